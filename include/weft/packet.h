@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// A packet is one descriptor of 64 bytes that says what a frame means; there are no bytes behind it in virtual time.
+// Switches touch the first 28 bytes, endpoints the rest. Packets are named by their index in the pool; 0 is "none".
+// A packet has exactly one owner: the endpoint that made it, a port's queue, a cable, or the endpoint that got it.
+#pragma once
+
+#include <assert.h>
+#include <stdint.h>
+
+#include <weft/arena.h>
+#include <weft/check.h>
+
+#define PACKET_NONE 0u
+
+// MRC opcodes (BTH byte 0) as the OCP MRC 1.0 readers agree on them; see docs/protocol.md.
+enum packet_opcode {
+	PACKET_WRITE_FIRST = 0xc6,
+	PACKET_WRITE_MIDDLE = 0xc7,
+	PACKET_WRITE_LAST = 0xc8,
+	PACKET_WRITE_LAST_IMM = 0xc9,
+	PACKET_WRITE_ONLY = 0xca,
+	PACKET_WRITE_ONLY_IMM = 0xcb,
+	PACKET_SACK = 0xdc,
+	PACKET_NACK = 0xdd,
+};
+
+// Traffic classes, highest first: a port serves a lower number before a higher one.
+enum packet_class { PACKET_CLASS_CONTROL, PACKET_CLASS_DATA, PACKET_CLASS_COUNT };
+
+// packet.flags
+enum {
+	PACKET_ECT = 1 << 0,	      // may be marked
+	PACKET_CE = 1 << 1,	      // was marked: congestion experienced
+	PACKET_TRIMMED = 1 << 2,      // lost its payload at a switch
+	PACKET_TRIMMED_LAST = 1 << 3, // with PACKET_TRIMMED: the switch was the last hop
+	PACKET_TRIMMABLE = 1 << 4,    // a full queue may trim it; else it drops it
+};
+
+// packet.bth (BTH byte 8)
+enum {
+	PACKET_AR = 1 << 7,  // asks for a SACK at once
+	PACKET_RTX = 1 << 5, // is a retransmission
+};
+
+enum packet_nack { PACKET_NACK_TRIMMED = 0x01, PACKET_NACK_TRIMMED_LAST = 0x02 };
+
+struct packet_data {
+	uint64_t va;		// where this packet's payload goes in the target's region
+	uint32_t rkey;		// region
+	uint32_t message_bytes; // RETH.dmalen: the whole message
+	uint32_t imm;		// with an _IMM opcode
+	uint16_t msn;		// request number
+	uint16_t rqmsn;		// number of the WRITE_WITH_IMM, the receiver's completion order
+};
+
+struct packet_sack {
+	uint64_t bitmap;	// bit i: PSN psn + offset + i was received
+	uint32_t ev_echo;	// EV of the packet that caused this SACK
+	uint32_t rcvd_256;	// bytes received so far on this QP, in units of 256, rounded up (24 bits on the wire)
+	int16_t trigger_offset; // PSN that caused this SACK minus psn (which is the cumulative ack)
+	int16_t offset;		// start of the bitmap relative to psn
+	uint16_t ooo_count;	// packets received above a hole
+	uint8_t mark;		// 0 none, 1 the trigger was marked CE (skip its EV once)
+	uint8_t penalty;	// bit 7 restore window, bits 6:0 window penalty
+};
+
+struct packet_nack_info {
+	uint32_t ev_echo; // EV of the trimmed packet
+	uint32_t psn;	  // PSN of the trimmed packet
+	uint8_t reason;	  // enum packet_nack
+	uint8_t reserved[15];
+};
+
+struct packet {
+	// --- what switches touch
+	uint32_t source;	// NIC index
+	uint32_t target;	// NIC index
+	uint32_t ev;		// entropy value; with `plane` it names the path
+	uint32_t payload;	// payload handle, 0 = none (virtual time has none)
+	uint16_t wire_bytes;	// what the line carries, all overheads included
+	uint16_t payload_bytes; // what is left of it for the target's memory
+	uint8_t klass;		// enum packet_class
+	uint8_t flags;		// PACKET_ECT ...
+	uint8_t hop;		// switches passed
+	uint8_t plane;		// NIC port the packet left by
+	// --- what endpoints touch
+	uint8_t opcode;	    // enum packet_opcode
+	uint8_t bth;	    // PACKET_AR, PACKET_RTX
+	uint16_t timestamp; // 128 ns ticks: TSETH of a data packet, its echo in a SACK or NACK
+	uint32_t qpn;	    // destination QP, 24 bits
+	uint32_t psn;	    // data: its PSN; SACK: the cumulative ack; 24 bits
+	union {
+		struct packet_data data;
+		struct packet_sack sack;
+		struct packet_nack_info nack;
+	} u;
+};
+static_assert(sizeof(struct packet) == 64, "a packet is one cache line");
+
+// The packets of one shard: an array and a stack of free indices.
+struct packet_pool {
+	struct packet *packets; // [capacity + 1]; index 0 is never given out
+	uint32_t *free;		// stack of free indices
+	uint32_t free_count;
+	uint32_t capacity;
+	uint32_t taken_max; // the most that were out at once
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Draws a pool of `capacity` packets. -ENOMEM when the arena is too small.
+int packet_pool_init(struct packet_pool *pool, struct arena *arena, uint32_t capacity);
+
+// The name of an opcode, for logs.
+const char *packet_opcode_name(uint8_t opcode);
+
+// Packets that are out: taken and not given back.
+static inline uint32_t packet_pool_taken(const struct packet_pool *pool)
+{
+	return pool->capacity - pool->free_count;
+}
+
+static inline struct packet *packet_at(const struct packet_pool *pool, uint32_t index)
+{
+	return &pool->packets[index];
+}
+
+// Takes a packet; its content is undefined. PACKET_NONE when the pool is empty: the caller stops the run with a limit.
+static inline uint32_t packet_get(struct packet_pool *pool)
+{
+	if (__builtin_expect(pool->free_count == 0, 0))
+		return PACKET_NONE;
+	uint32_t index = pool->free[--pool->free_count];
+	uint32_t taken = pool->capacity - pool->free_count;
+	if (taken > pool->taken_max)
+		pool->taken_max = taken;
+	return index;
+}
+
+// Gives a packet back. Its owner must not use it any more.
+static inline void packet_put(struct packet_pool *pool, uint32_t index)
+{
+	check(index != PACKET_NONE && pool->free_count < pool->capacity);
+	pool->free[pool->free_count++] = index;
+}
+
+#ifdef __cplusplus
+}
+#endif

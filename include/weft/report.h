@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run as text: the table on the terminal, result.json (schema in docs/result.md), histograms. Floating point is allowed here.
+#pragma once
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <weft/world.h>
+
+struct run; // drive.h; report reads figures only through struct report_input
+
+// All that a report is made of.
+struct report_input {
+	const struct world *world;
+	const char *end;	  // run_end_name()
+	bool is_partial;	  // the workload was not completed
+	const char *limit_option; // or NULL
+	uint64_t digest, sent, delivered, held, data_packets, hops, data_hops, windows, visits;
+	uint64_t cable_dropped[DROP_REASON_COUNT];
+	ps_t now_ps;
+	double cpu_s, wall_s;
+	uint64_t memory_peak_bytes;
+	const char *version; // with commit
+	const char *command; // how to run it again
+	const char *out_dir; // or NULL
+};
+
+// The table for people. `is_short` leaves out what --quiet leaves out.
+void report_table(FILE *to, const struct report_input *input);
+
+// Writes result.json and the *.hdr histograms into input->out_dir, which exists. -errno with a reason; files are written under a
+// temporary name first and renamed, so nothing is left half-written.
+int report_write(const struct report_input *input, struct refusal *refusal);
+
+// The same JSON to a stream (--json).
+int report_json(FILE *to, const struct report_input *input);
+
+// The --footprint table: bytes per room, per host, per QP.
+void report_footprint(FILE *to, const struct world *world);

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a scenario to machines and cables: the only room that knows transport, fabric and workload at once.
+//
+//   scenario.c  YAML text to struct scenario, every error with file, line, column and reason
+//   build.c     scenario to world: draws everything from one arena, then it is sealed
+//   host.c      a rack's (or server's) GPUs and NICs as one machine    nic.c  one NIC: lines that pull from an endpoint
+//   outcome.c   what the machines measured, added up after the run
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <weft/fabric.h>
+#include <weft/machine.h>
+#include <weft/measure.h>
+#include <weft/refusal.h>
+#include <weft/transport.h>
+#include <weft/workload.h>
+
+#define SCENARIO_NAME_BYTES 64
+#define SCENARIO_PATH_BYTES 256
+#define SCENARIO_FAULTS_MAX 64
+#define SCENARIO_FLOWS_MAX 4096
+
+enum traffic_kind { TRAFFIC_FLOWS, TRAFFIC_PERMUTATION, TRAFFIC_INCAST, TRAFFIC_RING, TRAFFIC_MODEL, TRAFFIC_TRACE };
+
+struct traffic_config {
+	enum traffic_kind kind;
+	uint64_t bytes;			 // of each flow, or of the ring's buffer
+	uint32_t senders;		 // incast
+	uint32_t flow_count;		 // flows
+	struct flow *flows;		 // flows: [flow_count], owned by the scenario
+	enum collective_kind collective; // ring
+	struct ring_config ring;	 // ring, model, trace; ring.ranks: ring only
+	char model[SCENARIO_NAME_BYTES]; // model: preset name
+	char trace[SCENARIO_PATH_BYTES]; // trace: file
+};
+
+// Where a figure of a scenario comes from; every input of a result is listed as one of these.
+enum input_origin { INPUT_FACT, INPUT_ASSUMED, INPUT_CALIBRATED };
+
+struct scenario {
+	char name[SCENARIO_NAME_BYTES];
+	char description[256];
+	char path[SCENARIO_PATH_BYTES]; // the file it came from
+	uint64_t seed;
+	struct fabric_config fabric;
+	struct scaleup_config scaleup;
+	struct transport_config transport;
+	struct traffic_config traffic;
+	struct sample sample;
+	uint32_t fault_count;
+	struct fault faults[SCENARIO_FAULTS_MAX];
+	uint32_t fault_lines[SCENARIO_FAULTS_MAX]; // line of each fault in the file
+	struct flow flows[SCENARIO_FLOWS_MAX];	   // behind traffic.flows
+	// limits
+	uint32_t packets_max;	   // descriptors in the pool; 0 = derived from the world
+	uint64_t memory_bytes_max; // of the arena
+	ps_t time_max_ps;	   // the run ends here at the latest
+	ps_t window_ps;		   // length of a window; 0 = the lookahead
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---------------------------------------------------------------- scenario
+
+// The values that hold when a file says nothing; each is listed in docs/scenario.md.
+void scenario_defaults(struct scenario *ret);
+
+// Reads YAML text (`bytes` long, named `path` in errors) over the defaults, then the assignments `sets` ("fabric.planes=4"; shown in
+// errors as file "--set"), then checks the whole. -EINVAL with file, line, column and reason; `ret` is then undefined.
+int scenario_parse(struct scenario *ret, const char *path, const char *text, size_t bytes, const char *const *sets, uint32_t set_count,
+		   struct refusal *refusal);
+
+// One key that a scenario may have, for docs/scenario.md and `weft sim --list keys`.
+struct scenario_key {
+	const char *path;  // "fabric.planes"
+	const char *unit;  // "count", "rate", "bytes", "time", "word", "text", "flag", "share"
+	const char *value; // default, as one would write it
+	const char *text;  // one line
+};
+
+// All keys, ended by one whose path is NULL.
+const struct scenario_key *scenario_keys(void);
+
+// ---------------------------------------------------------------- world
+
+// A fault as a cable sees it.
+struct cable_fault {
+	enum fault_kind kind;
+	ps_t from_ps, until_ps;
+	uint32_t loss_threshold; // a packet is lost when the cable's next 32 random bits are below
+};
+
+// One direction of a link, towards (to_machine, to_port).
+struct cable_plan {
+	uint32_t from_machine, from_port;
+	uint32_t to_machine, to_port;
+	line_t line;
+	ps_t delay_ps;
+	uint32_t fault_first, fault_count; // in world.cable_faults
+	uint8_t tier, plane;
+};
+
+struct world_host; // host.c
+
+struct world {
+	const struct scenario *scenario;
+	struct arena *arena;
+	struct topology topology;
+	uint32_t machine_count; // hosts first, then switches
+	struct machine *machines;
+	struct world_host **hosts; // [topology.hosts]
+	struct switch_ **switches; // [topology.switch_count]
+	uint32_t cable_count;
+	struct cable_plan *cables;
+	uint32_t cable_fault_count;
+	struct cable_fault *cable_faults;
+	ps_t lookahead_ps;	 // smallest delay of any cable
+	uint32_t departures_max; // of one machine in one window: size of an outbox
+	struct packet_pool packets;
+	struct fifo_pool chunks;
+	struct job job; // ring, model, trace
+	struct sample_plan plan;
+	struct trace trace;  // trace
+	uint64_t work_total; // slices or messages to be received in all: the run is over when work_done reaches it
+	uint64_t work_done;
+	struct outcome *outcome;
+};
+
+// Builds the world of `scenario` in `arena` and seals it. `trace_text` is the content of scenario->traffic.trace (NULL else).
+// -EINVAL with a reason, -ENOMEM when the arena is too small (the text names limits.memory).
+int world_build(struct world *ret, struct arena *arena, const struct scenario *scenario, const char *trace_text, size_t trace_bytes,
+		struct refusal *refusal);
+
+// Whether every message of the workload has been completed at its sender and its receiver.
+bool world_is_done(const struct world *world);
+
+// ---------------------------------------------------------------- outcome
+
+// One collective of the job, over all ranks of its group.
+struct outcome_collective {
+	uint32_t group, bucket;	    // in job
+	ps_t start_ps, end_ps;	    // run: first start, last end
+	ps_t whole_ps;		    // time of the whole collective: run, or extrapolated
+	ps_t whole_error_ps;	    // stated half-width; 0 when all was run
+	uint64_t busbw_bytes_per_s; // nccl-tests: S / t * (n-1)/n (x 2 for all-reduce)
+};
+
+// What a run measured, before it becomes text.
+struct outcome {
+	struct transport_counters transport;	  // over all NICs
+	struct fabric_counters fabric;		  // over all switches
+	uint64_t dropped[DROP_REASON_COUNT];	  // over switches and cables
+	struct hist message_ns[PAIR_CLASS_COUNT]; // message latency: post to completion at the sender, fabric messages only
+	struct hist flow_ns;			  // flows: completion time per flow (FCT)
+	uint64_t plane_bytes_nic_max[PLANES_MAX]; // most bytes any NIC sent on that plane
+	uint32_t collective_count;
+	struct outcome_collective *collectives;
+	ps_t end_ps; // last completion
+	uint64_t credits_sent;
+};
+
+// Adds up what the machines hold into world->outcome. After a run, also a partial one.
+void world_collect(struct world *world);
+
+#ifdef __cplusplus
+}
+#endif
