@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one piece of memory of a world. The driver gives it, the builders draw from it, then it is sealed:
-// drawing later is a bug that stops the program. Each draw names its room, so that --footprint can add up.
+// The one piece of memory of a world. The driver gives it, the builders draw from it, then it is
+// sealed: drawing later is a bug that stops the program. Each draw names its room, so that
+// --footprint can add up.
 #pragma once
 
 #include <stdbool.h>
@@ -34,9 +35,9 @@ extern "C" {
 // Takes `size` zeroed bytes at `base` (64-byte aligned); the caller keeps ownership of the memory.
 void arena_init(struct arena *arena, void *base, size_t size);
 
-// `count` zeroed elements of `bytes` each, aligned to 64 bytes when the block is 64 bytes or more, else to 16.
-// NULL when the arena is too small (the caller refuses with -ENOMEM). A draw after arena_seal() is a bug. Zero bytes give a
-// valid pointer that must not be read.
+// `count` zeroed elements of `bytes` each, aligned to 64 bytes when the block is 64 bytes or more,
+// else to 16. NULL when the arena is too small (the caller refuses with -ENOMEM). A draw after
+// arena_seal() is a bug. Zero bytes give a valid pointer that must not be read.
 void *arena_draw(struct arena *arena, enum arena_room room, size_t count, size_t bytes);
 
 // Ends the building: from here on arena_draw() stops the program.

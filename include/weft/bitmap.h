@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bits in 64-bit words, and a ring of bits indexed by a running number (a PSN): capacity a power of two, at least 64.
+// Bits in 64-bit words, and a ring of bits indexed by a running number (a PSN): capacity a power of
+// two, at least 64.
 #pragma once
 
 #include <stdbool.h>
@@ -35,7 +36,8 @@ uint32_t bitmap_count(const uint64_t *words, uint32_t bits);
 // 64 bits of a ring of `bits` bits (a power of two) starting at running number `from`.
 uint64_t bitmap_ring_window(const uint64_t *words, uint32_t bits, uint32_t from);
 
-// How many bits in a row are set in a ring of `bits` bits (a power of two) from running number `from` on, at most `max`.
+// How many bits in a row are set in a ring of `bits` bits (a power of two) from running number
+// `from` on, at most `max`.
 uint32_t bitmap_ring_run(const uint64_t *words, uint32_t bits, uint32_t from, uint32_t max);
 
 #ifdef __cplusplus

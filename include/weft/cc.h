@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Congestion control as a table of plug-ins. A plug-in reads events and writes two numbers: window and rate.
-// Each has a sender half (feedback in; window and rate out) and a receiver half (data in; window penalty out).
-// Sources: UEC 1.0 section 3.6.13 (NSCC) as related in public readings; names of the MRC controller structure (OCP mrc_ctl.h).
+// Congestion control as a table of plug-ins. A plug-in reads events and writes two numbers: window
+// and rate. Each has a sender half (feedback in; window and rate out) and a receiver half (data in;
+// window penalty out). Sources: UEC 1.0 section 3.6.13 (NSCC) as related in public readings; names
+// of the MRC controller structure (OCP mrc_ctl.h).
 #pragma once
 
 #include <stdbool.h>
@@ -12,7 +13,8 @@
 #define CC_STATE_WORDS 28   // private state of a sender half
 #define CC_RECEIVER_WORDS 4 // private state of a receiver half
 
-// What every algorithm is told at start. Zero means "derive it from the network" where a formula exists.
+// What every algorithm is told at start. Zero means "derive it from the network" where a formula
+// exists.
 struct cc_config {
 	const char *name;      // "fixed" or "nscc"
 	uint32_t window_bytes; // fixed: the window; 0 = 1.5 BDP
@@ -31,7 +33,8 @@ struct cc_config {
 
 // Feedback for newly received bytes.
 struct cc_ack {
-	uint32_t newly_bytes;	 // bytes the receiver reports received since the last feedback, wire bytes
+	uint32_t newly_bytes; // bytes the receiver reports received since the last feedback, wire
+			      // bytes
 	uint32_t inflight_bytes; // after this feedback
 	ps_t rtt_ps;		 // sample of the packet that caused it, or -1 when ambiguous
 	bool is_marked;		 // that packet was marked CE
@@ -55,9 +58,11 @@ struct cc_ops {
 	void (*on_ack)(struct cc *, const struct cc_ack *, ps_t now);
 	void (*on_loss)(struct cc *, const struct cc_loss *, ps_t now);
 	void (*on_time)(struct cc *, ps_t now); // at wake_at
-	// Receiver half: sees each data packet; returns the penalty byte for the next SACK (bit 7 restore, bits 6:0 penalty).
+	// Receiver half: sees each data packet; returns the penalty byte for the next SACK (bit 7
+	// restore, bits 6:0 penalty).
 	void (*receiver_init)(uint64_t state[CC_RECEIVER_WORDS], const struct cc_config *);
-	uint8_t (*receiver_on_data)(uint64_t state[CC_RECEIVER_WORDS], uint32_t bytes, bool is_marked, bool is_trimmed, ps_t now);
+	uint8_t (*receiver_on_data)(uint64_t state[CC_RECEIVER_WORDS], uint32_t bytes,
+				    bool is_marked, bool is_trimmed, ps_t now);
 };
 
 // The sender half of one QP (later: of one destination).

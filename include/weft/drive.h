@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only floor with clocks, memory from the system, threads and devices. sim.c runs a world in virtual time, window by window.
+// The only floor with clocks, memory from the system, threads and devices. sim.c runs a world in
+// virtual time, window by window.
 #pragma once
 
 #include <signal.h>
@@ -21,11 +22,11 @@ const char *run_end_name(enum run_end end);
 
 struct run {
 	enum run_end end;
-	const char *limit_option;	     // RUN_LIMIT: the scenario key to raise
-	ps_t now_ps;			     // virtual time reached
-	uint64_t digest;		     // hash over all deliveries: names the behaviour of a run
-	uint64_t sent;			     // packets made by NICs
-	uint64_t delivered;		     // packets that reached a NIC
+	const char *limit_option; // RUN_LIMIT: the scenario key to raise
+	ps_t now_ps;		  // virtual time reached
+	uint64_t digest;	  // hash over all deliveries: names the behaviour of a run
+	uint64_t sent;		  // packets made by NICs
+	uint64_t delivered;	  // packets that reached a NIC
 	uint64_t dropped[DROP_REASON_COUNT]; // on cables
 	uint64_t held;			     // packets still out at the end (pool)
 	uint64_t data_packets;		     // data packets put on cables by NICs
@@ -36,7 +37,8 @@ struct run {
 	double cpu_s, wall_s; // of the run alone
 };
 
-// Told now and then during a run (at most ten times a second); returning false asks the run to stop.
+// Told now and then during a run (at most ten times a second); returning false asks the run to
+// stop.
 typedef bool run_progress_fn(void *context, const struct world *world, const struct run *so_far);
 
 struct sim_options {
@@ -49,17 +51,20 @@ struct sim_options {
 extern "C" {
 #endif
 
-// Memory for an arena of at most `bytes`: reserved, zeroed, touched only as drawn. NULL when the system refuses.
+// Memory for an arena of at most `bytes`: reserved, zeroed, touched only as drawn. NULL when the
+// system refuses.
 void *memory_reserve(size_t bytes);
 void memory_release(void *base, size_t bytes);
 
 struct sim; // the driver's own state, drawn from the world's arena while the world is built
 
-// Draws the driver's cables and active set. To be called by the app between world_build()'s drawing and arena_seal(): world_build leaves
-// the arena open, sim_create seals it. -ENOMEM with a reason.
-int sim_create(struct sim **ret, struct world *world, const struct sim_options *options, struct refusal *refusal);
+// Draws the driver's cables and active set. To be called by the app between world_build()'s drawing
+// and arena_seal(): world_build leaves the arena open, sim_create seals it. -ENOMEM with a reason.
+int sim_create(struct sim **ret, struct world *world, const struct sim_options *options,
+	       struct refusal *refusal);
 
-// Runs to the end of the workload, of the time limit, or until asked to stop. Nothing allocates in here.
+// Runs to the end of the workload, of the time limit, or until asked to stop. Nothing allocates in
+// here.
 void sim_run(struct sim *sim, struct run *ret);
 
 #ifdef __cplusplus

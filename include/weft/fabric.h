@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Switches, ports, routes and topologies as plain data, the scale-up domain inside a rack, and the timeline of faults.
+// Switches, ports, routes and topologies as plain data, the scale-up domain inside a rack, and the
+// timeline of faults.
 #pragma once
 
 #include <stdbool.h>
@@ -15,11 +16,16 @@
 // ---------------------------------------------------------------- configuration
 
 enum topology_kind {
-	TOPOLOGY_CLOS,	   // per plane: T0 (nics_per_t0 down), t1_count T1 above, every T0 linked to every T1 `bundle` times
+	TOPOLOGY_CLOS, // per plane: T0 (nics_per_t0 down), t1_count T1 above, every T0 linked to
+		       // every T1 `bundle` times
 	TOPOLOGY_FAT_TREE, // per plane, three tiers: ToR, aggregation (inside a pod), core
 };
 
-enum trim_choice { TRIM_COIN, TRIM_ARRIVING, TRIM_NEWEST }; // what a full queue trims; COIN: a fair coin, as htsim does
+enum trim_choice {
+	TRIM_COIN,
+	TRIM_ARRIVING,
+	TRIM_NEWEST
+}; // what a full queue trims; COIN: a fair coin, as htsim does
 
 struct fabric_config {
 	enum topology_kind kind;
@@ -35,24 +41,28 @@ struct fabric_config {
 	uint32_t t1_count; // per plane
 	uint32_t bundle;   // links between a T0 and a T1
 	// fat tree (per plane)
-	uint32_t tor_nics, pod_tors, pod_aggs, cores; // core c links to aggregation switch c % pod_aggs of every pod
+	uint32_t tor_nics, pod_tors, pod_aggs,
+		cores; // core c links to aggregation switch c % pod_aggs of every pod
 	// queues of every switch port
-	uint32_t mtu_bytes;			// wire bytes of a full packet: unit of the automatic thresholds
-	uint32_t control_bytes;			// wire bytes of a control packet, for base RTT
-	uint64_t queue_bytes;			// data queue; 0 = one BDP in whole packets
+	uint32_t mtu_bytes;	// wire bytes of a full packet: unit of the automatic thresholds
+	uint32_t control_bytes; // wire bytes of a control packet, for base RTT
+	uint64_t queue_bytes;	// data queue; 0 = one BDP in whole packets
 	uint64_t control_queue_bytes;		// 0 = twice the data queue
-	uint64_t ecn_low_bytes, ecn_high_bytes; // both 0 = 20 % and 80 % of the queue in whole packets; low == high = step
+	uint64_t ecn_low_bytes, ecn_high_bytes; // both 0 = 20 % and 80 % of the queue in whole
+						// packets; low == high = step
 	bool ecn_on;
 	bool ecn_last_hop; // mark on ports to NICs too
 	bool trim_on;
 	uint32_t trim_bytes; // wire bytes of a trimmed packet
 	enum trim_choice trim_choice;
-	uint32_t thin_kept, thin_of; // a sample keeps thin_kept of thin_of T0-T1 links (1, 1 = all); see docs/measuring.md
+	uint32_t thin_kept, thin_of; // a sample keeps thin_kept of thin_of T0-T1 links (1, 1 =
+				     // all); see docs/measuring.md
 };
 
 // ---------------------------------------------------------------- topology
 
-// How a switch finds the out-port: targets in [low, high) hang below it, `span` of them per down port group; everything else goes up.
+// How a switch finds the out-port: targets in [low, high) hang below it, `span` of them per down
+// port group; everything else goes up.
 struct route {
 	uint32_t low, high;  // NIC indices below this switch
 	uint32_t span;	     // NICs below one down neighbour
@@ -88,7 +98,8 @@ struct topology {
 	uint32_t link_count;
 	struct link_plan *links;
 	uint32_t t0_nics;  // NICs below one T0 of a plane
-	ps_t base_rtt_ps;  // closed form, longest path, one MTU packet out and one control packet back
+	ps_t base_rtt_ps;  // closed form, longest path, one MTU packet out and one control packet
+			   // back
 	ps_t delay_min_ps; // smallest propagation of any link: the lookahead
 	// effective queue figures, after the automatic ones were derived
 	uint64_t queue_bytes, control_queue_bytes, ecn_low_bytes, ecn_high_bytes;
@@ -98,11 +109,14 @@ struct topology {
 extern "C" {
 #endif
 
-// Builds nodes and links of `config`. -EINVAL with a reason (counts that do not divide, no ports, zero planes, ...), -ENOMEM.
-int topology_build(struct topology *ret, struct arena *arena, const struct fabric_config *config, uint64_t seed, struct refusal *refusal);
+// Builds nodes and links of `config`. -EINVAL with a reason (counts that do not divide, no ports,
+// zero planes, ...), -ENOMEM.
+int topology_build(struct topology *ret, struct arena *arena, const struct fabric_config *config,
+		   uint64_t seed, struct refusal *refusal);
 
 // Links on the way from one NIC to another within a plane: 2, 4 or 6.
-uint32_t topology_links(const struct topology *topology, const struct fabric_config *config, uint32_t from, uint32_t to);
+uint32_t topology_links(const struct topology *topology, const struct fabric_config *config,
+			uint32_t from, uint32_t to);
 
 // Which class a pair of NICs belongs to: the same host machine (rack), the same T0, or further.
 enum pair_class topology_pair(const struct topology *topology, uint32_t from, uint32_t to);
@@ -120,8 +134,9 @@ struct fabric_counters {
 struct switch_; // `switch` is a C keyword
 
 // Draws a switch. Its ports know their line rate from `topology`'s links.
-int switch_create(struct switch_ **ret, struct arena *arena, const struct topology *topology, const struct fabric_config *config,
-		  uint32_t switch_index, uint64_t seed, struct refusal *refusal);
+int switch_create(struct switch_ **ret, struct arena *arena, const struct topology *topology,
+		  const struct fabric_config *config, uint32_t switch_index, uint64_t seed,
+		  struct refusal *refusal);
 
 // machine_run_fn of a switch.
 ps_t switch_run(void *self, const struct inbox *in, ps_t until, struct outbox *out);
@@ -133,7 +148,8 @@ uint32_t switch_held(const struct switch_ *self);
 
 // ---------------------------------------------------------------- scale-up domain
 
-// NVLink inside a rack, at the level of whole slices: each GPU has one outgoing and one incoming line; a transfer occupies both.
+// NVLink inside a rack, at the level of whole slices: each GPU has one outgoing and one incoming
+// line; a transfer occupies both.
 struct scaleup_config {
 	uint64_t rate_bps; // of one GPU in one direction; 0 = no scale-up domain
 	ps_t delay_ps;	   // per transfer
@@ -146,11 +162,14 @@ struct scaleup {
 	ps_t *in_free_at;  // [gpus]
 };
 
-int scaleup_init(struct scaleup *scaleup, struct arena *arena, const struct scaleup_config *config, uint32_t gpus);
+int scaleup_init(struct scaleup *scaleup, struct arena *arena, const struct scaleup_config *config,
+		 uint32_t gpus);
 
-// Sends `bytes` from one GPU of the domain to another at `now`. `ret_sent` is when the sender's buffer is free again;
-// returns when the bytes are at the target. Deterministic in the order of calls.
-ps_t scaleup_send(struct scaleup *scaleup, uint32_t from, uint32_t to, uint64_t bytes, ps_t now, ps_t *ret_sent);
+// Sends `bytes` from one GPU of the domain to another at `now`. `ret_sent` is when the sender's
+// buffer is free again; returns when the bytes are at the target. Deterministic in the order of
+// calls.
+ps_t scaleup_send(struct scaleup *scaleup, uint32_t from, uint32_t to, uint64_t bytes, ps_t now,
+		  ps_t *ret_sent);
 
 // ---------------------------------------------------------------- faults
 
@@ -176,7 +195,8 @@ struct fault {
 bool fault_hits(const struct fault *fault, const struct topology *topology, uint32_t link);
 
 // -EINVAL with a reason when the place of a fault does not exist in this topology.
-int fault_check(const struct fault *fault, const struct topology *topology, struct refusal *refusal);
+int fault_check(const struct fault *fault, const struct topology *topology,
+		struct refusal *refusal);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// First in, first out lists of 8-byte entries, kept in chunks of 128 bytes from one pool: cables and port queues.
-// Memory follows what is in flight. The pool is sized so that it cannot run dry while the packet pool holds (fifo_chunks_for).
+// First in, first out lists of 8-byte entries, kept in chunks of 128 bytes from one pool: cables
+// and port queues. Memory follows what is in flight. The pool is sized so that it cannot run dry
+// while the packet pool holds (fifo_chunks_for).
 #pragma once
 
 #include <assert.h>

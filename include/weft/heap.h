@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A timer heap of (time, key) with a fixed number of places; at equal time the smaller key comes first.
-// Used inside a machine for its own timers, and by the driver for machines that sleep long. Not for packets.
+// A timer heap of (time, key) with a fixed number of places; at equal time the smaller key comes
+// first. Used inside a machine for its own timers, and by the driver for machines that sleep long.
+// Not for packets.
 #pragma once
 
 #include <stdint.h>
@@ -10,7 +11,8 @@
 
 struct heap_item {
 	ps_t at;
-	uint64_t key; // meaning and tie-break are the owner's: (kind << 56 | id) gives "timers by (kind, id)"
+	uint64_t key; // meaning and tie-break are the owner's: (kind << 56 | id) gives "timers by
+		      // (kind, id)"
 };
 
 struct heap {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contract between every machine (a host with its NICs, a switch) and every driver. One verb, in bursts.
+// The contract between every machine (a host with its NICs, a switch) and every driver. One verb,
+// in bursts.
 //
-// A machine is an island: it holds no pointer to another machine, no clock, no socket, no file, no heap.
-// Order at equal time: departures (an idle port starts at once), arrivals by in-port then first in first out, timers by
-// (kind, id), operator faults in file order. See docs/architecture.md.
+// A machine is an island: it holds no pointer to another machine, no clock, no socket, no file, no
+// heap. Order at equal time: departures (an idle port starts at once), arrivals by in-port then
+// first in first out, timers by (kind, id), operator faults in file order. See
+// docs/architecture.md.
 #pragma once
 
 #include <assert.h>
@@ -28,7 +30,8 @@ struct arrival_run {
 	uint32_t count;
 };
 
-// What a machine gets: one time-ordered run per in-port that has arrivals, in ascending in-port order, all before `until`.
+// What a machine gets: one time-ordered run per in-port that has arrivals, in ascending in-port
+// order, all before `until`.
 struct inbox {
 	const struct arrival_run *runs;
 	uint32_t run_count;
@@ -53,22 +56,25 @@ struct outbox {
 	uint32_t capacity;
 	struct packet_pool *packets; // where packets come from and go back to
 	struct fifo_pool *chunks;    // for the port queues
-	enum outbox_limit limit;     // a limit that was hit: the driver stops the run and names the option to raise
+	enum outbox_limit limit;     // a limit that was hit: the driver stops the run and names the
+				     // option to raise
 };
 
-// Takes every arrival, does every timer and departure due before `until`, leaves the answers in `out`.
-// Returns the earliest time (at or after `until`) at which there is something to do without a new arrival, or PS_NEVER.
-// Calling it again with nothing to do changes nothing.
+// Takes every arrival, does every timer and departure due before `until`, leaves the answers in
+// `out`. Returns the earliest time (at or after `until`) at which there is something to do without
+// a new arrival, or PS_NEVER. Calling it again with nothing to do changes nothing.
 typedef ps_t machine_run_fn(void *self, const struct inbox *in, ps_t until, struct outbox *out);
 
 struct machine {
 	machine_run_fn *run;
 	void *self;	     // the machine's own state
-	uint32_t port_count; // duplex ports: in-port i and out-port i are the two directions of one link
+	uint32_t port_count; // duplex ports: in-port i and out-port i are the two directions of one
+			     // link
 	bool is_host;	     // what arrives here is delivered: it counts in the digest
 };
 
-static inline void outbox_send(struct outbox *out, uint32_t port, uint32_t packet, uint32_t bytes, ps_t start)
+static inline void outbox_send(struct outbox *out, uint32_t port, uint32_t packet, uint32_t bytes,
+			       ps_t start)
 {
 	check(out->count < out->capacity);
 	struct departure *departure = &out->departures[out->count++];
@@ -82,8 +88,8 @@ static inline void outbox_send(struct outbox *out, uint32_t port, uint32_t packe
 extern "C" {
 #endif
 
-// All arrivals of `in` in one list ordered by (time, in-port, first in first out). The list lies in one of the scratch
-// places (or is the only run itself) and is valid until the inbox is used again.
+// All arrivals of `in` in one list ordered by (time, in-port, first in first out). The list lies in
+// one of the scratch places (or is the only run itself) and is valid until the inbox is used again.
 const struct arrival *merge_runs(const struct inbox *in);
 
 #ifdef __cplusplus

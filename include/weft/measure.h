@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measurement in fixed memory: log-linear histograms, counters by reason. No floating point, no text.
+// Measurement in fixed memory: log-linear histograms, counters by reason. No floating point, no
+// text.
 #pragma once
 
 #include <stdbool.h>
@@ -25,8 +26,9 @@ enum drop_reason {
 // Which way a message went, by the distance of the two ends.
 enum pair_class { PAIR_SAME_RACK, PAIR_SAME_T0, PAIR_ACROSS_T1, PAIR_CLASS_COUNT };
 
-// Log-linear histogram of values 0 .. max, laid out as HdrHistogram does: buckets that double, each with the same number
-// of equal cells, so that a value is off by less than one part in 10^digits. See G. Tene, HdrHistogram (public domain).
+// Log-linear histogram of values 0 .. max, laid out as HdrHistogram does: buckets that double, each
+// with the same number of equal cells, so that a value is off by less than one part in 10^digits.
+// See G. Tene, HdrHistogram (public domain).
 struct hist {
 	uint64_t *counts;   // [count_cells]
 	uint32_t cells;	    // length of `counts`
@@ -48,7 +50,8 @@ const char *drop_reason_name(enum drop_reason reason);
 // "same_rack", "same_t0", "across_t1".
 const char *pair_class_name(enum pair_class pair);
 
-// Draws a histogram for values 0..value_max with `digits` (1 to 4) significant decimal digits. -EINVAL, -ENOMEM.
+// Draws a histogram for values 0..value_max with `digits` (1 to 4) significant decimal digits.
+// -EINVAL, -ENOMEM.
 int hist_init(struct hist *hist, struct arena *arena, unsigned digits, uint64_t value_max);
 
 // Bytes that hist_init() would draw.
@@ -60,8 +63,8 @@ void hist_add(struct hist *hist, int64_t value);
 // Adds all values of `from`, which must have the same shape (a bug else).
 void hist_merge(struct hist *into, const struct hist *from);
 
-// The value at or below which `parts_per_million` of the values lie (nearest rank; 999000 = p99.9), as the highest value
-// of its cell, never above the exact maximum. -1 when the histogram is empty.
+// The value at or below which `parts_per_million` of the values lie (nearest rank; 999000 = p99.9),
+// as the highest value of its cell, never above the exact maximum. -1 when the histogram is empty.
 int64_t hist_quantile(const struct hist *hist, uint32_t parts_per_million);
 
 // The mean rounded down; -1 when empty.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A packet is one descriptor of 64 bytes that says what a frame means; there are no bytes behind it in virtual time.
-// Switches touch the first 28 bytes, endpoints the rest. Packets are named by their index in the pool; 0 is "none".
-// A packet has exactly one owner: the endpoint that made it, a port's queue, a cable, or the endpoint that got it.
+// A packet is one descriptor of 64 bytes that says what a frame means; there are no bytes behind it
+// in virtual time. Switches touch the first 28 bytes, endpoints the rest. Packets are named by
+// their index in the pool; 0 is "none". A packet has exactly one owner: the endpoint that made it,
+// a port's queue, a cable, or the endpoint that got it.
 #pragma once
 
 #include <assert.h>
@@ -54,9 +55,10 @@ struct packet_data {
 };
 
 struct packet_sack {
-	uint64_t bitmap;	// bit i: PSN psn + offset + i was received
-	uint32_t ev_echo;	// EV of the packet that caused this SACK
-	uint32_t rcvd_256;	// bytes received so far on this QP, in units of 256, rounded up (24 bits on the wire)
+	uint64_t bitmap;   // bit i: PSN psn + offset + i was received
+	uint32_t ev_echo;  // EV of the packet that caused this SACK
+	uint32_t rcvd_256; // bytes received so far on this QP, in units of 256, rounded up (24 bits
+			   // on the wire)
 	int16_t trigger_offset; // PSN that caused this SACK minus psn (which is the cumulative ack)
 	int16_t offset;		// start of the bitmap relative to psn
 	uint16_t ooo_count;	// packets received above a hole
@@ -127,7 +129,8 @@ static inline struct packet *packet_at(const struct packet_pool *pool, uint32_t 
 	return &pool->packets[index];
 }
 
-// Takes a packet; its content is undefined. PACKET_NONE when the pool is empty: the caller stops the run with a limit.
+// Takes a packet; its content is undefined. PACKET_NONE when the pool is empty: the caller stops
+// the run with a limit.
 static inline uint32_t packet_get(struct packet_pool *pool)
 {
 	if (__builtin_expect(pool->free_count == 0, 0))

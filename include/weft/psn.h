@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packet sequence numbers are 24 bits and wrap. Inside the endpoint they are running 32-bit numbers; on the packet 24 bits.
+// Packet sequence numbers are 24 bits and wrap. Inside the endpoint they are running 32-bit
+// numbers; on the packet 24 bits.
 #pragma once
 
 #include <stdint.h>

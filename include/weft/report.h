@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run as text: the table on the terminal, result.json (schema in docs/result.md), histograms. Floating point is allowed here.
+// A run as text: the table on the terminal, result.json (schema in docs/result.md), histograms.
+// Floating point is allowed here.
 #pragma once
 
 #include <stdbool.h>
@@ -28,8 +29,9 @@ struct report_input {
 // The table for people. `is_short` leaves out what --quiet leaves out.
 void report_table(FILE *to, const struct report_input *input);
 
-// Writes result.json and the *.hdr histograms into input->out_dir, which exists. -errno with a reason; files are written under a
-// temporary name first and renamed, so nothing is left half-written.
+// Writes result.json and the *.hdr histograms into input->out_dir, which exists. -errno with a
+// reason; files are written under a temporary name first and renamed, so nothing is left
+// half-written.
 int report_write(const struct report_input *input, struct refusal *refusal);
 
 // The same JSON to a stream (--json).

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random streams. Each port, cable, QP and fault owns one, named by (seed, kind, id), never shared: no order of execution
-// can change the dice. The generator is SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014).
+// Random streams. Each port, cable, QP and fault owns one, named by (seed, kind, id), never shared:
+// no order of execution can change the dice. The generator is SplitMix64 (Steele, Lea, Flood: "Fast
+// splittable pseudorandom number generators", 2014).
 #pragma once
 
 #include <stdint.h>
@@ -22,7 +23,8 @@ static inline uint64_t rng_mix(uint64_t x)
 // The stream of one owner.
 static inline struct rng rng_of(uint64_t seed, enum rng_kind kind, uint64_t id)
 {
-	struct rng rng = {rng_mix(rng_mix(seed + UINT64_C(0x9e3779b97f4a7c15)) ^ ((uint64_t)kind << 56 ^ id))};
+	struct rng rng = {rng_mix(rng_mix(seed + UINT64_C(0x9e3779b97f4a7c15)) ^
+				  ((uint64_t)kind << 56 ^ id))};
 	return rng;
 }
 

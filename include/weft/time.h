@@ -23,8 +23,8 @@ static inline ps_t ps_max(ps_t a, ps_t b)
 	return a > b ? a : b;
 }
 
-// A line rate as picoseconds per byte in 44.20 fixed point, so that serialisation needs no division.
-// 100, 200, 400 and 800 Gb/s are exact (80, 40, 20, 10 ps a byte).
+// A line rate as picoseconds per byte in 44.20 fixed point, so that serialisation needs no
+// division. 100, 200, 400 and 800 Gb/s are exact (80, 40, 20, 10 ps a byte).
 typedef uint64_t line_t;
 
 // The line that carries `rate_bps` bits per second (not zero).

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The MRC endpoint of one NIC: RDMA WRITE and WRITE_WITH_IMM sprayed over entropy values and planes, placed in any order,
-// acknowledged by SACK, repaired by selective repeat, completed in posting order. Sources: docs/protocol.md.
+// The MRC endpoint of one NIC: RDMA WRITE and WRITE_WITH_IMM sprayed over entropy values and
+// planes, placed in any order, acknowledged by SACK, repaired by selective repeat, completed in
+// posting order. Sources: docs/protocol.md.
 //
 // Sans-IO: packets and times in, packets, completions and place orders out. One direction per file:
 //   requester.c  what to send next          responder.c  what arrived, what is owed
@@ -42,11 +43,12 @@ struct transport_config {
 	uint32_t sends_max; // work requests a QP holds at most
 	uint32_t wimm_max;  // WRITE_WITH_IMM in flight at most, 32 and up
 	enum sack_rule sack_rule;
-	uint32_t sack_bytes;	// received bytes that cause a SACK
-	bool trim_nack;		// answer trims with NACKs
-	ps_t hole_age_ps;	// a hole this much older than the newest received packet is lost; 0 = only timer and NACK
-	ps_t rto_ps;		// base retransmit timeout
-	uint32_t rto_linear;	// tries at the base interval
+	uint32_t sack_bytes; // received bytes that cause a SACK
+	bool trim_nack;	     // answer trims with NACKs
+	ps_t hole_age_ps;    // a hole this much older than the newest received packet is lost; 0 =
+			     // only timer and NACK
+	ps_t rto_ps;	     // base retransmit timeout
+	uint32_t rto_linear; // tries at the base interval
 	uint32_t rto_doublings; // then so many doublings; after them the QP goes to ERROR
 	ps_t path_retry_ps;	// an ASSUMED_BAD EV is tried again after this time
 	struct cc_config cc;
@@ -92,8 +94,9 @@ struct completion {
 	ps_t posted_at;	 // SENT, FLUSHED: when it was posted
 };
 
-// "This payload belongs there": an order to whoever owns memory. Given for packets that carry bytes (payload handle), and for
-// every packet into a region with the notice bit (a credit write, that the host watches for).
+// "This payload belongs there": an order to whoever owns memory. Given for packets that carry bytes
+// (payload handle), and for every packet into a region with the notice bit (a credit write, that
+// the host watches for).
 struct place {
 	uint32_t qp;
 	uint32_t rkey;
@@ -127,21 +130,25 @@ struct endpoint; // one per NIC, in the caller's arena
 extern "C" {
 #endif
 
-// Draws an endpoint with room for `qp_max` QPs. `config` must outlive it. -EINVAL, -ENOMEM with `refusal` filled.
-int endpoint_create(struct endpoint **ret, struct arena *arena, const struct transport_config *config, uint32_t nic, uint32_t qp_max,
+// Draws an endpoint with room for `qp_max` QPs. `config` must outlive it. -EINVAL, -ENOMEM with
+// `refusal` filled.
+int endpoint_create(struct endpoint **ret, struct arena *arena,
+		    const struct transport_config *config, uint32_t nic, uint32_t qp_max,
 		    uint64_t seed, struct refusal *refusal);
 
 // Bytes one more QP draws.
 uint64_t endpoint_qp_bytes(const struct transport_config *config);
 
 // Opens QP number `qpn` (0 .. qp_max-1) in RTS. Before the arena is sealed.
-void endpoint_connect(struct endpoint *endpoint, uint32_t qpn, const struct qp_config *config, ps_t now);
+void endpoint_connect(struct endpoint *endpoint, uint32_t qpn, const struct qp_config *config,
+		      ps_t now);
 
 // Posts a write. -ENOBUFS when the QP holds sends_max requests, -ECONNRESET when it is in ERROR.
 int endpoint_post(struct endpoint *endpoint, uint32_t qpn, const struct work *work, ps_t now);
 
-// The next packet for `plane`, whose line is free at `now`: control first, then the QPs in turn. PACKET_NONE = nothing to send
-// on this plane; with out->limit set = the pool is empty. The caller owns the packet.
+// The next packet for `plane`, whose line is free at `now`: control first, then the QPs in turn.
+// PACKET_NONE = nothing to send on this plane; with out->limit set = the pool is empty. The caller
+// owns the packet.
 uint32_t endpoint_next(struct endpoint *endpoint, uint32_t plane, ps_t now, struct outbox *out);
 
 // False when endpoint_next() would surely give nothing on any plane. A hint that costs one load.
@@ -156,7 +163,8 @@ ps_t endpoint_wake_at(const struct endpoint *endpoint);
 // Runs the timers due at `now`.
 void endpoint_on_time(struct endpoint *endpoint, ps_t now);
 
-// Takes up to `max` completions / place orders, oldest first. To be emptied after each call of receive and on_time.
+// Takes up to `max` completions / place orders, oldest first. To be emptied after each call of
+// receive and on_time.
 uint32_t endpoint_poll(struct endpoint *endpoint, struct completion *ret, uint32_t max);
 uint32_t endpoint_poll_places(struct endpoint *endpoint, struct place *ret, uint32_t max);
 

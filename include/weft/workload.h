@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the hosts have to say to each other: a model's gradient buckets, the ring collectives that carry them, simple patterns,
-// imported traces. This room never meets a packet: it speaks of ranks, channels, slices and bytes.
+// What the hosts have to say to each other: a model's gradient buckets, the ring collectives that
+// carry them, simple patterns, imported traces. This room never meets a packet: it speaks of ranks,
+// channels, slices and bytes.
 //
-//   model.c       sizes of a model's shards          bucket.c     buckets of a pipeline stage and when they are released
-//   collective.c  one rank's part of a ring           job.c        the list of collectives a rank works through
-//   pattern.c     permutation, incast, flow lists     sample.c     what part of a job is run packet by packet, and the rest
-//   trace_simai.c SimAI / ASTRA-sim 1.0 text
+//   model.c       sizes of a model's shards          bucket.c     buckets of a pipeline stage and
+//   when they are released collective.c  one rank's part of a ring           job.c        the list
+//   of collectives a rank works through pattern.c     permutation, incast, flow lists     sample.c
+//   what part of a job is run packet by packet, and the rest trace_simai.c SimAI / ASTRA-sim 1.0
+//   text
 #pragma once
 
 #include <stdbool.h>
@@ -23,50 +25,63 @@ extern "C" {
 
 // ---------------------------------------------------------------- model and buckets
 
-// A dense transformer and how it is cut. Llama 3.1 405B as Azure ran it is the preset "llama-3.1-405b-azure" (workloads.md 1.1, 2).
+// A dense transformer and how it is cut. Llama 3.1 405B as Azure ran it is the preset
+// "llama-3.1-405b-azure" (workloads.md 1.1, 2).
 struct model {
 	const char *name;
 	uint32_t hidden, ffn, kv_heads, head_dim, vocab, layers;
-	uint32_t tp, cp, pp, vpp;	  // tensor, context, pipeline, virtual pipeline
-	uint32_t micro_batches;		  // per step
-	uint32_t grad_bytes, param_bytes; // bytes of one gradient / parameter on the wire (2 = BF16)
-	uint64_t bucket_params;		  // bucket size in parameters, used on stage 0, chunk 0
-	ps_t forward_ps, backward_ps;	  // one micro-batch through one chunk (fitted, workloads.md 2.3)
-	bool is_aligned;		  // aligned gradient sync: stage 0, chunk 0 releases its buckets together
+	uint32_t tp, cp, pp, vpp; // tensor, context, pipeline, virtual pipeline
+	uint32_t micro_batches;	  // per step
+	uint32_t grad_bytes,
+		param_bytes;	// bytes of one gradient / parameter on the wire (2 = BF16)
+	uint64_t bucket_params; // bucket size in parameters, used on stage 0, chunk 0
+	ps_t forward_ps,
+		backward_ps; // one micro-batch through one chunk (fitted, workloads.md 2.3)
+	bool is_aligned; // aligned gradient sync: stage 0, chunk 0 releases its buckets together
 };
 
 // The preset of that name, or NULL. `model_all` ends with NULL.
 extern const struct model *const model_all[];
 const struct model *model_find(const char *name);
 
-// Parameters of one layer, of the embedding shard, and of one (stage, chunk) cell on one tensor rank. Exact (workloads.md 2.1).
+// Parameters of one layer, of the embedding shard, and of one (stage, chunk) cell on one tensor
+// rank. Exact (workloads.md 2.1).
 uint64_t model_layer_params(const struct model *model);
 uint64_t model_embedding_params(const struct model *model);
 uint64_t model_cell_params(const struct model *model, uint32_t stage, uint32_t chunk);
 
-enum collective_kind { COLLECTIVE_REDUCE_SCATTER, COLLECTIVE_ALL_GATHER, COLLECTIVE_ALL_REDUCE, COLLECTIVE_KIND_COUNT };
+enum collective_kind {
+	COLLECTIVE_REDUCE_SCATTER,
+	COLLECTIVE_ALL_GATHER,
+	COLLECTIVE_ALL_REDUCE,
+	COLLECTIVE_KIND_COUNT
+};
 
 // "reduce_scatter", ...
 const char *collective_kind_name(enum collective_kind kind);
 
-// One collective of a job: `bytes` is the whole buffer S (RS: input of each rank; AG: output of each rank; AR: both).
+// One collective of a job: `bytes` is the whole buffer S (RS: input of each rank; AG: output of
+// each rank; AR: both).
 struct bucket {
 	enum collective_kind kind;
 	uint64_t bytes;
 	ps_t release_ps; // not before this time
 	uint32_t stage, chunk;
-	uint32_t siblings; // equal buckets (kind, bytes) of the job that this one stands for, itself included (sample.c)
+	uint32_t siblings; // equal buckets (kind, bytes) of the job that this one stands for,
+			   // itself included (sample.c)
 	char label[32];
 };
 
-// The buckets of stage `stage` over one step, in release order, both directions. Fills up to `max`; returns how many there are.
+// The buckets of stage `stage` over one step, in release order, both directions. Fills up to `max`;
+// returns how many there are.
 uint32_t bucket_list(const struct model *model, uint32_t stage, struct bucket *ret, uint32_t max);
 
 // ---------------------------------------------------------------- collectives
 
 enum ring_form {
 	RING_PIPELINED, // chunks, slices and credits as NCCL's Simple protocol sends them
-	RING_BARRIER,	// one chunk a step; the next step starts at the sender's completion of the last (closed forms)
+	RING_BARRIER,	// one chunk a step; the next step starts at the sender's completion of the
+			// last (closed forms)
 };
 
 struct ring_config {
@@ -108,16 +123,19 @@ struct ring_action {
 struct ring; // one rank's ring state, reused by every collective of the job
 
 // Draws the state of one rank. -EINVAL with a reason, -ENOMEM.
-int ring_create(struct ring **ret, struct arena *arena, const struct ring_config *config, struct refusal *refusal);
+int ring_create(struct ring **ret, struct arena *arena, const struct ring_config *config,
+		struct refusal *refusal);
 
-// Starts a collective of `bytes`; the ring must be idle (done, or new). Messages of a neighbour that is already in a later
-// collective are allowed: slices and credits are numbered through the whole job.
+// Starts a collective of `bytes`; the ring must be idle (done, or new). Messages of a neighbour
+// that is already in a later collective are allowed: slices and credits are numbered through the
+// whole job.
 void ring_start(struct ring *ring, enum collective_kind kind, uint64_t bytes);
 
 // The next thing to do; call until RING_NOTHING after each event.
 struct ring_action ring_next(struct ring *ring);
 
-// Events: a slice from the previous rank is here; a send has completed; the next rank granted one more slice.
+// Events: a slice from the previous rank is here; a send has completed; the next rank granted one
+// more slice.
 void ring_on_received(struct ring *ring, uint32_t channel);
 void ring_on_sent(struct ring *ring, uint32_t channel);
 void ring_on_credit(struct ring *ring, uint32_t channel);
@@ -125,10 +143,12 @@ void ring_on_credit(struct ring *ring, uint32_t channel);
 // Whether a collective is under way.
 bool ring_is_busy(const struct ring *ring);
 
-// Steps of the running (or last) collective that `channel` has received whole, counted over loops: 0 .. loops * steps.
+// Steps of the running (or last) collective that `channel` has received whole, counted over loops:
+// 0 .. loops * steps.
 uint64_t ring_steps_received(const struct ring *ring, uint32_t channel);
 
-// Slices, loops, and bytes of each slice of a collective: what ring_next() will say. Used for planning and by tests.
+// Slices, loops, and bytes of each slice of a collective: what ring_next() will say. Used for
+// planning and by tests.
 struct ring_plan {
 	uint64_t loops;
 	uint64_t steps_per_loop;     // run (steps_max applied)
@@ -137,11 +157,13 @@ struct ring_plan {
 	uint64_t bytes_per_channel;  // sent per rank and channel, run
 	uint64_t bytes_per_channel_all;
 };
-void ring_plan(struct ring_plan *ret, const struct ring_config *config, enum collective_kind kind, uint64_t bytes);
+void ring_plan(struct ring_plan *ret, const struct ring_config *config, enum collective_kind kind,
+	       uint64_t bytes);
 
 // ---------------------------------------------------------------- job
 
-// A group of ranks that run the same collectives. Members are listed host by host (scale-up domain by domain).
+// A group of ranks that run the same collectives. Members are listed host by host (scale-up domain
+// by domain).
 struct group {
 	uint32_t ranks;
 	uint32_t *gpus;			     // [ranks] GPU = NIC index, ascending host
@@ -150,8 +172,9 @@ struct group {
 	uint32_t stage, index;		     // for the report
 };
 
-// The rank that follows position `at` of channel `channel`: hosts in order, the members of a host rotated by the channel, so
-// that every member's NIC carries its share (workloads.md 2.4). Positions are indices into group.gpus.
+// The rank that follows position `at` of channel `channel`: hosts in order, the members of a host
+// rotated by the channel, so that every member's NIC carries its share (workloads.md 2.4).
+// Positions are indices into group.gpus.
 uint32_t group_next(const struct group *group, uint32_t channel, uint32_t at);
 uint32_t group_previous(const struct group *group, uint32_t channel, uint32_t at);
 
@@ -165,50 +188,59 @@ struct job {
 
 // What part of a job runs packet by packet.
 struct sample {
-	uint32_t groups;      // groups run; 0 = all
-	uint32_t steps;	      // ring steps per loop measured after the fill; 0 = all
-	uint32_t fill;	      // ring steps per loop run before measuring starts
-	uint32_t buckets;     // distinct buckets run per group, largest share of the time first; 0 = all, none merged
-	uint64_t packets_max; // at most so many data packets; the planner lowers steps, then buckets, then groups to fit
+	uint32_t groups;  // groups run; 0 = all
+	uint32_t steps;	  // ring steps per loop measured after the fill; 0 = all
+	uint32_t fill;	  // ring steps per loop run before measuring starts
+	uint32_t buckets; // distinct buckets run per group, largest share of the time first; 0 =
+			  // all, none merged
+	uint64_t packets_max; // at most so many data packets; the planner lowers steps, then
+			      // buckets, then groups to fit
 	bool is_on;	      // false: everything is run
 };
 
-// Parses "groups=k,steps=s,buckets=b" or "packets=N" (K, M, G allowed) into `ret`. -EINVAL with a reason.
+// Parses "groups=k,steps=s,buckets=b" or "packets=N" (K, M, G allowed) into `ret`. -EINVAL with a
+// reason.
 int sample_parse(struct sample *ret, const char *text, struct refusal *refusal);
 
 // What the plan of a sample came to.
 struct sample_plan {
 	struct sample sample; // as run
 	uint32_t groups_all, buckets_all;
-	uint64_t packets;     // data packets this will send over the fabric, estimated from the slices
+	uint64_t packets; // data packets this will send over the fabric, estimated from the slices
 	uint64_t packets_all; // of the whole job
 };
 
-// Cuts `job` down to what `want` allows (groups spread evenly over all, buckets merged into siblings, ring.steps_max set).
-// `payload_bytes` is the path MTU. -EINVAL with the reason when not even one step fits packets_max.
-int sample_apply(struct job *job, const struct sample *want, uint64_t payload_bytes, struct sample_plan *ret, struct refusal *refusal);
+// Cuts `job` down to what `want` allows (groups spread evenly over all, buckets merged into
+// siblings, ring.steps_max set). `payload_bytes` is the path MTU. -EINVAL with the reason when not
+// even one step fits packets_max.
+int sample_apply(struct job *job, const struct sample *want, uint64_t payload_bytes,
+		 struct sample_plan *ret, struct refusal *refusal);
 
 // Times of one collective in a sample, over the ranks of its group.
 struct ring_timing {
-	ps_t start_ps;			    // first rank starts
-	ps_t fill_end_ps;		    // mean time at which a rank has received `fill` steps (of the last loop timed apart, see docs)
-	ps_t end_ps;			    // last rank is done
+	ps_t start_ps;	  // first rank starts
+	ps_t fill_end_ps; // mean time at which a rank has received `fill` steps (of the last loop
+			  // timed apart, see docs)
+	ps_t end_ps;	  // last rank is done
 	uint64_t steps_measured, steps_all; // per loop
 };
 
-// The whole collective's time from a sample of its steps: run time + (all - run) * mean step, per loop. `ret_error_ps` is the
-// half-width stated with it: two standard errors of the mean step from `count` per-step times, times the steps left out.
-// step_ps[] holds times per step (any loop) in order of the steps after the fill.
-ps_t sample_extrapolate(ps_t run_ps, const ps_t *step_ps, uint32_t count, uint64_t steps_left_out, ps_t *ret_error_ps);
+// The whole collective's time from a sample of its steps: run time + (all - run) * mean step, per
+// loop. `ret_error_ps` is the half-width stated with it: two standard errors of the mean step from
+// `count` per-step times, times the steps left out. step_ps[] holds times per step (any loop) in
+// order of the steps after the fill.
+ps_t sample_extrapolate(ps_t run_ps, const ps_t *step_ps, uint32_t count, uint64_t steps_left_out,
+			ps_t *ret_error_ps);
 
-// Builds the data-parallel groups of a model over `hosts` racks of `gpus_per_host` (rank = dp * 64 + pp * 8 + cp * 4 + tp for the
-// Azure preset: one replica = one host), with the buckets of each group's stage. -EINVAL with a reason, -ENOMEM.
-int job_from_model(struct job *ret, struct arena *arena, const struct model *model, uint32_t hosts, uint32_t gpus_per_host,
-		   const struct ring_config *ring, struct refusal *refusal);
+// Builds the data-parallel groups of a model over `hosts` racks of `gpus_per_host` (rank = dp * 64
+// + pp * 8 + cp * 4 + tp for the Azure preset: one replica = one host), with the buckets of each
+// group's stage. -EINVAL with a reason, -ENOMEM.
+int job_from_model(struct job *ret, struct arena *arena, const struct model *model, uint32_t hosts,
+		   uint32_t gpus_per_host, const struct ring_config *ring, struct refusal *refusal);
 
 // One group over GPUs 0 .. ranks-1 running one collective: rings for closed forms and benches.
-int job_from_ring(struct job *ret, struct arena *arena, enum collective_kind kind, uint64_t bytes, uint32_t gpus_per_host,
-		  const struct ring_config *ring, struct refusal *refusal);
+int job_from_ring(struct job *ret, struct arena *arena, enum collective_kind kind, uint64_t bytes,
+		  uint32_t gpus_per_host, const struct ring_config *ring, struct refusal *refusal);
 
 // ---------------------------------------------------------------- patterns
 
@@ -222,9 +254,10 @@ struct flow {
 // A random derangement of `nics` NICs, one flow each. `ret` has room for `nics`.
 void pattern_permutation(struct flow *ret, uint32_t nics, uint64_t bytes, uint64_t seed);
 
-// `senders` random NICs (none in the receiver's host) to one random receiver. -EINVAL when there are too few.
-int pattern_incast(struct flow *ret, uint32_t nics, uint32_t nics_per_host, uint32_t senders, uint64_t bytes, uint64_t seed,
-		   struct refusal *refusal);
+// `senders` random NICs (none in the receiver's host) to one random receiver. -EINVAL when there
+// are too few.
+int pattern_incast(struct flow *ret, uint32_t nics, uint32_t nics_per_host, uint32_t senders,
+		   uint64_t bytes, uint64_t seed, struct refusal *refusal);
 
 // ---------------------------------------------------------------- SimAI trace
 
@@ -238,9 +271,16 @@ enum trace_comm { // as in the file
 	TRACE_COMM_COUNT
 };
 
-enum trace_group { TRACE_GROUP_TP, TRACE_GROUP_DP, TRACE_GROUP_EP, TRACE_GROUP_DP_EP, TRACE_GROUP_COUNT };
+enum trace_group {
+	TRACE_GROUP_TP,
+	TRACE_GROUP_DP,
+	TRACE_GROUP_EP,
+	TRACE_GROUP_DP_EP,
+	TRACE_GROUP_COUNT
+};
 
-// One communication of the file: which column (0 forward, 1 input gradient, 2 weight gradient), which line.
+// One communication of the file: which column (0 forward, 1 input gradient, 2 weight gradient),
+// which line.
 struct trace_entry {
 	enum trace_comm comm;
 	enum trace_group group;
@@ -260,17 +300,20 @@ struct trace {
 	struct trace_entry *entries; // communications only
 };
 
-// Parses SimAI / ASTRA-sim 1.0 text. `text` need not end with NUL. On damage: -EINVAL with line (and column) and reason.
-int trace_simai_parse(struct trace *ret, struct arena *arena, const char *text, size_t bytes, struct refusal *refusal);
+// Parses SimAI / ASTRA-sim 1.0 text. `text` need not end with NUL. On damage: -EINVAL with line
+// (and column) and reason.
+int trace_simai_parse(struct trace *ret, struct arena *arena, const char *text, size_t bytes,
+		      struct refusal *refusal);
 
 // "ALLGATHER", "tp".
 const char *trace_comm_name(enum trace_comm comm);
 const char *trace_group_name(enum trace_group group);
 
-// The data-parallel collectives of a trace as a job: groups over `gpus_per_host`, rank = pp * (gpus / pp) + dp * tp + tp index.
-// What it cannot carry (tensor, expert, pipeline traffic) is left out and counted in the arrays by the caller from `trace`.
-int job_from_trace(struct job *ret, struct arena *arena, const struct trace *trace, uint32_t gpus_per_host, const struct ring_config *ring,
-		   struct refusal *refusal);
+// The data-parallel collectives of a trace as a job: groups over `gpus_per_host`, rank = pp * (gpus
+// / pp) + dp * tp + tp index. What it cannot carry (tensor, expert, pipeline traffic) is left out
+// and counted in the arrays by the caller from `trace`.
+int job_from_trace(struct job *ret, struct arena *arena, const struct trace *trace,
+		   uint32_t gpus_per_host, const struct ring_config *ring, struct refusal *refusal);
 
 #ifdef __cplusplus
 }

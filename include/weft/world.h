@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a scenario to machines and cables: the only room that knows transport, fabric and workload at once.
+// From a scenario to machines and cables: the only room that knows transport, fabric and workload
+// at once.
 //
 //   scenario.c  YAML text to struct scenario, every error with file, line, column and reason
 //   build.c     scenario to world: draws everything from one arena, then it is sealed
-//   host.c      a rack's (or server's) GPUs and NICs as one machine    nic.c  one NIC: lines that pull from an endpoint
-//   outcome.c   what the machines measured, added up after the run
+//   host.c      a rack's (or server's) GPUs and NICs as one machine    nic.c  one NIC: lines that
+//   pull from an endpoint outcome.c   what the machines measured, added up after the run
 #pragma once
 
 #include <stdbool.h>
@@ -22,7 +23,14 @@
 #define SCENARIO_FAULTS_MAX 64
 #define SCENARIO_FLOWS_MAX 4096
 
-enum traffic_kind { TRAFFIC_FLOWS, TRAFFIC_PERMUTATION, TRAFFIC_INCAST, TRAFFIC_RING, TRAFFIC_MODEL, TRAFFIC_TRACE };
+enum traffic_kind {
+	TRAFFIC_FLOWS,
+	TRAFFIC_PERMUTATION,
+	TRAFFIC_INCAST,
+	TRAFFIC_RING,
+	TRAFFIC_MODEL,
+	TRAFFIC_TRACE
+};
 
 struct traffic_config {
 	enum traffic_kind kind;
@@ -69,10 +77,11 @@ extern "C" {
 // The values that hold when a file says nothing; each is listed in docs/scenario.md.
 void scenario_defaults(struct scenario *ret);
 
-// Reads YAML text (`bytes` long, named `path` in errors) over the defaults, then the assignments `sets` ("fabric.planes=4"; shown in
-// errors as file "--set"), then checks the whole. -EINVAL with file, line, column and reason; `ret` is then undefined.
-int scenario_parse(struct scenario *ret, const char *path, const char *text, size_t bytes, const char *const *sets, uint32_t set_count,
-		   struct refusal *refusal);
+// Reads YAML text (`bytes` long, named `path` in errors) over the defaults, then the assignments
+// `sets` ("fabric.planes=4"; shown in errors as file "--set"), then checks the whole. -EINVAL with
+// file, line, column and reason; `ret` is then undefined.
+int scenario_parse(struct scenario *ret, const char *path, const char *text, size_t bytes,
+		   const char *const *sets, uint32_t set_count, struct refusal *refusal);
 
 // One key that a scenario may have, for docs/scenario.md and `weft sim --list keys`.
 struct scenario_key {
@@ -125,15 +134,17 @@ struct world {
 	struct job job; // ring, model, trace
 	struct sample_plan plan;
 	struct trace trace;  // trace
-	uint64_t work_total; // slices or messages to be received in all: the run is over when work_done reaches it
+	uint64_t work_total; // slices or messages to be received in all: the run is over when
+			     // work_done reaches it
 	uint64_t work_done;
 	struct outcome *outcome;
 };
 
-// Builds the world of `scenario` in `arena` and seals it. `trace_text` is the content of scenario->traffic.trace (NULL else).
-// -EINVAL with a reason, -ENOMEM when the arena is too small (the text names limits.memory).
-int world_build(struct world *ret, struct arena *arena, const struct scenario *scenario, const char *trace_text, size_t trace_bytes,
-		struct refusal *refusal);
+// Builds the world of `scenario` in `arena` and seals it. `trace_text` is the content of
+// scenario->traffic.trace (NULL else). -EINVAL with a reason, -ENOMEM when the arena is too small
+// (the text names limits.memory).
+int world_build(struct world *ret, struct arena *arena, const struct scenario *scenario,
+		const char *trace_text, size_t trace_bytes, struct refusal *refusal);
 
 // Whether every message of the workload has been completed at its sender and its receiver.
 bool world_is_done(const struct world *world);
@@ -154,7 +165,8 @@ struct outcome {
 	struct transport_counters transport;	  // over all NICs
 	struct fabric_counters fabric;		  // over all switches
 	uint64_t dropped[DROP_REASON_COUNT];	  // over switches and cables
-	struct hist message_ns[PAIR_CLASS_COUNT]; // message latency: post to completion at the sender, fabric messages only
+	struct hist message_ns[PAIR_CLASS_COUNT]; // message latency: post to completion at the
+						  // sender, fabric messages only
 	struct hist flow_ns;			  // flows: completion time per flow (FCT)
 	uint64_t plane_bytes_nic_max[PLANES_MAX]; // most bytes any NIC sent on that plane
 	uint32_t collective_count;
