@@ -45,7 +45,15 @@ struct traffic_config {
 };
 
 // Where a figure of a scenario comes from; every input of a result is listed as one of these.
-enum input_origin { INPUT_FACT, INPUT_ASSUMED, INPUT_CALIBRATED };
+enum input_origin { INPUT_FACT, INPUT_ASSUMED, INPUT_CALIBRATED, INPUT_ORIGIN_COUNT };
+
+#define SCENARIO_INPUTS_MAX 48
+
+// One figure that a result rests on, in words, with its source.
+struct scenario_input {
+	enum input_origin origin;
+	char text[200];
+};
 
 struct scenario {
 	char name[SCENARIO_NAME_BYTES];
