@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pool of chunks behind every first-in-first-out list.
+
+#include <weft/fifo.h>
+
+#include <errno.h>
+
+uint32_t fifo_chunks_for(uint64_t fifos, uint64_t entries)
+{
+	// A list of n entries spans at most n / 15 + 2 chunks (a part at each end), and only a list
+	// with entries holds chunks.
+	uint64_t lists = fifos < entries ? fifos : entries;
+	uint64_t chunks = entries / FIFO_CHUNK_ENTRIES + 2 * lists + 1;
+	return chunks > UINT32_MAX - 1 ? UINT32_MAX - 1 : (uint32_t)chunks;
+}
+
+int fifo_pool_init(struct fifo_pool *pool, struct arena *arena, uint32_t capacity)
+{
+	struct fifo_chunk *chunks = arena_draw(arena, ARENA_CORE, (size_t)capacity + 1,
+					       sizeof(*chunks));
+	if (chunks == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 1; i <= capacity; i++)
+		chunks[i].next = i < capacity ? i + 1 : 0;
+	*pool = (struct fifo_pool){chunks, capacity > 0 ? 1 : 0, capacity, capacity};
+	return 0;
+}

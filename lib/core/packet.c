@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The packet pool and the names of opcodes.
+
+#include <weft/packet.h>
+
+#include <errno.h>
+
+int packet_pool_init(struct packet_pool *pool, struct arena *arena, uint32_t capacity)
+{
+	struct packet *packets = arena_draw(arena, ARENA_CORE, (size_t)capacity + 1,
+					    sizeof(*packets));
+	uint32_t *free = arena_draw(arena, ARENA_CORE, capacity, sizeof(*free));
+	if (packets == NULL || free == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < capacity; i++)
+		free[i] = capacity - i; // the lowest index is given out first
+	*pool = (struct packet_pool){packets, free, capacity, capacity, 0};
+	return 0;
+}
+
+const char *packet_opcode_name(uint8_t opcode)
+{
+	switch (opcode) {
+	case PACKET_WRITE_FIRST:
+		return "WRITE_FIRST";
+	case PACKET_WRITE_MIDDLE:
+		return "WRITE_MIDDLE";
+	case PACKET_WRITE_LAST:
+		return "WRITE_LAST";
+	case PACKET_WRITE_LAST_IMM:
+		return "WRITE_LAST_IMM";
+	case PACKET_WRITE_ONLY:
+		return "WRITE_ONLY";
+	case PACKET_WRITE_ONLY_IMM:
+		return "WRITE_ONLY_IMM";
+	case PACKET_SACK:
+		return "SACK";
+	case PACKET_NACK:
+		return "NACK";
+	default:
+		return "UNKNOWN";
+	}
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Texts of refusals without printf, so that pure rooms can say why they refuse.
+
+#include <weft/refusal.h>
+
+#include <stddef.h>
+
+struct text {
+	char *at, *end;
+};
+
+static void put(struct text *text, char c)
+{
+	if (text->at < text->end)
+		*text->at++ = c;
+}
+
+static void put_number(struct text *text, int64_t value)
+{
+	char digits[20];
+	int count = 0;
+	uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
+	if (value < 0)
+		put(text, '-');
+	do {
+		digits[count++] = (char)('0' + rest % 10);
+		rest /= 10;
+	} while (rest != 0);
+	while (count > 0)
+		put(text, digits[--count]);
+}
+
+int refuse(struct refusal *refusal, int code, const char *text, int64_t first, int64_t second,
+	   int64_t third)
+{
+	if (refusal == NULL)
+		return code;
+	const int64_t values[] = {first, second, third};
+	size_t used = 0;
+	struct text out = {refusal->text, refusal->text + sizeof(refusal->text) - 1};
+	for (; *text != '\0'; text++) {
+		if (*text == '%' && used < sizeof(values) / sizeof(*values))
+			put_number(&out, values[used++]);
+		else
+			put(&out, *text);
+	}
+	*out.at = '\0';
+	return code;
+}
