@@ -69,6 +69,8 @@ struct scenario {
 	struct fault faults[SCENARIO_FAULTS_MAX];
 	uint32_t fault_lines[SCENARIO_FAULTS_MAX]; // line of each fault in the file
 	struct flow flows[SCENARIO_FLOWS_MAX];	   // behind traffic.flows
+	uint32_t input_count;
+	struct scenario_input inputs[SCENARIO_INPUTS_MAX];
 	// limits
 	uint32_t packets_max;	   // descriptors in the pool; 0 = derived from the world
 	uint64_t memory_bytes_max; // of the arena
@@ -94,9 +96,17 @@ int scenario_parse(struct scenario *ret, const char *path, const char *text, siz
 // One key that a scenario may have, for docs/scenario.md and `weft sim --list keys`.
 struct scenario_key {
 	const char *path;  // "fabric.planes"
-	const char *unit;  // "count", "rate", "bytes", "time", "word", "text", "flag", "share"
-	const char *value; // default, as one would write it
+	const char *unit;  // "count", "rate", "bytes", "time", "word", "text", "flag", "share",
+			   // "list"
+	const char *value; // default, as one would write it; "required" when there is none
 	const char *text;  // one line
+	// How the reader takes it; see scenario_keys.c.
+	uint32_t offset, size; // of the field in struct scenario, or in the list's element
+	uint64_t min, max;     // of a number, in ps, bytes, bits per second or parts per 10^9
+	const char *zero;      // the word that stands for 0 ("auto"), or NULL
+	const char *const
+		*words; // of a word or flag, in the order of their values, NULL at the end
+	uint8_t use;	// when the key has an effect (enum scenario_use)
 };
 
 // All keys, ended by one whose path is NULL.
@@ -126,6 +136,8 @@ struct world_host; // host.c
 struct world {
 	const struct scenario *scenario;
 	struct arena *arena;
+	struct fabric_config fabric;	   // the scenario's, thinned when a sample is on
+	struct transport_config transport; // the scenario's, with what the network gives filled in
 	struct topology topology;
 	uint32_t machine_count; // hosts first, then switches
 	struct machine *machines;
@@ -148,11 +160,15 @@ struct world {
 	struct outcome *outcome;
 };
 
-// Builds the world of `scenario` in `arena` and seals it. `trace_text` is the content of
-// scenario->traffic.trace (NULL else). -EINVAL with a reason, -ENOMEM when the arena is too small
-// (the text names limits.memory).
+// Builds the world of `scenario` in `arena`, which stays open for the driver (sim_create seals it).
+// `trace_text` is the content of scenario->traffic.trace (NULL else). -EINVAL with a reason,
+// -ENOMEM when the arena is too small (the text names limits.memory).
 int world_build(struct world *ret, struct arena *arena, const struct scenario *scenario,
 		const char *trace_text, size_t trace_bytes, struct refusal *refusal);
+
+// Packets that wait in hosts (made, not sent yet) and in switches (sent), counted from their
+// queues.
+void world_held(const struct world *world, uint64_t *ret_hosts, uint64_t *ret_switches);
 
 // Whether every message of the workload has been completed at its sender and its receiver.
 bool world_is_done(const struct world *world);
