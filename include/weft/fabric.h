@@ -78,6 +78,7 @@ struct switch_plan {
 	uint8_t plane;
 	uint32_t index; // within tier and plane
 	uint32_t port_count;
+	uint32_t port_first; // of its ports in topology.port_links
 	struct route route;
 };
 
@@ -97,10 +98,11 @@ struct topology {
 	struct switch_plan *switches; // node hosts + i
 	uint32_t link_count;
 	struct link_plan *links;
-	uint32_t t0_nics;  // NICs below one T0 of a plane
+	uint32_t *port_links; // the link at each port of each switch, switch by switch
+	uint32_t t0_nics;     // NICs below one T0 of a plane
 	ps_t base_rtt_ps;  // closed form, longest path, one MTU packet out and one control packet
 			   // back
-	ps_t delay_min_ps; // smallest propagation of any link: the lookahead
+	ps_t delay_min_ps; // smallest delay of any link: the lookahead
 	// effective queue figures, after the automatic ones were derived
 	uint64_t queue_bytes, control_queue_bytes, ecn_low_bytes, ecn_high_bytes;
 };

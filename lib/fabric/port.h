@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// One out-port of a switch: two class queues with strict priority, trimming when the data queue is
+// full, ECN when a packet leaves, and lazy service. A port schedules no event. It remembers when
+// its line is free and, before anything changes at time t, emits in one loop every departure that
+// starts at or before t. The decisions depend on times only, never on how often the port is asked.
+#pragma once
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <weft/fabric.h>
+#include <weft/fifo.h>
+#include <weft/machine.h>
+#include <weft/packet.h>
+#include <weft/rng.h>
+#include <weft/time.h>
+
+// A queue entry is packet index (32 bits), wire bytes (16), packet flags (8): service need not
+// touch the descriptor unless it marks.
+static inline uint64_t entry_of(uint32_t index, const struct packet *packet)
+{
+	return index | (uint64_t)packet->wire_bytes << 32 | (uint64_t)packet->flags << 48;
+}
+
+static inline uint32_t entry_packet(uint64_t entry)
+{
+	return (uint32_t)entry;
+}
+
+static inline uint32_t entry_bytes(uint64_t entry)
+{
+	return (uint16_t)(entry >> 32);
+}
+
+static inline uint8_t entry_flags(uint64_t entry)
+{
+	return (uint8_t)(entry >> 48);
+}
+
+struct port {
+	// --- service
+	ps_t free_at; // when the line is free for the next packet
+	line_t line;
+	struct fifo queues[PACKET_CLASS_COUNT];
+	uint32_t queued_bytes[PACKET_CLASS_COUNT];
+	uint32_t ecn_low_bytes; // UINT32_MAX: never marks
+	uint16_t index;
+	uint8_t trim_choice; // enum trim_choice
+	bool leads_to_nic;
+	// --- only when a packet has to wait or is marked
+	struct rng rng;
+	uint32_t ecn_high_bytes;
+	uint32_t limit_bytes[PACKET_CLASS_COUNT];
+	uint32_t trim_bytes; // 0: no trimming
+	uint8_t unused[40];
+};
+static_assert(sizeof(struct port) == 128, "two cache lines");
+static_assert(offsetof(struct port, rng) == 64, "service stays in the first line");
+
+static inline bool port_is_backlogged(const struct port *port)
+{
+	return (port->queues[PACKET_CLASS_CONTROL].count | port->queues[PACKET_CLASS_DATA].count) !=
+		0;
+}
+
+// Emits every departure that starts at or before `last`.
+void port_advance(struct port *port, struct outbox *out, struct fabric_counters *counters,
+		  ps_t last);
+
+// Takes a packet at `now`: starts it when the port is idle, else queues, trims or drops it. True
+// when the port has packets waiting afterwards.
+bool port_accept(struct port *port, struct outbox *out, struct fabric_counters *counters,
+		 uint32_t index, ps_t now);

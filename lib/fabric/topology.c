@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a configuration to nodes and links: the checks all kinds share, the automatic queue figures
+// and the base round trip. A NIC's place is its index: NIC n hangs below T0 n / t0_nics in every
+// plane. Per plane the switches stand tier by tier and the links tier by tier.
+
+#include "topology.h"
+
+#include <errno.h>
+
+#include <weft/check.h>
+#include <weft/refusal.h>
+
+#include "route.h"
+
+#define NICS_MAX (UINT32_C(1) << 24)
+#define PORTS_MAX UINT32_C(65535) // departure.port has 16 bits
+#define LINKS_MAX (UINT64_C(1) << 31)
+#define QUEUE_BYTES_MAX (UINT64_C(1) << 31) // a port counts in 32 bits
+#define DELAY_MAX_PS (100 * PS_PER_MS)	    // the round trip stays below 2^43 ps
+#define RATE_MIN_BPS UINT64_C(1000000)
+#define RATE_MAX_BPS UINT64_C(8000000000000) // 1 ps a byte
+
+static int check_nics(const struct fabric_config *config, struct refusal *refusal)
+{
+	if (config->nics == 0 || config->nics > NICS_MAX)
+		return refuse(refusal, -EINVAL, "nics must be 1 to %, not %", NICS_MAX,
+			      config->nics, 0);
+	if (config->planes == 0 || config->planes > PLANES_MAX)
+		return refuse(refusal, -EINVAL, "planes must be 1 to %, not %", PLANES_MAX,
+			      config->planes, 0);
+	if (config->nics_per_host == 0 || config->nics % config->nics_per_host != 0)
+		return refuse(refusal, -EINVAL, "% NICs do not fill whole hosts of % NICs each",
+			      config->nics, config->nics_per_host, 0);
+	if ((uint64_t)config->nics_per_host * config->planes > PORTS_MAX)
+		return refuse(refusal, -EINVAL,
+			      "a host of % NICs with % planes has more than % ports",
+			      config->nics_per_host, config->planes, PORTS_MAX);
+	return 0;
+}
+
+static int check_line(const struct fabric_config *config, struct refusal *refusal)
+{
+	const ps_t delays[] = {config->nic_delay_ps, config->trunk_delay_ps,
+			       config->switch_delay_ps};
+	if (config->link_rate_bps < RATE_MIN_BPS || config->link_rate_bps > RATE_MAX_BPS)
+		return refuse(refusal, -EINVAL, "link rate must be % to % bit/s, not %",
+			      (int64_t)RATE_MIN_BPS, (int64_t)RATE_MAX_BPS,
+			      (int64_t)config->link_rate_bps);
+	for (uint32_t i = 0; i < 3; i++)
+		if (delays[i] < 0 || delays[i] > DELAY_MAX_PS)
+			return refuse(refusal, -EINVAL, "a delay must be 0 to % ps, not %",
+				      DELAY_MAX_PS, delays[i], 0);
+	return 0;
+}
+
+static int check_packets(const struct fabric_config *config, struct refusal *refusal)
+{
+	if (config->mtu_bytes == 0 || config->mtu_bytes > UINT16_MAX)
+		return refuse(refusal, -EINVAL, "mtu_bytes must be 1 to %, not %", UINT16_MAX,
+			      config->mtu_bytes, 0);
+	if (config->control_bytes == 0 || config->control_bytes > UINT16_MAX)
+		return refuse(refusal, -EINVAL, "control_bytes must be 1 to %, not %", UINT16_MAX,
+			      config->control_bytes, 0);
+	if (config->trim_on && (config->trim_bytes == 0 || config->trim_bytes > config->mtu_bytes))
+		return refuse(refusal, -EINVAL, "trim_bytes must be 1 to %, not %",
+			      config->mtu_bytes, config->trim_bytes, 0);
+	if (config->trim_choice > TRIM_NEWEST)
+		return refuse(refusal, -EINVAL, "unknown trim choice %", config->trim_choice, 0, 0);
+	return 0;
+}
+
+static int check_config(const struct fabric_config *config, struct refusal *refusal)
+{
+	int error = check_nics(config, refusal);
+	if (error == 0)
+		error = check_line(config, refusal);
+	if (error == 0)
+		error = check_packets(config, refusal);
+	return error;
+}
+
+static int check_shape(const struct fabric_config *config, const struct shape *shape,
+		       struct refusal *refusal)
+{
+	uint64_t links = 0;
+	for (uint32_t tier = 0; tier < shape->tiers; tier++) {
+		if (shape->ports[tier] > PORTS_MAX)
+			return refuse(refusal, -EINVAL,
+				      "a switch of tier % would have % ports, more than %", tier,
+				      (int64_t)shape->ports[tier], PORTS_MAX);
+		links += shape->links[tier];
+	}
+	if (links * config->planes > LINKS_MAX)
+		return refuse(refusal, -EINVAL, "% links in % planes are more than %",
+			      (int64_t)links, config->planes, (int64_t)LINKS_MAX);
+	return 0;
+}
+
+static int shape_of(const struct fabric_config *config, struct refusal *refusal, struct shape *ret)
+{
+	int error = 0;
+	if (config->kind == TOPOLOGY_CLOS)
+		error = clos_shape(config, refusal, ret);
+	else if (config->kind == TOPOLOGY_FAT_TREE)
+		error = fattree_shape(config, refusal, ret);
+	else
+		error = refuse(refusal, -EINVAL, "unknown topology %", config->kind, 0, 0);
+	return error != 0 ? error : check_shape(config, ret, refusal);
+}
+
+// The smallest delay of any link: no packet can be felt elsewhere earlier.
+static ps_t delay_min(const struct fabric_config *config, const struct shape *shape)
+{
+	ps_t trunk_ps = config->trunk_delay_ps + config->switch_delay_ps;
+	return shape->tiers > 1 ? ps_min(config->nic_delay_ps, trunk_ps) : config->nic_delay_ps;
+}
+
+// Links on the longest way within a plane.
+static uint32_t shape_links_max(const struct fabric_config *config, const struct shape *shape)
+{
+	if (shape->switches[0] == 1)
+		return 2;
+	if (config->kind == TOPOLOGY_CLOS || shape->switches[0] == config->pod_tors)
+		return 4;
+	return 6;
+}
+
+// One MTU packet over `hops` links, each sent whole before the next link starts, and one control
+// packet back. A link into a switch has the latency of that switch.
+static ps_t base_rtt(const struct fabric_config *config, uint32_t hops)
+{
+	line_t line = line_of(config->link_rate_bps);
+	ps_t way = 2 * config->nic_delay_ps + (hops - 2) * config->trunk_delay_ps +
+		(hops - 1) * config->switch_delay_ps;
+	return hops * (line_ps(line, config->mtu_bytes) + line_ps(line, config->control_bytes)) +
+		2 * way;
+}
+
+// Bytes of `tenths` tenths of a queue of `packets` packets, rounded up to whole packets.
+static uint64_t tenths_of(uint64_t packets, uint32_t tenths, uint32_t mtu_bytes)
+{
+	return (packets * tenths + 9) / 10 * mtu_bytes;
+}
+
+// Queue sizes and thresholds. The automatic ones are one bandwidth-delay product in whole packets,
+// and 20 % and 80 % of that, as UEC recommends and htsim computes them.
+static void derive_queues(const struct fabric_config *config, struct topology *topology)
+{
+	uint64_t mtu = config->mtu_bytes;
+	uint64_t packet_line = line_of(config->link_rate_bps) * mtu;
+	uint64_t rtt = (uint64_t)topology->base_rtt_ps << 20;
+	uint64_t bdp_packets = (rtt + packet_line - 1) / packet_line;
+	uint64_t queue = config->queue_bytes > 0 ? config->queue_bytes : bdp_packets * mtu;
+	bool is_automatic = config->ecn_low_bytes == 0 && config->ecn_high_bytes == 0;
+	topology->queue_bytes = queue;
+	topology->control_queue_bytes = config->control_queue_bytes > 0
+		? config->control_queue_bytes
+		: 2 * queue;
+	topology->ecn_low_bytes = is_automatic ? tenths_of(queue / mtu, 2, config->mtu_bytes)
+					       : config->ecn_low_bytes;
+	topology->ecn_high_bytes = is_automatic ? tenths_of(queue / mtu, 8, config->mtu_bytes)
+						: config->ecn_high_bytes;
+}
+
+static int check_derived(const struct fabric_config *config, const struct topology *topology,
+			 struct refusal *refusal)
+{
+	if (topology->delay_min_ps == 0)
+		return refuse(refusal, -EINVAL,
+			      "cables need a propagation delay: it is the lookahead of the run", 0,
+			      0, 0);
+	if (topology->queue_bytes < config->mtu_bytes)
+		return refuse(refusal, -EINVAL, "a queue of % bytes holds no packet of % bytes",
+			      (int64_t)topology->queue_bytes, config->mtu_bytes, 0);
+	if (topology->queue_bytes > QUEUE_BYTES_MAX ||
+	    topology->control_queue_bytes > QUEUE_BYTES_MAX)
+		return refuse(refusal, -EINVAL, "queues of % and % bytes: % is the most",
+			      (int64_t)topology->queue_bytes,
+			      (int64_t)topology->control_queue_bytes, (int64_t)QUEUE_BYTES_MAX);
+	if (topology->ecn_low_bytes > topology->ecn_high_bytes)
+		return refuse(refusal, -EINVAL, "ecn_low_bytes % is above ecn_high_bytes %",
+			      (int64_t)topology->ecn_low_bytes, (int64_t)topology->ecn_high_bytes,
+			      0);
+	if (topology->ecn_high_bytes > QUEUE_BYTES_MAX)
+		return refuse(refusal, -EINVAL, "ecn_high_bytes % is above %",
+			      (int64_t)topology->ecn_high_bytes, (int64_t)QUEUE_BYTES_MAX, 0);
+	return 0;
+}
+
+static int draw(struct topology *topology, struct arena *arena, const struct shape *shape,
+		struct refusal *refusal)
+{
+	uint64_t ports = 0;
+	for (uint32_t tier = 0; tier < shape->tiers; tier++) {
+		topology->switch_count += (uint32_t)shape->switches[tier];
+		topology->link_count += (uint32_t)shape->links[tier];
+		ports += shape->switches[tier] * shape->ports[tier];
+	}
+	topology->switch_count *= topology->planes;
+	topology->link_count *= topology->planes;
+	ports *= topology->planes;
+	topology->switches = arena_draw(arena, ARENA_FABRIC, topology->switch_count,
+					sizeof *topology->switches);
+	topology->links = arena_draw(arena, ARENA_FABRIC, topology->link_count,
+				     sizeof *topology->links);
+	topology->port_links = arena_draw(arena, ARENA_FABRIC, ports, sizeof *topology->port_links);
+	if (topology->switches == NULL || topology->links == NULL || topology->port_links == NULL)
+		return refuse(refusal, -ENOMEM, "no memory for % switches and % links",
+			      topology->switch_count, topology->link_count, 0);
+	return 0;
+}
+
+void draft_switch(struct draft *draft, uint32_t tier, uint32_t index, const struct route *route)
+{
+	struct switch_plan *plan = &draft->topology->switches[draft->switch_at];
+	*plan = (struct switch_plan){
+		.tier = (uint8_t)tier,
+		.plane = (uint8_t)draft->plane,
+		.index = index,
+		.port_count = (uint32_t)draft->shape->ports[tier],
+		.port_first = draft->port_at,
+		.route = *route,
+	};
+	route_init(&plan->route, draft->seed, draft->switch_at);
+	draft->port_at += plan->port_count;
+	draft->switch_at++;
+}
+
+// Sets the next link, whose ends and delays are given, and tells its switches.
+static void draft_link(struct draft *draft, const struct link_plan *ends)
+{
+	struct topology *topology = draft->topology;
+	struct link_plan *link = &topology->links[draft->link_at];
+	*link = *ends;
+	link->rate_bps = draft->config->link_rate_bps;
+	link->plane = (uint8_t)draft->plane;
+	const struct switch_plan *upper = &topology->switches[link->node_b - topology->hosts];
+	topology->port_links[upper->port_first + link->port_b] = draft->link_at;
+	if (link->tier > 0) {
+		const struct switch_plan *lower =
+			&topology->switches[link->node_a - topology->hosts];
+		topology->port_links[lower->port_first + link->port_a] = draft->link_at;
+	}
+	draft->link_at++;
+}
+
+void draft_trunk(struct draft *draft, uint32_t tier, struct draft_end lower, struct draft_end upper)
+{
+	ps_t delay_ps = draft->config->trunk_delay_ps + draft->config->switch_delay_ps;
+	draft_link(draft,
+		   &(struct link_plan){
+			   .node_a = draft->topology->hosts + lower.place,
+			   .node_b = draft->topology->hosts + upper.place,
+			   .port_a = lower.port,
+			   .port_b = upper.port,
+			   .delay_ab_ps = delay_ps,
+			   .delay_ba_ps = delay_ps,
+			   .tier = (uint8_t)tier,
+		   });
+}
+
+static void draft_nics(struct draft *draft)
+{
+	struct topology *topology = draft->topology;
+	for (uint32_t nic = 0; nic < topology->nics; nic++) {
+		uint32_t within = nic % topology->nics_per_host;
+		uint32_t t0 = draft->tier_first[0] + nic / topology->t0_nics;
+		draft_link(draft,
+			   &(struct link_plan){
+				   .node_a = nic / topology->nics_per_host,
+				   .node_b = topology->hosts + t0,
+				   .port_a = within * topology->planes + draft->plane,
+				   .port_b = nic % topology->t0_nics,
+				   .delay_ab_ps = draft->config->nic_delay_ps +
+					   draft->config->switch_delay_ps,
+				   .delay_ba_ps = draft->config->nic_delay_ps,
+			   });
+	}
+}
+
+static void draft_planes(struct topology *topology, const struct fabric_config *config,
+			 const struct shape *shape, uint64_t seed)
+{
+	struct draft draft = {.topology = topology, .config = config, .shape = shape, .seed = seed};
+	for (draft.plane = 0; draft.plane < topology->planes; draft.plane++) {
+		uint32_t first = draft.switch_at;
+		for (uint32_t tier = 0; tier < shape->tiers; tier++) {
+			draft.tier_first[tier] = first;
+			first += (uint32_t)shape->switches[tier];
+		}
+		bool is_clos = config->kind == TOPOLOGY_CLOS;
+		(is_clos ? clos_switches : fattree_switches)(&draft);
+		draft_nics(&draft);
+		(is_clos ? clos_trunks : fattree_trunks)(&draft);
+	}
+	check(draft.switch_at == topology->switch_count && draft.link_at == topology->link_count);
+}
+
+int topology_build(struct topology *ret, struct arena *arena, const struct fabric_config *config,
+		   uint64_t seed, struct refusal *refusal)
+{
+	struct shape shape;
+	int error = check_config(config, refusal);
+	if (error == 0)
+		error = shape_of(config, refusal, &shape);
+	if (error != 0)
+		return error;
+	struct topology topology = {
+		.nics = config->nics,
+		.hosts = config->nics / config->nics_per_host,
+		.nics_per_host = config->nics_per_host,
+		.planes = config->planes,
+		.t0_nics = shape.t0_nics,
+		.base_rtt_ps = base_rtt(config, shape_links_max(config, &shape)),
+		.delay_min_ps = delay_min(config, &shape),
+	};
+	derive_queues(config, &topology);
+	error = check_derived(config, &topology, refusal);
+	if (error == 0)
+		error = draw(&topology, arena, &shape, refusal);
+	if (error != 0)
+		return error;
+	draft_planes(&topology, config, &shape, seed);
+	*ret = topology;
+	return 0;
+}
+
+uint32_t topology_links(const struct topology *topology, const struct fabric_config *config,
+			uint32_t from, uint32_t to)
+{
+	uint32_t from_t0 = from / topology->t0_nics;
+	uint32_t to_t0 = to / topology->t0_nics;
+	if (from_t0 == to_t0)
+		return 2;
+	if (config->kind == TOPOLOGY_CLOS || from_t0 / config->pod_tors == to_t0 / config->pod_tors)
+		return 4;
+	return 6;
+}
+
+enum pair_class topology_pair(const struct topology *topology, uint32_t from, uint32_t to)
+{
+	if (from / topology->nics_per_host == to / topology->nics_per_host)
+		return PAIR_SAME_RACK;
+	if (from / topology->t0_nics == to / topology->t0_nics)
+		return PAIR_SAME_T0;
+	return PAIR_ACROSS_T1;
+}
+
+const struct switch_plan *topology_t0(const struct topology *topology, uint32_t plane,
+				      uint32_t index)
+{
+	uint32_t per_plane = topology->switch_count / topology->planes;
+	return &topology->switches[plane * per_plane + index];
+}

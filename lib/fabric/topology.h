@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a topology is built: a kind says its shape (counts of one plane), topology.c draws the memory
+// and derives what all kinds share, then the kind fills in switches and links plane by plane.
+#pragma once
+
+#include <stdint.h>
+
+#include <weft/fabric.h>
+
+#define TIERS_MAX 3
+
+// The counts of one plane. Links of tier t join switches of tier t-1 (tier 0: NICs) with switches
+// of tier t. In 64 bits, so that a count that is too large can be told.
+struct shape {
+	uint32_t tiers;
+	uint64_t switches[TIERS_MAX];
+	uint64_t ports[TIERS_MAX]; // of one switch
+	uint64_t links[TIERS_MAX];
+	uint32_t t0_nics;
+};
+
+// Where a plane is being built: the next switch and the next link.
+struct draft {
+	struct topology *topology;
+	const struct fabric_config *config;
+	const struct shape *shape;
+	uint64_t seed;
+	uint32_t plane;
+	uint32_t switch_at, link_at, port_at; // next free places
+	uint32_t tier_first[TIERS_MAX];	      // first switch of each tier in this plane
+};
+
+// One end of a link to be made: a switch, by its place in topology.switches, and a port.
+struct draft_end {
+	uint32_t place, port;
+};
+
+// Adds the next switch of `tier` with a route whose counts are set; completes the route.
+void draft_switch(struct draft *draft, uint32_t tier, uint32_t index, const struct route *route);
+
+// Adds a link of `tier` (1 or 2) from a lower to an upper switch.
+void draft_trunk(struct draft *draft, uint32_t tier, struct draft_end lower,
+		 struct draft_end upper);
+
+// The shape of each kind, or -EINVAL with the reason, and its switches and trunks in a plane.
+int clos_shape(const struct fabric_config *config, struct refusal *refusal, struct shape *ret);
+void clos_switches(struct draft *draft);
+void clos_trunks(struct draft *draft);
+int fattree_shape(const struct fabric_config *config, struct refusal *refusal, struct shape *ret);
+void fattree_switches(struct draft *draft);
+void fattree_trunks(struct draft *draft);
+
+// T1 switches per plane that a sample keeps: thin_kept / thin_of of them, rounded up. Rounding up
+// errs towards less load per trunk, by less than one T1 switch's share.
+uint32_t clos_t1_kept(const struct fabric_config *config);
+
+// The plan of T0 switch `index` of `plane`; its links down come first, NIC by NIC.
+const struct switch_plan *topology_t0(const struct topology *topology, uint32_t plane,
+				      uint32_t index);
