@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The negative control of each lint: a small tree that is right passes, and with one fault planted the same lint fails and
+# names it. Argument: the lint.
+set -euo pipefail
+lint=$1
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+spdx='// SPDX-License-Identifier: Apache-2.0'
+
+# The tree that is right.
+mkdir -p "$tree/include/weft" "$tree/lib/core" "$tree/lib/cc" "$tree/lib/drive"
+cp "$root/.clang-format" "$tree"
+printf '%s\n#pragma once\n\n#include <stdint.h>\n\ntypedef int64_t ps_t;\n' "$spdx" >"$tree/include/weft/time.h"
+printf '%s\n#pragma once\n\n#include <weft/time.h>\n\nps_t cc_pick(ps_t now);\n' "$spdx" >"$tree/include/weft/cc.h"
+printf '%s\n#include <weft/cc.h>\n\nps_t cc_pick(ps_t now)\n{\n\treturn now + 1;\n}\n' "$spdx" >"$tree/lib/cc/pick.c"
+printf '#!/bin/sh\n# SPDX-License-Identifier: Apache-2.0\nset -e\necho\n' >"$tree/run"
+
+# Compiles lib/cc/pick.c into the archive that purity.sh reads.
+archive() {
+  gcc -O1 -c -I"$tree/include" -o "$tree/pick.c.o" "$tree/lib/cc/pick.c"
+  rm -f "$tree/libweft_cc.a"
+  ar cr "$tree/libweft_cc.a" "$tree/pick.c.o"
+}
+
+run_lint() {
+  case "$lint" in
+  purity) archive && "$here/purity.sh" "$here/pure_symbols.txt" "$tree/libweft_cc.a" ;;
+  layers | sizes) "$here/$lint.py" "$tree" ;;
+  *) "$here/$lint.sh" "$tree" ;;
+  esac
+}
+
+# Plants a fault by adding $3 to file $2 of the tree: the lint must fail then and print $1. In $3, \\n ends a line.
+finds() {
+  local expected=$1 file=$tree/$2 status=0 output
+  mkdir -p "${file%/*}"
+  [ -e "$file" ] && cp -p "$file" "$tree.kept"
+  printf '%b' "$3" >>"$file"
+  output=$(run_lint 2>&1) || status=$?
+  if [ "$status" -ne 1 ] || ! grep -qF -- "$expected" <<<"$output"; then
+    printf 'planted in %s, expected "%s", got exit %d:\n%s\n' "$2" "$expected" "$status" "$output"
+    exit 1
+  fi
+  printf 'found: %s\n' "$expected"
+  rm "$file"
+  if [ -e "$tree.kept" ]; then mv "$tree.kept" "$file"; fi
+}
+
+# A tool that is not here skips its lint, and its control.
+run_lint || exit $?
+
+long=$(for ((i = 0; i < 70; i++)); do printf '\\tnow++;\\n'; done)
+case "$lint" in
+layers)
+  finds 'weft/cc.h: core may use only: nothing' lib/core/x.c '#include <weft/cc.h>\n'
+  finds 'weft/fabric.h: cc may use only: core' lib/cc/pick.c '#include <weft/fabric.h>\n'
+  finds 'weft/cc.h: drive may use only' lib/drive/x.c '#include <weft/cc.h>\n'
+  finds 'time.h: cc is pure' lib/cc/pick.c '#include <time.h>\n'
+  finds 'stays in its own folder' lib/cc/pick.c '#include "../core/x.h"\n'
+  finds 'no such file in this room' lib/cc/pick.c '#include "x.h"\n'
+  finds 'no room has this header' lib/cc/pick.c '#include <weft/tools.h>\n'
+  finds 'not in the table' lib/tools/x.c '#include <stdint.h>\n'
+  finds 'cc may link only: core' lib/meson.build "  ['cc', ['core', 'fabric']],\n"
+  ;;
+purity)
+  finds 'cc/pick.c: a pure room may not use clock_gettime' lib/cc/pick.c \
+    '#include <time.h>\nlong now(void);\nlong now(void)\n{\n\tstruct timespec t;\n\treturn clock_gettime(0, &t);\n}\n'
+  finds 'cc/pick.c: a pure room may not use malloc' lib/cc/pick.c \
+    'void *malloc(unsigned long);\nvoid *more(void);\nvoid *more(void)\n{\n\treturn malloc(9);\n}\n'
+  finds 'cc/pick.c: calls is a global that can change' lib/cc/pick.c \
+    'static int calls;\nint count(void);\nint count(void)\n{\n\treturn ++calls;\n}\n'
+  ;;
+headers)
+  finds 'include/weft/cc.h: does not compile alone with gcc' include/weft/cc.h 'uint8_x cc_missing(void);\n'
+  finds 'include/weft/cc.h: does not compile alone with g++' include/weft/cc.h 'int cc_old(int class);\n'
+  ;;
+format) finds 'pick.c' lib/cc/pick.c 'int  f(void) { return 1; }\n' ;;
+spdx)
+  finds 'lib/cc/bare.c: line 1 or 2' lib/cc/bare.c 'int x;\n'
+  finds 'bare: line 1 or 2' bare '#!/bin/sh\necho\n'
+  ;;
+sizes)
+  finds 'a function of 72 lines' lib/cc/long.c "void f(int now)\n{\n$long}\n"
+  finds 'lib/cc/long.c: 501 lines' lib/cc/long.c "$(printf '//\\n%.0s' {1..501})"
+  finds 'include/weft/cc.h: 206 lines' include/weft/cc.h "$(printf '//\\n%.0s' {1..200})"
+  ;;
+words)
+  finds 'a name that says nothing' lib/cc/path_utils.c 'int x;\n'
+  finds 'unfinished marks' lib/cc/pick.c '// TO''DO: more\n'
+  finds 'paths of one machine' lib/cc/pick.c '// see /ho''me/somebody/notes\n'
+  ;;
+scripts) finds 'SC2086' run "rm \$1\n" ;;
+*) echo "no control for $lint" && exit 1 ;;
+esac
