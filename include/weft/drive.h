@@ -22,6 +22,7 @@ const char *run_end_name(enum run_end end);
 
 struct run {
 	enum run_end end;
+	bool is_drained;	  // nothing was left to do: every packet is back in the pool
 	const char *limit_option; // RUN_LIMIT: the scenario key to raise
 	ps_t now_ps;		  // virtual time reached
 	uint64_t digest;	  // hash over all deliveries: names the behaviour of a run

@@ -24,11 +24,14 @@ struct arrival {
 	uint32_t port; // in-port of the machine
 };
 
-// The arrivals of one in-port, oldest first.
+// The arrivals of one in-port, oldest first. The runs of an inbox lie one behind the other in
+// memory.
 struct arrival_run {
 	const struct arrival *first;
 	uint32_t count;
 };
+
+#define MACHINE_PORTS_MAX 4096 // ports of one machine
 
 // What a machine gets: one time-ordered run per in-port that has arrivals, in ascending in-port
 // order, all before `until`.

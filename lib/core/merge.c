@@ -7,8 +7,6 @@
 
 #include <weft/machine.h>
 
-#define RUNS_MAX 1024 // ports of one machine that can have arrivals at once in the fast path
-
 // One run inside a list.
 struct span {
 	uint32_t first, count;
@@ -54,8 +52,8 @@ const struct arrival *merge_runs(const struct inbox *in)
 		return in->scratch[0];
 	if (in->run_count == 1)
 		return in->runs[0].first;
-	struct span spans[RUNS_MAX];
-	check(in->run_count <= RUNS_MAX);
+	struct span spans[MACHINE_PORTS_MAX];
+	check(in->run_count <= MACHINE_PORTS_MAX);
 	const struct arrival *from =
 		in->runs[0].first; // the driver lays the runs one behind the other
 	uint32_t count = in->run_count, at = 0;

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory from the system: reserved at once, backed by pages only where it is touched.
+
+#include <sys/mman.h>
+
+#include <weft/drive.h>
+
+void *memory_reserve(size_t bytes)
+{
+	void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (base == MAP_FAILED)
+		return NULL;
+	madvise(base, bytes,
+		MADV_HUGEPAGE); // free speed where the system gives it; its refusal changes nothing
+	return base;
+}
+
+void memory_release(void *base, size_t bytes)
+{
+	munmap(base, bytes);
+}

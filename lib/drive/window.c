@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// The active set of the window engine.
+
+#include "window.h"
+
+#include <errno.h>
+
+#include <weft/bitmap.h>
+#include <weft/check.h>
+
+#define SLOTS_MIN 64u
+
+int window_set_init(struct window_set *set, struct arena *arena, uint32_t machines, ps_t length_ps,
+		    ps_t span_ps)
+{
+	uint64_t slots = SLOTS_MIN;
+	while (slots < (uint64_t)(span_ps / length_ps) + 2)
+		slots *= 2;
+	uint32_t words = BITMAP_WORDS(machines);
+	*set = (struct window_set){.length_ps = length_ps,
+				   .slot_mask = slots - 1,
+				   .words = words,
+				   .machines = machines};
+	set->bits = arena_draw(arena, ARENA_DRIVE, slots * words, sizeof(uint64_t));
+	set->used = arena_draw(arena, ARENA_DRIVE, slots / 64, sizeof(uint64_t));
+	set->far_at = arena_draw(arena, ARENA_DRIVE, machines, sizeof(ps_t));
+	// A machine is in the far heap once per earlier and earlier time; it is pushed only when it
+	// undercuts far_at.
+	int rc = heap_init(&set->far, arena, ARENA_DRIVE, 8 * machines + 64);
+	if (set->bits == NULL || set->used == NULL || set->far_at == NULL || rc < 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < machines; i++)
+		set->far_at[i] = PS_NEVER;
+	return 0;
+}
+
+static void mark_slot(struct window_set *set, uint32_t machine, int64_t index)
+{
+	uint64_t slot = (uint64_t)index & set->slot_mask;
+	bitmap_set(set->bits + slot * set->words, machine);
+	bitmap_set(set->used, (uint32_t)slot);
+}
+
+void window_mark(struct window_set *set, uint32_t machine, ps_t at)
+{
+	int64_t index = at / set->length_ps;
+	check(index >= set->index); // time never goes back
+	if (index - set->index <= (int64_t)set->slot_mask) {
+		mark_slot(set, machine, index);
+	} else if (at < set->far_at[machine]) {
+		set->far_at[machine] = at;
+		heap_push(&set->far, at, machine);
+	}
+}
+
+// The first window from the running one on that the wheel has a machine in, or INT64_MAX.
+static int64_t wheel_next(const struct window_set *set)
+{
+	uint32_t slots = (uint32_t)set->slot_mask + 1;
+	uint32_t from = (uint32_t)((uint64_t)set->index & set->slot_mask);
+	uint32_t slot = bitmap_next(set->used, slots, from);
+	if (slot < slots)
+		return set->index + (slot - from);
+	slot = bitmap_next(set->used, from, 0);
+	return slot < from ? set->index + (slots - from) + slot : INT64_MAX;
+}
+
+bool window_next(struct window_set *set)
+{
+	int64_t near = wheel_next(set);
+	ps_t far_at = heap_next_at(&set->far);
+	int64_t far = far_at == PS_NEVER ? INT64_MAX : far_at / set->length_ps;
+	int64_t index = near < far ? near : far;
+	if (index == INT64_MAX)
+		return false;
+	set->index = index;
+	while (set->far.count > 0 && heap_next_at(&set->far) / set->length_ps <= index) {
+		uint32_t machine = (uint32_t)heap_pop(&set->far).key;
+		set->far_at[machine] =
+			PS_NEVER; // a later entry of the same machine only costs an idle visit
+		mark_slot(set, machine, index);
+	}
+	bitmap_clear(set->used, (uint32_t)((uint64_t)index & set->slot_mask));
+	return true;
+}
