@@ -131,7 +131,8 @@ struct cable_plan {
 	uint8_t tier, plane;
 };
 
-struct world_host; // host.c
+struct world_host; // host.h
+struct record;	   // record.h
 
 struct world {
 	const struct scenario *scenario;
@@ -153,11 +154,13 @@ struct world {
 	struct fifo_pool chunks;
 	struct job job; // ring, model, trace
 	struct sample_plan plan;
-	struct trace trace;  // trace
-	uint64_t work_total; // slices or messages to be received in all: the run is over when
-			     // work_done reaches it
-	uint64_t work_done;
+	struct trace trace; // trace
+	struct flow *flows; // flows, permutation, incast
+	uint32_t flow_count;
+	uint64_t qp_count;   // ends of connections
+	uint64_t work_total; // ends to be seen: of flows (two each) or of ranks' collectives
 	struct outcome *outcome;
+	struct record *record;
 };
 
 // Builds the world of `scenario` in `arena`, which stays open for the driver (sim_create seals it).
@@ -192,6 +195,8 @@ struct outcome {
 	struct hist message_ns[PAIR_CLASS_COUNT]; // message latency: post to completion at the
 						  // sender, fabric messages only
 	struct hist flow_ns;			  // flows: completion time per flow (FCT)
+	ps_t *flow_end_ps; // [flows] when the sender held the last acknowledgement; 0 = not yet
+	uint64_t dropped_at_host[DROP_REASON_COUNT];
 	uint64_t plane_bytes_nic_max[PLANES_MAX]; // most bytes any NIC sent on that plane
 	uint32_t collective_count;
 	struct outcome_collective *collectives;

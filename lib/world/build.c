@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a scenario to a world: job, sample, topology, hosts, switches, cables, pools. Draws once;
+// nothing allocates later.
+
+#include "build.h"
+
+#include <errno.h>
+
+#include "host.h"
+
+// ---------------------------------------------------------------- traffic
+
+static int build_patterns(struct world *world, struct refusal *refusal)
+{
+	const struct scenario *scenario = world->scenario;
+	const struct traffic_config *traffic = &scenario->traffic;
+	uint32_t nics = world->fabric.nics;
+	uint32_t count = traffic->kind == TRAFFIC_PERMUTATION ? nics
+		: traffic->kind == TRAFFIC_INCAST	      ? traffic->senders
+							      : traffic->flow_count;
+	struct flow *flows = arena_draw(world->arena, ARENA_WORKLOAD, count, sizeof(*flows));
+	if (flows == NULL)
+		return build_no_memory(world, refusal);
+	world->flows = flows;
+	world->flow_count = count;
+	if (traffic->kind == TRAFFIC_PERMUTATION)
+		pattern_permutation(flows, nics, traffic->bytes, scenario->seed);
+	else if (traffic->kind == TRAFFIC_INCAST)
+		return pattern_incast(flows, nics, world->fabric.nics_per_host, count,
+				      traffic->bytes, scenario->seed, refusal);
+	else
+		for (uint32_t i = 0; i < count; i++)
+			flows[i] = traffic->flows[i];
+	return 0;
+}
+
+static int build_trace_job(struct world *world, const char *text, size_t bytes,
+			   struct refusal *refusal)
+{
+	const struct scenario *scenario = world->scenario;
+	int rc = trace_simai_parse(&world->trace, world->arena, text, bytes, refusal);
+	if (rc < 0)
+		return rc;
+	if (world->trace.gpus != world->fabric.nics)
+		return refuse(refusal, -EINVAL,
+			      "the trace is of % GPUs, but fabric.nics is %: set fabric.nics=%",
+			      world->trace.gpus, world->fabric.nics, world->trace.gpus);
+	return job_from_trace(&world->job, world->arena, &world->trace, world->fabric.nics_per_host,
+			      &scenario->traffic.ring, refusal);
+}
+
+static int build_job(struct world *world, const char *text, size_t bytes, struct refusal *refusal)
+{
+	const struct traffic_config *traffic = &world->scenario->traffic;
+	uint32_t hosts = world->fabric.nics / world->fabric.nics_per_host;
+	switch (traffic->kind) {
+	case TRAFFIC_RING:
+		return job_from_ring(&world->job, world->arena, traffic->collective, traffic->bytes,
+				     world->fabric.nics_per_host, &traffic->ring, refusal);
+	case TRAFFIC_MODEL:
+		return job_from_model(&world->job, world->arena, model_find(traffic->model), hosts,
+				      world->fabric.nics_per_host, &traffic->ring, refusal);
+	case TRAFFIC_TRACE:
+		return build_trace_job(world, text, bytes, refusal);
+	default:
+		return build_patterns(world, refusal);
+	}
+}
+
+// Takes the sample out of the job, and the load of what is left out off the trunks by thinning them
+// in proportion.
+static int build_sample(struct world *world, struct refusal *refusal)
+{
+	if (world->job.group_count == 0)
+		return 0;
+	struct sample_plan *plan = &world->plan;
+	int rc = sample_apply(&world->job, &world->scenario->sample, world->transport.payload_bytes,
+			      plan, refusal);
+	if (rc < 0)
+		return rc;
+	world->fabric.thin_kept = world->job.group_count;
+	world->fabric.thin_of = plan->groups_all;
+	return 0;
+}
+
+// ---------------------------------------------------------------- what the network gives to the
+// endpoints
+
+static void fill_transport(struct world *world)
+{
+	struct transport_config *transport = &world->transport;
+	const struct fabric_config *fabric = &world->fabric;
+	transport->cc.rate_bps = fabric->link_rate_bps * fabric->planes;
+	transport->cc.base_rtt_ps = world->topology.base_rtt_ps;
+	if (transport->rto_ps == 0) // htsim's rule: six full queues and 15 us
+		transport->rto_ps = 15 * PS_PER_US +
+			6 * line_ps(line_of(fabric->link_rate_bps), world->topology.queue_bytes);
+}
+
+// ---------------------------------------------------------------- machines
+
+static int build_switches(struct world *world, struct refusal *refusal)
+{
+	const struct topology *topology = &world->topology;
+	world->switches = arena_draw(world->arena, ARENA_WORLD, topology->switch_count,
+				     sizeof(*world->switches));
+	if (world->switches == NULL)
+		return build_no_memory(world, refusal);
+	for (uint32_t i = 0; i < topology->switch_count; i++) {
+		int rc = switch_create(&world->switches[i], world->arena, topology, &world->fabric,
+				       i, world->scenario->seed, refusal);
+		if (rc == -ENOMEM)
+			return build_no_memory(world, refusal);
+		if (rc < 0)
+			return rc;
+		world->machines[topology->hosts + i] = (struct machine){
+			.run = switch_run,
+			.self = world->switches[i],
+			.port_count = topology->switches[i].port_count};
+	}
+	return 0;
+}
+
+static int build_machines(struct world *world, struct refusal *refusal)
+{
+	const struct topology *topology = &world->topology;
+	world->machine_count = topology->hosts + topology->switch_count;
+	world->machines = arena_draw(world->arena, ARENA_WORLD, world->machine_count,
+				     sizeof(*world->machines));
+	if (world->machines == NULL)
+		return build_no_memory(world, refusal);
+	int rc = hosts_build(world, refusal);
+	if (rc < 0)
+		return rc;
+	rc = build_switches(world, refusal);
+	if (rc < 0)
+		return rc;
+	for (uint32_t m = 0; m < world->machine_count; m++)
+		if (world->machines[m].port_count > MACHINE_PORTS_MAX)
+			return refuse(refusal, -EINVAL,
+				      "a machine would have % ports; at most % are supported",
+				      world->machines[m].port_count, MACHINE_PORTS_MAX, 0);
+	return 0;
+}
+
+// ---------------------------------------------------------------- pools
+
+// Packets that the endpoints can have out at once: per QP what the window lets through four times
+// over, plus answers.
+static uint32_t default_packets(const struct world *world)
+{
+	const struct transport_config *transport = &world->transport;
+	uint64_t mtu = transport->payload_bytes + transport->header_bytes;
+	uint64_t window = cc_bdp_bytes(&transport->cc) * 4 / mtu + 256;
+	if (window > transport->mpr)
+		window = transport->mpr;
+	uint64_t packets = 4096 + world->qp_count * (window + 64);
+	return packets < (1u << 27) ? (uint32_t)packets : 1u << 27;
+}
+
+static int build_pools(struct world *world, struct refusal *refusal)
+{
+	uint32_t packets = world->scenario->packets_max;
+	if (packets == 0)
+		packets = default_packets(world);
+	// Lists of 8-byte entries: one per cable, two per switch port, one per NIC plane for
+	// control packets.
+	uint64_t lists = (uint64_t)world->cable_count * 4;
+	if (packet_pool_init(&world->packets, world->arena, packets) < 0 ||
+	    fifo_pool_init(&world->chunks, world->arena, fifo_chunks_for(lists, packets)) < 0)
+		return build_no_memory(world, refusal);
+	return 0;
+}
+
+int build_no_memory(const struct world *world, struct refusal *refusal)
+{
+	return refuse(refusal, -ENOMEM, "the world does not fit into % MiB: raise limits.memory",
+		      (int64_t)(world->arena->size >> 20), 0, 0);
+}
+
+int world_build(struct world *ret, struct arena *arena, const struct scenario *scenario,
+		const char *trace_text, size_t trace_bytes, struct refusal *refusal)
+{
+	*ret = (struct world){.scenario = scenario,
+			      .arena = arena,
+			      .fabric = scenario->fabric,
+			      .transport = scenario->transport};
+	int rc = build_job(ret, trace_text, trace_bytes, refusal);
+	if (rc == 0)
+		rc = build_sample(ret, refusal);
+	if (rc == 0)
+		rc = topology_build(&ret->topology, arena, &ret->fabric, scenario->seed, refusal);
+	if (rc == -ENOMEM)
+		return build_no_memory(ret, refusal);
+	if (rc < 0)
+		return rc;
+	fill_transport(ret);
+	int (*const steps[])(struct world *, struct refusal *) = {outcome_build, build_machines,
+								  cables_build, build_pools};
+	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+		rc = steps[i](ret, refusal);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+bool world_is_done(const struct world *world)
+{
+	return world->record->work_done == world->work_total;
+}

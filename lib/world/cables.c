@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cables of a world: two for each link, each with the faults of the timeline that hit it.
+
+#include <errno.h>
+
+#include "build.h"
+
+// Parts per 10^9 as a threshold for 32 random bits; everything is 2^32 - 1.
+static uint32_t loss_threshold(uint32_t loss_ppb)
+{
+	uint64_t threshold = ((uint64_t)loss_ppb << 32) / 1000000000u;
+	return threshold > UINT32_MAX ? UINT32_MAX : (uint32_t)threshold;
+}
+
+static int check_faults(struct world *world, struct refusal *refusal)
+{
+	const struct scenario *scenario = world->scenario;
+	for (uint32_t i = 0; i < scenario->fault_count; i++) {
+		int rc = fault_check(&scenario->faults[i], &world->topology, refusal);
+		if (rc < 0) {
+			if (refusal != NULL)
+				refusal->line = scenario->fault_lines[i];
+			return rc;
+		}
+	}
+	return 0;
+}
+
+// How many faults hit link `link`; they are written to `ret` when that is not NULL.
+static uint32_t faults_of(const struct world *world, uint32_t link, struct cable_fault *ret)
+{
+	const struct scenario *scenario = world->scenario;
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < scenario->fault_count; i++) {
+		const struct fault *fault = &scenario->faults[i];
+		if (!fault_hits(fault, &world->topology, link))
+			continue;
+		if (ret != NULL)
+			ret[count] = (struct cable_fault){fault->kind, fault->from_ps,
+							  fault->until_ps,
+							  loss_threshold(fault->loss_ppb)};
+		count++;
+	}
+	return count;
+}
+
+static void lay_link(struct world *world, uint32_t link)
+{
+	const struct link_plan *plan = &world->topology.links[link];
+	struct cable_fault *faults = world->cable_faults + world->cable_fault_count;
+	uint32_t count = faults_of(world, link, faults);
+	struct cable_plan there = {
+		.from_machine = plan->node_a,
+		.from_port = plan->port_a,
+		.to_machine = plan->node_b,
+		.to_port = plan->port_b,
+		.line = line_of(plan->rate_bps),
+		.delay_ps = plan->delay_ab_ps,
+		.fault_first = world->cable_fault_count,
+		.fault_count = count,
+		.tier = plan->tier,
+		.plane = plan->plane,
+	};
+	struct cable_plan back = there;
+	back.from_machine = plan->node_b;
+	back.from_port = plan->port_b;
+	back.to_machine = plan->node_a;
+	back.to_port = plan->port_a;
+	back.delay_ps = plan->delay_ba_ps;
+	world->cable_fault_count += count;
+	world->cables[world->cable_count++] = there;
+	world->cables[world->cable_count++] = back;
+}
+
+// The most packets one machine can send, or get, in one window: every port busy with the smallest
+// packets.
+static uint32_t departures_max(const struct world *world, ps_t window_ps)
+{
+	const struct transport_config *transport = &world->transport;
+	uint32_t smallest = transport->header_bytes + 1;
+	if (transport->control_bytes < smallest)
+		smallest = transport->control_bytes;
+	if (world->fabric.trim_on && world->fabric.trim_bytes < smallest)
+		smallest = world->fabric.trim_bytes;
+	ps_t shortest = line_ps(line_of(world->fabric.link_rate_bps), smallest);
+	uint32_t ports = 0;
+	for (uint32_t m = 0; m < world->machine_count; m++)
+		if (world->machines[m].port_count > ports)
+			ports = world->machines[m].port_count;
+	return ports * (uint32_t)(window_ps / shortest + 3);
+}
+
+int cables_build(struct world *world, struct refusal *refusal)
+{
+	const struct topology *topology = &world->topology;
+	int rc = check_faults(world, refusal);
+	if (rc < 0)
+		return rc;
+	uint64_t hits = 0;
+	for (uint32_t i = 0; i < topology->link_count; i++)
+		hits += faults_of(world, i, NULL);
+	world->cables = arena_draw(world->arena, ARENA_WORLD, 2 * (size_t)topology->link_count,
+				   sizeof(*world->cables));
+	world->cable_faults = arena_draw(world->arena, ARENA_WORLD, hits,
+					 sizeof(*world->cable_faults));
+	if (world->cables == NULL || world->cable_faults == NULL)
+		return build_no_memory(world, refusal);
+	for (uint32_t i = 0; i < topology->link_count; i++)
+		lay_link(world, i);
+	world->lookahead_ps = topology->delay_min_ps;
+	if (world->lookahead_ps < PS_PER_NS)
+		return refuse(refusal, -EINVAL,
+			      "the shortest cable takes % ps; at least 1000 ps are needed",
+			      world->lookahead_ps, 0, 0);
+	world->departures_max = departures_max(world, world->lookahead_ps);
+	return 0;
+}

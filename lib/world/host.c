@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// The host machine: arrivals, then timers and local events, in time order.
+//
+// Timers: one event per NIC stands for all timers of its endpoint (HOST_TIMER); a bucket's release
+// (HOST_RELEASE); a flow's start (HOST_FLOW); the ends of scale-up transfers (HOST_SENT,
+// HOST_RECEIVED, HOST_CREDIT). NIC departures are no events.
+
+#include "host.h"
+
+#include <weft/bitmap.h>
+
+#define EVENT_ID_MASK ((UINT64_C(1) << 56) - 1)
+#define DRAIN_BURST 16
+
+void host_later(struct world_host *host, enum host_event event, uint64_t id, ps_t at)
+{
+	heap_push(&host->events, at, (uint64_t)event << 56 | id);
+}
+
+// After a change in NIC `index`: it may have something to send, and its timers may have moved.
+static void touch(struct world_host *host, uint32_t index)
+{
+	struct nic *nic = &host->nics[index];
+	bitmap_set(host->working, index);
+	ps_t wake = endpoint_wake_at(nic->endpoint);
+	if (wake < nic->armed_at) {
+		nic->armed_at = wake;
+		host_later(host, HOST_TIMER, index, wake);
+	}
+}
+
+void host_post(struct world_host *host, uint32_t nic, uint32_t qpn, const struct work *work,
+	       ps_t now, struct outbox *out)
+{
+	nic_advance(&host->nics[nic], now, out);
+	int rc = endpoint_post(host->nics[nic].endpoint, qpn, work, now);
+	if (rc == 0)
+		touch(host, nic);
+	else // a QP in ERROR takes nothing more: the message is lost to the job, and the run ends
+	     // as stalled
+		check(rc == -104);
+}
+
+static void on_flow_received(struct world_host *host, ps_t now)
+{
+	host->record->work_done++;
+	host->record->outcome->end_ps = ps_max(host->record->outcome->end_ps, now);
+}
+
+static void on_sent(struct world_host *host, struct nic *nic, const struct completion *done,
+		    ps_t now, struct outbox *out)
+{
+	enum cookie_kind kind = (enum cookie_kind)(done->cookie >> 56);
+	if (kind == COOKIE_GRANT)
+		return;
+	struct outcome *outcome = host->record->outcome;
+	hist_add(&outcome->message_ns[nic->peers[done->qp].pair],
+		 (now - done->posted_at) / PS_PER_NS);
+	uint32_t owner = (uint32_t)(done->cookie >> 16);
+	if (kind == COOKIE_SLICE) {
+		rank_on_sent(host, owner, done->cookie & 0xffff, now, out);
+		return;
+	}
+	hist_add(&outcome->flow_ns, (now - host->flows[owner].start_ps) / PS_PER_NS);
+	outcome->flow_end_ps[owner] = now;
+	host->record->work_done++;
+	outcome->end_ps = ps_max(outcome->end_ps, now);
+}
+
+static void on_received(struct world_host *host, struct nic *nic, const struct completion *done,
+			ps_t now, struct outbox *out)
+{
+	const struct nic_peer *peer = &nic->peers[done->qp];
+	if (peer->role == NIC_ROLE_FLOW)
+		on_flow_received(host, now);
+	else
+		rank_on_received(host, peer->owner, peer->channel, now, out);
+}
+
+// Credits are writes into memory that the sender watches: they come as place orders.
+static void drain_places(struct world_host *host, struct nic *nic, ps_t now, struct outbox *out)
+{
+	struct place places[DRAIN_BURST];
+	uint32_t count;
+	while ((count = endpoint_poll_places(nic->endpoint, places, DRAIN_BURST)) > 0) {
+		for (uint32_t i = 0; i < count; i++) {
+			const struct nic_peer *peer = &nic->peers[places[i].qp];
+			if (peer->role == NIC_ROLE_RING_SEND && (places[i].rkey & RKEY_NOTICE))
+				rank_on_credit(host, peer->owner, peer->channel, now, out);
+		}
+	}
+}
+
+static void drain(struct world_host *host, struct nic *nic, ps_t now, struct outbox *out)
+{
+	struct completion done[DRAIN_BURST];
+	uint32_t count;
+	while ((count = endpoint_poll(nic->endpoint, done, DRAIN_BURST)) > 0) {
+		for (uint32_t i = 0; i < count; i++) {
+			switch (done[i].kind) {
+			case COMPLETION_SENT:
+				on_sent(host, nic, &done[i], now, out);
+				break;
+			case COMPLETION_RECEIVED:
+				on_received(host, nic, &done[i], now, out);
+				break;
+			case COMPLETION_FLUSHED:
+				break; // counted by the endpoint (qps_failed); the work stays
+				       // undone
+			}
+		}
+	}
+	drain_places(host, nic, now, out);
+}
+
+static void on_arrival(struct world_host *host, const struct arrival *arrival, struct outbox *out)
+{
+	uint32_t index = host->nic_of_port[arrival->port];
+	struct nic *nic = &host->nics[index];
+	if (nic->endpoint == NULL) { // nobody lives here
+		host->record->outcome->dropped_at_host[DROP_UNKNOWN_QP]++;
+		packet_put(out->packets, arrival->packet);
+		return;
+	}
+	nic_advance(nic, arrival->at, out);
+	endpoint_receive(nic->endpoint, arrival->packet, arrival->at, out);
+	touch(host, index);
+	if (endpoint_has_events(nic->endpoint))
+		drain(host, nic, arrival->at, out);
+}
+
+static void on_timer(struct world_host *host, uint32_t index, ps_t now, struct outbox *out)
+{
+	struct nic *nic = &host->nics[index];
+	nic->armed_at = PS_NEVER;
+	nic_advance(nic, now, out);
+	if (endpoint_wake_at(nic->endpoint) <= now)
+		endpoint_on_time(nic->endpoint, now);
+	touch(host, index);
+	if (endpoint_has_events(nic->endpoint))
+		drain(host, nic, now, out);
+}
+
+static void start_flow(struct world_host *host, uint32_t index, ps_t now, struct outbox *out)
+{
+	const struct flow *flow = &host->flows[index];
+	struct work work = {
+		.rkey = 1,
+		.bytes = (uint32_t)flow->bytes,
+		.imm = index,
+		.has_imm = true,
+		.cookie = cookie_of(COOKIE_FLOW, index, 0),
+	};
+	host_post(host, flow->from - host->first_nic, host->flow_qpn[index], &work, now, out);
+}
+
+static void on_event(struct world_host *host, struct heap_item event, struct outbox *out)
+{
+	uint64_t id = event.key & EVENT_ID_MASK;
+	uint32_t owner = (uint32_t)(id >> 16), channel = id & 0xffff;
+	switch ((enum host_event)(event.key >> 56)) {
+	case HOST_TIMER:
+		on_timer(host, (uint32_t)id, event.at, out);
+		break;
+	case HOST_RELEASE:
+		rank_act(host, (uint32_t)id, event.at, out);
+		break;
+	case HOST_SENT:
+		rank_on_sent(host, owner, channel, event.at, out);
+		break;
+	case HOST_RECEIVED:
+		rank_on_received(host, owner, channel, event.at, out);
+		break;
+	case HOST_CREDIT:
+		rank_on_credit(host, owner, channel, event.at, out);
+		break;
+	case HOST_FLOW:
+		start_flow(host, (uint32_t)id, event.at, out);
+		break;
+	}
+}
+
+// Emits the departures before `until` and says when there is something to do again.
+static ps_t settle(struct world_host *host, ps_t until, struct outbox *out)
+{
+	ps_t next = heap_next_at(&host->events);
+	for (uint32_t word = 0; word < BITMAP_WORDS(host->nic_count); word++) {
+		for (uint64_t rest = host->working[word]; rest != 0; rest &= rest - 1) {
+			uint32_t index = (word << 6) + (uint32_t)__builtin_ctzll(rest);
+			ps_t start = nic_advance(&host->nics[index], until - 1, out);
+			if (start == PS_NEVER)
+				bitmap_clear(host->working, index);
+			next = ps_min(next, start);
+		}
+	}
+	return next;
+}
+
+ps_t host_run(void *self, const struct inbox *in, ps_t until, struct outbox *out)
+{
+	struct world_host *host = self;
+	const struct arrival *arrival = merge_runs(in), *end = arrival + in->arrival_count;
+	for (;;) {
+		ps_t event_at = heap_next_at(&host->events);
+		if (arrival < end && arrival->at <= event_at) {
+			on_arrival(host, arrival++, out);
+		} else {
+			if (event_at >= until)
+				break;
+			on_event(host, heap_pop(&host->events), out);
+		}
+	}
+	return settle(host, until, out);
+}

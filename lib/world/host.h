@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// A host machine: the GPUs of one scale-up domain (a rack, a server) with their NICs. Short cables
+// - NVLink, GPU to NIC - live inside it, so that they never set the lookahead.
+//
+//   host.c  the machine: arrivals, timers and local events in time order     nic.c  lines that pull
+//   packets rank.c  a GPU's part in a collective: what the ring wants, done          flow.c  single
+//   messages
+#pragma once
+
+#include <stdint.h>
+
+#include <weft/heap.h>
+#include <weft/world.h>
+
+#include "nic.h"
+#include "record.h"
+
+// Local events. At equal time they happen in this order, then by id.
+enum host_event {
+	HOST_TIMER,    // id: NIC
+	HOST_RELEASE,  // id: rank: its next bucket may start
+	HOST_SENT,     // id: rank << 16 | channel: a scale-up transfer left
+	HOST_RECEIVED, // id: rank << 16 | channel: a scale-up transfer arrived
+	HOST_CREDIT,   // id: rank << 16 | channel: a scale-up credit arrived
+	HOST_FLOW,     // id: flow: start it
+};
+
+// Where a rank's neighbour of one channel is.
+struct rank_link {
+	bool is_local; // same host: over the scale-up domain
+	uint32_t rank; // local: rank of this host
+	uint32_t qpn;  // else: QP of this rank's NIC
+};
+
+struct rank {
+	struct ring *ring;
+	const struct group *group;
+	uint32_t group_index;
+	uint32_t nic;			// of this host; also the GPU
+	uint32_t bucket;		// next bucket of the group to start, counted from 0
+	struct rank_link *to;		// [channels] next rank
+	struct rank_link *from;		// [channels] previous rank
+	uint64_t *steps_seen;		// [channels] ring steps recorded of the running collective
+	struct collective_clock *clock; // of the running collective
+};
+
+struct world_host {
+	struct nic *nics; // [nic_count]
+	uint32_t nic_count, planes;
+	uint16_t *nic_of_port; // [ports]
+	uint64_t *working;     // bit per NIC: may have something to send
+	struct heap events;
+	struct scaleup scaleup;
+	uint32_t rank_count;
+	struct rank *ranks;
+	const struct job *job;
+	const struct flow *flows; // of the world
+	const uint32_t *flow_qpn; // [flows] QP at the sender
+	struct record *record;
+	uint32_t grant_bytes; // size of a credit write
+	uint32_t first_nic;   // index of nics[0] in the world
+};
+
+// machine_run_fn of a host.
+ps_t host_run(void *self, const struct inbox *in, ps_t until, struct outbox *out);
+
+// Posts `work` on a QP of NIC `nic` at `now`. The QP's queue must have room (the rings and flows
+// never exceed it).
+void host_post(struct world_host *host, uint32_t nic, uint32_t qpn, const struct work *work,
+	       ps_t now, struct outbox *out);
+
+// Adds a local event.
+void host_later(struct world_host *host, enum host_event event, uint64_t id, ps_t at);
+
+// Does all that the ring of `rank` wants at `now`.
+void rank_act(struct world_host *host, uint32_t rank, ps_t now, struct outbox *out);
+
+// Events of a rank.
+void rank_on_received(struct world_host *host, uint32_t rank, uint32_t channel, ps_t now,
+		      struct outbox *out);
+void rank_on_sent(struct world_host *host, uint32_t rank, uint32_t channel, ps_t now,
+		  struct outbox *out);
+void rank_on_credit(struct world_host *host, uint32_t rank, uint32_t channel, ps_t now,
+		    struct outbox *out);
+
+// Whom a completion of a sent request belongs to.
+enum cookie_kind { COOKIE_SLICE, COOKIE_GRANT, COOKIE_FLOW };
+
+static inline uint64_t cookie_of(enum cookie_kind kind, uint32_t owner, uint32_t channel)
+{
+	return (uint64_t)kind << 56 | (uint64_t)owner << 16 | channel;
+}

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+// Builds the hosts: which NICs talk to whom, their endpoints and QPs, the ranks and flows that live
+// on them.
+//
+// Everything is done in two passes over the same list of connections: first counted per NIC, then
+// made.
+
+#include <errno.h>
+
+#include "build.h"
+#include "host.h"
+
+#define GRANT_BYTES 64u // NCCL's entry in the sender's FIFO of credits
+
+// One connection between two NICs of the world, told to a visitor.
+struct connection {
+	uint32_t from_nic, to_nic;
+	uint32_t group, from_at, to_at, channel; // of a ring
+	uint32_t flow;				 // of a flow
+	enum nic_role from_role, to_role;
+};
+
+typedef int visit_fn(struct world *world, void *context, const struct connection *connection);
+
+// Tells `visit` each ring edge of `group` that leaves its host.
+static int visit_group(struct world *world, uint32_t index, visit_fn *visit, void *context)
+{
+	const struct group *group = &world->job.groups[index];
+	uint32_t per_host = world->fabric.nics_per_host;
+	for (uint32_t channel = 0; channel < world->job.ring.channels; channel++) {
+		for (uint32_t at = 0; at < group->ranks; at++) {
+			uint32_t next = group_next(group, channel, at);
+			if (group->gpus[at] / per_host == group->gpus[next] / per_host)
+				continue;
+			struct connection connection = {
+				.from_nic = group->gpus[at],
+				.to_nic = group->gpus[next],
+				.group = index,
+				.from_at = at,
+				.to_at = next,
+				.channel = channel,
+				.from_role = NIC_ROLE_RING_SEND,
+				.to_role = NIC_ROLE_RING_RECEIVE,
+			};
+			int rc = visit(world, context, &connection);
+			if (rc < 0)
+				return rc;
+		}
+	}
+	return 0;
+}
+
+static int visit_all(struct world *world, visit_fn *visit, void *context)
+{
+	for (uint32_t i = 0; i < world->job.group_count; i++) {
+		int rc = visit_group(world, i, visit, context);
+		if (rc < 0)
+			return rc;
+	}
+	for (uint32_t i = 0; i < world->flow_count; i++) {
+		struct connection connection = {
+			.from_nic = world->flows[i].from,
+			.to_nic = world->flows[i].to,
+			.flow = i,
+			.from_role = NIC_ROLE_FLOW,
+			.to_role = NIC_ROLE_FLOW,
+		};
+		int rc = visit(world, context, &connection);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+// ---------------------------------------------------------------- scratch of the building
+
+struct builder {
+	struct refusal *refusal;
+	uint32_t *qps;	       // [nics] counted, then used
+	uint32_t *rank_of;     // [groups' ranks, group after group] rank index within its host
+	uint32_t *group_first; // [groups] first entry in rank_of
+	uint32_t *flow_qpn;    // [flows]
+	uint32_t *ranks_on;    // [hosts]
+	uint32_t *flows_on;    // [hosts]
+};
+
+static struct nic *nic_at(const struct world *world, uint32_t nic)
+{
+	uint32_t per_host = world->fabric.nics_per_host;
+	return &world->hosts[nic / per_host]->nics[nic % per_host];
+}
+
+static struct rank *rank_at(const struct world *world, const struct builder *builder,
+			    uint32_t group, uint32_t at)
+{
+	uint32_t host = world->job.groups[group].gpus[at] / world->fabric.nics_per_host;
+	return &world->hosts[host]->ranks[builder->rank_of[builder->group_first[group] + at]];
+}
+
+static int count_qps(struct world *world, void *context, const struct connection *connection)
+{
+	struct builder *builder = context;
+	builder->qps[connection->from_nic]++;
+	builder->qps[connection->to_nic]++;
+	world->qp_count += 2;
+	return 0;
+}
+
+// ---------------------------------------------------------------- hosts and NICs
+
+// Counts ranks and flows per host.
+static void count_people(const struct world *world, struct builder *builder)
+{
+	uint32_t per_host = world->fabric.nics_per_host;
+	for (uint32_t i = 0; i < world->job.group_count; i++) {
+		const struct group *group = &world->job.groups[i];
+		for (uint32_t at = 0; at < group->ranks; at++)
+			builder->ranks_on[group->gpus[at] / per_host]++;
+	}
+	for (uint32_t i = 0; i < world->flow_count; i++)
+		builder->flows_on[world->flows[i].from / per_host]++;
+}
+
+static int build_nics(struct world *world, struct world_host *host, const struct builder *builder)
+{
+	struct arena *arena = world->arena;
+	uint32_t planes = host->planes, ports = host->nic_count * planes;
+	host->nics = arena_draw(arena, ARENA_WORLD, host->nic_count, sizeof(struct nic));
+	host->nic_of_port = arena_draw(arena, ARENA_WORLD, ports, sizeof(uint16_t));
+	host->working = arena_draw(arena, ARENA_WORLD, host->nic_count / 64 + 1, sizeof(uint64_t));
+	if (host->nics == NULL || host->nic_of_port == NULL || host->working == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < host->nic_count; i++) {
+		uint32_t index = host->first_nic + i, qps = builder->qps[index];
+		struct nic *nic = &host->nics[i];
+		*nic = (struct nic){.line = line_of(world->fabric.link_rate_bps),
+				    .planes = planes,
+				    .first_port = i * planes,
+				    .armed_at = PS_NEVER};
+		for (uint32_t plane = 0; plane < planes; plane++)
+			host->nic_of_port[i * planes + plane] = (uint16_t)i;
+		if (qps == 0)
+			continue;
+		nic->peers = arena_draw(arena, ARENA_WORLD, qps, sizeof(struct nic_peer));
+		if (nic->peers == NULL)
+			return -ENOMEM;
+		int rc = endpoint_create(&nic->endpoint, arena, &world->transport, index, qps,
+					 world->scenario->seed, builder->refusal);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int build_host(struct world *world, uint32_t index, const struct builder *builder)
+{
+	struct arena *arena = world->arena;
+	struct world_host *host = arena_draw(arena, ARENA_WORLD, 1, sizeof(*host));
+	if (host == NULL)
+		return -ENOMEM;
+	uint32_t nics = world->fabric.nics_per_host, ranks = builder->ranks_on[index];
+	*host = (struct world_host){.nic_count = nics,
+				    .planes = world->fabric.planes,
+				    .rank_count = ranks,
+				    .job = &world->job,
+				    .flows = world->flows,
+				    .flow_qpn = builder->flow_qpn,
+				    .record = world->record,
+				    .grant_bytes = GRANT_BYTES,
+				    .first_nic = index * nics};
+	world->hosts[index] = host;
+	world->machines[index] = (struct machine){.run = host_run,
+						  .self = host,
+						  .port_count = nics * world->fabric.planes,
+						  .is_host = true};
+	// Local events: a few per NIC timer, a release per rank, and per channel of a rank what
+	// credits let be under way.
+	const struct ring_config *ring = &world->job.ring;
+	uint64_t events = 8 * nics + builder->flows_on[index] + 16 +
+		(uint64_t)ranks * (2 + 3ull * ring->channels * (ring->credits + 1));
+	host->ranks = arena_draw(arena, ARENA_WORLD, ranks, sizeof(struct rank));
+	if (host->ranks == NULL ||
+	    heap_init(&host->events, arena, ARENA_WORLD, (uint32_t)events) < 0 ||
+	    scaleup_init(&host->scaleup, arena, &world->scenario->scaleup, nics) < 0)
+		return -ENOMEM;
+	return build_nics(world, host, builder);
+}
+
+// ---------------------------------------------------------------- ranks
+
+static int build_rank(struct world *world, struct builder *builder, uint32_t group_index,
+		      uint32_t at, uint32_t *used)
+{
+	const struct group *group = &world->job.groups[group_index];
+	const struct ring_config *ring = &world->job.ring;
+	uint32_t per_host = world->fabric.nics_per_host, gpu = group->gpus[at];
+	struct world_host *host = world->hosts[gpu / per_host];
+	uint32_t index = used[gpu / per_host]++;
+	struct rank *rank = &host->ranks[index];
+	builder->rank_of[builder->group_first[group_index] + at] = index;
+	*rank = (struct rank){.group = group, .group_index = group_index, .nic = gpu % per_host};
+	rank->to = arena_draw(world->arena, ARENA_WORLD, ring->channels, sizeof(*rank->to));
+	rank->from = arena_draw(world->arena, ARENA_WORLD, ring->channels, sizeof(*rank->from));
+	rank->steps_seen = arena_draw(world->arena, ARENA_WORLD, ring->channels, sizeof(uint64_t));
+	if (rank->to == NULL || rank->from == NULL || rank->steps_seen == NULL)
+		return -ENOMEM;
+	struct ring_config of_group = *ring;
+	of_group.ranks = group->ranks;
+	int rc = ring_create(&rank->ring, world->arena, &of_group, builder->refusal);
+	if (rc < 0)
+		return rc;
+	host_later(host, HOST_RELEASE, index, 0);
+	world->work_total += group->bucket_count;
+	return 0;
+}
+
+// Neighbours inside a host are joined by index; those across hosts get their QPs from connect().
+static void join_locals(struct world *world, const struct builder *builder, uint32_t group_index)
+{
+	const struct group *group = &world->job.groups[group_index];
+	uint32_t per_host = world->fabric.nics_per_host;
+	for (uint32_t channel = 0; channel < world->job.ring.channels; channel++) {
+		for (uint32_t at = 0; at < group->ranks; at++) {
+			uint32_t next = group_next(group, channel, at);
+			if (group->gpus[at] / per_host != group->gpus[next] / per_host)
+				continue;
+			const uint32_t *rank_of = builder->rank_of +
+				builder->group_first[group_index];
+			rank_at(world, builder, group_index, at)->to[channel] = (struct rank_link){
+				.is_local = true, .rank = rank_of[next]};
+			rank_at(world, builder, group_index, next)->from[channel] =
+				(struct rank_link){.is_local = true, .rank = rank_of[at]};
+		}
+	}
+}
+
+static int build_ranks(struct world *world, struct builder *builder)
+{
+	uint32_t *used = arena_draw(world->arena, ARENA_WORLD, world->topology.hosts,
+				    sizeof(*used));
+	if (used == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < world->job.group_count; i++) {
+		for (uint32_t at = 0; at < world->job.groups[i].ranks; at++) {
+			int rc = build_rank(world, builder, i, at, used);
+			if (rc < 0)
+				return rc;
+		}
+		join_locals(world, builder, i);
+	}
+	return 0;
+}
+
+// ---------------------------------------------------------------- connections
+
+static uint32_t open_end(struct world *world, struct builder *builder, uint32_t nic,
+			 const struct nic_peer *peer)
+{
+	uint32_t qpn = builder->qps[nic]++;
+	nic_at(world, nic)->peers[qpn] = *peer;
+	nic_at(world, nic)->qp_count = qpn + 1;
+	return qpn;
+}
+
+// Makes the two ends of a connection and tells ranks or flows their QPs. Called after qps[] was
+// reset to 0.
+static int connect(struct world *world, void *context, const struct connection *connection)
+{
+	struct builder *builder = context;
+	enum pair_class pair = topology_pair(&world->topology, connection->from_nic,
+					     connection->to_nic);
+	bool is_flow = connection->from_role == NIC_ROLE_FLOW;
+	struct nic_peer from = {.owner = connection->flow,
+				.channel = (uint16_t)connection->channel,
+				.role = (uint8_t)connection->from_role,
+				.pair = (uint8_t)pair};
+	struct nic_peer to = from;
+	to.role = (uint8_t)connection->to_role;
+	if (!is_flow) {
+		const uint32_t *rank_of = builder->rank_of +
+			builder->group_first[connection->group];
+		from.owner = rank_of[connection->from_at];
+		to.owner = rank_of[connection->to_at];
+	}
+	uint32_t from_qpn = open_end(world, builder, connection->from_nic, &from);
+	uint32_t to_qpn = open_end(world, builder, connection->to_nic, &to);
+	uint64_t id = (uint64_t)connection->from_nic << 32 | from_qpn;
+	struct qp_config there = {connection->from_nic, connection->to_nic, to_qpn, id, 0};
+	struct qp_config back = {connection->to_nic, connection->from_nic, from_qpn,
+				 (uint64_t)connection->to_nic << 32 | to_qpn, 0};
+	endpoint_connect(nic_at(world, connection->from_nic)->endpoint, from_qpn, &there, 0);
+	endpoint_connect(nic_at(world, connection->to_nic)->endpoint, to_qpn, &back, 0);
+	if (is_flow) {
+		builder->flow_qpn[connection->flow] = from_qpn;
+		return 0;
+	}
+	rank_at(world, builder, connection->group, connection->from_at)
+		->to[connection->channel]
+		.qpn = from_qpn;
+	rank_at(world, builder, connection->group, connection->to_at)
+		->from[connection->channel]
+		.qpn = to_qpn;
+	return 0;
+}
+
+static void plan_flows(struct world *world)
+{
+	for (uint32_t i = 0; i < world->flow_count; i++) {
+		uint32_t host = world->flows[i].from / world->fabric.nics_per_host;
+		host_later(world->hosts[host], HOST_FLOW, i, world->flows[i].start_ps);
+	}
+	world->work_total += 2ull * world->flow_count;
+}
+
+// ---------------------------------------------------------------- all of it
+
+static int draw_builder(struct world *world, struct builder *builder)
+{
+	struct arena *arena = world->arena;
+	uint64_t ranks = 0;
+	builder->group_first = arena_draw(arena, ARENA_WORLD, world->job.group_count,
+					  sizeof(uint32_t));
+	if (builder->group_first == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < world->job.group_count; i++) {
+		builder->group_first[i] = (uint32_t)ranks;
+		ranks += world->job.groups[i].ranks;
+	}
+	builder->qps = arena_draw(arena, ARENA_WORLD, world->fabric.nics, sizeof(uint32_t));
+	builder->rank_of = arena_draw(arena, ARENA_WORLD, ranks, sizeof(uint32_t));
+	builder->flow_qpn = arena_draw(arena, ARENA_WORLD, world->flow_count, sizeof(uint32_t));
+	builder->ranks_on = arena_draw(arena, ARENA_WORLD, world->topology.hosts, sizeof(uint32_t));
+	builder->flows_on = arena_draw(arena, ARENA_WORLD, world->topology.hosts, sizeof(uint32_t));
+	world->hosts = arena_draw(arena, ARENA_WORLD, world->topology.hosts, sizeof(*world->hosts));
+	return builder->qps == NULL || builder->ranks_on == NULL || builder->flows_on == NULL ||
+			builder->rank_of == NULL || builder->flow_qpn == NULL ||
+			world->hosts == NULL
+		? -ENOMEM
+		: 0;
+}
+
+int hosts_build(struct world *world, struct refusal *refusal)
+{
+	struct builder builder = {.refusal = refusal};
+	int rc = draw_builder(world, &builder);
+	if (rc == 0)
+		count_people(world, &builder);
+	if (rc == 0)
+		rc = visit_all(world, count_qps, &builder);
+	for (uint32_t i = 0; rc == 0 && i < world->topology.hosts; i++)
+		rc = build_host(world, i, &builder);
+	if (rc == 0)
+		rc = build_ranks(world, &builder);
+	if (rc == 0) {
+		for (uint32_t i = 0; i < world->fabric.nics; i++)
+			builder.qps[i] = 0;
+		rc = visit_all(world, connect, &builder);
+	}
+	if (rc == 0)
+		plan_flows(world);
+	return rc == -ENOMEM ? build_no_memory(world, refusal) : rc;
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lines of a NIC.
+
+#include "nic.h"
+
+// The line that is free first among those not in `idle` (lowest plane at equal time), or `planes`.
+static uint32_t first_free(const struct nic *nic, uint32_t idle)
+{
+	uint32_t best = nic->planes;
+	for (uint32_t plane = 0; plane < nic->planes; plane++)
+		if (!(idle >> plane & 1) &&
+		    (best == nic->planes || nic->free_at[plane] < nic->free_at[best]))
+			best = plane;
+	return best;
+}
+
+// Lines in `idle` found nothing to send: whatever they send next is caused by a change at `now` or
+// later.
+static void rest(struct nic *nic, uint32_t idle, ps_t now)
+{
+	for (uint32_t plane = 0; plane < nic->planes; plane++)
+		if (idle >> plane & 1)
+			nic->free_at[plane] = ps_max(nic->free_at[plane], now);
+}
+
+ps_t nic_advance(struct nic *nic, ps_t now, struct outbox *out)
+{
+	uint32_t idle = 0;
+	if (!endpoint_has_work(nic->endpoint)) {
+		rest(nic, ~0u, now);
+		return PS_NEVER;
+	}
+	for (;;) {
+		uint32_t plane = first_free(nic, idle);
+		if (plane == nic->planes) {
+			rest(nic, idle, now);
+			return PS_NEVER;
+		}
+		ps_t start = nic->free_at[plane];
+		if (start > now) {
+			rest(nic, idle, now);
+			return start;
+		}
+		uint32_t packet = endpoint_next(nic->endpoint, plane, start, out);
+		if (packet == PACKET_NONE) {
+			idle |= 1u << plane;
+			continue;
+		}
+		uint32_t bytes = packet_at(out->packets, packet)->wire_bytes;
+		outbox_send(out, nic->first_port + plane, packet, bytes, start);
+		nic->free_at[plane] = start + line_ps(nic->line, bytes);
+	}
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// One NIC: a line per plane that pulls its next packet from the endpoint when it is free. Lazy:
+// nothing is scheduled; before each change at time t, and at the end of a window, nic_advance()
+// emits every departure that starts by then.
+#pragma once
+
+#include <stdint.h>
+
+#include <weft/machine.h>
+#include <weft/transport.h>
+
+// What a QP of this NIC belongs to.
+struct nic_peer {
+	uint32_t owner; // rank of the host, or flow of the world
+	uint16_t channel;
+	uint8_t role; // enum nic_role
+	uint8_t pair; // enum pair_class
+};
+
+enum nic_role { NIC_ROLE_NONE, NIC_ROLE_RING_SEND, NIC_ROLE_RING_RECEIVE, NIC_ROLE_FLOW };
+
+struct nic {
+	struct endpoint *endpoint; // NULL: this NIC has nobody to talk to
+	line_t line;		   // of each plane
+	uint32_t planes;
+	uint32_t first_port;	  // of the host machine
+	ps_t free_at[PLANES_MAX]; // when the line of a plane is free
+	ps_t armed_at;		  // earliest timer event of this NIC in the host's heap
+	struct nic_peer *peers;	  // [QPs]
+	uint32_t qp_count;
+};
+
+// Emits every departure that starts at or before `now`. Returns the start of the next one if
+// nothing changes, or PS_NEVER.
+ps_t nic_advance(struct nic *nic, ps_t now, struct outbox *out);

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// A GPU's part in the collectives of its group. The ring says what to do (collective.c); here it is
+// done: over the fabric as WRITE_WITH_IMM for slices and small plain WRITEs for credits (as NCCL
+// does), inside the host over the scale-up lines.
+
+#include "host.h"
+
+#define RKEY_SLICES 1u
+#define RKEY_CREDITS (RKEY_NOTICE | 2u)
+
+static void send_slice(struct world_host *host, uint32_t index, const struct ring_action *action,
+		       ps_t now, struct outbox *out)
+{
+	struct rank *rank = &host->ranks[index];
+	const struct rank_link *to = &rank->to[action->channel];
+	if (to->is_local) {
+		ps_t sent;
+		ps_t there = scaleup_send(&host->scaleup, rank->nic, host->ranks[to->rank].nic,
+					  action->bytes, now, &sent);
+		host_later(host, HOST_SENT, (uint64_t)index << 16 | action->channel, sent);
+		host_later(host, HOST_RECEIVED, (uint64_t)to->rank << 16 | action->channel, there);
+		return;
+	}
+	const struct ring_config *ring = &host->job->ring;
+	struct work work = {
+		.va = action->slice % ring->credits * ring->chunk_bytes_max,
+		.rkey = RKEY_SLICES,
+		.bytes = (uint32_t)action->bytes,
+		.imm = (uint32_t)action->slice,
+		.has_imm = true,
+		.cookie = cookie_of(COOKIE_SLICE, index, action->channel),
+	};
+	host_post(host, rank->nic, to->qpn, &work, now, out);
+}
+
+static void send_grant(struct world_host *host, uint32_t index, const struct ring_action *action,
+		       ps_t now, struct outbox *out)
+{
+	struct rank *rank = &host->ranks[index];
+	const struct rank_link *from = &rank->from[action->channel];
+	host->record->outcome->credits_sent++;
+	if (from->is_local) { // a flag in the neighbour's memory: the scale-up delay, no bandwidth
+		host_later(host, HOST_CREDIT, (uint64_t)from->rank << 16 | action->channel,
+			   now + host->scaleup.delay_ps);
+		return;
+	}
+	struct work work = {
+		.va = action->slice % host->job->ring.credits * host->grant_bytes,
+		.rkey = RKEY_CREDITS,
+		.bytes = host->grant_bytes,
+		.cookie = cookie_of(COOKIE_GRANT, index, action->channel),
+	};
+	host_post(host, rank->nic, from->qpn, &work, now, out);
+}
+
+// Starts the next bucket of the rank's group, or asks to be woken when it is released.
+static void start_next(struct world_host *host, uint32_t index, ps_t now)
+{
+	struct rank *rank = &host->ranks[index];
+	if (rank->bucket == rank->group->bucket_count)
+		return;
+	const struct bucket *bucket = &host->job->buckets[rank->group->bucket_first + rank->bucket];
+	if (bucket->release_ps > now) {
+		host_later(host, HOST_RELEASE, index, bucket->release_ps);
+		return;
+	}
+	struct record *record = host->record;
+	rank->clock = &record->clocks[record->clock_of_group[rank->group_index] + rank->bucket++];
+	rank->clock->start_ps = ps_min(rank->clock->start_ps, now);
+	for (uint32_t channel = 0; channel < host->job->ring.channels; channel++)
+		rank->steps_seen[channel] = 0;
+	ring_start(rank->ring, bucket->kind, bucket->bytes);
+}
+
+static void finish(struct world_host *host, struct rank *rank, ps_t now)
+{
+	rank->clock->end_ps = ps_max(rank->clock->end_ps, now);
+	rank->clock->ranks_done++;
+	host->record->work_done++;
+	host->record->outcome->end_ps = ps_max(host->record->outcome->end_ps, now);
+}
+
+void rank_act(struct world_host *host, uint32_t index, ps_t now, struct outbox *out)
+{
+	struct rank *rank = &host->ranks[index];
+	for (;;) {
+		if (!ring_is_busy(rank->ring)) {
+			start_next(host, index, now);
+			if (!ring_is_busy(rank->ring))
+				return;
+		}
+		struct ring_action action = ring_next(rank->ring);
+		switch (action.kind) {
+		case RING_NOTHING:
+			return;
+		case RING_SEND:
+			send_slice(host, index, &action, now, out);
+			break;
+		case RING_GRANT:
+			send_grant(host, index, &action, now, out);
+			break;
+		case RING_DONE:
+			finish(host, rank, now);
+			break;
+		}
+	}
+}
+
+void rank_on_received(struct world_host *host, uint32_t index, uint32_t channel, ps_t now,
+		      struct outbox *out)
+{
+	struct rank *rank = &host->ranks[index];
+	ring_on_received(rank->ring, channel);
+	if (ring_is_busy(rank->ring)) {
+		uint64_t steps = ring_steps_received(rank->ring, channel);
+		while (rank->steps_seen[channel] < steps)
+			record_step(rank->clock, rank->steps_seen[channel]++, now);
+	}
+	rank_act(host, index, now, out);
+}
+
+void rank_on_sent(struct world_host *host, uint32_t index, uint32_t channel, ps_t now,
+		  struct outbox *out)
+{
+	ring_on_sent(host->ranks[index].ring, channel);
+	rank_act(host, index, now, out);
+}
+
+void rank_on_credit(struct world_host *host, uint32_t index, uint32_t channel, ps_t now,
+		    struct outbox *out)
+{
+	ring_on_credit(host->ranks[index].ring, channel);
+	rank_act(host, index, now, out);
+}
