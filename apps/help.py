@@ -19,6 +19,7 @@ help.txt is the text that --help prints, at most 80 columns wide:
 
 SYNOPSIS and EXAMPLES are printed as they stand; elsewhere a paragraph ends at an empty line.
 """
+import io
 import re
 import sys
 
@@ -109,7 +110,8 @@ def paragraph(out, lines):
         lines = lines[count:]
 
 
-def write_man(out, text, name, version):
+def write_man(target, text, name, version):
+    out = io.StringIO()
     out.write(f'.TH {name.upper()} 1 "" "weft {version}" "weft"\n')
     for section in re.split(r"\n(?=[A-Z])", text):
         title, _, body = section.partition("\n")
@@ -120,6 +122,7 @@ def write_man(out, text, name, version):
         else:
             for part in re.split(r"\n\n+", "\n".join(lines)):
                 paragraph(out, part.split("\n"))
+    target.write(re.sub(r'(\.SH .*\n)\.PP\n', r"\1", out.getvalue()))  # whatis(1) reads the line behind NAME
 
 
 if __name__ == "__main__":

@@ -31,22 +31,40 @@ static void own_folder(char ret[PATH_MAX])
 		ret[0] = '\0';
 }
 
-// Becomes weft-<command>. Returns only when that failed, with the first reason that is not "there
-// is none".
-static int become(const char *command, char **arguments)
+// Becomes <folder><place>weft-<command>. Returns only when that failed: `reason` when there is no
+// such file and `reason` has something to tell already, else why this one could not be started.
+static int try_place(const char *folder, const char *place, char **arguments, int reason)
 {
-	char folder[PATH_MAX], file[2 * PATH_MAX];
+	char file[2 * PATH_MAX];
+	int length = snprintf(file, sizeof(file), "%s%sweft-%s", folder, place, arguments[0]);
+	if (length >= (int)sizeof(file))
+		return reason;
+	execv(file, arguments);
+	int why = errno;
+	bool is_there = access(file, F_OK) == 0; // a closed folder of PATH is no reason
+	return is_there && reason == ENOENT ? why : reason;
+}
+
+// Becomes weft-<arguments[0]>. Returns only when that failed, with the first reason that is not
+// "there is none".
+static int become(char **arguments)
+{
+	char folder[PATH_MAX];
 	int reason = ENOENT;
 	own_folder(folder);
-	for (size_t i = 0; folder[0] != '\0' && i < sizeof(places) / sizeof(places[0]); i++) {
-		snprintf(file, sizeof(file), "%s%sweft-%s", folder, places[i], command);
-		execv(file, arguments);
-		if (errno != ENOENT && reason == ENOENT)
-			reason = errno;
+	for (size_t i = 0; folder[0] != '\0' && i < sizeof(places) / sizeof(places[0]); i++)
+		reason = try_place(folder, places[i], arguments, reason);
+	const char *path = getenv("PATH");
+	while (path != NULL && *path != '\0') {
+		size_t length = strcspn(path, ":");
+		if (length > 0 && length < sizeof(folder)) {
+			memcpy(folder, path, length);
+			folder[length] = '\0';
+			reason = try_place(folder, "/", arguments, reason);
+		}
+		path += length + (path[length] == ':');
 	}
-	snprintf(file, sizeof(file), "weft-%s", command);
-	execvp(file, arguments);
-	return reason == ENOENT ? errno : reason;
+	return reason;
 }
 
 static void list_commands(FILE *to)
@@ -63,9 +81,11 @@ static bool is_name(const char *word)
 		strlen(word) < NAME_MAX - strlen("weft-");
 }
 
-static int run_command(const char *command, char **arguments)
+// Runs the command arguments[0] with what follows it.
+static int run_command(char **arguments)
 {
-	int reason = is_name(command) ? become(command, arguments) : ENOENT;
+	const char *command = arguments[0];
+	int reason = is_name(command) ? become(arguments) : ENOENT;
 	if (reason != ENOENT) {
 		fprintf(stderr, "weft: weft-%s: %s\n", command, strerror(reason));
 		return EXIT_ENVIRONMENT;
@@ -100,7 +120,7 @@ int main(int count, char **arguments)
 		return print(help_text);
 	if (is_help) {
 		char *ask[] = {arguments[2], "--help", NULL};
-		return run_command(arguments[2], ask);
+		return run_command(ask);
 	}
-	return run_command(first, arguments + 1);
+	return run_command(arguments + 1);
 }

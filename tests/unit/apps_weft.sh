@@ -28,16 +28,19 @@ make_command() {
 mkdir -p "$folder/bin"
 cp "${WEFT:?}" "$folder/bin/weft"
 weft=$folder/bin/weft
-export PATH="$folder/path:$PATH"
+export PATH="$folder/closed:$folder/path:$PATH"
 make_command bin one
 make_command libexec/weft one
 make_command libexec/weft two
 make_command path two
 make_command path three
 make_command path locked
+make_command closed three
+make_command closed four
 make_command bin locked
 printf 'no program' >"$folder/bin/weft-locked"
 chmod -x "$folder/bin/weft-locked" "$folder/path/weft-locked"
+chmod 000 "$folder/closed" # root sees through it
 
 expect 'the version names the program and a commit' 0 'weft 0.' "$weft" --version
 expect 'help lists the sections of its help.txt' 0 'EXIT STATUS' "$weft" --help
@@ -49,6 +52,12 @@ expect 'a path is no command' 2 "'../bin/weft' is not a command" "$weft" ../bin/
 expect 'an unknown option is no command' 2 "'--nonsense' is not a command" "$weft" --nonsense
 expect 'a command beside it comes first and keeps its exit status' 7 'bin got a b' "$weft" one a b
 expect 'then libexec' 7 'libexec/weft got x' "$weft" two x
+if [ "$(id -u)" -ne 0 ]; then
+  expect 'a closed folder of PATH is passed over' 7 'path got' "$weft" three
+  expect 'and is no reason' 2 'is not a command' "$weft" four
+fi
+chmod 755 "$folder/closed"
+rm -rf "$folder/closed"
 expect 'then PATH' 7 'path got' "$weft" three
 expect 'help of a command asks the command' 7 'libexec/weft got --help' "$weft" help two
 expect 'a command that may not be run is an error of the environment' 3 'weft-locked' "$weft" locked
