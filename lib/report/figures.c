@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+// Derived figures and the rules of validity. No text is written here.
+
+#include "figures.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include <weft/check.h>
+
+// What a quantile needs before a sample may give it. Extremes (is_tail) belong to the whole job: no
+// part of it can give them.
+static const struct rule {
+	uint32_t ppm;
+	uint64_t messages_min;
+	bool is_tail;
+} rule_p50 = {500000, 100, false}, rule_p95 = {950000, 1000, false},
+  rule_p99 = {990000, 1000, false}, rule_p999 = {999000, 10000, true};
+
+static bool is_valid(const struct rule *rule, uint64_t count, bool is_sample)
+{
+	return !is_sample || (!rule->is_tail && count >= rule->messages_min);
+}
+
+static struct figure figure_of(const struct hist *hist, int64_t value, bool valid)
+{
+	if (hist->total == 0)
+		return (struct figure){0, NO_MESSAGES};
+	if (!valid)
+		return (struct figure){0, NOT_IN_SAMPLE};
+	return (struct figure){value, NULL};
+}
+
+static struct figure quantile_of(const struct hist *hist, const struct rule *rule, bool is_sample)
+{
+	return figure_of(hist, hist_quantile(hist, rule->ppm),
+			 is_valid(rule, hist->total, is_sample));
+}
+
+void latency_of(struct latency *ret, const struct hist *hist, bool is_sample)
+{
+	bool enough = is_valid(&rule_p50, hist->total, is_sample);
+	*ret = (struct latency){
+		.count = hist->total,
+		.above_range = hist->over,
+		.min_ns = figure_of(hist, hist->min, !is_sample),
+		.mean_ns = figure_of(hist, hist_mean(hist), enough),
+		.p50_ns = quantile_of(hist, &rule_p50, is_sample),
+		.p95_ns = quantile_of(hist, &rule_p95, is_sample),
+		.p99_ns = quantile_of(hist, &rule_p99, is_sample),
+		.p999_ns = quantile_of(hist, &rule_p999, is_sample),
+		.max_ns = figure_of(hist, hist->max, !is_sample),
+	};
+}
+
+uint32_t latency_ppm_max(uint64_t count, bool is_sample)
+{
+	const struct rule *const rules[] = {&rule_p50, &rule_p95, &rule_p99};
+	if (!is_sample)
+		return 1000000;
+	uint32_t ppm = 0;
+	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++) {
+		if (is_valid(rules[i], count, is_sample))
+			ppm = rules[i]->ppm;
+	}
+	return ppm;
+}
+
+bool is_sampled(const struct report_input *input)
+{
+	return input->world->plan.sample.is_on;
+}
+
+// ---------------------------------------------------------------- collectives
+
+void collective_of(struct collective *ret, const struct world *world, uint32_t index)
+{
+	const struct job *job = &world->job;
+	const struct outcome_collective *outcome = &world->outcome->collectives[index];
+	check(outcome->group < job->group_count && outcome->bucket < job->bucket_count);
+	const struct group *group = &job->groups[outcome->group];
+	const struct bucket *bucket = &job->buckets[outcome->bucket];
+	uint64_t steps_all = group->ranks - 1;
+	if (bucket->kind == COLLECTIVE_ALL_REDUCE)
+		steps_all *= 2;
+	uint64_t steps_run = job->ring.steps_max;
+	if (steps_run == 0 || steps_run > steps_all)
+		steps_run = steps_all;
+	*ret = (struct collective){
+		.outcome = outcome,
+		.group = group,
+		.bucket = bucket,
+		.steps_run = steps_run,
+		.steps_all = steps_all,
+		.is_finished = outcome->whole_ps > 0 && outcome->end_ps != PS_NEVER,
+		.is_extrapolated = steps_run < steps_all,
+	};
+}
+
+// ---------------------------------------------------------------- goodput
+
+struct span {
+	ps_t from, until;
+};
+
+static int span_compare(const void *a, const void *b)
+{
+	const struct span *left = a, *right = b;
+	return (left->from > right->from) - (left->from < right->from);
+}
+
+// Time covered by at least one of the spans; they are sorted in place.
+static ps_t spans_union(struct span *spans, uint32_t count)
+{
+	ps_t covered = 0, end = INT64_MIN;
+	qsort(spans, count, sizeof(*spans), span_compare);
+	for (uint32_t i = 0; i < count; i++) {
+		ps_t from = ps_max(spans[i].from, end);
+		if (spans[i].until > from)
+			covered += spans[i].until - from;
+		end = ps_max(end, spans[i].until);
+	}
+	return covered;
+}
+
+// Time with a collective under way; one that is not finished lasts until the run stopped.
+static ps_t traffic_of_collectives(const struct report_input *input)
+{
+	const struct outcome *outcome = input->world->outcome;
+	struct span *spans = calloc(outcome->collective_count, sizeof(*spans));
+	uint32_t count = 0;
+	for (uint32_t i = 0; spans != NULL && i < outcome->collective_count; i++) {
+		const struct outcome_collective *one = &outcome->collectives[i];
+		bool has_end = one->whole_ps > 0 && one->end_ps != PS_NEVER;
+		ps_t until = has_end ? one->end_ps : input->now_ps;
+		if (one->start_ps >= 0 && one->start_ps < until)
+			spans[count++] = (struct span){one->start_ps, until};
+	}
+	ps_t covered = count == 0 ? 0 : spans_union(spans, count);
+	free(spans);
+	return covered;
+}
+
+static ps_t traffic_of_flows(const struct report_input *input)
+{
+	const struct world *world = input->world;
+	ps_t from = PS_NEVER;
+	for (uint32_t i = 0; i < world->flow_count; i++)
+		from = ps_min(from, world->flows[i].start_ps);
+	ps_t until = input->is_partial ? input->now_ps : world->outcome->end_ps;
+	return until > from ? until - from : 0;
+}
+
+// NICs of a job that meet the fabric: channels rotate the members of a host, so that as many of
+// its NICs carry the ring as there are channels.
+static uint32_t nics_of_job(const struct world *world)
+{
+	uint32_t nics = 0;
+	for (uint32_t i = 0; i < world->job.group_count; i++) {
+		const struct group *group = &world->job.groups[i];
+		uint32_t per_host = group->ranks_per_host;
+		if (per_host == 0 || world->scenario->scaleup.rate_bps == 0) {
+			nics += group->ranks;
+			continue;
+		}
+		uint32_t hosts = group->ranks / per_host;
+		uint32_t used = world->job.ring.channels;
+		if (hosts > 1)
+			nics += hosts * (used < per_host ? used : per_host);
+	}
+	return nics;
+}
+
+static int nic_compare(const void *a, const void *b)
+{
+	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+	return (left > right) - (left < right);
+}
+
+// Distinct NICs that flows leave from, or go to.
+static uint32_t nics_of_flows(const struct world *world, bool is_receiver)
+{
+	uint32_t *nics = calloc(world->flow_count, sizeof(*nics)), distinct = 0;
+	if (nics == NULL)
+		return 0;
+	for (uint32_t i = 0; i < world->flow_count; i++)
+		nics[i] = is_receiver ? world->flows[i].to : world->flows[i].from;
+	qsort(nics, world->flow_count, sizeof(*nics), nic_compare);
+	for (uint32_t i = 0; i < world->flow_count; i++)
+		distinct += i == 0 || nics[i] != nics[i - 1];
+	free(nics);
+	return distinct;
+}
+
+static uint32_t nics_talking(const struct world *world, bool is_receiver)
+{
+	return world->flow_count > 0 ? nics_of_flows(world, is_receiver) : nics_of_job(world);
+}
+
+void goodput_of(struct goodput *ret, const struct report_input *input)
+{
+	const struct outcome *outcome = input->world->outcome;
+	bool is_job = outcome->collective_count > 0;
+	*ret = (struct goodput){
+		.payload_bytes = outcome->transport.payload_bytes_placed,
+		.traffic_ps = is_job ? traffic_of_collectives(input) : traffic_of_flows(input),
+		.nics_sending = nics_talking(input->world, false),
+		.nics_receiving = nics_talking(input->world, true),
+	};
+	if (ret->traffic_ps > 0)
+		ret->total_bps = (double)ret->payload_bytes * 8 * (double)PS_PER_S /
+			(double)ret->traffic_ps;
+	if (ret->nics_receiving > 0)
+		ret->per_nic_bps = ret->total_bps / ret->nics_receiving;
+}
+
+// ---------------------------------------------------------------- sums and shares
+
+double share_of(uint64_t part, uint64_t whole)
+{
+	return whole == 0 ? 0 : (double)part / (double)whole;
+}
+
+void planes_of(struct planes *ret, const struct report_input *input)
+{
+	const struct outcome *outcome = input->world->outcome;
+	uint64_t most = 0, nic_most = 0, all = 0;
+	*ret = (struct planes){.count = input->world->topology.planes};
+	for (uint32_t i = 0; i < ret->count && i < PLANES_MAX; i++) {
+		uint64_t bytes = outcome->transport.plane_bytes[i];
+		all += bytes;
+		most = bytes > most ? bytes : most;
+		if (outcome->plane_bytes_nic_max[i] > nic_most)
+			nic_most = outcome->plane_bytes_nic_max[i];
+	}
+	ret->max_to_mean = share_of(most, all) * ret->count;
+	ret->nic_max_to_mean = share_of(nic_most, all) * ret->count *
+		nics_talking(input->world, false);
+}
+
+uint64_t drops_of(const struct report_input *input, enum drop_reason reason)
+{
+	const struct outcome *outcome = input->world->outcome;
+	return outcome->fabric.dropped[reason] + outcome->dropped_at_host[reason] +
+		input->cable_dropped[reason];
+}
+
+void conservation_of(struct conservation *ret, const struct report_input *input)
+{
+	*ret = (struct conservation){
+		.sent = input->sent,
+		.delivered = input->delivered,
+		.held = input->held - input->held_unsent,
+		.unsent = input->held_unsent,
+	};
+	for (enum drop_reason reason = 0; reason < DROP_REASON_COUNT; reason++)
+		ret->dropped += input->world->outcome->fabric.dropped[reason] +
+			input->cable_dropped[reason];
+	ret->holds = ret->sent == ret->delivered + ret->dropped + ret->held;
+}
+
+uint64_t rtx_total(const struct transport_counters *transport)
+{
+	uint64_t total = 0;
+	for (enum rtx_reason reason = 0; reason < RTX_REASON_COUNT; reason++)
+		total += transport->rtx[reason];
+	return total;
+}
+
+// ---------------------------------------------------------------- words
+
+const char *traffic_name(enum traffic_kind kind)
+{
+	static const char *const names[] = {"flows", "permutation", "incast",
+					    "ring",  "model",	    "trace"};
+	static_assert(sizeof(names) / sizeof(*names) == TRAFFIC_TRACE + 1, "a name for each");
+	return kind <= TRAFFIC_TRACE ? names[kind] : "unknown";
+}
+
+const char *rtx_name(enum rtx_reason reason)
+{
+	static const char *const names[] = {"nack", "timeout", "hole"};
+	static_assert(sizeof(names) / sizeof(*names) == RTX_REASON_COUNT, "a name for each");
+	return reason < RTX_REASON_COUNT ? names[reason] : "unknown";
+}
+
+const char *origin_name(enum input_origin origin)
+{
+	static const char *const names[] = {"fact", "assumed", "calibrated"};
+	static_assert(sizeof(names) / sizeof(*names) == INPUT_ORIGIN_COUNT, "a name for each");
+	return origin < INPUT_ORIGIN_COUNT ? names[origin] : "unknown";
+}

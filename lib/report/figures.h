@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the outputs share: figures derived from an outcome, and the rules that say when a figure may
+// not be given. The table and result.json read the same structs, so that they cannot disagree. The
+// rules are stated in docs/result.md.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <weft/report.h>
+
+#define NOT_IN_SAMPLE "not valid in this sample"
+#define NO_MESSAGES "no messages"
+#define NOT_FINISHED "not finished"
+
+// A number, or the reason why there is none.
+struct figure {
+	int64_t value;
+	const char *reason; // NULL: `value` holds
+};
+
+// One latency distribution.
+struct latency {
+	uint64_t count;
+	uint64_t above_range; // values the histogram does not tell apart
+	struct figure min_ns, mean_ns, p50_ns, p95_ns, p99_ns, p999_ns, max_ns;
+};
+
+void latency_of(struct latency *ret, const struct hist *hist, bool is_sample);
+
+// The highest quantile (parts per million) that `count` values can give.
+uint32_t latency_ppm_max(uint64_t count, bool is_sample);
+
+// Whether the run was a sample of its job.
+bool is_sampled(const struct report_input *input);
+
+// Payload received over the fabric while traffic ran.
+struct goodput {
+	uint64_t payload_bytes;
+	ps_t traffic_ps;	 // time with a collective under way, or first start to last
+				 // completion of flows
+	uint32_t nics_sending;	 // NICs that send data over the fabric
+	uint32_t nics_receiving; // NICs that receive data over the fabric
+	double total_bps;	 // 0 when no time passed
+	double per_nic_bps;	 // total / nics_receiving
+};
+
+void goodput_of(struct goodput *ret, const struct report_input *input);
+
+// One collective with what belongs to it in the job.
+struct collective {
+	const struct outcome_collective *outcome;
+	const struct group *group;
+	const struct bucket *bucket;
+	uint64_t steps_run, steps_all; // per loop
+	bool is_finished;
+	bool is_extrapolated;
+};
+
+void collective_of(struct collective *ret, const struct world *world, uint32_t index);
+
+// Data bytes per plane over all NICs.
+struct planes {
+	uint32_t count;
+	double max_to_mean;	// MMR; 1 = even; 0 = nothing was sent
+	double nic_max_to_mean; // the busiest NIC and plane against the mean of sending NICs
+};
+
+void planes_of(struct planes *ret, const struct report_input *input);
+
+// sent = delivered + dropped + held. What a host dropped was delivered first, so it is no part of
+// `dropped`; what a host made but has not sent is no part of `held`.
+struct conservation {
+	uint64_t sent, delivered, dropped, held, unsent;
+	bool holds;
+};
+
+void conservation_of(struct conservation *ret, const struct report_input *input);
+
+// Dropped for `reason` by switches, hosts and cables.
+uint64_t drops_of(const struct report_input *input, enum drop_reason reason);
+uint64_t rtx_total(const struct transport_counters *transport);
+
+// part / whole, 0 when there is no whole.
+double share_of(uint64_t part, uint64_t whole);
+
+// "ring", "model", ...; "nack", "timeout", "hole"; "fact", "assumed", "calibrated".
+const char *traffic_name(enum traffic_kind kind);
+const char *rtx_name(enum rtx_reason reason);
+const char *origin_name(enum input_origin origin);

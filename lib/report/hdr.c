@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// HdrHistogram's "percentile distribution" text: Value, Percentile, TotalCount, 1/(1-Percentile),
+// with five levels in each half of the distance to 100 %. Lines that start with '#' are comments
+// to every reader. Format: HdrHistogram, outputPercentileDistribution() (public documentation).
+
+#include "hdr.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "figures.h"
+
+#define LEVELS_PER_HALF 5
+#define NS_PER_US 1000.0
+
+const struct hist *hdr_hist(const struct report_input *input, uint32_t index)
+{
+	const struct outcome *outcome = input->world->outcome;
+	return index < PAIR_CLASS_COUNT ? &outcome->message_ns[index] : &outcome->flow_ns;
+}
+
+const char *hdr_name(uint32_t index, char ret[HDR_NAME_BYTES])
+{
+	if (index < PAIR_CLASS_COUNT)
+		snprintf(ret, HDR_NAME_BYTES, "message_%s.hdr", pair_class_name(index));
+	else
+		snprintf(ret, HDR_NAME_BYTES, "flow.hdr");
+	return ret;
+}
+
+// The level after `level` (both in 0 .. 1): steps get half as long each time half of what is left
+// to 1 is behind.
+static double level_next(double level)
+{
+	double halves = floor(log2(1 / (1 - level))) + 1;
+	return level + 1 / (LEVELS_PER_HALF * exp2(halves));
+}
+
+// Highest value of a cell as hist_quantile() gives it.
+static double cell_value(const struct hist *hist, uint32_t cell)
+{
+	uint64_t width;
+	uint64_t highest = hist_cell_low(hist, cell, &width) + width - 1;
+	if (highest > (uint64_t)hist->max || cell + 1 == hist->cells)
+		highest = (uint64_t)hist->max;
+	return (double)highest / NS_PER_US;
+}
+
+static void rows_write(FILE *to, const struct hist *hist, double level_max)
+{
+	uint32_t cell = 0;
+	uint64_t seen = hist->counts[0];
+	double level = 0;
+	for (;;) {
+		while (seen == 0 || (double)seen < level * (double)hist->total)
+			seen += hist->counts[++cell];
+		if (level > level_max)
+			return;
+		fprintf(to, "%12.3f %14.12f %10" PRIu64 " %14.2f\n", cell_value(hist, cell), level,
+			seen, 1 / (1 - level));
+		if (seen == hist->total && level_max >= 1)
+			break;
+		level = level_next(level);
+	}
+	fprintf(to, "%12.3f %14.12f %10" PRIu64 "\n", (double)hist->max / NS_PER_US, 1.0,
+		hist->total);
+}
+
+// Standard deviation from the middles of the cells.
+static double deviation_of(const struct hist *hist)
+{
+	double mean = (double)hist->sum / (double)hist->total, squares = 0;
+	for (uint32_t i = 0; i < hist->cells; i++) {
+		if (hist->counts[i] == 0)
+			continue;
+		uint64_t width;
+		double middle = (double)hist_cell_low(hist, i, &width);
+		middle += (double)(width - 1) / 2 - mean;
+		squares += middle * middle * (double)hist->counts[i];
+	}
+	return sqrt(squares / (double)hist->total) / NS_PER_US;
+}
+
+void hdr_write(FILE *to, const struct report_input *input, uint32_t index)
+{
+	const struct hist *hist = hdr_hist(input, index);
+	uint32_t ppm_max = latency_ppm_max(hist->total, is_sampled(input));
+	fprintf(to, "%12s %14s %10s %14s\n\n", "Value", "Percentile", "TotalCount",
+		"1/(1-Percentile)");
+	if (ppm_max > 0 && hist->total > 0)
+		rows_write(to, hist, ppm_max / 1e6);
+	if (ppm_max == 1000000 && hist->total > 0) {
+		fprintf(to, "#[Mean    = %12.3f, StdDeviation   = %12.3f]\n",
+			(double)hist->sum / (double)hist->total / NS_PER_US, deviation_of(hist));
+		fprintf(to, "#[Max     = %12.3f, Total count    = %12" PRIu64 "]\n",
+			(double)hist->max / NS_PER_US, hist->total);
+	} else {
+		fprintf(to, "#[Total count    = %12" PRIu64 "]\n", hist->total);
+		fprintf(to, "#[above percentile %.3f: %s]\n", ppm_max / 1e6, NOT_IN_SAMPLE);
+	}
+	fprintf(to, "#[Buckets = %12" PRIu32 ", SubBuckets     = %12" PRIu32 "]\n",
+		(hist->cells >> (hist->cell_bits - 1)), UINT32_C(1) << hist->cell_bits);
+	fprintf(to, "#[unit us; %s; digest %016" PRIx64 "]\n",
+		input->is_partial ? "PARTIAL RESULT" : "complete", input->digest);
+}

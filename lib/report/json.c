@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: Apache-2.0
+// result.json: every figure of the table and more, exact, in base units (bytes, ps, ns, bits per
+// second). A figure that may not be given is null with its reason beside it, never a number. Keys
+// come in the order of docs/result.md.
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <string.h>
+
+#include <weft/check.h>
+#include <weft/report.h>
+
+#include "figures.h"
+
+#define RESULT_SCHEMA 1 // raised when a field changes its meaning or goes away
+
+// ---------------------------------------------------------------- setting values
+
+// jansson gives NULL when the system has no memory; a result with holes would be worse than none.
+static void put(json_t *to, const char *key, json_t *value)
+{
+	int failed = json_object_set_new(to, key, value);
+	check(failed == 0);
+}
+
+static void put_count(json_t *to, const char *key, uint64_t value)
+{
+	check(value <= INT64_MAX);
+	put(to, key, json_integer((json_int_t)value));
+}
+
+static void put_text(json_t *to, const char *key, const char *text)
+{
+	json_t *value = text == NULL ? json_null() : json_string(text);
+	put(to, key, value != NULL ? value : json_string("(not UTF-8)"));
+}
+
+static void put_real(json_t *to, const char *key, double value)
+{
+	put(to, key, json_real(value));
+}
+
+static void put_time(json_t *to, const char *key, ps_t value)
+{
+	put(to, key, value == PS_NEVER ? json_null() : json_integer(value));
+}
+
+// A null, and why in `<key>_reason`.
+static void put_reason(json_t *to, const char *key, const char *reason)
+{
+	char name[64];
+	snprintf(name, sizeof(name), "%s_reason", key);
+	put(to, key, json_null());
+	put_text(to, name, reason);
+}
+
+static void put_figure(json_t *to, const char *key, const struct figure *figure)
+{
+	if (figure->reason != NULL)
+		put_reason(to, key, figure->reason);
+	else
+		put(to, key, json_integer(figure->value));
+}
+
+static json_t *object_in(json_t *to, const char *key)
+{
+	json_t *object = json_object();
+	put(to, key, object);
+	return object;
+}
+
+static json_t *array_in(json_t *to, const char *key)
+{
+	json_t *array = json_array();
+	put(to, key, array);
+	return array;
+}
+
+static json_t *row_in(json_t *array)
+{
+	json_t *row = json_object();
+	int failed = json_array_append_new(array, row);
+	check(failed == 0);
+	return row;
+}
+
+// ---------------------------------------------------------------- what ran
+
+static void put_run(json_t *root, const struct report_input *input)
+{
+	char digest[24];
+	json_t *run = object_in(root, "run");
+	snprintf(digest, sizeof(digest), "%016" PRIx64, input->digest);
+	put_text(run, "end", input->end);
+	put(run, "partial", json_boolean(input->is_partial));
+	put_text(run, "limit_option", input->limit_option);
+	put_text(run, "digest", digest);
+	put_time(run, "virtual_time_ps", input->now_ps);
+	put_time(run, "last_completion_ps", input->world->outcome->end_ps);
+}
+
+// As text: JSON readers that keep numbers as doubles would change a seed of 64 bits.
+static void put_seed(json_t *to, uint64_t seed)
+{
+	char text[24];
+	snprintf(text, sizeof(text), "%" PRIu64, seed);
+	put_text(to, "seed", text);
+}
+
+static void put_scenario(json_t *root, const struct report_input *input)
+{
+	const struct scenario *scenario = input->world->scenario;
+	const struct transport_config *transport = &input->world->transport;
+	json_t *to = object_in(root, "scenario");
+	put_text(to, "name", scenario->name);
+	put_text(to, "description", scenario->description);
+	put_text(to, "file", scenario->path);
+	put_seed(to, scenario->seed);
+	put_text(to, "traffic", traffic_name(scenario->traffic.kind));
+	put_text(to, "model",
+		 scenario->traffic.kind == TRAFFIC_MODEL ? scenario->traffic.model : NULL);
+	put_text(to, "cc", transport->cc.name);
+	put_count(to, "payload_bytes", transport->payload_bytes);
+	put_count(to, "entropy_values", transport->ev_count);
+}
+
+static void put_network(json_t *root, const struct report_input *input)
+{
+	const struct topology *topology = &input->world->topology;
+	const struct fabric_config *fabric = &input->world->fabric;
+	json_t *to = object_in(root, "network");
+	put_count(to, "nics", topology->nics);
+	put_count(to, "hosts", topology->hosts);
+	put_count(to, "planes", topology->planes);
+	put_count(to, "switches", topology->switch_count);
+	put_count(to, "links", topology->link_count);
+	put_count(to, "connection_ends", input->world->qp_count);
+	put_count(to, "trunks_kept", fabric->thin_kept);
+	put_count(to, "trunks_of", fabric->thin_of);
+	put_count(to, "link_rate_bps", fabric->link_rate_bps);
+	put_time(to, "base_rtt_ps", topology->base_rtt_ps);
+	put_count(to, "queue_bytes", topology->queue_bytes);
+	put_count(to, "ecn_low_bytes", topology->ecn_low_bytes);
+	put_count(to, "ecn_high_bytes", topology->ecn_high_bytes);
+	put(to, "ecn", json_boolean(fabric->ecn_on));
+	put(to, "trimming", json_boolean(fabric->trim_on));
+}
+
+static void put_plan(json_t *root, const struct report_input *input)
+{
+	const struct world *world = input->world;
+	const struct sample_plan *plan = &world->plan;
+	if (world->job.group_count == 0) {
+		put(root, "plan", json_null());
+		return;
+	}
+	json_t *to = object_in(root, "plan");
+	put(to, "sampled", json_boolean(plan->sample.is_on));
+	put_count(to, "groups_run", world->job.group_count);
+	put_count(to, "groups_all", plan->groups_all);
+	put_count(to, "buckets_run", world->job.groups[0].bucket_count);
+	put_count(to, "buckets_all", plan->buckets_all);
+	put_count(to, "ring_steps_max", world->job.ring.steps_max);
+	put_count(to, "fill_steps", plan->sample.fill);
+	put_count(to, "channels", world->job.ring.channels);
+	put_count(to, "packets_run", plan->packets);
+	put_count(to, "packets_all", plan->packets_all);
+}
+
+// ---------------------------------------------------------------- what came out
+
+static void put_goodput(json_t *root, const struct report_input *input)
+{
+	struct goodput goodput;
+	json_t *to = object_in(root, "goodput");
+	goodput_of(&goodput, input);
+	put_count(to, "payload_bytes", goodput.payload_bytes);
+	put_time(to, "traffic_ps", goodput.traffic_ps);
+	put_count(to, "nics_sending", goodput.nics_sending);
+	put_count(to, "nics_receiving", goodput.nics_receiving);
+	if (goodput.traffic_ps == 0) {
+		put_reason(to, "total_bps", "no traffic");
+		put_reason(to, "per_nic_bps", "no traffic");
+		return;
+	}
+	put_real(to, "total_bps", goodput.total_bps);
+	put_real(to, "per_nic_bps", goodput.per_nic_bps);
+}
+
+static void put_collective(json_t *array, const struct collective *one)
+{
+	const struct outcome_collective *outcome = one->outcome;
+	json_t *to = row_in(array);
+	put_count(to, "group", one->group->index);
+	put_count(to, "stage", one->group->stage);
+	put_count(to, "ranks", one->group->ranks);
+	put_text(to, "label", one->bucket->label);
+	put_text(to, "kind", collective_kind_name(one->bucket->kind));
+	put_count(to, "bytes", one->bucket->bytes);
+	put_count(to, "stands_for", one->bucket->siblings);
+	put_time(to, "release_ps", one->bucket->release_ps);
+	put_count(to, "steps_run", one->steps_run);
+	put_count(to, "steps_all", one->steps_all);
+	put(to, "extrapolated", json_boolean(one->is_extrapolated));
+	if (!one->is_finished) {
+		const char *const keys[] = {"start_ps", "end_ps", "time_ps", "time_error_ps",
+					    "busbw_bytes_per_s"};
+		for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+			put_reason(to, keys[i], NOT_FINISHED);
+		return;
+	}
+	put_time(to, "start_ps", outcome->start_ps);
+	put_time(to, "end_ps", outcome->end_ps);
+	put_time(to, "time_ps", outcome->whole_ps);
+	put_time(to, "time_error_ps", outcome->whole_error_ps);
+	put_count(to, "busbw_bytes_per_s", outcome->busbw_bytes_per_s);
+}
+
+static void put_collectives(json_t *root, const struct report_input *input)
+{
+	json_t *array = array_in(root, "collectives");
+	for (uint32_t i = 0; i < input->world->outcome->collective_count; i++) {
+		struct collective one;
+		collective_of(&one, input->world, i);
+		put_collective(array, &one);
+	}
+}
+
+static void put_latency(json_t *to, const struct report_input *input, const struct hist *hist)
+{
+	struct latency latency;
+	latency_of(&latency, hist, is_sampled(input));
+	put_count(to, "count", latency.count);
+	put_count(to, "above_range", latency.above_range);
+	put_figure(to, "min_ns", &latency.min_ns);
+	put_figure(to, "mean_ns", &latency.mean_ns);
+	put_figure(to, "p50_ns", &latency.p50_ns);
+	put_figure(to, "p95_ns", &latency.p95_ns);
+	put_figure(to, "p99_ns", &latency.p99_ns);
+	put_figure(to, "p999_ns", &latency.p999_ns);
+	put_figure(to, "max_ns", &latency.max_ns);
+}
+
+static void put_latencies(json_t *root, const struct report_input *input)
+{
+	const struct outcome *outcome = input->world->outcome;
+	json_t *array = array_in(root, "messages");
+	for (enum pair_class pair = 0; pair < PAIR_CLASS_COUNT; pair++) {
+		json_t *row = row_in(array);
+		put_text(row, "pair", pair_class_name(pair));
+		put_latency(row, input, &outcome->message_ns[pair]);
+	}
+	if (outcome->flow_ns.total == 0)
+		put(root, "flows", json_null());
+	else
+		put_latency(object_in(root, "flows"), input, &outcome->flow_ns);
+}
+
+static void put_congestion(json_t *root, const struct report_input *input)
+{
+	const struct outcome *outcome = input->world->outcome;
+	const struct fabric_counters *fabric = &outcome->fabric;
+	uint64_t packets = input->data_packets, rtx = rtx_total(&outcome->transport);
+	json_t *to = object_in(root, "congestion");
+	put_text(to, "share_quality", is_sampled(input) ? "indication" : "measured");
+	put_count(to, "marked", fabric->marked);
+	put_real(to, "marked_share", share_of(fabric->marked, packets));
+	put_count(to, "trimmed_core", fabric->trimmed - fabric->trimmed_last_hop);
+	put_count(to, "trimmed_last_hop", fabric->trimmed_last_hop);
+	put_real(to, "trimmed_share", share_of(fabric->trimmed, packets));
+	put_count(to, "retransmitted", rtx);
+	put_real(to, "retransmitted_share", share_of(rtx, packets));
+	if (is_sampled(input))
+		put_reason(to, "queue_bytes_max", NOT_IN_SAMPLE);
+	else
+		put_count(to, "queue_bytes_max", fabric->queue_bytes_max);
+	json_t *by_reason = object_in(to, "retransmitted_by");
+	for (enum rtx_reason reason = 0; reason < RTX_REASON_COUNT; reason++)
+		put_count(by_reason, rtx_name(reason), outcome->transport.rtx[reason]);
+}
+
+static void put_drops(json_t *root, const struct report_input *input)
+{
+	const struct outcome *outcome = input->world->outcome;
+	json_t *array = array_in(root, "drops");
+	for (enum drop_reason reason = 0; reason < DROP_REASON_COUNT; reason++) {
+		json_t *row = row_in(array);
+		put_text(row, "reason", drop_reason_name(reason));
+		put_count(row, "switches", outcome->fabric.dropped[reason]);
+		put_count(row, "hosts", outcome->dropped_at_host[reason]);
+		put_count(row, "cables", input->cable_dropped[reason]);
+	}
+}
+
+static void put_planes(json_t *root, const struct report_input *input)
+{
+	const struct outcome *outcome = input->world->outcome;
+	struct planes planes;
+	json_t *to = object_in(root, "planes");
+	planes_of(&planes, input);
+	put_real(to, "max_to_mean", planes.max_to_mean);
+	put_real(to, "nic_max_to_mean", planes.nic_max_to_mean);
+	json_t *array = array_in(to, "each");
+	for (uint32_t i = 0; i < planes.count; i++) {
+		json_t *row = row_in(array);
+		put_count(row, "plane", i);
+		put_count(row, "bytes", outcome->transport.plane_bytes[i]);
+		put_count(row, "bytes_nic_max", outcome->plane_bytes_nic_max[i]);
+	}
+}
+
+// ---------------------------------------------------------------- counters and the run itself
+
+static void put_transport(json_t *root, const struct report_input *input)
+{
+	const struct transport_counters *from = &input->world->outcome->transport;
+	json_t *to = object_in(root, "transport");
+	put_count(to, "data_packets", from->data_packets);
+	put_count(to, "data_bytes", from->data_bytes);
+	put_count(to, "payload_bytes_new", from->payload_bytes_new);
+	put_count(to, "payload_bytes_placed", from->payload_bytes_placed);
+	put_count(to, "data_received", from->data_received);
+	put_count(to, "duplicates", from->duplicates);
+	put_count(to, "out_of_window", from->out_of_window);
+	put_count(to, "marks_received", from->marks_received);
+	put_count(to, "trims_received", from->trims_received);
+	put_count(to, "trims_last_hop", from->trims_last_hop);
+	put_count(to, "sacks_sent", from->sacks_sent);
+	put_count(to, "sacks_received", from->sacks_received);
+	put_count(to, "nacks_sent", from->nacks_sent);
+	put_count(to, "nacks_received", from->nacks_received);
+	put_count(to, "messages_sent", from->messages_sent);
+	put_count(to, "messages_received", from->messages_received);
+	put_count(to, "paths_skipped", from->paths_skipped);
+	put_count(to, "paths_retired", from->paths_retired);
+	put_count(to, "qps_failed", from->qps_failed);
+	put_count(to, "window_stalls", from->window_stalls);
+	put_count(to, "no_qp", from->no_qp);
+	put_count(to, "bad_packets", from->bad_packets);
+	put_count(to, "credits_sent", input->world->outcome->credits_sent);
+}
+
+static void put_switches(json_t *root, const struct report_input *input)
+{
+	const struct fabric_counters *from = &input->world->outcome->fabric;
+	json_t *to = object_in(root, "switches");
+	put_count(to, "forwarded_control", from->forwarded[PACKET_CLASS_CONTROL]);
+	put_count(to, "forwarded_data", from->forwarded[PACKET_CLASS_DATA]);
+	put_count(to, "marked", from->marked);
+	put_count(to, "trimmed", from->trimmed);
+	put_count(to, "trimmed_last_hop", from->trimmed_last_hop);
+}
+
+static void put_conservation(json_t *root, const struct report_input *input)
+{
+	struct conservation sum;
+	json_t *to = object_in(root, "conservation");
+	conservation_of(&sum, input);
+	put(to, "holds", json_boolean(sum.holds));
+	put_count(to, "sent", sum.sent);
+	put_count(to, "delivered", sum.delivered);
+	put_count(to, "dropped", sum.dropped);
+	put_count(to, "held", sum.held);
+	put_count(to, "not_sent", sum.unsent);
+}
+
+static void put_speed(json_t *root, const struct report_input *input)
+{
+	json_t *to = object_in(root, "speed");
+	double cpu_s = input->cpu_s > 0 ? input->cpu_s : input->wall_s;
+	put_real(to, "wall_s", input->wall_s);
+	put_real(to, "cpu_s", input->cpu_s);
+	put_count(to, "data_packets", input->data_packets);
+	put_count(to, "hops", input->hops);
+	put_count(to, "data_hops", input->data_hops);
+	put_count(to, "windows", input->windows);
+	put_count(to, "machine_visits", input->visits);
+	put_real(to, "data_packets_per_s", cpu_s > 0 ? (double)input->data_packets / cpu_s : 0);
+	put_real(to, "hops_per_s", cpu_s > 0 ? (double)input->hops / cpu_s : 0);
+	put_real(to, "ns_per_hop", input->hops > 0 ? cpu_s * 1e9 / (double)input->hops : 0);
+	put_count(to, "memory_peak_bytes", input->memory_peak_bytes);
+	put_count(to, "arena_bytes", input->world->arena->used);
+}
+
+static void put_inputs(json_t *root, const struct report_input *input)
+{
+	const struct scenario *scenario = input->world->scenario;
+	json_t *array = array_in(root, "inputs");
+	for (uint32_t i = 0; i < scenario->input_count; i++) {
+		json_t *row = row_in(array);
+		put_text(row, "origin", origin_name(scenario->inputs[i].origin));
+		put_text(row, "text", scenario->inputs[i].text);
+	}
+}
+
+int report_json(FILE *to, const struct report_input *input)
+{
+	json_t *root = json_object();
+	if (root == NULL)
+		return -ENOMEM;
+	put_count(root, "schema", RESULT_SCHEMA);
+	put_text(root, "weft", input->version);
+	put_text(root, "command", input->command);
+	put_run(root, input);
+	put_scenario(root, input);
+	put_network(root, input);
+	put_plan(root, input);
+	put_goodput(root, input);
+	put_collectives(root, input);
+	put_latencies(root, input);
+	put_congestion(root, input);
+	put_drops(root, input);
+	put_planes(root, input);
+	put_transport(root, input);
+	put_switches(root, input);
+	put_conservation(root, input);
+	put_speed(root, input);
+	put_inputs(root, input);
+	errno = 0;
+	int failed = json_dumpf(root, to, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+	failed |= fputc('\n', to) == EOF || fflush(to) != 0;
+	int error = errno != 0 ? errno : EIO;
+	json_decref(root);
+	return failed != 0 ? -error : 0;
+}

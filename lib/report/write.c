@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files of a result. All are written under temporary names in the target folder first and
+// renamed only when every one of them is whole: a refused or broken run leaves the folder as it
+// was.
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <weft/report.h>
+
+#include "hdr.h"
+
+#define FILES_MAX (1 + HDR_COUNT)
+#define PATH_BYTES 1024
+
+struct output {
+	char name[HDR_NAME_BYTES];
+	bool has_content; // false: a file of this name from an earlier run is removed
+	bool is_json;
+	uint32_t hdr_index;
+};
+
+static int path_of(char ret[PATH_BYTES], const char *dir, const char *name, bool is_temporary)
+{
+	int length = is_temporary
+		? snprintf(ret, PATH_BYTES, "%s/.%s.%ld", dir, name, (long)getpid())
+		: snprintf(ret, PATH_BYTES, "%s/%s", dir, name);
+	return length < PATH_BYTES ? 0 : -ENAMETOOLONG;
+}
+
+static int write_failed(struct refusal *refusal, const char *path, int code)
+{
+	if (refusal == NULL)
+		return code;
+	*refusal = (struct refusal){0};
+	snprintf(refusal->file, sizeof(refusal->file), "%s", path);
+	snprintf(refusal->text, sizeof(refusal->text),
+		 "cannot write the result: %s; name a folder that exists and can be written",
+		 strerror(-code));
+	return code;
+}
+
+static void outputs_of(struct output ret[FILES_MAX], const struct report_input *input)
+{
+	ret[0] = (struct output){.name = "result.json", .has_content = true, .is_json = true};
+	for (uint32_t i = 0; i < HDR_COUNT; i++) {
+		struct output *output = &ret[1 + i];
+		*output = (struct output){.hdr_index = i};
+		hdr_name(i, output->name);
+		output->has_content = hdr_hist(input, i)->total > 0;
+	}
+}
+
+static int content_write(const char *path, const struct report_input *input,
+			 const struct output *output)
+{
+	FILE *file = fopen(path, "wx");
+	if (file == NULL)
+		return -errno;
+	int code = 0;
+	errno = 0;
+	if (output->is_json)
+		code = report_json(file, input);
+	else
+		hdr_write(file, input, output->hdr_index);
+	if (code == 0 && (ferror(file) != 0 || fflush(file) != 0))
+		code = errno != 0 ? -errno : -EIO;
+	if (fclose(file) != 0 && code == 0)
+		code = -errno;
+	return code;
+}
+
+static void temporaries_remove(const struct report_input *input, const struct output *outputs)
+{
+	char path[PATH_BYTES];
+	for (uint32_t i = 0; i < FILES_MAX; i++) {
+		if (outputs[i].has_content &&
+		    path_of(path, input->out_dir, outputs[i].name, true) == 0)
+			unlink(path);
+	}
+}
+
+// Puts a whole temporary in its place, or takes away what an earlier run left under that name.
+static int publish(const struct report_input *input, const struct output *output, char *path)
+{
+	char temporary[PATH_BYTES];
+	int code = path_of(path, input->out_dir, output->name, false);
+	if (code < 0)
+		return code;
+	if (!output->has_content)
+		return unlink(path) == 0 || errno == ENOENT ? 0 : -errno;
+	code = path_of(temporary, input->out_dir, output->name, true);
+	if (code < 0)
+		return code;
+	return rename(temporary, path) == 0 ? 0 : -errno;
+}
+
+int report_write(const struct report_input *input, struct refusal *refusal)
+{
+	struct output outputs[FILES_MAX];
+	char path[PATH_BYTES] = "";
+	int code = 0;
+	outputs_of(outputs, input);
+	for (uint32_t i = 0; i < FILES_MAX && code == 0; i++) {
+		if (!outputs[i].has_content)
+			continue;
+		code = path_of(path, input->out_dir, outputs[i].name, true);
+		if (code == 0) {
+			unlink(path); // of a process that had our number and was killed
+			code = content_write(path, input, &outputs[i]);
+		}
+	}
+	for (uint32_t i = 0; i < FILES_MAX && code == 0; i++)
+		code = publish(input, &outputs[i], path);
+	if (code == 0)
+		return 0;
+	temporaries_remove(input, outputs);
+	return write_failed(refusal, path[0] != '\0' ? path : input->out_dir, code);
+}
