@@ -77,6 +77,8 @@ struct transport_counters {
 	uint64_t paths_skipped, paths_retired;	   // EV state changes to SKIP, to ASSUMED_BAD
 	uint64_t qps_failed;			   // QPs that went to ERROR
 	uint64_t window_stalls;			   // the line was free, data waited for the window
+	uint64_t no_qp;	      // packets for a QP that is not there or is in ERROR: dropped
+	uint64_t bad_packets; // SACKs and NACKs of PSNs never sent, WIMM beyond the limit: dropped
 };
 
 enum completion_kind {
@@ -121,7 +123,8 @@ struct work {
 struct qp_config {
 	uint32_t local_nic, remote_nic;
 	uint32_t remote_qpn;
-	uint64_t id; // names the QP's random stream; unique in the world
+	uint64_t id;	    // names the QP's random stream; unique in the world, below 2^48
+	uint32_t first_psn; // PSN that both directions start with; low 24 bits on packets
 };
 
 struct endpoint; // one per NIC, in the caller's arena
@@ -136,10 +139,13 @@ int endpoint_create(struct endpoint **ret, struct arena *arena,
 		    const struct transport_config *config, uint32_t nic, uint32_t qp_max,
 		    uint64_t seed, struct refusal *refusal);
 
-// Bytes one more QP draws.
+// Bytes one more QP draws. All QPs of an endpoint are drawn by endpoint_create().
 uint64_t endpoint_qp_bytes(const struct transport_config *config);
 
-// Opens QP number `qpn` (0 .. qp_max-1) in RTS. Before the arena is sealed.
+// Bytes that endpoint_create() draws in all, its QPs included.
+uint64_t endpoint_bytes(const struct transport_config *config, uint32_t qp_max);
+
+// Opens QP number `qpn` (0 .. qp_max-1) in RTS. Once per QP; draws no memory.
 void endpoint_connect(struct endpoint *endpoint, uint32_t qpn, const struct qp_config *config,
 		      ps_t now);
 

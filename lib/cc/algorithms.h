@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of this room share: the algorithms of the table, and a receiver half that never
+// asks for anything.
+#pragma once
+
+#include <weft/cc.h>
+
+extern const struct cc_ops cc_fixed;
+extern const struct cc_ops cc_nscc;
+
+// A receiver half with penalty 0 for ever. NSCC leaves the rule that sets the penalty to the
+// implementer and no source publishes one, so both algorithms use this.
+void cc_receiver_init_none(uint64_t state[CC_RECEIVER_WORDS], const struct cc_config *config);
+uint8_t cc_receiver_on_data_none(uint64_t state[CC_RECEIVER_WORDS], uint32_t bytes, bool is_marked,
+				 bool is_trimmed, ps_t now);

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// A window that never moves: the configured one, or 1.5 bandwidth-delay products. The baseline of
+// every comparison, and the algorithm for tests that must not depend on feedback.
+#include "algorithms.h"
+
+static void fixed_init(struct cc *cc, const struct cc_config *config, ps_t now)
+{
+	(void)now;
+	uint64_t window = config->window_bytes;
+	if (window == 0)
+		window = cc_bdp_bytes(config) * 3 / 2;
+	if (window < config->mtu_bytes)
+		window = config->mtu_bytes;
+	cc->window_bytes = window > UINT32_MAX ? UINT32_MAX : (uint32_t)window;
+	cc->rate_bps = 0;
+	cc->wake_at = PS_NEVER;
+}
+
+static void fixed_on_ack(struct cc *cc, const struct cc_ack *ack, ps_t now)
+{
+	(void)cc;
+	(void)ack;
+	(void)now;
+}
+
+static void fixed_on_loss(struct cc *cc, const struct cc_loss *loss, ps_t now)
+{
+	(void)cc;
+	(void)loss;
+	(void)now;
+}
+
+static void fixed_on_time(struct cc *cc, ps_t now)
+{
+	(void)now;
+	cc->wake_at = PS_NEVER;
+}
+
+const struct cc_ops cc_fixed = {
+	.name = "fixed",
+	.init = fixed_init,
+	.on_ack = fixed_on_ack,
+	.on_loss = fixed_on_loss,
+	.on_time = fixed_on_time,
+	.receiver_init = cc_receiver_init_none,
+	.receiver_on_data = cc_receiver_on_data_none,
+};

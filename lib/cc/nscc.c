@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+// NSCC, the network signal congestion control of UEC 1.0 section 3.6.13, which MRC uses: a window
+// moved by two signals, the mark and the queueing delay of the packet that caused a SACK.
+//
+//                 delay < target              delay >= target
+//   not marked    increase by the distance    fair increase
+//   marked        hold (the path's business)  multiplicative decrease
+//
+// Not in here: path selection, retransmission, credits of the receiver. Two places that the
+// specification leaves to the implementer are filled as follows: the average delay is an average
+// over about one window of acknowledged bytes, and the receiver never sets a penalty. With
+// cc_config.is_htsim the average, the quick adapt threshold and a comparison follow the simulator
+// of the Ultra Ethernet Consortium (uet-htsim) instead.
+#include "algorithms.h"
+
+#include <assert.h>
+#include <string.h>
+
+// The network for which the constants were chosen: 100 Gb/s times 12 us.
+#define REFERENCE_BDP_BYTES 150000.0
+#define REFERENCE_RTT_PS (12.0 * (double)PS_PER_US)
+
+#define GAMMA 0.8			 // share of the excess delay that a decrease removes
+#define MAX_MD_JUMP 0.5			 // least factor of one decrease
+#define HTSIM_WEIGHT 0.0125		 // of a sample in htsim's average delay
+#define NO_DELAY_PS PS_PER_US		 // below this a delay counts as none (fast increase)
+#define ADJUST_MTUS 8			 // bytes between adjustments, in packets
+#define DEFAULT_QA_GATE 3		 // quick adapt acts below window_max / 2^3
+#define PENALTY_WHOLE 128.0		 // a penalty of 64 over one window halves it
+#define QA_NOT_STARTED ((ps_t)INT64_MIN) // no quick adapt period has begun
+
+struct nscc {
+	double cwnd, cwnd_max, saved_cwnd; // bytes
+	double inc_bytes; // increase collected since the last adjustment, times cwnd
+	double avg_delay_ps;
+	double alpha;	     // bytes per ps below the target, for one window of acknowledgements
+	double fi;	     // bytes per window, fair increase
+	double fi_scale;     // bytes per acknowledged byte, fast increase
+	double eta;	     // bytes per adjust period
+	double bytes_per_ps; // rate, for the maximum when base_rtt shrinks
+	ps_t target_ps, base_rtt_ps, config_rtt_ps;
+	ps_t adjusted_at, decreased_at, qa_ends_at, qa_threshold_ps;
+	uint64_t achieved_bytes, received_bytes, fast_bytes;
+	uint64_t ignore_bytes, ignored_bytes;
+	uint32_t mtu_bytes;
+	uint8_t qa_gate;
+	bool is_fast, is_htsim, is_qa_off, is_triggered;
+	bool is_penalised, is_max_given, has_average, has_decreased;
+};
+static_assert(sizeof(struct nscc) <= CC_STATE_WORDS * sizeof(uint64_t), "fits the private state");
+
+static struct nscc *nscc_of(struct cc *cc)
+{
+	return (struct nscc *)(void *)cc->state;
+}
+
+static void set_window(struct cc *cc, struct nscc *n, double cwnd)
+{
+	if (cwnd > n->cwnd_max)
+		cwnd = n->cwnd_max;
+	if (cwnd < n->mtu_bytes)
+		cwnd = n->mtu_bytes;
+	n->cwnd = cwnd;
+	cc->window_bytes = (uint32_t)cwnd;
+}
+
+// The formulas of UEC 1.0 section 3.6.13: everything scales with BDP, target and MTU.
+static void derive(struct nscc *n, const struct cc_config *config)
+{
+	double bdp = (double)cc_bdp_bytes(config);
+	double a = bdp / REFERENCE_BDP_BYTES;
+	double mtu = config->mtu_bytes;
+
+	n->target_ps = config->target_delay_ps;
+	if (n->target_ps == 0)
+		n->target_ps = config->has_trimming ? config->base_rtt_ps * 3 / 4
+						    : config->base_rtt_ps;
+	// alpha = 4 a b MTU / T with b = T / 12 us: the target cancels out
+	n->alpha = 4.0 * a * mtu / REFERENCE_RTT_PS;
+	n->fi = 5.0 * mtu * a;
+	n->fi_scale = 0.25 * a;
+	n->eta = 0.15 * mtu * a;
+	n->is_max_given = config->max_cwnd_bytes != 0;
+	n->cwnd_max = n->is_max_given ? config->max_cwnd_bytes : 1.5 * bdp;
+	if (n->cwnd_max < mtu)
+		n->cwnd_max = mtu;
+	if (n->cwnd_max > (double)UINT32_MAX)
+		n->cwnd_max = (double)UINT32_MAX;
+	n->qa_threshold_ps = config->qa_threshold_ps;
+	if (n->qa_threshold_ps == 0)
+		n->qa_threshold_ps = config->has_trimming && !config->is_htsim ? PS_NEVER
+									       : 4 * n->target_ps;
+}
+
+static void nscc_init(struct cc *cc, const struct cc_config *config, ps_t now)
+{
+	struct nscc *n = nscc_of(cc);
+	memset(n, 0, sizeof(*n));
+	n->mtu_bytes = config->mtu_bytes;
+	n->base_rtt_ps = n->config_rtt_ps = config->base_rtt_ps;
+	n->bytes_per_ps = (double)config->rate_bps / 8e12;
+	n->qa_gate = (uint8_t)(config->qa_gate ? config->qa_gate : DEFAULT_QA_GATE);
+	n->is_qa_off = config->disable_qa;
+	n->is_htsim = config->is_htsim;
+	n->adjusted_at = now;
+	n->qa_ends_at = QA_NOT_STARTED;
+	derive(n, config);
+	cc->rate_bps = 0;
+	cc->wake_at = PS_NEVER;
+	set_window(cc, n, n->cwnd_max);
+}
+
+static void update_base_rtt(struct nscc *n, ps_t rtt_ps)
+{
+	if (rtt_ps >= n->base_rtt_ps)
+		return;
+	n->base_rtt_ps = rtt_ps;
+	double cwnd_max = 1.5 * n->bytes_per_ps * (double)rtt_ps;
+	if (cwnd_max < n->mtu_bytes)
+		cwnd_max = n->mtu_bytes;
+	if (!n->is_max_given && cwnd_max < n->cwnd_max)
+		n->cwnd_max = cwnd_max;
+}
+
+static void update_average(struct nscc *n, ps_t delay_ps, uint32_t bytes, bool is_marked)
+{
+	double sample = (double)delay_ps;
+	double weight = (double)bytes / n->cwnd;
+	if (n->is_htsim) {
+		weight = HTSIM_WEIGHT;
+		if (!is_marked && delay_ps > n->target_ps)
+			sample = 0.25 * (double)n->base_rtt_ps;
+	} else if (!n->has_average || weight > 1.0) {
+		weight = 1.0;
+	}
+	n->has_average = true;
+	n->avg_delay_ps += weight * (sample - n->avg_delay_ps);
+}
+
+// At the end of a quick adapt period: true when the window was set to what was achieved in it.
+static bool adapt_at_end(struct cc *cc, struct nscc *n, uint32_t inflight_bytes, bool is_asked)
+{
+	bool is_low = (double)n->achieved_bytes < n->cwnd_max / (double)(1u << n->qa_gate);
+	if (n->qa_ends_at == QA_NOT_STARTED || !is_asked || !is_low)
+		return false;
+	set_window(cc, n, (double)n->achieved_bytes);
+	n->ignore_bytes = inflight_bytes;
+	n->ignored_bytes = 0;
+	n->is_triggered = false;
+	n->inc_bytes = 0;
+	n->received_bytes = 0;
+	return true;
+}
+
+struct qa_signal {
+	uint32_t inflight_bytes;
+	ps_t delay_ps;
+	bool is_loss, is_marked;
+};
+
+// True when this feedback is dealt with: the window was just adapted, or the feedback belongs to
+// packets sent before it was.
+static bool quick_adapt(struct cc *cc, struct nscc *n, const struct qa_signal *signal, ps_t now)
+{
+	if (n->is_qa_off)
+		return false;
+	if (n->ignored_bytes < n->ignore_bytes && signal->is_marked) {
+		n->inc_bytes = 0;
+		n->received_bytes = 0;
+		return true;
+	}
+	if (now < n->qa_ends_at || (n->is_htsim && now == n->qa_ends_at))
+		return false;
+	bool is_asked = n->is_triggered || signal->is_loss || signal->delay_ps > n->qa_threshold_ps;
+	bool is_done = adapt_at_end(cc, n, signal->inflight_bytes, is_asked);
+	n->achieved_bytes = 0;
+	n->qa_ends_at = now + n->base_rtt_ps + n->target_ps;
+	return is_done;
+}
+
+// Exponential growth while packets meet no queue at all. True when it took the feedback.
+static bool fast_increase(struct cc *cc, struct nscc *n, ps_t delay_ps, uint32_t bytes)
+{
+	if (delay_ps >= NO_DELAY_PS) {
+		n->fast_bytes = 0;
+		n->is_fast = false;
+		return false;
+	}
+	n->fast_bytes += bytes;
+	if (!n->is_fast && (double)n->fast_bytes <= n->cwnd)
+		return false;
+	n->is_fast = true;
+	set_window(cc, n, n->cwnd + n->fi_scale * bytes);
+	return true;
+}
+
+static void decrease(struct cc *cc, struct nscc *n, ps_t now)
+{
+	n->fast_bytes = 0;
+	n->is_fast = false;
+	double excess = n->avg_delay_ps - (double)n->target_ps;
+	if (excess <= 0 || (n->has_decreased && now - n->decreased_at <= n->base_rtt_ps))
+		return;
+	double factor = 1.0 - GAMMA * excess / n->avg_delay_ps;
+	set_window(cc, n, n->cwnd * (factor > MAX_MD_JUMP ? factor : MAX_MD_JUMP));
+	n->decreased_at = now;
+	n->has_decreased = true;
+}
+
+static void increase(struct cc *cc, struct nscc *n, ps_t delay_ps, uint32_t bytes)
+{
+	if (n->is_penalised)
+		return;
+	if (delay_ps >= n->target_ps) {
+		n->fast_bytes = 0;
+		n->is_fast = false;
+		n->inc_bytes += n->fi * bytes;
+	} else if (!fast_increase(cc, n, delay_ps, bytes)) {
+		n->inc_bytes += n->alpha * bytes * (double)(n->target_ps - delay_ps);
+	}
+}
+
+// Applies what was collected, every 8 packets or once per base round trip.
+static void adjust(struct cc *cc, struct nscc *n, ps_t now)
+{
+	bool is_period = now - n->adjusted_at >= n->config_rtt_ps;
+	if (!is_period && n->received_bytes <= ADJUST_MTUS * (uint64_t)n->mtu_bytes)
+		return;
+	double cwnd = n->cwnd + n->inc_bytes / n->cwnd;
+	if (is_period) {
+		cwnd += n->is_penalised ? 0 : n->eta;
+		n->adjusted_at = now;
+	}
+	set_window(cc, n, cwnd);
+	n->inc_bytes = 0;
+	n->received_bytes = 0;
+}
+
+// The receiver takes window away (penalty) or gives it back. The window falls from what was in
+// flight before this feedback, else one window of feedback would count twice.
+static void penalise(struct cc *cc, struct nscc *n, const struct cc_ack *ack)
+{
+	if (ack->penalty == 0) {
+		if (ack->is_restore && n->saved_cwnd > 0) {
+			set_window(cc, n, n->saved_cwnd);
+			n->saved_cwnd = 0;
+		}
+		n->is_penalised = false;
+		return;
+	}
+	double cwnd = n->cwnd;
+	if (!n->is_penalised) {
+		double inflight = (double)ack->inflight_bytes + (double)ack->newly_bytes;
+		n->saved_cwnd = cwnd;
+		n->is_penalised = true;
+		if (inflight < cwnd)
+			cwnd = inflight;
+	}
+	n->inc_bytes = 0;
+	set_window(cc, n, cwnd - ack->penalty * (double)ack->newly_bytes / PENALTY_WHOLE);
+}
+
+static void nscc_on_ack(struct cc *cc, const struct cc_ack *ack, ps_t now)
+{
+	struct nscc *n = nscc_of(cc);
+	n->ignored_bytes += ack->newly_bytes;
+	n->received_bytes += ack->newly_bytes;
+	n->achieved_bytes += ack->newly_bytes;
+	if (ack->penalty != 0 || ack->is_restore || n->is_penalised)
+		penalise(cc, n, ack);
+	if (ack->rtt_ps < 0)
+		return;
+	update_base_rtt(n, ack->rtt_ps);
+	ps_t delay_ps = ack->rtt_ps - n->base_rtt_ps;
+	update_average(n, delay_ps, ack->newly_bytes, ack->is_marked);
+	struct qa_signal signal = {.inflight_bytes = ack->inflight_bytes,
+				   .delay_ps = delay_ps,
+				   .is_marked = ack->is_marked};
+	if (quick_adapt(cc, n, &signal, now))
+		return;
+	if (!ack->is_marked)
+		increase(cc, n, delay_ps, ack->newly_bytes);
+	else if (delay_ps >= n->target_ps)
+		decrease(cc, n, now);
+	adjust(cc, n, now);
+}
+
+static void nscc_on_loss(struct cc *cc, const struct cc_loss *loss, ps_t now)
+{
+	struct nscc *n = nscc_of(cc);
+	if (loss->is_trim) {
+		// without credits from the receiver a last-hop trim counts like any other
+		update_average(n, n->config_rtt_ps, loss->bytes, true);
+		n->ignored_bytes += loss->bytes;
+		n->is_triggered = true;
+		struct qa_signal signal = {
+			.inflight_bytes = loss->inflight_bytes, .is_loss = true, .is_marked = true};
+		if (quick_adapt(cc, n, &signal, now))
+			return;
+	}
+	set_window(cc, n, n->cwnd - loss->bytes);
+}
+
+static void nscc_on_time(struct cc *cc, ps_t now)
+{
+	(void)now;
+	cc->wake_at = PS_NEVER;
+}
+
+const struct cc_ops cc_nscc = {
+	.name = "nscc",
+	.init = nscc_init,
+	.on_ack = nscc_on_ack,
+	.on_loss = nscc_on_loss,
+	.on_time = nscc_on_time,
+	.receiver_init = cc_receiver_init_none,
+	.receiver_on_data = cc_receiver_on_data_none,
+};

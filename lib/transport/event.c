@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an endpoint has to tell its owner: completions and place orders, oldest first. The work
+// requests of a failed QP are flushed from its ring as they are polled, so that no number of
+// failures can overflow anything.
+#include "endpoint.h"
+
+// The next flushed work request; false when there is none.
+static bool flush_next(struct endpoint *endpoint, struct completion *ret)
+{
+	if (endpoint->flush_head == 0)
+		return false;
+	struct qp *qp = endpoint_qp(endpoint, endpoint->flush_head - 1);
+	const struct send *send = &qp->sends[qp->send_done++ & endpoint->sends_mask];
+	*ret = (struct completion){
+		.kind = COMPLETION_FLUSHED,
+		.qp = qp->number,
+		.cookie = send->cookie,
+		.bytes = send->bytes,
+		.posted_at = send->posted_at,
+	};
+	if (qp->send_done == qp->send_tail) {
+		endpoint->flush_head = qp->flush_next;
+		if (endpoint->flush_head == 0)
+			endpoint->flush_tail = 0;
+	}
+	return true;
+}
+
+uint32_t endpoint_poll(struct endpoint *endpoint, struct completion *ret, uint32_t max)
+{
+	uint32_t count = 0;
+	while (count < max && endpoint->completions_head != endpoint->completions_tail) {
+		uint32_t head = endpoint->completions_head++;
+		ret[count++] = endpoint->completions[head & endpoint->completions_mask];
+	}
+	while (count < max && flush_next(endpoint, &ret[count]))
+		count++;
+	return count;
+}
+
+uint32_t endpoint_poll_places(struct endpoint *endpoint, struct place *ret, uint32_t max)
+{
+	uint32_t count = 0;
+	while (count < max && endpoint->places_head != endpoint->places_tail)
+		ret[count++] = endpoint->places[endpoint->places_head++ % PLACES];
+	return count;
+}
+
+bool endpoint_has_events(const struct endpoint *endpoint)
+{
+	return endpoint->completions_head != endpoint->completions_tail ||
+		endpoint->places_head != endpoint->places_tail || endpoint->flush_head != 0;
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The entropy values (EVs) of one QP: which one the next packet takes, and what is known about the
+// health of each. Not in here: what a packet does at a switch with its EV. Facts: docs/protocol.md,
+// section on multipath.
+//
+// EV number i belongs to plane i mod planes, so each plane has the same number of them. The value
+// on the packet is a random upper part per QP and the number below it.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <weft/rng.h>
+#include <weft/time.h>
+#include <weft/transport.h>
+
+#define PATH_NO_EV UINT32_MAX // "any EV will do": nothing to avoid
+
+enum path_state { PATH_GOOD, PATH_SKIP, PATH_ASSUMED_BAD };
+
+// What all QPs of an endpoint have in common.
+struct path_shape {
+	uint32_t planes;
+	uint32_t per_plane;  // EVs of a plane, a power of two
+	uint32_t index_mask; // bits of an EV that are its number
+	enum path_policy policy;
+	ps_t retry_ps; // an ASSUMED_BAD EV is tried again after this
+};
+
+// One plane's rotation: a round visits each EV number of the plane once, in the order of the
+// position with some bits flipped; each round flips other bits.
+struct path_plane {
+	uint16_t at;	   // position in this round
+	uint16_t mask;	   // bits flipped in this round
+	uint16_t bad;	   // EVs in ASSUMED_BAD
+	uint16_t unusable; // EVs in SKIP or ASSUMED_BAD
+};
+
+struct path_set {
+	const struct path_shape *shape;
+	struct rng rng;		// rounds of data packets
+	struct rng control_rng; // EVs of control packets: they must not move the dice of the data
+	uint32_t upper;		// random upper part of each EV
+	uint32_t single;	// PATH_SINGLE: the EV number
+	uint8_t *states;	// [ev_count] enum path_state
+	uint32_t *retry_at;	// [ev_count] time in units of 2^20 ps, wraps
+	struct path_plane planes[PLANES_MAX];
+};
+
+// Bytes of `states` and `retry_at` together.
+uint64_t path_bytes(const struct path_shape *shape);
+
+// Starts a set in `memory` of path_bytes(), zeroed.
+void path_init(struct path_set *set, const struct path_shape *shape, void *memory, struct rng rng);
+
+// The number of the EV that the next packet on `plane` takes, another one than `avoid` where there
+// is one. There always is one: when nothing is usable the last one looked at.
+uint32_t path_pick(struct path_set *set, uint32_t plane, uint32_t avoid, ps_t now);
+
+// An EV value for a control packet on `plane`, any state.
+uint32_t path_control(struct path_set *set, uint32_t plane);
+
+// Feedback about an EV number: marked or trimmed on the way (skip one turn), lost (assumed bad).
+// True when its state changed.
+bool path_skip(struct path_set *set, uint32_t index);
+bool path_retire(struct path_set *set, uint32_t index, ps_t now);
+
+// The value on the packet, and back. path_index() gives PATH_NO_EV for an EV of another QP.
+static inline uint32_t path_value(const struct path_set *set, uint32_t index)
+{
+	return set->upper | index;
+}
+
+static inline uint32_t path_index(const struct path_set *set, uint32_t ev)
+{
+	uint32_t mask = set->shape->index_mask;
+	uint32_t index = ev & mask;
+	bool is_ours = (ev & ~mask) == set->upper &&
+		index < set->shape->planes * set->shape->per_plane;
+	return is_ours ? index : PATH_NO_EV;
+}

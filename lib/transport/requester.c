@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sending side: posting, and making the next packet when a line is free. A packet exists only
+// from its departure on; until then there is the work request and a PSN. Not in here: what comes
+// back (sack.c) and what is missing (retransmit.c).
+#include "requester.h"
+
+#include <errno.h>
+
+#include "retransmit.h"
+
+#define POSTED_MAX 0x40000000u // PSNs between una and the end of the queue: keeps distances signed
+#define TIMESTAMP_PS (128 * PS_PER_NS) // one tick of packet.timestamp
+
+// The packet that would leave now.
+struct plan {
+	uint32_t psn;
+	uint32_t wire_bytes;
+	bool is_rtx;
+};
+
+int requester_post(struct endpoint *endpoint, struct qp *qp, const struct work *work, ps_t now)
+{
+	const struct transport_config *config = endpoint->config;
+	if (qp->state != QP_RTS)
+		return -ECONNRESET;
+	if (qp->send_tail - qp->send_done >= config->sends_max)
+		return -ENOBUFS;
+	check(work->bytes > 0);
+	uint32_t packets = 1;
+	if (work->bytes > config->payload_bytes)
+		packets += (work->bytes - 1) / config->payload_bytes;
+	if (qp->psn_posted - qp->una + packets > POSTED_MAX)
+		return -ENOBUFS;
+	uint32_t last_payload = work->bytes - (packets - 1) * config->payload_bytes;
+	struct send *send = &qp->sends[qp->send_tail++ & endpoint->sends_mask];
+	*send = (struct send){
+		.va = work->va,
+		.cookie = work->cookie,
+		.posted_at = now,
+		.rkey = work->rkey,
+		.bytes = work->bytes,
+		.imm = work->imm,
+		.first_psn = qp->psn_posted,
+		.last_psn = qp->psn_posted + packets - 1,
+		.msn = qp->msn++,
+		.rqmsn = qp->rqmsn,
+		.last_wire = (uint16_t)(last_payload + config->header_bytes),
+		.has_imm = work->has_imm,
+	};
+	qp->rqmsn = (uint16_t)(qp->rqmsn + work->has_imm);
+	qp->psn_posted += packets;
+	requester_wake(endpoint, qp);
+	return 0;
+}
+
+const struct send *requester_send_of(const struct endpoint *endpoint, const struct qp *qp,
+				     uint32_t psn)
+{
+	uint32_t low = qp->send_done;
+	uint32_t high = qp->send_tail - 1;
+	while (low != high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (psn_distance(psn, qp->sends[middle & endpoint->sends_mask].last_psn) > 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return &qp->sends[low & endpoint->sends_mask];
+}
+
+// Whether new data may be numbered: there is some, and neither the PSN range nor the number of
+// WRITE_WITH_IMM is used up.
+static bool has_new(const struct endpoint *endpoint, const struct qp *qp)
+{
+	if (qp->psn_next == qp->psn_posted || qp->psn_next - qp->una >= endpoint->mpr_limit)
+		return false;
+	const struct send *send = &qp->sends[qp->send_at & endpoint->sends_mask];
+	return !send->has_imm || qp->psn_next != send->first_psn ||
+		qp->wimm_count < endpoint->config->wimm_max;
+}
+
+// What would leave now, repairs before new data; false when there is nothing or no window for it.
+static bool plan_next(struct endpoint *endpoint, struct qp *qp, struct plan *ret_plan)
+{
+	if (qp->state != QP_RTS)
+		return false;
+	if (qp->lost_count > 0) {
+		ret_plan->is_rtx = true;
+		ret_plan->psn = retransmit_first(endpoint, qp);
+		ret_plan->wire_bytes = requester_wire_bytes(endpoint, qp, ret_plan->psn);
+	} else if (has_new(endpoint, qp)) {
+		const struct send *send = &qp->sends[qp->send_at & endpoint->sends_mask];
+		ret_plan->is_rtx = false;
+		ret_plan->psn = qp->psn_next;
+		ret_plan->wire_bytes = qp->psn_next == send->last_psn ? send->last_wire
+								      : endpoint->full_bytes;
+	} else {
+		return false;
+	}
+	if (qp->inflight == 0 || qp->inflight + ret_plan->wire_bytes <= qp->cc.window_bytes)
+		return true;
+	endpoint->counters.window_stalls += !qp->is_stalled;
+	qp->is_stalled = true;
+	return false;
+}
+
+static void queue_push(struct endpoint *endpoint, struct qp *qp)
+{
+	struct ready_queue *queue = &endpoint->ready[qp->ready_plane];
+	qp->ready_next = 0;
+	qp->is_queued = true;
+	if (queue->tail != 0)
+		endpoint_qp(endpoint, queue->tail - 1)->ready_next = qp->number + 1;
+	else
+		queue->head = qp->number + 1;
+	queue->tail = qp->number + 1;
+	endpoint->work++;
+}
+
+static void queue_pop(struct endpoint *endpoint, struct ready_queue *queue, struct qp *qp)
+{
+	queue->head = qp->ready_next;
+	if (queue->head == 0)
+		queue->tail = 0;
+	qp->is_queued = false;
+	endpoint->work--;
+}
+
+void requester_wake(struct endpoint *endpoint, struct qp *qp)
+{
+	struct plan plan;
+	if (!qp->is_queued && plan_next(endpoint, qp, &plan))
+		queue_push(endpoint, qp);
+}
+
+static uint8_t opcode_of(const struct send *send, uint32_t psn)
+{
+	bool is_first = psn == send->first_psn;
+	if (psn != send->last_psn)
+		return is_first ? PACKET_WRITE_FIRST : PACKET_WRITE_MIDDLE;
+	if (is_first)
+		return send->has_imm ? PACKET_WRITE_ONLY_IMM : PACKET_WRITE_ONLY;
+	return send->has_imm ? PACKET_WRITE_LAST_IMM : PACKET_WRITE_LAST;
+}
+
+// Writes the descriptor of a PSN of `send`; route and flags are its caller's.
+static void describe(const struct endpoint *endpoint, const struct send *send,
+		     const struct plan *plan, struct packet *packet)
+{
+	const struct transport_config *config = endpoint->config;
+	uint32_t psn = plan->psn;
+	uint32_t at = psn - send->first_psn;
+	packet->payload = 0;
+	packet->wire_bytes = (uint16_t)plan->wire_bytes;
+	packet->payload_bytes = (uint16_t)(plan->wire_bytes - config->header_bytes);
+	packet->klass = PACKET_CLASS_DATA;
+	packet->flags = PACKET_ECT | PACKET_TRIMMABLE;
+	packet->hop = 0;
+	packet->opcode = opcode_of(send, psn);
+	packet->psn = psn & PSN_MASK;
+	packet->u.data = (struct packet_data){
+		.va = send->va + (uint64_t)at * config->payload_bytes,
+		.rkey = send->rkey,
+		.message_bytes = send->bytes,
+		.imm = send->has_imm && psn == send->last_psn ? send->imm : 0,
+		.msn = send->msn,
+		.rqmsn = send->rqmsn,
+	};
+}
+
+// Whether the responder should answer at once: nothing new may follow this packet before it does.
+static bool asks_for_sack(const struct endpoint *endpoint, const struct qp *qp)
+{
+	return qp->inflight + endpoint->full_bytes >= qp->cc.window_bytes || !has_new(endpoint, qp);
+}
+
+static const struct send *number_new(struct endpoint *endpoint, struct qp *qp,
+				     const struct plan *plan, ps_t now)
+{
+	const struct send *send = &qp->sends[qp->send_at & endpoint->sends_mask];
+	if (qp->una == qp->psn_next) // nothing was out: old send times may have wrapped
+		qp->newest_sent = sent_units(now);
+	qp->wimm_count += send->has_imm && plan->psn == send->first_psn;
+	qp->send_at += plan->psn == send->last_psn;
+	qp->psn_next++;
+	struct slot *slot = &qp->slots[plan->psn & endpoint->mpr_mask];
+	slot->tries = 0;
+	slot->flags = plan->wire_bytes != endpoint->full_bytes ? SLOT_SHORT : 0;
+	endpoint->counters.payload_bytes_new += plan->wire_bytes - endpoint->config->header_bytes;
+	return send;
+}
+
+static const struct send *number_again(struct endpoint *endpoint, struct qp *qp,
+				       const struct plan *plan)
+{
+	struct slot *slot = &qp->slots[plan->psn & endpoint->mpr_mask];
+	bitmap_clear(qp->lost, plan->psn & endpoint->mpr_mask);
+	qp->lost_count--;
+	qp->lost_from = plan->psn + 1;
+	slot->flags |= SLOT_RTX;
+	endpoint->counters.rtx[slot->flags >> SLOT_REASON_SHIFT]++;
+	return requester_send_of(endpoint, qp, plan->psn);
+}
+
+static void make_packet(struct endpoint *endpoint, struct qp *qp, const struct plan *plan, ps_t now,
+			struct packet *packet)
+{
+	struct slot *slot = &qp->slots[plan->psn & endpoint->mpr_mask];
+	uint32_t avoid = plan->is_rtx ? slot->ev_index : PATH_NO_EV;
+	uint32_t ev_index = path_pick(&qp->path, packet->plane, avoid, now);
+	const struct send *send = plan->is_rtx ? number_again(endpoint, qp, plan)
+					       : number_new(endpoint, qp, plan, now);
+	slot->sent_at = sent_units(now);
+	slot->ev_index = (uint16_t)ev_index;
+	qp->inflight += plan->wire_bytes;
+	qp->is_stalled = false;
+	describe(endpoint, send, plan, packet);
+	packet->source = endpoint->nic;
+	packet->target = qp->remote_nic;
+	packet->qpn = qp->remote_qpn;
+	packet->ev = path_value(&qp->path, ev_index);
+	packet->timestamp = (uint16_t)(now / TIMESTAMP_PS);
+	packet->bth = plan->is_rtx ? PACKET_RTX : 0;
+	if (asks_for_sack(endpoint, qp))
+		packet->bth |= PACKET_AR;
+}
+
+static void count_sent(struct endpoint *endpoint, uint32_t plane, uint32_t wire_bytes)
+{
+	endpoint->counters.data_packets++;
+	endpoint->counters.data_bytes += wire_bytes;
+	endpoint->counters.plane_bytes[plane] += wire_bytes;
+}
+
+uint32_t requester_next(struct endpoint *endpoint, uint32_t plane, ps_t now, struct outbox *out)
+{
+	struct ready_queue *queue = &endpoint->ready[endpoint->is_single ? plane : 0];
+	while (queue->head != 0) {
+		struct qp *qp = endpoint_qp(endpoint, queue->head - 1);
+		struct plan plan;
+		if (!plan_next(endpoint, qp, &plan)) { // the window closed while it stood here
+			queue_pop(endpoint, queue, qp);
+			continue;
+		}
+		uint32_t index = packet_get(out->packets);
+		if (index == PACKET_NONE) {
+			out->limit = OUTBOX_NO_PACKET;
+			return PACKET_NONE;
+		}
+		struct packet *packet = packet_at(out->packets, index);
+		packet->plane = (uint8_t)plane;
+		queue_pop(endpoint, queue, qp);
+		make_packet(endpoint, qp, &plan, now, packet);
+		count_sent(endpoint, plane, plan.wire_bytes);
+		retransmit_arm(endpoint, qp, now);
+		requester_wake(endpoint, qp);
+		return index;
+	}
+	return PACKET_NONE;
+}

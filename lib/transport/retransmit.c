@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Losses and timers. A PSN is held lost when a NACK names it, when its wait ends, or when packets
+// sent hole_age_ps later were acknowledged. Each QP has at most one place in the timer heap, at or
+// before its earliest deadline; the exact one is looked up when it rings.
+#include "retransmit.h"
+
+#include "requester.h"
+#include "sack.h"
+
+uint32_t retransmit_first(struct endpoint *endpoint, struct qp *qp)
+{
+	uint32_t bits = endpoint->mpr_mask + 1;
+	check(qp->lost_count > 0);
+	if (psn_distance(qp->lost_from, qp->una) < 0)
+		qp->lost_from = qp->una;
+	for (;;) {
+		uint64_t window = bitmap_ring_window(qp->lost, bits, qp->lost_from);
+		if (window != 0) {
+			qp->lost_from += (uint32_t)__builtin_ctzll(window);
+			return qp->lost_from;
+		}
+		qp->lost_from += 64;
+	}
+}
+
+// Ends the flight of a PSN: it will be sent again.
+static void lose(struct endpoint *endpoint, struct qp *qp, uint32_t psn, enum rtx_reason reason,
+		 struct cc_loss *loss, ps_t now)
+{
+	uint32_t bit = psn & endpoint->mpr_mask;
+	struct slot *slot = &qp->slots[bit];
+	loss->bytes = requester_wire_bytes(endpoint, qp, psn);
+	check(qp->inflight >= loss->bytes);
+	qp->inflight -= loss->bytes;
+	loss->inflight_bytes = qp->inflight;
+	bitmap_set(qp->lost, bit);
+	if (qp->lost_count++ == 0 || psn_distance(psn, qp->lost_from) < 0)
+		qp->lost_from = psn;
+	slot->flags = (uint8_t)((slot->flags & (SLOT_SHORT | SLOT_RTX)) |
+				(unsigned)reason << SLOT_REASON_SHIFT);
+	if (reason != RTX_NACK)
+		endpoint->counters.paths_retired += path_retire(&qp->path, slot->ev_index, now);
+	qp->cc.ops->on_loss(&qp->cc, loss, now);
+}
+
+// The PSNs in [from, from + 64) that are in flight and before `end`, as bits.
+static uint64_t flying(const struct endpoint *endpoint, const struct qp *qp, uint32_t from,
+		       uint32_t end)
+{
+	uint32_t bits = endpoint->mpr_mask + 1;
+	uint64_t window = ~(bitmap_ring_window(qp->acked, bits, from) |
+			    bitmap_ring_window(qp->lost, bits, from));
+	uint32_t left = end - from;
+	return left >= 64 ? window : window & ((UINT64_C(1) << left) - 1);
+}
+
+void retransmit_holes(struct endpoint *endpoint, struct qp *qp, ps_t now)
+{
+	if (endpoint->config->hole_age_ps == 0 || qp->acked_count == 0)
+		return;
+	int32_t age_units = (int32_t)(endpoint->config->hole_age_ps >> SENT_SHIFT);
+	for (uint32_t from = qp->una; psn_distance(from, qp->highest) < 0; from += 64) {
+		uint64_t holes = flying(endpoint, qp, from, qp->highest);
+		for (; holes != 0; holes &= holes - 1) {
+			uint32_t psn = from + (uint32_t)__builtin_ctzll(holes);
+			const struct slot *slot = &qp->slots[psn & endpoint->mpr_mask];
+			if ((int32_t)(qp->newest_sent - slot->sent_at) > age_units) {
+				struct cc_loss loss = {0};
+				lose(endpoint, qp, psn, RTX_HOLE, &loss, now);
+			} else if (!(slot->flags & SLOT_RTX)) {
+				return; // all behind it were sent later
+			}
+		}
+	}
+}
+
+void retransmit_on_nack(struct endpoint *endpoint, struct qp *qp, const struct packet *nack,
+			ps_t now)
+{
+	uint32_t psn = psn_extend(qp->una, nack->u.nack.psn);
+	uint32_t bit = psn & endpoint->mpr_mask;
+	uint32_t ev_index = path_index(&qp->path, nack->u.nack.ev_echo);
+	bool is_last_hop = nack->u.nack.reason == PACKET_NACK_TRIMMED_LAST;
+
+	if (psn_distance(psn, qp->psn_next) >= 0 || ev_index == PATH_NO_EV) {
+		endpoint->counters.bad_packets++;
+		return;
+	}
+	endpoint->counters.nacks_received++;
+	if (!is_last_hop) // at the last hop the path was fine and the target busy
+		endpoint->counters.paths_skipped += path_skip(&qp->path, ev_index);
+	if (psn_distance(psn, qp->una) < 0 || bitmap_get(qp->acked, bit) ||
+	    bitmap_get(qp->lost, bit) || qp->slots[bit].ev_index != ev_index)
+		return; // arrived meanwhile, or sent again already
+	// the target heard of it: the next wait is a base one again
+	qp->slots[bit].tries = 0;
+	struct cc_loss loss = {.is_trim = true, .is_last_hop = is_last_hop};
+	lose(endpoint, qp, psn, RTX_NACK, &loss, now);
+	sack_arm_cc(endpoint, qp);
+	requester_wake(endpoint, qp);
+}
+
+// How long the wait number `tries` (from 0) is.
+static uint32_t wait_units(const struct endpoint *endpoint, uint32_t tries)
+{
+	const struct transport_config *config = endpoint->config;
+	if (tries < config->rto_linear)
+		return endpoint->rto_units;
+	uint32_t doublings = tries - config->rto_linear + 1;
+	if (doublings > 31 || endpoint->rto_units > WAIT_MAX_UNITS >> doublings)
+		return WAIT_MAX_UNITS;
+	return endpoint->rto_units << doublings;
+}
+
+static void arm_at(struct endpoint *endpoint, struct qp *qp, ps_t now, uint32_t units)
+{
+	ps_t at = ((now >> SENT_SHIFT) + units) << SENT_SHIFT;
+	qp->has_timer = true;
+	heap_push(&endpoint->timers, at,
+		  (uint64_t)TIMER_RETRANSMIT << TIMER_KIND_SHIFT | qp->number);
+}
+
+void retransmit_arm(struct endpoint *endpoint, struct qp *qp, ps_t now)
+{
+	if (!qp->has_timer)
+		arm_at(endpoint, qp, now, endpoint->rto_units);
+}
+
+// Ends the wait of one PSN. False when that was its last try.
+static bool time_out(struct endpoint *endpoint, struct qp *qp, uint32_t psn, ps_t now)
+{
+	const struct transport_config *config = endpoint->config;
+	struct slot *slot = &qp->slots[psn & endpoint->mpr_mask];
+	if (++slot->tries >= config->rto_linear + config->rto_doublings)
+		return false;
+	struct cc_loss loss = {0};
+	lose(endpoint, qp, psn, RTX_TIMEOUT, &loss, now);
+	return true;
+}
+
+void retransmit_on_time(struct endpoint *endpoint, struct qp *qp, ps_t now)
+{
+	uint32_t now_units = sent_units(now);
+	// never further than a base wait: what is sent meanwhile may be due that early
+	uint32_t next = endpoint->rto_units;
+	qp->has_timer = false;
+	if (qp->state != QP_RTS)
+		return;
+	for (uint32_t from = qp->una; psn_distance(from, qp->psn_next) < 0; from += 64) {
+		uint64_t out = flying(endpoint, qp, from, qp->psn_next);
+		for (; out != 0; out &= out - 1) {
+			uint32_t psn = from + (uint32_t)__builtin_ctzll(out);
+			const struct slot *slot = &qp->slots[psn & endpoint->mpr_mask];
+			uint32_t age = now_units - slot->sent_at;
+			uint32_t wait = wait_units(endpoint, slot->tries);
+			if (age < wait) {
+				next = wait - age < next ? wait - age : next;
+			} else if (!time_out(endpoint, qp, psn, now)) {
+				qp_fail(endpoint, qp);
+				return;
+			}
+		}
+	}
+	if (qp->inflight > 0)
+		arm_at(endpoint, qp, now, next);
+	sack_arm_cc(endpoint, qp);
+	requester_wake(endpoint, qp);
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is missing: PSNs held lost, by timer, by NACK, by the age of a hole.
+#pragma once
+
+#include "endpoint.h"
+
+// The oldest PSN held lost; there must be one.
+uint32_t retransmit_first(struct endpoint *endpoint, struct qp *qp);
+
+// Makes sure that a timer runs for a QP that has just sent.
+void retransmit_arm(struct endpoint *endpoint, struct qp *qp, ps_t now);
+
+// Holds lost every hole that is older than what was acknowledged by hole_age_ps.
+void retransmit_holes(struct endpoint *endpoint, struct qp *qp, ps_t now);
+
+// A packet was trimmed.
+void retransmit_on_nack(struct endpoint *endpoint, struct qp *qp, const struct packet *nack,
+			ps_t now);
+
+// The QP's retransmission timer rang.
+void retransmit_on_time(struct endpoint *endpoint, struct qp *qp, ps_t now);
