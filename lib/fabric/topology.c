@@ -13,7 +13,7 @@
 #include "route.h"
 
 #define NICS_MAX (UINT32_C(1) << 24)
-#define PORTS_MAX UINT32_C(65535) // departure.port has 16 bits
+#define PORTS_MAX ((uint32_t)MACHINE_PORTS_MAX)
 #define LINKS_MAX (UINT64_C(1) << 31)
 #define QUEUE_BYTES_MAX (UINT64_C(1) << 31) // a port counts in 32 bits
 #define DELAY_MAX_PS (100 * PS_PER_MS)	    // the round trip stays below 2^43 ps

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Places of faults: which links they hit, and which places there are.
+
+#include "fabric_rig.h"
+
+#include <errno.h>
+
+static struct topology topology;
+
+// How many links a fault hits; the last of them in ret_link.
+static uint32_t hits(const struct fault *fault, const struct link_plan **ret_link)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < topology.link_count; i++) {
+		if (fault_hits(fault, &topology, i)) {
+			*ret_link = &topology.links[i];
+			count++;
+		}
+	}
+	return count;
+}
+
+static struct fault fault_at(enum fault_where where)
+{
+	return (struct fault){.kind = FAULT_LINK_DOWN, .where = where, .until_ps = PS_NEVER};
+}
+
+static void a_nic_fault_hits_its_one_cable(void **)
+{
+	const struct link_plan *link = NULL;
+	struct fault fault = fault_at(FAULT_AT_NIC);
+	fault.index = 13; // host 3, its NIC 1
+	fault.plane = 1;
+	assert_int_equal(hits(&fault, &link), 1);
+	assert_int_equal(link->node_a, 3);
+	assert_int_equal(link->port_a, 1 * 2 + 1);
+	assert_int_equal(link->plane, 1);
+	assert_int_equal(link->port_b, 5);
+}
+
+static void a_trunk_fault_hits_one_up_port(void **)
+{
+	for (uint32_t plane = 0; plane < 2; plane++) {
+		for (uint32_t port = 0; port < 8; port++) {
+			const struct link_plan *link = NULL;
+			struct fault fault = fault_at(FAULT_AT_TRUNK);
+			fault.index = 2;
+			fault.plane = plane;
+			fault.port = port;
+			assert_int_equal(hits(&fault, &link), 1);
+			assert_int_equal(link->tier, 1);
+			assert_int_equal(link->port_a, 8 + port);
+			assert_int_equal(link->node_a, 8 + plane * 8 + 2);
+			assert_int_equal(link->node_b, 8 + plane * 8 + 4 + port / 2);
+		}
+	}
+}
+
+static void plane_and_all_hit_every_cable_there(void **)
+{
+	const struct link_plan *link = NULL;
+	struct fault fault = fault_at(FAULT_AT_PLANE);
+	fault.plane = 1;
+	assert_int_equal(hits(&fault, &link), topology.link_count / 2);
+	assert_int_equal(link->plane, 1);
+	fault = fault_at(FAULT_AT_ALL);
+	assert_int_equal(hits(&fault, &link), topology.link_count);
+}
+
+static void assert_check(struct fault fault, int expected)
+{
+	struct refusal refusal = {0};
+	assert_int_equal(fault_check(&fault, &topology, &refusal), expected);
+	assert_int_equal(refusal.text[0] != '\0', expected != 0);
+}
+
+// The last place of each kind exists, the one after it does not.
+static void places_end_where_the_topology_ends(void **)
+{
+	struct fault fault = fault_at(FAULT_AT_NIC);
+	fault.index = 31;
+	fault.plane = 1;
+	assert_check(fault, 0);
+	fault.index = 32;
+	assert_check(fault, -EINVAL);
+	fault.index = 0;
+	fault.plane = 2;
+	assert_check(fault, -EINVAL);
+	fault.where = FAULT_AT_ALL;
+	assert_check(fault, 0);
+	fault.where = FAULT_AT_PLANE;
+	assert_check(fault, -EINVAL);
+	fault = fault_at(FAULT_AT_TRUNK);
+	fault.index = 3;
+	fault.port = 7;
+	assert_check(fault, 0);
+	fault.port = 8;
+	assert_check(fault, -EINVAL);
+	fault.port = 0;
+	fault.index = 4;
+	assert_check(fault, -EINVAL);
+	fault.where = (enum fault_where)9;
+	assert_check(fault, -EINVAL);
+}
+
+static void times_and_rates_are_checked(void **)
+{
+	struct fault fault = fault_at(FAULT_AT_ALL);
+	fault.from_ps = 5;
+	fault.until_ps = 5;
+	assert_check(fault, -EINVAL);
+	fault.until_ps = 6;
+	assert_check(fault, 0);
+	fault.from_ps = -1;
+	assert_check(fault, -EINVAL);
+	fault = fault_at(FAULT_AT_ALL);
+	fault.kind = FAULT_LOSS;
+	fault.loss_ppb = 1000000000;
+	assert_check(fault, 0);
+	fault.loss_ppb++;
+	assert_check(fault, -EINVAL);
+	fault.kind = (enum fault_kind)2;
+	assert_check(fault, -EINVAL);
+}
+
+static int setup(void **state)
+{
+	static struct rig rig;
+	struct fabric_config config = rig_clos();
+	rig_open(&rig);
+	*state = &rig;
+	return topology_build(&topology, &rig.arena, &config, 1, &rig.refusal);
+}
+
+static int teardown(void **state)
+{
+	rig_close(*state);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_nic_fault_hits_its_one_cable),
+		cmocka_unit_test(a_trunk_fault_hits_one_up_port),
+		cmocka_unit_test(plane_and_all_hit_every_cable_there),
+		cmocka_unit_test(places_end_where_the_topology_ends),
+		cmocka_unit_test(times_and_rates_are_checked),
+	};
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Routes as pure functions: exact division, even spread, and what has no way.
+
+#include "fabric_rig.h"
+
+#include "route.h"
+
+static uint32_t magic_quotient(uint32_t value, uint32_t span)
+{
+	struct route route = {.span = span};
+	route_init(&route, 1, 1);
+	return route_quotient(value, route.span_magic);
+}
+
+static void division_is_exact_at_the_edges_of_every_small_span(void **)
+{
+	for (uint32_t span = 1; span <= 2000; span++) {
+		for (uint32_t k = 0; k < 50; k++) {
+			uint32_t last = UINT32_MAX / span - k; // highest quotients err first
+			assert_int_equal(magic_quotient(k * span, span), k);
+			assert_int_equal(magic_quotient(k * span + span - 1, span), k);
+			assert_int_equal(magic_quotient(last * span, span), last);
+			assert_int_equal(magic_quotient(last * span - 1, span), last - 1);
+		}
+		assert_int_equal(magic_quotient(UINT32_MAX, span), UINT32_MAX / span);
+	}
+}
+
+static void division_is_exact_for_random_values_and_spans(void **)
+{
+	struct rng rng = rng_of(7, RNG_TEST, 0);
+	for (uint32_t i = 0; i < 2000000; i++) {
+		uint32_t span = 1 + ((uint32_t)rng_next(&rng) >> (rng_next(&rng) % 31 + 1));
+		uint32_t value = (uint32_t)rng_next(&rng);
+		if (magic_quotient(value, span) != value / span)
+			fail_msg("%u / %u", value, span);
+	}
+	assert_int_equal(magic_quotient(UINT32_MAX, UINT32_C(1) << 31), 1);
+}
+
+static struct route up_route(uint32_t up_count, uint32_t id)
+{
+	struct route route = {.low = 8,
+			      .high = 16,
+			      .span = 1,
+			      .down_links = 1,
+			      .up_first = 8,
+			      .up_count = up_count};
+	route_init(&route, 3, id);
+	return route;
+}
+
+// Chi-square of `draws` over `cells` against the uniform, in thousandths, so that no float is
+// needed: sum (n - e)^2 / e.
+static uint64_t chi_square_milli(const uint32_t *counts, uint32_t cells, uint32_t draws)
+{
+	uint64_t sum = 0;
+	for (uint32_t i = 0; i < cells; i++) {
+		int64_t off = (int64_t)counts[i] * cells - draws;
+		sum += (uint64_t)(off * off) * 1000 / ((uint64_t)draws * cells);
+	}
+	return sum;
+}
+
+// 64 cells have 63 degrees of freedom: the 99.9 % point is 103.4, of the lower side 34.6 (0.1 %).
+static void entropy_spreads_one_flow_evenly_over_the_up_ports(void **)
+{
+	for (uint32_t id = 0; id < 8; id++) {
+		struct route route = up_route(64, id);
+		uint32_t counts[64] = {0};
+		for (uint32_t ev = 0; ev < 64000; ev++) {
+			struct packet packet = {.source = 9, .target = 77, .ev = ev};
+			counts[route_port(&route, &packet) - 8]++;
+		}
+		assert_in_range(chi_square_milli(counts, 64, 64000), 30000, 115000);
+	}
+}
+
+static void flows_with_one_entropy_spread_evenly_too(void **)
+{
+	struct route route = up_route(64, 5);
+	uint32_t counts[64] = {0};
+	for (uint32_t source = 0; source < 8; source++) {
+		for (uint32_t target = 16; target < 8016; target++) {
+			struct packet packet = {.source = source, .target = target};
+			counts[route_port(&route, &packet) - 8]++;
+		}
+	}
+	assert_in_range(chi_square_milli(counts, 64, 64000), 30000, 115000);
+}
+
+// Two switches must not choose alike, or the second tier sees only a part of its ports.
+static void switches_choose_independently(void **)
+{
+	struct route first = up_route(8, 1), second = up_route(8, 2);
+	uint32_t counts[64] = {0};
+	for (uint32_t ev = 0; ev < 64000; ev++) {
+		struct packet packet = {.source = 1, .target = 99, .ev = ev};
+		uint32_t a = route_port(&first, &packet) - 8, b = route_port(&second, &packet) - 8;
+		counts[a * 8 + b]++;
+	}
+	assert_in_range(chi_square_milli(counts, 64, 64000), 30000, 115000);
+}
+
+static void a_target_below_goes_down_whatever_its_entropy(void **)
+{
+	struct route route = up_route(4, 1);
+	for (uint32_t ev = 0; ev < 1000; ev++) {
+		for (uint32_t target = 8; target < 16; target++) {
+			struct packet packet = {.target = target, .ev = ev};
+			assert_int_equal(route_port(&route, &packet), target - 8);
+		}
+		struct packet above = {.target = 16, .ev = ev}, below = {.target = 7, .ev = ev};
+		assert_in_range(route_port(&route, &above), 8, 11);
+		assert_in_range(route_port(&route, &below), 8, 11);
+	}
+}
+
+static void every_member_of_a_bundle_is_used(void **)
+{
+	struct route route = {.high = 64, .span = 8, .down_links = 3};
+	route_init(&route, 3, 1);
+	uint32_t counts[24] = {0};
+	for (uint32_t ev = 0; ev < 3000; ev++) {
+		struct packet packet = {.target = 42, .ev = ev};
+		counts[route_port(&route, &packet)]++;
+	}
+	for (uint32_t port = 0; port < 24; port++) {
+		if (port / 3 == 42 / 8)
+			assert_in_range(counts[port], 900, 1100);
+		else
+			assert_int_equal(counts[port], 0);
+	}
+}
+
+static void a_target_outside_has_no_way_at_the_top(void **)
+{
+	struct route route = {.high = 64, .span = 8, .down_links = 1};
+	route_init(&route, 3, 1);
+	struct packet packet = {.target = 64};
+	assert_int_equal(route_port(&route, &packet), ROUTE_NONE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(division_is_exact_at_the_edges_of_every_small_span),
+		cmocka_unit_test(division_is_exact_for_random_values_and_spans),
+		cmocka_unit_test(entropy_spreads_one_flow_evenly_over_the_up_ports),
+		cmocka_unit_test(flows_with_one_entropy_spread_evenly_too),
+		cmocka_unit_test(switches_choose_independently),
+		cmocka_unit_test(a_target_below_goes_down_whatever_its_entropy),
+		cmocka_unit_test(every_member_of_a_bundle_is_used),
+		cmocka_unit_test(a_target_outside_has_no_way_at_the_top),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: Apache-2.0
+// Topologies: counts, derived figures, refusals, and that every NIC reaches every NIC by walking
+// the routes over the links.
+
+#include "fabric_rig.h"
+
+#include <errno.h>
+
+#include "route.h"
+
+static struct topology built(struct rig *rig, const struct fabric_config *config)
+{
+	struct topology topology;
+	int error = topology_build(&topology, &rig->arena, config, 42, &rig->refusal);
+	if (error != 0)
+		fail_msg("refused: %s", rig->refusal.text);
+	return topology;
+}
+
+// Every port of every switch and host has exactly one link, and the link knows that port.
+static void assert_wired(const struct topology *topology)
+{
+	uint32_t host_ports = topology->nics_per_host * topology->planes;
+	uint32_t nodes = topology->hosts + topology->switch_count;
+	uint32_t *used = calloc((size_t)nodes * 256, sizeof *used);
+	for (uint32_t i = 0; i < topology->link_count; i++) {
+		const struct link_plan *link = &topology->links[i];
+		assert_in_range(link->node_a, 0, nodes - 1);
+		assert_in_range(link->node_b, 0, nodes - 1);
+		used[link->node_a * 256 + link->port_a]++;
+		used[link->node_b * 256 + link->port_b]++;
+	}
+	for (uint32_t node = 0; node < nodes; node++) {
+		uint32_t ports = node < topology->hosts
+			? host_ports
+			: topology->switches[node - topology->hosts].port_count;
+		assert_in_range(ports, 1, 255);
+		for (uint32_t port = 0; port < 256; port++)
+			assert_int_equal(used[node * 256 + port], port < ports);
+	}
+	free(used);
+}
+
+// The link at a switch's port; the end behind it in ret_node and ret_port.
+static const struct link_plan *link_at(const struct topology *topology, uint32_t node,
+				       uint32_t port, uint32_t *ret_node, uint32_t *ret_port)
+{
+	const struct switch_plan *plan = &topology->switches[node - topology->hosts];
+	const struct link_plan *link =
+		&topology->links[topology->port_links[plan->port_first + port]];
+	bool is_a = link->node_a == node && link->port_a == port;
+	assert_true(is_a || (link->node_b == node && link->port_b == port));
+	*ret_node = is_a ? link->node_b : link->node_a;
+	*ret_port = is_a ? link->port_b : link->port_a;
+	return link;
+}
+
+// Walks from a NIC to the target; returns links used.
+static uint32_t walk(const struct topology *topology, const struct packet *packet, uint32_t plane)
+{
+	uint32_t host = packet->source / topology->nics_per_host;
+	uint32_t port = packet->source % topology->nics_per_host * topology->planes + plane;
+	uint32_t node = 0, links = 1;
+	for (uint32_t i = 0; i < topology->link_count; i++)
+		if (topology->links[i].node_a == host && topology->links[i].port_a == port)
+			node = topology->links[i].node_b;
+	while (node >= topology->hosts && links < 10) {
+		const struct switch_plan *plan = &topology->switches[node - topology->hosts];
+		assert_int_equal(plan->plane, plane);
+		uint32_t out = route_port(&plan->route, packet);
+		assert_in_range(out, 0, plan->port_count - 1);
+		link_at(topology, node, out, &node, &port);
+		links++;
+	}
+	assert_int_equal(node, packet->target / topology->nics_per_host);
+	assert_int_equal(port, packet->target % topology->nics_per_host * topology->planes + plane);
+	return links;
+}
+
+static void assert_all_reach_all(const struct topology *topology,
+				 const struct fabric_config *config)
+{
+	struct rng rng = rng_of(1, RNG_TEST, 1);
+	for (uint32_t plane = 0; plane < topology->planes; plane++) {
+		for (uint32_t from = 0; from < topology->nics; from++) {
+			for (uint32_t to = 0; to < topology->nics; to++) {
+				struct packet packet = {.source = from,
+							.target = to,
+							.ev = (uint32_t)rng_next(&rng)};
+				assert_int_equal(walk(topology, &packet, plane),
+						 topology_links(topology, config, from, to));
+			}
+		}
+	}
+}
+
+static void a_clos_has_its_switches_links_and_ports(void **state)
+{
+	struct fabric_config config = rig_clos();
+	struct topology topology = built(*state, &config);
+	assert_int_equal(topology.hosts, 8);
+	assert_int_equal(topology.switch_count, 2 * (4 + 4));
+	assert_int_equal(topology.link_count, 2 * (32 + 4 * 4 * 2));
+	for (uint32_t i = 0; i < topology.switch_count; i++) {
+		const struct switch_plan *plan = &topology.switches[i];
+		assert_int_equal(plan->port_count, plan->tier == 0 ? 8 + 4 * 2 : 4 * 2);
+		assert_int_equal(plan->plane, i / 8);
+		assert_int_equal(plan->tier, i % 8 / 4);
+		assert_int_equal(plan->index, i % 4);
+	}
+	assert_wired(&topology);
+}
+
+static void a_fat_tree_has_its_switches_links_and_ports(void **state)
+{
+	struct fabric_config config = rig_fat_tree(UINT64_C(100000000000));
+	struct topology topology = built(*state, &config);
+	uint32_t tiers[3] = {0};
+	assert_int_equal(topology.link_count, 128 * 3);
+	for (uint32_t i = 0; i < topology.switch_count; i++) {
+		tiers[topology.switches[i].tier]++;
+		assert_int_equal(topology.switches[i].port_count, 8);
+	}
+	assert_int_equal(tiers[0], 32);
+	assert_int_equal(tiers[1], 32);
+	assert_int_equal(tiers[2], 16);
+	assert_wired(&topology);
+}
+
+// Aggregation switch p of a pod links to cores p, p + 4, p + 8, p + 12.
+static void a_core_links_to_one_position_of_every_pod(void **state)
+{
+	struct fabric_config config = rig_fat_tree(UINT64_C(100000000000));
+	struct topology topology = built(*state, &config);
+	uint32_t met = 0;
+	for (uint32_t i = 0; i < topology.link_count; i++) {
+		const struct link_plan *link = &topology.links[i];
+		if (link->tier != 2)
+			continue;
+		uint32_t agg = topology.switches[link->node_a - topology.hosts].index;
+		uint32_t core = topology.switches[link->node_b - topology.hosts].index;
+		assert_int_equal(core % 4, agg % 4);
+		assert_int_equal(link->port_b, agg / 4);
+		met++;
+	}
+	assert_int_equal(met, 16 * 8);
+}
+
+static void every_nic_reaches_every_nic_in_a_clos(void **state)
+{
+	struct fabric_config config = rig_clos();
+	struct topology topology = built(*state, &config);
+	assert_all_reach_all(&topology, &config);
+}
+
+static void every_nic_reaches_every_nic_in_a_fat_tree(void **state)
+{
+	struct fabric_config config = rig_fat_tree(UINT64_C(100000000000));
+	config.planes = 2;
+	config.nics_per_host = 2;
+	struct topology topology = built(*state, &config);
+	assert_all_reach_all(&topology, &config);
+	assert_wired(&topology);
+}
+
+// Counts that are no powers of two, and three planes.
+static void every_nic_reaches_every_nic_in_odd_worlds(void **state)
+{
+	struct fabric_config config = rig_clos();
+	config.nics = 45;
+	config.nics_per_t0 = 9;
+	config.nics_per_host = 3;
+	config.planes = 3;
+	config.t1_count = 5;
+	config.bundle = 3;
+	struct topology topology = built(*state, &config);
+	assert_all_reach_all(&topology, &config);
+	assert_wired(&topology);
+	config = rig_fat_tree(UINT64_C(100000000000));
+	config.nics = 3 * 5 * 7;
+	config.tor_nics = 3;
+	config.pod_tors = 5;
+	config.pod_aggs = 3;
+	config.cores = 6;
+	topology = built(*state, &config);
+	assert_all_reach_all(&topology, &config);
+	assert_wired(&topology);
+}
+
+static void one_t0_needs_no_t1_and_one_pod_no_core(void **state)
+{
+	struct fabric_config config = rig_clos();
+	config.nics = config.nics_per_t0;
+	config.t1_count = 0;
+	struct topology topology = built(*state, &config);
+	assert_all_reach_all(&topology, &config);
+	assert_int_equal(topology.link_count, 2 * 8);
+	config = rig_fat_tree(UINT64_C(100000000000));
+	config.nics = 16;
+	config.cores = 0;
+	topology = built(*state, &config);
+	assert_all_reach_all(&topology, &config);
+	assert_wired(&topology);
+}
+
+static void thinning_keeps_its_share_of_t1_rounded_up(void **state)
+{
+	const uint32_t cases[][4] = {{4, 1, 2, 2},   {4, 3, 4, 3}, {4, 1, 3, 2},
+				     {4, 1, 100, 1}, {7, 2, 3, 5}, {4, 5, 5, 4}};
+	for (uint32_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct fabric_config config = rig_clos();
+		config.t1_count = cases[i][0];
+		config.thin_kept = cases[i][1];
+		config.thin_of = cases[i][2];
+		struct topology topology = built(*state, &config);
+		assert_int_equal(topology.switches[0].route.up_count, cases[i][3] * 2);
+		assert_int_equal(topology.link_count, 2 * (32 + 4 * cases[i][3] * 2));
+		assert_wired(&topology);
+		assert_all_reach_all(&topology, &config);
+	}
+}
+
+// Reference figures of htsim for 128 hosts: round trip in ps, queue, low and high in packets.
+static void derived_figures_equal_those_of_htsim(void **state)
+{
+	const struct {
+		uint64_t rate_bps;
+		ps_t rtt_ps; // printed to 0.1 ns
+		uint64_t queue, low, high;
+	} cases[] = {
+		{UINT64_C(100000000000), 14022700, 178450, 37350, 145250},
+		{UINT64_C(400000000000), 12505700, 626650, 128650, 502150},
+		{UINT64_C(800000000000), 12252800, 1228400, 249000, 983550},
+	};
+	for (uint32_t i = 0; i < 3; i++) {
+		struct fabric_config config = rig_fat_tree(cases[i].rate_bps);
+		struct topology topology = built(*state, &config);
+		assert_in_range(topology.base_rtt_ps, cases[i].rtt_ps - 100, cases[i].rtt_ps + 100);
+		assert_int_equal(topology.queue_bytes, cases[i].queue);
+		assert_int_equal(topology.control_queue_bytes, 2 * cases[i].queue);
+		assert_int_equal(topology.ecn_low_bytes, cases[i].low);
+		assert_int_equal(topology.ecn_high_bytes, cases[i].high);
+	}
+}
+
+// 4 serialisations of 332 ns and 5.12 ns, twice 2 x 1 us + 2 x 1.5 us + 3 x 0.3 us.
+static void the_round_trip_counts_cables_and_switches(void **state)
+{
+	struct fabric_config config = rig_clos();
+	config.trunk_delay_ps = 1500 * PS_PER_NS;
+	config.switch_delay_ps = 300 * PS_PER_NS;
+	struct topology topology = built(*state, &config);
+	assert_int_equal(topology.base_rtt_ps, 4 * (332000 + 5120) + 2 * 5900000);
+	assert_int_equal(topology.delay_min_ps, PS_PER_US);
+	for (uint32_t i = 0; i < topology.link_count; i++) {
+		const struct link_plan *link = &topology.links[i];
+		assert_int_equal(link->delay_ab_ps, link->tier == 0 ? 1300000 : 1800000);
+		assert_int_equal(link->delay_ba_ps, link->tier == 0 ? 1000000 : 1800000);
+		assert_int_equal(link->rate_bps, config.link_rate_bps);
+	}
+}
+
+static void given_queue_figures_are_kept(void **state)
+{
+	struct fabric_config config = rig_clos();
+	config.queue_bytes = 100000;
+	struct topology topology = built(*state, &config);
+	assert_int_equal(topology.queue_bytes, 100000);
+	assert_int_equal(topology.control_queue_bytes, 200000);
+	assert_int_equal(topology.ecn_low_bytes, 5 * 4150); // 24 packets: 4.8 and 19.2
+	assert_int_equal(topology.ecn_high_bytes, 20 * 4150);
+	config.control_queue_bytes = 777;
+	config.ecn_low_bytes = config.ecn_high_bytes = 5000;
+	topology = built(*state, &config);
+	assert_int_equal(topology.control_queue_bytes, 777);
+	assert_int_equal(topology.ecn_low_bytes, 5000);
+	assert_int_equal(topology.ecn_high_bytes, 5000);
+}
+
+static void a_pair_is_classed_by_its_distance(void **state)
+{
+	struct fabric_config config = rig_clos();
+	struct topology topology = built(*state, &config);
+	assert_int_equal(topology_pair(&topology, 0, 3), PAIR_SAME_RACK);
+	assert_int_equal(topology_pair(&topology, 3, 4), PAIR_SAME_T0);
+	assert_int_equal(topology_pair(&topology, 7, 8), PAIR_ACROSS_T1);
+	assert_int_equal(topology_links(&topology, &config, 0, 3), 2);
+	assert_int_equal(topology_links(&topology, &config, 7, 8), 4);
+	config = rig_fat_tree(UINT64_C(100000000000));
+	topology = built(*state, &config);
+	assert_int_equal(topology_links(&topology, &config, 3, 4), 4);
+	assert_int_equal(topology_links(&topology, &config, 15, 16), 6);
+}
+
+static void assert_refused(struct rig *rig, const struct fabric_config *config, const char *word)
+{
+	struct topology topology = {.nics = 12345};
+	rig->refusal.text[0] = '\0';
+	assert_int_equal(topology_build(&topology, &rig->arena, config, 1, &rig->refusal), -EINVAL);
+	if (strstr(rig->refusal.text, word) == NULL)
+		fail_msg("'%s' does not say '%s'", rig->refusal.text, word);
+	assert_int_equal(topology.nics, 12345);
+}
+
+// A field of the configuration, the value that is wrong there, and a word of the reason.
+struct wrong {
+	size_t field;
+	uint64_t value;
+	size_t bytes;
+	const char *word;
+};
+#define WRONG(member, value, word) \
+	{ \
+		offsetof(struct fabric_config, member), value, \
+			sizeof((struct fabric_config *)0)->member, word \
+	}
+
+static void assert_each_refused(struct rig *rig, struct fabric_config good,
+				const struct wrong *wrongs, size_t count)
+{
+	built(rig, &good);
+	for (size_t i = 0; i < count; i++) {
+		struct fabric_config config = good;
+		memcpy((uint8_t *)&config + wrongs[i].field, &wrongs[i].value, wrongs[i].bytes);
+		assert_refused(rig, &config, wrongs[i].word);
+	}
+}
+
+static void a_clos_that_cannot_be_is_refused_with_the_reason(void **state)
+{
+	const struct wrong wrongs[] = {
+		WRONG(nics, 0, "nics must be"),
+		WRONG(nics, 1 << 25, "nics must be"),
+		WRONG(nics, 36, "whole T0 switches"),
+		WRONG(nics, 33, "whole hosts"),
+		WRONG(planes, 0, "planes must be"),
+		WRONG(planes, 17, "planes must be"),
+		WRONG(nics_per_host, 0, "whole hosts"),
+		WRONG(nics_per_host, 16, "straddle"),
+		WRONG(nics_per_t0, 0, "nics_per_t0"),
+		WRONG(t1_count, 0, "need at least one T1"),
+		WRONG(t1_count, 100000, "too many"),
+		WRONG(t1_count, 60000, "ports"),
+		WRONG(bundle, 0, "bundle"),
+		WRONG(bundle, 5000, "ports"),
+		WRONG(link_rate_bps, 0, "link rate"),
+		WRONG(nic_delay_ps, 0, "lookahead"),
+		WRONG(trunk_delay_ps, 0, "lookahead"),
+		WRONG(trunk_delay_ps, -1, "delay"),
+		WRONG(switch_delay_ps, PS_PER_S, "delay"),
+		WRONG(mtu_bytes, 0, "mtu_bytes"),
+		WRONG(mtu_bytes, 70000, "mtu_bytes"),
+		WRONG(control_bytes, 0, "control_bytes"),
+		WRONG(trim_bytes, 0, "trim_bytes"),
+		WRONG(trim_bytes, 5000, "trim_bytes"),
+		WRONG(queue_bytes, 4000, "holds no packet"),
+		WRONG(queue_bytes, UINT64_C(1) << 32, "is the most"),
+		WRONG(ecn_low_bytes, 5000, "above ecn_high_bytes"),
+		WRONG(thin_kept, 0, "sample"),
+		WRONG(thin_kept, 2, "sample"),
+		WRONG(kind, 9, "unknown topology"),
+	};
+	assert_each_refused(*state, rig_clos(), wrongs, sizeof wrongs / sizeof wrongs[0]);
+}
+
+static void a_fat_tree_that_cannot_be_is_refused_with_the_reason(void **state)
+{
+	const struct wrong wrongs[] = {
+		WRONG(tor_nics, 0, "at least 1"),    WRONG(pod_aggs, 0, "at least 1"),
+		WRONG(pod_tors, 5, "whole pods"),    WRONG(pod_tors, UINT32_MAX, "whole pods"),
+		WRONG(cores, 0, "need cores"),	     WRONG(cores, 15, "evenly"),
+		WRONG(nics_per_host, 8, "straddle"), WRONG(thin_of, 2, "thinned"),
+		WRONG(pod_aggs, 8192, "evenly"),     WRONG(cores, 65536, "ports"),
+	};
+	assert_each_refused(*state, rig_fat_tree(UINT64_C(100000000000)), wrongs,
+			    sizeof wrongs / sizeof wrongs[0]);
+}
+
+static void a_small_arena_is_refused(void **)
+{
+	static _Alignas(64) uint8_t memory[1024];
+	struct arena arena;
+	struct refusal refusal = {0};
+	struct fabric_config config = rig_clos();
+	struct topology topology = {.nics = 12345};
+	arena_init(&arena, memory, sizeof memory);
+	assert_int_equal(topology_build(&topology, &arena, &config, 1, &refusal), -ENOMEM);
+	assert_int_equal(topology.nics, 12345);
+}
+
+static void the_seed_sets_the_salts_and_nothing_else(void **state)
+{
+	struct rig *rig = *state;
+	struct fabric_config config = rig_clos();
+	struct topology a = built(rig, &config), b = built(rig, &config), c;
+	assert_int_equal(topology_build(&c, &rig->arena, &config, 43, &rig->refusal), 0);
+	for (uint32_t i = 0; i < a.switch_count; i++) {
+		assert_int_equal(a.switches[i].route.salt, b.switches[i].route.salt);
+		assert_int_not_equal(a.switches[i].route.salt, c.switches[i].route.salt);
+		for (uint32_t j = 0; j < i; j++)
+			assert_int_not_equal(a.switches[i].route.salt, a.switches[j].route.salt);
+	}
+	assert_memory_equal(a.links, c.links, a.link_count * sizeof *a.links);
+}
+
+static int setup(void **state)
+{
+	static struct rig rig;
+	rig_open(&rig);
+	*state = &rig;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	rig_close(*state);
+	return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_clos_has_its_switches_links_and_ports),
+		TEST(a_fat_tree_has_its_switches_links_and_ports),
+		TEST(a_core_links_to_one_position_of_every_pod),
+		TEST(every_nic_reaches_every_nic_in_a_clos),
+		TEST(every_nic_reaches_every_nic_in_a_fat_tree),
+		TEST(every_nic_reaches_every_nic_in_odd_worlds),
+		TEST(one_t0_needs_no_t1_and_one_pod_no_core),
+		TEST(thinning_keeps_its_share_of_t1_rounded_up),
+		TEST(derived_figures_equal_those_of_htsim),
+		TEST(the_round_trip_counts_cables_and_switches),
+		TEST(given_queue_figures_are_kept),
+		TEST(a_pair_is_classed_by_its_distance),
+		TEST(a_clos_that_cannot_be_is_refused_with_the_reason),
+		TEST(a_fat_tree_that_cannot_be_is_refused_with_the_reason),
+		TEST(a_small_arena_is_refused),
+		TEST(the_seed_sets_the_salts_and_nothing_else),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
