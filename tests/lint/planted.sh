@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2016 # backquotes of Markdown
 # The negative control of each lint: a small tree that is right passes, and with one fault planted the same lint fails and
 # names it. Argument: the lint.
 set -euo pipefail
@@ -16,6 +17,7 @@ cp "$root/.clang-format" "$tree"
 printf '%s\n#pragma once\n\n#include <stdint.h>\n\ntypedef int64_t ps_t;\n' "$spdx" >"$tree/include/weft/time.h"
 printf '%s\n#pragma once\n\n#include <weft/time.h>\n\nps_t cc_pick(ps_t now);\n' "$spdx" >"$tree/include/weft/cc.h"
 printf '%s\n#include <weft/cc.h>\n\nps_t cc_pick(ps_t now)\n{\n\treturn now + 1;\n}\n' "$spdx" >"$tree/lib/cc/pick.c"
+printf 'Read [pick](lib/cc/pick.c) and `lib/cc/pick.c`.\n' >"$tree/README.md"
 printf '#!/bin/sh\n# SPDX-License-Identifier: Apache-2.0\nset -e\necho\n' >"$tree/run"
 
 # Compiles lib/cc/pick.c into the archive that purity.sh reads.
@@ -28,7 +30,7 @@ archive() {
 run_lint() {
   case "$lint" in
   purity) archive && "$here/purity.sh" "$here/pure_symbols.txt" "$tree/libweft_cc.a" ;;
-  layers | sizes) "$here/$lint.py" "$tree" ;;
+  layers | sizes | links) "$here/$lint.py" "$tree" ;;
   *) "$here/$lint.sh" "$tree" ;;
   esac
 }
@@ -91,6 +93,10 @@ words)
   finds 'a name that says nothing' lib/cc/path_utils.c 'int x;\n'
   finds 'unfinished marks' lib/cc/pick.c '// TO''DO: more\n'
   finds 'paths of one machine' lib/cc/pick.c '// see /ho''me/somebody/notes\n'
+  ;;
+links)
+  finds 'docs/x.md:1: ../lib/cc/pack.c is not there' docs/x.md 'See [this](../lib/cc/pack.c).\n'
+  finds 'docs/x.md:1: lib/cc/pack.c is not there' docs/x.md 'See `lib/cc/pack.c`.\n'
   ;;
 scripts) finds 'SC2086' run "rm \$1\n" ;;
 *) echo "no control for $lint" && exit 1 ;;
