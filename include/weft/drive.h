@@ -30,6 +30,7 @@ struct run {
 	uint64_t delivered;	  // packets that reached a NIC
 	uint64_t dropped[DROP_REASON_COUNT]; // on cables
 	uint64_t held;			     // packets still out at the end (pool)
+	uint64_t data_delivered;	     // of these, packets with payload
 	uint64_t data_packets;		     // data packets put on cables by NICs
 	uint64_t hops;			     // cable traversals, all packets
 	uint64_t data_hops;
@@ -67,6 +68,41 @@ int sim_create(struct sim **ret, struct world *world, const struct sim_options *
 // Runs to the end of the workload, of the time limit, or until asked to stop. Nothing allocates in
 // here.
 void sim_run(struct sim *sim, struct run *ret);
+
+// ---------------------------------------------------------------- files and stages, for apps
+
+// Reads a file of at most `bytes_max` bytes whole; the caller frees *ret_text, which ends with a
+// NUL beyond its bytes. -errno with a reason that names the file.
+int file_read(const char *path, size_t bytes_max, char **ret_text, size_t *ret_bytes,
+	      struct refusal *refusal);
+
+// The file of a scenario: `name` itself when it is a path (has a slash or ends in .yaml), else
+// name.yaml among the shipped ones (beside a build's source tree, or in share/weft/scenarios).
+// -ENOENT with the list of what there is.
+int shelf_find(const char *name, char *ret_path, size_t path_bytes, struct refusal *refusal);
+
+// The folders that shelf_find() looks in, one after the other; NULL after the last.
+const char *shelf_folder(unsigned index);
+
+// A world with its memory and its driver: what an app runs.
+struct stage {
+	struct arena arena;
+	void *memory;
+	size_t memory_bytes;
+	struct world world;
+	struct sim *sim;
+};
+
+// Reserves memory, builds the world of `scenario` (which must outlive the stage) and seals it.
+// `trace_text` as in world_build(). On refusal nothing is held.
+int stage_build(struct stage *ret, const struct scenario *scenario, const char *trace_text,
+		size_t trace_bytes, const struct sim_options *options, struct refusal *refusal);
+
+// Gives the memory back.
+void stage_free(struct stage *stage);
+
+// Most memory this process had resident, in bytes.
+uint64_t memory_peak_bytes(void);
 
 #ifdef __cplusplus
 }

@@ -2,6 +2,7 @@
 // Memory from the system: reserved at once, backed by pages only where it is touched.
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include <weft/drive.h>
 
@@ -19,4 +20,11 @@ void *memory_reserve(size_t bytes)
 void memory_release(void *base, size_t bytes)
 {
 	munmap(base, bytes);
+}
+
+uint64_t memory_peak_bytes(void)
+{
+	struct rusage usage;
+	getrusage(RUSAGE_SELF, &usage);
+	return (uint64_t)usage.ru_maxrss * 1024; // Linux counts in KiB
 }

@@ -171,6 +171,7 @@ static void deliver(struct sim *sim, uint32_t cable, const struct packet *packet
 		rng_mix((uint64_t)at ^ what * UINT64_C(0x9e3779b97f4a7c15));
 	sim->digests[cable] = (digest ^ who) * UINT64_C(0xff51afd7ed558ccd) + 1;
 	sim->run.delivered++;
+	sim->run.data_delivered += packet->payload_bytes > 0;
 }
 
 // Takes the packets of one cable that arrive before the window's end.

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft sim: arguments, files, choice of driver. Nothing of the simulation lives here.
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <weft/drive.h>
+#include <weft/report.h>
+
+#include "folder.h"
+#include "help.h"
+#include "options.h"
+#include "progress.h"
+#include "traces.h"
+#include "weft_version.h"
+
+enum { EXIT_BAD_INPUT = 2, EXIT_ENVIRONMENT = 3, EXIT_NOT_VALID = 5 };
+
+#define SCENARIO_BYTES_MAX ((size_t)1 << 20)
+#define TRACE_BYTES_MAX ((size_t)1 << 28)
+#define TRACE_SCENARIO "trace-default"
+#define COMMAND_BYTES 2048
+
+static volatile sig_atomic_t stop_asked;
+
+static void ask_stop(int signal)
+{
+	(void)signal;
+	stop_asked = 1;
+}
+
+// Everything one call of the program holds.
+struct call {
+	struct options options;
+	struct scenario scenario;
+	char *trace_text;
+	size_t trace_bytes;
+	char gpus_set[64]; // "fabric.nics=N" from the trace
+	struct stage stage;
+	struct progress progress;
+	struct refusal refusal;
+	char command[COMMAND_BYTES];
+};
+
+// Says why, once, and gives the exit status of a refusal.
+static int say_refusal(const struct refusal *refusal, int rc)
+{
+	fprintf(stderr, "weft sim: ");
+	if (refusal->file[0] != '\0')
+		fprintf(stderr, "%s:", refusal->file);
+	if (refusal->line > 0)
+		fprintf(stderr, "%u:", refusal->line);
+	if (refusal->column > 0)
+		fprintf(stderr, "%u:", refusal->column);
+	fprintf(stderr, "%s%s\n", refusal->file[0] != '\0' || refusal->line > 0 ? " " : "",
+		refusal->text);
+	return rc == -EINVAL || rc == -ENOENT || rc == -ENOMEM || rc == -EISDIR || rc == -EFBIG ||
+			rc == -ENOTEMPTY
+		? EXIT_BAD_INPUT
+		: EXIT_ENVIRONMENT;
+}
+
+static void list_keys(void)
+{
+	for (const struct scenario_key *key = scenario_keys(); key->path != NULL; key++)
+		printf("%-26s %-6s %-14s %s\n", key->path, key->unit, key->value, key->text);
+}
+
+// Reads the trace and finds out how many GPUs it is of: the fabric gets as many NICs.
+static int read_trace(struct call *call)
+{
+	struct options *options = &call->options;
+	struct refusal *refusal = &call->refusal;
+	int rc = file_read(options->trace, TRACE_BYTES_MAX, &call->trace_text, &call->trace_bytes,
+			   refusal);
+	if (rc < 0)
+		return rc;
+	size_t room = call->trace_bytes * 16 + ((size_t)1 << 20);
+	void *memory = memory_reserve(room);
+	if (memory == NULL)
+		return refuse(refusal, -ENOMEM, "the system gives no memory to read the trace", 0,
+			      0, 0);
+	struct arena arena;
+	struct trace trace;
+	arena_init(&arena, memory, room);
+	rc = trace_simai_parse(&trace, &arena, call->trace_text, call->trace_bytes, refusal);
+	memory_release(memory, room);
+	snprintf(refusal->file, sizeof(refusal->file), "%s", options->trace);
+	if (rc < 0)
+		return rc;
+	refusal->file[0] = '\0';
+	if (options->set_count + 1 > OPTION_SETS_MAX)
+		return refuse(refusal, -EINVAL, "too many --set", 0, 0, 0);
+	snprintf(call->gpus_set, sizeof(call->gpus_set), "fabric.nics=%u", trace.gpus);
+	options->sets[options->set_count++] = call->gpus_set;
+	if (options->scenario == NULL)
+		options->scenario = TRACE_SCENARIO;
+	return 0;
+}
+
+static int read_scenario(struct call *call)
+{
+	struct options *options = &call->options;
+	char path[SCENARIO_PATH_BYTES];
+	char *text;
+	size_t bytes;
+	int rc = shelf_find(options->scenario, path, sizeof(path), &call->refusal);
+	if (rc < 0)
+		return rc;
+	rc = file_read(path, SCENARIO_BYTES_MAX, &text, &bytes, &call->refusal);
+	if (rc < 0)
+		return rc;
+	rc = scenario_parse(&call->scenario, path, text, bytes, options->sets, options->set_count,
+			    &call->refusal);
+	free(text);
+	if (rc < 0)
+		return rc;
+	if (options->trace != NULL && call->scenario.traffic.kind != TRAFFIC_TRACE)
+		return refuse(&call->refusal, -EINVAL,
+			      "--trace has no effect: the scenario's traffic.kind is not trace", 0,
+			      0, 0);
+	if (options->trace == NULL && call->scenario.traffic.kind == TRAFFIC_TRACE)
+		return refuse(&call->refusal, -EINVAL,
+			      "the scenario runs a workload file: name it with --trace FILE", 0, 0,
+			      0);
+	if (options->sample != NULL)
+		return sample_parse(&call->scenario.sample, options->sample, &call->refusal);
+	return 0;
+}
+
+// Reads everything and builds the world; what is refused here has written nothing.
+static int prepare(struct call *call)
+{
+	int rc = call->options.trace != NULL ? read_trace(call) : 0;
+	if (rc == 0)
+		rc = read_scenario(call);
+	if (rc < 0)
+		return rc;
+	struct sim_options sim = {.progress = progress_show,
+				  .progress_context = &call->progress,
+				  .stop = &stop_asked};
+	rc = stage_build(&call->stage, &call->scenario, call->trace_text, call->trace_bytes, &sim,
+			 &call->refusal);
+	if (rc < 0) {
+		snprintf(call->refusal.file, sizeof(call->refusal.file), "%s", call->scenario.path);
+		return rc;
+	}
+	return call->options.out != NULL ? folder_make(call->options.out, &call->refusal) : 0;
+}
+
+static struct report_input report_of(const struct call *call, const struct run *run)
+{
+	const struct world *world = &call->stage.world;
+	struct report_input input = {
+		.world = world,
+		.end = run_end_name(run->end),
+		.is_partial = run->end != RUN_DONE,
+		.is_short = call->options.is_quiet,
+		.limit_option = run->end == RUN_LIMIT ? run->limit_option : NULL,
+		.digest = run->digest,
+		.sent = run->sent,
+		.delivered = run->delivered,
+		.held = run->held,
+		.data_packets = run->data_packets,
+		.hops = run->hops,
+		.data_hops = run->data_hops,
+		.windows = run->windows,
+		.visits = run->visits,
+		.now_ps = run->now_ps,
+		.cpu_s = run->cpu_s,
+		.wall_s = run->wall_s,
+		.memory_peak_bytes = memory_peak_bytes(),
+		.version = WEFT_VERSION_TEXT,
+		.command = call->command,
+		.out_dir = call->options.out,
+		.inputs = call->scenario.inputs,
+		.input_count = call->scenario.input_count,
+	};
+	memcpy(input.cable_dropped, run->dropped, sizeof(input.cable_dropped));
+	return input;
+}
+
+// Runs, then writes and prints the result. Returns the exit status.
+static int perform(struct call *call)
+{
+	struct run run;
+	signal(SIGINT, ask_stop);
+	signal(SIGTERM, ask_stop);
+	progress_start(&call->progress, &call->stage.world, call->options.is_quiet);
+	sim_run(call->stage.sim, &run);
+	progress_end(&call->progress);
+	struct report_input input = report_of(call, &run);
+	if (call->options.out != NULL) {
+		int rc = report_write(&input, &call->refusal);
+		if (rc < 0)
+			return say_refusal(&call->refusal, rc);
+	}
+	int rc = 0;
+	if (call->options.is_json) {
+		rc = report_json(stdout, &input);
+	} else {
+		if (call->options.trace != NULL && !call->options.is_quiet)
+			traces_table(stdout, &call->stage.world);
+		report_table(stdout, &input);
+	}
+	if (rc < 0 || fflush(stdout) != 0)
+		return EXIT_ENVIRONMENT;
+	if (run.end == RUN_LIMIT)
+		fprintf(stderr, "weft sim: a limit was hit: raise %s\n", run.limit_option);
+	return run.end == RUN_DONE ? 0 : EXIT_NOT_VALID;
+}
+
+// Questions that need no scenario. Returns whether there was one.
+static bool answer(const struct options *options)
+{
+	if (options->wants_help)
+		fputs(help_text, stdout);
+	else if (options->wants_version)
+		puts(WEFT_VERSION_TEXT);
+	else if (options->wants_list)
+		folder_list_scenarios(stdout);
+	else if (options->wants_keys)
+		list_keys();
+	else
+		return false;
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	static struct call call; // large: kept off the stack
+	int rc = options_parse(&call.options, argc, argv, &call.refusal);
+	if (rc < 0)
+		return say_refusal(&call.refusal, rc);
+	if (answer(&call.options))
+		return fflush(stdout) == 0 ? 0 : EXIT_ENVIRONMENT;
+	options_command(argc, argv, call.command, sizeof(call.command));
+	rc = prepare(&call);
+	int status = 0;
+	if (rc < 0) {
+		status = say_refusal(&call.refusal, rc);
+	} else if (call.options.wants_footprint) {
+		report_footprint(stdout, &call.stage.world);
+	} else {
+		status = perform(&call);
+	}
+	stage_free(&call.stage);
+	free(call.trace_text);
+	return status;
+}

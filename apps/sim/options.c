@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line of weft sim: every word is understood or refused.
+
+#include "options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	OPT_SEED = 256,
+	OPT_SET,
+	OPT_TRACE,
+	OPT_SAMPLE,
+	OPT_OUT,
+	OPT_JSON,
+	OPT_QUIET,
+	OPT_FOOTPRINT,
+	OPT_LIST,
+	OPT_KEYS,
+	OPT_VERSION
+};
+
+static const struct option longs[] = {
+	{"seed", required_argument, NULL, OPT_SEED},
+	{"set", required_argument, NULL, OPT_SET},
+	{"trace", required_argument, NULL, OPT_TRACE},
+	{"sample", required_argument, NULL, OPT_SAMPLE},
+	{"out", required_argument, NULL, OPT_OUT},
+	{"json", no_argument, NULL, OPT_JSON},
+	{"quiet", no_argument, NULL, OPT_QUIET},
+	{"footprint", no_argument, NULL, OPT_FOOTPRINT},
+	{"list", no_argument, NULL, OPT_LIST},
+	{"list-keys", no_argument, NULL, OPT_KEYS},
+	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, OPT_VERSION},
+	{NULL, 0, NULL, 0},
+};
+
+static int refuse_word(struct refusal *refusal, const char *what, const char *word)
+{
+	snprintf(refusal->text, sizeof(refusal->text),
+		 "%s '%.100s' (weft sim --help lists the options)", what, word);
+	return -EINVAL;
+}
+
+static int add_set(struct options *options, const char *set, struct refusal *refusal)
+{
+	if (options->set_count == OPTION_SETS_MAX)
+		return refuse_word(refusal, "too many --set, at", set);
+	options->sets[options->set_count++] = set;
+	return 0;
+}
+
+// Remembers a word that may be given once.
+static int once(const char **place, const char *option, const char *word, struct refusal *refusal)
+{
+	if (*place != NULL)
+		return refuse_word(refusal, "given twice:", option);
+	if (word[0] == '\0')
+		return refuse_word(refusal, "an empty value for", option);
+	*place = word;
+	return 0;
+}
+
+static int take_seed(struct options *options, const char *word, struct refusal *refusal)
+{
+	if (options->seed_set[0] != '\0')
+		return refuse_word(refusal, "given twice:", "--seed");
+	snprintf(options->seed_set, sizeof(options->seed_set), "seed=%s", word);
+	return add_set(options, options->seed_set, refusal);
+}
+
+static int take(struct options *options, int option, struct refusal *refusal)
+{
+	switch (option) {
+	case OPT_SEED:
+		return take_seed(options, optarg, refusal);
+	case OPT_SET:
+		return add_set(options, optarg, refusal);
+	case OPT_TRACE:
+		return once(&options->trace, "--trace", optarg, refusal);
+	case OPT_SAMPLE:
+		return once(&options->sample, "--sample", optarg, refusal);
+	case OPT_OUT:
+		return once(&options->out, "--out", optarg, refusal);
+	case OPT_JSON:
+		options->is_json = true;
+		return 0;
+	case OPT_QUIET:
+		options->is_quiet = true;
+		return 0;
+	case OPT_FOOTPRINT:
+		options->wants_footprint = true;
+		return 0;
+	case OPT_LIST:
+		options->wants_list = true;
+		return 0;
+	case OPT_KEYS:
+		options->wants_keys = true;
+		return 0;
+	case 'h':
+		options->wants_help = true;
+		return 0;
+	case OPT_VERSION:
+		options->wants_version = true;
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+// Options that would have no effect together are errors.
+static int check_together(const struct options *options, struct refusal *refusal)
+{
+	bool is_asking = options->wants_help || options->wants_version || options->wants_list ||
+		options->wants_keys;
+	if (is_asking)
+		return 0;
+	if (options->scenario == NULL && options->trace == NULL)
+		return refuse_word(refusal, "no scenario given:", "weft sim SCENARIO");
+	if (options->is_json && options->is_quiet)
+		return refuse_word(refusal,
+				   "--json prints no table that --quiet could shorten:", "--quiet");
+	if (options->wants_footprint &&
+	    (options->out != NULL || options->is_json || options->is_quiet))
+		return refuse_word(refusal, "--footprint runs nothing; it takes no",
+				   "--out, --json, --quiet");
+	return 0;
+}
+
+int options_parse(struct options *ret, int argc, char **argv, struct refusal *refusal)
+{
+	*ret = (struct options){0};
+	opterr = 0;
+	for (;;) {
+		int option = getopt_long(argc, argv, "h", longs, NULL);
+		if (option == -1)
+			break;
+		if (option == '?')
+			return refuse_word(refusal,
+					   "unknown option or missing value:", argv[optind - 1]);
+		int rc = take(ret, option, refusal);
+		if (rc < 0)
+			return rc;
+	}
+	if (optind < argc)
+		ret->scenario = argv[optind++];
+	if (optind < argc)
+		return refuse_word(refusal, "one scenario at a time; what is", argv[optind]);
+	return check_together(ret, refusal);
+}
+
+void options_command(int argc, char **argv, char *ret, uint32_t bytes)
+{
+	uint32_t used = (uint32_t)snprintf(ret, bytes, "weft sim");
+	for (int i = 1; i < argc && used < bytes; i++) {
+		bool is_plain = argv[i][0] != '\0' &&
+			strspn(argv[i],
+			       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+			       "0123456789-_=./,:%@+") == strlen(argv[i]);
+		used += (uint32_t)snprintf(ret + used, bytes - used, is_plain ? " %s" : " '%s'",
+					   argv[i]);
+	}
+}

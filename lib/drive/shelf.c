@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files that programs read before a run: scenarios by name, and any file whole.
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <weft/drive.h>
+
+// Relative to the folder of the program: a build folder inside the source tree, an installation's
+// libexec and bin.
+static const char *const places[] = {"../../apps/scenarios", "../../share/weft/scenarios",
+				     "../share/weft/scenarios"};
+
+#define PLACES (sizeof(places) / sizeof(places[0]))
+
+const char *shelf_folder(unsigned index)
+{
+	static char folder[PATH_MAX + 64];
+	char own[PATH_MAX];
+	if (index >= PLACES)
+		return NULL;
+	ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
+	own[length > 0 ? length : 0] = '\0';
+	char *slash = strrchr(own, '/');
+	if (slash != NULL)
+		*slash = '\0';
+	snprintf(folder, sizeof(folder), "%s/%s", own, places[index]);
+	return folder;
+}
+
+static bool is_path(const char *name)
+{
+	size_t length = strlen(name);
+	return strchr(name, '/') != NULL || (length > 5 && strcmp(name + length - 5, ".yaml") == 0);
+}
+
+// Appends the names of the shipped scenarios to a text.
+static void list_names(char *text, size_t bytes)
+{
+	for (unsigned i = 0; i < PLACES; i++) {
+		DIR *folder = opendir(shelf_folder(i));
+		if (folder == NULL)
+			continue;
+		for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+			size_t length = strlen(entry->d_name);
+			if (length <= 5 || strcmp(entry->d_name + length - 5, ".yaml") != 0)
+				continue;
+			size_t used = strlen(text);
+			snprintf(text + used, bytes - used, " %.*s", (int)(length - 5),
+				 entry->d_name);
+		}
+		closedir(folder);
+		return;
+	}
+}
+
+int shelf_find(const char *name, char *ret_path, size_t path_bytes, struct refusal *refusal)
+{
+	char path[PATH_MAX + 512];
+	if (is_path(name)) {
+		snprintf(ret_path, path_bytes, "%s", name);
+		return 0;
+	}
+	for (unsigned i = 0; i < PLACES; i++) {
+		snprintf(path, sizeof(path), "%s/%s.yaml", shelf_folder(i), name);
+		char real[PATH_MAX];
+		if (realpath(path, real) != NULL && strlen(real) < path_bytes) {
+			strcpy(ret_path, real);
+			return 0;
+		}
+	}
+	snprintf(refusal->text, sizeof(refusal->text),
+		 "no scenario '%.64s' is shipped; there are:", name);
+	list_names(refusal->text, sizeof(refusal->text));
+	return -ENOENT;
+}
+
+static int refuse_file(struct refusal *refusal, const char *path, int error)
+{
+	snprintf(refusal->file, sizeof(refusal->file), "%s", path);
+	snprintf(refusal->text, sizeof(refusal->text), "cannot be read: %s", strerror(error));
+	return -error;
+}
+
+int file_read(const char *path, size_t bytes_max, char **ret_text, size_t *ret_bytes,
+	      struct refusal *refusal)
+{
+	FILE *file = fopen(path, "rb");
+	if (file == NULL)
+		return refuse_file(refusal, path, errno);
+	char *text = malloc(bytes_max + 1);
+	size_t bytes = text == NULL ? 0 : fread(text, 1, bytes_max + 1, file);
+	int error = text == NULL ? ENOMEM : ferror(file) ? errno : 0;
+	fclose(file);
+	if (error == 0 && bytes > bytes_max)
+		error = EFBIG;
+	if (error != 0) {
+		free(text);
+		return refuse_file(refusal, path, error == 0 ? EIO : error);
+	}
+	text[bytes] = '\0';
+	*ret_text = text;
+	*ret_bytes = bytes;
+	return 0;
+}

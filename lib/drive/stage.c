@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// A world with its memory and its driver.
+
+#include <errno.h>
+
+#include <weft/drive.h>
+
+int stage_build(struct stage *ret, const struct scenario *scenario, const char *trace_text,
+		size_t trace_bytes, const struct sim_options *options, struct refusal *refusal)
+{
+	size_t bytes = scenario->memory_bytes_max;
+	void *memory = memory_reserve(bytes);
+	if (memory == NULL)
+		return refuse(refusal, -ENOMEM,
+			      "the system does not give % MiB: lower limits.memory",
+			      (int64_t)(bytes >> 20), 0, 0);
+	ret->memory = memory;
+	ret->memory_bytes = bytes;
+	arena_init(&ret->arena, memory, bytes);
+	int rc = world_build(&ret->world, &ret->arena, scenario, trace_text, trace_bytes, refusal);
+	if (rc == 0)
+		rc = sim_create(&ret->sim, &ret->world, options, refusal);
+	if (rc < 0)
+		stage_free(ret);
+	return rc;
+}
+
+void stage_free(struct stage *stage)
+{
+	if (stage->memory != NULL)
+		memory_release(stage->memory, stage->memory_bytes);
+	*stage = (struct stage){0};
+}
