@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// What must hold between the keys of a scenario and can be said without building its world. What
+// needs the topology (counts that do not divide) is refused by topology_build().
+
+#include <stdio.h>
+#include <string.h>
+
+#include "scenario_draft.h"
+
+// ---------------------------------------------------------------- use
+
+// The place of the section that `key` would stand in: the first of its keys that was given, so that
+// "missing" has a line; else the file's beginning.
+static struct mark section_mark(const struct draft *draft, const struct scenario_key *key)
+{
+	const struct scenario_key *keys = scenario_keys();
+	const char *point = strchr(key->path, '.');
+	struct mark mark = draft->root;
+	if (point == NULL)
+		return mark;
+	size_t length = (size_t)(point - key->path) + 1;
+	bool is_found = false;
+	for (int i = 0; keys[i].path != NULL; i++) {
+		bool is_here = draft->is_given[i] && !draft->key_marks[i].is_set &&
+			strncmp(keys[i].path, key->path, length) == 0;
+		if (is_here && (!is_found || draft->key_marks[i].line < mark.line)) {
+			mark = draft->key_marks[i];
+			is_found = true;
+		}
+	}
+	return mark;
+}
+
+int draft_check_use(struct draft *draft)
+{
+	const struct scenario_key *keys = scenario_keys();
+	for (int pass = 0; pass < 2; pass++) {
+		for (int i = 0; keys[i].path != NULL; i++) {
+			const struct scenario_key *key = &keys[i];
+			bool is_missing = scenario_key_is_required(key) && !draft->is_given[i];
+			if (scenario_key_is_element(key))
+				continue;
+			// First what every scenario needs: other uses depend on it.
+			if (pass == 0 && key->use == USE_ALWAYS && is_missing)
+				return draft_refuse(draft, section_mark(draft, key),
+						    "%s is missing", key->path);
+			if (pass == 0)
+				continue;
+			bool holds = scenario_use_holds(key->use, draft->scenario);
+			if (holds && is_missing)
+				return draft_refuse(draft, section_mark(draft, key),
+						    "%s is missing; %s needs it", key->path,
+						    scenario_use_name(key->use));
+			if (!holds && draft->is_given[i])
+				return draft_refuse(draft, draft->key_marks[i],
+						    "%s has no effect here; it needs %s", key->path,
+						    scenario_use_name(key->use));
+		}
+	}
+	return 0;
+}
+
+// ---------------------------------------------------------------- settling
+
+static bool is_sampled(const struct draft *draft)
+{
+	const struct scenario_key *keys = scenario_keys();
+	for (int i = 0; keys[i].path != NULL; i++)
+		if (draft->is_given[i] && strncmp(keys[i].path, "sample.", 7) == 0)
+			return true;
+	return false;
+}
+
+void draft_settle(struct draft *draft)
+{
+	struct scenario *scenario = draft->scenario;
+	struct fabric_config *fabric = &scenario->fabric;
+	struct transport_config *transport = &scenario->transport;
+	if ((uint32_t)fabric->kind == TOPOLOGY_LEAF_SPINE)
+		fabric->kind = TOPOLOGY_CLOS; // planes are 1 by default
+	transport->planes = fabric->planes;
+	fabric->mtu_bytes = transport->payload_bytes + transport->header_bytes;
+	fabric->control_bytes = transport->control_bytes;
+	transport->cc.mtu_bytes = fabric->mtu_bytes;
+	transport->cc.has_trimming = fabric->trim_on;
+	transport->trim_nack = transport->trim_nack && fabric->trim_on;
+	if (scenario->traffic.kind == TRAFFIC_RING && scenario->traffic.ring.ranks == 0)
+		scenario->traffic.ring.ranks = fabric->nics;
+	scenario->sample.is_on = is_sampled(draft);
+}
+
+// ---------------------------------------------------------------- figures
+
+static bool is_power_of_two(uint32_t value)
+{
+	return value != 0 && (value & (value - 1)) == 0;
+}
+
+// The place of the first of two keys that was given.
+static struct mark either_mark(const struct draft *draft, const char *first, const char *second)
+{
+	return draft_is_given(draft, first) ? draft_mark(draft, first) : draft_mark(draft, second);
+}
+
+static int check_fabric(struct draft *draft)
+{
+	const struct fabric_config *fabric = &draft->scenario->fabric;
+	if (fabric->nics % fabric->nics_per_host != 0)
+		return draft_refuse(draft,
+				    either_mark(draft, "fabric.nics_per_host", "fabric.nics"),
+				    "fabric.nics_per_host: %u NICs cannot be cut into hosts of %u",
+				    fabric->nics, fabric->nics_per_host);
+	if (fabric->kind == TOPOLOGY_FAT_TREE && fabric->cores % fabric->pod_aggs != 0)
+		return draft_refuse(draft, draft_mark(draft, "fabric.cores"),
+				    "fabric.cores: %u is not a multiple of fabric.pod_aggs, %u",
+				    fabric->cores, fabric->pod_aggs);
+	return 0;
+}
+
+static int check_queue(struct draft *draft)
+{
+	const struct fabric_config *fabric = &draft->scenario->fabric;
+	const char *low = "queue.ecn_low";
+	const char *high = "queue.ecn_high";
+	if ((fabric->ecn_low_bytes == 0) != (fabric->ecn_high_bytes == 0))
+		return draft_refuse(
+			draft, either_mark(draft, low, high),
+			"queue.ecn_low and queue.ecn_high go together: set both, or none");
+	if (fabric->ecn_low_bytes > fabric->ecn_high_bytes)
+		return draft_refuse(draft, draft_mark(draft, low),
+				    "queue.ecn_low: %llu B is above queue.ecn_high, %llu B",
+				    (unsigned long long)fabric->ecn_low_bytes,
+				    (unsigned long long)fabric->ecn_high_bytes);
+	if (fabric->queue_bytes != 0 && fabric->ecn_low_bytes > fabric->queue_bytes)
+		return draft_refuse(draft, draft_mark(draft, low),
+				    "queue.ecn_low: %llu B is never reached in a queue of %llu B",
+				    (unsigned long long)fabric->ecn_low_bytes,
+				    (unsigned long long)fabric->queue_bytes);
+	if (fabric->queue_bytes != 0 && fabric->queue_bytes < fabric->mtu_bytes)
+		return draft_refuse(draft, draft_mark(draft, "queue.bytes"),
+				    "queue.bytes: %llu B do not hold a full packet of %u B",
+				    (unsigned long long)fabric->queue_bytes, fabric->mtu_bytes);
+	if (fabric->trim_on && fabric->trim_bytes >= fabric->mtu_bytes)
+		return draft_refuse(draft,
+				    either_mark(draft, "queue.trim_bytes", "transport.payload"),
+				    "queue.trim_bytes: %u B is no less than a full packet, %u B",
+				    fabric->trim_bytes, fabric->mtu_bytes);
+	return 0;
+}
+
+static int check_timer(struct draft *draft)
+{
+	const struct transport_config *transport = &draft->scenario->transport;
+	if (transport->rto_ps > (PS_NEVER / 4) >> transport->rto_doublings)
+		return draft_refuse(draft,
+				    either_mark(draft, "transport.rto_doublings", "transport.rto"),
+				    "transport.rto_doublings: %u doublings of transport.rto pass "
+				    "the end of time; take fewer",
+				    transport->rto_doublings);
+	return 0;
+}
+
+static int check_transport(struct draft *draft)
+{
+	const struct transport_config *transport = &draft->scenario->transport;
+	const char *evs = "transport.evs";
+	if (draft->scenario->fabric.mtu_bytes > UINT16_MAX)
+		return draft_refuse(
+			draft, draft_mark(draft, "transport.payload"),
+			"transport.payload: payload and header are %u B; a packet has at "
+			"most 65535 B",
+			draft->scenario->fabric.mtu_bytes);
+	if (transport->ev_count % transport->planes != 0 ||
+	    !is_power_of_two(transport->ev_count / transport->planes))
+		return draft_refuse(draft, either_mark(draft, evs, "fabric.planes"),
+				    "transport.evs: %u over %u planes is not a power of two per "
+				    "plane",
+				    transport->ev_count, transport->planes);
+	if (!is_power_of_two(transport->mpr))
+		return draft_refuse(draft, draft_mark(draft, "transport.mpr"),
+				    "transport.mpr: %u is not a power of two", transport->mpr);
+	return check_timer(draft);
+}
+
+static int check_window(struct draft *draft)
+{
+	const struct cc_config *cc = &draft->scenario->transport.cc;
+	bool is_small = cc->window_bytes != 0 && cc->window_bytes < cc->mtu_bytes;
+	bool is_max_small = cc->max_cwnd_bytes != 0 && cc->max_cwnd_bytes < cc->mtu_bytes;
+	const char *path = is_small ? "cc.window" : "cc.max_window";
+	if (is_small || is_max_small)
+		return draft_refuse(draft, draft_mark(draft, path),
+				    "%s: a window below one full packet, %u B, sends nothing", path,
+				    cc->mtu_bytes);
+	return 0;
+}
+
+static int check_ring(struct draft *draft)
+{
+	const struct fabric_config *fabric = &draft->scenario->fabric;
+	uint32_t ranks = draft->scenario->traffic.ring.ranks;
+	struct mark mark = either_mark(draft, "traffic.ranks", "traffic.kind");
+	if (ranks > fabric->nics)
+		return draft_refuse(draft, mark, "traffic.ranks: %u is more than fabric.nics, %u",
+				    ranks, fabric->nics);
+	if (ranks > fabric->nics_per_host && ranks % fabric->nics_per_host != 0)
+		return draft_refuse(draft, mark,
+				    "traffic.ranks: %u ranks do not fill hosts of %u NICs", ranks,
+				    fabric->nics_per_host);
+	return 0;
+}
+
+static int check_traffic(struct draft *draft)
+{
+	const struct traffic_config *traffic = &draft->scenario->traffic;
+	uint32_t nics = draft->scenario->fabric.nics;
+	bool is_message = traffic->kind == TRAFFIC_PERMUTATION || traffic->kind == TRAFFIC_INCAST;
+	if (is_message && traffic->bytes > UINT32_MAX)
+		return draft_refuse(draft, draft_mark(draft, "traffic.bytes"),
+				    "traffic.bytes: a message has at most 4294967295 B");
+	if (traffic->kind == TRAFFIC_INCAST && traffic->senders >= nics)
+		return draft_refuse(draft, draft_mark(draft, "traffic.senders"),
+				    "traffic.senders: %u senders and a receiver need more than %u "
+				    "NICs",
+				    traffic->senders, nics);
+	bool is_ring = traffic->kind == TRAFFIC_RING || traffic->kind == TRAFFIC_MODEL ||
+		traffic->kind == TRAFFIC_TRACE;
+	if (is_ring && traffic->ring.slices > traffic->ring.chunk_bytes_max)
+		return draft_refuse(draft, draft_mark(draft, "traffic.slices"),
+				    "traffic.slices: more slices than bytes in a chunk");
+	if (traffic->kind == TRAFFIC_RING)
+		return check_ring(draft);
+	return 0;
+}
+
+int draft_check(struct draft *draft)
+{
+	static int (*const checks[])(struct draft *) = {
+		check_fabric, check_transport, check_queue, check_window, check_traffic,
+	};
+	for (uint32_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
+		int rc = checks[i](draft);
+		if (rc != 0)
+			return rc;
+	}
+	return 0;
+}

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+// YAML to keys and values. Uses libyaml's documents, whose nodes keep line and column; what they
+// mean is for scenario_keys.c and scenario_value.c. YAML's own types are not used: every value is
+// read by the type of its key. Aliases are followed, merge keys and tags are refused.
+
+#include "scenario_draft.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TEXT_BYTES_MAX (1u << 20)
+#define PATH_BYTES 64
+
+// A mapping or list that is being read, and what contains it.
+struct level {
+	const yaml_node_t *node;
+	const struct level *above;
+};
+
+struct mark document_mark(const yaml_node_t *node)
+{
+	return (struct mark){(uint32_t)node->start_mark.line + 1,
+			     (uint32_t)node->start_mark.column + 1, false};
+}
+
+// ---------------------------------------------------------------- text
+
+// Length of the UTF-8 character at `at`, 0 when it is none (RFC 3629: no surrogates, no overlong
+// forms).
+static size_t utf8_length(const uint8_t *at, size_t left)
+{
+	uint8_t first = at[0];
+	size_t length = first < 0x80 ? 1
+		: first < 0xc2	     ? 0
+		: first < 0xe0	     ? 2
+		: first < 0xf0	     ? 3
+		: first < 0xf5	     ? 4
+				     : 0;
+	if (length == 0 || length > left)
+		return 0;
+	for (size_t i = 1; i < length; i++)
+		if ((at[i] & 0xc0) != 0x80)
+			return 0;
+	if ((first == 0xe0 && at[1] < 0xa0) || (first == 0xed && at[1] > 0x9f) ||
+	    (first == 0xf0 && at[1] < 0x90) || (first == 0xf4 && at[1] > 0x8f))
+		return 0;
+	return length;
+}
+
+static int refuse_byte(struct draft *draft, struct mark mark, uint8_t byte, bool is_utf8)
+{
+	if (!is_utf8)
+		return draft_refuse(draft, mark,
+				    "byte 0x%02x is not UTF-8; a scenario is UTF-8 text", byte);
+	return draft_refuse(draft, mark, "byte 0x%02x is a control character; a scenario is text",
+			    byte);
+}
+
+int document_check_text(struct draft *draft, const char *text, size_t bytes, struct mark mark)
+{
+	if (bytes > TEXT_BYTES_MAX)
+		return draft_refuse(draft, mark,
+				    "the text has %llu bytes; a scenario has at most %u",
+				    (unsigned long long)bytes, TEXT_BYTES_MAX);
+	for (size_t at = 0; at < bytes;) {
+		const uint8_t *byte = (const uint8_t *)text + at;
+		size_t length = utf8_length(byte, bytes - at);
+		bool is_text = *byte >= 0x20 || *byte == '\n' || *byte == '\r' || *byte == '\t';
+		if (length == 0 || !is_text || *byte == 0x7f)
+			return refuse_byte(draft, mark, *byte, length != 0);
+		mark.column++;
+		if (*byte == '\n') {
+			mark.line++;
+			mark.column = 1;
+		}
+		at += length;
+	}
+	return 0;
+}
+
+// ---------------------------------------------------------------- loading
+
+static int refuse_syntax(struct draft *draft, const yaml_parser_t *parser)
+{
+	struct mark mark = {(uint32_t)parser->problem_mark.line + 1,
+			    (uint32_t)parser->problem_mark.column + 1, false};
+	if (parser->error == YAML_MEMORY_ERROR)
+		return draft_refuse(draft, mark, "there is not enough memory to read the file");
+	if (parser->context != NULL)
+		return draft_refuse(draft, mark, "not YAML: %s (%s from line %llu)",
+				    parser->problem == NULL ? "unreadable" : parser->problem,
+				    parser->context,
+				    (unsigned long long)parser->context_mark.line + 1);
+	return draft_refuse(draft, mark, "not YAML: %s",
+			    parser->problem == NULL ? "unreadable" : parser->problem);
+}
+
+// That nothing follows the first document.
+static int check_last(struct draft *draft, yaml_parser_t *parser)
+{
+	yaml_document_t next;
+	if (!yaml_parser_load(parser, &next))
+		return refuse_syntax(draft, parser);
+	struct mark mark = {(uint32_t)next.start_mark.line + 1,
+			    (uint32_t)next.start_mark.column + 1, false};
+	int rc = 0;
+	if (yaml_document_get_root_node(&next) != NULL)
+		rc = draft_refuse(draft, mark, "a second document begins here; a scenario is one");
+	yaml_document_delete(&next);
+	return rc;
+}
+
+static int check_root(struct draft *draft, yaml_document_t *document)
+{
+	const yaml_node_t *root = yaml_document_get_root_node(document);
+	const struct mark start = {1, 1, false};
+	if (root == NULL)
+		return draft_refuse(draft, start,
+				    "the file is empty; a scenario has at least fabric.nics and "
+				    "traffic.kind");
+	draft->root = document_mark(root);
+	if (root->type != YAML_MAPPING_NODE)
+		return draft_refuse(draft, draft->root,
+				    "a scenario is a mapping of keys such as `fabric:`, not a %s",
+				    root->type == YAML_SEQUENCE_NODE ? "list" : "single value");
+	return 0;
+}
+
+int document_load(struct draft *draft, yaml_document_t *ret, const char *text, size_t bytes)
+{
+	yaml_parser_t parser;
+	if (!yaml_parser_initialize(&parser))
+		return draft_refuse(draft, draft->root, "there is not enough memory for YAML");
+	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
+	yaml_parser_set_input_string(&parser, (const unsigned char *)text, bytes);
+	int rc;
+	if (!yaml_parser_load(&parser, ret)) {
+		rc = refuse_syntax(draft, &parser);
+	} else {
+		rc = check_root(draft, ret);
+		if (rc == 0)
+			rc = check_last(draft, &parser);
+		if (rc != 0)
+			yaml_document_delete(ret);
+	}
+	yaml_parser_delete(&parser);
+	return rc;
+}
+
+// ---------------------------------------------------------------- walking
+
+static const char *node_noun(const yaml_node_t *node)
+{
+	return node->type == YAML_MAPPING_NODE	   ? "a mapping"
+		: node->type == YAML_SEQUENCE_NODE ? "a list"
+						   : "a single value";
+}
+
+static struct scalar node_scalar(const yaml_node_t *node)
+{
+	return (struct scalar){(const char *)node->data.scalar.value, node->data.scalar.length,
+			       node->data.scalar.style == YAML_PLAIN_SCALAR_STYLE};
+}
+
+// That `node` has no tag of its own and is not one of those that contain it.
+static int check_node(struct draft *draft, const yaml_node_t *node, const struct level *above,
+		      const char *path)
+{
+	const char *plain = node->type == YAML_MAPPING_NODE ? YAML_DEFAULT_MAPPING_TAG
+		: node->type == YAML_SEQUENCE_NODE	    ? YAML_DEFAULT_SEQUENCE_TAG
+							    : YAML_DEFAULT_SCALAR_TAG;
+	for (; above != NULL; above = above->above)
+		if (above->node == node)
+			return draft_refuse(draft, document_mark(node),
+					    "%s: an alias leads back to what contains it", path);
+	if (node->tag != NULL && strcmp((const char *)node->tag, plain) != 0)
+		return draft_refuse(draft, document_mark(node),
+				    "%s: a tag has no meaning in a scenario; leave it out", path);
+	return 0;
+}
+
+// Builds the path of a key below `prefix`, and refuses what cannot be a key.
+static int key_path(struct draft *draft, char ret[PATH_BYTES], const char *prefix,
+		    const yaml_node_t *key)
+{
+	char quoted[SCALAR_QUOTE_BYTES];
+	struct mark mark = document_mark(key);
+	if (key->type != YAML_SCALAR_NODE)
+		return draft_refuse(draft, mark, "a key is a word, not %s", node_noun(key));
+	const struct scalar scalar = node_scalar(key);
+	scalar_quote(quoted, &scalar);
+	if (strcmp(quoted, "<<") == 0)
+		return draft_refuse(draft, mark,
+				    "merge keys are not read; write the keys out, or use an alias");
+	bool is_top = prefix[0] == '\0';
+	bool is_word = scalar.length > 0 && strlen(quoted) == scalar.length &&
+		strpbrk(quoted, ".[]?") == NULL;
+	int length = snprintf(ret, PATH_BYTES, "%s%s%s", prefix, is_top ? "" : ".", quoted);
+	if (!is_word || length >= PATH_BYTES)
+		return draft_refuse(draft, mark, "`%s` is not a key", quoted);
+	return 0;
+}
+
+static int refuse_unknown(struct draft *draft, struct mark mark, const char *path)
+{
+	const char *nearest = scenario_key_nearest(path);
+	if (nearest == NULL)
+		return draft_refuse(draft, mark, "there is no key %s", path);
+	return draft_refuse(draft, mark, "there is no key %s; did you mean %s?", path, nearest);
+}
+
+// That no earlier pair of the mapping has the same key as pair `at`.
+static int check_double(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
+			const yaml_node_pair_t *at)
+{
+	const yaml_node_t *key = yaml_document_get_node(document, at->key);
+	const yaml_node_pair_t *pair = node->data.mapping.pairs.start;
+	for (; pair < at; pair++) {
+		const yaml_node_t *other = yaml_document_get_node(document, pair->key);
+		if (other->data.scalar.length == key->data.scalar.length &&
+		    memcmp(other->data.scalar.value, key->data.scalar.value,
+			   key->data.scalar.length) == 0)
+			return draft_refuse(draft, document_mark(key),
+					    "the key %s is here twice; it was first on line %u",
+					    (const char *)key->data.scalar.value,
+					    document_mark(other).line);
+	}
+	return 0;
+}
+
+// Takes the value of key number `index`.
+static int read_value(struct draft *draft, int index, const yaml_node_t *node, void *base)
+{
+	const struct scenario_key *key = &scenario_keys()[index];
+	struct mark mark = document_mark(node);
+	bool is_list = strcmp(key->unit, "list") == 0;
+	draft->value_marks[index] = mark;
+	draft->is_given[index] = true;
+	if (is_list && node->type != YAML_SEQUENCE_NODE)
+		return draft_refuse(draft, mark, "%s: a list is expected, not %s", key->path,
+				    node_noun(node));
+	if (is_list) {
+		draft->lists[index] = node;
+		return 0;
+	}
+	if (node->type != YAML_SCALAR_NODE)
+		return draft_refuse(draft, mark, "%s: a %s is expected, not %s", key->path,
+				    key->unit, node_noun(node));
+	const struct scalar scalar = node_scalar(node);
+	return draft_store(draft, base, key, &scalar, mark);
+}
+
+static int read_mapping(struct draft *draft, yaml_document_t *document, const struct level *level,
+			const char *prefix, void *base);
+
+static int read_pair(struct draft *draft, yaml_document_t *document, const struct level *level,
+		     const char *prefix, const yaml_node_pair_t *pair, void *base)
+{
+	const yaml_node_t *key = yaml_document_get_node(document, pair->key);
+	const yaml_node_t *value = yaml_document_get_node(document, pair->value);
+	char path[PATH_BYTES];
+	int rc = key_path(draft, path, prefix, key);
+	if (rc == 0)
+		rc = check_double(draft, document, level->node, pair);
+	if (rc == 0)
+		rc = check_node(draft, value, level, path);
+	if (rc != 0)
+		return rc;
+	int index = scenario_key_find(path);
+	bool is_section = scenario_section_exists(path);
+	if (is_section && value->type == YAML_MAPPING_NODE) {
+		const struct level below = {value, level};
+		return read_mapping(draft, document, &below, path, base);
+	}
+	if (index < 0 && is_section)
+		return draft_refuse(draft, document_mark(value),
+				    "%s: a mapping of keys is expected, not %s", path,
+				    node_noun(value));
+	if (index < 0)
+		return refuse_unknown(draft, document_mark(key), path);
+	draft->key_marks[index] = document_mark(key);
+	return read_value(draft, index, value, base);
+}
+
+// Recursion ends with the table: no section lies deeper than two.
+static int read_mapping(struct draft *draft, yaml_document_t *document, const struct level *level,
+			const char *prefix, void *base)
+{
+	const yaml_node_t *node = level->node;
+	const yaml_node_pair_t *pair = node->data.mapping.pairs.start;
+	for (; pair < node->data.mapping.pairs.top; pair++) {
+		int rc = read_pair(draft, document, level, prefix, pair, base);
+		if (rc != 0)
+			return rc;
+	}
+	return 0;
+}
+
+int document_read(struct draft *draft, yaml_document_t *document)
+{
+	const struct level root = {yaml_document_get_root_node(document), NULL};
+	int rc = check_node(draft, root.node, NULL, "the scenario");
+	if (rc != 0)
+		return rc;
+	return read_mapping(draft, document, &root, "", draft->scenario);
+}
+
+int document_read_element(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
+			  const char *prefix, void *base)
+{
+	const struct scenario_key *keys = scenario_keys();
+	const struct level root = {yaml_document_get_root_node(document), NULL};
+	const struct level level = {node, &root};
+	size_t length = strlen(prefix);
+	for (int i = 0; keys[i].path != NULL; i++)
+		if (strncmp(keys[i].path, prefix, length) == 0)
+			draft->is_given[i] = false;
+	int rc = check_node(draft, node, &root, prefix);
+	if (rc != 0)
+		return rc;
+	if (node->type != YAML_MAPPING_NODE)
+		return draft_refuse(draft, document_mark(node),
+				    "%s: a mapping of keys is expected, not %s", prefix,
+				    node_noun(node));
+	rc = read_mapping(draft, document, &level, prefix, base);
+	for (int i = 0; keys[i].path != NULL && rc == 0; i++)
+		if (strncmp(keys[i].path, prefix, length) == 0 && !draft->is_given[i] &&
+		    scenario_key_is_required(&keys[i]) && strcmp(keys[i].path, "faults[].at") != 0)
+			return draft_refuse(draft, document_mark(node), "%s is missing",
+					    keys[i].path);
+	return rc;
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// Questions about the table of keys: when a key has an effect, which key a path names, and which
+// one a misspelt path was meant to be.
+
+#include "scenario_keys.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define PATH_BYTES 64
+
+static bool is_rings(const struct scenario *scenario)
+{
+	enum traffic_kind kind = scenario->traffic.kind;
+	return kind == TRAFFIC_RING || kind == TRAFFIC_MODEL || kind == TRAFFIC_TRACE;
+}
+
+static bool is_nscc(const struct scenario *scenario)
+{
+	return strcmp(scenario->transport.cc.name, "nscc") == 0;
+}
+
+static bool fabric_use_holds(enum scenario_use use, const struct scenario *scenario)
+{
+	switch (use) {
+	case USE_PLANES:
+		return (uint32_t)scenario->fabric.kind != TOPOLOGY_LEAF_SPINE;
+	case USE_CLOS:
+		return scenario->fabric.kind != TOPOLOGY_FAT_TREE;
+	case USE_FAT_TREE:
+		return scenario->fabric.kind == TOPOLOGY_FAT_TREE;
+	case USE_ECN:
+		return scenario->fabric.ecn_on;
+	case USE_TRIM:
+		return scenario->fabric.trim_on;
+	case USE_HOST:
+		return scenario->fabric.nics_per_host > 1;
+	case USE_SCALEUP:
+		return scenario->scaleup.rate_bps > 0;
+	case USE_MRC_PATHS:
+		return scenario->transport.path_policy == PATH_MRC;
+	case USE_FIXED:
+		return !is_nscc(scenario);
+	case USE_NSCC:
+		return is_nscc(scenario);
+	case USE_QUICK_ADAPT:
+		return is_nscc(scenario) && !scenario->transport.cc.disable_qa;
+	default:
+		return true;
+	}
+}
+
+bool scenario_use_holds(enum scenario_use use, const struct scenario *scenario)
+{
+	enum traffic_kind kind = scenario->traffic.kind;
+	switch (use) {
+	case USE_FLOWS:
+		return kind == TRAFFIC_FLOWS;
+	case USE_BYTES:
+		return kind == TRAFFIC_PERMUTATION || kind == TRAFFIC_INCAST ||
+			kind == TRAFFIC_RING;
+	case USE_INCAST:
+		return kind == TRAFFIC_INCAST;
+	case USE_RING:
+		return kind == TRAFFIC_RING;
+	case USE_RINGS:
+		return is_rings(scenario);
+	case USE_PIPELINED:
+		return is_rings(scenario) && scenario->traffic.ring.form == RING_PIPELINED;
+	case USE_MODEL:
+		return kind == TRAFFIC_MODEL;
+	case USE_TRACE:
+		return kind == TRAFFIC_TRACE;
+	default:
+		return fabric_use_holds(use, scenario);
+	}
+}
+
+const char *scenario_use_name(enum scenario_use use)
+{
+	static const char *const names[USE_COUNT] = {
+		[USE_ALWAYS] = "nothing",
+		[USE_PLANES] = "fabric.topology clos or fat-tree; a leaf-spine has one plane",
+		[USE_CLOS] = "fabric.topology clos or leaf-spine",
+		[USE_FAT_TREE] = "fabric.topology fat-tree",
+		[USE_ECN] = "queue.ecn true",
+		[USE_TRIM] = "queue.trim true",
+		[USE_HOST] = "fabric.nics_per_host above 1",
+		[USE_SCALEUP] = "a scaleup.rate",
+		[USE_MRC_PATHS] = "transport.path mrc",
+		[USE_FIXED] = "cc.algorithm fixed",
+		[USE_NSCC] = "cc.algorithm nscc",
+		[USE_QUICK_ADAPT] = "cc.algorithm nscc with cc.quick_adapt true",
+		[USE_FLOWS] = "traffic.kind flows",
+		[USE_BYTES] = "traffic.kind permutation, incast or ring",
+		[USE_INCAST] = "traffic.kind incast",
+		[USE_RING] = "traffic.kind ring",
+		[USE_RINGS] = "traffic.kind ring, model or trace",
+		[USE_PIPELINED] = "traffic.kind ring, model or trace with traffic.form pipelined",
+		[USE_MODEL] = "traffic.kind model",
+		[USE_TRACE] = "traffic.kind trace",
+	};
+	return names[use];
+}
+
+bool scenario_key_is_required(const struct scenario_key *key)
+{
+	return strcmp(key->value, "required") == 0;
+}
+
+bool scenario_key_is_element(const struct scenario_key *key)
+{
+	return strstr(key->path, "[]") != NULL;
+}
+
+int scenario_key_find(const char *path)
+{
+	const struct scenario_key *keys = scenario_keys();
+	for (int i = 0; keys[i].path != NULL; i++)
+		if (strcmp(keys[i].path, path) == 0)
+			return i;
+	return -1;
+}
+
+bool scenario_section_exists(const char *path)
+{
+	const struct scenario_key *keys = scenario_keys();
+	size_t length = strlen(path);
+	for (int i = 0; keys[i].path != NULL; i++)
+		if (strncmp(keys[i].path, path, length) == 0 && keys[i].path[length] == '.')
+			return true;
+	return false;
+}
+
+static uint32_t min3(uint32_t a, uint32_t b, uint32_t c)
+{
+	uint32_t least = a < b ? a : b;
+	return least < c ? least : c;
+}
+
+// Edits (insert, delete, replace) that turn one path into the other; both shorter than PATH_BYTES.
+static uint32_t edit_distance(const char *a, const char *b)
+{
+	uint32_t row[PATH_BYTES + 1];
+	uint32_t columns = (uint32_t)strlen(b);
+	for (uint32_t j = 0; j <= columns; j++)
+		row[j] = j;
+	for (uint32_t i = 1; a[i - 1] != '\0'; i++) {
+		uint32_t diagonal = row[0];
+		row[0] = i;
+		for (uint32_t j = 1; j <= columns; j++) {
+			uint32_t above = row[j];
+			uint32_t swap = diagonal + (a[i - 1] != b[j - 1]);
+			row[j] = min3(above + 1, row[j - 1] + 1, swap);
+			diagonal = above;
+		}
+	}
+	return row[columns];
+}
+
+static const char *last_word(const char *path)
+{
+	const char *point = strrchr(path, '.');
+	return point == NULL ? path : point + 1;
+}
+
+const char *scenario_key_nearest(const char *path)
+{
+	static const char *const sections[] = {"fabric", "queue",   "scaleup", "transport",
+					       "cc",	 "traffic", "limits",  NULL};
+	const struct scenario_key *keys = scenario_keys();
+	const char *nearest = NULL;
+	uint32_t least = 4; // more edits than that are no misspelling
+	if (strlen(path) >= PATH_BYTES)
+		return NULL;
+	for (int i = 0; sections[i] != NULL; i++)
+		if (edit_distance(path, sections[i]) < 3 && strlen(path) > 2)
+			return sections[i];
+	for (int i = 0; keys[i].path != NULL; i++) {
+		uint32_t edits = edit_distance(path, keys[i].path);
+		if (edits < least && edits < strlen(last_word(keys[i].path))) {
+			least = edits;
+			nearest = keys[i].path;
+		}
+	}
+	for (int i = 0; keys[i].path != NULL && nearest == NULL; i++)
+		if (strcmp(last_word(keys[i].path), last_word(path)) == 0)
+			nearest = keys[i].path; // right word, wrong section
+	return nearest;
+}
