@@ -11,6 +11,8 @@
 
 #define TEXT_BYTES_MAX (1u << 20)
 #define PATH_BYTES 64
+#define NESTING_MAX 32	// more than any key needs; libyaml takes quadratic time in the depth,
+#define ANCHORS_MAX 256 // and in the number of anchors
 
 // A mapping or list that is being read, and what contains it.
 struct level {
@@ -96,6 +98,67 @@ static int refuse_syntax(struct draft *draft, const yaml_parser_t *parser)
 			    parser->problem == NULL ? "unreadable" : parser->problem);
 }
 
+// Whether the event names its node, and what it adds to the nesting.
+static bool event_has_anchor(const yaml_event_t *event)
+{
+	switch (event->type) {
+	case YAML_SCALAR_EVENT:
+		return event->data.scalar.anchor != NULL;
+	case YAML_SEQUENCE_START_EVENT:
+		return event->data.sequence_start.anchor != NULL;
+	case YAML_MAPPING_START_EVENT:
+		return event->data.mapping_start.anchor != NULL;
+	default:
+		return false;
+	}
+}
+
+static int event_depth(const yaml_event_t *event)
+{
+	if (event->type == YAML_SEQUENCE_START_EVENT || event->type == YAML_MAPPING_START_EVENT)
+		return 1;
+	return event->type == YAML_SEQUENCE_END_EVENT || event->type == YAML_MAPPING_END_EVENT ? -1
+											       : 0;
+}
+
+// Goes through the events of the text once: finds its syntax errors and what nests too deep, before
+// a document is made of it.
+static int check_events(struct draft *draft, yaml_parser_t *parser)
+{
+	int depth = 0, anchors = 0, rc = 0;
+	bool is_end = false;
+	while (!is_end && rc == 0) {
+		yaml_event_t event;
+		if (!yaml_parser_parse(parser, &event))
+			return refuse_syntax(draft, parser);
+		struct mark mark = {(uint32_t)event.start_mark.line + 1,
+				    (uint32_t)event.start_mark.column + 1, false};
+		depth += event_depth(&event);
+		anchors += event_has_anchor(&event);
+		is_end = event.type == YAML_STREAM_END_EVENT;
+		yaml_event_delete(&event);
+		if (depth > NESTING_MAX)
+			rc = draft_refuse(draft, mark, "this is nested deeper than %d",
+					  NESTING_MAX);
+		if (anchors > ANCHORS_MAX)
+			rc = draft_refuse(draft, mark, "there are more than %d anchors",
+					  ANCHORS_MAX);
+	}
+	return rc;
+}
+
+static int document_check_events(struct draft *draft, const char *text, size_t bytes)
+{
+	yaml_parser_t parser;
+	if (!yaml_parser_initialize(&parser))
+		return draft_refuse(draft, draft->root, "there is not enough memory for YAML");
+	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
+	yaml_parser_set_input_string(&parser, (const unsigned char *)text, bytes);
+	int rc = check_events(draft, &parser);
+	yaml_parser_delete(&parser);
+	return rc;
+}
+
 // That nothing follows the first document.
 static int check_last(struct draft *draft, yaml_parser_t *parser)
 {
@@ -130,11 +193,13 @@ static int check_root(struct draft *draft, yaml_document_t *document)
 int document_load(struct draft *draft, yaml_document_t *ret, const char *text, size_t bytes)
 {
 	yaml_parser_t parser;
+	int rc = document_check_events(draft, text, bytes);
+	if (rc != 0)
+		return rc;
 	if (!yaml_parser_initialize(&parser))
 		return draft_refuse(draft, draft->root, "there is not enough memory for YAML");
 	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&parser, (const unsigned char *)text, bytes);
-	int rc;
 	if (!yaml_parser_load(&parser, ret)) {
 		rc = refuse_syntax(draft, &parser);
 	} else {
