@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What README and docs point to is there: links, and paths in backquotes that begin with a folder of this tree.
+NAME in a path stands for what the reader is to choose.
 
   links.py ROOT
 """
@@ -15,7 +16,7 @@ PATH = re.compile(r"`((?:apps|docs|include|lib|tests|\.ci)/[\w./-]+)`")
 def broken(root, page):
     for number, line in enumerate(page.read_text(encoding="utf-8").split("\n"), 1):
         targets = [(page.parent / target, target) for target in LINK.findall(line)]
-        targets += [(root / target, target) for target in PATH.findall(line)]
+        targets += [(root / target, target) for target in PATH.findall(line) if "NAME" not in target]
         for path, target in targets:
             if not path.exists():
                 yield f"{page.relative_to(root)}:{number}: {target} is not there"
