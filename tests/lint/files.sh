@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# The files a lint reads, for lints in shell: those that git tracks, or all where there is no repository.
+# The files a lint reads, for lints in shell: those that git tracks; where there is no repository, all but
+# what is built.
 
 # Prints the files below $1 whose names match one of the patterns that follow, one per line, relative to $1.
 tracked() {
@@ -9,7 +10,7 @@ tracked() {
   if git -C "$root" rev-parse --git-dir >/dev/null 2>&1 && [ -e "$root/.git" ]; then
     git -C "$root" ls-files
   else
-    (cd "$root" && find . -type f | sed 's|^\./||')
+    (cd "$root" && find . -path './build*' -prune -o -path './out*' -prune -o -type f -print | sed 's|^\./||')
   fi | LC_ALL=C sort | while read -r file; do
     [ -f "$root/$file" ] || continue
     for pattern in "$@"; do
