@@ -228,16 +228,17 @@ static struct scalar node_scalar(const yaml_node_t *node)
 			       node->data.scalar.style == YAML_PLAIN_SCALAR_STYLE};
 }
 
-// That `node` has no tag of its own and is not one of those that contain it.
+// That `node` has no tag of its own and is not one of those that contain it. An alias has no place
+// of its own in a document: `at` is that of its key.
 static int check_node(struct draft *draft, const yaml_node_t *node, const struct level *above,
-		      const char *path)
+		      const char *path, struct mark at)
 {
 	const char *plain = node->type == YAML_MAPPING_NODE ? YAML_DEFAULT_MAPPING_TAG
 		: node->type == YAML_SEQUENCE_NODE	    ? YAML_DEFAULT_SEQUENCE_TAG
 							    : YAML_DEFAULT_SCALAR_TAG;
 	for (; above != NULL; above = above->above)
 		if (above->node == node)
-			return draft_refuse(draft, document_mark(node),
+			return draft_refuse(draft, at,
 					    "%s: an alias leads back to what contains it", path);
 	if (node->tag != NULL && strcmp((const char *)node->tag, plain) != 0)
 		return draft_refuse(draft, document_mark(node),
@@ -329,7 +330,7 @@ static int read_pair(struct draft *draft, yaml_document_t *document, const struc
 	if (rc == 0)
 		rc = check_double(draft, document, level->node, pair);
 	if (rc == 0)
-		rc = check_node(draft, value, level, path);
+		rc = check_node(draft, value, level, path, document_mark(key));
 	if (rc != 0)
 		return rc;
 	int index = scenario_key_find(path);
@@ -365,7 +366,7 @@ static int read_mapping(struct draft *draft, yaml_document_t *document, const st
 int document_read(struct draft *draft, yaml_document_t *document)
 {
 	const struct level root = {yaml_document_get_root_node(document), NULL};
-	int rc = check_node(draft, root.node, NULL, "the scenario");
+	int rc = check_node(draft, root.node, NULL, "the scenario", draft->root);
 	if (rc != 0)
 		return rc;
 	return read_mapping(draft, document, &root, "", draft->scenario);
@@ -381,7 +382,7 @@ int document_read_element(struct draft *draft, yaml_document_t *document, const 
 	for (int i = 0; keys[i].path != NULL; i++)
 		if (strncmp(keys[i].path, prefix, length) == 0)
 			draft->is_given[i] = false;
-	int rc = check_node(draft, node, &root, prefix);
+	int rc = check_node(draft, node, &root, prefix, document_mark(node));
 	if (rc != 0)
 		return rc;
 	if (node->type != YAML_MAPPING_NODE)
