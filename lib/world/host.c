@@ -17,16 +17,22 @@ void host_later(struct world_host *host, enum host_event event, uint64_t id, ps_
 	heap_push(&host->events, at, (uint64_t)event << 56 | id);
 }
 
-// After a change in NIC `index`: it may have something to send, and its timers may have moved.
-static void touch(struct world_host *host, uint32_t index)
+// Timers of NIC `index` may have moved, by what came in or by what went out.
+static void arm(struct world_host *host, uint32_t index)
 {
 	struct nic *nic = &host->nics[index];
-	bitmap_set(host->working, index);
 	ps_t wake = endpoint_wake_at(nic->endpoint);
 	if (wake < nic->armed_at) {
 		nic->armed_at = wake;
 		host_later(host, HOST_TIMER, index, wake);
 	}
+}
+
+// After a change in NIC `index`: it may have something to send.
+static void touch(struct world_host *host, uint32_t index)
+{
+	bitmap_set(host->working, index);
+	arm(host, index);
 }
 
 void host_post(struct world_host *host, uint32_t nic, uint32_t qpn, const struct work *work,
@@ -183,32 +189,46 @@ static void on_event(struct world_host *host, struct heap_item event, struct out
 // Emits the departures before `until` and says when there is something to do again.
 static ps_t settle(struct world_host *host, ps_t until, struct outbox *out)
 {
-	ps_t next = heap_next_at(&host->events);
+	ps_t next = PS_NEVER;
 	for (uint32_t word = 0; word < BITMAP_WORDS(host->nic_count); word++) {
 		for (uint64_t rest = host->working[word]; rest != 0; rest &= rest - 1) {
 			uint32_t index = (word << 6) + (uint32_t)__builtin_ctzll(rest);
 			ps_t start = nic_advance(&host->nics[index], until - 1, out);
 			if (start == PS_NEVER)
 				bitmap_clear(host->working, index);
+			arm(host, index);
 			next = ps_min(next, start);
 		}
 	}
-	return next;
+	return ps_min(next, heap_next_at(&host->events));
 }
 
-ps_t host_run(void *self, const struct inbox *in, ps_t until, struct outbox *out)
+// Arrivals before `until` and events before it, in time order.
+static void run_events(struct world_host *host, const struct arrival *arrival,
+		       const struct arrival *end, ps_t until, struct outbox *out)
 {
-	struct world_host *host = self;
-	const struct arrival *arrival = merge_runs(in), *end = arrival + in->arrival_count;
 	for (;;) {
 		ps_t event_at = heap_next_at(&host->events);
 		if (arrival < end && arrival->at <= event_at) {
 			on_arrival(host, arrival++, out);
 		} else {
 			if (event_at >= until)
-				break;
+				return;
 			on_event(host, heap_pop(&host->events), out);
 		}
 	}
-	return settle(host, until, out);
+}
+
+ps_t host_run(void *self, const struct inbox *in, ps_t until, struct outbox *out)
+{
+	struct world_host *host = self;
+	const struct arrival *arrivals = merge_runs(in), *end = arrivals + in->arrival_count;
+	run_events(host, arrivals, end, until, out);
+	ps_t next = settle(host, until, out);
+	while (heap_next_at(&host->events) <
+	       until) { // a departure armed a timer that is due already
+		run_events(host, end, end, until, out);
+		next = settle(host, until, out);
+	}
+	return next;
 }

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// After the world is built, nothing allocates: this program stands in for malloc and counts while a
+// run is under way. The arena is sealed by then; drawing from it would stop the program.
+
+#include "../rig.h"
+
+extern void *__libc_malloc(size_t bytes);
+extern void *__libc_calloc(size_t count, size_t bytes);
+extern void *__libc_realloc(void *from, size_t bytes);
+
+static bool is_watching;
+static uint64_t calls;
+
+void *malloc(size_t bytes)
+{
+	calls += is_watching;
+	return __libc_malloc(bytes);
+}
+
+void *calloc(size_t count, size_t bytes)
+{
+	calls += is_watching;
+	return __libc_calloc(count, bytes);
+}
+
+void *realloc(void *from, size_t bytes)
+{
+	calls += is_watching;
+	return __libc_realloc(from, bytes);
+}
+
+static const char yaml[] =
+	"name: quiet\n"
+	"fabric: {topology: clos, nics: 32, nics_per_host: 2, nics_per_t0: 8, t1_count: 4, planes: "
+	"2, link_rate: 100Gb/s}\n"
+	"scaleup: {rate: 900GB/s, delay: 1us}\n"
+	"queue: {bytes: 40000B}\n"
+	"transport: {evs: 32, rto: 80us}\n"
+	"traffic: {kind: ring, collective: all_reduce, ranks: 32, bytes: 8MiB, channels: 2}\n"
+	"faults: [{kind: loss, at: all, probability: 0.5%}]\n";
+
+static void the_watch_sees_an_allocation(void **state)
+{
+	is_watching = true;
+	void *volatile block = malloc(10);
+	is_watching = false;
+	free(block);
+	assert_int_equal(calls, 1);
+	calls = 0;
+}
+
+static void nothing_allocates_once_the_world_is_built(void **state)
+{
+	static struct rig rig;
+	if (rig_build(&rig, yaml, NULL) < 0)
+		fail_msg("refused: %s", rig.refusal.text);
+	assert_true(rig.stage.arena.is_sealed);
+	size_t used = rig.stage.arena.used;
+	is_watching = true;
+	sim_run(rig.stage.sim, &rig.run);
+	is_watching = false;
+	assert_int_equal(rig.run.end, RUN_DONE);
+	assert_true(rig.run.dropped[DROP_RANDOM_LOSS] > 0);
+	assert_int_equal(calls, 0);
+	assert_int_equal(rig.stage.arena.used, used);
+	stage_free(&rig.stage);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_watch_sees_an_allocation),
+		cmocka_unit_test(nothing_allocates_once_the_world_is_built),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// What tests of whole worlds share: a scenario from text or from a shipped file, built, run, and
+// its figures at hand.
+#pragma once
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <weft/drive.h>
+
+#define RIG_SETS_MAX 24
+
+struct rig {
+	struct scenario scenario;
+	struct stage stage;
+	struct run run;
+	const struct outcome *outcome;
+	struct refusal refusal;
+};
+
+// Builds the world of a YAML text with assignments ended by NULL. Negative errno with rig->refusal.
+__attribute__((unused)) static int rig_build(struct rig *rig, const char *yaml,
+					     const char *const *sets)
+{
+	static const struct sim_options options;
+	uint32_t count = 0;
+	while (sets != NULL && sets[count] != NULL)
+		count++;
+	memset(rig, 0, sizeof(*rig));
+	int rc = scenario_parse(&rig->scenario, "test", yaml, strlen(yaml), sets, count,
+				&rig->refusal);
+	if (rc < 0)
+		return rc;
+	return stage_build(&rig->stage, &rig->scenario, NULL, 0, &options, &rig->refusal);
+}
+
+// Text of a shipped scenario; the caller frees it.
+__attribute__((unused)) static char *rig_text(const char *name)
+{
+	char path[1024], *text;
+	size_t bytes;
+	struct refusal refusal = {0};
+	snprintf(path, sizeof(path), "%s/apps/scenarios/%s.yaml", getenv("WEFT_SOURCE"), name);
+	if (file_read(path, 1 << 20, &text, &bytes, &refusal) < 0)
+		fail_msg("%s: %s", refusal.file, refusal.text);
+	return text;
+}
+
+// Builds and runs; a refusal fails the test. The caller frees the stage with stage_free().
+__attribute__((unused)) static void rig_run(struct rig *rig, const char *yaml,
+					    const char *const *sets)
+{
+	if (rig_build(rig, yaml, sets) < 0)
+		fail_msg("refused: %s:%u:%u: %s", rig->refusal.file, rig->refusal.line,
+			 rig->refusal.column, rig->refusal.text);
+	sim_run(rig->stage.sim, &rig->run);
+	rig->outcome = rig->stage.world.outcome;
+}
+
+// The same with a shipped scenario.
+__attribute__((unused)) static void rig_run_shipped(struct rig *rig, const char *name,
+						    const char *const *sets)
+{
+	char *text = rig_text(name);
+	rig_run(rig, text, sets);
+	free(text);
+}
