@@ -28,12 +28,17 @@ const char *hdr_name(uint32_t index, char ret[HDR_NAME_BYTES])
 	return ret;
 }
 
-// The level after `level` (both in 0 .. 1): steps get half as long each time half of what is left
-// to 1 is behind.
-static double level_next(double level)
+// Level `step` (0, 1, ...) leaves (10 - step % 5) / 10 / 2^(step / 5) of all values above it: the
+// steps get half as long each time half of what is left is behind. Counted in whole values, because
+// a level that is off by one bit would name the next value.
+static double level_of(uint32_t step)
 {
-	double halves = floor(log2(1 / (1 - level))) + 1;
-	return level + 1 / (LEVELS_PER_HALF * exp2(halves));
+	return 1 - (10 - step % LEVELS_PER_HALF) / (10 * exp2(step / LEVELS_PER_HALF));
+}
+
+static uint64_t count_of(uint64_t total, uint32_t step)
+{
+	return total - (total * (10 - step % LEVELS_PER_HALF) / 10 >> step / LEVELS_PER_HALF);
 }
 
 // Highest value of a cell as hist_quantile() gives it.
@@ -50,20 +55,17 @@ static void rows_write(FILE *to, const struct hist *hist, double level_max)
 {
 	uint32_t cell = 0;
 	uint64_t seen = hist->counts[0];
-	double level = 0;
-	for (;;) {
-		while (seen == 0 || (double)seen < level * (double)hist->total)
+	for (uint32_t step = 0; level_of(step) <= level_max; step++) {
+		while (seen == 0 || seen < count_of(hist->total, step))
 			seen += hist->counts[++cell];
-		if (level > level_max)
-			return;
-		fprintf(to, "%12.3f %14.12f %10" PRIu64 " %14.2f\n", cell_value(hist, cell), level,
-			seen, 1 / (1 - level));
+		fprintf(to, "%12.3f %14.12f %10" PRIu64 " %14.2f\n", cell_value(hist, cell),
+			level_of(step), seen, 1 / (1 - level_of(step)));
 		if (seen == hist->total && level_max >= 1)
 			break;
-		level = level_next(level);
 	}
-	fprintf(to, "%12.3f %14.12f %10" PRIu64 "\n", (double)hist->max / NS_PER_US, 1.0,
-		hist->total);
+	if (level_max >= 1)
+		fprintf(to, "%12.3f %14.12f %10" PRIu64 "\n", (double)hist->max / NS_PER_US, 1.0,
+			hist->total);
 }
 
 // Standard deviation from the middles of the cells.

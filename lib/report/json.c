@@ -300,13 +300,19 @@ static void put_planes(json_t *root, const struct report_input *input)
 	json_t *to = object_in(root, "planes");
 	planes_of(&planes, input);
 	put_real(to, "max_to_mean", planes.max_to_mean);
-	put_real(to, "nic_max_to_mean", planes.nic_max_to_mean);
+	if (is_sampled(input))
+		put_reason(to, "nic_max_to_mean", NOT_IN_SAMPLE);
+	else
+		put_real(to, "nic_max_to_mean", planes.nic_max_to_mean);
 	json_t *array = array_in(to, "each");
 	for (uint32_t i = 0; i < planes.count; i++) {
 		json_t *row = row_in(array);
 		put_count(row, "plane", i);
 		put_count(row, "bytes", outcome->transport.plane_bytes[i]);
-		put_count(row, "bytes_nic_max", outcome->plane_bytes_nic_max[i]);
+		if (is_sampled(input))
+			put_reason(row, "bytes_nic_max", NOT_IN_SAMPLE);
+		else
+			put_count(row, "bytes_nic_max", outcome->plane_bytes_nic_max[i]);
 	}
 }
 

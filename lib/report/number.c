@@ -29,7 +29,7 @@ const char *number_count(struct text *ret, uint64_t value)
 		snprintf(ret->at, sizeof(ret->at), "%.1f M", (double)value / 1e6);
 		return ret->at;
 	}
-	number_grouped(ret, (value + 500000) / 1000000);
+	number_grouped(ret, value / 1000000 + (value % 1000000 >= 500000));
 	strcat(ret->at, " M"); // at most 18 of 48 characters are in use
 	return ret->at;
 }
@@ -73,7 +73,7 @@ const char *number_rate(struct text *ret, double bits_per_s)
 
 const char *number_share(struct text *ret, double share)
 {
-	if (share != 0 && share < 0.00001)
+	if (share > 0 && share < 0.00001)
 		snprintf(ret->at, sizeof(ret->at), "< 0.001 %%");
 	else
 		snprintf(ret->at, sizeof(ret->at), "%.3f %%", share * 100);

@@ -42,7 +42,7 @@ static void sample_line(FILE *to, const struct world *world)
 	fprintf(to,
 		"  %s: %s of %s groups, %s of %s buckets, %" PRIu32 " of %" PRIu32
 		" ring steps per loop;\n",
-		plan->sample.is_on ? "sample" : "all",
+		plan->sample.is_on ? "sample" : "whole job",
 		number_grouped(&text[0], world->job.group_count),
 		number_grouped(&text[1], plan->groups_all),
 		number_grouped(&text[2], group->bucket_count),
@@ -142,8 +142,8 @@ static uint32_t rows_of(const struct world *world, struct row *rows, uint32_t *r
 static void row_print(FILE *to, const struct row *row)
 {
 	const struct collective *slowest = &row->slowest;
-	struct text bytes, time, error;
-	char steps[24], groups[24];
+	struct text bytes, time;
+	char steps[24], groups[24], error[64] = "all run";
 	snprintf(steps, sizeof(steps), "%" PRIu64 "/%" PRIu64, slowest->steps_run,
 		 slowest->steps_all);
 	snprintf(groups, sizeof(groups), "%" PRIu32 "/%" PRIu32, row->finished, row->groups);
@@ -155,8 +155,10 @@ static void row_print(FILE *to, const struct row *row)
 		fprintf(to, "%s\n", NOT_FINISHED);
 		return;
 	}
-	fprintf(to, "%9s +- %-9s %9.3f\n", number_time(&time, slowest->outcome->whole_ps),
-		number_time(&error, slowest->outcome->whole_error_ps),
+	if (slowest->is_extrapolated)
+		snprintf(error, sizeof(error), "+- %s",
+			 number_time(&time, slowest->outcome->whole_error_ps));
+	fprintf(to, "%9s %-12s %9.3f\n", number_time(&time, slowest->outcome->whole_ps), error,
 		(double)slowest->outcome->busbw_bytes_per_s / 1e9);
 }
 
@@ -168,8 +170,8 @@ static void collectives(FILE *to, const struct report_input *input)
 		return;
 	uint32_t left_out = rows_of(input->world, rows, &count);
 	fprintf(to, "\nCollectives (slowest group; extrapolated where not all ring steps ran)\n");
-	fprintf(to, "  %-18s %-14s %8s %4s %7s %8s %9s    %-9s %9s\n", "label", "kind", "buffer",
-		"x", "groups", "steps", "time", "error", "busbw GB/s");
+	fprintf(to, "  %-18s %-14s %8s %4s %7s %8s %9s %-12s %9s\n", "label", "kind", "buffer", "x",
+		"groups", "steps", "time", "error", "busbw GB/s");
 	for (uint32_t i = 0; i < count; i++)
 		row_print(to, &rows[i]);
 	if (left_out > 0)
@@ -286,13 +288,16 @@ static void balance(FILE *to, const struct report_input *input)
 	planes_of(&planes, input);
 	fprintf(to, "\nPlanes (wire bytes of data)\n");
 	for (uint32_t i = 0; i < planes.count; i++)
-		fprintf(to, "%s%3" PRIu32 ": %9s%s", i % 6 == 0 ? "  " : "  ", i,
+		fprintf(to, "%s%3" PRIu32 ": %9s%s", "  ", i,
 			number_bytes(&text, transport->plane_bytes[i]),
 			i % 6 == 5 || i + 1 == planes.count ? "\n" : "");
-	if (planes.max_to_mean > 0)
-		fprintf(to, "  max/mean - 1: %s over planes, %s over NICs and planes\n",
-			number_share(&(struct text){0}, planes.max_to_mean - 1),
-			number_share(&text, planes.nic_max_to_mean - 1));
+	if (planes.max_to_mean == 0)
+		return;
+	fprintf(to, "  max/mean - 1: %s over planes, ",
+		number_share(&text, planes.max_to_mean - 1));
+	fprintf(to, "%s over NICs and planes\n",
+		is_sampled(input) ? NOT_IN_SAMPLE
+				  : number_share(&text, planes.nic_max_to_mean - 1));
 }
 
 // ---------------------------------------------------------------- the run itself
@@ -306,6 +311,9 @@ static void conservation_line(FILE *to, const struct report_input *input)
 		number_grouped(&text[0], sum.sent), sum.holds ? "=" : "IS NOT",
 		number_grouped(&text[1], sum.delivered), number_grouped(&text[2], sum.dropped),
 		number_grouped(&text[3], sum.held));
+	if (sum.unsent > 0)
+		fprintf(to, "  packets made, but not sent yet: %s\n",
+			number_grouped(&text[0], sum.unsent));
 	if (!sum.holds)
 		fprintf(to, "  BROKEN RESULT: packets are missing or counted twice\n");
 }
@@ -323,6 +331,15 @@ static void speed(FILE *to, const struct report_input *input)
 			cpu_s * 1e9 / (double)input->hops);
 	fprintf(to, "  %.2f s wall, %.2f s CPU, peak memory %s\n", input->wall_s, input->cpu_s,
 		number_memory(&text[2], input->memory_peak_bytes));
+}
+
+// The short table names conservation only where it fails.
+static void broken(FILE *to, const struct report_input *input)
+{
+	struct conservation sum;
+	conservation_of(&sum, input);
+	if (!sum.holds)
+		conservation_line(to, input);
 }
 
 // Prints `text` broken at spaces, so that each line holds at most `width` characters.
@@ -392,8 +409,10 @@ void report_table(FILE *to, const struct report_input *input)
 	if (!input->is_short)
 		messages(to, input);
 	flows(to, input);
-	if (input->is_short)
+	if (input->is_short) {
+		broken(to, input);
 		return;
+	}
 	congestion(to, input);
 	drops(to, input);
 	balance(to, input);

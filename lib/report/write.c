@@ -30,12 +30,12 @@ static int path_of(char ret[PATH_BYTES], const char *dir, const char *name, bool
 	return length < PATH_BYTES ? 0 : -ENAMETOOLONG;
 }
 
-static int write_failed(struct refusal *refusal, const char *path, int code)
+static int write_failed(struct refusal *refusal, const char *dir, int code)
 {
 	if (refusal == NULL)
 		return code;
 	*refusal = (struct refusal){0};
-	snprintf(refusal->file, sizeof(refusal->file), "%s", path);
+	snprintf(refusal->file, sizeof(refusal->file), "%.255s", dir);
 	snprintf(refusal->text, sizeof(refusal->text),
 		 "cannot write the result: %s; name a folder that exists and can be written",
 		 strerror(-code));
@@ -117,5 +117,5 @@ int report_write(const struct report_input *input, struct refusal *refusal)
 	if (code == 0)
 		return 0;
 	temporaries_remove(input, outputs);
-	return write_failed(refusal, path[0] != '\0' ? path : input->out_dir, code);
+	return write_failed(refusal, input->out_dir, code);
 }

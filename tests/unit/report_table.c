@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of the table for people: one table as a whole, and what other runs must and must not say.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "report_world.h"
+
+static struct fake *(*const fakes[])(void) = {fake_ring, fake_sample, fake_flows, fake_unfinished,
+					      fake_silence};
+#define FAKE_COUNT (sizeof(fakes) / sizeof(*fakes))
+
+static char *table_of(const struct fake *fake)
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *to = open_memstream(&text, &bytes);
+	assert_non_null(to);
+	report_table(to, &fake->input);
+	fclose(to);
+	return text;
+}
+
+static void says(const char *text, const char *what)
+{
+	if (strstr(text, what) == NULL)
+		fail_msg("the table lacks \"%s\":\n%s", what, text);
+}
+
+static void says_not(const char *text, const char *what)
+{
+	if (strstr(text, what) != NULL)
+		fail_msg("the table has \"%s\":\n%s", what, text);
+}
+
+static const char golden[] =
+	"ring-16: done at 55.00 ms of virtual time, digest 0123456789abcdef\n"
+	"\n"
+	"What ran\n"
+	"  traffic ring, seed 18446744073709551615\n"
+	"  16 NICs x 2 planes of 100.0 Gb/s, base round trip 8.123 us, 12 switches\n"
+	"  whole job: 1 of 1 groups, 2 of 2 buckets, 15 of 15 ring steps per loop;\n"
+	"  1,000,000 of 1,000,000 data packets (planned)\n"
+	"  1,000,000 data packets sent\n"
+	"\n"
+	"Goodput (payload received over the fabric, while traffic ran: 40.00 ms)\n"
+	"  total 800.0 Gb/s, per receiving NIC 100.0 Gb/s (8 NICs), 4.000 GB in all\n"
+	"\n"
+	"Collectives (slowest group; extrapolated where not all ring steps ran)\n"
+	"  label              kind             buffer    x  groups    steps      time error        "
+	"busbw GB/s\n"
+	"  first              all_reduce     1.000 GB    1     1/1    30/30  20.00 ms all run      "
+	"   93.750\n"
+	"  second             all_gather     16.00 MB    1     1/1    15/15  25.00 ms all run      "
+	"    0.600\n"
+	"\n"
+	"Message latency in us (posted to completed at the sender)\n"
+	"  pair                 count           p50           p99         p99.9           max\n"
+	"  same_rack                0                                             no messages\n"
+	"  same_t0                200        19.903        29.711        29.900        29.900\n"
+	"  across_t1           20,000        21.999        31.807        31.983        31.999\n"
+	"\n"
+	"Congestion\n"
+	"  ECN marks                               25,000    2.500 % of data packets\n"
+	"  trims in the core                        1,000    0.100 % of data packets\n"
+	"  trims at the last hop                      600    0.060 % of data packets\n"
+	"  retransmissions                          2,000    0.200 % of data packets\n"
+	"    nack                                   1,500\n"
+	"    timeout                                    0\n"
+	"    hole                                     500\n"
+	"  deepest data queue                    270.0 kB\n"
+	"\n"
+	"Drops\n"
+	"  queue_full                                  40\n"
+	"  random_loss                                 60\n"
+	"  unknown_qp                                   3\n"
+	"\n"
+	"Planes (wire bytes of data)\n"
+	"    0:  2.200 GB    1:  1.800 GB\n"
+	"  max/mean - 1: 10.000 % over planes, 20.000 % over NICs and planes\n"
+	"\n"
+	"Run\n"
+	"  packets: sent 1,200,000 = delivered 1,199,900 + dropped 100 + held 0\n"
+	"  speed: 2,000,000 data packets/s, 10.0 M hops/s, 100.0 ns per hop (CPU time)\n"
+	"  0.62 s wall, 0.50 s CPU, peak memory 96.00 MiB\n"
+	"\n"
+	"What this rests on\n"
+	"  calibrated\n"
+	"    - forward time of a chunk: 5.3 ms\n"
+	"  assumed\n"
+	"    - cable lengths: 5 m to the rack's switches and 50 m above them, because no source "
+	"gives any; 5\n"
+	"      ns a metre\n"
+	"  fact\n"
+	"    - planes: 2\n"
+	"\n"
+	"Files in out: result.json\n"
+	"  message_same_t0.hdr\n"
+	"  message_across_t1.hdr\n"
+	"Again: weft sim ring-16.yaml --seed 18446744073709551615\n"
+	"weft 0.1.0 (abc)\n";
+
+static void a_whole_run_gives_this_table(void **state)
+{
+	(void)state;
+	struct fake *fake = fake_ring();
+	fake->input.out_dir = "out";
+	char *text = table_of(fake);
+	assert_string_equal(text, golden);
+	free(text);
+	fake_free(fake);
+}
+
+static void no_line_is_longer_than_100_columns(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < FAKE_COUNT; i++) {
+		struct fake *fake = fakes[i]();
+		memset(fake->buckets[0].label, 'w', sizeof(fake->buckets[0].label) - 1);
+		char *text = table_of(fake), *rest = text;
+		for (char *line = strsep(&rest, "\n"); line != NULL; line = strsep(&rest, "\n"))
+			assert_true(strlen(line) <= 100);
+		free(text);
+		fake_free(fake);
+	}
+}
+
+static void a_sample_says_what_it_cannot_give(void **state)
+{
+	(void)state;
+	struct fake *fake = fake_sample();
+	char *text = table_of(fake);
+	says(text, "sample: 2 of 32 groups, 1 of 22 buckets, 12 of 255 ring steps per loop;");
+	says(text, "17.2 M of 51,000 M data packets (planned)");
+	says(text, "trunks thinned to 2 of 32");
+	says(text, "12/510  16.00 ms +- 250.0 us");
+	says(text,
+	     "same_rack                0                                             "
+	     "no messages\n");
+	says(text,
+	     "same_t0                200        19.903                  "
+	     "not valid in this sample\n");
+	says(text,
+	     "across_t1           20,000        21.999        31.807    "
+	     "not valid in this sample\n");
+	says(text, "2.500 % of data packets (indication)");
+	says(text, "deepest data queue           not valid in this sample");
+	says_not(text, "31.999"); // the largest latency that was seen
+	says_not(text, "31.983"); // p99.9 of what ran
+	says_not(text, "270.0 kB");
+	free(text);
+	fake_free(fake);
+}
+
+static void a_partial_run_says_so_at_the_top(void **state)
+{
+	(void)state;
+	struct fake *fake = fake_flows();
+	for (int is_short = 0; is_short < 2; is_short++) {
+		fake->input.is_short = is_short;
+		char *text = table_of(fake);
+		says(text,
+		     "flows-4: limit at 3.000 ms of virtual time, digest 0123456789abcdef\n"
+		     "PARTIAL RESULT: the workload is not complete");
+		says(text, "raise limits.packets.");
+		says(text, "Flow completion time");
+		free(text);
+	}
+	fake_free(fake);
+	fake = fake_unfinished();
+	char *text = table_of(fake);
+	says(text, "PARTIAL RESULT");
+	says(text, "0/1    15/15 not finished\n");
+	free(text);
+	fake_free(fake);
+}
+
+static void a_whole_run_does_not_call_itself_partial(void **state)
+{
+	(void)state;
+	struct fake *fake = fake_ring();
+	char *text = table_of(fake);
+	says_not(text, "PARTIAL");
+	says_not(text, "BROKEN");
+	says_not(text, "not valid");
+	free(text);
+	fake_free(fake);
+}
+
+static void a_lost_packet_breaks_the_result_in_every_table(void **state)
+{
+	(void)state;
+	struct fake *fake = fake_ring();
+	fake->input.delivered--;
+	for (int is_short = 0; is_short < 2; is_short++) {
+		fake->input.is_short = is_short;
+		char *text = table_of(fake);
+		says(text, "sent 1,200,000 IS NOT delivered 1,199,899 + dropped 100 + held 0");
+		says(text, "BROKEN RESULT");
+		free(text);
+	}
+	fake_free(fake);
+}
+
+static void the_short_table_leaves_the_details_out(void **state)
+{
+	(void)state;
+	struct fake *fake = fake_ring();
+	fake->input.is_short = true;
+	char *text = table_of(fake);
+	says(text, "ring-16: done");
+	says(text, "total 800.0 Gb/s");
+	says(text, "93.750");
+	says_not(text, "What ran");
+	says_not(text, "Drops");
+	says_not(text, "Again");
+	free(text);
+	fake_free(fake);
+}
+
+static void the_slowest_of_equal_buckets_is_shown(void **state)
+{
+	(void)state;
+	struct fake *fake = fake_sample();
+	fake->buckets[1] = fake->buckets[0];
+	fake->collectives[1].whole_ps = 17 * PS_PER_MS;
+	fake->collectives[1].busbw_bytes_per_s = UINT64_C(80000000000);
+	fake->collectives[2] = (struct outcome_collective){.bucket = 1};
+	fake->outcome.collective_count = 3;
+	char *text = table_of(fake);
+	says(text, "2/3   12/510  17.00 ms +- 0 ps");
+	says(text, "80.000\n");
+	says_not(text, "16.00 ms");
+	free(text);
+	fake_free(fake);
+}
+
+static void many_kinds_of_collectives_are_cut_and_counted(void **state)
+{
+	(void)state;
+	enum { many = 50 };
+	static struct bucket buckets[many];
+	static struct outcome_collective collectives[many];
+	struct fake *fake = fake_ring();
+	for (uint32_t i = 0; i < many; i++) {
+		buckets[i] = fake->buckets[0];
+		buckets[i].bytes += i;
+		collectives[i] = fake->collectives[0];
+		collectives[i].bucket = i;
+	}
+	fake->world.job.buckets = buckets;
+	fake->world.job.bucket_count = many;
+	fake->outcome.collectives = collectives;
+	fake->outcome.collective_count = many;
+	char *text = table_of(fake);
+	says(text, "and 10 more in result.json\n");
+	free(text);
+	fake_free(fake);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_whole_run_gives_this_table),
+		cmocka_unit_test(no_line_is_longer_than_100_columns),
+		cmocka_unit_test(a_sample_says_what_it_cannot_give),
+		cmocka_unit_test(a_partial_run_says_so_at_the_top),
+		cmocka_unit_test(a_whole_run_does_not_call_itself_partial),
+		cmocka_unit_test(a_lost_packet_breaks_the_result_in_every_table),
+		cmocka_unit_test(the_short_table_leaves_the_details_out),
+		cmocka_unit_test(the_slowest_of_equal_buckets_is_shown),
+		cmocka_unit_test(many_kinds_of_collectives_are_cut_and_counted),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
