@@ -142,7 +142,7 @@ int endpoint_create(struct endpoint **ret, struct arena *arena,
 // Bytes one more QP draws. All QPs of an endpoint are drawn by endpoint_create().
 uint64_t endpoint_qp_bytes(const struct transport_config *config);
 
-// Bytes that endpoint_create() draws in all, its QPs included.
+// The most that endpoint_create() draws in all, its QPs included.
 uint64_t endpoint_bytes(const struct transport_config *config, uint32_t qp_max);
 
 // Opens QP number `qpn` (0 .. qp_max-1) in RTS. Once per QP; draws no memory.

@@ -99,6 +99,8 @@ struct qp {
 	uint32_t news_from, news_to; // arrivals above a hole not yet reported lie in [from, to)
 	uint32_t stash_count;
 	uint16_t rqmsn_wanted; // WRITE_WITH_IMM to complete next
+	uint32_t ar_psn;       // newest PSN that asked for a SACK
+	bool is_ar_open;       // and packets before it were not here then
 	bool has_received;     // at least one packet
 	uint8_t penalty;       // of the receiver half, for the next SACK
 	uint64_t rcvd_bytes;   // wire bytes, each PSN once

@@ -243,6 +243,21 @@ static void receive_again(struct endpoint *endpoint, struct qp *qp, uint32_t ind
 	answer_sack(endpoint, qp, index, trigger, out);
 }
 
+// A packet that asks for a SACK may overtake others on its way. What they carried would then wait
+// for the sender's timer, so the request is answered once more when all before it is here.
+static bool is_ar_settled(struct qp *qp, const struct packet *packet, uint32_t psn)
+{
+	if ((packet->bth & PACKET_AR) && psn_distance(psn, qp->rcv_next) > 0 &&
+	    (!qp->is_ar_open || psn_distance(psn, qp->ar_psn) > 0)) {
+		qp->is_ar_open = true;
+		qp->ar_psn = psn;
+	}
+	if (!qp->is_ar_open || psn_distance(qp->ar_psn, qp->rcv_next) >= 0)
+		return false;
+	qp->is_ar_open = false;
+	return true;
+}
+
 static bool is_sack_due(const struct endpoint *endpoint, const struct qp *qp,
 			const struct packet *packet, bool is_first)
 {
@@ -263,7 +278,8 @@ static void receive_new(struct endpoint *endpoint, struct qp *qp, uint32_t index
 	bool is_first = !qp->has_received;
 	qp->has_received = true;
 	accept(endpoint, qp, packet, trigger->psn);
-	if (is_sack_due(endpoint, qp, packet, is_first))
+	bool is_settled = is_ar_settled(qp, packet, trigger->psn);
+	if (is_settled || is_sack_due(endpoint, qp, packet, is_first))
 		answer_sack(endpoint, qp, index, trigger, out);
 	else
 		packet_put(out->packets, index);

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rotation and health of entropy values: equal shares, one lost turn, retirement and its limits.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../lib/transport/path.h"
+
+#define RETRY_PS (100 * PS_PER_US)
+
+struct rig {
+	struct path_shape shape;
+	struct path_set set;
+	uint8_t memory[4096];
+};
+
+static struct rig *open_rig(enum path_policy policy, uint32_t planes, uint32_t per_plane,
+			    uint64_t seed)
+{
+	struct rig *rig = calloc(1, sizeof(*rig));
+	assert_non_null(rig);
+	rig->shape = (struct path_shape){.planes = planes,
+					 .per_plane = per_plane,
+					 .index_mask = 255,
+					 .policy = policy,
+					 .retry_ps = RETRY_PS};
+	assert_true(path_bytes(&rig->shape) <= sizeof(rig->memory));
+	path_init(&rig->set, &rig->shape, rig->memory, rng_of(seed, RNG_QP, 1));
+	return rig;
+}
+
+// Counts a round of picks on `plane` per EV number; returns how many different ones came.
+static uint32_t round_of(struct rig *rig, uint32_t plane, uint32_t picks, uint32_t seen[256],
+			 ps_t now)
+{
+	uint32_t different = 0;
+	memset(seen, 0, 256 * sizeof(seen[0]));
+	for (uint32_t i = 0; i < picks; i++) {
+		uint32_t index = path_pick(&rig->set, plane, PATH_NO_EV, now);
+		assert_true(index < rig->shape.planes * rig->shape.per_plane);
+		assert_int_equal(index % rig->shape.planes, plane);
+		different += seen[index]++ == 0;
+	}
+	return different;
+}
+
+static void each_round_visits_each_ev_of_a_plane_once(void **state)
+{
+	(void)state;
+	const uint32_t planes[] = {1, 2, 3, 8, 16};
+	uint32_t seen[256];
+	for (uint32_t p = 0; p < 5; p++) {
+		struct rig *rig = open_rig(PATH_MRC, planes[p], 16, p);
+		for (uint32_t i = 0; i < 40; i++)
+			assert_int_equal(round_of(rig, i % planes[p], 16, seen, 0), 16);
+		free(rig);
+	}
+}
+
+static void rounds_differ_from_each_other(void **state)
+{
+	(void)state;
+	struct rig *rig = open_rig(PATH_ROTATE, 1, 64, 3);
+	uint32_t firsts[64] = {0};
+	uint32_t different = 0;
+	for (uint32_t round = 0; round < 64; round++) {
+		uint32_t first = path_pick(&rig->set, 0, PATH_NO_EV, 0);
+		different += firsts[first]++ == 0;
+		for (uint32_t i = 1; i < 64; i++)
+			path_pick(&rig->set, 0, PATH_NO_EV, 0);
+	}
+	assert_true(different > 20); // 64 draws of 64 values: about 40 are different
+	free(rig);
+}
+
+static void a_marked_ev_loses_exactly_one_turn(void **state)
+{
+	(void)state;
+	uint32_t seen[256];
+	struct rig *rig = open_rig(PATH_MRC, 2, 16, 9);
+	assert_true(path_skip(&rig->set, 7));
+	assert_false(path_skip(&rig->set, 7)); // a second mark in the same turn changes nothing
+	assert_int_equal(round_of(rig, 1, 15, seen, 0), 15);
+	assert_int_equal(seen[7], 0);
+	assert_int_equal(round_of(rig, 1, 16, seen, 0), 16);
+	assert_int_equal(seen[7], 1);
+	assert_int_equal(round_of(rig, 0, 16, seen, 0), 16); // the other plane never noticed
+	free(rig);
+}
+
+static void a_lost_ev_rests_until_its_retry_time(void **state)
+{
+	(void)state;
+	uint32_t seen[256];
+	struct rig *rig = open_rig(PATH_MRC, 1, 16, 9);
+	assert_true(path_retire(&rig->set, 5, 0));
+	assert_false(path_retire(&rig->set, 5, 0));
+	assert_false(path_skip(&rig->set, 5));
+	for (uint32_t round = 0; round < 10; round++) {
+		assert_int_equal(round_of(rig, 0, 15, seen, RETRY_PS - 1), 15);
+		assert_int_equal(seen[5], 0);
+	}
+	assert_int_equal(round_of(rig, 0, 16, seen, RETRY_PS + 2 * PS_PER_US), 16);
+	assert_int_equal(seen[5], 1);
+	assert_int_equal(rig->set.planes[0].bad, 0);
+	assert_int_equal(rig->set.planes[0].unusable, 0);
+	free(rig);
+}
+
+static void a_quarter_of_a_plane_is_never_retired(void **state)
+{
+	(void)state;
+	const uint32_t counts[] = {1, 2, 4, 8, 16, 64};
+	uint32_t seen[256];
+	for (uint32_t c = 0; c < 6; c++) {
+		struct rig *rig = open_rig(PATH_MRC, 2, counts[c], 4);
+		uint32_t retired = 0;
+		for (uint32_t i = 0; i < counts[c]; i++)
+			retired += path_retire(&rig->set, 2 * i + 1, 0);
+		uint32_t floor = counts[c] < 4 ? 1 : counts[c] / 4;
+		assert_int_equal(counts[c] - retired, floor);
+		assert_int_equal(round_of(rig, 1, 100, seen, 0), floor);
+		assert_int_equal(round_of(rig, 0, counts[c], seen, 0), counts[c]);
+		free(rig);
+	}
+}
+
+static void there_is_an_ev_even_when_all_are_skipped(void **state)
+{
+	(void)state;
+	struct rig *rig = open_rig(PATH_MRC, 1, 8, 4);
+	for (uint32_t i = 0; i < 8; i++) {
+		path_retire(&rig->set, i, 0);
+		path_skip(&rig->set, i);
+	}
+	for (uint32_t i = 0; i < 100; i++)
+		assert_true(path_pick(&rig->set, 0, PATH_NO_EV, 0) < 8);
+	assert_true(path_pick(&rig->set, 0, 7, 0) < 8);
+	free(rig);
+}
+
+static void a_repair_takes_another_ev(void **state)
+{
+	(void)state;
+	struct rig *rig = open_rig(PATH_MRC, 2, 4, 4);
+	for (uint32_t i = 0; i < 200; i++)
+		assert_int_not_equal(path_pick(&rig->set, 1, 2 * (i % 4) + 1, 0), 2 * (i % 4) + 1);
+	free(rig);
+	rig = open_rig(PATH_MRC, 1, 1, 4); // there is no other
+	assert_int_equal(path_pick(&rig->set, 0, 0, 0), 0);
+	free(rig);
+}
+
+static void oblivious_rotation_ignores_feedback(void **state)
+{
+	(void)state;
+	uint32_t seen[256];
+	struct rig *rig = open_rig(PATH_ROTATE, 1, 16, 4);
+	assert_false(path_skip(&rig->set, 3));
+	assert_false(path_retire(&rig->set, 4, 0));
+	assert_int_equal(round_of(rig, 0, 16, seen, 0), 16);
+	free(rig);
+}
+
+static void a_single_path_is_one_ev_for_ever(void **state)
+{
+	(void)state;
+	struct rig *rig = open_rig(PATH_SINGLE, 4, 16, 4);
+	uint32_t index = path_pick(&rig->set, 0, PATH_NO_EV, 0);
+	for (uint32_t i = 0; i < 50; i++)
+		assert_int_equal(path_pick(&rig->set, i % 4, index, 0), index);
+	assert_int_equal(path_control(&rig->set, 1), path_value(&rig->set, index));
+	free(rig);
+}
+
+static void an_ev_of_another_qp_is_not_ours(void **state)
+{
+	(void)state;
+	struct rig *rig = open_rig(PATH_MRC, 3, 64, 4); // 192 EVs in 8 bits
+	for (uint32_t i = 0; i < 192; i++)
+		assert_int_equal(path_index(&rig->set, path_value(&rig->set, i)), i);
+	assert_int_equal(path_index(&rig->set, rig->set.upper | 192), PATH_NO_EV);
+	assert_int_equal(path_index(&rig->set, (rig->set.upper ^ 256) | 1), PATH_NO_EV);
+	for (uint32_t i = 0; i < 100; i++)
+		assert_int_equal(path_index(&rig->set, path_control(&rig->set, 2)) % 3, 2);
+	free(rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_round_visits_each_ev_of_a_plane_once),
+		cmocka_unit_test(rounds_differ_from_each_other),
+		cmocka_unit_test(a_marked_ev_loses_exactly_one_turn),
+		cmocka_unit_test(a_lost_ev_rests_until_its_retry_time),
+		cmocka_unit_test(a_quarter_of_a_plane_is_never_retired),
+		cmocka_unit_test(there_is_an_ev_even_when_all_are_skipped),
+		cmocka_unit_test(a_repair_takes_another_ev),
+		cmocka_unit_test(oblivious_rotation_ignores_feedback),
+		cmocka_unit_test(a_single_path_is_one_ev_for_ever),
+		cmocka_unit_test(an_ev_of_another_qp_is_not_ours),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
