@@ -9,18 +9,24 @@
 #include <weft/bitmap.h>
 #include <weft/fabric.h>
 
+#include "batch.h"
 #include "port.h"
 #include "route.h"
 
-// How far the routing of an arrival runs ahead of its queueing, and the reading of its descriptor
-// ahead of the routing: the time of a cache miss or two.
-#define ROUTE_AHEAD 4u
+// How far reading a descriptor runs ahead: the time of a cache miss or two.
 #define READ_AHEAD 8u
-static_assert((ROUTE_AHEAD & (ROUTE_AHEAD - 1)) == 0, "indexes a ring by mask");
+
+// Arrivals that go to the same port.
+struct batch {
+	struct arrival *arrivals;
+	struct arrival *spare; // a place as large, free for use
+	uint32_t count;
+};
 
 struct switch_ {
-	struct port *ports;   // [port_count]
-	uint64_t *backlogged; // bit per port; may also be set for a port that has drained
+	struct port *ports;  // [port_count]
+	uint64_t *busy;	     // bit per port: has packets waiting, or arrivals in this window
+	uint32_t *batch_end; // [port_count] arrivals of a port, then their end; 0 between windows
 	uint32_t port_count;
 	struct route route;
 	struct fabric_counters counters;
@@ -49,9 +55,10 @@ int switch_create(struct switch_ **ret, struct arena *arena, const struct topolo
 	const struct switch_plan *plan = &topology->switches[switch_index];
 	struct switch_ *self = arena_draw(arena, ARENA_FABRIC, 1, sizeof *self);
 	struct port *ports = arena_draw(arena, ARENA_FABRIC, plan->port_count, sizeof *ports);
-	uint64_t *backlogged = arena_draw(arena, ARENA_FABRIC, BITMAP_WORDS(plan->port_count),
-					  sizeof *backlogged);
-	if (self == NULL || ports == NULL || backlogged == NULL)
+	uint64_t *busy = arena_draw(arena, ARENA_FABRIC, BITMAP_WORDS(plan->port_count),
+				    sizeof *busy);
+	uint32_t *batch_end = arena_draw(arena, ARENA_FABRIC, plan->port_count, sizeof *batch_end);
+	if (self == NULL || ports == NULL || busy == NULL || batch_end == NULL)
 		return refuse(refusal, -ENOMEM, "no memory for switch % with % ports", switch_index,
 			      plan->port_count, 0);
 	for (uint32_t i = 0; i < plan->port_count; i++) {
@@ -61,71 +68,91 @@ int switch_create(struct switch_ **ret, struct arena *arena, const struct topolo
 		ports[i].rng = rng_of(seed, RNG_PORT, (uint64_t)switch_index << 16 | i);
 	}
 	self->ports = ports;
-	self->backlogged = backlogged;
+	self->busy = busy;
+	self->batch_end = batch_end;
 	self->port_count = plan->port_count;
 	self->route = plan->route;
 	*ret = self;
 	return 0;
 }
 
-// Routes the packet of an arrival and starts to fetch the port it will need.
-static inline uint32_t switch_route(const struct switch_ *self, const struct outbox *out,
-				    const struct arrival *arrival)
+// Routes every arrival: sets its port to the out-port in a copy at `to`, and counts by out-port.
+// Returns how many have a way.
+static uint32_t switch_route(struct switch_ *self, const struct inbox *in, struct arrival *to,
+			     struct outbox *out)
 {
-	struct packet *packet = packet_at(out->packets, arrival->packet);
-	packet->hop++;
-	uint32_t port = route_port(&self->route, packet);
-	if (port != ROUTE_NONE) {
-		__builtin_prefetch(&self->ports[port], 1);
-		__builtin_prefetch(&self->ports[port].rng, 1);
-	}
-	return port;
-}
-
-static inline void switch_forward(struct switch_ *self, struct outbox *out,
-				  const struct arrival *arrival, uint32_t port)
-{
-	if (__builtin_expect(port == ROUTE_NONE, 0)) {
-		self->counters.dropped[DROP_NO_ROUTE]++;
-		packet_put(out->packets, arrival->packet);
-		return;
-	}
-	bool waits = port_accept(&self->ports[port], out, &self->counters, arrival->packet,
-				 arrival->at);
-	if (waits)
-		bitmap_set(self->backlogged, port);
-}
-
-static void switch_take(struct switch_ *self, const struct arrival *arrivals, uint32_t count,
-			struct outbox *out)
-{
-	uint32_t ports[ROUTE_AHEAD]; // out-ports of the arrivals that are routed and not yet queued
-	for (uint32_t i = 0; i < count + ROUTE_AHEAD; i++) {
-		if (i >= ROUTE_AHEAD)
-			switch_forward(self, out, &arrivals[i - ROUTE_AHEAD],
-				       ports[i % ROUTE_AHEAD]);
-		if (i < count)
-			ports[i % ROUTE_AHEAD] = switch_route(self, out, &arrivals[i]);
+	const struct arrival *from = in->runs[0].first; // the runs lie one behind the other
+	uint32_t count = in->arrival_count, kept = 0;
+	const struct arrival_run *last = &in->runs[in->run_count - 1];
+	check(last->first + last->count == from + count);
+	for (uint32_t i = 0; i < count; i++) {
 		if (i + READ_AHEAD < count)
-			__builtin_prefetch(packet_at(out->packets, arrivals[i + READ_AHEAD].packet),
-					   1);
+			__builtin_prefetch(packet_at(out->packets, from[i + READ_AHEAD].packet), 1);
+		struct packet *packet = packet_at(out->packets, from[i].packet);
+		packet->hop++;
+		uint32_t port = route_port(&self->route, packet);
+		if (__builtin_expect(port == ROUTE_NONE, 0)) {
+			self->counters.dropped[DROP_NO_ROUTE]++;
+			packet_put(out->packets, from[i].packet);
+			continue;
+		}
+		to[kept++] = (struct arrival){from[i].at, from[i].packet, port};
+		self->batch_end[port]++;
+		bitmap_set(self->busy, port);
 	}
+	return kept;
 }
 
-// Brings the ports with waiting packets to the end of the window. Returns when the first of those
-// that still have some can start the next, or PS_NEVER.
-static ps_t switch_drain(struct switch_ *self, ps_t until, struct outbox *out)
+// Brings arrivals that go to the same port together, in ascending order of ports. Afterwards
+// batch_end is the end of each busy port's batch in `to`.
+static void switch_group(struct switch_ *self, const struct arrival *from, uint32_t count,
+			 struct arrival *to)
+{
+	uint32_t end = 0;
+	for (uint32_t word = 0; word < BITMAP_WORDS(self->port_count); word++) {
+		for (uint64_t bits = self->busy[word]; bits != 0; bits &= bits - 1) {
+			uint32_t port = word * 64 + (uint32_t)__builtin_ctzll(bits);
+			uint32_t first = end;
+			end += self->batch_end[port];
+			self->batch_end[port] = first;
+		}
+	}
+	for (uint32_t i = 0; i < count; i++)
+		to[self->batch_end[from[i].port]++] = from[i];
+}
+
+// Gives a port its arrivals and brings it to the end of the window.
+static void switch_serve(struct switch_ *self, struct port *port, struct batch batch, ps_t until,
+			 struct outbox *out)
+{
+	if (batch.count > 1)
+		batch_sort(batch.arrivals, batch.count, batch.spare);
+	check(batch.count == 0 || batch.arrivals[batch.count - 1].at < until);
+	for (uint32_t i = 0; i < batch.count; i++)
+		port_accept(port, out, &self->counters, batch.arrivals[i].packet,
+			    batch.arrivals[i].at);
+	port_advance(port, out, &self->counters, until - 1);
+}
+
+// Serves every busy port; `arrivals` are grouped by port. Returns when the first port that still
+// has packets can start one, or PS_NEVER.
+static ps_t switch_walk(struct switch_ *self, struct batch all, ps_t until, struct outbox *out)
 {
 	ps_t next = PS_NEVER;
+	uint32_t first = 0;
 	for (uint32_t word = 0; word < BITMAP_WORDS(self->port_count); word++) {
-		for (uint64_t bits = self->backlogged[word]; bits != 0; bits &= bits - 1) {
+		for (uint64_t bits = self->busy[word]; bits != 0; bits &= bits - 1) {
 			uint32_t index = word * 64 + (uint32_t)__builtin_ctzll(bits);
 			struct port *port = &self->ports[index];
-			port_advance(port, out, &self->counters, until - 1);
+			uint32_t end = all.count > 0 ? self->batch_end[index] : first;
+			struct batch batch = {all.arrivals + first, all.spare + first, end - first};
+			switch_serve(self, port, batch, until, out);
+			self->batch_end[index] = 0;
+			first = end;
 			if (port_is_backlogged(port))
 				next = ps_min(next, ps_max(port->free_at, until));
 			else
-				bitmap_clear(self->backlogged, index);
+				bitmap_clear(self->busy, index);
 		}
 	}
 	return next;
@@ -133,12 +160,12 @@ static ps_t switch_drain(struct switch_ *self, ps_t until, struct outbox *out)
 
 ps_t switch_run(void *self, const struct inbox *in, ps_t until, struct outbox *out)
 {
+	struct batch all = {in->scratch[0], in->scratch[1], 0};
 	if (in->arrival_count > 0) {
-		const struct arrival *arrivals = merge_runs(in);
-		check(arrivals[in->arrival_count - 1].at < until);
-		switch_take(self, arrivals, in->arrival_count, out);
+		all.count = switch_route(self, in, all.spare, out);
+		switch_group(self, all.spare, all.count, all.arrivals);
 	}
-	return switch_drain(self, until, out);
+	return switch_walk(self, all, until, out);
 }
 
 const struct fabric_counters *switch_counters(const struct switch_ *self)

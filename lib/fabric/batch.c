@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stable sort for short lists that are almost in order, and sometimes long ones: insertion in
+// blocks, then merging of neighbouring blocks. A window brings a port a handful of arrivals; an
+// incast some hundreds.
+
+#include "batch.h"
+
+#include <string.h>
+
+#define BLOCK 16u
+
+static void insert_sort(struct arrival *arrivals, uint32_t count)
+{
+	for (uint32_t i = 1; i < count; i++) {
+		struct arrival moved = arrivals[i];
+		uint32_t at = i;
+		for (; at > 0 && arrivals[at - 1].at > moved.at; at--)
+			arrivals[at] = arrivals[at - 1];
+		arrivals[at] = moved;
+	}
+}
+
+// Merges from[0..middle) and from[middle..count) into `to`; at equal time the left goes first.
+static void merge(const struct arrival *from, uint32_t middle, uint32_t count, struct arrival *to)
+{
+	uint32_t left = 0, right = middle;
+	for (uint32_t i = 0; i < count; i++) {
+		bool takes_right = left == middle ||
+			(right < count && from[right].at < from[left].at);
+		to[i] = from[takes_right ? right : left];
+		right += takes_right;
+		left += !takes_right;
+	}
+}
+
+void batch_sort(struct arrival *arrivals, uint32_t count, struct arrival *spare)
+{
+	struct arrival *from = arrivals, *to = spare;
+	for (uint32_t first = 0; first < count; first += BLOCK)
+		insert_sort(&arrivals[first], count - first < BLOCK ? count - first : BLOCK);
+	for (uint32_t width = BLOCK; width < count; width *= 2) {
+		for (uint32_t first = 0; first < count; first += 2 * width) {
+			uint32_t rest = count - first;
+			uint32_t middle = rest < width ? rest : width;
+			merge(&from[first], middle, rest < 2 * width ? rest : 2 * width,
+			      &to[first]);
+		}
+		struct arrival *merged = to;
+		to = from;
+		from = merged;
+	}
+	if (from != arrivals)
+		memcpy(arrivals, from, count * sizeof *from);
+}
