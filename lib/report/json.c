@@ -391,12 +391,11 @@ static void put_speed(json_t *root, const struct report_input *input)
 
 static void put_inputs(json_t *root, const struct report_input *input)
 {
-	const struct scenario *scenario = input->world->scenario;
 	json_t *array = array_in(root, "inputs");
-	for (uint32_t i = 0; i < scenario->input_count; i++) {
+	for (uint32_t i = 0; i < input->input_count; i++) {
 		json_t *row = row_in(array);
-		put_text(row, "origin", origin_name(scenario->inputs[i].origin));
-		put_text(row, "text", scenario->inputs[i].text);
+		put_text(row, "origin", origin_name(input->inputs[i].origin));
+		put_text(row, "text", input->inputs[i].text);
 	}
 }
 

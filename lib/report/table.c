@@ -365,19 +365,18 @@ static void inputs(FILE *to, const struct report_input *input)
 {
 	// What a reader must doubt comes first.
 	const enum input_origin order[] = {INPUT_CALIBRATED, INPUT_ASSUMED, INPUT_FACT};
-	const struct scenario *scenario = input->world->scenario;
-	if (scenario->input_count == 0)
+	if (input->input_count == 0)
 		return;
 	fprintf(to, "\nWhat this rests on\n");
 	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++) {
 		bool is_first = true;
-		for (uint32_t k = 0; k < scenario->input_count; k++) {
-			if (scenario->inputs[k].origin != order[i])
+		for (uint32_t k = 0; k < input->input_count; k++) {
+			if (input->inputs[k].origin != order[i])
 				continue;
 			if (is_first)
 				fprintf(to, "  %s\n", origin_name(order[i]));
 			is_first = false;
-			wrapped(to, scenario->inputs[k].text, 94);
+			wrapped(to, input->inputs[k].text, 94);
 		}
 	}
 }

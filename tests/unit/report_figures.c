@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "figures.h"
-#include "report_world.h"
+#include "report_runs.h"
 
 static void traffic_time_is_the_union_of_collectives(void **state)
 {

@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <jansson.h>
 
-#include "report_world.h"
+#include "report_runs.h"
 
 #define FIELDS_MAX 512
 

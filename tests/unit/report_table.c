@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "report_world.h"
+#include "report_runs.h"
 
 static struct fake *(*const fakes[])(void) = {fake_ring, fake_sample, fake_flows, fake_unfinished,
 					      fake_silence};

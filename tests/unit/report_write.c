@@ -16,14 +16,15 @@
 #include <unistd.h>
 
 #include "hdr.h"
-#include "report_world.h"
+#include "report_runs.h"
 
-static char dir[64];
+static char dir[256];
 
 static int make_dir(void **state)
 {
 	(void)state;
-	strcpy(dir, "/tmp/weft_report_XXXXXX");
+	const char *parent = getenv("TMPDIR");
+	snprintf(dir, sizeof(dir), "%s/weft_report_XXXXXX", parent != NULL ? parent : P_tmpdir);
 	return mkdtemp(dir) == NULL;
 }
 

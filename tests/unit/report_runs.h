@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ran in the small world of report_world.h: a ring that ran whole, a sample of a model's job,
+// flows that were cut off.
+#pragma once
+
+#include "report_world.h"
+
+// Two buckets over one group of 16 ranks on 4 hosts, all of it run; the second starts while the
+// first runs.
+static inline struct fake *fake_ring(void)
+{
+	struct fake *fake = fake_world("ring-16");
+	struct world *world = &fake->world;
+	fake_counters(fake);
+	fake->scenario.traffic.kind = TRAFFIC_RING;
+	fake->groups[0] = (struct group){.ranks = 16, .ranks_per_host = 4, .bucket_count = 2};
+	fake->buckets[0] = (struct bucket){.kind = COLLECTIVE_ALL_REDUCE,
+					   .bytes = UINT64_C(1000000000),
+					   .siblings = 1,
+					   .label = "first"};
+	fake->buckets[1] = (struct bucket){.kind = COLLECTIVE_ALL_GATHER,
+					   .bytes = UINT64_C(16000000),
+					   .siblings = 1,
+					   .label = "second"};
+	world->job.group_count = 1;
+	world->job.bucket_count = 2;
+	world->job.ring.channels = 2;
+	world->plan = (struct sample_plan){
+		.groups_all = 1, .buckets_all = 2, .packets = 1000000, .packets_all = 1000000};
+	// 10 ms .. 30 ms and 25 ms .. 50 ms: traffic for 40 ms; then 5 ms of silence
+	fake->collectives[0] = (struct outcome_collective){
+		.start_ps = 10 * PS_PER_MS,
+		.end_ps = 30 * PS_PER_MS,
+		.whole_ps = 20 * PS_PER_MS,
+		.busbw_bytes_per_s = UINT64_C(93750000000)};
+	fake->collectives[1] = (struct outcome_collective){
+		.bucket = 1,
+		.start_ps = 25 * PS_PER_MS,
+		.end_ps = 50 * PS_PER_MS,
+		.whole_ps = 25 * PS_PER_MS,
+		.busbw_bytes_per_s = UINT64_C(600000000)};
+	fake->outcome.collective_count = 2;
+	fake->outcome.end_ps = 50 * PS_PER_MS;
+	fake->outcome.transport.payload_bytes_placed = UINT64_C(4000000000);
+	fake_latencies(&fake->outcome.message_ns[PAIR_SAME_T0], 200, 10000, 100);
+	fake_latencies(&fake->outcome.message_ns[PAIR_ACROSS_T1], 20000, 12000, 1);
+	fake->input.end = "done";
+	fake->input.now_ps = 55 * PS_PER_MS;
+	fake->scenario.input_count = 3;
+	fake->scenario.inputs[0].origin = INPUT_FACT;
+	strcpy(fake->scenario.inputs[0].text, "planes: 2");
+	fake->scenario.inputs[1].origin = INPUT_ASSUMED;
+	strcpy(fake->scenario.inputs[1].text,
+	       "cable lengths: 5 m to the rack's switches and 50 m above them, because no source "
+	       "gives any; 5 ns a metre");
+	fake->scenario.inputs[2].origin = INPUT_CALIBRATED;
+	strcpy(fake->scenario.inputs[2].text, "forward time of a chunk: 5.3 ms");
+	fake->input.inputs = fake->scenario.inputs;
+	fake->input.input_count = fake->scenario.input_count;
+	fake->input.command = "weft sim ring-16.yaml --seed 18446744073709551615";
+	return fake;
+}
+
+// A sample of a model's job: 2 of 32 groups, 2 of 22 buckets, 12 of 255 steps.
+static inline struct fake *fake_sample(void)
+{
+	struct fake *fake = fake_ring();
+	struct world *world = &fake->world;
+	strcpy(fake->scenario.name, "model-sample");
+	fake->scenario.traffic.kind = TRAFFIC_MODEL;
+	strcpy(fake->scenario.traffic.model, "llama-3.1-405b-azure");
+	fake->buckets[1].kind = COLLECTIVE_REDUCE_SCATTER;
+	fake->buckets[1].siblings = 7;
+	for (uint32_t i = 0; i < 2; i++)
+		fake->groups[i] = (struct group){.ranks = 256,
+						 .ranks_per_host = 2,
+						 .bucket_first = i,
+						 .bucket_count = 1,
+						 .stage = 3,
+						 .index = 4 + i};
+	world->job.group_count = 2;
+	world->job.ring.steps_max = 12;
+	world->topology.nics = 8192;
+	world->topology.hosts = 128;
+	world->fabric.thin_kept = 2;
+	world->fabric.thin_of = 32;
+	world->plan = (struct sample_plan){.sample = {.is_on = true, .steps = 8, .fill = 4},
+					   .groups_all = 32,
+					   .buckets_all = 22,
+					   .packets = 17200000,
+					   .packets_all = UINT64_C(51000000000)};
+	fake->collectives[0].whole_ps = 16 * PS_PER_MS;
+	fake->collectives[0].whole_error_ps = PS_PER_MS / 4;
+	fake->collectives[1].group = 1;
+	return fake;
+}
+
+// Four flows to two receivers, cut off by a limit while two packets wait in switches and one in a
+// host; one collective that never ends beside them would not be a flow: there is none.
+static inline struct fake *fake_flows(void)
+{
+	struct fake *fake = fake_world("flows-4");
+	fake_counters(fake);
+	fake->scenario.traffic.kind = TRAFFIC_FLOWS;
+	const struct flow flows[] = {{0, 8, 1000000, 2 * PS_PER_MS},
+				     {1, 8, 1000000, PS_PER_MS},
+				     {2, 8, 1000000, PS_PER_MS},
+				     {0, 9, 1000000, PS_PER_MS}};
+	memcpy(fake->flows, flows, sizeof(flows));
+	fake->world.flows = fake->flows;
+	fake->world.flow_count = 4;
+	fake->outcome.transport.payload_bytes_placed = 3000000;
+	fake->outcome.end_ps = 2 * PS_PER_MS;
+	fake->outcome.plane_bytes_nic_max[0] = 800000000;
+	fake_latencies(&fake->outcome.flow_ns, 3, 700000, 50000);
+	fake_latencies(&fake->outcome.message_ns[PAIR_SAME_RACK], 3, 700000, 50000);
+	hist_add(&fake->outcome.message_ns[PAIR_SAME_RACK], 1500000000); // above the range
+	fake->input.delivered -= 2;
+	fake->input.held = 3;
+	fake->input.held_unsent = 1;
+	fake->input.end = "limit";
+	fake->input.is_partial = true;
+	fake->input.limit_option = "limits.packets";
+	fake->input.now_ps = 3 * PS_PER_MS;
+	return fake;
+}
+
+// One collective of the ring did not end.
+static inline struct fake *fake_unfinished(void)
+{
+	struct fake *fake = fake_ring();
+	fake->collectives[1] = (struct outcome_collective){
+		.bucket = 1, .start_ps = 25 * PS_PER_MS, .end_ps = 27 * PS_PER_MS};
+	fake->input.end = "time";
+	fake->input.is_partial = true;
+	return fake;
+}
+
+// A world in which nothing happened.
+static inline struct fake *fake_silence(void)
+{
+	struct fake *fake = fake_world("silence");
+	fake->input.end = "interrupted";
+	fake->input.is_partial = true;
+	return fake;
+}
