@@ -73,13 +73,23 @@ void scenario_defaults(struct scenario *ret)
 	ret->fabric.thin_of = 1;
 }
 
-// The sample as a whole: `off` in an assignment takes back what the file says.
-static void forget_sample(struct draft *draft)
+// `sample=off` takes back what the file says of a sample, but not what other assignments say.
+static int forget_sample(struct draft *draft)
 {
 	const struct scenario_key *keys = scenario_keys();
-	for (int i = 0; keys[i].path != NULL; i++)
-		if (strncmp(keys[i].path, "sample.", 7) == 0 && !draft->key_marks[i].is_set)
-			draft->is_given[i] = false;
+	int off = scenario_key_find("sample");
+	if (!draft->is_given[off] || !draft->key_marks[off].is_set)
+		return 0;
+	for (int i = 0; keys[i].path != NULL; i++) {
+		if (strncmp(keys[i].path, "sample.", 7) != 0 || !draft->is_given[i])
+			continue;
+		if (draft->key_marks[i].is_set)
+			return draft_refuse(draft, draft->key_marks[i],
+					    "%s has no effect here; assignment %u says sample=off",
+					    keys[i].path, draft->key_marks[off].line);
+		draft->is_given[i] = false;
+	}
+	return 0;
 }
 
 // Reads one assignment, "fabric.planes=4", the `number`th of the command line.
@@ -113,8 +123,6 @@ static int read_assignment(struct draft *draft, const char *text, uint32_t numbe
 	draft->is_given[index] = true;
 	draft->key_marks[index] = mark;
 	draft->value_marks[index] = (struct mark){number, (uint32_t)(equals - text) + 2, true};
-	if (strcmp(path, "sample") == 0)
-		forget_sample(draft);
 	const struct scalar value = {equals + 1, strlen(equals + 1), true};
 	return draft_store(draft, draft->scenario, key, &value, draft->value_marks[index]);
 }
@@ -129,7 +137,7 @@ static int read_assignments(struct draft *draft, const char *const *sets, uint32
 		if (rc != 0)
 			return rc;
 	}
-	return 0;
+	return forget_sample(draft);
 }
 
 // The steps after loading. Lists come late: their checks need the fabric's figures.

@@ -31,33 +31,40 @@ static struct mark section_mark(const struct draft *draft, const struct scenario
 	return mark;
 }
 
+// First what every scenario needs: the use of other keys depends on it.
+static int check_needed(struct draft *draft)
+{
+	const struct scenario_key *keys = scenario_keys();
+	for (int i = 0; keys[i].path != NULL; i++)
+		if (keys[i].use == USE_ALWAYS && !draft->is_given[i] &&
+		    scenario_key_is_required(&keys[i]) && !scenario_key_is_element(&keys[i]))
+			return draft_refuse(draft, section_mark(draft, &keys[i]), "%s is missing",
+					    keys[i].path);
+	return 0;
+}
+
+static int check_key_use(struct draft *draft, int index)
+{
+	const struct scenario_key *key = &scenario_keys()[index];
+	bool holds = scenario_use_holds(key->use, draft->scenario);
+	if (holds && scenario_key_is_required(key) && !draft->is_given[index])
+		return draft_refuse(draft, section_mark(draft, key), "%s is missing; %s needs it",
+				    key->path, scenario_use_name(key->use));
+	if (!holds && draft->is_given[index])
+		return draft_refuse(draft, draft->key_marks[index],
+				    "%s has no effect here; it needs %s", key->path,
+				    scenario_use_name(key->use));
+	return 0;
+}
+
 int draft_check_use(struct draft *draft)
 {
 	const struct scenario_key *keys = scenario_keys();
-	for (int pass = 0; pass < 2; pass++) {
-		for (int i = 0; keys[i].path != NULL; i++) {
-			const struct scenario_key *key = &keys[i];
-			bool is_missing = scenario_key_is_required(key) && !draft->is_given[i];
-			if (scenario_key_is_element(key))
-				continue;
-			// First what every scenario needs: other uses depend on it.
-			if (pass == 0 && key->use == USE_ALWAYS && is_missing)
-				return draft_refuse(draft, section_mark(draft, key),
-						    "%s is missing", key->path);
-			if (pass == 0)
-				continue;
-			bool holds = scenario_use_holds(key->use, draft->scenario);
-			if (holds && is_missing)
-				return draft_refuse(draft, section_mark(draft, key),
-						    "%s is missing; %s needs it", key->path,
-						    scenario_use_name(key->use));
-			if (!holds && draft->is_given[i])
-				return draft_refuse(draft, draft->key_marks[i],
-						    "%s has no effect here; it needs %s", key->path,
-						    scenario_use_name(key->use));
-		}
-	}
-	return 0;
+	int rc = check_needed(draft);
+	for (int i = 0; keys[i].path != NULL && rc == 0; i++)
+		if (!scenario_key_is_element(&keys[i]))
+			rc = check_key_use(draft, i);
+	return rc;
 }
 
 // ---------------------------------------------------------------- settling
@@ -86,7 +93,10 @@ void draft_settle(struct draft *draft)
 	transport->trim_nack = transport->trim_nack && fabric->trim_on;
 	if (scenario->traffic.kind == TRAFFIC_RING && scenario->traffic.ring.ranks == 0)
 		scenario->traffic.ring.ranks = fabric->nics;
-	scenario->sample.is_on = is_sampled(draft);
+	if (is_sampled(draft))
+		scenario->sample.is_on = true;
+	else
+		memset(&scenario->sample, 0, sizeof(scenario->sample)); // `off` took it back
 }
 
 // ---------------------------------------------------------------- figures

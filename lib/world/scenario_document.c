@@ -6,7 +6,6 @@
 #include "scenario_draft.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #define TEXT_BYTES_MAX (1u << 20)
@@ -259,12 +258,16 @@ static int key_path(struct draft *draft, char ret[PATH_BYTES], const char *prefi
 	if (strcmp(quoted, "<<") == 0)
 		return draft_refuse(draft, mark,
 				    "merge keys are not read; write the keys out, or use an alias");
-	bool is_top = prefix[0] == '\0';
+	size_t above = strlen(prefix);
 	bool is_word = scalar.length > 0 && strlen(quoted) == scalar.length &&
 		strpbrk(quoted, ".[]?") == NULL;
-	int length = snprintf(ret, PATH_BYTES, "%s%s%s", prefix, is_top ? "" : ".", quoted);
-	if (!is_word || length >= PATH_BYTES)
+	if (!is_word || above + 1 + scalar.length >= PATH_BYTES)
 		return draft_refuse(draft, mark, "`%s` is not a key", quoted);
+	memcpy(ret, prefix, above);
+	if (above > 0)
+		ret[above++] = '.';
+	memcpy(ret + above, scalar.text, scalar.length);
+	ret[above + scalar.length] = '\0';
 	return 0;
 }
 

@@ -282,7 +282,7 @@ static int value_number(uint64_t *ret, const struct measure *measure, const stru
 			struct refusal *refusal)
 {
 	char quoted[SCALAR_QUOTE_BYTES];
-	struct number number;
+	struct number number = {.scale = 1};
 	scalar_quote(quoted, scalar);
 	if (!scalar->is_plain)
 		return refuse_value(refusal, "\"%s\" is a text in quotes; write %s without quotes",

@@ -170,6 +170,8 @@ static const struct broken_set broken_sets[] = {
 	{{"traffic.senders=4"}, 1, 1, "no effect here; it needs traffic.kind incast"},
 	{{"fabric.nics_per_host=3"}, 1, 22, "cannot be cut into hosts of 3"},
 	{{"transport.evs=100", "fabric.planes=4"}, 1, 15, "not a power of two per plane"},
+	{{"sample=off", "sample.steps=4"}, 2, 1, "assignment 1 says sample=off"},
+	{{"sample.steps=4", "sample=off"}, 1, 1, "assignment 2 says sample=off"},
 	{{"name=a\tb"}, 1, 6, "one line without control characters"},
 	{{"name=\xff"}, 1, 6, "is not UTF-8"},
 };

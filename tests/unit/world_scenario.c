@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a scenario is read to: defaults, the shipped scenarios, assignments, aliases; that the
+// documentation lists the same keys; and that no damage to a shipped scenario gets past the reader.
+
+// clang-format off
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+// clang-format on
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <weft/world.h>
+
+#define FILE_BYTES_MAX 65536
+#define FLIPS 4 // bits tried per byte
+
+static struct scenario scenario;
+static char text[FILE_BYTES_MAX];
+
+static size_t source_read(const char *name)
+{
+	char path[512];
+	snprintf(path, sizeof(path), "%s/%s", getenv("WEFT_SOURCE"), name);
+	FILE *file = fopen(path, "rb");
+	if (file == NULL)
+		fail_msg("%s: %s", path, strerror(errno));
+	size_t bytes = fread(text, 1, sizeof(text) - 1, file);
+	fclose(file);
+	assert_true(bytes < sizeof(text) - 1);
+	text[bytes] = '\0';
+	return bytes;
+}
+
+static void parse_good(const char *from, size_t bytes, const char *const *sets, uint32_t count)
+{
+	struct refusal refusal = {0};
+	if (scenario_parse(&scenario, "text", from, bytes, sets, count, &refusal) != 0)
+		fail_msg("%s:%u:%u: %s", refusal.file, refusal.line, refusal.column, refusal.text);
+}
+
+static void parse_shipped(const char *name, const char *const *sets, uint32_t count)
+{
+	char path[256];
+	snprintf(path, sizeof(path), "apps/scenarios/%s", name);
+	parse_good(text, source_read(path), sets, count);
+}
+
+#define FABRIC "fabric: {nics: 8, nics_per_t0: 4, t1_count: 2}\n"
+#define TRAFFIC "traffic: {kind: permutation, bytes: 1MB}\n"
+
+static void parse_text(const char *from)
+{
+	parse_good(from, strlen(from), NULL, 0);
+}
+
+// ---------------------------------------------------------------- meaning
+
+static void what_a_file_leaves_out_has_the_default(void **)
+{
+	parse_text(FABRIC TRAFFIC);
+	assert_string_equal(scenario.name, "unnamed");
+	assert_string_equal(scenario.description, "");
+	assert_string_equal(scenario.path, "text");
+	assert_int_equal(scenario.seed, 1);
+	assert_int_equal(scenario.fabric.kind, TOPOLOGY_CLOS);
+	assert_int_equal(scenario.fabric.planes, 1);
+	assert_int_equal(scenario.fabric.link_rate_bps, 100000000000);
+	assert_int_equal(scenario.fabric.nic_delay_ps, 500 * PS_PER_NS);
+	assert_int_equal(scenario.fabric.queue_bytes, 0);
+	assert_true(scenario.fabric.ecn_on);
+	assert_false(scenario.fabric.ecn_last_hop);
+	assert_true(scenario.fabric.trim_on);
+	assert_int_equal(scenario.fabric.trim_bytes, 142);
+	assert_int_equal(scenario.fabric.trim_choice, TRIM_ARRIVING);
+	assert_int_equal(scenario.fabric.thin_kept, 1);
+	assert_int_equal(scenario.fabric.thin_of, 1);
+	assert_int_equal(scenario.scaleup.rate_bps, 0);
+	assert_int_equal(scenario.transport.ev_count, 256);
+	assert_int_equal(scenario.transport.path_policy, PATH_MRC);
+	assert_int_equal(scenario.transport.rto_ps, 262144 * PS_PER_NS);
+	assert_string_equal(scenario.transport.cc.name, "nscc");
+	assert_int_equal(scenario.transport.cc.qa_gate, 3);
+	assert_false(scenario.transport.cc.disable_qa);
+	assert_int_equal(scenario.traffic.kind, TRAFFIC_PERMUTATION);
+	assert_int_equal(scenario.traffic.bytes, 1000000);
+	assert_ptr_equal(scenario.traffic.flows, scenario.flows);
+	assert_false(scenario.sample.is_on);
+	assert_int_equal(scenario.fault_count, 0);
+	assert_int_equal(scenario.memory_bytes_max, UINT64_C(8) << 30);
+	assert_int_equal(scenario.time_max_ps, 10 * PS_PER_S);
+}
+
+static void figures_that_rooms_share_are_copied(void **)
+{
+	parse_text("fabric: {nics: 8, nics_per_t0: 4, t1_count: 2, planes: 4}\n"
+		   "transport: {payload: 1000B, header: 100B, control: 80B}\n"
+		   "queue: {trim: false}\n" TRAFFIC);
+	assert_int_equal(scenario.fabric.mtu_bytes, 1100);
+	assert_int_equal(scenario.transport.cc.mtu_bytes, 1100);
+	assert_int_equal(scenario.fabric.control_bytes, 80);
+	assert_int_equal(scenario.transport.planes, 4);
+	assert_false(scenario.transport.cc.has_trimming);
+	assert_false(scenario.transport.trim_nack);
+}
+
+static void a_leaf_spine_is_a_clos_with_one_plane(void **)
+{
+	parse_text(
+		"fabric: {topology: leaf-spine, nics: 8, nics_per_t0: 4, t1_count: 2}\n" TRAFFIC);
+	assert_int_equal(scenario.fabric.kind, TOPOLOGY_CLOS);
+	assert_int_equal(scenario.fabric.planes, 1);
+}
+
+static void lists_are_read_in_order(void **)
+{
+	parse_text(FABRIC "traffic:\n  kind: flows\n  flows:\n"
+			  "    - {from: 0, to: 7, bytes: 1MiB}\n"
+			  "    - {from: 3, to: 1, bytes: 10B, start: 2us}\n"
+			  "faults:\n"
+			  "  - {kind: loss, at: all, probability: 0.1%}\n"
+			  "  - kind: link_down\n"
+			  "    at: {t0: 1, up: 1, plane: 0}\n"
+			  "    from: 1us\n"
+			  "    until: 2us\n"
+			  "  - {kind: link_down, at: {plane: 0}, from: 3us}\n"
+			  "  - {kind: link_down, at: {nic: 7, plane: 0}}\n"
+			  "inputs: [{origin: calibrated, text: fitted}]\n");
+	assert_int_equal(scenario.traffic.flow_count, 2);
+	assert_int_equal(scenario.flows[1].from, 3);
+	assert_int_equal(scenario.flows[1].to, 1);
+	assert_int_equal(scenario.flows[1].bytes, 10);
+	assert_int_equal(scenario.flows[1].start_ps, 2 * PS_PER_US);
+	assert_int_equal(scenario.fault_count, 4);
+	assert_int_equal(scenario.faults[0].where, FAULT_AT_ALL);
+	assert_int_equal(scenario.faults[0].loss_ppb, 1000000);
+	assert_int_equal(scenario.faults[0].until_ps, PS_NEVER);
+	assert_int_equal(scenario.faults[1].where, FAULT_AT_TRUNK);
+	assert_int_equal(scenario.faults[1].index, 1);
+	assert_int_equal(scenario.faults[1].port, 1);
+	assert_int_equal(scenario.faults[1].until_ps, 2 * PS_PER_US);
+	assert_int_equal(scenario.fault_lines[1], 9);
+	assert_int_equal(scenario.faults[2].where, FAULT_AT_PLANE);
+	assert_int_equal(scenario.faults[3].where, FAULT_AT_NIC);
+	assert_int_equal(scenario.faults[3].index, 7);
+	assert_int_equal(scenario.input_count, 1);
+	assert_int_equal(scenario.inputs[0].origin, INPUT_CALIBRATED);
+	assert_string_equal(scenario.inputs[0].text, "fitted");
+}
+
+static void an_alias_stands_for_its_anchor(void **)
+{
+	parse_text("name: &n twice\ndescription: *n\n" FABRIC
+		   "traffic: {kind: flows, flows: [&f {from: 0, to: 1, bytes: 5B}, *f]}\n");
+	assert_string_equal(scenario.description, "twice");
+	assert_int_equal(scenario.traffic.flow_count, 2);
+	assert_int_equal(scenario.flows[1].bytes, 5);
+}
+
+static void a_flag_may_say_the_opposite_of_its_field(void **)
+{
+	parse_text(FABRIC TRAFFIC "cc: {quick_adapt: false}\n");
+	assert_true(scenario.transport.cc.disable_qa);
+}
+
+static void an_assignment_replaces_the_value_of_the_file(void **)
+{
+	static const char *const sets[] = {"fabric.nics=64", "name=other name", "traffic.bytes=2MB",
+					   "cc.algorithm=fixed"};
+	const char *from = FABRIC TRAFFIC "name: file\n";
+	parse_good(from, strlen(from), sets, 4);
+	assert_int_equal(scenario.fabric.nics, 64);
+	assert_string_equal(scenario.name, "other name");
+	assert_int_equal(scenario.traffic.bytes, 2000000);
+	assert_string_equal(scenario.transport.cc.name, "fixed");
+}
+
+static void an_assignment_takes_a_sample_back(void **)
+{
+	static const char *const sets[] = {"sample=off"};
+	parse_shipped("azure-gb200-llama405b.yaml", sets, 1);
+	assert_false(scenario.sample.is_on);
+	assert_int_equal(scenario.sample.packets_max, 0);
+}
+
+// ---------------------------------------------------------------- shipped scenarios
+
+static void the_azure_scenario_is_what_its_sources_say(void **)
+{
+	parse_shipped("azure-gb200-llama405b.yaml", NULL, 0);
+	assert_int_equal(scenario.fabric.nics, 128 * 64);
+	assert_int_equal(scenario.fabric.planes, 8);
+	assert_int_equal(scenario.fabric.mtu_bytes, 4096 + 162);
+	assert_int_equal(scenario.scaleup.rate_bps, UINT64_C(7200000000000));
+	assert_int_equal(scenario.traffic.kind, TRAFFIC_MODEL);
+	assert_string_equal(scenario.traffic.model, "llama-3.1-405b-azure");
+	assert_int_equal(scenario.traffic.ring.chunk_bytes_max, 2 << 20);
+	assert_true(scenario.sample.is_on);
+	assert_true(scenario.sample.packets_max <= 40000000);
+	assert_true(scenario.input_count >= 10);
+}
+
+static void the_trace_scenario_needs_its_file(void **)
+{
+	static const char *const sets[] = {"traffic.trace=a.txt", "fabric.nics=64"};
+	struct refusal refusal = {0};
+	size_t bytes = source_read("apps/scenarios/trace-default.yaml");
+	assert_int_equal(scenario_parse(&scenario, "text", text, bytes, NULL, 0, &refusal),
+			 -EINVAL);
+	assert_non_null(strstr(refusal.text, "traffic.trace is missing"));
+	parse_good(text, bytes, sets, 2);
+	assert_string_equal(scenario.traffic.trace, "a.txt");
+	assert_int_equal(scenario.fabric.nics, 64);
+}
+
+// Calls `visit` with the name of each shipped scenario; returns their number.
+static uint32_t shipped_each(void (*visit)(const char *name))
+{
+	char path[512];
+	uint32_t count = 0;
+	snprintf(path, sizeof(path), "%s/apps/scenarios", getenv("WEFT_SOURCE"));
+	DIR *folder = opendir(path);
+	assert_non_null(folder);
+	for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+		if (strstr(entry->d_name, ".yaml") == NULL)
+			continue;
+		visit(entry->d_name);
+		count++;
+	}
+	closedir(folder);
+	return count;
+}
+
+static void check_shipped(const char *name)
+{
+	static const char *const sets[] = {"traffic.trace=a.txt"};
+	parse_shipped(name, sets, strcmp(name, "trace-default.yaml") == 0 ? 1 : 0);
+	assert_int_equal(strncmp(name, scenario.name, strlen(scenario.name)), 0);
+	assert_true(strlen(scenario.description) > 10);
+	assert_true(scenario.input_count > 0);
+}
+
+static void every_shipped_scenario_is_read(void **)
+{
+	assert_true(shipped_each(check_shipped) >= 9);
+}
+
+// ---------------------------------------------------------------- damage
+
+// Reads damaged text from a block of exactly its size, so that a sanitizer sees the end. An
+// accepted scenario must still have what every scenario needs.
+static void parse_damaged(const char *from, size_t bytes)
+{
+	struct refusal refusal = {0};
+	char *copy = malloc(bytes == 0 ? 1 : bytes);
+	assert_non_null(copy);
+	memcpy(copy, from, bytes);
+	int rc = scenario_parse(&scenario, "damaged", copy, bytes, NULL, 0, &refusal);
+	free(copy);
+	if (rc == 0) {
+		assert_true(scenario.fabric.nics >= 2);
+		assert_true(scenario.fabric.planes >= 1 && scenario.fabric.planes <= PLANES_MAX);
+		assert_true(scenario.traffic.bytes > 0 || scenario.traffic.flow_count > 0 ||
+			    scenario.traffic.model[0] != '\0' || scenario.traffic.trace[0] != '\0');
+		return;
+	}
+	assert_int_equal(rc, -EINVAL);
+	assert_string_equal(refusal.file, "damaged");
+	assert_true(refusal.line > 0 && refusal.column > 0 && refusal.text[0] != '\0');
+}
+
+static void cut_shipped(const char *name)
+{
+	char path[256];
+	snprintf(path, sizeof(path), "apps/scenarios/%s", name);
+	size_t bytes = source_read(path);
+	for (size_t at = 0; at < bytes; at++)
+		parse_damaged(text, at);
+}
+
+static void a_cut_scenario_is_read_or_refused(void **)
+{
+	assert_true(shipped_each(cut_shipped) > 0);
+}
+
+static void flip_shipped(const char *name)
+{
+	char path[256];
+	uint32_t dice = 1;
+	snprintf(path, sizeof(path), "apps/scenarios/%s", name);
+	size_t bytes = source_read(path);
+	for (size_t at = 0; at < bytes; at++) {
+		for (uint32_t flip = 0; flip < FLIPS; flip++) {
+			dice = dice * 1664525 + 1013904223;
+			char was = text[at];
+			text[at] ^= (char)(1 + (dice >> 24) % 255);
+			parse_damaged(text, bytes);
+			text[at] = was;
+		}
+	}
+}
+
+static void a_scenario_with_a_wrong_byte_is_read_or_refused(void **)
+{
+	assert_true(shipped_each(flip_shipped) > 0);
+}
+
+// ---------------------------------------------------------------- documentation
+
+static void the_documentation_lists_every_key_and_no_other(void **)
+{
+	uint32_t keys = 0, rows = 0;
+	source_read("docs/scenario.md");
+	for (const struct scenario_key *key = scenario_keys(); key->path != NULL; key++, keys++) {
+		char row[512];
+		snprintf(row, sizeof(row), "\n| `%s` | %s | `%s` | %s |\n", key->path, key->unit,
+			 key->value, key->text);
+		if (strstr(text, row) == NULL)
+			fail_msg("docs/scenario.md lacks:%s", row);
+	}
+	for (const char *row = text; (row = strstr(row, "\n| `")) != NULL; row++)
+		rows++;
+	assert_true(keys > 70);
+	assert_int_equal(rows, keys);
+}
+
+static void the_documented_example_works(void **)
+{
+	source_read("docs/scenario.md");
+	char *from = strstr(text, "```yaml\n");
+	assert_non_null(from);
+	from += strlen("```yaml\n");
+	char *end = strstr(from, "```");
+	assert_non_null(end);
+	parse_good(from, (size_t)(end - from), NULL, 0);
+	assert_string_equal(scenario.name, "first");
+	assert_int_equal(scenario.fault_count, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_a_file_leaves_out_has_the_default),
+		cmocka_unit_test(figures_that_rooms_share_are_copied),
+		cmocka_unit_test(a_leaf_spine_is_a_clos_with_one_plane),
+		cmocka_unit_test(lists_are_read_in_order),
+		cmocka_unit_test(an_alias_stands_for_its_anchor),
+		cmocka_unit_test(a_flag_may_say_the_opposite_of_its_field),
+		cmocka_unit_test(an_assignment_replaces_the_value_of_the_file),
+		cmocka_unit_test(an_assignment_takes_a_sample_back),
+		cmocka_unit_test(the_azure_scenario_is_what_its_sources_say),
+		cmocka_unit_test(the_trace_scenario_needs_its_file),
+		cmocka_unit_test(every_shipped_scenario_is_read),
+		cmocka_unit_test(a_cut_scenario_is_read_or_refused),
+		cmocka_unit_test(a_scenario_with_a_wrong_byte_is_read_or_refused),
+		cmocka_unit_test(the_documentation_lists_every_key_and_no_other),
+		cmocka_unit_test(the_documented_example_works),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
