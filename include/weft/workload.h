@@ -208,6 +208,8 @@ struct sample_plan {
 	uint32_t groups_all, buckets_all;
 	uint64_t packets; // data packets this will send over the fabric, estimated from the slices
 	uint64_t packets_all; // of the whole job
+	uint64_t bytes_run;   // buffers that the run stands for, siblings included
+	uint64_t bytes_all;   // buffers of the whole job
 };
 
 // Cuts `job` down to what `want` allows (groups spread evenly over all, buckets merged into

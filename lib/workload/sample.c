@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+// What part of a job is run packet by packet.
+// Three things can be left out: groups (they share no NIC, and are alike), collectives of a group
+// (equal ones stand for each other), and the later steps of a ring (it is steady once it is full).
+//
+// To fit a number of packets the planner first lowers the steps, but not below STEPS_USEFUL while
+// something else can be left out: fewer give no error worth stating. Then it merges equal
+// collectives and drops the smallest, then it drops groups, and last it lowers the steps to one.
+
+#include <errno.h>
+
+#include <weft/check.h>
+
+#include "cut.h"
+
+#define PACKETS_MAX_DEFAULT UINT64_C(40000000)
+#define FILL_DEFAULT 4u
+#define STEPS_USEFUL 16u
+
+// A plan being weighed. The job's buckets may be in the order of their weight; see merge_all().
+struct planner {
+	struct job *job;
+	uint64_t payload_bytes;
+	struct sample sample;  // 0 = all
+	uint64_t steps_all;    // of the longest loop
+	uint32_t buckets_most; // of any group
+	bool is_merged;
+};
+
+// ---------------------------------------------------------------- counting
+
+static uint64_t count_bucket(const struct planner *planner, const struct group *group,
+			     const struct bucket *bucket)
+{
+	struct ring_config ring = planner->job->ring;
+	uint64_t packets = 0, hosts = group->ranks / group->ranks_per_host;
+	const struct sample *sample = &planner->sample;
+	ring.ranks = group->ranks;
+	ring.steps_max = sample->steps == 0 ? 0 : sample->fill + sample->steps;
+	for (uint32_t channel = 0; channel < ring.channels; channel++) {
+		struct cut cut;
+		cut_of(&cut, &ring, bucket->kind, bucket->bytes, channel);
+		packets += cut_packets(&cut, planner->payload_bytes);
+	}
+	// On each channel one member of a host sends to the next host; the others stay inside.
+	return hosts > 1 ? packets * hosts : 0;
+}
+
+static uint32_t buckets_run(const struct planner *planner, const struct group *group)
+{
+	uint32_t most = planner->sample.buckets;
+	return most == 0 || most > group->bucket_count ? group->bucket_count : most;
+}
+
+static uint32_t groups_run(const struct planner *planner)
+{
+	uint32_t most = planner->sample.groups, all = planner->job->group_count;
+	return most == 0 || most > all ? all : most;
+}
+
+// The groups that are run lie in the middles of equal parts of all.
+static uint32_t group_pick(uint32_t index, uint32_t run, uint32_t all)
+{
+	return (uint32_t)((2 * (uint64_t)index + 1) * all / (2 * (uint64_t)run));
+}
+
+static uint64_t count_packets(const struct planner *planner)
+{
+	uint64_t packets = 0;
+	uint32_t run = groups_run(planner);
+	for (uint32_t i = 0; i < run; i++) {
+		uint32_t pick = group_pick(i, run, planner->job->group_count);
+		const struct group *group = &planner->job->groups[pick];
+		const struct bucket *first = &planner->job->buckets[group->bucket_first];
+		for (uint32_t j = 0; j < buckets_run(planner, group); j++)
+			packets += count_bucket(planner, group, &first[j]);
+	}
+	return packets;
+}
+
+// ---------------------------------------------------------------- merging
+
+// How much of the group's time a bucket stands for: time goes with bytes where bandwidth rules.
+static bool weighs_more(const struct bucket *a, const struct bucket *b)
+{
+	unsigned __int128 left = (unsigned __int128)a->bytes * a->siblings;
+	return left > (unsigned __int128)b->bytes * b->siblings;
+}
+
+static bool runs_before(const struct bucket *a, const struct bucket *b)
+{
+	return a->release_ps < b->release_ps;
+}
+
+// Stable, so that equal buckets keep the order of the job. Lists are short and nearly in order.
+static void sort(struct bucket *buckets, uint32_t count,
+		 bool (*goes_first)(const struct bucket *, const struct bucket *))
+{
+	for (uint32_t i = 1; i < count; i++) {
+		struct bucket bucket = buckets[i];
+		uint32_t at = i;
+		for (; at > 0 && goes_first(&bucket, &buckets[at - 1]); at--)
+			buckets[at] = buckets[at - 1];
+		buckets[at] = bucket;
+	}
+}
+
+// One bucket for all of equal kind and size, released with the first of them.
+static void merge(struct bucket *buckets, struct group *group)
+{
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < group->bucket_count; i++) {
+		uint32_t at = 0;
+		while (at < kept &&
+		       (buckets[at].kind != buckets[i].kind ||
+			buckets[at].bytes != buckets[i].bytes))
+			at++;
+		if (at < kept)
+			buckets[at].siblings += buckets[i].siblings;
+		else
+			buckets[kept++] = buckets[i];
+	}
+	group->bucket_count = kept;
+}
+
+static void merge_all(struct planner *planner)
+{
+	planner->is_merged = true;
+	planner->buckets_most = 0;
+	for (uint32_t i = 0; i < planner->job->group_count; i++) {
+		struct group *group = &planner->job->groups[i];
+		struct bucket *buckets = &planner->job->buckets[group->bucket_first];
+		merge(buckets, group);
+		sort(buckets, group->bucket_count, weighs_more);
+		if (group->bucket_count > planner->buckets_most)
+			planner->buckets_most = group->bucket_count;
+	}
+}
+
+// ---------------------------------------------------------------- fitting
+
+// Sets the most steps, from `floor` up to what is wanted, that fit. False when `floor` does not.
+static bool fit_steps(struct planner *planner, uint32_t wanted, uint32_t floor)
+{
+	struct sample *sample = &planner->sample;
+	sample->steps = wanted;
+	if (count_packets(planner) <= sample->packets_max)
+		return true;
+	uint32_t low = floor, high = wanted; // `high` is too many
+	if (high == 0)
+		high = planner->steps_all > sample->fill
+			? (uint32_t)(planner->steps_all - sample->fill)
+			: 1;
+	sample->steps = low;
+	if (low >= high || count_packets(planner) > sample->packets_max)
+		return false;
+	while (high - low > 1) {
+		sample->steps = low + (high - low) / 2;
+		if (count_packets(planner) <= sample->packets_max)
+			low = sample->steps;
+		else
+			high = sample->steps;
+	}
+	sample->steps = low;
+	return true;
+}
+
+static bool fit(struct planner *planner)
+{
+	struct sample *sample = &planner->sample;
+	uint32_t wanted = sample->steps;
+	if (fit_steps(planner, wanted, STEPS_USEFUL))
+		return true;
+	if (!planner->is_merged)
+		merge_all(planner);
+	if (sample->buckets == 0 || sample->buckets > planner->buckets_most)
+		sample->buckets = planner->buckets_most;
+	for (; sample->buckets > 1; sample->buckets--)
+		if (fit_steps(planner, wanted, STEPS_USEFUL))
+			return true;
+	sample->groups = groups_run(planner);
+	for (; sample->groups > 1; sample->groups -= (sample->groups + 7) / 8)
+		if (fit_steps(planner, wanted, STEPS_USEFUL))
+			return true;
+	return fit_steps(planner, wanted, 1);
+}
+
+// ---------------------------------------------------------------- applying
+
+// Moves the picked groups and their buckets to the front, the buckets in order of release.
+static void cut_job(struct planner *planner)
+{
+	struct job *job = planner->job;
+	uint32_t run = groups_run(planner), all = job->group_count, next = 0;
+	for (uint32_t i = 0; i < run; i++) {
+		struct group group = job->groups[group_pick(i, run, all)];
+		struct bucket *buckets = &job->buckets[group.bucket_first];
+		uint32_t count = buckets_run(planner, &group);
+		if (planner->is_merged)
+			sort(buckets, count, runs_before);
+		for (uint32_t j = 0; j < count; j++)
+			job->buckets[next + j] = buckets[j];
+		group.bucket_first = next;
+		group.bucket_count = count;
+		next += count;
+		job->groups[i] = group;
+	}
+	job->group_count = run;
+	job->bucket_count = next;
+	job->ring.steps_max = planner->sample.steps == 0
+		? 0
+		: planner->sample.fill + planner->sample.steps;
+}
+
+static void measure_job(struct planner *planner)
+{
+	const struct job *job = planner->job;
+	for (uint32_t i = 0; i < job->group_count; i++) {
+		const struct group *group = &job->groups[i];
+		if (group->bucket_count > planner->buckets_most)
+			planner->buckets_most = group->bucket_count;
+		for (uint32_t j = 0; j < group->bucket_count; j++) {
+			enum collective_kind kind = job->buckets[group->bucket_first + j].kind;
+			uint64_t steps = cut_steps_all(group->ranks, kind);
+			if (steps > planner->steps_all)
+				planner->steps_all = steps;
+		}
+	}
+}
+
+// Says in numbers what "all" has come to.
+static struct sample as_run(const struct planner *planner)
+{
+	struct sample sample = planner->sample;
+	if (sample.steps > 0 && sample.steps + (uint64_t)sample.fill >= planner->steps_all)
+		sample.steps = 0;
+	if (sample.groups >= planner->job->group_count)
+		sample.groups = 0;
+	if (planner->is_merged && sample.buckets > planner->buckets_most)
+		sample.buckets = planner->buckets_most;
+	return sample;
+}
+
+static uint64_t bytes_of(const struct job *job)
+{
+	uint64_t bytes = 0;
+	for (uint32_t i = 0; i < job->bucket_count; i++)
+		bytes += job->buckets[i].bytes * job->buckets[i].siblings;
+	return bytes;
+}
+
+int sample_apply(struct job *job, const struct sample *want, uint64_t payload_bytes,
+		 struct sample_plan *ret, struct refusal *refusal)
+{
+	check(payload_bytes > 0);
+	struct planner planner = {.job = job, .payload_bytes = payload_bytes};
+	measure_job(&planner);
+	struct sample_plan plan = {.groups_all = job->group_count,
+				   .buckets_all = job->bucket_count,
+				   .packets_all = count_packets(&planner),
+				   .bytes_all = bytes_of(job)};
+	plan.packets = plan.packets_all;
+	plan.bytes_run = plan.bytes_all;
+	if (!want->is_on) {
+		*ret = plan;
+		return 0;
+	}
+	planner.sample = *want;
+	if (planner.sample.packets_max == 0)
+		planner.sample.packets_max = PACKETS_MAX_DEFAULT;
+	if (planner.sample.fill == 0)
+		planner.sample.fill = FILL_DEFAULT;
+	if (want->buckets > 0)
+		merge_all(&planner);
+	if (!fit(&planner))
+		return refuse(refusal, -EINVAL,
+			      "one group, one collective and one ring step after % to fill are % "
+			      "packets, over the % allowed: allow more, or fewer steps to fill",
+			      planner.sample.fill, (int64_t)count_packets(&planner),
+			      (int64_t)planner.sample.packets_max);
+	planner.sample = as_run(&planner);
+	plan.sample = planner.sample;
+	plan.packets = count_packets(&planner);
+	cut_job(&planner);
+	plan.bytes_run = bytes_of(job);
+	*ret = plan;
+	return 0;
+}
