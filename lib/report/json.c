@@ -159,13 +159,15 @@ static void put_plan(json_t *root, const struct report_input *input)
 	put(to, "sampled", json_boolean(plan->sample.is_on));
 	put_count(to, "groups_run", world->job.group_count);
 	put_count(to, "groups_all", plan->groups_all);
-	put_count(to, "buckets_run", world->job.groups[0].bucket_count);
+	put_count(to, "buckets_run", world->job.bucket_count);
 	put_count(to, "buckets_all", plan->buckets_all);
 	put_count(to, "ring_steps_max", world->job.ring.steps_max);
 	put_count(to, "fill_steps", plan->sample.fill);
 	put_count(to, "channels", world->job.ring.channels);
 	put_count(to, "packets_run", plan->packets);
 	put_count(to, "packets_all", plan->packets_all);
+	put_count(to, "bytes_run", plan->bytes_run);
+	put_count(to, "bytes_all", plan->bytes_all);
 }
 
 // ---------------------------------------------------------------- what came out

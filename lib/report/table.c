@@ -45,10 +45,12 @@ static void sample_line(FILE *to, const struct world *world)
 		plan->sample.is_on ? "sample" : "whole job",
 		number_grouped(&text[0], world->job.group_count),
 		number_grouped(&text[1], plan->groups_all),
-		number_grouped(&text[2], group->bucket_count),
+		number_grouped(&text[2], world->job.bucket_count),
 		number_grouped(&text[3], plan->buckets_all), steps, steps_all);
-	fprintf(to, "  %s of %s data packets (planned)\n", number_count(&text[4], plan->packets),
+	fprintf(to, "  %s of %s data packets (planned)", number_count(&text[4], plan->packets),
 		number_count(&text[5], plan->packets_all));
+	fprintf(to, ", for %s of %s of buffers\n", number_bytes(&text[0], plan->bytes_run),
+		number_bytes(&text[1], plan->bytes_all));
 	if (world->fabric.thin_kept < world->fabric.thin_of)
 		fprintf(to,
 			"  trunks thinned to %" PRIu32 " of %" PRIu32

@@ -25,8 +25,12 @@ static inline struct fake *fake_ring(void)
 	world->job.group_count = 1;
 	world->job.bucket_count = 2;
 	world->job.ring.channels = 2;
-	world->plan = (struct sample_plan){
-		.groups_all = 1, .buckets_all = 2, .packets = 1000000, .packets_all = 1000000};
+	world->plan = (struct sample_plan){.groups_all = 1,
+					   .buckets_all = 2,
+					   .packets = 1000000,
+					   .packets_all = 1000000,
+					   .bytes_run = 1016000000,
+					   .bytes_all = 1016000000};
 	// 10 ms .. 30 ms and 25 ms .. 50 ms: traffic for 40 ms; then 5 ms of silence
 	fake->collectives[0] = (struct outcome_collective){
 		.start_ps = 10 * PS_PER_MS,
@@ -88,7 +92,9 @@ static inline struct fake *fake_sample(void)
 					   .groups_all = 32,
 					   .buckets_all = 22,
 					   .packets = 17200000,
-					   .packets_all = UINT64_C(51000000000)};
+					   .packets_all = UINT64_C(51000000000),
+					   .bytes_run = UINT64_C(1112000000),
+					   .bytes_all = UINT64_C(32000000000)};
 	fake->collectives[0].whole_ps = 16 * PS_PER_MS;
 	fake->collectives[0].whole_error_ps = PS_PER_MS / 4;
 	fake->collectives[1].group = 1;

@@ -44,7 +44,7 @@ static const char golden[] =
 	"  traffic ring, seed 18446744073709551615\n"
 	"  16 NICs x 2 planes of 100.0 Gb/s, base round trip 8.123 us, 12 switches\n"
 	"  whole job: 1 of 1 groups, 2 of 2 buckets, 15 of 15 ring steps per loop;\n"
-	"  1,000,000 of 1,000,000 data packets (planned)\n"
+	"  1,000,000 of 1,000,000 data packets (planned), for 1.016 GB of 1.016 GB of buffers\n"
 	"  1,000,000 data packets sent\n"
 	"\n"
 	"Goodput (payload received over the fabric, while traffic ran: 40.00 ms)\n"
@@ -134,8 +134,9 @@ static void a_sample_says_what_it_cannot_give(void **state)
 	(void)state;
 	struct fake *fake = fake_sample();
 	char *text = table_of(fake);
-	says(text, "sample: 2 of 32 groups, 1 of 22 buckets, 12 of 255 ring steps per loop;");
-	says(text, "17.2 M of 51,000 M data packets (planned)");
+	says(text, "sample: 2 of 32 groups, 2 of 22 buckets, 12 of 255 ring steps per loop;");
+	says(text,
+	     "17.2 M of 51,000 M data packets (planned), for 1.112 GB of 32.00 GB of buffers\n");
 	says(text, "trunks thinned to 2 of 32");
 	says(text, "12/510  16.00 ms +- 250.0 us");
 	says(text,
