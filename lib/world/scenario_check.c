@@ -112,6 +112,51 @@ static struct mark either_mark(const struct draft *draft, const char *first, con
 	return draft_is_given(draft, first) ? draft_mark(draft, first) : draft_mark(draft, second);
 }
 
+// That hosts fit below one switch and the switches are filled: `below` NICs hang below each, as the
+// key `path` says.
+static int check_below(struct draft *draft, const char *path, uint32_t below)
+{
+	const struct fabric_config *fabric = &draft->scenario->fabric;
+	if (fabric->nics % below != 0)
+		return draft_refuse(draft, draft_mark(draft, path),
+				    "%s: %u NICs do not fill whole switches of %u NICs", path,
+				    fabric->nics, below);
+	if (below % fabric->nics_per_host != 0)
+		return draft_refuse(draft, draft_mark(draft, path),
+				    "%s: %u is not a multiple of fabric.nics_per_host, %u", path,
+				    below, fabric->nics_per_host);
+	return 0;
+}
+
+static int check_clos(struct draft *draft)
+{
+	const struct fabric_config *fabric = &draft->scenario->fabric;
+	if (fabric->t1_count == 0 && fabric->nics > fabric->nics_per_t0)
+		return draft_refuse(draft, draft_mark(draft, "fabric.t1_count"),
+				    "fabric.t1_count: %u T0 switches need T1 switches above them",
+				    fabric->nics / fabric->nics_per_t0);
+	return check_below(draft, "fabric.nics_per_t0", fabric->nics_per_t0);
+}
+
+static int check_fat_tree(struct draft *draft)
+{
+	const struct fabric_config *fabric = &draft->scenario->fabric;
+	uint64_t pod = (uint64_t)fabric->tor_nics * fabric->pod_tors;
+	if (fabric->nics % pod != 0)
+		return draft_refuse(draft, draft_mark(draft, "fabric.pod_tors"),
+				    "fabric.pod_tors: %u NICs do not fill whole pods of %llu NICs",
+				    fabric->nics, (unsigned long long)pod);
+	if (fabric->cores % fabric->pod_aggs != 0)
+		return draft_refuse(draft, draft_mark(draft, "fabric.cores"),
+				    "fabric.cores: %u is not a multiple of fabric.pod_aggs, %u",
+				    fabric->cores, fabric->pod_aggs);
+	if (fabric->cores == 0 && fabric->nics > pod)
+		return draft_refuse(draft, draft_mark(draft, "fabric.cores"),
+				    "fabric.cores: %llu pods need core switches above them",
+				    (unsigned long long)(fabric->nics / pod));
+	return check_below(draft, "fabric.tor_nics", fabric->tor_nics);
+}
+
 static int check_fabric(struct draft *draft)
 {
 	const struct fabric_config *fabric = &draft->scenario->fabric;
@@ -120,11 +165,13 @@ static int check_fabric(struct draft *draft)
 				    either_mark(draft, "fabric.nics_per_host", "fabric.nics"),
 				    "fabric.nics_per_host: %u NICs cannot be cut into hosts of %u",
 				    fabric->nics, fabric->nics_per_host);
-	if (fabric->kind == TOPOLOGY_FAT_TREE && fabric->cores % fabric->pod_aggs != 0)
-		return draft_refuse(draft, draft_mark(draft, "fabric.cores"),
-				    "fabric.cores: %u is not a multiple of fabric.pod_aggs, %u",
-				    fabric->cores, fabric->pod_aggs);
-	return 0;
+	if (fabric->nics_per_host * fabric->planes > MACHINE_PORTS_MAX)
+		return draft_refuse(
+			draft, either_mark(draft, "fabric.nics_per_host", "fabric.planes"),
+			"fabric.nics_per_host: %u NICs of %u planes; a host has at most "
+			"%u ports",
+			fabric->nics_per_host, fabric->planes, (uint32_t)MACHINE_PORTS_MAX);
+	return fabric->kind == TOPOLOGY_FAT_TREE ? check_fat_tree(draft) : check_clos(draft);
 }
 
 static int check_queue(struct draft *draft)
@@ -220,12 +267,42 @@ static int check_ring(struct draft *draft)
 	return 0;
 }
 
-static int check_traffic(struct draft *draft)
+static int check_slices(struct draft *draft)
+{
+	const struct ring_config *ring = &draft->scenario->traffic.ring;
+	const char *slices = "traffic.slices";
+	if (ring->slices > ring->chunk_bytes_max)
+		return draft_refuse(draft, draft_mark(draft, slices),
+				    "traffic.slices: there are more slices than bytes in a chunk");
+	if (ring->credits <= ring->slices)
+		return draft_refuse(
+			draft, either_mark(draft, "traffic.credits", slices),
+			"traffic.credits: %u credits let a ring of %u slices stand still; "
+			"take more credits than slices",
+			ring->credits, ring->slices);
+	return 0;
+}
+
+static int check_model(struct draft *draft)
+{
+	const char *name = draft->scenario->traffic.model;
+	char list[256] = "";
+	if (model_find(name) != NULL)
+		return 0;
+	for (uint32_t i = 0; model_all[i] != NULL; i++) {
+		size_t used = strlen(list);
+		snprintf(list + used, sizeof(list) - used, "%s%s", i == 0 ? "" : ", ",
+			 model_all[i]->name);
+	}
+	return draft_refuse(draft, draft_mark(draft, "traffic.model"),
+			    "traffic.model: there is no model `%s`; it may be: %s", name, list);
+}
+
+static int check_messages(struct draft *draft)
 {
 	const struct traffic_config *traffic = &draft->scenario->traffic;
 	uint32_t nics = draft->scenario->fabric.nics;
-	bool is_message = traffic->kind == TRAFFIC_PERMUTATION || traffic->kind == TRAFFIC_INCAST;
-	if (is_message && traffic->bytes > UINT32_MAX)
+	if (traffic->bytes > UINT32_MAX)
 		return draft_refuse(draft, draft_mark(draft, "traffic.bytes"),
 				    "traffic.bytes: a message has at most 4294967295 B");
 	if (traffic->kind == TRAFFIC_INCAST && traffic->senders >= nics)
@@ -233,14 +310,22 @@ static int check_traffic(struct draft *draft)
 				    "traffic.senders: %u senders and a receiver need more than %u "
 				    "NICs",
 				    traffic->senders, nics);
-	bool is_ring = traffic->kind == TRAFFIC_RING || traffic->kind == TRAFFIC_MODEL ||
-		traffic->kind == TRAFFIC_TRACE;
-	if (is_ring && traffic->ring.slices > traffic->ring.chunk_bytes_max)
-		return draft_refuse(draft, draft_mark(draft, "traffic.slices"),
-				    "traffic.slices: more slices than bytes in a chunk");
-	if (traffic->kind == TRAFFIC_RING)
-		return check_ring(draft);
 	return 0;
+}
+
+static int check_traffic(struct draft *draft)
+{
+	enum traffic_kind kind = draft->scenario->traffic.kind;
+	int rc = 0;
+	if (kind == TRAFFIC_PERMUTATION || kind == TRAFFIC_INCAST)
+		rc = check_messages(draft);
+	if (kind == TRAFFIC_RING)
+		rc = check_ring(draft);
+	if (kind == TRAFFIC_MODEL)
+		rc = check_model(draft);
+	if (rc == 0 && scenario_use_holds(USE_PIPELINED, draft->scenario))
+		rc = check_slices(draft);
+	return rc;
 }
 
 int draft_check(struct draft *draft)

@@ -22,6 +22,9 @@ static int check_index(struct draft *draft, const char *path, uint32_t value, ui
 {
 	if (!draft_is_given(draft, path) || value < count)
 		return 0;
+	if (count == 0)
+		return draft_refuse(draft, draft_mark(draft, path),
+				    "%s: %u does not exist; there is none", path, value);
 	return draft_refuse(draft, draft_mark(draft, path),
 			    "%s: %u does not exist; it may be 0 to %u", path, value, count - 1);
 }

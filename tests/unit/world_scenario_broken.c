@@ -103,7 +103,16 @@ static const struct broken broken_files[] = {
 	{"74-input-origin.yaml", 8, 14, "it may be: fact, assumed, calibrated"},
 	{"75-key-is-a-list.yaml", 2, 3, "a key is a word, not a list"},
 	{"76-scaleup-alone.yaml", 8, 3, "it needs fabric.nics_per_host above 1"},
-	{"77-window-below-packet.yaml", 9, 11, "sends nothing"},
+	{"77-t0-not-filled.yaml", 4, 16, "10 NICs do not fill whole switches of 4 NICs"},
+	{"78-host-over-two-t0.yaml", 4, 16, "4 is not a multiple of fabric.nics_per_host, 8"},
+	{"79-t0-without-t1.yaml", 5, 13, "2 T0 switches need T1 switches"},
+	{"80-host-with-many-ports.yaml", 4, 18, "a host has at most 4096 ports"},
+	{"81-pods-not-filled.yaml", 6, 13, "10 NICs do not fill whole pods of 4 NICs"},
+	{"82-cores-uneven.yaml", 8, 10, "3 is not a multiple of fabric.pod_aggs, 2"},
+	{"83-no-such-model.yaml", 8, 10, "there is no model `llama-9`; it may be: "},
+	{"84-credits-too-few.yaml", 6, 43, "take more credits than slices"},
+	{"85-credits-of-barrier.yaml", 6, 50, "with traffic.form pipelined"},
+	{"86-window-below-packet.yaml", 9, 11, "sends nothing"},
 };
 #define BROKEN_FILES (sizeof(broken_files) / sizeof(broken_files[0]))
 
