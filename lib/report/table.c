@@ -397,7 +397,7 @@ static void files(FILE *to, const struct report_input *input)
 	}
 	if (input->command != NULL)
 		fprintf(to, "Again: %s\n", input->command);
-	fprintf(to, "weft %s\n", input->version);
+	fprintf(to, "%s\n", input->version);
 }
 
 void report_table(FILE *to, const struct report_input *input)

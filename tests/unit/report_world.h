@@ -65,7 +65,7 @@ static inline struct fake *fake_world(const char *name)
 	world->job.groups = fake->groups;
 	world->job.buckets = fake->buckets;
 	fake->outcome.collectives = fake->collectives;
-	fake->input = (struct report_input){.world = world, .version = "0.1.0 (abc)"};
+	fake->input = (struct report_input){.world = world, .version = "weft 0.1.0 (abc)"};
 	return fake;
 }
 
