@@ -33,11 +33,12 @@ static void merge(const struct arrival *from, uint32_t middle, uint32_t count, s
 	}
 }
 
-void batch_sort(struct arrival *arrivals, uint32_t count, struct arrival *spare)
+void batch_sort(const struct batch *batch)
 {
-	struct arrival *from = arrivals, *to = spare;
+	uint32_t count = batch->count;
+	struct arrival *from = batch->arrivals, *to = batch->spare;
 	for (uint32_t first = 0; first < count; first += BLOCK)
-		insert_sort(&arrivals[first], count - first < BLOCK ? count - first : BLOCK);
+		insert_sort(&from[first], count - first < BLOCK ? count - first : BLOCK);
 	for (uint32_t width = BLOCK; width < count; width *= 2) {
 		for (uint32_t first = 0; first < count; first += 2 * width) {
 			uint32_t rest = count - first;
@@ -49,6 +50,6 @@ void batch_sort(struct arrival *arrivals, uint32_t count, struct arrival *spare)
 		to = from;
 		from = merged;
 	}
-	if (from != arrivals)
-		memcpy(arrivals, from, count * sizeof *from);
+	if (from != batch->arrivals)
+		memcpy(batch->arrivals, from, count * sizeof *from);
 }

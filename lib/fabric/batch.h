@@ -5,6 +5,13 @@
 
 #include <weft/machine.h>
 
-// Sorts `count` arrivals by time. Stable: what was in (in-port, FIFO) order comes out in (time,
-// in-port, FIFO) order. `spare` is a place of `count` that is overwritten.
-void batch_sort(struct arrival *arrivals, uint32_t count, struct arrival *spare);
+// Arrivals that go to the same port.
+struct batch {
+	struct arrival *arrivals;
+	struct arrival *spare; // a place as large, free for use
+	uint32_t count;
+};
+
+// Sorts a batch by time. Stable: what was in (in-port, FIFO) order comes out in (time, in-port,
+// FIFO) order. Overwrites the spare place.
+void batch_sort(const struct batch *batch);

@@ -51,16 +51,11 @@ static inline void port_serve(struct port *port, struct outbox *out,
 			out->limit = OUTBOX_NO_ROOM;
 			return;
 		}
-		bool has_control = port->queues[PACKET_CLASS_CONTROL].count > 0;
-		port_emit(port, out, counters,
-			  has_control ? PACKET_CLASS_CONTROL : PACKET_CLASS_DATA);
+		if (port->queues[PACKET_CLASS_CONTROL].count > 0)
+			port_emit(port, out, counters, PACKET_CLASS_CONTROL);
+		else
+			port_emit(port, out, counters, PACKET_CLASS_DATA);
 	}
-}
-
-void port_advance(struct port *port, struct outbox *out, struct fabric_counters *counters,
-		  ps_t last)
-{
-	port_serve(port, out, counters, last);
 }
 
 static void port_drop(struct outbox *out, struct fabric_counters *counters, uint64_t entry,
@@ -117,9 +112,11 @@ static bool port_trims_newest(struct port *port, uint64_t newest, uint64_t arriv
 		after <= port->limit_bytes[PACKET_CLASS_DATA];
 }
 
-// The data queue is full: trims a packet, or drops the arriving one.
-static void port_overflow(struct port *port, struct outbox *out, struct fabric_counters *counters,
-			  uint64_t arriving)
+// The data queue is full: trims a packet, or drops the arriving one. Kept out of the way of the
+// packets that find room.
+__attribute__((cold, noinline)) static void port_overflow(struct port *port, struct outbox *out,
+							  struct fabric_counters *counters,
+							  uint64_t arriving)
 {
 	uint64_t *newest = fifo_newest(&port->queues[PACKET_CLASS_DATA], out->chunks);
 	uint64_t victim = arriving;
@@ -136,8 +133,8 @@ static void port_overflow(struct port *port, struct outbox *out, struct fabric_c
 }
 
 // Queues a packet that cannot start at once.
-static void port_wait(struct port *port, struct outbox *out, struct fabric_counters *counters,
-		      uint32_t index)
+static inline void port_wait(struct port *port, struct outbox *out,
+			     struct fabric_counters *counters, uint32_t index)
 {
 	const struct packet *packet = packet_at(out->packets, index);
 	uint64_t entry = entry_of(index, packet);
@@ -153,8 +150,8 @@ static void port_wait(struct port *port, struct outbox *out, struct fabric_count
 		counters->queue_bytes_max = port->queued_bytes[PACKET_CLASS_DATA];
 }
 
-bool port_accept(struct port *port, struct outbox *out, struct fabric_counters *counters,
-		 uint32_t index, ps_t now)
+static inline bool port_take(struct port *port, struct outbox *out,
+			     struct fabric_counters *counters, uint32_t index, ps_t now)
 {
 #ifdef PLANT_LOSE_PACKET // a bug on purpose: the conservation check must find it
 	static uint32_t planted;
@@ -175,4 +172,28 @@ bool port_accept(struct port *port, struct outbox *out, struct fabric_counters *
 	}
 	port_wait(port, out, counters, index);
 	return true;
+}
+
+void port_advance(struct port *port, struct outbox *out, struct fabric_counters *counters,
+		  ps_t last)
+{
+	port_serve(port, out, counters, last);
+}
+
+bool port_accept(struct port *port, struct outbox *out, struct fabric_counters *counters,
+		 uint32_t index, ps_t now)
+{
+	return port_take(port, out, counters, index, now);
+}
+
+void port_run(struct port *port, struct outbox *out, struct fabric_counters *counters,
+	      const struct batch *batch, ps_t until)
+{
+	const struct arrival *arrivals = batch->arrivals;
+	if (batch->count > 1)
+		batch_sort(batch);
+	check(batch->count == 0 || arrivals[batch->count - 1].at < until);
+	for (uint32_t i = 0; i < batch->count; i++)
+		port_take(port, out, counters, arrivals[i].packet, arrivals[i].at);
+	port_serve(port, out, counters, until - 1);
 }

@@ -17,6 +17,8 @@
 #include <weft/rng.h>
 #include <weft/time.h>
 
+#include "batch.h"
+
 // A queue entry is packet index (32 bits), wire bytes (16), packet flags (8): service need not
 // touch the descriptor unless it marks.
 static inline uint64_t entry_of(uint32_t index, const struct packet *packet)
@@ -73,3 +75,8 @@ void port_advance(struct port *port, struct outbox *out, struct fabric_counters 
 // when the port has packets waiting afterwards.
 bool port_accept(struct port *port, struct outbox *out, struct fabric_counters *counters,
 		 uint32_t index, ps_t now);
+
+// A window of the port: takes the arrivals of `batch` in time order, then advances to just before
+// `until`.
+void port_run(struct port *port, struct outbox *out, struct fabric_counters *counters,
+	      const struct batch *batch, ps_t until);

@@ -16,13 +16,6 @@
 // How far reading a descriptor runs ahead: the time of a cache miss or two.
 #define READ_AHEAD 8u
 
-// Arrivals that go to the same port.
-struct batch {
-	struct arrival *arrivals;
-	struct arrival *spare; // a place as large, free for use
-	uint32_t count;
-};
-
 struct switch_ {
 	struct port *ports;  // [port_count]
 	uint64_t *busy;	     // bit per port: has packets waiting, or arrivals in this window
@@ -121,19 +114,6 @@ static void switch_group(struct switch_ *self, const struct arrival *from, uint3
 		to[self->batch_end[from[i].port]++] = from[i];
 }
 
-// Gives a port its arrivals and brings it to the end of the window.
-static void switch_serve(struct switch_ *self, struct port *port, struct batch batch, ps_t until,
-			 struct outbox *out)
-{
-	if (batch.count > 1)
-		batch_sort(batch.arrivals, batch.count, batch.spare);
-	check(batch.count == 0 || batch.arrivals[batch.count - 1].at < until);
-	for (uint32_t i = 0; i < batch.count; i++)
-		port_accept(port, out, &self->counters, batch.arrivals[i].packet,
-			    batch.arrivals[i].at);
-	port_advance(port, out, &self->counters, until - 1);
-}
-
 // Serves every busy port; `arrivals` are grouped by port. Returns when the first port that still
 // has packets can start one, or PS_NEVER.
 static ps_t switch_walk(struct switch_ *self, struct batch all, ps_t until, struct outbox *out)
@@ -146,7 +126,7 @@ static ps_t switch_walk(struct switch_ *self, struct batch all, ps_t until, stru
 			struct port *port = &self->ports[index];
 			uint32_t end = all.count > 0 ? self->batch_end[index] : first;
 			struct batch batch = {all.arrivals + first, all.spare + first, end - first};
-			switch_serve(self, port, batch, until, out);
+			port_run(port, out, &self->counters, &batch, until);
 			self->batch_end[index] = 0;
 			first = end;
 			if (port_is_backlogged(port))
