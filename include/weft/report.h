@@ -23,7 +23,7 @@ struct report_input {
 	ps_t now_ps;
 	double cpu_s, wall_s;
 	uint64_t memory_peak_bytes;
-	const char *version;		     // with commit
+	const char *version;		     // program, version, commit
 	const char *command;		     // how to run it again
 	const char *out_dir;		     // or NULL
 	const struct scenario_input *inputs; // what the result rests on, [input_count]
