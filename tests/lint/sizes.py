@@ -28,7 +28,8 @@ def functions(lines):
 
 def complaints(path, name):
     lines = path.read_text(encoding="utf-8").rstrip("\n").split("\n")
-    normal = HEADER_LINES if path.suffix == ".h" else SOURCE_LINES
+    is_door = path.suffix == ".h" and not name.startswith("tests/")  # a test rig in a header is a source
+    normal = HEADER_LINES if is_door else SOURCE_LINES
     limit, _ = EXCEPTIONS.get(name, (normal, ""))
     if len(lines) > limit:
         yield f"{name}: {len(lines)} lines, at most {limit}"
