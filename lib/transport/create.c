@@ -56,9 +56,9 @@ static int refuse_times(const struct transport_config *config, struct refusal *r
 	if (tries < 1 || tries > 200)
 		return refuse(refusal, -EINVAL, "% tries before a QP fails: must be 1 to 200",
 			      (int64_t)tries, 0, 0);
-	if (config->hole_age_ps < 0 || config->hole_age_ps > wait_max)
+	if (config->hole_age_ps < 0 || config->hole_age_ps > wait_max / 2)
 		return refuse(refusal, -EINVAL, "a hole age of % ps: must be 0 to %",
-			      config->hole_age_ps, wait_max, 0);
+			      config->hole_age_ps, wait_max / 2, 0);
 	if (config->path_retry_ps < 0 || config->path_retry_ps > 1000 * PS_PER_S)
 		return refuse(refusal, -EINVAL, "path retry after % ps: must be 0 to %",
 			      config->path_retry_ps, 1000 * PS_PER_S, 0);
@@ -172,7 +172,7 @@ int endpoint_create(struct endpoint **ret, struct arena *arena,
 	endpoint->mpr_mask = endpoint->layout.mpr_mask;
 	endpoint->sends_mask = endpoint->layout.sends_mask;
 	endpoint->stash_mask = endpoint->layout.stash_mask;
-	endpoint->rto_units = (uint32_t)((config->rto_ps + (1 << SENT_SHIFT) - 1) >> SENT_SHIFT);
+	endpoint->rto_units = (uint32_t)((config->rto_ps + SENT_ROUND_UP) >> SENT_SHIFT);
 	endpoint->is_single = config->path_policy == PATH_SINGLE;
 	endpoint->cc_ops = cc_find(config->cc.name);
 	for (uint32_t number = 0; number < qp_max; number++)

@@ -17,6 +17,7 @@
 // Send times are kept in units of 1024 ps in 32 bits, so they wrap after 4.4 s and no wait may be
 // longer than half of that.
 #define SENT_SHIFT 10
+#define SENT_ROUND_UP ((1 << SENT_SHIFT) - 1)
 #define WAIT_MAX_UNITS 0x7fffffffu
 
 enum qp_state { QP_CLOSED, QP_RTS, QP_ERROR };
@@ -72,6 +73,7 @@ struct qp {
 	uint32_t acked_count; // PSNs acknowledged at or above una
 	uint32_t highest;     // newest PSN acknowledged
 	uint32_t newest_sent; // send time of the acknowledged packet that was sent last
+	uint32_t heard_at;    // units: last SACK, or last request for one
 	uint32_t send_done;   // work requests: [done, tail) are held, running numbers
 	uint32_t send_at;     // the one that is being sent
 	uint32_t send_tail;   // behind the last

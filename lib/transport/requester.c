@@ -168,10 +168,16 @@ static void describe(const struct endpoint *endpoint, const struct send *send,
 	};
 }
 
-// Whether the responder should answer at once: nothing new may follow this packet before it does.
-static bool asks_for_sack(const struct endpoint *endpoint, const struct qp *qp)
+// Whether the responder should answer at once: nothing new may follow this packet before it does,
+// or this QP sends so slowly that the timer would ring before sack_bytes come together.
+static bool asks_for_sack(const struct endpoint *endpoint, struct qp *qp, ps_t now)
 {
-	return qp->inflight + endpoint->full_bytes >= qp->cc.window_bytes || !has_new(endpoint, qp);
+	bool is_closed = qp->inflight + endpoint->full_bytes >= qp->cc.window_bytes;
+	bool is_slow = sent_units(now) - qp->heard_at > endpoint->rto_units / 4;
+	if (!is_closed && !is_slow && has_new(endpoint, qp))
+		return false;
+	qp->heard_at = sent_units(now);
+	return true;
 }
 
 static const struct send *number_new(struct endpoint *endpoint, struct qp *qp,
@@ -179,7 +185,7 @@ static const struct send *number_new(struct endpoint *endpoint, struct qp *qp,
 {
 	const struct send *send = &qp->sends[qp->send_at & endpoint->sends_mask];
 	if (qp->una == qp->psn_next) // nothing was out: old send times may have wrapped
-		qp->newest_sent = sent_units(now);
+		qp->newest_sent = qp->heard_at = sent_units(now);
 	qp->wimm_count += send->has_imm && plan->psn == send->first_psn;
 	qp->send_at += plan->psn == send->last_psn;
 	qp->psn_next++;
@@ -221,7 +227,7 @@ static void make_packet(struct endpoint *endpoint, struct qp *qp, const struct p
 	packet->ev = path_value(&qp->path, ev_index);
 	packet->timestamp = (uint16_t)(now / TIMESTAMP_PS);
 	packet->bth = plan->is_rtx ? PACKET_RTX : 0;
-	if (asks_for_sack(endpoint, qp))
+	if (asks_for_sack(endpoint, qp, now))
 		packet->bth |= PACKET_AR;
 }
 

@@ -215,9 +215,6 @@ static void answer_nack(struct endpoint *endpoint, struct qp *qp, uint32_t index
 static void receive_trimmed(struct endpoint *endpoint, struct qp *qp, uint32_t index,
 			    const struct trigger *trigger, struct outbox *out)
 {
-	const struct packet *packet = packet_at(out->packets, index);
-	endpoint->counters.trims_received++;
-	endpoint->counters.trims_last_hop += (packet->flags & PACKET_TRIMMED_LAST) != 0;
 	if (endpoint->config->trim_nack)
 		answer_nack(endpoint, qp, index, trigger, out);
 	else
@@ -297,6 +294,8 @@ void responder_receive(struct endpoint *endpoint, struct qp *qp, uint32_t index,
 	uint32_t bit = trigger.psn & endpoint->mpr_mask;
 
 	endpoint->counters.data_received += !is_trimmed;
+	endpoint->counters.trims_received += is_trimmed;
+	endpoint->counters.trims_last_hop += (packet->flags & PACKET_TRIMMED_LAST) != 0;
 	endpoint->counters.marks_received += trigger.is_marked;
 	if (ahead > (int32_t)endpoint->mpr_mask) {
 		endpoint->counters.out_of_window++;

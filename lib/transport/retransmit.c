@@ -58,7 +58,8 @@ void retransmit_holes(struct endpoint *endpoint, struct qp *qp, ps_t now)
 {
 	if (endpoint->config->hole_age_ps == 0 || qp->acked_count == 0)
 		return;
-	int32_t age_units = (int32_t)(endpoint->config->hole_age_ps >> SENT_SHIFT);
+	int32_t age_units = (int32_t)((endpoint->config->hole_age_ps + SENT_ROUND_UP) >>
+				      SENT_SHIFT);
 	for (uint32_t from = qp->una; psn_distance(from, qp->highest) < 0; from += 64) {
 		uint64_t holes = flying(endpoint, qp, from, qp->highest);
 		for (; holes != 0; holes &= holes - 1) {
@@ -109,7 +110,7 @@ static uint32_t wait_units(const struct endpoint *endpoint, uint32_t tries)
 	uint32_t doublings = tries - config->rto_linear + 1;
 	if (doublings > 31 || endpoint->rto_units > WAIT_MAX_UNITS >> doublings)
 		return WAIT_MAX_UNITS;
-	return endpoint->rto_units << doublings;
+	return (uint32_t)(((config->rto_ps << doublings) + SENT_ROUND_UP) >> SENT_SHIFT);
 }
 
 static void arm_at(struct endpoint *endpoint, struct qp *qp, ps_t now, uint32_t units)

@@ -136,6 +136,7 @@ void sack_receive(struct endpoint *endpoint, struct qp *qp, const struct packet 
 		return;
 	}
 	endpoint->counters.sacks_received++;
+	qp->heard_at = sent_units(now);
 	uint32_t trigger = cumulative + (uint32_t)(int32_t)sack->trigger_offset;
 	uint32_t newly_bytes = 0;
 	if (psn_distance(cumulative + 1, qp->una) > 0) // an overtaken SACK never moves una back

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// What leaves, in which order and by which path; and what an endpoint refuses to be.
+#include "transport_bench.h"
+
+#include <errno.h>
+
+static struct packet *next_on(struct bench *bench, uint32_t plane)
+{
+	uint32_t index = endpoint_next(bench->ends[0], plane, bench->now, &bench->out);
+	return index == PACKET_NONE ? NULL : packet_at(&bench->packets, index);
+}
+
+static struct packet *next(struct bench *bench)
+{
+	return next_on(bench, 0);
+}
+
+static void a_message_is_cut_into_first_middle_and_last(void **state)
+{
+	(void)state;
+	struct transport_config config = bench_config();
+	struct bench *bench = bench_open(&config, 1, 0xfffffe, 1);
+	const uint8_t plain[4] = {PACKET_WRITE_FIRST, PACKET_WRITE_MIDDLE, PACKET_WRITE_MIDDLE,
+				  PACKET_WRITE_LAST};
+	bench->now = 128 * 5 * PS_PER_NS + 1;
+	bench_post(bench, 0, 0, 3 * 1024 + 1, 0);
+	bench_post(bench, 0, 0, 3 * 1024 + 1, 77);
+	for (uint32_t i = 0; i < 8; i++) {
+		struct packet *packet = next(bench);
+		bool is_last = i % 4 == 3;
+		assert_non_null(packet);
+		assert_int_equal(packet->opcode, i == 7 ? PACKET_WRITE_LAST_IMM : plain[i % 4]);
+		assert_int_equal(packet->psn, (0xfffffe + i) & 0xffffff);
+		assert_int_equal(packet->payload_bytes, is_last ? 1 : 1024);
+		assert_int_equal(packet->wire_bytes, packet->payload_bytes + 64);
+		assert_int_equal(packet->u.data.va, 0x10000 + i % 4 * 1024);
+		assert_int_equal(packet->u.data.rkey, 7);
+		assert_int_equal(packet->u.data.message_bytes, 3 * 1024 + 1);
+		assert_int_equal(packet->u.data.msn, i / 4);
+		assert_int_equal(packet->u.data.rqmsn, 0);
+		assert_int_equal(packet->u.data.imm, i == 7 ? 77 : 0);
+		assert_int_equal(packet->timestamp, 5);
+		assert_int_equal(packet->source, 0);
+		assert_int_equal(packet->target, 1);
+		assert_int_equal(packet->klass, PACKET_CLASS_DATA);
+		assert_int_equal(packet->flags, PACKET_ECT | PACKET_TRIMMABLE);
+		assert_int_equal(packet->bth, i == 7 ? PACKET_AR : 0); // the queue is empty then
+	}
+	assert_null(next(bench));
+	assert_false(endpoint_has_work(bench->ends[0]));
+	bench_close(bench);
+}
+
+static void a_short_message_is_one_packet(void **state)
+{
+	(void)state;
+	struct transport_config config = bench_config();
+	struct bench *bench = bench_open(&config, 1, 0, 1);
+	bench_post(bench, 0, 0, 1024, 0);
+	bench_post(bench, 0, 0, 1, 5);
+	bench_post(bench, 0, 0, 2, 6);
+	assert_int_equal(next(bench)->opcode, PACKET_WRITE_ONLY);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct packet *packet = next(bench);
+		assert_int_equal(packet->opcode, PACKET_WRITE_ONLY_IMM);
+		assert_int_equal(packet->u.data.imm, 5 + i);
+		assert_int_equal(packet->u.data.rqmsn, i);
+		assert_int_equal(packet->u.data.msn, 1 + i);
+	}
+	bench_close(bench);
+}
+
+static void the_qps_of_a_nic_take_turns(void **state)
+{
+	(void)state;
+	struct transport_config config = bench_config();
+	struct bench *bench = bench_open(&config, 3, 0, 1);
+	for (uint32_t qpn = 0; qpn < 3; qpn++)
+		bench_post(bench, 0, qpn, 10 * 1024, 0);
+	for (uint32_t i = 0; i < 30; i++)
+		assert_int_equal(next_on(bench, i % 2)->qpn, i % 3);
+	assert_null(next(bench));
+	bench_close(bench);
+}
+
+static void control_leaves_before_data(void **state)
+{
+	(void)state;
+	struct transport_config config = bench_config();
+	struct bench *bench = bench_open(&config, 1, 0, 1);
+	bench_post(bench, 1, 0, 1, 0);
+	uint32_t index = endpoint_next(bench->ends[1], 1, 0, &bench->out);
+	bench_post(bench, 0, 0, 2048, 0);
+	endpoint_receive(bench->ends[0], index, 5, &bench->out);
+	assert_int_equal(endpoint_held(bench->ends[0]), 1);
+	assert_int_equal(next_on(bench, 0)->opcode, PACKET_WRITE_FIRST); // the SACK is for plane 1
+	assert_int_equal(next_on(bench, 1)->opcode, PACKET_SACK);
+	assert_int_equal(next_on(bench, 1)->opcode, PACKET_WRITE_LAST);
+	assert_int_equal(endpoint_held(bench->ends[0]), 0);
+	bench_close(bench);
+}
+
+static void an_empty_pool_stops_with_its_limit_and_loses_nothing(void **state)
+{
+	(void)state;
+	struct transport_config config = bench_config();
+	struct bench *bench = bench_open(&config, 1, 0, 1);
+	bench_post(bench, 0, 0, 1, 0);
+	uint32_t kept = bench->packets.free_count;
+	bench->packets.free_count = 0;
+	assert_null(next(bench));
+	assert_int_equal(bench->out.limit, OUTBOX_NO_PACKET);
+	bench->packets.free_count = kept;
+	assert_int_equal(next(bench)->opcode, PACKET_WRITE_ONLY);
+	bench_close(bench);
+}
+
+static uint32_t ev_seen[64];
+
+static void count_ev(struct bench *bench, struct packet *packet)
+{
+	if (packet->klass != PACKET_CLASS_DATA)
+		return;
+	uint32_t index = path_index(&endpoint_qp(bench->ends[0], 0)->path, packet->ev);
+	assert_true(index < bench->config.ev_count);
+	assert_int_equal(index % bench->config.planes, packet->plane);
+	ev_seen[index]++;
+}
+
+static void all_evs_are_used_equally_and_on_their_own_plane(void **state)
+{
+	(void)state;
+	struct transport_config config = bench_config();
+	config.planes = 4;
+	config.ev_count = 64;
+	struct bench *bench = bench_open(&config, 1, 0, 1);
+	memset(ev_seen, 0, sizeof(ev_seen));
+	bench->on_send = count_ev;
+	for (uint32_t i = 0; i < 4; i++)
+		bench_post(bench, 0, 0, 1600 * 1024, 0);
+	bench_run(bench, BENCH_TO_THE_END);
+	for (uint32_t i = 0; i < 64; i++)
+		assert_in_range(ev_seen[i], 98, 102);
+	bench_close(bench);
+}
+
+static void a_single_path_qp_keeps_to_its_plane(void **state)
+{
+	(void)state;
+	struct transport_config config = bench_config();
+	config.path_policy = PATH_SINGLE;
+	config.planes = 4;
+	struct bench *bench = bench_open(&config, 8, 0, 1);
+	uint32_t planes_used = 0;
+	for (uint32_t qpn = 0; qpn < 8; qpn++) {
+		bench_post(bench, 0, qpn, 4096, 0);
+		uint32_t found = 0;
+		for (uint32_t plane = 0; plane < 4; plane++) {
+			while (next_on(bench, plane)) {
+				found++;
+				planes_used |= 1u << plane;
+				assert_int_equal(endpoint_qp(bench->ends[0], qpn)->path.single % 4,
+						 plane);
+			}
+		}
+		assert_int_equal(found, 4);
+	}
+	assert_true((planes_used & (planes_used - 1)) != 0); // not all QPs on one
+	bench_close(bench);
+}
+
+// Few packets, far apart, on a QP with a high SACK threshold: no timer may be needed.
+static void a_slow_qp_asks_before_its_timer_rings(void **state)
+{
+	(void)state;
+	struct transport_config config = bench_config();
+	config.sack_bytes = 1000000;
+	struct bench *bench = bench_open(&config, 1, 0, 1);
+	bench_post(bench, 0, 0, 40 * 1024, 0);
+	uint32_t asked = 0;
+	for (uint32_t i = 0; i < 39; i++) {
+		bench->now += 10 * PS_PER_US;
+		asked += (next(bench)->bth & PACKET_AR) != 0;
+	}
+	assert_in_range(asked, 39 * 10 / 50, 39 * 10 / 12); // each quarter of 50 us, or rarer
+	bench_close(bench);
+}
+
+static void bad_sizes_are_refused(void **state)
+{
+	(void)state;
+	const struct transport_config good = bench_config();
+	struct transport_config bad[14];
+	for (uint32_t i = 0; i < 14; i++)
+		bad[i] = good;
+	bad[0].planes = 0;
+	bad[1].planes = 17;
+	bad[2].ev_count = 33;
+	bad[3].ev_count = 24;
+	bad[4].mpr = 100;
+	bad[5].mpr = 32;
+	bad[6].mpr = 65536;
+	bad[7].wimm_max = 31;
+	bad[8].sends_max = 0;
+	bad[9].payload_bytes = 65500;
+	bad[10].rto_ps = 0;
+	bad[11].cc.name = "best";
+	bad[12].cc.mtu_bytes = 0;
+	bad[13].rto_linear = bad[13].rto_doublings = 0;
+	static uint64_t memory[1 << 15];
+	for (uint32_t i = 0; i < 14; i++) {
+		struct arena arena;
+		struct endpoint *endpoint = NULL;
+		struct refusal refusal = {0};
+		arena_init(&arena, memory, sizeof(memory));
+		assert_int_equal(endpoint_create(&endpoint, &arena, &bad[i], 0, 1, 1, &refusal),
+				 -EINVAL);
+		assert_null(endpoint);
+		assert_true(refusal.text[0] != 0);
+	}
+}
+
+static void too_little_memory_is_refused(void **state)
+{
+	(void)state;
+	struct transport_config config = bench_config();
+	static _Alignas(64) uint8_t memory[1 << 16];
+	for (size_t size = 0; size < sizeof(memory); size += 4096) {
+		struct arena arena;
+		struct endpoint *endpoint = NULL;
+		struct refusal refusal = {0};
+		arena_init(&arena, memory, size);
+		assert_int_equal(endpoint_create(&endpoint, &arena, &config, 0, 8, 1, &refusal),
+				 -ENOMEM);
+		assert_null(endpoint);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_message_is_cut_into_first_middle_and_last),
+		cmocka_unit_test(a_short_message_is_one_packet),
+		cmocka_unit_test(the_qps_of_a_nic_take_turns),
+		cmocka_unit_test(control_leaves_before_data),
+		cmocka_unit_test(an_empty_pool_stops_with_its_limit_and_loses_nothing),
+		cmocka_unit_test(all_evs_are_used_equally_and_on_their_own_plane),
+		cmocka_unit_test(a_single_path_qp_keeps_to_its_plane),
+		cmocka_unit_test(a_slow_qp_asks_before_its_timer_rings),
+		cmocka_unit_test(bad_sizes_are_refused),
+		cmocka_unit_test(too_little_memory_is_refused),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a responder owes for each packet that it is given: made by hand, one at a time.
+#include "transport_bench.h"
+
+#define START 0xfffff0u // a few packets before the wrap
+
+static struct bench *open_one(struct transport_config config)
+{
+	return bench_open(&config, 1, START, 1);
+}
+
+// A middle packet START + n on plane 1 with EV 1000 + n.
+static uint32_t data(struct bench *bench, uint32_t n)
+{
+	uint32_t index = packet_get(&bench->packets);
+	*packet_at(&bench->packets, index) = (struct packet){
+		.source = 0,
+		.target = 1,
+		.ev = 1000 + n,
+		.wire_bytes = 1088,
+		.payload_bytes = 1024,
+		.klass = PACKET_CLASS_DATA,
+		.flags = PACKET_ECT | PACKET_TRIMMABLE,
+		.plane = 1,
+		.opcode = PACKET_WRITE_MIDDLE,
+		.timestamp = (uint16_t)(100 + n),
+		.psn = (START + n) & PSN_MASK,
+	};
+	return index;
+}
+
+static void give(struct bench *bench, uint32_t index)
+{
+	endpoint_receive(bench->ends[1], index, bench->now, &bench->out);
+	bench_poll(bench, 1);
+}
+
+static void give_plain(struct bench *bench, uint32_t n)
+{
+	give(bench, data(bench, n));
+}
+
+static void give_with(struct bench *bench, uint32_t n, uint8_t bth, uint8_t flags)
+{
+	uint32_t index = data(bench, n);
+	packet_at(&bench->packets, index)->bth = bth;
+	packet_at(&bench->packets, index)->flags |= flags;
+	give(bench, index);
+}
+
+static void give_imm(struct bench *bench, uint32_t n, uint16_t rqmsn)
+{
+	uint32_t index = data(bench, n);
+	struct packet *packet = packet_at(&bench->packets, index);
+	packet->opcode = PACKET_WRITE_ONLY_IMM;
+	packet->u.data.rqmsn = rqmsn;
+	packet->u.data.imm = 500u + rqmsn;
+	packet->u.data.message_bytes = 1024;
+	give(bench, index);
+}
+
+// The answer that waits on plane 1, put back at once; only valid until the next call.
+static const struct packet *answer(struct bench *bench)
+{
+	assert_int_equal(endpoint_next(bench->ends[1], 0, bench->now, &bench->out), PACKET_NONE);
+	uint32_t index = endpoint_next(bench->ends[1], 1, bench->now, &bench->out);
+	if (index == PACKET_NONE)
+		return NULL;
+	packet_put(&bench->packets, index);
+	return packet_at(&bench->packets, index);
+}
+
+static void a_sack_comes_with_the_threshold(void **state)
+{
+	(void)state;
+	struct bench *bench = open_one(bench_config()); // 4 packets
+	for (uint32_t n = 0; n < 12; n++) {
+		give_plain(bench, n);
+		const struct packet *packet = answer(bench);
+		if (n % 4 != 3) {
+			assert_null(packet);
+			continue;
+		}
+		assert_int_equal(packet->opcode, PACKET_SACK);
+		assert_int_equal(packet->psn, (START + n) & PSN_MASK);
+		assert_int_equal(packet->u.sack.ev_echo, 1000 + n);
+		assert_int_equal(packet->timestamp, 100 + n);
+		assert_int_equal(packet->u.sack.trigger_offset, 0);
+		assert_int_equal(packet->u.sack.bitmap, 0);
+		assert_int_equal(packet->u.sack.ooo_count, 0);
+		assert_int_equal(packet->u.sack.rcvd_256, ((n + 1) * 1088 + 255) / 256);
+		assert_int_equal(packet->source, 1);
+		assert_int_equal(packet->target, 0);
+		assert_int_equal(packet->klass, PACKET_CLASS_CONTROL);
+		assert_int_equal(packet->flags, 0);
+		assert_int_equal(packet->plane, 1);
+		assert_int_equal(packet->wire_bytes, 64);
+		assert_int_equal(packet->payload_bytes, 0);
+	}
+	bench_check_empty(bench);
+	bench_close(bench);
+}
+
+static void requests_marks_and_repairs_are_answered_at_once(void **state)
+{
+	(void)state;
+	struct bench *bench = open_one(bench_config());
+	give_with(bench, 0, PACKET_AR, 0);
+	assert_int_equal(answer(bench)->u.sack.mark, 0);
+	give_with(bench, 1, PACKET_RTX, 0);
+	assert_int_equal(answer(bench)->u.sack.mark, 0);
+	give_with(bench, 2, 0, PACKET_CE);
+	assert_int_equal(answer(bench)->u.sack.mark, 1);
+	give_plain(bench, 3);
+	assert_null(answer(bench));
+	assert_int_equal(endpoint_counters(bench->ends[1])->marks_received, 1);
+	bench_close(bench);
+}
+
+static void the_first_packet_is_answered_in_htsim_mode(void **state)
+{
+	(void)state;
+	struct transport_config config = bench_config();
+	config.sack_rule = SACK_HTSIM;
+	struct bench *bench = open_one(config);
+	give_plain(bench, 0);
+	assert_non_null(answer(bench));
+	give_plain(bench, 1);
+	assert_null(answer(bench));
+	bench_close(bench);
+}
+
+static void a_duplicate_is_answered_and_not_placed(void **state)
+{
+	(void)state;
+	struct bench *bench = open_one(bench_config());
+	give_plain(bench, 0);
+	give_plain(bench, 5);
+	give_plain(bench, 0); // below the edge
+	const struct packet *packet = answer(bench);
+	assert_int_equal(packet->psn, START);
+	assert_int_equal(packet->u.sack.trigger_offset, 0);
+	give_plain(bench, 5); // above it: the bitmap shows it again
+	packet = answer(bench);
+	assert_int_equal(packet->u.sack.trigger_offset, 5);
+	assert_int_equal(packet->u.sack.offset, 5);
+	assert_int_equal(packet->u.sack.bitmap & 1, 1);
+	assert_int_equal(endpoint_counters(bench->ends[1])->duplicates, 2);
+	assert_int_equal(endpoint_counters(bench->ends[1])->payload_bytes_placed, 2 * 1024);
+	bench_check_empty(bench);
+	bench_close(bench);
+}
+
+static void the_lowest_unreported_arrivals_are_reported_first(void **state)
+{
+	(void)state;
+	struct bench *bench = open_one(bench_config());
+	give_plain(bench, 200);
+	give_plain(bench, 10);
+	give_plain(bench, 12);
+	give_plain(bench, 80);
+	const struct packet *packet = answer(bench);
+	assert_int_equal(packet->psn, (START - 1) & PSN_MASK);
+	assert_int_equal(packet->u.sack.offset, 11);
+	assert_int_equal(packet->u.sack.bitmap, 5);
+	assert_int_equal(packet->u.sack.ooo_count, 4);
+	give_with(bench, 300 - 60, PACKET_AR, 0); // 240; 80 and 200 are still unreported
+	packet = answer(bench);
+	assert_int_equal(packet->u.sack.offset, 75);
+	assert_int_equal(packet->u.sack.bitmap, UINT64_C(1) << 6);
+	give_with(bench, 241, PACKET_AR, 0);
+	packet = answer(bench);
+	assert_int_equal(packet->u.sack.offset, 139);
+	assert_int_equal(packet->u.sack.bitmap, UINT64_C(1) << 62);
+	give_with(bench, 242, PACKET_AR, 0);
+	packet = answer(bench);
+	assert_int_equal(packet->u.sack.offset, 203);
+	assert_int_equal(packet->u.sack.bitmap, UINT64_C(7) << 38);
+	bench_close(bench);
+}
+
+static void a_filled_hole_moves_the_edge_over_all_behind_it(void **state)
+{
+	(void)state;
+	struct bench *bench = open_one(bench_config());
+	for (uint32_t n = 100; n > 0; n--)
+		give_plain(bench, n);
+	while (answer(bench))
+		;
+	give_with(bench, 0, PACKET_AR, 0);
+	const struct packet *packet = answer(bench);
+	assert_int_equal(packet->psn, (START + 100) & PSN_MASK);
+	assert_int_equal(packet->u.sack.trigger_offset, -100);
+	assert_int_equal(packet->u.sack.ooo_count, 0);
+	assert_int_equal(packet->u.sack.bitmap, 0);
+	bench_close(bench);
+}
+
+static void a_request_that_overtook_others_is_answered_again_when_they_are_here(void **state)
+{
+	(void)state;
+	struct bench *bench = open_one(bench_config());
+	give_with(bench, 2, PACKET_AR, 0);
+	assert_non_null(answer(bench));
+	give_plain(bench, 0);
+	assert_null(answer(bench));
+	give_plain(bench, 1);
+	assert_int_equal(answer(bench)->psn, (START + 2) & PSN_MASK);
+	give_plain(bench, 3);
+	assert_null(answer(bench));
+	bench_close(bench);
+}
+
+static void a_psn_beyond_the_window_is_dropped_and_counted(void **state)
+{
+	(void)state;
+	struct bench *bench = open_one(bench_config()); // mpr 256
+	give_with(bench, 255, PACKET_AR, 0);
+	assert_non_null(answer(bench));
+	give_with(bench, 256, PACKET_AR, 0);
+	assert_null(answer(bench));
+	assert_int_equal(endpoint_counters(bench->ends[1])->out_of_window, 1);
+	assert_int_equal(endpoint_counters(bench->ends[1])->data_received, 2);
+	bench_check_empty(bench);
+	bench_close(bench);
+}
+
+static void immediates_come_up_in_posting_order(void **state)
+{
+	(void)state;
+	struct bench *bench = open_one(bench_config());
+	for (uint32_t i = 8; i > 0; i--) {
+		assert_int_equal(bench->log_count[1], 0);
+		give_imm(bench, i - 1, (uint16_t)(i - 1));
+	}
+	assert_int_equal(bench->log_count[1], 8);
+	for (uint32_t i = 0; i < 8; i++) {
+		assert_int_equal(bench->log[1][i].kind, COMPLETION_RECEIVED);
+		assert_int_equal(bench->log[1][i].imm, 500 + i);
+		assert_int_equal(bench->log[1][i].bytes, 1024);
+	}
+	bench_close(bench);
+}
+
+static void an_immediate_waits_for_plain_packets_before_it(void **state)
+{
+	(void)state;
+	struct bench *bench = open_one(bench_config());
+	give_imm(bench, 3, 0);
+	give_plain(bench, 0);
+	give_plain(bench, 2);
+	assert_int_equal(bench->log_count[1], 0);
+	give_plain(bench, 1);
+	assert_int_equal(bench->log_count[1], 1);
+	bench_close(bench);
+}
+
+static void more_immediates_than_agreed_are_dropped(void **state)
+{
+	(void)state;
+	struct bench *bench = open_one(bench_config());
+	give_imm(bench, 40, 32); // 0 .. 31 may be under way
+	assert_int_equal(endpoint_counters(bench->ends[1])->bad_packets, 1);
+	assert_int_equal(endpoint_counters(bench->ends[1])->payload_bytes_placed, 0);
+	give_imm(bench, 41, 31);
+	assert_int_equal(endpoint_counters(bench->ends[1])->bad_packets, 1);
+	bench_close(bench);
+}
+
+static void a_trimmed_header_is_answered_with_its_reason(void **state)
+{
+	(void)state;
+	struct bench *bench = open_one(bench_config());
+	give_with(bench, 7, 0, PACKET_TRIMMED);
+	const struct packet *packet = answer(bench);
+	assert_int_equal(packet->opcode, PACKET_NACK);
+	assert_int_equal(packet->u.nack.reason, PACKET_NACK_TRIMMED);
+	assert_int_equal(packet->u.nack.psn, (START + 7) & PSN_MASK);
+	assert_int_equal(packet->u.nack.ev_echo, 1007);
+	assert_int_equal(packet->timestamp, 107);
+	assert_int_equal(packet->klass, PACKET_CLASS_CONTROL);
+	give_with(bench, 8, 0, PACKET_TRIMMED | PACKET_TRIMMED_LAST);
+	assert_int_equal(answer(bench)->u.nack.reason, PACKET_NACK_TRIMMED_LAST);
+	give_plain(bench, 7);
+	give_with(bench, 7, 0, PACKET_TRIMMED); // that one is here: say so
+	assert_int_equal(answer(bench)->opcode, PACKET_SACK);
+	const struct transport_counters *counters = endpoint_counters(bench->ends[1]);
+	assert_int_equal(counters->trims_received, 3);
+	assert_int_equal(counters->trims_last_hop, 1);
+	assert_int_equal(counters->nacks_sent, 2);
+	assert_int_equal(counters->data_received, 1);
+	bench_check_empty(bench);
+	bench_close(bench);
+}
+
+static void without_trim_nacks_a_trimmed_header_is_silent(void **state)
+{
+	(void)state;
+	struct transport_config config = bench_config();
+	config.trim_nack = false;
+	struct bench *bench = open_one(config);
+	give_with(bench, 7, 0, PACKET_TRIMMED);
+	assert_null(answer(bench));
+	assert_int_equal(endpoint_counters(bench->ends[1])->trims_received, 1);
+	bench_check_empty(bench);
+	bench_close(bench);
+}
+
+static void packets_for_nobody_are_dropped_and_counted(void **state)
+{
+	(void)state;
+	struct bench *bench = open_one(bench_config());
+	for (uint32_t i = 0; i < 4; i++) {
+		uint32_t index = data(bench, 0);
+		struct packet *packet = packet_at(&bench->packets, index);
+		packet->qpn = i == 0 ? 1 : i == 1 ? 0xffffff : 0;
+		packet->source = i == 2 ? 9 : 0;
+		packet->plane = i == 3 ? 2 : 1;
+		give(bench, index);
+	}
+	assert_int_equal(endpoint_counters(bench->ends[1])->no_qp, 4);
+	uint32_t index = data(bench, 0);
+	packet_at(&bench->packets, index)->opcode = 0x11;
+	give(bench, index);
+	assert_int_equal(endpoint_counters(bench->ends[1])->bad_packets, 1);
+	bench_check_empty(bench);
+	bench_close(bench);
+}
+
+static void bytes_and_notices_give_place_orders_once(void **state)
+{
+	(void)state;
+	struct bench *bench = open_one(bench_config());
+	give_plain(bench, 0);
+	assert_int_equal(bench->places_count, 0);
+	for (uint32_t n = 1; n < 3; n++) {
+		for (uint32_t again = 0; again < 2; again++) {
+			uint32_t index = data(bench, n);
+			struct packet *packet = packet_at(&bench->packets, index);
+			packet->payload = n == 1 ? 99 : 0;
+			packet->u.data.rkey = n == 2 ? RKEY_NOTICE | 3 : 3;
+			packet->u.data.va = 0x4000;
+			endpoint_receive(bench->ends[1], index, 0, &bench->out);
+			struct place place;
+			uint32_t count = endpoint_poll_places(bench->ends[1], &place, 1);
+			assert_int_equal(count, again ? 0 : 1);
+			if (again)
+				continue;
+			assert_int_equal(place.payload, n == 1 ? 99 : 0);
+			assert_int_equal(place.va, 0x4000);
+			assert_int_equal(place.bytes, 1024);
+			assert_int_equal(place.rkey, n == 2 ? RKEY_NOTICE | 3 : 3);
+		}
+	}
+	bench_close(bench);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_sack_comes_with_the_threshold),
+		cmocka_unit_test(requests_marks_and_repairs_are_answered_at_once),
+		cmocka_unit_test(the_first_packet_is_answered_in_htsim_mode),
+		cmocka_unit_test(a_duplicate_is_answered_and_not_placed),
+		cmocka_unit_test(the_lowest_unreported_arrivals_are_reported_first),
+		cmocka_unit_test(a_filled_hole_moves_the_edge_over_all_behind_it),
+		cmocka_unit_test(
+			a_request_that_overtook_others_is_answered_again_when_they_are_here),
+		cmocka_unit_test(a_psn_beyond_the_window_is_dropped_and_counted),
+		cmocka_unit_test(immediates_come_up_in_posting_order),
+		cmocka_unit_test(an_immediate_waits_for_plain_packets_before_it),
+		cmocka_unit_test(more_immediates_than_agreed_are_dropped),
+		cmocka_unit_test(a_trimmed_header_is_answered_with_its_reason),
+		cmocka_unit_test(without_trim_nacks_a_trimmed_header_is_silent),
+		cmocka_unit_test(packets_for_nobody_are_dropped_and_counted),
+		cmocka_unit_test(bytes_and_notices_give_place_orders_once),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+// What SACKs and NACKs, made by hand, and timers do to a requester.
+#include "transport_bench.h"
+
+#define START 0xfffff0u
+#define FULL 1088u
+
+// An algorithm that writes down what it is told; its window is the configured one.
+static struct cc_ack last_ack;
+static struct cc_loss last_loss;
+static uint32_t ack_count, loss_count;
+
+static void record_ack(struct cc *cc, const struct cc_ack *ack, ps_t now)
+{
+	(void)cc;
+	(void)now;
+	last_ack = *ack;
+	ack_count++;
+}
+
+static void record_loss(struct cc *cc, const struct cc_loss *loss, ps_t now)
+{
+	(void)cc;
+	(void)now;
+	last_loss = *loss;
+	loss_count++;
+}
+
+static struct cc_ops recorder;
+
+static struct bench *open_one(struct transport_config config)
+{
+	struct bench *bench = bench_open(&config, 1, START, 1);
+	recorder = *cc_find("fixed");
+	recorder.on_ack = record_ack;
+	recorder.on_loss = record_loss;
+	endpoint_qp(bench->ends[0], 0)->cc.ops = &recorder;
+	ack_count = loss_count = 0;
+	return bench;
+}
+
+static struct qp *qp_of(struct bench *bench)
+{
+	return endpoint_qp(bench->ends[0], 0);
+}
+
+// Posts a message of full packets and sends them 1 us apart on plane 0; returns their EVs.
+static void send_packets(struct bench *bench, uint32_t packets, uint32_t *ret_evs)
+{
+	bench_post(bench, 0, 0, packets * 1024, 1);
+	for (uint32_t n = 0; n < packets; n++) {
+		bench->now += PS_PER_US;
+		uint32_t index = endpoint_next(bench->ends[0], 0, bench->now, &bench->out);
+		assert_int_not_equal(index, PACKET_NONE);
+		ret_evs[n] = packet_at(&bench->packets, index)->ev;
+		packet_put(&bench->packets, index);
+	}
+}
+
+static void give(struct bench *bench, const struct packet *content)
+{
+	uint32_t index = packet_get(&bench->packets);
+	*packet_at(&bench->packets, index) = *content;
+	endpoint_receive(bench->ends[0], index, bench->now, &bench->out);
+	bench_poll(bench, 0);
+	bench_check_qp(bench, bench->ends[0], qp_of(bench));
+}
+
+// A SACK: all before START + edge are here, and those of the bitmap from START + from on; caused
+// by START + trigger.
+static void give_sack(struct bench *bench, uint32_t edge, uint32_t from, uint64_t bitmap,
+		      uint32_t trigger)
+{
+	give(bench,
+	     &(struct packet){.source = 1,
+			      .opcode = PACKET_SACK,
+			      .klass = PACKET_CLASS_CONTROL,
+			      .psn = (START + edge - 1) & PSN_MASK,
+			      .u.sack = {.bitmap = bitmap,
+					 .offset = (int16_t)(from - edge + 1),
+					 .trigger_offset = (int16_t)(trigger - edge + 1)}});
+}
+
+static void give_nack(struct bench *bench, uint32_t n, uint32_t ev, uint8_t reason)
+{
+	give(bench,
+	     &(struct packet){
+		     .source = 1,
+		     .opcode = PACKET_NACK,
+		     .klass = PACKET_CLASS_CONTROL,
+		     .u.nack = {.ev_echo = ev, .psn = (START + n) & PSN_MASK, .reason = reason}});
+}
+
+// The next packet that would leave on plane 0, put back at once.
+static const struct packet *next(struct bench *bench)
+{
+	uint32_t index = endpoint_next(bench->ends[0], 0, bench->now, &bench->out);
+	if (index == PACKET_NONE)
+		return NULL;
+	packet_put(&bench->packets, index);
+	return packet_at(&bench->packets, index);
+}
+
+static void a_bitmap_takes_single_packets_out_of_flight_once(void **state)
+{
+	(void)state;
+	struct bench *bench = open_one(bench_config());
+	uint32_t evs[10];
+	send_packets(bench, 10, evs);
+	assert_int_equal(qp_of(bench)->inflight, 10 * FULL);
+	give_sack(bench, 2, 4, 5, 6); // 0, 1, 4, 6
+	assert_int_equal(last_ack.newly_bytes, 4 * FULL);
+	assert_int_equal(last_ack.inflight_bytes, 6 * FULL);
+	give_sack(bench, 2, 4, 5, 6); // the same again
+	assert_int_equal(last_ack.newly_bytes, 0);
+	give_sack(bench, 8, 8, 0, 7);
+	assert_int_equal(last_ack.newly_bytes, 4 * FULL); // 2, 3, 5, 7
+	assert_int_equal(qp_of(bench)->inflight, 2 * FULL);
+	assert_int_equal(bench->log_count[0], 0);
+	give_sack(bench, 10, 10, 0, 9);
+	assert_int_equal(qp_of(bench)->inflight, 0);
+	assert_int_equal(bench->log_count[0], 1);
+	bench_close(bench);
+}
+
+static void an_overtaken_sack_never_moves_una_back_but_its_news_counts(void **state)
+{
+	(void)state;
+	struct bench *bench = open_one(bench_config());
+	uint32_t evs[10];
+	send_packets(bench, 10, evs);
+	give_sack(bench, 6, 6, 0, 5);
+	give_sack(bench, 3, 4, 0x12, 8); // old edge; 5 (old) and 8 (new)
+	assert_int_equal(qp_of(bench)->una, START + 6);
+	assert_int_equal(last_ack.newly_bytes, FULL);
+	assert_int_equal(qp_of(bench)->inflight, 3 * FULL);
+	bench_close(bench);
+}
+
+static void a_sack_of_psns_never_sent_is_ignored_and_counted(void **state)
+{
+	(void)state;
+	struct bench *bench = open_one(bench_config());
+	uint32_t evs[4];
+	send_packets(bench, 4, evs);
+	give_sack(bench, 5, 5, 0, 4);
+	give_sack(bench, 1000000, 1000000, 0, 4);
+	give_sack(bench, 0, 0, UINT64_C(1) << 4, 4);
+	give_sack(bench, 0, 100, 1, 4);
+	assert_int_equal(endpoint_counters(bench->ends[0])->bad_packets, 4);
+	assert_int_equal(endpoint_counters(bench->ends[0])->sacks_received, 0);
+	assert_int_equal(ack_count, 0);
+	assert_int_equal(qp_of(bench)->una, START);
+	assert_int_equal(qp_of(bench)->inflight, 4 * FULL);
+	bench_close(bench);
+}
+
+static void round_trips_come_from_packets_sent_once(void **state)
+{
+	(void)state;
+	struct bench *bench = open_one(bench_config());
+	uint32_t evs[4];
+	send_packets(bench, 4, evs); // at 1, 2, 3, 4 us
+	bench->now = 9 * PS_PER_US;
+	give_sack(bench, 1, 1, 4, 3);
+	assert_in_range(last_ack.rtt_ps, 5 * PS_PER_US - 1024, 5 * PS_PER_US + 1024);
+	give_nack(bench, 1, evs[1], PACKET_NACK_TRIMMED);
+	assert_int_equal(next(bench)->bth & PACKET_RTX, PACKET_RTX);
+	bench->now = 12 * PS_PER_US;
+	give_sack(bench, 2, 2, 0, 1); // sent twice: which one was it
+	assert_int_equal(last_ack.rtt_ps, -1);
+	bench_close(bench);
+}
+
+static void a_mark_skips_the_path_of_the_packet_that_met_it(void **state)
+{
+	(void)state;
+	struct bench *bench = open_one(bench_config());
+	uint32_t evs[4];
+	send_packets(bench, 4, evs);
+	struct packet sack = {.source = 1,
+			      .opcode = PACKET_SACK,
+			      .psn = START,
+			      .u.sack = {.mark = 1, .ev_echo = evs[0], .penalty = 0x80 | 5}};
+	give(bench, &sack);
+	assert_true(last_ack.is_marked);
+	assert_true(last_ack.is_restore);
+	assert_int_equal(last_ack.penalty, 5);
+	assert_int_equal(endpoint_counters(bench->ends[0])->paths_skipped, 1);
+	sack.u.sack.ev_echo = evs[1] ^ 0x80000000;
+	give(bench, &sack); // not one of its EVs
+	assert_int_equal(endpoint_counters(bench->ends[0])->paths_skipped, 1);
+	bench_close(bench);
+}
+
+static void trimmed_packets_are_repaired_at_once_oldest_first_by_another_path(void **state)
+{
+	(void)state;
+	struct bench *bench = open_one(bench_config());
+	uint32_t evs[10];
+	send_packets(bench, 10, evs);
+	bench_post(bench, 0, 0, 1024, 2); // new data waits
+	give_nack(bench, 7, evs[7], PACKET_NACK_TRIMMED);
+	give_nack(bench, 3, evs[3], PACKET_NACK_TRIMMED_LAST);
+	assert_true(last_loss.is_trim && last_loss.is_last_hop);
+	assert_int_equal(last_loss.bytes, FULL);
+	assert_int_equal(last_loss.inflight_bytes, 8 * FULL);
+	assert_int_equal(endpoint_counters(bench->ends[0])->paths_skipped, 1);
+	const uint32_t order[3] = {3, 7, 10};
+	for (uint32_t i = 0; i < 3; i++) {
+		const struct packet *packet = next(bench);
+		assert_int_equal(packet->psn, (START + order[i]) & PSN_MASK);
+		assert_int_equal(packet->bth & PACKET_RTX, i < 2 ? PACKET_RTX : 0);
+		assert_int_not_equal(packet->ev, evs[order[i] % 10]);
+	}
+	assert_int_equal(endpoint_counters(bench->ends[0])->rtx[RTX_NACK], 2);
+	// a second NACK for the first sending says nothing about the second
+	give_nack(bench, 3, evs[3], PACKET_NACK_TRIMMED_LAST);
+	assert_int_equal(loss_count, 2);
+	assert_null(next(bench));
+	bench_close(bench);
+}
+
+static void a_nack_of_the_acknowledged_or_never_sent_changes_nothing(void **state)
+{
+	(void)state;
+	struct bench *bench = open_one(bench_config());
+	uint32_t evs[4];
+	send_packets(bench, 4, evs);
+	give_sack(bench, 1, 1, 2, 2); // 0 and 2
+	give_nack(bench, 0, evs[0], PACKET_NACK_TRIMMED);
+	give_nack(bench, 2, evs[2], PACKET_NACK_TRIMMED);
+	assert_int_equal(endpoint_counters(bench->ends[0])->bad_packets, 0);
+	give_nack(bench, 4, evs[0], PACKET_NACK_TRIMMED);
+	assert_int_equal(endpoint_counters(bench->ends[0])->bad_packets, 1);
+	assert_int_equal(loss_count, 0);
+	assert_int_equal(qp_of(bench)->inflight, 2 * FULL);
+	bench_close(bench);
+}
+
+static void a_lost_packet_that_arrived_after_all_is_not_sent_again(void **state)
+{
+	(void)state;
+	struct bench *bench = open_one(bench_config());
+	uint32_t evs[4];
+	send_packets(bench, 4, evs);
+	give_nack(bench, 1, evs[1], PACKET_NACK_TRIMMED);
+	give_nack(bench, 2, evs[2], PACKET_NACK_TRIMMED);
+	give_sack(bench, 2, 3, 1, 3); // 0, 1, 3
+	assert_int_equal(next(bench)->psn, (START + 2) & PSN_MASK);
+	assert_null(next(bench));
+	bench_close(bench);
+}
+
+static void a_hole_is_lost_when_later_packets_arrived_long_enough(void **state)
+{
+	(void)state;
+	struct transport_config config = bench_config();
+	config.hole_age_ps = 3 * PS_PER_US;
+	struct bench *bench = open_one(config);
+	uint32_t evs[10];
+	send_packets(bench, 10, evs); // 1 us apart
+	give_sack(bench, 0, 3, 1, 3); // 3 is 3 us after 0: not longer than 3 us
+	assert_int_equal(loss_count, 0);
+	give_sack(bench, 0, 5, 1, 5); // now 0 and 1 are old
+	assert_int_equal(loss_count, 2);
+	assert_false(last_loss.is_trim);
+	assert_int_equal(endpoint_counters(bench->ends[0])->paths_retired, 2);
+	assert_int_equal(next(bench)->psn, START & PSN_MASK);
+	assert_int_equal(next(bench)->psn, (START + 1) & PSN_MASK);
+	assert_null(next(bench));
+	assert_int_equal(endpoint_counters(bench->ends[0])->rtx[RTX_HOLE], 2);
+	give_sack(bench, 0, 6, 1, 6); // sent again just now, the two are young; 2 is old
+	assert_int_equal(loss_count, 3);
+	bench_close(bench);
+}
+
+// One packet that nobody answers leaves at 0, then after each wait, linear ones first.
+static void waits_are_linear_then_double(void **state)
+{
+	(void)state;
+	struct transport_config config = bench_config(); // 50 us, 7 linear, 5 doublings
+	struct bench *bench = open_one(config);
+	uint32_t ev;
+	send_packets(bench, 1, &ev);
+	ps_t sent_at = bench->now;
+	for (uint32_t wait = 0; wait < 12; wait++) {
+		ps_t length = 50 * PS_PER_US << (wait < 7 ? 0 : wait - 6);
+		while (!endpoint_has_work(bench->ends[0])) {
+			ps_t at = endpoint_wake_at(bench->ends[0]);
+			assert_true(at != PS_NEVER);
+			bench->now = at;
+			endpoint_on_time(bench->ends[0], at);
+			if (wait == 11 && endpoint_has_events(bench->ends[0]))
+				break;
+		}
+		assert_in_range(bench->now - sent_at, length - 2048, length + 2048);
+		if (wait == 11)
+			break;
+		sent_at = bench->now;
+		assert_int_equal(next(bench)->bth, PACKET_RTX | PACKET_AR);
+	}
+	bench_poll(bench, 0);
+	assert_int_equal(bench->log_count[0], 1);
+	assert_int_equal(bench->log[0][0].kind, COMPLETION_FLUSHED);
+	assert_int_equal(endpoint_counters(bench->ends[0])->rtx[RTX_TIMEOUT], 11);
+	assert_int_equal(endpoint_counters(bench->ends[0])->qps_failed, 1);
+	bench_close(bench);
+}
+
+// A NACK shows that the target is alive: the doubled wait falls back, and the timer follows.
+static void a_nack_brings_the_wait_back_to_the_base(void **state)
+{
+	(void)state;
+	struct transport_config config = bench_config();
+	config.rto_linear = 1;
+	struct bench *bench = open_one(config);
+	uint32_t ev;
+	send_packets(bench, 1, &ev);
+	for (uint32_t wait = 0; wait < 3; wait++) { // 50, 100, 200 us; the next would be 400
+		while (!endpoint_has_work(bench->ends[0])) {
+			bench->now = endpoint_wake_at(bench->ends[0]);
+			endpoint_on_time(bench->ends[0], bench->now);
+		}
+		ev = next(bench)->ev;
+	}
+	give_nack(bench, 0, ev, PACKET_NACK_TRIMMED);
+	assert_non_null(next(bench));
+	ps_t sent_at = bench->now;
+	while (!endpoint_has_work(bench->ends[0])) {
+		bench->now = endpoint_wake_at(bench->ends[0]);
+		endpoint_on_time(bench->ends[0], bench->now);
+	}
+	assert_in_range(bench->now - sent_at, 50 * PS_PER_US - 2048, 50 * PS_PER_US + 2048);
+	bench_close(bench);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_bitmap_takes_single_packets_out_of_flight_once),
+		cmocka_unit_test(an_overtaken_sack_never_moves_una_back_but_its_news_counts),
+		cmocka_unit_test(a_sack_of_psns_never_sent_is_ignored_and_counted),
+		cmocka_unit_test(round_trips_come_from_packets_sent_once),
+		cmocka_unit_test(a_mark_skips_the_path_of_the_packet_that_met_it),
+		cmocka_unit_test(trimmed_packets_are_repaired_at_once_oldest_first_by_another_path),
+		cmocka_unit_test(a_nack_of_the_acknowledged_or_never_sent_changes_nothing),
+		cmocka_unit_test(a_lost_packet_that_arrived_after_all_is_not_sent_again),
+		cmocka_unit_test(a_hole_is_lost_when_later_packets_arrived_long_enough),
+		cmocka_unit_test(waits_are_linear_then_double),
+		cmocka_unit_test(a_nack_brings_the_wait_back_to_the_base),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
