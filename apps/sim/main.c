@@ -179,6 +179,8 @@ static struct report_input report_of(const struct call *call, const struct run *
 		.inputs = call->scenario.inputs,
 		.input_count = call->scenario.input_count,
 	};
+	uint64_t in_switches;
+	world_held(world, &input.held_unsent, &in_switches);
 	memcpy(input.cable_dropped, run->dropped, sizeof(input.cable_dropped));
 	return input;
 }

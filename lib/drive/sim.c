@@ -8,6 +8,7 @@
 // was delivered, dropped or is held.
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -289,6 +290,9 @@ static void run_window(struct sim *sim)
 		}
 	}
 	sim->run.windows++;
+#ifdef PLANT_ALLOCATE // a bug on purpose: the watch over malloc must find it
+	free(malloc(1));
+#endif
 }
 
 // Packets that lie on cables.

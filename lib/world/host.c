@@ -76,11 +76,13 @@ static void on_sent(struct world_host *host, struct nic *nic, const struct compl
 static void on_received(struct world_host *host, struct nic *nic, const struct completion *done,
 			ps_t now, struct outbox *out)
 {
-	const struct nic_peer *peer = &nic->peers[done->qp];
-	if (peer->role == NIC_ROLE_FLOW)
+	struct nic_peer *peer = &nic->peers[done->qp];
+	if (peer->role == NIC_ROLE_FLOW) {
 		on_flow_received(host, now);
-	else
-		rank_on_received(host, peer->owner, peer->channel, now, out);
+		return;
+	}
+	check(done->imm == peer->imm_next++ && "slices complete once and in posting order");
+	rank_on_received(host, peer->owner, peer->channel, now, out);
 }
 
 // Credits are writes into memory that the sender watches: they come as place orders.

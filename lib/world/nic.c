@@ -3,14 +3,17 @@
 
 #include "nic.h"
 
-// The line that is free first among those not in `idle` (lowest plane at equal time), or `planes`.
+// The line that is free first among those not in `idle`, or `planes`. Lines that are free at the
+// same time take turns, so that a NIC that waits for its window loads its planes alike.
 static uint32_t first_free(const struct nic *nic, uint32_t idle)
 {
-	uint32_t best = nic->planes;
-	for (uint32_t plane = 0; plane < nic->planes; plane++)
+	uint32_t best = nic->planes, plane = nic->turn;
+	for (uint32_t i = 0; i < nic->planes; i++) {
 		if (!(idle >> plane & 1) &&
 		    (best == nic->planes || nic->free_at[plane] < nic->free_at[best]))
 			best = plane;
+		plane = plane + 1 < nic->planes ? plane + 1 : 0;
+	}
 	return best;
 }
 
@@ -49,5 +52,6 @@ ps_t nic_advance(struct nic *nic, ps_t now, struct outbox *out)
 		uint32_t bytes = packet_at(out->packets, packet)->wire_bytes;
 		outbox_send(out, nic->first_port + plane, packet, bytes, start);
 		nic->free_at[plane] = start + line_ps(nic->line, bytes);
+		nic->turn = plane + 1 < nic->planes ? plane + 1 : 0;
 	}
 }

@@ -13,8 +13,9 @@
 struct nic_peer {
 	uint32_t owner; // rank of the host, or flow of the world
 	uint16_t channel;
-	uint8_t role; // enum nic_role
-	uint8_t pair; // enum pair_class
+	uint8_t role;	   // enum nic_role
+	uint8_t pair;	   // enum pair_class
+	uint32_t imm_next; // ring: the slice that completes next
 };
 
 enum nic_role { NIC_ROLE_NONE, NIC_ROLE_RING_SEND, NIC_ROLE_RING_RECEIVE, NIC_ROLE_FLOW };
@@ -23,6 +24,7 @@ struct nic {
 	struct endpoint *endpoint; // NULL: this NIC has nobody to talk to
 	line_t line;		   // of each plane
 	uint32_t planes;
+	uint32_t turn;		  // plane that goes first among those free at the same time
 	uint32_t first_port;	  // of the host machine
 	ps_t free_at[PLANES_MAX]; // when the line of a plane is free
 	ps_t armed_at;		  // earliest timer event of this NIC in the host's heap

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "build.h"
+#include "estimate.h"
 #include "host.h"
 
 #define LATENCY_NS_MAX (UINT64_C(1) << 36) // 68 s
@@ -29,13 +30,14 @@ static int build_clock(struct world *world, uint32_t group, uint32_t bucket, uin
 	const struct bucket *of = &world->job.buckets[bucket];
 	uint64_t steps = steps_of(world, &world->job.groups[group], of);
 	clock->start_ps = PS_NEVER;
-	clock->origin_ps = of->release_ps;
+	uint64_t cells = steps * world->job.ring.channels;
 	clock->steps = (uint32_t)steps;
-	clock->step_sum_ps = arena_draw(world->arena, ARENA_MEASURE, steps, sizeof(int64_t));
-	clock->step_count = arena_draw(world->arena, ARENA_MEASURE, steps, sizeof(uint32_t));
+	clock->channels = world->job.ring.channels;
+	clock->front_ps = arena_draw(world->arena, ARENA_MEASURE, cells, sizeof(ps_t));
+	clock->whole_count = arena_draw(world->arena, ARENA_MEASURE, cells, sizeof(uint32_t));
 	world->outcome->collectives[index] = (struct outcome_collective){.group = group,
 									 .bucket = bucket};
-	return clock->step_sum_ps == NULL || clock->step_count == NULL ? -ENOMEM : 0;
+	return clock->front_ps == NULL || clock->whole_count == NULL ? -ENOMEM : 0;
 }
 
 static int build_clocks(struct world *world)
@@ -118,52 +120,6 @@ static void collect_switch(struct outcome *outcome, const struct switch_ *from)
 		: deepest;
 }
 
-// Mean time at which step `step` was whole, over ranks and channels; -1 when nobody had it.
-static ps_t step_mean_ps(const struct collective_clock *clock, uint64_t step)
-{
-	if (clock->step_count[step] == 0)
-		return -1;
-	return clock->origin_ps + clock->step_sum_ps[step] / clock->step_count[step];
-}
-
-// Turns the clock of a loop of steps into times per step after the fill. Returns how many were
-// written.
-static uint32_t loop_steps(const struct collective_clock *clock, uint64_t first, uint64_t fill,
-			   uint64_t steps, ps_t *ret)
-{
-	uint32_t count = 0;
-	for (uint64_t step = fill > 0 ? fill : 1; step < steps; step++)
-		ret[count++] = step_mean_ps(clock, first + step) -
-			step_mean_ps(clock, first + step - 1);
-	return count;
-}
-
-#define STEPS_PER_LOOP_MAX 4096
-
-// The time of the whole collective: what ran, and for each loop the steps that were left out.
-static void extrapolate(const struct world *world, const struct collective_clock *clock,
-			struct outcome_collective *of)
-{
-	const struct bucket *bucket = &world->job.buckets[of->bucket];
-	struct ring_plan plan;
-	struct ring_config ring = world->job.ring;
-	ring.ranks = world->job.groups[of->group].ranks;
-	ring_plan(&plan, &ring, bucket->kind, bucket->bytes);
-	uint64_t left_out = plan.steps_per_loop_all - plan.steps_per_loop;
-	of->whole_ps = of->end_ps - of->start_ps;
-	if (left_out == 0)
-		return;
-	ps_t step_ps[STEPS_PER_LOOP_MAX];
-	check(plan.steps_per_loop <= STEPS_PER_LOOP_MAX);
-	for (uint64_t loop = 0; loop < plan.loops; loop++) {
-		ps_t error_ps = 0;
-		uint32_t count = loop_steps(clock, loop * plan.steps_per_loop,
-					    world->plan.sample.fill, plan.steps_per_loop, step_ps);
-		of->whole_ps += sample_extrapolate(0, step_ps, count, left_out, &error_ps);
-		of->whole_error_ps += error_ps;
-	}
-}
-
 // nccl-tests: algbw = S / t, busbw = algbw (n-1)/n, twice that for all-reduce.
 static uint64_t busbw(const struct world *world, const struct outcome_collective *of)
 {
@@ -187,7 +143,7 @@ static void collect_collectives(struct world *world)
 		of->busbw_bytes_per_s = 0;
 		if (clock->ranks_done < world->job.groups[of->group].ranks)
 			continue; // not complete: a time would be a lie
-		extrapolate(world, clock, of);
+		estimate_whole(world, clock, of);
 		of->busbw_bytes_per_s = busbw(world, of);
 	}
 }

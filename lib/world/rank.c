@@ -114,7 +114,7 @@ void rank_on_received(struct world_host *host, uint32_t index, uint32_t channel,
 	if (ring_is_busy(rank->ring)) {
 		uint64_t steps = ring_steps_received(rank->ring, channel);
 		while (rank->steps_seen[channel] < steps)
-			record_step(rank->clock, rank->steps_seen[channel]++, now);
+			record_step(rank->clock, channel, rank->steps_seen[channel]++, now);
 	}
 	rank_act(host, index, now, out);
 }

@@ -4,18 +4,18 @@
 
 #include <stdint.h>
 
+#include <weft/check.h>
 #include <weft/world.h>
 
-// Times of one collective (a bucket of a group), summed over its ranks.
+// Times of one collective (a bucket of a group), over its ranks.
 struct collective_clock {
 	ps_t start_ps; // earliest start of a rank
 	ps_t end_ps;   // latest end of a rank
 	uint32_t ranks_done;
-	uint32_t steps;	      // length of the arrays: ring steps over all loops, as run
-	int64_t *step_sum_ps; // [steps] times at which a rank's channel had the step whole,
-			      // relative to origin_ps
-	uint32_t *step_count; // [steps] how many
-	ps_t origin_ps;	      // the bucket's release: keeps the sums small
+	uint32_t steps; // ring steps over all loops, as run
+	uint32_t channels;
+	ps_t *front_ps;	       // [channels][steps] when the last rank had the step whole
+	uint32_t *whole_count; // [channels][steps] ranks that had it
 };
 
 // Everything that hosts share. Never read while the world runs, but for work_done by the driver.
@@ -26,11 +26,12 @@ struct record {
 	uint32_t *clock_of_group;	 // [groups] first clock of a group; its buckets follow
 };
 
-// A rank has received step `step` (counted over loops, from 0) on one channel.
-static inline void record_step(struct collective_clock *clock, uint64_t step, ps_t now)
+// A rank has received step `step` (counted over loops, from 0) whole on one channel.
+static inline void record_step(struct collective_clock *clock, uint32_t channel, uint64_t step,
+			       ps_t now)
 {
-	if (step < clock->steps) {
-		clock->step_sum_ps[step] += now - clock->origin_ps;
-		clock->step_count[step]++;
-	}
+	check(channel < clock->channels && step < clock->steps);
+	uint64_t at = (uint64_t)channel * clock->steps + step;
+	clock->front_ps[at] = ps_max(clock->front_ps[at], now);
+	clock->whole_count[at]++;
 }
