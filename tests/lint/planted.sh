@@ -22,9 +22,9 @@ printf '#!/bin/sh\n# SPDX-License-Identifier: Apache-2.0\nset -e\necho\n' >"$tre
 
 # Compiles lib/cc/pick.c into the archive that purity.sh reads.
 archive() {
-  gcc -O1 -c -I"$tree/include" -o "$tree/pick.c.o" "$tree/lib/cc/pick.c"
+  gcc -O1 -c -I"$tree/include" -o "$tree/lib/cc_pick.c.o" "$tree/lib/cc/pick.c"
   rm -f "$tree/libweft_cc.a"
-  ar cr "$tree/libweft_cc.a" "$tree/pick.c.o"
+  ar crT "$tree/libweft_cc.a" "$tree/lib/cc_pick.c.o" # thin, as meson makes them
 }
 
 run_lint() {

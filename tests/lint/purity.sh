@@ -8,7 +8,7 @@ shift
 [ $# -gt 0 ] || { echo "no archives" >&2; exit 1; }
 
 # sysv rows of `nm`, as: room/file.c symbol class section. meson names an archive's member
-# <room>_<file>.c.o.
+# <room>_<file>.c.o, with its folder where the archive is thin.
 rows() {
   local archive room
   for archive in "$@"; do
@@ -17,7 +17,7 @@ rows() {
       NF >= 7 {
         split($1, where, ":")
         gsub(/ /, "", where[3]); gsub(/ /, "", $3); gsub(/[ \t]/, "", $7)
-        sub(/\.o$/, "", where[2])
+        sub(/\.o$/, "", where[2]); sub(/.*\//, "", where[2])
         if (index(where[2], room "_") == 1) where[2] = substr(where[2], length(room) + 2)
         print room "/" where[2], where[3], $3, $7
       }'
