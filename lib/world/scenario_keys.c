@@ -210,7 +210,8 @@ static const struct scenario_key keys[] = {
 	 SCENARIO(traffic.ring.form), 0, 0, NULL, form_words, USE_RINGS},
 	{"traffic.model", "text", "required", "Name of a built-in model.", SCENARIO(traffic.model),
 	 0, 0, NULL, NULL, USE_MODEL},
-	{"traffic.trace", "text", "required", "File with a SimAI trace.", SCENARIO(traffic.trace),
+	{"traffic.trace", "text", "-",
+	 "File with a SimAI trace; weft sim --trace FILE names one, too.", SCENARIO(traffic.trace),
 	 0, 0, NULL, NULL, USE_TRACE},
 
 	{"sample", "word", "off", "off: everything is run packet by packet.",

@@ -205,15 +205,14 @@ static void the_azure_scenario_is_what_its_sources_say(void **)
 	assert_true(scenario.input_count >= 10);
 }
 
-static void the_trace_scenario_needs_its_file(void **)
+static void the_trace_scenario_leaves_its_file_to_the_command_line(void **)
 {
 	static const char *const sets[] = {"traffic.trace=a.txt", "fabric.nics=64"};
-	struct refusal refusal = {0};
-	size_t bytes = source_read("apps/scenarios/trace-default.yaml");
-	assert_int_equal(scenario_parse(&scenario, "text", text, bytes, NULL, 0, &refusal),
-			 -EINVAL);
-	assert_non_null(strstr(refusal.text, "traffic.trace is missing"));
-	parse_good(text, bytes, sets, 2);
+	parse_shipped("trace-default.yaml", NULL, 0);
+	assert_int_equal(scenario.traffic.kind, TRAFFIC_TRACE);
+	assert_string_equal(scenario.traffic.trace, "");
+	assert_int_equal(scenario.fabric.nics, 9216);
+	parse_shipped("trace-default.yaml", sets, 2);
 	assert_string_equal(scenario.traffic.trace, "a.txt");
 	assert_int_equal(scenario.fabric.nics, 64);
 }
@@ -238,8 +237,7 @@ static uint32_t shipped_each(void (*visit)(const char *name))
 
 static void check_shipped(const char *name)
 {
-	static const char *const sets[] = {"traffic.trace=a.txt"};
-	parse_shipped(name, sets, strcmp(name, "trace-default.yaml") == 0 ? 1 : 0);
+	parse_shipped(name, NULL, 0);
 	assert_int_equal(strncmp(name, scenario.name, strlen(scenario.name)), 0);
 	assert_true(strlen(scenario.description) > 10);
 	assert_true(scenario.input_count > 0);
@@ -266,7 +264,8 @@ static void parse_damaged(const char *from, size_t bytes)
 		assert_true(scenario.fabric.nics >= 2);
 		assert_true(scenario.fabric.planes >= 1 && scenario.fabric.planes <= PLANES_MAX);
 		assert_true(scenario.traffic.bytes > 0 || scenario.traffic.flow_count > 0 ||
-			    scenario.traffic.model[0] != '\0' || scenario.traffic.trace[0] != '\0');
+			    scenario.traffic.model[0] != '\0' ||
+			    scenario.traffic.kind == TRAFFIC_TRACE);
 		return;
 	}
 	assert_int_equal(rc, -EINVAL);
@@ -354,7 +353,7 @@ int main(void)
 		cmocka_unit_test(an_assignment_replaces_the_value_of_the_file),
 		cmocka_unit_test(an_assignment_takes_a_sample_back),
 		cmocka_unit_test(the_azure_scenario_is_what_its_sources_say),
-		cmocka_unit_test(the_trace_scenario_needs_its_file),
+		cmocka_unit_test(the_trace_scenario_leaves_its_file_to_the_command_line),
 		cmocka_unit_test(every_shipped_scenario_is_read),
 		cmocka_unit_test(a_cut_scenario_is_read_or_refused),
 		cmocka_unit_test(a_scenario_with_a_wrong_byte_is_read_or_refused),
