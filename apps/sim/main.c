@@ -38,7 +38,8 @@ struct call {
 	struct scenario scenario;
 	char *trace_text;
 	size_t trace_bytes;
-	char gpus_set[64]; // "fabric.nics=N" from the trace
+	char gpus_set[64];			  // "fabric.nics=N" from the trace
+	char trace_set[SCENARIO_PATH_BYTES + 64]; // "traffic.trace=FILE"
 	struct stage stage;
 	struct progress progress;
 	struct refusal refusal;
@@ -69,13 +70,11 @@ static void list_keys(void)
 		printf("%-26s %-6s %-14s %s\n", key->path, key->unit, key->value, key->text);
 }
 
-// Reads the trace and finds out how many GPUs it is of: the fabric gets as many NICs.
-static int read_trace(struct call *call)
+// Reads a workload file into memory and finds out how many GPUs it is of.
+static int read_trace(struct call *call, const char *path, uint32_t *ret_gpus)
 {
-	struct options *options = &call->options;
 	struct refusal *refusal = &call->refusal;
-	int rc = file_read(options->trace, TRACE_BYTES_MAX, &call->trace_text, &call->trace_bytes,
-			   refusal);
+	int rc = file_read(path, TRACE_BYTES_MAX, &call->trace_text, &call->trace_bytes, refusal);
 	if (rc < 0)
 		return rc;
 	size_t room = call->trace_bytes * 16 + ((size_t)1 << 20);
@@ -88,14 +87,27 @@ static int read_trace(struct call *call)
 	arena_init(&arena, memory, room);
 	rc = trace_simai_parse(&trace, &arena, call->trace_text, call->trace_bytes, refusal);
 	memory_release(memory, room);
-	snprintf(refusal->file, sizeof(refusal->file), "%s", options->trace);
+	if (rc < 0)
+		snprintf(refusal->file, sizeof(refusal->file), "%s", path);
+	else
+		*ret_gpus = trace.gpus;
+	return rc;
+}
+
+// --trace FILE: the fabric gets as many NICs as the file has GPUs.
+static int take_trace(struct call *call)
+{
+	struct options *options = &call->options;
+	uint32_t gpus;
+	int rc = read_trace(call, options->trace, &gpus);
 	if (rc < 0)
 		return rc;
-	refusal->file[0] = '\0';
-	if (options->set_count + 1 > OPTION_SETS_MAX)
-		return refuse(refusal, -EINVAL, "too many --set", 0, 0, 0);
-	snprintf(call->gpus_set, sizeof(call->gpus_set), "fabric.nics=%u", trace.gpus);
+	if (options->set_count + 2 > OPTION_SETS_MAX)
+		return refuse(&call->refusal, -EINVAL, "too many --set beside --trace", 0, 0, 0);
+	snprintf(call->gpus_set, sizeof(call->gpus_set), "fabric.nics=%u", gpus);
+	snprintf(call->trace_set, sizeof(call->trace_set), "traffic.trace=%s", options->trace);
 	options->sets[options->set_count++] = call->gpus_set;
+	options->sets[options->set_count++] = call->trace_set;
 	if (options->scenario == NULL)
 		options->scenario = TRACE_SCENARIO;
 	return 0;
@@ -118,14 +130,11 @@ static int read_scenario(struct call *call)
 	free(text);
 	if (rc < 0)
 		return rc;
-	if (options->trace != NULL && call->scenario.traffic.kind != TRAFFIC_TRACE)
-		return refuse(&call->refusal, -EINVAL,
-			      "--trace has no effect: the scenario's traffic.kind is not trace", 0,
-			      0, 0);
-	if (options->trace == NULL && call->scenario.traffic.kind == TRAFFIC_TRACE)
-		return refuse(&call->refusal, -EINVAL,
-			      "the scenario runs a workload file: name it with --trace FILE", 0, 0,
-			      0);
+	uint32_t gpus;
+	if (call->scenario.traffic.kind == TRAFFIC_TRACE && call->trace_text == NULL)
+		rc = read_trace(call, call->scenario.traffic.trace, &gpus);
+	if (rc < 0)
+		return rc;
 	if (options->sample != NULL)
 		return sample_parse(&call->scenario.sample, options->sample, &call->refusal);
 	return 0;
@@ -134,7 +143,7 @@ static int read_scenario(struct call *call)
 // Reads everything and builds the world; what is refused here has written nothing.
 static int prepare(struct call *call)
 {
-	int rc = call->options.trace != NULL ? read_trace(call) : 0;
+	int rc = call->options.trace != NULL ? take_trace(call) : 0;
 	if (rc == 0)
 		rc = read_scenario(call);
 	if (rc < 0)
