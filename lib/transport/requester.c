@@ -173,7 +173,8 @@ static void describe(const struct endpoint *endpoint, const struct send *send,
 static bool asks_for_sack(const struct endpoint *endpoint, struct qp *qp, ps_t now)
 {
 	bool is_closed = qp->inflight + endpoint->full_bytes >= qp->cc.window_bytes;
-	bool is_slow = sent_units(now) - qp->heard_at > endpoint->rto_units / 4;
+	bool is_slow = endpoint->config->sack_rule == SACK_MRC &&
+		sent_units(now) - qp->heard_at > endpoint->rto_units / 4;
 	if (!is_closed && !is_slow && has_new(endpoint, qp))
 		return false;
 	qp->heard_at = sent_units(now);

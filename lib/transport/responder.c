@@ -159,6 +159,8 @@ static void fill_bitmap(const struct endpoint *endpoint, struct qp *qp, struct p
 		qp->news_from = from + 64;
 		if (psn_distance(qp->news_from, qp->news_to) >= 0)
 			qp->news_from = qp->news_to;
+	} else { // nothing to tell; never so far behind that the numbers wrap
+		qp->news_from = qp->news_to = qp->rcv_next;
 	}
 	uint32_t offset = from - (qp->rcv_next - 1);
 	uint32_t left = bits - (from - qp->rcv_next); // the ring ends there

@@ -79,8 +79,7 @@ static uint32_t take_bitmap(struct endpoint *endpoint, struct qp *qp, uint32_t f
 		uint32_t bytes = requester_wire_bytes(endpoint, qp, psn);
 		settle(endpoint, qp, psn, bytes);
 		bitmap_set(qp->acked, psn & endpoint->mpr_mask);
-		qp->acked_count++;
-		if (psn_distance(psn, qp->highest) > 0)
+		if (qp->acked_count++ == 0 || psn_distance(psn, qp->highest) > 0)
 			qp->highest = psn;
 		newly_bytes += bytes;
 	}
