@@ -43,46 +43,73 @@ static uint32_t turn(struct path_set *set, uint32_t plane_number)
 	return in_plane * set->shape->planes + plane_number;
 }
 
-static void recover(struct path_set *set, struct path_plane *plane, uint32_t index)
+static uint32_t retry_units(ps_t at)
 {
-	if (set->states[index] == PATH_ASSUMED_BAD)
+	return (uint32_t)(at >> RETRY_SHIFT);
+}
+
+static bool is_due(uint32_t units, ps_t now)
+{
+	return (int32_t)(retry_units(now) - units) >= 0;
+}
+
+static void recover(struct path_set *set, uint32_t index)
+{
+	struct path_plane *plane = &set->planes[index % set->shape->planes];
+	if (set->states[index] == PATH_ASSUMED_BAD) {
 		plane->bad--;
+		set->bad--;
+	}
 	plane->unusable--;
 	set->states[index] = PATH_GOOD;
 }
 
-// Whether this turn's EV may be used. A skipped EV has now lost its turn; a bad one whose time has
-// come is used as a trial.
-static bool take_turn(struct path_set *set, struct path_plane *plane, uint32_t index, ps_t now)
+// Sends a packet over an EV that is held bad. It stays so until the packet is known to have
+// arrived; the next one may try it only a retry time later.
+static struct path_choice try_again(struct path_set *set, uint32_t index, ps_t now)
 {
-	enum path_state state = set->states[index];
-	if (state == PATH_GOOD)
-		return true;
-	if (state == PATH_SKIP) {
-		recover(set, plane, index);
-		return false;
-	}
-	if ((int32_t)((uint32_t)(now >> RETRY_SHIFT) - set->retry_at[index]) < 0)
-		return false;
-	recover(set, plane, index);
-	return true;
+	uint32_t next = retry_units(now + set->shape->retry_ps) + 1;
+	set->retry_at[index] = next;
+	set->planes[index % set->shape->planes].trial_at = next;
+	return (struct path_choice){index, true};
 }
 
-uint32_t path_pick(struct path_set *set, uint32_t plane_number, uint32_t avoid, ps_t now)
+// Whether this turn's EV may be used. A skipped EV has now lost its turn.
+static bool take_turn(struct path_set *set, uint32_t index)
+{
+	if (set->states[index] == PATH_SKIP) {
+		recover(set, index);
+		return false;
+	}
+	return set->states[index] == PATH_GOOD;
+}
+
+bool path_is_closed(const struct path_set *set, uint32_t plane_number, ps_t now)
+{
+	const struct path_plane *plane = &set->planes[plane_number];
+	return plane->bad == set->shape->per_plane && !is_due(plane->trial_at, now);
+}
+
+struct path_choice path_pick(struct path_set *set, uint32_t plane_number, uint32_t avoid, ps_t now)
 {
 	const struct path_shape *shape = set->shape;
 	if (shape->policy == PATH_SINGLE)
-		return set->single;
+		return (struct path_choice){set->single, false};
 	struct path_plane *plane = &set->planes[plane_number];
 	uint32_t index = turn(set, plane_number);
+	if (plane->unusable == 0 && index != avoid)
+		return (struct path_choice){index, false};
 	// two rounds meet every EV of the plane, whatever its state
 	for (uint32_t left = 2 * shape->per_plane; left > 0; left--) {
-		bool is_usable = plane->unusable == 0 || take_turn(set, plane, index, now);
-		if (is_usable && index != avoid)
-			return index;
+		if (take_turn(set, index) && index != avoid)
+			return (struct path_choice){index, false};
+		if (set->states[index] == PATH_ASSUMED_BAD && is_due(set->retry_at[index], now))
+			return try_again(set, index, now);
 		index = turn(set, plane_number);
 	}
-	return index;
+	if (set->states[index] == PATH_ASSUMED_BAD)
+		return try_again(set, index, now);
+	return (struct path_choice){index, false};
 }
 
 uint32_t path_control(struct path_set *set, uint32_t plane)
@@ -92,6 +119,14 @@ uint32_t path_control(struct path_set *set, uint32_t plane)
 		return path_value(set, set->single);
 	uint32_t in_plane = (uint32_t)rng_next(&set->control_rng) & (shape->per_plane - 1);
 	return path_value(set, in_plane * shape->planes + plane);
+}
+
+bool path_arrived(struct path_set *set, uint32_t index)
+{
+	if (set->states[index] != PATH_ASSUMED_BAD)
+		return false;
+	recover(set, index);
+	return true;
 }
 
 bool path_skip(struct path_set *set, uint32_t index)
@@ -108,15 +143,17 @@ bool path_retire(struct path_set *set, uint32_t index, ps_t now)
 	const struct path_shape *shape = set->shape;
 	if (shape->policy != PATH_MRC || set->states[index] == PATH_ASSUMED_BAD)
 		return false;
-	struct path_plane *plane = &set->planes[index % shape->planes];
-	// a quarter of the plane's EVs, and at least one, stays in use
-	uint32_t left = shape->per_plane - plane->bad - 1;
-	if (left == 0 || left * 4 < shape->per_plane)
+	// a quarter of the EVs, and at least one, stays in use; a whole plane may go
+	uint32_t count = shape->planes * shape->per_plane, left = count - set->bad - 1;
+	if (left == 0 || left * 4 < count)
 		return false;
+	struct path_plane *plane = &set->planes[index % shape->planes];
 	if (set->states[index] == PATH_GOOD)
 		plane->unusable++;
 	plane->bad++;
+	set->bad++;
 	set->states[index] = PATH_ASSUMED_BAD;
-	set->retry_at[index] = (uint32_t)((now + shape->retry_ps) >> RETRY_SHIFT) + 1;
+	set->retry_at[index] = retry_units(now + shape->retry_ps) + 1;
+	plane->trial_at = set->retry_at[index];
 	return true;
 }

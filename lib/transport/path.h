@@ -34,6 +34,13 @@ struct path_plane {
 	uint16_t mask;	   // bits flipped in this round
 	uint16_t bad;	   // EVs in ASSUMED_BAD
 	uint16_t unusable; // EVs in SKIP or ASSUMED_BAD
+	uint32_t trial_at; // all are bad: when the next packet may try one, in units of 2^20 ps
+};
+
+// What path_pick() gives.
+struct path_choice {
+	uint32_t index; // EV number
+	bool is_trial;	// it is held bad: the answer to this packet decides
 };
 
 struct path_set {
@@ -42,6 +49,7 @@ struct path_set {
 	struct rng control_rng; // EVs of control packets: they must not move the dice of the data
 	uint32_t upper;		// random upper part of each EV
 	uint32_t single;	// PATH_SINGLE: the EV number
+	uint32_t bad;		// EVs in ASSUMED_BAD, all planes
 	uint8_t *states;	// [ev_count] enum path_state
 	uint32_t *retry_at;	// [ev_count] time in units of 2^20 ps, wraps
 	struct path_plane planes[PLANES_MAX];
@@ -53,15 +61,19 @@ uint64_t path_bytes(const struct path_shape *shape);
 // Starts a set in `memory` of path_bytes(), zeroed.
 void path_init(struct path_set *set, const struct path_shape *shape, void *memory, struct rng rng);
 
-// The number of the EV that the next packet on `plane` takes, another one than `avoid` where there
-// is one. There always is one: when nothing is usable the last one looked at.
-uint32_t path_pick(struct path_set *set, uint32_t plane, uint32_t avoid, ps_t now);
+// Whether every EV of `plane` is held bad and none may be tried yet: nothing should be sent there.
+bool path_is_closed(const struct path_set *set, uint32_t plane, ps_t now);
+
+// The EV that the next packet on `plane` takes, another one than `avoid` where there is one. There
+// always is one: when nothing is usable it is the last one looked at, as a trial.
+struct path_choice path_pick(struct path_set *set, uint32_t plane, uint32_t avoid, ps_t now);
 
 // An EV value for a control packet on `plane`, any state.
 uint32_t path_control(struct path_set *set, uint32_t plane);
 
-// Feedback about an EV number: marked or trimmed on the way (skip one turn), lost (assumed bad).
-// True when its state changed.
+// Feedback about an EV number: a packet that took it arrived (a bad one is good again), was marked
+// or trimmed on the way (skip one turn), was lost (assumed bad). True when its state changed.
+bool path_arrived(struct path_set *set, uint32_t index);
 bool path_skip(struct path_set *set, uint32_t index);
 bool path_retire(struct path_set *set, uint32_t index, ps_t now);
 

@@ -181,6 +181,14 @@ static bool asks_for_sack(const struct endpoint *endpoint, struct qp *qp, ps_t n
 	return true;
 }
 
+// Somebody waits for the completion of a message: its last packet is answered at once (as
+// InfiniBand adapters ask for it). htsim knows no messages.
+static bool ends_message(const struct endpoint *endpoint, const struct send *send,
+			 const struct plan *plan)
+{
+	return plan->psn == send->last_psn && endpoint->config->sack_rule == SACK_MRC;
+}
+
 static const struct send *number_new(struct endpoint *endpoint, struct qp *qp,
 				     const struct plan *plan, ps_t now)
 {
@@ -214,21 +222,21 @@ static void make_packet(struct endpoint *endpoint, struct qp *qp, const struct p
 {
 	struct slot *slot = &qp->slots[plan->psn & endpoint->mpr_mask];
 	uint32_t avoid = plan->is_rtx ? slot->ev_index : PATH_NO_EV;
-	uint32_t ev_index = path_pick(&qp->path, packet->plane, avoid, now);
+	struct path_choice path = path_pick(&qp->path, packet->plane, avoid, now);
 	const struct send *send = plan->is_rtx ? number_again(endpoint, qp, plan)
 					       : number_new(endpoint, qp, plan, now);
 	slot->sent_at = sent_units(now);
-	slot->ev_index = (uint16_t)ev_index;
+	slot->ev_index = (uint16_t)path.index;
 	qp->inflight += plan->wire_bytes;
 	qp->is_stalled = false;
 	describe(endpoint, send, plan, packet);
 	packet->source = endpoint->nic;
 	packet->target = qp->remote_nic;
 	packet->qpn = qp->remote_qpn;
-	packet->ev = path_value(&qp->path, ev_index);
+	packet->ev = path_value(&qp->path, path.index);
 	packet->timestamp = (uint16_t)(now / TIMESTAMP_PS);
 	packet->bth = plan->is_rtx ? PACKET_RTX : 0;
-	if (asks_for_sack(endpoint, qp, now))
+	if (asks_for_sack(endpoint, qp, now) || path.is_trial || ends_message(endpoint, send, plan))
 		packet->bth |= PACKET_AR;
 }
 
@@ -239,29 +247,53 @@ static void count_sent(struct endpoint *endpoint, uint32_t plane, uint32_t wire_
 	endpoint->counters.plane_bytes[plane] += wire_bytes;
 }
 
+// Puts the head of the queue behind its tail.
+static void queue_turn(struct endpoint *endpoint, struct ready_queue *queue, struct qp *qp)
+{
+	queue_pop(endpoint, queue, qp);
+	queue_push(endpoint, qp);
+}
+
+// The first QP in turn that has something for `plane`, its plan in `ret_plan`; NULL when there is
+// none.
+static struct qp *next_qp(struct endpoint *endpoint, struct ready_queue *queue, uint32_t plane,
+			  ps_t now, struct plan *ret_plan)
+{
+	uint32_t first_closed =
+		0; // number + 1 of the first QP whose paths on this plane are all bad
+	while (queue->head != 0 && queue->head != first_closed) {
+		struct qp *qp = endpoint_qp(endpoint, queue->head - 1);
+		if (!plan_next(endpoint, qp, ret_plan)) { // the window closed while it stood here
+			queue_pop(endpoint, queue, qp);
+		} else if (path_is_closed(&qp->path, plane, now)) {
+			if (first_closed == 0)
+				first_closed = queue->head;
+			queue_turn(endpoint, queue, qp);
+		} else {
+			return qp;
+		}
+	}
+	return NULL;
+}
+
 uint32_t requester_next(struct endpoint *endpoint, uint32_t plane, ps_t now, struct outbox *out)
 {
 	struct ready_queue *queue = &endpoint->ready[endpoint->is_single ? plane : 0];
-	while (queue->head != 0) {
-		struct qp *qp = endpoint_qp(endpoint, queue->head - 1);
-		struct plan plan;
-		if (!plan_next(endpoint, qp, &plan)) { // the window closed while it stood here
-			queue_pop(endpoint, queue, qp);
-			continue;
-		}
-		uint32_t index = packet_get(out->packets);
-		if (index == PACKET_NONE) {
-			out->limit = OUTBOX_NO_PACKET;
-			return PACKET_NONE;
-		}
-		struct packet *packet = packet_at(out->packets, index);
-		packet->plane = (uint8_t)plane;
-		queue_pop(endpoint, queue, qp);
-		make_packet(endpoint, qp, &plan, now, packet);
-		count_sent(endpoint, plane, plan.wire_bytes);
-		retransmit_arm(endpoint, qp, now);
-		requester_wake(endpoint, qp);
-		return index;
+	struct plan plan;
+	struct qp *qp = next_qp(endpoint, queue, plane, now, &plan);
+	if (qp == NULL)
+		return PACKET_NONE;
+	uint32_t index = packet_get(out->packets);
+	if (index == PACKET_NONE) {
+		out->limit = OUTBOX_NO_PACKET;
+		return PACKET_NONE;
 	}
-	return PACKET_NONE;
+	struct packet *packet = packet_at(out->packets, index);
+	packet->plane = (uint8_t)plane;
+	queue_pop(endpoint, queue, qp);
+	make_packet(endpoint, qp, &plan, now, packet);
+	count_sent(endpoint, plane, plan.wire_bytes);
+	retransmit_arm(endpoint, qp, now);
+	requester_wake(endpoint, qp);
+	return index;
 }

@@ -88,7 +88,8 @@ void retransmit_on_nack(struct endpoint *endpoint, struct qp *qp, const struct p
 		return;
 	}
 	endpoint->counters.nacks_received++;
-	if (!is_last_hop) // at the last hop the path was fine and the target busy
+	path_arrived(&qp->path, ev_index); // its header did
+	if (!is_last_hop)		   // at the last hop the path was fine and the target busy
 		endpoint->counters.paths_skipped += path_skip(&qp->path, ev_index);
 	if (psn_distance(psn, qp->una) < 0 || bitmap_get(qp->acked, bit) ||
 	    bitmap_get(qp->lost, bit) || qp->slots[bit].ev_index != ev_index)

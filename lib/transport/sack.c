@@ -119,10 +119,14 @@ void sack_arm_cc(struct endpoint *endpoint, struct qp *qp)
 		  (uint64_t)TIMER_CC << TIMER_KIND_SHIFT | qp->number);
 }
 
+// The packet that caused the SACK arrived over its EV, marked or not.
 static void feed_path(struct endpoint *endpoint, struct qp *qp, const struct packet_sack *sack)
 {
 	uint32_t ev_index = path_index(&qp->path, sack->ev_echo);
-	if (sack->mark != 0 && ev_index != PATH_NO_EV)
+	if (ev_index == PATH_NO_EV)
+		return;
+	path_arrived(&qp->path, ev_index);
+	if (sack->mark != 0)
 		endpoint->counters.paths_skipped += path_skip(&qp->path, ev_index);
 }
 

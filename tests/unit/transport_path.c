@@ -41,7 +41,7 @@ static uint32_t round_of(struct rig *rig, uint32_t plane, uint32_t picks, uint32
 	uint32_t different = 0;
 	memset(seen, 0, 256 * sizeof(seen[0]));
 	for (uint32_t i = 0; i < picks; i++) {
-		uint32_t index = path_pick(&rig->set, plane, PATH_NO_EV, now);
+		uint32_t index = path_pick(&rig->set, plane, PATH_NO_EV, now).index;
 		assert_true(index < rig->shape.planes * rig->shape.per_plane);
 		assert_int_equal(index % rig->shape.planes, plane);
 		different += seen[index]++ == 0;
@@ -69,10 +69,10 @@ static void rounds_differ_from_each_other(void **state)
 	uint32_t firsts[64] = {0};
 	uint32_t different = 0;
 	for (uint32_t round = 0; round < 64; round++) {
-		uint32_t first = path_pick(&rig->set, 0, PATH_NO_EV, 0);
+		uint32_t first = path_pick(&rig->set, 0, PATH_NO_EV, 0).index;
 		different += firsts[first]++ == 0;
 		for (uint32_t i = 1; i < 64; i++)
-			path_pick(&rig->set, 0, PATH_NO_EV, 0);
+			(void)path_pick(&rig->set, 0, PATH_NO_EV, 0);
 	}
 	assert_true(different > 20); // 64 draws of 64 values: about 40 are different
 	free(rig);
@@ -93,7 +93,7 @@ static void a_marked_ev_loses_exactly_one_turn(void **state)
 	free(rig);
 }
 
-static void a_lost_ev_rests_until_its_retry_time(void **state)
+static void a_lost_ev_is_tried_again_by_one_packet_at_a_time(void **state)
 {
 	(void)state;
 	uint32_t seen[256];
@@ -105,29 +105,49 @@ static void a_lost_ev_rests_until_its_retry_time(void **state)
 		assert_int_equal(round_of(rig, 0, 15, seen, RETRY_PS - 1), 15);
 		assert_int_equal(seen[5], 0);
 	}
-	assert_int_equal(round_of(rig, 0, 16, seen, RETRY_PS + 2 * PS_PER_US), 16);
-	assert_int_equal(seen[5], 1);
+	assert_int_equal(round_of(rig, 0, 64, seen, RETRY_PS + 2 * PS_PER_US), 16);
+	assert_int_equal(seen[5], 1); // the trial; until it is answered the EV stays out
+	assert_int_equal(rig->set.planes[0].bad, 1);
+	assert_true(path_arrived(&rig->set, 5));
+	assert_false(path_arrived(&rig->set, 5));
 	assert_int_equal(rig->set.planes[0].bad, 0);
 	assert_int_equal(rig->set.planes[0].unusable, 0);
+	assert_int_equal(round_of(rig, 0, 64, seen, RETRY_PS + 2 * PS_PER_US), 16);
 	free(rig);
 }
 
-static void a_quarter_of_a_plane_is_never_retired(void **state)
+static void a_quarter_of_the_evs_is_never_retired(void **state)
 {
 	(void)state;
 	const uint32_t counts[] = {1, 2, 4, 8, 16, 64};
-	uint32_t seen[256];
 	for (uint32_t c = 0; c < 6; c++) {
 		struct rig *rig = open_rig(PATH_MRC, 2, counts[c], 4);
-		uint32_t retired = 0;
-		for (uint32_t i = 0; i < counts[c]; i++)
-			retired += path_retire(&rig->set, 2 * i + 1, 0);
-		uint32_t floor = counts[c] < 4 ? 1 : counts[c] / 4;
-		assert_int_equal(counts[c] - retired, floor);
-		assert_int_equal(round_of(rig, 1, 100, seen, 0), floor);
-		assert_int_equal(round_of(rig, 0, counts[c], seen, 0), counts[c]);
+		uint32_t retired = 0, all = 2 * counts[c];
+		for (uint32_t i = 0; i < all; i++)
+			retired += path_retire(&rig->set, i, 0);
+		assert_int_equal(all - retired, all < 4 ? 1 : all / 4);
 		free(rig);
 	}
+}
+
+static void a_plane_without_good_evs_is_closed_but_for_trials(void **state)
+{
+	(void)state;
+	struct rig *rig = open_rig(PATH_MRC, 2, 16, 4);
+	for (uint32_t i = 0; i < 16; i++) {
+		assert_false(path_is_closed(&rig->set, 1, 0));
+		assert_true(path_retire(&rig->set, 2 * i + 1, 0));
+	}
+	ps_t due = RETRY_PS + 2 * PS_PER_US;
+	assert_true(path_is_closed(&rig->set, 1, RETRY_PS - 1));
+	assert_false(path_is_closed(&rig->set, 0, 0));
+	assert_false(path_is_closed(&rig->set, 1, due));
+	struct path_choice trial = path_pick(&rig->set, 1, PATH_NO_EV, due);
+	assert_true(trial.is_trial);
+	assert_true(path_is_closed(&rig->set, 1, due)); // one packet, not a stream
+	assert_true(path_arrived(&rig->set, trial.index));
+	assert_false(path_is_closed(&rig->set, 1, due));
+	free(rig);
 }
 
 static void there_is_an_ev_even_when_all_are_skipped(void **state)
@@ -139,8 +159,8 @@ static void there_is_an_ev_even_when_all_are_skipped(void **state)
 		path_skip(&rig->set, i);
 	}
 	for (uint32_t i = 0; i < 100; i++)
-		assert_true(path_pick(&rig->set, 0, PATH_NO_EV, 0) < 8);
-	assert_true(path_pick(&rig->set, 0, 7, 0) < 8);
+		assert_true(path_pick(&rig->set, 0, PATH_NO_EV, 0).index < 8);
+	assert_true(path_pick(&rig->set, 0, 7, 0).index < 8);
 	free(rig);
 }
 
@@ -149,10 +169,11 @@ static void a_repair_takes_another_ev(void **state)
 	(void)state;
 	struct rig *rig = open_rig(PATH_MRC, 2, 4, 4);
 	for (uint32_t i = 0; i < 200; i++)
-		assert_int_not_equal(path_pick(&rig->set, 1, 2 * (i % 4) + 1, 0), 2 * (i % 4) + 1);
+		assert_int_not_equal(path_pick(&rig->set, 1, 2 * (i % 4) + 1, 0).index,
+				     2 * (i % 4) + 1);
 	free(rig);
 	rig = open_rig(PATH_MRC, 1, 1, 4); // there is no other
-	assert_int_equal(path_pick(&rig->set, 0, 0, 0), 0);
+	assert_int_equal(path_pick(&rig->set, 0, 0, 0).index, 0);
 	free(rig);
 }
 
@@ -171,9 +192,9 @@ static void a_single_path_is_one_ev_for_ever(void **state)
 {
 	(void)state;
 	struct rig *rig = open_rig(PATH_SINGLE, 4, 16, 4);
-	uint32_t index = path_pick(&rig->set, 0, PATH_NO_EV, 0);
+	uint32_t index = path_pick(&rig->set, 0, PATH_NO_EV, 0).index;
 	for (uint32_t i = 0; i < 50; i++)
-		assert_int_equal(path_pick(&rig->set, i % 4, index, 0), index);
+		assert_int_equal(path_pick(&rig->set, i % 4, index, 0).index, index);
 	assert_int_equal(path_control(&rig->set, 1), path_value(&rig->set, index));
 	free(rig);
 }
@@ -197,8 +218,9 @@ int main(void)
 		cmocka_unit_test(each_round_visits_each_ev_of_a_plane_once),
 		cmocka_unit_test(rounds_differ_from_each_other),
 		cmocka_unit_test(a_marked_ev_loses_exactly_one_turn),
-		cmocka_unit_test(a_lost_ev_rests_until_its_retry_time),
-		cmocka_unit_test(a_quarter_of_a_plane_is_never_retired),
+		cmocka_unit_test(a_lost_ev_is_tried_again_by_one_packet_at_a_time),
+		cmocka_unit_test(a_quarter_of_the_evs_is_never_retired),
+		cmocka_unit_test(a_plane_without_good_evs_is_closed_but_for_trials),
 		cmocka_unit_test(there_is_an_ev_even_when_all_are_skipped),
 		cmocka_unit_test(a_repair_takes_another_ev),
 		cmocka_unit_test(oblivious_rotation_ignores_feedback),
