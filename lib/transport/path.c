@@ -84,10 +84,15 @@ static bool take_turn(struct path_set *set, uint32_t index)
 	return set->states[index] == PATH_GOOD;
 }
 
+static bool is_shut(const struct path_set *set, const struct path_plane *plane)
+{
+	return plane->is_closed || plane->bad == set->shape->per_plane;
+}
+
 bool path_is_closed(const struct path_set *set, uint32_t plane_number, ps_t now)
 {
 	const struct path_plane *plane = &set->planes[plane_number];
-	return plane->bad == set->shape->per_plane && !is_due(plane->trial_at, now);
+	return is_shut(set, plane) && !is_due(plane->trial_at, now);
 }
 
 struct path_choice path_pick(struct path_set *set, uint32_t plane_number, uint32_t avoid, ps_t now)
@@ -97,6 +102,8 @@ struct path_choice path_pick(struct path_set *set, uint32_t plane_number, uint32
 		return (struct path_choice){set->single, false};
 	struct path_plane *plane = &set->planes[plane_number];
 	uint32_t index = turn(set, plane_number);
+	if (is_shut(set, plane))
+		return try_again(set, index, now);
 	if (plane->unusable == 0 && index != avoid)
 		return (struct path_choice){index, false};
 	// two rounds meet every EV of the plane, whatever its state
@@ -123,10 +130,32 @@ uint32_t path_control(struct path_set *set, uint32_t plane)
 
 bool path_arrived(struct path_set *set, uint32_t index)
 {
+	if (set->lost > 0) {
+		struct path_plane *plane = &set->planes[index % set->shape->planes];
+		set->lost -= plane->lost;
+		set->closed -= plane->is_closed;
+		plane->lost = 0;
+		plane->is_closed = false;
+	}
 	if (set->states[index] != PATH_ASSUMED_BAD)
 		return false;
 	recover(set, index);
 	return true;
+}
+
+// Counts a loss on a plane; too many in a row close it, but never the last one that is open.
+static void lose_on(struct path_set *set, struct path_plane *plane, ps_t now)
+{
+	if (plane->lost < PATH_PLANE_LOSSES) {
+		plane->lost++;
+		set->lost++;
+	}
+	if (plane->lost < PATH_PLANE_LOSSES || plane->is_closed ||
+	    set->closed + 1 >= set->shape->planes)
+		return;
+	plane->is_closed = true;
+	plane->trial_at = retry_units(now + set->shape->retry_ps) + 1;
+	set->closed++;
 }
 
 bool path_skip(struct path_set *set, uint32_t index)
@@ -141,13 +170,16 @@ bool path_skip(struct path_set *set, uint32_t index)
 bool path_retire(struct path_set *set, uint32_t index, ps_t now)
 {
 	const struct path_shape *shape = set->shape;
-	if (shape->policy != PATH_MRC || set->states[index] == PATH_ASSUMED_BAD)
+	if (shape->policy != PATH_MRC)
+		return false;
+	struct path_plane *plane = &set->planes[index % shape->planes];
+	lose_on(set, plane, now);
+	if (set->states[index] == PATH_ASSUMED_BAD)
 		return false;
 	// a quarter of the EVs, and at least one, stays in use; a whole plane may go
 	uint32_t count = shape->planes * shape->per_plane, left = count - set->bad - 1;
 	if (left == 0 || left * 4 < count)
 		return false;
-	struct path_plane *plane = &set->planes[index % shape->planes];
 	if (set->states[index] == PATH_GOOD)
 		plane->unusable++;
 	plane->bad++;

@@ -14,6 +14,11 @@
 #include <weft/time.h>
 #include <weft/transport.h>
 
+// A plane is held dead after so many losses with no arrival between them. A NIC knows when its own
+// port is down and is told of its peer's; without such messages the losses have to say it, and one
+// EV at a time would take a timer each.
+#define PATH_PLANE_LOSSES 6
+
 #define PATH_NO_EV UINT32_MAX // "any EV will do": nothing to avoid
 
 enum path_state { PATH_GOOD, PATH_SKIP, PATH_ASSUMED_BAD };
@@ -34,7 +39,9 @@ struct path_plane {
 	uint16_t mask;	   // bits flipped in this round
 	uint16_t bad;	   // EVs in ASSUMED_BAD
 	uint16_t unusable; // EVs in SKIP or ASSUMED_BAD
-	uint32_t trial_at; // all are bad: when the next packet may try one, in units of 2^20 ps
+	uint32_t trial_at; // closed: when the next packet may try an EV, in units of 2^20 ps
+	uint16_t lost;	   // packets lost in a row: since one is known to have arrived
+	bool is_closed;	   // so many that the plane itself is held dead
 };
 
 // What path_pick() gives.
@@ -50,6 +57,8 @@ struct path_set {
 	uint32_t upper;		// random upper part of each EV
 	uint32_t single;	// PATH_SINGLE: the EV number
 	uint32_t bad;		// EVs in ASSUMED_BAD, all planes
+	uint32_t lost;		// sum of `lost` of all planes
+	uint32_t closed;	// planes held dead
 	uint8_t *states;	// [ev_count] enum path_state
 	uint32_t *retry_at;	// [ev_count] time in units of 2^20 ps, wraps
 	struct path_plane planes[PLANES_MAX];
@@ -61,7 +70,8 @@ uint64_t path_bytes(const struct path_shape *shape);
 // Starts a set in `memory` of path_bytes(), zeroed.
 void path_init(struct path_set *set, const struct path_shape *shape, void *memory, struct rng rng);
 
-// Whether every EV of `plane` is held bad and none may be tried yet: nothing should be sent there.
+// Whether `plane` is held dead, or every EV of it bad, and none may be tried yet: nothing should be
+// sent there.
 bool path_is_closed(const struct path_set *set, uint32_t plane, ps_t now);
 
 // The EV that the next packet on `plane` takes, another one than `avoid` where there is one. There

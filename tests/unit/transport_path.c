@@ -137,6 +137,8 @@ static void a_plane_without_good_evs_is_closed_but_for_trials(void **state)
 	for (uint32_t i = 0; i < 16; i++) {
 		assert_false(path_is_closed(&rig->set, 1, 0));
 		assert_true(path_retire(&rig->set, 2 * i + 1, 0));
+		if (i < 15)
+			path_arrived(&rig->set, 31); // the plane itself is not dead
 	}
 	ps_t due = RETRY_PS + 2 * PS_PER_US;
 	assert_true(path_is_closed(&rig->set, 1, RETRY_PS - 1));
@@ -147,6 +149,33 @@ static void a_plane_without_good_evs_is_closed_but_for_trials(void **state)
 	assert_true(path_is_closed(&rig->set, 1, due)); // one packet, not a stream
 	assert_true(path_arrived(&rig->set, trial.index));
 	assert_false(path_is_closed(&rig->set, 1, due));
+	free(rig);
+}
+
+static void losses_in_a_row_close_a_plane_until_one_arrives(void **state)
+{
+	(void)state;
+	struct rig *rig = open_rig(PATH_MRC, 4, 16, 4);
+	for (uint32_t i = 0; i < PATH_PLANE_LOSSES; i++) {
+		assert_false(path_is_closed(&rig->set, 2, 0));
+		path_retire(&rig->set, 2, 0); // the same EV again and again
+	}
+	assert_true(path_is_closed(&rig->set, 2, 0));
+	assert_true(path_arrived(&rig->set, 2));
+	assert_false(path_is_closed(&rig->set, 2, 0));
+	for (uint32_t i = 0; i < 100; i++) { // an arrival in between starts the count again
+		path_retire(&rig->set, 6, 0);
+		if (i % 5 == 4)
+			path_arrived(&rig->set, 10);
+	}
+	assert_false(path_is_closed(&rig->set, 2, 0));
+	for (uint32_t plane = 0; plane < 4; plane++)
+		for (uint32_t i = 0; i < 10; i++)
+			path_retire(&rig->set, plane, 0);
+	uint32_t open = 0;
+	for (uint32_t plane = 0; plane < 4; plane++)
+		open += !path_is_closed(&rig->set, plane, 0);
+	assert_int_equal(open, 1); // somewhere packets must go
 	free(rig);
 }
 
@@ -221,6 +250,7 @@ int main(void)
 		cmocka_unit_test(a_lost_ev_is_tried_again_by_one_packet_at_a_time),
 		cmocka_unit_test(a_quarter_of_the_evs_is_never_retired),
 		cmocka_unit_test(a_plane_without_good_evs_is_closed_but_for_trials),
+		cmocka_unit_test(losses_in_a_row_close_a_plane_until_one_arrives),
 		cmocka_unit_test(there_is_an_ev_even_when_all_are_skipped),
 		cmocka_unit_test(a_repair_takes_another_ev),
 		cmocka_unit_test(oblivious_rotation_ignores_feedback),
