@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <weft/drive.h>
 
@@ -64,6 +65,8 @@ int folder_make(const char *path, struct refusal *refusal)
 	if (error != 0)
 		return refuse_folder(refusal, path, error, strerror(error));
 	bool ours = is_ours(path, &error);
+	if (error == 0 && access(path, W_OK | X_OK) != 0) // told now, not after the run
+		error = errno;
 	if (error != 0)
 		return refuse_folder(refusal, path, error, strerror(error));
 	if (!ours)

@@ -113,6 +113,24 @@ static int take_trace(struct call *call)
 	return 0;
 }
 
+// --sample SPEC, in place of the scenario's sample.
+static int take_sample(struct call *call)
+{
+	struct refusal *refusal = &call->refusal;
+	enum traffic_kind kind = call->scenario.traffic.kind;
+	int rc = sample_parse(&call->scenario.sample, call->options.sample, refusal);
+	if (rc < 0) {
+		snprintf(refusal->file, sizeof(refusal->file), "--sample");
+		refusal->line = 1;
+		return rc;
+	}
+	if (kind == TRAFFIC_RING || kind == TRAFFIC_MODEL || kind == TRAFFIC_TRACE)
+		return 0;
+	return refuse(refusal, -EINVAL,
+		      "--sample has no effect here; it needs traffic.kind ring, model or trace", 0,
+		      0, 0);
+}
+
 static int read_scenario(struct call *call)
 {
 	struct options *options = &call->options;
@@ -135,9 +153,7 @@ static int read_scenario(struct call *call)
 		rc = read_trace(call, call->scenario.traffic.trace, &gpus);
 	if (rc < 0)
 		return rc;
-	if (options->sample != NULL)
-		return sample_parse(&call->scenario.sample, options->sample, &call->refusal);
-	return 0;
+	return options->sample != NULL ? take_sample(call) : 0;
 }
 
 // Reads everything and builds the world; what is refused here has written nothing.
@@ -160,6 +176,14 @@ static int prepare(struct call *call)
 	return call->options.out != NULL ? folder_make(call->options.out, &call->refusal) : 0;
 }
 
+// The scenario key that would let the run go on, NULL when no limit ended it.
+static const char *limit_of(const struct run *run)
+{
+	if (run->end == RUN_TIME)
+		return "limits.time";
+	return run->end == RUN_LIMIT ? run->limit_option : NULL;
+}
+
 static struct report_input report_of(const struct call *call, const struct run *run)
 {
 	const struct world *world = &call->stage.world;
@@ -168,7 +192,7 @@ static struct report_input report_of(const struct call *call, const struct run *
 		.end = run_end_name(run->end),
 		.is_partial = run->end != RUN_DONE,
 		.is_short = call->options.is_quiet,
-		.limit_option = run->end == RUN_LIMIT ? run->limit_option : NULL,
+		.limit_option = limit_of(run),
 		.digest = run->digest,
 		.sent = run->sent,
 		.delivered = run->delivered,
@@ -192,6 +216,19 @@ static struct report_input report_of(const struct call *call, const struct run *
 	world_held(world, &input.held_unsent, &in_switches);
 	memcpy(input.cable_dropped, run->dropped, sizeof(input.cable_dropped));
 	return input;
+}
+
+// Says why a result is partial; a script that keeps only stderr knows it, too.
+static void say_end(const struct run *run)
+{
+	if (limit_of(run) != NULL)
+		fprintf(stderr, "weft sim: a limit was hit: raise %s\n", limit_of(run));
+	else if (run->end == RUN_STALLED)
+		fprintf(stderr,
+			"weft sim: stalled: nothing is left to do, but the workload is not "
+			"complete\n");
+	else if (run->end == RUN_INTERRUPTED)
+		fprintf(stderr, "weft sim: interrupted\n");
 }
 
 // Runs, then writes and prints the result. Returns the exit status.
@@ -219,8 +256,7 @@ static int perform(struct call *call)
 	}
 	if (rc < 0 || fflush(stdout) != 0)
 		return EXIT_ENVIRONMENT;
-	if (run.end == RUN_LIMIT)
-		fprintf(stderr, "weft sim: a limit was hit: raise %s\n", run.limit_option);
+	say_end(&run);
 	return run.end == RUN_DONE ? 0 : EXIT_NOT_VALID;
 }
 
@@ -255,6 +291,7 @@ int main(int argc, char **argv)
 		status = say_refusal(&call.refusal, rc);
 	} else if (call.options.wants_footprint) {
 		report_footprint(stdout, &call.stage.world);
+		status = fflush(stdout) == 0 ? 0 : EXIT_ENVIRONMENT;
 	} else {
 		status = perform(&call);
 	}
