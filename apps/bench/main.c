@@ -35,8 +35,10 @@ static int say_refusal(const struct refusal *refusal, int status)
 {
 	fprintf(stderr, "weft bench: ");
 	if (refusal->file[0] != '\0')
-		fprintf(stderr, "%s:%u:%u: ", refusal->file, refusal->line, refusal->column);
-	fprintf(stderr, "%s\n", refusal->text);
+		fprintf(stderr, "%s:", refusal->file);
+	if (refusal->line > 0)
+		fprintf(stderr, "%u:%u:", refusal->line, refusal->column);
+	fprintf(stderr, "%s%s\n", refusal->file[0] != '\0' ? " " : "", refusal->text);
 	return status;
 }
 
@@ -185,11 +187,14 @@ int main(int argc, char **argv)
 {
 	static struct bench bench = {.scenario_name = "perm128-400g", .repeat = 7};
 	int status = read_options(&bench, argc, argv);
-	if (status != 0)
+	if (status == 1) // a question, answered
+		return fflush(stdout) == 0 ? 0 : EXIT_ENVIRONMENT;
+	if (status > 1)
 		return status - 1;
 	if (optind != argc - 1)
 		return bad_word("wants one thing to measure:", "weft bench sim");
 	if (strcmp(argv[optind], "sim") != 0)
 		return bad_word("cannot measure", argv[optind]);
-	return bench_sim(&bench);
+	status = bench_sim(&bench);
+	return status != 0 || fflush(stdout) == 0 ? status : EXIT_ENVIRONMENT;
 }
