@@ -218,6 +218,15 @@ static struct report_input report_of(const struct call *call, const struct run *
 	return input;
 }
 
+// Whether all that was printed is where it should be. Returns an exit status.
+static int finish_output(void)
+{
+	if (fflush(stdout) == 0 && ferror(stdout) == 0)
+		return 0;
+	fprintf(stderr, "weft sim: cannot write to the standard output\n");
+	return EXIT_ENVIRONMENT;
+}
+
 // Says why a result is partial; a script that keeps only stderr knows it, too.
 static void say_end(const struct run *run)
 {
@@ -254,7 +263,7 @@ static int perform(struct call *call)
 			traces_table(stdout, &call->stage.world);
 		report_table(stdout, &input);
 	}
-	if (rc < 0 || fflush(stdout) != 0)
+	if (finish_output() != 0 || rc < 0)
 		return EXIT_ENVIRONMENT;
 	say_end(&run);
 	return run.end == RUN_DONE ? 0 : EXIT_NOT_VALID;
@@ -283,7 +292,7 @@ int main(int argc, char **argv)
 	if (rc < 0)
 		return say_refusal(&call.refusal, rc);
 	if (answer(&call.options))
-		return fflush(stdout) == 0 ? 0 : EXIT_ENVIRONMENT;
+		return finish_output();
 	options_command(argc, argv, call.command, sizeof(call.command));
 	rc = prepare(&call);
 	int status = 0;
@@ -291,7 +300,7 @@ int main(int argc, char **argv)
 		status = say_refusal(&call.refusal, rc);
 	} else if (call.options.wants_footprint) {
 		report_footprint(stdout, &call.stage.world);
-		status = fflush(stdout) == 0 ? 0 : EXIT_ENVIRONMENT;
+		status = finish_output();
 	} else {
 		status = perform(&call);
 	}
