@@ -8,6 +8,7 @@
 // collectives and drops the smallest, then it drops groups, and last it lowers the steps to one.
 
 #include <errno.h>
+#include <string.h>
 
 #include <weft/check.h>
 
@@ -17,7 +18,7 @@
 #define FILL_DEFAULT 4u
 #define STEPS_USEFUL 16u
 
-// A plan being weighed. The job's buckets may be in the order of their weight; see merge_all().
+// A plan being weighed.
 struct planner {
 	struct job *job;
 	uint64_t payload_bytes;
@@ -46,10 +47,24 @@ static uint64_t count_bucket(const struct planner *planner, const struct group *
 	return hosts > 1 ? packets * hosts : 0;
 }
 
-static uint32_t buckets_run(const struct planner *planner, const struct group *group)
+// How much of the group's time a bucket stands for: time goes with bytes where bandwidth rules.
+static bool weighs_more(const struct bucket *a, const struct bucket *b)
 {
-	uint32_t most = planner->sample.buckets;
-	return most == 0 || most > group->bucket_count ? group->bucket_count : most;
+	unsigned __int128 left = (unsigned __int128)a->bytes * a->siblings;
+	return left > (unsigned __int128)b->bytes * b->siblings;
+}
+
+// Whether a bucket is among the heaviest that are run; of equals, the first.
+static bool is_run(const struct planner *planner, const struct group *group, uint32_t index)
+{
+	const struct bucket *of = &planner->job->buckets[group->bucket_first];
+	uint32_t most = planner->sample.buckets, before = 0;
+	if (most == 0 || most >= group->bucket_count)
+		return true;
+	for (uint32_t i = 0; i < group->bucket_count; i++)
+		before += weighs_more(&of[i], &of[index]) ||
+			(i < index && !weighs_more(&of[index], &of[i]));
+	return before < most;
 }
 
 static uint32_t groups_run(const struct planner *planner)
@@ -72,38 +87,14 @@ static uint64_t count_packets(const struct planner *planner)
 		uint32_t pick = group_pick(i, run, planner->job->group_count);
 		const struct group *group = &planner->job->groups[pick];
 		const struct bucket *first = &planner->job->buckets[group->bucket_first];
-		for (uint32_t j = 0; j < buckets_run(planner, group); j++)
-			packets += count_bucket(planner, group, &first[j]);
+		for (uint32_t j = 0; j < group->bucket_count; j++)
+			if (is_run(planner, group, j))
+				packets += count_bucket(planner, group, &first[j]);
 	}
 	return packets;
 }
 
 // ---------------------------------------------------------------- merging
-
-// How much of the group's time a bucket stands for: time goes with bytes where bandwidth rules.
-static bool weighs_more(const struct bucket *a, const struct bucket *b)
-{
-	unsigned __int128 left = (unsigned __int128)a->bytes * a->siblings;
-	return left > (unsigned __int128)b->bytes * b->siblings;
-}
-
-static bool runs_before(const struct bucket *a, const struct bucket *b)
-{
-	return a->release_ps < b->release_ps;
-}
-
-// Stable, so that equal buckets keep the order of the job. Lists are short and nearly in order.
-static void sort(struct bucket *buckets, uint32_t count,
-		 bool (*goes_first)(const struct bucket *, const struct bucket *))
-{
-	for (uint32_t i = 1; i < count; i++) {
-		struct bucket bucket = buckets[i];
-		uint32_t at = i;
-		for (; at > 0 && goes_first(&bucket, &buckets[at - 1]); at--)
-			buckets[at] = buckets[at - 1];
-		buckets[at] = bucket;
-	}
-}
 
 // One bucket for all of equal kind and size, released with the first of them.
 static void merge(struct bucket *buckets, struct group *group)
@@ -131,7 +122,6 @@ static void merge_all(struct planner *planner)
 		struct group *group = &planner->job->groups[i];
 		struct bucket *buckets = &planner->job->buckets[group->bucket_first];
 		merge(buckets, group);
-		sort(buckets, group->bucket_count, weighs_more);
 		if (group->bucket_count > planner->buckets_most)
 			planner->buckets_most = group->bucket_count;
 	}
@@ -187,7 +177,22 @@ static bool fit(struct planner *planner)
 
 // ---------------------------------------------------------------- applying
 
-// Moves the picked groups and their buckets to the front, the buckets in order of release.
+// Takes out the lightest buckets of a group until those are left that is_run() names.
+static uint32_t drop_light(struct bucket *buckets, uint32_t count, uint32_t most)
+{
+	while (count > most) {
+		uint32_t lightest = 0;
+		for (uint32_t i = 1; i < count; i++)
+			if (!weighs_more(&buckets[i], &buckets[lightest]))
+				lightest = i; // of equals, the last
+		count--;
+		memmove(&buckets[lightest], &buckets[lightest + 1],
+			(count - lightest) * sizeof(*buckets));
+	}
+	return count;
+}
+
+// Moves the picked groups and their buckets to the front.
 static void cut_job(struct planner *planner)
 {
 	struct job *job = planner->job;
@@ -195,11 +200,10 @@ static void cut_job(struct planner *planner)
 	for (uint32_t i = 0; i < run; i++) {
 		struct group group = job->groups[group_pick(i, run, all)];
 		struct bucket *buckets = &job->buckets[group.bucket_first];
-		uint32_t count = buckets_run(planner, &group);
-		if (planner->is_merged)
-			sort(buckets, count, runs_before);
-		for (uint32_t j = 0; j < count; j++)
-			job->buckets[next + j] = buckets[j];
+		uint32_t count = group.bucket_count;
+		if (planner->sample.buckets > 0)
+			count = drop_light(buckets, count, planner->sample.buckets);
+		memmove(&job->buckets[next], buckets, count * sizeof(*buckets));
 		group.bucket_first = next;
 		group.bucket_count = count;
 		next += count;

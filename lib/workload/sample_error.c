@@ -4,10 +4,13 @@
 //   whole = run + (steps left out) x (mean step)
 //   error = (steps left out) x max(statistics, drift, resolution), each an error of the mean step:
 //
-// statistics  Two standard errors of the mean. Neighbouring steps are not independent (a slice that
-//             is late in one step starts late in the next), so that the plain formula states too
-//             little. From 16 steps on the means of about sqrt(n) blocks of sqrt(n) steps are taken
-//             for the sample instead: correlation shorter than a block is inside the blocks.
+// statistics  Two standard errors, of the mean that was seen and of the steps left out, which have
+// a
+//             mean of their own: variance / n + variance / left out. Neighbouring steps are not
+//             independent (a slice that is late in one step starts late in the next), so that the
+//             plain formula states too little. From 16 steps on the means of about sqrt(n) blocks
+//             of sqrt(n) steps are taken for the sample instead: correlation shorter than a block
+//             is inside the blocks.
 // drift       Half of the difference between the means of the two halves: a ring that is still
 //             filling, or slowing down, has not shown its steady step.
 // resolution  A quarter of a step over the whole window. Steps are read off whole chunks, which
@@ -63,7 +66,8 @@ static wide_t statistics(const ps_t *step_ps, uint32_t count, uint64_t left_out)
 		squares += (unsigned __int128)(off * off);
 	}
 	unsigned __int128 variance = squares / ((uint64_t)blocks * (blocks - 1));
-	return divide_round(2 * (wide_t)root_of(variance) * (wide_t)left_out, length);
+	wide_t times = (wide_t)root_of((unsigned __int128)left_out * (left_out + count));
+	return divide_round(2 * (wide_t)root_of(variance) * times, length);
 }
 
 static wide_t drift(const ps_t *step_ps, uint32_t count, uint64_t left_out)

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sizes of Llama 3.1 405B as Azure cut it, and what a stage sends when.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <weft/workload.h>
+
+#define LIST_MAX 64u
+
+static const struct model *azure(void)
+{
+	const struct model *model = model_find("llama-3.1-405b-azure");
+	assert_non_null(model);
+	return model;
+}
+
+static void the_shards_have_their_published_sizes(void **)
+{
+	const struct model *model = azure();
+	assert_int_equal(model_layer_params(model), 796950528);
+	assert_int_equal(model_embedding_params(model), 525336576);
+	assert_int_equal(model_cell_params(model, 3, 4), 1593901056);
+	assert_int_equal(model_cell_params(model, 0, 0), 796950528 + 525336576);
+	assert_int_equal(model_cell_params(model, 7, 7), 796950528 + 525336576 + 16384);
+}
+
+static void the_cells_add_up_to_the_whole_model(void **)
+{
+	const struct model *model = azure();
+	uint64_t params = 0;
+	for (uint32_t stage = 0; stage < model->pp; stage++)
+		for (uint32_t chunk = 0; chunk < model->vpp; chunk++)
+			params += model_cell_params(model, stage, chunk);
+	// norms are whole on each rank
+	assert_int_equal((params * model->tp + 500000) / 1000000, 405866);
+	// Meta's count: each norm once
+	uint64_t twice = (uint64_t)(model->tp - 1) * model->hidden * (2 * model->layers + 1);
+	assert_int_equal(params * model->tp - twice, UINT64_C(405853388800));
+}
+
+static void a_preset_is_found_by_its_name_alone(void **)
+{
+	for (const struct model *const *at = model_all; *at != NULL; at++)
+		assert_ptr_equal(model_find((*at)->name), *at);
+	assert_null(model_find("llama-3.1-405b"));
+	assert_null(model_find(""));
+}
+
+// The bytes of a direction must be those of the stage, whatever the buckets.
+static void expect_bytes(const struct model *model, uint32_t stage, const struct bucket *list,
+			 uint32_t count)
+{
+	uint64_t params = 0, gathered = 0, reduced = 0;
+	for (uint32_t chunk = 0; chunk < model->vpp; chunk++)
+		params += model_cell_params(model, stage, chunk);
+	for (uint32_t i = 0; i < count; i++) {
+		assert_int_equal(list[i].stage, stage);
+		assert_int_equal(list[i].siblings, 1);
+		if (i > 0)
+			assert_true(list[i].release_ps >= list[i - 1].release_ps);
+		if (list[i].kind == COLLECTIVE_ALL_GATHER)
+			gathered += list[i].bytes;
+		else
+			reduced += list[i].bytes;
+	}
+	assert_int_equal(gathered, params * model->param_bytes);
+	assert_int_equal(reduced, params * model->grad_bytes);
+}
+
+static void every_stage_sends_all_of_its_parameters_both_ways(void **)
+{
+	struct bucket list[LIST_MAX];
+	for (const struct model *const *at = model_all; *at != NULL; at++) {
+		for (uint32_t stage = 0; stage < (*at)->pp; stage++) {
+			uint32_t count = bucket_list(*at, stage, list, LIST_MAX);
+			assert_int_equal(count, stage == 0 ? 22 : 16);
+			expect_bytes(*at, stage, list, count);
+		}
+	}
+}
+
+static void the_first_cell_alone_is_cut_into_four(void **)
+{
+	struct bucket list[LIST_MAX];
+	uint32_t count = bucket_list(azure(), 0, list, LIST_MAX);
+	static const uint64_t params[] = {218103808, 436224000, 142622720, 525336576};
+	for (uint32_t i = 0; i < 4; i++) { // gathered forwards, reduced backwards
+		assert_int_equal(list[3 - i].bytes, 2 * params[i]);
+		assert_int_equal(list[count - 4 + i].bytes, 2 * params[i]);
+	}
+	assert_string_equal(list[0].label, "all_gather chunk 0 part 1");
+	assert_string_equal(list[count - 5].label, "reduce_scatter chunk 1");
+	assert_int_equal(list[4].bytes, UINT64_C(2) * 1593901056);
+}
+
+static ps_t release(const struct model *model, enum collective_kind kind, uint32_t stage,
+		    uint32_t chunk)
+{
+	struct bucket list[LIST_MAX];
+	uint32_t count = bucket_list(model, stage, list, LIST_MAX);
+	for (uint32_t i = 0; i < count; i++)
+		if (list[i].kind == kind && list[i].chunk == chunk)
+			return list[i].release_ps;
+	fail();
+	return 0;
+}
+
+static void aligned_stages_reduce_together_but_for_the_first_chunk(void **)
+{
+	const struct model *model = azure();
+	const ps_t b = 9750 * PS_PER_US, whole = 71 * 15050 * PS_PER_US;
+	for (uint32_t stage = 0; stage < 8; stage++) {
+		for (uint32_t chunk = 1; chunk < 8; chunk++)
+			assert_int_equal(release(model, COLLECTIVE_REDUCE_SCATTER, stage, chunk),
+					 whole - 8 * (ps_t)chunk * b);
+		assert_int_equal(release(model, COLLECTIVE_REDUCE_SCATTER, stage, 0),
+				 whole - (ps_t)stage * b);
+	}
+}
+
+static void parameters_are_gathered_one_chunk_ahead(void **)
+{
+	const struct model *model = azure();
+	const ps_t f = 5300 * PS_PER_US;
+	for (uint32_t stage = 0; stage < 8; stage++)
+		for (uint32_t chunk = 0; chunk < 8; chunk++)
+			assert_int_equal(release(model, COLLECTIVE_ALL_GATHER, stage, chunk),
+					 chunk < 2 ? 0 : (stage + (ps_t)(chunk - 1) * 8) * f);
+}
+
+static void hooked_buckets_leave_inside_the_last_backward(void **)
+{
+	struct bucket list[LIST_MAX];
+	const struct model *model = model_find("llama-3.1-405b-azure-hook");
+	uint32_t count = bucket_list(model, 0, list, LIST_MAX);
+	const ps_t end = 71 * 15050 * PS_PER_US;
+	for (uint32_t i = count - 4; i < count - 1; i++) {
+		assert_true(list[i].release_ps >= end - 5 * PS_PER_MS);
+		assert_true(list[i].release_ps < list[i + 1].release_ps);
+	}
+	assert_int_equal(list[count - 1].release_ps, end);
+	assert_int_equal(release(model, COLLECTIVE_REDUCE_SCATTER, 3, 2),
+			 end - (3 + 2 * 8) * 9750 * PS_PER_US);
+}
+
+static void a_list_too_short_is_filled_and_counted(void **)
+{
+	struct bucket list[3] = {0};
+	assert_int_equal(bucket_list(azure(), 2, list, 2), 16);
+	assert_int_equal(list[1].chunk, 1);
+	assert_int_equal(list[2].bytes, 0);
+	assert_int_equal(bucket_list(azure(), 2, NULL, 0), 16);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_shards_have_their_published_sizes),
+		cmocka_unit_test(the_cells_add_up_to_the_whole_model),
+		cmocka_unit_test(a_preset_is_found_by_its_name_alone),
+		cmocka_unit_test(every_stage_sends_all_of_its_parameters_both_ways),
+		cmocka_unit_test(the_first_cell_alone_is_cut_into_four),
+		cmocka_unit_test(aligned_stages_reduce_together_but_for_the_first_chunk),
+		cmocka_unit_test(parameters_are_gathered_one_chunk_ahead),
+		cmocka_unit_test(hooked_buckets_leave_inside_the_last_backward),
+		cmocka_unit_test(a_list_too_short_is_filled_and_counted),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Patterns: derangements are uniform, incasts leave the receiver's host alone.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <weft/workload.h>
+
+static void a_permutation_hits_each_nic_once_and_never_itself(void **)
+{
+	static struct flow flows[1000];
+	for (uint32_t nics = 2; nics <= 1000; nics += nics < 20 ? 1 : 245) {
+		uint8_t hit[1000] = {0};
+		pattern_permutation(flows, nics, 4096, nics);
+		for (uint32_t i = 0; i < nics; i++) {
+			assert_int_equal(flows[i].from, i);
+			assert_int_not_equal(flows[i].to, i);
+			assert_int_equal(flows[i].bytes, 4096);
+			assert_int_equal(flows[i].start_ps, 0);
+			assert_int_equal(hit[flows[i].to]++, 0);
+		}
+	}
+}
+
+// Four NICs have nine derangements: six cycles of four and three pairs of swaps. Over 9000 seeds
+// each comes 1000 times, give or take five standard deviations (30 each).
+static void every_derangement_is_as_likely(void **)
+{
+	uint32_t seen[256] = {0}, kinds = 0;
+	for (uint64_t seed = 0; seed < 9000; seed++) {
+		struct flow flows[4];
+		uint32_t word = 0;
+		pattern_permutation(flows, 4, 1, seed);
+		for (uint32_t i = 0; i < 4; i++)
+			word = word * 4 + flows[i].to;
+		seen[word]++;
+	}
+	for (uint32_t i = 0; i < 256; i++) {
+		if (seen[i] == 0)
+			continue;
+		kinds++;
+		assert_in_range(seen[i], 850, 1150);
+	}
+	assert_int_equal(kinds, 9);
+}
+
+static void an_incast_has_distinct_senders_outside_the_host(void **)
+{
+	struct flow flows[28];
+	struct refusal refusal;
+	uint32_t as_receiver[32] = {0}, as_sender[32] = {0};
+	for (uint64_t seed = 0; seed < 3200; seed++) {
+		uint32_t senders = 1 + (uint32_t)(seed % 28);
+		assert_int_equal(pattern_incast(flows, 32, 4, senders, 9, seed, &refusal), 0);
+		for (uint32_t i = 0; i < senders; i++) {
+			assert_int_equal(flows[i].to, flows[0].to);
+			assert_int_not_equal(flows[i].from / 4, flows[i].to / 4);
+			if (i > 0)
+				assert_true(flows[i].from > flows[i - 1].from);
+			as_sender[flows[i].from]++;
+		}
+		as_receiver[flows[0].to]++;
+	}
+	for (uint32_t i = 0; i < 32; i++) { // 100 and 1450 expected
+		assert_in_range(as_receiver[i], 50, 150);
+		assert_in_range(as_sender[i], 1250, 1650);
+	}
+}
+
+static void an_incast_without_enough_senders_is_refused(void **)
+{
+	struct flow flows[28];
+	struct refusal refusal;
+	assert_int_equal(pattern_incast(flows, 32, 4, 29, 9, 1, &refusal), -22);
+	assert_non_null(strstr(refusal.text, "29 senders"));
+	assert_int_equal(pattern_incast(flows, 4, 4, 1, 9, 1, &refusal), -22);
+	assert_int_equal(pattern_incast(flows, 2, 4, 1, 9, 1, &refusal), -22);
+	assert_int_equal(pattern_incast(flows, 32, 4, 0, 9, 1, &refusal), -22);
+}
+
+static void a_seed_names_a_pattern(void **)
+{
+	struct flow first[64], second[64];
+	pattern_permutation(first, 64, 1, 5);
+	pattern_permutation(second, 64, 1, 5);
+	assert_memory_equal(first, second, sizeof(first));
+	pattern_permutation(second, 64, 1, 6);
+	assert_memory_not_equal(first, second, sizeof(first));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_permutation_hits_each_nic_once_and_never_itself),
+		cmocka_unit_test(every_derangement_is_as_likely),
+		cmocka_unit_test(an_incast_has_distinct_senders_outside_the_host),
+		cmocka_unit_test(an_incast_without_enough_senders_is_refused),
+		cmocka_unit_test(a_seed_names_a_pattern),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
