@@ -24,7 +24,7 @@ faults: [{kind: link_down, at: {nic: 3, plane: 0}, from: 1us}]
 
 
 def weft(*words, **more):
-    return subprocess.run([WEFT, "sim", *map(str, words)], capture_output=True, text=True, timeout=120, check=False, **more)
+    return subprocess.run([WEFT, "sim", *map(str, words)], capture_output=True, text=True, timeout=20, check=False, **more)
 
 
 class Ends(unittest.TestCase):
@@ -65,6 +65,11 @@ class Ends(unittest.TestCase):
         self.assert_partial("time", "limits.time")
         self.assertEqual(self.result()["run"]["virtual_time_ps"], 30_000_000)
         self.assertGreater(self.result()["transport"]["data_packets"], 0)
+
+    def test_a_time_limit_within_a_window_ends_the_run(self):
+        run = weft("perm128-400g", "--set", "limits.time=30.3us", "--out", self.out)
+        self.assertEqual(run.returncode, NOT_VALID)
+        self.assertEqual(self.result()["run"]["virtual_time_ps"], 30_300_000)
 
     def test_a_workload_that_cannot_complete_is_stalled(self):
         path = self.folder / "stalling.yaml"
