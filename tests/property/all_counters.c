@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is counted in one place must agree with what is counted in another. Random small worlds are
+// run to their end; then every identity that holds exactly is checked: those of every world, those
+// of worlds that lost nothing, and those of flows. A failing seed is run again by
+//   WEFT_COUNTERS_FIRST=<seed> WEFT_COUNTERS_COUNT=1 <this program>
+
+#include "../rig.h"
+
+#define TEXT_BYTES 4096
+
+struct text {
+	char at[TEXT_BYTES];
+	size_t used;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct text *text, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	int length = vsnprintf(text->at + text->used, TEXT_BYTES - text->used, format, arguments);
+	va_end(arguments);
+	assert_true(length >= 0 && text->used + (size_t)length < TEXT_BYTES);
+	text->used += (size_t)length;
+}
+
+static uint32_t pick(struct rng *rng, uint32_t low, uint32_t high)
+{
+	return low + rng_below(rng, high - low + 1);
+}
+
+// How often each kind of world came: a generator that never makes trims tests nothing about them.
+struct seen {
+	uint32_t worlds, clean, clean_trims, clean_marks, lossy, rings, duplicates, timeouts;
+};
+
+static void add_traffic(struct text *text, struct rng *rng, uint32_t nics)
+{
+	switch (pick(rng, 0, 3)) {
+	case 0:
+		add(text, "traffic: {kind: permutation, bytes: %uB}\n", pick(rng, 1, 300000));
+		break;
+	case 1:
+		add(text, "traffic: {kind: incast, senders: %u, bytes: %uB}\n",
+		    pick(rng, 2, nics - 1), pick(rng, 1, 150000));
+		break;
+	case 2:
+		add(text, "traffic: {kind: ring, collective: all_reduce, bytes: %uKiB}\n",
+		    pick(rng, 32, 1000));
+		break;
+	default:
+		add(text, "traffic:\n  kind: flows\n  flows:\n");
+		for (uint32_t i = pick(rng, 1, 20); i > 0; i--) {
+			uint32_t from = pick(rng, 0, nics - 1);
+			uint32_t to = (from + pick(rng, 1, nics - 1)) % nics;
+			add(text, "    - {from: %u, to: %u, bytes: %uB, start: %uns}\n", from, to,
+			    pick(rng, 1, 150000), pick(rng, 0, 20000));
+		}
+	}
+}
+
+static void add_world(struct text *text, uint64_t seed)
+{
+	struct rng rng = rng_of(seed, RNG_TEST, 1);
+	uint32_t planes = 1u << pick(&rng, 0, 2), t0s = pick(&rng, 1, 4), per_t0 = t0s == 1 ? 8 : 4;
+	uint32_t nics = per_t0 * t0s;
+	text->used = 0;
+	add(text, "name: counters\nseed: %llu\n", (unsigned long long)seed);
+	add(text, "fabric: {nics: %u, nics_per_t0: %u, t1_count: %u, planes: %u}\n", nics, per_t0,
+	    pick(&rng, 1, 4), planes);
+	add(text, "transport: {evs: %u, rto: %uus, payload: %uB}\n", planes << pick(&rng, 0, 4),
+	    pick(&rng, 60, 200), pick(&rng, 0, 1) ? 1024 : 4096);
+	if (pick(&rng, 0, 3) > 0)
+		add(text, "queue: {bytes: %uB, trim: %s, ecn_last_hop: %s}\n",
+		    pick(&rng, 9000, 60000), pick(&rng, 0, 3) > 0 ? "true" : "false",
+		    t0s == 1 ? "true" : "false");
+	add(text, "cc: {algorithm: %s}\n", pick(&rng, 0, 2) > 0 ? "nscc" : "fixed");
+	add_traffic(text, &rng, nics);
+	if (pick(&rng, 0, 2) == 0)
+		add(text, "faults: [{kind: loss, at: all, probability: 0.%u%%}]\n",
+		    pick(&rng, 1, 9));
+	else if (pick(&rng, 0, 3) == 0)
+		add(text,
+		    "faults: [{kind: link_down, at: {nic: %u, plane: 0}, from: 5us, until: "
+		    "80us}]\n",
+		    pick(&rng, 0, nics - 1));
+}
+
+static uint64_t sum(const uint64_t *values, uint32_t count)
+{
+	uint64_t all = 0;
+	for (uint32_t i = 0; i < count; i++)
+		all += values[i];
+	return all;
+}
+
+static uint64_t dropped(const struct rig *rig)
+{
+	return sum(rig->run.dropped, DROP_REASON_COUNT) +
+		sum(rig->outcome->fabric.dropped, DROP_REASON_COUNT);
+}
+
+// The identities of every world that ran to its end.
+static void check_packets(const struct rig *rig)
+{
+	const struct transport_counters *of = &rig->outcome->transport;
+	const struct fabric_counters *fabric = &rig->outcome->fabric;
+	const struct run *run = &rig->run;
+	assert_int_equal(run->sent, of->data_packets + of->sacks_sent + of->nacks_sent);
+	assert_int_equal(run->sent, run->delivered + dropped(rig));
+	assert_int_equal(run->delivered,
+			 of->data_received + of->trims_received + of->sacks_received +
+				 of->nacks_received + of->no_qp + of->bad_packets);
+	assert_int_equal(run->hops, run->sent + sum(fabric->forwarded, PACKET_CLASS_COUNT));
+	assert_int_equal(run->data_packets, of->data_packets);
+	assert_int_equal(run->data_hops, of->data_packets + fabric->forwarded[PACKET_CLASS_DATA]);
+	// Each number of a sequence is sent once as new and received once as new.
+	assert_int_equal(of->data_packets - sum(of->rtx, RTX_REASON_COUNT),
+			 of->data_received - of->duplicates - of->out_of_window);
+	assert_int_equal(of->payload_bytes_new, of->payload_bytes_placed);
+	assert_true(of->trims_received <= fabric->trimmed);
+	assert_true(of->trims_last_hop <= fabric->trimmed_last_hop);
+	assert_true(fabric->trimmed_last_hop <= fabric->trimmed);
+	assert_true(of->marks_received <= fabric->marked);
+	assert_true(of->nacks_sent <= of->trims_received);
+	assert_true(of->rtx[RTX_NACK] <= of->nacks_received);
+	assert_int_equal(fabric->dropped[DROP_NO_ROUTE] + of->no_qp + of->bad_packets, 0);
+	assert_int_equal(of->qps_failed, 0);
+}
+
+static void check_bytes(const struct rig *rig)
+{
+	const struct transport_counters *of = &rig->outcome->transport;
+	const struct transport_config *config = &rig->stage.world.transport;
+	uint64_t header_bytes = of->data_packets * config->header_bytes;
+	assert_int_equal(sum(of->plane_bytes, PLANES_MAX), of->data_bytes);
+	for (uint32_t i = 0; i < PLANES_MAX; i++) {
+		assert_true(rig->outcome->plane_bytes_nic_max[i] <= of->plane_bytes[i]);
+		if (i >= config->planes)
+			assert_int_equal(of->plane_bytes[i], 0);
+	}
+	assert_true(of->data_bytes >= header_bytes + of->payload_bytes_new);
+	assert_true(of->data_bytes <= header_bytes + of->payload_bytes_new +
+			    sum(of->rtx, RTX_REASON_COUNT) * config->payload_bytes);
+}
+
+// Where nothing was lost, what one end made is what the other end got.
+static void check_clean(const struct rig *rig)
+{
+	const struct transport_counters *of = &rig->outcome->transport;
+	const struct fabric_counters *fabric = &rig->outcome->fabric;
+	assert_int_equal(of->sacks_sent, of->sacks_received);
+	assert_int_equal(of->nacks_sent, of->nacks_received);
+	assert_int_equal(of->trims_received, fabric->trimmed);
+	assert_int_equal(of->trims_last_hop, fabric->trimmed_last_hop);
+	// A packet may be marked at each switch on its way; below one switch it is marked once.
+	if (rig->stage.world.topology.nics == rig->stage.world.topology.t0_nics)
+		assert_int_equal(of->marks_received, fabric->marked);
+	assert_int_equal(of->data_received + of->trims_received, of->data_packets);
+	if (fabric->trimmed == 0) {
+		assert_int_equal(of->nacks_sent, 0);
+		assert_int_equal(of->rtx[RTX_NACK], 0);
+	}
+}
+
+static void check_messages(const struct rig *rig, bool is_ring)
+{
+	const struct outcome *outcome = rig->outcome;
+	uint64_t total = 0;
+	for (int pair = 0; pair < PAIR_CLASS_COUNT; pair++) {
+		const struct hist *hist = &outcome->message_ns[pair];
+		assert_int_equal(sum(hist->counts, hist->cells), hist->total);
+		assert_int_equal(hist->over, 0);
+		total += hist->total;
+	}
+	assert_int_equal(sum(outcome->flow_ns.counts, outcome->flow_ns.cells),
+			 outcome->flow_ns.total);
+	assert_int_equal(total, outcome->transport.messages_received);
+	if (is_ring) {
+		assert_int_equal(outcome->flow_ns.total, 0);
+		// Credits are writes without a word to the receiver.
+		assert_int_equal(outcome->transport.messages_sent,
+				 outcome->transport.messages_received + outcome->credits_sent);
+		return;
+	}
+	assert_int_equal(total, rig->stage.world.flow_count);
+	assert_int_equal(outcome->flow_ns.total, total);
+	assert_int_equal(outcome->transport.messages_sent, total);
+	assert_int_equal(outcome->credits_sent, 0);
+}
+
+static void note(struct seen *seen, const struct rig *rig, bool is_ring)
+{
+	bool is_clean = dropped(rig) == 0;
+	seen->worlds++;
+	seen->clean += is_clean;
+	seen->lossy += !is_clean;
+	seen->clean_trims += is_clean && rig->outcome->fabric.trimmed > 0;
+	seen->clean_marks += is_clean && rig->outcome->fabric.marked > 0 &&
+		rig->stage.world.topology.nics == rig->stage.world.topology.t0_nics;
+	seen->rings += is_ring;
+	seen->duplicates += rig->outcome->transport.duplicates > 0;
+	seen->timeouts += rig->outcome->transport.rtx[RTX_TIMEOUT] > 0;
+}
+
+static uint64_t number(const char *name, uint64_t otherwise)
+{
+	const char *text = getenv(name);
+	return text == NULL ? otherwise : strtoull(text, NULL, 10);
+}
+
+static void what_one_side_counts_the_other_side_counts(void **state)
+{
+	static struct rig rig;
+	static struct text text;
+	struct seen seen = {0};
+	uint64_t first = number("WEFT_COUNTERS_FIRST", 1);
+	uint64_t count = number("WEFT_COUNTERS_COUNT", 800);
+	for (uint64_t seed = first; seed < first + count; seed++) {
+		add_world(&text, seed);
+		fprintf(stderr, "seed %llu\n", (unsigned long long)seed);
+		rig_run(&rig, text.at, NULL);
+		bool is_ring = rig.outcome->collective_count > 0;
+		assert_int_equal(rig.run.end, RUN_DONE);
+		assert_true(rig.run.is_drained);
+		check_packets(&rig);
+		check_bytes(&rig);
+		check_messages(&rig, is_ring);
+		if (dropped(&rig) == 0)
+			check_clean(&rig);
+		note(&seen, &rig, is_ring);
+		stage_free(&rig.stage);
+	}
+	printf("%u worlds: %u clean (%u with trims, %u with marks below one switch), %u lossy, %u "
+	       "rings, %u with "
+	       "duplicates, %u with timeouts\n",
+	       seen.worlds, seen.clean, seen.clean_trims, seen.clean_marks, seen.lossy, seen.rings,
+	       seen.duplicates, seen.timeouts);
+	if (count >= 800)
+		assert_true(seen.clean_trims > 5 && seen.clean_marks > 5 && seen.lossy > 20 &&
+			    seen.rings > 20 && seen.duplicates > 5 && seen.timeouts > 5);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_one_side_counts_the_other_side_counts)};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
