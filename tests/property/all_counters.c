@@ -218,6 +218,8 @@ static void what_one_side_counts_the_other_side_counts(void **state)
 	for (uint64_t seed = first; seed < first + count; seed++) {
 		add_world(&text, seed);
 		fprintf(stderr, "seed %llu\n", (unsigned long long)seed);
+		if (getenv("WEFT_COUNTERS_PRINT") != NULL)
+			puts(text.at);
 		rig_run(&rig, text.at, NULL);
 		bool is_ring = rig.outcome->collective_count > 0;
 		assert_int_equal(rig.run.end, RUN_DONE);
