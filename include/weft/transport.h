@@ -77,7 +77,8 @@ struct transport_counters {
 	uint64_t paths_skipped, paths_retired;	   // EV state changes to SKIP, to ASSUMED_BAD
 	uint64_t qps_failed;			   // QPs that went to ERROR
 	uint64_t window_stalls;			   // the line was free, data waited for the window
-	uint64_t no_qp;	      // packets for a QP that is not there or is in ERROR: dropped
+	uint64_t no_qp;		  // packets for a QP that is not there or is in ERROR: dropped
+	uint64_t answers_dropped; // SACKs and NACKs for which a plane's control queue had no room
 	uint64_t bad_packets; // SACKs and NACKs of PSNs never sent, WIMM beyond the limit: dropped
 };
 
@@ -106,6 +107,10 @@ struct place {
 	uint32_t bytes;
 	uint32_t payload; // handle, 0 = none
 };
+
+// SACKs and NACKs that may wait for one plane of a NIC. Headers of trimmed packets come in faster
+// than NACKs, which are longer, can leave: without a bound an incast would fill all memory.
+#define ENDPOINT_CONTROL_MAX 1024u
 
 #define RKEY_NOTICE 0x80000000u // regions whose writes are told to the host
 

@@ -345,6 +345,7 @@ static void put_transport(json_t *root, const struct report_input *input)
 	put_count(to, "qps_failed", from->qps_failed);
 	put_count(to, "window_stalls", from->window_stalls);
 	put_count(to, "no_qp", from->no_qp);
+	put_count(to, "answers_dropped", from->answers_dropped);
 	put_count(to, "bad_packets", from->bad_packets);
 	put_count(to, "credits_sent", input->world->outcome->credits_sent);
 }

@@ -89,10 +89,18 @@ static bool is_shut(const struct path_set *set, const struct path_plane *plane)
 	return plane->is_closed || plane->bad == set->shape->per_plane;
 }
 
+static bool has_open_plane(const struct path_set *set)
+{
+	for (uint32_t plane = 0; plane < set->shape->planes; plane++)
+		if (!is_shut(set, &set->planes[plane]))
+			return true;
+	return false;
+}
+
 bool path_is_closed(const struct path_set *set, uint32_t plane_number, ps_t now)
 {
 	const struct path_plane *plane = &set->planes[plane_number];
-	return is_shut(set, plane) && !is_due(plane->trial_at, now);
+	return is_shut(set, plane) && !is_due(plane->trial_at, now) && has_open_plane(set);
 }
 
 struct path_choice path_pick(struct path_set *set, uint32_t plane_number, uint32_t avoid, ps_t now)
@@ -133,7 +141,6 @@ bool path_arrived(struct path_set *set, uint32_t index)
 	if (set->lost > 0) {
 		struct path_plane *plane = &set->planes[index % set->shape->planes];
 		set->lost -= plane->lost;
-		set->closed -= plane->is_closed;
 		plane->lost = 0;
 		plane->is_closed = false;
 	}
@@ -143,19 +150,17 @@ bool path_arrived(struct path_set *set, uint32_t index)
 	return true;
 }
 
-// Counts a loss on a plane; too many in a row close it, but never the last one that is open.
+// Counts a loss on a plane; too many in a row close it.
 static void lose_on(struct path_set *set, struct path_plane *plane, ps_t now)
 {
 	if (plane->lost < PATH_PLANE_LOSSES) {
 		plane->lost++;
 		set->lost++;
 	}
-	if (plane->lost < PATH_PLANE_LOSSES || plane->is_closed ||
-	    set->closed + 1 >= set->shape->planes)
+	if (plane->lost < PATH_PLANE_LOSSES || plane->is_closed)
 		return;
 	plane->is_closed = true;
 	plane->trial_at = retry_units(now + set->shape->retry_ps) + 1;
-	set->closed++;
 }
 
 bool path_skip(struct path_set *set, uint32_t index)

@@ -58,7 +58,6 @@ struct path_set {
 	uint32_t single;	// PATH_SINGLE: the EV number
 	uint32_t bad;		// EVs in ASSUMED_BAD, all planes
 	uint32_t lost;		// sum of `lost` of all planes
-	uint32_t closed;	// planes held dead
 	uint8_t *states;	// [ev_count] enum path_state
 	uint32_t *retry_at;	// [ev_count] time in units of 2^20 ps, wraps
 	struct path_plane planes[PLANES_MAX];
@@ -71,7 +70,7 @@ uint64_t path_bytes(const struct path_shape *shape);
 void path_init(struct path_set *set, const struct path_shape *shape, void *memory, struct rng rng);
 
 // Whether `plane` is held dead, or every EV of it bad, and none may be tried yet: nothing should be
-// sent there.
+// sent there. Never true of all planes: somewhere packets must go.
 bool path_is_closed(const struct path_set *set, uint32_t plane, ps_t now);
 
 // The EV that the next packet on `plane` takes, another one than `avoid` where there is one. There

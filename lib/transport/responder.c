@@ -142,6 +142,11 @@ static void answer(struct endpoint *endpoint, struct qp *qp, uint32_t index, str
 	packet->hop = 0;
 	packet->bth = 0;
 	packet->qpn = qp->remote_qpn;
+	if (endpoint->control[packet->plane].count == ENDPOINT_CONTROL_MAX) {
+		endpoint->counters.answers_dropped++; // the requester's timer repairs it
+		packet_put(out->packets, index);
+		return;
+	}
 	fifo_push(&endpoint->control[packet->plane], out->chunks, index);
 	endpoint->held++;
 	endpoint->work++;

@@ -59,23 +59,25 @@ static void add_fabric(struct text *text, struct rng *rng, struct expectation *e
 	    expected->nics, per_t0, pick(rng, 1, 4), pick(rng, 1, 2));
 }
 
+// With trimming, strict priority of headers and senders that do not slow down, overload by more
+// than a full packet over a trimmed one lets no payload through at all (congestion collapse; a
+// closed form, not a bug). So packets here are several times a header, and fixed windows hold two
+// of them.
 static void add_transport(struct text *text, struct rng *rng, const struct expectation *expected)
 {
 	static const char *const paths[] = {"rotate", "mrc", "mrc", "single"};
-	static const uint32_t payloads[] = {256, 1024, 4096};
+	uint32_t payload = pick(rng, 0, 1) ? 1024 : 4096;
 	add(text,
 	    "transport:\n  payload: %uB\n  evs: %u\n  path: %s\n  mpr: %u\n  sack_bytes: %uB\n",
-	    payloads[pick(rng, 0, 2)], expected->planes << pick(rng, 0, 5), paths[pick(rng, 0, 3)],
+	    payload, expected->planes << pick(rng, 0, 5), paths[pick(rng, 0, 3)],
 	    64u << pick(rng, 0, 4), pick(rng, 1, 20000));
 	add(text, "  rto: %uus\n  rto_linear: 7\n  rto_doublings: 12\n", pick(rng, 40, 300));
 	if (pick(rng, 0, 1) == 0)
 		add(text, "  hole_age: %uus\n", pick(rng, 5, 60));
-	if (pick(rng, 0, 1) == 0)
+	if (pick(rng, 0, 2) > 0)
 		add(text, "cc: {algorithm: nscc}\n");
-	else if (pick(rng, 0, 1) == 0)
-		add(text, "cc: {algorithm: fixed}\n");
 	else
-		add(text, "cc: {algorithm: fixed, window: %uB}\n", pick(rng, 5000, 90000));
+		add(text, "cc: {algorithm: fixed, window: %uB}\n", 2 * (payload + 162));
 }
 
 static void add_queue(struct text *text, struct rng *rng)

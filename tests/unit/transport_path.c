@@ -175,7 +175,7 @@ static void losses_in_a_row_close_a_plane_until_one_arrives(void **state)
 	uint32_t open = 0;
 	for (uint32_t plane = 0; plane < 4; plane++)
 		open += !path_is_closed(&rig->set, plane, 0);
-	assert_int_equal(open, 1); // somewhere packets must go
+	assert_int_equal(open, 4); // somewhere packets must go
 	free(rig);
 }
 
