@@ -8,8 +8,6 @@
 
 #include "estimate.h"
 
-#define STEPS_PER_LOOP_MAX 4096
-
 // When the last rank of a channel had step `step` whole.
 static ps_t front_ps(const struct collective_clock *clock, uint32_t channel, uint64_t step)
 {
@@ -34,8 +32,7 @@ static uint32_t loop_steps(const struct collective_clock *clock, uint32_t channe
 static ps_t added_ps(const struct world *world, const struct collective_clock *clock,
 		     uint32_t channel, const struct ring_plan *plan, ps_t *ret_error_ps)
 {
-	ps_t step_ps[STEPS_PER_LOOP_MAX], added = 0;
-	check(plan->steps_per_loop <= STEPS_PER_LOOP_MAX);
+	ps_t *step_ps = world->record->step_ps, added = 0;
 	*ret_error_ps = 0;
 	for (uint64_t loop = 0; loop < plan->loops; loop++) {
 		ps_t error_ps = 0;

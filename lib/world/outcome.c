@@ -13,22 +13,23 @@
 
 // ---------------------------------------------------------------- building
 
-// Ring steps of one bucket over all its loops, as run.
-static uint64_t steps_of(const struct world *world, const struct group *group,
-			 const struct bucket *bucket)
+// The plan of one bucket of a group, as run.
+static struct ring_plan plan_of(const struct world *world, const struct group *group,
+				const struct bucket *bucket)
 {
 	struct ring_plan plan;
 	struct ring_config ring = world->job.ring;
 	ring.ranks = group->ranks;
 	ring_plan(&plan, &ring, bucket->kind, bucket->bytes);
-	return plan.loops * plan.steps_per_loop;
+	return plan;
 }
 
 static int build_clock(struct world *world, uint32_t group, uint32_t bucket, uint32_t index)
 {
 	struct collective_clock *clock = &world->record->clocks[index];
 	const struct bucket *of = &world->job.buckets[bucket];
-	uint64_t steps = steps_of(world, &world->job.groups[group], of);
+	struct ring_plan plan = plan_of(world, &world->job.groups[group], of);
+	uint64_t steps = plan.loops * plan.steps_per_loop;
 	clock->start_ps = PS_NEVER;
 	uint64_t cells = steps * world->job.ring.channels;
 	clock->steps = (uint32_t)steps;
@@ -38,6 +39,20 @@ static int build_clock(struct world *world, uint32_t group, uint32_t bucket, uin
 	world->outcome->collectives[index] = (struct outcome_collective){.group = group,
 									 .bucket = bucket};
 	return clock->front_ps == NULL || clock->whole_count == NULL ? -ENOMEM : 0;
+}
+
+static uint64_t longest_loop(const struct world *world)
+{
+	uint64_t longest = 0;
+	for (uint32_t i = 0; i < world->job.group_count; i++) {
+		const struct group *group = &world->job.groups[i];
+		for (uint32_t b = 0; b < group->bucket_count; b++) {
+			struct ring_plan plan = plan_of(
+				world, group, &world->job.buckets[group->bucket_first + b]);
+			longest = plan.steps_per_loop > longest ? plan.steps_per_loop : longest;
+		}
+	}
+	return longest;
 }
 
 static int build_clocks(struct world *world)
@@ -58,6 +73,9 @@ static int build_clocks(struct world *world)
 	world->outcome->collectives = arena_draw(arena, ARENA_MEASURE, count,
 						 sizeof(*world->outcome->collectives));
 	if (record->clocks == NULL || world->outcome->collectives == NULL)
+		return -ENOMEM;
+	record->step_ps = arena_draw(arena, ARENA_MEASURE, longest_loop(world), sizeof(ps_t));
+	if (record->step_ps == NULL)
 		return -ENOMEM;
 	world->outcome->collective_count = count;
 	for (uint32_t i = 0; i < job->group_count; i++)

@@ -53,6 +53,14 @@ static void send_grant(struct world_host *host, uint32_t index, const struct rin
 	host_post(host, rank->nic, from->qpn, &work, now, out);
 }
 
+// Writes down the steps that `channel` has whole by now.
+static void record_steps(struct rank *rank, uint32_t channel, ps_t now)
+{
+	uint64_t steps = ring_steps_received(rank->ring, channel);
+	while (rank->steps_seen[channel] < steps)
+		record_step(rank->clock, channel, rank->steps_seen[channel]++, now);
+}
+
 // Starts the next bucket of the rank's group, or asks to be woken when it is released.
 static void start_next(struct world_host *host, uint32_t index, ps_t now)
 {
@@ -67,9 +75,11 @@ static void start_next(struct world_host *host, uint32_t index, ps_t now)
 	struct record *record = host->record;
 	rank->clock = &record->clocks[record->clock_of_group[rank->group_index] + rank->bucket++];
 	rank->clock->start_ps = ps_min(rank->clock->start_ps, now);
-	for (uint32_t channel = 0; channel < host->job->ring.channels; channel++)
-		rank->steps_seen[channel] = 0;
 	ring_start(rank->ring, bucket->kind, bucket->bytes);
+	for (uint32_t channel = 0; channel < host->job->ring.channels; channel++) {
+		rank->steps_seen[channel] = 0;
+		record_steps(rank, channel, now); // a neighbour may be ahead of us
+	}
 }
 
 static void finish(struct world_host *host, struct rank *rank, ps_t now)
@@ -111,11 +121,8 @@ void rank_on_received(struct world_host *host, uint32_t index, uint32_t channel,
 {
 	struct rank *rank = &host->ranks[index];
 	ring_on_received(rank->ring, channel);
-	if (ring_is_busy(rank->ring)) {
-		uint64_t steps = ring_steps_received(rank->ring, channel);
-		while (rank->steps_seen[channel] < steps)
-			record_step(rank->clock, channel, rank->steps_seen[channel]++, now);
-	}
+	if (ring_is_busy(rank->ring))
+		record_steps(rank, channel, now);
 	rank_act(host, index, now, out);
 }
 

@@ -23,6 +23,7 @@ struct record {
 	struct outcome *outcome;
 	uint64_t work_done;
 	struct collective_clock *clocks; // [collectives]
+	ps_t *step_ps;			 // room for the steps of the longest loop
 	uint32_t *clock_of_group;	 // [groups] first clock of a group; its buckets follow
 };
 
