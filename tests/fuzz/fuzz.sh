@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The fuzz targets with clang's libFuzzer, address and undefined behaviour sanitisers, whatever compiler the project is
+# built with. The corpus is kept in the build folder, so that each run goes on from the last. WEFT_FUZZ_S: seconds for
+# each target (20). An input that is found is left in the build folder; to run it again: the target with its path.
+set -euo pipefail
+seconds=${WEFT_FUZZ_S:-20}
+command -v clang >/dev/null || { echo "clang is not here: skipped"; exit 77; }
+cd "${WEFT_SOURCE:?}"
+folder=$(dirname "$(dirname "${WEFT:?}")")/fuzz
+mkdir -p "$folder"
+flags=(-std=gnu2x -D_GNU_SOURCE -DWITH_LIBFUZZER -O1 -g -ffp-contract=off "-fsanitize=fuzzer,address,undefined"
+  -fno-sanitize-recover=all -Iinclude)
+echo 'int LLVMFuzzerTestOneInput(const unsigned char *at, unsigned long n) { (void)at; return (int)(n & 0); }' >"$folder/probe.c"
+clang -fsanitize=fuzzer,address,undefined "$folder/probe.c" -o "$folder/probe" 2>/dev/null ||
+  { echo "clang has no libFuzzer here: skipped"; exit 77; }
+
+# The inputs that target $1 begins with, into folder $2.
+first_inputs() {
+  case $1 in
+  scenario) cp apps/scenarios/*.yaml tests/golden/broken/*.yaml "$2" ;;
+  trace) cp tests/fuzz/trace.txt "$2" ;;
+  sample)
+    printf 'groups=2,steps=8,buckets=1,fill=4' >"$2/all"
+    printf 'packets=40M' >"$2/packets"
+    ;;
+  esac
+}
+
+failed=0
+for target in scenario trace sample; do
+  mkdir -p "$folder/$target"
+  first_inputs "$target" "$folder/$target"
+  clang "${flags[@]}" "tests/fuzz/all_$target.c" lib/core/*.c lib/measure/*.c lib/cc/*.c lib/transport/*.c lib/fabric/*.c \
+    lib/workload/*.c lib/world/*.c lib/drive/stop.c -o "$folder/fuzz_$target" -lyaml -lm
+  if "$folder/fuzz_$target" -max_total_time="$seconds" -max_len=65536 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+    -artifact_prefix="$folder/$target-" "$folder/$target" >"$folder/$target.log" 2>&1; then
+    printf '%s: %s executions in %s s\n' "$target" \
+      "$(sed -n 's/^stat::number_of_executed_units: *//p' "$folder/$target.log")" "$seconds"
+  else
+    failed=$((failed + 1))
+    printf 'not ok: %s:\n' "$target"
+    tail -n 60 "$folder/$target.log"
+  fi
+done
+[ "$failed" -eq 0 ]

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the fuzz targets share. A target defines fuzz_one() and its first inputs. tests/fuzz/fuzz.sh
+// builds it with clang's libFuzzer (-DWITH_LIBFUZZER); every other build has the plain mutator
+// below, so that the target always runs: WEFT_FUZZ_S seconds (5), from seed WEFT_FUZZ_SEED (1). The
+// same seed makes the same inputs.
+#pragma once
+
+#include <dirent.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <weft/check.h>
+#include <weft/rng.h>
+
+#define FUZZ_BYTES_MAX 65536
+#define FUZZ_SEEDS_MAX 512
+
+// Takes one input. It stops the program when something is wrong.
+static void fuzz_one(const uint8_t *data, size_t bytes);
+
+#ifdef WITH_LIBFUZZER
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	fuzz_one(data, bytes);
+	return 0;
+}
+
+#else
+
+// Folders below the source tree whose files are the first inputs, and texts; both end with NULL.
+extern const char *const fuzz_folders[];
+extern const char *const fuzz_texts[];
+
+struct fuzz_input {
+	uint8_t at[FUZZ_BYTES_MAX];
+	size_t bytes;
+};
+
+static struct fuzz_input fuzz_corpus[FUZZ_SEEDS_MAX];
+static uint32_t fuzz_count;
+
+static void fuzz_keep(const void *data, size_t bytes)
+{
+	if (fuzz_count == FUZZ_SEEDS_MAX || bytes > FUZZ_BYTES_MAX)
+		return;
+	memcpy(fuzz_corpus[fuzz_count].at, data, bytes);
+	fuzz_corpus[fuzz_count++].bytes = bytes;
+}
+
+static void fuzz_keep_folder(const char *name)
+{
+	static uint8_t data[FUZZ_BYTES_MAX];
+	char path[2048];
+	snprintf(path, sizeof(path), "%s/%s", getenv("WEFT_SOURCE"), name);
+	DIR *folder = opendir(path);
+	if (folder == NULL)
+		return;
+	for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+		snprintf(path, sizeof(path), "%s/%s/%s", getenv("WEFT_SOURCE"), name,
+			 entry->d_name);
+		FILE *file = strstr(entry->d_name, ".yaml") ? fopen(path, "rb") : NULL;
+		if (file == NULL)
+			continue;
+		size_t bytes = fread(data, 1, sizeof(data), file);
+		fclose(file);
+		fuzz_keep(data, bytes);
+	}
+	closedir(folder);
+}
+
+static uint32_t fuzz_below(struct rng *rng, size_t count)
+{
+	return count == 0 ? 0 : rng_below(rng, (uint32_t)count);
+}
+
+// Copies a piece of `from` into `input` at a random place.
+static void fuzz_splice(struct fuzz_input *input, const struct fuzz_input *from, struct rng *rng)
+{
+	size_t at = fuzz_below(rng, input->bytes + 1), first = fuzz_below(rng, from->bytes + 1);
+	size_t length = fuzz_below(rng, from->bytes - first + 1);
+	if (length > 200)
+		length = fuzz_below(rng, 200);
+	if (input->bytes + length > FUZZ_BYTES_MAX)
+		return;
+	memmove(input->at + at + length, input->at + at, input->bytes - at);
+	memcpy(input->at + at, from->at + first, length);
+	input->bytes += length;
+}
+
+static void fuzz_cut(struct fuzz_input *input, struct rng *rng)
+{
+	size_t at = fuzz_below(rng, input->bytes), length = fuzz_below(rng, 40);
+	if (length > input->bytes - at)
+		length = input->bytes - at;
+	memmove(input->at + at, input->at + at + length, input->bytes - at - length);
+	input->bytes -= length;
+}
+
+static void fuzz_mutate(struct fuzz_input *input, struct rng *rng)
+{
+	static const char odd[] = "0123456789-+.:,{}[]&*!|>%@'\"#\t\n \0\xff\x80unlimitedKMGB";
+	for (uint32_t left = 1 + rng_below(rng, 4); left > 0; left--) {
+		switch (rng_below(rng, 5)) {
+		case 0:
+			if (input->bytes > 0)
+				input->at[fuzz_below(rng, input->bytes)] = (uint8_t)
+					odd[rng_below(rng, sizeof(odd) - 1)];
+			break;
+		case 1:
+			if (input->bytes > 0)
+				input->at[fuzz_below(rng, input->bytes)] ^=
+					(uint8_t)(1u << rng_below(rng, 8));
+			break;
+		case 2:
+			fuzz_cut(input, rng);
+			break;
+		case 3:
+			fuzz_splice(input, input, rng);
+			break;
+		default:
+			fuzz_splice(input, &fuzz_corpus[fuzz_below(rng, fuzz_count)], rng);
+		}
+	}
+}
+
+static uint64_t fuzz_number(const char *name, uint64_t otherwise)
+{
+	const char *text = getenv(name);
+	return text == NULL ? otherwise : strtoull(text, NULL, 10);
+}
+
+int main(int argc, char **argv)
+{
+	static struct fuzz_input input;
+	if (getenv("WEFT_SOURCE") == NULL)
+		return 1;
+	for (uint32_t i = 0; fuzz_folders[i] != NULL; i++)
+		fuzz_keep_folder(fuzz_folders[i]);
+	for (uint32_t i = 0; fuzz_texts[i] != NULL; i++)
+		fuzz_keep(fuzz_texts[i], strlen(fuzz_texts[i]));
+	for (uint32_t i = 0; i < fuzz_count; i++)
+		fuzz_one(fuzz_corpus[i].at, fuzz_corpus[i].bytes);
+	uint64_t seed = fuzz_number("WEFT_FUZZ_SEED", 1), done = 0;
+	struct rng rng = rng_of(seed, RNG_TEST, 0);
+	time_t end = time(NULL) + (time_t)fuzz_number("WEFT_FUZZ_S", 5);
+	printf("seed %llu, %u first inputs\n", (unsigned long long)seed, fuzz_count);
+	fflush(stdout);
+	for (; done % 64 != 0 || time(NULL) < end; done++) {
+		const struct fuzz_input *from = &fuzz_corpus[rng_below(&rng, fuzz_count)];
+		memcpy(input.at, from->at, from->bytes);
+		input.bytes = from->bytes;
+		fuzz_mutate(&input, &rng);
+		fuzz_one(input.at, input.bytes);
+	}
+	printf("%llu executions\n", (unsigned long long)done);
+	return done == 0;
+}
+
+#endif
