@@ -27,7 +27,7 @@ done
 digest() {
   local more=()
   read -ra more <<<"${shorter[$2]:-}"
-  "$1/apps/weft" sim "$2" --seed "$3" "${more[@]}" --json | sed -n 's/^ *"digest": "\([0-9a-f]*\)",$/\1/p'
+  "$1/apps/weft" sim "apps/scenarios/$2.yaml" --seed "$3" "${more[@]}" --json | sed -n 's/^ *"digest": "\([0-9a-f]*\)",$/\1/p'
 }
 
 failed=0 runs=0
