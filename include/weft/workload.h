@@ -170,6 +170,7 @@ struct group {
 	uint32_t ranks_per_host;	     // equal on every host
 	uint32_t bucket_first, bucket_count; // in job.buckets
 	uint32_t stage, index;		     // for the report
+	bool is_chosen;			     // of a sample: this group is run
 };
 
 // The rank that follows position `at` of channel `channel`: hosts in order, the members of a host
@@ -195,7 +196,7 @@ struct sample {
 			  // all, none merged
 	uint64_t packets_max; // at most so many data packets; the planner lowers steps, then
 			      // buckets, then groups to fit
-	bool is_on;	      // false: everything is run
+	bool is_on; // false: everything is run
 };
 
 // Parses "groups=k,steps=s,buckets=b" or "packets=N" (K, M, G allowed) into `ret`. -EINVAL with a

@@ -73,21 +73,71 @@ static uint32_t groups_run(const struct planner *planner)
 	return most == 0 || most > all ? all : most;
 }
 
-// The groups that are run lie in the middles of equal parts of all.
-static uint32_t group_pick(uint32_t index, uint32_t run, uint32_t all)
+// Groups of one size that stand together in the list are a kind of their own: a trace has
+// data-parallel and expert groups.
+struct kin {
+	uint32_t first, count;
+};
+
+static struct kin kin_at(const struct job *job, uint32_t first)
 {
-	return (uint32_t)((2 * (uint64_t)index + 1) * all / (2 * (uint64_t)run));
+	struct kin kin = {first, 1};
+	while (first + kin.count < job->group_count &&
+	       job->groups[first + kin.count].ranks == job->groups[first].ranks)
+		kin.count++;
+	return kin;
+}
+
+static uint32_t count_kins(const struct job *job)
+{
+	uint32_t kins = 0;
+	for (uint32_t at = 0; at < job->group_count; at += kin_at(job, at).count)
+		kins++;
+	return kins;
+}
+
+// Chooses groups in the middles of `share` equal parts of a kin.
+static void choose_middles(struct job *job, const struct kin *kin, uint32_t share)
+{
+	for (uint32_t i = 0; i < share; i++) {
+		uint64_t middle = (2 * (uint64_t)i + 1) * kin->count / (2 * (uint64_t)share);
+		job->groups[kin->first + middle].is_chosen = true;
+	}
+}
+
+// Chooses the groups that are run: when there are enough of them one of each kin at least, and the
+// rest in proportion.
+static void choose_groups(const struct planner *planner)
+{
+	struct job *job = planner->job;
+	uint32_t left = groups_run(planner), all = job->group_count, kins = count_kins(job);
+	for (uint32_t i = 0; i < all; i++)
+		job->groups[i].is_chosen = false;
+	if (kins > left) {
+		choose_middles(job, &(struct kin){0, all}, left);
+		return;
+	}
+	uint32_t spare = left - kins;
+	for (uint32_t at = 0; at < all;) {
+		struct kin kin = kin_at(job, at);
+		at += kin.count;
+		uint32_t share = 1 + (uint32_t)((uint64_t)spare * kin.count / all);
+		share = share > kin.count ? kin.count : share;
+		if (left - share > all - at) // what rounding leaves must fit behind
+			share = left - (all - at);
+		choose_middles(job, &kin, share);
+		left -= share;
+	}
 }
 
 static uint64_t count_packets(const struct planner *planner)
 {
 	uint64_t packets = 0;
-	uint32_t run = groups_run(planner);
-	for (uint32_t i = 0; i < run; i++) {
-		uint32_t pick = group_pick(i, run, planner->job->group_count);
-		const struct group *group = &planner->job->groups[pick];
+	choose_groups(planner);
+	for (uint32_t i = 0; i < planner->job->group_count; i++) {
+		const struct group *group = &planner->job->groups[i];
 		const struct bucket *first = &planner->job->buckets[group->bucket_first];
-		for (uint32_t j = 0; j < group->bucket_count; j++)
+		for (uint32_t j = 0; group->is_chosen && j < group->bucket_count; j++)
 			if (is_run(planner, group, j))
 				packets += count_bucket(planner, group, &first[j]);
 	}
@@ -192,22 +242,25 @@ static uint32_t drop_light(struct bucket *buckets, uint32_t count, uint32_t most
 	return count;
 }
 
-// Moves the picked groups and their buckets to the front.
+// Moves the chosen groups and their buckets to the front.
 static void cut_job(struct planner *planner)
 {
 	struct job *job = planner->job;
-	uint32_t run = groups_run(planner), all = job->group_count, next = 0;
-	for (uint32_t i = 0; i < run; i++) {
-		struct group group = job->groups[group_pick(i, run, all)];
+	uint32_t run = 0, next = 0;
+	choose_groups(planner);
+	for (uint32_t i = 0; i < job->group_count; i++) {
+		struct group group = job->groups[i];
 		struct bucket *buckets = &job->buckets[group.bucket_first];
 		uint32_t count = group.bucket_count;
+		if (!group.is_chosen)
+			continue;
 		if (planner->sample.buckets > 0)
 			count = drop_light(buckets, count, planner->sample.buckets);
 		memmove(&job->buckets[next], buckets, count * sizeof(*buckets));
 		group.bucket_first = next;
 		group.bucket_count = count;
 		next += count;
-		job->groups[i] = group;
+		job->groups[run++] = group;
 	}
 	job->group_count = run;
 	job->bucket_count = next;

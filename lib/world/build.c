@@ -67,19 +67,20 @@ static int build_job(struct world *world, const char *text, size_t bytes, struct
 	}
 }
 
-// Takes the sample out of the job, and the load of what is left out off the trunks by thinning them
-// in proportion.
+// Takes the sample out of the job, and the load of what is left out off the trunks by thinning
+// them.
 static int build_sample(struct world *world, struct refusal *refusal)
 {
+	struct thin thin;
 	if (world->job.group_count == 0)
 		return 0;
-	struct sample_plan *plan = &world->plan;
+	if (thin_before(&thin, world) < 0)
+		return build_no_memory(world, refusal);
 	int rc = sample_apply(&world->job, &world->scenario->sample, world->transport.payload_bytes,
-			      plan, refusal);
+			      &world->plan, refusal);
 	if (rc < 0)
 		return rc;
-	world->fabric.thin_kept = world->job.group_count;
-	world->fabric.thin_of = plan->groups_all;
+	thin_after(&thin, world);
 	return 0;
 }
 

@@ -13,5 +13,17 @@ int cables_build(struct world *world, struct refusal *refusal);
 // outcome.c: histograms and clocks that hosts write into.
 int outcome_build(struct world *world, struct refusal *refusal);
 
+#define THIN_KINS_MAX 8 // kinds of groups told apart
+
+// thin.c: the share of the trunks that a sample keeps; before and after the sample cuts the job.
+struct thin {
+	uint32_t t0_nics, t0s;
+	uint32_t kins;		       // kinds found
+	uint32_t ranks[THIN_KINS_MAX]; // of each kind
+	uint32_t *before, *after;      // [t0s][THIN_KINS_MAX] groups
+};
+int thin_before(struct thin *thin, struct world *world);
+void thin_after(struct thin *thin, struct world *world);
+
 // What every step says when the arena is too small.
 int build_no_memory(const struct world *world, struct refusal *refusal);

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// What part of the T0-T1 links a sample keeps. Groups that are left out would have loaded the
+// trunks of the T0 switches they span; so that the groups that are run meet the load they would
+// meet in the whole job, trunks are thinned in proportion: where k of n groups of a kind (equal
+// size: they run at the same time) are run, k of n links are kept. Where T0 switches differ, the
+// largest share counts: a sample may then find its trunks a little emptier than the job would,
+// never fuller.
+
+#include <errno.h>
+
+#include "build.h"
+
+static uint32_t kin_of(const struct thin *thin, uint32_t ranks)
+{
+	uint32_t kin = 0;
+	while (kin < thin->kins && thin->ranks[kin] != ranks)
+		kin++;
+	return kin;
+}
+
+// Counts, per T0 and kind, the groups that reach beyond that T0.
+static void count_groups(struct thin *thin, const struct job *job, uint32_t *counts)
+{
+	for (uint32_t i = 0; i < job->group_count; i++) {
+		const struct group *group = &job->groups[i];
+		uint32_t kin = kin_of(thin, group->ranks), last = UINT32_MAX;
+		if (kin == thin->kins) {
+			if (kin == THIN_KINS_MAX)
+				continue; // beyond so many kinds the others decide
+			thin->ranks[thin->kins++] = group->ranks;
+		}
+		if (group->gpus[0] / thin->t0_nics == group->gpus[group->ranks - 1] / thin->t0_nics)
+			continue; // stays below one T0: needs no trunk
+		for (uint32_t at = 0; at < group->ranks; at++) {
+			uint32_t t0 = group->gpus[at] / thin->t0_nics;
+			if (t0 != last)
+				counts[t0 * THIN_KINS_MAX + kin]++;
+			last = t0;
+		}
+	}
+}
+
+int thin_before(struct thin *thin, struct world *world)
+{
+	const struct fabric_config *fabric = &world->fabric;
+	bool is_clos = fabric->kind == TOPOLOGY_CLOS;
+	*thin = (struct thin){.t0_nics = is_clos ? fabric->nics_per_t0 : fabric->tor_nics};
+	if (thin->t0_nics == 0)
+		thin->t0_nics = 1; // refused later, with its reason
+	thin->t0s = (fabric->nics - 1) / thin->t0_nics + 1;
+	size_t cells = (size_t)thin->t0s * THIN_KINS_MAX;
+	thin->before = arena_draw(world->arena, ARENA_WORLD, cells, sizeof(uint32_t));
+	thin->after = arena_draw(world->arena, ARENA_WORLD, cells, sizeof(uint32_t));
+	if (thin->before == NULL || thin->after == NULL)
+		return -ENOMEM;
+	count_groups(thin, &world->job, thin->before);
+	return 0;
+}
+
+void thin_after(struct thin *thin, struct world *world)
+{
+	struct fabric_config *fabric = &world->fabric;
+	uint64_t kept = 0, of = 1;
+	count_groups(thin, &world->job, thin->after);
+	for (size_t cell = 0; cell < (size_t)thin->t0s * THIN_KINS_MAX; cell++) {
+		if (thin->after[cell] > 0 && thin->after[cell] * of > kept * thin->before[cell]) {
+			kept = thin->after[cell];
+			of = thin->before[cell];
+		}
+	}
+	fabric->thin_kept = kept == 0 ? 1 : (uint32_t)kept; // no group needs a trunk: any will do
+	fabric->thin_of = kept == 0 ? 1 : (uint32_t)of;
+}
