@@ -89,7 +89,7 @@ static void fuzz_splice(struct fuzz_input *input, const struct fuzz_input *from,
 	if (input->bytes + length > FUZZ_BYTES_MAX)
 		return;
 	memmove(input->at + at + length, input->at + at, input->bytes - at);
-	memcpy(input->at + at, from->at + first, length);
+	memmove(input->at + at, from->at + first, length); // `from` may be `input` itself
 	input->bytes += length;
 }
 
