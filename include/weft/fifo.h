@@ -21,8 +21,9 @@ static_assert(sizeof(struct fifo_chunk) == 128, "two cache lines");
 
 struct fifo_pool {
 	struct fifo_chunk *chunks; // [capacity + 1]; index 0 is never given out
-	uint32_t free_head;	   // LIFO list through `next`
-	uint32_t free_count;
+	uint32_t free_head;	   // list of chunks given back, through `next`
+	uint32_t free_count;	   // free in all
+	uint32_t fresh;		   // lowest index that was never given out: memory follows use
 	uint32_t capacity;
 };
 
@@ -52,9 +53,12 @@ int fifo_pool_init(struct fifo_pool *pool, struct arena *arena, uint32_t capacit
 static inline uint32_t fifo_chunk_get(struct fifo_pool *pool)
 {
 	uint32_t chunk = pool->free_head;
-	check(chunk != 0);
-	pool->free_head = pool->chunks[chunk].next;
+	check(pool->free_count > 0);
 	pool->free_count--;
+	if (chunk != 0)
+		pool->free_head = pool->chunks[chunk].next;
+	else
+		chunk = pool->fresh++;
 	pool->chunks[chunk].next = 0;
 	return chunk;
 }

@@ -99,11 +99,13 @@ struct packet {
 };
 static_assert(sizeof(struct packet) == 64, "a packet is one cache line");
 
-// The packets of one shard: an array and a stack of free indices.
+// The packets of one shard: an array, and a stack of indices that were given back. Those never
+// given out are not touched, so that memory follows use.
 struct packet_pool {
 	struct packet *packets; // [capacity + 1]; index 0 is never given out
-	uint32_t *free;		// stack of free indices
-	uint32_t free_count;
+	uint32_t *free;		// stack of indices that were given back
+	uint32_t returned;	// length of the stack
+	uint32_t fresh;		// lowest index that was never given out
 	uint32_t capacity;
 	uint32_t taken_max; // the most that were out at once
 };
@@ -121,7 +123,7 @@ const char *packet_opcode_name(uint8_t opcode);
 // Packets that are out: taken and not given back.
 static inline uint32_t packet_pool_taken(const struct packet_pool *pool)
 {
-	return pool->capacity - pool->free_count;
+	return pool->fresh - 1 - pool->returned;
 }
 
 static inline struct packet *packet_at(const struct packet_pool *pool, uint32_t index)
@@ -133,10 +135,14 @@ static inline struct packet *packet_at(const struct packet_pool *pool, uint32_t 
 // the run with a limit.
 static inline uint32_t packet_get(struct packet_pool *pool)
 {
-	if (__builtin_expect(pool->free_count == 0, 0))
+	uint32_t index;
+	if (pool->returned > 0)
+		index = pool->free[--pool->returned];
+	else if (pool->fresh <= pool->capacity)
+		index = pool->fresh++;
+	else
 		return PACKET_NONE;
-	uint32_t index = pool->free[--pool->free_count];
-	uint32_t taken = pool->capacity - pool->free_count;
+	uint32_t taken = packet_pool_taken(pool);
 	if (taken > pool->taken_max)
 		pool->taken_max = taken;
 	return index;
@@ -145,8 +151,8 @@ static inline uint32_t packet_get(struct packet_pool *pool)
 // Gives a packet back. Its owner must not use it any more.
 static inline void packet_put(struct packet_pool *pool, uint32_t index)
 {
-	check(index != PACKET_NONE && pool->free_count < pool->capacity);
-	pool->free[pool->free_count++] = index;
+	check(index != PACKET_NONE && pool->returned + 1 < pool->fresh);
+	pool->free[pool->returned++] = index;
 }
 
 #ifdef __cplusplus

@@ -149,6 +149,7 @@ struct world {
 	uint32_t cable_fault_count;
 	struct cable_fault *cable_faults;
 	ps_t lookahead_ps;	 // smallest delay of any cable
+	ps_t window_ps;		 // length of a window: limits.window, at most the lookahead
 	uint32_t departures_max; // of one machine in one window: size of an outbox
 	struct packet_pool packets;
 	struct fifo_pool chunks;
@@ -168,6 +169,9 @@ struct world {
 // -ENOMEM when the arena is too small (the text names limits.memory).
 int world_build(struct world *ret, struct arena *arena, const struct scenario *scenario,
 		const char *trace_text, size_t trace_bytes, struct refusal *refusal);
+
+// Wire bytes of the largest packet.
+uint32_t world_packet_bytes_max(const struct world *world);
 
 // Packets that wait in hosts (made, not sent yet) and in switches (sent), counted from their
 // queues.

@@ -20,8 +20,7 @@ int fifo_pool_init(struct fifo_pool *pool, struct arena *arena, uint32_t capacit
 					       sizeof(*chunks));
 	if (chunks == NULL)
 		return -ENOMEM;
-	for (uint32_t i = 1; i <= capacity; i++)
-		chunks[i].next = i < capacity ? i + 1 : 0;
-	*pool = (struct fifo_pool){chunks, capacity > 0 ? 1 : 0, capacity, capacity};
+	*pool = (struct fifo_pool){
+		.chunks = chunks, .free_count = capacity, .fresh = 1, .capacity = capacity};
 	return 0;
 }

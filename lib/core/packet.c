@@ -12,9 +12,8 @@ int packet_pool_init(struct packet_pool *pool, struct arena *arena, uint32_t cap
 	uint32_t *free = arena_draw(arena, ARENA_CORE, capacity, sizeof(*free));
 	if (packets == NULL || free == NULL)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < capacity; i++)
-		free[i] = capacity - i; // the lowest index is given out first
-	*pool = (struct packet_pool){packets, free, capacity, capacity, 0};
+	*pool = (struct packet_pool){
+		.packets = packets, .free = free, .fresh = 1, .capacity = capacity};
 	return 0;
 }
 

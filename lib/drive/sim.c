@@ -19,6 +19,7 @@
 #include "stop.h"
 #include "window.h"
 
+#define SCATTER_AHEAD 8	     // departures whose cable is fetched ahead
 #define PROGRESS_WINDOWS 256 // windows between two looks at the wall clock
 
 struct sim {
@@ -121,9 +122,10 @@ static ps_t cable_span_ps(const struct world *world, ps_t window_ps)
 {
 	ps_t longest = 0;
 	for (uint32_t i = 0; i < world->cable_count; i++)
-		longest = ps_max(longest,
-				 world->cables[i].delay_ps +
-					 line_ps(world->cables[i].line, UINT16_MAX));
+		longest = ps_max(
+			longest,
+			world->cables[i].delay_ps +
+				line_ps(world->cables[i].line, world_packet_bytes_max(world)));
 	return window_ps + longest;
 }
 
@@ -131,9 +133,7 @@ int sim_create(struct sim **ret, struct world *world, const struct sim_options *
 	       struct refusal *refusal)
 {
 	struct arena *arena = world->arena;
-	ps_t window_ps = world->lookahead_ps;
-	if (world->scenario->window_ps > 0)
-		window_ps = ps_min(window_ps, world->scenario->window_ps);
+	ps_t window_ps = world->window_ps;
 	ps_t span_ps = cable_span_ps(world, window_ps);
 	if (span_ps >= CABLE_SPAN_PS)
 		return refuse(refusal, -EINVAL,
@@ -163,20 +163,21 @@ int sim_create(struct sim **ret, struct world *world, const struct sim_options *
 // ---------------------------------------------------------------- one machine in one window
 
 // Counts a delivery to a host and chains it into the digest of its cable.
-static void deliver(struct sim *sim, uint32_t cable, const struct packet *packet, ps_t at)
+static void deliver(struct sim *sim, uint32_t cable, const struct arrival *arrival)
 {
+	const struct packet *packet = packet_at(sim->out.packets, arrival->packet);
 	uint64_t what = (uint64_t)packet->psn << 32 | (uint64_t)packet->opcode << 24 |
 		(uint64_t)packet->flags << 16 | packet->hop;
 	uint64_t who = (uint64_t)packet->qpn << 32 ^ packet->source;
 	uint64_t digest = sim->digests[cable] ^
-		rng_mix((uint64_t)at ^ what * UINT64_C(0x9e3779b97f4a7c15));
+		rng_mix((uint64_t)arrival->at ^ what * UINT64_C(0x9e3779b97f4a7c15));
 	sim->digests[cable] = (digest ^ who) * UINT64_C(0xff51afd7ed558ccd) + 1;
 	sim->run.delivered++;
 	sim->run.data_delivered += packet->payload_bytes > 0;
 }
 
-// Takes the packets of one cable that arrive before the window's end.
-static uint32_t take_cable(struct sim *sim, uint32_t index, bool is_host, struct arrival *to)
+// Takes the packets of one cable that arrive before the window's end; `to` has room for `room`.
+static uint32_t take_cable(struct sim *sim, uint32_t index, struct arrival *to, uint32_t room)
 {
 	struct cable *cable = &sim->cables[index];
 	struct fifo_pool *chunks = sim->out.chunks;
@@ -186,15 +187,33 @@ static uint32_t take_cable(struct sim *sim, uint32_t index, bool is_host, struct
 		ps_t at = cable_entry_at(entry, sim->window_start);
 		if (at >= sim->window_end)
 			break;
+		check(taken < room);
 		fifo_pop(&cable->fifo, chunks);
 		uint32_t packet = (uint32_t)(entry >> 32);
 		__builtin_prefetch(packet_at(sim->out.packets, packet), 1);
 		to[taken++] = (struct arrival){at, packet, cable->to_port};
 	}
-	if (is_host)
-		for (uint32_t i = 0; i < taken; i++)
-			deliver(sim, index, packet_at(sim->out.packets, to[i].packet), to[i].at);
 	return taken;
+}
+
+// Fetches the cables that hold packets for machine `m`, then their oldest entries: they come from
+// as many places in memory.
+static void prefetch_cables(const struct sim *sim, uint32_t m)
+{
+	const struct cable *cables = sim->cables + sim->cable_base[m];
+	const struct fifo_chunk *chunks = sim->out.chunks->chunks;
+	uint32_t words = BITMAP_WORDS(sim->world->machines[m].port_count);
+	for (uint32_t word = 0; word < words; word++)
+		for (uint64_t rest = sim->waiting[m][word]; rest != 0; rest &= rest - 1)
+			__builtin_prefetch(&cables[(word << 6) + (uint32_t)__builtin_ctzll(rest)],
+					   1);
+	for (uint32_t word = 0; word < words; word++) {
+		for (uint64_t rest = sim->waiting[m][word]; rest != 0; rest &= rest - 1) {
+			uint32_t port = (word << 6) + (uint32_t)__builtin_ctzll(rest);
+			const struct fifo *fifo = &cables[port].fifo;
+			__builtin_prefetch(&chunks[fifo->head].entries[fifo->head_at]);
+		}
+	}
 }
 
 // Fills the inbox of machine `m`.
@@ -203,20 +222,22 @@ static void gather(struct sim *sim, uint32_t m, struct inbox *in)
 	const struct machine *machine = &sim->world->machines[m];
 	uint32_t base = sim->cable_base[m], runs = 0, total = 0;
 	uint64_t *waiting = sim->waiting[m];
+	prefetch_cables(sim, m);
 	for (uint32_t word = 0; word < BITMAP_WORDS(machine->port_count); word++) {
 		for (uint64_t rest = waiting[word]; rest != 0; rest &= rest - 1) {
 			uint32_t port = (word << 6) + (uint32_t)__builtin_ctzll(rest);
-			uint32_t taken = take_cable(sim, base + port, machine->is_host,
-						    sim->arrivals + total);
+			struct arrival *to = sim->arrivals + total;
+			uint32_t taken = take_cable(sim, base + port, to,
+						    sim->arrivals_max - total);
 			if (sim->cables[base + port].fifo.count == 0)
 				bitmap_clear(waiting, port);
-			if (taken == 0)
-				continue;
-			sim->runs[runs++] = (struct arrival_run){sim->arrivals + total, taken};
+			if (taken > 0)
+				sim->runs[runs++] = (struct arrival_run){to, taken};
 			total += taken;
-			check(total <= sim->arrivals_max);
 		}
 	}
+	for (uint32_t i = 0; machine->is_host && i < total; i++)
+		deliver(sim, base + sim->arrivals[i].port, &sim->arrivals[i]);
 	*in = (struct inbox){.runs = sim->runs,
 			     .run_count = runs,
 			     .arrival_count = total,
@@ -242,6 +263,9 @@ static void scatter(struct sim *sim, uint32_t m)
 	const uint32_t *out_cable = sim->out_cable + sim->cable_base[m];
 	for (uint32_t i = 0; i < sim->out.count; i++) {
 		const struct departure *departure = &sim->out.departures[i];
+		if (i + SCATTER_AHEAD < sim->out.count)
+			__builtin_prefetch(&sim->cables[out_cable[departure[SCATTER_AHEAD].port]],
+					   1);
 		uint32_t index = out_cable[departure->port];
 		struct cable *cable = &sim->cables[index];
 		ps_t at = departure->start + line_ps(cable->line, departure->bytes) +
@@ -273,8 +297,11 @@ static void run_machine(struct sim *sim, uint32_t m)
 	ps_t next = machine->run(machine->self, &in, sim->window_end, &sim->out);
 	scatter(sim, m);
 	sim->run.visits++;
+	// The last window may end early, at the time limit: what is due then belongs to the next
+	// one all the same.
 	if (next != PS_NEVER)
-		window_mark(&sim->windows, m, ps_max(next, sim->window_end));
+		window_mark(&sim->windows, m,
+			    ps_max(next, sim->window_start + sim->windows.length_ps));
 }
 
 // ---------------------------------------------------------------- the run

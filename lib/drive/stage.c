@@ -5,6 +5,8 @@
 
 #include <weft/drive.h>
 
+#include "stop.h"
+
 int stage_build(struct stage *ret, const struct scenario *scenario, const char *trace_text,
 		size_t trace_bytes, const struct sim_options *options, struct refusal *refusal)
 {
@@ -27,6 +29,7 @@ int stage_build(struct stage *ret, const struct scenario *scenario, const char *
 
 void stage_free(struct stage *stage)
 {
+	stop_place_set(&(struct stop_place){0}); // it pointed into the memory
 	if (stage->memory != NULL)
 		memory_release(stage->memory, stage->memory_bytes);
 	*stage = (struct stage){0};

@@ -72,9 +72,16 @@ static void lay_link(struct world *world, uint32_t link)
 	world->cables[world->cable_count++] = back;
 }
 
+uint32_t world_packet_bytes_max(const struct world *world)
+{
+	const struct transport_config *transport = &world->transport;
+	uint32_t data = transport->header_bytes + transport->payload_bytes;
+	return data > transport->control_bytes ? data : transport->control_bytes;
+}
+
 // The most packets one machine can send, or get, in one window: every port busy with the smallest
 // packets.
-static uint32_t departures_max(const struct world *world, ps_t window_ps)
+static uint64_t departures_max(const struct world *world)
 {
 	const struct transport_config *transport = &world->transport;
 	uint32_t smallest = transport->header_bytes + 1;
@@ -87,8 +94,10 @@ static uint32_t departures_max(const struct world *world, ps_t window_ps)
 	for (uint32_t m = 0; m < world->machine_count; m++)
 		if (world->machines[m].port_count > ports)
 			ports = world->machines[m].port_count;
-	return ports * (uint32_t)(window_ps / shortest + 3);
+	return ports * ((uint64_t)(world->window_ps / (shortest > 0 ? shortest : 1)) + 3);
 }
+
+#define DEPARTURES_MAX (UINT64_C(1) << 27) // 2 GiB of them
 
 int cables_build(struct world *world, struct refusal *refusal)
 {
@@ -112,6 +121,16 @@ int cables_build(struct world *world, struct refusal *refusal)
 		return refuse(refusal, -EINVAL,
 			      "the shortest cable takes % ps; at least 1000 ps are needed",
 			      world->lookahead_ps, 0, 0);
-	world->departures_max = departures_max(world, world->lookahead_ps);
+	world->window_ps = world->lookahead_ps;
+	if (world->scenario->window_ps > 0)
+		world->window_ps = ps_min(world->lookahead_ps, world->scenario->window_ps);
+	uint64_t departures = departures_max(world);
+	if (departures > DEPARTURES_MAX)
+		return refuse(
+			refusal, -EINVAL,
+			"a machine could send % packets in one window of % ps: set limits.window "
+			"to less",
+			(int64_t)departures, world->window_ps, 0);
+	world->departures_max = (uint32_t)departures;
 	return 0;
 }

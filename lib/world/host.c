@@ -7,6 +7,8 @@
 
 #include "host.h"
 
+#include <errno.h>
+
 #include <weft/bitmap.h>
 
 #define EVENT_ID_MASK ((UINT64_C(1) << 56) - 1)
@@ -35,16 +37,14 @@ static void touch(struct world_host *host, uint32_t index)
 	arm(host, index);
 }
 
-void host_post(struct world_host *host, uint32_t nic, uint32_t qpn, const struct work *work,
+bool host_post(struct world_host *host, uint32_t nic, uint32_t qpn, const struct work *work,
 	       ps_t now, struct outbox *out)
 {
 	nic_advance(&host->nics[nic], now, out);
 	int rc = endpoint_post(host->nics[nic].endpoint, qpn, work, now);
 	if (rc == 0)
 		touch(host, nic);
-	else // a QP in ERROR takes nothing more: the message is lost to the job, and the run ends
-	     // as stalled
-		check(rc == -104);
+	return rc != -ENOBUFS;
 }
 
 static void on_flow_received(struct world_host *host, ps_t now)
@@ -57,12 +57,14 @@ static void on_sent(struct world_host *host, struct nic *nic, const struct compl
 		    ps_t now, struct outbox *out)
 {
 	enum cookie_kind kind = (enum cookie_kind)(done->cookie >> 56);
-	if (kind == COOKIE_GRANT)
+	uint32_t owner = (uint32_t)(done->cookie >> 16);
+	if (kind == COOKIE_GRANT) {
+		rank_on_granted(host, owner, done->cookie & 0xffff, now, out);
 		return;
+	}
 	struct outcome *outcome = host->record->outcome;
 	hist_add(&outcome->message_ns[nic->peers[done->qp].pair],
 		 (now - done->posted_at) / PS_PER_NS);
-	uint32_t owner = (uint32_t)(done->cookie >> 16);
 	if (kind == COOKIE_SLICE) {
 		rank_on_sent(host, owner, done->cookie & 0xffff, now, out);
 		return;
@@ -159,7 +161,9 @@ static void start_flow(struct world_host *host, uint32_t index, ps_t now, struct
 		.has_imm = true,
 		.cookie = cookie_of(COOKIE_FLOW, index, 0),
 	};
-	host_post(host, flow->from - host->first_nic, host->flow_qpn[index], &work, now, out);
+	bool is_posted = host_post(host, flow->from - host->first_nic, host->flow_qpn[index], &work,
+				   now, out);
+	check(is_posted); // a flow has a QP of its own
 }
 
 static void on_event(struct world_host *host, struct heap_item event, struct outbox *out)
@@ -168,9 +172,11 @@ static void on_event(struct world_host *host, struct heap_item event, struct out
 	uint32_t owner = (uint32_t)(id >> 16), channel = id & 0xffff;
 	switch ((enum host_event)(event.key >> 56)) {
 	case HOST_TIMER:
-		on_timer(host, (uint32_t)id, event.at, out);
+		if (event.at == host->nics[id].armed_at) // else an earlier one took its place
+			on_timer(host, (uint32_t)id, event.at, out);
 		break;
 	case HOST_RELEASE:
+		host->ranks[id].is_waiting = false;
 		rank_act(host, (uint32_t)id, event.at, out);
 		break;
 	case HOST_SENT:
@@ -195,7 +201,7 @@ static ps_t settle(struct world_host *host, ps_t until, struct outbox *out)
 	for (uint32_t word = 0; word < BITMAP_WORDS(host->nic_count); word++) {
 		for (uint64_t rest = host->working[word]; rest != 0; rest &= rest - 1) {
 			uint32_t index = (word << 6) + (uint32_t)__builtin_ctzll(rest);
-			ps_t start = nic_advance(&host->nics[index], until - 1, out);
+			ps_t start = nic_settle(&host->nics[index], until, out);
 			if (start == PS_NEVER)
 				bitmap_clear(host->working, index);
 			arm(host, index);

@@ -40,6 +40,8 @@ struct rank {
 	uint32_t bucket;		// next bucket of the group to start, counted from 0
 	struct rank_link *to;		// [channels] next rank
 	struct rank_link *from;		// [channels] previous rank
+	uint32_t *grants_waiting;	// [channels] credits that found the QP's queue full
+	bool is_waiting;		// a HOST_RELEASE is under way
 	uint64_t *steps_seen;		// [channels] ring steps recorded of the running collective
 	struct collective_clock *clock; // of the running collective
 };
@@ -64,9 +66,9 @@ struct world_host {
 // machine_run_fn of a host.
 ps_t host_run(void *self, const struct inbox *in, ps_t until, struct outbox *out);
 
-// Posts `work` on a QP of NIC `nic` at `now`. The QP's queue must have room (the rings and flows
-// never exceed it).
-void host_post(struct world_host *host, uint32_t nic, uint32_t qpn, const struct work *work,
+// Posts `work` on a QP of NIC `nic` at `now`. False when the QP's queue is full. A QP in ERROR
+// takes it and loses it: the run will end as stalled.
+bool host_post(struct world_host *host, uint32_t nic, uint32_t qpn, const struct work *work,
 	       ps_t now, struct outbox *out);
 
 // Adds a local event.
@@ -75,11 +77,14 @@ void host_later(struct world_host *host, enum host_event event, uint64_t id, ps_
 // Does all that the ring of `rank` wants at `now`.
 void rank_act(struct world_host *host, uint32_t rank, ps_t now, struct outbox *out);
 
-// Events of a rank.
+// Events of a rank: a slice came, a slice was acknowledged, a credit write was acknowledged (its
+// queue has room again), a credit came.
 void rank_on_received(struct world_host *host, uint32_t rank, uint32_t channel, ps_t now,
 		      struct outbox *out);
 void rank_on_sent(struct world_host *host, uint32_t rank, uint32_t channel, ps_t now,
 		  struct outbox *out);
+void rank_on_granted(struct world_host *host, uint32_t rank, uint32_t channel, ps_t now,
+		     struct outbox *out);
 void rank_on_credit(struct world_host *host, uint32_t rank, uint32_t channel, ps_t now,
 		    struct outbox *out);
 

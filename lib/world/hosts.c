@@ -202,7 +202,10 @@ static int build_rank(struct world *world, struct builder *builder, uint32_t gro
 	rank->to = arena_draw(world->arena, ARENA_WORLD, ring->channels, sizeof(*rank->to));
 	rank->from = arena_draw(world->arena, ARENA_WORLD, ring->channels, sizeof(*rank->from));
 	rank->steps_seen = arena_draw(world->arena, ARENA_WORLD, ring->channels, sizeof(uint64_t));
-	if (rank->to == NULL || rank->from == NULL || rank->steps_seen == NULL)
+	rank->grants_waiting = arena_draw(world->arena, ARENA_WORLD, ring->channels,
+					  sizeof(uint32_t));
+	if (rank->to == NULL || rank->from == NULL || rank->steps_seen == NULL ||
+	    rank->grants_waiting == NULL)
 		return -ENOMEM;
 	struct ring_config of_group = *ring;
 	of_group.ranks = group->ranks;
@@ -210,6 +213,7 @@ static int build_rank(struct world *world, struct builder *builder, uint32_t gro
 	if (rc < 0)
 		return rc;
 	host_later(host, HOST_RELEASE, index, 0);
+	rank->is_waiting = true;
 	world->work_total += group->bucket_count;
 	return 0;
 }

@@ -17,32 +17,17 @@ static uint32_t first_free(const struct nic *nic, uint32_t idle)
 	return best;
 }
 
-// Lines in `idle` found nothing to send: whatever they send next is caused by a change at `now` or
-// later.
-static void rest(struct nic *nic, uint32_t idle, ps_t now)
-{
-	for (uint32_t plane = 0; plane < nic->planes; plane++)
-		if (idle >> plane & 1)
-			nic->free_at[plane] = ps_max(nic->free_at[plane], now);
-}
-
-ps_t nic_advance(struct nic *nic, ps_t now, struct outbox *out)
+// Emits what starts at or before `now`. Lines that found nothing to send are in `ret_idle`, bit per
+// plane.
+static ps_t emit(struct nic *nic, ps_t now, struct outbox *out, uint32_t *ret_idle)
 {
 	uint32_t idle = 0;
-	if (!endpoint_has_work(nic->endpoint)) {
-		rest(nic, ~0u, now);
-		return PS_NEVER;
-	}
-	for (;;) {
-		uint32_t plane = first_free(nic, idle);
-		if (plane == nic->planes) {
-			rest(nic, idle, now);
-			return PS_NEVER;
-		}
+	ps_t next = PS_NEVER;
+	for (uint32_t plane; (plane = first_free(nic, idle)) < nic->planes;) {
 		ps_t start = nic->free_at[plane];
 		if (start > now) {
-			rest(nic, idle, now);
-			return start;
+			next = start;
+			break;
 		}
 		uint32_t packet = endpoint_next(nic->endpoint, plane, start, out);
 		if (packet == PACKET_NONE) {
@@ -54,4 +39,25 @@ ps_t nic_advance(struct nic *nic, ps_t now, struct outbox *out)
 		nic->free_at[plane] = start + line_ps(nic->line, bytes);
 		nic->turn = plane + 1 < nic->planes ? plane + 1 : 0;
 	}
+	*ret_idle = idle;
+	return next;
+}
+
+void nic_advance(struct nic *nic, ps_t now, struct outbox *out)
+{
+	uint32_t idle = ~0u;
+	if (endpoint_has_work(nic->endpoint))
+		emit(nic, now, out, &idle);
+	// What idle lines send next is caused by the change at `now`.
+	for (uint32_t plane = 0; plane < nic->planes; plane++)
+		if (idle >> plane & 1)
+			nic->free_at[plane] = ps_max(nic->free_at[plane], now);
+}
+
+ps_t nic_settle(struct nic *nic, ps_t until, struct outbox *out)
+{
+	uint32_t idle;
+	if (!endpoint_has_work(nic->endpoint))
+		return PS_NEVER;
+	return emit(nic, until - 1, out, &idle);
 }

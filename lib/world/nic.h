@@ -32,6 +32,11 @@ struct nic {
 	uint32_t qp_count;
 };
 
-// Emits every departure that starts at or before `now`. Returns the start of the next one if
-// nothing changes, or PS_NEVER.
-ps_t nic_advance(struct nic *nic, ps_t now, struct outbox *out);
+// Before a change at `now`: emits every departure that starts at or before it. A line with nothing
+// to send is free for what the change brings, from `now` on.
+void nic_advance(struct nic *nic, ps_t now, struct outbox *out);
+
+// At the end of a window: emits every departure that starts before `until`; returns the start of
+// the next one if nothing changes, or PS_NEVER. Nothing changed here, so idle lines keep the time
+// since which they idle: what they are asked next must not depend on where windows end.
+ps_t nic_settle(struct nic *nic, ps_t until, struct outbox *out);

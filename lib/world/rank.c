@@ -30,27 +30,51 @@ static void send_slice(struct world_host *host, uint32_t index, const struct rin
 		.has_imm = true,
 		.cookie = cookie_of(COOKIE_SLICE, index, action->channel),
 	};
-	host_post(host, rank->nic, to->qpn, &work, now, out);
+	bool is_posted = host_post(host, rank->nic, to->qpn, &work, now, out);
+	check(is_posted); // sends not completed are bounded by the credits, and the queue holds as
+			  // many
+}
+
+// Writes one credit into the memory of the previous rank. When the queue of the QP is full, because
+// a lost packet holds up its completions, the credit waits for one of them.
+static void write_credit(struct world_host *host, uint32_t index, uint32_t channel, uint64_t slice,
+			 ps_t now, struct outbox *out)
+{
+	struct rank *rank = &host->ranks[index];
+	struct work work = {
+		.va = slice % host->job->ring.credits * host->grant_bytes,
+		.rkey = RKEY_CREDITS,
+		.bytes = host->grant_bytes,
+		.cookie = cookie_of(COOKIE_GRANT, index, channel),
+	};
+	if (host_post(host, rank->nic, rank->from[channel].qpn, &work, now, out))
+		host->record->outcome->credits_sent++;
+	else
+		rank->grants_waiting[channel]++;
+}
+
+void rank_on_granted(struct world_host *host, uint32_t index, uint32_t channel, ps_t now,
+		     struct outbox *out)
+{
+	struct rank *rank = &host->ranks[index];
+	if (rank->grants_waiting[channel] == 0)
+		return;
+	rank->grants_waiting[channel]--;
+	write_credit(host, index, channel, 0, now, out); // credits are counted: any slot will do
 }
 
 static void send_grant(struct world_host *host, uint32_t index, const struct ring_action *action,
 		       ps_t now, struct outbox *out)
 {
-	struct rank *rank = &host->ranks[index];
-	const struct rank_link *from = &rank->from[action->channel];
-	host->record->outcome->credits_sent++;
-	if (from->is_local) { // a flag in the neighbour's memory: the scale-up delay, no bandwidth
-		host_later(host, HOST_CREDIT, (uint64_t)from->rank << 16 | action->channel,
-			   now + host->scaleup.delay_ps);
+	const struct rank_link *from = &host->ranks[index].from[action->channel];
+	if (!from->is_local) {
+		write_credit(host, index, action->channel, action->slice, now, out);
 		return;
 	}
-	struct work work = {
-		.va = action->slice % host->job->ring.credits * host->grant_bytes,
-		.rkey = RKEY_CREDITS,
-		.bytes = host->grant_bytes,
-		.cookie = cookie_of(COOKIE_GRANT, index, action->channel),
-	};
-	host_post(host, rank->nic, from->qpn, &work, now, out);
+	// A flag in the neighbour's memory: the scale-up delay, no bandwidth.
+	host->record->outcome->credits_sent++;
+	host_later(host, HOST_CREDIT, (uint64_t)from->rank << 16 | action->channel,
+		   now + host->scaleup.delay_ps);
 }
 
 // Writes down the steps that `channel` has whole by now.
@@ -69,7 +93,9 @@ static void start_next(struct world_host *host, uint32_t index, ps_t now)
 		return;
 	const struct bucket *bucket = &host->job->buckets[rank->group->bucket_first + rank->bucket];
 	if (bucket->release_ps > now) {
-		host_later(host, HOST_RELEASE, index, bucket->release_ps);
+		if (!rank->is_waiting)
+			host_later(host, HOST_RELEASE, index, bucket->release_ps);
+		rank->is_waiting = true;
 		return;
 	}
 	struct record *record = host->record;

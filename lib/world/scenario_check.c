@@ -280,6 +280,11 @@ static int check_slices(struct draft *draft)
 			"traffic.credits: %u credits let a ring of %u slices stand still; "
 			"take more credits than slices",
 			ring->credits, ring->slices);
+	if (draft->scenario->transport.sends_max < ring->credits)
+		return draft_refuse(draft, either_mark(draft, "transport.sends", "traffic.credits"),
+				    "transport.sends: a queue of %u does not hold the %u slices "
+				    "that traffic.credits allows under way",
+				    draft->scenario->transport.sends_max, ring->credits);
 	return 0;
 }
 

@@ -106,11 +106,13 @@ static void an_empty_pool_stops_with_its_limit_and_loses_nothing(void **state)
 	struct transport_config config = bench_config();
 	struct bench *bench = bench_open(&config, 1, 0, 1);
 	bench_post(bench, 0, 0, 1, 0);
-	uint32_t kept = bench->packets.free_count;
-	bench->packets.free_count = 0;
+	uint32_t kept = bench->packets.capacity, returned = bench->packets.returned;
+	bench->packets.capacity = bench->packets.fresh - 1;
+	bench->packets.returned = 0;
 	assert_null(next(bench));
 	assert_int_equal(bench->out.limit, OUTBOX_NO_PACKET);
-	bench->packets.free_count = kept;
+	bench->packets.capacity = kept;
+	bench->packets.returned = returned;
 	assert_int_equal(next(bench)->opcode, PACKET_WRITE_ONLY);
 	bench_close(bench);
 }
