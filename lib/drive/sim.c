@@ -271,7 +271,8 @@ static void scatter(struct sim *sim, uint32_t m)
 		ps_t at = departure->start + line_ps(cable->line, departure->bytes) +
 			cable->delay_ps;
 		check(departure->start >= sim->window_start && at >= sim->window_end); // lookahead
-		check(at >= cable->last_at); // first in, first out
+		check(departure->start + cable->delay_ps >=
+		      cable->last_at); // one packet at a time, in order
 		cable->last_at = at;
 		if (cable->fault_count > 0 && is_lost(sim, index, departure, at))
 			continue;
@@ -318,7 +319,8 @@ static void run_window(struct sim *sim)
 	}
 	sim->run.windows++;
 #ifdef PLANT_ALLOCATE // a bug on purpose: the watch over malloc must find it
-	free(malloc(1));
+	void *volatile planted = malloc(1);
+	free(planted);
 #endif
 }
 

@@ -172,6 +172,11 @@ static void check_flows(const struct rig *rig, const struct expectation *expecte
 static void check_world(const struct rig *rig, const struct expectation *expected)
 {
 	const struct transport_counters *transport = &rig->outcome->transport;
+	if (rig->run.is_drained && transport->qps_failed == 0 &&
+	    transport->payload_bytes_placed != transport->payload_bytes_new)
+		fail_msg("%llu payload bytes sent, %llu placed: not placed exactly once",
+			 (unsigned long long)transport->payload_bytes_new,
+			 (unsigned long long)transport->payload_bytes_placed);
 	if (rig->run.end != RUN_DONE)
 		fail_msg("ended as '%s' (%s) at %.3f us, %llu QPs failed",
 			 run_end_name(rig->run.end),
