@@ -29,8 +29,9 @@ static inline void port_emit(struct port *port, struct outbox *out,
 	uint32_t bytes = entry_bytes(entry);
 	port->queued_bytes[klass] -= bytes;
 	if (klass == PACKET_CLASS_DATA && (entry_flags(entry) & PACKET_ECT) && port_marks(port)) {
-		packet_at(out->packets, entry_packet(entry))->flags |= PACKET_CE;
-		counters->marked++;
+		struct packet *packet = packet_at(out->packets, entry_packet(entry));
+		counters->marked += !(packet->flags & PACKET_CE); // packets, not marks
+		packet->flags |= PACKET_CE;
 	}
 	ps_t start = port->free_at;
 #ifdef PLANT_TIME_BACK // a bug on purpose: the ground checks must find it
