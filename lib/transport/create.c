@@ -93,6 +93,10 @@ static struct path_shape shape_of(const struct transport_config *config)
 	};
 }
 
+// Places of a QP in the timer heap: one for retransmission, one for congestion control; a whole
+// cache line of them, so that each QP draws the same.
+#define TIMERS_PER_QP 4u
+
 // Places of the completion ring: what one call to receive can cause, and some more.
 static uint32_t completion_places(const struct transport_config *config)
 {
@@ -108,17 +112,15 @@ uint64_t endpoint_qp_bytes(const struct transport_config *config)
 	struct path_shape shape = shape_of(config);
 	struct qp_layout layout;
 	qp_layout_of(config, &shape, &layout);
-	return layout.bytes;
+	return layout.bytes + TIMERS_PER_QP * sizeof(struct heap_item);
 }
 
 uint64_t endpoint_bytes(const struct transport_config *config, uint32_t qp_max)
 {
 	const uint64_t parts[] = {
-		sizeof(struct endpoint),
-		completion_places(config) * sizeof(struct completion),
+		sizeof(struct endpoint), completion_places(config) * sizeof(struct completion),
 		PLACES * sizeof(struct place),
-		2 * (uint64_t)qp_max * sizeof(struct heap_item),
-		qp_max * endpoint_qp_bytes(config),
+		qp_max * endpoint_qp_bytes(config), // its places in the timer heap included
 	};
 	uint64_t bytes = 0;
 	for (uint32_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
@@ -141,7 +143,7 @@ static struct endpoint *draw(struct arena *arena, const struct transport_config 
 	endpoint->places = arena_draw(arena, ARENA_TRANSPORT, PLACES, sizeof(struct place));
 	endpoint->qps = arena_draw(arena, ARENA_TRANSPORT, qp_max, endpoint->layout.bytes);
 	if (!endpoint->completions || !endpoint->places || !endpoint->qps ||
-	    heap_init(&endpoint->timers, arena, ARENA_TRANSPORT, 2 * qp_max) != 0)
+	    heap_init(&endpoint->timers, arena, ARENA_TRANSPORT, TIMERS_PER_QP * qp_max) != 0)
 		return NULL;
 	return endpoint;
 }

@@ -98,9 +98,8 @@ static void a_connection_draws_what_it_is_said_to(void **state)
 	uint64_t first = drawn[1] - drawn[0], second = drawn[2] - drawn[1];
 	printf("two ends more: %llu and %llu bytes; one QP: %llu\n", (unsigned long long)first,
 	       (unsigned long long)second, (unsigned long long)one_qp);
-	enum { HEAP_BYTES_MAX = 2 * 128 };
-	assert_in_range(first, 2 * one_qp, 2 * one_qp + HEAP_BYTES_MAX);
-	assert_in_range(second, 2 * one_qp, 2 * one_qp + HEAP_BYTES_MAX);
+	assert_int_equal(first, 2 * one_qp);
+	assert_int_equal(second, 2 * one_qp);
 }
 
 static void a_host_of_a_permutation_stays_small(void **state)
