@@ -23,14 +23,8 @@ int window_set_init(struct window_set *set, struct arena *arena, uint32_t machin
 				   .machines = machines};
 	set->bits = arena_draw(arena, ARENA_DRIVE, slots * words, sizeof(uint64_t));
 	set->used = arena_draw(arena, ARENA_DRIVE, slots / 64, sizeof(uint64_t));
-	set->far_at = arena_draw(arena, ARENA_DRIVE, machines, sizeof(ps_t));
-	// A machine is in the far heap once per earlier and earlier time; it is pushed only when it
-	// undercuts far_at.
-	int rc = heap_init(&set->far, arena, ARENA_DRIVE, 8 * machines + 64);
-	if (set->bits == NULL || set->used == NULL || set->far_at == NULL || rc < 0)
+	if (set->bits == NULL || set->used == NULL || far_init(&set->far, arena, machines) < 0)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < machines; i++)
-		set->far_at[i] = PS_NEVER;
 	return 0;
 }
 
@@ -45,12 +39,10 @@ void window_mark(struct window_set *set, uint32_t machine, ps_t at)
 {
 	int64_t index = at / set->length_ps;
 	check(index >= set->index); // time never goes back
-	if (index - set->index <= (int64_t)set->slot_mask) {
+	if (index - set->index <= (int64_t)set->slot_mask)
 		mark_slot(set, machine, index);
-	} else if (at < set->far_at[machine]) {
-		set->far_at[machine] = at;
-		heap_push(&set->far, at, machine);
-	}
+	else
+		far_add(&set->far, machine, at);
 }
 
 // The first window from the running one on that the wheel has a machine in, or INT64_MAX.
@@ -68,18 +60,14 @@ static int64_t wheel_next(const struct window_set *set)
 bool window_next(struct window_set *set)
 {
 	int64_t near = wheel_next(set);
-	ps_t far_at = heap_next_at(&set->far);
+	ps_t far_at = far_first_at(&set->far);
 	int64_t far = far_at == PS_NEVER ? INT64_MAX : far_at / set->length_ps;
 	int64_t index = near < far ? near : far;
 	if (index == INT64_MAX)
 		return false;
 	set->index = index;
-	while (set->far.count > 0 && heap_next_at(&set->far) / set->length_ps <= index) {
-		uint32_t machine = (uint32_t)heap_pop(&set->far).key;
-		set->far_at[machine] =
-			PS_NEVER; // a later entry of the same machine only costs an idle visit
-		mark_slot(set, machine, index);
-	}
+	while (set->far.count > 0 && far_first_at(&set->far) / set->length_ps <= index)
+		mark_slot(set, far_take(&set->far), index);
 	bitmap_clear(set->used, (uint32_t)((uint64_t)index & set->slot_mask));
 	return true;
 }

@@ -8,26 +8,27 @@
 #include <stdint.h>
 
 #include <weft/arena.h>
-#include <weft/heap.h>
 #include <weft/time.h>
+
+#include "far.h"
 
 struct window_set {
 	ps_t length_ps;
 	uint64_t slot_mask; // slots - 1; slots is a power of two
 	uint32_t words;	    // 64-bit words of one slot's bitmap
 	uint32_t machines;
-	uint64_t *bits;	 // [slots][words]
-	uint64_t *used;	 // bit per slot: has a machine in it
-	int64_t index;	 // window being run; marks for it or earlier are a bug
-	struct heap far; // (time, machine) beyond the wheel
-	ps_t *far_at;	 // [machines] earliest time of the machine in `far`
+	uint64_t *bits;	    // [slots][words]
+	uint64_t *used;	    // bit per slot: has a machine in it
+	int64_t index;	    // window being run; marks for it or earlier are a bug
+	struct far_set far; // machines beyond the wheel
 };
 
 // Draws a set for `machines` machines whose wheel spans at least `span_ps`. -ENOMEM.
 int window_set_init(struct window_set *set, struct arena *arena, uint32_t machines, ps_t length_ps,
 		    ps_t span_ps);
 
-// Machine `machine` has something to do at `at`, in the running window or later.
+// Machine `machine` has something to do at `at`, in the running window or later. Only its earliest
+// far time is kept: a machine that is run says again when it wants to be run next.
 void window_mark(struct window_set *set, uint32_t machine, ps_t at);
 
 // Goes to the next window that has a machine in it, at or after the running one. False when there

@@ -19,15 +19,29 @@ void host_later(struct world_host *host, enum host_event event, uint64_t id, ps_
 	heap_push(&host->events, at, (uint64_t)event << 56 | id);
 }
 
+static ps_t timer_at(const struct world_host *host)
+{
+	return host->nics[host->wake_nic].wake_at;
+}
+
 // Timers of NIC `index` may have moved, by what came in or by what went out.
 static void arm(struct world_host *host, uint32_t index)
 {
 	struct nic *nic = &host->nics[index];
-	ps_t wake = endpoint_wake_at(nic->endpoint);
-	if (wake < nic->armed_at) {
-		nic->armed_at = wake;
-		host_later(host, HOST_TIMER, index, wake);
+	ps_t wake = endpoint_wake_at(nic->endpoint), first = timer_at(host);
+	if (wake == nic->wake_at)
+		return;
+	nic->wake_at = wake;
+	if (wake < first || (wake == first && index < host->wake_nic)) {
+		host->wake_nic = index;
+		return;
 	}
+	if (index != host->wake_nic)
+		return;
+	for (uint32_t i = 0; i < host->nic_count; i++) // the first one moved back: look for another
+		if (host->nics[i].wake_at < timer_at(host) ||
+		    (host->nics[i].wake_at == timer_at(host) && i < host->wake_nic))
+			host->wake_nic = i;
 }
 
 // After a change in NIC `index`: it may have something to send.
@@ -142,10 +156,8 @@ static void on_arrival(struct world_host *host, const struct arrival *arrival, s
 static void on_timer(struct world_host *host, uint32_t index, ps_t now, struct outbox *out)
 {
 	struct nic *nic = &host->nics[index];
-	nic->armed_at = PS_NEVER;
 	nic_advance(nic, now, out);
-	if (endpoint_wake_at(nic->endpoint) <= now)
-		endpoint_on_time(nic->endpoint, now);
+	endpoint_on_time(nic->endpoint, now);
 	touch(host, index);
 	if (endpoint_has_events(nic->endpoint))
 		drain(host, nic, now, out);
@@ -171,10 +183,6 @@ static void on_event(struct world_host *host, struct heap_item event, struct out
 	uint64_t id = event.key & EVENT_ID_MASK;
 	uint32_t owner = (uint32_t)(id >> 16), channel = id & 0xffff;
 	switch ((enum host_event)(event.key >> 56)) {
-	case HOST_TIMER:
-		if (event.at == host->nics[id].armed_at) // else an earlier one took its place
-			on_timer(host, (uint32_t)id, event.at, out);
-		break;
 	case HOST_RELEASE:
 		host->ranks[id].is_waiting = false;
 		rank_act(host, (uint32_t)id, event.at, out);
@@ -208,22 +216,26 @@ static ps_t settle(struct world_host *host, ps_t until, struct outbox *out)
 			next = ps_min(next, start);
 		}
 	}
-	return ps_min(next, heap_next_at(&host->events));
+	return ps_min(next, ps_min(timer_at(host), heap_next_at(&host->events)));
 }
 
-// Arrivals before `until` and events before it, in time order.
+// Arrivals before `until`, timers and events before it, in time order.
 static void run_events(struct world_host *host, const struct arrival *arrival,
 		       const struct arrival *end, ps_t until, struct outbox *out)
 {
 	for (;;) {
-		ps_t event_at = heap_next_at(&host->events);
-		if (arrival < end && arrival->at <= event_at) {
+		ps_t wake_at = timer_at(host), event_at = heap_next_at(&host->events);
+		ps_t first = ps_min(wake_at, event_at);
+		if (arrival < end && arrival->at <= first) {
 			on_arrival(host, arrival++, out);
-		} else {
-			if (event_at >= until)
-				return;
-			on_event(host, heap_pop(&host->events), out);
+			continue;
 		}
+		if (first >= until)
+			return;
+		if (wake_at <= event_at)
+			on_timer(host, host->wake_nic, wake_at, out);
+		else
+			on_event(host, heap_pop(&host->events), out);
 	}
 }
 

@@ -15,9 +15,8 @@
 #include "nic.h"
 #include "record.h"
 
-// Local events. At equal time they happen in this order, then by id.
+// Local events. At equal time timers of NICs come first, then these in this order, then by id.
 enum host_event {
-	HOST_TIMER,    // id: NIC
 	HOST_RELEASE,  // id: rank: its next bucket may start
 	HOST_SENT,     // id: rank << 16 | channel: a scale-up transfer left
 	HOST_RECEIVED, // id: rank << 16 | channel: a scale-up transfer arrived
@@ -50,6 +49,7 @@ struct world_host {
 	struct nic *nics; // [nic_count]
 	uint32_t nic_count, planes;
 	uint16_t *nic_of_port; // [ports]
+	uint32_t wake_nic;     // the NIC whose timer is due first; the lowest at equal time
 	uint64_t *working;     // bit per NIC: may have something to send
 	struct heap events;
 	struct scaleup scaleup;

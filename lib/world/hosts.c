@@ -136,7 +136,7 @@ static int build_nics(struct world *world, struct world_host *host, const struct
 		*nic = (struct nic){.line = line_of(world->fabric.link_rate_bps),
 				    .planes = planes,
 				    .first_port = i * planes,
-				    .armed_at = PS_NEVER};
+				    .wake_at = PS_NEVER};
 		for (uint32_t plane = 0; plane < planes; plane++)
 			host->nic_of_port[i * planes + plane] = (uint16_t)i;
 		if (qps == 0)
@@ -176,7 +176,7 @@ static int build_host(struct world *world, uint32_t index, const struct builder 
 	// Local events: a few per NIC timer, a release per rank, and per channel of a rank what
 	// credits let be under way.
 	const struct ring_config *ring = &world->job.ring;
-	uint64_t events = 8 * nics + builder->flows_on[index] + 16 +
+	uint64_t events = builder->flows_on[index] + 16 +
 		(uint64_t)ranks * (2 + 3ull * ring->channels * (ring->credits + 1));
 	host->ranks = arena_draw(arena, ARENA_WORLD, ranks, sizeof(struct rank));
 	if (host->ranks == NULL ||

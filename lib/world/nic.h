@@ -27,7 +27,7 @@ struct nic {
 	uint32_t turn;		  // plane that goes first among those free at the same time
 	uint32_t first_port;	  // of the host machine
 	ps_t free_at[PLANES_MAX]; // when the line of a plane is free
-	ps_t armed_at;		  // earliest timer event of this NIC in the host's heap
+	ps_t wake_at;		  // when a timer of the endpoint is due, PS_NEVER = none
 	struct nic_peer *peers;	  // [QPs]
 	uint32_t qp_count;
 };

@@ -29,6 +29,14 @@ static const struct world_case cases[] = {
 	{"ring",
 	 "name: a\n" FABRIC
 	 "traffic: {kind: ring, collective: all_reduce, ranks: 32, bytes: 4MiB, channels: 2}\n"},
+	{"two GPUs a host",
+	 "name: a\nfabric: {topology: clos, nics: 32, nics_per_host: 2, nics_per_t0: 8, t1_count: "
+	 "4, "
+	 "planes: 2, link_rate: 100Gb/s, nic_delay: 350ns, trunk_delay: 700ns, switch_delay: "
+	 "140ns}\n"
+	 "scaleup: {rate: 450GB/s, delay: 900ns}\ntransport: {evs: 32}\n"
+	 "traffic: {kind: ring, collective: reduce_scatter, ranks: 32, bytes: 4MiB, channels: 4}\n"
+	 "faults: [{kind: loss, at: all, probability: 0.2%}]\n"},
 };
 
 static uint64_t digest_of(const char *yaml, const char *const *sets)

@@ -34,7 +34,7 @@ static uint32_t pick(struct rng *rng, uint32_t low, uint32_t high)
 struct expectation {
 	uint32_t nics, planes;
 	uint64_t flows, flow_bytes;
-	bool is_ring;
+	bool is_ring, has_scaleup;
 };
 
 static void add_fabric(struct text *text, struct rng *rng, struct expectation *expected)
@@ -45,6 +45,9 @@ static void add_fabric(struct text *text, struct rng *rng, struct expectation *e
 	add(text, "fabric:\n  planes: %u\n  link_rate: %s\n", planes, rates[pick(rng, 0, 4)]);
 	add(text, "  nic_delay: %uns\n  trunk_delay: %uns\n  switch_delay: %uns\n",
 	    pick(rng, 40, 900), pick(rng, 40, 1900), pick(rng, 0, 600));
+	expected->has_scaleup = pick(rng, 0, 1) == 0;
+	if (expected->has_scaleup) // two GPUs a host, joined by NVLink
+		add(text, "  nics_per_host: 2\n");
 	if (pick(rng, 0, 2) == 0) {
 		expected->nics = 16;
 		add(text,
@@ -138,7 +141,7 @@ static void add_traffic(struct text *text, struct rng *rng, struct expectation *
 		add(text, "traffic: {kind: permutation, bytes: %uB}\n", bytes);
 		break;
 	case 1:
-		expected->flows = pick(rng, 2, expected->nics - 1);
+		expected->flows = pick(rng, 1, expected->nics - 2);
 		add(text, "traffic: {kind: incast, senders: %u, bytes: %uB}\n",
 		    (uint32_t)expected->flows, bytes);
 		break;
@@ -211,6 +214,9 @@ static void run_seed(uint64_t seed)
 	add_transport(&text, &rng, &expected);
 	add_traffic(&text, &rng, &expected);
 	add_faults(&text, &rng, &expected);
+	if (expected.has_scaleup)
+		add(&text, "scaleup: {rate: %uGB/s, delay: %uns}\n", pick(&rng, 50, 900),
+		    pick(&rng, 0, 4000));
 	add(&text, "limits: {memory: 512MiB, time: 5s}\n");
 	fprintf(stderr, "seed %llu\n",
 		(unsigned long long)seed); // names the seed of a check() that stops us
