@@ -14,6 +14,7 @@ build     pkg-config         command -v pkg-config
 build     git                command -v git
 build     libyaml-dev        pkg-config --exists yaml-0.1
 build     libjansson-dev     pkg-config --exists jansson
+build     libisal-dev        pkg-config --exists libisal
 test      g++                command -v g++
 test      clang              command -v clang
 test      libclang-rt-dev    echo 'int main(void){}' | clang -fsanitize=address,undefined -x c -o /dev/null -

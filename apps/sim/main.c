@@ -149,7 +149,14 @@ static int read_scenario(struct call *call)
 	if (rc < 0)
 		return rc;
 	uint32_t gpus;
-	if (call->scenario.traffic.kind == TRAFFIC_TRACE && call->trace_text == NULL)
+	bool needs_trace = call->scenario.traffic.kind == TRAFFIC_TRACE && call->trace_text == NULL;
+	if (needs_trace && call->scenario.traffic.trace[0] == '\0') {
+		snprintf(call->refusal.file, sizeof(call->refusal.file), "%s", path);
+		return refuse(&call->refusal, -EINVAL,
+			      "this scenario runs a workload file: name it with --trace FILE", 0, 0,
+			      0);
+	}
+	if (needs_trace)
 		rc = read_trace(call, call->scenario.traffic.trace, &gpus);
 	if (rc < 0)
 		return rc;
@@ -170,7 +177,10 @@ static int prepare(struct call *call)
 	rc = stage_build(&call->stage, &call->scenario, call->trace_text, call->trace_bytes, &sim,
 			 &call->refusal);
 	if (rc < 0) {
-		snprintf(call->refusal.file, sizeof(call->refusal.file), "%s", call->scenario.path);
+		const char *sample = call->options.sample;
+		snprintf(call->refusal.file, sizeof(call->refusal.file), "%.180s%s%.60s",
+			 call->scenario.path, sample != NULL ? " --sample " : "",
+			 sample != NULL ? sample : "");
 		return rc;
 	}
 	return call->options.out != NULL ? folder_make(call->options.out, &call->refusal) : 0;

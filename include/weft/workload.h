@@ -199,8 +199,8 @@ struct sample {
 	bool is_on; // false: everything is run
 };
 
-// Parses "groups=k,steps=s,buckets=b" or "packets=N" (K, M, G allowed) into `ret`. -EINVAL with a
-// reason.
+// Parses "groups=k,steps=s,buckets=b", "packets=N" (K, M, G allowed) or "off" into `ret`. -EINVAL
+// with a reason.
 int sample_parse(struct sample *ret, const char *text, struct refusal *refusal);
 
 // What the plan of a sample came to.
@@ -219,19 +219,9 @@ struct sample_plan {
 int sample_apply(struct job *job, const struct sample *want, uint64_t payload_bytes,
 		 struct sample_plan *ret, struct refusal *refusal);
 
-// Times of one collective in a sample, over the ranks of its group.
-struct ring_timing {
-	ps_t start_ps;	  // first rank starts
-	ps_t fill_end_ps; // mean time at which a rank has received `fill` steps (of the last loop
-			  // timed apart, see docs)
-	ps_t end_ps;	  // last rank is done
-	uint64_t steps_measured, steps_all; // per loop
-};
-
-// The whole collective's time from a sample of its steps: run time + (all - run) * mean step, per
-// loop. `ret_error_ps` is the half-width stated with it: two standard errors of the mean step from
-// `count` per-step times, times the steps left out. step_ps[] holds times per step (any loop) in
-// order of the steps after the fill.
+// The whole collective's time from a sample of its steps: run time + steps left out * mean step.
+// step_ps[] holds the times of `count` steps in order; `ret_error_ps` is the half-width stated with
+// the result, see sample_error.c.
 ps_t sample_extrapolate(ps_t run_ps, const ps_t *step_ps, uint32_t count, uint64_t steps_left_out,
 			ps_t *ret_error_ps);
 

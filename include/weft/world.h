@@ -93,7 +93,7 @@ void scenario_defaults(struct scenario *ret);
 int scenario_parse(struct scenario *ret, const char *path, const char *text, size_t bytes,
 		   const char *const *sets, uint32_t set_count, struct refusal *refusal);
 
-// One key that a scenario may have, for docs/scenario.md and `weft sim --list keys`.
+// One key that a scenario may have, for docs/scenario.md and `weft sim --list-keys`.
 struct scenario_key {
 	const char *path;  // "fabric.planes"
 	const char *unit;  // "count", "rate", "bytes", "time", "word", "text", "flag", "share",

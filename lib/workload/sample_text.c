@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads what the user wants of a sample: "groups=2,steps=16,buckets=3,fill=4" or "packets=20M".
+// Reads what the user wants of a sample: "groups=2,steps=16,buckets=3,fill=4", "packets=20M" or
+// "off".
 
 #include <errno.h>
 #include <string.h>
@@ -79,6 +80,10 @@ int sample_parse(struct sample *ret, const char *text, struct refusal *refusal)
 {
 	struct sample_text reader = {text, text, refusal};
 	uint64_t values[KEY_COUNT] = {0};
+	if (strcmp(text, "off") == 0) {
+		*ret = (struct sample){0};
+		return 0;
+	}
 	if (*text == '\0')
 		return wrong(&reader, "a sample is groups=k,steps=s,buckets=b or packets=N", 0);
 	for (;;) {
