@@ -16,7 +16,7 @@ WEFT = os.environ["WEFT"]
 SOURCE = pathlib.Path(os.environ["WEFT_SOURCE"])
 REAL_TRACE = pathlib.Path(os.environ["WEFT_SHARED"], "data", "traces", "given", "simai", "workload_analytical.txt")
 BAD_INPUT, ENVIRONMENT = 2, 3
-NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"]
+CONFINED = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--"]  # modes bind root too
 
 GOOD = """name: good
 fabric: {nics: 8, planes: 2, nics_per_t0: 4, t1_count: 2}
@@ -89,7 +89,7 @@ def files(check):
     check.refused("nothing", [check.file("")], "input.yaml:1:1: ")
     if os.geteuid() == 0:
         good.chmod(0)
-        check.refused("a file one may not read", [good], "Permission denied", status=ENVIRONMENT, before=NOBODY)
+        check.refused("a file one may not read", [good], "Permission denied", status=ENVIRONMENT, before=CONFINED)
         good.chmod(0o644)
     else:
         good.chmod(0)
@@ -232,7 +232,7 @@ def folders(check):
         print("not ok: a refused folder was written into")
     check.refused("a file for a folder", [good], "Not a directory", status=ENVIRONMENT, out=good)
     check.refused("a folder below a file", [good], "Not a directory", status=ENVIRONMENT, out=good / "out")
-    before = NOBODY if os.geteuid() == 0 else ()
+    before = CONFINED if os.geteuid() == 0 else ()
     closed = check.folder / "closed"
     closed.mkdir(mode=0o555)
     check.refused("a folder in a closed one", [good], "Permission denied", status=ENVIRONMENT, out=closed / "out", before=before)
