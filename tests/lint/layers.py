@@ -36,6 +36,7 @@ PURE_SYSTEM = "assert.h errno.h inttypes.h limits.h stdbool.h stddef.h stdint.h 
 EXTRA_SYSTEM = {
     "cc/*": "math.h",
     "measure/*": "math.h",
+    "wire/icrc.c": "isa-l/crc.h",
     "world/scenario*": "ctype.h math.h stdarg.h stdio.h stdlib.h yaml.h",
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Frames in memory and what they mean: parse, build, patch. The only room that knows bytes. It is
+// not a driver (it sends nothing) and not an endpoint (it places nothing). Layouts, their sources
+// and what is disputed about them: docs/wire.md.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <weft/packet.h>
+#include <weft/refusal.h>
+
+// What the line carries for each frame beside the bytes this room sees: FCS, preamble and gap.
+#define WIRE_LINE_BYTES 24
+#define WIRE_ICRC_BYTES 4
+#define WIRE_PORT 4791	     // UDP destination port; disputed, both are parsed
+#define WIRE_PORT_OTHER 4971 // as two readers of the specification have it
+
+// Why a frame is not a packet of ours. 0 is "it is".
+enum wire_reason {
+	WIRE_FINE,
+	WIRE_SHORT_ETH,	      // the frame ends inside this header
+	WIRE_SHORT_IP,	      //
+	WIRE_SHORT_UDP,	      //
+	WIRE_SHORT_BTH,	      //
+	WIRE_SHORT_EXTENSION, // in METH, TSETH, RETH, ImmDt, SETH, CC_STATE or NETH
+	WIRE_SHORT_PAYLOAD,   // before the end that the IP header names
+	WIRE_NOT_IP,	      // another EtherType
+	WIRE_NOT_UDP,	      // another protocol, or an IPv6 extension header
+	WIRE_NOT_MRC,	      // another UDP destination port
+	WIRE_FRAGMENT,	      // a piece of an IPv4 packet
+	WIRE_BAD_VERSION,     // IP or BTH version
+	WIRE_BAD_LENGTH,      // lengths that contradict each other or the opcode
+	WIRE_BAD_CHECKSUM,    // IPv4 header
+	WIRE_BAD_ICRC,
+	WIRE_BAD_HOP,	      // hop limit above the one that frames start with
+	WIRE_UNKNOWN_OPCODE,  // also those of MRC that this room does not know yet
+	WIRE_NOT_TRIMMABLE,   // a SACK or NACK in a trimmed class
+	WIRE_FOREIGN_ADDRESS, // source or target is no NIC by the rule, or they are in two planes
+	WIRE_REASON_COUNT
+};
+
+// Traffic classes as DSCP tells them (MRC's names).
+enum wire_class {
+	WIRE_CLASS_NO_TRIM,
+	WIRE_CLASS_TRIMMABLE,
+	WIRE_CLASS_TRIMMABLE_RETX,
+	WIRE_CLASS_TRIMMED,
+	WIRE_CLASS_TRIMMED_LAST,
+	WIRE_CLASS_CONTROL,
+	WIRE_CLASS_COUNT
+};
+
+enum wire_ev_place {
+	WIRE_EV_PORT_HIGH, // source port = bits 31:16, low 16 bits of the flow label = bits 15:0
+	WIRE_EV_PORT_LOW,  // the other way round
+	WIRE_EV_PORT_ONLY, // source port = bits 15:0, the rest is not carried; all that IPv4 can do
+};
+
+enum wire_addresses {
+	WIRE_ADDRESSES_BY_RULE, // frames of others are refused
+	WIRE_ADDRESSES_ANY,	// parse only: source, target and plane are 0; for captures
+};
+
+enum wire_icrc {
+	WIRE_ICRC_ABSENT, // trimmed
+	WIRE_ICRC_GOOD,
+	WIRE_ICRC_BAD,	   // only seen where wire_config.icrc_ignored
+	WIRE_ICRC_UNKNOWN, // not computed
+};
+
+// How packets look as bytes. Fill it with wire_config_default(), change it, wire_config_check() it.
+struct wire_config {
+	// Addresses. The host number is the NIC's index + 1.
+	// IPv6: prefix (48 bits), plane (16), 0 (32), host number (32).
+	// IPv4: prefix, plane (ipv4_plane_bits), host number.
+	// MAC: mac_first, plane (8), host number (32).
+	uint64_t ipv6_prefix;	  // upper half of an address, its low 16 bits 0
+	uint32_t ipv4_prefix;	  //
+	uint8_t ipv4_prefix_bits; //
+	uint8_t ipv4_plane_bits;  //
+	uint8_t mac_first;	  // unicast
+	uint8_t ip_version;	  // built: 4 or 6; both are parsed
+	uint8_t addresses;	  // enum wire_addresses
+	uint8_t ev_place;	  // enum wire_ev_place of IPv6; IPv4 is always PORT_ONLY
+	uint8_t hop_limit;	  // of a packet that has passed no switch
+	uint8_t dscp[WIRE_CLASS_COUNT];
+	uint16_t port;		    // UDP destination port that is built
+	uint16_t pkey;		    // BTH
+	bool has_tseth;		    // build: data packets carry their time stamp
+	bool icrc_ignored;	    // parse: a bad ICRC is told in the view, not refused
+	bool trim_rewrites_lengths; // patch: IP and UDP lengths follow the cut
+	uint16_t trim_frame_bytes;  // what a trim keeps of the frame; 0: exactly the headers
+	// What the line is said to carry (packet.wire_bytes). 0: frame + WIRE_LINE_BYTES. A
+	// scenario that charges other sizes in virtual time names them here, so that both agree.
+	uint16_t charged_header_bytes;	// data packet: this + payload
+	uint16_t charged_control_bytes; // SACK, NACK
+	uint16_t charged_trimmed_bytes; // trimmed packet
+};
+
+// wire_view.headers
+enum { WIRE_HAS_METH = 1, WIRE_HAS_TSETH = 2, WIRE_HAS_RETH = 4, WIRE_HAS_IMM = 8 };
+
+// Where things stand in a frame, and what struct packet has no field for. Offsets from its start.
+struct wire_view {
+	uint32_t ip_at;
+	uint32_t udp_at;
+	uint32_t bth_at;
+	uint32_t payload_at;
+	uint32_t payload_bytes; // that are in the frame; of a trimmed packet what the cut left
+	uint32_t icrc_at;	// 0: none
+	uint32_t frame_bytes;	// to the end of the ICRC or the cut; padding and FCS are not in it
+	uint32_t flow_label;	// 0 with IPv4
+	uint16_t source_port;
+	uint16_t target_port;
+	uint8_t ip_version;
+	uint8_t dscp;
+	uint8_t ecn;
+	uint8_t hop_limit;
+	uint8_t pad_bytes; // between payload and ICRC
+	uint8_t headers;   // WIRE_HAS_...
+	uint8_t icrc;	   // enum wire_icrc
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Why, in a few words, for counters and logs.
+const char *wire_reason_name(enum wire_reason reason);
+
+// The defaults of docs/wire.md for IP version 4 or 6.
+void wire_config_default(uint8_t ip_version, struct wire_config *ret);
+
+// 0, or -EINVAL with the reason.
+int wire_config_check(const struct wire_config *config, struct refusal *refusal);
+
+// How many NICs, and planes, the address rule can tell apart.
+uint32_t wire_nics_max(const struct wire_config *config);
+uint32_t wire_planes_max(const struct wire_config *config);
+
+// Bytes of a packet's frame, ICRC included, FCS not.
+size_t wire_frame_bytes(const struct wire_config *config, const struct packet *packet);
+
+// What the line carries for a packet: the value that wire_parse() gives packet.wire_bytes.
+uint32_t wire_line_bytes(const struct wire_config *config, const struct packet *packet);
+
+// Reads a frame of `bytes` bytes and never past them. On refusal nothing is written.
+enum wire_reason wire_parse(const struct wire_config *config, const void *frame, size_t bytes,
+			    struct packet *ret, struct wire_view *ret_view);
+
+// Ethernet, IP and UDP alone, whatever the port and what is above: offsets up to bth_at, and
+// frame_bytes by the IP header. The UDP checksum is not looked at: where there is an ICRC it is 0.
+enum wire_reason wire_parse_network(const void *frame, size_t bytes, struct wire_view *ret_view);
+
+// Writes all headers. The caller then fills payload_bytes at payload_at and seals. `capacity` is at
+// least wire_frame_bytes(). Returns that size.
+size_t wire_build(const struct wire_config *config, const struct packet *packet, void *frame,
+		  size_t capacity, struct wire_view *ret_view);
+
+// Clears the padding and writes the ICRC over everything; nothing for a trimmed packet.
+void wire_seal(void *frame, const struct wire_view *view);
+
+// Writes back what a switch may have changed in `packet` since `view` was parsed: mark, class,
+// hops, trim; and the IPv4 checksum. Returns the frame's size, smaller after a trim.
+size_t wire_patch(const struct wire_config *config, const struct packet *packet, void *frame,
+		  const struct wire_view *view);
+
+// The invariant CRC of RoCEv2 over a frame from its IP header to `icrc_at`, which is at least a BTH
+// behind bth_at.
+uint32_t wire_icrc(const void *frame, const struct wire_view *view);
+
+#ifdef __cplusplus
+}
+#endif

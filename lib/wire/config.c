@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// How packets look as bytes: defaults, what can be wrong with a choice, and the names of reasons.
+// The defaults and who disputes them: docs/wire.md.
+
+#include <weft/wire.h>
+
+#include <errno.h>
+
+#include "eth.h"
+#include "ip.h"
+#include "mrc.h"
+#include "udp.h"
+
+#define ULA_PREFIX UINT64_C(0xfd77656674000000) // fd77:6566:7400::/48, "weft" in a local prefix
+#define BENCH_PREFIX (UINT32_C(198) << 24 | UINT32_C(18) << 16) // 198.18.0.0/15 of RFC 2544
+#define MAC_LOCAL 0x02						// administered locally
+#define MAC_GROUP 0x01
+#define DSCP_MAX 63
+// What a trim must keep, so that the sender can be told: all through the time stamp.
+#define TRIM_MIN \
+	(ETH_BYTES + IPV6_BYTES + UDP_BYTES + MRC_BTH_BYTES + MRC_METH_BYTES + MRC_TSETH_BYTES)
+
+const char *wire_reason_name(enum wire_reason reason)
+{
+	static const char *const names[] = {
+		[WIRE_FINE] = "fine",
+		[WIRE_SHORT_ETH] = "cut in Ethernet",
+		[WIRE_SHORT_IP] = "cut in IP",
+		[WIRE_SHORT_UDP] = "cut in UDP",
+		[WIRE_SHORT_BTH] = "cut in BTH",
+		[WIRE_SHORT_EXTENSION] = "cut behind BTH",
+		[WIRE_SHORT_PAYLOAD] = "cut in payload",
+		[WIRE_NOT_IP] = "not IP",
+		[WIRE_NOT_UDP] = "not UDP",
+		[WIRE_NOT_MRC] = "not MRC",
+		[WIRE_FRAGMENT] = "fragment",
+		[WIRE_BAD_VERSION] = "bad version",
+		[WIRE_BAD_LENGTH] = "bad length",
+		[WIRE_BAD_CHECKSUM] = "bad checksum",
+		[WIRE_BAD_ICRC] = "bad ICRC",
+		[WIRE_BAD_HOP] = "bad hop limit",
+		[WIRE_UNKNOWN_OPCODE] = "unknown opcode",
+		[WIRE_NOT_TRIMMABLE] = "trimmed control packet",
+		[WIRE_FOREIGN_ADDRESS] = "foreign address",
+	};
+	static_assert(sizeof(names) / sizeof(names[0]) == WIRE_REASON_COUNT, "a name for each");
+	return reason < WIRE_REASON_COUNT ? names[reason] : "?";
+}
+
+void wire_config_default(uint8_t ip_version, struct wire_config *ret)
+{
+	*ret = (struct wire_config){
+		.ipv6_prefix = ULA_PREFIX,
+		.ipv4_prefix = BENCH_PREFIX,
+		.ipv4_prefix_bits = 15,
+		.ipv4_plane_bits = 3,
+		.mac_first = MAC_LOCAL,
+		.ip_version = ip_version,
+		.ev_place = WIRE_EV_PORT_HIGH,
+		.hop_limit = 64,
+		.dscp = {[WIRE_CLASS_NO_TRIM] = 0,
+			 [WIRE_CLASS_TRIMMABLE] = 4,
+			 [WIRE_CLASS_TRIMMABLE_RETX] = 8,
+			 [WIRE_CLASS_TRIMMED] = 12,
+			 [WIRE_CLASS_TRIMMED_LAST] = 16,
+			 [WIRE_CLASS_CONTROL] = 46},
+		.port = WIRE_PORT,
+		.pkey = 0xffff,
+		.has_tseth = true,
+		.trim_rewrites_lengths = true,
+	};
+}
+
+static int check_addresses(const struct wire_config *config, struct refusal *refusal)
+{
+	uint32_t prefix_bits = config->ipv4_prefix_bits;
+	if (config->ipv6_prefix & UINT16_MAX)
+		return refuse(refusal, -EINVAL, "the IPv6 prefix may have 48 bits", 0, 0, 0);
+	if (prefix_bits < 1 || config->ipv4_plane_bits > 8 ||
+	    prefix_bits + config->ipv4_plane_bits > 30)
+		return refuse(refusal, -EINVAL,
+			      "the IPv4 prefix takes % bits and the plane % (at most 8): together "
+			      "at least 1 and at most 30",
+			      prefix_bits, config->ipv4_plane_bits, 0);
+	if (config->ipv4_prefix << prefix_bits != 0)
+		return refuse(refusal, -EINVAL, "the IPv4 prefix has more than its % bits",
+			      prefix_bits, 0, 0);
+	if (config->mac_first & MAC_GROUP)
+		return refuse(refusal, -EINVAL, "the MAC prefix is a group address", 0, 0, 0);
+	return 0;
+}
+
+// What was trimmed must be told from all else; the other classes may share a value.
+static int check_classes(const struct wire_config *config, struct refusal *refusal)
+{
+	for (int a = 0; a < WIRE_CLASS_COUNT; a++) {
+		bool is_trimmed = a == WIRE_CLASS_TRIMMED || a == WIRE_CLASS_TRIMMED_LAST;
+		if (config->dscp[a] > DSCP_MAX)
+			return refuse(refusal, -EINVAL, "DSCP % is above %", config->dscp[a],
+				      DSCP_MAX, 0);
+		for (int b = 0; b < WIRE_CLASS_COUNT; b++)
+			if (is_trimmed && b != WIRE_CLASS_TRIMMED && b != WIRE_CLASS_TRIMMED_LAST &&
+			    config->dscp[a] == config->dscp[b])
+				return refuse(refusal, -EINVAL,
+					      "DSCP % stands for trimmed packets and for others",
+					      config->dscp[a], 0, 0);
+	}
+	return 0;
+}
+
+int wire_config_check(const struct wire_config *config, struct refusal *refusal)
+{
+	if (config->ip_version != 4 && config->ip_version != 6)
+		return refuse(refusal, -EINVAL, "there is no IP version %", config->ip_version, 0,
+			      0);
+	if (config->ev_place > WIRE_EV_PORT_ONLY || config->addresses > WIRE_ADDRESSES_ANY)
+		return refuse(refusal, -EINVAL, "unknown place of the EV, or address rule", 0, 0,
+			      0);
+	if (config->port != WIRE_PORT && config->port != WIRE_PORT_OTHER)
+		return refuse(refusal, -EINVAL, "UDP port % is neither % nor %", config->port,
+			      WIRE_PORT, WIRE_PORT_OTHER);
+	if (config->hop_limit == 0)
+		return refuse(refusal, -EINVAL, "the hop limit is 0", 0, 0, 0);
+	if (config->trim_frame_bytes != 0 && config->trim_frame_bytes < TRIM_MIN)
+		return refuse(refusal, -EINVAL,
+			      "a trim that keeps % bytes loses the time stamp: at least %",
+			      config->trim_frame_bytes, TRIM_MIN, 0);
+	int wrong = check_addresses(config, refusal);
+	return wrong != 0 ? wrong : check_classes(config, refusal);
+}

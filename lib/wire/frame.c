@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: Apache-2.0
+// The three verbs over whole frames: parse, build (and seal), patch.
+
+#include <weft/wire.h>
+
+#include <string.h>
+
+#include "bytes.h"
+#include "eth.h"
+#include "ip.h"
+#include "mrc.h"
+#include "udp.h"
+
+#define UDP_AT(config) (ETH_BYTES + ip_bytes((config)->ip_version))
+
+static uint32_t smaller(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+// --- what DSCP, ECN and EV mean
+
+static enum wire_class class_of_packet(const struct packet *packet)
+{
+	if (packet->flags & PACKET_TRIMMED)
+		return packet->flags & PACKET_TRIMMED_LAST ? WIRE_CLASS_TRIMMED_LAST
+							   : WIRE_CLASS_TRIMMED;
+	if (packet->klass == PACKET_CLASS_CONTROL)
+		return WIRE_CLASS_CONTROL;
+	if (!(packet->flags & PACKET_TRIMMABLE))
+		return WIRE_CLASS_NO_TRIM;
+	return packet->bth & PACKET_RTX ? WIRE_CLASS_TRIMMABLE_RETX : WIRE_CLASS_TRIMMABLE;
+}
+
+// The class behind a DSCP; values that stand for none are best effort, which no switch trims.
+static enum wire_class class_of_dscp(const struct wire_config *config, uint8_t dscp)
+{
+	static const uint8_t order[] = {WIRE_CLASS_TRIMMED, WIRE_CLASS_TRIMMED_LAST,
+					WIRE_CLASS_CONTROL, WIRE_CLASS_TRIMMABLE,
+					WIRE_CLASS_TRIMMABLE_RETX};
+	for (size_t i = 0; i < sizeof(order); i++)
+		if (config->dscp[order[i]] == dscp)
+			return order[i];
+	return WIRE_CLASS_NO_TRIM;
+}
+
+static uint8_t flags_of(enum wire_class klass, uint8_t ecn)
+{
+	static const uint8_t flags[WIRE_CLASS_COUNT] = {
+		[WIRE_CLASS_TRIMMABLE] = PACKET_TRIMMABLE,
+		[WIRE_CLASS_TRIMMABLE_RETX] = PACKET_TRIMMABLE,
+		[WIRE_CLASS_TRIMMED] = PACKET_TRIMMABLE | PACKET_TRIMMED,
+		[WIRE_CLASS_TRIMMED_LAST] = PACKET_TRIMMABLE | PACKET_TRIMMED | PACKET_TRIMMED_LAST,
+	};
+	uint8_t marks = ecn == ECN_NONE ? 0 : ecn == ECN_CE ? PACKET_ECT | PACKET_CE : PACKET_ECT;
+	return flags[klass] | marks;
+}
+
+static bool is_trimmed_class(enum wire_class klass)
+{
+	return klass == WIRE_CLASS_TRIMMED || klass == WIRE_CLASS_TRIMMED_LAST;
+}
+
+static uint8_t ecn_of(const struct packet *packet)
+{
+	if (packet->flags & PACKET_CE)
+		return ECN_CE;
+	return packet->flags & PACKET_ECT ? ECN_ECT0 : ECN_NONE;
+}
+
+static enum wire_ev_place ev_place(const struct wire_config *config, uint8_t ip_version)
+{
+	return ip_version == 4 ? WIRE_EV_PORT_ONLY : (enum wire_ev_place)config->ev_place;
+}
+
+static uint32_t ev_of(const struct wire_config *config, const struct wire_view *view)
+{
+	uint32_t label = view->flow_label & UINT16_MAX;
+	switch (ev_place(config, view->ip_version)) {
+	case WIRE_EV_PORT_HIGH:
+		return (uint32_t)view->source_port << 16 | label;
+	case WIRE_EV_PORT_LOW:
+		return label << 16 | view->source_port;
+	default:
+		return view->source_port;
+	}
+}
+
+static uint8_t hop_limit_of(const struct wire_config *config, const struct packet *packet)
+{
+	return packet->hop < config->hop_limit ? (uint8_t)(config->hop_limit - packet->hop) : 0;
+}
+
+// --- sizes
+
+static uint32_t header_bytes(const struct wire_config *config, const struct packet *packet)
+{
+	bool has_tseth = mrc_is_write(packet->opcode) && config->has_tseth;
+	return UDP_AT(config) + UDP_BYTES + mrc_bytes(packet->opcode, has_tseth);
+}
+
+size_t wire_frame_bytes(const struct wire_config *config, const struct packet *packet)
+{
+	uint32_t headers = header_bytes(config, packet);
+	if (packet->flags & PACKET_TRIMMED)
+		return headers;
+	return headers + ((packet->payload_bytes + 3u) & ~3u) + WIRE_ICRC_BYTES;
+}
+
+// As wire_line_bytes(), for a packet whose frame is known.
+static uint32_t line_bytes(const struct wire_config *config, const struct packet *packet,
+			   uint32_t frame_bytes)
+{
+	uint32_t own = frame_bytes + WIRE_LINE_BYTES;
+	if (packet->flags & PACKET_TRIMMED)
+		return config->charged_trimmed_bytes != 0 ? config->charged_trimmed_bytes : own;
+	if (!mrc_is_write(packet->opcode))
+		return config->charged_control_bytes != 0 ? config->charged_control_bytes : own;
+	if (config->charged_header_bytes == 0)
+		return own;
+	return (uint32_t)config->charged_header_bytes + packet->payload_bytes;
+}
+
+uint32_t wire_line_bytes(const struct wire_config *config, const struct packet *packet)
+{
+	return line_bytes(config, packet, (uint32_t)wire_frame_bytes(config, packet));
+}
+
+// --- parse
+
+// Ethernet, IP and UDP. frame_bytes is where the IP header says the packet ends.
+static enum wire_reason parse_network(const uint8_t *frame, size_t bytes, struct wire_view *ret,
+				      uint32_t *ret_udp_bytes)
+{
+	struct wire_view view = {.ip_at = ETH_BYTES, .icrc = WIRE_ICRC_UNKNOWN};
+	struct ip_head ip;
+	enum wire_reason reason = eth_parse(frame, bytes, &view.ip_version);
+	if (reason == WIRE_FINE)
+		reason = ip_parse(frame + ETH_BYTES, bytes - ETH_BYTES, view.ip_version, &ip);
+	if (reason != WIRE_FINE)
+		return reason;
+	view.udp_at = view.ip_at + ip.header_bytes;
+	view.bth_at = view.udp_at + UDP_BYTES;
+	view.frame_bytes = view.udp_at + ip.payload_bytes;
+	if (view.frame_bytes < view.bth_at)
+		return WIRE_BAD_LENGTH;
+	if (bytes < view.bth_at)
+		return WIRE_SHORT_UDP;
+	struct udp_head udp = udp_parse(frame + view.udp_at);
+	if (udp.bytes < UDP_BYTES)
+		return WIRE_BAD_LENGTH;
+	view.flow_label = ip.flow_label;
+	view.dscp = ip.dscp;
+	view.ecn = ip.ecn;
+	view.hop_limit = ip.hop_limit;
+	view.source_port = udp.source_port;
+	view.target_port = udp.target_port;
+	*ret = view;
+	*ret_udp_bytes = udp.bytes;
+	return WIRE_FINE;
+}
+
+enum wire_reason wire_parse_network(const void *frame, size_t bytes, struct wire_view *ret_view)
+{
+	uint32_t udp_bytes;
+	return parse_network(frame, bytes, ret_view, &udp_bytes);
+}
+
+// Where payload and ICRC of a whole packet are, whose headers above UDP take `headers` bytes.
+static enum wire_reason place_whole(size_t bytes, uint32_t headers, uint32_t udp_bytes,
+				    struct wire_view *view)
+{
+	if (udp_bytes != view->frame_bytes - view->udp_at)
+		return WIRE_BAD_LENGTH;
+	if (view->frame_bytes - view->bth_at < headers + WIRE_ICRC_BYTES)
+		return WIRE_BAD_LENGTH;
+	view->payload_at = view->bth_at + headers;
+	if (bytes < view->payload_at)
+		return WIRE_SHORT_EXTENSION;
+	if (bytes < view->frame_bytes)
+		return WIRE_SHORT_PAYLOAD;
+	view->icrc_at = view->frame_bytes - WIRE_ICRC_BYTES;
+	uint32_t rest = view->icrc_at - view->payload_at;
+	if (view->pad_bytes > rest || view->frame_bytes + WIRE_LINE_BYTES > UINT16_MAX)
+		return WIRE_BAD_LENGTH;
+	view->payload_bytes = rest - view->pad_bytes;
+	return WIRE_FINE;
+}
+
+// The same for a trimmed one: it ends where the frame or the IP packet ends, whichever is first,
+// because not every switch rewrites the lengths. The headers may be cut, too.
+static void place_trimmed(size_t bytes, uint32_t headers, struct wire_view *view)
+{
+	if (bytes < view->frame_bytes)
+		view->frame_bytes = (uint32_t)bytes;
+	view->payload_at = smaller(view->bth_at + headers, view->frame_bytes);
+	view->payload_bytes = view->frame_bytes - view->payload_at;
+	view->icrc = WIRE_ICRC_ABSENT;
+}
+
+// All that can be refused between UDP and the ICRC. `view` comes from parse_network().
+static enum wire_reason parse_transport(const struct wire_config *config, const uint8_t *frame,
+					size_t bytes, uint32_t udp_bytes, struct wire_view *view)
+{
+	if (view->target_port != WIRE_PORT && view->target_port != WIRE_PORT_OTHER)
+		return WIRE_NOT_MRC;
+	if (view->frame_bytes < view->bth_at + MRC_BTH_BYTES)
+		return WIRE_BAD_LENGTH;
+	if (bytes < view->bth_at + MRC_BTH_BYTES)
+		return WIRE_SHORT_BTH;
+	struct mrc_bth bth = mrc_parse_bth(frame + view->bth_at);
+	uint32_t headers = mrc_bytes(bth.opcode, bth.has_tseth);
+	if (headers == 0)
+		return WIRE_UNKNOWN_OPCODE;
+	if (bth.version != 0)
+		return WIRE_BAD_VERSION;
+	view->pad_bytes = bth.pad_bytes;
+	if (is_trimmed_class(class_of_dscp(config, view->dscp))) {
+		if (!mrc_is_write(bth.opcode))
+			return WIRE_NOT_TRIMMABLE;
+		place_trimmed(bytes, headers, view);
+		return WIRE_FINE;
+	}
+	enum wire_reason reason = place_whole(bytes, headers, udp_bytes, view);
+	if (reason == WIRE_FINE && !mrc_is_write(bth.opcode) &&
+	    view->payload_at != view->icrc_at) // nothing follows a SACK or NACK
+		return WIRE_BAD_LENGTH;
+	return reason;
+}
+
+static enum wire_reason parse_icrc(const struct wire_config *config, const uint8_t *frame,
+				   struct wire_view *view)
+{
+	if (view->icrc == WIRE_ICRC_ABSENT)
+		return WIRE_FINE;
+	bool is_good = wire_icrc(frame, view) == get_le32(frame + view->icrc_at);
+	view->icrc = is_good ? WIRE_ICRC_GOOD : WIRE_ICRC_BAD;
+	return is_good || config->icrc_ignored ? WIRE_FINE : WIRE_BAD_ICRC;
+}
+
+// Fills the packet from a frame that was found fine.
+static void describe(const struct wire_config *config, const uint8_t *frame,
+		     const struct ip_ends *ends, struct wire_view *view, struct packet *ret)
+{
+	enum wire_class klass = class_of_dscp(config, view->dscp);
+	bool is_data = klass < WIRE_CLASS_TRIMMED;
+	memset(ret, 0, sizeof(*ret)); // the union's unused bytes, too
+	ret->source = ends->source;
+	ret->target = ends->target;
+	ret->plane = ends->plane;
+	ret->ev = ev_of(config, view);
+	ret->klass = is_data ? PACKET_CLASS_DATA : PACKET_CLASS_CONTROL;
+	ret->flags = flags_of(klass, view->ecn);
+	ret->hop = (uint8_t)(config->hop_limit - view->hop_limit);
+	if (!is_trimmed_class(klass))
+		ret->payload_bytes = (uint16_t)view->payload_bytes;
+	view->headers = mrc_parse(frame + view->bth_at, view->payload_at - view->bth_at, ret);
+	ret->wire_bytes = (uint16_t)line_bytes(config, ret, view->frame_bytes);
+}
+
+enum wire_reason wire_parse(const struct wire_config *config, const void *frame, size_t bytes,
+			    struct packet *ret, struct wire_view *ret_view)
+{
+	struct wire_view view;
+	struct ip_ends ends = {0};
+	uint32_t udp_bytes;
+	enum wire_reason reason = parse_network(frame, bytes, &view, &udp_bytes);
+	if (reason == WIRE_FINE)
+		reason = parse_transport(config, frame, bytes, udp_bytes, &view);
+	if (reason != WIRE_FINE)
+		return reason;
+	if (view.hop_limit > config->hop_limit)
+		return WIRE_BAD_HOP;
+	if (config->addresses == WIRE_ADDRESSES_BY_RULE &&
+	    !ip_ends(config, (const uint8_t *)frame + view.ip_at, &ends))
+		return WIRE_FOREIGN_ADDRESS;
+	reason = parse_icrc(config, frame, &view);
+	if (reason != WIRE_FINE)
+		return reason;
+	describe(config, frame, &ends, &view, ret);
+	*ret_view = view;
+	return WIRE_FINE;
+}
+
+// --- build
+
+// Splits the EV over source port and flow label.
+static void put_ev(const struct wire_config *config, uint32_t ev, struct wire_view *view)
+{
+	uint32_t high = ev >> 16, low = ev & UINT16_MAX;
+	switch (ev_place(config, config->ip_version)) {
+	case WIRE_EV_PORT_HIGH:
+		view->source_port = (uint16_t)high;
+		view->flow_label = low;
+		break;
+	case WIRE_EV_PORT_LOW:
+		view->source_port = (uint16_t)low;
+		view->flow_label = high;
+		break;
+	default:
+		view->source_port = (uint16_t)low;
+		view->flow_label = 0;
+	}
+}
+
+// The view that wire_parse() will give of the packet's frame, but for the ICRC's state.
+static struct wire_view plan(const struct wire_config *config, const struct packet *packet)
+{
+	bool is_trimmed = packet->flags & PACKET_TRIMMED;
+	struct wire_view view = {
+		.ip_at = ETH_BYTES,
+		.udp_at = UDP_AT(config),
+		.bth_at = UDP_AT(config) + UDP_BYTES,
+		.payload_at = header_bytes(config, packet),
+		.frame_bytes = (uint32_t)wire_frame_bytes(config, packet),
+		.target_port = config->port,
+		.ip_version = config->ip_version,
+		.dscp = config->dscp[class_of_packet(packet)],
+		.ecn = ecn_of(packet),
+		.hop_limit = hop_limit_of(config, packet),
+		.icrc = is_trimmed ? WIRE_ICRC_ABSENT : WIRE_ICRC_UNKNOWN,
+	};
+	put_ev(config, packet->ev, &view);
+	if (!is_trimmed) {
+		view.payload_bytes = packet->payload_bytes;
+		view.pad_bytes = -packet->payload_bytes & 3;
+		view.icrc_at = view.frame_bytes - WIRE_ICRC_BYTES;
+	}
+	if (mrc_is_write(packet->opcode))
+		view.headers = mrc_headers(packet->opcode, config->has_tseth);
+	return view;
+}
+
+size_t wire_build(const struct wire_config *config, const struct packet *packet, void *frame,
+		  size_t capacity, struct wire_view *ret_view)
+{
+	struct wire_view view = plan(config, packet);
+	uint8_t *at = frame;
+	uint32_t ip_payload = view.frame_bytes - view.udp_at;
+	check(capacity >= view.frame_bytes && view.frame_bytes + WIRE_LINE_BYTES <= UINT16_MAX);
+	check(mrc_is_write(packet->opcode) ||
+	      (packet->payload_bytes == 0 && !(packet->flags & PACKET_TRIMMED)));
+	struct ip_head ip = {
+		.flow_label = view.flow_label,
+		.payload_bytes = ip_payload,
+		.dscp = view.dscp,
+		.ecn = view.ecn,
+		.hop_limit = view.hop_limit,
+	};
+	struct udp_head udp = {view.source_port, view.target_port, (uint16_t)ip_payload};
+	eth_build(config, packet, at);
+	ip_build(config, packet, &ip, at + view.ip_at);
+	udp_build(&udp, at + view.udp_at);
+	mrc_build(config, packet, at + view.bth_at);
+	*ret_view = view;
+	return view.frame_bytes;
+}
+
+void wire_seal(void *frame, const struct wire_view *view)
+{
+	uint8_t *at = frame;
+	if (view->icrc == WIRE_ICRC_ABSENT)
+		return;
+	memset(at + view->payload_at + view->payload_bytes, 0, view->pad_bytes);
+	put_le32(at + view->icrc_at, wire_icrc(frame, view));
+}
+
+// --- patch
+
+// Cuts a whole frame, says so in its lengths if the config wants it. Returns what is left.
+static uint32_t trim(const struct wire_config *config, uint8_t *frame, const struct wire_view *view)
+{
+	uint32_t keep = config->trim_frame_bytes != 0 ? config->trim_frame_bytes : view->payload_at;
+	keep = smaller(keep, view->frame_bytes);
+	if (config->trim_rewrites_lengths) {
+		ip_put_payload_bytes(frame + view->ip_at, keep - view->udp_at);
+		udp_put_bytes(frame + view->udp_at, keep - view->udp_at);
+	}
+	return keep;
+}
+
+size_t wire_patch(const struct wire_config *config, const struct packet *packet, void *frame,
+		  const struct wire_view *view)
+{
+	uint8_t *ip = (uint8_t *)frame + view->ip_at;
+	bool is_trimmed = packet->flags & PACKET_TRIMMED;
+	uint32_t bytes = view->frame_bytes;
+	if (is_trimmed && view->icrc != WIRE_ICRC_ABSENT)
+		bytes = trim(config, frame, view);
+	ip_put_class(ip, is_trimmed ? config->dscp[class_of_packet(packet)] : view->dscp,
+		     packet->flags & PACKET_CE ? ECN_CE : view->ecn);
+	ip_put_hop_limit(ip, hop_limit_of(config, packet));
+	ip_seal(ip);
+	return bytes;
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// The MRC headers. Reserved bits are written as 0 and not read.
+
+#include "mrc.h"
+
+#include <string.h>
+
+#include <weft/psn.h>
+
+#include "bytes.h"
+
+enum {
+	BTH_OPCODE_AT = 0,
+	BTH_VERSION_AT = 1, // SE 1, M 1, pad 2, version 4
+	BTH_PKEY_AT = 2,
+	BTH_QPN_AT = 5,
+	BTH_FLAGS_AT = 8,
+	BTH_PSN_AT = 9,
+};
+#define BTH_TS (1 << 4) // in the flags: a TSETH follows
+enum { METH_RQMSN_AT = 0, METH_MSN_AT = 2 };
+enum { TSETH_TIMESTAMP_AT = 0, TSETH_TYPE_AT = 2 };
+#define TSETH_TYPE 1 // ftype, and ticks of 128 ns
+enum { RETH_VA_AT = 0, RETH_RKEY_AT = 8, RETH_LENGTH_AT = 12 };
+enum {
+	SETH_MARK_AT = 1, // m in bits 6:5
+	SETH_TRIGGER_AT = 2,
+	SETH_EV_AT = 4,
+	SETH_CACK_AT = 13,
+	SETH_OFFSET_AT = 18,
+	SETH_BITMAP_AT = 20,
+	CC_TIMESTAMP_AT = MRC_SETH_BYTES,
+	CC_OOO_AT = MRC_SETH_BYTES + 2,
+	CC_PENALTY_AT = MRC_SETH_BYTES + 4, // restore_cwnd 1, rcv_cwnd_pen 7
+	CC_RCVD_AT = MRC_SETH_BYTES + 5,
+};
+#define SETH_MARK_SHIFT 5
+#define OOO_MAX 0x7fff
+enum {
+	NETH_REASON_AT = 2,
+	NETH_EV_AT = 4,
+	NETH_PSN_AT = 13,
+	NETH_CC_TYPE_AT = 16,
+	NETH_TIMESTAMP_AT = 18,
+};
+#define NETH_CC_TYPE (2 << 4)
+
+struct mrc_bth mrc_parse_bth(const uint8_t *at)
+{
+	return (struct mrc_bth){
+		.opcode = at[BTH_OPCODE_AT],
+		.version = at[BTH_VERSION_AT] & 15,
+		.pad_bytes = at[BTH_VERSION_AT] >> 4 & 3,
+		.has_tseth = at[BTH_FLAGS_AT] & BTH_TS,
+	};
+}
+
+static bool has_imm(uint8_t opcode)
+{
+	return opcode == PACKET_WRITE_LAST_IMM || opcode == PACKET_WRITE_ONLY_IMM;
+}
+
+uint32_t mrc_bytes(uint8_t opcode, bool has_tseth)
+{
+	if (opcode == PACKET_SACK)
+		return MRC_BTH_BYTES + MRC_SETH_BYTES + MRC_CC_STATE_BYTES;
+	if (opcode == PACKET_NACK)
+		return MRC_BTH_BYTES + MRC_NETH_BYTES;
+	if (!mrc_is_write(opcode))
+		return 0;
+	return MRC_BTH_BYTES + MRC_METH_BYTES + (has_tseth ? MRC_TSETH_BYTES : 0) + MRC_RETH_BYTES +
+		(has_imm(opcode) ? MRC_IMM_BYTES : 0);
+}
+
+uint8_t mrc_headers(uint8_t opcode, bool has_tseth)
+{
+	return (uint8_t)(WIRE_HAS_METH | WIRE_HAS_RETH | (has_tseth ? WIRE_HAS_TSETH : 0) |
+			 (has_imm(opcode) ? WIRE_HAS_IMM : 0));
+}
+
+// Takes `need` bytes off the front of what is left. NULL when there are not so many, and then for
+// all that follow.
+static const uint8_t *take(const uint8_t **at, size_t *left, size_t need)
+{
+	const uint8_t *here = *at;
+	if (*left < need) {
+		*left = 0;
+		return NULL;
+	}
+	*at += need;
+	*left -= need;
+	return here;
+}
+
+static uint8_t parse_write(const uint8_t *at, size_t left, bool has_tseth, struct packet *packet)
+{
+	struct packet_data *data = &packet->u.data;
+	const uint8_t *header;
+	uint8_t headers = 0;
+	if ((header = take(&at, &left, MRC_METH_BYTES)) != NULL) {
+		data->rqmsn = get_be16(header + METH_RQMSN_AT);
+		data->msn = get_be16(header + METH_MSN_AT);
+		headers |= WIRE_HAS_METH;
+	}
+	if (has_tseth && (header = take(&at, &left, MRC_TSETH_BYTES)) != NULL) {
+		packet->timestamp = get_be16(header + TSETH_TIMESTAMP_AT);
+		headers |= WIRE_HAS_TSETH;
+	}
+	if ((header = take(&at, &left, MRC_RETH_BYTES)) != NULL) {
+		data->va = get_be64(header + RETH_VA_AT);
+		data->rkey = get_be32(header + RETH_RKEY_AT);
+		data->message_bytes = get_be32(header + RETH_LENGTH_AT);
+		headers |= WIRE_HAS_RETH;
+	}
+	if (has_imm(packet->opcode) && (header = take(&at, &left, MRC_IMM_BYTES)) != NULL) {
+		data->imm = get_be32(header);
+		headers |= WIRE_HAS_IMM;
+	}
+	return headers;
+}
+
+static void parse_sack(const uint8_t *at, struct packet *packet)
+{
+	packet->psn = get_be24(at + SETH_CACK_AT); // the BTH should say the same
+	packet->timestamp = get_be16(at + CC_TIMESTAMP_AT);
+	packet->u.sack = (struct packet_sack){
+		.bitmap = get_be64(at + SETH_BITMAP_AT),
+		.ev_echo = get_be32(at + SETH_EV_AT),
+		.rcvd_256 = get_be24(at + CC_RCVD_AT),
+		.trigger_offset = (int16_t)get_be16(at + SETH_TRIGGER_AT),
+		.offset = (int16_t)get_be16(at + SETH_OFFSET_AT),
+		.ooo_count = get_be16(at + CC_OOO_AT) & OOO_MAX,
+		.mark = at[SETH_MARK_AT] >> SETH_MARK_SHIFT & 3,
+		.penalty = at[CC_PENALTY_AT],
+	};
+}
+
+static void parse_nack(const uint8_t *at, struct packet *packet)
+{
+	packet->timestamp = get_be16(at + NETH_TIMESTAMP_AT);
+	packet->u.nack = (struct packet_nack_info){
+		.ev_echo = get_be32(at + NETH_EV_AT),
+		.psn = get_be24(at + NETH_PSN_AT),
+		.reason = at[NETH_REASON_AT],
+	};
+}
+
+uint8_t mrc_parse(const uint8_t *at, size_t bytes, struct packet *packet)
+{
+	struct mrc_bth bth = mrc_parse_bth(at);
+	packet->opcode = bth.opcode;
+	packet->bth = at[BTH_FLAGS_AT] & (PACKET_AR | PACKET_RTX);
+	packet->qpn = get_be24(at + BTH_QPN_AT);
+	packet->psn = get_be24(at + BTH_PSN_AT);
+	if (mrc_is_write(bth.opcode))
+		return parse_write(at + MRC_BTH_BYTES, bytes - MRC_BTH_BYTES, bth.has_tseth,
+				   packet);
+	if (bytes < mrc_bytes(bth.opcode, false))
+		return 0;
+	if (bth.opcode == PACKET_SACK)
+		parse_sack(at + MRC_BTH_BYTES, packet);
+	else if (bth.opcode == PACKET_NACK)
+		parse_nack(at + MRC_BTH_BYTES, packet);
+	return 0;
+}
+
+static void build_write(const struct wire_config *config, const struct packet *packet, uint8_t *at)
+{
+	const struct packet_data *data = &packet->u.data;
+	put_be16(at + METH_RQMSN_AT, data->rqmsn);
+	put_be16(at + METH_MSN_AT, data->msn);
+	at += MRC_METH_BYTES;
+	if (config->has_tseth) {
+		put_be16(at + TSETH_TIMESTAMP_AT, packet->timestamp);
+		put_be16(at + TSETH_TYPE_AT, TSETH_TYPE);
+		at += MRC_TSETH_BYTES;
+	}
+	put_be64(at + RETH_VA_AT, data->va);
+	put_be32(at + RETH_RKEY_AT, data->rkey);
+	put_be32(at + RETH_LENGTH_AT, data->message_bytes);
+	at += MRC_RETH_BYTES;
+	if (has_imm(packet->opcode))
+		put_be32(at, data->imm);
+}
+
+static void build_sack(const struct packet *packet, uint8_t *at)
+{
+	const struct packet_sack *sack = &packet->u.sack;
+	at[SETH_MARK_AT] = (uint8_t)((sack->mark & 3) << SETH_MARK_SHIFT);
+	put_be16(at + SETH_TRIGGER_AT, (uint16_t)sack->trigger_offset);
+	put_be32(at + SETH_EV_AT, sack->ev_echo);
+	put_be24(at + SETH_CACK_AT, packet->psn);
+	put_be16(at + SETH_OFFSET_AT, (uint16_t)sack->offset);
+	put_be64(at + SETH_BITMAP_AT, sack->bitmap);
+	put_be16(at + CC_TIMESTAMP_AT, packet->timestamp);
+	put_be16(at + CC_OOO_AT, sack->ooo_count < OOO_MAX ? sack->ooo_count : OOO_MAX);
+	at[CC_PENALTY_AT] = sack->penalty;
+	put_be24(at + CC_RCVD_AT, sack->rcvd_256);
+}
+
+static void build_nack(const struct packet *packet, uint8_t *at)
+{
+	const struct packet_nack_info *nack = &packet->u.nack;
+	at[NETH_REASON_AT] = nack->reason;
+	put_be32(at + NETH_EV_AT, nack->ev_echo);
+	put_be24(at + NETH_PSN_AT, nack->psn);
+	at[NETH_CC_TYPE_AT] = NETH_CC_TYPE;
+	put_be16(at + NETH_TIMESTAMP_AT, packet->timestamp);
+}
+
+void mrc_build(const struct wire_config *config, const struct packet *packet, uint8_t *at)
+{
+	bool has_tseth = mrc_is_write(packet->opcode) && config->has_tseth;
+	uint32_t bytes = mrc_bytes(packet->opcode, has_tseth);
+	check(bytes != 0);
+	memset(at, 0, bytes);
+	at[BTH_OPCODE_AT] = packet->opcode;
+	at[BTH_VERSION_AT] = (uint8_t)((-packet->payload_bytes & 3) << 4);
+	put_be16(at + BTH_PKEY_AT, config->pkey);
+	put_be24(at + BTH_QPN_AT, packet->qpn);
+	at[BTH_FLAGS_AT] = (uint8_t)((packet->bth & (PACKET_AR | PACKET_RTX)) |
+				     (has_tseth ? BTH_TS : 0));
+	put_be24(at + BTH_PSN_AT, packet->psn & PSN_MASK);
+	at += MRC_BTH_BYTES;
+	if (packet->opcode == PACKET_SACK)
+		build_sack(packet, at);
+	else if (packet->opcode == PACKET_NACK)
+		build_nack(packet, at);
+	else
+		build_write(config, packet, at);
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The MRC headers above UDP (Multipath Reliable Connection 1.0 as its readers tell it,
+// docs/wire.md): BTH, then METH, TSETH, RETH and ImmDt of writes, SETH with CC_STATE of a SACK,
+// NETH of a NACK. Other opcodes are not known here.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <weft/wire.h>
+
+#define MRC_BTH_BYTES 12
+#define MRC_METH_BYTES 4
+#define MRC_TSETH_BYTES 4
+#define MRC_RETH_BYTES 16
+#define MRC_IMM_BYTES 4
+#define MRC_SETH_BYTES 28
+#define MRC_CC_STATE_BYTES 8
+#define MRC_NETH_BYTES 20
+
+// What the BTH says beside the packet.
+struct mrc_bth {
+	uint8_t opcode;
+	uint8_t version;
+	uint8_t pad_bytes;
+	bool has_tseth;
+};
+
+// Reads a BTH of which all bytes are there.
+struct mrc_bth mrc_parse_bth(const uint8_t *at);
+
+// Bytes from the BTH to the payload of a packet with this opcode; 0 for an unknown one.
+uint32_t mrc_bytes(uint8_t opcode, bool has_tseth);
+
+static inline bool mrc_is_write(uint8_t opcode)
+{
+	return opcode >= PACKET_WRITE_FIRST && opcode <= PACKET_WRITE_ONLY_IMM;
+}
+
+// The WIRE_HAS_ bits of a whole write.
+uint8_t mrc_headers(uint8_t opcode, bool has_tseth);
+
+// Reads what there is of the headers, in whole headers; the rest of `packet` is left as it is.
+// `bytes` is at least MRC_BTH_BYTES. Returns the headers that were read as WIRE_HAS_ bits.
+uint8_t mrc_parse(const uint8_t *at, size_t bytes, struct packet *packet);
+
+// Writes all headers of a packet: mrc_bytes() bytes.
+void mrc_build(const struct wire_config *config, const struct packet *packet, uint8_t *at);

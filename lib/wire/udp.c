@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// UDP headers.
+
+#include "udp.h"
+
+#include "bytes.h"
+
+enum { SOURCE_AT = 0, TARGET_AT = 2, LENGTH_AT = 4, CHECKSUM_AT = 6 };
+
+struct udp_head udp_parse(const uint8_t *at)
+{
+	return (struct udp_head){
+		.source_port = get_be16(at + SOURCE_AT),
+		.target_port = get_be16(at + TARGET_AT),
+		.bytes = get_be16(at + LENGTH_AT),
+	};
+}
+
+void udp_build(const struct udp_head *head, uint8_t *at)
+{
+	put_be16(at + SOURCE_AT, head->source_port);
+	put_be16(at + TARGET_AT, head->target_port);
+	put_be16(at + LENGTH_AT, head->bytes);
+	put_be16(at + CHECKSUM_AT, 0);
+}
+
+void udp_put_bytes(uint8_t *at, uint32_t bytes)
+{
+	put_be16(at + LENGTH_AT, bytes);
+}
