@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+// Frames that are cut, damaged, or somebody else's: each is refused with its reason, none is read
+// past its end, and no whole frame with a wrong ICRC is taken.
+
+#include "wire_rig.h"
+
+static uint8_t frame[FRAME_MAX], damaged[FRAME_MAX];
+
+// The reason for refusing the first `bytes` of a whole frame.
+static enum wire_reason reason_for_cut(const struct wire_view *view, size_t bytes)
+{
+	if (bytes < view->ip_at)
+		return WIRE_SHORT_ETH;
+	if (bytes < view->udp_at)
+		return WIRE_SHORT_IP;
+	if (bytes < view->bth_at)
+		return WIRE_SHORT_UDP;
+	if (bytes < view->bth_at + 12)
+		return WIRE_SHORT_BTH;
+	return bytes < view->payload_at ? WIRE_SHORT_EXTENSION : WIRE_SHORT_PAYLOAD;
+}
+
+static void a_cut_at_any_byte_is_refused_where_it_is(void **state)
+{
+	(void)state;
+	struct rng rng = rng_of(1, RNG_TEST, 0);
+	for (int i = 0; i < 800; i++) {
+		struct wire_config config = random_config(&rng);
+		struct packet packet = random_packet(&rng, &config, opcodes[i % OPCODES]);
+		struct packet untouched, back;
+		struct wire_view view, no_view;
+		if (packet.payload_bytes > 64)
+			packet.payload_bytes = 64;
+		size_t bytes = random_frame(&rng, &config, &packet, frame, &view);
+		memset(&untouched, 0xcc, sizeof(untouched));
+		back = untouched;
+		for (size_t cut = 0; cut < bytes; cut++) {
+			enum wire_reason reason = parse_exact(&config, frame, cut, &back, &no_view);
+			if ((packet.flags & PACKET_TRIMMED) && cut >= view.bth_at + 12) {
+				assert_int_equal(reason, WIRE_FINE); // it may lose more on its way
+				back = untouched;
+				continue;
+			}
+			assert_int_equal(reason, reason_for_cut(&view, cut));
+			assert_memory_equal(&back, &untouched, sizeof(back));
+		}
+	}
+}
+
+// Whether the ICRC leaves out the byte at `at`, or the frame's addresses are there.
+static bool is_uncovered(const struct wire_view *view, size_t at)
+{
+	if (at < 12 || at == view->udp_at + 6 || at == view->udp_at + 7 || at == view->bth_at + 4)
+		return true;
+	return view->ip_version == 6 && (at == 15 || at == 16 || at == 17 || at == 21);
+}
+
+static void one_wrong_bit_anywhere_under_the_icrc_is_refused(void **state)
+{
+	(void)state;
+	struct rng rng = rng_of(2, RNG_TEST, 0);
+	for (int i = 0; i < 400; i++) {
+		struct wire_config config = random_config(&rng);
+		struct packet packet = random_packet(&rng, &config, opcodes[i % OPCODES]), back;
+		struct wire_view view, back_view;
+		if ((packet.flags & PACKET_TRIMMED) || packet.payload_bytes > 64)
+			continue;
+		packet.hop = 1; // a flip of the hop limit may be good
+		size_t bytes = random_frame(&rng, &config, &packet, frame, &view);
+		for (size_t bit = 0; bit < bytes * 8; bit++) {
+			bool is_class = view.ip_version == 6 && bit / 8 == 14 && bit % 8 < 4;
+			if (is_uncovered(&view, bit / 8) || is_class)
+				continue;
+			frame[bit / 8] ^= (uint8_t)(1 << bit % 8);
+			assert_int_not_equal(parse_exact(&config, frame, bytes, &back, &back_view),
+					     WIRE_FINE);
+			frame[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		}
+		assert_int_equal(parse_exact(&config, frame, bytes, &back, &back_view), WIRE_FINE);
+	}
+}
+
+// A frame that was taken is whole and has a good ICRC, or it has a trimmed class.
+static void check_taken(const struct wire_config *config, const uint8_t *at, size_t bytes,
+			const struct wire_view *view)
+{
+	assert_true(view->frame_bytes <= bytes && view->payload_at <= view->frame_bytes);
+	assert_true(view->payload_at + view->payload_bytes <= view->frame_bytes);
+	if (view->icrc == WIRE_ICRC_ABSENT) {
+		assert_true(view->dscp == config->dscp[WIRE_CLASS_TRIMMED] ||
+			    view->dscp == config->dscp[WIRE_CLASS_TRIMMED_LAST]);
+		return;
+	}
+	assert_int_equal(view->icrc, WIRE_ICRC_GOOD);
+	assert_int_equal(view->icrc_at + 4, view->frame_bytes);
+	if (view->udp_at - view->ip_at != 20 && view->ip_version == 4)
+		return; // options: icrc_of() has none
+	uint32_t crc = icrc_of(at, view->icrc_at);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(at[view->icrc_at + i], (uint8_t)(crc >> 8 * i));
+}
+
+static void random_damage_never_passes_for_a_whole_frame(void **state)
+{
+	(void)state;
+	struct rng rng = rng_of(3, RNG_TEST, 0);
+	uint32_t reasons[WIRE_REASON_COUNT] = {0};
+	for (int i = 0; i < 150000; i++) {
+		struct wire_config config = random_config(&rng);
+		struct packet packet = random_packet(&rng, &config, opcodes[i % OPCODES]), back;
+		struct wire_view view, taken;
+		size_t bytes = random_frame(&rng, &config, &packet, frame, &view);
+		uint32_t wounds = 1 + rng_below(&rng, 6);
+		for (uint32_t wound = 0; wound < wounds; wound++) // headers more often
+			frame[rng_below(&rng, rng_below(&rng, 2) ? (uint32_t)bytes : 60)] =
+				(uint8_t)rng_next(&rng);
+		if (rng_below(&rng, 4) == 0)
+			bytes = rng_below(&rng, (uint32_t)bytes + 1);
+		enum wire_reason reason = parse_exact(&config, frame, bytes, &back, &taken);
+		reasons[reason]++;
+		if (reason == WIRE_FINE)
+			check_taken(&config, frame, bytes, &taken);
+	}
+	assert_true(reasons[WIRE_FINE] > 0 && reasons[WIRE_BAD_ICRC] > 0);
+}
+
+static void noise_is_refused(void **state)
+{
+	(void)state;
+	struct rng rng = rng_of(4, RNG_TEST, 0);
+	struct wire_config config;
+	wire_config_default(6, &config);
+	for (int i = 0; i < 200000; i++) {
+		struct packet packet;
+		struct wire_view view;
+		size_t bytes = rng_below(&rng, 200);
+		for (size_t at = 0; at < bytes; at++)
+			damaged[at] = (uint8_t)rng_next(&rng);
+		if (bytes > 20) { // so that it gets past Ethernet and IP's first bytes
+			bool is_v4 = rng_below(&rng, 2);
+			damaged[12] = is_v4 ? 0x08 : 0x86;
+			damaged[13] = is_v4 ? 0x00 : 0xdd;
+			damaged[14] = is_v4 ? 0x45 : 0x60;
+			damaged[is_v4 ? 23 : 20] = 17;
+		}
+		assert_int_not_equal(parse_exact(&config, damaged, bytes, &packet, &view), 0);
+	}
+}
+
+// One wrong byte, and why the frame is refused then.
+struct wound {
+	uint8_t version; // of IP
+	uint8_t opcode;
+	uint8_t at, value;
+	enum wire_reason reason;
+};
+static const struct wound wounds[] = {
+	{6, PACKET_SACK, 12, 0x88, WIRE_NOT_IP},
+	{6, PACKET_SACK, 14, 0x40, WIRE_BAD_VERSION},
+	{6, PACKET_SACK, 20, 6, WIRE_NOT_UDP},
+	{6, PACKET_SACK, 20, 43, WIRE_NOT_UDP}, // a routing header
+	{6, PACKET_SACK, 18, 0x7f, WIRE_BAD_LENGTH},
+	{6, PACKET_SACK, 19, 7, WIRE_BAD_LENGTH},
+	{6, PACKET_SACK, 19, 19, WIRE_BAD_LENGTH},
+	{6, PACKET_SACK, 59, 7, WIRE_BAD_LENGTH}, // UDP's length
+	{6, PACKET_SACK, 59, 61, WIRE_BAD_LENGTH},
+	{6, PACKET_SACK, 57, 0, WIRE_NOT_MRC},
+	{6, PACKET_SACK, 21, 65, WIRE_BAD_HOP},
+	{6, PACKET_SACK, 22, 0xfe, WIRE_FOREIGN_ADDRESS},
+	{6, PACKET_SACK, 29, 9, WIRE_FOREIGN_ADDRESS}, // the source's plane
+	{6, PACKET_SACK, 62, 0x06, WIRE_UNKNOWN_OPCODE},
+	{6, PACKET_SACK, 62, 0xde, WIRE_UNKNOWN_OPCODE},
+	{6, PACKET_SACK, 62, 0xdd, WIRE_BAD_LENGTH}, // a NACK is shorter
+	{6, PACKET_SACK, 63, 0x01, WIRE_BAD_VERSION},
+	{6, PACKET_SACK, 63, 0x30, WIRE_BAD_LENGTH}, // padding of nothing
+	{6, PACKET_SACK, 113, 0x99, WIRE_BAD_ICRC},
+	{4, PACKET_SACK, 14, 0x65, WIRE_BAD_VERSION},
+	{4, PACKET_SACK, 14, 0x44, WIRE_BAD_LENGTH},
+	{4, PACKET_SACK, 15, 0x01, WIRE_BAD_CHECKSUM},
+	{4, PACKET_SACK, 24, 0x99, WIRE_BAD_CHECKSUM},
+	{6, PACKET_WRITE_ONLY, 63, 0x30, WIRE_BAD_LENGTH}, // more padding than payload
+};
+
+static void every_wound_has_its_reason(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(wounds) / sizeof(wounds[0]); i++) {
+		const struct wound *wound = &wounds[i];
+		struct wire_config config;
+		struct wire_view view;
+		wire_config_default(wound->version, &config);
+		struct packet packet = {.source = 1, .target = 2, .opcode = wound->opcode}, back;
+		packet.klass = packet.opcode == PACKET_SACK ? PACKET_CLASS_CONTROL
+							    : PACKET_CLASS_DATA;
+		size_t bytes = wire_build(&config, &packet, frame, sizeof(frame), &view);
+		wire_seal(frame, &view);
+		assert_int_equal(wire_parse(&config, frame, bytes, &back, &view), WIRE_FINE);
+		frame[wound->at] = wound->value;
+		assert_string_equal(
+			wire_reason_name(wire_parse(&config, frame, bytes, &back, &view)),
+			wire_reason_name(wound->reason));
+	}
+}
+
+// Writes the IPv4 checksum anew after a change.
+static void repair_checksum(uint8_t *ip)
+{
+	uint32_t sum = 0;
+	ip[10] = ip[11] = 0;
+	for (int i = 0; i < (ip[0] & 15) * 4; i += 2)
+		sum += (uint32_t)ip[i] << 8 | ip[i + 1];
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = ~((sum & 0xffff) + (sum >> 16));
+	ip[10] = (uint8_t)(sum >> 8);
+	ip[11] = (uint8_t)sum;
+}
+
+static void a_good_checksum_does_not_excuse_the_rest_of_ipv4(void **state)
+{
+	(void)state;
+	static const struct wound more[] = {
+		{4, 0, 23, 6, WIRE_NOT_UDP},
+		{4, 0, 20, 0x20, WIRE_FRAGMENT},
+		{4, 0, 21, 0x01, WIRE_FRAGMENT},
+		{4, 0, 17, 19, WIRE_BAD_LENGTH},
+		{4, 0, 17, 27, WIRE_BAD_LENGTH},
+		{4, 0, 26, 10, WIRE_FOREIGN_ADDRESS},
+		{4, 0, 22, 65, WIRE_BAD_HOP},
+		{4, 0, 15, 12 << 2, WIRE_NOT_TRIMMABLE},
+		{4, 0, 15, 16 << 2, WIRE_NOT_TRIMMABLE},
+	};
+	for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++) {
+		struct wire_config config;
+		struct wire_view view;
+		wire_config_default(4, &config);
+		struct packet packet = {.opcode = PACKET_NACK, .klass = PACKET_CLASS_CONTROL}, back;
+		size_t bytes = wire_build(&config, &packet, frame, sizeof(frame), &view);
+		wire_seal(frame, &view);
+		frame[more[i].at] = more[i].value;
+		repair_checksum(frame + 14);
+		assert_string_equal(
+			wire_reason_name(wire_parse(&config, frame, bytes, &back, &view)),
+			wire_reason_name(more[i].reason));
+	}
+}
+
+static void a_bad_icrc_can_be_told_instead_of_refused(void **state)
+{
+	(void)state;
+	struct wire_config config;
+	struct wire_view view;
+	struct packet packet = {.opcode = PACKET_WRITE_ONLY, .payload_bytes = 9}, back;
+	wire_config_default(6, &config);
+	size_t bytes = wire_build(&config, &packet, frame, sizeof(frame), &view);
+	memset(frame + view.payload_at, 7, 9);
+	wire_seal(frame, &view);
+	frame[view.payload_at] ^= 1;
+	config.icrc_ignored = true;
+	assert_int_equal(wire_parse(&config, frame, bytes, &back, &view), WIRE_FINE);
+	assert_int_equal(view.icrc, WIRE_ICRC_BAD);
+	frame[view.payload_at] ^= 1;
+	assert_int_equal(wire_parse(&config, frame, bytes, &back, &view), WIRE_FINE);
+	assert_int_equal(view.icrc, WIRE_ICRC_GOOD);
+}
+
+static void ipv4_options_are_stepped_over(void **state)
+{
+	(void)state;
+	struct wire_config config;
+	struct wire_view view;
+	struct packet packet = {.opcode = PACKET_NACK, .klass = PACKET_CLASS_CONTROL}, back;
+	wire_config_default(4, &config);
+	size_t bytes = wire_build(&config, &packet, frame, sizeof(frame), &view);
+	memmove(frame + 38, frame + 34, bytes - 34); // four bytes of no-operation behind the header
+	memset(frame + 34, 1, 4);
+	frame[14] = 0x46;
+	frame[17] = (uint8_t)(frame[17] + 4);
+	repair_checksum(frame + 14);
+	view.udp_at += 4;
+	view.bth_at += 4;
+	view.payload_at += 4;
+	view.icrc_at += 4;
+	wire_seal(frame, &view);
+	assert_int_equal(wire_parse(&config, frame, bytes + 4, &back, &view), WIRE_FINE);
+	assert_int_equal(view.bth_at, 14 + 24 + 8);
+	back.hop = 3;
+	assert_int_equal(wire_patch(&config, &back, frame, &view), bytes + 4);
+	assert_int_equal(wire_parse(&config, frame, bytes + 4, &packet, &view), WIRE_FINE);
+	assert_int_equal(packet.hop, 3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_cut_at_any_byte_is_refused_where_it_is),
+		cmocka_unit_test(one_wrong_bit_anywhere_under_the_icrc_is_refused),
+		cmocka_unit_test(random_damage_never_passes_for_a_whole_frame),
+		cmocka_unit_test(noise_is_refused),
+		cmocka_unit_test(every_wound_has_its_reason),
+		cmocka_unit_test(a_good_checksum_does_not_excuse_the_rest_of_ipv4),
+		cmocka_unit_test(a_bad_icrc_can_be_told_instead_of_refused),
+		cmocka_unit_test(ipv4_options_are_stepped_over),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
