@@ -47,9 +47,9 @@ static inline void capture_close(struct capture *capture)
 static inline bool capture_open(struct capture *capture, const char *path)
 {
 	FILE *file = fopen(path, "rb");
+	*capture = (struct capture){0};
 	if (file == NULL)
 		return false;
-	*capture = (struct capture){0};
 	assert_int_equal(fseek(file, 0, SEEK_END), 0);
 	capture->size = (size_t)ftell(file);
 	rewind(file);

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of docs/wire.md have the sizes of the code, and a row for each byte, in order.
+
+#include "wire_rig.h"
+
+#include <stdio.h>
+
+#include "eth.h"
+#include "ip.h"
+#include "mrc.h"
+#include "udp.h"
+
+static const struct {
+	const char *name;
+	unsigned bytes;
+} headers[] = {
+	{"Ethernet", ETH_BYTES},
+	{"IPv4", IPV4_BYTES},
+	{"IPv6", IPV6_BYTES},
+	{"UDP", UDP_BYTES},
+	{"BTH", MRC_BTH_BYTES},
+	{"METH", MRC_METH_BYTES},
+	{"TSETH", MRC_TSETH_BYTES},
+	{"RETH", MRC_RETH_BYTES},
+	{"ImmDt", MRC_IMM_BYTES},
+	{"SETH", MRC_SETH_BYTES},
+	{"CC_STATE", MRC_CC_STATE_BYTES},
+	{"NETH", MRC_NETH_BYTES},
+};
+#define HEADERS (sizeof(headers) / sizeof(headers[0]))
+
+static void tables_and_code_have_the_same_sizes(void **state)
+{
+	(void)state;
+	char path[4096], line[4096], name[64];
+	unsigned bytes = 0, next = 0, first, last;
+	size_t seen = 0;
+	const char *source = getenv("WEFT_SOURCE");
+	snprintf(path, sizeof(path), "%s/docs/wire.md", source != NULL ? source : ".");
+	FILE *file = fopen(path, "r");
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file) != NULL) {
+		if (line[0] == '#') {
+			assert_int_equal(next, bytes); // the table above is complete
+			next = bytes = 0;
+			if (sscanf(line, "### %63s (%u bytes)", name, &bytes) != 2)
+				continue;
+			assert_true(seen < HEADERS);
+			assert_string_equal(name, headers[seen].name);
+			assert_int_equal(bytes, headers[seen++].bytes);
+		} else if (bytes > 0 && sscanf(line, "| %u-%u |", &first, &last) == 2) {
+			assert_int_equal(first, next);
+			assert_true(last > first);
+			next = last + 1;
+		} else if (bytes > 0 && sscanf(line, "| %u |", &first) == 1) {
+			assert_int_equal(first, next);
+			next = first + 1;
+		}
+	}
+	fclose(file);
+	assert_int_equal(next, bytes);
+	assert_int_equal(seen, HEADERS);
+}
+
+static void headers_sum_up_as_the_order_says(void **state)
+{
+	(void)state;
+	unsigned write = MRC_BTH_BYTES + MRC_METH_BYTES + MRC_RETH_BYTES;
+	assert_int_equal(mrc_bytes(PACKET_WRITE_FIRST, false), write);
+	assert_int_equal(mrc_bytes(PACKET_WRITE_LAST, true), write + MRC_TSETH_BYTES);
+	assert_int_equal(mrc_bytes(PACKET_WRITE_LAST_IMM, true),
+			 write + MRC_TSETH_BYTES + MRC_IMM_BYTES);
+	assert_int_equal(mrc_bytes(PACKET_SACK, true),
+			 MRC_BTH_BYTES + MRC_SETH_BYTES + MRC_CC_STATE_BYTES);
+	assert_int_equal(mrc_bytes(PACKET_NACK, false), MRC_BTH_BYTES + MRC_NETH_BYTES);
+	assert_int_equal(mrc_bytes(0x0a, false), 0); // RoCEv2's WRITE Only
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tables_and_code_have_the_same_sizes),
+		cmocka_unit_test(headers_sum_up_as_the_order_says),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
