@@ -20,6 +20,8 @@
 #define SENT_ROUND_UP ((1 << SENT_SHIFT) - 1)
 #define WAIT_MAX_UNITS 0x7fffffffu
 
+#define TIMESTAMP_PS (128 * PS_PER_NS) // one tick of packet.timestamp
+
 enum qp_state { QP_CLOSED, QP_RTS, QP_ERROR };
 
 // What is remembered of a PSN between its sending and its acknowledgement.
@@ -33,7 +35,8 @@ static_assert(sizeof(struct slot) == 8, "eight to a cache line");
 
 enum {
 	SLOT_SHORT = 1 << 0, // less than a full packet: its size is in the work request
-	SLOT_RTX = 1 << 1,   // was sent again: gives no round-trip sample
+	SLOT_RTX = 1 << 1,   // was sent again: a round-trip sample must be told apart
+	SLOT_ASKS = 1 << 2,  // asked for a SACK, and is counted in asks_out
 	SLOT_REASON_SHIFT = 4,
 };
 
@@ -73,6 +76,7 @@ struct qp {
 	uint32_t acked_count; // PSNs acknowledged at or above una
 	uint32_t highest;     // newest PSN acknowledged
 	uint32_t newest_sent; // send time of the acknowledged packet that was sent last
+	uint32_t asks_out;    // packets in flight that asked for a SACK
 	uint32_t heard_at;    // units: last SACK, or last request for one
 	uint32_t send_done;   // work requests: [done, tail) are held, running numbers
 	uint32_t send_at;     // the one that is being sent

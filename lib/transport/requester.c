@@ -9,7 +9,6 @@
 #include "retransmit.h"
 
 #define POSTED_MAX 0x40000000u // PSNs between una and the end of the queue: keeps distances signed
-#define TIMESTAMP_PS (128 * PS_PER_NS) // one tick of packet.timestamp
 
 // The packet that would leave now.
 struct plan {
@@ -98,6 +97,10 @@ static bool plan_next(struct endpoint *endpoint, struct qp *qp, struct plan *ret
 		return false;
 	}
 	if (qp->inflight == 0 || qp->inflight + ret_plan->wire_bytes <= qp->cc.window_bytes)
+		return true;
+	// The window was cut after the packets in flight had left, and none of them asks for a
+	// SACK: nothing but the timer would end the wait. One more packet leaves, and it asks.
+	if (qp->asks_out == 0)
 		return true;
 	endpoint->counters.window_stalls += !qp->is_stalled;
 	qp->is_stalled = true;
@@ -238,6 +241,10 @@ static void make_packet(struct endpoint *endpoint, struct qp *qp, const struct p
 	packet->bth = plan->is_rtx ? PACKET_RTX : 0;
 	if (asks_for_sack(endpoint, qp, now) || path.is_trial || ends_message(endpoint, send, plan))
 		packet->bth |= PACKET_AR;
+	if (packet->bth != 0) {
+		slot->flags |= SLOT_ASKS;
+		qp->asks_out++;
+	}
 }
 
 static void count_sent(struct endpoint *endpoint, uint32_t plane, uint32_t wire_bytes)

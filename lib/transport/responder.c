@@ -161,6 +161,11 @@ static void fill_bitmap(const struct endpoint *endpoint, struct qp *qp, struct p
 	if (qp->news_from != qp->news_to && psn_distance(qp->news_to, from) > 0) {
 		if (psn_distance(qp->news_from, from) > 0)
 			from = qp->news_from;
+		// All the news fits: what was told before is told again, lest a lost SACK take it
+		// along.
+		if (psn_distance(qp->news_to, from + 64) < 0)
+			from = psn_distance(qp->news_to - 64, qp->rcv_next) > 0 ? qp->news_to - 64
+										: qp->rcv_next;
 		qp->news_from = from + 64;
 		if (psn_distance(qp->news_from, qp->news_to) >= 0)
 			qp->news_from = qp->news_to;
@@ -262,10 +267,17 @@ static bool is_ar_settled(struct qp *qp, const struct packet *packet, uint32_t p
 	return true;
 }
 
+// Whether more is to be told of arrivals above a hole than one SACK can tell.
+static bool is_news_full(const struct qp *qp)
+{
+	return qp->news_from != qp->news_to && psn_distance(qp->news_to, qp->rcv_next) > 0 &&
+		qp->news_to - qp->news_from >= 64;
+}
+
 static bool is_sack_due(const struct endpoint *endpoint, const struct qp *qp,
 			const struct packet *packet, bool is_first)
 {
-	return qp->owed_bytes >= endpoint->config->sack_bytes ||
+	return qp->owed_bytes >= endpoint->config->sack_bytes || is_news_full(qp) ||
 		(packet->bth & (PACKET_AR | PACKET_RTX)) != 0 || (packet->flags & PACKET_CE) != 0 ||
 		(is_first && endpoint->config->sack_rule == SACK_HTSIM);
 }

@@ -33,6 +33,7 @@ static void lose(struct endpoint *endpoint, struct qp *qp, uint32_t psn, enum rt
 	check(qp->inflight >= loss->bytes);
 	qp->inflight -= loss->bytes;
 	loss->inflight_bytes = qp->inflight;
+	qp->asks_out -= (slot->flags & SLOT_ASKS) != 0;
 	bitmap_set(qp->lost, bit);
 	if (qp->lost_count++ == 0 || psn_distance(psn, qp->lost_from) < 0)
 		qp->lost_from = psn;

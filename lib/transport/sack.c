@@ -38,6 +38,7 @@ static void settle(struct endpoint *endpoint, struct qp *qp, uint32_t psn, uint3
 	}
 	check(qp->inflight >= wire_bytes);
 	qp->inflight -= wire_bytes;
+	qp->asks_out -= (qp->slots[bit].flags & SLOT_ASKS) != 0;
 }
 
 // Moves una to `una`; returns the wire bytes that were not known to be there.
@@ -86,16 +87,23 @@ static uint32_t take_bitmap(struct endpoint *endpoint, struct qp *qp, uint32_t f
 	return newly_bytes;
 }
 
+// Whether the time stamp that a SACK echoes is that of a packet sent `age_ps` ago, to a tick.
+static bool is_sent_then(uint16_t echo, ps_t age_ps, ps_t now)
+{
+	return (uint16_t)((now - age_ps) / TIMESTAMP_PS - echo + 1) <= 2;
+}
+
 // Round trip of the packet that caused the SACK, from the own table; -1 when it is not there any
-// more or was sent more than once.
+// more, or was sent more than once and the echo is of another time.
 static ps_t sample_rtt(const struct endpoint *endpoint, const struct qp *qp, uint32_t trigger,
-		       ps_t now)
+		       uint16_t echo, ps_t now)
 {
 	uint32_t age = qp->psn_next - trigger;
 	const struct slot *slot = &qp->slots[trigger & endpoint->mpr_mask];
-	if (age == 0 || age > endpoint->mpr_mask + 1 || (slot->flags & SLOT_RTX))
+	if (age == 0 || age > endpoint->mpr_mask + 1)
 		return -1;
-	return (ps_t)(sent_units(now) - slot->sent_at) << SENT_SHIFT;
+	ps_t age_ps = (ps_t)(sent_units(now) - slot->sent_at) << SENT_SHIFT;
+	return (slot->flags & SLOT_RTX) && !is_sent_then(echo, age_ps, now) ? -1 : age_ps;
 }
 
 // Whether a SACK speaks only of PSNs that were sent.
@@ -150,7 +158,7 @@ void sack_receive(struct endpoint *endpoint, struct qp *qp, const struct packet 
 	struct cc_ack ack = {
 		.newly_bytes = newly_bytes,
 		.inflight_bytes = qp->inflight,
-		.rtt_ps = sample_rtt(endpoint, qp, trigger, now),
+		.rtt_ps = sample_rtt(endpoint, qp, trigger, packet->timestamp, now),
 		.is_marked = sack->mark != 0,
 		.penalty = sack->penalty & 0x7f,
 		.is_restore = sack->penalty >> 7,

@@ -93,9 +93,15 @@ static void fill_transport(struct world *world)
 	const struct fabric_config *fabric = &world->fabric;
 	transport->cc.rate_bps = fabric->link_rate_bps * fabric->planes;
 	transport->cc.base_rtt_ps = world->topology.base_rtt_ps;
+	ps_t queue_ps = line_ps(line_of(fabric->link_rate_bps), world->topology.queue_bytes);
 	if (transport->rto_ps == 0) // htsim's rule: six full queues and 15 us
-		transport->rto_ps = 15 * PS_PER_US +
-			6 * line_ps(line_of(fabric->link_rate_bps), world->topology.queue_bytes);
+		transport->rto_ps = 15 * PS_PER_US + 6 * queue_ps;
+	// Packets of one QP are overtaken by as much as the queues of two paths differ: those of
+	// the trunk ports on the way, one with two tiers and up to three with three.
+	uint32_t trunks = fabric->kind == TOPOLOGY_FAT_TREE ? 3 : 1;
+	if (transport->hole_age_ps < 0)
+		transport->hole_age_ps = world->topology.base_rtt_ps * 5 / 4 +
+			(trunks + 1) * queue_ps;
 }
 
 // ---------------------------------------------------------------- machines

@@ -89,8 +89,8 @@ void draft_settle(struct draft *draft)
 	fabric->mtu_bytes = transport->payload_bytes + transport->header_bytes;
 	fabric->control_bytes = transport->control_bytes;
 	transport->cc.mtu_bytes = fabric->mtu_bytes;
-	transport->cc.has_trimming = fabric->trim_on;
 	transport->trim_nack = transport->trim_nack && fabric->trim_on;
+	transport->cc.has_trimming = transport->trim_nack; // a trim that nobody reports is a loss
 	if (scenario->traffic.kind == TRAFFIC_RING && scenario->traffic.ring.ranks == 0)
 		scenario->traffic.ring.ranks = fabric->nics;
 	if (is_sampled(draft))

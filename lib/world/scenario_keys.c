@@ -141,9 +141,9 @@ static const struct scenario_key keys[] = {
 	 SCENARIO(transport.sack_bytes), 1, 16 * MIB, NULL, NULL, USE_ALWAYS},
 	{"transport.trim_nack", "flag", "true", "Whether a trimmed packet is answered by a NACK.",
 	 SCENARIO(transport.trim_nack), 0, 1, NULL, flag_words, USE_TRIM},
-	{"transport.hole_age", "time", "20us",
-	 "A hole this much older than the newest received packet is held lost; off: timer and "
-	 "NACK only.",
+	{"transport.hole_age", "time", "auto",
+	 "A hole this much older than the newest received packet is held lost; auto: 1.25 base "
+	 "round trips and the queues of the trunks; off: timer and NACK only.",
 	 SCENARIO(transport.hole_age_ps), 1, SECOND, "off", NULL, USE_ALWAYS},
 	{"transport.rto", "time", "262.144us", "Base of the retransmit timer.",
 	 SCENARIO(transport.rto_ps), US, 20 * SECOND, NULL, NULL, USE_ALWAYS},

@@ -371,6 +371,11 @@ int value_parse(uint64_t *ret, const struct scenario_key *key, const struct scal
 		*ret = 0;
 		return 0;
 	}
+	// A key whose default is `auto` while 0 means something else takes -1 for it.
+	if (strcmp(key->value, "auto") == 0 && scalar->is_plain && scalar_is(scalar, "auto")) {
+		*ret = UINT64_MAX;
+		return 0;
+	}
 	for (uint32_t i = 0; i < sizeof(measures) / sizeof(measures[0]); i++) {
 		const struct measure *measure = &measures[i];
 		if (strcmp(measure->name, key->unit) != 0)
