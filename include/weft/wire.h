@@ -20,10 +20,10 @@
 // Why a frame is not a packet of ours. 0 is "it is".
 enum wire_reason {
 	WIRE_FINE,
-	WIRE_SHORT_ETH,	      // the frame ends inside this header
-	WIRE_SHORT_IP,	      //
-	WIRE_SHORT_UDP,	      //
-	WIRE_SHORT_BTH,	      //
+	WIRE_SHORT_ETH, // the frame ends inside this header
+	WIRE_SHORT_IP,
+	WIRE_SHORT_UDP,
+	WIRE_SHORT_BTH,
 	WIRE_SHORT_EXTENSION, // in METH, TSETH, RETH, ImmDt, SETH, CC_STATE or NETH
 	WIRE_SHORT_PAYLOAD,   // before the end that the IP header names
 	WIRE_NOT_IP,	      // another EtherType
@@ -31,7 +31,7 @@ enum wire_reason {
 	WIRE_NOT_MRC,	      // another UDP destination port
 	WIRE_FRAGMENT,	      // a piece of an IPv4 packet
 	WIRE_BAD_VERSION,     // IP or BTH version
-	WIRE_BAD_LENGTH,      // lengths that contradict each other or the opcode
+	WIRE_BAD_LENGTH,      // lengths that contradict each other or the opcode, or above 64 KiB
 	WIRE_BAD_CHECKSUM,    // IPv4 header
 	WIRE_BAD_ICRC,
 	WIRE_BAD_HOP,	      // hop limit above the one that frames start with
@@ -76,15 +76,15 @@ struct wire_config {
 	// IPv6: prefix (48 bits), plane (16), 0 (32), host number (32).
 	// IPv4: prefix, plane (ipv4_plane_bits), host number.
 	// MAC: mac_first, plane (8), host number (32).
-	uint64_t ipv6_prefix;	  // upper half of an address, its low 16 bits 0
-	uint32_t ipv4_prefix;	  //
-	uint8_t ipv4_prefix_bits; //
-	uint8_t ipv4_plane_bits;  //
-	uint8_t mac_first;	  // unicast
-	uint8_t ip_version;	  // built: 4 or 6; both are parsed
-	uint8_t addresses;	  // enum wire_addresses
-	uint8_t ev_place;	  // enum wire_ev_place of IPv6; IPv4 is always PORT_ONLY
-	uint8_t hop_limit;	  // of a packet that has passed no switch
+	uint64_t ipv6_prefix; // upper half of an address, its low 16 bits 0
+	uint32_t ipv4_prefix;
+	uint8_t ipv4_prefix_bits;
+	uint8_t ipv4_plane_bits;
+	uint8_t mac_first;  // unicast
+	uint8_t ip_version; // built: 4 or 6; both are parsed
+	uint8_t addresses;  // enum wire_addresses
+	uint8_t ev_place;   // enum wire_ev_place of IPv6; IPv4 is always PORT_ONLY
+	uint8_t hop_limit;  // of a packet that has passed no switch
 	uint8_t dscp[WIRE_CLASS_COUNT];
 	uint16_t port;		    // UDP destination port that is built
 	uint16_t pkey;		    // BTH

@@ -181,7 +181,7 @@ static enum wire_reason place_whole(size_t bytes, uint32_t headers, uint32_t udp
 		return WIRE_SHORT_PAYLOAD;
 	view->icrc_at = view->frame_bytes - WIRE_ICRC_BYTES;
 	uint32_t rest = view->icrc_at - view->payload_at;
-	if (view->pad_bytes > rest || view->frame_bytes + WIRE_LINE_BYTES > UINT16_MAX)
+	if (view->pad_bytes > rest)
 		return WIRE_BAD_LENGTH;
 	view->payload_bytes = rest - view->pad_bytes;
 	return WIRE_FINE;
@@ -238,6 +238,13 @@ static enum wire_reason parse_icrc(const struct wire_config *config, const uint8
 	return is_good || config->icrc_ignored ? WIRE_FINE : WIRE_BAD_ICRC;
 }
 
+// Whether packet.wire_bytes can hold what the line carries.
+static bool is_too_large(const struct wire_config *config, const struct wire_view *view)
+{
+	return view->frame_bytes + WIRE_LINE_BYTES > UINT16_MAX ||
+		config->charged_header_bytes + view->payload_bytes > UINT16_MAX;
+}
+
 // Fills the packet from a frame that was found fine.
 static void describe(const struct wire_config *config, const uint8_t *frame,
 		     const struct ip_ends *ends, struct wire_view *view, struct packet *ret)
@@ -269,6 +276,8 @@ enum wire_reason wire_parse(const struct wire_config *config, const void *frame,
 		reason = parse_transport(config, frame, bytes, udp_bytes, &view);
 	if (reason != WIRE_FINE)
 		return reason;
+	if (is_too_large(config, &view))
+		return WIRE_BAD_LENGTH;
 	if (view.hop_limit > config->hop_limit)
 		return WIRE_BAD_HOP;
 	if (config->addresses == WIRE_ADDRESSES_BY_RULE &&

@@ -132,8 +132,7 @@ static void append_number(char *text, size_t size, uint32_t number)
 static void label(struct bucket *bucket, uint32_t part)
 {
 	size_t size = sizeof(bucket->label);
-	append(bucket->label, size, collective_kind_name(bucket->kind));
-	append(bucket->label, size, " chunk ");
+	append(bucket->label, size, "chunk ");
 	append_number(bucket->label, size, bucket->chunk);
 	if (part == 0)
 		return;

@@ -263,6 +263,44 @@ static void a_bad_icrc_can_be_told_instead_of_refused(void **state)
 	assert_int_equal(view.icrc, WIRE_ICRC_GOOD);
 }
 
+static void what_a_packet_cannot_count_is_refused(void **state)
+{
+	(void)state;
+	static uint8_t large[65536];
+	struct wire_config config;
+	struct wire_view view;
+	struct packet packet = {.opcode = PACKET_WRITE_ONLY}, back;
+	for (uint32_t payload = 65300; payload < 65500; payload += 4) {
+		wire_config_default(4, &config);
+		packet.payload_bytes = (uint16_t)payload;
+		if (wire_frame_bytes(&config, &packet) + WIRE_LINE_BYTES > UINT16_MAX)
+			break;
+		size_t bytes = wire_build(&config, &packet, large, sizeof(large), &view);
+		wire_seal(large, &view);
+		config.charged_header_bytes = 162;
+		enum wire_reason reason = wire_parse(&config, large, bytes, &back, &view);
+		assert_int_equal(reason, payload + 162 > UINT16_MAX ? WIRE_BAD_LENGTH : WIRE_FINE);
+		if (reason == WIRE_FINE)
+			assert_int_equal(back.wire_bytes, payload + 162);
+	}
+	// four bytes more of it by its lengths
+	size_t bytes = view.frame_bytes;
+	while (bytes + WIRE_LINE_BYTES <= UINT16_MAX)
+		bytes += 4;
+	config.charged_header_bytes = 0;
+	large[16] = (uint8_t)((bytes - 14) >> 8);
+	large[17] = (uint8_t)(bytes - 14);
+	large[38] = (uint8_t)((bytes - 34) >> 8);
+	large[39] = (uint8_t)(bytes - 34);
+	repair_checksum(large + 14);
+	view.icrc_at = (uint32_t)bytes - 4;
+	wire_seal(large, &view);
+	assert_int_equal(wire_parse(&config, large, bytes, &back, &view), WIRE_BAD_LENGTH);
+	large[15] = 12 << 2; // nor when it was trimmed
+	repair_checksum(large + 14);
+	assert_int_equal(wire_parse(&config, large, bytes, &back, &view), WIRE_BAD_LENGTH);
+}
+
 static void ipv4_options_are_stepped_over(void **state)
 {
 	(void)state;
@@ -299,6 +337,7 @@ int main(void)
 		cmocka_unit_test(every_wound_has_its_reason),
 		cmocka_unit_test(a_good_checksum_does_not_excuse_the_rest_of_ipv4),
 		cmocka_unit_test(a_bad_icrc_can_be_told_instead_of_refused),
+		cmocka_unit_test(what_a_packet_cannot_count_is_refused),
 		cmocka_unit_test(ipv4_options_are_stepped_over),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
