@@ -155,8 +155,7 @@ uint8_t mrc_parse(const uint8_t *at, size_t bytes, struct packet *packet)
 	if (mrc_is_write(bth.opcode))
 		return parse_write(at + MRC_BTH_BYTES, bytes - MRC_BTH_BYTES, bth.has_tseth,
 				   packet);
-	if (bytes < mrc_bytes(bth.opcode, false))
-		return 0;
+	check(bytes >= mrc_bytes(bth.opcode, false)); // only writes are cut
 	if (bth.opcode == PACKET_SACK)
 		parse_sack(at + MRC_BTH_BYTES, packet);
 	else if (bth.opcode == PACKET_NACK)

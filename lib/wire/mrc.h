@@ -42,7 +42,8 @@ static inline bool mrc_is_write(uint8_t opcode)
 uint8_t mrc_headers(uint8_t opcode, bool has_tseth);
 
 // Reads what there is of the headers, in whole headers; the rest of `packet` is left as it is.
-// `bytes` is at least MRC_BTH_BYTES. Returns the headers that were read as WIRE_HAS_ bits.
+// `bytes` is at least MRC_BTH_BYTES, and of a SACK or NACK all of it. Returns the headers that were
+// read as WIRE_HAS_ bits.
 uint8_t mrc_parse(const uint8_t *at, size_t bytes, struct packet *packet);
 
 // Writes all headers of a packet: mrc_bytes() bytes.

@@ -78,6 +78,14 @@ static void a_switch_marks_and_counts_hops_and_the_icrc_stays_good(void **state)
 	}
 }
 
+// Where the packet ends as its IP header has it.
+static size_t said_by_ip(const uint8_t *at)
+{
+	if (at[14] >> 4 == 4)
+		return 14u + (size_t)(at[16] << 8 | at[17]);
+	return 54u + (size_t)(at[18] << 8 | at[19]);
+}
+
 static void a_trim_cuts_the_payload_and_says_so(void **state)
 {
 	(void)state;
@@ -96,6 +104,10 @@ static void a_trim_cuts_the_payload_and_says_so(void **state)
 		packet.flags |= rng_below(&rng, 2) ? PACKET_TRIMMED_LAST : 0;
 		packet.klass = PACKET_CLASS_CONTROL;
 		size_t left = wire_patch(&config, &packet, frame, &view);
+		size_t said = config.trim_rewrites_lengths ? left : bytes;
+		assert_int_equal(frame[view.udp_at + 4] << 8 | frame[view.udp_at + 5],
+				 said - view.udp_at);
+		assert_int_equal(said_by_ip(frame), said);
 		size_t keep = config.trim_frame_bytes ? config.trim_frame_bytes : view.payload_at;
 		assert_int_equal(left, keep < bytes ? keep : bytes);
 		assert_int_equal(parse_exact(&config, frame, left, &back, &cut), WIRE_FINE);
