@@ -372,7 +372,8 @@ int value_parse(uint64_t *ret, const struct scenario_key *key, const struct scal
 		return 0;
 	}
 	// A key whose default is `auto` while 0 means something else takes -1 for it.
-	if (strcmp(key->value, "auto") == 0 && scalar->is_plain && scalar_is(scalar, "auto")) {
+	if (key->value != NULL && strcmp(key->value, "auto") == 0 && scalar->is_plain &&
+	    scalar_is(scalar, "auto")) {
 		*ret = UINT64_MAX;
 		return 0;
 	}
