@@ -4,29 +4,7 @@
 // of worlds that lost nothing, and those of flows. A failing seed is run again by
 //   WEFT_COUNTERS_FIRST=<seed> WEFT_COUNTERS_COUNT=1 <this program>
 
-#include "../rig.h"
-
-#define TEXT_BYTES 4096
-
-struct text {
-	char at[TEXT_BYTES];
-	size_t used;
-};
-
-__attribute__((format(printf, 2, 3))) static void add(struct text *text, const char *format, ...)
-{
-	va_list arguments;
-	va_start(arguments, format);
-	int length = vsnprintf(text->at + text->used, TEXT_BYTES - text->used, format, arguments);
-	va_end(arguments);
-	assert_true(length >= 0 && text->used + (size_t)length < TEXT_BYTES);
-	text->used += (size_t)length;
-}
-
-static uint32_t pick(struct rng *rng, uint32_t low, uint32_t high)
-{
-	return low + rng_below(rng, high - low + 1);
-}
+#include "../random_world.h"
 
 // How often each kind of world came: a generator that never makes trims tests nothing about them.
 struct seen {
@@ -200,12 +178,6 @@ static void note(struct seen *seen, const struct rig *rig, bool is_ring)
 	seen->rings += is_ring;
 	seen->duplicates += rig->outcome->transport.duplicates > 0;
 	seen->timeouts += rig->outcome->transport.rtx[RTX_TIMEOUT] > 0;
-}
-
-static uint64_t number(const char *name, uint64_t otherwise)
-{
-	const char *text = getenv(name);
-	return text == NULL ? otherwise : strtoull(text, NULL, 10);
 }
 
 static void what_one_side_counts_the_other_side_counts(void **state)

@@ -6,29 +6,7 @@
 // order; every payload byte is placed exactly once; nothing is left in a pool; same seed, same
 // digest. Conservation, time and order of completions are checked inside every run.
 
-#include "../rig.h"
-
-#define TEXT_BYTES 8192
-
-struct text {
-	char at[TEXT_BYTES];
-	size_t used;
-};
-
-__attribute__((format(printf, 2, 3))) static void add(struct text *text, const char *format, ...)
-{
-	va_list arguments;
-	va_start(arguments, format);
-	int length = vsnprintf(text->at + text->used, TEXT_BYTES - text->used, format, arguments);
-	va_end(arguments);
-	assert_true(length >= 0 && text->used + (size_t)length < TEXT_BYTES);
-	text->used += (size_t)length;
-}
-
-static uint32_t pick(struct rng *rng, uint32_t low, uint32_t high)
-{
-	return low + rng_below(rng, high - low + 1);
-}
+#include "../random_world.h"
 
 // What the checkers must find.
 struct expectation {
@@ -231,12 +209,6 @@ static void run_seed(uint64_t seed)
 	rig_run(&rig, text.at, (const char *const[]){window, NULL});
 	assert_int_equal(rig.run.digest, digest);
 	stage_free(&rig.stage);
-}
-
-static uint64_t number(const char *name, uint64_t otherwise)
-{
-	const char *text = getenv(name);
-	return text == NULL ? otherwise : strtoull(text, NULL, 10);
 }
 
 static void random_worlds_keep_their_promises(void **state)
