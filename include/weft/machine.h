@@ -50,6 +50,17 @@ struct departure {
 	uint16_t bytes; // packet.wire_bytes, so that the driver need not touch the packet
 };
 
+// An order to the driver, which owns memory: "this payload belongs there". Given for each packet
+// with a payload handle whose payload is new; who owns the frame behind the handle frees it, once.
+struct place {
+	uint32_t nic; // that took the packet
+	uint32_t qp;  // of that NIC
+	uint32_t rkey;
+	uint32_t bytes;
+	uint64_t va;
+	uint32_t payload; // handle, 0 = none
+};
+
 enum outbox_limit { OUTBOX_WITHIN, OUTBOX_NO_PACKET, OUTBOX_NO_ROOM };
 
 // What a machine leaves behind. The driver empties it after each call.
@@ -57,6 +68,9 @@ struct outbox {
 	struct departure *departures;
 	uint32_t count;
 	uint32_t capacity;
+	struct place *places; // as many as the inbox has arrivals, at most `place_capacity`
+	uint32_t place_count;
+	uint32_t place_capacity;     // 0 in virtual time: no packet has a payload handle there
 	struct packet_pool *packets; // where packets come from and go back to
 	struct fifo_pool *chunks;    // for the port queues
 	enum outbox_limit limit;     // a limit that was hit: the driver stops the run and names the
@@ -85,6 +99,12 @@ static inline void outbox_send(struct outbox *out, uint32_t port, uint32_t packe
 	departure->packet = packet;
 	departure->port = (uint16_t)port;
 	departure->bytes = (uint16_t)bytes;
+}
+
+static inline void outbox_place(struct outbox *out, const struct place *place)
+{
+	check(out->place_count < out->place_capacity);
+	out->places[out->place_count++] = *place;
 }
 
 #ifdef __cplusplus

@@ -97,17 +97,6 @@ struct completion {
 	ps_t posted_at;	 // SENT, FLUSHED: when it was posted
 };
 
-// "This payload belongs there": an order to whoever owns memory. Given for packets that carry bytes
-// (payload handle), and for every packet into a region with the notice bit (a credit write, that
-// the host watches for).
-struct place {
-	uint32_t qp;
-	uint32_t rkey;
-	uint64_t va;
-	uint32_t bytes;
-	uint32_t payload; // handle, 0 = none
-};
-
 // SACKs and NACKs that may wait for one plane of a NIC. Headers of trimmed packets come in faster
 // than NACKs, which are longer, can leave: without a bound an incast would fill all memory.
 #define ENDPOINT_CONTROL_MAX 1024u
@@ -174,7 +163,9 @@ ps_t endpoint_wake_at(const struct endpoint *endpoint);
 // Runs the timers due at `now`.
 void endpoint_on_time(struct endpoint *endpoint, ps_t now);
 
-// Takes up to `max` completions / place orders, oldest first. To be emptied after each call of
+// Takes up to `max` completions / place orders, oldest first. There is a place order for each new
+// packet with a payload handle, and for each into a region with the notice bit (a credit write,
+// that the host watches for). To be emptied after each call of
 // receive and on_time.
 uint32_t endpoint_poll(struct endpoint *endpoint, struct completion *ret, uint32_t max);
 uint32_t endpoint_poll_places(struct endpoint *endpoint, struct place *ret, uint32_t max);

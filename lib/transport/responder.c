@@ -22,6 +22,7 @@ static void place(struct endpoint *endpoint, const struct qp *qp, const struct p
 	uint32_t tail = endpoint->places_tail++;
 	check(tail - endpoint->places_head < PLACES);
 	endpoint->places[tail % PLACES] = (struct place){
+		.nic = endpoint->nic,
 		.qp = qp->number,
 		.rkey = data->rkey,
 		.va = data->va,

@@ -101,7 +101,8 @@ static void on_received(struct world_host *host, struct nic *nic, const struct c
 	rank_on_received(host, peer->owner, peer->channel, now, out);
 }
 
-// Credits are writes into memory that the sender watches: they come as place orders.
+// Payloads are the driver's. Credits are writes into memory that the sender watches: they come as
+// place orders, too.
 static void drain_places(struct world_host *host, struct nic *nic, ps_t now, struct outbox *out)
 {
 	struct place places[DRAIN_BURST];
@@ -109,6 +110,8 @@ static void drain_places(struct world_host *host, struct nic *nic, ps_t now, str
 	while ((count = endpoint_poll_places(nic->endpoint, places, DRAIN_BURST)) > 0) {
 		for (uint32_t i = 0; i < count; i++) {
 			const struct nic_peer *peer = &nic->peers[places[i].qp];
+			if (places[i].payload != 0)
+				outbox_place(out, &places[i]);
 			if (peer->role == NIC_ROLE_RING_SEND && (places[i].rkey & RKEY_NOTICE))
 				rank_on_credit(host, peer->owner, peer->channel, now, out);
 		}
