@@ -133,6 +133,9 @@ struct cable_plan {
 
 struct world_host; // host.h
 struct record;	   // record.h
+struct tally;	   // record.h
+
+#define WORLD_SHARDS_MAX 16 // threads that one world can be run by
 
 struct world {
 	const struct scenario *scenario;
@@ -161,7 +164,10 @@ struct world {
 	uint64_t qp_count;   // ends of connections
 	uint64_t work_total; // ends to be seen: of flows (two each) or of ranks' collectives
 	struct outcome *outcome;
-	struct record *record;
+	uint32_t shard_count; // a shard is what one thread runs; it writes into its own record
+	uint32_t *shard_of;   // [machine_count], in no order: see shards.c
+	struct record *records[WORLD_SHARDS_MAX]; // [shard_count]
+	struct tally *tally;
 };
 
 // Builds the world of `scenario` in `arena`, which stays open for the driver (sim_create seals it).
@@ -170,6 +176,12 @@ struct world {
 int world_build(struct world *ret, struct arena *arena, const struct scenario *scenario,
 		const char *trace_text, size_t trace_bytes, struct refusal *refusal);
 
+// As world_build(), for machines that `shards` threads (1 to WORLD_SHARDS_MAX) run at once, each
+// its own, with a barrier between windows. What is measured does not depend on the number.
+int world_build_shards(struct world *ret, struct arena *arena, const struct scenario *scenario,
+		       const char *trace_text, size_t trace_bytes, uint32_t shards,
+		       struct refusal *refusal);
+
 // Wire bytes of the largest packet.
 uint32_t world_packet_bytes_max(const struct world *world);
 
@@ -177,7 +189,8 @@ uint32_t world_packet_bytes_max(const struct world *world);
 // queues.
 void world_held(const struct world *world, uint64_t *ret_hosts, uint64_t *ret_switches);
 
-// Whether every message of the workload has been completed at its sender and its receiver.
+// Whether every message of the workload has been completed at its sender and its receiver. Reads
+// the records of all shards: only while their threads stand at the barrier.
 bool world_is_done(const struct world *world);
 
 // ---------------------------------------------------------------- outcome
@@ -208,7 +221,8 @@ struct outcome {
 	uint64_t credits_sent;
 };
 
-// Adds up what the machines hold into world->outcome. After a run, also a partial one.
+// Adds up what machines and records hold into world->outcome, anew on each call. After a run or
+// while threads stand at the barrier.
 void world_collect(struct world *world);
 
 #ifdef __cplusplus

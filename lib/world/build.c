@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a scenario to a world: job, sample, topology, hosts, switches, cables, pools. Draws once;
-// nothing allocates later.
+// From a scenario to a world: job, sample, topology, shards, hosts, switches, cables, pools. Draws
+// once; nothing allocates later.
 
 #include "build.h"
 
@@ -114,13 +114,16 @@ static int build_switches(struct world *world, struct refusal *refusal)
 	if (world->switches == NULL)
 		return build_no_memory(world, refusal);
 	for (uint32_t i = 0; i < topology->switch_count; i++) {
+		uint32_t node = topology->hosts + i;
+		if (i == 0 || world->shard_of[node] != world->shard_of[node - 1])
+			shards_fence(world, ARENA_FABRIC, SHARD_LINE_BYTES);
 		int rc = switch_create(&world->switches[i], world->arena, topology, &world->fabric,
 				       i, world->scenario->seed, refusal);
 		if (rc == -ENOMEM)
 			return build_no_memory(world, refusal);
 		if (rc < 0)
 			return rc;
-		world->machines[topology->hosts + i] = (struct machine){
+		world->machines[node] = (struct machine){
 			.run = switch_run,
 			.self = world->switches[i],
 			.port_count = topology->switches[i].port_count};
@@ -130,8 +133,6 @@ static int build_switches(struct world *world, struct refusal *refusal)
 
 static int build_machines(struct world *world, struct refusal *refusal)
 {
-	const struct topology *topology = &world->topology;
-	world->machine_count = topology->hosts + topology->switch_count;
 	world->machines = arena_draw(world->arena, ARENA_WORLD, world->machine_count,
 				     sizeof(*world->machines));
 	if (world->machines == NULL)
@@ -188,10 +189,21 @@ int build_no_memory(const struct world *world, struct refusal *refusal)
 int world_build(struct world *ret, struct arena *arena, const struct scenario *scenario,
 		const char *trace_text, size_t trace_bytes, struct refusal *refusal)
 {
+	return world_build_shards(ret, arena, scenario, trace_text, trace_bytes, 1, refusal);
+}
+
+int world_build_shards(struct world *ret, struct arena *arena, const struct scenario *scenario,
+		       const char *trace_text, size_t trace_bytes, uint32_t shards,
+		       struct refusal *refusal)
+{
 	*ret = (struct world){.scenario = scenario,
 			      .arena = arena,
 			      .fabric = scenario->fabric,
-			      .transport = scenario->transport};
+			      .transport = scenario->transport,
+			      .shard_count = shards};
+	if (shards == 0 || shards > WORLD_SHARDS_MAX)
+		return refuse(refusal, -EINVAL, "% shards asked for; 1 to % are supported", shards,
+			      WORLD_SHARDS_MAX, 0);
 	int rc = build_job(ret, trace_text, trace_bytes, refusal);
 	if (rc == 0)
 		rc = build_sample(ret, refusal);
@@ -201,9 +213,10 @@ int world_build(struct world *ret, struct arena *arena, const struct scenario *s
 		return build_no_memory(ret, refusal);
 	if (rc < 0)
 		return rc;
+	ret->machine_count = ret->topology.hosts + ret->topology.switch_count;
 	fill_transport(ret);
-	int (*const steps[])(struct world *, struct refusal *) = {outcome_build, build_machines,
-								  cables_build, build_pools};
+	int (*const steps[])(struct world *, struct refusal *) = {
+		shards_build, outcome_build, build_machines, cables_build, build_pools};
 	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
 		rc = steps[i](ret, refusal);
 		if (rc < 0)
@@ -214,5 +227,8 @@ int world_build(struct world *ret, struct arena *arena, const struct scenario *s
 
 bool world_is_done(const struct world *world)
 {
-	return world->record->work_done == world->work_total;
+	uint64_t done = 0;
+	for (uint32_t shard = 0; shard < world->shard_count; shard++)
+		done += world->records[shard]->work_done;
+	return done == world->work_total;
 }

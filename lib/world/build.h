@@ -10,7 +10,17 @@ int hosts_build(struct world *world, struct refusal *refusal);
 // cables.c: the cables of every link with the faults that hit them, and the lookahead.
 int cables_build(struct world *world, struct refusal *refusal);
 
-// outcome.c: histograms and clocks that hosts write into.
+// shards.c: which shard each machine is in. Before anything of a machine is drawn.
+int shards_build(struct world *world, struct refusal *refusal);
+
+#define SHARD_LINE_BYTES 64   // what two threads should not both write into
+#define SHARD_PAGE_BYTES 4096 // the same where there is much of it
+
+// What is drawn from here on begins a block of `bytes` (a power of two), so that it shares none
+// with what another thread writes. Nothing when there is one shard.
+void shards_fence(struct world *world, enum arena_room room, size_t bytes);
+
+// outcome.c: histograms and clocks that hosts write into, for each shard.
 int outcome_build(struct world *world, struct refusal *refusal);
 
 #define THIN_KINS_MAX 8 // kinds of groups told apart

@@ -32,7 +32,7 @@ static uint32_t loop_steps(const struct collective_clock *clock, uint32_t channe
 static ps_t added_ps(const struct world *world, const struct collective_clock *clock,
 		     uint32_t channel, const struct ring_plan *plan, ps_t *ret_error_ps)
 {
-	ps_t *step_ps = world->record->step_ps, added = 0;
+	ps_t *step_ps = world->tally->step_ps, added = 0;
 	*ret_error_ps = 0;
 	for (uint64_t loop = 0; loop < plan->loops; loop++) {
 		ps_t error_ps = 0;

@@ -155,6 +155,8 @@ static int build_nics(struct world *world, struct world_host *host, const struct
 static int build_host(struct world *world, uint32_t index, const struct builder *builder)
 {
 	struct arena *arena = world->arena;
+	if (index == 0 || world->shard_of[index] != world->shard_of[index - 1])
+		shards_fence(world, ARENA_WORLD, SHARD_PAGE_BYTES);
 	struct world_host *host = arena_draw(arena, ARENA_WORLD, 1, sizeof(*host));
 	if (host == NULL)
 		return -ENOMEM;
@@ -165,7 +167,7 @@ static int build_host(struct world *world, uint32_t index, const struct builder 
 				    .job = &world->job,
 				    .flows = world->flows,
 				    .flow_qpn = builder->flow_qpn,
-				    .record = world->record,
+				    .record = world->records[world->shard_of[index]],
 				    .grant_bytes = GRANT_BYTES,
 				    .first_nic = index * nics};
 	world->hosts[index] = host;
@@ -196,6 +198,9 @@ static int build_rank(struct world *world, struct builder *builder, uint32_t gro
 	uint32_t per_host = world->fabric.nics_per_host, gpu = group->gpus[at];
 	struct world_host *host = world->hosts[gpu / per_host];
 	uint32_t index = used[gpu / per_host]++;
+	if (at == 0 ||
+	    world->shard_of[gpu / per_host] != world->shard_of[group->gpus[at - 1] / per_host])
+		shards_fence(world, ARENA_WORLD, SHARD_LINE_BYTES);
 	struct rank *rank = &host->ranks[index];
 	builder->rank_of[builder->group_first[group_index] + at] = index;
 	*rank = (struct rank){.group = group, .group_index = group_index, .nic = gpu % per_host};

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the machines of a world measured, added up. Everything here is a sum or a maximum: the order
-// of machines cannot matter.
+// of machines cannot matter, nor which shard one is in.
 
 #include <errno.h>
+#include <string.h>
 
 #include "build.h"
 #include "estimate.h"
@@ -24,85 +25,141 @@ static struct ring_plan plan_of(const struct world *world, const struct group *g
 	return plan;
 }
 
-static int build_clock(struct world *world, uint32_t group, uint32_t bucket, uint32_t index)
+// Whether a rank of `group` is in `shard`: of other groups it holds no steps.
+static bool is_in_shard(const struct world *world, const struct group *group, uint32_t shard)
 {
-	struct collective_clock *clock = &world->record->clocks[index];
-	const struct bucket *of = &world->job.buckets[bucket];
-	struct ring_plan plan = plan_of(world, &world->job.groups[group], of);
-	uint64_t steps = plan.loops * plan.steps_per_loop;
-	clock->start_ps = PS_NEVER;
+	for (uint32_t at = 0; at < group->ranks; at++)
+		if (world->shard_of[group->gpus[at] / world->fabric.nics_per_host] == shard)
+			return true;
+	return false;
+}
+
+static int draw_clock(struct world *world, struct collective_clock *clock, uint64_t steps)
+{
 	uint64_t cells = steps * world->job.ring.channels;
+	clock->start_ps = PS_NEVER;
 	clock->steps = (uint32_t)steps;
 	clock->channels = world->job.ring.channels;
 	clock->front_ps = arena_draw(world->arena, ARENA_MEASURE, cells, sizeof(ps_t));
 	clock->whole_count = arena_draw(world->arena, ARENA_MEASURE, cells, sizeof(uint32_t));
-	world->outcome->collectives[index] = (struct outcome_collective){.group = group,
-									 .bucket = bucket};
 	return clock->front_ps == NULL || clock->whole_count == NULL ? -ENOMEM : 0;
 }
 
-static uint64_t longest_loop(const struct world *world)
+// The clocks of one shard.
+static int build_clocks(struct world *world, uint32_t shard)
 {
-	uint64_t longest = 0;
-	for (uint32_t i = 0; i < world->job.group_count; i++) {
-		const struct group *group = &world->job.groups[i];
-		for (uint32_t b = 0; b < group->bucket_count; b++) {
-			struct ring_plan plan = plan_of(
-				world, group, &world->job.buckets[group->bucket_first + b]);
-			longest = plan.steps_per_loop > longest ? plan.steps_per_loop : longest;
-		}
+	struct record *record = world->records[shard];
+	record->clocks = arena_draw(world->arena, ARENA_MEASURE, world->outcome->collective_count,
+				    sizeof(*record->clocks));
+	if (record->clocks == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < world->outcome->collective_count; i++) {
+		const struct outcome_collective *of = &world->outcome->collectives[i];
+		const struct group *group = &world->job.groups[of->group];
+		struct collective_clock *clock = &record->clocks[i];
+		clock->start_ps = PS_NEVER;
+		if (!is_in_shard(world, group, shard))
+			continue;
+		struct ring_plan plan = plan_of(world, group, &world->job.buckets[of->bucket]);
+		if (draw_clock(world, clock, plan.loops * plan.steps_per_loop) < 0)
+			return -ENOMEM;
 	}
-	return longest;
+	return 0;
 }
 
-static int build_clocks(struct world *world)
+// The histograms of what hosts write; the world's outcome and those of shards have the same.
+static int draw_hists(struct world *world, struct outcome *outcome)
 {
-	struct arena *arena = world->arena;
-	const struct job *job = &world->job;
-	uint32_t count = 0;
-	struct record *record = world->record;
-	record->clock_of_group = arena_draw(arena, ARENA_MEASURE, job->group_count,
-					    sizeof(uint32_t));
-	if (record->clock_of_group == NULL)
+	int rc = hist_init(&outcome->flow_ns, world->arena, LATENCY_DIGITS, LATENCY_NS_MAX);
+	for (int i = 0; rc == 0 && i < PAIR_CLASS_COUNT; i++)
+		rc = hist_init(&outcome->message_ns[i], world->arena, LATENCY_DIGITS,
+			       LATENCY_NS_MAX);
+	return rc;
+}
+
+// One shard writes into the world's outcome; several have one each.
+static int build_record(struct world *world, uint32_t shard, const uint32_t *clock_of_group)
+{
+	shards_fence(world, ARENA_MEASURE, SHARD_PAGE_BYTES);
+	struct record *record = arena_draw(world->arena, ARENA_MEASURE, 1, sizeof(*record));
+	if (record == NULL)
 		return -ENOMEM;
+	world->records[shard] = record;
+	record->clock_of_group = clock_of_group;
+	record->outcome = world->outcome;
+	if (world->shard_count > 1) {
+		record->outcome = arena_draw(world->arena, ARENA_MEASURE, 1,
+					     sizeof(*record->outcome));
+		if (record->outcome == NULL || draw_hists(world, record->outcome) < 0)
+			return -ENOMEM;
+		record->outcome->flow_end_ps = world->outcome->flow_end_ps;
+	}
+	return build_clocks(world, shard);
+}
+
+static int build_tally(struct world *world)
+{
+	uint64_t loop = 0, steps = 0;
+	for (uint32_t i = 0; i < world->outcome->collective_count; i++) {
+		const struct outcome_collective *of = &world->outcome->collectives[i];
+		struct ring_plan plan = plan_of(world, &world->job.groups[of->group],
+						&world->job.buckets[of->bucket]);
+		loop = plan.steps_per_loop > loop ? plan.steps_per_loop : loop;
+		if (plan.loops * plan.steps_per_loop > steps)
+			steps = plan.loops * plan.steps_per_loop;
+	}
+	shards_fence(world, ARENA_MEASURE, SHARD_PAGE_BYTES);
+	world->tally = arena_draw(world->arena, ARENA_MEASURE, 1, sizeof(*world->tally));
+	if (world->tally == NULL)
+		return -ENOMEM;
+	world->tally->step_ps = arena_draw(world->arena, ARENA_MEASURE, loop, sizeof(ps_t));
+	if (world->tally->step_ps == NULL)
+		return -ENOMEM;
+	return world->shard_count > 1 ? draw_clock(world, &world->tally->whole, steps) : 0;
+}
+
+// Numbers the collectives, group after group.
+static int build_collectives(struct world *world, uint32_t *clock_of_group)
+{
+	const struct job *job = &world->job;
+	struct outcome *outcome = world->outcome;
+	uint32_t count = 0;
 	for (uint32_t i = 0; i < job->group_count; i++) {
-		record->clock_of_group[i] = count;
+		clock_of_group[i] = count;
 		count += job->groups[i].bucket_count;
 	}
-	record->clocks = arena_draw(arena, ARENA_MEASURE, count, sizeof(*record->clocks));
-	world->outcome->collectives = arena_draw(arena, ARENA_MEASURE, count,
-						 sizeof(*world->outcome->collectives));
-	if (record->clocks == NULL || world->outcome->collectives == NULL)
+	outcome->collectives = arena_draw(world->arena, ARENA_MEASURE, count,
+					  sizeof(*outcome->collectives));
+	if (outcome->collectives == NULL)
 		return -ENOMEM;
-	record->step_ps = arena_draw(arena, ARENA_MEASURE, longest_loop(world), sizeof(ps_t));
-	if (record->step_ps == NULL)
-		return -ENOMEM;
-	world->outcome->collective_count = count;
+	outcome->collective_count = count;
 	for (uint32_t i = 0; i < job->group_count; i++)
 		for (uint32_t b = 0; b < job->groups[i].bucket_count; b++)
-			if (build_clock(world, i, job->groups[i].bucket_first + b,
-					record->clock_of_group[i] + b) < 0)
-				return -ENOMEM;
+			outcome->collectives[clock_of_group[i] + b] = (struct outcome_collective){
+				.group = i, .bucket = job->groups[i].bucket_first + b};
 	return 0;
 }
 
 int outcome_build(struct world *world, struct refusal *refusal)
 {
 	struct arena *arena = world->arena;
+	uint32_t *clock_of_group = arena_draw(arena, ARENA_MEASURE, world->job.group_count,
+					      sizeof(uint32_t));
 	world->outcome = arena_draw(arena, ARENA_MEASURE, 1, sizeof(*world->outcome));
-	world->record = arena_draw(arena, ARENA_MEASURE, 1, sizeof(*world->record));
-	if (world->outcome == NULL || world->record == NULL)
+	if (clock_of_group == NULL || world->outcome == NULL)
 		return build_no_memory(world, refusal);
-	world->record->outcome = world->outcome;
-	int rc = hist_init(&world->outcome->flow_ns, arena, LATENCY_DIGITS, LATENCY_NS_MAX);
-	for (int i = 0; rc == 0 && i < PAIR_CLASS_COUNT; i++)
-		rc = hist_init(&world->outcome->message_ns[i], arena, LATENCY_DIGITS,
-			       LATENCY_NS_MAX);
 	world->outcome->flow_end_ps = arena_draw(arena, ARENA_MEASURE, world->flow_count,
 						 sizeof(ps_t));
-	if (rc < 0 || world->outcome->flow_end_ps == NULL || build_clocks(world) < 0)
-		return build_no_memory(world, refusal);
-	return 0;
+	int rc = world->outcome->flow_end_ps == NULL ? -ENOMEM : 0;
+	if (rc == 0)
+		rc = draw_hists(world, world->outcome);
+	if (rc == 0)
+		rc = build_collectives(world, clock_of_group);
+	for (uint32_t shard = 0; rc == 0 && shard < world->shard_count; shard++)
+		rc = build_record(world, shard, clock_of_group);
+	if (rc == 0)
+		rc = build_tally(world);
+	return rc < 0 ? build_no_memory(world, refusal) : 0;
 }
 
 // ---------------------------------------------------------------- adding up
@@ -150,10 +207,46 @@ static uint64_t busbw(const struct world *world, const struct outcome_collective
 			  (uint64_t)of->whole_ps);
 }
 
+static void add_clock(struct collective_clock *whole, const struct collective_clock *part)
+{
+	whole->start_ps = ps_min(whole->start_ps, part->start_ps);
+	whole->end_ps = ps_max(whole->end_ps, part->end_ps);
+	whole->ranks_done += part->ranks_done;
+	uint64_t cells = (uint64_t)part->channels * part->steps;
+	for (uint64_t i = 0; i < cells; i++) {
+		whole->front_ps[i] = ps_max(whole->front_ps[i], part->front_ps[i]);
+		whole->whole_count[i] += part->whole_count[i];
+	}
+}
+
+// The clock of collective `index` over all shards; it holds until the next call.
+static const struct collective_clock *whole_clock(const struct world *world, uint32_t index)
+{
+	if (world->shard_count == 1)
+		return &world->records[0]->clocks[index];
+	struct collective_clock *whole = &world->tally->whole;
+	uint64_t cells = 0;
+	for (uint32_t shard = 0; shard < world->shard_count; shard++) {
+		const struct collective_clock *part = &world->records[shard]->clocks[index];
+		if (part->channels == 0)
+			continue;
+		whole->steps = part->steps; // where there are any they are the same
+		cells = (uint64_t)part->channels * part->steps;
+	}
+	whole->start_ps = PS_NEVER;
+	whole->end_ps = 0;
+	whole->ranks_done = 0;
+	memset(whole->front_ps, 0, cells * sizeof(*whole->front_ps));
+	memset(whole->whole_count, 0, cells * sizeof(*whole->whole_count));
+	for (uint32_t shard = 0; shard < world->shard_count; shard++)
+		add_clock(whole, &world->records[shard]->clocks[index]);
+	return whole;
+}
+
 static void collect_collectives(struct world *world)
 {
 	for (uint32_t i = 0; i < world->outcome->collective_count; i++) {
-		const struct collective_clock *clock = &world->record->clocks[i];
+		const struct collective_clock *clock = whole_clock(world, i);
 		struct outcome_collective *of = &world->outcome->collectives[i];
 		of->start_ps = clock->start_ps;
 		of->end_ps = clock->end_ps;
@@ -166,16 +259,52 @@ static void collect_collectives(struct world *world)
 	}
 }
 
+static void empty_hist(struct hist *hist)
+{
+	memset(hist->counts, 0, hist->cells * sizeof(*hist->counts));
+	hist->total = hist->over = hist->sum = 0;
+	hist->min = hist->max = 0;
+}
+
+static void add_record(struct outcome *outcome, const struct outcome *more)
+{
+	for (int i = 0; i < PAIR_CLASS_COUNT; i++)
+		hist_merge(&outcome->message_ns[i], &more->message_ns[i]);
+	hist_merge(&outcome->flow_ns, &more->flow_ns);
+	for (int i = 0; i < DROP_REASON_COUNT; i++)
+		outcome->dropped_at_host[i] += more->dropped_at_host[i];
+	outcome->end_ps = ps_max(outcome->end_ps, more->end_ps);
+	outcome->credits_sent += more->credits_sent;
+}
+
+// What hosts wrote; that of a single shard is in the world's outcome already.
+static void collect_records(struct world *world)
+{
+	struct outcome *outcome = world->outcome;
+	if (world->shard_count == 1)
+		return;
+	for (int i = 0; i < PAIR_CLASS_COUNT; i++)
+		empty_hist(&outcome->message_ns[i]);
+	empty_hist(&outcome->flow_ns);
+	memset(outcome->dropped_at_host, 0, sizeof(outcome->dropped_at_host));
+	outcome->end_ps = 0;
+	outcome->credits_sent = 0;
+	for (uint32_t shard = 0; shard < world->shard_count; shard++)
+		add_record(outcome, world->records[shard]->outcome);
+}
+
 void world_collect(struct world *world)
 {
 	struct outcome *outcome = world->outcome;
 	outcome->transport = (struct transport_counters){0};
 	outcome->fabric = (struct fabric_counters){0};
+	memset(outcome->plane_bytes_nic_max, 0, sizeof(outcome->plane_bytes_nic_max));
 	for (uint32_t i = 0; i < world->topology.hosts; i++)
 		for (uint32_t n = 0; n < world->hosts[i]->nic_count; n++)
 			collect_nic(outcome, &world->hosts[i]->nics[n]);
 	for (uint32_t i = 0; i < world->topology.switch_count; i++)
 		collect_switch(outcome, world->switches[i]);
+	collect_records(world);
 	for (int i = 0; i < DROP_REASON_COUNT; i++)
 		outcome->dropped[i] = outcome->fabric.dropped[i] + outcome->dropped_at_host[i];
 	collect_collectives(world);

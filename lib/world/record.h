@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What hosts write down while they run: additions only, so that the order of hosts cannot matter.
+// What hosts write down while they run: additions only, so that the order of hosts cannot matter,
+// nor which of them share a record.
 #pragma once
 
 #include <stdint.h>
@@ -18,13 +19,22 @@ struct collective_clock {
 	uint32_t *whole_count; // [channels][steps] ranks that had it
 };
 
-// Everything that hosts share. Never read while the world runs, but for work_done by the driver.
+// Everything that the hosts of one shard share; hosts of other shards have another one. Never read
+// while the world runs.
 struct record {
+	// Written by hosts: message_ns, flow_ns, dropped_at_host, end_ps, credits_sent, and of
+	// flow_end_ps, which all shards share, the cells of the flows that they send. The world's
+	// own outcome when there is one shard.
 	struct outcome *outcome;
 	uint64_t work_done;
-	struct collective_clock *clocks; // [collectives]
-	ps_t *step_ps;			 // room for the steps of the longest loop
-	uint32_t *clock_of_group;	 // [groups] first clock of a group; its buckets follow
+	struct collective_clock *clocks; // [collectives]; no channels: no rank is in the shard
+	const uint32_t *clock_of_group;	 // [groups] first clock of a group; its buckets follow
+};
+
+// Room for adding up, apart from what is added: a run may go on behind it.
+struct tally {
+	ps_t *step_ps;		       // the steps of the longest loop
+	struct collective_clock whole; // of one collective over all shards; unused by one shard
 };
 
 // A rank has received step `step` (counted over loops, from 0) whole on one channel.

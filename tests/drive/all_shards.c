@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// A world cut into shards measures what it measures whole, under any driver; here it is the one
+// with a single thread. Compared are the digest, the counts of the run, and every figure and
+// histogram cell of the outcome, of finished runs, of runs that were cut short, and of runs that
+// were added up in between.
+
+#include "../rig.h"
+
+#define FABRIC \
+	"fabric: {topology: clos, nics: 32, nics_per_t0: 8, t1_count: 4, planes: 2, link_rate: " \
+	"100Gb/s, nic_delay: 350ns, trunk_delay: 700ns, switch_delay: 140ns}\n" \
+	"transport: {evs: 32, rto: 80us, path: mrc}\n"
+#define RACKS \
+	"fabric: {topology: clos, nics: 48, nics_per_host: 4, nics_per_t0: 16, t1_count: 4, " \
+	"planes: 2, link_rate: 100Gb/s, nic_delay: 350ns, trunk_delay: 700ns, switch_delay: " \
+	"140ns}\n" \
+	"scaleup: {rate: 450GB/s, delay: 900ns}\ntransport: {evs: 32, rto: 80us}\n"
+
+struct world_case {
+	const char *name;
+	const char *yaml;
+	enum run_end end;
+};
+
+static const struct world_case cases[] = {
+	{"ring",
+	 "name: a\n" RACKS "traffic: {kind: ring, collective: all_reduce, ranks: 48, "
+	 "bytes: 4MiB, channels: 4}\n",
+	 RUN_DONE},
+	{"sample of a ring with loss",
+	 "name: a\n" RACKS "traffic: {kind: ring, collective: reduce_scatter, ranks: 48, bytes: "
+	 "24MiB, channels: 2}\n"
+	 "faults: [{kind: loss, at: all, probability: 0.2%}]\nsample: {steps: 6, fill: 4}\n",
+	 RUN_DONE},
+	{"permutation with loss",
+	 "name: a\n" FABRIC "traffic: {kind: permutation, bytes: 100kB}\n"
+	 "faults: [{kind: loss, at: all, probability: 1%}]\n",
+	 RUN_DONE},
+	{"incast with trims",
+	 "name: a\n" FABRIC
+	 "queue: {bytes: 30000B}\ntraffic: {kind: incast, senders: 12, bytes: 100kB}\n",
+	 RUN_DONE},
+	{"fat tree",
+	 "name: a\nfabric: {topology: fat-tree, nics: 16, tor_nics: 2, pod_tors: 2, pod_aggs: 2, "
+	 "cores: 4, link_rate: 100Gb/s}\ntransport: {evs: 16}\n"
+	 "traffic: {kind: permutation, bytes: 200kB}\n",
+	 RUN_DONE},
+	{"ring out of time",
+	 "name: a\n" RACKS "traffic: {kind: ring, collective: all_reduce, ranks: 48, bytes: 4MiB, "
+	 "channels: 4}\nlimits: {time: 60us}\n",
+	 RUN_TIME},
+};
+
+// ---------------------------------------------------------------- running
+
+static void build(struct rig *rig, const char *yaml, uint32_t shards,
+		  const struct sim_options *options)
+{
+	struct stage *stage = &rig->stage;
+	memset(rig, 0, sizeof(*rig));
+	int rc = scenario_parse(&rig->scenario, "test", yaml, strlen(yaml), NULL, 0, &rig->refusal);
+	if (rc == 0) {
+		stage->memory_bytes = rig->scenario.memory_bytes_max;
+		stage->memory = memory_reserve(stage->memory_bytes);
+		assert_non_null(stage->memory);
+		arena_init(&stage->arena, stage->memory, stage->memory_bytes);
+		rc = world_build_shards(&stage->world, &stage->arena, &rig->scenario, NULL, 0,
+					shards, &rig->refusal);
+	}
+	if (rc == 0)
+		rc = sim_create(&stage->sim, &stage->world, options, &rig->refusal);
+	if (rc < 0)
+		fail_msg("refused: %s", rig->refusal.text);
+	assert_int_equal(stage->world.shard_count, shards);
+	rig->outcome = stage->world.outcome;
+}
+
+static void build_and_run(struct rig *rig, const char *yaml, uint32_t shards)
+{
+	static const struct sim_options options;
+	build(rig, yaml, shards, &options);
+	sim_run(rig->stage.sim, &rig->run);
+}
+
+// ---------------------------------------------------------------- comparing
+
+static void same_hist(const struct hist *a, const struct hist *b)
+{
+	assert_int_equal(a->total, b->total);
+	assert_int_equal(a->over, b->over);
+	assert_int_equal(a->sum, b->sum);
+	assert_int_equal(a->min, b->min);
+	assert_int_equal(a->max, b->max);
+	assert_int_equal(a->cells, b->cells);
+	assert_memory_equal(a->counts, b->counts, a->cells * sizeof(*a->counts));
+}
+
+static void same_collective(const struct outcome_collective *a, const struct outcome_collective *b)
+{
+	assert_int_equal(a->group, b->group);
+	assert_int_equal(a->bucket, b->bucket);
+	assert_int_equal(a->start_ps, b->start_ps);
+	assert_int_equal(a->end_ps, b->end_ps);
+	assert_int_equal(a->whole_ps, b->whole_ps);
+	assert_int_equal(a->whole_error_ps, b->whole_error_ps);
+	assert_int_equal(a->busbw_bytes_per_s, b->busbw_bytes_per_s);
+}
+
+static void same_outcome(const struct rig *rig, const struct rig *other)
+{
+	const struct outcome *a = rig->outcome, *b = other->outcome;
+	assert_memory_equal(&a->transport, &b->transport, sizeof(a->transport));
+	assert_memory_equal(&a->fabric, &b->fabric, sizeof(a->fabric));
+	assert_memory_equal(a->dropped, b->dropped, sizeof(a->dropped));
+	assert_memory_equal(a->dropped_at_host, b->dropped_at_host, sizeof(a->dropped_at_host));
+	assert_memory_equal(a->plane_bytes_nic_max, b->plane_bytes_nic_max,
+			    sizeof(a->plane_bytes_nic_max));
+	for (int pair = 0; pair < PAIR_CLASS_COUNT; pair++)
+		same_hist(&a->message_ns[pair], &b->message_ns[pair]);
+	same_hist(&a->flow_ns, &b->flow_ns);
+	uint32_t flows = rig->stage.world.flow_count;
+	assert_int_equal(flows, other->stage.world.flow_count);
+	assert_memory_equal(a->flow_end_ps, b->flow_end_ps, flows * sizeof(*a->flow_end_ps));
+	assert_int_equal(a->collective_count, b->collective_count);
+	for (uint32_t i = 0; i < a->collective_count; i++)
+		same_collective(&a->collectives[i], &b->collectives[i]);
+	assert_int_equal(a->end_ps, b->end_ps);
+	assert_int_equal(a->credits_sent, b->credits_sent);
+}
+
+static void same_run(const struct rig *rig, const struct rig *other)
+{
+	const struct run *a = &rig->run, *b = &other->run;
+	assert_int_equal(a->end, b->end);
+	assert_int_equal(a->digest, b->digest);
+	assert_int_equal(a->now_ps, b->now_ps);
+	assert_int_equal(a->sent, b->sent);
+	assert_int_equal(a->delivered, b->delivered);
+	assert_int_equal(a->held, b->held);
+	assert_int_equal(a->hops, b->hops);
+	assert_int_equal(a->data_packets, b->data_packets);
+	assert_int_equal(a->windows, b->windows);
+	assert_int_equal(a->visits, b->visits);
+	assert_memory_equal(a->dropped, b->dropped, sizeof(a->dropped));
+}
+
+// ---------------------------------------------------------------- tests
+
+static void a_result_does_not_depend_on_the_number_of_shards(void **state)
+{
+	static const uint32_t numbers[] = {2, 3, 7, WORLD_SHARDS_MAX};
+	static struct rig whole, cut;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		build_and_run(&whole, cases[i].yaml, 1);
+		printf("%-26s %016llx\n", cases[i].name, (unsigned long long)whole.run.digest);
+		assert_int_equal(whole.run.end, cases[i].end);
+		assert_true(whole.outcome->message_ns[PAIR_ACROSS_T1].total > 0);
+		assert_int_equal(world_is_done(&whole.stage.world), cases[i].end == RUN_DONE);
+		for (size_t n = 0; n < sizeof(numbers) / sizeof(*numbers); n++) {
+			build_and_run(&cut, cases[i].yaml, numbers[n]);
+			same_run(&cut, &whole);
+			same_outcome(&cut, &whole);
+			assert_int_equal(world_is_done(&cut.stage.world), cases[i].end == RUN_DONE);
+			stage_free(&cut.stage);
+		}
+		stage_free(&whole.stage);
+	}
+}
+
+static void adding_up_again_changes_nothing(void **state)
+{
+	static struct rig whole, cut;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		build_and_run(&whole, cases[i].yaml, 1);
+		build_and_run(&cut, cases[i].yaml, 3);
+		world_collect(&cut.stage.world);
+		same_outcome(&cut, &whole);
+		world_collect(&whole.stage.world);
+		world_collect(&cut.stage.world);
+		same_outcome(&cut, &whole);
+		stage_free(&cut.stage);
+		stage_free(&whole.stage);
+	}
+}
+
+// A run that is asked to stop ends after its window and adds up what there is; then it goes on.
+static void windows_may_be_added_up_one_by_one(void **state)
+{
+	enum { WINDOWS = 60 };
+	static struct rig whole, cut;
+	volatile sig_atomic_t stop;
+	const struct sim_options options = {.stop = &stop};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		build(&whole, cases[i].yaml, 1, &options);
+		build(&cut, cases[i].yaml, 3, &options);
+		stop = 1;
+		for (int window = 0; window < WINDOWS; window++) {
+			sim_run(whole.stage.sim, &whole.run);
+			sim_run(cut.stage.sim, &cut.run);
+			same_run(&cut, &whole);
+			same_outcome(&cut, &whole);
+		}
+		assert_int_equal(whole.run.end, RUN_INTERRUPTED);
+		stop = 0;
+		sim_run(whole.stage.sim, &whole.run);
+		sim_run(cut.stage.sim, &cut.run);
+		assert_int_equal(cut.run.end, cases[i].end);
+		same_run(&cut, &whole);
+		same_outcome(&cut, &whole);
+		stage_free(&cut.stage);
+		stage_free(&whole.stage);
+	}
+}
+
+// 128 racks, of which a sample runs one group: most hosts and many switches have nothing to do.
+static void a_sample_of_a_model_is_the_same_in_shards(void **state)
+{
+	static struct rig whole, cut;
+	char *text = rig_text("azure-gb200-llama405b");
+	const char *sample = strstr(text, "sample:"), *inputs = strstr(text, "inputs:");
+	const char *limits = strstr(text, "limits:");
+	assert_true(sample != NULL && inputs > sample && limits > inputs);
+	static char yaml[16384];
+	snprintf(yaml, sizeof(yaml), "%.*ssample: {groups: 1, steps: 1, fill: 1, buckets: 1}\n%s",
+		 (int)(sample - text), text, limits);
+	free(text);
+	build_and_run(&whole, yaml, 1);
+	assert_int_equal(whole.run.end, RUN_DONE);
+	assert_true(whole.outcome->collectives[0].whole_ps > 0);
+	build_and_run(&cut, yaml, 3);
+	same_run(&cut, &whole);
+	same_outcome(&cut, &whole);
+	stage_free(&cut.stage);
+	stage_free(&whole.stage);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_result_does_not_depend_on_the_number_of_shards),
+		cmocka_unit_test(adding_up_again_changes_nothing),
+		cmocka_unit_test(windows_may_be_added_up_one_by_one),
+		cmocka_unit_test(a_sample_of_a_model_is_the_same_in_shards),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

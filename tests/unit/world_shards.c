@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a world is dealt out to threads: every machine in one shard, hosts writing into the record of
+// their own, equal work for each, and nothing that two threads write in one cache line.
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "build.h"
+#include "host.h"
+
+struct built {
+	struct scenario scenario;
+	struct arena arena;
+	struct world world;
+	struct refusal refusal;
+};
+
+#define MEMORY_BYTES (UINT64_C(256) << 20)
+
+static int try_build(struct built *built, const char *yaml, uint32_t shards)
+{
+	memset(built, 0, sizeof(*built));
+	int rc = scenario_parse(&built->scenario, "test", yaml, strlen(yaml), NULL, 0,
+				&built->refusal);
+	if (rc < 0)
+		fail_msg("refused: %s", built->refusal.text);
+	void *memory = aligned_alloc(4096, MEMORY_BYTES);
+	assert_non_null(memory);
+	memset(memory, 0, MEMORY_BYTES);
+	arena_init(&built->arena, memory, MEMORY_BYTES);
+	return world_build_shards(&built->world, &built->arena, &built->scenario, NULL, 0, shards,
+				  &built->refusal);
+}
+
+static void build(struct built *built, const char *yaml, uint32_t shards)
+{
+	if (try_build(built, yaml, shards) < 0)
+		fail_msg("refused: %s", built->refusal.text);
+}
+
+static void tear_down(struct built *built)
+{
+	free(built->arena.base);
+}
+
+static const char permutation[] =
+	"name: a\nfabric: {topology: clos, nics: 64, nics_per_t0: 16, t1_count: 8, planes: 2}\n"
+	"transport: {evs: 32, mpr: 256}\nlimits: {packets: 4096}\n"
+	"traffic: {kind: permutation, bytes: 100kB}\n";
+
+static const char ring[] =
+	"name: a\nfabric: {topology: clos, nics: 64, nics_per_host: 4, nics_per_t0: 16, t1_count: "
+	"8, planes: 2}\n"
+	"scaleup: {rate: 450GB/s, delay: 900ns}\n"
+	"transport: {evs: 32, mpr: 256}\nlimits: {packets: 4096}\n"
+	"traffic: {kind: ring, collective: all_reduce, ranks: 64, bytes: 4MiB, channels: 1}\n";
+
+static const char few_busy[] =
+	"name: a\nfabric: {topology: clos, nics: 64, nics_per_t0: 16, t1_count: 8, planes: 2}\n"
+	"transport: {evs: 32, mpr: 256}\nlimits: {packets: 4096}\n"
+	"traffic:\n  kind: flows\n  flows:\n"
+	"    - {from: 0, to: 5, bytes: 1MB}\n    - {from: 1, to: 4, bytes: 1MB}\n"
+	"    - {from: 2, to: 3, bytes: 1MB}\n    - {from: 6, to: 7, bytes: 1MB}\n";
+
+// ---------------------------------------------------------------- tests
+
+static void a_number_of_shards_out_of_range_is_refused(void **state)
+{
+	static struct built built;
+	static const uint32_t wrong[] = {0, WORLD_SHARDS_MAX + 1, UINT32_MAX};
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		assert_int_equal(try_build(&built, permutation, wrong[i]), -EINVAL);
+		assert_non_null(strstr(built.refusal.text, "shards"));
+		tear_down(&built);
+	}
+}
+
+static void ports_of(const struct world *world, uint32_t first, uint32_t end, uint32_t *ret)
+{
+	memset(ret, 0, WORLD_SHARDS_MAX * sizeof(*ret));
+	for (uint32_t m = first; m < end; m++) {
+		assert_true(world->shard_of[m] < world->shard_count);
+		ret[world->shard_of[m]] += world->machines[m].port_count;
+	}
+}
+
+// No shard has more than its share and one machine.
+static void equal_shares(const struct world *world, uint32_t first, uint32_t end)
+{
+	uint32_t ports[WORLD_SHARDS_MAX], most = 0, whole = 0;
+	for (uint32_t m = first; m < end; m++) {
+		whole += world->machines[m].port_count;
+		if (world->machines[m].port_count > most)
+			most = world->machines[m].port_count;
+	}
+	ports_of(world, first, end, ports);
+	for (uint32_t shard = 0; shard < world->shard_count; shard++)
+		assert_true(ports[shard] < whole / world->shard_count + 1 + most);
+}
+
+static void hosts_and_switches_are_dealt_out_evenly(void **state)
+{
+	static struct built built;
+	static const char *const yamls[] = {permutation, ring};
+	for (uint32_t shards = 1; shards <= WORLD_SHARDS_MAX; shards++) {
+		for (size_t i = 0; i < sizeof(yamls) / sizeof(*yamls); i++) {
+			build(&built, yamls[i], shards);
+			const struct world *world = &built.world;
+			uint32_t hosts = world->topology.hosts;
+			equal_shares(world, 0, hosts);
+			equal_shares(world, hosts, world->machine_count);
+			for (uint32_t host = 1; host < hosts; host++)
+				assert_in_range(world->shard_of[host], world->shard_of[host - 1],
+						world->shard_of[host - 1] + 1);
+			tear_down(&built);
+		}
+	}
+}
+
+static void hosts_without_work_do_not_count(void **state)
+{
+	static struct built built;
+	build(&built, few_busy, 2);
+	const struct world *world = &built.world;
+	for (uint32_t host = 0; host < 8; host++) // two flow ends in four, wherever they are
+		assert_int_equal(world->shard_of[host], host / 4);
+	uint32_t busy[2] = {0};
+	for (uint32_t i = 0; i < world->topology.switch_count; i++)
+		if (world->topology.switches[i].route.low == 0)
+			busy[world->shard_of[world->topology.hosts + i]]++;
+	assert_true(busy[0] > 0 && busy[1] > 0);
+	tear_down(&built);
+}
+
+static void a_switch_is_near_its_hosts_when_there_is_room(void **state)
+{
+	static struct built built;
+	build(&built, permutation, 4);
+	const struct world *world = &built.world;
+	for (uint32_t i = 0; i < world->topology.switch_count; i++) {
+		const struct switch_plan *plan = &world->topology.switches[i];
+		if (plan->tier == 0)
+			assert_int_equal(world->shard_of[world->topology.hosts + i], plan->index);
+	}
+	tear_down(&built);
+}
+
+static void a_host_writes_into_the_record_of_its_shard(void **state)
+{
+	static struct built built;
+	build(&built, ring, 3);
+	const struct world *world = &built.world;
+	for (uint32_t host = 0; host < world->topology.hosts; host++) {
+		const struct record *record = world->records[world->shard_of[host]];
+		assert_ptr_equal(world->hosts[host]->record, record);
+		assert_ptr_not_equal(record->outcome, world->outcome);
+	}
+	for (uint32_t a = 0; a < 3; a++) {
+		for (uint32_t b = 0; b < a; b++) {
+			const struct record *one = world->records[a], *two = world->records[b];
+			assert_ptr_not_equal(one, two);
+			assert_ptr_not_equal(one->outcome, two->outcome);
+			assert_ptr_not_equal(one->clocks, two->clocks);
+			assert_ptr_not_equal(one->clocks[0].front_ps, two->clocks[0].front_ps);
+			assert_ptr_not_equal(one->outcome->flow_ns.counts,
+					     two->outcome->flow_ns.counts);
+		}
+	}
+	tear_down(&built);
+}
+
+// Blocks are drawn upwards and each begins where one shard's end.
+static void what_shards_write_lies_in_lines_of_their_own(void **state)
+{
+	static struct built built;
+	build(&built, ring, 3);
+	const struct world *world = &built.world;
+	for (uint32_t shard = 0; shard < 3; shard++)
+		assert_int_equal((uintptr_t)world->records[shard] % SHARD_PAGE_BYTES, 0);
+	for (uint32_t host = 1; host < world->topology.hosts; host++) {
+		if (world->shard_of[host] == world->shard_of[host - 1])
+			continue;
+		assert_int_equal((uintptr_t)world->hosts[host] % SHARD_PAGE_BYTES, 0);
+		// The last rank of the host before ends in another line than this one's first.
+		const struct world_host *before = world->hosts[host - 1];
+		uintptr_t last = (uintptr_t)before->ranks[before->rank_count - 1].ring;
+		uintptr_t first = (uintptr_t)world->hosts[host]->ranks[0].to;
+		assert_int_equal(first % SHARD_LINE_BYTES, 0);
+		assert_true(first > last);
+	}
+	tear_down(&built);
+}
+
+static void one_shard_costs_no_memory_but_its_map(void **state)
+{
+	static struct built built;
+	build(&built, permutation, 1);
+	const struct world *world = &built.world;
+	assert_ptr_equal(world->records[0]->outcome, world->outcome);
+	for (uint32_t m = 0; m < world->machine_count; m++)
+		assert_int_equal(world->shard_of[m], 0);
+	size_t whole = built.arena.used;
+	tear_down(&built);
+	build(&built, permutation, 2);
+	size_t hists = (PAIR_CLASS_COUNT + 1) * built.world.outcome->flow_ns.cells *
+		sizeof(uint64_t);
+	assert_true(built.arena.used >= whole + 2 * hists);
+	assert_true(built.arena.used < whole + 2 * hists + 16 * SHARD_PAGE_BYTES);
+	tear_down(&built);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_number_of_shards_out_of_range_is_refused),
+		cmocka_unit_test(hosts_and_switches_are_dealt_out_evenly),
+		cmocka_unit_test(hosts_without_work_do_not_count),
+		cmocka_unit_test(a_switch_is_near_its_hosts_when_there_is_room),
+		cmocka_unit_test(a_host_writes_into_the_record_of_its_shard),
+		cmocka_unit_test(what_shards_write_lies_in_lines_of_their_own),
+		cmocka_unit_test(one_shard_costs_no_memory_but_its_map),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
