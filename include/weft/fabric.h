@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Switches, ports, routes and topologies as plain data, the scale-up domain inside a rack, and the
-// timeline of faults.
+// Switches, ports, routes and topologies as plain data, the scale-up domain inside a rack, places
+// of links, and the timeline of faults.
 #pragma once
 
 #include <stdbool.h>
@@ -173,30 +173,41 @@ int scaleup_init(struct scaleup *scaleup, struct arena *arena, const struct scal
 ps_t scaleup_send(struct scaleup *scaleup, uint32_t from, uint32_t to, uint64_t bytes, ps_t now,
 		  ps_t *ret_sent);
 
-// ---------------------------------------------------------------- faults
+// ---------------------------------------------------------------- places and faults
+
+enum link_where {
+	LINK_AT_NIC,   // the cable of NIC `index`, plane `plane`
+	LINK_AT_TRUNK, // the cable at up port `port` of T0 `index` in plane `plane`
+	LINK_AT_PLANE, // every cable of plane `plane`
+	LINK_AT_ALL,   // every cable
+};
+
+// Links as a person names them: where a fault strikes, where a tap listens. In any topology a T0 is
+// the lowest switch.
+struct link_place {
+	enum link_where where;
+	uint32_t index, plane, port;
+};
+
+// Whether link `link` is at `place`. Used while building.
+bool link_place_hits(const struct link_place *place, const struct topology *topology,
+		     uint32_t link);
+
+// -EINVAL with a reason when the place does not exist in this topology.
+int link_place_check(const struct link_place *place, const struct topology *topology,
+		     struct refusal *refusal);
 
 enum fault_kind { FAULT_LINK_DOWN, FAULT_LOSS };
-
-enum fault_where {
-	FAULT_AT_NIC,	// the cable of NIC `index`, plane `plane`
-	FAULT_AT_TRUNK, // the cable at up port `port` of T0 `index` in plane `plane`
-	FAULT_AT_PLANE, // every cable of plane `plane`
-	FAULT_AT_ALL,	// every cable
-};
 
 // One line of the timeline. Both directions of the cable are hit.
 struct fault {
 	enum fault_kind kind;
-	enum fault_where where;
-	uint32_t index, plane, port;
+	struct link_place at;
 	ps_t from_ps, until_ps; // until PS_NEVER = for good
 	uint32_t loss_ppb;	// FAULT_LOSS: lost packets per 10^9
 };
 
-// Whether `fault` hits link `link`. Used while building.
-bool fault_hits(const struct fault *fault, const struct topology *topology, uint32_t link);
-
-// -EINVAL with a reason when the place of a fault does not exist in this topology.
+// -EINVAL with a reason when the fault's figures are none, or its place does not exist.
 int fault_check(const struct fault *fault, const struct topology *topology,
 		struct refusal *refusal);
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <weft/fabric.h>
@@ -22,6 +23,7 @@
 #define SCENARIO_PATH_BYTES 256
 #define SCENARIO_FAULTS_MAX 64
 #define SCENARIO_FLOWS_MAX 4096
+#define SCENARIO_TAPS_MAX 64
 
 enum traffic_kind {
 	TRAFFIC_FLOWS,
@@ -55,6 +57,36 @@ struct scenario_input {
 	char text[200];
 };
 
+enum frames_ev_place { FRAMES_EV_PORT_HIGH, FRAMES_EV_PORT_LOW }; // as enum wire_ev_place
+
+// How packets look as bytes where a run has frames. Without frames nothing of it matters.
+struct frames_config {
+	uint8_t ip_version;	    // 4 or 6
+	uint8_t ev_place;	    // enum frames_ev_place, of IPv6
+	uint16_t udp_port;	    // 4791 or 4971
+	bool trim_rewrites_lengths; // IP and UDP lengths follow a trim
+	bool has_udp_checksum;	    // otherwise it is 0
+};
+
+// What a capture keeps of each frame.
+struct capture_config {
+	bool is_headers_only;
+	uint32_t snap_bytes; // 0 = whole frames
+};
+
+enum tap_direction {
+	TAP_BOTH,
+	TAP_UP,	  // away from the NICs
+	TAP_DOWN, // towards them
+};
+
+// A place that a capture listens at, from one time until before another.
+struct tap {
+	struct link_place at;
+	enum tap_direction direction;
+	ps_t from_ps, until_ps; // until PS_NEVER = for good
+};
+
 struct scenario {
 	char name[SCENARIO_NAME_BYTES];
 	char description[256];
@@ -68,7 +100,12 @@ struct scenario {
 	uint32_t fault_count;
 	struct fault faults[SCENARIO_FAULTS_MAX];
 	uint32_t fault_lines[SCENARIO_FAULTS_MAX]; // line of each fault in the file
-	struct flow flows[SCENARIO_FLOWS_MAX];	   // behind traffic.flows
+	struct frames_config frames;
+	struct capture_config capture;
+	uint32_t tap_count;
+	struct tap taps[SCENARIO_TAPS_MAX];
+	uint32_t tap_lines[SCENARIO_TAPS_MAX];
+	struct flow flows[SCENARIO_FLOWS_MAX]; // behind traffic.flows
 	uint32_t input_count;
 	struct scenario_input inputs[SCENARIO_INPUTS_MAX];
 	// limits
@@ -181,6 +218,16 @@ int world_build(struct world *ret, struct arena *arena, const struct scenario *s
 int world_build_shards(struct world *ret, struct arena *arena, const struct scenario *scenario,
 		       const char *trace_text, size_t trace_bytes, uint32_t shards,
 		       struct refusal *refusal);
+
+#define WORLD_CABLE_NAME_BYTES 64 // holds every cable's name
+
+// Name of a cable (its index in world->cables) for people: "nic 3 plane 1 > t0 0", "t0 0 up 5 plane
+// 1 > t1 5". Unique in the world; docs/scenario.md says how to read it. Cut to `bytes`, at least 1.
+void world_cable_name(const struct world *world, uint32_t cable, char *ret, size_t bytes);
+
+// Whether a tap of the scenario listens on a cable at time `at`, or at any time.
+bool world_cable_is_tapped(const struct world *world, uint32_t cable, ps_t at);
+bool world_cable_has_tap(const struct world *world, uint32_t cable);
 
 // Wire bytes of the largest packet.
 uint32_t world_packet_bytes_max(const struct world *world);

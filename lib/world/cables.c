@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cables of a world: two for each link, each with the faults of the timeline that hit it.
+// The cables of a world: two for each link, each with the faults of the timeline that hit it; how
+// they are called, and which of them are tapped. Cable 2 * link leads away from the NICs, the next
+// one back.
 
 #include <errno.h>
 
@@ -26,6 +28,32 @@ static int check_faults(struct world *world, struct refusal *refusal)
 	return 0;
 }
 
+static int check_tap(const struct world *world, const struct tap *tap, struct refusal *refusal)
+{
+	if (tap->direction > TAP_DOWN)
+		return refuse(refusal, -EINVAL, "unknown direction of a tap %", tap->direction, 0,
+			      0);
+	if (tap->from_ps < 0 || tap->until_ps <= tap->from_ps)
+		return refuse(refusal, -EINVAL,
+			      "a tap must end after it begins: it is from % to % ps", tap->from_ps,
+			      tap->until_ps, 0);
+	return link_place_check(&tap->at, &world->topology, refusal);
+}
+
+static int check_taps(struct world *world, struct refusal *refusal)
+{
+	const struct scenario *scenario = world->scenario;
+	for (uint32_t i = 0; i < scenario->tap_count; i++) {
+		int rc = check_tap(world, &scenario->taps[i], refusal);
+		if (rc < 0) {
+			if (refusal != NULL)
+				refusal->line = scenario->tap_lines[i];
+			return rc;
+		}
+	}
+	return 0;
+}
+
 // How many faults hit link `link`; they are written to `ret` when that is not NULL.
 static uint32_t faults_of(const struct world *world, uint32_t link, struct cable_fault *ret)
 {
@@ -33,7 +61,7 @@ static uint32_t faults_of(const struct world *world, uint32_t link, struct cable
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < scenario->fault_count; i++) {
 		const struct fault *fault = &scenario->faults[i];
-		if (!fault_hits(fault, &world->topology, link))
+		if (!link_place_hits(&fault->at, &world->topology, link))
 			continue;
 		if (ret != NULL)
 			ret[count] = (struct cable_fault){fault->kind, fault->from_ps,
@@ -103,6 +131,8 @@ int cables_build(struct world *world, struct refusal *refusal)
 {
 	const struct topology *topology = &world->topology;
 	int rc = check_faults(world, refusal);
+	if (rc == 0)
+		rc = check_taps(world, refusal);
 	if (rc < 0)
 		return rc;
 	uint64_t hits = 0;
@@ -133,4 +163,106 @@ int cables_build(struct world *world, struct refusal *refusal)
 			(int64_t)departures, world->window_ps, 0);
 	world->departures_max = (uint32_t)departures;
 	return 0;
+}
+
+// ---------------------------------------------------------------- taps
+
+static bool tap_hits(const struct world *world, const struct tap *tap, uint32_t cable)
+{
+	bool is_up = cable % 2 == 0;
+	if (tap->direction != TAP_BOTH && is_up != (tap->direction == TAP_UP))
+		return false;
+	return link_place_hits(&tap->at, &world->topology, cable / 2);
+}
+
+bool world_cable_is_tapped(const struct world *world, uint32_t cable, ps_t at)
+{
+	const struct scenario *scenario = world->scenario;
+	check(cable < world->cable_count);
+	for (uint32_t i = 0; i < scenario->tap_count; i++) {
+		const struct tap *tap = &scenario->taps[i];
+		if (at >= tap->from_ps && at < tap->until_ps && tap_hits(world, tap, cable))
+			return true;
+	}
+	return false;
+}
+
+bool world_cable_has_tap(const struct world *world, uint32_t cable)
+{
+	const struct scenario *scenario = world->scenario;
+	check(cable < world->cable_count);
+	for (uint32_t i = 0; i < scenario->tap_count; i++)
+		if (tap_hits(world, &scenario->taps[i], cable))
+			return true;
+	return false;
+}
+
+// ---------------------------------------------------------------- names
+
+struct name {
+	char *at, *end; // end: where the last NUL may stand
+};
+
+static void put_word(struct name *name, const char *word)
+{
+	for (; *word != '\0' && name->at < name->end; word++)
+		*name->at++ = *word;
+}
+
+// A word and a number behind it.
+static void put_number(struct name *name, const char *word, uint32_t number)
+{
+	char digits[11];
+	char *at = digits + sizeof(digits) - 1;
+	*at = '\0';
+	do {
+		*--at = (char)('0' + number % 10);
+		number /= 10;
+	} while (number > 0);
+	put_word(name, word);
+	put_word(name, at);
+}
+
+static void put_switch(struct name *name, const struct switch_plan *plan)
+{
+	const char *const tiers[] = {"t0 ", "t1 ", "t2 "};
+	check(plan->tier < sizeof(tiers) / sizeof(*tiers));
+	put_number(name, tiers[plan->tier], plan->index);
+}
+
+// The end that is nearer to the NICs, in the words of a place in a scenario: it is the one that
+// names the link.
+static void put_lower(struct name *name, const struct topology *topology,
+		      const struct link_plan *link)
+{
+	if (link->tier == 0) {
+		uint32_t within = link->port_a / topology->planes;
+		put_number(name, "nic ", link->node_a * topology->nics_per_host + within);
+	} else {
+		const struct switch_plan *lower =
+			&topology->switches[link->node_a - topology->hosts];
+		put_switch(name, lower);
+		put_number(name, " up ", link->port_a - lower->route.up_first);
+	}
+	put_number(name, " plane ", link->plane);
+}
+
+void world_cable_name(const struct world *world, uint32_t cable, char *ret, size_t bytes)
+{
+	const struct topology *topology = &world->topology;
+	check(cable < world->cable_count && bytes > 0);
+	const struct link_plan *link = &topology->links[cable / 2];
+	const struct switch_plan *upper = &topology->switches[link->node_b - topology->hosts];
+	struct name name = {ret, ret + bytes - 1};
+	bool is_up = cable % 2 == 0;
+	if (is_up)
+		put_lower(&name, topology, link);
+	else
+		put_switch(&name, upper);
+	put_word(&name, " > ");
+	if (is_up)
+		put_switch(&name, upper);
+	else
+		put_lower(&name, topology, link);
+	*name.at = '\0';
 }

@@ -174,6 +174,21 @@ static int check_fabric(struct draft *draft)
 	return fabric->kind == TOPOLOGY_FAT_TREE ? check_fat_tree(draft) : check_clos(draft);
 }
 
+// A switch makes no packet longer: were a trim to leave more than the headers, one with little
+// payload would stay as it is, and trimmed packets would differ in size.
+static int check_trim(struct draft *draft)
+{
+	const struct fabric_config *fabric = &draft->scenario->fabric;
+	uint32_t header = draft->scenario->transport.header_bytes;
+	if (fabric->trim_on && fabric->trim_bytes > header)
+		return draft_refuse(draft,
+				    either_mark(draft, "queue.trim_bytes", "transport.header"),
+				    "queue.trim_bytes: %u B is above transport.header, %u B; a "
+				    "trim keeps only headers",
+				    fabric->trim_bytes, header);
+	return 0;
+}
+
 static int check_queue(struct draft *draft)
 {
 	const struct fabric_config *fabric = &draft->scenario->fabric;
@@ -197,12 +212,7 @@ static int check_queue(struct draft *draft)
 		return draft_refuse(draft, draft_mark(draft, "queue.bytes"),
 				    "queue.bytes: %llu B do not hold a full packet of %u B",
 				    (unsigned long long)fabric->queue_bytes, fabric->mtu_bytes);
-	if (fabric->trim_on && fabric->trim_bytes >= fabric->mtu_bytes)
-		return draft_refuse(draft,
-				    either_mark(draft, "queue.trim_bytes", "transport.payload"),
-				    "queue.trim_bytes: %u B is no less than a full packet, %u B",
-				    fabric->trim_bytes, fabric->mtu_bytes);
-	return 0;
+	return check_trim(draft);
 }
 
 static int check_timer(struct draft *draft)
@@ -237,6 +247,28 @@ static int check_transport(struct draft *draft)
 		return draft_refuse(draft, draft_mark(draft, "transport.mpr"),
 				    "transport.mpr: %u is not a power of two", transport->mpr);
 	return check_timer(draft);
+}
+
+// An EV is 32 bits, the upper ones drawn by each connection, and IPv4 has room for 16: what SACKs
+// and NACKs echo names no path then. A sender that learns of its paths, or knows a NACK by its EV,
+// is refused here; others do without.
+static int check_frames(struct draft *draft)
+{
+	const struct frames_config *frames = &draft->scenario->frames;
+	if (frames->ip_version == 5)
+		return draft_refuse(draft, draft_mark(draft, "wire.ip"),
+				    "wire.ip: 5 is not known here; it may be: 4, 6");
+	if (frames->udp_port != 4791 && frames->udp_port != 4971)
+		return draft_refuse(draft, draft_mark(draft, "wire.port"),
+				    "wire.port: %u is not known here; it may be: 4791, 4971",
+				    frames->udp_port);
+	const struct transport_config *transport = &draft->scenario->transport;
+	if (frames->ip_version == 4 && (transport->path_policy == PATH_MRC || transport->trim_nack))
+		return draft_refuse(draft, draft_mark(draft, "wire.ip"),
+				    "wire.ip: IPv4 carries 16 of an EV's 32 bits; it needs "
+				    "transport.path rotate or single, and transport.trim_nack "
+				    "false or queue.trim false");
+	return 0;
 }
 
 static int check_window(struct draft *draft)
@@ -336,7 +368,8 @@ static int check_traffic(struct draft *draft)
 int draft_check(struct draft *draft)
 {
 	static int (*const checks[])(struct draft *) = {
-		check_fabric, check_transport, check_queue, check_window, check_traffic,
+		check_fabric, check_transport, check_queue,
+		check_window, check_traffic,   check_frames,
 	};
 	for (uint32_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
 		int rc = checks[i](draft);

@@ -393,9 +393,10 @@ int document_read_element(struct draft *draft, yaml_document_t *document, const 
 				    "%s: a mapping of keys is expected, not %s", prefix,
 				    node_noun(node));
 	rc = read_mapping(draft, document, &level, prefix, base);
+	// a place may be a word or a section: settle_place() looks for either
 	for (int i = 0; keys[i].path != NULL && rc == 0; i++)
 		if (strncmp(keys[i].path, prefix, length) == 0 && !draft->is_given[i] &&
-		    scenario_key_is_required(&keys[i]) && strcmp(keys[i].path, "faults[].at") != 0)
+		    scenario_key_is_required(&keys[i]) && !scenario_section_exists(keys[i].path))
 			return draft_refuse(draft, document_mark(node), "%s is missing",
 					    keys[i].path);
 	return rc;

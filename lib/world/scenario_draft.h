@@ -62,7 +62,7 @@ struct mark document_mark(const yaml_node_t *node);
 
 // ---------------------------------------------------------------- scenario_list.c
 
-// Reads flows, faults and inputs, whose checks need the fabric's figures.
+// Reads flows, faults, taps and inputs, whose checks need the fabric's figures.
 int draft_read_lists(struct draft *draft, yaml_document_t *document);
 
 // ---------------------------------------------------------------- scenario_check.c

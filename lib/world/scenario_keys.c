@@ -27,6 +27,10 @@ static const char *const collective_words[] = {"reduce_scatter", "all_gather", "
 static const char *const form_words[] = {"pipelined", "barrier", NULL};
 static const char *const off_words[] = {"off", NULL};
 static const char *const fault_words[] = {"link_down", "loss", NULL};
+static const char *const ev_words[] = {"port-high", "port-low", NULL};
+static const char *const lengths_words[] = {"kept", "rewritten", NULL};
+static const char *const keep_words[] = {"whole", "headers", NULL};
+static const char *const direction_words[] = {"both", "up", "down", NULL};
 static const char *const all_words[] = {"all", NULL};
 static const char *const origin_words[] = {"fact", "assumed", "calibrated", NULL};
 
@@ -101,7 +105,8 @@ static const struct scenario_key keys[] = {
 	 SCENARIO(fabric.ecn_last_hop), 0, 1, NULL, flag_words, USE_ECN},
 	{"queue.trim", "flag", "true", "Whether a full queue trims packets instead of dropping.",
 	 SCENARIO(fabric.trim_on), 0, 1, NULL, flag_words, USE_ALWAYS},
-	{"queue.trim_bytes", "bytes", "142B", "What a trimmed packet occupies on the line.",
+	{"queue.trim_bytes", "bytes", "142B",
+	 "What a trimmed packet occupies on the line; at most transport.header.",
 	 SCENARIO(fabric.trim_bytes), 24, 65535, NULL, NULL, USE_TRIM},
 	{"queue.trim_choice", "word", "arriving",
 	 "Which packet a full queue trims: the arriving, the newest queued, or one of both by "
@@ -233,21 +238,60 @@ static const struct scenario_key keys[] = {
 	{"faults[].kind", "word", "required", "link_down, or loss: random loss of packets.",
 	 IN(struct fault, kind), 0, 0, NULL, fault_words, USE_ALWAYS},
 	{"faults[].at", "word", "required", "all: every cable; or a place, as the next keys say.",
-	 IN(struct fault, where), 0, 0, NULL, all_words, USE_ALWAYS},
+	 IN(struct fault, at.where), 0, 0, NULL, all_words, USE_ALWAYS},
 	{"faults[].at.nic", "count", "none", "With plane: the cable of that NIC.",
-	 IN(struct fault, index), 0, NICS_MAX, NULL, NULL, USE_ALWAYS},
+	 IN(struct fault, at.index), 0, NICS_MAX, NULL, NULL, USE_ALWAYS},
 	{"faults[].at.t0", "count", "none", "With up and plane: a cable above that T0 switch.",
-	 IN(struct fault, index), 0, NICS_MAX, NULL, NULL, USE_ALWAYS},
+	 IN(struct fault, at.index), 0, NICS_MAX, NULL, NULL, USE_ALWAYS},
 	{"faults[].at.up", "count", "none", "Up port of the T0 switch, from 0.",
-	 IN(struct fault, port), 0, NICS_MAX, NULL, NULL, USE_ALWAYS},
+	 IN(struct fault, at.port), 0, NICS_MAX, NULL, NULL, USE_ALWAYS},
 	{"faults[].at.plane", "count", "none", "Alone: every cable of that plane.",
-	 IN(struct fault, plane), 0, PLANES_MAX, NULL, NULL, USE_ALWAYS},
+	 IN(struct fault, at.plane), 0, PLANES_MAX, NULL, NULL, USE_ALWAYS},
 	{"faults[].from", "time", "0s", "When it begins.", IN(struct fault, from_ps), 0,
 	 1000 * SECOND, NULL, NULL, USE_ALWAYS},
 	{"faults[].until", "time", "never", "When it ends.", IN(struct fault, until_ps), 1,
 	 1000 * SECOND, "never", NULL, USE_ALWAYS},
 	{"faults[].probability", "share", "none", "Share of packets that a loss takes.",
 	 IN(struct fault, loss_ppb), 1, 1000000000, NULL, NULL, USE_ALWAYS},
+
+	{"wire.ip", "count", "6", "IP version of frames, where a run has frames: 4 or 6.",
+	 SCENARIO(frames.ip_version), 4, 6, NULL, NULL, USE_ALWAYS},
+	{"wire.port", "count", "4791", "UDP port of frames: 4791, or 4971.",
+	 SCENARIO(frames.udp_port), 1, 65535, NULL, NULL, USE_ALWAYS},
+	{"wire.ev", "word", "port-high",
+	 "Which half of an EV is the UDP source port; the flow label has the other: port-high, "
+	 "port-low.",
+	 SCENARIO(frames.ev_place), 0, 0, NULL, ev_words, USE_IPV6},
+	{"wire.trim_lengths", "word", "rewritten",
+	 "IP and UDP lengths of a trimmed frame: rewritten to what is left, or kept.",
+	 SCENARIO(frames.trim_rewrites_lengths), 0, 0, NULL, lengths_words, USE_ALWAYS},
+	{"wire.udp_checksum", "flag", "false",
+	 "Whether frames have a UDP checksum; else it is 0, for the ICRC covers more.",
+	 SCENARIO(frames.has_udp_checksum), 0, 1, NULL, flag_words, USE_ALWAYS},
+	{"capture.keep", "word", "whole", "What a capture keeps of a frame: whole, or headers.",
+	 SCENARIO(capture.is_headers_only), 0, 0, NULL, keep_words, USE_ALWAYS},
+	{"capture.snap", "bytes", "auto",
+	 "A capture keeps no more bytes of a frame; auto: all that capture.keep says.",
+	 SCENARIO(capture.snap_bytes), 64, 65535, "auto", NULL, USE_ALWAYS},
+	{"taps", "list", "none", "Where and when a capture listens.", 0, 0, 0, 0, NULL, NULL,
+	 USE_ALWAYS},
+	{"taps[].at", "word", "required", "all: every cable; or a place, as the next keys say.",
+	 IN(struct tap, at.where), 0, 0, NULL, all_words, USE_ALWAYS},
+	{"taps[].at.nic", "count", "none", "With plane: the cable of that NIC.",
+	 IN(struct tap, at.index), 0, NICS_MAX, NULL, NULL, USE_ALWAYS},
+	{"taps[].at.t0", "count", "none", "With up and plane: a cable above that T0 switch.",
+	 IN(struct tap, at.index), 0, NICS_MAX, NULL, NULL, USE_ALWAYS},
+	{"taps[].at.up", "count", "none", "Up port of the T0 switch, from 0.",
+	 IN(struct tap, at.port), 0, NICS_MAX, NULL, NULL, USE_ALWAYS},
+	{"taps[].at.plane", "count", "none", "Alone: every cable of that plane.",
+	 IN(struct tap, at.plane), 0, PLANES_MAX, NULL, NULL, USE_ALWAYS},
+	{"taps[].direction", "word", "both",
+	 "What is listened to: both, up (away from the NICs), down (towards them).",
+	 IN(struct tap, direction), 0, 0, NULL, direction_words, USE_ALWAYS},
+	{"taps[].from", "time", "0s", "When it begins.", IN(struct tap, from_ps), 0, 1000 * SECOND,
+	 NULL, NULL, USE_ALWAYS},
+	{"taps[].until", "time", "never", "When it ends.", IN(struct tap, until_ps), 1,
+	 1000 * SECOND, "never", NULL, USE_ALWAYS},
 
 	{"inputs", "list", "none", "Figures that a result rests on; it lists them.", 0, 0, 0, 0,
 	 NULL, NULL, USE_ALWAYS},

@@ -28,6 +28,7 @@ enum scenario_use {
 	USE_PIPELINED,
 	USE_MODEL,
 	USE_TRACE,
+	USE_IPV6,
 	USE_COUNT
 };
 

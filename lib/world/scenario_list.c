@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lists of a scenario: flows, faults, inputs. Each element is a mapping whose keys are in the
-// table like all others; what must fit together is checked element by element, because each has a
-// place of its own.
+// The lists of a scenario: flows, faults, taps, inputs. Each element is a mapping whose keys are in
+// the table like all others; what must fit together is checked element by element, because each has
+// a place of its own.
 
 #include <string.h>
 
@@ -56,49 +56,61 @@ static void count_t0(const struct fabric_config *fabric, uint32_t *ret_t0, uint3
 	*ret_up = is_clos ? fabric->t1_count * fabric->bundle : fabric->pod_aggs;
 }
 
+// ---------------------------------------------------------------- places
+
+// The keys of a place, in the list that it belongs to.
+struct place_keys {
+	const char *at, *nic, *t0, *up, *plane;
+};
+
+static const struct place_keys fault_keys = {"faults[].at", "faults[].at.nic", "faults[].at.t0",
+					     "faults[].at.up", "faults[].at.plane"};
+static const struct place_keys tap_keys = {"taps[].at", "taps[].at.nic", "taps[].at.t0",
+					   "taps[].at.up", "taps[].at.plane"};
+
 // Finds out what kind of place `at` names, from the keys that were given.
-static int settle_place(struct draft *draft, const yaml_node_t *node, struct fault *fault)
+static int settle_place(struct draft *draft, const yaml_node_t *node, const struct place_keys *keys,
+			struct link_place *place)
 {
-	bool has_all = draft_is_given(draft, "faults[].at");
-	bool has_nic = draft_is_given(draft, "faults[].at.nic");
-	bool has_t0 = draft_is_given(draft, "faults[].at.t0");
-	bool has_up = draft_is_given(draft, "faults[].at.up");
-	bool has_plane = draft_is_given(draft, "faults[].at.plane");
-	if (has_all)
-		fault->where = FAULT_AT_ALL;
+	bool has_nic = draft_is_given(draft, keys->nic);
+	bool has_t0 = draft_is_given(draft, keys->t0);
+	bool has_up = draft_is_given(draft, keys->up);
+	bool has_plane = draft_is_given(draft, keys->plane);
+	const char *first = has_nic ? keys->nic : has_t0 ? keys->t0 : keys->up;
+	if (draft_is_given(draft, keys->at))
+		place->where = LINK_AT_ALL;
 	else if (has_nic && has_plane && !has_t0 && !has_up)
-		fault->where = FAULT_AT_NIC;
+		place->where = LINK_AT_NIC;
 	else if (has_t0 && has_up && has_plane && !has_nic)
-		fault->where = FAULT_AT_TRUNK;
+		place->where = LINK_AT_TRUNK;
 	else if (has_plane && !has_nic && !has_t0 && !has_up)
-		fault->where = FAULT_AT_PLANE;
+		place->where = LINK_AT_PLANE;
 	else if (!has_nic && !has_t0 && !has_up)
-		return draft_refuse(draft, document_mark(node), "faults[].at is missing");
+		return draft_refuse(draft, document_mark(node), "%s is missing", keys->at);
 	else
-		return draft_refuse(draft,
-				    element_mark(draft, node,
-						 has_nic	  ? "faults[].at.nic"
-							 : has_t0 ? "faults[].at.t0"
-								  : "faults[].at.up"),
-				    "faults[].at: a place is all, {nic, plane}, {t0, up, plane} or "
-				    "{plane}");
+		return draft_refuse(draft, element_mark(draft, node, first),
+				    "%s: a place is all, {nic, plane}, {t0, up, plane} or {plane}",
+				    keys->at);
 	return 0;
 }
 
-static int check_place(struct draft *draft, const struct fault *fault)
+static int check_place(struct draft *draft, const struct place_keys *keys,
+		       const struct link_place *place)
 {
 	const struct fabric_config *fabric = &draft->scenario->fabric;
 	uint32_t t0_count, up_count;
 	count_t0(fabric, &t0_count, &up_count);
-	int rc = check_index(draft, "faults[].at.plane", fault->plane, fabric->planes);
+	int rc = check_index(draft, keys->plane, place->plane, fabric->planes);
 	if (rc == 0)
-		rc = check_index(draft, "faults[].at.nic", fault->index, fabric->nics);
+		rc = check_index(draft, keys->nic, place->index, fabric->nics);
 	if (rc == 0)
-		rc = check_index(draft, "faults[].at.t0", fault->index, t0_count);
+		rc = check_index(draft, keys->t0, place->index, t0_count);
 	if (rc == 0)
-		rc = check_index(draft, "faults[].at.up", fault->port, up_count);
+		rc = check_index(draft, keys->up, place->port, up_count);
 	return rc;
 }
+
+// ---------------------------------------------------------------- elements
 
 static int check_fault(struct draft *draft, const yaml_node_t *node, const struct fault *fault)
 {
@@ -113,7 +125,7 @@ static int check_fault(struct draft *draft, const yaml_node_t *node, const struc
 	if (fault->until_ps <= fault->from_ps)
 		return draft_refuse(draft, element_mark(draft, node, "faults[].until"),
 				    "faults[].until: a fault must end after it begins");
-	return check_place(draft, fault);
+	return check_place(draft, &fault_keys, &fault->at);
 }
 
 static int read_fault(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
@@ -122,7 +134,7 @@ static int read_fault(struct draft *draft, yaml_document_t *document, const yaml
 	struct fault *fault = &draft->scenario->faults[index];
 	int rc = document_read_element(draft, document, node, "faults[]", fault);
 	if (rc == 0)
-		rc = settle_place(draft, node, fault);
+		rc = settle_place(draft, node, &fault_keys, &fault->at);
 	if (rc != 0)
 		return rc;
 	if (fault->until_ps == 0)
@@ -130,6 +142,25 @@ static int read_fault(struct draft *draft, yaml_document_t *document, const yaml
 	draft->scenario->fault_lines[index] = document_mark(node).line;
 	draft->scenario->fault_count = index + 1;
 	return check_fault(draft, node, fault);
+}
+
+static int read_tap(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
+		    uint32_t index)
+{
+	struct tap *tap = &draft->scenario->taps[index];
+	int rc = document_read_element(draft, document, node, "taps[]", tap);
+	if (rc == 0)
+		rc = settle_place(draft, node, &tap_keys, &tap->at);
+	if (rc != 0)
+		return rc;
+	if (tap->until_ps == 0)
+		tap->until_ps = PS_NEVER;
+	draft->scenario->tap_lines[index] = document_mark(node).line;
+	draft->scenario->tap_count = index + 1;
+	if (tap->until_ps <= tap->from_ps)
+		return draft_refuse(draft, element_mark(draft, node, "taps[].until"),
+				    "taps[].until: a tap must end after it begins");
+	return check_place(draft, &tap_keys, &tap->at);
 }
 
 static int read_input(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
@@ -174,6 +205,8 @@ int draft_read_lists(struct draft *draft, yaml_document_t *document)
 				  "traffic.flows: at least one flow is needed");
 	if (rc == 0)
 		rc = read_list(draft, document, "faults", SCENARIO_FAULTS_MAX, read_fault);
+	if (rc == 0)
+		rc = read_list(draft, document, "taps", SCENARIO_TAPS_MAX, read_tap);
 	if (rc == 0)
 		rc = read_list(draft, document, "inputs", SCENARIO_INPUTS_MAX, read_input);
 	return rc;

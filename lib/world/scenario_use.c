@@ -71,6 +71,8 @@ bool scenario_use_holds(enum scenario_use use, const struct scenario *scenario)
 		return kind == TRAFFIC_MODEL;
 	case USE_TRACE:
 		return kind == TRAFFIC_TRACE;
+	case USE_IPV6:
+		return scenario->frames.ip_version != 4;
 	default:
 		return fabric_use_holds(use, scenario);
 	}
@@ -99,6 +101,7 @@ const char *scenario_use_name(enum scenario_use use)
 		[USE_PIPELINED] = "traffic.kind ring, model or trace with traffic.form pipelined",
 		[USE_MODEL] = "traffic.kind model",
 		[USE_TRACE] = "traffic.kind trace",
+		[USE_IPV6] = "wire.ip 6; IPv4 has no flow label",
 	};
 	return names[use];
 }
@@ -166,16 +169,18 @@ static const char *last_word(const char *path)
 
 const char *scenario_key_nearest(const char *path)
 {
-	static const char *const sections[] = {"fabric", "queue",   "scaleup", "transport",
-					       "cc",	 "traffic", "limits",  NULL};
+	static const char *const sections[] = {"fabric",  "queue",  "scaleup", "transport", "cc",
+					       "traffic", "limits", "wire",    "capture",   NULL};
 	const struct scenario_key *keys = scenario_keys();
 	const char *nearest = NULL;
 	uint32_t least = 4; // more edits than that are no misspelling
 	if (strlen(path) >= PATH_BYTES)
 		return NULL;
-	for (int i = 0; sections[i] != NULL; i++)
-		if (edit_distance(path, sections[i]) < 3 && strlen(path) > 2)
+	for (int i = 0; sections[i] != NULL; i++) {
+		uint32_t edits = edit_distance(path, sections[i]);
+		if (edits < 3 && 2 * edits < strlen(sections[i])) // `time` is no `wire`
 			return sections[i];
+	}
 	for (int i = 0; keys[i].path != NULL; i++) {
 		uint32_t edits = edit_distance(path, keys[i].path);
 		if (edits < least && edits < strlen(last_word(keys[i].path))) {

@@ -425,6 +425,7 @@ int value_store(void *base, const struct scenario_key *key, const struct scalar 
 	if (rc != 0)
 		return rc;
 	uint32_t value32 = (uint32_t)value;
+	uint16_t value16 = (uint16_t)value;
 	if (key->words != NULL && key->size == sizeof(const char *)) {
 		memcpy(field, &key->words[value], key->size); // the field holds the word itself
 	} else if (key->size == 8) {
@@ -432,8 +433,11 @@ int value_store(void *base, const struct scenario_key *key, const struct scalar 
 	} else if (key->size == 4) {
 		check(value == value32); // the table's maximum fits the field
 		memcpy(field, &value32, 4);
+	} else if (key->size == 2) {
+		check(value == value16);
+		memcpy(field, &value16, 2);
 	} else {
-		check(key->size == 1 && value <= 1);
+		check(key->size == 1 && value <= (key->words != NULL ? 1 : UINT8_MAX));
 		*field = (uint8_t)value;
 	}
 	return 0;

@@ -170,6 +170,19 @@ def faults(check):
     check.refused("65 faults", [check.file(lead + "  - {kind: loss, at: all, probability: 0.001%}\n" * 65)], ["input.yaml:69:", "64"])
 
 
+def taps(check):
+    lead = GOOD + "taps:\n"
+    for what, place in (
+        ("a NIC", "{nic: 8, plane: 0}"), ("a T0", "{t0: 2, up: 0, plane: 0}"), ("a T0's port", "{t0: 0, up: 2, plane: 0}"),
+        ("a plane", "{plane: 2}"),
+    ):
+        check.refused(f"a tap at {what} that does not exist", [check.file(lead + f"  - {{at: {place}}}\n")], "input.yaml:5:")
+    check.accepted("taps without a capture", [check.file(lead + "  - {at: all, direction: up}\n  - {at: {plane: 1}}\n")])
+    check.accepted("64 taps", [check.file(lead + "  - {at: all}\n" * 64)])
+    check.refused("65 taps", [check.file(lead + "  - {at: all}\n" * 65)], ["input.yaml:69:", "64"])
+    check.refused("taps on the command line", [check.file(GOOD), "--set", "taps=all"], "--set:1:1: ")
+
+
 def damages(text):
     """(what, damaged text, line that must be told) of a trace."""
     lines = text.split("\n")
@@ -244,7 +257,7 @@ def main():
         folder = pathlib.Path(name)
         folder.chmod(0o755)
         check = Refusals(folder)
-        for part in (files, broken_scenarios, options, worlds, faults, traces, folders):
+        for part in (files, broken_scenarios, options, worlds, faults, taps, traces, folders):
             part(check)
         print(f"{check.done} inputs, {check.failed} wrong")
     sys.exit(1 if check.failed else 0)

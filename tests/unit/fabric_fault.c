@@ -12,7 +12,7 @@ static uint32_t hits(const struct fault *fault, const struct link_plan **ret_lin
 {
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < topology.link_count; i++) {
-		if (fault_hits(fault, &topology, i)) {
+		if (link_place_hits(&fault->at, &topology, i)) {
 			*ret_link = &topology.links[i];
 			count++;
 		}
@@ -20,17 +20,17 @@ static uint32_t hits(const struct fault *fault, const struct link_plan **ret_lin
 	return count;
 }
 
-static struct fault fault_at(enum fault_where where)
+static struct fault fault_at(enum link_where where)
 {
-	return (struct fault){.kind = FAULT_LINK_DOWN, .where = where, .until_ps = PS_NEVER};
+	return (struct fault){.kind = FAULT_LINK_DOWN, .at.where = where, .until_ps = PS_NEVER};
 }
 
 static void a_nic_fault_hits_its_one_cable(void **)
 {
 	const struct link_plan *link = NULL;
-	struct fault fault = fault_at(FAULT_AT_NIC);
-	fault.index = 13; // host 3, its NIC 1
-	fault.plane = 1;
+	struct fault fault = fault_at(LINK_AT_NIC);
+	fault.at.index = 13; // host 3, its NIC 1
+	fault.at.plane = 1;
 	assert_int_equal(hits(&fault, &link), 1);
 	assert_int_equal(link->node_a, 3);
 	assert_int_equal(link->port_a, 1 * 2 + 1);
@@ -43,10 +43,10 @@ static void a_trunk_fault_hits_one_up_port(void **)
 	for (uint32_t plane = 0; plane < 2; plane++) {
 		for (uint32_t port = 0; port < 8; port++) {
 			const struct link_plan *link = NULL;
-			struct fault fault = fault_at(FAULT_AT_TRUNK);
-			fault.index = 2;
-			fault.plane = plane;
-			fault.port = port;
+			struct fault fault = fault_at(LINK_AT_TRUNK);
+			fault.at.index = 2;
+			fault.at.plane = plane;
+			fault.at.port = port;
 			assert_int_equal(hits(&fault, &link), 1);
 			assert_int_equal(link->tier, 1);
 			assert_int_equal(link->port_a, 8 + port);
@@ -59,11 +59,11 @@ static void a_trunk_fault_hits_one_up_port(void **)
 static void plane_and_all_hit_every_cable_there(void **)
 {
 	const struct link_plan *link = NULL;
-	struct fault fault = fault_at(FAULT_AT_PLANE);
-	fault.plane = 1;
+	struct fault fault = fault_at(LINK_AT_PLANE);
+	fault.at.plane = 1;
 	assert_int_equal(hits(&fault, &link), topology.link_count / 2);
 	assert_int_equal(link->plane, 1);
-	fault = fault_at(FAULT_AT_ALL);
+	fault = fault_at(LINK_AT_ALL);
 	assert_int_equal(hits(&fault, &link), topology.link_count);
 }
 
@@ -77,35 +77,35 @@ static void assert_check(struct fault fault, int expected)
 // The last place of each kind exists, the one after it does not.
 static void places_end_where_the_topology_ends(void **)
 {
-	struct fault fault = fault_at(FAULT_AT_NIC);
-	fault.index = 31;
-	fault.plane = 1;
+	struct fault fault = fault_at(LINK_AT_NIC);
+	fault.at.index = 31;
+	fault.at.plane = 1;
 	assert_check(fault, 0);
-	fault.index = 32;
+	fault.at.index = 32;
 	assert_check(fault, -EINVAL);
-	fault.index = 0;
-	fault.plane = 2;
+	fault.at.index = 0;
+	fault.at.plane = 2;
 	assert_check(fault, -EINVAL);
-	fault.where = FAULT_AT_ALL;
+	fault.at.where = LINK_AT_ALL;
 	assert_check(fault, 0);
-	fault.where = FAULT_AT_PLANE;
+	fault.at.where = LINK_AT_PLANE;
 	assert_check(fault, -EINVAL);
-	fault = fault_at(FAULT_AT_TRUNK);
-	fault.index = 3;
-	fault.port = 7;
+	fault = fault_at(LINK_AT_TRUNK);
+	fault.at.index = 3;
+	fault.at.port = 7;
 	assert_check(fault, 0);
-	fault.port = 8;
+	fault.at.port = 8;
 	assert_check(fault, -EINVAL);
-	fault.port = 0;
-	fault.index = 4;
+	fault.at.port = 0;
+	fault.at.index = 4;
 	assert_check(fault, -EINVAL);
-	fault.where = (enum fault_where)9;
+	fault.at.where = (enum link_where)9;
 	assert_check(fault, -EINVAL);
 }
 
 static void times_and_rates_are_checked(void **)
 {
-	struct fault fault = fault_at(FAULT_AT_ALL);
+	struct fault fault = fault_at(LINK_AT_ALL);
 	fault.from_ps = 5;
 	fault.until_ps = 5;
 	assert_check(fault, -EINVAL);
@@ -113,7 +113,7 @@ static void times_and_rates_are_checked(void **)
 	assert_check(fault, 0);
 	fault.from_ps = -1;
 	assert_check(fault, -EINVAL);
-	fault = fault_at(FAULT_AT_ALL);
+	fault = fault_at(LINK_AT_ALL);
 	fault.kind = FAULT_LOSS;
 	fault.loss_ppb = 1000000000;
 	assert_check(fault, 0);

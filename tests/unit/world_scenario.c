@@ -92,6 +92,14 @@ static void what_a_file_leaves_out_has_the_default(void **)
 	assert_ptr_equal(scenario.traffic.flows, scenario.flows);
 	assert_false(scenario.sample.is_on);
 	assert_int_equal(scenario.fault_count, 0);
+	assert_int_equal(scenario.frames.ip_version, 6);
+	assert_int_equal(scenario.frames.udp_port, 4791);
+	assert_int_equal(scenario.frames.ev_place, FRAMES_EV_PORT_HIGH);
+	assert_true(scenario.frames.trim_rewrites_lengths);
+	assert_false(scenario.frames.has_udp_checksum);
+	assert_false(scenario.capture.is_headers_only);
+	assert_int_equal(scenario.capture.snap_bytes, 0);
+	assert_int_equal(scenario.tap_count, 0);
 	assert_int_equal(scenario.memory_bytes_max, UINT64_C(8) << 30);
 	assert_int_equal(scenario.time_max_ps, 10 * PS_PER_S);
 }
@@ -137,20 +145,82 @@ static void lists_are_read_in_order(void **)
 	assert_int_equal(scenario.flows[1].bytes, 10);
 	assert_int_equal(scenario.flows[1].start_ps, 2 * PS_PER_US);
 	assert_int_equal(scenario.fault_count, 4);
-	assert_int_equal(scenario.faults[0].where, FAULT_AT_ALL);
+	assert_int_equal(scenario.faults[0].at.where, LINK_AT_ALL);
 	assert_int_equal(scenario.faults[0].loss_ppb, 1000000);
 	assert_int_equal(scenario.faults[0].until_ps, PS_NEVER);
-	assert_int_equal(scenario.faults[1].where, FAULT_AT_TRUNK);
-	assert_int_equal(scenario.faults[1].index, 1);
-	assert_int_equal(scenario.faults[1].port, 1);
+	assert_int_equal(scenario.faults[1].at.where, LINK_AT_TRUNK);
+	assert_int_equal(scenario.faults[1].at.index, 1);
+	assert_int_equal(scenario.faults[1].at.port, 1);
 	assert_int_equal(scenario.faults[1].until_ps, 2 * PS_PER_US);
 	assert_int_equal(scenario.fault_lines[1], 9);
-	assert_int_equal(scenario.faults[2].where, FAULT_AT_PLANE);
-	assert_int_equal(scenario.faults[3].where, FAULT_AT_NIC);
-	assert_int_equal(scenario.faults[3].index, 7);
+	assert_int_equal(scenario.faults[2].at.where, LINK_AT_PLANE);
+	assert_int_equal(scenario.faults[3].at.where, LINK_AT_NIC);
+	assert_int_equal(scenario.faults[3].at.index, 7);
 	assert_int_equal(scenario.input_count, 1);
 	assert_int_equal(scenario.inputs[0].origin, INPUT_CALIBRATED);
 	assert_string_equal(scenario.inputs[0].text, "fitted");
+}
+
+static void frames_and_captures_are_read(void **)
+{
+	parse_text(FABRIC TRAFFIC
+		   "wire: {port: 4971, ev: port-low, trim_lengths: kept, udp_checksum: true}\n"
+		   "capture: {keep: headers, snap: 128B}\n");
+	assert_int_equal(scenario.frames.ip_version, 6);
+	assert_int_equal(scenario.frames.udp_port, 4971);
+	assert_int_equal(scenario.frames.ev_place, FRAMES_EV_PORT_LOW);
+	assert_false(scenario.frames.trim_rewrites_lengths);
+	assert_true(scenario.frames.has_udp_checksum);
+	assert_true(scenario.capture.is_headers_only);
+	assert_int_equal(scenario.capture.snap_bytes, 128);
+}
+
+// An EV's upper half is not needed where the sender rotates without looking back.
+static void ipv4_is_read_where_half_an_ev_is_enough(void **)
+{
+	parse_text(FABRIC TRAFFIC "wire: {ip: 4}\ntransport: {path: rotate, trim_nack: false}\n");
+	assert_int_equal(scenario.frames.ip_version, 4);
+	parse_text(FABRIC TRAFFIC "wire: {ip: 4}\ntransport: {path: single}\n"
+				  "queue: {trim: false}\n");
+	assert_int_equal(scenario.frames.ip_version, 4);
+}
+
+static void taps_are_read_in_order(void **)
+{
+	parse_text(FABRIC TRAFFIC "taps:\n"
+				  "  - {at: all}\n"
+				  "  - at: {t0: 1, up: 1, plane: 0}\n"
+				  "    direction: up\n"
+				  "    from: 1us\n"
+				  "    until: 2us\n"
+				  "  - {at: {plane: 0}, direction: down, until: 3us}\n"
+				  "  - {at: {nic: 7, plane: 0}, direction: both, from: 4us}\n");
+	assert_int_equal(scenario.tap_count, 4);
+	assert_int_equal(scenario.taps[0].at.where, LINK_AT_ALL);
+	assert_int_equal(scenario.taps[0].direction, TAP_BOTH);
+	assert_int_equal(scenario.taps[0].from_ps, 0);
+	assert_int_equal(scenario.taps[0].until_ps, PS_NEVER);
+	assert_int_equal(scenario.taps[1].at.where, LINK_AT_TRUNK);
+	assert_int_equal(scenario.taps[1].at.index, 1);
+	assert_int_equal(scenario.taps[1].at.port, 1);
+	assert_int_equal(scenario.taps[1].direction, TAP_UP);
+	assert_int_equal(scenario.taps[1].from_ps, 1 * PS_PER_US);
+	assert_int_equal(scenario.taps[1].until_ps, 2 * PS_PER_US);
+	assert_int_equal(scenario.tap_lines[1], 5);
+	assert_int_equal(scenario.taps[2].at.where, LINK_AT_PLANE);
+	assert_int_equal(scenario.taps[2].direction, TAP_DOWN);
+	assert_int_equal(scenario.taps[3].at.where, LINK_AT_NIC);
+	assert_int_equal(scenario.taps[3].at.index, 7);
+	assert_int_equal(scenario.tap_lines[3], 10);
+}
+
+// A trimmed packet is as large as its headers at most, and nobody asks where nothing is trimmed.
+static void a_trim_may_keep_all_of_the_headers(void **)
+{
+	parse_text(FABRIC TRAFFIC "queue: {trim_bytes: 162B}\n");
+	assert_int_equal(scenario.fabric.trim_bytes, 162);
+	parse_text(FABRIC TRAFFIC "queue: {trim: false}\ntransport: {header: 64B}\n");
+	assert_int_equal(scenario.transport.header_bytes, 64);
 }
 
 static void an_alias_stands_for_its_anchor(void **)
@@ -341,6 +411,27 @@ static void the_documented_example_works(void **)
 	assert_int_equal(scenario.fault_count, 1);
 }
 
+// The first two blocks of YAML, one after the other: a scenario, and taps for it.
+static void the_documented_taps_fit_the_documented_example(void **)
+{
+	static char both[FILE_BYTES_MAX];
+	size_t used = 0;
+	source_read("docs/scenario.md");
+	const char *from = text;
+	for (uint32_t block = 0; block < 2; block++) {
+		from = strstr(from, "```yaml\n");
+		assert_non_null(from);
+		from += strlen("```yaml\n");
+		size_t bytes = (size_t)(strstr(from, "```") - from);
+		memcpy(both + used, from, bytes);
+		used += bytes;
+	}
+	parse_good(both, used, NULL, 0);
+	assert_string_equal(scenario.name, "first");
+	assert_int_equal(scenario.tap_count, 3);
+	assert_int_equal(scenario.capture.snap_bytes, 128);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -348,6 +439,10 @@ int main(void)
 		cmocka_unit_test(figures_that_rooms_share_are_copied),
 		cmocka_unit_test(a_leaf_spine_is_a_clos_with_one_plane),
 		cmocka_unit_test(lists_are_read_in_order),
+		cmocka_unit_test(frames_and_captures_are_read),
+		cmocka_unit_test(ipv4_is_read_where_half_an_ev_is_enough),
+		cmocka_unit_test(taps_are_read_in_order),
+		cmocka_unit_test(a_trim_may_keep_all_of_the_headers),
 		cmocka_unit_test(an_alias_stands_for_its_anchor),
 		cmocka_unit_test(a_flag_may_say_the_opposite_of_its_field),
 		cmocka_unit_test(an_assignment_replaces_the_value_of_the_file),
@@ -359,6 +454,7 @@ int main(void)
 		cmocka_unit_test(a_scenario_with_a_wrong_byte_is_read_or_refused),
 		cmocka_unit_test(the_documentation_lists_every_key_and_no_other),
 		cmocka_unit_test(the_documented_example_works),
+		cmocka_unit_test(the_documented_taps_fit_the_documented_example),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -113,6 +113,19 @@ static const struct broken broken_files[] = {
 	{"84-credits-too-few.yaml", 6, 43, "take more credits than slices"},
 	{"85-credits-of-barrier.yaml", 6, 50, "with traffic.form pipelined"},
 	{"86-window-below-packet.yaml", 9, 11, "sends nothing"},
+	{"87-wire-version.yaml", 8, 7, "it may be: 4, 6"},
+	{"88-wire-version-beyond.yaml", 8, 7, "too large; it may be 4 to 6"},
+	{"89-wire-port.yaml", 8, 9, "it may be: 4791, 4971"},
+	{"90-wire-ev-of-ipv4.yaml", 10, 3, "it needs wire.ip 6"},
+	{"91-wire-ev-word.yaml", 8, 7, "it may be: port-high, port-low"},
+	{"92-ipv4-with-mrc-paths.yaml", 7, 12, "16 of an EV's 32 bits"},
+	{"93-ipv4-with-nacks.yaml", 7, 12, "transport.trim_nack false"},
+	{"94-trim-lengths-word.yaml", 8, 17, "it may be: kept, rewritten"},
+	{"95-udp-checksum-word.yaml", 8, 17, "write true or false"},
+	{"96-capture-snap-short.yaml", 8, 9, "too small; it may be 64B to 65535B"},
+	{"97-tap-place.yaml", 8, 14, "taps[].at: a place is all, {nic, plane}"},
+	{"98-tap-ends-early.yaml", 10, 12, "taps[].until: a tap must end after it begins"},
+	{"99-trim-above-header.yaml", 9, 15, "above transport.header, 141 B"},
 };
 #define BROKEN_FILES (sizeof(broken_files) / sizeof(broken_files[0]))
 
@@ -155,11 +168,31 @@ static const struct broken_text broken_texts[] = {
 	      "fabric: {nics: 8, nics_per_t0: 4, t1_count: 2}\n"
 	      "traffic: {kind: permutation, bytes: 1MB}\n"),
 	 1, 10, "faults[].at is missing"},
+#define GOOD \
+	"\nfabric: {nics: 8, nics_per_t0: 4, t1_count: 2}\ntraffic: {kind: permutation, bytes: " \
+	"1MB}\n"
+	{TEXT("taps: all" GOOD), 1, 7, "taps: a list is expected"},
+	{TEXT("taps: &t [*t]" GOOD), 1, 7, "an alias leads back"},
+	{TEXT("taps: [{direction: up}]" GOOD), 1, 8, "taps[].at is missing"},
+	{TEXT("taps: [{at: none}]" GOOD), 1, 13, "it may be: all"},
+	{TEXT("taps: [{at: {nic: 8, plane: 0}}]" GOOD), 1, 19,
+	 "8 does not exist; it may be 0 to 7"},
+	{TEXT("taps: [{at: {t0: 2, up: 0, plane: 0}}]" GOOD), 1, 18, "it may be 0 to 1"},
+	{TEXT("taps: [{at: {t0: 0, up: 2, plane: 0}}]" GOOD), 1, 25, "it may be 0 to 1"},
+	{TEXT("taps: [{at: {plane: 1}}]" GOOD), 1, 21, "it may be 0 to 0"},
+	{TEXT("taps: [{at: {nic: 0, up: 0, plane: 0}}]" GOOD), 1, 19, "a place is all"},
+	{TEXT("taps: [{at: {up: 0, plane: 0}}]" GOOD), 1, 18, "a place is all"},
+	{TEXT("taps: [{at: all, direction: in}]" GOOD), 1, 29, "it may be: both, up, down"},
+	{TEXT("taps: [{at: all, from: 1us, until: 1us}]" GOOD), 1, 36, "must end after it begins"},
+	{TEXT("taps: [{at: all, kind: loss}]" GOOD), 1, 18, "there is no key taps[].kind"},
+	{TEXT("taps: [{at: all, at: all}]" GOOD), 1, 18, "is here twice"},
+	{TEXT("wires: {ip: 6}" GOOD), 1, 1, "did you mean wire?"},
+	{TEXT("capture: {keep: header}" GOOD), 1, 17, "it may be: whole, headers"},
 };
 #define BROKEN_TEXTS (sizeof(broken_texts) / sizeof(broken_texts[0]))
 
 struct broken_set {
-	const char *sets[3];
+	const char *sets[5];
 	uint32_t line, column;
 	const char *reason;
 };
@@ -175,6 +208,18 @@ static const struct broken_set broken_sets[] = {
 	{{"seed=2", "fabric.planes=0"}, 2, 15, "too small"},
 	{{"seed=2", "seed=3"}, 2, 1, "set twice; it was first in assignment 1"},
 	{{"faults=none"}, 1, 1, "lists are set in the file only"},
+	{{"taps=none"}, 1, 1, "lists are set in the file only"},
+	{{"wire.ip=4"}, 1, 9, "it needs transport.path rotate or single"},
+	{{"transport.path=single", "queue.trim=false", "wire.ip=4", "wire.ev=port-low"},
+	 4,
+	 1,
+	 "no effect here; it needs wire.ip 6"},
+	{{"wire.port=0"}, 1, 11, "too small"},
+	{{"wire.port=4790"}, 1, 11, "it may be: 4791, 4971"},
+	{{"capture.snap=0B"}, 1, 14, "write auto, or 64B to 65535B"},
+	{{"capture.snap=65536B"}, 1, 14, "too large"},
+	{{"queue.trim_bytes=163B"}, 1, 18, "above transport.header, 162 B"},
+	{{"transport.header=141B"}, 1, 18, "142 B is above transport.header"},
 	{{"faults[].kind=loss"}, 1, 1, "lists are set in the file only"},
 	{{"traffic.senders=4"}, 1, 1, "no effect here; it needs traffic.kind incast"},
 	{{"fabric.nics_per_host=3"}, 1, 22, "cannot be cut into hosts of 3"},
@@ -282,6 +327,24 @@ static void a_text_that_is_too_long_is_refused(void **)
 	assert_refused(rc, &refusal, "text", &want);
 }
 
+static void only_so_many_taps_are_read(void **)
+{
+	static char text[FILE_BYTES_MAX];
+	struct refusal refusal = {0};
+	for (uint32_t taps = SCENARIO_TAPS_MAX; taps <= SCENARIO_TAPS_MAX + 1; taps++) {
+		size_t used = (size_t)snprintf(text, sizeof(text), "%staps:\n", good_text);
+		for (uint32_t i = 0; i < taps; i++)
+			used += (size_t)snprintf(text + used, sizeof(text) - used,
+						 "  - {at: all}\n");
+		int rc = scenario_parse(&scenario, "text", text, used, NULL, 0, &refusal);
+		if (taps == SCENARIO_TAPS_MAX)
+			assert_int_equal(rc, 0);
+		else
+			assert_refused(rc, &refusal, "text",
+				       &(struct broken){"taps", 71, 5, "more than 64"});
+	}
+}
+
 static void many_anchors_are_refused(void **)
 {
 	static char text[FILE_BYTES_MAX];
@@ -302,6 +365,7 @@ int main(void)
 		cmocka_unit_test(every_broken_text_is_refused_at_its_place),
 		cmocka_unit_test(every_broken_assignment_is_refused_at_its_column),
 		cmocka_unit_test(a_text_that_is_too_long_is_refused),
+		cmocka_unit_test(only_so_many_taps_are_read),
 		cmocka_unit_test(many_anchors_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
