@@ -67,7 +67,7 @@ enum wire_icrc {
 	WIRE_ICRC_ABSENT, // trimmed
 	WIRE_ICRC_GOOD,
 	WIRE_ICRC_BAD,	   // only seen where wire_config.icrc_ignored
-	WIRE_ICRC_UNKNOWN, // not computed
+	WIRE_ICRC_UNKNOWN, // not computed: built, or wire_config.icrc_unchecked
 };
 
 // How packets look as bytes. Fill it with wire_config_default(), change it, wire_config_check() it.
@@ -86,12 +86,16 @@ struct wire_config {
 	uint8_t ev_place;   // enum wire_ev_place of IPv6; IPv4 is always PORT_ONLY
 	uint8_t hop_limit;  // of a packet that has passed no switch
 	uint8_t dscp[WIRE_CLASS_COUNT];
-	uint16_t port;		    // UDP destination port that is built
-	uint16_t pkey;		    // BTH
-	bool has_tseth;		    // build: data packets carry their time stamp
-	bool icrc_ignored;	    // parse: a bad ICRC is told in the view, not refused
-	bool trim_rewrites_lengths; // patch: IP and UDP lengths follow the cut
-	uint16_t trim_frame_bytes;  // what a trim keeps of the frame; 0: exactly the headers
+	uint16_t port;		     // UDP destination port that is built
+	uint16_t pkey;		     // BTH
+	bool has_tseth;		     // build: data packets carry their time stamp
+	bool icrc_ignored;	     // parse: a bad ICRC is told in the view, not refused
+	bool icrc_unchecked;	     // parse: it is not even computed, as in a switch
+	bool has_udp_checksum;	     // build: wire_seal() writes it; else it is 0, not computed
+	bool trim_rewrites_lengths;  // patch: IP and UDP lengths follow the cut
+	uint16_t trim_frame_bytes;   // what a trim keeps of the frame; 0: exactly the headers
+	uint16_t full_payload_bytes; // of each packet of a message but the last; 0: not known.
+				     // Then wire_build() knows how long a trimmed packet was
 	// What the line is said to carry (packet.wire_bytes). 0: frame + WIRE_LINE_BYTES. A
 	// scenario that charges other sizes in virtual time names them here, so that both agree.
 	uint16_t charged_header_bytes;	// data packet: this + payload
@@ -118,9 +122,10 @@ struct wire_view {
 	uint8_t dscp;
 	uint8_t ecn;
 	uint8_t hop_limit;
-	uint8_t pad_bytes; // between payload and ICRC
-	uint8_t headers;   // WIRE_HAS_...
-	uint8_t icrc;	   // enum wire_icrc
+	uint8_t pad_bytes;     // between payload and ICRC
+	uint8_t headers;       // WIRE_HAS_...
+	uint8_t icrc;	       // enum wire_icrc
+	bool has_udp_checksum; // it is not 0. It is not checked
 };
 
 #ifdef __cplusplus
@@ -151,19 +156,22 @@ enum wire_reason wire_parse(const struct wire_config *config, const void *frame,
 			    struct packet *ret, struct wire_view *ret_view);
 
 // Ethernet, IP and UDP alone, whatever the port and what is above: offsets up to bth_at, and
-// frame_bytes by the IP header. The UDP checksum is not looked at: where there is an ICRC it is 0.
+// frame_bytes by the IP header. The UDP checksum is not checked: where there is an ICRC, that is.
 enum wire_reason wire_parse_network(const void *frame, size_t bytes, struct wire_view *ret_view);
 
 // Writes all headers. The caller then fills payload_bytes at payload_at and seals. `capacity` is at
-// least wire_frame_bytes(). Returns that size.
+// least wire_frame_bytes(). Returns that size. A packet that was trimmed is built as wire_patch()
+// leaves its frame (where full_payload_bytes is set and trim_frame_bytes is 0).
 size_t wire_build(const struct wire_config *config, const struct packet *packet, void *frame,
 		  size_t capacity, struct wire_view *ret_view);
 
-// Clears the padding and writes the ICRC over everything; nothing for a trimmed packet.
+// Clears the padding, writes the ICRC over everything, and the UDP checksum over that if the view
+// has one; nothing for a trimmed packet.
 void wire_seal(void *frame, const struct wire_view *view);
 
 // Writes back what a switch may have changed in `packet` since `view` was parsed: mark, class,
-// hops, trim; and the IPv4 checksum. Returns the frame's size, smaller after a trim.
+// hops, trim; and the IPv4 checksum. The UDP checksum covers none of it but the trim, which makes
+// it 0. Returns the frame's size, smaller after a trim.
 size_t wire_patch(const struct wire_config *config, const struct packet *packet, void *frame,
 		  const struct wire_view *view);
 

@@ -16,6 +16,10 @@
 #define MAC_LOCAL 0x02						// administered locally
 #define MAC_GROUP 0x01
 #define DSCP_MAX 63
+#define WHOLE_MAX (UINT16_MAX - WIRE_LINE_BYTES) // a frame whose packet.wire_bytes holds it
+#define FULL_MAX \
+	(WHOLE_MAX - ETH_BYTES - IPV6_BYTES - UDP_BYTES - MRC_BTH_BYTES - MRC_METH_BYTES - \
+	 MRC_TSETH_BYTES - MRC_RETH_BYTES - MRC_IMM_BYTES - WIRE_ICRC_BYTES - 3)
 // What a trim must keep, so that the sender can be told: all through the time stamp.
 #define TRIM_MIN \
 	(ETH_BYTES + IPV6_BYTES + UDP_BYTES + MRC_BTH_BYTES + MRC_METH_BYTES + MRC_TSETH_BYTES)
@@ -125,6 +129,9 @@ int wire_config_check(const struct wire_config *config, struct refusal *refusal)
 		return refuse(refusal, -EINVAL,
 			      "a trim that keeps % bytes loses the time stamp: at least %",
 			      config->trim_frame_bytes, TRIM_MIN, 0);
+	if (config->full_payload_bytes > FULL_MAX)
+		return refuse(refusal, -EINVAL, "a full payload of % bytes is above %",
+			      config->full_payload_bytes, FULL_MAX, 0);
 	int wrong = check_addresses(config, refusal);
 	return wrong != 0 ? wrong : check_classes(config, refusal);
 }

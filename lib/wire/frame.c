@@ -107,6 +107,40 @@ size_t wire_frame_bytes(const struct wire_config *config, const struct packet *p
 	return headers + ((packet->payload_bytes + 3u) & ~3u) + WIRE_ICRC_BYTES;
 }
 
+// Payload of the whole packet. A trimmed one does not say it, but its message does: all its packets
+// but the last are full. 0 where it is not known.
+static uint32_t whole_payload_bytes(const struct wire_config *config, const struct packet *packet)
+{
+	uint32_t full = config->full_payload_bytes, message = packet->u.data.message_bytes;
+	if (!(packet->flags & PACKET_TRIMMED))
+		return packet->payload_bytes;
+	if (full == 0)
+		return 0;
+	switch (packet->opcode) {
+	case PACKET_WRITE_FIRST:
+	case PACKET_WRITE_MIDDLE:
+		return full;
+	case PACKET_WRITE_ONLY:
+	case PACKET_WRITE_ONLY_IMM:
+		return smaller(message, full);
+	default:
+		return message != 0 ? (message - 1) % full + 1 : 0;
+	}
+}
+
+// Where IP and UDP say that a built frame ends: where it does, but for one that was trimmed by a
+// switch that leaves the lengths.
+static uint32_t said_bytes(const struct wire_config *config, const struct packet *packet,
+			   const struct wire_view *view)
+{
+	bool is_left = (packet->flags & PACKET_TRIMMED) && !config->trim_rewrites_lengths &&
+		config->full_payload_bytes != 0;
+	if (!is_left)
+		return view->frame_bytes;
+	return view->payload_at + whole_payload_bytes(config, packet) + view->pad_bytes +
+		WIRE_ICRC_BYTES;
+}
+
 // As wire_line_bytes(), for a packet whose frame is known.
 static uint32_t line_bytes(const struct wire_config *config, const struct packet *packet,
 			   uint32_t frame_bytes)
@@ -155,6 +189,7 @@ static enum wire_reason parse_network(const uint8_t *frame, size_t bytes, struct
 	view.hop_limit = ip.hop_limit;
 	view.source_port = udp.source_port;
 	view.target_port = udp.target_port;
+	view.has_udp_checksum = udp.has_checksum;
 	*ret = view;
 	*ret_udp_bytes = udp.bytes;
 	return WIRE_FINE;
@@ -231,7 +266,7 @@ static enum wire_reason parse_transport(const struct wire_config *config, const 
 static enum wire_reason parse_icrc(const struct wire_config *config, const uint8_t *frame,
 				   struct wire_view *view)
 {
-	if (view->icrc == WIRE_ICRC_ABSENT)
+	if (view->icrc == WIRE_ICRC_ABSENT || config->icrc_unchecked)
 		return WIRE_FINE;
 	bool is_good = wire_icrc(frame, view) == get_le32(frame + view->icrc_at);
 	view->icrc = is_good ? WIRE_ICRC_GOOD : WIRE_ICRC_BAD;
@@ -327,12 +362,13 @@ static struct wire_view plan(const struct wire_config *config, const struct pack
 		.dscp = config->dscp[class_of_packet(packet)],
 		.ecn = ecn_of(packet),
 		.hop_limit = hop_limit_of(config, packet),
+		.pad_bytes = -whole_payload_bytes(config, packet) & 3,
 		.icrc = is_trimmed ? WIRE_ICRC_ABSENT : WIRE_ICRC_UNKNOWN,
+		.has_udp_checksum = config->has_udp_checksum && !is_trimmed,
 	};
 	put_ev(config, packet->ev, &view);
 	if (!is_trimmed) {
 		view.payload_bytes = packet->payload_bytes;
-		view.pad_bytes = -packet->payload_bytes & 3;
 		view.icrc_at = view.frame_bytes - WIRE_ICRC_BYTES;
 	}
 	if (mrc_is_write(packet->opcode))
@@ -345,7 +381,7 @@ size_t wire_build(const struct wire_config *config, const struct packet *packet,
 {
 	struct wire_view view = plan(config, packet);
 	uint8_t *at = frame;
-	uint32_t ip_payload = view.frame_bytes - view.udp_at;
+	uint32_t ip_payload = said_bytes(config, packet, &view) - view.udp_at;
 	check(capacity >= view.frame_bytes && view.frame_bytes + WIRE_LINE_BYTES <= UINT16_MAX);
 	check(mrc_is_write(packet->opcode) ||
 	      (packet->payload_bytes == 0 && !(packet->flags & PACKET_TRIMMED)));
@@ -356,11 +392,15 @@ size_t wire_build(const struct wire_config *config, const struct packet *packet,
 		.ecn = view.ecn,
 		.hop_limit = view.hop_limit,
 	};
-	struct udp_head udp = {view.source_port, view.target_port, (uint16_t)ip_payload};
+	struct udp_head udp = {
+		.source_port = view.source_port,
+		.target_port = view.target_port,
+		.bytes = (uint16_t)ip_payload,
+	};
 	eth_build(config, packet, at);
 	ip_build(config, packet, &ip, at + view.ip_at);
 	udp_build(&udp, at + view.udp_at);
-	mrc_build(config, packet, at + view.bth_at);
+	mrc_build(config, packet, view.pad_bytes, at + view.bth_at);
 	*ret_view = view;
 	return view.frame_bytes;
 }
@@ -368,19 +408,26 @@ size_t wire_build(const struct wire_config *config, const struct packet *packet,
 void wire_seal(void *frame, const struct wire_view *view)
 {
 	uint8_t *at = frame;
+	uint32_t end = view->icrc_at + WIRE_ICRC_BYTES;
 	if (view->icrc == WIRE_ICRC_ABSENT)
 		return;
 	memset(at + view->payload_at + view->payload_bytes, 0, view->pad_bytes);
 	put_le32(at + view->icrc_at, wire_icrc(frame, view));
+	if (view->has_udp_checksum) // over the ICRC, too, which takes it as ones
+		udp_seal(at + view->udp_at, end - view->udp_at,
+			 ip_pseudo_sum(at + view->ip_at, end - view->udp_at));
 }
 
 // --- patch
 
-// Cuts a whole frame, says so in its lengths if the config wants it. Returns what is left.
+// Cuts a whole frame, says so in its lengths if the config wants it. Returns what is left. Of the
+// UDP checksum there is none then: over what is left it would have to be made anew by a device that
+// does not look above UDP, and the old one would be wrong.
 static uint32_t trim(const struct wire_config *config, uint8_t *frame, const struct wire_view *view)
 {
 	uint32_t keep = config->trim_frame_bytes != 0 ? config->trim_frame_bytes : view->payload_at;
 	keep = smaller(keep, view->frame_bytes);
+	udp_unseal(frame + view->udp_at);
 	if (config->trim_rewrites_lengths) {
 		ip_put_payload_bytes(frame + view->ip_at, keep - view->udp_at);
 		udp_put_bytes(frame + view->udp_at, keep - view->udp_at);

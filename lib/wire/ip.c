@@ -4,6 +4,7 @@
 #include "ip.h"
 
 #include "bytes.h"
+#include "sum.h"
 #include "udp.h"
 
 enum { // IPv4
@@ -36,14 +37,9 @@ static uint32_t v4_header_bytes(const uint8_t *at)
 	return (at[V4_VERSION_AT] & 15u) * 4;
 }
 
-// The ones' complement sum of a header, folded (RFC 1071): 0xffff over one whose checksum is right.
 static uint16_t v4_sum(const uint8_t *at)
 {
-	uint32_t sum = 0;
-	for (uint32_t i = 0; i < v4_header_bytes(at); i += 2)
-		sum += get_be16(at + i);
-	sum = (sum & 0xffff) + (sum >> 16);
-	return (uint16_t)((sum & 0xffff) + (sum >> 16));
+	return sum_fold(sum_add(0, at, v4_header_bytes(at)));
 }
 
 static enum wire_reason v4_parse(const uint8_t *at, size_t bytes, struct ip_head *ret)
@@ -238,5 +234,15 @@ void ip_seal(uint8_t *at)
 	if (at[0] >> 4 != 4)
 		return;
 	put_be16(at + V4_CHECKSUM_AT, 0);
-	put_be16(at + V4_CHECKSUM_AT, (uint16_t)~v4_sum(at));
+	sum_put(at + V4_CHECKSUM_AT, (uint16_t)~v4_sum(at));
+}
+
+uint64_t ip_pseudo_sum(const uint8_t *at, uint32_t payload_bytes)
+{
+	uint8_t rest[8] = {[7] = UDP_PROTOCOL};
+	put_be32(rest, payload_bytes);
+	uint64_t sum = sum_add(0, rest, sizeof(rest));
+	if (at[0] >> 4 == 4)
+		return sum_add(sum, at + V4_SOURCE_AT, V4_TARGET_AT + 4 - V4_SOURCE_AT);
+	return sum_add(sum, at + V6_SOURCE_AT, IPV6_BYTES - V6_SOURCE_AT);
 }

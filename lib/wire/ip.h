@@ -47,3 +47,7 @@ void ip_put_class(uint8_t *at, uint8_t dscp, uint8_t ecn);
 void ip_put_hop_limit(uint8_t *at, uint8_t hop_limit);
 void ip_put_payload_bytes(uint8_t *at, uint32_t bytes);
 void ip_seal(uint8_t *at);
+
+// The sum over the pseudo header of what is above a header (RFC 768, RFC 8200 section 8.1), for
+// udp_seal(). It adds up to the same in both versions.
+uint64_t ip_pseudo_sum(const uint8_t *at, uint32_t payload_bytes);

@@ -207,14 +207,15 @@ static void build_nack(const struct packet *packet, uint8_t *at)
 	put_be16(at + NETH_TIMESTAMP_AT, packet->timestamp);
 }
 
-void mrc_build(const struct wire_config *config, const struct packet *packet, uint8_t *at)
+void mrc_build(const struct wire_config *config, const struct packet *packet, uint8_t pad_bytes,
+	       uint8_t *at)
 {
 	bool has_tseth = mrc_is_write(packet->opcode) && config->has_tseth;
 	uint32_t bytes = mrc_bytes(packet->opcode, has_tseth);
 	check(bytes != 0);
 	memset(at, 0, bytes);
 	at[BTH_OPCODE_AT] = packet->opcode;
-	at[BTH_VERSION_AT] = (uint8_t)((-packet->payload_bytes & 3) << 4);
+	at[BTH_VERSION_AT] = (uint8_t)(pad_bytes << 4);
 	put_be16(at + BTH_PKEY_AT, config->pkey);
 	put_be24(at + BTH_QPN_AT, packet->qpn);
 	at[BTH_FLAGS_AT] = (uint8_t)((packet->bth & (PACKET_AR | PACKET_RTX)) |

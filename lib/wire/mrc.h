@@ -46,5 +46,6 @@ uint8_t mrc_headers(uint8_t opcode, bool has_tseth);
 // read as WIRE_HAS_ bits.
 uint8_t mrc_parse(const uint8_t *at, size_t bytes, struct packet *packet);
 
-// Writes all headers of a packet: mrc_bytes() bytes.
-void mrc_build(const struct wire_config *config, const struct packet *packet, uint8_t *at);
+// Writes all headers of a packet: mrc_bytes() bytes. `pad_bytes` follow its payload.
+void mrc_build(const struct wire_config *config, const struct packet *packet, uint8_t pad_bytes,
+	       uint8_t *at);
