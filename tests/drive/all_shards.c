@@ -212,25 +212,43 @@ static void windows_may_be_added_up_one_by_one(void **state)
 	}
 }
 
+static void same_in_shards(struct rig *whole, const char *yaml, enum run_end end)
+{
+	static struct rig cut;
+	build_and_run(whole, yaml, 1);
+	assert_int_equal(whole->run.end, end);
+	build_and_run(&cut, yaml, 3);
+	same_run(&cut, whole);
+	same_outcome(&cut, whole);
+	stage_free(&cut.stage);
+}
+
 // 128 racks, of which a sample runs one group: most hosts and many switches have nothing to do.
+// Then once more, but only until the second collective starts.
 static void a_sample_of_a_model_is_the_same_in_shards(void **state)
 {
-	static struct rig whole, cut;
-	char *text = rig_text("azure-gb200-llama405b");
-	const char *sample = strstr(text, "sample:"), *inputs = strstr(text, "inputs:");
-	const char *limits = strstr(text, "limits:");
-	assert_true(sample != NULL && inputs > sample && limits > inputs);
+	static struct rig whole;
 	static char yaml[16384];
-	snprintf(yaml, sizeof(yaml), "%.*ssample: {groups: 1, steps: 1, fill: 1, buckets: 1}\n%s",
-		 (int)(sample - text), text, limits);
+	char *text = rig_text("azure-gb200-llama405b");
+	const char *sample = strstr(text, "sample:");
+	assert_non_null(sample);
+	int used = snprintf(yaml, sizeof(yaml),
+			    "%.*ssample: {groups: 1, steps: 1, fill: 1, buckets: 2}\n",
+			    (int)(sample - text), text);
 	free(text);
-	build_and_run(&whole, yaml, 1);
-	assert_int_equal(whole.run.end, RUN_DONE);
+	snprintf(yaml + used, sizeof(yaml) - used, "limits: {memory: 16GiB, time: 10s}\n");
+	same_in_shards(&whole, yaml, RUN_DONE);
+	assert_true(whole.outcome->collective_count > 1);
+	const struct outcome_collective *first = &whole.outcome->collectives[0],
+					*second = first + 1;
+	assert_true(second->start_ps > first->end_ps && second->whole_error_ps > 0);
+	long long until_ns = second->start_ps / PS_PER_NS;
+	stage_free(&whole.stage);
+	snprintf(yaml + used, sizeof(yaml) - used, "limits: {memory: 16GiB, time: %lldns}\n",
+		 until_ns);
+	same_in_shards(&whole, yaml, RUN_TIME);
 	assert_true(whole.outcome->collectives[0].whole_ps > 0);
-	build_and_run(&cut, yaml, 3);
-	same_run(&cut, &whole);
-	same_outcome(&cut, &whole);
-	stage_free(&cut.stage);
+	assert_int_equal(whole.outcome->collectives[1].end_ps, 0);
 	stage_free(&whole.stage);
 }
 

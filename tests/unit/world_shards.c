@@ -199,6 +199,42 @@ static void what_shards_write_lies_in_lines_of_their_own(void **state)
 	tear_down(&built);
 }
 
+// Figures that hosts of different shards would have written.
+static void what_records_hold_is_added_up_anew_each_time(void **state)
+{
+	static struct built built;
+	build(&built, ring, 3);
+	struct world *world = &built.world;
+	for (uint32_t shard = 0; shard < 3; shard++) {
+		struct record *record = world->records[shard];
+		record->work_done = shard + 1;
+		record->outcome->credits_sent = 10 * (shard + 1);
+		record->outcome->dropped_at_host[DROP_UNKNOWN_QP] = 100 * (shard + 1);
+		record->outcome->end_ps = 5000 - 1000 * shard;
+		hist_add(&record->outcome->message_ns[PAIR_SAME_T0], 7 * (shard + 1));
+		record->clocks[0].start_ps = 30 - 10 * shard;
+		record->clocks[0].end_ps = 4000 + 10 * shard;
+	}
+	world->work_total = 6;
+	assert_true(world_is_done(world));
+	world->work_total = 7;
+	assert_false(world_is_done(world));
+	const struct outcome *outcome = world->outcome;
+	for (int time = 0; time < 3; time++) {
+		world_collect(world);
+		assert_int_equal(outcome->credits_sent, 60);
+		assert_int_equal(outcome->dropped_at_host[DROP_UNKNOWN_QP], 600);
+		assert_int_equal(outcome->dropped[DROP_UNKNOWN_QP], 600);
+		assert_int_equal(outcome->end_ps, 5000);
+		assert_int_equal(outcome->message_ns[PAIR_SAME_T0].total, 3);
+		assert_int_equal(outcome->message_ns[PAIR_SAME_T0].max, 21);
+		assert_int_equal(outcome->collectives[0].start_ps, 10);
+		assert_int_equal(outcome->collectives[0].end_ps, 4020);
+		assert_int_equal(outcome->collectives[0].whole_ps, 0); // no rank is done
+	}
+	tear_down(&built);
+}
+
 static void one_shard_costs_no_memory_but_its_map(void **state)
 {
 	static struct built built;
@@ -226,6 +262,7 @@ int main(void)
 		cmocka_unit_test(a_switch_is_near_its_hosts_when_there_is_room),
 		cmocka_unit_test(a_host_writes_into_the_record_of_its_shard),
 		cmocka_unit_test(what_shards_write_lies_in_lines_of_their_own),
+		cmocka_unit_test(what_records_hold_is_added_up_anew_each_time),
 		cmocka_unit_test(one_shard_costs_no_memory_but_its_map),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
