@@ -9,6 +9,37 @@
 
 #include <weft/world.h>
 
+// A paced run.
+struct report_pace {
+	uint64_t dilation_milli; // wall time per virtual time in thousandths; 0: not paced
+	bool is_auto;		 // found by a trial
+	uint32_t lanes;		 // threads
+	const struct hist *lateness_ns; // per frame or packet: how long after its window's end
+	const struct hist *gap_ns;	// between two looks at the clock
+};
+
+#define REPORT_BAD_MAX 32
+
+// A run whose packets were frames.
+struct report_ports {
+	const char *name; // "net_ring", "memory"; NULL: there were no frames
+	uint32_t ports, queues, cables_per_queue_max;
+	uint32_t frames;	  // buffers
+	uint32_t frame_bytes_max; // of one
+	uint64_t sent, received, missed;
+	uint64_t payload_bytes_good;  // arrived and found to be what was sent
+	uint64_t payload_bytes_wrong; // not what was sent: the result is not valid
+	uint32_t bad_count;	      // reasons for which frames were dropped (drops: bad_frame)
+	const char *bad_names[REPORT_BAD_MAX];
+	uint64_t bad[REPORT_BAD_MAX];
+};
+
+// Captures and logs.
+struct report_taps {
+	const char *pcap, *log; // files, or NULL
+	uint64_t frames, lost, bytes;
+};
+
 // All that a report is made of. Cables belong to the driver: what they dropped comes in
 // `cable_dropped`; what switches and hosts dropped is in the outcome.
 struct report_input {
@@ -22,6 +53,9 @@ struct report_input {
 	uint64_t cable_dropped[DROP_REASON_COUNT];
 	ps_t now_ps;
 	double cpu_s, wall_s;
+	struct report_pace pace;
+	struct report_ports ports;
+	struct report_taps taps;
 	uint64_t memory_peak_bytes;
 	const char *version;		     // program, version, commit
 	const char *command;		     // how to run it again
