@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file that a run writes as it goes, by the system's calls alone: stdio would allocate.
+
+#include "tap_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int refuse_file(struct refusal *refusal, const char *path, int code, const char *what,
+		       int error)
+{
+	if (refusal == NULL)
+		return code;
+	*refusal = (struct refusal){0};
+	snprintf(refusal->file, sizeof(refusal->file), "%s", path);
+	snprintf(refusal->text, sizeof(refusal->text), "%s: %s", what, strerror(error));
+	return code;
+}
+
+int tap_file_open(struct tap_file *ret, const char *path, struct refusal *refusal)
+{
+	const int how = O_WRONLY | O_CLOEXEC;
+	struct stat status = {0};
+	bool is_new = true;
+	int descriptor = open(path, how | O_CREAT | O_EXCL, 0666);
+	if (descriptor < 0 && errno == EEXIST) {
+		is_new = false;
+		descriptor = open(path, how);
+	}
+	if (descriptor < 0 || fstat(descriptor, &status) < 0) {
+		int error = errno;
+		if (descriptor >= 0)
+			close(descriptor);
+		return refuse_file(refusal, path, -error, "cannot be written", error);
+	}
+	*ret = (struct tap_file){
+		.path = path,
+		.device = status.st_dev,
+		.inode = status.st_ino,
+		.descriptor = descriptor,
+		.is_regular = S_ISREG(status.st_mode),
+		.is_new = is_new,
+	};
+	return 0;
+}
+
+bool tap_file_is_same(const struct tap_file *file, const struct tap_file *other)
+{
+	return file->is_regular && other->is_regular && file->device == other->device &&
+		file->inode == other->inode;
+}
+
+void tap_file_empty(struct tap_file *file)
+{
+	if (file->is_regular && ftruncate(file->descriptor, 0) < 0)
+		file->error = errno;
+}
+
+void tap_file_abandon(struct tap_file *file)
+{
+	if (file->path == NULL)
+		return;
+	close(file->descriptor);
+	if (file->is_new)
+		unlink(file->path);
+	*file = (struct tap_file){0};
+}
+
+void tap_file_write(struct tap_file *file, const void *bytes, size_t count)
+{
+	const uint8_t *at = bytes;
+	while (count > 0 && file->error == 0) {
+		ssize_t written = write(file->descriptor, at, count);
+		if (written < 0) {
+			if (errno != EINTR)
+				file->error = errno;
+			continue;
+		}
+		at += written;
+		count -= (size_t)written;
+		file->bytes += (uint64_t)written;
+	}
+}
+
+int tap_file_close(struct tap_file *file, struct refusal *refusal)
+{
+	if (close(file->descriptor) < 0 && file->error == 0)
+		file->error = errno;
+	if (file->error == 0)
+		return 0;
+	return refuse_file(refusal, file->path, -EIO, "is not whole, writing failed", file->error);
+}
