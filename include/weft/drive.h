@@ -7,7 +7,97 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <weft/wire.h>
 #include <weft/world.h>
+
+// ---------------------------------------------------------------- paced time
+
+// Reads a clock: nanoseconds from anywhere, never going back.
+typedef int64_t pace_clock_fn(void *context);
+
+struct pace_trial; // what a run without waiting cost, window by window
+
+// How virtual time is tied to a clock. The clock only paces: the result is that of virtual time.
+struct pace_options {
+	bool is_on;		 // false: virtual time, as fast as it goes
+	uint64_t dilation_milli; // wall time per virtual time in thousandths; 0: never wait
+	pace_clock_fn *clock;	 // NULL: the system's monotonic clock
+	void *clock_context;
+	struct pace_trial *trial; // written, or NULL
+};
+
+// Room for a trial; NULL when the system refuses. To be given back with pace_trial_free().
+struct pace_trial *pace_trial_create(void);
+void pace_trial_free(struct pace_trial *trial);
+
+// The smallest dilation, in thousandths and at least 1000, at which 99 of 100 frames of the trial
+// would have been less than a millisecond late, and a quarter more for what disturbs a machine.
+uint64_t pace_trial_dilation(const struct pace_trial *trial);
+
+// ---------------------------------------------------------------- DPDK
+
+// How DPDK's environment is started, by the first run whose ports need it.
+struct dpdk_options {
+	const char *const *words; // arguments of the EAL beside, or in place of, our own: no huge
+				  // pages, no PCI devices, one lcore for each lane
+	uint32_t word_count;
+	uint32_t lanes; // lcores
+};
+
+// Ends DPDK's environment, if it was started. It cannot be started again.
+void dpdk_stop(void);
+
+// A clock for pace_options: the CPU's time stamp counter. After the start.
+int64_t dpdk_clock_ns(void *context);
+
+// ---------------------------------------------------------------- ports
+
+enum ports_kind {
+	PORTS_NONE,   // packets lie on cables in memory; there are no bytes
+	PORTS_MEMORY, // frames, in memory of the process
+	PORTS_RING,   // frames, through DPDK's ring ports
+};
+
+struct ports_options {
+	enum ports_kind kind;
+	uint32_t port_count; // RING: ports to use; 0 = as many as there is need for
+	struct dpdk_options dpdk; // RING
+	// Called for each frame that a port takes, or NULL; may change its bytes.
+	void (*watch)(void *context, const struct cable_plan *cable, ps_t at, uint8_t *bytes,
+		      uint32_t length);
+	void *watch_context;
+};
+
+// How many ports DPDK has here, and queues a ring port. 0 in a build without DPDK.
+uint32_t ports_ring_max(void);
+uint32_t ports_ring_queues(void);
+
+// What ports did.
+struct ports_figures {
+	const char *name; // "memory", "net_ring"; NULL without ports
+	uint32_t ports, queues;
+	uint32_t cables_per_queue_max;
+	uint32_t frames;	    // buffers
+	uint32_t frame_bytes_max;   // of one
+	uint64_t sent, received;    // as the ports counted
+	uint64_t missed;
+};
+
+// ---------------------------------------------------------------- captures
+
+// What is written of the packets that pass the scenario's taps (every cable of a NIC if it has
+// none).
+struct tap_options {
+	const char *pcap;    // pcapng file with frames, or NULL
+	const char *log;     // text file with packets, one a line, or NULL; see docs/result.md
+	const char *program; // what the capture says wrote it
+};
+
+struct tap_counts {
+	uint64_t frames; // written
+	uint64_t lost;	 // passed, but found no room in the buffers of a window
+	uint64_t bytes;	 // of the files
+};
 
 // How a run ended.
 enum run_end {
@@ -37,6 +127,16 @@ struct run {
 	uint64_t windows;     // windows run (idle ones are jumped)
 	uint64_t visits;      // machine calls
 	double cpu_s, wall_s; // of the run alone
+	// Runs with frames.
+	uint64_t bad_frames[WIRE_REASON_COUNT];	      // dropped[DROP_BAD_FRAME], by reason
+	uint64_t payload_bytes_good;		      // placed, and what was sent
+	uint64_t payload_bytes_wrong;		      // placed, and not what was sent
+	struct ports_figures ports;
+	struct tap_counts taps;
+	// Paced runs.
+	uint32_t lanes;
+	const struct hist *lateness_ns; // of frames against their window's end; NULL in virtual time
+	const struct hist *gap_ns;	// between two looks at the clock
 };
 
 // Told now and then during a run (at most ten times a second); returning false asks the run to
@@ -47,6 +147,10 @@ struct sim_options {
 	run_progress_fn *progress; // or NULL
 	void *progress_context;
 	const volatile sig_atomic_t *stop; // set to non-zero by a signal handler, or NULL
+	struct pace_options pace;
+	struct ports_options ports;
+	struct tap_options taps;
+	uint32_t lanes; // threads that share the machines; 0 and 1: this one. More need DPDK's
 };
 
 #ifdef __cplusplus
@@ -68,6 +172,10 @@ int sim_create(struct sim **ret, struct world *world, const struct sim_options *
 // Runs to the end of the workload, of the time limit, or until asked to stop. Nothing allocates in
 // here.
 void sim_run(struct sim *sim, struct run *ret);
+
+// Ends captures, whose totals go to `run`, and gives ports back. Also for a run that never began.
+// -EIO when a capture is not whole, with the file and the reason.
+int sim_end(struct sim *sim, struct run *run, struct refusal *refusal);
 
 // ---------------------------------------------------------------- files and stages, for apps
 
@@ -94,11 +202,11 @@ struct stage {
 };
 
 // Reserves memory, builds the world of `scenario` (which must outlive the stage) and seals it.
-// `trace_text` as in world_build(). On refusal nothing is held.
+// `trace_text` as in world_build(); options->lanes says how many threads will run it. On refusal nothing is held.
 int stage_build(struct stage *ret, const struct scenario *scenario, const char *trace_text,
 		size_t trace_bytes, const struct sim_options *options, struct refusal *refusal);
 
-// Gives the memory back.
+// Gives the memory back, and what sim_end() gives, if that was not called.
 void stage_free(struct stage *stage);
 
 // Most memory this process had resident, in bytes.

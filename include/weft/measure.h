@@ -20,6 +20,7 @@ enum drop_reason {
 	DROP_LINK_DOWN,	   // on or into a cable that is down
 	DROP_RANDOM_LOSS,  // a cable's random loss
 	DROP_UNKNOWN_QP,   // reached a NIC that has no such QP
+	DROP_BAD_FRAME,	   // a frame that is no packet: damaged on its way
 	DROP_REASON_COUNT
 };
 
@@ -59,6 +60,9 @@ uint64_t hist_bytes(unsigned digits, uint64_t value_max);
 
 // Adds a value; below zero is a bug.
 void hist_add(struct hist *hist, int64_t value);
+
+// Adds a value `times` times.
+void hist_add_many(struct hist *hist, int64_t value, uint64_t times);
 
 // Adds all values of `from`, which must have the same shape (a bug else).
 void hist_merge(struct hist *into, const struct hist *from);

@@ -45,3 +45,18 @@ static inline ps_t cable_entry_at(uint64_t entry, ps_t now)
 // DROP_REASON_COUNT = not lost.
 enum drop_reason cable_fate(const struct cable *cable, const struct cable_fault *faults,
 			    struct rng *rng, ps_t start, ps_t at);
+
+// All cables of a world. A cable is numbered by where it leads: base[to_machine] + to_port.
+struct cable_set {
+	struct cable *cables;
+	uint32_t *base;	    // [machines + 1]
+	uint32_t *out;	    // cable at out-port p of machine m: out[base[m] + p]
+	uint32_t *plan;	    // [cables] index in world->cables
+	uint64_t **waiting; // [machines] bit per in-port whose cable holds packets
+	struct rng *rng;    // [cables]
+	uint64_t *digests;  // [cables] chained over the deliveries of a cable to a host
+	uint32_t count;
+};
+
+// Draws and lays the cables of a world. -ENOMEM.
+int cable_set_init(struct cable_set *set, const struct world *world, struct arena *arena);

@@ -19,7 +19,10 @@ int stage_build(struct stage *ret, const struct scenario *scenario, const char *
 	ret->memory = memory;
 	ret->memory_bytes = bytes;
 	arena_init(&ret->arena, memory, bytes);
-	int rc = world_build(&ret->world, &ret->arena, scenario, trace_text, trace_bytes, refusal);
+	uint32_t lanes = options->lanes > 1 ? options->lanes : 1;
+	ret->sim = NULL;
+	int rc = world_build_shards(&ret->world, &ret->arena, scenario, trace_text, trace_bytes,
+				    lanes, refusal);
 	if (rc == 0)
 		rc = sim_create(&ret->sim, &ret->world, options, refusal);
 	if (rc < 0)
@@ -29,7 +32,11 @@ int stage_build(struct stage *ret, const struct scenario *scenario, const char *
 
 void stage_free(struct stage *stage)
 {
+	struct refusal refusal;
+	struct run run;
 	stop_place_set(&(struct stop_place){0}); // it pointed into the memory
+	if (stage->sim != NULL)
+		sim_end(stage->sim, &run, &refusal);
 	if (stage->memory != NULL)
 		memory_release(stage->memory, stage->memory_bytes);
 	*stage = (struct stage){0};

@@ -57,17 +57,19 @@ static int64_t wheel_next(const struct window_set *set)
 	return slot < from ? set->index + (slots - from) + slot : INT64_MAX;
 }
 
-bool window_next(struct window_set *set)
+int64_t window_peek(const struct window_set *set)
 {
 	int64_t near = wheel_next(set);
 	ps_t far_at = far_first_at(&set->far);
 	int64_t far = far_at == PS_NEVER ? INT64_MAX : far_at / set->length_ps;
-	int64_t index = near < far ? near : far;
-	if (index == INT64_MAX)
-		return false;
+	return near < far ? near : far;
+}
+
+void window_go(struct window_set *set, int64_t index)
+{
+	check(index >= set->index);
 	set->index = index;
 	while (set->far.count > 0 && far_first_at(&set->far) / set->length_ps <= index)
 		mark_slot(set, far_take(&set->far), index);
 	bitmap_clear(set->used, (uint32_t)((uint64_t)index & set->slot_mask));
-	return true;
 }

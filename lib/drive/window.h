@@ -31,9 +31,11 @@ int window_set_init(struct window_set *set, struct arena *arena, uint32_t machin
 // far time is kept: a machine that is run says again when it wants to be run next.
 void window_mark(struct window_set *set, uint32_t machine, ps_t at);
 
-// Goes to the next window that has a machine in it, at or after the running one. False when there
-// is none.
-bool window_next(struct window_set *set);
+// The next window that has a machine in it, at or after the running one; INT64_MAX = none.
+int64_t window_peek(const struct window_set *set);
+
+// Goes to window `index`, which is not after the one that window_peek() says.
+void window_go(struct window_set *set, int64_t index);
 
 // The bitmap of the running window.
 static inline uint64_t *window_bits(const struct window_set *set)

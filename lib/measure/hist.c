@@ -79,22 +79,31 @@ static uint64_t sum_of(uint64_t a, uint64_t b)
 	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
-void hist_add(struct hist *hist, int64_t value)
+void hist_add_many(struct hist *hist, int64_t value, uint64_t times)
 {
 	check(value >= 0);
-	uint64_t exact = (uint64_t)value;
+	uint64_t exact = (uint64_t)value, all;
 	uint64_t capped = exact;
+	if (times == 0)
+		return;
 	if (exact > hist->value_max) {
-		hist->over++;
+		hist->over += times;
 		capped = hist->value_max;
 	}
-	hist->counts[cell_of(hist->cell_bits, capped)]++;
+	hist->counts[cell_of(hist->cell_bits, capped)] += times;
 	if (hist->total == 0 || value < hist->min)
 		hist->min = value;
 	if (hist->total == 0 || value > hist->max)
 		hist->max = value;
-	hist->total++;
-	hist->sum = sum_of(hist->sum, exact);
+	hist->total += times;
+	if (__builtin_mul_overflow(exact, times, &all))
+		all = UINT64_MAX;
+	hist->sum = sum_of(hist->sum, all);
+}
+
+void hist_add(struct hist *hist, int64_t value)
+{
+	hist_add_many(hist, value, 1);
 }
 
 void hist_merge(struct hist *into, const struct hist *from)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line of weft sim: every word is understood or refused.
+// The command line: every word is understood or refused.
 
 #include "options.h"
 
@@ -14,6 +14,12 @@ enum {
 	OPT_TRACE,
 	OPT_SAMPLE,
 	OPT_OUT,
+	OPT_PCAP,
+	OPT_LOG,
+	OPT_PORTS,
+	OPT_DILATION,
+	OPT_LANES,
+	OPT_EAL,
 	OPT_JSON,
 	OPT_QUIET,
 	OPT_FOOTPRINT,
@@ -22,12 +28,19 @@ enum {
 	OPT_VERSION
 };
 
+// The first four are emu's alone.
 static const struct option longs[] = {
+	{"ports", required_argument, NULL, OPT_PORTS},
+	{"dilation", required_argument, NULL, OPT_DILATION},
+	{"lanes", required_argument, NULL, OPT_LANES},
+	{"eal", required_argument, NULL, OPT_EAL},
 	{"seed", required_argument, NULL, OPT_SEED},
 	{"set", required_argument, NULL, OPT_SET},
 	{"trace", required_argument, NULL, OPT_TRACE},
 	{"sample", required_argument, NULL, OPT_SAMPLE},
 	{"out", required_argument, NULL, OPT_OUT},
+	{"pcap", required_argument, NULL, OPT_PCAP},
+	{"log", required_argument, NULL, OPT_LOG},
 	{"json", no_argument, NULL, OPT_JSON},
 	{"quiet", no_argument, NULL, OPT_QUIET},
 	{"footprint", no_argument, NULL, OPT_FOOTPRINT},
@@ -38,10 +51,12 @@ static const struct option longs[] = {
 	{NULL, 0, NULL, 0},
 };
 
+#define EMU_OPTIONS 4
+
 static int refuse_word(struct refusal *refusal, const char *what, const char *word)
 {
-	snprintf(refusal->text, sizeof(refusal->text),
-		 "%s '%.100s' (weft sim --help lists the options)", what, word);
+	snprintf(refusal->text, sizeof(refusal->text), "%s '%.100s' (--help lists the options)",
+		 what, word);
 	return -EINVAL;
 }
 
@@ -85,6 +100,18 @@ static int take(struct options *options, int option, struct refusal *refusal)
 		return once(&options->sample, "--sample", optarg, refusal);
 	case OPT_OUT:
 		return once(&options->out, "--out", optarg, refusal);
+	case OPT_PCAP:
+		return once(&options->pcap, "--pcap", optarg, refusal);
+	case OPT_LOG:
+		return once(&options->log, "--log", optarg, refusal);
+	case OPT_PORTS:
+		return once(&options->ports, "--ports", optarg, refusal);
+	case OPT_DILATION:
+		return once(&options->dilation, "--dilation", optarg, refusal);
+	case OPT_LANES:
+		return once(&options->lanes, "--lanes", optarg, refusal);
+	case OPT_EAL:
+		return once(&options->eal, "--eal", optarg, refusal);
 	case OPT_JSON:
 		options->is_json = true;
 		return 0;
@@ -119,23 +146,27 @@ static int check_together(const struct options *options, struct refusal *refusal
 	if (is_asking)
 		return 0;
 	if (options->scenario == NULL && options->trace == NULL)
-		return refuse_word(refusal, "no scenario given:", "weft sim SCENARIO");
+		return refuse_word(refusal, "no scenario given: weft", options->program);
 	if (options->is_json && options->is_quiet)
 		return refuse_word(refusal,
 				   "--json prints no table that --quiet could shorten:", "--quiet");
 	if (options->wants_footprint &&
-	    (options->out != NULL || options->is_json || options->is_quiet))
+	    (options->out != NULL || options->is_json || options->is_quiet ||
+	     options->pcap != NULL || options->log != NULL))
 		return refuse_word(refusal, "--footprint runs nothing; it takes no",
-				   "--out, --json, --quiet");
+				   "--out, --json, --quiet, --pcap, --log");
 	return 0;
 }
 
-int options_parse(struct options *ret, int argc, char **argv, struct refusal *refusal)
+int options_parse(struct options *ret, const char *program, int argc, char **argv,
+		  struct refusal *refusal)
 {
-	*ret = (struct options){0};
+	bool is_emu = strcmp(program, "emu") == 0;
+	*ret = (struct options){.program = program};
 	opterr = 0;
 	for (;;) {
-		int option = getopt_long(argc, argv, "h", longs, NULL);
+		int option = getopt_long(argc, argv, "h", is_emu ? longs : longs + EMU_OPTIONS,
+					 NULL);
 		if (option == -1)
 			break;
 		if (option == '?')
@@ -149,12 +180,13 @@ int options_parse(struct options *ret, int argc, char **argv, struct refusal *re
 		ret->scenario = argv[optind++];
 	if (optind < argc)
 		return refuse_word(refusal, "one scenario at a time; what is", argv[optind]);
-	return check_together(ret, refusal);
+	int rc = check_together(ret, refusal);
+	return rc == 0 && is_emu ? options_emu(ret, refusal) : rc;
 }
 
-void options_command(int argc, char **argv, char *ret, uint32_t bytes)
+void options_command(const char *program, int argc, char **argv, char *ret, uint32_t bytes)
 {
-	uint32_t used = (uint32_t)snprintf(ret, bytes, "weft sim");
+	uint32_t used = (uint32_t)snprintf(ret, bytes, "weft %s", program);
 	for (int i = 1; i < argc && used < bytes; i++) {
 		bool is_plain = argv[i][0] != '\0' &&
 			strspn(argv[i],

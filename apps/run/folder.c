@@ -21,8 +21,8 @@ static int refuse_folder(struct refusal *refusal, const char *path, int error, c
 	return -error;
 }
 
-// Makes each folder on the way.
-static int make_all(const char *path)
+// Makes each folder on the way that is not there; counts them.
+static int make_all(const char *path, uint32_t *made)
 {
 	char part[PATH_MAX];
 	size_t length = strlen(path);
@@ -33,10 +33,29 @@ static int make_all(const char *path)
 			continue;
 		memcpy(part, path, i);
 		part[i] = '\0';
-		if (mkdir(part, 0777) != 0 && errno != EEXIST)
+		if (mkdir(part, 0777) == 0)
+			++*made;
+		else if (errno != EEXIST)
 			return errno;
 	}
 	return 0;
+}
+
+void folder_unmake(const char *path, uint32_t made)
+{
+	char part[PATH_MAX];
+	snprintf(part, sizeof(part), "%s", path);
+	size_t length = strlen(part);
+	while (made > 0 && length > 0) {
+		while (length > 1 && part[length - 1] == '/')
+			part[--length] = '\0';
+		if (rmdir(part) == 0)
+			made--;
+		else
+			return; // somebody has put something there
+		while (length > 0 && part[length - 1] != '/')
+			part[--length] = '\0';
+	}
 }
 
 // An empty folder, or one with an earlier result.
@@ -59,9 +78,10 @@ static bool is_ours(const char *path, int *ret_error)
 	return is_empty || has_result;
 }
 
-int folder_make(const char *path, struct refusal *refusal)
+int folder_make(const char *path, uint32_t *ret_made, struct refusal *refusal)
 {
-	int error = make_all(path);
+	*ret_made = 0;
+	int error = make_all(path, ret_made);
 	if (error != 0)
 		return refuse_folder(refusal, path, error, strerror(error));
 	bool ours = is_ours(path, &error);

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Folders: where a result goes, and where scenarios come from.
+#pragma once
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include <weft/refusal.h>
+
+// Makes the folder `path` with its parents; `ret_made` says how many of them were not there. One
+// that holds anything but an earlier result is refused: -ENOTEMPTY.
+int folder_make(const char *path, uint32_t *ret_made, struct refusal *refusal);
+
+// Takes back what folder_make() made.
+void folder_unmake(const char *path, uint32_t made);
+
+// Prints each shipped scenario with the first line of its description.
+void folder_list_scenarios(FILE *to);

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line of the programs that run a scenario: weft sim, and weft emu, which has more.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <weft/drive.h>
+#include <weft/refusal.h>
+
+#define OPTION_SETS_MAX 64
+#define OPTION_TEXT_BYTES 512
+#define OPTION_EAL_WORDS_MAX 32
+#define OPTION_EAL_BYTES 1024
+
+struct options {
+	const char *program;  // "sim" or "emu"
+	const char *scenario; // name or path; NULL = none given
+	const char *trace;    // file, or NULL
+	const char *sample;   // SPEC, or NULL
+	const char *out;      // folder, or NULL
+	const char *pcap;     // capture file, or NULL
+	const char *log;      // packet log, or NULL
+	uint32_t set_count;
+	const char *sets[OPTION_SETS_MAX];
+	char seed_set[OPTION_TEXT_BYTES]; // "seed=N", in `sets` when given
+	// emu
+	const char *ports;    // word, or NULL
+	const char *dilation; // word, or NULL
+	const char *lanes;    // word, or NULL
+	const char *eal;      // words, or NULL
+	struct ports_options port_choice;
+	uint64_t dilation_milli; // 0: do not wait
+	bool is_dilation_auto;
+	uint32_t lane_count;
+	char eal_text[OPTION_EAL_BYTES];
+	const char *eal_words[OPTION_EAL_WORDS_MAX];
+	bool is_json, is_quiet, wants_footprint, wants_list, wants_keys, wants_help, wants_version;
+};
+
+// Reads the command line of `program`. -EINVAL with a reason.
+int options_parse(struct options *ret, const char *program, int argc, char **argv,
+		  struct refusal *refusal);
+
+// Reads the words of emu: ports, dilation, lanes, EAL. -EINVAL with a reason.
+int options_emu(struct options *options, struct refusal *refusal);
+
+// The command that runs this again, quoted for a shell.
+void options_command(const char *program, int argc, char **argv, char *ret, uint32_t bytes);

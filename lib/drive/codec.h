@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packets of a world as frames and back: room wire with the world's sizes and addresses, and the
+// payload's pattern. Works on plain memory; knows no port.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <weft/wire.h>
+#include <weft/world.h>
+
+struct codec {
+	struct wire_config nic;	      // what NICs build and parse
+	struct wire_config in_switch; // the same, but a switch does not look at the ICRC
+	uint32_t frame_bytes_max;     // longest frame of the world
+};
+
+// The codec of a world. -EINVAL when its packets cannot be told apart as frames (too many NICs or
+// planes for the addresses).
+int codec_init(struct codec *ret, const struct world *world, struct refusal *refusal);
+
+// Writes the frame of a packet that a NIC sends, payload included, into `frame_bytes_max` bytes.
+// Returns its length.
+uint32_t codec_write(const struct codec *codec, const struct packet *packet, void *frame);
+
+// The same without the payload's bytes (they stay as they are) and without ICRC: what a capture of
+// headers needs. `ret_view` says where things stand.
+uint32_t codec_write_headers(const struct codec *codec, const struct packet *packet, void *frame,
+			     struct wire_view *ret_view);

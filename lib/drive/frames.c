@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// Frames from ports to machines and back.
+
+#include "frames.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <weft/bitmap.h>
+
+#include "payload.h"
+
+// What is kept of a frame while its packet is in a machine.
+struct held {
+	void *owner;
+	uint8_t *bytes;
+	struct wire_view view;
+};
+
+int frames_init(struct lane *lane, const struct world *world, struct arena *arena)
+{
+	uint32_t packets = world->packets.capacity;
+	lane->out.packets = lane->index == 0 ? (struct packet_pool *)&world->packets
+					     : &lane->packets_own;
+	lane->out.chunks = lane->index == 0 ? (struct fifo_pool *)&world->chunks
+					    : &lane->chunks_own;
+	if (lane->index > 0 &&
+	    (packet_pool_init(&lane->packets_own, arena, packets) < 0 ||
+	     fifo_pool_init(&lane->chunks_own, arena, world->chunks.capacity) < 0))
+		return -ENOMEM;
+	lane->held = arena_draw(arena, ARENA_DRIVE, (size_t)packets + 1, sizeof(struct held));
+	lane->news = arena_draw(arena, ARENA_DRIVE, BITMAP_WORDS(lane->ports->queue_count) + 1,
+				sizeof(uint64_t));
+	lane->out.places = arena_draw(arena, ARENA_DRIVE, lane->arrivals_max, sizeof(struct place));
+	lane->out.place_capacity = lane->arrivals_max;
+	return lane->held == NULL || lane->news == NULL || lane->out.places == NULL ? -ENOMEM : 0;
+}
+
+// ---------------------------------------------------------------- arrivals
+
+// Frames of one queue onto the lists of their cables.
+static void poll_queue(struct lane *lane, uint32_t queue)
+{
+	struct frame frames[PORT_BURST];
+	uint32_t count;
+	while ((count = lane->ports->ops->receive(lane->ports, queue, frames, PORT_BURST)) > 0) {
+		for (uint32_t i = 0; i < count; i++) {
+			struct cable *cable = &lane->cables.cables[frames[i].cable];
+			fifo_push(&cable->fifo, lane->out.chunks, (uintptr_t)frames[i].owner);
+			lane_mark(lane, cable, frames[i].at);
+		}
+	}
+}
+
+void frames_poll(struct lane *lane)
+{
+	for (uint32_t word = 0; word < BITMAP_WORDS(lane->ports->queue_count); word++) {
+		uint64_t rest = lane->news[word];
+		for (lane->news[word] = 0; rest != 0; rest &= rest - 1)
+			poll_queue(lane, (word << 6) + (uint32_t)__builtin_ctzll(rest));
+	}
+}
+
+static void drop_frame(struct lane *lane, void *owner, enum wire_reason reason)
+{
+	lane->run.dropped[DROP_BAD_FRAME]++;
+	lane->run.bad_frames[reason]++;
+	lane->ports->ops->give(lane->ports, &owner, 1);
+}
+
+// Makes a packet of a frame; PACKET_NONE when the frame is none.
+static uint32_t read_frame(struct lane *lane, const struct frame *frame, bool is_host)
+{
+	uint32_t index = packet_get(lane->out.packets);
+	struct packet *packet = packet_at(lane->out.packets, index);
+	struct held *held = &lane->held[index];
+	enum wire_reason reason = wire_parse(is_host ? &lane->codec->nic : &lane->codec->in_switch,
+					     frame->bytes, frame->length, packet, &held->view);
+	if (reason != WIRE_FINE) {
+		packet_put(lane->out.packets, index);
+		drop_frame(lane, frame->owner, reason);
+		return PACKET_NONE;
+	}
+	packet->payload = packet->payload_bytes > 0 ? index : 0; // the handle is the packet
+	held->owner = frame->owner;
+	held->bytes = frame->bytes;
+	return index;
+}
+
+static bool has_packets(struct lane *lane)
+{
+	const struct packet_pool *pool = lane->out.packets;
+	if (packet_pool_taken(pool) < pool->capacity)
+		return true;
+	lane->out.limit = OUTBOX_NO_PACKET;
+	return false;
+}
+
+// Takes the frames of one cable that arrive before the window's end; `to` has room for `room`.
+static uint32_t take_cable(struct lane *lane, uint32_t index, bool is_host, struct arrival *to,
+			   uint32_t room)
+{
+	struct cable *cable = &lane->cables.cables[index];
+	uint32_t taken = 0;
+	while (cable->fifo.count > 0 && has_packets(lane)) {
+		struct frame frame;
+		void *owner = (void *)(uintptr_t)fifo_peek(&cable->fifo, lane->out.chunks);
+		lane->ports->ops->look(lane->ports, owner, &frame);
+		if (frame.at >= lane->window_end)
+			break;
+		check(taken < room && frame.at >= lane->window_start);
+		fifo_pop(&cable->fifo, lane->out.chunks);
+		uint32_t packet = read_frame(lane, &frame, is_host);
+		if (packet != PACKET_NONE)
+			to[taken++] = (struct arrival){frame.at, packet, cable->to_port};
+	}
+	return taken;
+}
+
+static void gather(struct lane *lane, uint32_t m, struct inbox *in)
+{
+	const struct machine *machine = &lane->world->machines[m];
+	uint32_t base = lane->cables.base[m], runs = 0, total = 0;
+	uint64_t *waiting = lane->cables.waiting[m];
+	for (uint32_t word = 0; word < BITMAP_WORDS(machine->port_count); word++) {
+		for (uint64_t rest = waiting[word]; rest != 0; rest &= rest - 1) {
+			uint32_t port = (word << 6) + (uint32_t)__builtin_ctzll(rest);
+			struct arrival *to = lane->arrivals + total;
+			uint32_t taken = take_cable(lane, base + port, machine->is_host, to,
+						    lane->arrivals_max - total);
+			if (lane->cables.cables[base + port].fifo.count == 0)
+				bitmap_clear(waiting, port);
+			if (taken > 0)
+				lane->runs[runs++] = (struct arrival_run){to, taken};
+			total += taken;
+		}
+	}
+	if (machine->is_host)
+		lane_deliver(lane, m, total);
+	*in = (struct inbox){.runs = lane->runs,
+			     .run_count = runs,
+			     .arrival_count = total,
+			     .scratch = {lane->scratch[0], lane->scratch[1]}};
+}
+
+// ---------------------------------------------------------------- what machines leave behind
+
+// Executes the place orders of a host: the payload must be what was sent there.
+static void place(struct lane *lane)
+{
+	for (uint32_t i = 0; i < lane->out.place_count; i++) {
+		const struct place *order = &lane->out.places[i];
+		const struct held *held = &lane->held[order->payload];
+		struct payload_spot spot = {order->nic, order->qp, order->rkey, order->va};
+		check(order->bytes == held->view.payload_bytes);
+		uint32_t wrong = payload_wrong(&spot, held->bytes + held->view.payload_at,
+					       order->bytes);
+		lane->run.payload_bytes_wrong += wrong;
+		lane->run.payload_bytes_good += order->bytes - wrong;
+	}
+	lane->out.place_count = 0;
+}
+
+// A host keeps no frame: all that came in this burst are given back.
+static void give_arrivals(struct lane *lane, uint32_t count)
+{
+	void *owners[PORT_BURST];
+	uint32_t waiting = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		owners[waiting++] = lane->held[lane->arrivals[i].packet].owner;
+		if (waiting == PORT_BURST || i + 1 == count) {
+			lane->ports->ops->give(lane->ports, owners, waiting);
+			waiting = 0;
+		}
+	}
+}
+
+// A switch makes no packets: what it gave back to the pool in this call are the ones it dropped.
+static void give_drops(struct lane *lane, uint32_t returned, uint32_t fresh)
+{
+	const struct packet_pool *pool = lane->out.packets;
+	check(pool->returned >= returned && pool->fresh == fresh);
+	for (uint32_t i = returned; i < pool->returned; i++)
+		lane->ports->ops->give(lane->ports, &lane->held[pool->free[i]].owner, 1);
+}
+
+// The frame of a departure: a NIC's is written, a switch's is patched. False when there is no frame
+// left.
+static bool write_frame(struct lane *lane, bool is_host, uint32_t index, struct frame *ret)
+{
+	const struct packet *packet = packet_at(lane->out.packets, index);
+	if (is_host) {
+		if (!lane->ports->ops->take(lane->ports, ret, 1))
+			return false;
+		ret->length = codec_write(lane->codec, packet, ret->bytes);
+		return true;
+	}
+	const struct held *held = &lane->held[index];
+	*ret = (struct frame){.owner = held->owner, .bytes = held->bytes};
+	ret->length = (uint32_t)wire_patch(&lane->codec->nic, packet, held->bytes, &held->view);
+	return true;
+}
+
+// The descriptor's life ends here.
+static void end_packet(struct lane *lane, uint32_t index)
+{
+#ifdef WEFT_ZERO_DESCRIPTORS // debug builds: whoever still reads it is found
+	memset(packet_at(lane->out.packets, index), 0, sizeof(struct packet));
+#endif
+	packet_put(lane->out.packets, index);
+}
+
+// Frames for one queue that wait to be sent together.
+struct burst {
+	struct frame frames[PORT_BURST];
+	uint32_t count;
+	uint32_t queue;
+};
+
+static void flush(struct lane *lane, struct burst *burst)
+{
+	if (burst->count == 0)
+		return;
+	struct ports *ports = lane->ports;
+	uint64_t *news = lane->news_of[ports->queue_to[burst->queue]] + (burst->queue >> 6);
+	ports->ops->send(ports, burst->queue, burst->frames, burst->count);
+	__atomic_fetch_or(news, UINT64_C(1) << (burst->queue & 63), __ATOMIC_RELAXED);
+	burst->count = 0;
+}
+
+static void tap(struct lane *lane, uint32_t m, const struct departure *departure,
+		const struct frame *frame)
+{
+	uint32_t index = lane->cables.out[lane->cables.base[m] + departure->port];
+	uint32_t plan = lane->cables.plan[index];
+	if (tap_listens(lane->taps, plan, departure->start))
+		tap_take(lane->taps, lane->index, plan, departure->start,
+			 packet_at(lane->out.packets, departure->packet), frame->bytes,
+			 frame->length);
+}
+
+// Sends one departure, or loses it.
+static void depart(struct lane *lane, uint32_t m, const struct departure *departure,
+		   struct burst *burst)
+{
+	struct frame frame;
+	uint32_t cable;
+	if (!write_frame(lane, lane->world->machines[m].is_host, departure->packet, &frame)) {
+		lane->out.limit = OUTBOX_NO_PACKET;
+		lane->run.dropped[DROP_BAD_FRAME]++; // the run ends with this window
+		end_packet(lane, departure->packet);
+		return;
+	}
+	if (lane->taps != NULL)
+		tap(lane, m, departure, &frame);
+	frame.at = lane_depart(lane, m, departure, &cable);
+	frame.cable = cable;
+	end_packet(lane, departure->packet);
+	if (frame.at == PS_NEVER) {
+		lane->ports->ops->give(lane->ports, &frame.owner, 1);
+		return;
+	}
+	if (lane->watch->watch != NULL)
+		lane->watch->watch(lane->watch->watch_context,
+				   &lane->world->cables[lane->cables.plan[cable]], frame.at,
+				   frame.bytes, frame.length);
+	uint32_t queue = ports_queue(lane->ports, cable);
+	if (burst->count == PORT_BURST || (burst->count > 0 && burst->queue != queue))
+		flush(lane, burst);
+	burst->queue = queue;
+	burst->frames[burst->count++] = frame;
+}
+
+ps_t frames_run_machine(struct lane *lane, uint32_t m)
+{
+	const struct machine *machine = &lane->world->machines[m];
+	struct burst burst;
+	struct inbox in;
+	burst.count = 0;
+	gather(lane, m, &in);
+	uint32_t returned = lane->out.packets->returned, fresh = lane->out.packets->fresh;
+	ps_t next = machine->run(machine->self, &in, lane->window_end, &lane->out);
+	if (machine->is_host) {
+		place(lane);
+		give_arrivals(lane, in.arrival_count);
+	} else {
+		give_drops(lane, returned, fresh);
+	}
+	for (uint32_t i = 0; i < lane->out.count; i++)
+		depart(lane, m, &lane->out.departures[i], &burst);
+	flush(lane, &burst);
+	return next;
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// A lane: what one thread owns of a run. It has machines of its own, with the queues of the cables
+// that lead to them, packets and an outbox; it runs them window by window. A run has one lane, or
+// as many as DPDK has lcores.
+#pragma once
+
+#include <weft/drive.h>
+
+#include "cable.h"
+#include "codec.h"
+#include "pace.h"
+#include "port.h"
+#include "tap.h"
+#include "window.h"
+
+struct held;
+
+struct lane {
+	// hot
+	struct cable_set cables; // shared: tables of all cables
+	struct window_set windows;
+	struct arrival *arrivals; // the inbox of the machine being run
+	struct arrival *scratch[2];
+	struct arrival_run *runs;
+	struct outbox out;
+	ps_t window_start, window_end;
+	const struct world *world;
+	struct tap_set *taps; // or NULL
+	uint32_t arrivals_max;
+	uint32_t index;
+	// runs with frames
+	struct ports *ports; // NULL: packets lie on cables in memory
+	const struct codec *codec;
+	struct held *held;  // [packets + 1] the frame behind a packet
+	uint64_t *news;	    // bit per queue that holds frames for this lane; set by senders
+	uint64_t **news_of; // [lanes] the `news` of every lane
+	const struct ports_options *watch;
+	struct packet_pool packets_own; // where world->packets belongs to another lane
+	struct fifo_pool chunks_own;
+	// what it counts; added up at the end
+	struct run run;
+	uint64_t window_sent; // in the running window
+	int64_t next_window;  // in which one of its machines has something to do; INT64_MAX = none
+	struct sim *sim;
+};
+
+// Draws the lane's burst and windows. -ENOMEM.
+int lane_init(struct lane *lane, const struct world *world, ps_t span_ps, struct arena *arena);
+
+// Runs the machines that have something to do in the window that lane->windows stands at.
+void lane_run_window(struct lane *lane);
+
+// Counts deliveries to a host, the first `count` of lane->arrivals, and chains them into the
+// digests of their cables.
+void lane_deliver(struct lane *lane, uint32_t machine, uint32_t count);
+
+// The cable by which a departure of machine `m` goes, and when it arrives there: checks that
+// packets keep their order. PS_NEVER: the cable lost it, and it was counted.
+ps_t lane_depart(struct lane *lane, uint32_t machine, const struct departure *departure,
+		 uint32_t *ret_cable);
+
+// Something was put on `cable` that arrives at `at`; its list holds it already.
+static inline void lane_mark(struct lane *lane, struct cable *cable, ps_t at)
+{
+	if (at < cable->marked_until && cable->fifo.count != 1)
+		return;
+	uint64_t *waiting = lane->cables.waiting[cable->to_machine];
+	waiting[cable->to_port >> 6] |= UINT64_C(1) << (cable->to_port & 63);
+	window_mark(&lane->windows, cable->to_machine, at);
+	cable->marked_until = at - at % lane->windows.length_ps + lane->windows.length_ps;
+}
