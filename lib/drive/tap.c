@@ -273,11 +273,13 @@ static void drain_log(struct tap_set *set)
 static void put_interface(struct tap_set *set, const struct tap_point *point)
 {
 	const struct world *world = set->world;
+	const struct capture_config *config = &world->scenario->capture;
+	bool is_cut = config->is_headers_only || config->snap_bytes > 0;
 	char name[WORLD_CABLE_NAME_BYTES];
 	world_cable_name(world, point->cable, name, sizeof(name));
 	const struct pcapng_interface interface = {
 		.name = name,
-		.snap_bytes = snap_bytes(set),
+		.snap_bytes = is_cut ? snap_bytes(set) : 0,
 		.line_bps = world->topology.links[point->cable / 2].rate_bps,
 	};
 	if (pcapng_interface(&set->capture, &interface) == 0)
