@@ -205,12 +205,13 @@ static int64_t next_window(const struct sim *sim)
 static void choose_window(struct sim *sim)
 {
 	ps_t time_max_ps = sim->world->scenario->time_max_ps;
+	bool has_run = sim->is_in_window; // a run that goes on after a stop runs one at least
 	close_window(sim);
 	if (has_hit_limit(sim)) {
 		end_run(sim, RUN_LIMIT);
 		return;
 	}
-	if (sim->run.windows > 0 && wants_stop(sim)) {
+	if (has_run && wants_stop(sim)) {
 		end_run(sim, RUN_INTERRUPTED);
 		return;
 	}
@@ -276,6 +277,7 @@ void sim_run(struct sim *sim, struct run *ret)
 	stop_place_set(&(struct stop_place){sim->world->scenario->seed, &sim->run.now_ps});
 	for (uint32_t i = 0; i < sim->lane_count; i++)
 		contexts[i] = &sim->lanes[i];
+	sim->has_ended = false;
 	double cpu_s = clock_s(CLOCK_PROCESS_CPUTIME_ID), wall_s = clock_s(CLOCK_MONOTONIC);
 	if (sim->options.pace.is_on)
 		pace_start(&sim->pace);
