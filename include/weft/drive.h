@@ -60,7 +60,7 @@ enum ports_kind {
 
 struct ports_options {
 	enum ports_kind kind;
-	uint32_t port_count; // RING: ports to use; 0 = as many as there is need for
+	uint32_t port_count;	  // RING: ports to use; 0 = as many as there is need for
 	struct dpdk_options dpdk; // RING
 	// Called for each frame that a port takes, or NULL; may change its bytes.
 	void (*watch)(void *context, const struct cable_plan *cable, ps_t at, uint8_t *bytes,
@@ -77,9 +77,9 @@ struct ports_figures {
 	const char *name; // "memory", "net_ring"; NULL without ports
 	uint32_t ports, queues;
 	uint32_t cables_per_queue_max;
-	uint32_t frames;	    // buffers
-	uint32_t frame_bytes_max;   // of one
-	uint64_t sent, received;    // as the ports counted
+	uint32_t frames;	  // buffers
+	uint32_t frame_bytes_max; // of one
+	uint64_t sent, received;  // as the ports counted
 	uint64_t missed;
 };
 
@@ -128,15 +128,16 @@ struct run {
 	uint64_t visits;      // machine calls
 	double cpu_s, wall_s; // of the run alone
 	// Runs with frames.
-	uint64_t bad_frames[WIRE_REASON_COUNT];	      // dropped[DROP_BAD_FRAME], by reason
-	uint64_t payload_bytes_good;		      // placed, and what was sent
-	uint64_t payload_bytes_wrong;		      // placed, and not what was sent
+	uint64_t bad_frames[WIRE_REASON_COUNT]; // dropped[DROP_BAD_FRAME], by reason
+	uint64_t payload_bytes_good;		// placed, and what was sent
+	uint64_t payload_bytes_wrong;		// placed, and not what was sent
 	struct ports_figures ports;
 	struct tap_counts taps;
 	// Paced runs.
 	uint32_t lanes;
-	const struct hist *lateness_ns; // of frames against their window's end; NULL in virtual time
-	const struct hist *gap_ns;	// between two looks at the clock
+	const struct hist
+		*lateness_ns;	   // of frames against their window's end; NULL in virtual time
+	const struct hist *gap_ns; // between two looks at the clock
 };
 
 // Told now and then during a run (at most ten times a second); returning false asks the run to
@@ -202,12 +203,17 @@ struct stage {
 };
 
 // Reserves memory, builds the world of `scenario` (which must outlive the stage) and seals it.
-// `trace_text` as in world_build(); options->lanes says how many threads will run it. On refusal nothing is held.
+// `trace_text` as in world_build(); options->lanes says how many threads will run it. On refusal
+// nothing is held.
 int stage_build(struct stage *ret, const struct scenario *scenario, const char *trace_text,
 		size_t trace_bytes, const struct sim_options *options, struct refusal *refusal);
 
 // Gives the memory back, and what sim_end() gives, if that was not called.
 void stage_free(struct stage *stage);
+
+// Memory that the system could give now without taking it from others, in bytes; UINT64_MAX where
+// it does not say.
+uint64_t memory_available_bytes(void);
 
 // Most memory this process had resident, in bytes.
 uint64_t memory_peak_bytes(void);

@@ -15,7 +15,6 @@
 
 #include <rte_cycles.h>
 #include <rte_eal.h>
-#include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
@@ -160,28 +159,26 @@ static void listen_end(struct ear *ear, char *ret, size_t bytes)
 	close(ear->error);
 }
 
-// The line that tells why: the first one that DPDK marked as its own, else the first.
+// The words that tell why: what getopt says of an option, else the first that DPDK marked as its
+// own, to the end of the line.
 static const char *reason_of(char *said)
 {
-	static const char *const marks[] = {"EAL: ", "unrecognized", "option", "VDEV", "bus"};
-	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
-		char *at = strstr(said, marks[i]);
-		if (at == NULL)
-			continue;
-		while (at > said && at[-1] != '\n')
-			at--;
-		at[strcspn(at, "\n")] = '\0';
-		return at;
-	}
-	said[strcspn(said, "\n")] = '\0';
-	return said[0] != '\0' ? said : "it says nothing";
+	static const char *const marks[] = {"unrecognized option", "invalid option",
+					    "option requires", "EAL: "};
+	char *at = NULL;
+	for (size_t i = 0; at == NULL && i < sizeof(marks) / sizeof(*marks); i++)
+		at = strstr(said, marks[i]);
+	if (at == NULL)
+		at = said;
+	at[strcspn(at, "\n")] = '\0';
+	return at[0] != '\0' ? at : "it says nothing";
 }
 
-static int refuse_start(struct refusal *refusal, int error, char *said)
+static int refuse_start(struct refusal *refusal, char *said)
 {
 	snprintf(refusal->text, sizeof(refusal->text), "DPDK does not start: %.160s",
 		 reason_of(said));
-	return error == ENOMEM ? -ENOMEM : -ENODEV;
+	return -ENODEV;
 }
 
 // ---------------------------------------------------------------- start and end
@@ -215,6 +212,19 @@ static int check_lanes(const struct dpdk_options *options, struct refusal *refus
 	return 0;
 }
 
+// DPDK takes all of its memory at its start: what is not there would take the machine down.
+static int check_memory(uint64_t memory_bytes, struct refusal *refusal)
+{
+	uint64_t wanted = memory_bytes + (uint64_t)OWN_MIB * 1024 * 1024;
+	uint64_t there = memory_available_bytes();
+	if (wanted <= there)
+		return 0;
+	return refuse(refusal, -ENODEV,
+		      "the frames of this world take % MiB, and the machine has % MiB: lower "
+		      "limits.packets",
+		      (int64_t)(wanted >> 20), (int64_t)(there >> 20), 0);
+}
+
 static int start(const struct dpdk_options *options, uint64_t memory_bytes, struct refusal *refusal)
 {
 	static struct words words; // the EAL keeps pointers to them
@@ -230,9 +240,8 @@ static int start(const struct dpdk_options *options, uint64_t memory_bytes, stru
 		return refuse(refusal, -ENODEV, "the system gives no file for DPDK's words", 0, 0,
 			      0);
 	int rc = rte_eal_init(words.count, words.at);
-	int error = rte_errno;
 	listen_end(&ear, said, sizeof(said));
-	return rc < 0 ? refuse_start(refusal, error, said) : 0;
+	return rc < 0 ? refuse_start(refusal, said) : 0;
 }
 
 int dpdk_start(const struct dpdk_options *options, uint64_t memory_bytes, struct refusal *refusal)
@@ -243,6 +252,8 @@ int dpdk_start(const struct dpdk_options *options, uint64_t memory_bytes, struct
 		return refuse(refusal, -EINVAL, "--eal has % words; at most % are taken",
 			      options->word_count, WORDS_MAX - 16, 0);
 	int rc = check_lanes(options, refusal);
+	if (rc == 0)
+		rc = check_memory(memory_bytes, refusal);
 	if (rc == 0)
 		rc = start(options, memory_bytes, refusal);
 	if (rc < 0)

@@ -4,6 +4,6 @@
 
 #include <weft/drive.h>
 
-// Starts it with room for `memory_bytes` of frames, if it is not started. -EINVAL for words that
-// DPDK does not take, -ENOMEM; with DPDK's own reason.
+// Starts it with room for `memory_bytes` of frames, if it is not started. -ENODEV when the machine
+// or the words do not allow it, with DPDK's own reason.
 int dpdk_start(const struct dpdk_options *options, uint64_t memory_bytes, struct refusal *refusal);

@@ -85,8 +85,8 @@ int port_plan(struct ports *ports, struct arena *arena, const struct port_cable 
 int port_memory_open(struct ports *ports, struct arena *arena, struct refusal *refusal);
 
 // Ports of DPDK's ring driver; starts DPDK if that was not done. `ports` as above, with the number
-// of ports that were asked for in port_count (0 = as many as the queues need). -ENOMEM, -ENODEV,
-// and what dpdk_start() says.
+// of ports that were asked for in port_count (0 = as many as the queues need). -ENODEV for what
+// the machine or DPDK does not have.
 int port_dpdk_open(struct ports *ports, struct arena *arena, const struct dpdk_options *options,
 		   struct refusal *refusal);
 
