@@ -24,17 +24,35 @@ first_inputs() {
     printf 'groups=2,steps=8,buckets=1,fill=4' >"$2/all"
     printf 'packets=40M' >"$2/packets"
     ;;
+  frames) ;; # it writes its own, see below
   esac
 }
 
+# Where the source of target $1 is.
+source_of() {
+  case $1 in
+  frames) echo tests/fuzz/wire_frames.c ;;
+  *) echo "tests/fuzz/all_$1.c" ;;
+  esac
+}
+
+targets=(scenario trace sample)
+wire=()
+if echo '#include <isa-l/crc.h>' | clang -fsyntax-only -x c - 2>/dev/null; then
+  targets+=(frames)
+  wire=(lib/wire/*.c -lisal)
+else
+  echo "ISA-L is not here: no frames"
+fi
+
 failed=0
-for target in scenario trace sample; do
+for target in "${targets[@]}"; do
   mkdir -p "$folder/$target"
   first_inputs "$target" "$folder/$target"
-  clang "${flags[@]}" "tests/fuzz/all_$target.c" lib/core/*.c lib/measure/*.c lib/cc/*.c lib/transport/*.c lib/fabric/*.c \
-    lib/workload/*.c lib/world/*.c lib/drive/stop.c -o "$folder/fuzz_$target" -lyaml -lm
-  if "$folder/fuzz_$target" -max_total_time="$seconds" -max_len=65536 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
-    -artifact_prefix="$folder/$target-" "$folder/$target" >"$folder/$target.log" 2>&1; then
+  clang "${flags[@]}" "$(source_of "$target")" lib/core/*.c lib/measure/*.c lib/cc/*.c lib/transport/*.c lib/fabric/*.c \
+    lib/workload/*.c lib/world/*.c lib/drive/stop.c "${wire[@]}" -o "$folder/fuzz_$target" -lyaml -lm
+  if WEFT_FUZZ_FIRST="$folder/$target" "$folder/fuzz_$target" -max_total_time="$seconds" -max_len=65536 -timeout=10 \
+    -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="$folder/$target-" "$folder/$target" >"$folder/$target.log" 2>&1; then
     printf '%s: %s executions in %s s\n' "$target" \
       "$(sed -n 's/^stat::number_of_executed_units: *//p' "$folder/$target.log")" "$seconds"
   else

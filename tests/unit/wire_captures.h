@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <weft/check.h>
+
 #define LINK_ETHERNET 1
 #define INTERFACES_MAX 16
 
@@ -33,7 +35,7 @@ struct captured {
 static inline uint32_t capture_32(const struct capture *capture, size_t at)
 {
 	uint32_t value;
-	assert_true(at + 4 <= capture->size);
+	check(at + 4 <= capture->size);
 	memcpy(&value, capture->bytes + at, 4);
 	return capture->is_swapped ? __builtin_bswap32(value) : value;
 }
@@ -50,11 +52,11 @@ static inline bool capture_open(struct capture *capture, const char *path)
 	*capture = (struct capture){0};
 	if (file == NULL)
 		return false;
-	assert_int_equal(fseek(file, 0, SEEK_END), 0);
+	check(fseek(file, 0, SEEK_END) == 0);
 	capture->size = (size_t)ftell(file);
 	rewind(file);
 	capture->bytes = malloc(capture->size);
-	assert_int_equal(fread(capture->bytes, 1, capture->size, file), capture->size);
+	check(fread(capture->bytes, 1, capture->size, file) == capture->size);
 	fclose(file);
 	uint32_t magic = capture_32(capture, 0);
 	capture->is_ng = magic == 0x0a0d0d0a;
@@ -64,7 +66,7 @@ static inline bool capture_open(struct capture *capture, const char *path)
 	}
 	capture->is_swapped = magic == 0xd4c3b2a1 || magic == 0x4d3cb2a1;
 	magic = capture_32(capture, 0);
-	assert_true(magic == 0xa1b2c3d4 || magic == 0xa1b23c4d); // micro- or nanoseconds
+	check(magic == 0xa1b2c3d4 || magic == 0xa1b23c4d); // micro- or nanoseconds
 	capture->links[0] = (uint16_t)capture_32(capture, 20);
 	capture->at = 24;
 	return true;
@@ -79,7 +81,7 @@ static inline bool capture_next_pcap(struct capture *capture, struct captured *r
 	ret->frame = capture->bytes + capture->at + 16;
 	ret->link = capture->links[0];
 	capture->at += 16 + ret->bytes;
-	assert_true(capture->at <= capture->size);
+	check(capture->at <= capture->size);
 	return true;
 }
 
@@ -89,19 +91,19 @@ static inline bool capture_next_ng(struct capture *capture, struct captured *ret
 		size_t block = capture->at;
 		uint32_t type = capture_32(capture, block);
 		capture->at += capture_32(capture, block + 4);
-		assert_true(capture->at > block && capture->at <= capture->size);
+		check(capture->at > block && capture->at <= capture->size);
 		if (type == 1) { // interface description: link type, reserved
-			assert_true(capture->interfaces < INTERFACES_MAX);
+			check(capture->interfaces < INTERFACES_MAX);
 			capture->links[capture->interfaces++] = (uint16_t)capture_32(capture,
 										     block + 8);
 		} else if (type == 6) { // enhanced packet
 			uint32_t interface = capture_32(capture, block + 8);
-			assert_true(interface < capture->interfaces);
+			check(interface < capture->interfaces);
 			ret->bytes = capture_32(capture, block + 20);
 			ret->line_bytes = capture_32(capture, block + 24);
 			ret->frame = capture->bytes + block + 28;
 			ret->link = capture->links[interface];
-			assert_true(block + 28 + ret->bytes <= capture->at);
+			check(block + 28 + ret->bytes <= capture->at);
 			return true;
 		}
 	}
