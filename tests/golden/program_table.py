@@ -17,6 +17,7 @@ import sys
 import tempfile
 
 TABLE = pathlib.Path(__file__).with_name("table.txt")
+SHIPPED = pathlib.Path(__file__).parents[2] / "apps" / "scenarios"
 CLOS = """fabric: {topology: clos, nics: 32, nics_per_t0: 8, t1_count: 4, planes: 2, link_rate: 100Gb/s,
          nic_delay: 350ns, trunk_delay: 700ns, switch_delay: 140ns}
 """
@@ -56,6 +57,7 @@ WORLDS = {
     "barrier": RACKS + "traffic: {kind: ring, collective: all_reduce, bytes: 4MiB, channels: 1, form: barrier}\n",
     "sample of steps": RACKS + "traffic: {kind: ring, collective: reduce_scatter, bytes: 32MiB, channels: 4, ranks: 32}\n"
                        "sample: {steps: 6, fill: 2}\n",
+    "shipped: two-racks": (SHIPPED / "two-racks.yaml").read_text(encoding="utf-8"),
     "time runs out": CLOS + SPREAD + "traffic: {kind: permutation, bytes: 1MB}\nlimits: {time: 42us}\n",
 }
 HEAD = ("world", "digest", "end", "end_ps", "data", "hops", "marks", "trims", "nack", "timeout", "hole", "drops", "duplicates",
