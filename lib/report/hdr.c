@@ -8,6 +8,8 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include <weft/check.h>
+
 #include "figures.h"
 
 #define LEVELS_PER_HALF 5
@@ -16,7 +18,25 @@
 const struct hist *hdr_hist(const struct report_input *input, uint32_t index)
 {
 	const struct outcome *outcome = input->world->outcome;
+	check(index < HDR_COUNT);
+	if (index == HDR_LATENESS)
+		return input->pace.lateness_ns;
+	if (index == HDR_GAP)
+		return input->pace.gap_ns;
 	return index < PAIR_CLASS_COUNT ? &outcome->message_ns[index] : &outcome->flow_ns;
+}
+
+bool hdr_has_values(const struct report_input *input, uint32_t index)
+{
+	const struct hist *hist = hdr_hist(input, index);
+	return hist != NULL && hist->total > 0;
+}
+
+// What was measured of the clock is of wall time: whole in a sample too, and in nanoseconds, the
+// unit of a clock.
+static bool is_wall(uint32_t index)
+{
+	return index == HDR_LATENESS || index == HDR_GAP;
 }
 
 const char *hdr_name(uint32_t index, char ret[HDR_NAME_BYTES])
@@ -24,7 +44,10 @@ const char *hdr_name(uint32_t index, char ret[HDR_NAME_BYTES])
 	if (index < PAIR_CLASS_COUNT)
 		snprintf(ret, HDR_NAME_BYTES, "message_%s.hdr", pair_class_name(index));
 	else
-		snprintf(ret, HDR_NAME_BYTES, "flow.hdr");
+		snprintf(ret, HDR_NAME_BYTES, "%s.hdr",
+			 index == HDR_FLOW		 ? "flow"
+				 : index == HDR_LATENESS ? "lateness_ns"
+							 : "gap_ns");
 	return ret;
 }
 
@@ -42,34 +65,34 @@ static uint64_t count_of(uint64_t total, uint32_t step)
 }
 
 // Highest value of a cell as hist_quantile() gives it.
-static double cell_value(const struct hist *hist, uint32_t cell)
+static double cell_value(const struct hist *hist, uint32_t cell, double unit)
 {
 	uint64_t width;
 	uint64_t highest = hist_cell_low(hist, cell, &width) + width - 1;
 	if (highest > (uint64_t)hist->max || cell + 1 == hist->cells)
 		highest = (uint64_t)hist->max;
-	return (double)highest / NS_PER_US;
+	return (double)highest / unit;
 }
 
-static void rows_write(FILE *to, const struct hist *hist, double level_max)
+static void rows_write(FILE *to, const struct hist *hist, double level_max, double unit)
 {
 	uint32_t cell = 0;
 	uint64_t seen = hist->counts[0];
 	for (uint32_t step = 0; level_of(step) <= level_max; step++) {
 		while (seen == 0 || seen < count_of(hist->total, step))
 			seen += hist->counts[++cell];
-		fprintf(to, "%12.3f %14.12f %10" PRIu64 " %14.2f\n", cell_value(hist, cell),
+		fprintf(to, "%12.3f %14.12f %10" PRIu64 " %14.2f\n", cell_value(hist, cell, unit),
 			level_of(step), seen, 1 / (1 - level_of(step)));
 		if (seen == hist->total && level_max >= 1)
 			break;
 	}
 	if (level_max >= 1)
-		fprintf(to, "%12.3f %14.12f %10" PRIu64 "\n", (double)hist->max / NS_PER_US, 1.0,
+		fprintf(to, "%12.3f %14.12f %10" PRIu64 "\n", (double)hist->max / unit, 1.0,
 			hist->total);
 }
 
 // Standard deviation from the middles of the cells.
-static double deviation_of(const struct hist *hist)
+static double deviation_of(const struct hist *hist, double unit)
 {
 	double mean = (double)hist->sum / (double)hist->total, squares = 0;
 	for (uint32_t i = 0; i < hist->cells; i++) {
@@ -80,28 +103,30 @@ static double deviation_of(const struct hist *hist)
 		middle += (double)(width - 1) / 2 - mean;
 		squares += middle * middle * (double)hist->counts[i];
 	}
-	return sqrt(squares / (double)hist->total) / NS_PER_US;
+	return sqrt(squares / (double)hist->total) / unit;
 }
 
 void hdr_write(FILE *to, const struct report_input *input, uint32_t index)
 {
 	const struct hist *hist = hdr_hist(input, index);
-	uint32_t ppm_max = latency_ppm_max(hist->total, is_sampled(input));
+	double unit = is_wall(index) ? 1 : NS_PER_US;
+	check(hist != NULL);
+	uint32_t ppm_max = latency_ppm_max(hist->total, is_sampled(input) && !is_wall(index));
 	fprintf(to, "%12s %14s %10s %14s\n\n", "Value", "Percentile", "TotalCount",
 		"1/(1-Percentile)");
 	if (ppm_max > 0 && hist->total > 0)
-		rows_write(to, hist, ppm_max / 1e6);
+		rows_write(to, hist, ppm_max / 1e6, unit);
 	if (ppm_max == 1000000 && hist->total > 0) {
 		fprintf(to, "#[Mean    = %12.3f, StdDeviation   = %12.3f]\n",
-			(double)hist->sum / (double)hist->total / NS_PER_US, deviation_of(hist));
+			(double)hist->sum / (double)hist->total / unit, deviation_of(hist, unit));
 		fprintf(to, "#[Max     = %12.3f, Total count    = %12" PRIu64 "]\n",
-			(double)hist->max / NS_PER_US, hist->total);
+			(double)hist->max / unit, hist->total);
 	} else {
 		fprintf(to, "#[Total count    = %12" PRIu64 "]\n", hist->total);
 		fprintf(to, "#[above percentile %.3f: %s]\n", ppm_max / 1e6, NOT_IN_SAMPLE);
 	}
 	fprintf(to, "#[Buckets = %12" PRIu32 ", SubBuckets     = %12" PRIu32 "]\n",
 		(hist->cells >> (hist->cell_bits - 1)), UINT32_C(1) << hist->cell_bits);
-	fprintf(to, "#[unit us; %s; digest %016" PRIx64 "]\n",
+	fprintf(to, "#[unit %s; %s; digest %016" PRIx64 "]\n", is_wall(index) ? "ns" : "us",
 		input->is_partial ? "PARTIAL RESULT" : "complete", input->digest);
 }

@@ -11,6 +11,7 @@
 #include <weft/check.h>
 #include <weft/report.h>
 
+#include "emulation.h"
 #include "figures.h"
 
 #define RESULT_SCHEMA 1 // raised when a field changes its meaning or goes away
@@ -229,10 +230,10 @@ static void put_collectives(json_t *root, const struct report_input *input)
 	}
 }
 
-static void put_latency(json_t *to, const struct report_input *input, const struct hist *hist)
+static void put_latency(json_t *to, const struct hist *hist, bool is_sample)
 {
 	struct latency latency;
-	latency_of(&latency, hist, is_sampled(input));
+	latency_of(&latency, hist, is_sample);
 	put_count(to, "count", latency.count);
 	put_count(to, "above_range", latency.above_range);
 	put_figure(to, "min_ns", &latency.min_ns);
@@ -244,6 +245,15 @@ static void put_latency(json_t *to, const struct report_input *input, const stru
 	put_figure(to, "max_ns", &latency.max_ns);
 }
 
+static void put_latency_or_null(json_t *to, const char *key, const struct hist *hist,
+				bool is_sample)
+{
+	if (hist == NULL || hist->total == 0)
+		put(to, key, json_null());
+	else
+		put_latency(object_in(to, key), hist, is_sample);
+}
+
 static void put_latencies(json_t *root, const struct report_input *input)
 {
 	const struct outcome *outcome = input->world->outcome;
@@ -251,12 +261,9 @@ static void put_latencies(json_t *root, const struct report_input *input)
 	for (enum pair_class pair = 0; pair < PAIR_CLASS_COUNT; pair++) {
 		json_t *row = row_in(array);
 		put_text(row, "pair", pair_class_name(pair));
-		put_latency(row, input, &outcome->message_ns[pair]);
+		put_latency(row, &outcome->message_ns[pair], is_sampled(input));
 	}
-	if (outcome->flow_ns.total == 0)
-		put(root, "flows", json_null());
-	else
-		put_latency(object_in(root, "flows"), input, &outcome->flow_ns);
+	put_latency_or_null(root, "flows", &outcome->flow_ns, is_sampled(input));
 }
 
 static void put_congestion(json_t *root, const struct report_input *input)
@@ -392,6 +399,64 @@ static void put_speed(json_t *root, const struct report_input *input)
 	put_count(to, "arena_bytes", input->world->arena->used);
 }
 
+// ---------------------------------------------------------------- runs with a clock or frames
+
+static void put_pace(json_t *root, const struct report_pace *pace)
+{
+	json_t *to = object_in(root, "pace");
+	put(to, "dilation",
+	    pace->dilation_milli == 0 ? json_null()
+				      : json_real((double)pace->dilation_milli / 1000));
+	put(to, "by_trial", json_boolean(pace->is_auto));
+	put_count(to, "lanes", pace->lanes);
+	put_latency_or_null(to, "lateness", pace->lateness_ns, false);
+	put_latency_or_null(to, "gap", pace->gap_ns, false);
+}
+
+static void put_ports(json_t *root, const struct report_ports *ports)
+{
+	json_t *to = object_in(root, "ports");
+	put_text(to, "name", ports->name);
+	put_count(to, "ports", ports->ports);
+	put_count(to, "queues", ports->queues);
+	put_count(to, "cables_per_queue_max", ports->cables_per_queue_max);
+	put_count(to, "buffers", ports->frames);
+	put_count(to, "buffer_bytes", ports->frame_bytes_max);
+	put(to, "frames_agree", json_boolean(emulation_frames_agree(ports)));
+	put_count(to, "frames_sent", ports->sent);
+	put_count(to, "frames_received", ports->received);
+	put_count(to, "frames_missed", ports->missed);
+	put_count(to, "payload_bytes_good", ports->payload_bytes_good);
+	put_count(to, "payload_bytes_wrong", ports->payload_bytes_wrong);
+	json_t *array = array_in(to, "damaged");
+	for (uint32_t i = 0; i < ports->bad_count; i++) {
+		json_t *row = row_in(array);
+		put_text(row, "reason", ports->bad_names[i]);
+		put_count(row, "frames", ports->bad[i]);
+	}
+}
+
+static void put_capture(json_t *root, const struct report_taps *taps)
+{
+	json_t *to = object_in(root, "capture");
+	put_text(to, "pcap", taps->pcap);
+	put_text(to, "log", taps->log);
+	put_count(to, "frames", taps->frames);
+	put_count(to, "frames_lost", taps->lost);
+	put_count(to, "bytes", taps->bytes);
+}
+
+// Not there at all when the run had none of it.
+static void put_emulation(json_t *root, const struct report_input *input)
+{
+	if (emulation_has_pace(input))
+		put_pace(root, &input->pace);
+	if (emulation_has_frames(input))
+		put_ports(root, &input->ports);
+	if (emulation_has_taps(input))
+		put_capture(root, &input->taps);
+}
+
 static void put_inputs(json_t *root, const struct report_input *input)
 {
 	json_t *array = array_in(root, "inputs");
@@ -424,6 +489,7 @@ int report_json(FILE *to, const struct report_input *input)
 	put_switches(root, input);
 	put_conservation(root, input);
 	put_speed(root, input);
+	put_emulation(root, input);
 	put_inputs(root, input);
 	errno = 0;
 	int failed = json_dumpf(root, to, JSON_INDENT(2) | JSON_REAL_PRECISION(12));

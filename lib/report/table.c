@@ -7,6 +7,7 @@
 
 #include <weft/report.h>
 
+#include "emulation.h"
 #include "figures.h"
 #include "hdr.h"
 #include "number.h"
@@ -390,11 +391,12 @@ static void files(FILE *to, const struct report_input *input)
 		fprintf(to, "Files in %s: result.json", input->out_dir);
 		for (uint32_t i = 0; i < HDR_COUNT; i++) {
 			char name[HDR_NAME_BYTES];
-			if (hdr_hist(input, i)->total > 0)
+			if (hdr_has_values(input, i))
 				fprintf(to, "\n  %s", hdr_name(i, name));
 		}
 		fprintf(to, "\n");
 	}
+	emulation_files(to, input);
 	if (input->command != NULL)
 		fprintf(to, "Again: %s\n", input->command);
 	fprintf(to, "%s\n", input->version);
@@ -412,11 +414,13 @@ void report_table(FILE *to, const struct report_input *input)
 	flows(to, input);
 	if (input->is_short) {
 		broken(to, input);
+		emulation_short(to, input);
 		return;
 	}
 	congestion(to, input);
 	drops(to, input);
 	balance(to, input);
+	emulation_table(to, input);
 	speed(to, input);
 	inputs(to, input);
 	files(to, input);

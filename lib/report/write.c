@@ -49,7 +49,7 @@ static void outputs_of(struct output ret[FILES_MAX], const struct report_input *
 		struct output *output = &ret[1 + i];
 		*output = (struct output){.hdr_index = i};
 		hdr_name(i, output->name);
-		output->has_content = hdr_hist(input, i)->total > 0;
+		output->has_content = hdr_has_values(input, i);
 	}
 }
 
