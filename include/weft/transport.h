@@ -32,12 +32,17 @@ enum sack_rule {
 	SACK_HTSIM, // the same, and on the first packet of a QP
 };
 
+// Values of 16 bits stay in the range of ephemeral ports, where no service listens: so many at
+// most.
+#define EVS_OF_PORT_MAX 16384u
+
 struct transport_config {
 	uint32_t planes;	// NIC ports, 1..PLANES_MAX
 	uint32_t payload_bytes; // path MTU: payload of a full packet
 	uint32_t header_bytes;	// all of a data packet that is not payload, line overhead included
 	uint32_t control_bytes; // SACK, NACK on the line, overhead included
 	uint32_t ev_count;	// entropy values of a QP; per plane a power of two
+	uint32_t ev_bits;	// of an entropy value on a packet: 32, or the 16 of a UDP port
 	enum path_policy path_policy;
 	uint32_t mpr;	    // PSNs in flight at most, a power of two, 64..32768
 	uint32_t sends_max; // work requests a QP holds at most

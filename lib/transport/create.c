@@ -34,6 +34,11 @@ static int refuse_sizes(const struct transport_config *config, struct refusal *r
 			refusal, -EINVAL,
 			"% entropy values on % planes: each plane needs the same power of two",
 			config->ev_count, config->planes, 0);
+	if ((config->ev_bits != 16 && config->ev_bits != 32) ||
+	    (config->ev_bits == 16 && config->ev_count > EVS_OF_PORT_MAX))
+		return refuse(refusal, -EINVAL,
+			      "% entropy values of % bits: 32 bits, or 16 for at most %",
+			      config->ev_count, config->ev_bits, EVS_OF_PORT_MAX);
 	if (!is_power_of_two(config->mpr) || config->mpr < MPR_MIN || config->mpr > MPR_MAX)
 		return refuse(refusal, -EINVAL, "mpr is %, but must be a power of two, % to %",
 			      config->mpr, MPR_MIN, MPR_MAX);
@@ -79,20 +84,6 @@ static int refuse_cc(const struct cc_config *cc, struct refusal *refusal)
 	return 0;
 }
 
-static struct path_shape shape_of(const struct transport_config *config)
-{
-	uint32_t bits = 0;
-	while ((UINT64_C(1) << bits) < config->ev_count)
-		bits++;
-	return (struct path_shape){
-		.planes = config->planes,
-		.per_plane = config->ev_count / config->planes,
-		.index_mask = (uint32_t)((UINT64_C(1) << bits) - 1),
-		.policy = config->path_policy,
-		.retry_ps = config->path_retry_ps,
-	};
-}
-
 // Places of a QP in the timer heap: one for retransmission, one for congestion control; a whole
 // cache line of them, so that each QP draws the same.
 #define TIMERS_PER_QP 4u
@@ -109,7 +100,7 @@ static uint32_t completion_places(const struct transport_config *config)
 
 uint64_t endpoint_qp_bytes(const struct transport_config *config)
 {
-	struct path_shape shape = shape_of(config);
+	struct path_shape shape = path_shape_of(config);
 	struct qp_layout layout;
 	qp_layout_of(config, &shape, &layout);
 	return layout.bytes + TIMERS_PER_QP * sizeof(struct heap_item);
@@ -135,7 +126,7 @@ static struct endpoint *draw(struct arena *arena, const struct transport_config 
 	if (!endpoint)
 		return NULL;
 	uint32_t places = completion_places(config);
-	endpoint->shape = shape_of(config);
+	endpoint->shape = path_shape_of(config);
 	qp_layout_of(config, &endpoint->shape, &endpoint->layout);
 	endpoint->completions_mask = places - 1;
 	endpoint->completions = arena_draw(arena, ARENA_TRANSPORT, places,

@@ -7,6 +7,24 @@
 
 #define RETRY_SHIFT 20 // retry times are kept in units of 2^20 ps: 32 bits last 75 minutes
 
+struct path_shape path_shape_of(const struct transport_config *config)
+{
+	uint32_t bits = 0;
+	while ((UINT64_C(1) << bits) < config->ev_count)
+		bits++;
+	uint32_t index_mask = (uint32_t)((UINT64_C(1) << bits) - 1);
+	bool is_port = config->ev_bits == 16;
+	return (struct path_shape){
+		.planes = config->planes,
+		.per_plane = config->ev_count / config->planes,
+		.index_mask = index_mask,
+		.drawn_mask = (is_port ? EVS_OF_PORT_MAX - 1 : UINT32_MAX) & ~index_mask,
+		.fixed = is_port ? PATH_PORT_FIRST : 0,
+		.policy = config->path_policy,
+		.retry_ps = config->path_retry_ps,
+	};
+}
+
 uint64_t path_bytes(const struct path_shape *shape)
 {
 	uint64_t count = (uint64_t)shape->planes * shape->per_plane;
@@ -25,7 +43,7 @@ void path_init(struct path_set *set, const struct path_shape *shape, void *memor
 	set->shape = shape;
 	set->rng = rng;
 	set->control_rng.state = rng_next(&set->rng);
-	set->upper = (uint32_t)rng_next(&set->rng) & ~shape->index_mask;
+	set->upper = shape->fixed | ((uint32_t)rng_next(&set->rng) & shape->drawn_mask);
 	set->single = rng_below(&set->rng, count);
 	set->retry_at = memory;
 	set->states = (uint8_t *)(set->retry_at + count);

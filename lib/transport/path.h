@@ -4,7 +4,8 @@
 // section on multipath.
 //
 // EV number i belongs to plane i mod planes, so each plane has the same number of them. The value
-// on the packet is a random upper part per QP and the number below it.
+// on the packet is a random upper part per QP and the number below it; a value of 16 bits is at
+// least PATH_PORT_FIRST.
 #pragma once
 
 #include <stdbool.h>
@@ -19,6 +20,10 @@
 // EV at a time would take a timer each.
 #define PATH_PLANE_LOSSES 6
 
+// Values of 16 bits are UDP source ports: they begin with the ephemeral ports of IANA, which RoCEv2
+// takes too, so that no reader of frames finds the port of a service in them.
+#define PATH_PORT_FIRST (UINT32_C(0x10000) - EVS_OF_PORT_MAX)
+
 #define PATH_NO_EV UINT32_MAX // "any EV will do": nothing to avoid
 
 enum path_state { PATH_GOOD, PATH_SKIP, PATH_ASSUMED_BAD };
@@ -28,6 +33,8 @@ struct path_shape {
 	uint32_t planes;
 	uint32_t per_plane;  // EVs of a plane, a power of two
 	uint32_t index_mask; // bits of an EV that are its number
+	uint32_t drawn_mask; // bits that each QP draws
+	uint32_t fixed;	     // bits that every EV has set
 	enum path_policy policy;
 	ps_t retry_ps; // an ASSUMED_BAD EV is tried again after this
 };
@@ -54,7 +61,7 @@ struct path_set {
 	const struct path_shape *shape;
 	struct rng rng;		// rounds of data packets
 	struct rng control_rng; // EVs of control packets: they must not move the dice of the data
-	uint32_t upper;		// random upper part of each EV
+	uint32_t upper;		// upper part of each EV: drawn, and what is fixed
 	uint32_t single;	// PATH_SINGLE: the EV number
 	uint32_t bad;		// EVs in ASSUMED_BAD, all planes
 	uint32_t lost;		// sum of `lost` of all planes
@@ -62,6 +69,9 @@ struct path_set {
 	uint32_t *retry_at;	// [ev_count] time in units of 2^20 ps, wraps
 	struct path_plane planes[PLANES_MAX];
 };
+
+// The shape that a valid configuration asks for.
+struct path_shape path_shape_of(const struct transport_config *config);
 
 // Bytes of `states` and `retry_at` together.
 uint64_t path_bytes(const struct path_shape *shape);

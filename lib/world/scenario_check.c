@@ -249,9 +249,8 @@ static int check_transport(struct draft *draft)
 	return check_timer(draft);
 }
 
-// An EV is 32 bits, the upper ones drawn by each connection, and IPv4 has room for 16: what SACKs
-// and NACKs echo names no path then. A sender that learns of its paths, or knows a NACK by its EV,
-// is refused here; others do without.
+// IPv4 has no room for an EV but the UDP source port. Run with frames or without, a world then
+// makes EVs that fit there, and both give the same result.
 static int check_frames(struct draft *draft)
 {
 	const struct frames_config *frames = &draft->scenario->frames;
@@ -262,12 +261,12 @@ static int check_frames(struct draft *draft)
 		return draft_refuse(draft, draft_mark(draft, "wire.port"),
 				    "wire.port: %u is not known here; it may be: 4791, 4971",
 				    frames->udp_port);
-	const struct transport_config *transport = &draft->scenario->transport;
-	if (frames->ip_version == 4 && (transport->path_policy == PATH_MRC || transport->trim_nack))
-		return draft_refuse(draft, draft_mark(draft, "wire.ip"),
-				    "wire.ip: IPv4 carries 16 of an EV's 32 bits; it needs "
-				    "transport.path rotate or single, and transport.trim_nack "
-				    "false or queue.trim false");
+	uint32_t evs = draft->scenario->transport.ev_count;
+	if (frames->ip_version == 4 && evs > EVS_OF_PORT_MAX)
+		return draft_refuse(draft, draft_mark(draft, "transport.evs"),
+				    "transport.evs: %u is above %u, the UDP source ports that name "
+				    "paths with wire.ip 4",
+				    evs, EVS_OF_PORT_MAX);
 	return 0;
 }
 

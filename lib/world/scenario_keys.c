@@ -254,7 +254,8 @@ static const struct scenario_key keys[] = {
 	{"faults[].probability", "share", "none", "Share of packets that a loss takes.",
 	 IN(struct fault, loss_ppb), 1, 1000000000, NULL, NULL, USE_ALWAYS},
 
-	{"wire.ip", "count", "6", "IP version of frames, where a run has frames: 4 or 6.",
+	{"wire.ip", "count", "6",
+	 "IP version of frames, 4 or 6; with 4 an EV has 16 bits, with frames or without.",
 	 SCENARIO(frames.ip_version), 4, 6, NULL, NULL, USE_ALWAYS},
 	{"wire.port", "count", "4791", "UDP port of frames: 4791, or 4971.",
 	 SCENARIO(frames.udp_port), 1, 65535, NULL, NULL, USE_ALWAYS},

@@ -89,6 +89,42 @@ static void flows_with_one_entropy_spread_evenly_too(void **)
 	assert_in_range(chi_square_milli(counts, 64, 64000), 30000, 115000);
 }
 
+// The EVs of IPv4: 256 ports in a row per flow, of 64 rows. 8 up ports get 12800 packets each; 3 %
+// are four deviations.
+static void entropy_of_16_bits_spreads_evenly_over_the_up_ports(void **)
+{
+	for (uint32_t id = 0; id < 8; id++) {
+		struct route route = up_route(8, id);
+		struct rng rng = rng_of(11, RNG_TEST, id);
+		uint32_t counts[8] = {0};
+		for (uint32_t flow = 0; flow < 400; flow++) {
+			uint32_t upper = 0xc000 | rng_below(&rng, 64) << 8;
+			for (uint32_t i = 0; i < 256; i++) {
+				struct packet packet = {.source = 8 + flow % 8,
+							.target = 16 + flow,
+							.ev = upper | i};
+				counts[route_port(&route, &packet) - 8]++;
+			}
+		}
+		for (uint32_t port = 0; port < 8; port++)
+			assert_in_range(counts[port], 12416, 13184);
+	}
+}
+
+// All that one flow can draw: 16384 values over 64 ports, judged as above.
+static void all_entropy_of_16_bits_spreads_one_flow_evenly(void **)
+{
+	for (uint32_t id = 0; id < 8; id++) {
+		struct route route = up_route(64, id);
+		uint32_t counts[64] = {0};
+		for (uint32_t ev = 0xc000; ev < 0x10000; ev++) {
+			struct packet packet = {.source = 9, .target = 77, .ev = ev};
+			counts[route_port(&route, &packet) - 8]++;
+		}
+		assert_in_range(chi_square_milli(counts, 64, 16384), 30000, 115000);
+	}
+}
+
 // Two switches must not choose alike, or the second tier sees only a part of its ports.
 static void switches_choose_independently(void **)
 {
@@ -147,6 +183,8 @@ int main(void)
 		cmocka_unit_test(division_is_exact_at_the_edges_of_every_small_span),
 		cmocka_unit_test(division_is_exact_for_random_values_and_spans),
 		cmocka_unit_test(entropy_spreads_one_flow_evenly_over_the_up_ports),
+		cmocka_unit_test(entropy_of_16_bits_spreads_evenly_over_the_up_ports),
+		cmocka_unit_test(all_entropy_of_16_bits_spreads_one_flow_evenly),
 		cmocka_unit_test(flows_with_one_entropy_spread_evenly_too),
 		cmocka_unit_test(switches_choose_independently),
 		cmocka_unit_test(a_target_below_goes_down_whatever_its_entropy),

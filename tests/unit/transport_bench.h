@@ -61,6 +61,7 @@ static inline struct transport_config bench_config(void)
 		.header_bytes = 64,
 		.control_bytes = 64,
 		.ev_count = 32,
+		.ev_bits = 32,
 		.path_policy = PATH_MRC,
 		.mpr = 256,
 		.sends_max = 64,

@@ -16,7 +16,7 @@
 struct rig {
 	struct path_shape shape;
 	struct path_set set;
-	uint8_t memory[4096];
+	uint8_t memory[5 * 16384]; // what 16384 EVs take
 };
 
 static struct rig *open_rig(enum path_policy policy, uint32_t planes, uint32_t per_plane,
@@ -27,6 +27,7 @@ static struct rig *open_rig(enum path_policy policy, uint32_t planes, uint32_t p
 	rig->shape = (struct path_shape){.planes = planes,
 					 .per_plane = per_plane,
 					 .index_mask = 255,
+					 .drawn_mask = ~UINT32_C(255),
 					 .policy = policy,
 					 .retry_ps = RETRY_PS};
 	assert_true(path_bytes(&rig->shape) <= sizeof(rig->memory));
@@ -241,6 +242,82 @@ static void an_ev_of_another_qp_is_not_ours(void **state)
 	free(rig);
 }
 
+// A set of 16-bit EVs, shaped as an endpoint shapes it.
+static void open_port_set(struct rig *rig, uint32_t planes, uint32_t ev_count, uint64_t seed)
+{
+	struct transport_config config = {.planes = planes,
+					  .ev_count = ev_count,
+					  .ev_bits = 16,
+					  .path_policy = PATH_MRC,
+					  .path_retry_ps = RETRY_PS};
+	rig->shape = path_shape_of(&config);
+	assert_true(path_bytes(&rig->shape) <= sizeof(rig->memory));
+	path_init(&rig->set, &rig->shape, rig->memory, rng_of(seed, RNG_QP, 1));
+}
+
+static void evs_of_16_bits_are_different_ephemeral_ports(void **state)
+{
+	(void)state;
+	const uint32_t shapes[][2] = {{1, 1}, {1, 256}, {3, 192}, {2, 2}, {3, 12288}, {8, 16384}};
+	static uint8_t seen[65536];
+	struct rig *rig = calloc(1, sizeof(*rig));
+	assert_non_null(rig);
+	for (uint32_t s = 0; s < 6; s++) {
+		for (uint64_t seed = 0; seed < 50; seed++) {
+			open_port_set(rig, shapes[s][0], shapes[s][1], seed);
+			memset(seen, 0, sizeof(seen));
+			for (uint32_t i = 0; i < shapes[s][1]; i++) {
+				uint32_t ev = path_value(&rig->set, i);
+				assert_in_range(ev, 49152, 65535);
+				assert_int_equal(seen[ev]++, 0);
+				assert_int_equal(path_index(&rig->set, ev), i);
+			}
+			uint32_t answer = path_control(&rig->set, 0);
+			assert_in_range(answer, 49152, 65535);
+			assert_int_equal(path_index(&rig->set, answer) % shapes[s][0], 0);
+			assert_int_equal(path_index(&rig->set, rig->set.upper ^ 0x8000),
+					 PATH_NO_EV);
+			assert_int_equal(path_index(&rig->set, rig->set.upper | 0x10000),
+					 PATH_NO_EV);
+		}
+	}
+	free(rig);
+}
+
+static void qps_draw_all_sets_of_16_bits_alike(void **state)
+{
+	(void)state;
+	uint32_t counts[64] = {0};
+	struct rig *rig = calloc(1, sizeof(*rig));
+	assert_non_null(rig);
+	for (uint64_t seed = 0; seed < 6400; seed++) { // 256 EVs leave 6 bits to draw
+		open_port_set(rig, 4, 256, seed);
+		counts[(path_value(&rig->set, 0) - 49152) / 256]++;
+	}
+	for (uint32_t i = 0; i < 64; i++)
+		assert_in_range(counts[i], 55, 145); // 100 and 4.5 deviations of 10
+	free(rig);
+}
+
+static void evs_of_32_bits_use_them_all(void **state)
+{
+	(void)state;
+	const struct transport_config config = {.planes = 2, .ev_count = 256, .ev_bits = 32};
+	struct path_shape shape = path_shape_of(&config);
+	uint32_t ones = 0, zeros = 0;
+	struct rig *rig = calloc(1, sizeof(*rig));
+	assert_non_null(rig);
+	for (uint64_t seed = 0; seed < 100; seed++) {
+		path_init(&rig->set, &shape, rig->memory, rng_of(seed, RNG_QP, 1));
+		assert_int_equal(path_value(&rig->set, 0) & 255, 0);
+		ones |= path_value(&rig->set, 0);
+		zeros |= ~path_value(&rig->set, 0);
+	}
+	assert_int_equal(ones, 0xffffff00);
+	assert_int_equal(zeros, 0xffffffff);
+	free(rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -256,6 +333,9 @@ int main(void)
 		cmocka_unit_test(oblivious_rotation_ignores_feedback),
 		cmocka_unit_test(a_single_path_is_one_ev_for_ever),
 		cmocka_unit_test(an_ev_of_another_qp_is_not_ours),
+		cmocka_unit_test(evs_of_16_bits_are_different_ephemeral_ports),
+		cmocka_unit_test(qps_draw_all_sets_of_16_bits_alike),
+		cmocka_unit_test(evs_of_32_bits_use_them_all),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

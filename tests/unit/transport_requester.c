@@ -192,8 +192,8 @@ static void bad_sizes_are_refused(void **state)
 {
 	(void)state;
 	const struct transport_config good = bench_config();
-	struct transport_config bad[14];
-	for (uint32_t i = 0; i < 14; i++)
+	struct transport_config bad[17];
+	for (uint32_t i = 0; i < 17; i++)
 		bad[i] = good;
 	bad[0].planes = 0;
 	bad[1].planes = 17;
@@ -209,8 +209,12 @@ static void bad_sizes_are_refused(void **state)
 	bad[11].cc.name = "best";
 	bad[12].cc.mtu_bytes = 0;
 	bad[13].rto_linear = bad[13].rto_doublings = 0;
+	bad[14].ev_bits = 0;
+	bad[15].ev_bits = 20;
+	bad[16].ev_bits = 16;
+	bad[16].ev_count = 32768;
 	static uint64_t memory[1 << 15];
-	for (uint32_t i = 0; i < 14; i++) {
+	for (uint32_t i = 0; i < 17; i++) {
 		struct arena arena;
 		struct endpoint *endpoint = NULL;
 		struct refusal refusal = {0};

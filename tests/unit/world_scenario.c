@@ -175,14 +175,16 @@ static void frames_and_captures_are_read(void **)
 	assert_int_equal(scenario.capture.snap_bytes, 128);
 }
 
-// An EV's upper half is not needed where the sender rotates without looking back.
-static void ipv4_is_read_where_half_an_ev_is_enough(void **)
+static void ipv4_is_read_with_as_many_evs_as_ports(void **)
 {
-	parse_text(FABRIC TRAFFIC "wire: {ip: 4}\ntransport: {path: rotate, trim_nack: false}\n");
+	parse_text(FABRIC TRAFFIC "wire: {ip: 4}\n");
 	assert_int_equal(scenario.frames.ip_version, 4);
-	parse_text(FABRIC TRAFFIC "wire: {ip: 4}\ntransport: {path: single}\n"
-				  "queue: {trim: false}\n");
-	assert_int_equal(scenario.frames.ip_version, 4);
+	assert_int_equal(scenario.transport.path_policy, PATH_MRC);
+	assert_true(scenario.transport.trim_nack);
+	parse_text(FABRIC TRAFFIC "wire: {ip: 4}\ntransport: {evs: 16384}\n");
+	assert_int_equal(scenario.transport.ev_count, 16384);
+	parse_text(FABRIC TRAFFIC "transport: {evs: 65536}\n");
+	assert_int_equal(scenario.transport.ev_count, 65536);
 }
 
 static void taps_are_read_in_order(void **)
@@ -440,7 +442,7 @@ int main(void)
 		cmocka_unit_test(a_leaf_spine_is_a_clos_with_one_plane),
 		cmocka_unit_test(lists_are_read_in_order),
 		cmocka_unit_test(frames_and_captures_are_read),
-		cmocka_unit_test(ipv4_is_read_where_half_an_ev_is_enough),
+		cmocka_unit_test(ipv4_is_read_with_as_many_evs_as_ports),
 		cmocka_unit_test(taps_are_read_in_order),
 		cmocka_unit_test(a_trim_may_keep_all_of_the_headers),
 		cmocka_unit_test(an_alias_stands_for_its_anchor),
