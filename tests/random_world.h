@@ -28,6 +28,13 @@ static uint32_t pick(struct rng *rng, uint32_t low, uint32_t high)
 	return low + rng_below(rng, high - low + 1);
 }
 
+// One world of three has the entropy values of IPv4 frames. Drawn last: the rest stays as it was.
+static void add_wire(struct text *text, struct rng *rng)
+{
+	if (pick(rng, 0, 2) == 0)
+		add(text, "wire: {ip: 4}\n");
+}
+
 // The number in environment variable `name`, else `otherwise`.
 static uint64_t number(const char *name, uint64_t otherwise)
 {

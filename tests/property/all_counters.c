@@ -61,6 +61,7 @@ static void add_world(struct text *text, uint64_t seed)
 		    "faults: [{kind: link_down, at: {nic: %u, plane: 0}, from: 5us, until: "
 		    "80us}]\n",
 		    pick(&rng, 0, nics - 1));
+	add_wire(text, &rng);
 }
 
 static uint64_t sum(const uint64_t *values, uint32_t count)

@@ -196,6 +196,8 @@ static void run_seed(uint64_t seed)
 		add(&text, "scaleup: {rate: %uGB/s, delay: %uns}\n", pick(&rng, 50, 900),
 		    pick(&rng, 0, 4000));
 	add(&text, "limits: {memory: 512MiB, time: 5s}\n");
+	uint32_t window_ns = pick(&rng, 3, 39);
+	add_wire(&text, &rng);
 	fprintf(stderr, "seed %llu\n",
 		(unsigned long long)seed); // names the seed of a check() that stops us
 	if (getenv("WEFT_SWARM_PRINT") != NULL)
@@ -205,7 +207,7 @@ static void run_seed(uint64_t seed)
 	uint64_t digest = rig.run.digest;
 	stage_free(&rig.stage);
 	char window[64];
-	snprintf(window, sizeof(window), "limits.window=%uns", pick(&rng, 3, 39));
+	snprintf(window, sizeof(window), "limits.window=%uns", window_ns);
 	rig_run(&rig, text.at, (const char *const[]){window, NULL});
 	assert_int_equal(rig.run.digest, digest);
 	stage_free(&rig.stage);
