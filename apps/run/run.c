@@ -178,8 +178,9 @@ static int name_place(struct call *call, int rc)
 
 static int build(struct call *call, const struct sim_options *options)
 {
-	return name_place(call, stage_build(&call->stage, &call->scenario, call->trace_text,
-					    call->trace_bytes, options, &call->refusal));
+	return name_place(call,
+			  stage_build(&call->stage, &call->scenario, call->trace_text,
+				      call->trace_bytes, options, &call->refusal));
 }
 
 static struct sim_options sim_options_of(struct call *call)
@@ -332,8 +333,7 @@ static int finish_output(const struct call *call)
 {
 	if (fflush(stdout) == 0 && ferror(stdout) == 0)
 		return 0;
-	fprintf(stderr, "weft %s: cannot write to the standard output\n",
-		call->options.program);
+	fprintf(stderr, "weft %s: cannot write to the standard output\n", call->options.program);
 	return EXIT_ENVIRONMENT;
 }
 

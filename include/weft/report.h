@@ -11,9 +11,9 @@
 
 // A paced run.
 struct report_pace {
-	uint64_t dilation_milli; // wall time per virtual time in thousandths; 0: not paced
-	bool is_auto;		 // found by a trial
-	uint32_t lanes;		 // threads
+	uint64_t dilation_milli;	// wall time per virtual time in thousandths; 0: not paced
+	bool is_auto;			// found by a trial
+	uint32_t lanes;			// threads
 	const struct hist *lateness_ns; // per frame or packet: how long after its window's end
 	const struct hist *gap_ns;	// between two looks at the clock
 };
