@@ -13,12 +13,11 @@
 
 #include <weft/drive.h>
 
+#include "bench.h"
 #include "help.h"
 #include "weft_version.h"
 
-enum { EXIT_BAD_INPUT = 2, EXIT_ENVIRONMENT = 3, EXIT_NOT_VALID = 5 };
-
-#define REPEAT_MAX 1000
+#define REPEAT_USUAL 7
 #define SCENARIO_BYTES_MAX ((size_t)1 << 20)
 
 struct bench {
@@ -31,7 +30,7 @@ struct bench {
 	struct refusal refusal;
 };
 
-static int say_refusal(const struct refusal *refusal, int status)
+int say_refusal(const struct refusal *refusal, int status)
 {
 	fprintf(stderr, "weft bench: ");
 	if (refusal->file[0] != '\0')
@@ -81,6 +80,12 @@ static int by_size(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
+double median(double *values, long count)
+{
+	qsort(values, (size_t)count, sizeof(*values), by_size);
+	return values[count / 2];
+}
+
 static void print_table(const struct bench *bench, double best_s, double median_s)
 {
 	const struct run *run = &bench->run;
@@ -124,15 +129,20 @@ static int print_json(const struct bench *bench, double best_s, double median_s)
 	return rc == 0 ? 0 : EXIT_ENVIRONMENT;
 }
 
-static int bench_sim(struct bench *bench)
+static int bench_sim(const struct bench_options *options)
 {
+	static struct bench own;
+	struct bench *bench = &own;
+	bench->scenario_name = options->scenario_name != NULL ? options->scenario_name
+							      : "perm128-400g";
+	bench->repeat = options->repeat > 0 ? options->repeat : REPEAT_USUAL;
+	bench->is_json = options->is_json;
 	int rc = read_scenario(bench);
 	for (long i = 0; rc == 0 && i < bench->repeat; i++)
 		rc = run_once(bench, &bench->cpu_s[i]);
 	if (rc < 0)
 		return say_refusal(&bench->refusal, rc == -EIO ? EXIT_NOT_VALID : EXIT_BAD_INPUT);
-	qsort(bench->cpu_s, (size_t)bench->repeat, sizeof(double), by_size);
-	double best_s = bench->cpu_s[0], median_s = bench->cpu_s[bench->repeat / 2];
+	double median_s = median(bench->cpu_s, bench->repeat), best_s = bench->cpu_s[0];
 	if (bench->is_json)
 		return print_json(bench, best_s, median_s);
 	print_table(bench, best_s, median_s);
@@ -146,7 +156,7 @@ static int bad_word(const char *what, const char *word)
 }
 
 // Reads the options; returns 0 to go on, or an exit status plus one.
-static int read_options(struct bench *bench, int argc, char **argv)
+static int read_options(struct bench_options *options, int argc, char **argv)
 {
 	static const struct option longs[] = {{"repeat", required_argument, NULL, 'r'},
 					      {"scenario", required_argument, NULL, 's'},
@@ -159,16 +169,16 @@ static int read_options(struct bench *bench, int argc, char **argv)
 		char *end = NULL;
 		switch (option) {
 		case 'r':
-			bench->repeat = strtol(optarg, &end, 10);
-			if (*optarg == '\0' || *end != '\0' || bench->repeat < 1 ||
-			    bench->repeat > REPEAT_MAX)
+			options->repeat = strtol(optarg, &end, 10);
+			if (*optarg == '\0' || *end != '\0' || options->repeat < 1 ||
+			    options->repeat > REPEAT_MAX)
 				return bad_word("--repeat wants 1 to 1000, not", optarg) + 1;
 			break;
 		case 's':
-			bench->scenario_name = optarg;
+			options->scenario_name = optarg;
 			break;
 		case 'j':
-			bench->is_json = true;
+			options->is_json = true;
 			break;
 		case 'h':
 			fputs(help_text, stdout);
@@ -185,16 +195,23 @@ static int read_options(struct bench *bench, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	static struct bench bench = {.scenario_name = "perm128-400g", .repeat = 7};
-	int status = read_options(&bench, argc, argv);
+	struct bench_options options = {0};
+	int status = read_options(&options, argc, argv);
 	if (status == 1) // a question, answered
 		return fflush(stdout) == 0 ? 0 : EXIT_ENVIRONMENT;
 	if (status > 1)
 		return status - 1;
 	if (optind != argc - 1)
 		return bad_word("wants one thing to measure:", "weft bench sim");
-	if (strcmp(argv[optind], "sim") != 0)
+	if (strcmp(argv[optind], "sim") == 0)
+		status = bench_sim(&options);
+	else if (strcmp(argv[optind], "dpdk") != 0)
 		return bad_word("cannot measure", argv[optind]);
-	status = bench_sim(&bench);
+	else if (options.scenario_name != NULL)
+		return bad_word("dpdk runs no scenario:", options.scenario_name);
+	else if (options.repeat > RING_SLICES_MAX)
+		return bad_word("dpdk repeats at most 200 times:", "--repeat");
+	else
+		status = bench_dpdk(&options);
 	return status != 0 || fflush(stdout) == 0 ? status : EXIT_ENVIRONMENT;
 }
