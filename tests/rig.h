@@ -27,10 +27,10 @@ struct rig {
 };
 
 // Builds the world of a YAML text with assignments ended by NULL. Negative errno with rig->refusal.
-__attribute__((unused)) static int rig_build(struct rig *rig, const char *yaml,
-					     const char *const *sets)
+__attribute__((unused)) static int rig_build_with(struct rig *rig, const char *yaml,
+						  const char *const *sets,
+						  const struct sim_options *options)
 {
-	static const struct sim_options options;
 	uint32_t count = 0;
 	while (sets != NULL && sets[count] != NULL)
 		count++;
@@ -39,7 +39,15 @@ __attribute__((unused)) static int rig_build(struct rig *rig, const char *yaml,
 				&rig->refusal);
 	if (rc < 0)
 		return rc;
-	return stage_build(&rig->stage, &rig->scenario, NULL, 0, &options, &rig->refusal);
+	return stage_build(&rig->stage, &rig->scenario, NULL, 0, options, &rig->refusal);
+}
+
+// The same for a run in virtual time, without frames.
+__attribute__((unused)) static int rig_build(struct rig *rig, const char *yaml,
+					     const char *const *sets)
+{
+	static const struct sim_options options;
+	return rig_build_with(rig, yaml, sets, &options);
 }
 
 // Text of a shipped scenario; the caller frees it.
@@ -55,14 +63,22 @@ __attribute__((unused)) static char *rig_text(const char *name)
 }
 
 // Builds and runs; a refusal fails the test. The caller frees the stage with stage_free().
-__attribute__((unused)) static void rig_run(struct rig *rig, const char *yaml,
-					    const char *const *sets)
+__attribute__((unused)) static void rig_run_with(struct rig *rig, const char *yaml,
+						 const char *const *sets,
+						 const struct sim_options *options)
 {
-	if (rig_build(rig, yaml, sets) < 0)
+	if (rig_build_with(rig, yaml, sets, options) < 0)
 		fail_msg("refused: %s:%u:%u: %s", rig->refusal.file, rig->refusal.line,
 			 rig->refusal.column, rig->refusal.text);
 	sim_run(rig->stage.sim, &rig->run);
 	rig->outcome = rig->stage.world.outcome;
+}
+
+__attribute__((unused)) static void rig_run(struct rig *rig, const char *yaml,
+					    const char *const *sets)
+{
+	static const struct sim_options options;
+	rig_run_with(rig, yaml, sets, &options);
 }
 
 // The same with a shipped scenario.

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// What tests of "two drivers, one truth" share: small scenarios, each with what it must show to
+// deserve its name; the comparison of two runs, cell by cell; and clocks of the tests' own. It says
+// nothing about which drivers are compared: each test does.
+#pragma once
+
+#include "../rig.h"
+
+struct truth_case {
+	const char *name;
+	const char *yaml;
+	uint64_t (*shows)(const struct rig *rig); // not 0 when what the name says did happen
+	enum run_end end;
+};
+
+// ---------------------------------------------------------------- scenarios
+
+static uint64_t shows_spray(const struct rig *rig)
+{
+	return rig->outcome->fabric.forwarded[PACKET_CLASS_DATA];
+}
+
+static uint64_t shows_loss(const struct rig *rig)
+{
+	return rig->run.dropped[DROP_RANDOM_LOSS];
+}
+
+static uint64_t shows_trims(const struct rig *rig)
+{
+	return rig->outcome->fabric.trimmed * rig->outcome->transport.rtx[RTX_NACK];
+}
+
+static uint64_t shows_link_down(const struct rig *rig)
+{
+	return rig->run.dropped[DROP_LINK_DOWN] * rig->outcome->transport.paths_retired;
+}
+
+static uint64_t shows_planes(const struct rig *rig)
+{
+	const uint64_t *bytes = rig->outcome->transport.plane_bytes;
+	return bytes[0] * bytes[1];
+}
+
+static uint64_t shows_collective(const struct rig *rig)
+{
+	return (uint64_t)rig->outcome->collectives[0].whole_ps;
+}
+
+static uint64_t shows_marks(const struct rig *rig)
+{
+	return rig->outcome->fabric.marked * rig->outcome->transport.marks_received;
+}
+
+static uint64_t shows_held(const struct rig *rig)
+{
+	return rig->run.held;
+}
+
+#define TRUTH_FABRIC \
+	"name: truth\nfabric: {nics: 16, nics_per_t0: 4, t1_count: 4, planes: 1, link_rate: " \
+	"100Gb/s, nic_delay: 350ns, trunk_delay: 700ns, switch_delay: 140ns}\n" \
+	"limits: {packets: 20000, memory: 256MiB}\n"
+#define TRUTH_PLANES \
+	"name: truth\nfabric: {nics: 16, nics_per_t0: 4, t1_count: 2, planes: 2, link_rate: " \
+	"100Gb/s, nic_delay: 350ns, trunk_delay: 700ns, switch_delay: 140ns}\n" \
+	"limits: {packets: 20000, memory: 256MiB}\n"
+#define TRUTH_INCAST "traffic: {kind: incast, senders: 8, bytes: 60kB}\nqueue: {bytes: 30000B}\n"
+#define TRUTH_LOSS "faults: [{kind: loss, at: all, probability: 1%}]\n"
+
+static const struct truth_case truth_cases[] = {
+	{"spray",
+	 TRUTH_FABRIC "transport: {evs: 32, path: rotate}\n"
+		      "traffic: {kind: permutation, bytes: 100kB}\n",
+	 shows_spray, RUN_DONE},
+	{"loss",
+	 TRUTH_FABRIC "transport: {evs: 32, rto: 80us}\n"
+		      "traffic: {kind: permutation, bytes: 60kB}\n" TRUTH_LOSS,
+	 shows_loss, RUN_DONE},
+	{"trims", TRUTH_FABRIC "transport: {evs: 32}\n" TRUTH_INCAST, shows_trims, RUN_DONE},
+	{"link down",
+	 TRUTH_PLANES "transport: {evs: 32, rto: 80us}\ntraffic: {kind: permutation, bytes: "
+		      "100kB}\nfaults: [{kind: link_down, at: {t0: 1, plane: 0, up: 1}, from: 3us, "
+		      "until: 30us}]\n",
+	 shows_link_down, RUN_DONE},
+	{"two planes",
+	 TRUTH_PLANES "transport: {evs: 32, payload: 1024B}\ntraffic: {kind: permutation, bytes: "
+		      "100kB}\n",
+	 shows_planes, RUN_DONE},
+	{"ring all-reduce",
+	 TRUTH_PLANES "transport: {evs: 32}\ntraffic: {kind: ring, collective: all_reduce, ranks: "
+		      "16, bytes: 512KiB, channels: 2}\n",
+	 shows_collective, RUN_DONE},
+	{"two GPUs a host",
+	 "name: truth\nfabric: {nics: 16, nics_per_host: 2, nics_per_t0: 4, t1_count: 2, planes: "
+	 "2, link_rate: 100Gb/s}\nscaleup: {rate: 450GB/s, delay: 900ns}\ntransport: {evs: 32}\n"
+	 "traffic: {kind: ring, collective: reduce_scatter, ranks: 16, bytes: 1MiB, channels: 4}\n"
+	 "limits: {packets: 20000, memory: 256MiB}\n",
+	 shows_collective, RUN_DONE},
+	{"marks",
+	 "name: truth\nfabric: {nics: 16, nics_per_t0: 4, t1_count: 2, planes: 1, link_rate: "
+	 "100Gb/s}\ncc: {algorithm: nscc}\ntransport: {evs: 32}\n"
+	 "traffic: {kind: permutation, bytes: 200kB}\n"
+	 "limits: {packets: 20000, memory: 256MiB}\n",
+	 shows_marks, RUN_DONE},
+	{"IPv4 and loss",
+	 TRUTH_PLANES "wire: {ip: 4}\ntransport: {evs: 32, rto: 80us}\n"
+		      "traffic: {kind: permutation, bytes: 60kB}\n" TRUTH_LOSS,
+	 shows_loss, RUN_DONE},
+	{"IPv4 and trims", TRUTH_FABRIC "wire: {ip: 4}\ntransport: {evs: 32}\n" TRUTH_INCAST,
+	 shows_trims, RUN_DONE},
+	{"lengths kept in trims",
+	 TRUTH_FABRIC "wire: {trim_lengths: kept}\ntransport: {evs: 32}\n" TRUTH_INCAST,
+	 shows_trims, RUN_DONE},
+	{"UDP checksum and trims",
+	 TRUTH_FABRIC "wire: {udp_checksum: true}\ntransport: {evs: 32}\n" TRUTH_INCAST,
+	 shows_trims, RUN_DONE},
+	{"the other port, the other half of an EV",
+	 TRUTH_FABRIC "wire: {port: 4971, ev: port-low}\ntransport: {evs: 32, rto: 80us}\n"
+		      "traffic: {kind: permutation, bytes: 60kB}\n" TRUTH_LOSS,
+	 shows_loss, RUN_DONE},
+	{"fat tree",
+	 "name: truth\nfabric: {topology: fat-tree, nics: 16, tor_nics: 2, pod_tors: 2, pod_aggs: "
+	 "2, cores: 4, link_rate: 100Gb/s}\ntransport: {evs: 16}\n"
+	 "traffic: {kind: permutation, bytes: 60kB}\nlimits: {packets: 20000, memory: 256MiB}\n",
+	 shows_spray, RUN_DONE},
+	{"an end on the way",
+	 "name: truth\nfabric: {nics: 16, nics_per_t0: 4, t1_count: 4, planes: 1, link_rate: "
+	 "100Gb/s}\ntransport: {evs: 32}\ntraffic: {kind: permutation, bytes: 100kB}\n"
+	 "limits: {packets: 20000, memory: 256MiB, time: 5777ns}\n",
+	 shows_held, RUN_TIME},
+};
+
+#define TRUTH_CASES (sizeof(truth_cases) / sizeof(*truth_cases))
+
+// ---------------------------------------------------------------- comparison
+
+static void truth_count(const char *name, const char *what, uint64_t is, uint64_t should)
+{
+	if (is != should)
+		fail_msg("%s: %s is %llu, not %llu", name, what, (unsigned long long)is,
+			 (unsigned long long)should);
+}
+
+// Structs and arrays that hold nothing but numbers of 64 bits.
+static void truth_counts(const char *name, const char *what, const void *is, const void *should,
+			 size_t bytes)
+{
+	const uint64_t *a = is, *b = should;
+	for (size_t i = 0; i < bytes / 8; i++)
+		if (a[i] != b[i])
+			fail_msg("%s: number %zu of %s is %llu, not %llu", name, i, what,
+				 (unsigned long long)a[i], (unsigned long long)b[i]);
+}
+
+static void truth_hist(const char *name, const char *what, const struct hist *is,
+		       const struct hist *should)
+{
+	truth_count(name, what, is->total, should->total);
+	truth_count(name, what, is->cells, should->cells);
+	truth_counts(name, what, is->counts, should->counts, should->cells * sizeof(uint64_t));
+	if (should->total == 0)
+		return;
+	truth_count(name, what, is->sum, should->sum);
+	truth_count(name, what, (uint64_t)is->min, (uint64_t)should->min);
+	truth_count(name, what, (uint64_t)is->max, (uint64_t)should->max);
+}
+
+static void truth_outcome(const char *name, const struct rig *is, const struct rig *should)
+{
+	const struct outcome *a = is->outcome, *b = should->outcome;
+	truth_counts(name, "transport", &a->transport, &b->transport, sizeof(a->transport));
+	truth_counts(name, "fabric", &a->fabric, &b->fabric, sizeof(a->fabric));
+	truth_counts(name, "drops", a->dropped, b->dropped, sizeof(a->dropped));
+	truth_counts(name, "drops at hosts", a->dropped_at_host, b->dropped_at_host,
+		     sizeof(a->dropped_at_host));
+	truth_counts(name, "bytes by plane", a->plane_bytes_nic_max, b->plane_bytes_nic_max,
+		     sizeof(a->plane_bytes_nic_max));
+	for (int i = 0; i < PAIR_CLASS_COUNT; i++)
+		truth_hist(name, "latency of messages", &a->message_ns[i], &b->message_ns[i]);
+	truth_hist(name, "time of flows", &a->flow_ns, &b->flow_ns);
+	truth_counts(name, "ends of flows", a->flow_end_ps, b->flow_end_ps,
+		     should->stage.world.flow_count * sizeof(ps_t));
+	truth_count(name, "collectives", a->collective_count, b->collective_count);
+	truth_counts(name, "collectives", a->collectives, b->collectives,
+		     b->collective_count * sizeof(*b->collectives));
+	truth_count(name, "last completion", (uint64_t)a->end_ps, (uint64_t)b->end_ps);
+	truth_count(name, "credits", a->credits_sent, b->credits_sent);
+}
+
+// Two runs of one scenario are the same, whatever their drivers were.
+static void truth_same(const char *name, const struct rig *is, const struct rig *should)
+{
+	const struct run *a = &is->run, *b = &should->run;
+	truth_count(name, "end", a->end, b->end);
+	truth_count(name, "is_drained", a->is_drained, b->is_drained);
+	truth_count(name, "virtual time", (uint64_t)a->now_ps, (uint64_t)b->now_ps);
+	truth_count(name, "sent", a->sent, b->sent);
+	truth_count(name, "delivered", a->delivered, b->delivered);
+	truth_count(name, "data delivered", a->data_delivered, b->data_delivered);
+	truth_counts(name, "drops on cables", a->dropped, b->dropped, sizeof(a->dropped));
+	truth_count(name, "held", a->held, b->held);
+	truth_count(name, "data packets", a->data_packets, b->data_packets);
+	truth_count(name, "hops", a->hops, b->hops);
+	truth_count(name, "data hops", a->data_hops, b->data_hops);
+	truth_count(name, "windows", a->windows, b->windows);
+	truth_count(name, "visits", a->visits, b->visits);
+	truth_outcome(name, is, should);
+	truth_count(name, "digest", a->digest, b->digest);
+}
+
+// What a run with frames must say beside that: ports that count what cables carried, and payload
+// that was verified to the last byte.
+static void truth_frames(const char *name, const struct rig *rig)
+{
+	const struct run *run = &rig->run;
+	uint64_t lost = run->dropped[DROP_LINK_DOWN] + run->dropped[DROP_RANDOM_LOSS];
+	truth_count(name, "frames sent by ports", run->ports.sent, run->hops - lost);
+	truth_count(name, "frames received by ports", run->ports.received, run->ports.sent);
+	truth_count(name, "frames missed by ports", run->ports.missed, 0);
+	truth_count(name, "payload that is wrong", run->payload_bytes_wrong, 0);
+	truth_count(name, "payload verified", run->payload_bytes_good,
+		    rig->outcome->transport.payload_bytes_placed);
+	for (int i = 0; i < WIRE_REASON_COUNT; i++)
+		truth_count(name, "bad frames", run->bad_frames[i], 0);
+}
+
+// ---------------------------------------------------------------- clocks
+
+// A clock that goes on by a step at each reading, and now and then by a jump.
+struct truth_clock {
+	int64_t now_ns;
+	int64_t step_ns;
+	uint64_t reads;
+	uint64_t jump_every; // readings; 0 = it never jumps
+	uint64_t jumps;
+	int64_t jump_ns;
+};
+
+static int64_t truth_clock_read(void *context)
+{
+	struct truth_clock *clock = context;
+	clock->now_ns += clock->step_ns;
+	if (clock->jump_every != 0 && ++clock->reads % clock->jump_every == 0) {
+		clock->now_ns += clock->jump_ns;
+		clock->jumps++;
+	}
+	return clock->now_ns;
+}
+
+// ---------------------------------------------------------------- runs
+
+// The truth: virtual time, no frames.
+static void truth_sim(const struct truth_case *test, struct rig *ret)
+{
+	rig_run(ret, test->yaml, NULL);
+	truth_count(test->name, "end", ret->run.end, test->end);
+	if (test->shows(ret) == 0)
+		fail_msg("%s: what the name says did not happen", test->name);
+}
+
+// Runs every case as `options` say and holds it to the truth. `clock` (or NULL) is set back before
+// each run.
+__attribute__((unused)) static void truth_hold_all(const struct sim_options *options,
+						   struct truth_clock *clock)
+{
+	static struct rig truth, rig;
+	for (size_t i = 0; i < TRUTH_CASES; i++) {
+		const struct truth_case *test = &truth_cases[i];
+		if (clock != NULL)
+			clock->now_ns = 0;
+		truth_sim(test, &truth);
+		rig_run_with(&rig, test->yaml, NULL, options);
+		truth_same(test->name, &rig, &truth);
+		if (options->ports.kind != PORTS_NONE)
+			truth_frames(test->name, &rig);
+		stage_free(&truth.stage);
+		stage_free(&rig.stage);
+	}
+}
