@@ -101,6 +101,11 @@ static const char *time_of(struct text *ret, int64_t value_ns)
 	return number_time(ret, value_ns * PS_PER_NS);
 }
 
+static bool has_lateness(const struct report_pace *pace)
+{
+	return pace->lateness_ns != NULL && pace->lateness_ns->total > 0;
+}
+
 static void dilation_line(FILE *to, const struct report_pace *pace)
 {
 	struct text text;
@@ -141,10 +146,12 @@ static void pace_section(FILE *to, const struct report_input *input)
 		"max");
 	wall_row(to, "lateness", pace->lateness_ns);
 	wall_row(to, "gaps", pace->gap_ns);
-	fprintf(to, "  lateness: how long after the end of its window a frame was handed over\n");
+	if (has_lateness(pace))
+		fprintf(to,
+			"  lateness: how long after the end of its window a frame was handed "
+			"over\n");
 	fprintf(to,
-		"  gaps: between two looks at the clock; the longest is the host's longest "
-		"stall\n");
+		"  gaps: between two looks at the clock, for work or for a stall of the host\n");
 }
 
 static void pace_line(FILE *to, const struct report_pace *pace)
@@ -154,7 +161,7 @@ static void pace_line(FILE *to, const struct report_pace *pace)
 		fprintf(to, "\nPace: as fast as it goes");
 	else
 		fprintf(to, "\nPace: dilation %.1f", (double)pace->dilation_milli / 1000);
-	if (pace->lateness_ns != NULL && pace->lateness_ns->total > 0)
+	if (has_lateness(pace))
 		fprintf(to, ", p99 of lateness %s",
 			time_of(&text, hist_quantile(pace->lateness_ns, 990000)));
 	fprintf(to, "\n");

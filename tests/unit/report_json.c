@@ -14,8 +14,9 @@
 
 #define FIELDS_MAX 512
 
-static struct fake *(*const fakes[])(void) = {fake_ring, fake_sample, fake_flows, fake_unfinished,
-					      fake_silence};
+static struct fake *(*const fakes[])(void) = {fake_ring,       fake_sample,  fake_flows,
+					      fake_unfinished, fake_silence, fake_emulated,
+					      fake_unpaced};
 #define FAKE_COUNT (sizeof(fakes) / sizeof(*fakes))
 
 static json_t *json_of(const struct fake *fake)
@@ -175,6 +176,81 @@ static void only_speed_differs_between_runs_of_one_scenario(void **state)
 	assert_true(json_equal(first, second));
 	json_decref(first);
 	json_decref(second);
+	fake_free(fake);
+}
+
+static void frames_pace_and_captures_have_their_objects(void **state)
+{
+	(void)state;
+	struct fake *fake = fake_emulated();
+	json_t *root = json_of(fake);
+	assert_true(json_real_value(at(root, "pace.dilation")) == 86.2);
+	assert_true(json_is_true(at(root, "pace.by_trial")));
+	assert_int_equal(number_at(root, "pace.lanes"), 1);
+	assert_int_equal(number_at(root, "pace.lateness.count"), 1000000);
+	assert_int_equal(number_at(root, "pace.lateness.p50_ns"), 0);
+	assert_int_equal(number_at(root, "pace.lateness.p99_ns"),
+			 hist_quantile(&fake->lateness_ns, 990000));
+	assert_int_equal(number_at(root, "pace.lateness.max_ns"), 5600000);
+	assert_int_equal(number_at(root, "pace.gap.max_ns"), 7800000);
+	assert_string_equal(text_at(root, "ports.name"), "net_ring");
+	assert_int_equal(number_at(root, "ports.buffers"), 16384);
+	assert_int_equal(number_at(root, "ports.frames_sent"), 5000000);
+	assert_true(json_is_true(at(root, "ports.frames_agree")));
+	assert_int_equal(number_at(root, "ports.payload_bytes_good"), 4000000000);
+	assert_int_equal(number_at(root, "ports.payload_bytes_wrong"), 0);
+	assert_int_equal(json_array_size(at(root, "ports.damaged")), 2);
+	assert_string_equal(text_at(root, "ports.damaged.0.reason"), "bad ICRC");
+	assert_int_equal(number_at(root, "ports.damaged.1.frames"), 2);
+	assert_string_equal(text_at(root, "capture.pcap"), "out/ring.pcapng");
+	assert_int_equal(number_at(root, "capture.frames_lost"), 3);
+	json_decref(root);
+	fake->input.ports.missed = 1;
+	fake->world.plan.sample.is_on = true; // lateness is of the run, not of the job
+	root = json_of(fake);
+	assert_true(json_is_false(at(root, "ports.frames_agree")));
+	assert_int_equal(number_at(root, "pace.lateness.max_ns"), 5600000);
+	json_decref(root);
+	fake_free(fake);
+}
+
+static void a_run_that_waits_for_no_clock_has_no_lateness(void **state)
+{
+	(void)state;
+	struct fake *fake = fake_emulated();
+	struct hist none;
+	check(hist_init(&none, &fake->arena, 2, 1000) == 0);
+	fake->input.pace.dilation_milli = 0;
+	fake->input.pace.lateness_ns = &none;
+	fake->input.taps.pcap = NULL;
+	json_t *root = json_of(fake);
+	assert_true(json_is_null(at(root, "pace.dilation")));
+	assert_true(json_is_null(at(root, "pace.lateness")));
+	assert_int_equal(number_at(root, "pace.gap.count"), 3000000);
+	assert_true(json_is_null(at(root, "capture.pcap")));
+	assert_string_equal(text_at(root, "capture.log"), "out/ring.csv");
+	json_decref(root);
+	fake_free(fake);
+}
+
+static void a_run_in_virtual_time_has_none_of_these_objects(void **state)
+{
+	(void)state;
+	struct fake *fake = fake_ring();
+	json_t *plain = json_of(fake);
+	fake_free(fake);
+	fake = fake_emulated();
+	json_t *root = json_of(fake);
+	const char *const keys[] = {"pace", "ports", "capture"};
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		assert_null(json_object_get(plain, keys[i]));
+		assert_int_equal(json_object_del(root, keys[i]), 0);
+	}
+	assert_int_equal(json_object_del(root, "speed"), 0); // the arena of this one holds more
+	assert_int_equal(json_object_del(plain, "speed"), 0);
+	assert_true(json_equal(plain, root));
+	json_decref(plain);
+	json_decref(root);
 	fake_free(fake);
 }
 
@@ -350,6 +426,9 @@ int main(void)
 		cmocka_unit_test(a_partial_run_says_so_and_what_did_not_end_has_no_time),
 		cmocka_unit_test(a_run_without_traffic_has_no_rate),
 		cmocka_unit_test(only_speed_differs_between_runs_of_one_scenario),
+		cmocka_unit_test(frames_pace_and_captures_have_their_objects),
+		cmocka_unit_test(a_run_that_waits_for_no_clock_has_no_lateness),
+		cmocka_unit_test(a_run_in_virtual_time_has_none_of_these_objects),
 		cmocka_unit_test(a_stream_that_takes_nothing_is_refused),
 		cmocka_unit_test(the_document_lists_the_fields_and_no_others),
 		cmocka_unit_test(a_reason_stands_beside_a_null_and_nowhere_else),

@@ -142,6 +142,52 @@ static inline struct fake *fake_unfinished(void)
 	return fake;
 }
 
+// The ring at the pace of a clock, with frames, two of which came damaged, and both kinds of files.
+static inline struct fake *fake_emulated(void)
+{
+	struct fake *fake = fake_ring();
+	check(hist_init(&fake->lateness_ns, &fake->arena, 2, UINT64_C(1) << 40) == 0);
+	check(hist_init(&fake->gap_ns, &fake->arena, 2, UINT64_C(1) << 40) == 0);
+	hist_add_many(&fake->lateness_ns, 0, 900000);
+	hist_add_many(&fake->lateness_ns, 12000, 99900);
+	hist_add_many(&fake->lateness_ns, 340000, 99);
+	hist_add(&fake->lateness_ns, 5600000);
+	hist_add_many(&fake->gap_ns, 40, 2999999);
+	hist_add(&fake->gap_ns, 7800000);
+	fake->input.pace = (struct report_pace){.dilation_milli = 86200,
+						.is_auto = true,
+						.lanes = 1,
+						.lateness_ns = &fake->lateness_ns,
+						.gap_ns = &fake->gap_ns};
+	fake->input.ports = (struct report_ports){.name = "net_ring",
+						  .ports = 12,
+						  .queues = 192,
+						  .cables_per_queue_max = 1,
+						  .frames = 16384,
+						  .frame_bytes_max = 4352,
+						  .sent = 5000000,
+						  .received = 5000000,
+						  .payload_bytes_good = UINT64_C(4000000000),
+						  .bad_count = 2,
+						  .bad_names = {"bad ICRC", "cut in payload"},
+						  .bad = {1500, 2}};
+	fake->input.taps = (struct report_taps){.pcap = "out/ring.pcapng",
+						.log = "out/ring.csv",
+						.frames = 1234567,
+						.lost = 3,
+						.bytes = 987654321};
+	return fake;
+}
+
+// The same, but nothing waited for the clock, and it was stopped before the first look.
+static inline struct fake *fake_unpaced(void)
+{
+	struct fake *fake = fake_emulated();
+	fake->input.pace.dilation_milli = 0;
+	fake->lateness_ns = fake->gap_ns = (struct hist){0};
+	return fake;
+}
+
 // A world in which nothing happened.
 static inline struct fake *fake_silence(void)
 {

@@ -10,8 +10,9 @@
 
 #include "report_runs.h"
 
-static struct fake *(*const fakes[])(void) = {fake_ring, fake_sample, fake_flows, fake_unfinished,
-					      fake_silence};
+static struct fake *(*const fakes[])(void) = {fake_ring,       fake_sample,  fake_flows,
+					      fake_unfinished, fake_silence, fake_emulated,
+					      fake_unpaced};
 #define FAKE_COUNT (sizeof(fakes) / sizeof(*fakes))
 
 static char *table_of(const struct fake *fake)
@@ -263,6 +264,130 @@ static void many_kinds_of_collectives_are_cut_and_counted(void **state)
 	fake_free(fake);
 }
 
+static const char golden_emulated[] =
+	"\n"
+	"Real frames\n"
+	"  12 net_ring ports, 192 queues, one cable each\n"
+	"  16,384 buffers of 4,352 bytes (68.00 MiB)\n"
+	"  frames: sent 5,000,000 = received 5,000,000, as the ports counted\n"
+	"  payload: 4,000,000,000 bytes arrived as they were sent\n"
+	"  frames dropped as damaged\n"
+	"    bad ICRC                               1,500\n"
+	"    cut in payload                             2\n"
+	"\n"
+	"Pace (wall time)\n"
+	"  1 us of the fabric takes 86.20 us here (dilation 86.2, found by a trial), 1 lane\n"
+	"                           count        p50        p99      p99.9        max\n"
+	"  lateness             1,000,000       0 ps   12.03 us   12.03 us   5.600 ms\n"
+	"  gaps                 3,000,000   40.00 ns   40.00 ns   40.00 ns   7.800 ms\n"
+	"  lateness: how long after the end of its window a frame was handed over\n"
+	"  gaps: between two looks at the clock, for work or for a stall of the host\n"
+	"\n"
+	"Run\n";
+
+static void frames_and_pace_have_these_sections(void **state)
+{
+	(void)state;
+	struct fake *fake = fake_emulated();
+	fake->input.out_dir = "out";
+	char *text = table_of(fake);
+	says(text, golden_emulated);
+	says(text, "message_across_t1.hdr\n  lateness_ns.hdr\n  gap_ns.hdr\n");
+	says(text, "\nout/ring.pcapng: 1,234,567 frames captured, 3 lost\n");
+	says(text, "\nout/ring.csv: 1,234,567 packets logged, 3 lost\n");
+	free(text);
+	fake_free(fake);
+}
+
+// Without the parts of its own, the table is that of the same run in virtual time.
+static void frames_and_pace_change_no_other_line(void **state)
+{
+	(void)state;
+	struct fake *fake = fake_emulated();
+	fake->input.out_dir = "out";
+	fake->input.pace = (struct report_pace){0};
+	fake->input.ports = (struct report_ports){0};
+	fake->input.taps = (struct report_taps){0};
+	char *text = table_of(fake);
+	assert_string_equal(text, golden);
+	free(text);
+	fake_free(fake);
+}
+
+static void wrong_payload_is_told_in_every_table(void **state)
+{
+	(void)state;
+	struct fake *fake = fake_emulated();
+	for (int is_short = 0; is_short < 2; is_short++) {
+		fake->input.is_short = is_short;
+		fake->input.ports.payload_bytes_wrong = 0;
+		char *text = table_of(fake);
+		says_not(text, "WRONG");
+		free(text);
+		fake->input.ports.payload_bytes_wrong = 4096;
+		text = table_of(fake);
+		says(text, "  WRONG PAYLOAD: 4,096 bytes are not what was sent\n");
+		free(text);
+	}
+	fake_free(fake);
+}
+
+static void ports_that_disagree_are_told_apart(void **state)
+{
+	(void)state;
+	struct fake *fake = fake_emulated();
+	fake->input.ports.received -= 7;
+	char *text = table_of(fake);
+	says(text, "sent 5,000,000, received 4,999,993, missed 0, as the ports counted\n");
+	says(text, "LOST FRAMES");
+	free(text);
+	fake->input.ports.received += 7;
+	fake->input.ports.missed = 1;
+	text = table_of(fake);
+	says(text, "LOST FRAMES");
+	free(text);
+	fake->input.ports.missed = 0;
+	fake->input.ports.cables_per_queue_max = 3;
+	fake->input.ports.bad_count = 0;
+	text = table_of(fake);
+	says_not(text, "LOST FRAMES");
+	says(text, "192 queues, up to 3 cables share a queue\n");
+	says(text, "no frame was dropped as damaged\n");
+	free(text);
+	fake_free(fake);
+}
+
+static void a_run_that_waits_for_no_clock_says_so(void **state)
+{
+	(void)state;
+	struct fake *fake = fake_emulated();
+	struct hist none;
+	check(hist_init(&none, &fake->arena, 2, 1000) == 0);
+	fake->input.pace.dilation_milli = 0;
+	fake->input.pace.lateness_ns = &none;
+	fake->input.pace.lanes = 4;
+	char *text = table_of(fake);
+	says(text, "as fast as it goes: nothing waited for the clock, 4 lanes\n");
+	says_not(text, "lateness");
+	says(text, "  gaps                 3,000,000");
+	free(text);
+	fake_free(fake);
+}
+
+static void the_short_table_has_the_pace_in_one_line(void **state)
+{
+	(void)state;
+	struct fake *fake = fake_emulated();
+	fake->input.is_short = true;
+	char *text = table_of(fake);
+	says(text, "\nPace: dilation 86.2, p99 of lateness 12.03 us\n");
+	says_not(text, "Real frames");
+	says_not(text, "gaps");
+	says_not(text, "captured");
+	free(text);
+	fake_free(fake);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -275,6 +400,12 @@ int main(void)
 		cmocka_unit_test(the_short_table_leaves_the_details_out),
 		cmocka_unit_test(the_slowest_of_equal_buckets_is_shown),
 		cmocka_unit_test(many_kinds_of_collectives_are_cut_and_counted),
+		cmocka_unit_test(frames_and_pace_have_these_sections),
+		cmocka_unit_test(frames_and_pace_change_no_other_line),
+		cmocka_unit_test(wrong_payload_is_told_in_every_table),
+		cmocka_unit_test(ports_that_disagree_are_told_apart),
+		cmocka_unit_test(a_run_that_waits_for_no_clock_says_so),
+		cmocka_unit_test(the_short_table_has_the_pace_in_one_line),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -103,6 +103,26 @@ static void a_second_run_replaces_all_files_of_the_first(void **state)
 	fake_free(fake);
 }
 
+static void lateness_and_gaps_have_files_while_there_are_values(void **state)
+{
+	(void)state;
+	struct refusal refusal = {0};
+	struct fake *fake = fake_emulated();
+	fake->input.out_dir = dir;
+	assert_int_equal(report_write(&fake->input, &refusal), 0);
+	assert_true(is_there("lateness_ns.hdr") && is_there("gap_ns.hdr"));
+	assert_int_equal(entries(false), 5);
+	struct hist none;
+	check(hist_init(&none, &fake->arena, 2, 1000) == 0);
+	fake->input.pace.lateness_ns = &none; // nothing waited
+	assert_int_equal(report_write(&fake->input, &refusal), 0);
+	assert_true(!is_there("lateness_ns.hdr") && is_there("gap_ns.hdr"));
+	fake->input.pace = (struct report_pace){0}; // no clock at all
+	assert_int_equal(report_write(&fake->input, &refusal), 0);
+	assert_int_equal(entries(false), 3);
+	fake_free(fake);
+}
+
 static void a_folder_that_is_not_there_is_refused(void **state)
 {
 	(void)state;
@@ -207,7 +227,7 @@ static struct hdr_read hdr_read(const struct fake *fake, uint32_t index)
 		assert_true(level > read.level && value >= read.value && count >= read.count);
 		double parts = level * 1e6;
 		if (fabs(parts - round(parts)) < 1e-9)
-			assert_int_equal(llround(value * 1000),
+			assert_int_equal(llround(value * (index >= HDR_LATENESS ? 1 : 1000)),
 					 hist_quantile(hist, (uint32_t)round(parts)));
 		read = (struct hdr_read){read.rows + 1, value,		 level,	     count,
 					 read.has_max,	read.is_partial, read.is_cut};
@@ -253,6 +273,20 @@ static void a_histogram_file_of_a_partial_run_says_so(void **state)
 	fake_free(fake);
 }
 
+static void a_histogram_of_the_clock_is_whole_and_in_nanoseconds(void **state)
+{
+	(void)state;
+	struct fake *fake = fake_emulated();
+	fake->world.plan.sample.is_on = true;
+	struct hdr_read read = hdr_read(fake, HDR_LATENESS);
+	assert_true(read.level == 1 && read.value == 5600000);
+	assert_int_equal(read.count, 1000000);
+	assert_true(read.has_max && !read.is_cut);
+	read = hdr_read(fake, HDR_GAP);
+	assert_true(read.value == 7800000);
+	fake_free(fake);
+}
+
 #define in_folder(test) cmocka_unit_test_setup_teardown(test, make_dir, remove_dir)
 
 int main(void)
@@ -260,6 +294,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		in_folder(result_and_histograms_are_written),
 		in_folder(a_second_run_replaces_all_files_of_the_first),
+		in_folder(lateness_and_gaps_have_files_while_there_are_values),
 		in_folder(a_folder_that_is_not_there_is_refused),
 		in_folder(a_file_in_place_of_the_folder_is_refused),
 		in_folder(a_folder_that_cannot_be_written_is_refused),
@@ -268,6 +303,7 @@ int main(void)
 		cmocka_unit_test(a_histogram_file_ends_at_the_maximum),
 		cmocka_unit_test(a_histogram_file_of_a_sample_ends_before_its_tail),
 		cmocka_unit_test(a_histogram_file_of_a_partial_run_says_so),
+		cmocka_unit_test(a_histogram_of_the_clock_is_whole_and_in_nanoseconds),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
