@@ -17,6 +17,15 @@ static int64_t monotonic_ns(void *context)
 	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
+// Processor time of this thread: what a window costs, without what others on the machine took in
+// between.
+static int64_t processor_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
 int pace_init(struct pace *pace, struct arena *arena, const struct pace_options *options)
 {
 	*pace = (struct pace){.options = *options};
@@ -45,7 +54,15 @@ static int64_t look(struct pace *pace)
 void pace_start(struct pace *pace)
 {
 	pace->start_ns = pace->options.clock(pace->options.clock_context);
-	pace->last_ns = pace->busy_ns = pace->start_ns;
+	pace->last_ns = pace->start_ns;
+	if (pace->options.trial != NULL)
+		pace->busy_ns = processor_ns();
+}
+
+void pace_end(struct pace *pace)
+{
+	if (pace->options.trial != NULL)
+		pace_trial_end(pace->options.trial, look(pace) - pace->start_ns);
 }
 
 void pace_wait(struct pace *pace, ps_t until, const volatile sig_atomic_t *stop)
@@ -56,7 +73,8 @@ void pace_wait(struct pace *pace, ps_t until, const volatile sig_atomic_t *stop)
 		pace_relax();
 		now = look(pace);
 	}
-	pace->busy_ns = now;
+	if (pace->options.trial != NULL)
+		pace->busy_ns = processor_ns();
 }
 
 void pace_note(struct pace *pace, ps_t end, uint64_t frames)
@@ -66,5 +84,5 @@ void pace_note(struct pace *pace, ps_t end, uint64_t frames)
 	if (pace->options.dilation_milli != 0)
 		hist_add_many(&pace->lateness_ns, now > due ? now - due : 0, frames);
 	if (pace->options.trial != NULL)
-		pace_trial_add(pace->options.trial, end, now - pace->busy_ns, frames);
+		pace_trial_add(pace->options.trial, end, processor_ns() - pace->busy_ns, frames);
 }

@@ -285,6 +285,8 @@ void sim_run(struct sim *sim, struct run *ret)
 		lane_run(contexts[0]);
 	else
 		dpdk_run(lane_run, contexts, sim->lane_count);
+	if (sim->options.pace.is_on)
+		pace_end(&sim->pace);
 	cpu_s = clock_s(CLOCK_PROCESS_CPUTIME_ID) - cpu_s;
 	wall_s = clock_s(CLOCK_MONOTONIC) - wall_s;
 	finish(sim);

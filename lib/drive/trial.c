@@ -20,7 +20,9 @@ struct slice {
 
 struct pace_trial {
 	ps_t slice_ps;
-	uint32_t used; // up to the last one with frames
+	uint32_t used;	 // up to the last one with frames
+	int64_t cost_ns; // of all windows
+	int64_t wall_ns; // of the run
 	struct slice slices[SLICES];
 };
 
@@ -57,9 +59,15 @@ void pace_trial_add(struct pace_trial *trial, ps_t end, int64_t cost_ns, uint64_
 	uint32_t index = (uint32_t)(end / trial->slice_ps);
 	struct slice *slice = &trial->slices[index];
 	slice->cost_ns += cost_ns > 0 ? cost_ns : 0;
+	trial->cost_ns += cost_ns > 0 ? cost_ns : 0;
 	slice->frames += frames;
 	if (index >= trial->used)
 		trial->used = index + 1;
+}
+
+void pace_trial_end(struct pace_trial *trial, int64_t wall_ns)
+{
+	trial->wall_ns = wall_ns;
 }
 
 // Whether few enough frames would have been late: each slice starts when it is due or when the one
@@ -91,5 +99,10 @@ uint64_t pace_trial_dilation(const struct pace_trial *trial)
 		else
 			low = middle + 1;
 	}
-	return high == 1000 ? high : high * MARGIN_PERCENT / 100;
+	if (high == 1000)
+		return high;
+	if (trial->wall_ns > trial->cost_ns) // the machine is shared
+		high = (uint64_t)((unsigned __int128)high * (uint64_t)trial->wall_ns /
+				  (uint64_t)trial->cost_ns);
+	return high * MARGIN_PERCENT / 100;
 }
