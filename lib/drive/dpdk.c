@@ -5,6 +5,7 @@
 #include "dpdk.h"
 
 #include <errno.h>
+#include <getopt.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -225,6 +226,30 @@ static int check_memory(uint64_t memory_bytes, struct refusal *refusal)
 		      (int64_t)(wanted >> 20), (int64_t)(there >> 20), 0);
 }
 
+// Words that DPDK would not refuse, but that run nothing: it ends the program after its help.
+static int check_words(const struct dpdk_options *options, struct refusal *refusal)
+{
+	if (options->word_count + 16 > WORDS_MAX)
+		return refuse(refusal, -EINVAL, "--eal has % words; at most % are taken",
+			      options->word_count, WORDS_MAX - 16, 0);
+	for (uint32_t i = 0; i < options->word_count; i++)
+		if (begins(options->words[i], "-h") || begins(options->words[i], "--he"))
+			return refuse(refusal, -EINVAL,
+				      "--eal asks for DPDK's help, which would end the program", 0,
+				      0, 0);
+	return 0;
+}
+
+// DPDK steps over words that are no options; `taken` is how many it took.
+static int check_taken(const struct words *words, int taken, struct refusal *refusal)
+{
+	if (taken + 1 >= words->count)
+		return 0;
+	snprintf(refusal->text, sizeof(refusal->text), "--eal: DPDK takes no '%.60s'",
+		 words->at[taken + 1]);
+	return -EINVAL;
+}
+
 static int start(const struct dpdk_options *options, uint64_t memory_bytes, struct refusal *refusal)
 {
 	static struct words words; // the EAL keeps pointers to them
@@ -239,26 +264,37 @@ static int start(const struct dpdk_options *options, uint64_t memory_bytes, stru
 	if (!listen_begin(&ear))
 		return refuse(refusal, -ENODEV, "the system gives no file for DPDK's words", 0, 0,
 			      0);
+	opterr = 1; // getopt says which option is wrong, unless somebody asked it not to
 	int rc = rte_eal_init(words.count, words.at);
 	listen_end(&ear, said, sizeof(said));
-	return rc < 0 ? refuse_start(refusal, said) : 0;
+	if (rc < 0)
+		return refuse_start(refusal, said);
+	is_started = true;
+	return check_taken(&words, rc, refusal);
+}
+
+// Runs after the first have the lcores that it asked for, or fewer.
+static int check_lcores(const struct dpdk_options *options, struct refusal *refusal)
+{
+	if (options->lanes <= rte_lcore_count())
+		return 0;
+	return refuse(refusal, -ENODEV, "DPDK was started with % lcores; % lanes want one each",
+		      rte_lcore_count(), options->lanes, 0);
 }
 
 int dpdk_start(const struct dpdk_options *options, uint64_t memory_bytes, struct refusal *refusal)
 {
 	if (is_started)
-		return 0;
-	if (options->word_count + 16 > WORDS_MAX)
-		return refuse(refusal, -EINVAL, "--eal has % words; at most % are taken",
-			      options->word_count, WORDS_MAX - 16, 0);
-	int rc = check_lanes(options, refusal);
+		return check_lcores(options, refusal);
+	int rc = check_words(options, refusal);
+	if (rc == 0)
+		rc = check_lanes(options, refusal);
 	if (rc == 0)
 		rc = check_memory(memory_bytes, refusal);
 	if (rc == 0)
 		rc = start(options, memory_bytes, refusal);
 	if (rc < 0)
 		return rc;
-	is_started = true;
 	uint32_t lanes = options->lanes > 1 ? options->lanes : 1;
 	if (rte_lcore_count() != lanes)
 		return refuse(refusal, -ENODEV, "--eal gives % lcores to % lanes",
@@ -300,9 +336,11 @@ void dpdk_run(void (*fn)(void *), void *const *contexts, uint32_t count)
 	uint32_t next = 1;
 	RTE_LCORE_FOREACH_WORKER(lcore)
 	{
+		if (next == count) // this run has fewer lanes than the first
+			break;
 		launches[next] = (struct launch){fn, contexts[next]};
 		int rc = rte_eal_remote_launch(run_one, &launches[next], lcore);
-		check(rc == 0 && next < count);
+		check(rc == 0);
 		next++;
 	}
 	check(next == count);
