@@ -107,6 +107,8 @@ static int read_eal(struct options *options, struct refusal *refusal)
 			return refuse_text(refusal, "--eal has too many words, at '%.60s'", word);
 		options->eal_words[dpdk->word_count++] = word;
 	}
+	if (dpdk->word_count == 0)
+		return refuse_text(refusal, "--eal has no words: '%.60s'", options->eal);
 	return 0;
 }
 

@@ -165,7 +165,7 @@ static void listen_end(struct ear *ear, char *ret, size_t bytes)
 static const char *reason_of(char *said)
 {
 	static const char *const marks[] = {"unrecognized option", "invalid option",
-					    "option requires", "EAL: "};
+					    "option requires", "option '", "EAL: "};
 	char *at = NULL;
 	for (size_t i = 0; at == NULL && i < sizeof(marks) / sizeof(*marks); i++)
 		at = strstr(said, marks[i]);
@@ -226,6 +226,13 @@ static int check_memory(uint64_t memory_bytes, struct refusal *refusal)
 		      (int64_t)(wanted >> 20), (int64_t)(there >> 20), 0);
 }
 
+static int refuse_word(struct refusal *refusal, const char *word, const char *why)
+{
+	snprintf(refusal->file, sizeof(refusal->file), "--eal");
+	snprintf(refusal->text, sizeof(refusal->text), "%s '%.60s'", why, word);
+	return -EINVAL;
+}
+
 // Words that DPDK would not refuse, but that run nothing: it ends the program after its help.
 static int check_words(const struct dpdk_options *options, struct refusal *refusal)
 {
@@ -234,9 +241,8 @@ static int check_words(const struct dpdk_options *options, struct refusal *refus
 			      options->word_count, WORDS_MAX - 16, 0);
 	for (uint32_t i = 0; i < options->word_count; i++)
 		if (begins(options->words[i], "-h") || begins(options->words[i], "--he"))
-			return refuse(refusal, -EINVAL,
-				      "--eal asks for DPDK's help, which would end the program", 0,
-				      0, 0);
+			return refuse_word(refusal, options->words[i],
+					   "DPDK's help would end the program, at");
 	return 0;
 }
 
@@ -245,9 +251,7 @@ static int check_taken(const struct words *words, int taken, struct refusal *ref
 {
 	if (taken + 1 >= words->count)
 		return 0;
-	snprintf(refusal->text, sizeof(refusal->text), "--eal: DPDK takes no '%.60s'",
-		 words->at[taken + 1]);
-	return -EINVAL;
+	return refuse_word(refusal, words->at[taken + 1], "DPDK takes no");
 }
 
 static int start(const struct dpdk_options *options, uint64_t memory_bytes, struct refusal *refusal)

@@ -174,7 +174,7 @@ static int open_pool(struct ports *ports, uint32_t lanes, struct refusal *refusa
 					    SOCKET_ID_ANY);
 	if (own->pool == NULL)
 		return refuse(
-			refusal, -ENOMEM,
+			refusal, -ENODEV,
 			"DPDK has no memory for % frames of % bytes: give it more (--eal \"-m "
 			"MiB\"), or lower limits.packets",
 			ports->frames, room, 0);
