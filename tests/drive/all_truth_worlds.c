@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two drivers, one truth, in random worlds: each is run in virtual time, then with frames in memory
+// and a stepped clock, and must be the same in every count. A failing seed is run again by
+//   WEFT_TRUTH_FIRST=<seed> WEFT_TRUTH_COUNT=1 <this program>
+
+#include "../random_world.h"
+#include "truth.h"
+
+// How often each kind of thing came: a generator that never makes trims tests nothing about them.
+struct seen {
+	uint32_t lossy, downs, trims, trims_last_hop, marks, nacks, timeouts, scaleups, ends;
+};
+
+static void add_fabric(struct text *text, struct rng *rng, uint32_t *ret_nics, uint32_t *ret_planes)
+{
+	uint32_t planes = 1u << pick(rng, 0, 2), per_t0 = 2u << pick(rng, 0, 1);
+	uint32_t nics = per_t0 * pick(rng, 2, 4);
+	bool has_hosts = pick(rng, 0, 2) == 0, is_tree = pick(rng, 0, 3) == 0;
+	add(text, "fabric:\n  planes: %u\n  link_rate: %uGb/s\n  nic_delay: %uns\n", planes,
+	    100u << pick(rng, 0, 3), pick(rng, 40, 900));
+	add(text, "  trunk_delay: %uns\n  switch_delay: %uns\n", pick(rng, 40, 1900),
+	    pick(rng, 0, 600));
+	if (has_hosts)
+		add(text, "  nics_per_host: 2\n");
+	if (is_tree)
+		add(text,
+		    "  topology: fat-tree\n  nics: 16\n  tor_nics: 2\n  pod_tors: 2\n"
+		    "  pod_aggs: 2\n  cores: 4\n");
+	else
+		add(text, "  nics: %u\n  nics_per_t0: %u\n  t1_count: %u\n  bundle: %u\n", nics,
+		    per_t0, pick(rng, 1, 3), pick(rng, 1, 2));
+	if (has_hosts)
+		add(text, "scaleup: {rate: %uGB/s, delay: %uns}\n", pick(rng, 50, 900),
+		    pick(rng, 0, 3000));
+	*ret_nics = is_tree ? 16 : nics;
+	*ret_planes = planes;
+}
+
+static void add_transport(struct text *text, struct rng *rng, uint32_t planes)
+{
+	static const char *const paths[] = {"rotate", "mrc", "single"};
+	static const char *const choices[] = {"coin", "arriving", "newest"};
+	uint32_t payload = pick(rng, 0, 2) == 0 ? pick(rng, 256, 4096) : 1024u << pick(rng, 0, 2);
+	add(text, "transport:\n  payload: %uB\n  evs: %u\n  path: %s\n  sack_bytes: %uB\n", payload,
+	    planes << pick(rng, 0, 5), paths[pick(rng, 0, 2)], pick(rng, 1, 20000));
+	add(text, "  rto: %uus\n  rto_doublings: 12\n", pick(rng, 40, 200));
+	if (pick(rng, 0, 4) == 0)
+		add(text, "cc: {algorithm: fixed, window: %uB}\n", 2 * (payload + 162));
+	if (pick(rng, 0, 3) == 0)
+		return;
+	bool trims = pick(rng, 0, 3) > 0;
+	add(text, "queue:\n  bytes: %uB\n  control_bytes: %uB\n  trim: %s\n  ecn_last_hop: %s\n",
+	    pick(rng, 9000, 30000), pick(rng, 2000, 20000), trims ? "true" : "false",
+	    pick(rng, 0, 1) ? "true" : "false");
+	if (trims)
+		add(text, "  trim_choice: %s\n", choices[pick(rng, 0, 2)]);
+}
+
+static void add_traffic(struct text *text, struct rng *rng, uint32_t nics)
+{
+	switch (pick(rng, 0, 3)) {
+	case 0:
+		add(text, "traffic: {kind: permutation, bytes: %uB}\n", pick(rng, 1, 300000));
+		break;
+	case 1:
+		add(text, "traffic: {kind: incast, senders: %u, bytes: %uB}\n",
+		    pick(rng, 2, nics - 2), pick(rng, 1, 150000));
+		break;
+	case 2:
+		add(text, "traffic: {kind: ring, collective: all_reduce, bytes: %uKiB}\n",
+		    pick(rng, 32, 400));
+		break;
+	default:
+		add(text, "traffic:\n  kind: flows\n  flows:\n");
+		for (uint32_t i = pick(rng, 1, 20); i > 0; i--) {
+			uint32_t from = pick(rng, 0, nics - 1);
+			uint32_t to = (from + pick(rng, 1, nics - 1)) % nics;
+			add(text, "    - {from: %u, to: %u, bytes: %uB, start: %uns}\n", from, to,
+			    pick(rng, 1, 200000), pick(rng, 0, 20000));
+		}
+	}
+}
+
+static void add_faults(struct text *text, struct rng *rng, uint32_t nics, uint32_t planes)
+{
+	uint32_t count = pick(rng, 0, 2);
+	if (count > 0)
+		add(text, "faults:\n");
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t from = pick(rng, 0, 9);
+		if (pick(rng, 0, 1) == 0)
+			add(text, "  - {kind: loss, at: all, probability: 0.%03u}\n",
+			    pick(rng, 1, 30));
+		else
+			add(text,
+			    "  - {kind: link_down, at: {nic: %u, plane: %u}, from: %uus, until: "
+			    "%uus}\n",
+			    pick(rng, 0, nics - 1), pick(rng, 0, planes - 1), from,
+			    from + pick(rng, 5, 60));
+	}
+}
+
+// How the frames look: of all that matters in them, every way.
+static void add_frames(struct text *text, struct rng *rng)
+{
+	if (pick(rng, 0, 4) == 0) {
+		add_wire(text, rng);
+		return;
+	}
+	bool is_ipv4 = pick(rng, 0, 2) == 0;
+	add(text, "wire: {ip: %u, port: %u, trim_lengths: %s, udp_checksum: %s%s}\n",
+	    is_ipv4 ? 4 : 6, pick(rng, 0, 1) ? 4791 : 4971, pick(rng, 0, 1) ? "kept" : "rewritten",
+	    pick(rng, 0, 1) ? "true" : "false", is_ipv4 || pick(rng, 0, 1) ? "" : ", ev: port-low");
+}
+
+static void add_world(struct text *text, uint64_t seed, struct rng *rng)
+{
+	uint32_t nics, planes;
+	text->used = 0;
+	add(text, "name: truth\nseed: %llu\n", (unsigned long long)seed);
+	add_fabric(text, rng, &nics, &planes);
+	add_transport(text, rng, planes);
+	add_traffic(text, rng, nics);
+	add_faults(text, rng, nics, planes);
+	add_frames(text, rng);
+	add(text, "limits: {memory: 512MiB, packets: 30000, time: %uus}\n",
+	    pick(rng, 0, 4) == 0 ? pick(rng, 1, 30) : 1000000);
+}
+
+static void note(struct seen *seen, const struct rig *rig)
+{
+	const struct outcome *outcome = rig->outcome;
+	seen->lossy += rig->run.dropped[DROP_RANDOM_LOSS] > 0;
+	seen->downs += rig->run.dropped[DROP_LINK_DOWN] > 0;
+	seen->trims += outcome->fabric.trimmed > 0;
+	seen->trims_last_hop += outcome->fabric.trimmed_last_hop > 0;
+	seen->marks += outcome->fabric.marked > 0;
+	seen->nacks += outcome->transport.rtx[RTX_NACK] > 0;
+	seen->timeouts += outcome->transport.rtx[RTX_TIMEOUT] > 0;
+	seen->scaleups += rig->scenario.scaleup.rate_bps > 0;
+	seen->ends += rig->run.end == RUN_TIME;
+}
+
+static void run_seed(uint64_t seed, struct seen *seen)
+{
+	static struct rig truth, rig;
+	static struct text text;
+	char name[32];
+	struct rng rng = rng_of(seed, RNG_TEST, 2);
+	struct truth_clock clock = {.step_ns = pick(&rng, 1, 3000),
+				    .jump_every = pick(&rng, 2, 1000),
+				    .jump_ns = pick(&rng, 1, 50000000)};
+	const struct sim_options options = {.ports.kind = PORTS_MEMORY,
+					    .pace = {.is_on = true,
+						     .dilation_milli = 1000,
+						     .clock = truth_clock_read,
+						     .clock_context = &clock}};
+	add_world(&text, seed, &rng);
+	snprintf(name, sizeof(name), "seed %llu", (unsigned long long)seed);
+	fprintf(stderr, "%s\n", name); // names the seed of a check() that stops us
+	if (getenv("WEFT_TRUTH_PRINT") != NULL)
+		puts(text.at);
+	rig_run(&truth, text.at, NULL);
+	assert_true(truth.run.end == RUN_DONE || truth.run.end == RUN_TIME);
+	rig_run_with(&rig, text.at, NULL, &options);
+	truth_same(name, &rig, &truth);
+	truth_frames(name, &rig);
+	note(seen, &rig);
+	stage_free(&truth.stage);
+	stage_free(&rig.stage);
+}
+
+static void random_worlds_are_the_same_with_frames(void **state)
+{
+	uint64_t first = number("WEFT_TRUTH_FIRST", 1), count = number("WEFT_TRUTH_COUNT", 200);
+	struct seen seen = {0};
+	for (uint64_t seed = first; seed < first + count; seed++)
+		run_seed(seed, &seen);
+	printf("%llu worlds from seed %llu; with loss %u, links down %u, trims %u, at the last hop "
+	       "%u, marks %u, NACKs %u, timeouts %u, scale-up %u, an early end %u\n",
+	       (unsigned long long)count, (unsigned long long)first, seen.lossy, seen.downs,
+	       seen.trims, seen.trims_last_hop, seen.marks, seen.nacks, seen.timeouts,
+	       seen.scaleups, seen.ends);
+	if (count < 100)
+		return;
+	assert_true(seen.lossy > 5 && seen.downs > 5 && seen.trims > 5 && seen.trims_last_hop > 5);
+	assert_true(seen.marks > 5 && seen.nacks > 5 && seen.timeouts > 5 && seen.scaleups > 5);
+	assert_true(seen.ends > 5);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(random_worlds_are_the_same_with_frames)};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
