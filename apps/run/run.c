@@ -379,8 +379,9 @@ static int perform(struct call *call)
 	sim_run(call->stage.sim, &run);
 	progress_end(&call->progress);
 	int rc = sim_end(call->stage.sim, &run, &call->refusal);
-	if (rc < 0)
-		return say_refusal(call, rc);
+	bool is_cut = rc < 0; // a capture or a log: the result is good all the same
+	if (is_cut)
+		say_refusal(call, rc);
 	struct report_input input = report_of(call, &run);
 	if (call->options.out != NULL) {
 		rc = report_write(&input, &call->refusal);
@@ -391,6 +392,8 @@ static int perform(struct call *call)
 	if (status != 0)
 		return status;
 	say_end(call, &run);
+	if (is_cut)
+		return EXIT_ENVIRONMENT;
 	return run.end == RUN_DONE && run.payload_bytes_wrong == 0 ? 0 : EXIT_NOT_VALID;
 }
 
