@@ -236,7 +236,7 @@ struct truth_clock {
 	int64_t jump_ns;
 };
 
-static int64_t truth_clock_read(void *context)
+__attribute__((unused)) static int64_t truth_clock_read(void *context)
 {
 	struct truth_clock *clock = context;
 	clock->now_ns += clock->step_ns;
