@@ -166,6 +166,13 @@ static void give_arrivals(struct lane *lane, uint32_t count)
 {
 	void *owners[PORT_BURST];
 	uint32_t waiting = 0;
+#ifdef PLANT_LEAK_FRAME // a bug on purpose: the books of the ports must find it
+	count -= count > 3;
+#endif
+#ifdef PLANT_GIVE_FRAME_TWICE // a bug on purpose: as above
+	if (count > 3)
+		lane->ports->ops->give(lane->ports, &lane->held[lane->arrivals[0].packet].owner, 1);
+#endif
 	for (uint32_t i = 0; i < count; i++) {
 		owners[waiting++] = lane->held[lane->arrivals[i].packet].owner;
 		if (waiting == PORT_BURST || i + 1 == count) {
@@ -196,6 +203,9 @@ static bool write_frame(struct lane *lane, bool is_host, uint32_t index, struct 
 		return true;
 	}
 	const struct held *held = &lane->held[index];
+#ifdef PLANT_LOSE_MARK // a bug on purpose: the comparison with virtual time must find it
+	packet_at(lane->out.packets, index)->flags &= (uint8_t)~PACKET_CE;
+#endif
 	*ret = (struct frame){.owner = held->owner, .bytes = held->bytes};
 	ret->length = (uint32_t)wire_patch(&lane->codec->nic, packet, held->bytes, &held->view);
 	return true;
