@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # What has to be installed, told once for apps/try and tests/run, which read this file. Names are those of Debian 12;
-# the probe decides, so that other systems work too.
+# the probe decides, so that other systems work too. Purposes: build and test are needed, optional is used if it is there.
 
 # for     package            probe
 packages_table() {
@@ -15,41 +15,56 @@ build     git                command -v git
 build     libyaml-dev        pkg-config --exists yaml-0.1
 build     libjansson-dev     pkg-config --exists jansson
 build     libisal-dev        pkg-config --exists libisal
+optional  libdpdk-dev        pkg-config --exists libdpdk
 test      g++                command -v g++
 test      clang              command -v clang
 test      libclang-rt-dev    echo 'int main(void){}' | clang -fsanitize=address,undefined -x c -o /dev/null -
 test      clang-format       command -v clang-format
 test      libcmocka-dev      pkg-config --exists cmocka
 test      shellcheck         command -v shellcheck
+test      tshark             command -v tshark
 END
 }
 
-# Prints the packages whose probe fails, on one line. $1: build, or test for both.
+# Prints the packages whose probe fails, on one line. $1: purposes, with a space between.
 packages_missing() {
   packages_table | while read -r purpose package probe; do
-    [ "$purpose" = build ] || [ "$1" = test ] || continue
+    [[ " $1 " == *" $purpose "* ]] || continue
     bash -c "$probe" </dev/null >/dev/null 2>&1 || printf '%s ' "$package"
   done
 }
 
-# Installs what is missing. Ends the script with 3 when that cannot be done here. $1: as above.
+packages_can_install() {
+  [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null
+}
+
+# Installs packages; what that says goes to build/packages.log.
+packages_install() {
+  local get=(env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@")
+  printf 'installing %s\n' "$*"
+  mkdir -p build
+  { "${get[@]}" || { apt-get update -q && "${get[@]}"; }; } >build/packages.log 2>&1 </dev/null
+}
+
+# Installs what is missing. Ends the script with 3 when that cannot be done here, but goes on without what is optional,
+# having said so. $1: build, or test for both.
 packages_need() {
-  local missing
-  missing=$(packages_missing "$1")
-  [ -n "$missing" ] || return 0
-  if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
-    printf 'missing; as root: apt-get install -y --no-install-recommends %s\n' "${missing% }" >&2
+  local needed=() extra=() purposes=build
+  [ "$1" = build ] || purposes='build test'
+  read -ra needed <<<"$(packages_missing "$purposes")"
+  read -ra extra <<<"$(packages_missing optional)"
+  if [ ${#needed[@]} -gt 0 ] && ! packages_can_install; then
+    needed+=("${extra[@]}")
+    printf 'missing; as root: apt-get install -y --no-install-recommends %s\n' "${needed[*]}" >&2
     exit 3
   fi
-  printf 'installing %s\n' "${missing% }"
-  mkdir -p build
-  # shellcheck disable=SC2086 # one word per package
-  if ! { DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing ||
-    { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing; }; } \
-    >build/packages.log 2>&1; then
+  if [ ${#needed[@]} -gt 0 ] && ! packages_install "${needed[@]}"; then
     tail -n 5 build/packages.log >&2
-    printf 'cannot install: %s\n' "${missing% }" >&2
+    printf 'cannot install: %s\n' "${needed[*]}" >&2
     exit 3
+  fi
+  if [ ${#extra[@]} -gt 0 ] && ! { packages_can_install && packages_install "${extra[@]}"; }; then
+    printf 'going on without %s; as root: apt-get install -y --no-install-recommends %s\n' "${extra[*]}" "${extra[*]}"
   fi
 }
 
