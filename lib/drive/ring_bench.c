@@ -426,12 +426,14 @@ static void run_slice(struct ring_bench *bench, round_fn *round, struct ring_sli
 	slice->ticks = bench->at - start;
 }
 
-// Until every frame of the pool was written once, so that no slice pays for fresh memory.
+// Until every frame of the pool was written, so that no slice pays for fresh memory. Ends, too,
+// when nothing moves any more because something was lost.
 static void warm_up(struct ring_bench *bench, round_fn *round)
 {
 	struct ring_slice *slice = bench->slice;
 	uint64_t packets = 2ull * bench->ports.frames;
-	for (slice->packets = 0; slice->packets < packets;)
+	slice->packets = 0;
+	for (uint64_t i = 0; i < packets && slice->packets < packets; i++)
 		round(bench);
 }
 
