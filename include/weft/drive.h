@@ -106,8 +106,8 @@ enum ring_loop { RING_ENDPOINTS, RING_BARE, RING_LOOP_COUNT };
 
 struct ring_bench_options {
 	struct dpdk_options dpdk;
-	struct machine ends[2]; // NICs 0, which sends data, and 1; port 0 each. They keep to
-				// the outbox's capacity, however small
+	// NICs 0, which sends data, and 1; port 0 each. They keep to their outbox's capacity.
+	struct machine ends[2];
 	struct packet_pool *packets; // of both
 	struct fifo_pool *chunks;
 	uint16_t payload_bytes;
