@@ -17,16 +17,23 @@ struct held {
 	struct wire_view view;
 };
 
+// Packets are in machines only, frames on cables: both at once may fill their pools, which the
+// world's list chunks are not meant for.
+static int draw_chunks(struct lane *lane, const struct world *world, struct arena *arena)
+{
+	uint64_t lists = (uint64_t)world->cable_count * 4; // as the world counts them
+	uint64_t entries = (uint64_t)lane->ports->frames + world->packets.capacity;
+	lane->out.chunks = &lane->chunks_own;
+	return fifo_pool_init(&lane->chunks_own, arena, fifo_chunks_for(lists, entries));
+}
+
 int frames_init(struct lane *lane, const struct world *world, struct arena *arena)
 {
 	uint32_t packets = world->packets.capacity;
 	lane->out.packets = lane->index == 0 ? (struct packet_pool *)&world->packets
 					     : &lane->packets_own;
-	lane->out.chunks = lane->index == 0 ? (struct fifo_pool *)&world->chunks
-					    : &lane->chunks_own;
-	if (lane->index > 0 &&
-	    (packet_pool_init(&lane->packets_own, arena, packets) < 0 ||
-	     fifo_pool_init(&lane->chunks_own, arena, world->chunks.capacity) < 0))
+	if (draw_chunks(lane, world, arena) < 0 ||
+	    (lane->index > 0 && packet_pool_init(&lane->packets_own, arena, packets) < 0))
 		return -ENOMEM;
 	lane->held = arena_draw(arena, ARENA_DRIVE, (size_t)packets + 1, sizeof(struct held));
 	lane->news = arena_draw(arena, ARENA_DRIVE, BITMAP_WORDS(lane->ports->queue_count) + 1,

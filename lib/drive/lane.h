@@ -36,7 +36,7 @@ struct lane {
 	uint64_t **news_of; // [lanes] the `news` of every lane
 	const struct ports_options *watch;
 	struct packet_pool packets_own; // where world->packets belongs to another lane
-	struct fifo_pool chunks_own;
+	struct fifo_pool chunks_own;	// for frames on cables, too
 	// what it counts; added up at the end
 	struct run run;
 	uint64_t window_sent; // in the running window
