@@ -42,7 +42,8 @@ struct options {
 int options_parse(struct options *ret, const char *program, int argc, char **argv,
 		  struct refusal *refusal);
 
-// Reads the words of emu: ports, dilation, lanes, EAL. -EINVAL with a reason.
+// Reads the words of emu: ports, dilation, lanes, EAL. -EINVAL with a reason; -ENOTSUP for ports of
+// a DPDK that this build has not.
 int options_emu(struct options *options, struct refusal *refusal);
 
 // The command that runs this again, quoted for a shell.

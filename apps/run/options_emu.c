@@ -47,6 +47,11 @@ static int read_ports(struct options *options, struct refusal *refusal)
 					   "ports, not '%.60s'",
 					   word);
 	}
+	if (choice->kind == PORTS_RING && ports_ring_max() == 0)
+		return refuse(
+			refusal, -ENOTSUP,
+			"this weft was built without DPDK; --ports memory carries the same frames",
+			0, 0, 0);
 	return 0;
 }
 
