@@ -10,20 +10,9 @@
 
 #include <weft/arena.h>
 #include <weft/check.h>
+#include <weft/opcode.h>
 
 #define PACKET_NONE 0u
-
-// MRC opcodes (BTH byte 0) as the OCP MRC 1.0 readers agree on them; see docs/protocol.md.
-enum packet_opcode {
-	PACKET_WRITE_FIRST = 0xc6,
-	PACKET_WRITE_MIDDLE = 0xc7,
-	PACKET_WRITE_LAST = 0xc8,
-	PACKET_WRITE_LAST_IMM = 0xc9,
-	PACKET_WRITE_ONLY = 0xca,
-	PACKET_WRITE_ONLY_IMM = 0xcb,
-	PACKET_SACK = 0xdc,
-	PACKET_NACK = 0xdd,
-};
 
 // Traffic classes, highest first: a port serves a lower number before a higher one.
 enum packet_class { PACKET_CLASS_CONTROL, PACKET_CLASS_DATA, PACKET_CLASS_COUNT };
@@ -43,10 +32,11 @@ enum {
 	PACKET_RTX = 1 << 5, // is a retransmission
 };
 
-enum packet_nack { PACKET_NACK_TRIMMED = 0x01, PACKET_NACK_TRIMMED_LAST = 0x02 };
+// 64 bits that may stand at any multiple of 4, so that the union of struct packet does.
+typedef uint64_t packet_u64 __attribute__((aligned(4)));
 
 struct packet_data {
-	uint64_t va;		// where this packet's payload goes in the target's region
+	packet_u64 va;		// where this packet's payload goes in the target's region
 	uint32_t rkey;		// region
 	uint32_t message_bytes; // RETH.dmalen: the whole message
 	uint32_t imm;		// with an _IMM opcode
@@ -55,15 +45,18 @@ struct packet_data {
 };
 
 struct packet_sack {
-	uint64_t bitmap;   // bit i: PSN psn + offset + i was received
+	packet_u64 bitmap; // bit i: PSN psn + offset + i was received
 	uint32_t ev_echo;  // EV of the packet that caused this SACK
 	uint32_t rcvd_256; // bytes received so far on this QP, in units of 256, rounded up (24 bits
 			   // on the wire)
 	int16_t trigger_offset; // PSN that caused this SACK minus psn (which is the cumulative ack)
 	int16_t offset;		// start of the bitmap relative to psn
 	uint16_t ooo_count;	// packets received above a hole
-	uint8_t mark;		// 0 none, 1 the trigger was marked CE (skip its EV once)
+	uint8_t mark;		// enum packet_mark: 1 when the trigger was marked CE
 	uint8_t penalty;	// bit 7 restore window, bits 6:0 window penalty
+	uint8_t mpr;		// the window that the receiver offers, in units of 128 PSNs; 0 none
+	uint8_t is_probe;	// 1: answers the probe `probe_id`
+	uint16_t probe_id;	// on the wire in the place of trigger_offset, which is then 0
 };
 
 struct packet_nack_info {
@@ -71,6 +64,28 @@ struct packet_nack_info {
 	uint32_t psn;	  // PSN of the trimmed packet
 	uint8_t reason;	  // enum packet_nack
 	uint8_t reserved[15];
+};
+
+struct packet_ack {
+	uint32_t msn;	  // the last request that is done, 24 bits
+	uint8_t syndrome; // enum packet_syndrome
+	uint8_t reserved[3];
+};
+
+struct packet_probe {
+	uint16_t probe_id; // the SACK that answers has it
+	uint16_t reserved;
+};
+
+struct packet_request {
+	uint32_t port_status_mask; // bit i: the sender's port i is up
+	uint8_t op;		   // enum packet_request_op
+	uint8_t reserved[3];
+};
+
+struct packet_response {
+	uint8_t op; // whose request it answers is told by its PSN; readers disagree where this is
+	uint8_t reserved[3];
 };
 
 struct packet {
@@ -88,13 +103,18 @@ struct packet {
 	// --- what endpoints touch
 	uint8_t opcode;	    // enum packet_opcode
 	uint8_t bth;	    // PACKET_AR, PACKET_RTX
-	uint16_t timestamp; // 128 ns ticks: TSETH of a data packet, its echo in a SACK or NACK
+	uint16_t timestamp; // 128 ns ticks: of a data packet (TSETH), probe or request; its echo in
+			    // a SACK, NACK or response
 	uint32_t qpn;	    // destination QP, 24 bits
-	uint32_t psn;	    // data: its PSN; SACK: the cumulative ack; 24 bits
+	uint32_t psn;	    // data: its PSN; SACK: the cumulative ack; request: its id; 24 bits
 	union {
 		struct packet_data data;
 		struct packet_sack sack;
 		struct packet_nack_info nack;
+		struct packet_ack ack;
+		struct packet_probe probe;
+		struct packet_request request;
+		struct packet_response response;
 	} u;
 };
 static_assert(sizeof(struct packet) == 64, "a packet is one cache line");

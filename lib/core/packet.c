@@ -32,10 +32,18 @@ const char *packet_opcode_name(uint8_t opcode)
 		return "WRITE_ONLY";
 	case PACKET_WRITE_ONLY_IMM:
 		return "WRITE_ONLY_IMM";
+	case PACKET_ACK:
+		return "ACK";
+	case PACKET_ENDPOINT_REQUEST:
+		return "ENDPOINT_REQUEST";
+	case PACKET_ENDPOINT_RESPONSE:
+		return "ENDPOINT_RESPONSE";
 	case PACKET_SACK:
 		return "SACK";
 	case PACKET_NACK:
 		return "NACK";
+	case PACKET_PROBE:
+		return "PROBE";
 	default:
 		return "UNKNOWN";
 	}

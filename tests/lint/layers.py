@@ -28,7 +28,7 @@ TABLE = {
     "gpu": "core",
 }
 # The nouns of core each have a header of their own; every other room has one header with its name.
-NOUNS = "arena bitmap check fifo heap machine packet psn refusal rng time".split()
+NOUNS = "arena bitmap check fifo heap machine opcode packet psn refusal rng time".split()
 
 PURE = "core wire measure capture cc transport fabric workload world".split()
 PURE_SYSTEM = "assert.h errno.h inttypes.h limits.h stdbool.h stddef.h stdint.h string.h".split()

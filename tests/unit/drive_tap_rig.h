@@ -141,7 +141,15 @@ __attribute__((unused)) static struct packet random_packet(struct rng *rng)
 	case 0:
 		packet.opcode = PACKET_SACK;
 		packet.u.sack = (struct packet_sack){
-			rng_next(rng), (uint32_t)rng_next(rng), 0xabcdef, -3, -64, 7, 1, 0x85};
+			.bitmap = rng_next(rng),
+			.ev_echo = (uint32_t)rng_next(rng),
+			.rcvd_256 = 0xabcdef,
+			.trigger_offset = -3,
+			.offset = -64,
+			.ooo_count = 7,
+			.mark = 1,
+			.penalty = 0x85,
+		};
 		break;
 	case 1:
 		packet.opcode = PACKET_NACK;
