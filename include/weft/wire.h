@@ -24,7 +24,7 @@ enum wire_reason {
 	WIRE_SHORT_IP,
 	WIRE_SHORT_UDP,
 	WIRE_SHORT_BTH,
-	WIRE_SHORT_EXTENSION, // in METH, TSETH, RETH, ImmDt, SETH, CC_STATE or NETH
+	WIRE_SHORT_EXTENSION, // in a header behind the BTH
 	WIRE_SHORT_PAYLOAD,   // before the end that the IP header names
 	WIRE_NOT_IP,	      // another EtherType
 	WIRE_NOT_UDP,	      // another protocol, or an IPv6 extension header
@@ -35,8 +35,8 @@ enum wire_reason {
 	WIRE_BAD_CHECKSUM,    // IPv4 header
 	WIRE_BAD_ICRC,
 	WIRE_BAD_HOP,	      // hop limit above the one that frames start with
-	WIRE_UNKNOWN_OPCODE,  // also those of MRC that this room does not know yet
-	WIRE_NOT_TRIMMABLE,   // a SACK or NACK in a trimmed class
+	WIRE_UNKNOWN_OPCODE,  // none of MRC's
+	WIRE_NOT_TRIMMABLE,   // neither write nor probe in a trimmed class
 	WIRE_FOREIGN_ADDRESS, // source or target is no NIC by the rule, or they are in two planes
 	WIRE_REASON_COUNT
 };
@@ -88,7 +88,8 @@ struct wire_config {
 	uint8_t dscp[WIRE_CLASS_COUNT];
 	uint16_t port;		     // UDP destination port that is built
 	uint16_t pkey;		     // BTH
-	bool has_tseth;		     // build: data packets carry their time stamp
+	bool has_tseth;		     // build: writes carry their time stamp
+	bool eeth_op_low;	     // EETH's op: in bits 3:2 of its byte 1, not 5:4
 	bool icrc_ignored;	     // parse: a bad ICRC is told in the view, not refused
 	bool icrc_unchecked;	     // parse: it is not even computed, as in a switch
 	bool has_udp_checksum;	     // build: wire_seal() writes it; else it is 0, not computed
@@ -99,12 +100,18 @@ struct wire_config {
 	// What the line is said to carry (packet.wire_bytes). 0: frame + WIRE_LINE_BYTES. A
 	// scenario that charges other sizes in virtual time names them here, so that both agree.
 	uint16_t charged_header_bytes;	// data packet: this + payload
-	uint16_t charged_control_bytes; // SACK, NACK
+	uint16_t charged_control_bytes; // all but writes
 	uint16_t charged_trimmed_bytes; // trimmed packet
 };
 
 // wire_view.headers
-enum { WIRE_HAS_METH = 1, WIRE_HAS_TSETH = 2, WIRE_HAS_RETH = 4, WIRE_HAS_IMM = 8 };
+enum {
+	WIRE_HAS_METH = 1,
+	WIRE_HAS_TSETH = 2,
+	WIRE_HAS_RETH = 4,
+	WIRE_HAS_IMM = 8,
+	WIRE_HAS_PETH = 16
+};
 
 // Where things stand in a frame, and what struct packet has no field for. Offsets from its start.
 struct wire_view {
@@ -123,7 +130,7 @@ struct wire_view {
 	uint8_t ecn;
 	uint8_t hop_limit;
 	uint8_t pad_bytes;     // between payload and ICRC
-	uint8_t headers;       // WIRE_HAS_...
+	uint8_t headers;       // WIRE_HAS_... of a packet that may be trimmed
 	uint8_t icrc;	       // enum wire_icrc
 	bool has_udp_checksum; // it is not 0. It is not checked
 };

@@ -114,7 +114,7 @@ static uint32_t whole_payload_bytes(const struct wire_config *config, const stru
 	uint32_t full = config->full_payload_bytes, message = packet->u.data.message_bytes;
 	if (!(packet->flags & PACKET_TRIMMED))
 		return packet->payload_bytes;
-	if (full == 0)
+	if (full == 0 || !mrc_is_write(packet->opcode)) // a probe had none
 		return 0;
 	switch (packet->opcode) {
 	case PACKET_WRITE_FIRST:
@@ -251,14 +251,14 @@ static enum wire_reason parse_transport(const struct wire_config *config, const 
 		return WIRE_BAD_VERSION;
 	view->pad_bytes = bth.pad_bytes;
 	if (is_trimmed_class(class_of_dscp(config, view->dscp))) {
-		if (!mrc_is_write(bth.opcode))
+		if (!mrc_is_trimmable(bth.opcode))
 			return WIRE_NOT_TRIMMABLE;
 		place_trimmed(bytes, headers, view);
 		return WIRE_FINE;
 	}
 	enum wire_reason reason = place_whole(bytes, headers, udp_bytes, view);
 	if (reason == WIRE_FINE && !mrc_is_write(bth.opcode) &&
-	    view->payload_at != view->icrc_at) // nothing follows a SACK or NACK
+	    view->payload_at != view->icrc_at) // only writes have a payload
 		return WIRE_BAD_LENGTH;
 	return reason;
 }
@@ -296,7 +296,8 @@ static void describe(const struct wire_config *config, const uint8_t *frame,
 	ret->hop = (uint8_t)(config->hop_limit - view->hop_limit);
 	if (!is_trimmed_class(klass))
 		ret->payload_bytes = (uint16_t)view->payload_bytes;
-	view->headers = mrc_parse(frame + view->bth_at, view->payload_at - view->bth_at, ret);
+	view->headers = mrc_parse(config, frame + view->bth_at, view->payload_at - view->bth_at,
+				  ret);
 	ret->wire_bytes = (uint16_t)line_bytes(config, ret, view->frame_bytes);
 }
 
@@ -363,6 +364,7 @@ static struct wire_view plan(const struct wire_config *config, const struct pack
 		.ecn = ecn_of(packet),
 		.hop_limit = hop_limit_of(config, packet),
 		.pad_bytes = -whole_payload_bytes(config, packet) & 3,
+		.headers = mrc_headers(packet->opcode, config->has_tseth),
 		.icrc = is_trimmed ? WIRE_ICRC_ABSENT : WIRE_ICRC_UNKNOWN,
 		.has_udp_checksum = config->has_udp_checksum && !is_trimmed,
 	};
@@ -371,8 +373,6 @@ static struct wire_view plan(const struct wire_config *config, const struct pack
 		view.payload_bytes = packet->payload_bytes;
 		view.icrc_at = view.frame_bytes - WIRE_ICRC_BYTES;
 	}
-	if (mrc_is_write(packet->opcode))
-		view.headers = mrc_headers(packet->opcode, config->has_tseth);
 	return view;
 }
 
@@ -384,7 +384,8 @@ size_t wire_build(const struct wire_config *config, const struct packet *packet,
 	uint32_t ip_payload = said_bytes(config, packet, &view) - view.udp_at;
 	check(capacity >= view.frame_bytes && view.frame_bytes + WIRE_LINE_BYTES <= UINT16_MAX);
 	check(mrc_is_write(packet->opcode) ||
-	      (packet->payload_bytes == 0 && !(packet->flags & PACKET_TRIMMED)));
+	      (packet->payload_bytes == 0 &&
+	       (mrc_is_trimmable(packet->opcode) || !(packet->flags & PACKET_TRIMMED))));
 	struct ip_head ip = {
 		.flow_label = view.flow_label,
 		.payload_bytes = ip_payload,

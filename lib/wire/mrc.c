@@ -22,11 +22,19 @@ enum { METH_RQMSN_AT = 0, METH_MSN_AT = 2 };
 enum { TSETH_TIMESTAMP_AT = 0, TSETH_TYPE_AT = 2 };
 #define TSETH_TYPE 1 // ftype, and ticks of 128 ns
 enum { RETH_VA_AT = 0, RETH_RKEY_AT = 8, RETH_LENGTH_AT = 12 };
+enum { AETH_SYNDROME_AT = 0, AETH_MSN_AT = 1 };
+enum { ERTH_OP_AT = 1, ERTH_PORTS_AT = 4, ERTH_TIMESTAMP_AT = 12 };
+enum { EETH_OP_AT = 1, EETH_TIMESTAMP_AT = 28 };
+#define OP_MASK 3 // of both; where in the byte is another matter
+#define EETH_OP_SHIFT 4
+#define EETH_OP_SHIFT_LOW 2
+enum { PETH_ID_AT = 4, PETH_TIMESTAMP_AT = 12 };
 enum {
-	SETH_MARK_AT = 1, // m in bits 6:5
+	SETH_MARK_AT = 1, // m in bits 6:5, pr in bit 1
 	SETH_TRIGGER_AT = 2,
 	SETH_EV_AT = 4,
 	SETH_CACK_AT = 13,
+	SETH_MPR_AT = 17,
 	SETH_OFFSET_AT = 18,
 	SETH_BITMAP_AT = 20,
 	CC_TIMESTAMP_AT = MRC_SETH_BYTES,
@@ -35,6 +43,7 @@ enum {
 	CC_RCVD_AT = MRC_SETH_BYTES + 5,
 };
 #define SETH_MARK_SHIFT 5
+#define SETH_PROBE (1 << 1)
 #define OOO_MAX 0x7fff
 enum {
 	NETH_REASON_AT = 2,
@@ -62,18 +71,31 @@ static bool has_imm(uint8_t opcode)
 
 uint32_t mrc_bytes(uint8_t opcode, bool has_tseth)
 {
-	if (opcode == PACKET_SACK)
+	if (mrc_is_write(opcode))
+		return MRC_BTH_BYTES + MRC_METH_BYTES + (has_tseth ? MRC_TSETH_BYTES : 0) +
+			MRC_RETH_BYTES + (has_imm(opcode) ? MRC_IMM_BYTES : 0);
+	switch (opcode) {
+	case PACKET_ACK:
+		return MRC_BTH_BYTES + MRC_AETH_BYTES;
+	case PACKET_ENDPOINT_REQUEST:
+		return MRC_BTH_BYTES + MRC_ERTH_BYTES;
+	case PACKET_ENDPOINT_RESPONSE:
+		return MRC_BTH_BYTES + MRC_EETH_BYTES;
+	case PACKET_SACK:
 		return MRC_BTH_BYTES + MRC_SETH_BYTES + MRC_CC_STATE_BYTES;
-	if (opcode == PACKET_NACK)
+	case PACKET_NACK:
 		return MRC_BTH_BYTES + MRC_NETH_BYTES;
-	if (!mrc_is_write(opcode))
+	case PACKET_PROBE:
+		return MRC_BTH_BYTES + MRC_PETH_BYTES;
+	default:
 		return 0;
-	return MRC_BTH_BYTES + MRC_METH_BYTES + (has_tseth ? MRC_TSETH_BYTES : 0) + MRC_RETH_BYTES +
-		(has_imm(opcode) ? MRC_IMM_BYTES : 0);
+	}
 }
 
 uint8_t mrc_headers(uint8_t opcode, bool has_tseth)
 {
+	if (!mrc_is_write(opcode))
+		return opcode == PACKET_PROBE ? WIRE_HAS_PETH : 0;
 	return (uint8_t)(WIRE_HAS_METH | WIRE_HAS_RETH | (has_tseth ? WIRE_HAS_TSETH : 0) |
 			 (has_imm(opcode) ? WIRE_HAS_IMM : 0));
 }
@@ -119,19 +141,65 @@ static uint8_t parse_write(const uint8_t *at, size_t left, bool has_tseth, struc
 	return headers;
 }
 
+static void parse_ack(const uint8_t *at, struct packet *packet)
+{
+	packet->u.ack = (struct packet_ack){
+		.msn = get_be24(at + AETH_MSN_AT),
+		.syndrome = at[AETH_SYNDROME_AT],
+	};
+}
+
+static void parse_request(const uint8_t *at, struct packet *packet)
+{
+	packet->timestamp = get_be16(at + ERTH_TIMESTAMP_AT);
+	packet->u.request = (struct packet_request){
+		.port_status_mask = get_be32(at + ERTH_PORTS_AT),
+		.op = at[ERTH_OP_AT] & OP_MASK,
+	};
+}
+
+static uint32_t eeth_op_shift(const struct wire_config *config)
+{
+	return config->eeth_op_low ? EETH_OP_SHIFT_LOW : EETH_OP_SHIFT;
+}
+
+static void parse_response(const struct wire_config *config, const uint8_t *at,
+			   struct packet *packet)
+{
+	packet->timestamp = get_be16(at + EETH_TIMESTAMP_AT);
+	packet->u.response = (struct packet_response){
+		.op = at[EETH_OP_AT] >> eeth_op_shift(config) & OP_MASK,
+	};
+}
+
+// A probe that was trimmed may lack its header, or a part of it.
+static uint8_t parse_probe(const uint8_t *at, size_t bytes, struct packet *packet)
+{
+	if (bytes < MRC_PETH_BYTES)
+		return 0;
+	packet->timestamp = get_be16(at + PETH_TIMESTAMP_AT);
+	packet->u.probe = (struct packet_probe){.probe_id = get_be16(at + PETH_ID_AT)};
+	return WIRE_HAS_PETH;
+}
+
 static void parse_sack(const uint8_t *at, struct packet *packet)
 {
+	uint16_t trigger = get_be16(at + SETH_TRIGGER_AT);
+	bool is_probe = at[SETH_MARK_AT] & SETH_PROBE;
 	packet->psn = get_be24(at + SETH_CACK_AT); // the BTH should say the same
 	packet->timestamp = get_be16(at + CC_TIMESTAMP_AT);
 	packet->u.sack = (struct packet_sack){
 		.bitmap = get_be64(at + SETH_BITMAP_AT),
 		.ev_echo = get_be32(at + SETH_EV_AT),
 		.rcvd_256 = get_be24(at + CC_RCVD_AT),
-		.trigger_offset = (int16_t)get_be16(at + SETH_TRIGGER_AT),
+		.trigger_offset = is_probe ? 0 : (int16_t)trigger,
 		.offset = (int16_t)get_be16(at + SETH_OFFSET_AT),
 		.ooo_count = get_be16(at + CC_OOO_AT) & OOO_MAX,
 		.mark = at[SETH_MARK_AT] >> SETH_MARK_SHIFT & 3,
 		.penalty = at[CC_PENALTY_AT],
+		.mpr = at[SETH_MPR_AT],
+		.is_probe = is_probe,
+		.probe_id = is_probe ? trigger : 0,
 	};
 }
 
@@ -145,7 +213,8 @@ static void parse_nack(const uint8_t *at, struct packet *packet)
 	};
 }
 
-uint8_t mrc_parse(const uint8_t *at, size_t bytes, struct packet *packet)
+uint8_t mrc_parse(const struct wire_config *config, const uint8_t *at, size_t bytes,
+		  struct packet *packet)
 {
 	struct mrc_bth bth = mrc_parse_bth(at);
 	packet->opcode = bth.opcode;
@@ -155,12 +224,28 @@ uint8_t mrc_parse(const uint8_t *at, size_t bytes, struct packet *packet)
 	if (mrc_is_write(bth.opcode))
 		return parse_write(at + MRC_BTH_BYTES, bytes - MRC_BTH_BYTES, bth.has_tseth,
 				   packet);
-	check(bytes >= mrc_bytes(bth.opcode, false)); // only writes are cut
+	if (bth.opcode == PACKET_PROBE)
+		return parse_probe(at + MRC_BTH_BYTES, bytes - MRC_BTH_BYTES, packet);
+	check(bytes >= mrc_bytes(bth.opcode, false)); // no other is cut
+	at += MRC_BTH_BYTES;
 	if (bth.opcode == PACKET_SACK)
-		parse_sack(at + MRC_BTH_BYTES, packet);
+		parse_sack(at, packet);
 	else if (bth.opcode == PACKET_NACK)
-		parse_nack(at + MRC_BTH_BYTES, packet);
+		parse_nack(at, packet);
+	else if (bth.opcode == PACKET_ACK)
+		parse_ack(at, packet);
+	else if (bth.opcode == PACKET_ENDPOINT_REQUEST)
+		parse_request(at, packet);
+	else if (bth.opcode == PACKET_ENDPOINT_RESPONSE)
+		parse_response(config, at, packet);
 	return 0;
+}
+
+// A time stamp with its kind of tick, as the TSETH has it.
+static void put_timestamp(const struct packet *packet, uint8_t *at)
+{
+	put_be16(at + TSETH_TIMESTAMP_AT, packet->timestamp);
+	put_be16(at + TSETH_TYPE_AT, TSETH_TYPE);
 }
 
 static void build_write(const struct wire_config *config, const struct packet *packet, uint8_t *at)
@@ -170,8 +255,7 @@ static void build_write(const struct wire_config *config, const struct packet *p
 	put_be16(at + METH_MSN_AT, data->msn);
 	at += MRC_METH_BYTES;
 	if (config->has_tseth) {
-		put_be16(at + TSETH_TIMESTAMP_AT, packet->timestamp);
-		put_be16(at + TSETH_TYPE_AT, TSETH_TYPE);
+		put_timestamp(packet, at);
 		at += MRC_TSETH_BYTES;
 	}
 	put_be64(at + RETH_VA_AT, data->va);
@@ -182,13 +266,42 @@ static void build_write(const struct wire_config *config, const struct packet *p
 		put_be32(at, data->imm);
 }
 
+static void build_ack(const struct packet *packet, uint8_t *at)
+{
+	at[AETH_SYNDROME_AT] = packet->u.ack.syndrome;
+	put_be24(at + AETH_MSN_AT, packet->u.ack.msn);
+}
+
+static void build_request(const struct packet *packet, uint8_t *at)
+{
+	at[ERTH_OP_AT] = packet->u.request.op & OP_MASK;
+	put_be32(at + ERTH_PORTS_AT, packet->u.request.port_status_mask);
+	put_timestamp(packet, at + ERTH_TIMESTAMP_AT);
+}
+
+static void build_response(const struct wire_config *config, const struct packet *packet,
+			   uint8_t *at)
+{
+	at[EETH_OP_AT] = (uint8_t)((packet->u.response.op & OP_MASK) << eeth_op_shift(config));
+	put_be16(at + EETH_TIMESTAMP_AT, packet->timestamp);
+}
+
+static void build_probe(const struct packet *packet, uint8_t *at)
+{
+	put_be16(at + PETH_ID_AT, packet->u.probe.probe_id);
+	put_timestamp(packet, at + PETH_TIMESTAMP_AT);
+}
+
 static void build_sack(const struct packet *packet, uint8_t *at)
 {
 	const struct packet_sack *sack = &packet->u.sack;
-	at[SETH_MARK_AT] = (uint8_t)((sack->mark & 3) << SETH_MARK_SHIFT);
-	put_be16(at + SETH_TRIGGER_AT, (uint16_t)sack->trigger_offset);
+	at[SETH_MARK_AT] = (uint8_t)((sack->mark & 3) << SETH_MARK_SHIFT |
+				     (sack->is_probe ? SETH_PROBE : 0));
+	put_be16(at + SETH_TRIGGER_AT,
+		 sack->is_probe ? sack->probe_id : (uint16_t)sack->trigger_offset);
 	put_be32(at + SETH_EV_AT, sack->ev_echo);
 	put_be24(at + SETH_CACK_AT, packet->psn);
+	at[SETH_MPR_AT] = sack->mpr;
 	put_be16(at + SETH_OFFSET_AT, (uint16_t)sack->offset);
 	put_be64(at + SETH_BITMAP_AT, sack->bitmap);
 	put_be16(at + CC_TIMESTAMP_AT, packet->timestamp);
@@ -222,10 +335,20 @@ void mrc_build(const struct wire_config *config, const struct packet *packet, ui
 				     (has_tseth ? BTH_TS : 0));
 	put_be24(at + BTH_PSN_AT, packet->psn & PSN_MASK);
 	at += MRC_BTH_BYTES;
-	if (packet->opcode == PACKET_SACK)
-		build_sack(packet, at);
-	else if (packet->opcode == PACKET_NACK)
-		build_nack(packet, at);
-	else
-		build_write(config, packet, at);
+	switch (packet->opcode) {
+	case PACKET_ACK:
+		return build_ack(packet, at);
+	case PACKET_ENDPOINT_REQUEST:
+		return build_request(packet, at);
+	case PACKET_ENDPOINT_RESPONSE:
+		return build_response(config, packet, at);
+	case PACKET_SACK:
+		return build_sack(packet, at);
+	case PACKET_NACK:
+		return build_nack(packet, at);
+	case PACKET_PROBE:
+		return build_probe(packet, at);
+	default:
+		return build_write(config, packet, at);
+	}
 }

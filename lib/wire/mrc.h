@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The MRC headers above UDP (Multipath Reliable Connection 1.0 as its readers tell it,
-// docs/wire.md): BTH, then METH, TSETH, RETH and ImmDt of writes, SETH with CC_STATE of a SACK,
-// NETH of a NACK. Other opcodes are not known here.
+// docs/wire.md): BTH, then METH, TSETH, RETH and ImmDt of writes, AETH of a transport ACK, ERTH and
+// EETH of endpoint requests and responses, SETH with CC_STATE of a SACK, NETH of a NACK, PETH of a
+// probe. RoCEv2's own opcodes are not known here.
 #pragma once
 
 #include <stdbool.h>
@@ -15,9 +16,13 @@
 #define MRC_TSETH_BYTES 4
 #define MRC_RETH_BYTES 16
 #define MRC_IMM_BYTES 4
+#define MRC_AETH_BYTES 4
+#define MRC_ERTH_BYTES 16
+#define MRC_EETH_BYTES 36
 #define MRC_SETH_BYTES 28
 #define MRC_CC_STATE_BYTES 8
 #define MRC_NETH_BYTES 20
+#define MRC_PETH_BYTES 16
 
 // What the BTH says beside the packet.
 struct mrc_bth {
@@ -38,13 +43,20 @@ static inline bool mrc_is_write(uint8_t opcode)
 	return opcode >= PACKET_WRITE_FIRST && opcode <= PACKET_WRITE_ONLY_IMM;
 }
 
-// The WIRE_HAS_ bits of a whole write.
+// Whether a switch may trim it: what travels in the data class.
+static inline bool mrc_is_trimmable(uint8_t opcode)
+{
+	return mrc_is_write(opcode) || opcode == PACKET_PROBE;
+}
+
+// The WIRE_HAS_ bits of a whole packet.
 uint8_t mrc_headers(uint8_t opcode, bool has_tseth);
 
 // Reads what there is of the headers, in whole headers; the rest of `packet` is left as it is.
-// `bytes` is at least MRC_BTH_BYTES, and of a SACK or NACK all of it. Returns the headers that were
-// read as WIRE_HAS_ bits.
-uint8_t mrc_parse(const uint8_t *at, size_t bytes, struct packet *packet);
+// `bytes` is at least MRC_BTH_BYTES, and all of it where a packet is not trimmable. Returns the
+// headers that were read as WIRE_HAS_ bits.
+uint8_t mrc_parse(const struct wire_config *config, const uint8_t *at, size_t bytes,
+		  struct packet *packet);
 
 // Writes all headers of a packet: mrc_bytes() bytes. `pad_bytes` follow its payload.
 void mrc_build(const struct wire_config *config, const struct packet *packet, uint8_t pad_bytes,

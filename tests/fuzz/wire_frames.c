@@ -32,6 +32,7 @@ enum { // of the second
 	KNOWS_FULL = 1 << 2,
 	HAS_CHECKSUM = 1 << 3,
 	IS_OTHER_PORT = 1 << 4,
+	HAS_LOW_OP = 1 << 5, // of the EETH
 };
 enum { IS_MARKED = 1 << 0, IS_CUT = 1 << 1, IS_LAST_HOP = 1 << 2 }; // of the third
 
@@ -49,6 +50,7 @@ static struct wire_config config_of(const uint8_t *choice)
 	config.ev_place = (second & EV_PLACE) % 3;
 	config.full_payload_bytes = second & KNOWS_FULL ? 1000 : 0;
 	config.has_udp_checksum = second & HAS_CHECKSUM;
+	config.eeth_op_low = second & HAS_LOW_OP;
 	config.port = second & IS_OTHER_PORT ? WIRE_PORT_OTHER : WIRE_PORT;
 	if (first & IS_CHARGED) {
 		config.charged_header_bytes = 162;
@@ -106,6 +108,11 @@ static bool is_write(const struct packet *packet)
 	return packet->opcode <= PACKET_WRITE_ONLY_IMM;
 }
 
+static bool is_trimmable(const struct packet *packet)
+{
+	return is_write(packet) || packet->opcode == PACKET_PROBE;
+}
+
 // What a trim leaves of the descriptor, when `cut` was read behind it.
 static void expect_cut(const struct wire_config *config, const struct wire_view *cut,
 		       struct packet *packet)
@@ -114,6 +121,11 @@ static void expect_cut(const struct wire_config *config, const struct wire_view 
 	packet->wire_bytes = config->charged_trimmed_bytes != 0
 		? config->charged_trimmed_bytes
 		: (uint16_t)(cut->frame_bytes + WIRE_LINE_BYTES);
+	if (packet->opcode == PACKET_PROBE) {
+		if (!(cut->headers & WIRE_HAS_PETH))
+			packet->timestamp = packet->u.probe.probe_id = 0;
+		return;
+	}
 	if (!(cut->headers & WIRE_HAS_METH))
 		packet->u.data.msn = packet->u.data.rqmsn = 0;
 	if (!(cut->headers & WIRE_HAS_TSETH))
@@ -132,7 +144,7 @@ static void patch_one(const struct wire_config *config, const uint8_t *choice, u
 {
 	struct packet changed = *packet, back;
 	struct wire_view again;
-	bool is_cut = (choice[2] & IS_CUT) && is_write(packet) &&
+	bool is_cut = (choice[2] & IS_CUT) && is_trimmable(packet) &&
 		(packet->flags & PACKET_TRIMMABLE) && !(packet->flags & PACKET_TRIMMED);
 	changed.hop = choice[3] % (config->hop_limit + 1);
 	changed.flags |= choice[2] & IS_MARKED ? PACKET_ECT | PACKET_CE : 0;
@@ -166,7 +178,7 @@ static void build_one(const struct wire_config *config, const struct packet *pac
 	struct packet expected = *packet, back;
 	struct wire_view built, again;
 	own.ip_version = view->ip_version;
-	own.has_tseth = view->headers & WIRE_HAS_TSETH;
+	own.has_tseth = view->headers & WIRE_HAS_TSETH; // only writes ask
 	size_t bytes = wire_frame_bytes(&own, packet);
 	if (bytes + WIRE_LINE_BYTES > UINT16_MAX)
 		return; // it had no padding, and has
@@ -249,9 +261,10 @@ static void keep_capture(keep_fn keep, const char *name)
 
 static void keep_first_inputs(keep_fn keep)
 {
-	static const uint8_t opcodes[] = {0xc6, 0xc7, 0xc8, 0xc9, 0xca, 0xcb, 0xdc, 0xdd};
+	static const uint8_t opcodes[] = {0xc6, 0xc7, 0xc8, 0xc9, 0xca, 0xcb,
+					  0xdc, 0xdd, 0xd1, 0xd8, 0xd9, 0xde};
 	static uint8_t frame[2048];
-	for (uint8_t kind = 0; kind < 32; kind++) {
+	for (uint8_t kind = 0; kind < 4 * sizeof(opcodes); kind++) {
 		uint8_t choice[] = {(uint8_t)(kind & (IS_V4 | IS_CHARGED)) | IS_MENDED,
 				    (uint8_t)(kind & 8 ? KNOWS_FULL | HAS_CHECKSUM : 0),
 				    IS_MARKED | IS_CUT, kind};
@@ -259,7 +272,7 @@ static void keep_first_inputs(keep_fn keep)
 		struct wire_view view;
 		struct packet packet = {.source = 1, .target = 2, .plane = 1, .ev = 0x1234};
 		packet.opcode = opcodes[kind >> 2];
-		packet.klass = is_write(&packet) ? PACKET_CLASS_DATA : PACKET_CLASS_CONTROL;
+		packet.klass = is_trimmable(&packet) ? PACKET_CLASS_DATA : PACKET_CLASS_CONTROL;
 		if (is_write(&packet)) {
 			packet.flags = PACKET_ECT | PACKET_TRIMMABLE;
 			packet.payload_bytes = kind & 2 ? 1000 : 5;

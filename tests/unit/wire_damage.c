@@ -169,7 +169,10 @@ static const struct wound wounds[] = {
 	{6, PACKET_SACK, 22, 0xfe, WIRE_FOREIGN_ADDRESS},
 	{6, PACKET_SACK, 29, 9, WIRE_FOREIGN_ADDRESS}, // the source's plane
 	{6, PACKET_SACK, 62, 0x06, WIRE_UNKNOWN_OPCODE},
-	{6, PACKET_SACK, 62, 0xde, WIRE_UNKNOWN_OPCODE},
+	{6, PACKET_SACK, 62, 0xdf, WIRE_UNKNOWN_OPCODE},
+	{6, PACKET_SACK, 62, 0xd0, WIRE_UNKNOWN_OPCODE},
+	{6, PACKET_SACK, 62, 0xda, WIRE_UNKNOWN_OPCODE},
+	{6, PACKET_SACK, 62, 0xde, WIRE_BAD_LENGTH}, // a probe is shorter, too
 	{6, PACKET_SACK, 62, 0xdd, WIRE_BAD_LENGTH}, // a NACK is shorter
 	{6, PACKET_SACK, 63, 0x01, WIRE_BAD_VERSION},
 	{6, PACKET_SACK, 63, 0x30, WIRE_BAD_LENGTH}, // padding of nothing

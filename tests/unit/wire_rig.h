@@ -18,9 +18,12 @@
 #define FRAME_MAX 10000
 
 static const uint8_t opcodes[] = {
-	PACKET_WRITE_FIRST, PACKET_WRITE_MIDDLE,   PACKET_WRITE_LAST, PACKET_WRITE_LAST_IMM,
-	PACKET_WRITE_ONLY,  PACKET_WRITE_ONLY_IMM, PACKET_SACK,	      PACKET_NACK,
+	PACKET_WRITE_FIRST,	 PACKET_WRITE_MIDDLE,	   PACKET_WRITE_LAST, PACKET_WRITE_LAST_IMM,
+	PACKET_WRITE_ONLY,	 PACKET_WRITE_ONLY_IMM,	   PACKET_PROBE,      PACKET_ACK,
+	PACKET_ENDPOINT_REQUEST, PACKET_ENDPOINT_RESPONSE, PACKET_SACK,	      PACKET_NACK,
 };
+#define WRITES 6     // of opcodes[], the first ones
+#define TRIMMABLES 7 // the same: and the probe
 #define OPCODES (sizeof(opcodes) / sizeof(opcodes[0]))
 
 // The CRC bit by bit, as its definition has it.
@@ -63,6 +66,7 @@ static inline struct wire_config random_config(struct rng *rng)
 	config.ipv4_plane_bits = (uint8_t)rng_below(rng, 5);
 	config.port = rng_below(rng, 2) ? WIRE_PORT : WIRE_PORT_OTHER;
 	config.has_tseth = rng_below(rng, 2);
+	config.eeth_op_low = rng_below(rng, 2);
 	config.trim_rewrites_lengths = rng_below(rng, 2);
 	if (rng_below(rng, 2)) {
 		config.charged_header_bytes = 162;
@@ -72,46 +76,81 @@ static inline struct wire_config random_config(struct rng *rng)
 	return config;
 }
 
+static inline struct packet_sack random_sack(struct rng *rng)
+{
+	struct packet_sack sack = {
+		.bitmap = rng_next(rng),
+		.ev_echo = (uint32_t)rng_next(rng),
+		.rcvd_256 = rng_below(rng, 1 << 24),
+		.offset = (int16_t)rng_next(rng),
+		.ooo_count = (uint16_t)rng_below(rng, 1 << 15),
+		.mark = (uint8_t)rng_below(rng, 4),
+		.penalty = (uint8_t)rng_next(rng),
+		.mpr = (uint8_t)rng_next(rng),
+		.is_probe = (uint8_t)rng_below(rng, 2),
+	};
+	if (sack.is_probe)
+		sack.probe_id = (uint16_t)rng_next(rng);
+	else
+		sack.trigger_offset = (int16_t)rng_next(rng);
+	return sack;
+}
+
+static inline void fill_write(struct rng *rng, const struct wire_config *config,
+			      struct packet *packet)
+{
+	bool has_imm = packet->opcode == PACKET_WRITE_LAST_IMM ||
+		packet->opcode == PACKET_WRITE_ONLY_IMM;
+	packet->u.data = (struct packet_data){
+		.va = rng_next(rng),
+		.rkey = (uint32_t)rng_next(rng),
+		.message_bytes = (uint32_t)rng_next(rng),
+		.imm = has_imm ? (uint32_t)rng_next(rng) : 0,
+		.msn = (uint16_t)rng_next(rng),
+		.rqmsn = (uint16_t)rng_next(rng),
+	};
+	if (!config->has_tseth)
+		packet->timestamp = 0;
+}
+
 static inline void fill_union(struct rng *rng, const struct wire_config *config,
 			      struct packet *packet)
 {
-	if (packet->opcode == PACKET_SACK) {
-		packet->u.sack = (struct packet_sack){
-			.bitmap = rng_next(rng),
-			.ev_echo = (uint32_t)rng_next(rng),
-			.rcvd_256 = rng_below(rng, 1 << 24),
-			.trigger_offset = (int16_t)rng_next(rng),
-			.offset = (int16_t)rng_next(rng),
-			.ooo_count = (uint16_t)rng_below(rng, 1 << 15),
-			.mark = (uint8_t)rng_below(rng, 3),
-			.penalty = (uint8_t)rng_next(rng),
-		};
-	} else if (packet->opcode == PACKET_NACK) {
-		packet->u.nack = (struct packet_nack_info){
-			.ev_echo = (uint32_t)rng_next(rng),
-			.psn = rng_below(rng, 1 << 24),
-			.reason = (uint8_t)rng_next(rng),
-		};
-	} else {
-		bool has_imm = packet->opcode == PACKET_WRITE_LAST_IMM ||
-			packet->opcode == PACKET_WRITE_ONLY_IMM;
-		packet->u.data = (struct packet_data){
-			.va = rng_next(rng),
-			.rkey = (uint32_t)rng_next(rng),
-			.message_bytes = (uint32_t)rng_next(rng),
-			.imm = has_imm ? (uint32_t)rng_next(rng) : 0,
-			.msn = (uint16_t)rng_next(rng),
-			.rqmsn = (uint16_t)rng_next(rng),
-		};
-		if (!config->has_tseth)
-			packet->timestamp = 0;
+	switch (packet->opcode) {
+	case PACKET_SACK:
+		packet->u.sack = random_sack(rng);
+		break;
+	case PACKET_NACK:
+		packet->u.nack.ev_echo = (uint32_t)rng_next(rng);
+		packet->u.nack.psn = rng_below(rng, 1 << 24);
+		packet->u.nack.reason = (uint8_t)rng_next(rng);
+		break;
+	case PACKET_ACK: // it has no time stamp
+		packet->u.ack.msn = rng_below(rng, 1 << 24);
+		packet->u.ack.syndrome = (uint8_t)rng_next(rng);
+		packet->timestamp = 0;
+		break;
+	case PACKET_PROBE:
+		packet->u.probe.probe_id = (uint16_t)rng_next(rng);
+		break;
+	case PACKET_ENDPOINT_REQUEST:
+		packet->u.request.port_status_mask = (uint32_t)rng_next(rng);
+		packet->u.request.op = (uint8_t)rng_below(rng, 4);
+		break;
+	case PACKET_ENDPOINT_RESPONSE:
+		packet->u.response.op = (uint8_t)rng_below(rng, 4);
+		break;
+	default:
+		fill_write(rng, config, packet);
 	}
 }
 
 static inline void random_data_flags(struct rng *rng, struct packet *packet)
 {
 	packet->klass = PACKET_CLASS_DATA;
-	packet->payload_bytes = (uint16_t)rng_below(rng, rng_below(rng, 50) == 0 ? 9001 : 65);
+	if (packet->opcode != PACKET_PROBE)
+		packet->payload_bytes = (uint16_t)rng_below(rng,
+							    rng_below(rng, 50) == 0 ? 9001 : 65);
 	packet->bth |= rng_below(rng, 2) ? PACKET_RTX : 0;
 	packet->flags |= rng_below(rng, 4) ? PACKET_TRIMMABLE : 0;
 	if (rng_below(rng, 4) == 0) {
@@ -126,7 +165,6 @@ static inline void random_data_flags(struct rng *rng, struct packet *packet)
 static inline struct packet random_packet(struct rng *rng, const struct wire_config *config,
 					  uint8_t opcode)
 {
-	bool is_control = opcode == PACKET_SACK || opcode == PACKET_NACK;
 	struct packet packet;
 	memset(&packet, 0, sizeof(packet));
 	packet.opcode = opcode;
@@ -143,10 +181,11 @@ static inline struct packet random_packet(struct rng *rng, const struct wire_con
 	packet.psn = rng_below(rng, 1 << 24);
 	uint32_t ecn = rng_below(rng, 3);
 	packet.flags = ecn == 0 ? 0 : ecn == 1 ? PACKET_ECT : PACKET_ECT | PACKET_CE;
-	if (is_control)
-		packet.klass = PACKET_CLASS_CONTROL;
-	else
+	if (memchr(opcodes, opcode, TRIMMABLES) != NULL)
 		random_data_flags(rng, &packet);
+	else // a request may travel as data, a response in the class of control
+		packet.klass = opcode == PACKET_ENDPOINT_REQUEST ? (uint8_t)rng_below(rng, 2)
+								 : PACKET_CLASS_CONTROL;
 	fill_union(rng, config, &packet);
 	packet.wire_bytes = (uint16_t)wire_line_bytes(config, &packet);
 	return packet;
@@ -164,6 +203,24 @@ static inline size_t random_frame(struct rng *rng, const struct wire_config *con
 		frame[ret_view->payload_at + i] = (uint8_t)rng_next(rng);
 	wire_seal(frame, ret_view);
 	return bytes;
+}
+
+// What of a packet is gone with the headers that a trim cut off.
+static inline void forget_cut(const struct wire_view *cut, struct packet *packet)
+{
+	if (packet->opcode == PACKET_PROBE) {
+		if (cut->headers & WIRE_HAS_PETH)
+			return;
+		packet->u.probe.probe_id = 0;
+		packet->timestamp = 0;
+		return;
+	}
+	if (!(cut->headers & WIRE_HAS_RETH)) {
+		packet->u.data.va = 0;
+		packet->u.data.rkey = packet->u.data.message_bytes = 0;
+	}
+	if (!(cut->headers & WIRE_HAS_IMM))
+		packet->u.data.imm = 0;
 }
 
 // Parses from memory of exactly that size, so that a sanitizer sees a read behind the end.
