@@ -5,6 +5,7 @@
 #include "dpdk.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <sched.h>
 #include <stdarg.h>
@@ -25,7 +26,8 @@
 #define WORDS_MAX 64
 #define WORD_BYTES 1024
 #define SAID_BYTES 8192
-#define OWN_MIB 96 // what DPDK needs beside frames
+#define OWN_MIB 96	 // what DPDK needs beside frames
+#define EXIT_BAD_INPUT 2 // of programs
 
 // A default, and the caller's words (or their beginnings) that take its place.
 struct eal_default {
@@ -135,29 +137,74 @@ static void add_default(struct words *words, const struct eal_default *own,
 
 // Where the standard outputs go while DPDK starts: it prints its reasons, and pages of help.
 struct ear {
-	int file, out, error;
+	int file;
+	int out, error; // what stood there; -1: nothing, it was closed
 };
 
-static bool listen_begin(struct ear *ear)
+static struct ear ear;
+static bool is_listening;
+
+// A copy that lies on none of the standard files, should one of them be closed. False when the
+// system has no room for it.
+static bool copy_above(int file, int *ret_copy)
+{
+	*ret_copy = fcntl(file, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	return *ret_copy >= 0 || errno == EBADF;
+}
+
+static void put_back(int copy, int standard)
+{
+	if (copy < 0) {
+		close(standard);
+		return;
+	}
+	dup2(copy, standard);
+	close(copy);
+}
+
+static bool listen_begin(void)
 {
 	fflush(stdout);
-	*ear = (struct ear){memfd_create("weft-eal", MFD_CLOEXEC), dup(STDOUT_FILENO),
-			    dup(STDERR_FILENO)};
-	return ear->file >= 0 && dup2(ear->file, STDOUT_FILENO) >= 0 &&
-		dup2(ear->file, STDERR_FILENO) >= 0;
+	if (!copy_above(STDOUT_FILENO, &ear.out))
+		return false;
+	bool has_copies = copy_above(STDERR_FILENO, &ear.error);
+	int file = memfd_create("weft-eal", MFD_CLOEXEC); // may lie on a standard file
+	is_listening = has_copies && file >= 0 && copy_above(file, &ear.file);
+	if (file >= 0)
+		close(file);
+	if (is_listening) {
+		dup2(ear.file, STDOUT_FILENO);
+		dup2(ear.file, STDERR_FILENO);
+		return true;
+	}
+	if (ear.out >= 0)
+		close(ear.out);
+	if (ear.error >= 0)
+		close(ear.error);
+	return false;
 }
 
 // Puts the outputs back; what was said is in `ret`.
-static void listen_end(struct ear *ear, char *ret, size_t bytes)
+static void listen_end(char *ret, size_t bytes)
 {
 	fflush(stdout);
-	dup2(ear->out, STDOUT_FILENO);
-	dup2(ear->error, STDERR_FILENO);
-	ssize_t length = pread(ear->file, ret, bytes - 1, 0);
+	put_back(ear.out, STDOUT_FILENO);
+	put_back(ear.error, STDERR_FILENO);
+	ssize_t length = pread(ear.file, ret, bytes - 1, 0);
 	ret[length > 0 ? length : 0] = '\0';
-	close(ear->file);
-	close(ear->out);
-	close(ear->error);
+	close(ear.file);
+	is_listening = false;
+}
+
+// For some words DPDK prints help and ends the program, as if all were well.
+static void say_exit(void)
+{
+	char said[SAID_BYTES];
+	if (!is_listening)
+		return;
+	listen_end(said, sizeof(said));
+	fprintf(stderr, "weft: DPDK ended the program: do the words of --eal ask for its help?\n");
+	_exit(EXIT_BAD_INPUT);
 }
 
 // The words that tell why: what getopt says of an option, else the first that DPDK marked as its
@@ -254,25 +301,34 @@ static int check_taken(const struct words *words, int taken, struct refusal *ref
 	return refuse_word(refusal, words->at[taken + 1], "DPDK takes no");
 }
 
+// DPDK makes a folder for each name of a process, and leaves it behind. One with files in it is
+// somebody's, and stays.
+static void remove_folder(void)
+{
+	rmdir(rte_eal_get_runtime_dir());
+}
+
 static int start(const struct dpdk_options *options, uint64_t memory_bytes, struct refusal *refusal)
 {
 	static struct words words; // the EAL keeps pointers to them
 	char said[SAID_BYTES];
-	struct ear ear;
 	words.count = 0;
 	add_word(&words, "weft");
 	for (size_t i = 0; i < sizeof(defaults) / sizeof(*defaults); i++)
 		add_default(&words, &defaults[i], options, memory_bytes);
 	for (uint32_t i = 0; i < options->word_count; i++)
 		add_word(&words, "%s", options->words[i]);
-	if (!listen_begin(&ear))
+	if (!listen_begin())
 		return refuse(refusal, -ENODEV, "the system gives no file for DPDK's words", 0, 0,
 			      0);
+	atexit(say_exit);
 	opterr = 1; // getopt says which option is wrong, unless somebody asked it not to
 	int rc = rte_eal_init(words.count, words.at);
-	listen_end(&ear, said, sizeof(said));
-	if (rc < 0)
+	listen_end(said, sizeof(said));
+	if (rc < 0) {
+		remove_folder();
 		return refuse_start(refusal, said);
+	}
 	is_started = true;
 	return check_taken(&words, rc, refusal);
 }
@@ -308,8 +364,10 @@ int dpdk_start(const struct dpdk_options *options, uint64_t memory_bytes, struct
 
 void dpdk_stop(void)
 {
-	if (is_started)
+	if (is_started) {
 		rte_eal_cleanup();
+		remove_folder();
+	}
 	is_started = false;
 }
 
