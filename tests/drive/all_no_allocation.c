@@ -49,10 +49,11 @@ static void the_watch_sees_an_allocation(void **state)
 	calls = 0;
 }
 
-static void nothing_allocates_once_the_world_is_built(void **state)
+// Runs the world as `options` say while malloc is watched.
+static void watch_run(const struct sim_options *options)
 {
 	static struct rig rig;
-	if (rig_build(&rig, yaml, NULL) < 0)
+	if (rig_build_with(&rig, yaml, NULL, options) < 0)
 		fail_msg("refused: %s", rig.refusal.text);
 	assert_true(rig.stage.arena.is_sealed);
 	size_t used = rig.stage.arena.used;
@@ -61,9 +62,31 @@ static void nothing_allocates_once_the_world_is_built(void **state)
 	is_watching = false;
 	assert_int_equal(rig.run.end, RUN_DONE);
 	assert_true(rig.run.dropped[DROP_RANDOM_LOSS] > 0);
+	assert_int_equal(rig.run.ports.name != NULL, options->ports.kind == PORTS_MEMORY);
+	assert_int_equal(rig.run.lateness_ns != NULL, options->pace.is_on);
 	assert_int_equal(calls, 0);
 	assert_int_equal(rig.stage.arena.used, used);
 	stage_free(&rig.stage);
+}
+
+static void nothing_allocates_once_the_world_is_built(void **state)
+{
+	static const struct sim_options options;
+	watch_run(&options);
+}
+
+static void nothing_allocates_with_frames_and_a_clock(void **state)
+{
+	struct sim_options options = {.ports.kind = PORTS_MEMORY};
+	watch_run(&options);
+	options.pace = (struct pace_options){.is_on = true, .dilation_milli = 1000};
+	watch_run(&options);
+	options.pace.dilation_milli = 0; // a trial
+	options.pace.trial = pace_trial_create();
+	assert_non_null(options.pace.trial);
+	watch_run(&options);
+	assert_true(pace_trial_dilation(options.pace.trial) >= 1000);
+	pace_trial_free(options.pace.trial);
 }
 
 int main(void)
@@ -71,6 +94,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_watch_sees_an_allocation),
 		cmocka_unit_test(nothing_allocates_once_the_world_is_built),
+		cmocka_unit_test(nothing_allocates_with_frames_and_a_clock),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
