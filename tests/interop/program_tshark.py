@@ -30,6 +30,7 @@ ip.src ip.dst ip.ttl ip.len ip.proto ip.id ip.flags.df ip.dsfield.dscp ip.dsfiel
 udp.srcport udp.dstport udp.length udp.checksum.status
 infiniband.bth.opcode infiniband.bth.se infiniband.bth.m infiniband.bth.padcnt infiniband.bth.tver infiniband.bth.p_key
 infiniband.bth.destqp infiniband.bth.a infiniband.bth.reserved7 infiniband.bth.psn _ws.malformed _ws.expert.message""".split()
+READER = {**os.environ, "LC_ALL": "C"}  # of tshark; main() takes the user's settings and plug-ins out of it
 CHECKING = ["-o", "ip.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE", "-o", "udp.ignore_ipv6_zero_checksum:TRUE"]
 INCAST = ["incast", "--set", "traffic.senders=16", "--set", "traffic.bytes=128KiB"]
 RACKS = ["two-racks", "--set", "traffic.bytes=2MiB"]
@@ -192,7 +193,7 @@ def tshark(path, arguments):
     command = ["tshark", "-n", "-r", str(path), *arguments, "-T", "fields", "-E", "separator=/t", "-E", "aggregator=|"]
     for field in FIELDS:
         command += ["-e", field]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=READER)
     said = [line for line in run.stderr.splitlines() if line and "could be dangerous" not in line]
     rows = [dict(zip(FIELDS, line.split("\t"))) for line in run.stdout.splitlines()]
     return rows, said + ([] if run.returncode == 0 else [f"tshark ended with {run.returncode}"])
@@ -427,6 +428,7 @@ def main():
         print("skipped: there is no tshark here")
         sys.exit(77)
     with tempfile.TemporaryDirectory() as folder:
+        READER.update(HOME=folder, XDG_CONFIG_HOME=folder, WIRESHARK_CONFIG_DIR=folder)
         interop = Interop(pathlib.Path(folder))
         (interop.folder / "faults.yaml").write_text(FAULTS, encoding="utf-8")
         kinds = set()
