@@ -44,6 +44,7 @@ local REASONS = {
   [0x01] = "trimmed", [0x02] = "trimmed at the last hop", [0x06] = "no bitmap", [0x07] = "no packet buffer",
   [0x0A] = "no resource", [0x0B] = "PSN out of the window", [0x19] = "unexpected event",
 }
+local NAKS = {[0] = "PSN sequence", [1] = "invalid request", [2] = "remote access", [3] = "remote operation"}
 local MARKS = {[0] = "none", [1] = "skip once", [2] = "skip always"}
 local TICKS = {[0] = "128 ns", [1] = "implementation defined"}
 local CC_TYPES = {[0] = "NSCC"}
@@ -86,8 +87,9 @@ local HEADERS = {
   }},
   AETH = {4, "Transport ACK header", {
     {0, "uint8", "ack.syndrome", "Syndrome", display = base.HEX},
-    {0, "uint8", "ack.type", "Kind", mask = 0x60, values = {[0] = "ACK", [1] = "RNR NAK", [3] = "NAK"}},
-    {0, "uint8", "ack.value", "Credits (31: not used) or code", mask = 0x1F},
+    {0, "uint8", "ack.reserved", "Reserved", mask = 0x80, zero = true},
+    {0, "uint8", "ack.kind", "Kind", mask = 0x60, values = {[0] = "ACK", [1] = "RNR NAK", [3] = "NAK"}},
+    {0, "uint8", "ack.code", "Credits (31: not used), or code of the NAK", mask = 0x1F},
     {1, "uint24", "ack.msn", "Message number"},
   }},
   SETH = {28, "SACK header", {
@@ -162,13 +164,11 @@ local HEADERS = {
     {14, "uint16", "request.reserved4", "Reserved", mask = 0x7FF0, zero = true},
     {14, "uint16", "request.stamp_type", "Type of the time stamp", mask = 0x000F},
   }},
-  -- Its operation is disputed: two bits further right in another reading. Neither is held against the reserved bits.
+  -- Where its operation stands is disputed: both readings are shown, and neither counts as reserved.
   EETH = {36, "Endpoint response header", {
-    {0, "uint16", "response.type", "Type", mask = 0xF000},
-    {0, "uint16", "response.next", "Next header", mask = 0x0F80},
-    {0, "uint16", "response.reserved", "Reserved", mask = 0x0040, zero = true},
+    {0, "uint16", "response.reserved", "Reserved", mask = 0xFFC0, zero = true},
     {0, "uint16", "response.op", "Operation", mask = 0x0030, values = OPERATIONS},
-    {0, "uint16", "response.op_other", "Operation, in the other reading", mask = 0x000C, values = OPERATIONS},
+    {0, "uint16", "response.op_low", "Operation, in the other reading", mask = 0x000C, values = OPERATIONS},
     {0, "uint16", "response.reserved2", "Reserved", mask = 0x0003, zero = true},
     {2, "bytes", "response.reserved3", "Reserved", size = 26, zero = true},
     {28, "uint16", "response.timestamp", "Time stamp, echoed (ticks)"},
@@ -188,6 +188,7 @@ local extra = {
   psns = ProtoField.string("mrc.sack.psns", "PSNs in the bitmap"),
   covered = ProtoField.uint24("mrc.sack.psn", "PSN received"),
   trigger = ProtoField.uint24("mrc.sack.trigger", "PSN that caused this"),
+  probe_id = ProtoField.uint16("mrc.sack.probe_id", "Number of the probe that caused this"),
   payload = ProtoField.uint32("mrc.payload.len", "Bytes of payload"),
   rest = ProtoField.bytes("mrc.unknown", "Of an unknown opcode, or kept by the trim"),
   cut = ProtoField.bytes("mrc.incomplete", "Incomplete header"),
@@ -206,6 +207,7 @@ local function infos()
     trimmed_last = ProtoExpert.new("mrc.expert.trimmed_last", "Trimmed at the last hop", group.SEQUENCE, severity.NOTE),
     gap = ProtoExpert.new("mrc.expert.gap", "PSN gap", group.SEQUENCE, severity.CHAT),
     reordered = ProtoExpert.new("mrc.expert.reordered", "PSN older than expected", group.SEQUENCE, severity.CHAT),
+    nak = ProtoExpert.new("mrc.expert.nak", "NAK", group.RESPONSE_CODE, severity.WARN),
     nack = ProtoExpert.new("mrc.expert.nack", "NACK", group.RESPONSE_CODE, severity.WARN),
     icrc = ProtoExpert.new("mrc.expert.icrc", "Bad ICRC", group.CHECKSUM, severity.ERROR),
     reserved = ProtoExpert.new("mrc.expert.reserved", "Reserved bits are not 0", group.PROTOCOL, severity.NOTE),
@@ -471,7 +473,9 @@ local function add_sack(packet)
     all:add(extra.covered, bitmap, psn):set_generated()
   end
   packet.items["sack.mpr"]:append_text(string.format(" = %d PSNs", seen["sack.mpr"] * 128))
-  if seen["sack.probe"] == 0 then
+  if seen["sack.probe"] == 1 then
+    tree:add(extra.probe_id, bitmap, seen["sack.trigger_offset"] % 0x10000):set_generated()
+  else
     local trigger = (seen["sack.cumulative"] + seen["sack.trigger_offset"]) % PSN_RANGE
     tree:add(extra.trigger, bitmap, trigger):set_generated()
   end
@@ -564,6 +568,11 @@ local function judge(packet, pinfo)
   if reason then
     tell(packet.items["nack.reason"], info.nack, "NACK: " .. (REASONS[reason] or string.format("reason 0x%02x", reason)))
   end
+  if seen["ack.kind"] == 1 or seen["ack.kind"] == 3 then
+    local code = seen["ack.code"]
+    packet.nak = "NAK: " .. (seen["ack.kind"] == 1 and "receiver not ready" or NAKS[code] or "code " .. code)
+    tell(packet.items["ack.code"], info.nak, packet.nak)
+  end
   local is_write = seen.opcode >= 0xC6 and seen.opcode <= 0xCB
   if is_write and mrc.prefs.gaps then
     local gap = gap_of(pinfo, seen.dqp, seen.psn)
@@ -585,18 +594,21 @@ local function describe(packet)
     words[#words + 1] = string.format(...)
   end
   if packet.trees.SETH then
-    say("cum %d %+d", seen["sack.cumulative"], seen["sack.trigger_offset"])
-    say("bitmap %+d: %d", seen["sack.offset"], packet.covered)
+    local is_probed, trigger = seen["sack.probe"] == 1, seen["sack.trigger_offset"]
+    say("cum %d", seen["sack.cumulative"])
+    say(is_probed and "probe %d" or "%+d", is_probed and trigger % 0x10000 or trigger)
+    say("bits %d", packet.covered)
   elseif seen["nack.psn"] then
     say("PSN %d %s", seen["nack.psn"], REASONS[seen["nack.reason"]] or string.format("reason 0x%02x", seen["nack.reason"]))
   elseif seen["probe.id"] then
     say("probe %d", seen["probe.id"])
   elseif seen["ack.msn"] then
-    say("PSN %d MSN %d syndrome 0x%02x", seen.psn, seen["ack.msn"], seen["ack.syndrome"])
+    say("PSN %d MSN %d", seen.psn, seen["ack.msn"])
   elseif seen["request.op"] then
     say("request %d %s", seen.psn % 0x10000, OPERATIONS[seen["request.op"]] or "operation " .. seen["request.op"])
   elseif packet.trees.EETH then
-    say("request %d", seen.psn % 0x10000)
+    local op = math.max(seen["response.op"], seen["response.op_low"])
+    say("request %d %s", seen.psn % 0x10000, OPERATIONS[op] or "operation " .. op)
   else
     say("PSN %d", seen.psn)
   end
@@ -611,7 +623,7 @@ local function describe(packet)
   end
   local flags = {
     {seen["sack.mark"] == 1 or seen["sack.mark"] == 2, MARKS[seen["sack.mark"] or 0]}, {seen.ar == 1, "AR"}, {seen.rtx == 1, "RTX"},
-    {packet.ce, "CE"}, {packet.trimmed, "trimmed " .. (TRIMS[packet.trimmed] or "")},
+    {packet.ce, "CE"}, {packet.nak, packet.nak}, {packet.trimmed, "trimmed " .. (TRIMS[packet.trimmed] or "")},
   }
   for _, flag in ipairs(flags) do
     if flag[1] then
@@ -644,7 +656,7 @@ local function dissect(tvb, pinfo, root)
   add_sack(packet)
   add_times(packet)
   add_rest(packet, pinfo, root)
-  if kind and kind.data and packet.whole then
+  if packet.trees.RETH and packet.whole then
     tree:add(extra.payload, packet.payload):set_generated()
   end
   judge(packet, pinfo)
@@ -658,18 +670,54 @@ end
 
 local udp_ports = DissectorTable.get("udp.port")
 local wanted, before = {}, {} -- ports, and the dissectors that had them
+local lent
 
 local function is_mrc(tvb)
   local opcode = tvb:len() > 0 and tvb(0, 1):uint() or 0
   return opcode >= 0xC0 and opcode <= 0xDF
 end
 
+-- The dissector that had the port is not called from here: it would be a layer below ours, and what it throws at a short
+-- frame would become an error of Lua. UDP asks the lower port first, then the higher one: that is lent to it for the rest
+-- of this frame, and a look at the frame is all that we had.
+local function lend(port, dissector)
+  lent = {port = port, dissector = dissector, before = udp_ports:get_dissector(port)}
+  udp_ports:add(port, dissector)
+end
+
+local function take_back()
+  if lent then
+    udp_ports:remove(lent.port, lent.dissector)
+    if lent.before then
+      udp_ports:add(lent.port, lent.before)
+    end
+    lent = nil
+  end
+end
+
+local after = Proto("weft_mrc_after", "MRC, behind each frame")
+function after.dissector()
+  take_back()
+end
+register_postdissector(after)
+
 function mrc.dissector(tvb, pinfo, tree)
-  local port = wanted[pinfo.dst_port] and pinfo.dst_port or pinfo.src_port
+  take_back()
   if wanted[pinfo.dst_port] and is_mrc(tvb) then
     return dissect(tvb, pinfo, tree)
   end
-  return before[port] and before[port]:call(tvb, pinfo, tree) or 0
+  local port, other = pinfo.dst_port, pinfo.src_port
+  if not before[port] then
+    port, other = other, port
+  end
+  if not before[port] then
+    return 0
+  end
+  if other > port then
+    lend(other, before[port])
+    return 0
+  end
+  return before[port]:call(tvb, pinfo, tree)
 end
 
 local function heuristic(tvb, pinfo, tree)
@@ -682,6 +730,7 @@ end
 mrc:register_heuristic("udp", heuristic)
 
 local function give_back()
+  take_back()
   for port in pairs(wanted) do
     udp_ports:remove(port, mrc)
     if before[port] then

@@ -75,11 +75,18 @@ class Tshark:
         return [dict(zip(names, line.split("\t"))) for line in out.splitlines()]
 
 
-def with_lua():
+def reason_to_skip():
     if not shutil.which("tshark"):
         return "there is no tshark"
-    version = " ".join(subprocess.run(["tshark", "--version"], capture_output=True, text=True, check=False).stdout.split())
-    return "tshark has no Lua" if "with Lua" not in version else None
+    with tempfile.TemporaryDirectory() as folder:
+        probe_script = pathlib.Path(folder, "probe.lua")
+        probe_script.write_text('print("runs " .. get_version())', encoding="utf-8")
+        pcap(pathlib.Path(folder, "empty.pcap"), [])
+        words = ["tshark", "-X", f"lua_script:{probe_script}", "-r", pathlib.Path(folder, "empty.pcap")]
+        run = subprocess.run(words, capture_output=True, text=True, check=False)
+    if "runs " in run.stdout:
+        return None
+    return "this tshark runs no Lua scripts: it is built without Lua, or, from 4.4 on, run by root"
 
 
 # ---------------------------------------------------------------- what the log promises
@@ -231,8 +238,327 @@ class Simulated(unittest.TestCase):
         self.assertEqual(self.tshark.text(capture, *words), "")
 
 
+# ---------------------------------------------------------------- frames made by hand
+
+SOURCE, TARGET = bytes.fromhex("fd776566740000000000000000000001"), bytes.fromhex("fd776566740000000000000000000002")
+
+
+def ipv6(body, nxt=17, tclass=0, label=0x2345, hops=64):
+    return struct.pack("!IHBB", 6 << 28 | tclass << 20 | label, len(body), nxt, hops) + SOURCE + TARGET + body
+
+
+def ipv4(body, tclass=0):
+    header = struct.pack("!BBHHHBBH", 0x45, tclass, 20 + len(body), 0, 0x4000, 64, 17, 0) + bytes([198, 18, 0, 1, 198, 18, 0, 2])
+    total = sum(struct.unpack("!10H", header))
+    total = (total & 0xFFFF) + (total >> 16)
+    total = ~((total & 0xFFFF) + (total >> 16)) & 0xFFFF
+    return header[:10] + struct.pack("!H", total) + header[12:] + body
+
+
+def ether(packet, tag=b""):
+    kind = 0x800 if packet[0] >> 4 == 4 else 0x86DD
+    return bytes.fromhex("020000000002020000000001") + tag + struct.pack("!H", kind) + packet
+
+
+def udp(body, sport=0xBEEF, dport=4791):
+    return struct.pack("!HHHH", sport, dport, 8 + len(body), 0) + body
+
+
+def icrc(packet):
+    """RoCEv2's, over an IP packet without extension headers, from its IP header to the end of the padding."""
+    ones = bytearray(packet)
+    at = 40 if packet[0] >> 4 == 6 else 20
+    masked = [1, 2, 3, 7] if at == 40 else [1, 8, 10, 11]
+    for i in [*masked, at + 6, at + 7, at + 8 + 4]:
+        ones[i] = 0xFF
+    if at == 40:
+        ones[0] |= 0x0F
+    return struct.pack("<I", zlib.crc32(b"\xff" * 8 + bytes(ones)))
+
+
+def sealed(mrc, ip=ipv6, damage=0, tclass=0, **more):
+    """An IP packet with the bytes of MRC and their ICRC, which covers the lengths, and so itself is counted before."""
+    whole = ip(udp(mrc + bytes(4), **more), tclass=tclass)
+    right = icrc(whole[:-4])
+    return whole[:-4] + bytes([right[0] ^ damage]) + right[1:]
+
+
+def bth(opcode, dqp=5, psn=0, flags=0, pad=0, byte1=0, variant=0):
+    return struct.pack("!BBHII", opcode, byte1 | pad << 4, 0xFFFF, variant << 24 | dqp, flags << 24 | psn)
+
+
+METH, RETH = struct.pack("!HH", 7, 8), struct.pack("!QII", 0x123456789ABCDEF0, 0xCAFE, 77)
+TSETH = struct.pack("!HH", 1000, 1)
+
+
+def write(opcode=0xCA, payload=b"12345", pad=3, **more):
+    """Without a time stamp."""
+    return bth(opcode, pad=pad, **more) + METH + RETH + payload + bytes(pad)
+
+
+def sack(mark=0, probe=0, offset=3, cumulative=100, start=1, bitmap=5, mpr=0, state=0, **more):
+    return (bth(SACK, psn=cumulative, **more) + struct.pack("!HhIHHI", mark << 5 | probe << 1, offset, 0xABCD0123, 1, 2, cumulative) +
+            struct.pack("!BBhQ", 0, mpr, start, bitmap) + struct.pack("!HHI", 9, 4, state))
+
+
+def nack(reason, word=0, **more):
+    return bth(NACK, **more) + struct.pack("!HBBIHHIBBH", word, reason, 6, 0x11112222, 3, 4, 99, 0x21, 0, 555)
+
+
+def probe(word=0, **more):
+    return bth(0xDE, **more) + struct.pack("!HBBHHHHHH", word, 0, 6, 77, 0, 3, 4, 4242, 1)
+
+
+def request(op, ports=0, word=0, **more):
+    return bth(0xD8, dqp=2, **more) + struct.pack("!HBBIIHH", word | op, 0, 6, ports, 0, 555, 1)
+
+
+def response(byte1, reserved=0, **more):
+    return bth(0xD9, dqp=2, **more) + bytes([0, byte1]) + bytes([reserved]) + bytes(25) + struct.pack("!H", 556) + bytes(6)
+
+
+def made():
+    """name, frame, fields of mrc.* that must be so, expert infos without those of PSN order, words of the info column."""
+    yield ("WRITE Last, no time stamp", ether(sealed(write(0xC8))),
+           {"opcode": "0xc8", "ts": "0", "timestamp": "", "rqmsn": "7", "msn": "8", "va": "0x123456789abcdef0", "rkey": "0x0000cafe",
+            "dmalen": "77", "payload.len": "5", "bth.pad": "3", "padding": "000000", "ev": "0xbeef2345", "icrc.status": "2"}, [],
+           "WRITE Last QP 5 PSN 0 va 0x123456789abcdef0 5 B")
+    yield ("immediate, IPv4, other port", ether(sealed(bth(0xC9, flags=0x90) + METH + TSETH + RETH + b"\xde\xad\xbe\xef", ip=ipv4, dport=4971)),
+           {"imm": "0xdeadbeef", "ev": "0x0000beef", "ar": "1", "timestamp": "1000", "payload.len": "0", "icrc.status": "2"}, [],
+           "imm 0xdeadbeef [AR]")
+    yield ("ACK", ether(sealed(bth(0xD1, psn=50) + bytes([0x1F]) + b"\x00\x00\x09")),
+           {"ack.kind": "0", "ack.code": "31", "ack.syndrome": "0x1f", "ack.msn": "9", "icrc.status": "2"}, [],
+           "Transport ACK QP 5 PSN 50 MSN 9")
+    yield ("NAK", ether(sealed(bth(0xD1, psn=50) + bytes([0x62]) + b"\x00\x00\x09")), {"ack.kind": "3", "ack.code": "2"},
+           ["NAK: remote access"], "[NAK: remote access]")
+    yield ("NAK, reserved bit", ether(sealed(bth(0xD1) + bytes([0xEF]) + b"\x00\x00\x09")), {"ack.kind": "3", "ack.reserved": "1"},
+           ["NAK: code 15", "Reserved bits are not 0"], "NAK: code 15")
+    yield ("endpoint request, ports", ether(sealed(request(0, 0xF0, psn=9))),
+           {"request.op": "0", "request.ports": "0x000000f0", "request.timestamp": "555", "request.vendor": "0x06", "psn": "9"}, [],
+           "Endpoint Request QP 2 request 9 port status")
+    yield ("endpoint request, EV probe", ether(sealed(request(1, psn=0x10009))), {"request.op": "1", "request.stamp_type": "1"}, [],
+           "request 9 EV probe")
+    yield ("endpoint response", ether(sealed(response(0x10, psn=9))), {"response.op": "1", "response.op_low": "0", "response.timestamp": "556"},
+           [], "Endpoint Response QP 2 request 9 EV probe")
+    yield ("endpoint response, other reading", ether(sealed(response(4))), {"response.op": "0", "response.op_low": "1"}, [], "EV probe")
+    yield ("endpoint response, reserved", ether(sealed(response(0x43, reserved=1))), {}, ["Reserved bits are not 0"] * 3, "port status")
+    yield ("probe", ether(sealed(probe())),
+           {"probe.id": "77", "probe.source_context": "0x0003", "probe.target_context": "0x0004", "probe.timestamp": "4242",
+            "payload.len": "", "probe.vendor": "0x06"}, [], "Probe QP 5 probe 77")
+    yield ("SACK, all but 0", ether(sealed(sack(mark=2, offset=-2, cumulative=0xFFFFFE, start=-1, bitmap=1 << 63 | 0b1011, mpr=32,
+                                                state=0x85000011))),
+           {"sack.mark": "2", "sack.trigger_offset": "-2", "sack.trigger": "16777212", "sack.offset": "-1", "sack.mpr": "32",
+            "sack.bitmap": "0x800000000000000b", "sack.psns": "16777213-16777214, 0, 60", "sack.psn": "16777213|16777214|0|60",
+            "sack.ev": "0xabcd0123", "sack.source_context": "0x0001", "sack.target_context": "0x0002", "sack.timestamp": "9",
+            "sack.ooo": "4", "sack.restore": "1", "sack.penalty": "5", "sack.rcvd_bytes": "17", "sack.probe_id": ""}, [],
+           "SACK QP 5 cum 16777214 -2 bits 4 ooo 4 [skip always]")
+    yield ("SACK of a probe", ether(sealed(sack(mark=1, probe=1, offset=-1, bitmap=0))),
+           {"sack.mark": "1", "sack.probe": "1", "sack.probe_id": "65535", "sack.trigger": "", "sack.psns": "none", "sack.psn": ""}, [],
+           "cum 100 probe 65535 bits 0 ooo 4 [skip once]")
+    for reason in (*REASONS, 0x55):
+        word = REASONS.get(reason, f"reason 0x{reason:02x}")
+        yield (f"NACK {reason}", ether(sealed(nack(reason))),
+               {"nack.reason": f"0x{reason:02x}", "nack.ev": "0x11112222", "nack.psn": "99", "nack.timestamp": "555", "nack.vendor": "0x06",
+                "nack.source_context": "0x0003", "nack.target_context": "0x0004", "nack.cc_type": "2", "nack.cc_flags": "1"},
+               [f"NACK: {word}"], f"NACK QP 5 PSN 99 {word}")
+    yield ("BTH, reserved bits", ether(sealed(write(flags=0x4F, byte1=0xC1, variant=1))),
+           {"bth.se": "1", "bth.m": "1", "bth.tver": "1", "bth.variant": "0x01", "icrc.status": "2"}, ["Reserved bits are not 0"] * 4, "WRITE")
+    yield ("probe, reserved bits", ether(sealed(probe(word=0x7F))), {"probe.reserved": "127"}, ["Reserved bits are not 0"], "Probe")
+    yield ("types", ether(sealed(nack(1, word=0xFF80))), {"nack.type": "15", "nack.next": "31", "nack.reserved": "0"}, ["NACK: trimmed"], "NACK")
+    yield ("unknown opcode", ether(sealed(bth(0xD5) + b"unknown!")), {"opcode": "0xd5", "unknown": b"unknown!".hex(), "icrc.status": "2"},
+           ["Unknown opcode"], "opcode 0xd5 QP 5 PSN 0")
+    yield ("bad ICRC", ether(sealed(write(), damage=1)), {"icrc.status": "3"}, ["Bad ICRC"], "WRITE Only")
+    yield ("marked", ether(sealed(write(flags=0x20), tclass=3)), {"rtx": "1", "icrc.status": "2"},
+           ["Marked: congestion experienced", "Retransmission"], "[RTX] [CE]")
+    yield from made_short()
+    yield from made_inside()
+
+
+def made_short():
+    for name, length, header in (("BTH", 5, "BTH"), ("METH", 14, "METH"), ("RETH", 20, "RETH"), ("RETH, nothing of it", 16, "RETH")):
+        yield (f"ends inside the {name}", ether(ipv6(udp(write()[:length]))), {"rkey": ""}, [f"The packet ends inside the {header}"],
+               "incomplete" if length < 12 else "WRITE Only")
+    yield ("no room for the ICRC", ether(ipv6(udp(write(payload=b"", pad=3)))), {"payload.len": "0", "icrc": ""},
+           ["No room for padding and ICRC"], "0 B")
+    for dscp, trimmed, words in ((12, "1", "Trimmed by a switch"), (16, "2", "Trimmed at the last hop")):
+        whole = write(flags=0x10)[:16] + TSETH + RETH
+        yield (f"trim, DSCP {dscp}", ether(ipv6(udp(whole), tclass=dscp << 2)), {"trimmed": trimmed, "payload.len": "0", "icrc.status": "0"},
+               [words], "0 B [trimmed ")
+        yield (f"trim before the RETH, DSCP {dscp}", ether(ipv6(udp(whole[:22]), tclass=dscp << 2)),
+               {"trimmed": trimmed, "timestamp": "1000", "rkey": "", "incomplete": RETH[:2].hex()}, [words], "WRITE Only QP 5 PSN 0 [trimmed")
+    yield ("a SACK is never trimmed", ether(sealed(sack(), tclass=12 << 2)), {"trimmed": "", "icrc.status": "2"}, [], "SACK")
+
+
+def made_inside():
+    """Behind other headers: SRv6, of which a switch trims and marks the outer one, and a VLAN tag."""
+    inner6, inner4 = sealed(write()), sealed(write(), ip=ipv4)
+    routing = bytes([41, 2, 4, 0, 0, 0, 0, 0]) + TARGET  # SRH, one segment
+    read = {"icrc.status": "2", "va": "0x123456789abcdef0"}
+    yield "SRv6", ether(ipv6(inner6, nxt=41, label=0x99999)), {"ev": "0xbeef2345", **read}, [], "WRITE Only"
+    yield "SRv6, SRH", ether(ipv6(routing + inner6, nxt=43, label=0x99999)), {"ev": "0xbeef2345", **read}, [], "WRITE Only"
+    yield "IPv4 in IPv6", ether(ipv6(inner4, nxt=4, label=0x99999)), {"ev": "0x0000beef", **read}, [], "WRITE Only"
+    yield ("SRv6, outer mark", ether(ipv6(inner6, nxt=41, tclass=3)), read, ["Marked: congestion experienced"], "[CE]")
+    yield ("SRv6, outer trim", ether(ipv6(ipv6(udp(write(flags=0x10)[:16] + TSETH + RETH)), nxt=41, tclass=16 << 2)),
+           {"trimmed": "2", "rkey": "0x0000cafe"}, ["Trimmed at the last hop"], "[trimmed at the last hop]")
+    yield "VLAN", ether(inner6, tag=bytes.fromhex("81000064")), read, [], "WRITE Only"
+
+
+def pcap(path, frames, snap=None):
+    """Frames, or pairs of what was captured and the length that there was."""
+    with path.open("wb") as out:
+        out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
+        for number, frame in enumerate(frames):
+            held = frame if snap is None else frame[:snap]
+            out.write(struct.pack("<IIII", number, 0, len(held), len(frame)) + held)
+
+
+class Made(unittest.TestCase):
+    def setUp(self):
+        self.room = tempfile.TemporaryDirectory()
+        self.folder = pathlib.Path(self.room.name)
+        self.tshark = Tshark(self.folder)
+        self.capture = self.folder / "made.pcap"
+
+    def tearDown(self):
+        self.room.cleanup()
+
+    def rows(self, frames, names, *words):
+        pcap(self.capture, frames)
+        return self.tshark.rows(self.capture, names, *QUIET_IPV6, *words)
+
+    def test_every_header_is_read_bit_by_bit(self):
+        all_made = list(made())
+        names = sorted({"mrc." + name for _, _, fields, _, _ in all_made for name in fields})
+        checked = ["-o", "weft_mrc.icrc:TRUE", "-o", "weft_mrc.gaps:FALSE"]
+        rows = self.rows([frame for _, frame, _, _, _ in all_made], [*names, "_ws.expert.message"], *checked)
+        infos = self.tshark.text(self.capture, "-o", 'gui.column.format:"I","%i"', *checked).splitlines()
+        self.assertEqual((len(rows), len(infos)), (len(all_made), len(all_made)))
+        for row, info, (name, _, fields, experts, words) in zip(rows, infos, all_made):
+            with self.subTest(name):
+                self.assertEqual({field: row["mrc." + field] for field in fields}, fields)
+                found = [text.split(": should")[0] for text in row["_ws.expert.message"].split("|") if text]
+                self.assertEqual(sorted(found), sorted(experts))
+                self.assertIn(words, info)
+
+    def test_psns_are_followed_around_their_end(self):
+        flow = [(0xFFFFFE, 0), (0xFFFFFF, 0), (0, 0), (3, 0), (1, 0), (2, 0x20), (4, 0)]
+        frames = [ether(sealed(write(psn=psn, flags=flags))) for psn, flags in flow]
+        frames.insert(3, ether(sealed(write(psn=1000, dqp=6))))
+        rows = self.rows(frames, ["mrc.gap", "_ws.expert.message", "_ws.expert.severity"])
+        self.assertEqual([row["mrc.gap"] for row in rows], ["", "", "", "", "2", "-3", "-2", ""])
+        self.assertEqual([row["_ws.expert.message"] for row in rows],
+                         ["", "", "", "", "PSN gap: 2 not seen before this one", "PSN older than expected, by 3", "Retransmission", ""])
+        twice = self.tshark.rows(self.capture, ["mrc.gap"], "-2")
+        self.assertEqual([row["mrc.gap"] for row in twice], [row["mrc.gap"] for row in rows])
+
+    def test_preferences_say_where_and_how(self):
+        frames = [ether(sealed(write(), dport=5000)), ether(sealed(write())), ether(ipv6(udp(write()[:32]), tclass=48 << 2))]
+        names = ["mrc.ev", "mrc.trimmed"]
+        rows = self.rows(frames, names)
+        self.assertEqual([row["mrc.ev"] for row in rows], ["", "0xbeef2345", "0xbeef2345"])
+        rows = self.rows(frames, names, "-o", "weft_mrc.ports:5000", "-o", "weft_mrc.ev:low half in the port")
+        self.assertEqual([row["mrc.ev"] for row in rows], ["0x2345beef", "", ""])
+        rows = self.rows(frames, names, "-o", "weft_mrc.trimmed:48", "-o", "weft_mrc.trimmed_last:49")
+        self.assertEqual([row["mrc.trimmed"] for row in rows], ["", "", "1"])
+
+    def test_only_the_opcode_and_the_target_port_make_a_packet_ours(self):
+        rc = struct.pack("!BBHII", 0x0A, 0, 0xFFFF, 5, 0) + RETH + b"1234"
+        frames = [ether(sealed(rc)), ether(sealed(rc, dport=4971)), ether(sealed(write(), sport=4791, dport=9999)),
+                  ether(sealed(write(), sport=53))]
+        names = ["mrc", "mrc.psn", "infiniband.bth.psn", "dns"]
+        for words, last in (([], "dns"), (FIRST, "mrc")):
+            rows = self.rows(frames, names, *words)
+            self.assertEqual([bool(row["mrc.psn"]) for row in rows], [False, False, False, last == "mrc"])
+            self.assertEqual([bool(row["infiniband.bth.psn"]) for row in rows[:3]], [True, False, True])  # as without us
+            self.assertEqual(bool(rows[3]["dns"]), last == "dns")  # the lower port comes first, if nobody is asked before
+
+    def test_no_bytes_and_no_length_trip_it(self):
+        draw = random.Random(1)
+        whole = [frame for _, frame, _, _, _ in made()]
+        frames = [frame[:length] for frame in whole for length in range(54, len(frame))]
+        frames += [ether(ipv6(udp(frame[62:length]))) for frame in whole for length in range(62, len(frame))]
+        for opcode in range(0xC0, 0xE0):
+            for _ in range(40):
+                body = bytes([opcode]) + draw.randbytes(draw.randrange(80))
+                frames.append(ether(ipv6(udp(body, sport=draw.randrange(65536)), tclass=draw.choice([0, 3, 48, 64]))))
+        for words in ([], [*FIRST, "-o", "weft_mrc.icrc:TRUE"]):
+            text = "".join(row["_ws.expert.message"] + row["_ws.malformed"] for row in self.rows(frames, ["_ws.expert.message", "_ws.malformed"],
+                                                                                                  *words))
+            self.assertIn("Unknown opcode", text)
+            self.assertNotIn("Lua", text)
+        for snap in range(54, 140):
+            pcap(self.capture, whole, snap)
+            rows = self.tshark.rows(self.capture, ["_ws.expert.message", "mrc.opcode"], *QUIET_IPV6) if snap % 5 == 0 else []
+            self.assertNotIn("Lua", "".join(row["_ws.expert.message"] for row in rows))
+
+
+# ---------------------------------------------------------------- captures of others
+
+class Given(unittest.TestCase):
+    def setUp(self):
+        if not GIVEN.is_dir():
+            self.skipTest("there are no captures of others")
+        self.room = tempfile.TemporaryDirectory()
+        self.tshark = Tshark(pathlib.Path(self.room.name))
+        self.addCleanup(self.room.cleanup)
+
+    def rocev2(self, capture):
+        """What the dissector changes in a capture. A frame from a port below 4791 lists us among its protocols, by default."""
+        plain = self.tshark.text(capture, "-V", has_script=False)
+        asked = self.tshark.text(capture, "-V")
+        if self.tshark.text(capture, "-Y", "udp.srcport < 4791 && udp.dstport == 4791", has_script=False):
+            asked = asked.replace(":udp:weft_mrc:infiniband", ":udp:infiniband")
+        first = self.tshark.text(capture, "-V", *FIRST)
+        return [what for what, text in (("by default", asked), ("asked first", first)) if text != plain]
+
+    def test_rocev2_looks_as_it_does_without_us(self):
+        captures = sorted((GIVEN / "roce").iterdir())
+        self.assertGreater(len(captures), 15)
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            changed = dict(zip((capture.name for capture in captures), pool.map(self.rocev2, captures)))
+        self.assertEqual({name: what for name, what in changed.items() if what}, {})
+
+    def read(self, name, *words):
+        names = ["udp.payload", "udp.srcport", "ipv6.flow", "mrc.opcode", "mrc.dqp", "mrc.psn", "mrc.rtx", "mrc.ev", "mrc.va", "mrc.rkey",
+                 "mrc.dmalen", "mrc.timestamp", "mrc.icrc", "_ws.malformed", "_ws.expert.message"]
+        return self.tshark.rows(GIVEN / "other" / name, names, *QUIET_IPV6, *words)
+
+    def hold(self, row):
+        """Holds a row to the bytes that it comes from."""
+        data = bytes.fromhex(row["udp.payload"].replace(":", ""))
+        opcode, flags_psn = data[0], struct.unpack("!I", data[8:12])[0]
+        label = int(row["ipv6.flow"].split("|")[-1], 16) & 0xFFFF
+        want = {
+            "mrc.opcode": f"0x{opcode:02x}", "mrc.dqp": str(int.from_bytes(data[5:8], "big")), "mrc.psn": str(flags_psn & 0xFFFFFF),
+            "mrc.rtx": str(flags_psn >> 29 & 1), "mrc.ev": f"0x{int(row['udp.srcport']) << 16 | label:08x}",
+            "mrc.icrc": f"0x{int.from_bytes(data[-4:], 'little'):08x}", "_ws.malformed": "",
+        }
+        if opcode in WRITES:
+            at = 20 if flags_psn >> 28 & 1 else 16
+            va, rkey, dmalen = struct.unpack("!QII", data[at:at + 16])
+            want |= {"mrc.va": f"0x{va:016x}", "mrc.rkey": f"0x{rkey:08x}", "mrc.dmalen": str(dmalen),
+                     "mrc.timestamp": str(int.from_bytes(data[16:18], "big")) if at == 20 else ""}
+        self.assertEqual({name: row[name] for name in want}, want)
+        return opcode
+
+    def test_another_encoders_packets_are_read(self):
+        rows = self.read("mrc_thirdparty_mixed.pcap", "-o", "weft_mrc.gaps:FALSE")
+        self.assertEqual({self.hold(row) for row in rows}, {*WRITES, 0xD8, 0xD9, SACK, NACK, 0xDE})
+        experts = [text for row in rows for text in row["_ws.expert.message"].split("|") if text]
+        self.assertEqual(sorted(experts), ["NACK: trimmed", "Retransmission"])
+
+    def test_another_encoders_icrc_is_another(self):
+        rows = self.read("mrc_thirdparty_mixed.pcap", "-o", "weft_mrc.icrc:TRUE")
+        self.assertTrue(all("Bad ICRC: should be" in row["_ws.expert.message"] for row in rows))
+
+    def test_packets_behind_srv6_are_read(self):
+        rows = self.read("mrc_thirdparty_srv6_usid.pcap")
+        self.assertEqual([self.hold(row) for row in rows], [0xCA] * 24)
+        self.assertEqual({row["_ws.expert.message"] for row in rows}, {""})  # the PSNs pass their end without a gap
+
+
 if __name__ == "__main__":
-    missing = with_lua()
+    missing = reason_to_skip()
     if missing:
         print(f"skipped: {missing}")
         sys.exit(77)
