@@ -90,6 +90,7 @@ static struct transport_config config_of(const struct row *row)
 		.mpr = mpr,
 		.sends_max = mpr / 256 + 16, // all that may be in flight, and what waits
 		.wimm_max = 32,
+		.regions_max = PEER_QPS,
 		.sack_rule = SACK_MRC,
 		.sack_bytes = 4 * (PAYLOAD_BYTES + HEADER_BYTES),
 		.trim_nack = true,
@@ -159,8 +160,8 @@ static int judge(const struct row *row, struct refusal *refusal)
 	const struct ring_bench_result *result = &row->result;
 	const struct transport_counters *sent = &row->counters, *received = &row->received;
 	uint64_t lost = result->sent - result->received + result->missed + result->held;
-	uint64_t again = received->duplicates + received->no_qp + received->bad_packets +
-		sent->no_qp + sent->bad_packets + received->answers_dropped;
+	uint64_t again = received->duplicates + received->no_qp + transport_refused(received) +
+		sent->no_qp + transport_refused(sent) + received->answers_dropped;
 	for (int i = 0; i < RTX_REASON_COUNT; i++)
 		again += sent->rtx[i];
 	if (result->payload_bytes_wrong > 0 || result->bad_frames > 0)

@@ -62,13 +62,16 @@ int peer_init(struct peer *peer, struct arena *arena, const struct transport_con
 {
 	*peer = (struct peer){.config = config, .nic = nic};
 	int rc = endpoint_create(&peer->endpoint, arena, config, nic, PEER_QPS, 1, refusal);
-	for (uint32_t qpn = 0; rc == 0 && qpn < PEER_QPS; qpn++)
+	for (uint32_t qpn = 0; rc == 0 && qpn < PEER_QPS; qpn++) {
 		endpoint_connect(peer->endpoint, qpn,
 				 &(struct qp_config){.local_nic = nic,
 						     .remote_nic = 1 - nic,
 						     .remote_qpn = qpn,
 						     .id = 2 * qpn + nic},
 				 0);
+		rc = endpoint_register(peer->endpoint, 1 + qpn, 0,
+				       (uint64_t)REGION_WRITES * WRITE_BYTES);
+	}
 	return rc;
 }
 

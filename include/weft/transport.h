@@ -44,9 +44,10 @@ struct transport_config {
 	uint32_t ev_count;	// entropy values of a QP; per plane a power of two
 	uint32_t ev_bits;	// of an entropy value on a packet: 32, or the 16 of a UDP port
 	enum path_policy path_policy;
-	uint32_t mpr;	    // PSNs in flight at most, a power of two, 64..32768
-	uint32_t sends_max; // work requests a QP holds at most
-	uint32_t wimm_max;  // WRITE_WITH_IMM in flight at most, 32 and up
+	uint32_t mpr;	      // PSNs in flight at most, a power of two, 64..32768
+	uint32_t sends_max;   // work requests a QP holds at most
+	uint32_t wimm_max;    // WRITE_WITH_IMM in flight at most, 32 and up
+	uint32_t regions_max; // memory regions of an endpoint at most, 0..65536
 	enum sack_rule sack_rule;
 	uint32_t sack_bytes; // received bytes that cause a SACK
 	bool trim_nack;	     // answer trims with NACKs
@@ -61,6 +62,18 @@ struct transport_config {
 
 // Why a packet is sent again; also the reasons of transport_counters.rtx[].
 enum rtx_reason { RTX_NACK, RTX_TIMEOUT, RTX_HOLE, RTX_REASON_COUNT };
+
+// Why a packet that reached its QP was refused: nothing was placed, no window moved.
+enum refused_reason {
+	REFUSED_KEY,	// data for a key that no region has
+	REFUSED_BOUNDS, // data that leaves its region
+	REFUSED_LENGTH, // data whose payload contradicts its opcode or the message's length
+	REFUSED_IMM,	// a WRITE_WITH_IMM beyond the limit, or of a number that is taken or done
+	REFUSED_OPCODE, // not an opcode of this endpoint
+	REFUSED_SACK,	// tells of PSNs never sent
+	REFUSED_NACK,	// of a PSN never sent, over an EV that is not the QP's, or without sense
+	REFUSED_REASON_COUNT
+};
 
 // Everything an endpoint counts. All are events of the network, none is an error.
 struct transport_counters {
@@ -84,7 +97,7 @@ struct transport_counters {
 	uint64_t window_stalls;			   // the line was free, data waited for the window
 	uint64_t no_qp;		  // packets for a QP that is not there or is in ERROR: dropped
 	uint64_t answers_dropped; // SACKs and NACKs for which a plane's control queue had no room
-	uint64_t bad_packets; // SACKs and NACKs of PSNs never sent, WIMM beyond the limit: dropped
+	uint64_t refused[REFUSED_REASON_COUNT]; // dropped; data are in data_received, too
 };
 
 enum completion_kind {
@@ -148,6 +161,11 @@ uint64_t endpoint_bytes(const struct transport_config *config, uint32_t qp_max);
 void endpoint_connect(struct endpoint *endpoint, uint32_t qpn, const struct qp_config *config,
 		      ps_t now);
 
+// Opens [va, va + bytes) to writes under `rkey`, on all QPs. Draws no memory; before traffic or in
+// it. -EEXIST when the key is taken, -ENOSPC when there are regions_max already, -EINVAL when it is
+// empty or passes the end of the address space.
+int endpoint_register(struct endpoint *endpoint, uint32_t rkey, uint64_t va, uint64_t bytes);
+
 // Posts a write. -ENOBUFS when the QP holds sends_max requests, -ECONNRESET when it is in ERROR.
 int endpoint_post(struct endpoint *endpoint, uint32_t qpn, const struct work *work, ps_t now);
 
@@ -177,6 +195,15 @@ uint32_t endpoint_poll_places(struct endpoint *endpoint, struct place *ret, uint
 
 // Whether completions or place orders wait.
 bool endpoint_has_events(const struct endpoint *endpoint);
+
+// How many packets were refused, for whatever reason.
+static inline uint64_t transport_refused(const struct transport_counters *counters)
+{
+	uint64_t total = 0;
+	for (int reason = 0; reason < REFUSED_REASON_COUNT; reason++)
+		total += counters->refused[reason];
+	return total;
+}
 
 // What it counted so far.
 const struct transport_counters *endpoint_counters(const struct endpoint *endpoint);

@@ -284,6 +284,14 @@ const char *rtx_name(enum rtx_reason reason)
 	return reason < RTX_REASON_COUNT ? names[reason] : "unknown";
 }
 
+const char *refused_name(enum refused_reason reason)
+{
+	static const char *const names[] = {"key",    "bounds", "length", "immediate",
+					    "opcode", "sack",	"nack"};
+	static_assert(sizeof(names) / sizeof(*names) == REFUSED_REASON_COUNT, "a name for each");
+	return reason < REFUSED_REASON_COUNT ? names[reason] : "unknown";
+}
+
 const char *origin_name(enum input_origin origin)
 {
 	static const char *const names[] = {"fact", "assumed", "calibrated"};

@@ -353,8 +353,11 @@ static void put_transport(json_t *root, const struct report_input *input)
 	put_count(to, "window_stalls", from->window_stalls);
 	put_count(to, "no_qp", from->no_qp);
 	put_count(to, "answers_dropped", from->answers_dropped);
-	put_count(to, "bad_packets", from->bad_packets);
+	put_count(to, "bad_packets", transport_refused(from));
 	put_count(to, "credits_sent", input->world->outcome->credits_sent);
+	json_t *by_reason = object_in(to, "refused");
+	for (enum refused_reason reason = 0; reason < REFUSED_REASON_COUNT; reason++)
+		put_count(by_reason, refused_name(reason), from->refused[reason]);
 }
 
 static void put_switches(json_t *root, const struct report_input *input)

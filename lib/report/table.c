@@ -283,6 +283,20 @@ static void drops(FILE *to, const struct report_input *input)
 		fprintf(to, "  none\n");
 }
 
+// Packets that no honest peer sends: nothing is said of them where there are none.
+static void refused(FILE *to, const struct report_input *input)
+{
+	const struct transport_counters *transport = &input->world->outcome->transport;
+	struct text text;
+	if (transport_refused(transport) == 0)
+		return;
+	fprintf(to, "\nRefused by their target: nothing placed, no window moved\n");
+	for (enum refused_reason reason = 0; reason < REFUSED_REASON_COUNT; reason++)
+		if (transport->refused[reason] > 0)
+			fprintf(to, "  %-28s %17s\n", refused_name(reason),
+				number_grouped(&text, transport->refused[reason]));
+}
+
 static void balance(FILE *to, const struct report_input *input)
 {
 	const struct transport_counters *transport = &input->world->outcome->transport;
@@ -419,6 +433,7 @@ void report_table(FILE *to, const struct report_input *input)
 	}
 	congestion(to, input);
 	drops(to, input);
+	refused(to, input);
 	balance(to, input);
 	emulation_table(to, input);
 	speed(to, input);

@@ -45,6 +45,9 @@ static int refuse_sizes(const struct transport_config *config, struct refusal *r
 	if (config->sends_max < 1 || config->sends_max > UINT16_MAX)
 		return refuse(refusal, -EINVAL, "a QP of % work requests: must be 1 to 65535",
 			      config->sends_max, 0, 0);
+	if (config->regions_max > REGIONS_MAX)
+		return refuse(refusal, -EINVAL, "% memory regions: must be 0 to %",
+			      config->regions_max, REGIONS_MAX, 0);
 	if (config->wimm_max < 32 || config->wimm_max > MPR_MAX)
 		return refuse(refusal, -EINVAL, "wimm_max is %, but must be 32 to %",
 			      config->wimm_max, MPR_MAX, 0);
@@ -109,8 +112,10 @@ uint64_t endpoint_qp_bytes(const struct transport_config *config)
 uint64_t endpoint_bytes(const struct transport_config *config, uint32_t qp_max)
 {
 	const uint64_t parts[] = {
-		sizeof(struct endpoint), completion_places(config) * sizeof(struct completion),
+		sizeof(struct endpoint),
+		completion_places(config) * sizeof(struct completion),
 		PLACES * sizeof(struct place),
+		region_bytes(config->regions_max),
 		qp_max * endpoint_qp_bytes(config), // its places in the timer heap included
 	};
 	uint64_t bytes = 0;
@@ -134,7 +139,8 @@ static struct endpoint *draw(struct arena *arena, const struct transport_config 
 	endpoint->places = arena_draw(arena, ARENA_TRANSPORT, PLACES, sizeof(struct place));
 	endpoint->qps = arena_draw(arena, ARENA_TRANSPORT, qp_max, endpoint->layout.bytes);
 	if (!endpoint->completions || !endpoint->places || !endpoint->qps ||
-	    heap_init(&endpoint->timers, arena, ARENA_TRANSPORT, TIMERS_PER_QP * qp_max) != 0)
+	    heap_init(&endpoint->timers, arena, ARENA_TRANSPORT, TIMERS_PER_QP * qp_max) != 0 ||
+	    region_init(&endpoint->regions, arena, config->regions_max) != 0)
 		return NULL;
 	return endpoint;
 }

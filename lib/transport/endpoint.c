@@ -15,6 +15,11 @@ void endpoint_connect(struct endpoint *endpoint, uint32_t qpn, const struct qp_c
 	qp_open(endpoint, endpoint_qp(endpoint, qpn), config, now);
 }
 
+int endpoint_register(struct endpoint *endpoint, uint32_t rkey, uint64_t va, uint64_t bytes)
+{
+	return region_add(&endpoint->regions, rkey, va, bytes);
+}
+
 int endpoint_post(struct endpoint *endpoint, uint32_t qpn, const struct work *work, ps_t now)
 {
 	check(qpn < endpoint->qp_max);
@@ -62,7 +67,7 @@ void endpoint_receive(struct endpoint *endpoint, uint32_t index, ps_t now, struc
 	} else if (packet->opcode == PACKET_NACK) {
 		retransmit_on_nack(endpoint, qp, packet, now);
 	} else {
-		endpoint->counters.bad_packets++;
+		endpoint->counters.refused[REFUSED_OPCODE]++;
 	}
 	packet_put(out->packets, index);
 }

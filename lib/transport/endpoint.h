@@ -8,6 +8,7 @@
 #include <weft/transport.h>
 
 #include "qp.h"
+#include "region.h"
 
 #define PLACES 64 // place orders that may wait; a call of receive gives at most one
 
@@ -41,6 +42,7 @@ struct endpoint {
 	uint32_t places_head, places_tail;
 	uint32_t flush_head, flush_tail; // QPs to be flushed, number + 1
 	struct place *places;		 // ring of PLACES
+	struct region_table regions;
 	const struct cc_ops *cc_ops;
 	uint64_t seed;
 	struct path_shape shape;

@@ -203,7 +203,7 @@ static const struct send *number_new(struct endpoint *endpoint, struct qp *qp,
 	qp->psn_next++;
 	struct slot *slot = &qp->slots[plan->psn & endpoint->mpr_mask];
 	slot->tries = 0;
-	slot->flags = plan->wire_bytes != endpoint->full_bytes ? SLOT_SHORT : 0;
+	slot->flags = SLOT_USED | (plan->wire_bytes != endpoint->full_bytes ? SLOT_SHORT : 0);
 	endpoint->counters.payload_bytes_new += plan->wire_bytes - endpoint->config->header_bytes;
 	return send;
 }

@@ -64,8 +64,61 @@ static bool carries_imm(const struct packet *packet)
 	return packet->opcode == PACKET_WRITE_LAST_IMM || packet->opcode == PACKET_WRITE_ONLY_IMM;
 }
 
+// Where the bytes lie that a packet lets know of its message: a first packet all of it, a last
+// packet, too, a middle one itself alone. False when its payload contradicts opcode or length.
+static bool span_of(const struct packet *packet, uint64_t full, uint64_t *ret_va,
+		    uint64_t *ret_bytes)
+{
+	const struct packet_data *data = &packet->u.data;
+	uint64_t payload = packet->payload_bytes, whole = data->message_bytes;
+	*ret_va = data->va;
+	*ret_bytes = whole;
+	switch (packet->opcode) {
+	case PACKET_WRITE_FIRST:
+		return payload == full && whole > full;
+	case PACKET_WRITE_MIDDLE:
+		*ret_bytes = payload;
+		return payload == full && whole > 2 * full;
+	case PACKET_WRITE_LAST:
+	case PACKET_WRITE_LAST_IMM:
+		*ret_va -= whole - payload;
+		return payload != 0 && payload <= full && whole > full &&
+			(whole - payload) % full == 0;
+	default: // ONLY
+		return payload != 0 && payload <= full && whole == payload;
+	}
+}
+
+// Any packet but the usual one, which is_placeable() has let through.
+static __attribute__((noinline)) bool is_span_placeable(struct endpoint *endpoint,
+							const struct packet *packet)
+{
+	uint64_t va, bytes;
+	const struct region *region = region_find(&endpoint->regions, packet->u.data.rkey);
+	bool is_true = span_of(packet, endpoint->config->payload_bytes, &va, &bytes);
+	if (is_true && region && region_holds(region, va, bytes))
+		return true;
+	enum refused_reason reason = is_true ? REFUSED_BOUNDS : REFUSED_LENGTH;
+	endpoint->counters.refused[region ? reason : REFUSED_KEY]++;
+	return false;
+}
+
+// Whether the payload of a new packet may be placed. RETH stands on every packet, so every packet
+// is asked; what several of them say together is not compared.
+static bool is_placeable(struct endpoint *endpoint, const struct packet *packet)
+{
+	uint32_t full = endpoint->config->payload_bytes;
+	const struct packet_data *data = &packet->u.data;
+	const struct region *region = region_first(&endpoint->regions, data->rkey);
+	if (packet->opcode == PACKET_WRITE_MIDDLE && packet->payload_bytes == full &&
+	    data->message_bytes / 2 > full && region->rkey == data->rkey &&
+	    region_holds(region, data->va, full))
+		return true;
+	return is_span_placeable(endpoint, packet);
+}
+
 // Keeps the immediate of a last packet. False when the requester has more of them under way than
-// was agreed.
+// was agreed, or gives a number again.
 static bool keep_imm(struct endpoint *endpoint, struct qp *qp, const struct packet *packet,
 		     uint32_t psn)
 {
@@ -287,8 +340,12 @@ static void receive_new(struct endpoint *endpoint, struct qp *qp, uint32_t index
 			const struct trigger *trigger, struct outbox *out)
 {
 	const struct packet *packet = packet_at(out->packets, index);
+	if (!is_placeable(endpoint, packet)) {
+		packet_put(out->packets, index);
+		return;
+	}
 	if (carries_imm(packet) && !keep_imm(endpoint, qp, packet, trigger->psn)) {
-		endpoint->counters.bad_packets++;
+		endpoint->counters.refused[REFUSED_IMM]++;
 		packet_put(out->packets, index);
 		return;
 	}

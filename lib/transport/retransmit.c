@@ -37,7 +37,7 @@ static void lose(struct endpoint *endpoint, struct qp *qp, uint32_t psn, enum rt
 	bitmap_set(qp->lost, bit);
 	if (qp->lost_count++ == 0 || psn_distance(psn, qp->lost_from) < 0)
 		qp->lost_from = psn;
-	slot->flags = (uint8_t)((slot->flags & (SLOT_SHORT | SLOT_RTX)) |
+	slot->flags = (uint8_t)((slot->flags & (SLOT_SHORT | SLOT_RTX | SLOT_USED)) |
 				(unsigned)reason << SLOT_REASON_SHIFT);
 	if (reason != RTX_NACK)
 		endpoint->counters.paths_retired += path_retire(&qp->path, slot->ev_index, now);
@@ -85,7 +85,7 @@ void retransmit_on_nack(struct endpoint *endpoint, struct qp *qp, const struct p
 	bool is_last_hop = nack->u.nack.reason == PACKET_NACK_TRIMMED_LAST;
 
 	if (psn_distance(psn, qp->psn_next) >= 0 || ev_index == PATH_NO_EV) {
-		endpoint->counters.bad_packets++;
+		endpoint->counters.refused[REFUSED_NACK]++;
 		return;
 	}
 	endpoint->counters.nacks_received++;

@@ -100,16 +100,17 @@ static ps_t sample_rtt(const struct endpoint *endpoint, const struct qp *qp, uin
 {
 	uint32_t age = qp->psn_next - trigger;
 	const struct slot *slot = &qp->slots[trigger & endpoint->mpr_mask];
-	if (age == 0 || age > endpoint->mpr_mask + 1)
+	if (age > endpoint->mpr_mask + 1 || !(slot->flags & SLOT_USED))
 		return -1;
 	ps_t age_ps = (ps_t)(sent_units(now) - slot->sent_at) << SENT_SHIFT;
 	return (slot->flags & SLOT_RTX) && !is_sent_then(echo, age_ps, now) ? -1 : age_ps;
 }
 
 // Whether a SACK speaks only of PSNs that were sent.
-static bool is_plausible(const struct qp *qp, uint32_t cumulative, const struct packet_sack *sack)
+static bool is_plausible(const struct qp *qp, uint32_t cumulative, uint32_t trigger,
+			 const struct packet_sack *sack)
 {
-	if (psn_distance(cumulative, qp->psn_next) >= 0)
+	if (psn_distance(cumulative, qp->psn_next) >= 0 || psn_distance(trigger, qp->psn_next) >= 0)
 		return false;
 	if (sack->bitmap == 0)
 		return true;
@@ -142,13 +143,13 @@ void sack_receive(struct endpoint *endpoint, struct qp *qp, const struct packet 
 {
 	const struct packet_sack *sack = &packet->u.sack;
 	uint32_t cumulative = psn_extend(qp->una - 1, packet->psn);
-	if (!is_plausible(qp, cumulative, sack)) {
-		endpoint->counters.bad_packets++;
+	uint32_t trigger = cumulative + (uint32_t)(int32_t)sack->trigger_offset;
+	if (!is_plausible(qp, cumulative, trigger, sack)) {
+		endpoint->counters.refused[REFUSED_SACK]++;
 		return;
 	}
 	endpoint->counters.sacks_received++;
 	qp->heard_at = sent_units(now);
-	uint32_t trigger = cumulative + (uint32_t)(int32_t)sack->trigger_offset;
 	uint32_t newly_bytes = 0;
 	if (psn_distance(cumulative + 1, qp->una) > 0) // an overtaken SACK never moves una back
 		newly_bytes = advance(endpoint, qp, cumulative + 1);

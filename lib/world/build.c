@@ -91,6 +91,7 @@ static void fill_transport(struct world *world)
 {
 	struct transport_config *transport = &world->transport;
 	const struct fabric_config *fabric = &world->fabric;
+	transport->regions_max = REGIONS_PER_NIC;
 	transport->ev_bits = world->scenario->frames.ip_version == 4 ? 16 : 32;
 	transport->cc.rate_bps = fabric->link_rate_bps * fabric->planes;
 	transport->cc.base_rtt_ps = world->topology.base_rtt_ps;

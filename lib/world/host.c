@@ -170,7 +170,7 @@ static void start_flow(struct world_host *host, uint32_t index, ps_t now, struct
 {
 	const struct flow *flow = &host->flows[index];
 	struct work work = {
-		.rkey = 1,
+		.rkey = RKEY_DATA,
 		.bytes = (uint32_t)flow->bytes,
 		.imm = index,
 		.has_imm = true,

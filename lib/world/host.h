@@ -15,6 +15,12 @@
 #include "nic.h"
 #include "record.h"
 
+// The memory that NICs open to their peers: what flows and slices are written into, and the credits
+// of the slices that a NIC sends.
+#define RKEY_DATA 1u
+#define RKEY_CREDITS (RKEY_NOTICE | 2u)
+#define REGIONS_PER_NIC 2u
+
 // Local events. At equal time timers of NICs come first, then these in this order, then by id.
 enum host_event {
 	HOST_RELEASE,  // id: rank: its next bucket may start

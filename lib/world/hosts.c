@@ -77,6 +77,7 @@ static int visit_all(struct world *world, visit_fn *visit, void *context)
 struct builder {
 	struct refusal *refusal;
 	uint32_t *qps;	       // [nics] counted, then used
+	uint64_t *data_bytes;  // [nics] of the region for data; 0 = nobody writes there
 	uint32_t *rank_of;     // [groups' ranks, group after group] rank index within its host
 	uint32_t *group_first; // [groups] first entry in rank_of
 	uint32_t *flow_qpn;    // [flows]
@@ -104,6 +105,57 @@ static int count_qps(struct world *world, void *context, const struct connection
 	builder->qps[connection->to_nic]++;
 	world->qp_count += 2;
 	return 0;
+}
+
+// ---------------------------------------------------------------- memory regions
+
+// What the slices of a group are written into: as many places as there are credits, and the last
+// one whole. A place holds a chunk; in the barrier form a slice is a whole share and may be longer.
+static uint64_t slices_bytes(const struct world *world, const struct group *group)
+{
+	struct ring_config ring = world->job.ring;
+	uint64_t longest = ring.chunk_bytes_max;
+	ring.ranks = group->ranks;
+	for (uint32_t i = 0; ring.form == RING_BARRIER && i < group->bucket_count; i++) {
+		const struct bucket *bucket = &world->job.buckets[group->bucket_first + i];
+		struct ring_plan plan;
+		ring_plan(&plan, &ring, bucket->kind, bucket->bytes);
+		uint64_t share = plan.bytes_per_channel / plan.steps_per_loop;
+		longest = share > longest ? share : longest;
+	}
+	return (ring.credits - 1) * ring.chunk_bytes_max + longest;
+}
+
+static void need_data(struct builder *builder, uint32_t nic, uint64_t bytes)
+{
+	if (bytes > builder->data_bytes[nic])
+		builder->data_bytes[nic] = bytes;
+}
+
+// How large the region for data of each NIC is.
+static void measure_data(const struct world *world, struct builder *builder)
+{
+	for (uint32_t i = 0; i < world->flow_count; i++)
+		need_data(builder, world->flows[i].to, world->flows[i].bytes);
+	for (uint32_t i = 0; i < world->job.group_count; i++) {
+		const struct group *group = &world->job.groups[i];
+		uint64_t bytes = slices_bytes(world, group);
+		for (uint32_t at = 0; at < group->ranks; at++)
+			need_data(builder, group->gpus[at], bytes);
+	}
+}
+
+static void open_regions(const struct world *world, const struct builder *builder, uint32_t index,
+			 struct endpoint *endpoint)
+{
+	uint64_t data_bytes = builder->data_bytes[index];
+	uint64_t credit_bytes = (uint64_t)world->job.ring.credits * GRANT_BYTES;
+	int rc = 0;
+	if (data_bytes > 0)
+		rc = endpoint_register(endpoint, RKEY_DATA, 0, data_bytes);
+	if (rc == 0 && world->job.group_count > 0)
+		rc = endpoint_register(endpoint, RKEY_CREDITS, 0, credit_bytes);
+	check(rc == 0); // REGIONS_PER_NIC of them
 }
 
 // ---------------------------------------------------------------- hosts and NICs
@@ -148,6 +200,7 @@ static int build_nics(struct world *world, struct world_host *host, const struct
 					 world->scenario->seed, builder->refusal);
 		if (rc < 0)
 			return rc;
+		open_regions(world, builder, index, nic->endpoint);
 	}
 	return 0;
 }
@@ -336,14 +389,15 @@ static int draw_builder(struct world *world, struct builder *builder)
 		ranks += world->job.groups[i].ranks;
 	}
 	builder->qps = arena_draw(arena, ARENA_WORLD, world->fabric.nics, sizeof(uint32_t));
+	builder->data_bytes = arena_draw(arena, ARENA_WORLD, world->fabric.nics, sizeof(uint64_t));
 	builder->rank_of = arena_draw(arena, ARENA_WORLD, ranks, sizeof(uint32_t));
 	builder->flow_qpn = arena_draw(arena, ARENA_WORLD, world->flow_count, sizeof(uint32_t));
 	builder->ranks_on = arena_draw(arena, ARENA_WORLD, world->topology.hosts, sizeof(uint32_t));
 	builder->flows_on = arena_draw(arena, ARENA_WORLD, world->topology.hosts, sizeof(uint32_t));
 	world->hosts = arena_draw(arena, ARENA_WORLD, world->topology.hosts, sizeof(*world->hosts));
-	return builder->qps == NULL || builder->ranks_on == NULL || builder->flows_on == NULL ||
-			builder->rank_of == NULL || builder->flow_qpn == NULL ||
-			world->hosts == NULL
+	return builder->qps == NULL || builder->data_bytes == NULL || builder->ranks_on == NULL ||
+			builder->flows_on == NULL || builder->rank_of == NULL ||
+			builder->flow_qpn == NULL || world->hosts == NULL
 		? -ENOMEM
 		: 0;
 }
@@ -354,6 +408,8 @@ int hosts_build(struct world *world, struct refusal *refusal)
 	int rc = draw_builder(world, &builder);
 	if (rc == 0)
 		count_people(world, &builder);
+	if (rc == 0)
+		measure_data(world, &builder);
 	if (rc == 0)
 		rc = visit_all(world, count_qps, &builder);
 	for (uint32_t i = 0; rc == 0 && i < world->topology.hosts; i++)

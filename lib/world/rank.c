@@ -5,9 +5,6 @@
 
 #include "host.h"
 
-#define RKEY_SLICES 1u
-#define RKEY_CREDITS (RKEY_NOTICE | 2u)
-
 static void send_slice(struct world_host *host, uint32_t index, const struct ring_action *action,
 		       ps_t now, struct outbox *out)
 {
@@ -24,7 +21,7 @@ static void send_slice(struct world_host *host, uint32_t index, const struct rin
 	const struct ring_config *ring = &host->job->ring;
 	struct work work = {
 		.va = action->slice % ring->credits * ring->chunk_bytes_max,
-		.rkey = RKEY_SLICES,
+		.rkey = RKEY_DATA,
 		.bytes = (uint32_t)action->bytes,
 		.imm = (uint32_t)action->slice,
 		.has_imm = true,

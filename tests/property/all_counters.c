@@ -88,7 +88,7 @@ static void check_packets(const struct rig *rig)
 	assert_int_equal(run->sent, run->delivered + dropped(rig));
 	assert_int_equal(run->delivered,
 			 of->data_received + of->trims_received + of->sacks_received +
-				 of->nacks_received + of->no_qp + of->bad_packets);
+				 of->nacks_received + of->no_qp);
 	assert_int_equal(run->hops, run->sent + sum(fabric->forwarded, PACKET_CLASS_COUNT));
 	assert_int_equal(run->data_packets, of->data_packets);
 	assert_int_equal(run->data_hops, of->data_packets + fabric->forwarded[PACKET_CLASS_DATA]);
@@ -102,7 +102,7 @@ static void check_packets(const struct rig *rig)
 	assert_true(of->marks_received <= fabric->marked);
 	assert_true(of->nacks_sent <= of->trims_received);
 	assert_true(of->rtx[RTX_NACK] <= of->nacks_received);
-	assert_int_equal(fabric->dropped[DROP_NO_ROUTE] + of->no_qp + of->bad_packets, 0);
+	assert_int_equal(fabric->dropped[DROP_NO_ROUTE] + of->no_qp + transport_refused(of), 0);
 	assert_int_equal(of->qps_failed, 0);
 }
 

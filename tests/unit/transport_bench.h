@@ -24,6 +24,12 @@
 #define BENCH_EVENTS 40000u
 #define BENCH_PS_PER_BYTE 80 // 100 Gb/s
 
+// What each end opens: one region for data, one that is told to the host.
+#define BENCH_VA UINT64_C(0x10000)
+#define BENCH_REGION_BYTES (UINT64_C(64) << 20)
+#define BENCH_RKEY 7u
+#define BENCH_NOTICE_RKEY (RKEY_NOTICE | 3u)
+
 struct bench {
 	struct transport_config config;
 	void *memory;
@@ -66,6 +72,7 @@ static inline struct transport_config bench_config(void)
 		.mpr = 256,
 		.sends_max = 64,
 		.wimm_max = 32,
+		.regions_max = 2,
 		.sack_rule = SACK_MRC,
 		.sack_bytes = 4 * 1088,
 		.trim_nack = true,
@@ -110,6 +117,12 @@ static inline struct bench *bench_open(const struct transport_config *config, ui
 		size_t drawn = bench->arena.drawn_bytes[ARENA_TRANSPORT] - before;
 		assert_in_range(drawn, endpoint_bytes(config, qps) - 64,
 				endpoint_bytes(config, qps));
+		assert_int_equal(endpoint_register(bench->ends[side], BENCH_RKEY, BENCH_VA,
+						   BENCH_REGION_BYTES),
+				 0);
+		assert_int_equal(endpoint_register(bench->ends[side], BENCH_NOTICE_RKEY, BENCH_VA,
+						   BENCH_REGION_BYTES),
+				 0);
 		for (uint32_t qpn = 0; qpn < qps; qpn++)
 			endpoint_connect(bench->ends[side], qpn,
 					 &(struct qp_config){.local_nic = side,
@@ -288,8 +301,8 @@ static inline int bench_post(struct bench *bench, uint32_t side, uint32_t qpn, u
 			     uint32_t imm)
 {
 	return endpoint_post(bench->ends[side], qpn,
-			     &(struct work){.va = 0x10000,
-					    .rkey = 7,
+			     &(struct work){.va = BENCH_VA,
+					    .rkey = BENCH_RKEY,
 					    .bytes = bytes,
 					    .imm = imm,
 					    .has_imm = imm != 0,

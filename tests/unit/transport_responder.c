@@ -25,6 +25,7 @@ static uint32_t data(struct bench *bench, uint32_t n)
 		.opcode = PACKET_WRITE_MIDDLE,
 		.timestamp = (uint16_t)(100 + n),
 		.psn = (START + n) & PSN_MASK,
+		.u.data = {.va = BENCH_VA + 1024 * n, .rkey = BENCH_RKEY, .message_bytes = 1 << 20},
 	};
 	return index;
 }
@@ -282,10 +283,10 @@ static void more_immediates_than_agreed_are_dropped(void **state)
 	(void)state;
 	struct bench *bench = open_one(bench_config());
 	give_imm(bench, 40, 32); // 0 .. 31 may be under way
-	assert_int_equal(endpoint_counters(bench->ends[1])->bad_packets, 1);
+	assert_int_equal(endpoint_counters(bench->ends[1])->refused[REFUSED_IMM], 1);
 	assert_int_equal(endpoint_counters(bench->ends[1])->payload_bytes_placed, 0);
 	give_imm(bench, 41, 31);
-	assert_int_equal(endpoint_counters(bench->ends[1])->bad_packets, 1);
+	assert_int_equal(endpoint_counters(bench->ends[1])->refused[REFUSED_IMM], 1);
 	bench_close(bench);
 }
 
@@ -344,7 +345,7 @@ static void packets_for_nobody_are_dropped_and_counted(void **state)
 	uint32_t index = data(bench, 0);
 	packet_at(&bench->packets, index)->opcode = 0x11;
 	give(bench, index);
-	assert_int_equal(endpoint_counters(bench->ends[1])->bad_packets, 1);
+	assert_int_equal(endpoint_counters(bench->ends[1])->refused[REFUSED_OPCODE], 1);
 	bench_check_empty(bench);
 	bench_close(bench);
 }
@@ -360,8 +361,7 @@ static void bytes_and_notices_give_place_orders_once(void **state)
 			uint32_t index = data(bench, n);
 			struct packet *packet = packet_at(&bench->packets, index);
 			packet->payload = n == 1 ? 99 : 0;
-			packet->u.data.rkey = n == 2 ? RKEY_NOTICE | 3 : 3;
-			packet->u.data.va = 0x4000;
+			packet->u.data.rkey = n == 2 ? BENCH_NOTICE_RKEY : BENCH_RKEY;
 			endpoint_receive(bench->ends[1], index, 0, &bench->out);
 			struct place place;
 			uint32_t count = endpoint_poll_places(bench->ends[1], &place, 1);
@@ -369,9 +369,9 @@ static void bytes_and_notices_give_place_orders_once(void **state)
 			if (again)
 				continue;
 			assert_int_equal(place.payload, n == 1 ? 99 : 0);
-			assert_int_equal(place.va, 0x4000);
+			assert_int_equal(place.va, BENCH_VA + 1024 * n);
 			assert_int_equal(place.bytes, 1024);
-			assert_int_equal(place.rkey, n == 2 ? RKEY_NOTICE | 3 : 3);
+			assert_int_equal(place.rkey, n == 2 ? BENCH_NOTICE_RKEY : BENCH_RKEY);
 		}
 	}
 	bench_close(bench);

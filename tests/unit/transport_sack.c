@@ -147,7 +147,7 @@ static void a_sack_of_psns_never_sent_is_ignored_and_counted(void **state)
 	give_sack(bench, 1000000, 1000000, 0, 4);
 	give_sack(bench, 0, 0, UINT64_C(1) << 4, 4);
 	give_sack(bench, 0, 100, 1, 4);
-	assert_int_equal(endpoint_counters(bench->ends[0])->bad_packets, 4);
+	assert_int_equal(endpoint_counters(bench->ends[0])->refused[REFUSED_SACK], 4);
 	assert_int_equal(endpoint_counters(bench->ends[0])->sacks_received, 0);
 	assert_int_equal(ack_count, 0);
 	assert_int_equal(qp_of(bench)->una, START);
@@ -230,9 +230,9 @@ static void a_nack_of_the_acknowledged_or_never_sent_changes_nothing(void **stat
 	give_sack(bench, 1, 1, 2, 2); // 0 and 2
 	give_nack(bench, 0, evs[0], PACKET_NACK_TRIMMED);
 	give_nack(bench, 2, evs[2], PACKET_NACK_TRIMMED);
-	assert_int_equal(endpoint_counters(bench->ends[0])->bad_packets, 0);
+	assert_int_equal(endpoint_counters(bench->ends[0])->refused[REFUSED_NACK], 0);
 	give_nack(bench, 4, evs[0], PACKET_NACK_TRIMMED);
-	assert_int_equal(endpoint_counters(bench->ends[0])->bad_packets, 1);
+	assert_int_equal(endpoint_counters(bench->ends[0])->refused[REFUSED_NACK], 1);
 	assert_int_equal(loss_count, 0);
 	assert_int_equal(qp_of(bench)->inflight, 2 * FULL);
 	bench_close(bench);

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Filling the table of memory regions; what reads it for each packet is inline in the header.
+#include "region.h"
+
+// Twice as many as regions, and one that stays free, where each search ends.
+static uint32_t places_for(uint32_t count_max)
+{
+	uint32_t places = 2;
+	while (places < 2 * count_max)
+		places *= 2;
+	return places;
+}
+
+uint64_t region_bytes(uint32_t count_max)
+{
+	return places_for(count_max) * sizeof(struct region);
+}
+
+int region_init(struct region_table *table, struct arena *arena, uint32_t count_max)
+{
+	uint32_t places = places_for(count_max);
+	table->places = arena_draw(arena, ARENA_TRANSPORT, places, sizeof(struct region));
+	table->mask = places - 1;
+	table->count_max = count_max;
+	return table->places ? 0 : -ENOMEM;
+}
+
+int region_add(struct region_table *table, uint32_t rkey, uint64_t va, uint64_t bytes)
+{
+	if (bytes == 0 || bytes - 1 > UINT64_MAX - va)
+		return -EINVAL;
+	if (region_find(table, rkey))
+		return -EEXIST;
+	if (table->count == table->count_max)
+		return -ENOSPC;
+	uint32_t at = rkey & table->mask;
+	while (table->places[at].bytes != 0)
+		at = (at + 1) & table->mask;
+	table->places[at] = (struct region){.va = va, .bytes = bytes, .rkey = rkey};
+	table->count++;
+	return 0;
+}
