@@ -95,6 +95,25 @@ int folder_make(const char *path, uint32_t *ret_made, struct refusal *refusal)
 	return 0;
 }
 
+static bool is_same_folder(const char *path, const char *other)
+{
+	struct stat a, b;
+	return stat(path, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
+		a.st_ino == b.st_ino;
+}
+
+bool folder_has_result_at(const char *path, const char *file)
+{
+	char place[PATH_MAX];
+	const char *slash = strrchr(file, '/'), *name = slash == NULL ? file : slash + 1;
+	size_t length = strlen(name);
+	if (strcmp(name, "result.json") != 0 &&
+	    (length < 4 || strcmp(name + length - 4, ".hdr") != 0))
+		return false;
+	snprintf(place, sizeof(place), "%.*s.", (int)(name - file), file);
+	return is_same_folder(path, place);
+}
+
 static int by_name(const struct dirent **a, const struct dirent **b)
 {
 	return strcmp((*a)->d_name, (*b)->d_name);

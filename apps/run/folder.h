@@ -2,6 +2,7 @@
 // Folders: where a result goes, and where scenarios come from.
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -13,6 +14,9 @@ int folder_make(const char *path, uint32_t *ret_made, struct refusal *refusal);
 
 // Takes back what folder_make() made.
 void folder_unmake(const char *path, uint32_t made);
+
+// Whether `file` is where a result in the folder `path` has, or may have, a file of its own.
+bool folder_has_result_at(const char *path, const char *file);
 
 // Prints each shipped scenario with the first line of its description.
 void folder_list_scenarios(FILE *to);

@@ -236,6 +236,20 @@ static int build_run(struct call *call)
 	return build(call, &sim);
 }
 
+// Captures may lie beside a result, but not where one of its files goes.
+static int check_captures(struct call *call)
+{
+	const struct options *options = &call->options;
+	const char *const files[] = {options->pcap, options->log};
+	for (int i = 0; i < 2; i++) {
+		if (files[i] == NULL || !folder_has_result_at(options->out, files[i]))
+			continue;
+		snprintf(call->refusal.file, sizeof(call->refusal.file), "%s", files[i]);
+		return refuse(&call->refusal, -EINVAL, "--out writes a file of that name", 0, 0, 0);
+	}
+	return 0;
+}
+
 // Reads everything and builds the world; what is refused here has written nothing.
 static int prepare(struct call *call)
 {
@@ -250,7 +264,9 @@ static int prepare(struct call *call)
 	rc = folder_make(call->options.out, &made, &call->refusal);
 	if (rc < 0)
 		return rc;
-	rc = build_run(call);
+	rc = check_captures(call);
+	if (rc == 0)
+		rc = build_run(call);
 	if (rc < 0)
 		folder_unmake(call->options.out, made);
 	return rc;
