@@ -16,7 +16,7 @@ mrc.prefs.ev = Pref.enum("Entropy value", EV_PORT_HIGH, "Which half of it is the
 mrc.prefs.trimmed = Pref.uint("DSCP, trimmed", 12, "Class of packets that a switch has cut: no payload, no ICRC")
 mrc.prefs.trimmed_last = Pref.uint("DSCP, trimmed at the last hop", 16, "The same, where the last switch has cut it")
 mrc.prefs.gaps = Pref.bool("Tell PSN gaps", true, "Of a flow on one interface. Packets that take several planes leave gaps on each of them")
-mrc.prefs.icrc = Pref.bool("Check the ICRC", false, "As RoCEv2 computes it. Slow: some milliseconds a frame")
+mrc.prefs.icrc = Pref.bool("Check the ICRC", false, "As RoCEv2 computes it. Slow: half a millisecond for a full packet")
 
 -- Headers as tables. A row is one field: byte, ProtoField type, name behind "mrc.", label, and mask, display, values
 -- where they are needed. `zero` marks bits that are reserved: they are told if they are not 0.
