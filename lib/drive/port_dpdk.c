@@ -12,6 +12,7 @@
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 #include <rte_mbuf_dyn.h>
+#include <rte_mbuf_pool_ops.h>
 #include <rte_ring.h>
 
 #include <weft/check.h>
@@ -157,6 +158,27 @@ static int refuse_dpdk(struct refusal *refusal, int error, const char *what, uin
 	return -ENODEV;
 }
 
+// A pool as rte_pktmbuf_pool_create() makes it, but that asks for no physical contiguity, which no
+// ring port needs: with pages of 4 KiB each larger frame would be given a whole number of them, and
+// what the pool grabs so would be missing to rings and ports.
+static struct rte_mempool *create_pool(const char *name, uint32_t frames, uint16_t room)
+{
+	struct rte_pktmbuf_pool_private private = {.mbuf_data_room_size = room};
+	struct rte_mempool *pool = rte_mempool_create_empty(
+		name, frames, (uint32_t)sizeof(struct rte_mbuf) + room, CACHE, sizeof(private),
+		SOCKET_ID_ANY, RTE_MEMPOOL_F_NO_IOVA_CONTIG);
+	if (pool == NULL)
+		return NULL;
+	rte_mempool_set_ops_byname(pool, rte_mbuf_best_mempool_ops(), NULL);
+	rte_pktmbuf_pool_init(pool, &private);
+	if (rte_mempool_populate_default(pool) < 0) {
+		rte_mempool_free(pool);
+		return NULL;
+	}
+	rte_mempool_obj_iter(pool, rte_pktmbuf_init, NULL);
+	return pool;
+}
+
 static int open_pool(struct ports *ports, uint32_t lanes, struct refusal *refusal)
 {
 	struct dpdk_ports *own = ports->own;
@@ -170,8 +192,7 @@ static int open_pool(struct ports *ports, uint32_t lanes, struct refusal *refusa
 		return refuse_dpdk(refusal, rte_errno, "field in a frame, number", 1);
 	ports->frames += 2 * CACHE * lanes;
 	uint32_t room = (RTE_PKTMBUF_HEADROOM + ports->frame_bytes_max + 63u) & ~63u;
-	own->pool = rte_pktmbuf_pool_create(name, ports->frames, CACHE, 0, (uint16_t)room,
-					    SOCKET_ID_ANY);
+	own->pool = create_pool(name, ports->frames, (uint16_t)room);
 	if (own->pool == NULL)
 		return refuse(
 			refusal, -ENODEV,
