@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// After the start a run over ring ports makes no system call and allocates nothing. A child builds
+// the world, then has the kernel kill it at any system call (seccomp) but those that a run makes at
+// its two ends, runs, and says how it went; malloc is watched meanwhile. A child that makes a call
+// in the middle of its run shows that the watch works. DPDK starts in each child anew.
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../rig.h"
+
+#if defined(__x86_64__)
+#define ARCHITECTURE AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define ARCHITECTURE AUDIT_ARCH_AARCH64
+#else
+#define ARCHITECTURE 0
+#endif
+
+// How a child ends.
+enum word { FINE, REFUSED, NOT_DONE, OTHER_DIGEST, ALLOCATES, NO_FILTER = 77 };
+
+// ---------------------------------------------------------------- the watch over malloc
+
+extern void *__libc_malloc(size_t bytes);
+extern void *__libc_calloc(size_t count, size_t bytes);
+extern void *__libc_realloc(void *from, size_t bytes);
+
+static volatile bool is_watching;
+static volatile uint64_t calls;
+
+static void note_call(void)
+{
+	if (is_watching)
+		__atomic_fetch_add(&calls, 1, __ATOMIC_RELAXED);
+}
+
+void *malloc(size_t bytes)
+{
+	note_call();
+	return __libc_malloc(bytes);
+}
+
+void *calloc(size_t count, size_t bytes)
+{
+	note_call();
+	return __libc_calloc(count, bytes);
+}
+
+void *realloc(void *from, size_t bytes)
+{
+	note_call();
+	return __libc_realloc(from, bytes);
+}
+
+// ---------------------------------------------------------------- the watch over system calls
+
+#define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+#define SKIP_UNLESS(value, steps) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), 0, (steps))
+#define END(what) BPF_STMT(BPF_RET | BPF_K, (what))
+
+// From here on any other call ends the process, in all of its threads. False where the kernel has
+// no such thing. `wakes`: lanes on other lcores are woken, and wait, through pipes.
+static bool forbid_calls(bool wakes)
+{
+	struct sock_filter filter[] = {
+		LOAD(arch),
+		SKIP_UNLESS(ARCHITECTURE, 8),
+		LOAD(nr),
+		SKIP_UNLESS(SYS_write, 1), // a failed check wants to say so
+		END(SECCOMP_RET_ALLOW),
+		SKIP_UNLESS(SYS_exit_group, 1),
+		END(SECCOMP_RET_ALLOW),
+		SKIP_UNLESS(wakes ? SYS_read : SYS_exit_group, 1),
+		END(SECCOMP_RET_ALLOW),
+		SKIP_UNLESS(SYS_clock_gettime, 3), // of CPU time, at a run's two ends
+		LOAD(args[0]),
+		SKIP_UNLESS(CLOCK_PROCESS_CPUTIME_ID, 1),
+		END(SECCOMP_RET_ALLOW),
+		END(SECCOMP_RET_KILL_PROCESS),
+	};
+	const struct sock_fprog program = {sizeof(filter) / sizeof(*filter), filter};
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+		syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC,
+			&program) == 0;
+}
+
+// ---------------------------------------------------------------- a child
+
+static const char yaml[] =
+	"name: quiet\n"
+	"fabric: {topology: clos, nics: 32, nics_per_host: 2, nics_per_t0: 8, t1_count: 4, planes: "
+	"2, link_rate: 100Gb/s}\n"
+	"scaleup: {rate: 900GB/s, delay: 1us}\n"
+	"queue: {bytes: 40000B}\n"
+	"transport: {evs: 32, rto: 80us}\n"
+	"traffic: {kind: ring, collective: all_reduce, ranks: 32, bytes: 4MiB, channels: 2}\n"
+	"faults: [{kind: loss, at: all, probability: 0.5%}]\n"
+	"limits: {packets: 30000, memory: 512MiB}\n";
+
+static bool say_nothing(void *context, const struct world *world, const struct run *so_far)
+{
+	return true;
+}
+
+static bool make_a_call(void *context, const struct world *world, const struct run *so_far)
+{
+	syscall(SYS_getppid);
+	return true;
+}
+
+static bool allocate(void *context, const struct world *world, const struct run *so_far)
+{
+	void *volatile block = malloc(10);
+	free(block);
+	return true;
+}
+
+// Memory for DPDK, more than the frames of this world take.
+static const char *const words[] = {"-m", "300"};
+
+static int run_quietly(uint32_t lanes, run_progress_fn *progress)
+{
+	static struct rig truth, rig;
+	const struct sim_options options = {
+		.progress = progress,
+		.lanes = lanes,
+		.pace = {.is_on = true, .dilation_milli = 1000, .clock = dpdk_clock_ns},
+		.ports = {.kind = PORTS_RING,
+			  .dpdk = {.words = words, .word_count = 2, .lanes = lanes}}};
+	rig_run(&truth, yaml, NULL);
+	if (rig_build_with(&rig, yaml, NULL, &options) < 0) {
+		fprintf(stderr, "refused: %s\n", rig.refusal.text);
+		return REFUSED;
+	}
+	if (!forbid_calls(lanes > 1))
+		return NO_FILTER;
+	is_watching = true;
+	sim_run(rig.stage.sim, &rig.run);
+	is_watching = false;
+	if (rig.run.end != RUN_DONE || rig.run.dropped[DROP_RANDOM_LOSS] == 0)
+		return NOT_DONE;
+	if (rig.run.digest != truth.run.digest || rig.run.payload_bytes_wrong > 0)
+		return OTHER_DIGEST;
+	return calls == 0 ? FINE : ALLOCATES;
+}
+
+// The status of a child that runs so; skips the test where there is no seccomp.
+static int status_of(uint32_t lanes, run_progress_fn *progress)
+{
+	int status;
+	fflush(NULL);
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (child == 0)
+		_exit(run_quietly(lanes, progress));
+	assert_int_equal(waitpid(child, &status, 0), child);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == NO_FILTER) {
+		printf("skipped: this kernel gives no seccomp\n");
+		fflush(stdout);
+		_exit(77);
+	}
+	return status;
+}
+
+static void check_fine(int status)
+{
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)
+		fail_msg("the run made a system call");
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), FINE);
+}
+
+// ---------------------------------------------------------------- tests
+
+static void the_watches_see_a_call_and_an_allocation(void **state)
+{
+	int status = status_of(1, make_a_call);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGSYS);
+	status = status_of(1, allocate);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), ALLOCATES);
+}
+
+static void a_run_over_ring_ports_makes_no_call(void **state)
+{
+	check_fine(status_of(1, NULL));
+	check_fine(status_of(1, say_nothing));
+}
+
+static void two_lanes_make_none_but_to_wake_each_other(void **state)
+{
+	cpu_set_t set;
+	if (sched_getaffinity(0, sizeof(set), &set) != 0 || CPU_COUNT(&set) < 2) {
+		printf("one CPU: skipped\n");
+		skip();
+	}
+	int status = status_of(2, make_a_call);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGSYS);
+	check_fine(status_of(2, NULL));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_watches_see_a_call_and_an_allocation),
+		cmocka_unit_test(a_run_over_ring_ports_makes_no_call),
+		cmocka_unit_test(two_lanes_make_none_but_to_wake_each_other),
+	};
+	if (ARCHITECTURE == 0) {
+		printf("skipped: no seccomp filter for this CPU\n");
+		return 77;
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
