@@ -23,6 +23,7 @@
 #define QUEUES 16 // of a ring port: the driver's limit
 #define CACHE 256 // frames that an lcore keeps at hand
 #define NAME_BYTES 32
+#define PAGE_BYTES 4096u
 
 // What rides with a frame.
 struct ride {
@@ -301,11 +302,19 @@ static int count_ports(const struct ports *ports, uint32_t *ret, struct refusal 
 	return 0;
 }
 
+// Without huge pages a pool asks for so much that no frame crosses a page that it need not cross,
+// and takes that at once where it finds it.
+static uint64_t in_pages(uint64_t bytes)
+{
+	return bytes > PAGE_BYTES ? (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES
+				  : PAGE_BYTES / (PAGE_BYTES / bytes);
+}
+
 static uint64_t memory_for(const struct ports *ports, uint32_t lanes)
 {
 	uint64_t frame = sizeof(struct rte_mbuf) + RTE_PKTMBUF_HEADROOM + 256 +
 		ports->frame_bytes_max;
-	uint64_t bytes = (ports->frames + 2 * CACHE * (uint64_t)lanes) * frame;
+	uint64_t bytes = (ports->frames + 2 * CACHE * (uint64_t)lanes) * in_pages(frame);
 	for (uint32_t i = 0; i < ports->queue_count; i++)
 		bytes += 1024 + (uint64_t)ring_places(ports->queue_frames[i]) * sizeof(void *);
 	return bytes + bytes / 16;
