@@ -22,6 +22,7 @@ TABLE = {
     "fabric": "core measure",
     "workload": "core measure",
     "world": "core cc transport fabric workload measure",
+    "adapter": "core cc transport wire measure",
     "drive": "core wire capture measure world",
     "report": "core measure world",
     "tune": "core measure world",
@@ -30,7 +31,7 @@ TABLE = {
 # The nouns of core each have a header of their own; every other room has one header with its name.
 NOUNS = "arena bitmap check fifo heap machine opcode packet psn refusal rng time".split()
 
-PURE = "core wire measure capture cc transport fabric workload world".split()
+PURE = "core wire measure capture cc transport fabric workload world adapter".split()
 PURE_SYSTEM = "assert.h errno.h inttypes.h limits.h stdbool.h stddef.h stdint.h string.h".split()
 # What else a pure room may take from the system. Only where files match.
 EXTRA_SYSTEM = {

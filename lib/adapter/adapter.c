@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Regions, timers, completions and counters of an adapter: calls that are handed on. Frames are in
+// feed.c and pull.c, connections in connect.c.
+#include "adapter.h"
+
+#include <errno.h>
+
+int adapter_register(struct adapter *adapter, uint32_t rkey, void *base, uint64_t va,
+		     uint64_t bytes)
+{
+	if (base == NULL)
+		return -EINVAL;
+	int rc = endpoint_register(adapter->endpoint, rkey, va, bytes);
+	if (rc == 0)
+		mapping_add(&adapter->mappings, &(struct mapping){base, va, bytes, rkey});
+	return rc;
+}
+
+int adapter_unregister(struct adapter *adapter, uint32_t rkey)
+{
+	struct mapping *mapping = mapping_find(&adapter->mappings, rkey);
+	if (mapping == NULL || mapping->base == NULL)
+		return -ENOENT;
+	mapping->base = NULL;
+	return 0;
+}
+
+void adapter_drain(struct adapter *adapter)
+{
+	while (adapter_room(adapter) > 0) {
+		struct completion *at = &adapter->completions[adapter->completions_tail &
+							      adapter->completions_mask];
+		if (endpoint_poll(adapter->endpoint, at, 1) == 0)
+			return;
+		if (at->kind == COMPLETION_FLUSHED)
+			adapter->connections[at->qp].state = ADAPTER_ERROR;
+		adapter->completions_tail++;
+	}
+}
+
+uint32_t adapter_poll(struct adapter *adapter, struct completion *ret, uint32_t max)
+{
+	uint32_t count = 0;
+	for (; count < max; count++) {
+		if (adapter->completions_head == adapter->completions_tail)
+			adapter_drain(adapter); // flushed requests for which there was no room
+		if (adapter->completions_head == adapter->completions_tail)
+			break;
+		ret[count] = adapter->completions[adapter->completions_head++ &
+						  adapter->completions_mask];
+	}
+	return count;
+}
+
+void adapter_on_time(struct adapter *adapter, ps_t now_ps)
+{
+	endpoint_on_time(adapter->endpoint, adapter_clock(adapter, now_ps));
+	adapter_drain(adapter);
+}
+
+ps_t adapter_wake_at(const struct adapter *adapter)
+{
+	return endpoint_wake_at(adapter->endpoint);
+}
+
+const struct adapter_counters *adapter_counters(const struct adapter *adapter)
+{
+	return &adapter->counters;
+}
+
+const struct transport_counters *adapter_transport(const struct adapter *adapter)
+{
+	return endpoint_counters(adapter->endpoint);
+}

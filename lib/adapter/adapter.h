@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The record of one adapter, shared by the files of this room. It lies at the start of the caller's
+// memory; all that it points to lies behind it, but for the programs' regions and local buffers.
+#pragma once
+
+#include <weft/adapter.h>
+#include <weft/arena.h>
+#include <weft/fifo.h>
+#include <weft/machine.h>
+#include <weft/packet.h>
+#include <weft/rng.h>
+
+#include "mapping.h"
+
+// Where the bytes of a posted write are, until it is completed.
+struct source {
+	const uint8_t *local;
+	uint64_t va;
+	uint32_t bytes;
+};
+
+struct connection {
+	struct source *sources; // ring by message number
+	uint32_t posted;	// messages so far
+	uint32_t first_psn;	// own share of it
+	uint32_t remote_nic, remote_qpn;
+	enum adapter_state state;
+};
+
+struct adapter {
+	struct adapter_config config; // own copy, all numbers filled in
+	struct arena arena;
+	struct endpoint *endpoint;
+	struct packet_pool packets;
+	struct fifo_pool chunks;
+	struct outbox out;
+	struct mapping_table mappings;
+	struct connection *connections; // [qp_max]
+	uint32_t opened;
+	uint32_t sources_mask;
+	uint32_t *by_peer; // hash of (remote NIC, remote QPN): number of a connection + 1
+	uint32_t by_peer_mask;
+	struct completion *completions; // ring of completions_mask + 1
+	uint32_t completions_mask, completions_head, completions_tail;
+	uint32_t completions_burst; // that one call of the endpoint can cause at most
+	line_t line;
+	ps_t free_at[PLANES_MAX];
+	ps_t now; // latest time that was told: it never goes back
+	size_t frame_bytes;
+	struct rng rng;
+	struct adapter_counters counters;
+};
+
+// The caller's `now_ps`, or the latest if that was later.
+static inline ps_t adapter_clock(struct adapter *adapter, ps_t now_ps)
+{
+	adapter->now = ps_max(adapter->now, now_ps);
+	return adapter->now;
+}
+
+// Completions that the ring has room for.
+static inline uint32_t adapter_room(const struct adapter *adapter)
+{
+	return adapter->completions_mask + 1 -
+		(adapter->completions_tail - adapter->completions_head);
+}
+
+// Moves completions from the endpoint, as far as there is room. What stays behind are flushed
+// requests, which the endpoint keeps in any number.
+void adapter_drain(struct adapter *adapter);
+
+// The connection whose peer is this QP; NULL when there is none.
+struct connection *connection_of(const struct adapter *adapter, uint32_t remote_nic,
+				 uint32_t remote_qpn);
+
+// Checks a configuration and fills in what follows from it. -EINVAL with the reason.
+int config_complete(const struct adapter_config *given, struct adapter_config *ret,
+		    struct refusal *refusal);
+
+// The address of a NIC in plane 0, as its frames have it.
+void exchange_gid(const struct wire_config *wire, uint32_t nic, uint8_t ret[16]);
+
+// What an opened QP tells its peer.
+void exchange_write(const struct adapter *adapter, uint32_t qpn, struct adapter_exchange *ret);

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Connections: opened, joined with their peer, and posted to.
+#include "adapter.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <weft/psn.h>
+
+// The place in the hash where the peer is, or would be. There always is a free one.
+static uint32_t *place_of(const struct adapter *adapter, uint32_t remote_nic, uint32_t remote_qpn)
+{
+	uint64_t hash = rng_mix((uint64_t)remote_nic << 32 | remote_qpn);
+	for (uint32_t i = (uint32_t)hash;; i++) {
+		uint32_t *place = &adapter->by_peer[i & adapter->by_peer_mask];
+		if (*place == 0)
+			return place;
+		const struct connection *connection = &adapter->connections[*place - 1];
+		if (connection->remote_nic == remote_nic && connection->remote_qpn == remote_qpn)
+			return place;
+	}
+}
+
+struct connection *connection_of(const struct adapter *adapter, uint32_t remote_nic,
+				 uint32_t remote_qpn)
+{
+	uint32_t number = *place_of(adapter, remote_nic, remote_qpn);
+	return number == 0 ? NULL : &adapter->connections[number - 1];
+}
+
+int adapter_open(struct adapter *adapter, uint32_t *ret_qpn, struct adapter_exchange *ret_exchange)
+{
+	if (adapter->opened == adapter->config.qp_max)
+		return -ENOBUFS;
+	uint32_t qpn = adapter->opened++;
+	struct connection *connection = &adapter->connections[qpn];
+	connection->state = ADAPTER_INIT;
+	connection->first_psn = (uint32_t)rng_next(&adapter->rng) & PSN_MASK;
+	exchange_write(adapter, qpn, ret_exchange);
+	*ret_qpn = qpn;
+	return 0;
+}
+
+// What one end sends, the other must be able to take.
+static int refuse_limits(const struct transport_config *own, const struct adapter_end *end,
+			 struct refusal *refusal)
+{
+	if (end->mtu != own->payload_bytes)
+		return refuse(refusal, -EINVAL, "the peer's MTU is %, here it is %", end->mtu,
+			      own->payload_bytes, 0);
+	if (end->planes != own->planes)
+		return refuse(refusal, -EINVAL, "the peer has % planes, here are %", end->planes,
+			      own->planes, 0);
+	if (end->mpr < own->mpr)
+		return refuse(refusal, -EINVAL, "the peer takes % PSNs in flight, here are up to %",
+			      end->mpr, own->mpr, 0);
+	if (end->wimm_max < own->wimm_max)
+		return refuse(refusal, -EINVAL,
+			      "the peer takes % immediates in flight, here are up to %",
+			      end->wimm_max, own->wimm_max, 0);
+	return 0;
+}
+
+// Its frames must be ones that are understood here: another rule of addresses would make all of
+// them foreign.
+static int refuse_frames(const struct adapter_config *own, const struct adapter_end *end,
+			 struct refusal *refusal)
+{
+	uint8_t gid[16];
+	if (end->ip_version != own->wire.ip_version)
+		return refuse(refusal, -EINVAL, "the peer sends IPv%, here it is IPv%",
+			      end->ip_version, own->wire.ip_version, 0);
+	if (end->nic >= wire_nics_max(&own->wire))
+		return refuse(refusal, -EINVAL, "the peer is NIC %: there are addresses for %",
+			      end->nic, wire_nics_max(&own->wire), 0);
+	exchange_gid(&own->wire, end->nic, gid);
+	if (memcmp(gid, end->gid, sizeof(gid)) != 0)
+		return refuse(refusal, -EINVAL, "NIC % has another address than its number says",
+			      end->nic, 0, 0);
+	if (end->udp_port != own->wire.port)
+		return refuse(refusal, -EINVAL, "the peer sends to UDP port %, here it is %",
+			      end->udp_port, own->wire.port, 0);
+	return 0;
+}
+
+static void join(struct adapter *adapter, uint32_t qpn, const struct adapter_end *end, ps_t now)
+{
+	struct connection *connection = &adapter->connections[qpn];
+	connection->remote_nic = end->nic;
+	connection->remote_qpn = end->qpn;
+	connection->state = ADAPTER_RTS;
+	*place_of(adapter, end->nic, end->qpn) = qpn + 1;
+	endpoint_connect(adapter->endpoint, qpn,
+			 &(struct qp_config){
+				 .local_nic = adapter->config.nic,
+				 .remote_nic = end->nic,
+				 .remote_qpn = end->qpn,
+				 .id = (uint64_t)adapter->config.nic << 16 | qpn,
+				 .first_psn = connection->first_psn ^ end->first_psn,
+			 },
+			 now);
+}
+
+int adapter_connect(struct adapter *adapter, uint32_t qpn, const struct adapter_exchange *remote,
+		    ps_t now_ps, struct refusal *refusal)
+{
+	struct adapter_end end;
+	if (qpn >= adapter->opened)
+		return refuse(refusal, -EINVAL, "QP % is not open", qpn, 0, 0);
+	if (adapter->connections[qpn].state != ADAPTER_INIT)
+		return refuse(refusal, -EISCONN, "QP % was connected before", qpn, 0, 0);
+	int rc = adapter_exchange_read(remote, &end, refusal);
+	if (rc == 0)
+		rc = refuse_limits(&adapter->config.transport, &end, refusal);
+	if (rc == 0)
+		rc = refuse_frames(&adapter->config, &end, refusal);
+	if (rc != 0)
+		return rc;
+	if (connection_of(adapter, end.nic, end.qpn) != NULL)
+		return refuse(refusal, -EADDRINUSE, "another QP is connected with QP % of NIC %",
+			      end.qpn, end.nic, 0);
+	join(adapter, qpn, &end, adapter_clock(adapter, now_ps));
+	return 0;
+}
+
+enum adapter_state adapter_state(const struct adapter *adapter, uint32_t qpn)
+{
+	return qpn < adapter->opened ? adapter->connections[qpn].state : ADAPTER_RESET;
+}
+
+int adapter_post(struct adapter *adapter, uint32_t qpn, const struct adapter_write *write,
+		 ps_t now_ps)
+{
+	if (qpn >= adapter->opened || write->local == NULL || write->bytes == 0)
+		return -EINVAL;
+	struct connection *connection = &adapter->connections[qpn];
+	if (connection->state == ADAPTER_INIT)
+		return -ENOTCONN;
+	struct work work = {
+		.va = write->va,
+		.rkey = write->rkey,
+		.bytes = write->bytes,
+		.imm = write->imm,
+		.has_imm = write->has_imm,
+		.cookie = write->cookie,
+	};
+	int rc = endpoint_post(adapter->endpoint, qpn, &work, adapter_clock(adapter, now_ps));
+	if (rc == -ECONNRESET)
+		connection->state = ADAPTER_ERROR;
+	if (rc != 0)
+		return rc;
+	connection->sources[connection->posted++ & adapter->sources_mask] = (struct source){
+		.local = write->local, .va = write->va, .bytes = write->bytes};
+	return 0;
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// What two ends tell each other before the first packet, as bytes: numbers with the high byte
+// first.
+#include "adapter.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <weft/psn.h>
+
+#define FRAME_MAX 256 // of a control packet
+#define IPV4_BYTES 20
+#define IPV6_BYTES 40
+
+static void put16(uint8_t at[2], uint32_t value)
+{
+	at[0] = (uint8_t)(value >> 8);
+	at[1] = (uint8_t)value;
+}
+
+static void put32(uint8_t at[4], uint32_t value)
+{
+	put16(at, value >> 16);
+	put16(at + 2, value);
+}
+
+static uint32_t get16(const uint8_t at[2])
+{
+	return (uint32_t)at[0] << 8 | at[1];
+}
+
+static uint32_t get32(const uint8_t at[4])
+{
+	return get16(at) << 16 | get16(at + 2);
+}
+
+// Room wire knows the rule of addresses: it is asked for a frame, and the source address taken out.
+void exchange_gid(const struct wire_config *wire, uint32_t nic, uint8_t ret[16])
+{
+	struct packet packet = {
+		.source = nic, .opcode = PACKET_SACK, .klass = PACKET_CLASS_CONTROL};
+	uint8_t frame[FRAME_MAX];
+	struct wire_view view;
+	wire_build(wire, &packet, frame, sizeof(frame), &view);
+	if (wire->ip_version == 4) {
+		memset(ret, 0, 10);
+		memset(ret + 10, 0xff, 2);
+		memcpy(ret + 12, frame + view.udp_at - IPV4_BYTES + 12, 4);
+	} else {
+		memcpy(ret, frame + view.udp_at - IPV6_BYTES + 8, 16);
+	}
+}
+
+void exchange_write(const struct adapter *adapter, uint32_t qpn, struct adapter_exchange *ret)
+{
+	const struct transport_config *transport = &adapter->config.transport;
+	const struct wire_config *wire = &adapter->config.wire;
+	struct adapter_exchange exchange = {
+		.version = ADAPTER_EXCHANGE_VERSION,
+		.capabilities = transport->trim_nack ? ADAPTER_TRIM_NACK : 0,
+		.planes = (uint8_t)transport->planes,
+		.ip_version = wire->ip_version,
+	};
+	memcpy(exchange.magic, ADAPTER_MAGIC, sizeof(exchange.magic));
+	exchange_gid(wire, adapter->config.nic, exchange.gid);
+	put32(exchange.nic, adapter->config.nic);
+	put32(exchange.qpn, qpn);
+	put32(exchange.first_psn, adapter->connections[qpn].first_psn);
+	put32(exchange.mtu, transport->payload_bytes);
+	put32(exchange.wimm_max, transport->wimm_max);
+	put32(exchange.mpr, transport->mpr);
+	put16(exchange.udp_port, wire->port);
+	*ret = exchange;
+}
+
+int adapter_exchange_read(const struct adapter_exchange *exchange, struct adapter_end *ret,
+			  struct refusal *refusal)
+{
+	if (memcmp(exchange->magic, ADAPTER_MAGIC, sizeof(exchange->magic)) != 0)
+		return refuse(refusal, -EPROTO, "what the peer sent is no exchange", 0, 0, 0);
+	if (exchange->version != ADAPTER_EXCHANGE_VERSION)
+		return refuse(refusal, -EPROTO, "an exchange of version %: this is version %",
+			      exchange->version, ADAPTER_EXCHANGE_VERSION, 0);
+	struct adapter_end end = {
+		.nic = get32(exchange->nic),
+		.qpn = get32(exchange->qpn),
+		.first_psn = get32(exchange->first_psn),
+		.mtu = get32(exchange->mtu),
+		.wimm_max = get32(exchange->wimm_max),
+		.mpr = get32(exchange->mpr),
+		.planes = exchange->planes,
+		.udp_port = (uint16_t)get16(exchange->udp_port),
+		.ip_version = exchange->ip_version,
+		.capabilities = exchange->capabilities,
+	};
+	memcpy(end.gid, exchange->gid, sizeof(end.gid));
+	if (end.qpn > PSN_MASK || end.first_psn > PSN_MASK) // both have 24 bits on packets
+		return refuse(refusal, -EPROTO, "an exchange with QPN % and PSN %: at most %",
+			      end.qpn, end.first_psn, PSN_MASK);
+	if ((end.ip_version != 4 && end.ip_version != 6) || end.mtu == 0 || end.mpr == 0)
+		return refuse(refusal, -EPROTO, "an exchange with IP version %, MTU %, MPR %",
+			      end.ip_version, end.mtu, end.mpr);
+	*ret = end;
+	return 0;
+}

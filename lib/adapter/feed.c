@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Frames that come in. What is no packet never reaches the endpoint; what the endpoint says is new,
+// and may be written where it is to go, is copied there before the call ends.
+#include "adapter.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define HANDLE 1u // payload handle of the one packet at hand
+
+static bool is_write(const struct packet *packet)
+{
+	return packet->opcode >= PACKET_WRITE_FIRST && packet->opcode <= PACKET_WRITE_ONLY_IMM;
+}
+
+static enum wire_reason parse(struct adapter *adapter, const void *frame, size_t bytes,
+			      struct packet *ret, struct wire_view *ret_view)
+{
+	enum wire_reason reason = wire_parse(&adapter->config.wire, frame, bytes, ret, ret_view);
+	if (reason == WIRE_FINE &&
+	    (ret->target != adapter->config.nic || ret->plane >= adapter->config.transport.planes))
+		reason = WIRE_FOREIGN_ADDRESS;
+	return reason;
+}
+
+// Whether it writes to memory that is the program's own again, of which the endpoint knows nothing.
+static bool is_late(const struct adapter *adapter, const struct packet *packet)
+{
+	if (!is_write(packet) || (packet->flags & PACKET_TRIMMED))
+		return false;
+	const struct mapping *mapping = mapping_find(&adapter->mappings, packet->u.data.rkey);
+	return mapping != NULL && mapping->base == NULL;
+}
+
+// Copies the payload of the packet at hand if the endpoint wants it. It wants each one once.
+static void place(struct adapter *adapter, const uint8_t *payload)
+{
+	struct place order;
+	while (endpoint_poll_places(adapter->endpoint, &order, 1) == 1) {
+		if (order.payload != HANDLE)
+			continue; // a notice: nothing to copy
+		const struct mapping *mapping = mapping_find(&adapter->mappings, order.rkey);
+		check(mapping != NULL);
+		memcpy(mapping_at(mapping, order.va, order.bytes), payload, order.bytes);
+		adapter->counters.bytes_placed += order.bytes;
+	}
+}
+
+static void take(struct adapter *adapter, const struct packet *packet, const uint8_t *payload,
+		 ps_t now)
+{
+	uint32_t index = packet_get(&adapter->packets);
+	check(index != PACKET_NONE && "all that an endpoint can hold, and this one");
+	struct packet *own = packet_at(&adapter->packets, index);
+	*own = *packet;
+	own->payload = packet->payload_bytes > 0 ? HANDLE : 0;
+	endpoint_receive(adapter->endpoint, index, now, &adapter->out);
+	place(adapter, payload);
+	adapter_drain(adapter);
+}
+
+int adapter_feed(struct adapter *adapter, const void *frame, size_t bytes, ps_t now_ps)
+{
+	ps_t now = adapter_clock(adapter, now_ps);
+	struct packet packet;
+	struct wire_view view;
+	if (adapter_room(adapter) < adapter->completions_burst) {
+		adapter->counters.no_room++;
+		return -ENOBUFS;
+	}
+	enum wire_reason reason = parse(adapter, frame, bytes, &packet, &view);
+	if (reason != WIRE_FINE) {
+		adapter->counters.refused[reason]++;
+		return (int)reason;
+	}
+	adapter->counters.frames_fed++;
+	adapter->counters.bytes_fed += view.frame_bytes;
+	if (is_late(adapter, &packet))
+		adapter->counters.late++;
+	else
+		take(adapter, &packet, (const uint8_t *)frame + view.payload_at, now);
+	return 0;
+}
