@@ -32,6 +32,9 @@ enum sack_rule {
 	SACK_HTSIM, // the same, and on the first packet of a QP
 };
 
+// What the responder does with a PSN above its window.
+enum out_of_window { OUT_OF_WINDOW_NACK, OUT_OF_WINDOW_SILENT };
+
 // Values of 16 bits stay in the range of ephemeral ports, where no service listens: so many at
 // most.
 #define EVS_OF_PORT_MAX 16384u
@@ -51,11 +54,13 @@ struct transport_config {
 	enum sack_rule sack_rule;
 	uint32_t sack_bytes; // received bytes that cause a SACK
 	bool trim_nack;	     // answer trims with NACKs
+	enum out_of_window out_of_window;
 	ps_t hole_age_ps;    // a hole this much older than the newest received packet is lost; 0 =
 			     // only timer and NACK
 	ps_t rto_ps;	     // base retransmit timeout
 	uint32_t rto_linear; // tries at the base interval
-	uint32_t rto_doublings; // then so many doublings; after them the QP goes to ERROR
+	uint32_t rto_doublings; // then so many doublings; 1 to 32 tries in all, which NACKs use up,
+				// too; after them the QP goes to ERROR
 	ps_t path_retry_ps;	// an ASSUMED_BAD EV is tried again after this time
 	struct cc_config cc;
 };
@@ -84,16 +89,19 @@ struct transport_counters {
 	uint64_t rtx[RTX_REASON_COUNT];	  // retransmissions by reason
 	uint64_t sacks_sent, sacks_received;
 	uint64_t nacks_sent, nacks_received;
-	uint64_t data_received;			   // whole data packets, duplicates included
-	uint64_t payload_bytes_placed;		   // payload placed (once per PSN)
-	uint64_t duplicates;			   // whole data packets that were here before
-	uint64_t out_of_window;			   // PSN beyond the window: dropped
-	uint64_t marks_received;		   // data packets that came with CE
-	uint64_t trims_received;		   // trimmed headers
-	uint64_t trims_last_hop;		   // of these, trimmed at the last hop
+	uint64_t nacks_resource;       // of those received: the target had no room
+	uint64_t nacks_window;	       // of those received: the PSN was outside the target's window
+	uint64_t data_received;	       // whole data packets, duplicates included
+	uint64_t payload_bytes_placed; // payload placed (once per PSN)
+	uint64_t duplicates;	       // whole data packets that were here before
+	uint64_t out_of_window;	       // PSN above the window or far below it: dropped
+	uint64_t marks_received;       // data packets that came with CE
+	uint64_t trims_received;       // trimmed headers
+	uint64_t trims_last_hop;       // of these, trimmed at the last hop
 	uint64_t messages_sent, messages_received; // completed
 	uint64_t paths_skipped, paths_retired;	   // EV state changes to SKIP, to ASSUMED_BAD
 	uint64_t qps_failed;			   // QPs that went to ERROR
+	uint64_t qps_failed_remote;		   // of these, because their target said so
 	uint64_t window_stalls;			   // the line was free, data waited for the window
 	uint64_t no_qp;		  // packets for a QP that is not there or is in ERROR: dropped
 	uint64_t answers_dropped; // SACKs and NACKs for which a plane's control queue had no room
@@ -106,13 +114,23 @@ enum completion_kind {
 	COMPLETION_FLUSHED,  // a work request ended with its QP in ERROR
 };
 
+// Why a QP went to ERROR.
+enum qp_failure {
+	QP_FAILURE_NONE,
+	QP_FAILURE_RETRIES, // a packet used up its tries
+	QP_FAILURE_REMOTE,  // the target met an error that ends the QP (NACK UNEXP_EVENT)
+};
+
 struct completion {
 	enum completion_kind kind;
 	uint32_t qp;
 	uint64_t cookie; // SENT, FLUSHED: of the work request
-	uint32_t imm;	 // RECEIVED
-	uint32_t bytes;	 // of the message
-	ps_t posted_at;	 // SENT, FLUSHED: when it was posted
+	union {
+		uint32_t imm;		 // RECEIVED
+		enum qp_failure failure; // FLUSHED
+	};
+	uint32_t bytes; // of the message
+	ps_t posted_at; // SENT, FLUSHED: when it was posted
 };
 
 // SACKs and NACKs that may wait for one plane of a NIC. Headers of trimmed packets come in faster

@@ -345,11 +345,14 @@ static void put_transport(json_t *root, const struct report_input *input)
 	put_count(to, "sacks_received", from->sacks_received);
 	put_count(to, "nacks_sent", from->nacks_sent);
 	put_count(to, "nacks_received", from->nacks_received);
+	put_count(to, "nacks_resource", from->nacks_resource);
+	put_count(to, "nacks_window", from->nacks_window);
 	put_count(to, "messages_sent", from->messages_sent);
 	put_count(to, "messages_received", from->messages_received);
 	put_count(to, "paths_skipped", from->paths_skipped);
 	put_count(to, "paths_retired", from->paths_retired);
 	put_count(to, "qps_failed", from->qps_failed);
+	put_count(to, "qps_failed_remote", from->qps_failed_remote);
 	put_count(to, "window_stalls", from->window_stalls);
 	put_count(to, "no_qp", from->no_qp);
 	put_count(to, "answers_dropped", from->answers_dropped);

@@ -61,9 +61,9 @@ static int refuse_times(const struct transport_config *config, struct refusal *r
 	if (config->rto_ps < PS_PER_NS || config->rto_ps > wait_max)
 		return refuse(refusal, -EINVAL, "a timeout of % ps: must be % to %", config->rto_ps,
 			      PS_PER_NS, wait_max);
-	if (tries < 1 || tries > 200)
-		return refuse(refusal, -EINVAL, "% tries before a QP fails: must be 1 to 200",
-			      (int64_t)tries, 0, 0);
+	if (tries < 1 || tries > SLOT_TRIES_MAX)
+		return refuse(refusal, -EINVAL, "% tries before a QP fails: must be 1 to %",
+			      (int64_t)tries, SLOT_TRIES_MAX, 0);
 	if (config->hole_age_ps < 0 || config->hole_age_ps > wait_max / 2)
 		return refuse(refusal, -EINVAL, "a hole age of % ps: must be 0 to %",
 			      config->hole_age_ps, wait_max / 2, 0);

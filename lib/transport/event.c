@@ -15,6 +15,7 @@ static bool flush_next(struct endpoint *endpoint, struct completion *ret)
 		.kind = COMPLETION_FLUSHED,
 		.qp = qp->number,
 		.cookie = send->cookie,
+		.failure = (enum qp_failure)qp->failure,
 		.bytes = send->bytes,
 		.posted_at = send->posted_at,
 	};

@@ -81,12 +81,14 @@ void qp_open(struct endpoint *endpoint, struct qp *qp, const struct qp_config *c
 	qp->state = QP_RTS;
 }
 
-void qp_fail(struct endpoint *endpoint, struct qp *qp)
+void qp_fail(struct endpoint *endpoint, struct qp *qp, enum qp_failure failure)
 {
 	qp->state = QP_ERROR;
+	qp->failure = (uint8_t)failure;
 	qp->inflight = 0;
 	qp->lost_count = 0;
 	endpoint->counters.qps_failed++;
+	endpoint->counters.qps_failed_remote += failure == QP_FAILURE_REMOTE;
 	if (qp->send_done == qp->send_tail)
 		return;
 	if (endpoint->flush_tail != 0)

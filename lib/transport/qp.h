@@ -28,18 +28,36 @@ enum qp_state { QP_CLOSED, QP_RTS, QP_ERROR };
 struct slot {
 	uint32_t sent_at; // units of 1024 ps
 	uint16_t ev_index;
-	uint8_t tries; // waits that ended without an answer
-	uint8_t flags;
+	uint16_t flags; // and three small numbers
 };
 static_assert(sizeof(struct slot) == 8, "eight to a cache line");
 
 enum {
-	SLOT_SHORT = 1 << 0, // less than a full packet: its size is in the work request
-	SLOT_RTX = 1 << 1,   // was sent again: a round-trip sample must be told apart
-	SLOT_ASKS = 1 << 2,  // asked for a SACK, and is counted in asks_out
-	SLOT_USED = 1 << 3,  // some PSN had this slot: its send time means something
-	SLOT_REASON_SHIFT = 4,
+	SLOT_SHORT = 1 << 0,   // less than a full packet: its size is in the work request
+	SLOT_RTX = 1 << 1,     // was sent again: a round-trip sample must be told apart
+	SLOT_ASKS = 1 << 2,    // asked for a SACK, and is counted in asks_out
+	SLOT_USED = 1 << 3,    // some PSN had this slot: its send time means something
+	SLOT_REASON_SHIFT = 4, // 2 bits: enum rtx_reason, while it is held lost
+	SLOT_WAITS_SHIFT = 6,  // 5 bits: waits that ended in a row, since the last NACK
+	SLOT_TRIES_SHIFT = 11, // 5 bits: tries used up, by waits and by NACKs
 };
+#define SLOT_FIVE_BITS 31u
+#define SLOT_TRIES_MAX 32u // a slot counts to one less: the last try ends the QP
+
+static inline uint32_t slot_waits(const struct slot *slot)
+{
+	return slot->flags >> SLOT_WAITS_SHIFT & SLOT_FIVE_BITS;
+}
+
+static inline uint32_t slot_tries(const struct slot *slot)
+{
+	return slot->flags >> SLOT_TRIES_SHIFT;
+}
+
+static inline enum rtx_reason slot_reason(const struct slot *slot)
+{
+	return (enum rtx_reason)(slot->flags >> SLOT_REASON_SHIFT & 3);
+}
 
 // A posted work request.
 struct send {
@@ -85,6 +103,7 @@ struct qp {
 	uint32_t wimm_count;  // WRITE_WITH_IMM begun and not completed
 	uint32_t ready_next;  // QP behind this in its queue, number + 1; 0 = none
 	uint8_t state;	      // enum qp_state
+	uint8_t failure;      // enum qp_failure, with QP_ERROR
 	uint8_t ready_plane;  // its ready queue: 0 unless it has a single path
 	bool is_queued;	      // stands in a ready queue
 	bool has_timer;	      // has a place in the heap for retransmission
@@ -134,8 +153,9 @@ void qp_layout_of(const struct transport_config *config, const struct path_shape
 // Opens a QP in zeroed memory of the layout.
 void qp_open(struct endpoint *endpoint, struct qp *qp, const struct qp_config *config, ps_t now);
 
-// Puts a QP in ERROR: nothing more is sent, its work requests will be polled as flushed.
-void qp_fail(struct endpoint *endpoint, struct qp *qp);
+// Puts a QP in ERROR: nothing more is sent, its work requests will be polled as flushed, each with
+// the reason.
+void qp_fail(struct endpoint *endpoint, struct qp *qp, enum qp_failure failure);
 
 static inline uint32_t sent_units(ps_t now)
 {

@@ -202,7 +202,6 @@ static const struct send *number_new(struct endpoint *endpoint, struct qp *qp,
 	qp->send_at += plan->psn == send->last_psn;
 	qp->psn_next++;
 	struct slot *slot = &qp->slots[plan->psn & endpoint->mpr_mask];
-	slot->tries = 0;
 	slot->flags = SLOT_USED | (plan->wire_bytes != endpoint->full_bytes ? SLOT_SHORT : 0);
 	endpoint->counters.payload_bytes_new += plan->wire_bytes - endpoint->config->header_bytes;
 	return send;
@@ -216,7 +215,7 @@ static const struct send *number_again(struct endpoint *endpoint, struct qp *qp,
 	qp->lost_count--;
 	qp->lost_from = plan->psn + 1;
 	slot->flags |= SLOT_RTX;
-	endpoint->counters.rtx[slot->flags >> SLOT_REASON_SHIFT]++;
+	endpoint->counters.rtx[slot_reason(slot)]++;
 	return requester_send_of(endpoint, qp, plan->psn);
 }
 

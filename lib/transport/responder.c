@@ -4,6 +4,8 @@
 // for the plane that the packet came in on.
 #include "responder.h"
 
+// A SACK can tell of a cause so far behind its cumulative PSN. An honest requester never sends one
+// from further behind: it keeps less than that in flight.
 #define OFFSET_MIN (-32768)
 
 // A data packet's facts that its answer needs after the descriptor is overwritten.
@@ -117,23 +119,31 @@ static bool is_placeable(struct endpoint *endpoint, const struct packet *packet)
 	return is_span_placeable(endpoint, packet);
 }
 
-// Keeps the immediate of a last packet. False when the requester has more of them under way than
-// was agreed, or gives a number again.
-static bool keep_imm(struct endpoint *endpoint, struct qp *qp, const struct packet *packet,
-		     uint32_t psn)
+// What becomes of an immediate.
+enum keeping {
+	KEEPING_DONE,
+	KEEPING_NO_ROOM, // the requester has more of them under way than was agreed
+	KEEPING_LIE,	 // its number is taken, or behind us
+};
+
+// Keeps the immediate of a last packet.
+static enum keeping keep_imm(struct endpoint *endpoint, struct qp *qp, const struct packet *packet,
+			     uint32_t psn)
 {
 	const struct packet_data *data = &packet->u.data;
 	uint16_t ahead = (uint16_t)(data->rqmsn - qp->rqmsn_wanted);
 	struct stash *stash = &qp->stash[data->rqmsn & endpoint->stash_mask];
-	if (ahead >= endpoint->config->wimm_max || stash->is_full)
-		return false;
+	if (ahead > INT16_MAX || (ahead < endpoint->config->wimm_max && stash->is_full))
+		return KEEPING_LIE;
+	if (ahead >= endpoint->config->wimm_max)
+		return KEEPING_NO_ROOM;
 	*stash = (struct stash){.psn = psn,
 				.imm = data->imm,
 				.bytes = data->message_bytes,
 				.rqmsn = data->rqmsn,
 				.is_full = true};
 	qp->stash_count++;
-	return true;
+	return KEEPING_DONE;
 }
 
 // Remembers that a PSN above a hole is to be reported.
@@ -263,16 +273,15 @@ static void answer_sack(struct endpoint *endpoint, struct qp *qp, uint32_t index
 }
 
 static void answer_nack(struct endpoint *endpoint, struct qp *qp, uint32_t index,
-			const struct trigger *trigger, struct outbox *out)
+			const struct trigger *trigger, uint8_t reason, struct outbox *out)
 {
 	struct packet *packet = packet_at(out->packets, index);
-	bool is_last_hop = packet->flags & PACKET_TRIMMED_LAST;
 	packet->opcode = PACKET_NACK;
 	packet->psn = trigger->psn & PSN_MASK;
 	packet->u.nack = (struct packet_nack_info){
 		.ev_echo = trigger->ev,
 		.psn = trigger->psn & PSN_MASK,
-		.reason = is_last_hop ? PACKET_NACK_TRIMMED_LAST : PACKET_NACK_TRIMMED,
+		.reason = reason,
 	};
 	endpoint->counters.nacks_sent++;
 	answer(endpoint, qp, index, out);
@@ -281,8 +290,34 @@ static void answer_nack(struct endpoint *endpoint, struct qp *qp, uint32_t index
 static void receive_trimmed(struct endpoint *endpoint, struct qp *qp, uint32_t index,
 			    const struct trigger *trigger, struct outbox *out)
 {
+	bool is_last_hop = packet_at(out->packets, index)->flags & PACKET_TRIMMED_LAST;
 	if (endpoint->config->trim_nack)
-		answer_nack(endpoint, qp, index, trigger, out);
+		answer_nack(endpoint, qp, index, trigger,
+			    is_last_hop ? PACKET_NACK_TRIMMED_LAST : PACKET_NACK_TRIMMED, out);
+	else
+		packet_put(out->packets, index);
+}
+
+// A PSN that no honest requester sends by now. Above the window it may be one that holds another
+// limit than ours, and is told; far below there is nobody to be told.
+static void receive_outside(struct endpoint *endpoint, struct qp *qp, uint32_t index,
+			    const struct trigger *trigger, struct outbox *out)
+{
+	bool is_above = psn_distance(trigger->psn, qp->rcv_next) > 0;
+	endpoint->counters.out_of_window++;
+	if (is_above && endpoint->config->out_of_window == OUT_OF_WINDOW_NACK)
+		answer_nack(endpoint, qp, index, trigger, PACKET_NACK_PSN_OOR_WINDOW, out);
+	else
+		packet_put(out->packets, index);
+}
+
+// An immediate that was not kept.
+static void refuse_imm(struct endpoint *endpoint, struct qp *qp, uint32_t index,
+		       const struct trigger *trigger, enum keeping keeping, struct outbox *out)
+{
+	endpoint->counters.refused[REFUSED_IMM]++;
+	if (keeping == KEEPING_NO_ROOM)
+		answer_nack(endpoint, qp, index, trigger, PACKET_NACK_NO_RESOURCE, out);
 	else
 		packet_put(out->packets, index);
 }
@@ -344,10 +379,12 @@ static void receive_new(struct endpoint *endpoint, struct qp *qp, uint32_t index
 		packet_put(out->packets, index);
 		return;
 	}
-	if (carries_imm(packet) && !keep_imm(endpoint, qp, packet, trigger->psn)) {
-		endpoint->counters.refused[REFUSED_IMM]++;
-		packet_put(out->packets, index);
-		return;
+	if (carries_imm(packet)) {
+		enum keeping keeping = keep_imm(endpoint, qp, packet, trigger->psn);
+		if (keeping != KEEPING_DONE) {
+			refuse_imm(endpoint, qp, index, trigger, keeping, out);
+			return;
+		}
 	}
 	bool is_first = !qp->has_received;
 	qp->has_received = true;
@@ -374,9 +411,8 @@ void responder_receive(struct endpoint *endpoint, struct qp *qp, uint32_t index,
 	endpoint->counters.trims_received += is_trimmed;
 	endpoint->counters.trims_last_hop += (packet->flags & PACKET_TRIMMED_LAST) != 0;
 	endpoint->counters.marks_received += trigger.is_marked;
-	if (ahead > (int32_t)endpoint->mpr_mask) {
-		endpoint->counters.out_of_window++;
-		packet_put(out->packets, index);
+	if (ahead > (int32_t)endpoint->mpr_mask || ahead < OFFSET_MIN) {
+		receive_outside(endpoint, qp, index, &trigger, out);
 		return;
 	}
 	qp->penalty = qp->cc.ops->receiver_on_data(qp->receiver, packet->wire_bytes,

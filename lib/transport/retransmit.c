@@ -37,8 +37,8 @@ static void lose(struct endpoint *endpoint, struct qp *qp, uint32_t psn, enum rt
 	bitmap_set(qp->lost, bit);
 	if (qp->lost_count++ == 0 || psn_distance(psn, qp->lost_from) < 0)
 		qp->lost_from = psn;
-	slot->flags = (uint8_t)((slot->flags & (SLOT_SHORT | SLOT_RTX | SLOT_USED)) |
-				(unsigned)reason << SLOT_REASON_SHIFT);
+	slot->flags &= (uint16_t) ~(SLOT_ASKS | 3u << SLOT_REASON_SHIFT);
+	slot->flags |= (uint16_t)((unsigned)reason << SLOT_REASON_SHIFT);
 	if (reason != RTX_NACK)
 		endpoint->counters.paths_retired += path_retire(&qp->path, slot->ev_index, now);
 	qp->cc.ops->on_loss(&qp->cc, loss, now);
@@ -76,43 +76,109 @@ void retransmit_holes(struct endpoint *endpoint, struct qp *qp, ps_t now)
 	}
 }
 
-void retransmit_on_nack(struct endpoint *endpoint, struct qp *qp, const struct packet *nack,
-			ps_t now)
+// How long the wait number `waits` (from 0) is.
+static uint32_t wait_units(const struct endpoint *endpoint, uint32_t waits)
 {
-	uint32_t psn = psn_extend(qp->una, nack->u.nack.psn);
-	uint32_t bit = psn & endpoint->mpr_mask;
-	uint32_t ev_index = path_index(&qp->path, nack->u.nack.ev_echo);
-	bool is_last_hop = nack->u.nack.reason == PACKET_NACK_TRIMMED_LAST;
+	const struct transport_config *config = endpoint->config;
+	if (waits < config->rto_linear)
+		return endpoint->rto_units;
+	uint32_t doublings = waits - config->rto_linear + 1;
+	if (doublings > 31 || endpoint->rto_units > WAIT_MAX_UNITS >> doublings)
+		return WAIT_MAX_UNITS;
+	return (uint32_t)(((config->rto_ps << doublings) + SENT_ROUND_UP) >> SENT_SHIFT);
+}
 
-	if (psn_distance(psn, qp->psn_next) >= 0 || ev_index == PATH_NO_EV) {
-		endpoint->counters.refused[REFUSED_NACK]++;
+// Uses up one of a PSN's tries. False when it was the last.
+static bool use_try(const struct endpoint *endpoint, struct slot *slot)
+{
+	const struct transport_config *config = endpoint->config;
+	if (slot_tries(slot) + 1 >= config->rto_linear + config->rto_doublings)
+		return false;
+	slot->flags = (uint16_t)(slot->flags + (1u << SLOT_TRIES_SHIFT));
+	return true;
+}
+
+// What a NACK costs of its PSN's tries: as much as the time that the packet was out. Such a time is
+// much shorter than a wait, so it is the one in which the clock passes a multiple of the wait that
+// pays, for all. False when that was the last try.
+static bool pay_for_nack(const struct endpoint *endpoint, struct slot *slot, ps_t now)
+{
+	uint32_t wait = wait_units(endpoint, slot_tries(slot));
+	if (sent_units(now) / wait == slot->sent_at / wait)
+		return true;
+	return use_try(endpoint, slot);
+}
+
+// What the target says of a packet that it did not keep. False when it says nothing that there is.
+static bool read_reason(uint8_t reason, struct cc_loss *ret)
+{
+	switch (reason) {
+	case PACKET_NACK_TRIMMED:
+		*ret = (struct cc_loss){.is_trim = true};
+		return true;
+	case PACKET_NACK_TRIMMED_LAST:
+	case PACKET_NACK_NO_BITMAP:
+	case PACKET_NACK_NO_PKT_BUFFER:
+	case PACKET_NACK_NO_RESOURCE: // the way was free, the target is busy
+		*ret = (struct cc_loss){.is_trim = true, .is_last_hop = true};
+		return true;
+	case PACKET_NACK_PSN_OOR_WINDOW:
+	case PACKET_NACK_UNEXP_EVENT:
+		*ret = (struct cc_loss){0};
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void count_nack(struct endpoint *endpoint, uint8_t reason)
+{
+	endpoint->counters.nacks_received++;
+	endpoint->counters.nacks_window += reason == PACKET_NACK_PSN_OOR_WINDOW;
+	endpoint->counters.nacks_resource += reason == PACKET_NACK_NO_BITMAP ||
+		reason == PACKET_NACK_NO_PKT_BUFFER || reason == PACKET_NACK_NO_RESOURCE;
+}
+
+// A PSN that is out is sent again, at once as far as the window lets it.
+static void send_again(struct endpoint *endpoint, struct qp *qp, uint32_t psn, struct cc_loss *loss,
+		       ps_t now)
+{
+	struct slot *slot = &qp->slots[psn & endpoint->mpr_mask];
+	// the target heard of it: the next wait is a base one again
+	slot->flags &= (uint16_t) ~(SLOT_FIVE_BITS << SLOT_WAITS_SHIFT);
+	if (!pay_for_nack(endpoint, slot, now)) {
+		qp_fail(endpoint, qp, QP_FAILURE_RETRIES);
 		return;
 	}
-	endpoint->counters.nacks_received++;
-	path_arrived(&qp->path, ev_index); // its header did
-	if (!is_last_hop)		   // at the last hop the path was fine and the target busy
-		endpoint->counters.paths_skipped += path_skip(&qp->path, ev_index);
-	if (psn_distance(psn, qp->una) < 0 || bitmap_get(qp->acked, bit) ||
-	    bitmap_get(qp->lost, bit) || qp->slots[bit].ev_index != ev_index)
-		return; // arrived meanwhile, or sent again already
-	// the target heard of it: the next wait is a base one again
-	qp->slots[bit].tries = 0;
-	struct cc_loss loss = {.is_trim = true, .is_last_hop = is_last_hop};
-	lose(endpoint, qp, psn, RTX_NACK, &loss, now);
+	lose(endpoint, qp, psn, RTX_NACK, loss, now);
 	sack_arm_cc(endpoint, qp);
 	requester_wake(endpoint, qp);
 }
 
-// How long the wait number `tries` (from 0) is.
-static uint32_t wait_units(const struct endpoint *endpoint, uint32_t tries)
+void retransmit_on_nack(struct endpoint *endpoint, struct qp *qp, const struct packet *nack,
+			ps_t now)
 {
-	const struct transport_config *config = endpoint->config;
-	if (tries < config->rto_linear)
-		return endpoint->rto_units;
-	uint32_t doublings = tries - config->rto_linear + 1;
-	if (doublings > 31 || endpoint->rto_units > WAIT_MAX_UNITS >> doublings)
-		return WAIT_MAX_UNITS;
-	return (uint32_t)(((config->rto_ps << doublings) + SENT_ROUND_UP) >> SENT_SHIFT);
+	const struct packet_nack_info *info = &nack->u.nack;
+	uint32_t psn = psn_extend(qp->una, info->psn);
+	uint32_t bit = psn & endpoint->mpr_mask;
+	uint32_t ev_index = path_index(&qp->path, info->ev_echo);
+	struct cc_loss loss;
+
+	if (psn_distance(psn, qp->psn_next) >= 0 || ev_index == PATH_NO_EV ||
+	    !read_reason(info->reason, &loss)) {
+		endpoint->counters.refused[REFUSED_NACK]++;
+		return;
+	}
+	count_nack(endpoint, info->reason);
+	path_arrived(&qp->path, ev_index); // its header did
+	if (info->reason == PACKET_NACK_TRIMMED)
+		endpoint->counters.paths_skipped += path_skip(&qp->path, ev_index);
+	if (psn_distance(psn, qp->una) < 0 || bitmap_get(qp->acked, bit))
+		return; // arrived meanwhile
+	if (info->reason == PACKET_NACK_UNEXP_EVENT)
+		qp_fail(endpoint, qp, QP_FAILURE_REMOTE);
+	else if (!bitmap_get(qp->lost, bit) && qp->slots[bit].ev_index == ev_index)
+		send_again(endpoint, qp, psn, &loss, now); // else it was, or will be
 }
 
 static void arm_at(struct endpoint *endpoint, struct qp *qp, ps_t now, uint32_t units)
@@ -132,10 +198,10 @@ void retransmit_arm(struct endpoint *endpoint, struct qp *qp, ps_t now)
 // Ends the wait of one PSN. False when that was its last try.
 static bool time_out(struct endpoint *endpoint, struct qp *qp, uint32_t psn, ps_t now)
 {
-	const struct transport_config *config = endpoint->config;
 	struct slot *slot = &qp->slots[psn & endpoint->mpr_mask];
-	if (++slot->tries >= config->rto_linear + config->rto_doublings)
+	if (!use_try(endpoint, slot))
 		return false;
+	slot->flags = (uint16_t)(slot->flags + (1u << SLOT_WAITS_SHIFT));
 	struct cc_loss loss = {0};
 	lose(endpoint, qp, psn, RTX_TIMEOUT, &loss, now);
 	return true;
@@ -155,11 +221,11 @@ void retransmit_on_time(struct endpoint *endpoint, struct qp *qp, ps_t now)
 			uint32_t psn = from + (uint32_t)__builtin_ctzll(out);
 			const struct slot *slot = &qp->slots[psn & endpoint->mpr_mask];
 			uint32_t age = now_units - slot->sent_at;
-			uint32_t wait = wait_units(endpoint, slot->tries);
+			uint32_t wait = wait_units(endpoint, slot_waits(slot));
 			if (age < wait) {
 				next = wait - age < next ? wait - age : next;
 			} else if (!time_out(endpoint, qp, psn, now)) {
-				qp_fail(endpoint, qp);
+				qp_fail(endpoint, qp, QP_FAILURE_RETRIES);
 				return;
 			}
 		}

@@ -13,7 +13,7 @@ void retransmit_arm(struct endpoint *endpoint, struct qp *qp, ps_t now);
 // Holds lost every hole that is older than what was acknowledged by hole_age_ps.
 void retransmit_holes(struct endpoint *endpoint, struct qp *qp, ps_t now);
 
-// A packet was trimmed.
+// The target did not keep a packet, and says why.
 void retransmit_on_nack(struct endpoint *endpoint, struct qp *qp, const struct packet *nack,
 			ps_t now);
 

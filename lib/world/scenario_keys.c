@@ -20,6 +20,7 @@ static const char *const topology_words[] = {"clos", "fat-tree", "leaf-spine", N
 static const char *const trim_words[] = {"coin", "arriving", "newest", NULL};
 static const char *const path_words[] = {"rotate", "mrc", "single", NULL};
 static const char *const sack_words[] = {"mrc", "htsim", NULL};
+static const char *const window_words[] = {"nack", "silent", NULL};
 static const char *const cc_words[] = {"fixed", "nscc", NULL};
 static const char *const kind_words[] = {"flows", "permutation", "incast", "ring",
 					 "model", "trace",	 NULL};
@@ -146,14 +147,18 @@ static const struct scenario_key keys[] = {
 	 SCENARIO(transport.sack_bytes), 1, 16 * MIB, NULL, NULL, USE_ALWAYS},
 	{"transport.trim_nack", "flag", "true", "Whether a trimmed packet is answered by a NACK.",
 	 SCENARIO(transport.trim_nack), 0, 1, NULL, flag_words, USE_TRIM},
+	{"transport.out_of_window", "word", "nack",
+	 "What a receiver does with a packet above its window: nack, or silent.",
+	 SCENARIO(transport.out_of_window), 0, 0, NULL, window_words, USE_ALWAYS},
 	{"transport.hole_age", "time", "auto",
 	 "A hole this much older than the newest received packet is held lost; auto: 1.25 base "
 	 "round trips and the queues of the trunks; off: timer and NACK only.",
 	 SCENARIO(transport.hole_age_ps), 1, SECOND, "off", NULL, USE_ALWAYS},
 	{"transport.rto", "time", "262.144us", "Base of the retransmit timer.",
 	 SCENARIO(transport.rto_ps), US, 20 * SECOND, NULL, NULL, USE_ALWAYS},
-	{"transport.rto_linear", "count", "7", "Tries at the base interval.",
-	 SCENARIO(transport.rto_linear), 0, 7, NULL, NULL, USE_ALWAYS},
+	{"transport.rto_linear", "count", "7",
+	 "Tries at the base interval; waits and NACKs use them up.", SCENARIO(transport.rto_linear),
+	 0, 7, NULL, NULL, USE_ALWAYS},
 	{"transport.rto_doublings", "count", "7",
 	 "Doublings of the interval after these; then the connection fails.",
 	 SCENARIO(transport.rto_doublings), 0, 25, NULL, NULL, USE_ALWAYS},

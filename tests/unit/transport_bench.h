@@ -31,7 +31,7 @@
 #define BENCH_NOTICE_RKEY (RKEY_NOTICE | 3u)
 
 struct bench {
-	struct transport_config config;
+	struct transport_config config, config_1; // of side 0, of side 1
 	void *memory;
 	struct arena arena;
 	struct packet_pool packets;
@@ -90,12 +90,15 @@ static inline struct transport_config bench_config(void)
 	};
 }
 
-static inline struct bench *bench_open(const struct transport_config *config, uint32_t qps,
-				       uint32_t first_psn, uint64_t seed)
+// Two ends that need not agree.
+static inline struct bench *bench_open_two(const struct transport_config *config,
+					   const struct transport_config *config_1, uint32_t qps,
+					   uint32_t first_psn, uint64_t seed)
 {
 	struct bench *bench = calloc(1, sizeof(*bench));
 	assert_non_null(bench);
 	bench->config = *config;
+	bench->config_1 = *config_1;
 	bench->memory = aligned_alloc(64, BENCH_ARENA_BYTES);
 	assert_non_null(bench->memory);
 	memset(bench->memory, 0, BENCH_ARENA_BYTES);
@@ -110,13 +113,13 @@ static inline struct bench *bench_open(const struct transport_config *config, ui
 	bench->delay_ps = PS_PER_US;
 	bench->qps = qps;
 	for (uint32_t side = 0; side < 2; side++) {
+		const struct transport_config *own = side == 0 ? &bench->config : &bench->config_1;
 		size_t before = bench->arena.drawn_bytes[ARENA_TRANSPORT];
-		assert_int_equal(endpoint_create(&bench->ends[side], &bench->arena, &bench->config,
-						 side, qps, seed, &bench->refusal),
+		assert_int_equal(endpoint_create(&bench->ends[side], &bench->arena, own, side, qps,
+						 seed, &bench->refusal),
 				 0);
 		size_t drawn = bench->arena.drawn_bytes[ARENA_TRANSPORT] - before;
-		assert_in_range(drawn, endpoint_bytes(config, qps) - 64,
-				endpoint_bytes(config, qps));
+		assert_in_range(drawn, endpoint_bytes(own, qps) - 64, endpoint_bytes(own, qps));
 		assert_int_equal(endpoint_register(bench->ends[side], BENCH_RKEY, BENCH_VA,
 						   BENCH_REGION_BYTES),
 				 0);
@@ -134,6 +137,12 @@ static inline struct bench *bench_open(const struct transport_config *config, ui
 	}
 	arena_seal(&bench->arena);
 	return bench;
+}
+
+static inline struct bench *bench_open(const struct transport_config *config, uint32_t qps,
+				       uint32_t first_psn, uint64_t seed)
+{
+	return bench_open_two(config, config, qps, first_psn, seed);
 }
 
 static inline void bench_close(struct bench *bench)
@@ -172,7 +181,7 @@ static inline void bench_check_qp(const struct bench *bench, const struct endpoi
 	assert_int_equal(qp->lost_count, lost);
 	assert_int_equal(qp->acked_count, acked);
 	assert_true(qp->psn_next - qp->una <= endpoint->mpr_limit);
-	assert_true(qp->wimm_count <= bench->config.wimm_max);
+	assert_true(qp->wimm_count <= endpoint->config->wimm_max);
 }
 
 static inline void bench_poll(struct bench *bench, uint32_t side)

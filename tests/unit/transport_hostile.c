@@ -180,8 +180,8 @@ static void a_number_of_an_immediate_that_may_not_be_is_refused(void **state)
 	packet.u.data.message_bytes = FULL;
 	packet.u.data.rqmsn = 3;
 	give(1, &packet); // waits above a hole
-	const uint16_t numbers[] = {3 /* taken */, 32, 33, 1000, 0x8000, 0xffff /* done */};
-	for (uint32_t i = 0; i < 6; i++) {
+	const uint16_t numbers[] = {3 /* taken */, 0x8000, 0xfff0, 0xffff /* done */};
+	for (uint32_t i = 0; i < 4; i++) {
 		packet.psn = (START + 2 + i) & PSN_MASK;
 		packet.u.data.rqmsn = numbers[i];
 		give_lie(1, &packet, REFUSED_IMM);
@@ -201,7 +201,7 @@ static void a_psn_far_off_moves_nothing(void **state)
 		assert_int_equal(endpoint_counters(bench->ends[1])->out_of_window, i + 1);
 	}
 	const uint32_t backs[] = {1, 2, 300, 32768, 40000, 0x800000};
-	for (uint32_t i = 0; i < 6; i++) { // as if it were here already: answered, not placed
+	for (uint32_t i = 0; i < 6; i++) { // as if it were here already
 		struct packet lie = honest_data();
 		lie.payload = 99;
 		lie.psn = (START - backs[i]) & PSN_MASK;

@@ -234,16 +234,45 @@ static void a_request_that_overtook_others_is_answered_again_when_they_are_here(
 	bench_close(bench);
 }
 
-static void a_psn_beyond_the_window_is_dropped_and_counted(void **state)
+static void a_psn_above_the_window_is_dropped_and_told(void **state)
 {
 	(void)state;
-	struct bench *bench = open_one(bench_config()); // mpr 256
-	give_with(bench, 255, PACKET_AR, 0);
-	assert_non_null(answer(bench));
-	give_with(bench, 256, PACKET_AR, 0);
+	for (uint32_t silent = 0; silent < 2; silent++) {
+		struct transport_config config = bench_config(); // mpr 256
+		config.out_of_window = silent ? OUT_OF_WINDOW_SILENT : OUT_OF_WINDOW_NACK;
+		struct bench *bench = open_one(config);
+		give_with(bench, 255, PACKET_AR, 0);
+		assert_non_null(answer(bench));
+		give_with(bench, 256, PACKET_AR, 0);
+		const struct packet *packet = answer(bench);
+		if (silent) {
+			assert_null(packet);
+		} else {
+			assert_int_equal(packet->opcode, PACKET_NACK);
+			assert_int_equal(packet->u.nack.reason, PACKET_NACK_PSN_OOR_WINDOW);
+			assert_int_equal(packet->u.nack.psn, (START + 256) & PSN_MASK);
+			assert_int_equal(packet->u.nack.ev_echo, 1256);
+		}
+		const struct transport_counters *counters = endpoint_counters(bench->ends[1]);
+		assert_int_equal(counters->out_of_window, 1);
+		assert_int_equal(counters->nacks_sent, !silent);
+		assert_int_equal(counters->data_received, 2);
+		bench_check_empty(bench);
+		bench_close(bench);
+	}
+}
+
+static void a_psn_far_below_the_window_is_dropped_in_silence(void **state)
+{
+	(void)state;
+	struct bench *bench = open_one(bench_config());
+	give_with(bench, (uint32_t)-32768, PACKET_AR, 0); // as far as an answer can tell
+	assert_int_equal(answer(bench)->u.sack.trigger_offset, -32767);
+	give_with(bench, (uint32_t)-32769, PACKET_AR, 0);
+	give_with(bench, 0x800000, PACKET_AR, 0);
 	assert_null(answer(bench));
-	assert_int_equal(endpoint_counters(bench->ends[1])->out_of_window, 1);
-	assert_int_equal(endpoint_counters(bench->ends[1])->data_received, 2);
+	assert_int_equal(endpoint_counters(bench->ends[1])->out_of_window, 2);
+	assert_int_equal(endpoint_counters(bench->ends[1])->duplicates, 1);
 	bench_check_empty(bench);
 	bench_close(bench);
 }
@@ -278,13 +307,17 @@ static void an_immediate_waits_for_plain_packets_before_it(void **state)
 	bench_close(bench);
 }
 
-static void more_immediates_than_agreed_are_dropped(void **state)
+static void more_immediates_than_agreed_find_no_room(void **state)
 {
 	(void)state;
 	struct bench *bench = open_one(bench_config());
 	give_imm(bench, 40, 32); // 0 .. 31 may be under way
 	assert_int_equal(endpoint_counters(bench->ends[1])->refused[REFUSED_IMM], 1);
 	assert_int_equal(endpoint_counters(bench->ends[1])->payload_bytes_placed, 0);
+	const struct packet *packet = answer(bench);
+	assert_int_equal(packet->opcode, PACKET_NACK);
+	assert_int_equal(packet->u.nack.reason, PACKET_NACK_NO_RESOURCE);
+	assert_int_equal(packet->u.nack.psn, (START + 40) & PSN_MASK);
 	give_imm(bench, 41, 31);
 	assert_int_equal(endpoint_counters(bench->ends[1])->refused[REFUSED_IMM], 1);
 	bench_close(bench);
@@ -389,10 +422,11 @@ int main(void)
 		cmocka_unit_test(a_filled_hole_moves_the_edge_over_all_behind_it),
 		cmocka_unit_test(
 			a_request_that_overtook_others_is_answered_again_when_they_are_here),
-		cmocka_unit_test(a_psn_beyond_the_window_is_dropped_and_counted),
+		cmocka_unit_test(a_psn_above_the_window_is_dropped_and_told),
+		cmocka_unit_test(a_psn_far_below_the_window_is_dropped_in_silence),
 		cmocka_unit_test(immediates_come_up_in_posting_order),
 		cmocka_unit_test(an_immediate_waits_for_plain_packets_before_it),
-		cmocka_unit_test(more_immediates_than_agreed_are_dropped),
+		cmocka_unit_test(more_immediates_than_agreed_find_no_room),
 		cmocka_unit_test(a_trimmed_header_is_answered_with_its_reason),
 		cmocka_unit_test(without_trim_nacks_a_trimmed_header_is_silent),
 		cmocka_unit_test(packets_for_nobody_are_dropped_and_counted),

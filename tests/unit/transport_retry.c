@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why a packet is sent again and when a QP gives up: each reason of a NACK, and the tries that
+// NACKs and waits use up together.
+#include "transport_bench.h"
+
+#include <errno.h>
+
+#define START 0xfffff0u
+#define FULL 1088u
+
+static struct bench *open_one(struct transport_config config)
+{
+	return bench_open(&config, 1, START, 1);
+}
+
+static struct qp *qp_of(struct bench *bench)
+{
+	return endpoint_qp(bench->ends[0], 0);
+}
+
+static const struct transport_counters *counters_of(struct bench *bench)
+{
+	return endpoint_counters(bench->ends[0]);
+}
+
+// Sends the next packet on plane 0; returns its EV.
+static uint32_t send_one(struct bench *bench)
+{
+	uint32_t index = endpoint_next(bench->ends[0], 0, bench->now, &bench->out);
+	assert_int_not_equal(index, PACKET_NONE);
+	uint32_t ev = packet_at(&bench->packets, index)->ev;
+	packet_put(&bench->packets, index);
+	return ev;
+}
+
+static void give(struct bench *bench, const struct packet *content)
+{
+	uint32_t index = packet_get(&bench->packets);
+	*packet_at(&bench->packets, index) = *content;
+	endpoint_receive(bench->ends[0], index, bench->now, &bench->out);
+	bench_poll(bench, 0);
+	bench_check_qp(bench, bench->ends[0], qp_of(bench));
+}
+
+static void give_nack(struct bench *bench, uint32_t n, uint32_t ev, uint8_t reason)
+{
+	give(bench,
+	     &(struct packet){
+		     .source = 1,
+		     .opcode = PACKET_NACK,
+		     .klass = PACKET_CLASS_CONTROL,
+		     .u.nack = {.ev_echo = ev, .psn = (START + n) & PSN_MASK, .reason = reason}});
+}
+
+// All before START + edge are here.
+static void give_sack(struct bench *bench, uint32_t edge)
+{
+	give(bench,
+	     &(struct packet){.source = 1,
+			      .opcode = PACKET_SACK,
+			      .klass = PACKET_CLASS_CONTROL,
+			      .psn = (START + edge - 1) & PSN_MASK,
+			      .u.sack = {.offset = 1}});
+}
+
+// Runs the timers until a packet may leave.
+static void wait_for_timer(struct bench *bench)
+{
+	while (!endpoint_has_work(bench->ends[0]) && qp_of(bench)->state == QP_RTS) {
+		bench->now = endpoint_wake_at(bench->ends[0]);
+		assert_true(bench->now != PS_NEVER);
+		endpoint_on_time(bench->ends[0], bench->now);
+	}
+	bench_poll(bench, 0);
+}
+
+// ---------------------------------------------------------------- reasons
+
+static void each_retriable_reason_sends_again_by_another_path(void **state)
+{
+	(void)state;
+	static const uint8_t reasons[] = {PACKET_NACK_TRIMMED,	   PACKET_NACK_TRIMMED_LAST,
+					  PACKET_NACK_NO_BITMAP,   PACKET_NACK_NO_PKT_BUFFER,
+					  PACKET_NACK_NO_RESOURCE, PACKET_NACK_PSN_OOR_WINDOW};
+	for (uint32_t i = 0; i < sizeof(reasons); i++) {
+		struct bench *bench = open_one(bench_config());
+		bench_post(bench, 0, 0, 1024, 1);
+		uint32_t ev = send_one(bench);
+		bench->now += PS_PER_US;
+		give_nack(bench, 0, ev, reasons[i]);
+		assert_int_equal(qp_of(bench)->inflight, 0);
+		assert_int_equal(qp_of(bench)->lost_count, 1);
+		assert_int_not_equal(send_one(bench), ev);
+		const struct transport_counters *counters = counters_of(bench);
+		assert_int_equal(counters->rtx[RTX_NACK], 1);
+		assert_int_equal(counters->nacks_received, 1);
+		assert_int_equal(counters->nacks_resource, i >= 2 && i <= 4);
+		assert_int_equal(counters->nacks_window, i == 5);
+		// only a trim on the way says something about the path
+		assert_int_equal(counters->paths_skipped, i == 0);
+		assert_int_equal(counters->paths_retired, 0);
+		give_sack(bench, 1);
+		assert_int_equal(bench->log_count[0], 1);
+		assert_int_equal(bench->log[0][0].kind, COMPLETION_SENT);
+		bench_close(bench);
+	}
+}
+
+static void an_unexpected_event_ends_the_qp_and_flushes_all(void **state)
+{
+	(void)state;
+	struct bench *bench = open_one(bench_config());
+	for (uint32_t i = 1; i <= 5; i++)
+		bench_post(bench, 0, 0, 1024, i);
+	send_one(bench);
+	uint32_t ev = send_one(bench);
+	give_sack(bench, 1);
+	give_nack(bench, 1, ev, PACKET_NACK_UNEXP_EVENT);
+	assert_int_equal(bench->log_count[0], 5);
+	assert_int_equal(bench->log[0][0].kind, COMPLETION_SENT);
+	for (uint32_t i = 1; i < 5; i++) {
+		assert_int_equal(bench->log[0][i].kind, COMPLETION_FLUSHED);
+		assert_int_equal(bench->log[0][i].cookie, i + 1);
+		assert_int_equal(bench->log[0][i].failure, QP_FAILURE_REMOTE);
+	}
+	assert_int_equal(counters_of(bench)->qps_failed, 1);
+	assert_int_equal(counters_of(bench)->qps_failed_remote, 1);
+	assert_int_equal(bench_post(bench, 0, 0, 1, 9), -ECONNRESET);
+	bench_close(bench);
+}
+
+static void an_event_of_a_packet_that_is_here_or_never_was_ends_nothing(void **state)
+{
+	(void)state;
+	struct bench *bench = open_one(bench_config());
+	bench_post(bench, 0, 0, 2048, 1);
+	uint32_t ev = send_one(bench);
+	send_one(bench);
+	give_sack(bench, 1);
+	give_nack(bench, 0, ev, PACKET_NACK_UNEXP_EVENT);
+	give_nack(bench, 2, ev, PACKET_NACK_UNEXP_EVENT);
+	give_nack(bench, 1, ev ^ 1u << 31, PACKET_NACK_UNEXP_EVENT);
+	assert_int_equal(qp_of(bench)->state, QP_RTS);
+	assert_int_equal(counters_of(bench)->refused[REFUSED_NACK], 2);
+	bench_close(bench);
+}
+
+static void a_reason_that_there_is_not_is_refused(void **state)
+{
+	(void)state;
+	struct bench *bench = open_one(bench_config());
+	bench_post(bench, 0, 0, 1024, 1);
+	uint32_t ev = send_one(bench), refused = 0;
+	for (uint32_t reason = 0; reason < 256; reason++) {
+		if ((reason >= 0x01 && reason <= 0x02) || reason == 0x06 || reason == 0x07 ||
+		    reason == 0x0a || reason == 0x0b || reason == 0x19)
+			continue;
+		give_nack(bench, 0, ev, (uint8_t)reason);
+		assert_int_equal(counters_of(bench)->refused[REFUSED_NACK], ++refused);
+	}
+	assert_int_equal(qp_of(bench)->inflight, FULL);
+	assert_int_equal(counters_of(bench)->nacks_received, 0);
+	bench_close(bench);
+}
+
+// ---------------------------------------------------------------- tries
+
+// A target that never keeps the packet, answering after `flight_ps`, is given up after as long as
+// one that never answers: here 50, 50, 100 and 200 us.
+static void nacks_use_up_the_tries_as_fast_as_waits(void **state)
+{
+	(void)state;
+	static const ps_t flights[] = {3 * PS_PER_US, 7 * PS_PER_US, 31 * PS_PER_US};
+	for (uint32_t i = 0; i < 3; i++) {
+		struct transport_config config = bench_config();
+		config.rto_linear = config.rto_doublings = 2;
+		struct bench *bench = open_one(config);
+		bench_post(bench, 0, 0, 1024, 1);
+		bench_post(bench, 0, 0, 1024, 2);
+		uint32_t nacks = 0;
+		for (; qp_of(bench)->state == QP_RTS; nacks++) {
+			uint32_t ev = send_one(bench);
+			if (nacks == 0)
+				send_one(bench), give_sack(bench, 0); // the other one flies on
+			bench->now += flights[i];
+			give_nack(bench, 0, ev, PACKET_NACK_TRIMMED_LAST);
+		}
+		assert_in_range(bench->now, 350 * PS_PER_US, 400 * PS_PER_US + flights[i]);
+		assert_int_equal(bench->log_count[0], 2);
+		for (uint32_t n = 0; n < 2; n++) {
+			assert_int_equal(bench->log[0][n].kind, COMPLETION_FLUSHED);
+			assert_int_equal(bench->log[0][n].failure, QP_FAILURE_RETRIES);
+		}
+		assert_int_equal(counters_of(bench)->qps_failed_remote, 0);
+		bench_close(bench);
+	}
+}
+
+// Waits that ended are not forgotten by a NACK, though the next wait is a base one again.
+static void waits_and_nacks_share_the_tries(void **state)
+{
+	(void)state;
+	struct transport_config config = bench_config();
+	config.planes = 1;
+	config.rto_linear = 2;
+	config.rto_doublings = 1; // 50, 50, 100 us
+	struct bench *bench = open_one(config);
+	bench_post(bench, 0, 0, 1024, 1);
+	send_one(bench);
+	for (uint32_t wait = 0; wait < 2; wait++) {
+		wait_for_timer(bench);
+		if (wait == 0)
+			send_one(bench);
+	}
+	assert_int_equal(slot_tries(&qp_of(bench)->slots[START & 255]), 2);
+	assert_int_equal(slot_waits(&qp_of(bench)->slots[START & 255]), 2);
+	ps_t first = bench->now;
+	while (qp_of(bench)->state == QP_RTS) {
+		uint32_t ev = send_one(bench);
+		bench->now += 20 * PS_PER_US;
+		give_nack(bench, 0, ev, PACKET_NACK_TRIMMED);
+		assert_int_equal(slot_waits(&qp_of(bench)->slots[START & 255]), 0);
+	}
+	assert_true(bench->now - first <= 120 * PS_PER_US);
+	assert_int_equal(counters_of(bench)->rtx[RTX_TIMEOUT], 2);
+	assert_int_equal(bench->log[0][0].failure, QP_FAILURE_RETRIES);
+	bench_close(bench);
+}
+
+static void an_acknowledgement_gives_the_next_packet_all_tries(void **state)
+{
+	(void)state;
+	struct transport_config config = bench_config();
+	config.planes = 1;
+	config.mpr = 64; // PSN 64 has the slot of PSN 0
+	struct bench *bench = open_one(config);
+	bench_post(bench, 0, 0, 65 * 1024, 1);
+	for (uint32_t n = 0; n < 64; n++)
+		send_one(bench);
+	give_sack(bench, 0);
+	while (slot_tries(&qp_of(bench)->slots[START & 63]) < 3) {
+		wait_for_timer(bench);
+		while (endpoint_has_work(bench->ends[0]) && qp_of(bench)->lost_count > 0)
+			send_one(bench);
+	}
+	give_sack(bench, 64);
+	send_one(bench);
+	assert_int_equal(slot_tries(&qp_of(bench)->slots[START & 63]), 0);
+	assert_int_equal(slot_waits(&qp_of(bench)->slots[START & 63]), 0);
+	bench_close(bench);
+}
+
+// Overload that never ends: a fixed window into a wire that trims all. It ends with the QP.
+static void a_wire_that_trims_all_ends_the_qp(void **state)
+{
+	(void)state;
+	struct transport_config config = bench_config();
+	struct bench *bench = bench_open(&config, 2, START, 5);
+	bench->trim_last_ppm = 1000000;
+	for (uint32_t i = 1; i <= 10; i++)
+		assert_int_equal(bench_post(bench, 0, 0, 5000, i), 0);
+	ps_t end = bench_run(bench, BENCH_TO_THE_END);
+	// 7 waits of 50 us, then 100, 200, 400, 800 and 1600; on average, and queues come on top
+	assert_in_range(end, 1700 * PS_PER_US, 5 * 3450 * PS_PER_US);
+	assert_int_equal(bench->log_count[0], 10);
+	for (uint32_t i = 0; i < 10; i++) {
+		assert_int_equal(bench->log[0][i].kind, COMPLETION_FLUSHED);
+		assert_int_equal(bench->log[0][i].cookie, i + 1);
+		assert_int_equal(bench->log[0][i].failure, QP_FAILURE_RETRIES);
+	}
+	assert_int_equal(counters_of(bench)->qps_failed, 1);
+	bench->trim_last_ppm = 0;
+	assert_int_equal(bench_post(bench, 0, 1, 5000, 11), 0);
+	bench_run(bench, BENCH_TO_THE_END);
+	assert_int_equal(bench->log[0][10].kind, COMPLETION_SENT); // the other QP lives
+	bench_check_empty(bench);
+	bench_close(bench);
+}
+
+// An incast trims nearly everything, but what is sent again gets through at last.
+static void nine_trims_of_ten_end_no_qp(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 4; seed++) {
+		struct transport_config config = bench_config();
+		struct bench *bench = bench_open(&config, 1, START, seed);
+		bench->trim_last_ppm = 900000;
+		for (uint32_t i = 1; i <= 30; i++)
+			assert_int_equal(bench_post(bench, 0, 0, 50000, i), 0);
+		bench_run(bench, BENCH_TO_THE_END);
+		assert_int_equal(counters_of(bench)->qps_failed, 0);
+		assert_int_equal(counters_of(bench)->messages_sent, 30);
+		assert_true(counters_of(bench)->rtx[RTX_NACK] > 5000);
+		bench_check_empty(bench);
+		bench_close(bench);
+	}
+}
+
+// ---------------------------------------------------------------- limits that differ
+
+// The requester may have more PSNs in flight than the responder takes: it is told, and repeats.
+static void a_smaller_window_at_the_target_slows_and_ends_nothing(void **state)
+{
+	(void)state;
+	for (uint32_t silent = 0; silent < 2; silent++) {
+		struct transport_config config = bench_config(), small = config;
+		config.cc.window_bytes = 1000 * FULL;
+		small.mpr = 64;
+		small.out_of_window = silent ? OUT_OF_WINDOW_SILENT : OUT_OF_WINDOW_NACK;
+		struct bench *bench = bench_open_two(&config, &small, 1, START, 5);
+		bench->jitter_ps = 10 * PS_PER_US; // so that packets come before their turn
+		assert_int_equal(bench_post(bench, 0, 0, 1000 * 1024, 1), 0);
+		bench_run(bench, BENCH_TO_THE_END);
+		const struct transport_counters *target = endpoint_counters(bench->ends[1]);
+		assert_int_equal(counters_of(bench)->messages_sent, 1);
+		assert_int_equal(target->payload_bytes_placed, 1000 * 1024);
+		assert_true(target->out_of_window > 100);
+		assert_int_equal(counters_of(bench)->nacks_window,
+				 silent ? 0 : target->out_of_window);
+		assert_true(silent == (counters_of(bench)->rtx[RTX_TIMEOUT] > 0));
+		bench_check_empty(bench);
+		bench_close(bench);
+	}
+}
+
+static void fewer_immediates_at_the_target_slow_and_end_nothing(void **state)
+{
+	(void)state;
+	struct transport_config config = bench_config(), small = config;
+	config.wimm_max = 64;
+	struct bench *bench = bench_open_two(&config, &small, 1, START, 5);
+	bench->loss_ppm = 100000;
+	bench->delay_ps = 5 * PS_PER_US;
+	for (uint32_t i = 1; i <= 64; i++)
+		assert_int_equal(bench_post(bench, 0, 0, 100, i), 0);
+	bench_run(bench, BENCH_TO_THE_END);
+	const struct transport_counters *target = endpoint_counters(bench->ends[1]);
+	assert_int_equal(counters_of(bench)->messages_sent, 64);
+	assert_int_equal(bench->log_count[1], 64);
+	for (uint32_t i = 0; i < 64; i++)
+		assert_int_equal(bench->log[1][i].imm, i + 1);
+	assert_true(target->refused[REFUSED_IMM] > 0);
+	assert_true(counters_of(bench)->nacks_resource > 0);
+	bench_check_empty(bench);
+	bench_close(bench);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_retriable_reason_sends_again_by_another_path),
+		cmocka_unit_test(an_unexpected_event_ends_the_qp_and_flushes_all),
+		cmocka_unit_test(an_event_of_a_packet_that_is_here_or_never_was_ends_nothing),
+		cmocka_unit_test(a_reason_that_there_is_not_is_refused),
+		cmocka_unit_test(nacks_use_up_the_tries_as_fast_as_waits),
+		cmocka_unit_test(waits_and_nacks_share_the_tries),
+		cmocka_unit_test(an_acknowledgement_gives_the_next_packet_all_tries),
+		cmocka_unit_test(a_wire_that_trims_all_ends_the_qp),
+		cmocka_unit_test(nine_trims_of_ten_end_no_qp),
+		cmocka_unit_test(a_smaller_window_at_the_target_slows_and_ends_nothing),
+		cmocka_unit_test(fewer_immediates_at_the_target_slow_and_end_nothing),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
