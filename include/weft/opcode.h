@@ -19,6 +19,19 @@ enum packet_opcode {
 	PACKET_PROBE = 0xde,
 };
 
+// Opcodes of InfiniBand's reliable connection that RoCEv2 carries: those of the baseline that MRC
+// is compared with. MRC's are these and 0xc0.
+enum rc_opcode {
+	RC_WRITE_FIRST = 0x06,
+	RC_WRITE_MIDDLE = 0x07,
+	RC_WRITE_LAST = 0x08,
+	RC_WRITE_LAST_IMM = 0x09,
+	RC_WRITE_ONLY = 0x0a,
+	RC_WRITE_ONLY_IMM = 0x0b,
+	RC_ACK = 0x11, // or NAK: packet_ack says which
+	RC_CNP = 0x81, // congestion notification
+};
+
 // packet_nack_info.reason
 enum packet_nack {
 	PACKET_NACK_TRIMMED = 0x01,

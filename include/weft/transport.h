@@ -21,6 +21,11 @@
 #include <weft/rng.h>
 #include <weft/time.h>
 
+enum transport_kind {
+	TRANSPORT_MRC,
+	TRANSPORT_RC, // RoCEv2 RC, the baseline: go-back-N, one path per QP; see docs/protocol.md
+};
+
 enum path_policy {
 	PATH_ROTATE, // oblivious: a random permutation of the EVs per round (htsim's "oblivious")
 	PATH_MRC,    // the same rotation, but EVs in SKIP or ASSUMED_BAD are passed over
@@ -40,6 +45,7 @@ enum out_of_window { OUT_OF_WINDOW_NACK, OUT_OF_WINDOW_SILENT };
 #define EVS_OF_PORT_MAX 16384u
 
 struct transport_config {
+	enum transport_kind kind;
 	uint32_t planes;	// NIC ports, 1..PLANES_MAX
 	uint32_t payload_bytes; // path MTU: payload of a full packet
 	uint32_t header_bytes;	// all of a data packet that is not payload, line overhead included
@@ -103,7 +109,8 @@ struct transport_counters {
 	uint64_t qps_failed;			   // QPs that went to ERROR
 	uint64_t qps_failed_remote;		   // of these, because their target said so
 	uint64_t window_stalls;			   // the line was free, data waited for the window
-	uint64_t no_qp;		  // packets for a QP that is not there or is in ERROR: dropped
+	uint64_t no_qp; // packets for a QP that is not there or is in ERROR: dropped
+	uint64_t cnps_sent, cnps_received; // RC: congestion notifications
 	uint64_t answers_dropped; // SACKs and NACKs for which a plane's control queue had no room
 	uint64_t refused[REFUSED_REASON_COUNT]; // dropped; data are in data_received, too
 };

@@ -3,6 +3,7 @@
 // endpoint comes to be is in create.c, what it reports in event.c.
 #include "endpoint.h"
 
+#include "rc.h"
 #include "requester.h"
 #include "responder.h"
 #include "retransmit.h"
@@ -13,6 +14,8 @@ void endpoint_connect(struct endpoint *endpoint, uint32_t qpn, const struct qp_c
 {
 	check(qpn < endpoint->qp_max && config->local_nic == endpoint->nic);
 	qp_open(endpoint, endpoint_qp(endpoint, qpn), config, now);
+	if (endpoint->is_rc)
+		rc_open(endpoint, endpoint_qp(endpoint, qpn), config);
 }
 
 int endpoint_register(struct endpoint *endpoint, uint32_t rkey, uint64_t va, uint64_t bytes)
@@ -32,7 +35,8 @@ uint32_t endpoint_next(struct endpoint *endpoint, uint32_t plane, ps_t now, stru
 		return PACKET_NONE;
 	struct fifo *control = &endpoint->control[plane];
 	if (control->count == 0)
-		return requester_next(endpoint, plane, now, out);
+		return endpoint->is_rc ? rc_next(endpoint, plane, now, out)
+				       : requester_next(endpoint, plane, now, out);
 	endpoint->held--;
 	endpoint->work--;
 	return (uint32_t)fifo_pop(control, out->chunks);
@@ -58,6 +62,9 @@ void endpoint_receive(struct endpoint *endpoint, uint32_t index, ps_t now, struc
 	struct qp *qp = target_of(endpoint, packet);
 	if (!qp) {
 		endpoint->counters.no_qp++;
+	} else if (endpoint->is_rc) {
+		rc_receive(endpoint, qp, index, now, out);
+		return;
 	} else if (packet->opcode >= PACKET_WRITE_FIRST &&
 		   packet->opcode <= PACKET_WRITE_ONLY_IMM) {
 		responder_receive(endpoint, qp, index, now, out);
@@ -95,6 +102,8 @@ void endpoint_on_time(struct endpoint *endpoint, ps_t now)
 		struct qp *qp = endpoint_qp(endpoint, (uint32_t)item.key);
 		if (item.key >> TIMER_KIND_SHIFT == TIMER_CC)
 			ring_cc(endpoint, qp, now);
+		else if (endpoint->is_rc)
+			rc_send_on_time(endpoint, qp, now);
 		else
 			retransmit_on_time(endpoint, qp, now);
 	}

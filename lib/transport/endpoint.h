@@ -32,6 +32,7 @@ struct endpoint {
 	uint32_t mpr_limit;  // PSNs from una that may be used
 	uint32_t mpr_mask, sends_mask, stash_mask;
 	uint32_t rto_units; // base timeout in units of 1024 ps
+	bool is_rc;	    // config->kind: which of the two protocols its QPs speak
 	bool is_single;	    // each QP has one path, so one plane: a ready queue per plane
 	struct ready_queue ready[PLANES_MAX];
 	struct fifo control[PLANES_MAX];
