@@ -95,6 +95,7 @@ struct scenario {
 	struct fabric_config fabric;
 	struct scaleup_config scaleup;
 	struct transport_config transport;
+	uint32_t qps_per_connection; // ring, model, trace: slices go to them in turn
 	struct traffic_config traffic;
 	struct sample sample;
 	uint32_t fault_count;

@@ -25,6 +25,11 @@ static void take_scenario(struct wire_config *config, const struct world *world)
 int codec_init(struct codec *ret, const struct world *world, struct refusal *refusal)
 {
 	struct codec codec = {0};
+	if (world->transport.kind != TRANSPORT_MRC)
+		return refuse(refusal, -EINVAL,
+			      "there are frames of MRC only: transport.kind rc runs without frames "
+			      "and captures",
+			      0, 0, 0);
 	wire_config_default(world->scenario->frames.ip_version, &codec.nic);
 	take_scenario(&codec.nic, world);
 	int rc = wire_config_check(&codec.nic, refusal);

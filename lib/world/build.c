@@ -93,7 +93,9 @@ static void fill_transport(struct world *world)
 	const struct fabric_config *fabric = &world->fabric;
 	transport->regions_max = REGIONS_PER_NIC;
 	transport->ev_bits = world->scenario->frames.ip_version == 4 ? 16 : 32;
-	transport->cc.rate_bps = fabric->link_rate_bps * fabric->planes;
+	transport->cc.rate_bps = fabric->link_rate_bps;
+	if (transport->kind == TRANSPORT_MRC) // RC: a QP has one plane
+		transport->cc.rate_bps *= fabric->planes;
 	transport->cc.base_rtt_ps = world->topology.base_rtt_ps;
 	ps_t queue_ps = line_ps(line_of(fabric->link_rate_bps), world->topology.queue_bytes);
 	if (transport->rto_ps == 0) // htsim's rule: six full queues and 15 us

@@ -67,6 +67,23 @@ static void on_flow_received(struct world_host *host, ps_t now)
 	host->record->outcome->end_ps = ps_max(host->record->outcome->end_ps, now);
 }
 
+typedef void rank_event_fn(struct world_host *host, uint32_t rank, uint32_t channel, ps_t now,
+			   struct outbox *out);
+
+// Slices go to the QPs of a connection in turn, and in turn the rank is told of them: one that is
+// done before its turn waits.
+static void tell_in_turn(struct world_host *host, struct nic *nic, struct nic_peer *peer,
+			 rank_event_fn *tell, ps_t now, struct outbox *out)
+{
+	struct nic_peer *first = &nic->peers[peer->first];
+	peer->waiting++;
+	while (first[first->turn].waiting > 0) {
+		first[first->turn].waiting--;
+		first->turn = (first->turn + 1) % host->qps_per_connection;
+		tell(host, peer->owner, peer->channel, now, out);
+	}
+}
+
 static void on_sent(struct world_host *host, struct nic *nic, const struct completion *done,
 		    ps_t now, struct outbox *out)
 {
@@ -80,7 +97,7 @@ static void on_sent(struct world_host *host, struct nic *nic, const struct compl
 	hist_add(&outcome->message_ns[nic->peers[done->qp].pair],
 		 (now - done->posted_at) / PS_PER_NS);
 	if (kind == COOKIE_SLICE) {
-		rank_on_sent(host, owner, done->cookie & 0xffff, now, out);
+		tell_in_turn(host, nic, &nic->peers[done->qp], rank_on_sent, now, out);
 		return;
 	}
 	hist_add(&outcome->flow_ns, (now - host->flows[owner].start_ps) / PS_PER_NS);
@@ -97,8 +114,9 @@ static void on_received(struct world_host *host, struct nic *nic, const struct c
 		on_flow_received(host, now);
 		return;
 	}
-	check(done->imm == peer->imm_next++ && "slices complete once and in posting order");
-	rank_on_received(host, peer->owner, peer->channel, now, out);
+	check(done->imm == peer->imm_next && "slices complete once and in posting order");
+	peer->imm_next += host->qps_per_connection;
+	tell_in_turn(host, nic, peer, rank_on_received, now, out);
 }
 
 // Payloads are the driver's. Credits are writes into memory that the sender watches: they come as

@@ -34,7 +34,8 @@ enum host_event {
 struct rank_link {
 	bool is_local; // same host: over the scale-up domain
 	uint32_t rank; // local: rank of this host
-	uint32_t qpn;  // else: QP of this rank's NIC
+	uint32_t qpn;  // else: first of the connection's QPs at this rank's NIC
+	uint32_t turn; // else: the one that the next slice takes, from 0
 };
 
 struct rank {
@@ -66,7 +67,8 @@ struct world_host {
 	const uint32_t *flow_qpn; // [flows] QP at the sender
 	struct record *record;
 	uint32_t grant_bytes; // size of a credit write
-	uint32_t first_nic;   // index of nics[0] in the world
+	uint32_t qps_per_connection;
+	uint32_t first_nic; // index of nics[0] in the world
 };
 
 // machine_run_fn of a host.

@@ -98,12 +98,19 @@ static struct rank *rank_at(const struct world *world, const struct builder *bui
 	return &world->hosts[host]->ranks[builder->rank_of[builder->group_first[group] + at]];
 }
 
+// A flow is one message: a second QP would have nothing to do.
+static uint32_t qps_of(const struct world *world, const struct connection *connection)
+{
+	return connection->from_role == NIC_ROLE_FLOW ? 1 : world->scenario->qps_per_connection;
+}
+
 static int count_qps(struct world *world, void *context, const struct connection *connection)
 {
 	struct builder *builder = context;
-	builder->qps[connection->from_nic]++;
-	builder->qps[connection->to_nic]++;
-	world->qp_count += 2;
+	uint32_t qps = qps_of(world, connection);
+	builder->qps[connection->from_nic] += qps;
+	builder->qps[connection->to_nic] += qps;
+	world->qp_count += 2 * qps;
 	return 0;
 }
 
@@ -222,6 +229,7 @@ static int build_host(struct world *world, uint32_t index, const struct builder 
 				    .flow_qpn = builder->flow_qpn,
 				    .record = world->records[world->shard_of[index]],
 				    .grant_bytes = GRANT_BYTES,
+				    .qps_per_connection = world->scenario->qps_per_connection,
 				    .first_nic = index * nics};
 	world->hosts[index] = host;
 	world->machines[index] = (struct machine){.run = host_run,
@@ -324,8 +332,21 @@ static uint32_t open_end(struct world *world, struct builder *builder, uint32_t 
 	return qpn;
 }
 
-// Makes the two ends of a connection and tells ranks or flows their QPs. Called after qps[] was
-// reset to 0.
+// Makes the two ends of one QP.
+static void join(struct world *world, struct builder *builder, const struct connection *connection,
+		 const struct nic_peer *from, const struct nic_peer *to)
+{
+	uint32_t from_nic = connection->from_nic, to_nic = connection->to_nic;
+	uint32_t from_qpn = open_end(world, builder, from_nic, from);
+	uint32_t to_qpn = open_end(world, builder, to_nic, to);
+	struct qp_config there = {from_nic, to_nic, to_qpn, (uint64_t)from_nic << 32 | from_qpn, 0};
+	struct qp_config back = {to_nic, from_nic, from_qpn, (uint64_t)to_nic << 32 | to_qpn, 0};
+	endpoint_connect(nic_at(world, from_nic)->endpoint, from_qpn, &there, 0);
+	endpoint_connect(nic_at(world, to_nic)->endpoint, to_qpn, &back, 0);
+}
+
+// Makes the QPs of a connection and tells ranks or flows of them. Called after qps[] was reset
+// to 0.
 static int connect(struct world *world, void *context, const struct connection *connection)
 {
 	struct builder *builder = context;
@@ -335,33 +356,31 @@ static int connect(struct world *world, void *context, const struct connection *
 	struct nic_peer from = {.owner = connection->flow,
 				.channel = (uint16_t)connection->channel,
 				.role = (uint8_t)connection->from_role,
-				.pair = (uint8_t)pair};
+				.pair = (uint8_t)pair,
+				.first = builder->qps[connection->from_nic]};
 	struct nic_peer to = from;
 	to.role = (uint8_t)connection->to_role;
+	to.first = builder->qps[connection->to_nic];
 	if (!is_flow) {
 		const uint32_t *rank_of = builder->rank_of +
 			builder->group_first[connection->group];
 		from.owner = rank_of[connection->from_at];
 		to.owner = rank_of[connection->to_at];
 	}
-	uint32_t from_qpn = open_end(world, builder, connection->from_nic, &from);
-	uint32_t to_qpn = open_end(world, builder, connection->to_nic, &to);
-	uint64_t id = (uint64_t)connection->from_nic << 32 | from_qpn;
-	struct qp_config there = {connection->from_nic, connection->to_nic, to_qpn, id, 0};
-	struct qp_config back = {connection->to_nic, connection->from_nic, from_qpn,
-				 (uint64_t)connection->to_nic << 32 | to_qpn, 0};
-	endpoint_connect(nic_at(world, connection->from_nic)->endpoint, from_qpn, &there, 0);
-	endpoint_connect(nic_at(world, connection->to_nic)->endpoint, to_qpn, &back, 0);
+	for (uint32_t i = 0; i < qps_of(world, connection); i++) {
+		from.imm_next = to.imm_next = i;
+		join(world, builder, connection, &from, &to);
+	}
 	if (is_flow) {
-		builder->flow_qpn[connection->flow] = from_qpn;
+		builder->flow_qpn[connection->flow] = from.first;
 		return 0;
 	}
 	rank_at(world, builder, connection->group, connection->from_at)
 		->to[connection->channel]
-		.qpn = from_qpn;
+		.qpn = from.first;
 	rank_at(world, builder, connection->group, connection->to_at)
 		->from[connection->channel]
-		.qpn = to_qpn;
+		.qpn = to.first;
 	return 0;
 }
 

@@ -15,7 +15,10 @@ struct nic_peer {
 	uint16_t channel;
 	uint8_t role;	   // enum nic_role
 	uint8_t pair;	   // enum pair_class
-	uint32_t imm_next; // ring: the slice that completes next
+	uint32_t imm_next; // ring: the slice that completes next on this QP
+	uint32_t first;	   // ring: first QP of its connection; they stand in a row
+	uint32_t turn;	   // ring, first QP only: the one whose message is told next, from 0
+	uint32_t waiting;  // ring: messages done that wait for their turn
 };
 
 enum nic_role { NIC_ROLE_NONE, NIC_ROLE_RING_SEND, NIC_ROLE_RING_RECEIVE, NIC_ROLE_FLOW };

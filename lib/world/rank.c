@@ -9,7 +9,7 @@ static void send_slice(struct world_host *host, uint32_t index, const struct rin
 		       ps_t now, struct outbox *out)
 {
 	struct rank *rank = &host->ranks[index];
-	const struct rank_link *to = &rank->to[action->channel];
+	struct rank_link *to = &rank->to[action->channel];
 	if (to->is_local) {
 		ps_t sent;
 		ps_t there = scaleup_send(&host->scaleup, rank->nic, host->ranks[to->rank].nic,
@@ -27,7 +27,9 @@ static void send_slice(struct world_host *host, uint32_t index, const struct rin
 		.has_imm = true,
 		.cookie = cookie_of(COOKIE_SLICE, index, action->channel),
 	};
-	bool is_posted = host_post(host, rank->nic, to->qpn, &work, now, out);
+	uint32_t qpn = to->qpn + to->turn;
+	to->turn = (to->turn + 1) % host->qps_per_connection;
+	bool is_posted = host_post(host, rank->nic, qpn, &work, now, out);
 	check(is_posted); // sends not completed are bounded by the credits, and the queue holds as
 			  // many
 }

@@ -78,6 +78,17 @@ static bool is_sampled(const struct draft *draft)
 	return false;
 }
 
+// What RC makes of keys that were meant for MRC, so that any scenario can be run both ways: it has
+// one path per QP, no trimming, and no SACKs, on which NSCC works.
+static void settle_rc(struct transport_config *transport)
+{
+	transport->path_policy = PATH_SINGLE;
+	transport->trim_nack = false;
+	transport->cc.has_trimming = false;
+	if (strcmp(transport->cc.name, "nscc") == 0)
+		transport->cc.name = "fixed";
+}
+
 void draft_settle(struct draft *draft)
 {
 	struct scenario *scenario = draft->scenario;
@@ -91,6 +102,8 @@ void draft_settle(struct draft *draft)
 	transport->cc.mtu_bytes = fabric->mtu_bytes;
 	transport->trim_nack = transport->trim_nack && fabric->trim_on;
 	transport->cc.has_trimming = transport->trim_nack; // a trim that nobody reports is a loss
+	if (transport->kind == TRANSPORT_RC)
+		settle_rc(transport);
 	if (scenario->traffic.kind == TRAFFIC_RING && scenario->traffic.ring.ranks == 0)
 		scenario->traffic.ring.ranks = fabric->nics;
 	if (is_sampled(draft))

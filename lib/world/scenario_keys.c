@@ -18,6 +18,7 @@ static const char *const flag_words[] = {"false", "true", NULL};
 static const char *const not_words[] = {"true", "false", NULL}; // the field says the opposite
 static const char *const topology_words[] = {"clos", "fat-tree", "leaf-spine", NULL};
 static const char *const trim_words[] = {"coin", "arriving", "newest", NULL};
+static const char *const transport_words[] = {"mrc", "rc", NULL};
 static const char *const path_words[] = {"rotate", "mrc", "single", NULL};
 static const char *const sack_words[] = {"mrc", "htsim", NULL};
 static const char *const window_words[] = {"nack", "silent", NULL};
@@ -120,6 +121,12 @@ static const struct scenario_key keys[] = {
 	{"scaleup.delay", "time", "3us", "Latency of a transfer inside the scale-up domain.",
 	 SCENARIO(scaleup.delay_ps), 0, SECOND, NULL, NULL, USE_SCALEUP},
 
+	{"transport.kind", "word", "mrc",
+	 "Multipath Reliable Connection, or rc: RoCEv2's reliable connection, to compare with.",
+	 SCENARIO(transport.kind), 0, 0, NULL, transport_words, USE_ALWAYS},
+	{"transport.qps_per_connection", "count", "1",
+	 "QPs of each connection of a ring; slices go to them in turn.",
+	 SCENARIO(qps_per_connection), 1, 128, NULL, NULL, USE_RINGS},
 	{"transport.payload", "bytes", "4096B", "Payload of a full packet (path MTU).",
 	 SCENARIO(transport.payload_bytes), 64, 65000, NULL, NULL, USE_ALWAYS},
 	{"transport.header", "bytes", "162B",
