@@ -60,6 +60,8 @@ static int say_refusal(const struct call *call, int rc)
 		fprintf(stderr, "%u:", refusal->column);
 	fprintf(stderr, "%s%s\n", refusal->file[0] != '\0' || refusal->line > 0 ? " " : "",
 		refusal->text);
+	if (rc == -EINTR)
+		return EXIT_NOT_VALID;
 	return rc == -EINVAL || rc == -ENOENT || rc == -ENOMEM || rc == -EISDIR || rc == -EFBIG ||
 			rc == -ENOTEMPTY
 		? EXIT_BAD_INPUT
@@ -216,6 +218,10 @@ static int try_dilation(struct call *call)
 		progress_end(&call->progress);
 		call->dilation_milli = pace_trial_dilation(trial);
 		stage_free(&call->stage);
+		call->refusal.file[0] = '\0';
+		if (stop_asked)
+			rc = refuse(&call->refusal, -EINTR,
+				    "interrupted while it looked for a dilation", 0, 0, 0);
 	}
 	pace_trial_free(trial);
 	return rc;
@@ -253,6 +259,8 @@ static int check_captures(struct call *call)
 // Reads everything and builds the world; what is refused here has written nothing.
 static int prepare(struct call *call)
 {
+	signal(SIGINT, ask_stop);
+	signal(SIGTERM, ask_stop);
 	int rc = call->options.trace != NULL ? take_trace(call) : 0;
 	if (rc == 0)
 		rc = read_scenario(call);
@@ -389,8 +397,6 @@ static int show(struct call *call, const struct report_input *input)
 static int perform(struct call *call)
 {
 	struct run run;
-	signal(SIGINT, ask_stop);
-	signal(SIGTERM, ask_stop);
 	progress_start(&call->progress, &call->stage.world, call->options.is_quiet);
 	sim_run(call->stage.sim, &run);
 	progress_end(&call->progress);

@@ -52,7 +52,10 @@ struct words {
 	int count;
 };
 
+// Once in a process, also when the caller's words were wrong: then it stays refused.
 static bool is_started;
+static struct refusal refused;
+static int refused_rc;
 
 // ---------------------------------------------------------------- words
 
@@ -261,11 +264,13 @@ static int check_lanes(const struct dpdk_options *options, struct refusal *refus
 }
 
 // DPDK takes all of its memory at its start: what is not there would take the machine down.
-static int check_memory(uint64_t memory_bytes, struct refusal *refusal)
+static int check_memory(const struct dpdk_options *options, uint64_t memory_bytes,
+			struct refusal *refusal)
 {
+	static const struct eal_default own = {"-m", {"-m", "--socket-mem"}};
 	uint64_t wanted = memory_bytes + (uint64_t)OWN_MIB * 1024 * 1024;
 	uint64_t there = memory_available_bytes();
-	if (wanted <= there)
+	if (wanted <= there || is_replaced(&own, options))
 		return 0;
 	return refuse(refusal, -ENODEV,
 		      "the frames of this world take % MiB, and the machine has % MiB: lower "
@@ -342,24 +347,38 @@ static int check_lcores(const struct dpdk_options *options, struct refusal *refu
 		      rte_lcore_count(), options->lanes, 0);
 }
 
+// What the first start finds wrong once DPDK runs.
+static int check_started(const struct dpdk_options *options, struct refusal *refusal)
+{
+	uint32_t lanes = options->lanes > 1 ? options->lanes : 1;
+	if (rte_lcore_count() != lanes)
+		return refuse(refusal, -ENODEV, "--eal gives % lcores to % lanes",
+			      rte_lcore_count(), lanes, 0);
+	return check_devices(refusal);
+}
+
 int dpdk_start(const struct dpdk_options *options, uint64_t memory_bytes, struct refusal *refusal)
 {
+	if (is_started && refused_rc < 0) {
+		*refusal = refused;
+		return refused_rc;
+	}
 	if (is_started)
 		return check_lcores(options, refusal);
 	int rc = check_words(options, refusal);
 	if (rc == 0)
 		rc = check_lanes(options, refusal);
 	if (rc == 0)
-		rc = check_memory(memory_bytes, refusal);
+		rc = check_memory(options, memory_bytes, refusal);
 	if (rc == 0)
 		rc = start(options, memory_bytes, refusal);
-	if (rc < 0)
-		return rc;
-	uint32_t lanes = options->lanes > 1 ? options->lanes : 1;
-	if (rte_lcore_count() != lanes)
-		return refuse(refusal, -ENODEV, "--eal gives % lcores to % lanes",
-			      rte_lcore_count(), lanes, 0);
-	return check_devices(refusal);
+	if (rc == 0)
+		rc = check_started(options, refusal);
+	if (rc < 0) {
+		refused = *refusal;
+		refused_rc = rc;
+	}
+	return rc;
 }
 
 void dpdk_stop(void)

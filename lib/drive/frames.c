@@ -263,8 +263,10 @@ static void depart(struct lane *lane, uint32_t m, const struct departure *depart
 	struct frame frame;
 	uint32_t cable;
 	if (!write_frame(lane, lane->world->machines[m].is_host, departure->packet, &frame)) {
-		lane->out.limit = OUTBOX_NO_PACKET;
-		lane->run.dropped[DROP_BAD_FRAME]++; // the run ends with this window
+		lane->out.limit = OUTBOX_NO_PACKET; // the run ends with this window
+		lane->run.sent--;		    // it never left: not counted in
+		lane->run.hops--;
+		lane->window_sent--;
 		end_packet(lane, departure->packet);
 		return;
 	}

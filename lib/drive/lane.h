@@ -42,7 +42,7 @@ struct lane {
 	uint64_t window_sent; // in the running window
 	int64_t next_window;  // in which one of its machines has something to do; INT64_MAX = none
 	struct sim *sim;
-};
+} __attribute__((aligned(64))); // no cache line of two threads
 
 // Draws the lane's burst and windows. -ENOMEM.
 int lane_init(struct lane *lane, const struct world *world, ps_t span_ps, struct arena *arena);

@@ -53,10 +53,10 @@ static int64_t look(struct pace *pace)
 	return now;
 }
 
-void pace_start(struct pace *pace)
+void pace_start(struct pace *pace, ps_t at)
 {
-	pace->start_ns = pace->options.clock(pace->options.clock_context);
-	pace->last_ns = pace->start_ns;
+	pace->last_ns = pace->options.clock(pace->options.clock_context);
+	pace->start_ns = pace->last_ns - pace_due_ns(pace->options.dilation_milli, at);
 	if (pace->options.trial != NULL)
 		pace->busy_ns = processor_ns();
 }

@@ -23,8 +23,8 @@ struct pace {
 // Draws the histograms. -ENOMEM.
 int pace_init(struct pace *pace, struct arena *arena, const struct pace_options *options);
 
-// Virtual time 0 is now.
-void pace_start(struct pace *pace);
+// Virtual time `at` is now: 0, or where a run goes on.
+void pace_start(struct pace *pace, ps_t at);
 
 // Waits until the clock has reached virtual time `until`, or `stop` (may be NULL) is set. Makes no
 // system call with the clocks of this driver.

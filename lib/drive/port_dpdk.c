@@ -23,7 +23,6 @@
 #define QUEUES 16 // of a ring port: the driver's limit
 #define CACHE 256 // frames that an lcore keeps at hand
 #define NAME_BYTES 32
-#define PAGE_BYTES 4096u
 
 // What rides with a frame.
 struct ride {
@@ -81,6 +80,12 @@ static bool take(struct ports *ports, struct frame *ret, uint32_t count)
 	if (rte_pktmbuf_alloc_bulk(own->pool, mbufs, count) != 0)
 		return false;
 	for (uint32_t i = 0; i < count; i++)
+		__builtin_prefetch(mbufs[i], 1);
+	for (uint32_t i = 0; i < count; i++) {
+		__builtin_prefetch(rte_pktmbuf_mtod(mbufs[i], uint8_t *), 1);
+		__builtin_prefetch(rte_pktmbuf_mtod(mbufs[i], uint8_t *) + 64, 1);
+	}
+	for (uint32_t i = 0; i < count; i++)
 		ret[i] = (struct frame){.owner = mbufs[i],
 					.bytes = rte_pktmbuf_mtod(mbufs[i], uint8_t *)};
 	return true;
@@ -117,7 +122,12 @@ static uint32_t receive_burst(struct ports *ports, uint32_t queue, struct frame 
 	uint32_t count = rte_eth_rx_burst(seat->port, seat->queue, mbufs,
 					  (uint16_t)(max < PORT_BURST ? max : PORT_BURST));
 	for (uint32_t i = 0; i < count; i++)
+		__builtin_prefetch(mbufs[i]);
+	for (uint32_t i = 0; i < count; i++) {
 		look(ports, mbufs[i], &ret[i]);
+		__builtin_prefetch(ret[i].bytes);
+		__builtin_prefetch(ret[i].bytes + 64);
+	}
 	return count;
 }
 
@@ -302,19 +312,11 @@ static int count_ports(const struct ports *ports, uint32_t *ret, struct refusal 
 	return 0;
 }
 
-// Without huge pages a pool asks for so much that no frame crosses a page that it need not cross,
-// and takes that at once where it finds it.
-static uint64_t in_pages(uint64_t bytes)
-{
-	return bytes > PAGE_BYTES ? (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES
-				  : PAGE_BYTES / (PAGE_BYTES / bytes);
-}
-
 static uint64_t memory_for(const struct ports *ports, uint32_t lanes)
 {
 	uint64_t frame = sizeof(struct rte_mbuf) + RTE_PKTMBUF_HEADROOM + 256 +
 		ports->frame_bytes_max;
-	uint64_t bytes = (ports->frames + 2 * CACHE * (uint64_t)lanes) * in_pages(frame);
+	uint64_t bytes = (ports->frames + 2 * CACHE * (uint64_t)lanes) * frame;
 	for (uint32_t i = 0; i < ports->queue_count; i++)
 		bytes += 1024 + (uint64_t)ring_places(ports->queue_frames[i]) * sizeof(void *);
 	return bytes + bytes / 16;

@@ -280,7 +280,7 @@ void sim_run(struct sim *sim, struct run *ret)
 	sim->has_ended = false;
 	double cpu_s = clock_s(CLOCK_PROCESS_CPUTIME_ID), wall_s = clock_s(CLOCK_MONOTONIC);
 	if (sim->options.pace.is_on)
-		pace_start(&sim->pace);
+		pace_start(&sim->pace, sim->run.now_ps);
 	if (sim->lane_count == 1)
 		lane_run(contexts[0]);
 	else

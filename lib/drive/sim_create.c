@@ -77,9 +77,12 @@ static int open_ports(struct sim *sim, const struct cable_set *cables, struct re
 	ports->frames = world->packets.capacity;
 	ports->frame_bytes_max = sim->codec.frame_bytes_max;
 	ports->port_count = options->port_count;
+	struct dpdk_options dpdk = options->dpdk;
+	if (dpdk.lanes < sim->lane_count) // it may be more: lcores for later runs
+		dpdk.lanes = sim->lane_count;
 	int rc = port_plan(ports, world->arena, described, cables->count, queues, refusal);
 	if (rc == 0)
-		rc = is_ring ? port_dpdk_open(ports, world->arena, &options->dpdk, refusal)
+		rc = is_ring ? port_dpdk_open(ports, world->arena, &dpdk, refusal)
 			     : port_memory_open(ports, world->arena, refusal);
 	if (rc == 0)
 		sim->ports = ports;

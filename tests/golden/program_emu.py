@@ -198,6 +198,19 @@ def stopped(emu, ports, what):
     emu.hold(f"{ports}: pace and ports are told", is_paced_as_stopped(result))
 
 
+def stopped_in_trial(emu, ports):
+    """A trial of several seconds is stopped within its first one."""
+    out = emu.folder / f"trial-{ports}"
+    words = ["link-down", "--set", "traffic.bytes=512MiB", "--ports", ports, "--out", out]
+    with subprocess.Popen([WEFT, "emu", *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        time.sleep(0.7)
+        run.send_signal(signal.SIGINT)
+        printed, said = run.communicate(timeout=60)
+    emu.hold(f"{ports}: a trial that is stopped ends with 5 and one line: {run.returncode}, {said!r}",
+             run.returncode == NOT_VALID and said == "weft emu: interrupted while it looked for a dilation\n" and printed == "")
+    emu.hold(f"{ports}: and leaves nothing", not out.exists())
+
+
 def is_paced_as_stopped(result):
     pace, frames = result["pace"], result["ports"]
     return pace["dilation"] == 200000.0 and pace["lateness"]["count"] > 0 and frames["payload_bytes_wrong"] == 0 \
@@ -216,6 +229,7 @@ def main():
             paced(emu, ports)
             for what in (signal.SIGINT, signal.SIGTERM):
                 stopped(emu, ports, what)
+            stopped_in_trial(emu, ports)
         print(f"{emu.done} checks, {emu.failed} failed")
         sys.exit(1 if emu.failed else 0)
 

@@ -42,7 +42,7 @@ static void start(struct pace *pace, struct clock *clock, uint64_t dilation_mill
 		memory[i] = 0;
 	arena_init(&arena, memory, sizeof(memory));
 	assert_int_equal(pace_init(pace, &arena, &options), 0);
-	pace_start(pace);
+	pace_start(pace, 0);
 }
 
 static void virtual_time_is_due_by_the_dilation(void **state)
