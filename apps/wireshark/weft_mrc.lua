@@ -11,11 +11,13 @@ local mrc = Proto("weft_mrc", "Multipath Reliable Connection")
 
 local EV_PORT_HIGH, EV_PORT_LOW = 1, 2
 mrc.prefs.ports = Pref.range("UDP ports", "4791,4971", "Where MRC is looked for", 65535)
-mrc.prefs.ev = Pref.enum("Entropy value", EV_PORT_HIGH, "Which half of it is the UDP source port; the IPv6 flow label has the other",
+mrc.prefs.ev = Pref.enum("Entropy value", EV_PORT_HIGH,
+  "Which half of it is the UDP source port; the IPv6 flow label has the other",
   {{1, "high half in the port", EV_PORT_HIGH}, {2, "low half in the port", EV_PORT_LOW}}, false)
 mrc.prefs.trimmed = Pref.uint("DSCP, trimmed", 12, "Class of packets that a switch has cut: no payload, no ICRC")
 mrc.prefs.trimmed_last = Pref.uint("DSCP, trimmed at the last hop", 16, "The same, where the last switch has cut it")
-mrc.prefs.gaps = Pref.bool("Tell PSN gaps", true, "Of a flow on one interface. Packets that take several planes leave gaps on each of them")
+mrc.prefs.gaps = Pref.bool("Tell PSN gaps", true,
+  "Of a flow on one interface. Packets that take several planes leave gaps on each of them")
 mrc.prefs.icrc = Pref.bool("Check the ICRC", false, "As RoCEv2 computes it. Slow: half a millisecond for a full packet")
 
 -- Headers as tables. A row is one field: byte, ProtoField type, name behind "mrc.", label, and mask, display, values
@@ -484,8 +486,12 @@ local function add_sack(packet)
   end
 end
 
+local TIMES = {
+  "timestamp", "sack.timestamp", "nack.timestamp", "probe.timestamp", "request.timestamp", "response.timestamp",
+}
+
 local function add_times(packet)
-  for _, name in ipairs({"timestamp", "sack.timestamp", "nack.timestamp", "probe.timestamp", "request.timestamp", "response.timestamp"}) do
+  for _, name in ipairs(TIMES) do
     local ticks = packet.seen[name]
     if ticks then
       packet.items[name]:append_text(string.format(" = %.3f us in ticks of 128 ns", ticks * 0.128))
@@ -622,7 +628,8 @@ local function describe(packet)
     say("imm 0x%x", seen.imm)
   end
   local flags = {
-    {seen["sack.mark"] == 1 or seen["sack.mark"] == 2, MARKS[seen["sack.mark"] or 0]}, {seen.ar == 1, "AR"}, {seen.rtx == 1, "RTX"},
+    {seen["sack.mark"] == 1 or seen["sack.mark"] == 2, MARKS[seen["sack.mark"] or 0]},
+    {seen.ar == 1, "AR"}, {seen.rtx == 1, "RTX"},
     {packet.ce, "CE"}, {packet.nak, packet.nak}, {packet.trimmed, "trimmed " .. (TRIMS[packet.trimmed] or "")},
   }
   for _, flag in ipairs(flags) do
