@@ -173,7 +173,7 @@ static void receive_next(struct endpoint *endpoint, struct qp *qp, uint32_t inde
 		endpoint->counters.refused[reason]++;
 		answer_ack(endpoint, qp, index, is_access ? PACKET_NAK_ACCESS : PACKET_NAK_REQUEST,
 			   out);
-		qp_fail(endpoint, qp);
+		qp_fail(endpoint, qp, QP_FAILURE_REMOTE);
 		return;
 	}
 	accept(endpoint, qp, packet);

@@ -298,7 +298,7 @@ static bool may_try_again(struct endpoint *endpoint, struct qp *qp)
 	const struct transport_config *config = endpoint->config;
 	if (++rc_of(qp)->tries < config->rto_linear + config->rto_doublings)
 		return true;
-	qp_fail(endpoint, qp);
+	qp_fail(endpoint, qp, QP_FAILURE_RETRIES);
 	return false;
 }
 
@@ -331,7 +331,7 @@ void rc_send_on_answer(struct endpoint *endpoint, struct qp *qp, const struct pa
 		if (syndrome == PACKET_NAK_SEQUENCE)
 			on_sequence_nak(endpoint, qp, is_news, now);
 		else
-			qp_fail(endpoint, qp);
+			qp_fail(endpoint, qp, QP_FAILURE_REMOTE);
 	}
 	sack_arm_cc(endpoint, qp);
 	wake(endpoint, qp);
