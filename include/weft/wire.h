@@ -27,11 +27,12 @@ enum wire_reason {
 	WIRE_SHORT_EXTENSION, // in a header behind the BTH
 	WIRE_SHORT_PAYLOAD,   // before the end that the IP header names
 	WIRE_NOT_IP,	      // another EtherType
-	WIRE_NOT_UDP,	      // another protocol, or an IPv6 extension header
+	WIRE_NOT_UDP,	      // another protocol, or an IPv6 extension header but an SRH
 	WIRE_NOT_MRC,	      // another UDP destination port
 	WIRE_FRAGMENT,	      // a piece of an IPv4 packet
 	WIRE_BAD_VERSION,     // IP or BTH version
 	WIRE_BAD_LENGTH,      // lengths that contradict each other or the opcode, or above 64 KiB
+	WIRE_BAD_SEGMENTS,    // an SRH that contradicts itself, or has more than segments
 	WIRE_BAD_CHECKSUM,    // IPv4 header
 	WIRE_BAD_ICRC,
 	WIRE_BAD_HOP,	      // hop limit above the one that frames start with
@@ -52,10 +53,17 @@ enum wire_class {
 	WIRE_CLASS_COUNT
 };
 
+// How the EV, and with it the path, is in a frame.
+enum wire_entropy {
+	WIRE_ENTROPY_PORT, // source port = bits 15:0, the rest is not carried; all that IPv4 can do
+	WIRE_ENTROPY_STEV, // source port and flow label
+	WIRE_ENTROPY_SRV6, // as STEV (IPv4: as PORT), in an outer IPv6 header with the path's uSIDs
+};
+
+// Halves of the EV.
 enum wire_ev_place {
 	WIRE_EV_PORT_HIGH, // source port = bits 31:16, low 16 bits of the flow label = bits 15:0
 	WIRE_EV_PORT_LOW,  // the other way round
-	WIRE_EV_PORT_ONLY, // source port = bits 15:0, the rest is not carried; all that IPv4 can do
 };
 
 enum wire_addresses {
@@ -70,6 +78,44 @@ enum wire_icrc {
 	WIRE_ICRC_UNKNOWN, // not computed: built, or wire_config.icrc_unchecked
 };
 
+// One field of what an EV is expanded to. Its value is `init`, but for the bits of `mask`: each of
+// these, from the highest on, is the next bit of the EV, from the highest on.
+struct wire_ev_field {
+	uint32_t init;
+	uint32_t mask;
+	uint32_t max;  // the highest value of the EV's bits in this field; 0: any
+	uint8_t width; // in bits, 1..32
+};
+
+#define WIRE_EV_BYTES_MAX 32   // two IPv6 addresses: destination, and segment of the SRH
+#define WIRE_ADDRESS_USIDS 6   // what one address has beside the block (F3216)
+#define WIRE_USIDS_MAX 12      // in both
+#define WIRE_SRV6_BYTES_MAX 64 // IPv6 header and SRH
+
+// What a uSID has of the packet beside EV and plane, in bits of its own below those of `init`.
+enum wire_usid_part {
+	WIRE_USID_FIXED, // nothing
+	WIRE_USID_T0,	 // number of the T0 that the target is below
+	WIRE_USID_PORT,	 // the target's number among the NICs of its T0
+};
+
+// One hop: a field of 16 bits.
+struct wire_usid {
+	uint16_t init, mask, max;
+	uint8_t part;  // enum wire_usid_part
+	bool is_trunk; // left out when both ends are below the same T0
+};
+
+// Outer addresses: `block`, then the uSIDs of the switches on the way, the NIC's own last. Each has
+// the plane + 1 from bit `plane_shift` on, so that none is 0. More than 6: an SRH has the rest.
+struct wire_srv6 {
+	uint32_t block;
+	uint32_t t0_nics; // below each T0
+	uint8_t plane_shift;
+	uint8_t usid_count;
+	struct wire_usid usids[WIRE_USIDS_MAX];
+};
+
 // How packets look as bytes. Fill it with wire_config_default(), change it, wire_config_check() it.
 struct wire_config {
 	// Addresses. The host number is the NIC's index + 1.
@@ -81,9 +127,11 @@ struct wire_config {
 	uint8_t ipv4_prefix_bits;
 	uint8_t ipv4_plane_bits;
 	uint8_t mac_first;  // unicast
-	uint8_t ip_version; // built: 4 or 6; both are parsed
+	uint8_t ip_version; // built: 4 or 6 (SRv6: the inner one); both are parsed
 	uint8_t addresses;  // enum wire_addresses
-	uint8_t ev_place;   // enum wire_ev_place of IPv6; IPv4 is always PORT_ONLY
+	uint8_t entropy;    // enum wire_entropy; IPv4 has no STEV: it is as PORT. SRv6 is parsed
+			    // whatever stands here
+	uint8_t ev_place;   // enum wire_ev_place
 	uint8_t hop_limit;  // of a packet that has passed no switch
 	uint8_t dscp[WIRE_CLASS_COUNT];
 	uint16_t port;		     // UDP destination port that is built
@@ -102,6 +150,7 @@ struct wire_config {
 	uint16_t charged_header_bytes;	// data packet: this + payload
 	uint16_t charged_control_bytes; // all but writes
 	uint16_t charged_trimmed_bytes; // trimmed packet
+	struct wire_srv6 srv6;
 };
 
 // wire_view.headers
@@ -114,7 +163,11 @@ enum {
 };
 
 // Where things stand in a frame, and what struct packet has no field for. Offsets from its start.
+// Of a frame with SRv6, ip_at is the inner header; DSCP, ECN and hop limit are those of the outer
+// one, which is what switches see and change.
 struct wire_view {
+	uint32_t outer_at; // SRv6: IPv6 header; 0: none
+	uint32_t srh_at;   // 0: none
 	uint32_t ip_at;
 	uint32_t udp_at;
 	uint32_t bth_at;
@@ -125,10 +178,13 @@ struct wire_view {
 	uint32_t flow_label;	// 0 with IPv4
 	uint16_t source_port;
 	uint16_t target_port;
-	uint8_t ip_version;
+	uint8_t ip_version; // of the header at ip_at
 	uint8_t dscp;
+	uint8_t inner_dscp; // SRv6; else the same
 	uint8_t ecn;
 	uint8_t hop_limit;
+	bool has_srv6;
+	bool has_srh;
 	uint8_t pad_bytes;     // between payload and ICRC
 	uint8_t headers;       // WIRE_HAS_... of a packet that may be trimmed
 	uint8_t icrc;	       // enum wire_icrc
@@ -177,10 +233,32 @@ size_t wire_build(const struct wire_config *config, const struct packet *packet,
 void wire_seal(void *frame, const struct wire_view *view);
 
 // Writes back what a switch may have changed in `packet` since `view` was parsed: mark, class,
-// hops, trim; and the IPv4 checksum. The UDP checksum covers none of it but the trim, which makes
-// it 0. Returns the frame's size, smaller after a trim.
+// hops, trim; the IPv4 checksum; and for each hop that the frame has not made yet the next uSID.
+// The UDP checksum covers none of it but the trim, which makes it 0. Returns the frame's size,
+// smaller after a trim.
 size_t wire_patch(const struct wire_config *config, const struct packet *packet, void *frame,
 		  const struct wire_view *view);
+
+// Expands an EV: the values of `count` fields one behind the other, high bit first; what they leave
+// of `bytes` bytes is 0. `ev` has a bit for each bit of the masks, high bit first. False: a field's
+// bits are above its max, so the EV is none of this profile (it is expanded all the same).
+bool wire_ev_expand(const struct wire_ev_field *fields, size_t count, const uint8_t *ev,
+		    size_t bytes, uint8_t *ret);
+
+// Whether such fields can be. 0, or -EINVAL with the reason.
+int wire_ev_check(const struct wire_ev_field *fields, size_t count, size_t bytes,
+		  struct refusal *refusal);
+
+enum wire_srv6_step {
+	WIRE_SRV6_OTHERS,  // not for this route, or no SRv6: nothing was changed
+	WIRE_SRV6_SHIFTED, // the next uSID is first
+	WIRE_SRV6_SEGMENT, // the next segment of the SRH is the destination
+	WIRE_SRV6_LAST,	   // there is none behind it: who has this route takes the packet out
+};
+
+// What a switch does to the outer destination that has a static route for a /48: `route` is the
+// block and a uSID, 48 bits. For who forwards by address only; wire_patch() does the same.
+enum wire_srv6_step wire_srv6_shift(uint64_t route, void *frame, const struct wire_view *view);
 
 // The invariant CRC of RoCEv2 over a frame from its IP header to `icrc_at`, which is at least a BTH
 // behind bth_at.

@@ -9,6 +9,7 @@
 #include "eth.h"
 #include "ip.h"
 #include "mrc.h"
+#include "srv6.h"
 #include "udp.h"
 
 #define ULA_PREFIX UINT64_C(0xfd77656674000000) // fd77:6566:7400::/48, "weft" in a local prefix
@@ -20,6 +21,10 @@
 #define FULL_MAX \
 	(WHOLE_MAX - ETH_BYTES - IPV6_BYTES - UDP_BYTES - MRC_BTH_BYTES - MRC_METH_BYTES - \
 	 MRC_TSETH_BYTES - MRC_RETH_BYTES - MRC_IMM_BYTES - WIRE_ICRC_BYTES - 3)
+#define SRV6_BLOCK 0x5f007765u // 5f00::/16 is for SRv6 (RFC 9602); "we"
+#define SRV6_PLANE_SHIFT 12    // planes 0 to 14
+#define SRV6_DOWN 0x800	       // at a T0: to a NIC, not up
+#define SRV6_TAKE_OUT 0xfff    // at a NIC: the packet inside is for it
 // What a trim must keep, so that the sender can be told: all through the time stamp.
 #define TRIM_MIN \
 	(ETH_BYTES + IPV6_BYTES + UDP_BYTES + MRC_BTH_BYTES + MRC_METH_BYTES + MRC_TSETH_BYTES)
@@ -40,6 +45,7 @@ const char *wire_reason_name(enum wire_reason reason)
 		[WIRE_FRAGMENT] = "fragment",
 		[WIRE_BAD_VERSION] = "bad version",
 		[WIRE_BAD_LENGTH] = "bad length",
+		[WIRE_BAD_SEGMENTS] = "bad segments",
 		[WIRE_BAD_CHECKSUM] = "bad checksum",
 		[WIRE_BAD_ICRC] = "bad ICRC",
 		[WIRE_BAD_HOP] = "bad hop limit",
@@ -51,6 +57,19 @@ const char *wire_reason_name(enum wire_reason reason)
 	return reason < WIRE_REASON_COUNT ? names[reason] : "?";
 }
 
+// Up from the sender's T0 to the T1 that the EV's high bits choose, down to the target's T0, down
+// to the target.
+static const struct wire_srv6 srv6_default = {
+	.block = SRV6_BLOCK,
+	.t0_nics = 256,
+	.plane_shift = SRV6_PLANE_SHIFT,
+	.usid_count = 4,
+	.usids = {{.mask = SRV6_DOWN - 1, .max = SRV6_DOWN - 1, .is_trunk = true},
+		  {.part = WIRE_USID_T0, .is_trunk = true},
+		  {.init = SRV6_DOWN, .part = WIRE_USID_PORT},
+		  {.init = SRV6_TAKE_OUT}},
+};
+
 void wire_config_default(uint8_t ip_version, struct wire_config *ret)
 {
 	*ret = (struct wire_config){
@@ -60,6 +79,7 @@ void wire_config_default(uint8_t ip_version, struct wire_config *ret)
 		.ipv4_plane_bits = 3,
 		.mac_first = MAC_LOCAL,
 		.ip_version = ip_version,
+		.entropy = WIRE_ENTROPY_STEV,
 		.ev_place = WIRE_EV_PORT_HIGH,
 		.hop_limit = 64,
 		.dscp = {[WIRE_CLASS_NO_TRIM] = 0,
@@ -72,6 +92,7 @@ void wire_config_default(uint8_t ip_version, struct wire_config *ret)
 		.pkey = 0xffff,
 		.has_tseth = true,
 		.trim_rewrites_lengths = true,
+		.srv6 = srv6_default,
 	};
 }
 
@@ -112,12 +133,27 @@ static int check_classes(const struct wire_config *config, struct refusal *refus
 	return 0;
 }
 
+// Sizes that a frame of these choices has no room for.
+static int check_sizes(const struct wire_config *config, struct refusal *refusal)
+{
+	uint32_t outer = config->entropy == WIRE_ENTROPY_SRV6 ? WIRE_SRV6_BYTES_MAX : 0;
+	if (config->trim_frame_bytes != 0 && config->trim_frame_bytes < TRIM_MIN + outer)
+		return refuse(refusal, -EINVAL,
+			      "a trim that keeps % bytes loses the time stamp: at least %",
+			      config->trim_frame_bytes, TRIM_MIN + outer, 0);
+	if (config->full_payload_bytes > FULL_MAX - outer)
+		return refuse(refusal, -EINVAL, "a full payload of % bytes is above %",
+			      config->full_payload_bytes, FULL_MAX - outer, 0);
+	return 0;
+}
+
 int wire_config_check(const struct wire_config *config, struct refusal *refusal)
 {
 	if (config->ip_version != 4 && config->ip_version != 6)
 		return refuse(refusal, -EINVAL, "there is no IP version %", config->ip_version, 0,
 			      0);
-	if (config->ev_place > WIRE_EV_PORT_ONLY || config->addresses > WIRE_ADDRESSES_ANY)
+	if (config->entropy > WIRE_ENTROPY_SRV6 || config->ev_place > WIRE_EV_PORT_LOW ||
+	    config->addresses > WIRE_ADDRESSES_ANY)
 		return refuse(refusal, -EINVAL, "unknown place of the EV, or address rule", 0, 0,
 			      0);
 	if (config->port != WIRE_PORT && config->port != WIRE_PORT_OTHER)
@@ -125,13 +161,10 @@ int wire_config_check(const struct wire_config *config, struct refusal *refusal)
 			      WIRE_PORT, WIRE_PORT_OTHER);
 	if (config->hop_limit == 0)
 		return refuse(refusal, -EINVAL, "the hop limit is 0", 0, 0, 0);
-	if (config->trim_frame_bytes != 0 && config->trim_frame_bytes < TRIM_MIN)
-		return refuse(refusal, -EINVAL,
-			      "a trim that keeps % bytes loses the time stamp: at least %",
-			      config->trim_frame_bytes, TRIM_MIN, 0);
-	if (config->full_payload_bytes > FULL_MAX)
-		return refuse(refusal, -EINVAL, "a full payload of % bytes is above %",
-			      config->full_payload_bytes, FULL_MAX, 0);
-	int wrong = check_addresses(config, refusal);
+	int wrong = check_sizes(config, refusal);
+	if (wrong == 0 && config->entropy == WIRE_ENTROPY_SRV6)
+		wrong = srv6_check(config, refusal);
+	if (wrong == 0)
+		wrong = check_addresses(config, refusal);
 	return wrong != 0 ? wrong : check_classes(config, refusal);
 }

@@ -30,5 +30,6 @@ void eth_build(const struct wire_config *config, const struct packet *packet, ui
 {
 	put_mac(config, packet->plane, packet->target, at + TARGET_AT);
 	put_mac(config, packet->plane, packet->source, at + SOURCE_AT);
-	put_be16(at + TYPE_AT, config->ip_version == 4 ? ETH_TYPE_IPV4 : ETH_TYPE_IPV6);
+	bool is_v4 = config->ip_version == 4 && config->entropy != WIRE_ENTROPY_SRV6;
+	put_be16(at + TYPE_AT, is_v4 ? ETH_TYPE_IPV4 : ETH_TYPE_IPV6);
 }

@@ -1,102 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
-// The three verbs over whole frames: parse, build (and seal), patch.
+// Whole frames: parse, build and seal. What a switch writes is in patch.c.
 
 #include <weft/wire.h>
 
 #include <string.h>
 
 #include "bytes.h"
+#include "class.h"
 #include "eth.h"
 #include "ip.h"
 #include "mrc.h"
+#include "srv6.h"
 #include "udp.h"
 
-#define UDP_AT(config) (ETH_BYTES + ip_bytes((config)->ip_version))
+// --- where the EV is
 
-static uint32_t smaller(uint32_t a, uint32_t b)
+// Whether the source port is all there is of it.
+static bool is_port_alone(const struct wire_config *config, uint8_t ip_version)
 {
-	return a < b ? a : b;
-}
-
-// --- what DSCP, ECN and EV mean
-
-static enum wire_class class_of_packet(const struct packet *packet)
-{
-	if (packet->flags & PACKET_TRIMMED)
-		return packet->flags & PACKET_TRIMMED_LAST ? WIRE_CLASS_TRIMMED_LAST
-							   : WIRE_CLASS_TRIMMED;
-	if (packet->klass == PACKET_CLASS_CONTROL)
-		return WIRE_CLASS_CONTROL;
-	if (!(packet->flags & PACKET_TRIMMABLE))
-		return WIRE_CLASS_NO_TRIM;
-	return packet->bth & PACKET_RTX ? WIRE_CLASS_TRIMMABLE_RETX : WIRE_CLASS_TRIMMABLE;
-}
-
-// The class behind a DSCP; values that stand for none are best effort, which no switch trims.
-static enum wire_class class_of_dscp(const struct wire_config *config, uint8_t dscp)
-{
-	static const uint8_t order[] = {WIRE_CLASS_TRIMMED, WIRE_CLASS_TRIMMED_LAST,
-					WIRE_CLASS_CONTROL, WIRE_CLASS_TRIMMABLE,
-					WIRE_CLASS_TRIMMABLE_RETX};
-	for (size_t i = 0; i < sizeof(order); i++)
-		if (config->dscp[order[i]] == dscp)
-			return order[i];
-	return WIRE_CLASS_NO_TRIM;
-}
-
-static uint8_t flags_of(enum wire_class klass, uint8_t ecn)
-{
-	static const uint8_t flags[WIRE_CLASS_COUNT] = {
-		[WIRE_CLASS_TRIMMABLE] = PACKET_TRIMMABLE,
-		[WIRE_CLASS_TRIMMABLE_RETX] = PACKET_TRIMMABLE,
-		[WIRE_CLASS_TRIMMED] = PACKET_TRIMMABLE | PACKET_TRIMMED,
-		[WIRE_CLASS_TRIMMED_LAST] = PACKET_TRIMMABLE | PACKET_TRIMMED | PACKET_TRIMMED_LAST,
-	};
-	uint8_t marks = ecn == ECN_NONE ? 0 : ecn == ECN_CE ? PACKET_ECT | PACKET_CE : PACKET_ECT;
-	return flags[klass] | marks;
-}
-
-static bool is_trimmed_class(enum wire_class klass)
-{
-	return klass == WIRE_CLASS_TRIMMED || klass == WIRE_CLASS_TRIMMED_LAST;
-}
-
-static uint8_t ecn_of(const struct packet *packet)
-{
-	if (packet->flags & PACKET_CE)
-		return ECN_CE;
-	return packet->flags & PACKET_ECT ? ECN_ECT0 : ECN_NONE;
-}
-
-static enum wire_ev_place ev_place(const struct wire_config *config, uint8_t ip_version)
-{
-	return ip_version == 4 ? WIRE_EV_PORT_ONLY : (enum wire_ev_place)config->ev_place;
+	return ip_version == 4 || config->entropy == WIRE_ENTROPY_PORT;
 }
 
 static uint32_t ev_of(const struct wire_config *config, const struct wire_view *view)
 {
 	uint32_t label = view->flow_label & UINT16_MAX;
-	switch (ev_place(config, view->ip_version)) {
-	case WIRE_EV_PORT_HIGH:
-		return (uint32_t)view->source_port << 16 | label;
-	case WIRE_EV_PORT_LOW:
-		return label << 16 | view->source_port;
-	default:
+	if (is_port_alone(config, view->ip_version))
 		return view->source_port;
-	}
-}
-
-static uint8_t hop_limit_of(const struct wire_config *config, const struct packet *packet)
-{
-	return packet->hop < config->hop_limit ? (uint8_t)(config->hop_limit - packet->hop) : 0;
+	if (config->ev_place == WIRE_EV_PORT_LOW)
+		return label << 16 | view->source_port;
+	return (uint32_t)view->source_port << 16 | label;
 }
 
 // --- sizes
 
+// Where the (inner) IP header of a packet is.
+static uint32_t ip_at(const struct wire_config *config, const struct packet *packet)
+{
+	return ETH_BYTES + (config->entropy == WIRE_ENTROPY_SRV6 ? srv6_bytes(config, packet) : 0);
+}
+
 static uint32_t header_bytes(const struct wire_config *config, const struct packet *packet)
 {
-	bool has_tseth = mrc_is_write(packet->opcode) && config->has_tseth;
-	return UDP_AT(config) + UDP_BYTES + mrc_bytes(packet->opcode, has_tseth);
+	return ip_at(config, packet) + ip_bytes(config->ip_version) + UDP_BYTES +
+		mrc_bytes(packet->opcode, config->has_tseth);
 }
 
 size_t wire_frame_bytes(const struct wire_config *config, const struct packet *packet)
@@ -128,14 +74,12 @@ static uint32_t whole_payload_bytes(const struct wire_config *config, const stru
 	}
 }
 
-// Where IP and UDP say that a built frame ends: where it does, but for one that was trimmed by a
-// switch that leaves the lengths.
+// Where lengths say that a built frame ends: where it does, but for one that was trimmed by a
+// switch that leaves them.
 static uint32_t said_bytes(const struct wire_config *config, const struct packet *packet,
-			   const struct wire_view *view)
+			   const struct wire_view *view, bool is_left)
 {
-	bool is_left = (packet->flags & PACKET_TRIMMED) && !config->trim_rewrites_lengths &&
-		config->full_payload_bytes != 0;
-	if (!is_left)
+	if (!is_left || !(packet->flags & PACKET_TRIMMED) || config->full_payload_bytes == 0)
 		return view->frame_bytes;
 	return view->payload_at + whole_payload_bytes(config, packet) + view->pad_bytes +
 		WIRE_ICRC_BYTES;
@@ -162,20 +106,43 @@ uint32_t wire_line_bytes(const struct wire_config *config, const struct packet *
 
 // --- parse
 
-// Ethernet, IP and UDP. frame_bytes is where the IP header says the packet ends.
-static enum wire_reason parse_network(const uint8_t *frame, size_t bytes, struct wire_view *ret,
-				      uint32_t *ret_udp_bytes)
+// What the lengths of IP (of SRv6: the inner one's) and UDP say.
+struct said {
+	uint32_t end; // of the frame
+	uint32_t udp_bytes;
+};
+
+// IP behind Ethernet, and behind that what SRv6 has inside.
+static enum wire_reason parse_ip(const uint8_t *frame, size_t bytes, struct wire_view *view,
+				 struct ip_head *ret)
 {
-	struct wire_view view = {.ip_at = ETH_BYTES, .icrc = WIRE_ICRC_UNKNOWN};
+	enum wire_reason reason = ip_parse(frame + ETH_BYTES, bytes - ETH_BYTES, view->ip_version,
+					   ret);
+	if (reason == WIRE_NOT_UDP && view->ip_version == 6)
+		return srv6_parse(frame, bytes, view, ret);
+	if (reason != WIRE_FINE)
+		return reason;
+	view->ip_at = ETH_BYTES;
+	view->frame_bytes = ETH_BYTES + ret->header_bytes + ret->payload_bytes;
+	view->dscp = ret->dscp;
+	view->ecn = ret->ecn;
+	view->hop_limit = ret->hop_limit;
+	return WIRE_FINE;
+}
+
+// Ethernet, IP and UDP. frame_bytes is where the first IP header says the packet ends.
+static enum wire_reason parse_network(const uint8_t *frame, size_t bytes, struct wire_view *ret,
+				      struct said *ret_said)
+{
+	struct wire_view view = {.icrc = WIRE_ICRC_UNKNOWN};
 	struct ip_head ip;
 	enum wire_reason reason = eth_parse(frame, bytes, &view.ip_version);
 	if (reason == WIRE_FINE)
-		reason = ip_parse(frame + ETH_BYTES, bytes - ETH_BYTES, view.ip_version, &ip);
+		reason = parse_ip(frame, bytes, &view, &ip);
 	if (reason != WIRE_FINE)
 		return reason;
 	view.udp_at = view.ip_at + ip.header_bytes;
 	view.bth_at = view.udp_at + UDP_BYTES;
-	view.frame_bytes = view.udp_at + ip.payload_bytes;
 	if (view.frame_bytes < view.bth_at)
 		return WIRE_BAD_LENGTH;
 	if (bytes < view.bth_at)
@@ -184,28 +151,26 @@ static enum wire_reason parse_network(const uint8_t *frame, size_t bytes, struct
 	if (udp.bytes < UDP_BYTES)
 		return WIRE_BAD_LENGTH;
 	view.flow_label = ip.flow_label;
-	view.dscp = ip.dscp;
-	view.ecn = ip.ecn;
-	view.hop_limit = ip.hop_limit;
+	view.inner_dscp = ip.dscp;
 	view.source_port = udp.source_port;
 	view.target_port = udp.target_port;
 	view.has_udp_checksum = udp.has_checksum;
 	*ret = view;
-	*ret_udp_bytes = udp.bytes;
+	*ret_said = (struct said){view.udp_at + ip.payload_bytes, udp.bytes};
 	return WIRE_FINE;
 }
 
 enum wire_reason wire_parse_network(const void *frame, size_t bytes, struct wire_view *ret_view)
 {
-	uint32_t udp_bytes;
-	return parse_network(frame, bytes, ret_view, &udp_bytes);
+	struct said said;
+	return parse_network(frame, bytes, ret_view, &said);
 }
 
 // Where payload and ICRC of a whole packet are, whose headers above UDP take `headers` bytes.
-static enum wire_reason place_whole(size_t bytes, uint32_t headers, uint32_t udp_bytes,
+static enum wire_reason place_whole(size_t bytes, uint32_t headers, const struct said *said,
 				    struct wire_view *view)
 {
-	if (udp_bytes != view->frame_bytes - view->udp_at)
+	if (said->end != view->frame_bytes || said->udp_bytes != view->frame_bytes - view->udp_at)
 		return WIRE_BAD_LENGTH;
 	if (view->frame_bytes - view->bth_at < headers + WIRE_ICRC_BYTES)
 		return WIRE_BAD_LENGTH;
@@ -235,7 +200,8 @@ static void place_trimmed(size_t bytes, uint32_t headers, struct wire_view *view
 
 // All that can be refused between UDP and the ICRC. `view` comes from parse_network().
 static enum wire_reason parse_transport(const struct wire_config *config, const uint8_t *frame,
-					size_t bytes, uint32_t udp_bytes, struct wire_view *view)
+					size_t bytes, const struct said *said,
+					struct wire_view *view)
 {
 	if (view->target_port != WIRE_PORT && view->target_port != WIRE_PORT_OTHER)
 		return WIRE_NOT_MRC;
@@ -256,7 +222,7 @@ static enum wire_reason parse_transport(const struct wire_config *config, const 
 		place_trimmed(bytes, headers, view);
 		return WIRE_FINE;
 	}
-	enum wire_reason reason = place_whole(bytes, headers, udp_bytes, view);
+	enum wire_reason reason = place_whole(bytes, headers, said, view);
 	if (reason == WIRE_FINE && !mrc_is_write(bth.opcode) &&
 	    view->payload_at != view->icrc_at) // only writes have a payload
 		return WIRE_BAD_LENGTH;
@@ -306,10 +272,10 @@ enum wire_reason wire_parse(const struct wire_config *config, const void *frame,
 {
 	struct wire_view view;
 	struct ip_ends ends = {0};
-	uint32_t udp_bytes;
-	enum wire_reason reason = parse_network(frame, bytes, &view, &udp_bytes);
+	struct said said;
+	enum wire_reason reason = parse_network(frame, bytes, &view, &said);
 	if (reason == WIRE_FINE)
-		reason = parse_transport(config, frame, bytes, udp_bytes, &view);
+		reason = parse_transport(config, frame, bytes, &said, &view);
 	if (reason != WIRE_FINE)
 		return reason;
 	if (is_too_large(config, &view))
@@ -317,7 +283,8 @@ enum wire_reason wire_parse(const struct wire_config *config, const void *frame,
 	if (view.hop_limit > config->hop_limit)
 		return WIRE_BAD_HOP;
 	if (config->addresses == WIRE_ADDRESSES_BY_RULE &&
-	    !ip_ends(config, (const uint8_t *)frame + view.ip_at, &ends))
+	    (!ip_ends(config, (const uint8_t *)frame + view.ip_at, &ends) ||
+	     (view.has_srv6 && !srv6_is_ours(config, frame, &view))))
 		return WIRE_FOREIGN_ADDRESS;
 	reason = parse_icrc(config, frame, &view);
 	if (reason != WIRE_FINE)
@@ -333,29 +300,43 @@ enum wire_reason wire_parse(const struct wire_config *config, const void *frame,
 static void put_ev(const struct wire_config *config, uint32_t ev, struct wire_view *view)
 {
 	uint32_t high = ev >> 16, low = ev & UINT16_MAX;
-	switch (ev_place(config, config->ip_version)) {
-	case WIRE_EV_PORT_HIGH:
-		view->source_port = (uint16_t)high;
-		view->flow_label = low;
-		break;
-	case WIRE_EV_PORT_LOW:
-		view->source_port = (uint16_t)low;
-		view->flow_label = high;
-		break;
-	default:
+	bool is_low = config->ev_place == WIRE_EV_PORT_LOW;
+	if (is_port_alone(config, config->ip_version)) {
 		view->source_port = (uint16_t)low;
 		view->flow_label = 0;
+		return;
 	}
+	view->source_port = (uint16_t)(is_low ? low : high);
+	view->flow_label = is_low ? high : low;
+}
+
+// What an outer header adds to the view. The inner one stays as the NIC wrote it, so that of a
+// trimmed packet it tells the class before.
+static void plan_outer(const struct wire_config *config, const struct packet *packet,
+		       struct wire_view *view)
+{
+	struct packet whole = *packet;
+	view->has_srv6 = true;
+	view->outer_at = ETH_BYTES;
+	view->has_srh = view->ip_at > ETH_BYTES + IPV6_BYTES;
+	view->srh_at = view->has_srh ? ETH_BYTES + IPV6_BYTES : 0;
+	if (packet->flags & PACKET_TRIMMED) {
+		whole.flags &= (uint8_t) ~(PACKET_TRIMMED | PACKET_TRIMMED_LAST);
+		whole.klass = PACKET_CLASS_DATA;
+	}
+	view->inner_dscp = config->dscp[class_of_packet(&whole)];
 }
 
 // The view that wire_parse() will give of the packet's frame, but for the ICRC's state.
 static struct wire_view plan(const struct wire_config *config, const struct packet *packet)
 {
 	bool is_trimmed = packet->flags & PACKET_TRIMMED;
+	uint32_t inner_at = ip_at(config, packet);
+	uint32_t udp_at = inner_at + ip_bytes(config->ip_version);
 	struct wire_view view = {
-		.ip_at = ETH_BYTES,
-		.udp_at = UDP_AT(config),
-		.bth_at = UDP_AT(config) + UDP_BYTES,
+		.ip_at = inner_at,
+		.udp_at = udp_at,
+		.bth_at = udp_at + UDP_BYTES,
 		.payload_at = header_bytes(config, packet),
 		.frame_bytes = (uint32_t)wire_frame_bytes(config, packet),
 		.target_port = config->port,
@@ -368,7 +349,10 @@ static struct wire_view plan(const struct wire_config *config, const struct pack
 		.icrc = is_trimmed ? WIRE_ICRC_ABSENT : WIRE_ICRC_UNKNOWN,
 		.has_udp_checksum = config->has_udp_checksum && !is_trimmed,
 	};
+	view.inner_dscp = view.dscp;
 	put_ev(config, packet->ev, &view);
+	if (inner_at > ETH_BYTES)
+		plan_outer(config, packet, &view);
 	if (!is_trimmed) {
 		view.payload_bytes = packet->payload_bytes;
 		view.icrc_at = view.frame_bytes - WIRE_ICRC_BYTES;
@@ -376,29 +360,45 @@ static struct wire_view plan(const struct wire_config *config, const struct pack
 	return view;
 }
 
+// The (inner) IP header as it leaves the NIC, or, where it is the only one, as it is now.
+static struct ip_head head_of(const struct wire_config *config, const struct wire_view *view,
+			      uint32_t end)
+{
+	struct ip_head head = {
+		.flow_label = view->flow_label,
+		.payload_bytes = end - view->udp_at,
+		.dscp = view->inner_dscp,
+		.ecn = view->ecn,
+		.hop_limit = view->hop_limit,
+	};
+	if (view->has_srv6) {
+		head.hop_limit = config->hop_limit;
+		head.ecn = view->ecn != ECN_NONE ? ECN_ECT0 : ECN_NONE;
+	}
+	return head;
+}
+
 size_t wire_build(const struct wire_config *config, const struct packet *packet, void *frame,
 		  size_t capacity, struct wire_view *ret_view)
 {
 	struct wire_view view = plan(config, packet);
 	uint8_t *at = frame;
-	uint32_t ip_payload = said_bytes(config, packet, &view) - view.udp_at;
+	bool is_left = !config->trim_rewrites_lengths; // a trim looks at the first header only
+	uint32_t end = said_bytes(config, packet, &view, is_left || view.has_srv6);
 	check(capacity >= view.frame_bytes && view.frame_bytes + WIRE_LINE_BYTES <= UINT16_MAX);
 	check(mrc_is_write(packet->opcode) ||
 	      (packet->payload_bytes == 0 &&
 	       (mrc_is_trimmable(packet->opcode) || !(packet->flags & PACKET_TRIMMED))));
-	struct ip_head ip = {
-		.flow_label = view.flow_label,
-		.payload_bytes = ip_payload,
-		.dscp = view.dscp,
-		.ecn = view.ecn,
-		.hop_limit = view.hop_limit,
-	};
+	struct ip_head ip = head_of(config, &view, end);
 	struct udp_head udp = {
 		.source_port = view.source_port,
 		.target_port = view.target_port,
-		.bytes = (uint16_t)ip_payload,
+		.bytes = (uint16_t)ip.payload_bytes,
 	};
 	eth_build(config, packet, at);
+	if (view.has_srv6)
+		srv6_build(config, packet, &view,
+			   said_bytes(config, packet, &view, is_left) - ETH_BYTES - IPV6_BYTES, at);
 	ip_build(config, packet, &ip, at + view.ip_at);
 	udp_build(&udp, at + view.udp_at);
 	mrc_build(config, packet, view.pad_bytes, at + view.bth_at);
@@ -417,36 +417,4 @@ void wire_seal(void *frame, const struct wire_view *view)
 	if (view->has_udp_checksum) // over the ICRC, too, which takes it as ones
 		udp_seal(at + view->udp_at, end - view->udp_at,
 			 ip_pseudo_sum(at + view->ip_at, end - view->udp_at));
-}
-
-// --- patch
-
-// Cuts a whole frame, says so in its lengths if the config wants it. Returns what is left. Of the
-// UDP checksum there is none then: over what is left it would have to be made anew by a device that
-// does not look above UDP, and the old one would be wrong.
-static uint32_t trim(const struct wire_config *config, uint8_t *frame, const struct wire_view *view)
-{
-	uint32_t keep = config->trim_frame_bytes != 0 ? config->trim_frame_bytes : view->payload_at;
-	keep = smaller(keep, view->frame_bytes);
-	udp_unseal(frame + view->udp_at);
-	if (config->trim_rewrites_lengths) {
-		ip_put_payload_bytes(frame + view->ip_at, keep - view->udp_at);
-		udp_put_bytes(frame + view->udp_at, keep - view->udp_at);
-	}
-	return keep;
-}
-
-size_t wire_patch(const struct wire_config *config, const struct packet *packet, void *frame,
-		  const struct wire_view *view)
-{
-	uint8_t *ip = (uint8_t *)frame + view->ip_at;
-	bool is_trimmed = packet->flags & PACKET_TRIMMED;
-	uint32_t bytes = view->frame_bytes;
-	if (is_trimmed && view->icrc != WIRE_ICRC_ABSENT)
-		bytes = trim(config, frame, view);
-	ip_put_class(ip, is_trimmed ? config->dscp[class_of_packet(packet)] : view->dscp,
-		     packet->flags & PACKET_CE ? ECN_CE : view->ecn);
-	ip_put_hop_limit(ip, hop_limit_of(config, packet));
-	ip_seal(ip);
-	return bytes;
 }

@@ -4,6 +4,7 @@
 #include "ip.h"
 
 #include "bytes.h"
+#include "srv6.h"
 #include "sum.h"
 #include "udp.h"
 
@@ -28,7 +29,7 @@ enum {			// IPv6
 	V6_NEXT_AT = 6,
 	V6_HOPS_AT = 7,
 	V6_SOURCE_AT = 8,
-	V6_TARGET_AT = 24,
+	V6_TARGET_AT = IPV6_TARGET_AT,
 };
 #define V6_LABEL_MASK 0xfffffu
 
@@ -71,15 +72,14 @@ static enum wire_reason v4_parse(const uint8_t *at, size_t bytes, struct ip_head
 	return WIRE_FINE;
 }
 
-static enum wire_reason v6_parse(const uint8_t *at, size_t bytes, struct ip_head *ret)
+enum wire_reason ip_parse_outer(const uint8_t *at, size_t bytes, struct ip_head *ret,
+				uint8_t *ret_next)
 {
 	if (bytes < IPV6_BYTES)
 		return WIRE_SHORT_IP;
 	uint32_t word = get_be32(at + V6_WORD_AT);
 	if (word >> 28 != 6)
 		return WIRE_BAD_VERSION;
-	if (at[V6_NEXT_AT] != UDP_PROTOCOL)
-		return WIRE_NOT_UDP;
 	*ret = (struct ip_head){
 		.flow_label = word & V6_LABEL_MASK,
 		.header_bytes = IPV6_BYTES,
@@ -88,6 +88,20 @@ static enum wire_reason v6_parse(const uint8_t *at, size_t bytes, struct ip_head
 		.ecn = (uint8_t)(word >> 20 & 3),
 		.hop_limit = at[V6_HOPS_AT],
 	};
+	*ret_next = at[V6_NEXT_AT];
+	return WIRE_FINE;
+}
+
+static enum wire_reason v6_parse(const uint8_t *at, size_t bytes, struct ip_head *ret)
+{
+	struct ip_head head;
+	uint8_t next;
+	enum wire_reason reason = ip_parse_outer(at, bytes, &head, &next);
+	if (reason != WIRE_FINE)
+		return reason;
+	if (next != UDP_PROTOCOL)
+		return WIRE_NOT_UDP;
+	*ret = head;
 	return WIRE_FINE;
 }
 
@@ -106,15 +120,29 @@ static uint32_t v4_host_bits(const struct wire_config *config)
 	return 32u - config->ipv4_prefix_bits - config->ipv4_plane_bits;
 }
 
-uint32_t wire_nics_max(const struct wire_config *config)
+static uint32_t address_nics_max(const struct wire_config *config)
 {
 	// host numbers 0 (the network) and all ones (broadcast) are nobody's
 	return config->ip_version == 4 ? (UINT32_C(1) << v4_host_bits(config)) - 2 : UINT32_MAX;
 }
 
-uint32_t wire_planes_max(const struct wire_config *config)
+static uint32_t address_planes_max(const struct wire_config *config)
 {
 	return config->ip_version == 4 ? UINT32_C(1) << config->ipv4_plane_bits : UINT8_MAX + 1;
+}
+
+uint32_t wire_nics_max(const struct wire_config *config)
+{
+	uint32_t nics = address_nics_max(config);
+	uint32_t routes = config->entropy == WIRE_ENTROPY_SRV6 ? srv6_nics_max(config) : nics;
+	return routes < nics ? routes : nics;
+}
+
+uint32_t wire_planes_max(const struct wire_config *config)
+{
+	uint32_t planes = address_planes_max(config);
+	uint32_t routes = config->entropy == WIRE_ENTROPY_SRV6 ? srv6_planes_max(config) : planes;
+	return routes < planes ? routes : planes;
 }
 
 // The NIC and plane behind an address. False: the rule has no such address.
@@ -195,7 +223,8 @@ static void v6_build(const struct wire_config *config, const struct packet *pack
 void ip_build(const struct wire_config *config, const struct packet *packet,
 	      const struct ip_head *head, uint8_t *at)
 {
-	check(packet->source < wire_nics_max(config) && packet->target < wire_nics_max(config));
+	uint32_t nics = wire_nics_max(config);
+	check(packet->source < nics && packet->target < nics);
 	check(packet->plane < wire_planes_max(config));
 	if (config->ip_version == 4)
 		v4_build(config, packet, at);
@@ -205,6 +234,17 @@ void ip_build(const struct wire_config *config, const struct packet *packet,
 	ip_put_hop_limit(at, head->hop_limit);
 	ip_put_payload_bytes(at, head->payload_bytes);
 	ip_seal(at);
+}
+
+void ip_build_outer(const struct wire_config *config, const struct packet *packet,
+		    const struct ip_head *head, uint8_t next, uint8_t *at)
+{
+	put_be32(at + V6_WORD_AT, 6u << 28); // flow label 0: the route needs no hash
+	at[V6_NEXT_AT] = next;
+	v6_put_nic(config, packet->plane, packet->source, at + V6_SOURCE_AT);
+	ip_put_class(at, head->dscp, head->ecn);
+	ip_put_hop_limit(at, head->hop_limit);
+	ip_put_payload_bytes(at, head->payload_bytes);
 }
 
 void ip_put_class(uint8_t *at, uint8_t dscp, uint8_t ecn)
@@ -219,6 +259,11 @@ void ip_put_class(uint8_t *at, uint8_t dscp, uint8_t ecn)
 void ip_put_hop_limit(uint8_t *at, uint8_t hop_limit)
 {
 	at[at[0] >> 4 == 4 ? V4_TTL_AT : V6_HOPS_AT] = hop_limit;
+}
+
+uint8_t ip_hop_limit(const uint8_t *at)
+{
+	return at[at[0] >> 4 == 4 ? V4_TTL_AT : V6_HOPS_AT];
 }
 
 void ip_put_payload_bytes(uint8_t *at, uint32_t bytes)

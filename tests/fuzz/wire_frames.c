@@ -28,13 +28,20 @@ enum {		       // of the first
 	KEEPS_MORE = 1 << 7, // a trim keeps some of the payload, or cuts the headers
 };
 enum { // of the second
-	EV_PLACE = 3,
+	ENTROPY = 3,
 	KNOWS_FULL = 1 << 2,
 	HAS_CHECKSUM = 1 << 3,
 	IS_OTHER_PORT = 1 << 4,
-	HAS_LOW_OP = 1 << 5, // of the EETH
+	HAS_LOW_OP = 1 << 5,  // of the EETH
+	IS_LOW_HALF = 1 << 6, // of the EV in the source port
+	HAS_SRH = 1 << 7,
 };
 enum { IS_MARKED = 1 << 0, IS_CUT = 1 << 1, IS_LAST_HOP = 1 << 2 }; // of the third
+
+static uint32_t least_kept(const struct wire_config *config)
+{
+	return config->entropy == WIRE_ENTROPY_SRV6 ? 82 + WIRE_SRV6_BYTES_MAX : 82;
+}
 
 static struct wire_config config_of(const uint8_t *choice)
 {
@@ -46,8 +53,12 @@ static struct wire_config config_of(const uint8_t *choice)
 	config.icrc_unchecked = first & IS_UNCHECKED;
 	config.icrc_ignored = first & IS_ICRC_IGNORED;
 	config.trim_rewrites_lengths = !(first & LEAVES_LENGTHS);
-	config.trim_frame_bytes = first & KEEPS_MORE ? (uint16_t)(82 + second) : 0;
-	config.ev_place = (second & EV_PLACE) % 3;
+	config.entropy = (second & ENTROPY) % 3;
+	config.ev_place = second & IS_LOW_HALF ? WIRE_EV_PORT_LOW : WIRE_EV_PORT_HIGH;
+	if (first & KEEPS_MORE)
+		config.trim_frame_bytes = (uint16_t)(second + least_kept(&config));
+	for (; second & HAS_SRH && config.srv6.usid_count < 9; config.srv6.usid_count++)
+		config.srv6.usids[config.srv6.usid_count] = (struct wire_usid){.init = 7};
 	config.full_payload_bytes = second & KNOWS_FULL ? 1000 : 0;
 	config.has_udp_checksum = second & HAS_CHECKSUM;
 	config.eeth_op_low = second & HAS_LOW_OP;
@@ -82,6 +93,8 @@ static void mend(uint8_t *frame, size_t bytes)
 	struct wire_view view;
 	if (bytes > 34 && frame[12] == 0x08 && frame[13] == 0)
 		mend_v4(frame + 14, bytes - 14);
+	if (bytes > 54 && frame[12] == 0x86 && frame[20] == 4) // IPv4 in SRv6
+		mend_v4(frame + 54, bytes - 54);
 	if (wire_parse_network(frame, bytes, &view) != WIRE_FINE || view.frame_bytes > bytes ||
 	    view.frame_bytes < view.bth_at + 12 + WIRE_ICRC_BYTES)
 		return;
@@ -93,6 +106,8 @@ static void mend(uint8_t *frame, size_t bytes)
 
 static void check_view(const struct wire_view *view, size_t bytes)
 {
+	check(view->has_srv6 == (view->outer_at != 0) && view->has_srh == (view->srh_at != 0));
+	check(view->ip_at >= (view->has_srh ? 54u + 24 : view->has_srv6 ? 54u : 14u));
 	check(view->ip_at < view->udp_at && view->udp_at + 8 == view->bth_at);
 	check(view->bth_at + 12 <= view->payload_at && view->payload_at <= view->frame_bytes);
 	check(view->frame_bytes <= bytes);
@@ -160,8 +175,11 @@ static void patch_one(const struct wire_config *config, const uint8_t *choice, u
 	uint8_t *exact = malloc(bytes);
 	check(exact != NULL);
 	memcpy(exact, frame, bytes);
-	check(wire_parse(config, exact, bytes, &back, &again) == WIRE_FINE);
+	enum wire_reason reason = wire_parse(config, exact, bytes, &back, &again);
 	free(exact);
+	if (reason == WIRE_FOREIGN_ADDRESS && view->has_srh)
+		return; // the next segment leads somewhere else
+	check(reason == WIRE_FINE);
 	check_view(&again, bytes);
 	check(!is_cut || (again.icrc == WIRE_ICRC_ABSENT && !again.has_udp_checksum));
 	check(is_cut || again.icrc == view->icrc);
@@ -178,6 +196,11 @@ static void build_one(const struct wire_config *config, const struct packet *pac
 	struct packet expected = *packet, back;
 	struct wire_view built, again;
 	own.ip_version = view->ip_version;
+	if (view->has_srv6 || config->entropy == WIRE_ENTROPY_SRV6)
+		own.entropy = view->has_srv6 ? WIRE_ENTROPY_SRV6 : WIRE_ENTROPY_STEV;
+	if (packet->source >= wire_nics_max(&own) || packet->target >= wire_nics_max(&own) ||
+	    packet->plane >= wire_planes_max(&own))
+		return;					// no uSIDs for it
 	own.has_tseth = view->headers & WIRE_HAS_TSETH; // only writes ask
 	size_t bytes = wire_frame_bytes(&own, packet);
 	if (bytes + WIRE_LINE_BYTES > UINT16_MAX)
@@ -261,16 +284,19 @@ static void keep_capture(keep_fn keep, const char *name)
 
 static void keep_first_inputs(keep_fn keep)
 {
+	static const uint8_t entropies[] = {WIRE_ENTROPY_STEV, WIRE_ENTROPY_SRV6,
+					    WIRE_ENTROPY_SRV6 | HAS_SRH, WIRE_ENTROPY_PORT};
 	static const uint8_t opcodes[] = {0xc6, 0xc7, 0xc8, 0xc9, 0xca, 0xcb,
 					  0xdc, 0xdd, 0xd1, 0xd8, 0xd9, 0xde};
 	static uint8_t frame[2048];
 	for (uint8_t kind = 0; kind < 4 * sizeof(opcodes); kind++) {
 		uint8_t choice[] = {(uint8_t)(kind & (IS_V4 | IS_CHARGED)) | IS_MENDED,
-				    (uint8_t)(kind & 8 ? KNOWS_FULL | HAS_CHECKSUM : 0),
+				    (uint8_t)((kind & 8 ? KNOWS_FULL | HAS_CHECKSUM : 0) |
+					      entropies[(kind + kind / 4) % 4]),
 				    IS_MARKED | IS_CUT, kind};
 		struct wire_config config = config_of(choice);
 		struct wire_view view;
-		struct packet packet = {.source = 1, .target = 2, .plane = 1, .ev = 0x1234};
+		struct packet packet = {.source = 1, .target = 999, .plane = 1, .ev = 0x1234};
 		packet.opcode = opcodes[kind >> 2];
 		packet.klass = is_trimmable(&packet) ? PACKET_CLASS_DATA : PACKET_CLASS_CONTROL;
 		if (is_write(&packet)) {

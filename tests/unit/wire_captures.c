@@ -219,6 +219,56 @@ static void mrc_frames_of_an_independent_encoder_mean_the_same(void **state)
 	assert_int_equal(taken, 30);
 }
 
+// Writes behind SRv6: three uSIDs in the outer destination, every third with an SRH of two
+// segments, PSNs that wrap.
+static void check_usid_frame(uint32_t number, const struct captured *captured,
+			     const struct packet *packet, const struct wire_view *view)
+{
+	const uint8_t *target = captured->frame + view->outer_at + 24;
+	bool has_srh = captured->bytes == 1202;
+	assert_true(view->has_srv6 && view->has_srh == has_srh && view->outer_at == 14);
+	assert_int_equal(view->ip_at, has_srh ? 54 + 40 : 54);
+	assert_int_equal(view->ip_version, 6);
+	assert_true(view->dscp == 0 && view->inner_dscp == 4 && view->hop_limit == 64);
+	assert_int_equal(view->icrc, WIRE_ICRC_BAD); // told, not hidden
+	assert_int_equal(view->target_port, WIRE_PORT_OTHER);
+	assert_int_equal(target[0] << 8 | target[1], 0x5f00);
+	assert_int_equal(target[5], 1 + number % 4);
+	assert_int_equal(target[7], 0x11 + number % 16 / 4);
+	assert_int_equal(target[8] << 8 | target[9], 0xe000 + number % 8);
+	assert_int_equal(packet->opcode, PACKET_WRITE_ONLY);
+	assert_int_equal(packet->psn, (0xfffff0 + number) & PSN_MASK);
+	assert_true(packet->qpn == 0x222 && packet->payload_bytes == 1024);
+	assert_true(packet->u.data.va == 0x7e0000000000 + 1024 * (uint64_t)number);
+	assert_true(packet->u.data.rkey == 0x77 && packet->u.data.message_bytes == 1024);
+	assert_true(packet->u.data.msn == number && packet->u.data.rqmsn == number);
+}
+
+static void frames_behind_srv6_of_an_independent_encoder_mean_the_same(void **state)
+{
+	(void)state;
+	struct capture capture;
+	struct captured captured;
+	struct wire_config config;
+	uint32_t number = 0, with_srh = 0;
+	wire_config_default(6, &config);
+	config.addresses = WIRE_ADDRESSES_ANY;
+	config.icrc_ignored = true;
+	if (!capture_open(&capture, path_of("captures/given/other/mrc_thirdparty_srv6_usid.pcap")))
+		skip();
+	for (; capture_next(&capture, &captured); number++) {
+		struct packet packet;
+		struct wire_view view;
+		enum wire_reason reason = parse_exact(&config, captured.frame, captured.bytes,
+						      &packet, &view);
+		assert_string_equal(wire_reason_name(reason), "fine");
+		check_usid_frame(number, &captured, &packet, &view);
+		with_srh += view.has_srh;
+	}
+	capture_close(&capture);
+	assert_true(number == 24 && with_srh == 8);
+}
+
 // Nothing in any capture, well made or not, may be read past its end.
 static void no_capture_of_others_is_read_past_a_frames_end(void **state)
 {
@@ -226,6 +276,14 @@ static void no_capture_of_others_is_read_past_a_frames_end(void **state)
 	static const char *const names[] = {
 		"captures/given/other/mrc_thirdparty_srv6_usid.pcap",
 		"captures/given/other/uet_pds_xdp2.pcap",
+		"captures/given/other/pktgen_0001_flow_udp_over_srv6.pcap",
+		"captures/given/other/tcpdump_ipv6-srh-ext-header.pcap",
+		"captures/given/other/tcpdump_ipv6-srh-insert-cksum.pcap",
+		"captures/given/other/tcpdump_ipv6-srh-tlv-hmac.pcap",
+		"captures/given/other/xdp2_srv6-end-64.pcap",
+		"captures/given/other/xdp2_srv6-end_dt6-64.pcap",
+		"captures/given/other/xdp2_srv6-end_dx2-64.pcap",
+		"captures/given/other/xdp2_srv6-t_encaps_l2-64.pcap",
 		"captures/given/robust/tcpdump_bigtcp-ipv4.pcap",
 		"captures/given/robust/tcpdump_bigtcp-ipv6-hbh.pcap",
 		"captures/given/robust/pcpp_ip4_bad_fragment.pcap",
@@ -267,6 +325,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_whole_rocev2_frame_has_the_icrc_we_compute),
 		cmocka_unit_test(mrc_frames_of_an_independent_encoder_mean_the_same),
+		cmocka_unit_test(frames_behind_srv6_of_an_independent_encoder_mean_the_same),
 		cmocka_unit_test(no_capture_of_others_is_read_past_a_frames_end),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

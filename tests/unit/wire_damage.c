@@ -9,7 +9,7 @@ static uint8_t frame[FRAME_MAX], damaged[FRAME_MAX];
 // The reason for refusing the first `bytes` of a whole frame.
 static enum wire_reason reason_for_cut(const struct wire_view *view, size_t bytes)
 {
-	if (bytes < view->ip_at)
+	if (bytes < 14)
 		return WIRE_SHORT_ETH;
 	if (bytes < view->udp_at)
 		return WIRE_SHORT_IP;
@@ -47,12 +47,18 @@ static void a_cut_at_any_byte_is_refused_where_it_is(void **state)
 	}
 }
 
-// Whether the ICRC leaves out the byte at `at`, or the frame's addresses are there.
+// Whether the ICRC leaves out the byte at `at`, or the frame's addresses are there, or an outer
+// header.
 static bool is_uncovered(const struct wire_view *view, size_t at)
 {
 	if (at < 12 || at == view->udp_at + 6 || at == view->udp_at + 7 || at == view->bth_at + 4)
 		return true;
-	return view->ip_version == 6 && (at == 15 || at == 16 || at == 17 || at == 21);
+	if (view->has_srv6 && at >= view->outer_at && at < view->ip_at)
+		return true;
+	if (view->has_srv6 && view->ip_version == 4) // TTL and class, checksum: not looked at
+		return false;
+	return view->ip_version == 6 && at > view->ip_at &&
+		(at <= view->ip_at + 3 || at == view->ip_at + 7);
 }
 
 static void one_wrong_bit_anywhere_under_the_icrc_is_refused(void **state)
@@ -68,7 +74,8 @@ static void one_wrong_bit_anywhere_under_the_icrc_is_refused(void **state)
 		packet.hop = 1; // a flip of the hop limit may be good
 		size_t bytes = random_frame(&rng, &config, &packet, frame, &view);
 		for (size_t bit = 0; bit < bytes * 8; bit++) {
-			bool is_class = view.ip_version == 6 && bit / 8 == 14 && bit % 8 < 4;
+			bool is_class = view.ip_version == 6 && bit / 8 == view.ip_at &&
+				bit % 8 < 4;
 			if (is_uncovered(&view, bit / 8) || is_class)
 				continue;
 			frame[bit / 8] ^= (uint8_t)(1 << bit % 8);
@@ -112,7 +119,7 @@ static void random_damage_never_passes_for_a_whole_frame(void **state)
 		size_t bytes = random_frame(&rng, &config, &packet, frame, &view);
 		uint32_t wounds = 1 + rng_below(&rng, 6);
 		for (uint32_t wound = 0; wound < wounds; wound++) // headers more often
-			frame[rng_below(&rng, rng_below(&rng, 2) ? (uint32_t)bytes : 60)] =
+			frame[rng_below(&rng, rng_below(&rng, 2) ? (uint32_t)bytes : 80)] =
 				(uint8_t)rng_next(&rng);
 		if (rng_below(&rng, 4) == 0)
 			bytes = rng_below(&rng, (uint32_t)bytes + 1);
@@ -141,7 +148,12 @@ static void noise_is_refused(void **state)
 			damaged[12] = is_v4 ? 0x08 : 0x86;
 			damaged[13] = is_v4 ? 0x00 : 0xdd;
 			damaged[14] = is_v4 ? 0x45 : 0x60;
-			damaged[is_v4 ? 23 : 20] = 17;
+			static const uint8_t inside[] = {17, 17, 4, 41, 43};
+			damaged[is_v4 ? 23 : 20] = is_v4 ? 17 : inside[rng_below(&rng, 5)];
+		}
+		if (bytes > 66 && damaged[20] == 43) { // an SRH of one segment, IPv6 inside
+			static const uint8_t srh[] = {41, 2, 4, 1, 0};
+			memcpy(damaged + 54, srh, sizeof(srh));
 		}
 		assert_int_not_equal(parse_exact(&config, damaged, bytes, &packet, &view), 0);
 	}
@@ -158,7 +170,9 @@ static const struct wound wounds[] = {
 	{6, PACKET_SACK, 12, 0x88, WIRE_NOT_IP},
 	{6, PACKET_SACK, 14, 0x40, WIRE_BAD_VERSION},
 	{6, PACKET_SACK, 20, 6, WIRE_NOT_UDP},
-	{6, PACKET_SACK, 20, 43, WIRE_NOT_UDP}, // a routing header
+	{6, PACKET_SACK, 20, 43, WIRE_NOT_UDP}, // a routing header of no kind
+	{6, PACKET_SACK, 20, 60, WIRE_NOT_UDP}, // destination options
+	{6, PACKET_SACK, 20, 41, WIRE_BAD_VERSION},
 	{6, PACKET_SACK, 18, 0x7f, WIRE_BAD_LENGTH},
 	{6, PACKET_SACK, 19, 7, WIRE_BAD_LENGTH},
 	{6, PACKET_SACK, 19, 19, WIRE_BAD_LENGTH},

@@ -198,10 +198,11 @@ static void a_switch_does_not_look_at_the_icrc(void **state)
 // The sum of RFC 768 word by word over pseudo header, UDP header and what is above; 0xffff is good.
 static uint32_t udp_sum(const uint8_t *at, size_t bytes)
 {
-	bool is_v4 = at[14] >> 4 == 4;
-	size_t udp_at = is_v4 ? 34 : 54;
+	size_t ip_at = inner_of(at);
+	bool is_v4 = at[ip_at] >> 4 == 4;
+	size_t udp_at = ip_at + (is_v4 ? 20 : 40);
 	uint32_t sum = 17 + (uint32_t)(bytes - udp_at);
-	for (size_t i = is_v4 ? 26 : 22; i < bytes; i += 2) { // from the addresses on
+	for (size_t i = ip_at + (is_v4 ? 12 : 8); i < bytes; i += 2) { // from the addresses on
 		sum += (uint32_t)at[i] << 8 | (i + 1 < bytes ? at[i + 1] : 0);
 		sum = (sum & 0xffff) + (sum >> 16);
 	}

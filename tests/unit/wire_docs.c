@@ -8,6 +8,7 @@
 #include "eth.h"
 #include "ip.h"
 #include "mrc.h"
+#include "srv6.h"
 #include "udp.h"
 
 static const struct {
@@ -15,7 +16,8 @@ static const struct {
 	unsigned bytes;
 } headers[] = {
 	{"Ethernet", ETH_BYTES},    {"IPv4", IPV4_BYTES},
-	{"IPv6", IPV6_BYTES},	    {"UDP", UDP_BYTES},
+	{"IPv6", IPV6_BYTES},	    {"SRv6", IPV6_BYTES},
+	{"SRH", SRV6_SRH_BYTES},    {"UDP", UDP_BYTES},
 	{"BTH", MRC_BTH_BYTES},	    {"METH", MRC_METH_BYTES},
 	{"TSETH", MRC_TSETH_BYTES}, {"RETH", MRC_RETH_BYTES},
 	{"ImmDt", MRC_IMM_BYTES},   {"AETH", MRC_AETH_BYTES},

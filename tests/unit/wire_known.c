@@ -187,7 +187,8 @@ static void a_configuration_that_cannot_work_is_refused(void **state)
 	REFUSED(config.dscp[WIRE_CLASS_CONTROL] = 12, "trimmed");
 	REFUSED(config.dscp[WIRE_CLASS_TRIMMED_LAST] = 0, "trimmed");
 	REFUSED(config.trim_frame_bytes = 81, "82");
-	REFUSED(config.ev_place = 3, "EV");
+	REFUSED(config.ev_place = 2, "EV");
+	REFUSED(config.entropy = 3, "EV");
 #undef REFUSED
 	wire_config_default(6, &config); // the last hop need not be told apart
 	config.dscp[WIRE_CLASS_TRIMMED_LAST] = config.dscp[WIRE_CLASS_TRIMMED];

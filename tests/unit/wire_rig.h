@@ -38,14 +38,22 @@ static inline uint32_t crc_of(uint32_t crc, const uint8_t *at, size_t bytes)
 	return ~crc;
 }
 
+// Where the IP header is that UDP follows: behind Ethernet, or behind what SRv6 puts there.
+static inline size_t inner_of(const uint8_t *frame)
+{
+	if (frame[14] >> 4 != 6 || frame[20] == 17)
+		return 14;
+	return frame[20] == 43 ? 54 + 8 + 8u * frame[55] : 54;
+}
+
 // The ICRC of a frame without IPv4 options, written down apart from the library.
 static inline uint32_t icrc_of(const uint8_t *frame, size_t icrc_at)
 {
 	static uint8_t copy[65536 + 8];
-	size_t bytes = icrc_at - 14;
-	bool is_v4 = frame[14] >> 4 == 4;
+	size_t inner_at = inner_of(frame), bytes = icrc_at - inner_at;
+	bool is_v4 = frame[inner_at] >> 4 == 4;
 	memset(copy, 0xff, 8);
-	memcpy(copy + 8, frame + 14, bytes);
+	memcpy(copy + 8, frame + inner_at, bytes);
 	uint8_t *ip = copy + 8, *udp = ip + (is_v4 ? 20 : 40);
 	if (is_v4) {
 		ip[1] = ip[8] = ip[10] = ip[11] = 0xff;
@@ -58,11 +66,38 @@ static inline uint32_t icrc_of(const uint8_t *frame, size_t icrc_at)
 	return crc_of(0, copy, 8 + bytes);
 }
 
+// Up to 12 uSIDs of all kinds.
+static inline struct wire_srv6 random_srv6(struct rng *rng)
+{
+	struct wire_srv6 srv6 = {
+		.block = (uint32_t)rng_next(rng),
+		.t0_nics = 1 + rng_below(rng, 256),
+		.plane_shift = 10,
+		.usid_count = (uint8_t)(1 + rng_below(rng, WIRE_USIDS_MAX)),
+	};
+	for (uint32_t i = 0; i < srv6.usid_count; i++) {
+		struct wire_usid *usid = &srv6.usids[i];
+		usid->init = (uint16_t)(rng_below(rng, 4) << 8);
+		usid->part = (uint8_t)rng_below(rng, 3);
+		usid->mask = rng_below(rng, 4) == 0 ? 0x2d0 : 0; // 4 bits
+		if (usid->part != WIRE_USID_FIXED)
+			usid->mask = 0;
+		usid->is_trunk = i + 1 < srv6.usid_count && rng_below(rng, 2);
+	}
+	for (uint32_t i = 0, bits = 0; i < srv6.usid_count; i++)
+		if (srv6.usids[i].mask != 0 && (bits += 4) > 16)
+			srv6.usids[i].mask = 0;
+	return srv6;
+}
+
 static inline struct wire_config random_config(struct rng *rng)
 {
 	struct wire_config config;
 	wire_config_default(rng_below(rng, 2) ? 4 : 6, &config);
-	config.ev_place = (uint8_t)rng_below(rng, 3);
+	config.entropy = (uint8_t)rng_below(rng, 3);
+	config.ev_place = (uint8_t)rng_below(rng, 2);
+	if (rng_below(rng, 2))
+		config.srv6 = random_srv6(rng);
 	config.ipv4_plane_bits = (uint8_t)rng_below(rng, 5);
 	config.port = rng_below(rng, 2) ? WIRE_PORT : WIRE_PORT_OTHER;
 	config.has_tseth = rng_below(rng, 2);
@@ -73,6 +108,7 @@ static inline struct wire_config random_config(struct rng *rng)
 		config.charged_control_bytes = 178;
 		config.charged_trimmed_bytes = 142;
 	}
+	assert_int_equal(wire_config_check(&config, NULL), 0);
 	return config;
 }
 
@@ -172,7 +208,7 @@ static inline struct packet random_packet(struct rng *rng, const struct wire_con
 	packet.target = rng_below(rng, wire_nics_max(config));
 	packet.plane = (uint8_t)rng_below(rng, wire_planes_max(config));
 	packet.ev = (uint32_t)rng_next(rng);
-	if (config->ip_version == 4 || config->ev_place == WIRE_EV_PORT_ONLY)
+	if (config->ip_version == 4 || config->entropy == WIRE_ENTROPY_PORT)
 		packet.ev &= UINT16_MAX;
 	packet.hop = (uint8_t)rng_below(rng, 65);
 	packet.bth = rng_below(rng, 2) ? PACKET_AR : 0;
