@@ -65,8 +65,9 @@ static void fill_sizes(struct adapter_config *config)
 static void fill_transport(struct adapter_config *config)
 {
 	struct transport_config *transport = &config->transport;
+	bool is_port = config->wire.ip_version == 4 || config->wire.entropy == WIRE_ENTROPY_PORT;
 	if (transport->ev_bits == 0)
-		transport->ev_bits = config->wire.ip_version == 4 ? 16 : 32;
+		transport->ev_bits = is_port ? 16 : 32;
 	if (transport->cc.rate_bps == 0)
 		transport->cc.rate_bps = config->plane_bps * transport->planes;
 	if (transport->cc.mtu_bytes == 0)
@@ -80,6 +81,8 @@ static int refuse_numbers(const struct adapter_config *config, struct refusal *r
 	if (config->completion_max < 1 || config->completion_max > COMPLETIONS_MAX)
 		return refuse(refusal, -EINVAL, "% completions: must be 1 to %",
 			      config->completion_max, COMPLETIONS_MAX, 0);
+	if (config->transport.kind != TRANSPORT_MRC) // its packets do not say where they belong
+		return refuse(refusal, -EINVAL, "an adapter's transport is MRC", 0, 0, 0);
 	if (config->plane_bps < 1000000 || config->plane_bps > 10000000000000)
 		return refuse(refusal, -EINVAL, "a plane of % bit/s: must be 1 Mb/s to 10 Tb/s",
 			      (int64_t)config->plane_bps, 0, 0);

@@ -64,11 +64,11 @@ ps_t adapter_free_at(const struct adapter *adapter, uint32_t plane)
 
 ps_t adapter_next_at(const struct adapter *adapter, ps_t now_ps)
 {
-	ps_t next = endpoint_wake_at(adapter->endpoint);
+	ps_t now = ps_max(adapter->now, now_ps), next = endpoint_wake_at(adapter->endpoint);
 	if (!endpoint_has_work(adapter->endpoint))
 		return next;
 	for (uint32_t plane = 0; plane < adapter->config.transport.planes; plane++)
-		if (adapter->free_at[plane] > now_ps) // those free by now had nothing to send
+		if (adapter->free_at[plane] > now) // those free by now had nothing to send
 			next = ps_min(next, adapter->free_at[plane]);
 	return next;
 }

@@ -60,7 +60,8 @@ struct rig {
 	struct flight flights[RIG_FLIGHTS];
 	uint32_t flying, flying_max;
 	uint32_t qps;
-	bool is_polling; // whether completions are taken
+	bool is_polling;      // whether completions are taken
+	uint32_t planes_free; // the first of them: the others' lines are never
 
 	// the wires
 	ps_t delay_ps, jitter_ps;
@@ -106,6 +107,7 @@ static inline struct rig *rig_open(const struct adapter_config *config, uint32_t
 	rig->rng = rng_of(seed, RNG_TEST, 0);
 	rig->delay_ps = PS_PER_US;
 	rig->is_polling = true;
+	rig->planes_free = config->transport.planes;
 	for (uint32_t side = 0; side < 2; side++)
 		rig_make_side(rig, side);
 	for (uint32_t side = 0; side < 2; side++)
@@ -308,7 +310,7 @@ static inline void rig_pull(struct rig *rig, uint32_t side)
 {
 	struct adapter *adapter = rig->sides[side].adapter;
 	uint8_t frame[9216];
-	for (uint32_t plane = 0; plane < rig->config.transport.planes; plane++) {
+	for (uint32_t plane = 0; plane < rig->planes_free; plane++) {
 		while (adapter_free_at(adapter, plane) <= rig->now) {
 			int length = adapter_pull(adapter, plane, frame, sizeof(frame), rig->now);
 			assert_true(length >= 0);

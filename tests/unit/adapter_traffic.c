@@ -11,6 +11,11 @@ static void over(const struct adapter_config *config, uint32_t qps, uint32_t cou
 		set(rig);
 	rig_run(rig, 10 * PS_PER_S);
 	rig_check_done(rig);
+	assert_true((rig->loss_ppm == 0) == (rig->lost == 0)); // the wires did what they were to do
+	assert_true((rig->duplicate_ppm == 0) == (rig->duplicated == 0));
+	assert_true((rig->damage_ppm == 0) == (rig->damaged == 0));
+	assert_true((rig->trim_ppm == 0) == (rig->trimmed == 0));
+	assert_true(rig->refused <= rig->damaged); // and nothing else is turned away
 	rig_close(rig);
 }
 

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// What two ends tell each other, byte by byte, and which ends do not become a connection.
+#include "adapter_rig.h"
+
+// One adapter with one open QP.
+struct end {
+	struct adapter *adapter;
+	void *memory;
+	uint32_t qpn;
+	struct adapter_exchange exchange;
+	struct refusal refusal;
+};
+
+static struct end make_end(const struct adapter_config *config)
+{
+	struct end end = {0};
+	size_t bytes = adapter_bytes(config, &end.refusal);
+	assert_int_not_equal(bytes, 0);
+	end.memory = aligned_alloc(ADAPTER_ALIGN, bytes);
+	assert_int_equal(adapter_create(&end.adapter, end.memory, bytes, config, &end.refusal), 0);
+	assert_int_equal(adapter_open(end.adapter, &end.qpn, &end.exchange), 0);
+	return end;
+}
+
+static struct adapter_config config_of(uint32_t nic, uint8_t ip_version)
+{
+	struct adapter_config config = rig_config();
+	wire_config_default(ip_version, &config.wire);
+	config.nic = nic;
+	return config;
+}
+
+static void an_exchange_has_this_layout(void **state)
+{
+	static const uint8_t head[] = {'w', 'e', 'f', 't', 1, 1, 2, 6};
+	static const uint8_t gid[] = {0xfd, 0x77, 0x65, 0x66, 0x74, 0, 0, 0,
+				      0,    0,	  0,	0,    0,    1, 2, 4};
+	static const uint8_t numbers[] = {0, 0, 4, 0, 0, 0, 0, 32, 0, 0, 1, 0, 0x12, 0xb7};
+	static const uint8_t reserved[14];
+	struct adapter_config config = config_of(0x10203, 6);
+	struct end end = make_end(&config);
+	uint8_t bytes[64];
+	memcpy(bytes, &end.exchange, sizeof(bytes));
+	assert_memory_equal(bytes, head, sizeof(head));
+	assert_memory_equal(bytes + 8, gid, sizeof(gid));
+	assert_memory_equal(bytes + 24, "\0\1\2\3\0\0\0\0\0", 9); // NIC, QPN, high byte of PSN
+	assert_memory_equal(bytes + 36, numbers, sizeof(numbers));
+	assert_memory_equal(bytes + 50, reserved, sizeof(reserved));
+	free(end.memory);
+}
+
+static void ipv4_addresses_are_mapped(void **state)
+{
+	static const uint8_t gid[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 198, 18, 0, 8};
+	struct adapter_config config = config_of(7, 4);
+	struct end end = make_end(&config);
+	assert_memory_equal(end.exchange.gid, gid, sizeof(gid));
+	assert_int_equal(end.exchange.ip_version, 4);
+	free(end.memory);
+}
+
+static void what_is_written_is_read(void **state)
+{
+	struct adapter_config config = config_of(77, 6);
+	config.qp_max = 3;
+	config.transport.trim_nack = false;
+	config.wire.port = WIRE_PORT_OTHER;
+	struct end end = make_end(&config);
+	struct adapter_end facts;
+	uint32_t psns[3];
+	for (uint32_t qpn = 0; qpn < 3; qpn++) {
+		if (qpn > 0)
+			assert_int_equal(adapter_open(end.adapter, &end.qpn, &end.exchange), 0);
+		assert_int_equal(end.qpn, qpn);
+		assert_int_equal(adapter_exchange_read(&end.exchange, &facts, &end.refusal), 0);
+		assert_memory_equal(facts.gid, end.exchange.gid, 16);
+		assert_int_equal(facts.nic, 77);
+		assert_int_equal(facts.qpn, qpn);
+		assert_int_equal(facts.mtu, 1024);
+		assert_int_equal(facts.wimm_max, 32);
+		assert_int_equal(facts.mpr, 256);
+		assert_int_equal(facts.planes, 2);
+		assert_int_equal(facts.udp_port, WIRE_PORT_OTHER);
+		assert_int_equal(facts.ip_version, 6);
+		assert_int_equal(facts.capabilities, 0);
+		psns[qpn] = facts.first_psn;
+	}
+	assert_true(psns[0] != psns[1] && psns[1] != psns[2]);
+	assert_int_equal(adapter_open(end.adapter, &end.qpn, &end.exchange), -ENOBUFS);
+	free(end.memory);
+}
+
+static void other_versions_and_other_bytes_are_refused(void **state)
+{
+	struct adapter_config config = config_of(1, 6), other = config_of(2, 6);
+	struct end end = make_end(&config), peer = make_end(&other);
+	struct adapter_end facts;
+	for (uint32_t version = 0; version < 256; version++) {
+		struct adapter_exchange exchange = peer.exchange;
+		exchange.version = (uint8_t)version;
+		int wanted = version == ADAPTER_EXCHANGE_VERSION ? 0 : -EPROTO;
+		assert_int_equal(adapter_exchange_read(&exchange, &facts, &end.refusal), wanted);
+		if (wanted != 0) {
+			assert_int_equal(
+				adapter_connect(end.adapter, 0, &exchange, 0, &end.refusal),
+				-EPROTO);
+			assert_non_null(strstr(end.refusal.text, "version"));
+		}
+	}
+	static const uint8_t from[] = {0, 3, 7, 28, 32};
+	for (uint32_t i = 0; i < sizeof(from); i++) { // magic, IP version, beyond 24 bits
+		struct adapter_exchange exchange = peer.exchange;
+		((uint8_t *)&exchange)[from[i]] ^= 0x40;
+		assert_int_equal(adapter_exchange_read(&exchange, &facts, &end.refusal), -EPROTO);
+	}
+	assert_int_equal(adapter_state(end.adapter, 0), ADAPTER_INIT);
+	struct adapter_exchange exchange = peer.exchange; // of a later minor version
+	exchange.reserved[0] = 1;
+	assert_int_equal(adapter_connect(end.adapter, 0, &exchange, 0, &end.refusal), 0);
+	free(end.memory);
+	free(peer.memory);
+}
+
+// Whether two ends refuse each other, with a word of the reason.
+static void refuse_pair(const struct adapter_config *here, const struct adapter_config *there,
+			const char *why)
+{
+	struct end end = make_end(here), peer = make_end(there);
+	assert_int_equal(adapter_connect(end.adapter, 0, &peer.exchange, 0, &end.refusal), -EINVAL);
+	if (!strstr(end.refusal.text, why))
+		fail_msg("'%s' does not say '%s'", end.refusal.text, why);
+	assert_int_equal(adapter_state(end.adapter, 0), ADAPTER_INIT);
+	free(end.memory);
+	free(peer.memory);
+}
+
+static void ends_that_do_not_fit_are_not_connected(void **state)
+{
+	struct adapter_config here = config_of(1, 6), there = config_of(2, 6);
+	there.transport.payload_bytes = 2048;
+	refuse_pair(&here, &there, "MTU");
+	there = config_of(2, 6);
+	there.transport.planes = 4;
+	refuse_pair(&here, &there, "planes");
+	there = config_of(2, 6);
+	there.transport.mpr = 128;
+	refuse_pair(&here, &there, "PSNs in flight");
+	here.transport.wimm_max = 64;
+	there = config_of(2, 6);
+	refuse_pair(&here, &there, "immediates");
+	here = config_of(1, 6);
+	there = config_of(2, 4);
+	refuse_pair(&here, &there, "IPv");
+	there = config_of(2, 6);
+	there.wire.port = WIRE_PORT_OTHER;
+	refuse_pair(&here, &there, "UDP port");
+	there = config_of(2, 6);
+	there.wire.ipv6_prefix ^= UINT64_C(1) << 40;
+	refuse_pair(&here, &there, "another address");
+}
+
+static void a_peer_that_takes_more_is_fine(void **state)
+{
+	struct adapter_config here = config_of(1, 6), there = config_of(2, 6);
+	there.transport.mpr = 512;
+	there.transport.wimm_max = 64;
+	struct end end = make_end(&here), peer = make_end(&there);
+	assert_int_equal(adapter_connect(end.adapter, 0, &peer.exchange, 0, &end.refusal), 0);
+	free(end.memory);
+	free(peer.memory);
+}
+
+static void states_follow_each_other(void **state)
+{
+	struct adapter_config config = config_of(1, 6), other = config_of(2, 6);
+	config.qp_max = other.qp_max = 2;
+	struct end end = make_end(&config), peer = make_end(&other);
+	struct adapter_write write = {.local = "x", .bytes = 1};
+	struct adapter_exchange second;
+	uint32_t qpn;
+	assert_int_equal(adapter_state(end.adapter, 0), ADAPTER_INIT);
+	assert_int_equal(adapter_state(end.adapter, 1), ADAPTER_RESET);
+	assert_int_equal(adapter_state(end.adapter, 1000), ADAPTER_RESET);
+	assert_int_equal(adapter_post(end.adapter, 0, &write, 0), -ENOTCONN);
+	assert_int_equal(adapter_connect(end.adapter, 1, &peer.exchange, 0, &end.refusal), -EINVAL);
+	assert_int_equal(adapter_connect(end.adapter, 0, &peer.exchange, 0, &end.refusal), 0);
+	assert_int_equal(adapter_state(end.adapter, 0), ADAPTER_RTS);
+	assert_int_equal(adapter_post(end.adapter, 0, &write, 0), 0);
+	assert_int_equal(adapter_connect(end.adapter, 0, &peer.exchange, 0, &end.refusal),
+			 -EISCONN);
+	assert_int_equal(adapter_open(end.adapter, &qpn, &second), 0);
+	assert_int_equal(adapter_connect(end.adapter, qpn, &peer.exchange, 0, &end.refusal),
+			 -EADDRINUSE);
+	assert_int_equal(adapter_state(end.adapter, qpn), ADAPTER_INIT);
+	free(end.memory);
+	free(peer.memory);
+}
+
+static void bad_posts_are_refused(void **state)
+{
+	struct adapter_config config = config_of(1, 6), other = config_of(2, 6);
+	struct end end = make_end(&config), peer = make_end(&other);
+	struct adapter_write write = {.local = "x", .bytes = 1};
+	assert_int_equal(adapter_connect(end.adapter, 0, &peer.exchange, 0, &end.refusal), 0);
+	assert_int_equal(adapter_post(end.adapter, 1, &write, 0), -EINVAL);
+	assert_int_equal(adapter_post(end.adapter, 0, &(struct adapter_write){.local = "x"}, 0),
+			 -EINVAL);
+	assert_int_equal(adapter_post(end.adapter, 0, &(struct adapter_write){.bytes = 1}, 0),
+			 -EINVAL);
+	for (uint32_t i = 0; i < config.transport.sends_max; i++)
+		assert_int_equal(adapter_post(end.adapter, 0, &write, 0), 0);
+	assert_int_equal(adapter_post(end.adapter, 0, &write, 0), -ENOBUFS);
+	free(end.memory);
+	free(peer.memory);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_exchange_has_this_layout),
+		cmocka_unit_test(ipv4_addresses_are_mapped),
+		cmocka_unit_test(what_is_written_is_read),
+		cmocka_unit_test(other_versions_and_other_bytes_are_refused),
+		cmocka_unit_test(ends_that_do_not_fit_are_not_connected),
+		cmocka_unit_test(a_peer_that_takes_more_is_fine),
+		cmocka_unit_test(states_follow_each_other),
+		cmocka_unit_test(bad_posts_are_refused),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+// Frames that are none, frames that lie, writes to where nothing may be written, and programs that
+// do not poll: nothing is ever placed that should not be.
+#include "adapter_rig.h"
+
+#define GUARD 64 // bytes before and behind a region that must stay as they are
+
+// A region of `bytes` bytes on side 1, with guards.
+static uint8_t *guarded(struct rig *rig, uint32_t rkey, uint64_t bytes)
+{
+	uint8_t *memory = malloc(bytes + 2 * GUARD);
+	memset(memory, RIG_UNTOUCHED, bytes + 2 * GUARD);
+	assert_int_equal(
+		adapter_register(rig->sides[1].adapter, rkey, memory + GUARD, RIG_VA, bytes), 0);
+	return memory;
+}
+
+static void check_untouched(const uint8_t *memory, uint64_t from, uint64_t to)
+{
+	for (uint64_t at = from; at < to; at++)
+		assert_int_equal(memory[at], RIG_UNTOUCHED);
+}
+
+static void garbage_is_told_by_its_reason_and_places_nothing(void **state)
+{
+	struct adapter_config config = rig_config();
+	struct rig *rig = rig_open(&config, 1, 1);
+	uint8_t *memory = guarded(rig, RIG_RKEY, 4096);
+	uint64_t refused = 0;
+	for (uint32_t i = 0; i < 20000; i++) {
+		uint32_t bytes = rng_below(&rig->rng, 300);
+		uint8_t *frame = malloc(bytes);
+		for (uint32_t at = 0; at < bytes; at++)
+			frame[at] = (uint8_t)rng_next(&rig->rng);
+		if (i % 2 == 0 && bytes > 14) { // at least an IP header
+			frame[12] = i % 4 == 0 ? 0x86 : 0x08;
+			frame[13] = i % 4 == 0 ? 0xdd : 0x00;
+			frame[14] = i % 4 == 0 ? 0x60 : 0x45;
+		}
+		assert_true(adapter_feed(rig->sides[1].adapter, frame, bytes, i) > 0);
+		free(frame);
+	}
+	for (int reason = 0; reason < WIRE_REASON_COUNT; reason++)
+		refused += adapter_counters(rig->sides[1].adapter)->refused[reason];
+	assert_int_equal(refused, 20000);
+	assert_int_equal(adapter_counters(rig->sides[1].adapter)->frames_fed, 0);
+	check_untouched(memory, 0, 4096 + 2 * GUARD);
+	free(memory);
+	rig_close(rig);
+}
+
+// Damages a copy of a frame: bits, its end, or a piece from elsewhere in it.
+static uint32_t damage(struct rig *rig, uint8_t *frame, uint32_t bytes)
+{
+	uint32_t kind = rng_below(&rig->rng, 4), from = rng_below(&rig->rng, bytes);
+	if (kind == 0)
+		return from;
+	if (kind == 1) {
+		uint32_t to = rng_below(&rig->rng, bytes);
+		memmove(frame + to, frame + from, bytes - (from > to ? from : to));
+		return bytes;
+	}
+	for (uint32_t bits = 1 + rng_below(&rig->rng, 8); bits > 0; bits--)
+		frame[rng_below(&rig->rng, bytes)] ^= (uint8_t)(1 << rng_below(&rig->rng, 8));
+	return bytes;
+}
+
+static void damaged_frames_place_no_wrong_byte(void **state)
+{
+	struct adapter_config config = rig_config();
+	struct rig *rig = rig_open(&config, 1, 2);
+	uint8_t *memory = guarded(rig, RIG_RKEY, 8192);
+	uint8_t local[8192], frame[9216], bad[9216];
+	int bytes;
+	for (uint32_t i = 0; i < sizeof(local); i++)
+		local[i] = (uint8_t)(i * 7 % 163); // never RIG_UNTOUCHED
+	struct adapter_write write = {
+		.local = local, .bytes = 8192, .rkey = RIG_RKEY, .va = RIG_VA};
+	assert_int_equal(adapter_post(rig->sides[0].adapter, 0, &write, 0), 0);
+	while ((bytes = adapter_pull(rig->sides[0].adapter, 0, frame, sizeof(frame), 0)) > 0) {
+		for (uint32_t i = 0; i < 2000; i++) {
+			memcpy(bad, frame, (size_t)bytes);
+			uint32_t left = damage(rig, bad, (uint32_t)bytes);
+			adapter_feed(rig->sides[1].adapter, bad, left, 0);
+		}
+	}
+	for (uint32_t i = 0; i < sizeof(local); i++)
+		assert_true(memory[GUARD + i] == local[i] || memory[GUARD + i] == RIG_UNTOUCHED);
+	check_untouched(memory, 0, GUARD);
+	check_untouched(memory, GUARD + 8192, 8192 + 2 * GUARD);
+	free(memory);
+	rig_close(rig);
+}
+
+// A whole frame of side 0 with whatever `packet` says, ICRC included.
+static uint32_t forge(struct rig *rig, const struct packet *packet, uint8_t *frame)
+{
+	struct wire_view view;
+	size_t bytes = wire_build(&rig->config.wire, packet, frame, 9216, &view);
+	memset(frame + view.payload_at, 0x77, view.payload_bytes);
+	wire_seal(frame, &view);
+	return (uint32_t)bytes;
+}
+
+static uint64_t near(struct rig *rig, uint64_t value)
+{
+	return value + rng_below(&rig->rng, 4096) - 2048;
+}
+
+static void frames_that_lie_never_write_beside_a_region(void **state)
+{
+	static const uint8_t opcodes[] = {PACKET_WRITE_FIRST,
+					  PACKET_WRITE_MIDDLE,
+					  PACKET_WRITE_LAST,
+					  PACKET_WRITE_LAST_IMM,
+					  PACKET_WRITE_ONLY,
+					  PACKET_WRITE_ONLY_IMM,
+					  PACKET_SACK,
+					  PACKET_NACK,
+					  PACKET_PROBE,
+					  PACKET_ACK,
+					  PACKET_ENDPOINT_REQUEST};
+	struct adapter_config config = rig_config();
+	struct rig *rig = rig_open(&config, 2, 3);
+	uint8_t *memory = guarded(rig, RIG_RKEY, 3000), frame[9216];
+	struct completion done[8];
+	struct adapter_end ends[2];
+	for (uint32_t side = 0; side < 2; side++)
+		adapter_exchange_read(&rig->sides[side].exchanges[0], &ends[side], &rig->refusal);
+	for (uint32_t i = 0; i < 30000; i++) {
+		struct packet packet = {
+			.source = 10,
+			.target = 11,
+			.ev = (uint32_t)rng_next(&rig->rng),
+			.plane = (uint8_t)rng_below(&rig->rng, 3),
+			.opcode = opcodes[rng_below(&rig->rng, sizeof(opcodes))],
+			.qpn = rng_below(&rig->rng, 3),
+			.psn = (uint32_t)near(rig, ends[0].first_psn ^ ends[1].first_psn) &
+				0xffffff,
+		};
+		packet.klass = packet.opcode <= PACKET_WRITE_ONLY_IMM ? PACKET_CLASS_DATA
+								      : PACKET_CLASS_CONTROL;
+		if (packet.opcode <= PACKET_WRITE_ONLY_IMM) {
+			packet.payload_bytes = (uint16_t)(i % 3 ? 1024
+								: rng_below(&rig->rng, 1025));
+			packet.u.data = (struct packet_data){
+				.va = near(rig, RIG_VA + (i % 2 ? 0 : 3000)),
+				.rkey = RIG_RKEY + (i % 5 == 0),
+				.message_bytes = (uint32_t)near(rig, 3000),
+				.msn = (uint16_t)rng_next(&rig->rng),
+				.rqmsn = (uint16_t)rng_below(&rig->rng, 40)};
+		} else {
+			for (uint32_t at = 0; at < sizeof(packet.u); at++)
+				((uint8_t *)&packet.u)[at] = (uint8_t)rng_next(&rig->rng);
+		}
+		adapter_feed(rig->sides[1].adapter, frame, forge(rig, &packet, frame), i);
+		adapter_poll(rig->sides[1].adapter, done, 8);
+		for (uint32_t plane = 0; plane < 2; plane++)
+			adapter_pull(rig->sides[1].adapter, plane, frame, sizeof(frame), i);
+	}
+	assert_true(adapter_counters(rig->sides[1].adapter)->bytes_placed > 0); // some were true
+	assert_true(adapter_transport(rig->sides[1].adapter)->refused[REFUSED_BOUNDS] > 0);
+	check_untouched(memory, 0, GUARD);
+	check_untouched(memory, GUARD + 3000, 3000 + 2 * GUARD);
+	free(memory);
+	rig_close(rig);
+}
+
+// Posts one message to side 1 and runs until nothing moves; returns its completion.
+static struct completion post_and_run(struct rig *rig, const struct adapter_write *write)
+{
+	struct completion done = {0};
+	assert_int_equal(adapter_post(rig->sides[0].adapter, 0, write, rig->now), 0);
+	rig->is_polling = false;
+	rig_run(rig, rig->now + PS_PER_S);
+	assert_int_equal(adapter_poll(rig->sides[0].adapter, &done, 1), 1);
+	assert_int_equal(adapter_poll(rig->sides[1].adapter, &(struct completion){0}, 1), 0);
+	return done;
+}
+
+static void a_write_that_leaves_its_region_fails_at_the_target(void **state)
+{
+	static const uint32_t sizes[] = {101, 1025, 5000}; // at 4000 of 4100 bytes
+	for (uint32_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct adapter_config config = rig_config();
+		struct rig *rig = rig_open(&config, 1, 4);
+		uint8_t *memory = guarded(rig, RIG_RKEY, 4100), local[5000];
+		memset(local, 0x11, sizeof(local));
+		struct adapter_write write = {.local = local,
+					      .bytes = sizes[i],
+					      .rkey = RIG_RKEY,
+					      .va = RIG_VA + 4000,
+					      .has_imm = true,
+					      .cookie = 99};
+		struct completion done = post_and_run(rig, &write);
+		assert_int_equal(done.kind, COMPLETION_FLUSHED);
+		assert_int_equal(done.cookie, 99);
+		assert_int_equal(adapter_state(rig->sides[0].adapter, 0), ADAPTER_ERROR);
+		assert_int_equal(adapter_post(rig->sides[0].adapter, 0, &write, rig->now),
+				 -ECONNRESET);
+		assert_true(adapter_transport(rig->sides[1].adapter)->refused[REFUSED_BOUNDS] > 0);
+		assert_int_equal(adapter_counters(rig->sides[1].adapter)->bytes_placed, 0);
+		check_untouched(memory, 0, 4100 + 2 * GUARD);
+		free(memory);
+		rig_close(rig);
+	}
+}
+
+static void an_unknown_rkey_fails_at_the_target(void **state)
+{
+	struct adapter_config config = rig_config();
+	struct rig *rig = rig_open(&config, 1, 5);
+	uint8_t *memory = guarded(rig, RIG_RKEY, 4100);
+	struct adapter_write write = {
+		.local = "byte", .bytes = 4, .rkey = RIG_RKEY + 1, .va = RIG_VA};
+	assert_int_equal(post_and_run(rig, &write).kind, COMPLETION_FLUSHED);
+	assert_true(adapter_transport(rig->sides[1].adapter)->refused[REFUSED_KEY] > 0);
+	check_untouched(memory, 0, 4100 + 2 * GUARD);
+	free(memory);
+	rig_close(rig);
+}
+
+static void memory_that_is_not_registered_any_more_stays_as_it_is(void **state)
+{
+	struct adapter_config config = rig_config();
+	struct rig *rig = rig_open(&config, 1, 6);
+	uint8_t *memory = guarded(rig, RIG_RKEY, 4096), local[4096];
+	memset(local, 0x11, sizeof(local));
+	struct adapter_write write = {
+		.local = local, .bytes = 4096, .rkey = RIG_RKEY, .va = RIG_VA};
+	assert_int_equal(post_and_run(rig, &write).kind, COMPLETION_SENT);
+	assert_memory_equal(memory + GUARD, local, 4096);
+	assert_int_equal(adapter_unregister(rig->sides[1].adapter, RIG_RKEY), 0);
+	memset(memory, RIG_UNTOUCHED, 4096 + 2 * GUARD);
+	assert_int_equal(post_and_run(rig, &write).kind, COMPLETION_FLUSHED);
+	assert_true(adapter_counters(rig->sides[1].adapter)->late > 0);
+	check_untouched(memory, 0, 4096 + 2 * GUARD);
+	free(memory);
+	rig_close(rig);
+}
+
+static void frames_for_others_are_foreign(void **state)
+{
+	struct adapter_config config = rig_config();
+	struct rig *rig = rig_open(&config, 1, 7);
+	uint8_t frame[9216];
+	struct packet packet = {.source = 10, .target = 12, .opcode = PACKET_SACK};
+	struct adapter *adapter = rig->sides[1].adapter;
+	assert_int_equal(adapter_feed(adapter, frame, forge(rig, &packet, frame), 0),
+			 WIRE_FOREIGN_ADDRESS);
+	packet.target = 11;
+	packet.plane = 2; // of planes 0 and 1
+	assert_int_equal(adapter_feed(adapter, frame, forge(rig, &packet, frame), 0),
+			 WIRE_FOREIGN_ADDRESS);
+	assert_int_equal(adapter_counters(adapter)->refused[WIRE_FOREIGN_ADDRESS], 2);
+	rig_close(rig);
+}
+
+static void who_does_not_poll_gets_no_more_frames_until_he_does(void **state)
+{
+	struct adapter_config config = rig_config();
+	config.completion_max = 1;
+	struct rig *rig = rig_open(&config, RIG_QPS, 8);
+	rig_prepare(rig, 40, 1500);
+	rig->is_polling = false;
+	rig_run(rig, PS_PER_MS);
+	assert_true(adapter_counters(rig->sides[0].adapter)->no_room > 0);
+	assert_true(adapter_counters(rig->sides[1].adapter)->no_room > 0);
+	rig->is_polling = true;
+	rig_poll(rig, 0);
+	rig_poll(rig, 1);
+	rig_run(rig, 10 * PS_PER_S);
+	rig_check_done(rig);
+	rig_close(rig);
+}
+
+static void a_peer_that_is_silent_gives_all_requests_back(void **state)
+{
+	struct adapter_config config = rig_config();
+	config.completion_max = 1;
+	config.transport.sends_max = 100;
+	config.transport.mpr = 64;
+	struct rig *rig = rig_open(&config, RIG_QPS, 9);
+	rig_prepare(rig, 100, 1500);
+	rig->loss_ppm = 1000000;
+	rig_run(rig, 100 * PS_PER_S);
+	for (uint32_t side = 0; side < 2; side++) {
+		for (uint32_t qp = 0; qp < RIG_QPS; qp++) {
+			assert_int_equal(rig->sides[side].streams[qp].flushed, 100);
+			assert_int_equal(adapter_state(rig->sides[side].adapter, qp),
+					 ADAPTER_ERROR);
+		}
+		assert_int_equal(adapter_next_at(rig->sides[side].adapter, rig->now), PS_NEVER);
+	}
+	rig_close(rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(garbage_is_told_by_its_reason_and_places_nothing),
+		cmocka_unit_test(damaged_frames_place_no_wrong_byte),
+		cmocka_unit_test(frames_that_lie_never_write_beside_a_region),
+		cmocka_unit_test(a_write_that_leaves_its_region_fails_at_the_target),
+		cmocka_unit_test(an_unknown_rkey_fails_at_the_target),
+		cmocka_unit_test(memory_that_is_not_registered_any_more_stays_as_it_is),
+		cmocka_unit_test(frames_for_others_are_foreign),
+		cmocka_unit_test(who_does_not_poll_gets_no_more_frames_until_he_does),
+		cmocka_unit_test(a_peer_that_is_silent_gives_all_requests_back),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
