@@ -98,8 +98,11 @@ static uint32_t usid_count(const struct wire_srv6 *srv6, const struct packet *pa
 
 uint32_t srv6_bytes(const struct wire_config *config, const struct packet *packet)
 {
-	bool has_srh = usid_count(&config->srv6, packet) > WIRE_ADDRESS_USIDS;
-	return IPV6_BYTES + (has_srh ? SRV6_SRH_BYTES : 0);
+	const struct wire_srv6 *srv6 = &config->srv6;
+	bool is_long = srv6->usid_count > WIRE_ADDRESS_USIDS; // mostly not: no need to count
+	if (is_long && usid_count(srv6, packet) > WIRE_ADDRESS_USIDS)
+		return IPV6_BYTES + SRV6_SRH_BYTES;
+	return IPV6_BYTES;
 }
 
 static struct wire_ev_field field_of(const struct wire_srv6 *srv6, const struct wire_usid *usid,

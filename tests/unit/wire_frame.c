@@ -168,6 +168,11 @@ static void the_line_carries_what_the_headers_sum_up_to(void **state)
 	assert_int_equal(wire_frame_bytes(&config, &packet), 94);
 	packet.opcode = PACKET_ENDPOINT_RESPONSE;
 	assert_int_equal(wire_frame_bytes(&config, &packet), 114);
+	config.entropy = WIRE_ENTROPY_SRV6; // what a scenario charges by default
+	packet = (struct packet){.opcode = PACKET_WRITE_MIDDLE, .payload_bytes = 4096};
+	assert_int_equal(wire_line_bytes(&config, &packet), 162 + 4096);
+	packet = (struct packet){.opcode = PACKET_SACK};
+	assert_int_equal(wire_line_bytes(&config, &packet), 178);
 }
 
 int main(void)
