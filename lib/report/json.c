@@ -353,6 +353,7 @@ static void put_transport(json_t *root, const struct report_input *input)
 	put_count(to, "paths_retired", from->paths_retired);
 	put_count(to, "qps_failed", from->qps_failed);
 	put_count(to, "qps_failed_remote", from->qps_failed_remote);
+	put_count(to, "stamps_stale", from->stamps_stale);
 	put_count(to, "window_stalls", from->window_stalls);
 	put_count(to, "no_qp", from->no_qp);
 	put_count(to, "answers_dropped", from->answers_dropped);

@@ -87,6 +87,9 @@ static uint32_t take_bitmap(struct endpoint *endpoint, struct qp *qp, uint32_t f
 	return newly_bytes;
 }
 
+// Time stamps come round after 8.39 ms: from half of that on they tell no sending from another.
+#define STAMP_AGE_MAX (TIMESTAMP_PS << 15)
+
 // Whether the time stamp that a SACK echoes is that of a packet sent `age_ps` ago, to a tick.
 static bool is_sent_then(uint16_t echo, ps_t age_ps, ps_t now)
 {
@@ -95,7 +98,7 @@ static bool is_sent_then(uint16_t echo, ps_t age_ps, ps_t now)
 
 // Round trip of the packet that caused the SACK, from the own table; -1 when it is not there any
 // more, or was sent more than once and the echo is of another time.
-static ps_t sample_rtt(const struct endpoint *endpoint, const struct qp *qp, uint32_t trigger,
+static ps_t sample_rtt(struct endpoint *endpoint, const struct qp *qp, uint32_t trigger,
 		       uint16_t echo, ps_t now)
 {
 	uint32_t age = qp->psn_next - trigger;
@@ -103,7 +106,11 @@ static ps_t sample_rtt(const struct endpoint *endpoint, const struct qp *qp, uin
 	if (age > endpoint->mpr_mask + 1 || !(slot->flags & SLOT_USED))
 		return -1;
 	ps_t age_ps = (ps_t)(sent_units(now) - slot->sent_at) << SENT_SHIFT;
-	return (slot->flags & SLOT_RTX) && !is_sent_then(echo, age_ps, now) ? -1 : age_ps;
+	if (!(slot->flags & SLOT_RTX))
+		return age_ps;
+	bool is_stale = age_ps > STAMP_AGE_MAX;
+	endpoint->counters.stamps_stale += is_stale;
+	return is_stale || !is_sent_then(echo, age_ps, now) ? -1 : age_ps;
 }
 
 // Whether a SACK speaks only of PSNs that were sent.

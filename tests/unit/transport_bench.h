@@ -163,10 +163,10 @@ static inline void bench_check_qp(const struct bench *bench, const struct endpoi
 	uint32_t inflight = 0, lost = 0, acked = 0;
 	if (qp->state != QP_RTS)
 		return;
+	const struct send *send = &qp->sends[qp->send_done & endpoint->sends_mask];
+	uint32_t at = qp->send_done;
 	for (uint32_t psn = qp->una; psn != qp->psn_next; psn++) {
 		uint32_t bit = psn & endpoint->mpr_mask;
-		const struct send *send = &qp->sends[qp->send_done & endpoint->sends_mask];
-		uint32_t at = qp->send_done;
 		while (psn_distance(psn, send->last_psn) > 0)
 			send = &qp->sends[++at & endpoint->sends_mask];
 		uint32_t bytes = psn == send->last_psn ? send->last_wire : endpoint->full_bytes;
