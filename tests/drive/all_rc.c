@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+// Worlds that run with RoCEv2 RC instead of MRC: any scenario does, by one assignment. They end
+// with everything delivered once, counts that agree, a digest that only scenario and seed name; and
+// a flow alone takes exactly as long as the closed form says. Random worlds:
+//   WEFT_RC_FIRST=<seed> WEFT_RC_COUNT=1 <this program>
+
+#include <errno.h>
+
+#include "../random_world.h"
+
+#define RC "transport.kind=rc"
+
+#define FABRIC \
+	"fabric: {topology: clos, nics: 32, nics_per_t0: 8, t1_count: 4, planes: 2, link_rate: " \
+	"100Gb/s, nic_delay: 350ns, trunk_delay: 700ns, switch_delay: 140ns}\n"
+#define ENDPOINTS "transport: {kind: rc, evs: 32, rto: 80us}\n"
+
+static const struct world_case {
+	const char *name;
+	const char *yaml;
+} cases[] = {
+	{"permutation",
+	 "name: a\n" FABRIC ENDPOINTS "traffic: {kind: permutation, bytes: 300kB}\n"},
+	{"loss",
+	 "name: a\n" FABRIC ENDPOINTS "traffic: {kind: permutation, bytes: 100kB}\n"
+	 "faults: [{kind: loss, at: all, probability: 1%}]\n"},
+	{"link down",
+	 "name: a\n" FABRIC ENDPOINTS "traffic: {kind: permutation, bytes: 200kB}\n"
+	 "faults: [{kind: link_down, at: {t0: 1, plane: 0, up: 2}, from: 5us, until: 40us}]\n"},
+	{"incast",
+	 "name: a\n" FABRIC ENDPOINTS "queue: {bytes: 90000B, ecn_last_hop: true}\n"
+	 "traffic: {kind: incast, senders: 12, bytes: 100kB}\n"},
+	{"ring of four QPs",
+	 "name: a\n" FABRIC "transport: {kind: rc, evs: 32, rto: 80us, qps_per_connection: 4}\n"
+	 "traffic: {kind: ring, collective: all_reduce, ranks: 32, bytes: 4MiB, channels: 2}\n"
+	 "faults: [{kind: loss, at: all, probability: 0.2%}]\n"},
+	{"racks",
+	 "name: a\nfabric: {topology: clos, nics: 32, nics_per_host: 2, nics_per_t0: 8, t1_count: "
+	 "4, planes: 2, link_rate: 100Gb/s}\n"
+	 "scaleup: {rate: 450GB/s, delay: 900ns}\n" ENDPOINTS
+	 "traffic: {kind: ring, collective: reduce_scatter, ranks: 32, bytes: 4MiB}\n"},
+};
+#define CASES (sizeof(cases) / sizeof(*cases))
+
+static uint64_t sum(const uint64_t *values, uint32_t count)
+{
+	uint64_t all = 0;
+	for (uint32_t i = 0; i < count; i++)
+		all += values[i];
+	return all;
+}
+
+// What must hold of a world of RC that ran to its end.
+static void check_run(const struct rig *rig)
+{
+	const struct transport_counters *of = &rig->outcome->transport;
+	const struct fabric_counters *fabric = &rig->outcome->fabric;
+	const struct run *run = &rig->run;
+	uint64_t answers = of->sacks_sent + of->nacks_sent + of->cnps_sent;
+	assert_int_equal(run->end, RUN_DONE);
+	assert_int_equal(run->held, 0);
+	assert_int_equal(packet_pool_taken(&rig->stage.world.packets), 0);
+	assert_int_equal(run->sent, of->data_packets + answers);
+	assert_int_equal(run->sent,
+			 run->delivered + sum(run->dropped, DROP_REASON_COUNT) +
+				 sum(fabric->dropped, DROP_REASON_COUNT));
+	assert_int_equal(run->delivered,
+			 of->data_received + of->sacks_received + of->nacks_received +
+				 of->cnps_received);
+	assert_int_equal(of->data_packets - sum(of->rtx, RTX_REASON_COUNT),
+			 of->data_received - of->duplicates - of->out_of_window);
+	assert_int_equal(of->payload_bytes_new, of->payload_bytes_placed);
+	assert_int_equal(fabric->trimmed + of->trims_received + of->rtx[RTX_HOLE], 0);
+	assert_int_equal(of->qps_failed + of->no_qp + transport_refused(of), 0);
+	assert_true(of->cnps_sent <= of->marks_received);
+	assert_true((of->cnps_sent > 0) == (of->marks_received > 0));
+	if (rig->stage.world.fabric.nics_per_host == 1) // other credits stay inside a host
+		assert_int_equal(of->messages_sent,
+				 of->messages_received + rig->outcome->credits_sent);
+}
+
+static uint64_t digest_of(const char *yaml, const char *const *sets)
+{
+	static struct rig rig;
+	rig_run(&rig, yaml, sets);
+	check_run(&rig);
+	uint64_t digest = rig.run.digest;
+	stage_free(&rig.stage);
+	return digest;
+}
+
+static void every_shipped_scenario_runs_with_rc(void **state)
+{
+	static const char *const names[] = {
+		"htsim-single-flow", "incast",	     "link-down",  "loss",
+		"perm128-400g",	     "ring-barrier", "two-planes", "two-racks"};
+	static struct rig rig;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		rig_run_shipped(&rig, names[i], (const char *const[]){RC, NULL});
+		printf("%-18s %9.1f us, %llu data packets, %llu of them again\n", names[i],
+		       (double)rig.outcome->end_ps / 1e6,
+		       (unsigned long long)rig.outcome->transport.data_packets,
+		       (unsigned long long)sum(rig.outcome->transport.rtx, RTX_REASON_COUNT));
+		check_run(&rig);
+		assert_string_equal(rig.stage.world.transport.cc.name, "fixed");
+		stage_free(&rig.stage);
+	}
+}
+
+static void two_runs_have_one_digest_and_another_seed_another(void **state)
+{
+	for (size_t i = 0; i < CASES; i++) {
+		uint64_t first = digest_of(cases[i].yaml, NULL);
+		printf("%-16s %016llx\n", cases[i].name, (unsigned long long)first);
+		assert_int_equal(digest_of(cases[i].yaml, NULL), first);
+		assert_int_not_equal(
+			digest_of(cases[i].yaml, (const char *const[]){"seed=4711", NULL}), first);
+		assert_int_not_equal(
+			digest_of(cases[i].yaml,
+				  (const char *const[]){"transport.payload=2048B", NULL}),
+			first);
+	}
+}
+
+static void the_length_of_the_window_changes_nothing(void **state)
+{
+	static const char *const windows[] = {"limits.window=175ns", "limits.window=333ns",
+					      "limits.window=11ns"};
+	for (size_t i = 0; i < CASES; i++) {
+		uint64_t whole = digest_of(cases[i].yaml, NULL);
+		for (size_t w = 0; w < sizeof(windows) / sizeof(*windows); w++)
+			assert_int_equal(
+				digest_of(cases[i].yaml, (const char *const[]){windows[w], NULL}),
+				whole);
+	}
+}
+
+static void the_traffic_of_the_cases_is_what_their_names_say(void **state)
+{
+	static struct rig rig;
+	rig_run(&rig, cases[1].yaml, NULL);
+	assert_true(rig.run.dropped[DROP_RANDOM_LOSS] > 0);
+	assert_true(rig.outcome->transport.rtx[RTX_NACK] > 0);
+	assert_true(rig.outcome->transport.rtx[RTX_TIMEOUT] > 0);
+	assert_true(rig.outcome->transport.out_of_window > 0);
+	stage_free(&rig.stage);
+	rig_run(&rig, cases[2].yaml, NULL);
+	assert_true(rig.run.dropped[DROP_LINK_DOWN] > 0);
+	assert_int_equal(rig.outcome->transport.paths_retired, 0); // RC knows no paths
+	stage_free(&rig.stage);
+	rig_run(&rig, cases[3].yaml, NULL);
+	assert_true(rig.outcome->fabric.dropped[DROP_QUEUE_FULL] > 0); // trimming is on, not for RC
+	assert_true(rig.outcome->transport.cnps_received > 0);
+	stage_free(&rig.stage);
+	rig_run(&rig, cases[4].yaml, NULL);
+	assert_int_equal(rig.stage.world.qp_count, 4 * 2 * 2 * 32); // QPs, channels, ends, ranks
+	stage_free(&rig.stage);
+}
+
+// ---------------------------------------------------------------- closed form
+
+// H links in store and forward, N packets: T = (N-1 + H-1) s + s_last + D + H s_ack + D back. The
+// framing is that of htsim-single-flow; a NIC has one flow, so that its one path costs nothing.
+static void a_single_flow_takes_exactly_as_long_as_the_closed_form(void **state)
+{
+	static struct rig rig;
+	rig_run_shipped(&rig, "htsim-single-flow", (const char *const[]){RC, NULL});
+	const ps_t byte_ps = 80, full = 4150 * byte_ps, way = 6 * PS_PER_US;
+	const uint64_t bytes = 2000000, packets = (bytes + 4085) / 4086;
+	ps_t last = (ps_t)(bytes - (packets - 1) * 4086 + 64) * byte_ps;
+	ps_t expected = (ps_t)(packets - 1 + 5) * full + last + way + 6 * 64 * byte_ps + way;
+	assert_int_equal(rig.outcome->flow_end_ps[0], expected);
+	check_run(&rig);
+	stage_free(&rig.stage);
+}
+
+// ---------------------------------------------------------------- QPs in turn
+
+#define RING \
+	"name: a\n" FABRIC "transport: {evs: 32, rto: 80us}\nqueue: {bytes: 4MiB, ecn: false}\n" \
+	"traffic: {kind: ring, collective: reduce_scatter, ranks: 32, bytes: 16MiB, channels: " \
+	"2}\n"
+
+static ps_t ring_ps(const char *kind, const char *qps, uint64_t *ret_messages)
+{
+	static struct rig rig;
+	rig_run(&rig, RING, (const char *const[]){kind, qps, NULL});
+	assert_int_equal(rig.run.end, RUN_DONE);
+	assert_int_equal(rig.outcome->transport.rtx[RTX_TIMEOUT], 0);
+	ps_t end = rig.outcome->end_ps;
+	*ret_messages = rig.outcome->transport.messages_received;
+	stage_free(&rig.stage);
+	return end;
+}
+
+// More QPs are more paths: with one path each the ring gains, whose packets take all paths anyway
+// does not.
+static void more_qps_help_rc_and_not_mrc(void **state)
+{
+	uint64_t one, eight;
+	ps_t rc_one = ring_ps(RC, "transport.qps_per_connection=1", &one);
+	ps_t rc_eight = ring_ps(RC, "transport.qps_per_connection=8", &eight);
+	assert_int_equal(one, eight);
+	ps_t mrc_one = ring_ps("transport.kind=mrc", "transport.qps_per_connection=1", &one);
+	ps_t mrc_eight = ring_ps("transport.kind=mrc", "transport.qps_per_connection=8", &eight);
+	assert_int_equal(one, eight);
+	printf("RC %.1f, with 8 QPs %.1f us; MRC %.1f, with 8 QPs %.1f us\n", (double)rc_one / 1e6,
+	       (double)rc_eight / 1e6, (double)mrc_one / 1e6, (double)mrc_eight / 1e6);
+	assert_true(rc_eight < rc_one * 9 / 10);
+	assert_true(mrc_one < rc_eight);
+	assert_true(llabs(mrc_eight - mrc_one) < mrc_one / 20);
+}
+
+// ---------------------------------------------------------------- random worlds
+
+static void add_world(struct text *text, uint64_t seed)
+{
+	struct rng rng = rng_of(seed, RNG_TEST, 7);
+	uint32_t planes = 1u << pick(&rng, 0, 2), nics = 4 * pick(&rng, 2, 4);
+	text->used = 0;
+	add(text, "name: rc\nseed: %llu\n", (unsigned long long)seed);
+	add(text, "fabric: {nics: %u, nics_per_t0: 4, t1_count: %u, planes: %u}\n", nics,
+	    pick(&rng, 1, 4), planes);
+	bool is_ring = pick(&rng, 0, 1) == 1;
+	add(text, "transport: {kind: rc, evs: %u, rto: %uus, mpr: %u, sack_bytes: %uB%s",
+	    planes << pick(&rng, 0, 4), pick(&rng, 60, 200), 64u << pick(&rng, 0, 6),
+	    pick(&rng, 1, 40000), is_ring ? "" : "}\n");
+	if (is_ring)
+		add(text, ", qps_per_connection: %u}\n", pick(&rng, 1, 5));
+	if (pick(&rng, 0, 2) > 0)
+		add(text, "queue: {bytes: %uB, ecn_last_hop: true}\n", pick(&rng, 9000, 90000));
+	if (is_ring)
+		add(text, "traffic: {kind: ring, collective: all_reduce, bytes: %uKiB}\n",
+		    pick(&rng, 32, 1000));
+	else if (pick(&rng, 0, 1) == 0)
+		add(text, "traffic: {kind: permutation, bytes: %uB}\n", pick(&rng, 1, 300000));
+	else
+		add(text, "traffic: {kind: incast, senders: %u, bytes: %uB}\n",
+		    pick(&rng, 2, nics - 1), pick(&rng, 1, 150000));
+	if (pick(&rng, 0, 1) == 0)
+		add(text, "faults: [{kind: loss, at: all, probability: 0.%u%%}]\n",
+		    pick(&rng, 1, 9));
+	add_wire(text, &rng);
+}
+
+static void random_worlds_end_with_everything_delivered_once(void **state)
+{
+	static struct rig rig;
+	static struct text text;
+	uint64_t first = number("WEFT_RC_FIRST", 1), count = number("WEFT_RC_COUNT", 250);
+	uint32_t lossy = 0, marked = 0, duplicated = 0;
+	for (uint64_t seed = first; seed < first + count; seed++) {
+		add_world(&text, seed);
+		fprintf(stderr, "seed %llu\n", (unsigned long long)seed);
+		rig_run(&rig, text.at, NULL);
+		check_run(&rig);
+		lossy += rig.outcome->transport.rtx[RTX_NACK] > 0;
+		marked += rig.outcome->transport.marks_received > 0;
+		duplicated += rig.outcome->transport.duplicates > 0;
+		stage_free(&rig.stage);
+	}
+	printf("%u worlds sent again after a NAK, %u had marks, %u duplicates\n", lossy, marked,
+	       duplicated);
+	if (count >= 250)
+		assert_true(lossy > 20 && marked > 20 && duplicated > 5);
+}
+
+// ---------------------------------------------------------------- what is refused
+
+static void frames_and_needless_qps_are_refused(void **state)
+{
+	static struct rig rig;
+	const struct sim_options captured = {.taps = {.log = "never-made.csv"}};
+	assert_int_equal(rig_build_with(&rig, cases[0].yaml, NULL, &captured), -EINVAL);
+	assert_non_null(strstr(rig.refusal.text, "there are frames of MRC only"));
+	stage_free(&rig.stage);
+	assert_int_equal(rig_build(&rig, cases[0].yaml,
+				   (const char *const[]){"transport.qps_per_connection=2", NULL}),
+			 -EINVAL);
+	assert_non_null(strstr(rig.refusal.text, "qps_per_connection has no effect"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_shipped_scenario_runs_with_rc),
+		cmocka_unit_test(two_runs_have_one_digest_and_another_seed_another),
+		cmocka_unit_test(the_length_of_the_window_changes_nothing),
+		cmocka_unit_test(the_traffic_of_the_cases_is_what_their_names_say),
+		cmocka_unit_test(a_single_flow_takes_exactly_as_long_as_the_closed_form),
+		cmocka_unit_test(more_qps_help_rc_and_not_mrc),
+		cmocka_unit_test(random_worlds_end_with_everything_delivered_once),
+		cmocka_unit_test(frames_and_needless_qps_are_refused),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
