@@ -135,7 +135,8 @@ static ps_t next_at(struct adapter **adapters, const struct wires *wires, ps_t n
 	return at;
 }
 
-static struct adapter *make(struct adapter_config *config, uint32_t nic)
+// The adapter's memory is ours, to be freed when it is not used any more.
+static struct adapter *make(struct adapter_config *config, uint32_t nic, void **ret_memory)
 {
 	struct adapter *adapter;
 	struct refusal refusal;
@@ -147,6 +148,7 @@ static struct adapter *make(struct adapter_config *config, uint32_t nic)
 		fprintf(stderr, "no adapter: %s\n", bytes == 0 ? refusal.text : "no memory");
 		exit(1);
 	}
+	*ret_memory = memory;
 	return adapter;
 }
 
@@ -207,6 +209,7 @@ int main(void)
 {
 	struct adapter_config config;
 	struct adapter *adapters[2];
+	void *memories[2];
 	struct wires wires = {.dice = 1};
 	ps_t now = 0;
 	uint32_t next_imm = 0;
@@ -214,7 +217,7 @@ int main(void)
 
 	adapter_config_default(&config);
 	for (uint32_t i = 0; i < 2; i++)
-		adapters[i] = make(&config, i);
+		adapters[i] = make(&config, i, &memories[i]);
 	wires.look = config.wire;
 	wires.look.icrc_unchecked = true; // switches do not look at the payload
 	wires.frames = malloc(IN_FLIGHT * sizeof(*wires.frames));
@@ -245,5 +248,10 @@ int main(void)
 	bool is_same = memcmp(from, to, (size_t)MESSAGES * MESSAGE_BYTES) == 0;
 	printf("messages         %d of %d, in order; bytes %s\n", received, MESSAGES,
 	       is_same ? "all the same" : "DIFFERENT");
+	for (int i = 0; i < 2; i++)
+		free(memories[i]);
+	free(wires.frames);
+	free(from);
+	free(to);
 	return is_same && received == MESSAGES ? 0 : 1;
 }

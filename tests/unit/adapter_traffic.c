@@ -125,11 +125,15 @@ static void trimmed_frames_are_asked_for_again(void **state)
 static void each_message_arrives_once_whatever_the_wires_do(void **state)
 {
 	static const uint32_t planes[] = {1, 2, 4};
-	for (uint64_t seed = 0; seed < 12; seed++) {
+	for (uint64_t seed = 0; seed < 24; seed++) {
 		struct adapter_config config = rig_config();
 		config.transport.planes = planes[seed % 3];
 		if (seed % 2 == 1)
 			wire_config_default(4, &config.wire);
+		if (seed % 3 == 2)
+			config.wire.entropy = WIRE_ENTROPY_SRV6;
+		if (seed % 3 == 0)
+			config.wire.entropy = WIRE_ENTROPY_PORT;
 		if (seed % 4 >= 2)
 			config.transport.cc.name = "fixed";
 		over(&config, 1 + seed % RIG_QPS, 30, 1 + (uint32_t)(seed * 1777), seed, set_all);
