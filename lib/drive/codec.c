@@ -12,7 +12,9 @@ static void take_scenario(struct wire_config *config, const struct world *world)
 {
 	const struct frames_config *frames = &world->scenario->frames;
 	config->port = frames->udp_port;
+	config->entropy = (uint8_t)frames->entropy;
 	config->ev_place = frames->ev_place;
+	config->srv6.t0_nics = world->topology.t0_nics;
 	config->has_tseth = true; // round trips are measured with it
 	config->trim_rewrites_lengths = frames->trim_rewrites_lengths;
 	config->has_udp_checksum = frames->has_udp_checksum;
@@ -43,6 +45,7 @@ int codec_init(struct codec *ret, const struct world *world, struct refusal *ref
 	codec.in_switch = codec.nic;
 	codec.in_switch.icrc_unchecked = true;
 	struct packet largest = {.opcode = PACKET_WRITE_ONLY_IMM,
+				 .target = world->fabric.nics - 1, // SRv6: the longest way
 				 .payload_bytes = (uint16_t)world->transport.payload_bytes};
 	codec.frame_bytes_max = (uint32_t)wire_frame_bytes(&codec.nic, &largest);
 	*ret = codec;

@@ -262,8 +262,8 @@ static int check_transport(struct draft *draft)
 	return check_timer(draft);
 }
 
-// IPv4 has no room for an EV but the UDP source port. Run with frames or without, a world then
-// makes EVs that fit there, and both give the same result.
+// Some frames have no room for an EV but the UDP source port. Run with frames or without, a world
+// then makes EVs that fit there, and both give the same result.
 static int check_frames(struct draft *draft)
 {
 	const struct frames_config *frames = &draft->scenario->frames;
@@ -275,11 +275,17 @@ static int check_frames(struct draft *draft)
 				    "wire.port: %u is not known here; it may be: 4791, 4971",
 				    frames->udp_port);
 	uint32_t evs = draft->scenario->transport.ev_count;
-	if (frames->ip_version == 4 && evs > EVS_OF_PORT_MAX)
+	bool is_port = frames->ip_version == 4 || frames->entropy == FRAMES_ENTROPY_PORT;
+	if (is_port && evs > EVS_OF_PORT_MAX)
 		return draft_refuse(draft, draft_mark(draft, "transport.evs"),
 				    "transport.evs: %u is above %u, the UDP source ports that name "
-				    "paths with wire.ip 4",
-				    evs, EVS_OF_PORT_MAX);
+				    "paths with wire.%s",
+				    evs, EVS_OF_PORT_MAX,
+				    frames->ip_version == 4 ? "ip 4" : "entropy port");
+	if (frames->entropy == FRAMES_ENTROPY_SRV6 && draft->scenario->fabric.kind != TOPOLOGY_CLOS)
+		return draft_refuse(
+			draft, draft_mark(draft, "wire.entropy"),
+			"wire.entropy: srv6 has uSIDs for the two tiers of a clos only");
 	return 0;
 }
 

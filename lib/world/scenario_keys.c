@@ -29,6 +29,7 @@ static const char *const collective_words[] = {"reduce_scatter", "all_gather", "
 static const char *const form_words[] = {"pipelined", "barrier", NULL};
 static const char *const off_words[] = {"off", NULL};
 static const char *const fault_words[] = {"link_down", "loss", NULL};
+static const char *const entropy_words[] = {"port", "stev", "srv6", NULL};
 static const char *const ev_words[] = {"port-high", "port-low", NULL};
 static const char *const lengths_words[] = {"kept", "rewritten", NULL};
 static const char *const keep_words[] = {"whole", "headers", NULL};
@@ -271,6 +272,10 @@ static const struct scenario_key keys[] = {
 	 SCENARIO(frames.ip_version), 4, 6, NULL, NULL, USE_ALWAYS},
 	{"wire.port", "count", "4791", "UDP port of frames: 4791, or 4971.",
 	 SCENARIO(frames.udp_port), 1, 65535, NULL, NULL, USE_ALWAYS},
+	{"wire.entropy", "word", "stev",
+	 "Where a frame has its EV: port, stev (with wire.ip 4 as port), or srv6: as stev, and an "
+	 "outer header with the way as uSIDs.",
+	 SCENARIO(frames.entropy), 0, 0, NULL, entropy_words, USE_ALWAYS},
 	{"wire.ev", "word", "port-high",
 	 "Which half of an EV is the UDP source port; the flow label has the other: port-high, "
 	 "port-low.",
