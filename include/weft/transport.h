@@ -6,6 +6,7 @@
 // Sans-IO: packets and times in, packets, completions and place orders out. One direction per file:
 //   requester.c  what to send next          responder.c  what arrived, what is owed
 //   retransmit.c what is missing, timers    path.c       which entropy value, path health
+//   sack.c       what was acknowledged       region.c     which memory may be written
 //   qp.c         one connection's state     endpoint.c   dispatch only
 #pragma once
 

@@ -208,6 +208,24 @@ static void a_lost_packet_breaks_the_result_in_every_table(void **state)
 	fake_free(fake);
 }
 
+static void refused_packets_are_told_by_reason_where_there_are_any(void **state)
+{
+	(void)state;
+	struct fake *fake = fake_ring();
+	char *text = table_of(fake);
+	says_not(text, "Refused");
+	free(text);
+	fake->outcome.transport.refused[REFUSED_KEY] = 12345;
+	fake->outcome.transport.refused[REFUSED_NACK] = 7;
+	text = table_of(fake);
+	says(text,
+	     "Refused by their target: nothing placed, no window moved\n"
+	     "  key                                     12,345\n"
+	     "  nack                                         7\n\n");
+	free(text);
+	fake_free(fake);
+}
+
 static void the_short_table_leaves_the_details_out(void **state)
 {
 	(void)state;
@@ -397,6 +415,7 @@ int main(void)
 		cmocka_unit_test(a_partial_run_says_so_at_the_top),
 		cmocka_unit_test(a_whole_run_does_not_call_itself_partial),
 		cmocka_unit_test(a_lost_packet_breaks_the_result_in_every_table),
+		cmocka_unit_test(refused_packets_are_told_by_reason_where_there_are_any),
 		cmocka_unit_test(the_short_table_leaves_the_details_out),
 		cmocka_unit_test(the_slowest_of_equal_buckets_is_shown),
 		cmocka_unit_test(many_kinds_of_collectives_are_cut_and_counted),
