@@ -25,6 +25,7 @@ first_inputs() {
     printf 'packets=40M' >"$2/packets"
     ;;
   frames) ;; # it writes its own, see below
+  calls) printf 'pa0p00b0B0b0B0w1abW0hz0b0iI' >"$2/calls" ;;
   esac
 }
 
@@ -32,6 +33,7 @@ first_inputs() {
 source_of() {
   case $1 in
   frames) echo tests/fuzz/wire_frames.c ;;
+  calls) echo tests/fuzz/adapter_calls.c ;;
   *) echo "tests/fuzz/all_$1.c" ;;
   esac
 }
@@ -39,10 +41,10 @@ source_of() {
 targets=(scenario trace sample)
 wire=()
 if echo '#include <isa-l/crc.h>' | clang -fsyntax-only -x c - 2>/dev/null; then
-  targets+=(frames)
-  wire=(lib/wire/*.c -lisal)
+  targets+=(frames calls)
+  wire=(lib/wire/*.c lib/adapter/*.c -lisal)
 else
-  echo "ISA-L is not here: no frames"
+  echo "ISA-L is not here: no frames, no calls of adapters"
 fi
 
 failed=0
