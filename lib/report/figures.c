@@ -277,6 +277,11 @@ const char *traffic_name(enum traffic_kind kind)
 	return kind <= TRAFFIC_TRACE ? names[kind] : "unknown";
 }
 
+const char *transport_name(enum transport_kind kind)
+{
+	return kind == TRANSPORT_RC ? "rc" : "mrc";
+}
+
 const char *rtx_name(enum rtx_reason reason)
 {
 	static const char *const names[] = {"nack", "timeout", "hole"};

@@ -121,6 +121,8 @@ static void put_scenario(json_t *root, const struct report_input *input)
 	put_text(to, "traffic", traffic_name(scenario->traffic.kind));
 	put_text(to, "model",
 		 scenario->traffic.kind == TRAFFIC_MODEL ? scenario->traffic.model : NULL);
+	put_text(to, "transport", transport_name(transport->kind));
+	put_count(to, "qps_per_connection", scenario->qps_per_connection);
 	put_text(to, "cc", transport->cc.name);
 	put_count(to, "payload_bytes", transport->payload_bytes);
 	put_count(to, "entropy_values", transport->ev_count);
@@ -347,6 +349,8 @@ static void put_transport(json_t *root, const struct report_input *input)
 	put_count(to, "nacks_received", from->nacks_received);
 	put_count(to, "nacks_resource", from->nacks_resource);
 	put_count(to, "nacks_window", from->nacks_window);
+	put_count(to, "cnps_sent", from->cnps_sent);
+	put_count(to, "cnps_received", from->cnps_received);
 	put_count(to, "messages_sent", from->messages_sent);
 	put_count(to, "messages_received", from->messages_received);
 	put_count(to, "paths_skipped", from->paths_skipped);
