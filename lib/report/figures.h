@@ -84,8 +84,8 @@ uint64_t rtx_total(const struct transport_counters *transport);
 // part / whole, 0 when there is no whole.
 double share_of(uint64_t part, uint64_t whole);
 
-// "ring", "model", ...; "mrc", "rc"; "nack", "timeout", "hole"; "key", "bounds", ...; "fact", "assumed",
-// "calibrated".
+// "ring", "model", ...; "mrc", "rc"; "nack", "timeout", "hole"; "key", "bounds", ...; "fact",
+// "assumed", "calibrated".
 const char *traffic_name(enum traffic_kind kind);
 const char *transport_name(enum transport_kind kind);
 const char *rtx_name(enum rtx_reason reason);

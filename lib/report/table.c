@@ -75,7 +75,8 @@ static void what_ran(FILE *to, const struct report_input *input)
 		number_time(&text[2], world->topology.base_rtt_ps),
 		number_grouped(&text[3], world->topology.switch_count));
 	if (world->transport.kind == TRANSPORT_RC)
-		fprintf(to, "  RoCEv2 RC, QPs per connection: %" PRIu32 ", congestion control: %s\n",
+		fprintf(to,
+			"  RoCEv2 RC, QPs per connection: %" PRIu32 ", congestion control: %s\n",
 			scenario->qps_per_connection, world->transport.cc.name);
 	sample_line(to, world);
 	fprintf(to, "  %s data packets sent\n", number_count(&text[0], input->data_packets));
