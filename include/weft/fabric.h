@@ -176,14 +176,17 @@ ps_t scaleup_send(struct scaleup *scaleup, uint32_t from, uint32_t to, uint64_t 
 // ---------------------------------------------------------------- places and faults
 
 enum link_where {
-	LINK_AT_NIC,   // the cable of NIC `index`, plane `plane`
-	LINK_AT_TRUNK, // the cable at up port `port` of T0 `index` in plane `plane`
-	LINK_AT_PLANE, // every cable of plane `plane`
-	LINK_AT_ALL,   // every cable
+	LINK_AT_NIC,	   // the cable of NIC `index`, plane `plane`
+	LINK_AT_TRUNK,	   // the cable at up port `port` of T0 `index` in plane `plane`
+	LINK_AT_PLANE,	   // every cable of plane `plane`
+	LINK_AT_ALL,	   // every cable
+	LINK_AT_NIC_WHOLE, // the cables of NIC `index` in all planes: its transceiver
+	LINK_AT_T0,	   // every cable of T0 `index` in plane `plane`, up and down
+	LINK_AT_T1,	   // every cable of T1 `index` in plane `plane`
 };
 
 // Links as a person names them: where a fault strikes, where a tap listens. In any topology a T0 is
-// the lowest switch.
+// the lowest switch, T1 the next.
 struct link_place {
 	enum link_where where;
 	uint32_t index, plane, port;
@@ -197,7 +200,7 @@ bool link_place_hits(const struct link_place *place, const struct topology *topo
 int link_place_check(const struct link_place *place, const struct topology *topology,
 		     struct refusal *refusal);
 
-enum fault_kind { FAULT_LINK_DOWN, FAULT_LOSS };
+enum fault_kind { FAULT_LINK_DOWN, FAULT_LOSS, FAULT_FLAP };
 
 // One line of the timeline. Both directions of the cable are hit.
 struct fault {
@@ -205,6 +208,7 @@ struct fault {
 	struct link_place at;
 	ps_t from_ps, until_ps; // until PS_NEVER = for good
 	uint32_t loss_ppb;	// FAULT_LOSS: lost packets per 10^9
+	ps_t down_ps, up_ps;	// FAULT_FLAP: down for so long, then up, again and again
 };
 
 // -EINVAL with a reason when the fault's figures are none, or its place does not exist.

@@ -160,6 +160,7 @@ struct cable_fault {
 	enum fault_kind kind;
 	ps_t from_ps, until_ps;
 	uint32_t loss_threshold; // a packet is lost when the cable's next 32 random bits are below
+	ps_t down_ps, up_ps;	 // of a flap
 };
 
 // One direction of a link, towards (to_machine, to_port).

@@ -64,6 +64,19 @@ int cable_set_init(struct cable_set *set, const struct world *world, struct aren
 	return 0;
 }
 
+// Whether a flap has its cable down at some time from `start` to `at`. Within from_ps to until_ps
+// it goes down at from_ps, comes up down_ps later, and so on.
+static bool is_flapped(const struct cable_fault *fault, ps_t start, ps_t at)
+{
+	start = ps_max(start, fault->from_ps);
+	at = ps_min(at, fault->until_ps - 1);
+	if (at < start)
+		return false;
+	ps_t period = fault->down_ps + fault->up_ps;
+	ps_t into = (start - fault->from_ps) % period;
+	return into < fault->down_ps || at - start >= period - into;
+}
+
 enum drop_reason cable_fate(const struct cable *cable, const struct cable_fault *faults,
 			    struct rng *rng, ps_t start, ps_t at)
 {
@@ -72,6 +85,10 @@ enum drop_reason cable_fate(const struct cable *cable, const struct cable_fault 
 		switch (fault->kind) {
 		case FAULT_LINK_DOWN: // whatever is on the cable while it is down is gone
 			if (start < fault->until_ps && at >= fault->from_ps)
+				return DROP_LINK_DOWN;
+			break;
+		case FAULT_FLAP:
+			if (is_flapped(fault, start, at))
 				return DROP_LINK_DOWN;
 			break;
 		case FAULT_LOSS:

@@ -28,6 +28,30 @@ static bool hits_trunk(const struct link_place *place, const struct topology *to
 	return lower->index == place->index && link->port_a == lower->route.up_first + place->port;
 }
 
+// Whether the switch that the place names is at an end of the link.
+static bool hits_switch(const struct link_place *place, const struct topology *topology,
+			const struct link_plan *link)
+{
+	uint8_t tier = place->where == LINK_AT_T0 ? 0 : 1;
+	const uint32_t ends[] = {link->node_a, link->node_b};
+	for (int i = 0; i < 2; i++) {
+		if (ends[i] < topology->hosts)
+			continue;
+		const struct switch_plan *end = &topology->switches[ends[i] - topology->hosts];
+		if (end->tier == tier && end->plane == place->plane && end->index == place->index)
+			return true;
+	}
+	return false;
+}
+
+// Whether the link is one of the NIC's, in whatever plane.
+static bool hits_nic_whole(const struct link_place *place, const struct topology *topology,
+			   const struct link_plan *link)
+{
+	const struct link_place own = {LINK_AT_NIC, place->index, link->plane, 0};
+	return hits_nic(&own, topology, link);
+}
+
 bool link_place_hits(const struct link_place *place, const struct topology *topology, uint32_t link)
 {
 	check(link < topology->link_count);
@@ -41,17 +65,43 @@ bool link_place_hits(const struct link_place *place, const struct topology *topo
 		return plan->plane == place->plane;
 	case LINK_AT_ALL:
 		return true;
+	case LINK_AT_NIC_WHOLE:
+		return hits_nic_whole(place, topology, plan);
+	case LINK_AT_T0:
+	case LINK_AT_T1:
+		return hits_switch(place, topology, plan);
 	}
 	return false;
 }
 
-static int check_trunk(const struct link_place *place, const struct topology *topology,
-		       struct refusal *refusal)
+static int check_t0(const struct link_place *place, const struct topology *topology,
+		    struct refusal *refusal)
 {
 	uint32_t t0_count = topology->nics / topology->t0_nics;
 	if (place->index >= t0_count)
 		return refuse(refusal, -EINVAL, "there is no T0 %: each plane has %", place->index,
 			      t0_count, 0);
+	return 0;
+}
+
+static int check_t1(const struct link_place *place, const struct topology *topology,
+		    struct refusal *refusal)
+{
+	uint32_t t1_count = 0;
+	for (uint32_t i = 0; i < topology->switch_count / topology->planes; i++)
+		t1_count += topology->switches[i].tier == 1;
+	if (place->index >= t1_count)
+		return refuse(refusal, -EINVAL, "there is no T1 %: each plane has %", place->index,
+			      t1_count, 0);
+	return 0;
+}
+
+static int check_trunk(const struct link_place *place, const struct topology *topology,
+		       struct refusal *refusal)
+{
+	int rc = check_t0(place, topology, refusal);
+	if (rc < 0)
+		return rc;
 	uint32_t up_count = topology_t0(topology, place->plane, place->index)->route.up_count;
 	if (place->port >= up_count)
 		return refuse(refusal, -EINVAL, "T0 % has no up port %: it has %", place->index,
@@ -62,22 +112,28 @@ static int check_trunk(const struct link_place *place, const struct topology *to
 int link_place_check(const struct link_place *place, const struct topology *topology,
 		     struct refusal *refusal)
 {
-	if (place->where > LINK_AT_ALL)
+	if (place->where > LINK_AT_T1)
 		return refuse(refusal, -EINVAL, "unknown kind of place %", place->where, 0, 0);
-	if (place->where != LINK_AT_ALL && place->plane >= topology->planes)
+	bool has_plane = place->where != LINK_AT_ALL && place->where != LINK_AT_NIC_WHOLE;
+	bool has_nic = place->where == LINK_AT_NIC || place->where == LINK_AT_NIC_WHOLE;
+	if (has_plane && place->plane >= topology->planes)
 		return refuse(refusal, -EINVAL, "there is no plane %: a NIC has %", place->plane,
 			      topology->planes, 0);
-	if (place->where == LINK_AT_NIC && place->index >= topology->nics)
+	if (has_nic && place->index >= topology->nics)
 		return refuse(refusal, -EINVAL, "there is no NIC %: the world has %", place->index,
 			      topology->nics, 0);
 	if (place->where == LINK_AT_TRUNK)
 		return check_trunk(place, topology, refusal);
+	if (place->where == LINK_AT_T0)
+		return check_t0(place, topology, refusal);
+	if (place->where == LINK_AT_T1)
+		return check_t1(place, topology, refusal);
 	return 0;
 }
 
 int fault_check(const struct fault *fault, const struct topology *topology, struct refusal *refusal)
 {
-	if (fault->kind > FAULT_LOSS)
+	if (fault->kind > FAULT_FLAP)
 		return refuse(refusal, -EINVAL, "unknown kind of fault %", fault->kind, 0, 0);
 	if (fault->from_ps < 0 || fault->until_ps <= fault->from_ps)
 		return refuse(refusal, -EINVAL,
@@ -86,5 +142,9 @@ int fault_check(const struct fault *fault, const struct topology *topology, stru
 	if (fault->kind == FAULT_LOSS && fault->loss_ppb > PPB)
 		return refuse(refusal, -EINVAL, "loss_ppb must be 0 to %, not %", PPB,
 			      fault->loss_ppb, 0);
+	if (fault->kind == FAULT_FLAP && (fault->down_ps <= 0 || fault->up_ps <= 0))
+		return refuse(refusal, -EINVAL,
+			      "a flap is down and up in turn: % ps and % ps are none",
+			      fault->down_ps, fault->up_ps, 0);
 	return link_place_check(&fault->at, topology, refusal);
 }

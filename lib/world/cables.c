@@ -64,9 +64,10 @@ static uint32_t faults_of(const struct world *world, uint32_t link, struct cable
 		if (!link_place_hits(&fault->at, &world->topology, link))
 			continue;
 		if (ret != NULL)
-			ret[count] = (struct cable_fault){fault->kind, fault->from_ps,
-							  fault->until_ps,
-							  loss_threshold(fault->loss_ppb)};
+			ret[count] = (struct cable_fault){
+				fault->kind,	 fault->from_ps,
+				fault->until_ps, loss_threshold(fault->loss_ppb),
+				fault->down_ps,	 fault->up_ps};
 		count++;
 	}
 	return count;

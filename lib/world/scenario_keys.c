@@ -28,7 +28,7 @@ static const char *const kind_words[] = {"flows", "permutation", "incast", "ring
 static const char *const collective_words[] = {"reduce_scatter", "all_gather", "all_reduce", NULL};
 static const char *const form_words[] = {"pipelined", "barrier", NULL};
 static const char *const off_words[] = {"off", NULL};
-static const char *const fault_words[] = {"link_down", "loss", NULL};
+static const char *const fault_words[] = {"link_down", "loss", "flap", NULL};
 static const char *const entropy_words[] = {"port", "stev", "srv6", NULL};
 static const char *const ev_words[] = {"port-high", "port-low", NULL};
 static const char *const lengths_words[] = {"kept", "rewritten", NULL};
@@ -248,13 +248,18 @@ static const struct scenario_key keys[] = {
 
 	{"faults", "list", "none", "What goes wrong, and when.", 0, 0, 0, 0, NULL, NULL,
 	 USE_ALWAYS},
-	{"faults[].kind", "word", "required", "link_down, or loss: random loss of packets.",
+	{"faults[].kind", "word", "required",
+	 "link_down, loss (random loss of packets), or flap: down and up in turn.",
 	 IN(struct fault, kind), 0, 0, NULL, fault_words, USE_ALWAYS},
 	{"faults[].at", "word", "required", "all: every cable; or a place, as the next keys say.",
 	 IN(struct fault, at.where), 0, 0, NULL, all_words, USE_ALWAYS},
-	{"faults[].at.nic", "count", "none", "With plane: the cable of that NIC.",
+	{"faults[].at.nic", "count", "none",
+	 "With plane: the cable of that NIC; alone: its cables in all planes.",
 	 IN(struct fault, at.index), 0, NICS_MAX, NULL, NULL, USE_ALWAYS},
-	{"faults[].at.t0", "count", "none", "With up and plane: a cable above that T0 switch.",
+	{"faults[].at.t0", "count", "none",
+	 "With plane: every cable of that T0 switch; with up, too: one above it.",
+	 IN(struct fault, at.index), 0, NICS_MAX, NULL, NULL, USE_ALWAYS},
+	{"faults[].at.t1", "count", "none", "With plane: every cable of that T1 switch.",
 	 IN(struct fault, at.index), 0, NICS_MAX, NULL, NULL, USE_ALWAYS},
 	{"faults[].at.up", "count", "none", "Up port of the T0 switch, from 0.",
 	 IN(struct fault, at.port), 0, NICS_MAX, NULL, NULL, USE_ALWAYS},
@@ -266,6 +271,10 @@ static const struct scenario_key keys[] = {
 	 1000 * SECOND, "never", NULL, USE_ALWAYS},
 	{"faults[].probability", "share", "none", "Share of packets that a loss takes.",
 	 IN(struct fault, loss_ppb), 1, 1000000000, NULL, NULL, USE_ALWAYS},
+	{"faults[].down", "time", "none", "A flap is down for so long, first.",
+	 IN(struct fault, down_ps), 1, 1000 * SECOND, NULL, NULL, USE_ALWAYS},
+	{"faults[].up", "time", "none", "Then up for so long; then down again.",
+	 IN(struct fault, up_ps), 1, 1000 * SECOND, NULL, NULL, USE_ALWAYS},
 
 	{"wire.ip", "count", "6",
 	 "IP version of frames, 4 or 6; with 4 an EV has 16 bits, with frames or without.",
@@ -295,9 +304,13 @@ static const struct scenario_key keys[] = {
 	 USE_ALWAYS},
 	{"taps[].at", "word", "required", "all: every cable; or a place, as the next keys say.",
 	 IN(struct tap, at.where), 0, 0, NULL, all_words, USE_ALWAYS},
-	{"taps[].at.nic", "count", "none", "With plane: the cable of that NIC.",
+	{"taps[].at.nic", "count", "none",
+	 "With plane: the cable of that NIC; alone: its cables in all planes.",
 	 IN(struct tap, at.index), 0, NICS_MAX, NULL, NULL, USE_ALWAYS},
-	{"taps[].at.t0", "count", "none", "With up and plane: a cable above that T0 switch.",
+	{"taps[].at.t0", "count", "none",
+	 "With plane: every cable of that T0 switch; with up, too: one above it.",
+	 IN(struct tap, at.index), 0, NICS_MAX, NULL, NULL, USE_ALWAYS},
+	{"taps[].at.t1", "count", "none", "With plane: every cable of that T1 switch.",
 	 IN(struct tap, at.index), 0, NICS_MAX, NULL, NULL, USE_ALWAYS},
 	{"taps[].at.up", "count", "none", "Up port of the T0 switch, from 0.",
 	 IN(struct tap, at.port), 0, NICS_MAX, NULL, NULL, USE_ALWAYS},

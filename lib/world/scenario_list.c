@@ -47,70 +47,119 @@ static int read_flow(struct draft *draft, yaml_document_t *document, const yaml_
 	return rc;
 }
 
-// T0 switches of a plane and up ports of each.
-static void count_t0(const struct fabric_config *fabric, uint32_t *ret_t0, uint32_t *ret_up)
+// Switches of a plane, and up ports of each T0.
+struct plane_counts {
+	uint32_t t0, t0_up, t1;
+};
+
+static struct plane_counts count_plane(const struct fabric_config *fabric)
 {
 	bool is_clos = fabric->kind == TOPOLOGY_CLOS;
 	uint32_t below = is_clos ? fabric->nics_per_t0 : fabric->tor_nics;
-	*ret_t0 = (fabric->nics + below - 1) / below;
-	*ret_up = is_clos ? fabric->t1_count * fabric->bundle : fabric->pod_aggs;
+	uint32_t t0 = (fabric->nics + below - 1) / below;
+	if (is_clos)
+		return (struct plane_counts){t0, fabric->t1_count * fabric->bundle,
+					     fabric->t1_count};
+	return (struct plane_counts){t0, fabric->pod_aggs,
+				     t0 / fabric->pod_tors * fabric->pod_aggs};
 }
 
 // ---------------------------------------------------------------- places
 
 // The keys of a place, in the list that it belongs to.
 struct place_keys {
-	const char *at, *nic, *t0, *up, *plane;
+	const char *at, *nic, *t0, *t1, *up, *plane;
 };
 
-static const struct place_keys fault_keys = {"faults[].at", "faults[].at.nic", "faults[].at.t0",
+static const struct place_keys fault_keys = {"faults[].at",    "faults[].at.nic",
+					     "faults[].at.t0", "faults[].at.t1",
 					     "faults[].at.up", "faults[].at.plane"};
-static const struct place_keys tap_keys = {"taps[].at", "taps[].at.nic", "taps[].at.t0",
-					   "taps[].at.up", "taps[].at.plane"};
+static const struct place_keys tap_keys = {"taps[].at",	   "taps[].at.nic", "taps[].at.t0",
+					   "taps[].at.t1", "taps[].at.up",  "taps[].at.plane"};
+
+// What was given of a place, as bits.
+enum place_bit { HAS_NIC = 1, HAS_T0 = 2, HAS_T1 = 4, HAS_UP = 8, HAS_PLANE = 16 };
+
+// The kinds of place, each with the keys that name it.
+static const struct {
+	unsigned bits;
+	enum link_where where;
+} place_kinds[] = {
+	{HAS_PLANE, LINK_AT_PLANE},
+	{HAS_NIC, LINK_AT_NIC_WHOLE},
+	{HAS_NIC | HAS_PLANE, LINK_AT_NIC},
+	{HAS_T0 | HAS_PLANE, LINK_AT_T0},
+	{HAS_T0 | HAS_UP | HAS_PLANE, LINK_AT_TRUNK},
+	{HAS_T1 | HAS_PLANE, LINK_AT_T1},
+};
 
 // Finds out what kind of place `at` names, from the keys that were given.
 static int settle_place(struct draft *draft, const yaml_node_t *node, const struct place_keys *keys,
 			struct link_place *place)
 {
-	bool has_nic = draft_is_given(draft, keys->nic);
-	bool has_t0 = draft_is_given(draft, keys->t0);
-	bool has_up = draft_is_given(draft, keys->up);
-	bool has_plane = draft_is_given(draft, keys->plane);
-	const char *first = has_nic ? keys->nic : has_t0 ? keys->t0 : keys->up;
-	if (draft_is_given(draft, keys->at))
+	const char *const paths[] = {keys->nic, keys->t0, keys->t1, keys->up, keys->plane};
+	const char *first = NULL;
+	unsigned bits = 0;
+	for (uint32_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+		if (!draft_is_given(draft, paths[i]))
+			continue;
+		bits |= 1u << i;
+		first = first == NULL ? paths[i] : first;
+	}
+	if (draft_is_given(draft, keys->at)) {
 		place->where = LINK_AT_ALL;
-	else if (has_nic && has_plane && !has_t0 && !has_up)
-		place->where = LINK_AT_NIC;
-	else if (has_t0 && has_up && has_plane && !has_nic)
-		place->where = LINK_AT_TRUNK;
-	else if (has_plane && !has_nic && !has_t0 && !has_up)
-		place->where = LINK_AT_PLANE;
-	else if (!has_nic && !has_t0 && !has_up)
+		return 0;
+	}
+	for (uint32_t i = 0; i < sizeof(place_kinds) / sizeof(*place_kinds); i++) {
+		if (place_kinds[i].bits == bits) {
+			place->where = place_kinds[i].where;
+			return 0;
+		}
+	}
+	if (first == NULL)
 		return draft_refuse(draft, document_mark(node), "%s is missing", keys->at);
-	else
-		return draft_refuse(draft, element_mark(draft, node, first),
-				    "%s: a place is all, {nic, plane}, {t0, up, plane} or {plane}",
-				    keys->at);
-	return 0;
+	return draft_refuse(
+		draft, element_mark(draft, node, first),
+		"%s: a place is all, {nic}, {nic, plane}, {t0, plane}, {t0, up, plane}, "
+		"{t1, plane} or {plane}",
+		keys->at);
 }
 
 static int check_place(struct draft *draft, const struct place_keys *keys,
 		       const struct link_place *place)
 {
 	const struct fabric_config *fabric = &draft->scenario->fabric;
-	uint32_t t0_count, up_count;
-	count_t0(fabric, &t0_count, &up_count);
+	const struct plane_counts counts = count_plane(fabric);
 	int rc = check_index(draft, keys->plane, place->plane, fabric->planes);
 	if (rc == 0)
 		rc = check_index(draft, keys->nic, place->index, fabric->nics);
 	if (rc == 0)
-		rc = check_index(draft, keys->t0, place->index, t0_count);
+		rc = check_index(draft, keys->t0, place->index, counts.t0);
 	if (rc == 0)
-		rc = check_index(draft, keys->up, place->port, up_count);
+		rc = check_index(draft, keys->t1, place->index, counts.t1);
+	if (rc == 0)
+		rc = check_index(draft, keys->up, place->port, counts.t0_up);
 	return rc;
 }
 
 // ---------------------------------------------------------------- elements
+
+// Both times of a flap, or none of another fault.
+static int check_flap(struct draft *draft, const yaml_node_t *node, const struct fault *fault)
+{
+	static const char *const paths[] = {"faults[].down", "faults[].up"};
+	for (int i = 0; i < 2; i++) {
+		bool is_given = draft_is_given(draft, paths[i]);
+		if (fault->kind == FAULT_FLAP && !is_given)
+			return draft_refuse(draft, document_mark(node),
+					    "%s is missing; a flap needs it", paths[i]);
+		if (fault->kind != FAULT_FLAP && is_given)
+			return draft_refuse(draft, draft_mark(draft, paths[i]),
+					    "%s has no effect here; it needs faults[].kind flap",
+					    paths[i]);
+	}
+	return 0;
+}
 
 static int check_fault(struct draft *draft, const yaml_node_t *node, const struct fault *fault)
 {
@@ -125,7 +174,8 @@ static int check_fault(struct draft *draft, const yaml_node_t *node, const struc
 	if (fault->until_ps <= fault->from_ps)
 		return draft_refuse(draft, element_mark(draft, node, "faults[].until"),
 				    "faults[].until: a fault must end after it begins");
-	return check_place(draft, &fault_keys, &fault->at);
+	int rc = check_flap(draft, node, fault);
+	return rc != 0 ? rc : check_place(draft, &fault_keys, &fault->at);
 }
 
 static int read_fault(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,

@@ -67,6 +67,26 @@ static void plane_and_all_hit_every_cable_there(void **)
 	assert_int_equal(hits(&fault, &link), topology.link_count);
 }
 
+// 8 NICs below a T0 with 8 up ports; 4 T0 with 2 links each to a T1; 2 planes.
+static void a_whole_nic_or_switch_has_all_its_cables(void **)
+{
+	const struct link_plan *link = NULL;
+	struct fault fault = fault_at(LINK_AT_NIC_WHOLE);
+	fault.at.index = 13;
+	assert_int_equal(hits(&fault, &link), 2);
+	assert_int_equal(link->node_a, 3);
+	fault = fault_at(LINK_AT_T0);
+	fault.at.index = 2;
+	fault.at.plane = 1;
+	assert_int_equal(hits(&fault, &link), 8 + 8);
+	assert_int_equal(link->plane, 1);
+	assert_true(link->node_a == 8 + 8 + 2 || link->node_b == 8 + 8 + 2);
+	fault.at.where = LINK_AT_T1;
+	assert_int_equal(hits(&fault, &link), 4 * 2);
+	assert_int_equal(link->tier, 1);
+	assert_int_equal(link->node_b, 8 + 8 + 4 + 2);
+}
+
 static void assert_check(struct fault fault, int expected)
 {
 	struct refusal refusal = {0};
@@ -99,6 +119,23 @@ static void places_end_where_the_topology_ends(void **)
 	fault.at.port = 0;
 	fault.at.index = 4;
 	assert_check(fault, -EINVAL);
+	fault = fault_at(LINK_AT_NIC_WHOLE);
+	fault.at.index = 31;
+	fault.at.plane = 2; // has no meaning there
+	assert_check(fault, 0);
+	fault.at.index = 32;
+	assert_check(fault, -EINVAL);
+	for (int i = 0; i < 2; i++) { // there are 4 T0 and 4 T1
+		fault = fault_at(i == 0 ? LINK_AT_T0 : LINK_AT_T1);
+		fault.at.index = 3;
+		fault.at.plane = 1;
+		assert_check(fault, 0);
+		fault.at.index = 4;
+		assert_check(fault, -EINVAL);
+		fault.at.index = 0;
+		fault.at.plane = 2;
+		assert_check(fault, -EINVAL);
+	}
 	fault.at.where = (enum link_where)9;
 	assert_check(fault, -EINVAL);
 }
@@ -119,7 +156,13 @@ static void times_and_rates_are_checked(void **)
 	assert_check(fault, 0);
 	fault.loss_ppb++;
 	assert_check(fault, -EINVAL);
-	fault.kind = (enum fault_kind)2;
+	fault.kind = FAULT_FLAP;
+	assert_check(fault, -EINVAL);
+	fault.down_ps = 1;
+	assert_check(fault, -EINVAL);
+	fault.up_ps = 1;
+	assert_check(fault, 0);
+	fault.kind = (enum fault_kind)3;
 	assert_check(fault, -EINVAL);
 }
 
@@ -144,6 +187,7 @@ int main(void)
 		cmocka_unit_test(a_nic_fault_hits_its_one_cable),
 		cmocka_unit_test(a_trunk_fault_hits_one_up_port),
 		cmocka_unit_test(plane_and_all_hit_every_cable_there),
+		cmocka_unit_test(a_whole_nic_or_switch_has_all_its_cables),
 		cmocka_unit_test(places_end_where_the_topology_ends),
 		cmocka_unit_test(times_and_rates_are_checked),
 	};

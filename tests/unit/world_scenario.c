@@ -125,6 +125,27 @@ static void a_leaf_spine_is_a_clos_with_one_plane(void **)
 	assert_int_equal(scenario.fabric.planes, 1);
 }
 
+static void a_place_may_be_a_whole_switch_or_nic(void **)
+{
+	static const enum link_where where[] = {LINK_AT_NIC_WHOLE, LINK_AT_T0, LINK_AT_T1};
+	parse_text(FABRIC
+		   "traffic: {kind: permutation, bytes: 1MB}\n"
+		   "faults:\n"
+		   "  - {kind: flap, at: {nic: 1}, down: 2us, up: 3us, until: 1ms}\n"
+		   "  - {kind: link_down, at: {t0: 1, plane: 0}}\n"
+		   "  - {kind: link_down, at: {t1: 1, plane: 0}}\n"
+		   "taps: [{at: {nic: 1}}, {at: {t0: 1, plane: 0}}, {at: {t1: 1, plane: 0}}]\n");
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(scenario.faults[i].at.where, where[i]);
+		assert_int_equal(scenario.faults[i].at.index, 1);
+		assert_int_equal(scenario.taps[i].at.where, where[i]);
+	}
+	assert_int_equal(scenario.faults[0].kind, FAULT_FLAP);
+	assert_int_equal(scenario.faults[0].down_ps, 2 * PS_PER_US);
+	assert_int_equal(scenario.faults[0].up_ps, 3 * PS_PER_US);
+	assert_int_equal(scenario.faults[0].until_ps, 1000 * PS_PER_US);
+}
+
 static void lists_are_read_in_order(void **)
 {
 	parse_text(FABRIC "traffic:\n  kind: flows\n  flows:\n"
@@ -441,6 +462,7 @@ int main(void)
 		cmocka_unit_test(figures_that_rooms_share_are_copied),
 		cmocka_unit_test(a_leaf_spine_is_a_clos_with_one_plane),
 		cmocka_unit_test(lists_are_read_in_order),
+		cmocka_unit_test(a_place_may_be_a_whole_switch_or_nic),
 		cmocka_unit_test(frames_and_captures_are_read),
 		cmocka_unit_test(ipv4_is_read_with_as_many_evs_as_ports),
 		cmocka_unit_test(taps_are_read_in_order),
