@@ -195,6 +195,7 @@ static void a_write_that_leaves_its_region_fails_at_the_target(void **state)
 		struct completion done = post_and_run(rig, &write);
 		assert_int_equal(done.kind, COMPLETION_FLUSHED);
 		assert_int_equal(done.cookie, 99);
+		assert_int_equal(done.failure, QP_FAILURE_RETRIES);
 		assert_int_equal(adapter_state(rig->sides[0].adapter, 0), ADAPTER_ERROR);
 		assert_int_equal(adapter_post(rig->sides[0].adapter, 0, &write, rig->now),
 				 -ECONNRESET);
@@ -237,6 +238,26 @@ static void memory_that_is_not_registered_any_more_stays_as_it_is(void **state)
 	check_untouched(memory, 0, 4096 + 2 * GUARD);
 	free(memory);
 	rig_close(rig);
+}
+
+static void any_rkey_and_any_address_will_do(void **state)
+{
+	static const uint32_t rkeys[] = {0, 1, 0x7fffffff, RKEY_NOTICE, UINT32_MAX};
+	static const uint64_t vas[] = {0, 1, RIG_VA, UINT64_C(1) << 63, UINT64_MAX - 2999};
+	for (uint32_t i = 0; i < 5; i++) {
+		struct adapter_config config = rig_config();
+		struct rig *rig = rig_open(&config, 1, 10);
+		uint8_t memory[3000] = {0}, local[3000];
+		memset(local, 0x44, sizeof(local));
+		assert_int_equal(adapter_register(rig->sides[1].adapter, rkeys[i], memory, vas[i],
+						  sizeof(memory)),
+				 0);
+		struct adapter_write write = {
+			.local = local, .bytes = 3000, .rkey = rkeys[i], .va = vas[i]};
+		assert_int_equal(post_and_run(rig, &write).kind, COMPLETION_SENT);
+		assert_memory_equal(memory, local, sizeof(memory));
+		rig_close(rig);
+	}
 }
 
 static void frames_for_others_are_foreign(void **state)
@@ -308,6 +329,7 @@ int main(void)
 		cmocka_unit_test(a_write_that_leaves_its_region_fails_at_the_target),
 		cmocka_unit_test(an_unknown_rkey_fails_at_the_target),
 		cmocka_unit_test(memory_that_is_not_registered_any_more_stays_as_it_is),
+		cmocka_unit_test(any_rkey_and_any_address_will_do),
 		cmocka_unit_test(frames_for_others_are_foreign),
 		cmocka_unit_test(who_does_not_poll_gets_no_more_frames_until_he_does),
 		cmocka_unit_test(a_peer_that_is_silent_gives_all_requests_back),
