@@ -245,11 +245,10 @@ static void flush(struct lane *lane, struct burst *burst)
 	burst->count = 0;
 }
 
-static void tap(struct lane *lane, uint32_t m, const struct departure *departure,
+static void tap(struct lane *lane, uint32_t cable, const struct departure *departure,
 		const struct frame *frame)
 {
-	uint32_t index = lane->cables.out[lane->cables.base[m] + departure->port];
-	uint32_t plan = lane->cables.plan[index];
+	uint32_t plan = lane->cables.plan[cable];
 	if (tap_listens(lane->taps, plan, departure->start))
 		tap_take(lane->taps, lane->index, plan, departure->start,
 			 packet_at(lane->out.packets, departure->packet), frame->bytes,
@@ -261,7 +260,7 @@ static void depart(struct lane *lane, uint32_t m, const struct departure *depart
 		   struct burst *burst)
 {
 	struct frame frame;
-	uint32_t cable;
+	uint32_t cable = lane_cable(lane, m, departure);
 	if (!write_frame(lane, lane->world->machines[m].is_host, departure->packet, &frame)) {
 		lane->out.limit = OUTBOX_NO_PACKET; // the run ends with this window
 		lane->run.sent--;		    // it never left: not counted in
@@ -271,8 +270,8 @@ static void depart(struct lane *lane, uint32_t m, const struct departure *depart
 		return;
 	}
 	if (lane->taps != NULL)
-		tap(lane, m, departure, &frame);
-	frame.at = lane_depart(lane, m, departure, &cable);
+		tap(lane, cable, departure, &frame);
+	frame.at = lane_depart(lane, cable, departure);
 	frame.cable = cable;
 	end_packet(lane, departure->packet);
 	if (frame.at == PS_NEVER) {

@@ -127,8 +127,7 @@ static void gather(struct lane *lane, uint32_t m, struct inbox *in)
 
 // ---------------------------------------------------------------- departures
 
-// Loses a packet on a faulty cable, or not.
-static bool is_lost(struct lane *lane, uint32_t index, const struct departure *departure, ps_t at)
+bool lane_loses(struct lane *lane, uint32_t index, const struct departure *departure, ps_t at)
 {
 	enum drop_reason fate = cable_fate(&lane->cables.cables[index], lane->world->cable_faults,
 					   &lane->cables.rng[index], departure->start, at);
@@ -138,26 +137,9 @@ static bool is_lost(struct lane *lane, uint32_t index, const struct departure *d
 	return true;
 }
 
-ps_t lane_depart(struct lane *lane, uint32_t m, const struct departure *departure,
-		 uint32_t *ret_cable)
-{
-	uint32_t index = lane->cables.out[lane->cables.base[m] + departure->port];
-	struct cable *cable = &lane->cables.cables[index];
-	ps_t at = departure->start + line_ps(cable->line, departure->bytes) + cable->delay_ps;
-	check(departure->start >= lane->window_start && at >= lane->window_end); // lookahead
-	check(departure->start + cable->delay_ps >=
-	      cable->last_at); // one packet at a time, in order
-	cable->last_at = at;
-	*ret_cable = index;
-	if (cable->fault_count > 0 && is_lost(lane, index, departure, at))
-		return PS_NEVER;
-	return at;
-}
-
 // A tap listens before the cable's faults.
-static void tap(struct lane *lane, uint32_t m, const struct departure *departure)
+static void tap(struct lane *lane, uint32_t index, const struct departure *departure)
 {
-	uint32_t index = lane->cables.out[lane->cables.base[m] + departure->port];
 	uint32_t plan = lane->cables.plan[index];
 	if (tap_listens(lane->taps, plan, departure->start))
 		tap_take(lane->taps, lane->index, plan, departure->start,
@@ -168,22 +150,22 @@ static void tap(struct lane *lane, uint32_t m, const struct departure *departure
 static void scatter(struct lane *lane, uint32_t m)
 {
 	const uint32_t *out_cable = lane->cables.out + lane->cables.base[m];
+	struct cable *cables = lane->cables.cables;
 	for (uint32_t i = 0; i < lane->out.count; i++) {
 		const struct departure *departure = &lane->out.departures[i];
-		uint32_t index;
 		if (i + SCATTER_AHEAD < lane->out.count)
-			__builtin_prefetch(
-				&lane->cables.cables[out_cable[departure[SCATTER_AHEAD].port]], 1);
+			__builtin_prefetch(&cables[out_cable[departure[SCATTER_AHEAD].port]], 1);
+		uint32_t index = out_cable[departure->port];
 		if (lane->taps != NULL)
-			tap(lane, m, departure);
-		ps_t at = lane_depart(lane, m, departure, &index);
+			tap(lane, index, departure);
+		ps_t at = lane_depart(lane, index, departure);
 		if (at == PS_NEVER) {
 			packet_put(lane->out.packets, departure->packet);
 			continue;
 		}
-		struct cable *cable = &lane->cables.cables[index];
-		fifo_push(&cable->fifo, lane->out.chunks, cable_entry(at, departure->packet));
-		lane_mark(lane, cable, at);
+		fifo_push(&cables[index].fifo, lane->out.chunks,
+			  cable_entry(at, departure->packet));
+		lane_mark(lane, &cables[index], at);
 	}
 }
 

@@ -54,10 +54,28 @@ void lane_run_window(struct lane *lane);
 // digests of their cables.
 void lane_deliver(struct lane *lane, uint32_t machine, uint32_t count);
 
-// The cable by which a departure of machine `m` goes, and when it arrives there: checks that
-// packets keep their order. PS_NEVER: the cable lost it, and it was counted.
-ps_t lane_depart(struct lane *lane, uint32_t machine, const struct departure *departure,
-		 uint32_t *ret_cable);
+// Whether cable `index`, which has faults, loses a packet that would arrive at `at`; counts it.
+bool lane_loses(struct lane *lane, uint32_t index, const struct departure *departure, ps_t at);
+
+// The cable by which a departure of machine `m` goes.
+static inline uint32_t lane_cable(const struct lane *lane, uint32_t m,
+				  const struct departure *departure)
+{
+	return lane->cables.out[lane->cables.base[m] + departure->port];
+}
+
+// When a departure arrives at the end of cable `index`: checks that packets keep their order.
+// PS_NEVER: the cable lost it, and it was counted.
+static inline ps_t lane_depart(struct lane *lane, uint32_t index, const struct departure *departure)
+{
+	struct cable *cable = &lane->cables.cables[index];
+	ps_t at = departure->start + line_ps(cable->line, departure->bytes) + cable->delay_ps;
+	check(departure->start >= lane->window_start && at >= lane->window_end); // lookahead
+	check(departure->start + cable->delay_ps >=
+	      cable->last_at); // one packet at a time, in order
+	cable->last_at = at;
+	return cable->fault_count > 0 && lane_loses(lane, index, departure, at) ? PS_NEVER : at;
+}
 
 // Something was put on `cable` that arrives at `at`; its list holds it already.
 static inline void lane_mark(struct lane *lane, struct cable *cable, ps_t at)
