@@ -135,6 +135,38 @@ static void the_length_of_the_window_changes_nothing(void **state)
 	}
 }
 
+static uint64_t digest_in_shards(const char *yaml, uint32_t shards)
+{
+	static struct rig rig;
+	static const struct sim_options options;
+	struct stage *stage = &rig.stage;
+	memset(&rig, 0, sizeof(rig));
+	assert_int_equal(
+		scenario_parse(&rig.scenario, "test", yaml, strlen(yaml), NULL, 0, &rig.refusal),
+		0);
+	stage->memory_bytes = rig.scenario.memory_bytes_max;
+	stage->memory = memory_reserve(stage->memory_bytes);
+	assert_non_null(stage->memory);
+	arena_init(&stage->arena, stage->memory, stage->memory_bytes);
+	assert_int_equal(world_build_shards(&stage->world, &stage->arena, &rig.scenario, NULL, 0,
+					    shards, &rig.refusal),
+			 0);
+	assert_int_equal(sim_create(&stage->sim, &stage->world, &options, &rig.refusal), 0);
+	sim_run(stage->sim, &rig.run);
+	rig.outcome = stage->world.outcome;
+	check_run(&rig);
+	uint64_t digest = rig.run.digest;
+	stage_free(stage);
+	return digest;
+}
+
+static void the_number_of_shards_changes_nothing(void **state)
+{
+	for (size_t i = 0; i < CASES; i++)
+		assert_int_equal(digest_in_shards(cases[i].yaml, 3),
+				 digest_of(cases[i].yaml, NULL));
+}
+
 static void the_traffic_of_the_cases_is_what_their_names_say(void **state)
 {
 	static struct rig rig;
@@ -286,6 +318,7 @@ int main(void)
 		cmocka_unit_test(every_shipped_scenario_runs_with_rc),
 		cmocka_unit_test(two_runs_have_one_digest_and_another_seed_another),
 		cmocka_unit_test(the_length_of_the_window_changes_nothing),
+		cmocka_unit_test(the_number_of_shards_changes_nothing),
 		cmocka_unit_test(the_traffic_of_the_cases_is_what_their_names_say),
 		cmocka_unit_test(a_single_flow_takes_exactly_as_long_as_the_closed_form),
 		cmocka_unit_test(more_qps_help_rc_and_not_mrc),
