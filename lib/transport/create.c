@@ -173,7 +173,7 @@ int endpoint_create(struct endpoint **ret, struct arena *arena,
 	endpoint->stash_mask = endpoint->layout.stash_mask;
 	endpoint->rto_units = (uint32_t)((config->rto_ps + SENT_ROUND_UP) >> SENT_SHIFT);
 	endpoint->is_rc = config->kind == TRANSPORT_RC;
-	endpoint->is_single = endpoint->is_rc || config->path_policy == PATH_SINGLE;
+	endpoint->is_single = endpoint->shape.policy == PATH_SINGLE;
 	endpoint->cc_ops = cc_find(config->cc.name);
 	for (uint32_t number = 0; number < qp_max; number++)
 		endpoint_qp(endpoint, number)->number = number;

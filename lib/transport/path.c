@@ -20,7 +20,7 @@ struct path_shape path_shape_of(const struct transport_config *config)
 		.index_mask = index_mask,
 		.drawn_mask = (is_port ? EVS_OF_PORT_MAX - 1 : UINT32_MAX) & ~index_mask,
 		.fixed = is_port ? PATH_PORT_FIRST : 0,
-		.policy = config->path_policy,
+		.policy = config->kind == TRANSPORT_RC ? PATH_SINGLE : config->path_policy,
 		.retry_ps = config->path_retry_ps,
 	};
 }

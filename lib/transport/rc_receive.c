@@ -6,6 +6,8 @@
 
 #include <weft/opcode.h>
 
+#include "responder.h"
+
 // ---------------------------------------------------------------- answers
 
 // Makes of a descriptor a control packet to the QP's other end, and queues it. Answers take the
@@ -14,29 +16,11 @@ static void answer(struct endpoint *endpoint, struct qp *qp, uint32_t index, uin
 		   struct outbox *out)
 {
 	struct packet *packet = packet_at(out->packets, index);
-	struct fifo *control = &endpoint->control[qp->ready_plane];
-	packet->source = endpoint->nic;
-	packet->target = qp->remote_nic;
-	packet->ev = path_value(&qp->path, qp->path.single);
-	packet->payload = 0;
-	packet->wire_bytes = (uint16_t)endpoint->config->control_bytes;
-	packet->payload_bytes = 0;
-	packet->klass = PACKET_CLASS_CONTROL;
-	packet->flags = 0;
-	packet->hop = 0;
+	packet->source = qp->remote_nic;
 	packet->plane = qp->ready_plane;
 	packet->opcode = opcode;
-	packet->bth = 0;
 	packet->timestamp = 0;
-	packet->qpn = qp->remote_qpn;
-	if (control->count == ENDPOINT_CONTROL_MAX) {
-		endpoint->counters.answers_dropped++; // the sender's timer repairs it
-		packet_put(out->packets, index);
-		return;
-	}
-	fifo_push(control, out->chunks, index);
-	endpoint->held++;
-	endpoint->work++;
+	responder_answer(endpoint, qp, index, out);
 }
 
 // An ACK up to the last packet in order, or a NAK for the next one.
@@ -117,26 +101,8 @@ static enum refused_reason check_next(const struct endpoint *endpoint, const str
 					: REFUSED_REASON_COUNT;
 }
 
-static void place(struct endpoint *endpoint, struct qp *qp, const struct packet *packet)
-{
-	const struct rc *rc = rc_of(qp);
-	endpoint->counters.payload_bytes_placed += packet->payload_bytes;
-	if (packet->payload == 0 && !(rc->rkey & RKEY_NOTICE))
-		return;
-	uint32_t tail = endpoint->places_tail++;
-	check(tail - endpoint->places_head < PLACES);
-	endpoint->places[tail % PLACES] = (struct place){
-		.nic = endpoint->nic,
-		.qp = qp->number,
-		.rkey = rc->rkey,
-		.va = rc->va,
-		.bytes = packet->payload_bytes,
-		.payload = packet->payload,
-	};
-}
-
-// Takes the next packet of a message.
-static void accept(struct endpoint *endpoint, struct qp *qp, const struct packet *packet)
+// Takes the next packet of a message. Its descriptor is told where it goes.
+static void accept(struct endpoint *endpoint, struct qp *qp, struct packet *packet)
 {
 	struct rc *rc = rc_of(qp);
 	if (is_first(packet->opcode)) {
@@ -144,7 +110,9 @@ static void accept(struct endpoint *endpoint, struct qp *qp, const struct packet
 		rc->rkey = packet->u.data.rkey;
 		rc->message_bytes = rc->left_bytes = packet->u.data.message_bytes;
 	}
-	place(endpoint, qp, packet);
+	packet->u.data.va = rc->va;
+	packet->u.data.rkey = rc->rkey;
+	responder_place(endpoint, qp, packet);
 	rc->va += packet->payload_bytes;
 	rc->left_bytes -= packet->payload_bytes;
 	rc->is_in_message = !is_last(packet->opcode);
@@ -166,7 +134,7 @@ static void accept(struct endpoint *endpoint, struct qp *qp, const struct packet
 static void receive_next(struct endpoint *endpoint, struct qp *qp, uint32_t index,
 			 struct outbox *out)
 {
-	const struct packet *packet = packet_at(out->packets, index);
+	struct packet *packet = packet_at(out->packets, index);
 	enum refused_reason reason = check_next(endpoint, rc_of(qp), packet);
 	if (reason != REFUSED_REASON_COUNT) { // such a request ends the connection
 		bool is_access = reason == REFUSED_KEY || reason == REFUSED_BOUNDS;

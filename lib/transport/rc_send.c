@@ -6,6 +6,7 @@
 
 #include <weft/opcode.h>
 
+#include "ready.h"
 #include "requester.h"
 #include "sack.h"
 
@@ -37,34 +38,10 @@ static uint32_t sendable_bytes(struct endpoint *endpoint, struct qp *qp)
 	return 0;
 }
 
-// ---------------------------------------------------------------- queue of QPs
-
-static void queue_push(struct endpoint *endpoint, struct qp *qp)
-{
-	struct ready_queue *queue = &endpoint->ready[qp->ready_plane];
-	qp->ready_next = 0;
-	qp->is_queued = true;
-	if (queue->tail != 0)
-		endpoint_qp(endpoint, queue->tail - 1)->ready_next = qp->number + 1;
-	else
-		queue->head = qp->number + 1;
-	queue->tail = qp->number + 1;
-	endpoint->work++;
-}
-
-static void queue_pop(struct endpoint *endpoint, struct ready_queue *queue, struct qp *qp)
-{
-	queue->head = qp->ready_next;
-	if (queue->head == 0)
-		queue->tail = 0;
-	qp->is_queued = false;
-	endpoint->work--;
-}
-
 static void wake(struct endpoint *endpoint, struct qp *qp)
 {
 	if (!qp->is_queued && sendable_bytes(endpoint, qp) > 0)
-		queue_push(endpoint, qp);
+		ready_push(endpoint, qp);
 }
 
 // ---------------------------------------------------------------- timer
@@ -198,7 +175,7 @@ uint32_t rc_next(struct endpoint *endpoint, uint32_t plane, ps_t now, struct out
 		struct qp *qp = endpoint_qp(endpoint, queue->head - 1);
 		uint32_t wire_bytes = sendable_bytes(endpoint, qp);
 		if (wire_bytes == 0) { // the window closed while it stood here
-			queue_pop(endpoint, queue, qp);
+			ready_pop(endpoint, queue, qp);
 			continue;
 		}
 		uint32_t index = packet_get(out->packets);
@@ -206,7 +183,7 @@ uint32_t rc_next(struct endpoint *endpoint, uint32_t plane, ps_t now, struct out
 			out->limit = OUTBOX_NO_PACKET;
 			return PACKET_NONE;
 		}
-		queue_pop(endpoint, queue, qp);
+		ready_pop(endpoint, queue, qp);
 		make_packet(endpoint, qp, wire_bytes, now, packet_at(out->packets, index));
 		wake(endpoint, qp);
 		return index;

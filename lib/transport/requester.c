@@ -6,6 +6,7 @@
 
 #include <errno.h>
 
+#include "ready.h"
 #include "retransmit.h"
 
 #define POSTED_MAX 0x40000000u // PSNs between una and the end of the queue: keeps distances signed
@@ -107,33 +108,11 @@ static bool plan_next(struct endpoint *endpoint, struct qp *qp, struct plan *ret
 	return false;
 }
 
-static void queue_push(struct endpoint *endpoint, struct qp *qp)
-{
-	struct ready_queue *queue = &endpoint->ready[qp->ready_plane];
-	qp->ready_next = 0;
-	qp->is_queued = true;
-	if (queue->tail != 0)
-		endpoint_qp(endpoint, queue->tail - 1)->ready_next = qp->number + 1;
-	else
-		queue->head = qp->number + 1;
-	queue->tail = qp->number + 1;
-	endpoint->work++;
-}
-
-static void queue_pop(struct endpoint *endpoint, struct ready_queue *queue, struct qp *qp)
-{
-	queue->head = qp->ready_next;
-	if (queue->head == 0)
-		queue->tail = 0;
-	qp->is_queued = false;
-	endpoint->work--;
-}
-
 void requester_wake(struct endpoint *endpoint, struct qp *qp)
 {
 	struct plan plan;
 	if (!qp->is_queued && plan_next(endpoint, qp, &plan))
-		queue_push(endpoint, qp);
+		ready_push(endpoint, qp);
 }
 
 static uint8_t opcode_of(const struct send *send, uint32_t psn)
@@ -256,8 +235,8 @@ static void count_sent(struct endpoint *endpoint, uint32_t plane, uint32_t wire_
 // Puts the head of the queue behind its tail.
 static void queue_turn(struct endpoint *endpoint, struct ready_queue *queue, struct qp *qp)
 {
-	queue_pop(endpoint, queue, qp);
-	queue_push(endpoint, qp);
+	ready_pop(endpoint, queue, qp);
+	ready_push(endpoint, qp);
 }
 
 // The first QP in turn that has something for `plane`, its plan in `ret_plan`; NULL when there is
@@ -270,7 +249,7 @@ static struct qp *next_qp(struct endpoint *endpoint, struct ready_queue *queue, 
 	while (queue->head != 0 && queue->head != first_closed) {
 		struct qp *qp = endpoint_qp(endpoint, queue->head - 1);
 		if (!plan_next(endpoint, qp, ret_plan)) { // the window closed while it stood here
-			queue_pop(endpoint, queue, qp);
+			ready_pop(endpoint, queue, qp);
 		} else if (path_is_closed(&qp->path, plane, now)) {
 			if (first_closed == 0)
 				first_closed = queue->head;
@@ -296,7 +275,7 @@ uint32_t requester_next(struct endpoint *endpoint, uint32_t plane, ps_t now, str
 	}
 	struct packet *packet = packet_at(out->packets, index);
 	packet->plane = (uint8_t)plane;
-	queue_pop(endpoint, queue, qp);
+	ready_pop(endpoint, queue, qp);
 	make_packet(endpoint, qp, &plan, now, packet);
 	count_sent(endpoint, plane, plan.wire_bytes);
 	retransmit_arm(endpoint, qp, now);

@@ -15,7 +15,7 @@ struct trigger {
 	bool is_marked;
 };
 
-static void place(struct endpoint *endpoint, const struct qp *qp, const struct packet *packet)
+void responder_place(struct endpoint *endpoint, const struct qp *qp, const struct packet *packet)
 {
 	const struct packet_data *data = &packet->u.data;
 	endpoint->counters.payload_bytes_placed += packet->payload_bytes;
@@ -177,7 +177,7 @@ static void move_edge(struct endpoint *endpoint, struct qp *qp)
 static void accept(struct endpoint *endpoint, struct qp *qp, const struct packet *packet,
 		   uint32_t psn)
 {
-	place(endpoint, qp, packet);
+	responder_place(endpoint, qp, packet);
 	qp->rcvd_bytes += packet->wire_bytes;
 	qp->owed_bytes += packet->wire_bytes;
 	if (psn == qp->rcv_next) {
@@ -190,9 +190,7 @@ static void accept(struct endpoint *endpoint, struct qp *qp, const struct packet
 	complete_stashed(endpoint, qp);
 }
 
-// Turns the descriptor into a control packet back to where it came from, and queues it. The fields
-// in `u`, psn and opcode are the caller's.
-static void answer(struct endpoint *endpoint, struct qp *qp, uint32_t index, struct outbox *out)
+void responder_answer(struct endpoint *endpoint, struct qp *qp, uint32_t index, struct outbox *out)
 {
 	struct packet *packet = packet_at(out->packets, index);
 	packet->target = packet->source;
@@ -269,7 +267,7 @@ static void answer_sack(struct endpoint *endpoint, struct qp *qp, uint32_t index
 	fill_bitmap(endpoint, qp, sack);
 	qp->owed_bytes = 0;
 	endpoint->counters.sacks_sent++;
-	answer(endpoint, qp, index, out);
+	responder_answer(endpoint, qp, index, out);
 }
 
 static void answer_nack(struct endpoint *endpoint, struct qp *qp, uint32_t index,
@@ -284,7 +282,7 @@ static void answer_nack(struct endpoint *endpoint, struct qp *qp, uint32_t index
 		.reason = reason,
 	};
 	endpoint->counters.nacks_sent++;
-	answer(endpoint, qp, index, out);
+	responder_answer(endpoint, qp, index, out);
 }
 
 static void receive_trimmed(struct endpoint *endpoint, struct qp *qp, uint32_t index,
@@ -327,7 +325,7 @@ static void receive_again(struct endpoint *endpoint, struct qp *qp, uint32_t ind
 			  const struct trigger *trigger, struct outbox *out)
 {
 #ifdef PLANT_DELIVER_TWICE // a planted bug: it is delivered once more
-	place(endpoint, qp, packet_at(out->packets, index));
+	responder_place(endpoint, qp, packet_at(out->packets, index));
 	if (carries_imm(packet_at(out->packets, index)))
 		complete(endpoint, qp, packet_at(out->packets, index)->u.data.imm, 0);
 #endif

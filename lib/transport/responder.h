@@ -7,3 +7,10 @@
 // Takes a data packet or a trimmed header; it is reused for the answer or given back.
 void responder_receive(struct endpoint *endpoint, struct qp *qp, uint32_t index, ps_t now,
 		       struct outbox *out);
+
+// Gives a place order for a new data packet, if one is wanted.
+void responder_place(struct endpoint *endpoint, const struct qp *qp, const struct packet *packet);
+
+// Turns the descriptor into a control packet back to where it came from, by `source` and `plane`,
+// and queues it. The fields in `u`, psn, opcode and timestamp are the caller's.
+void responder_answer(struct endpoint *endpoint, struct qp *qp, uint32_t index, struct outbox *out);
