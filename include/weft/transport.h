@@ -8,6 +8,7 @@
 //   retransmit.c what is missing, timers    path.c       which entropy value, path health
 //   sack.c       what was acknowledged       region.c     which memory may be written
 //   qp.c         one connection's state     endpoint.c   dispatch only
+//   rc.c, rc_send.c, rc_receive.c           RoCEv2 RC behind the same calls, to compare with
 #pragma once
 
 #include <stdbool.h>
