@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The captures in pcaps/: the program makes each of them again byte for byte, without frames and through frames; tshark with
+our dissector reads what lies beside each as text, and finds no expert infos but those named here; each shows what it is
+there to show.
+
+Without tshark with Lua only the bytes are compared.
+"""
+import collections
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+# pylint: disable=wrong-import-position
+from program_dissector import QUIET_IPV6, Tshark, reason_to_skip  # noqa: E402
+from program_tshark import blocks, frames  # noqa: E402
+
+PCAPS = pathlib.Path(os.environ["WEFT_SOURCE"], "pcaps")
+BYTES_MAX = 60_000
+SECTION, NO_PROGRAM = 0x0A0D0D0A, 28  # type of the header of a section, and its length when it says nothing
+WHY_NOT = reason_to_skip()
+GAP, OLDER, RTX, CE = "PSN gap", "PSN older than expected", "Retransmission", "Marked: congestion experienced"
+LAST_HOP = {"Trimmed at the last hop", "NACK: trimmed at the last hop", GAP, OLDER, RTX}
+LENGTHS = {"IPv6 payload length exceeds framing length", "Bad length value"}
+EXPERTS = {  # of each capture, without their numbers
+    "clean-write": set(), "headers-only": set(), "immediates": set(), "ipv4": set(), "ring-credits": set(),
+    "stev": {GAP}, "reorder": {GAP, OLDER}, "port-down": {GAP, RTX}, "loss-hole": {GAP, RTX}, "loss-timer": {RTX},
+    "path-retired": {GAP, RTX}, "retry-exhausted": {RTX}, "trim-last-hop": LAST_HOP, "udp-checksum": LAST_HOP,
+    "trim-lengths-kept": LAST_HOP | LENGTHS,
+    "trim-on-the-way": {"Trimmed by a switch", "NACK: trimmed", GAP, OLDER, RTX, CE},
+}
+FIELDS = """frame.number frame.time_relative frame.interface_name frame.len frame.cap_len ip.version udp.srcport udp.checksum udp.length
+ipv6.flow mrc.opcode mrc.psn mrc.rtx mrc.ar mrc.ev mrc.imm mrc.trimmed mrc.icrc.status mrc.sack.ev mrc.sack.cumulative mrc.sack.psn
+mrc.nack.psn _ws.malformed _ws.expert.message""".split()
+SACK, NACK, WRITE_ONLY = "0xdc", "0xdd", "0xca"
+
+
+def names(suffix):
+    return {path.stem for path in PCAPS.glob("*" + suffix)}
+
+
+def made(folder, driver):
+    words = {**os.environ, "WEFT_DRIVER": driver}
+    run = subprocess.run([PCAPS / "make", folder], env=words, capture_output=True, text=True, timeout=240, check=False)
+    assert (run.returncode, run.stdout, run.stderr) == (0, "", ""), run.stderr
+
+
+class Bytes(unittest.TestCase):
+    def test_each_capture_has_its_scenario_its_text_and_its_line_in_the_readme(self):
+        readme = (PCAPS / "README.md").read_text(encoding="utf-8")
+        rows = set(re.findall(r"^\| `([\w-]+)` \|", readme, re.MULTILINE))
+        self.assertEqual(rows, set(EXPERTS))
+        for suffix in (".yaml", ".pcapng", ".txt"):
+            self.assertEqual(names(suffix), rows, suffix)
+
+    def test_captures_are_small_and_name_no_program(self):
+        for path in PCAPS.glob("*.pcapng"):
+            data = path.read_bytes()
+            self.assertLess(len(data), BYTES_MAX, path)
+            self.assertGreater(len(list(frames(data))), 0, path)
+            _, kind, length = next(blocks(data))
+            self.assertEqual((kind, length), (SECTION, NO_PROGRAM), path)
+
+    def hold(self, driver):
+        with tempfile.TemporaryDirectory() as folder:
+            made(folder, driver)
+            for path in sorted(PCAPS.glob("*.pcapng")):
+                again = pathlib.Path(folder, path.name).read_bytes()
+                self.assertTrue(again == path.read_bytes(), f"{path.name} of weft {driver} is another; if that is meant: pcaps/make")
+
+    def test_sim_makes_them_again(self):
+        self.hold("sim")
+
+    def test_emu_makes_them_of_frames_in_memory(self):
+        self.hold("emu --ports memory --dilation none")
+
+
+def kinds(row):
+    """Expert infos without their numbers."""
+    texts = [text for text in row["_ws.expert.message"].split("|") if text]
+    return {next((kind for kind in (GAP, OLDER, *LENGTHS) if text.startswith(kind)), text) for text in texts}
+
+
+@unittest.skipIf(WHY_NOT, f"only bytes are compared: {WHY_NOT}")
+class Read(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.room = tempfile.TemporaryDirectory()
+        tshark = Tshark(pathlib.Path(cls.room.name))
+        cls.rows = {name: tshark.rows(PCAPS / f"{name}.pcapng", FIELDS, *QUIET_IPV6, "-o", "weft_mrc.icrc:TRUE") for name in EXPERTS}
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.room.cleanup()
+
+    def test_the_texts_are_what_tshark_reads(self):
+        for name in EXPERTS:
+            run = subprocess.run([PCAPS / "decode", PCAPS / f"{name}.pcapng"], capture_output=True, text=True, timeout=120, check=False)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            expected = (PCAPS / f"{name}.txt").read_text(encoding="utf-8")
+            # Widths of columns are the reader's.
+            self.assertEqual([line.split() for line in run.stdout.splitlines()], [line.split() for line in expected.splitlines()], name)
+
+    def test_experts_say_what_they_are_to_say_and_no_more(self):
+        for name, rows in self.rows.items():
+            self.assertEqual(set().union(*map(kinds, rows)), EXPERTS[name], name)
+            for row in rows:
+                is_kept = name == "trim-lengths-kept" and row["mrc.trimmed"]
+                self.assertTrue(is_kept or not row["_ws.malformed"], f"{name}: {row}")
+
+    def test_the_icrc_is_good_wherever_there_is_one(self):
+        for name, rows in self.rows.items():
+            for row in rows:
+                is_cut = row["frame.len"] != row["frame.cap_len"]
+                self.assertEqual(row["mrc.icrc.status"], "0" if row["mrc.trimmed"] else "4" if is_cut else "2", f"{name}: {row}")
+
+    def pick(self, name, **fields):
+        return [row for row in self.rows[name] if all(row["mrc." + field] == value for field, value in fields.items())]
+
+    @staticmethod
+    def psns(rows):
+        return [int(row["mrc.psn"]) for row in rows]
+
+    @staticmethod
+    def at(row):
+        return float(row["frame.time_relative"])
+
+    def test_a_clean_write_is_its_packets_and_one_sack(self):
+        for name in ("clean-write", "ipv4", "headers-only"):
+            *data, sack = self.rows[name]
+            self.assertEqual(self.psns(data), list(range(6)))
+            self.assertEqual((sack["mrc.opcode"], sack["mrc.sack.cumulative"], sack["mrc.sack.psn"]), (SACK, "5", ""))
+            self.assertEqual([row["mrc.imm"] for row in data], 5 * [""] + ["0x00000000"])
+        self.assertEqual({row["ip.version"] for row in self.rows["ipv4"]}, {"4"})
+        self.assertEqual({row["ip.version"] for row in self.rows["clean-write"]}, {"6"})
+        self.assertTrue(all(int(row["frame.cap_len"]) < int(row["frame.len"]) for row in self.rows["headers-only"]))
+
+    def test_immediates_are_in_order_and_credits_have_none(self):
+        self.assertEqual([int(row["mrc.imm"], 16) for row in self.rows["immediates"] if row["mrc.imm"]], [0, 1, 2])
+        credits = self.pick("ring-credits", opcode=WRITE_ONLY)
+        self.assertEqual((len(credits), {row["mrc.imm"] for row in credits}), (8, {""}))
+
+    def test_an_ev_is_its_port_and_its_flow_label(self):
+        for row in self.rows["stev"]:
+            self.assertEqual(int(row["mrc.ev"], 16), int(row["udp.srcport"]) << 16 | int(row["ipv6.flow"], 16) & 0xFFFF)
+        cables = collections.defaultdict(set)
+        for row in self.rows["stev"]:
+            cables[row["mrc.ev"]].add(row["frame.interface_name"])
+        self.assertEqual([len(seen) for seen in cables.values()], 8 * [2])  # the NIC's, and one trunk for each EV
+        self.assertEqual(len(set().union(*cables.values())), 3)
+
+    def test_packets_overtake_one_another_and_none_is_sent_again(self):
+        sent = [row for row in self.rows["reorder"] if row["frame.interface_name"].startswith("nic 0")]
+        arrived = [row for row in self.rows["reorder"] if row["frame.interface_name"].endswith("> nic 3 plane 0")]
+        self.assertEqual(self.psns(sent), list(range(24)))
+        self.assertEqual(sorted(self.psns(arrived)), list(range(24)))
+        self.assertNotEqual(self.psns(arrived), list(range(24)))
+
+    def test_each_trim_has_its_nack_and_a_whole_packet_later(self):
+        for name, where in (("trim-last-hop", "2"), ("trim-lengths-kept", "2"), ("udp-checksum", "2"), ("trim-on-the-way", "1")):
+            trims, nacks = self.pick(name, trimmed=where), self.pick(name, opcode=NACK)
+            self.assertEqual(sorted(self.psns(trims)), sorted(int(row["mrc.nack.psn"]) for row in nacks), name)
+            for trim in trims:
+                again = [row for row in self.pick(name, psn=trim["mrc.psn"], rtx="1", trimmed="") if self.at(row) > self.at(trim)]
+                self.assertTrue(again, f"{name}: {trim}")
+
+    def test_a_trim_rewrites_lengths_or_keeps_them(self):
+        for name, is_kept in (("trim-last-hop", False), ("trim-lengths-kept", True)):
+            for row in self.rows[name]:
+                there = int(row["frame.len"]) - 14 - 40
+                told = there if not row["mrc.trimmed"] or not is_kept else self.whole(name, row["mrc.psn"]) - 14 - 40
+                self.assertEqual(int(row["udp.length"]), told, f"{name}: {row}")
+
+    def whole(self, name, psn):
+        """Bytes of the frame that has this PSN and was not trimmed: all messages of these are alike."""
+        return max(int(row["frame.len"]) for row in self.pick(name, psn=psn, trimmed="") if row["mrc.opcode"] not in (SACK, NACK))
+
+    def test_a_trim_takes_the_udp_checksum_away(self):
+        for row in self.rows["udp-checksum"]:
+            self.assertEqual(int(row["udp.checksum"], 16) == 0, bool(row["mrc.trimmed"]), row)
+
+    def test_a_tail_waits_for_the_timer(self):
+        again = self.pick("loss-timer", rtx="1")
+        self.assertGreaterEqual(self.at(again[0]), 16.384e-6)
+        self.assertEqual(set(self.psns(again)), set(range(10)))
+
+    def test_a_hole_does_not_wait_for_the_timer(self):
+        again = self.pick("loss-hole", rtx="1")
+        self.assertEqual(sorted(set(self.psns(again))), [12, 13, 14])
+        self.assertLess(self.at(again[-1]), 20e-6)
+        target = [row for row in self.rows["loss-hole"] if row["frame.interface_name"].endswith("> nic 1 plane 0")]
+        self.assertEqual({row["mrc.rtx"] for row in target if row["mrc.psn"] in ("12", "13", "14")}, {"1"})
+
+    def test_entropy_values_over_a_dead_trunk_rest_and_come_back(self):
+        down = [row for row in self.rows["path-retired"] if row["frame.interface_name"] == "t0 0 up 1 plane 0 > t1 1"]
+        tries = [row for row in down if 110e-6 < self.at(row) < 260e-6]
+        self.assertEqual([row["mrc.ar"] for row in tries], ["1", "1"])  # one of each, at path_retry
+        self.assertEqual(len({row["mrc.ev"] for row in down}), 2)
+        echoed = {row["mrc.sack.ev"] for row in self.pick("path-retired", opcode=SACK)}
+        self.assertIn(tries[1]["mrc.ev"], echoed)
+        self.assertGreater(sum(self.at(row) > 260e-6 for row in down), 5)
+
+    def test_what_a_dead_port_lost_goes_over_the_other(self):
+        rows = self.rows["port-down"]
+        dead = [row for row in rows if row["frame.interface_name"].startswith("nic 0 plane 1")]
+        lost = {row["mrc.psn"] for row in dead if 4.5e-6 < self.at(row) < 15e-6}
+        alive = {row["mrc.psn"] for row in self.pick("port-down", rtx="1") if row["frame.interface_name"].startswith("nic 0 plane 0")}
+        self.assertGreater(len(lost), 5)
+        self.assertLessEqual(lost, alive)
+        self.assertLess(self.at(dead[-1]), 20e-6)  # then it is left alone
+
+    def test_four_tries_and_no_more(self):
+        sent = [row for row in self.rows["retry-exhausted"] if row["frame.interface_name"].startswith("nic 0")]
+        self.assertEqual(collections.Counter(self.psns(sent)), {psn: 4 for psn in range(4)})
+        starts = [self.at(row) for row in sent if row["mrc.psn"] == "0"]
+        self.assertEqual([round(1e9 * (b - a)) for a, b in zip(starts, starts[1:])], [8192, 8192, 16384])
+
+
+if __name__ == "__main__":
+    unittest.main()
