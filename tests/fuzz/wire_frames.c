@@ -266,20 +266,37 @@ static void keep_frame(keep_fn keep, const uint8_t *choice, const uint8_t *frame
 	keep(input, CHOICE_BYTES + bytes);
 }
 
-static void keep_capture(keep_fn keep, const char *name)
+static void keep_capture(keep_fn keep, const char *variable, const char *folder, const char *name)
 {
 	static const uint8_t choice[] = {IS_ANY_ADDRESS | IS_MENDED, 0, IS_MARKED | IS_CUT, 2};
 	char path[4096];
 	struct capture capture;
 	struct captured captured;
-	const char *shared = getenv("WEFT_SHARED");
-	snprintf(path, sizeof(path), "%s/data/captures/given/%s", shared != NULL ? shared : ".",
-		 name);
+	const char *root = getenv(variable);
+	snprintf(path, sizeof(path), "%s/%s/%s", root != NULL ? root : ".", folder, name);
 	if (!capture_open(&capture, path))
 		return;
 	for (uint32_t i = 0; i < 30 && capture_next(&capture, &captured); i++)
 		keep_frame(keep, choice, captured.frame, captured.bytes);
 	capture_close(&capture);
+}
+
+static void keep_captures(keep_fn keep)
+{
+	static const char *const given[] = {
+		"other/mrc_thirdparty_mixed.pcap",    "other/mrc_thirdparty_srv6_usid.pcap",
+		"roce/rxe_write_clean.pcap",	      "roce/oferby_ud_ipv6_hw_part2.pcap",
+		"robust/pcpp_frag_with_padding.pcap",
+	};
+	static const char *const own[] = {"trim-on-the-way", "ring-credits", "ipv4",
+					  "udp-checksum",    "srv6",	     "trim-lengths-kept"};
+	char name[64];
+	for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++)
+		keep_capture(keep, "WEFT_SHARED", "data/captures/given", given[i]);
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+		snprintf(name, sizeof(name), "%s.pcapng", own[i]);
+		keep_capture(keep, "WEFT_SOURCE", "pcaps", name);
+	}
 }
 
 static void keep_first_inputs(keep_fn keep)
@@ -311,11 +328,7 @@ static void keep_first_inputs(keep_fn keep)
 		wire_seal(frame, &view);
 		keep_frame(keep, choice, frame, bytes);
 	}
-	keep_capture(keep, "other/mrc_thirdparty_mixed.pcap");
-	keep_capture(keep, "other/mrc_thirdparty_srv6_usid.pcap");
-	keep_capture(keep, "roce/rxe_write_clean.pcap");
-	keep_capture(keep, "roce/oferby_ud_ipv6_hw_part2.pcap");
-	keep_capture(keep, "robust/pcpp_frag_with_padding.pcap");
+	keep_captures(keep);
 }
 
 #ifdef WITH_LIBFUZZER

@@ -29,13 +29,13 @@ LAST_HOP = {"Trimmed at the last hop", "NACK: trimmed at the last hop", GAP, OLD
 LENGTHS = {"IPv6 payload length exceeds framing length", "Bad length value"}
 EXPERTS = {  # of each capture, without their numbers
     "clean-write": set(), "headers-only": set(), "immediates": set(), "ipv4": set(), "ring-credits": set(),
-    "stev": {GAP}, "reorder": {GAP, OLDER}, "port-down": {GAP, RTX}, "loss-hole": {GAP, RTX}, "loss-timer": {RTX},
-    "path-retired": {GAP, RTX}, "retry-exhausted": {RTX}, "trim-last-hop": LAST_HOP, "udp-checksum": LAST_HOP,
+    "stev": {GAP}, "srv6": {GAP}, "reorder": {GAP, OLDER}, "port-down": {GAP, RTX}, "loss-hole": {GAP, RTX},
+    "loss-timer": {RTX}, "path-retired": {GAP, RTX}, "retry-exhausted": {RTX}, "trim-last-hop": LAST_HOP, "udp-checksum": LAST_HOP,
     "trim-lengths-kept": LAST_HOP | LENGTHS,
     "trim-on-the-way": {"Trimmed by a switch", "NACK: trimmed", GAP, OLDER, RTX, CE},
 }
 FIELDS = """frame.number frame.time_relative frame.interface_name frame.len frame.cap_len ip.version udp.srcport udp.checksum udp.length
-ipv6.flow mrc.opcode mrc.psn mrc.rtx mrc.ar mrc.ev mrc.imm mrc.trimmed mrc.icrc.status mrc.sack.ev mrc.sack.cumulative mrc.sack.psn
+ipv6.dst ipv6.flow mrc.opcode mrc.psn mrc.rtx mrc.ar mrc.ev mrc.imm mrc.trimmed mrc.icrc.status mrc.sack.ev mrc.sack.cumulative mrc.sack.psn
 mrc.nack.psn _ws.malformed _ws.expert.message""".split()
 SACK, NACK, WRITE_ONLY = "0xdc", "0xdd", "0xca"
 
@@ -153,6 +153,18 @@ class Read(unittest.TestCase):
             cables[row["mrc.ev"]].add(row["frame.interface_name"])
         self.assertEqual([len(seen) for seen in cables.values()], 8 * [2])  # the NIC's, and one trunk for each EV
         self.assertEqual(len(set().union(*cables.values())), 3)
+
+    def test_each_switch_takes_its_usid_off(self):
+        ways = collections.defaultdict(list)
+        for row in self.pick("srv6", opcode="0xc6") + self.pick("srv6", opcode="0xc7"):
+            outer, inner = row["ipv6.dst"].split("|")
+            self.assertEqual(inner, "fd77:6566:7400::3")
+            ways[row["mrc.psn"]].append([usid for usid in outer.split(":")[2:] if usid])
+        self.assertEqual(len(ways), 7)
+        for sent, above, arrived in ways.values():
+            self.assertEqual((len(sent), above, arrived), (4, sent[1:], sent[3:]))
+        ev = int(self.rows["srv6"][0]["mrc.ev"], 16)
+        self.assertEqual(ways["0"][0], [f"{1 << 12 | ev >> 21:x}", "1001", "1800", "1fff"])  # as docs/wire.md has it
 
     def test_packets_overtake_one_another_and_none_is_sent_again(self):
         sent = [row for row in self.rows["reorder"] if row["frame.interface_name"].startswith("nic 0")]
