@@ -234,4 +234,5 @@ class Read(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    print("all is checked" if WHY_NOT is None else f"only bytes are compared: {WHY_NOT}")
     unittest.main()
