@@ -17,7 +17,7 @@
 #include "traces.h"
 #include "weft_version.h"
 
-enum { EXIT_BAD_INPUT = 2, EXIT_ENVIRONMENT = 3, EXIT_NOT_VALID = 5 };
+enum { EXIT_MISSED = 1, EXIT_BAD_INPUT = 2, EXIT_ENVIRONMENT = 3, EXIT_NOT_VALID = 5 };
 
 #define SCENARIO_BYTES_MAX ((size_t)1 << 20)
 #define TRACE_BYTES_MAX ((size_t)1 << 28)
@@ -416,7 +416,12 @@ static int perform(struct call *call)
 	say_end(call, &run);
 	if (is_cut)
 		return EXIT_ENVIRONMENT;
-	return run.end == RUN_DONE && run.payload_bytes_wrong == 0 ? 0 : EXIT_NOT_VALID;
+	if (run.end != RUN_DONE || run.payload_bytes_wrong > 0)
+		return EXIT_NOT_VALID;
+	if (report_is_expected(&input))
+		return 0;
+	fprintf(stderr, "weft %s: not as expected\n", call->options.program);
+	return EXIT_MISSED;
 }
 
 // Questions that need no scenario. Returns whether there was one.

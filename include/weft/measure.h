@@ -41,6 +41,19 @@ struct hist {
 	uint64_t sum;	    // exact while it fits in 64 bits
 };
 
+// What a run measures that can be expected: of each receiving NIC; a share of data packets.
+enum expect_measure { EXPECT_GOODPUT, EXPECT_RETRANSMITTED, EXPECT_MEASURE_COUNT };
+
+enum expect_formula { // lib/report/expect.c
+	EXPECT_ONE_WAY,
+	EXPECT_RING_WRITES,
+	EXPECT_PLANES_LEFT,
+	EXPECT_PLANES_FLAPPING,
+	EXPECT_LOSS_REPAIRED,
+	EXPECT_LOSS_ON_WAY,
+	EXPECT_FORMULA_COUNT
+};
+
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -79,6 +79,9 @@ int report_write(const struct report_input *input, struct refusal *refusal);
 // The same JSON to a stream (--json). -errno when the stream does not take it.
 int report_json(FILE *to, const struct report_input *input);
 
+// Whether all that the scenario expects was measured, each within its tolerance.
+bool report_is_expected(const struct report_input *input);
+
 // The --footprint table: bytes per room, per host, per QP.
 void report_footprint(FILE *to, const struct world *world);
 

@@ -50,6 +50,7 @@ struct traffic_config {
 enum input_origin { INPUT_FACT, INPUT_ASSUMED, INPUT_CALIBRATED, INPUT_ORIGIN_COUNT };
 
 #define SCENARIO_INPUTS_MAX 48
+#define SCENARIO_EXPECTATIONS_MAX 16
 
 // One figure that a result rests on, in words, with its source.
 struct scenario_input {
@@ -90,6 +91,14 @@ struct tap {
 	ps_t from_ps, until_ps; // until PS_NEVER = for good
 };
 
+// A measure that must come near what a formula says; figures that it does not use are 0.
+struct scenario_expect {
+	uint32_t measure, formula;
+	uint32_t planes;	     // that are down, or flap
+	uint32_t time_ppb, loss_ppb; // share of time down; loss of each cable
+	uint32_t tolerance_ppb;	     // of the expected value
+};
+
 struct scenario {
 	char name[SCENARIO_NAME_BYTES];
 	char description[256];
@@ -110,6 +119,8 @@ struct scenario {
 	struct tap taps[SCENARIO_TAPS_MAX];
 	uint32_t tap_lines[SCENARIO_TAPS_MAX];
 	struct flow flows[SCENARIO_FLOWS_MAX]; // behind traffic.flows
+	uint32_t expectation_count;
+	struct scenario_expect expectations[SCENARIO_EXPECTATIONS_MAX];
 	uint32_t input_count;
 	struct scenario_input inputs[SCENARIO_INPUTS_MAX];
 	// limits

@@ -12,6 +12,7 @@
 #include <weft/report.h>
 
 #include "emulation.h"
+#include "expect.h"
 #include "figures.h"
 
 #define RESULT_SCHEMA 1 // raised when a field changes its meaning or goes away
@@ -501,6 +502,8 @@ int report_json(FILE *to, const struct report_input *input)
 	put_conservation(root, input);
 	put_speed(root, input);
 	put_emulation(root, input);
+	if (input->world->scenario->expectation_count > 0)
+		put(root, "expect", expect_json(input));
 	put_inputs(root, input);
 	errno = 0;
 	int failed = json_dumpf(root, to, JSON_INDENT(2) | JSON_REAL_PRECISION(12));

@@ -8,6 +8,7 @@
 #include <weft/report.h>
 
 #include "emulation.h"
+#include "expect.h"
 #include "figures.h"
 #include "hdr.h"
 #include "number.h"
@@ -431,6 +432,7 @@ void report_table(FILE *to, const struct report_input *input)
 		messages(to, input);
 	flows(to, input);
 	if (input->is_short) {
+		expect_table(to, input);
 		broken(to, input);
 		emulation_short(to, input);
 		return;
@@ -440,6 +442,7 @@ void report_table(FILE *to, const struct report_input *input)
 	refused(to, input);
 	balance(to, input);
 	emulation_table(to, input);
+	expect_table(to, input);
 	speed(to, input);
 	inputs(to, input);
 	files(to, input);

@@ -35,6 +35,10 @@ static const char *const lengths_words[] = {"kept", "rewritten", NULL};
 static const char *const keep_words[] = {"whole", "headers", NULL};
 static const char *const direction_words[] = {"both", "up", "down", NULL};
 static const char *const all_words[] = {"all", NULL};
+static const char *const measure_words[] = {"goodput", "retransmitted", NULL};
+static const char *const formula_words[] = {
+	"one_way",	 "ring_writes", "planes_left", "planes_flapping",
+	"loss_repaired", "loss_on_way", NULL};
 static const char *const origin_words[] = {"fact", "assumed", "calibrated", NULL};
 
 #define KIB UINT64_C(1024)
@@ -323,6 +327,25 @@ static const struct scenario_key keys[] = {
 	 NULL, NULL, USE_ALWAYS},
 	{"taps[].until", "time", "never", "When it ends.", IN(struct tap, until_ps), 1,
 	 1000 * SECOND, "never", NULL, USE_ALWAYS},
+
+	{"expect", "list", "none", "What the run must come to; exit 1 when it does not.", 0, 0, 0,
+	 0, NULL, NULL, USE_ALWAYS},
+	{"expect[].measure", "word", "required",
+	 "goodput (per receiving NIC), or retransmitted (share of data packets).",
+	 IN(struct scenario_expect, measure), 0, 0, NULL, measure_words, USE_ALWAYS},
+	{"expect[].formula", "word", "required",
+	 "How its value follows: one_way, ring_writes, planes_left, planes_flapping, "
+	 "loss_repaired, loss_on_way.",
+	 IN(struct scenario_expect, formula), 0, 0, NULL, formula_words, USE_ALWAYS},
+	{"expect[].planes", "count", "none", "Planes that are down, or flap.",
+	 IN(struct scenario_expect, planes), 0, PLANES_MAX, NULL, NULL, USE_ALWAYS},
+	{"expect[].time", "share", "none", "Share of the time that flapping planes are down.",
+	 IN(struct scenario_expect, time_ppb), 1, 1000000000, NULL, NULL, USE_ALWAYS},
+	{"expect[].loss", "share", "none", "Share of packets that each cable loses.",
+	 IN(struct scenario_expect, loss_ppb), 1, 1000000000, NULL, NULL, USE_ALWAYS},
+	{"expect[].tolerance", "share", "required",
+	 "How far from the expected value it may be, as a share of that.",
+	 IN(struct scenario_expect, tolerance_ppb), 1, 1000000000, NULL, NULL, USE_ALWAYS},
 
 	{"inputs", "list", "none", "Figures that a result rests on; it lists them.", 0, 0, 0, 0,
 	 NULL, NULL, USE_ALWAYS},

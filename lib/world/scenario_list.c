@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lists of a scenario: flows, faults, taps, inputs. Each element is a mapping whose keys are in
-// the table like all others; what must fit together is checked element by element, because each has
-// a place of its own.
+// The lists of a scenario: flows, faults, taps, expectations, inputs. Each element is a mapping
+// whose keys are in the table like all others; what must fit together is checked element by
+// element, because each has a place of its own.
 
 #include <string.h>
 
@@ -213,6 +213,62 @@ static int read_tap(struct draft *draft, yaml_document_t *document, const yaml_n
 	return check_place(draft, &tap_keys, &tap->at);
 }
 
+// Which figures a formula is made of, in the order of enum expect_formula.
+static const struct {
+	bool has_planes, has_time, has_loss, is_share;
+} formula_uses[EXPECT_FORMULA_COUNT] = {
+	[EXPECT_PLANES_LEFT] = {.has_planes = true},
+	[EXPECT_PLANES_FLAPPING] = {.has_planes = true, .has_time = true},
+	[EXPECT_LOSS_REPAIRED] = {.has_loss = true},
+	[EXPECT_LOSS_ON_WAY] = {.has_loss = true, .is_share = true},
+};
+
+static int check_figure(struct draft *draft, const yaml_node_t *node, const char *path,
+			bool is_used)
+{
+	bool is_given = draft_is_given(draft, path);
+	if (is_used && !is_given)
+		return draft_refuse(draft, document_mark(node),
+				    "%s is missing; the formula needs it", path);
+	if (!is_used && is_given)
+		return draft_refuse(draft, draft_mark(draft, path),
+				    "%s has no effect here; the formula does not use it", path);
+	return 0;
+}
+
+static int check_expectation(struct draft *draft, const yaml_node_t *node,
+			     const struct scenario_expect *expectation)
+{
+	enum expect_formula formula = expectation->formula;
+	uint32_t planes = draft->scenario->fabric.planes;
+	if (formula_uses[formula].is_share != (expectation->measure == EXPECT_RETRANSMITTED))
+		return draft_refuse(draft, draft_mark(draft, "expect[].formula"),
+				    "expect[].formula: retransmitted goes with loss_on_way, "
+				    "goodput with the others");
+	if (formula == EXPECT_RING_WRITES && draft->scenario->traffic.kind != TRAFFIC_RING)
+		return draft_refuse(draft, draft_mark(draft, "expect[].formula"),
+				    "expect[].formula: ring_writes needs traffic.kind ring");
+	int rc = check_figure(draft, node, "expect[].planes", formula_uses[formula].has_planes);
+	if (rc == 0)
+		rc = check_figure(draft, node, "expect[].time", formula_uses[formula].has_time);
+	if (rc == 0)
+		rc = check_figure(draft, node, "expect[].loss", formula_uses[formula].has_loss);
+	if (rc == 0 && expectation->planes > planes)
+		rc = draft_refuse(draft, draft_mark(draft, "expect[].planes"),
+				  "expect[].planes: %u of %u planes cannot be down",
+				  expectation->planes, planes);
+	return rc;
+}
+
+static int read_expectation(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
+			    uint32_t index)
+{
+	struct scenario_expect *expectation = &draft->scenario->expectations[index];
+	int rc = document_read_element(draft, document, node, "expect[]", expectation);
+	draft->scenario->expectation_count = index + 1;
+	return rc != 0 ? rc : check_expectation(draft, node, expectation);
+}
+
 static int read_input(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
 		      uint32_t index)
 {
@@ -257,6 +313,9 @@ int draft_read_lists(struct draft *draft, yaml_document_t *document)
 		rc = read_list(draft, document, "faults", SCENARIO_FAULTS_MAX, read_fault);
 	if (rc == 0)
 		rc = read_list(draft, document, "taps", SCENARIO_TAPS_MAX, read_tap);
+	if (rc == 0)
+		rc = read_list(draft, document, "expect", SCENARIO_EXPECTATIONS_MAX,
+			       read_expectation);
 	if (rc == 0)
 		rc = read_list(draft, document, "inputs", SCENARIO_INPUTS_MAX, read_input);
 	return rc;

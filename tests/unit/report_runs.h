@@ -128,6 +128,13 @@ static inline struct fake *fake_flows(void)
 	fake->input.is_partial = true;
 	fake->input.limit_option = "limits.packets";
 	fake->input.now_ps = 3 * PS_PER_MS;
+	fake->scenario.fabric.planes = 2;
+	fake->scenario.fabric.link_rate_bps = UINT64_C(100000000000);
+	fake->scenario.transport.payload_bytes = 4000;
+	fake->scenario.transport.header_bytes = 1000;
+	fake->world.topology.t0_nics = 8;
+	fake->scenario.expectation_count = 1;
+	fake->scenario.expectations[0].tolerance_ppb = 10000000;
 	return fake;
 }
 
