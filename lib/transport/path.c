@@ -154,14 +154,16 @@ uint32_t path_control(struct path_set *set, uint32_t plane)
 	return path_value(set, in_plane * shape->planes + plane);
 }
 
+void path_plane_alive(struct path_set *set, uint32_t plane)
+{
+	set->lost -= set->planes[plane].lost;
+	set->planes[plane].lost = 0;
+	set->planes[plane].is_closed = false;
+}
+
 bool path_arrived(struct path_set *set, uint32_t index)
 {
-	if (set->lost > 0) {
-		struct path_plane *plane = &set->planes[index % set->shape->planes];
-		set->lost -= plane->lost;
-		plane->lost = 0;
-		plane->is_closed = false;
-	}
+	path_heard(set, index);
 	if (set->states[index] != PATH_ASSUMED_BAD)
 		return false;
 	recover(set, index);

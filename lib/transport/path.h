@@ -90,9 +90,21 @@ struct path_choice path_pick(struct path_set *set, uint32_t plane, uint32_t avoi
 // An EV value for a control packet on `plane`, any state.
 uint32_t path_control(struct path_set *set, uint32_t plane);
 
+// The losses in a row on a plane end; a closed one opens.
+void path_plane_alive(struct path_set *set, uint32_t plane);
+
 // Feedback about an EV number: a packet that took it arrived (a bad one is good again), was marked
 // or trimmed on the way (skip one turn), was lost (assumed bad). True when its state changed.
 bool path_arrived(struct path_set *set, uint32_t index);
+
+// A packet that took this EV is known to have arrived, though no feedback came back for it alone:
+// its plane is alive. The EV keeps its state.
+static inline void path_heard(struct path_set *set, uint32_t index)
+{
+	if (set->lost > 0)
+		path_plane_alive(set, index % set->shape->planes);
+}
+
 bool path_skip(struct path_set *set, uint32_t index);
 bool path_retire(struct path_set *set, uint32_t index, ps_t now);
 

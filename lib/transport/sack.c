@@ -36,6 +36,8 @@ static void settle(struct endpoint *endpoint, struct qp *qp, uint32_t psn, uint3
 		qp->lost_count--;
 		return;
 	}
+	if (!(qp->slots[bit].flags & SLOT_RTX)) // else either sending may be the one that is there
+		path_heard(&qp->path, qp->slots[bit].ev_index);
 	check(qp->inflight >= wire_bytes);
 	qp->inflight -= wire_bytes;
 	qp->asks_out -= (qp->slots[bit].flags & SLOT_ASKS) != 0;

@@ -153,6 +153,22 @@ static void a_plane_without_good_evs_is_closed_but_for_trials(void **state)
 	free(rig);
 }
 
+static void a_packet_that_is_heard_of_opens_its_plane_but_mends_no_ev(void **state)
+{
+	struct rig *rig = open_rig(PATH_MRC, 4, 32, 3);
+	for (uint32_t i = 0; i < PATH_PLANE_LOSSES; i++)
+		path_retire(&rig->set, 2 + 4 * i, 0);
+	assert_true(path_is_closed(&rig->set, 2, 0));
+	path_heard(&rig->set, 1); // another plane says nothing of this one
+	assert_true(path_is_closed(&rig->set, 2, 0));
+	path_heard(&rig->set, 2);
+	assert_false(path_is_closed(&rig->set, 2, 0));
+	assert_int_equal(rig->set.lost, 0);
+	assert_int_equal(rig->set.planes[2].bad, PATH_PLANE_LOSSES);
+	path_retire(&rig->set, 2 + 4 * PATH_PLANE_LOSSES, 0); // counted from the first again
+	assert_false(path_is_closed(&rig->set, 2, 0));
+}
+
 static void losses_in_a_row_close_a_plane_until_one_arrives(void **state)
 {
 	(void)state;
@@ -327,6 +343,7 @@ int main(void)
 		cmocka_unit_test(a_lost_ev_is_tried_again_by_one_packet_at_a_time),
 		cmocka_unit_test(a_quarter_of_the_evs_is_never_retired),
 		cmocka_unit_test(a_plane_without_good_evs_is_closed_but_for_trials),
+		cmocka_unit_test(a_packet_that_is_heard_of_opens_its_plane_but_mends_no_ev),
 		cmocka_unit_test(losses_in_a_row_close_a_plane_until_one_arrives),
 		cmocka_unit_test(there_is_an_ev_even_when_all_are_skipped),
 		cmocka_unit_test(a_repair_takes_another_ev),
