@@ -155,6 +155,7 @@ static void a_plane_without_good_evs_is_closed_but_for_trials(void **state)
 
 static void a_packet_that_is_heard_of_opens_its_plane_but_mends_no_ev(void **state)
 {
+	(void)state;
 	struct rig *rig = open_rig(PATH_MRC, 4, 32, 3);
 	for (uint32_t i = 0; i < PATH_PLANE_LOSSES; i++)
 		path_retire(&rig->set, 2 + 4 * i, 0);
@@ -167,6 +168,7 @@ static void a_packet_that_is_heard_of_opens_its_plane_but_mends_no_ev(void **sta
 	assert_int_equal(rig->set.planes[2].bad, PATH_PLANE_LOSSES);
 	path_retire(&rig->set, 2 + 4 * PATH_PLANE_LOSSES, 0); // counted from the first again
 	assert_false(path_is_closed(&rig->set, 2, 0));
+	free(rig);
 }
 
 static void losses_in_a_row_close_a_plane_until_one_arrives(void **state)
