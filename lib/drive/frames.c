@@ -104,10 +104,10 @@ static bool has_packets(struct lane *lane)
 }
 
 // Takes the frames of one cable that arrive before the window's end; `to` has room for `room`.
-static uint32_t take_cable(struct lane *lane, uint32_t index, bool is_host, struct arrival *to,
-			   uint32_t room)
+static uint32_t take_cable(struct lane *lane, uint32_t index, struct arrival *to, uint32_t room)
 {
 	struct cable *cable = &lane->cables.cables[index];
+	bool is_host = lane->world->machines[cable->to_machine].is_host;
 	uint32_t taken = 0;
 	while (cable->fifo.count > 0 && has_packets(lane)) {
 		struct frame frame;
@@ -122,32 +122,6 @@ static uint32_t take_cable(struct lane *lane, uint32_t index, bool is_host, stru
 			to[taken++] = (struct arrival){frame.at, packet, cable->to_port};
 	}
 	return taken;
-}
-
-static void gather(struct lane *lane, uint32_t m, struct inbox *in)
-{
-	const struct machine *machine = &lane->world->machines[m];
-	uint32_t base = lane->cables.base[m], runs = 0, total = 0;
-	uint64_t *waiting = lane->cables.waiting[m];
-	for (uint32_t word = 0; word < BITMAP_WORDS(machine->port_count); word++) {
-		for (uint64_t rest = waiting[word]; rest != 0; rest &= rest - 1) {
-			uint32_t port = (word << 6) + (uint32_t)__builtin_ctzll(rest);
-			struct arrival *to = lane->arrivals + total;
-			uint32_t taken = take_cable(lane, base + port, machine->is_host, to,
-						    lane->arrivals_max - total);
-			if (lane->cables.cables[base + port].fifo.count == 0)
-				bitmap_clear(waiting, port);
-			if (taken > 0)
-				lane->runs[runs++] = (struct arrival_run){to, taken};
-			total += taken;
-		}
-	}
-	if (machine->is_host)
-		lane_deliver(lane, m, total);
-	*in = (struct inbox){.runs = lane->runs,
-			     .run_count = runs,
-			     .arrival_count = total,
-			     .scratch = {lane->scratch[0], lane->scratch[1]}};
 }
 
 // ---------------------------------------------------------------- what machines leave behind
@@ -295,7 +269,7 @@ ps_t frames_run_machine(struct lane *lane, uint32_t m)
 	struct burst burst;
 	struct inbox in;
 	burst.count = 0;
-	gather(lane, m, &in);
+	lane_gather(lane, m, take_cable, &in);
 	uint32_t returned = lane->out.packets->returned, fresh = lane->out.packets->fresh;
 	ps_t next = machine->run(machine->self, &in, lane->window_end, &lane->out);
 	if (machine->is_host) {

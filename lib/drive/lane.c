@@ -97,34 +97,6 @@ static void prefetch_cables(const struct lane *lane, uint32_t m)
 	}
 }
 
-// Fills the inbox of machine `m`.
-static void gather(struct lane *lane, uint32_t m, struct inbox *in)
-{
-	const struct machine *machine = &lane->world->machines[m];
-	uint32_t base = lane->cables.base[m], runs = 0, total = 0;
-	uint64_t *waiting = lane->cables.waiting[m];
-	prefetch_cables(lane, m);
-	for (uint32_t word = 0; word < BITMAP_WORDS(machine->port_count); word++) {
-		for (uint64_t rest = waiting[word]; rest != 0; rest &= rest - 1) {
-			uint32_t port = (word << 6) + (uint32_t)__builtin_ctzll(rest);
-			struct arrival *to = lane->arrivals + total;
-			uint32_t taken = take_cable(lane, base + port, to,
-						    lane->arrivals_max - total);
-			if (lane->cables.cables[base + port].fifo.count == 0)
-				bitmap_clear(waiting, port);
-			if (taken > 0)
-				lane->runs[runs++] = (struct arrival_run){to, taken};
-			total += taken;
-		}
-	}
-	if (machine->is_host)
-		lane_deliver(lane, m, total);
-	*in = (struct inbox){.runs = lane->runs,
-			     .run_count = runs,
-			     .arrival_count = total,
-			     .scratch = {lane->scratch[0], lane->scratch[1]}};
-}
-
 // ---------------------------------------------------------------- departures
 
 bool lane_loses(struct lane *lane, uint32_t index, const struct departure *departure, ps_t at)
@@ -177,7 +149,8 @@ static void run_machine(struct lane *lane, uint32_t m)
 	struct inbox in;
 	ps_t next;
 	if (lane->ports == NULL) {
-		gather(lane, m, &in);
+		prefetch_cables(lane, m);
+		lane_gather(lane, m, take_cable, &in);
 		next = machine->run(machine->self, &in, lane->window_end, &lane->out);
 		scatter(lane, m);
 	} else {

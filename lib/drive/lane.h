@@ -4,6 +4,7 @@
 // as many as DPDK has lcores.
 #pragma once
 
+#include <weft/bitmap.h>
 #include <weft/drive.h>
 
 #include "cable.h"
@@ -86,4 +87,34 @@ static inline void lane_mark(struct lane *lane, struct cable *cable, ps_t at)
 	waiting[cable->to_port >> 6] |= UINT64_C(1) << (cable->to_port & 63);
 	window_mark(&lane->windows, cable->to_machine, at);
 	cable->marked_until = at - at % lane->windows.length_ps + lane->windows.length_ps;
+}
+
+// Takes what arrives over cable `index` before the window's end; `to` has room for `room`.
+typedef uint32_t lane_take_fn(struct lane *lane, uint32_t index, struct arrival *to, uint32_t room);
+
+// Fills the inbox of machine `m` from its cables that hold something, and counts the deliveries of
+// a host. Inline, so that `take` is no call through a pointer.
+static inline void lane_gather(struct lane *lane, uint32_t m, lane_take_fn *take, struct inbox *ret)
+{
+	const struct machine *machine = &lane->world->machines[m];
+	uint32_t base = lane->cables.base[m], runs = 0, total = 0;
+	uint64_t *waiting = lane->cables.waiting[m];
+	for (uint32_t word = 0; word < BITMAP_WORDS(machine->port_count); word++) {
+		for (uint64_t rest = waiting[word]; rest != 0; rest &= rest - 1) {
+			uint32_t port = (word << 6) + (uint32_t)__builtin_ctzll(rest);
+			struct arrival *to = lane->arrivals + total;
+			uint32_t taken = take(lane, base + port, to, lane->arrivals_max - total);
+			if (lane->cables.cables[base + port].fifo.count == 0)
+				bitmap_clear(waiting, port);
+			if (taken > 0)
+				lane->runs[runs++] = (struct arrival_run){to, taken};
+			total += taken;
+		}
+	}
+	if (machine->is_host)
+		lane_deliver(lane, m, total);
+	*ret = (struct inbox){.runs = lane->runs,
+			      .run_count = runs,
+			      .arrival_count = total,
+			      .scratch = {lane->scratch[0], lane->scratch[1]}};
 }
