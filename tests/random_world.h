@@ -41,3 +41,38 @@ static uint64_t number(const char *name, uint64_t otherwise)
 	const char *text = getenv(name);
 	return text == NULL ? otherwise : strtoull(text, NULL, 10);
 }
+
+// How large random traffic may become.
+struct traffic_range {
+	uint32_t incast_spare; // NICs at least that an incast leaves out
+	uint32_t ring_kib_max;
+	uint32_t flow_bytes_max;
+};
+
+// One of four kinds of traffic.
+__attribute__((unused)) static void add_some_traffic(struct text *text, struct rng *rng,
+						     uint32_t nics,
+						     const struct traffic_range *range)
+{
+	switch (pick(rng, 0, 3)) {
+	case 0:
+		add(text, "traffic: {kind: permutation, bytes: %uB}\n", pick(rng, 1, 300000));
+		break;
+	case 1:
+		add(text, "traffic: {kind: incast, senders: %u, bytes: %uB}\n",
+		    pick(rng, 2, nics - range->incast_spare), pick(rng, 1, 150000));
+		break;
+	case 2:
+		add(text, "traffic: {kind: ring, collective: all_reduce, bytes: %uKiB}\n",
+		    pick(rng, 32, range->ring_kib_max));
+		break;
+	default:
+		add(text, "traffic:\n  kind: flows\n  flows:\n");
+		for (uint32_t i = pick(rng, 1, 20); i > 0; i--) {
+			uint32_t from = pick(rng, 0, nics - 1);
+			uint32_t to = (from + pick(rng, 1, nics - 1)) % nics;
+			add(text, "    - {from: %u, to: %u, bytes: %uB, start: %uns}\n", from, to,
+			    pick(rng, 1, range->flow_bytes_max), pick(rng, 0, 20000));
+		}
+	}
+}

@@ -11,6 +11,8 @@ struct seen {
 	uint32_t lossy, downs, trims, trims_last_hop, marks, nacks, timeouts, scaleups, ends;
 };
 
+static const struct traffic_range small = {2, 400, 200000};
+
 static void add_fabric(struct text *text, struct rng *rng, uint32_t *ret_nics, uint32_t *ret_planes)
 {
 	uint32_t planes = 1u << pick(rng, 0, 2), per_t0 = 2u << pick(rng, 0, 1);
@@ -56,31 +58,6 @@ static void add_transport(struct text *text, struct rng *rng, uint32_t planes)
 		add(text, "  trim_choice: %s\n", choices[pick(rng, 0, 2)]);
 }
 
-static void add_traffic(struct text *text, struct rng *rng, uint32_t nics)
-{
-	switch (pick(rng, 0, 3)) {
-	case 0:
-		add(text, "traffic: {kind: permutation, bytes: %uB}\n", pick(rng, 1, 300000));
-		break;
-	case 1:
-		add(text, "traffic: {kind: incast, senders: %u, bytes: %uB}\n",
-		    pick(rng, 2, nics - 2), pick(rng, 1, 150000));
-		break;
-	case 2:
-		add(text, "traffic: {kind: ring, collective: all_reduce, bytes: %uKiB}\n",
-		    pick(rng, 32, 400));
-		break;
-	default:
-		add(text, "traffic:\n  kind: flows\n  flows:\n");
-		for (uint32_t i = pick(rng, 1, 20); i > 0; i--) {
-			uint32_t from = pick(rng, 0, nics - 1);
-			uint32_t to = (from + pick(rng, 1, nics - 1)) % nics;
-			add(text, "    - {from: %u, to: %u, bytes: %uB, start: %uns}\n", from, to,
-			    pick(rng, 1, 200000), pick(rng, 0, 20000));
-		}
-	}
-}
-
 static void add_faults(struct text *text, struct rng *rng, uint32_t nics, uint32_t planes)
 {
 	uint32_t count = pick(rng, 0, 2);
@@ -120,7 +97,7 @@ static void add_world(struct text *text, uint64_t seed, struct rng *rng)
 	add(text, "name: truth\nseed: %llu\n", (unsigned long long)seed);
 	add_fabric(text, rng, &nics, &planes);
 	add_transport(text, rng, planes);
-	add_traffic(text, rng, nics);
+	add_some_traffic(text, rng, nics, &small);
 	add_faults(text, rng, nics, planes);
 	add_frames(text, rng);
 	add(text, "limits: {memory: 512MiB, packets: 30000, time: %uus}\n",

@@ -11,30 +11,7 @@ struct seen {
 	uint32_t worlds, clean, clean_trims, clean_marks, lossy, rings, duplicates, timeouts;
 };
 
-static void add_traffic(struct text *text, struct rng *rng, uint32_t nics)
-{
-	switch (pick(rng, 0, 3)) {
-	case 0:
-		add(text, "traffic: {kind: permutation, bytes: %uB}\n", pick(rng, 1, 300000));
-		break;
-	case 1:
-		add(text, "traffic: {kind: incast, senders: %u, bytes: %uB}\n",
-		    pick(rng, 2, nics - 1), pick(rng, 1, 150000));
-		break;
-	case 2:
-		add(text, "traffic: {kind: ring, collective: all_reduce, bytes: %uKiB}\n",
-		    pick(rng, 32, 1000));
-		break;
-	default:
-		add(text, "traffic:\n  kind: flows\n  flows:\n");
-		for (uint32_t i = pick(rng, 1, 20); i > 0; i--) {
-			uint32_t from = pick(rng, 0, nics - 1);
-			uint32_t to = (from + pick(rng, 1, nics - 1)) % nics;
-			add(text, "    - {from: %u, to: %u, bytes: %uB, start: %uns}\n", from, to,
-			    pick(rng, 1, 150000), pick(rng, 0, 20000));
-		}
-	}
-}
+static const struct traffic_range usual = {1, 1000, 150000};
 
 static void add_world(struct text *text, uint64_t seed)
 {
@@ -52,7 +29,7 @@ static void add_world(struct text *text, uint64_t seed)
 		    pick(&rng, 9000, 60000), pick(&rng, 0, 3) > 0 ? "true" : "false",
 		    t0s == 1 ? "true" : "false");
 	add(text, "cc: {algorithm: %s}\n", pick(&rng, 0, 2) > 0 ? "nscc" : "fixed");
-	add_traffic(text, &rng, nics);
+	add_some_traffic(text, &rng, nics, &usual);
 	if (pick(&rng, 0, 2) == 0)
 		add(text, "faults: [{kind: loss, at: all, probability: 0.%u%%}]\n",
 		    pick(&rng, 1, 9));
