@@ -29,10 +29,22 @@ static uint32_t pick(struct rng *rng, uint32_t low, uint32_t high)
 }
 
 // One world of three has the entropy values of IPv4 frames. Drawn last: the rest stays as it was.
-static void add_wire(struct text *text, struct rng *rng)
+__attribute__((unused)) static void add_wire(struct text *text, struct rng *rng)
 {
 	if (pick(rng, 0, 2) == 0)
 		add(text, "wire: {ip: 4}\n");
+}
+
+// How packets and requests are acknowledged; keys of section transport. Drawn without moving the
+// dice: the rest stays as it was.
+__attribute__((unused)) static void add_acknowledgement(struct text *text, const struct rng *rng,
+							bool has_offers)
+{
+	uint64_t bits = rng_mix(rng->state ^ 0x61636b);
+	add(text, "  completion: %s\n  rtt: %s\n  service_time: %s\n", bits & 3 ? "ack" : "sack",
+	    bits & 4 ? "local" : "stamp", bits & 8 ? "true" : "false");
+	if (has_offers && bits & 16)
+		add(text, "  dynamic_mpr: true\n  mpr_budget: 1024\n");
 }
 
 // The number in environment variable `name`, else `otherwise`.

@@ -48,7 +48,7 @@ static ps_t run(void *self, const struct inbox *in, ps_t until, struct outbox *o
 			drain(peer, now, out);
 	}
 	if (endpoint_wake_at(peer->endpoint) <= now) {
-		endpoint_on_time(peer->endpoint, now);
+		endpoint_on_time(peer->endpoint, now, out);
 		drain(peer, now, out);
 	}
 	while (out->count < out->capacity &&

@@ -13,6 +13,7 @@ enum {
 	OPT_SET,
 	OPT_TRACE,
 	OPT_SAMPLE,
+	OPT_VARIANT,
 	OPT_OUT,
 	OPT_PCAP,
 	OPT_LOG,
@@ -38,6 +39,7 @@ static const struct option longs[] = {
 	{"set", required_argument, NULL, OPT_SET},
 	{"trace", required_argument, NULL, OPT_TRACE},
 	{"sample", required_argument, NULL, OPT_SAMPLE},
+	{"variant", required_argument, NULL, OPT_VARIANT},
 	{"out", required_argument, NULL, OPT_OUT},
 	{"pcap", required_argument, NULL, OPT_PCAP},
 	{"log", required_argument, NULL, OPT_LOG},
@@ -98,6 +100,8 @@ static int take(struct options *options, int option, struct refusal *refusal)
 		return once(&options->trace, "--trace", optarg, refusal);
 	case OPT_SAMPLE:
 		return once(&options->sample, "--sample", optarg, refusal);
+	case OPT_VARIANT:
+		return once(&options->variant, "--variant", optarg, refusal);
 	case OPT_OUT:
 		return once(&options->out, "--out", optarg, refusal);
 	case OPT_PCAP:
@@ -151,10 +155,10 @@ static int check_together(const struct options *options, struct refusal *refusal
 		return refuse_word(refusal,
 				   "--json prints no table that --quiet could shorten:", "--quiet");
 	if (options->wants_footprint &&
-	    (options->out != NULL || options->is_json || options->is_quiet ||
-	     options->pcap != NULL || options->log != NULL))
+	    (options->out != NULL || options->is_quiet || options->pcap != NULL ||
+	     options->log != NULL))
 		return refuse_word(refusal, "--footprint runs nothing; it takes no",
-				   "--out, --json, --quiet, --pcap, --log");
+				   "--out, --quiet, --pcap, --log");
 	return 0;
 }
 

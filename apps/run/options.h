@@ -18,6 +18,7 @@ struct options {
 	const char *scenario; // name or path; NULL = none given
 	const char *trace;    // file, or NULL
 	const char *sample;   // SPEC, or NULL
+	const char *variant;  // name, or NULL
 	const char *out;      // folder, or NULL
 	const char *pcap;     // capture file, or NULL
 	const char *log;      // packet log, or NULL

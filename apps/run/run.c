@@ -10,19 +10,11 @@
 #include <weft/drive.h>
 #include <weft/report.h>
 
+#include "call.h"
 #include "folder.h"
-#include "options.h"
-#include "progress.h"
 #include "run.h"
 #include "traces.h"
 #include "weft_version.h"
-
-enum { EXIT_MISSED = 1, EXIT_BAD_INPUT = 2, EXIT_ENVIRONMENT = 3, EXIT_NOT_VALID = 5 };
-
-#define SCENARIO_BYTES_MAX ((size_t)1 << 20)
-#define TRACE_BYTES_MAX ((size_t)1 << 28)
-#define TRACE_SCENARIO "trace-default"
-#define COMMAND_BYTES 2048
 
 static volatile sig_atomic_t stop_asked;
 
@@ -32,23 +24,7 @@ static void ask_stop(int signal)
 	stop_asked = 1;
 }
 
-// Everything one call of the program holds.
-struct call {
-	struct options options;
-	struct scenario scenario;
-	char *trace_text;
-	size_t trace_bytes;
-	char gpus_set[64];			  // "fabric.nics=N" from the trace
-	char trace_set[SCENARIO_PATH_BYTES + 64]; // "traffic.trace=FILE"
-	struct stage stage;
-	struct progress progress;
-	struct refusal refusal;
-	char command[COMMAND_BYTES];
-	uint64_t dilation_milli; // of a paced run
-};
-
-// Says why, once, and gives the exit status of a refusal.
-static int say_refusal(const struct call *call, int rc)
+int call_say_refusal(const struct call *call, int rc)
 {
 	const struct refusal *refusal = &call->refusal;
 	fprintf(stderr, "weft %s: ", call->options.program);
@@ -74,99 +50,6 @@ static void list_keys(void)
 		printf("%-26s %-6s %-14s %s\n", key->path, key->unit, key->value, key->text);
 }
 
-// Reads a workload file into memory and finds out how many GPUs it is of.
-static int read_trace(struct call *call, const char *path, uint32_t *ret_gpus)
-{
-	struct refusal *refusal = &call->refusal;
-	int rc = file_read(path, TRACE_BYTES_MAX, &call->trace_text, &call->trace_bytes, refusal);
-	if (rc < 0)
-		return rc;
-	size_t room = call->trace_bytes * 16 + ((size_t)1 << 20);
-	void *memory = memory_reserve(room);
-	if (memory == NULL)
-		return refuse(refusal, -ENOMEM, "the system gives no memory to read the trace", 0,
-			      0, 0);
-	struct arena arena;
-	struct trace trace;
-	arena_init(&arena, memory, room);
-	rc = trace_simai_parse(&trace, &arena, call->trace_text, call->trace_bytes, refusal);
-	memory_release(memory, room);
-	if (rc < 0)
-		snprintf(refusal->file, sizeof(refusal->file), "%s", path);
-	else
-		*ret_gpus = trace.gpus;
-	return rc;
-}
-
-// --trace FILE: the fabric gets as many NICs as the file has GPUs.
-static int take_trace(struct call *call)
-{
-	struct options *options = &call->options;
-	uint32_t gpus;
-	int rc = read_trace(call, options->trace, &gpus);
-	if (rc < 0)
-		return rc;
-	if (options->set_count + 2 > OPTION_SETS_MAX)
-		return refuse(&call->refusal, -EINVAL, "too many --set beside --trace", 0, 0, 0);
-	snprintf(call->gpus_set, sizeof(call->gpus_set), "fabric.nics=%u", gpus);
-	snprintf(call->trace_set, sizeof(call->trace_set), "traffic.trace=%s", options->trace);
-	options->sets[options->set_count++] = call->gpus_set;
-	options->sets[options->set_count++] = call->trace_set;
-	if (options->scenario == NULL)
-		options->scenario = TRACE_SCENARIO;
-	return 0;
-}
-
-// --sample SPEC, in place of the scenario's sample.
-static int take_sample(struct call *call)
-{
-	struct refusal *refusal = &call->refusal;
-	enum traffic_kind kind = call->scenario.traffic.kind;
-	int rc = sample_parse(&call->scenario.sample, call->options.sample, refusal);
-	if (rc < 0) {
-		snprintf(refusal->file, sizeof(refusal->file), "--sample");
-		refusal->line = 1;
-		return rc;
-	}
-	if (kind == TRAFFIC_RING || kind == TRAFFIC_MODEL || kind == TRAFFIC_TRACE)
-		return 0;
-	return refuse(refusal, -EINVAL,
-		      "--sample has no effect here; it needs traffic.kind ring, model or trace", 0,
-		      0, 0);
-}
-
-static int read_scenario(struct call *call)
-{
-	struct options *options = &call->options;
-	char path[SCENARIO_PATH_BYTES];
-	char *text;
-	size_t bytes;
-	int rc = shelf_find(options->scenario, path, sizeof(path), &call->refusal);
-	if (rc < 0)
-		return rc;
-	rc = file_read(path, SCENARIO_BYTES_MAX, &text, &bytes, &call->refusal);
-	if (rc < 0)
-		return rc;
-	rc = scenario_parse(&call->scenario, path, text, bytes, options->sets, options->set_count,
-			    &call->refusal);
-	free(text);
-	if (rc < 0)
-		return rc;
-	uint32_t gpus;
-	bool needs_trace = call->scenario.traffic.kind == TRAFFIC_TRACE && call->trace_text == NULL;
-	if (needs_trace && call->scenario.traffic.trace[0] == '\0') {
-		snprintf(call->refusal.file, sizeof(call->refusal.file), "%s", path);
-		return refuse(&call->refusal, -EINVAL,
-			      "this scenario runs a workload file: name it with --trace FILE", 0, 0,
-			      0);
-	}
-	if (needs_trace)
-		rc = read_trace(call, call->scenario.traffic.trace, &gpus);
-	if (rc < 0)
-		return rc;
-	return options->sample != NULL ? take_sample(call) : 0;
-}
-
 // What a refusal while the world is built is about.
 static int name_place(struct call *call, int rc)
 {
@@ -181,8 +64,8 @@ static int name_place(struct call *call, int rc)
 static int build(struct call *call, const struct sim_options *options)
 {
 	return name_place(call,
-			  stage_build(&call->stage, &call->scenario, call->trace_text,
-				      call->trace_bytes, options, &call->refusal));
+			  stage_build(&call->stage, &call->scenario, call->workload.text,
+				      call->workload.bytes, options, &call->refusal));
 }
 
 static struct sim_options sim_options_of(struct call *call)
@@ -227,8 +110,7 @@ static int try_dilation(struct call *call)
 	return rc;
 }
 
-// Builds the world that will be run.
-static int build_run(struct call *call)
+int call_build(struct call *call)
 {
 	const struct options *options = &call->options;
 	bool is_emu = strcmp(options->program, "emu") == 0;
@@ -261,20 +143,20 @@ static int prepare(struct call *call)
 {
 	signal(SIGINT, ask_stop);
 	signal(SIGTERM, ask_stop);
-	int rc = call->options.trace != NULL ? take_trace(call) : 0;
-	if (rc == 0)
-		rc = read_scenario(call);
+	int rc = call_read(call);
+	if (call->is_comparison)
+		return rc;
 	if (rc == 0 && call->options.is_dilation_auto && !call->options.wants_footprint)
 		rc = try_dilation(call);
 	if (rc < 0 || call->options.out == NULL)
-		return rc < 0 ? rc : build_run(call);
+		return rc < 0 ? rc : call_build(call);
 	uint32_t made; // captures may go into the folder, so it is made before they are opened
 	rc = folder_make(call->options.out, &made, &call->refusal);
 	if (rc < 0)
 		return rc;
 	rc = check_captures(call);
 	if (rc == 0)
-		rc = build_run(call);
+		rc = call_build(call);
 	if (rc < 0)
 		folder_unmake(call->options.out, made);
 	return rc;
@@ -312,7 +194,7 @@ static void report_frames(const struct run *run, struct report_ports *ret)
 	}
 }
 
-static struct report_input report_of(const struct call *call, const struct run *run)
+struct report_input call_report(const struct call *call, const struct run *run)
 {
 	const struct world *world = &call->stage.world;
 	const struct options *options = &call->options;
@@ -326,6 +208,10 @@ static struct report_input report_of(const struct call *call, const struct run *
 		.sent = run->sent,
 		.delivered = run->delivered,
 		.held = run->held,
+		.damaged = run->damaged,
+		.doubled = run->doubled,
+		.held_back = run->held_back,
+		.late_full = run->late_full,
 		.data_packets = run->data_packets,
 		.hops = run->hops,
 		.data_hops = run->data_hops,
@@ -352,8 +238,7 @@ static struct report_input report_of(const struct call *call, const struct run *
 	return input;
 }
 
-// Whether all that was printed is where it should be. Returns an exit status.
-static int finish_output(const struct call *call)
+int call_finish_output(const struct call *call)
 {
 	if (fflush(stdout) == 0 && ferror(stdout) == 0)
 		return 0;
@@ -361,8 +246,7 @@ static int finish_output(const struct call *call)
 	return EXIT_ENVIRONMENT;
 }
 
-// Says why a result is partial or wrong; a script that keeps only stderr knows it, too.
-static void say_end(const struct call *call, const struct run *run)
+void call_say_end(const struct call *call, const struct run *run)
 {
 	const char *program = call->options.program;
 	if (limit_of(run) != NULL)
@@ -390,30 +274,35 @@ static int show(struct call *call, const struct report_input *input)
 			traces_table(stdout, &call->stage.world);
 		report_table(stdout, input);
 	}
-	return finish_output(call) != 0 || rc < 0 ? EXIT_ENVIRONMENT : 0;
+	return call_finish_output(call) != 0 || rc < 0 ? EXIT_ENVIRONMENT : 0;
+}
+
+int call_run(struct call *call, struct run *ret)
+{
+	progress_start(&call->progress, &call->stage.world, call->options.is_quiet);
+	sim_run(call->stage.sim, ret);
+	progress_end(&call->progress);
+	return sim_end(call->stage.sim, ret, &call->refusal);
 }
 
 // Runs, then writes and prints the result. Returns the exit status.
 static int perform(struct call *call)
 {
 	struct run run;
-	progress_start(&call->progress, &call->stage.world, call->options.is_quiet);
-	sim_run(call->stage.sim, &run);
-	progress_end(&call->progress);
-	int rc = sim_end(call->stage.sim, &run, &call->refusal);
+	int rc = call_run(call, &run);
 	bool is_cut = rc < 0; // a capture or a log: the result is good all the same
 	if (is_cut)
-		say_refusal(call, rc);
-	struct report_input input = report_of(call, &run);
+		call_say_refusal(call, rc);
+	struct report_input input = call_report(call, &run);
 	if (call->options.out != NULL) {
 		rc = report_write(&input, &call->refusal);
 		if (rc < 0)
-			return say_refusal(call, rc);
+			return call_say_refusal(call, rc);
 	}
 	int status = show(call, &input);
 	if (status != 0)
 		return status;
-	say_end(call, &run);
+	call_say_end(call, &run);
 	if (is_cut)
 		return EXIT_ENVIRONMENT;
 	if (run.end != RUN_DONE || run.payload_bytes_wrong > 0)
@@ -445,22 +334,27 @@ int run_main(const char *program, const char *help, int argc, char **argv)
 	static struct call call; // large: kept off the stack
 	int rc = options_parse(&call.options, program, argc, argv, &call.refusal);
 	if (rc < 0)
-		return say_refusal(&call, rc);
+		return call_say_refusal(&call, rc);
 	if (answer(&call.options, help))
-		return finish_output(&call);
+		return call_finish_output(&call);
 	options_command(program, argc, argv, call.command, sizeof(call.command));
 	rc = prepare(&call);
 	int status = 0;
 	if (rc < 0) {
-		status = say_refusal(&call, rc);
+		status = call_say_refusal(&call, rc);
+	} else if (call.is_comparison) {
+		status = compare_run(&call);
 	} else if (call.options.wants_footprint) {
-		report_footprint(stdout, &call.stage.world);
-		status = finish_output(&call);
+		if (call.options.is_json)
+			report_footprint_json(stdout, &call.stage.world);
+		else
+			report_footprint(stdout, &call.stage.world);
+		status = call_finish_output(&call);
 	} else {
 		status = perform(&call);
 	}
 	stage_free(&call.stage);
-	free(call.trace_text);
+	workload_free(&call.workload);
 	dpdk_stop();
 	return status;
 }

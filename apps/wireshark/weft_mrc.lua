@@ -612,6 +612,9 @@ local function describe(packet)
     say("PSN %d MSN %d", seen.psn, seen["ack.msn"])
   elseif seen["request.op"] then
     say("request %d %s", seen.psn % 0x10000, OPERATIONS[seen["request.op"]] or "operation " .. seen["request.op"])
+    if seen["request.op"] == 0 then
+      say("up 0x%x", seen["request.ports"])
+    end
   elseif packet.trees.EETH then
     local op = math.max(seen["response.op"], seen["response.op_low"])
     say("request %d %s", seen.psn % 0x10000, OPERATIONS[op] or "operation " .. op)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two MRC adapters in one program: 10 MB of WRITE_WITH_IMM from one to the other, over wires in
-// memory that lose, trim, mark and reorder frames. At the end every byte is compared. How to build
+// memory that lose, trim, mark and reorder frames; one of them goes dark for a while, and both
+// programs see that. At the end every byte is compared. How to build
 // it, and what a program with real lines does otherwise: use-the-endpoint.md beside this file.
 
 #include <stdio.h>
@@ -15,6 +16,10 @@
 #define VA 0x10000u // what the sender calls the first byte of the target's memory
 #define IN_FLIGHT 4096
 #define FRAME_BYTES 5000
+#define DARK_FROM (100 * PS_PER_US)
+#define DARK_UNTIL (300 * PS_PER_US)
+#define DARK_PLANE 1u
+#define SEEN_AFTER (10 * PS_PER_US) // a real NIC's word for this takes longer
 
 // --- Wires: what is on its way, in no order.
 
@@ -31,6 +36,7 @@ struct wires {
 	int count;
 	uint64_t dice;
 	uint64_t lost, trimmed, marked;
+	uint64_t dark; // lost because the wire was
 };
 
 static uint32_t roll(struct wires *wires, uint32_t sides)
@@ -76,6 +82,17 @@ static void carry(struct wires *wires, int to, const void *data, size_t bytes, p
 
 // --- A program's two ends of the wire.
 
+static bool is_light(uint32_t plane, ps_t at)
+{
+	return plane != DARK_PLANE || at < DARK_FROM || at >= DARK_UNTIL;
+}
+
+// What a program hears from its port's driver, a little late. To say again what is known is fine.
+static void look_at_ports(struct adapter *adapter, ps_t now)
+{
+	adapter_port(adapter, DARK_PLANE, is_light(DARK_PLANE, now - SEEN_AFTER), now);
+}
+
 // Lets each line that is free send what there is.
 static void send_frames(struct adapter *adapter, uint32_t planes, int to, struct wires *wires,
 			ps_t now)
@@ -86,7 +103,11 @@ static void send_frames(struct adapter *adapter, uint32_t planes, int to, struct
 			int bytes = adapter_pull(adapter, plane, frame, sizeof(frame), now);
 			if (bytes <= 0)
 				break;
-			carry(wires, to, frame, (size_t)bytes, adapter_free_at(adapter, plane));
+			if (is_light(plane, now))
+				carry(wires, to, frame, (size_t)bytes,
+				      adapter_free_at(adapter, plane));
+			else
+				wires->dark++;
 		}
 	}
 }
@@ -132,6 +153,10 @@ static ps_t next_at(struct adapter **adapters, const struct wires *wires, ps_t n
 	ps_t at = ps_min(adapter_next_at(adapters[0], now), adapter_next_at(adapters[1], now));
 	for (int i = 0; i < wires->count; i++)
 		at = ps_min(at, wires->frames[i].at);
+	if (now < DARK_FROM + SEEN_AFTER) // the programs look at their ports then
+		at = ps_min(at, DARK_FROM + SEEN_AFTER);
+	else if (now < DARK_UNTIL + SEEN_AFTER)
+		at = ps_min(at, DARK_UNTIL + SEEN_AFTER);
 	return at;
 }
 
@@ -198,6 +223,9 @@ static void print_counters(struct adapter **adapters, const struct wires *wires,
 	printf("wires            %llu lost, %llu trimmed, %llu marked\n",
 	       (unsigned long long)wires->lost, (unsigned long long)wires->trimmed,
 	       (unsigned long long)wires->marked);
+	printf("a port down      %llu frames lost; requests %llu and %llu\n",
+	       (unsigned long long)wires->dark, (unsigned long long)from->requests_sent,
+	       (unsigned long long)to->requests_sent);
 	printf("sent again       %llu after NACKs, %llu after timeouts\n",
 	       (unsigned long long)from->rtx[RTX_NACK], (unsigned long long)from->rtx[RTX_TIMEOUT]);
 	printf("SACKs and NACKs  %llu and %llu\n", (unsigned long long)to->sacks_sent,
@@ -239,6 +267,7 @@ int main(void)
 		now = next_at(adapters, &wires, now); // with real lines: wait, and read the clock
 		receive_frames(adapters, &wires, now);
 		for (int i = 0; i < 2; i++) {
+			look_at_ports(adapters[i], now);
 			adapter_on_time(adapters[i], now);
 			received += take_completions(adapters[i], &next_imm);
 		}

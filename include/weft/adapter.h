@@ -7,11 +7,11 @@
 // Calls on one adapter must not overlap. Numbers of errors are negative values of errno.h.
 #pragma once
 
-#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include <weft/exchange.h>
 #include <weft/refusal.h>
 #include <weft/time.h>
 #include <weft/transport.h>
@@ -30,47 +30,6 @@ struct adapter_config {
 	// from the rest.
 	struct transport_config transport;
 	struct wire_config wire; // sizes, and what is charged for them, follow from `transport`
-};
-
-// What the two ends of a connection tell each other through a control channel of their own, before
-// the first packet: 64 bytes, numbers with the high byte first, so that it travels as it is.
-// adapter_exchange_read() tells what it says.
-#define ADAPTER_EXCHANGE_VERSION 1
-#define ADAPTER_MAGIC "weft"
-
-struct adapter_exchange {
-	uint8_t magic[4]; // ADAPTER_MAGIC
-	uint8_t version;
-	uint8_t capabilities; // ADAPTER_...
-	uint8_t planes;	      // NIC ports that it has
-	uint8_t ip_version;   // of its frames
-	uint8_t gid[16];      // address in plane 0; IPv4 as ::ffff:a.b.c.d
-	uint8_t nic[4];	      // its number
-	uint8_t qpn[4];	      // of the QP, 24 bits
-	uint8_t first_psn[4]; // its share of it, 24 bits: both start with the exclusive or
-	uint8_t mtu[4];	      // payload of a full packet
-	uint8_t wimm_max[4];  // WRITE_WITH_IMM in flight that it takes
-	uint8_t mpr[4];	      // PSNs in flight that it takes
-	uint8_t udp_port[2];  // UDP destination port of its frames
-	uint8_t reserved[14]; // 0; not looked at
-};
-static_assert(sizeof(struct adapter_exchange) == 64, "the layout is the contract");
-
-// adapter_exchange.capabilities
-enum {
-	ADAPTER_TRIM_NACK = 1 << 0,    // answers trimmed packets with NACKs
-	ADAPTER_SERVICE_TIME = 1 << 1, // takes its own time of service out of round trips
-	ADAPTER_DYNAMIC_MPR = 1 << 2,  // changes its MPR as it goes
-};
-
-// The same as numbers of this machine.
-struct adapter_end {
-	uint8_t gid[16];
-	uint32_t nic, qpn, first_psn;
-	uint32_t mtu, wimm_max, mpr, planes;
-	uint16_t udp_port;
-	uint8_t ip_version;
-	uint8_t capabilities;
 };
 
 // A QP goes from RESET to INIT when it is opened, on to RTS (RTR, "ready to receive", lies on the
@@ -131,14 +90,30 @@ int adapter_exchange_read(const struct adapter_exchange *exchange, struct adapte
 			  struct refusal *refusal);
 
 // Connects a QP with the one that `remote` tells of. From then on it sends and receives; the peer
-// does so when it has done the same. -EPROTO as above, -EISCONN, -EADDRINUSE (another QP has this
-// peer), -EINVAL (no such QP; the ends do not fit: MTU, planes, limits), with the reason.
+// does so when it has done the same. MTU and limits are the smaller ones of both ends. -EPROTO as
+// above, -EISCONN, -EADDRINUSE (another QP has this peer), -EINVAL (no such QP; the ends do not
+// fit: planes, addresses), with the reason.
 int adapter_connect(struct adapter *adapter, uint32_t qpn, const struct adapter_exchange *remote,
 		    ps_t now_ps, struct refusal *refusal);
 
 enum adapter_state adapter_state(const struct adapter *adapter, uint32_t qpn);
 
-// Posts a write. -EINVAL, -ENOTCONN, -ENOBUFS (the QP holds transport.sends_max), -ECONNRESET.
+// Takes an open QP back to INIT, from any state: what was posted is forgotten, and its completions,
+// too. It is connected again by exchanges anew, `ret_exchange` and one that its peer makes in the
+// same way. -EINVAL: no such QP.
+int adapter_reset(struct adapter *adapter, uint32_t qpn, struct adapter_exchange *ret_exchange);
+
+// What an open QP is like: state, reason of a failure, what was agreed, numbers. In INIT the state
+// told is QP_RESET: the endpoint knows nothing of it yet. -EINVAL: no such QP.
+int adapter_query(const struct adapter *adapter, uint32_t qpn, struct qp_view *ret);
+
+// Entropy values by value, on all QPs: see endpoint_ev_deny(), _allow(), _state() of weft/ev.h.
+int adapter_ev_deny(struct adapter *adapter, uint32_t ev);
+int adapter_ev_allow(struct adapter *adapter, uint32_t ev);
+int adapter_ev_state(const struct adapter *adapter, uint32_t qpn, uint32_t ev, enum ev_state *ret);
+
+// Posts a write. -EINVAL, -ENOTCONN, -ENOBUFS (the QP holds transport.sends_max), -ECONNRESET,
+// -EAGAIN (transport.contexts are all in use: COMPLETION_READY follows).
 int adapter_post(struct adapter *adapter, uint32_t qpn, const struct adapter_write *write,
 		 ps_t now_ps);
 
@@ -162,6 +137,12 @@ size_t adapter_frame_bytes(const struct adapter *adapter);
 // When the line of `plane` has sent what was pulled last, at plane_bps. A program whose line tells
 // it otherwise need not ask.
 ps_t adapter_free_at(const struct adapter *adapter, uint32_t plane);
+
+// The program learned that the port of `plane` has no light any more, or has it again: nothing more
+// is pulled for a port that is down, and peers are told (transport.port_status). All are up at
+// first; to say what is known changes nothing. -EINVAL: no such plane, or the configuration has no
+// port status.
+int adapter_port(struct adapter *adapter, uint32_t plane, bool is_up, ps_t now_ps);
 
 // Runs the timers that are due.
 void adapter_on_time(struct adapter *adapter, ps_t now_ps);

@@ -13,22 +13,36 @@
 #define CC_STATE_WORDS 28   // private state of a sender half
 #define CC_RECEIVER_WORDS 4 // private state of a receiver half
 
+// Where uet-htsim departs from the specification: as cc_config.is_htsim says, or by itself.
+enum cc_rule { CC_RULE_AUTO, CC_RULE_SPEC, CC_RULE_HTSIM };
+
 // What every algorithm is told at start. Zero means "derive it from the network" where a formula
 // exists.
 struct cc_config {
-	const char *name;      // "fixed" or "nscc"
-	uint32_t window_bytes; // fixed: the window; 0 = 1.5 BDP
-	uint64_t rate_bps;     // smaller of source and target rate, all planes together
-	ps_t base_rtt_ps;      // unloaded round trip of one MTU packet over the longest path
-	uint32_t mtu_bytes;    // wire bytes of a full packet
-	bool has_trimming;     // switches trim
-	bool is_htsim;	       // the htsim differences of NSCC (average, thresholds)
-	// NSCC knobs, units of mrc_ctl.h; 0 = the default formula
-	ps_t target_delay_ps;
-	uint32_t max_cwnd_bytes;
-	uint32_t qa_gate; // 3
-	ps_t qa_threshold_ps;
+	const char *name;	 // of cc_all
+	uint32_t window_bytes;	 // fixed: the window; 0 = 1.5 BDP
+	uint64_t rate_bps;	 // smaller of source and target rate, all planes together
+	ps_t base_rtt_ps;	 // unloaded round trip of one MTU packet over the longest path
+	uint32_t mtu_bytes;	 // wire bytes of a full packet
+	bool has_trimming;	 // switches trim
+	uint32_t max_cwnd_bytes; // largest window, also the first one; 0 = 1.5 BDP
+	ps_t target_delay_ps;	 // queueing delay aimed at (NSCC, Swift); 0 = the default formula
+	// NSCC's knobs of the MRC controller structure (mrc_ctl.h); 0 = the default formula
+	uint32_t adjust_bytes;	  // adjust_bytes_threshold: 8 packets
+	ps_t adjust_period_ps;	  // adjust_period_threshold: base_rtt_ps
+	uint32_t eta_bytes;	  // growth per adjust period: 0.15 a MTU
+	uint32_t fi_bytes;	  // fair increase per window: 5 a MTU
+	uint64_t fi_scale_ppb;	  // fast increase, bytes per byte, in 10^-9: 0.25 a
+	uint32_t gamma_ppb;	  // share of the excess delay that a decrease removes: 0.8
+	uint32_t max_md_jump_ppb; // least factor of one decrease: 0.5
+	uint32_t qa_gate;	  // quick adapt below max / 2^gate: 3
+	ps_t qa_threshold_ps;	  // four targets; none with trimming
 	bool disable_qa;
+	// NSCC as htsim has it: all at once, or one rule at a time
+	bool is_htsim;
+	enum cc_rule average_rule;   // htsim: weight 0.0125, long delays without a mark replaced
+	enum cc_rule qa_delay_rule;  // htsim: delay triggers quick adapt with trimming, too
+	enum cc_rule qa_period_rule; // htsim: a period ends after its last instant, not at it
 };
 
 // Feedback for newly received bytes.
@@ -57,6 +71,7 @@ struct cc_ops {
 	void (*init)(struct cc *, const struct cc_config *, ps_t now);
 	void (*on_ack)(struct cc *, const struct cc_ack *, ps_t now);
 	void (*on_loss)(struct cc *, const struct cc_loss *, ps_t now);
+	void (*on_cnp)(struct cc *, ps_t now);	// a congestion notification of RoCEv2 came
 	void (*on_time)(struct cc *, ps_t now); // at wake_at
 	// Receiver half: sees each data packet; returns the penalty byte for the next SACK (bit 7
 	// restore, bits 6:0 penalty).

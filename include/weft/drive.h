@@ -66,6 +66,11 @@ struct ports_options {
 	void (*watch)(void *context, const struct cable_plan *cable, ps_t at, uint8_t *bytes,
 		      uint32_t length);
 	void *watch_context;
+	// Bytes of the caller's in the place of a pattern that is verified, or NULL: writes the
+	// payload of a packet that a NIC sends (again), and keeps one that a NIC placed. One lane.
+	void (*fill)(void *context, const struct place *where, uint8_t *ret);
+	void (*store)(void *context, const struct place *where, const uint8_t *payload);
+	void *payload_context;
 };
 
 // How many ports DPDK has here, and queues a ring port. 0 in a build without DPDK.
@@ -174,6 +179,10 @@ struct run {
 	uint64_t sent;		  // packets made by NICs
 	uint64_t delivered;	  // packets that reached a NIC
 	uint64_t dropped[DROP_REASON_COUNT]; // on cables
+	uint64_t damaged;		     // packets whose bits flipped on a cable
+	uint64_t doubled;		     // packets that cables made: copies
+	uint64_t held_back;		     // packets that a cable let others overtake
+	uint64_t late_full;		     // not doubled or held back: too many were under way
 	uint64_t held;			     // packets still out at the end (pool)
 	uint64_t data_delivered;	     // of these, packets with payload
 	uint64_t data_packets;		     // data packets put on cables by NICs

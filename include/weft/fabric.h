@@ -4,9 +4,11 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <weft/arena.h>
+#include <weft/fault.h>
 #include <weft/machine.h>
 #include <weft/measure.h>
 #include <weft/refusal.h>
@@ -19,6 +21,46 @@ enum topology_kind {
 	TOPOLOGY_CLOS, // per plane: T0 (nics_per_t0 down), t1_count T1 above, every T0 linked to
 		       // every T1 `bundle` times
 	TOPOLOGY_FAT_TREE, // per plane, three tiers: ToR, aggregation (inside a pod), core
+	// The others are graphs: they find their ways in tables that are made while building.
+	TOPOLOGY_DUMBBELL, // two switches with half of the NICs each, and `bundle` links between
+	TOPOLOGY_RAIL,	// NIC i of every host below rail switch i; t1_count spines above, or none
+	TOPOLOGY_TORUS, // a grid of routers with nics_per_t0 NICs each; every row is closed to a
+			// ring
+	TOPOLOGY_FILE,	// the tree that a .topo file of htsim describes
+	TOPOLOGY_GRAPH, // switches and links as listed
+};
+#define TOPOLOGY_KIND_COUNT (TOPOLOGY_GRAPH + 1)
+
+#define TOPOLOGY_TIERS_MAX 3
+#define TOPOLOGY_WAY_MAX 62 // switches on the longest way: frames have a hop limit of 64
+#define TOPOLOGY_TABLE_SWITCHES_MAX 8192 // of one plane of a graph: a table has this many squared
+
+// One tier of the tree of a .topo file: its switches, and the links below them.
+struct tree_tier {
+	uint64_t rate_bps;
+	ps_t delay_ps, switch_delay_ps;
+	uint32_t down, up; // ports of a switch; no ports up at the top
+	uint32_t bundle;   // links between one of its switches and one of the tier below
+};
+
+struct tree_plan {
+	uint32_t nics, tiers, pod_nics; // tiers: 0 when no file was read
+	struct tree_tier tier[TOPOLOGY_TIERS_MAX];
+};
+
+// A link of a listed graph: between two switches, or of NIC `b` when is_nic.
+struct graph_link {
+	uint32_t a, b, count;
+	bool is_nic;
+	uint64_t rate_bps; // 0: as trunks are
+	ps_t delay_ps;	   // -1: as trunks or NICs have it
+};
+
+// One plane of a listed graph.
+struct graph_plan {
+	uint32_t node_count, link_count;
+	char (*names)[NODE_NAME_BYTES]; // [node_count]
+	struct graph_link *links;	// [link_count]
 };
 
 enum trim_choice {
@@ -27,15 +69,23 @@ enum trim_choice {
 	TRIM_NEWEST
 }; // what a full queue trims; COIN: a fair coin, as htsim does
 
+// How a switch spreads packets over its up ports.
+enum fabric_spray {
+	FABRIC_SPRAY_HASH,	  // by the EV: the sender chooses
+	FABRIC_SPRAY_ROUND_ROBIN, // in turn
+	FABRIC_SPRAY_ADAPTIVE,	  // the shortest queue
+};
+
 struct fabric_config {
 	enum topology_kind kind;
-	uint32_t nics;		// NICs of the world
-	uint32_t nics_per_host; // NICs of one host machine (a scale-up domain): divides nics
-	uint32_t planes;	// ports of a NIC, 1..PLANES_MAX
-	uint64_t link_rate_bps; // of each NIC port and each switch port
-	ps_t nic_delay_ps;	// propagation NIC - T0
-	ps_t trunk_delay_ps;	// propagation T0 - T1, and T1 - T2
-	ps_t switch_delay_ps;	// latency of a switch, part of the cable into it
+	uint32_t nics;		 // NICs of the world
+	uint32_t nics_per_host;	 // NICs of one host machine (a scale-up domain): divides nics
+	uint32_t planes;	 // ports of a NIC, 1..PLANES_MAX
+	uint64_t link_rate_bps;	 // of each NIC port and each switch port
+	ps_t nic_delay_ps;	 // propagation NIC - T0
+	ps_t trunk_delay_ps;	 // propagation T0 - T1, and T1 - T2
+	ps_t switch_delay_ps;	 // latency of a switch, part of the cable into it
+	uint64_t trunk_rate_bps; // of each link between switches; 0 = link_rate_bps
 	// Clos
 	uint32_t nics_per_t0;
 	uint32_t t1_count; // per plane
@@ -43,34 +93,46 @@ struct fabric_config {
 	// fat tree (per plane)
 	uint32_t tor_nics, pod_tors, pod_aggs,
 		cores; // core c links to aggregation switch c % pod_aggs of every pod
+	// dumbbell: bundle; rail: t1_count, bundle; torus: nics_per_t0, bundle and
+	uint32_t torus[3];	 // routers along x, y, z
+	struct tree_plan tree;	 // file
+	struct graph_plan graph; // graph
 	// queues of every switch port
 	uint32_t mtu_bytes;	// wire bytes of a full packet: unit of the automatic thresholds
 	uint32_t control_bytes; // wire bytes of a control packet, for base RTT
 	uint64_t queue_bytes;	// data queue; 0 = one BDP in whole packets
-	uint64_t control_queue_bytes;		// 0 = twice the data queue
+	uint64_t last_hop_queue_bytes; // of ports to NICs; 0 = the same
+	uint64_t control_queue_bytes;  // 0 = twice the data queue
+	uint32_t control_share_ppb; // of the line, for control while data wait too; 0 = all of it
 	uint64_t ecn_low_bytes, ecn_high_bytes; // both 0 = 20 % and 80 % of the queue in whole
 						// packets; low == high = step
 	bool ecn_on;
 	bool ecn_last_hop; // mark on ports to NICs too
 	bool trim_on;
 	uint32_t trim_bytes; // wire bytes of a trimmed packet
+	bool slow_scaled;    // queues and marks of a slow line shrink with its rate
 	enum trim_choice trim_choice;
+	enum fabric_spray spray;     // trees; graphs hash
 	uint32_t thin_kept, thin_of; // a sample keeps thin_kept of thin_of T0-T1 links (1, 1 =
 				     // all); see docs/measuring.md
 };
 
 // ---------------------------------------------------------------- topology
 
+struct route_table; // route.h
+
 // How a switch finds the out-port: targets in [low, high) hang below it, `span` of them per down
-// port group; everything else goes up.
+// port group; everything else goes up. In a graph, where nothing is below and up_count is 0, the
+// table knows.
 struct route {
-	uint32_t low, high;  // NIC indices below this switch
-	uint32_t span;	     // NICs below one down neighbour
-	uint64_t span_magic; // for division by `span`, see route.c
-	uint32_t down_links; // parallel links to each down neighbour (bundle)
-	uint32_t up_first;   // first up port
-	uint32_t up_count;   // up ports, 0 at the top
-	uint64_t salt;	     // of the EV hash, per switch
+	uint32_t low, high;		 // NIC indices below this switch
+	uint32_t span;			 // NICs below one down neighbour
+	uint64_t span_magic;		 // for division by `span`, see route.c
+	uint32_t down_links;		 // parallel links to each down neighbour (bundle)
+	uint32_t up_first;		 // first up port
+	uint32_t up_count;		 // up ports, 0 at the top
+	uint64_t salt;			 // of the EV hash, per switch
+	const struct route_table *table; // of a graph, else NULL
 };
 
 struct switch_plan {
@@ -78,7 +140,9 @@ struct switch_plan {
 	uint8_t plane;
 	uint32_t index; // within tier and plane
 	uint32_t port_count;
-	uint32_t port_first; // of its ports in topology.port_links
+	uint32_t port_first;		 // of its ports in topology.port_links
+	uint32_t up_first, up_ports;	 // ports that lead up, or to other switches of a graph
+	uint32_t nics_first, nics_count; // NICs that it is nearest to, in a row: below it in a tree
 	struct route route;
 };
 
@@ -88,23 +152,29 @@ struct link_plan {
 	uint32_t port_a, port_b; // port of a host = NIC within the host * planes + plane
 	uint64_t rate_bps;
 	ps_t delay_ab_ps, delay_ba_ps;
-	uint8_t tier; // 0: NIC - T0, 1: T0 - T1, 2: T1 - T2
+	uint8_t tier; // 0: NIC - T0, 1: T0 - T1, or between switches of a graph; 2: T1 - T2
 	uint8_t plane;
 };
 
 struct topology {
+	enum topology_kind kind;
 	uint32_t nics, hosts, nics_per_host, planes;
 	uint32_t switch_count;
 	struct switch_plan *switches; // node hosts + i
 	uint32_t link_count;
 	struct link_plan *links;
-	uint32_t *port_links; // the link at each port of each switch, switch by switch
-	uint32_t t0_nics;     // NICs below one T0 of a plane
+	uint32_t *port_links;	    // the link at each port of each switch, switch by switch
+	uint32_t t0_nics;	    // NICs below one T0 of a tree; 1 in a graph
+	const uint16_t *nic_switch; // of a graph: the switch of each NIC, by its place in a plane
+	char (*names)[NODE_NAME_BYTES]; // of the switches of a plane, where they have names
+	uint32_t links_max;		// links on the longest way
+	uint64_t rate_max_bps;		// of the fastest link
 	ps_t base_rtt_ps;  // closed form, longest path, one MTU packet out and one control packet
 			   // back
 	ps_t delay_min_ps; // smallest delay of any link: the lookahead
 	// effective queue figures, after the automatic ones were derived
-	uint64_t queue_bytes, control_queue_bytes, ecn_low_bytes, ecn_high_bytes;
+	uint64_t queue_bytes, last_hop_queue_bytes, control_queue_bytes;
+	uint64_t ecn_low_bytes, ecn_high_bytes;
 };
 
 #ifdef __cplusplus
@@ -116,9 +186,27 @@ extern "C" {
 int topology_build(struct topology *ret, struct arena *arena, const struct fabric_config *config,
 		   uint64_t seed, struct refusal *refusal);
 
-// Links on the way from one NIC to another within a plane: 2, 4 or 6.
+// Reads a .topo file of htsim. -EINVAL with line, column and reason.
+int tree_parse(struct tree_plan *ret, const char *text, size_t bytes, struct refusal *refusal);
+
+// Links on the way from one NIC to another within a plane; 0 when there is no way (rails without
+// spines).
 uint32_t topology_links(const struct topology *topology, const struct fabric_config *config,
 			uint32_t from, uint32_t to);
+
+// The ports by which switch `at` (its place in topology.switches) may send a packet on to NIC
+// `target`, in ascending order. Returns how many there are; `ret` has room for MACHINE_PORTS_MAX.
+uint32_t topology_ports(const struct topology *topology, uint32_t at, uint32_t target,
+			uint16_t *ret);
+
+// The other end of the link at a switch's port: a node, hosts first.
+uint32_t topology_behind(const struct topology *topology, uint32_t at, uint32_t port);
+
+// Whether people call the switches of this kind by name, and not by tier and number.
+bool topology_has_names(enum topology_kind kind);
+
+// The name of switch `node` of a plane of a dumbbell or a torus.
+void topology_name(const struct fabric_config *config, uint32_t node, char ret[NODE_NAME_BYTES]);
 
 // Which class a pair of NICs belongs to: the same host machine (rack), the same T0, or further.
 enum pair_class topology_pair(const struct topology *topology, uint32_t from, uint32_t to);
@@ -144,6 +232,12 @@ int switch_create(struct switch_ **ret, struct arena *arena, const struct topolo
 ps_t switch_run(void *self, const struct inbox *in, ps_t until, struct outbox *out);
 
 const struct fabric_counters *switch_counters(const struct switch_ *self);
+
+// Before the run: out-port `port` changes its rate at the given times, oldest first; `changes` must
+// outlive the switch. With `is_scaled` its data queue and its marks shrink with it, as in htsim.
+// -ENOMEM.
+int switch_slow(struct switch_ *self, struct arena *arena, uint32_t port,
+		const struct rate_change *changes, uint32_t count, bool is_scaled);
 
 // Packets in its queues.
 uint32_t switch_held(const struct switch_ *self);
@@ -172,48 +266,6 @@ int scaleup_init(struct scaleup *scaleup, struct arena *arena, const struct scal
 // calls.
 ps_t scaleup_send(struct scaleup *scaleup, uint32_t from, uint32_t to, uint64_t bytes, ps_t now,
 		  ps_t *ret_sent);
-
-// ---------------------------------------------------------------- places and faults
-
-enum link_where {
-	LINK_AT_NIC,	   // the cable of NIC `index`, plane `plane`
-	LINK_AT_TRUNK,	   // the cable at up port `port` of T0 `index` in plane `plane`
-	LINK_AT_PLANE,	   // every cable of plane `plane`
-	LINK_AT_ALL,	   // every cable
-	LINK_AT_NIC_WHOLE, // the cables of NIC `index` in all planes: its transceiver
-	LINK_AT_T0,	   // every cable of T0 `index` in plane `plane`, up and down
-	LINK_AT_T1,	   // every cable of T1 `index` in plane `plane`
-};
-
-// Links as a person names them: where a fault strikes, where a tap listens. In any topology a T0 is
-// the lowest switch, T1 the next.
-struct link_place {
-	enum link_where where;
-	uint32_t index, plane, port;
-};
-
-// Whether link `link` is at `place`. Used while building.
-bool link_place_hits(const struct link_place *place, const struct topology *topology,
-		     uint32_t link);
-
-// -EINVAL with a reason when the place does not exist in this topology.
-int link_place_check(const struct link_place *place, const struct topology *topology,
-		     struct refusal *refusal);
-
-enum fault_kind { FAULT_LINK_DOWN, FAULT_LOSS, FAULT_FLAP };
-
-// One line of the timeline. Both directions of the cable are hit.
-struct fault {
-	enum fault_kind kind;
-	struct link_place at;
-	ps_t from_ps, until_ps; // until PS_NEVER = for good
-	uint32_t loss_ppb;	// FAULT_LOSS: lost packets per 10^9
-	ps_t down_ps, up_ps;	// FAULT_FLAP: down for so long, then up, again and again
-};
-
-// -EINVAL with a reason when the fault's figures are none, or its place does not exist.
-int fault_check(const struct fault *fault, const struct topology *topology,
-		struct refusal *refusal);
 
 #ifdef __cplusplus
 }

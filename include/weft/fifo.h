@@ -12,10 +12,12 @@
 
 #define FIFO_CHUNK_ENTRIES 15
 
+// Filled and emptied from the last entry down: what is left then tells that a chunk is full, or
+// used up, by being 0, as in a list without chunks.
 struct fifo_chunk {
+	uint64_t entries[FIFO_CHUNK_ENTRIES];
 	uint32_t next; // chunk behind this one, 0 = last
 	uint32_t unused;
-	uint64_t entries[FIFO_CHUNK_ENTRIES];
 };
 static_assert(sizeof(struct fifo_chunk) == 128, "two cache lines");
 
@@ -30,8 +32,8 @@ struct fifo_pool {
 struct fifo {
 	uint32_t head, tail; // chunks; 0 = the list has none
 	uint32_t count;	     // entries
-	uint8_t head_at;     // next entry to take in `head`
-	uint8_t tail_at;     // next entry to fill in `tail`
+	uint8_t head_left;   // entries of `head` that were not taken yet, filled or not
+	uint8_t tail_room;   // entries of `tail` that are not filled yet
 	uint16_t unused;
 };
 static_assert(sizeof(struct fifo) == 16, "four to a cache line");
@@ -72,44 +74,45 @@ static inline void fifo_chunk_put(struct fifo_pool *pool, uint32_t chunk)
 
 static inline void fifo_push(struct fifo *fifo, struct fifo_pool *pool, uint64_t entry)
 {
-	if (fifo->tail == 0 || fifo->tail_at == FIFO_CHUNK_ENTRIES) {
+	if (fifo->tail_room == 0) {
 		uint32_t chunk = fifo_chunk_get(pool);
 		if (fifo->tail == 0) {
 			fifo->head = chunk;
-			fifo->head_at = 0;
+			fifo->head_left = FIFO_CHUNK_ENTRIES;
 		} else {
 			pool->chunks[fifo->tail].next = chunk;
 		}
 		fifo->tail = chunk;
-		fifo->tail_at = 0;
+		fifo->tail_room = FIFO_CHUNK_ENTRIES;
 	}
-	pool->chunks[fifo->tail].entries[fifo->tail_at++] = entry;
+	pool->chunks[fifo->tail].entries[--fifo->tail_room] = entry;
 	fifo->count++;
 }
 
 // The oldest entry; the list must not be empty.
 static inline uint64_t fifo_peek(const struct fifo *fifo, const struct fifo_pool *pool)
 {
-	return pool->chunks[fifo->head].entries[fifo->head_at];
+	return pool->chunks[fifo->head].entries[fifo->head_left - 1];
 }
 
 // The newest entry, for reading or for putting another in its place; the list must not be empty.
 static inline uint64_t *fifo_newest(struct fifo *fifo, struct fifo_pool *pool)
 {
-	return &pool->chunks[fifo->tail].entries[fifo->tail_at - 1];
+	return &pool->chunks[fifo->tail].entries[fifo->tail_room];
 }
 
 // Takes the oldest entry; the list must not be empty. An empty list holds no chunk.
 static inline uint64_t fifo_pop(struct fifo *fifo, struct fifo_pool *pool)
 {
 	uint32_t head = fifo->head;
-	uint64_t entry = pool->chunks[head].entries[fifo->head_at++];
+	uint64_t entry = pool->chunks[head].entries[--fifo->head_left];
 	if (--fifo->count == 0) {
 		fifo_chunk_put(pool, head);
 		fifo->head = fifo->tail = 0;
-	} else if (fifo->head_at == FIFO_CHUNK_ENTRIES) {
+		fifo->head_left = fifo->tail_room = 0;
+	} else if (fifo->head_left == 0) {
 		fifo->head = pool->chunks[head].next;
-		fifo->head_at = 0;
+		fifo->head_left = FIFO_CHUNK_ENTRIES;
 		fifo_chunk_put(pool, head);
 	}
 	return entry;

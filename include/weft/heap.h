@@ -34,6 +34,9 @@ void heap_push(struct heap *heap, ps_t at, uint64_t key);
 // Takes the earliest item; the heap must not be empty.
 struct heap_item heap_pop(struct heap *heap);
 
+// Takes the item of `key` out, if it is there. Looks at all: for what happens rarely.
+void heap_remove(struct heap *heap, uint64_t key);
+
 // Time of the earliest item, PS_NEVER when there is none.
 static inline ps_t heap_next_at(const struct heap *heap)
 {

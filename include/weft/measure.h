@@ -41,17 +41,48 @@ struct hist {
 	uint64_t sum;	    // exact while it fits in 64 bits
 };
 
-// What a run measures that can be expected: of each receiving NIC; a share of data packets.
-enum expect_measure { EXPECT_GOODPUT, EXPECT_RETRANSMITTED, EXPECT_MEASURE_COUNT };
+// What a series counts in each of its bins.
+enum series_figure {
+	SERIES_PLACED,	// payload bytes that were new, placed by the NIC that they are for
+	SERIES_ARRIVED, // whole data packets that came to a NIC, duplicates included
+	SERIES_LOST,	// data packets that cables lost
+	SERIES_FIGURE_COUNT
+};
 
-enum expect_formula { // lib/report/expect.c
-	EXPECT_ONE_WAY,
-	EXPECT_RING_WRITES,
-	EXPECT_PLANES_LEFT,
-	EXPECT_PLANES_FLAPPING,
-	EXPECT_LOSS_REPAIRED,
-	EXPECT_LOSS_ON_WAY,
-	EXPECT_FORMULA_COUNT
+// Counts over time: bin i holds what happened from i * bin_ps on and before (i + 1) * bin_ps.
+// Additions only, so several can be added up.
+struct series {
+	uint64_t (*bins)[SERIES_FIGURE_COUNT]; // [count]
+	uint32_t count;
+	ps_t bin_ps;
+	uint64_t after[SERIES_FIGURE_COUNT]; // what happened after the last bin
+};
+
+// What one path of a QP lost on a cable that was down. The QP is named by its target.
+struct bypass_event {
+	uint32_t nic, qpn, ev;	// of the lost packets: target, its QP, the path
+	uint32_t cable;		// of the world
+	ps_t down_ps;		// when the cable went down
+	ps_t first_ps, last_ps; // first packet sent into it, and the last before the path was left
+	uint32_t lost, tries;	// packets up to that one; those of later tries of the path
+};
+
+// All such events, told apart by path, cable and the time when it went down.
+struct bypass {
+	struct bypass_event *events; // [max]
+	uint32_t *places;	     // [mask + 1] hashed: event + 1, or 0
+	uint32_t count, max, mask;
+	ps_t silence_ps; // a path that was quiet for so long had been left: what comes then is a
+			 // try
+	uint64_t missed; // packets of events that there was no room for
+};
+
+// What is measured over time; nothing by default, for it costs time and memory.
+struct watch_config {
+	ps_t bin_ps; // length of a bin; 0 = no series
+	uint32_t bins;
+	bool has_nics;	   // payload of each NIC, too
+	uint32_t bypasses; // events of paths over dead cables; 0 = none are kept
 };
 
 #ifdef __cplusplus
@@ -89,6 +120,34 @@ int64_t hist_mean(const struct hist *hist);
 
 // Lowest value of cell `index`, and the width of the cell in `ret_width`.
 uint64_t hist_cell_low(const struct hist *hist, uint32_t index, uint64_t *ret_width);
+
+// Draws a series of `count` bins of `bin_ps`. -ENOMEM.
+int series_init(struct series *series, struct arena *arena, uint32_t count, ps_t bin_ps);
+
+// Empties all bins.
+void series_empty(struct series *series);
+
+// Adds all of `from`, which must have the same bins (a bug else).
+void series_merge(struct series *into, const struct series *from);
+
+// The sum of a figure over the bins of [from, until): multiples of a bin, within the series (a bug
+// else).
+uint64_t series_sum(const struct series *series, enum series_figure figure, ps_t from, ps_t until);
+
+// `amount` more at `at`.
+static inline void series_add(struct series *series, enum series_figure figure, ps_t at,
+			      uint64_t amount)
+{
+	uint64_t bin = (uint64_t)at / (uint64_t)series->bin_ps;
+	uint64_t *cells = bin < series->count ? series->bins[bin] : series->after;
+	cells[figure] += amount;
+}
+
+// Draws a log of at most `max` events. -ENOMEM.
+int bypass_init(struct bypass *bypass, struct arena *arena, uint32_t max, ps_t silence_ps);
+
+// `what` (nic, qpn, ev, cable, down_ps) lost a packet that was sent into the cable at `at`.
+void bypass_lose(struct bypass *bypass, const struct bypass_event *what, ps_t at);
 
 #ifdef __cplusplus
 }

@@ -32,6 +32,9 @@ enum rc_opcode {
 	RC_CNP = 0x81, // congestion notification
 };
 
+// InfiniBand keeps QPs 0 and 1 for its management: frames number those of RC from here on.
+#define RC_QPN_FIRST 2u
+
 // packet_nack_info.reason
 enum packet_nack {
 	PACKET_NACK_TRIMMED = 0x01,

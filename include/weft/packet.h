@@ -24,6 +24,7 @@ enum {
 	PACKET_TRIMMED = 1 << 2,      // lost its payload at a switch
 	PACKET_TRIMMED_LAST = 1 << 3, // with PACKET_TRIMMED: the switch was the last hop
 	PACKET_TRIMMABLE = 1 << 4,    // a full queue may trim it; else it drops it
+	PACKET_DAMAGED = 1 << 5, // bits flipped on a cable; with frames these tell it themselves
 };
 
 // packet.bth (BTH byte 8)
@@ -67,7 +68,7 @@ struct packet_nack_info {
 };
 
 struct packet_ack {
-	uint32_t msn;	  // the last request that is done, 24 bits
+	uint32_t msn;	  // requests done so far, 24 bits
 	uint8_t syndrome; // enum packet_syndrome
 	uint8_t reserved[3];
 };

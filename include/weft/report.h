@@ -51,6 +51,7 @@ struct report_input {
 	uint64_t digest, sent, delivered, held, data_packets, hops, data_hops, windows, visits;
 	uint64_t held_unsent; // of `held`: made, but not sent yet (world_held(), hosts)
 	uint64_t cable_dropped[DROP_REASON_COUNT];
+	uint64_t damaged, doubled, held_back, late_full; // packets, by cables
 	ps_t now_ps;
 	double cpu_s, wall_s;
 	struct report_pace pace;
@@ -82,8 +83,23 @@ int report_json(FILE *to, const struct report_input *input);
 // Whether all that the scenario expects was measured, each within its tolerance.
 bool report_is_expected(const struct report_input *input);
 
-// The --footprint table: bytes per room, per host, per QP.
+// Runs of the variants of one scenario, to be compared.
+struct report_comparison;
+struct report_comparison *report_comparison_create(void); // NULL: no memory
+void report_comparison_free(struct report_comparison *comparison);
+
+// Takes what a variant came to; its world may go then.
+void report_comparison_take(struct report_comparison *comparison, const struct report_input *input);
+
+// When all were taken: the table, JSON (-1 when the stream does not take it), and whether all is as
+// the scenario expects.
+void report_comparison_table(FILE *to, const struct report_comparison *comparison);
+int report_comparison_json(FILE *to, const struct report_comparison *comparison);
+bool report_comparison_is_expected(const struct report_comparison *comparison);
+
+// The --footprint table: bytes per room, per host, per QP, context and EV; the same as JSON.
 void report_footprint(FILE *to, const struct world *world);
+void report_footprint_json(FILE *to, const struct world *world);
 
 #ifdef __cplusplus
 }

@@ -6,7 +6,17 @@
 
 #include <stdint.h>
 
-enum rng_kind { RNG_PORT, RNG_CABLE, RNG_QP, RNG_FAULT, RNG_SWITCH, RNG_WORKLOAD, RNG_TEST };
+enum rng_kind {
+	RNG_PORT,
+	RNG_CABLE,
+	RNG_QP,
+	RNG_FAULT,
+	RNG_SWITCH,
+	RNG_WORKLOAD,
+	RNG_TEST,
+	RNG_PROFILE,
+	RNG_SPRAY
+};
 
 struct rng {
 	uint64_t state;

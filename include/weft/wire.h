@@ -36,8 +36,8 @@ enum wire_reason {
 	WIRE_BAD_CHECKSUM,    // IPv4 header
 	WIRE_BAD_ICRC,
 	WIRE_BAD_HOP,	      // hop limit above the one that frames start with
-	WIRE_UNKNOWN_OPCODE,  // none of MRC's
-	WIRE_NOT_TRIMMABLE,   // neither write nor probe in a trimmed class
+	WIRE_UNKNOWN_OPCODE,  // neither MRC's nor a write, ACK or CNP of RoCEv2 RC
+	WIRE_NOT_TRIMMABLE,   // neither write nor probe of MRC in a trimmed class
 	WIRE_FOREIGN_ADDRESS, // source or target is no NIC by the rule, or they are in two planes
 	WIRE_REASON_COUNT
 };
@@ -238,6 +238,12 @@ void wire_seal(void *frame, const struct wire_view *view);
 // smaller after a trim.
 size_t wire_patch(const struct wire_config *config, const struct packet *packet, void *frame,
 		  const struct wire_view *view);
+
+// Flips bits of one byte of a frame, which `dice` choose, so that the checks of the NIC that gets
+// it find them. On the last hop the byte is anywhere from the IP addresses on, but for what the
+// ICRC does not cover; before it is behind the headers, which the switches to come read. A trimmed
+// frame has no ICRC: its IP version is wrong then, which the next machine sees.
+void wire_damage(void *frame, const struct wire_view *view, bool is_last_hop, uint64_t dice);
 
 // Expands an EV: the values of `count` fields one behind the other, high bit first; what they leave
 // of `bytes` bytes is 0. `ev` has a bit for each bit of the masks, high bit first. False: a field's

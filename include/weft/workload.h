@@ -247,10 +247,26 @@ struct flow {
 // A random derangement of `nics` NICs, one flow each. `ret` has room for `nics`.
 void pattern_permutation(struct flow *ret, uint32_t nics, uint64_t bytes, uint64_t seed);
 
+// Each NIC sends to each other, its next neighbour first: nics x (nics - 1) flows.
+void pattern_all_to_all(struct flow *ret, uint32_t nics, uint64_t bytes);
+
 // `senders` random NICs (none in the receiver's host) to one random receiver. -EINVAL when there
 // are too few.
 int pattern_incast(struct flow *ret, uint32_t nics, uint32_t nics_per_host, uint32_t senders,
 		   uint64_t bytes, uint64_t seed, struct refusal *refusal);
+
+// ---------------------------------------------------------------- traffic matrix of htsim
+
+struct matrix {
+	uint32_t nics; // Nodes
+	uint32_t flow_count;
+	struct flow *flows; // in the order of the file
+};
+
+// Parses the text of a *.cm file, which need not end with NUL. Flows are drawn from `arena`. On
+// damage: -EINVAL with line (and column) and reason; -ENOMEM.
+int matrix_parse(struct matrix *ret, struct arena *arena, const char *text, size_t bytes,
+		 struct refusal *refusal);
 
 // ---------------------------------------------------------------- SimAI trace
 

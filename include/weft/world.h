@@ -5,7 +5,8 @@
 //   scenario.c  YAML text to struct scenario, every error with file, line, column and reason
 //   build.c     scenario to world: draws everything from one arena, then it is sealed
 //   host.c      a rack's (or server's) GPUs and NICs as one machine    nic.c  one NIC: lines that
-//   pull from an endpoint outcome.c   what the machines measured, added up after the run
+//   pull from an endpoint    light.c   what NICs see of faults    outcome.c   what the machines
+//   measured, added up after the run
 #pragma once
 
 #include <stdbool.h>
@@ -15,6 +16,7 @@
 #include <weft/fabric.h>
 #include <weft/machine.h>
 #include <weft/measure.h>
+#include <weft/measure_expect.h>
 #include <weft/refusal.h>
 #include <weft/transport.h>
 #include <weft/workload.h>
@@ -24,6 +26,8 @@
 #define SCENARIO_FAULTS_MAX 64
 #define SCENARIO_FLOWS_MAX 4096
 #define SCENARIO_TAPS_MAX 64
+#define SCENARIO_NODES_MAX 1024
+#define SCENARIO_LINKS_MAX 8192
 
 enum traffic_kind {
 	TRAFFIC_FLOWS,
@@ -31,26 +35,29 @@ enum traffic_kind {
 	TRAFFIC_INCAST,
 	TRAFFIC_RING,
 	TRAFFIC_MODEL,
-	TRAFFIC_TRACE
+	TRAFFIC_TRACE,
+	TRAFFIC_MATRIX,
+	TRAFFIC_ALL_TO_ALL,
 };
 
 struct traffic_config {
 	enum traffic_kind kind;
-	uint64_t bytes;			 // of each flow, or of the ring's buffer
-	uint32_t senders;		 // incast
-	uint32_t flow_count;		 // flows
-	struct flow *flows;		 // flows: [flow_count], owned by the scenario
-	enum collective_kind collective; // ring
-	struct ring_config ring;	 // ring, model, trace; ring.ranks: ring only
-	char model[SCENARIO_NAME_BYTES]; // model: preset name
-	char trace[SCENARIO_PATH_BYTES]; // trace: file
+	uint64_t bytes;			  // of each flow, or of the ring's buffer
+	uint32_t senders;		  // incast
+	uint32_t flow_count;		  // flows
+	struct flow *flows;		  // flows: [flow_count], owned by the scenario
+	enum collective_kind collective;  // ring
+	struct ring_config ring;	  // ring, model, trace; ring.ranks: ring only
+	char model[SCENARIO_NAME_BYTES];  // model: preset name
+	char trace[SCENARIO_PATH_BYTES];  // trace: file
+	char matrix[SCENARIO_PATH_BYTES]; // matrix: file
 };
 
 // Where a figure of a scenario comes from; every input of a result is listed as one of these.
 enum input_origin { INPUT_FACT, INPUT_ASSUMED, INPUT_CALIBRATED, INPUT_ORIGIN_COUNT };
 
 #define SCENARIO_INPUTS_MAX 48
-#define SCENARIO_EXPECTATIONS_MAX 16
+#define SCENARIO_EXPECTATIONS_MAX 32
 
 // One figure that a result rests on, in words, with its source.
 struct scenario_input {
@@ -91,23 +98,23 @@ struct tap {
 	ps_t from_ps, until_ps; // until PS_NEVER = for good
 };
 
-// A measure that must come near what a formula says; figures that it does not use are 0.
-struct scenario_expect {
-	uint32_t measure, formula;
-	uint32_t planes;	     // that are down, or flap
-	uint32_t time_ppb, loss_ppb; // share of time down; loss of each cable
-	uint32_t tolerance_ppb;	     // of the expected value
-};
-
 struct scenario {
 	char name[SCENARIO_NAME_BYTES];
 	char description[256];
 	char path[SCENARIO_PATH_BYTES]; // the file it came from
 	uint64_t seed;
 	struct fabric_config fabric;
+	uint32_t oversubscription;		 // of T0 or ToR switches; 0 = as counts say
+	char topology_file[SCENARIO_PATH_BYTES]; // fabric.topology file
+	char node_names[SCENARIO_NODES_MAX][NODE_NAME_BYTES]; // behind fabric.graph
+	struct graph_link graph_links[SCENARIO_LINKS_MAX];    // behind fabric.graph
 	struct scaleup_config scaleup;
 	struct transport_config transport;
+	uint32_t ev_value_count; // in what transport.ev_values, ev_denied point to
+	uint32_t ev_values[EV_VALUES_MAX], ev_denied[EV_VALUES_MAX];
+	uint32_t first_psn;	     // of every QP
 	uint32_t qps_per_connection; // ring, model, trace: slices go to them in turn
+	ps_t port_detect_ps; // a NIC knows so much later that a port's light went out or came back
 	struct traffic_config traffic;
 	struct sample sample;
 	uint32_t fault_count;
@@ -115,10 +122,14 @@ struct scenario {
 	uint32_t fault_lines[SCENARIO_FAULTS_MAX]; // line of each fault in the file
 	struct frames_config frames;
 	struct capture_config capture;
+	struct watch_config watch;
 	uint32_t tap_count;
 	struct tap taps[SCENARIO_TAPS_MAX];
 	uint32_t tap_lines[SCENARIO_TAPS_MAX];
 	struct flow flows[SCENARIO_FLOWS_MAX]; // behind traffic.flows
+	uint32_t variant_count;
+	struct scenario_variant variants[SCENARIO_VARIANTS_MAX];
+	uint32_t variant; // the one that this is, counted from 1; 0 = none, the scenario as it is
 	uint32_t expectation_count;
 	struct scenario_expect expectations[SCENARIO_EXPECTATIONS_MAX];
 	uint32_t input_count;
@@ -170,8 +181,10 @@ const struct scenario_key *scenario_keys(void);
 struct cable_fault {
 	enum fault_kind kind;
 	ps_t from_ps, until_ps;
-	uint32_t loss_threshold; // a packet is lost when the cable's next 32 random bits are below
-	ps_t down_ps, up_ps;	 // of a flap
+	uint32_t threshold;  // a packet is hit when the cable's next 32 random bits are below
+	ps_t down_ps, up_ps; // of a flap
+	ps_t delay_ps;	     // REORDER: held back for so long at most
+	uint32_t rate_ppb;   // SLOW: what is left of the rate
 };
 
 // One direction of a link, towards (to_machine, to_port).
@@ -214,18 +227,23 @@ struct world {
 	struct trace trace; // trace
 	struct flow *flows; // flows, permutation, incast
 	uint32_t flow_count;
-	uint64_t qp_count;   // ends of connections
-	uint64_t work_total; // ends to be seen: of flows (two each) or of ranks' collectives
+	uint64_t context_count; // of all endpoints: as many as QPs, or fewer
+	uint64_t qp_count;	// ends of connections
+	uint64_t work_total;	// ends to be seen: of flows (two each) or of ranks' collectives
 	struct outcome *outcome;
 	uint32_t shard_count; // a shard is what one thread runs; it writes into its own record
 	uint32_t *shard_of;   // [machine_count], in no order: see shards.c
 	struct record *records[WORLD_SHARDS_MAX]; // [shard_count]
+	// [shard_count] what each shard counts over time and of dead cables; or NULL
+	struct series *series[WORLD_SHARDS_MAX];
+	struct bypass *bypass[WORLD_SHARDS_MAX];
+	uint64_t *nic_placed; // [nics][watch.bins] payload over time of each NIC; or NULL
 	struct tally *tally;
 };
 
 // Builds the world of `scenario` in `arena`, which stays open for the driver (sim_create seals it).
-// `trace_text` is the content of scenario->traffic.trace (NULL else). -EINVAL with a reason,
-// -ENOMEM when the arena is too small (the text names limits.memory).
+// `trace_text` is the content of scenario->traffic.trace or .matrix (NULL else). -EINVAL with a
+// reason, -ENOMEM when the arena is too small (the text names limits.memory).
 int world_build(struct world *ret, struct arena *arena, const struct scenario *scenario,
 		const char *trace_text, size_t trace_bytes, struct refusal *refusal);
 
@@ -282,6 +300,7 @@ struct outcome {
 	struct outcome_collective *collectives;
 	ps_t end_ps; // last completion
 	uint64_t credits_sent;
+	struct series series; // no bins: none is kept
 };
 
 // Adds up what machines and records hold into world->outcome, anew on each call. After a run or

@@ -52,15 +52,40 @@ uint32_t adapter_poll(struct adapter *adapter, struct completion *ret, uint32_t 
 	return count;
 }
 
+int adapter_port(struct adapter *adapter, uint32_t plane, bool is_up, ps_t now_ps)
+{
+	const struct transport_config *transport = &adapter->config.transport;
+	if (!transport->port_status || plane >= transport->planes)
+		return -EINVAL;
+	endpoint_port(adapter->endpoint, plane, is_up, adapter_clock(adapter, now_ps),
+		      &adapter->out);
+	return 0;
+}
+
 void adapter_on_time(struct adapter *adapter, ps_t now_ps)
 {
-	endpoint_on_time(adapter->endpoint, adapter_clock(adapter, now_ps));
+	endpoint_on_time(adapter->endpoint, adapter_clock(adapter, now_ps), &adapter->out);
 	adapter_drain(adapter);
 }
 
 ps_t adapter_wake_at(const struct adapter *adapter)
 {
 	return endpoint_wake_at(adapter->endpoint);
+}
+
+int adapter_ev_deny(struct adapter *adapter, uint32_t ev)
+{
+	return endpoint_ev_deny(adapter->endpoint, ev);
+}
+
+int adapter_ev_allow(struct adapter *adapter, uint32_t ev)
+{
+	return endpoint_ev_allow(adapter->endpoint, ev);
+}
+
+int adapter_ev_state(const struct adapter *adapter, uint32_t qpn, uint32_t ev, enum ev_state *ret)
+{
+	return endpoint_ev_state(adapter->endpoint, qpn, ev, ret);
 }
 
 const struct adapter_counters *adapter_counters(const struct adapter *adapter)

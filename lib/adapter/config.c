@@ -30,6 +30,8 @@ void adapter_config_default(struct adapter_config *ret)
 			      .rto_linear = 7,
 			      .rto_doublings = 7,
 			      .path_retry_ps = PS_PER_MS,
+			      .port_status = true,
+			      .probe_idle = PROBE_IDLE_AUTO,
 			      .cc = {.name = "nscc",
 				     .base_rtt_ps = 10 * PS_PER_US,
 				     .has_trimming = true,

@@ -28,36 +28,71 @@ struct connection *connection_of(const struct adapter *adapter, uint32_t remote_
 	return number == 0 ? NULL : &adapter->connections[number - 1];
 }
 
+// Begins a life of a QP.
+static void begin(struct adapter *adapter, uint32_t qpn, struct adapter_exchange *ret_exchange)
+{
+	struct connection *connection = &adapter->connections[qpn];
+	connection->state = ADAPTER_INIT;
+	connection->posted = 0;
+	connection->first_psn = (uint32_t)rng_next(&adapter->rng) & PSN_MASK;
+	exchange_write(adapter, qpn, ret_exchange);
+}
+
 int adapter_open(struct adapter *adapter, uint32_t *ret_qpn, struct adapter_exchange *ret_exchange)
 {
 	if (adapter->opened == adapter->config.qp_max)
 		return -ENOBUFS;
 	uint32_t qpn = adapter->opened++;
-	struct connection *connection = &adapter->connections[qpn];
-	connection->state = ADAPTER_INIT;
-	connection->first_psn = (uint32_t)rng_next(&adapter->rng) & PSN_MASK;
-	exchange_write(adapter, qpn, ret_exchange);
+	begin(adapter, qpn, ret_exchange);
 	*ret_qpn = qpn;
 	return 0;
 }
 
-// What one end sends, the other must be able to take.
+// Writes the hash of peers anew, without those of QPs that have none.
+static void list_peers(struct adapter *adapter)
+{
+	memset(adapter->by_peer, 0, (adapter->by_peer_mask + 1) * sizeof(adapter->by_peer[0]));
+	for (uint32_t qpn = 0; qpn < adapter->opened; qpn++) {
+		const struct connection *connection = &adapter->connections[qpn];
+		if (connection->state != ADAPTER_INIT)
+			*place_of(adapter, connection->remote_nic, connection->remote_qpn) = qpn +
+				1;
+	}
+}
+
+static void forget_completions(struct adapter *adapter, uint32_t qpn)
+{
+	uint32_t mask = adapter->completions_mask, to = adapter->completions_head;
+	for (uint32_t at = to; at != adapter->completions_tail; at++)
+		if (adapter->completions[at & mask].qp != qpn)
+			adapter->completions[to++ & mask] = adapter->completions[at & mask];
+	adapter->completions_tail = to;
+}
+
+int adapter_reset(struct adapter *adapter, uint32_t qpn, struct adapter_exchange *ret_exchange)
+{
+	if (qpn >= adapter->opened)
+		return -EINVAL;
+	int rc = endpoint_reset(adapter->endpoint, qpn);
+	check(rc == 0);
+	forget_completions(adapter, qpn);
+	begin(adapter, qpn, ret_exchange);
+	list_peers(adapter);
+	return 0;
+}
+
+int adapter_query(const struct adapter *adapter, uint32_t qpn, struct qp_view *ret)
+{
+	return qpn < adapter->opened ? endpoint_query(adapter->endpoint, qpn, ret) : -EINVAL;
+}
+
+// Limits need not be equal: the smaller ones rule. Planes must, as EVs belong to them by number.
 static int refuse_limits(const struct transport_config *own, const struct adapter_end *end,
 			 struct refusal *refusal)
 {
-	if (end->mtu != own->payload_bytes)
-		return refuse(refusal, -EINVAL, "the peer's MTU is %, here it is %", end->mtu,
-			      own->payload_bytes, 0);
 	if (end->planes != own->planes)
 		return refuse(refusal, -EINVAL, "the peer has % planes, here are %", end->planes,
 			      own->planes, 0);
-	if (end->mpr < own->mpr)
-		return refuse(refusal, -EINVAL, "the peer takes % PSNs in flight, here are up to %",
-			      end->mpr, own->mpr, 0);
-	if (end->wimm_max < own->wimm_max)
-		return refuse(refusal, -EINVAL,
-			      "the peer takes % immediates in flight, here are up to %",
-			      end->wimm_max, own->wimm_max, 0);
 	return 0;
 }
 
@@ -90,15 +125,19 @@ static void join(struct adapter *adapter, uint32_t qpn, const struct adapter_end
 	connection->remote_qpn = end->qpn;
 	connection->state = ADAPTER_RTS;
 	*place_of(adapter, end->nic, end->qpn) = qpn + 1;
-	endpoint_connect(adapter->endpoint, qpn,
-			 &(struct qp_config){
-				 .local_nic = adapter->config.nic,
-				 .remote_nic = end->nic,
-				 .remote_qpn = end->qpn,
-				 .id = (uint64_t)adapter->config.nic << 16 | qpn,
-				 .first_psn = connection->first_psn ^ end->first_psn,
-			 },
-			 now);
+	struct qp_config config = {
+		.local_nic = adapter->config.nic,
+		.remote_nic = end->nic,
+		.remote_qpn = end->qpn,
+		.id = (uint64_t)adapter->config.nic << 16 | qpn,
+		.first_psn = connection->first_psn ^ end->first_psn,
+		.mtu = end->mtu,
+		.mpr_dest = end->mpr,
+		.wimm_max_dest = end->wimm_max,
+		.capabilities = QP_TOLD | end->capabilities,
+	};
+	int rc = endpoint_connect(adapter->endpoint, qpn, &config, now);
+	check(rc == 0 && "the exchange was read");
 }
 
 int adapter_connect(struct adapter *adapter, uint32_t qpn, const struct adapter_exchange *remote,

@@ -57,7 +57,7 @@ void exchange_write(const struct adapter *adapter, uint32_t qpn, struct adapter_
 	const struct wire_config *wire = &adapter->config.wire;
 	struct adapter_exchange exchange = {
 		.version = ADAPTER_EXCHANGE_VERSION,
-		.capabilities = transport->trim_nack ? ADAPTER_TRIM_NACK : 0,
+		.capabilities = transport_capabilities(transport),
 		.planes = (uint8_t)transport->planes,
 		.ip_version = wire->ip_version,
 	};
@@ -97,6 +97,9 @@ int adapter_exchange_read(const struct adapter_exchange *exchange, struct adapte
 	if (end.qpn > PSN_MASK || end.first_psn > PSN_MASK) // both have 24 bits on packets
 		return refuse(refusal, -EPROTO, "an exchange with QPN % and PSN %: at most %",
 			      end.qpn, end.first_psn, PSN_MASK);
+	if (end.wimm_max == 0 || end.planes == 0 || end.planes > PLANES_MAX)
+		return refuse(refusal, -EPROTO, "an exchange with % immediates, % planes",
+			      end.wimm_max, end.planes, 0);
 	if ((end.ip_version != 4 && end.ip_version != 6) || end.mtu == 0 || end.mpr == 0)
 		return refuse(refusal, -EPROTO, "an exchange with IP version %, MTU %, MPR %",
 			      end.ip_version, end.mtu, end.mpr);

@@ -7,9 +7,21 @@
 
 extern const struct cc_ops cc_fixed;
 extern const struct cc_ops cc_nscc;
+extern const struct cc_ops cc_swift;
+extern const struct cc_ops cc_mprdma;
+extern const struct cc_ops cc_dctcp;
+
+// The largest window, which is the first one, too: as configured, or 1.5 BDP; at least a packet.
+double cc_window_max(const struct cc_config *config);
+
+// on_cnp of those that work on SACKs, or on nothing.
+void cc_on_cnp_none(struct cc *cc, ps_t now);
+
+// on_time of those that never ask to be woken.
+void cc_on_time_none(struct cc *cc, ps_t now);
 
 // A receiver half with penalty 0 for ever. NSCC leaves the rule that sets the penalty to the
-// implementer and no source publishes one, so both algorithms use this.
+// implementer and no source publishes one, so all algorithms use this.
 void cc_receiver_init_none(uint64_t state[CC_RECEIVER_WORDS], const struct cc_config *config);
 uint8_t cc_receiver_on_data_none(uint64_t state[CC_RECEIVER_WORDS], uint32_t bytes, bool is_marked,
 				 bool is_trimmed, ps_t now);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-const struct cc_ops *const cc_all[] = {&cc_fixed, &cc_nscc, NULL};
+const struct cc_ops *const cc_all[] = {&cc_fixed, &cc_nscc, &cc_swift, &cc_mprdma, &cc_dctcp, NULL};
 
 const struct cc_ops *cc_find(const char *name)
 {
@@ -20,6 +20,28 @@ uint64_t cc_bdp_bytes(const struct cc_config *config)
 {
 	// bit/s times ps would leave 64 bits at 800 Gb/s and 23 us, so this is a double.
 	return (uint64_t)((double)config->rate_bps / 8e12 * (double)config->base_rtt_ps);
+}
+
+double cc_window_max(const struct cc_config *config)
+{
+	double most = config->max_cwnd_bytes;
+	if (config->max_cwnd_bytes == 0)
+		most = 1.5 * (double)cc_bdp_bytes(config);
+	if (most < config->mtu_bytes)
+		most = config->mtu_bytes;
+	return most > (double)UINT32_MAX ? (double)UINT32_MAX : most;
+}
+
+void cc_on_cnp_none(struct cc *cc, ps_t now)
+{
+	(void)cc;
+	(void)now;
+}
+
+void cc_on_time_none(struct cc *cc, ps_t now)
+{
+	(void)now;
+	cc->wake_at = PS_NEVER;
 }
 
 void cc_receiver_init_none(uint64_t state[CC_RECEIVER_WORDS], const struct cc_config *config)

@@ -30,18 +30,13 @@ static void fixed_on_loss(struct cc *cc, const struct cc_loss *loss, ps_t now)
 	(void)now;
 }
 
-static void fixed_on_time(struct cc *cc, ps_t now)
-{
-	(void)now;
-	cc->wake_at = PS_NEVER;
-}
-
 const struct cc_ops cc_fixed = {
 	.name = "fixed",
 	.init = fixed_init,
 	.on_ack = fixed_on_ack,
 	.on_loss = fixed_on_loss,
-	.on_time = fixed_on_time,
+	.on_cnp = cc_on_cnp_none,
+	.on_time = cc_on_time_none,
 	.receiver_init = cc_receiver_init_none,
 	.receiver_on_data = cc_receiver_on_data_none,
 };

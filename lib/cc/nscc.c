@@ -9,8 +9,8 @@
 // Not in here: path selection, retransmission, credits of the receiver. Two places that the
 // specification leaves to the implementer are filled as follows: the average delay is an average
 // over about one window of acknowledged bytes, and the receiver never sets a penalty. With
-// cc_config.is_htsim the average, the quick adapt threshold and a comparison follow the simulator
-// of the Ultra Ethernet Consortium (uet-htsim) instead.
+// cc_config.is_htsim, or rule by rule, the average, the quick adapt threshold and a comparison
+// follow the simulator of the Ultra Ethernet Consortium (uet-htsim) instead.
 #include "algorithms.h"
 
 #include <assert.h>
@@ -20,9 +20,10 @@
 #define REFERENCE_BDP_BYTES 150000.0
 #define REFERENCE_RTT_PS (12.0 * (double)PS_PER_US)
 
-#define GAMMA 0.8			 // share of the excess delay that a decrease removes
-#define MAX_MD_JUMP 0.5			 // least factor of one decrease
-#define HTSIM_WEIGHT 0.0125		 // of a sample in htsim's average delay
+#define GAMMA 0.8	    // share of the excess delay that a decrease removes
+#define MAX_MD_JUMP 0.5	    // least factor of one decrease
+#define HTSIM_WEIGHT 0.0125 // of a sample in htsim's average delay
+#define PPB 1e9
 #define NO_DELAY_PS PS_PER_US		 // below this a delay counts as none (fast increase)
 #define ADJUST_MTUS 8			 // bytes between adjustments, in packets
 #define DEFAULT_QA_GATE 3		 // quick adapt acts below window_max / 2^3
@@ -37,14 +38,17 @@ struct nscc {
 	double fi;	     // bytes per window, fair increase
 	double fi_scale;     // bytes per acknowledged byte, fast increase
 	double eta;	     // bytes per adjust period
+	double gamma;	     // share of the excess delay that a decrease removes
+	double max_md_jump;  // least factor of one decrease
 	double bytes_per_ps; // rate, for the maximum when base_rtt shrinks
-	ps_t target_ps, base_rtt_ps, config_rtt_ps;
+	ps_t target_ps, base_rtt_ps, config_rtt_ps, period_ps;
 	ps_t adjusted_at, decreased_at, qa_ends_at, qa_threshold_ps;
 	uint64_t achieved_bytes, received_bytes, fast_bytes;
 	uint64_t ignore_bytes, ignored_bytes;
-	uint32_t mtu_bytes;
+	uint32_t mtu_bytes, adjust_bytes;
 	uint8_t qa_gate;
-	bool is_fast, is_htsim, is_qa_off, is_triggered;
+	bool is_htsim_average, is_htsim_period; // the rules of htsim
+	bool is_fast, is_qa_off, is_triggered;
 	bool is_penalised, is_max_given, has_average, has_decreased;
 };
 static_assert(sizeof(struct nscc) <= CC_STATE_WORDS * sizeof(uint64_t), "fits the private state");
@@ -77,19 +81,33 @@ static void derive(struct nscc *n, const struct cc_config *config)
 						    : config->base_rtt_ps;
 	// alpha = 4 a b MTU / T with b = T / 12 us: the target cancels out
 	n->alpha = 4.0 * a * mtu / REFERENCE_RTT_PS;
-	n->fi = 5.0 * mtu * a;
-	n->fi_scale = 0.25 * a;
-	n->eta = 0.15 * mtu * a;
+	n->fi = config->fi_bytes ? config->fi_bytes : 5.0 * mtu * a;
+	n->fi_scale = config->fi_scale_ppb ? (double)config->fi_scale_ppb / PPB : 0.25 * a;
+	n->eta = config->eta_bytes ? config->eta_bytes : 0.15 * mtu * a;
+	n->gamma = config->gamma_ppb ? config->gamma_ppb / PPB : GAMMA;
+	n->max_md_jump = config->max_md_jump_ppb ? config->max_md_jump_ppb / PPB : MAX_MD_JUMP;
+	n->adjust_bytes = config->adjust_bytes ? config->adjust_bytes
+					       : ADJUST_MTUS * config->mtu_bytes;
+	n->period_ps = config->adjust_period_ps ? config->adjust_period_ps : config->base_rtt_ps;
 	n->is_max_given = config->max_cwnd_bytes != 0;
-	n->cwnd_max = n->is_max_given ? config->max_cwnd_bytes : 1.5 * bdp;
-	if (n->cwnd_max < mtu)
-		n->cwnd_max = mtu;
-	if (n->cwnd_max > (double)UINT32_MAX)
-		n->cwnd_max = (double)UINT32_MAX;
+	n->cwnd_max = cc_window_max(config);
+}
+
+static bool is_htsim(const struct cc_config *config, enum cc_rule rule)
+{
+	return rule == CC_RULE_HTSIM || (rule == CC_RULE_AUTO && config->is_htsim);
+}
+
+static void choose_rules(struct nscc *n, const struct cc_config *config)
+{
+	bool has_delay = !config->has_trimming || is_htsim(config, config->qa_delay_rule);
+	n->is_htsim_average = is_htsim(config, config->average_rule);
+	n->is_htsim_period = is_htsim(config, config->qa_period_rule);
+	n->qa_gate = (uint8_t)(config->qa_gate ? config->qa_gate : DEFAULT_QA_GATE);
+	n->is_qa_off = config->disable_qa;
 	n->qa_threshold_ps = config->qa_threshold_ps;
 	if (n->qa_threshold_ps == 0)
-		n->qa_threshold_ps = config->has_trimming && !config->is_htsim ? PS_NEVER
-									       : 4 * n->target_ps;
+		n->qa_threshold_ps = has_delay ? 4 * n->target_ps : PS_NEVER;
 }
 
 static void nscc_init(struct cc *cc, const struct cc_config *config, ps_t now)
@@ -99,12 +117,10 @@ static void nscc_init(struct cc *cc, const struct cc_config *config, ps_t now)
 	n->mtu_bytes = config->mtu_bytes;
 	n->base_rtt_ps = n->config_rtt_ps = config->base_rtt_ps;
 	n->bytes_per_ps = (double)config->rate_bps / 8e12;
-	n->qa_gate = (uint8_t)(config->qa_gate ? config->qa_gate : DEFAULT_QA_GATE);
-	n->is_qa_off = config->disable_qa;
-	n->is_htsim = config->is_htsim;
 	n->adjusted_at = now;
 	n->qa_ends_at = QA_NOT_STARTED;
 	derive(n, config);
+	choose_rules(n, config);
 	cc->rate_bps = 0;
 	cc->wake_at = PS_NEVER;
 	set_window(cc, n, n->cwnd_max);
@@ -126,7 +142,7 @@ static void update_average(struct nscc *n, ps_t delay_ps, uint32_t bytes, bool i
 {
 	double sample = (double)delay_ps;
 	double weight = (double)bytes / n->cwnd;
-	if (n->is_htsim) {
+	if (n->is_htsim_average) {
 		weight = HTSIM_WEIGHT;
 		if (!is_marked && delay_ps > n->target_ps)
 			sample = 0.25 * (double)n->base_rtt_ps;
@@ -169,7 +185,7 @@ static bool quick_adapt(struct cc *cc, struct nscc *n, const struct qa_signal *s
 		n->received_bytes = 0;
 		return true;
 	}
-	if (now < n->qa_ends_at || (n->is_htsim && now == n->qa_ends_at))
+	if (now < n->qa_ends_at || (n->is_htsim_period && now == n->qa_ends_at))
 		return false;
 	bool is_asked = n->is_triggered || signal->is_loss || signal->delay_ps > n->qa_threshold_ps;
 	bool is_done = adapt_at_end(cc, n, signal->inflight_bytes, is_asked);
@@ -201,8 +217,8 @@ static void decrease(struct cc *cc, struct nscc *n, ps_t now)
 	double excess = n->avg_delay_ps - (double)n->target_ps;
 	if (excess <= 0 || (n->has_decreased && now - n->decreased_at <= n->base_rtt_ps))
 		return;
-	double factor = 1.0 - GAMMA * excess / n->avg_delay_ps;
-	set_window(cc, n, n->cwnd * (factor > MAX_MD_JUMP ? factor : MAX_MD_JUMP));
+	double factor = 1.0 - n->gamma * excess / n->avg_delay_ps;
+	set_window(cc, n, n->cwnd * (factor > n->max_md_jump ? factor : n->max_md_jump));
 	n->decreased_at = now;
 	n->has_decreased = true;
 }
@@ -223,8 +239,8 @@ static void increase(struct cc *cc, struct nscc *n, ps_t delay_ps, uint32_t byte
 // Applies what was collected, every 8 packets or once per base round trip.
 static void adjust(struct cc *cc, struct nscc *n, ps_t now)
 {
-	bool is_period = now - n->adjusted_at >= n->config_rtt_ps;
-	if (!is_period && n->received_bytes <= ADJUST_MTUS * (uint64_t)n->mtu_bytes)
+	bool is_period = now - n->adjusted_at >= n->period_ps;
+	if (!is_period && n->received_bytes <= n->adjust_bytes)
 		return;
 	double cwnd = n->cwnd + n->inc_bytes / n->cwnd;
 	if (is_period) {
@@ -301,18 +317,13 @@ static void nscc_on_loss(struct cc *cc, const struct cc_loss *loss, ps_t now)
 	set_window(cc, n, n->cwnd - loss->bytes);
 }
 
-static void nscc_on_time(struct cc *cc, ps_t now)
-{
-	(void)now;
-	cc->wake_at = PS_NEVER;
-}
-
 const struct cc_ops cc_nscc = {
 	.name = "nscc",
 	.init = nscc_init,
 	.on_ack = nscc_on_ack,
 	.on_loss = nscc_on_loss,
-	.on_time = nscc_on_time,
+	.on_cnp = cc_on_cnp_none,
+	.on_time = cc_on_time_none,
 	.receiver_init = cc_receiver_init_none,
 	.receiver_on_data = cc_receiver_on_data_none,
 };

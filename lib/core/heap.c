@@ -23,11 +23,9 @@ int heap_init(struct heap *heap, struct arena *arena, enum arena_room room, uint
 	return 0;
 }
 
-void heap_push(struct heap *heap, ps_t at, uint64_t key)
+// Moves `item` up from `place`, which is free, to where it belongs.
+static void sift_up(struct heap *heap, uint32_t place, struct heap_item item)
 {
-	check(heap->count < heap->capacity);
-	struct heap_item item = {at, key};
-	uint32_t place = heap->count++;
 	while (place > 0) {
 		uint32_t parent = (place - 1) / HEAP_ARITY;
 		if (!is_before(&item, &heap->items[parent]))
@@ -38,10 +36,16 @@ void heap_push(struct heap *heap, ps_t at, uint64_t key)
 	heap->items[place] = item;
 }
 
-// Moves `item` down from the root, which is free, to where it belongs.
-static void sift_down(struct heap *heap, struct heap_item item)
+void heap_push(struct heap *heap, ps_t at, uint64_t key)
 {
-	uint32_t place = 0;
+	check(heap->count < heap->capacity);
+	sift_up(heap, heap->count++, (struct heap_item){at, key});
+}
+
+// Makes room for `item` at or below `place`, which is free, so that none below it is earlier.
+// Returns where.
+static uint32_t sift_down(struct heap *heap, uint32_t place, struct heap_item item)
+{
 	for (;;) {
 		uint32_t first = place * HEAP_ARITY + 1;
 		if (first >= heap->count)
@@ -56,7 +60,7 @@ static void sift_down(struct heap *heap, struct heap_item item)
 		heap->items[place] = heap->items[best];
 		place = best;
 	}
-	heap->items[place] = item;
+	return place;
 }
 
 struct heap_item heap_pop(struct heap *heap)
@@ -65,6 +69,18 @@ struct heap_item heap_pop(struct heap *heap)
 	struct heap_item top = heap->items[0];
 	struct heap_item last = heap->items[--heap->count];
 	if (heap->count > 0)
-		sift_down(heap, last);
+		heap->items[sift_down(heap, 0, last)] = last;
 	return top;
+}
+
+void heap_remove(struct heap *heap, uint64_t key)
+{
+	uint32_t place = 0;
+	while (place < heap->count && heap->items[place].key != key)
+		place++;
+	if (place == heap->count)
+		return;
+	struct heap_item last = heap->items[--heap->count];
+	if (place < heap->count) // it may belong above or below the hole
+		sift_up(heap, sift_down(heap, place, last), last);
 }

@@ -44,6 +44,22 @@ const char *packet_opcode_name(uint8_t opcode)
 		return "NACK";
 	case PACKET_PROBE:
 		return "PROBE";
+	case RC_WRITE_FIRST:
+		return "RC_WRITE_FIRST";
+	case RC_WRITE_MIDDLE:
+		return "RC_WRITE_MIDDLE";
+	case RC_WRITE_LAST:
+		return "RC_WRITE_LAST";
+	case RC_WRITE_LAST_IMM:
+		return "RC_WRITE_LAST_IMM";
+	case RC_WRITE_ONLY:
+		return "RC_WRITE_ONLY";
+	case RC_WRITE_ONLY_IMM:
+		return "RC_WRITE_ONLY_IMM";
+	case RC_ACK:
+		return "RC_ACK";
+	case RC_CNP:
+		return "RC_CNP";
 	default:
 		return "UNKNOWN";
 	}

@@ -33,12 +33,22 @@ static int draw(struct cable_set *set, const struct world *world, struct arena *
 	set->cables = arena_draw(arena, ARENA_DRIVE, set->count, sizeof(struct cable));
 	set->out = arena_draw(arena, ARENA_DRIVE, set->count, sizeof(uint32_t));
 	set->plan = arena_draw(arena, ARENA_DRIVE, set->count, sizeof(uint32_t));
+	set->late = arena_draw(arena, ARENA_DRIVE, set->count, sizeof(struct late *));
 	set->digests = arena_draw(arena, ARENA_DRIVE, set->count, sizeof(uint64_t));
 	set->rng = arena_draw(arena, ARENA_DRIVE, set->count, sizeof(struct rng));
-	return set->cables == NULL || set->out == NULL || set->plan == NULL ||
+	return set->cables == NULL || set->out == NULL || set->plan == NULL || set->late == NULL ||
 			set->digests == NULL || set->rng == NULL
 		? -ENOMEM
 		: 0;
+}
+
+static bool has_fault(const struct world *world, const struct cable_plan *plan,
+		      enum fault_kind kind)
+{
+	for (uint32_t i = 0; i < plan->fault_count; i++)
+		if (world->cable_faults[plan->fault_first + i].kind == kind)
+			return true;
+	return false;
 }
 
 int cable_set_init(struct cable_set *set, const struct world *world, struct arena *arena)
@@ -55,13 +65,33 @@ int cable_set_init(struct cable_set *set, const struct world *world, struct aren
 			.to_machine = plan->to_machine,
 			.to_port = plan->to_port,
 			.fault_first = plan->fault_first,
-			.fault_count = plan->fault_count,
+			.fault_count = (uint16_t)plan->fault_count,
+			.has_late = has_fault(world, plan, FAULT_DUPLICATE) ||
+				has_fault(world, plan, FAULT_REORDER),
+			.is_slow = has_fault(world, plan, FAULT_SLOW),
 		};
+		if (set->cables[at].has_late) {
+			set->late[at] = arena_draw(arena, ARENA_DRIVE, 1, sizeof(struct late));
+			if (set->late[at] == NULL)
+				return -ENOMEM;
+		}
 		set->rng[at] = rng_of(world->scenario->seed, RNG_CABLE, i);
 		set->plan[at] = i;
 		set->out[set->base[plan->from_machine] + plan->from_port] = at;
 	}
 	return 0;
+}
+
+line_t cable_slow_line(const struct cable *cable, const struct cable_fault *faults, ps_t start)
+{
+	uint32_t rate_ppb = SHARE_WHOLE;
+	for (uint32_t i = 0; i < cable->fault_count; i++) {
+		const struct cable_fault *fault = &faults[cable->fault_first + i];
+		if (fault->kind == FAULT_SLOW && fault->rate_ppb < rate_ppb &&
+		    start >= fault->from_ps && start < fault->until_ps)
+			rate_ppb = fault->rate_ppb;
+	}
+	return line_slowed(cable->line, rate_ppb);
 }
 
 // Whether a flap has its cable down at some time from `start` to `at`. Within from_ps to until_ps
@@ -77,26 +107,85 @@ static bool is_flapped(const struct cable_fault *fault, ps_t start, ps_t at)
 	return into < fault->down_ps || at - start >= period - into;
 }
 
-enum drop_reason cable_fate(const struct cable *cable, const struct cable_fault *faults,
-			    struct rng *rng, ps_t start, ps_t at)
+// When a flap that has its cable down at some time from `start` to `at` took it down.
+static ps_t flapped_since(const struct cable_fault *fault, ps_t start)
+{
+	ps_t period = fault->down_ps + fault->up_ps;
+	ps_t into = ps_max(start - fault->from_ps, 0), since = into - into % period;
+	// sent while it was up, lost when it went down the next time
+	if (into - since >= fault->down_ps)
+		since += period;
+	return fault->from_ps + since;
+}
+
+ps_t cable_down_since(const struct cable *cable, const struct cable_fault *faults, ps_t start,
+		      ps_t at)
 {
 	for (uint32_t i = 0; i < cable->fault_count; i++) {
 		const struct cable_fault *fault = &faults[cable->fault_first + i];
-		switch (fault->kind) {
-		case FAULT_LINK_DOWN: // whatever is on the cable while it is down is gone
-			if (start < fault->until_ps && at >= fault->from_ps)
-				return DROP_LINK_DOWN;
-			break;
-		case FAULT_FLAP:
-			if (is_flapped(fault, start, at))
-				return DROP_LINK_DOWN;
-			break;
-		case FAULT_LOSS:
-			if (start >= fault->from_ps && start < fault->until_ps &&
-			    (uint32_t)(rng_next(rng) >> 32) < fault->loss_threshold)
-				return DROP_RANDOM_LOSS;
-			break;
-		}
+		if (fault->kind == FAULT_LINK_DOWN && start < fault->until_ps &&
+		    at >= fault->from_ps)
+			return fault->from_ps;
+		if (fault->kind == FAULT_FLAP && is_flapped(fault, start, at))
+			return flapped_since(fault, start);
 	}
-	return DROP_REASON_COUNT;
+	check(false && "a cable that lost a packet was down");
+	return 0;
+}
+
+// Whether the dice choose this packet.
+static bool is_hit(const struct cable_fault *fault, struct rng *rng, ps_t start)
+{
+	return start >= fault->from_ps && start < fault->until_ps &&
+		(uint32_t)(rng_next(rng) >> 32) < fault->threshold;
+}
+
+// From 1 to `delay_ps`, which is below 2^43.
+static ps_t hold_back(ps_t delay_ps, struct rng *rng)
+{
+	uint64_t dice = rng_next(rng) >> 44; // 20 bits: steps of a millionth of it
+	return 1 + (ps_t)((uint64_t)(delay_ps - 1) * dice >> 20);
+}
+
+// Why a fault takes the packet away. DROP_REASON_COUNT: it does not.
+static enum drop_reason loss_of(const struct cable_fault *fault, struct rng *rng, ps_t start,
+				ps_t at)
+{
+	bool is_down = false;
+	if (fault->kind == FAULT_LINK_DOWN) // whatever is on the cable while it is down is gone
+		is_down = start < fault->until_ps && at >= fault->from_ps;
+	else if (fault->kind == FAULT_FLAP)
+		is_down = is_flapped(fault, start, at);
+	else if (fault->kind == FAULT_LOSS && is_hit(fault, rng, start))
+		return DROP_RANDOM_LOSS;
+	return is_down ? DROP_LINK_DOWN : DROP_REASON_COUNT;
+}
+
+static void suffer(const struct cable_fault *fault, struct rng *rng, ps_t start,
+		   struct cable_fate *fate)
+{
+	if (fault->kind < FAULT_CORRUPT || fault->kind == FAULT_SLOW || !is_hit(fault, rng, start))
+		return;
+	if (fault->kind == FAULT_CORRUPT) {
+		fate->is_damaged = true;
+		fate->place = rng_next(rng);
+	} else if (fault->kind == FAULT_DUPLICATE) {
+		fate->is_doubled = true;
+	} else {
+		fate->held_ps += hold_back(fault->delay_ps, rng);
+	}
+}
+
+struct cable_fate cable_fate(const struct cable *cable, const struct cable_fault *faults,
+			     struct rng *rng, ps_t start, ps_t at)
+{
+	struct cable_fate fate = {.drop = DROP_REASON_COUNT};
+	for (uint32_t i = 0; i < cable->fault_count; i++) {
+		const struct cable_fault *fault = &faults[cable->fault_first + i];
+		fate.drop = loss_of(fault, rng, start, at);
+		if (fate.drop != DROP_REASON_COUNT)
+			break;
+		suffer(fault, rng, start, &fate);
+	}
+	return fate;
 }

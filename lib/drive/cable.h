@@ -12,6 +12,8 @@
 #include <weft/rng.h>
 #include <weft/world.h>
 
+#include "late.h"
+
 struct cable {
 	struct fifo fifo; // entries: packet << 32 | low 32 bits of the arrival time
 	ps_t last_at;	  // arrival of the newest packet: arrivals never go back
@@ -21,7 +23,9 @@ struct cable {
 	uint32_t to_machine;
 	uint32_t to_port;
 	uint32_t fault_first; // in the world's list
-	uint32_t fault_count;
+	uint16_t fault_count;
+	bool has_late; // a fault of it holds packets back, or makes copies
+	bool is_slow;  // a fault of it slows the line
 };
 static_assert(sizeof(struct cable) == 64, "a cable is one cache line");
 
@@ -40,11 +44,26 @@ static inline ps_t cable_entry_at(uint64_t entry, ps_t now)
 	return now + (int32_t)((uint32_t)entry - (uint32_t)now);
 }
 
-// Whether a packet whose first bit leaves at `start` and whose last bit would arrive at `at` is
-// lost on this cable, and why. Draws from the cable's own stream only while a loss fault is active.
-// DROP_REASON_COUNT = not lost.
-enum drop_reason cable_fate(const struct cable *cable, const struct cable_fault *faults,
-			    struct rng *rng, ps_t start, ps_t at);
+// The line of a cable with faults that slow it, for a packet whose first bit leaves at `start`.
+line_t cable_slow_line(const struct cable *cable, const struct cable_fault *faults, ps_t start);
+
+// What becomes of a packet on a cable.
+struct cable_fate {
+	enum drop_reason drop; // DROP_REASON_COUNT: it is not lost
+	bool is_damaged;
+	bool is_doubled;
+	ps_t held_ps;	// it arrives so much later
+	uint64_t place; // dice that say what is damaged
+};
+
+// The fate of a packet whose first bit leaves at `start` and whose last bit would arrive at `at`.
+// Draws from the cable's own stream only while a fault that hits a share of the packets is active.
+struct cable_fate cable_fate(const struct cable *cable, const struct cable_fault *faults,
+			     struct rng *rng, ps_t start, ps_t at);
+
+// When the cable went down that lost such a packet (DROP_LINK_DOWN); of a flap, the last time.
+ps_t cable_down_since(const struct cable *cable, const struct cable_fault *faults, ps_t start,
+		      ps_t at);
 
 // All cables of a world. A cable is numbered by where it leads: base[to_machine] + to_port.
 struct cable_set {
@@ -54,6 +73,7 @@ struct cable_set {
 	uint32_t *plan;	    // [cables] index in world->cables
 	uint64_t **waiting; // [machines] bit per in-port whose cable holds packets
 	struct rng *rng;    // [cables]
+	struct late **late; // [cables] of those with has_late
 	uint64_t *digests;  // [cables] chained over the deliveries of a cable to a host
 	uint32_t count;
 };

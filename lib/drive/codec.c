@@ -19,6 +19,10 @@ static void take_scenario(struct wire_config *config, const struct world *world)
 	config->trim_rewrites_lengths = frames->trim_rewrites_lengths;
 	config->has_udp_checksum = frames->has_udp_checksum;
 	config->full_payload_bytes = (uint16_t)world->transport.payload_bytes;
+	if (world->transport.kind == TRANSPORT_RC) { // RoCEv2 is where MRC may be, or may not
+		config->port = WIRE_PORT;
+		config->entropy = WIRE_ENTROPY_PORT;
+	}
 	config->charged_header_bytes = (uint16_t)world->transport.header_bytes;
 	config->charged_control_bytes = (uint16_t)world->transport.control_bytes;
 	config->charged_trimmed_bytes = (uint16_t)world->fabric.trim_bytes;
@@ -27,11 +31,6 @@ static void take_scenario(struct wire_config *config, const struct world *world)
 int codec_init(struct codec *ret, const struct world *world, struct refusal *refusal)
 {
 	struct codec codec = {0};
-	if (world->transport.kind != TRANSPORT_MRC)
-		return refuse(refusal, -EINVAL,
-			      "there are frames of MRC only: transport.kind rc runs without frames "
-			      "and captures",
-			      0, 0, 0);
 	wire_config_default(world->scenario->frames.ip_version, &codec.nic);
 	take_scenario(&codec.nic, world);
 	int rc = wire_config_check(&codec.nic, refusal);
@@ -58,15 +57,39 @@ uint32_t codec_write_headers(const struct codec *codec, const struct packet *pac
 	return (uint32_t)wire_build(&codec->nic, packet, frame, codec->frame_bytes_max, ret_view);
 }
 
+void codec_damage(const struct codec *codec, bool is_last_hop, uint64_t dice, uint8_t *frame,
+		  uint32_t bytes)
+{
+	struct packet packet;
+	struct wire_view view;
+	enum wire_reason reason = wire_parse(&codec->in_switch, frame, bytes, &packet, &view);
+	check(reason == WIRE_FINE); // what could not be read any more was not sent on
+	wire_damage(frame, &view, is_last_hop, dice);
+}
+
+static void fill(const struct codec *codec, const struct packet *packet, uint8_t *ret,
+		 uint32_t bytes)
+{
+	const struct packet_data *data = &packet->u.data;
+	if (codec->ports == NULL || codec->ports->fill == NULL) {
+		struct payload_spot spot = {packet->target, packet->qpn, data->rkey, data->va};
+		payload_fill(&spot, ret, bytes);
+		return;
+	}
+	struct place where = {.nic = packet->target,
+			      .qp = packet->qpn,
+			      .rkey = data->rkey,
+			      .bytes = bytes,
+			      .va = data->va};
+	codec->ports->fill(codec->ports->payload_context, &where, ret);
+}
+
 uint32_t codec_write(const struct codec *codec, const struct packet *packet, void *frame)
 {
 	struct wire_view view;
 	uint32_t bytes = codec_write_headers(codec, packet, frame, &view);
-	if (view.payload_bytes > 0) {
-		struct payload_spot spot = {packet->target, packet->qpn, packet->u.data.rkey,
-					    packet->u.data.va};
-		payload_fill(&spot, (uint8_t *)frame + view.payload_at, view.payload_bytes);
-	}
+	if (view.payload_bytes > 0)
+		fill(codec, packet, (uint8_t *)frame + view.payload_at, view.payload_bytes);
 #ifdef PLANT_WRONG_PAYLOAD // a bug on purpose: a byte is wrong before the ICRC is made
 	if (view.payload_bytes > 0 && packet->psn % 64 == 7)
 		((uint8_t *)frame)[view.payload_at + view.payload_bytes / 2] ^= 1;

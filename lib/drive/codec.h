@@ -6,13 +6,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <weft/drive.h>
 #include <weft/wire.h>
 #include <weft/world.h>
 
 struct codec {
-	struct wire_config nic;	      // what NICs build and parse
-	struct wire_config in_switch; // the same, but a switch does not look at the ICRC
-	uint32_t frame_bytes_max;     // longest frame of the world
+	const struct ports_options *ports; // who has the payload's bytes; NULL: the pattern
+	struct wire_config nic;		   // what NICs build and parse
+	struct wire_config in_switch;	   // the same, but a switch does not look at the ICRC
+	uint32_t frame_bytes_max;	   // longest frame of the world
 };
 
 // The codec of a world. -EINVAL when its packets cannot be told apart as frames (too many NICs or
@@ -27,3 +29,7 @@ uint32_t codec_write(const struct codec *codec, const struct packet *packet, voi
 // headers needs. `ret_view` says where things stand.
 uint32_t codec_write_headers(const struct codec *codec, const struct packet *packet, void *frame,
 			     struct wire_view *ret_view);
+
+// Damages a frame that is on its way so that the NIC that gets it will find it; see wire_damage().
+void codec_damage(const struct codec *codec, bool is_last_hop, uint64_t dice, uint8_t *frame,
+		  uint32_t bytes);

@@ -10,6 +10,8 @@
 
 #include "payload.h"
 
+#define LATE (UINT32_C(1) << 31) // rides with a cable's number: the frame is out of order
+
 // What is kept of a frame while its packet is in a machine.
 struct held {
 	void *owner;
@@ -52,7 +54,13 @@ static void poll_queue(struct lane *lane, uint32_t queue)
 	uint32_t count;
 	while ((count = lane->ports->ops->receive(lane->ports, queue, frames, PORT_BURST)) > 0) {
 		for (uint32_t i = 0; i < count; i++) {
-			struct cable *cable = &lane->cables.cables[frames[i].cable];
+			uint32_t index = frames[i].cable & ~LATE;
+			struct cable *cable = &lane->cables.cables[index];
+			if (frames[i].cable & LATE) {
+				lane_push_late(lane, index, frames[i].at,
+					       (uintptr_t)frames[i].owner);
+				continue;
+			}
 			fifo_push(&cable->fifo, lane->out.chunks, (uintptr_t)frames[i].owner);
 			lane_mark(lane, cable, frames[i].at);
 		}
@@ -103,20 +111,35 @@ static bool has_packets(struct lane *lane)
 	return false;
 }
 
+// Takes the first frame of a cable, if it arrives before the window's end.
+static bool take_first(struct lane *lane, uint32_t index, struct frame *ret)
+{
+	struct cable *cable = &lane->cables.cables[index];
+	struct late *late = lane->cables.late[index];
+	ps_t late_at = cable->has_late ? late_first_at(late) : PS_NEVER;
+	ret->at = PS_NEVER;
+	if (cable->fifo.count > 0)
+		lane->ports->ops->look(lane->ports,
+				       (void *)(uintptr_t)fifo_peek(&cable->fifo, lane->out.chunks),
+				       ret);
+	if (ps_min(late_at, ret->at) >= lane->window_end)
+		return false;
+	if (late_at < ret->at)
+		lane->ports->ops->look(lane->ports, (void *)(uintptr_t)late_pop(late), ret);
+	else
+		fifo_pop(&cable->fifo, lane->out.chunks);
+	return true;
+}
+
 // Takes the frames of one cable that arrive before the window's end; `to` has room for `room`.
 static uint32_t take_cable(struct lane *lane, uint32_t index, struct arrival *to, uint32_t room)
 {
 	struct cable *cable = &lane->cables.cables[index];
 	bool is_host = lane->world->machines[cable->to_machine].is_host;
 	uint32_t taken = 0;
-	while (cable->fifo.count > 0 && has_packets(lane)) {
-		struct frame frame;
-		void *owner = (void *)(uintptr_t)fifo_peek(&cable->fifo, lane->out.chunks);
-		lane->ports->ops->look(lane->ports, owner, &frame);
-		if (frame.at >= lane->window_end)
-			break;
+	struct frame frame;
+	while (has_packets(lane) && take_first(lane, index, &frame)) {
 		check(taken < room && frame.at >= lane->window_start);
-		fifo_pop(&cable->fifo, lane->out.chunks);
 		uint32_t packet = read_frame(lane, &frame, is_host);
 		if (packet != PACKET_NONE)
 			to[taken++] = (struct arrival){frame.at, packet, cable->to_port};
@@ -133,9 +156,13 @@ static void place(struct lane *lane)
 		const struct place *order = &lane->out.places[i];
 		const struct held *held = &lane->held[order->payload];
 		struct payload_spot spot = {order->nic, order->qp, order->rkey, order->va};
+		const uint8_t *payload = held->bytes + held->view.payload_at;
+		uint32_t wrong = 0;
 		check(order->bytes == held->view.payload_bytes);
-		uint32_t wrong = payload_wrong(&spot, held->bytes + held->view.payload_at,
-					       order->bytes);
+		if (lane->watch->store != NULL)
+			lane->watch->store(lane->watch->payload_context, order, payload);
+		else
+			wrong = payload_wrong(&spot, payload, order->bytes);
 		lane->run.payload_bytes_wrong += wrong;
 		lane->run.payload_bytes_good += order->bytes - wrong;
 	}
@@ -229,7 +256,59 @@ static void tap(struct lane *lane, uint32_t cable, const struct departure *depar
 			 frame->length);
 }
 
-// Sends one departure, or loses it.
+// Gives a frame to the ports, with others for the same queue.
+static void send(struct lane *lane, const struct frame *frame, struct burst *burst)
+{
+	uint32_t cable = frame->cable & ~LATE;
+	if (lane->watch->watch != NULL)
+		lane->watch->watch(lane->watch->watch_context,
+				   &lane->world->cables[lane->cables.plan[cable]], frame->at,
+				   frame->bytes, frame->length);
+	uint32_t queue = ports_queue(lane->ports, cable);
+	if (burst->count == PORT_BURST || (burst->count > 0 && burst->queue != queue))
+		flush(lane, burst);
+	burst->queue = queue;
+	burst->frames[burst->count++] = *frame;
+}
+
+static void send_copy(struct lane *lane, const struct frame *frame, struct burst *burst)
+{
+	struct frame copy;
+	if (!lane->ports->ops->take(lane->ports, &copy, 1)) {
+		lane->out.limit = OUTBOX_NO_PACKET; // the run ends with this window
+		lane->run.doubled--;
+		return;
+	}
+	memcpy(copy.bytes, frame->bytes, frame->length);
+	copy.length = frame->length;
+	copy.cable = frame->cable | LATE;
+	copy.at = frame->at;
+	send(lane, &copy, burst);
+}
+
+// Sends a frame over a cable with faults, or loses it.
+static void send_faulty(struct lane *lane, const struct departure *departure, struct frame *frame,
+			struct burst *burst)
+{
+	uint32_t index = frame->cable, to = lane->cables.cables[index].to_machine;
+	struct cable_fate fate = lane_fate(lane, index, departure, frame->at);
+	if (fate.drop != DROP_REASON_COUNT) {
+		lane->ports->ops->give(lane->ports, &frame->owner, 1);
+		return;
+	}
+	if (fate.is_damaged)
+		codec_damage(lane->codec, lane->world->machines[to].is_host, fate.place,
+			     frame->bytes, frame->length);
+	if (fate.is_doubled)
+		send_copy(lane, frame, burst);
+	if (fate.held_ps > 0) {
+		frame->at += fate.held_ps;
+		frame->cable |= LATE;
+	}
+	send(lane, frame, burst);
+}
+
+// Sends one departure.
 static void depart(struct lane *lane, uint32_t m, const struct departure *departure,
 		   struct burst *burst)
 {
@@ -245,22 +324,13 @@ static void depart(struct lane *lane, uint32_t m, const struct departure *depart
 	}
 	if (lane->taps != NULL)
 		tap(lane, cable, departure, &frame);
-	frame.at = lane_depart(lane, cable, departure);
+	frame.at = lane_depart(lane, &lane->cables.cables[cable], departure);
 	frame.cable = cable;
+	if (lane->cables.cables[cable].fault_count > 0)
+		send_faulty(lane, departure, &frame, burst);
+	else
+		send(lane, &frame, burst);
 	end_packet(lane, departure->packet);
-	if (frame.at == PS_NEVER) {
-		lane->ports->ops->give(lane->ports, &frame.owner, 1);
-		return;
-	}
-	if (lane->watch->watch != NULL)
-		lane->watch->watch(lane->watch->watch_context,
-				   &lane->world->cables[lane->cables.plan[cable]], frame.at,
-				   frame.bytes, frame.length);
-	uint32_t queue = ports_queue(lane->ports, cable);
-	if (burst->count == PORT_BURST || (burst->count > 0 && burst->queue != queue))
-		flush(lane, burst);
-	burst->queue = queue;
-	burst->frames[burst->count++] = frame;
 }
 
 ps_t frames_run_machine(struct lane *lane, uint32_t m)

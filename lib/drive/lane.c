@@ -13,23 +13,47 @@
 
 #define SCATTER_AHEAD 8 // departures whose cable is fetched ahead
 
+static bool has_damage(const struct world *world)
+{
+	for (uint32_t i = 0; i < world->scenario->fault_count; i++)
+		if (world->scenario->faults[i].kind == FAULT_CORRUPT)
+			return true;
+	return false;
+}
+
+// The most arrivals of a machine in a window: what its neighbours send in one, and what they sent
+// before that was held back.
+static uint32_t arrivals_max(const struct lane *lane, const struct world *world)
+{
+	uint32_t most = 0;
+	for (uint32_t m = 0; m < world->machine_count; m++) {
+		uint32_t late = 0;
+		for (uint32_t i = lane->cables.base[m]; i < lane->cables.base[m + 1]; i++)
+			late += lane->cables.cables[i].has_late;
+		most = late > most ? late : most;
+	}
+	return world->departures_max + most * LATE_ROOM;
+}
+
 int lane_init(struct lane *lane, const struct world *world, ps_t span_ps, struct arena *arena)
 {
-	uint32_t ports_max = 0, burst = world->departures_max;
+	uint32_t ports_max = 0, burst = arrivals_max(lane, world);
 	for (uint32_t m = 0; m < world->machine_count; m++)
 		if (world->machines[m].port_count > ports_max)
 			ports_max = world->machines[m].port_count;
 	lane->world = world;
 	lane->arrivals_max = burst;
+	lane->has_damage = has_damage(world);
 	lane->arrivals = arena_draw(arena, ARENA_DRIVE, burst, sizeof(struct arrival));
 	lane->scratch[0] = arena_draw(arena, ARENA_DRIVE, burst, sizeof(struct arrival));
 	lane->scratch[1] = arena_draw(arena, ARENA_DRIVE, burst, sizeof(struct arrival));
 	lane->runs = arena_draw(arena, ARENA_DRIVE, ports_max, sizeof(struct arrival_run));
-	lane->out.departures = arena_draw(arena, ARENA_DRIVE, burst, sizeof(struct departure));
+	lane->out.departures = arena_draw(arena, ARENA_DRIVE, world->departures_max,
+					  sizeof(struct departure));
 	if (lane->arrivals == NULL || lane->scratch[0] == NULL || lane->scratch[1] == NULL ||
 	    lane->runs == NULL || lane->out.departures == NULL)
 		return -ENOMEM;
-	lane->out.capacity = burst;
+	lane->out.capacity = world->departures_max;
 	return window_set_init(&lane->windows, arena, world->machine_count, world->window_ps,
 			       span_ps);
 }
@@ -56,12 +80,59 @@ void lane_deliver(struct lane *lane, uint32_t machine, uint32_t count)
 		deliver(lane, base + lane->arrivals[i].port, &lane->arrivals[i]);
 }
 
+// Whether a packet that came over `cable` is found to be damaged there: a NIC checks all of it, a
+// switch only headers, and of a trimmed packet nothing else is left.
+static bool is_refused(struct lane *lane, const struct cable *cable, uint32_t index)
+{
+	const struct packet *packet = packet_at(lane->out.packets, index);
+	if (!(packet->flags & PACKET_DAMAGED) ||
+	    !(lane->world->machines[cable->to_machine].is_host || packet->flags & PACKET_TRIMMED))
+		return false;
+	lane->run.dropped[DROP_BAD_FRAME]++;
+	packet_put(lane->out.packets, index);
+	return true;
+}
+
+// Takes the first packet of a cable with faults, if it arrives before the window's end.
+static bool take_first(struct lane *lane, uint32_t index, ps_t *ret_at, uint32_t *ret_packet)
+{
+	struct cable *cable = &lane->cables.cables[index];
+	struct late *late = lane->cables.late[index];
+	ps_t at = PS_NEVER, late_at = cable->has_late ? late_first_at(late) : PS_NEVER;
+	if (cable->fifo.count > 0)
+		at = cable_entry_at(fifo_peek(&cable->fifo, lane->out.chunks), lane->window_start);
+	*ret_at = ps_min(at, late_at);
+	if (*ret_at >= lane->window_end)
+		return false;
+	*ret_packet = late_at < at ? (uint32_t)late_pop(late)
+				   : (uint32_t)(fifo_pop(&cable->fifo, lane->out.chunks) >> 32);
+	return true;
+}
+
+// take_cable() for cables with faults, and where packets may be damaged.
+static __attribute__((noinline)) uint32_t take_faulty(struct lane *lane, uint32_t index,
+						      struct arrival *to, uint32_t room)
+{
+	const struct cable *cable = &lane->cables.cables[index];
+	uint32_t taken = 0, packet;
+	ps_t at;
+	while (take_first(lane, index, &at, &packet)) {
+		if (is_refused(lane, cable, packet))
+			continue;
+		check(taken < room);
+		to[taken++] = (struct arrival){at, packet, cable->to_port};
+	}
+	return taken;
+}
+
 // Takes the packets of one cable that arrive before the window's end; `to` has room for `room`.
 static uint32_t take_cable(struct lane *lane, uint32_t index, struct arrival *to, uint32_t room)
 {
 	struct cable *cable = &lane->cables.cables[index];
 	struct fifo_pool *chunks = lane->out.chunks;
 	uint32_t taken = 0;
+	if (cable->has_late || lane->has_damage)
+		return take_faulty(lane, index, to, room);
 	while (cable->fifo.count > 0) {
 		uint64_t entry = fifo_peek(&cable->fifo, chunks);
 		ps_t at = cable_entry_at(entry, lane->window_start);
@@ -92,52 +163,155 @@ static void prefetch_cables(const struct lane *lane, uint32_t m)
 		for (uint64_t rest = waiting[word]; rest != 0; rest &= rest - 1) {
 			uint32_t port = (word << 6) + (uint32_t)__builtin_ctzll(rest);
 			const struct fifo *fifo = &cables[port].fifo;
-			__builtin_prefetch(&chunks[fifo->head].entries[fifo->head_at]);
+			uint32_t oldest = fifo->head_left -
+				(fifo->head_left > 0); // all may be late
+			__builtin_prefetch(&chunks[fifo->head].entries[oldest]);
 		}
 	}
 }
 
 // ---------------------------------------------------------------- departures
 
-bool lane_loses(struct lane *lane, uint32_t index, const struct departure *departure, ps_t at)
+// Writes down that a data packet was lost, for whoever watches. One lane per shard, or one for all.
+static void watch_loss(struct lane *lane, uint32_t index, const struct departure *departure,
+		       ps_t at, enum drop_reason fate)
 {
-	enum drop_reason fate = cable_fate(&lane->cables.cables[index], lane->world->cable_faults,
-					   &lane->cables.rng[index], departure->start, at);
-	if (fate == DROP_REASON_COUNT)
+	const struct packet *packet = packet_at(lane->out.packets, departure->packet);
+	struct series *series = lane->world->series[lane->index];
+	struct bypass *bypass = lane->world->bypass[lane->index];
+	if (packet->payload_bytes == 0)
+		return;
+	if (series != NULL)
+		series_add(series, SERIES_LOST, departure->start, 1);
+	if (bypass == NULL || fate != DROP_LINK_DOWN)
+		return;
+	struct bypass_event event = {.nic = packet->target,
+				     .qpn = packet->qpn,
+				     .ev = packet->ev,
+				     .cable = lane->cables.plan[index],
+				     .down_ps = cable_down_since(&lane->cables.cables[index],
+								 lane->world->cable_faults,
+								 departure->start, at)};
+	bypass_lose(bypass, &event, departure->start);
+}
+
+struct cable_fate lane_fate(struct lane *lane, uint32_t index, const struct departure *departure,
+			    ps_t at)
+{
+	struct late *late = lane->cables.late[index];
+	struct run *run = &lane->run;
+	ps_t start = departure->start;
+	struct cable_fate fate = cable_fate(&lane->cables.cables[index], lane->world->cable_faults,
+					    &lane->cables.rng[index], start, at);
+	if (fate.drop != DROP_REASON_COUNT) {
+		run->dropped[fate.drop]++;
+		watch_loss(lane, index, departure, at, fate.drop);
+		return fate;
+	}
+	if (fate.is_doubled && !late_send(late, start, at)) {
+		fate.is_doubled = false;
+		run->late_full++;
+	}
+	if (fate.held_ps > 0 && !late_send(late, start, at + fate.held_ps)) {
+		fate.held_ps = 0;
+		run->late_full++;
+	}
+	run->damaged += fate.is_damaged;
+	run->doubled += fate.is_doubled;
+	run->held_back += fate.held_ps > 0;
+	return fate;
+}
+
+void lane_push_late(struct lane *lane, uint32_t index, ps_t at, uint64_t what)
+{
+	const struct cable *cable = &lane->cables.cables[index];
+	late_push(lane->cables.late[index], at, what);
+	bitmap_set(lane->cables.waiting[cable->to_machine], cable->to_port);
+	window_mark(&lane->windows, cable->to_machine, at);
+}
+
+bool lane_awaits_late(struct lane *lane, uint32_t index)
+{
+	ps_t at = late_first_at(lane->cables.late[index]);
+	if (at == PS_NEVER)
 		return false;
-	lane->run.dropped[fate]++;
+	// Of far times the active set keeps only one: each is told again. The last window may end
+	// early, before what still belongs to it.
+	at = ps_max(at, lane->window_start + lane->windows.length_ps);
+	window_mark(&lane->windows, lane->cables.cables[index].to_machine, at);
 	return true;
 }
 
-// A tap listens before the cable's faults.
-static void tap(struct lane *lane, uint32_t index, const struct departure *departure)
+// Shows the departures of machine `m` to the taps, which listen before the faults of cables.
+static __attribute__((noinline)) void tap(struct lane *lane, uint32_t m)
 {
-	uint32_t plan = lane->cables.plan[index];
-	if (tap_listens(lane->taps, plan, departure->start))
-		tap_take(lane->taps, lane->index, plan, departure->start,
-			 packet_at(lane->out.packets, departure->packet), NULL, 0);
+	for (uint32_t i = 0; i < lane->out.count; i++) {
+		const struct departure *departure = &lane->out.departures[i];
+		uint32_t plan = lane->cables.plan[lane_cable(lane, m, departure)];
+		if (tap_listens(lane->taps, plan, departure->start))
+			tap_take(lane->taps, lane->index, plan, departure->start,
+				 packet_at(lane->out.packets, departure->packet), NULL, 0);
+	}
 }
 
-// Lays the departures of machine `m` onto its cables.
-static void scatter(struct lane *lane, uint32_t m)
+// Inline: this is every hop of every packet.
+static inline __attribute__((always_inline)) void lay(struct lane *lane, struct cable *cable,
+						      uint32_t packet, ps_t at)
+{
+	fifo_push(&cable->fifo, lane->out.chunks, cable_entry(at, packet));
+	lane_mark(lane, cable, at);
+}
+
+// Lays a copy of a packet beside its cable.
+static void lay_copy(struct lane *lane, uint32_t index, uint32_t packet, ps_t at)
+{
+	uint32_t copy = packet_get(lane->out.packets);
+	if (copy == PACKET_NONE) {
+		lane->out.limit = OUTBOX_NO_PACKET; // the run ends with this window
+		lane->run.doubled--;
+		return;
+	}
+	*packet_at(lane->out.packets, copy) = *packet_at(lane->out.packets, packet);
+	lane_push_late(lane, index, at, copy);
+}
+
+// Lays a departure onto a cable with faults.
+static __attribute__((noinline)) void lay_faulty(struct lane *lane, uint32_t index,
+						 const struct departure *departure, ps_t at)
+{
+	uint32_t packet = departure->packet;
+	struct cable_fate fate = lane_fate(lane, index, departure, at);
+	if (fate.drop != DROP_REASON_COUNT) {
+		packet_put(lane->out.packets, packet);
+		return;
+	}
+	if (fate.is_damaged)
+		packet_at(lane->out.packets, packet)->flags |= PACKET_DAMAGED;
+	if (fate.is_doubled)
+		lay_copy(lane, index, packet, at);
+	if (fate.held_ps > 0)
+		lane_push_late(lane, index, at + fate.held_ps, packet);
+	else
+		lay(lane, &lane->cables.cables[index], packet, at);
+}
+
+// Lays the departures of machine `m` onto its cables. A function of its own, as every hop passes
+// here and the loop has use for all registers.
+static __attribute__((noinline)) void scatter(struct lane *lane, uint32_t m)
 {
 	const uint32_t *out_cable = lane->cables.out + lane->cables.base[m];
 	struct cable *cables = lane->cables.cables;
-	for (uint32_t i = 0; i < lane->out.count; i++) {
-		const struct departure *departure = &lane->out.departures[i];
-		if (i + SCATTER_AHEAD < lane->out.count)
+	const struct departure *departure = lane->out.departures;
+	const struct departure *end = departure + lane->out.count;
+	for (; departure < end; departure++) {
+		if (end - departure > SCATTER_AHEAD)
 			__builtin_prefetch(&cables[out_cable[departure[SCATTER_AHEAD].port]], 1);
 		uint32_t index = out_cable[departure->port];
-		if (lane->taps != NULL)
-			tap(lane, index, departure);
-		ps_t at = lane_depart(lane, index, departure);
-		if (at == PS_NEVER) {
-			packet_put(lane->out.packets, departure->packet);
-			continue;
-		}
-		fifo_push(&cables[index].fifo, lane->out.chunks,
-			  cable_entry(at, departure->packet));
-		lane_mark(lane, &cables[index], at);
+		ps_t at = lane_depart(lane, &cables[index], departure);
+		if (__builtin_expect(cables[index].fault_count > 0, 0))
+			lay_faulty(lane, index, departure, at);
+		else
+			lay(lane, &cables[index], departure->packet, at);
 	}
 }
 
@@ -152,6 +326,8 @@ static void run_machine(struct lane *lane, uint32_t m)
 		prefetch_cables(lane, m);
 		lane_gather(lane, m, take_cable, &in);
 		next = machine->run(machine->self, &in, lane->window_end, &lane->out);
+		if (lane->taps != NULL)
+			tap(lane, m);
 		scatter(lane, m);
 	} else {
 		next = frames_run_machine(lane, m);

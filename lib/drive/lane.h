@@ -28,6 +28,7 @@ struct lane {
 	const struct world *world;
 	struct tap_set *taps; // or NULL
 	uint32_t arrivals_max;
+	bool has_damage; // a fault damages packets
 	uint32_t index;
 	// runs with frames
 	struct ports *ports; // NULL: packets lie on cables in memory
@@ -55,8 +56,15 @@ void lane_run_window(struct lane *lane);
 // digests of their cables.
 void lane_deliver(struct lane *lane, uint32_t machine, uint32_t count);
 
-// Whether cable `index`, which has faults, loses a packet that would arrive at `at`; counts it.
-bool lane_loses(struct lane *lane, uint32_t index, const struct departure *departure, ps_t at);
+// What the faults of cable `index` do to a packet that would arrive at `at`; counts it.
+struct cable_fate lane_fate(struct lane *lane, uint32_t index, const struct departure *departure,
+			    ps_t at);
+
+// Something arrives at `at` over cable `index`, but not in the order in which it was sent.
+void lane_push_late(struct lane *lane, uint32_t index, ps_t at, uint64_t what);
+
+// Whether something waits beside cable `index`; then its machine is run in time.
+bool lane_awaits_late(struct lane *lane, uint32_t index);
 
 // The cable by which a departure of machine `m` goes.
 static inline uint32_t lane_cable(const struct lane *lane, uint32_t m,
@@ -65,17 +73,19 @@ static inline uint32_t lane_cable(const struct lane *lane, uint32_t m,
 	return lane->cables.out[lane->cables.base[m] + departure->port];
 }
 
-// When a departure arrives at the end of cable `index`: checks that packets keep their order.
-// PS_NEVER: the cable lost it, and it was counted.
-static inline ps_t lane_depart(struct lane *lane, uint32_t index, const struct departure *departure)
+// When a departure arrives at the end of its cable: checks that packets keep their order.
+static inline ps_t lane_depart(const struct lane *lane, struct cable *cable,
+			       const struct departure *departure)
 {
-	struct cable *cable = &lane->cables.cables[index];
-	ps_t at = departure->start + line_ps(cable->line, departure->bytes) + cable->delay_ps;
+	line_t line = cable->line;
+	if (__builtin_expect(cable->is_slow, 0))
+		line = cable_slow_line(cable, lane->world->cable_faults, departure->start);
+	ps_t at = departure->start + line_ps(line, departure->bytes) + cable->delay_ps;
 	check(departure->start >= lane->window_start && at >= lane->window_end); // lookahead
 	check(departure->start + cable->delay_ps >=
 	      cable->last_at); // one packet at a time, in order
 	cable->last_at = at;
-	return cable->fault_count > 0 && lane_loses(lane, index, departure, at) ? PS_NEVER : at;
+	return at;
 }
 
 // Something was put on `cable` that arrives at `at`; its list holds it already.
@@ -104,7 +114,9 @@ static inline void lane_gather(struct lane *lane, uint32_t m, lane_take_fn *take
 			uint32_t port = (word << 6) + (uint32_t)__builtin_ctzll(rest);
 			struct arrival *to = lane->arrivals + total;
 			uint32_t taken = take(lane, base + port, to, lane->arrivals_max - total);
-			if (lane->cables.cables[base + port].fifo.count == 0)
+			const struct cable *cable = &lane->cables.cables[base + port];
+			bool awaits = cable->has_late && lane_awaits_late(lane, base + port);
+			if (cable->fifo.count == 0 && !awaits)
 				bitmap_clear(waiting, port);
 			if (taken > 0)
 				lane->runs[runs++] = (struct arrival_run){to, taken};

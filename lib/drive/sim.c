@@ -34,7 +34,8 @@ static uint64_t cables_held(const struct sim *sim)
 	const struct cable_set *cables = &sim->lanes[0].cables;
 	uint64_t held = 0;
 	for (uint32_t i = 0; i < cables->count; i++)
-		held += cables->cables[i].fifo.count;
+		held += cables->cables[i].fifo.count +
+			(cables->late[i] != NULL ? cables->late[i]->count : 0);
 	return held;
 }
 
@@ -47,7 +48,8 @@ static uint64_t packets_taken(const struct sim *sim)
 	return taken;
 }
 
-// sent = delivered + dropped + held, and the pools agree with what cables and machines hold.
+// sent and doubled = delivered + dropped + held, and the pools agree with what cables and machines
+// hold.
 static void check_conservation(struct sim *sim)
 {
 	struct run *run = &sim->run;
@@ -63,7 +65,7 @@ static void check_conservation(struct sim *sim)
 		check(packets_taken(sim) == in_switches + in_hosts); // on cables there are frames
 		check(sim->ports->ops->taken(sim->ports) == run->held);
 	}
-	check(run->sent == run->delivered + dropped + run->held);
+	check(run->sent + run->doubled == run->delivered + dropped + run->held);
 	run->held += in_hosts;
 }
 
@@ -73,6 +75,10 @@ static void add_lane(struct run *run, const struct run *lane)
 	run->delivered += lane->delivered;
 	run->data_delivered += lane->data_delivered;
 	run->hops += lane->hops;
+	run->damaged += lane->damaged;
+	run->doubled += lane->doubled;
+	run->held_back += lane->held_back;
+	run->late_full += lane->late_full;
 	run->visits += lane->visits;
 	run->payload_bytes_good += lane->payload_bytes_good;
 	run->payload_bytes_wrong += lane->payload_bytes_wrong;

@@ -8,15 +8,25 @@
 #include "frames.h"
 #include "sim.h"
 
+// The longest that a packet takes onto a cable.
+static ps_t slowest_ps(const struct world *world, const struct cable_plan *plan)
+{
+	uint32_t rate_ppb = SHARE_WHOLE;
+	for (uint32_t i = 0; i < plan->fault_count; i++) {
+		const struct cable_fault *fault = &world->cable_faults[plan->fault_first + i];
+		if (fault->kind == FAULT_SLOW && fault->rate_ppb < rate_ppb)
+			rate_ppb = fault->rate_ppb;
+	}
+	return line_ps(line_slowed(plan->line, rate_ppb), world_packet_bytes_max(world));
+}
+
 // The longest time between a window's start and an arrival that a machine causes in it.
 static ps_t cable_span_ps(const struct world *world)
 {
 	ps_t longest = 0;
 	for (uint32_t i = 0; i < world->cable_count; i++)
-		longest = ps_max(
-			longest,
-			world->cables[i].delay_ps +
-				line_ps(world->cables[i].line, world_packet_bytes_max(world)));
+		longest = ps_max(longest,
+				 world->cables[i].delay_ps + slowest_ps(world, &world->cables[i]));
 	return world->window_ps + longest;
 }
 
@@ -55,7 +65,8 @@ static struct port_cable *describe_cables(const struct sim *sim, const struct ca
 		ret[i] = (struct port_cable){
 			.from_lane = (uint8_t)lane_of(sim, plan->from_machine),
 			.to_lane = (uint8_t)lane_of(sim, plan->to_machine),
-			.frames_max = window_frames(world, plan),
+			.frames_max = window_frames(world, plan) +
+				(cables->cables[i].has_late ? LATE_MAX : 0), // copies
 		};
 	}
 	return ret;
@@ -164,6 +175,7 @@ static int open_bytes(struct sim *sim, const struct cable_set *cables, struct re
 	if (options->ports.kind == PORTS_NONE && !has_taps)
 		return 0;
 	int rc = codec_init(&sim->codec, sim->world, refusal);
+	sim->codec.ports = &sim->options.ports;
 	if (rc == 0 && options->ports.kind != PORTS_NONE)
 		rc = open_ports(sim, cables, refusal);
 	return rc;

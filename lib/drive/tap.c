@@ -190,7 +190,7 @@ static void plan_lanes(struct tap_set *set)
 	const struct world *world = set->world;
 	uint64_t packets = cable_packets_max(world);
 	uint64_t line_bytes = ((uint64_t)world->window_ps << 20) /
-		line_of(world->fabric.link_rate_bps);
+		line_of(world->topology.rate_max_bps);
 	uint64_t whole = packets * snap_bytes(set);
 	uint64_t on_line = packets * header_bytes_max(set->codec) + line_bytes +
 		set->codec->frame_bytes_max;

@@ -13,7 +13,7 @@
 const char tap_log_head[] =
 	"time_ps,tap,source,target,plane,hop,opcode,name,flags,bth,qpn,psn,ev,timestamp,wire_bytes,"
 	"payload_bytes,va,rkey,message_bytes,imm,msn,rqmsn,trigger_offset,offset,bitmap,ev_echo,"
-	"ooo_count,mark,penalty,rcvd_256,nack_psn,reason\n";
+	"ooo_count,mark,penalty,rcvd_256,mpr,nack_psn,reason,ports,op\n";
 
 struct line {
 	char *at;
@@ -88,6 +88,11 @@ static void put_flags(struct line *line, const struct packet *packet)
 	put_word(line, packet->bth & PACKET_RTX, "rtx");
 }
 
+static bool is_rc(const struct packet *packet)
+{
+	return packet->opcode < PACKET_WRITE_FIRST;
+}
+
 static void put_packet(struct line *line, const struct packet *packet)
 {
 	put_number(line, packet->source);
@@ -98,7 +103,7 @@ static void put_packet(struct line *line, const struct packet *packet)
 	*line->at++ = ',';
 	put_text(line, packet_opcode_name(packet->opcode));
 	put_flags(line, packet);
-	put_number(line, packet->qpn & MASK_24);
+	put_number(line, (packet->qpn + (is_rc(packet) ? RC_QPN_FIRST : 0)) & MASK_24);
 	put_number(line, packet->psn & MASK_24);
 	put_hex(line, packet->ev, 8);
 	put_number(line, packet->timestamp);
@@ -107,22 +112,69 @@ static void put_packet(struct line *line, const struct packet *packet)
 }
 
 #define DATA_COLUMNS 6
-#define SACK_COLUMNS 8
+#define SACK_COLUMNS 9
 #define NACK_COLUMNS 2
+#define STATUS_COLUMNS 2
 
-static void put_data(struct line *line, const struct packet *packet)
+static bool has_imm(uint8_t opcode)
 {
-	const struct packet_data *data = &packet->u.data;
+	return opcode == PACKET_WRITE_LAST_IMM || opcode == PACKET_WRITE_ONLY_IMM ||
+		opcode == RC_WRITE_LAST_IMM || opcode == RC_WRITE_ONLY_IMM;
+}
+
+static void put_place(struct line *line, const struct packet_data *data)
+{
 	put_hex(line, data->va, 16);
 	put_hex(line, data->rkey, 8);
 	put_number(line, data->message_bytes);
-	if (packet->opcode == PACKET_WRITE_LAST_IMM || packet->opcode == PACKET_WRITE_ONLY_IMM)
-		put_hex(line, data->imm, 8);
+}
+
+static void put_imm(struct line *line, const struct packet *packet)
+{
+	if (has_imm(packet->opcode))
+		put_hex(line, packet->u.data.imm, 8);
 	else
 		put_empty(line, 1);
-	put_number(line, data->msn);
-	put_number(line, data->rqmsn);
+}
+
+static void put_data(struct line *line, const struct packet *packet)
+{
+	put_place(line, &packet->u.data);
+	put_imm(line, packet);
+	put_number(line, packet->u.data.msn);
+	put_number(line, packet->u.data.rqmsn);
 	put_empty(line, SACK_COLUMNS + NACK_COLUMNS);
+}
+
+// As frames have it: a first packet alone says where its message goes.
+static void put_rc_data(struct line *line, const struct packet *packet)
+{
+	if (packet->opcode == RC_WRITE_FIRST || packet->opcode == RC_WRITE_ONLY ||
+	    packet->opcode == RC_WRITE_ONLY_IMM)
+		put_place(line, &packet->u.data);
+	else
+		put_empty(line, 3);
+	put_imm(line, packet);
+	put_empty(line, 2 + SACK_COLUMNS + NACK_COLUMNS);
+}
+
+// An ACK or NAK: the requests that are done, and the syndrome in the place of a reason.
+static void put_ack(struct line *line, const struct packet_ack *ack)
+{
+	put_empty(line, 4);
+	put_number(line, ack->msn & MASK_24);
+	put_empty(line, 1 + SACK_COLUMNS + 1);
+	put_hex(line, ack->syndrome, 2);
+}
+
+static void put_rc(struct line *line, const struct packet *packet)
+{
+	if (packet->opcode == RC_ACK)
+		put_ack(line, &packet->u.ack);
+	else if (packet->opcode == RC_CNP)
+		put_empty(line, DATA_COLUMNS + SACK_COLUMNS + NACK_COLUMNS);
+	else
+		put_rc_data(line, packet);
 }
 
 static void put_sack(struct line *line, const struct packet_sack *sack)
@@ -136,6 +188,7 @@ static void put_sack(struct line *line, const struct packet_sack *sack)
 	put_number(line, sack->mark & 3);
 	put_hex(line, sack->penalty, 2);
 	put_number(line, sack->rcvd_256 & MASK_24);
+	put_number(line, sack->mpr);
 	put_empty(line, NACK_COLUMNS);
 }
 
@@ -148,6 +201,24 @@ static void put_nack(struct line *line, const struct packet_nack_info *nack)
 	put_hex(line, nack->reason, 2);
 }
 
+// An endpoint request tells of ports, or asks for a probe; a response says which of both.
+static void put_status(struct line *line, const struct packet *packet)
+{
+	bool is_request = packet->opcode == PACKET_ENDPOINT_REQUEST;
+	put_empty(line, DATA_COLUMNS + SACK_COLUMNS + NACK_COLUMNS);
+	if (is_request)
+		put_hex(line, packet->u.request.port_status_mask, 8);
+	else
+		put_empty(line, 1);
+	put_number(line, is_request ? packet->u.request.op : packet->u.response.op);
+}
+
+static bool is_status(const struct packet *packet)
+{
+	return packet->opcode == PACKET_ENDPOINT_REQUEST ||
+		packet->opcode == PACKET_ENDPOINT_RESPONSE;
+}
+
 size_t tap_log_line(char *ret, ps_t at, const char *tap, const struct packet *packet)
 {
 	struct line line = {ret};
@@ -155,12 +226,20 @@ size_t tap_log_line(char *ret, ps_t at, const char *tap, const struct packet *pa
 	*line.at++ = ',';
 	put_text(&line, tap);
 	put_packet(&line, packet);
-	if (packet->opcode == PACKET_SACK)
+	if (is_status(packet))
+		put_status(&line, packet);
+	else if (packet->opcode == PACKET_SACK)
 		put_sack(&line, &packet->u.sack);
 	else if (packet->opcode == PACKET_NACK)
 		put_nack(&line, &packet->u.nack);
+	else if (packet->opcode == PACKET_ACK)
+		put_ack(&line, &packet->u.ack);
+	else if (is_rc(packet))
+		put_rc(&line, packet);
 	else
 		put_data(&line, packet);
+	if (!is_status(packet))
+		put_empty(&line, STATUS_COLUMNS);
 	*line.at++ = '\n';
 	return (size_t)(line.at - ret);
 }

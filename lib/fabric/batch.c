@@ -11,12 +11,13 @@
 
 static void insert_sort(struct arrival *arrivals, uint32_t count)
 {
-	for (uint32_t i = 1; i < count; i++) {
-		struct arrival moved = arrivals[i];
-		uint32_t at = i;
-		for (; at > 0 && arrivals[at - 1].at > moved.at; at--)
-			arrivals[at] = arrivals[at - 1];
-		arrivals[at] = moved;
+	for (struct arrival *next = arrivals + 1; next < arrivals + count; next++) {
+		if (next[-1].at <= next->at) // as most are
+			continue;
+		struct arrival moved = *next, *to = next;
+		for (; to > arrivals && to[-1].at > moved.at; to--)
+			*to = to[-1];
+		*to = moved;
 	}
 }
 

@@ -37,7 +37,7 @@ static int fattree_check(const struct fabric_config *config, struct refusal *ref
 			      "hosts of % NICs would straddle ToR switches of % NICs: tor_nics "
 			      "must be a multiple of nics_per_host",
 			      config->nics_per_host, config->tor_nics, 0);
-	if (config->thin_kept != 1 || config->thin_of != 1)
+	if (config->thin_kept != config->thin_of)
 		return refuse(refusal, -EINVAL,
 			      "a fat tree cannot be thinned (% of %): only a Clos can",
 			      config->thin_kept, config->thin_of, 0);

@@ -20,12 +20,12 @@ static bool hits_nic(const struct link_place *place, const struct topology *topo
 }
 
 static bool hits_trunk(const struct link_place *place, const struct topology *topology,
-		       const struct link_plan *link)
+		       const struct link_plan *link, uint8_t tier)
 {
-	if (link->tier != 1 || link->plane != place->plane)
+	if (link->tier != tier || link->plane != place->plane)
 		return false;
 	const struct switch_plan *lower = &topology->switches[link->node_a - topology->hosts];
-	return lower->index == place->index && link->port_a == lower->route.up_first + place->port;
+	return lower->index == place->index && link->port_a == lower->up_first + place->port;
 }
 
 // Whether the switch that the place names is at an end of the link.
@@ -48,7 +48,8 @@ static bool hits_switch(const struct link_place *place, const struct topology *t
 static bool hits_nic_whole(const struct link_place *place, const struct topology *topology,
 			   const struct link_plan *link)
 {
-	const struct link_place own = {LINK_AT_NIC, place->index, link->plane, 0};
+	const struct link_place own = {
+		.where = LINK_AT_NIC, .index = place->index, .plane = link->plane};
 	return hits_nic(&own, topology, link);
 }
 
@@ -60,7 +61,9 @@ bool link_place_hits(const struct link_place *place, const struct topology *topo
 	case LINK_AT_NIC:
 		return hits_nic(place, topology, plan);
 	case LINK_AT_TRUNK:
-		return hits_trunk(place, topology, plan);
+		return hits_trunk(place, topology, plan, 1);
+	case LINK_AT_T1_TRUNK:
+		return hits_trunk(place, topology, plan, 2);
 	case LINK_AT_PLANE:
 		return plan->plane == place->plane;
 	case LINK_AT_ALL:
@@ -70,50 +73,62 @@ bool link_place_hits(const struct link_place *place, const struct topology *topo
 	case LINK_AT_T0:
 	case LINK_AT_T1:
 		return hits_switch(place, topology, plan);
+	case LINK_AT_NODE:
+	case LINK_AT_EDGE:
+		return named_place_hits(place, topology, plan);
 	}
 	return false;
 }
 
-static int check_t0(const struct link_place *place, const struct topology *topology,
-		    struct refusal *refusal)
+// That tier `tier` has a switch of the place's number.
+static int check_tier(const struct link_place *place, const struct topology *topology, uint8_t tier,
+		      struct refusal *refusal)
 {
-	uint32_t t0_count = topology->nics / topology->t0_nics;
-	if (place->index >= t0_count)
-		return refuse(refusal, -EINVAL, "there is no T0 %: each plane has %", place->index,
-			      t0_count, 0);
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < topology->switch_count / topology->planes; i++)
+		count += topology->switches[i].tier == tier;
+	if (place->index >= count)
+		return refuse(refusal, -EINVAL, "there is no T% %: each plane has %", tier,
+			      place->index, count);
 	return 0;
 }
 
-static int check_t1(const struct link_place *place, const struct topology *topology,
-		    struct refusal *refusal)
+// The up ports of switch `index` of a tier in `plane`.
+static uint32_t up_ports_of(const struct topology *topology, uint32_t plane, uint8_t tier,
+			    uint32_t index)
 {
-	uint32_t t1_count = 0;
-	for (uint32_t i = 0; i < topology->switch_count / topology->planes; i++)
-		t1_count += topology->switches[i].tier == 1;
-	if (place->index >= t1_count)
-		return refuse(refusal, -EINVAL, "there is no T1 %: each plane has %", place->index,
-			      t1_count, 0);
+	uint32_t per_plane = topology->switch_count / topology->planes;
+	for (uint32_t i = 0; i < per_plane; i++) {
+		const struct switch_plan *plan = &topology->switches[plane * per_plane + i];
+		if (plan->tier == tier && plan->index == index)
+			return plan->up_ports;
+	}
 	return 0;
 }
 
 static int check_trunk(const struct link_place *place, const struct topology *topology,
-		       struct refusal *refusal)
+		       uint8_t tier, struct refusal *refusal)
 {
-	int rc = check_t0(place, topology, refusal);
+	int rc = check_tier(place, topology, tier, refusal);
 	if (rc < 0)
 		return rc;
-	uint32_t up_count = topology_t0(topology, place->plane, place->index)->route.up_count;
-	if (place->port >= up_count)
+	uint32_t up_count = up_ports_of(topology, place->plane, tier, place->index);
+	if (place->port < up_count)
+		return 0;
+	if (tier == 0)
 		return refuse(refusal, -EINVAL, "T0 % has no up port %: it has %", place->index,
 			      place->port, up_count);
-	return 0;
+	return refuse(refusal, -EINVAL, "T1 % has no up port %: it has %", place->index,
+		      place->port, up_count);
 }
 
 int link_place_check(const struct link_place *place, const struct topology *topology,
 		     struct refusal *refusal)
 {
-	if (place->where > LINK_AT_T1)
+	if (place->where > LINK_AT_EDGE)
 		return refuse(refusal, -EINVAL, "unknown kind of place %", place->where, 0, 0);
+	if (place->where >= LINK_AT_NODE)
+		return named_place_check(place, topology, refusal);
 	bool has_plane = place->where != LINK_AT_ALL && place->where != LINK_AT_NIC_WHOLE;
 	bool has_nic = place->where == LINK_AT_NIC || place->where == LINK_AT_NIC_WHOLE;
 	if (has_plane && place->plane >= topology->planes)
@@ -123,25 +138,35 @@ int link_place_check(const struct link_place *place, const struct topology *topo
 		return refuse(refusal, -EINVAL, "there is no NIC %: the world has %", place->index,
 			      topology->nics, 0);
 	if (place->where == LINK_AT_TRUNK)
-		return check_trunk(place, topology, refusal);
+		return check_trunk(place, topology, 0, refusal);
+	if (place->where == LINK_AT_T1_TRUNK)
+		return check_trunk(place, topology, 1, refusal);
 	if (place->where == LINK_AT_T0)
-		return check_t0(place, topology, refusal);
+		return check_tier(place, topology, 0, refusal);
 	if (place->where == LINK_AT_T1)
-		return check_t1(place, topology, refusal);
+		return check_tier(place, topology, 1, refusal);
 	return 0;
 }
 
 int fault_check(const struct fault *fault, const struct topology *topology, struct refusal *refusal)
 {
-	if (fault->kind > FAULT_FLAP)
+	if (fault->kind >= FAULT_KIND_COUNT)
 		return refuse(refusal, -EINVAL, "unknown kind of fault %", fault->kind, 0, 0);
 	if (fault->from_ps < 0 || fault->until_ps <= fault->from_ps)
 		return refuse(refusal, -EINVAL,
 			      "a fault must end after it begins: it is from % to % ps",
 			      fault->from_ps, fault->until_ps, 0);
-	if (fault->kind == FAULT_LOSS && fault->loss_ppb > PPB)
-		return refuse(refusal, -EINVAL, "loss_ppb must be 0 to %, not %", PPB,
-			      fault->loss_ppb, 0);
+	if (fault_has_share(fault->kind) && fault->share_ppb > PPB)
+		return refuse(refusal, -EINVAL, "share_ppb must be 0 to %, not %", PPB,
+			      fault->share_ppb, 0);
+	if (fault->kind == FAULT_REORDER && fault->delay_ps <= 0)
+		return refuse(refusal, -EINVAL, "a packet cannot be held back for % ps",
+			      fault->delay_ps, 0, 0);
+	if (fault->kind == FAULT_SLOW && (fault->rate_ppb == 0 || fault->rate_ppb > PPB))
+		return refuse(refusal, -EINVAL, "rate_ppb must be 1 to %, not %", PPB,
+			      fault->rate_ppb, 0);
+	if (fault->way > FAULT_DOWN)
+		return refuse(refusal, -EINVAL, "unknown way of a fault %", fault->way, 0, 0);
 	if (fault->kind == FAULT_FLAP && (fault->down_ps <= 0 || fault->up_ps <= 0))
 		return refuse(refusal, -EINVAL,
 			      "a flap is down and up in turn: % ps and % ps are none",

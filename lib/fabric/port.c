@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Service and queueing of one port. The policy (coin-trimming, ECN from the length after removal,
-// a control queue that goes first) is that of htsim's CompositeQueue, rebuilt from its description;
-// it is not weighted sharing, shared buffer or PFC.
+// a control queue that goes first or has its share of the line) is that of htsim's CompositeQueue,
+// rebuilt from its description; it is not a shared buffer or PFC.
 //
 // A packet leaves its queue when its first bit leaves the port, so the queues hold waiting packets
 // only. At equal time departures come before arrivals.
@@ -44,6 +44,64 @@ static inline void port_emit(struct port *port, struct outbox *out,
 	counters->forwarded[klass]++;
 }
 
+// Which class is next while both wait and share the line: control, until it had its share of the
+// bytes.
+__attribute__((noinline)) static enum packet_class port_share(struct port *port,
+							      const struct outbox *out)
+{
+	const struct fifo *control = &port->queues[PACKET_CLASS_CONTROL];
+	const struct fifo *data = &port->queues[PACKET_CLASS_DATA];
+	if (control->count == 0 || data->count == 0) {
+		port->control_lead = 0;
+		return control->count > 0 ? PACKET_CLASS_CONTROL : PACKET_CLASS_DATA;
+	}
+	enum packet_class klass = port->control_lead <= 0 ? PACKET_CLASS_CONTROL
+							  : PACKET_CLASS_DATA;
+	uint64_t entry = fifo_peek(&port->queues[klass], out->chunks);
+	if (klass == PACKET_CLASS_CONTROL)
+		port->control_lead += (int64_t)entry_bytes(entry) *
+			(SHARE_WHOLE - (int64_t)port->control_share_ppb);
+	else
+		port->control_lead -= (int64_t)entry_bytes(entry) * port->control_share_ppb;
+	return klass;
+}
+
+static uint32_t scaled(uint32_t bytes, uint32_t rate_ppb)
+{
+	if (bytes == UINT32_MAX) // never
+		return bytes;
+	return (uint32_t)((uint64_t)bytes * rate_ppb / (uint64_t)SHARE_WHOLE);
+}
+
+// Takes the changes of rate that are due at `now`. A packet on the line keeps its time.
+__attribute__((noinline)) static void port_slow(struct port *port, ps_t now)
+{
+	const struct port_nominal *nominal = port->nominal;
+	for (; port->slow_count > 0 && port->slow->at <= now; port->slow++, port->slow_count--) {
+		uint32_t rate_ppb = port->slow->rate_ppb;
+		port->line = line_slowed(nominal->line, rate_ppb);
+		if (!port->is_slow_scaled)
+			continue;
+		port->limit_bytes[PACKET_CLASS_DATA] = scaled(nominal->data_bytes, rate_ppb);
+		port->ecn_low_bytes = scaled(nominal->ecn_low_bytes, rate_ppb);
+		port->ecn_high_bytes = scaled(nominal->ecn_high_bytes, rate_ppb);
+	}
+}
+
+// The next packet of a port that is not like the others.
+__attribute__((noinline)) static void port_emit_special(struct port *port, struct outbox *out,
+							struct fabric_counters *counters)
+{
+	if (port->special & PORT_SLOWS)
+		port_slow(port, port->free_at);
+	enum packet_class klass = port->queues[PACKET_CLASS_CONTROL].count > 0
+		? PACKET_CLASS_CONTROL
+		: PACKET_CLASS_DATA;
+	if (port->special & PORT_SHARES)
+		klass = port_share(port, out);
+	port_emit(port, out, counters, klass);
+}
+
 static inline void port_serve(struct port *port, struct outbox *out,
 			      struct fabric_counters *counters, ps_t last)
 {
@@ -52,7 +110,9 @@ static inline void port_serve(struct port *port, struct outbox *out,
 			out->limit = OUTBOX_NO_ROOM;
 			return;
 		}
-		if (port->queues[PACKET_CLASS_CONTROL].count > 0)
+		if (__builtin_expect(port->special, 0))
+			port_emit_special(port, out, counters);
+		else if (port->queues[PACKET_CLASS_CONTROL].count > 0)
 			port_emit(port, out, counters, PACKET_CLASS_CONTROL);
 		else
 			port_emit(port, out, counters, PACKET_CLASS_DATA);
@@ -89,6 +149,7 @@ static void port_trim(struct port *port, struct outbox *out, struct fabric_count
 	packet->payload_bytes = 0;
 	packet->klass = PACKET_CLASS_CONTROL;
 	packet->flags |= PACKET_TRIMMED;
+	packet->flags &= (uint8_t)~PACKET_DAMAGED; // cut away: it was behind the headers
 	counters->trimmed++;
 	if (port->leads_to_nic) {
 		packet->flags |= PACKET_TRIMMED_LAST;
@@ -160,6 +221,8 @@ static inline bool port_take(struct port *port, struct outbox *out,
 		return port_is_backlogged(port);
 #endif
 	port_serve(port, out, counters, now);
+	if (__builtin_expect(port->special & PORT_SLOWS, 0))
+		port_slow(port, now);
 	if (port->free_at <= now) { // idle: nothing waits, so the packet never enters a queue
 		const struct packet *packet = packet_at(out->packets, index);
 		port->free_at = now;
@@ -194,7 +257,7 @@ void port_run(struct port *port, struct outbox *out, struct fabric_counters *cou
 	if (batch->count > 1)
 		batch_sort(batch);
 	check(batch->count == 0 || arrivals[batch->count - 1].at < until);
-	for (uint32_t i = 0; i < batch->count; i++)
-		port_take(port, out, counters, arrivals[i].packet, arrivals[i].at);
+	for (const struct arrival *end = arrivals + batch->count; arrivals < end; arrivals++)
+		port_take(port, out, counters, arrivals->packet, arrivals->at);
 	port_serve(port, out, counters, until - 1);
 }

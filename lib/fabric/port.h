@@ -41,6 +41,18 @@ static inline uint8_t entry_flags(uint64_t entry)
 	return (uint8_t)(entry >> 48);
 }
 
+// What few ports do.
+enum port_special {
+	PORT_SHARES = 1, // the classes share the line; else control goes first
+	PORT_SLOWS = 2,	 // its rate changes
+};
+
+// A port at its full rate.
+struct port_nominal {
+	line_t line;
+	uint32_t data_bytes, ecn_low_bytes, ecn_high_bytes;
+};
+
 struct port {
 	// --- service
 	ps_t free_at; // when the line is free for the next packet
@@ -49,14 +61,21 @@ struct port {
 	uint32_t queued_bytes[PACKET_CLASS_COUNT];
 	uint32_t ecn_low_bytes; // UINT32_MAX: never marks
 	uint16_t index;
-	uint8_t trim_choice; // enum trim_choice
+	uint8_t special; // enum port_special, 0 for nearly all
 	bool leads_to_nic;
 	// --- only when a packet has to wait or is marked
 	struct rng rng;
 	uint32_t ecn_high_bytes;
 	uint32_t limit_bytes[PACKET_CLASS_COUNT];
-	uint32_t trim_bytes; // 0: no trimming
-	uint8_t unused[40];
+	uint32_t trim_bytes;	    // 0: no trimming
+	uint32_t control_share_ppb; // PORT_SHARES: of the line, while both classes wait
+	int64_t control_lead;	    // PORT_SHARES: bytes that control had above its share, in 10^-9
+	uint8_t trim_choice;	    // enum trim_choice
+	uint8_t unused[3];
+	uint16_t slow_count; // PORT_SLOWS: changes that are left
+	bool is_slow_scaled;
+	const struct rate_change *slow;	    // PORT_SLOWS: the next change
+	const struct port_nominal *nominal; // PORT_SLOWS: at full rate
 };
 static_assert(sizeof(struct port) == 128, "two cache lines");
 static_assert(offsetof(struct port, rng) == 64, "service stays in the first line");

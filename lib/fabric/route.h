@@ -2,7 +2,8 @@
 // Where a packet leaves a switch: down by arithmetic, up and across a bundle by a hash of the
 // packet's entropy value. A pure function of the route and the packet; it reads no queue, so the
 // order in which packets ask cannot matter. The rule "hash(flow, EV, salt of the switch) over the
-// up ports at every upward hop" is the one htsim and the MRC deployments use for spraying.
+// up ports at every upward hop" is the one htsim and the MRC deployments use for spraying. A switch
+// of a graph looks its ports up instead and takes one by the same hash.
 #pragma once
 
 #include <stdint.h>
@@ -12,6 +13,22 @@
 #include <weft/rng.h>
 
 #define ROUTE_NONE UINT32_MAX
+
+// Ports of equal cost, in ascending order, in route_table.ports.
+struct port_set {
+	uint32_t first, count;
+};
+
+// The ways from one switch of a graph to all others, for all planes: they are copies of each other,
+// port by port. Sets are kept once, for many targets share them.
+struct route_table {
+	const uint16_t *nic_switch; // [nics] shared by all tables
+	const uint16_t *nic_port;   // [nics] at that switch; shared
+	uint32_t nics, own;	    // own: this switch
+	const uint16_t *set_of;	    // [switches of a plane]
+	const struct port_set *sets;
+	const uint16_t *ports;
+};
 
 // Sets the fields that are derived: the division by `span` and the salt of switch `id`.
 void route_init(struct route *route, uint64_t seed, uint32_t id);
@@ -37,6 +54,22 @@ static inline uint32_t route_member(uint32_t hash, uint32_t count)
 	return (uint32_t)(((uint64_t)hash * count) >> 32);
 }
 
+// The out-port that a table gives, or ROUTE_NONE when no switch or port leads to the target.
+static inline uint32_t route_look_up(const struct route *route, const struct packet *packet)
+{
+	const struct route_table *table = route->table;
+	uint32_t target = packet->target;
+	if (target >= table->nics)
+		return ROUTE_NONE;
+	if (table->nic_switch[target] == table->own)
+		return table->nic_port[target];
+	const struct port_set *set = &table->sets[table->set_of[table->nic_switch[target]]];
+	if (set->count == 0)
+		return ROUTE_NONE;
+	uint32_t member = set->count == 1 ? 0 : route_member(route_hash(route, packet), set->count);
+	return table->ports[set->first + member];
+}
+
 // The out-port of `packet`, or ROUTE_NONE when the target is not below and there is no way up.
 static inline uint32_t route_port(const struct route *route, const struct packet *packet)
 {
@@ -48,6 +81,6 @@ static inline uint32_t route_port(const struct route *route, const struct packet
 		return group * links + member;
 	}
 	if (route->up_count == 0)
-		return ROUTE_NONE;
+		return route->table == NULL ? ROUTE_NONE : route_look_up(route, packet);
 	return route->up_first + route_member(route_hash(route, packet), route->up_count);
 }

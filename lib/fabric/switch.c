@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A switch as a machine: takes its arrivals in time order, routes each, and leaves the departures
-// of its ports. Store and forward, output queued; no shared buffer, no PFC, no adaptive routing: a
-// route never reads a queue, so only the port a packet goes to has to be brought to the packet's
-// time.
+// of its ports. Store and forward, output queued; no shared buffer, no PFC. A
+// route by hash never reads a queue, so only the port a packet goes to has to be brought to the
+// packet's time, and packets are taken port by port. Where the switch itself spreads packets
+// (spray.h) they are taken in the order of their times.
 
 #include <errno.h>
 
@@ -12,9 +13,10 @@
 #include "batch.h"
 #include "port.h"
 #include "route.h"
+#include "spray.h"
 
 // How far reading a descriptor runs ahead: the time of a cache miss or two.
-#define READ_AHEAD 8u
+#define READ_AHEAD 8
 
 struct switch_ {
 	struct port *ports;  // [port_count]
@@ -22,6 +24,7 @@ struct switch_ {
 	uint32_t *batch_end; // [port_count] arrivals of a port, then their end; 0 between windows
 	uint32_t port_count;
 	struct route route;
+	struct spray spray;
 	struct fabric_counters counters;
 };
 
@@ -35,7 +38,11 @@ static void port_init(struct port *port, const struct topology *topology,
 	port->ecn_low_bytes = marks ? (uint32_t)topology->ecn_low_bytes : UINT32_MAX;
 	port->ecn_high_bytes = marks ? (uint32_t)topology->ecn_high_bytes : UINT32_MAX;
 	port->limit_bytes[PACKET_CLASS_CONTROL] = (uint32_t)topology->control_queue_bytes;
-	port->limit_bytes[PACKET_CLASS_DATA] = (uint32_t)topology->queue_bytes;
+	port->limit_bytes[PACKET_CLASS_DATA] = (uint32_t)(leads_to_nic
+								  ? topology->last_hop_queue_bytes
+								  : topology->queue_bytes);
+	port->control_share_ppb = config->control_share_ppb;
+	port->special = config->control_share_ppb > 0 ? PORT_SHARES : 0;
 	port->trim_bytes = config->trim_on ? config->trim_bytes : 0;
 	port->trim_choice = (uint8_t)config->trim_choice;
 }
@@ -65,6 +72,9 @@ int switch_create(struct switch_ **ret, struct arena *arena, const struct topolo
 	self->batch_end = batch_end;
 	self->port_count = plan->port_count;
 	self->route = plan->route;
+	if (spray_init(&self->spray, arena, config->spray, &self->route,
+		       rng_of(seed, RNG_SPRAY, switch_index)) < 0)
+		return refuse(refusal, -ENOMEM, "no memory for switch %", switch_index, 0, 0);
 	*ret = self;
 	return 0;
 }
@@ -75,21 +85,22 @@ static uint32_t switch_route(struct switch_ *self, const struct inbox *in, struc
 			     struct outbox *out)
 {
 	const struct arrival *from = in->runs[0].first; // the runs lie one behind the other
-	uint32_t count = in->arrival_count, kept = 0;
+	const struct arrival *end = from + in->arrival_count;
+	uint32_t kept = 0;
 	const struct arrival_run *last = &in->runs[in->run_count - 1];
-	check(last->first + last->count == from + count);
-	for (uint32_t i = 0; i < count; i++) {
-		if (i + READ_AHEAD < count)
-			__builtin_prefetch(packet_at(out->packets, from[i + READ_AHEAD].packet), 1);
-		struct packet *packet = packet_at(out->packets, from[i].packet);
+	check(last->first + last->count == end);
+	for (; from < end; from++) {
+		if (end - from > READ_AHEAD)
+			__builtin_prefetch(packet_at(out->packets, from[READ_AHEAD].packet), 1);
+		struct packet *packet = packet_at(out->packets, from->packet);
 		packet->hop++;
 		uint32_t port = route_port(&self->route, packet);
 		if (__builtin_expect(port == ROUTE_NONE, 0)) {
 			self->counters.dropped[DROP_NO_ROUTE]++;
-			packet_put(out->packets, from[i].packet);
+			packet_put(out->packets, from->packet);
 			continue;
 		}
-		to[kept++] = (struct arrival){from[i].at, from[i].packet, port};
+		to[kept++] = (struct arrival){from->at, from->packet, port};
 		self->batch_end[port]++;
 		bitmap_set(self->busy, port);
 	}
@@ -138,14 +149,55 @@ static ps_t switch_walk(struct switch_ *self, struct batch all, ps_t until, stru
 	return next;
 }
 
+// Takes every arrival in the order of time, each when its port is at that time.
+static void switch_take_in_order(struct switch_ *self, const struct inbox *in, struct outbox *out)
+{
+	const struct arrival *arrivals = merge_runs(in);
+	for (uint32_t i = 0; i < in->arrival_count; i++) {
+		struct packet *packet = packet_at(out->packets, arrivals[i].packet);
+		packet->hop++;
+		uint32_t port = spray_port(&self->spray, &self->route, self->ports, packet,
+					   arrivals[i].at, out, &self->counters);
+		if (port == ROUTE_NONE) {
+			self->counters.dropped[DROP_NO_ROUTE]++;
+			packet_put(out->packets, arrivals[i].packet);
+			continue;
+		}
+		port_accept(&self->ports[port], out, &self->counters, arrivals[i].packet,
+			    arrivals[i].at);
+		bitmap_set(self->busy, port);
+	}
+}
+
 ps_t switch_run(void *self, const struct inbox *in, ps_t until, struct outbox *out)
 {
 	struct batch all = {in->scratch[0], in->scratch[1], 0};
-	if (in->arrival_count > 0) {
+	const struct switch_ *it = self;
+	if (it->spray.kind != FABRIC_SPRAY_HASH) {
+		switch_take_in_order(self, in, out);
+	} else if (in->arrival_count > 0) {
 		all.count = switch_route(self, in, all.spare, out);
 		switch_group(self, all.spare, all.count, all.arrivals);
 	}
 	return switch_walk(self, all, until, out);
+}
+
+int switch_slow(struct switch_ *self, struct arena *arena, uint32_t index,
+		const struct rate_change *changes, uint32_t count, bool is_scaled)
+{
+	struct port_nominal *nominal = arena_draw(arena, ARENA_FABRIC, 1, sizeof(*nominal));
+	struct port *port = &self->ports[index];
+	check(index < self->port_count && count <= UINT16_MAX);
+	if (nominal == NULL)
+		return -ENOMEM;
+	*nominal = (struct port_nominal){port->line, port->limit_bytes[PACKET_CLASS_DATA],
+					 port->ecn_low_bytes, port->ecn_high_bytes};
+	port->nominal = nominal;
+	port->slow = changes;
+	port->slow_count = (uint16_t)count;
+	port->is_slow_scaled = is_scaled;
+	port->special |= PORT_SLOWS;
+	return 0;
 }
 
 const struct fabric_counters *switch_counters(const struct switch_ *self)

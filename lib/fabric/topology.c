@@ -10,15 +10,19 @@
 #include <weft/check.h>
 #include <weft/refusal.h>
 
+#include "graph.h"
 #include "route.h"
 
 #define NICS_MAX (UINT32_C(1) << 24)
-#define PORTS_MAX ((uint32_t)MACHINE_PORTS_MAX)
-#define LINKS_MAX (UINT64_C(1) << 31)
 #define QUEUE_BYTES_MAX (UINT64_C(1) << 31) // a port counts in 32 bits
 #define DELAY_MAX_PS (100 * PS_PER_MS)	    // the round trip stays below 2^43 ps
 #define RATE_MIN_BPS UINT64_C(1000000)
 #define RATE_MAX_BPS UINT64_C(8000000000000) // 1 ps a byte
+
+uint64_t trunk_rate(const struct fabric_config *config)
+{
+	return config->trunk_rate_bps > 0 ? config->trunk_rate_bps : config->link_rate_bps;
+}
 
 static int check_nics(const struct fabric_config *config, struct refusal *refusal)
 {
@@ -42,10 +46,12 @@ static int check_line(const struct fabric_config *config, struct refusal *refusa
 {
 	const ps_t delays[] = {config->nic_delay_ps, config->trunk_delay_ps,
 			       config->switch_delay_ps};
-	if (config->link_rate_bps < RATE_MIN_BPS || config->link_rate_bps > RATE_MAX_BPS)
-		return refuse(refusal, -EINVAL, "link rate must be % to % bit/s, not %",
-			      (int64_t)RATE_MIN_BPS, (int64_t)RATE_MAX_BPS,
-			      (int64_t)config->link_rate_bps);
+	const uint64_t rates[] = {config->link_rate_bps, trunk_rate(config)};
+	for (uint32_t i = 0; i < 2; i++)
+		if (rates[i] < RATE_MIN_BPS || rates[i] > RATE_MAX_BPS)
+			return refuse(refusal, -EINVAL, "link rate must be % to % bit/s, not %",
+				      (int64_t)RATE_MIN_BPS, (int64_t)RATE_MAX_BPS,
+				      (int64_t)rates[i]);
 	for (uint32_t i = 0; i < 3; i++)
 		if (delays[i] < 0 || delays[i] > DELAY_MAX_PS)
 			return refuse(refusal, -EINVAL, "a delay must be 0 to % ps, not %",
@@ -71,7 +77,11 @@ static int check_packets(const struct fabric_config *config, struct refusal *ref
 
 static int check_config(const struct fabric_config *config, struct refusal *refusal)
 {
-	int error = check_nics(config, refusal);
+	int error = 0;
+	if ((uint32_t)config->kind >= TOPOLOGY_KIND_COUNT)
+		error = refuse(refusal, -EINVAL, "unknown topology %", config->kind, 0, 0);
+	if (error == 0)
+		error = check_nics(config, refusal);
 	if (error == 0)
 		error = check_line(config, refusal);
 	if (error == 0)
@@ -96,15 +106,15 @@ static int check_shape(const struct fabric_config *config, const struct shape *s
 	return 0;
 }
 
+static bool is_tree(enum topology_kind kind)
+{
+	return kind == TOPOLOGY_CLOS || kind == TOPOLOGY_FAT_TREE;
+}
+
 static int shape_of(const struct fabric_config *config, struct refusal *refusal, struct shape *ret)
 {
-	int error = 0;
-	if (config->kind == TOPOLOGY_CLOS)
-		error = clos_shape(config, refusal, ret);
-	else if (config->kind == TOPOLOGY_FAT_TREE)
-		error = fattree_shape(config, refusal, ret);
-	else
-		error = refuse(refusal, -EINVAL, "unknown topology %", config->kind, 0, 0);
+	bool is_clos = config->kind == TOPOLOGY_CLOS;
+	int error = (is_clos ? clos_shape : fattree_shape)(config, refusal, ret);
 	return error != 0 ? error : check_shape(config, ret, refusal);
 }
 
@@ -129,10 +139,12 @@ static uint32_t shape_links_max(const struct fabric_config *config, const struct
 // packet back. A link into a switch has the latency of that switch.
 static ps_t base_rtt(const struct fabric_config *config, uint32_t hops)
 {
-	line_t line = line_of(config->link_rate_bps);
+	line_t line = line_of(config->link_rate_bps), trunk = line_of(trunk_rate(config));
 	ps_t way = 2 * config->nic_delay_ps + (hops - 2) * config->trunk_delay_ps +
 		(hops - 1) * config->switch_delay_ps;
-	return hops * (line_ps(line, config->mtu_bytes) + line_ps(line, config->control_bytes)) +
+	return 2 * (line_ps(line, config->mtu_bytes) + line_ps(line, config->control_bytes)) +
+		(hops - 2) *
+		(line_ps(trunk, config->mtu_bytes) + line_ps(trunk, config->control_bytes)) +
 		2 * way;
 }
 
@@ -153,6 +165,9 @@ static void derive_queues(const struct fabric_config *config, struct topology *t
 	uint64_t queue = config->queue_bytes > 0 ? config->queue_bytes : bdp_packets * mtu;
 	bool is_automatic = config->ecn_low_bytes == 0 && config->ecn_high_bytes == 0;
 	topology->queue_bytes = queue;
+	topology->last_hop_queue_bytes = config->last_hop_queue_bytes > 0
+		? config->last_hop_queue_bytes
+		: queue;
 	topology->control_queue_bytes = config->control_queue_bytes > 0
 		? config->control_queue_bytes
 		: 2 * queue;
@@ -169,14 +184,22 @@ static int check_derived(const struct fabric_config *config, const struct topolo
 		return refuse(refusal, -EINVAL,
 			      "cables need a propagation delay: it is the lookahead of the run", 0,
 			      0, 0);
-	if (topology->queue_bytes < config->mtu_bytes)
+	uint64_t least = topology->queue_bytes;
+	uint64_t most = topology->last_hop_queue_bytes;
+	if (least > most) {
+		least = topology->last_hop_queue_bytes;
+		most = topology->queue_bytes;
+	}
+	if (least < config->mtu_bytes)
 		return refuse(refusal, -EINVAL, "a queue of % bytes holds no packet of % bytes",
-			      (int64_t)topology->queue_bytes, config->mtu_bytes, 0);
-	if (topology->queue_bytes > QUEUE_BYTES_MAX ||
-	    topology->control_queue_bytes > QUEUE_BYTES_MAX)
+			      (int64_t)least, config->mtu_bytes, 0);
+	if (most > QUEUE_BYTES_MAX || topology->control_queue_bytes > QUEUE_BYTES_MAX)
 		return refuse(refusal, -EINVAL, "queues of % and % bytes: % is the most",
-			      (int64_t)topology->queue_bytes,
-			      (int64_t)topology->control_queue_bytes, (int64_t)QUEUE_BYTES_MAX);
+			      (int64_t)most, (int64_t)topology->control_queue_bytes,
+			      (int64_t)QUEUE_BYTES_MAX);
+	if (config->control_share_ppb >= SHARE_WHOLE)
+		return refuse(refusal, -EINVAL, "a share of %/10^9 leaves nothing for data",
+			      config->control_share_ppb, 0, 0);
 	if (topology->ecn_low_bytes > topology->ecn_high_bytes)
 		return refuse(refusal, -EINVAL, "ecn_low_bytes % is above ecn_high_bytes %",
 			      (int64_t)topology->ecn_low_bytes, (int64_t)topology->ecn_high_bytes,
@@ -210,29 +233,37 @@ static int draw(struct topology *topology, struct arena *arena, const struct sha
 	return 0;
 }
 
-void draft_switch(struct draft *draft, uint32_t tier, uint32_t index, const struct route *route)
+void draft_place(struct draft *draft, const struct switch_plan *counts)
 {
 	struct switch_plan *plan = &draft->topology->switches[draft->switch_at];
-	*plan = (struct switch_plan){
-		.tier = (uint8_t)tier,
-		.plane = (uint8_t)draft->plane,
-		.index = index,
-		.port_count = (uint32_t)draft->shape->ports[tier],
-		.port_first = draft->port_at,
-		.route = *route,
-	};
+	*plan = *counts;
+	plan->plane = (uint8_t)draft->plane;
+	plan->port_first = draft->port_at;
 	route_init(&plan->route, draft->seed, draft->switch_at);
 	draft->port_at += plan->port_count;
 	draft->switch_at++;
 }
 
-// Sets the next link, whose ends and delays are given, and tells its switches.
-static void draft_link(struct draft *draft, const struct link_plan *ends)
+void draft_switch(struct draft *draft, uint32_t tier, uint32_t index, const struct route *route)
+{
+	draft_place(draft,
+		    &(struct switch_plan){
+			    .tier = (uint8_t)tier,
+			    .index = index,
+			    .port_count = (uint32_t)draft->shape->ports[tier],
+			    .up_first = route->up_first,
+			    .up_ports = route->up_count,
+			    .nics_first = route->low,
+			    .nics_count = route->high - route->low,
+			    .route = *route,
+		    });
+}
+
+void draft_link(struct draft *draft, const struct link_plan *ends)
 {
 	struct topology *topology = draft->topology;
 	struct link_plan *link = &topology->links[draft->link_at];
 	*link = *ends;
-	link->rate_bps = draft->config->link_rate_bps;
 	link->plane = (uint8_t)draft->plane;
 	const struct switch_plan *upper = &topology->switches[link->node_b - topology->hosts];
 	topology->port_links[upper->port_first + link->port_b] = draft->link_at;
@@ -253,28 +284,38 @@ void draft_trunk(struct draft *draft, uint32_t tier, struct draft_end lower, str
 			   .node_b = draft->topology->hosts + upper.place,
 			   .port_a = lower.port,
 			   .port_b = upper.port,
+			   .rate_bps = trunk_rate(draft->config),
 			   .delay_ab_ps = delay_ps,
 			   .delay_ba_ps = delay_ps,
 			   .tier = (uint8_t)tier,
 		   });
 }
 
+void draft_nic(struct draft *draft, uint32_t nic, struct draft_end end, ps_t delay_ps,
+	       ps_t switch_delay_ps)
+{
+	const struct topology *topology = draft->topology;
+	uint32_t within = nic % topology->nics_per_host;
+	draft_link(draft,
+		   &(struct link_plan){
+			   .node_a = nic / topology->nics_per_host,
+			   .node_b = topology->hosts + end.place,
+			   .port_a = within * topology->planes + draft->plane,
+			   .port_b = end.port,
+			   .rate_bps = draft->config->link_rate_bps,
+			   .delay_ab_ps = delay_ps + switch_delay_ps,
+			   .delay_ba_ps = delay_ps,
+		   });
+}
+
 static void draft_nics(struct draft *draft)
 {
-	struct topology *topology = draft->topology;
+	const struct topology *topology = draft->topology;
 	for (uint32_t nic = 0; nic < topology->nics; nic++) {
-		uint32_t within = nic % topology->nics_per_host;
-		uint32_t t0 = draft->tier_first[0] + nic / topology->t0_nics;
-		draft_link(draft,
-			   &(struct link_plan){
-				   .node_a = nic / topology->nics_per_host,
-				   .node_b = topology->hosts + t0,
-				   .port_a = within * topology->planes + draft->plane,
-				   .port_b = nic % topology->t0_nics,
-				   .delay_ab_ps = draft->config->nic_delay_ps +
-					   draft->config->switch_delay_ps,
-				   .delay_ba_ps = draft->config->nic_delay_ps,
-			   });
+		struct draft_end end = {draft->tier_first[0] + nic / topology->t0_nics,
+					nic % topology->t0_nics};
+		draft_nic(draft, nic, end, draft->config->nic_delay_ps,
+			  draft->config->switch_delay_ps);
 	}
 }
 
@@ -296,38 +337,79 @@ static void draft_planes(struct topology *topology, const struct fabric_config *
 	check(draft.switch_at == topology->switch_count && draft.link_at == topology->link_count);
 }
 
+// A tree: what follows from its counts is known before anything is drawn.
+static int build_tree(struct topology *topology, struct arena *arena,
+		      const struct fabric_config *config, uint64_t seed, struct refusal *refusal)
+{
+	struct shape shape;
+	int error = shape_of(config, refusal, &shape);
+	if (error != 0)
+		return error;
+	topology->t0_nics = shape.t0_nics;
+	topology->links_max = shape_links_max(config, &shape);
+	topology->base_rtt_ps = base_rtt(config, topology->links_max);
+	topology->delay_min_ps = delay_min(config, &shape);
+	topology->rate_max_bps = config->link_rate_bps;
+	if (shape.tiers > 1 && trunk_rate(config) > topology->rate_max_bps)
+		topology->rate_max_bps = trunk_rate(config);
+	derive_queues(config, topology);
+	error = check_derived(config, topology, refusal);
+	if (error == 0)
+		error = draw(topology, arena, &shape, refusal);
+	if (error == 0)
+		draft_planes(topology, config, &shape, seed);
+	return error;
+}
+
+static int build_graph(struct topology *topology, struct arena *arena,
+		       const struct fabric_config *config, uint64_t seed, struct refusal *refusal)
+{
+	int error = graph_build(topology, arena, config, seed, refusal);
+	if (error != 0)
+		return error;
+	derive_queues(config, topology);
+	return check_derived(config, topology, refusal);
+}
+
 int topology_build(struct topology *ret, struct arena *arena, const struct fabric_config *config,
 		   uint64_t seed, struct refusal *refusal)
 {
-	struct shape shape;
 	int error = check_config(config, refusal);
-	if (error == 0)
-		error = shape_of(config, refusal, &shape);
 	if (error != 0)
 		return error;
 	struct topology topology = {
+		.kind = config->kind,
 		.nics = config->nics,
 		.hosts = config->nics / config->nics_per_host,
 		.nics_per_host = config->nics_per_host,
 		.planes = config->planes,
-		.t0_nics = shape.t0_nics,
-		.base_rtt_ps = base_rtt(config, shape_links_max(config, &shape)),
-		.delay_min_ps = delay_min(config, &shape),
+		.t0_nics = 1,
 	};
-	derive_queues(config, &topology);
-	error = check_derived(config, &topology, refusal);
+	error = (is_tree(config->kind) ? build_tree : build_graph)(&topology, arena, config, seed,
+								   refusal);
 	if (error == 0)
-		error = draw(&topology, arena, &shape, refusal);
-	if (error != 0)
-		return error;
-	draft_planes(&topology, config, &shape, seed);
-	*ret = topology;
-	return 0;
+		*ret = topology;
+	return error;
+}
+
+// Walks the tables: in a graph all ways from one switch to another are equally long.
+static uint32_t graph_links(const struct topology *topology, uint32_t from, uint32_t to)
+{
+	uint16_t ports[MACHINE_PORTS_MAX];
+	uint32_t at = topology->nic_switch[from], links = 2;
+	for (; at != topology->nic_switch[to]; links++) {
+		if (topology_ports(topology, at, to, ports) == 0)
+			return 0;
+		at = topology_behind(topology, at, ports[0]) - topology->hosts;
+	}
+	return links;
 }
 
 uint32_t topology_links(const struct topology *topology, const struct fabric_config *config,
 			uint32_t from, uint32_t to)
 {
+	if (topology->nic_switch != NULL)
+		return graph_links(topology, from, to);
 	uint32_t from_t0 = from / topology->t0_nics;
 	uint32_t to_t0 = to / topology->t0_nics;
 	if (from_t0 == to_t0)
@@ -341,9 +423,10 @@ enum pair_class topology_pair(const struct topology *topology, uint32_t from, ui
 {
 	if (from / topology->nics_per_host == to / topology->nics_per_host)
 		return PAIR_SAME_RACK;
-	if (from / topology->t0_nics == to / topology->t0_nics)
-		return PAIR_SAME_T0;
-	return PAIR_ACROSS_T1;
+	bool is_near = topology->nic_switch != NULL
+		? topology->nic_switch[from] == topology->nic_switch[to]
+		: from / topology->t0_nics == to / topology->t0_nics;
+	return is_near ? PAIR_SAME_T0 : PAIR_ACROSS_T1;
 }
 
 const struct switch_plan *topology_t0(const struct topology *topology, uint32_t plane,

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a topology is built: a kind says its shape (counts of one plane), topology.c draws the memory
-// and derives what all kinds share, then the kind fills in switches and links plane by plane.
+// How a topology is built: a kind of tree says its shape (counts of one plane), topology.c draws
+// the memory and derives what all kinds share, then the kind fills in switches and links plane by
+// plane. Kinds of graph go another way, see graph.h, and meet here again for switches and links.
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <weft/fabric.h>
 
-#define TIERS_MAX 3
+#define TIERS_MAX TOPOLOGY_TIERS_MAX
+#define PORTS_MAX ((uint32_t)MACHINE_PORTS_MAX)
+#define LINKS_MAX (UINT64_C(1) << 31)
 
 // The counts of one plane. Links of tier t join switches of tier t-1 (tier 0: NICs) with switches
 // of tier t. In 64 bits, so that a count that is too large can be told.
@@ -35,12 +39,22 @@ struct draft_end {
 	uint32_t place, port;
 };
 
-// Adds the next switch of `tier` with a route whose counts are set; completes the route.
+// Adds the next switch, whose counts are set; completes its place and its route.
+void draft_place(struct draft *draft, const struct switch_plan *counts);
+
+// Adds the next switch of `tier` of a tree with a route whose counts are set.
 void draft_switch(struct draft *draft, uint32_t tier, uint32_t index, const struct route *route);
 
 // Adds a link of `tier` (1 or 2) from a lower to an upper switch.
 void draft_trunk(struct draft *draft, uint32_t tier, struct draft_end lower,
 		 struct draft_end upper);
+
+// Adds the next link, whose ends, rate and delays are given, and tells its switches.
+void draft_link(struct draft *draft, const struct link_plan *ends);
+
+// Adds the cable of a NIC to port `end` of a switch.
+void draft_nic(struct draft *draft, uint32_t nic, struct draft_end end, ps_t delay_ps,
+	       ps_t switch_delay_ps);
 
 // The shape of each kind, or -EINVAL with the reason, and its switches and trunks in a plane.
 int clos_shape(const struct fabric_config *config, struct refusal *refusal, struct shape *ret);
@@ -53,6 +67,15 @@ void fattree_trunks(struct draft *draft);
 // T1 switches per plane that a sample keeps: thin_kept / thin_of of them, rounded up. Rounding up
 // errs towards less load per trunk, by less than one T1 switch's share.
 uint32_t clos_t1_kept(const struct fabric_config *config);
+
+// Places of named switches, for link_place_hits() and link_place_check().
+bool named_place_hits(const struct link_place *place, const struct topology *topology,
+		      const struct link_plan *link);
+int named_place_check(const struct link_place *place, const struct topology *topology,
+		      struct refusal *refusal);
+
+// Rate of the links between switches.
+uint64_t trunk_rate(const struct fabric_config *config);
 
 // The plan of T0 switch `index` of `plane`; its links down come first, NIC by NIC.
 const struct switch_plan *topology_t0(const struct topology *topology, uint32_t plane,

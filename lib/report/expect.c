@@ -1,170 +1,160 @@
 // SPDX-License-Identifier: Apache-2.0
-// The formulas behind a scenario's `expect`. They know the configuration and arithmetic, and
-// nothing of how endpoints or switches work: what a run measures is held against them, so they
-// share no code with what is measured. Sources of the formulas: docs/howto/run-a-drill.md.
+// What a scenario expects beside what its run measured. The expected values are in
+// expect_formulas.c, which knows nothing of this.
 
 #include "expect.h"
 
+#include <assert.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "bypass.h"
 #include "figures.h"
-#include "number.h"
-
-#define CREDIT_BYTES 64 // payload of a credit: NCCL's entry in the sender's FIFO
-
-// What the formulas are made of.
-struct terms {
-	const struct scenario_expect *expectation;
-	double planes, rate_bps;
-	double payload, header;	    // bytes of a packet
-	double control, sack_bytes; // bytes of a SACK; received bytes that cause one
-	double slice;		    // bytes of a ring's write
-	double lost, time_down;	    // planes; share of time
-	double loss;		    // share of packets that one cable takes
-	uint32_t links;		    // cables on the longest way
-	struct text rate, loss_text, down_text;
-};
-
-// Cables between the first NIC and the last: in a Clos or fat tree, the longest way.
-static uint32_t links_of(const struct world *world)
-{
-	return topology_links(&world->topology, &world->fabric, 0, world->topology.nics - 1);
-}
-
-static void terms_of(struct terms *ret, const struct report_input *input, uint32_t index)
-{
-	const struct world *world = input->world;
-	const struct scenario_expect *expectation = &world->scenario->expectations[index];
-	const struct ring_config *ring = &world->scenario->traffic.ring;
-	double payload = world->scenario->transport.payload_bytes;
-	*ret = (struct terms){
-		.expectation = expectation,
-		.planes = world->scenario->fabric.planes,
-		.rate_bps = (double)world->scenario->fabric.link_rate_bps,
-		.payload = payload,
-		.header = world->scenario->transport.header_bytes,
-		.control = world->scenario->transport.control_bytes,
-		.sack_bytes = world->scenario->transport.sack_bytes,
-		.slice = (double)ring->chunk_bytes_max / ring->slices,
-		.lost = expectation->planes,
-		.time_down = expectation->time_ppb / 1e9,
-		.loss = expectation->loss_ppb / 1e9,
-		.links = links_of(world),
-	};
-	number_rate(&ret->rate, ret->rate_bps);
-	number_share(&ret->loss_text, ret->loss);
-	number_share(&ret->down_text, ret->time_down);
-}
-
-// ---------------------------------------------------------------- formulas
-
-// Each writes itself, with numbers, to `text` and returns its value.
-typedef double formula_fn(const struct terms *terms, char *text, size_t bytes);
-
-// All planes carry full packets back to back.
-static double one_way(const struct terms *t, char *text, size_t bytes)
-{
-	snprintf(text, bytes, "%.0f planes x %s x %.0f B / (%.0f + %.0f) B", t->planes, t->rate.at,
-		 t->payload, t->payload, t->header);
-	return t->planes * t->rate_bps * t->payload / (t->payload + t->header);
-}
-
-// A ring of two: writes of a slice each way, so that lines carry SACKs of what comes the other way,
-// and for each slice a credit, whose payload counts, and its SACK.
-static double ring_writes(const struct terms *t, char *text, size_t bytes)
-{
-	double packets = ceil(t->slice / t->payload) + 1;
-	double sacks = ceil(t->slice / t->sack_bytes) + 1;
-	double good = t->slice + CREDIT_BYTES;
-	snprintf(text, bytes,
-		 "%.0f planes x %s x (%.0f + %d) B / (%.0f + %.0f x %.0f + %.0f x %.0f) B",
-		 t->planes, t->rate.at, t->slice, CREDIT_BYTES, good, packets, t->header, sacks,
-		 t->control);
-	return t->planes * t->rate_bps * good / (good + packets * t->header + sacks * t->control);
-}
-
-static double planes_left(const struct terms *t, char *text, size_t bytes)
-{
-	double whole = one_way(t, text, bytes);
-	size_t used = strlen(text);
-	snprintf(text + used, bytes - used, " x (%.0f - %.0f) / %.0f", t->planes, t->lost,
-		 t->planes);
-	return whole * (t->planes - t->lost) / t->planes;
-}
-
-static double planes_flapping(const struct terms *t, char *text, size_t bytes)
-{
-	double whole = one_way(t, text, bytes);
-	size_t used = strlen(text);
-	snprintf(text + used, bytes - used, " x (%.0f - %.0f x %s) / %.0f", t->planes, t->lost,
-		 t->down_text.at, t->planes);
-	return whole * (t->planes - t->lost * t->time_down) / t->planes;
-}
-
-// What is lost is sent again and takes its time again.
-static double loss_repaired(const struct terms *t, char *text, size_t bytes)
-{
-	double whole = one_way(t, text, bytes);
-	size_t used = strlen(text);
-	snprintf(text + used, bytes - used, " x (1 - %s)^%u", t->loss_text.at, t->links);
-	return whole * pow(1 - t->loss, t->links);
-}
-
-static double loss_on_way(const struct terms *t, char *text, size_t bytes)
-{
-	snprintf(text, bytes, "1 - (1 - %s)^%u cables", t->loss_text.at, t->links);
-	return 1 - pow(1 - t->loss, t->links);
-}
-
-static const struct {
-	const char *name;
-	formula_fn *formula;
-} formulas[EXPECT_FORMULA_COUNT] = {
-	[EXPECT_ONE_WAY] = {"one_way", one_way},
-	[EXPECT_RING_WRITES] = {"ring_writes", ring_writes},
-	[EXPECT_PLANES_LEFT] = {"planes_left", planes_left},
-	[EXPECT_PLANES_FLAPPING] = {"planes_flapping", planes_flapping},
-	[EXPECT_LOSS_REPAIRED] = {"loss_repaired", loss_repaired},
-	[EXPECT_LOSS_ON_WAY] = {"loss_on_way", loss_on_way},
-};
-
-const char *expect_formula_name(enum expect_formula formula)
-{
-	return formula < EXPECT_FORMULA_COUNT ? formulas[formula].name : "unknown";
-}
+#include "recovery.h"
 
 // ---------------------------------------------------------------- measures
 
 const char *expect_measure_name(enum expect_measure measure)
 {
-	static const char *const names[] = {"goodput", "retransmitted"};
+	static const char *const names[] = {"goodput", "retransmitted", "lost",	    "further",
+					    "bypass",  "leaving",	"recovery", "ratio"};
 	static_assert(sizeof(names) / sizeof(*names) == EXPECT_MEASURE_COUNT, "a name for each");
 	return measure < EXPECT_MEASURE_COUNT ? names[measure] : "unknown";
 }
 
-static double measured_of(const struct report_input *input, enum expect_measure measure)
+const char *expect_bound_name(enum expect_bound bound)
+{
+	static const char *const names[] = {"near", "at_most", "at_least"};
+	static_assert(sizeof(names) / sizeof(*names) == EXPECT_BOUND_COUNT, "a name for each");
+	return bound < EXPECT_BOUND_COUNT ? names[bound] : "unknown";
+}
+
+enum expect_unit expect_unit_of(enum expect_measure measure)
+{
+	static const enum expect_unit units[EXPECT_MEASURE_COUNT] = {
+		[EXPECT_GOODPUT] = EXPECT_RATE,	 [EXPECT_RETRANSMITTED] = EXPECT_SHARE,
+		[EXPECT_LOST] = EXPECT_SHARE,	 [EXPECT_FURTHER] = EXPECT_TIME,
+		[EXPECT_BYPASS] = EXPECT_TIME,	 [EXPECT_LEAVING] = EXPECT_TIME,
+		[EXPECT_RECOVERY] = EXPECT_TIME, [EXPECT_RATIO] = EXPECT_SHARE,
+	};
+	return units[measure];
+}
+
+// The part of the run that an expectation is about, as whole bins.
+struct part {
+	const struct series *series;
+	ps_t from, until;
+};
+
+static struct part part_of(const struct report_input *input,
+			   const struct scenario_expect *expectation)
+{
+	const struct series *series = &input->world->outcome->series;
+	bool is_all = expectation->until_ps == 0;
+	return (struct part){series, expectation->from_ps,
+			     is_all ? series->count * series->bin_ps : expectation->until_ps};
+}
+
+// What was placed in a part of the run, over its length: also where traffic ended in it.
+static double goodput_in(const struct report_input *input, const struct part *part)
 {
 	struct goodput goodput;
-	if (measure == EXPECT_RETRANSMITTED)
-		return share_of(rtx_total(&input->world->outcome->transport), input->data_packets);
 	goodput_of(&goodput, input);
-	return goodput.per_nic_bps;
+	double bits = (double)series_sum(part->series, SERIES_PLACED, part->from, part->until) * 8;
+	double length_s = (double)(part->until - part->from) / PS_PER_S;
+	return goodput.nics_receiving == 0 ? 0 : bits / length_s / goodput.nics_receiving;
+}
+
+static double lost_in(const struct part *part)
+{
+	uint64_t lost = series_sum(part->series, SERIES_LOST, part->from, part->until);
+	uint64_t arrived = series_sum(part->series, SERIES_ARRIVED, part->from, part->until);
+	return share_of(lost, lost + arrived);
+}
+
+static double further(const struct outcome *outcome)
+{
+	const struct hist *far = &outcome->message_ns[PAIR_ACROSS_T1];
+	const struct hist *near = &outcome->message_ns[PAIR_SAME_T0];
+	return far->total == 0 || near->total == 0 ? 0 : (double)(far->min - near->min) / 1e9;
+}
+
+// NAN when there is no such figure: that is inside of nothing.
+static double bypass_of(const struct report_input *input, const struct scenario_expect *expectation)
+{
+	struct bypass_times back = {0};
+	struct bypass_list list;
+	bypass_gather(&list, input->world);
+	if (expectation->measure == EXPECT_RECOVERY)
+		recovery_gather(&back, &list, input->world);
+	const struct bypass_times *times = expectation->measure == EXPECT_BYPASS ? &list.paths
+		: expectation->measure == EXPECT_LEAVING			 ? &list.links
+										 : &back;
+	struct figure figure = bypass_quantile(times, expectation->quantile_ppb / 1e9);
+	bypass_free(&list);
+	free(back.at);
+	return figure.reason != NULL ? NAN : (double)figure.value / PS_PER_S;
+}
+
+static double measured_of(const struct report_input *input,
+			  const struct scenario_expect *expectation)
+{
+	const struct part part = part_of(input, expectation);
+	struct goodput goodput;
+	switch ((enum expect_measure)expectation->measure) {
+	case EXPECT_RETRANSMITTED:
+		return share_of(rtx_total(&input->world->outcome->transport), input->data_packets);
+	case EXPECT_LOST:
+		return lost_in(&part);
+	case EXPECT_FURTHER:
+		return further(input->world->outcome);
+	case EXPECT_BYPASS:
+	case EXPECT_LEAVING:
+	case EXPECT_RECOVERY:
+		return bypass_of(input, expectation);
+	default:
+		if (expectation->until_ps > 0)
+			return goodput_in(input, &part);
+		goodput_of(&goodput, input);
+		return goodput.per_nic_bps;
+	}
+}
+
+bool expect_is_inside(const struct expect_row *row)
+{
+	double off = row->measured - row->expected, most = row->tolerance * row->expected;
+	return (row->bound == EXPECT_AT_MOST || off >= -most) &&
+		(row->bound == EXPECT_AT_LEAST || off <= most);
 }
 
 void expect_of(struct expect_row *ret, const struct report_input *input, uint32_t index)
 {
 	const struct scenario_expect *expectation = &input->world->scenario->expectations[index];
-	struct terms terms;
-	terms_of(&terms, input, index);
 	*ret = (struct expect_row){
+		.name = expectation->name[0] != '\0' ? expectation->name
+						     : expect_measure_name(expectation->measure),
 		.measure = expectation->measure,
 		.formula = expectation->formula,
-		.measured = measured_of(input, expectation->measure),
+		.bound = expectation->bound,
+		.from_ps = expectation->from_ps,
+		.until_ps = expectation->until_ps,
+		.measured = measured_of(input, expectation),
 		.tolerance = expectation->tolerance_ppb / 1e9,
 	};
-	ret->expected = formulas[ret->formula].formula(&terms, ret->text, sizeof(ret->text));
-	ret->is_inside = fabs(ret->measured - ret->expected) <= ret->tolerance * ret->expected;
+	expect_formula(ret, input, index);
+	ret->is_inside = expect_is_inside(ret);
+}
+
+bool expect_applies(const struct scenario *scenario, uint32_t index)
+{
+	const struct scenario_expect *expectation = &scenario->expectations[index];
+	if (expectation->measure == EXPECT_RATIO)
+		return false;
+	if (expectation->run[0] == '\0')
+		return true;
+	return scenario->variant > 0 &&
+		strcmp(expectation->run, scenario->variants[scenario->variant - 1].name) == 0;
 }
 
 bool report_is_expected(const struct report_input *input)
@@ -172,6 +162,8 @@ bool report_is_expected(const struct report_input *input)
 	bool is_inside = true;
 	for (uint32_t i = 0; i < input->world->scenario->expectation_count; i++) {
 		struct expect_row row;
+		if (!expect_applies(input->world->scenario, i))
+			continue;
 		expect_of(&row, input, i);
 		is_inside &= row.is_inside;
 	}

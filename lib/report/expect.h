@@ -9,21 +9,45 @@
 #include <jansson.h>
 #include <weft/report.h>
 
+enum expect_unit { EXPECT_RATE, EXPECT_SHARE, EXPECT_TIME }; // bits per second, of 1, seconds
+
 struct expect_row {
+	const char *name;
 	enum expect_measure measure;
 	enum expect_formula formula;
-	double expected, measured; // bits per second, or a share
+	enum expect_bound bound;
+	ps_t from_ps, until_ps;	   // the part of the run; 0, 0 = all of it
+	double expected, measured; // in the measure's unit
 	double tolerance;	   // relative to `expected`
 	bool is_inside;
-	char text[160]; // the formula with its numbers filled in
+	char text[240]; // the formula with its numbers filled in
 };
+
+// Whether expectation `index` is one of this run: of the variant that ran, and no comparison.
+bool expect_applies(const struct scenario *scenario, uint32_t index);
+
+// Whether the row's measure keeps to what is expected.
+bool expect_is_inside(const struct expect_row *row);
 
 // Expectation `index` of the scenario.
 void expect_of(struct expect_row *ret, const struct report_input *input, uint32_t index);
 
-// "goodput", ...; "planes_left", ...
+// Works out what the row's formula comes to for expectation `index`, with its text.
+void expect_formula(struct expect_row *ret, const struct report_input *input, uint32_t index);
+
+enum expect_unit expect_unit_of(enum expect_measure measure);
+
+// "goodput", ...; "planes_left", ...; "near", ...
 const char *expect_measure_name(enum expect_measure measure);
+const char *expect_bound_name(enum expect_bound bound);
 const char *expect_formula_name(enum expect_formula formula);
+
+// The section's head, and a row of it.
+void expect_table_head(FILE *to);
+void expect_table_row(FILE *to, const struct expect_row *row);
+
+// A row as an object.
+json_t *expect_row_json(const struct expect_row *row);
 
 // The section "Expected" of the table; nothing when the scenario expects nothing.
 void expect_table(FILE *to, const struct report_input *input);

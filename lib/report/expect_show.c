@@ -2,54 +2,105 @@
 // Expectations as rows of the table and of result.json.
 
 #include <jansson.h>
+#include <math.h>
 
 #include "expect.h"
 #include "number.h"
+
+// A time, or null where there is no window.
+static json_t *end_json(const struct expect_row *row, ps_t end_ps)
+{
+	return row->until_ps == 0 ? json_null() : json_integer(end_ps);
+}
+
+json_t *expect_row_json(const struct expect_row *row)
+{
+	return json_pack("{ss ss ss ss ss so so sf so sf sb}", "name", row->name, "measure",
+			 expect_measure_name(row->measure), "formula",
+			 expect_formula_name(row->formula), "text", row->text, "bound",
+			 expect_bound_name(row->bound), "from_ps", end_json(row, row->from_ps),
+			 "until_ps", end_json(row, row->until_ps), "expected", row->expected,
+			 "measured", isnan(row->measured) ? json_null() : json_real(row->measured),
+			 "tolerance", row->tolerance, "inside", row->is_inside);
+}
 
 json_t *expect_json(const struct report_input *input)
 {
 	json_t *array = json_array();
 	for (uint32_t i = 0; i < input->world->scenario->expectation_count; i++) {
 		struct expect_row row;
+		if (!expect_applies(input->world->scenario, i))
+			continue;
 		expect_of(&row, input, i);
-		json_array_append_new(array,
-				      json_pack("{ss ss ss sf sf sf sb}", "measure",
-						expect_measure_name(row.measure), "formula",
-						expect_formula_name(row.formula), "text", row.text,
-						"expected", row.expected, "measured", row.measured,
-						"tolerance", row.tolerance, "inside",
-						row.is_inside));
+		json_array_append_new(array, expect_row_json(&row));
 	}
 	return array;
 }
 
 static const char *value_text(struct text *ret, const struct expect_row *row, double value)
 {
-	return row->measure == EXPECT_GOODPUT ? number_rate(ret, value) : number_share(ret, value);
+	if (isnan(value)) {
+		snprintf(ret->at, sizeof(ret->at), "none");
+		return ret->at;
+	}
+	switch (expect_unit_of(row->measure)) {
+	case EXPECT_RATE:
+		return number_rate(ret, value);
+	case EXPECT_SHARE:
+		return number_share(ret, value);
+	default:
+		return number_time(ret, (ps_t)(value * PS_PER_S + 0.5));
+	}
 }
 
-static void row_print(FILE *to, const struct expect_row *row)
+// "+- 1 %", "at most", "at most + 1 %": what the row must keep to.
+static const char *tolerance_text(struct text *ret, const struct expect_row *row)
+{
+	struct text share;
+	const char *const sides[] = {"", "at most", "at least"};
+	if (row->bound == EXPECT_NEAR)
+		return number_share(ret, row->tolerance);
+	if (row->tolerance == 0)
+		snprintf(ret->at, sizeof(ret->at), "%s", sides[row->bound]);
+	else
+		snprintf(ret->at, sizeof(ret->at), "%s %s",
+			 row->bound == EXPECT_AT_MOST ? "+" : "-",
+			 number_share(&share, row->tolerance));
+	return ret->at;
+}
+
+void expect_table_row(FILE *to, const struct expect_row *row)
 {
 	struct text text[3];
 	double off = row->expected > 0 ? row->measured / row->expected - 1 : 0;
-	fprintf(to, "  %-14s %12s %12s %+9.3f %% %11s  %s\n", expect_measure_name(row->measure),
+	fprintf(to, "  %-24s %11s %11s %+9.3f %% %11s  %s\n", row->name,
 		value_text(&text[0], row, row->expected), value_text(&text[1], row, row->measured),
-		off * 100, number_share(&text[2], row->tolerance),
-		row->is_inside ? "inside" : "OUTSIDE");
+		off * 100, tolerance_text(&text[2], row), row->is_inside ? "inside" : "OUTSIDE");
 	fprintf(to, "    %s = %s\n", expect_formula_name(row->formula), row->text);
+	if (row->until_ps > 0)
+		fprintf(to, "    measured from %s until %s\n", number_time(&text[0], row->from_ps),
+			number_time(&text[1], row->until_ps));
+}
+
+void expect_table_head(FILE *to)
+{
+	fprintf(to, "\nExpected from the configuration (goodput per receiving NIC)\n");
+	fprintf(to, "  %-24s %11s %11s %11s %11s  %s\n", "", "expected", "measured", "off by",
+		"tolerance", "inside?");
 }
 
 void expect_table(FILE *to, const struct report_input *input)
 {
-	uint32_t count = input->world->scenario->expectation_count;
-	if (count == 0)
-		return;
-	fprintf(to, "\nExpected from the configuration (goodput per receiving NIC)\n");
-	fprintf(to, "  %-14s %12s %12s %11s %11s  %s\n", "", "expected", "measured", "off by",
-		"tolerance", "inside?");
-	for (uint32_t i = 0; i < count; i++) {
+	const struct scenario *scenario = input->world->scenario;
+	bool is_begun = false;
+	for (uint32_t i = 0; i < scenario->expectation_count; i++) {
 		struct expect_row row;
+		if (!expect_applies(scenario, i))
+			continue;
+		if (!is_begun)
+			expect_table_head(to);
+		is_begun = true;
 		expect_of(&row, input, i);
-		row_print(to, &row);
+		expect_table_row(to, &row);
 	}
 }

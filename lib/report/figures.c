@@ -249,6 +249,7 @@ void conservation_of(struct conservation *ret, const struct report_input *input)
 {
 	*ret = (struct conservation){
 		.sent = input->sent,
+		.doubled = input->doubled,
 		.delivered = input->delivered,
 		.held = input->held - input->held_unsent,
 		.unsent = input->held_unsent,
@@ -256,7 +257,7 @@ void conservation_of(struct conservation *ret, const struct report_input *input)
 	for (enum drop_reason reason = 0; reason < DROP_REASON_COUNT; reason++)
 		ret->dropped += input->world->outcome->fabric.dropped[reason] +
 			input->cable_dropped[reason];
-	ret->holds = ret->sent == ret->delivered + ret->dropped + ret->held;
+	ret->holds = ret->sent + ret->doubled == ret->delivered + ret->dropped + ret->held;
 }
 
 uint64_t rtx_total(const struct transport_counters *transport)
@@ -271,10 +272,10 @@ uint64_t rtx_total(const struct transport_counters *transport)
 
 const char *traffic_name(enum traffic_kind kind)
 {
-	static const char *const names[] = {"flows", "permutation", "incast",
-					    "ring",  "model",	    "trace"};
-	static_assert(sizeof(names) / sizeof(*names) == TRAFFIC_TRACE + 1, "a name for each");
-	return kind <= TRAFFIC_TRACE ? names[kind] : "unknown";
+	static const char *const names[] = {"flows", "permutation", "incast", "ring",
+					    "model", "trace",	    "matrix", "all_to_all"};
+	static_assert(sizeof(names) / sizeof(*names) == TRAFFIC_ALL_TO_ALL + 1, "a name for each");
+	return kind <= TRAFFIC_ALL_TO_ALL ? names[kind] : "unknown";
 }
 
 const char *transport_name(enum transport_kind kind)
@@ -284,15 +285,16 @@ const char *transport_name(enum transport_kind kind)
 
 const char *rtx_name(enum rtx_reason reason)
 {
-	static const char *const names[] = {"nack", "timeout", "hole"};
+	static const char *const names[] = {"nack", "timeout", "hole", "ack"};
 	static_assert(sizeof(names) / sizeof(*names) == RTX_REASON_COUNT, "a name for each");
 	return reason < RTX_REASON_COUNT ? names[reason] : "unknown";
 }
 
 const char *refused_name(enum refused_reason reason)
 {
-	static const char *const names[] = {"key",    "bounds", "length", "immediate",
-					    "opcode", "sack",	"nack"};
+	static const char *const names[] = {"key",    "bounds",	 "length",  "immediate",
+					    "opcode", "sack",	 "nack",    "probe",
+					    "ack",    "request", "response"};
 	static_assert(sizeof(names) / sizeof(*names) == REFUSED_REASON_COUNT, "a name for each");
 	return reason < REFUSED_REASON_COUNT ? names[reason] : "unknown";
 }

@@ -71,7 +71,7 @@ void planes_of(struct planes *ret, const struct report_input *input);
 // sent = delivered + dropped + held. What a host dropped was delivered first, so it is no part of
 // `dropped`; what a host made but has not sent is no part of `held`.
 struct conservation {
-	uint64_t sent, delivered, dropped, held, unsent;
+	uint64_t sent, doubled, delivered, dropped, held, unsent;
 	bool holds;
 };
 

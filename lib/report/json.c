@@ -14,78 +14,10 @@
 #include "emulation.h"
 #include "expect.h"
 #include "figures.h"
+#include "put.h"
+#include "watch.h"
 
 #define RESULT_SCHEMA 1 // raised when a field changes its meaning or goes away
-
-// ---------------------------------------------------------------- setting values
-
-// jansson gives NULL when the system has no memory; a result with holes would be worse than none.
-static void put(json_t *to, const char *key, json_t *value)
-{
-	int failed = json_object_set_new(to, key, value);
-	check(failed == 0);
-}
-
-static void put_count(json_t *to, const char *key, uint64_t value)
-{
-	check(value <= INT64_MAX);
-	put(to, key, json_integer((json_int_t)value));
-}
-
-static void put_text(json_t *to, const char *key, const char *text)
-{
-	json_t *value = text == NULL ? json_null() : json_string(text);
-	put(to, key, value != NULL ? value : json_string("(not UTF-8)"));
-}
-
-static void put_real(json_t *to, const char *key, double value)
-{
-	put(to, key, json_real(value));
-}
-
-static void put_time(json_t *to, const char *key, ps_t value)
-{
-	put(to, key, value == PS_NEVER ? json_null() : json_integer(value));
-}
-
-// A null, and why in `<key>_reason`.
-static void put_reason(json_t *to, const char *key, const char *reason)
-{
-	char name[64];
-	snprintf(name, sizeof(name), "%s_reason", key);
-	put(to, key, json_null());
-	put_text(to, name, reason);
-}
-
-static void put_figure(json_t *to, const char *key, const struct figure *figure)
-{
-	if (figure->reason != NULL)
-		put_reason(to, key, figure->reason);
-	else
-		put(to, key, json_integer(figure->value));
-}
-
-static json_t *object_in(json_t *to, const char *key)
-{
-	json_t *object = json_object();
-	put(to, key, object);
-	return object;
-}
-
-static json_t *array_in(json_t *to, const char *key)
-{
-	json_t *array = json_array();
-	put(to, key, array);
-	return array;
-}
-
-static json_t *row_in(json_t *array)
-{
-	json_t *row = json_object();
-	int failed = json_array_append_new(array, row);
-	check(failed == 0);
-	return row;
-}
 
 // ---------------------------------------------------------------- what ran
 
@@ -305,6 +237,15 @@ static void put_drops(json_t *root, const struct report_input *input)
 	}
 }
 
+static void put_cables(json_t *root, const struct report_input *input)
+{
+	json_t *to = object_in(root, "cables");
+	put_count(to, "damaged", input->damaged);
+	put_count(to, "doubled", input->doubled);
+	put_count(to, "held_back", input->held_back);
+	put_count(to, "late_full", input->late_full);
+}
+
 static void put_planes(json_t *root, const struct report_input *input)
 {
 	const struct outcome *outcome = input->world->outcome;
@@ -348,20 +289,42 @@ static void put_transport(json_t *root, const struct report_input *input)
 	put_count(to, "sacks_received", from->sacks_received);
 	put_count(to, "nacks_sent", from->nacks_sent);
 	put_count(to, "nacks_received", from->nacks_received);
+	put_count(to, "acks_sent", from->acks_sent);
+	put_count(to, "acks_received", from->acks_received);
+	put_count(to, "naks_sent", from->naks_sent);
+	put_count(to, "naks_received", from->naks_received);
 	put_count(to, "nacks_resource", from->nacks_resource);
 	put_count(to, "nacks_window", from->nacks_window);
 	put_count(to, "cnps_sent", from->cnps_sent);
 	put_count(to, "cnps_received", from->cnps_received);
 	put_count(to, "messages_sent", from->messages_sent);
+	put_count(to, "messages_flushed", from->messages_flushed);
 	put_count(to, "messages_received", from->messages_received);
 	put_count(to, "paths_skipped", from->paths_skipped);
 	put_count(to, "paths_retired", from->paths_retired);
+	put_count(to, "paths_replaced", from->paths_replaced);
+	put_count(to, "paths_reinstated", from->paths_reinstated);
+	put_count(to, "probes_sent", from->probes_sent);
+	put_count(to, "probes_answered", from->probes_answered);
+	put_count(to, "probes_lost", from->probes_lost);
+	put_count(to, "probes_received", from->probes_received);
 	put_count(to, "qps_failed", from->qps_failed);
 	put_count(to, "qps_failed_remote", from->qps_failed_remote);
 	put_count(to, "stamps_stale", from->stamps_stale);
 	put_count(to, "window_stalls", from->window_stalls);
 	put_count(to, "no_qp", from->no_qp);
 	put_count(to, "answers_dropped", from->answers_dropped);
+	put_count(to, "contexts_given", from->contexts_given);
+	put_count(to, "contexts_taken", from->contexts_taken);
+	put_count(to, "posts_deferred", from->posts_deferred);
+	put_count(to, "packets_deferred", from->packets_deferred);
+	put_count(to, "answers_idle", from->answers_idle);
+	put_count(to, "port_downs", from->port_downs);
+	put_count(to, "requests_sent", from->requests_sent);
+	put_count(to, "requests_received", from->requests_received);
+	put_count(to, "requests_lost", from->requests_lost);
+	put_count(to, "responses_sent", from->responses_sent);
+	put_count(to, "responses_received", from->responses_received);
 	put_count(to, "bad_packets", transport_refused(from));
 	put_count(to, "credits_sent", input->world->outcome->credits_sent);
 	json_t *by_reason = object_in(to, "refused");
@@ -387,6 +350,7 @@ static void put_conservation(json_t *root, const struct report_input *input)
 	conservation_of(&sum, input);
 	put(to, "holds", json_boolean(sum.holds));
 	put_count(to, "sent", sum.sent);
+	put_count(to, "doubled", sum.doubled);
 	put_count(to, "delivered", sum.delivered);
 	put_count(to, "dropped", sum.dropped);
 	put_count(to, "held", sum.held);
@@ -496,10 +460,12 @@ int report_json(FILE *to, const struct report_input *input)
 	put_latencies(root, input);
 	put_congestion(root, input);
 	put_drops(root, input);
+	put_cables(root, input);
 	put_planes(root, input);
 	put_transport(root, input);
 	put_switches(root, input);
 	put_conservation(root, input);
+	watch_json(root, input);
 	put_speed(root, input);
 	put_emulation(root, input);
 	if (input->world->scenario->expectation_count > 0)

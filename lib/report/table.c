@@ -7,11 +7,13 @@
 
 #include <weft/report.h>
 
+#include "bypass.h"
 #include "emulation.h"
 #include "expect.h"
 #include "figures.h"
 #include "hdr.h"
 #include "number.h"
+#include "watch.h"
 
 #define ROWS_MAX 40 // distinct collectives shown; the others are in result.json
 
@@ -330,9 +332,12 @@ static void conservation_line(FILE *to, const struct report_input *input)
 	struct text text[4];
 	conservation_of(&sum, input);
 	fprintf(to, "  packets: sent %s %s delivered %s + dropped %s + held %s\n",
-		number_grouped(&text[0], sum.sent), sum.holds ? "=" : "IS NOT",
+		number_grouped(&text[0], sum.sent + sum.doubled), sum.holds ? "=" : "IS NOT",
 		number_grouped(&text[1], sum.delivered), number_grouped(&text[2], sum.dropped),
 		number_grouped(&text[3], sum.held));
+	if (sum.doubled > 0)
+		fprintf(to, "  sent includes %s copies that cables made\n",
+			number_grouped(&text[0], sum.doubled));
 	if (sum.unsent > 0)
 		fprintf(to, "  packets made, but not sent yet: %s\n",
 			number_grouped(&text[0], sum.unsent));
@@ -413,6 +418,10 @@ static void files(FILE *to, const struct report_input *input)
 			if (hdr_has_values(input, i))
 				fprintf(to, "\n  %s", hdr_name(i, name));
 		}
+		if (watch_has_series(input))
+			fprintf(to, "\n  series.csv");
+		if (bypass_is_watched(input->world))
+			fprintf(to, "\n  bypass.csv");
 		fprintf(to, "\n");
 	}
 	emulation_files(to, input);
@@ -432,6 +441,7 @@ void report_table(FILE *to, const struct report_input *input)
 		messages(to, input);
 	flows(to, input);
 	if (input->is_short) {
+		bypass_table(to, input);
 		expect_table(to, input);
 		broken(to, input);
 		emulation_short(to, input);
@@ -442,6 +452,7 @@ void report_table(FILE *to, const struct report_input *input)
 	refused(to, input);
 	balance(to, input);
 	emulation_table(to, input);
+	bypass_table(to, input);
 	expect_table(to, input);
 	speed(to, input);
 	inputs(to, input);

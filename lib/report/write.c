@@ -10,15 +10,17 @@
 
 #include <weft/report.h>
 
+#include "bypass.h"
 #include "hdr.h"
+#include "watch.h"
 
-#define FILES_MAX (1 + HDR_COUNT)
+#define FILES_MAX (3 + HDR_COUNT)
 #define PATH_BYTES 1024
 
 struct output {
 	char name[HDR_NAME_BYTES];
 	bool has_content; // false: a file of this name from an earlier run is removed
-	bool is_json;
+	enum output_kind { OUTPUT_JSON, OUTPUT_SERIES, OUTPUT_BYPASS, OUTPUT_HDR } kind;
 	uint32_t hdr_index;
 };
 
@@ -44,10 +46,14 @@ static int write_failed(struct refusal *refusal, const char *dir, int code)
 
 static void outputs_of(struct output ret[FILES_MAX], const struct report_input *input)
 {
-	ret[0] = (struct output){.name = "result.json", .has_content = true, .is_json = true};
+	ret[0] = (struct output){.name = "result.json", .has_content = true, .kind = OUTPUT_JSON};
+	ret[1] = (struct output){.name = "series.csv", .kind = OUTPUT_SERIES};
+	ret[1].has_content = watch_has_series(input);
+	ret[2] = (struct output){.name = "bypass.csv", .kind = OUTPUT_BYPASS};
+	ret[2].has_content = bypass_is_watched(input->world);
 	for (uint32_t i = 0; i < HDR_COUNT; i++) {
-		struct output *output = &ret[1 + i];
-		*output = (struct output){.hdr_index = i};
+		struct output *output = &ret[3 + i];
+		*output = (struct output){.hdr_index = i, .kind = OUTPUT_HDR};
 		hdr_name(i, output->name);
 		output->has_content = hdr_has_values(input, i);
 	}
@@ -61,8 +67,12 @@ static int content_write(const char *path, const struct report_input *input,
 		return -errno;
 	int code = 0;
 	errno = 0;
-	if (output->is_json)
+	if (output->kind == OUTPUT_JSON)
 		code = report_json(file, input);
+	else if (output->kind == OUTPUT_SERIES)
+		watch_series_write(file, input);
+	else if (output->kind == OUTPUT_BYPASS)
+		bypass_write(file, input);
 	else
 		hdr_write(file, input, output->hdr_index);
 	if (code == 0 && (ferror(file) != 0 || fflush(file) != 0))

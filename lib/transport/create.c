@@ -2,6 +2,7 @@
 // The making of an endpoint: its configuration is checked, its memory measured and drawn. Nothing
 // in here runs after the world is built.
 #include "endpoint.h"
+#include "status.h"
 
 #include <errno.h>
 
@@ -28,17 +29,6 @@ static int refuse_sizes(const struct transport_config *config, struct refusal *r
 	if (config->control_bytes < 1 || config->control_bytes > UINT16_MAX)
 		return refuse(refusal, -EINVAL, "control packets of % bytes: must be 1 to 65535",
 			      config->control_bytes, 0, 0);
-	if (config->ev_count > EV_COUNT_MAX || config->ev_count % config->planes != 0 ||
-	    !is_power_of_two(config->ev_count / config->planes))
-		return refuse(
-			refusal, -EINVAL,
-			"% entropy values on % planes: each plane needs the same power of two",
-			config->ev_count, config->planes, 0);
-	if ((config->ev_bits != 16 && config->ev_bits != 32) ||
-	    (config->ev_bits == 16 && config->ev_count > EVS_OF_PORT_MAX))
-		return refuse(refusal, -EINVAL,
-			      "% entropy values of % bits: 32 bits, or 16 for at most %",
-			      config->ev_count, config->ev_bits, EVS_OF_PORT_MAX);
 	if (!is_power_of_two(config->mpr) || config->mpr < MPR_MIN || config->mpr > MPR_MAX)
 		return refuse(refusal, -EINVAL, "mpr is %, but must be a power of two, % to %",
 			      config->mpr, MPR_MIN, MPR_MAX);
@@ -48,22 +38,99 @@ static int refuse_sizes(const struct transport_config *config, struct refusal *r
 	if (config->regions_max > REGIONS_MAX)
 		return refuse(refusal, -EINVAL, "% memory regions: must be 0 to %",
 			      config->regions_max, REGIONS_MAX, 0);
+	if (config->contexts == 1) // it would have to send and to receive
+		return refuse(refusal, -EINVAL, "1 context: must be 2 or more, or 0 for all QPs", 0,
+			      0, 0);
 	if (config->wimm_max < 32 || config->wimm_max > MPR_MAX)
 		return refuse(refusal, -EINVAL, "wimm_max is %, but must be 32 to %",
 			      config->wimm_max, MPR_MAX, 0);
 	return 0;
 }
 
+static bool has_states(const struct transport_config *config)
+{
+	return config->kind == TRANSPORT_MRC && config->path_policy == PATH_MRC;
+}
+
+// More EVs than the way to choose them can tell apart.
+static int refuse_many_evs(const struct transport_config *config, struct refusal *refusal)
+{
+	if (config->ev_count / config->planes > EVS_OF_PLANE_MAX)
+		return refuse(refusal, -EINVAL, "% entropy values on % planes: at most % on each",
+			      config->ev_count, config->planes, EVS_OF_PLANE_MAX);
+	if (config->path_policy == PATH_REPS && config->ev_count > EVS_OF_REPS_MAX)
+		return refuse(refusal, -EINVAL, "% entropy values: reps knows at most %",
+			      config->ev_count, EVS_OF_REPS_MAX, 0);
+	if (ev_universe(config) != config->ev_count && !has_states(config))
+		return refuse(refusal, -EINVAL, "backups of entropy values need MRC and its paths",
+			      0, 0, 0);
+	return 0;
+}
+
+static int refuse_evs(const struct transport_config *config, struct refusal *refusal)
+{
+	uint32_t universe = ev_universe(config);
+	if (config->ev_count > EV_COUNT_MAX || config->ev_count % config->planes != 0 ||
+	    !is_power_of_two(config->ev_count / config->planes))
+		return refuse(
+			refusal, -EINVAL,
+			"% entropy values on % planes: each plane needs the same power of two",
+			config->ev_count, config->planes, 0);
+	if ((config->ev_bits != 16 && config->ev_bits != 32) ||
+	    (config->ev_bits == 16 && universe > EVS_OF_PORT_MAX))
+		return refuse(refusal, -EINVAL,
+			      "% entropy values of % bits: 32 bits, or 16 for at most %", universe,
+			      config->ev_bits, EVS_OF_PORT_MAX);
+	if (universe < config->ev_count || universe > EV_COUNT_MAX ||
+	    universe % config->planes != 0)
+		return refuse(refusal, -EINVAL,
+			      "% entropy values with backups: as many per plane, % to %", universe,
+			      config->ev_count, EV_COUNT_MAX);
+	if (config->ev_min_active > config->ev_count)
+		return refuse(refusal, -EINVAL, "% of % entropy values stay in use: too many",
+			      config->ev_min_active, config->ev_count, 0);
+	if (config->ev_mode == EV_EXPLICIT && universe > EV_VALUES_MAX)
+		return refuse(refusal, -EINVAL, "an explicit profile of % values: at most %",
+			      universe, EV_VALUES_MAX, 0);
+	if (config->probe_successes > PROBE_SUCCESSES_MAX)
+		return refuse(refusal, -EINVAL, "% probes that come back: must be 1 to %",
+			      config->probe_successes, PROBE_SUCCESSES_MAX, 0);
+	return profile_check(config, refusal);
+}
+
+static int refuse_offers(const struct transport_config *config, struct refusal *refusal)
+{
+	if (!config->dynamic_mpr)
+		return 0;
+	if (config->mpr < MPR_OFFER_UNIT)
+		return refuse(refusal, -EINVAL, "mpr is %: offers are made in units of %",
+			      config->mpr, MPR_OFFER_UNIT, 0);
+	if (config->mpr_budget == 0)
+		return refuse(refusal, -EINVAL, "a dynamic mpr needs a budget", 0, 0, 0);
+	return 0;
+}
+
+// Paths without states cannot leave a plane.
+static int refuse_ports(const struct transport_config *config, struct refusal *refusal)
+{
+	if (config->port_status && !has_states(config))
+		return refuse(refusal, -EINVAL, "port status needs MRC and its paths", 0, 0, 0);
+	return 0;
+}
+
 static int refuse_times(const struct transport_config *config, struct refusal *refusal)
 {
 	const ps_t wait_max = (ps_t)WAIT_MAX_UNITS << SENT_SHIFT;
-	uint64_t tries = (uint64_t)config->rto_linear + config->rto_doublings;
 	if (config->rto_ps < PS_PER_NS || config->rto_ps > wait_max)
 		return refuse(refusal, -EINVAL, "a timeout of % ps: must be % to %", config->rto_ps,
 			      PS_PER_NS, wait_max);
-	if (tries < 1 || tries > SLOT_TRIES_MAX)
-		return refuse(refusal, -EINVAL, "% tries before a QP fails: must be 1 to %",
-			      (int64_t)tries, SLOT_TRIES_MAX, 0);
+	if (config->rto_linear > RTO_LINEAR_MAX || config->rto_doublings > RTO_DOUBLINGS_FOREVER)
+		return refuse(
+			refusal, -EINVAL,
+			"% linear and % exponential tries: at most % and 25, which is forever",
+			config->rto_linear, config->rto_doublings, RTO_LINEAR_MAX);
+	if (config->rto_linear + config->rto_doublings == 0)
+		return refuse(refusal, -EINVAL, "a QP needs a try before it fails", 0, 0, 0);
 	if (config->hole_age_ps < 0 || config->hole_age_ps > wait_max / 2)
 		return refuse(refusal, -EINVAL, "a hole age of % ps: must be 0 to %",
 			      config->hole_age_ps, wait_max / 2, 0);
@@ -87,9 +154,9 @@ static int refuse_cc(const struct cc_config *cc, struct refusal *refusal)
 	return 0;
 }
 
-// Places of a QP in the timer heap: one for retransmission, one for congestion control; a whole
-// cache line of them, so that each QP draws the same.
-#define TIMERS_PER_QP 4u
+// Places of a context in the timer heap: for retransmission, congestion control, probes; a whole
+// cache line of them, so that each draws the same.
+#define TIMERS_PER_CONTEXT 4u
 
 // Places of the completion ring: what one call to receive can cause, and some more.
 static uint32_t completion_places(const struct transport_config *config)
@@ -101,12 +168,31 @@ static uint32_t completion_places(const struct transport_config *config)
 	return places;
 }
 
-uint64_t endpoint_qp_bytes(const struct transport_config *config)
+uint32_t endpoint_contexts(const struct transport_config *config, uint32_t qp_max)
+{
+	bool is_whole = config->contexts == 0 || config->contexts >= qp_max ||
+		config->kind == TRANSPORT_RC;
+	return is_whole ? qp_max : config->contexts;
+}
+
+uint64_t endpoint_qp_bytes(void)
+{
+	return sizeof(struct qp_record) + PEER_BYTES + sizeof(struct heap_item);
+}
+
+uint64_t endpoint_ev_bytes(const struct transport_config *config)
+{
+	struct path_shape shape = path_shape_of(config);
+	uint32_t evs = ev_universe(config);
+	return evs == 0 ? 0 : path_bytes(&shape) / evs;
+}
+
+uint64_t endpoint_context_bytes(const struct transport_config *config)
 {
 	struct path_shape shape = path_shape_of(config);
 	struct qp_layout layout;
 	qp_layout_of(config, &shape, &layout);
-	return layout.bytes + TIMERS_PER_QP * sizeof(struct heap_item);
+	return layout.bytes + TIMERS_PER_CONTEXT * sizeof(struct heap_item);
 }
 
 uint64_t endpoint_bytes(const struct transport_config *config, uint32_t qp_max)
@@ -116,7 +202,12 @@ uint64_t endpoint_bytes(const struct transport_config *config, uint32_t qp_max)
 		completion_places(config) * sizeof(struct completion),
 		PLACES * sizeof(struct place),
 		region_bytes(config->regions_max),
-		qp_max * endpoint_qp_bytes(config), // its places in the timer heap included
+		profile_bytes(config),
+		qp_max * sizeof(struct qp_record),
+		// its places in the timer heap included
+		endpoint_contexts(config, qp_max) * endpoint_context_bytes(config),
+		(1 + status_timers(config, qp_max)) * sizeof(struct heap_item), // of the endpoint
+		peers_bytes(config->port_status ? qp_max : 0),
 	};
 	uint64_t bytes = 0;
 	for (uint32_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
@@ -125,7 +216,7 @@ uint64_t endpoint_bytes(const struct transport_config *config, uint32_t qp_max)
 }
 
 static struct endpoint *draw(struct arena *arena, const struct transport_config *config,
-			     uint32_t qp_max)
+			     uint32_t qp_max, struct rng rng)
 {
 	struct endpoint *endpoint = arena_draw(arena, ARENA_TRANSPORT, 1, sizeof(*endpoint));
 	if (!endpoint)
@@ -137,12 +228,34 @@ static struct endpoint *draw(struct arena *arena, const struct transport_config 
 	endpoint->completions = arena_draw(arena, ARENA_TRANSPORT, places,
 					   sizeof(struct completion));
 	endpoint->places = arena_draw(arena, ARENA_TRANSPORT, PLACES, sizeof(struct place));
-	endpoint->qps = arena_draw(arena, ARENA_TRANSPORT, qp_max, endpoint->layout.bytes);
-	if (!endpoint->completions || !endpoint->places || !endpoint->qps ||
-	    heap_init(&endpoint->timers, arena, ARENA_TRANSPORT, TIMERS_PER_QP * qp_max) != 0 ||
+	uint32_t contexts = endpoint_contexts(config, qp_max);
+	endpoint->records = arena_draw(arena, ARENA_TRANSPORT, qp_max, sizeof(struct qp_record));
+	endpoint->contexts = arena_draw(arena, ARENA_TRANSPORT, contexts, endpoint->layout.bytes);
+	endpoint->is_pooled = contexts < qp_max;
+	if (!endpoint->completions || !endpoint->places || !endpoint->records ||
+	    !endpoint->contexts ||
+	    heap_init(&endpoint->timers, arena, ARENA_TRANSPORT,
+		      TIMERS_PER_CONTEXT * contexts + 1 + status_timers(config, qp_max)) != 0 ||
+	    peers_init(&endpoint->peers, arena, config->port_status ? qp_max : 0) != 0 ||
 	    region_init(&endpoint->regions, arena, config->regions_max) != 0)
 		return NULL;
-	return endpoint;
+	if (config->ev_mode == EV_AUTO)
+		return endpoint;
+	endpoint->shape.profile = &endpoint->profile;
+	return profile_init(&endpoint->profile, arena, config, rng) == 0 ? endpoint : NULL;
+}
+
+// Contexts are named for life; where there is one for each QP, it is that of its number.
+static void number_contexts(struct endpoint *endpoint, uint32_t count)
+{
+	for (uint32_t context = 0; context < count; context++) {
+		context_at(endpoint, context)->context = context;
+		context_at(endpoint, context)->number = context;
+		if (!endpoint->is_pooled)
+			endpoint->records[context].context = context + 1;
+	}
+	if (endpoint->is_pooled)
+		context_pool_init(endpoint, count);
 }
 
 int endpoint_create(struct endpoint **ret, struct arena *arena,
@@ -151,32 +264,38 @@ int endpoint_create(struct endpoint **ret, struct arena *arena,
 {
 	int error = refuse_sizes(config, refusal);
 	if (error == 0)
+		error = refuse_evs(config, refusal);
+	if (error == 0)
+		error = refuse_many_evs(config, refusal);
+	if (error == 0)
+		error = refuse_offers(config, refusal);
+	if (error == 0)
 		error = refuse_times(config, refusal);
+	if (error == 0)
+		error = refuse_ports(config, refusal);
 	if (error == 0)
 		error = refuse_cc(&config->cc, refusal);
 	if (error != 0)
 		return error;
-	struct endpoint *endpoint = draw(arena, config, qp_max);
+	struct endpoint *endpoint = draw(arena, config, qp_max, rng_of(seed, RNG_PROFILE, nic));
 	if (!endpoint)
-		return refuse(refusal, -ENOMEM, "no memory for % QPs of % bytes", qp_max,
-			      (int64_t)endpoint_qp_bytes(config), 0);
+		return refuse(refusal, -ENOMEM, "no memory for % QPs and % contexts of % bytes",
+			      qp_max, endpoint_contexts(config, qp_max),
+			      (int64_t)endpoint_context_bytes(config));
 	endpoint->config = config;
 	endpoint->nic = nic;
 	endpoint->qp_max = qp_max;
 	endpoint->seed = seed;
-	endpoint->qp_stride = endpoint->layout.bytes;
-	endpoint->full_bytes = config->payload_bytes + config->header_bytes;
-	// offsets on the packet are signed 16 bits
-	endpoint->mpr_limit = config->mpr < MPR_MAX ? config->mpr : MPR_MAX - 1;
+	endpoint->context_stride = endpoint->layout.bytes;
 	endpoint->mpr_mask = endpoint->layout.mpr_mask;
 	endpoint->sends_mask = endpoint->layout.sends_mask;
 	endpoint->stash_mask = endpoint->layout.stash_mask;
 	endpoint->rto_units = (uint32_t)((config->rto_ps + SENT_ROUND_UP) >> SENT_SHIFT);
+	endpoint->reads_stamps = config->rtt == RTT_STAMP || config->service_time;
 	endpoint->is_rc = config->kind == TRANSPORT_RC;
 	endpoint->is_single = endpoint->shape.policy == PATH_SINGLE;
 	endpoint->cc_ops = cc_find(config->cc.name);
-	for (uint32_t number = 0; number < qp_max; number++)
-		endpoint_qp(endpoint, number)->number = number;
+	number_contexts(endpoint, endpoint_contexts(config, qp_max));
 	*ret = endpoint;
 	return 0;
 }

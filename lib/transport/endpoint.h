@@ -7,15 +7,25 @@
 #include <weft/heap.h>
 #include <weft/transport.h>
 
+#include "context.h"
+#include "peers.h"
 #include "qp.h"
 #include "region.h"
 
 #define PLACES 64 // place orders that may wait; a call of receive gives at most one
 
-enum timer_kind { TIMER_RETRANSMIT, TIMER_CC };
+// Kinds of timers: those of a context, and others of the endpoint itself.
+enum timer_kind {
+	TIMER_RETRANSMIT,
+	TIMER_CC,
+	TIMER_PROBE,
+	TIMER_KIND_COUNT,
+	TIMER_CONTEXTS = TIMER_KIND_COUNT,
+	TIMER_PORT
+};
 #define TIMER_KIND_SHIFT 56
 
-// QPs with something to send, first in first out, linked through qp.ready_next.
+// Contexts with something to send, first in first out, linked through qp.ready_next.
 struct ready_queue {
 	uint32_t head, tail; // number + 1; 0 = empty
 };
@@ -24,16 +34,23 @@ struct endpoint {
 	uint32_t work; // QPs queued plus control packets held: endpoint_has_work() reads only this
 	uint32_t held; // control packets held
 	const struct transport_config *config;
-	uint8_t *qps;
-	uint64_t qp_stride;
+	uint8_t *contexts;
+	uint64_t context_stride;
+	struct qp_record *records; // [qp_max]
 	uint32_t qp_max;
 	uint32_t nic;
-	uint32_t full_bytes; // wire bytes of a full packet
-	uint32_t mpr_limit;  // PSNs from una that may be used
 	uint32_t mpr_mask, sends_mask, stash_mask;
-	uint32_t rto_units; // base timeout in units of 1024 ps
-	bool is_rc;	    // config->kind: which of the two protocols its QPs speak
-	bool is_single;	    // each QP has one path, so one plane: a ready queue per plane
+	uint32_t receivers, receivers_before; // QPs that received in this epoch, in the last: see
+	uint32_t epoch;			      // offer.c
+	uint32_t rto_units;		      // base timeout in units of 1024 ps
+	bool is_pooled;	     // fewer contexts than QPs: else QP i has context i from birth on
+	bool is_rc;	     // config->kind: which of the two protocols its QPs speak
+	bool reads_stamps;   // each round trip needs the time stamp that comes back
+	bool is_single;	     // each QP has one path, so one plane: a ready queue per plane
+	bool has_port_work;  // a port is down, or peers are to be told of ports
+	bool is_untold;	     // there may be peers who do not know which of our ports are down
+	bool has_dark_timer; // the time without a port is measured, of some QP
+	bool is_dark_anew;   // it begins when the timer rings, which it does at once
 	struct ready_queue ready[PLANES_MAX];
 	struct fifo control[PLANES_MAX];
 	struct transport_counters counters;
@@ -41,18 +58,33 @@ struct endpoint {
 	struct completion *completions; // ring of completions_mask + 1
 	uint32_t completions_mask, completions_head, completions_tail;
 	uint32_t places_head, places_tail;
-	uint32_t flush_head, flush_tail; // QPs to be flushed, number + 1
+	uint32_t flush_head, flush_tail; // contexts to be flushed, number + 1
 	struct place *places;		 // ring of PLACES
 	struct region_table regions;
+	struct context_pool pool;
+	struct peers peers;
+	uint32_t ask_head;  // the peers to be told, index + 1
+	uint32_t words;	    // peers who were last told that some port is down
+	ps_t dark_until_ps; // QPs end then when no port of theirs was up before
 	const struct cc_ops *cc_ops;
 	uint64_t seed;
 	struct path_shape shape;
+	struct profile profile; // shape.profile, unless each QP draws its EVs
 	struct qp_layout layout;
 };
 
+static inline struct qp *context_at(const struct endpoint *endpoint, uint32_t context)
+{
+	return (struct qp *)(void *)(endpoint->contexts + context * endpoint->context_stride);
+}
+
+// The context of QP `number`; NULL when it has none.
 static inline struct qp *endpoint_qp(const struct endpoint *endpoint, uint32_t number)
 {
-	return (struct qp *)(void *)(endpoint->qps + number * endpoint->qp_stride);
+	if (!endpoint->is_pooled)
+		return context_at(endpoint, number);
+	uint32_t context = endpoint->records[number].context;
+	return context == 0 ? NULL : context_at(endpoint, context - 1);
 }
 
 static inline void endpoint_complete(struct endpoint *endpoint, const struct completion *completion)

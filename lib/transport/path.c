@@ -3,32 +3,52 @@
 // costs an XOR while all EVs of the plane are good. See path.h.
 #include "path.h"
 
-#include <weft/check.h>
+#include "balance.h"
+#include "place.h"
 
 #define RETRY_SHIFT 20 // retry times are kept in units of 2^20 ps: 32 bits last 75 minutes
 
+// PATH_REPS_LEGACY walks the EVs in order first: as many packets as the largest window holds, which
+// is the first one, but not more than there are EVs.
+static uint32_t first_window(const struct transport_config *config)
+{
+	uint64_t window = config->cc.max_cwnd_bytes;
+	if (config->path_policy != PATH_REPS_LEGACY)
+		return 0;
+	if (window == 0)
+		window = cc_bdp_bytes(&config->cc) * 3 / 2;
+	uint64_t packets = window / (config->payload_bytes + config->header_bytes);
+	return packets < config->ev_count ? (uint32_t)packets : config->ev_count;
+}
+
 struct path_shape path_shape_of(const struct transport_config *config)
 {
-	uint32_t bits = 0;
-	while ((UINT64_C(1) << bits) < config->ev_count)
+	uint32_t universe = ev_universe(config), bits = 0;
+	while ((UINT64_C(1) << bits) < universe)
 		bits++;
 	uint32_t index_mask = (uint32_t)((UINT64_C(1) << bits) - 1);
 	bool is_port = config->ev_bits == 16;
+	uint32_t min_active = config->ev_min_active;
 	return (struct path_shape){
 		.planes = config->planes,
 		.per_plane = config->ev_count / config->planes,
+		.universe = universe,
 		.index_mask = index_mask,
 		.drawn_mask = (is_port ? EVS_OF_PORT_MAX - 1 : UINT32_MAX) & ~index_mask,
-		.fixed = is_port ? PATH_PORT_FIRST : 0,
+		.fixed = is_port ? EV_PORT_FIRST : 0,
+		.min_active = min_active != 0 ? min_active : (config->ev_count + 3) / 4,
 		.policy = config->kind == TRANSPORT_RC ? PATH_SINGLE : config->path_policy,
+		.first_window = first_window(config),
 		.retry_ps = config->path_retry_ps,
 	};
 }
 
 uint64_t path_bytes(const struct path_shape *shape)
 {
-	uint64_t count = (uint64_t)shape->planes * shape->per_plane;
-	return count * sizeof(uint32_t) + count;
+	uint64_t bytes = shape->universe * (sizeof(uint32_t) + sizeof(uint8_t));
+	if (place_has_backups(shape))
+		bytes += place_count(shape) * sizeof(uint16_t);
+	return (bytes + 7) / 8 * 8 + balance_bytes(shape);
 }
 
 static void new_round(struct path_set *set, struct path_plane *plane)
@@ -37,28 +57,65 @@ static void new_round(struct path_set *set, struct path_plane *plane)
 	plane->mask = (uint16_t)(rng_next(&set->rng) & (set->shape->per_plane - 1));
 }
 
-void path_init(struct path_set *set, const struct path_shape *shape, void *memory, struct rng rng)
+// The first places go to the first EVs, the others wait.
+static void init_places(struct path_set *set, void *memory)
 {
-	uint32_t count = shape->planes * shape->per_plane;
-	set->shape = shape;
-	set->rng = rng;
-	set->control_rng.state = rng_next(&set->rng);
-	set->upper = shape->fixed | ((uint32_t)rng_next(&set->rng) & shape->drawn_mask);
-	set->single = rng_below(&set->rng, count);
-	set->retry_at = memory;
-	set->states = (uint8_t *)(set->retry_at + count);
-	for (uint32_t plane = 0; plane < shape->planes; plane++)
-		new_round(set, &set->planes[plane]);
+	uint32_t active = place_count(set->shape);
+	set->places = memory;
+	for (uint32_t place = 0; place < active; place++)
+		set->places[place] = (uint16_t)place;
+	for (uint32_t index = active; index < set->shape->universe; index++)
+		set->states[index] = PATH_GOOD | STATE_BACKUP;
 }
 
+static void init_denied(struct path_set *set)
+{
+	const struct profile *profile = set->shape->profile;
+	uint32_t from = 0;
+	for (uint32_t left = profile->denied_count; left > 0; left--) {
+		uint32_t index = bitmap_next(profile->denied, profile->count, from);
+		path_deny(set, index);
+		from = index + 1;
+	}
+}
+
+void path_init(struct path_set *set, const struct path_shape *shape, void *memory, struct rng rng)
+{
+	uint32_t active = place_count(shape);
+	*set = (struct path_set){.shape = shape, .rng = rng};
+	set->control_rng.state = rng_next(&set->rng);
+	set->upper = shape->fixed | ((uint32_t)rng_next(&set->rng) & shape->drawn_mask);
+	set->single = rng_below(&set->rng, active);
+	set->retry_at = memory;
+	uint8_t *behind = (uint8_t *)(set->retry_at + shape->universe);
+	set->states = place_has_backups(shape) ? behind + active * sizeof(uint16_t) : behind;
+	if (place_has_backups(shape))
+		init_places(set, behind);
+	for (uint32_t plane = 0; plane < shape->planes; plane++)
+		new_round(set, &set->planes[plane]);
+	if (balance_is_for(shape->policy))
+		set->balance = balance_init(
+			shape, (uint8_t *)memory + path_bytes(shape) - balance_bytes(shape));
+	if (shape->profile)
+		init_denied(set);
+}
+
+// --- turns
+
 // The EV number of the plane's next turn.
-static uint32_t turn(struct path_set *set, uint32_t plane_number)
+static inline uint32_t turn(struct path_set *set, uint32_t plane_number)
 {
 	struct path_plane *plane = &set->planes[plane_number];
 	uint32_t in_plane = plane->at ^ plane->mask;
 	if (++plane->at == set->shape->per_plane)
 		new_round(set, plane);
-	return in_plane * set->shape->planes + plane_number;
+	uint32_t place = in_plane * set->shape->planes + plane_number;
+	return plane->is_moved ? set->places[place] : place;
+}
+
+uint32_t path_turn(struct path_set *set, uint32_t plane)
+{
+	return turn(set, plane);
 }
 
 static uint32_t retry_units(ps_t at)
@@ -66,108 +123,150 @@ static uint32_t retry_units(ps_t at)
 	return (uint32_t)(at >> RETRY_SHIFT);
 }
 
+// In units: a retry time from now, and never too early.
+static uint32_t retry_from(const struct path_set *set, ps_t now)
+{
+	return retry_units(now + set->shape->retry_ps) + 1;
+}
+
 static bool is_due(uint32_t units, ps_t now)
 {
 	return (int32_t)(retry_units(now) - units) >= 0;
 }
 
-static void recover(struct path_set *set, uint32_t index)
+// The next EV of a plane on which nothing is usable.
+static struct path_choice try_any(struct path_set *set, uint32_t plane, uint32_t index)
 {
-	struct path_plane *plane = &set->planes[index % set->shape->planes];
-	if (set->states[index] == PATH_ASSUMED_BAD) {
-		plane->bad--;
-		set->bad--;
-	}
-	plane->unusable--;
-	set->states[index] = PATH_GOOD;
-}
-
-// Sends a packet over an EV that is held bad. It stays so until the packet is known to have
-// arrived; the next one may try it only a retry time later.
-static struct path_choice try_again(struct path_set *set, uint32_t index, ps_t now)
-{
-	uint32_t next = retry_units(now + set->shape->retry_ps) + 1;
-	set->retry_at[index] = next;
-	set->planes[index % set->shape->planes].trial_at = next;
+	for (uint32_t left = 2 * set->shape->per_plane;
+	     left > 0 && path_state(set, index) == PATH_DENIED; left--)
+		index = turn(set, plane);
 	return (struct path_choice){index, true};
 }
 
 // Whether this turn's EV may be used. A skipped EV has now lost its turn.
 static bool take_turn(struct path_set *set, uint32_t index)
 {
-	if (set->states[index] == PATH_SKIP) {
-		recover(set, index);
+	if (path_state(set, index) == PATH_SKIP) {
+		place_set_state(set, index, PATH_GOOD);
 		return false;
 	}
-	return set->states[index] == PATH_GOOD;
-}
-
-static bool is_shut(const struct path_set *set, const struct path_plane *plane)
-{
-	return plane->is_closed || plane->bad == set->shape->per_plane;
+	return path_state(set, index) == PATH_GOOD;
 }
 
 static bool has_open_plane(const struct path_set *set)
 {
 	for (uint32_t plane = 0; plane < set->shape->planes; plane++)
-		if (!is_shut(set, &set->planes[plane]))
+		if (!path_is_shut(set, plane))
 			return true;
 	return false;
 }
 
-bool path_is_closed(const struct path_set *set, uint32_t plane_number, ps_t now)
+bool path_has_other(const struct path_set *set, uint32_t plane_number)
 {
-	const struct path_plane *plane = &set->planes[plane_number];
-	return is_shut(set, plane) && !is_due(plane->trial_at, now) && has_open_plane(set);
+	return set->planes[plane_number].is_denied || has_open_plane(set);
 }
 
-struct path_choice path_pick(struct path_set *set, uint32_t plane_number, uint32_t avoid, ps_t now)
+bool path_is_cut(const struct path_set *set)
+{
+	for (uint32_t plane = 0; plane < set->shape->planes; plane++)
+		if (!set->planes[plane].is_denied && !(set->shape->ports_down >> plane & 1))
+			return false;
+	return true;
+}
+
+struct path_choice path_pick(struct path_set *set, uint32_t plane_number, uint32_t avoid)
 {
 	const struct path_shape *shape = set->shape;
-	if (shape->policy == PATH_SINGLE)
-		return (struct path_choice){set->single, false};
+	if (__builtin_expect(shape->policy >= PATH_SINGLE, 0))
+		return (struct path_choice){
+			set->balance ? balance_next(set, plane_number) : set->single, false};
 	struct path_plane *plane = &set->planes[plane_number];
 	uint32_t index = turn(set, plane_number);
-	if (is_shut(set, plane))
-		return try_again(set, index, now);
+	if (path_is_shut(set, plane_number))
+		return try_any(set, plane_number, index);
 	if (plane->unusable == 0 && index != avoid)
 		return (struct path_choice){index, false};
 	// two rounds meet every EV of the plane, whatever its state
+	uint32_t spare = index;
 	for (uint32_t left = 2 * shape->per_plane; left > 0; left--) {
 		if (take_turn(set, index) && index != avoid)
 			return (struct path_choice){index, false};
-		if (set->states[index] == PATH_ASSUMED_BAD && is_due(set->retry_at[index], now))
-			return try_again(set, index, now);
+		if (!place_is_blocked(set, index))
+			spare = index;
 		index = turn(set, plane_number);
 	}
-	if (set->states[index] == PATH_ASSUMED_BAD)
-		return try_again(set, index, now);
-	return (struct path_choice){index, false};
+	return (struct path_choice){spare, false}; // there is only the one to be avoided
+}
+
+// How bad a plane is for a control packet: 0 as good as any, 1 down at the peer, 2 down here, 3
+// denied.
+static uint32_t badness(const struct path_set *set, uint32_t plane)
+{
+	if (set->planes[plane].is_denied)
+		return 3;
+	if (set->shape->ports_down >> plane & 1)
+		return 2;
+	return set->peer_down >> plane & 1;
+}
+
+uint32_t path_control_plane(const struct path_set *set, uint32_t plane)
+{
+	uint32_t best = plane, planes = set->shape->planes;
+	for (uint32_t i = 1; i < planes && badness(set, best) > 0; i++) {
+		uint32_t other = (plane + i) % planes;
+		if (badness(set, other) < badness(set, best))
+			best = other;
+	}
+	return best;
 }
 
 uint32_t path_control(struct path_set *set, uint32_t plane)
 {
 	const struct path_shape *shape = set->shape;
 	if (shape->policy == PATH_SINGLE)
-		return path_value(set, set->single);
+		return set->single;
 	uint32_t in_plane = (uint32_t)rng_next(&set->control_rng) & (shape->per_plane - 1);
-	return path_value(set, in_plane * shape->planes + plane);
+	uint32_t first = PATH_NO_EV; // better than one that is denied
+	for (uint32_t left = shape->per_plane;; left--) {
+		uint32_t place = in_plane * shape->planes + plane;
+		uint32_t index = set->planes[plane].is_moved ? set->places[place] : place;
+		if (set->planes[plane].bad == 0 || !place_is_blocked(set, index))
+			return index;
+		if (first == PATH_NO_EV && path_state(set, index) != PATH_DENIED)
+			first = index;
+		if (left == 1)
+			return first != PATH_NO_EV ? first : index;
+		in_plane = (in_plane + 1) & (shape->per_plane - 1);
+	}
 }
+
+// --- feedback
 
 void path_plane_alive(struct path_set *set, uint32_t plane)
 {
 	set->lost -= set->planes[plane].lost;
 	set->planes[plane].lost = 0;
+	set->closed -= set->planes[plane].is_closed;
 	set->planes[plane].is_closed = false;
 }
 
-bool path_arrived(struct path_set *set, uint32_t index)
+enum path_change path_arrived(struct path_set *set, uint32_t index)
 {
+	bool is_trial = path_is_shut(set, index % set->shape->planes);
 	path_heard(set, index);
-	if (set->states[index] != PATH_ASSUMED_BAD)
-		return false;
-	recover(set, index);
-	return true;
+	if (!is_trial || path_state(set, index) != PATH_ASSUMED_BAD)
+		return PATH_SAME;
+	place_reinstate(set, index, PATH_GOOD);
+	return PATH_CHANGED;
+}
+
+void path_renew(struct path_set *set, uint32_t plane)
+{
+	path_plane_alive(set, plane);
+	for (uint32_t index = plane; set->held > 0 && index < set->shape->universe;
+	     index += set->shape->planes)
+		if (path_state(set, index) == PATH_ASSUMED_BAD)
+			place_reinstate(set, index, PATH_GOOD);
 }
 
 // Counts a loss on a plane; too many in a row close it.
@@ -180,37 +279,169 @@ static void lose_on(struct path_set *set, struct path_plane *plane, ps_t now)
 	if (plane->lost < PATH_PLANE_LOSSES || plane->is_closed)
 		return;
 	plane->is_closed = true;
-	plane->trial_at = retry_units(now + set->shape->retry_ps) + 1;
+	set->closed++;
+	plane->probe_at = retry_from(set, now);
 }
 
 bool path_skip(struct path_set *set, uint32_t index)
 {
-	if (set->shape->policy != PATH_MRC || set->states[index] != PATH_GOOD)
+	if (set->shape->policy != PATH_MRC || path_state(set, index) != PATH_GOOD)
 		return false;
-	set->states[index] = PATH_SKIP;
-	set->planes[index % set->shape->planes].unusable++;
+	place_set_state(set, index, PATH_SKIP);
 	return true;
 }
 
-bool path_retire(struct path_set *set, uint32_t index, ps_t now)
+enum path_change path_retire(struct path_set *set, uint32_t index, ps_t now)
 {
 	const struct path_shape *shape = set->shape;
-	if (shape->policy != PATH_MRC)
+	if (shape->policy != PATH_MRC || place_is_blocked(set, index))
+		return PATH_SAME;
+	bool is_active = !place_is_backup(set, index);
+	uint32_t backup = is_active ? place_usable_backup(set, index) : PATH_NO_EV;
+	// so many places stay in use, at least one; a whole plane may go
+	uint32_t left = place_count(shape) - set->bad - 1;
+	if (is_active && backup == PATH_NO_EV && (left == 0 || left < shape->min_active))
+		return PATH_SAME;
+	place_set_state(set, index, PATH_ASSUMED_BAD);
+	set->retry_at[index] = retry_from(set, now);
+	if (backup == PATH_NO_EV)
+		return PATH_CHANGED;
+	place_give(set, index, backup);
+	return PATH_REPLACED;
+}
+
+enum path_change path_lose(struct path_set *set, uint32_t index, ps_t now)
+{
+	if (set->shape->policy != PATH_MRC || path_is_down(set, index % set->shape->planes))
+		return PATH_SAME; // of a port that is down it says nothing new
+	lose_on(set, place_plane(set, index), now);
+	return path_retire(set, index, now);
+}
+
+// --- probes
+
+enum path_change path_probed(struct path_set *set, uint32_t index, bool is_marked,
+			     uint32_t successes)
+{
+	path_heard(set, index);
+	if (path_state(set, index) != PATH_ASSUMED_BAD) {
+		if (is_marked && path_skip(set, index))
+			return PATH_CHANGED;
+		return PATH_SAME;
+	}
+	uint32_t row = (set->states[index] >> STATE_PROBED_SHIFT & STATE_PROBED_MAX) + 1u;
+	if (row < successes) {
+		set->states[index] = (uint8_t)(set->states[index] + (1u << STATE_PROBED_SHIFT));
+		return PATH_SAME;
+	}
+	place_reinstate(set, index, is_marked ? PATH_SKIP : PATH_GOOD);
+	return PATH_CHANGED;
+}
+
+void path_unanswered(struct path_set *set, uint32_t index)
+{
+	set->states[index] &= (uint8_t) ~(STATE_PROBED_MAX << STATE_PROBED_SHIFT);
+}
+
+// Whether a plane is closed, and a probe could open it.
+static bool is_probed(const struct path_set *set, uint32_t plane)
+{
+	return set->planes[plane].is_closed && !set->planes[plane].is_denied &&
+		!path_is_down(set, plane);
+}
+
+// A closed plane is probed over one of its EVs, whatever it is held for.
+static uint32_t due_on_closed(struct path_set *set, ps_t now)
+{
+	for (uint32_t number = 0; number < set->shape->planes; number++) {
+		struct path_plane *plane = &set->planes[number];
+		if (!is_probed(set, number) || !is_due(plane->probe_at, now))
+			continue;
+		plane->probe_at = retry_from(set, now);
+		uint32_t index = try_any(set, number, turn(set, number)).index;
+		set->retry_at[index] = plane->probe_at;
+		return index;
+	}
+	return PATH_NO_EV;
+}
+
+// Whether this EV is to be probed alone: those of a plane that is closed or down wait until it
+// opens.
+static bool waits_for_probe(const struct path_set *set, uint32_t index)
+{
+	uint32_t plane = index % set->shape->planes;
+	return path_state(set, index) == PATH_ASSUMED_BAD && !set->planes[plane].is_closed &&
+		!path_is_down(set, plane);
+}
+
+uint32_t path_due(struct path_set *set, uint32_t *from, ps_t now)
+{
+	uint32_t index = set->closed > 0 ? due_on_closed(set, now) : PATH_NO_EV;
+	if (index != PATH_NO_EV || set->held == 0)
+		return index;
+	for (; *from < set->shape->universe; ++*from) {
+		if (!waits_for_probe(set, *from) || !is_due(set->retry_at[*from], now))
+			continue;
+		set->retry_at[*from] = retry_from(set, now);
+		return (*from)++;
+	}
+	return PATH_NO_EV;
+}
+
+static ps_t time_of(uint32_t units, ps_t now)
+{
+	int32_t left = (int32_t)(units - retry_units(now));
+	return left <= 0 ? now : (((now >> RETRY_SHIFT) + left) << RETRY_SHIFT);
+}
+
+ps_t path_due_at(const struct path_set *set, ps_t now)
+{
+	ps_t at = PS_NEVER;
+	for (uint32_t plane = 0; set->closed > 0 && plane < set->shape->planes; plane++)
+		if (is_probed(set, plane))
+			at = ps_min(at, time_of(set->planes[plane].probe_at, now));
+	for (uint32_t index = 0; set->held > 0 && index < set->shape->universe; index++)
+		if (waits_for_probe(set, index))
+			at = ps_min(at, time_of(set->retry_at[index], now));
+	return at;
+}
+
+// --- what an operator says
+
+// Whether every EV of a plane is denied. Its places are the last that are given to such.
+static void note_denied(struct path_set *set, uint32_t plane)
+{
+	const struct path_shape *shape = set->shape;
+	uint32_t index = plane;
+	while (index < shape->universe && path_state(set, index) == PATH_DENIED)
+		index += shape->planes;
+	set->planes[plane].is_denied = index >= shape->universe;
+}
+
+bool path_deny(struct path_set *set, uint32_t index)
+{
+	if (path_state(set, index) == PATH_DENIED)
+		return true;
+	if (set->denied + 1 == set->shape->universe)
 		return false;
-	struct path_plane *plane = &set->planes[index % shape->planes];
-	lose_on(set, plane, now);
-	if (set->states[index] == PATH_ASSUMED_BAD)
-		return false;
-	// a quarter of the EVs, and at least one, stays in use; a whole plane may go
-	uint32_t count = shape->planes * shape->per_plane, left = count - set->bad - 1;
-	if (left == 0 || left * 4 < count)
-		return false;
-	if (set->states[index] == PATH_GOOD)
-		plane->unusable++;
-	plane->bad++;
-	set->bad++;
-	set->states[index] = PATH_ASSUMED_BAD;
-	set->retry_at[index] = retry_units(now + shape->retry_ps) + 1;
-	plane->trial_at = set->retry_at[index];
+	place_set_state(set, index, PATH_DENIED);
+	uint32_t backup = place_is_backup(set, index) ? PATH_NO_EV
+						      : place_usable_backup(set, index);
+	if (backup == PATH_NO_EV && !place_is_backup(set, index))
+		backup = place_backup(set, index, PATH_ASSUMED_BAD);
+	if (backup != PATH_NO_EV)
+		place_give(set, index, backup);
+	note_denied(set, index % set->shape->planes);
 	return true;
+}
+
+void path_allow(struct path_set *set, uint32_t index)
+{
+	if (path_state(set, index) != PATH_DENIED)
+		return;
+	uint32_t plane = index % set->shape->planes;
+	if (set->planes[plane].is_denied) // nothing was probed there meanwhile
+		path_plane_alive(set, plane);
+	place_reinstate(set, index, PATH_GOOD);
+	note_denied(set, plane);
 }

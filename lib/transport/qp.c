@@ -3,6 +3,8 @@
 // requester.c, responder.c, retransmit.c and sack.c.
 #include "endpoint.h"
 
+#include <string.h>
+
 static uint32_t power_of_two_above(uint32_t count)
 {
 	uint32_t power = 1;
@@ -33,6 +35,7 @@ void qp_layout_of(const struct transport_config *config, const struct path_shape
 	layout.acked = place_ring(&at, bits);
 	layout.lost = place_ring(&at, bits);
 	layout.received = place_ring(&at, bits);
+	layout.ends = place_ring(&at, bits);
 	layout.stash = place_ring(&at, stashes * sizeof(struct stash));
 	layout.path = place_ring(&at, path_bytes(shape));
 	layout.bytes = at;
@@ -42,58 +45,59 @@ void qp_layout_of(const struct transport_config *config, const struct path_shape
 	*ret_layout = layout;
 }
 
-static void point_to_rings(struct qp *qp, const struct qp_layout *layout)
+// A context keeps what belongs to its place: its numbers, and its places in the timer heap, which
+// ring once more and look up what is due then.
+void qp_wipe(struct qp *qp)
 {
-	uint8_t *base = (uint8_t *)qp;
-	qp->sends = (void *)(base + layout->sends);
-	qp->slots = (void *)(base + layout->slots);
-	qp->acked = (void *)(base + layout->acked);
-	qp->lost = (void *)(base + layout->lost);
-	qp->received = (void *)(base + layout->received);
-	qp->stash = (void *)(base + layout->stash);
+	uint32_t context = qp->context, number = qp->number;
+	bool has_timer = qp->has_timer;
+	memset(qp, 0, sizeof(*qp));
+	qp->context = context;
+	qp->number = number;
+	qp->has_timer = has_timer;
 }
 
-static void start_numbers(struct qp *qp, uint32_t first_psn)
+bool qp_is_at_rest(const struct qp *qp)
 {
-	qp->una = qp->psn_next = qp->psn_posted = first_psn;
-	qp->lost_from = first_psn;
-	qp->highest = first_psn - 1;
-	qp->rcv_next = first_psn;
-	qp->news_from = qp->news_to = first_psn;
+	const struct profile *profile = qp->path.shape ? qp->path.shape->profile : NULL;
+	uint32_t denied = profile ? profile->denied_count : 0;
+	if (qp->path.denied != denied && qp->state != QP_ERROR) // by an operator
+		return false;
+	if (qp->send_done != qp->send_tail || qp->has_cc_timer)
+		return false;
+	bool owes = qp->owed_bytes != 0 || qp->is_ar_open;
+	return qp->state == QP_ERROR || (qp->ooo_count == 0 && qp->stash_count == 0 && !owes);
 }
 
-void qp_open(struct endpoint *endpoint, struct qp *qp, const struct qp_config *config, ps_t now)
+void qp_clear(const struct endpoint *endpoint, struct qp *qp)
 {
-	const struct cc_config *cc = &endpoint->config->cc;
-	check(qp->state == QP_CLOSED);
-	point_to_rings(qp, &endpoint->layout);
-	start_numbers(qp, config->first_psn);
-	qp->remote_nic = config->remote_nic;
-	qp->remote_qpn = config->remote_qpn;
-	qp->newest_sent = sent_units(now);
-	path_init(&qp->path, &endpoint->shape, (uint8_t *)qp + endpoint->layout.path,
-		  rng_of(endpoint->seed, RNG_QP, config->id));
-	if (endpoint->is_single)
-		qp->ready_plane = (uint8_t)(qp->path.single % endpoint->shape.planes);
-	qp->cc.ops = endpoint->cc_ops;
-	qp->cc.ops->init(&qp->cc, cc, now);
-	qp->cc.ops->receiver_init(qp->receiver, cc);
-	qp->state = QP_RTS;
+	memset((uint8_t *)qp + sizeof(*qp), 0, endpoint->layout.bytes - sizeof(*qp));
+	qp_wipe(qp);
+}
+
+void qp_enter(struct endpoint *endpoint, uint32_t number, enum qp_state state)
+{
+	struct qp *qp = endpoint_qp(endpoint, number);
+	endpoint->records[number].state = (uint8_t)state;
+	if (qp)
+		qp->state = (uint8_t)state;
 }
 
 void qp_fail(struct endpoint *endpoint, struct qp *qp, enum qp_failure failure)
 {
-	qp->state = QP_ERROR;
-	qp->failure = (uint8_t)failure;
+	qp_enter(endpoint, qp->number, QP_ERROR);
+	qp->failure = endpoint->records[qp->number].failure = (uint8_t)failure;
 	qp->inflight = 0;
 	qp->lost_count = 0;
+	qp->is_ack_due = false;
+	probe_end(endpoint, qp);
 	endpoint->counters.qps_failed++;
 	endpoint->counters.qps_failed_remote += failure == QP_FAILURE_REMOTE;
 	if (qp->send_done == qp->send_tail)
 		return;
 	if (endpoint->flush_tail != 0)
-		endpoint_qp(endpoint, endpoint->flush_tail - 1)->flush_next = qp->number + 1;
+		context_at(endpoint, endpoint->flush_tail - 1)->flush_next = qp->context + 1;
 	else
-		endpoint->flush_head = qp->number + 1;
-	endpoint->flush_tail = qp->number + 1;
+		endpoint->flush_head = qp->context + 1;
+	endpoint->flush_tail = qp->context + 1;
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// One connection: everything that requester, responder and retransmit keep about it. A QP is one
-// block of memory, this record followed by its rings; fields used together stand together.
+// One connection. What it must never forget stands in a small record (cold), everything that
+// requester, responder and retransmit need while it works in a context (hot): one block of memory,
+// struct qp followed by its rings. Contexts may be fewer than QPs; which QP has one is in
+// context.c. Fields used together stand together.
 #pragma once
 
 #include <assert.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <weft/bitmap.h>
@@ -13,76 +16,9 @@
 #include <weft/transport.h>
 
 #include "path.h"
-
-// Send times are kept in units of 1024 ps in 32 bits, so they wrap after 4.4 s and no wait may be
-// longer than half of that.
-#define SENT_SHIFT 10
-#define SENT_ROUND_UP ((1 << SENT_SHIFT) - 1)
-#define WAIT_MAX_UNITS 0x7fffffffu
-
-#define TIMESTAMP_PS (128 * PS_PER_NS) // one tick of packet.timestamp
-
-enum qp_state { QP_CLOSED, QP_RTS, QP_ERROR };
-
-// What is remembered of a PSN between its sending and its acknowledgement.
-struct slot {
-	uint32_t sent_at; // units of 1024 ps
-	uint16_t ev_index;
-	uint16_t flags; // and three small numbers
-};
-static_assert(sizeof(struct slot) == 8, "eight to a cache line");
-
-enum {
-	SLOT_SHORT = 1 << 0,   // less than a full packet: its size is in the work request
-	SLOT_RTX = 1 << 1,     // was sent again: a round-trip sample must be told apart
-	SLOT_ASKS = 1 << 2,    // asked for a SACK, and is counted in asks_out
-	SLOT_USED = 1 << 3,    // some PSN had this slot: its send time means something
-	SLOT_REASON_SHIFT = 4, // 2 bits: enum rtx_reason, while it is held lost
-	SLOT_WAITS_SHIFT = 6,  // 5 bits: waits that ended in a row, since the last NACK
-	SLOT_TRIES_SHIFT = 11, // 5 bits: tries used up, by waits and by NACKs
-};
-#define SLOT_FIVE_BITS 31u
-#define SLOT_TRIES_MAX 32u // a slot counts to one less: the last try ends the QP
-
-static inline uint32_t slot_waits(const struct slot *slot)
-{
-	return slot->flags >> SLOT_WAITS_SHIFT & SLOT_FIVE_BITS;
-}
-
-static inline uint32_t slot_tries(const struct slot *slot)
-{
-	return slot->flags >> SLOT_TRIES_SHIFT;
-}
-
-static inline enum rtx_reason slot_reason(const struct slot *slot)
-{
-	return (enum rtx_reason)(slot->flags >> SLOT_REASON_SHIFT & 3);
-}
-
-// A posted work request.
-struct send {
-	uint64_t va;
-	uint64_t cookie;
-	ps_t posted_at;
-	uint32_t rkey;
-	uint32_t bytes;
-	uint32_t imm;
-	uint32_t first_psn, last_psn;
-	uint16_t msn, rqmsn;
-	uint16_t last_wire; // wire bytes of its last packet
-	bool has_imm;
-	uint8_t unused[9];
-};
-static_assert(sizeof(struct send) == 64, "one cache line");
-
-// A WRITE_WITH_IMM whose last packet came, until all before it is here.
-struct stash {
-	uint32_t psn;
-	uint32_t imm;
-	uint32_t bytes;
-	uint16_t rqmsn;
-	bool is_full;
-};
+#include "probe.h"
+#include "record.h"
+#include "slot.h"
 
 struct qp {
 	// --- sending
@@ -91,36 +27,41 @@ struct qp {
 	uint32_t psn_posted;  // behind the last posted request
 	uint32_t inflight;    // wire bytes of PSNs sent and neither acknowledged nor held lost
 	uint32_t lost_count;  // PSNs held lost and not sent again yet
-	uint32_t lost_from;   // none of them is before this
+	uint32_t send_done;   // work requests, running numbers: before it none is held
 	uint32_t acked_count; // PSNs acknowledged at or above una
 	uint32_t highest;     // newest PSN acknowledged
 	uint32_t newest_sent; // send time of the acknowledged packet that was sent last
 	uint32_t asks_out;    // packets in flight that asked for a SACK
 	uint32_t heard_at;    // units: last SACK, or last request for one
-	uint32_t send_done;   // work requests: [done, tail) are held, running numbers
+	uint32_t send_una;    // the one that una is in: those from send_done on wait for ACKs
 	uint32_t send_at;     // the one that is being sent
 	uint32_t send_tail;   // behind the last
-	uint32_t wimm_count;  // WRITE_WITH_IMM begun and not completed
-	uint32_t ready_next;  // QP behind this in its queue, number + 1; 0 = none
+	uint32_t wimm_count;  // WRITE_WITH_IMM begun and not acknowledged whole
+	uint32_t ready_next;  // context behind this in its queue, number + 1; 0 = none
 	uint8_t state;	      // enum qp_state
-	uint8_t failure;      // enum qp_failure, with QP_ERROR
+	bool is_ack_due;      // the last packet of the oldest one goes again, for want of an ACK
 	uint8_t ready_plane;  // its ready queue: 0 unless it has a single path
 	bool is_queued;	      // stands in a ready queue
 	bool has_timer;	      // has a place in the heap for retransmission
 	bool has_cc_timer;    // has one for congestion control
+	bool has_probe_timer; // has one for probes
 	bool is_stalled;      // data waits for the window: counted once
+	uint8_t failure;      // enum qp_failure, with QP_ERROR
 	uint16_t msn, rqmsn;  // of the next work request posted
-	struct slot *slots;   // [mpr] by PSN
-	uint64_t *acked;      // [mpr] bits by PSN: acknowledged above una
-	uint64_t *lost;	      // [mpr] bits by PSN
-	struct send *sends;   // [sends] ring
-	uint32_t number;      // own QPN
+	uint16_t payload_bytes, full_bytes; // of a full packet: payload, all of it on the line
+	struct slot *slots;		    // [mpr] by PSN
+	uint64_t *acked;		    // [mpr] bits by PSN: acknowledged above una
+	uint64_t *lost;			    // [mpr] bits by PSN
+	struct send *sends;		    // [sends] ring
+	uint32_t context;		    // own number among the contexts
 	uint32_t remote_nic, remote_qpn;
-	uint32_t flush_next; // QP behind this whose requests are to be flushed, number + 1
+	uint16_t mpr_limit;  // PSNs from una that may be used
+	uint16_t wimm_limit; // WRITE_WITH_IMM that may be begun and not completed
 
 	// --- receiving
 	uint32_t rcv_next;	     // oldest PSN not here: the cumulative ack is the one before
 	uint32_t ooo_count;	     // PSNs here above a hole
+	uint32_t ops_above;	     // and last packets of requests among them
 	uint32_t owed_bytes;	     // wire bytes since the last SACK
 	uint32_t news_from, news_to; // arrivals above a hole not yet reported lie in [from, to)
 	uint32_t stash_count;
@@ -135,13 +76,40 @@ struct qp {
 	uint64_t receiver[CC_RECEIVER_WORDS];
 
 	struct cc cc;
-	struct path_set path;
+	_Alignas(64) struct path_set path; // what each packet reads of it is one cache line
+	struct probe_set probes;
+
+	// --- whole requests: touched at their ends only
+	uint32_t number;      // own QPN
+	uint32_t lost_from;   // no PSN held lost is before this
+	uint32_t ack_since;   // units: since when the oldest of these waits
+	uint8_t ack_tries;    // and how often its last packet was sent again
+	uint8_t capabilities; // QP_CAN_... of both ends
+	uint16_t mpr_agreed;  // mpr_limit without offers
+	uint32_t ops_done;    // receiving: requests done, running number
+	uint32_t ops_end;     // PSN behind the last of these
+	uint32_t ack_waiting; // an ACK that has not left yet, 0 = none
+	uint32_t epoch;	      // when a SACK was sent last, see offer.c
+	uint64_t *ends;	      // [mpr] bits by PSN: last packets above a hole
+	uint32_t flush_next;  // context behind this whose requests are to be flushed, number + 1
+
+	// --- among the contexts, where they are fewer than QPs
+	uint32_t list_next, list_prev; // of its list, number + 1
+	uint8_t list;		       // enum context_list
+	bool is_sender;		       // counted in senders
+	bool is_promised;	       // granted for a post that has not come yet
+	ps_t listed_at;		       // when it came to its list
+	ps_t promised_at;	       // is_promised: since when
 };
+
+static_assert(offsetof(struct qp, state) == 64 && offsetof(struct qp, remote_qpn) == 128,
+	      "all that a packet counts is in the first line, where it goes in the second");
+static_assert(offsetof(struct path_set, retry_at) == 64, "one line, then what is not the usual");
 
 // Where the rings of a QP lie behind its record.
 struct qp_layout {
-	uint64_t slots, acked, lost, received, sends, stash, path; // offsets in bytes
-	uint64_t bytes;						   // of all, a multiple of 64
+	uint64_t slots, acked, lost, received, ends, sends, stash, path; // offsets in bytes
+	uint64_t bytes;							 // of all, a multiple of 64
 	uint32_t sends_mask, stash_mask, mpr_mask;
 };
 
@@ -150,14 +118,16 @@ struct endpoint;
 void qp_layout_of(const struct transport_config *config, const struct path_shape *shape,
 		  struct qp_layout *ret_layout);
 
-// Opens a QP in zeroed memory of the layout.
-void qp_open(struct endpoint *endpoint, struct qp *qp, const struct qp_config *config, ps_t now);
+// Whether a QP has nothing posted, nothing in flight, no hole, and owes nothing.
+bool qp_is_at_rest(const struct qp *qp);
+
+// Clears what a context knows of its QP but not its rings; and these, too, whatever is in them.
+void qp_wipe(struct qp *qp);
+void qp_clear(const struct endpoint *endpoint, struct qp *qp);
+
+// Moves a QP, which has a context or not, to another state.
+void qp_enter(struct endpoint *endpoint, uint32_t number, enum qp_state state);
 
 // Puts a QP in ERROR: nothing more is sent, its work requests will be polled as flushed, each with
 // the reason.
 void qp_fail(struct endpoint *endpoint, struct qp *qp, enum qp_failure failure);
-
-static inline uint32_t sent_units(ps_t now)
-{
-	return (uint32_t)((uint64_t)now >> SENT_SHIFT);
-}

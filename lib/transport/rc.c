@@ -41,7 +41,7 @@ void rc_receive(struct endpoint *endpoint, struct qp *qp, uint32_t index, ps_t n
 	if (packet->opcode == RC_ACK)
 		rc_send_on_answer(endpoint, qp, packet, now);
 	else if (packet->opcode == RC_CNP)
-		endpoint->counters.cnps_received++; // congestion control has no event for it yet
+		rc_send_on_cnp(endpoint, qp, now);
 	else
 		endpoint->counters.refused[REFUSED_OPCODE]++;
 	packet_put(out->packets, index);

@@ -50,6 +50,9 @@ uint32_t rc_next(struct endpoint *endpoint, uint32_t plane, ps_t now, struct out
 void rc_send_on_answer(struct endpoint *endpoint, struct qp *qp, const struct packet *packet,
 		       ps_t now);
 
+// The target's end of the path is congested: congestion control hears of it.
+void rc_send_on_cnp(struct endpoint *endpoint, struct qp *qp, ps_t now);
+
 // The QP's timer rang.
 void rc_send_on_time(struct endpoint *endpoint, struct qp *qp, ps_t now);
 

@@ -8,6 +8,7 @@
 
 #include "ready.h"
 #include "requester.h"
+#include "retransmit.h"
 #include "sack.h"
 
 // ---------------------------------------------------------------- what may leave
@@ -17,10 +18,9 @@ static const struct send *next_send(const struct endpoint *endpoint, const struc
 	return &qp->sends[qp->send_at & endpoint->sends_mask];
 }
 
-static uint32_t wire_bytes_of(const struct endpoint *endpoint, const struct send *send,
-			      uint32_t psn)
+static uint32_t wire_bytes_of(const struct qp *qp, const struct send *send, uint32_t psn)
 {
-	return psn == send->last_psn ? send->last_wire : endpoint->full_bytes;
+	return psn == send->last_psn ? send->last_wire : qp->full_bytes;
 }
 
 // Wire bytes of the packet that would leave now, 0 when there is none or no window for it. The rule
@@ -28,9 +28,9 @@ static uint32_t wire_bytes_of(const struct endpoint *endpoint, const struct send
 static uint32_t sendable_bytes(struct endpoint *endpoint, struct qp *qp)
 {
 	if (qp->state != QP_RTS || qp->psn_next == qp->psn_posted ||
-	    qp->psn_next - qp->una >= endpoint->mpr_limit)
+	    qp->psn_next - qp->una >= qp->mpr_limit)
 		return 0;
-	uint32_t bytes = wire_bytes_of(endpoint, next_send(endpoint, qp), qp->psn_next);
+	uint32_t bytes = wire_bytes_of(qp, next_send(endpoint, qp), qp->psn_next);
 	if (qp->inflight == 0 || qp->asks_out == 0 || qp->inflight + bytes <= qp->cc.window_bytes)
 		return bytes;
 	endpoint->counters.window_stalls += !qp->is_stalled;
@@ -68,7 +68,7 @@ static void arm(struct endpoint *endpoint, struct qp *qp, ps_t now)
 		return;
 	qp->has_timer = true;
 	heap_push(&endpoint->timers, ps_min(deadline_ps, now + endpoint->config->rto_ps),
-		  (uint64_t)TIMER_RETRANSMIT << TIMER_KIND_SHIFT | qp->number);
+		  (uint64_t)TIMER_RETRANSMIT << TIMER_KIND_SHIFT | qp->context);
 }
 
 // ---------------------------------------------------------------- packets
@@ -83,8 +83,9 @@ static uint8_t opcode_of(const struct send *send, uint32_t psn)
 	return send->has_imm ? RC_WRITE_LAST_IMM : RC_WRITE_LAST;
 }
 
-// Writes the descriptor of a PSN of `send`. Address, region and length are in the first packet of a
-// message only.
+// Writes the descriptor of a PSN of `send`. Only the first packet of a message tells the target
+// address, region and length; of the others address and key say where the payload comes from, to
+// whoever fills frames with it here, and travel in no frame.
 static void describe(const struct endpoint *endpoint, const struct qp *qp, const struct send *send,
 		     uint32_t wire_bytes, struct packet *packet)
 {
@@ -104,12 +105,13 @@ static void describe(const struct endpoint *endpoint, const struct qp *qp, const
 	packet->timestamp = 0;
 	packet->qpn = qp->remote_qpn;
 	packet->psn = psn & PSN_MASK;
-	packet->u.data = (struct packet_data){0};
-	if (psn == send->first_psn) {
-		packet->u.data.va = send->va;
-		packet->u.data.rkey = send->rkey;
+	packet->u.data = (struct packet_data){
+		.va = send->va +
+			(uint64_t)(psn - send->first_psn) * endpoint->config->payload_bytes,
+		.rkey = send->rkey,
+	};
+	if (psn == send->first_psn)
 		packet->u.data.message_bytes = send->bytes;
-	}
 	if (psn == send->last_psn && send->has_imm)
 		packet->u.data.imm = send->imm;
 }
@@ -142,8 +144,8 @@ static bool asks_for_ack(const struct endpoint *endpoint, struct qp *qp, const s
 			 uint32_t psn, uint32_t wire_bytes)
 {
 	struct rc *rc = rc_of(qp);
-	bool is_closed = qp->inflight + endpoint->full_bytes > qp->cc.window_bytes ||
-		qp->psn_next - qp->una >= endpoint->mpr_limit;
+	bool is_closed = qp->inflight + qp->full_bytes > qp->cc.window_bytes ||
+		qp->psn_next - qp->una >= qp->mpr_limit;
 	rc->unasked_bytes += wire_bytes;
 	if (psn != send->last_psn && !is_closed && rc->unasked_bytes < endpoint->config->sack_bytes)
 		return false;
@@ -172,7 +174,7 @@ uint32_t rc_next(struct endpoint *endpoint, uint32_t plane, ps_t now, struct out
 {
 	struct ready_queue *queue = &endpoint->ready[plane];
 	while (queue->head != 0) {
-		struct qp *qp = endpoint_qp(endpoint, queue->head - 1);
+		struct qp *qp = context_at(endpoint, queue->head - 1);
 		uint32_t wire_bytes = sendable_bytes(endpoint, qp);
 		if (wire_bytes == 0) { // the window closed while it stood here
 			ready_pop(endpoint, queue, qp);
@@ -212,7 +214,7 @@ static void go_back(struct endpoint *endpoint, struct qp *qp, enum rtx_reason re
 {
 	struct rc *rc = rc_of(qp);
 	struct cc_loss loss = {
-		.bytes = wire_bytes_of(endpoint, &qp->sends[qp->send_done & endpoint->sends_mask],
+		.bytes = wire_bytes_of(qp, &qp->sends[qp->send_done & endpoint->sends_mask],
 				       qp->una)};
 	qp->psn_next = qp->una;
 	qp->send_at = qp->send_done;
@@ -231,7 +233,7 @@ static uint32_t advance(struct endpoint *endpoint, struct qp *qp, uint32_t una)
 	while (qp->una != una) {
 		const struct send *send = &qp->sends[qp->send_done & endpoint->sends_mask];
 		uint32_t psn = qp->una++;
-		uint32_t bytes = wire_bytes_of(endpoint, send, psn);
+		uint32_t bytes = wire_bytes_of(qp, send, psn);
 		if (psn_distance(psn, qp->psn_next) < 0)
 			qp->inflight -= bytes;
 		newly_bytes += bytes;
@@ -272,8 +274,10 @@ static void acknowledge(struct endpoint *endpoint, struct qp *qp, uint32_t end, 
 // Whether one more try without success is allowed; if not, the QP is in ERROR.
 static bool may_try_again(struct endpoint *endpoint, struct qp *qp)
 {
-	const struct transport_config *config = endpoint->config;
-	if (++rc_of(qp)->tries < config->rto_linear + config->rto_doublings)
+	struct rc *rc = rc_of(qp);
+	bool may = retransmit_may_try(endpoint, rc->tries);
+	rc->tries = (uint8_t)(rc->tries + (rc->tries < UINT8_MAX));
+	if (may)
 		return true;
 	qp_fail(endpoint, qp, QP_FAILURE_RETRIES);
 	return false;
@@ -312,6 +316,14 @@ void rc_send_on_answer(struct endpoint *endpoint, struct qp *qp, const struct pa
 	}
 	sack_arm_cc(endpoint, qp);
 	wake(endpoint, qp);
+}
+
+void rc_send_on_cnp(struct endpoint *endpoint, struct qp *qp, ps_t now)
+{
+	endpoint->counters.cnps_received++;
+	qp->cc.ops->on_cnp(&qp->cc, now);
+	sack_arm_cc(endpoint, qp);
+	wake(endpoint, qp); // the window may have grown
 }
 
 void rc_send_on_time(struct endpoint *endpoint, struct qp *qp, ps_t now)

@@ -11,10 +11,10 @@ static inline void ready_push(struct endpoint *endpoint, struct qp *qp)
 	qp->ready_next = 0;
 	qp->is_queued = true;
 	if (queue->tail != 0)
-		endpoint_qp(endpoint, queue->tail - 1)->ready_next = qp->number + 1;
+		context_at(endpoint, queue->tail - 1)->ready_next = qp->context + 1;
 	else
-		queue->head = qp->number + 1;
-	queue->tail = qp->number + 1;
+		queue->head = qp->context + 1;
+	queue->tail = qp->context + 1;
 	endpoint->work++;
 }
 
@@ -24,6 +24,26 @@ static inline void ready_pop(struct endpoint *endpoint, struct ready_queue *queu
 	queue->head = qp->ready_next;
 	if (queue->head == 0)
 		queue->tail = 0;
+	qp->is_queued = false;
+	endpoint->work--;
+}
+
+// Takes `qp` out of its queue, wherever it stands. Looks at all before it: for what happens rarely.
+static inline void ready_leave(struct endpoint *endpoint, struct qp *qp)
+{
+	struct ready_queue *queue = &endpoint->ready[qp->ready_plane];
+	if (!qp->is_queued)
+		return;
+	uint32_t context = qp->context + 1, before = 0;
+	while ((before == 0 ? queue->head : context_at(endpoint, before - 1)->ready_next) !=
+	       context)
+		before = before == 0 ? queue->head : context_at(endpoint, before - 1)->ready_next;
+	if (before == 0)
+		queue->head = qp->ready_next;
+	else
+		context_at(endpoint, before - 1)->ready_next = qp->ready_next;
+	if (queue->tail == context)
+		queue->tail = before;
 	qp->is_queued = false;
 	endpoint->work--;
 }

@@ -8,6 +8,7 @@
 
 #include "ready.h"
 #include "retransmit.h"
+#include "status.h"
 
 #define POSTED_MAX 0x40000000u // PSNs between una and the end of the queue: keeps distances signed
 
@@ -16,22 +17,23 @@ struct plan {
 	uint32_t psn;
 	uint32_t wire_bytes;
 	bool is_rtx;
+	bool is_reminder; // of an acknowledged request whose ACK did not come: in no window
 };
 
 int requester_post(struct endpoint *endpoint, struct qp *qp, const struct work *work, ps_t now)
 {
 	const struct transport_config *config = endpoint->config;
 	if (qp->state != QP_RTS)
-		return -ECONNRESET;
+		return qp->state == QP_ERROR ? -ECONNRESET : -ENOTCONN;
 	if (qp->send_tail - qp->send_done >= config->sends_max)
 		return -ENOBUFS;
 	check(work->bytes > 0);
 	uint32_t packets = 1;
-	if (work->bytes > config->payload_bytes)
-		packets += (work->bytes - 1) / config->payload_bytes;
+	if (work->bytes > qp->payload_bytes)
+		packets += (work->bytes - 1) / qp->payload_bytes;
 	if (qp->psn_posted - qp->una + packets > POSTED_MAX)
 		return -ENOBUFS;
-	uint32_t last_payload = work->bytes - (packets - 1) * config->payload_bytes;
+	uint32_t last_payload = work->bytes - (packets - 1) * qp->payload_bytes;
 	struct send *send = &qp->sends[qp->send_tail++ & endpoint->sends_mask];
 	*send = (struct send){
 		.va = work->va,
@@ -49,6 +51,7 @@ int requester_post(struct endpoint *endpoint, struct qp *qp, const struct work *
 	};
 	qp->rqmsn = (uint16_t)(qp->rqmsn + work->has_imm);
 	qp->psn_posted += packets;
+	probe_wake(endpoint, qp, now);
 	requester_wake(endpoint, qp);
 	return 0;
 }
@@ -56,7 +59,7 @@ int requester_post(struct endpoint *endpoint, struct qp *qp, const struct work *
 const struct send *requester_send_of(const struct endpoint *endpoint, const struct qp *qp,
 				     uint32_t psn)
 {
-	uint32_t low = qp->send_done;
+	uint32_t low = qp->send_una;
 	uint32_t high = qp->send_tail - 1;
 	while (low != high) {
 		uint32_t middle = low + (high - low) / 2;
@@ -72,11 +75,21 @@ const struct send *requester_send_of(const struct endpoint *endpoint, const stru
 // WRITE_WITH_IMM is used up.
 static bool has_new(const struct endpoint *endpoint, const struct qp *qp)
 {
-	if (qp->psn_next == qp->psn_posted || qp->psn_next - qp->una >= endpoint->mpr_limit)
+	if (qp->psn_next == qp->psn_posted || qp->psn_next - qp->una >= qp->mpr_limit)
 		return false;
 	const struct send *send = &qp->sends[qp->send_at & endpoint->sends_mask];
-	return !send->has_imm || qp->psn_next != send->first_psn ||
-		qp->wimm_count < endpoint->config->wimm_max;
+	return !send->has_imm || qp->psn_next != send->first_psn || qp->wimm_count < qp->wimm_limit;
+}
+
+// The last packet of the oldest request again: the target has it, and will say so once more.
+static void plan_reminder(const struct endpoint *endpoint, const struct qp *qp,
+			  struct plan *ret_plan)
+{
+	const struct send *send = &qp->sends[qp->send_done & endpoint->sends_mask];
+	*ret_plan = (struct plan){.psn = send->last_psn,
+				  .wire_bytes = send->last_wire,
+				  .is_rtx = true,
+				  .is_reminder = true};
 }
 
 // What would leave now, repairs before new data; false when there is nothing or no window for it.
@@ -84,16 +97,20 @@ static bool plan_next(struct endpoint *endpoint, struct qp *qp, struct plan *ret
 {
 	if (qp->state != QP_RTS)
 		return false;
+	ret_plan->is_reminder = false;
 	if (qp->lost_count > 0) {
 		ret_plan->is_rtx = true;
 		ret_plan->psn = retransmit_first(endpoint, qp);
 		ret_plan->wire_bytes = requester_wire_bytes(endpoint, qp, ret_plan->psn);
+	} else if (qp->is_ack_due) {
+		plan_reminder(endpoint, qp, ret_plan);
+		return true;
 	} else if (has_new(endpoint, qp)) {
 		const struct send *send = &qp->sends[qp->send_at & endpoint->sends_mask];
 		ret_plan->is_rtx = false;
 		ret_plan->psn = qp->psn_next;
 		ret_plan->wire_bytes = qp->psn_next == send->last_psn ? send->last_wire
-								      : endpoint->full_bytes;
+								      : qp->full_bytes;
 	} else {
 		return false;
 	}
@@ -126,7 +143,7 @@ static uint8_t opcode_of(const struct send *send, uint32_t psn)
 }
 
 // Writes the descriptor of a PSN of `send`; route and flags are its caller's.
-static void describe(const struct endpoint *endpoint, const struct send *send,
+static void describe(const struct endpoint *endpoint, const struct qp *qp, const struct send *send,
 		     const struct plan *plan, struct packet *packet)
 {
 	const struct transport_config *config = endpoint->config;
@@ -141,7 +158,7 @@ static void describe(const struct endpoint *endpoint, const struct send *send,
 	packet->opcode = opcode_of(send, psn);
 	packet->psn = psn & PSN_MASK;
 	packet->u.data = (struct packet_data){
-		.va = send->va + (uint64_t)at * config->payload_bytes,
+		.va = send->va + (uint64_t)at * qp->payload_bytes,
 		.rkey = send->rkey,
 		.message_bytes = send->bytes,
 		.imm = send->has_imm && psn == send->last_psn ? send->imm : 0,
@@ -154,7 +171,7 @@ static void describe(const struct endpoint *endpoint, const struct send *send,
 // or this QP sends so slowly that the timer would ring before sack_bytes come together.
 static bool asks_for_sack(const struct endpoint *endpoint, struct qp *qp, ps_t now)
 {
-	bool is_closed = qp->inflight + endpoint->full_bytes >= qp->cc.window_bytes;
+	bool is_closed = qp->inflight + qp->full_bytes >= qp->cc.window_bytes;
 	bool is_slow = endpoint->config->sack_rule == SACK_MRC &&
 		sent_units(now) - qp->heard_at > endpoint->rto_units / 4;
 	if (!is_closed && !is_slow && has_new(endpoint, qp))
@@ -181,7 +198,7 @@ static const struct send *number_new(struct endpoint *endpoint, struct qp *qp,
 	qp->send_at += plan->psn == send->last_psn;
 	qp->psn_next++;
 	struct slot *slot = &qp->slots[plan->psn & endpoint->mpr_mask];
-	slot->flags = SLOT_USED | (plan->wire_bytes != endpoint->full_bytes ? SLOT_SHORT : 0);
+	slot->flags = SLOT_USED | (plan->wire_bytes != qp->full_bytes ? SLOT_SHORT : 0);
 	endpoint->counters.payload_bytes_new += plan->wire_bytes - endpoint->config->header_bytes;
 	return send;
 }
@@ -198,24 +215,51 @@ static const struct send *number_again(struct endpoint *endpoint, struct qp *qp,
 	return requester_send_of(endpoint, qp, plan->psn);
 }
 
+// Where a packet goes, and by which path.
+static void address(const struct endpoint *endpoint, const struct qp *qp, uint32_t ev_index,
+		    ps_t now, struct packet *packet)
+{
+	packet->source = endpoint->nic;
+	packet->target = qp->remote_nic;
+	packet->qpn = qp->remote_qpn;
+	packet->ev = path_value(&qp->path, ev_index);
+	packet->timestamp = (uint16_t)(now / TIMESTAMP_PS);
+}
+
+// Its slot is another PSN's, when it is further than a window behind.
+static __attribute__((noinline)) void make_reminder(struct endpoint *endpoint, struct qp *qp,
+						    const struct plan *plan, ps_t now,
+						    struct packet *packet)
+{
+	struct slot *slot = &qp->slots[plan->psn & endpoint->mpr_mask];
+	const struct send *send = &qp->sends[qp->send_done & endpoint->sends_mask];
+	struct path_choice path = path_pick(&qp->path, packet->plane, PATH_NO_EV);
+	if (qp->psn_next - plan->psn <= endpoint->mpr_mask + 1) {
+		slot->sent_at = sent_units(now);
+		slot->flags |= SLOT_RTX;
+	}
+	qp->is_ack_due = false;
+	qp->ack_since = sent_units(now);
+	endpoint->counters.rtx[RTX_ACK]++;
+	describe(endpoint, qp, send, plan, packet);
+	address(endpoint, qp, path.index, now, packet);
+	packet->bth = PACKET_RTX;
+}
+
 static void make_packet(struct endpoint *endpoint, struct qp *qp, const struct plan *plan, ps_t now,
 			struct packet *packet)
 {
 	struct slot *slot = &qp->slots[plan->psn & endpoint->mpr_mask];
 	uint32_t avoid = plan->is_rtx ? slot->ev_index : PATH_NO_EV;
-	struct path_choice path = path_pick(&qp->path, packet->plane, avoid, now);
+	struct path_choice path = path_pick(&qp->path, packet->plane, avoid);
 	const struct send *send = plan->is_rtx ? number_again(endpoint, qp, plan)
 					       : number_new(endpoint, qp, plan, now);
 	slot->sent_at = sent_units(now);
 	slot->ev_index = (uint16_t)path.index;
 	qp->inflight += plan->wire_bytes;
 	qp->is_stalled = false;
-	describe(endpoint, send, plan, packet);
-	packet->source = endpoint->nic;
-	packet->target = qp->remote_nic;
-	packet->qpn = qp->remote_qpn;
-	packet->ev = path_value(&qp->path, path.index);
-	packet->timestamp = (uint16_t)(now / TIMESTAMP_PS);
+	describe(endpoint, qp, send, plan, packet);
+	address(endpoint, qp, path.index, now, packet);
 	packet->bth = plan->is_rtx ? PACKET_RTX : 0;
 	if (asks_for_sack(endpoint, qp, now) || path.is_trial || ends_message(endpoint, send, plan))
 		packet->bth |= PACKET_AR;
@@ -242,15 +286,15 @@ static void queue_turn(struct endpoint *endpoint, struct ready_queue *queue, str
 // The first QP in turn that has something for `plane`, its plan in `ret_plan`; NULL when there is
 // none.
 static struct qp *next_qp(struct endpoint *endpoint, struct ready_queue *queue, uint32_t plane,
-			  ps_t now, struct plan *ret_plan)
+			  struct plan *ret_plan)
 {
 	uint32_t first_closed =
 		0; // number + 1 of the first QP whose paths on this plane are all bad
 	while (queue->head != 0 && queue->head != first_closed) {
-		struct qp *qp = endpoint_qp(endpoint, queue->head - 1);
+		struct qp *qp = context_at(endpoint, queue->head - 1);
 		if (!plan_next(endpoint, qp, ret_plan)) { // the window closed while it stood here
 			ready_pop(endpoint, queue, qp);
-		} else if (path_is_closed(&qp->path, plane, now)) {
+		} else if (path_is_closed(&qp->path, plane)) {
 			if (first_closed == 0)
 				first_closed = queue->head;
 			queue_turn(endpoint, queue, qp);
@@ -265,7 +309,7 @@ uint32_t requester_next(struct endpoint *endpoint, uint32_t plane, ps_t now, str
 {
 	struct ready_queue *queue = &endpoint->ready[endpoint->is_single ? plane : 0];
 	struct plan plan;
-	struct qp *qp = next_qp(endpoint, queue, plane, now, &plan);
+	struct qp *qp = next_qp(endpoint, queue, plane, &plan);
 	if (qp == NULL)
 		return PACKET_NONE;
 	uint32_t index = packet_get(out->packets);
@@ -276,7 +320,12 @@ uint32_t requester_next(struct endpoint *endpoint, uint32_t plane, ps_t now, str
 	struct packet *packet = packet_at(out->packets, index);
 	packet->plane = (uint8_t)plane;
 	ready_pop(endpoint, queue, qp);
-	make_packet(endpoint, qp, &plan, now, packet);
+	if (plan.is_reminder)
+		make_reminder(endpoint, qp, &plan, now, packet);
+	else
+		make_packet(endpoint, qp, &plan, now, packet);
+	if (endpoint->is_untold)
+		status_touch(endpoint, qp);
 	count_sent(endpoint, plane, plan.wire_bytes);
 	retransmit_arm(endpoint, qp, now);
 	requester_wake(endpoint, qp);

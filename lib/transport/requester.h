@@ -22,5 +22,5 @@ static inline uint32_t requester_wire_bytes(const struct endpoint *endpoint, con
 {
 	if (qp->slots[psn & endpoint->mpr_mask].flags & SLOT_SHORT)
 		return requester_send_of(endpoint, qp, psn)->last_wire;
-	return endpoint->full_bytes;
+	return qp->full_bytes;
 }

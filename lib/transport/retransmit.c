@@ -4,6 +4,8 @@
 // before its earliest deadline; the exact one is looked up when it rings.
 #include "retransmit.h"
 
+#include "ack.h"
+#include "balance.h"
 #include "requester.h"
 #include "sack.h"
 
@@ -40,7 +42,7 @@ static void lose(struct endpoint *endpoint, struct qp *qp, uint32_t psn, enum rt
 	slot->flags &= (uint16_t) ~(SLOT_ASKS | 3u << SLOT_REASON_SHIFT);
 	slot->flags |= (uint16_t)((unsigned)reason << SLOT_REASON_SHIFT);
 	if (reason != RTX_NACK)
-		endpoint->counters.paths_retired += path_retire(&qp->path, slot->ev_index, now);
+		probe_lose(endpoint, qp, slot->ev_index, now);
 	qp->cc.ops->on_loss(&qp->cc, loss, now);
 }
 
@@ -76,10 +78,12 @@ void retransmit_holes(struct endpoint *endpoint, struct qp *qp, ps_t now)
 	}
 }
 
-// How long the wait number `waits` (from 0) is.
-static uint32_t wait_units(const struct endpoint *endpoint, uint32_t waits)
+uint32_t retransmit_wait(const struct endpoint *endpoint, uint32_t waits)
 {
 	const struct transport_config *config = endpoint->config;
+#ifdef PLANT_LATE_TIMER // a planted bug: the timer rings one doubling late
+	waits = waits < config->rto_linear ? config->rto_linear : waits + 1;
+#endif
 	if (waits < config->rto_linear)
 		return endpoint->rto_units;
 	uint32_t doublings = waits - config->rto_linear + 1;
@@ -88,13 +92,21 @@ static uint32_t wait_units(const struct endpoint *endpoint, uint32_t waits)
 	return (uint32_t)(((config->rto_ps << doublings) + SENT_ROUND_UP) >> SENT_SHIFT);
 }
 
-// Uses up one of a PSN's tries. False when it was the last.
-static bool use_try(const struct endpoint *endpoint, struct slot *slot)
+bool retransmit_may_try(const struct endpoint *endpoint, uint32_t tries)
 {
 	const struct transport_config *config = endpoint->config;
-	if (slot_tries(slot) + 1 >= config->rto_linear + config->rto_doublings)
+	return config->rto_doublings == RTO_DOUBLINGS_FOREVER ||
+		tries + 1 < config->rto_linear + config->rto_doublings;
+}
+
+// Uses up one of a PSN's tries. False when it was the last. Where there is no last one they are
+// counted as far as the slot has room.
+static bool use_try(const struct endpoint *endpoint, struct slot *slot)
+{
+	if (!retransmit_may_try(endpoint, slot_tries(slot)))
 		return false;
-	slot->flags = (uint16_t)(slot->flags + (1u << SLOT_TRIES_SHIFT));
+	if (slot_tries(slot) < SLOT_FIVE_BITS)
+		slot->flags = (uint16_t)(slot->flags + (1u << SLOT_TRIES_SHIFT));
 	return true;
 }
 
@@ -103,7 +115,7 @@ static bool use_try(const struct endpoint *endpoint, struct slot *slot)
 // pays, for all. False when that was the last try.
 static bool pay_for_nack(const struct endpoint *endpoint, struct slot *slot, ps_t now)
 {
-	uint32_t wait = wait_units(endpoint, slot_tries(slot));
+	uint32_t wait = retransmit_wait(endpoint, slot_tries(slot));
 	if (sent_units(now) / wait == slot->sent_at / wait)
 		return true;
 	return use_try(endpoint, slot);
@@ -170,9 +182,12 @@ void retransmit_on_nack(struct endpoint *endpoint, struct qp *qp, const struct p
 		return;
 	}
 	count_nack(endpoint, info->reason);
-	path_arrived(&qp->path, ev_index); // its header did
-	if (info->reason == PACKET_NACK_TRIMMED)
+	endpoint->counters.paths_reinstated += path_arrived(&qp->path, ev_index) !=
+		PATH_SAME; // its header did
+	if (info->reason == PACKET_NACK_TRIMMED) {
+		balance_feed(&qp->path, ev_index, BALANCE_TRIMMED, now);
 		endpoint->counters.paths_skipped += path_skip(&qp->path, ev_index);
+	}
 	if (psn_distance(psn, qp->una) < 0 || bitmap_get(qp->acked, bit))
 		return; // arrived meanwhile
 	if (info->reason == PACKET_NACK_UNEXP_EVENT)
@@ -186,7 +201,7 @@ static void arm_at(struct endpoint *endpoint, struct qp *qp, ps_t now, uint32_t 
 	ps_t at = ((now >> SENT_SHIFT) + units) << SENT_SHIFT;
 	qp->has_timer = true;
 	heap_push(&endpoint->timers, at,
-		  (uint64_t)TIMER_RETRANSMIT << TIMER_KIND_SHIFT | qp->number);
+		  (uint64_t)TIMER_RETRANSMIT << TIMER_KIND_SHIFT | qp->context);
 }
 
 void retransmit_arm(struct endpoint *endpoint, struct qp *qp, ps_t now)
@@ -201,10 +216,19 @@ static bool time_out(struct endpoint *endpoint, struct qp *qp, uint32_t psn, ps_
 	struct slot *slot = &qp->slots[psn & endpoint->mpr_mask];
 	if (!use_try(endpoint, slot))
 		return false;
-	slot->flags = (uint16_t)(slot->flags + (1u << SLOT_WAITS_SHIFT));
+	if (slot_waits(slot) < SLOT_FIVE_BITS)
+		slot->flags = (uint16_t)(slot->flags + (1u << SLOT_WAITS_SHIFT));
 	struct cc_loss loss = {0};
 	lose(endpoint, qp, psn, RTX_TIMEOUT, &loss, now);
 	return true;
+}
+
+// Send times come round. What was acknowledged last must not seem newer than what is out, however
+// long nothing was acknowledged: from a quarter of a round on it is held to be that old.
+static void age_newest(struct qp *qp, uint32_t now_units)
+{
+	if (now_units - qp->newest_sent > UINT32_MAX / 4)
+		qp->newest_sent = now_units - UINT32_MAX / 4;
 }
 
 void retransmit_on_time(struct endpoint *endpoint, struct qp *qp, ps_t now)
@@ -215,13 +239,14 @@ void retransmit_on_time(struct endpoint *endpoint, struct qp *qp, ps_t now)
 	qp->has_timer = false;
 	if (qp->state != QP_RTS)
 		return;
+	age_newest(qp, now_units);
 	for (uint32_t from = qp->una; psn_distance(from, qp->psn_next) < 0; from += 64) {
 		uint64_t out = flying(endpoint, qp, from, qp->psn_next);
 		for (; out != 0; out &= out - 1) {
 			uint32_t psn = from + (uint32_t)__builtin_ctzll(out);
 			const struct slot *slot = &qp->slots[psn & endpoint->mpr_mask];
 			uint32_t age = now_units - slot->sent_at;
-			uint32_t wait = wait_units(endpoint, slot_waits(slot));
+			uint32_t wait = retransmit_wait(endpoint, slot_waits(slot));
 			if (age < wait) {
 				next = wait - age < next ? wait - age : next;
 			} else if (!time_out(endpoint, qp, psn, now)) {
@@ -230,7 +255,11 @@ void retransmit_on_time(struct endpoint *endpoint, struct qp *qp, ps_t now)
 			}
 		}
 	}
-	if (qp->inflight > 0)
+	if (!ack_on_time(endpoint, qp, now_units, &next)) {
+		qp_fail(endpoint, qp, QP_FAILURE_RETRIES);
+		return;
+	}
+	if (qp->inflight > 0 || ack_is_awaited(qp))
 		arm_at(endpoint, qp, now, next);
 	sack_arm_cc(endpoint, qp);
 	requester_wake(endpoint, qp);

@@ -17,5 +17,11 @@ void retransmit_holes(struct endpoint *endpoint, struct qp *qp, ps_t now);
 void retransmit_on_nack(struct endpoint *endpoint, struct qp *qp, const struct packet *nack,
 			ps_t now);
 
+// How long the wait number `waits` (from 0) is, in units of send times.
+uint32_t retransmit_wait(const struct endpoint *endpoint, uint32_t waits);
+
+// Whether one more try is allowed after `tries` that were used up.
+bool retransmit_may_try(const struct endpoint *endpoint, uint32_t tries);
+
 // The QP's retransmission timer rang.
 void retransmit_on_time(struct endpoint *endpoint, struct qp *qp, ps_t now);

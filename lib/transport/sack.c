@@ -1,28 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading a SACK: the cumulative ack moves una and completes work requests in posting order, the
+// Reading a SACK: the cumulative ack moves una and passes work requests in posting order, the
 // bitmap takes single PSNs out of flight, the echo feeds path and congestion control. A clear bit
 // means "no information", not "lost". The cumulative ack is the last PSN of which it and all before
 // were received.
 #include "sack.h"
 
+#include "ack.h"
+#include "balance.h"
+#include "offer.h"
 #include "requester.h"
 #include "retransmit.h"
-
-static void complete_oldest(struct endpoint *endpoint, struct qp *qp)
-{
-	const struct send *send = &qp->sends[qp->send_done++ & endpoint->sends_mask];
-	struct completion completion = {
-		.kind = COMPLETION_SENT,
-		.qp = qp->number,
-		.cookie = send->cookie,
-		.bytes = send->bytes,
-		.posted_at = send->posted_at,
-	};
-	check(psn_distance(qp->send_at, qp->send_done) >= 0);
-	qp->wimm_count -= send->has_imm;
-	endpoint->counters.messages_sent++;
-	endpoint_complete(endpoint, &completion);
-}
 
 // Takes a PSN that the responder has now out of flight, or off the list of the lost.
 static void settle(struct endpoint *endpoint, struct qp *qp, uint32_t psn, uint32_t wire_bytes)
@@ -44,11 +31,12 @@ static void settle(struct endpoint *endpoint, struct qp *qp, uint32_t psn, uint3
 }
 
 // Moves una to `una`; returns the wire bytes that were not known to be there.
-static uint32_t advance(struct endpoint *endpoint, struct qp *qp, uint32_t una)
+static inline __attribute__((always_inline)) uint32_t advance(struct endpoint *endpoint,
+							      struct qp *qp, uint32_t una)
 {
 	uint32_t newly_bytes = 0;
 	while (qp->una != una) {
-		const struct send *send = &qp->sends[qp->send_done & endpoint->sends_mask];
+		const struct send *send = &qp->sends[qp->send_una & endpoint->sends_mask];
 		uint32_t psn = qp->una++;
 		uint32_t bit = psn & endpoint->mpr_mask;
 		if (qp->acked_count > 0 && bitmap_get(qp->acked, bit)) {
@@ -56,14 +44,24 @@ static uint32_t advance(struct endpoint *endpoint, struct qp *qp, uint32_t una)
 			qp->acked_count--;
 		} else {
 			bool is_short = qp->slots[bit].flags & SLOT_SHORT;
-			uint32_t bytes = is_short ? send->last_wire : endpoint->full_bytes;
+			uint32_t bytes = is_short ? send->last_wire : qp->full_bytes;
 			settle(endpoint, qp, psn, bytes);
 			newly_bytes += bytes;
 		}
-		if (psn == send->last_psn)
-			complete_oldest(endpoint, qp);
+		if (psn == send->last_psn) {
+			qp->wimm_count -= send->has_imm;
+			ack_request_passed(endpoint, qp);
+		}
 	}
 	return newly_bytes;
+}
+
+void sack_take_all(struct endpoint *endpoint, struct qp *qp, uint32_t una, ps_t now)
+{
+	struct cc_ack ack = {.newly_bytes = advance(endpoint, qp, una), .rtt_ps = -1};
+	ack.inflight_bytes = qp->inflight;
+	qp->cc.ops->on_ack(&qp->cc, &ack, now);
+	sack_arm_cc(endpoint, qp);
 }
 
 // Takes single PSNs: bit i stands for from + i. Those before una are old news.
@@ -89,17 +87,34 @@ static uint32_t take_bitmap(struct endpoint *endpoint, struct qp *qp, uint32_t f
 	return newly_bytes;
 }
 
-// Time stamps come round after 8.39 ms: from half of that on they tell no sending from another.
-#define STAMP_AGE_MAX (TIMESTAMP_PS << 15)
-
-// Whether the time stamp that a SACK echoes is that of a packet sent `age_ps` ago, to a tick.
-static bool is_sent_then(uint16_t echo, ps_t age_ps, ps_t now)
+// Round trip of a packet that was last sent `age_ps` ago, by the time stamp that came back. -1 when
+// that is of another time than this sending, or too old. A responder that takes its time of service
+// out of round trips has moved it on by that.
+static ps_t rtt_of_stamp(struct endpoint *endpoint, const struct qp *qp, uint16_t echo, ps_t age_ps,
+			 ps_t now)
 {
-	return (uint16_t)((now - age_ps) / TIMESTAMP_PS - echo + 1) <= 2;
+	if (age_ps > STAMP_AGE_MAX) {
+		endpoint->counters.stamps_stale++;
+		return -1;
+	}
+	uint16_t sent_ticks = (uint16_t)((now - age_ps) / TIMESTAMP_PS);
+	uint16_t now_ticks = (uint16_t)(now / TIMESTAMP_PS);
+	// send times are rounded down, and so may be a tick early
+	uint16_t late = (uint16_t)(echo - sent_ticks), age = (uint16_t)(now_ticks - sent_ticks);
+	bool is_ours = late <= (qp->capabilities & QP_CAN_SERVICE_TIME ? age : 1) ||
+		late == UINT16_MAX;
+	if (!is_ours)
+		return -1;
+	if (endpoint->config->rtt == RTT_STAMP)
+		return (ps_t)(uint16_t)(now_ticks - echo) * TIMESTAMP_PS;
+	if (!(qp->capabilities & QP_CAN_SERVICE_TIME) || late == UINT16_MAX)
+		return age_ps;
+	return ps_max(age_ps - late * TIMESTAMP_PS, 0);
 }
 
-// Round trip of the packet that caused the SACK, from the own table; -1 when it is not there any
-// more, or was sent more than once and the echo is of another time.
+// Round trip of the packet that caused the SACK; -1 when it is not known any more. The own table of
+// send times is more exact than time stamps, but cannot tell the sendings of a packet apart, nor
+// what passed at the responder.
 static ps_t sample_rtt(struct endpoint *endpoint, const struct qp *qp, uint32_t trigger,
 		       uint16_t echo, ps_t now)
 {
@@ -108,11 +123,9 @@ static ps_t sample_rtt(struct endpoint *endpoint, const struct qp *qp, uint32_t 
 	if (age > endpoint->mpr_mask + 1 || !(slot->flags & SLOT_USED))
 		return -1;
 	ps_t age_ps = (ps_t)(sent_units(now) - slot->sent_at) << SENT_SHIFT;
-	if (!(slot->flags & SLOT_RTX))
+	if (!(slot->flags & SLOT_RTX) && !endpoint->reads_stamps)
 		return age_ps;
-	bool is_stale = age_ps > STAMP_AGE_MAX;
-	endpoint->counters.stamps_stale += is_stale;
-	return is_stale || !is_sent_then(echo, age_ps, now) ? -1 : age_ps;
+	return rtt_of_stamp(endpoint, qp, echo, age_ps, now);
 }
 
 // Whether a SACK speaks only of PSNs that were sent.
@@ -134,17 +147,23 @@ void sack_arm_cc(struct endpoint *endpoint, struct qp *qp)
 		return;
 	qp->has_cc_timer = true;
 	heap_push(&endpoint->timers, qp->cc.wake_at,
-		  (uint64_t)TIMER_CC << TIMER_KIND_SHIFT | qp->number);
+		  (uint64_t)TIMER_CC << TIMER_KIND_SHIFT | qp->context);
 }
 
-// The packet that caused the SACK arrived over its EV, marked or not.
-static void feed_path(struct endpoint *endpoint, struct qp *qp, const struct packet_sack *sack)
+// The packet that caused the SACK arrived over its EV, marked or not; or the target wants no more
+// of it.
+static void feed_path(struct endpoint *endpoint, struct qp *qp, const struct packet_sack *sack,
+		      ps_t now)
 {
 	uint32_t ev_index = path_index(&qp->path, sack->ev_echo);
 	if (ev_index == PATH_NO_EV)
 		return;
-	path_arrived(&qp->path, ev_index);
-	if (sack->mark != 0)
+	endpoint->counters.paths_reinstated += path_arrived(&qp->path, ev_index) != PATH_SAME;
+	balance_feed(&qp->path, ev_index,
+		     sack->mark == PACKET_MARK_NONE ? BALANCE_CLEAN : BALANCE_MARKED, now);
+	if (sack->mark == PACKET_MARK_SKIP_ALWAYS)
+		probe_retire(endpoint, qp, ev_index, now);
+	else if (sack->mark != PACKET_MARK_NONE)
 		endpoint->counters.paths_skipped += path_skip(&qp->path, ev_index);
 }
 
@@ -157,24 +176,35 @@ void sack_receive(struct endpoint *endpoint, struct qp *qp, const struct packet 
 		endpoint->counters.refused[REFUSED_SACK]++;
 		return;
 	}
+	ps_t probe_rtt = -1;
+	if (sack->is_probe && !probe_answered(endpoint, qp, packet, now, &probe_rtt)) {
+		endpoint->counters.refused[REFUSED_PROBE]++;
+		return;
+	}
 	endpoint->counters.sacks_received++;
 	qp->heard_at = sent_units(now);
 	uint32_t newly_bytes = 0;
+	offer_take(qp, sack->mpr);
 	if (psn_distance(cumulative + 1, qp->una) > 0) // an overtaken SACK never moves una back
 		newly_bytes = advance(endpoint, qp, cumulative + 1);
 	newly_bytes += take_bitmap(endpoint, qp, cumulative + (uint32_t)(int32_t)sack->offset,
 				   sack->bitmap);
-	feed_path(endpoint, qp, sack);
+	if (!sack->is_probe)
+		feed_path(endpoint, qp, sack, now);
 	struct cc_ack ack = {
 		.newly_bytes = newly_bytes,
 		.inflight_bytes = qp->inflight,
-		.rtt_ps = sample_rtt(endpoint, qp, trigger, packet->timestamp, now),
+		.rtt_ps = sack->is_probe
+			? probe_rtt
+			: sample_rtt(endpoint, qp, trigger, packet->timestamp, now),
 		.is_marked = sack->mark != 0,
 		.penalty = sack->penalty & 0x7f,
 		.is_restore = sack->penalty >> 7,
 	};
 	qp->cc.ops->on_ack(&qp->cc, &ack, now);
 	retransmit_holes(endpoint, qp, now);
+	if (ack_is_awaited(qp))
+		retransmit_arm(endpoint, qp, now);
 	sack_arm_cc(endpoint, qp);
 	requester_wake(endpoint, qp);
 }

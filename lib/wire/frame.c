@@ -10,8 +10,23 @@
 #include "eth.h"
 #include "ip.h"
 #include "mrc.h"
+#include "rc.h"
 #include "srv6.h"
 #include "udp.h"
+
+// --- whose packet it is
+
+static bool is_write(uint8_t opcode)
+{
+	return mrc_is_write(opcode) || rc_is_write(opcode);
+}
+
+// Bytes from the BTH to the payload; 0 for an unknown opcode.
+static uint32_t transport_bytes(uint8_t opcode, bool has_tseth)
+{
+	uint32_t bytes = mrc_bytes(opcode, has_tseth);
+	return bytes != 0 ? bytes : rc_bytes(opcode);
+}
 
 // --- where the EV is
 
@@ -42,7 +57,7 @@ static uint32_t ip_at(const struct wire_config *config, const struct packet *pac
 static uint32_t header_bytes(const struct wire_config *config, const struct packet *packet)
 {
 	return ip_at(config, packet) + ip_bytes(config->ip_version) + UDP_BYTES +
-		mrc_bytes(packet->opcode, config->has_tseth);
+		transport_bytes(packet->opcode, config->has_tseth);
 }
 
 size_t wire_frame_bytes(const struct wire_config *config, const struct packet *packet)
@@ -92,7 +107,7 @@ static uint32_t line_bytes(const struct wire_config *config, const struct packet
 	uint32_t own = frame_bytes + WIRE_LINE_BYTES;
 	if (packet->flags & PACKET_TRIMMED)
 		return config->charged_trimmed_bytes != 0 ? config->charged_trimmed_bytes : own;
-	if (!mrc_is_write(packet->opcode))
+	if (!is_write(packet->opcode))
 		return config->charged_control_bytes != 0 ? config->charged_control_bytes : own;
 	if (config->charged_header_bytes == 0)
 		return own;
@@ -210,7 +225,7 @@ static enum wire_reason parse_transport(const struct wire_config *config, const 
 	if (bytes < view->bth_at + MRC_BTH_BYTES)
 		return WIRE_SHORT_BTH;
 	struct mrc_bth bth = mrc_parse_bth(frame + view->bth_at);
-	uint32_t headers = mrc_bytes(bth.opcode, bth.has_tseth);
+	uint32_t headers = transport_bytes(bth.opcode, bth.has_tseth);
 	if (headers == 0)
 		return WIRE_UNKNOWN_OPCODE;
 	if (bth.version != 0)
@@ -223,7 +238,7 @@ static enum wire_reason parse_transport(const struct wire_config *config, const 
 		return WIRE_FINE;
 	}
 	enum wire_reason reason = place_whole(bytes, headers, said, view);
-	if (reason == WIRE_FINE && !mrc_is_write(bth.opcode) &&
+	if (reason == WIRE_FINE && !is_write(bth.opcode) &&
 	    view->payload_at != view->icrc_at) // only writes have a payload
 		return WIRE_BAD_LENGTH;
 	return reason;
@@ -262,8 +277,13 @@ static void describe(const struct wire_config *config, const uint8_t *frame,
 	ret->hop = (uint8_t)(config->hop_limit - view->hop_limit);
 	if (!is_trimmed_class(klass))
 		ret->payload_bytes = (uint16_t)view->payload_bytes;
-	view->headers = mrc_parse(config, frame + view->bth_at, view->payload_at - view->bth_at,
-				  ret);
+	if (rc_bytes(frame[view->bth_at]) != 0) {
+		rc_parse(frame + view->bth_at, ret);
+		view->headers = rc_headers(ret->opcode);
+	} else {
+		view->headers = mrc_parse(config, frame + view->bth_at,
+					  view->payload_at - view->bth_at, ret);
+	}
 	ret->wire_bytes = (uint16_t)line_bytes(config, ret, view->frame_bytes);
 }
 
@@ -327,6 +347,13 @@ static void plan_outer(const struct wire_config *config, const struct packet *pa
 	view->inner_dscp = config->dscp[class_of_packet(&whole)];
 }
 
+static uint8_t headers_of(const struct wire_config *config, const struct packet *packet)
+{
+	if (rc_bytes(packet->opcode) != 0)
+		return rc_headers(packet->opcode);
+	return mrc_headers(packet->opcode, config->has_tseth);
+}
+
 // The view that wire_parse() will give of the packet's frame, but for the ICRC's state.
 static struct wire_view plan(const struct wire_config *config, const struct packet *packet)
 {
@@ -345,7 +372,7 @@ static struct wire_view plan(const struct wire_config *config, const struct pack
 		.ecn = ecn_of(packet),
 		.hop_limit = hop_limit_of(config, packet),
 		.pad_bytes = -whole_payload_bytes(config, packet) & 3,
-		.headers = mrc_headers(packet->opcode, config->has_tseth),
+		.headers = headers_of(config, packet),
 		.icrc = is_trimmed ? WIRE_ICRC_ABSENT : WIRE_ICRC_UNKNOWN,
 		.has_udp_checksum = config->has_udp_checksum && !is_trimmed,
 	};
@@ -386,9 +413,8 @@ size_t wire_build(const struct wire_config *config, const struct packet *packet,
 	bool is_left = !config->trim_rewrites_lengths; // a trim looks at the first header only
 	uint32_t end = said_bytes(config, packet, &view, is_left || view.has_srv6);
 	check(capacity >= view.frame_bytes && view.frame_bytes + WIRE_LINE_BYTES <= UINT16_MAX);
-	check(mrc_is_write(packet->opcode) ||
-	      (packet->payload_bytes == 0 &&
-	       (mrc_is_trimmable(packet->opcode) || !(packet->flags & PACKET_TRIMMED))));
+	check(is_write(packet->opcode) || packet->payload_bytes == 0);
+	check(mrc_is_trimmable(packet->opcode) || !(packet->flags & PACKET_TRIMMED));
 	struct ip_head ip = head_of(config, &view, end);
 	struct udp_head udp = {
 		.source_port = view.source_port,
@@ -401,7 +427,10 @@ size_t wire_build(const struct wire_config *config, const struct packet *packet,
 			   said_bytes(config, packet, &view, is_left) - ETH_BYTES - IPV6_BYTES, at);
 	ip_build(config, packet, &ip, at + view.ip_at);
 	udp_build(&udp, at + view.udp_at);
-	mrc_build(config, packet, view.pad_bytes, at + view.bth_at);
+	if (rc_bytes(packet->opcode) != 0)
+		rc_build(config, packet, view.pad_bytes, at + view.bth_at);
+	else
+		mrc_build(config, packet, view.pad_bytes, at + view.bth_at);
 	*ret_view = view;
 	return view.frame_bytes;
 }

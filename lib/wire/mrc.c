@@ -114,6 +114,14 @@ static const uint8_t *take(const uint8_t **at, size_t *left, size_t need)
 	return here;
 }
 
+void mrc_parse_reth(const uint8_t *at, struct packet *packet)
+{
+	struct packet_data *data = &packet->u.data;
+	data->va = get_be64(at + RETH_VA_AT);
+	data->rkey = get_be32(at + RETH_RKEY_AT);
+	data->message_bytes = get_be32(at + RETH_LENGTH_AT);
+}
+
 static uint8_t parse_write(const uint8_t *at, size_t left, bool has_tseth, struct packet *packet)
 {
 	struct packet_data *data = &packet->u.data;
@@ -129,9 +137,7 @@ static uint8_t parse_write(const uint8_t *at, size_t left, bool has_tseth, struc
 		headers |= WIRE_HAS_TSETH;
 	}
 	if ((header = take(&at, &left, MRC_RETH_BYTES)) != NULL) {
-		data->va = get_be64(header + RETH_VA_AT);
-		data->rkey = get_be32(header + RETH_RKEY_AT);
-		data->message_bytes = get_be32(header + RETH_LENGTH_AT);
+		mrc_parse_reth(header, packet);
 		headers |= WIRE_HAS_RETH;
 	}
 	if (has_imm(packet->opcode) && (header = take(&at, &left, MRC_IMM_BYTES)) != NULL) {
@@ -141,7 +147,7 @@ static uint8_t parse_write(const uint8_t *at, size_t left, bool has_tseth, struc
 	return headers;
 }
 
-static void parse_ack(const uint8_t *at, struct packet *packet)
+void mrc_parse_ack(const uint8_t *at, struct packet *packet)
 {
 	packet->u.ack = (struct packet_ack){
 		.msn = get_be24(at + AETH_MSN_AT),
@@ -213,14 +219,19 @@ static void parse_nack(const uint8_t *at, struct packet *packet)
 	};
 }
 
+void mrc_parse_head(const uint8_t *at, uint8_t flags, struct packet *packet)
+{
+	packet->opcode = at[BTH_OPCODE_AT];
+	packet->bth = at[BTH_FLAGS_AT] & flags;
+	packet->qpn = get_be24(at + BTH_QPN_AT);
+	packet->psn = get_be24(at + BTH_PSN_AT);
+}
+
 uint8_t mrc_parse(const struct wire_config *config, const uint8_t *at, size_t bytes,
 		  struct packet *packet)
 {
 	struct mrc_bth bth = mrc_parse_bth(at);
-	packet->opcode = bth.opcode;
-	packet->bth = at[BTH_FLAGS_AT] & (PACKET_AR | PACKET_RTX);
-	packet->qpn = get_be24(at + BTH_QPN_AT);
-	packet->psn = get_be24(at + BTH_PSN_AT);
+	mrc_parse_head(at, PACKET_AR | PACKET_RTX, packet);
 	if (mrc_is_write(bth.opcode))
 		return parse_write(at + MRC_BTH_BYTES, bytes - MRC_BTH_BYTES, bth.has_tseth,
 				   packet);
@@ -233,7 +244,7 @@ uint8_t mrc_parse(const struct wire_config *config, const uint8_t *at, size_t by
 	else if (bth.opcode == PACKET_NACK)
 		parse_nack(at, packet);
 	else if (bth.opcode == PACKET_ACK)
-		parse_ack(at, packet);
+		mrc_parse_ack(at, packet);
 	else if (bth.opcode == PACKET_ENDPOINT_REQUEST)
 		parse_request(at, packet);
 	else if (bth.opcode == PACKET_ENDPOINT_RESPONSE)
@@ -248,6 +259,14 @@ static void put_timestamp(const struct packet *packet, uint8_t *at)
 	put_be16(at + TSETH_TYPE_AT, TSETH_TYPE);
 }
 
+void mrc_build_reth(const struct packet *packet, uint8_t *at)
+{
+	const struct packet_data *data = &packet->u.data;
+	put_be64(at + RETH_VA_AT, data->va);
+	put_be32(at + RETH_RKEY_AT, data->rkey);
+	put_be32(at + RETH_LENGTH_AT, data->message_bytes);
+}
+
 static void build_write(const struct wire_config *config, const struct packet *packet, uint8_t *at)
 {
 	const struct packet_data *data = &packet->u.data;
@@ -258,15 +277,13 @@ static void build_write(const struct wire_config *config, const struct packet *p
 		put_timestamp(packet, at);
 		at += MRC_TSETH_BYTES;
 	}
-	put_be64(at + RETH_VA_AT, data->va);
-	put_be32(at + RETH_RKEY_AT, data->rkey);
-	put_be32(at + RETH_LENGTH_AT, data->message_bytes);
+	mrc_build_reth(packet, at);
 	at += MRC_RETH_BYTES;
 	if (has_imm(packet->opcode))
 		put_be32(at, data->imm);
 }
 
-static void build_ack(const struct packet *packet, uint8_t *at)
+void mrc_build_ack(const struct packet *packet, uint8_t *at)
 {
 	at[AETH_SYNDROME_AT] = packet->u.ack.syndrome;
 	put_be24(at + AETH_MSN_AT, packet->u.ack.msn);
@@ -320,6 +337,17 @@ static void build_nack(const struct packet *packet, uint8_t *at)
 	put_be16(at + NETH_TIMESTAMP_AT, packet->timestamp);
 }
 
+void mrc_build_head(const struct wire_config *config, const struct packet *packet,
+		    uint8_t pad_bytes, uint8_t flags, uint8_t *at)
+{
+	at[BTH_OPCODE_AT] = packet->opcode;
+	at[BTH_VERSION_AT] = (uint8_t)(pad_bytes << 4);
+	put_be16(at + BTH_PKEY_AT, config->pkey);
+	put_be24(at + BTH_QPN_AT, packet->qpn);
+	at[BTH_FLAGS_AT] = flags;
+	put_be24(at + BTH_PSN_AT, packet->psn & PSN_MASK);
+}
+
 void mrc_build(const struct wire_config *config, const struct packet *packet, uint8_t pad_bytes,
 	       uint8_t *at)
 {
@@ -327,17 +355,13 @@ void mrc_build(const struct wire_config *config, const struct packet *packet, ui
 	uint32_t bytes = mrc_bytes(packet->opcode, has_tseth);
 	check(bytes != 0);
 	memset(at, 0, bytes);
-	at[BTH_OPCODE_AT] = packet->opcode;
-	at[BTH_VERSION_AT] = (uint8_t)(pad_bytes << 4);
-	put_be16(at + BTH_PKEY_AT, config->pkey);
-	put_be24(at + BTH_QPN_AT, packet->qpn);
-	at[BTH_FLAGS_AT] = (uint8_t)((packet->bth & (PACKET_AR | PACKET_RTX)) |
-				     (has_tseth ? BTH_TS : 0));
-	put_be24(at + BTH_PSN_AT, packet->psn & PSN_MASK);
+	mrc_build_head(
+		config, packet, pad_bytes,
+		(uint8_t)((packet->bth & (PACKET_AR | PACKET_RTX)) | (has_tseth ? BTH_TS : 0)), at);
 	at += MRC_BTH_BYTES;
 	switch (packet->opcode) {
 	case PACKET_ACK:
-		return build_ack(packet, at);
+		return mrc_build_ack(packet, at);
 	case PACKET_ENDPOINT_REQUEST:
 		return build_request(packet, at);
 	case PACKET_ENDPOINT_RESPONSE:

@@ -2,7 +2,7 @@
 // The MRC headers above UDP (Multipath Reliable Connection 1.0 as its readers tell it,
 // docs/wire.md): BTH, then METH, TSETH, RETH and ImmDt of writes, AETH of a transport ACK, ERTH and
 // EETH of endpoint requests and responses, SETH with CC_STATE of a SACK, NETH of a NACK, PETH of a
-// probe. RoCEv2's own opcodes are not known here.
+// probe. RoCEv2's own packets are in rc.h, which shares what is alike.
 #pragma once
 
 #include <stdbool.h>
@@ -57,6 +57,16 @@ uint8_t mrc_headers(uint8_t opcode, bool has_tseth);
 // headers that were read as WIRE_HAS_ bits.
 uint8_t mrc_parse(const struct wire_config *config, const uint8_t *at, size_t bytes,
 		  struct packet *packet);
+
+// Parts that RoCEv2's packets share: the BTH, of whose flags those of `flags` are read or written,
+// AETH and RETH.
+void mrc_parse_head(const uint8_t *at, uint8_t flags, struct packet *packet);
+void mrc_parse_ack(const uint8_t *at, struct packet *packet);
+void mrc_parse_reth(const uint8_t *at, struct packet *packet);
+void mrc_build_head(const struct wire_config *config, const struct packet *packet,
+		    uint8_t pad_bytes, uint8_t flags, uint8_t *at);
+void mrc_build_ack(const struct packet *packet, uint8_t *at);
+void mrc_build_reth(const struct packet *packet, uint8_t *at);
 
 // Writes all headers of a packet: mrc_bytes() bytes. `pad_bytes` follow its payload.
 void mrc_build(const struct wire_config *config, const struct packet *packet, uint8_t pad_bytes,

@@ -39,6 +39,14 @@ void pattern_permutation(struct flow *ret, uint32_t nics, uint64_t bytes, uint64
 	}
 }
 
+void pattern_all_to_all(struct flow *ret, uint32_t nics, uint64_t bytes)
+{
+	for (uint32_t distance = 1; distance < nics; distance++)
+		for (uint32_t nic = 0; nic < nics; nic++)
+			*ret++ = (struct flow){
+				.from = nic, .to = (nic + distance) % nics, .bytes = bytes};
+}
+
 // Senders are drawn in order: a NIC is taken with the probability of (still wanted) / (still
 // there), so that each set is as likely as each other.
 int pattern_incast(struct flow *ret, uint32_t nics, uint32_t nics_per_host, uint32_t senders,

@@ -5,9 +5,9 @@
 //   line 2   the number of layers
 //   layers   name, dependency, then three times (compute ns, communication, bytes) for forward,
 //            input gradient, weight gradient, then the time of the update: 12 columns
-// Columns are parted by tabs or blanks. Facts: SimAI's example and its own reader (Workload.cc).
+// Columns are parted by tabs or blanks. Facts: SimAI's example and its own lines (Workload.cc).
 //
-// What it is not: a reader of the older text of AICB (no ep, pp, all_gpus on line 1), of its MICRO
+// What it is not: a lines of the older text of AICB (no ep, pp, all_gpus on line 1), of its MICRO
 // files (11 columns) or of its CSV. Those are refused: without the parallel sizes there is no
 // telling who talks to whom.
 
@@ -16,6 +16,8 @@
 
 #include <weft/check.h>
 #include <weft/workload.h>
+
+#include "lines.h"
 
 #define COLUMNS 12u
 
@@ -36,105 +38,6 @@ const char *trace_group_name(enum trace_group group)
 {
 	check((unsigned)group < TRACE_GROUP_COUNT);
 	return group_names[group];
-}
-
-// ---------------------------------------------------------------- words and numbers
-
-struct word {
-	const char *at;
-	size_t length;
-	uint32_t column; // 1-based, in bytes
-};
-
-// One line under the reader's finger.
-struct reader {
-	const char *at, *end;		   // of the text
-	const char *line_start, *line_end; // of the line
-	uint32_t line;
-	struct refusal *refusal;
-};
-
-static int damage(const struct reader *reader, uint32_t column, const char *text, int64_t first,
-		  int64_t second)
-{
-	if (reader->refusal != NULL) {
-		reader->refusal->line = reader->line;
-		reader->refusal->column = column;
-	}
-	return refuse(reader->refusal, -EINVAL, text, first, second, 0);
-}
-
-static uint32_t column_of(const struct reader *reader, const char *at)
-{
-	return (uint32_t)(at - reader->line_start) + 1;
-}
-
-// Moves to the next line, whose end may be the text's. 1 when there is one, 0 at the end.
-static int line_next(struct reader *reader)
-{
-	if (reader->at == reader->end)
-		return 0;
-	reader->line++;
-	reader->line_start = reader->at;
-	while (reader->at < reader->end && *reader->at != '\n') {
-		unsigned char c = (unsigned char)*reader->at;
-		bool is_line_end = c == '\r' && reader->at + 1 < reader->end &&
-			reader->at[1] == '\n';
-		if ((c < ' ' && c != '\t' && !is_line_end) || c > '~')
-			return damage(reader, column_of(reader, reader->at),
-				      "a byte of value % is not text", c, 0);
-		reader->at++;
-	}
-	reader->line_end = reader->at;
-	if (reader->at < reader->end)
-		reader->at++;
-	if (reader->line_end > reader->line_start && reader->line_end[-1] == '\r')
-		reader->line_end--;
-	return 1;
-}
-
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
-// Takes the next word off the line; an empty one at its end.
-static struct word word_next(const struct reader *reader, const char **at)
-{
-	while (*at < reader->line_end && is_blank(**at))
-		(*at)++;
-	struct word word = {.at = *at, .column = column_of(reader, *at)};
-	while (*at < reader->line_end && !is_blank(**at))
-		(*at)++;
-	word.length = (size_t)(*at - word.at);
-	return word;
-}
-
-static bool word_is(const struct word *word, const char *text)
-{
-	return strlen(text) == word->length && memcmp(word->at, text, word->length) == 0;
-}
-
-// A whole number from 0 to `max`.
-static int number(const struct reader *reader, const struct word *word, uint64_t max, uint64_t *ret)
-{
-	uint64_t value = 0;
-	if (word->length == 0)
-		return damage(reader, word->column, "a number is missing here", 0, 0);
-	if (word->at[0] == '-')
-		return damage(reader, word->column, "a number here must not be negative", 0, 0);
-	for (size_t i = 0; i < word->length; i++) {
-		if (word->at[i] < '0' || word->at[i] > '9')
-			return damage(reader, word->column + (uint32_t)i,
-				      "a whole number is wanted here, digits alone", 0, 0);
-		uint64_t digit = (uint64_t)(word->at[i] - '0');
-		if (value > (max - digit) / 10)
-			return damage(reader, word->column, "the number is above %", (int64_t)max,
-				      0);
-		value = value * 10 + digit;
-	}
-	*ret = value;
-	return 0;
 }
 
 // ---------------------------------------------------------------- line 1
@@ -180,82 +83,84 @@ static bool is_list(unsigned key)
 	return key == KEY_CHECKPOINTS || key == KEY_CHECKPOINT_INITIATES;
 }
 
-static int header_key(const struct reader *reader, struct header *header, const char **at,
-		      const struct word *word)
+static int header_key(const struct lines *lines, struct header *header, const char **at,
+		      const struct lines_word *word)
 {
 	unsigned key = 0;
-	while (key < KEY_COUNT && !word_is(word, key_names[key]))
+	while (key < KEY_COUNT && !lines_word_is(word, key_names[key]))
 		key++;
-	if (key == KEY_COUNT && word_is(word, "pp_comm:"))
+	if (key == KEY_COUNT && lines_word_is(word, "pp_comm:"))
 		key = KEY_PP_COMM;
 	if (key == KEY_COUNT)
-		return damage(reader, word->column, "a key that SimAI's line 1 does not have", 0,
-			      0);
+		return lines_refuse(lines, word->column, "a key that SimAI's line 1 does not have",
+				    0, 0);
 	if (header->is_there[key])
-		return damage(reader, word->column, "this key is on line 1 twice", 0, 0);
+		return lines_refuse(lines, word->column, "this key is on line 1 twice", 0, 0);
 	header->is_there[key] = true;
-	struct word value = word_next(reader, at);
+	struct lines_word value = lines_take(lines, at);
 	uint64_t max = key == KEY_PP_COMM ? INT64_MAX : INT32_MAX, item;
-	int rc = number(reader, &value, max, &header->value[key]);
+	int rc = lines_number(lines, &value, max, &header->value[key]);
 	// The checkpoints' count is followed by so many layers.
 	for (uint64_t i = 0; rc == 0 && is_list(key) && i < header->value[key]; i++) {
-		value = word_next(reader, at);
-		rc = number(reader, &value, INT32_MAX, &item);
+		value = lines_take(lines, at);
+		rc = lines_number(lines, &value, INT32_MAX, &item);
 	}
 	return rc;
 }
 
-static int header_policy(const struct reader *reader, const struct word *word)
+static int header_policy(const struct lines *lines, const struct lines_word *word)
 {
-	if (word_is(word, "HYBRID_TRANSFORMER_FWD_IN_BCKWD") || word_is(word, "HYBRID_TRANSFORMER"))
+	if (lines_word_is(word, "HYBRID_TRANSFORMER_FWD_IN_BCKWD") ||
+	    lines_word_is(word, "HYBRID_TRANSFORMER"))
 		return 0;
-	if (word_is(word, "MICRO"))
-		return damage(reader, word->column,
-			      "a MICRO file is a list of single collectives with 11 columns, not a "
-			      "training step: use a ring scenario instead",
-			      0, 0);
-	return damage(reader, word->column,
-		      "line 1 must begin with HYBRID_TRANSFORMER_FWD_IN_BCKWD or "
-		      "HYBRID_TRANSFORMER",
-		      0, 0);
+	if (lines_word_is(word, "MICRO"))
+		return lines_refuse(
+			lines, word->column,
+			"a MICRO file is a list of single collectives with 11 columns, not a "
+			"training step: use a ring scenario instead",
+			0, 0);
+	return lines_refuse(lines, word->column,
+			    "line 1 must begin with HYBRID_TRANSFORMER_FWD_IN_BCKWD or "
+			    "HYBRID_TRANSFORMER",
+			    0, 0);
 }
 
-static int header_check(const struct reader *reader, const struct header *header)
+static int header_check(const struct lines *lines, const struct header *header)
 {
-	uint32_t end = column_of(reader, reader->line_end);
+	uint32_t end = lines_column(lines, lines->line_end);
 	for (unsigned key = 0; key < KEY_COUNT; key++) {
 		if (header->is_there[key] || key_missing[key] == NULL)
 			continue;
 		if (key == KEY_PP_COMM && header->value[KEY_PP] == 1)
 			continue;
-		return damage(reader, end, key_missing[key], 0, 0);
+		return lines_refuse(lines, end, key_missing[key], 0, 0);
 	}
 	for (unsigned key = 0; key <= KEY_GPUS; key++)
 		if (header->value[key] == 0)
-			return damage(reader, end, "a parallel size on line 1 is 0", 0, 0);
+			return lines_refuse(lines, end, "a parallel size on line 1 is 0", 0, 0);
 	uint64_t replica = header->value[KEY_TP] * header->value[KEY_PP];
 	if (header->value[KEY_GPUS] % replica != 0)
-		return damage(reader, end, "all_gpus, %, does not divide by tp x pp, %",
-			      (int64_t)header->value[KEY_GPUS], (int64_t)replica);
+		return lines_refuse(lines, end, "all_gpus, %, does not divide by tp x pp, %",
+				    (int64_t)header->value[KEY_GPUS], (int64_t)replica);
 	return 0;
 }
 
-static int read_header(struct reader *reader, struct trace *trace)
+static int read_header(struct lines *lines, struct trace *trace)
 {
-	int rc = line_next(reader);
+	int rc = lines_next(lines);
 	if (rc < 0)
 		return rc;
 	if (rc == 0)
-		return damage(reader, 0, "the trace is empty", 0, 0);
-	const char *at = reader->line_start;
-	struct word word = word_next(reader, &at);
-	if ((rc = header_policy(reader, &word)) < 0)
+		return lines_refuse(lines, 0, "the trace is empty", 0, 0);
+	const char *at = lines->line_start;
+	struct lines_word word = lines_take(lines, &at);
+	if ((rc = header_policy(lines, &word)) < 0)
 		return rc;
 	struct header header = {0};
-	while ((word = word_next(reader, &at)).length > 0)
-		if ((rc = header_key(reader, &header, &at, &word)) < 0)
+	while ((word = lines_take(lines, &at)).length > 0)
+		if ((rc = header_key(lines, &header, &at, &word)) < 0)
 			return rc;
-	if ((rc = header_check(reader, &header)) < 0)
+	if ((rc = header_check(lines, &header)) < 0)
 		return rc;
 	trace->tp = (uint32_t)header.value[KEY_TP];
 	trace->ep = (uint32_t)header.value[KEY_EP];
@@ -267,22 +172,22 @@ static int read_header(struct reader *reader, struct trace *trace)
 	return 0;
 }
 
-static int read_count(struct reader *reader, struct trace *trace)
+static int read_count(struct lines *lines, struct trace *trace)
 {
-	int rc = line_next(reader);
+	int rc = lines_next(lines);
 	if (rc < 0)
 		return rc;
 	if (rc == 0)
-		return damage(reader, 0, "the trace ends before its number of layers", 0, 0);
-	const char *at = reader->line_start;
-	struct word word = word_next(reader, &at);
+		return lines_refuse(lines, 0, "the trace ends before its number of layers", 0, 0);
+	const char *at = lines->line_start;
+	struct lines_word word = lines_take(lines, &at);
 	uint64_t count;
-	if ((rc = number(reader, &word, INT32_MAX, &count)) < 0)
+	if ((rc = lines_number(lines, &word, INT32_MAX, &count)) < 0)
 		return rc;
-	word = word_next(reader, &at);
+	word = lines_take(lines, &at);
 	if (word.length > 0)
-		return damage(reader, word.column,
-			      "line 2 is the number of layers and nothing else", 0, 0);
+		return lines_refuse(lines, word.column,
+				    "line 2 is the number of layers and nothing else", 0, 0);
 	trace->layer_count = (uint32_t)count;
 	return 0;
 }
@@ -292,19 +197,19 @@ static int read_count(struct reader *reader, struct trace *trace)
 // ALLTOALL_EP is expert parallel, ALLGATHER_DP_EP expert data parallel. A name without an ending is
 // tensor parallel in the forward and input gradient columns and data parallel in the weight
 // gradient column: so SimAI reads it.
-static bool comm_parse(const struct word *word, unsigned column, struct trace_entry *ret)
+static bool comm_parse(const struct lines_word *word, unsigned column, struct trace_entry *ret)
 {
 	for (unsigned comm = 0; comm < TRACE_COMM_COUNT; comm++) {
 		size_t length = strlen(comm_names[comm]);
 		if (word->length < length || memcmp(word->at, comm_names[comm], length) != 0)
 			continue;
-		struct word ending = {word->at + length, word->length - length, 0};
+		struct lines_word ending = {word->at + length, word->length - length, 0};
 		ret->comm = (enum trace_comm)comm;
 		if (ending.length == 0)
 			ret->group = column == 2 ? TRACE_GROUP_DP : TRACE_GROUP_TP;
-		else if (comm != TRACE_NONE && word_is(&ending, "_EP"))
+		else if (comm != TRACE_NONE && lines_word_is(&ending, "_EP"))
 			ret->group = TRACE_GROUP_EP;
-		else if (comm != TRACE_NONE && word_is(&ending, "_DP_EP"))
+		else if (comm != TRACE_NONE && lines_word_is(&ending, "_DP_EP"))
 			ret->group = TRACE_GROUP_DP_EP;
 		else
 			return false;
@@ -314,22 +219,23 @@ static bool comm_parse(const struct word *word, unsigned column, struct trace_en
 }
 
 // Compute, communication and bytes of one direction. The entry is taken when something is sent.
-static int read_direction(const struct reader *reader, struct trace *trace,
-			  const struct word *words, struct trace_entry entry)
+static int read_direction(const struct lines *lines, struct trace *trace,
+			  const struct lines_word *words, struct trace_entry entry)
 {
-	int rc = number(reader, &words[0], INT64_MAX / PS_PER_NS, &entry.compute_ns);
+	int rc = lines_number(lines, &words[0], INT64_MAX / PS_PER_NS, &entry.compute_ns);
 	if (rc < 0)
 		return rc;
 	if (!comm_parse(&words[1], entry.column, &entry))
-		return damage(reader, words[1].column,
-			      "not a communication: NONE, or ALLREDUCE, ALLGATHER, REDUCESCATTER, "
-			      "ALLTOALL or BROADCAST, each alone or with _EP or _DP_EP",
-			      0, 0);
-	if ((rc = number(reader, &words[2], INT64_MAX, &entry.bytes)) < 0)
+		return lines_refuse(
+			lines, words[1].column,
+			"not a communication: NONE, or ALLREDUCE, ALLGATHER, REDUCESCATTER, "
+			"ALLTOALL or BROADCAST, each alone or with _EP or _DP_EP",
+			0, 0);
+	if ((rc = lines_number(lines, &words[2], INT64_MAX, &entry.bytes)) < 0)
 		return rc;
 	if (entry.comm == TRACE_NONE && entry.bytes > 0)
-		return damage(reader, words[2].column, "NONE cannot have % bytes",
-			      (int64_t)entry.bytes, 0);
+		return lines_refuse(lines, words[2].column, "NONE cannot have % bytes",
+				    (int64_t)entry.bytes, 0);
 	if (entry.comm == TRACE_NONE)
 		return 0;
 	if (trace->entries != NULL)
@@ -338,72 +244,74 @@ static int read_direction(const struct reader *reader, struct trace *trace,
 	return 0;
 }
 
-static int read_dependency(const struct reader *reader, const struct word *word)
+static int read_dependency(const struct lines *lines, const struct lines_word *word)
 {
 	uint64_t value;
-	return word_is(word, "-1") ? 0 : number(reader, word, INT32_MAX, &value);
+	return lines_word_is(word, "-1") ? 0 : lines_number(lines, word, INT32_MAX, &value);
 }
 
-static int read_layer(const struct reader *reader, struct trace *trace)
+static int read_layer(const struct lines *lines, struct trace *trace)
 {
-	struct word words[COLUMNS];
-	const char *at = reader->line_start;
+	struct lines_word words[COLUMNS];
+	const char *at = lines->line_start;
 	uint32_t count = 0;
-	for (struct word word; (word = word_next(reader, &at)).length > 0; count++)
+	for (struct lines_word word; (word = lines_take(lines, &at)).length > 0; count++)
 		if (count < COLUMNS)
 			words[count] = word;
 	if (count != COLUMNS)
-		return damage(reader, column_of(reader, reader->line_end),
-			      "a layer has % columns, this line has %", COLUMNS, count);
-	struct trace_entry entry = {.line = reader->line};
+		return lines_refuse(lines, lines_column(lines, lines->line_end),
+				    "a layer has % columns, this line has %", COLUMNS, count);
+	struct trace_entry entry = {.line = lines->line};
 	if (words[0].length >= sizeof(entry.layer))
-		return damage(reader, words[0].column, "the name of a layer has at most % letters",
-			      sizeof(entry.layer) - 1, 0);
+		return lines_refuse(lines, words[0].column,
+				    "the name of a layer has at most % letters",
+				    sizeof(entry.layer) - 1, 0);
 	memcpy(entry.layer, words[0].at, words[0].length);
-	int rc = read_dependency(reader, &words[1]);
+	int rc = read_dependency(lines, &words[1]);
 	for (uint8_t i = 0; rc == 0 && i < 3; i++) {
 		entry.column = i;
-		rc = read_direction(reader, trace, &words[2 + 3 * i], entry);
+		rc = read_direction(lines, trace, &words[2 + 3 * i], entry);
 	}
 	uint64_t update_ns;
-	return rc < 0 ? rc : number(reader, &words[11], INT64_MAX / PS_PER_NS, &update_ns);
+	return rc < 0 ? rc : lines_number(lines, &words[11], INT64_MAX / PS_PER_NS, &update_ns);
 }
 
 // Layers to the end of the text; empty lines are allowed after the last one.
-static int read_layers(struct reader *reader, struct trace *trace)
+static int read_layers(struct lines *lines, struct trace *trace)
 {
 	uint32_t found = 0, empty = 0;
 	int rc;
-	while ((rc = line_next(reader)) > 0) {
-		const char *at = reader->line_start;
-		if (word_next(reader, &at).length == 0) {
+	while ((rc = lines_next(lines)) > 0) {
+		const char *at = lines->line_start;
+		if (lines_take(lines, &at).length == 0) {
 			empty++;
 			continue;
 		}
 		if (empty > 0)
-			return damage(reader, 1, "an empty line stands before this layer", 0, 0);
+			return lines_refuse(lines, 1, "an empty line stands before this layer", 0,
+					    0);
 		if (found++ == trace->layer_count)
-			return damage(reader, 1, "line 2 says % layers, here is one more",
-				      trace->layer_count, 0);
-		if ((rc = read_layer(reader, trace)) < 0)
+			return lines_refuse(lines, 1, "line 2 says % layers, here is one more",
+					    trace->layer_count, 0);
+		if ((rc = read_layer(lines, trace)) < 0)
 			return rc;
 	}
 	if (rc < 0)
 		return rc;
 	if (found != trace->layer_count)
-		return damage(reader, 0, "line 2 says % layers, but the trace ends after %",
-			      trace->layer_count, found);
+		return lines_refuse(lines, 0, "line 2 says % layers, but the trace ends after %",
+				    trace->layer_count, found);
 	return 0;
 }
 
 static int read_all(struct trace *trace, const char *text, size_t bytes, struct refusal *refusal)
 {
-	struct reader reader = {.at = text, .end = text + bytes, .refusal = refusal};
+	struct lines lines = {.at = text, .end = text + bytes, .refusal = refusal};
 	trace->entry_count = 0;
-	int rc = read_header(&reader, trace);
+	int rc = read_header(&lines, trace);
 	if (rc == 0)
-		rc = read_count(&reader, trace);
-	return rc < 0 ? rc : read_layers(&reader, trace);
+		rc = read_count(&lines, trace);
+	return rc < 0 ? rc : read_layers(&lines, trace);
 }
 
 // Reads twice: first to count and check everything, then to keep it.

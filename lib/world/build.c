@@ -10,14 +10,26 @@
 
 // ---------------------------------------------------------------- traffic
 
+static uint32_t pattern_count(const struct traffic_config *traffic, uint32_t nics)
+{
+	switch (traffic->kind) {
+	case TRAFFIC_PERMUTATION:
+		return nics;
+	case TRAFFIC_INCAST:
+		return traffic->senders;
+	case TRAFFIC_ALL_TO_ALL:
+		return nics * (nics - 1);
+	default:
+		return traffic->flow_count;
+	}
+}
+
 static int build_patterns(struct world *world, struct refusal *refusal)
 {
 	const struct scenario *scenario = world->scenario;
 	const struct traffic_config *traffic = &scenario->traffic;
 	uint32_t nics = world->fabric.nics;
-	uint32_t count = traffic->kind == TRAFFIC_PERMUTATION ? nics
-		: traffic->kind == TRAFFIC_INCAST	      ? traffic->senders
-							      : traffic->flow_count;
+	uint32_t count = pattern_count(traffic, nics);
 	struct flow *flows = arena_draw(world->arena, ARENA_WORKLOAD, count, sizeof(*flows));
 	if (flows == NULL)
 		return build_no_memory(world, refusal);
@@ -25,12 +37,30 @@ static int build_patterns(struct world *world, struct refusal *refusal)
 	world->flow_count = count;
 	if (traffic->kind == TRAFFIC_PERMUTATION)
 		pattern_permutation(flows, nics, traffic->bytes, scenario->seed);
+	else if (traffic->kind == TRAFFIC_ALL_TO_ALL)
+		pattern_all_to_all(flows, nics, traffic->bytes);
 	else if (traffic->kind == TRAFFIC_INCAST)
 		return pattern_incast(flows, nics, world->fabric.nics_per_host, count,
 				      traffic->bytes, scenario->seed, refusal);
 	else
 		for (uint32_t i = 0; i < count; i++)
 			flows[i] = traffic->flows[i];
+	return 0;
+}
+
+static int build_matrix(struct world *world, const char *text, size_t bytes,
+			struct refusal *refusal)
+{
+	struct matrix matrix;
+	int rc = matrix_parse(&matrix, world->arena, text, bytes, refusal);
+	if (rc < 0)
+		return rc;
+	if (matrix.nics != world->fabric.nics)
+		return refuse(refusal, -EINVAL,
+			      "the matrix is of % nodes, but fabric.nics is %: set fabric.nics=%",
+			      matrix.nics, world->fabric.nics, matrix.nics);
+	world->flows = matrix.flows;
+	world->flow_count = matrix.flow_count;
 	return 0;
 }
 
@@ -62,6 +92,8 @@ static int build_job(struct world *world, const char *text, size_t bytes, struct
 				      world->fabric.nics_per_host, &traffic->ring, refusal);
 	case TRAFFIC_TRACE:
 		return build_trace_job(world, text, bytes, refusal);
+	case TRAFFIC_MATRIX:
+		return build_matrix(world, text, bytes, refusal);
 	default:
 		return build_patterns(world, refusal);
 	}
@@ -87,24 +119,42 @@ static int build_sample(struct world *world, struct refusal *refusal)
 // ---------------------------------------------------------------- what the network gives to the
 // endpoints
 
+// Packets of one QP are overtaken by as much as the queues of two paths differ: those of the trunk
+// ports on the way, one with two tiers and up to three with three; in a graph without tiers, all.
+static uint32_t trunks_of(const struct world *world)
+{
+	const struct topology *topology = &world->topology;
+	switch (topology->kind) {
+	case TOPOLOGY_CLOS:
+		return 1;
+	case TOPOLOGY_FAT_TREE:
+		return 3;
+	case TOPOLOGY_RAIL:
+	case TOPOLOGY_FILE:
+		return topology->links_max > 3 ? topology->links_max - 3 : 1;
+	default:
+		return topology->links_max - 2;
+	}
+}
+
 static void fill_transport(struct world *world)
 {
 	struct transport_config *transport = &world->transport;
 	const struct fabric_config *fabric = &world->fabric;
 	transport->regions_max = REGIONS_PER_NIC;
 	const struct frames_config *frames = &world->scenario->frames;
-	bool is_port = frames->ip_version == 4 || frames->entropy == FRAMES_ENTROPY_PORT;
+	bool is_port = transport->kind == TRANSPORT_RC || frames->ip_version == 4 ||
+		frames->entropy == FRAMES_ENTROPY_PORT;
 	transport->ev_bits = is_port ? 16 : 32;
 	transport->cc.rate_bps = fabric->link_rate_bps;
 	if (transport->kind == TRANSPORT_MRC) // RC: a QP has one plane
 		transport->cc.rate_bps *= fabric->planes;
-	transport->cc.base_rtt_ps = world->topology.base_rtt_ps;
+	if (transport->cc.base_rtt_ps == 0)
+		transport->cc.base_rtt_ps = world->topology.base_rtt_ps;
 	ps_t queue_ps = line_ps(line_of(fabric->link_rate_bps), world->topology.queue_bytes);
 	if (transport->rto_ps == 0) // htsim's rule: six full queues and 15 us
 		transport->rto_ps = 15 * PS_PER_US + 6 * queue_ps;
-	// Packets of one QP are overtaken by as much as the queues of two paths differ: those of
-	// the trunk ports on the way, one with two tiers and up to three with three.
-	uint32_t trunks = fabric->kind == TOPOLOGY_FAT_TREE ? 3 : 1;
+	uint32_t trunks = trunks_of(world);
 	if (transport->hole_age_ps < 0)
 		transport->hole_age_ps = world->topology.base_rtt_ps * 5 / 4 +
 			(trunks + 1) * queue_ps;
@@ -222,7 +272,8 @@ int world_build_shards(struct world *ret, struct arena *arena, const struct scen
 	ret->machine_count = ret->topology.hosts + ret->topology.switch_count;
 	fill_transport(ret);
 	int (*const steps[])(struct world *, struct refusal *) = {
-		shards_build, outcome_build, build_machines, cables_build, build_pools};
+		shards_build, outcome_build, build_machines, cables_build,
+		light_build,  slow_build,    build_pools};
 	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
 		rc = steps[i](ret, refusal);
 		if (rc < 0)

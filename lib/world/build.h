@@ -10,6 +10,12 @@ int hosts_build(struct world *world, struct refusal *refusal);
 // cables.c: the cables of every link with the faults that hit them, and the lookahead.
 int cables_build(struct world *world, struct refusal *refusal);
 
+// light.c: the ports that NICs see going down and coming back. After the cables.
+int light_build(struct world *world, struct refusal *refusal);
+
+// Hands each out-port that a fault slows its rates over time. After machines and cables.
+int slow_build(struct world *world, struct refusal *refusal);
+
 // shards.c: which shard each machine is in. Before anything of a machine is drawn.
 int shards_build(struct world *world, struct refusal *refusal);
 

@@ -8,9 +8,9 @@
 #include "build.h"
 
 // Parts per 10^9 as a threshold for 32 random bits; everything is 2^32 - 1.
-static uint32_t loss_threshold(uint32_t loss_ppb)
+static uint32_t threshold_of(uint32_t share_ppb)
 {
-	uint64_t threshold = ((uint64_t)loss_ppb << 32) / 1000000000u;
+	uint64_t threshold = ((uint64_t)share_ppb << 32) / 1000000000u;
 	return threshold > UINT32_MAX ? UINT32_MAX : (uint32_t)threshold;
 }
 
@@ -54,20 +54,28 @@ static int check_taps(struct world *world, struct refusal *refusal)
 	return 0;
 }
 
-// How many faults hit link `link`; they are written to `ret` when that is not NULL.
-static uint32_t faults_of(const struct world *world, uint32_t link, struct cable_fault *ret)
+// How many faults hit link `link` on its way up (else down); they are written to `ret` when that is
+// not NULL.
+static uint32_t faults_of(const struct world *world, uint32_t link, bool is_up,
+			  struct cable_fault *ret)
 {
 	const struct scenario *scenario = world->scenario;
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < scenario->fault_count; i++) {
 		const struct fault *fault = &scenario->faults[i];
-		if (!link_place_hits(&fault->at, &world->topology, link))
+		if (fault->way == (is_up ? FAULT_DOWN : FAULT_UP) ||
+		    !link_place_hits(&fault->at, &world->topology, link))
 			continue;
 		if (ret != NULL)
 			ret[count] = (struct cable_fault){
-				fault->kind,	 fault->from_ps,
-				fault->until_ps, loss_threshold(fault->loss_ppb),
-				fault->down_ps,	 fault->up_ps};
+				.kind = fault->kind,
+				.from_ps = fault->from_ps,
+				.until_ps = fault->until_ps,
+				.threshold = threshold_of(fault->share_ppb),
+				.down_ps = fault->down_ps,
+				.up_ps = fault->up_ps,
+				.delay_ps = fault->delay_ps,
+				.rate_ppb = fault->rate_ppb};
 		count++;
 	}
 	return count;
@@ -77,7 +85,8 @@ static void lay_link(struct world *world, uint32_t link)
 {
 	const struct link_plan *plan = &world->topology.links[link];
 	struct cable_fault *faults = world->cable_faults + world->cable_fault_count;
-	uint32_t count = faults_of(world, link, faults);
+	uint32_t up_count = faults_of(world, link, true, faults);
+	uint32_t down_count = faults_of(world, link, false, faults + up_count);
 	struct cable_plan there = {
 		.from_machine = plan->node_a,
 		.from_port = plan->port_a,
@@ -86,7 +95,7 @@ static void lay_link(struct world *world, uint32_t link)
 		.line = line_of(plan->rate_bps),
 		.delay_ps = plan->delay_ab_ps,
 		.fault_first = world->cable_fault_count,
-		.fault_count = count,
+		.fault_count = up_count,
 		.tier = plan->tier,
 		.plane = plan->plane,
 	};
@@ -96,7 +105,9 @@ static void lay_link(struct world *world, uint32_t link)
 	back.to_machine = plan->node_a;
 	back.to_port = plan->port_a;
 	back.delay_ps = plan->delay_ba_ps;
-	world->cable_fault_count += count;
+	back.fault_first += up_count;
+	back.fault_count = down_count;
+	world->cable_fault_count += up_count + down_count;
 	world->cables[world->cable_count++] = there;
 	world->cables[world->cable_count++] = back;
 }
@@ -118,7 +129,7 @@ static uint64_t departures_max(const struct world *world)
 		smallest = transport->control_bytes;
 	if (world->fabric.trim_on && world->fabric.trim_bytes < smallest)
 		smallest = world->fabric.trim_bytes;
-	ps_t shortest = line_ps(line_of(world->fabric.link_rate_bps), smallest);
+	ps_t shortest = line_ps(line_of(world->topology.rate_max_bps), smallest);
 	uint32_t ports = 0;
 	for (uint32_t m = 0; m < world->machine_count; m++)
 		if (world->machines[m].port_count > ports)
@@ -138,7 +149,7 @@ int cables_build(struct world *world, struct refusal *refusal)
 		return rc;
 	uint64_t hits = 0;
 	for (uint32_t i = 0; i < topology->link_count; i++)
-		hits += faults_of(world, i, NULL);
+		hits += faults_of(world, i, true, NULL) + faults_of(world, i, false, NULL);
 	world->cables = arena_draw(world->arena, ARENA_WORLD, 2 * (size_t)topology->link_count,
 				   sizeof(*world->cables));
 	world->cable_faults = arena_draw(world->arena, ARENA_WORLD, hits,
@@ -152,6 +163,13 @@ int cables_build(struct world *world, struct refusal *refusal)
 		return refuse(refusal, -EINVAL,
 			      "the shortest cable takes % ps; at least 1000 ps are needed",
 			      world->lookahead_ps, 0, 0);
+	// it would ring for every packet, and be due in the window in which it is set
+	if (world->transport.rto_ps <= world->lookahead_ps + PS_PER_NS)
+		return refuse(
+			refusal, -EINVAL,
+			"transport.rto is % ps, and no answer can be back by then: the shortest "
+			"cable alone takes % ps",
+			world->transport.rto_ps, world->lookahead_ps, 0);
 	world->window_ps = world->lookahead_ps;
 	if (world->scenario->window_ps > 0)
 		world->window_ps = ps_min(world->lookahead_ps, world->scenario->window_ps);
@@ -224,8 +242,13 @@ static void put_number(struct name *name, const char *word, uint32_t number)
 	put_word(name, at);
 }
 
-static void put_switch(struct name *name, const struct switch_plan *plan)
+static void put_switch(struct name *name, const struct topology *topology,
+		       const struct switch_plan *plan)
 {
+	if (topology->names != NULL) {
+		put_word(name, topology->names[plan->index]);
+		return;
+	}
 	const char *const tiers[] = {"t0 ", "t1 ", "t2 "};
 	check(plan->tier < sizeof(tiers) / sizeof(*tiers));
 	put_number(name, tiers[plan->tier], plan->index);
@@ -242,8 +265,9 @@ static void put_lower(struct name *name, const struct topology *topology,
 	} else {
 		const struct switch_plan *lower =
 			&topology->switches[link->node_a - topology->hosts];
-		put_switch(name, lower);
-		put_number(name, " up ", link->port_a - lower->route.up_first);
+		put_switch(name, topology, lower);
+		put_number(name, topology->names != NULL ? " link " : " up ",
+			   link->port_a - lower->up_first);
 	}
 	put_number(name, " plane ", link->plane);
 }
@@ -259,10 +283,10 @@ void world_cable_name(const struct world *world, uint32_t cable, char *ret, size
 	if (is_up)
 		put_lower(&name, topology, link);
 	else
-		put_switch(&name, upper);
+		put_switch(&name, topology, upper);
 	put_word(&name, " > ");
 	if (is_up)
-		put_switch(&name, upper);
+		put_switch(&name, topology, upper);
 	else
 		put_lower(&name, topology, link);
 	*name.at = '\0';

@@ -58,7 +58,30 @@ bool host_post(struct world_host *host, uint32_t nic, uint32_t qpn, const struct
 	int rc = endpoint_post(host->nics[nic].endpoint, qpn, work, now);
 	if (rc == 0)
 		touch(host, nic);
-	return rc != -ENOBUFS;
+	return rc != -ENOBUFS && rc != -EAGAIN;
+}
+
+void host_post_in_turn(struct world_host *host, uint32_t nic, uint32_t qpn, const struct work *work,
+		       ps_t now, struct outbox *out)
+{
+	struct backlog *backlog = &host->nics[nic].backlog;
+	if (backlog_first(backlog, qpn) || !host_post(host, nic, qpn, work, now, out))
+		backlog_push(backlog, qpn, work);
+}
+
+// A QP that waited for a context may post.
+static void on_ready(struct world_host *host, struct nic *nic, uint32_t qpn, ps_t now,
+		     struct outbox *out)
+{
+	const struct nic_peer *peer = &nic->peers[qpn];
+	const struct work *work;
+	while ((work = backlog_first(&nic->backlog, qpn)) != NULL) {
+		if (!host_post(host, (uint32_t)(nic - host->nics), qpn, work, now, out))
+			return; // its queue is not full: it waits again
+		backlog_pop(&nic->backlog, qpn);
+	}
+	if (peer->role == NIC_ROLE_RING_RECEIVE)
+		rank_on_ready(host, peer->owner, peer->channel, now, out);
 }
 
 static void on_flow_received(struct world_host *host, ps_t now)
@@ -149,6 +172,9 @@ static void drain(struct world_host *host, struct nic *nic, ps_t now, struct out
 			case COMPLETION_RECEIVED:
 				on_received(host, nic, &done[i], now, out);
 				break;
+			case COMPLETION_READY:
+				on_ready(host, nic, done[i].qp, now, out);
+				break;
 			case COMPLETION_FLUSHED:
 				break; // counted by the endpoint (qps_failed); the work stays
 				       // undone
@@ -156,6 +182,23 @@ static void drain(struct world_host *host, struct nic *nic, ps_t now, struct out
 		}
 	}
 	drain_places(host, nic, now, out);
+}
+
+// Takes a packet, and counts what came of it.
+static void receive_watched(struct world_host *host, struct nic *nic, const struct arrival *arrival,
+			    struct outbox *out)
+{
+	const struct transport_counters *counters = endpoint_counters(nic->endpoint);
+	uint64_t placed = counters->payload_bytes_placed, arrived = counters->data_received;
+	endpoint_receive(nic->endpoint, arrival->packet, arrival->at, out);
+	if (counters->data_received == arrived)
+		return; // no data
+	series_add(host->series, SERIES_ARRIVED, arrival->at, 1);
+	placed = counters->payload_bytes_placed - placed;
+	series_add(host->series, SERIES_PLACED, arrival->at, placed);
+	uint64_t bin = (uint64_t)arrival->at / (uint64_t)host->series->bin_ps;
+	if (host->placed != NULL && bin < host->series->count)
+		host->placed[(nic - host->nics) * host->series->count + bin] += placed;
 }
 
 static void on_arrival(struct world_host *host, const struct arrival *arrival, struct outbox *out)
@@ -168,7 +211,10 @@ static void on_arrival(struct world_host *host, const struct arrival *arrival, s
 		return;
 	}
 	nic_advance(nic, arrival->at, out);
-	endpoint_receive(nic->endpoint, arrival->packet, arrival->at, out);
+	if (host->series != NULL)
+		receive_watched(host, nic, arrival, out);
+	else
+		endpoint_receive(nic->endpoint, arrival->packet, arrival->at, out);
 	touch(host, index);
 	if (endpoint_has_events(nic->endpoint))
 		drain(host, nic, arrival->at, out);
@@ -178,7 +224,7 @@ static void on_timer(struct world_host *host, uint32_t index, ps_t now, struct o
 {
 	struct nic *nic = &host->nics[index];
 	nic_advance(nic, now, out);
-	endpoint_on_time(nic->endpoint, now);
+	endpoint_on_time(nic->endpoint, now, out);
 	touch(host, index);
 	if (endpoint_has_events(nic->endpoint))
 		drain(host, nic, now, out);
@@ -194,9 +240,29 @@ static void start_flow(struct world_host *host, uint32_t index, ps_t now, struct
 		.has_imm = true,
 		.cookie = cookie_of(COOKIE_FLOW, index, 0),
 	};
-	bool is_posted = host_post(host, flow->from - host->first_nic, host->flow_qpn[index], &work,
-				   now, out);
-	check(is_posted); // a flow has a QP of its own
+	// a flow has a QP of its own
+	host_post_in_turn(host, flow->from - host->first_nic, host->flow_qpn[index], &work, now,
+			  out);
+}
+
+// The light of a port changed a while ago. What did not last so long is never known.
+static void on_light(struct world_host *host, struct heap_item item, struct outbox *out)
+{
+	uint32_t port = (uint32_t)item.key;
+	ps_t now = item.at;
+	struct port_watch *watch = &host->watches[port];
+	uint32_t index = host->nic_of_port[port];
+	struct nic *nic = &host->nics[index];
+	ps_t then = now - host->detect_ps, next = light_next(watch, then);
+	bool is_dark = !light_is_on(watch, then);
+	if (next != PS_NEVER)
+		heap_push(&host->lights, next + host->detect_ps, port);
+	if (is_dark == watch->is_dark || !light_is_steady(watch, then, now))
+		return;
+	watch->is_dark = is_dark;
+	nic_advance(nic, now, out);
+	endpoint_port(nic->endpoint, port - nic->first_port, !is_dark, now, out);
+	touch(host, index);
 }
 
 static void on_event(struct world_host *host, struct heap_item event, struct outbox *out)
@@ -223,6 +289,26 @@ static void on_event(struct world_host *host, struct heap_item event, struct out
 	}
 }
 
+// Whether a NIC has something to send or waits for something. If none has, light may come and go:
+// nobody looks, and nothing is to be done before something else happens.
+static bool is_awake(const struct world_host *host)
+{
+	if (timer_at(host) != PS_NEVER)
+		return true;
+	for (uint32_t i = 0; i < host->nic_count; i++)
+		if (host->nics[i].endpoint && endpoint_has_work(host->nics[i].endpoint))
+			return true;
+	return false;
+}
+
+// When a timer is due, or a NIC looks at the light of a port.
+static ps_t due_at(const struct world_host *host)
+{
+	ps_t light_at = heap_next_at(&host->lights);
+	return light_at != PS_NEVER && is_awake(host) ? ps_min(light_at, timer_at(host))
+						      : timer_at(host);
+}
+
 // Emits the departures before `until` and says when there is something to do again.
 static ps_t settle(struct world_host *host, ps_t until, struct outbox *out)
 {
@@ -237,26 +323,39 @@ static ps_t settle(struct world_host *host, ps_t until, struct outbox *out)
 			next = ps_min(next, start);
 		}
 	}
-	return ps_min(next, ps_min(timer_at(host), heap_next_at(&host->events)));
+	return ps_min(next, ps_min(due_at(host), heap_next_at(&host->events)));
 }
 
-// Arrivals before `until`, timers and events before it, in time order.
+// Whether anybody looks at light that changed at `at`: in the rest of this call, or because a NIC
+// is awake when all that left before is gone.
+static bool is_looked_at(struct world_host *host, bool has_more, ps_t at, struct outbox *out)
+{
+	if (!has_more)
+		settle(host, at + 1, out);
+	return has_more || is_awake(host);
+}
+
+// Arrivals before `until`, light, timers and events before it, in time order.
 static void run_events(struct world_host *host, const struct arrival *arrival,
 		       const struct arrival *end, ps_t until, struct outbox *out)
 {
 	for (;;) {
 		ps_t wake_at = timer_at(host), event_at = heap_next_at(&host->events);
-		ps_t first = ps_min(wake_at, event_at);
-		if (arrival < end && arrival->at <= first) {
+		ps_t light_at = heap_next_at(&host->lights), first = ps_min(wake_at, event_at);
+		if (arrival < end && arrival->at <= ps_min(first, light_at)) {
 			on_arrival(host, arrival++, out);
-			continue;
-		}
-		if (first >= until)
+		} else if (light_at <= first && light_at < until) {
+			if (!is_looked_at(host, arrival < end || first < until, light_at, out))
+				return;
+			if (light_at <= timer_at(host)) // else a departure has armed one
+				on_light(host, heap_pop(&host->lights), out);
+		} else if (first >= until) {
 			return;
-		if (wake_at <= event_at)
+		} else if (wake_at <= event_at) {
 			on_timer(host, host->wake_nic, wake_at, out);
-		else
+		} else {
 			on_event(host, heap_pop(&host->events), out);
+		}
 	}
 }
 

@@ -12,6 +12,7 @@
 #include <weft/heap.h>
 #include <weft/world.h>
 
+#include "light.h"
 #include "nic.h"
 #include "record.h"
 
@@ -59,6 +60,9 @@ struct world_host {
 	uint32_t wake_nic;     // the NIC whose timer is due first; the lowest at equal time
 	uint64_t *working;     // bit per NIC: may have something to send
 	struct heap events;
+	struct heap lights;	    // by when a NIC may know that a port's light changed; key: port
+	struct port_watch *watches; // [ports] or NULL: no fault hits a port
+	ps_t detect_ps;		    // a port's light has changed for so long when its NIC knows
 	struct scaleup scaleup;
 	uint32_t rank_count;
 	struct rank *ranks;
@@ -66,7 +70,9 @@ struct world_host {
 	const struct flow *flows; // of the world
 	const uint32_t *flow_qpn; // [flows] QP at the sender
 	struct record *record;
-	uint32_t grant_bytes; // size of a credit write
+	struct series *series; // or NULL: nothing is counted over time
+	uint64_t *placed;      // [nic_count][bins of the series], or NULL
+	uint32_t grant_bytes;  // size of a credit write
 	uint32_t qps_per_connection;
 	uint32_t first_nic; // index of nics[0] in the world
 };
@@ -74,10 +80,15 @@ struct world_host {
 // machine_run_fn of a host.
 ps_t host_run(void *self, const struct inbox *in, ps_t until, struct outbox *out);
 
-// Posts `work` on a QP of NIC `nic` at `now`. False when the QP's queue is full. A QP in ERROR
-// takes it and loses it: the run will end as stalled.
+// Posts `work` on a QP of NIC `nic` at `now`. False when the QP's queue is full, or it must wait
+// for a context: rank_on_ready() follows. A QP in ERROR takes it and loses it: the run will end as
+// stalled.
 bool host_post(struct world_host *host, uint32_t nic, uint32_t qpn, const struct work *work,
 	       ps_t now, struct outbox *out);
+
+// The same where the queue cannot be full: what must wait for a context is kept, and posted then.
+void host_post_in_turn(struct world_host *host, uint32_t nic, uint32_t qpn, const struct work *work,
+		       ps_t now, struct outbox *out);
 
 // Adds a local event.
 void host_later(struct world_host *host, enum host_event event, uint64_t id, ps_t at);
@@ -86,13 +97,15 @@ void host_later(struct world_host *host, enum host_event event, uint64_t id, ps_
 void rank_act(struct world_host *host, uint32_t rank, ps_t now, struct outbox *out);
 
 // Events of a rank: a slice came, a slice was acknowledged, a credit write was acknowledged (its
-// queue has room again), a credit came.
+// queue has room again), the QP that credits are written on may post again, a credit came.
 void rank_on_received(struct world_host *host, uint32_t rank, uint32_t channel, ps_t now,
 		      struct outbox *out);
 void rank_on_sent(struct world_host *host, uint32_t rank, uint32_t channel, ps_t now,
 		  struct outbox *out);
 void rank_on_granted(struct world_host *host, uint32_t rank, uint32_t channel, ps_t now,
 		     struct outbox *out);
+void rank_on_ready(struct world_host *host, uint32_t rank, uint32_t channel, ps_t now,
+		   struct outbox *out);
 void rank_on_credit(struct world_host *host, uint32_t rank, uint32_t channel, ps_t now,
 		    struct outbox *out);
 

@@ -77,6 +77,7 @@ static int visit_all(struct world *world, visit_fn *visit, void *context)
 struct builder {
 	struct refusal *refusal;
 	uint32_t *qps;	       // [nics] counted, then used
+	uint32_t *posts;       // [nics] that its hosts may have under way at once
 	uint64_t *data_bytes;  // [nics] of the region for data; 0 = nobody writes there
 	uint32_t *rank_of;     // [groups' ranks, group after group] rank index within its host
 	uint32_t *group_first; // [groups] first entry in rank_of
@@ -110,6 +111,9 @@ static int count_qps(struct world *world, void *context, const struct connection
 	uint32_t qps = qps_of(world, connection);
 	builder->qps[connection->from_nic] += qps;
 	builder->qps[connection->to_nic] += qps;
+	builder->posts[connection->from_nic] += connection->from_role == NIC_ROLE_FLOW
+		? 1
+		: world->job.ring.credits;
 	world->qp_count += 2 * qps;
 	return 0;
 }
@@ -207,6 +211,12 @@ static int build_nics(struct world *world, struct world_host *host, const struct
 					 world->scenario->seed, builder->refusal);
 		if (rc < 0)
 			return rc;
+		uint32_t contexts = endpoint_contexts(&world->transport, qps);
+		world->context_count += contexts;
+		if (contexts < qps)
+			rc = backlog_init(&nic->backlog, arena, qps, builder->posts[index]);
+		if (rc < 0)
+			return rc;
 		open_regions(world, builder, index, nic->endpoint);
 	}
 	return 0;
@@ -221,6 +231,9 @@ static int build_host(struct world *world, uint32_t index, const struct builder 
 	if (host == NULL)
 		return -ENOMEM;
 	uint32_t nics = world->fabric.nics_per_host, ranks = builder->ranks_on[index];
+	uint64_t *placed = world->nic_placed;
+	if (placed != NULL)
+		placed += (size_t)index * nics * world->scenario->watch.bins;
 	*host = (struct world_host){.nic_count = nics,
 				    .planes = world->fabric.planes,
 				    .rank_count = ranks,
@@ -228,6 +241,8 @@ static int build_host(struct world *world, uint32_t index, const struct builder 
 				    .flows = world->flows,
 				    .flow_qpn = builder->flow_qpn,
 				    .record = world->records[world->shard_of[index]],
+				    .series = world->series[world->shard_of[index]],
+				    .placed = placed,
 				    .grant_bytes = GRANT_BYTES,
 				    .qps_per_connection = world->scenario->qps_per_connection,
 				    .first_nic = index * nics};
@@ -285,7 +300,7 @@ static int build_rank(struct world *world, struct builder *builder, uint32_t gro
 }
 
 // Neighbours inside a host are joined by index; those across hosts get their QPs from connect().
-static void join_locals(struct world *world, const struct builder *builder, uint32_t group_index)
+static int join_locals(struct world *world, const struct builder *builder, uint32_t group_index)
 {
 	const struct group *group = &world->job.groups[group_index];
 	uint32_t per_host = world->fabric.nics_per_host;
@@ -294,6 +309,11 @@ static void join_locals(struct world *world, const struct builder *builder, uint
 			uint32_t next = group_next(group, channel, at);
 			if (group->gpus[at] / per_host != group->gpus[next] / per_host)
 				continue;
+			if (world->scenario->scaleup.rate_bps == 0)
+				return refuse(builder->refusal, -EINVAL,
+					      "GPU % and GPU % of one host talk, and nothing joins "
+					      "them: give scaleup.rate, or fabric.nics_per_host 1",
+					      group->gpus[at], group->gpus[next], 0);
 			const uint32_t *rank_of = builder->rank_of +
 				builder->group_first[group_index];
 			rank_at(world, builder, group_index, at)->to[channel] = (struct rank_link){
@@ -302,6 +322,7 @@ static void join_locals(struct world *world, const struct builder *builder, uint
 				(struct rank_link){.is_local = true, .rank = rank_of[at]};
 		}
 	}
+	return 0;
 }
 
 static int build_ranks(struct world *world, struct builder *builder)
@@ -316,7 +337,9 @@ static int build_ranks(struct world *world, struct builder *builder)
 			if (rc < 0)
 				return rc;
 		}
-		join_locals(world, builder, i);
+		int rc = join_locals(world, builder, i);
+		if (rc < 0)
+			return rc;
 	}
 	return 0;
 }
@@ -339,10 +362,34 @@ static void join(struct world *world, struct builder *builder, const struct conn
 	uint32_t from_nic = connection->from_nic, to_nic = connection->to_nic;
 	uint32_t from_qpn = open_end(world, builder, from_nic, from);
 	uint32_t to_qpn = open_end(world, builder, to_nic, to);
-	struct qp_config there = {from_nic, to_nic, to_qpn, (uint64_t)from_nic << 32 | from_qpn, 0};
-	struct qp_config back = {to_nic, from_nic, from_qpn, (uint64_t)to_nic << 32 | to_qpn, 0};
-	endpoint_connect(nic_at(world, from_nic)->endpoint, from_qpn, &there, 0);
-	endpoint_connect(nic_at(world, to_nic)->endpoint, to_qpn, &back, 0);
+	struct qp_config there = {.local_nic = from_nic,
+				  .remote_nic = to_nic,
+				  .remote_qpn = to_qpn,
+				  .id = (uint64_t)from_nic << 32 | from_qpn,
+				  .first_psn = world->scenario->first_psn};
+	struct qp_config back = {.local_nic = to_nic,
+				 .remote_nic = from_nic,
+				 .remote_qpn = from_qpn,
+				 .id = (uint64_t)to_nic << 32 | to_qpn,
+				 .first_psn = world->scenario->first_psn};
+	int rc = endpoint_connect(nic_at(world, from_nic)->endpoint, from_qpn, &there, 0);
+	if (rc == 0)
+		rc = endpoint_connect(nic_at(world, to_nic)->endpoint, to_qpn, &back, 0);
+	check(rc == 0); // each is new
+}
+
+// That the fabric has a way between the two: rails may stand alone.
+static int check_way(struct world *world, void *context, const struct connection *connection)
+{
+	const struct builder *builder = context;
+	uint32_t from = connection->from_nic, to = connection->to_nic;
+	if (world->topology.kind != TOPOLOGY_RAIL ||
+	    topology_links(&world->topology, &world->fabric, from, to) > 0)
+		return 0;
+	return refuse(builder->refusal, -EINVAL,
+		      "NIC % and NIC % talk, but are on two rails that nothing joins: give "
+		      "fabric.t1_count some spines",
+		      from, to, 0);
 }
 
 // Makes the QPs of a connection and tells ranks or flows of them. Called after qps[] was reset
@@ -408,15 +455,17 @@ static int draw_builder(struct world *world, struct builder *builder)
 		ranks += world->job.groups[i].ranks;
 	}
 	builder->qps = arena_draw(arena, ARENA_WORLD, world->fabric.nics, sizeof(uint32_t));
+	builder->posts = arena_draw(arena, ARENA_WORLD, world->fabric.nics, sizeof(uint32_t));
 	builder->data_bytes = arena_draw(arena, ARENA_WORLD, world->fabric.nics, sizeof(uint64_t));
 	builder->rank_of = arena_draw(arena, ARENA_WORLD, ranks, sizeof(uint32_t));
 	builder->flow_qpn = arena_draw(arena, ARENA_WORLD, world->flow_count, sizeof(uint32_t));
 	builder->ranks_on = arena_draw(arena, ARENA_WORLD, world->topology.hosts, sizeof(uint32_t));
 	builder->flows_on = arena_draw(arena, ARENA_WORLD, world->topology.hosts, sizeof(uint32_t));
 	world->hosts = arena_draw(arena, ARENA_WORLD, world->topology.hosts, sizeof(*world->hosts));
-	return builder->qps == NULL || builder->data_bytes == NULL || builder->ranks_on == NULL ||
-			builder->flows_on == NULL || builder->rank_of == NULL ||
-			builder->flow_qpn == NULL || world->hosts == NULL
+	return builder->qps == NULL || builder->posts == NULL || builder->data_bytes == NULL ||
+			builder->ranks_on == NULL || builder->flows_on == NULL ||
+			builder->rank_of == NULL || builder->flow_qpn == NULL ||
+			world->hosts == NULL
 		? -ENOMEM
 		: 0;
 }
@@ -429,6 +478,8 @@ int hosts_build(struct world *world, struct refusal *refusal)
 		count_people(world, &builder);
 	if (rc == 0)
 		measure_data(world, &builder);
+	if (rc == 0)
+		rc = visit_all(world, check_way, &builder);
 	if (rc == 0)
 		rc = visit_all(world, count_qps, &builder);
 	for (uint32_t i = 0; rc == 0 && i < world->topology.hosts; i++)

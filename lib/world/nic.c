@@ -17,6 +17,15 @@ static uint32_t first_free(const struct nic *nic, uint32_t idle)
 	return best;
 }
 
+// The line of a plane of a NIC that has changes, at `now`.
+__attribute__((noinline)) static line_t slow_line(struct nic *nic, uint32_t plane, ps_t now)
+{
+	struct nic_slow *slow = &nic->slow[plane];
+	for (; slow->count > 0 && slow->changes->at <= now; slow->changes++, slow->count--)
+		slow->line = line_slowed(nic->line, slow->changes->rate_ppb);
+	return slow->line;
+}
+
 // Emits what starts at or before `now`. Lines that found nothing to send are in `ret_idle`, bit per
 // plane.
 static ps_t emit(struct nic *nic, ps_t now, struct outbox *out, uint32_t *ret_idle)
@@ -36,7 +45,9 @@ static ps_t emit(struct nic *nic, ps_t now, struct outbox *out, uint32_t *ret_id
 		}
 		uint32_t bytes = packet_at(out->packets, packet)->wire_bytes;
 		outbox_send(out, nic->first_port + plane, packet, bytes, start);
-		nic->free_at[plane] = start + line_ps(nic->line, bytes);
+		line_t line = __builtin_expect(nic->slow != NULL, 0) ? slow_line(nic, plane, start)
+								     : nic->line;
+		nic->free_at[plane] = start + line_ps(line, bytes);
 		nic->turn = plane + 1 < nic->planes ? plane + 1 : 0;
 	}
 	*ret_idle = idle;

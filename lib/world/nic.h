@@ -6,8 +6,11 @@
 
 #include <stdint.h>
 
+#include <weft/fabric.h>
 #include <weft/machine.h>
 #include <weft/transport.h>
+
+#include "backlog.h"
 
 // What a QP of this NIC belongs to.
 struct nic_peer {
@@ -23,9 +26,17 @@ struct nic_peer {
 
 enum nic_role { NIC_ROLE_NONE, NIC_ROLE_RING_SEND, NIC_ROLE_RING_RECEIVE, NIC_ROLE_FLOW };
 
+// The rate of one line over time.
+struct nic_slow {
+	const struct rate_change *changes; // the next one
+	uint32_t count;			   // that are left
+	line_t line;			   // now
+};
+
 struct nic {
 	struct endpoint *endpoint; // NULL: this NIC has nobody to talk to
 	line_t line;		   // of each plane
+	struct nic_slow *slow;	   // [planes] of a NIC whose lines change their rates; else NULL
 	uint32_t planes;
 	uint32_t turn;		  // plane that goes first among those free at the same time
 	uint32_t first_port;	  // of the host machine
@@ -33,6 +44,7 @@ struct nic {
 	ps_t wake_at;		  // when a timer of the endpoint is due, PS_NEVER = none
 	struct nic_peer *peers;	  // [QPs]
 	uint32_t qp_count;
+	struct backlog backlog; // posts that wait for a context
 };
 
 // Before a change at `now`: emits every departure that starts at or before it. A line with nothing

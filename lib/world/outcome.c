@@ -67,14 +67,27 @@ static int build_clocks(struct world *world, uint32_t shard)
 	return 0;
 }
 
-// The histograms of what hosts write; the world's outcome and those of shards have the same.
-static int draw_hists(struct world *world, struct outcome *outcome)
+// Histograms and series of what hosts write; the world's outcome and those of shards have the same.
+static int draw_measures(struct world *world, struct outcome *outcome)
 {
 	int rc = hist_init(&outcome->flow_ns, world->arena, LATENCY_DIGITS, LATENCY_NS_MAX);
 	for (int i = 0; rc == 0 && i < PAIR_CLASS_COUNT; i++)
 		rc = hist_init(&outcome->message_ns[i], world->arena, LATENCY_DIGITS,
 			       LATENCY_NS_MAX);
+	const struct watch_config *watch = &world->scenario->watch;
+	if (rc == 0 && watch->bin_ps > 0)
+		rc = series_init(&outcome->series, world->arena, watch->bins, watch->bin_ps);
 	return rc;
+}
+
+// A path is tried again a retry time after it was left: half of that is silence enough.
+static int draw_bypass(struct world *world, uint32_t shard)
+{
+	struct bypass *bypass = arena_draw(world->arena, ARENA_MEASURE, 1, sizeof(*bypass));
+	world->bypass[shard] = bypass;
+	return bypass == NULL ? -ENOMEM
+			      : bypass_init(bypass, world->arena, world->scenario->watch.bypasses,
+					    world->transport.path_retry_ps / 2);
 }
 
 // One shard writes into the world's outcome; several have one each.
@@ -90,10 +103,14 @@ static int build_record(struct world *world, uint32_t shard, const uint32_t *clo
 	if (world->shard_count > 1) {
 		record->outcome = arena_draw(world->arena, ARENA_MEASURE, 1,
 					     sizeof(*record->outcome));
-		if (record->outcome == NULL || draw_hists(world, record->outcome) < 0)
+		if (record->outcome == NULL || draw_measures(world, record->outcome) < 0)
 			return -ENOMEM;
 		record->outcome->flow_end_ps = world->outcome->flow_end_ps;
 	}
+	if (world->scenario->watch.bin_ps > 0)
+		world->series[shard] = &record->outcome->series;
+	if (world->scenario->watch.bypasses > 0 && draw_bypass(world, shard) < 0)
+		return -ENOMEM;
 	return build_clocks(world, shard);
 }
 
@@ -151,8 +168,15 @@ int outcome_build(struct world *world, struct refusal *refusal)
 	world->outcome->flow_end_ps = arena_draw(arena, ARENA_MEASURE, world->flow_count,
 						 sizeof(ps_t));
 	int rc = world->outcome->flow_end_ps == NULL ? -ENOMEM : 0;
+	const struct watch_config *watch = &world->scenario->watch;
+	if (watch->has_nics)
+		world->nic_placed = arena_draw(arena, ARENA_MEASURE,
+					       (size_t)world->fabric.nics * watch->bins,
+					       sizeof(uint64_t));
+	if (watch->has_nics && world->nic_placed == NULL)
+		rc = -ENOMEM;
 	if (rc == 0)
-		rc = draw_hists(world, world->outcome);
+		rc = draw_measures(world, world->outcome);
 	if (rc == 0)
 		rc = build_collectives(world, clock_of_group);
 	for (uint32_t shard = 0; rc == 0 && shard < world->shard_count; shard++)
@@ -275,6 +299,8 @@ static void add_record(struct outcome *outcome, const struct outcome *more)
 		outcome->dropped_at_host[i] += more->dropped_at_host[i];
 	outcome->end_ps = ps_max(outcome->end_ps, more->end_ps);
 	outcome->credits_sent += more->credits_sent;
+	if (outcome->series.count > 0)
+		series_merge(&outcome->series, &more->series);
 }
 
 // What hosts wrote; that of a single shard is in the world's outcome already.
@@ -286,6 +312,7 @@ static void collect_records(struct world *world)
 	for (int i = 0; i < PAIR_CLASS_COUNT; i++)
 		empty_hist(&outcome->message_ns[i]);
 	empty_hist(&outcome->flow_ns);
+	series_empty(&outcome->series);
 	memset(outcome->dropped_at_host, 0, sizeof(outcome->dropped_at_host));
 	outcome->end_ps = 0;
 	outcome->credits_sent = 0;

@@ -29,9 +29,8 @@ static void send_slice(struct world_host *host, uint32_t index, const struct rin
 	};
 	uint32_t qpn = to->qpn + to->turn;
 	to->turn = (to->turn + 1) % host->qps_per_connection;
-	bool is_posted = host_post(host, rank->nic, qpn, &work, now, out);
-	check(is_posted); // sends not completed are bounded by the credits, and the queue holds as
-			  // many
+	// sends not completed are bounded by the credits, and the queue holds as many
+	host_post_in_turn(host, rank->nic, qpn, &work, now, out);
 }
 
 // Writes one credit into the memory of the previous rank. When the queue of the QP is full, because
@@ -50,6 +49,18 @@ static void write_credit(struct world_host *host, uint32_t index, uint32_t chann
 		host->record->outcome->credits_sent++;
 	else
 		rank->grants_waiting[channel]++;
+}
+
+void rank_on_ready(struct world_host *host, uint32_t index, uint32_t channel, ps_t now,
+		   struct outbox *out)
+{
+	struct rank *rank = &host->ranks[index];
+	for (uint32_t left = rank->grants_waiting[channel]; left > 0; left--) {
+		uint32_t waiting = rank->grants_waiting[channel]--;
+		write_credit(host, index, channel, 0, now, out);
+		if (rank->grants_waiting[channel] == waiting) // refused again
+			return;
+	}
 }
 
 void rank_on_granted(struct world_host *host, uint32_t index, uint32_t channel, ps_t now,

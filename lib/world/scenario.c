@@ -69,6 +69,8 @@ void scenario_defaults(struct scenario *ret)
 		}
 	}
 	ret->traffic.flows = ret->flows;
+	ret->fabric.graph.names = ret->node_names;
+	ret->fabric.graph.links = ret->graph_links;
 	ret->fabric.thin_kept = 1;
 	ret->fabric.thin_of = 1;
 }

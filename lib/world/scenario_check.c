@@ -79,14 +79,15 @@ static bool is_sampled(const struct draft *draft)
 }
 
 // What RC makes of keys that were meant for MRC, so that any scenario can be run both ways: it has
-// one path per QP, no trimming, and no SACKs, on which NSCC works.
+// one path per QP, no trimming, and no SACKs, on which the other algorithms work.
 static void settle_rc(struct transport_config *transport)
 {
 	transport->path_policy = PATH_SINGLE;
 	transport->trim_nack = false;
+	transport->dynamic_mpr = false;
+	transport->service_time = false;
 	transport->cc.has_trimming = false;
-	if (strcmp(transport->cc.name, "nscc") == 0)
-		transport->cc.name = "fixed";
+	transport->cc.name = "fixed";
 }
 
 void draft_settle(struct draft *draft)
@@ -97,6 +98,7 @@ void draft_settle(struct draft *draft)
 	if ((uint32_t)fabric->kind == TOPOLOGY_LEAF_SPINE)
 		fabric->kind = TOPOLOGY_CLOS; // planes are 1 by default
 	transport->planes = fabric->planes;
+	draft_settle_fabric(draft);
 	fabric->mtu_bytes = transport->payload_bytes + transport->header_bytes;
 	fabric->control_bytes = transport->control_bytes;
 	transport->cc.mtu_bytes = fabric->mtu_bytes;
@@ -104,6 +106,8 @@ void draft_settle(struct draft *draft)
 	transport->cc.has_trimming = transport->trim_nack; // a trim that nobody reports is a loss
 	if (transport->kind == TRANSPORT_RC)
 		settle_rc(transport);
+	if (transport->path_policy != PATH_MRC) // a QP that spreads blindly cannot leave a plane
+		transport->port_status = false;
 	if (scenario->traffic.kind == TRAFFIC_RING && scenario->traffic.ring.ranks == 0)
 		scenario->traffic.ring.ranks = fabric->nics;
 	if (is_sampled(draft))
@@ -125,51 +129,6 @@ static struct mark either_mark(const struct draft *draft, const char *first, con
 	return draft_is_given(draft, first) ? draft_mark(draft, first) : draft_mark(draft, second);
 }
 
-// That hosts fit below one switch and the switches are filled: `below` NICs hang below each, as the
-// key `path` says.
-static int check_below(struct draft *draft, const char *path, uint32_t below)
-{
-	const struct fabric_config *fabric = &draft->scenario->fabric;
-	if (fabric->nics % below != 0)
-		return draft_refuse(draft, draft_mark(draft, path),
-				    "%s: %u NICs do not fill whole switches of %u NICs", path,
-				    fabric->nics, below);
-	if (below % fabric->nics_per_host != 0)
-		return draft_refuse(draft, draft_mark(draft, path),
-				    "%s: %u is not a multiple of fabric.nics_per_host, %u", path,
-				    below, fabric->nics_per_host);
-	return 0;
-}
-
-static int check_clos(struct draft *draft)
-{
-	const struct fabric_config *fabric = &draft->scenario->fabric;
-	if (fabric->t1_count == 0 && fabric->nics > fabric->nics_per_t0)
-		return draft_refuse(draft, draft_mark(draft, "fabric.t1_count"),
-				    "fabric.t1_count: %u T0 switches need T1 switches above them",
-				    fabric->nics / fabric->nics_per_t0);
-	return check_below(draft, "fabric.nics_per_t0", fabric->nics_per_t0);
-}
-
-static int check_fat_tree(struct draft *draft)
-{
-	const struct fabric_config *fabric = &draft->scenario->fabric;
-	uint64_t pod = (uint64_t)fabric->tor_nics * fabric->pod_tors;
-	if (fabric->nics % pod != 0)
-		return draft_refuse(draft, draft_mark(draft, "fabric.pod_tors"),
-				    "fabric.pod_tors: %u NICs do not fill whole pods of %llu NICs",
-				    fabric->nics, (unsigned long long)pod);
-	if (fabric->cores % fabric->pod_aggs != 0)
-		return draft_refuse(draft, draft_mark(draft, "fabric.cores"),
-				    "fabric.cores: %u is not a multiple of fabric.pod_aggs, %u",
-				    fabric->cores, fabric->pod_aggs);
-	if (fabric->cores == 0 && fabric->nics > pod)
-		return draft_refuse(draft, draft_mark(draft, "fabric.cores"),
-				    "fabric.cores: %llu pods need core switches above them",
-				    (unsigned long long)(fabric->nics / pod));
-	return check_below(draft, "fabric.tor_nics", fabric->tor_nics);
-}
-
 static int check_fabric(struct draft *draft)
 {
 	const struct fabric_config *fabric = &draft->scenario->fabric;
@@ -184,7 +143,7 @@ static int check_fabric(struct draft *draft)
 			"fabric.nics_per_host: %u NICs of %u planes; a host has at most "
 			"%u ports",
 			fabric->nics_per_host, fabric->planes, (uint32_t)MACHINE_PORTS_MAX);
-	return fabric->kind == TOPOLOGY_FAT_TREE ? check_fat_tree(draft) : check_clos(draft);
+	return draft_check_kind(draft);
 }
 
 // A switch makes no packet longer: were a trim to leave more than the headers, one with little
@@ -259,7 +218,22 @@ static int check_transport(struct draft *draft)
 	if (!is_power_of_two(transport->mpr))
 		return draft_refuse(draft, draft_mark(draft, "transport.mpr"),
 				    "transport.mpr: %u is not a power of two", transport->mpr);
-	return check_timer(draft);
+	if (transport->dynamic_mpr && transport->mpr < MPR_OFFER_UNIT)
+		return draft_refuse(draft, draft_mark(draft, "transport.mpr"),
+				    "transport.mpr: %u cannot be offered in units of %u",
+				    transport->mpr, MPR_OFFER_UNIT);
+	int rc = draft_check_evs(draft);
+	return rc != 0 ? rc : check_timer(draft);
+}
+
+// Which choice leaves an EV no room but the UDP source port, or NULL.
+static const char *cause_of_ports(const struct scenario *scenario)
+{
+	if (scenario->transport.kind == TRANSPORT_RC)
+		return "transport.kind rc";
+	if (scenario->frames.ip_version == 4)
+		return "wire.ip 4";
+	return scenario->frames.entropy == FRAMES_ENTROPY_PORT ? "wire.entropy port" : NULL;
 }
 
 // Some frames have no room for an EV but the UDP source port. Run with frames or without, a world
@@ -274,14 +248,14 @@ static int check_frames(struct draft *draft)
 		return draft_refuse(draft, draft_mark(draft, "wire.port"),
 				    "wire.port: %u is not known here; it may be: 4791, 4971",
 				    frames->udp_port);
-	uint32_t evs = draft->scenario->transport.ev_count;
-	bool is_port = frames->ip_version == 4 || frames->entropy == FRAMES_ENTROPY_PORT;
-	if (is_port && evs > EVS_OF_PORT_MAX)
-		return draft_refuse(draft, draft_mark(draft, "transport.evs"),
+	const char *cause = cause_of_ports(draft->scenario);
+	uint32_t evs = ev_universe(&draft->scenario->transport);
+	if (cause != NULL && evs > EVS_OF_PORT_MAX)
+		return draft_refuse(draft,
+				    either_mark(draft, "transport.universe", "transport.evs"),
 				    "transport.evs: %u is above %u, the UDP source ports that name "
-				    "paths with wire.%s",
-				    evs, EVS_OF_PORT_MAX,
-				    frames->ip_version == 4 ? "ip 4" : "entropy port");
+				    "paths with %s",
+				    evs, EVS_OF_PORT_MAX, cause);
 	if (frames->entropy == FRAMES_ENTROPY_SRV6 && draft->scenario->fabric.kind != TOPOLOGY_CLOS)
 		return draft_refuse(
 			draft, draft_mark(draft, "wire.entropy"),
@@ -313,6 +287,11 @@ static int check_ring(struct draft *draft)
 	if (ranks > fabric->nics_per_host && ranks % fabric->nics_per_host != 0)
 		return draft_refuse(draft, mark,
 				    "traffic.ranks: %u ranks do not fill hosts of %u NICs", ranks,
+				    fabric->nics_per_host);
+	if (fabric->nics_per_host > 1 && draft->scenario->scaleup.rate_bps == 0)
+		return draft_refuse(draft, draft_mark(draft, "fabric.nics_per_host"),
+				    "fabric.nics_per_host: %u NICs of one host are neighbours in "
+				    "the ring, and nothing joins them; give scaleup.rate",
 				    fabric->nics_per_host);
 	return 0;
 }
@@ -372,7 +351,7 @@ static int check_traffic(struct draft *draft)
 {
 	enum traffic_kind kind = draft->scenario->traffic.kind;
 	int rc = 0;
-	if (kind == TRAFFIC_PERMUTATION || kind == TRAFFIC_INCAST)
+	if (kind == TRAFFIC_PERMUTATION || kind == TRAFFIC_INCAST || kind == TRAFFIC_ALL_TO_ALL)
 		rc = check_messages(draft);
 	if (kind == TRAFFIC_RING)
 		rc = check_ring(draft);

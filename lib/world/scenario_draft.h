@@ -62,8 +62,54 @@ struct mark document_mark(const yaml_node_t *node);
 
 // ---------------------------------------------------------------- scenario_list.c
 
+// Reads element `index` of a list; what base points to is the element's own field.
+typedef int read_element_fn(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
+			    uint32_t index);
+
+// Reads the elements of the list key `path`, at most `count_max`, if it was given.
+int draft_read_list(struct draft *draft, yaml_document_t *document, const char *path,
+		    uint32_t count_max, read_element_fn *read_element);
+
 // Reads flows, faults, taps and inputs, whose checks need the fabric's figures.
 int draft_read_lists(struct draft *draft, yaml_document_t *document);
+
+// The place of a key of the element `node` of a list, or of the element.
+struct mark draft_element_mark(const struct draft *draft, const yaml_node_t *node,
+			       const char *path);
+
+// ---------------------------------------------------------------- scenario_fabric.c
+
+// Finds the counts that an over-subscription asks for.
+void draft_settle_fabric(struct draft *draft);
+
+// That the figures of this kind of fabric fit together.
+int draft_check_kind(struct draft *draft);
+
+// ---------------------------------------------------------------- scenario_graph.c
+
+// Read an element of fabric.nodes, or of fabric.links.
+int draft_read_node(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
+		    uint32_t index);
+int draft_read_link(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
+		    uint32_t index);
+
+// That every NIC hangs somewhere and every switch can be reached.
+int draft_check_graph(struct draft *draft);
+
+// Finds the switches that a place names (LINK_AT_NODE, LINK_AT_EDGE). `path` is the key.
+int draft_find_place(struct draft *draft, const char *path, struct link_place *place);
+
+// ---------------------------------------------------------------- scenario_evs.c
+
+// That the numbers of entropy values go together; reads their tables, fields and what is denied.
+int draft_check_evs(struct draft *draft);
+int draft_read_evs(struct draft *draft, yaml_document_t *document);
+
+// ---------------------------------------------------------------- scenario_expect.c
+
+// Reads element `index` of the list `expect`.
+int draft_read_expectation(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
+			   uint32_t index);
 
 // ---------------------------------------------------------------- scenario_check.c
 

@@ -10,14 +10,29 @@
 enum scenario_use {
 	USE_ALWAYS,
 	USE_PLANES,
-	USE_CLOS,
+	USE_OVER,
+	USE_DELAYS,
+	USE_T0,
+	USE_T1,
+	USE_BUNDLE,
 	USE_FAT_TREE,
+	USE_FAT_TREE_ABOVE,
+	USE_TORUS,
+	USE_FILE,
+	USE_GRAPH,
 	USE_ECN,
 	USE_TRIM,
 	USE_HOST,
 	USE_SCALEUP,
 	USE_MRC_PATHS,
+	USE_DYNAMIC_MPR,
+	USE_PROFILE,
+	USE_EXPLICIT,
+	USE_GENERATED,
+	USE_PORT_STATUS,
 	USE_FIXED,
+	USE_MOVING,
+	USE_TARGET,
 	USE_NSCC,
 	USE_QUICK_ADAPT,
 	USE_FLOWS,
@@ -28,14 +43,27 @@ enum scenario_use {
 	USE_PIPELINED,
 	USE_MODEL,
 	USE_TRACE,
+	USE_MATRIX,
 	USE_IPV6,
+	USE_WATCH,
 	USE_COUNT
 };
 
-#define SCENARIO_KEYS_MAX 128 // places in a list of all keys
+// Elements of fabric.nodes and fabric.links as they are read; scenario_graph.c finds the names.
+struct scenario_node {
+	char name[NODE_NAME_BYTES];
+	uint32_t nics;
+};
+
+struct scenario_link {
+	char from[NODE_NAME_BYTES], to[NODE_NAME_BYTES];
+	struct graph_link link;
+};
+
+#define SCENARIO_KEYS_MAX 256 // places in a list of all keys
 
 // Topology word of the file that becomes a Clos with one plane (scenario_check.c).
-#define TOPOLOGY_LEAF_SPINE (TOPOLOGY_FAT_TREE + 1)
+#define TOPOLOGY_LEAF_SPINE TOPOLOGY_KIND_COUNT
 
 // Whether keys of that use have an effect in `scenario`, and what they need, in words.
 bool scenario_use_holds(enum scenario_use use, const struct scenario *scenario);

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lists of a scenario: flows, faults, taps, expectations, inputs. Each element is a mapping
-// whose keys are in the table like all others; what must fit together is checked element by
-// element, because each has a place of its own.
+// The lists of a scenario: flows, faults, taps, variants, inputs; expectations are in
+// scenario_expect.c. Each element is a mapping whose keys are in the table like all others; what
+// must fit together is checked element by element, because each has a place of its own.
 
 #include <string.h>
 
 #include "scenario_draft.h"
 
-// Reads element `index` of a list; what base points to is the element's own field.
-typedef int read_element_fn(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
-			    uint32_t index);
-
-// The place of a key of the element, or of the element.
-static struct mark element_mark(const struct draft *draft, const yaml_node_t *node,
-				const char *path)
+struct mark draft_element_mark(const struct draft *draft, const yaml_node_t *node, const char *path)
 {
 	return draft_is_given(draft, path) ? draft_mark(draft, path) : document_mark(node);
 }
@@ -47,38 +41,54 @@ static int read_flow(struct draft *draft, yaml_document_t *document, const yaml_
 	return rc;
 }
 
-// Switches of a plane, and up ports of each T0.
+// Switches of a plane, and up ports of each.
 struct plane_counts {
-	uint32_t t0, t0_up, t1;
+	uint32_t t0, t0_up, t1, t1_up;
 };
 
 static struct plane_counts count_plane(const struct fabric_config *fabric)
 {
+	const uint32_t unknown = UINT32_MAX; // the topology itself will tell
+	if (fabric->kind == TOPOLOGY_RAIL)
+		return (struct plane_counts){fabric->nics_per_host,
+					     fabric->t1_count * fabric->bundle, fabric->t1_count,
+					     0};
+	if (fabric->kind > TOPOLOGY_FAT_TREE)
+		return (struct plane_counts){unknown, unknown, unknown, unknown};
 	bool is_clos = fabric->kind == TOPOLOGY_CLOS;
 	uint32_t below = is_clos ? fabric->nics_per_t0 : fabric->tor_nics;
 	uint32_t t0 = (fabric->nics + below - 1) / below;
 	if (is_clos)
 		return (struct plane_counts){t0, fabric->t1_count * fabric->bundle,
-					     fabric->t1_count};
-	return (struct plane_counts){t0, fabric->pod_aggs,
-				     t0 / fabric->pod_tors * fabric->pod_aggs};
+					     fabric->t1_count, 0};
+	return (struct plane_counts){t0, fabric->pod_aggs, t0 / fabric->pod_tors * fabric->pod_aggs,
+				     fabric->cores / fabric->pod_aggs};
 }
 
 // ---------------------------------------------------------------- places
 
 // The keys of a place, in the list that it belongs to.
 struct place_keys {
-	const char *at, *nic, *t0, *t1, *up, *plane;
+	const char *at, *nic, *t0, *t1, *up, *plane, *node, *link;
 };
 
-static const struct place_keys fault_keys = {"faults[].at",    "faults[].at.nic",
-					     "faults[].at.t0", "faults[].at.t1",
-					     "faults[].at.up", "faults[].at.plane"};
-static const struct place_keys tap_keys = {"taps[].at",	   "taps[].at.nic", "taps[].at.t0",
-					   "taps[].at.t1", "taps[].at.up",  "taps[].at.plane"};
+static const struct place_keys fault_keys = {
+	"faults[].at",	  "faults[].at.nic",   "faults[].at.t0",   "faults[].at.t1",
+	"faults[].at.up", "faults[].at.plane", "faults[].at.node", "faults[].at.link"};
+static const struct place_keys tap_keys = {"taps[].at",	     "taps[].at.nic", "taps[].at.t0",
+					   "taps[].at.t1",   "taps[].at.up",  "taps[].at.plane",
+					   "taps[].at.node", "taps[].at.link"};
 
 // What was given of a place, as bits.
-enum place_bit { HAS_NIC = 1, HAS_T0 = 2, HAS_T1 = 4, HAS_UP = 8, HAS_PLANE = 16 };
+enum place_bit {
+	HAS_NIC = 1,
+	HAS_T0 = 2,
+	HAS_T1 = 4,
+	HAS_UP = 8,
+	HAS_PLANE = 16,
+	HAS_NODE = 32,
+	HAS_LINK = 64
+};
 
 // The kinds of place, each with the keys that name it.
 static const struct {
@@ -91,13 +101,36 @@ static const struct {
 	{HAS_T0 | HAS_PLANE, LINK_AT_T0},
 	{HAS_T0 | HAS_UP | HAS_PLANE, LINK_AT_TRUNK},
 	{HAS_T1 | HAS_PLANE, LINK_AT_T1},
+	{HAS_T1 | HAS_UP | HAS_PLANE, LINK_AT_T1_TRUNK},
+	{HAS_NODE, LINK_AT_NODE},
+	{HAS_NODE | HAS_PLANE, LINK_AT_NODE},
+	{HAS_LINK, LINK_AT_EDGE},
+	{HAS_LINK | HAS_PLANE, LINK_AT_EDGE},
 };
+
+// What only some kinds of fabric have: names of switches, or tiers of them.
+static int find_names(struct draft *draft, const struct place_keys *keys, unsigned bits,
+		      struct link_place *place)
+{
+	bool has_names = topology_has_names(draft->scenario->fabric.kind);
+	if (bits & (HAS_T0 | HAS_T1) && has_names)
+		return draft_refuse(draft, draft_mark(draft, bits & HAS_T0 ? keys->t0 : keys->t1),
+				    "%s: switches have names here; write {node: NAME} or {link: "
+				    "A-B}",
+				    keys->at);
+	if (!(bits & (HAS_NODE | HAS_LINK)))
+		return 0;
+	if (!(bits & HAS_PLANE))
+		place->plane = PLANE_EACH;
+	return draft_find_place(draft, bits & HAS_NODE ? keys->node : keys->link, place);
+}
 
 // Finds out what kind of place `at` names, from the keys that were given.
 static int settle_place(struct draft *draft, const yaml_node_t *node, const struct place_keys *keys,
 			struct link_place *place)
 {
-	const char *const paths[] = {keys->nic, keys->t0, keys->t1, keys->up, keys->plane};
+	const char *const paths[] = {keys->nic,	  keys->t0,   keys->t1,	 keys->up,
+				     keys->plane, keys->node, keys->link};
 	const char *first = NULL;
 	unsigned bits = 0;
 	for (uint32_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
@@ -113,15 +146,16 @@ static int settle_place(struct draft *draft, const yaml_node_t *node, const stru
 	for (uint32_t i = 0; i < sizeof(place_kinds) / sizeof(*place_kinds); i++) {
 		if (place_kinds[i].bits == bits) {
 			place->where = place_kinds[i].where;
-			return 0;
+			return find_names(draft, keys, bits, place);
 		}
 	}
 	if (first == NULL)
 		return draft_refuse(draft, document_mark(node), "%s is missing", keys->at);
 	return draft_refuse(
-		draft, element_mark(draft, node, first),
+		draft, draft_element_mark(draft, node, first),
 		"%s: a place is all, {nic}, {nic, plane}, {t0, plane}, {t0, up, plane}, "
-		"{t1, plane} or {plane}",
+		"{t1, plane}, {t1, up, plane}, {node}, {node, plane}, {link}, {link, plane} or "
+		"{plane}",
 		keys->at);
 }
 
@@ -138,44 +172,57 @@ static int check_place(struct draft *draft, const struct place_keys *keys,
 	if (rc == 0)
 		rc = check_index(draft, keys->t1, place->index, counts.t1);
 	if (rc == 0)
-		rc = check_index(draft, keys->up, place->port, counts.t0_up);
+		rc = check_index(draft, keys->up, place->port,
+				 place->where == LINK_AT_T1_TRUNK ? counts.t1_up : counts.t0_up);
 	return rc;
 }
 
 // ---------------------------------------------------------------- elements
 
-// Both times of a flap, or none of another fault.
-static int check_flap(struct draft *draft, const yaml_node_t *node, const struct fault *fault)
+// The keys that some kinds of fault need, and others do not have.
+static const struct {
+	const char *path;
+	uint32_t kinds; // a bit each
+	const char *needs;
+} fault_figures[] = {
+	{"faults[].probability",
+	 1u << FAULT_LOSS | 1u << FAULT_CORRUPT | 1u << FAULT_DUPLICATE | 1u << FAULT_REORDER,
+	 "loss, corrupt, duplicate or reorder"},
+	{"faults[].delay", 1u << FAULT_REORDER, "reorder"},
+	{"faults[].rate", 1u << FAULT_SLOW, "slow"},
+	{"faults[].down", 1u << FAULT_FLAP, "flap"},
+	{"faults[].up", 1u << FAULT_FLAP, "flap"},
+};
+
+static int check_figures(struct draft *draft, const yaml_node_t *node, const struct fault *fault)
 {
-	static const char *const paths[] = {"faults[].down", "faults[].up"};
-	for (int i = 0; i < 2; i++) {
-		bool is_given = draft_is_given(draft, paths[i]);
-		if (fault->kind == FAULT_FLAP && !is_given)
+	static const char *const kinds[FAULT_KIND_COUNT] = {
+		"a link_down", "a loss",    "a flap", "a corrupt",
+		"a duplicate", "a reorder", "a slow"};
+	for (size_t i = 0; i < sizeof(fault_figures) / sizeof(*fault_figures); i++) {
+		const char *path = fault_figures[i].path;
+		bool is_given = draft_is_given(draft, path);
+		bool is_needed = fault_figures[i].kinds >> fault->kind & 1;
+		if (is_needed && !is_given)
 			return draft_refuse(draft, document_mark(node),
-					    "%s is missing; a flap needs it", paths[i]);
-		if (fault->kind != FAULT_FLAP && is_given)
-			return draft_refuse(draft, draft_mark(draft, paths[i]),
-					    "%s has no effect here; it needs faults[].kind flap",
-					    paths[i]);
+					    "%s is missing; %s needs it", path, kinds[fault->kind]);
+		if (!is_needed && is_given)
+			return draft_refuse(draft, draft_mark(draft, path),
+					    "%s has no effect here; it needs faults[].kind %s",
+					    path, fault_figures[i].needs);
 	}
 	return 0;
 }
 
 static int check_fault(struct draft *draft, const yaml_node_t *node, const struct fault *fault)
 {
-	bool has_share = draft_is_given(draft, "faults[].probability");
-	if (fault->kind == FAULT_LOSS && !has_share)
-		return draft_refuse(draft, document_mark(node),
-				    "faults[].probability is missing; a loss needs it");
-	if (fault->kind != FAULT_LOSS && has_share)
-		return draft_refuse(draft, draft_mark(draft, "faults[].probability"),
-				    "faults[].probability has no effect here; it needs "
-				    "faults[].kind loss");
+	int rc = check_figures(draft, node, fault);
+	if (rc != 0)
+		return rc;
 	if (fault->until_ps <= fault->from_ps)
-		return draft_refuse(draft, element_mark(draft, node, "faults[].until"),
+		return draft_refuse(draft, draft_element_mark(draft, node, "faults[].until"),
 				    "faults[].until: a fault must end after it begins");
-	int rc = check_flap(draft, node, fault);
-	return rc != 0 ? rc : check_place(draft, &fault_keys, &fault->at);
+	return check_place(draft, &fault_keys, &fault->at);
 }
 
 static int read_fault(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
@@ -208,65 +255,29 @@ static int read_tap(struct draft *draft, yaml_document_t *document, const yaml_n
 	draft->scenario->tap_lines[index] = document_mark(node).line;
 	draft->scenario->tap_count = index + 1;
 	if (tap->until_ps <= tap->from_ps)
-		return draft_refuse(draft, element_mark(draft, node, "taps[].until"),
+		return draft_refuse(draft, draft_element_mark(draft, node, "taps[].until"),
 				    "taps[].until: a tap must end after it begins");
 	return check_place(draft, &tap_keys, &tap->at);
 }
 
-// Which figures a formula is made of, in the order of enum expect_formula.
-static const struct {
-	bool has_planes, has_time, has_loss, is_share;
-} formula_uses[EXPECT_FORMULA_COUNT] = {
-	[EXPECT_PLANES_LEFT] = {.has_planes = true},
-	[EXPECT_PLANES_FLAPPING] = {.has_planes = true, .has_time = true},
-	[EXPECT_LOSS_REPAIRED] = {.has_loss = true},
-	[EXPECT_LOSS_ON_WAY] = {.has_loss = true, .is_share = true},
-};
-
-static int check_figure(struct draft *draft, const yaml_node_t *node, const char *path,
-			bool is_used)
+static int read_variant(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
+			uint32_t index)
 {
-	bool is_given = draft_is_given(draft, path);
-	if (is_used && !is_given)
-		return draft_refuse(draft, document_mark(node),
-				    "%s is missing; the formula needs it", path);
-	if (!is_used && is_given)
-		return draft_refuse(draft, draft_mark(draft, path),
-				    "%s has no effect here; the formula does not use it", path);
+	struct scenario *scenario = draft->scenario;
+	struct scenario_variant *variant = &scenario->variants[index];
+	int rc = document_read_element(draft, document, node, "variants[]", variant);
+	if (rc != 0)
+		return rc;
+	variant->line = document_mark(node).line;
+	scenario->variant_count = index + 1;
+	if (variant->name[0] == '\0' || strchr(variant->name, ' ') != NULL)
+		return draft_refuse(draft, draft_mark(draft, "variants[].name"),
+				    "variants[].name: a name is one word");
+	for (uint32_t i = 0; i < index; i++)
+		if (strcmp(scenario->variants[i].name, variant->name) == 0)
+			return draft_refuse(draft, draft_mark(draft, "variants[].name"),
+					    "variants[].name: %s is here twice", variant->name);
 	return 0;
-}
-
-static int check_expectation(struct draft *draft, const yaml_node_t *node,
-			     const struct scenario_expect *expectation)
-{
-	enum expect_formula formula = expectation->formula;
-	uint32_t planes = draft->scenario->fabric.planes;
-	if (formula_uses[formula].is_share != (expectation->measure == EXPECT_RETRANSMITTED))
-		return draft_refuse(draft, draft_mark(draft, "expect[].formula"),
-				    "expect[].formula: retransmitted goes with loss_on_way, "
-				    "goodput with the others");
-	if (formula == EXPECT_RING_WRITES && draft->scenario->traffic.kind != TRAFFIC_RING)
-		return draft_refuse(draft, draft_mark(draft, "expect[].formula"),
-				    "expect[].formula: ring_writes needs traffic.kind ring");
-	int rc = check_figure(draft, node, "expect[].planes", formula_uses[formula].has_planes);
-	if (rc == 0)
-		rc = check_figure(draft, node, "expect[].time", formula_uses[formula].has_time);
-	if (rc == 0)
-		rc = check_figure(draft, node, "expect[].loss", formula_uses[formula].has_loss);
-	if (rc == 0 && expectation->planes > planes)
-		rc = draft_refuse(draft, draft_mark(draft, "expect[].planes"),
-				  "expect[].planes: %u of %u planes cannot be down",
-				  expectation->planes, planes);
-	return rc;
-}
-
-static int read_expectation(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
-			    uint32_t index)
-{
-	struct scenario_expect *expectation = &draft->scenario->expectations[index];
-	int rc = document_read_element(draft, document, node, "expect[]", expectation);
-	draft->scenario->expectation_count = index + 1;
-	return rc != 0 ? rc : check_expectation(draft, node, expectation);
 }
 
 static int read_input(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
@@ -277,9 +288,8 @@ static int read_input(struct draft *draft, yaml_document_t *document, const yaml
 				     &draft->scenario->inputs[index]);
 }
 
-// Reads the elements of the list key `path`, if it was given.
-static int read_list(struct draft *draft, yaml_document_t *document, const char *path,
-		     uint32_t count_max, read_element_fn *read_element)
+int draft_read_list(struct draft *draft, yaml_document_t *document, const char *path,
+		    uint32_t count_max, read_element_fn *read_element)
 {
 	int key = scenario_key_find(path);
 	const yaml_node_t *node = draft->lists[key];
@@ -304,19 +314,34 @@ static int read_list(struct draft *draft, yaml_document_t *document, const char 
 
 int draft_read_lists(struct draft *draft, yaml_document_t *document)
 {
-	int rc = read_list(draft, document, "traffic.flows", SCENARIO_FLOWS_MAX, read_flow);
+	bool is_graph = draft->scenario->fabric.kind == TOPOLOGY_GRAPH;
+	int rc = draft_read_evs(draft, document);
+	if (rc == 0)
+		rc = draft_read_list(draft, document, "fabric.nodes", SCENARIO_NODES_MAX,
+				     draft_read_node);
+	if (rc == 0)
+		rc = draft_read_list(draft, document, "fabric.links", SCENARIO_LINKS_MAX,
+				     draft_read_link);
+	if (rc == 0 && is_graph)
+		rc = draft_check_graph(draft);
+	if (rc == 0)
+		rc = draft_read_list(draft, document, "traffic.flows", SCENARIO_FLOWS_MAX,
+				     read_flow);
 	if (rc == 0 && draft->scenario->traffic.kind == TRAFFIC_FLOWS &&
 	    draft->scenario->traffic.flow_count == 0)
 		rc = draft_refuse(draft, draft_mark(draft, "traffic.flows"),
 				  "traffic.flows: at least one flow is needed");
 	if (rc == 0)
-		rc = read_list(draft, document, "faults", SCENARIO_FAULTS_MAX, read_fault);
+		rc = draft_read_list(draft, document, "faults", SCENARIO_FAULTS_MAX, read_fault);
 	if (rc == 0)
-		rc = read_list(draft, document, "taps", SCENARIO_TAPS_MAX, read_tap);
+		rc = draft_read_list(draft, document, "taps", SCENARIO_TAPS_MAX, read_tap);
 	if (rc == 0)
-		rc = read_list(draft, document, "expect", SCENARIO_EXPECTATIONS_MAX,
-			       read_expectation);
+		rc = draft_read_list(draft, document, "variants", SCENARIO_VARIANTS_MAX,
+				     read_variant);
 	if (rc == 0)
-		rc = read_list(draft, document, "inputs", SCENARIO_INPUTS_MAX, read_input);
+		rc = draft_read_list(draft, document, "expect", SCENARIO_EXPECTATIONS_MAX,
+				     draft_read_expectation);
+	if (rc == 0)
+		rc = draft_read_list(draft, document, "inputs", SCENARIO_INPUTS_MAX, read_input);
 	return rc;
 }

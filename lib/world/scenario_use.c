@@ -15,9 +15,64 @@ static bool is_rings(const struct scenario *scenario)
 	return kind == TRAFFIC_RING || kind == TRAFFIC_MODEL || kind == TRAFFIC_TRACE;
 }
 
-static bool is_nscc(const struct scenario *scenario)
+static bool has_cc(const struct scenario *scenario, const char *name)
 {
-	return strcmp(scenario->transport.cc.name, "nscc") == 0;
+	return strcmp(scenario->transport.cc.name, name) == 0;
+}
+
+// Clos, before a leaf-spine is settled to one, and after.
+static bool is_clos(uint32_t kind)
+{
+	return kind == TOPOLOGY_CLOS || kind == TOPOLOGY_LEAF_SPINE;
+}
+
+static bool topology_use_holds(enum scenario_use use, const struct scenario *scenario)
+{
+	uint32_t kind = scenario->fabric.kind;
+	bool has_count = scenario->oversubscription == 0;
+	switch (use) {
+	case USE_OVER:
+		return is_clos(kind) || kind == TOPOLOGY_FAT_TREE;
+	case USE_DELAYS:
+		return kind != TOPOLOGY_FILE;
+	case USE_T0:
+		return is_clos(kind) || kind == TOPOLOGY_TORUS;
+	case USE_T1:
+		return (is_clos(kind) && has_count) || kind == TOPOLOGY_RAIL;
+	case USE_BUNDLE:
+		return is_clos(kind) || kind == TOPOLOGY_DUMBBELL || kind == TOPOLOGY_RAIL ||
+			kind == TOPOLOGY_TORUS;
+	case USE_FAT_TREE:
+		return kind == TOPOLOGY_FAT_TREE;
+	case USE_FAT_TREE_ABOVE:
+		return kind == TOPOLOGY_FAT_TREE && has_count;
+	case USE_TORUS:
+		return kind == TOPOLOGY_TORUS;
+	case USE_FILE:
+		return kind == TOPOLOGY_FILE;
+	case USE_GRAPH:
+		return kind == TOPOLOGY_GRAPH;
+	default:
+		return true;
+	}
+}
+
+static bool cc_use_holds(enum scenario_use use, const struct scenario *scenario)
+{
+	switch (use) {
+	case USE_FIXED:
+		return has_cc(scenario, "fixed");
+	case USE_MOVING:
+		return !has_cc(scenario, "fixed");
+	case USE_TARGET:
+		return has_cc(scenario, "nscc") || has_cc(scenario, "swift");
+	case USE_NSCC:
+		return has_cc(scenario, "nscc");
+	case USE_QUICK_ADAPT:
+		return has_cc(scenario, "nscc") && !scenario->transport.cc.disable_qa;
+	default:
+		return topology_use_holds(use, scenario);
+	}
 }
 
 static bool fabric_use_holds(enum scenario_use use, const struct scenario *scenario)
@@ -25,10 +80,6 @@ static bool fabric_use_holds(enum scenario_use use, const struct scenario *scena
 	switch (use) {
 	case USE_PLANES:
 		return (uint32_t)scenario->fabric.kind != TOPOLOGY_LEAF_SPINE;
-	case USE_CLOS:
-		return scenario->fabric.kind != TOPOLOGY_FAT_TREE;
-	case USE_FAT_TREE:
-		return scenario->fabric.kind == TOPOLOGY_FAT_TREE;
 	case USE_ECN:
 		return scenario->fabric.ecn_on;
 	case USE_TRIM:
@@ -37,16 +88,22 @@ static bool fabric_use_holds(enum scenario_use use, const struct scenario *scena
 		return scenario->fabric.nics_per_host > 1;
 	case USE_SCALEUP:
 		return scenario->scaleup.rate_bps > 0;
+	case USE_DYNAMIC_MPR:
+		return scenario->transport.dynamic_mpr;
 	case USE_MRC_PATHS:
 		return scenario->transport.path_policy == PATH_MRC;
-	case USE_FIXED:
-		return !is_nscc(scenario);
-	case USE_NSCC:
-		return is_nscc(scenario);
-	case USE_QUICK_ADAPT:
-		return is_nscc(scenario) && !scenario->transport.cc.disable_qa;
+	case USE_PROFILE:
+		return scenario->transport.path_policy == PATH_MRC &&
+			scenario->transport.ev_mode != EV_AUTO;
+	case USE_EXPLICIT:
+		return scenario->transport.ev_mode == EV_EXPLICIT;
+	case USE_GENERATED:
+		return scenario->transport.ev_mode == EV_GENERATED;
+	case USE_PORT_STATUS:
+		return scenario->transport.port_status &&
+			scenario->transport.path_policy == PATH_MRC;
 	default:
-		return true;
+		return cc_use_holds(use, scenario);
 	}
 }
 
@@ -58,7 +115,7 @@ bool scenario_use_holds(enum scenario_use use, const struct scenario *scenario)
 		return kind == TRAFFIC_FLOWS;
 	case USE_BYTES:
 		return kind == TRAFFIC_PERMUTATION || kind == TRAFFIC_INCAST ||
-			kind == TRAFFIC_RING;
+			kind == TRAFFIC_ALL_TO_ALL || kind == TRAFFIC_RING;
 	case USE_INCAST:
 		return kind == TRAFFIC_INCAST;
 	case USE_RING:
@@ -71,8 +128,12 @@ bool scenario_use_holds(enum scenario_use use, const struct scenario *scenario)
 		return kind == TRAFFIC_MODEL;
 	case USE_TRACE:
 		return kind == TRAFFIC_TRACE;
+	case USE_MATRIX:
+		return kind == TRAFFIC_MATRIX;
 	case USE_IPV6:
 		return scenario->frames.ip_version != 4;
+	case USE_WATCH:
+		return scenario->watch.bin_ps > 0;
 	default:
 		return fabric_use_holds(use, scenario);
 	}
@@ -82,26 +143,45 @@ const char *scenario_use_name(enum scenario_use use)
 {
 	static const char *const names[USE_COUNT] = {
 		[USE_ALWAYS] = "nothing",
-		[USE_PLANES] = "fabric.topology clos or fat-tree; a leaf-spine has one plane",
-		[USE_CLOS] = "fabric.topology clos or leaf-spine",
+		[USE_PLANES] = "another fabric.topology; a leaf-spine has one plane",
+		[USE_OVER] = "fabric.topology clos, leaf-spine or fat-tree",
+		[USE_DELAYS] = "another fabric.topology; a file says it for each tier",
+		[USE_T0] = "fabric.topology clos, leaf-spine or torus",
+		[USE_T1] = "fabric.topology clos or leaf-spine without "
+			   "fabric.oversubscription, or rail",
+		[USE_BUNDLE] = "fabric.topology clos, leaf-spine, dumbbell, rail or torus",
 		[USE_FAT_TREE] = "fabric.topology fat-tree",
+		[USE_FAT_TREE_ABOVE] = "fabric.topology fat-tree without fabric.oversubscription",
+		[USE_TORUS] = "fabric.topology torus",
+		[USE_FILE] = "fabric.topology file",
+		[USE_GRAPH] = "fabric.topology graph",
 		[USE_ECN] = "queue.ecn true",
 		[USE_TRIM] = "queue.trim true",
 		[USE_HOST] = "fabric.nics_per_host above 1",
 		[USE_SCALEUP] = "a scaleup.rate",
+		[USE_DYNAMIC_MPR] = "transport.dynamic_mpr true",
 		[USE_MRC_PATHS] = "transport.path mrc",
+		[USE_PROFILE] =
+			"transport.path mrc with transport.ev_profile explicit or generated",
+		[USE_EXPLICIT] = "transport.ev_profile explicit",
+		[USE_GENERATED] = "transport.ev_profile generated",
+		[USE_PORT_STATUS] = "transport.path mrc with transport.port_status true",
 		[USE_FIXED] = "cc.algorithm fixed",
+		[USE_MOVING] = "cc.algorithm other than fixed",
+		[USE_TARGET] = "cc.algorithm nscc or swift",
 		[USE_NSCC] = "cc.algorithm nscc",
 		[USE_QUICK_ADAPT] = "cc.algorithm nscc with cc.quick_adapt true",
 		[USE_FLOWS] = "traffic.kind flows",
-		[USE_BYTES] = "traffic.kind permutation, incast or ring",
+		[USE_BYTES] = "traffic.kind permutation, incast, all_to_all or ring",
 		[USE_INCAST] = "traffic.kind incast",
 		[USE_RING] = "traffic.kind ring",
 		[USE_RINGS] = "traffic.kind ring, model or trace",
 		[USE_PIPELINED] = "traffic.kind ring, model or trace with traffic.form pipelined",
 		[USE_MODEL] = "traffic.kind model",
 		[USE_TRACE] = "traffic.kind trace",
+		[USE_MATRIX] = "traffic.kind matrix",
 		[USE_IPV6] = "wire.ip 6; IPv4 has no flow label",
+		[USE_WATCH] = "watch.bin",
 	};
 	return names[use];
 }
@@ -169,8 +249,9 @@ static const char *last_word(const char *path)
 
 const char *scenario_key_nearest(const char *path)
 {
-	static const char *const sections[] = {"fabric",  "queue",  "scaleup", "transport", "cc",
-					       "traffic", "limits", "wire",    "capture",   NULL};
+	static const char *const sections[] = {"fabric",  "queue",   "scaleup", "transport",
+					       "cc",	  "traffic", "limits",	"wire",
+					       "capture", "watch",   NULL};
 	const struct scenario_key *keys = scenario_keys();
 	const char *nearest = NULL;
 	uint32_t least = 4; // more edits than that are no misspelling

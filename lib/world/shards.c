@@ -70,9 +70,9 @@ static void deal_hosts(struct world *world, const struct deal *deal)
 // The ports of a switch, less those that wait for NICs without work: a sample leaves many.
 static uint64_t switch_weight(const struct switch_plan *plan, const struct deal *deal)
 {
-	const struct route *route = &plan->route;
-	uint64_t ends = deal->below[route->high] - deal->below[route->low];
-	return 1 + plan->port_count * ends * 256 / (route->high - route->low);
+	uint32_t first = plan->nics_first, count = plan->nics_count;
+	uint64_t ends = deal->below[first + count] - deal->below[first];
+	return 1 + plan->port_count * ends * 256 / count;
 }
 
 static uint32_t lightest(const struct world *world, const struct deal *deal)
@@ -92,7 +92,7 @@ static void deal_tier(struct world *world, struct deal *deal, uint32_t tier)
 		if (plan->tier != tier)
 			continue;
 		uint64_t weight = switch_weight(plan, deal);
-		uint32_t middle = plan->route.low + (plan->route.high - plan->route.low) / 2;
+		uint32_t middle = plan->nics_first + plan->nics_count / 2;
 		uint32_t shard = world->shard_of[middle / topology->nics_per_host];
 		if (deal->load[shard] + weight > deal->share)
 			shard = lightest(world, deal);

@@ -37,7 +37,9 @@ static const char yaml[] =
 	"queue: {bytes: 40000B}\n"
 	"transport: {evs: 32, rto: 80us}\n"
 	"traffic: {kind: ring, collective: all_reduce, ranks: 32, bytes: 8MiB, channels: 2}\n"
-	"faults: [{kind: loss, at: all, probability: 0.5%}]\n";
+	"watch: {bin: 10us, bins: 50, nics: true, bypasses: 64}\n"
+	"faults: [{kind: loss, at: all, probability: 0.5%}, {kind: link_down, at: {t0: 1, up: 1, "
+	"plane: 0}, from: 20us, until: 90us}]\n";
 
 static void the_watch_sees_an_allocation(void **state)
 {
@@ -62,6 +64,8 @@ static void watch_run(const struct sim_options *options)
 	is_watching = false;
 	assert_int_equal(rig.run.end, RUN_DONE);
 	assert_true(rig.run.dropped[DROP_RANDOM_LOSS] > 0);
+	assert_true(rig.stage.world.outcome->series.bins[1][SERIES_PLACED] > 0);
+	assert_true(rig.stage.world.bypass[0]->count > 0);
 	assert_int_equal(rig.run.ports.name != NULL, options->ports.kind == PORTS_MEMORY);
 	assert_int_equal(rig.run.lateness_ns != NULL, options->pace.is_on);
 	assert_int_equal(calls, 0);

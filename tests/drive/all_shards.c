@@ -36,6 +36,12 @@ static const struct world_case cases[] = {
 	 "name: a\n" FABRIC "traffic: {kind: permutation, bytes: 100kB}\n"
 	 "faults: [{kind: loss, at: all, probability: 1%}]\n",
 	 RUN_DONE},
+	{"permutation with links that go down, watched",
+	 "name: a\n" FABRIC "traffic: {kind: permutation, bytes: 1MB}\n"
+	 "watch: {bin: 5us, bins: 100, nics: true, bypasses: 500}\n"
+	 "faults: [{kind: link_down, at: {t0: 0, up: 1, plane: 1}, from: 10us}, {kind: flap, at: "
+	 "{nic: 2, plane: 0}, down: 20us, up: 9us}]\n",
+	 RUN_DONE},
 	{"incast with trims",
 	 "name: a\n" FABRIC
 	 "queue: {bytes: 30000B}\ntraffic: {kind: incast, senders: 12, bytes: 100kB}\n",
@@ -106,6 +112,28 @@ static void same_collective(const struct outcome_collective *a, const struct out
 	assert_int_equal(a->busbw_bytes_per_s, b->busbw_bytes_per_s);
 }
 
+static uint32_t bypasses(const struct world *world)
+{
+	uint32_t events = 0;
+	for (uint32_t i = 0; i < world->shard_count; i++)
+		events += world->bypass[i]->count;
+	return events;
+}
+
+// What was counted over time, and of dead paths.
+static void same_watch(const struct world *a, const struct world *b)
+{
+	const struct series *one = &a->outcome->series, *other = &b->outcome->series;
+	assert_int_equal(one->count, other->count);
+	if (one->count == 0)
+		return;
+	assert_memory_equal(one->bins, other->bins, one->count * sizeof(*one->bins));
+	assert_memory_equal(one->after, other->after, sizeof(one->after));
+	assert_memory_equal(a->nic_placed, b->nic_placed,
+			    (size_t)a->fabric.nics * one->count * sizeof(uint64_t));
+	assert_int_equal(bypasses(a), bypasses(b));
+}
+
 static void same_outcome(const struct rig *rig, const struct rig *other)
 {
 	const struct outcome *a = rig->outcome, *b = other->outcome;
@@ -126,6 +154,7 @@ static void same_outcome(const struct rig *rig, const struct rig *other)
 		same_collective(&a->collectives[i], &b->collectives[i]);
 	assert_int_equal(a->end_ps, b->end_ps);
 	assert_int_equal(a->credits_sent, b->credits_sent);
+	same_watch(&rig->stage.world, &other->stage.world);
 }
 
 static void same_run(const struct rig *rig, const struct rig *other)
@@ -156,6 +185,7 @@ static void a_result_does_not_depend_on_the_number_of_shards(void **state)
 		assert_int_equal(whole.run.end, cases[i].end);
 		assert_true(whole.outcome->message_ns[PAIR_ACROSS_T1].total > 0);
 		assert_int_equal(world_is_done(&whole.stage.world), cases[i].end == RUN_DONE);
+		assert_true(whole.outcome->series.count == 0 || bypasses(&whole.stage.world) > 0);
 		for (size_t n = 0; n < sizeof(numbers) / sizeof(*numbers); n++) {
 			build_and_run(&cut, cases[i].yaml, numbers[n]);
 			same_run(&cut, &whole);

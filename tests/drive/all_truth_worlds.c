@@ -8,7 +8,9 @@
 
 // How often each kind of thing came: a generator that never makes trims tests nothing about them.
 struct seen {
-	uint32_t lossy, downs, trims, trims_last_hop, marks, nacks, timeouts, scaleups, ends;
+	uint32_t lossy, downs, damaged, doubled, held_back, trims, trims_last_hop, marks, nacks,
+		timeouts, scaleups, ends;
+	uint32_t gone_back, cnps; // RoCEv2 RC
 };
 
 static const struct traffic_range small = {2, 400, 200000};
@@ -46,6 +48,7 @@ static void add_transport(struct text *text, struct rng *rng, uint32_t planes)
 	add(text, "transport:\n  payload: %uB\n  evs: %u\n  path: %s\n  sack_bytes: %uB\n", payload,
 	    planes << pick(rng, 0, 5), paths[pick(rng, 0, 2)], pick(rng, 1, 20000));
 	add(text, "  rto: %uus\n  rto_doublings: 12\n", pick(rng, 40, 200));
+	add_acknowledgement(text, rng, true);
 	if (pick(rng, 0, 4) == 0)
 		add(text, "cc: {algorithm: fixed, window: %uB}\n", 2 * (payload + 162));
 	if (pick(rng, 0, 3) == 0)
@@ -60,14 +63,25 @@ static void add_transport(struct text *text, struct rng *rng, uint32_t planes)
 
 static void add_faults(struct text *text, struct rng *rng, uint32_t nics, uint32_t planes)
 {
-	uint32_t count = pick(rng, 0, 2);
+	uint32_t count = pick(rng, 0, 3);
 	if (count > 0)
 		add(text, "faults:\n");
 	for (uint32_t i = 0; i < count; i++) {
-		uint32_t from = pick(rng, 0, 9);
-		if (pick(rng, 0, 1) == 0)
-			add(text, "  - {kind: loss, at: all, probability: 0.%03u}\n",
+		static const char *const kinds[] = {"loss", "corrupt", "duplicate"};
+		uint32_t from = pick(rng, 0, 9), kind = pick(rng, 0, 6);
+		if (kind < 3)
+			add(text, "  - {kind: %s, at: all, probability: 0.%03u}\n", kinds[kind],
 			    pick(rng, 1, 30));
+		else if (kind == 3)
+			add(text,
+			    "  - {kind: reorder, at: all, probability: 0.%03u, delay: %uns}\n",
+			    pick(rng, 1, 300), pick(rng, 1, 40000));
+		else if (kind == 4)
+			add(text,
+			    "  - {kind: slow, at: {nic: %u}, way: %s, rate: 0.%02u, from: %uus, "
+			    "until: %uus}\n",
+			    pick(rng, 0, nics - 1), pick(rng, 0, 1) ? "up" : "both",
+			    pick(rng, 5, 99), from, from + pick(rng, 5, 60));
 		else
 			add(text,
 			    "  - {kind: link_down, at: {nic: %u, plane: %u}, from: %uus, until: "
@@ -109,6 +123,9 @@ static void note(struct seen *seen, const struct rig *rig)
 	const struct outcome *outcome = rig->outcome;
 	seen->lossy += rig->run.dropped[DROP_RANDOM_LOSS] > 0;
 	seen->downs += rig->run.dropped[DROP_LINK_DOWN] > 0;
+	seen->damaged += rig->run.dropped[DROP_BAD_FRAME] > 0;
+	seen->doubled += rig->run.doubled > 0;
+	seen->held_back += rig->run.held_back > 0;
 	seen->trims += outcome->fabric.trimmed > 0;
 	seen->trims_last_hop += outcome->fabric.trimmed_last_hop > 0;
 	seen->marks += outcome->fabric.marked > 0;
@@ -133,16 +150,20 @@ static void run_seed(uint64_t seed, struct seen *seen)
 						     .clock = truth_clock_read,
 						     .clock_context = &clock}};
 	add_world(&text, seed, &rng);
+	const char *const rc[] = {"transport.kind=rc", NULL}; // every fourth world
+	const char *const *sets = seed % 4 == 0 ? rc : NULL;
 	snprintf(name, sizeof(name), "seed %llu", (unsigned long long)seed);
 	fprintf(stderr, "%s\n", name); // names the seed of a check() that stops us
 	if (getenv("WEFT_TRUTH_PRINT") != NULL)
 		puts(text.at);
-	rig_run(&truth, text.at, NULL);
+	rig_run(&truth, text.at, sets);
 	assert_true(truth.run.end == RUN_DONE || truth.run.end == RUN_TIME);
-	rig_run_with(&rig, text.at, NULL, &options);
+	rig_run_with(&rig, text.at, sets, &options);
 	truth_same(name, &rig, &truth);
 	truth_frames(name, &rig);
 	note(seen, &rig);
+	seen->gone_back += sets != NULL && rig.outcome->transport.rtx[RTX_NACK] > 0;
+	seen->cnps += rig.outcome->transport.cnps_received > 0;
 	stage_free(&truth.stage);
 	stage_free(&rig.stage);
 }
@@ -153,16 +174,19 @@ static void random_worlds_are_the_same_with_frames(void **state)
 	struct seen seen = {0};
 	for (uint64_t seed = first; seed < first + count; seed++)
 		run_seed(seed, &seen);
-	printf("%llu worlds from seed %llu; with loss %u, links down %u, trims %u, at the last hop "
-	       "%u, marks %u, NACKs %u, timeouts %u, scale-up %u, an early end %u\n",
+	printf("%llu worlds from seed %llu; with loss %u, links down %u, damage %u, copies %u, "
+	       "held back %u, trims %u, at the last hop %u, marks %u, NACKs %u, timeouts %u, "
+	       "scale-up %u, an early end %u; RC going back %u, with CNPs %u\n",
 	       (unsigned long long)count, (unsigned long long)first, seen.lossy, seen.downs,
-	       seen.trims, seen.trims_last_hop, seen.marks, seen.nacks, seen.timeouts,
-	       seen.scaleups, seen.ends);
+	       seen.damaged, seen.doubled, seen.held_back, seen.trims, seen.trims_last_hop,
+	       seen.marks, seen.nacks, seen.timeouts, seen.scaleups, seen.ends, seen.gone_back,
+	       seen.cnps);
 	if (count < 100)
 		return;
 	assert_true(seen.lossy > 5 && seen.downs > 5 && seen.trims > 5 && seen.trims_last_hop > 5);
+	assert_true(seen.damaged > 5 && seen.doubled > 5 && seen.held_back > 5);
 	assert_true(seen.marks > 5 && seen.nacks > 5 && seen.timeouts > 5 && seen.scaleups > 5);
-	assert_true(seen.ends > 5);
+	assert_true(seen.ends > 5 && seen.gone_back > 5 && seen.cnps > 5);
 }
 
 int main(void)

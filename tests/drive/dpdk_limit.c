@@ -8,7 +8,7 @@
 #define NICS 320
 #define WORLD \
 	"name: limit\nfabric: {nics: 320, nics_per_t0: 16, t1_count: 16, planes: 1, link_rate: " \
-	"400Gb/s}\ntraffic: {kind: permutation, bytes: 16KiB}\n" \
+	"400Gb/s}\ntransport: {completion: sack}\ntraffic: {kind: permutation, bytes: 16KiB}\n" \
 	"limits: {packets: 64, memory: 256MiB}\n"
 #define ONE_PACKET_EACH "cc: {algorithm: fixed, window: 4258B}\n"
 

@@ -25,6 +25,26 @@ static uint64_t shows_loss(const struct rig *rig)
 	return rig->run.dropped[DROP_RANDOM_LOSS];
 }
 
+static uint64_t shows_damage(const struct rig *rig)
+{
+	return rig->run.dropped[DROP_BAD_FRAME];
+}
+
+static uint64_t shows_copies(const struct rig *rig)
+{
+	return rig->run.doubled * rig->outcome->transport.duplicates;
+}
+
+static uint64_t shows_held_back(const struct rig *rig)
+{
+	return rig->run.held_back;
+}
+
+static uint64_t shows_late_full(const struct rig *rig)
+{
+	return rig->run.late_full;
+}
+
 static uint64_t shows_trims(const struct rig *rig)
 {
 	return rig->outcome->fabric.trimmed * rig->outcome->transport.rtx[RTX_NACK];
@@ -49,6 +69,16 @@ static uint64_t shows_collective(const struct rig *rig)
 static uint64_t shows_marks(const struct rig *rig)
 {
 	return rig->outcome->fabric.marked * rig->outcome->transport.marks_received;
+}
+
+static uint64_t shows_go_back(const struct rig *rig)
+{
+	return rig->outcome->transport.rtx[RTX_NACK] * rig->outcome->transport.out_of_window;
+}
+
+static uint64_t shows_cnps(const struct rig *rig)
+{
+	return rig->outcome->transport.cnps_received;
 }
 
 static uint64_t shows_held(const struct rig *rig)
@@ -77,6 +107,46 @@ static const struct truth_case truth_cases[] = {
 		      "traffic: {kind: permutation, bytes: 60kB}\n" TRUTH_LOSS,
 	 shows_loss, RUN_DONE},
 	{"trims", TRUTH_FABRIC "transport: {evs: 32}\n" TRUTH_INCAST, shows_trims, RUN_DONE},
+	{"damage",
+	 TRUTH_PLANES "transport: {evs: 32, rto: 80us}\ntraffic: {kind: permutation, bytes: "
+		      "60kB}\nfaults: [{kind: corrupt, at: all, probability: 2%}]\n",
+	 shows_damage, RUN_DONE},
+	{"damage and trims",
+	 TRUTH_FABRIC "transport: {evs: 32}\n" TRUTH_INCAST
+		      "faults: [{kind: corrupt, at: all, probability: 4%}]\n",
+	 shows_damage, RUN_DONE},
+	{"damage and trims, SRv6",
+	 TRUTH_FABRIC "wire: {entropy: srv6, trim_lengths: kept}\ntransport: {evs: "
+		      "32}\n" TRUTH_INCAST "faults: [{kind: corrupt, at: all, probability: 4%}]\n",
+	 shows_damage, RUN_DONE},
+	{"copies",
+	 TRUTH_PLANES "transport: {evs: 32}\ntraffic: {kind: permutation, bytes: 60kB}\n"
+		      "faults: [{kind: duplicate, at: all, probability: 10%}]\n",
+	 shows_copies, RUN_DONE},
+	{"packets held back",
+	 TRUTH_PLANES "transport: {evs: 32, rto: 80us}\ntraffic: {kind: permutation, bytes: "
+		      "60kB}\nfaults: [{kind: reorder, at: {plane: 1}, probability: 10%, delay: "
+		      "20us}]\n",
+	 shows_held_back, RUN_DONE},
+	{"held back for longer than the wheel of windows goes",
+	 TRUTH_PLANES "transport: {evs: 32, rto: 800us}\ntraffic: {kind: permutation, bytes: "
+		      "60kB}\nfaults: [{kind: reorder, at: all, "
+		      "probability: 5%, delay: 300us}]\n",
+	 shows_held_back, RUN_DONE},
+	{"everything at once, more than a cable can keep",
+	 TRUTH_PLANES "transport: {evs: 32, rto: 80us, payload: 1024B}\ntraffic: {kind: "
+		      "permutation, bytes: 200kB}\nfaults: [{kind: reorder, at: all, probability: "
+		      "90%, delay: 30us}, {kind: duplicate, at: all, probability: 50%}, {kind: "
+		      "corrupt, at: all, probability: 2%}, {kind: loss, at: all, probability: "
+		      "2%}]\n",
+	 shows_late_full, RUN_DONE},
+	{"slow lines, one way, and back again",
+	 TRUTH_PLANES
+	 "transport: {evs: 32, rto: 800us}\ntraffic: {kind: permutation, bytes: "
+	 "100kB}\nfaults: [{kind: slow, at: {plane: 0}, way: down, rate: 30%}, {kind: "
+	 "slow, at: {nic: 1}, rate: 55%, from: 4us, until: 9us}, {kind: loss, at: {nic: 2}, "
+	 "way: up, probability: 20%}]\n",
+	 shows_loss, RUN_DONE},
 	{"link down",
 	 TRUTH_PLANES "transport: {evs: 32, rto: 80us}\ntraffic: {kind: permutation, bytes: "
 		      "100kB}\nfaults: [{kind: link_down, at: {t0: 1, plane: 0, up: 1}, from: 3us, "
@@ -133,6 +203,20 @@ static const struct truth_case truth_cases[] = {
 	 "2, cores: 4, link_rate: 100Gb/s}\ntransport: {evs: 16}\n"
 	 "traffic: {kind: permutation, bytes: 60kB}\nlimits: {packets: 20000, memory: 256MiB}\n",
 	 shows_spray, RUN_DONE},
+	{"RoCEv2: go-back-N",
+	 TRUTH_PLANES "transport: {kind: rc, rto: 80us}\ntraffic: {kind: permutation, bytes: "
+		      "60kB}\n" TRUTH_LOSS,
+	 shows_go_back, RUN_DONE},
+	{"RoCEv2: CNPs in IPv4",
+	 TRUTH_FABRIC "wire: {ip: 4}\ntransport: {kind: rc, rto: 80us}\n"
+		      "traffic: {kind: incast, senders: 8, bytes: 60kB}\nqueue: {bytes: 400kB, "
+		      "ecn_last_hop: true}\n",
+	 shows_cnps, RUN_DONE},
+	{"RoCEv2: a ring of four QPs, SRv6 for others",
+	 TRUTH_PLANES "wire: {entropy: srv6, port: 4971}\n"
+		      "transport: {kind: rc, rto: 80us, qps_per_connection: 4}\ntraffic: {kind: "
+		      "ring, collective: all_reduce, ranks: 16, bytes: 512KiB}\n",
+	 shows_collective, RUN_DONE},
 	{"an end on the way",
 	 "name: truth\nfabric: {nics: 16, nics_per_t0: 4, t1_count: 4, planes: 1, link_rate: "
 	 "100Gb/s}\ntransport: {evs: 32}\ntraffic: {kind: permutation, bytes: 100kB}\n"
@@ -207,6 +291,10 @@ static void truth_same(const char *name, const struct rig *is, const struct rig 
 	truth_count(name, "sent", a->sent, b->sent);
 	truth_count(name, "delivered", a->delivered, b->delivered);
 	truth_count(name, "data delivered", a->data_delivered, b->data_delivered);
+	truth_count(name, "damaged", a->damaged, b->damaged);
+	truth_count(name, "doubled", a->doubled, b->doubled);
+	truth_count(name, "held back", a->held_back, b->held_back);
+	truth_count(name, "no room for late ones", a->late_full, b->late_full);
 	truth_counts(name, "drops on cables", a->dropped, b->dropped, sizeof(a->dropped));
 	truth_count(name, "held", a->held, b->held);
 	truth_count(name, "data packets", a->data_packets, b->data_packets);
@@ -224,14 +312,18 @@ static void truth_frames(const char *name, const struct rig *rig)
 {
 	const struct run *run = &rig->run;
 	uint64_t lost = run->dropped[DROP_LINK_DOWN] + run->dropped[DROP_RANDOM_LOSS];
-	truth_count(name, "frames sent by ports", run->ports.sent, run->hops - lost);
+	truth_count(name, "frames sent by ports", run->ports.sent, run->hops - lost + run->doubled);
 	truth_count(name, "frames received by ports", run->ports.received, run->ports.sent);
 	truth_count(name, "frames missed by ports", run->ports.missed, 0);
 	truth_count(name, "payload that is wrong", run->payload_bytes_wrong, 0);
 	truth_count(name, "payload verified", run->payload_bytes_good,
 		    rig->outcome->transport.payload_bytes_placed);
+	uint64_t bad = 0;
 	for (int i = 0; i < WIRE_REASON_COUNT; i++)
-		truth_count(name, "bad frames", run->bad_frames[i], 0);
+		bad += run->bad_frames[i];
+	truth_count(name, "bad frames", bad, run->dropped[DROP_BAD_FRAME]);
+	if (run->damaged == 0)
+		truth_count(name, "bad frames", bad, 0);
 }
 
 // ---------------------------------------------------------------- clocks

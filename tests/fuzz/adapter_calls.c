@@ -4,6 +4,8 @@
 // timers, polls. Nothing may be written beside a region, whatever comes.
 #include "target.h"
 
+#include <errno.h>
+
 #include <weft/adapter.h>
 
 #define REGION 20000u
@@ -162,6 +164,21 @@ static void poll(struct play *play, uint32_t side)
 		check(done[i].qp < 2 && done[i].kind <= COMPLETION_FLUSHED);
 }
 
+// Both ends of a QP begin anew; or one of them, which then waits for the other for ever.
+static void live_again(struct play *play, uint32_t qp, bool is_half)
+{
+	struct adapter_exchange exchanges[2];
+	struct refusal refusal;
+	struct qp_view view;
+	for (uint32_t side = 0; side < 2u - is_half; side++)
+		check(adapter_reset(play->adapters[side], qp, &exchanges[side]) == 0);
+	check(adapter_query(play->adapters[0], qp, &view) == 0 && view.state == QP_RESET);
+	check(adapter_reset(play->adapters[0], 2, &exchanges[0]) == -EINVAL);
+	for (uint32_t side = 0; side < 2 && !is_half; side++)
+		check(adapter_connect(play->adapters[side], qp, &exchanges[1 - side], play->now,
+				      &refusal) == 0);
+}
+
 static void call(struct play *play)
 {
 	uint32_t what = take(play, 1), side = what >> 4 & 1;
@@ -194,9 +211,18 @@ static void call(struct play *play)
 			     play->now);
 		return;
 	}
+	case 13: // one of both ports loses its light or has it again; else a packet is made up
+		if (what >> 5 != 1 && what >> 5 != 2)
+			return forge(play, side);
+		check(adapter_port(play->adapters[side], take(play, 1) & 1, what >> 5 & 1,
+				   play->now) == 0);
+		check(adapter_port(play->adapters[side], 2, false, play->now) == -EINVAL);
+		return;
 	case 12:
 		if (take(play, 1) == 0)
 			adapter_unregister(play->adapters[side], RKEY);
+		else
+			live_again(play, what >> 5 & 1, what >> 6 & 1);
 		return;
 	default:
 		return forge(play, side);
@@ -226,12 +252,13 @@ static void fuzz_one(const uint8_t *data, size_t bytes)
 const char *const fuzz_folders[] = {NULL};
 // Letters whose low bits are calls: p and q post, b to d carry a frame, h waits, i and j poll.
 const char *const fuzz_texts[] = {
-	"pa1234b0B0b0B0b0B0i0I0",
-	"qAzz00qBzz00s0S0s0c0C0c0C0c0C0c0hzzb0b0b0r0r0r0iIhzzzzb0",
+	"pa1234b0B0b0B0b0B0i0I0", "qAzz00qBzz00s0S0s0c0C0c0C0c0C0c0hzzb0b0b0r0r0r0iIhzzzzb0",
 	"pa0p00u0u0u0u0f1f2f3v1v0f1hzz0b0b0B0hzz0B0jJ",
 	"pa0p00b0w2abcdefB0w1gh345678W3yxz7W0b0b0hz0b0b0iiII",
 	"pa0p00b0m6abcdefghijklmnopqrstuvwxyz0123456789n7zyxwvutsrqponmlkjihgfedcba",
 	"o7abcdefghijklmnopqrstuvwxyz012345678944444444o6000000000000000000000000000",
-	NULL};
+	"pa0p00b0b0l1b0b0iIpa1234b0B0b0B0L1hzzb0lAb0iIpa1234b0B0",
+	// M and ] take a port down, - and = bring it back
+	"pa1234qa1234M1b0r0b0r0]0b0r1b1r1hzz-1b0r0=0b1r1b0r0M0M1b0hzz-0b0b0r0iI", NULL};
 
 #endif

@@ -118,14 +118,19 @@ static void check_view(const struct wire_view *view, size_t bytes)
 	check(view->payload_at + view->payload_bytes + view->pad_bytes == view->icrc_at);
 }
 
-static bool is_write(const struct packet *packet)
+static bool is_mrc_write(const struct packet *packet)
 {
-	return packet->opcode <= PACKET_WRITE_ONLY_IMM;
+	return packet->opcode >= PACKET_WRITE_FIRST && packet->opcode <= PACKET_WRITE_ONLY_IMM;
+}
+
+static bool is_rc_write(const struct packet *packet)
+{
+	return packet->opcode >= RC_WRITE_FIRST && packet->opcode <= RC_WRITE_ONLY_IMM;
 }
 
 static bool is_trimmable(const struct packet *packet)
 {
-	return is_write(packet) || packet->opcode == PACKET_PROBE;
+	return is_mrc_write(packet) || packet->opcode == PACKET_PROBE;
 }
 
 // What a trim leaves of the descriptor, when `cut` was read behind it.
@@ -303,8 +308,9 @@ static void keep_first_inputs(keep_fn keep)
 {
 	static const uint8_t entropies[] = {WIRE_ENTROPY_STEV, WIRE_ENTROPY_SRV6,
 					    WIRE_ENTROPY_SRV6 | HAS_SRH, WIRE_ENTROPY_PORT};
-	static const uint8_t opcodes[] = {0xc6, 0xc7, 0xc8, 0xc9, 0xca, 0xcb,
-					  0xdc, 0xdd, 0xd1, 0xd8, 0xd9, 0xde};
+	static const uint8_t opcodes[] = {0xc6, 0xc7, 0xc8, 0xc9, 0xca, 0xcb, 0xdc,
+					  0xdd, 0xd1, 0xd8, 0xd9, 0xde, 0x06, 0x07,
+					  0x08, 0x09, 0x0a, 0x0b, 0x11, 0x81};
 	static uint8_t frame[2048];
 	for (uint8_t kind = 0; kind < 4 * sizeof(opcodes); kind++) {
 		uint8_t choice[] = {(uint8_t)(kind & (IS_V4 | IS_CHARGED)) | IS_MENDED,
@@ -315,9 +321,11 @@ static void keep_first_inputs(keep_fn keep)
 		struct wire_view view;
 		struct packet packet = {.source = 1, .target = 999, .plane = 1, .ev = 0x1234};
 		packet.opcode = opcodes[kind >> 2];
-		packet.klass = is_trimmable(&packet) ? PACKET_CLASS_DATA : PACKET_CLASS_CONTROL;
-		if (is_write(&packet)) {
-			packet.flags = PACKET_ECT | PACKET_TRIMMABLE;
+		bool is_write = is_mrc_write(&packet) || is_rc_write(&packet);
+		packet.klass = is_write || is_trimmable(&packet) ? PACKET_CLASS_DATA
+								 : PACKET_CLASS_CONTROL;
+		if (is_write) {
+			packet.flags = PACKET_ECT | (is_trimmable(&packet) ? PACKET_TRIMMABLE : 0);
 			packet.payload_bytes = kind & 2 ? 1000 : 5;
 			packet.u.data.message_bytes = 5005;
 		}

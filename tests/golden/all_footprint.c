@@ -66,7 +66,9 @@ static void the_table_is_what_the_arena_drew(void **state)
 	}
 	assert_int_equal(total, arena->used);
 	assert_int_equal(printed(text, "total"), arena->used);
-	assert_int_equal(printed(text, "one QP:"), endpoint_qp_bytes(&rig.stage.world.transport));
+	assert_int_equal(printed(text, "one QP:"), endpoint_qp_bytes());
+	assert_int_equal(printed(text, "one context:"),
+			 endpoint_context_bytes(&rig.stage.world.transport));
 	stage_free(&rig.stage);
 }
 
@@ -92,16 +94,50 @@ static void a_connection_draws_what_it_is_said_to(void **state)
 			fail_msg("refused: %s", rig.refusal.text);
 		drawn[count - 1] = rig.stage.arena.drawn_bytes[ARENA_TRANSPORT];
 		assert_int_equal(rig.stage.world.qp_count, 2 * (count + 3));
-		one_qp = endpoint_qp_bytes(&rig.stage.world.transport);
+		one_qp = endpoint_qp_bytes() + endpoint_context_bytes(&rig.stage.world.transport);
 		stage_free(&rig.stage);
 	}
 	uint64_t first = drawn[1] - drawn[0], second = drawn[2] - drawn[1];
 	printf("two ends more: %llu and %llu bytes; one QP: %llu\n", (unsigned long long)first,
 	       (unsigned long long)second, (unsigned long long)one_qp);
-	// At each of the two NICs what the draw before left of a cache line counts to this room.
-	enum { PADDING_MAX = 2 * 63 };
+	// At each of the two NICs what two draws, of records and contexts, leave of a cache line.
+	enum { PADDING_MAX = 4 * 63 };
 	assert_in_range(first, 2 * one_qp - PADDING_MAX, 2 * one_qp + PADDING_MAX);
 	assert_in_range(second, 2 * one_qp - PADDING_MAX, 2 * one_qp + PADDING_MAX);
+}
+
+// QPs that do not talk cost a record and a place among the peers, whatever their number.
+static void qps_at_rest_cost_a_record(void **state)
+{
+	enum { QP_BYTES_MAX = 192, EV_BYTES_MAX = 8 };
+	static struct rig rig;
+	uint64_t drawn[2], qps[2], contexts[2];
+	for (uint32_t many = 0; many < 2; many++) {
+		char text[512];
+		snprintf(text, sizeof(text),
+			 "name: rest\n"
+			 "fabric: {nics: 32, nics_per_t0: 8, t1_count: 4, planes: 2}\n"
+			 "transport: {contexts: 4, qps_per_connection: %u}\n"
+			 "traffic: {kind: ring, channels: 4, bytes: 1MiB}\n",
+			 many ? 32 : 4);
+		if (rig_build(&rig, text, NULL) < 0)
+			fail_msg("refused: %s", rig.refusal.text);
+		const struct world *world = &rig.stage.world;
+		drawn[many] = rig.stage.arena.drawn_bytes[ARENA_TRANSPORT];
+		qps[many] = world->qp_count;
+		contexts[many] = world->context_count;
+		assert_in_range(endpoint_ev_bytes(&world->transport), 1, EV_BYTES_MAX);
+		stage_free(&rig.stage);
+	}
+	assert_int_equal(contexts[0], 32 * 4);
+	assert_int_equal(contexts[1], 32 * 4);
+	uint64_t more = qps[1] - qps[0];
+	printf("%llu QPs more cost %llu bytes each\n", (unsigned long long)more,
+	       (unsigned long long)((drawn[1] - drawn[0]) / more));
+	assert_int_equal(more, 32 * 2 * 4 * 28);
+	assert_true(endpoint_qp_bytes() <= QP_BYTES_MAX);
+	assert_in_range(drawn[1] - drawn[0], more * endpoint_qp_bytes() - 32 * 64,
+			more * endpoint_qp_bytes() + 32 * 64);
 }
 
 static void a_host_of_a_permutation_stays_small(void **state)
@@ -125,6 +161,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_table_is_what_the_arena_drew),
 		cmocka_unit_test(a_connection_draws_what_it_is_said_to),
+		cmocka_unit_test(qps_at_rest_cost_a_record),
 		cmocka_unit_test(a_host_of_a_permutation_stays_small),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

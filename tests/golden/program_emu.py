@@ -168,6 +168,25 @@ def runs(emu, ports):
     emu.hold(f"{ports}: another seed is another run", digest_of(run) not in (None, sim), run)
 
 
+def watched(emu, ports):
+    """What is watched does not depend on the driver, nor on the lanes; it adds up to the totals."""
+    words = ["link-down", "--set", "traffic.bytes=16MiB", "--set", "watch.bin=10us", "--set", "watch.nics=true"]
+    words += ["--set", "watch.bypasses=10000", "--json"]
+    sim = json.loads(weft("sim", *words).stdout)
+    for lanes in ((), ("--lanes", "2"))[:2 if ports == "ring" and CPUS > 1 else 1]:
+        run = weft("emu", *words, *NOWAIT, "--ports", ports, *lanes)
+        result = json.loads(run.stdout)
+        emu.hold(f"{ports} {lanes}: counts over time are those of sim", result["series"] == sim["series"], run)
+        emu.hold(f"{ports} {lanes}: dead paths are those of sim", result["bypass"] == sim["bypass"], run)
+    series, bypass, lost = sim["series"], sim["bypass"], sum(row["cables"] for row in sim["drops"])
+    sums = {key: sum(series[key]) + series["after"][key] for key in series["after"]}
+    emu.hold("payload over time is all payload", sums["payload_bytes"] == sim["transport"]["payload_bytes_placed"])
+    emu.hold("arrivals over time are all arrivals", sums["data_packets"] == sim["transport"]["data_received"])
+    emu.hold("losses over time are of data only", 0 < sums["lost_packets"] <= lost)
+    emu.hold("all losses belong to dead paths", bypass["lost_packets"] + bypass["later_tries"] == sums["lost_packets"])
+    emu.hold("and to links", 0 < bypass["links"]["count"] < bypass["paths"]["count"])
+
+
 def paced(emu, ports):
     """Virtual time times the dilation is wall time, as near as a machine that others use can be."""
     run = weft("emu", *SMALL, "--ports", ports, "--dilation", "20000", "--json")
@@ -225,6 +244,7 @@ def main():
         (with_dpdk if emu.has_dpdk else without_dpdk)(emu)
         for ports in ("memory", "ring") if emu.has_dpdk else ("memory",):
             runs(emu, ports)
+            watched(emu, ports)
             emu.clear()
             paced(emu, ports)
             for what in (signal.SIGINT, signal.SIGTERM):

@@ -99,8 +99,8 @@ def files(check):
 
 def broken_scenarios(check):
     table = (SOURCE / "tests/unit/world_scenario_broken.c").read_text(encoding="utf-8")
-    rows = re.findall(r'\{"(\d\d-[^"]+\.yaml)",\s*(\d+),\s*(\d+),\s*"([^"]*)"\}', table)
-    paths = sorted((SOURCE / "tests/golden/broken").glob("*.yaml"))
+    rows = re.findall(r'\{"(\d+-[^"]+\.yaml)",\s*(\d+),\s*(\d+),\s*"([^"]*)"\}', table)
+    paths = sorted((SOURCE / "tests/golden/broken").glob("*.yaml"), key=lambda path: int(path.name.split("-")[0]))
     if [row[0] for row in rows] != [path.name for path in paths]:
         sys.exit("not ok: tests/golden/broken and its table in tests/unit/world_scenario_broken.c do not agree")
     for (name, line, column, reason), path in zip(rows, paths):
@@ -128,7 +128,6 @@ def options(check):
         ("a list", [good, "--set", "faults=none"], "--set:1:1: "),
         ("too many assignments", [good] + ["--set", "seed=1"] * 1000, "too many --set"),
         ("--json with --quiet", [good, "--json", "--quiet"], ["--json", "--quiet"]),
-        ("--footprint with --json", [good, "--footprint", "--json"], ["--footprint", "--json"]),
         ("--footprint with --quiet", [good, "--footprint", "--quiet"], ["--footprint", "--quiet"]),
         ("--footprint with --out", [good, "--footprint"], ["--footprint", "--out"]),
         ("--out twice", [good, "--out", check.folder / "other"], "--out"),
@@ -154,6 +153,13 @@ def worlds(check):
     check.refused("a switch of too many ports",
                   [check.file("fabric: {nics: 20000, nics_per_t0: 10000, t1_count: 2}\ntraffic: {kind: permutation, bytes: 1MB}\n")],
                   "ports")
+    far = [check.file(GOOD), "--set", "fabric.nic_delay=20us", "--set", "fabric.trunk_delay=20us", "--set"]
+    check.refused("a timer that rings before any answer", [*far, "transport.rto=20us"], "no answer can be back")
+    check.accepted("a timer that rings too early", [*far, "transport.rto=21us"])
+    inside = ["--trace", check.file(TRACE, "trace.txt"), *SMALL_FABRIC, "--set", "fabric.nics_per_host=4"]
+    check.accepted("GPUs of one host that are joined", inside)
+    check.refused("GPUs of one host that nothing joins", [*inside, "--set", "scaleup.rate=none"],
+                  ["GPU 0 and GPU 2 of one host", "give scaleup.rate"])
 
 
 def faults(check):

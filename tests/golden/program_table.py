@@ -28,7 +28,7 @@ transport: {evs: 32}
 """
 HTSIM = """fabric: {topology: fat-tree, nics: 16, tor_nics: 2, pod_tors: 2, pod_aggs: 2, cores: 4, link_rate: 400Gb/s}
 queue: {ecn_last_hop: true, trim_bytes: 64B, trim_choice: coin}
-transport: {payload: 4086B, header: 64B, control: 64B, path: rotate, evs: 16, sack_rule: htsim, hole_age: off, rto: 90us}
+transport: {payload: 4086B, header: 64B, control: 64B, path: rotate, evs: 16, sack_rule: htsim, completion: sack, hole_age: off, rto: 90us}
 cc: {algorithm: nscc, htsim: true}
 """
 WORLDS = {

@@ -24,7 +24,7 @@ SCRIPT = pathlib.Path(os.environ["WEFT_SOURCE"], "apps", "wireshark", "weft_mrc.
 GIVEN = pathlib.Path(os.environ["WEFT_SHARED"], "data", "captures", "given")
 QUIET_IPV6 = ["-o", "udp.ignore_ipv6_zero_checksum:TRUE"]
 FIRST = ["-o", "udp.try_heuristic_first:TRUE"]
-SACK, NACK = 0xDC, 0xDD
+SACK, NACK, ACK = 0xDC, 0xDD, 0xD1
 WRITES = range(0xC6, 0xCC)
 REASONS = {0x01: "trimmed", 0x02: "trimmed at the last hop", 0x06: "no bitmap", 0x07: "no packet buffer", 0x0A: "no resource",
            0x0B: "PSN out of the window", 0x19: "unexpected event"}
@@ -46,11 +46,13 @@ CASES = {  # name: scenario, and options of tshark
     "trims on trunks, lengths kept, IPv4": (
         "fabric: {nics: 16, nics_per_t0: 8, t1_count: 1}\nqueue: {bytes: 30000B}\nwire: {ip: 4, trim_lengths: kept}\n"
         "taps: [{at: all}]\ntraffic: {kind: permutation, bytes: 60kB}\n", FIRST),
+    "offers": (CLOS.replace("rto: 80us", "rto: 80us, mpr: 2048, dynamic_mpr: true, mpr_budget: 3072, service_time: true, rtt: stamp")
+               + "traffic: {kind: incast, senders: 2, bytes: 200kB}\n", []),
     "headers only": (CLOS + "capture: {keep: headers}\nqueue: {bytes: 30000B}\n"
                      "traffic: {kind: incast, senders: 8, bytes: 20kB}\n", []),
 }
 # What must have been seen in the end. A WRITE_LAST no workload sends; it is made by hand.
-SEEN = {"WRITE_FIRST", "WRITE_MIDDLE", "WRITE_LAST_IMM", "WRITE_ONLY", "WRITE_ONLY_IMM", "SACK", "NACK", "ce", "trimmed", "last",
+SEEN = {"WRITE_FIRST", "WRITE_MIDDLE", "WRITE_LAST_IMM", "WRITE_ONLY", "WRITE_ONLY_IMM", "SACK", "NACK", "ACK", "ce", "trimmed", "last",
         "ar", "rtx", "gap", "older"}
 
 
@@ -123,7 +125,7 @@ def promised_sack(row):
     return {
         "mrc.sack.cumulative": row["psn"], "mrc.sack.trigger_offset": row["trigger_offset"], "mrc.sack.offset": row["offset"],
         "mrc.sack.bitmap": f"0x{bitmap:016x}", "mrc.sack.ev": f"0x{int(row['ev_echo'], 16):08x}", "mrc.sack.mark": row["mark"],
-        "mrc.sack.mpr": "0", "mrc.sack.ooo": row["ooo_count"], "mrc.sack.restore": str(penalty >> 7),
+        "mrc.sack.mpr": row["mpr"], "mrc.sack.ooo": row["ooo_count"], "mrc.sack.restore": str(penalty >> 7),
         "mrc.sack.penalty": str(penalty & 127), "mrc.sack.rcvd_bytes": row["rcvd_256"], "mrc.sack.timestamp": row["timestamp"],
         "mrc.sack.trigger": str((psn + int(row["trigger_offset"])) % 0x1000000), "mrc.sack.psns": psns(first, bitmap),
         "mrc.sack.psn": "|".join(str((first + i) % 0x1000000) for i in range(64) if bitmap >> i & 1),
@@ -175,6 +177,10 @@ def promised(row, is_v4):
     elif opcode == NACK:
         found |= {"mrc.nack.reason": row["reason"], "mrc.nack.psn": row["nack_psn"], "mrc.nack.ev": f"0x{int(row['ev_echo'], 16):08x}",
                   "mrc.nack.timestamp": row["timestamp"]}
+    elif opcode == ACK:
+        syndrome = int(row["reason"], 16)
+        found |= {"mrc.ack.syndrome": row["reason"], "mrc.ack.msn": row["msn"], "mrc.ack.kind": str(syndrome >> 5 & 3),
+                  "mrc.ack.code": str(syndrome & 31)}
     elif opcode in WRITES:
         found |= promised_data(row)
     if "trimmed" in flags:
@@ -185,7 +191,8 @@ def promised(row, is_v4):
 COMPARED = """mrc.opcode mrc.dqp mrc.psn mrc.ar mrc.rtx mrc.ts mrc.ev mrc.timestamp mrc.msn mrc.rqmsn mrc.va mrc.rkey mrc.dmalen
 mrc.imm mrc.payload.len mrc.trimmed mrc.sack.cumulative mrc.sack.trigger_offset mrc.sack.offset mrc.sack.bitmap mrc.sack.ev
 mrc.sack.mark mrc.sack.mpr mrc.sack.ooo mrc.sack.restore mrc.sack.penalty mrc.sack.rcvd_bytes mrc.sack.timestamp mrc.sack.trigger
-mrc.sack.psns mrc.sack.psn mrc.nack.reason mrc.nack.psn mrc.nack.ev mrc.nack.timestamp""".split()
+mrc.sack.psns mrc.sack.psn mrc.nack.reason mrc.nack.psn mrc.nack.ev mrc.nack.timestamp mrc.ack.syndrome
+mrc.ack.msn mrc.ack.kind mrc.ack.code""".split()
 # Wireshark's own words about frames whose lengths tell what was cut off.
 LENGTHS = ("IPv4 total length exceeds", "Bad length value")
 
@@ -212,13 +219,17 @@ class Simulated(unittest.TestCase):
         """Holds the dissection of a scenario's capture to its log; returns the words seen."""
         capture, log = self.simulate(scenario)
         is_v4, is_whole = "ip: 4" in scenario, "keep: headers" not in scenario
-        extra = ["mrc.icrc.status", "_ws.malformed", "_ws.expert.message"]
+        extra = ["mrc.icrc.status", "_ws.malformed", "_ws.expert.message", "mrc.sack.probe", "mrc.probe.id"]
         rows = self.tshark.rows(capture, COMPARED + extra, *QUIET_IPV6, "-o", "weft_mrc.icrc:TRUE", *options)
         self.assertEqual(len(rows), len(log), name)
-        gaps, seen = Gaps(), set()
+        gaps, seen, probes = Gaps(), set(), set()
         for number, (row, line) in enumerate(zip(rows, log), 1):
             at, want = f"{name}, frame {number}: {line}", promised(line, is_v4)
-            has_columns = int(line["opcode"], 16) in (*WRITES, SACK, NACK)
+            if row["mrc.sack.probe"] in ("1", "True"):  # the probe's number stands in the place of the trigger
+                self.assertIn(str(int(row["mrc.sack.trigger_offset"]) & 0xFFFF), probes, at)
+                row["mrc.sack.trigger_offset"], row["mrc.sack.trigger"] = line["trigger_offset"], want["mrc.sack.trigger"]
+            probes.add(row["mrc.probe.id"])
+            has_columns = int(line["opcode"], 16) in (*WRITES, SACK, NACK, ACK)
             found = {field: row[field] for field in COMPARED if row[field] and (has_columns or field in want)}
             self.assertEqual(found, {k: v for k, v in want.items() if v}, at)
             is_trimmed = "trimmed" in line["flags"].split()
@@ -339,7 +350,7 @@ def made():
            ["NAK: code 15", "Reserved bits are not 0"], "NAK: code 15")
     yield ("endpoint request, ports", ether(sealed(request(0, 0xF0, psn=9))),
            {"request.op": "0", "request.ports": "0x000000f0", "request.timestamp": "555", "request.vendor": "0x06", "psn": "9"}, [],
-           "Endpoint Request QP 2 request 9 port status")
+           "Endpoint Request QP 2 request 9 port status up 0xf0")
     yield ("endpoint request, EV probe", ether(sealed(request(1, psn=0x10009))), {"request.op": "1", "request.stamp_type": "1"}, [],
            "request 9 EV probe")
     yield ("endpoint response", ether(sealed(response(0x10, psn=9))), {"response.op": "1", "response.op_low": "0", "response.timestamp": "556"},

@@ -21,15 +21,23 @@ WEFT = os.environ["WEFT"]
 BASE_S = 1767225600  # 2026-01-01 00:00:00 UTC
 PAYLOAD = 4096  # transport.payload of all cases
 ETH, UDP, BTH, ICRC = 14, 8, 12, 4
-SACK, NACK = 0xDC, 0xDD
-LARGE = {0xC6: 28 - 4, 0xC7: 28 - 4, 0xC8: 28 - 4, 0xCA: 28 - 4, 0xC9: 28, 0xCB: 28, SACK: 36, NACK: 20}  # behind the BTH
+SACK, NACK, ACK = 0xDC, 0xDD, 0xD1
+REQUEST, RESPONSE = 0xD8, 0xD9  # of endpoints
+PROBE = 0xDE
+LARGE = {0xC6: 28 - 4, 0xC7: 28 - 4, 0xC8: 28 - 4, 0xCA: 28 - 4, 0xC9: 28, 0xCB: 28, SACK: 36, NACK: 20, ACK: 4,
+         REQUEST: 16, RESPONSE: 36, PROBE: 16}  # behind the BTH
+RC_FIRST, RC_MIDDLE, RC_LAST, RC_LAST_IMM, RC_ONLY, RC_ONLY_IMM, RC_ACK, RC_CNP = (*range(6, 12), 0x11, 0x81)
+RC = {RC_FIRST: 16, RC_MIDDLE: 0, RC_LAST: 0, RC_LAST_IMM: 4, RC_ONLY: 16, RC_ONLY_IMM: 20, RC_ACK: 4, RC_CNP: 16}  # the same
+LARGE.update(RC)
+CONTROL = {SACK, NACK, ACK, REQUEST, RESPONSE, RC_ACK, RC_CNP}
 ILLEGAL = "Illegal checksum value (0)"
 FIELDS = """frame.interface_name frame.time_epoch frame.len frame.cap_len eth.src eth.dst eth.type
 ipv6.src ipv6.dst ipv6.flow ipv6.hlim ipv6.plen ipv6.nxt ipv6.tclass.dscp ipv6.tclass.ecn
 ip.src ip.dst ip.ttl ip.len ip.proto ip.id ip.flags.df ip.dsfield.dscp ip.dsfield.ecn ip.checksum.status
 udp.srcport udp.dstport udp.length udp.checksum.status
 infiniband.bth.opcode infiniband.bth.se infiniband.bth.m infiniband.bth.padcnt infiniband.bth.tver infiniband.bth.p_key
-infiniband.bth.destqp infiniband.bth.a infiniband.bth.reserved7 infiniband.bth.psn _ws.malformed _ws.expert.message""".split()
+infiniband.bth.destqp infiniband.bth.a infiniband.bth.reserved7 infiniband.bth.psn infiniband.reth.va infiniband.reth.r_key infiniband.reth.dmalen infiniband.immdt
+infiniband.aeth.syndrome infiniband.aeth.msn infiniband.invariant.crc _ws.malformed _ws.expert.message""".split()
 READER = {**os.environ, "LC_ALL": "C"}  # of tshark; main() takes the user's settings and plug-ins out of it
 CHECKING = ["-o", "ip.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE", "-o", "udp.ignore_ipv6_zero_checksum:TRUE"]
 INCAST = ["incast", "--set", "traffic.senders=16", "--set", "traffic.bytes=128KiB"]
@@ -75,13 +83,19 @@ CASES = {
     "faults": ["faults.yaml"],
     "faults, IPv4, UDP checksums": ["faults.yaml", "--set", "wire.ip=4", "--set", "wire.udp_checksum=true"],
     "faults, another seed, 90 bytes": ["faults.yaml", "--seed", "2", "--set", "capture.snap=90B"],
+    "RoCEv2": [*RACKS, "--set", "transport.kind=rc", "--set", "transport.qps_per_connection=3"],
+    "RoCEv2, UDP checksums": [*INCAST, "--set", "transport.kind=rc", "--set", "queue.ecn_last_hop=true", "--set",
+                              "wire.udp_checksum=true"],
+    "RoCEv2, faults": ["faults.yaml", "--set", "transport.kind=rc", "--set", "wire.ev=port-low"],
+    "RoCEv2, faults, IPv4": ["faults.yaml", "--set", "transport.kind=rc", "--set", "wire.ip=4", "--set", "queue.ecn_last_hop=true"],
     "a cable goes down": ["link-down", "--set", "traffic.bytes=256KiB", "--set", "capture.keep=headers"],
 }
 
 
 # What must have been seen in the end. A WRITE_LAST no workload sends: messages end with an immediate.
-SEEN = {"WRITE_FIRST", "WRITE_MIDDLE", "WRITE_LAST_IMM", "WRITE_ONLY", "WRITE_ONLY_IMM", "SACK", "NACK", "ect", "ce", "trimmed",
-        "last", "trimmable", "ar", "rtx", "padding 0", "padding 1", "padding 2", "padding 3"}
+SEEN = {"WRITE_FIRST", "WRITE_MIDDLE", "WRITE_LAST_IMM", "WRITE_ONLY", "WRITE_ONLY_IMM", "SACK", "NACK", "ACK", "ect", "ce", "trimmed",
+        "last", "trimmable", "ar", "rtx", "padding 0", "padding 1", "padding 2", "padding 3",
+        "RC_WRITE_FIRST", "RC_WRITE_MIDDLE", "RC_WRITE_LAST_IMM", "RC_WRITE_ONLY", "RC_WRITE_ONLY_IMM", "RC_ACK", "RC_CNP"}
 
 
 class Rules:
@@ -118,7 +132,7 @@ def before_trim(row, opcode):
 def dscp_of(flags, bth, opcode):
     if "trimmed" in flags:
         return 16 if "last" in flags else 12
-    if opcode in (SACK, NACK):
+    if opcode in CONTROL:
         return 46
     return 0 if "trimmable" not in flags else 8 if "rtx" in bth else 4
 
@@ -130,11 +144,25 @@ def address(rules, plane, nic):
     return f"fd77:6566:7400:{plane:x}::{nic + 1:x}" if plane else f"fd77:6566:7400::{nic + 1:x}"
 
 
+def promised_of_rc(row, opcode):
+    """The same of RoCEv2's headers behind the BTH, which tshark reads, too; all but a CNP's."""
+    fields = dict.fromkeys(("infiniband.reth.va", "infiniband.reth.r_key", "infiniband.reth.dmalen", "infiniband.immdt",
+                            "infiniband.aeth.syndrome", "infiniband.aeth.msn"), "")
+    if opcode in (RC_FIRST, RC_ONLY, RC_ONLY_IMM):
+        fields.update({"infiniband.reth.va": int(row["va"], 16), "infiniband.reth.r_key": int(row["rkey"], 16),
+                       "infiniband.reth.dmalen": int(row["message_bytes"])})
+    if opcode in (RC_LAST_IMM, RC_ONLY_IMM):
+        fields["infiniband.immdt"] = "|".join(2 * [row["imm"].removeprefix("0x")])  # tshark 4.0 has it twice
+    if opcode == RC_ACK:
+        fields.update({"infiniband.aeth.syndrome": int(row["reason"], 16), "infiniband.aeth.msn": int(row["msn"])})
+    return fields
+
+
 def promised(row, rules):
     """Fields that a line of the log means, as tshark writes them."""
     opcode, ev, plane = int(row["opcode"], 16), int(row["ev"], 16), int(row["plane"])
     flags, bth = row["flags"].split(), row["bth"].split()
-    is_trimmed, is_data = "trimmed" in flags, opcode not in (SACK, NACK)
+    is_trimmed, is_data = "trimmed" in flags, opcode not in CONTROL | RC.keys() | {PROBE}
     sent = before_trim(row, opcode)
     headers = UDP + BTH + LARGE[opcode]
     whole = headers + sent + -sent % 4 + ICRC  # from the UDP header on
@@ -147,7 +175,7 @@ def promised(row, rules):
     if rules.snap:
         captured = min(captured, rules.snap)
     time_ns = int(row["time_ps"]) // 1000
-    halves = (ev & 0xFFFF, ev >> 16) if rules.is_port_low else (ev >> 16, ev & 0xFFFF)
+    halves = (ev & 0xFFFF, ev >> 16) if rules.is_port_low or opcode in RC else (ev >> 16, ev & 0xFFFF)
     macs = [f"02:{plane:02x}:" + (int(row[end]) + 1).to_bytes(4, "big").hex(":") for end in ("source", "target")]
     ends = [address(rules, plane, int(row[end])) for end in ("source", "target")]
     ecn = 3 if "ce" in flags else 2 if "ect" in flags else 0
@@ -159,7 +187,7 @@ def promised(row, rules):
         "infiniband.bth.opcode": opcode, "infiniband.bth.se": 0, "infiniband.bth.m": 0, "infiniband.bth.padcnt": -sent % 4,
         "infiniband.bth.tver": 0, "infiniband.bth.p_key": 0xFFFF, "infiniband.bth.destqp": int(row["qpn"]),
         "infiniband.bth.a": int("ar" in bth), "infiniband.bth.reserved7": ("rtx" in bth) << 5 | is_data << 4,
-        "infiniband.bth.psn": int(row["psn"]),
+        "infiniband.bth.psn": int(row["psn"]), **(promised_of_rc(row, opcode) if opcode in RC else {}),
     }
     common = {"src": ends[0], "dst": ends[1]}
     if rules.is_v4:
@@ -274,12 +302,26 @@ def headers_of(row, opcode):
     number = {name: int(row[name] or "0", 0) for name in row if name not in ("tap", "name", "flags", "bth")}
     if opcode == SACK:
         first = (number["mark"] & 3) << 5
-        return struct.pack(">HhIHHIBBhQHHII", first, number["trigger_offset"], number["ev_echo"], 0, 0, number["psn"], 0, 0,
+        return struct.pack(">HhIHHIBBhQHHII", first, number["trigger_offset"], number["ev_echo"], 0, 0, number["psn"], 0, number["mpr"],
                            number["offset"], number["bitmap"], number["timestamp"], number["ooo_count"],
                            number["penalty"] << 24 | number["rcvd_256"], 0)[:36]
     if opcode == NACK:
         return struct.pack(">HBBIHHIBBH", 0, number["reason"], 0, number["ev_echo"], 0, 0, number["nack_psn"], 0x20, 0,
                            number["timestamp"])
+    if opcode == PROBE:
+        return struct.pack(">IHHIHH", 0, 0, 0, 0, number["timestamp"], 1)
+    if opcode == ACK:
+        return struct.pack(">I", number["reason"] << 24 | number["msn"])
+    if opcode == REQUEST:
+        return struct.pack(">HHIIHH", number["op"], 0, number["ports"], 0, number["timestamp"], 1)
+    if opcode == RESPONSE:
+        return bytes([0, number["op"] << 4]) + bytes(26) + struct.pack(">H", number["timestamp"]) + bytes(6)
+    if opcode == RC_CNP:
+        return bytes(16)
+    if opcode in RC:
+        reth = struct.pack(">QII", number["va"], number["rkey"], number["message_bytes"]) if opcode in (RC_FIRST, RC_ONLY, RC_ONLY_IMM) else b""
+        aeth = struct.pack(">I", number["reason"] << 24 | number["msn"]) if opcode == RC_ACK else b""
+        return reth + aeth + (struct.pack(">I", number["imm"]) if opcode in (RC_LAST_IMM, RC_ONLY_IMM) else b"")
     head = struct.pack(">HHHHQII", number["rqmsn"], number["msn"], number["timestamp"], 1, number["va"], number["rkey"],
                        number["message_bytes"])
     return head + struct.pack(">I", number["imm"]) if opcode in (0xC9, 0xCB) else head
@@ -292,6 +334,10 @@ def wrong_in_bytes(data, rows, rules):
         opcode = int(row["opcode"], 16)
         wanted = headers_of(row, opcode)
         got = frame[start:start + len(wanted)]
+        if opcode == PROBE:  # the number of a probe is not in the log
+            got = got[:4] + bytes(2) + got[6:]
+        elif opcode == SACK and len(got) > 3 and got[1] & 2:  # nor in the SACK that answers it
+            got = bytes([got[0], got[1] & ~2, 0, 0]) + got[4:]
         if got != wanted[:len(got)]:
             yield f"frame {number}: {row['name']} has {got.hex()}, the log means {wanted.hex()}"
         if len(frame) < original or "trimmed" in row["flags"].split():

@@ -28,8 +28,12 @@ TABLE = {
     "tune": "core measure world",
     "gpu": "core",
 }
-# The nouns of core each have a header of their own; every other room has one header with its name.
+# The nouns of core each have a header of their own; every other room has a header with its name, and may have parts of it
+# beside.
 NOUNS = "arena bitmap check fifo heap machine opcode packet psn refusal rng time".split()
+
+# A room whose header grew too long has a second one.
+SECOND = {"qp": "transport", "ev": "transport", "exchange": "adapter", "fault": "fabric"}
 
 PURE = "core wire measure capture cc transport fabric workload world adapter".split()
 PURE_SYSTEM = "assert.h errno.h inttypes.h limits.h stdbool.h stddef.h stdint.h string.h".split()
@@ -44,8 +48,9 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
 def room_of_header(name):
-    """The room behind <weft/name.h>, or None."""
-    return "core" if name in NOUNS else name if name in TABLE and name != "core" else None
+    """The room behind <weft/name.h> or <weft/name_part.h>, or None."""
+    room = SECOND.get(name, name.split("_")[0])
+    return "core" if name in NOUNS else room if room in TABLE and room != "core" else None
 
 
 def is_system_allowed(room, file, header):

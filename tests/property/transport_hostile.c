@@ -23,7 +23,7 @@ struct books {
 	uint32_t una, psn_next, inflight, lost_count, acked_count, send_done, wimm_count;
 	uint32_t window_bytes, rcv_next, ooo_count, stash_count, rqmsn_wanted, state;
 	uint32_t unused;
-	uint64_t rcvd_bytes, placed, messages, places;
+	uint64_t rcvd_bytes, placed, messages, places, peer_down;
 };
 
 static void read_books(const struct bench *bench, uint32_t side, uint32_t qpn, struct books *ret)
@@ -45,6 +45,7 @@ static void read_books(const struct bench *bench, uint32_t side, uint32_t qpn, s
 		.rqmsn_wanted = qp->rqmsn_wanted,
 		.state = qp->state,
 		.rcvd_bytes = qp->rcvd_bytes,
+		.peer_down = qp->path.peer_down,
 		.placed = counters->payload_bytes_placed,
 		.messages = counters->messages_sent + counters->messages_received,
 		.places = bench->places_count,
@@ -55,7 +56,8 @@ static void read_books(const struct bench *bench, uint32_t side, uint32_t qpn, s
 static uint64_t counted(const struct transport_counters *of)
 {
 	return of->no_qp + of->out_of_window + of->duplicates + of->trims_received +
-		of->sacks_received + of->nacks_received + transport_refused(of);
+		of->sacks_received + of->nacks_received + of->acks_received + of->naks_received +
+		transport_refused(of);
 }
 
 // ---------------------------------------------------------------- lies
@@ -180,11 +182,73 @@ static void lie_in_nack(const struct bench *bench, uint32_t side, struct rng *rn
 		lie->u.nack.psn = (qp->psn_next + rng_below(rng, 0x700000)) & PSN_MASK;
 }
 
+// A transport ACK of requests not sent, of an unknown syndrome, or of what is long done; a NAK of
+// what is long done.
+static void lie_in_ack(const struct bench *bench, uint32_t side, struct rng *rng,
+		       struct packet *lie)
+{
+	static const uint8_t unknown[] = {0x20, 0x3f, 0x5f, 0x60, 0x64, 0x80, 0xff};
+	const struct qp *qp = endpoint_qp(bench->ends[side], lie->qpn);
+	uint32_t unsent = qp->send_at + 1;
+	lie->opcode = PACKET_ACK;
+	lie->psn = qp->una - 1;
+	lie->u.ack.syndrome = (uint8_t)(rng_below(rng, 4) ? PACKET_ACK_FINE : rng_below(rng, 32));
+	lie->u.ack.msn = qp->send_done - rng_below(rng, 0x700000); // of old
+	switch (rng_below(rng, 4)) {
+	case 0:
+		lie->u.ack.msn = unsent + rng_below(rng, 0x700000);
+		break;
+	case 1:
+		lie->u.ack.syndrome = unknown[rng_below(rng, sizeof(unknown))];
+		break;
+	case 2:
+		lie->psn = qp->psn_next + rng_below(rng, 0x700000);
+		break;
+	default:
+		if (qp->send_done == qp->send_una && rng_below(rng, 2))
+			lie->u.ack.syndrome = PACKET_NAK_ACCESS; // of a request that is done
+		lie->psn -= rng_below(rng, 300) + 64;		 // not in what is waited for
+		break;
+	}
+	lie->psn &= PSN_MASK;
+	lie->u.ack.msn &= PSN_MASK;
+}
+
 static void lie_in_opcode(struct rng *rng, struct packet *lie)
 {
 	do {
 		lie->opcode = (uint8_t)rng_below(rng, 0xd0);
 	} while (lie->opcode >= PACKET_WRITE_FIRST && lie->opcode <= PACKET_WRITE_ONLY_IMM);
+}
+
+// An endpoint request of ports that cannot be, or of an unknown operation; or a response that
+// answers nothing, for nothing was ever asked. Else it is of a stranger.
+static void lie_in_status(struct rng *rng, struct packet *lie)
+{
+	uint32_t mask = random_bits(rng) & 3;
+	lie->opcode = PACKET_ENDPOINT_RESPONSE;
+	lie->qpn = PACKET_ENDPOINT_QPN;
+	if (rng_below(rng, 3) == 0)
+		return;
+	lie->opcode = PACKET_ENDPOINT_REQUEST;
+	lie->u.request = (struct packet_request){.port_status_mask = mask};
+	switch (rng_below(rng, 5)) {
+	case 0: // the port that it came by is down
+		lie->u.request.port_status_mask &= ~(UINT32_C(1) << lie->plane);
+		break;
+	case 1: // a port that is not there
+		lie->u.request.port_status_mask |= UINT32_C(4) << rng_below(rng, 30);
+		break;
+	case 2:
+		lie->u.request.op = (uint8_t)(2 + rng_below(rng, 254));
+		break;
+	case 3:
+		lie->qpn = 3 + rng_below(rng, 0x10000);
+		break;
+	default:
+		lie->source += 2 + rng_below(rng, 1000);
+		break;
+	}
 }
 
 static void give_lie(struct bench *bench, struct rng *rng)
@@ -204,6 +268,12 @@ static void give_lie(struct bench *bench, struct rng *rng)
 		break;
 	case 3:
 		lie_in_opcode(rng, lie);
+		break;
+	case 4:
+		lie_in_ack(bench, side, rng, lie);
+		break;
+	case 5:
+		lie_in_status(rng, lie);
 		break;
 	default:
 		lie_in_data(bench, side, rng, lie);
@@ -256,7 +326,11 @@ static void check_log(const struct bench *bench, uint32_t side)
 static void run_seed(uint64_t seed)
 {
 	struct transport_config config = bench_config();
+	config.port_status = true;
 	config.hole_age_ps = seed % 2 ? 6 * PS_PER_US : 0;
+	config.completion = seed % 4 ? COMPLETION_BY_ACK : COMPLETION_BY_SACK;
+	config.rtt = seed % 3 ? RTT_LOCAL : RTT_STAMP;
+	config.service_time = seed % 5 == 0;
 	struct bench *bench = bench_open(&config, QPS, seed % 3 ? 0xfff000u : 0xfffff000u, seed);
 	struct rng rng = rng_of(seed, RNG_TEST, 7);
 	uint32_t posted[2][QPS] = {0};

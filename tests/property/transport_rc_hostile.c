@@ -128,7 +128,7 @@ static void step(struct bench *bench, struct told told[2], struct rng *rng)
 		}
 		bench->now += rng_below(rng, 2000) * PS_PER_NS;
 		if (endpoint_wake_at(bench->ends[side]) <= bench->now)
-			endpoint_on_time(bench->ends[side], bench->now);
+			endpoint_on_time(bench->ends[side], bench->now, &bench->out);
 	}
 	for (uint32_t side = 0; side < 2; side++) {
 		check_places(bench, side);

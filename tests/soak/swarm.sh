@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The swarm and the counters with thousands of seeds. WEFT_SWARM_COUNT: how many worlds of each (5000).
+# The swarms and the counters with thousands of seeds. WEFT_SWARM_COUNT: how many worlds of each (5000); WEFT_BYTES_COUNT:
+# of the swarm with bytes (10000).
 set -euo pipefail
 programs=$(dirname "$(dirname "${WEFT:?}")")/tests
 count=${WEFT_SWARM_COUNT:-5000}
+bytes=${WEFT_BYTES_COUNT:-10000}
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 failed=0
-for name in swarm_all_swarm property_all_counters; do
+for name in swarm_all_swarm swarm_all_bytes property_all_counters; do
   [ -x "$programs/$name" ] || { echo "$name was not built (is cmocka there?): skipped"; exit 77; }
   status=0
-  WEFT_SWARM_COUNT=$count WEFT_COUNTERS_COUNT=$count "$programs/$name" >"$log" 2>&1 || status=$?
+  WEFT_SWARM_COUNT=$count WEFT_COUNTERS_COUNT=$count WEFT_BYTES_COUNT=$bytes "$programs/$name" >"$log" 2>&1 || status=$?
   if [ "$status" -eq 0 ]; then
     echo "$name: $(grep -c '^seed' "$log") worlds"
   else

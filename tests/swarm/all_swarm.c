@@ -55,6 +55,7 @@ static void add_transport(struct text *text, struct rng *rng, const struct expec
 	add(text, "  rto: %uus\n  rto_linear: 7\n  rto_doublings: 12\n", pick(rng, 40, 300));
 	if (pick(rng, 0, 1) == 0)
 		add(text, "  hole_age: %uus\n", pick(rng, 5, 60));
+	add_acknowledgement(text, rng, false);
 	if (pick(rng, 0, 2) > 0)
 		add(text, "cc: {algorithm: nscc}\n");
 	else

@@ -32,7 +32,7 @@ static struct adapter_config config_of(uint32_t nic, uint8_t ip_version)
 
 static void an_exchange_has_this_layout(void **state)
 {
-	static const uint8_t head[] = {'w', 'e', 'f', 't', 1, 1, 2, 6};
+	static const uint8_t head[] = {'w', 'e', 'f', 't', 1, 9, 2, 6};
 	static const uint8_t gid[] = {0xfd, 0x77, 0x65, 0x66, 0x74, 0, 0, 0,
 				      0,    0,	  0,	0,    0,    1, 2, 4};
 	static const uint8_t numbers[] = {0, 0, 4, 0, 0, 0, 0, 32, 0, 0, 1, 0, 0x12, 0xb7};
@@ -82,7 +82,7 @@ static void what_is_written_is_read(void **state)
 		assert_int_equal(facts.planes, 2);
 		assert_int_equal(facts.udp_port, WIRE_PORT_OTHER);
 		assert_int_equal(facts.ip_version, 6);
-		assert_int_equal(facts.capabilities, 0);
+		assert_int_equal(facts.capabilities, ADAPTER_ACK);
 		psns[qpn] = facts.first_psn;
 	}
 	assert_true(psns[0] != psns[1] && psns[1] != psns[2]);
@@ -137,18 +137,9 @@ static void refuse_pair(const struct adapter_config *here, const struct adapter_
 static void ends_that_do_not_fit_are_not_connected(void **state)
 {
 	struct adapter_config here = config_of(1, 6), there = config_of(2, 6);
-	there.transport.payload_bytes = 2048;
-	refuse_pair(&here, &there, "MTU");
-	there = config_of(2, 6);
 	there.transport.planes = 4;
 	refuse_pair(&here, &there, "planes");
 	there = config_of(2, 6);
-	there.transport.mpr = 128;
-	refuse_pair(&here, &there, "PSNs in flight");
-	here.transport.wimm_max = 64;
-	there = config_of(2, 6);
-	refuse_pair(&here, &there, "immediates");
-	here = config_of(1, 6);
 	there = config_of(2, 4);
 	refuse_pair(&here, &there, "IPv");
 	there = config_of(2, 6);
@@ -159,13 +150,48 @@ static void ends_that_do_not_fit_are_not_connected(void **state)
 	refuse_pair(&here, &there, "another address");
 }
 
-static void a_peer_that_takes_more_is_fine(void **state)
+static void the_smaller_limits_are_agreed(void **state)
 {
 	struct adapter_config here = config_of(1, 6), there = config_of(2, 6);
+	struct qp_view views[2];
+	here.transport.payload_bytes = 512;
+	here.transport.wimm_max = 64;
 	there.transport.mpr = 512;
-	there.transport.wimm_max = 64;
 	struct end end = make_end(&here), peer = make_end(&there);
 	assert_int_equal(adapter_connect(end.adapter, 0, &peer.exchange, 0, &end.refusal), 0);
+	assert_int_equal(adapter_connect(peer.adapter, 0, &end.exchange, 0, &peer.refusal), 0);
+	assert_int_equal(adapter_query(end.adapter, 0, &views[0]), 0);
+	assert_int_equal(adapter_query(peer.adapter, 0, &views[1]), 0);
+	for (uint32_t side = 0; side < 2; side++) {
+		assert_int_equal(views[side].state, QP_RTS);
+		assert_int_equal(views[side].mtu, 512);
+		assert_int_equal(views[side].mpr, 256);
+		assert_int_equal(views[side].wimm_max, 32);
+	}
+	assert_int_equal(views[0].psn_next, views[1].psn_wanted);
+	free(end.memory);
+	free(peer.memory);
+}
+
+static void a_reset_qp_is_connected_again(void **state)
+{
+	struct adapter_config here = config_of(1, 6), there = config_of(2, 6);
+	struct end end = make_end(&here), peer = make_end(&there);
+	struct adapter_write write = {.local = "x", .bytes = 1};
+	struct adapter_exchange again;
+	struct completion done;
+	struct qp_view view;
+	assert_int_equal(adapter_reset(end.adapter, 1, &again), -EINVAL);
+	assert_int_equal(adapter_query(end.adapter, 1, &view), -EINVAL);
+	assert_int_equal(adapter_connect(end.adapter, 0, &peer.exchange, 0, &end.refusal), 0);
+	assert_int_equal(adapter_post(end.adapter, 0, &write, 0), 0);
+	assert_int_equal(adapter_reset(end.adapter, 0, &again), 0);
+	assert_int_equal(adapter_poll(end.adapter, &done, 1), 0);
+	assert_int_equal(adapter_state(end.adapter, 0), ADAPTER_INIT);
+	assert_int_equal(adapter_post(end.adapter, 0, &write, 0), -ENOTCONN);
+	assert_memory_not_equal(again.first_psn, end.exchange.first_psn, 4);
+	assert_int_equal(adapter_connect(end.adapter, 0, &peer.exchange, 0, &end.refusal), 0);
+	assert_int_equal(adapter_post(end.adapter, 0, &write, 0), 0);
 	free(end.memory);
 	free(peer.memory);
 }
@@ -222,7 +248,8 @@ int main(void)
 		cmocka_unit_test(what_is_written_is_read),
 		cmocka_unit_test(other_versions_and_other_bytes_are_refused),
 		cmocka_unit_test(ends_that_do_not_fit_are_not_connected),
-		cmocka_unit_test(a_peer_that_takes_more_is_fine),
+		cmocka_unit_test(the_smaller_limits_are_agreed),
+		cmocka_unit_test(a_reset_qp_is_connected_again),
 		cmocka_unit_test(states_follow_each_other),
 		cmocka_unit_test(bad_posts_are_refused),
 	};

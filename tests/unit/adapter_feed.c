@@ -119,7 +119,8 @@ static void frames_that_lie_never_write_beside_a_region(void **state)
 					  PACKET_NACK,
 					  PACKET_PROBE,
 					  PACKET_ACK,
-					  PACKET_ENDPOINT_REQUEST};
+					  PACKET_ENDPOINT_REQUEST,
+					  PACKET_ENDPOINT_RESPONSE};
 	struct adapter_config config = rig_config();
 	struct rig *rig = rig_open(&config, 2, 3);
 	uint8_t *memory = guarded(rig, RIG_RKEY, 3000), frame[9216];

@@ -62,6 +62,7 @@ struct rig {
 	uint32_t qps;
 	bool is_polling;      // whether completions are taken
 	uint32_t planes_free; // the first of them: the others' lines are never
+	uint32_t dark;	      // bits of planes whose wires take everything
 
 	// the wires
 	ps_t delay_ps, jitter_ps;
@@ -69,6 +70,7 @@ struct rig {
 
 	// what happened
 	uint64_t lost, duplicated, damaged, trimmed, refused;
+	uint64_t pulled[2][PLANES_MAX]; // frames, by sender
 };
 
 static inline bool rig_dice(struct rig *rig, uint32_t ppm)
@@ -317,8 +319,12 @@ static inline void rig_pull(struct rig *rig, uint32_t side)
 			if (length == 0)
 				break;
 			assert_true(adapter_free_at(adapter, plane) > rig->now);
-			rig_carry(rig, 1 - side, frame, (uint32_t)length,
-				  adapter_free_at(adapter, plane));
+			rig->pulled[side][plane]++;
+			if (rig->dark >> plane & 1)
+				rig->lost++;
+			else
+				rig_carry(rig, 1 - side, frame, (uint32_t)length,
+					  adapter_free_at(adapter, plane));
 		}
 	}
 }

@@ -30,8 +30,8 @@ static void a_message_arrives_with_its_bytes(void **state)
 		const struct adapter_counters *counters = adapter_counters(
 			rig->sides[side].adapter);
 		assert_int_equal(counters->bytes_placed, rig->sides[1 - side].streams[0].sizes[0]);
-		assert_int_equal(counters->frames_pulled, 2); // the write, and a SACK
-		assert_int_equal(counters->frames_fed, 2);
+		assert_int_equal(counters->frames_pulled, 3); // the write, SACK and ACK
+		assert_int_equal(counters->frames_fed, 3);
 		assert_int_equal(counters->bytes_fed,
 				 adapter_counters(rig->sides[1 - side].adapter)->bytes_pulled);
 	}

@@ -71,6 +71,33 @@ static void the_heap_gives_the_earliest_then_the_smallest_key(void **state)
 	}
 }
 
+static void what_is_removed_from_the_heap_never_comes(void **state)
+{
+	enum { ITEMS = 200 };
+	struct arena arena;
+	struct heap heap;
+	struct rng rng = rng_of(4, RNG_TEST, 0);
+	arena_init(&arena, memory, sizeof(memory));
+	assert_int_equal(heap_init(&heap, &arena, ARENA_CORE, ITEMS), 0);
+	for (int round = 0; round < 50; round++) {
+		for (uint64_t key = 0; key < ITEMS; key++)
+			heap_push(&heap, rng_below(&rng, 40), key);
+		heap_remove(&heap, ITEMS); // is not there
+		for (uint64_t key = round % 3; key < ITEMS; key += 3)
+			heap_remove(&heap, key);
+		struct heap_item last = {-1, 0};
+		uint32_t count = 0;
+		for (; heap.count > 0; count++) {
+			struct heap_item item = heap_pop(&heap);
+			assert_true(item.at > last.at ||
+				    (item.at == last.at && item.key > last.key));
+			assert_int_not_equal(item.key % 3, round % 3);
+			last = item;
+		}
+		assert_int_equal(count, ITEMS - (ITEMS - round % 3 + 2) / 3);
+	}
+}
+
 static void the_pool_gives_each_packet_once(void **state)
 {
 	enum { PACKETS = 100 };
@@ -153,6 +180,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lists_keep_order_and_give_all_chunks_back),
 		cmocka_unit_test(the_heap_gives_the_earliest_then_the_smallest_key),
+		cmocka_unit_test(what_is_removed_from_the_heap_never_comes),
 		cmocka_unit_test(the_pool_gives_each_packet_once),
 		cmocka_unit_test(bitmaps_agree_with_single_bits),
 		cmocka_unit_test(numbers_of_24_bits_become_the_nearest_running_number),

@@ -162,6 +162,24 @@ static void what_finds_no_room_is_counted(void **state)
 
 // ---------------------------------------------------------------- the log
 
+static const char expected_lines[] =
+	"0,nic 1 plane 0 > t0 0,1,2,0,2,0xc9,WRITE_LAST_IMM,ect ce trimmable,ar "
+	"rtx,17,1193046,0xabcd0001,65535,1156,1000,0xffffffffffffffff,0x00000007,4096,"
+	"0xdeadbeef,3,65535,,,,,,,,,,,,,\n"
+	"1,nic 1 plane 0 > t0 0,0,0,0,0,0xdc,SACK,,,0,0,0x00000000,0,0,0,,,,,,,-32768,"
+	"32767,0x8000000000000001,0x00000005,6,1,0x85,9,255,,,,\n"
+	"2,nic 1 plane 0 > t0 0,0,0,0,0,0xdd,NACK,,,0,0,0x00000000,0,0,0,,,,,,,,,,"
+	"0x00000005,,,,,,77,0x01,,\n"
+	"3,nic 1 plane 0 > t0 "
+	"0,0,0,0,0,0xd1,ACK,,,0,0,0x00000000,0,0,0,,,,,16777215,,,,,,,,,,,,0x1f,,\n"
+	"4,nic 1 plane 0 > t0 0,0,0,0,0,0xd8,ENDPOINT_REQUEST,,,2,9,0x00000000,0,0,0,"
+	",,,,,,,,,,,,,,,,,0x000000f0,0\n"
+	"5,nic 1 plane 0 > t0 0,0,0,0,0,0xd9,ENDPOINT_RESPONSE,,,2,9,0x00000000,0,0,0,"
+	",,,,,,,,,,,,,,,,,,1\n"
+	"1000000000000,nic 1 plane 0 > t0 0,1,2,0,2,0xc7,WRITE_MIDDLE,trimmed last "
+	"trimmable,ar rtx,17,1193046,0xabcd0001,65535,1156,0,0xffffffffffffffff,0x00000007,"
+	"4096,,3,65535,,,,,,,,,,,,,\n";
+
 static void a_line_has_the_fields_of_its_opcode(void **state)
 {
 	build_world("");
@@ -183,10 +201,23 @@ static void a_line_has_the_fields_of_its_opcode(void **state)
 	};
 	struct packet sack = {.opcode = PACKET_SACK,
 			      .klass = PACKET_CLASS_CONTROL,
-			      .u.sack = {0x8000000000000001, 5, 9, -32768, 32767, 6, 1, 0x85}};
+			      .u.sack = {0x8000000000000001, 5, 9, -32768, 32767, 6, 1, 0x85, 255}};
 	struct packet nack = {.opcode = PACKET_NACK,
 			      .klass = PACKET_CLASS_CONTROL,
 			      .u.nack = {5, 77, PACKET_NACK_TRIMMED, {0}}};
+	struct packet ack = {.opcode = PACKET_ACK,
+			     .klass = PACKET_CLASS_CONTROL,
+			     .u.ack = {0xffffff, PACKET_ACK_FINE}};
+	struct packet request = {.opcode = PACKET_ENDPOINT_REQUEST,
+				 .klass = PACKET_CLASS_CONTROL,
+				 .qpn = PACKET_ENDPOINT_QPN,
+				 .psn = 9,
+				 .u.request = {.port_status_mask = 0xf0}};
+	struct packet response = {.opcode = PACKET_ENDPOINT_RESPONSE,
+				  .klass = PACKET_CLASS_CONTROL,
+				  .qpn = PACKET_ENDPOINT_QPN,
+				  .psn = 9,
+				  .u.response = {.op = PACKET_REQUEST_EV_PROBE}};
 	struct packet trimmed = write;
 	trimmed.opcode = PACKET_WRITE_MIDDLE;
 	trimmed.payload_bytes = 0;
@@ -194,26 +225,18 @@ static void a_line_has_the_fields_of_its_opcode(void **state)
 	tap_take(set, 0, 2, 0, &write, NULL, 0);
 	tap_take(set, 0, 2, 1, &sack, NULL, 0);
 	tap_take(set, 0, 2, 2, &nack, NULL, 0);
+	tap_take(set, 0, 2, 3, &ack, NULL, 0);
+	tap_take(set, 0, 2, 4, &request, NULL, 0);
+	tap_take(set, 0, 2, 5, &response, NULL, 0);
 	tap_take(set, 0, 2, PS_PER_S, &trimmed, NULL, 0);
 	close_taps(set, PS_PER_S);
 	file_of(path_of("a.csv"), file_a);
 	const char *lines = strchr((char *)file_a, '\n') + 1;
-	assert_string_equal(
-		lines,
-		"0,nic 1 plane 0 > t0 0,1,2,0,2,0xc9,WRITE_LAST_IMM,ect ce trimmable,ar "
-		"rtx,17,1193046,0xabcd0001,65535,1156,1000,0xffffffffffffffff,0x00000007,4096,"
-		"0xdeadbeef,3,65535,,,,,,,,,,\n"
-		"1,nic 1 plane 0 > t0 0,0,0,0,0,0xdc,SACK,,,0,0,0x00000000,0,0,0,,,,,,,-32768,"
-		"32767,0x8000000000000001,0x00000005,6,1,0x85,9,,\n"
-		"2,nic 1 plane 0 > t0 0,0,0,0,0,0xdd,NACK,,,0,0,0x00000000,0,0,0,,,,,,,,,,"
-		"0x00000005,,,,,77,0x01\n"
-		"1000000000000,nic 1 plane 0 > t0 0,1,2,0,2,0xc7,WRITE_MIDDLE,trimmed last "
-		"trimmable,ar rtx,17,1193046,0xabcd0001,65535,1156,0,0xffffffffffffffff,0x00000007,"
-		"4096,,3,65535,,,,,,,,,,\n");
+	assert_string_equal(lines, expected_lines);
 	size_t commas = 0;
 	for (const uint8_t *at = file_a; *at != '\0'; at++)
 		commas += *at == ',';
-	assert_int_equal(commas, 5 * 31);
+	assert_int_equal(commas, 8 * 34);
 }
 
 int main(void)

@@ -152,9 +152,9 @@ static void times_and_rates_are_checked(void **)
 	assert_check(fault, -EINVAL);
 	fault = fault_at(LINK_AT_ALL);
 	fault.kind = FAULT_LOSS;
-	fault.loss_ppb = 1000000000;
+	fault.share_ppb = 1000000000;
 	assert_check(fault, 0);
-	fault.loss_ppb++;
+	fault.share_ppb++;
 	assert_check(fault, -EINVAL);
 	fault.kind = FAULT_FLAP;
 	assert_check(fault, -EINVAL);
@@ -162,7 +162,15 @@ static void times_and_rates_are_checked(void **)
 	assert_check(fault, -EINVAL);
 	fault.up_ps = 1;
 	assert_check(fault, 0);
-	fault.kind = (enum fault_kind)3;
+	fault.kind = FAULT_CORRUPT; // its share is still too large
+	assert_check(fault, -EINVAL);
+	fault.share_ppb--;
+	assert_check(fault, 0);
+	fault.kind = FAULT_REORDER;
+	assert_check(fault, -EINVAL);
+	fault.delay_ps = 1;
+	assert_check(fault, 0);
+	fault.kind = FAULT_KIND_COUNT;
 	assert_check(fault, -EINVAL);
 }
 

@@ -184,6 +184,7 @@ static void words_are_given_for_every_value(void **state)
 	(void)state;
 	assert_string_equal(traffic_name(TRAFFIC_FLOWS), "flows");
 	assert_string_equal(traffic_name(TRAFFIC_TRACE), "trace");
+	assert_string_equal(traffic_name(TRAFFIC_MATRIX), "matrix");
 	assert_string_equal(rtx_name(RTX_NACK), "nack");
 	assert_string_equal(rtx_name(RTX_HOLE), "hole");
 	assert_string_equal(origin_name(INPUT_FACT), "fact");

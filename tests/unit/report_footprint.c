@@ -76,11 +76,11 @@ static void qps_and_arena_are_named(void **state)
 	assert_non_null(strstr(text, "one QP: "));
 	assert_non_null(strstr(text, "QPs: 1,234"));
 	assert_non_null(strstr(text, "of an arena of 4.000 MiB"));
-	uint64_t qp_bytes = endpoint_qp_bytes(&fake->world.transport);
+	uint64_t qp_bytes = endpoint_context_bytes(&fake->world.transport);
 	assert_true(qp_bytes > 0);
 	// read the number behind the words, commas left out
 	uint64_t shown = 0;
-	for (size_t i = (size_t)(strstr(text, "one QP: ") - text) + 8; text[i] != ' '; i++)
+	for (size_t i = (size_t)(strstr(text, "one context: ") - text) + 13; text[i] != ' '; i++)
 		shown = text[i] == ',' ? shown : shown * 10 + (uint64_t)(text[i] - '0');
 	assert_int_equal(shown, qp_bytes);
 	fake_free(fake);

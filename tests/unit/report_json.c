@@ -14,9 +14,9 @@
 
 #define FIELDS_MAX 512
 
-static struct fake *(*const fakes[])(void) = {fake_ring,       fake_sample,  fake_flows,
-					      fake_unfinished, fake_silence, fake_emulated,
-					      fake_unpaced};
+static struct fake *(*const fakes[])(void) = {fake_ring,    fake_sample,   fake_flows,
+					      fake_watched, fake_unharmed, fake_unfinished,
+					      fake_silence, fake_emulated, fake_unpaced};
 #define FAKE_COUNT (sizeof(fakes) / sizeof(*fakes))
 
 static json_t *json_of(const struct fake *fake)

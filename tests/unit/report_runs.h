@@ -138,6 +138,41 @@ static inline struct fake *fake_flows(void)
 	return fake;
 }
 
+// The flows with counts over time, of which a part is expected.
+static inline struct fake *fake_watched(void)
+{
+	struct fake *fake = fake_flows();
+	fake_series(fake, 4);
+	series_add(&fake->outcome.series, SERIES_PLACED, PS_PER_US, 5000);
+	series_add(&fake->outcome.series, SERIES_LOST, 2 * PS_PER_US, 7);
+	const struct bypass_event event = {.nic = 8, .ev = 5, .cable = 2, .down_ps = PS_PER_MS};
+	static uint64_t placed[16 * 4];
+	fake->world.shard_count = 2;
+	fake->scenario.transport.ev_count = 8;
+	fake->scenario.watch = (struct watch_config){.bin_ps = PS_PER_US, .bins = 4};
+	fake->world.nic_placed = placed;
+	fake_bypasses(fake);
+	bypass_lose(fake->world.bypass[1], &event, PS_PER_MS);
+	bypass_lose(fake->world.bypass[1], &event, PS_PER_MS + 37 * PS_PER_US);
+	strcpy(fake->scenario.expectations[0].name, "in the fault");
+	fake->scenario.expectations[0].from_ps = PS_PER_US;
+	fake->scenario.expectations[0].until_ps = 2 * PS_PER_US;
+	return fake;
+}
+
+// The same, but no path led over a cable that went down.
+static inline struct fake *fake_unharmed(void)
+{
+	struct fake *fake = fake_watched();
+	fake->world.bypass[1]->count = 0;
+	fake->scenario.expectations[0] = (struct scenario_expect){.measure = EXPECT_BYPASS,
+								  .formula = EXPECT_LIMIT,
+								  .bound = EXPECT_AT_MOST,
+								  .limit_ps = 50 * PS_PER_US,
+								  .quantile_ppb = 500000000};
+	return fake;
+}
+
 // One collective of the ring did not end.
 static inline struct fake *fake_unfinished(void)
 {

@@ -10,9 +10,9 @@
 
 #include "report_runs.h"
 
-static struct fake *(*const fakes[])(void) = {fake_ring,       fake_sample,  fake_flows,
-					      fake_unfinished, fake_silence, fake_emulated,
-					      fake_unpaced};
+static struct fake *(*const fakes[])(void) = {fake_ring,    fake_sample,   fake_flows,
+					      fake_watched, fake_unharmed, fake_unfinished,
+					      fake_silence, fake_emulated, fake_unpaced};
 #define FAKE_COUNT (sizeof(fakes) / sizeof(*fakes))
 
 static char *table_of(const struct fake *fake)
@@ -73,6 +73,7 @@ static const char golden[] =
 	"    nack                                   1,500\n"
 	"    timeout                                    0\n"
 	"    hole                                     500\n"
+	"    ack                                        0\n"
 	"  deepest data queue                    270.0 kB\n"
 	"\n"
 	"Drops\n"

@@ -61,6 +61,7 @@ static inline struct fake *fake_world(const char *name)
 	world->topology.hosts = 4;
 	world->topology.nics_per_host = 4;
 	world->topology.planes = 2;
+	world->topology.links_max = 4;
 	world->topology.switch_count = 12;
 	world->topology.base_rtt_ps = 8123456;
 	world->job.groups = fake->groups;
@@ -74,6 +75,34 @@ static inline void fake_free(struct fake *fake)
 {
 	free(fake->base);
 	free(fake);
+}
+
+// A series of bins of 1 us.
+static inline void fake_series(struct fake *fake, uint32_t bins)
+{
+	check(series_init(&fake->outcome.series, &fake->arena, bins, PS_PER_US) == 0);
+}
+
+// A log of dead paths for each of two shards, and cables that they may name: of NICs 0 and 1 in
+// plane 0, there and back.
+static inline void fake_bypasses(struct fake *fake)
+{
+	static struct link_plan links[2];
+	static struct switch_plan t0;
+	struct world *world = &fake->world;
+	links[0] = (struct link_plan){.node_b = world->topology.hosts};
+	links[1] = links[0];
+	links[1].port_a = links[1].port_b = 2;
+	world->fabric.planes = world->topology.planes;
+	world->topology.links = links;
+	world->topology.switches = &t0;
+	world->cable_count = 4;
+	for (uint32_t i = 0; i < 2; i++) {
+		world->bypass[i] = arena_draw(&fake->arena, ARENA_MEASURE, 1,
+					      sizeof(struct bypass));
+		check(world->bypass[i] != NULL);
+		check(bypass_init(world->bypass[i], &fake->arena, 64, PS_PER_MS / 2) == 0);
+	}
 }
 
 // What a fabric with a little congestion counts; sums that hold.

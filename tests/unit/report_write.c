@@ -123,6 +123,39 @@ static void lateness_and_gaps_have_files_while_there_are_values(void **state)
 	fake_free(fake);
 }
 
+static void a_series_has_a_line_for_each_bin_up_to_the_last_one_in_use(void **)
+{
+	struct refusal refusal = {0};
+	char text[512];
+	struct fake *fake = fake_flows();
+	fake->input.out_dir = dir;
+	fake_series(fake, 9);
+	series_add(&fake->outcome.series, SERIES_PLACED, 0, 5000);
+	series_add(&fake->outcome.series, SERIES_ARRIVED, 0, 3);
+	series_add(&fake->outcome.series, SERIES_LOST, 2 * PS_PER_US, 1);
+	assert_int_equal(report_write(&fake->input, &refusal), 0);
+	FILE *file = fopen(in_dir("series.csv"), "r");
+	assert_non_null(file);
+	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+	fclose(file);
+	assert_string_equal(text,
+			    "from_ps,until_ps,payload_bytes,data_packets,lost_packets,"
+			    "goodput_per_nic_bps\n"
+			    "0,1000000,5000,3,0,20000000000\n" // to two NICs
+			    "1000000,2000000,0,0,0,0\n"
+			    "2000000,3000000,0,0,1,0\n");
+	json_error_t error;
+	json_t *root = json_load_file(in_dir("result.json"), 0, &error);
+	json_t *series = json_object_get(root, "series");
+	assert_int_equal(json_integer_value(json_object_get(series, "bins")), 3);
+	assert_int_equal(json_array_size(json_object_get(series, "lost_packets")), 3);
+	json_decref(root);
+	fake->outcome.series = (struct series){0}; // a run without one takes it away
+	assert_int_equal(report_write(&fake->input, &refusal), 0);
+	assert_false(is_there("series.csv"));
+	fake_free(fake);
+}
+
 static void a_folder_that_is_not_there_is_refused(void **state)
 {
 	(void)state;
@@ -295,6 +328,7 @@ int main(void)
 		in_folder(result_and_histograms_are_written),
 		in_folder(a_second_run_replaces_all_files_of_the_first),
 		in_folder(lateness_and_gaps_have_files_while_there_are_values),
+		in_folder(a_series_has_a_line_for_each_bin_up_to_the_last_one_in_use),
 		in_folder(a_folder_that_is_not_there_is_refused),
 		in_folder(a_file_in_place_of_the_folder_is_refused),
 		in_folder(a_folder_that_cannot_be_written_is_refused),

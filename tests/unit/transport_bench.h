@@ -50,9 +50,12 @@ struct bench {
 	ps_t delay_ps, jitter_ps;
 	uint32_t loss_ppm, duplicate_ppm, trim_ppm, trim_last_ppm, mark_ppm, control_loss_ppm;
 	uint32_t qps;
+	uint32_t dark[2]; // bits of ports of each side that have no light: what enters or leaves
+			  // there is lost
 
 	// what was seen
 	void (*on_send)(struct bench *, struct packet *);
+	bool (*drops)(struct bench *, const struct packet *); // what the wire loses for sure
 	struct completion log[2][8192];
 	uint32_t log_count[2];
 	uint32_t places_count;
@@ -76,6 +79,7 @@ static inline struct transport_config bench_config(void)
 		.sack_rule = SACK_MRC,
 		.sack_bytes = 4 * 1088,
 		.trim_nack = true,
+		.completion = COMPLETION_BY_SACK, // so that hand-made SACKs complete
 		.hole_age_ps = 0,
 		.rto_ps = 50 * PS_PER_US,
 		.rto_linear = 7,
@@ -114,6 +118,8 @@ static inline struct bench *bench_open_two(const struct transport_config *config
 	bench->qps = qps;
 	for (uint32_t side = 0; side < 2; side++) {
 		const struct transport_config *own = side == 0 ? &bench->config : &bench->config_1;
+		const struct transport_config *other = side == 1 ? &bench->config
+								 : &bench->config_1;
 		size_t before = bench->arena.drawn_bytes[ARENA_TRANSPORT];
 		assert_int_equal(endpoint_create(&bench->ends[side], &bench->arena, own, side, qps,
 						 seed, &bench->refusal),
@@ -132,7 +138,9 @@ static inline struct bench *bench_open_two(const struct transport_config *config
 							     .remote_nic = 1 - side,
 							     .remote_qpn = qpn,
 							     .id = 2 * qpn + side,
-							     .first_psn = first_psn},
+							     .first_psn = first_psn,
+							     .capabilities = QP_TOLD |
+								     transport_capabilities(other)},
 					 0);
 	}
 	arena_seal(&bench->arena);
@@ -161,7 +169,7 @@ static inline void bench_check_qp(const struct bench *bench, const struct endpoi
 				  const struct qp *qp)
 {
 	uint32_t inflight = 0, lost = 0, acked = 0;
-	if (qp->state != QP_RTS)
+	if (!qp || qp->state != QP_RTS)
 		return;
 	const struct send *send = &qp->sends[qp->send_done & endpoint->sends_mask];
 	uint32_t at = qp->send_done;
@@ -169,7 +177,7 @@ static inline void bench_check_qp(const struct bench *bench, const struct endpoi
 		uint32_t bit = psn & endpoint->mpr_mask;
 		while (psn_distance(psn, send->last_psn) > 0)
 			send = &qp->sends[++at & endpoint->sends_mask];
-		uint32_t bytes = psn == send->last_psn ? send->last_wire : endpoint->full_bytes;
+		uint32_t bytes = psn == send->last_psn ? send->last_wire : qp->full_bytes;
 		if (bitmap_get(qp->acked, bit))
 			acked++;
 		else if (bitmap_get(qp->lost, bit))
@@ -180,7 +188,7 @@ static inline void bench_check_qp(const struct bench *bench, const struct endpoi
 	assert_int_equal(qp->inflight, inflight);
 	assert_int_equal(qp->lost_count, lost);
 	assert_int_equal(qp->acked_count, acked);
-	assert_true(qp->psn_next - qp->una <= endpoint->mpr_limit);
+	assert_true(qp->psn_next - qp->una <= qp->mpr_agreed);
 	assert_true(qp->wimm_count <= endpoint->config->wimm_max);
 }
 
@@ -210,7 +218,9 @@ static inline void bench_carry(struct bench *bench, uint32_t index, ps_t at)
 	bool is_data = packet->klass == PACKET_CLASS_DATA;
 	if (bench->on_send)
 		bench->on_send(bench, packet);
-	if (bench_dice(bench, is_data ? bench->loss_ppm : bench->control_loss_ppm)) {
+	bool is_dark = (bench->dark[0] | bench->dark[1]) >> packet->plane & 1;
+	bool is_dropped = is_dark || (bench->drops && bench->drops(bench, packet));
+	if (is_dropped || bench_dice(bench, is_data ? bench->loss_ppm : bench->control_loss_ppm)) {
 		bench->lost++;
 		packet_put(&bench->packets, index);
 		return;
@@ -297,7 +307,7 @@ static inline ps_t bench_run(struct bench *bench, ps_t until)
 			bench_arrive(bench);
 		for (uint32_t side = 0; side < 2; side++) {
 			if (endpoint_wake_at(bench->ends[side]) <= bench->now)
-				endpoint_on_time(bench->ends[side], bench->now);
+				endpoint_on_time(bench->ends[side], bench->now, &bench->out);
 			bench_poll(bench, side);
 			for (uint32_t qpn = 0; qpn < bench->qps; qpn++)
 				bench_check_qp(bench, bench->ends[side],

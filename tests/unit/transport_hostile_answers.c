@@ -143,6 +143,35 @@ static void a_nack_of_an_old_psn_changes_nothing(void **state)
 	assert_memory_equal(&before, &after, sizeof(before));
 }
 
+// Nor an ACK that speaks of more than was sent whole, nor one that is none.
+static void an_ack_of_requests_not_sent_whole_is_refused(void **state)
+{
+	(void)state;
+	static const uint8_t unknown[] = {0x20, 0x40, 0x5f, 0x60, 0x64, 0x7f, 0x80, 0xff};
+	assert_int_equal(bench_post(bench, 0, 0, 2 * FULL, 2), 0);
+	packet_put(&bench->packets, endpoint_next(bench->ends[0], 0, bench->now, &bench->out));
+	const struct packet honest = {.source = 1,
+				      .opcode = PACKET_ACK,
+				      .klass = PACKET_CLASS_CONTROL,
+				      .psn = (START + SENT - 1) & PSN_MASK,
+				      .u.ack = {.msn = 1, .syndrome = PACKET_ACK_FINE}};
+	for (uint32_t bit = 1; bit < 23; bit++) {
+		struct packet lie = honest;
+		lie.u.ack.msn = UINT32_C(1) << bit;
+		give_lie(0, &lie, REFUSED_ACK);
+		lie = honest;
+		lie.psn = (START + SENT + (UINT32_C(1) << bit)) & PSN_MASK;
+		give_lie(0, &lie, REFUSED_ACK);
+	}
+	for (uint32_t i = 0; i < sizeof(unknown); i++) {
+		struct packet lie = honest;
+		lie.u.ack.syndrome = unknown[i];
+		give_lie(0, &lie, REFUSED_ACK);
+	}
+	give(0, &honest); // that one is true, but this QP completes by its SACKs
+	assert_int_equal(books_of(0).messages, 0);
+}
+
 // The same NACK again and again costs one retransmission.
 static void a_nack_counts_once(void **state)
 {
@@ -172,6 +201,7 @@ int main(void)
 		LIE(a_nack_over_a_foreign_path_is_refused),
 		LIE(a_nack_of_an_old_psn_changes_nothing),
 		LIE(a_nack_counts_once),
+		LIE(an_ack_of_requests_not_sent_whole_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,7 +72,7 @@ static const struct transport_counters *counters(const struct bench *bench, uint
 
 // ---------------------------------------------------------------- what leaves
 
-static void only_the_first_packet_of_a_message_says_where_it_goes(void **state)
+static void only_the_first_packet_of_a_message_tells_its_length(void **state)
 {
 	(void)state;
 	struct bench *bench = open_bench(1, 0xfffffe);
@@ -86,8 +86,8 @@ static void only_the_first_packet_of_a_message_says_where_it_goes(void **state)
 		assert_int_equal(packet->psn, (0xfffffe + i) & 0xffffff);
 		assert_int_equal(packet->payload_bytes, is_last ? 1 : FULL);
 		assert_int_equal(packet->wire_bytes, packet->payload_bytes + 64);
-		assert_int_equal(packet->u.data.va, is_first ? BENCH_VA : 0);
-		assert_int_equal(packet->u.data.rkey, is_first ? BENCH_RKEY : 0);
+		assert_int_equal(packet->u.data.va, BENCH_VA + i % 4 * FULL); // where it is read
+		assert_int_equal(packet->u.data.rkey, BENCH_RKEY);
 		assert_int_equal(packet->u.data.message_bytes, is_first ? 3 * FULL + 1 : 0);
 		assert_int_equal(packet->u.data.imm, i == 7 ? 77 : 0);
 		assert_int_equal(packet->flags, PACKET_ECT); // never trimmed
@@ -292,6 +292,43 @@ static void marks_cause_one_cnp_per_qp_and_50_us(void **state)
 	bench_close(bench);
 }
 
+static uint32_t cnp_count;
+
+// Halves the window, as an algorithm that listens might.
+static void halve(struct cc *cc, ps_t now)
+{
+	(void)now;
+	cnp_count++;
+	cc->window_bytes /= 2;
+}
+
+static void congestion_control_hears_of_each_cnp(void **state)
+{
+	(void)state;
+	struct bench *bench = open_bench(1, 0);
+	struct qp *qp = endpoint_qp(bench->ends[0], 0);
+	struct cc_ops listening = *cc_find("fixed");
+	listening.on_cnp = halve;
+	qp->cc.ops = &listening;
+	cnp_count = 0;
+	uint32_t window_bytes = qp->cc.window_bytes;
+	bench_post(bench, 0, 0, 1, 0);
+	uint32_t index = take(bench, 0);
+	at(bench, index)->flags |= PACKET_CE;
+	give(bench, 1, index);
+	while ((index = take(bench, 1)) != PACKET_NONE)
+		give(bench, 0, index);
+	assert_int_equal(cnp_count, 1);
+	assert_int_equal(qp->cc.window_bytes, window_bytes / 2);
+	for (int i = 0; cc_all[i] != NULL; i++) { // none of those that there are listens
+		struct cc cc = {.ops = cc_all[i], .window_bytes = 7, .wake_at = PS_NEVER};
+		cc_all[i]->on_cnp(&cc, 1);
+		assert_int_equal(cc.window_bytes, 7);
+	}
+	bench_check_empty(bench);
+	bench_close(bench);
+}
+
 // ---------------------------------------------------------------- what is answered
 
 static void a_nak_resends_exactly_from_the_gap(void **state)
@@ -335,7 +372,7 @@ static void what_was_sent_again_without_need_is_not_sent_on(void **state)
 		give(bench, 1, sent[i]);
 	uint32_t asked = take(bench, 1), last = take(bench, 1);
 	bench->now = bench->config.rto_ps; // both ACKs are late: everything begins again
-	endpoint_on_time(bench->ends[0], bench->now);
+	endpoint_on_time(bench->ends[0], bench->now, &bench->out);
 	uint32_t again = take(bench, 0);
 	assert_int_equal(at(bench, again)->psn, 0);
 	give(bench, 0, asked);
@@ -440,7 +477,7 @@ static void a_bad_request_ends_the_connection(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(only_the_first_packet_of_a_message_says_where_it_goes),
+		cmocka_unit_test(only_the_first_packet_of_a_message_tells_its_length),
 		cmocka_unit_test(a_qp_has_one_path_and_its_ends_one_plane),
 		cmocka_unit_test(the_qps_of_a_plane_take_turns),
 		cmocka_unit_test(acks_are_asked_for_every_so_many_bytes_and_when_the_window_closes),
@@ -449,6 +486,7 @@ int main(void)
 		cmocka_unit_test(a_duplicate_is_acknowledged_again_and_not_placed),
 		cmocka_unit_test(a_trimmed_packet_is_as_good_as_lost),
 		cmocka_unit_test(marks_cause_one_cnp_per_qp_and_50_us),
+		cmocka_unit_test(congestion_control_hears_of_each_cnp),
 		cmocka_unit_test(a_nak_resends_exactly_from_the_gap),
 		cmocka_unit_test(what_was_sent_again_without_need_is_not_sent_on),
 		cmocka_unit_test(answers_that_cannot_be_are_refused),

@@ -69,7 +69,7 @@ static void wait_for_timer(struct bench *bench)
 	while (!endpoint_has_work(bench->ends[0]) && qp_of(bench)->state == QP_RTS) {
 		bench->now = endpoint_wake_at(bench->ends[0]);
 		assert_true(bench->now != PS_NEVER);
-		endpoint_on_time(bench->ends[0], bench->now);
+		endpoint_on_time(bench->ends[0], bench->now, &bench->out);
 	}
 	bench_poll(bench, 0);
 }
@@ -277,6 +277,64 @@ static void a_wire_that_trims_all_ends_the_qp(void **state)
 	bench_close(bench);
 }
 
+// 25 doublings: a target that is away for long is waited for, and one that trims for long, too. The
+// waits grow to the longest there is, and what counts them overflows into nothing.
+static void a_qp_that_never_gives_up_outlives_all(void **state)
+{
+	(void)state;
+	for (uint32_t trims = 0; trims < 2; trims++) {
+		struct transport_config config = bench_config();
+		config.rto_linear = 0;
+		config.rto_doublings = RTO_DOUBLINGS_FOREVER;
+		config.completion = COMPLETION_BY_ACK;
+		struct bench *bench = bench_open(&config, 1, START, 5);
+		*(trims ? &bench->trim_last_ppm : &bench->loss_ppm) = 1000000;
+		assert_int_equal(bench_post(bench, 0, 0, 3000, 1), 0);
+		ps_t end = trims ? 20 * PS_PER_MS : 200 * PS_PER_S;
+		bench_run(bench, end);
+		assert_int_equal(qp_of(bench)->state, QP_RTS);
+		assert_int_equal(bench->log_count[0], 0);
+		if (trims)
+			assert_true(counters_of(bench)->rtx[RTX_NACK] > 1000);
+		else // 16 doublings to 3.3 s, but none is longer than 2.2 s
+			assert_in_range(counters_of(bench)->rtx[RTX_TIMEOUT], 3 * 80, 3 * 120);
+		assert_true(slot_waits(&qp_of(bench)->slots[START & 255]) <= SLOT_FIVE_BITS);
+		bench->trim_last_ppm = bench->loss_ppm = 0;
+		bench->control_loss_ppm = 1000000; // so that ACKs are waited for, as long
+		bench_run(bench, end + 20 * PS_PER_S);
+		assert_int_equal(qp_of(bench)->state, QP_RTS);
+		bench->control_loss_ppm = 0;
+		bench_run(bench, BENCH_TO_THE_END);
+		assert_int_equal(bench->log_count[0], 1);
+		assert_int_equal(bench->log[0][0].kind, COMPLETION_SENT);
+		assert_int_equal(bench->log_count[1], 1);
+		bench_check_empty(bench);
+		bench_close(bench);
+	}
+}
+
+static void tries_have_the_range_that_controllers_know(void **state)
+{
+	(void)state;
+	static const struct {
+		uint32_t linear, doublings;
+		bool is_good;
+	} cases[] = {{0, 0, false}, {1, 0, true},  {0, 1, true},   {7, 24, true},
+		     {7, 25, true}, {8, 0, false}, {0, 26, false}, {UINT32_MAX, 1, false}};
+	for (uint32_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		static _Alignas(64) uint8_t memory[1 << 17];
+		struct transport_config config = bench_config();
+		struct arena arena;
+		struct endpoint *endpoint = NULL;
+		struct refusal refusal = {0};
+		config.rto_linear = cases[i].linear;
+		config.rto_doublings = cases[i].doublings;
+		arena_init(&arena, memory, sizeof(memory));
+		int rc = endpoint_create(&endpoint, &arena, &config, 0, 1, 1, &refusal);
+		assert_int_equal(rc, cases[i].is_good ? 0 : -EINVAL);
+	}
+}
+
 // An incast trims nearly everything, but what is sent again gets through at last.
 static void nine_trims_of_ten_end_no_qp(void **state)
 {
@@ -356,6 +414,8 @@ int main(void)
 		cmocka_unit_test(waits_and_nacks_share_the_tries),
 		cmocka_unit_test(an_acknowledgement_gives_the_next_packet_all_tries),
 		cmocka_unit_test(a_wire_that_trims_all_ends_the_qp),
+		cmocka_unit_test(a_qp_that_never_gives_up_outlives_all),
+		cmocka_unit_test(tries_have_the_range_that_controllers_know),
 		cmocka_unit_test(nine_trims_of_ten_end_no_qp),
 		cmocka_unit_test(a_smaller_window_at_the_target_slows_and_ends_nothing),
 		cmocka_unit_test(fewer_immediates_at_the_target_slow_and_end_nothing),

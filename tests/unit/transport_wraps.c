@@ -28,6 +28,8 @@ static const struct start starts[] = {
 	{.name = "sign of message numbers", .msn = 0x7fc0, .rqmsn = 0x7fe0},
 	{.name = "work requests", .send = 0xffffffc0},
 	{.name = "sign of work requests", .send = 0x7fffffc0},
+	{.name = "MSN of transport ACKs", .send = 0xffffc0},
+	{.name = "sign of MSNs of transport ACKs", .send = 0x7fffc0},
 	{.name = "send times", .now = UNITS(1ull << 32) - 50 * PS_PER_US},
 	{.name = "sign of send times", .now = UNITS(1ull << 31) - 50 * PS_PER_US},
 	{.name = "time stamps", .now = (TIMESTAMP_PS << 16) - 50 * PS_PER_US},
@@ -44,7 +46,8 @@ static struct bench *open_at(const struct transport_config *config, const struct
 	struct qp *from = endpoint_qp(bench->ends[0], 0), *to = endpoint_qp(bench->ends[1], 0);
 	from->msn = start->msn;
 	from->rqmsn = to->rqmsn_wanted = start->rqmsn;
-	from->send_done = from->send_at = from->send_tail = start->send;
+	from->send_done = from->send_una = from->send_at = from->send_tail = start->send;
+	to->ops_done = start->send;
 	to->rcvd_bytes = start->rcvd_bytes;
 	bench->now = start->now;
 	return bench;
@@ -110,11 +113,30 @@ static void every_wrap_is_passed_over_a_bad_wire(void **state)
 			struct transport_config config = bench_config();
 			config.hole_age_ps = weather == 2 ? 0 : 8 * PS_PER_US;
 			config.cc.name = i % 2 ? "nscc" : "fixed";
+			config.completion = weather == 1 ? COMPLETION_BY_SACK : COMPLETION_BY_ACK;
+			config.rtt = weather == 2 ? RTT_STAMP : RTT_LOCAL;
 			struct bench *bench = open_at(&config, &starts[i], 10 * i + weather);
 			spoil(bench, weather);
 			transfer(bench, 400);
 			bench_close(bench);
 		}
+	}
+}
+
+// Packets that overtake others across a wrap are what they are, and not of long ago.
+static void a_wire_that_reorders_needs_no_repair_at_any_wrap(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < STARTS; i++) {
+		struct transport_config config = bench_config();
+		config.completion = COMPLETION_BY_ACK;
+		struct bench *bench = open_at(&config, &starts[i], i);
+		bench->jitter_ps = 4 * PS_PER_US;
+		transfer(bench, 400);
+		for (int reason = 0; reason < RTX_REASON_COUNT; reason++)
+			assert_int_equal(endpoint_counters(bench->ends[0])->rtx[reason], 0);
+		assert_int_equal(endpoint_counters(bench->ends[1])->duplicates, 0);
+		bench_close(bench);
 	}
 }
 
@@ -129,6 +151,7 @@ static void every_wrap_is_passed_with_the_largest_window(void **state)
 		config.sends_max = 1000;
 		config.cc.window_bytes = UINT32_MAX;
 		config.sack_bytes = 100 * 1088;
+		config.completion = COMPLETION_BY_ACK;
 		struct bench *bench = open_at(&config, &starts[i], 77 + i);
 		spoil(bench, 0);
 		transfer(bench, 1200);
@@ -136,11 +159,41 @@ static void every_wrap_is_passed_with_the_largest_window(void **state)
 	}
 }
 
+// One message of 2^32 - 1 bytes, the longest that a RETH can tell, over all of which the PSN comes
+// round, too.
+static void the_longest_message_arrives(void **state)
+{
+	(void)state;
+	struct transport_config config = bench_config();
+	config.completion = COMPLETION_BY_ACK;
+	config.payload_bytes = 60000;
+	config.cc.window_bytes = 4000000;
+	config.cc.mtu_bytes = 60064;
+	config.regions_max = 3;
+	struct bench *bench = bench_open(&config, 1, 0xffff00, 1);
+	struct work work = {.va = 77, .rkey = 9, .bytes = UINT32_MAX, .imm = 5, .has_imm = true};
+	assert_int_equal(endpoint_register(bench->ends[1], work.rkey, work.va, UINT32_MAX), 0);
+	bench->loss_ppm = bench->control_loss_ppm = 1000;
+	bench->jitter_ps = 4 * PS_PER_US;
+	assert_int_equal(endpoint_post(bench->ends[0], 0, &work, 0), 0);
+	bench_run(bench, BENCH_TO_THE_END);
+	assert_int_equal(bench->log_count[0], 1);
+	assert_int_equal(bench->log_count[1], 1);
+	assert_int_equal(bench->log[0][0].kind, COMPLETION_SENT);
+	assert_int_equal(bench->log[0][0].bytes, UINT32_MAX);
+	assert_int_equal(bench->log[1][0].bytes, UINT32_MAX);
+	assert_int_equal(endpoint_counters(bench->ends[1])->payload_bytes_placed, UINT32_MAX);
+	assert_true(endpoint_qp(bench->ends[0], 0)->una > 0x1000000);
+	bench_check_empty(bench);
+	bench_close(bench);
+}
+
 // No number is set by hand: so many messages that their numbers come round by themselves.
 static void seventy_thousand_messages_complete_in_order(void **state)
 {
 	(void)state;
 	struct transport_config config = bench_config();
+	config.completion = COMPLETION_BY_ACK;
 	struct bench *bench = open_at(&config, &starts[0], 3);
 	spoil(bench, 0);
 	bench->loss_ppm = 1000;
@@ -206,7 +259,7 @@ static ps_t sample(struct bench *bench, ps_t sent_at, ps_t again, ps_t age, uint
 	for (uint32_t i = 0; i < (again > 0 ? 2 : 1); i++) {
 		if (i > 0) {
 			bench->now += again;
-			endpoint_on_time(bench->ends[0], bench->now);
+			endpoint_on_time(bench->ends[0], bench->now, &bench->out);
 		}
 		uint32_t index = endpoint_next(bench->ends[0], i, bench->now, &bench->out);
 		assert_int_not_equal(index, PACKET_NONE);
@@ -277,16 +330,57 @@ static void an_old_time_stamp_gives_no_round_trip_and_is_counted(void **state)
 	}
 }
 
+// Send times come round after 4.4 s. What was acknowledged last was sent more than half of that
+// ago, so it must not pass for newer than all that is out now.
+static void a_silence_of_seconds_makes_no_holes_of_what_follows(void **state)
+{
+	(void)state;
+	struct transport_config config = bench_config();
+	config.hole_age_ps = 5 * PS_PER_US;
+	config.path_policy = PATH_ROTATE;
+	config.rto_ps = PS_PER_S;
+	struct bench *bench = bench_open(&config, 1, 0xffffff, 1);
+	const struct qp *qp = endpoint_qp(bench->ends[0], 0);
+	struct packet sack = {.source = 1, .opcode = PACKET_SACK, .psn = 0xffffff};
+	assert_int_equal(bench_post(bench, 0, 0, 4 * 1024, 1), 0);
+	for (uint32_t round = 0; round < 4; round++) { // sent, and sent again after 1, 2 and 3 s
+		for (uint32_t index;
+		     (index = endpoint_next(bench->ends[0], 0, bench->now, &bench->out)) != 0;)
+			packet_put(&bench->packets, index);
+		assert_int_equal(qp->lost_count, 0);
+		if (round == 3) { // the last of the three that are out
+			sack.u.sack.offset = 3;
+			sack.u.sack.bitmap = 1;
+		}
+		uint32_t index = packet_get(&bench->packets);
+		*packet_at(&bench->packets, index) = sack;
+		endpoint_receive(bench->ends[0], index, bench->now, &bench->out);
+		if (round == 3)
+			break;
+		while (qp->lost_count == 0) {
+			bench->now = endpoint_wake_at(bench->ends[0]);
+			endpoint_on_time(bench->ends[0], bench->now, &bench->out);
+		}
+	}
+	assert_in_range(bench->now, 3 * PS_PER_S, 3 * PS_PER_S + PS_PER_MS);
+	assert_int_equal(qp->acked_count, 1);
+	assert_int_equal(qp->lost_count, 0); // they left together with it
+	bench_close(bench);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_wrap_is_passed_over_a_bad_wire),
+		cmocka_unit_test(a_wire_that_reorders_needs_no_repair_at_any_wrap),
 		cmocka_unit_test(every_wrap_is_passed_with_the_largest_window),
+		cmocka_unit_test(the_longest_message_arrives),
 		cmocka_unit_test(seventy_thousand_messages_complete_in_order),
 		cmocka_unit_test(received_bytes_are_told_in_24_bits_that_come_round),
 		cmocka_unit_test(a_round_trip_is_right_across_the_wraps_of_its_clocks),
 		cmocka_unit_test(an_answer_to_an_earlier_sending_gives_no_round_trip),
 		cmocka_unit_test(an_old_time_stamp_gives_no_round_trip_and_is_counted),
+		cmocka_unit_test(a_silence_of_seconds_makes_no_holes_of_what_follows),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

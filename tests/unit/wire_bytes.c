@@ -51,6 +51,15 @@ static const struct body bodies[] = {
 	 {[16] = 0x20}},
 	// PETH: id, time stamp; type 1
 	{PACKET_PROBE, false, 16, {0, 0, 0, 0, A2, 0, 0, 0, 0, 0, 0, A2, 0, 0}, {[15] = 1}},
+	// RoCEv2 RC: RETH, ImmDt; AETH; CNP
+	{RC_WRITE_FIRST, false, 16, {A16}, {0}},
+	{RC_WRITE_MIDDLE, false, 0, {0}, {0}},
+	{RC_WRITE_LAST, false, 0, {0}, {0}},
+	{RC_WRITE_LAST_IMM, false, 4, {A4}, {0}},
+	{RC_WRITE_ONLY, false, 16, {A16}, {0}},
+	{RC_WRITE_ONLY_IMM, false, 20, {A16, A4}, {0}},
+	{RC_ACK, false, 4, {A4}, {0}},
+	{RC_CNP, false, 16, {0}, {0}},
 };
 #define BODIES (sizeof(bodies) / sizeof(bodies[0]))
 
@@ -68,8 +77,8 @@ static size_t draw(struct rng *rng, const struct wire_config *config, const stru
 	struct packet packet = random_packet(rng, config, body->opcode);
 	struct wire_view view;
 	packet.flags &= (uint8_t) ~(PACKET_TRIMMED | PACKET_TRIMMED_LAST);
-	packet.payload_bytes = memchr(opcodes, body->opcode, WRITES) ? (uint16_t)rng_below(rng, 64)
-								     : 0;
+	bool is_write = memchr(opcodes, body->opcode, WRITES) || is_rc_write(body->opcode);
+	packet.payload_bytes = is_write ? (uint16_t)rng_below(rng, 64) : 0;
 	size_t bytes = random_frame(rng, config, &packet, frame, &view);
 	uint8_t *bth = frame + BTH_AT;
 	for (int i = 5; i < 12; i++)

@@ -47,6 +47,46 @@ static void a_cut_at_any_byte_is_refused_where_it_is(void **state)
 	}
 }
 
+// A frame that is consistent in itself, lengths and ICRC, but whose body has `body` bytes, whatever
+// its opcode asks for; that is in `ret_body`.
+static enum wire_reason parse_stretched(uint8_t opcode, size_t body, size_t *ret_body,
+					struct packet *ret)
+{
+	struct wire_config config;
+	struct wire_view view;
+	struct packet packet = {.opcode = opcode, .klass = PACKET_CLASS_CONTROL};
+	wire_config_default(6, &config);
+	memset(frame, 0, sizeof(frame));
+	size_t built = wire_build(&config, &packet, frame, sizeof(frame), &view);
+	size_t body_at = view.bth_at + 12, bytes = body_at + body + 4;
+	*ret_body = built - body_at - 4;
+	frame[19] = (uint8_t)(bytes - 54); // of IP's payload, and of UDP
+	frame[59] = (uint8_t)(bytes - 54);
+	view.icrc_at = (uint32_t)bytes - 4;
+	wire_seal(frame, &view);
+	return parse_exact(&config, frame, bytes, ret, &view);
+}
+
+static void a_body_of_another_length_is_refused(void **state)
+{
+	(void)state;
+	static const uint8_t of[] = {PACKET_ENDPOINT_REQUEST, PACKET_ENDPOINT_RESPONSE, PACKET_ACK,
+				     PACKET_SACK, PACKET_NACK};
+	for (uint32_t i = 0; i < sizeof(of); i++) {
+		for (size_t body = 0; body < 128; body++) {
+			size_t true_body;
+			struct packet untouched, back;
+			memset(&untouched, 0xcc, sizeof(untouched));
+			back = untouched;
+			enum wire_reason reason = parse_stretched(of[i], body, &true_body, &back);
+			assert_in_range(true_body, 4, 100);
+			assert_int_equal(reason == WIRE_FINE, body == true_body);
+			if (reason != WIRE_FINE)
+				assert_memory_equal(&back, &untouched, sizeof(back));
+		}
+	}
+}
+
 // Whether the ICRC leaves out the byte at `at`, or the frame's addresses are there, or an outer
 // header.
 static bool is_uncovered(const struct wire_view *view, size_t at)
@@ -181,13 +221,20 @@ static const struct wound wounds[] = {
 	{6, PACKET_SACK, 57, 0, WIRE_NOT_MRC},
 	{6, PACKET_SACK, 21, 65, WIRE_BAD_HOP},
 	{6, PACKET_SACK, 22, 0xfe, WIRE_FOREIGN_ADDRESS},
-	{6, PACKET_SACK, 29, 9, WIRE_FOREIGN_ADDRESS}, // the source's plane
-	{6, PACKET_SACK, 62, 0x06, WIRE_UNKNOWN_OPCODE},
+	{6, PACKET_SACK, 29, 9, WIRE_FOREIGN_ADDRESS},	 // the source's plane
+	{6, PACKET_SACK, 62, 0x04, WIRE_UNKNOWN_OPCODE}, // SEND Only of RoCEv2
+	{6, PACKET_SACK, 62, 0x10, WIRE_UNKNOWN_OPCODE}, // its READ response
+	{6, PACKET_SACK, 62, 0x06, WIRE_BAD_ICRC},	 // its WRITE First, with some payload
+	{6, PACKET_SACK, 62, 0x11, WIRE_BAD_LENGTH},	 // its ACK is shorter
+	{6, PACKET_SACK, 62, 0x81, WIRE_BAD_LENGTH},	 // so is its CNP
 	{6, PACKET_SACK, 62, 0xdf, WIRE_UNKNOWN_OPCODE},
 	{6, PACKET_SACK, 62, 0xd0, WIRE_UNKNOWN_OPCODE},
 	{6, PACKET_SACK, 62, 0xda, WIRE_UNKNOWN_OPCODE},
 	{6, PACKET_SACK, 62, 0xde, WIRE_BAD_LENGTH}, // a probe is shorter, too
 	{6, PACKET_SACK, 62, 0xdd, WIRE_BAD_LENGTH}, // a NACK is shorter
+	{6, PACKET_SACK, 62, 0xd8, WIRE_BAD_LENGTH}, // so is an endpoint request
+	{6, PACKET_ENDPOINT_RESPONSE, 62, 0xd8, WIRE_BAD_LENGTH},
+	{6, PACKET_ENDPOINT_REQUEST, 62, 0xd9, WIRE_BAD_LENGTH}, // and its response longer
 	{6, PACKET_SACK, 63, 0x01, WIRE_BAD_VERSION},
 	{6, PACKET_SACK, 63, 0x30, WIRE_BAD_LENGTH}, // padding of nothing
 	{6, PACKET_SACK, 113, 0x99, WIRE_BAD_ICRC},
@@ -196,6 +243,8 @@ static const struct wound wounds[] = {
 	{4, PACKET_SACK, 15, 0x01, WIRE_BAD_CHECKSUM},
 	{4, PACKET_SACK, 24, 0x99, WIRE_BAD_CHECKSUM},
 	{6, PACKET_WRITE_ONLY, 63, 0x30, WIRE_BAD_LENGTH}, // more padding than payload
+	{6, RC_WRITE_ONLY, 63, 0x30, WIRE_BAD_LENGTH},
+	{6, RC_WRITE_ONLY, 14, 0x63, WIRE_NOT_TRIMMABLE}, // DSCP 12: no switch trims RoCEv2
 };
 
 static void every_wound_has_its_reason(void **state)
@@ -348,6 +397,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_cut_at_any_byte_is_refused_where_it_is),
+		cmocka_unit_test(a_body_of_another_length_is_refused),
 		cmocka_unit_test(one_wrong_bit_anywhere_under_the_icrc_is_refused),
 		cmocka_unit_test(random_damage_never_passes_for_a_whole_frame),
 		cmocka_unit_test(noise_is_refused),

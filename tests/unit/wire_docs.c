@@ -8,6 +8,7 @@
 #include "eth.h"
 #include "ip.h"
 #include "mrc.h"
+#include "rc.h"
 #include "srv6.h"
 #include "udp.h"
 
@@ -24,6 +25,7 @@ static const struct {
 	{"ERTH", MRC_ERTH_BYTES},   {"EETH", MRC_EETH_BYTES},
 	{"SETH", MRC_SETH_BYTES},   {"CC_STATE", MRC_CC_STATE_BYTES},
 	{"NETH", MRC_NETH_BYTES},   {"PETH", MRC_PETH_BYTES},
+	{"CNP", RC_CNP_BYTES},
 };
 #define HEADERS (sizeof(headers) / sizeof(headers[0]))
 
@@ -75,7 +77,25 @@ static void headers_sum_up_as_the_order_says(void **state)
 	assert_int_equal(mrc_bytes(PACKET_ENDPOINT_REQUEST, true), MRC_BTH_BYTES + MRC_ERTH_BYTES);
 	assert_int_equal(mrc_bytes(PACKET_ENDPOINT_RESPONSE, true), MRC_BTH_BYTES + MRC_EETH_BYTES);
 	assert_int_equal(mrc_bytes(PACKET_PROBE, true), MRC_BTH_BYTES + MRC_PETH_BYTES);
-	assert_int_equal(mrc_bytes(0x0a, false), 0); // RoCEv2's WRITE Only
+	assert_int_equal(mrc_bytes(RC_WRITE_ONLY, false), 0);
+}
+
+static void headers_of_rocev2_are_the_shorter_ones(void **state)
+{
+	(void)state;
+	assert_int_equal(rc_bytes(RC_WRITE_FIRST), MRC_BTH_BYTES + MRC_RETH_BYTES);
+	assert_int_equal(rc_bytes(RC_WRITE_MIDDLE), MRC_BTH_BYTES);
+	assert_int_equal(rc_bytes(RC_WRITE_LAST), MRC_BTH_BYTES);
+	assert_int_equal(rc_bytes(RC_WRITE_LAST_IMM), MRC_BTH_BYTES + MRC_IMM_BYTES);
+	assert_int_equal(rc_bytes(RC_WRITE_ONLY_IMM),
+			 MRC_BTH_BYTES + MRC_RETH_BYTES + MRC_IMM_BYTES);
+	assert_int_equal(rc_bytes(RC_ACK), MRC_BTH_BYTES + MRC_AETH_BYTES);
+	assert_int_equal(rc_bytes(RC_CNP), MRC_BTH_BYTES + RC_CNP_BYTES);
+	for (int opcode = 0; opcode < 256; opcode++) // a packet is of one of the two
+		assert_true(rc_bytes((uint8_t)opcode) == 0 ||
+			    mrc_bytes((uint8_t)opcode, false) == 0);
+	assert_int_equal(rc_bytes(0x04), 0); // SEND Only
+	assert_int_equal(rc_bytes(0x0c), 0); // READ request
 }
 
 int main(void)
@@ -83,6 +103,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tables_and_code_have_the_same_sizes),
 		cmocka_unit_test(headers_sum_up_as_the_order_says),
+		cmocka_unit_test(headers_of_rocev2_are_the_shorter_ones),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

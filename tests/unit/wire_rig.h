@@ -18,9 +18,26 @@
 #define FRAME_MAX 10000
 
 static const uint8_t opcodes[] = {
-	PACKET_WRITE_FIRST,	 PACKET_WRITE_MIDDLE,	   PACKET_WRITE_LAST, PACKET_WRITE_LAST_IMM,
-	PACKET_WRITE_ONLY,	 PACKET_WRITE_ONLY_IMM,	   PACKET_PROBE,      PACKET_ACK,
-	PACKET_ENDPOINT_REQUEST, PACKET_ENDPOINT_RESPONSE, PACKET_SACK,	      PACKET_NACK,
+	PACKET_WRITE_FIRST,
+	PACKET_WRITE_MIDDLE,
+	PACKET_WRITE_LAST,
+	PACKET_WRITE_LAST_IMM,
+	PACKET_WRITE_ONLY,
+	PACKET_WRITE_ONLY_IMM,
+	PACKET_PROBE,
+	PACKET_ACK,
+	PACKET_ENDPOINT_REQUEST,
+	PACKET_ENDPOINT_RESPONSE,
+	PACKET_SACK,
+	PACKET_NACK,
+	RC_WRITE_FIRST,
+	RC_WRITE_MIDDLE,
+	RC_WRITE_LAST,
+	RC_WRITE_LAST_IMM,
+	RC_WRITE_ONLY,
+	RC_WRITE_ONLY_IMM,
+	RC_ACK,
+	RC_CNP,
 };
 #define WRITES 6     // of opcodes[], the first ones
 #define TRIMMABLES 7 // the same: and the probe
@@ -149,6 +166,34 @@ static inline void fill_write(struct rng *rng, const struct wire_config *config,
 		packet->timestamp = 0;
 }
 
+static inline bool is_rc(uint8_t opcode)
+{
+	return opcode < PACKET_WRITE_FIRST;
+}
+
+static inline bool is_rc_write(uint8_t opcode)
+{
+	return opcode >= RC_WRITE_FIRST && opcode <= RC_WRITE_ONLY_IMM;
+}
+
+// RoCEv2's packets: only the first of a message says where it goes, no one when.
+static inline void fill_rc(struct rng *rng, struct packet *packet)
+{
+	uint8_t opcode = packet->opcode;
+	packet->timestamp = 0;
+	if (opcode == RC_ACK) {
+		packet->u.ack.msn = rng_below(rng, 1 << 24);
+		packet->u.ack.syndrome = (uint8_t)rng_next(rng);
+	}
+	if (opcode == RC_WRITE_FIRST || opcode == RC_WRITE_ONLY || opcode == RC_WRITE_ONLY_IMM) {
+		packet->u.data.va = rng_next(rng);
+		packet->u.data.rkey = (uint32_t)rng_next(rng);
+		packet->u.data.message_bytes = (uint32_t)rng_next(rng);
+	}
+	if (opcode == RC_WRITE_LAST_IMM || opcode == RC_WRITE_ONLY_IMM)
+		packet->u.data.imm = (uint32_t)rng_next(rng);
+}
+
 static inline void fill_union(struct rng *rng, const struct wire_config *config,
 			      struct packet *packet)
 {
@@ -177,8 +222,18 @@ static inline void fill_union(struct rng *rng, const struct wire_config *config,
 		packet->u.response.op = (uint8_t)rng_below(rng, 4);
 		break;
 	default:
-		fill_write(rng, config, packet);
+		if (is_rc(packet->opcode))
+			fill_rc(rng, packet);
+		else
+			fill_write(rng, config, packet);
 	}
+}
+
+// A whole write of RoCEv2, as wire rules have it: no switch trims it.
+static inline void random_rc_flags(struct rng *rng, struct packet *packet)
+{
+	packet->klass = PACKET_CLASS_DATA;
+	packet->payload_bytes = (uint16_t)rng_below(rng, rng_below(rng, 50) == 0 ? 9001 : 65);
 }
 
 static inline void random_data_flags(struct rng *rng, struct packet *packet)
@@ -219,6 +274,8 @@ static inline struct packet random_packet(struct rng *rng, const struct wire_con
 	packet.flags = ecn == 0 ? 0 : ecn == 1 ? PACKET_ECT : PACKET_ECT | PACKET_CE;
 	if (memchr(opcodes, opcode, TRIMMABLES) != NULL)
 		random_data_flags(rng, &packet);
+	else if (is_rc_write(opcode))
+		random_rc_flags(rng, &packet);
 	else // a request may travel as data, a response in the class of control
 		packet.klass = opcode == PACKET_ENDPOINT_REQUEST ? (uint8_t)rng_below(rng, 2)
 								 : PACKET_CLASS_CONTROL;

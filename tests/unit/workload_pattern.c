@@ -93,6 +93,23 @@ static void a_seed_names_a_pattern(void **)
 	assert_memory_not_equal(first, second, sizeof(first));
 }
 
+static void all_to_all_has_each_pair_once_and_neighbours_first(void **state)
+{
+	(void)state;
+	enum { NICS = 7 };
+	struct flow flows[NICS * (NICS - 1)];
+	uint32_t seen[NICS][NICS] = {0};
+	pattern_all_to_all(flows, NICS, 123);
+	for (uint32_t i = 0; i < NICS * (NICS - 1); i++) {
+		seen[flows[i].from][flows[i].to]++;
+		assert_int_equal((flows[i].to + NICS - flows[i].from) % NICS, 1 + i / NICS);
+		assert_true(flows[i].bytes == 123 && flows[i].start_ps == 0);
+	}
+	for (uint32_t from = 0; from < NICS; from++)
+		for (uint32_t to = 0; to < NICS; to++)
+			assert_int_equal(seen[from][to], from != to);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -101,6 +118,7 @@ int main(void)
 		cmocka_unit_test(an_incast_has_distinct_senders_outside_the_host),
 		cmocka_unit_test(an_incast_without_enough_senders_is_refused),
 		cmocka_unit_test(a_seed_names_a_pattern),
+		cmocka_unit_test(all_to_all_has_each_pair_once_and_neighbours_first),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

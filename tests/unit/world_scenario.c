@@ -167,7 +167,7 @@ static void lists_are_read_in_order(void **)
 	assert_int_equal(scenario.flows[1].start_ps, 2 * PS_PER_US);
 	assert_int_equal(scenario.fault_count, 4);
 	assert_int_equal(scenario.faults[0].at.where, LINK_AT_ALL);
-	assert_int_equal(scenario.faults[0].loss_ppb, 1000000);
+	assert_int_equal(scenario.faults[0].share_ppb, 1000000);
 	assert_int_equal(scenario.faults[0].until_ps, PS_NEVER);
 	assert_int_equal(scenario.faults[1].at.where, LINK_AT_TRUNK);
 	assert_int_equal(scenario.faults[1].at.index, 1);
@@ -204,8 +204,8 @@ static void ipv4_is_read_with_as_many_evs_as_ports(void **)
 	assert_true(scenario.transport.trim_nack);
 	parse_text(FABRIC TRAFFIC "wire: {ip: 4}\ntransport: {evs: 16384}\n");
 	assert_int_equal(scenario.transport.ev_count, 16384);
-	parse_text(FABRIC TRAFFIC "transport: {evs: 65536}\n");
-	assert_int_equal(scenario.transport.ev_count, 65536);
+	parse_text(FABRIC TRAFFIC "transport: {evs: 32768}\n");
+	assert_int_equal(scenario.transport.ev_count, 32768);
 }
 
 static void taps_are_read_in_order(void **)

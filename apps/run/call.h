@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// One call of a program that runs a scenario, for the files of this folder: read.c gets it ready,
+// run.c runs it, compare.c runs the variants of a scenario.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <weft/drive.h>
+#include <weft/report.h>
+
+#include "options.h"
+#include "progress.h"
+#include "workload.h"
+
+#define COMMAND_BYTES 2048
+#define VARIANT_BYTES 256
+
+enum { EXIT_MISSED = 1, EXIT_BAD_INPUT = 2, EXIT_ENVIRONMENT = 3, EXIT_NOT_VALID = 5 };
+
+// Everything one call of the program holds.
+struct call {
+	struct options options;
+	struct scenario scenario;
+	struct workload workload;
+	char gpus_set[64];			  // "fabric.nics=N" from the trace
+	char trace_set[SCENARIO_PATH_BYTES + 64]; // "traffic.trace=FILE"
+	struct stage stage;
+	struct progress progress;
+	struct refusal refusal;
+	char command[COMMAND_BYTES];
+	uint64_t dilation_milli;	   // of a paced run
+	char variant_words[VARIANT_BYTES]; // of the variant that runs, each ended by 0
+	bool is_comparison;		   // all variants run, one after the other
+};
+
+// Reads what the command line names: scenario, traces, sample. -errno with a reason.
+int call_read(struct call *call);
+
+// Reads it again as its variant `variant`, counted from 1.
+int call_read_variant(struct call *call, uint32_t variant);
+
+// Builds the world that will be run.
+int call_build(struct call *call);
+
+// Runs it to its end. -errno when a capture or log could not be written; the run is good then.
+int call_run(struct call *call, struct run *ret);
+
+// What there is to report of a run.
+struct report_input call_report(const struct call *call, const struct run *run);
+
+// Says why a result is partial or wrong; a script that keeps only stderr knows it, too.
+void call_say_end(const struct call *call, const struct run *run);
+
+// Says why something was refused, once, and gives the exit status.
+int call_say_refusal(const struct call *call, int rc);
+
+// Whether all that was printed is where it should be. Returns an exit status.
+int call_finish_output(const struct call *call);
+
+// Refuses options that are about one run, where all variants would run.
+int compare_check(struct call *call);
+
+// Runs all variants and prints them side by side. Returns the exit status.
+int compare_run(struct call *call);

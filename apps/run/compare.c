@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// A scenario with variants: each is a world of its own. They run one after the other, and what they
+// came to is shown side by side.
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "call.h"
+
+int compare_check(struct call *call)
+{
+	const struct options *options = &call->options;
+	if (options->out == NULL && options->pcap == NULL && options->log == NULL &&
+	    !options->wants_footprint && !options->is_dilation_auto)
+		return 0;
+	return refuse(&call->refusal, -EINVAL,
+		      "this scenario has variants, which are % runs: --out, --pcap, --log, "
+		      "--footprint and --dilation auto are of one; name it with --variant",
+		      call->scenario.variant_count, 0, 0);
+}
+
+// Runs one variant and takes what it came to. Returns an exit status.
+static int run_variant(struct call *call, uint32_t variant, struct report_comparison *comparison)
+{
+	struct run run;
+	int rc = call_read_variant(call, variant);
+	if (rc == 0)
+		rc = call_build(call);
+	if (rc < 0)
+		return call_say_refusal(call, rc);
+	call_run(call, &run); // no captures: nothing that could fail
+	struct report_input input = call_report(call, &run);
+	report_comparison_take(comparison, &input);
+	call_say_end(call, &run);
+	stage_free(&call->stage);
+	return run.end != RUN_DONE || run.payload_bytes_wrong > 0 ? EXIT_NOT_VALID : 0;
+}
+
+static int show(const struct call *call, const struct report_comparison *comparison)
+{
+	int rc = 0;
+	if (call->options.is_json)
+		rc = report_comparison_json(stdout, comparison);
+	else
+		report_comparison_table(stdout, comparison);
+	return call_finish_output(call) != 0 || rc < 0 ? EXIT_ENVIRONMENT : 0;
+}
+
+static int run_all(struct call *call, struct report_comparison *comparison)
+{
+	uint32_t count = call->scenario.variant_count;
+	int worst = 0;
+	for (uint32_t variant = 1; variant <= count; variant++) {
+		int status = run_variant(call, variant, comparison);
+		if (status != 0 && status != EXIT_NOT_VALID)
+			return status;
+		worst = status != 0 ? status : worst;
+	}
+	int status = show(call, comparison);
+	if (status != 0 || worst != 0)
+		return status != 0 ? status : worst;
+	if (report_comparison_is_expected(comparison))
+		return 0;
+	fprintf(stderr, "weft %s: not as expected\n", call->options.program);
+	return EXIT_MISSED;
+}
+
+int compare_run(struct call *call)
+{
+	struct report_comparison *comparison = report_comparison_create();
+	if (comparison == NULL) {
+		int rc = refuse(&call->refusal, -ENOMEM, "the system gives no memory to compare in",
+				0, 0, 0);
+		return call_say_refusal(call, rc);
+	}
+	int status = run_all(call, comparison);
+	report_comparison_free(comparison);
+	return status;
+}

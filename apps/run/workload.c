@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads a workload file and parses it once for its errors and its size; the world parses it again
+// into its own memory. See workload.h.
+#include "workload.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <weft/drive.h>
+
+#define WORKLOAD_BYTES_MAX ((size_t)1 << 28)
+
+// The most memory that parsing takes: a flow of 32 bytes needs a line of 16 or more.
+static size_t room_for(size_t bytes)
+{
+	return bytes * 16 + ((size_t)1 << 20);
+}
+
+static int parse(enum traffic_kind kind, struct arena *arena, const struct workload *workload,
+		 uint32_t *ret_nics, struct refusal *refusal)
+{
+	struct trace trace;
+	struct matrix matrix;
+	int rc;
+	if (kind == TRAFFIC_TRACE)
+		rc = trace_simai_parse(&trace, arena, workload->text, workload->bytes, refusal);
+	else
+		rc = matrix_parse(&matrix, arena, workload->text, workload->bytes, refusal);
+	if (rc == 0)
+		*ret_nics = kind == TRAFFIC_TRACE ? trace.gpus : matrix.nics;
+	return rc;
+}
+
+int workload_read(struct workload *ret, enum traffic_kind kind, const char *path,
+		  uint32_t *ret_nics, struct refusal *refusal)
+{
+	int rc = file_read(path, WORKLOAD_BYTES_MAX, &ret->text, &ret->bytes, refusal);
+	if (rc < 0)
+		return rc;
+	size_t room = room_for(ret->bytes);
+	void *memory = memory_reserve(room);
+	if (memory == NULL)
+		return refuse(refusal, -ENOMEM, "the system gives no memory to read the workload",
+			      0, 0, 0);
+	struct arena arena;
+	arena_init(&arena, memory, room);
+	rc = parse(kind, &arena, ret, ret_nics, refusal);
+	memory_release(memory, room);
+	if (rc < 0)
+		snprintf(refusal->file, sizeof(refusal->file), "%s", path);
+	return rc;
+}
+
+void workload_free(struct workload *workload)
+{
+	free(workload->text);
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What follows from a built fabric, for people: counts of each tier, capacities, paths.
+#pragma once
+
+#include <stdint.h>
+
+#include <weft/fabric.h>
+
+// The switches of one tier in one plane. Capacities are sums over the tier, in one direction.
+struct tier_figures {
+	uint32_t switches, ports_min, ports_max;
+	uint64_t below_bps, above_bps; // below: NICs and lower tiers; above: the rest
+};
+
+struct figures {
+	uint32_t tiers;
+	struct tier_figures tier[TOPOLOGY_TIERS_MAX];
+	uint32_t links[TOPOLOGY_TIERS_MAX]; // of a plane; 0: NICs
+	uint64_t bisection_bps;		    // of a plane
+	uint32_t from, to;		    // two NICs with the longest way between them
+	uint64_t paths;			    // shortest ways from one to the other in a plane
+};
+
+// -ENOMEM when the system gives no memory.
+int figures_find(struct figures *ret, const struct topology *topology,
+		 const struct fabric_config *config);

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft topology: builds the fabric of a scenario and shows it. No hosts, no traffic, no run.
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <weft/drive.h>
+
+#include "../run/topology_file.h"
+#include "figures.h"
+#include "help.h"
+#include "svg.h"
+#include "table.h"
+#include "weft_version.h"
+
+enum { EXIT_BAD_INPUT = 2, EXIT_ENVIRONMENT = 3 };
+
+#define SETS_MAX 64
+#define SCENARIO_BYTES_MAX ((size_t)1 << 20)
+
+// Everything one call of the program holds.
+struct call {
+	const char *scenario_name, *svg;
+	const char *sets[SETS_MAX];
+	uint32_t set_count;
+	bool wants_help, wants_version;
+	struct scenario scenario;
+	struct topology topology;
+	struct figures figures;
+	void *memory;
+	struct refusal refusal;
+};
+
+static int refuse_word(struct call *call, const char *what, const char *word)
+{
+	snprintf(call->refusal.text, sizeof(call->refusal.text),
+		 "%s '%.100s' (--help lists the options)", what, word);
+	return -EINVAL;
+}
+
+static int take(struct call *call, int option, const char *word)
+{
+	if (option == 'h') {
+		call->wants_help = true;
+	} else if (option == 'v') {
+		call->wants_version = true;
+	} else if (option == 's') {
+		if (call->set_count == SETS_MAX)
+			return refuse_word(call, "too many --set, at", word);
+		call->sets[call->set_count++] = word;
+	} else {
+		if (call->svg != NULL)
+			return refuse_word(call, "given twice:", "--svg");
+		call->svg = word;
+	}
+	return 0;
+}
+
+static int parse(struct call *call, int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{"svg", required_argument, NULL, 'o'},
+		{"set", required_argument, NULL, 's'},
+		{"help", no_argument, NULL, 'h'},
+		{"version", no_argument, NULL, 'v'},
+		{NULL, 0, NULL, 0},
+	};
+	int option;
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
+		if (option == '?')
+			return refuse_word(call,
+					   "unknown option or missing value:", argv[optind - 1]);
+		int rc = take(call, option, optarg);
+		if (rc < 0)
+			return rc;
+	}
+	if (optind < argc)
+		call->scenario_name = argv[optind++];
+	if (optind < argc)
+		return refuse_word(call, "one scenario at a time; what is", argv[optind]);
+	if (call->scenario_name == NULL && !call->wants_help && !call->wants_version)
+		return refuse_word(call, "no scenario given: weft", "topology");
+	return 0;
+}
+
+static int read_scenario(struct call *call)
+{
+	char path[SCENARIO_PATH_BYTES];
+	char *text;
+	size_t bytes;
+	struct refusal *refusal = &call->refusal;
+	int rc = shelf_find(call->scenario_name, path, sizeof(path), refusal);
+	if (rc == 0)
+		rc = file_read(path, SCENARIO_BYTES_MAX, &text, &bytes, refusal);
+	if (rc < 0)
+		return rc;
+	rc = scenario_parse(&call->scenario, path, text, bytes, call->sets, call->set_count,
+			    refusal);
+	free(text);
+	return rc < 0 ? rc : topology_file_read(&call->scenario, refusal);
+}
+
+static int build(struct call *call)
+{
+	const struct scenario *scenario = &call->scenario;
+	struct arena arena;
+	size_t bytes = scenario->memory_bytes_max;
+	call->memory = memory_reserve(bytes);
+	if (call->memory == NULL)
+		return refuse(&call->refusal, -ENODEV, "the system gives no memory", 0, 0, 0);
+	arena_init(&arena, call->memory, bytes);
+	int rc = topology_build(&call->topology, &arena, &scenario->fabric, scenario->seed,
+				&call->refusal);
+	for (uint32_t i = 0; rc == 0 && i < scenario->fault_count; i++) {
+		rc = fault_check(&scenario->faults[i], &call->topology, &call->refusal);
+		call->refusal.line = rc < 0 ? scenario->fault_lines[i] : 0;
+	}
+	if (rc < 0 && call->refusal.file[0] == '\0')
+		snprintf(call->refusal.file, sizeof(call->refusal.file), "%s", scenario->path);
+	return rc;
+}
+
+// Says why, once, and gives the exit status of a refusal.
+static int say_refusal(const struct call *call, int rc)
+{
+	const struct refusal *refusal = &call->refusal;
+	bool has_place = refusal->file[0] != '\0' || refusal->line > 0;
+	fputs("weft topology: ", stderr);
+	if (refusal->file[0] != '\0')
+		fprintf(stderr, "%s:", refusal->file);
+	if (refusal->line > 0)
+		fprintf(stderr, "%u:", refusal->line);
+	if (refusal->column > 0)
+		fprintf(stderr, "%u:", refusal->column);
+	fprintf(stderr, "%s%s\n", has_place ? " " : "", refusal->text);
+	bool is_input = rc == -EINVAL || rc == -ENOENT || rc == -ENOMEM || rc == -EISDIR ||
+		rc == -EFBIG;
+	return is_input ? EXIT_BAD_INPUT : EXIT_ENVIRONMENT;
+}
+
+// Draws into the file that --svg names.
+static int draw(struct call *call)
+{
+	FILE *file = fopen(call->svg, "w");
+	if (file != NULL) {
+		int rc = svg_draw(file, &call->scenario, &call->topology);
+		if (fclose(file) == 0 && rc == 0)
+			return 0;
+	}
+	int error = errno == 0 ? EIO : errno;
+	snprintf(call->refusal.file, sizeof(call->refusal.file), "%s", call->svg);
+	snprintf(call->refusal.text, sizeof(call->refusal.text), "cannot write: %s",
+		 strerror(error));
+	return error == ENOENT || error == EISDIR ? -error : -EIO;
+}
+
+static int show(struct call *call)
+{
+	int rc = read_scenario(call);
+	if (rc == 0)
+		rc = build(call);
+	if (rc == 0 && figures_find(&call->figures, &call->topology, &call->scenario.fabric) != 0)
+		rc = refuse(&call->refusal, -ENODEV, "the system gives no memory", 0, 0, 0);
+	if (rc == 0 && call->svg != NULL)
+		rc = draw(call);
+	if (rc < 0)
+		return say_refusal(call, rc);
+	table_print(stdout, &call->scenario, &call->topology, &call->figures);
+	return EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+	static struct call call; // large: kept off the stack
+	int rc = parse(&call, argc, argv);
+	if (rc < 0)
+		return say_refusal(&call, rc);
+	int status = EXIT_SUCCESS;
+	if (call.wants_help)
+		fputs(help_text, stdout);
+	else if (call.wants_version)
+		puts(WEFT_VERSION_TEXT);
+	else
+		status = show(&call);
+	if (call.memory != NULL)
+		memory_release(call.memory, call.scenario.memory_bytes_max);
+	if (fflush(stdout) == 0 && ferror(stdout) == 0)
+		return status;
+	fputs("weft topology: cannot write to the standard output\n", stderr);
+	return EXIT_ENVIRONMENT;
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft validate: what weft claims to agree with, line by line. Arguments and the table; the claims
+// are in closed.c and htsim.c.
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "help.h"
+#include "validate.h"
+#include "weft_version.h"
+
+#define MATRICES_MAX 10
+#define PER_MATRIX_MAX 1000
+
+enum {
+	OPT_DATA = 256,
+	OPT_ONLY,
+	OPT_MATRICES,
+	OPT_RUNS,
+	OPT_VERSION,
+};
+
+static const struct option long_options[] = {
+	{"data", required_argument, NULL, OPT_DATA},
+	{"only", required_argument, NULL, OPT_ONLY},
+	{"matrices", required_argument, NULL, OPT_MATRICES},
+	{"runs", required_argument, NULL, OPT_RUNS},
+	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, OPT_VERSION},
+	{NULL, 0, NULL, 0},
+};
+
+bool claim_holds(const struct claim *claim)
+{
+	// half a unit in the last place of a double does not decide
+	return fabs(claim->measured - claim->expected) <= claim->tolerance * (1 + 1e-9);
+}
+
+void claims_add(struct claims *claims, const struct claim *claim)
+{
+	bool holds = claim_holds(claim);
+	claims->inside += holds;
+	claims->outside += !holds;
+	printf("%-38s %12.4f %12.4f %10.4f %-8s %-7s %s; %s\n", claim->name, claim->expected,
+	       claim->measured, claim->tolerance, claim->unit, holds ? "inside" : "OUTSIDE",
+	       claim->source, claim->why);
+	fflush(stdout);
+}
+
+static int bad_input(const char *text, const char *value)
+{
+	fprintf(stderr, "weft validate: %s `%s`; see weft validate --help\n", text, value);
+	return 2;
+}
+
+// A whole number from 1 to `max`; 0 when it is none.
+static uint32_t count_of(const char *text, uint32_t max)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+	bool is_whole = text[0] >= '0' && text[0] <= '9' && *end == '\0';
+	return is_whole && value >= 1 && value <= max ? (uint32_t)value : 0;
+}
+
+// 0 to go on, else the exit status plus 1.
+static int read_options(int argc, char **argv, struct choice *choice)
+{
+	int option;
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
+		switch (option) {
+		case OPT_DATA:
+			choice->data = optarg;
+			break;
+		case OPT_ONLY:
+			choice->only = optarg;
+			break;
+		case OPT_MATRICES:
+			choice->matrices = count_of(optarg, MATRICES_MAX);
+			if (choice->matrices == 0)
+				return 1 + bad_input("--matrices is 1 to 10, not", optarg);
+			break;
+		case OPT_RUNS:
+			choice->per_matrix = count_of(optarg, PER_MATRIX_MAX);
+			if (choice->per_matrix == 0)
+				return 1 + bad_input("--runs is 1 to 1000, not", optarg);
+			break;
+		case 'h':
+			fputs(help_text, stdout);
+			return 1;
+		case OPT_VERSION:
+			puts(WEFT_VERSION_TEXT);
+			return 1;
+		default:
+			return 1 +
+				bad_input("unknown option, or one without its value:",
+					  argv[optind - 1]);
+		}
+	}
+	return optind < argc ? 1 + bad_input("unexpected argument", argv[optind]) : 0;
+}
+
+static int say_refusal(const struct refusal *refusal, int rc)
+{
+	fprintf(stderr, "weft validate: ");
+	if (refusal->file[0] != '\0')
+		fprintf(stderr, "%s:", refusal->file);
+	if (refusal->line > 0)
+		fprintf(stderr, "%u:%u:", refusal->line, refusal->column);
+	fprintf(stderr, "%s%s\n", refusal->file[0] != '\0' ? " " : "", refusal->text);
+	return rc == -EIO ? 1 : 2;
+}
+
+int main(int argc, char **argv)
+{
+	struct choice choice = {.matrices = MATRICES_MAX, .per_matrix = 4};
+	struct claims claims = {0};
+	struct refusal refusal = {0};
+	int rc = read_options(argc, argv, &choice);
+	if (rc != 0)
+		return rc - 1;
+	printf("%-38s %12s %12s %10s %-8s %-7s %s\n", "case", "expected", "measured", "tolerance",
+	       "unit", "inside?", "source; tolerance from");
+	rc = closed_run(&choice, &claims, &refusal);
+	if (rc == 0 && choice.data != NULL)
+		rc = htsim_run(&choice, &claims, &refusal);
+	if (rc < 0)
+		return say_refusal(&refusal, rc);
+	if (choice.data == NULL)
+		puts("htsim's rows are not compared: name the folder with its results by --data");
+	printf("%u inside, %u outside\n", claims.inside, claims.outside);
+	if (claims.inside + claims.outside == 0)
+		return bad_input("no case begins with", choice.only == NULL ? "" : choice.only);
+	return claims.outside > 0;
+}

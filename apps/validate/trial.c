@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// One world, built, run to its end and given back. See validate.h.
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "validate.h"
+
+int trial_run(struct trial *trial, const char *text, const char *const *sets, const char *workload,
+	      struct refusal *refusal)
+{
+	static const struct sim_options options;
+	uint32_t count = 0;
+	while (sets[count] != NULL)
+		count++;
+	int rc = scenario_parse(&trial->scenario, "validate", text, strlen(text), sets, count,
+				refusal);
+	if (rc < 0)
+		return rc;
+	size_t bytes = workload == NULL ? 0 : strlen(workload);
+	rc = stage_build(&trial->stage, &trial->scenario, workload, bytes, &options, refusal);
+	if (rc < 0)
+		return rc;
+	sim_run(trial->stage.sim, &trial->run);
+	trial->outcome = trial->stage.world.outcome;
+	if (trial->run.end == RUN_DONE)
+		return 0;
+	trial_end(trial);
+	return refuse(refusal, -EIO, "a run did not complete within limits.time", 0, 0, 0);
+}
+
+void trial_end(struct trial *trial)
+{
+	stage_free(&trial->stage);
+}
+
+static int shorter(const void *a, const void *b)
+{
+	ps_t first = *(const ps_t *)a, second = *(const ps_t *)b;
+	return (first > second) - (first < second);
+}
+
+void trial_flow_times(const struct trial *trial, ps_t *ret)
+{
+	const struct world *world = &trial->stage.world;
+	for (uint32_t i = 0; i < world->flow_count; i++)
+		ret[i] = trial->outcome->flow_end_ps[i] - world->flows[i].start_ps;
+	qsort(ret, world->flow_count, sizeof(*ret), shorter);
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parts of weft validate share: a world that is run once, and the table of claims.
+//
+//   main.c    arguments, the table        closed.c  closed forms
+//   trial.c   one run of one world        htsim.c   htsim's published rows
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <weft/drive.h>
+
+// ---------------------------------------------------------------- one run
+
+struct trial {
+	struct scenario scenario;
+	struct stage stage;
+	struct run run;
+	const struct outcome *outcome;
+};
+
+// Builds and runs the world of `text` with `sets` (ended by NULL); `workload` is the content of a
+// file that its traffic stands in, or NULL. -errno with a reason; a run that does not complete is
+// -EIO. The caller ends it with trial_end().
+int trial_run(struct trial *trial, const char *text, const char *const *sets, const char *workload,
+	      struct refusal *refusal);
+
+void trial_end(struct trial *trial);
+
+// Completion time of each flow, shortest first; `ret` has room for all of them.
+void trial_flow_times(const struct trial *trial, ps_t *ret);
+
+// ---------------------------------------------------------------- claims
+
+// One line of the table: what should come out and what did.
+struct claim {
+	char name[64];
+	const char *source;
+	const char *unit;
+	double expected, measured;
+	double tolerance; // in the same unit, either way
+	char why[48];	  // where the tolerance is from
+};
+
+struct claims {
+	uint32_t inside, outside;
+};
+
+bool claim_holds(const struct claim *claim);
+
+// Prints the line and counts it.
+void claims_add(struct claims *claims, const struct claim *claim);
+
+// ---------------------------------------------------------------- the parts
+
+struct choice {
+	const char *data;    // folder with htsim's results
+	const char *only;    // cases whose names begin so, or NULL
+	uint32_t matrices;   // of each htsim row, 1 to 10
+	uint32_t per_matrix; // runs of each
+};
+
+static inline bool choice_takes(const struct choice *choice, const char *name)
+{
+	return choice->only == NULL ||
+		__builtin_strncmp(name, choice->only, __builtin_strlen(choice->only)) == 0;
+}
+
+int closed_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);
+int htsim_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);

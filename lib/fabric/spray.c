@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// See spray.h. Round robin as htsim has it: a round visits each up port once, in an order that is
+// shuffled anew for every round; packets under 128 bytes are hashed. The shortest queue: of all
+// classes, in steps of a packet, and of equal ones any. Compared to the byte, flows that send in
+// step would each find the same port free every time: they would stay on it as if by a hash.
+#include "spray.h"
+
+#include <errno.h>
+
+#define SPRAY_STEP_BYTES 4096u
+
+int spray_init(struct spray *spray, struct arena *arena, enum fabric_spray kind,
+	       const struct route *route, struct rng rng)
+{
+	*spray = (struct spray){.kind = kind, .at = route->up_count, .rng = rng};
+	if (kind != FABRIC_SPRAY_ROUND_ROBIN || route->up_count == 0)
+		return 0;
+	spray->order = arena_draw(arena, ARENA_FABRIC, route->up_count, sizeof(*spray->order));
+	if (spray->order == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < route->up_count; i++)
+		spray->order[i] = (uint16_t)i;
+	return 0;
+}
+
+static void shuffle(struct spray *spray, uint32_t count)
+{
+	for (uint32_t left = count; left > 1; left--) {
+		uint32_t pick = rng_below(&spray->rng, left);
+		uint16_t port = spray->order[pick];
+		spray->order[pick] = spray->order[left - 1];
+		spray->order[left - 1] = port;
+	}
+	spray->at = 0;
+}
+
+static uint32_t in_turn(struct spray *spray, uint32_t count)
+{
+	if (spray->at == count)
+		shuffle(spray, count);
+	return spray->order[spray->at++];
+}
+
+// How long the queue of a port is, in steps of about a packet.
+static uint32_t steps_of(const struct port *port)
+{
+	return (port->queued_bytes[PACKET_CLASS_CONTROL] + port->queued_bytes[PACKET_CLASS_DATA]) /
+		SPRAY_STEP_BYTES;
+}
+
+// One of the `count` ports from `first` on that have the shortest queue: dice say which.
+static uint32_t shortest(struct spray *spray, struct port *first, uint32_t count, ps_t now,
+			 struct outbox *out, struct fabric_counters *counters)
+{
+	uint32_t start = rng_below(&spray->rng, count), best = start, least = UINT32_MAX;
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t member = start + i < count ? start + i : start + i - count;
+		port_advance(&first[member], out, counters, now);
+		uint32_t steps = steps_of(&first[member]);
+		if (steps < least) {
+			least = steps;
+			best = member;
+		}
+	}
+	return best;
+}
+
+uint32_t spray_port(struct spray *spray, const struct route *route, struct port *ports,
+		    const struct packet *packet, ps_t now, struct outbox *out,
+		    struct fabric_counters *counters)
+{
+	uint32_t hashed = route_port(route, packet);
+	bool goes_up = hashed != ROUTE_NONE && route->up_count > 1 && hashed >= route->up_first;
+	if (!goes_up || packet->wire_bytes < SPRAY_BYTES_MIN)
+		return hashed;
+	if (spray->kind == FABRIC_SPRAY_ROUND_ROBIN)
+		return route->up_first + in_turn(spray, route->up_count);
+	return route->up_first +
+		shortest(spray, &ports[route->up_first], route->up_count, now, out, counters);
+}

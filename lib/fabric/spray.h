@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Switches that spread packets over their equal ports themselves, instead of by the hash of the
+// EV: in turn, or to the shortest queue. Both depend on what went before, so that packets must be
+// asked for in the order of their times.
+#pragma once
+
+#include "port.h"
+#include "route.h"
+
+struct spray {
+	enum fabric_spray kind;
+	uint16_t *order; // [route.up_count] turns of this round
+	uint32_t at;	 // the next one
+	struct rng rng;
+};
+
+// What htsim hashes under every rule: headers and answers.
+#define SPRAY_BYTES_MIN 128u
+
+// Draws what `kind` needs for a switch with this route. -ENOMEM.
+int spray_init(struct spray *spray, struct arena *arena, enum fabric_spray kind,
+	       const struct route *route, struct rng rng);
+
+// The out-port of `packet`, which asks at `now`, or ROUTE_NONE. To compare queues the ports in
+// question are brought to that time: their departures go to `out`.
+uint32_t spray_port(struct spray *spray, const struct route *route, struct port *ports,
+		    const struct packet *packet, ps_t now, struct outbox *out,
+		    struct fabric_counters *counters);

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// The variants of one scenario side by side: what each came to, and the expectations, of which a
+// ratio needs two of them.
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "expect.h"
+#include "figures.h"
+#include "number.h"
+
+struct side {
+	char name[EXPECT_NAME_BYTES];
+	double goodput_bps; // per receiving NIC
+	double retransmitted;
+	ps_t end_ps; // the last completion
+	uint64_t digest;
+	char end[32]; // why it ended
+	bool is_partial;
+};
+
+struct row {
+	struct expect_row row;
+	char name[EXPECT_NAME_BYTES];
+	char run[EXPECT_NAME_BYTES], to[EXPECT_NAME_BYTES];
+};
+
+struct report_comparison {
+	char scenario[SCENARIO_NAME_BYTES];
+	uint32_t side_count, row_count;
+	struct side sides[SCENARIO_VARIANTS_MAX];
+	struct row rows[SCENARIO_EXPECTATIONS_MAX];
+};
+
+struct report_comparison *report_comparison_create(void)
+{
+	return calloc(1, sizeof(struct report_comparison));
+}
+
+void report_comparison_free(struct report_comparison *comparison)
+{
+	free(comparison);
+}
+
+static void take_rows(struct report_comparison *comparison, const struct report_input *input,
+		      const char *variant)
+{
+	const struct scenario *scenario = input->world->scenario;
+	for (uint32_t i = 0; i < scenario->expectation_count; i++) {
+		const struct scenario_expect *expectation = &scenario->expectations[i];
+		if (strcmp(expectation->run, variant) != 0)
+			continue;
+		struct row *row = &comparison->rows[i];
+		expect_of(&row->row, input, i);
+		snprintf(row->name, sizeof(row->name), "%s", row->row.name);
+		snprintf(row->run, sizeof(row->run), "%s", expectation->run);
+		snprintf(row->to, sizeof(row->to), "%s", expectation->to);
+		row->row.name = row->name;
+	}
+	comparison->row_count = scenario->expectation_count;
+}
+
+void report_comparison_take(struct report_comparison *comparison, const struct report_input *input)
+{
+	const struct scenario *scenario = input->world->scenario;
+	struct side *side = &comparison->sides[comparison->side_count++];
+	struct goodput goodput;
+	goodput_of(&goodput, input);
+	*side = (struct side){
+		.goodput_bps = goodput.per_nic_bps,
+		.retransmitted = share_of(rtx_total(&input->world->outcome->transport),
+					  input->data_packets),
+		.end_ps = input->world->outcome->end_ps,
+		.digest = input->digest,
+		.is_partial = input->is_partial,
+	};
+	snprintf(side->name, sizeof(side->name), "%s",
+		 scenario->variants[scenario->variant - 1].name);
+	snprintf(side->end, sizeof(side->end), "%s", input->end);
+	snprintf(comparison->scenario, sizeof(comparison->scenario), "%s", scenario->name);
+	take_rows(comparison, input, side->name);
+}
+
+// Zero where that variant did not run.
+static double goodput_of_side(const struct report_comparison *comparison, const char *name)
+{
+	for (uint32_t i = 0; i < comparison->side_count; i++)
+		if (strcmp(comparison->sides[i].name, name) == 0)
+			return comparison->sides[i].goodput_bps;
+	return 0;
+}
+
+// A row with what was measured, now that all have run.
+static struct expect_row settled(const struct report_comparison *comparison, uint32_t index)
+{
+	const struct row *row = &comparison->rows[index];
+	struct expect_row ret = row->row;
+	if (ret.measure != EXPECT_RATIO)
+		return ret;
+	double to = goodput_of_side(comparison, row->to);
+	ret.measured = to > 0 ? ret.measured / to : 0;
+	ret.is_inside = expect_is_inside(&ret);
+	return ret;
+}
+
+bool report_comparison_is_expected(const struct report_comparison *comparison)
+{
+	bool is_inside = true;
+	for (uint32_t i = 0; i < comparison->row_count; i++)
+		is_inside &= settled(comparison, i).is_inside;
+	return is_inside;
+}
+
+// ---------------------------------------------------------------- showing
+
+static void sides_table(FILE *to, const struct report_comparison *comparison)
+{
+	struct text text[3];
+	double first = comparison->sides[0].goodput_bps;
+	fprintf(to, "%s: variants side by side (goodput per receiving NIC)\n",
+		comparison->scenario);
+	fprintf(to, "  %-20s %12s %11s %12s %15s  %s\n", "", "goodput", "of first", "done at",
+		"retransmitted", "digest");
+	for (uint32_t i = 0; i < comparison->side_count; i++) {
+		const struct side *side = &comparison->sides[i];
+		fprintf(to, "  %-20s %12s %11.3f %12s %15s  %016llx%s%s\n", side->name,
+			number_rate(&text[0], side->goodput_bps),
+			first > 0 ? side->goodput_bps / first : 0,
+			number_time(&text[1], side->end_ps),
+			number_share(&text[2], side->retransmitted),
+			(unsigned long long)side->digest, side->is_partial ? " " : "",
+			side->is_partial ? side->end : "");
+	}
+}
+
+void report_comparison_table(FILE *to, const struct report_comparison *comparison)
+{
+	sides_table(to, comparison);
+	if (comparison->row_count > 0)
+		expect_table_head(to);
+	for (uint32_t i = 0; i < comparison->row_count; i++) {
+		const struct row *row = &comparison->rows[i];
+		struct expect_row shown = settled(comparison, i);
+		expect_table_row(to, &shown);
+		fprintf(to, "    of %s%s%s\n", row->run, row->to[0] != '\0' ? " to " : "", row->to);
+	}
+}
+
+static json_t *side_json(const struct side *side)
+{
+	char digest[20];
+	snprintf(digest, sizeof(digest), "%016llx", (unsigned long long)side->digest);
+	return json_pack("{ss sf sf sI ss ss sb}", "name", side->name, "goodput_bps",
+			 side->goodput_bps, "retransmitted", side->retransmitted, "end_ps",
+			 (json_int_t)side->end_ps, "digest", digest, "end", side->end, "partial",
+			 side->is_partial);
+}
+
+int report_comparison_json(FILE *to, const struct report_comparison *comparison)
+{
+	json_t *sides = json_array(), *rows = json_array();
+	for (uint32_t i = 0; i < comparison->side_count; i++)
+		json_array_append_new(sides, side_json(&comparison->sides[i]));
+	for (uint32_t i = 0; i < comparison->row_count; i++) {
+		const struct row *row = &comparison->rows[i];
+		struct expect_row shown = settled(comparison, i);
+		json_t *object = expect_row_json(&shown);
+		json_object_set_new(object, "run", json_string(row->run));
+		json_object_set_new(object, "to",
+				    row->to[0] != '\0' ? json_string(row->to) : json_null());
+		json_array_append_new(rows, object);
+	}
+	json_t *root = json_pack("{ss so so}", "scenario", comparison->scenario, "variants", sides,
+				 "expect", rows);
+	int rc = json_dumpf(root, to, JSON_INDENT(2)) < 0 || fputc('\n', to) == EOF ? -1 : 0;
+	json_decref(root);
+	return rc;
+}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dynamic MPR: how many PSNs each QP that receives at the moment may have in flight.
+#pragma once
+
+#include "endpoint.h"
+
+// The offer of a SACK that answers a packet at `now`, in units of MPR_OFFER_UNIT.
+uint8_t offer_make(struct endpoint *endpoint, struct qp *qp, ps_t now);
+
+// A SACK offers so many units: the requester obeys, where both ends do such things.
+void offer_take(struct qp *qp, uint8_t units);

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The shape of the path sets of an endpoint: how many EVs there are and what their values look
+// like. The state of each is in path.h.
+#pragma once
+
+#include <stdint.h>
+
+#include <weft/time.h>
+#include <weft/transport.h>
+
+#include "profile.h"
+
+// What all QPs of an endpoint have in common.
+struct path_shape {
+	uint32_t planes;
+	uint32_t per_plane;  // places of a plane's rotation, a power of two
+	uint32_t universe;   // EVs of all planes, backups included
+	uint32_t index_mask; // bits of an EV that are its number
+	uint32_t drawn_mask; // bits that each QP draws
+	uint32_t fixed;	     // bits that every EV has set
+	uint32_t min_active; // places that are never given up
+	enum path_policy policy;
+	uint32_t first_window;	       // packets of a QP's first window; at most one per place
+	ps_t retry_ps;		       // an ASSUMED_BAD EV is probed again after this
+	const struct profile *profile; // where values come from; NULL: each QP draws
+	uint32_t ports_down;	       // bits of own ports that are down
+};
+
+// The shape that a valid configuration asks for.
+struct path_shape path_shape_of(const struct transport_config *config);

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who has which place in the rotation of a path set: the state of each EV, the counts that follow
+// from it, and the exchange of a bad EV for a backup of its plane. When that is done is for path.c.
+#pragma once
+
+#include "path.h"
+
+// path_set.states: an enum path_state, and
+enum {
+	STATE_PROBED_SHIFT = 2, // 4 bits: probes in a row that came back
+	STATE_PROBED_MAX = 15,
+	STATE_BACKUP = 1 << 7, // has no place in the rotation
+};
+
+static inline uint32_t place_count(const struct path_shape *shape)
+{
+	return shape->planes * shape->per_plane;
+}
+
+static inline bool place_has_backups(const struct path_shape *shape)
+{
+	return shape->universe > place_count(shape);
+}
+
+static inline struct path_plane *place_plane(struct path_set *set, uint32_t index)
+{
+	return &set->planes[index % set->shape->planes];
+}
+
+static inline bool place_is_blocked(const struct path_set *set, uint32_t index)
+{
+	return path_state(set, index) >= PATH_ASSUMED_BAD;
+}
+
+static inline bool place_is_backup(const struct path_set *set, uint32_t index)
+{
+	return set->states[index] & STATE_BACKUP;
+}
+
+// Every change of a state ends the row of probes that came back.
+void place_set_state(struct path_set *set, uint32_t index, enum path_state state);
+
+// Gives the place of `out` to the backup `in`.
+void place_give(struct path_set *set, uint32_t out, uint32_t in);
+
+// A backup in `state` for the place of `index`, from the next number of its plane on; PATH_NO_EV
+// when there is none.
+uint32_t place_backup(const struct path_set *set, uint32_t index, enum path_state state);
+
+// One that can carry packets; those that lost no turn before others.
+uint32_t place_usable_backup(const struct path_set *set, uint32_t index);
+
+// Takes an EV back. One that has lost its place takes that of a blocked one, if there is one; else
+// it is a backup from now on.
+void place_reinstate(struct path_set *set, uint32_t index, enum path_state state);

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which way a control packet takes that is for a NIC, not for one of its QPs.
+#pragma once
+
+#include "endpoint.h"
+
+// The plane for a packet to a peer that would take `plane`: the next one that is up at both ends.
+uint32_t way_plane(const struct endpoint *endpoint, const struct peer *peer, uint32_t plane);
+
+// An EV for it. Where no QP to that peer has a context, the first of the plane will do.
+uint32_t way_ev(const struct endpoint *endpoint, const struct peer *peer, uint32_t plane);

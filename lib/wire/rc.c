@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The headers of RoCEv2's reliable connection. Reserved bits are written as 0 and not read. The BTH
+// is MRC's, but for the bits that MRC has added to it.
+
+#include "rc.h"
+
+#include <string.h>
+
+#include "bytes.h"
+#include "mrc.h"
+
+#define BTH_NOTIFY_AT 4 // FECN 1, BECN 1, reserved 6
+#define BTH_BECN (1 << 6)
+#define QPN_MASK 0xffffffu
+
+static bool has_reth(uint8_t opcode)
+{
+	return opcode == RC_WRITE_FIRST || opcode == RC_WRITE_ONLY || opcode == RC_WRITE_ONLY_IMM;
+}
+
+static bool has_imm(uint8_t opcode)
+{
+	return opcode == RC_WRITE_LAST_IMM || opcode == RC_WRITE_ONLY_IMM;
+}
+
+uint32_t rc_bytes(uint8_t opcode)
+{
+	if (rc_is_write(opcode))
+		return MRC_BTH_BYTES + (has_reth(opcode) ? MRC_RETH_BYTES : 0) +
+			(has_imm(opcode) ? MRC_IMM_BYTES : 0);
+	if (opcode == RC_ACK)
+		return MRC_BTH_BYTES + MRC_AETH_BYTES;
+	return opcode == RC_CNP ? MRC_BTH_BYTES + RC_CNP_BYTES : 0;
+}
+
+uint8_t rc_headers(uint8_t opcode)
+{
+	return (uint8_t)((has_reth(opcode) ? WIRE_HAS_RETH : 0) |
+			 (has_imm(opcode) ? WIRE_HAS_IMM : 0));
+}
+
+void rc_parse(const uint8_t *at, struct packet *packet)
+{
+	mrc_parse_head(at, PACKET_AR, packet);
+	packet->qpn = (packet->qpn - RC_QPN_FIRST) & QPN_MASK;
+	at += MRC_BTH_BYTES;
+	if (packet->opcode == RC_ACK)
+		mrc_parse_ack(at, packet);
+	if (has_reth(packet->opcode)) {
+		mrc_parse_reth(at, packet);
+		at += MRC_RETH_BYTES;
+	}
+	if (has_imm(packet->opcode))
+		packet->u.data.imm = get_be32(at);
+}
+
+void rc_build(const struct wire_config *config, const struct packet *packet, uint8_t pad_bytes,
+	      uint8_t *at)
+{
+	struct packet numbered = *packet;
+	numbered.qpn += RC_QPN_FIRST;
+	memset(at, 0, rc_bytes(packet->opcode));
+	mrc_build_head(config, &numbered, pad_bytes, packet->bth & PACKET_AR, at);
+	if (packet->opcode == RC_CNP)
+		at[BTH_NOTIFY_AT] = BTH_BECN;
+	at += MRC_BTH_BYTES;
+	if (packet->opcode == RC_ACK)
+		mrc_build_ack(packet, at);
+	if (has_reth(packet->opcode)) {
+		mrc_build_reth(packet, at);
+		at += MRC_RETH_BYTES;
+	}
+	if (has_imm(packet->opcode))
+		put_be32(at, packet->u.data.imm);
+}

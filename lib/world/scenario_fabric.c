@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the keys of each kind of fabric must hold together, where it can be said without building
+// it; what remains is refused by topology_build().
+
+#include "scenario_draft.h"
+
+// Switches above a T0 or a ToR, in numbers that leave the share of what comes up that is wanted.
+// What does not divide is found by check_over().
+void draft_settle_fabric(struct draft *draft)
+{
+	struct scenario *scenario = draft->scenario;
+	struct fabric_config *fabric = &scenario->fabric;
+	uint64_t trunk_bps = fabric->trunk_rate_bps > 0 ? fabric->trunk_rate_bps
+							: fabric->link_rate_bps;
+	uint64_t up_bps = trunk_bps * scenario->oversubscription;
+	if (scenario->oversubscription == 0)
+		return;
+	if (fabric->kind == TOPOLOGY_CLOS) {
+		fabric->t1_count = (uint32_t)(fabric->nics_per_t0 * fabric->link_rate_bps /
+					      (up_bps * fabric->bundle));
+	} else if (fabric->kind == TOPOLOGY_FAT_TREE) {
+		fabric->pod_aggs = (uint32_t)(fabric->tor_nics * fabric->link_rate_bps / up_bps);
+		fabric->cores = fabric->pod_aggs * fabric->pod_tors;
+	}
+}
+
+// That hosts fit below one switch and the switches are filled: `below` NICs hang below each, as the
+// key `path` says.
+static int check_below(struct draft *draft, const char *path, uint32_t below)
+{
+	const struct fabric_config *fabric = &draft->scenario->fabric;
+	if (fabric->nics % below != 0)
+		return draft_refuse(draft, draft_mark(draft, path),
+				    "%s: %u NICs do not fill whole switches of %u NICs", path,
+				    fabric->nics, below);
+	if (below % fabric->nics_per_host != 0)
+		return draft_refuse(draft, draft_mark(draft, path),
+				    "%s: %u is not a multiple of fabric.nics_per_host, %u", path,
+				    below, fabric->nics_per_host);
+	return 0;
+}
+
+// That the wanted relation comes out in whole links.
+static int check_over(struct draft *draft)
+{
+	const struct scenario *scenario = draft->scenario;
+	const struct fabric_config *fabric = &scenario->fabric;
+	bool is_clos = fabric->kind == TOPOLOGY_CLOS;
+	uint32_t below = is_clos ? fabric->nics_per_t0 : fabric->tor_nics;
+	uint64_t above = is_clos ? (uint64_t)fabric->t1_count * fabric->bundle : fabric->pod_aggs;
+	uint64_t trunk_bps = fabric->trunk_rate_bps > 0 ? fabric->trunk_rate_bps
+							: fabric->link_rate_bps;
+	uint64_t over = scenario->oversubscription;
+	if (over == 0 || (above > 0 && above * trunk_bps * over == below * fabric->link_rate_bps))
+		return 0;
+	return draft_refuse(draft, draft_mark(draft, "fabric.oversubscription"),
+			    "fabric.oversubscription: %u NICs below a switch, %llu times what "
+			    "leads up, do not come out in whole links above it",
+			    below, (unsigned long long)over);
+}
+
+static int check_clos(struct draft *draft)
+{
+	const struct fabric_config *fabric = &draft->scenario->fabric;
+	if (fabric->t1_count == 0 && fabric->nics > fabric->nics_per_t0)
+		return draft_refuse(draft, draft_mark(draft, "fabric.t1_count"),
+				    "fabric.t1_count: %u T0 switches need T1 switches above them",
+				    fabric->nics / fabric->nics_per_t0);
+	return check_below(draft, "fabric.nics_per_t0", fabric->nics_per_t0);
+}
+
+static int check_fat_tree(struct draft *draft)
+{
+	const struct fabric_config *fabric = &draft->scenario->fabric;
+	uint64_t pod = (uint64_t)fabric->tor_nics * fabric->pod_tors;
+	if (fabric->nics % pod != 0)
+		return draft_refuse(draft, draft_mark(draft, "fabric.pod_tors"),
+				    "fabric.pod_tors: %u NICs do not fill whole pods of %llu NICs",
+				    fabric->nics, (unsigned long long)pod);
+	if (fabric->cores % fabric->pod_aggs != 0)
+		return draft_refuse(draft, draft_mark(draft, "fabric.cores"),
+				    "fabric.cores: %u is not a multiple of fabric.pod_aggs, %u",
+				    fabric->cores, fabric->pod_aggs);
+	if (fabric->cores == 0 && fabric->nics > pod)
+		return draft_refuse(draft, draft_mark(draft, "fabric.cores"),
+				    "fabric.cores: %llu pods need core switches above them",
+				    (unsigned long long)(fabric->nics / pod));
+	return check_below(draft, "fabric.tor_nics", fabric->tor_nics);
+}
+
+static int check_dumbbell(struct draft *draft)
+{
+	const struct fabric_config *fabric = &draft->scenario->fabric;
+	if (fabric->nics % (2 * fabric->nics_per_host) == 0)
+		return 0;
+	return draft_refuse(draft, draft_mark(draft, "fabric.nics"),
+			    "fabric.nics: %u NICs are not two halves of whole hosts of %u",
+			    fabric->nics, fabric->nics_per_host);
+}
+
+static int check_torus(struct draft *draft)
+{
+	const struct fabric_config *fabric = &draft->scenario->fabric;
+	uint64_t routers = (uint64_t)fabric->torus[0] * fabric->torus[1] * fabric->torus[2];
+	if (routers > TOPOLOGY_TABLE_SWITCHES_MAX)
+		return draft_refuse(draft, draft_mark(draft, "fabric.torus_x"),
+				    "fabric.torus_x: %llu routers; a torus has at most %u",
+				    (unsigned long long)routers, TOPOLOGY_TABLE_SWITCHES_MAX);
+	if (routers < 2)
+		return draft_refuse(draft, draft_mark(draft, "fabric.torus_x"),
+				    "fabric.torus_x: a torus has at least two routers");
+	if (routers * fabric->nics_per_t0 != fabric->nics)
+		return draft_refuse(draft, draft_mark(draft, "fabric.torus_x"),
+				    "fabric.torus_x: %llu routers with %u NICs each are not the %u "
+				    "NICs of fabric.nics",
+				    (unsigned long long)routers, fabric->nics_per_t0, fabric->nics);
+	return 0;
+}
+
+// What a kind needs beyond what all need; graphs and files are checked when they are read.
+int draft_check_kind(struct draft *draft)
+{
+	int rc = check_over(draft);
+	if (rc != 0)
+		return rc;
+	switch (draft->scenario->fabric.kind) {
+	case TOPOLOGY_CLOS:
+		return check_clos(draft);
+	case TOPOLOGY_FAT_TREE:
+		return check_fat_tree(draft);
+	case TOPOLOGY_DUMBBELL:
+		return check_dumbbell(draft);
+	case TOPOLOGY_TORUS:
+		return check_torus(draft);
+	case TOPOLOGY_RAIL:
+	case TOPOLOGY_FILE:
+	case TOPOLOGY_GRAPH:
+		return 0;
+	}
+	return 0;
+}

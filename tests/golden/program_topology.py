@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""weft topology: figures of known fabrics, pictures that are well-formed XML with all that they claim to draw, refusals."""
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+import xml.etree.ElementTree as ElementTree
+
+WEFT = os.environ["WEFT"]
+SVG = "{http://www.w3.org/2000/svg}"
+TREE = """Nodes 32
+Tiers 2
+Tier 0
+Downlink_speed_Gbps 100
+Radix_Down 8
+Radix_Up 2
+Oversubscribed 1
+Downlink_Latency_ns 500
+Tier 1
+Downlink_speed_Gbps 400
+Radix_Down 4
+Downlink_Latency_ns 500
+"""
+
+
+class Topology(unittest.TestCase):
+    def setUp(self):
+        self.held = tempfile.TemporaryDirectory()
+        self.folder = pathlib.Path(self.held.name)
+        self.svg = self.folder / "fabric.svg"
+
+    def tearDown(self):
+        self.held.cleanup()
+
+    def weft(self, *words):
+        return subprocess.run([WEFT, "topology", *map(str, words)], capture_output=True, text=True, timeout=60)
+
+    def shown(self, *words):
+        run = self.weft(*words)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(run.stderr, "")
+        return run.stdout
+
+    def file(self, text, name="own.yaml"):
+        path = self.folder / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def drawn(self, *words):
+        self.shown(*words, "--svg", self.svg)
+        root = ElementTree.parse(self.svg).getroot()
+        self.assertEqual(root.tag, SVG + "svg")
+        text = " ".join("".join(node.itertext()) for node in root.iter(SVG + "text"))
+        switches = [node for node in root.iter(SVG + "rect") if node.get("class")]
+        return root, text, switches
+
+    def has(self, text, name, value):
+        self.assertRegex(text, rf"(?m)^  {re.escape(name)}\s+{re.escape(value)}")
+
+    def test_a_full_tree_has_the_figures_of_its_description(self):
+        text = self.shown("perm128-400g")
+        self.has(text, "t0", "32           8          128      51.2 Tb/s      51.2 Tb/s  1 : 1")
+        self.has(text, "t2", "16           8          128      51.2 Tb/s              -  -")
+        self.has(text, "bisection bandwidth", "25.6 Tb/s a plane")
+        self.has(text, "paths between these", "16 a plane")
+        self.has(text, "base round trip", "11.5057 us")
+        self.has(text, "data queue", "576850 B, 139 packets of 4150 B")
+
+    def test_an_over_subscribed_clos_says_so(self):
+        text = self.shown("two-racks", "--set", "fabric.trunk_rate=50Gb/s")
+        self.assertRegex(text, r"(?m)^  t0 .*2 : 1$")
+
+    def test_a_torus_is_cut_where_it_is_thinnest(self):
+        path = self.file("fabric: {topology: torus, nics: 32, nics_per_t0: 1, torus_x: 8, torus_y: 4}\n"
+                         "traffic: {kind: permutation, bytes: 1MB}\n")
+        text = self.shown(path)
+        self.has(text, "bisection bandwidth", "800 Gb/s a plane")  # two rows of four links, each of 100 Gb/s
+        self.has(text, "longest way", "8 links")
+
+    def test_a_dumbbell_carries_its_bundle(self):
+        self.has(self.shown("dumbbell", "--set", "fabric.bundle=3"), "bisection bandwidth", "300 Gb/s a plane")
+
+    def test_rails_without_spines_carry_nothing_across(self):
+        text = self.shown("rail-8x4", "--set", "fabric.t1_count=0")
+        self.has(text, "longest way", "2 links")
+
+    def test_a_file_of_htsim_is_read(self):
+        tree = self.file(TREE, "tree.topo")
+        own = self.file(f"fabric: {{topology: file, nics: 32, file: {tree}}}\ntraffic: {{kind: permutation, bytes: 1MB}}\n")
+        text = self.shown(own)
+        self.has(text, "t0", "4          10           32       3.2 Tb/s       3.2 Tb/s  1 : 1")
+        self.file(TREE.replace("Radix_Up 2", "Radix_Up 2\nPlanes 3"), "tree.topo")
+        run = self.weft(own)
+        self.assertEqual(run.returncode, 2)
+        self.assertIn(f"{tree}:7:1: ", run.stderr)
+        for program in ("sim", "topology"):
+            run = subprocess.run([WEFT, program, own], capture_output=True, text=True, timeout=60)
+            self.assertEqual((run.returncode, run.stdout), (2, ""))
+
+    def test_a_small_fabric_is_drawn_whole(self):
+        root, text, switches = self.drawn("rail-8x4")
+        self.assertEqual(len(switches), 2 * (8 + 4))
+        self.assertEqual(len(list(root.iter(SVG + "line"))), 2 * 8 * 4)
+        self.assertEqual(len(list(root.iter(SVG + "circle"))), 2 * 32)
+        self.assertNotIn("abridged", text)
+        self.assertIn("plane 1", text)
+
+    def test_a_torus_is_drawn_as_a_grid_with_its_wrap_links(self):
+        root, text, switches = self.drawn("torus-4x4x4")
+        self.assertEqual(len(switches), 64)
+        self.assertEqual(len(list(root.iter(SVG + "line"))) + len(list(root.iter(SVG + "path"))), 3 * 64)
+        self.assertIn("3.3.3", text)
+
+    def test_a_large_fabric_is_abridged_and_says_so(self):
+        _, text, switches = self.drawn("azure-gb200-llama405b")
+        self.assertIn("abridged", text)
+        self.assertIn("256 in all", text)
+        self.assertLess(len(switches), 200)
+        self.assertLess(self.svg.stat().st_size, 1 << 20)
+
+    def test_names_are_escaped(self):
+        path = self.file("name: '<a> & \"b\"'\nfabric: {topology: dumbbell, nics: 4}\n"
+                         "traffic: {kind: permutation, bytes: 1MB}\n")
+        _, text, switches = self.drawn(path)
+        self.assertIn('<a> & "b"', text)
+        self.assertEqual(len(switches), 2)
+
+    def test_what_is_wrong_is_refused(self):
+        for words, status, says in (
+                ((), 2, "no scenario given"),
+                (("two-planes", "two-racks"), 2, "'two-racks'"),
+                (("two-planes", "--bogus"), 2, "'--bogus'"),
+                (("nonsense",), 2, "'nonsense'"),
+                (("two-planes", "--set", "fabric.nics=x"), 2, "--set:1:13: "),
+                (("two-planes", "--svg", self.folder / "none" / "x.svg"), 2, "cannot write"),
+                (("two-planes", "--svg", "/dev/full"), 3, "cannot write"),
+                (("azure-gb200-llama405b", "--set", "limits.memory=1MiB"), 2, "no memory")):
+            run = self.weft(*words)
+            self.assertEqual((run.returncode, run.stdout), (status, ""), words)
+            self.assertIn(says, run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

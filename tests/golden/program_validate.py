@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""weft validate: every closed form, and htsim's rows over the ten matrices, inside their tolerances; and that it can
+tell when they are not. Without the reference data the rows are skipped and said so."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+WEFT = os.environ["WEFT"]
+RUNS = os.environ.get("WEFT_VALIDATE_RUNS", "2")
+
+
+def validate(*words):
+    done = subprocess.run([WEFT, "validate", *words], capture_output=True, text=True, timeout=280)
+    return done.returncode, done.stdout, done.stderr
+
+
+def check(holds, what):
+    print(("ok: " if holds else "FAILED: ") + what)
+    return 0 if holds else 1
+
+
+def outside(text):
+    return [line.split()[0] for line in text.splitlines() if " OUTSIDE " in line]
+
+
+def check_closed():
+    status, text, _ = validate()
+    print(text)
+    failed = check(status == 0 and not outside(text), "closed forms are inside")
+    return failed + check("21 inside, 0 outside" in text, "all 21 of them")
+
+
+def check_rows(data):
+    status, text, _ = validate("--only", "htsim", "--data", str(data), "--runs", RUNS)
+    print(text)
+    count = int(re.search(r"(\d+) inside", text).group(1))
+    return check(status == 0 and count >= 70 and not outside(text), f"{count} figures of htsim's rows are inside")
+
+
+def check_that_it_can_fail(data):
+    """The same row with a summary that is 5 % off, and with one that lacks it."""
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        copy = pathlib.Path(folder)
+        (copy / "matrices").symlink_to(data / "matrices")
+        summary = (data / "summary.csv").read_text().splitlines()
+        columns = summary[0].split(",")
+        at = columns.index("p50_mean")
+        row = next(line for line in summary if line.startswith("perm800g_mixed,")).split(",")
+        row[at] = str(float(row[at]) * 1.05)
+        (copy / "summary.csv").write_text("\n".join([summary[0], ",".join(row)]) + "\n")
+        words = ["--only", "htsim-perm800g", "--data", folder, "--runs", "1"]
+        status, text, _ = validate(*words)
+        failed += check(status == 1 and outside(text) == ["htsim-perm800g_mixed-p50"], "5 % off is outside")
+        (copy / "summary.csv").write_text(summary[0] + "\n")
+        status, _, errors = validate(*words)
+        failed += check(status == 2 and "lacks a row" in errors, "a summary without the row is refused")
+    return failed
+
+
+def check_refusals():
+    failed = 0
+    for words, reason in ((["--runs", "0"], "--runs"), (["--matrices", "11"], "--matrices"), (["--only", "nothing"], "no case"),
+                          (["extra"], "unexpected"), (["--bad"], "unknown option"), (["--data", "/nonexistent"], "nonexistent")):
+        status, _, errors = validate(*words, *(["--only", "htsim"] if words[0] == "--data" else []))
+        failed += check(status == 2 and reason in errors, f"refused: {' '.join(words)}")
+    return failed
+
+
+def main():
+    shared = os.environ.get("WEFT_SHARED") or os.environ.get("WEFT_SOURCE", ".") + "/../shared"
+    data = pathlib.Path(shared) / "data" / "htsim"
+    failed = check_closed() + check_refusals()
+    if (data / "summary.csv").is_file():
+        failed += check_rows(data) + check_that_it_can_fail(data)
+    else:
+        print(f"skipped: no reference data in {data}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random worlds with frames in memory and real buffers at both ends. The checkers, beside those
+// inside every run: each message completes exactly once, with the right bytes in the right place
+// and none beside, or its work request is flushed, once, because its connection failed; nothing is
+// left in a pool; a world goes on as soon as its timers allow when its faults are over; where
+// nothing is lost, trimmed or overtaken nothing is sent again; a packet is sent again when its wait
+// ends; the same world without frames, and with other windows, is the same. A failing seed is run
+// again by
+//   WEFT_BYTES_FIRST=<seed> WEFT_BYTES_COUNT=1 <this program>
+
+#include "../drive/truth.h"
+#include "../random_world.h"
+#include "bytes.h"
+
+// What is known of a world before it runs.
+struct plan {
+	uint32_t nics, planes, t0s, t1s;
+	bool is_calm; // without faults, and queues that hold everything
+	bool is_poor; // few packets: the run may end at that limit
+	uint32_t rto_us, rto_linear, rto_doublings, path_retry_us;
+	uint32_t settled_us; // when the last fault has ended and all messages were posted
+	bool has_end;	     // no fault lasts for good
+};
+
+// What a run showed, to know that the worlds are worth it.
+struct seen {
+	uint32_t damaged, doubled, held_back, lossy, downs, trims, failed, calm, wraps, poor, rings;
+};
+
+// ---------------------------------------------------------------- worlds
+
+static void add_fabric(struct text *text, struct rng *rng, struct plan *plan)
+{
+	static const char *const rates[] = {"25Gb/s", "100Gb/s", "400Gb/s", "800Gb/s"};
+	uint32_t per_t0 = 2u << pick(rng, 0, 1);
+	plan->planes = 1u << pick(rng, 0, 2);
+	plan->t0s = pick(rng, 2, 4);
+	plan->t1s = pick(rng, 1, 3);
+	plan->nics = per_t0 * plan->t0s;
+	add(text,
+	    "fabric: {planes: %u, link_rate: %s, nic_delay: %uns, trunk_delay: %uns, "
+	    "switch_delay: %uns, nics: %u, nics_per_t0: %u, t1_count: %u, bundle: %u}\n",
+	    plan->planes, rates[pick(rng, 0, 3)], pick(rng, 40, 900), pick(rng, 40, 1900),
+	    pick(rng, 0, 600), plan->nics, per_t0, plan->t1s, pick(rng, 1, 2));
+}
+
+static void add_queue(struct text *text, struct rng *rng, const struct plan *plan)
+{
+	static const char *const choices[] = {"coin", "arriving", "newest"};
+	bool trims = pick(rng, 0, 3) > 0;
+	if (plan->is_calm) {
+		add(text, "queue: {bytes: 64MB, control_bytes: 64MB, ecn: %s}\n",
+		    pick(rng, 0, 1) ? "true" : "false");
+		return;
+	}
+	add(text, "queue:\n  trim: %s\n", trims ? "true" : "false");
+	if (trims)
+		add(text, "  trim_choice: %s\n", choices[pick(rng, 0, 2)]);
+	if (pick(rng, 0, 1) == 0)
+		add(text, "  bytes: %uB\n  control_bytes: %uB\n", pick(rng, 9000, 40000),
+		    pick(rng, 2000, 20000));
+}
+
+static const char *flag(struct rng *rng)
+{
+	return pick(rng, 0, 1) ? "true" : "false";
+}
+
+// Entropy values that scenarios of path mrc may ask for; keys of section transport. Drawn without
+// moving the dice: the rest stays as it was.
+static void add_paths(struct text *text, const struct rng *dice, struct plan *plan, uint32_t evs)
+{
+	static const char *const idle[] = {"auto", "false", "true"};
+	struct rng rng = rng_of(dice->state, RNG_TEST, 9);
+	uint32_t universe = evs + plan->planes * (pick(&rng, 0, 1) ? pick(&rng, 1, 4) : 0);
+	uint32_t successes = pick(&rng, 1, 3);
+	add(text, "  path_retry: %uus\n  universe: %u\n", plan->path_retry_us, universe);
+	add(text, "  probe_successes: %u\n  probe_idle: %s\n", successes, idle[pick(&rng, 0, 2)]);
+	if (pick(&rng, 0, 2) == 0)
+		add(text, "  min_active: %u\n", pick(&rng, 1, evs));
+	plan->path_retry_us *= successes;
+	if (universe > 40 || pick(&rng, 0, 2) > 0)
+		return;
+	add(text, "  ev_profile: explicit\n  ev_values: [");
+	for (uint32_t i = 0; i < universe; i++) // all different, and good as ports
+		add(text, "%s{ev: %u}", i == 0 ? "" : ", ", 49152 + i * 331 % 16384);
+	add(text, "]\n");
+}
+
+static void add_transport(struct text *text, struct rng *rng, struct plan *plan)
+{
+	static const char *const paths[] = {"rotate", "mrc", "mrc", "single"};
+	uint32_t mpr = 64u << pick(rng, 0, 4);
+	const char *path = paths[pick(rng, 0, 3)];
+	uint32_t payload = pick(rng, 0, 2) == 0 ? pick(rng, 256, 4096) : 1024u << pick(rng, 0, 2);
+	plan->rto_us = plan->is_calm ? 50000 : pick(rng, 40, 200);
+	bool is_short = pick(rng, 0, 3) == 0; // some connections fail
+	plan->rto_linear = pick(rng, 1, is_short ? 2 : 7);
+	plan->rto_doublings = is_short ? pick(rng, 0, 1) : pick(rng, 2, 9);
+	plan->path_retry_us = pick(rng, 20, 400);
+	uint32_t sack_bytes = pick(rng, 1, 20000), evs = plan->planes << pick(rng, 0, 5);
+	add(text,
+	    "transport:\n  payload: %uB\n  evs: %u\n  path: %s\n  mpr: %u\n  sack_bytes: %uB\n",
+	    payload, evs, path, mpr, sack_bytes);
+	add(text, "  rto: %uus\n  rto_linear: %u\n  rto_doublings: %u\n", plan->rto_us,
+	    plan->rto_linear, plan->rto_doublings);
+	if (plan->is_calm)
+		add(text, "  hole_age: off\n");
+	else if (pick(rng, 0, 1) == 0)
+		add(text, "  hole_age: %uus\n", pick(rng, 5, 60));
+	if (strcmp(path, "mrc") == 0)
+		add_paths(text, rng, plan, evs);
+	add(text, "  first_psn: %u\n",
+	    pick(rng, 0, 1) ? 0xffffff - pick(rng, 0, 60) : pick(rng, 0, 0xffffff));
+	add(text, "  completion: %s\n  refused: %s\n  rtt: %s\n", pick(rng, 0, 2) ? "ack" : "sack",
+	    pick(rng, 0, 1) ? "silent" : "nak", pick(rng, 0, 1) ? "local" : "stamp");
+	add(text, "  service_time: %s\n", flag(rng));
+	if (mpr >= 128) // it is offered in units of 128
+		add(text, "  dynamic_mpr: %s\n", flag(rng));
+	if (pick(rng, 0, 2) == 0)
+		add(text, "cc: {algorithm: fixed, window: %uB}\n", 2 * (payload + 162));
+}
+
+static void add_place(struct text *text, struct rng *rng, const struct plan *plan)
+{
+	uint32_t nic = pick(rng, 0, plan->nics - 1), plane = pick(rng, 0, plan->planes - 1);
+	switch (pick(rng, 0, 5)) {
+	case 0:
+		add(text, "all");
+		break;
+	case 1:
+		add(text, "{plane: %u}", plane);
+		break;
+	case 2:
+		add(text, "{nic: %u}", nic);
+		break;
+	case 3:
+		add(text, "{t0: %u, plane: %u}", pick(rng, 0, plan->t0s - 1), plane);
+		break;
+	case 4:
+		add(text, "{t1: %u, plane: %u}", pick(rng, 0, plan->t1s - 1), plane);
+		break;
+	default:
+		add(text, "{nic: %u, plane: %u}", nic, plane);
+	}
+}
+
+static void add_fault(struct text *text, struct rng *rng, struct plan *plan)
+{
+	static const char *const kinds[] = {"link_down", "flap",      "loss",
+					    "corrupt",	 "duplicate", "reorder"};
+	uint32_t kind = pick(rng, 0, 5), from = pick(rng, 0, 30), until = from + pick(rng, 5, 150);
+	add(text, "  - {kind: %s, from: %uus, at: ", kinds[kind], from);
+	add_place(text, rng, plan);
+	if (kind >= 2)
+		add(text, ", probability: 0.%03u", pick(rng, 1, kind == 5 ? 300 : 60));
+	if (kind == 5)
+		add(text, ", delay: %uns", pick(rng, 1, 30000));
+	if (kind == 1)
+		add(text, ", down: %uus, up: %uus", pick(rng, 1, 20), pick(rng, 1, 40));
+	if (pick(rng, 0, 15) == 0) {
+		plan->has_end = false;
+		add(text, "}\n");
+		return;
+	}
+	add(text, ", until: %uus}\n", until);
+	if (until > plan->settled_us)
+		plan->settled_us = until;
+}
+
+static void add_faults(struct text *text, struct rng *rng, struct plan *plan)
+{
+	uint32_t count = plan->is_calm ? 0 : pick(rng, 0, 4);
+	if (count > 0)
+		add(text, "faults:\n");
+	for (uint32_t i = 0; i < count; i++)
+		add_fault(text, rng, plan);
+}
+
+static void add_frames(struct text *text, struct rng *rng)
+{
+	static const char *const entropies[] = {"port", "stev", "srv6"};
+	bool is_ipv4 = pick(rng, 0, 2) == 0;
+	add(text, "wire: {ip: %u, entropy: %s, port: %u, trim_lengths: %s, udp_checksum: %s%s}\n",
+	    is_ipv4 ? 4 : 6, entropies[pick(rng, 0, 2)], pick(rng, 0, 1) ? 4791 : 4971,
+	    pick(rng, 0, 1) ? "kept" : "rewritten", flag(rng),
+	    is_ipv4 || pick(rng, 0, 1) ? "" : ", ev: port-low");
+}
+
+static void add_world(struct text *text, uint64_t seed, struct plan *plan)
+{
+	static const struct traffic_range range = {2, 200, 80000};
+	struct rng rng = rng_of(seed, RNG_TEST, 7);
+	text->used = 0;
+	*plan = (struct plan){.has_end = true, .settled_us = 20};
+	plan->is_calm = pick(&rng, 0, 3) == 0;
+	plan->is_poor = pick(&rng, 0, 15) == 0;
+	add(text, "name: bytes\nseed: %llu\n", (unsigned long long)seed);
+	add_fabric(text, &rng, plan);
+	add_queue(text, &rng, plan);
+	add_transport(text, &rng, plan);
+	add_some_traffic(text, &rng, plan->nics, &range);
+	add_faults(text, &rng, plan);
+	add_frames(text, &rng);
+	add(text, "limits: {memory: 256MiB, time: 90s, packets: %u}\n",
+	    plan->is_poor ? pick(&rng, 64, 300) : 40000);
+}
+
+// ---------------------------------------------------------------- progress
+
+// The longest time without a new placement after all is settled, on the clock of frames.
+struct progress {
+	struct memory memory;
+	ps_t now, last, gap, settled;
+};
+
+static void watch_time(void *context, const struct cable_plan *cable, ps_t at, uint8_t *bytes,
+		       uint32_t length)
+{
+	struct progress *progress = context;
+	progress->now = ps_max(progress->now, at);
+}
+
+static void note_gap(struct progress *progress, ps_t now)
+{
+	if (now > progress->settled && now - progress->last > progress->gap)
+		progress->gap = now - ps_max(progress->last, progress->settled);
+	progress->last = ps_max(progress->last, now);
+}
+
+static void store(void *context, const struct place *where, const uint8_t *payload)
+{
+	struct progress *progress = context;
+	memory_store(&progress->memory, where, payload);
+	note_gap(progress, progress->now);
+}
+
+static void fill(void *context, const struct place *where, uint8_t *ret)
+{
+	struct progress *progress = context;
+	memory_fill(&progress->memory, where, ret);
+}
+
+// The n-th wait of a packet, from 0.
+static uint64_t wait_us(const struct plan *plan, uint32_t n)
+{
+	uint32_t doublings = n < plan->rto_linear ? 0 : n - plan->rto_linear + 1;
+	return (uint64_t)plan->rto_us << doublings;
+}
+
+// The longest wait that may have begun before all was settled: the sum of those before it fits.
+static uint64_t longest_wait_us(const struct plan *plan)
+{
+	uint64_t sum = 0, wait = plan->rto_us;
+	uint32_t waits = plan->rto_linear + plan->rto_doublings;
+	for (uint32_t n = 0; n < waits && sum <= plan->settled_us; n++) {
+		wait = wait_us(plan, n);
+		sum += wait;
+	}
+	return wait;
+}
+
+static void check_progress(const struct rig *rig, const struct plan *plan,
+			   struct progress *progress)
+{
+	// a wait in progress, another for what is lost once more in full queues, a path's trial,
+	// and what is on its way
+	uint64_t bound_us = 2 * longest_wait_us(plan) + 2 * plan->rto_us + plan->path_retry_us +
+		(uint64_t)(20 * rig->stage.world.topology.base_rtt_ps / PS_PER_US) + 100;
+	if (!plan->has_end || rig->run.end != RUN_DONE)
+		return;
+	note_gap(progress, rig->outcome->end_ps);
+	if ((uint64_t)(progress->gap / PS_PER_US) > bound_us)
+		fail_msg("no progress for %.3f us, but timers end after %llu us",
+			 (double)progress->gap / 1e6, (unsigned long long)bound_us);
+}
+
+// ---------------------------------------------------------------- what must be
+
+static void check_calm(const struct rig *rig, const struct plan *plan)
+{
+	const struct transport_counters *transport = &rig->outcome->transport;
+	if (rig->outcome->fabric.trimmed > 0 || rig->run.end != RUN_DONE)
+		return;
+	for (enum rtx_reason reason = 0; reason < RTX_REASON_COUNT; reason++)
+		if (transport->rtx[reason] > 0)
+			fail_msg("%llu packets sent again (%u), but none was lost",
+				 (unsigned long long)transport->rtx[reason], reason);
+	if (rig->outcome->end_ps >= plan->rto_us * PS_PER_US)
+		fail_msg("the last message took %.3f us, as if one had waited for a timer",
+			 (double)rig->outcome->end_ps / 1e6);
+}
+
+static void check_end(const struct rig *rig, const struct plan *plan)
+{
+	const struct transport_counters *transport = &rig->outcome->transport;
+	bool has_failed = transport->qps_failed > 0;
+	if (plan->is_poor && rig->run.end == RUN_LIMIT)
+		return;
+	// a ring is done before its last credits are acknowledged: nobody waits for those
+	bool is_late = rig->stage.world.flow_count == 0 && rig->run.end == RUN_DONE;
+	if (!is_late && rig->run.end != (has_failed ? RUN_STALLED : RUN_DONE))
+		fail_msg("ended as '%s' (%s) at %.3f us, %llu QPs failed",
+			 run_end_name(rig->run.end),
+			 rig->run.limit_option ? rig->run.limit_option : "",
+			 (double)rig->run.now_ps / 1e6, (unsigned long long)transport->qps_failed);
+	assert_true(rig->run.is_drained);
+	assert_int_equal(rig->run.held, 0);
+	assert_int_equal(packet_pool_taken(&rig->stage.world.packets), 0);
+	assert_int_equal(rig->stage.world.chunks.free_count, rig->stage.world.chunks.capacity);
+	if (!has_failed)
+		assert_int_equal(transport->payload_bytes_new, transport->payload_bytes_placed);
+	uint64_t flows = rig->stage.world.flow_count, ended = 0;
+	if (flows == 0)
+		return;
+	for (uint64_t i = 0; i < flows; i++)
+		ended += rig->outcome->flow_end_ps[i] > 0;
+	if (ended != transport->messages_sent || ended + transport->messages_flushed != flows)
+		fail_msg("%llu messages: %llu completed, %llu flushed", (unsigned long long)flows,
+			 (unsigned long long)transport->messages_sent,
+			 (unsigned long long)transport->messages_flushed);
+	assert_true(transport->messages_received >= ended);
+}
+
+static void note(struct seen *seen, const struct rig *rig, const struct plan *plan)
+{
+	const struct outcome *outcome = rig->outcome;
+	seen->damaged += rig->run.dropped[DROP_BAD_FRAME] > 0;
+	seen->doubled += rig->run.doubled > 0;
+	seen->held_back += rig->run.held_back > 0;
+	seen->lossy += rig->run.dropped[DROP_RANDOM_LOSS] > 0;
+	seen->downs += rig->run.dropped[DROP_LINK_DOWN] > 0;
+	seen->trims += outcome->fabric.trimmed > 0;
+	seen->failed += outcome->transport.qps_failed > 0;
+	seen->calm += plan->is_calm;
+	seen->wraps += rig->scenario.first_psn > 0xffffff - 61;
+	seen->poor += rig->run.end == RUN_LIMIT;
+	seen->rings += outcome->collective_count > 0;
+}
+
+// ---------------------------------------------------------------- a seed
+
+// The same without frames and with shorter windows. Runs that end at a limit end somewhere else:
+// frames have a pool of their own.
+static void check_descriptors(const char *name, const char *yaml, uint64_t seed,
+			      const struct rig *rig)
+{
+	static struct rig truth;
+	rig_run(&truth, yaml, NULL);
+	if (rig->run.end != RUN_LIMIT && truth.run.end != RUN_LIMIT)
+		truth_same(name, rig, &truth);
+	stage_free(&truth.stage);
+	if (seed % 4 != 0) // short windows take their time
+		return;
+	rig_run(&truth, yaml, (const char *const[]){"limits.window=21ns", NULL});
+	if (rig->run.end != RUN_LIMIT && truth.run.end != RUN_LIMIT)
+		truth_count(name, "digest with shorter windows", truth.run.digest, rig->run.digest);
+	stage_free(&truth.stage);
+}
+
+static void run_seed(uint64_t seed, struct seen *seen)
+{
+	static struct rig rig;
+	static struct text text;
+	struct plan plan;
+	struct progress progress = {0};
+	const struct sim_options options = {.ports = {.kind = PORTS_MEMORY,
+						      .watch = watch_time,
+						      .watch_context = &progress,
+						      .fill = fill,
+						      .store = store,
+						      .payload_context = &progress}};
+	char name[32];
+	snprintf(name, sizeof(name), "seed %llu", (unsigned long long)seed);
+	// names the seed of a check() that stops us
+	fprintf(stderr, "seed %llu: WEFT_BYTES_FIRST=%llu WEFT_BYTES_COUNT=1 swarm_all_bytes\n",
+		(unsigned long long)seed, (unsigned long long)seed);
+	add_world(&text, seed, &plan);
+	if (getenv("WEFT_BYTES_PRINT") != NULL)
+		fputs(text.at, stderr);
+	if (rig_build_with(&rig, text.at, NULL, &options) < 0)
+		fail_msg("refused: %u:%u: %s", rig.refusal.line, rig.refusal.column,
+			 rig.refusal.text);
+	memory_init(&progress.memory, &rig, seed);
+	progress.settled = plan.settled_us * PS_PER_US;
+	for (uint32_t i = 0; i < rig.stage.world.flow_count; i++)
+		progress.settled = ps_max(progress.settled, rig.stage.world.flows[i].start_ps);
+	sim_run(rig.stage.sim, &rig.run);
+	rig.outcome = rig.stage.world.outcome;
+	memory_check(&progress.memory, &rig);
+	assert_int_equal(progress.memory.placed, rig.outcome->transport.payload_bytes_placed);
+	check_end(&rig, &plan);
+	if (plan.is_calm)
+		check_calm(&rig, &plan);
+	check_progress(&rig, &plan, &progress);
+	check_descriptors(name, text.at, seed, &rig);
+	note(seen, &rig, &plan);
+	memory_free(&progress.memory);
+	stage_free(&rig.stage);
+}
+
+// Under sanitizers, which make it ten times slower, fewer.
+static uint64_t worlds(void)
+{
+	const char *sanitize = getenv("WEFT_SANITIZE");
+	bool is_slow = sanitize != NULL && sanitize[0] != '\0';
+	return number("WEFT_BYTES_COUNT", is_slow ? 60 : 300);
+}
+
+static void random_worlds_place_each_byte_where_it_belongs(void **)
+{
+	uint64_t first = number("WEFT_BYTES_FIRST", 1), count = worlds();
+	struct seen seen = {0};
+	for (uint64_t seed = first; seed < first + count; seed++)
+		run_seed(seed, &seen);
+	printf("%llu worlds from seed %llu: damage %u, copies %u, held back %u, loss %u, links "
+	       "down %u, trims %u, failed QPs %u, calm %u, PSNs that wrap %u, too few packets %u, "
+	       "rings %u\n",
+	       (unsigned long long)count, (unsigned long long)first, seen.damaged, seen.doubled,
+	       seen.held_back, seen.lossy, seen.downs, seen.trims, seen.failed, seen.calm,
+	       seen.wraps, seen.poor, seen.rings);
+	if (count < 300)
+		return;
+	assert_true(seen.damaged > 5 && seen.doubled > 5 && seen.held_back > 5 && seen.lossy > 5);
+	assert_true(seen.downs > 5 && seen.trims > 5 && seen.calm > 5 && seen.wraps > 5);
+	assert_true(seen.failed > 5 && seen.rings > 5);
+}
+
+// ---------------------------------------------------------------- timers
+
+// One packet, to a NIC whose cables are dead until some time: the time of its arrival follows from
+// the waits alone.
+static void run_timer(uint64_t seed)
+{
+	static struct rig rig;
+	static struct text text;
+	struct rng rng = rng_of(seed, RNG_TEST, 8);
+	struct plan plan = {.rto_us = pick(&rng, 20, 200),
+			    .rto_linear = pick(&rng, 1, 7),
+			    .rto_doublings = pick(&rng, 1, 4)};
+	uint32_t tries = plan.rto_linear + plan.rto_doublings, goes = pick(&rng, 1, tries - 1);
+	uint64_t sent_us = 0;
+	for (uint32_t n = 0; n < goes; n++)
+		sent_us += wait_us(&plan, n);
+	text.used = 0;
+	add(&text,
+	    "name: timer\nseed: %llu\nfabric: {nics: 4, nics_per_t0: 2, t1_count: 1}\n"
+	    "transport: {path: single, rto: %uus, rto_linear: %u, rto_doublings: %u, completion: "
+	    "sack}\ntraffic: {kind: flows, flows: [{from: 0, to: 3, bytes: %uB}]}\n"
+	    "faults: [{kind: link_down, at: {nic: 0}, until: %lluus}]\nlimits: {memory: 64MiB}\n",
+	    (unsigned long long)seed, plan.rto_us, plan.rto_linear, plan.rto_doublings,
+	    pick(&rng, 1, 4096), (unsigned long long)(sent_us - pick(&rng, 1, 15)));
+	rig_run(&rig, text.at, NULL);
+	double end_us = (double)rig.outcome->end_ps / 1e6;
+	if (rig.run.end != RUN_DONE || end_us < (double)sent_us || end_us > (double)sent_us + 12)
+		fail_msg("seed %llu: a packet was here after %.3f us; its try after %llu us should "
+			 "have come through",
+			 (unsigned long long)seed, end_us, (unsigned long long)sent_us);
+	stage_free(&rig.stage);
+}
+
+static void a_packet_is_sent_again_when_its_wait_ends(void **)
+{
+	uint64_t first = number("WEFT_BYTES_FIRST", 1), count = worlds();
+	for (uint64_t seed = first; seed < first + count; seed++)
+		run_timer(seed);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_packet_is_sent_again_when_its_wait_ends),
+		cmocka_unit_test(random_worlds_place_each_byte_where_it_belongs),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
