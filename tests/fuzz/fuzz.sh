@@ -20,6 +20,7 @@ first_inputs() {
   case $1 in
   scenario) cp apps/scenarios/*.yaml tests/golden/broken/*.yaml "$2" ;;
   trace) cp tests/fuzz/trace.txt "$2" ;;
+  mllog) cp tests/fuzz/mllog.txt "$2" ;;
   sample)
     printf 'groups=2,steps=8,buckets=1,fill=4' >"$2/all"
     printf 'packets=40M' >"$2/packets"
@@ -46,13 +47,14 @@ if echo '#include <isa-l/crc.h>' | clang -fsyntax-only -x c - 2>/dev/null; then
 else
   echo "ISA-L is not here: no frames, no calls of adapters"
 fi
+targets+=(mllog)
 
 failed=0
 for target in "${targets[@]}"; do
   mkdir -p "$folder/$target"
   first_inputs "$target" "$folder/$target"
   clang "${flags[@]}" "$(source_of "$target")" lib/core/*.c lib/measure/*.c lib/cc/*.c lib/transport/*.c lib/fabric/*.c \
-    lib/workload/*.c lib/world/*.c lib/drive/stop.c "${wire[@]}" -o "$folder/fuzz_$target" -lyaml -lm
+    lib/workload/*.c lib/world/*.c lib/report/mllog*.c lib/drive/stop.c "${wire[@]}" -o "$folder/fuzz_$target" -lyaml -ljansson -lm
   if WEFT_FUZZ_FIRST="$folder/$target" "$folder/fuzz_$target" -max_total_time="$seconds" -max_len=65536 -timeout=10 \
     -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="$folder/$target-" "$folder/$target" >"$folder/$target.log" 2>&1; then
     printf '%s: %s executions in %s s\n' "$target" \

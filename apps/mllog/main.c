@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft mllog: arguments and files. All of them are read before anything is printed.
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <weft/drive.h>
+
+#include "help.h"
+#include "mllog.h"
+#include "weft_version.h"
+
+enum { EXIT_MISSED = 1, EXIT_BAD_INPUT = 2, EXIT_ENVIRONMENT = 3 };
+
+#define LOG_BYTES_MAX ((size_t)1 << 28)
+#define BLOCK_MAX 100000
+
+enum { OPT_SLOW = 256, OPT_BLOCK, OPT_RESULT, OPT_WITHIN, OPT_JSON, OPT_VERSION };
+
+static const struct option longs[] = {
+	{"slow", required_argument, NULL, OPT_SLOW},
+	{"block", required_argument, NULL, OPT_BLOCK},
+	{"result", required_argument, NULL, OPT_RESULT},
+	{"within", required_argument, NULL, OPT_WITHIN},
+	{"json", no_argument, NULL, OPT_JSON},
+	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, OPT_VERSION},
+	{NULL, 0, NULL, 0},
+};
+
+static int refuse_word(struct call *call, const char *what, const char *word)
+{
+	snprintf(call->refusal.text, sizeof(call->refusal.text),
+		 "%s '%.100s' (--help lists the options)", what, word);
+	return -EINVAL;
+}
+
+// A number from `min` to `max`, and nothing behind it.
+static int take_number(struct call *call, double *to, const char *word, double min, double max)
+{
+	char *end, what[96];
+	double value = strtod(word, &end);
+	bool is_plain = strspn(word, "0123456789.") == strlen(word) && word[0] != '\0';
+	snprintf(what, sizeof(what), "a number from %g to %g is needed, not", min, max);
+	if (!is_plain || *end != '\0' || !(value >= min && value <= max))
+		return refuse_word(call, what, word);
+	*to = value;
+	return 0;
+}
+
+static int take_block(struct call *call, const char *word)
+{
+	double value;
+	int rc = take_number(call, &value, word, 1, BLOCK_MAX);
+	if (rc == 0 && value != floor(value))
+		return refuse_word(call, "a block is a whole number of steps, not", word);
+	call->block_steps = rc == 0 ? (uint32_t)value : 0;
+	return rc;
+}
+
+static int take_within(struct call *call, const char *word)
+{
+	int rc = take_number(call, &call->within, word, 0, 1000);
+	call->within /= 100;
+	return rc;
+}
+
+static int take(struct call *call, int option, const char *word)
+{
+	switch (option) {
+	case OPT_SLOW:
+		return take_number(call, &call->slow_ratio, word, 1, 1000);
+	case OPT_BLOCK:
+		return take_block(call, word);
+	case OPT_WITHIN:
+		return take_within(call, word);
+	case OPT_RESULT:
+		if (call->result != NULL)
+			return refuse_word(call, "given twice:", "--result");
+		call->result = word;
+		return 0;
+	case OPT_JSON:
+		call->is_json = true;
+		return 0;
+	case OPT_VERSION:
+		call->wants_version = true;
+		return 0;
+	default:
+		call->wants_help = true;
+		return 0;
+	}
+}
+
+static int parse(struct call *call, int argc, char **argv)
+{
+	int option, rc;
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
+		if (option == '?')
+			return refuse_word(call,
+					   "unknown option or missing value:", argv[optind - 1]);
+		if ((rc = take(call, option, optarg)) < 0)
+			return rc;
+	}
+	if (call->wants_help || call->wants_version)
+		return 0;
+	for (; optind < argc; optind++) {
+		if (call->count == FILES_MAX)
+			return refuse_word(call, "too many logs, at", argv[optind]);
+		call->paths[call->count++] = argv[optind];
+	}
+	if (call->count == 0)
+		return refuse_word(call, "no log given: weft", "mllog");
+	if (call->within >= 0 && call->result == NULL)
+		return refuse_word(call, "needs --result:", "--within");
+	return 0;
+}
+
+// ---------------------------------------------------------------- files
+
+static int read_log(struct call *call, struct log_file *file)
+{
+	struct refusal *refusal = &call->refusal;
+	char *text;
+	size_t bytes;
+	int rc = file_read(file->path, LOG_BYTES_MAX, &text, &bytes, refusal);
+	if (rc < 0)
+		return rc;
+	rc = mllog_parse(&file->log, text, bytes, refusal);
+	free(text);
+	if (rc == 0)
+		rc = mllog_figures(&file->figures, &file->log, call->slow_ratio, call->block_steps,
+				   refusal);
+	if (rc < 0)
+		snprintf(refusal->file, sizeof(refusal->file), "%s", file->path);
+	return rc;
+}
+
+static int read_all(struct call *call)
+{
+	int rc = call->result != NULL ? result_read(call) : 0;
+	for (uint32_t i = 0; rc == 0 && i < call->count; i++) {
+		call->files[i].path = call->paths[i];
+		rc = read_log(call, &call->files[i]);
+	}
+	return rc;
+}
+
+// Says why, once, and gives the exit status of a refusal.
+static int say_refusal(const struct call *call, int rc)
+{
+	const struct refusal *refusal = &call->refusal;
+	bool has_place = refusal->file[0] != '\0' || refusal->line > 0;
+	fputs("weft mllog: ", stderr);
+	if (refusal->file[0] != '\0')
+		fprintf(stderr, "%s:", refusal->file);
+	if (refusal->line > 0)
+		fprintf(stderr, "%u:", refusal->line);
+	if (refusal->column > 0)
+		fprintf(stderr, "%u:", refusal->column);
+	fprintf(stderr, "%s%s\n", has_place ? " " : "", refusal->text);
+	bool is_input = rc == -EINVAL || rc == -ENOENT || rc == -EISDIR || rc == -EFBIG;
+	return is_input ? EXIT_BAD_INPUT : EXIT_ENVIRONMENT;
+}
+
+double log_file_off(const struct call *call, const struct log_file *file)
+{
+	return call->result_s / file->figures.median_s - 1;
+}
+
+static int show(struct call *call)
+{
+	int rc = read_all(call), status = EXIT_SUCCESS;
+	if (rc < 0)
+		return say_refusal(call, rc);
+	(call->is_json ? json_print : table_print)(stdout, call);
+	for (uint32_t i = 0; call->within >= 0 && i < call->count; i++) {
+		double off = log_file_off(call, &call->files[i]);
+		if (fabs(off) <= call->within)
+			continue;
+		fprintf(stderr, "weft mllog: %s: the result is %+.2f %% off, allowed are %.2f %%\n",
+			call->files[i].path, off * 100, call->within * 100);
+		status = EXIT_MISSED;
+	}
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	static struct call call; // large: kept off the stack
+	call.slow_ratio = 1.02;
+	call.block_steps = 18;
+	call.within = -1;
+	int rc = parse(&call, argc, argv), status = EXIT_SUCCESS;
+	if (rc < 0)
+		return say_refusal(&call, rc);
+	if (call.wants_help)
+		fputs(help_text, stdout);
+	else if (call.wants_version)
+		puts(WEFT_VERSION_TEXT);
+	else
+		status = show(&call);
+	for (uint32_t i = 0; i < call.count; i++)
+		mllog_free(&call.files[i].log);
+	if (fflush(stdout) == 0 && ferror(stdout) == 0)
+		return status;
+	fputs("weft mllog: cannot write to the standard output\n", stderr);
+	return EXIT_ENVIRONMENT;
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// One call of weft mllog, for the files of this folder: main.c reads arguments and files, table.c
+// and json.c print.
+#pragma once
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <weft/mllog.h>
+
+#define FILES_MAX 64
+
+// One log, read.
+struct log_file {
+	const char *path;
+	struct mllog log;
+	struct mllog_figures figures;
+};
+
+struct call {
+	const char *paths[FILES_MAX];
+	uint32_t count;
+	struct log_file files[FILES_MAX];
+	const char *result;	   // file, or NULL
+	double result_s;	   // its step time
+	double slow_ratio, within; // `within` is a share; negative: not asked
+	uint32_t block_steps;
+	bool is_json, wants_help, wants_version;
+	struct refusal refusal;
+};
+
+// Result against the kept steps' median, as a share of the latter.
+double log_file_off(const struct call *call, const struct log_file *file);
+
+// The step time of a result file. -errno with a reason.
+int result_read(struct call *call);
+
+void table_print(FILE *to, const struct call *call);
+void json_print(FILE *to, const struct call *call); // json.c
