@@ -11,6 +11,7 @@
 enum {
 	OPT_SEED = 256,
 	OPT_SET,
+	OPT_FAULT,
 	OPT_TRACE,
 	OPT_SAMPLE,
 	OPT_VARIANT,
@@ -37,6 +38,7 @@ static const struct option longs[] = {
 	{"eal", required_argument, NULL, OPT_EAL},
 	{"seed", required_argument, NULL, OPT_SEED},
 	{"set", required_argument, NULL, OPT_SET},
+	{"fault", required_argument, NULL, OPT_FAULT},
 	{"trace", required_argument, NULL, OPT_TRACE},
 	{"sample", required_argument, NULL, OPT_SAMPLE},
 	{"variant", required_argument, NULL, OPT_VARIANT},
@@ -70,6 +72,14 @@ static int add_set(struct options *options, const char *set, struct refusal *ref
 	return 0;
 }
 
+static int add_fault(struct options *options, const char *fault, struct refusal *refusal)
+{
+	if (options->fault_count == SCENARIO_FAULTS_MAX)
+		return refuse_word(refusal, "too many --fault, at", fault);
+	options->faults[options->fault_count++] = fault;
+	return 0;
+}
+
 // Remembers a word that may be given once.
 static int once(const char **place, const char *option, const char *word, struct refusal *refusal)
 {
@@ -96,6 +106,8 @@ static int take(struct options *options, int option, struct refusal *refusal)
 		return take_seed(options, optarg, refusal);
 	case OPT_SET:
 		return add_set(options, optarg, refusal);
+	case OPT_FAULT:
+		return add_fault(options, optarg, refusal);
 	case OPT_TRACE:
 		return once(&options->trace, "--trace", optarg, refusal);
 	case OPT_SAMPLE:

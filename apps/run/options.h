@@ -24,6 +24,8 @@ struct options {
 	const char *log;      // packet log, or NULL
 	uint32_t set_count;
 	const char *sets[OPTION_SETS_MAX];
+	uint32_t fault_count;
+	const char *faults[SCENARIO_FAULTS_MAX];
 	char seed_set[OPTION_TEXT_BYTES]; // "seed=N", in `sets` when given
 	// emu
 	const char *ports;    // word, or NULL

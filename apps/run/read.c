@@ -80,7 +80,16 @@ static int parse(struct call *call, const char *const *sets, uint32_t set_count)
 	rc = file_read(path, SCENARIO_BYTES_MAX, &text, &bytes, &call->refusal);
 	if (rc < 0)
 		return rc;
-	rc = scenario_parse(&call->scenario, path, text, bytes, sets, set_count, &call->refusal);
+	const struct scenario_source source = {
+		.path = path,
+		.text = text,
+		.bytes = bytes,
+		.sets = sets,
+		.set_count = set_count,
+		.faults = call->options.faults,
+		.fault_count = call->options.fault_count,
+	};
+	rc = scenario_read(&call->scenario, &source, &call->refusal);
 	free(text);
 	return rc;
 }

@@ -20,8 +20,7 @@ static int check_faults(struct world *world, struct refusal *refusal)
 	for (uint32_t i = 0; i < scenario->fault_count; i++) {
 		int rc = fault_check(&scenario->faults[i], &world->topology, refusal);
 		if (rc < 0) {
-			if (refusal != NULL)
-				refusal->line = scenario->fault_lines[i];
+			scenario_fault_place(scenario, i, refusal);
 			return rc;
 		}
 	}

@@ -102,8 +102,7 @@ static int check_flaps(const struct world *world, struct refusal *refusal)
 			"a port that flaps every % ps: its NIC can follow % ps and more, or "
 			"set transport.port_status to false",
 			fault->down_ps + fault->up_ps, FLAP_MIN_PS, 0);
-		if (refusal != NULL)
-			refusal->line = scenario->fault_lines[i];
+		scenario_fault_place(scenario, i, refusal);
 		return rc;
 	}
 	return 0;

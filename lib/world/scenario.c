@@ -13,6 +13,7 @@
 #include "scenario_draft.h"
 
 #define PATH_BYTES 64
+#define FAULT_WORDS "--fault" // the file that faults of the command line are in
 
 int draft_refuse(struct draft *draft, struct mark mark, const char *format, ...)
 {
@@ -142,13 +143,70 @@ static int read_assignments(struct draft *draft, const char *const *sets, uint32
 	return forget_sample(draft);
 }
 
+#define FAULT_TEXT_BYTES 1024
+
+// Reads fault `number` of the command line, counted from 1: a document of its own. It is put on the
+// line of that number, so that every error has its place.
+static int read_word_fault(struct draft *draft, const char *text, uint32_t number)
+{
+	char lines[SCENARIO_FAULTS_MAX + FAULT_TEXT_BYTES];
+	const struct mark mark = {number, 1, false};
+	yaml_document_t document;
+	size_t bytes = strlen(text);
+	if (draft->scenario->fault_count == SCENARIO_FAULTS_MAX)
+		return draft_refuse(draft, mark, "faults: there are more than %u",
+				    SCENARIO_FAULTS_MAX);
+	if (bytes >= FAULT_TEXT_BYTES || strpbrk(text, "\r\n") != NULL || text[0] != '{')
+		return draft_refuse(draft, mark,
+				    "a fault is one line of less than %u bytes, as in {kind: loss, "
+				    "at: all, probability: 1%%}",
+				    FAULT_TEXT_BYTES);
+	memset(lines, '\n', number - 1);
+	memcpy(lines + number - 1, text, bytes + 1);
+	int rc = document_check_text(draft, text, bytes, mark);
+	if (rc == 0)
+		rc = document_load(draft, &document, lines, number - 1 + bytes);
+	if (rc != 0 && draft->refusal->line > number) { // libyaml's end is the line behind
+		draft->refusal->line = number;
+		draft->refusal->column = (uint32_t)bytes + 1;
+	}
+	if (rc != 0)
+		return rc;
+	rc = draft_read_fault(draft, &document, yaml_document_get_root_node(&document),
+			      draft->scenario->fault_count);
+	yaml_document_delete(&document);
+	return rc;
+}
+
+// Reads the faults of the command line behind those of the file.
+static int read_word_faults(struct draft *draft, const struct scenario_source *source)
+{
+	draft->scenario->file_fault_count = draft->scenario->fault_count;
+	draft->path = FAULT_WORDS;
+	for (uint32_t i = 0; i < source->fault_count; i++) {
+		int rc = read_word_fault(draft, source->faults[i], i + 1);
+		if (rc != 0)
+			return rc;
+	}
+	return 0;
+}
+
+void scenario_fault_place(const struct scenario *scenario, uint32_t index, struct refusal *refusal)
+{
+	if (refusal == NULL)
+		return;
+	refusal->line = scenario->fault_lines[index];
+	if (index >= scenario->file_fault_count)
+		memcpy(refusal->file, FAULT_WORDS, sizeof(FAULT_WORDS));
+}
+
 // The steps after loading. Lists come late: their checks need the fabric's figures.
-static int read_draft(struct draft *draft, yaml_document_t *document, const char *const *sets,
-		      uint32_t set_count)
+static int read_draft(struct draft *draft, yaml_document_t *document,
+		      const struct scenario_source *source)
 {
 	int rc = document_read(draft, document);
 	if (rc == 0)
-		rc = read_assignments(draft, sets, set_count);
+		rc = read_assignments(draft, source->sets, source->set_count);
 	if (rc == 0)
 		rc = draft_check_use(draft);
 	if (rc != 0)
@@ -157,27 +215,35 @@ static int read_draft(struct draft *draft, yaml_document_t *document, const char
 	rc = draft_check(draft);
 	if (rc == 0)
 		rc = draft_read_lists(draft, document);
+	return rc == 0 ? read_word_faults(draft, source) : rc;
+}
+
+int scenario_read(struct scenario *ret, const struct scenario_source *source,
+		  struct refusal *refusal)
+{
+	struct draft draft = {.scenario = ret, .refusal = refusal, .path = source->path};
+	yaml_document_t document;
+	draft.root = (struct mark){1, 1, false};
+	scenario_defaults(ret);
+	if (strlen(source->path) >= sizeof(ret->path))
+		return draft_refuse(&draft, (struct mark){0, 0, false},
+				    "the file's path is longer than %zu bytes",
+				    sizeof(ret->path) - 1);
+	strcpy(ret->path, source->path);
+	int rc = document_check_text(&draft, source->text, source->bytes, draft.root);
+	if (rc == 0)
+		rc = document_load(&draft, &document, source->text, source->bytes);
+	if (rc != 0)
+		return rc;
+	rc = read_draft(&draft, &document, source);
+	yaml_document_delete(&document);
 	return rc;
 }
 
 int scenario_parse(struct scenario *ret, const char *path, const char *text, size_t bytes,
 		   const char *const *sets, uint32_t set_count, struct refusal *refusal)
 {
-	struct draft draft = {.scenario = ret, .refusal = refusal, .path = path};
-	yaml_document_t document;
-	draft.root = (struct mark){1, 1, false};
-	scenario_defaults(ret);
-	if (strlen(path) >= sizeof(ret->path))
-		return draft_refuse(&draft, (struct mark){0, 0, false},
-				    "the file's path is longer than %zu bytes",
-				    sizeof(ret->path) - 1);
-	strcpy(ret->path, path);
-	int rc = document_check_text(&draft, text, bytes, draft.root);
-	if (rc == 0)
-		rc = document_load(&draft, &document, text, bytes);
-	if (rc != 0)
-		return rc;
-	rc = read_draft(&draft, &document, sets, set_count);
-	yaml_document_delete(&document);
-	return rc;
+	const struct scenario_source source = {
+		.path = path, .text = text, .bytes = bytes, .sets = sets, .set_count = set_count};
+	return scenario_read(ret, &source, refusal);
 }

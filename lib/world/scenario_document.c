@@ -380,12 +380,13 @@ int document_read_element(struct draft *draft, yaml_document_t *document, const 
 {
 	const struct scenario_key *keys = scenario_keys();
 	const struct level root = {yaml_document_get_root_node(document), NULL};
-	const struct level level = {node, &root};
+	const struct level *above = node == root.node ? NULL : &root; // a document of its own
+	const struct level level = {node, above};
 	size_t length = strlen(prefix);
 	for (int i = 0; keys[i].path != NULL; i++)
 		if (strncmp(keys[i].path, prefix, length) == 0)
 			draft->is_given[i] = false;
-	int rc = check_node(draft, node, &root, prefix, document_mark(node));
+	int rc = check_node(draft, node, above, prefix, document_mark(node));
 	if (rc != 0)
 		return rc;
 	if (node->type != YAML_MAPPING_NODE)

@@ -225,8 +225,8 @@ static int check_fault(struct draft *draft, const yaml_node_t *node, const struc
 	return check_place(draft, &fault_keys, &fault->at);
 }
 
-static int read_fault(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
-		      uint32_t index)
+int draft_read_fault(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
+		     uint32_t index)
 {
 	struct fault *fault = &draft->scenario->faults[index];
 	int rc = document_read_element(draft, document, node, "faults[]", fault);
@@ -332,7 +332,8 @@ int draft_read_lists(struct draft *draft, yaml_document_t *document)
 		rc = draft_refuse(draft, draft_mark(draft, "traffic.flows"),
 				  "traffic.flows: at least one flow is needed");
 	if (rc == 0)
-		rc = draft_read_list(draft, document, "faults", SCENARIO_FAULTS_MAX, read_fault);
+		rc = draft_read_list(draft, document, "faults", SCENARIO_FAULTS_MAX,
+				     draft_read_fault);
 	if (rc == 0)
 		rc = draft_read_list(draft, document, "taps", SCENARIO_TAPS_MAX, read_tap);
 	if (rc == 0)

@@ -33,7 +33,14 @@ TABLE = {
 NOUNS = "arena bitmap check fifo heap machine opcode packet psn refusal rng time".split()
 
 # A room whose header grew too long has a second one.
-SECOND = {"mllog": "report", "qp": "transport", "ev": "transport", "exchange": "adapter", "fault": "fabric"}
+SECOND = {
+    "mllog": "report",
+    "qp": "transport",
+    "ev": "transport",
+    "exchange": "adapter",
+    "fault": "fabric",
+    "scenario": "world",
+}
 
 PURE = "core wire measure capture cc transport fabric workload world adapter".split()
 PURE_SYSTEM = "assert.h errno.h inttypes.h limits.h stdbool.h stddef.h stdint.h string.h".split()

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// A scenario: everything a run needs, as one file says it, and how it is read. Every error has
+// file, line, column and reason (lib/world/scenario*.c).
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <weft/fabric.h>
+#include <weft/measure_expect.h>
+#include <weft/refusal.h>
+#include <weft/transport.h>
+#include <weft/workload.h>
+
+#define SCENARIO_NAME_BYTES 64
+#define SCENARIO_PATH_BYTES 256
+#define SCENARIO_FAULTS_MAX 64
+#define SCENARIO_FLOWS_MAX 4096
+#define SCENARIO_TAPS_MAX 64
+#define SCENARIO_NODES_MAX 1024
+#define SCENARIO_LINKS_MAX 8192
+
+enum traffic_kind {
+	TRAFFIC_FLOWS,
+	TRAFFIC_PERMUTATION,
+	TRAFFIC_INCAST,
+	TRAFFIC_RING,
+	TRAFFIC_MODEL,
+	TRAFFIC_TRACE,
+	TRAFFIC_MATRIX,
+	TRAFFIC_ALL_TO_ALL,
+};
+
+struct traffic_config {
+	enum traffic_kind kind;
+	uint64_t bytes;			  // of each flow, or of the ring's buffer
+	uint32_t senders;		  // incast
+	uint32_t flow_count;		  // flows
+	struct flow *flows;		  // flows: [flow_count], owned by the scenario
+	enum collective_kind collective;  // ring
+	struct ring_config ring;	  // ring, model, trace; ring.ranks: ring only
+	char model[SCENARIO_NAME_BYTES];  // model: preset name
+	char trace[SCENARIO_PATH_BYTES];  // trace: file
+	char matrix[SCENARIO_PATH_BYTES]; // matrix: file
+};
+
+// Where a figure of a scenario comes from; every input of a result is listed as one of these.
+enum input_origin { INPUT_FACT, INPUT_ASSUMED, INPUT_CALIBRATED, INPUT_ORIGIN_COUNT };
+
+#define SCENARIO_INPUTS_MAX 48
+#define SCENARIO_EXPECTATIONS_MAX 32
+
+// One figure that a result rests on, in words, with its source.
+struct scenario_input {
+	enum input_origin origin;
+	char text[200];
+};
+
+// As enum wire_entropy.
+enum frames_entropy { FRAMES_ENTROPY_PORT, FRAMES_ENTROPY_STEV, FRAMES_ENTROPY_SRV6 };
+enum frames_ev_place { FRAMES_EV_PORT_HIGH, FRAMES_EV_PORT_LOW }; // as enum wire_ev_place
+
+// How packets look as bytes where a run has frames. Without frames nothing of it matters.
+struct frames_config {
+	enum frames_entropy entropy;
+	uint8_t ip_version;	    // 4 or 6; with SRv6 the inner one
+	uint8_t ev_place;	    // enum frames_ev_place, of IPv6
+	uint16_t udp_port;	    // 4791 or 4971
+	bool trim_rewrites_lengths; // IP and UDP lengths follow a trim
+	bool has_udp_checksum;	    // otherwise it is 0
+};
+
+// What a capture keeps of each frame.
+struct capture_config {
+	bool is_headers_only;
+	uint32_t snap_bytes; // 0 = whole frames
+};
+
+enum tap_direction {
+	TAP_BOTH,
+	TAP_UP,	  // away from the NICs
+	TAP_DOWN, // towards them
+};
+
+// A place that a capture listens at, from one time until before another.
+struct tap {
+	struct link_place at;
+	enum tap_direction direction;
+	ps_t from_ps, until_ps; // until PS_NEVER = for good
+};
+
+struct scenario {
+	char name[SCENARIO_NAME_BYTES];
+	char description[256];
+	char path[SCENARIO_PATH_BYTES]; // the file it came from
+	uint64_t seed;
+	struct fabric_config fabric;
+	uint32_t oversubscription;		 // of T0 or ToR switches; 0 = as counts say
+	char topology_file[SCENARIO_PATH_BYTES]; // fabric.topology file
+	char node_names[SCENARIO_NODES_MAX][NODE_NAME_BYTES]; // behind fabric.graph
+	struct graph_link graph_links[SCENARIO_LINKS_MAX];    // behind fabric.graph
+	struct scaleup_config scaleup;
+	struct transport_config transport;
+	uint32_t ev_value_count; // in what transport.ev_values, ev_denied point to
+	uint32_t ev_values[EV_VALUES_MAX], ev_denied[EV_VALUES_MAX];
+	uint32_t first_psn;	     // of every QP
+	uint32_t qps_per_connection; // ring, model, trace: slices go to them in turn
+	ps_t port_detect_ps; // a NIC knows so much later that a port's light went out or came back
+	struct traffic_config traffic;
+	struct sample sample;
+	uint32_t fault_count;
+	struct fault faults[SCENARIO_FAULTS_MAX];
+	uint32_t fault_lines[SCENARIO_FAULTS_MAX]; // line of each fault in the file, or its number
+						   // among those of the command line
+	uint32_t file_fault_count; // so many are the file's
+	struct frames_config frames;
+	struct capture_config capture;
+	struct watch_config watch;
+	uint32_t tap_count;
+	struct tap taps[SCENARIO_TAPS_MAX];
+	uint32_t tap_lines[SCENARIO_TAPS_MAX];
+	struct flow flows[SCENARIO_FLOWS_MAX]; // behind traffic.flows
+	uint32_t variant_count;
+	struct scenario_variant variants[SCENARIO_VARIANTS_MAX];
+	uint32_t variant; // the one that this is, counted from 1; 0 = none, the scenario as it is
+	uint32_t expectation_count;
+	struct scenario_expect expectations[SCENARIO_EXPECTATIONS_MAX];
+	uint32_t input_count;
+	struct scenario_input inputs[SCENARIO_INPUTS_MAX];
+	// limits
+	uint32_t packets_max;	   // descriptors in the pool; 0 = derived from the world
+	uint64_t memory_bytes_max; // of the arena
+	ps_t time_max_ps;	   // the run ends here at the latest
+	ps_t window_ps;		   // length of a window; 0 = the lookahead
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// The values that hold when a file says nothing; each is listed in docs/scenario.md.
+void scenario_defaults(struct scenario *ret);
+
+// Reads YAML text (`bytes` long, named `path` in errors) over the defaults, then the assignments
+// `sets` ("fabric.planes=4"; shown in errors as file "--set"), then checks the whole. -EINVAL with
+// file, line, column and reason; `ret` is then undefined.
+int scenario_parse(struct scenario *ret, const char *path, const char *text, size_t bytes,
+		   const char *const *sets, uint32_t set_count, struct refusal *refusal);
+
+// What a scenario is read from: a file, and words of the command line.
+struct scenario_source {
+	const char *path, *text; // of the file; its text is `bytes` long
+	size_t bytes;
+	const char *const *sets; // "fabric.planes=4"; shown in errors as file "--set"
+	uint32_t set_count;
+	// "{kind: loss, at: all, probability: 1%}", one line each, after the faults of the file;
+	// shown in errors as file "--fault", the line being the number of the fault
+	const char *const *faults;
+	uint32_t fault_count;
+};
+
+// As scenario_parse(), with faults of the command line.
+int scenario_read(struct scenario *ret, const struct scenario_source *source,
+		  struct refusal *refusal);
+
+// Where fault number `index` was written, in a refusal of the world that is built of it.
+void scenario_fault_place(const struct scenario *scenario, uint32_t index, struct refusal *refusal);
+
+// One key that a scenario may have, for docs/scenario.md and `weft sim --list-keys`.
+struct scenario_key {
+	const char *path;  // "fabric.planes"
+	const char *unit;  // "count", "rate", "bytes", "time", "word", "text", "flag", "share",
+			   // "list"
+	const char *value; // default, as one would write it; "required" when there is none
+	const char *text;  // one line
+	// How the reader takes it; see scenario_keys.c.
+	uint32_t offset, size; // of the field in struct scenario, or in the list's element
+	uint64_t min, max;     // of a number, in ps, bytes, bits per second or parts per 10^9
+	const char *zero;      // the word that stands for 0 ("auto"), or NULL
+	const char *const
+		*words; // of a word or flag, in the order of their values, NULL at the end
+	uint8_t use;	// when the key has an effect (enum scenario_use)
+};
+
+// All keys, ended by one whose path is NULL.
+const struct scenario_key *scenario_keys(void);
+
+#ifdef __cplusplus
+}
+#endif
