@@ -59,6 +59,7 @@ struct transport_counters {
 	uint64_t paths_reinstated;	       // from ASSUMED_BAD to GOOD or SKIP
 	uint64_t probes_sent, probes_answered; // own probes; answers that were taken
 	uint64_t probes_lost;		       // no answer came in time
+	uint64_t probes_late;		       // of these, the answer came afterwards
 	uint64_t probes_received;	       // of the peer's
 	uint64_t qps_failed;		       // QPs that went to ERROR
 	uint64_t qps_failed_remote;	       // of these, because their target said so

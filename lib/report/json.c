@@ -307,6 +307,7 @@ static void put_transport(json_t *root, const struct report_input *input)
 	put_count(to, "probes_sent", from->probes_sent);
 	put_count(to, "probes_answered", from->probes_answered);
 	put_count(to, "probes_lost", from->probes_lost);
+	put_count(to, "probes_late", from->probes_late);
 	put_count(to, "probes_received", from->probes_received);
 	put_count(to, "qps_failed", from->qps_failed);
 	put_count(to, "qps_failed_remote", from->qps_failed_remote);

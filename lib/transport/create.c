@@ -2,6 +2,7 @@
 // The making of an endpoint: its configuration is checked, its memory measured and drawn. Nothing
 // in here runs after the world is built.
 #include "endpoint.h"
+#include "offer.h"
 #include "status.h"
 
 #include <errno.h>
@@ -290,6 +291,7 @@ int endpoint_create(struct endpoint **ret, struct arena *arena,
 	endpoint->mpr_mask = endpoint->layout.mpr_mask;
 	endpoint->sends_mask = endpoint->layout.sends_mask;
 	endpoint->stash_mask = endpoint->layout.stash_mask;
+	endpoint->epoch_shift = offer_epoch_shift(config);
 	endpoint->rto_units = (uint32_t)((config->rto_ps + SENT_ROUND_UP) >> SENT_SHIFT);
 	endpoint->reads_stamps = config->rtt == RTT_STAMP || config->service_time;
 	endpoint->is_rc = config->kind == TRANSPORT_RC;

@@ -42,7 +42,8 @@ struct endpoint {
 	uint32_t mpr_mask, sends_mask, stash_mask;
 	uint32_t receivers, receivers_before; // QPs that received in this epoch, in the last: see
 	uint32_t epoch;			      // offer.c
-	uint32_t rto_units;		      // base timeout in units of 1024 ps
+	uint8_t epoch_shift;
+	uint32_t rto_units;  // base timeout in units of 1024 ps
 	bool is_pooled;	     // fewer contexts than QPs: else QP i has context i from birth on
 	bool is_rc;	     // config->kind: which of the two protocols its QPs speak
 	bool reads_stamps;   // each round trip needs the time stamp that comes back

@@ -5,12 +5,36 @@
 // ring has room for.
 #include "offer.h"
 
-#define EPOCH_SHIFT 24 // an epoch is 2^24 ps, 16.8 us: a few round trips
+#define EPOCH_SHIFT_MIN 24u // 16.8 us: a few round trips
+#define EPOCH_SHIFT_MAX 50u // 19 minutes
+
+// A QP's packets may stand all together at the end of a queue as deep as the budget, and QPs whose
+// packets come mixed are sent a SACK each time that all of them have received what makes one. From
+// where the least offer times the QPs is the budget, counting more of them changes nothing.
+static uint64_t epoch_bits(const struct transport_config *config)
+{
+	uint64_t qps = (uint64_t)config->mpr_budget / MPR_OFFER_MIN + 1;
+	uint64_t sacks = 2 * qps * ((uint64_t)config->sack_bytes + config->payload_bytes);
+	uint64_t queue = (uint64_t)config->mpr_budget *
+		(config->payload_bytes + config->header_bytes);
+	return 8 * (sacks > queue ? sacks : queue);
+}
+
+uint8_t offer_epoch_shift(const struct transport_config *config)
+{
+	uint64_t rate_mbps = config->cc.rate_bps / 1000000, bits = epoch_bits(config);
+	uint8_t shift = EPOCH_SHIFT_MIN;
+	if (rate_mbps == 0 || !config->dynamic_mpr)
+		return shift;
+	while (shift < EPOCH_SHIFT_MAX && ((uint64_t)1 << shift) / PS_PER_US * rate_mbps < bits)
+		shift++;
+	return shift;
+}
 
 // Counts the QPs of this epoch.
 static void count_in(struct endpoint *endpoint, struct qp *qp, ps_t now)
 {
-	uint32_t epoch = (uint32_t)(now >> EPOCH_SHIFT) + 1; // 0 is "never"
+	uint32_t epoch = (uint32_t)(now >> endpoint->epoch_shift) + 1; // 0 is "never"
 	if (epoch != endpoint->epoch) {
 		bool is_next = epoch == endpoint->epoch + 1;
 		endpoint->receivers_before = is_next ? endpoint->receivers : 0;

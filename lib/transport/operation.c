@@ -64,6 +64,7 @@ void operation_ack(struct endpoint *endpoint, struct qp *qp, uint32_t index, str
 	packet->timestamp = 0; // an AETH has none
 	responder_address(endpoint, qp->remote_qpn, packet);
 	packet->payload = qp->number; // until it leaves: who waits
+	endpoint->counters.acks_sent++;
 	if (control_send(endpoint, index, out))
 		qp->ack_waiting = index;
 }
@@ -98,6 +99,5 @@ void operation_leaves(struct endpoint *endpoint, struct packet *packet, uint32_t
 	packet->payload = 0;
 	if (packet->u.ack.syndrome != PACKET_ACK_FINE)
 		return;
-	endpoint->counters.acks_sent++;
 	operation_dropped(endpoint, number, index); // no longer there to be spoken through
 }

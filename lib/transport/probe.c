@@ -110,6 +110,7 @@ static void expire(struct endpoint *endpoint, struct qp *qp, ps_t now)
 		if (probe->id == 0 || now - probe->sent_at < wait_ps(endpoint))
 			continue;
 		endpoint->counters.probes_lost++;
+		probe->lost_id = probe->id;
 		take_back(qp, probe);
 		if (probe->is_idle)
 			probe_lose(endpoint, qp, probe->ev_index, now);
@@ -250,12 +251,26 @@ static struct probe *find_out(struct qp *qp, const struct packet *sack, ps_t now
 	return age < STAMP_AGE_MAX && echo_age > age / TIMESTAMP_PS + 1 ? NULL : probe;
 }
 
+// Whether a SACK answers a probe that was given up. Once: a second answer is a copy.
+static bool is_late(struct qp *qp, const struct packet_sack *answer)
+{
+	struct probe *probe = &qp->probes.out[answer->probe_id % PROBES_OUT];
+	if (probe->lost_id == 0 || probe->lost_id != answer->probe_id)
+		return false;
+	probe->lost_id = 0;
+	return true;
+}
+
 bool probe_answered(struct endpoint *endpoint, struct qp *qp, const struct packet *sack, ps_t now,
 		    ps_t *ret_rtt)
 {
 	struct probe *probe = find_out(qp, sack, now);
-	if (probe == NULL)
-		return false;
+	*ret_rtt = -1;
+	if (probe == NULL) {
+		bool was_out = is_late(qp, &sack->u.sack);
+		endpoint->counters.probes_late += was_out;
+		return was_out;
+	}
 	uint32_t successes = endpoint->config->probe_successes;
 	uint16_t ticks = (uint16_t)(now / TIMESTAMP_PS - sack->timestamp);
 	bool is_stale = now - probe->sent_at >= STAMP_AGE_MAX;

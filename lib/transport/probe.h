@@ -18,7 +18,8 @@ struct qp;
 
 struct probe {
 	ps_t sent_at;
-	uint16_t id; // 0 = not out
+	uint16_t id;	  // 0 = not out
+	uint16_t lost_id; // the last that was out here and was given up, 0 = none
 	uint16_t ev_index;
 	bool is_idle; // nothing was known against the EV
 };
@@ -48,8 +49,9 @@ void probe_on_time(struct endpoint *endpoint, struct qp *qp, ps_t now, struct ou
 void probe_lose(struct endpoint *endpoint, struct qp *qp, uint32_t index, ps_t now);
 void probe_retire(struct endpoint *endpoint, struct qp *qp, uint32_t index, ps_t now);
 
-// A SACK that says to answer a probe: false when no such probe is out. Else the EV is judged, and
-// `ret_rtt` is the round trip, -1 when its time stamp is too old to tell.
+// A SACK that says to answer a probe: false when no such probe is out, or was before it was given
+// up. `ret_rtt` is the round trip, -1 when the answer is late or its time stamp too old to tell.
+// The EV of one that is not late is judged.
 bool probe_answered(struct endpoint *endpoint, struct qp *qp, const struct packet *sack, ps_t now,
 		    ps_t *ret_rtt);
 

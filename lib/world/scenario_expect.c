@@ -14,14 +14,14 @@ static const struct {
 	bool has_window; // may be measured of a part of the run
 	bool needs_series, needs_bypasses;
 } measure_uses[EXPECT_MEASURE_COUNT] = {
-	[EXPECT_GOODPUT] = {UNIT_RATE, .has_window = true},
-	[EXPECT_RETRANSMITTED] = {UNIT_SHARE},
-	[EXPECT_LOST] = {UNIT_SHARE, .has_window = true, .needs_series = true},
-	[EXPECT_FURTHER] = {UNIT_TIME},
-	[EXPECT_BYPASS] = {UNIT_TIME, .needs_bypasses = true},
-	[EXPECT_LEAVING] = {UNIT_TIME, .needs_bypasses = true},
-	[EXPECT_RECOVERY] = {UNIT_TIME, .needs_bypasses = true},
-	[EXPECT_RATIO] = {UNIT_SHARE},
+	[EXPECT_GOODPUT] = {.unit = UNIT_RATE, .has_window = true},
+	[EXPECT_RETRANSMITTED] = {.unit = UNIT_SHARE},
+	[EXPECT_LOST] = {.unit = UNIT_SHARE, .has_window = true, .needs_series = true},
+	[EXPECT_FURTHER] = {.unit = UNIT_TIME},
+	[EXPECT_BYPASS] = {.unit = UNIT_TIME, .needs_bypasses = true},
+	[EXPECT_LEAVING] = {.unit = UNIT_TIME, .needs_bypasses = true},
+	[EXPECT_RECOVERY] = {.unit = UNIT_TIME, .needs_bypasses = true},
+	[EXPECT_RATIO] = {.unit = UNIT_SHARE},
 };
 
 // Which figures a formula is made of.
@@ -29,21 +29,23 @@ static const struct {
 	enum unit unit;
 	bool has_planes, has_time, has_loss, has_links, needs_window, has_limit;
 } formula_uses[EXPECT_FORMULA_COUNT] = {
-	[EXPECT_ONE_WAY] = {UNIT_RATE},
-	[EXPECT_RING_WRITES] = {UNIT_RATE},
-	[EXPECT_PLANES_LEFT] = {UNIT_RATE, .has_planes = true},
-	[EXPECT_PLANES_FLAPPING] = {UNIT_RATE, .has_planes = true, .has_time = true},
-	[EXPECT_LOSS_REPAIRED] = {UNIT_RATE, .has_loss = true},
-	[EXPECT_LOSS_ON_WAY] = {UNIT_SHARE, .has_loss = true},
-	[EXPECT_BUSIEST_PLANE] = {UNIT_SHARE},
-	[EXPECT_EQUAL] = {UNIT_SHARE},
-	[EXPECT_TWO_SWITCHES] = {UNIT_TIME},
-	[EXPECT_GREY_LEARNING] = {UNIT_SHARE, .has_loss = true, .has_links = true,
+	[EXPECT_ONE_WAY] = {.unit = UNIT_RATE},
+	[EXPECT_RING_WRITES] = {.unit = UNIT_RATE},
+	[EXPECT_PLANES_LEFT] = {.unit = UNIT_RATE, .has_planes = true},
+	[EXPECT_PLANES_FLAPPING] = {.unit = UNIT_RATE, .has_planes = true, .has_time = true},
+	[EXPECT_LOSS_REPAIRED] = {.unit = UNIT_RATE, .has_loss = true},
+	[EXPECT_LOSS_ON_WAY] = {.unit = UNIT_SHARE, .has_loss = true},
+	[EXPECT_BUSIEST_PLANE] = {.unit = UNIT_SHARE},
+	[EXPECT_EQUAL] = {.unit = UNIT_SHARE},
+	[EXPECT_TWO_SWITCHES] = {.unit = UNIT_TIME},
+	[EXPECT_GREY_LEARNING] = {.unit = UNIT_SHARE,
+				  .has_loss = true,
+				  .has_links = true,
 				  .needs_window = true},
-	[EXPECT_GREY_LEARNT] = {UNIT_SHARE, .has_loss = true, .has_links = true},
-	[EXPECT_LIMIT] = {UNIT_TIME, .has_limit = true},
-	[EXPECT_HOLES] = {UNIT_TIME},
-	[EXPECT_HOLES_OF_ALL] = {UNIT_TIME},
+	[EXPECT_GREY_LEARNT] = {.unit = UNIT_SHARE, .has_loss = true, .has_links = true},
+	[EXPECT_LIMIT] = {.unit = UNIT_TIME, .has_limit = true},
+	[EXPECT_HOLES] = {.unit = UNIT_TIME},
+	[EXPECT_HOLES_OF_ALL] = {.unit = UNIT_TIME},
 };
 
 static int check_figure(struct draft *draft, const yaml_node_t *node, const char *path,

@@ -147,8 +147,8 @@ const char *scenario_use_name(enum scenario_use use)
 		[USE_OVER] = "fabric.topology clos, leaf-spine or fat-tree",
 		[USE_DELAYS] = "another fabric.topology; a file says it for each tier",
 		[USE_T0] = "fabric.topology clos, leaf-spine or torus",
-		[USE_T1] = "fabric.topology clos or leaf-spine without "
-			   "fabric.oversubscription, or rail",
+		[USE_T1] = ("fabric.topology clos or leaf-spine without "
+			    "fabric.oversubscription, or rail"),
 		[USE_BUNDLE] = "fabric.topology clos, leaf-spine, dumbbell, rail or torus",
 		[USE_FAT_TREE] = "fabric.topology fat-tree",
 		[USE_FAT_TREE_ABOVE] = "fabric.topology fat-tree without fabric.oversubscription",

@@ -201,13 +201,21 @@ static void a_line_has_the_fields_of_its_opcode(void **state)
 	};
 	struct packet sack = {.opcode = PACKET_SACK,
 			      .klass = PACKET_CLASS_CONTROL,
-			      .u.sack = {0x8000000000000001, 5, 9, -32768, 32767, 6, 1, 0x85, 255}};
+			      .u.sack = {.bitmap = 0x8000000000000001,
+					 .ev_echo = 5,
+					 .rcvd_256 = 9,
+					 .trigger_offset = -32768,
+					 .offset = 32767,
+					 .ooo_count = 6,
+					 .mark = 1,
+					 .penalty = 0x85,
+					 .mpr = 255}};
 	struct packet nack = {.opcode = PACKET_NACK,
 			      .klass = PACKET_CLASS_CONTROL,
-			      .u.nack = {5, 77, PACKET_NACK_TRIMMED, {0}}};
+			      .u.nack = {.ev_echo = 5, .psn = 77, .reason = PACKET_NACK_TRIMMED}};
 	struct packet ack = {.opcode = PACKET_ACK,
 			     .klass = PACKET_CLASS_CONTROL,
-			     .u.ack = {0xffffff, PACKET_ACK_FINE}};
+			     .u.ack = {.msn = 0xffffff, .syndrome = PACKET_ACK_FINE}};
 	struct packet request = {.opcode = PACKET_ENDPOINT_REQUEST,
 				 .klass = PACKET_CLASS_CONTROL,
 				 .qpn = PACKET_ENDPOINT_QPN,

@@ -10,6 +10,7 @@ static struct transport_config offering(uint32_t mpr, uint32_t budget)
 	config.mpr = mpr;
 	config.dynamic_mpr = true;
 	config.mpr_budget = budget;
+	config.cc.rate_bps = 0; // the shortest epochs
 	return config;
 }
 
@@ -35,6 +36,32 @@ static void a_budget_is_shared_by_those_that_receive(void **state)
 	assert_int_equal(offer_to(bench, 1, 2 * EPOCH), 32);
 	assert_int_equal(offer_to(bench, 2, 9 * EPOCH), 32); // after a pause of all
 	bench_close(bench);
+}
+
+// In an epoch the line brings the budget, or two SACKs' worth to each QP it can hold back.
+static void an_epoch_is_as_long_as_the_line_needs(void **state)
+{
+	(void)state;
+	struct transport_config config = offering(4096, 16384);
+	assert_int_equal(offer_epoch_shift(&config), 24);
+	config.payload_bytes = 938;
+	config.header_bytes = 62;
+	config.sack_bytes = 4096;
+	config.cc.rate_bps = 100000000000;		  // 16,384 kB need 1.31 ms
+	assert_int_equal(offer_epoch_shift(&config), 31); // 2.15 ms
+	config.cc.rate_bps *= 2;
+	assert_int_equal(offer_epoch_shift(&config), 30);
+	config.sack_bytes = 1000000; // 2 x 17 of these need 1.36 ms
+	assert_int_equal(offer_epoch_shift(&config), 31);
+	config.mpr_budget = 1;
+	config.sack_bytes = 4096;
+	assert_int_equal(offer_epoch_shift(&config), 24);
+	config.dynamic_mpr = false;
+	config.mpr_budget = UINT32_MAX;
+	assert_int_equal(offer_epoch_shift(&config), 24);
+	config.dynamic_mpr = true;
+	config.cc.rate_bps = 1000000;
+	assert_int_equal(offer_epoch_shift(&config), 50);
 }
 
 static void an_offer_is_never_less_than_the_least(void **state)
@@ -196,6 +223,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_budget_is_shared_by_those_that_receive),
+		cmocka_unit_test(an_epoch_is_as_long_as_the_line_needs),
 		cmocka_unit_test(an_offer_is_never_less_than_the_least),
 		cmocka_unit_test(the_counts_pass_the_wrap_of_their_epochs),
 		cmocka_unit_test(the_first_of_all_may_come_in_the_epoch_of_the_wrap),

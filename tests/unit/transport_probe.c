@@ -277,7 +277,7 @@ static void answers_that_answer_nothing_are_refused_and_change_nothing(void **st
 	bench_close(bench);
 }
 
-static void a_late_answer_is_refused(void **state)
+static void a_late_answer_is_one_but_does_not_mend_its_ev(void **state)
 {
 	(void)state;
 	struct transport_config config = bench_config();
@@ -289,7 +289,11 @@ static void a_late_answer_is_refused(void **state)
 	assert_int_equal(bench_post(bench, 0, 0, 1, 1), 0);
 	bench_run(bench, BENCH_TO_THE_END);
 	assert_int_equal(counters(bench)->probes_lost, 1);
-	assert_int_equal(counters(bench)->refused[REFUSED_PROBE], 1);
+	assert_int_equal(counters(bench)->probes_late, 1);
+	assert_int_equal(counters(bench)->probes_answered, 0);
+	assert_int_equal(counters(bench)->refused[REFUSED_PROBE], 0);
+	assert_int_equal(counters(bench)->sacks_received,
+			 endpoint_counters(bench->ends[1])->sacks_sent);
 	assert_int_equal(state_of(bench, 5), PATH_ASSUMED_BAD);
 	check_books(bench);
 	bench_check_empty(bench);
@@ -385,7 +389,7 @@ int main(void)
 		cmocka_unit_test(
 			an_older_probe_that_was_lost_is_not_held_against_an_ev_that_is_back),
 		cmocka_unit_test(answers_that_answer_nothing_are_refused_and_change_nothing),
-		cmocka_unit_test(a_late_answer_is_refused),
+		cmocka_unit_test(a_late_answer_is_one_but_does_not_mend_its_ev),
 		cmocka_unit_test(a_probe_without_a_number_is_refused),
 		cmocka_unit_test(an_ev_to_be_skipped_always_is_held_bad),
 		cmocka_unit_test(a_qp_that_only_receives_probes_once_a_round_trip),
