@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One call of a program that runs a scenario, for the files of this folder: read.c gets it ready,
-// run.c runs it, compare.c runs the variants of a scenario.
+// run.c runs it, compare.c runs the variants of a scenario,
+// study.c many runs with other seeds and swept keys, jobs.c several of those at once.
 #pragma once
 
 #include <stdbool.h>
@@ -31,7 +32,9 @@ struct call {
 	char command[COMMAND_BYTES];
 	uint64_t dilation_milli;	   // of a paced run
 	char variant_words[VARIANT_BYTES]; // of the variant that runs, each ended by 0
+	uint32_t variant;		   // --variant NAME, counted from 1; 0 = none
 	bool is_comparison;		   // all variants run, one after the other
+	bool is_study;			   // --seeds, --sweep: many runs
 };
 
 // Reads what the command line names: scenario, traces, sample. -errno with a reason.
@@ -39,6 +42,11 @@ int call_read(struct call *call);
 
 // Reads it again as its variant `variant`, counted from 1.
 int call_read_variant(struct call *call, uint32_t variant);
+
+// Reads it again as a run of a study: its variant `variant` (0: none), then these assignments; with
+// the seed of the command line, or without.
+int call_read_point(struct call *call, uint32_t variant, const char *const *words, uint32_t count,
+		    bool with_seed);
 
 // Builds the world that will be run.
 int call_build(struct call *call);
@@ -58,8 +66,17 @@ int call_say_refusal(const struct call *call, int rc);
 // Whether all that was printed is where it should be. Returns an exit status.
 int call_finish_output(const struct call *call);
 
+// Whether the user asked to stop.
+bool call_is_stopped(void);
+
 // Refuses options that are about one run, where all variants would run.
 int compare_check(struct call *call);
 
 // Runs all variants and prints them side by side. Returns the exit status.
 int compare_run(struct call *call);
+
+// Refuses what a study cannot do, before anything is run.
+int study_check(struct call *call);
+
+// Runs all points and seeds, prints them and writes their files. Returns the exit status.
+int study_run(struct call *call);

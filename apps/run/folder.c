@@ -58,8 +58,8 @@ void folder_unmake(const char *path, uint32_t made)
 	}
 }
 
-// An empty folder, or one with an earlier result.
-static bool is_ours(const char *path, int *ret_error)
+// An empty folder, or one with an earlier result of the same kind.
+static bool is_ours(const char *path, const char *mark, int *ret_error)
 {
 	DIR *folder = opendir(path);
 	if (folder == NULL) {
@@ -71,20 +71,20 @@ static bool is_ours(const char *path, int *ret_error)
 		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
 			continue;
 		is_empty = false;
-		has_result |= strcmp(entry->d_name, "result.json") == 0;
+		has_result |= strcmp(entry->d_name, mark) == 0;
 	}
 	closedir(folder);
 	*ret_error = 0;
 	return is_empty || has_result;
 }
 
-int folder_make(const char *path, uint32_t *ret_made, struct refusal *refusal)
+int folder_make(const char *path, const char *mark, uint32_t *ret_made, struct refusal *refusal)
 {
 	*ret_made = 0;
 	int error = make_all(path, ret_made);
 	if (error != 0)
 		return refuse_folder(refusal, path, error, strerror(error));
-	bool ours = is_ours(path, &error);
+	bool ours = is_ours(path, mark, &error);
 	if (error == 0 && access(path, W_OK | X_OK) != 0) // told now, not after the run
 		error = errno;
 	if (error != 0)

@@ -9,8 +9,9 @@
 #include <weft/refusal.h>
 
 // Makes the folder `path` with its parents; `ret_made` says how many of them were not there. One
-// that holds anything but an earlier result is refused: -ENOTEMPTY.
-int folder_make(const char *path, uint32_t *ret_made, struct refusal *refusal);
+// that holds other files, but none called `mark` as earlier results of this kind have, is refused:
+// -ENOTEMPTY.
+int folder_make(const char *path, const char *mark, uint32_t *ret_made, struct refusal *refusal);
 
 // Takes back what folder_make() made.
 void folder_unmake(const char *path, uint32_t made);

@@ -22,6 +22,9 @@ enum {
 	OPT_DILATION,
 	OPT_LANES,
 	OPT_EAL,
+	OPT_SEEDS,
+	OPT_JOBS,
+	OPT_SWEEP,
 	OPT_JSON,
 	OPT_QUIET,
 	OPT_FOOTPRINT,
@@ -30,13 +33,16 @@ enum {
 	OPT_VERSION
 };
 
-// The first four are emu's alone.
+// The first four are emu's alone; those of a study are sim's.
 static const struct option longs[] = {
 	{"ports", required_argument, NULL, OPT_PORTS},
 	{"dilation", required_argument, NULL, OPT_DILATION},
 	{"lanes", required_argument, NULL, OPT_LANES},
 	{"eal", required_argument, NULL, OPT_EAL},
 	{"seed", required_argument, NULL, OPT_SEED},
+	{"seeds", required_argument, NULL, OPT_SEEDS},
+	{"jobs", required_argument, NULL, OPT_JOBS},
+	{"sweep", required_argument, NULL, OPT_SWEEP},
 	{"set", required_argument, NULL, OPT_SET},
 	{"fault", required_argument, NULL, OPT_FAULT},
 	{"trace", required_argument, NULL, OPT_TRACE},
@@ -128,6 +134,12 @@ static int take(struct options *options, int option, struct refusal *refusal)
 		return once(&options->lanes, "--lanes", optarg, refusal);
 	case OPT_EAL:
 		return once(&options->eal, "--eal", optarg, refusal);
+	case OPT_SEEDS:
+		return once(&options->seeds, "--seeds", optarg, refusal);
+	case OPT_JOBS:
+		return once(&options->jobs, "--jobs", optarg, refusal);
+	case OPT_SWEEP:
+		return options_sweep(options, optarg, refusal);
 	case OPT_JSON:
 		options->is_json = true;
 		return 0;
@@ -185,7 +197,8 @@ int options_parse(struct options *ret, const char *program, int argc, char **arg
 					 NULL);
 		if (option == -1)
 			break;
-		if (option == '?')
+		bool is_of_study = option == OPT_SEEDS || option == OPT_JOBS || option == OPT_SWEEP;
+		if (option == '?' || (is_emu && is_of_study))
 			return refuse_word(refusal,
 					   "unknown option or missing value:", argv[optind - 1]);
 		int rc = take(ret, option, refusal);
@@ -197,7 +210,9 @@ int options_parse(struct options *ret, const char *program, int argc, char **arg
 	if (optind < argc)
 		return refuse_word(refusal, "one scenario at a time; what is", argv[optind]);
 	int rc = check_together(ret, refusal);
-	return rc == 0 && is_emu ? options_emu(ret, refusal) : rc;
+	if (rc < 0)
+		return rc;
+	return is_emu ? options_emu(ret, refusal) : options_study(ret, refusal);
 }
 
 void options_command(const char *program, int argc, char **argv, char *ret, uint32_t bytes)

@@ -7,9 +7,11 @@
 
 #include <weft/drive.h>
 #include <weft/refusal.h>
+#include <weft/report_study.h>
 
 #define OPTION_SETS_MAX 64
 #define OPTION_TEXT_BYTES 512
+#define OPTION_SWEEP_BYTES 8192
 #define OPTION_EAL_WORDS_MAX 32
 #define OPTION_EAL_BYTES 1024
 
@@ -27,6 +29,14 @@ struct options {
 	uint32_t fault_count;
 	const char *faults[SCENARIO_FAULTS_MAX];
 	char seed_set[OPTION_TEXT_BYTES]; // "seed=N", in `sets` when given
+	// sim
+	const char *seeds, *jobs; // words, or NULL
+	uint32_t seed_count;	  // of a study; 0 = none was asked for
+	uint32_t job_count;	  // runs at once
+	uint32_t sweep_count;
+	struct study_sweep sweeps[STUDY_SWEEPS_MAX];
+	char sweep_text[OPTION_SWEEP_BYTES]; // behind `sweeps`
+	uint32_t sweep_bytes;
 	// emu
 	const char *ports;    // word, or NULL
 	const char *dilation; // word, or NULL
@@ -48,6 +58,15 @@ int options_parse(struct options *ret, const char *program, int argc, char **arg
 // Reads the words of emu: ports, dilation, lanes, EAL. -EINVAL with a reason; -ENOTSUP for ports of
 // a DPDK that this build has not.
 int options_emu(struct options *options, struct refusal *refusal);
+
+// Reads the words of a study: seeds, jobs. -EINVAL with a reason.
+int options_study(struct options *options, struct refusal *refusal);
+
+// Takes one `--sweep KEY=VALUE,VALUE,...`. -EINVAL with a reason.
+int options_sweep(struct options *options, const char *word, struct refusal *refusal);
+
+// Whether several runs were asked for.
+bool options_has_study(const struct options *options);
 
 // The command that runs this again, quoted for a shell.
 void options_command(const char *program, int argc, char **argv, char *ret, uint32_t bytes);

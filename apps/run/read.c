@@ -55,6 +55,8 @@ static int read_workload(struct call *call)
 {
 	const struct traffic_config *traffic = &call->scenario.traffic;
 	uint32_t nics;
+	if (traffic->kind == TRAFFIC_MATRIX && call->workload.text != NULL)
+		workload_free(&call->workload); // of the run before
 	if (traffic->kind == TRAFFIC_MATRIX)
 		return workload_read(&call->workload, TRAFFIC_MATRIX, traffic->matrix, &nics,
 				     &call->refusal);
@@ -105,48 +107,98 @@ static int read_rest(struct call *call)
 	return call->options.sample != NULL ? take_sample(call) : 0;
 }
 
-// ---------------------------------------------------------------- variants
+// ---------------------------------------------------------------- variants, points of a study
 
-// A variant's own assignments are refused at its place in the file, not as words of the command
-// line.
-static void place_refusal(struct call *call, const struct scenario_variant *variant)
+// All assignments of one run, in order of where they are from.
+struct assignments {
+	const char *words[OPTION_SETS_MAX + VARIANT_BYTES / 2 + STUDY_SWEEPS_MAX + 1];
+	uint32_t of_options, of_variant, count;
+};
+
+// A refusal counts all assignments together. Those that are not words of the command line are
+// refused at their place in the file, or as --sweep.
+static void place_refusal(struct call *call, const struct assignments *sets, uint32_t variant)
 {
 	struct refusal *refusal = &call->refusal;
 	char text[sizeof(refusal->text)];
-	if (strcmp(refusal->file, "--set") != 0 || refusal->line <= call->options.set_count)
+	if (strcmp(refusal->file, "--set") != 0 || refusal->line <= sets->of_options)
 		return;
+	if (refusal->line > sets->of_options + sets->of_variant) {
+		snprintf(refusal->file, sizeof(refusal->file), "--sweep");
+		refusal->line = refusal->column = 0;
+		return;
+	}
 	snprintf(text, sizeof(text), "variants[].set: %.*s", (int)sizeof(text) - 20, refusal->text);
 	memcpy(refusal->text, text, sizeof(text));
 	snprintf(refusal->file, sizeof(refusal->file), "%s", call->options.scenario);
-	refusal->line = variant->line;
+	refusal->line = call->scenario.variants[variant - 1].line;
 	refusal->column = 0;
+}
+
+static void take_variant(struct call *call, uint32_t number, struct assignments *sets)
+{
+	char *rest;
+	snprintf(call->variant_words, sizeof(call->variant_words), "%s",
+		 call->scenario.variants[number - 1].set);
+	for (char *word = strtok_r(call->variant_words, " ", &rest); word != NULL;
+	     word = strtok_r(NULL, " ", &rest))
+		sets->words[sets->count++] = word;
+	sets->of_variant = sets->count - sets->of_options;
+}
+
+// A study counts its seeds from --seed on, or from the scenario's.
+static void take_options(const struct call *call, bool with_seed, struct assignments *sets)
+{
+	const struct options *options = &call->options;
+	for (uint32_t i = 0; i < options->set_count; i++)
+		if (with_seed || options->sets[i] != options->seed_set)
+			sets->words[sets->count++] = options->sets[i];
+	sets->of_options = sets->count;
+}
+
+static int read_with(struct call *call, const struct assignments *sets, uint32_t variant)
+{
+	int rc = parse(call, sets->words, sets->count);
+	if (rc < 0) {
+		place_refusal(call, sets, variant);
+		return rc;
+	}
+	call->scenario.variant = variant;
+	return read_rest(call);
 }
 
 int call_read_variant(struct call *call, uint32_t number)
 {
-	const struct scenario_variant variant = call->scenario.variants[number - 1];
-	const char *sets[OPTION_SETS_MAX + VARIANT_BYTES / 2];
-	uint32_t count = call->options.set_count;
-	char *rest;
-	memcpy(sets, call->options.sets, count * sizeof(*sets));
-	snprintf(call->variant_words, sizeof(call->variant_words), "%s", variant.set);
-	for (char *word = strtok_r(call->variant_words, " ", &rest); word != NULL;
-	     word = strtok_r(NULL, " ", &rest))
-		sets[count++] = word;
-	int rc = parse(call, sets, count);
-	if (rc < 0) {
-		place_refusal(call, &variant);
-		return rc;
-	}
-	call->scenario.variant = number;
-	return read_rest(call);
+	struct assignments sets = {0};
+	take_options(call, true, &sets);
+	take_variant(call, number, &sets);
+	return read_with(call, &sets, number);
 }
 
-static int read_named_variant(struct call *call, const char *name)
+int call_read_point(struct call *call, uint32_t variant, const char *const *words, uint32_t count,
+		    bool with_seed)
 {
-	for (uint32_t i = 0; i < call->scenario.variant_count; i++)
+	struct assignments sets = {0};
+	take_options(call, with_seed, &sets);
+	if (variant > 0)
+		take_variant(call, variant, &sets);
+	for (uint32_t i = 0; i < count; i++)
+		sets.words[sets.count++] = words[i];
+	return read_with(call, &sets, variant);
+}
+
+// Finds --variant NAME, counted from 1; 0 when none is asked for.
+static int find_variant(struct call *call, uint32_t *ret)
+{
+	const char *name = call->options.variant;
+	*ret = 0;
+	if (name == NULL)
+		return 0;
+	for (uint32_t i = 0; *ret == 0 && i < call->scenario.variant_count; i++)
 		if (strcmp(call->scenario.variants[i].name, name) == 0)
-			return call_read_variant(call, i + 1);
+			*ret = i + 1;
+	if (*ret > 0)
+		return 0;
 	snprintf(call->refusal.file, sizeof(call->refusal.file), "--variant");
 	snprintf(call->refusal.text, sizeof(call->refusal.text), "there is no variant %.100s",
 		 name);
@@ -163,8 +215,12 @@ int call_read(struct call *call)
 		rc = parse(call, options->sets, options->set_count);
 	if (rc < 0)
 		return rc;
-	if (options->variant != NULL)
-		return read_named_variant(call, options->variant);
+	call->is_study = options_has_study(options);
+	rc = find_variant(call, &call->variant);
+	if (rc < 0 || call->is_study)
+		return rc < 0 ? rc : study_check(call);
+	if (call->variant > 0)
+		return call_read_variant(call, call->variant);
 	call->is_comparison = call->scenario.variant_count > 0;
 	return call->is_comparison ? compare_check(call) : read_rest(call);
 }

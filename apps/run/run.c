@@ -24,6 +24,11 @@ static void ask_stop(int signal)
 	stop_asked = 1;
 }
 
+bool call_is_stopped(void)
+{
+	return stop_asked != 0;
+}
+
 int call_say_refusal(const struct call *call, int rc)
 {
 	const struct refusal *refusal = &call->refusal;
@@ -144,14 +149,14 @@ static int prepare(struct call *call)
 	signal(SIGINT, ask_stop);
 	signal(SIGTERM, ask_stop);
 	int rc = call_read(call);
-	if (call->is_comparison)
+	if (call->is_comparison || call->is_study)
 		return rc;
 	if (rc == 0 && call->options.is_dilation_auto && !call->options.wants_footprint)
 		rc = try_dilation(call);
 	if (rc < 0 || call->options.out == NULL)
 		return rc < 0 ? rc : call_build(call);
 	uint32_t made; // captures may go into the folder, so it is made before they are opened
-	rc = folder_make(call->options.out, &made, &call->refusal);
+	rc = folder_make(call->options.out, "result.json", &made, &call->refusal);
 	if (rc < 0)
 		return rc;
 	rc = check_captures(call);
@@ -342,6 +347,8 @@ int run_main(const char *program, const char *help, int argc, char **argv)
 	int status = 0;
 	if (rc < 0) {
 		status = call_say_refusal(&call, rc);
+	} else if (call.is_study) {
+		status = study_run(&call);
 	} else if (call.is_comparison) {
 		status = compare_run(&call);
 	} else if (call.options.wants_footprint) {

@@ -55,4 +55,5 @@ int workload_read(struct workload *ret, enum traffic_kind kind, const char *path
 void workload_free(struct workload *workload)
 {
 	free(workload->text);
+	*workload = (struct workload){0};
 }
