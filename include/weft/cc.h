@@ -2,7 +2,7 @@
 // Congestion control as a table of plug-ins. A plug-in reads events and writes two numbers: window
 // and rate. Each has a sender half (feedback in; window and rate out) and a receiver half (data in;
 // window penalty out). Sources: UEC 1.0 section 3.6.13 (NSCC) as related in public readings; names
-// of the MRC controller structure (OCP mrc_ctl.h).
+// of the MRC controller structure (OCP mrc_ctl.h); DCQCN: Zhu et al., SIGCOMM 2015.
 #pragma once
 
 #include <stdbool.h>
@@ -43,6 +43,15 @@ struct cc_config {
 	enum cc_rule average_rule;   // htsim: weight 0.0125, long delays without a mark replaced
 	enum cc_rule qa_delay_rule;  // htsim: delay triggers quick adapt with trimming, too
 	enum cc_rule qa_period_rule; // htsim: a period ends after its last instant, not at it
+	// DCQCN's reaction point, by the names of its paper (SIGCOMM 2015); 0 = its figures
+	uint32_t gain_ppb;	  // g, weight of one CNP in alpha: 1/256
+	ps_t alpha_timer_ps;	  // alpha decays after so long without a CNP: 55 us
+	ps_t rate_timer_ps;	  // T, an increase per so much time: 55 us
+	uint64_t rate_bytes;	  // B, and one per so many bytes sent: 10 MB
+	uint32_t recovery_rounds; // F: 5
+	uint64_t rate_ai_bps;	  // R_AI: a thousandth of the line, 40 Mb/s at 40 Gb/s
+	uint64_t rate_hai_bps;	  // R_HAI: ten R_AI
+	uint64_t rate_min_bps;	  // one R_AI
 };
 
 // Feedback for newly received bytes.
@@ -68,11 +77,14 @@ struct cc;
 
 struct cc_ops {
 	const char *name;
+	bool has_rate; // writes rate_bps, and works on CNPs: for RoCEv2 RC
 	void (*init)(struct cc *, const struct cc_config *, ps_t now);
 	void (*on_ack)(struct cc *, const struct cc_ack *, ps_t now);
 	void (*on_loss)(struct cc *, const struct cc_loss *, ps_t now);
 	void (*on_cnp)(struct cc *, ps_t now);	// a congestion notification of RoCEv2 came
 	void (*on_time)(struct cc *, ps_t now); // at wake_at
+	// A packet of so many wire bytes left; told of senders with a rate only.
+	void (*on_sent)(struct cc *, uint32_t bytes, ps_t now);
 	// Receiver half: sees each data packet; returns the penalty byte for the next SACK (bit 7
 	// restore, bits 6:0 penalty).
 	void (*receiver_init)(uint64_t state[CC_RECEIVER_WORDS], const struct cc_config *);
@@ -84,8 +96,9 @@ struct cc_ops {
 struct cc {
 	const struct cc_ops *ops;
 	uint32_t window_bytes; // may send while inflight + packet <= window
-	uint64_t rate_bps;     // 0 = not paced
-	ps_t wake_at;	       // when on_time wants to run, PS_NEVER = not
+	uint64_t rate_bps; // a packet's first bit leaves no earlier than the last one's wire bytes
+			   // take at this rate; 0 = not paced
+	ps_t wake_at;	   // when on_time wants to run, PS_NEVER = not
 	uint64_t state[CC_STATE_WORDS];
 };
 

@@ -106,6 +106,7 @@ struct fabric_config {
 	uint32_t control_share_ppb; // of the line, for control while data wait too; 0 = all of it
 	uint64_t ecn_low_bytes, ecn_high_bytes; // both 0 = 20 % and 80 % of the queue in whole
 						// packets; low == high = step
+	uint32_t ecn_share_ppb; // marked when the queue is just below the high threshold; 0 = all
 	bool ecn_on;
 	bool ecn_last_hop; // mark on ports to NICs too
 	bool trim_on;

@@ -101,6 +101,10 @@ uint32_t endpoint_next(struct endpoint *endpoint, uint32_t plane, ps_t now, stru
 void endpoint_port(struct endpoint *endpoint, uint32_t plane, bool is_up, ps_t now,
 		   struct outbox *out);
 
+// When the first QP may send that waits for the rate of congestion control, PS_NEVER = none waits.
+// To be asked when endpoint_next() gave nothing: the line is free until then, or until a change.
+ps_t endpoint_next_at(const struct endpoint *endpoint);
+
 // False when endpoint_next() would surely give nothing on any plane. A hint that costs one load.
 bool endpoint_has_work(const struct endpoint *endpoint);
 

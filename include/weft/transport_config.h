@@ -85,6 +85,7 @@ struct transport_config {
 	uint32_t contexts; // QPs of an endpoint that can talk at the same time, 2 and up; 0 = all
 	enum sack_rule sack_rule;
 	uint32_t sack_bytes; // received bytes that cause a SACK
+	ps_t cnp_ps;	     // RC: at most one congestion notification per QP and such a time
 	bool trim_nack;	     // answer trims with NACKs
 	enum out_of_window out_of_window;
 	enum transport_completion completion;

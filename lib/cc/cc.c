@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-const struct cc_ops *const cc_all[] = {&cc_fixed, &cc_nscc, &cc_swift, &cc_mprdma, &cc_dctcp, NULL};
+const struct cc_ops *const cc_all[] = {&cc_fixed, &cc_nscc,  &cc_swift, &cc_mprdma,
+				       &cc_dctcp, &cc_dcqcn, NULL};
 
 const struct cc_ops *cc_find(const char *name)
 {
@@ -42,6 +43,13 @@ void cc_on_time_none(struct cc *cc, ps_t now)
 {
 	(void)now;
 	cc->wake_at = PS_NEVER;
+}
+
+void cc_on_sent_none(struct cc *cc, uint32_t bytes, ps_t now)
+{
+	(void)cc;
+	(void)bytes;
+	(void)now;
 }
 
 void cc_receiver_init_none(uint64_t state[CC_RECEIVER_WORDS], const struct cc_config *config)

@@ -9,7 +9,7 @@
 #include "port.h"
 
 // Whether the packet that just left is marked: never up to the low threshold, always above the high
-// one, in between with a probability that grows linearly.
+// one, in between with a probability that grows linearly from 0 to ecn_share (Pmax of RED).
 static inline bool port_marks(struct port *port)
 {
 	uint32_t queued = port->queued_bytes[PACKET_CLASS_DATA];
@@ -18,7 +18,7 @@ static inline bool port_marks(struct port *port)
 		return false;
 	if (queued > port->ecn_high_bytes)
 		return true;
-	return rng_below(&port->rng, port->ecn_high_bytes - low) < queued - low;
+	return rng_below(&port->rng, port->ecn_span_bytes) < queued - low;
 }
 
 // Takes the next packet out of queue `klass` and puts it on the line at free_at.
@@ -85,6 +85,7 @@ __attribute__((noinline)) static void port_slow(struct port *port, ps_t now)
 		port->limit_bytes[PACKET_CLASS_DATA] = scaled(nominal->data_bytes, rate_ppb);
 		port->ecn_low_bytes = scaled(nominal->ecn_low_bytes, rate_ppb);
 		port->ecn_high_bytes = scaled(nominal->ecn_high_bytes, rate_ppb);
+		port->ecn_span_bytes = scaled(nominal->ecn_span_bytes, rate_ppb);
 	}
 }
 

@@ -50,7 +50,7 @@ enum port_special {
 // A port at its full rate.
 struct port_nominal {
 	line_t line;
-	uint32_t data_bytes, ecn_low_bytes, ecn_high_bytes;
+	uint32_t data_bytes, ecn_low_bytes, ecn_high_bytes, ecn_span_bytes;
 };
 
 struct port {
@@ -70,10 +70,10 @@ struct port {
 	uint32_t trim_bytes;	    // 0: no trimming
 	uint32_t control_share_ppb; // PORT_SHARES: of the line, while both classes wait
 	int64_t control_lead;	    // PORT_SHARES: bytes that control had above its share, in 10^-9
-	uint8_t trim_choice;	    // enum trim_choice
-	uint8_t unused[3];
-	uint16_t slow_count; // PORT_SLOWS: changes that are left
+	uint32_t ecn_span_bytes;    // above the low threshold, where a line to all marks would end
+	uint16_t slow_count;	    // PORT_SLOWS: changes that are left
 	bool is_slow_scaled;
+	uint8_t trim_choice;		    // enum trim_choice
 	const struct rate_change *slow;	    // PORT_SLOWS: the next change
 	const struct port_nominal *nominal; // PORT_SLOWS: at full rate
 };

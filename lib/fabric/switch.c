@@ -28,6 +28,16 @@ struct switch_ {
 	struct fabric_counters counters;
 };
 
+// Where the line from no marks at the low threshold, which reaches ecn_share at the high one, would
+// come to all of them: bytes above the low one.
+static uint32_t ecn_span(const struct topology *topology, uint32_t share_ppb)
+{
+	uint64_t bytes = topology->ecn_high_bytes - topology->ecn_low_bytes;
+	if (share_ppb != 0)
+		bytes = bytes * SHARE_WHOLE / share_ppb;
+	return bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes;
+}
+
 static void port_init(struct port *port, const struct topology *topology,
 		      const struct fabric_config *config, const struct link_plan *link)
 {
@@ -37,6 +47,7 @@ static void port_init(struct port *port, const struct topology *topology,
 	port->leads_to_nic = leads_to_nic;
 	port->ecn_low_bytes = marks ? (uint32_t)topology->ecn_low_bytes : UINT32_MAX;
 	port->ecn_high_bytes = marks ? (uint32_t)topology->ecn_high_bytes : UINT32_MAX;
+	port->ecn_span_bytes = ecn_span(topology, config->ecn_share_ppb);
 	port->limit_bytes[PACKET_CLASS_CONTROL] = (uint32_t)topology->control_queue_bytes;
 	port->limit_bytes[PACKET_CLASS_DATA] = (uint32_t)(leads_to_nic
 								  ? topology->last_hop_queue_bytes
@@ -191,7 +202,8 @@ int switch_slow(struct switch_ *self, struct arena *arena, uint32_t index,
 	if (nominal == NULL)
 		return -ENOMEM;
 	*nominal = (struct port_nominal){port->line, port->limit_bytes[PACKET_CLASS_DATA],
-					 port->ecn_low_bytes, port->ecn_high_bytes};
+					 port->ecn_low_bytes, port->ecn_high_bytes,
+					 port->ecn_span_bytes};
 	port->nominal = nominal;
 	port->slow = changes;
 	port->slow_count = (uint16_t)count;

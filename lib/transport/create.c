@@ -141,7 +141,7 @@ static int refuse_times(const struct transport_config *config, struct refusal *r
 	return 0;
 }
 
-static int refuse_cc(const struct cc_config *cc, struct refusal *refusal)
+static int refuse_cc(const struct cc_config *cc, bool is_rc, struct refusal *refusal)
 {
 	if (!cc->name || !cc_find(cc->name))
 		return refuse(refusal, -EINVAL, "no such congestion control algorithm", 0, 0, 0);
@@ -152,6 +152,9 @@ static int refuse_cc(const struct cc_config *cc, struct refusal *refusal)
 	if (!is_fixed && (cc->rate_bps == 0 || cc->base_rtt_ps <= 0))
 		return refuse(refusal, -EINVAL, "congestion control needs a rate and a round trip",
 			      0, 0, 0);
+	if (cc_find(cc->name)->has_rate && !is_rc)
+		return refuse(refusal, -EINVAL, "this congestion control paces RoCEv2 RC only", 0,
+			      0, 0);
 	return 0;
 }
 
@@ -174,6 +177,12 @@ uint32_t endpoint_contexts(const struct transport_config *config, uint32_t qp_ma
 	bool is_whole = config->contexts == 0 || config->contexts >= qp_max ||
 		config->kind == TRANSPORT_RC;
 	return is_whole ? qp_max : config->contexts;
+}
+
+// Places for QPs that may wait for their rate, in whole cache lines.
+static uint32_t paced_max(const struct transport_config *config, uint32_t qp_max)
+{
+	return cc_find(config->cc.name)->has_rate ? (qp_max + 3) & ~3u : 0;
 }
 
 uint64_t endpoint_qp_bytes(void)
@@ -209,6 +218,7 @@ uint64_t endpoint_bytes(const struct transport_config *config, uint32_t qp_max)
 		endpoint_contexts(config, qp_max) * endpoint_context_bytes(config),
 		(1 + status_timers(config, qp_max)) * sizeof(struct heap_item), // of the endpoint
 		peers_bytes(config->port_status ? qp_max : 0),
+		paced_max(config, qp_max) * sizeof(struct heap_item),
 	};
 	uint64_t bytes = 0;
 	for (uint32_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
@@ -237,6 +247,8 @@ static struct endpoint *draw(struct arena *arena, const struct transport_config 
 	    !endpoint->contexts ||
 	    heap_init(&endpoint->timers, arena, ARENA_TRANSPORT,
 		      TIMERS_PER_CONTEXT * contexts + 1 + status_timers(config, qp_max)) != 0 ||
+	    (cc_find(config->cc.name)->has_rate &&
+	     heap_init(&endpoint->paced, arena, ARENA_TRANSPORT, paced_max(config, qp_max)) != 0) ||
 	    peers_init(&endpoint->peers, arena, config->port_status ? qp_max : 0) != 0 ||
 	    region_init(&endpoint->regions, arena, config->regions_max) != 0)
 		return NULL;
@@ -275,7 +287,7 @@ int endpoint_create(struct endpoint **ret, struct arena *arena,
 	if (error == 0)
 		error = refuse_ports(config, refusal);
 	if (error == 0)
-		error = refuse_cc(&config->cc, refusal);
+		error = refuse_cc(&config->cc, config->kind == TRANSPORT_RC, refusal);
 	if (error != 0)
 		return error;
 	struct endpoint *endpoint = draw(arena, config, qp_max, rng_of(seed, RNG_PROFILE, nic));

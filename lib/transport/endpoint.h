@@ -56,6 +56,7 @@ struct endpoint {
 	struct fifo control[PLANES_MAX];
 	struct transport_counters counters;
 	struct heap timers;
+	struct heap paced;		// contexts of RC that wait for their rate, see pace.h
 	struct completion *completions; // ring of completions_mask + 1
 	uint32_t completions_mask, completions_head, completions_tail;
 	uint32_t places_head, places_tail;

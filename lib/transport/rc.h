@@ -4,7 +4,7 @@
 // it shares with MRC - posting, flushing, the record of a QP - is in requester.c, event.c and qp.c.
 //
 //   rc.c          the birth of a QP, dispatch     rc_send.c     packets, ACK and NAK, go-back,
-//   timer rc_receive.c  data in order, ACK, NAK, CNP
+//   timer pace.c        QPs that wait for their rate    rc_receive.c  data in order, ACK, NAK, CNP
 //
 // Facts and choices: docs/protocol.md, section "RoCEv2 RC".
 #pragma once
@@ -19,7 +19,11 @@ struct rc {
 	uint32_t unasked_bytes; // wire bytes since then
 	uint8_t tries;		// waits and NAKs in a row that brought nothing
 	uint8_t reason;		// enum rtx_reason of the last going back
+	bool is_held;		// waits in the heap of endpoint.paced
+	bool is_due;		// and its time came there
 	ps_t deadline_ps;	// when the wait for an ACK ends, PS_NEVER = nothing is waited for
+	ps_t next_at_ps;	// no packet leaves before, at the rate of congestion control
+	uint32_t asked_at;	// units: when a packet asked for an ACK last
 	// --- receiving
 	bool is_nak_out;	// a NAK was sent, and the PSN it names is not here yet
 	bool is_in_message;	// between First and Last
@@ -30,9 +34,6 @@ struct rc {
 	uint64_t va;		// where its next packet goes
 	ps_t cnp_at_ps;		// when the next CNP may leave
 };
-
-// One CNP per QP and such a time at most (the notification point of DCQCN).
-#define RC_CNP_PS (50 * PS_PER_US)
 
 // Makes a QP that qp_open() has opened one of RC: its path is fixed here.
 void rc_open(struct endpoint *endpoint, struct qp *qp, const struct qp_config *config);

@@ -50,7 +50,7 @@ static void notify(struct endpoint *endpoint, struct qp *qp, ps_t now, struct ou
 	struct packet *packet = packet_at(out->packets, index);
 	packet->psn = 0;
 	packet->u.ack = (struct packet_ack){0};
-	rc->cnp_at_ps = now + RC_CNP_PS;
+	rc->cnp_at_ps = now + endpoint->config->cnp_ps;
 	endpoint->counters.cnps_sent++;
 	answer(endpoint, qp, index, RC_CNP, out);
 }

@@ -6,6 +6,7 @@
 
 #include <weft/opcode.h>
 
+#include "pace.h"
 #include "ready.h"
 #include "requester.h"
 #include "retransmit.h"
@@ -40,7 +41,7 @@ static uint32_t sendable_bytes(struct endpoint *endpoint, struct qp *qp)
 
 static void wake(struct endpoint *endpoint, struct qp *qp)
 {
-	if (!qp->is_queued && sendable_bytes(endpoint, qp) > 0)
+	if (!qp->is_queued && !rc_of(qp)->is_held && sendable_bytes(endpoint, qp) > 0)
 		ready_push(endpoint, qp);
 }
 
@@ -139,17 +140,22 @@ static void number(struct endpoint *endpoint, struct qp *qp, const struct send *
 }
 
 // Whether the packet of `psn`, just counted, asks for an ACK: the last of a message, one per
-// sack_bytes, and one after which nothing may follow before an ACK comes.
+// sack_bytes, and one after which nothing may follow before an ACK comes. A QP that is paced may
+// send so slowly that the timer would ring before sack_bytes come together.
 static bool asks_for_ack(const struct endpoint *endpoint, struct qp *qp, const struct send *send,
-			 uint32_t psn, uint32_t wire_bytes)
+			 uint32_t psn, uint32_t wire_bytes, ps_t now)
 {
 	struct rc *rc = rc_of(qp);
 	bool is_closed = qp->inflight + qp->full_bytes > qp->cc.window_bytes ||
 		qp->psn_next - qp->una >= qp->mpr_limit;
+	bool is_slow = qp->cc.rate_bps != 0 &&
+		sent_units(now) - rc->asked_at > endpoint->rto_units / 4;
 	rc->unasked_bytes += wire_bytes;
-	if (psn != send->last_psn && !is_closed && rc->unasked_bytes < endpoint->config->sack_bytes)
+	if (psn != send->last_psn && !is_closed && !is_slow &&
+	    rc->unasked_bytes < endpoint->config->sack_bytes)
 		return false;
 	rc->unasked_bytes = 0;
+	rc->asked_at = sent_units(now);
 	rc->asked = psn;
 	qp->asks_out = 1;
 	return true;
@@ -162,8 +168,12 @@ static void make_packet(struct endpoint *endpoint, struct qp *qp, uint32_t wire_
 	uint32_t psn = qp->psn_next;
 	describe(endpoint, qp, send, wire_bytes, packet);
 	number(endpoint, qp, send, wire_bytes, now);
-	if (asks_for_ack(endpoint, qp, send, psn, wire_bytes))
+	if (asks_for_ack(endpoint, qp, send, psn, wire_bytes, now))
 		packet->bth = PACKET_AR;
+	if (qp->cc.rate_bps != 0) {
+		pace_advance(qp, now);
+		pace_sent(qp, wire_bytes, now);
+	}
 	endpoint->counters.data_packets++;
 	endpoint->counters.data_bytes += wire_bytes;
 	endpoint->counters.plane_bytes[packet->plane] += wire_bytes;
@@ -173,11 +183,18 @@ static void make_packet(struct endpoint *endpoint, struct qp *qp, uint32_t wire_
 uint32_t rc_next(struct endpoint *endpoint, uint32_t plane, ps_t now, struct outbox *out)
 {
 	struct ready_queue *queue = &endpoint->ready[plane];
+	for (struct qp *qp; (qp = pace_release(endpoint, now)) != NULL;)
+		wake(endpoint, qp);
 	while (queue->head != 0) {
 		struct qp *qp = context_at(endpoint, queue->head - 1);
 		uint32_t wire_bytes = sendable_bytes(endpoint, qp);
 		if (wire_bytes == 0) { // the window closed while it stood here
 			ready_pop(endpoint, queue, qp);
+			continue;
+		}
+		if (rc_of(qp)->next_at_ps > now) { // its rate does not allow it yet
+			ready_pop(endpoint, queue, qp);
+			pace_hold(endpoint, qp);
 			continue;
 		}
 		uint32_t index = packet_get(out->packets);
@@ -321,6 +338,7 @@ void rc_send_on_answer(struct endpoint *endpoint, struct qp *qp, const struct pa
 void rc_send_on_cnp(struct endpoint *endpoint, struct qp *qp, ps_t now)
 {
 	endpoint->counters.cnps_received++;
+	pace_advance(qp, now);
 	qp->cc.ops->on_cnp(&qp->cc, now);
 	sack_arm_cc(endpoint, qp);
 	wake(endpoint, qp); // the window may have grown

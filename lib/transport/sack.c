@@ -143,8 +143,8 @@ static bool is_plausible(const struct qp *qp, uint32_t cumulative, uint32_t trig
 
 void sack_arm_cc(struct endpoint *endpoint, struct qp *qp)
 {
-	if (qp->has_cc_timer || qp->cc.wake_at == PS_NEVER)
-		return;
+	if (qp->has_cc_timer || qp->cc.wake_at == PS_NEVER || qp->cc.ops->has_rate)
+		return; // a rate is brought up to date when it is used, see pace.h
 	qp->has_cc_timer = true;
 	heap_push(&endpoint->timers, qp->cc.wake_at,
 		  (uint64_t)TIMER_CC << TIMER_KIND_SHIFT | qp->context);

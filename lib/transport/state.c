@@ -6,6 +6,7 @@
 
 #include <errno.h>
 
+#include "pace.h"
 #include "rc.h"
 #include "ready.h"
 #include "status.h"
@@ -124,6 +125,7 @@ static void forget_completions(struct endpoint *endpoint, uint32_t qpn)
 static void clear_context(struct endpoint *endpoint, struct qp *qp)
 {
 	ready_leave(endpoint, qp);
+	pace_leave(endpoint, qp);
 	leave_flush_list(endpoint, qp);
 	for (uint64_t kind = 0; kind < TIMER_KIND_COUNT; kind++)
 		heap_remove(&endpoint->timers, kind << TIMER_KIND_SHIFT | qp->context);

@@ -198,6 +198,7 @@ static int build_nics(struct world *world, struct world_host *host, const struct
 		struct nic *nic = &host->nics[i];
 		*nic = (struct nic){.line = line_of(world->fabric.link_rate_bps),
 				    .planes = planes,
+				    .is_paced = cc_find(world->transport.cc.name)->has_rate,
 				    .first_port = i * planes,
 				    .wake_at = PS_NEVER};
 		for (uint32_t plane = 0; plane < planes; plane++)

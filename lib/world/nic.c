@@ -26,6 +26,21 @@ __attribute__((noinline)) static line_t slow_line(struct nic *nic, uint32_t plan
 	return slow->line;
 }
 
+// A line found nothing to send, but a QP may wait for its rate: the line is free until that may
+// send. False when that is after `now`; then the least of `next` is told.
+__attribute__((noinline)) static bool wait_for_rate(struct nic *nic, uint32_t plane, ps_t now,
+						    ps_t *next)
+{
+	ps_t at = endpoint_next_at(nic->endpoint);
+	if (at > now) {
+		*next = ps_min(*next, at);
+		return false;
+	}
+	check(at > nic->free_at[plane]);
+	nic->free_at[plane] = at;
+	return true;
+}
+
 // Emits what starts at or before `now`. Lines that found nothing to send are in `ret_idle`, bit per
 // plane.
 static ps_t emit(struct nic *nic, ps_t now, struct outbox *out, uint32_t *ret_idle)
@@ -35,12 +50,14 @@ static ps_t emit(struct nic *nic, ps_t now, struct outbox *out, uint32_t *ret_id
 	for (uint32_t plane; (plane = first_free(nic, idle)) < nic->planes;) {
 		ps_t start = nic->free_at[plane];
 		if (start > now) {
-			next = start;
+			next = ps_min(next, start);
 			break;
 		}
 		uint32_t packet = endpoint_next(nic->endpoint, plane, start, out);
 		if (packet == PACKET_NONE) {
-			idle |= 1u << plane;
+			if (!__builtin_expect(nic->is_paced, 0) ||
+			    !wait_for_rate(nic, plane, now, &next))
+				idle |= 1u << plane;
 			continue;
 		}
 		uint32_t bytes = packet_at(out->packets, packet)->wire_bytes;

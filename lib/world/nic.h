@@ -38,6 +38,7 @@ struct nic {
 	line_t line;		   // of each plane
 	struct nic_slow *slow;	   // [planes] of a NIC whose lines change their rates; else NULL
 	uint32_t planes;
+	bool is_paced;		  // QPs may wait for a rate
 	uint32_t turn;		  // plane that goes first among those free at the same time
 	uint32_t first_port;	  // of the host machine
 	ps_t free_at[PLANES_MAX]; // when the line of a plane is free

@@ -79,7 +79,7 @@ static bool is_sampled(const struct draft *draft)
 }
 
 // What RC makes of keys that were meant for MRC, so that any scenario can be run both ways: it has
-// one path per QP, no trimming, and no SACKs, on which the other algorithms work.
+// one path per QP, no trimming, and no SACKs, on which all algorithms work but DCQCN.
 static void settle_rc(struct transport_config *transport)
 {
 	transport->path_policy = PATH_SINGLE;
@@ -87,7 +87,8 @@ static void settle_rc(struct transport_config *transport)
 	transport->dynamic_mpr = false;
 	transport->service_time = false;
 	transport->cc.has_trimming = false;
-	transport->cc.name = "fixed";
+	if (strcmp(transport->cc.name, "dcqcn") != 0)
+		transport->cc.name = "fixed";
 }
 
 void draft_settle(struct draft *draft)
@@ -263,6 +264,24 @@ static int check_frames(struct draft *draft)
 	return 0;
 }
 
+static int check_rate(struct draft *draft)
+{
+	const struct cc_config *cc = &draft->scenario->transport.cc;
+	bool is_rc = draft->scenario->transport.kind == TRANSPORT_RC;
+	uint64_t line_bps = draft->scenario->fabric.link_rate_bps;
+	if (cc_find(cc->name)->has_rate && !is_rc)
+		return draft_refuse(draft, draft_mark(draft, "cc.algorithm"),
+				    "cc.algorithm: %s works on the notifications of "
+				    "transport.kind rc; mrc has none",
+				    cc->name);
+	if (cc->rate_min_bps > line_bps)
+		return draft_refuse(draft, draft_mark(draft, "cc.rate_min"),
+				    "cc.rate_min: %llu b/s is above fabric.link_rate, %llu b/s",
+				    (unsigned long long)cc->rate_min_bps,
+				    (unsigned long long)line_bps);
+	return 0;
+}
+
 static int check_window(struct draft *draft)
 {
 	const struct cc_config *cc = &draft->scenario->transport.cc;
@@ -365,8 +384,8 @@ static int check_traffic(struct draft *draft)
 int draft_check(struct draft *draft)
 {
 	static int (*const checks[])(struct draft *) = {
-		check_fabric, check_transport, check_queue,
-		check_window, check_traffic,   check_frames,
+		check_fabric, check_transport, check_queue,  check_window,
+		check_rate,   check_traffic,   check_frames,
 	};
 	for (uint32_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
 		int rc = checks[i](draft);

@@ -25,6 +25,7 @@
 #define NICS_MAX (UINT64_C(1) << 20)
 #define SECOND ((uint64_t)PS_PER_S)
 #define US ((uint64_t)PS_PER_US)
+#define NS ((uint64_t)PS_PER_NS)
 
 // path, unit, default, meaning, field, min, max, word for 0, words, use
 static const struct scenario_key keys[] = {
@@ -135,6 +136,9 @@ static const struct scenario_key keys[] = {
 	{"queue.ecn_high", "bytes", "auto",
 	 "Depth from which every packet is marked; auto is 80 % of the queue.",
 	 SCENARIO(fabric.ecn_high_bytes), 1, GIB, "auto", NULL, USE_ECN},
+	{"queue.ecn_share", "share", "100%",
+	 "Share marked just below that depth; from ecn_low on it grows with depth (Pmax of RED).",
+	 SCENARIO(fabric.ecn_share_ppb), 1, 1000000000, NULL, NULL, USE_ECN},
 	{"queue.ecn_last_hop", "flag", "false", "Whether ports towards NICs mark, too.",
 	 SCENARIO(fabric.ecn_last_hop), 0, 1, NULL, flag_words, USE_ECN},
 	{"queue.trim", "flag", "true", "Whether a full queue trims packets instead of dropping.",
@@ -217,6 +221,9 @@ static const struct scenario_key keys[] = {
 	 SCENARIO(transport.sack_rule), 0, 0, NULL, sack_words, USE_ALWAYS},
 	{"transport.sack_bytes", "bytes", "16KiB", "Received bytes that cause a SACK.",
 	 SCENARIO(transport.sack_bytes), 1, 16 * MIB, NULL, NULL, USE_ALWAYS},
+	{"transport.cnp_interval", "time", "50us",
+	 "RC: a connection's target tells of marks once in such a time at most (CNP).",
+	 SCENARIO(transport.cnp_ps), NS, SECOND, NULL, NULL, USE_RC},
 	{"transport.trim_nack", "flag", "true", "Whether a trimmed packet is answered by a NACK.",
 	 SCENARIO(transport.trim_nack), 0, 1, NULL, flag_words, USE_TRIM},
 	{"transport.out_of_window", "word", "nack",
@@ -272,12 +279,13 @@ static const struct scenario_key keys[] = {
 	 SCENARIO(port_detect_ps), 0, 1000 * SECOND, NULL, NULL, USE_PORT_STATUS},
 
 	{"cc.algorithm", "word", "nscc",
-	 "Congestion control: fixed window, NSCC, Swift, MPRDMA, or like DCTCP.",
+	 "Congestion control: fixed window, NSCC, Swift, MPRDMA, or like DCTCP; with "
+	 "transport.kind rc DCQCN, or fixed.",
 	 SCENARIO(transport.cc.name), 0, 0, NULL, cc_words, USE_ALWAYS},
 	{"cc.window", "bytes", "auto", "The fixed window; auto is 1.5 bandwidth-delay products.",
 	 SCENARIO(transport.cc.window_bytes), 64, U32, "auto", NULL, USE_FIXED},
 	{"cc.max_window", "bytes", "auto",
-	 "Largest and first window; auto is 1.5 bandwidth-delay products.",
+	 "Largest and first window; auto is 1.5 bandwidth-delay products, DCQCN: none.",
 	 SCENARIO(transport.cc.max_cwnd_bytes), 64, U32, "auto", NULL, USE_MOVING},
 	{"cc.target_delay", "time", "auto",
 	 "Queueing delay that NSCC and Swift aim at; auto: NSCC 0.75 of the base RTT, 1.0 without "
@@ -324,6 +332,26 @@ static const struct scenario_key keys[] = {
 	{"cc.qa_period", "word", "auto",
 	 "A period of quick adapt ends: spec, at its last instant; htsim, after it.",
 	 SCENARIO(transport.cc.qa_period_rule), 0, 0, NULL, rule_words, USE_QUICK_ADAPT},
+	{"cc.gain", "share", "0.00390625",
+	 "DCQCN's g, what one notification weighs in alpha: 1/256.",
+	 SCENARIO(transport.cc.gain_ppb), 1, 1000000000, NULL, NULL, USE_DCQCN},
+	{"cc.alpha_timer", "time", "55us", "DCQCN: alpha decays per such a time without one.",
+	 SCENARIO(transport.cc.alpha_timer_ps), NS, SECOND, NULL, NULL, USE_DCQCN},
+	{"cc.rate_timer", "time", "55us", "DCQCN's T: the rate increases once per such a time.",
+	 SCENARIO(transport.cc.rate_timer_ps), NS, SECOND, NULL, NULL, USE_DCQCN},
+	{"cc.rate_bytes", "bytes", "10MB", "DCQCN's B: and once per so many bytes sent.",
+	 SCENARIO(transport.cc.rate_bytes), 4096, I64, NULL, NULL, USE_DCQCN},
+	{"cc.recovery_rounds", "count", "5",
+	 "DCQCN's F: increases that only go half of the way back, before the rate aimed at grows.",
+	 SCENARIO(transport.cc.recovery_rounds), 1, 1000, NULL, NULL, USE_DCQCN},
+	{"cc.rate_ai", "rate", "auto",
+	 "DCQCN's R_AI, by which it then grows; auto is a thousandth of the line.",
+	 SCENARIO(transport.cc.rate_ai_bps), 1000000, 8000 * GBPS, "auto", NULL, USE_DCQCN},
+	{"cc.rate_hai", "rate", "auto",
+	 "DCQCN's R_HAI, after more than F by time and by bytes; auto is ten times R_AI.",
+	 SCENARIO(transport.cc.rate_hai_bps), 1000000, 8000 * GBPS, "auto", NULL, USE_DCQCN},
+	{"cc.rate_min", "rate", "auto", "DCQCN's least rate; auto is R_AI.",
+	 SCENARIO(transport.cc.rate_min_bps), 1000000, 8000 * GBPS, "auto", NULL, USE_DCQCN},
 
 	{"traffic.kind", "word", "required",
 	 "flows, permutation, incast, ring (one collective), model (a training step), trace "

@@ -35,6 +35,8 @@ enum scenario_use {
 	USE_TARGET,
 	USE_NSCC,
 	USE_QUICK_ADAPT,
+	USE_DCQCN,
+	USE_RC,
 	USE_FLOWS,
 	USE_BYTES,
 	USE_INCAST,

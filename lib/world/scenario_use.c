@@ -70,6 +70,10 @@ static bool cc_use_holds(enum scenario_use use, const struct scenario *scenario)
 		return has_cc(scenario, "nscc");
 	case USE_QUICK_ADAPT:
 		return has_cc(scenario, "nscc") && !scenario->transport.cc.disable_qa;
+	case USE_DCQCN:
+		return has_cc(scenario, "dcqcn");
+	case USE_RC:
+		return scenario->transport.kind == TRANSPORT_RC;
 	default:
 		return topology_use_holds(use, scenario);
 	}
@@ -171,6 +175,8 @@ const char *scenario_use_name(enum scenario_use use)
 		[USE_TARGET] = "cc.algorithm nscc or swift",
 		[USE_NSCC] = "cc.algorithm nscc",
 		[USE_QUICK_ADAPT] = "cc.algorithm nscc with cc.quick_adapt true",
+		[USE_DCQCN] = "cc.algorithm dcqcn",
+		[USE_RC] = "transport.kind rc",
 		[USE_FLOWS] = "traffic.kind flows",
 		[USE_BYTES] = "traffic.kind permutation, incast, all_to_all or ring",
 		[USE_INCAST] = "traffic.kind incast",

@@ -18,7 +18,7 @@ static void each_algorithm_is_found_by_its_name_and_is_whole(void **state)
 		const struct cc_ops *ops = cc_all[count];
 		assert_ptr_equal(cc_find(ops->name), ops);
 		assert_true(ops->init && ops->on_ack && ops->on_loss && ops->on_cnp &&
-			    ops->on_time);
+			    ops->on_sent && ops->on_time);
 		assert_true(ops->receiver_init && ops->receiver_on_data);
 	}
 	assert_true(count >= 2);

@@ -159,17 +159,22 @@ static uint32_t marks_at_depth(uint32_t depth, uint32_t count, uint8_t flags)
 	return marked;
 }
 
-// Thresholds at 2 and 8 packets. Binomial bounds are 5 sigma: 5 * sqrt(9000 * p * (1 - p)).
+// Thresholds at 2 and 8 packets; the line that begins at the low one comes to all marks after 6
+// packets, or after 30, so that it is at a fifth where the step to all of them is. Binomial bounds
+// are 5 sigma: 5 * sqrt(9000 * p * (1 - p)).
 static void marking_grows_linearly_between_the_thresholds(void **)
 {
 	const struct {
-		uint32_t depth, low, high;
-	} cases[] = {{1, 0, 0},	      {2, 0, 0},       {3, 1323, 1677}, {5, 4263, 4737},
-		     {7, 7323, 7677}, {8, 9000, 9000}, {9, 9000, 9000}};
+		uint32_t span, depth, low, high;
+	} cases[] = {{6, 1, 0, 0},	  {6, 2, 0, 0},	      {6, 3, 1323, 1677},
+		     {6, 5, 4263, 4737},  {6, 7, 7323, 7677}, {6, 8, 9000, 9000},
+		     {6, 9, 9000, 9000},  {30, 2, 0, 0},      {30, 5, 758, 1042},
+		     {30, 8, 1610, 1990}, {30, 9, 9000, 9000}};
 	for (uint32_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		port_reset();
 		bench.port.ecn_low_bytes = 2 * PACKET_BYTES;
 		bench.port.ecn_high_bytes = 8 * PACKET_BYTES;
+		bench.port.ecn_span_bytes = cases[i].span * PACKET_BYTES;
 		assert_in_range(marks_at_depth(cases[i].depth, 9000, PACKET_ECT), cases[i].low,
 				cases[i].high);
 	}

@@ -78,6 +78,7 @@ static inline struct transport_config bench_config(void)
 		.regions_max = 2,
 		.sack_rule = SACK_MRC,
 		.sack_bytes = 4 * 1088,
+		.cnp_ps = 50 * PS_PER_US,
 		.trim_nack = true,
 		.completion = COMPLETION_BY_SACK, // so that hand-made SACKs complete
 		.hole_age_ps = 0,
