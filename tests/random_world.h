@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests that draw worlds from a seed share: the text of a scenario as it grows, draws, and
-// numbers from the environment that choose the seeds.
+// What tests that draw worlds from a seed share: the text of a scenario as it grows, and draws. Two
+// draws never stand in the arguments of one call: C leaves their order open.
 #pragma once
 
 #include "rig.h"
+#include "seeds.h"
 
 #define TEXT_BYTES 8192
 
@@ -22,10 +23,25 @@ __attribute__((format(printf, 2, 3))) static void add(struct text *text, const c
 	text->used += (size_t)length;
 }
 
+// Of this text and all before it (FNV-1a). What a generator draws from its first seeds has one
+// digest with every compiler.
+__attribute__((unused)) static uint64_t text_digest(uint64_t digest, const struct text *text)
+{
+	for (size_t i = 0; i < text->used; i++)
+		digest = (digest ^ (uint8_t)text->at[i]) * UINT64_C(0x100000001b3);
+	return digest;
+}
+
 // Uniform in [low, high].
 static uint32_t pick(struct rng *rng, uint32_t low, uint32_t high)
 {
 	return low + rng_below(rng, high - low + 1);
+}
+
+// One of two words.
+__attribute__((unused)) static const char *flag(struct rng *rng)
+{
+	return pick(rng, 0, 1) ? "true" : "false";
 }
 
 // One world of three has the entropy values of IPv4 frames. Drawn last: the rest stays as it was.
@@ -47,19 +63,47 @@ __attribute__((unused)) static void add_acknowledgement(struct text *text, const
 		add(text, "  dynamic_mpr: true\n  mpr_budget: 1024\n");
 }
 
-// The number in environment variable `name`, else `otherwise`.
-static uint64_t number(const char *name, uint64_t otherwise)
-{
-	const char *text = getenv(name);
-	return text == NULL ? otherwise : strtoull(text, NULL, 10);
-}
-
 // How large random traffic may become.
 struct traffic_range {
 	uint32_t incast_spare; // NICs at least that an incast leaves out
 	uint32_t ring_kib_max;
 	uint32_t flow_bytes_max;
 };
+
+// An incast of two to `senders_max` senders.
+__attribute__((unused)) static void add_incast(struct text *text, struct rng *rng,
+					       uint32_t senders_max)
+{
+	uint32_t senders = pick(rng, 2, senders_max), bytes = pick(rng, 1, 150000);
+	add(text, "traffic: {kind: incast, senders: %u, bytes: %uB}\n", senders, bytes);
+}
+
+// Hosts are joined beside the fabric.
+__attribute__((unused)) static void add_scaleup(struct text *text, struct rng *rng,
+						uint32_t delay_ns_max)
+{
+	uint32_t rate = pick(rng, 50, 900), delay_ns = pick(rng, 0, delay_ns_max);
+	add(text, "scaleup: {rate: %uGB/s, delay: %uns}\n", rate, delay_ns);
+}
+
+// The cable of a NIC is dead for 5 us to `us_max`.
+__attribute__((unused)) static void add_link_down(struct text *text, struct rng *rng, uint32_t nics,
+						  uint32_t planes, uint32_t from_us,
+						  uint32_t us_max)
+{
+	uint32_t nic = pick(rng, 0, nics - 1), plane = pick(rng, 0, planes - 1);
+	add(text, "  - {kind: link_down, at: {nic: %u, plane: %u}, from: %uus, until: %uus}\n", nic,
+	    plane, from_us, from_us + pick(rng, 5, us_max));
+}
+
+// Depths of queues; keys of section queue.
+__attribute__((unused)) static void add_queue_bytes(struct text *text, struct rng *rng,
+						    uint32_t bytes_max, uint32_t control_bytes_max)
+{
+	uint32_t bytes = pick(rng, 9000, bytes_max);
+	uint32_t control_bytes = pick(rng, 2000, control_bytes_max);
+	add(text, "  bytes: %uB\n  control_bytes: %uB\n", bytes, control_bytes);
+}
 
 // One of four kinds of traffic.
 __attribute__((unused)) static void add_some_traffic(struct text *text, struct rng *rng,
@@ -71,8 +115,7 @@ __attribute__((unused)) static void add_some_traffic(struct text *text, struct r
 		add(text, "traffic: {kind: permutation, bytes: %uB}\n", pick(rng, 1, 300000));
 		break;
 	case 1:
-		add(text, "traffic: {kind: incast, senders: %u, bytes: %uB}\n",
-		    pick(rng, 2, nics - range->incast_spare), pick(rng, 1, 150000));
+		add_incast(text, rng, nics - range->incast_spare);
 		break;
 	case 2:
 		add(text, "traffic: {kind: ring, collective: all_reduce, bytes: %uKiB}\n",
@@ -83,8 +126,24 @@ __attribute__((unused)) static void add_some_traffic(struct text *text, struct r
 		for (uint32_t i = pick(rng, 1, 20); i > 0; i--) {
 			uint32_t from = pick(rng, 0, nics - 1);
 			uint32_t to = (from + pick(rng, 1, nics - 1)) % nics;
+			uint32_t bytes = pick(rng, 1, range->flow_bytes_max);
 			add(text, "    - {from: %u, to: %u, bytes: %uB, start: %uns}\n", from, to,
-			    pick(rng, 1, range->flow_bytes_max), pick(rng, 0, 20000));
+			    bytes, pick(rng, 0, 20000));
 		}
 	}
+}
+
+// The run ended as it should, and left nothing in a pool.
+__attribute__((unused)) static void check_run_end(const struct rig *rig, enum run_end wanted)
+{
+	if (rig->run.end != wanted)
+		fail_msg("ended as '%s' (%s) at %.3f us, %llu QPs failed",
+			 run_end_name(rig->run.end),
+			 rig->run.limit_option ? rig->run.limit_option : "",
+			 (double)rig->run.now_ps / 1e6,
+			 (unsigned long long)rig->outcome->transport.qps_failed);
+	assert_true(rig->run.is_drained);
+	assert_int_equal(rig->run.held, 0);
+	assert_int_equal(packet_pool_taken(&rig->stage.world.packets), 0);
+	assert_int_equal(rig->stage.world.chunks.free_count, rig->stage.world.chunks.capacity);
 }

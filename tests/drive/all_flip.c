@@ -175,7 +175,8 @@ static void flip_some(void *context, const struct cable_plan *cable, ps_t at, ui
 	struct noise *noise = context;
 	if (rng_below(&noise->rng, 64) != 0)
 		return;
-	bytes[rng_below(&noise->rng, length)] ^= (uint8_t)(1u << rng_below(&noise->rng, 8));
+	uint32_t place = rng_below(&noise->rng, length);
+	bytes[place] ^= (uint8_t)(1u << rng_below(&noise->rng, 8));
 	noise->flips++;
 }
 

@@ -20,22 +20,24 @@ static void add_fabric(struct text *text, struct rng *rng, uint32_t *ret_nics, u
 	uint32_t planes = 1u << pick(rng, 0, 2), per_t0 = 2u << pick(rng, 0, 1);
 	uint32_t nics = per_t0 * pick(rng, 2, 4);
 	bool has_hosts = pick(rng, 0, 2) == 0, is_tree = pick(rng, 0, 3) == 0;
-	add(text, "fabric:\n  planes: %u\n  link_rate: %uGb/s\n  nic_delay: %uns\n", planes,
-	    100u << pick(rng, 0, 3), pick(rng, 40, 900));
-	add(text, "  trunk_delay: %uns\n  switch_delay: %uns\n", pick(rng, 40, 1900),
-	    pick(rng, 0, 600));
+	uint32_t gbps = 100u << pick(rng, 0, 3), nic_ns = pick(rng, 40, 900);
+	uint32_t trunk_ns = pick(rng, 40, 1900), switch_ns = pick(rng, 0, 600);
+	add(text, "fabric:\n  planes: %u\n  link_rate: %uGb/s\n  nic_delay: %uns\n", planes, gbps,
+	    nic_ns);
+	add(text, "  trunk_delay: %uns\n  switch_delay: %uns\n", trunk_ns, switch_ns);
 	if (has_hosts)
 		add(text, "  nics_per_host: 2\n");
-	if (is_tree)
+	if (is_tree) {
 		add(text,
 		    "  topology: fat-tree\n  nics: 16\n  tor_nics: 2\n  pod_tors: 2\n"
 		    "  pod_aggs: 2\n  cores: 4\n");
-	else
+	} else {
+		uint32_t t1s = pick(rng, 1, 3), bundle = pick(rng, 1, 2);
 		add(text, "  nics: %u\n  nics_per_t0: %u\n  t1_count: %u\n  bundle: %u\n", nics,
-		    per_t0, pick(rng, 1, 3), pick(rng, 1, 2));
+		    per_t0, t1s, bundle);
+	}
 	if (has_hosts)
-		add(text, "scaleup: {rate: %uGB/s, delay: %uns}\n", pick(rng, 50, 900),
-		    pick(rng, 0, 3000));
+		add_scaleup(text, rng, 3000);
 	*ret_nics = is_tree ? 16 : nics;
 	*ret_planes = planes;
 }
@@ -45,8 +47,10 @@ static void add_transport(struct text *text, struct rng *rng, uint32_t planes)
 	static const char *const paths[] = {"rotate", "mrc", "single"};
 	static const char *const choices[] = {"coin", "arriving", "newest"};
 	uint32_t payload = pick(rng, 0, 2) == 0 ? pick(rng, 256, 4096) : 1024u << pick(rng, 0, 2);
+	uint32_t evs = planes << pick(rng, 0, 5);
+	const char *path = paths[pick(rng, 0, 2)];
 	add(text, "transport:\n  payload: %uB\n  evs: %u\n  path: %s\n  sack_bytes: %uB\n", payload,
-	    planes << pick(rng, 0, 5), paths[pick(rng, 0, 2)], pick(rng, 1, 20000));
+	    evs, path, pick(rng, 1, 20000));
 	add(text, "  rto: %uus\n  rto_doublings: 12\n", pick(rng, 40, 200));
 	add_acknowledgement(text, rng, true);
 	if (pick(rng, 0, 4) == 0)
@@ -54,11 +58,21 @@ static void add_transport(struct text *text, struct rng *rng, uint32_t planes)
 	if (pick(rng, 0, 3) == 0)
 		return;
 	bool trims = pick(rng, 0, 3) > 0;
+	uint32_t bytes = pick(rng, 9000, 30000), control_bytes = pick(rng, 2000, 20000);
 	add(text, "queue:\n  bytes: %uB\n  control_bytes: %uB\n  trim: %s\n  ecn_last_hop: %s\n",
-	    pick(rng, 9000, 30000), pick(rng, 2000, 20000), trims ? "true" : "false",
-	    pick(rng, 0, 1) ? "true" : "false");
+	    bytes, control_bytes, trims ? "true" : "false", flag(rng));
 	if (trims)
 		add(text, "  trim_choice: %s\n", choices[pick(rng, 0, 2)]);
+}
+
+static void add_slow(struct text *text, struct rng *rng, uint32_t nics, uint32_t from)
+{
+	uint32_t nic = pick(rng, 0, nics - 1);
+	const char *way = pick(rng, 0, 1) ? "up" : "both";
+	uint32_t percent = pick(rng, 5, 99), until = from + pick(rng, 5, 60);
+	add(text,
+	    "  - {kind: slow, at: {nic: %u}, way: %s, rate: 0.%02u, from: %uus, until: %uus}\n",
+	    nic, way, percent, from, until);
 }
 
 static void add_faults(struct text *text, struct rng *rng, uint32_t nics, uint32_t planes)
@@ -69,25 +83,19 @@ static void add_faults(struct text *text, struct rng *rng, uint32_t nics, uint32
 	for (uint32_t i = 0; i < count; i++) {
 		static const char *const kinds[] = {"loss", "corrupt", "duplicate"};
 		uint32_t from = pick(rng, 0, 9), kind = pick(rng, 0, 6);
-		if (kind < 3)
+		if (kind < 3) {
 			add(text, "  - {kind: %s, at: all, probability: 0.%03u}\n", kinds[kind],
 			    pick(rng, 1, 30));
-		else if (kind == 3)
+		} else if (kind == 3) {
+			uint32_t permille = pick(rng, 1, 300), delay_ns = pick(rng, 1, 40000);
 			add(text,
 			    "  - {kind: reorder, at: all, probability: 0.%03u, delay: %uns}\n",
-			    pick(rng, 1, 300), pick(rng, 1, 40000));
-		else if (kind == 4)
-			add(text,
-			    "  - {kind: slow, at: {nic: %u}, way: %s, rate: 0.%02u, from: %uus, "
-			    "until: %uus}\n",
-			    pick(rng, 0, nics - 1), pick(rng, 0, 1) ? "up" : "both",
-			    pick(rng, 5, 99), from, from + pick(rng, 5, 60));
-		else
-			add(text,
-			    "  - {kind: link_down, at: {nic: %u, plane: %u}, from: %uus, until: "
-			    "%uus}\n",
-			    pick(rng, 0, nics - 1), pick(rng, 0, planes - 1), from,
-			    from + pick(rng, 5, 60));
+			    permille, delay_ns);
+		} else if (kind == 4) {
+			add_slow(text, rng, nics, from);
+		} else {
+			add_link_down(text, rng, nics, planes, from, 60);
+		}
 	}
 }
 
@@ -99,15 +107,22 @@ static void add_frames(struct text *text, struct rng *rng)
 		return;
 	}
 	bool is_ipv4 = pick(rng, 0, 2) == 0;
+	uint32_t port = pick(rng, 0, 1) ? 4791 : 4971;
+	const char *lengths = pick(rng, 0, 1) ? "kept" : "rewritten", *has_checksum = flag(rng);
 	add(text, "wire: {ip: %u, port: %u, trim_lengths: %s, udp_checksum: %s%s}\n",
-	    is_ipv4 ? 4 : 6, pick(rng, 0, 1) ? 4791 : 4971, pick(rng, 0, 1) ? "kept" : "rewritten",
-	    pick(rng, 0, 1) ? "true" : "false", is_ipv4 || pick(rng, 0, 1) ? "" : ", ev: port-low");
+	    is_ipv4 ? 4 : 6, port, lengths, has_checksum,
+	    is_ipv4 || pick(rng, 0, 1) ? "" : ", ev: port-low");
 }
 
-static void add_world(struct text *text, uint64_t seed, struct rng *rng)
+// And the clock that it is run with.
+static void add_world(struct text *text, uint64_t seed, struct truth_clock *clock)
 {
+	struct rng dice = rng_of(seed, RNG_TEST, 2), *rng = &dice;
 	uint32_t nics, planes;
 	text->used = 0;
+	*clock = (struct truth_clock){.step_ns = pick(rng, 1, 3000)};
+	clock->jump_every = pick(rng, 2, 1000);
+	clock->jump_ns = pick(rng, 1, 50000000);
 	add(text, "name: truth\nseed: %llu\n", (unsigned long long)seed);
 	add_fabric(text, rng, &nics, &planes);
 	add_transport(text, rng, planes);
@@ -140,20 +155,17 @@ static void run_seed(uint64_t seed, struct seen *seen)
 	static struct rig truth, rig;
 	static struct text text;
 	char name[32];
-	struct rng rng = rng_of(seed, RNG_TEST, 2);
-	struct truth_clock clock = {.step_ns = pick(&rng, 1, 3000),
-				    .jump_every = pick(&rng, 2, 1000),
-				    .jump_ns = pick(&rng, 1, 50000000)};
+	struct truth_clock clock;
 	const struct sim_options options = {.ports.kind = PORTS_MEMORY,
 					    .pace = {.is_on = true,
 						     .dilation_milli = 1000,
 						     .clock = truth_clock_read,
 						     .clock_context = &clock}};
-	add_world(&text, seed, &rng);
+	add_world(&text, seed, &clock);
 	const char *const rc[] = {"transport.kind=rc", NULL}; // every fourth world
 	const char *const *sets = seed % 4 == 0 ? rc : NULL;
 	snprintf(name, sizeof(name), "seed %llu", (unsigned long long)seed);
-	fprintf(stderr, "%s\n", name); // names the seed of a check() that stops us
+	seed_begin("WEFT_TRUTH", seed);
 	if (getenv("WEFT_TRUTH_PRINT") != NULL)
 		puts(text.at);
 	rig_run(&truth, text.at, sets);
@@ -168,12 +180,25 @@ static void run_seed(uint64_t seed, struct seen *seen)
 	stage_free(&rig.stage);
 }
 
+static void a_seed_is_the_same_world_with_every_compiler(void **)
+{
+	static struct text text;
+	struct truth_clock clock;
+	uint64_t digest = 0;
+	for (uint64_t seed = 1; seed <= 200; seed++) {
+		add_world(&text, seed, &clock);
+		digest = text_digest(digest, &text);
+	}
+	assert_int_equal(digest, UINT64_C(0xe15d501a7fb0678f));
+}
+
 static void random_worlds_are_the_same_with_frames(void **state)
 {
 	uint64_t first = number("WEFT_TRUTH_FIRST", 1), count = number("WEFT_TRUTH_COUNT", 200);
 	struct seen seen = {0};
 	for (uint64_t seed = first; seed < first + count; seed++)
 		run_seed(seed, &seen);
+	seeds_end();
 	printf("%llu worlds from seed %llu; with loss %u, links down %u, damage %u, copies %u, "
 	       "held back %u, trims %u, at the last hop %u, marks %u, NACKs %u, timeouts %u, "
 	       "scale-up %u, an early end %u; RC going back %u, with CNPs %u\n",
@@ -192,6 +217,8 @@ static void random_worlds_are_the_same_with_frames(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_worlds_are_the_same_with_frames)};
+		cmocka_unit_test(a_seed_is_the_same_world_with_every_compiler),
+		cmocka_unit_test(random_worlds_are_the_same_with_frames),
+	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

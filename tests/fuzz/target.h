@@ -106,16 +106,16 @@ static void fuzz_mutate(struct fuzz_input *input, struct rng *rng)
 {
 	static const char odd[] = "0123456789-+.:,{}[]&*!|>%@'\"#\t\n \0\xff\x80unlimitedKMGB";
 	for (uint32_t left = 1 + rng_below(rng, 4); left > 0; left--) {
-		switch (rng_below(rng, 5)) {
+		uint32_t kind = rng_below(rng, 5);
+		size_t place = kind < 2 && input->bytes > 0 ? fuzz_below(rng, input->bytes) : 0;
+		switch (kind) {
 		case 0:
 			if (input->bytes > 0)
-				input->at[fuzz_below(rng, input->bytes)] = (uint8_t)
-					odd[rng_below(rng, sizeof(odd) - 1)];
+				input->at[place] = (uint8_t)odd[rng_below(rng, sizeof(odd) - 1)];
 			break;
 		case 1:
 			if (input->bytes > 0)
-				input->at[fuzz_below(rng, input->bytes)] ^=
-					(uint8_t)(1u << rng_below(rng, 8));
+				input->at[place] ^= (uint8_t)(1u << rng_below(rng, 8));
 			break;
 		case 2:
 			fuzz_cut(input, rng);

@@ -19,13 +19,10 @@ static void add(struct random_graph *graph, struct rng *rng, uint32_t a, uint32_
 {
 	static const uint64_t rates[] = {0, 40000000000, 200000000000, 400000000000};
 	struct graph_plan *plan = &graph->config.graph;
-	graph->links[plan->link_count++] = (struct graph_link){
-		.a = a,
-		.b = b,
-		.count = 1 + rng_below(rng, 3) / 2,
-		.rate_bps = rates[rng_below(rng, 4)],
-		.delay_ps = rng_below(rng, 2) ? -1 : (ps_t)(1000 + rng_below(rng, 5000000)),
-	};
+	struct graph_link *link = &graph->links[plan->link_count++];
+	*link = (struct graph_link){.a = a, .b = b, .count = 1 + rng_below(rng, 3) / 2};
+	link->rate_bps = rates[rng_below(rng, 4)];
+	link->delay_ps = rng_below(rng, 2) ? -1 : (ps_t)(1000 + rng_below(rng, 5000000));
 }
 
 // A random tree, more links across it, and NICs anywhere.
@@ -48,14 +45,10 @@ static void draw(struct random_graph *graph, struct rng *rng)
 			add(graph, rng, a, b);
 	}
 	for (uint32_t nic = 0; nic < nics; nic++) {
-		bool is_alone = nodes == 1;
-		graph->links[graph->config.graph.link_count++] = (struct graph_link){
-			.a = is_alone ? 0 : rng_below(rng, nodes),
-			.b = nic,
-			.count = 1,
-			.is_nic = true,
-			.delay_ps = rng_below(rng, 2) ? -1 : 2500000,
-		};
+		struct graph_link *link = &graph->links[graph->config.graph.link_count++];
+		*link = (struct graph_link){.b = nic, .count = 1, .is_nic = true};
+		link->a = nodes == 1 ? 0 : rng_below(rng, nodes);
+		link->delay_ps = rng_below(rng, 2) ? -1 : 2500000;
 	}
 }
 

@@ -3,19 +3,12 @@
 // transfers over a bad wire. None may place a byte or move a window; each is counted; and the
 // transfers still complete exactly once and in order. A failing seed is run again by
 //   WEFT_HOSTILE_FIRST=<seed> WEFT_HOSTILE_COUNT=1 <this program>
-#include <stdio.h>
-
+#include "../seeds.h"
 #include "../unit/transport_bench.h"
 
 #define PACKETS_PER_SEED 10000u
 #define QPS 2u
 #define MESSAGES 1500u
-
-static uint64_t number(const char *name, uint64_t otherwise)
-{
-	const char *text = getenv(name);
-	return text == NULL ? otherwise : strtoull(text, NULL, 10);
-}
 
 // ---------------------------------------------------------------- what must not change
 
@@ -370,9 +363,10 @@ static void lies_in_the_middle_of_transfers_change_nothing(void **state)
 	(void)state;
 	uint64_t first = number("WEFT_HOSTILE_FIRST", 1), count = number("WEFT_HOSTILE_COUNT", 10);
 	for (uint64_t seed = first; seed < first + count; seed++) {
-		fprintf(stderr, "seed %llu\n", (unsigned long long)seed);
+		seed_begin("WEFT_HOSTILE", seed);
 		run_seed(seed);
 	}
+	seeds_end();
 }
 
 int main(void)

@@ -3,9 +3,8 @@
 // endpoint keeps its rings in order, writes nowhere outside its regions, gives every packet back,
 // and says of each request what became of it, once. A failing seed is run again by
 //   WEFT_HOSTILE_FIRST=<seed> WEFT_HOSTILE_COUNT=1 <this program>
+#include "../seeds.h"
 #include "../unit/transport_bench.h"
-
-#include <stdio.h>
 
 #include <weft/opcode.h>
 
@@ -15,12 +14,6 @@ struct told {
 	uint32_t posted[QPS], ended[QPS];
 	uint64_t received;
 };
-
-static uint64_t number(const char *name, uint64_t otherwise)
-{
-	const char *text = getenv(name);
-	return text == NULL ? otherwise : strtoull(text, NULL, 10);
-}
 
 static uint8_t any_opcode(struct rng *rng)
 {
@@ -47,18 +40,15 @@ static void lie(struct bench *bench, uint32_t side, struct packet *packet, struc
 	uint32_t qpn = rng_below(rng, 8) == 0 ? (uint32_t)rng_next(rng) : rng_below(rng, QPS);
 	const struct qp *qp = endpoint_qp(bench->ends[side], qpn % QPS);
 	bool is_whole = rng_below(rng, 2) == 0;
-	*packet = (struct packet){
-		.source = rng_below(rng, 9) == 0 ? 7 : 1 - side,
-		.target = side,
-		.plane = (uint8_t)rng_below(rng, rng_below(rng, 9) == 0 ? 256 : 2),
-		.flags = (uint8_t)(rng_below(rng, 2) ? PACKET_CE : 0),
-		.opcode = any_opcode(rng),
-		.bth = (uint8_t)rng_next(rng),
-		.qpn = qpn,
-		.payload_bytes = (uint16_t)(is_whole ? 1024 : rng_below(rng, 1025)),
-		.wire_bytes = 1088,
-		.payload = rng_below(rng, 2),
-	};
+	uint32_t planes = rng_below(rng, 9) == 0 ? 256 : 2;
+	*packet = (struct packet){.target = side, .qpn = qpn, .wire_bytes = 1088};
+	packet->source = rng_below(rng, 9) == 0 ? 7 : 1 - side;
+	packet->plane = (uint8_t)rng_below(rng, planes);
+	packet->flags = (uint8_t)(rng_below(rng, 2) ? PACKET_CE : 0);
+	packet->opcode = any_opcode(rng);
+	packet->bth = (uint8_t)rng_next(rng);
+	packet->payload_bytes = (uint16_t)(is_whole ? 1024 : rng_below(rng, 1025));
+	packet->payload = rng_below(rng, 2);
 	if (packet->opcode == RC_ACK) {
 		packet->psn = any_psn(rng, qp->una);
 		packet->u.ack.syndrome = syndromes[rng_below(rng, rng_below(rng, 40) ? 6 : 8)];
@@ -107,8 +97,8 @@ static void step(struct bench *bench, struct told told[2], struct rng *rng)
 		struct work work = {.va = BENCH_VA,
 				    .rkey = BENCH_RKEY,
 				    .bytes = 1 + rng_below(rng, 9000),
-				    .has_imm = rng_below(rng, 2),
 				    .cookie = told[side].posted[qpn]};
+		work.has_imm = rng_below(rng, 2);
 		if (endpoint_post(bench->ends[side], qpn, &work, bench->now) == 0)
 			told[side].posted[qpn]++;
 		for (uint32_t plane = 0; plane < 2; plane++) {
@@ -165,7 +155,7 @@ static void a_peer_that_lies_breaks_no_rule(void **state)
 		struct told told[2] = {0};
 		struct rng rng = rng_of(seed, RNG_TEST, 3);
 		config.kind = TRANSPORT_RC;
-		fprintf(stderr, "seed %llu\n", (unsigned long long)seed);
+		seed_begin("WEFT_HOSTILE", seed);
 		struct bench *bench = bench_open(&config, QPS, 0xfffff0, seed);
 		for (uint32_t round = 0; round < ROUNDS; round++)
 			step(bench, told, &rng);
@@ -179,6 +169,7 @@ static void a_peer_that_lies_breaks_no_rule(void **state)
 		}
 		bench_close(bench);
 	}
+	seeds_end();
 	for (uint32_t reason = 0; reason < REFUSED_REASON_COUNT; reason++)
 		printf("%u: %llu refused\n", reason, (unsigned long long)refused[reason]);
 	printf("%llu QPs failed, %llu messages received\n", (unsigned long long)failed,

@@ -9,12 +9,13 @@ bytes=${WEFT_BYTES_COUNT:-10000}
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 failed=0
-for name in swarm_all_swarm swarm_all_bytes property_all_counters; do
+for name in swarm_all_swarm swarm_all_bytes swarm_all_timers property_all_counters; do
   [ -x "$programs/$name" ] || { echo "$name was not built (is cmocka there?): skipped"; exit 77; }
   status=0
-  WEFT_SWARM_COUNT=$count WEFT_COUNTERS_COUNT=$count WEFT_BYTES_COUNT=$bytes "$programs/$name" >"$log" 2>&1 || status=$?
+  WEFT_SWARM_COUNT=$count WEFT_COUNTERS_COUNT=$count WEFT_BYTES_COUNT=$bytes WEFT_TIMERS_COUNT=$bytes \
+    "$programs/$name" >"$log" 2>&1 || status=$?
   if [ "$status" -eq 0 ]; then
-    echo "$name: $(grep -c '^seed' "$log") worlds"
+    echo "$name: $(grep -E '^[0-9]+ worlds' "$log")"
   else
     failed=$((failed + 1))
     printf 'not ok: %s ended with %d:\n' "$name" "$status"

@@ -60,8 +60,10 @@ static uint32_t damage(struct rig *rig, uint8_t *frame, uint32_t bytes)
 		memmove(frame + to, frame + from, bytes - (from > to ? from : to));
 		return bytes;
 	}
-	for (uint32_t bits = 1 + rng_below(&rig->rng, 8); bits > 0; bits--)
-		frame[rng_below(&rig->rng, bytes)] ^= (uint8_t)(1 << rng_below(&rig->rng, 8));
+	for (uint32_t bits = 1 + rng_below(&rig->rng, 8); bits > 0; bits--) {
+		uint32_t place = rng_below(&rig->rng, bytes);
+		frame[place] ^= (uint8_t)(1 << rng_below(&rig->rng, 8));
+	}
 	return bytes;
 }
 
@@ -129,27 +131,22 @@ static void frames_that_lie_never_write_beside_a_region(void **state)
 	for (uint32_t side = 0; side < 2; side++)
 		adapter_exchange_read(&rig->sides[side].exchanges[0], &ends[side], &rig->refusal);
 	for (uint32_t i = 0; i < 30000; i++) {
-		struct packet packet = {
-			.source = 10,
-			.target = 11,
-			.ev = (uint32_t)rng_next(&rig->rng),
-			.plane = (uint8_t)rng_below(&rig->rng, 3),
-			.opcode = opcodes[rng_below(&rig->rng, sizeof(opcodes))],
-			.qpn = rng_below(&rig->rng, 3),
-			.psn = (uint32_t)near(rig, ends[0].first_psn ^ ends[1].first_psn) &
-				0xffffff,
-		};
+		struct packet packet = {.source = 10, .target = 11};
+		packet.ev = (uint32_t)rng_next(&rig->rng);
+		packet.plane = (uint8_t)rng_below(&rig->rng, 3);
+		packet.opcode = opcodes[rng_below(&rig->rng, sizeof(opcodes))];
+		packet.qpn = rng_below(&rig->rng, 3);
+		packet.psn = (uint32_t)near(rig, ends[0].first_psn ^ ends[1].first_psn) & 0xffffff;
 		packet.klass = packet.opcode <= PACKET_WRITE_ONLY_IMM ? PACKET_CLASS_DATA
 								      : PACKET_CLASS_CONTROL;
 		if (packet.opcode <= PACKET_WRITE_ONLY_IMM) {
 			packet.payload_bytes = (uint16_t)(i % 3 ? 1024
 								: rng_below(&rig->rng, 1025));
-			packet.u.data = (struct packet_data){
-				.va = near(rig, RIG_VA + (i % 2 ? 0 : 3000)),
-				.rkey = RIG_RKEY + (i % 5 == 0),
-				.message_bytes = (uint32_t)near(rig, 3000),
-				.msn = (uint16_t)rng_next(&rig->rng),
-				.rqmsn = (uint16_t)rng_below(&rig->rng, 40)};
+			packet.u.data.va = near(rig, RIG_VA + (i % 2 ? 0 : 3000));
+			packet.u.data.rkey = RIG_RKEY + (i % 5 == 0);
+			packet.u.data.message_bytes = (uint32_t)near(rig, 3000);
+			packet.u.data.msn = (uint16_t)rng_next(&rig->rng);
+			packet.u.data.rqmsn = (uint16_t)rng_below(&rig->rng, 40);
 		} else {
 			for (uint32_t at = 0; at < sizeof(packet.u); at++)
 				((uint8_t *)&packet.u)[at] = (uint8_t)rng_next(&rig->rng);

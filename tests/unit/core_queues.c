@@ -59,8 +59,10 @@ static void the_heap_gives_the_earliest_then_the_smallest_key(void **state)
 	assert_int_equal(heap_init(&heap, &arena, ARENA_CORE, ITEMS), 0);
 	assert_true(heap_next_at(&heap) == PS_NEVER);
 	for (int round = 0; round < 50; round++) {
-		for (int i = 0; i < ITEMS; i++)
-			heap_push(&heap, rng_below(&rng, 40), rng_below(&rng, 1000));
+		for (int i = 0; i < ITEMS; i++) {
+			ps_t at = rng_below(&rng, 40);
+			heap_push(&heap, at, rng_below(&rng, 1000));
+		}
 		struct heap_item last = {-1, 0};
 		while (heap.count > 0) {
 			struct heap_item item = heap_pop(&heap);

@@ -13,9 +13,10 @@ static void equal_keys_stay_in_their_order(void **state)
 	static struct tap_key keys[1000], scratch[1000];
 	struct rng rng = rng_of(1, RNG_TEST, 0);
 	for (uint32_t count = 0; count <= 1000; count += count < 10 ? 1 : 90) {
-		for (uint32_t i = 0; i < count; i++)
-			keys[i] = (struct tap_key){(ps_t)(rng_next(&rng) % 20),
-						   (uint32_t)(rng_next(&rng) % 3), i};
+		for (uint32_t i = 0; i < count; i++) {
+			ps_t at = rng_below(&rng, 20);
+			keys[i] = (struct tap_key){at, rng_below(&rng, 3), i};
+		}
 		const struct tap_key *sorted = tap_sort(keys, scratch, count);
 		uint64_t places = 0;
 		for (uint32_t i = 0; i < count; i++) {

@@ -106,14 +106,12 @@ __attribute__((unused)) static void random_write(struct rng *rng, struct packet 
 	ret->flags = PACKET_ECT | PACKET_TRIMMABLE | (rng_next(rng) % 2 ? PACKET_CE : 0);
 	ret->bth = (uint8_t)(rng_next(rng) % 2 ? PACKET_AR : PACKET_RTX);
 	ret->payload_bytes = payload;
-	ret->u.data = (struct packet_data){
-		.va = rng_next(rng) >> 16,
-		.rkey = (uint32_t)rng_next(rng),
-		.message_bytes = 16u * payload,
-		.imm = (uint32_t)rng_next(rng),
-		.msn = (uint16_t)rng_next(rng),
-		.rqmsn = (uint16_t)rng_next(rng),
-	};
+	ret->u.data = (struct packet_data){.message_bytes = 16u * payload};
+	ret->u.data.va = rng_next(rng) >> 16;
+	ret->u.data.rkey = (uint32_t)rng_next(rng);
+	ret->u.data.imm = (uint32_t)rng_next(rng);
+	ret->u.data.msn = (uint16_t)rng_next(rng);
+	ret->u.data.rqmsn = (uint16_t)rng_next(rng);
 	if (ret->opcode == PACKET_WRITE_LAST_IMM || ret->opcode == PACKET_WRITE_ONLY_IMM) {
 		ret->payload_bytes = (uint16_t)(1 + rng_next(rng) % payload);
 		ret->u.data.message_bytes = ret->payload_bytes;
@@ -127,22 +125,18 @@ __attribute__((unused)) static void random_write(struct rng *rng, struct packet 
 
 __attribute__((unused)) static struct packet random_packet(struct rng *rng)
 {
-	struct packet packet = {
-		.source = (uint32_t)(rng_next(rng) % 4),
-		.target = (uint32_t)(rng_next(rng) % 4),
-		.ev = (uint32_t)rng_next(rng),
-		.hop = (uint8_t)(rng_next(rng) % 4),
-		.timestamp = (uint16_t)rng_next(rng),
-		.qpn = (uint32_t)rng_next(rng) & 0xffffff,
-		.psn = (uint32_t)rng_next(rng) & 0xffffff,
-		.klass = PACKET_CLASS_CONTROL,
-	};
+	struct packet packet = {.klass = PACKET_CLASS_CONTROL};
+	packet.source = (uint32_t)(rng_next(rng) % 4);
+	packet.target = (uint32_t)(rng_next(rng) % 4);
+	packet.ev = (uint32_t)rng_next(rng);
+	packet.hop = (uint8_t)(rng_next(rng) % 4);
+	packet.timestamp = (uint16_t)rng_next(rng);
+	packet.qpn = (uint32_t)rng_next(rng) & 0xffffff;
+	packet.psn = (uint32_t)rng_next(rng) & 0xffffff;
 	switch (rng_next(rng) % 4) {
 	case 0:
 		packet.opcode = PACKET_SACK;
 		packet.u.sack = (struct packet_sack){
-			.bitmap = rng_next(rng),
-			.ev_echo = (uint32_t)rng_next(rng),
 			.rcvd_256 = 0xabcdef,
 			.trigger_offset = -3,
 			.offset = -64,
@@ -150,6 +144,8 @@ __attribute__((unused)) static struct packet random_packet(struct rng *rng)
 			.mark = 1,
 			.penalty = 0x85,
 		};
+		packet.u.sack.bitmap = rng_next(rng);
+		packet.u.sack.ev_echo = (uint32_t)rng_next(rng);
 		break;
 	case 1:
 		packet.opcode = PACKET_NACK;

@@ -30,7 +30,8 @@ static void division_is_exact_for_random_values_and_spans(void **)
 {
 	struct rng rng = rng_of(7, RNG_TEST, 0);
 	for (uint32_t i = 0; i < 2000000; i++) {
-		uint32_t span = 1 + ((uint32_t)rng_next(&rng) >> (rng_next(&rng) % 31 + 1));
+		uint32_t shift = 1 + rng_below(&rng, 31);
+		uint32_t span = 1 + ((uint32_t)rng_next(&rng) >> shift);
 		uint32_t value = (uint32_t)rng_next(&rng);
 		if (magic_quotient(value, span) != value / span)
 			fail_msg("%u / %u", value, span);

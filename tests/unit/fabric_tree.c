@@ -43,9 +43,9 @@ static void a_file_gives_the_tree_that_counts_give(void **state)
 		assert_int_equal(file.switches[at].up_first, count.switches[at].up_first);
 		assert_int_equal(file.switches[at].up_ports, count.switches[at].up_ports);
 		for (uint32_t i = 0; i < 500; i++) {
-			struct packet packet = {.source = rng_below(&rng, 128),
-						.target = rng_below(&rng, 128),
-						.ev = (uint32_t)rng_next(&rng)};
+			struct packet packet = {.source = rng_below(&rng, 128)};
+			packet.target = rng_below(&rng, 128);
+			packet.ev = (uint32_t)rng_next(&rng);
 			assert_int_equal(route_port(&file.switches[at].route, &packet),
 					 route_port(&count.switches[at].route, &packet));
 		}

@@ -158,9 +158,11 @@ static void random_damage_never_passes_for_a_whole_frame(void **state)
 		struct wire_view view, taken;
 		size_t bytes = random_frame(&rng, &config, &packet, frame, &view);
 		uint32_t wounds = 1 + rng_below(&rng, 6);
-		for (uint32_t wound = 0; wound < wounds; wound++) // headers more often
-			frame[rng_below(&rng, rng_below(&rng, 2) ? (uint32_t)bytes : 80)] =
-				(uint8_t)rng_next(&rng);
+		for (uint32_t wound = 0; wound < wounds; wound++) { // headers more often
+			uint32_t range = rng_below(&rng, 2) ? (uint32_t)bytes : 80;
+			uint32_t place = rng_below(&rng, range);
+			frame[place] = (uint8_t)rng_next(&rng);
+		}
 		if (rng_below(&rng, 4) == 0)
 			bytes = rng_below(&rng, (uint32_t)bytes + 1);
 		enum wire_reason reason = parse_exact(&config, frame, bytes, &back, &taken);

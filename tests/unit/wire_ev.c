@@ -97,7 +97,8 @@ static struct wire_ev_field random_field(struct rng *rng)
 {
 	uint32_t width = 1 + rng_below(rng, 32);
 	uint32_t all = width == 32 ? UINT32_MAX : (UINT32_C(1) << width) - 1;
-	uint32_t mask = (uint32_t)(rng_next(rng) & rng_next(rng)) & all;
+	uint32_t mask = (uint32_t)rng_next(rng) & all;
+	mask &= (uint32_t)rng_next(rng); // a quarter of the bits
 	if (rng_below(rng, 4) == 0)
 		mask = rng_below(rng, 2) ? all : 0;
 	return (struct wire_ev_field){

@@ -86,12 +86,10 @@ static inline uint32_t icrc_of(const uint8_t *frame, size_t icrc_at)
 // Up to 12 uSIDs of all kinds.
 static inline struct wire_srv6 random_srv6(struct rng *rng)
 {
-	struct wire_srv6 srv6 = {
-		.block = (uint32_t)rng_next(rng),
-		.t0_nics = 1 + rng_below(rng, 256),
-		.plane_shift = 10,
-		.usid_count = (uint8_t)(1 + rng_below(rng, WIRE_USIDS_MAX)),
-	};
+	struct wire_srv6 srv6 = {.plane_shift = 10};
+	srv6.block = (uint32_t)rng_next(rng);
+	srv6.t0_nics = 1 + rng_below(rng, 256);
+	srv6.usid_count = (uint8_t)(1 + rng_below(rng, WIRE_USIDS_MAX));
 	for (uint32_t i = 0; i < srv6.usid_count; i++) {
 		struct wire_usid *usid = &srv6.usids[i];
 		usid->init = (uint16_t)(rng_below(rng, 4) << 8);
@@ -131,17 +129,15 @@ static inline struct wire_config random_config(struct rng *rng)
 
 static inline struct packet_sack random_sack(struct rng *rng)
 {
-	struct packet_sack sack = {
-		.bitmap = rng_next(rng),
-		.ev_echo = (uint32_t)rng_next(rng),
-		.rcvd_256 = rng_below(rng, 1 << 24),
-		.offset = (int16_t)rng_next(rng),
-		.ooo_count = (uint16_t)rng_below(rng, 1 << 15),
-		.mark = (uint8_t)rng_below(rng, 4),
-		.penalty = (uint8_t)rng_next(rng),
-		.mpr = (uint8_t)rng_next(rng),
-		.is_probe = (uint8_t)rng_below(rng, 2),
-	};
+	struct packet_sack sack = {.bitmap = rng_next(rng)};
+	sack.ev_echo = (uint32_t)rng_next(rng);
+	sack.rcvd_256 = rng_below(rng, 1 << 24);
+	sack.offset = (int16_t)rng_next(rng);
+	sack.ooo_count = (uint16_t)rng_below(rng, 1 << 15);
+	sack.mark = (uint8_t)rng_below(rng, 4);
+	sack.penalty = (uint8_t)rng_next(rng);
+	sack.mpr = (uint8_t)rng_next(rng);
+	sack.is_probe = (uint8_t)rng_below(rng, 2);
 	if (sack.is_probe)
 		sack.probe_id = (uint16_t)rng_next(rng);
 	else
@@ -154,14 +150,12 @@ static inline void fill_write(struct rng *rng, const struct wire_config *config,
 {
 	bool has_imm = packet->opcode == PACKET_WRITE_LAST_IMM ||
 		packet->opcode == PACKET_WRITE_ONLY_IMM;
-	packet->u.data = (struct packet_data){
-		.va = rng_next(rng),
-		.rkey = (uint32_t)rng_next(rng),
-		.message_bytes = (uint32_t)rng_next(rng),
-		.imm = has_imm ? (uint32_t)rng_next(rng) : 0,
-		.msn = (uint16_t)rng_next(rng),
-		.rqmsn = (uint16_t)rng_next(rng),
-	};
+	packet->u.data = (struct packet_data){.va = rng_next(rng)};
+	packet->u.data.rkey = (uint32_t)rng_next(rng);
+	packet->u.data.message_bytes = (uint32_t)rng_next(rng);
+	packet->u.data.imm = has_imm ? (uint32_t)rng_next(rng) : 0;
+	packet->u.data.msn = (uint16_t)rng_next(rng);
+	packet->u.data.rqmsn = (uint16_t)rng_next(rng);
 	if (!config->has_tseth)
 		packet->timestamp = 0;
 }

@@ -220,16 +220,14 @@ static struct party random_party(uint64_t seed)
 {
 	struct party party = {.rng = rng_of(seed, RNG_TEST, 0)};
 	struct rng *rng = &party.rng;
-	uint32_t slices = 1 + rng_below(rng, 4);
-	party.config = (struct ring_config){
-		.ranks = 2 + rng_below(rng, RANKS_MAX - 1),
-		.channels = 1 + rng_below(rng, CHANNELS_MAX),
-		.chunk_bytes_max = 1 + rng_below(rng, 3000),
-		.slices = slices,
-		.credits = slices + 1 + rng_below(rng, 4),
-		.form = rng_below(rng, 4) == 0 ? RING_BARRIER : RING_PIPELINED,
-		.steps_max = rng_below(rng, 2) == 0 ? 0 : 1 + rng_below(rng, 14),
-	};
+	struct ring_config *config = &party.config;
+	config->slices = 1 + rng_below(rng, 4);
+	config->ranks = 2 + rng_below(rng, RANKS_MAX - 1);
+	config->channels = 1 + rng_below(rng, CHANNELS_MAX);
+	config->chunk_bytes_max = 1 + rng_below(rng, 3000);
+	config->credits = config->slices + 1 + rng_below(rng, 4);
+	config->form = rng_below(rng, 4) == 0 ? RING_BARRIER : RING_PIPELINED;
+	config->steps_max = rng_below(rng, 2) == 0 ? 0 : 1 + rng_below(rng, 14);
 	party.work_count = 1 + rng_below(rng, COLLECTIVES_MAX);
 	for (uint32_t i = 0; i < party.work_count; i++) {
 		party.work[i].kind = (enum collective_kind)rng_below(rng, COLLECTIVE_KIND_COUNT);

@@ -288,8 +288,10 @@ static void random_changes_end_in_an_answer(void **)
 	uint32_t refused = 0;
 	for (uint32_t round = 0; round < 3000; round++) {
 		memcpy(changed, good, sizeof(good));
-		for (uint32_t i = 0; i < 1 + round % 4; i++)
-			changed[rng_below(&rng, sizeof(good) - 1)] = (char)rng_below(&rng, 256);
+		for (uint32_t i = 0; i < 1 + round % 4; i++) {
+			uint32_t place = rng_below(&rng, sizeof(good) - 1);
+			changed[place] = (char)rng_below(&rng, 256);
+		}
 		int rc = parse(&trace, changed, rng_below(&rng, sizeof(good)), &refusal);
 		assert_true(rc == 0 || (rc == -22 && refusal.text[0] != '\0'));
 		refused += rc != 0;

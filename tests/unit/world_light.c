@@ -148,13 +148,13 @@ static void random_timelines_tell_the_truth(void **state)
 	for (uint32_t round = 0; round < 60; round++) {
 		struct cable_fault faults[4];
 		for (uint32_t i = 0; i < 4; i++) {
-			ps_t from = rng_below(&rng, 150000) * PS_PER_NS;
-			faults[i] = (struct cable_fault){
-				.kind = rng_below(&rng, 3) ? FAULT_FLAP : FAULT_LINK_DOWN,
-				.from_ps = from,
-				.until_ps = from + (1 + rng_below(&rng, 90000)) * PS_PER_NS,
-				.down_ps = (1 + rng_below(&rng, 9000)) * PS_PER_NS,
-				.up_ps = (1 + rng_below(&rng, 9000)) * PS_PER_NS};
+			struct cable_fault *fault = &faults[i];
+			*fault = (struct cable_fault){.from_ps = rng_below(&rng, 150000) *
+							      PS_PER_NS};
+			fault->kind = rng_below(&rng, 3) ? FAULT_FLAP : FAULT_LINK_DOWN;
+			fault->until_ps = fault->from_ps + (1 + rng_below(&rng, 90000)) * PS_PER_NS;
+			fault->down_ps = (1 + rng_below(&rng, 9000)) * PS_PER_NS;
+			fault->up_ps = (1 + rng_below(&rng, 9000)) * PS_PER_NS;
 		}
 		struct port_watch watch = watch_of(faults, 1 + rng_below(&rng, 4));
 		hold_to_the_truth(&watch);
