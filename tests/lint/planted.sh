@@ -30,7 +30,7 @@ archive() {
 run_lint() {
   case "$lint" in
   purity) archive && "$here/purity.sh" "$here/pure_symbols.txt" "$tree/libweft_cc.a" ;;
-  layers | sizes | links) "$here/$lint.py" "$tree" ;;
+  layers | sizes | draws | links) "$here/$lint.py" "$tree" ;;
   *) "$here/$lint.sh" "$tree" ;;
   esac
 }
@@ -88,6 +88,11 @@ sizes)
   finds 'a function of 72 lines' lib/cc/long.c "void f(int now)\n{\n$long}\n"
   finds 'lib/cc/long.c: 501 lines' lib/cc/long.c "$(printf '//\\n%.0s' {1..501})"
   finds 'include/weft/cc.h: 206 lines' include/weft/cc.h "$(printf '//\\n%.0s' {1..200})"
+  ;;
+draws)
+  finds 'lib/cc/x.c:3: two draws' lib/cc/x.c 'int f(struct rng *rng)\n{\n\treturn g(pick(rng, 1), pick(rng, 2));\n}\n'
+  finds 'lib/cc/x.c:2: two draws' lib/cc/x.c 'struct x x = {.a = rng_below(&rig->rng, 2),\n\t.b = rng_next(&rig->rng)};\n'
+  finds 'lib/cc/x.c:3: two draws' lib/cc/x.c 'void f(struct rng *rng)\n{\n\tat[rng_below(rng, 4)] ^= 1 << rng_below(rng, 8);\n}\n'
   ;;
 words)
   finds 'a name that says nothing' lib/cc/path_utils.c 'int x;\n'
