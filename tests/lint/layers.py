@@ -35,6 +35,9 @@ NOUNS = "arena bitmap check fifo heap machine opcode packet psn refusal rng time
 # A room whose header grew too long has a second one.
 SECOND = {
     "mllog": "report",
+    "plan": "workload",
+    "order": "workload",
+    "step": "workload",
     "qp": "transport",
     "ev": "transport",
     "exchange": "adapter",

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// One training step as a schedule: the interleaved one-forward-one-backward pipeline of each stage,
+// with the collectives of the data-parallel groups as part of it. Gathers gate the forward, reduces
+// start when the gradients of a bucket are there, the optimizer waits for the last. Exposed
+// communication is what the step takes longer than the same step with a network that takes no time.
+//
+// A collective's time is a closed form (ring_time_ps); no packet is sent. What runs packets is
+// job.c.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <weft/arena.h>
+#include <weft/plan.h>
+#include <weft/refusal.h>
+#include <weft/time.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---------------------------------------------------------------- one collective
+
+// A ring over domains, as NCCL's Simple protocol runs it: each channel sends its share in loops of
+// one chunk; a step of a loop is over when the slowest of bandwidth and latency is.
+struct ring_time {
+	uint32_t ranks, ranks_per_domain, channels;
+	uint64_t network_Bps;	    // payload, of all NICs that the group owns in a domain
+	uint64_t domain_Bps;	    // inside a domain, of a GPU
+	ps_t network_ps, domain_ps; // latency of a slice from rank to rank
+	uint64_t chunk_bytes;
+};
+
+// -EINVAL with a reason when a figure is none.
+int ring_time_check(const struct ring_time *ring, struct refusal *refusal);
+
+// Of one reduce-scatter or all-gather over `bytes`. 0 with one rank.
+ps_t ring_time_ps(const struct ring_time *ring, uint64_t bytes);
+
+// ---------------------------------------------------------------- a step
+
+struct step_setup {
+	struct ring_time dense, experts; // the groups of dense parameters, and of experts
+	ps_t send_ps;			 // activations or gradients to the next stage
+	uint32_t loss_ppb; // what the last cell does beside its layers, of a cell's time
+	uint32_t slow_stage, slow_ppb; // one stage computes so much longer
+	uint32_t jitter_ppb; // each forward and backward: so much longer or shorter, uniform
+	uint32_t replicas;   // that draw their own jitter; the slowest releases a bucket
+	uint64_t seed;
+	bool is_silent; // the network takes no time
+};
+
+struct step_stage {
+	ps_t gather_wait_ps; // forwards were ready but for their parameters
+	ps_t backward_ps;    // end of its last backward
+	ps_t reduce_ps;	     // end of its last reduce
+};
+
+struct step_times {
+	ps_t step_ps;	  // all of it, `timing.other_ps` included
+	ps_t backward_ps; // end of the last backward of any stage
+	ps_t reduce_ps;	  // end of the last reduce
+};
+
+// What communication adds to a step, by comparison with a silent one.
+struct step_exposed {
+	struct step_times with, without;
+	ps_t head_ps; // the last backward ends so much later
+	ps_t tail_ps; // and the last reduce so much later than that
+};
+
+struct step; // one plan's schedule and its room
+
+// Draws a schedule. -EINVAL when the plan has no times or too many micro-batches, -ENOMEM.
+int step_create(struct step **ret, struct arena *arena, const struct plan *plan,
+		struct refusal *refusal);
+
+// Bytes that step_create() draws, roughly from above.
+uint64_t step_bytes(const struct plan *plan);
+
+// Runs one step. `stages` has room for each stage, or is NULL.
+void step_run(struct step *step, const struct step_setup *setup, struct step_times *ret,
+	      struct step_stage *stages);
+
+// Runs it twice, and the second time silent.
+void step_expose(struct step *step, const struct step_setup *setup, struct step_exposed *ret,
+		 struct step_stage *stages);
+
+// The closed form of an ideal pipeline: (m v + p - 1) (forward + backward).
+ps_t step_pipeline_ps(const struct plan *plan);
+
+#ifdef __cplusplus
+}
+#endif

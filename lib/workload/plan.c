@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which layers lie where, and what that makes on a rank.
+// Facts: Megatron-LM numbers the cells of an interleaved pipeline chunk by chunk; the first one has
+// the embedding, the last one the last norm and the output matrix. A tied output matrix is a copy
+// of the embedding on the last stage when there is more than one.
+
+#include <errno.h>
+#include <string.h>
+
+#include "presets.h"
+
+#define RANKS_MAX (UINT32_C(1) << 20)
+#define LAYERS_MAX 4096u
+#define EXPERTS_MAX 65536u			// over all layers
+#define AMOUNT_MAX ((unsigned __int128)1 << 56) // so that sums stay in 64 bits
+
+const struct plan *plan_find(const char *name)
+{
+	for (const struct plan *const *at = plan_all; *at != NULL; at++)
+		if (strcmp((*at)->name, name) == 0)
+			return *at;
+	return NULL;
+}
+
+uint32_t plan_ranks(const struct plan *plan)
+{
+	const struct parallel *cut = &plan->parallel;
+	return cut->tp * cut->cp * cut->pp * cut->dp;
+}
+
+uint32_t plan_dense_ranks(const struct plan *plan)
+{
+	return plan->parallel.dp * plan->parallel.cp;
+}
+
+// Experts are whole on a rank: tensor ranks hold different ones.
+uint32_t plan_expert_ranks(const struct plan *plan)
+{
+	const struct parallel *cut = &plan->parallel;
+	return plan_ranks(plan) / (cut->ep * cut->pp);
+}
+
+// ---------------------------------------------------------------- checks
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+// Nothing that is added up later may be too large for it.
+static int check_amounts(const struct architecture *of, const struct parallel *cut,
+			 struct refusal *refusal)
+{
+	uint64_t heads = ((uint64_t)of->heads + of->kv_heads) * (of->head_dim + of->rope_dim);
+	uint64_t width = larger(larger(of->ffn, of->expert_ffn), larger(of->shared_ffn, heads));
+	width = larger(width, (uint64_t)of->heads * larger(of->value_dim, of->query_rank));
+	if (of->layers > LAYERS_MAX || (uint64_t)of->layers * of->experts > EXPERTS_MAX)
+		return refuse(refusal, -EINVAL,
+			      "at most % layers, and % experts in all layers together", LAYERS_MAX,
+			      EXPERTS_MAX, 0);
+	if (cut->grad_bytes > 16 || cut->param_bytes > 16 || cut->activation_bytes > 16)
+		return refuse(refusal, -EINVAL, "a number has at most 16 bytes on the wire", 0, 0,
+			      0);
+	unsigned __int128 layer = (unsigned __int128)(of->experts + 4) * width * 4;
+	unsigned __int128 moved = (unsigned __int128)cut->sequence * cut->samples *
+		cut->micro_batches;
+	unsigned __int128 row = (unsigned __int128)larger(of->hidden, width) *
+		(of->experts_per_token + 1) * cut->cp;
+	if (layer * of->hidden > AMOUNT_MAX / of->layers ||
+	    moved > AMOUNT_MAX / of->layers / 1000 || row > AMOUNT_MAX ||
+	    moved * of->layers * 1000 > AMOUNT_MAX / row)
+		return refuse(refusal, -EINVAL, "a model or a step of this size is beyond counting",
+			      0, 0, 0);
+	return 0;
+}
+
+static int check_ranks(const struct parallel *cut, struct refusal *refusal)
+{
+	if ((uint64_t)cut->tp * cut->cp > RANKS_MAX || (uint64_t)cut->pp * cut->dp > RANKS_MAX ||
+	    (uint64_t)cut->tp * cut->cp * cut->pp * cut->dp > RANKS_MAX)
+		return refuse(refusal, -EINVAL, "a job has at most % ranks", RANKS_MAX, 0, 0);
+	return 0;
+}
+
+static int check_tensor(const struct architecture *of, const struct parallel *cut,
+			struct refusal *refusal)
+{
+	const struct {
+		uint32_t size;
+		const char *text;
+	} cuts[] = {
+		{of->heads, "% heads do not divide by % tensor ranks"},
+		{of->kv_rank > 0 ? 0 : of->kv_heads,
+		 "% heads of keys and values do not divide by % tensor ranks"},
+		{of->ffn, "a feed-forward of % does not divide by % tensor ranks"},
+		{of->shared_ffn, "a shared expert of % does not divide by % tensor ranks"},
+	};
+	for (uint32_t i = 0; i < sizeof(cuts) / sizeof(*cuts); i++)
+		if (cuts[i].size % cut->tp != 0)
+			return refuse(refusal, -EINVAL, cuts[i].text, cuts[i].size, cut->tp, 0);
+	if (cut->sequence % (cut->tp * cut->cp) != 0)
+		return refuse(
+			refusal, -EINVAL,
+			"a sequence of % tokens does not divide by % tensor and context ranks",
+			cut->sequence, cut->tp * cut->cp, 0);
+	return 0;
+}
+
+static int check_experts(const struct plan *plan, struct refusal *refusal)
+{
+	const struct architecture *of = plan->architecture;
+	const struct parallel *cut = &plan->parallel;
+	if (of->experts == 0 && cut->ep > 1)
+		return refuse(refusal, -EINVAL, "% expert ranks, but the model has no experts",
+			      cut->ep, 0, 0);
+	if (of->experts == 0)
+		return of->ffn > 0
+			? 0
+			: refuse(refusal, -EINVAL, "a model without experts needs a feed-forward",
+				 0, 0, 0);
+	if (of->expert_ffn == 0 || of->experts_per_token == 0 ||
+	    of->experts_per_token > of->experts || of->experts % cut->ep != 0)
+		return refuse(refusal, -EINVAL,
+			      "% experts, % a token, do not fit % expert ranks, or have no size",
+			      of->experts, of->experts_per_token, cut->ep);
+	if (of->dense_layers > 0 && of->ffn == 0)
+		return refuse(refusal, -EINVAL, "% layers without experts need a feed-forward",
+			      of->dense_layers, 0, 0);
+	uint32_t each = plan_ranks(plan) / cut->pp;
+	if (each % cut->ep != 0)
+		return refuse(refusal, -EINVAL, "% ranks of a stage do not divide by % of experts",
+			      each, cut->ep, 0);
+	return 0;
+}
+
+static int check_cells(const struct architecture *of, const struct parallel *cut,
+		       struct refusal *refusal)
+{
+	uint64_t cells = (uint64_t)cut->pp * cut->vpp, ends = 0, left = of->layers;
+	if (cut->vpp > 1 && cut->pp == 1)
+		return refuse(refusal, -EINVAL, "% chunks a stage need more than one stage",
+			      cut->vpp, 0, 0);
+	if (cut->vpp > 1 && cut->micro_batches % cut->pp != 0)
+		return refuse(refusal, -EINVAL,
+			      "interleaved: % micro-batches must divide by % stages",
+			      cut->micro_batches, cut->pp, 0);
+	if (cells == 1 && cut->layers_first + cut->layers_last > 0)
+		return refuse(refusal, -EINVAL, "one cell has all layers", 0, 0, 0);
+	ends = (cut->layers_first > 0) + (cut->layers_last > 0);
+	if (cut->layers_first >= left || cut->layers_last >= left - cut->layers_first)
+		return refuse(refusal, -EINVAL, "the first and last cell have all % layers",
+			      of->layers, 0, 0);
+	left -= cut->layers_first + cut->layers_last;
+	if (cells == ends || left % (cells - ends) != 0)
+		return refuse(refusal, -EINVAL, "% layers do not divide by % cells", (int64_t)left,
+			      (int64_t)(cells - ends), 0);
+	return 0;
+}
+
+int plan_check(const struct plan *plan, struct refusal *refusal)
+{
+	const struct architecture *of = plan->architecture;
+	int rc = plan_check_sizes(plan, refusal);
+	if (rc == 0)
+		rc = check_ranks(&plan->parallel, refusal);
+	if (rc == 0)
+		rc = check_amounts(of, &plan->parallel, refusal);
+	if (rc == 0)
+		rc = check_tensor(of, &plan->parallel, refusal);
+	if (rc == 0)
+		rc = check_experts(plan, refusal);
+	return rc == 0 ? check_cells(of, &plan->parallel, refusal) : rc;
+}
+
+// ---------------------------------------------------------------- cells
+
+static uint32_t cell_number(const struct plan *plan, uint32_t stage, uint32_t chunk)
+{
+	return chunk * plan->parallel.pp + stage;
+}
+
+static bool is_first(const struct plan *plan, uint32_t stage, uint32_t chunk)
+{
+	return cell_number(plan, stage, chunk) == 0;
+}
+
+static bool is_last(const struct plan *plan, uint32_t stage, uint32_t chunk)
+{
+	return cell_number(plan, stage, chunk) + 1 == plan->parallel.pp * plan->parallel.vpp;
+}
+
+uint32_t plan_slots(const struct plan *plan)
+{
+	const struct parallel *cut = &plan->parallel;
+	uint32_t ends = (cut->layers_first > 0) + (cut->layers_last > 0);
+	uint32_t left = plan->architecture->layers - cut->layers_first - cut->layers_last;
+	return left / (cut->pp * cut->vpp - ends);
+}
+
+uint32_t plan_layers(const struct plan *plan, uint32_t stage, uint32_t chunk)
+{
+	const struct parallel *cut = &plan->parallel;
+	if (is_first(plan, stage, chunk) && cut->layers_first > 0)
+		return cut->layers_first;
+	if (is_last(plan, stage, chunk) && cut->layers_last > 0)
+		return cut->layers_last;
+	return plan_slots(plan);
+}
+
+// The number of a cell's first layer.
+static uint32_t layer_first(const struct plan *plan, uint32_t stage, uint32_t chunk)
+{
+	uint32_t cell = cell_number(plan, stage, chunk), first = plan->parallel.layers_first;
+	if (cell == 0)
+		return 0;
+	return (first > 0 ? first : plan_slots(plan)) + (cell - 1) * plan_slots(plan);
+}
+
+// ---------------------------------------------------------------- parts
+
+static uint64_t vocab_params(const struct plan *plan)
+{
+	uint64_t grain = (uint64_t)plan->parallel.vocab_grain * plan->parallel.tp;
+	uint64_t words = (plan->architecture->vocab + grain - 1) / grain * grain;
+	return words / plan->parallel.tp * plan->architecture->hidden;
+}
+
+// What stands before the layers of the first cell.
+static bool head_part(const struct plan *plan, struct part *ret)
+{
+	*ret = (struct part){"embedding",
+			     vocab_params(plan) + plan->architecture->extra_first_params, false};
+	return true;
+}
+
+// What stands behind the layers of the last one. A tied output matrix on the same rank as the
+// embedding is not there twice.
+static bool tail_part(const struct plan *plan, struct part *ret)
+{
+	const struct architecture *of = plan->architecture;
+	bool has_matrix = !of->is_tied || plan->parallel.pp > 1;
+	uint64_t words = vocab_params(plan) / of->hidden;
+	*ret = (struct part){"output",
+			     (has_matrix ? vocab_params(plan) : 0) + of->output_bias * words +
+				     (uint64_t)of->norm_vectors * of->hidden +
+				     of->extra_last_params,
+			     false};
+	return true;
+}
+
+// Parts of a layer: four that each has one of, and two for each expert of the rank (or one pair).
+static uint32_t layer_parts(const struct plan *plan, bool is_moe)
+{
+	return PART_FC1 + 2 * (is_moe ? plan->architecture->experts / plan->parallel.ep : 1);
+}
+
+static void layer_part(const struct plan *plan, bool is_moe, uint32_t index, struct part *ret)
+{
+	uint32_t part = index < PART_FC1 ? index : PART_FC1;
+	if (index >= PART_FC1 + (layer_parts(plan, is_moe) - PART_FC1) / 2)
+		part = PART_FC2;
+	*ret = (struct part){layer_part_name((enum layer_part)part),
+			     layer_part_params(plan->architecture, (enum layer_part)part,
+					       plan->parallel.tp, is_moe),
+			     is_moe && part >= PART_FC1};
+}
+
+bool plan_part(const struct plan *plan, uint32_t stage, uint32_t chunk, uint32_t index,
+	       struct part *ret)
+{
+	uint32_t first = layer_first(plan, stage, chunk);
+	uint32_t end = first + plan_layers(plan, stage, chunk);
+	if (is_first(plan, stage, chunk) && index-- == 0)
+		return head_part(plan, ret);
+	for (uint32_t layer = first; layer < end; layer++) {
+		bool is_moe = layer_is_moe(plan->architecture, layer);
+		uint32_t count = layer_parts(plan, is_moe);
+		if (index < count) {
+			layer_part(plan, is_moe, index, ret);
+			return true;
+		}
+		index -= count;
+	}
+	return is_last(plan, stage, chunk) && index == 0 && tail_part(plan, ret);
+}
+
+uint64_t plan_cell_params(const struct plan *plan, uint32_t stage, uint32_t chunk, bool is_expert)
+{
+	struct part part;
+	uint64_t params = 0;
+	for (uint32_t i = 0; plan_part(plan, stage, chunk, i, &part); i++)
+		params += part.is_expert == is_expert ? part.params : 0;
+	return params;
+}
+
+uint64_t plan_stage_params(const struct plan *plan, uint32_t stage, bool is_expert)
+{
+	uint64_t params = 0;
+	for (uint32_t chunk = 0; chunk < plan->parallel.vpp; chunk++)
+		params += plan_cell_params(plan, stage, chunk, is_expert);
+	return params;
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Published jobs as plain tables.
+// Facts: launch files and logs of MLPerf Training submissions: Azure v6.0 (8,192 GB200), NVIDIA
+// v5.1 (2,560 and 5,120 GB200, the same cut), CoreWeave v6.0 (DeepSeek-V3 on 8,192 GB300), NVIDIA
+// v6.0 (gpt-oss-20b on 512 GB300), NVIDIA v4.0 (GPT-3 on 11,616 H100). BERT is cut over replicas
+// alone.
+// Calibrated: all times, see their origins.
+
+#include <stddef.h>
+
+#include "presets.h"
+
+const struct timing timing_from_logs = TIMING_LOGS;
+
+#define BUCKET_PARAMS 134217728 // as the launch files set it
+
+// The cut of all Llama runs on GB200; replicas and micro-batches differ.
+#define LLAMA_CUT \
+	.tp = 4, .cp = 2, .ep = 1, .pp = 8, .vpp = 8, .samples = 1, .sequence = 8192, \
+	.layers_first = 1, .layers_last = 1, .vocab_grain = 1, .param_bytes = 2, \
+	.activation_bytes = 2, .has_distributed_optimizer = true, .bucket_params = BUCKET_PARAMS, \
+	.order = "tp-cp-ep-pp-dp"
+
+static const struct plan azure = {
+	.name = "llama-3.1-405b-azure",
+	.architecture = &llama_405b,
+	.parallel = {.dp = 128, .micro_batches = 8, .grad_bytes = 2, .is_aligned = true, LLAMA_CUT},
+	.timing = TIMING_AZURE,
+	.published_ps = 1271200 * PS_PER_US,
+	.source = "press material on Azure's MLPerf v6.0 run, 128 racks",
+};
+
+static const struct plan azure_hook = {
+	.name = "llama-3.1-405b-azure-hook",
+	.architecture = &llama_405b,
+	.parallel = {.dp = 128, .micro_batches = 8, .grad_bytes = 2, LLAMA_CUT},
+	.timing = TIMING_AZURE,
+};
+
+static const struct plan azure_fp32 = {
+	.name = "llama-3.1-405b-azure-fp32-gradients",
+	.architecture = &llama_405b,
+	.parallel = {.dp = 128, .micro_batches = 8, .grad_bytes = 4, .is_aligned = true, LLAMA_CUT},
+	.timing = TIMING_AZURE,
+};
+
+static const struct plan gb200_5120 = {
+	.name = "llama-3.1-405b-gb200-5120",
+	.architecture = &llama_405b,
+	.parallel = {.dp = 80, .micro_batches = 16, .grad_bytes = 2, .is_aligned = true, LLAMA_CUT},
+	.timing = TIMING_LOGS,
+};
+
+static const struct plan gb200_2560 = {
+	.name = "llama-3.1-405b-gb200-2560",
+	.architecture = &llama_405b,
+	.parallel = {.dp = 40, .micro_batches = 24, .grad_bytes = 2, .is_aligned = true, LLAMA_CUT},
+	.timing = TIMING_LOGS,
+};
+
+// Four layers and the embedding, fourteen cells of four, one layer and the output. What predicts a
+// second token (one more layer) is not counted.
+static const struct plan deepseek = {
+	.name = "deepseek-v3-gb300-8192",
+	.architecture = &deepseek_v3,
+	.parallel = {.tp = 1,
+		     .cp = 1,
+		     .ep = 32,
+		     .pp = 4,
+		     .vpp = 4,
+		     .dp = 2048,
+		     .micro_batches = 8,
+		     .samples = 1,
+		     .sequence = 4096,
+		     .layers_first = 4,
+		     .layers_last = 1,
+		     .vocab_grain = 1,
+		     .grad_bytes = 2,
+		     .param_bytes = 2,
+		     .activation_bytes = 2,
+		     .has_distributed_optimizer = true,
+		     .bucket_params = BUCKET_PARAMS,
+		     .is_aligned = true,
+		     .order = "tp-cp-ep-dp-pp"},
+};
+
+static const struct plan gpt_oss = {
+	.name = "gpt-oss-20b-gb300-512",
+	.architecture = &gpt_oss_20b,
+	.parallel = {.tp = 2,
+		     .cp = 4,
+		     .ep = 8,
+		     .pp = 1,
+		     .vpp = 1,
+		     .dp = 64,
+		     .micro_batches = 1,
+		     .samples = 1,
+		     .sequence = 8192,
+		     .vocab_grain = 1,
+		     .grad_bytes = 2,
+		     .param_bytes = 2,
+		     .activation_bytes = 2,
+		     .has_distributed_optimizer = true,
+		     .bucket_params = BUCKET_PARAMS,
+		     .order = "tp-cp-ep-dp-pp"},
+};
+
+static const struct plan gpt3 = {
+	.name = "gpt-3-175b-h100-11616",
+	.architecture = &gpt3_175b,
+	.parallel = {.tp = 4,
+		     .cp = 1,
+		     .ep = 1,
+		     .pp = 6,
+		     .vpp = 8,
+		     .dp = 484,
+		     .micro_batches = 6,
+		     .samples = 1,
+		     .sequence = 2048,
+		     .vocab_grain = 128,
+		     .grad_bytes = 2,
+		     .param_bytes = 2,
+		     .activation_bytes = 2,
+		     .has_distributed_optimizer = true,
+		     .is_aligned = true,
+		     .order = "tp-cp-ep-dp-pp"},
+};
+
+static const struct plan bert = {
+	.name = "bert-large-a100-4096",
+	.architecture = &bert_large,
+	.parallel = {.tp = 1,
+		     .cp = 1,
+		     .ep = 1,
+		     .pp = 1,
+		     .vpp = 1,
+		     .dp = 4096,
+		     .micro_batches = 1,
+		     .samples = 1,
+		     .sequence = 512,
+		     .vocab_grain = 1,
+		     .grad_bytes = 2,
+		     .param_bytes = 2,
+		     .activation_bytes = 2,
+		     .order = "tp-cp-ep-dp-pp"},
+};
+
+const struct plan *const plan_all[] = {&azure,	    &azure_hook, &azure_fp32, &gb200_5120,
+				       &gb200_2560, &deepseek,	 &gpt_oss,    &gpt3,
+				       &bert,	    NULL};

@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: Apache-2.0
+// The schedule of a step.
+// Facts: Megatron-LM's interleaved schedule. Micro-batches go in groups of as many as there are
+// stages; a group runs through all chunks before the next begins. Stage r of p, with v chunks and m
+// micro-batches, runs min(m v, 2 (p - r - 1) + (v - 1) p) forwards first (without chunks p - r -
+// 1), then one forward and one backward in turn, then the backwards that are left. Gathers of the
+// first two chunks are sent at the start, those of chunk k + 1 with the first forward of chunk k;
+// collectives of a stage go one after the other. Aligned: stage r reduces a chunk r backwards after
+// its last one, so that all stages send together, or at its end.
+// Not here: replicas do not wait for each other's gathers, only for each other's gradients.
+
+#include <errno.h>
+#include <string.h>
+
+#include <weft/check.h>
+#include <weft/rng.h>
+
+#include "step_cells.h"
+
+#define OPERATIONS_MAX (UINT64_C(1) << 22) // stages x chunks x micro-batches
+#define NOT_DONE (-1)
+#define PPM 1000000
+#define PPB INT64_C(1000000000)
+#define CELL_PS_MAX (INT64_C(1000) * PS_PER_S)
+
+struct stage {
+	uint32_t next, operations, warm_up;
+	ps_t free_at, network_at, gather_wait_ps;
+	uint32_t backwards;	// done
+	uint32_t pending_first; // chunks whose gradients are there but not sent: the last ones
+	uint32_t pending_count;
+};
+
+struct step {
+	const struct plan *plan;
+	struct step_cells cells;
+	struct stage *stages;
+	ps_t *forward_at, *backward_at; // [stage][chunk][micro-batch], NOT_DONE before
+	uint32_t *fire_after; // [stage][chunk] backwards of the stage after which it is reduced
+	bool *is_reduced;     // [stage][chunk]
+	struct rng rng;
+};
+
+// ---------------------------------------------------------------- building
+
+uint64_t step_bytes(const struct plan *plan)
+{
+	const struct parallel *cut = &plan->parallel;
+	uint64_t cells = (uint64_t)cut->pp * cut->vpp;
+	return sizeof(struct step) + cut->pp * sizeof(struct stage) +
+		cells * (sizeof(struct step_cell) + sizeof(uint32_t) + sizeof(bool)) +
+		step_bucket_count(plan) * sizeof(struct step_bucket) +
+		2 * cells * cut->micro_batches * sizeof(ps_t) + 16 * 64;
+}
+
+static int check_plan(const struct plan *plan, struct refusal *refusal)
+{
+	const struct parallel *cut = &plan->parallel;
+	const struct timing *timing = &plan->timing;
+	if (timing->forward_ps <= 0 || timing->backward_ps <= 0 || timing->other_ps < 0 ||
+	    timing->forward_ps > PS_PER_S || timing->backward_ps > PS_PER_S ||
+	    timing->other_ps > CELL_PS_MAX)
+		return refuse(refusal, -EINVAL,
+			      "this plan has no times of computation: none were published or "
+			      "fitted",
+			      0, 0, 0);
+	if ((uint64_t)cut->pp * cut->vpp * cut->micro_batches > OPERATIONS_MAX)
+		return refuse(refusal, -EINVAL, "a step has at most % forwards", OPERATIONS_MAX, 0,
+			      0);
+	return 0;
+}
+
+int step_create(struct step **ret, struct arena *arena, const struct plan *plan,
+		struct refusal *refusal)
+{
+	const struct parallel *cut = &plan->parallel;
+	int rc = plan_check(plan, refusal);
+	if (rc == 0)
+		rc = check_plan(plan, refusal);
+	if (rc < 0)
+		return rc;
+	size_t cells = (size_t)cut->pp * cut->vpp, all = cells * cut->micro_batches;
+	uint32_t buckets = step_bucket_count(plan);
+	struct step *step = arena_draw(arena, ARENA_WORKLOAD, 1, sizeof(*step));
+	if (step == NULL)
+		return refuse(refusal, -ENOMEM, "no memory for a schedule", 0, 0, 0);
+	*step = (struct step){.plan = plan};
+	step->stages = arena_draw(arena, ARENA_WORKLOAD, cut->pp, sizeof(*step->stages));
+	step->cells.cells = arena_draw(arena, ARENA_WORKLOAD, cells, sizeof(struct step_cell));
+	step->cells.bucket_max = buckets;
+	step->cells.buckets = arena_draw(arena, ARENA_WORKLOAD, buckets,
+					 sizeof(struct step_bucket));
+	step->forward_at = arena_draw(arena, ARENA_WORKLOAD, all, sizeof(ps_t));
+	step->backward_at = arena_draw(arena, ARENA_WORKLOAD, all, sizeof(ps_t));
+	step->fire_after = arena_draw(arena, ARENA_WORKLOAD, cells, sizeof(uint32_t));
+	step->is_reduced = arena_draw(arena, ARENA_WORKLOAD, cells, sizeof(bool));
+	if (step->stages == NULL || step->cells.cells == NULL || step->cells.buckets == NULL ||
+	    step->forward_at == NULL || step->backward_at == NULL || step->fire_after == NULL ||
+	    step->is_reduced == NULL)
+		return refuse(refusal, -ENOMEM, "no memory for a schedule of % forwards",
+			      (int64_t)all, 0, 0);
+	step_cells_fill(&step->cells, plan);
+	*ret = step;
+	return 0;
+}
+
+// ---------------------------------------------------------------- times
+
+static ps_t share(ps_t time, uint64_t part, uint64_t whole)
+{
+	return (ps_t)((unsigned __int128)time * part / whole);
+}
+
+// One micro-batch through a cell, `full_ps` of which a cell in the middle takes.
+static ps_t cell_ps(struct step *step, const struct step_setup *setup, uint32_t stage,
+		    uint32_t chunk, ps_t full_ps)
+{
+	const struct parallel *cut = &step->plan->parallel;
+	const struct step_cell *cell = step_cell(&step->cells, stage, chunk);
+	ps_t time = full_ps * cell->layers / cell->slots;
+	if (stage + 1 == cut->pp && chunk + 1 == cut->vpp)
+		time += share(full_ps, setup->loss_ppb, PPB);
+	if (stage == setup->slow_stage)
+		time += share(time, setup->slow_ppb, PPB);
+	if (setup->jitter_ppb > 0) {
+		uint32_t dice = rng_below(&step->rng, 2 * setup->jitter_ppb + 1);
+		time += share(time, dice, PPB) - share(time, setup->jitter_ppb, PPB);
+	}
+	return time;
+}
+
+static ps_t collective_ps(const struct step_setup *setup, bool is_expert, uint64_t bytes)
+{
+	return setup->is_silent ? 0
+				: ring_time_ps(is_expert ? &setup->experts : &setup->dense, bytes);
+}
+
+// ---------------------------------------------------------------- gathers
+
+// Parameters are wanted in the order of forward.
+static void gather(struct step *step, const struct step_setup *setup, uint32_t stage,
+		   uint32_t chunk, ps_t now)
+{
+	struct step_cell *cell = step_cell(&step->cells, stage, chunk);
+	struct stage *at = &step->stages[stage];
+	if (cell->is_gathered)
+		return;
+	cell->is_gathered = true;
+	for (uint32_t i = cell->bucket_count; i > 0; i--) {
+		struct step_bucket *bucket = &step->cells.buckets[cell->bucket_first + i - 1];
+		ps_t start = ps_max(at->network_at, now);
+		bucket->gathered_at = now;
+		if (bucket->gather_bytes == 0)
+			continue;
+		bucket->gathered_at = start +
+			collective_ps(setup, bucket->is_expert, bucket->gather_bytes);
+		at->network_at = bucket->gathered_at;
+	}
+}
+
+// A forward that waits for its parameters as it comes to them. Returns its end.
+static ps_t gated_forward(struct step *step, const struct step_cell *cell, struct stage *stage,
+			  ps_t start, ps_t time)
+{
+	ps_t at = start;
+	uint64_t used = 0;
+	for (uint32_t i = cell->bucket_count; i > 0; i--) {
+		const struct step_bucket *bucket = &step->cells.buckets[cell->bucket_first + i - 1];
+		stage->gather_wait_ps += ps_max(0, bucket->gathered_at - at);
+		at = ps_max(at, bucket->gathered_at) + share(time, bucket->forward_ppm, PPM);
+		used += bucket->forward_ppm;
+	}
+	return at + (used < PPM ? share(time, PPM - used, PPM) : 0);
+}
+
+// ---------------------------------------------------------------- operations
+
+struct operation {
+	bool is_backward;
+	uint32_t chunk, micro_batch;
+};
+
+// The number `k` of all forwards, or of all backwards, as chunk and micro-batch.
+static struct operation numbered(const struct parallel *cut, uint32_t k, bool is_backward)
+{
+	uint32_t group = cut->pp * cut->vpp;
+	struct operation operation = {.is_backward = is_backward, .micro_batch = k};
+	if (cut->vpp > 1) {
+		operation.chunk = k % group / cut->pp;
+		operation.micro_batch = k / group * cut->pp + k % cut->pp;
+	}
+	if (is_backward)
+		operation.chunk = cut->vpp - 1 - operation.chunk;
+	return operation;
+}
+
+// Forwards first, then in turns, then backwards.
+static struct operation operation_of(const struct parallel *cut, const struct stage *stage,
+				     uint32_t index)
+{
+	uint32_t all = stage->operations / 2, warm_up = stage->warm_up;
+	if (index < warm_up)
+		return numbered(cut, index, false);
+	uint32_t turns = index - warm_up;
+	if (turns < 2 * (all - warm_up))
+		return numbered(cut, turns % 2 == 0 ? warm_up + turns / 2 : turns / 2,
+				turns % 2 == 1);
+	return numbered(cut, index - all, true);
+}
+
+static ps_t *slot(const struct step *step, ps_t *of, uint32_t stage, uint32_t chunk,
+		  uint32_t micro_batch)
+{
+	const struct parallel *cut = &step->plan->parallel;
+	return &of[((size_t)stage * cut->vpp + chunk) * cut->micro_batches + micro_batch];
+}
+
+// When what a forward or backward needs is there; NOT_DONE when it is not yet known.
+static ps_t input_at(const struct step *step, uint32_t stage, struct operation operation,
+		     ps_t send_ps)
+{
+	const struct parallel *cut = &step->plan->parallel;
+	uint32_t last = cut->pp - 1, chunk = operation.chunk, micro_batch = operation.micro_batch;
+	ps_t *from = operation.is_backward ? step->backward_at : step->forward_at;
+	ps_t at;
+	if (!operation.is_backward) {
+		if (stage == 0 && chunk == 0)
+			return 0;
+		at = stage > 0 ? *slot(step, from, stage - 1, chunk, micro_batch)
+			       : *slot(step, from, last, chunk - 1, micro_batch);
+	} else if (stage < last) {
+		at = *slot(step, from, stage + 1, chunk, micro_batch);
+	} else if (chunk + 1 < cut->vpp) {
+		at = *slot(step, from, 0, chunk + 1, micro_batch);
+	} else {
+		at = *slot(step, step->forward_at, last, chunk, micro_batch);
+	}
+	return at == NOT_DONE ? NOT_DONE : at + (cut->pp > 1 ? send_ps : 0);
+}
+
+static void run_forward(struct step *step, const struct step_setup *setup, uint32_t number,
+			struct operation operation, ps_t start)
+{
+	struct stage *stage = &step->stages[number];
+	const struct step_cell *cell = step_cell(&step->cells, number, operation.chunk);
+	ps_t time = cell_ps(step, setup, number, operation.chunk, step->plan->timing.forward_ps);
+	if (operation.micro_batch == 0) {
+		if (operation.chunk + 1 < step->plan->parallel.vpp)
+			gather(step, setup, number, operation.chunk + 1, start);
+		stage->free_at = gated_forward(step, cell, stage, start, time);
+	} else {
+		stage->free_at = start + time;
+	}
+	*slot(step, step->forward_at, number, operation.chunk,
+	      operation.micro_batch) = stage->free_at;
+}
+
+// ---------------------------------------------------------------- reduces
+
+// The gradients of a cell go out: its buckets at once, or each when it is ready.
+static void release(struct step *step, uint32_t stage, uint32_t chunk, ps_t start, ps_t end)
+{
+	struct step_cell *cell = step_cell(&step->cells, stage, chunk);
+	for (uint32_t i = 0; i < cell->bucket_count; i++) {
+		struct step_bucket *bucket = &step->cells.buckets[cell->bucket_first + i];
+		bool is_last = i + 1 == cell->bucket_count;
+		ps_t at = is_last ? end : start + share(end - start, bucket->ready_ppm, PPM);
+		bucket->released_at = ps_max(bucket->released_at, at);
+	}
+	step->is_reduced[stage * step->cells.chunks + chunk] = true;
+}
+
+// Aligned: what has waited long enough, and at the stage's end all that is left.
+static void release_pending(struct step *step, uint32_t number)
+{
+	const struct stage *stage = &step->stages[number];
+	for (uint32_t i = step->cells.chunks; i > 0; i--) {
+		size_t cell = (size_t)number * step->cells.chunks + i - 1;
+		bool is_due = step->fire_after[cell] != 0 &&
+			(stage->backwards >= step->fire_after[cell] ||
+			 2 * stage->backwards == stage->operations);
+		if (is_due && !step->is_reduced[cell])
+			release(step, number, i - 1, stage->free_at, stage->free_at);
+	}
+}
+
+static void run_backward(struct step *step, const struct step_setup *setup, uint32_t number,
+			 struct operation operation, ps_t start)
+{
+	const struct parallel *cut = &step->plan->parallel;
+	struct stage *stage = &step->stages[number];
+	size_t cell = (size_t)number * cut->vpp + operation.chunk;
+	stage->free_at = start +
+		cell_ps(step, setup, number, operation.chunk, step->plan->timing.backward_ps);
+	*slot(step, step->backward_at, number, operation.chunk,
+	      operation.micro_batch) = stage->free_at;
+	stage->backwards++;
+	if (operation.micro_batch + 1 == cut->micro_batches) {
+		step->fire_after[cell] = stage->backwards + number;
+		if (!cut->is_aligned)
+			release(step, number, operation.chunk, start, stage->free_at);
+	}
+	release_pending(step, number);
+}
+
+// In the order in which they were released, one after the other.
+static ps_t reduce_all(struct step *step, const struct step_setup *setup, uint32_t number)
+{
+	ps_t network_at = step->stages[number].network_at;
+	for (uint32_t i = step->cells.chunks; i > 0; i--) {
+		struct step_cell *cell = step_cell(&step->cells, number, i - 1);
+		for (uint32_t j = 0; j < cell->bucket_count; j++) {
+			const struct step_bucket *bucket =
+				&step->cells.buckets[cell->bucket_first + j];
+			bool is_all_reduce = bucket->gather_bytes == 0;
+			ps_t time = collective_ps(setup, bucket->is_expert, bucket->reduce_bytes);
+			network_at = ps_max(network_at, bucket->released_at) +
+				(is_all_reduce ? 2 * time : time);
+		}
+	}
+	return network_at;
+}
+
+// ---------------------------------------------------------------- the step
+
+static void begin_replica(struct step *step, const struct step_setup *setup)
+{
+	const struct parallel *cut = &step->plan->parallel;
+	size_t cells = (size_t)cut->pp * cut->vpp;
+	for (size_t i = 0; i < cells * cut->micro_batches; i++)
+		step->forward_at[i] = step->backward_at[i] = NOT_DONE;
+	memset(step->fire_after, 0, cells * sizeof(*step->fire_after));
+	memset(step->is_reduced, 0, cells * sizeof(*step->is_reduced));
+	for (size_t i = 0; i < cells; i++)
+		step->cells.cells[i].is_gathered = false;
+	for (uint32_t r = 0; r < cut->pp; r++) {
+		uint32_t all = cut->micro_batches * cut->vpp, left = cut->pp - r - 1;
+		uint32_t warm_up = cut->vpp > 1 ? 2 * left + (cut->vpp - 1) * cut->pp : left;
+		step->stages[r] = (struct stage){.operations = 2 * all,
+						 .warm_up = warm_up < all ? warm_up : all};
+		gather(step, setup, r, 0, 0);
+		if (cut->vpp > 1)
+			gather(step, setup, r, 1, 0);
+	}
+}
+
+// Runs what stage `number` can run now. Whether there was anything.
+static bool run_stage(struct step *step, const struct step_setup *setup, uint32_t number)
+{
+	struct stage *stage = &step->stages[number];
+	bool has_run = false;
+	for (; stage->next < stage->operations; stage->next++, has_run = true) {
+		struct operation operation = operation_of(&step->plan->parallel, stage,
+							  stage->next);
+		ps_t input = input_at(step, number, operation, setup->send_ps);
+		if (input == NOT_DONE)
+			break;
+		ps_t start = ps_max(stage->free_at, input);
+		if (operation.is_backward)
+			run_backward(step, setup, number, operation, start);
+		else
+			run_forward(step, setup, number, operation, start);
+	}
+	return has_run;
+}
+
+static void run_replica(struct step *step, const struct step_setup *setup)
+{
+	uint32_t stages = step->plan->parallel.pp;
+	begin_replica(step, setup);
+	for (bool has_run = true; has_run;) {
+		has_run = false;
+		for (uint32_t r = 0; r < stages; r++)
+			has_run |= run_stage(step, setup, r);
+	}
+	for (uint32_t r = 0; r < stages; r++)
+		check(step->stages[r].next == step->stages[r].operations);
+}
+
+void step_run(struct step *step, const struct step_setup *setup, struct step_times *ret,
+	      struct step_stage *stages)
+{
+	uint32_t count = step->plan->parallel.pp;
+	check(setup->jitter_ppb <= PPB / 2 && setup->replicas > 0);
+	*ret = (struct step_times){0};
+	for (uint32_t i = 0; i < step->cells.bucket_max; i++)
+		step->cells.buckets[i].released_at = 0;
+	for (uint32_t replica = 0; replica < setup->replicas; replica++) {
+		step->rng = rng_of(setup->seed, RNG_WORKLOAD, replica);
+		run_replica(step, setup);
+		for (uint32_t r = 0; r < count; r++) {
+			const struct stage *stage = &step->stages[r];
+			ret->backward_ps = ps_max(ret->backward_ps, stage->free_at);
+			if (stages == NULL)
+				continue;
+			if (replica == 0)
+				stages[r] = (struct step_stage){0};
+			stages[r].backward_ps = ps_max(stages[r].backward_ps, stage->free_at);
+			stages[r].gather_wait_ps = ps_max(stages[r].gather_wait_ps,
+							  stage->gather_wait_ps);
+		}
+	}
+	for (uint32_t r = 0; r < count; r++) {
+		ps_t end = reduce_all(step, setup, r);
+		ret->reduce_ps = ps_max(ret->reduce_ps, end);
+		if (stages != NULL)
+			stages[r].reduce_ps = end;
+	}
+	ret->step_ps = ps_max(ret->backward_ps, ret->reduce_ps) + step->plan->timing.other_ps;
+}
+
+void step_expose(struct step *step, const struct step_setup *setup, struct step_exposed *ret,
+		 struct step_stage *stages)
+{
+	struct step_setup silent = *setup;
+	silent.is_silent = true;
+	step_run(step, &silent, &ret->without, NULL);
+	step_run(step, setup, &ret->with, stages);
+	ret->head_ps = ret->with.backward_ps - ret->without.backward_ps;
+	ret->tail_ps = ps_max(0, ret->with.reduce_ps - ret->with.backward_ps);
+}
+
+ps_t step_pipeline_ps(const struct plan *plan)
+{
+	const struct parallel *cut = &plan->parallel;
+	ps_t units = (ps_t)cut->micro_batches * cut->vpp + cut->pp - 1;
+	return units * (plan->timing.forward_ps + plan->timing.backward_ps);
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a schedule knows of the cells of a plan.
+#pragma once
+
+#include <weft/step.h>
+
+struct step_bucket {
+	uint64_t reduce_bytes, gather_bytes; // gather: 0 when there is none
+	uint32_t part_last;
+	uint32_t forward_ppm; // of the cell's forward, between this gather and the next
+	uint32_t ready_ppm;   // of the cell's last backward, when its gradients are there
+	bool is_expert;
+	// of the running step
+	ps_t gathered_at, released_at;
+};
+
+struct step_cell {
+	uint32_t bucket_first, bucket_count; // in the order of backward
+	uint32_t layers, slots;
+	bool is_gathered; // gathers were sent
+};
+
+struct step_cells {
+	uint32_t chunks;
+	struct step_cell *cells; // [stages * chunks]
+	uint32_t bucket_max;
+	struct step_bucket *buckets;
+};
+
+static inline struct step_cell *step_cell(const struct step_cells *cells, uint32_t stage,
+					  uint32_t chunk)
+{
+	return &cells->cells[stage * cells->chunks + chunk];
+}
+
+// Buckets of all cells, counted from above.
+uint32_t step_bucket_count(const struct plan *plan);
+
+// Fills cells and buckets that have been drawn.
+void step_cells_fill(struct step_cells *cells, const struct plan *plan);
