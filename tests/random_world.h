@@ -63,6 +63,34 @@ __attribute__((unused)) static void add_acknowledgement(struct text *text, const
 		add(text, "  dynamic_mpr: true\n  mpr_budget: 1024\n");
 }
 
+// Losses in a row, and a host that stalls: elements of a list of faults, of which `count` are
+// there. Drawn without moving the dice: the rest stays as it was.
+__attribute__((unused)) static void add_rare_faults(struct text *text, const struct rng *rng,
+						    uint32_t count)
+{
+	uint64_t bits = rng_mix(rng->state ^ 0x7374616c6c);
+	bool has_burst = (bits & 7) == 0, has_stall = (bits >> 3 & 7) == 0;
+	uint32_t from = bits >> 6 & 15, length = 5 + (bits >> 10 & 31);
+	if (count == 0 && (has_burst || has_stall))
+		add(text, "faults:\n");
+	if (has_burst)
+		add(text,
+		    "  - {kind: burst, at: all, from: %uus, until: %uus, probability: 0.0%02u, "
+		    "burst: %u}\n",
+		    from, from + length, 1 + (unsigned)(bits >> 15 & 63),
+		    1 + (unsigned)(bits >> 21 & 31));
+	if (has_stall)
+		add(text, "  - {kind: stall, at: {host: 0}, from: %uus, until: %uus, queue: %u}\n",
+		    from, from + length, 1 + (unsigned)(bits >> 26 & 127));
+}
+
+// The number in environment variable `name`, else `otherwise`.
+static uint64_t number(const char *name, uint64_t otherwise)
+{
+	const char *text = getenv(name);
+	return text == NULL ? otherwise : strtoull(text, NULL, 10);
+}
+
 // How large random traffic may become.
 struct traffic_range {
 	uint32_t incast_spare; // NICs at least that an incast leaves out

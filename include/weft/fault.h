@@ -41,6 +41,7 @@ enum link_where {
 	LINK_AT_T1_TRUNK,  // the cable at up port `port` of T1 `index` in plane `plane`
 	LINK_AT_NODE, // every cable of the switch at place `index` of plane `plane`, or PLANE_EACH
 	LINK_AT_EDGE, // the cables between the switches at places `index` and `port` of `plane`
+	LINK_AT_HOST, // the cables of all NICs of host machine `index`
 };
 
 #define PLANE_EACH UINT32_MAX // every plane
@@ -70,6 +71,9 @@ enum fault_kind {
 	FAULT_DUPLICATE, // a packet arrives twice
 	FAULT_REORDER,	 // a packet is held back, and others overtake it
 	FAULT_SLOW,	 // the line has a share of its rate
+	FAULT_BURST,	 // losses in a row, by the model of Gilbert and Elliott
+	FAULT_STALL,	 // a host does nothing: what comes to it waits
+	FAULT_STRAGGLER, // a host works at a share of its speed
 	FAULT_KIND_COUNT
 };
 
@@ -89,13 +93,38 @@ struct fault {
 	uint32_t share_ppb;	// LOSS, CORRUPT, DUPLICATE, REORDER: packets hit, per 10^9
 	ps_t down_ps, up_ps;	// FAULT_FLAP: down for so long, then up, again and again
 	ps_t delay_ps;		// FAULT_REORDER: held back for so long at most
-	uint32_t rate_ppb;	// FAULT_SLOW: what is left of the rate, per 10^9
+	uint32_t rate_ppb;	// FAULT_SLOW, STRAGGLER: what is left of the rate, per 10^9
+	// FAULT_BURST: either share_ppb and the mean of losses in a row, or the chances per packet
+	// that the bad state begins and ends, and of a loss in either state
+	uint32_t burst_packets;
+	uint32_t enter_ppb, leave_ppb;
+	uint32_t good_loss_ppb, bad_loss_ppb; // bad_loss_ppb 0: every packet
+	uint32_t queue_packets; // FAULT_STALL: so many wait at each port; 0: the default
+};
+
+#define STALL_QUEUE_PACKETS 1024u // wait at each port of a host that stalls
+
+// The chances of a FAULT_BURST, in 2^-64: per packet, before it is sent.
+struct burst_chances {
+	uint64_t enter, leave;
 };
 
 // Whether a fault of this kind hits a share of the packets.
 static inline bool fault_has_share(enum fault_kind kind)
 {
 	return kind == FAULT_LOSS || (kind >= FAULT_CORRUPT && kind <= FAULT_REORDER);
+}
+
+// The chances that a FAULT_BURST comes to. With share s and bursts of b packets on average the bad
+// state, which loses every packet, ends with chance 1 / b and begins with s / (1 - s) / b, so that
+// the share of time in it is s (E. N. Gilbert, "Capacity of a Burst-Noise Channel", 1960; E. O.
+// Elliott, 1963).
+struct burst_chances fault_burst(const struct fault *fault);
+
+// Whether a fault of this kind hits a host, and not a cable.
+static inline bool fault_is_of_host(enum fault_kind kind)
+{
+	return kind == FAULT_STALL || kind == FAULT_STRAGGLER;
 }
 
 // -EINVAL with a reason when the fault's figures are none, or its place does not exist.

@@ -21,6 +21,8 @@ enum drop_reason {
 	DROP_RANDOM_LOSS,  // a cable's random loss
 	DROP_UNKNOWN_QP,   // reached a NIC that has no such QP
 	DROP_BAD_FRAME,	   // a frame that is no packet: damaged on its way
+	DROP_BURST_LOSS,   // a cable's losses in a row
+	DROP_HOST_FULL,	   // came to a host that stalls, and its receive queue was full
 	DROP_REASON_COUNT
 };
 

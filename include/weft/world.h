@@ -28,6 +28,10 @@ struct cable_fault {
 	ps_t down_ps, up_ps; // of a flap
 	ps_t delay_ps;	     // REORDER: held back for so long at most
 	uint32_t rate_ppb;   // SLOW: what is left of the rate
+	struct burst_chances burst;
+	uint32_t good_threshold; // BURST: `threshold` in the good state, and in the bad one
+	uint32_t bad_threshold;
+	uint32_t queue_packets; // STALL: so many wait at each port
 };
 
 // One direction of a link, towards (to_machine, to_port).
@@ -39,6 +43,9 @@ struct cable_plan {
 	uint32_t fault_first, fault_count; // in world.cable_faults
 	uint8_t tier, plane;
 };
+
+// Until when a host with these faults does nothing, asked at `at`; `at` when it works.
+ps_t stall_until(const struct cable_fault *faults, uint32_t count, ps_t at);
 
 struct world_host; // host.h
 struct record;	   // record.h

@@ -34,10 +34,13 @@ static int draw(struct cable_set *set, const struct world *world, struct arena *
 	set->out = arena_draw(arena, ARENA_DRIVE, set->count, sizeof(uint32_t));
 	set->plan = arena_draw(arena, ARENA_DRIVE, set->count, sizeof(uint32_t));
 	set->late = arena_draw(arena, ARENA_DRIVE, set->count, sizeof(struct late *));
+	set->stalled = arena_draw(arena, ARENA_DRIVE, set->count, sizeof(struct stalled *));
+	set->is_bad = arena_draw(arena, ARENA_DRIVE, world->cable_fault_count + 1, sizeof(uint8_t));
 	set->digests = arena_draw(arena, ARENA_DRIVE, set->count, sizeof(uint64_t));
 	set->rng = arena_draw(arena, ARENA_DRIVE, set->count, sizeof(struct rng));
 	return set->cables == NULL || set->out == NULL || set->plan == NULL || set->late == NULL ||
-			set->digests == NULL || set->rng == NULL
+			set->digests == NULL || set->rng == NULL || set->stalled == NULL ||
+			set->is_bad == NULL
 		? -ENOMEM
 		: 0;
 }
@@ -49,6 +52,25 @@ static bool has_fault(const struct world *world, const struct cable_plan *plan,
 		if (world->cable_faults[plan->fault_first + i].kind == kind)
 			return true;
 	return false;
+}
+
+// What stands beside the list of a cable.
+static int draw_beside(struct cable_set *set, const struct world *world, uint32_t at,
+		       struct arena *arena)
+{
+	const struct cable *cable = &set->cables[at];
+	const struct cable_fault *faults = world->cable_faults + cable->fault_first;
+	set->late[at] = arena_draw(arena, ARENA_DRIVE, 1, sizeof(struct late));
+	if (set->late[at] == NULL)
+		return -ENOMEM;
+	if (!world->machines[cable->to_machine].is_host ||
+	    !has_fault(world, &world->cables[set->plan[at]], FAULT_STALL))
+		return 0;
+	set->stalled[at] = arena_draw(arena, ARENA_DRIVE, 1, sizeof(struct stalled));
+	if (set->stalled[at] == NULL)
+		return -ENOMEM;
+	stalled_init(set->stalled[at], faults, cable->fault_count);
+	return 0;
 }
 
 int cable_set_init(struct cable_set *set, const struct world *world, struct arena *arena)
@@ -67,16 +89,15 @@ int cable_set_init(struct cable_set *set, const struct world *world, struct aren
 			.fault_first = plan->fault_first,
 			.fault_count = (uint16_t)plan->fault_count,
 			.has_late = has_fault(world, plan, FAULT_DUPLICATE) ||
-				has_fault(world, plan, FAULT_REORDER),
+				has_fault(world, plan, FAULT_REORDER) ||
+				(has_fault(world, plan, FAULT_STALL) &&
+				 world->machines[plan->to_machine].is_host),
 			.is_slow = has_fault(world, plan, FAULT_SLOW),
 		};
-		if (set->cables[at].has_late) {
-			set->late[at] = arena_draw(arena, ARENA_DRIVE, 1, sizeof(struct late));
-			if (set->late[at] == NULL)
-				return -ENOMEM;
-		}
 		set->rng[at] = rng_of(world->scenario->seed, RNG_CABLE, i);
 		set->plan[at] = i;
+		if (set->cables[at].has_late && draw_beside(set, world, at, arena) < 0)
+			return -ENOMEM;
 		set->out[set->base[plan->from_machine] + plan->from_port] = at;
 	}
 	return 0;
@@ -147,9 +168,27 @@ static ps_t hold_back(ps_t delay_ps, struct rng *rng)
 	return 1 + (ps_t)((uint64_t)(delay_ps - 1) * dice >> 20);
 }
 
+// Whether dice of 32 bits fall below a threshold that may be none or all.
+static bool is_below(uint32_t threshold, struct rng *rng)
+{
+	if (threshold == 0 || threshold == UINT32_MAX)
+		return threshold != 0;
+	return (uint32_t)(rng_next(rng) >> 32) < threshold;
+}
+
+// Whether a burst takes the packet: its state may change before each one.
+static bool is_burst(const struct cable_fault *fault, uint8_t *is_bad, struct rng *rng, ps_t start)
+{
+	if (start < fault->from_ps || start >= fault->until_ps)
+		return false;
+	uint64_t chance = *is_bad ? fault->burst.leave : fault->burst.enter;
+	*is_bad ^= rng_next(rng) <= chance && chance > 0;
+	return is_below(*is_bad ? fault->bad_threshold : fault->good_threshold, rng);
+}
+
 // Why a fault takes the packet away. DROP_REASON_COUNT: it does not.
-static enum drop_reason loss_of(const struct cable_fault *fault, struct rng *rng, ps_t start,
-				ps_t at)
+static enum drop_reason loss_of(const struct cable_fault *fault, uint8_t *is_bad, struct rng *rng,
+				ps_t start, ps_t at)
 {
 	bool is_down = false;
 	if (fault->kind == FAULT_LINK_DOWN) // whatever is on the cable while it is down is gone
@@ -158,13 +197,16 @@ static enum drop_reason loss_of(const struct cable_fault *fault, struct rng *rng
 		is_down = is_flapped(fault, start, at);
 	else if (fault->kind == FAULT_LOSS && is_hit(fault, rng, start))
 		return DROP_RANDOM_LOSS;
+	else if (fault->kind == FAULT_BURST && is_burst(fault, is_bad, rng, start))
+		return DROP_BURST_LOSS;
 	return is_down ? DROP_LINK_DOWN : DROP_REASON_COUNT;
 }
 
 static void suffer(const struct cable_fault *fault, struct rng *rng, ps_t start,
 		   struct cable_fate *fate)
 {
-	if (fault->kind < FAULT_CORRUPT || fault->kind == FAULT_SLOW || !is_hit(fault, rng, start))
+	if (fault->kind < FAULT_CORRUPT || fault->kind > FAULT_REORDER ||
+	    !is_hit(fault, rng, start))
 		return;
 	if (fault->kind == FAULT_CORRUPT) {
 		fate->is_damaged = true;
@@ -177,12 +219,12 @@ static void suffer(const struct cable_fault *fault, struct rng *rng, ps_t start,
 }
 
 struct cable_fate cable_fate(const struct cable *cable, const struct cable_fault *faults,
-			     struct rng *rng, ps_t start, ps_t at)
+			     uint8_t *is_bad, struct rng *rng, ps_t start, ps_t at)
 {
 	struct cable_fate fate = {.drop = DROP_REASON_COUNT};
 	for (uint32_t i = 0; i < cable->fault_count; i++) {
 		const struct cable_fault *fault = &faults[cable->fault_first + i];
-		fate.drop = loss_of(fault, rng, start, at);
+		fate.drop = loss_of(fault, is_bad + cable->fault_first + i, rng, start, at);
 		if (fate.drop != DROP_REASON_COUNT)
 			break;
 		suffer(fault, rng, start, &fate);

@@ -13,6 +13,7 @@
 #include <weft/world.h>
 
 #include "late.h"
+#include "stalled.h"
 
 struct cable {
 	struct fifo fifo; // entries: packet << 32 | low 32 bits of the arrival time
@@ -24,7 +25,7 @@ struct cable {
 	uint32_t to_port;
 	uint32_t fault_first; // in the world's list
 	uint16_t fault_count;
-	bool has_late; // a fault of it holds packets back, or makes copies
+	bool has_late; // a fault of it holds packets back, or makes copies, or stalls its host
 	bool is_slow;  // a fault of it slows the line
 };
 static_assert(sizeof(struct cable) == 64, "a cable is one cache line");
@@ -58,8 +59,9 @@ struct cable_fate {
 
 // The fate of a packet whose first bit leaves at `start` and whose last bit would arrive at `at`.
 // Draws from the cable's own stream only while a fault that hits a share of the packets is active.
+// `is_bad` holds the states of the world's bursts, as `faults` its faults.
 struct cable_fate cable_fate(const struct cable *cable, const struct cable_fault *faults,
-			     struct rng *rng, ps_t start, ps_t at);
+			     uint8_t *is_bad, struct rng *rng, ps_t start, ps_t at);
 
 // When the cable went down that lost such a packet (DROP_LINK_DOWN); of a flap, the last time.
 ps_t cable_down_since(const struct cable *cable, const struct cable_fault *faults, ps_t start,
@@ -68,13 +70,15 @@ ps_t cable_down_since(const struct cable *cable, const struct cable_fault *fault
 // All cables of a world. A cable is numbered by where it leads: base[to_machine] + to_port.
 struct cable_set {
 	struct cable *cables;
-	uint32_t *base;	    // [machines + 1]
-	uint32_t *out;	    // cable at out-port p of machine m: out[base[m] + p]
-	uint32_t *plan;	    // [cables] index in world->cables
-	uint64_t **waiting; // [machines] bit per in-port whose cable holds packets
-	struct rng *rng;    // [cables]
-	struct late **late; // [cables] of those with has_late
-	uint64_t *digests;  // [cables] chained over the deliveries of a cable to a host
+	uint32_t *base;		  // [machines + 1]
+	uint32_t *out;		  // cable at out-port p of machine m: out[base[m] + p]
+	uint32_t *plan;		  // [cables] index in world->cables
+	uint64_t **waiting;	  // [machines] bit per in-port whose cable holds packets
+	struct rng *rng;	  // [cables]
+	struct late **late;	  // [cables] of those with has_late
+	struct stalled **stalled; // [cables] of those that lead to a host that stalls, or NULL
+	uint8_t *is_bad;	  // [faults of the world] the state of a burst, the sender's
+	uint64_t *digests;	  // [cables] chained over the deliveries of a cable to a host
 	uint32_t count;
 };
 

@@ -131,19 +131,65 @@ static bool take_first(struct lane *lane, uint32_t index, struct frame *ret)
 	return true;
 }
 
+// Takes a frame that arrives at `at`, if it is a packet.
+static uint32_t take_one(struct lane *lane, uint32_t index, const struct frame *frame,
+			 struct arrival *to, uint32_t room)
+{
+	const struct cable *cable = &lane->cables.cables[index];
+	check(room > 0 && frame->at >= lane->window_start);
+	uint32_t packet = read_frame(lane, frame, lane->world->machines[cable->to_machine].is_host);
+	if (packet == PACKET_NONE)
+		return 0;
+	*to = (struct arrival){frame->at, packet, cable->to_port};
+	return 1;
+}
+
+// What waited for the host of the cable and is taken at `at` or before.
+static uint32_t take_stalled(struct lane *lane, uint32_t index, ps_t at, struct arrival *to,
+			     uint32_t room)
+{
+	struct stalled *stalled = lane->cables.stalled[index];
+	uint32_t taken = 0;
+	struct frame frame;
+	while (stalled_is_due(stalled, at, lane->window_end) && has_packets(lane)) {
+		void *owner = (void *)(uintptr_t)fifo_pop(&stalled->fifo, lane->out.chunks);
+		lane->ports->ops->look(lane->ports, owner, &frame);
+		frame.at = stalled->until;
+		taken += take_one(lane, index, &frame, to + taken, room - taken);
+	}
+	return taken;
+}
+
+// Takes the frames of a cable to a host that stalls: first what waited, then what comes.
+static uint32_t take_waiting(struct lane *lane, uint32_t index, struct arrival *to, uint32_t room)
+{
+	uint32_t taken = 0;
+	bool is_lost;
+	struct frame frame;
+	while (has_packets(lane) && take_first(lane, index, &frame)) {
+		taken += take_stalled(lane, index, frame.at, to + taken, room - taken);
+		if (!has_packets(lane)) { // the run ends with this window: it is held
+			fifo_push(&lane->cables.stalled[index]->fifo, lane->out.chunks,
+				  (uintptr_t)frame.owner);
+			return taken;
+		}
+		if (!lane_stalls(lane, index, frame.at, (uintptr_t)frame.owner, &is_lost))
+			taken += take_one(lane, index, &frame, to + taken, room - taken);
+		else if (is_lost)
+			lane->ports->ops->give(lane->ports, &frame.owner, 1);
+	}
+	return taken + take_stalled(lane, index, PS_NEVER, to + taken, room - taken);
+}
+
 // Takes the frames of one cable that arrive before the window's end; `to` has room for `room`.
 static uint32_t take_cable(struct lane *lane, uint32_t index, struct arrival *to, uint32_t room)
 {
-	struct cable *cable = &lane->cables.cables[index];
-	bool is_host = lane->world->machines[cable->to_machine].is_host;
 	uint32_t taken = 0;
 	struct frame frame;
-	while (has_packets(lane) && take_first(lane, index, &frame)) {
-		check(taken < room && frame.at >= lane->window_start);
-		uint32_t packet = read_frame(lane, &frame, is_host);
-		if (packet != PACKET_NONE)
-			to[taken++] = (struct arrival){frame.at, packet, cable->to_port};
-	}
+	if (lane->cables.stalled[index] != NULL)
+		return take_waiting(lane, index, to, room);
+	while (has_packets(lane) && take_first(lane, index, &frame))
+		taken += take_one(lane, index, &frame, to + taken, room - taken);
 	return taken;
 }
 

@@ -28,11 +28,14 @@ static uint32_t arrivals_max(const struct lane *lane, const struct world *world)
 	uint32_t most = 0;
 	for (uint32_t m = 0; m < world->machine_count; m++) {
 		uint32_t late = 0;
-		for (uint32_t i = lane->cables.base[m]; i < lane->cables.base[m + 1]; i++)
-			late += lane->cables.cables[i].has_late;
+		for (uint32_t i = lane->cables.base[m]; i < lane->cables.base[m + 1]; i++) {
+			const struct stalled *stalled = lane->cables.stalled[i];
+			late += lane->cables.cables[i].has_late * LATE_ROOM;
+			late += stalled != NULL ? stalled->packets_max : 0;
+		}
 		most = late > most ? late : most;
 	}
-	return world->departures_max + most * LATE_ROOM;
+	return world->departures_max + most;
 }
 
 int lane_init(struct lane *lane, const struct world *world, ps_t span_ps, struct arena *arena)
@@ -109,19 +112,74 @@ static bool take_first(struct lane *lane, uint32_t index, ps_t *ret_at, uint32_t
 	return true;
 }
 
+// Takes a packet that arrives at `at`, unless it is found to be damaged.
+static uint32_t take_one(struct lane *lane, uint32_t index, ps_t at, uint32_t packet,
+			 struct arrival *to, uint32_t room)
+{
+	const struct cable *cable = &lane->cables.cables[index];
+	if (is_refused(lane, cable, packet))
+		return 0;
+	check(room > 0);
+	*to = (struct arrival){at, packet, cable->to_port};
+	return 1;
+}
+
+// What waited for the host of the cable and is taken at `at` or before.
+static uint32_t take_stalled(struct lane *lane, uint32_t index, ps_t at, struct arrival *to,
+			     uint32_t room)
+{
+	struct stalled *stalled = lane->cables.stalled[index];
+	uint32_t taken = 0;
+	while (stalled_is_due(stalled, at, lane->window_end)) {
+		uint32_t packet = (uint32_t)fifo_pop(&stalled->fifo, lane->out.chunks);
+		taken += take_one(lane, index, stalled->until, packet, to + taken, room - taken);
+	}
+	return taken;
+}
+
+bool lane_stalls(struct lane *lane, uint32_t index, ps_t at, uint64_t what, bool *ret_is_lost)
+{
+	struct stalled *stalled = lane->cables.stalled[index];
+	*ret_is_lost = false;
+	switch (stalled_put(stalled, lane->out.chunks, at, what)) {
+	case STALLED_NOT:
+		return false;
+	case STALLED_FULL:
+		*ret_is_lost = true;
+		lane->run.dropped[DROP_HOST_FULL]++;
+		return true;
+	case STALLED_WAIT:
+		return true;
+	}
+	return true;
+}
+
+// The same for cables to hosts that stall: first what waited, then what comes.
+static uint32_t take_waiting(struct lane *lane, uint32_t index, struct arrival *to, uint32_t room)
+{
+	uint32_t taken = 0, packet;
+	bool is_lost;
+	ps_t at;
+	while (take_first(lane, index, &at, &packet)) {
+		taken += take_stalled(lane, index, at, to + taken, room - taken);
+		if (!lane_stalls(lane, index, at, packet, &is_lost))
+			taken += take_one(lane, index, at, packet, to + taken, room - taken);
+		else if (is_lost)
+			packet_put(lane->out.packets, packet);
+	}
+	return taken + take_stalled(lane, index, PS_NEVER, to + taken, room - taken);
+}
+
 // take_cable() for cables with faults, and where packets may be damaged.
 static __attribute__((noinline)) uint32_t take_faulty(struct lane *lane, uint32_t index,
 						      struct arrival *to, uint32_t room)
 {
-	const struct cable *cable = &lane->cables.cables[index];
 	uint32_t taken = 0, packet;
 	ps_t at;
-	while (take_first(lane, index, &at, &packet)) {
-		if (is_refused(lane, cable, packet))
-			continue;
-		check(taken < room);
-		to[taken++] = (struct arrival){at, packet, cable->to_port};
-	}
+	if (lane->cables.stalled[index] != NULL)
+		return take_waiting(lane, index, to, room);
+	while (take_first(lane, index, &at, &packet))
+		taken += take_one(lane, index, at, packet, to + taken, room - taken);
 	return taken;
 }
 
@@ -202,7 +260,8 @@ struct cable_fate lane_fate(struct lane *lane, uint32_t index, const struct depa
 	struct run *run = &lane->run;
 	ps_t start = departure->start;
 	struct cable_fate fate = cable_fate(&lane->cables.cables[index], lane->world->cable_faults,
-					    &lane->cables.rng[index], start, at);
+					    lane->cables.is_bad, &lane->cables.rng[index], start,
+					    at);
 	if (fate.drop != DROP_REASON_COUNT) {
 		run->dropped[fate.drop]++;
 		watch_loss(lane, index, departure, at, fate.drop);
@@ -232,9 +291,13 @@ void lane_push_late(struct lane *lane, uint32_t index, ps_t at, uint64_t what)
 
 bool lane_awaits_late(struct lane *lane, uint32_t index)
 {
+	const struct stalled *stalled = lane->cables.stalled[index];
+	bool is_stalled = stalled != NULL && stalled->fifo.count > 0;
 	ps_t at = late_first_at(lane->cables.late[index]);
+	if (is_stalled)
+		at = ps_min(at, stalled->until);
 	if (at == PS_NEVER)
-		return false;
+		return is_stalled;
 	// Of far times the active set keeps only one: each is told again. The last window may end
 	// early, before what still belongs to it.
 	at = ps_max(at, lane->window_start + lane->windows.length_ps);

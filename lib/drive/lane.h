@@ -63,6 +63,10 @@ struct cable_fate lane_fate(struct lane *lane, uint32_t index, const struct depa
 // Something arrives at `at` over cable `index`, but not in the order in which it was sent.
 void lane_push_late(struct lane *lane, uint32_t index, ps_t at, uint64_t what);
 
+// Whether what comes at `at` over cable `index`, to a host that may stall, waits or is lost, as its
+// receive queue is full; counts that.
+bool lane_stalls(struct lane *lane, uint32_t index, ps_t at, uint64_t what, bool *ret_is_lost);
+
 // Whether something waits beside cable `index`; then its machine is run in time.
 bool lane_awaits_late(struct lane *lane, uint32_t index);
 

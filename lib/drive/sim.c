@@ -35,7 +35,8 @@ static uint64_t cables_held(const struct sim *sim)
 	uint64_t held = 0;
 	for (uint32_t i = 0; i < cables->count; i++)
 		held += cables->cables[i].fifo.count +
-			(cables->late[i] != NULL ? cables->late[i]->count : 0);
+			(cables->late[i] != NULL ? cables->late[i]->count : 0) +
+			(cables->stalled[i] != NULL ? cables->stalled[i]->fifo.count : 0);
 	return held;
 }
 

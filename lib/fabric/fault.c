@@ -68,6 +68,8 @@ bool link_place_hits(const struct link_place *place, const struct topology *topo
 		return plan->plane == place->plane;
 	case LINK_AT_ALL:
 		return true;
+	case LINK_AT_HOST:
+		return plan->tier == 0 && plan->node_a == place->index;
 	case LINK_AT_NIC_WHOLE:
 		return hits_nic_whole(place, topology, plan);
 	case LINK_AT_T0:
@@ -125,8 +127,13 @@ static int check_trunk(const struct link_place *place, const struct topology *to
 int link_place_check(const struct link_place *place, const struct topology *topology,
 		     struct refusal *refusal)
 {
-	if (place->where > LINK_AT_EDGE)
+	if (place->where > LINK_AT_HOST)
 		return refuse(refusal, -EINVAL, "unknown kind of place %", place->where, 0, 0);
+	if (place->where == LINK_AT_HOST)
+		return place->index < topology->hosts
+			? 0
+			: refuse(refusal, -EINVAL, "there is no host %: the world has %",
+				 place->index, topology->hosts, 0);
 	if (place->where >= LINK_AT_NODE)
 		return named_place_check(place, topology, refusal);
 	bool has_plane = place->where != LINK_AT_ALL && place->where != LINK_AT_NIC_WHOLE;
@@ -148,6 +155,71 @@ int link_place_check(const struct link_place *place, const struct topology *topo
 	return 0;
 }
 
+// A chance of parts per 10^9 as 2^-64ths; one is all bits.
+static uint64_t chance_of(uint64_t part, uint64_t whole)
+{
+	return part >= whole ? UINT64_MAX : (uint64_t)(((unsigned __int128)part << 64) / whole);
+}
+
+struct burst_chances fault_burst(const struct fault *fault)
+{
+	uint64_t share = fault->share_ppb, packets = fault->burst_packets;
+	if (packets == 0)
+		return (struct burst_chances){chance_of(fault->enter_ppb, PPB),
+					      chance_of(fault->leave_ppb, PPB)};
+	return (struct burst_chances){chance_of(share, (PPB - share) * packets),
+				      chance_of(1, packets)};
+}
+
+static int check_burst(const struct fault *fault, struct refusal *refusal)
+{
+	uint64_t share = fault->share_ppb, packets = fault->burst_packets;
+	if (packets == 0 && fault->enter_ppb > 0 && fault->enter_ppb <= PPB &&
+	    fault->leave_ppb > 0 && fault->leave_ppb <= PPB && fault->good_loss_ppb <= PPB &&
+	    fault->bad_loss_ppb <= PPB)
+		return 0;
+	if (packets == 0)
+		return refuse(refusal, -EINVAL, "a burst begins and ends with a chance: % and %",
+			      fault->enter_ppb, fault->leave_ppb, 0);
+	if (share == 0 || share >= PPB || share > (PPB - share) * packets)
+		return refuse(refusal, -EINVAL,
+			      "% of 10^9 packets cannot be lost in bursts of %, with one between "
+			      "them at least",
+			      (int64_t)share, (int64_t)packets, 0);
+	return 0;
+}
+
+// What can be wrong with the figures of the kinds that have some.
+static int check_figures(const struct fault *fault, struct refusal *refusal)
+{
+	bool has_rate = fault->kind == FAULT_SLOW || fault->kind == FAULT_STRAGGLER;
+	if (fault_has_share(fault->kind) && fault->share_ppb > PPB)
+		return refuse(refusal, -EINVAL, "share_ppb must be 0 to %, not %", PPB,
+			      fault->share_ppb, 0);
+	if (fault->kind == FAULT_BURST)
+		return check_burst(fault, refusal);
+	if (fault->kind == FAULT_REORDER && fault->delay_ps <= 0)
+		return refuse(refusal, -EINVAL, "a packet cannot be held back for % ps",
+			      fault->delay_ps, 0, 0);
+	if (has_rate && (fault->rate_ppb == 0 || fault->rate_ppb > PPB))
+		return refuse(refusal, -EINVAL, "rate_ppb must be 1 to %, not %", PPB,
+			      fault->rate_ppb, 0);
+	if (fault->kind == FAULT_FLAP && (fault->down_ps <= 0 || fault->up_ps <= 0))
+		return refuse(refusal, -EINVAL,
+			      "a flap is down and up in turn: % ps and % ps are none",
+			      fault->down_ps, fault->up_ps, 0);
+	if (fault->kind == FAULT_STALL && fault->until_ps == PS_NEVER)
+		return refuse(refusal, -EINVAL,
+			      "a stall ends: a host that is gone for good is a link_down there", 0,
+			      0, 0);
+	if (fault_is_of_host(fault->kind) &&
+	    (fault->way != FAULT_BOTH_WAYS ||
+	     (fault->at.where != LINK_AT_HOST && fault->at.where != LINK_AT_ALL)))
+		return refuse(refusal, -EINVAL, "a host is hit as a whole: at a host, or at all", 0,
+			      0, 0);
+	return 0;
+}
+
 int fault_check(const struct fault *fault, const struct topology *topology, struct refusal *refusal)
 {
 	if (fault->kind >= FAULT_KIND_COUNT)
@@ -156,20 +228,8 @@ int fault_check(const struct fault *fault, const struct topology *topology, stru
 		return refuse(refusal, -EINVAL,
 			      "a fault must end after it begins: it is from % to % ps",
 			      fault->from_ps, fault->until_ps, 0);
-	if (fault_has_share(fault->kind) && fault->share_ppb > PPB)
-		return refuse(refusal, -EINVAL, "share_ppb must be 0 to %, not %", PPB,
-			      fault->share_ppb, 0);
-	if (fault->kind == FAULT_REORDER && fault->delay_ps <= 0)
-		return refuse(refusal, -EINVAL, "a packet cannot be held back for % ps",
-			      fault->delay_ps, 0, 0);
-	if (fault->kind == FAULT_SLOW && (fault->rate_ppb == 0 || fault->rate_ppb > PPB))
-		return refuse(refusal, -EINVAL, "rate_ppb must be 1 to %, not %", PPB,
-			      fault->rate_ppb, 0);
 	if (fault->way > FAULT_DOWN)
 		return refuse(refusal, -EINVAL, "unknown way of a fault %", fault->way, 0, 0);
-	if (fault->kind == FAULT_FLAP && (fault->down_ps <= 0 || fault->up_ps <= 0))
-		return refuse(refusal, -EINVAL,
-			      "a flap is down and up in turn: % ps and % ps are none",
-			      fault->down_ps, fault->up_ps, 0);
-	return link_place_check(&fault->at, topology, refusal);
+	int rc = check_figures(fault, refusal);
+	return rc < 0 ? rc : link_place_check(&fault->at, topology, refusal);
 }

@@ -74,7 +74,14 @@ static uint32_t faults_of(const struct world *world, uint32_t link, bool is_up,
 				.down_ps = fault->down_ps,
 				.up_ps = fault->up_ps,
 				.delay_ps = fault->delay_ps,
-				.rate_ppb = fault->rate_ppb};
+				.rate_ppb = fault->rate_ppb,
+				.burst = fault_burst(fault),
+				.good_threshold = threshold_of(fault->good_loss_ppb),
+				.bad_threshold = threshold_of(fault->bad_loss_ppb > 0
+								      ? fault->bad_loss_ppb
+								      : SHARE_WHOLE),
+				.queue_packets = fault->queue_packets > 0 ? fault->queue_packets
+									  : STALL_QUEUE_PACKETS};
 		count++;
 	}
 	return count;

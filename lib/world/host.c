@@ -28,7 +28,8 @@ static ps_t timer_at(const struct world_host *host)
 static void arm(struct world_host *host, uint32_t index)
 {
 	struct nic *nic = &host->nics[index];
-	ps_t wake = endpoint_wake_at(nic->endpoint), first = timer_at(host);
+	ps_t wake = ps_max(endpoint_wake_at(nic->endpoint), host->awake_at);
+	ps_t first = timer_at(host);
 	if (wake == nic->wake_at)
 		return;
 	nic->wake_at = wake;
@@ -359,10 +360,10 @@ static void run_events(struct world_host *host, const struct arrival *arrival,
 	}
 }
 
-ps_t host_run(void *self, const struct inbox *in, ps_t until, struct outbox *out)
+// Takes arrivals, does timers and events before `until`; as host_run().
+static ps_t run_span(struct world_host *host, const struct arrival *arrivals,
+		     const struct arrival *end, ps_t until, struct outbox *out)
 {
-	struct world_host *host = self;
-	const struct arrival *arrivals = merge_runs(in), *end = arrivals + in->arrival_count;
 	run_events(host, arrivals, end, until, out);
 	ps_t next = settle(host, until, out);
 	while (heap_next_at(&host->events) <
@@ -371,4 +372,62 @@ ps_t host_run(void *self, const struct inbox *in, ps_t until, struct outbox *out
 		next = settle(host, until, out);
 	}
 	return next;
+}
+
+// ---------------------------------------------------------------- stalls
+
+static void put_off(struct heap *heap, ps_t until)
+{
+	while (heap_next_at(heap) < until) {
+		struct heap_item item = heap_pop(heap);
+		heap_push(heap, until, item.key);
+	}
+}
+
+// The host works again at `now`: what was due meanwhile is due now.
+static void resume(struct world_host *host, ps_t now)
+{
+	host->awake_at = now;
+	put_off(&host->events, now);
+	put_off(&host->lights, now);
+	for (uint32_t i = 0; i < host->nic_count; i++) {
+		struct nic *nic = &host->nics[i];
+		for (uint32_t plane = 0; plane < nic->planes; plane++)
+			nic->free_at[plane] = ps_max(nic->free_at[plane], now);
+		if (nic->endpoint != NULL)
+			arm(host, i);
+	}
+}
+
+// run_span() of a host that stalls: from each stall's begin to its end nothing is done. What comes
+// meanwhile waits at its ports (the driver's) and is here at the end.
+static __attribute__((noinline)) ps_t run_stalling(struct world_host *host,
+						   const struct arrival *arrival,
+						   const struct arrival *end, ps_t until,
+						   struct outbox *out)
+{
+	for (;;) {
+		ps_t stall_at = stall_next(&host->faults, host->awake_at);
+		if (stall_at >= until)
+			return run_span(host, arrival, end, until, out);
+		const struct arrival *first = arrival;
+		while (arrival < end && arrival->at < stall_at)
+			arrival++;
+		ps_t next = run_span(host, first, arrival, stall_at, out);
+		ps_t over = stall_until(host->faults.stalls, host->faults.stall_count, stall_at);
+		if (over >= until) {
+			check(arrival == end);
+			return next == PS_NEVER ? PS_NEVER : ps_max(next, over);
+		}
+		resume(host, over);
+	}
+}
+
+ps_t host_run(void *self, const struct inbox *in, ps_t until, struct outbox *out)
+{
+	struct world_host *host = self;
+	const struct arrival *arrivals = merge_runs(in), *end = arrivals + in->arrival_count;
+	if (__builtin_expect(host->faults.stalls != NULL, 0))
+		return run_stalling(host, arrivals, end, until, out);
+	return run_span(host, arrivals, end, until, out);
 }

@@ -15,6 +15,7 @@
 #include "light.h"
 #include "nic.h"
 #include "record.h"
+#include "stall.h"
 
 // The memory that NICs open to their peers: what flows and slices are written into, and the credits
 // of the slices that a NIC sends.
@@ -57,12 +58,14 @@ struct world_host {
 	struct nic *nics; // [nic_count]
 	uint32_t nic_count, planes;
 	uint16_t *nic_of_port; // [ports]
-	uint32_t wake_nic;     // the NIC whose timer is due first; the lowest at equal time
-	uint64_t *working;     // bit per NIC: may have something to send
+	ps_t awake_at;	   // since its last stall it has worked from here on: no timer is before
+	uint32_t wake_nic; // the NIC whose timer is due first; the lowest at equal time
+	uint64_t *working; // bit per NIC: may have something to send
 	struct heap events;
 	struct heap lights;	    // by when a NIC may know that a port's light changed; key: port
 	struct port_watch *watches; // [ports] or NULL: no fault hits a port
 	ps_t detect_ps;		    // a port's light has changed for so long when its NIC knows
+	struct host_faults faults;
 	struct scaleup scaleup;
 	uint32_t rank_count;
 	struct rank *ranks;

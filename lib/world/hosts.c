@@ -435,8 +435,11 @@ static int connect(struct world *world, void *context, const struct connection *
 static void plan_flows(struct world *world)
 {
 	for (uint32_t i = 0; i < world->flow_count; i++) {
-		uint32_t host = world->flows[i].from / world->fabric.nics_per_host;
-		host_later(world->hosts[host], HOST_FLOW, i, world->flows[i].start_ps);
+		uint32_t index = world->flows[i].from / world->fabric.nics_per_host;
+		struct world_host *host = world->hosts[index];
+		ps_t start_ps = stall_work_done(&host->faults, world->flows[i].start_ps);
+		if (start_ps != PS_NEVER)
+			host_later(host, HOST_FLOW, i, start_ps);
 	}
 	world->work_total += 2ull * world->flow_count;
 }
@@ -484,14 +487,13 @@ int hosts_build(struct world *world, struct refusal *refusal)
 	if (rc == 0)
 		rc = visit_all(world, count_qps, &builder);
 	for (uint32_t i = 0; rc == 0 && i < world->topology.hosts; i++)
-		rc = build_host(world, i, &builder);
+		rc = build_host(world, i, &builder) < 0 ? -ENOMEM : stall_build(world, i);
 	if (rc == 0)
 		rc = build_ranks(world, &builder);
-	if (rc == 0) {
-		for (uint32_t i = 0; i < world->fabric.nics; i++)
-			builder.qps[i] = 0;
+	for (uint32_t i = 0; i < world->fabric.nics; i++)
+		builder.qps[i] = 0;
+	if (rc == 0)
 		rc = visit_all(world, connect, &builder);
-	}
 	if (rc == 0)
 		plan_flows(world);
 	return rc == -ENOMEM ? build_no_memory(world, refusal) : rc;

@@ -102,9 +102,10 @@ static void start_next(struct world_host *host, uint32_t index, ps_t now)
 	if (rank->bucket == rank->group->bucket_count)
 		return;
 	const struct bucket *bucket = &host->job->buckets[rank->group->bucket_first + rank->bucket];
-	if (bucket->release_ps > now) {
-		if (!rank->is_waiting)
-			host_later(host, HOST_RELEASE, index, bucket->release_ps);
+	ps_t release_ps = stall_work_done(&host->faults, bucket->release_ps);
+	if (release_ps > now) {
+		if (!rank->is_waiting && release_ps != PS_NEVER)
+			host_later(host, HOST_RELEASE, index, release_ps);
 		rank->is_waiting = true;
 		return;
 	}

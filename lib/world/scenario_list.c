@@ -69,15 +69,16 @@ static struct plane_counts count_plane(const struct fabric_config *fabric)
 
 // The keys of a place, in the list that it belongs to.
 struct place_keys {
-	const char *at, *nic, *t0, *t1, *up, *plane, *node, *link;
+	const char *at, *nic, *t0, *t1, *up, *plane, *node, *link, *host;
 };
 
 static const struct place_keys fault_keys = {
-	"faults[].at",	  "faults[].at.nic",   "faults[].at.t0",   "faults[].at.t1",
-	"faults[].at.up", "faults[].at.plane", "faults[].at.node", "faults[].at.link"};
-static const struct place_keys tap_keys = {"taps[].at",	     "taps[].at.nic", "taps[].at.t0",
-					   "taps[].at.t1",   "taps[].at.up",  "taps[].at.plane",
-					   "taps[].at.node", "taps[].at.link"};
+	"faults[].at",	    "faults[].at.nic",	"faults[].at.t0",
+	"faults[].at.t1",   "faults[].at.up",	"faults[].at.plane",
+	"faults[].at.node", "faults[].at.link", "faults[].at.host"};
+static const struct place_keys tap_keys = {"taps[].at",	     "taps[].at.nic",  "taps[].at.t0",
+					   "taps[].at.t1",   "taps[].at.up",   "taps[].at.plane",
+					   "taps[].at.node", "taps[].at.link", "taps[].at.host"};
 
 // What was given of a place, as bits.
 enum place_bit {
@@ -87,7 +88,8 @@ enum place_bit {
 	HAS_UP = 8,
 	HAS_PLANE = 16,
 	HAS_NODE = 32,
-	HAS_LINK = 64
+	HAS_LINK = 64,
+	HAS_HOST = 128
 };
 
 // The kinds of place, each with the keys that name it.
@@ -106,6 +108,7 @@ static const struct {
 	{HAS_NODE | HAS_PLANE, LINK_AT_NODE},
 	{HAS_LINK, LINK_AT_EDGE},
 	{HAS_LINK | HAS_PLANE, LINK_AT_EDGE},
+	{HAS_HOST, LINK_AT_HOST},
 };
 
 // What only some kinds of fabric have: names of switches, or tiers of them.
@@ -129,8 +132,8 @@ static int find_names(struct draft *draft, const struct place_keys *keys, unsign
 static int settle_place(struct draft *draft, const yaml_node_t *node, const struct place_keys *keys,
 			struct link_place *place)
 {
-	const char *const paths[] = {keys->nic,	  keys->t0,   keys->t1,	 keys->up,
-				     keys->plane, keys->node, keys->link};
+	const char *const paths[] = {keys->nic,	  keys->t0,   keys->t1,	  keys->up,
+				     keys->plane, keys->node, keys->link, keys->host};
 	const char *first = NULL;
 	unsigned bits = 0;
 	for (uint32_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
@@ -154,8 +157,9 @@ static int settle_place(struct draft *draft, const yaml_node_t *node, const stru
 	return draft_refuse(
 		draft, draft_element_mark(draft, node, first),
 		"%s: a place is all, {nic}, {nic, plane}, {t0, plane}, {t0, up, plane}, "
-		"{t1, plane}, {t1, up, plane}, {node}, {node, plane}, {link}, {link, plane} or "
-		"{plane}",
+		"{t1, plane}, {t1, up, plane}, {node}, {node, plane}, {link}, {link, plane}, "
+		"{host} "
+		"or {plane}",
 		keys->at);
 }
 
@@ -168,6 +172,9 @@ static int check_place(struct draft *draft, const struct place_keys *keys,
 	if (rc == 0)
 		rc = check_index(draft, keys->nic, place->index, fabric->nics);
 	if (rc == 0)
+		rc = check_index(draft, keys->host, place->index,
+				 fabric->nics / fabric->nics_per_host);
+	if (rc == 0)
 		rc = check_index(draft, keys->t0, place->index, counts.t0);
 	if (rc == 0)
 		rc = check_index(draft, keys->t1, place->index, counts.t1);
@@ -179,44 +186,111 @@ static int check_place(struct draft *draft, const struct place_keys *keys,
 
 // ---------------------------------------------------------------- elements
 
-// The keys that some kinds of fault need, and others do not have.
+#define KIND(kind) (1u << (kind))
+#define SHARE_KINDS \
+	(KIND(FAULT_LOSS) | KIND(FAULT_CORRUPT) | KIND(FAULT_DUPLICATE) | KIND(FAULT_REORDER))
+
+// The keys that some kinds of fault may have, and which of these need them.
 static const struct {
 	const char *path;
-	uint32_t kinds; // a bit each
+	uint32_t may, must; // kinds, a bit each
 	const char *needs;
 } fault_figures[] = {
-	{"faults[].probability",
-	 1u << FAULT_LOSS | 1u << FAULT_CORRUPT | 1u << FAULT_DUPLICATE | 1u << FAULT_REORDER,
-	 "loss, corrupt, duplicate or reorder"},
-	{"faults[].delay", 1u << FAULT_REORDER, "reorder"},
-	{"faults[].rate", 1u << FAULT_SLOW, "slow"},
-	{"faults[].down", 1u << FAULT_FLAP, "flap"},
-	{"faults[].up", 1u << FAULT_FLAP, "flap"},
+	{"faults[].probability", SHARE_KINDS | KIND(FAULT_BURST), SHARE_KINDS,
+	 "loss, corrupt, duplicate, reorder or burst"},
+	{"faults[].delay", KIND(FAULT_REORDER), KIND(FAULT_REORDER), "reorder"},
+	{"faults[].rate", KIND(FAULT_SLOW) | KIND(FAULT_STRAGGLER),
+	 KIND(FAULT_SLOW) | KIND(FAULT_STRAGGLER), "slow or straggler"},
+	{"faults[].down", KIND(FAULT_FLAP), KIND(FAULT_FLAP), "flap"},
+	{"faults[].up", KIND(FAULT_FLAP), KIND(FAULT_FLAP), "flap"},
+	{"faults[].queue", KIND(FAULT_STALL), 0, "stall"},
+	{"faults[].burst", KIND(FAULT_BURST), 0, "burst"},
+	{"faults[].enter", KIND(FAULT_BURST), 0, "burst"},
+	{"faults[].leave", KIND(FAULT_BURST), 0, "burst"},
+	{"faults[].bad_loss", KIND(FAULT_BURST), 0, "burst"},
+	{"faults[].good_loss", KIND(FAULT_BURST), 0, "burst"},
 };
+
+// The keys of a burst come in two sets; of one all must be given, of the other none.
+static const struct {
+	const char *path;
+	bool is_of_chances, is_needed;
+} burst_figures[] = {
+	{"faults[].probability", false, true}, {"faults[].burst", false, true},
+	{"faults[].enter", true, true},	       {"faults[].leave", true, true},
+	{"faults[].bad_loss", true, false},    {"faults[].good_loss", true, false},
+};
+
+static int check_burst(struct draft *draft, const yaml_node_t *node)
+{
+	bool has_chances = draft_is_given(draft, "faults[].enter") ||
+		draft_is_given(draft, "faults[].leave");
+	for (size_t i = 0; i < sizeof(burst_figures) / sizeof(*burst_figures); i++) {
+		const char *path = burst_figures[i].path;
+		bool is_given = draft_is_given(draft, path);
+		bool is_right = burst_figures[i].is_of_chances == has_chances;
+		if (is_given && !is_right)
+			return draft_refuse(draft, draft_mark(draft, path),
+					    "%s has no effect here; a burst has probability and "
+					    "burst, or enter and leave",
+					    path);
+		if (!is_given && is_right && burst_figures[i].is_needed)
+			return draft_refuse(draft, document_mark(node),
+					    "%s is missing; a burst has probability and burst, or "
+					    "enter and leave",
+					    path);
+	}
+	return 0;
+}
 
 static int check_figures(struct draft *draft, const yaml_node_t *node, const struct fault *fault)
 {
 	static const char *const kinds[FAULT_KIND_COUNT] = {
-		"a link_down", "a loss",    "a flap", "a corrupt",
-		"a duplicate", "a reorder", "a slow"};
+		"a link_down", "a loss", "a flap",  "a corrupt", "a duplicate",
+		"a reorder",   "a slow", "a burst", "a stall",	 "a straggler"};
 	for (size_t i = 0; i < sizeof(fault_figures) / sizeof(*fault_figures); i++) {
 		const char *path = fault_figures[i].path;
 		bool is_given = draft_is_given(draft, path);
-		bool is_needed = fault_figures[i].kinds >> fault->kind & 1;
-		if (is_needed && !is_given)
+		if (!is_given && fault_figures[i].must & KIND(fault->kind))
 			return draft_refuse(draft, document_mark(node),
 					    "%s is missing; %s needs it", path, kinds[fault->kind]);
-		if (!is_needed && is_given)
+		if (is_given && !(fault_figures[i].may & KIND(fault->kind)))
 			return draft_refuse(draft, draft_mark(draft, path),
 					    "%s has no effect here; it needs faults[].kind %s",
 					    path, fault_figures[i].needs);
 	}
+	return fault->kind == FAULT_BURST ? check_burst(draft, node) : 0;
+}
+
+// A host is hit as a whole, and a straggler must have something to be late with.
+static int check_host_fault(struct draft *draft, const yaml_node_t *node, const struct fault *fault)
+{
+	enum traffic_kind kind = draft->scenario->traffic.kind;
+	bool has_work = kind == TRAFFIC_MODEL || kind == TRAFFIC_TRACE || kind == TRAFFIC_FLOWS ||
+		kind == TRAFFIC_MATRIX;
+	if (draft_is_given(draft, "faults[].way"))
+		return draft_refuse(draft, draft_mark(draft, "faults[].way"),
+				    "faults[].way has no effect here; a host is hit as a whole");
+	if (fault->at.where != LINK_AT_HOST && fault->at.where != LINK_AT_ALL)
+		return draft_refuse(draft, document_mark(node),
+				    "faults[].at: a host is hit as a whole; write {host} or all");
+	if (fault->kind == FAULT_STALL && fault->until_ps == PS_NEVER)
+		return draft_refuse(
+			draft, draft_element_mark(draft, node, "faults[].until"),
+			"faults[].until: a stall ends; a host that is gone for good is a "
+			"link_down there");
+	if (fault->kind == FAULT_STRAGGLER && !has_work)
+		return draft_refuse(draft, document_mark(node),
+				    "faults[].kind: a straggler has no effect here; it needs "
+				    "traffic.kind model, trace, flows or matrix");
 	return 0;
 }
 
 static int check_fault(struct draft *draft, const yaml_node_t *node, const struct fault *fault)
 {
 	int rc = check_figures(draft, node, fault);
+	if (rc == 0 && fault_is_of_host(fault->kind))
+		rc = check_host_fault(draft, node, fault);
 	if (rc != 0)
 		return rc;
 	if (fault->until_ps <= fault->from_ps)

@@ -27,8 +27,9 @@ static const char *const kind_words[] = {"flows", "permutation", "incast",     "
 static const char *const collective_words[] = {"reduce_scatter", "all_gather", "all_reduce", NULL};
 static const char *const form_words[] = {"pipelined", "barrier", NULL};
 static const char *const off_words[] = {"off", NULL};
-static const char *const fault_words[] = {"link_down", "loss",	  "flap", "corrupt",
-					  "duplicate", "reorder", "slow", NULL};
+static const char *const fault_words[] = {"link_down", "loss",	    "flap", "corrupt",
+					  "duplicate", "reorder",   "slow", "burst",
+					  "stall",     "straggler", NULL};
 static const char *const slow_words[] = {"kept", "scaled", NULL};
 static const char *const entropy_words[] = {"port", "stev", "srv6", NULL};
 static const char *const ev_words[] = {"port-high", "port-low", NULL};

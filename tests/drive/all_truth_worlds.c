@@ -97,6 +97,7 @@ static void add_faults(struct text *text, struct rng *rng, uint32_t nics, uint32
 			add_link_down(text, rng, nics, planes, from, 60);
 		}
 	}
+	add_rare_faults(text, rng, count);
 }
 
 // How the frames look: of all that matters in them, every way.

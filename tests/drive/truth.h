@@ -45,6 +45,16 @@ static uint64_t shows_late_full(const struct rig *rig)
 	return rig->run.late_full;
 }
 
+static uint64_t shows_bursts(const struct rig *rig)
+{
+	return rig->run.dropped[DROP_BURST_LOSS];
+}
+
+static uint64_t shows_stall(const struct rig *rig)
+{
+	return rig->run.dropped[DROP_HOST_FULL] * rig->run.dropped[DROP_BAD_FRAME];
+}
+
 static uint64_t shows_trims(const struct rig *rig)
 {
 	return rig->outcome->fabric.trimmed * rig->outcome->transport.rtx[RTX_NACK];
@@ -140,6 +150,20 @@ static const struct truth_case truth_cases[] = {
 		      "corrupt, at: all, probability: 2%}, {kind: loss, at: all, probability: "
 		      "2%}]\n",
 	 shows_late_full, RUN_DONE},
+	{"bursts",
+	 TRUTH_PLANES
+	 "transport: {evs: 32, rto: 80us}\ntraffic: {kind: permutation, bytes: "
+	 "60kB}\nfaults: [{kind: burst, at: all, probability: 2%, burst: 4}, {kind: "
+	 "burst, at: {nic: 1}, enter: 5%, leave: 30%, good_loss: 1%, bad_loss: 40%}]\n",
+	 shows_bursts, RUN_DONE},
+	{"a host that stalls, twice, under damage",
+	 TRUTH_PLANES
+	 "transport: {evs: 32, rto: 80us}\ntraffic: {kind: permutation, bytes: 300kB}\nfaults: "
+	 "[{kind: stall, at: {host: 3}, from: 2us, until: 9us, queue: 6}, {kind: stall, at: {host: "
+	 "3}, "
+	 "from: 12us, until: 40us, queue: 6}, {kind: corrupt, at: all, probability: 2%}, {kind: "
+	 "reorder, at: all, probability: 2%, delay: 3us}]\n",
+	 shows_stall, RUN_DONE},
 	{"slow lines, one way, and back again",
 	 TRUTH_PLANES
 	 "transport: {evs: 32, rto: 800us}\ntraffic: {kind: permutation, bytes: "
@@ -311,7 +335,8 @@ static void truth_same(const char *name, const struct rig *is, const struct rig 
 static void truth_frames(const char *name, const struct rig *rig)
 {
 	const struct run *run = &rig->run;
-	uint64_t lost = run->dropped[DROP_LINK_DOWN] + run->dropped[DROP_RANDOM_LOSS];
+	uint64_t lost = run->dropped[DROP_LINK_DOWN] + run->dropped[DROP_RANDOM_LOSS] +
+		run->dropped[DROP_BURST_LOSS];
 	truth_count(name, "frames sent by ports", run->ports.sent, run->hops - lost + run->doubled);
 	truth_count(name, "frames received by ports", run->ports.received, run->ports.sent);
 	truth_count(name, "frames missed by ports", run->ports.missed, 0);

@@ -96,6 +96,7 @@ static void add_faults(struct text *text, struct rng *rng, const struct expectat
 		    "  - {kind: loss, at: all, from: %uus, until: %uus, probability: 0.%03u}\n",
 		    from, until, permille);
 	}
+	add_rare_faults(text, rng, count);
 }
 
 static void add_flows(struct text *text, struct rng *rng, struct expectation *expected)

@@ -85,6 +85,14 @@ static void a_wrong_word_is_refused_at_its_place(void **)
 		{"{kind: link_down, at: all, seed: 3}", 28, "seed"},
 		{"", 1, "one line"},
 		{"{kind: link_down,\n at: all}", 1, "one line"},
+		{"{kind: straggler, at: all, rate: 5%}", 1, "a straggler has no effect here"},
+		{"{kind: burst, at: all, probability: 1%, enter: 1%}", 37, "no effect here"},
+		{"{kind: burst, at: all, enter: 1%}", 1, "faults[].leave is missing"},
+		{"{kind: burst, at: all, probability: 1%, burst: 0}", 48, "is too small"},
+		{"{kind: stall, at: all, until: 9us, queue: 70000}", 43, "is too large"},
+		{"{kind: stall, at: {nic: 1}, until: 9us}", 1, "write {host} or all"},
+		{"{kind: stall, at: all, until: 9us, way: up}", 41, "hit as a whole"},
+		{"{kind: loss, at: {host: 8}, probability: 1%}", 25, "it may be 0 to 7"},
 	};
 	const char *const good = "{kind: link_down, at: all}";
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {

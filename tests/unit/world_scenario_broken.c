@@ -128,6 +128,8 @@ static const struct broken broken_files[] = {
 	{"99-trim-above-header.yaml", 9, 15, "above transport.header, 141 B"},
 	{"100-reorder-without-delay.yaml", 8, 5, "faults[].delay is missing; a reorder needs it"},
 	{"101-ring-inside-host.yaml", 6, 18, "2 NICs of one host are neighbours in the ring"},
+	{"102-burst-without-length.yaml", 5, 5, "faults[].burst is missing"},
+	{"103-stall-without-end.yaml", 5, 5, "a stall ends"},
 };
 #define BROKEN_FILES (sizeof(broken_files) / sizeof(broken_files[0]))
 
