@@ -84,13 +84,6 @@ __attribute__((unused)) static void add_rare_faults(struct text *text, const str
 		    from, from + length, 1 + (unsigned)(bits >> 26 & 127));
 }
 
-// The number in environment variable `name`, else `otherwise`.
-static uint64_t number(const char *name, uint64_t otherwise)
-{
-	const char *text = getenv(name);
-	return text == NULL ? otherwise : strtoull(text, NULL, 10);
-}
-
 // How large random traffic may become.
 struct traffic_range {
 	uint32_t incast_spare; // NICs at least that an incast leaves out
