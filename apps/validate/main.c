@@ -126,6 +126,8 @@ int main(int argc, char **argv)
 	printf("%-38s %12s %12s %10s %-8s %-7s %s\n", "case", "expected", "measured", "tolerance",
 	       "unit", "inside?", "source; tolerance from");
 	rc = closed_run(&choice, &claims, &refusal);
+	if (rc == 0)
+		rc = control_run(&choice, &claims, &refusal);
 	if (rc == 0 && choice.data != NULL)
 		rc = htsim_run(&choice, &claims, &refusal);
 	if (rc < 0)

@@ -7,8 +7,8 @@
 
 #include "validate.h"
 
-int trial_run(struct trial *trial, const char *text, const char *const *sets, const char *workload,
-	      struct refusal *refusal)
+static int run(struct trial *trial, const char *text, const char *const *sets, const char *workload,
+	       struct refusal *refusal)
 {
 	static const struct sim_options options;
 	uint32_t count = 0;
@@ -24,10 +24,27 @@ int trial_run(struct trial *trial, const char *text, const char *const *sets, co
 		return rc;
 	sim_run(trial->stage.sim, &trial->run);
 	trial->outcome = trial->stage.world.outcome;
-	if (trial->run.end == RUN_DONE)
-		return 0;
+	return 0;
+}
+
+int trial_run(struct trial *trial, const char *text, const char *const *sets, const char *workload,
+	      struct refusal *refusal)
+{
+	int rc = run(trial, text, sets, workload, refusal);
+	if (rc < 0 || trial->run.end == RUN_DONE)
+		return rc;
 	trial_end(trial);
 	return refuse(refusal, -EIO, "a run did not complete within limits.time", 0, 0, 0);
+}
+
+int trial_until(struct trial *trial, const char *text, const char *const *sets,
+		struct refusal *refusal)
+{
+	int rc = run(trial, text, sets, NULL, refusal);
+	if (rc < 0 || trial->run.end == RUN_TIME)
+		return rc;
+	trial_end(trial);
+	return refuse(refusal, -EIO, "a run that was to be cut off ended by itself", 0, 0, 0);
 }
 
 void trial_end(struct trial *trial)

@@ -2,7 +2,8 @@
 // What the parts of weft validate share: a world that is run once, and the table of claims.
 //
 //   main.c    arguments, the table        closed.c  closed forms
-//   trial.c   one run of one world        htsim.c   htsim's published rows
+//   trial.c   one run of one world        control.c fixed points of congestion control
+//                                         htsim.c   htsim's published rows
 #pragma once
 
 #include <stdbool.h>
@@ -24,6 +25,10 @@ struct trial {
 // -EIO. The caller ends it with trial_end().
 int trial_run(struct trial *trial, const char *text, const char *const *sets, const char *workload,
 	      struct refusal *refusal);
+
+// The same up to limits.time, which must come before its end (-EIO): for figures of what goes on.
+int trial_until(struct trial *trial, const char *text, const char *const *sets,
+		struct refusal *refusal);
 
 void trial_end(struct trial *trial);
 
@@ -67,4 +72,5 @@ static inline bool choice_takes(const struct choice *choice, const char *name)
 }
 
 int closed_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);
+int control_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);
 int htsim_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);

@@ -129,6 +129,34 @@ static void at_the_target_without_marks_a_window_of_acks_adds_fi_and_eta(void **
 	assert_near(cc.window_bytes, cwnd + FI + ETA, 2);
 }
 
+// Eight round trips, each packet acknowledged by itself: the slopes per round trip hold as well, up
+// to what a window grows by while its own acknowledgements come in.
+static void slopes_hold_packet_by_packet(void **state)
+{
+	(void)state;
+	const struct {
+		ps_t delay_ps;
+		double slope; // bytes per window of acknowledgements
+	} rows[] = {{TARGET_PS / 2, ALPHA_PER_PS * (double)(TARGET_PS - TARGET_PS / 2) + ETA},
+		    {TARGET_PS - PS_PER_US, ALPHA_PER_PS * 1e6 + ETA},
+		    {TARGET_PS, FI + ETA},
+		    {3 * TARGET_PS, FI + ETA}};
+	for (uint32_t i = 0; i < 4; i++) {
+		struct cc_config config = usual();
+		config.max_cwnd_bytes = 100 * (uint32_t)BDP;
+		struct cc cc = start(&config);
+		lose(&cc, 50 * (uint32_t)BDP);
+		double first = cc.window_bytes;
+		for (uint32_t trip = 0; trip < 8; trip++) {
+			uint32_t packets = (cc.window_bytes + MTU / 2) / MTU;
+			for (uint32_t n = 1; n <= packets; n++)
+				ack(&cc, MTU, rows[i].delay_ps, false,
+				    trip * RTT_PS + RTT_PS * n / packets);
+		}
+		assert_near((cc.window_bytes - first) / (8 * rows[i].slope), 1, 0.02);
+	}
+}
+
 static void eta_comes_once_per_period(void **state)
 {
 	(void)state;
@@ -392,6 +420,7 @@ int main(void)
 			below_the_target_a_window_of_acks_adds_alpha_times_the_distance_and_eta),
 		cmocka_unit_test(the_increase_per_time_below_target_does_not_depend_on_the_target),
 		cmocka_unit_test(at_the_target_without_marks_a_window_of_acks_adds_fi_and_eta),
+		cmocka_unit_test(slopes_hold_packet_by_packet),
 		cmocka_unit_test(eta_comes_once_per_period),
 		cmocka_unit_test(without_delay_the_window_grows_by_fi_scale_after_a_clean_window),
 		cmocka_unit_test(a_mark_below_the_target_holds),

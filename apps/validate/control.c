@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fixed points of congestion control: n long flows into one NIC, after the rates have met. What a
+// world does is counted between two instants, or at some, by ending runs there.
+//
+//   NSCC    a decrease once per round trip takes what the increases of one bring. With e the share
+//   of
+//           the average delay that is above the target T, n windows that make up (1 + q) BDP, and p
+//           the marking probability at a queue of q BDP:
+//               gamma (1 + q) / n e = (fi (1 - p) + eta) / BDP        q = T / RTT / (1 - e)
+//   DCQCN   the fluid model of Zhu et al. (CoNEXT 2016) has the rates at rest at this share of
+//   marks,
+//           for small shares, with R_AI, C and B in packets, tau the interval of CNPs, and T:
+//               p^3 = R_AI n^2 / (tau C^2) (1 / B + n / (T C))^2
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "validate.h"
+
+#define LINE_BPS 100e9
+
+// ---------------------------------------------------------------- NSCC
+
+#define PACKET 4150.0 // on the line
+#define DELAY_PS (3 * PS_PER_US)
+#define BDP_OF_CONSTANTS 150000.0 // the network that UEC chose them for
+#define SAMPLES 40
+
+static double nscc_queue(uint32_t flows)
+{
+	const double fi = 5 * PACKET / BDP_OF_CONSTANTS, eta = 0.15 * PACKET / BDP_OF_CONSTANTS;
+	const double gamma = 0.8, target = 0.75;
+	double queue = target;
+	for (int i = 0; i < 1000; i++) { // half steps: it settles
+		double marked = fmin(1, fmax(0, (queue - 0.2) / 0.6));
+		double excess = flows * (fi * (1 - marked) + eta) / (gamma * (1 + queue));
+		queue = (queue + target / (1 - excess)) / 2;
+	}
+	return queue;
+}
+
+// Data that left NICs and is neither here nor trimmed, less what two cables and two lines hold.
+static double queue_bytes(const struct trial *trial)
+{
+	const struct transport_counters *of = &trial->outcome->transport;
+	double under_way = (double)(of->data_packets - of->data_received - of->trims_received);
+	double packet_ps = PACKET * 8e12 / LINE_BPS;
+	return under_way * PACKET - 2 * (packet_ps + DELAY_PS) / 8e12 * LINE_BPS;
+}
+
+static int nscc_measure(const char *text, double *ret, struct refusal *refusal)
+{
+	static struct trial trial;
+	*ret = 0;
+	for (int i = 0; i < SAMPLES; i++) { // from 6 ms on, at no multiple of a round trip
+		char time[64];
+		snprintf(time, sizeof(time), "limits.time=%dns", 6000000 + i * 196700);
+		const char *const sets[] = {time, NULL};
+		int rc = trial_until(&trial, text, sets, refusal);
+		if (rc < 0)
+			return rc;
+		double bdp = (double)trial.stage.world.topology.base_rtt_ps / 8e12 * LINE_BPS;
+		*ret += queue_bytes(&trial) / bdp / SAMPLES;
+		trial_end(&trial);
+	}
+	return 0;
+}
+
+static int nscc_points(const struct choice *choice, struct claims *claims, struct refusal *refusal)
+{
+	static const uint32_t flows[] = {2, 4, 8};
+	for (size_t i = 0; i < sizeof(flows) / sizeof(*flows); i++) {
+		struct claim claim = {.source = "NSCC's fixed point",
+				      .unit = "BDP",
+				      .expected = nscc_queue(flows[i]),
+				      .why = "10 %; htsim's is 1 to 6 % above"};
+		char text[1024];
+		snprintf(claim.name, sizeof(claim.name), "nscc-queue-of-%u-flows", flows[i]);
+		if (!choice_takes(choice, claim.name))
+			continue;
+		snprintf(text, sizeof(text),
+			 "name: nscc\n"
+			 "fabric: {nics: %u, nics_per_t0: %u, t1_count: 1, nic_delay: 3us, "
+			 "switch_delay: 0ns}\n"
+			 "queue: {ecn_last_hop: true, trim_bytes: 64B}\n"
+			 "transport: {evs: 1, payload: 4086B, header: 64B, control: 64B, "
+			 "path: rotate}\n"
+			 "traffic: {kind: incast, senders: %u, bytes: 1GB}\n",
+			 flows[i] + 1, flows[i] + 1, flows[i]);
+		int rc = nscc_measure(text, &claim.measured, refusal);
+		if (rc < 0)
+			return rc;
+		claim.tolerance = 0.1 * claim.expected;
+		claims_add(claims, &claim);
+	}
+	return 0;
+}
+
+// ---------------------------------------------------------------- DCQCN
+
+#define FULL 4258.0 // bytes of a packet on the line
+
+static double dcqcn_marks(uint32_t flows)
+{
+	const double line = LINE_BPS / 8 / FULL, step = line / 1000, bytes = 10e6 / FULL;
+	const double tau = 50e-6, timer = 55e-6;
+	double pace = 1 / bytes + flows / (timer * line);
+	return cbrt(step * flows * flows / (tau * line * line) * pace * pace);
+}
+
+// What came through and what of it was marked until an instant.
+struct passed {
+	double packets, marked;
+};
+
+static int dcqcn_until(const char *text, const char *time, struct passed *ret,
+		       struct refusal *refusal)
+{
+	static struct trial trial;
+	const char *const sets[] = {time, NULL};
+	int rc = trial_until(&trial, text, sets, refusal);
+	if (rc < 0)
+		return rc;
+	ret->packets = (double)trial.outcome->transport.data_received;
+	ret->marked = (double)trial.outcome->transport.marks_received;
+	trial_end(&trial);
+	return 0;
+}
+
+static int dcqcn_point(const struct choice *choice, uint32_t flows, struct claims *claims,
+		       struct refusal *refusal)
+{
+	struct claim marks = {.source = "DCQCN's fluid model",
+			      .unit = "%",
+			      .expected = 100 * dcqcn_marks(flows),
+			      .why = "20 %: small shares, dice"};
+	struct claim rate = {.source = "the queue never runs dry",
+			     .unit = "Gb/s",
+			     .expected = LINE_BPS / 1e9,
+			     .tolerance = LINE_BPS / 1e11,
+			     .why = "1 %"};
+	struct passed early, late;
+	char text[1024];
+	marks.tolerance = 0.2 * marks.expected;
+	snprintf(marks.name, sizeof(marks.name), "dcqcn-marks-of-%u-flows", flows);
+	snprintf(rate.name, sizeof(rate.name), "dcqcn-rate-of-%u-flows", flows);
+	if (!choice_takes(choice, marks.name) && !choice_takes(choice, rate.name))
+		return 0;
+	snprintf(text, sizeof(text),
+		 "name: dcqcn\n"
+		 "fabric: {nics: %u, nics_per_t0: %u, t1_count: 1}\n"
+		 "queue: {bytes: 64MiB, ecn_low: 400kB, ecn_high: 1600kB, ecn_share: 20%%, "
+		 "ecn_last_hop: true, trim: false}\n"
+		 "transport: {kind: rc, rto: 40ms}\n"
+		 "cc: {algorithm: dcqcn}\n"
+		 "traffic: {kind: incast, senders: %u, bytes: 4GB}\n",
+		 flows + 1, flows + 1, flows);
+	int rc = dcqcn_until(text, "limits.time=60ms", &early, refusal);
+	if (rc == 0)
+		rc = dcqcn_until(text, "limits.time=160ms", &late, refusal);
+	if (rc < 0)
+		return rc;
+	marks.measured = 100 * (late.marked - early.marked) / (late.packets - early.packets);
+	rate.measured = (late.packets - early.packets) * FULL * 8 / 100e-3 / 1e9;
+	if (choice_takes(choice, marks.name))
+		claims_add(claims, &marks);
+	if (choice_takes(choice, rate.name))
+		claims_add(claims, &rate);
+	return 0;
+}
+
+int control_run(const struct choice *choice, struct claims *claims, struct refusal *refusal)
+{
+	static const uint32_t flows[] = {2, 4, 8, 16};
+	int rc = nscc_points(choice, claims, refusal);
+	for (size_t i = 0; rc == 0 && i < sizeof(flows) / sizeof(*flows); i++)
+		rc = dcqcn_point(choice, flows[i], claims, refusal);
+	return rc;
+}
