@@ -195,7 +195,8 @@ static void punish(struct balance *balance, uint32_t index, enum balance_feedbac
 // while, then a few random ones.
 static void freeze(struct balance *balance, enum balance_feedback feedback, ps_t now)
 {
-	if (balance->is_frozen && now >= balance->thaws_at) {
+	bool is_ack = feedback == BALANCE_CLEAN || feedback == BALANCE_MARKED;
+	if (is_ack && balance->is_frozen && now >= balance->thaws_at) {
 		balance->is_frozen = false;
 		balance->explore = REPS_EXPLORE;
 	}

@@ -128,7 +128,8 @@ void path_plane_alive(struct path_set *set, uint32_t plane);
 
 // Feedback about an EV number: a packet that took it arrived, was marked or trimmed on the way
 // (skip one turn), was lost or is to be skipped for good (assumed bad). An arrival mends a bad EV
-// only where trials are all there is; else probes do: path_reinstate().
+// only where its plane is shut: the plane was to blame, and is alive. Else probes do:
+// path_probed().
 enum path_change path_arrived(struct path_set *set, uint32_t index);
 
 // A packet that took this EV is known to have arrived, though no feedback came back for it alone:

@@ -272,7 +272,9 @@ static void losses_in_a_row_close_a_plane_until_one_arrives(void **state)
 		path_lose(&rig->set, 2, 0); // the same EV again and again
 	}
 	assert_true(path_is_closed(&rig->set, 2));
-	assert_true(path_arrived(&rig->set, 2));
+	// the plane is alive, and this EV with it: it need not wait for a probe
+	assert_int_equal(path_arrived(&rig->set, 2), PATH_CHANGED);
+	assert_int_equal(path_state(&rig->set, 2), PATH_GOOD);
 	assert_false(path_is_closed(&rig->set, 2));
 	for (uint32_t i = 0; i < 100; i++) { // an arrival in between starts the count again
 		path_lose(&rig->set, 6, 0);
