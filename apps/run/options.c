@@ -25,6 +25,11 @@ enum {
 	OPT_SEEDS,
 	OPT_JOBS,
 	OPT_SWEEP,
+	OPT_DEPTH,
+	OPT_ORDER,
+	OPT_SLOW,
+	OPT_JITTER,
+	OPT_STEPS,
 	OPT_JSON,
 	OPT_QUIET,
 	OPT_FOOTPRINT,
@@ -33,7 +38,7 @@ enum {
 	OPT_VERSION
 };
 
-// The first four are emu's alone; those of a study are sim's.
+// The first four are emu's alone; those of a study and of a schedule are sim's.
 static const struct option longs[] = {
 	{"ports", required_argument, NULL, OPT_PORTS},
 	{"dilation", required_argument, NULL, OPT_DILATION},
@@ -43,6 +48,11 @@ static const struct option longs[] = {
 	{"seeds", required_argument, NULL, OPT_SEEDS},
 	{"jobs", required_argument, NULL, OPT_JOBS},
 	{"sweep", required_argument, NULL, OPT_SWEEP},
+	{"depth", required_argument, NULL, OPT_DEPTH},
+	{"order", required_argument, NULL, OPT_ORDER},
+	{"slow", required_argument, NULL, OPT_SLOW},
+	{"jitter", required_argument, NULL, OPT_JITTER},
+	{"steps", required_argument, NULL, OPT_STEPS},
 	{"set", required_argument, NULL, OPT_SET},
 	{"fault", required_argument, NULL, OPT_FAULT},
 	{"trace", required_argument, NULL, OPT_TRACE},
@@ -105,6 +115,25 @@ static int take_seed(struct options *options, const char *word, struct refusal *
 	return add_set(options, options->seed_set, refusal);
 }
 
+// Words of a schedule.
+static int take_depth(struct options *options, int option, struct refusal *refusal)
+{
+	switch (option) {
+	case OPT_DEPTH:
+		return once(&options->depth, "--depth", optarg, refusal);
+	case OPT_ORDER:
+		return once(&options->order, "--order", optarg, refusal);
+	case OPT_SLOW:
+		return once(&options->slow, "--slow", optarg, refusal);
+	case OPT_JITTER:
+		return once(&options->jitter, "--jitter", optarg, refusal);
+	case OPT_STEPS:
+		return once(&options->steps, "--steps", optarg, refusal);
+	default:
+		return -EINVAL;
+	}
+}
+
 static int take(struct options *options, int option, struct refusal *refusal)
 {
 	switch (option) {
@@ -162,7 +191,7 @@ static int take(struct options *options, int option, struct refusal *refusal)
 		options->wants_version = true;
 		return 0;
 	default:
-		return -EINVAL;
+		return take_depth(options, option, refusal);
 	}
 }
 
@@ -197,8 +226,8 @@ int options_parse(struct options *ret, const char *program, int argc, char **arg
 					 NULL);
 		if (option == -1)
 			break;
-		bool is_of_study = option == OPT_SEEDS || option == OPT_JOBS || option == OPT_SWEEP;
-		if (option == '?' || (is_emu && is_of_study))
+		bool is_of_sim = option >= OPT_SEEDS && option <= OPT_STEPS;
+		if (option == '?' || (is_emu && is_of_sim))
 			return refuse_word(refusal,
 					   "unknown option or missing value:", argv[optind - 1]);
 		int rc = take(ret, option, refusal);
@@ -210,6 +239,8 @@ int options_parse(struct options *ret, const char *program, int argc, char **arg
 	if (optind < argc)
 		return refuse_word(refusal, "one scenario at a time; what is", argv[optind]);
 	int rc = check_together(ret, refusal);
+	if (rc == 0)
+		rc = options_depth(ret, refusal);
 	if (rc < 0)
 		return rc;
 	return is_emu ? options_emu(ret, refusal) : options_study(ret, refusal);

@@ -30,9 +30,13 @@ struct options {
 	const char *faults[SCENARIO_FAULTS_MAX];
 	char seed_set[OPTION_TEXT_BYTES]; // "seed=N", in `sets` when given
 	// sim
-	const char *seeds, *jobs; // words, or NULL
-	uint32_t seed_count;	  // of a study; 0 = none was asked for
-	uint32_t job_count;	  // runs at once
+	const char *depth, *order, *slow, *jitter, *steps; // words, or NULL
+	bool is_model;			 // --depth model: the schedule, no packets
+	uint32_t slow_stage, slow_ppb;	 // of the schedule; UINT32_MAX = no stage
+	uint32_t jitter_ppb, step_count; // of the schedule
+	const char *seeds, *jobs;	 // words, or NULL
+	uint32_t seed_count;		 // of a study; 0 = none was asked for
+	uint32_t job_count;		 // runs at once
 	uint32_t sweep_count;
 	struct study_sweep sweeps[STUDY_SWEEPS_MAX];
 	char sweep_text[OPTION_SWEEP_BYTES]; // behind `sweeps`
@@ -64,6 +68,10 @@ int options_study(struct options *options, struct refusal *refusal);
 
 // Takes one `--sweep KEY=VALUE,VALUE,...`. -EINVAL with a reason.
 int options_sweep(struct options *options, const char *word, struct refusal *refusal);
+
+// Reads the words of a schedule: depth, order, slow, jitter, steps. -EINVAL with a reason, also for
+// options that a schedule has no use for.
+int options_depth(struct options *options, struct refusal *refusal);
 
 // Whether several runs were asked for.
 bool options_has_study(const struct options *options);

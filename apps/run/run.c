@@ -11,6 +11,7 @@
 #include <weft/report.h>
 
 #include "call.h"
+#include "depth.h"
 #include "folder.h"
 #include "run.h"
 #include "traces.h"
@@ -149,7 +150,7 @@ static int prepare(struct call *call)
 	signal(SIGINT, ask_stop);
 	signal(SIGTERM, ask_stop);
 	int rc = call_read(call);
-	if (call->is_comparison || call->is_study)
+	if (call->is_comparison || call->is_study || call->options.is_model)
 		return rc;
 	if (rc == 0 && call->options.is_dilation_auto && !call->options.wants_footprint)
 		rc = try_dilation(call);
@@ -347,6 +348,8 @@ int run_main(const char *program, const char *help, int argc, char **argv)
 	int status = 0;
 	if (rc < 0) {
 		status = call_say_refusal(&call, rc);
+	} else if (call.options.is_model) {
+		status = depth_run(&call);
 	} else if (call.is_study) {
 		status = study_run(&call);
 	} else if (call.is_comparison) {

@@ -57,7 +57,7 @@ struct timing {
 	ps_t forward_ps, backward_ps; // one micro-batch through one cell with `slots` layers
 	ps_t other_ps; // of a step: optimizer, norms, quantisation, waiting: all that is no
 		       // pipeline and no exposed communication
-	const char *origin; // where these three are from
+	const char *origin; // what these three are calibrated by
 };
 
 struct plan {

@@ -33,7 +33,21 @@ static const struct model azure_fp32 = {.name = "llama-3.1-405b-azure-fp32-gradi
 					.is_aligned = true,
 					LLAMA_405B_AZURE};
 
-const struct model *const model_all[] = {&azure, &azure_hook, &azure_fp32, NULL};
+// The runs of NVIDIA's v5.1 logs: the same cut, more micro-batches, fewer replicas; times fitted to
+// these two logs alone.
+#define LLAMA_405B_LOGS \
+	.hidden = 16384, .ffn = 53248, .kv_heads = 8, .head_dim = 128, .vocab = 128256, \
+	.layers = 126, .tp = 4, .cp = 2, .pp = 8, .vpp = 8, .grad_bytes = 2, .param_bytes = 2, \
+	.bucket_params = 134217728, .is_aligned = true, .forward_ps = 5184770 * PS_PER_NS, \
+	.backward_ps = 9841030 * PS_PER_NS
+
+static const struct model gb200_5120 = {
+	.name = "llama-3.1-405b-gb200-5120", .micro_batches = 16, LLAMA_405B_LOGS};
+static const struct model gb200_2560 = {
+	.name = "llama-3.1-405b-gb200-2560", .micro_batches = 24, LLAMA_405B_LOGS};
+
+const struct model *const model_all[] = {&azure,      &azure_hook, &azure_fp32,
+					 &gb200_5120, &gb200_2560, NULL};
 
 const struct model *model_find(const char *name)
 {

@@ -14,7 +14,7 @@ int plan_check_sizes(const struct plan *plan, struct refusal *refusal);
 #define TIMING_AZURE \
 	{ \
 		5300 * PS_PER_US, 9750 * PS_PER_US, 170534 * PS_PER_US, \
-			"calibrated: forward 5.3 ms and backward 9.75 ms fitted to step times of " \
+			"forward 5.3 ms and backward 9.75 ms fitted to step times of " \
 			"NVIDIA's v5.1 " \
 			"logs; the other 170.5 ms so that the published 1.2712 s comes out" \
 	}
@@ -25,6 +25,6 @@ int plan_check_sizes(const struct plan *plan, struct refusal *refusal);
 #define TIMING_LOGS \
 	{ \
 		5184770 * PS_PER_NS, 9841030 * PS_PER_NS, 125745 * PS_PER_US, \
-			"calibrated: fitted to two logs of GB200, 2,560 and 5,120 GPUs with NICs " \
+			"fitted to two logs of GB200, 2,560 and 5,120 GPUs with NICs " \
 			"of 400 Gb/s" \
 	}

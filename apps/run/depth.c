@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// One step of a scenario from its schedule: what it takes, what of it is exposed communication,
+// and what would change that.
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "depth.h"
+
+const struct depth_input depth_inputs[] = {
+	{INPUT_ASSUMED,
+	 "9 us for a slice from rank to rank over the network (NCCL's tuner: 14 us)"},
+	{INPUT_ASSUMED, "50 us for activations to the next stage inside a domain"},
+	{INPUT_ASSUMED, "the loss takes 0.55 of a cell's time on the last stage"},
+	{INPUT_ASSUMED, "attention takes 30 % of a layer's forward and 24 % of its backward"},
+	{INPUT_ASSUMED, "rings at the line rate of the NICs, one slice of 1 MiB behind the other"},
+	{0, NULL},
+};
+
+ps_t depth_exposed(const struct step_exposed *times)
+{
+	return times->with.step_ps - times->without.step_ps;
+}
+
+// ---------------------------------------------------------------- runs
+
+// A schedule in memory of its own.
+struct schedule {
+	void *memory;
+	size_t bytes;
+	struct step *step;
+};
+
+static int schedule_make(struct schedule *ret, const struct plan *plan, struct refusal *refusal)
+{
+	struct arena arena;
+	ret->bytes = step_bytes(plan);
+	ret->memory = memory_reserve(ret->bytes);
+	if (ret->memory == NULL)
+		return refuse(refusal, -ENODEV, "the system gives no memory for a schedule", 0, 0,
+			      0);
+	arena_init(&arena, ret->memory, ret->bytes);
+	int rc = step_create(&ret->step, &arena, plan, refusal);
+	if (rc < 0)
+		memory_release(ret->memory, ret->bytes);
+	return rc;
+}
+
+static int run_case(struct step_exposed *ret, const struct step_case *of, struct step_stage *stages,
+		    struct refusal *refusal)
+{
+	struct schedule schedule;
+	int rc = schedule_make(&schedule, &of->plan, refusal);
+	if (rc < 0)
+		return rc;
+	step_expose(schedule.step, &of->setup, ret, stages);
+	memory_release(schedule.memory, schedule.bytes);
+	return 0;
+}
+
+// Mean and spread over steps with seeds of their own (Welford: the deviation loses no digits).
+static int run_steps(struct depth *depth, uint32_t count, struct refusal *refusal)
+{
+	struct schedule schedule;
+	struct step_setup setup = depth->rows[0].of.setup;
+	struct depth_steps *steps = &depth->steps;
+	double squares = 0;
+	int rc = schedule_make(&schedule, &depth->rows[0].of.plan, refusal);
+	if (rc < 0)
+		return rc;
+	*steps = (struct depth_steps){.count = count, .min_s = INFINITY};
+	for (uint32_t i = 0; i < count; i++) {
+		struct step_times times;
+		setup.seed = depth->world.setup.seed + i;
+		step_run(schedule.step, &setup, &times, NULL);
+		double time_s = (double)times.step_ps / PS_PER_S, off = time_s - steps->mean_s;
+		steps->mean_s += off / (i + 1);
+		squares += off * (time_s - steps->mean_s);
+		steps->min_s = fmin(steps->min_s, time_s);
+		steps->max_s = fmax(steps->max_s, time_s);
+	}
+	steps->cv = sqrt(squares / (count - 1)) / steps->mean_s;
+	memory_release(schedule.memory, schedule.bytes);
+	return 0;
+}
+
+static int run_cases(struct depth *depth, struct refusal *refusal)
+{
+	struct step_case cases[STEP_CASES_MAX];
+	struct step_case predicted;
+	int rc = 0;
+	depth->row_count = world_step_cases(&depth->world, cases);
+	for (uint32_t i = 0; rc == 0 && i < depth->row_count; i++) {
+		depth->rows[i].of = cases[i];
+		rc = run_case(&depth->rows[i].times, &cases[i], i == 0 ? depth->stages : NULL,
+			      refusal);
+	}
+	predicted = cases[0];
+	predicted.plan.timing = timing_from_logs;
+	return rc == 0 ? run_case(&depth->predicted, &predicted, NULL, refusal) : rc;
+}
+
+static int work_out(struct call *call, struct depth *depth)
+{
+	const struct options *options = &call->options;
+	struct world_step *world = &depth->world;
+	struct refusal *refusal = &call->refusal;
+	int rc = world_step(world, &call->scenario, options->order, refusal);
+	if (rc < 0)
+		return rc;
+	if (options->slow != NULL && options->slow_stage >= world->plan.parallel.pp)
+		return refuse(refusal, -EINVAL, "--slow: there is no stage % of %",
+			      options->slow_stage, world->plan.parallel.pp, 0);
+	world->setup.slow_stage = options->slow_stage;
+	world->setup.slow_ppb = options->slow_ppb;
+	world->setup.jitter_ppb = options->jitter_ppb;
+	if (options->jitter_ppb > 0)
+		world->setup.replicas = world->plan.parallel.dp;
+	depth->stages = calloc(world->plan.parallel.pp, sizeof(*depth->stages));
+	if (depth->stages == NULL)
+		return refuse(refusal, -ENODEV, "the system gives no memory", 0, 0, 0);
+	rc = run_cases(depth, refusal);
+	if (rc == 0 && options->step_count > 1)
+		rc = run_steps(depth, options->step_count, refusal);
+	return rc;
+}
+
+// ---------------------------------------------------------------- the table
+
+static double ms(ps_t time)
+{
+	return (double)time / PS_PER_MS;
+}
+
+static double percent(ps_t part, ps_t whole)
+{
+	return (double)part / (double)whole * 100;
+}
+
+static void print_job(const struct depth *depth)
+{
+	const struct world_step *world = &depth->world;
+	const struct parallel *cut = &world->plan.parallel;
+	const struct ring_time *ring = &world->setup.dense;
+	printf("  %" PRIu32 " GPUs, %" PRIu32 " in a domain: tp %" PRIu32 ", cp %" PRIu32
+	       ", pp %" PRIu32 ", vpp %" PRIu32 ", dp %" PRIu32 ", %" PRIu32 " micro-batches\n",
+	       plan_ranks(&world->plan), world->seats.gpus_per_domain, cut->tp, cut->cp, cut->pp,
+	       cut->vpp, cut->dp, cut->micro_batches);
+	printf("  rings of %" PRIu32 " ranks, %" PRIu32 " NICs of %.2f GB/s in a domain%s\n\n",
+	       ring->ranks, world->nics_per_group, (double)world->nic_Bps / 1e9,
+	       world->even_ppb < SHARE_WHOLE ? ", some of it lost to faults" : "");
+}
+
+static void print_step(const struct depth *depth)
+{
+	const struct plan *plan = &depth->world.plan;
+	const struct step_exposed *times = &depth->rows[0].times;
+	ps_t step = times->with.step_ps, exposed = depth_exposed(times);
+	ps_t pipeline = times->without.backward_ps, ideal = step_pipeline_ps(plan);
+	printf("  step                    %10.3f ms\n", ms(step));
+	printf("    ideal pipeline        %10.3f ms  %" PRIu32 " slots of %.3f ms\n", ms(ideal),
+	       plan->parallel.micro_batches * plan->parallel.vpp + plan->parallel.pp - 1,
+	       ms(plan->timing.forward_ps + plan->timing.backward_ps));
+	printf("    what it lacks         %10.3f ms  loss, sends, uneven cells\n",
+	       ms(pipeline - ideal));
+	printf("    exposed communication %10.3f ms  %.2f %%: head %.3f, tail %.3f\n", ms(exposed),
+	       percent(exposed, step), ms(times->head_ps), ms(times->tail_ps));
+	printf("    other                 %10.3f ms\n", ms(plan->timing.other_ps));
+	printf("  stage 0 alone sees      %10.3f ms  %.3f before forwards, %.3f behind the last "
+	       "backward\n\n",
+	       ms(depth->stages[0].gather_wait_ps +
+		  ps_max(0, depth->stages[0].reduce_ps - depth->stages[0].backward_ps)),
+	       ms(depth->stages[0].gather_wait_ps),
+	       ms(ps_max(0, depth->stages[0].reduce_ps - depth->stages[0].backward_ps)));
+}
+
+static void print_cases(const struct depth *depth)
+{
+	ps_t before = depth->rows[0].times.with.step_ps;
+	printf("  %-42s %10s %8s %8s %8s %9s\n", "case", "step ms", "exposed", "head", "tail",
+	       "change");
+	for (uint32_t i = 0; i < depth->row_count; i++) {
+		const struct step_exposed *times = &depth->rows[i].times;
+		printf("  %-42s %10.3f %8.3f %8.3f %8.3f %+8.3f%%\n", depth->rows[i].of.name,
+		       ms(times->with.step_ps), ms(depth_exposed(times)), ms(times->head_ps),
+		       ms(times->tail_ps), percent(times->with.step_ps - before, before));
+	}
+}
+
+static void print_steps(const struct depth *depth)
+{
+	const struct depth_steps *steps = &depth->steps;
+	if (steps->count == 0)
+		return;
+	printf("\n  %" PRIu32
+	       " steps with jitter: mean %.3f ms, CV %.3f %%, from %.3f to %.3f ms\n",
+	       steps->count, steps->mean_s * 1e3, steps->cv * 100, steps->min_s * 1e3,
+	       steps->max_s * 1e3);
+}
+
+static void print_published(const struct depth *depth)
+{
+	const struct plan *plan = &depth->world.plan;
+	ps_t published = plan->published_ps, step = depth->predicted.with.step_ps;
+	printf("\n  with times fitted to two logs of GB200 alone %.3f ms", ms(step));
+	if (published > 0)
+		printf(", %+.2f %% off the published %.1f ms", percent(step - published, published),
+		       ms(published));
+	printf("\n    exposed %.3f ms, other %.3f ms, %.3f ms a slot\n",
+	       ms(depth_exposed(&depth->predicted)), ms(timing_from_logs.other_ps),
+	       ms(timing_from_logs.forward_ps + timing_from_logs.backward_ps));
+}
+
+static void print_inputs(const struct call *call, const struct depth *depth)
+{
+	static const char *const names[] = {"fact", "assumed", "calibrated"};
+	const struct scenario *scenario = &call->scenario;
+	printf("\n  It rests on\n    %-11s %s\n", "calibrated", depth->world.plan.timing.origin);
+	for (uint32_t i = 0; i < scenario->input_count; i++)
+		printf("    %-11s %s\n", names[scenario->inputs[i].origin],
+		       scenario->inputs[i].text);
+	for (const struct depth_input *at = depth_inputs; at->text != NULL; at++)
+		printf("    %-11s %s\n", names[at->origin], at->text);
+	printf("  Not in it: packets, congestion, losses. Without --depth model a sample of the "
+	       "step "
+	       "runs packet by packet.\n");
+}
+
+static void print_table(const struct call *call, const struct depth *depth)
+{
+	printf("%s: one step from its schedule, no packets\n", call->scenario.name);
+	print_job(depth);
+	print_step(depth);
+	print_cases(depth);
+	print_steps(depth);
+	print_published(depth);
+	print_inputs(call, depth);
+}
+
+int depth_run(struct call *call)
+{
+	static struct depth depth; // large: kept off the stack
+	struct refusal *refusal = &call->refusal;
+	int rc = call->is_comparison
+		? refuse(refusal, -EINVAL, "name one of its variants by --variant", 0, 0, 0)
+		: work_out(call, &depth);
+	if (rc < 0) {
+		if (refusal->file[0] == '\0' && call->options.order != NULL &&
+		    refusal->column > 0 && refusal->line == 0) {
+			snprintf(refusal->file, sizeof(refusal->file), "--order");
+			refusal->line = 1;
+		} else if (refusal->file[0] == '\0') {
+			snprintf(refusal->file, sizeof(refusal->file), "%s", call->scenario.path);
+		}
+		free(depth.stages);
+		return call_say_refusal(call, rc);
+	}
+	if (call->options.is_json)
+		depth_json(stdout, call, &depth);
+	else
+		print_table(call, &depth);
+	free(depth.stages);
+	return call_finish_output(call);
+}

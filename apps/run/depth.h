@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// --depth model: one step of a scenario from its schedule, without packets. depth.c works it out
+// and prints the table, depth_json.c the JSON.
+#pragma once
+
+#include <weft/world_step.h>
+
+#include "call.h"
+
+// One case with its outcome.
+struct depth_row {
+	struct step_case of;
+	struct step_exposed times;
+};
+
+// Steps with jitter.
+struct depth_steps {
+	uint32_t count;
+	double mean_s, cv, min_s, max_s;
+};
+
+struct depth {
+	struct world_step world;
+	uint32_t row_count;
+	struct depth_row rows[STEP_CASES_MAX]; // the first is the step as it is
+	struct step_stage *stages;	       // of the first row, [pp]
+	struct depth_steps steps;	       // count 0 = none were asked for
+	struct step_exposed predicted;	       // with times of two logs alone
+};
+
+// Runs the schedules of a call that has been read. Returns the exit status.
+int depth_run(struct call *call);
+
+// What communication adds to a step.
+ps_t depth_exposed(const struct step_exposed *times);
+
+// What a schedule rests on beside the scenario's own inputs; ends with NULL.
+struct depth_input {
+	enum input_origin origin;
+	const char *text;
+};
+extern const struct depth_input depth_inputs[];
+
+void depth_json(FILE *to, const struct call *call, const struct depth *depth);

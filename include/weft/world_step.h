@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// A scenario as one step of its schedule, without packets: `weft sim --depth model`.
+#pragma once
+
+#include <stdint.h>
+
+#include <weft/order.h>
+#include <weft/refusal.h>
+#include <weft/step.h>
+#include <weft/world.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define STEP_CASES_MAX 16
+#define STEP_CASE_BYTES 64
+
+struct world_step {
+	struct plan plan; // of the scenario's model, with as many replicas as its NICs hold
+	struct order order;
+	struct seats seats;
+	struct step_setup setup;
+	uint32_t planes;	 // of a NIC
+	uint32_t nics_per_group; // of a dense group in one domain
+	uint64_t nic_Bps;	 // the line rate of a whole NIC
+	uint32_t header_ppb;	 // what headers leave of it for payload
+	// what faults leave of a group's NICs, per 10^9: a ring whose channels share evenly goes at
+	// the pace of the slowest; one that splits by rate has what is there
+	uint32_t even_ppb, split_ppb;
+};
+
+// What the scenario says, as a step. `order` replaces the plan's, NULL = the plan's own. -EINVAL
+// with a reason: the traffic is no model with a plan, NICs that are no whole number of replicas, a
+// group that leaves its domain and is not in the schedule, or faults that do not hold for the whole
+// step.
+int world_step(struct world_step *ret, const struct scenario *scenario, const char *order,
+	       struct refusal *refusal);
+
+// A step beside it with one thing changed.
+struct step_case {
+	char name[STEP_CASE_BYTES];
+	struct plan plan;
+	struct step_setup setup;
+};
+
+// Fills up to STEP_CASES_MAX, the first of which is the step as it is; returns how many.
+uint32_t world_step_cases(const struct world_step *step, struct step_case *ret);
+
+#ifdef __cplusplus
+}
+#endif
