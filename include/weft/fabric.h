@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include <weft/arena.h>
+#include <weft/fabric_pause.h>
 #include <weft/fault.h>
 #include <weft/machine.h>
 #include <weft/measure.h>
@@ -113,6 +114,7 @@ struct fabric_config {
 	uint32_t trim_bytes; // wire bytes of a trimmed packet
 	bool slow_scaled;    // queues and marks of a slow line shrink with its rate
 	enum trim_choice trim_choice;
+	struct pfc_config pfc;
 	enum fabric_spray spray;     // trees; graphs hash
 	uint32_t thin_kept, thin_of; // a sample keeps thin_kept of thin_of T0-T1 links (1, 1 =
 				     // all); see docs/measuring.md
@@ -176,6 +178,9 @@ struct topology {
 	// effective queue figures, after the automatic ones were derived
 	uint64_t queue_bytes, last_hop_queue_bytes, control_queue_bytes;
 	uint64_t ecn_low_bytes, ecn_high_bytes;
+	uint64_t pfc_xoff_bytes, pfc_xon_bytes;			  // 0 without PFC
+	uint64_t pfc_headroom_low_bytes, pfc_headroom_high_bytes; // over all in-ports
+	uint64_t pfc_room_bytes; // of the switch that needs most: xoff and headroom of its ports
 };
 
 #ifdef __cplusplus
@@ -220,6 +225,7 @@ struct fabric_counters {
 	uint64_t dropped[DROP_REASON_COUNT];
 	uint64_t forwarded[PACKET_CLASS_COUNT]; // departures by class
 	uint64_t queue_bytes_max;		// deepest data queue seen
+	struct pause_counters pause;
 };
 
 struct switch_; // `switch` is a C keyword

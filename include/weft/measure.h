@@ -14,15 +14,17 @@
 
 // Why a packet ended before its target. Each is counted; none is an error.
 enum drop_reason {
-	DROP_QUEUE_FULL,   // data queue full and the packet not trimmable
-	DROP_CONTROL_FULL, // control queue full (headers, SACKs)
-	DROP_NO_ROUTE,	   // the switch knows no port towards the target
-	DROP_LINK_DOWN,	   // on or into a cable that is down
-	DROP_RANDOM_LOSS,  // a cable's random loss
-	DROP_UNKNOWN_QP,   // reached a NIC that has no such QP
-	DROP_BAD_FRAME,	   // a frame that is no packet: damaged on its way
-	DROP_BURST_LOSS,   // a cable's losses in a row
-	DROP_HOST_FULL,	   // came to a host that stalls, and its receive queue was full
+	DROP_QUEUE_FULL,    // data queue full and the packet not trimmable
+	DROP_CONTROL_FULL,  // control queue full (headers, SACKs)
+	DROP_NO_ROUTE,	    // the switch knows no port towards the target
+	DROP_LINK_DOWN,	    // on or into a cable that is down
+	DROP_RANDOM_LOSS,   // a cable's random loss
+	DROP_UNKNOWN_QP,    // reached a NIC that has no such QP
+	DROP_BAD_FRAME,	    // a frame that is no packet: damaged on its way
+	DROP_BURST_LOSS,    // a cable's losses in a row
+	DROP_HOST_FULL,	    // came to a host that stalls, and its receive queue was full
+	DROP_HEADROOM_FULL, // PFC: more came after a pause than the headroom holds
+	DROP_PAUSE_WATCH,   // PFC: its port had been paused for too long
 	DROP_REASON_COUNT
 };
 

@@ -17,6 +17,7 @@ enum packet_opcode {
 	PACKET_SACK = 0xdc,
 	PACKET_NACK = 0xdd,
 	PACKET_PROBE = 0xde,
+	PACKET_PAUSE = 0xff, // no opcode of any BTH: a MAC control frame, from port to port
 };
 
 // Opcodes of InfiniBand's reliable connection that RoCEv2 carries: those of the baseline that MRC

@@ -94,6 +94,10 @@ int endpoint_post(struct endpoint *endpoint, uint32_t qpn, const struct work *wo
 // owns the packet.
 uint32_t endpoint_next(struct endpoint *endpoint, uint32_t plane, ps_t now, struct outbox *out);
 
+// The same for control alone, on a plane whose data are paused.
+uint32_t endpoint_next_control(struct endpoint *endpoint, uint32_t plane, ps_t now,
+			       struct outbox *out);
+
 // A port of the NIC went down, or came back. What waits for it moves to another plane, nothing more
 // leaves by it, and the peers of QPs in use are told. A QP waits when none is left whose plane is
 // not denied, and ends when it has something to send and that lasts as long as all tries of a

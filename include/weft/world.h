@@ -19,6 +19,7 @@
 #include <weft/scenario.h>
 #include <weft/transport.h>
 #include <weft/workload.h>
+#include <weft/world_pause.h>
 
 // A fault as a cable sees it.
 struct cable_fault {
@@ -89,6 +90,8 @@ struct world {
 	struct bypass *bypass[WORLD_SHARDS_MAX];
 	uint64_t *nic_placed; // [nics][watch.bins] payload over time of each NIC; or NULL
 	struct tally *tally;
+	struct world_pauses *pauses; // NULL without PFC
+	ps_t reached_ps; // virtual time up to which the machines were run, the driver's to say
 };
 
 #ifdef __cplusplus

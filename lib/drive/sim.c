@@ -49,12 +49,17 @@ static uint64_t packets_taken(const struct sim *sim)
 	return taken;
 }
 
-// sent and doubled = delivered + dropped + held, and the pools agree with what cables and machines
+// sent and doubled = delivered + dropped + held, switches that send and take pause frames being
+// ends of their own, and the pools agree with what cables and machines
 // hold.
 static void check_conservation(struct sim *sim)
 {
 	struct run *run = &sim->run;
+	sim->world->reached_ps = ps_max(run->now_ps, sim->window_end);
 	world_collect(sim->world);
+	const struct pause_counters *pause = &sim->world->outcome->fabric.pause;
+	uint64_t made = pause->pauses_sent + pause->resumes_sent;
+	uint64_t taken = pause->pauses_received + pause->resumes_received;
 	uint64_t dropped = 0, in_hosts = 0, in_switches = 0, on_cables = cables_held(sim);
 	for (int i = 0; i < DROP_REASON_COUNT; i++)
 		dropped += run->dropped[i] + sim->world->outcome->fabric.dropped[i];
@@ -66,7 +71,7 @@ static void check_conservation(struct sim *sim)
 		check(packets_taken(sim) == in_switches + in_hosts); // on cables there are frames
 		check(sim->ports->ops->taken(sim->ports) == run->held);
 	}
-	check(run->sent + run->doubled == run->delivered + dropped + run->held);
+	check(run->sent + made + run->doubled == run->delivered + taken + dropped + run->held);
 	run->held += in_hosts;
 }
 

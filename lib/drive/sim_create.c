@@ -150,6 +150,13 @@ static int check_options(const struct world *world, const struct sim_options *op
 		return refuse(refusal, -EINVAL,
 			      "the longest cable takes % ns end to end; at most % ns are supported",
 			      span_ps / PS_PER_NS, CABLE_SPAN_PS / PS_PER_NS, 0);
+	bool has_bytes = options->ports.kind != PORTS_NONE || options->taps.pcap != NULL ||
+		options->taps.log != NULL;
+	if (world->fabric.pfc.is_on && has_bytes)
+		return refuse(refusal, -EINVAL,
+			      "queue.pfc needs a run without frames (--ports none) and without "
+			      "captures: pause frames have no bytes here",
+			      0, 0, 0);
 	if (lanes > 1 && (lanes != world->shard_count || options->ports.kind != PORTS_RING))
 		return refuse(refusal, -EINVAL, "% lanes need as many shards, and ring ports",
 			      lanes, 0, 0);

@@ -22,8 +22,8 @@ static inline bool port_marks(struct port *port)
 }
 
 // Takes the next packet out of queue `klass` and puts it on the line at free_at.
-static inline void port_emit(struct port *port, struct outbox *out,
-			     struct fabric_counters *counters, enum packet_class klass)
+static inline uint64_t port_emit(struct port *port, struct outbox *out,
+				 struct fabric_counters *counters, enum packet_class klass)
 {
 	uint64_t entry = fifo_pop(&port->queues[klass], out->chunks);
 	uint32_t bytes = entry_bytes(entry);
@@ -42,6 +42,7 @@ static inline void port_emit(struct port *port, struct outbox *out,
 	outbox_send(out, port->index, entry_packet(entry), bytes, start);
 	port->free_at += line_ps(port->line, bytes);
 	counters->forwarded[klass]++;
+	return entry;
 }
 
 // Which class is next while both wait and share the line: control, until it had its share of the
@@ -89,18 +90,21 @@ __attribute__((noinline)) static void port_slow(struct port *port, ps_t now)
 	}
 }
 
+enum packet_class port_next_class(struct port *port, const struct outbox *out)
+{
+	if (port->special & PORT_SHARES)
+		return port_share(port, out);
+	return port->queues[PACKET_CLASS_CONTROL].count > 0 ? PACKET_CLASS_CONTROL
+							    : PACKET_CLASS_DATA;
+}
+
 // The next packet of a port that is not like the others.
 __attribute__((noinline)) static void port_emit_special(struct port *port, struct outbox *out,
 							struct fabric_counters *counters)
 {
 	if (port->special & PORT_SLOWS)
 		port_slow(port, port->free_at);
-	enum packet_class klass = port->queues[PACKET_CLASS_CONTROL].count > 0
-		? PACKET_CLASS_CONTROL
-		: PACKET_CLASS_DATA;
-	if (port->special & PORT_SHARES)
-		klass = port_share(port, out);
-	port_emit(port, out, counters, klass);
+	port_emit(port, out, counters, port_next_class(port, out));
 }
 
 static inline void port_serve(struct port *port, struct outbox *out,
@@ -197,11 +201,9 @@ __attribute__((cold, noinline)) static void port_overflow(struct port *port, str
 
 // Queues a packet that cannot start at once.
 static inline void port_wait(struct port *port, struct outbox *out,
-			     struct fabric_counters *counters, uint32_t index)
+			     struct fabric_counters *counters, enum packet_class klass,
+			     uint64_t entry)
 {
-	const struct packet *packet = packet_at(out->packets, index);
-	uint64_t entry = entry_of(index, packet);
-	enum packet_class klass = packet->klass;
 	check(klass < PACKET_CLASS_COUNT);
 	if (!port_enqueue(port, out->chunks, klass, entry)) {
 		if (klass == PACKET_CLASS_CONTROL)
@@ -235,8 +237,34 @@ static inline bool port_take(struct port *port, struct outbox *out,
 		}
 		out->limit = OUTBOX_NO_ROOM;
 	}
-	port_wait(port, out, counters, index);
+	const struct packet *packet = packet_at(out->packets, index);
+	port_wait(port, out, counters, packet->klass, entry_of(index, packet));
 	return true;
+}
+
+uint64_t port_emit_class(struct port *port, struct outbox *out, struct fabric_counters *counters,
+			 enum packet_class klass)
+{
+	if (port->special & PORT_SLOWS)
+		port_slow(port, port->free_at);
+	return port_emit(port, out, counters, klass);
+}
+
+void port_start(struct port *port, struct outbox *out, struct fabric_counters *counters,
+		uint32_t index, ps_t now)
+{
+	const struct packet *packet = packet_at(out->packets, index);
+	if (port->special & PORT_SLOWS)
+		port_slow(port, now);
+	outbox_send(out, port->index, index, packet->wire_bytes, now);
+	port->free_at = now + line_ps(port->line, packet->wire_bytes);
+	counters->forwarded[packet->klass]++;
+}
+
+void port_queue(struct port *port, struct outbox *out, struct fabric_counters *counters,
+		enum packet_class klass, uint64_t entry)
+{
+	port_wait(port, out, counters, klass, entry);
 }
 
 void port_advance(struct port *port, struct outbox *out, struct fabric_counters *counters,

@@ -41,6 +41,20 @@ static inline uint8_t entry_flags(uint64_t entry)
 	return (uint8_t)(entry >> 48);
 }
 
+// Where a switch remembers by which port a packet came in, that takes the place of all flags but
+// the lowest: nothing is trimmed there.
+static_assert(PACKET_ECT == 1 && MACHINE_PORTS_MAX <= 1 << 12, "an in-port and ECT fit");
+
+static inline uint64_t entry_with_from(uint64_t entry, uint32_t port)
+{
+	return (entry & ((UINT64_C(1) << 52) - 1)) | (uint64_t)port << 52;
+}
+
+static inline uint32_t entry_from(uint64_t entry)
+{
+	return (uint32_t)(entry >> 52);
+}
+
 // What few ports do.
 enum port_special {
 	PORT_SHARES = 1, // the classes share the line; else control goes first
@@ -94,6 +108,22 @@ void port_advance(struct port *port, struct outbox *out, struct fabric_counters 
 // when the port has packets waiting afterwards.
 bool port_accept(struct port *port, struct outbox *out, struct fabric_counters *counters,
 		 uint32_t index, ps_t now);
+
+// The same in steps, for a switch that knows when each is due (ordered.c). Which class goes next,
+// one of which waits.
+enum packet_class port_next_class(struct port *port, const struct outbox *out);
+
+// Puts the oldest packet of a class on the line at free_at; returns its entry.
+uint64_t port_emit_class(struct port *port, struct outbox *out, struct fabric_counters *counters,
+			 enum packet_class klass);
+
+// Puts a packet that never waited on the line at `now`.
+void port_start(struct port *port, struct outbox *out, struct fabric_counters *counters,
+		uint32_t index, ps_t now);
+
+// Queues, trims or drops it.
+void port_queue(struct port *port, struct outbox *out, struct fabric_counters *counters,
+		enum packet_class klass, uint64_t entry);
 
 // A window of the port: takes the arrivals of `batch` in time order, then advances to just before
 // `until`.

@@ -55,7 +55,8 @@ static uint32_t shortest(struct spray *spray, struct port *first, uint32_t count
 	uint32_t start = rng_below(&spray->rng, count), best = start, least = UINT32_MAX;
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t member = start + i < count ? start + i : start + i - count;
-		port_advance(&first[member], out, counters, now);
+		if (!spray->is_ordered)
+			port_advance(&first[member], out, counters, now);
 		uint32_t steps = steps_of(&first[member]);
 		if (steps < least) {
 			least = steps;
@@ -70,6 +71,8 @@ uint32_t spray_port(struct spray *spray, const struct route *route, struct port 
 		    struct fabric_counters *counters)
 {
 	uint32_t hashed = route_port(route, packet);
+	if (spray->kind == FABRIC_SPRAY_HASH)
+		return hashed;
 	bool goes_up = hashed != ROUTE_NONE && route->up_count > 1 && hashed >= route->up_first;
 	if (!goes_up || packet->wire_bytes < SPRAY_BYTES_MIN)
 		return hashed;

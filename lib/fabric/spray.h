@@ -12,6 +12,7 @@ struct spray {
 	uint16_t *order; // [route.up_count] turns of this round
 	uint32_t at;	 // the next one
 	struct rng rng;
+	bool is_ordered; // the ports are at the time of the packet already
 };
 
 // What htsim hashes under every rule: headers and answers.

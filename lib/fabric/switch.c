@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A switch as a machine: takes its arrivals in time order, routes each, and leaves the departures
-// of its ports. Store and forward, output queued; no shared buffer, no PFC. A
+// of its ports. Store and forward, output queued. A
 // route by hash never reads a queue, so only the port a packet goes to has to be brought to the
 // packet's time, and packets are taken port by port. Where the switch itself spreads packets
 // (spray.h) they are taken in the order of their times.
@@ -11,22 +11,10 @@
 #include <weft/fabric.h>
 
 #include "batch.h"
-#include "port.h"
-#include "route.h"
-#include "spray.h"
+#include "switch.h"
 
 // How far reading a descriptor runs ahead: the time of a cache miss or two.
 #define READ_AHEAD 8
-
-struct switch_ {
-	struct port *ports;  // [port_count]
-	uint64_t *busy;	     // bit per port: has packets waiting, or arrivals in this window
-	uint32_t *batch_end; // [port_count] arrivals of a port, then their end; 0 between windows
-	uint32_t port_count;
-	struct route route;
-	struct spray spray;
-	struct fabric_counters counters;
-};
 
 // Where the line from no marks at the low threshold, which reaches ecn_share at the high one, would
 // come to all of them: bytes above the low one.
@@ -86,6 +74,9 @@ int switch_create(struct switch_ **ret, struct arena *arena, const struct topolo
 	if (spray_init(&self->spray, arena, config->spray, &self->route,
 		       rng_of(seed, RNG_SPRAY, switch_index)) < 0)
 		return refuse(refusal, -ENOMEM, "no memory for switch %", switch_index, 0, 0);
+	if (ordered_init(self, arena, topology, config, plan) < 0)
+		return refuse(refusal, -ENOMEM, "no memory for PFC of switch %", switch_index, 0,
+			      0);
 	*ret = self;
 	return 0;
 }
@@ -183,7 +174,9 @@ static void switch_take_in_order(struct switch_ *self, const struct inbox *in, s
 ps_t switch_run(void *self, const struct inbox *in, ps_t until, struct outbox *out)
 {
 	struct batch all = {in->scratch[0], in->scratch[1], 0};
-	const struct switch_ *it = self;
+	struct switch_ *it = self;
+	if (it->ordered != NULL)
+		return ordered_run(it, in, until, out);
 	if (it->spray.kind != FABRIC_SPRAY_HASH) {
 		switch_take_in_order(self, in, out);
 	} else if (in->arrival_count > 0) {
@@ -215,6 +208,18 @@ int switch_slow(struct switch_ *self, struct arena *arena, uint32_t index,
 const struct fabric_counters *switch_counters(const struct switch_ *self)
 {
 	return &self->counters;
+}
+
+const struct pause *switch_pause(const struct switch_ *self, uint32_t port)
+{
+	check(port < self->port_count);
+	return self->ordered == NULL ? NULL : &self->ordered->pfc[port].pause;
+}
+
+uint64_t switch_pauses_sent(const struct switch_ *self, uint32_t port)
+{
+	check(port < self->port_count);
+	return self->ordered == NULL ? 0 : self->ordered->pfc[port].pauses_sent;
 }
 
 uint32_t switch_held(const struct switch_ *self)

@@ -175,6 +175,7 @@ static void derive_queues(const struct fabric_config *config, struct topology *t
 					       : config->ecn_low_bytes;
 	topology->ecn_high_bytes = is_automatic ? tenths_of(queue / mtu, 8, config->mtu_bytes)
 						: config->ecn_high_bytes;
+	pfc_derive(config, topology);
 }
 
 static int check_derived(const struct fabric_config *config, const struct topology *topology,
@@ -207,7 +208,7 @@ static int check_derived(const struct fabric_config *config, const struct topolo
 	if (topology->ecn_high_bytes > QUEUE_BYTES_MAX)
 		return refuse(refusal, -EINVAL, "ecn_high_bytes % is above %",
 			      (int64_t)topology->ecn_high_bytes, (int64_t)QUEUE_BYTES_MAX, 0);
-	return 0;
+	return pfc_check(config, topology, refusal);
 }
 
 static int draw(struct topology *topology, struct arena *arena, const struct shape *shape,
@@ -387,6 +388,8 @@ int topology_build(struct topology *ret, struct arena *arena, const struct fabri
 	};
 	error = (is_tree(config->kind) ? build_tree : build_graph)(&topology, arena, config, seed,
 								   refusal);
+	if (error == 0)
+		error = pfc_derive_headroom(config, &topology, refusal);
 	if (error == 0)
 		*ret = topology;
 	return error;

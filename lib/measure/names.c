@@ -8,9 +8,10 @@
 
 const char *drop_reason_name(enum drop_reason reason)
 {
-	static const char *const names[] = {"queue_full", "control_full", "no_route",
-					    "link_down",  "random_loss",  "unknown_qp",
-					    "bad_frame",  "burst_loss",	  "host_full"};
+	static const char *const names[] = {"queue_full",    "control_full", "no_route",
+					    "link_down",     "random_loss",  "unknown_qp",
+					    "bad_frame",     "burst_loss",   "host_full",
+					    "headroom_full", "pause_watch"};
 	static_assert(sizeof(names) / sizeof(*names) == DROP_REASON_COUNT, "a name for each");
 	return reason < DROP_REASON_COUNT ? names[reason] : "unknown";
 }

@@ -257,7 +257,11 @@ void conservation_of(struct conservation *ret, const struct report_input *input)
 	for (enum drop_reason reason = 0; reason < DROP_REASON_COUNT; reason++)
 		ret->dropped += input->world->outcome->fabric.dropped[reason] +
 			input->cable_dropped[reason];
-	ret->holds = ret->sent + ret->doubled == ret->delivered + ret->dropped + ret->held;
+	const struct pause_counters *pause = &input->world->outcome->fabric.pause;
+	ret->pauses_sent = pause->pauses_sent + pause->resumes_sent;
+	ret->pauses_taken = pause->pauses_received + pause->resumes_received;
+	ret->holds = ret->sent + ret->pauses_sent + ret->doubled ==
+		ret->delivered + ret->pauses_taken + ret->dropped + ret->held;
 }
 
 uint64_t rtx_total(const struct transport_counters *transport)

@@ -72,6 +72,7 @@ void planes_of(struct planes *ret, const struct report_input *input);
 // `dropped`; what a host made but has not sent is no part of `held`.
 struct conservation {
 	uint64_t sent, doubled, delivered, dropped, held, unsent;
+	uint64_t pauses_sent, pauses_taken; // by switches: all frames of PFC
 	bool holds;
 };
 

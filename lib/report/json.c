@@ -14,6 +14,7 @@
 #include "emulation.h"
 #include "expect.h"
 #include "figures.h"
+#include "pauses.h"
 #include "put.h"
 #include "watch.h"
 
@@ -466,6 +467,7 @@ int report_json(FILE *to, const struct report_input *input)
 	put_transport(root, input);
 	put_switches(root, input);
 	put_conservation(root, input);
+	pauses_json(root, input);
 	watch_json(root, input);
 	put_speed(root, input);
 	put_emulation(root, input);

@@ -13,6 +13,7 @@
 #include "figures.h"
 #include "hdr.h"
 #include "number.h"
+#include "pauses.h"
 #include "watch.h"
 
 #define ROWS_MAX 40 // distinct collectives shown; the others are in result.json
@@ -335,6 +336,10 @@ static void conservation_line(FILE *to, const struct report_input *input)
 		number_grouped(&text[0], sum.sent + sum.doubled), sum.holds ? "=" : "IS NOT",
 		number_grouped(&text[1], sum.delivered), number_grouped(&text[2], sum.dropped),
 		number_grouped(&text[3], sum.held));
+	if (sum.pauses_sent > 0)
+		fprintf(to, "  and switches sent %s pause frames, and took %s\n",
+			number_grouped(&text[0], sum.pauses_sent),
+			number_grouped(&text[1], sum.pauses_taken));
 	if (sum.doubled > 0)
 		fprintf(to, "  sent includes %s copies that cables made\n",
 			number_grouped(&text[0], sum.doubled));
@@ -450,6 +455,7 @@ void report_table(FILE *to, const struct report_input *input)
 	congestion(to, input);
 	drops(to, input);
 	refused(to, input);
+	pauses_table(to, input);
 	balance(to, input);
 	emulation_table(to, input);
 	bypass_table(to, input);

@@ -64,6 +64,22 @@ next_control(struct endpoint *endpoint, struct fifo *control, ps_t now, struct o
 	return index;
 }
 
+uint32_t endpoint_next_control(struct endpoint *endpoint, uint32_t plane, ps_t now,
+			       struct outbox *out)
+{
+	if (endpoint->work == 0)
+		return PACKET_NONE;
+	if (endpoint->has_port_work) {
+		if (status_is_down(endpoint, plane))
+			return PACKET_NONE;
+		uint32_t request = status_next(endpoint, plane, now, out);
+		if (request != PACKET_NONE)
+			return request;
+	}
+	struct fifo *control = &endpoint->control[plane];
+	return control->count == 0 ? PACKET_NONE : next_control(endpoint, control, now, out);
+}
+
 uint32_t endpoint_next(struct endpoint *endpoint, uint32_t plane, ps_t now, struct outbox *out)
 {
 	if (endpoint->work == 0)

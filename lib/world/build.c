@@ -273,7 +273,7 @@ int world_build_shards(struct world *ret, struct arena *arena, const struct scen
 	fill_transport(ret);
 	int (*const steps[])(struct world *, struct refusal *) = {
 		shards_build, outcome_build, build_machines, cables_build,
-		light_build,  slow_build,    build_pools};
+		light_build,  slow_build,    pauses_build,   build_pools};
 	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
 		rc = steps[i](ret, refusal);
 		if (rc < 0)

@@ -16,6 +16,10 @@ int light_build(struct world *world, struct refusal *refusal);
 // Hands each out-port that a fault slows its rates over time. After machines and cables.
 int slow_build(struct world *world, struct refusal *refusal);
 
+// pauses.c: what PFC tells NICs, and what came of it; after machines. The second adds it up.
+int pauses_build(struct world *world, struct refusal *refusal);
+void pauses_collect(struct world *world);
+
 // shards.c: which shard each machine is in. Before anything of a machine is drawn.
 int shards_build(struct world *world, struct refusal *refusal);
 

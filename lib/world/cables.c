@@ -135,6 +135,8 @@ static uint64_t departures_max(const struct world *world)
 		smallest = transport->control_bytes;
 	if (world->fabric.trim_on && world->fabric.trim_bytes < smallest)
 		smallest = world->fabric.trim_bytes;
+	if (world->fabric.pfc.is_on && smallest > PAUSE_FRAME_BYTES)
+		smallest = PAUSE_FRAME_BYTES;
 	ps_t shortest = line_ps(line_of(world->topology.rate_max_bps), smallest);
 	uint32_t ports = 0;
 	for (uint32_t m = 0; m < world->machine_count; m++)

@@ -202,10 +202,31 @@ static void receive_watched(struct world_host *host, struct nic *nic, const stru
 		host->placed[(nic - host->nics) * host->series->count + bin] += placed;
 }
 
+// The switch asks for a pause of the lossless class, or ends one.
+__attribute__((noinline)) static void on_pause(struct world_host *host,
+					       const struct arrival *arrival, struct outbox *out)
+{
+	uint32_t index = host->nic_of_port[arrival->port];
+	struct nic *nic = &host->nics[index];
+	uint32_t quanta = packet_at(out->packets, arrival->packet)->timestamp;
+	if (nic->endpoint != NULL)
+		nic_advance(nic, arrival->at, out);
+	pause_take(&nic->pauses[arrival->port - nic->first_port],
+		   pause_length_ps(nic->line, quanta), arrival->at);
+	packet_put(out->packets, arrival->packet);
+	if (nic->endpoint != NULL)
+		touch(host, index);
+}
+
 static void on_arrival(struct world_host *host, const struct arrival *arrival, struct outbox *out)
 {
 	uint32_t index = host->nic_of_port[arrival->port];
 	struct nic *nic = &host->nics[index];
+	if (__builtin_expect(nic->pauses != NULL, 0) &&
+	    packet_at(out->packets, arrival->packet)->opcode == PACKET_PAUSE) {
+		on_pause(host, arrival, out);
+		return;
+	}
 	if (nic->endpoint == NULL) { // nobody lives here
 		host->record->outcome->dropped_at_host[DROP_UNKNOWN_QP]++;
 		packet_put(out->packets, arrival->packet);

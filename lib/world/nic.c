@@ -41,19 +41,45 @@ __attribute__((noinline)) static bool wait_for_rate(struct nic *nic, uint32_t pl
 	return true;
 }
 
+// What a plane that is paused may send at `start`: control, or PACKET_NONE. The line waits for the
+// end of its pause, when that comes up to `now`, else the plane is idle.
+__attribute__((noinline)) static uint32_t next_paused(struct nic *nic, uint32_t plane, ps_t now,
+						      struct outbox *out, uint32_t *idle,
+						      ps_t *ends_at)
+{
+	ps_t until = nic->pauses[plane].until;
+	uint32_t packet = endpoint_next_control(nic->endpoint, plane, nic->free_at[plane], out);
+	if (packet != PACKET_NONE)
+		return packet;
+	if (until <= now) {
+		nic->free_at[plane] = until;
+	} else {
+		*idle |= 1u << plane;
+		*ends_at = ps_min(*ends_at, until);
+	}
+	return PACKET_NONE;
+}
+
 // Emits what starts at or before `now`. Lines that found nothing to send are in `ret_idle`, bit per
 // plane.
 static ps_t emit(struct nic *nic, ps_t now, struct outbox *out, uint32_t *ret_idle)
 {
 	uint32_t idle = 0;
-	ps_t next = PS_NEVER;
+	ps_t next = PS_NEVER, ends_at = PS_NEVER;
 	for (uint32_t plane; (plane = first_free(nic, idle)) < nic->planes;) {
 		ps_t start = nic->free_at[plane];
 		if (start > now) {
 			next = ps_min(next, start);
 			break;
 		}
-		uint32_t packet = endpoint_next(nic->endpoint, plane, start, out);
+		uint32_t packet;
+		if (__builtin_expect(nic->pauses != NULL, 0) && start < nic->pauses[plane].until) {
+			packet = next_paused(nic, plane, now, out, &idle, &ends_at);
+			if (packet == PACKET_NONE)
+				continue;
+		} else {
+			packet = endpoint_next(nic->endpoint, plane, start, out);
+		}
 		if (packet == PACKET_NONE) {
 			if (!__builtin_expect(nic->is_paced, 0) ||
 			    !wait_for_rate(nic, plane, now, &next))
@@ -68,7 +94,7 @@ static ps_t emit(struct nic *nic, ps_t now, struct outbox *out, uint32_t *ret_id
 		nic->turn = plane + 1 < nic->planes ? plane + 1 : 0;
 	}
 	*ret_idle = idle;
-	return next;
+	return ps_min(next, ends_at);
 }
 
 void nic_advance(struct nic *nic, ps_t now, struct outbox *out)

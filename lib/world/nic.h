@@ -37,6 +37,7 @@ struct nic {
 	struct endpoint *endpoint; // NULL: this NIC has nobody to talk to
 	line_t line;		   // of each plane
 	struct nic_slow *slow;	   // [planes] of a NIC whose lines change their rates; else NULL
+	struct pause *pauses;	   // [planes] with PFC; else NULL
 	uint32_t planes;
 	bool is_paced;		  // QPs may wait for a rate
 	uint32_t turn;		  // plane that goes first among those free at the same time

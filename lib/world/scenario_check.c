@@ -98,6 +98,9 @@ void draft_settle(struct draft *draft)
 	struct transport_config *transport = &scenario->transport;
 	if ((uint32_t)fabric->kind == TOPOLOGY_LEAF_SPINE)
 		fabric->kind = TOPOLOGY_CLOS; // planes are 1 by default
+	draft->is_trim_asked = fabric->trim_on && draft_is_given(draft, "queue.trim");
+	if (fabric->pfc.is_on)
+		fabric->trim_on = false;
 	transport->planes = fabric->planes;
 	draft_settle_fabric(draft);
 	fabric->mtu_bytes = transport->payload_bytes + transport->header_bytes;
@@ -162,6 +165,31 @@ static int check_trim(struct draft *draft)
 	return 0;
 }
 
+// xon is below xoff, which holds a packet; and nothing that is lossless is trimmed.
+static int check_pfc(struct draft *draft)
+{
+	const struct fabric_config *fabric = &draft->scenario->fabric;
+	const struct pfc_config *pfc = &fabric->pfc;
+	const char *xoff = "queue.pfc_xoff", *xon = "queue.pfc_xon";
+	uint64_t xoff_bytes = pfc->xoff_bytes > 0 ? pfc->xoff_bytes : fabric->queue_bytes;
+	if (!pfc->is_on)
+		return 0;
+	if (draft->is_trim_asked)
+		return draft_refuse(draft, draft_mark(draft, "queue.trim"),
+				    "queue.trim: true has no effect with queue.pfc; data are "
+				    "lossless then");
+	if (pfc->xoff_bytes > 0 && pfc->xoff_bytes < fabric->mtu_bytes)
+		return draft_refuse(draft, draft_mark(draft, xoff),
+				    "%s: %llu B do not hold a full packet of %u B", xoff,
+				    (unsigned long long)pfc->xoff_bytes, fabric->mtu_bytes);
+	if (xoff_bytes > 0 && pfc->xon_bytes >= xoff_bytes)
+		return draft_refuse(draft, either_mark(draft, xon, xoff),
+				    "%s: %llu B is not below %s, %llu B", xon,
+				    (unsigned long long)pfc->xon_bytes, xoff,
+				    (unsigned long long)xoff_bytes);
+	return 0;
+}
+
 static int check_queue(struct draft *draft)
 {
 	const struct fabric_config *fabric = &draft->scenario->fabric;
@@ -185,7 +213,8 @@ static int check_queue(struct draft *draft)
 		return draft_refuse(draft, draft_mark(draft, "queue.bytes"),
 				    "queue.bytes: %llu B do not hold a full packet of %u B",
 				    (unsigned long long)fabric->queue_bytes, fabric->mtu_bytes);
-	return check_trim(draft);
+	int rc = check_pfc(draft);
+	return rc != 0 ? rc : check_trim(draft);
 }
 
 static int check_timer(struct draft *draft)

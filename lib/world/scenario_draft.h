@@ -25,6 +25,7 @@ struct draft {
 	bool is_given[SCENARIO_KEYS_MAX];	     // by place in scenario_keys()
 	struct mark key_marks[SCENARIO_KEYS_MAX];    // where the key stands
 	struct mark value_marks[SCENARIO_KEYS_MAX];  // where its value stands
+	bool is_trim_asked;			     // not only by default
 	const yaml_node_t *lists[SCENARIO_KEYS_MAX]; // value of each list key
 };
 

@@ -87,7 +87,13 @@ static bool fabric_use_holds(enum scenario_use use, const struct scenario *scena
 	case USE_ECN:
 		return scenario->fabric.ecn_on;
 	case USE_TRIM:
-		return scenario->fabric.trim_on;
+		return scenario->fabric.trim_on && !scenario->fabric.pfc.is_on;
+	case USE_PFC:
+		return scenario->fabric.pfc.is_on;
+	case USE_NO_PFC:
+		return !scenario->fabric.pfc.is_on;
+	case USE_PFC_WATCH:
+		return scenario->fabric.pfc.is_on && scenario->fabric.pfc.watch_ps > 0;
 	case USE_HOST:
 		return scenario->fabric.nics_per_host > 1;
 	case USE_SCALEUP:
@@ -160,7 +166,10 @@ const char *scenario_use_name(enum scenario_use use)
 		[USE_FILE] = "fabric.topology file",
 		[USE_GRAPH] = "fabric.topology graph",
 		[USE_ECN] = "queue.ecn true",
-		[USE_TRIM] = "queue.trim true",
+		[USE_TRIM] = "queue.trim true and queue.pfc false",
+		[USE_PFC] = "queue.pfc true",
+		[USE_NO_PFC] = "queue.pfc false; with it in-ports have limits, not queues",
+		[USE_PFC_WATCH] = "queue.pfc true with a queue.pfc_watch",
 		[USE_HOST] = "fabric.nics_per_host above 1",
 		[USE_SCALEUP] = "a scaleup.rate",
 		[USE_DYNAMIC_MPR] = "transport.dynamic_mpr true",

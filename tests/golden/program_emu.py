@@ -83,6 +83,16 @@ def words_of_emu(emu):
         emu.refused(f"{option} for weft sim", [*SMALL, option, "1"], ["unknown option", option], program="sim")
 
 
+def lossless(emu):
+    pfc = [*SMALL, "--set", "queue.pfc=true"]
+    emu.refused("PFC with frames", [*pfc, *NOWAIT, "--ports", "memory"], ["queue.pfc", "--ports none"])
+    for program, more in (("sim", []), ("emu", [*NOWAIT, "--ports", "none"])):
+        for option in ("--pcap", "--log"):
+            emu.refused(f"PFC with {program} {option}", [*pfc, *more, option, emu.folder / "x"], ["queue.pfc", "captures"], program=program)
+    digests = [digest_of(weft("sim", *pfc)), digest_of(weft("emu", *pfc, *NOWAIT, "--ports", "none"))]
+    emu.hold(f"PFC without frames is what it is in virtual time: {digests}", digests[0] is not None and digests[0] == digests[1])
+
+
 def files(emu):
     for program in ("sim", "emu"):
         more = [] if program == "sim" else [*NOWAIT, "--ports", "memory"]
@@ -240,6 +250,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         emu = Emu(pathlib.Path(folder))
         words_of_emu(emu)
+        lossless(emu)
         files(emu)
         (with_dpdk if emu.has_dpdk else without_dpdk)(emu)
         for ports in ("memory", "ring") if emu.has_dpdk else ("memory",):

@@ -14,9 +14,9 @@
 
 #define FIELDS_MAX 512
 
-static struct fake *(*const fakes[])(void) = {fake_ring,    fake_sample,   fake_flows,
-					      fake_watched, fake_unharmed, fake_unfinished,
-					      fake_silence, fake_emulated, fake_unpaced};
+static struct fake *(*const fakes[])(void) = {
+	fake_ring,	 fake_sample,  fake_flows,    fake_watched, fake_unharmed,
+	fake_unfinished, fake_silence, fake_emulated, fake_unpaced, fake_paused};
 #define FAKE_COUNT (sizeof(fakes) / sizeof(*fakes))
 
 static json_t *json_of(const struct fake *fake)
@@ -385,6 +385,32 @@ static void the_document_lists_the_fields_and_no_others(void **state)
 	assert_int_equal(wrong, 0);
 }
 
+static void a_run_with_pfc_says_who_was_paused(void **state)
+{
+	(void)state;
+	struct fake *fake = fake_paused();
+	json_t *root = json_of(fake);
+	assert_int_equal(number_at(root, "pfc.xoff_bytes"), 100000);
+	assert_int_equal(number_at(root, "pfc.pauses_sent"), 70);
+	assert_int_equal(number_at(root, "pfc.pauses_to_nics"), 30);
+	assert_int_equal(number_at(root, "pfc.pauses_to_switches"), 40);
+	assert_int_equal(number_at(root, "pfc.switch_paused_ps"), 5 * PS_PER_MS);
+	assert_int_equal(number_at(root, "pfc.headroom_drops"), 5);
+	assert_int_equal(number_at(root, "pfc.paused_cables"), 3);
+	assert_string_equal(text_at(root, "pfc.cables.1.name"), "nic 0 plane 0 > t0 0");
+	assert_int_equal(number_at(root, "pfc.cables.0.paused_ps"), 4 * PS_PER_MS);
+	assert_int_equal(number_at(root, "pfc.deadlock.ports"), 2);
+	assert_string_equal(text_at(root, "pfc.deadlock.cables.1"), "nic 1 plane 0 > t0 0");
+	assert_true(json_is_true(at(root, "conservation.holds"))); // frames are counted, too
+	json_decref(root);
+	fake_free(fake);
+	fake = fake_ring();
+	root = json_of(fake);
+	assert_null(json_object_get(root, "pfc"));
+	json_decref(root);
+	fake_free(fake);
+}
+
 // Walks a tree: a reason stands beside a null and nowhere else.
 static void reasons_match(const json_t *value)
 {
@@ -430,6 +456,7 @@ int main(void)
 		cmocka_unit_test(a_run_that_waits_for_no_clock_has_no_lateness),
 		cmocka_unit_test(a_run_in_virtual_time_has_none_of_these_objects),
 		cmocka_unit_test(a_stream_that_takes_nothing_is_refused),
+		cmocka_unit_test(a_run_with_pfc_says_who_was_paused),
 		cmocka_unit_test(the_document_lists_the_fields_and_no_others),
 		cmocka_unit_test(a_reason_stands_beside_a_null_and_nowhere_else),
 	};

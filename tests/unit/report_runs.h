@@ -231,6 +231,43 @@ static inline struct fake *fake_unpaced(void)
 }
 
 // A world in which nothing happened.
+// A ring over switches with PFC, of which two NICs' cables are paused and wait for each other.
+static inline struct fake *fake_paused(void)
+{
+	struct fake *fake = fake_ring();
+	struct world *world = &fake->world;
+	struct world_pauses *pauses = arena_draw(&fake->arena, ARENA_MEASURE, 1, sizeof(*pauses));
+	check(pauses != NULL);
+	fake_bypasses(fake); // for its cables
+	world->pauses = pauses;
+	world->topology.pfc_xoff_bytes = 100000;
+	world->topology.pfc_xon_bytes = 90000;
+	world->topology.pfc_headroom_low_bytes = 30000;
+	world->topology.pfc_headroom_high_bytes = 40000;
+	world->topology.pfc_room_bytes = 900000;
+	fake->outcome.fabric.pause = (struct pause_counters){.pauses_sent = 70,
+							     .resumes_sent = 60,
+							     .pauses_received = 40,
+							     .resumes_received = 35,
+							     .paused_ps = 5 * PS_PER_MS,
+							     .watch_fired = 2,
+							     .headroom_bytes_max = 12345};
+	fake->outcome.fabric.dropped[DROP_HEADROOM_FULL] = 5;
+	fake->input.sent = 1200000;
+	fake->input.delivered = 1199950; // 30 + 25 frames, and 5 drops
+	pauses->nic_pauses = 30;
+	pauses->nic_resumes = 25;
+	pauses->nic_paused_ps = 2 * PS_PER_MS;
+	pauses->cable_count = 3;
+	pauses->listed_count = 2;
+	pauses->listed[0] = (struct pause_cable){1, 4 * PS_PER_MS, 25};
+	pauses->listed[1] = (struct pause_cable){0, PS_PER_MS, 12};
+	pauses->deadlock_count = 2;
+	pauses->deadlock[0] = 1;
+	pauses->deadlock[1] = 2;
+	return fake;
+}
+
 static inline struct fake *fake_silence(void)
 {
 	struct fake *fake = fake_world("silence");

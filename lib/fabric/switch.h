@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a switch is made of. Two ways to run one: port by port where no decision reads another
+// port's queue (switch.c), else departure by departure in the order of time (ordered.c).
+#pragma once
+
+#include "pfc.h"
+#include "port.h"
+#include "route.h"
+#include "spray.h"
+
+// What a switch needs that goes in the order of time.
+struct ordered {
+	struct pfc_port *pfc; // [port_count]; NULL: no PFC
+	struct pfc_config config;
+	struct due departures, timers; // of ports
+};
+
+struct switch_ {
+	struct port *ports;  // [port_count]
+	uint64_t *busy;	     // bit per port: has packets waiting, or arrivals in this window
+	uint32_t *batch_end; // [port_count] arrivals of a port, then their end; 0 between windows
+	uint32_t port_count;
+	struct route route;
+	struct spray spray;
+	struct ordered *ordered; // NULL: port by port
+	struct fabric_counters counters;
+};
+
+// Draws what the order of time needs, if `config` asks for it. -ENOMEM.
+int ordered_init(struct switch_ *self, struct arena *arena, const struct topology *topology,
+		 const struct fabric_config *config, const struct switch_plan *plan);
+
+// As machine_run_fn.
+ps_t ordered_run(struct switch_ *self, const struct inbox *in, ps_t until, struct outbox *out);
