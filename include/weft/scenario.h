@@ -30,12 +30,16 @@ enum traffic_kind {
 	TRAFFIC_TRACE,
 	TRAFFIC_MATRIX,
 	TRAFFIC_ALL_TO_ALL,
+	TRAFFIC_OUTCAST,
+	TRAFFIC_TORNADO,
+	TRAFFIC_BUTTERFLY,
 };
 
 struct traffic_config {
 	enum traffic_kind kind;
 	uint64_t bytes;			  // of each flow, or of the ring's buffer
 	uint32_t senders;		  // incast
+	uint32_t receivers;		  // outcast
 	uint32_t flow_count;		  // flows
 	struct flow *flows;		  // flows: [flow_count], owned by the scenario
 	enum collective_kind collective;  // ring

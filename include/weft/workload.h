@@ -18,6 +18,7 @@
 #include <weft/refusal.h>
 #include <weft/rng.h>
 #include <weft/time.h>
+#include <weft/workload_flow.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -234,39 +235,6 @@ int job_from_model(struct job *ret, struct arena *arena, const struct model *mod
 // One group over GPUs 0 .. ranks-1 running one collective: rings for closed forms and benches.
 int job_from_ring(struct job *ret, struct arena *arena, enum collective_kind kind, uint64_t bytes,
 		  uint32_t gpus_per_host, const struct ring_config *ring, struct refusal *refusal);
-
-// ---------------------------------------------------------------- patterns
-
-// One message from NIC to NIC.
-struct flow {
-	uint32_t from, to;
-	uint64_t bytes;
-	ps_t start_ps;
-};
-
-// A random derangement of `nics` NICs, one flow each. `ret` has room for `nics`.
-void pattern_permutation(struct flow *ret, uint32_t nics, uint64_t bytes, uint64_t seed);
-
-// Each NIC sends to each other, its next neighbour first: nics x (nics - 1) flows.
-void pattern_all_to_all(struct flow *ret, uint32_t nics, uint64_t bytes);
-
-// `senders` random NICs (none in the receiver's host) to one random receiver. -EINVAL when there
-// are too few.
-int pattern_incast(struct flow *ret, uint32_t nics, uint32_t nics_per_host, uint32_t senders,
-		   uint64_t bytes, uint64_t seed, struct refusal *refusal);
-
-// ---------------------------------------------------------------- traffic matrix of htsim
-
-struct matrix {
-	uint32_t nics; // Nodes
-	uint32_t flow_count;
-	struct flow *flows; // in the order of the file
-};
-
-// Parses the text of a *.cm file, which need not end with NUL. Flows are drawn from `arena`. On
-// damage: -EINVAL with line (and column) and reason; -ENOMEM.
-int matrix_parse(struct matrix *ret, struct arena *arena, const char *text, size_t bytes,
-		 struct refusal *refusal);
 
 // ---------------------------------------------------------------- SimAI trace
 

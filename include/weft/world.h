@@ -76,11 +76,12 @@ struct world {
 	struct job job; // ring, model, trace
 	struct sample_plan plan;
 	struct trace trace; // trace
-	struct flow *flows; // flows, permutation, incast
+	struct flow *flows; // where traffic is no job
 	uint32_t flow_count;
-	uint64_t context_count; // of all endpoints: as many as QPs, or fewer
-	uint64_t qp_count;	// ends of connections
-	uint64_t work_total;	// ends to be seen: of flows (two each) or of ranks' collectives
+	struct trigger *triggers; // that flows wait for, or NULL
+	uint64_t context_count;	  // of all endpoints: as many as QPs, or fewer
+	uint64_t qp_count;	  // ends of connections
+	uint64_t work_total;	  // ends to be seen: of flows (two each) or of ranks' collectives
 	struct outcome *outcome;
 	uint32_t shard_count; // a shard is what one thread runs; it writes into its own record
 	uint32_t *shard_of;   // [machine_count], in no order: see shards.c

@@ -276,10 +276,11 @@ uint64_t rtx_total(const struct transport_counters *transport)
 
 const char *traffic_name(enum traffic_kind kind)
 {
-	static const char *const names[] = {"flows", "permutation", "incast", "ring",
-					    "model", "trace",	    "matrix", "all_to_all"};
-	static_assert(sizeof(names) / sizeof(*names) == TRAFFIC_ALL_TO_ALL + 1, "a name for each");
-	return kind <= TRAFFIC_ALL_TO_ALL ? names[kind] : "unknown";
+	static const char *const names[] = {"flows",   "permutation", "incast",	  "ring",
+					    "model",   "trace",	      "matrix",	  "all_to_all",
+					    "outcast", "tornado",     "butterfly"};
+	static_assert(sizeof(names) / sizeof(*names) == TRAFFIC_BUTTERFLY + 1, "a name for each");
+	return kind <= TRAFFIC_BUTTERFLY ? names[kind] : "unknown";
 }
 
 const char *transport_name(enum transport_kind kind)

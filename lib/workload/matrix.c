@@ -2,12 +2,18 @@
 // Reads the traffic matrices of htsim (files *.cm):
 //   Nodes N
 //   Connections M
-//   M lines of   source->target [id I] start PICOSECONDS size BYTES
+//   [Triggers T]
+//   [Failures 0]
+//   M lines of   source->target [id I] start PICOSECONDS | trigger T  size BYTES
+//                [send_done_trigger T] [recv_done_trigger T]
+//   T lines of   trigger id T oneshot | barrier
 // Words after the first come in any order, each key once. Blank lines, and those that begin with #,
 // are passed over. Facts: htsim's own matrices and its reader's keys.
 //
-// What it is not: a reader of triggers (flows that begin when others end) and of failures. Those
-// are refused: a trigger reaches over hosts without a packet, which nothing does here.
+// A flow waits for a trigger: a oneshot is fired by one flow, a barrier by all that name it. What
+// fires a trigger and what waits for it must be at one NIC, the sender of one and the sender or
+// receiver of the other: htsim lets any flow start any other at once, over all distance. Failures
+// are refused: they are faults of a scenario.
 
 #include <errno.h>
 #include <string.h>
@@ -15,11 +21,11 @@
 #include <weft/workload.h>
 
 #include "lines.h"
+#include "matrix.h"
 
 #define START_MAX_PS (1000 * PS_PER_S) // as a scenario's own flows
 
-// The next line with a word on it, that word in `ret`, what follows from *at on. 0 at the end.
-static int next_filled(struct lines *lines, const char **at, struct lines_word *ret)
+int matrix_next_filled(struct lines *lines, const char **at, struct lines_word *ret)
 {
 	int rc;
 	while ((rc = lines_next(lines)) > 0) {
@@ -45,7 +51,7 @@ static int read_count(struct lines *lines, const char *key, const char *missing,
 {
 	const char *at;
 	struct lines_word word;
-	int rc = next_filled(lines, &at, &word);
+	int rc = matrix_next_filled(lines, &at, &word);
 	if (rc < 0)
 		return rc;
 	if (rc == 0 || !lines_word_is(&word, key))
@@ -82,100 +88,218 @@ static int read_ends(const struct lines *lines, const struct lines_word *word, u
 	return 0;
 }
 
-enum matrix_key { KEY_ID, KEY_START, KEY_SIZE, KEY_COUNT };
+const char *const matrix_key_names[MATRIX_COUNT] = {
+	"id", "start", "size", "trigger", "send_done_trigger", "recv_done_trigger"};
 
-static int read_value(const struct lines *lines, const char **at, const struct lines_word *key,
-		      uint64_t value[KEY_COUNT], bool is_there[KEY_COUNT])
+// The number of a trigger, from 1 on.
+static int read_trigger_number(const struct lines *lines, const struct matrix *matrix,
+			       const struct lines_word *word, uint64_t *ret)
 {
-	static const char *const names[KEY_COUNT] = {"id", "start", "size"};
-	static const uint64_t max[KEY_COUNT] = {UINT32_MAX, START_MAX_PS, UINT32_MAX};
-	for (int i = 0; i < KEY_COUNT; i++) {
-		if (!lines_word_is(key, names[i]))
+	if (matrix->trigger_count == 0)
+		return lines_refuse(lines, word->column,
+				    "there are no triggers: the head lacks `Triggers T`", 0, 0);
+	int rc = lines_number(lines, word, matrix->trigger_count, ret);
+	if (rc == 0 && *ret == 0)
+		return lines_refuse(lines, word->column, "triggers are numbered from 1 to %",
+				    matrix->trigger_count, 0);
+	return rc;
+}
+
+static int read_value(const struct lines *lines, const struct matrix *matrix, const char **at,
+		      const struct lines_word *key, uint64_t value[MATRIX_COUNT],
+		      bool is_there[MATRIX_COUNT])
+{
+	static const uint64_t max[MATRIX_TRIGGER] = {UINT32_MAX, START_MAX_PS, UINT32_MAX};
+	for (int i = 0; i < MATRIX_COUNT; i++) {
+		if (!lines_word_is(key, matrix_key_names[i]))
 			continue;
 		if (is_there[i])
 			return lines_refuse(lines, key->column, "this key is on the line twice", 0,
 					    0);
 		is_there[i] = true;
 		struct lines_word word = lines_take(lines, at);
+		if (i >= MATRIX_TRIGGER)
+			return read_trigger_number(lines, matrix, &word, &value[i]);
 		return lines_number(lines, &word, max[i], &value[i]);
 	}
-	if (lines_word_is(key, "trigger") || lines_word_is(key, "send_done_trigger") ||
-	    lines_word_is(key, "recv_done_trigger"))
-		return lines_refuse(lines, key->column,
-				    "triggers are not read: a flow here begins at its own time", 0,
-				    0);
-	return lines_refuse(lines, key->column, "a key other than id, start and size", 0, 0);
+	return lines_refuse(lines, key->column,
+			    "a key other than id, start, size, trigger, send_done_trigger and "
+			    "recv_done_trigger",
+			    0, 0);
 }
 
-static int read_connection(const struct lines *lines, const char *at, const struct lines_word *ends,
-			   uint32_t nics, struct flow *ret)
+static int read_connection(const struct lines *lines, const struct matrix *matrix, const char *at,
+			   const struct lines_word *ends, struct flow *ret)
 {
-	uint64_t value[KEY_COUNT] = {0};
-	bool is_there[KEY_COUNT] = {false};
+	uint64_t value[MATRIX_COUNT] = {0};
+	bool is_there[MATRIX_COUNT] = {false};
 	struct flow flow = {0};
 	struct lines_word key;
-	int rc = read_ends(lines, ends, nics, &flow);
+	int rc = read_ends(lines, ends, matrix->nics, &flow);
 	while (rc == 0 && (key = lines_take(lines, &at)).length > 0)
-		rc = read_value(lines, &at, &key, value, is_there);
+		rc = read_value(lines, matrix, &at, &key, value, is_there);
 	if (rc < 0)
 		return rc;
 	uint32_t line_end = lines_column(lines, lines->line_end);
-	if (!is_there[KEY_SIZE] || value[KEY_SIZE] == 0)
+	if (!is_there[MATRIX_SIZE] || value[MATRIX_SIZE] == 0)
 		return lines_refuse(lines, line_end, "a connection needs a size of 1 byte or more",
 				    0, 0);
-	if (!is_there[KEY_START])
-		return lines_refuse(lines, line_end, "a connection needs a start", 0, 0);
-	flow.bytes = value[KEY_SIZE];
-	flow.start_ps = (ps_t)value[KEY_START];
+	if (is_there[MATRIX_START] == is_there[MATRIX_TRIGGER])
+		return lines_refuse(lines, line_end,
+				    "a connection needs a start or a trigger, one of the two", 0,
+				    0);
+	flow.bytes = value[MATRIX_SIZE];
+	flow.start_ps = is_there[MATRIX_START] ? (ps_t)value[MATRIX_START] : PS_NEVER;
+	flow.trigger = (uint32_t)value[MATRIX_TRIGGER];
+	flow.on_sent = (uint32_t)value[MATRIX_SENT];
+	flow.on_received = (uint32_t)value[MATRIX_RECEIVED];
 	*ret = flow;
 	return 0;
 }
 
-static int read_connections(struct lines *lines, struct matrix *matrix)
+// ---------------------------------------------------------------- the parts of a file
+
+// What was read so far. A trigger's `needed` says what kind it is until all flows are known.
+struct reader {
+	struct lines lines;
+	struct arena *arena;
+	struct matrix matrix;
+	uint32_t flows_read, triggers_read;
+	bool has_head; // with its triggers
+};
+
+static int read_trigger_head(struct reader *reader, const char *at, size_t bytes)
+{
+	struct lines_word word = lines_take(&reader->lines, &at);
+	uint64_t count;
+	if (reader->has_head || reader->flows_read > 0)
+		return lines_refuse(&reader->lines, 1,
+				    "`Triggers T` stands once, below `Connections M`", 0, 0);
+	int rc = lines_number(&reader->lines, &word, bytes / 8, &count);
+	if (rc == 0)
+		rc = end_line(&reader->lines, at);
+	if (rc < 0)
+		return rc;
+	reader->has_head = true;
+	reader->matrix.trigger_count = (uint32_t)count;
+	reader->matrix.triggers = arena_draw(reader->arena, ARENA_WORKLOAD, count,
+					     sizeof(*reader->matrix.triggers));
+	if (count > 0 && reader->matrix.triggers == NULL)
+		return refuse(reader->lines.refusal, -ENOMEM, "no memory for % triggers",
+			      (int64_t)count, 0, 0);
+	return 0;
+}
+
+static int read_failures(const struct reader *reader, const char *at)
+{
+	struct lines_word word = lines_take(&reader->lines, &at);
+	uint64_t count;
+	int rc = lines_number(&reader->lines, &word, UINT32_MAX, &count);
+	if (rc == 0 && count > 0)
+		return lines_refuse(&reader->lines, word.column,
+				    "failures are not read: they are `faults` of a scenario", 0, 0);
+	return rc < 0 ? rc : end_line(&reader->lines, at);
+}
+
+// "trigger id T oneshot"
+static int read_trigger(struct reader *reader, const char *at)
+{
+	const struct lines *lines = &reader->lines;
+	struct lines_word id = lines_take(lines, &at), number = lines_take(lines, &at);
+	uint64_t index;
+	if (!lines_word_is(&id, "id"))
+		return lines_refuse(lines, id.column,
+				    "a trigger is `trigger id T oneshot`, or "
+				    "`barrier`",
+				    0, 0);
+	int rc = read_trigger_number(lines, &reader->matrix, &number, &index);
+	if (rc < 0)
+		return rc;
+	struct trigger *trigger = &reader->matrix.triggers[index - 1];
+	if (trigger->needed != 0)
+		return lines_refuse(lines, number.column, "this trigger is there twice", 0, 0);
+	struct lines_word kind = lines_take(lines, &at);
+	bool is_barrier = lines_word_is(&kind, "barrier");
+	if (!is_barrier && !lines_word_is(&kind, "oneshot"))
+		return lines_refuse(lines, kind.column, "a trigger is oneshot or barrier", 0, 0);
+	trigger->needed = is_barrier ? MATRIX_NEEDS_ALL : MATRIX_NEEDS_ONE;
+	trigger->nic = UINT32_MAX;
+	reader->triggers_read++;
+	return end_line(lines, at);
+}
+
+static int read_line(struct reader *reader, const char *at, const struct lines_word *word,
+		     size_t bytes)
+{
+	struct matrix *matrix = &reader->matrix;
+	if (lines_word_is(word, "Triggers"))
+		return read_trigger_head(reader, at, bytes);
+	if (lines_word_is(word, "Failures"))
+		return read_failures(reader, at);
+	if (lines_word_is(word, "trigger"))
+		return read_trigger(reader, at);
+	if (reader->flows_read == matrix->flow_count)
+		return lines_refuse(&reader->lines, word->column,
+				    "a line after the % connections that were announced",
+				    matrix->flow_count, 0);
+	return read_connection(&reader->lines, matrix, at, word,
+			       &matrix->flows[reader->flows_read++]);
+}
+
+static int read_lines(struct reader *reader, size_t bytes)
 {
 	const char *at;
 	struct lines_word word;
-	uint32_t count = 0;
 	int rc;
-	while ((rc = next_filled(lines, &at, &word)) > 0) {
-		if (count == matrix->flow_count)
-			return lines_refuse(lines, word.column,
-					    "a line after the % connections that were announced",
-					    matrix->flow_count, 0);
-		rc = read_connection(lines, at, &word, matrix->nics, &matrix->flows[count++]);
+	while ((rc = matrix_next_filled(&reader->lines, &at, &word)) > 0) {
+		rc = read_line(reader, at, &word, bytes);
 		if (rc < 0)
 			return rc;
 	}
-	if (rc == 0 && count < matrix->flow_count)
-		return lines_refuse(lines, 0, "the file ends after % of % connections", count,
-				    matrix->flow_count);
+	if (rc == 0 && reader->flows_read < reader->matrix.flow_count)
+		return lines_refuse(&reader->lines, 0, "the file ends after % of % connections",
+				    reader->flows_read, reader->matrix.flow_count);
+	if (rc == 0 && reader->triggers_read < reader->matrix.trigger_count)
+		return lines_refuse(&reader->lines, 0, "the file ends after % of % triggers",
+				    reader->triggers_read, reader->matrix.trigger_count);
 	return rc;
+}
+
+static int read_head(struct reader *reader, size_t bytes)
+{
+	struct lines *lines = &reader->lines;
+	uint64_t nics, flows;
+	int rc = read_count(lines, "Nodes", "a matrix begins with `Nodes N`", UINT32_MAX, &nics);
+	// a connection takes more than eight bytes: a count beyond that cannot be true
+	if (rc == 0)
+		rc = read_count(lines, "Connections", "then comes `Connections M`", bytes / 8,
+				&flows);
+	if (rc < 0)
+		return rc;
+	if (nics < 2 || flows == 0)
+		return lines_refuse(lines, 0, "a matrix of % nodes and % connections is none",
+				    (int64_t)nics, (int64_t)flows);
+	struct matrix *matrix = &reader->matrix;
+	matrix->nics = (uint32_t)nics;
+	matrix->flow_count = (uint32_t)flows;
+	matrix->flows = arena_draw(reader->arena, ARENA_WORKLOAD, flows, sizeof(*matrix->flows));
+	if (matrix->flows == NULL)
+		return refuse(lines->refusal, -ENOMEM, "no memory for % connections",
+			      (int64_t)flows, 0, 0);
+	return 0;
 }
 
 int matrix_parse(struct matrix *ret, struct arena *arena, const char *text, size_t bytes,
 		 struct refusal *refusal)
 {
-	struct lines lines = {.at = text, .end = text + bytes, .refusal = refusal};
-	struct matrix matrix = {0};
-	uint64_t nics, flows;
-	int rc = read_count(&lines, "Nodes", "a matrix begins with `Nodes N`", UINT32_MAX, &nics);
-	// a connection takes more than eight bytes: a count beyond that cannot be true
+	struct reader reader = {.lines = {.at = text, .end = text + bytes, .refusal = refusal},
+				.arena = arena};
+	int rc = read_head(&reader, bytes);
 	if (rc == 0)
-		rc = read_count(&lines, "Connections", "then comes `Connections M`", bytes / 8,
-				&flows);
-	if (rc < 0)
-		return rc;
-	if (nics < 2 || flows == 0)
-		return lines_refuse(&lines, 0, "a matrix of % nodes and % connections is none",
-				    (int64_t)nics, (int64_t)flows);
-	matrix.nics = (uint32_t)nics;
-	matrix.flow_count = (uint32_t)flows;
-	matrix.flows = arena_draw(arena, ARENA_WORKLOAD, flows, sizeof(*matrix.flows));
-	if (matrix.flows == NULL)
-		return refuse(refusal, -ENOMEM, "no memory for % connections", (int64_t)flows, 0,
-			      0);
-	rc = read_connections(&lines, &matrix);
+		rc = read_lines(&reader, bytes);
 	if (rc == 0)
-		*ret = matrix;
+		rc = matrix_settle(&reader.matrix, arena, text, bytes, refusal);
+	if (rc == 0)
+		*ret = reader.matrix;
 	return rc;
 }

@@ -19,33 +19,63 @@ static uint32_t pattern_count(const struct traffic_config *traffic, uint32_t nic
 		return traffic->senders;
 	case TRAFFIC_ALL_TO_ALL:
 		return nics * (nics - 1);
+	case TRAFFIC_OUTCAST:
+		return traffic->receivers;
+	case TRAFFIC_TORNADO:
+		return nics;
+	case TRAFFIC_BUTTERFLY:
+		return nics * pattern_butterfly_rounds(nics);
 	default:
 		return traffic->flow_count;
 	}
+}
+
+// One round's flows less: those of the first wait for nothing.
+static int build_butterfly(struct world *world, struct refusal *refusal)
+{
+	uint32_t nics = world->fabric.nics, waiting = world->flow_count - nics;
+	world->triggers = arena_draw(world->arena, ARENA_WORKLOAD, waiting,
+				     sizeof(*world->triggers));
+	if (waiting > 0 && world->triggers == NULL)
+		return build_no_memory(world, refusal);
+	pattern_butterfly(world->flows, world->triggers, nics, world->scenario->traffic.bytes);
+	return 0;
 }
 
 static int build_patterns(struct world *world, struct refusal *refusal)
 {
 	const struct scenario *scenario = world->scenario;
 	const struct traffic_config *traffic = &scenario->traffic;
-	uint32_t nics = world->fabric.nics;
+	uint32_t nics = world->fabric.nics, per_host = world->fabric.nics_per_host;
 	uint32_t count = pattern_count(traffic, nics);
 	struct flow *flows = arena_draw(world->arena, ARENA_WORKLOAD, count, sizeof(*flows));
 	if (flows == NULL)
 		return build_no_memory(world, refusal);
 	world->flows = flows;
 	world->flow_count = count;
-	if (traffic->kind == TRAFFIC_PERMUTATION)
+	switch (traffic->kind) {
+	case TRAFFIC_PERMUTATION:
 		pattern_permutation(flows, nics, traffic->bytes, scenario->seed);
-	else if (traffic->kind == TRAFFIC_ALL_TO_ALL)
+		return 0;
+	case TRAFFIC_ALL_TO_ALL:
 		pattern_all_to_all(flows, nics, traffic->bytes);
-	else if (traffic->kind == TRAFFIC_INCAST)
-		return pattern_incast(flows, nics, world->fabric.nics_per_host, count,
-				      traffic->bytes, scenario->seed, refusal);
-	else
+		return 0;
+	case TRAFFIC_INCAST:
+		return pattern_incast(flows, nics, per_host, count, traffic->bytes, scenario->seed,
+				      refusal);
+	case TRAFFIC_OUTCAST:
+		return pattern_outcast(flows, nics, per_host, count, traffic->bytes, scenario->seed,
+				       refusal);
+	case TRAFFIC_TORNADO:
+		pattern_tornado(flows, nics, traffic->bytes);
+		return 0;
+	case TRAFFIC_BUTTERFLY:
+		return build_butterfly(world, refusal);
+	default:
 		for (uint32_t i = 0; i < count; i++)
 			flows[i] = traffic->flows[i];
-	return 0;
+		return 0;
+	}
 }
 
 static int build_matrix(struct world *world, const char *text, size_t bytes,
@@ -61,6 +91,7 @@ static int build_matrix(struct world *world, const char *text, size_t bytes,
 			      matrix.nics, world->fabric.nics, matrix.nics);
 	world->flows = matrix.flows;
 	world->flow_count = matrix.flow_count;
+	world->triggers = matrix.triggers;
 	return 0;
 }
 

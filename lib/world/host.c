@@ -85,8 +85,23 @@ static void on_ready(struct world_host *host, struct nic *nic, uint32_t qpn, ps_
 		rank_on_ready(host, peer->owner, peer->channel, now, out);
 }
 
-static void on_flow_received(struct world_host *host, ps_t now)
+// One of the flows that trigger `number` waits for is done.
+static void fire(struct world_host *host, uint32_t number, ps_t now)
 {
+	if (number == 0)
+		return;
+	struct trigger *trigger = &host->triggers[number - 1];
+	if (++trigger->fired != trigger->needed)
+		return;
+	for (uint32_t at = trigger->first; at > 0; at = host->flows[at - 1].next) {
+		host->flows[at - 1].start_ps = now;
+		host_later(host, HOST_FLOW, at - 1, now);
+	}
+}
+
+static void on_flow_received(struct world_host *host, uint32_t flow, ps_t now)
+{
+	fire(host, host->flows[flow].on_received, now);
 	host->record->work_done++;
 	host->record->outcome->end_ps = ps_max(host->record->outcome->end_ps, now);
 }
@@ -126,6 +141,7 @@ static void on_sent(struct world_host *host, struct nic *nic, const struct compl
 	}
 	hist_add(&outcome->flow_ns, (now - host->flows[owner].start_ps) / PS_PER_NS);
 	outcome->flow_end_ps[owner] = now;
+	fire(host, host->flows[owner].on_sent, now);
 	host->record->work_done++;
 	outcome->end_ps = ps_max(outcome->end_ps, now);
 }
@@ -135,7 +151,7 @@ static void on_received(struct world_host *host, struct nic *nic, const struct c
 {
 	struct nic_peer *peer = &nic->peers[done->qp];
 	if (peer->role == NIC_ROLE_FLOW) {
-		on_flow_received(host, now);
+		on_flow_received(host, peer->owner, now);
 		return;
 	}
 	check(done->imm == peer->imm_next && "slices complete once and in posting order");

@@ -70,7 +70,8 @@ struct world_host {
 	uint32_t rank_count;
 	struct rank *ranks;
 	const struct job *job;
-	const struct flow *flows; // of the world
+	struct flow *flows;	  // of the world
+	struct trigger *triggers; // of the world: those of its NICs are its own
 	const uint32_t *flow_qpn; // [flows] QP at the sender
 	struct record *record;
 	struct series *series; // or NULL: nothing is counted over time

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds the hosts: which NICs talk to whom, their endpoints and QPs, the ranks and flows that live
-// on them.
+// Builds the hosts: which NICs talk to whom, their endpoints and QPs, their ranks and flows.
 //
-// Everything is done in two passes over the same list of connections: first counted per NIC, then
-// made.
+// Everything is done in two passes over the connections: counted per NIC, then made.
 
 #include <errno.h>
 
@@ -240,6 +238,7 @@ static int build_host(struct world *world, uint32_t index, const struct builder 
 				    .rank_count = ranks,
 				    .job = &world->job,
 				    .flows = world->flows,
+				    .triggers = world->triggers,
 				    .flow_qpn = builder->flow_qpn,
 				    .record = world->records[world->shard_of[index]],
 				    .series = world->series[world->shard_of[index]],
@@ -393,8 +392,7 @@ static int check_way(struct world *world, void *context, const struct connection
 		      from, to, 0);
 }
 
-// Makes the QPs of a connection and tells ranks or flows of them. Called after qps[] was reset
-// to 0.
+// Makes the QPs of a connection and tells ranks or flows of them. Called once qps[] is 0 again.
 static int connect(struct world *world, void *context, const struct connection *connection)
 {
 	struct builder *builder = context;
@@ -435,6 +433,8 @@ static int connect(struct world *world, void *context, const struct connection *
 static void plan_flows(struct world *world)
 {
 	for (uint32_t i = 0; i < world->flow_count; i++) {
+		if (world->flows[i].trigger > 0)
+			continue;
 		uint32_t index = world->flows[i].from / world->fabric.nics_per_host;
 		struct world_host *host = world->hosts[index];
 		ps_t start_ps = stall_work_done(&host->faults, world->flows[i].start_ps);

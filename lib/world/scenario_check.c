@@ -392,6 +392,19 @@ static int check_messages(struct draft *draft)
 				    "traffic.senders: %u senders and a receiver need more than %u "
 				    "NICs",
 				    traffic->senders, nics);
+	if (traffic->kind == TRAFFIC_OUTCAST && traffic->receivers >= nics)
+		return draft_refuse(draft, draft_mark(draft, "traffic.receivers"),
+				    "traffic.receivers: %u receivers and a sender need more than "
+				    "%u NICs",
+				    traffic->receivers, nics);
+	if (traffic->kind == TRAFFIC_TORNADO && nics % 2 != 0)
+		return draft_refuse(draft, draft_mark(draft, "traffic.kind"),
+				    "traffic.kind: a tornado needs two halves, but %u NICs are odd",
+				    nics);
+	if (traffic->kind == TRAFFIC_BUTTERFLY && pattern_butterfly_rounds(nics) == 0)
+		return draft_refuse(draft, draft_mark(draft, "traffic.kind"),
+				    "traffic.kind: a butterfly needs 2, 4, 8, ... NICs, not %u",
+				    nics);
 	return 0;
 }
 
@@ -399,7 +412,7 @@ static int check_traffic(struct draft *draft)
 {
 	enum traffic_kind kind = draft->scenario->traffic.kind;
 	int rc = 0;
-	if (kind == TRAFFIC_PERMUTATION || kind == TRAFFIC_INCAST || kind == TRAFFIC_ALL_TO_ALL)
+	if (kind != TRAFFIC_RING && scenario_use_holds(USE_BYTES, draft->scenario))
 		rc = check_messages(draft);
 	if (kind == TRAFFIC_RING)
 		rc = check_ring(draft);

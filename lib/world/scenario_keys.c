@@ -377,13 +377,16 @@ static const struct scenario_key keys[] = {
 
 	{"traffic.kind", "word", "required",
 	 "flows, permutation, incast, ring (one collective), model (a training step), trace "
-	 "(SimAI), matrix (htsim), all_to_all.",
+	 "(SimAI), matrix (htsim), all_to_all, outcast, tornado (to the twin in the other half), "
+	 "butterfly (rounds of exchanges).",
 	 SCENARIO(traffic.kind), 0, 0, NULL, kind_words, USE_ALWAYS},
 	{"traffic.bytes", "bytes", "required",
-	 "Size of each message (permutation, incast, all_to_all) or of the ring's whole buffer.",
-	 SCENARIO(traffic.bytes), 1, UINT64_C(1) << 50, NULL, NULL, USE_BYTES},
+	 "Size of each message, or of the ring's whole buffer.", SCENARIO(traffic.bytes), 1,
+	 UINT64_C(1) << 50, NULL, NULL, USE_BYTES},
 	{"traffic.senders", "count", "required", "NICs that send to the one receiver.",
 	 SCENARIO(traffic.senders), 1, NICS_MAX, NULL, NULL, USE_INCAST},
+	{"traffic.receivers", "count", "required", "NICs that the one sender sends to.",
+	 SCENARIO(traffic.receivers), 1, NICS_MAX, NULL, NULL, USE_OUTCAST},
 	{"traffic.flows", "list", "required", "The messages.", 0, 0, 0, 0, NULL, NULL, USE_FLOWS},
 	{"traffic.flows[].from", "count", "required", "NIC that sends, from 0.",
 	 IN(struct flow, from), 0, NICS_MAX, NULL, NULL, USE_ALWAYS},

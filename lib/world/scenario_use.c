@@ -117,6 +117,13 @@ static bool fabric_use_holds(enum scenario_use use, const struct scenario *scena
 	}
 }
 
+static bool is_pattern(enum traffic_kind kind)
+{
+	return kind == TRAFFIC_PERMUTATION || kind == TRAFFIC_INCAST ||
+		kind == TRAFFIC_ALL_TO_ALL || kind == TRAFFIC_OUTCAST || kind == TRAFFIC_TORNADO ||
+		kind == TRAFFIC_BUTTERFLY;
+}
+
 bool scenario_use_holds(enum scenario_use use, const struct scenario *scenario)
 {
 	enum traffic_kind kind = scenario->traffic.kind;
@@ -124,10 +131,11 @@ bool scenario_use_holds(enum scenario_use use, const struct scenario *scenario)
 	case USE_FLOWS:
 		return kind == TRAFFIC_FLOWS;
 	case USE_BYTES:
-		return kind == TRAFFIC_PERMUTATION || kind == TRAFFIC_INCAST ||
-			kind == TRAFFIC_ALL_TO_ALL || kind == TRAFFIC_RING;
+		return is_pattern(kind) || kind == TRAFFIC_RING;
 	case USE_INCAST:
 		return kind == TRAFFIC_INCAST;
+	case USE_OUTCAST:
+		return kind == TRAFFIC_OUTCAST;
 	case USE_RING:
 		return kind == TRAFFIC_RING;
 	case USE_RINGS:
@@ -187,8 +195,9 @@ const char *scenario_use_name(enum scenario_use use)
 		[USE_DCQCN] = "cc.algorithm dcqcn",
 		[USE_RC] = "transport.kind rc",
 		[USE_FLOWS] = "traffic.kind flows",
-		[USE_BYTES] = "traffic.kind permutation, incast, all_to_all or ring",
+		[USE_BYTES] = "a traffic.kind with messages of one size",
 		[USE_INCAST] = "traffic.kind incast",
+		[USE_OUTCAST] = "traffic.kind outcast",
 		[USE_RING] = "traffic.kind ring",
 		[USE_RINGS] = "traffic.kind ring, model or trace",
 		[USE_PIPELINED] = "traffic.kind ring, model or trace with traffic.form pipelined",

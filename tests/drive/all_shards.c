@@ -51,6 +51,10 @@ static const struct world_case cases[] = {
 	 "cores: 4, link_rate: 100Gb/s}\ntransport: {evs: 16}\n"
 	 "traffic: {kind: permutation, bytes: 200kB}\n",
 	 RUN_DONE},
+	{"butterfly, whose rounds wait for each other",
+	 "name: a\n" FABRIC "traffic: {kind: butterfly, bytes: 40kB}\n"
+	 "faults: [{kind: loss, at: all, probability: 1%}]\n",
+	 RUN_DONE},
 	{"ring out of time",
 	 "name: a\n" RACKS "traffic: {kind: ring, collective: all_reduce, ranks: 48, bytes: 4MiB, "
 	 "channels: 4}\nlimits: {time: 60us}\n",

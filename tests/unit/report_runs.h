@@ -108,10 +108,11 @@ static inline struct fake *fake_flows(void)
 	struct fake *fake = fake_world("flows-4");
 	fake_counters(fake);
 	fake->scenario.traffic.kind = TRAFFIC_FLOWS;
-	const struct flow flows[] = {{0, 8, 1000000, 2 * PS_PER_MS},
-				     {1, 8, 1000000, PS_PER_MS},
-				     {2, 8, 1000000, PS_PER_MS},
-				     {0, 9, 1000000, PS_PER_MS}};
+	const struct flow flows[] = {
+		{.from = 0, .to = 8, .bytes = 1000000, .start_ps = 2 * PS_PER_MS},
+		{.from = 1, .to = 8, .bytes = 1000000, .start_ps = PS_PER_MS},
+		{.from = 2, .to = 8, .bytes = 1000000, .start_ps = PS_PER_MS},
+		{.from = 0, .to = 9, .bytes = 1000000, .start_ps = PS_PER_MS}};
 	memcpy(fake->flows, flows, sizeof(flows));
 	fake->world.flows = fake->flows;
 	fake->world.flow_count = 4;

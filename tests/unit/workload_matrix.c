@@ -91,11 +91,11 @@ static void damage_is_refused_with_its_place(void **)
 		{"Nodes 4\nConnections 1\n0->1 start 0 size\n", 3, 18, "a number is missing"},
 		{"Nodes 4\nConnections 1\n0->1 start 0\n", 3, 13, "needs a size"},
 		{"Nodes 4\nConnections 1\n0->1 start 0 size 0\n", 3, 20, "needs a size"},
-		{"Nodes 4\nConnections 1\n0->1 size 5\n", 3, 12, "needs a start"},
+		{"Nodes 4\nConnections 1\n0->1 size 5\n", 3, 12, "needs a start or a trigger"},
 		{"Nodes 4\nConnections 1\n0->1 start 0 size 4294967296\n", 3, 19, "above"},
-		{"Nodes 4\nConnections 1\n0->1 trigger 1 size 5\n", 3, 6, "triggers"},
-		{"Nodes 4\nConnections 1\n0->1 start 0 size 5 send_done_trigger 1\n", 3, 21,
-		 "triggers"},
+		{"Nodes 4\nConnections 1\n0->1 trigger 1 size 5\n", 3, 14, "there are no triggers"},
+		{"Nodes 4\nConnections 1\n0->1 start 0 size 5 send_done_trigger 1\n", 3, 39,
+		 "there are no triggers"},
 		{"Nodes 4\nConnections 1\n0->1 start 0 size 1\n1->0 start 0 size 1\n", 4, 1,
 		 "after the 1 connections"},
 		{"Nodes 4\nConnections 1\n0->1 start\1 0 size 1\n", 3, 11, "is not text"},
@@ -107,6 +107,87 @@ static void damage_is_refused_with_its_place(void **)
 		if (strstr(refusal.text, cases[i].reason) == NULL ||
 		    refusal.line != cases[i].line || refusal.column != cases[i].column)
 			fail_msg("case %zu: %u:%u: %s", i, refusal.line, refusal.column,
+				 refusal.text);
+		assert_int_equal(matrix.nics, 77); // untouched
+	}
+}
+
+#define TWO "Nodes 4\nConnections 2\nTriggers 2\n"
+#define ONE_SHOTS "trigger id 1 oneshot\ntrigger id 2 oneshot\n"
+
+static void a_flow_waits_for_those_that_end_at_its_nic(void **)
+{
+	struct matrix matrix;
+	struct refusal refusal;
+	static const char text[] =
+		"Nodes 4\nConnections 5\nTriggers 3\nFailures 0\n"
+		"trigger id 3 barrier\n"
+		"2->3 trigger 3 size 30\n"
+		"1->2 trigger 1 size 20 send_done_trigger 2 recv_done_trigger 3\n"
+		"0->1 start 7 size 10 recv_done_trigger 1\n"
+		"trigger id 1 oneshot\ntrigger id 2 oneshot\n"
+		"3->2 size 40 recv_done_trigger 3 start 9\n"
+		"2->0 trigger 3 size 50\n";
+	assert_int_equal(parse(&matrix, text, &refusal), 0);
+	assert_int_equal(matrix.trigger_count, 3);
+	assert_flow(&matrix.flows[0], 2, 3, 30, PS_NEVER);
+	assert_flow(&matrix.flows[2], 0, 1, 10, 7);
+	const struct trigger *triggers = matrix.triggers;
+	assert_true(triggers[0].needed == 1 && triggers[0].fired == 0);
+	assert_true(triggers[0].nic == 1 && triggers[0].first == 2);
+	assert_true(triggers[1].needed == 1 && triggers[1].first == 0); // starts nothing
+	assert_true(triggers[2].needed == 2 && triggers[2].first == 1 && triggers[2].nic == 2);
+	assert_int_equal(matrix.flows[0].next, 5); // 2->3, then 2->0
+	assert_int_equal(matrix.flows[4].next, 0);
+	assert_true(matrix.flows[1].on_sent == 2 && matrix.flows[1].on_received == 3);
+}
+
+static void triggers_that_cannot_be_are_refused_with_their_place(void **)
+{
+	static const struct {
+		const char *text;
+		uint32_t line, column;
+		const char *reason;
+	} cases[] = {
+		{TWO "0->1 start 0 size 1 send_done_trigger 1\n# far\n1->2 trigger 1 size "
+		     "1\n" ONE_SHOTS,
+		 6, 6, "this is at NIC 1, but the trigger is of NIC 0"},
+		{TWO "0->1 start 0 size 1 recv_done_trigger 1\n0->2 trigger 1 size 1\n" ONE_SHOTS,
+		 5, 6, "this is at NIC 0, but the trigger is of NIC 1"},
+		{TWO "0->1 start 0 size 1 send_done_trigger 1 recv_done_trigger 1\n"
+		     "0->2 start 0 size 1\n" ONE_SHOTS,
+		 4, 41, "packets alone"},
+		{TWO "0->1 start 0 size 1 send_done_trigger 1\n"
+		     "0->2 start 0 size 1 send_done_trigger 1\n" ONE_SHOTS,
+		 5, 21, "is oneshot"},
+		{TWO "0->1 trigger 1 size 1\n0->2 start 0 size 1\n" ONE_SHOTS, 4, 6, "for ever"},
+		{TWO "0->1 trigger 1 size 1 send_done_trigger 2\n"
+		     "0->2 trigger 2 size 1 send_done_trigger 1\n" ONE_SHOTS,
+		 4, 6, "for ever"},
+		{TWO "0->1 start 0 size 1\n0->2 trigger 2 size 1\n"
+		     "trigger id 2 barrier\ntrigger id 1 oneshot\n",
+		 5, 6, "for ever"},
+		{TWO "0->1 start 0 trigger 1 size 1\n", 4, 30, "one of the two"},
+		{TWO "0->1 start 0 size 1 send_done_trigger 0\n", 4, 39, "from 1 to 2"},
+		{TWO "0->1 start 0 size 1 send_done_trigger 3\n", 4, 39, "above 2"},
+		{TWO "0->1 start 0 size 1\n0->2 start 0 size 1\ntrigger id 1 oneshot\n", 6, 0,
+		 "ends after 1 of 2 triggers"},
+		{TWO "trigger id 1 oneshot\ntrigger id 1 oneshot\n", 5, 12, "there twice"},
+		{TWO "trigger id 1 multishot\n", 4, 14, "oneshot or barrier"},
+		{TWO "trigger 1 oneshot\n", 4, 9, "a trigger is `trigger id T"},
+		{TWO "trigger id 1 oneshot 3\n", 4, 22, "should end here"},
+		{TWO "Triggers 2\n", 4, 1, "stands once"},
+		{"Nodes 4\nConnections 2\n0->1 start 0 size 1\nTriggers 1\n", 4, 1, "stands once"},
+		{"Nodes 4\nConnections 2\nTriggers 999\n", 3, 10, "above"},
+		{"Nodes 4\nConnections 2\nFailures 3\n", 3, 10, "`faults` of a scenario"},
+	};
+	struct matrix matrix = {.nics = 77};
+	struct refusal refusal;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		int rc = parse(&matrix, cases[i].text, &refusal);
+		if (rc != -EINVAL || strstr(refusal.text, cases[i].reason) == NULL ||
+		    refusal.line != cases[i].line || refusal.column != cases[i].column)
+			fail_msg("case %zu: %d, %u:%u: %s", i, rc, refusal.line, refusal.column,
 				 refusal.text);
 		assert_int_equal(matrix.nics, 77); // untouched
 	}
@@ -159,6 +240,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(connections_are_read_in_the_order_of_the_file),
 		cmocka_unit_test(damage_is_refused_with_its_place),
+		cmocka_unit_test(a_flow_waits_for_those_that_end_at_its_nic),
+		cmocka_unit_test(triggers_that_cannot_be_are_refused_with_their_place),
 		cmocka_unit_test(too_little_memory_is_told),
 		cmocka_unit_test(a_real_matrix_is_a_derangement),
 	};

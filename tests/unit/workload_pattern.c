@@ -110,6 +110,109 @@ static void all_to_all_has_each_pair_once_and_neighbours_first(void **state)
 			assert_int_equal(seen[from][to], from != to);
 }
 
+// htsim's generator of incasts from afar stops at half of the NICs; all but one may send here.
+static void a_star_may_have_all_other_nics(void **)
+{
+	struct flow in[15], out[15];
+	struct refusal refusal;
+	uint32_t sum = 0;
+	assert_int_equal(pattern_incast(in, 16, 1, 15, 9, 3, &refusal), 0);
+	assert_int_equal(pattern_outcast(out, 16, 1, 15, 9, 3, &refusal), 0);
+	for (uint32_t i = 0; i < 15; i++)
+		sum += in[i].from;
+	assert_int_equal(sum + in[0].to, 120);
+	for (uint32_t i = 0; i < 15; i++)
+		assert_int_equal(out[i].to, i + (i >= out[0].from));
+}
+
+static void an_outcast_has_one_sender_and_receivers_outside_its_host(void **)
+{
+	struct flow flows[28];
+	struct refusal refusal;
+	uint32_t as_sender[32] = {0}, as_receiver[32] = {0};
+	for (uint64_t seed = 0; seed < 3200; seed++) {
+		uint32_t receivers = 1 + (uint32_t)(seed % 28);
+		assert_int_equal(pattern_outcast(flows, 32, 4, receivers, 9, seed, &refusal), 0);
+		for (uint32_t i = 0; i < receivers; i++) {
+			assert_int_equal(flows[i].from, flows[0].from);
+			assert_int_not_equal(flows[i].from / 4, flows[i].to / 4);
+			assert_true(flows[i].bytes == 9 && flows[i].start_ps == 0);
+			if (i > 0)
+				assert_true(flows[i].to > flows[i - 1].to);
+			as_receiver[flows[i].to]++;
+		}
+		as_sender[flows[0].from]++;
+	}
+	for (uint32_t i = 0; i < 32; i++) { // 100 and 1450 expected
+		assert_in_range(as_sender[i], 50, 150);
+		assert_in_range(as_receiver[i], 1250, 1650);
+	}
+	assert_int_equal(pattern_outcast(flows, 32, 4, 29, 9, 1, &refusal), -22);
+	assert_non_null(strstr(refusal.text, "29 receivers"));
+	assert_int_equal(pattern_outcast(flows, 32, 4, 0, 9, 1, &refusal), -22);
+}
+
+static void a_tornado_sends_to_the_twin_in_the_other_half(void **)
+{
+	struct flow flows[1000];
+	for (uint32_t nics = 2; nics <= 1000; nics += 2) {
+		pattern_tornado(flows, nics, 77);
+		for (uint32_t i = 0; i < nics; i++) {
+			assert_int_equal(flows[i].from, i);
+			assert_int_equal(flows[i].to, i < nics / 2 ? i + nics / 2 : i - nics / 2);
+			assert_true(flows[i].bytes == 77 && flows[i].start_ps == 0);
+		}
+	}
+}
+
+// Fires what flow `at` fires; returns how many flows that starts.
+static uint32_t fire(const struct flow *flows, struct trigger *triggers, uint32_t number)
+{
+	if (number == 0 || ++triggers[number - 1].fired != triggers[number - 1].needed)
+		return 0;
+	uint32_t count = 0;
+	for (uint32_t at = triggers[number - 1].first; at > 0; at = flows[at - 1].next)
+		count++;
+	return count;
+}
+
+// Each round all NICs exchange with another at twice the distance of the round before, and begin it
+// with the last round's message sent and received. All of n log2 n flows come to run, as those of
+// htsim's generator do not.
+static void a_butterfly_has_log_n_rounds_that_follow_each_other(void **)
+{
+	static struct flow flows[1024 * 10];
+	static struct trigger triggers[1024 * 9];
+	for (uint32_t nics = 2, rounds = 1; nics <= 1024; nics *= 2, rounds++) {
+		uint32_t begun = nics;
+		assert_int_equal(pattern_butterfly_rounds(nics), rounds);
+		pattern_butterfly(flows, triggers, nics, 5);
+		for (uint32_t at = 0; at < nics * rounds; at++) {
+			const struct flow *flow = &flows[at];
+			assert_int_equal(flow->from, at % nics);
+			assert_int_equal(flow->to, flow->from ^ (1u << at / nics));
+			assert_int_equal(flow->start_ps, at < nics ? 0 : PS_NEVER);
+			assert_int_equal(flow->bytes, 5);
+			assert_true(at < begun); // those before start it
+			begun += fire(flows, triggers, flow->on_sent);
+			begun += fire(flows, triggers, flow->on_received);
+			if (flow->on_sent > 0)
+				assert_int_equal(triggers[flow->on_sent - 1].nic, flow->from);
+			if (flow->on_received > 0)
+				assert_int_equal(triggers[flow->on_received - 1].nic, flow->to);
+			if (flow->trigger > 0)
+				assert_int_equal(triggers[flow->trigger - 1].nic, flow->from);
+		}
+		assert_int_equal(begun, nics * rounds);
+	}
+	for (uint32_t nics = 0; nics < 9; nics++)
+		assert_int_equal(pattern_butterfly_rounds(nics),
+				 nics == 2	     ? 1
+					 : nics == 4 ? 2
+					 : nics == 8 ? 3
+						     : 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -118,6 +221,10 @@ int main(void)
 		cmocka_unit_test(an_incast_has_distinct_senders_outside_the_host),
 		cmocka_unit_test(an_incast_without_enough_senders_is_refused),
 		cmocka_unit_test(a_seed_names_a_pattern),
+		cmocka_unit_test(a_star_may_have_all_other_nics),
+		cmocka_unit_test(an_outcast_has_one_sender_and_receivers_outside_its_host),
+		cmocka_unit_test(a_tornado_sends_to_the_twin_in_the_other_half),
+		cmocka_unit_test(a_butterfly_has_log_n_rounds_that_follow_each_other),
 		cmocka_unit_test(all_to_all_has_each_pair_once_and_neighbours_first),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
