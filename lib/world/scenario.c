@@ -224,17 +224,17 @@ int scenario_read(struct scenario *ret, const struct scenario_source *source,
 	struct draft draft = {.scenario = ret, .refusal = refusal, .path = source->path};
 	yaml_document_t document;
 	draft.root = (struct mark){1, 1, false};
-	scenario_defaults(ret);
 	if (strlen(source->path) >= sizeof(ret->path))
 		return draft_refuse(&draft, (struct mark){0, 0, false},
 				    "the file's path is longer than %zu bytes",
 				    sizeof(ret->path) - 1);
-	strcpy(ret->path, source->path);
 	int rc = document_check_text(&draft, source->text, source->bytes, draft.root);
 	if (rc == 0)
 		rc = document_load(&draft, &document, source->text, source->bytes);
 	if (rc != 0)
 		return rc;
+	scenario_defaults(ret);
+	strcpy(ret->path, source->path);
 	rc = read_draft(&draft, &document, source);
 	yaml_document_delete(&document);
 	return rc;

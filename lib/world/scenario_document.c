@@ -337,8 +337,9 @@ static int read_pair(struct draft *draft, yaml_document_t *document, const struc
 	if (rc != 0)
 		return rc;
 	int index = scenario_key_find(path);
-	bool is_section = scenario_section_exists(path);
-	if (is_section && value->type == YAML_MAPPING_NODE) {
+	bool is_mapping = value->type == YAML_MAPPING_NODE;
+	bool is_section = (is_mapping || index < 0) && scenario_section_exists(path);
+	if (is_section && is_mapping) {
 		const struct level below = {value, level};
 		return read_mapping(draft, document, &below, path, base);
 	}

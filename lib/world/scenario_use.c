@@ -224,7 +224,7 @@ int scenario_key_find(const char *path)
 {
 	const struct scenario_key *keys = scenario_keys();
 	for (int i = 0; keys[i].path != NULL; i++)
-		if (strcmp(keys[i].path, path) == 0)
+		if (keys[i].path[0] == path[0] && strcmp(keys[i].path, path) == 0)
 			return i;
 	return -1;
 }
@@ -234,7 +234,8 @@ bool scenario_section_exists(const char *path)
 	const struct scenario_key *keys = scenario_keys();
 	size_t length = strlen(path);
 	for (int i = 0; keys[i].path != NULL; i++)
-		if (strncmp(keys[i].path, path, length) == 0 && keys[i].path[length] == '.')
+		if (keys[i].path[0] == path[0] && strncmp(keys[i].path, path, length) == 0 &&
+		    keys[i].path[length] == '.')
 			return true;
 	return false;
 }
@@ -278,8 +279,9 @@ const char *scenario_key_nearest(const char *path)
 					       "capture", "watch",   NULL};
 	const struct scenario_key *keys = scenario_keys();
 	const char *nearest = NULL;
+	size_t length = strlen(path);
 	uint32_t least = 4; // more edits than that are no misspelling
-	if (strlen(path) >= PATH_BYTES)
+	if (length >= PATH_BYTES)
 		return NULL;
 	for (int i = 0; sections[i] != NULL; i++) {
 		uint32_t edits = edit_distance(path, sections[i]);
@@ -287,6 +289,9 @@ const char *scenario_key_nearest(const char *path)
 			return sections[i];
 	}
 	for (int i = 0; keys[i].path != NULL; i++) {
+		size_t other = strlen(keys[i].path);
+		if ((other > length ? other - length : length - other) >= least)
+			continue; // each is an edit
 		uint32_t edits = edit_distance(path, keys[i].path);
 		if (edits < least && edits < strlen(last_word(keys[i].path))) {
 			least = edits;

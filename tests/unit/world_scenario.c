@@ -1,41 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a scenario is read to: defaults, the shipped scenarios, assignments, aliases; that the
-// documentation lists the same keys; and that no damage to a shipped scenario gets past the reader.
+// What a scenario is read to: defaults, the shipped scenarios, assignments, aliases; and that the
+// documentation lists the same keys.
 
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
-// clang-format on
-
-#include <dirent.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <weft/world.h>
-
-#define FILE_BYTES_MAX 65536
-#define FLIPS 4 // bits tried per byte
-
-static struct scenario scenario;
-static char text[FILE_BYTES_MAX];
-
-static size_t source_read(const char *name)
-{
-	char path[512];
-	snprintf(path, sizeof(path), "%s/%s", getenv("WEFT_SOURCE"), name);
-	FILE *file = fopen(path, "rb");
-	if (file == NULL)
-		fail_msg("%s: %s", path, strerror(errno));
-	size_t bytes = fread(text, 1, sizeof(text) - 1, file);
-	fclose(file);
-	assert_true(bytes < sizeof(text) - 1);
-	text[bytes] = '\0';
-	return bytes;
-}
+#include "scenario_files.h"
 
 static void parse_good(const char *from, size_t bytes, const char *const *sets, uint32_t count)
 {
@@ -310,24 +277,6 @@ static void the_trace_scenario_leaves_its_file_to_the_command_line(void **)
 	assert_int_equal(scenario.fabric.nics, 64);
 }
 
-// Calls `visit` with the name of each shipped scenario; returns their number.
-static uint32_t shipped_each(void (*visit)(const char *name))
-{
-	char path[512];
-	uint32_t count = 0;
-	snprintf(path, sizeof(path), "%s/apps/scenarios", getenv("WEFT_SOURCE"));
-	DIR *folder = opendir(path);
-	assert_non_null(folder);
-	for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-		if (strstr(entry->d_name, ".yaml") == NULL)
-			continue;
-		visit(entry->d_name);
-		count++;
-	}
-	closedir(folder);
-	return count;
-}
-
 static void check_shipped(const char *name)
 {
 	parse_shipped(name, NULL, 0);
@@ -339,67 +288,6 @@ static void check_shipped(const char *name)
 static void every_shipped_scenario_is_read(void **)
 {
 	assert_true(shipped_each(check_shipped) >= 9);
-}
-
-// ---------------------------------------------------------------- damage
-
-// Reads damaged text from a block of exactly its size, so that a sanitizer sees the end. An
-// accepted scenario must still have what every scenario needs.
-static void parse_damaged(const char *from, size_t bytes)
-{
-	struct refusal refusal = {0};
-	char *copy = malloc(bytes == 0 ? 1 : bytes);
-	assert_non_null(copy);
-	memcpy(copy, from, bytes);
-	int rc = scenario_parse(&scenario, "damaged", copy, bytes, NULL, 0, &refusal);
-	free(copy);
-	if (rc == 0) {
-		assert_true(scenario.fabric.nics >= 2);
-		assert_true(scenario.fabric.planes >= 1 && scenario.fabric.planes <= PLANES_MAX);
-		assert_true(scenario.traffic.bytes > 0 || scenario.traffic.flow_count > 0 ||
-			    scenario.traffic.model[0] != '\0' ||
-			    scenario.traffic.kind == TRAFFIC_TRACE);
-		return;
-	}
-	assert_int_equal(rc, -EINVAL);
-	assert_string_equal(refusal.file, "damaged");
-	assert_true(refusal.line > 0 && refusal.column > 0 && refusal.text[0] != '\0');
-}
-
-static void cut_shipped(const char *name)
-{
-	char path[256];
-	snprintf(path, sizeof(path), "apps/scenarios/%s", name);
-	size_t bytes = source_read(path);
-	for (size_t at = 0; at < bytes; at++)
-		parse_damaged(text, at);
-}
-
-static void a_cut_scenario_is_read_or_refused(void **)
-{
-	assert_true(shipped_each(cut_shipped) > 0);
-}
-
-static void flip_shipped(const char *name)
-{
-	char path[256];
-	uint32_t dice = 1;
-	snprintf(path, sizeof(path), "apps/scenarios/%s", name);
-	size_t bytes = source_read(path);
-	for (size_t at = 0; at < bytes; at++) {
-		for (uint32_t flip = 0; flip < FLIPS; flip++) {
-			dice = dice * 1664525 + 1013904223;
-			char was = text[at];
-			text[at] ^= (char)(1 + (dice >> 24) % 255);
-			parse_damaged(text, bytes);
-			text[at] = was;
-		}
-	}
-}
-
-static void a_scenario_with_a_wrong_byte_is_read_or_refused(void **)
-{
-	assert_true(shipped_each(flip_shipped) > 0);
 }
 
 // ---------------------------------------------------------------- documentation
@@ -474,8 +362,6 @@ int main(void)
 		cmocka_unit_test(the_azure_scenario_is_what_its_sources_say),
 		cmocka_unit_test(the_trace_scenario_leaves_its_file_to_the_command_line),
 		cmocka_unit_test(every_shipped_scenario_is_read),
-		cmocka_unit_test(a_cut_scenario_is_read_or_refused),
-		cmocka_unit_test(a_scenario_with_a_wrong_byte_is_read_or_refused),
 		cmocka_unit_test(the_documentation_lists_every_key_and_no_other),
 		cmocka_unit_test(the_documented_example_works),
 		cmocka_unit_test(the_documented_taps_fit_the_documented_example),
