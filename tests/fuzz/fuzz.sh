@@ -19,6 +19,7 @@ first_inputs() {
   case $1 in
   scenario) cp apps/scenarios/*.yaml tests/golden/broken/*.yaml "$2" ;;
   trace) cp tests/fuzz/trace.txt "$2" ;;
+  plan) printf 'tp-cp-ep-pp-dp\nlayers=4\nhidden=64\nheads=4\nkv_heads=2\nhead_dim=16\nvocab=100\nffn=256\nsequence=128\npp=2\n' >"$2/plan" ;;
   mllog) cp tests/fuzz/mllog.txt "$2" ;;
   sample)
     printf 'groups=2,steps=8,buckets=1,fill=4' >"$2/all"
@@ -47,7 +48,7 @@ if echo '#include <isa-l/crc.h>' | clang -fsyntax-only -x c - 2>/dev/null; then
 else
   echo "ISA-L is not here: no frames, no calls of adapters"
 fi
-targets+=(mllog)
+targets+=(mllog plan)
 
 # How long target $1 runs.
 seconds_of() {

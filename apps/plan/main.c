@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft plan: arguments, and what they say as a plan.
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "help.h"
+#include "plan.h"
+#include "weft_version.h"
+
+enum { EXIT_BAD_INPUT = 2, EXIT_ENVIRONMENT = 3 };
+enum { OPT_SET = 256, OPT_ORDER, OPT_DOMAIN, OPT_TRAY, OPT_LIST, OPT_KEYS, OPT_VERSION };
+
+#define GPUS_MAX 1000000
+
+static const struct option longs[] = {
+	{"set", required_argument, NULL, OPT_SET},
+	{"order", required_argument, NULL, OPT_ORDER},
+	{"domain", required_argument, NULL, OPT_DOMAIN},
+	{"tray", required_argument, NULL, OPT_TRAY},
+	{"list", no_argument, NULL, OPT_LIST},
+	{"list-keys", no_argument, NULL, OPT_KEYS},
+	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, OPT_VERSION},
+	{NULL, 0, NULL, 0},
+};
+
+static int refuse_word(struct call *call, const char *what, const char *word)
+{
+	snprintf(call->refusal.text, sizeof(call->refusal.text),
+		 "%s '%.100s' (--help lists the options)", what, word);
+	return -EINVAL;
+}
+
+static int take_gpus(struct call *call, uint32_t *to, const char *word)
+{
+	char *end;
+	unsigned long value = strtoul(word, &end, 10);
+	if (word[0] < '0' || word[0] > '9' || *end != '\0' || value < 1 || value > GPUS_MAX)
+		return refuse_word(call, "a domain or a tray has 1 to 1000000 GPUs, not", word);
+	*to = (uint32_t)value;
+	return 0;
+}
+
+static int take(struct call *call, int option, const char *word)
+{
+	switch (option) {
+	case OPT_SET:
+		if (call->set_count == SETS_MAX)
+			return refuse_word(call, "too many --set, at", word);
+		call->sets[call->set_count++] = word;
+		return 0;
+	case OPT_ORDER:
+		if (call->order_text != NULL)
+			return refuse_word(call, "given twice:", "--order");
+		call->order_text = word;
+		return 0;
+	case OPT_DOMAIN:
+		return take_gpus(call, &call->seats.gpus_per_domain, word);
+	case OPT_TRAY:
+		return take_gpus(call, &call->seats.gpus_per_tray, word);
+	case OPT_LIST:
+		call->wants_list = true;
+		return 0;
+	case OPT_KEYS:
+		call->wants_keys = true;
+		return 0;
+	case OPT_VERSION:
+		call->wants_version = true;
+		return 0;
+	default:
+		call->wants_help = true;
+		return 0;
+	}
+}
+
+static int parse(struct call *call, int argc, char **argv)
+{
+	int option, rc;
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
+		if (option == '?')
+			return refuse_word(call,
+					   "unknown option or missing value:", argv[optind - 1]);
+		if ((rc = take(call, option, optarg)) < 0)
+			return rc;
+	}
+	if (optind < argc)
+		call->name = argv[optind++];
+	if (optind < argc)
+		return refuse_word(call, "one plan at a time; what is", argv[optind]);
+	if (call->name == NULL && !call->wants_help && !call->wants_version && !call->wants_list &&
+	    !call->wants_keys)
+		return refuse_word(call, "no plan given: weft", "plan");
+	return 0;
+}
+
+// ---------------------------------------------------------------- the plan
+
+static void place(struct call *call, const char *file, uint32_t line)
+{
+	snprintf(call->refusal.file, sizeof(call->refusal.file), "%s", file);
+	call->refusal.line = line;
+}
+
+static int make(struct call *call)
+{
+	struct refusal *refusal = &call->refusal;
+	int rc = plan_begin(&call->draft, call->name, refusal);
+	if (rc < 0)
+		return refuse_word(call, "there is no plan", call->name);
+	call->draft.plan.architecture = &call->draft.architecture;
+	for (uint32_t i = 0; i < call->set_count; i++) {
+		rc = plan_set(&call->draft, call->sets[i], refusal);
+		if (rc < 0) {
+			place(call, "--set", i + 1);
+			return rc;
+		}
+	}
+	rc = plan_check(&call->draft.plan, refusal);
+	if (rc < 0) {
+		place(call, call->name, 0);
+		return rc;
+	}
+	const char *order = call->order_text != NULL ? call->order_text
+						     : call->draft.plan.parallel.order;
+	rc = order_parse(&call->order, order, &call->draft.plan, refusal);
+	if (rc < 0)
+		place(call, "--order", 1);
+	return rc;
+}
+
+static int say_refusal(const struct call *call)
+{
+	const struct refusal *refusal = &call->refusal;
+	fputs("weft plan: ", stderr);
+	if (refusal->file[0] != '\0')
+		fprintf(stderr, "%s:", refusal->file);
+	if (refusal->line > 0)
+		fprintf(stderr, "%u:", refusal->line);
+	if (refusal->column > 0)
+		fprintf(stderr, "%u:", refusal->column);
+	fprintf(stderr, "%s%s\n", refusal->file[0] != '\0' ? " " : "", refusal->text);
+	return EXIT_BAD_INPUT;
+}
+
+static void list_plans(void)
+{
+	for (const struct plan *const *at = plan_all; *at != NULL; at++)
+		printf("%-38s %6u ranks of %s\n", (*at)->name, plan_ranks(*at),
+		       (*at)->architecture->name);
+}
+
+static void list_keys(void)
+{
+	for (const struct plan_key *key = plan_keys(); key->name != NULL; key++)
+		printf("%-26s %s\n", key->name, key->text);
+}
+
+static int show(struct call *call)
+{
+	if (make(call) < 0)
+		return say_refusal(call);
+	table_print(stdout, call);
+	return EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+	static struct call call = {.seats = {64, 4}};
+	int status = EXIT_SUCCESS;
+	if (parse(&call, argc, argv) < 0)
+		return say_refusal(&call);
+	if (call.wants_help)
+		fputs(help_text, stdout);
+	else if (call.wants_version)
+		puts(WEFT_VERSION_TEXT);
+	else if (call.wants_list)
+		list_plans();
+	else if (call.wants_keys)
+		list_keys();
+	else
+		status = show(&call);
+	if (fflush(stdout) == 0 && ferror(stdout) == 0)
+		return status;
+	fputs("weft plan: cannot write to the standard output\n", stderr);
+	return EXIT_ENVIRONMENT;
+}

@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""weft plan: published jobs with their published sizes, groups that leave their racks, models from dimensions alone, and
+what is refused."""
+import os
+import subprocess
+import sys
+
+WEFT = os.environ["WEFT"]
+CUSTOM = ["layers=32", "hidden=4096", "heads=32", "kv_heads=8", "head_dim=128", "ffn=14336", "vocab=128256", "sequence=8192",
+          "dp=64"]  # Llama 3.1 8B: 8,030,261,248 parameters on its model card
+# plan and options: lines that must stand in the table, blanks aside
+LINES = {
+    "llama-3.1-405b-azure": [
+        "llama-3.1-405b: 405.853 B parameters in 126 layers",
+        "0 15 12479594496 0 24.959 GB",
+        "1 16 12751208448 0 25.502 GB",
+        "7 15 12479610880 0 24.959 GB",
+        "0 0 dense 142622720 285.2 MB",
+        "1 0 dense 1593901056 3187.8 MB",
+        "dp 32 256 128 2 to 2 4096/8192 0",
+        "pp 128 33.554 MB 4.295 GB inside domains",
+        "dp reduce 8 3187.802 MB 25.502 GB 12.701 GB",
+        "dp gather 8 3187.802 MB 25.502 GB 12.701 GB",
+    ],
+    "llama-3.1-405b-azure --order dp-tp-cp-pp": [
+        "tp 2048 4 4 1 to 1 8192/8192 0",
+        "tp 1280 134.218 MB 171.799 GB 128.849 GB leaves its domain",
+    ],
+    "deepseek-v3-gb300-8192": [
+        "deepseek-v3: 671.026 B parameters in 61 layers",
+        "ep 256 32 1 32 to 32 0/8192 0",
+        "pp 2048 4 4 1 to 1 8192/8192 0",
+        "edp 128 64 32 2 to 2 4096/8192 0",
+        "ep 512 469.762 MB 240.518 GB inside domains",
+        "pp 64 58.720 MB 3.758 GB 3.758 GB",
+    ],
+    "deepseek-v3-gb300-8192 --domain 8": [
+        "ep 256 32 4 8 to 8 1024/8192 1024",
+        "ep 512 469.762 MB 240.518 GB 180.389 GB leaves its domain",
+    ],
+    "gpt-oss-20b-gb300-512": ["ep 96 23.593 MB 2.265 GB inside domains", "dp 2 256 8 32 to 32 16/512 16"],
+    "gpt-3-175b-h100-11616 --domain 8 --tray 8": ["gpt-3-175b: 174.604 B parameters in 96 layers", "tp 2904 4 1 4 to 4 0/11616 0"],
+    "bert-large-a100-4096 --domain 8 --tray 8": ["0 24 336226108 0 0.672 GB", "dp reduce 1 672.452 MB 0.672 GB 0.168 GB"],
+}
+REFUSED = [
+    ([], "no plan given"),
+    (["llama"], "there is no plan 'llama'"),
+    (["custom"], "custom: a plan needs its layers"),
+    (["llama-3.1-405b-azure", "other"], "one plan at a time"),
+    (["llama-3.1-405b-azure", "--set", "tp=3"], "128 heads do not divide by 3 tensor ranks"),
+    (["llama-3.1-405b-azure", "--set", "dp=1", "--set", "colour=1"], "--set:2: no size of a plan: colour"),
+    (["llama-3.1-405b-azure", "--order", "tp-cp-pp"], "--order:1:9: the order lacks a dimension"),
+    (["llama-3.1-405b-azure", "--order", "tp-cp-xx-dp"], "--order:1:7: an order is made of"),
+    (["deepseek-v3-gb300-8192", "--order", "tp-cp-ep-pp-dp"], "put pp last"),
+    (["llama-3.1-405b-azure", "--domain", "0"], "1 to 1000000"),
+    (["llama-3.1-405b-azure", "--quick"], "unknown option"),
+]
+failed = 0
+
+
+def check(holds, what):
+    global failed
+    failed += 0 if holds else 1
+    print(("ok: " if holds else "FAILED: ") + what)
+
+
+def plan(*words):
+    done = subprocess.run([WEFT, "plan", *words], capture_output=True, text=True, timeout=60)
+    return done.returncode, done.stdout, done.stderr
+
+
+def main():
+    for words, lines in LINES.items():
+        status, text, _ = plan(*words.split())
+        found = [" ".join(line.split()) for line in text.splitlines()]
+        for line in lines:
+            check(status == 0 and line in found, f"{words}: {line}")
+    sets = [word for size in CUSTOM for word in ("--set", size)]
+    status, text, _ = plan("custom", *sets)
+    check(status == 0 and "0      32       8030261248                0    16.061 GB" in text, "a model from its dimensions")
+    for words, says in REFUSED:
+        status, out, errors = plan(*words)
+        check(status == 2 and out == "" and errors.count("\n") == 1 and says in errors, f"{words}: {errors.strip()}")
+    status, out, _ = plan("--list")
+    check(status == 0 and "gpt-3-175b-h100-11616" in out and len(out.splitlines()) == 9, "--list")
+    status, out, _ = plan("--list-keys")
+    check(status == 0 and "micro_batches" in out, "--list-keys")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
