@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include <weft/arena.h>
+#include <weft/fabric_buffer.h>
 #include <weft/fabric_pause.h>
 #include <weft/fault.h>
 #include <weft/machine.h>
@@ -115,6 +116,7 @@ struct fabric_config {
 	bool slow_scaled;    // queues and marks of a slow line shrink with its rate
 	enum trim_choice trim_choice;
 	struct pfc_config pfc;
+	struct buffer_config buffer;
 	enum fabric_spray spray;     // trees; graphs hash
 	uint32_t thin_kept, thin_of; // a sample keeps thin_kept of thin_of T0-T1 links (1, 1 =
 				     // all); see docs/measuring.md
@@ -225,6 +227,7 @@ struct fabric_counters {
 	uint64_t dropped[DROP_REASON_COUNT];
 	uint64_t forwarded[PACKET_CLASS_COUNT]; // departures by class
 	uint64_t queue_bytes_max;		// deepest data queue seen
+	uint64_t buffer_bytes_max;		// most that a shared buffer held
 	struct pause_counters pause;
 };
 

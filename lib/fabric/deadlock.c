@@ -78,19 +78,45 @@ static uint32_t count_held(const struct search *search, uint32_t at, uint32_t fr
 	return UINT32_MAX;
 }
 
+// What stays in the headroom when only `held` bytes are left: it empties first.
+static uint32_t beyond_left(const struct pfc_port *in, uint32_t held)
+{
+	uint32_t left = in->held_bytes - held;
+	return in->beyond_bytes > left ? in->beyond_bytes - left : 0;
+}
+
+// What stays in a shared buffer.
+static uint64_t shared_left(const struct search *search, uint32_t at)
+{
+	const struct switch_ *self = search->switches[at];
+	uint64_t used = 0;
+	for (uint32_t i = 0; i < self->port_count; i++)
+		used += search->room->held[i] -
+			beyond_left(&self->ordered->pfc[i], search->room->held[i]);
+	return used;
+}
+
 // Frees the ports whose packets the switch `at` can let go. True when there was one.
 static bool free_peers(const struct search *search, uint32_t at)
 {
 	const struct switch_ *self = search->switches[at];
+	struct buffer rest = self->ordered->shared;
+	struct buffer *buffer = self->ordered->buffer == NULL ? NULL : &rest;
+	uint32_t gap_bytes = self->ordered->gap_bytes;
 	bool has_freed = false;
 	count_held(search, at, UINT32_MAX);
+	rest.used = shared_left(search, at);
 	for (uint32_t i = 0; i < self->port_count; i++) {
 		struct switch_port peer;
 		if (!peer_of(search->topology, (struct switch_port){at, i}, &peer))
 			continue;
 		uint8_t *is_stuck = &search->room->is_stuck[place_of(search->topology, peer)];
 		const struct pfc_port *in = &self->ordered->pfc[i];
-		if (*is_stuck && (!in->is_stopped || search->room->held[i] <= in->xon_bytes)) {
+		if (!*is_stuck)
+			continue;
+		if (!in->is_stopped ||
+		    (beyond_left(in, search->room->held[i]) == 0 &&
+		     search->room->held[i] <= pfc_xon(in, buffer, gap_bytes))) {
 			*is_stuck = false;
 			has_freed = true;
 		}

@@ -8,24 +8,33 @@
 #include <errno.h>
 #include <string.h>
 
+#include <weft/bitmap.h>
+
 #include "switch.h"
 
 int ordered_init(struct switch_ *self, struct arena *arena, const struct topology *topology,
 		 const struct fabric_config *config, const struct switch_plan *plan)
 {
-	if (!config->pfc.is_on)
+	if (!config->pfc.is_on && config->buffer.bytes == 0)
 		return 0;
 	struct ordered *ordered = arena_draw(arena, ARENA_FABRIC, 1, sizeof(*ordered));
 	struct pfc_port *pfc = arena_draw(arena, ARENA_FABRIC, plan->port_count, sizeof(*pfc));
-	if (ordered == NULL || pfc == NULL ||
+	uint64_t *stopped = arena_draw(arena, ARENA_FABRIC, BITMAP_WORDS(plan->port_count),
+				       sizeof(*stopped));
+	if (ordered == NULL || pfc == NULL || stopped == NULL ||
 	    due_init(&ordered->departures, arena, plan->port_count) < 0 ||
 	    due_init(&ordered->timers, arena, plan->port_count) < 0)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < plan->port_count; i++) {
 		uint32_t link = topology->port_links[plan->port_first + i];
 		pfc_port_init(&pfc[i], topology, config, &topology->links[link]);
-		self->ports[i].limit_bytes[PACKET_CLASS_DATA] = UINT32_MAX; // in-ports have limits
+		// limits are those of in-ports, or of the buffer
+		self->ports[i].limit_bytes[PACKET_CLASS_DATA] = UINT32_MAX;
 	}
+	ordered->shared = (struct buffer){config->buffer.bytes, 0, config->buffer.alpha_ppb};
+	ordered->buffer = config->buffer.bytes > 0 ? &ordered->shared : NULL;
+	ordered->gap_bytes = 2 * config->mtu_bytes;
+	ordered->stopped = stopped;
 	ordered->pfc = pfc;
 	ordered->config = config->pfc;
 	self->ordered = ordered;
@@ -83,12 +92,33 @@ static void send_frame(struct switch_ *self, uint32_t index, struct outbox *out)
 	port_start(port, out, &self->counters, frame, port->free_at);
 }
 
-// Data that came in at `index` left the switch.
+// Lets the peer of a port go on, if there is room again.
+static void let_go_on(struct switch_ *self, uint32_t index, ps_t now)
+{
+	struct ordered *ordered = self->ordered;
+	if (!pfc_goes_on(&ordered->pfc[index], ordered->buffer, ordered->gap_bytes))
+		return;
+	bitmap_clear(ordered->stopped, index);
+	owe_frame(self, index, now);
+}
+
+// Waiting data left the switch. In a buffer that makes room for all.
 static void leave(struct switch_ *self, uint64_t entry, ps_t now)
 {
+	struct ordered *ordered = self->ordered;
+	if (!ordered->config.is_on) {
+		ordered->shared.used -= entry_bytes(entry);
+		return;
+	}
 	uint32_t from = entry_from(entry);
-	if (pfc_leave(&self->ordered->pfc[from], entry_bytes(entry)))
-		owe_frame(self, from, now);
+	pfc_leave(&ordered->pfc[from], ordered->buffer, entry_bytes(entry));
+	if (ordered->buffer == NULL) {
+		let_go_on(self, from, now);
+		return;
+	}
+	for (uint32_t word = 0; word < BITMAP_WORDS(self->port_count); word++)
+		for (uint64_t rest = ordered->stopped[word]; rest != 0; rest &= rest - 1)
+			let_go_on(self, word * 64 + (uint32_t)__builtin_ctzll(rest), now);
 }
 
 // The departure that is due first.
@@ -140,34 +170,65 @@ static bool admit(struct switch_ *self, const struct arrival *arrival, uint32_t 
 {
 	const struct pfc_port *in = &self->ordered->pfc[arrival->port];
 	const struct pfc_port *leads = &self->ordered->pfc[to];
-	if (packet->klass != PACKET_CLASS_DATA)
+	if (packet->klass != PACKET_CLASS_DATA || !self->ordered->config.is_on)
 		return true;
 	if (leads->is_dropping && pfc_is_paused(leads, arrival->at)) {
 		drop(self, arrival->packet, DROP_PAUSE_WATCH, out);
 		return false;
 	}
-	if (pfc_has_room(in, packet->wire_bytes))
+	if (pfc_has_room(in, self->ordered->buffer, packet->wire_bytes))
 		return true;
 	drop(self, arrival->packet, DROP_HEADROOM_FULL, out);
 	return false;
 }
 
+// Data that have to wait, with PFC: what came in here is counted.
+static void hold_lossless(struct switch_ *self, const struct arrival *arrival, struct port *port,
+			  const struct packet *packet, struct outbox *out)
+{
+	struct ordered *ordered = self->ordered;
+	struct pfc_port *in = &ordered->pfc[arrival->port];
+	uint64_t *beyond_max = &self->counters.pause.headroom_bytes_max;
+	uint64_t entry = entry_with_from(entry_of(arrival->packet, packet), arrival->port);
+	port_queue(port, out, &self->counters, PACKET_CLASS_DATA, entry);
+	if (pfc_hold(in, ordered->buffer, packet->wire_bytes, arrival->at)) {
+		bitmap_set(ordered->stopped, arrival->port);
+		owe_frame(self, arrival->port, arrival->at);
+	}
+	if (in->beyond_bytes > *beyond_max)
+		*beyond_max = in->beyond_bytes;
+}
+
+// The same in a buffer without PFC: what finds no room there is trimmed or dropped, or another is.
+static void hold_shared(struct switch_ *self, const struct arrival *arrival, struct port *port,
+			const struct packet *packet, struct outbox *out)
+{
+	struct buffer *buffer = self->ordered->buffer;
+	uint64_t entry = entry_of(arrival->packet, packet);
+	uint32_t before = port->queued_bytes[PACKET_CLASS_DATA];
+	if (buffer_takes(buffer, before, packet->wire_bytes))
+		port_queue(port, out, &self->counters, PACKET_CLASS_DATA, entry);
+	else
+		port_refuse(port, out, &self->counters, entry);
+	buffer->used += (uint64_t)port->queued_bytes[PACKET_CLASS_DATA] - before;
+}
+
 // Queues a packet that cannot start at once.
-static void hold(struct switch_ *self, const struct arrival *arrival, uint32_t to,
+static void hold(struct switch_ *self, const struct arrival *arrival, struct port *port,
 		 const struct packet *packet, struct outbox *out)
 {
-	struct port *port = &self->ports[to];
-	struct pfc_port *in = &self->ordered->pfc[arrival->port];
-	uint32_t bytes = packet->wire_bytes;
-	uint64_t entry = entry_with_from(entry_of(arrival->packet, packet), arrival->port);
-	bool is_data = packet->klass == PACKET_CLASS_DATA;
 	port->free_at = ps_max(port->free_at, arrival->at);
-	port_queue(port, out, &self->counters, (enum packet_class)packet->klass, entry);
-	if (is_data && pfc_hold(in, bytes, arrival->at))
-		owe_frame(self, arrival->port, arrival->at);
-	uint64_t beyond = in->held_bytes - ps_min(in->held_bytes, in->xoff_bytes);
-	if (beyond > self->counters.pause.headroom_bytes_max)
-		self->counters.pause.headroom_bytes_max = beyond;
+	if (packet->klass != PACKET_CLASS_DATA) {
+		port_queue(port, out, &self->counters, (enum packet_class)packet->klass,
+			   entry_of(arrival->packet, packet));
+		return;
+	}
+	if (self->ordered->config.is_on)
+		hold_lossless(self, arrival, port, packet, out);
+	else
+		hold_shared(self, arrival, port, packet, out);
+	if (self->ordered->shared.used > self->counters.buffer_bytes_max)
+		self->counters.buffer_bytes_max = self->ordered->shared.used;
 }
 
 static void arrive(struct switch_ *self, const struct arrival *arrival, struct outbox *out)
@@ -193,7 +254,7 @@ static void arrive(struct switch_ *self, const struct arrival *arrival, struct o
 	if (port->free_at <= arrival->at && !is_held_up && out->count < out->capacity)
 		port_start(port, out, &self->counters, arrival->packet, arrival->at);
 	else
-		hold(self, arrival, to, packet, out);
+		hold(self, arrival, port, packet, out);
 	plan_port(self, to);
 }
 

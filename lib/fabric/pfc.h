@@ -11,11 +11,12 @@
 // Both directions of a port.
 struct pfc_port {
 	// what came in here and still waits somewhere in the switch
-	uint32_t held_bytes, held_max;
-	uint32_t xoff_bytes, xon_bytes, limit_bytes;
-	bool is_stopped; // the peer is to pause
-	bool owes_frame; // and has not been told yet, or that it may go on
-	ps_t again_at;	 // when a pause is said again
+	uint32_t held_bytes;
+	uint32_t xoff_bytes, xon_bytes;	       // without a shared buffer
+	uint32_t headroom_bytes, beyond_bytes; // and what lies there: beyond xoff
+	bool is_stopped;		       // the peer is to pause
+	bool owes_frame;		       // and has not been told yet, or that it may go on
+	ps_t again_at;			       // when a pause is said again
 	uint64_t pauses_sent, resumes_sent;
 	// what goes out here
 	struct pause pause;
@@ -29,17 +30,25 @@ struct pfc_port {
 void pfc_port_init(struct pfc_port *port, const struct topology *topology,
 		   const struct fabric_config *config, const struct link_plan *link);
 
+// Of what is held of an in-port xoff_bytes are in its own room, or, with a buffer, as much as that
+// one's threshold lets in: the rest is beyond, in the headroom, which is its own in any case.
+// `buffer` is NULL when there is none.
+
 // Whether a packet of the lossless class that came in here finds room.
-static inline bool pfc_has_room(const struct pfc_port *port, uint32_t bytes)
-{
-	return port->held_bytes + bytes <= port->limit_bytes;
-}
+bool pfc_has_room(const struct pfc_port *port, const struct buffer *buffer, uint32_t bytes);
 
 // A packet that came in here waits. True when the peer must be told to pause.
-bool pfc_hold(struct pfc_port *port, uint32_t bytes, ps_t now);
+bool pfc_hold(struct pfc_port *port, struct buffer *buffer, uint32_t bytes, ps_t now);
 
-// It left, or was dropped. True when the peer may be told to go on.
-bool pfc_leave(struct pfc_port *port, uint32_t bytes);
+// It left, or was dropped.
+void pfc_leave(struct pfc_port *port, struct buffer *buffer, uint32_t bytes);
+
+// Whether the peer may be told to go on; it is not stopped any more then. With a buffer `gap_bytes`
+// is how far below the threshold.
+bool pfc_goes_on(struct pfc_port *port, const struct buffer *buffer, uint32_t gap_bytes);
+
+// From how many bytes on down it may, as things are.
+uint64_t pfc_xon(const struct pfc_port *port, const struct buffer *buffer, uint32_t gap_bytes);
 
 // A frame with `quanta` came in here, for the packets that go out.
 void pfc_obey(struct pfc_port *port, uint32_t quanta, ps_t watch_ps, ps_t now);

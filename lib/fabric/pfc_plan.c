@@ -10,7 +10,7 @@
 void pfc_derive(const struct fabric_config *config, struct topology *topology)
 {
 	uint64_t two = 2 * (uint64_t)config->mtu_bytes;
-	if (!config->pfc.is_on)
+	if (!config->pfc.is_on || config->buffer.bytes > 0) // a buffer has a threshold that moves
 		return;
 	uint64_t xoff = config->pfc.xoff_bytes > 0 ? config->pfc.xoff_bytes : topology->queue_bytes;
 	topology->pfc_xoff_bytes = xoff;
@@ -26,7 +26,7 @@ int pfc_derive_headroom(const struct fabric_config *config, struct topology *top
 	uint64_t low = UINT64_MAX, high = 0, most = 0;
 	for (uint32_t at = 0; config->pfc.is_on && at < topology->switch_count; at++) {
 		const struct switch_plan *plan = &topology->switches[at];
-		uint64_t room = 0;
+		uint64_t room = config->buffer.bytes;
 		for (uint32_t i = 0; i < plan->port_count; i++) {
 			uint32_t link = topology->port_links[plan->port_first + i];
 			uint64_t own = pfc_link_headroom(config, &topology->links[link]);
@@ -52,10 +52,22 @@ int pfc_derive_headroom(const struct fabric_config *config, struct topology *top
 int pfc_check(const struct fabric_config *config, const struct topology *topology,
 	      struct refusal *refusal)
 {
+	if (config->buffer.bytes > 0 && config->buffer.bytes < config->mtu_bytes)
+		return refuse(refusal, -EINVAL, "a buffer of % bytes holds no packet of % bytes",
+			      (int64_t)config->buffer.bytes, config->mtu_bytes, 0);
+	if (config->buffer.bytes > UINT32_MAX ||
+	    (config->buffer.bytes > 0 && config->buffer.alpha_ppb == 0))
+		return refuse(refusal, -EINVAL,
+			      "a buffer of % bytes with alpha %/10^9: % bytes are the most, and "
+			      "alpha is above 0",
+			      (int64_t)config->buffer.bytes, (int64_t)config->buffer.alpha_ppb,
+			      UINT32_MAX);
 	if (!config->pfc.is_on)
 		return 0;
 	if (config->trim_on)
 		return refuse(refusal, -EINVAL, "PFC and trimming exclude each other", 0, 0, 0);
+	if (config->buffer.bytes > 0)
+		return 0;
 	if (topology->pfc_xoff_bytes < config->mtu_bytes)
 		return refuse(refusal, -EINVAL, "an xoff of % bytes holds no packet of % bytes",
 			      (int64_t)topology->pfc_xoff_bytes, config->mtu_bytes, 0);

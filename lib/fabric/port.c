@@ -179,6 +179,16 @@ static bool port_trims_newest(struct port *port, uint64_t newest, uint64_t arriv
 		after <= port->limit_bytes[PACKET_CLASS_DATA];
 }
 
+// Trims a packet of data, or drops it.
+static void port_give_up(struct port *port, struct outbox *out, struct fabric_counters *counters,
+			 uint64_t entry)
+{
+	if (port->trim_bytes > 0 && (entry_flags(entry) & PACKET_TRIMMABLE))
+		port_trim(port, out, counters, entry);
+	else
+		port_drop(out, counters, entry, DROP_QUEUE_FULL);
+}
+
 // The data queue is full: trims a packet, or drops the arriving one. Kept out of the way of the
 // packets that find room.
 __attribute__((cold, noinline)) static void port_overflow(struct port *port, struct outbox *out,
@@ -193,10 +203,7 @@ __attribute__((cold, noinline)) static void port_overflow(struct port *port, str
 		port->queued_bytes[PACKET_CLASS_DATA] += entry_bytes(arriving) -
 			entry_bytes(victim);
 	}
-	if (port->trim_bytes > 0 && (entry_flags(victim) & PACKET_TRIMMABLE))
-		port_trim(port, out, counters, victim);
-	else
-		port_drop(out, counters, victim, DROP_QUEUE_FULL);
+	port_give_up(port, out, counters, victim);
 }
 
 // Queues a packet that cannot start at once.
@@ -259,6 +266,19 @@ void port_start(struct port *port, struct outbox *out, struct fabric_counters *c
 	outbox_send(out, port->index, index, packet->wire_bytes, now);
 	port->free_at = now + line_ps(port->line, packet->wire_bytes);
 	counters->forwarded[packet->klass]++;
+}
+
+void port_refuse(struct port *port, struct outbox *out, struct fabric_counters *counters,
+		 uint64_t entry)
+{
+	uint32_t limit = port->limit_bytes[PACKET_CLASS_DATA];
+	if (port->queues[PACKET_CLASS_DATA].count == 0) {
+		port_give_up(port, out, counters, entry);
+		return;
+	}
+	port->limit_bytes[PACKET_CLASS_DATA] = port->queued_bytes[PACKET_CLASS_DATA];
+	port_overflow(port, out, counters, entry);
+	port->limit_bytes[PACKET_CLASS_DATA] = limit;
 }
 
 void port_queue(struct port *port, struct outbox *out, struct fabric_counters *counters,

@@ -125,6 +125,10 @@ void port_start(struct port *port, struct outbox *out, struct fabric_counters *c
 void port_queue(struct port *port, struct outbox *out, struct fabric_counters *counters,
 		enum packet_class klass, uint64_t entry);
 
+// It finds no room in a shared buffer: trims it or the newest one in its queue, or drops it.
+void port_refuse(struct port *port, struct outbox *out, struct fabric_counters *counters,
+		 uint64_t entry);
+
 // A window of the port: takes the arrivals of `batch` in time order, then advances to just before
 // `until`.
 void port_run(struct port *port, struct outbox *out, struct fabric_counters *counters,

@@ -11,6 +11,7 @@
 #include <weft/check.h>
 #include <weft/report.h>
 
+#include "buffer.h"
 #include "emulation.h"
 #include "expect.h"
 #include "figures.h"
@@ -467,6 +468,7 @@ int report_json(FILE *to, const struct report_input *input)
 	put_transport(root, input);
 	put_switches(root, input);
 	put_conservation(root, input);
+	buffer_json(root, input);
 	pauses_json(root, input);
 	watch_json(root, input);
 	put_speed(root, input);

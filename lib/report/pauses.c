@@ -12,8 +12,13 @@
 static void put_limits(json_t *to, const struct world *world)
 {
 	const struct topology *topology = &world->topology;
-	put_count(to, "xoff_bytes", topology->pfc_xoff_bytes);
-	put_count(to, "xon_bytes", topology->pfc_xon_bytes);
+	if (world->fabric.buffer.bytes > 0) { // they move with what is free
+		put(to, "xoff_bytes", json_null());
+		put(to, "xon_bytes", json_null());
+	} else {
+		put_count(to, "xoff_bytes", topology->pfc_xoff_bytes);
+		put_count(to, "xon_bytes", topology->pfc_xon_bytes);
+	}
 	put_count(to, "headroom_low_bytes", topology->pfc_headroom_low_bytes);
 	put_count(to, "headroom_high_bytes", topology->pfc_headroom_high_bytes);
 	put_count(to, "switch_room_bytes", topology->pfc_room_bytes);
@@ -69,7 +74,10 @@ void pauses_json(json_t *root, const struct report_input *input)
 	put_count(to, "resumes_to_switches", counters->resumes_received);
 	put_time(to, "nic_paused_ps", pauses->nic_paused_ps);
 	put_time(to, "switch_paused_ps", (ps_t)counters->paused_ps);
-	put_count(to, "headroom_used_max_bytes", counters->headroom_bytes_max);
+	if (is_sampled(input))
+		put_reason(to, "headroom_used_max_bytes", NOT_IN_SAMPLE);
+	else
+		put_count(to, "headroom_used_max_bytes", counters->headroom_bytes_max);
 	put_count(to, "headroom_drops", world->outcome->fabric.dropped[DROP_HEADROOM_FULL]);
 	put_count(to, "watch_fired", counters->watch_fired);
 	put_count(to, "paused_cables", pauses->cable_count);
@@ -81,6 +89,13 @@ static void table_limits(FILE *to, const struct world *world)
 {
 	const struct topology *topology = &world->topology;
 	struct text text[5];
+	if (world->fabric.buffer.bytes > 0) {
+		fprintf(to, "  %-28s %17s   headroom %s to %s, at most %s a switch\n", "xoff",
+			"alpha x free", number_bytes(&text[2], topology->pfc_headroom_low_bytes),
+			number_bytes(&text[3], topology->pfc_headroom_high_bytes),
+			number_bytes(&text[4], topology->pfc_room_bytes));
+		return;
+	}
 	fprintf(to, "  %-28s %17s   xon %s, headroom %s to %s, at most %s a switch\n", "xoff",
 		number_bytes(&text[0], topology->pfc_xoff_bytes),
 		number_bytes(&text[1], topology->pfc_xon_bytes),
@@ -122,7 +137,8 @@ void pauses_table(FILE *to, const struct report_input *input)
 	fprintf(to, "  %-28s %17s\n", "switch ports paused, in all",
 		number_time(&text[0], (ps_t)counters->paused_ps));
 	fprintf(to, "  %-28s %17s\n", "most headroom used",
-		number_bytes(&text[0], counters->headroom_bytes_max));
+		is_sampled(input) ? NOT_IN_SAMPLE
+				  : number_bytes(&text[0], counters->headroom_bytes_max));
 	if (world->fabric.pfc.watch_ps > 0)
 		fprintf(to, "  %-28s %17s\n", "paused for too long",
 			number_grouped(&text[0], counters->watch_fired));

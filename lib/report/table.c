@@ -7,6 +7,7 @@
 
 #include <weft/report.h>
 
+#include "buffer.h"
 #include "bypass.h"
 #include "emulation.h"
 #include "expect.h"
@@ -455,6 +456,7 @@ void report_table(FILE *to, const struct report_input *input)
 	congestion(to, input);
 	drops(to, input);
 	refused(to, input);
+	buffer_table(to, input);
 	pauses_table(to, input);
 	balance(to, input);
 	emulation_table(to, input);

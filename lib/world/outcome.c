@@ -214,10 +214,14 @@ static void collect_switch(struct outcome *outcome, const struct switch_ *from)
 	const struct fabric_counters *counters = switch_counters(from);
 	uint64_t deepest = outcome->fabric.queue_bytes_max;
 	uint64_t headroom = outcome->fabric.pause.headroom_bytes_max;
+	uint64_t fullest = outcome->fabric.buffer_bytes_max;
 	add_words(&outcome->fabric, counters, sizeof(*counters));
 	outcome->fabric.queue_bytes_max = counters->queue_bytes_max > deepest
 		? counters->queue_bytes_max
 		: deepest;
+	outcome->fabric.buffer_bytes_max = counters->buffer_bytes_max > fullest
+		? counters->buffer_bytes_max
+		: fullest;
 	outcome->fabric.pause.headroom_bytes_max = counters->pause.headroom_bytes_max > headroom
 		? counters->pause.headroom_bytes_max
 		: headroom;

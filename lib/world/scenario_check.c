@@ -165,6 +165,18 @@ static int check_trim(struct draft *draft)
 	return 0;
 }
 
+// It holds a packet, and alpha lets a queue begin.
+static int check_shared(struct draft *draft)
+{
+	const struct fabric_config *fabric = &draft->scenario->fabric;
+	uint64_t bytes = fabric->buffer.bytes;
+	if (bytes > 0 && bytes < fabric->mtu_bytes)
+		return draft_refuse(draft, draft_mark(draft, "queue.shared"),
+				    "queue.shared: %llu B do not hold a full packet of %u B",
+				    (unsigned long long)bytes, fabric->mtu_bytes);
+	return 0;
+}
+
 // xon is below xoff, which holds a packet; and nothing that is lossless is trimmed.
 static int check_pfc(struct draft *draft)
 {
@@ -213,7 +225,9 @@ static int check_queue(struct draft *draft)
 		return draft_refuse(draft, draft_mark(draft, "queue.bytes"),
 				    "queue.bytes: %llu B do not hold a full packet of %u B",
 				    (unsigned long long)fabric->queue_bytes, fabric->mtu_bytes);
-	int rc = check_pfc(draft);
+	int rc = check_shared(draft);
+	if (rc == 0)
+		rc = check_pfc(draft);
 	return rc != 0 ? rc : check_trim(draft);
 }
 

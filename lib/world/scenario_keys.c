@@ -151,16 +151,23 @@ static const struct scenario_key keys[] = {
 	 "Which packet a full queue trims: the arriving, the newest queued, or one of both by "
 	 "coin.",
 	 SCENARIO(fabric.trim_choice), 0, 0, NULL, trim_words, USE_TRIM},
+	{"queue.shared", "bytes", "none",
+	 "Buffer that the data queues of all ports of a switch share; none: each has queue.bytes.",
+	 SCENARIO(fabric.buffer.bytes), 1, GIB, "none", NULL, USE_ALWAYS},
+	{"queue.alpha", "share", "1",
+	 "A queue (with queue.pfc what is held of an in-port) may have alpha times what is free of "
+	 "queue.shared.",
+	 SCENARIO(fabric.buffer.alpha_ppb), 1000000, UINT64_C(64000000000), NULL, NULL, USE_SHARED},
 	{"queue.pfc", "flag", "false",
 	 "Priority flow control: data are lossless; an in-port that holds too much has its peer "
 	 "pause.",
 	 SCENARIO(fabric.pfc.is_on), 0, 1, NULL, flag_words, USE_ALWAYS},
 	{"queue.pfc_xoff", "bytes", "auto",
 	 "What a switch holds of one in-port when it has the peer pause; auto is queue.bytes.",
-	 SCENARIO(fabric.pfc.xoff_bytes), 1, GIB, "auto", NULL, USE_PFC},
+	 SCENARIO(fabric.pfc.xoff_bytes), 1, GIB, "auto", NULL, USE_PFC_XOFF},
 	{"queue.pfc_xon", "bytes", "auto",
 	 "What it still holds when the peer may go on; auto is two full packets below pfc_xoff.",
-	 SCENARIO(fabric.pfc.xon_bytes), 1, GIB, "auto", NULL, USE_PFC},
+	 SCENARIO(fabric.pfc.xon_bytes), 1, GIB, "auto", NULL, USE_PFC_XOFF},
 	{"queue.pfc_headroom", "bytes", "auto",
 	 "Room of an in-port beyond pfc_xoff; auto holds what rate, delays and full packets leave "
 	 "under way.",

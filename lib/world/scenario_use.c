@@ -91,7 +91,11 @@ static bool fabric_use_holds(enum scenario_use use, const struct scenario *scena
 	case USE_PFC:
 		return scenario->fabric.pfc.is_on;
 	case USE_NO_PFC:
-		return !scenario->fabric.pfc.is_on;
+		return !scenario->fabric.pfc.is_on && scenario->fabric.buffer.bytes == 0;
+	case USE_PFC_XOFF:
+		return scenario->fabric.pfc.is_on && scenario->fabric.buffer.bytes == 0;
+	case USE_SHARED:
+		return scenario->fabric.buffer.bytes > 0;
 	case USE_PFC_WATCH:
 		return scenario->fabric.pfc.is_on && scenario->fabric.pfc.watch_ps > 0;
 	case USE_HOST:
@@ -176,7 +180,10 @@ const char *scenario_use_name(enum scenario_use use)
 		[USE_ECN] = "queue.ecn true",
 		[USE_TRIM] = "queue.trim true and queue.pfc false",
 		[USE_PFC] = "queue.pfc true",
-		[USE_NO_PFC] = "queue.pfc false; with it in-ports have limits, not queues",
+		[USE_NO_PFC] = "queue.pfc false and no queue.shared: with these, queues of ports "
+			       "have no limits of their own",
+		[USE_PFC_XOFF] = "queue.pfc true without queue.shared, whose threshold moves",
+		[USE_SHARED] = "a queue.shared",
 		[USE_PFC_WATCH] = "queue.pfc true with a queue.pfc_watch",
 		[USE_HOST] = "fabric.nics_per_host above 1",
 		[USE_SCALEUP] = "a scaleup.rate",

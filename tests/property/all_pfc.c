@@ -23,8 +23,20 @@ static void add_tree(struct rng *rng)
 	add(&text, ", spray: %s}\n", sprays[pick(rng, 0, 2)]);
 }
 
-// A tree with PFC. Ones with losses lose pause frames, too.
-static void draw_world(uint64_t seed, bool has_loss)
+static void add_lossless(struct rng *rng)
+{
+	add(&text, "queue: {pfc: true, bytes: %uB, ", pick(rng, 9000, 40000));
+	bool is_shared = pick(rng, 0, 2) == 0;
+	if (is_shared)
+		add(&text, "shared: %uB, alpha: 50%%, ", pick(rng, 60000, 300000));
+	else if (pick(rng, 0, 1))
+		add(&text, "pfc_xoff: 30000B, pfc_xon: %uB, ", pick(rng, 1, 29999));
+	if (pick(rng, 0, 2) == 0)
+		add(&text, "pfc_watch: 30us, ");
+}
+
+// A tree with PFC, or with shared buffers. Ones with losses lose pause frames, too.
+static void draw_world(uint64_t seed, bool is_lossless, bool has_loss)
 {
 	struct rng rng = rng_of(seed, RNG_TEST, 0x706663);
 	static const struct traffic_range range = {1, 512, 400000};
@@ -33,11 +45,10 @@ static void draw_world(uint64_t seed, bool has_loss)
 	size_t before = text.used;
 	add_tree(&rng);
 	uint32_t nics = (uint32_t)atoi(strstr(text.at + before, "nics: ") + 6);
-	add(&text, "queue: {pfc: true, bytes: %uB, ", pick(&rng, 9000, 40000));
-	if (pick(&rng, 0, 1))
-		add(&text, "pfc_xoff: 30000B, pfc_xon: %uB, ", pick(&rng, 1, 29999));
-	if (pick(&rng, 0, 2) == 0)
-		add(&text, "pfc_watch: 30us, ");
+	if (is_lossless)
+		add_lossless(&rng);
+	else
+		add(&text, "queue: {shared: %uB, ", pick(&rng, 20000, 60000));
 	if (pick(&rng, 0, 3) == 0)
 		add(&text, "control_share: 25%%, ");
 	add(&text, "ecn: %s}\n", pick(&rng, 0, 1) ? "true" : "false");
@@ -73,7 +84,7 @@ static void what_is_sent_comes_through_a_tree(void **state)
 	uint64_t paused = 0;
 	for (uint64_t seed = first; seed < first + count; seed++) {
 		seed_begin("WEFT_PFC", seed);
-		draw_world(seed, false);
+		draw_world(seed, true, false);
 		rig_run(&rig, text.at, NULL);
 		const struct world_pauses *pauses = rig.stage.world.pauses;
 		const struct pause_counters *pause = &rig.outcome->fabric.pause;
@@ -100,7 +111,7 @@ static void windows_change_nothing(void **state)
 	uint64_t first = number("WEFT_PFC_FIRST", 1), count = number("WEFT_PFC_COUNT", 24);
 	for (uint64_t seed = first; seed < first + (count + 1) / 2; seed++) {
 		seed_begin("WEFT_PFC", seed);
-		draw_world(seed, seed % 2 == 0);
+		draw_world(seed, true, seed % 2 == 0);
 		rig_run(&rig, text.at, NULL);
 		uint64_t digest = rig.run.digest;
 		ps_t paused_ps = (ps_t)rig.outcome->fabric.pause.paused_ps;
@@ -118,11 +129,39 @@ static void windows_change_nothing(void **state)
 	seeds_end();
 }
 
+// A shared buffer without PFC: what is let in depends on all ports.
+static void shared_buffers_do_not_see_windows_either(void **state)
+{
+	(void)state;
+	static const char *const windows[] = {"limits.window=210ns", "limits.window=60ns", NULL};
+	uint64_t first = number("WEFT_PFC_FIRST", 1), count = number("WEFT_PFC_COUNT", 24),
+		 full = 0;
+	for (uint64_t seed = first; seed < first + (count + 1) / 2; seed++) {
+		seed_begin("WEFT_PFC", seed);
+		draw_world(seed, false, seed % 3 == 0);
+		uint64_t digest = 0;
+		for (int w = 2; w >= 0; w--) {
+			rig_run(&rig, text.at, (const char *const[]){windows[w], NULL});
+			if (w == 2)
+				digest = rig.run.digest;
+			if (rig.run.digest != digest)
+				fail_msg("%s makes another run of\n%s", windows[w], text.at);
+			assert_true(rig.outcome->fabric.buffer_bytes_max <=
+				    rig.stage.world.fabric.buffer.bytes);
+			full += rig.outcome->fabric.trimmed > 0;
+			stage_free(&rig.stage);
+		}
+	}
+	seeds_end();
+	assert_true(full > 0 || count < 10);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_sent_comes_through_a_tree),
 		cmocka_unit_test(windows_change_nothing),
+		cmocka_unit_test(shared_buffers_do_not_see_windows_either),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

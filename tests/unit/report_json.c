@@ -390,6 +390,13 @@ static void a_run_with_pfc_says_who_was_paused(void **state)
 	(void)state;
 	struct fake *fake = fake_paused();
 	json_t *root = json_of(fake);
+	assert_int_equal(number_at(root, "buffer.used_max_bytes"), 800000);
+	assert_true(json_real_value(at(root, "buffer.alpha")) == 0.5);
+	assert_true(json_is_null(at(root, "pfc.xoff_bytes"))); // it moves
+	fake->world.fabric.buffer.bytes = 0;
+	json_decref(root);
+	root = json_of(fake);
+	assert_null(json_object_get(root, "buffer"));
 	assert_int_equal(number_at(root, "pfc.xoff_bytes"), 100000);
 	assert_int_equal(number_at(root, "pfc.pauses_sent"), 70);
 	assert_int_equal(number_at(root, "pfc.pauses_to_nics"), 30);

@@ -241,6 +241,8 @@ static inline struct fake *fake_paused(void)
 	check(pauses != NULL);
 	fake_bypasses(fake); // for its cables
 	world->pauses = pauses;
+	world->fabric.buffer = (struct buffer_config){1000000, ALPHA_WHOLE / 2};
+	fake->outcome.fabric.buffer_bytes_max = 800000;
 	world->topology.pfc_xoff_bytes = 100000;
 	world->topology.pfc_xon_bytes = 90000;
 	world->topology.pfc_headroom_low_bytes = 30000;

@@ -61,6 +61,11 @@ static const struct {
 	const char *reason;
 } refused[] = {
 	{{"queue.pfc_xoff=50kB"}, 1, 1, "no effect here; it needs queue.pfc true"},
+	{{"queue.alpha=2"}, 1, 1, "no effect here; it needs a queue.shared"},
+	{{"queue.shared=4257B"}, 1, 14, "do not hold a full packet of 4258 B"},
+	{{"queue.shared=1MB", "queue.alpha=0"}, 2, 13, "too small"},
+	{{"queue.shared=1MB", "queue.last_hop_bytes=1MB"}, 2, 1, "no queue.shared"},
+	{{"queue.shared=1MB", "queue.pfc=true", "queue.pfc_xoff=9kB"}, 3, 1, "threshold moves"},
 	{{"queue.pfc=true", "queue.pfc_xoff=4257B"}, 2, 16, "a full packet of 4258 B"},
 	{{"queue.pfc=true", "queue.pfc_xoff=9kB", "queue.pfc_xon=9kB"}, 3, 15, "is not below"},
 	{{"queue.pfc=true", "queue.trim=true"}, 2, 12, "no effect with queue.pfc"},
