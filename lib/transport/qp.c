@@ -5,6 +5,10 @@
 
 #include <string.h>
 
+#include "pace.h"
+#include "ready.h"
+#include "status.h"
+
 static uint32_t power_of_two_above(uint32_t count)
 {
 	uint32_t power = 1;
@@ -90,7 +94,10 @@ void qp_fail(struct endpoint *endpoint, struct qp *qp, enum qp_failure failure)
 	qp->inflight = 0;
 	qp->lost_count = 0;
 	qp->is_ack_due = false;
+	ready_leave(endpoint, qp); // nobody comes for it where no port is up
+	pace_leave(endpoint, qp);
 	probe_end(endpoint, qp);
+	status_on_failure(endpoint, qp);
 	endpoint->counters.qps_failed++;
 	endpoint->counters.qps_failed_remote += failure == QP_FAILURE_REMOTE;
 	if (qp->send_done == qp->send_tail)

@@ -218,6 +218,35 @@ static bool is_way(const struct endpoint *endpoint, const struct peer *peer, uin
 	return way_plane(endpoint, peer, plane) == plane;
 }
 
+// Whether any port leads to the peer: else a request would wait for as long as none does, and keep
+// its NIC awake.
+static bool has_way(const struct endpoint *endpoint, const struct peer *peer)
+{
+	for (uint32_t plane = 0; plane < endpoint->shape.planes; plane++)
+		if (!status_is_down(endpoint, plane) && is_way(endpoint, peer, plane))
+			return true;
+	return false;
+}
+
+// What the peer was told last it may not have heard; it is told when there is a way again.
+static void give_up(struct endpoint *endpoint, struct peer *peer)
+{
+	unqueue(endpoint, peer);
+	peer->is_out = false;
+	set_word(endpoint, peer, WORD_UNKNOWN);
+	refresh_flags(endpoint);
+}
+
+void status_on_failure(struct endpoint *endpoint, const struct qp *qp)
+{
+	uint32_t number = endpoint->records[qp->number].peer;
+	if (number == 0) // ports are not spoken of
+		return;
+	struct peer *peer = &endpoint->peers.peers[number - 1];
+	if (peer->is_queued && !has_way(endpoint, peer))
+		give_up(endpoint, peer);
+}
+
 // Takes the next peer that is to be told by `plane` off the list; NULL when there is none.
 static struct peer *dequeue(struct endpoint *endpoint, uint32_t plane, ps_t now)
 {
@@ -423,6 +452,8 @@ void status_on_time(struct endpoint *endpoint, uint32_t id, ps_t now)
 	if (now < peer->deadline_ps) { // of an earlier request
 		peer->has_timer = true;
 		heap_push(&endpoint->timers, peer->deadline_ps, status_timer_key(id));
+	} else if (!has_way(endpoint, peer)) {
+		give_up(endpoint, peer);
 	} else if (++peer->tries < config->rto_linear + config->rto_doublings) {
 		enqueue(endpoint, peer);
 	} else {

@@ -14,6 +14,9 @@ void status_join(struct endpoint *endpoint, uint32_t number);
 // And leaves it when it is reset.
 void status_leave(struct endpoint *endpoint, uint32_t number);
 
+// A QP failed: nobody is told of ports on its account where no port leads to its peer.
+void status_on_failure(struct endpoint *endpoint, const struct qp *qp);
+
 // A QP is in use while there may be peers who do not know of our ports (endpoint.is_untold): asks
 // that its peer be told, if it does not know.
 void status_touch(struct endpoint *endpoint, struct qp *qp);

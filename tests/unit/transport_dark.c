@@ -31,6 +31,7 @@ static void ends_after_all_tries(struct bench *bench, ps_t from)
 	assert_int_equal(last->failure, QP_FAILURE_RETRIES);
 	assert_int_equal(last->qp, 0);
 	assert_int_equal(counters_of(bench, 0)->qps_failed, 1);
+	assert_false(endpoint_has_work(bench->ends[0])); // or its NIC looks for light for ever
 }
 
 static void a_qp_whose_only_plane_is_down_ends_and_others_do_not(void **state)
@@ -124,6 +125,29 @@ static void ports_that_lead_nowhere_do_not_prolong_it(void **state)
 	bench_close(bench);
 }
 
+// What was said of one port is lost, and then there is no port to say it again by.
+static void a_request_that_cannot_be_repeated_is_made_anew_in_the_light(void **state)
+{
+	(void)state;
+	struct bench *bench = open_two(1);
+	drops_left = 1;
+	assert_int_equal(bench_post(bench, 0, 0, 4 * 1024, 1), 0);
+	set_port(bench, 0, 1, false);
+	bench_run(bench, bench->now + 30 * PS_PER_US);
+	assert_int_equal(bench->log_count[0], 1);
+	assert_int_equal(counters_of(bench, 0)->requests_sent, 1);
+	set_port(bench, 0, 0, false);
+	bench_run(bench, BENCH_TO_THE_END);
+	assert_false(endpoint_has_work(bench->ends[0]));
+	assert_int_equal(counters_of(bench, 0)->requests_sent, 1);
+	set_port(bench, 0, 0, true);
+	send_all(bench, 0, 4 * 1024);
+	assert_int_equal(bench->log_count[0], 2);
+	assert_int_equal(counters_of(bench, 0)->requests_sent, 2);
+	assert_int_equal(counters_of(bench, 0)->responses_received, 1);
+	close_done(bench);
+}
+
 static void who_waits_for_ever_in_the_light_does_so_in_the_dark(void **state)
 {
 	(void)state;
@@ -151,6 +175,7 @@ int main(void)
 		cmocka_unit_test(the_wait_begins_with_the_post),
 		cmocka_unit_test(the_wait_begins_when_the_last_plane_is_denied),
 		cmocka_unit_test(ports_that_lead_nowhere_do_not_prolong_it),
+		cmocka_unit_test(a_request_that_cannot_be_repeated_is_made_anew_in_the_light),
 		cmocka_unit_test(who_waits_for_ever_in_the_light_does_so_in_the_dark),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
