@@ -78,6 +78,14 @@ enum fabric_spray {
 	FABRIC_SPRAY_ADAPTIVE,	  // the shortest queue
 };
 
+// How a T0 of a Clos finds the way up.
+enum fabric_forwarding {
+	FABRIC_ECMP, // by a hash
+	FABRIC_USID, // by the packet's source route: its EV is the up port's uSID, and more bits
+};
+
+#define USID_TRUNK_BITS 11u // the high bits of an EV: the number of the up port of the first T0
+
 struct fabric_config {
 	enum topology_kind kind;
 	uint32_t nics;		 // NICs of the world
@@ -120,6 +128,7 @@ struct fabric_config {
 	enum fabric_spray spray;     // trees; graphs hash
 	uint32_t thin_kept, thin_of; // a sample keeps thin_kept of thin_of T0-T1 links (1, 1 =
 				     // all); see docs/measuring.md
+	enum fabric_forwarding forwarding;
 };
 
 // ---------------------------------------------------------------- topology
@@ -137,6 +146,7 @@ struct route {
 	uint32_t up_first;		 // first up port
 	uint32_t up_count;		 // up ports, 0 at the top
 	uint64_t salt;			 // of the EV hash, per switch
+	bool is_static;			 // up by static routes to uSIDs, not by the hash
 	const struct route_table *table; // of a graph, else NULL
 };
 

@@ -35,9 +35,11 @@ enum wire_reason {
 	WIRE_BAD_SEGMENTS,    // an SRH that contradicts itself, or has more than segments
 	WIRE_BAD_CHECKSUM,    // IPv4 header
 	WIRE_BAD_ICRC,
-	WIRE_BAD_HOP,	      // hop limit above the one that frames start with
-	WIRE_UNKNOWN_OPCODE,  // neither MRC's nor a write, ACK or CNP of RoCEv2 RC
-	WIRE_NOT_TRIMMABLE,   // neither write nor probe of MRC in a trimmed class
+	WIRE_BAD_HOP,	     // hop limit above the one that frames start with
+	WIRE_UNKNOWN_OPCODE, // neither MRC's nor a write, ACK or CNP of RoCEv2 RC
+	WIRE_NOT_TRIMMABLE,  // neither write nor probe of MRC in a trimmed class
+	WIRE_OFF_ROUTE, // SRv6: the uSIDs are not those that are left of its route after so many
+			// hops
 	WIRE_FOREIGN_ADDRESS, // source or target is no NIC by the rule, or they are in two planes
 	WIRE_REASON_COUNT
 };
@@ -140,6 +142,7 @@ struct wire_config {
 	bool eeth_op_low;	     // EETH's op: in bits 3:2 of its byte 1, not 5:4
 	bool icrc_ignored;	     // parse: a bad ICRC is told in the view, not refused
 	bool icrc_unchecked;	     // parse: it is not even computed, as in a switch
+	bool follows_usids;	     // parse: a frame without its uSIDs is refused
 	bool has_udp_checksum;	     // build: wire_seal() writes it; else it is 0, not computed
 	bool trim_rewrites_lengths;  // patch: IP and UDP lengths follow the cut
 	uint16_t trim_frame_bytes;   // what a trim keeps of the frame; 0: exactly the headers

@@ -70,6 +70,14 @@ static inline uint32_t route_look_up(const struct route *route, const struct pac
 	return table->ports[set->first + member];
 }
 
+// The up port whose uSID the source route of `packet` has first, or ROUTE_NONE: there is no static
+// route to that uSID.
+static inline uint32_t route_usid(const struct route *route, const struct packet *packet)
+{
+	uint32_t trunk = packet->ev >> (32 - USID_TRUNK_BITS);
+	return trunk < route->up_count ? route->up_first + trunk : ROUTE_NONE;
+}
+
 // The out-port of `packet`, or ROUTE_NONE when the target is not below and there is no way up.
 static inline uint32_t route_port(const struct route *route, const struct packet *packet)
 {
@@ -82,5 +90,7 @@ static inline uint32_t route_port(const struct route *route, const struct packet
 	}
 	if (route->up_count == 0)
 		return route->table == NULL ? ROUTE_NONE : route_look_up(route, packet);
+	if (__builtin_expect(route->is_static, 0))
+		return route_usid(route, packet);
 	return route->up_first + route_member(route_hash(route, packet), route->up_count);
 }

@@ -51,6 +51,7 @@ const char *wire_reason_name(enum wire_reason reason)
 		[WIRE_BAD_HOP] = "bad hop limit",
 		[WIRE_UNKNOWN_OPCODE] = "unknown opcode",
 		[WIRE_NOT_TRIMMABLE] = "trimmed control packet",
+		[WIRE_OFF_ROUTE] = "off its route",
 		[WIRE_FOREIGN_ADDRESS] = "foreign address",
 	};
 	static_assert(sizeof(names) / sizeof(names[0]) == WIRE_REASON_COUNT, "a name for each");

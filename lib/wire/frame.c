@@ -287,6 +287,14 @@ static void describe(const struct wire_config *config, const uint8_t *frame,
 	ret->wire_bytes = (uint16_t)line_bytes(config, ret, view->frame_bytes);
 }
 
+static bool is_on_route(const struct wire_config *config, const uint8_t *frame,
+			const struct ip_ends *ends, struct wire_view *view)
+{
+	struct packet packet;
+	describe(config, frame, ends, view, &packet);
+	return srv6_is_on_route(config, &packet, frame, view);
+}
+
 enum wire_reason wire_parse(const struct wire_config *config, const void *frame, size_t bytes,
 			    struct packet *ret, struct wire_view *ret_view)
 {
@@ -309,6 +317,8 @@ enum wire_reason wire_parse(const struct wire_config *config, const void *frame,
 	reason = parse_icrc(config, frame, &view);
 	if (reason != WIRE_FINE)
 		return reason;
+	if (config->follows_usids && !is_on_route(config, frame, &ends, &view))
+		return WIRE_OFF_ROUTE;
 	describe(config, frame, &ends, &view, ret);
 	*ret_view = view;
 	return WIRE_FINE;

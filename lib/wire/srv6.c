@@ -200,6 +200,23 @@ enum wire_srv6_step wire_srv6_shift(uint64_t route, void *frame, const struct wi
 	return step(at, view);
 }
 
+bool srv6_is_on_route(const struct wire_config *config, const struct packet *packet,
+		      const uint8_t *frame, const struct wire_view *view)
+{
+	uint8_t route[ETH_BYTES + WIRE_SRV6_BYTES_MAX];
+	struct wire_view own = *view;
+	if (!view->has_srv6 || view->has_srh != (srv6_bytes(config, packet) > IPV6_BYTES))
+		return false;
+	own.srh_at = view->outer_at + IPV6_BYTES;
+	memset(route, 0, sizeof(route));
+	srv6_build(config, packet, &own, 0, route);
+	const uint8_t *target = frame + view->outer_at + IPV6_TARGET_AT;
+	if (memcmp(target, route + view->outer_at + IPV6_TARGET_AT, ADDRESS_BYTES) != 0)
+		return false;
+	return !view->has_srh ||
+		frame[view->srh_at + SRH_LEFT_AT] == route[own.srh_at + SRH_LEFT_AT];
+}
+
 // --- choices
 
 // The values that a uSID's part can have: below what its start value, mask and plane take.

@@ -29,6 +29,10 @@ uint32_t srv6_bytes(const struct wire_config *config, const struct packet *packe
 void srv6_build(const struct wire_config *config, const struct packet *packet,
 		const struct wire_view *view, uint32_t bytes, uint8_t *frame);
 
+// Whether a frame has the uSIDs that its packet, which was read of it, has left after its hops.
+bool srv6_is_on_route(const struct wire_config *config, const struct packet *packet,
+		      const uint8_t *frame, const struct wire_view *view);
+
 // Goes on by up to `hops` uSIDs.
 void srv6_advance(uint8_t *frame, const struct wire_view *view, uint32_t hops);
 

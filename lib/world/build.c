@@ -300,6 +300,11 @@ int world_build_shards(struct world *ret, struct arena *arena, const struct scen
 		return build_no_memory(ret, refusal);
 	if (rc < 0)
 		return rc;
+	if (ret->fabric.forwarding == FABRIC_USID && ret->fabric.thin_kept < ret->fabric.thin_of)
+		return refuse(refusal, -EINVAL,
+			      "this sample keeps % of % trunks, and source routes name the others, "
+			      "too: fabric.forwarding ecmp goes with it",
+			      ret->fabric.thin_kept, ret->fabric.thin_of, 0);
 	ret->machine_count = ret->topology.hosts + ret->topology.switch_count;
 	fill_transport(ret);
 	int (*const steps[])(struct world *, struct refusal *) = {

@@ -103,6 +103,7 @@ void draft_settle(struct draft *draft)
 		fabric->trim_on = false;
 	transport->planes = fabric->planes;
 	draft_settle_fabric(draft);
+	draft_settle_usid(draft);
 	fabric->mtu_bytes = transport->payload_bytes + transport->header_bytes;
 	fabric->control_bytes = transport->control_bytes;
 	transport->cc.mtu_bytes = fabric->mtu_bytes;
@@ -147,7 +148,8 @@ static int check_fabric(struct draft *draft)
 			"fabric.nics_per_host: %u NICs of %u planes; a host has at most "
 			"%u ports",
 			fabric->nics_per_host, fabric->planes, (uint32_t)MACHINE_PORTS_MAX);
-	return draft_check_kind(draft);
+	int rc = draft_check_kind(draft);
+	return rc == 0 ? draft_check_usid(draft) : rc;
 }
 
 // A switch makes no packet longer: were a trim to leave more than the headers, one with little

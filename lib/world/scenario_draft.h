@@ -89,6 +89,13 @@ void draft_settle_fabric(struct draft *draft);
 // That the figures of this kind of fabric fit together.
 int draft_check_kind(struct draft *draft);
 
+// ---------------------------------------------------------------- scenario_usid.c
+
+// Gives a fabric that forwards by uSIDs frames and EVs that have them, where nothing else is said;
+// and refuses what cannot go with it.
+void draft_settle_usid(struct draft *draft);
+int draft_check_usid(struct draft *draft);
+
 // ---------------------------------------------------------------- scenario_graph.c
 
 // Read an element of fabric.nodes, or of fabric.links.

@@ -51,6 +51,11 @@ static const struct scenario_key keys[] = {
 	 "How a switch of a tree spreads packets over its up ports: hash of the EV, round_robin, "
 	 "adaptive (shortest queue).",
 	 SCENARIO(fabric.spray), 0, 0, NULL, spray_words, USE_OVER},
+	{"fabric.forwarding", "word", "ecmp",
+	 "How a switch of a Clos finds the way up: ecmp, by a hash; usid, by the packet's SRv6 "
+	 "source "
+	 "route, whose EV says which up port.",
+	 SCENARIO(fabric.forwarding), 0, 0, NULL, forwarding_words, USE_ALWAYS},
 	{"fabric.link_rate", "rate", "100Gb/s", "Rate of each NIC port and each switch port.",
 	 SCENARIO(fabric.link_rate_bps), GBPS / 10, 8000 * GBPS, NULL, NULL, USE_ALWAYS},
 	{"fabric.nic_delay", "time", "500ns", "Propagation between a NIC and its switch.",

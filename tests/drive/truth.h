@@ -205,6 +205,18 @@ static const struct truth_case truth_cases[] = {
 	{"SRv6 and trims",
 	 TRUTH_FABRIC "wire: {entropy: srv6}\ntransport: {evs: 32}\n" TRUTH_INCAST, shows_trims,
 	 RUN_DONE},
+	{"source routes and trims",
+	 "name: truth\nfabric: {nics: 16, nics_per_t0: 4, t1_count: 4, planes: 1, link_rate: "
+	 "100Gb/s, forwarding: usid}\nlimits: {packets: 20000, memory: 256MiB}\n"
+	 "transport: {evs: 32}\n" TRUTH_INCAST,
+	 shows_trims, RUN_DONE},
+	{"source routes over a link that is down, and damage",
+	 "name: truth\nfabric: {nics: 16, nics_per_t0: 4, t1_count: 2, bundle: 2, planes: 2, "
+	 "link_rate: 100Gb/s, forwarding: usid}\nlimits: {packets: 20000, memory: 256MiB}\n"
+	 "transport: {evs: 32, rto: 80us}\ntraffic: {kind: permutation, bytes: 100kB}\nfaults: "
+	 "[{kind: link_down, at: {t0: 1, plane: 0, up: 1}, from: 3us, until: 30us}, {kind: "
+	 "corrupt, at: all, probability: 1%}]\n",
+	 shows_link_down, RUN_DONE},
 	{"SRv6 around IPv4, and loss",
 	 TRUTH_PLANES "wire: {entropy: srv6, ip: 4}\ntransport: {evs: 32, rto: 80us}\n"
 		      "traffic: {kind: permutation, bytes: 60kB}\n" TRUTH_LOSS,

@@ -29,7 +29,7 @@ LAST_HOP = {"Trimmed at the last hop", "NACK: trimmed at the last hop", GAP, OLD
 LENGTHS = {"IPv6 payload length exceeds framing length", "Bad length value"}
 EXPERTS = {  # of each capture, without their numbers
     "clean-write": set(), "headers-only": set(), "immediates": set(), "ipv4": set(), "ring-credits": set(),
-    "stev": {GAP}, "srv6": {GAP}, "reorder": {GAP, OLDER}, "port-down": {GAP, RTX}, "loss-hole": {GAP, RTX},
+    "stev": {GAP}, "srv6": {GAP}, "usid": {GAP}, "reorder": {GAP, OLDER}, "port-down": {GAP, RTX}, "loss-hole": {GAP, RTX},
     "loss-timer": {RTX}, "path-retired": {GAP, RTX}, "backup-path": {GAP, RTX},
     "retry-exhausted": {RTX}, "trim-last-hop": LAST_HOP, "udp-checksum": LAST_HOP,
     "trim-lengths-kept": LAST_HOP | LENGTHS, "rocev2-clean-write": set(), "rocev2-go-back-n": set(), "rocev2-cnp": set(),
@@ -176,6 +176,20 @@ class Read(unittest.TestCase):
             self.assertEqual((len(sent), above, arrived), (4, sent[1:], sent[3:]))
         ev = int(self.rows["srv6"][0]["mrc.ev"], 16)
         self.assertEqual(ways["0"][0], [f"{1 << 12 | ev >> 21:x}", "1001", "1800", "1fff"])  # as docs/wire.md has it
+
+    def test_each_switch_follows_the_first_usid_and_takes_it_off(self):
+        ways = collections.defaultdict(list)
+        for row in self.rows["usid"]:
+            if row["mrc.opcode"] in ("0xc6", "0xc7", "0xc9"):
+                usids = [usid for usid in row["ipv6.dst"].split("|")[0].split(":")[2:] if usid]
+                ways[row["mrc.psn"]].append((row["frame.interface_name"], usids, int(row["mrc.ev"], 16)))
+        self.assertEqual(len(ways), 6)
+        for hops in ways.values():
+            names_of_hops, lists, evs = zip(*hops)
+            trunk = (evs[0] & 0xFFFF) >> 5  # wire.ev is port-low here, and the dissector shows the port as the high half
+            self.assertEqual(lists[0], [f"{0x1000 + trunk:x}", "1001", "1801", "1fff"])
+            self.assertEqual([lists[0][at:] for at in range(4)], list(lists))
+            self.assertEqual(names_of_hops[1:3], (f"t0 0 up {trunk} plane 0 > t1 {trunk}", f"t1 {trunk} > t0 1 up {trunk} plane 0"))
 
     def test_packets_overtake_one_another_and_none_is_sent_again(self):
         sent = [row for row in self.rows["reorder"] if row["frame.interface_name"].startswith("nic 0")]

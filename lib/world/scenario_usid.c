@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// fabric.forwarding: usid. The high bits of an EV are the uSID that a T0 follows up, so that EVs
+// and frames must be made for it.
+
+#include <string.h>
+
+#include "scenario_draft.h"
+
+#define FORWARDING "fabric.forwarding"
+#define T0S_MAX 4096u	   // numbers of T0 switches in a uSID, below the plane's bits
+#define T0_NICS_MAX 2048u  // numbers of NICs below a T0
+#define USID_PLANES_MAX 15 // numbers of planes
+
+static uint32_t up_ports(const struct fabric_config *fabric)
+{
+	return fabric->t1_count * fabric->bundle;
+}
+
+void draft_settle_usid(struct draft *draft)
+{
+	struct scenario *scenario = draft->scenario;
+	struct transport_config *transport = &scenario->transport;
+	if (scenario->fabric.forwarding != FABRIC_USID || up_ports(&scenario->fabric) == 0)
+		return;
+	if (!draft_is_given(draft, "wire.entropy"))
+		scenario->frames.entropy = FRAMES_ENTROPY_SRV6;
+	if (!draft_is_given(draft, "wire.ev")) // the high half would give ports of known services
+		scenario->frames.ev_place = FRAMES_EV_PORT_LOW;
+	if (transport->ev_mode != EV_AUTO)
+		return;
+	// the up port, and bits that tell apart those that take the same one
+	const uint32_t rest = 32 - USID_TRUNK_BITS;
+	transport->ev_mode = EV_GENERATED;
+	transport->ev_field_count = 2;
+	transport->ev_fields[0] = (struct ev_field){USID_TRUNK_BITS,
+						    up_ports(&scenario->fabric) - 1};
+	transport->ev_fields[1] = (struct ev_field){rest, (UINT32_C(1) << rest) - 1};
+}
+
+// Other choices that leave nothing for a source route to say.
+static int check_choices(struct draft *draft)
+{
+	const struct scenario *scenario = draft->scenario;
+	const struct {
+		bool is_wrong;
+		const char *path, *needs;
+	} choices[] = {
+		{scenario->fabric.kind != TOPOLOGY_CLOS, "fabric.topology", "clos or leaf-spine"},
+		{scenario->fabric.spray != FABRIC_SPRAY_HASH, "fabric.spray", "hash"},
+		{scenario->transport.kind != TRANSPORT_MRC, "transport.kind", "mrc"},
+		{scenario->frames.ip_version != 6, "wire.ip", "6"},
+		{scenario->frames.entropy != FRAMES_ENTROPY_SRV6, "wire.entropy", "srv6"},
+	};
+	for (size_t i = 0; i < sizeof(choices) / sizeof(*choices); i++)
+		if (choices[i].is_wrong)
+			return draft_refuse(draft, draft_mark(draft, FORWARDING),
+					    FORWARDING ": usid needs %s %s", choices[i].path,
+					    choices[i].needs);
+	return 0;
+}
+
+int draft_check_usid(struct draft *draft)
+{
+	const struct fabric_config *fabric = &draft->scenario->fabric;
+	if (fabric->forwarding != FABRIC_USID)
+		return 0;
+	int rc = check_choices(draft);
+	if (rc != 0)
+		return rc;
+	const struct {
+		uint32_t count, max;
+		const char *of;
+	} limits[] = {
+		{up_ports(fabric), UINT32_C(1) << USID_TRUNK_BITS, "up ports of a T0"},
+		{fabric->nics / fabric->nics_per_t0, T0S_MAX, "T0 switches of a plane"},
+		{fabric->nics_per_t0, T0_NICS_MAX, "NICs below a T0"},
+		{fabric->planes, USID_PLANES_MAX, "planes"},
+	};
+	for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++)
+		if (limits[i].count > limits[i].max)
+			return draft_refuse(draft, draft_mark(draft, FORWARDING),
+					    FORWARDING ": a uSID tells %u %s apart, not %u",
+					    limits[i].max, limits[i].of, limits[i].count);
+	return 0;
+}
