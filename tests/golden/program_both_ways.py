@@ -3,6 +3,7 @@
 """Every shipped scenario runs with either transport, by one assignment, and delivers the same messages. A drill with the other
 transport may miss what it expects of MRC. What ends early is what docs/protocol.md says: a QP of RoCEv2 whose only path is
 dead fails, and its messages with it."""
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -44,10 +45,12 @@ def complaints(name, kind, status, result):
 def main():
     failed, stalled = 0, []
     names = [path.stem for path in sorted(SHIPPED.glob("*.yaml")) if WORDS.get(path.stem, []) is not None]
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        running = {(name, kind): pool.submit(run, name, kind) for name in names for kind in ("mrc", "rc")}
     for name in names:
         results = {}
         for kind in ("mrc", "rc"):
-            status, results[kind] = run(name, kind)
+            status, results[kind] = running[name, kind].result()
             for text in complaints(name, kind, status, results[kind]):
                 print(f"not ok: {name} with {kind}: {text}")
                 failed += 1
