@@ -1,59 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The knobs of the MRC controller structure, one by one: each changes what it names, by the figure
 // that it gives. And htsim's rules one by one: all three together are cc_config.is_htsim.
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "cc_rig.h"
 
-#include <weft/cc.h>
-
-#define MTU 4150u
-#define RTT_PS ((ps_t)14023000)
-#define BDP 175287.0
 #define WINDOW (1.5 * BDP)
-#define TARGET_PS (RTT_PS * 3 / 4)
-
-static struct cc_config usual(void)
-{
-	return (struct cc_config){.name = "nscc",
-				  .rate_bps = 100000000000u,
-				  .base_rtt_ps = RTT_PS,
-				  .mtu_bytes = MTU,
-				  .has_trimming = true};
-}
-
-static struct cc start(const struct cc_config *config)
-{
-	struct cc cc = {.ops = cc_find("nscc")};
-	cc.ops->init(&cc, config, 0);
-	return cc;
-}
-
-static void ack(struct cc *cc, uint32_t bytes, ps_t delay_ps, bool is_marked, ps_t now)
-{
-	cc->ops->on_ack(cc,
-			&(struct cc_ack){.newly_bytes = bytes,
-					 .inflight_bytes = cc->window_bytes - bytes,
-					 .rtt_ps = RTT_PS + delay_ps,
-					 .is_marked = is_marked},
-			now);
-}
-
-static void take(struct cc *cc, uint32_t bytes)
-{
-	cc->ops->on_loss(cc, &(struct cc_loss){.bytes = bytes}, 0);
-}
-
-static void assert_near(double value, double expected, double off)
-{
-	if (fabs(value - expected) > off)
-		fail_msg("%f is not within %f of %f", value, off, expected);
-}
 
 static void eta_and_the_period_say_what_comes_on_top_and_when(void **)
 {
@@ -62,7 +13,7 @@ static void eta_and_the_period_say_what_comes_on_top_and_when(void **)
 	config.adjust_period_ps = 3 * RTT_PS;
 	config.disable_qa = true;
 	struct cc cc = start(&config);
-	take(&cc, 100000);
+	lose(&cc, 100000);
 	uint32_t before = cc.window_bytes;
 	ack(&cc, 1, TARGET_PS - 1, false, 3 * RTT_PS - 1); // nothing yet: too early, too few bytes
 	assert_int_equal(cc.window_bytes, before);
@@ -77,7 +28,7 @@ static void fi_comes_per_window_of_bytes(void **)
 	config.adjust_bytes = 1;
 	config.disable_qa = true;
 	struct cc cc = start(&config);
-	take(&cc, 100000);
+	lose(&cc, 100000);
 	double before = cc.window_bytes;
 	ack(&cc, (uint32_t)before / 10, TARGET_PS, false, 1);
 	assert_near(cc.window_bytes - before, 500, 1);
@@ -90,7 +41,7 @@ static void adjust_bytes_says_after_how_many_bytes_growth_is_applied(void **)
 	config.adjust_bytes = 20000;
 	config.disable_qa = true;
 	struct cc cc = start(&config);
-	take(&cc, 100000);
+	lose(&cc, 100000);
 	uint32_t before = cc.window_bytes;
 	ack(&cc, 20000, TARGET_PS, false, 1); // not more than the threshold
 	assert_int_equal(cc.window_bytes, before);
@@ -104,7 +55,7 @@ static void fi_scale_is_bytes_per_byte_without_a_queue(void **)
 	config.fi_scale_ppb = 2000000000; // 2 for 1
 	config.disable_qa = true;
 	struct cc cc = start(&config);
-	take(&cc, (uint32_t)WINDOW - 2 * MTU);
+	lose(&cc, (uint32_t)WINDOW - 2 * MTU);
 	ack(&cc, 10 * MTU, 0, false, 1); // more than a clean window: fast from here on
 	assert_near(cc.window_bytes, 22.0 * MTU, 3);
 }

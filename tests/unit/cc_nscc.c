@@ -2,64 +2,14 @@
 // NSCC against its closed forms: the derived constants, the four quadrants, fast increase, quick
 // adapt, penalty, and what differs in htsim mode. Each figure is worked out here from BDP, target
 // and MTU, not taken from the code under test.
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "cc_rig.h"
 
-#include <weft/cc.h>
-
-#define MTU 4150u
-#define RTT_PS ((ps_t)14023000) // 100 Gb/s, six hops of 1 us: the reference row
-#define RATE_BPS 100000000000u
-#define BDP 175287.0
 #define A (BDP / 150000.0)
-#define TARGET_PS (RTT_PS * 3 / 4)
 #define FI (5.0 * MTU * A)
 #define ETA (0.15 * MTU * A)
 #define FI_SCALE (0.25 * A)
 #define ALPHA_PER_PS (A * MTU / 3e6)
-
-static struct cc_config usual(void)
-{
-	return (struct cc_config){.name = "nscc",
-				  .rate_bps = RATE_BPS,
-				  .base_rtt_ps = RTT_PS,
-				  .mtu_bytes = MTU,
-				  .has_trimming = true};
-}
-
-static struct cc start(const struct cc_config *config)
-{
-	struct cc cc = {.ops = cc_find("nscc")};
-	cc.ops->init(&cc, config, 0);
-	return cc;
-}
-
-static void lose(struct cc *cc, uint32_t bytes)
-{
-	cc->ops->on_loss(cc, &(struct cc_loss){.bytes = bytes}, 0);
-}
-
-static void ack(struct cc *cc, uint32_t bytes, ps_t delay_ps, bool is_marked, ps_t now)
-{
-	cc->ops->on_ack(cc,
-			&(struct cc_ack){.newly_bytes = bytes,
-					 .inflight_bytes = cc->window_bytes - bytes,
-					 .rtt_ps = RTT_PS + delay_ps,
-					 .is_marked = is_marked},
-			now);
-}
-
-static void assert_near(double value, double expected, double off)
-{
-	if (fabs(value - expected) > off)
-		fail_msg("%f is not %f +- %f", value, expected, off);
-}
 
 static void the_window_starts_at_one_and_a_half_bdp(void **state)
 {

@@ -288,22 +288,6 @@ static void trunks_may_be_faster_than_nics(void **state)
 							     : config.trunk_rate_bps);
 }
 
-static int open_rig(void **state)
-{
-	static struct rig rig;
-	rig_open(&rig);
-	*state = &rig;
-	return 0;
-}
-
-static int close_rig(void **state)
-{
-	rig_close(*state);
-	return 0;
-}
-
-#define WITH_RIG(test) cmocka_unit_test_setup_teardown(test, open_rig, close_rig)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {

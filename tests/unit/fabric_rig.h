@@ -58,6 +58,23 @@ static inline void rig_close(struct rig *rig)
 	free(rig->memory);
 }
 
+// A test whose state is a fresh rig.
+#define WITH_RIG(test) cmocka_unit_test_setup_teardown(test, rig_setup, rig_teardown)
+
+static inline int rig_setup(void **state)
+{
+	static struct rig rig;
+	rig_open(&rig);
+	*state = &rig;
+	return 0;
+}
+
+static inline int rig_teardown(void **state)
+{
+	rig_close(*state);
+	return 0;
+}
+
 // A packet of `bytes` from NIC 0 to NIC `target`; flags as given.
 static inline uint32_t rig_packet(struct rig *rig, enum packet_class klass, uint32_t bytes,
 				  uint8_t flags, uint32_t target)

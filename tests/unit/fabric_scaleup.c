@@ -70,31 +70,15 @@ static void bad_figures_are_refused(void **state)
 	assert_int_equal(scaleup_init(&scaleup, &rig->arena, &config, 1 << 30), -ENOMEM);
 }
 
-static int setup(void **state)
-{
-	static struct rig rig;
-	rig_open(&rig);
-	*state = &rig;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	rig_close(*state);
-	return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_lone_transfer_takes_bytes_over_rate_and_the_delay),
-		TEST(a_transfer_waits_for_both_lines),
-		TEST(both_directions_of_a_pair_run_at_once),
-		TEST(a_huge_slice_on_a_slow_line_is_exact),
-		TEST(no_rate_means_no_domain),
-		TEST(bad_figures_are_refused),
+		WITH_RIG(a_lone_transfer_takes_bytes_over_rate_and_the_delay),
+		WITH_RIG(a_transfer_waits_for_both_lines),
+		WITH_RIG(both_directions_of_a_pair_run_at_once),
+		WITH_RIG(a_huge_slice_on_a_slow_line_is_exact),
+		WITH_RIG(no_rate_means_no_domain),
+		WITH_RIG(bad_figures_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

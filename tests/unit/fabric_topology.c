@@ -315,41 +315,25 @@ static void the_seed_sets_the_salts_and_nothing_else(void **state)
 	assert_memory_equal(a.links, c.links, a.link_count * sizeof *a.links);
 }
 
-static int setup(void **state)
-{
-	static struct rig rig;
-	rig_open(&rig);
-	*state = &rig;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	rig_close(*state);
-	return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_clos_has_its_switches_links_and_ports),
-		TEST(a_fat_tree_has_its_switches_links_and_ports),
-		TEST(a_core_links_to_one_position_of_every_pod),
-		TEST(every_nic_reaches_every_nic_in_a_clos),
-		TEST(every_nic_reaches_every_nic_in_a_fat_tree),
-		TEST(every_nic_reaches_every_nic_in_odd_worlds),
-		TEST(one_t0_needs_no_t1_and_one_pod_no_core),
-		TEST(thinning_keeps_its_share_of_t1_rounded_up),
-		TEST(derived_figures_equal_those_of_htsim),
-		TEST(the_round_trip_counts_cables_and_switches),
-		TEST(given_queue_figures_are_kept),
-		TEST(a_pair_is_classed_by_its_distance),
-		TEST(a_clos_that_cannot_be_is_refused_with_the_reason),
-		TEST(a_fat_tree_that_cannot_be_is_refused_with_the_reason),
-		TEST(a_small_arena_is_refused),
-		TEST(the_seed_sets_the_salts_and_nothing_else),
+		WITH_RIG(a_clos_has_its_switches_links_and_ports),
+		WITH_RIG(a_fat_tree_has_its_switches_links_and_ports),
+		WITH_RIG(a_core_links_to_one_position_of_every_pod),
+		WITH_RIG(every_nic_reaches_every_nic_in_a_clos),
+		WITH_RIG(every_nic_reaches_every_nic_in_a_fat_tree),
+		WITH_RIG(every_nic_reaches_every_nic_in_odd_worlds),
+		WITH_RIG(one_t0_needs_no_t1_and_one_pod_no_core),
+		WITH_RIG(thinning_keeps_its_share_of_t1_rounded_up),
+		WITH_RIG(derived_figures_equal_those_of_htsim),
+		WITH_RIG(the_round_trip_counts_cables_and_switches),
+		WITH_RIG(given_queue_figures_are_kept),
+		WITH_RIG(a_pair_is_classed_by_its_distance),
+		WITH_RIG(a_clos_that_cannot_be_is_refused_with_the_reason),
+		WITH_RIG(a_fat_tree_that_cannot_be_is_refused_with_the_reason),
+		WITH_RIG(a_small_arena_is_refused),
+		WITH_RIG(the_seed_sets_the_salts_and_nothing_else),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

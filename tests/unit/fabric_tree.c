@@ -133,22 +133,6 @@ static void figures_of_a_file_must_fit_together(void **state)
 	assert_tree_refused(*state, "Gbps 100", "Gbps 400", "fabric.link_rate");
 }
 
-static int open_rig(void **state)
-{
-	static struct rig rig;
-	rig_open(&rig);
-	*state = &rig;
-	return 0;
-}
-
-static int close_rig(void **state)
-{
-	rig_close(*state);
-	return 0;
-}
-
-#define WITH_RIG(test) cmocka_unit_test_setup_teardown(test, open_rig, close_rig)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {

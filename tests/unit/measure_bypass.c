@@ -2,38 +2,9 @@
 // Tests of the log of paths over dead cables: what is one event, when a path was left, what is a
 // try, and what happens when there are too many.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "measure_rig.h"
 
-#include <cmocka.h>
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <weft/measure.h>
-
-#define ARENA_BYTES ((size_t)1 << 20)
 #define SILENCE (500 * PS_PER_US)
-
-static void *base;
-static struct arena arena;
-
-static int fresh_arena(void **)
-{
-	base = aligned_alloc(64, ARENA_BYTES);
-	memset(base, 0, ARENA_BYTES);
-	arena_init(&arena, base, ARENA_BYTES);
-	return 0;
-}
-
-static int free_arena(void **)
-{
-	free(base);
-	return 0;
-}
 
 static struct bypass fresh(uint32_t max)
 {
@@ -132,5 +103,5 @@ int main(void)
 		cmocka_unit_test(many_events_are_told_apart),
 		cmocka_unit_test(more_events_than_memory_are_refused),
 	};
-	return cmocka_run_group_tests(tests, fresh_arena, free_arena);
+	return cmocka_run_group_tests(tests, rig_open, rig_close);
 }

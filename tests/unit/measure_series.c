@@ -1,38 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of counts over time: where a bin ends, what a window holds, what comes after the last bin.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "measure_rig.h"
 
-#include <cmocka.h>
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <weft/measure.h>
-
-#define ARENA_BYTES ((size_t)1 << 16)
 #define BIN PS_PER_US
-
-static void *base;
-static struct arena arena;
-
-static int fresh_arena(void **)
-{
-	base = aligned_alloc(64, ARENA_BYTES);
-	memset(base, 0, ARENA_BYTES);
-	arena_init(&arena, base, ARENA_BYTES);
-	return 0;
-}
-
-static int free_arena(void **)
-{
-	free(base);
-	return 0;
-}
 
 static struct series fresh(uint32_t count)
 {
@@ -94,5 +65,5 @@ int main(void)
 		cmocka_unit_test(several_add_up_and_are_emptied),
 		cmocka_unit_test(more_bins_than_memory_are_refused),
 	};
-	return cmocka_run_group_tests(tests, fresh_arena, free_arena);
+	return cmocka_run_group_tests(tests, rig_open, rig_close);
 }

@@ -309,12 +309,19 @@ static void who_waits_is_served_in_turn(void **state)
 	bench_close(bench);
 }
 
-static void who_was_told_and_does_not_come_loses_its_turn(void **state)
+// One context for four QPs: the first has it, the next two want it.
+static struct bench *two_that_wait(void)
 {
 	struct bench *bench = bench_pooled(2, 4, 1);
 	assert_int_equal(bench_post(bench, 0, 0, 1000, 1), 0);
 	assert_int_equal(bench_post(bench, 0, 1, 1000, 2), -EAGAIN);
 	assert_int_equal(bench_post(bench, 0, 2, 1000, 3), -EAGAIN);
+	return bench;
+}
+
+static void who_was_told_and_does_not_come_loses_its_turn(void **state)
+{
+	struct bench *bench = two_that_wait();
 	bench_run(bench, BENCH_TO_THE_END);
 	assert_int_equal(bench->log_count[0], 3);
 	assert_int_equal(bench->log[0][0].kind, COMPLETION_SENT);
@@ -373,10 +380,7 @@ static void a_failed_qp_gives_its_context_back(void **state)
 // What comes in meanwhile is no reason to keep a turn that is not used.
 static void a_turn_that_is_not_used_is_lost_though_packets_come(void **state)
 {
-	struct bench *bench = bench_pooled(2, 4, 1);
-	assert_int_equal(bench_post(bench, 0, 0, 1000, 1), 0);
-	assert_int_equal(bench_post(bench, 0, 1, 1000, 2), -EAGAIN);
-	assert_int_equal(bench_post(bench, 0, 2, 1000, 3), -EAGAIN);
+	struct bench *bench = two_that_wait();
 	bool is_told = false;
 	for (uint32_t i = 0; i < 40 && !is_told; i++) {
 		assert_int_equal(bench_post(bench, 1, 1, 1000, 10 + i), 0);
