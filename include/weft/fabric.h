@@ -78,12 +78,8 @@ enum fabric_spray {
 	FABRIC_SPRAY_ADAPTIVE,	  // the shortest queue
 };
 
-// How a T0 of a Clos finds the way up.
-enum fabric_forwarding {
-	FABRIC_ECMP, // by a hash
-	FABRIC_USID, // by the packet's source route: its EV is the up port's uSID, and more bits
-};
-
+// How a T0 of a Clos finds the way up: by a hash, or by the packet's source route, that is its EV.
+enum fabric_forwarding { FABRIC_ECMP, FABRIC_USID };
 #define USID_TRUNK_BITS 11u // the high bits of an EV: the number of the up port of the first T0
 
 struct fabric_config {
