@@ -119,6 +119,10 @@ static int work_out(struct call *call, struct depth *depth)
 	world->setup.jitter_ppb = options->jitter_ppb;
 	if (options->jitter_ppb > 0)
 		world->setup.replicas = world->plan.parallel.dp;
+	if (options->measured != NULL)
+		rc = depth_measured(world, options->measured, refusal);
+	if (rc < 0)
+		return rc;
 	depth->stages = calloc(world->plan.parallel.pp, sizeof(*depth->stages));
 	if (depth->stages == NULL)
 		return refuse(refusal, -ENODEV, "the system gives no memory", 0, 0, 0);
@@ -201,6 +205,13 @@ static void print_steps(const struct depth *depth)
 	       steps->max_s * 1e3);
 }
 
+static void print_measured(const struct call *call, const struct depth *depth)
+{
+	if (depth->world.is_measured)
+		printf("\n  collectives took %+.2f %% against their closed form: %s\n",
+		       (double)depth->world.measured_ppb / 1e7, call->options.measured);
+}
+
 static void print_published(const struct depth *depth)
 {
 	const struct plan *plan = &depth->world.plan;
@@ -235,6 +246,7 @@ static void print_table(const struct call *call, const struct depth *depth)
 	print_job(depth);
 	print_step(depth);
 	print_cases(depth);
+	print_measured(call, depth);
 	print_steps(depth);
 	print_published(depth);
 	print_inputs(call, depth);

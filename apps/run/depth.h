@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // --depth model: one step of a scenario from its schedule, without packets. depth.c works it out
-// and prints the table, depth_json.c the JSON.
+// and prints the table, depth_json.c the JSON, depth_measured.c reads collectives that ran.
 #pragma once
 
 #include <weft/world_step.h>
@@ -40,5 +40,9 @@ struct depth_input {
 	const char *text;
 };
 extern const struct depth_input depth_inputs[];
+
+// Reads a result of packets and says how much longer its collectives took than their closed form.
+// -errno with place and reason.
+int depth_measured(struct world_step *world, const char *path, struct refusal *refusal);
 
 void depth_json(FILE *to, const struct call *call, const struct depth *depth);

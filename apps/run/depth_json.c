@@ -129,6 +129,9 @@ void depth_json(FILE *to, const struct call *call, const struct depth *depth)
 	put_text(root, "depth", "model");
 	put(root, "step", step_of(depth));
 	put(root, "cases", cases_of(depth));
+	put(root, "collectives_longer",
+	    depth->world.is_measured ? json_real((double)depth->world.measured_ppb / 1e9)
+				     : json_null());
 	put(root, "steps", steps_of(depth));
 	put(root, "prediction", prediction_of(depth));
 	put(root, "inputs", inputs_of(call));

@@ -29,6 +29,7 @@ enum {
 	OPT_ORDER,
 	OPT_SLOW,
 	OPT_JITTER,
+	OPT_MEASURED,
 	OPT_STEPS,
 	OPT_JSON,
 	OPT_QUIET,
@@ -52,6 +53,7 @@ static const struct option longs[] = {
 	{"order", required_argument, NULL, OPT_ORDER},
 	{"slow", required_argument, NULL, OPT_SLOW},
 	{"jitter", required_argument, NULL, OPT_JITTER},
+	{"measured", required_argument, NULL, OPT_MEASURED},
 	{"steps", required_argument, NULL, OPT_STEPS},
 	{"set", required_argument, NULL, OPT_SET},
 	{"fault", required_argument, NULL, OPT_FAULT},
@@ -127,6 +129,8 @@ static int take_depth(struct options *options, int option, struct refusal *refus
 		return once(&options->slow, "--slow", optarg, refusal);
 	case OPT_JITTER:
 		return once(&options->jitter, "--jitter", optarg, refusal);
+	case OPT_MEASURED:
+		return once(&options->measured, "--measured", optarg, refusal);
 	case OPT_STEPS:
 		return once(&options->steps, "--steps", optarg, refusal);
 	default:

@@ -30,7 +30,7 @@ struct options {
 	const char *faults[SCENARIO_FAULTS_MAX];
 	char seed_set[OPTION_TEXT_BYTES]; // "seed=N", in `sets` when given
 	// sim
-	const char *depth, *order, *slow, *jitter, *steps; // words, or NULL
+	const char *depth, *order, *slow, *jitter, *steps, *measured; // words, or NULL
 	bool is_model;			 // --depth model: the schedule, no packets
 	uint32_t slow_stage, slow_ppb;	 // of the schedule; UINT32_MAX = no stage
 	uint32_t jitter_ppb, step_count; // of the schedule

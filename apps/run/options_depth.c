@@ -94,16 +94,18 @@ static int check_others(const struct options *options, struct refusal *refusal)
 
 int options_depth(struct options *options, struct refusal *refusal)
 {
-	const char *words[] = {options->order, options->slow, options->jitter, options->steps};
+	const char *words[] = {options->order, options->slow, options->jitter, options->steps,
+			       options->measured};
 	options->slow_stage = UINT32_MAX;
 	if (options->depth != NULL && strcmp(options->depth, "model") != 0 &&
 	    strcmp(options->depth, "sample") != 0)
 		return bad(refusal, "--depth is model or sample, not", options->depth);
 	options->is_model = options->depth != NULL && strcmp(options->depth, "model") == 0;
-	for (int i = 0; i < 4 && !options->is_model; i++)
+	for (int i = 0; i < 5 && !options->is_model; i++)
 		if (words[i] != NULL)
 			return bad(refusal,
-				   "--order, --slow, --jitter and --steps need --depth model:",
+				   "--order, --slow, --jitter, --steps, --measured need --depth "
+				   "model:",
 				   words[i]);
 	if (!options->is_model)
 		return 0;

@@ -43,7 +43,8 @@ ps_t ring_time_ps(const struct ring_time *ring, uint64_t bytes);
 struct step_setup {
 	struct ring_time dense, experts; // the groups of dense parameters, and of experts
 	ps_t send_ps;			 // activations or gradients to the next stage
-	uint32_t loss_ppb; // what the last cell does beside its layers, of a cell's time
+	int64_t collective_ppb; // collectives take so much longer than their closed form, or less
+	uint32_t loss_ppb;	// what the last cell does beside its layers, of a cell's time
 	uint32_t slow_stage, slow_ppb; // one stage computes so much longer
 	uint32_t jitter_ppb; // each forward and backward: so much longer or shorter, uniform
 	uint32_t replicas;   // that draw their own jitter; the slowest releases a bucket

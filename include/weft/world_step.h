@@ -28,6 +28,9 @@ struct world_step {
 	// what faults leave of a group's NICs, per 10^9: a ring whose channels share evenly goes at
 	// the pace of the slowest; one that splits by rate has what is there
 	uint32_t even_ppb, split_ppb;
+	// collectives that ran packet by packet, against their closed form; set by the caller
+	bool is_measured;
+	int64_t measured_ppb; // so much longer
 };
 
 // What the scenario says, as a step. `order` replaces the plan's, NULL = the plan's own. -EINVAL

@@ -73,6 +73,9 @@ uint32_t world_step_cases(const struct world_step *step, struct step_case *ret)
 	add(&list, "as it is");
 	add(&list, cut->is_aligned ? "each bucket when it is ready" : "stages reduce together")
 		->plan.parallel.is_aligned = !cut->is_aligned;
+	if (step->is_measured)
+		add(&list, "collectives as packets measured them")->setup.collective_ppb =
+			step->measured_ppb;
 	add_racks(&list);
 	add_rate(&list, "payload beside this scenario's headers", step->header_ppb,
 		 (uint64_t)SHARE_WHOLE);

@@ -123,6 +123,34 @@ def check_delays():
     check(0 < first["steps"]["cv"] < 0.01 and first["steps"]["mean_s"] > 1.2712, f"CV {first['steps']['cv']:.4%}")
 
 
+def check_measured(folder):
+    """Collectives that took 10 % longer do so in the schedule; a result that is none of this step is refused."""
+    path = folder / "result.json"
+    one = {"kind": "all_gather", "bytes": 3187802112, "ranks": 256, "stands_for": 8, "time_ps": 0}
+    closed = 15937599000  # ps: 3.19 GB over two NICs of 100 GB/s, and rounds of 2 MiB
+    for share in (1.1, 1.0):
+        path.write_text(json.dumps({"collectives": [dict(one, time_ps=int(closed * share)), dict(one, time_ps=None)]}))
+        result = model("--measured", path)
+        case = next(case for case in result["cases"] if case["name"] == "collectives as packets measured them")
+        as_it_is = result["cases"][0]
+        check(abs(result["collectives_longer"] - (share - 1)) < 0.005, f"{result['collectives_longer']:+.4f} longer")
+        longer = (case["exposed_ps"] - as_it_is["exposed_ps"]) / 1e9
+        check(abs(longer - 30 * (share - 1)) < 0.4 + (share - 1), f"which costs {longer:+.3f} ms")
+    for text, says in (("{", "not JSON"), ("{}", "no collectives"), ('{"collectives": []}', "no collective in it has a time"),
+                       (json.dumps({"collectives": [dict(one, ranks=8)]}), "other ranks"),
+                       (json.dumps({"collectives": [dict(one, kind="all_reduce")]}), "no reduce-scatter or all-gather"),
+                       (json.dumps({"collectives": [dict(one, bytes=-1)]}), "no reduce-scatter or all-gather")):
+        path.write_text(text)
+        refused(f"a result {text[:40]}", [AZURE, "--depth", "model", "--measured", str(path)], says)
+
+
+def check_default():
+    """Without --depth, and with --depth sample, packets run."""
+    words = ["incast", "--json", "--set", "traffic.bytes=64KiB"]
+    runs = [json.loads(sim(*words, *more)[1])["run"]["digest"] for more in ([], ["--depth", "sample"])]
+    check(runs[0] == runs[1], f"--depth sample is the default: {runs[0]}")
+
+
 def refused(what, words, says):
     status, out, errors = sim(*words)
     check(status == 2 and out == "" and errors.count("\n") == 1 and says in errors, f"{what}: {errors.strip()}")
@@ -172,6 +200,8 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         for part in (check_independent, check_golden, check_bands, check_faults, check_delays, check_refusals):
             part()
+        check_default()
+        check_measured(pathlib.Path(name))
         check_logs(pathlib.Path(name))
     if not LOGS.is_dir():
         print(f"the given logs are not here ({LOGS}): their part is left out")
