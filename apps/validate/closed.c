@@ -13,11 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "form.h"
 #include "validate.h"
-
-#define PAYLOAD 4086u
-#define HEADER 64u
-#define ACK 64u
 
 #define TREE \
 	"name: closed\n" \
@@ -29,50 +26,6 @@
 static const char tree[] = TREE "queue: {ecn_last_hop: true, trim_bytes: 64B, trim_choice: coin}\n";
 static const char deep_tree[] = TREE "queue: {bytes: 64MB, ecn: false, trim: false}\n";
 
-// The way of a flow: links at 100 Gb/s with 1 us each, or at 800 Gb/s with 0.5 us and 0.5 us per
-// switch.
-struct way {
-	uint32_t links;
-	bool is_fast;
-};
-
-static ps_t line(const struct way *way, uint64_t bytes)
-{
-	return (ps_t)bytes * (way->is_fast ? 10 : 80);
-}
-
-static ps_t delay(const struct way *way)
-{
-	if (way->is_fast)
-		return (ps_t)(2 * way->links - 1) * 500 * PS_PER_NS;
-	return way->links * PS_PER_US;
-}
-
-static uint32_t packets_of(uint64_t bytes)
-{
-	return (uint32_t)((bytes + PAYLOAD - 1) / PAYLOAD);
-}
-
-static uint64_t last_of(uint64_t bytes)
-{
-	return bytes - (uint64_t)(packets_of(bytes) - 1) * PAYLOAD + HEADER;
-}
-
-static ps_t answer_ps(const struct way *way)
-{
-	return way->links * line(way, ACK) + delay(way);
-}
-
-static ps_t flow_ps(const struct way *way, uint64_t bytes)
-{
-	uint32_t packets = packets_of(bytes);
-	ps_t there = way->links * line(way, last_of(bytes));
-	if (packets > 1)
-		there = (packets + way->links - 2) * line(way, PAYLOAD + HEADER) +
-			line(way, last_of(bytes));
-	return there + delay(way) + answer_ps(way);
-}
-
 static const char *const slow_sets[] = {"cc.algorithm=nscc", "cc.htsim=true", NULL};
 static const char *const fast_sets[] = {"cc.algorithm=nscc",
 					"cc.htsim=true",
@@ -81,31 +34,6 @@ static const char *const fast_sets[] = {"cc.algorithm=nscc",
 					"fabric.trunk_delay=500ns",
 					"fabric.switch_delay=500ns",
 					NULL};
-
-// Runs `text` and gives its longest flow in us.
-static int longest_us(const char *text, const char *const *sets, double *ret,
-		      struct refusal *refusal)
-{
-	static struct trial trial;
-	int rc = trial_run(&trial, text, sets, NULL, refusal);
-	if (rc < 0)
-		return rc;
-	ps_t times[64] = {0};
-	trial_flow_times(&trial, times);
-	*ret = (double)times[trial.stage.world.flow_count - 1] / 1e6;
-	trial_end(&trial);
-	return 0;
-}
-
-static struct claim claim_of(const char *name, const char *source, double expected,
-			     double tolerance, const char *why)
-{
-	struct claim claim = {
-		.source = source, .unit = "us", .expected = expected, .tolerance = tolerance};
-	snprintf(claim.name, sizeof(claim.name), "%s", name);
-	snprintf(claim.why, sizeof(claim.why), "%s", why);
-	return claim;
-}
 
 static int single_flows(const struct choice *choice, struct claims *claims, struct refusal *refusal)
 {
@@ -132,10 +60,10 @@ static int single_flows(const struct choice *choice, struct claims *claims, stru
 			 "%straffic: {kind: flows, flows: [{from: 0, to: %u, bytes: %lluB}]}\n",
 			 tree, to, (unsigned long long)cases[i].bytes);
 		struct claim claim = claim_of(name, "store and forward, idle net",
-					      (double)flow_ps(way, cases[i].bytes) / 1e6, 0.001,
-					      "1 ns");
-		rc = longest_us(text, way->is_fast ? fast_sets : slow_sets, &claim.measured,
-				refusal);
+					      (double)form_flow_ps(way, cases[i].bytes) / 1e6,
+					      0.001, "1 ns");
+		rc = trial_longest_us(text, way->is_fast ? fast_sets : slow_sets, NULL,
+				      &claim.measured, refusal);
 		if (rc == 0)
 			claims_add(claims, &claim);
 	}
@@ -162,11 +90,11 @@ static int windows(const struct choice *choice, struct claims *claims, struct re
 			 packets * PAYLOAD);
 		const char *const sets[] = {"cc.algorithm=fixed", window_set,
 					    "transport.sack_bytes=1B", NULL};
-		ps_t round = flow_ps(&way, PAYLOAD), full = line(&way, PAYLOAD + HEADER);
+		ps_t round = form_flow_ps(&way, PAYLOAD), full = way_line(&way, PAYLOAD + HEADER);
 		ps_t expected = rounds * round + (packets - 1 - rounds * window) * full + round;
 		struct claim claim = claim_of(name, "window-limited flow", (double)expected / 1e6,
 					      0.001, "1 ns");
-		rc = longest_us(text, sets, &claim.measured, refusal);
+		rc = trial_longest_us(text, sets, NULL, &claim.measured, refusal);
 		if (rc == 0)
 			claims_add(claims, &claim);
 	}
@@ -193,13 +121,13 @@ static int incasts(const struct choice *choice, struct claims *claims, struct re
 					 from, (unsigned long long)bytes);
 		snprintf(text + used, sizeof(text) - (size_t)used, "]}\n");
 		const char *const sets[] = {"cc.algorithm=fixed", "cc.window=8MB", NULL};
-		ps_t full = line(&way, PAYLOAD + HEADER);
+		ps_t full = way_line(&way, PAYLOAD + HEADER);
 		ps_t expected = (ps_t)senders[i] * 200 * full + (way.links - 1) * full +
-			delay(&way) + answer_ps(&way);
+			way_delay(&way) + form_answer_ps(&way);
 		struct claim claim = claim_of(name, "the receiver's line is full",
 					      (double)expected / 1e6, (double)full / 1e6,
 					      "a packet: who comes first");
-		rc = longest_us(text, sets, &claim.measured, refusal);
+		rc = trial_longest_us(text, sets, NULL, &claim.measured, refusal);
 		if (rc == 0)
 			claims_add(claims, &claim);
 	}
@@ -231,7 +159,7 @@ static int rings(const struct choice *choice, struct claims *claims, struct refu
 		if (rc < 0)
 			return rc;
 		const struct outcome_collective *done = &trial.outcome->collectives[0];
-		double expected = (double)(kinds[i].steps * flow_ps(&way, 1 << 20)) / 1e6;
+		double expected = (double)(kinds[i].steps * form_flow_ps(&way, 1 << 20)) / 1e6;
 		struct claim claim = claim_of(kinds[i].name, "steps times one flow of a share",
 					      expected, expected * 0.005, "0.5 %: credits");
 		claim.measured = (double)(done->end_ps - done->start_ps) / 1e6;

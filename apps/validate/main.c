@@ -37,7 +37,9 @@ static const struct option long_options[] = {
 bool claim_holds(const struct claim *claim)
 {
 	// half a unit in the last place of a double does not decide
-	return fabs(claim->measured - claim->expected) <= claim->tolerance * (1 + 1e-9);
+	double off = claim->measured - claim->expected, most = claim->tolerance * (1 + 1e-9);
+	return (claim->bound == CLAIM_AT_MOST || off >= -most) &&
+		(claim->bound == CLAIM_AT_LEAST || off <= most);
 }
 
 void claims_add(struct claims *claims, const struct claim *claim)
@@ -45,9 +47,10 @@ void claims_add(struct claims *claims, const struct claim *claim)
 	bool holds = claim_holds(claim);
 	claims->inside += holds;
 	claims->outside += !holds;
-	printf("%-38s %12.4f %12.4f %10.4f %-8s %-7s %s; %s\n", claim->name, claim->expected,
-	       claim->measured, claim->tolerance, claim->unit, holds ? "inside" : "OUTSIDE",
-	       claim->source, claim->why);
+	static const char *const signs[] = {"", ">=", "<="};
+	printf("%-38s %2s%12.4f %12.4f %10.4f %-8s %-7s %s; %s\n", claim->name, signs[claim->bound],
+	       claim->expected, claim->measured, claim->tolerance, claim->unit,
+	       holds ? "inside" : "OUTSIDE", claim->source, claim->why);
 	fflush(stdout);
 }
 
@@ -123,9 +126,13 @@ int main(int argc, char **argv)
 	int rc = read_options(argc, argv, &choice);
 	if (rc != 0)
 		return rc - 1;
-	printf("%-38s %12s %12s %10s %-8s %-7s %s\n", "case", "expected", "measured", "tolerance",
+	printf("%-38s %14s %12s %10s %-8s %-7s %s\n", "case", "expected", "measured", "tolerance",
 	       "unit", "inside?", "source; tolerance from");
 	rc = closed_run(&choice, &claims, &refusal);
+	if (rc == 0)
+		rc = paths_run(&choice, &claims, &refusal);
+	if (rc == 0)
+		rc = queues_run(&choice, &claims, &refusal);
 	if (rc == 0)
 		rc = control_run(&choice, &claims, &refusal);
 	if (rc == 0 && choice.data != NULL)

@@ -65,3 +65,19 @@ void trial_flow_times(const struct trial *trial, ps_t *ret)
 		ret[i] = trial->outcome->flow_end_ps[i] - world->flows[i].start_ps;
 	qsort(ret, world->flow_count, sizeof(*ret), shorter);
 }
+
+int trial_longest_us(const char *text, const char *const *sets, const char *workload, double *ret,
+		     struct refusal *refusal)
+{
+	static struct trial trial;
+	int rc = trial_run(&trial, text, sets, workload, refusal);
+	if (rc < 0)
+		return rc;
+	ps_t longest = 0;
+	const struct world *world = &trial.stage.world;
+	for (uint32_t i = 0; i < world->flow_count; i++)
+		longest = ps_max(longest, trial.outcome->flow_end_ps[i] - world->flows[i].start_ps);
+	*ret = (double)longest / PS_PER_US;
+	trial_end(&trial);
+	return 0;
+}

@@ -2,7 +2,9 @@
 // What the parts of weft validate share: a world that is run once, and the table of claims.
 //
 //   main.c    arguments, the table        closed.c  closed forms
-//   trial.c   one run of one world        control.c fixed points of congestion control
+//   trial.c   one run of one world        paths.c   ways, collectives, many flows on links
+//   form.h    arithmetic of closed forms  queues.c  waiting, marking, trimming
+//                                         control.c fixed points of congestion control
 //                                         htsim.c   htsim's published rows
 #pragma once
 
@@ -30,6 +32,10 @@ int trial_run(struct trial *trial, const char *text, const char *const *sets, co
 int trial_until(struct trial *trial, const char *text, const char *const *sets,
 		struct refusal *refusal);
 
+// Runs `text` and gives its longest flow in us; `workload` as above.
+int trial_longest_us(const char *text, const char *const *sets, const char *workload, double *ret,
+		     struct refusal *refusal);
+
 void trial_end(struct trial *trial);
 
 // Completion time of each flow, shortest first; `ret` has room for all of them.
@@ -37,14 +43,17 @@ void trial_flow_times(const struct trial *trial, ps_t *ret);
 
 // ---------------------------------------------------------------- claims
 
+enum claim_bound { CLAIM_NEAR, CLAIM_AT_LEAST, CLAIM_AT_MOST };
+
 // One line of the table: what should come out and what did.
 struct claim {
 	char name[64];
 	const char *source;
 	const char *unit;
 	double expected, measured;
-	double tolerance; // in the same unit, either way
-	char why[48];	  // where the tolerance is from
+	double tolerance; // in the same unit, on both sides or one
+	enum claim_bound bound;
+	char why[48]; // where the tolerance is from
 };
 
 struct claims {
@@ -72,5 +81,7 @@ static inline bool choice_takes(const struct choice *choice, const char *name)
 }
 
 int closed_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);
+int paths_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);
+int queues_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);
 int control_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);
 int htsim_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+// Closed forms of one queue: bursts, waiting, marks, trims. s = a full packet on the line, M its
+// bytes, A those of a trimmed one.
+//
+//   a burst     of b bytes from each of n: the queue's peak is (n - 1) b
+//   M/D/1       wait in the mean: rho s / (2 (1 - rho)); n D/D/1 waits less
+//   a window    n k packets out, of which the round trip without waiting holds base / s; the rest
+//               waits, and each is marked with p = (q - low) / (high - low)
+//   overload    of x lines on one, trimmed headers first: data have g = (1 - x A/M) / (1 - A/M),
+//   the
+//               share 1 - g / x is trimmed; no data from x = M/A on
+//   a first     window of W packets from each of n into a queue of Q: trims t with
+//   window      t (1 - A/M) = (n - 1) W - Q
+
+#include <math.h>
+#include <stdlib.h>
+
+#include <weft/rng.h>
+
+#include "form.h"
+#include "validate.h"
+
+#define FABRIC(nics, delay) \
+	"name: queues\n" \
+	"fabric: {topology: leaf-spine, nics: " nics ", nics_per_t0: " nics ", t1_count: 1, " \
+	"link_rate: 100Gb/s, nic_delay: " delay ", trunk_delay: 1us, switch_delay: 0ns}\n"
+#define TRANSPORT \
+	"transport: {payload: 4086B, header: 64B, control: 64B, evs: 16, path: rotate, rto: " \
+	"20ms, " \
+	"sack_bytes: 1B, completion: sack, hole_age: off}\n"
+#define DEEP "queue: {bytes: 64MB, ecn: false, trim: false}\n"
+
+static const struct way below = {2, false};
+static const char *const none[] = {NULL};
+
+// Traffic of `senders` NICs, from NIC 0 on, to NIC `to`.
+static void flows_to(char *ret, size_t bytes, const char *head, uint32_t senders, uint32_t to,
+		     const char *size)
+{
+	size_t used = (size_t)snprintf(ret, bytes, "%straffic: {kind: flows, flows: [", head);
+	for (uint32_t from = 0; from < senders; from++)
+		used += (size_t)snprintf(ret + used, bytes - used,
+					 "%s{from: %u, to: %u, bytes: %s}", from > 0 ? ", " : "",
+					 from, to, size);
+	snprintf(ret + used, bytes - used, "]}\n");
+}
+
+// ---------------------------------------------------------------- a burst
+
+static int burst(const struct choice *choice, struct claims *claims, struct refusal *refusal)
+{
+	static struct trial trial;
+	char text[2048];
+	struct claim claim = claim_of("burst-peak-of-8", "(n - 1) b wait", 7 * 50 * (double)FULL, 0,
+				      "exact");
+	claim.unit = "bytes";
+	if (!choice_takes(choice, claim.name))
+		return 0;
+	flows_to(text, sizeof(text),
+		 FABRIC("16", "1us") TRANSPORT DEEP "cc: {algorithm: fixed, window: 8MB}\n", 8, 15,
+		 "204300B");
+	int rc = trial_run(&trial, text, none, NULL, refusal);
+	if (rc < 0)
+		return rc;
+	claim.measured = (double)trial.outcome->fabric.queue_bytes_max;
+	trial_end(&trial);
+	claims_add(claims, &claim);
+	return 0;
+}
+
+// ---------------------------------------------------------------- waiting
+
+#define SOURCES 63
+#define PACKETS 4000
+#define BATCHES 10
+#define LINE_BYTES 48 // of a matrix
+
+// Packets of one flow each, sources in turn, to NIC 63; gaps by chance, or the same for all.
+static void arrivals(char *ret, double load, uint32_t seed, bool is_periodic)
+{
+	double gap = (double)way_line(&below, FULL) / load, at = 0, phases[SOURCES];
+	struct rng rng = rng_of(seed, RNG_WORKLOAD, 77);
+	for (uint32_t i = 0; i < SOURCES; i++)
+		phases[i] = (double)(rng_next(&rng) >> 11) * 0x1p-53 * gap * SOURCES;
+	size_t used = (size_t)sprintf(ret, "Nodes 64\nConnections %u\n", PACKETS);
+	for (uint32_t i = 0; i < PACKETS; i++) {
+		double chance = (double)((rng_next(&rng) >> 11) + 1) * 0x1p-53;
+		at += -log(chance) * gap;
+		double start = is_periodic ? phases[i % SOURCES] + i / SOURCES * gap * SOURCES : at;
+		used += (size_t)sprintf(ret + used, "%u->63 start %llu size %u\n", i % SOURCES,
+					(unsigned long long)start, PAYLOAD);
+	}
+}
+
+static int mean_wait(double load, uint32_t seed, bool is_periodic, double *ret,
+		     struct refusal *refusal)
+{
+	static struct trial trial;
+	static char matrix[PACKETS * LINE_BYTES];
+	static ps_t times[PACKETS];
+	static const char text[] = FABRIC("64", "1us") TRANSPORT DEEP
+		"cc: {algorithm: fixed, window: 8MB}\n"
+		"traffic: {kind: matrix, matrix: as-given}\n";
+	arrivals(matrix, load, seed, is_periodic);
+	int rc = trial_run(&trial, text, none, matrix, refusal);
+	if (rc < 0)
+		return rc;
+	trial_flow_times(&trial, times);
+	trial_end(&trial);
+	double sum = 0;
+	for (uint32_t i = 0; i < PACKETS; i++)
+		sum += (double)(times[i] - form_flow_ps(&below, PAYLOAD));
+	*ret = sum / PACKETS / (double)way_line(&below, FULL);
+	return 0;
+}
+
+static int waits(const struct choice *choice, struct claims *claims, struct refusal *refusal)
+{
+	static const struct {
+		const char *name;
+		double load;
+		bool is_periodic;
+	} cases[] = {{"wait-of-random-arrivals-50", 0.5, false},
+		     {"wait-of-random-arrivals-80", 0.8, false},
+		     {"wait-of-periodic-arrivals-80", 0.8, true}};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		double sum = 0, squares = 0, load = cases[i].load;
+		if (!choice_takes(choice, cases[i].name))
+			continue;
+		for (uint32_t batch = 1; batch <= BATCHES; batch++) {
+			double wait = 0;
+			int rc = mean_wait(load, batch, cases[i].is_periodic, &wait, refusal);
+			if (rc < 0)
+				return rc;
+			sum += wait;
+			squares += wait * wait;
+		}
+		double mean = sum / BATCHES;
+		double error = sqrt((squares / BATCHES - mean * mean) / (BATCHES - 1));
+		struct claim claim = claim_of(cases[i].name, "M/D/1", load / (2 * (1 - load)),
+					      3 * error, "3 standard errors of 10 runs");
+		if (cases[i].is_periodic) {
+			claim.bound = CLAIM_AT_MOST;
+			claim.tolerance = 0;
+			snprintf(claim.why, sizeof(claim.why), "periods wait less");
+		}
+		claim.measured = mean;
+		claim.unit = "packets";
+		claims_add(claims, &claim);
+	}
+	return 0;
+}
+
+// ---------------------------------------------------------------- marks
+
+static int marks(const struct choice *choice, struct claims *claims, struct refusal *refusal)
+{
+	static struct trial trial;
+	static const uint32_t windows[] = {20, 32, 44}; // packets of each of two
+	for (size_t i = 0; i < sizeof(windows) / sizeof(*windows); i++) {
+		double base = (double)form_flow_ps(&below, PAYLOAD) /
+			(double)way_line(&below, FULL);
+		double share = (2 * windows[i] - base - 10) / 100, packets = 20000;
+		char name[64], window[64], text[2048];
+		snprintf(name, sizeof(name), "marks-with-%u-packets-out", 2 * windows[i]);
+		snprintf(window, sizeof(window), "cc.window=%uB", windows[i] * FULL);
+		if (!choice_takes(choice, name))
+			continue;
+		flows_to(text, sizeof(text),
+			 FABRIC("16", "1us") TRANSPORT
+			 "queue: {bytes: 1MB, ecn_low: 41500B, ecn_high: 456500B, ecn_last_hop: "
+			 "true, trim_bytes: 64B}\n"
+			 "cc: {algorithm: fixed}\n",
+			 2, 15, "40860000B");
+		const char *const sets[] = {window, NULL};
+		int rc = trial_run(&trial, text, sets, NULL, refusal);
+		if (rc < 0)
+			return rc;
+		struct claim claim = claim_of(name, "a held queue", 100 * share,
+					      1 + 300 * sqrt(share * (1 - share) / packets),
+					      "a packet of 100; 3 standard errors");
+		claim.unit = "%";
+		claim.measured = 100 * (double)trial.outcome->fabric.marked / packets;
+		trial_end(&trial);
+		claims_add(claims, &claim);
+	}
+	return 0;
+}
+
+// ---------------------------------------------------------------- trims
+
+struct passed {
+	double whole, trimmed;
+};
+
+static int passed_until(const char *text, const char *time, struct passed *ret,
+			struct refusal *refusal)
+{
+	static struct trial trial;
+	const char *const sets[] = {time, NULL};
+	int rc = trial_until(&trial, text, sets, refusal);
+	if (rc < 0)
+		return rc;
+	ret->whole = (double)trial.outcome->transport.data_received;
+	ret->trimmed = (double)trial.outcome->fabric.trimmed;
+	trial_end(&trial);
+	return 0;
+}
+
+static int overload_of(const struct choice *choice, uint32_t lines, struct claims *claims,
+		       struct refusal *refusal)
+{
+	char text[8192], name[64];
+	struct passed early, late;
+	double header = (double)ACK / FULL;
+	double share = fmax(0, (1 - lines * header) / (1 - header));
+	snprintf(name, sizeof(name), "overload-of-%u-data", lines);
+	struct claim data = claim_of(name, "headers go first", 100 * share, 0.5, "half of 100");
+	snprintf(name, sizeof(name), "overload-of-%u-trimmed", lines);
+	struct claim trims = claim_of(name, "headers go first", 100 * (1 - share / lines), 0.5,
+				      "half of 100");
+	data.unit = trims.unit = "%";
+	if (!choice_takes(choice, data.name) && !choice_takes(choice, trims.name))
+		return 0;
+	flows_to(text, sizeof(text),
+		 FABRIC("80", "1us") TRANSPORT
+		 "queue: {bytes: 83000B, ecn: false, trim_bytes: 64B}\n"
+		 "cc: {algorithm: fixed, window: 8MB}\n",
+		 lines, 79, "1GB");
+	int rc = passed_until(text, "limits.time=300us", &early, refusal);
+	if (rc == 0)
+		rc = passed_until(text, "limits.time=1300us", &late, refusal);
+	if (rc < 0)
+		return rc;
+	double whole = late.whole - early.whole, trimmed = late.trimmed - early.trimmed;
+	data.measured = 100 * whole * (double)way_line(&below, FULL) / (double)PS_PER_MS;
+	trims.measured = 100 * trimmed / (trimmed + whole);
+	claims_add(claims, &data);
+	claims_add(claims, &trims);
+	return 0;
+}
+
+static int overload(const struct choice *choice, struct claims *claims, struct refusal *refusal)
+{
+	static const uint32_t lines[] = {2, 8, 32, 70};
+	int rc = 0;
+	for (size_t i = 0; rc == 0 && i < sizeof(lines) / sizeof(*lines); i++)
+		rc = overload_of(choice, lines[i], claims, refusal);
+	return rc;
+}
+
+// Cut off before the first packet that was sent again comes: delays of 5 us.
+static int first_window(const struct choice *choice, struct claims *claims, struct refusal *refusal)
+{
+	char text[2048];
+	struct passed passed;
+	double trims = (7 * 25 - 30) / (1 - (double)ACK / FULL);
+	struct claim claim = claim_of("first-window-of-8", "what neither line nor queue takes",
+				      trims, 8, "a packet of each: who comes first");
+	claim.unit = "packets";
+	if (!choice_takes(choice, claim.name))
+		return 0;
+	flows_to(text, sizeof(text),
+		 FABRIC("16", "5us") TRANSPORT
+		 "queue: {bytes: 124500B, ecn: false, trim_bytes: 64B}\n"
+		 "cc: {algorithm: fixed, window: 8MB}\n",
+		 8, 15, "102150B");
+	int rc = passed_until(text, "limits.time=16us", &passed, refusal);
+	if (rc < 0)
+		return rc;
+	claim.measured = passed.trimmed;
+	claims_add(claims, &claim);
+	return 0;
+}
+
+int queues_run(const struct choice *choice, struct claims *claims, struct refusal *refusal)
+{
+	static int (*const parts[])(const struct choice *, struct claims *, struct refusal *) = {
+		burst, waits, marks, overload, first_window};
+	int rc = 0;
+	for (size_t i = 0; rc == 0 && i < sizeof(parts) / sizeof(*parts); i++)
+		rc = parts[i](choice, claims, refusal);
+	return rc;
+}
