@@ -110,6 +110,8 @@ struct fabric_config {
 	uint64_t last_hop_queue_bytes; // of ports to NICs; 0 = the same
 	uint64_t control_queue_bytes;  // 0 = twice the data queue
 	uint32_t control_share_ppb; // of the line, for control while data wait too; 0 = all of it
+	uint8_t round_control, round_data; // packets of each in turn while both wait; both 0 = no
+					   // turns
 	uint64_t ecn_low_bytes, ecn_high_bytes; // both 0 = 20 % and 80 % of the queue in whole
 						// packets; low == high = step
 	uint32_t ecn_share_ppb; // marked when the queue is just below the high threshold; 0 = all

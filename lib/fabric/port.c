@@ -45,8 +45,16 @@ static inline uint64_t port_emit(struct port *port, struct outbox *out,
 	return entry;
 }
 
+// Whose turn it is, by packets.
+static enum packet_class port_turn(struct port *port)
+{
+	int64_t left = port->round_left;
+	port->round_left = left + 1 < port->round_control + port->round_data ? left + 1 : 0;
+	return left < port->round_control ? PACKET_CLASS_CONTROL : PACKET_CLASS_DATA;
+}
+
 // Which class is next while both wait and share the line: control, until it had its share of the
-// bytes.
+// bytes. When one has nothing the other has all of the line, and what comes then begins anew.
 __attribute__((noinline)) static enum packet_class port_share(struct port *port,
 							      const struct outbox *out)
 {
@@ -56,6 +64,8 @@ __attribute__((noinline)) static enum packet_class port_share(struct port *port,
 		port->control_lead = 0;
 		return control->count > 0 ? PACKET_CLASS_CONTROL : PACKET_CLASS_DATA;
 	}
+	if (port->special & PORT_ROUNDS)
+		return port_turn(port);
 	enum packet_class klass = port->control_lead <= 0 ? PACKET_CLASS_CONTROL
 							  : PACKET_CLASS_DATA;
 	uint64_t entry = fifo_peek(&port->queues[klass], out->chunks);
@@ -92,7 +102,7 @@ __attribute__((noinline)) static void port_slow(struct port *port, ps_t now)
 
 enum packet_class port_next_class(struct port *port, const struct outbox *out)
 {
-	if (port->special & PORT_SHARES)
+	if (port->special & (PORT_SHARES | PORT_ROUNDS))
 		return port_share(port, out);
 	return port->queues[PACKET_CLASS_CONTROL].count > 0 ? PACKET_CLASS_CONTROL
 							    : PACKET_CLASS_DATA;

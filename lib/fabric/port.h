@@ -59,6 +59,7 @@ static inline uint32_t entry_from(uint64_t entry)
 enum port_special {
 	PORT_SHARES = 1, // the classes share the line; else control goes first
 	PORT_SLOWS = 2,	 // its rate changes
+	PORT_ROUNDS = 4, // the classes take turns by packets (weighted round robin)
 };
 
 // A port at its full rate.
@@ -81,11 +82,20 @@ struct port {
 	struct rng rng;
 	uint32_t ecn_high_bytes;
 	uint32_t limit_bytes[PACKET_CLASS_COUNT];
-	uint32_t trim_bytes;	    // 0: no trimming
-	uint32_t control_share_ppb; // PORT_SHARES: of the line, while both classes wait
-	int64_t control_lead;	    // PORT_SHARES: bytes that control had above its share, in 10^-9
-	uint32_t ecn_span_bytes;    // above the low threshold, where a line to all marks would end
-	uint16_t slow_count;	    // PORT_SLOWS: changes that are left
+	uint32_t trim_bytes; // 0: no trimming
+	union {
+		uint32_t control_share_ppb; // PORT_SHARES: of the line, while both classes wait
+		struct {		    // PORT_ROUNDS: packets of a round, control first
+			uint16_t round_control, round_data;
+		};
+	};
+	union {
+		int64_t control_lead; // PORT_SHARES: bytes that control had above its share, in
+				      // 10^-9
+		int64_t round_left;   // PORT_ROUNDS: packets of this round that have left
+	};
+	uint32_t ecn_span_bytes; // above the low threshold, where a line to all marks would end
+	uint16_t slow_count;	 // PORT_SLOWS: changes that are left
 	bool is_slow_scaled;
 	uint8_t trim_choice;		    // enum trim_choice
 	const struct rate_change *slow;	    // PORT_SLOWS: the next change

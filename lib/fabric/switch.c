@@ -40,8 +40,14 @@ static void port_init(struct port *port, const struct topology *topology,
 	port->limit_bytes[PACKET_CLASS_DATA] = (uint32_t)(leads_to_nic
 								  ? topology->last_hop_queue_bytes
 								  : topology->queue_bytes);
-	port->control_share_ppb = config->control_share_ppb;
-	port->special = config->control_share_ppb > 0 ? PORT_SHARES : 0;
+	if (config->round_control > 0) {
+		port->special = PORT_ROUNDS;
+		port->round_control = config->round_control;
+		port->round_data = config->round_data;
+	} else {
+		port->special = config->control_share_ppb > 0 ? PORT_SHARES : 0;
+		port->control_share_ppb = config->control_share_ppb;
+	}
 	port->trim_bytes = config->trim_on ? config->trim_bytes : 0;
 	port->trim_choice = (uint8_t)config->trim_choice;
 }

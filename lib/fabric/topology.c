@@ -201,6 +201,12 @@ static int check_derived(const struct fabric_config *config, const struct topolo
 	if (config->control_share_ppb >= SHARE_WHOLE)
 		return refuse(refusal, -EINVAL, "a share of %/10^9 leaves nothing for data",
 			      config->control_share_ppb, 0, 0);
+	if ((config->round_control == 0) != (config->round_data == 0) ||
+	    (config->round_control > 0 && config->control_share_ppb > 0))
+		return refuse(refusal, -EINVAL,
+			      "a round of % and % packets: both classes need some, and no share of "
+			      "bytes",
+			      config->round_control, config->round_data, 0);
 	if (topology->ecn_low_bytes > topology->ecn_high_bytes)
 		return refuse(refusal, -EINVAL, "ecn_low_bytes % is above ecn_high_bytes %",
 			      (int64_t)topology->ecn_low_bytes, (int64_t)topology->ecn_high_bytes,

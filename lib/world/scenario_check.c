@@ -167,6 +167,22 @@ static int check_trim(struct draft *draft)
 	return 0;
 }
 
+// Turns by packets are of two, and no shares of bytes.
+static int check_rounds(struct draft *draft)
+{
+	const struct fabric_config *fabric = &draft->scenario->fabric;
+	const char *control = "queue.control_packets", *data = "queue.data_packets";
+	if ((fabric->round_control == 0) != (fabric->round_data == 0))
+		return draft_refuse(draft, either_mark(draft, control, data),
+				    "%s and %s go together: set both, or none", control, data);
+	if (fabric->round_control > 0 && fabric->control_share_ppb > 0)
+		return draft_refuse(draft, draft_mark(draft, control),
+				    "%s: turns by packets and queue.control_share exclude each "
+				    "other",
+				    control);
+	return 0;
+}
+
 // It holds a packet, and alpha lets a queue begin.
 static int check_shared(struct draft *draft)
 {
@@ -227,7 +243,9 @@ static int check_queue(struct draft *draft)
 		return draft_refuse(draft, draft_mark(draft, "queue.bytes"),
 				    "queue.bytes: %llu B do not hold a full packet of %u B",
 				    (unsigned long long)fabric->queue_bytes, fabric->mtu_bytes);
-	int rc = check_shared(draft);
+	int rc = check_rounds(draft);
+	if (rc == 0)
+		rc = check_shared(draft);
 	if (rc == 0)
 		rc = check_pfc(draft);
 	return rc != 0 ? rc : check_trim(draft);

@@ -130,6 +130,12 @@ static const struct scenario_key keys[] = {
 	{"queue.control_share", "share", "all",
 	 "Share of the line for control packets while data wait, too; all: they go first.",
 	 SCENARIO(fabric.control_share_ppb), 1, 999999999, "all", NULL, USE_ALWAYS},
+	{"queue.control_packets", "count", "none",
+	 "Weighted round robin: while both wait so many control packets leave in turn with "
+	 "data_packets.",
+	 SCENARIO(fabric.round_control), 1, 255, "none", NULL, USE_ALWAYS},
+	{"queue.data_packets", "count", "none", "Weighted round robin: packets of data in a turn.",
+	 SCENARIO(fabric.round_data), 1, 255, "none", NULL, USE_ALWAYS},
 	{"queue.control_bytes", "bytes", "auto",
 	 "Queue for control packets and trimmed headers; auto is twice the data queue.",
 	 SCENARIO(fabric.control_queue_bytes), 1, GIB, "auto", NULL, USE_ALWAYS},

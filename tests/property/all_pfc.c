@@ -51,6 +51,8 @@ static void draw_world(uint64_t seed, bool is_lossless, bool has_loss)
 		add(&text, "queue: {shared: %uB, ", pick(&rng, 20000, 60000));
 	if (pick(&rng, 0, 3) == 0)
 		add(&text, "control_share: 25%%, ");
+	else if (pick(&rng, 0, 2) == 0)
+		add(&text, "control_packets: %u, data_packets: 2, ", pick(&rng, 1, 9));
 	add(&text, "ecn: %s}\n", pick(&rng, 0, 1) ? "true" : "false");
 	bool is_rc = pick(&rng, 0, 1);
 	add(&text, "transport: {kind: %s, evs: 32, rto: %s}\n", is_rc ? "rc" : "mrc",

@@ -89,6 +89,31 @@ static void a_share_is_no_credit_for_later(void **)
 	rig_close(&rig);
 }
 
+// Weighted round robin: as long as both wait every round is the same.
+static void in_rounds_each_class_has_its_packets(void **)
+{
+	static const uint8_t weights[][2] = {{1, 1}, {10, 1}, {1, 3}, {255, 255}};
+	for (int i = 0; i < 4; i++) {
+		uint32_t round = (uint32_t)weights[i][0] + weights[i][1];
+		port_reset(0);
+		port.special = PORT_ROUNDS;
+		port.round_control = weights[i][0];
+		port.round_data = weights[i][1];
+		give(PACKET_CLASS_DATA, DATA_BYTES, 1); // is on the line when the others come
+		give(PACKET_CLASS_DATA, DATA_BYTES, 1000);
+		give(PACKET_CLASS_CONTROL, CONTROL_BYTES, 1000);
+		port_advance(&port, &rig.out, &counters, PS_PER_S);
+		assert_int_equal(rig.out.count, 2001);
+		uint32_t rounds = 1000 /
+			(weights[i][0] > weights[i][1] ? weights[i][0] : weights[i][1]);
+		for (uint32_t k = 0; k < rounds * round; k++) {
+			bool is_control = rig.departures[k + 1].bytes == CONTROL_BYTES;
+			assert_int_equal(is_control, k % round < weights[i][0]);
+		}
+		rig_close(&rig);
+	}
+}
+
 static void the_last_hop_may_have_a_deeper_queue(void **)
 {
 	rig_open(&rig);
@@ -152,6 +177,7 @@ int main(void)
 		cmocka_unit_test(while_both_wait_control_has_its_share_of_the_bytes),
 		cmocka_unit_test(a_class_alone_has_the_whole_line),
 		cmocka_unit_test(a_share_is_no_credit_for_later),
+		cmocka_unit_test(in_rounds_each_class_has_its_packets),
 		cmocka_unit_test(the_last_hop_may_have_a_deeper_queue),
 		cmocka_unit_test(each_hop_trims_at_its_own_depth),
 	};

@@ -61,6 +61,12 @@ static const struct {
 	const char *reason;
 } refused[] = {
 	{{"queue.pfc_xoff=50kB"}, 1, 1, "no effect here; it needs queue.pfc true"},
+	{{"queue.control_packets=10"}, 1, 23, "go together"},
+	{{"queue.control_packets=10", "queue.data_packets=256"}, 2, 20, "too large"},
+	{{"queue.control_packets=10", "queue.data_packets=1", "queue.control_share=25%"},
+	 1,
+	 23,
+	 "exclude each other"},
 	{{"queue.alpha=2"}, 1, 1, "no effect here; it needs a queue.shared"},
 	{{"queue.shared=4257B"}, 1, 14, "do not hold a full packet of 4258 B"},
 	{{"queue.shared=1MB", "queue.alpha=0"}, 2, 13, "too small"},
