@@ -13,7 +13,7 @@
 #define GUARD 0xa5
 
 // What a connection's peer may write: a message, or a ring's slices or credits.
-struct buffer {
+struct guarded {
 	uint64_t bytes;
 	uint8_t *source;  // what is sent
 	uint8_t *target;  // between two guards
@@ -25,21 +25,22 @@ struct buffer {
 
 struct memory {
 	uint64_t seed;
-	uint32_t nics, qps;	// of each NIC at most
-	struct buffer *buffers; // [nics][qps][2]: data, and where writes are told
-	uint64_t data_bytes;	// of a ring's region
+	uint32_t nics, qps;	 // of each NIC at most
+	struct guarded *buffers; // [nics][qps][2]: data, and where writes are told
+	uint64_t data_bytes;	 // of a ring's region
 	uint64_t credit_bytes;
 	uint64_t placed;
 };
 
-static struct buffer *memory_buffer(struct memory *memory, uint32_t nic, uint32_t qp, uint32_t rkey)
+static struct guarded *memory_buffer(struct memory *memory, uint32_t nic, uint32_t qp,
+				     uint32_t rkey)
 {
 	assert_true(nic < memory->nics && qp < memory->qps);
 	bool is_credit = rkey & RKEY_NOTICE;
 	return &memory->buffers[((size_t)nic * memory->qps + qp) * 2 + is_credit];
 }
 
-static void buffer_open(struct memory *memory, struct buffer *buffer, uint64_t bytes)
+static void guarded_open(struct memory *memory, struct guarded *buffer, uint64_t bytes)
 {
 	struct rng rng = rng_of(memory->seed, RNG_TEST, (uint64_t)(buffer - memory->buffers) + 99);
 	buffer->bytes = bytes;
@@ -65,24 +66,24 @@ static void memory_init(struct memory *memory, const struct rig *rig, uint64_t s
 	memory->credit_bytes = (uint64_t)ring->credits * CREDIT_BYTES;
 	memory->qps = 2 * world->flow_count +
 		2 * ring->channels * world->scenario->qps_per_connection;
-	memory->buffers = calloc((size_t)nics * memory->qps * 2, sizeof(struct buffer));
+	memory->buffers = calloc((size_t)nics * memory->qps * 2, sizeof(struct guarded));
 	assert_true(used != NULL && memory->buffers != NULL);
 	for (uint32_t i = 0; i < world->flow_count; i++) {
 		const struct flow *flow = &world->flows[i];
 		used[flow->from]++;
-		buffer_open(memory, memory_buffer(memory, flow->to, used[flow->to]++, 0),
-			    flow->bytes);
+		guarded_open(memory, memory_buffer(memory, flow->to, used[flow->to]++, 0),
+			     flow->bytes);
 	}
 	free(used);
 }
 
 // A ring's buffers are opened when they are first used.
-static struct buffer *memory_at(struct memory *memory, const struct place *where)
+static struct guarded *memory_at(struct memory *memory, const struct place *where)
 {
-	struct buffer *buffer = memory_buffer(memory, where->nic, where->qp, where->rkey);
+	struct guarded *buffer = memory_buffer(memory, where->nic, where->qp, where->rkey);
 	if (buffer->bytes == 0) {
 		bool is_credit = where->rkey & RKEY_NOTICE;
-		buffer_open(memory, buffer, is_credit ? memory->credit_bytes : memory->data_bytes);
+		guarded_open(memory, buffer, is_credit ? memory->credit_bytes : memory->data_bytes);
 		buffer->may_repeat = true;
 	}
 	if (where->va + where->bytes > buffer->bytes)
@@ -99,7 +100,7 @@ static void memory_fill(void *context, const struct place *where, uint8_t *ret)
 static void memory_store(void *context, const struct place *where, const uint8_t *payload)
 {
 	struct memory *memory = context;
-	struct buffer *buffer = memory_at(memory, where);
+	struct guarded *buffer = memory_at(memory, where);
 	memcpy(buffer->target + GUARD_BYTES + where->va, payload, where->bytes);
 	memory->placed += where->bytes;
 	for (uint64_t i = where->va; i < where->va + where->bytes; i++) {
@@ -111,7 +112,7 @@ static void memory_store(void *context, const struct place *where, const uint8_t
 }
 
 // Every byte that was written is right, none beside was; returns how many were.
-static uint64_t buffer_check(const struct buffer *buffer)
+static uint64_t guarded_check(const struct guarded *buffer)
 {
 	uint64_t written = 0;
 	for (uint64_t i = 0; i < buffer->bytes + 2 * GUARD_BYTES; i++) {
@@ -134,7 +135,7 @@ static void memory_check(struct memory *memory, const struct rig *rig)
 	for (uint32_t i = 0; i < world->flow_count; i++) {
 		const struct flow *flow = &world->flows[i];
 		used[flow->from]++;
-		uint64_t written = buffer_check(
+		uint64_t written = guarded_check(
 			memory_buffer(memory, flow->to, used[flow->to]++, 0));
 		if (rig->outcome->flow_end_ps[i] > 0 && written != flow->bytes)
 			fail_msg("message %u completed with %llu of %llu bytes", i,
@@ -143,7 +144,7 @@ static void memory_check(struct memory *memory, const struct rig *rig)
 	free(used);
 	for (size_t i = 0; i < (size_t)memory->nics * memory->qps * 2; i++)
 		if (memory->buffers[i].may_repeat)
-			buffer_check(&memory->buffers[i]);
+			guarded_check(&memory->buffers[i]);
 }
 
 static void memory_free(struct memory *memory)
