@@ -65,17 +65,15 @@ struct graph_plan {
 	struct graph_link *links;	// [link_count]
 };
 
-enum trim_choice {
-	TRIM_COIN,
-	TRIM_ARRIVING,
-	TRIM_NEWEST
-}; // what a full queue trims; COIN: a fair coin, as htsim does
+// What a full queue trims; COIN: a fair coin, as htsim does.
+enum trim_choice { TRIM_COIN, TRIM_ARRIVING, TRIM_NEWEST };
 
 // How a switch spreads packets over its up ports.
 enum fabric_spray {
 	FABRIC_SPRAY_HASH,	  // by the EV: the sender chooses
 	FABRIC_SPRAY_ROUND_ROBIN, // in turn
 	FABRIC_SPRAY_ADAPTIVE,	  // the shortest queue
+	FABRIC_SPRAY_FLOWLET,	  // one port until a flow pauses, then any
 };
 
 // How a T0 of a Clos finds the way up: by a hash, or by the packet's source route, that is its EV.
@@ -127,6 +125,7 @@ struct fabric_config {
 	uint32_t thin_kept, thin_of; // a sample keeps thin_kept of thin_of T0-T1 links (1, 1 =
 				     // all); see docs/measuring.md
 	enum fabric_forwarding forwarding;
+	ps_t flowlet_gap_ps; // FABRIC_SPRAY_FLOWLET; 0 = half of the base round trip
 };
 
 // ---------------------------------------------------------------- topology
@@ -144,7 +143,7 @@ struct route {
 	uint32_t up_first;		 // first up port
 	uint32_t up_count;		 // up ports, 0 at the top
 	uint64_t salt;			 // of the EV hash, per switch
-	bool is_static;			 // up by static routes to uSIDs, not by the hash
+	bool is_static;			 // up by static routes to uSIDs
 	const struct route_table *table; // of a graph, else NULL
 };
 

@@ -92,7 +92,7 @@ struct port {
 	union {
 		int64_t control_lead; // PORT_SHARES: bytes that control had above its share, in
 				      // 10^-9
-		int64_t round_left;   // PORT_ROUNDS: packets of this round that have left
+		int64_t round_left; // PORT_ROUNDS: packets of this round that have left
 	};
 	uint32_t ecn_span_bytes; // above the low threshold, where a line to all marks would end
 	uint16_t slow_count;	 // PORT_SLOWS: changes that are left

@@ -13,6 +13,11 @@ int spray_init(struct spray *spray, struct arena *arena, enum fabric_spray kind,
 	       const struct route *route, struct rng rng)
 {
 	*spray = (struct spray){.kind = kind, .at = route->up_count, .rng = rng};
+	if (kind == FABRIC_SPRAY_FLOWLET && route->up_count > 1) {
+		spray->flowlets = arena_draw(arena, ARENA_FABRIC, SPRAY_FLOWLETS,
+					     sizeof(*spray->flowlets));
+		return spray->flowlets == NULL ? -ENOMEM : 0;
+	}
 	if (kind != FABRIC_SPRAY_ROUND_ROBIN || route->up_count == 0)
 		return 0;
 	spray->order = arena_draw(arena, ARENA_FABRIC, route->up_count, sizeof(*spray->order));
@@ -39,6 +44,19 @@ static uint32_t in_turn(struct spray *spray, uint32_t count)
 	if (spray->at == count)
 		shuffle(spray, count);
 	return spray->order[spray->at++];
+}
+
+// The up port of a flow's flowlet: any one, when it has paused (E. Vanini and others, "Let It
+// Flow", NSDI 2017).
+static uint32_t of_flowlet(struct spray *spray, const struct route *route,
+			   const struct packet *packet, ps_t now)
+{
+	uint32_t hash = route_hash(route, packet);
+	struct spray_flowlet *flowlet = &spray->flowlets[hash % SPRAY_FLOWLETS];
+	if (now >= flowlet->next_at)
+		flowlet->member = (uint16_t)rng_below(&spray->rng, route->up_count);
+	flowlet->next_at = now + spray->gap_ps;
+	return flowlet->member;
 }
 
 // How long the queue of a port is, in steps of about a packet.
@@ -76,6 +94,8 @@ uint32_t spray_port(struct spray *spray, const struct route *route, struct port 
 	bool goes_up = hashed != ROUTE_NONE && route->up_count > 1 && hashed >= route->up_first;
 	if (!goes_up || packet->wire_bytes < SPRAY_BYTES_MIN)
 		return hashed;
+	if (spray->kind == FABRIC_SPRAY_FLOWLET)
+		return route->up_first + of_flowlet(spray, route, packet, now);
 	if (spray->kind == FABRIC_SPRAY_ROUND_ROBIN)
 		return route->up_first + in_turn(spray, route->up_count);
 	return route->up_first +

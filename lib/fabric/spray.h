@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Switches that spread packets over their equal ports themselves, instead of by the hash of the
-// EV: in turn, or to the shortest queue. Both depend on what went before, so that packets must be
-// asked for in the order of their times.
+// EV: in turn, to the shortest queue, or flowlet by flowlet. All depend on what went before, so
+// that packets must be asked for in the order of their times.
 #pragma once
 
 #include "port.h"
 #include "route.h"
 
+#define SPRAY_FLOWLETS 4096u // flows of equal hash share one
+
+// What a switch remembers of a flow.
+struct spray_flowlet {
+	ps_t next_at;	 // from here on a packet begins another
+	uint16_t member; // of the up ports
+};
+
 struct spray {
 	enum fabric_spray kind;
+	struct spray_flowlet *flowlets; // [SPRAY_FLOWLETS]
+	ps_t gap_ps;
 	uint16_t *order; // [route.up_count] turns of this round
 	uint32_t at;	 // the next one
 	struct rng rng;

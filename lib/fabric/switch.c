@@ -80,6 +80,8 @@ int switch_create(struct switch_ **ret, struct arena *arena, const struct topolo
 	if (spray_init(&self->spray, arena, config->spray, &self->route,
 		       rng_of(seed, RNG_SPRAY, switch_index)) < 0)
 		return refuse(refusal, -ENOMEM, "no memory for switch %", switch_index, 0, 0);
+	self->spray.gap_ps = config->flowlet_gap_ps > 0 ? config->flowlet_gap_ps
+							: topology->base_rtt_ps / 2;
 	if (ordered_init(self, arena, topology, config, plan) < 0)
 		return refuse(refusal, -ENOMEM, "no memory for PFC of switch %", switch_index, 0,
 			      0);

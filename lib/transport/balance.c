@@ -45,6 +45,8 @@ uint64_t balance_bytes(const struct path_shape *shape)
 	uint64_t bytes = round_up(sizeof(struct balance));
 	if (has_penalties(shape->policy))
 		bytes += round_up((uint64_t)shape->planes * shape->per_plane);
+	if (shape->policy == PATH_FLOWLET)
+		bytes += shape->planes * sizeof(struct flowlet);
 	return bytes + (uint64_t)shape->planes * places_of(shape->policy) * sizeof(uint16_t);
 }
 
@@ -60,6 +62,8 @@ struct balance *balance_init(const struct path_shape *shape, void *memory)
 		balance->recycled = (uint16_t *)(void *)at;
 		balance->mask = places_of(shape->policy) - 1;
 	}
+	if (shape->policy == PATH_FLOWLET)
+		balance->flowlets = (struct flowlet *)(void *)at;
 	return balance;
 }
 
@@ -145,6 +149,21 @@ static uint32_t legacy_next(struct path_set *set, uint32_t plane)
 	return take_oldest(balance, plane, &index) ? index : random_ev(set, plane);
 }
 
+// --- flowlets
+
+// A gap after which packets that take another way can hardly overtake those before it (S. Sinha, S.
+// Kandula, D. Katabi, "Harnessing TCP's Burstiness with Flowlet Switching", 2004).
+static uint32_t flowlet_next(struct path_set *set, uint32_t plane)
+{
+	struct flowlet *flowlet = &set->balance->flowlets[plane];
+	ps_t now = set->balance->now;
+	if (!flowlet->is_begun || now - flowlet->last_at > set->shape->flowlet_gap_ps)
+		flowlet->index = random_ev(set, plane);
+	flowlet->is_begun = true;
+	flowlet->last_at = now;
+	return flowlet->index;
+}
+
 // --- bitmap
 
 // The next turn whose EV has no penalty left; each one passed over pays a turn.
@@ -173,6 +192,8 @@ uint32_t balance_next(struct path_set *set, uint32_t plane)
 		if (take_oldest(set->balance, plane, &index))
 			return index;
 		return bitmap_turn(set, plane);
+	case PATH_FLOWLET:
+		return flowlet_next(set, plane);
 	default: // PATH_RANDOM
 		return random_ev(set, plane);
 	}

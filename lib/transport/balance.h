@@ -14,16 +14,25 @@ enum balance_feedback {
 	BALANCE_LOST,	 // held lost
 };
 
+// The flowlet that a QP has on a plane: the packets since it paused for a gap.
+struct flowlet {
+	ps_t last_at; // its newest packet
+	uint32_t index;
+	bool is_begun;
+};
+
 // What a QP keeps for it.
 struct balance {
 	uint8_t *penalties; // [active] bitmap, mixed: turns that an EV has to pass
 	uint16_t *recycled; // [planes][mask + 1] reps, mixed: EVs to be used again, oldest first
 	uint32_t mask;
 	uint32_t head[PLANES_MAX], tail[PLANES_MAX]; // of each plane's ring, running numbers
-	uint32_t walked;  // legacy: packets of the first window that have left
-	uint32_t explore; // reps: so many packets take random EVs, whatever is recycled
-	bool is_frozen;	  // reps: after a loss nothing is explored
-	ps_t thaws_at;	  // until feedback comes then, or later
+	uint32_t walked;	  // legacy: packets of the first window that have left
+	uint32_t explore;	  // reps: so many packets take random EVs, whatever is recycled
+	bool is_frozen;		  // reps: after a loss nothing is explored
+	ps_t thaws_at;		  // until feedback comes then, or later
+	struct flowlet *flowlets; // [planes] flowlet
+	ps_t now;		  // flowlet: of the packet that takes the next EV
 };
 
 // Whether a policy is one of these.
@@ -40,6 +49,13 @@ struct balance *balance_init(const struct path_shape *shape, void *memory);
 
 // The EV number that the next packet on `plane` takes.
 uint32_t balance_next(struct path_set *set, uint32_t plane);
+
+// The next packet takes its EV at `now`.
+static inline void balance_at(struct path_set *set, ps_t now)
+{
+	if (__builtin_expect(set->balance != NULL, 0))
+		set->balance->now = now;
+}
 
 // What became of a packet over this EV. Does nothing under the other policies.
 void balance_feed(struct path_set *set, uint32_t index, enum balance_feedback feedback, ps_t now);

@@ -39,6 +39,7 @@ struct path_shape path_shape_of(const struct transport_config *config)
 		.min_active = min_active != 0 ? min_active : (config->ev_count + 3) / 4,
 		.policy = config->kind == TRANSPORT_RC ? PATH_SINGLE : config->path_policy,
 		.first_window = first_window(config),
+		.flowlet_gap_ps = config->flowlet_gap_ps,
 		.retry_ps = config->path_retry_ps,
 	};
 }

@@ -21,6 +21,7 @@ struct path_shape {
 	uint32_t min_active; // places that are never given up
 	enum path_policy policy;
 	uint32_t first_window;	       // packets of a QP's first window; at most one per place
+	ps_t flowlet_gap_ps;	       // PATH_FLOWLET
 	ps_t retry_ps;		       // an ASSUMED_BAD EV is probed again after this
 	const struct profile *profile; // where values come from; NULL: each QP draws
 	uint32_t ports_down;	       // bits of own ports that are down

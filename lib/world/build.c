@@ -182,6 +182,8 @@ static void fill_transport(struct world *world)
 		transport->cc.rate_bps *= fabric->planes;
 	if (transport->cc.base_rtt_ps == 0)
 		transport->cc.base_rtt_ps = world->topology.base_rtt_ps;
+	if (transport->flowlet_gap_ps == 0)
+		transport->flowlet_gap_ps = world->topology.base_rtt_ps / 2;
 	ps_t queue_ps = line_ps(line_of(fabric->link_rate_bps), world->topology.queue_bytes);
 	if (transport->rto_ps == 0) // htsim's rule: six full queues and 15 us
 		transport->rto_ps = 15 * PS_PER_US + 6 * queue_ps;

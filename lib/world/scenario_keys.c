@@ -49,8 +49,11 @@ static const struct scenario_key keys[] = {
 	 SCENARIO(fabric.planes), 1, PLANES_MAX, NULL, NULL, USE_PLANES},
 	{"fabric.spray", "word", "hash",
 	 "How a switch of a tree spreads packets over its up ports: hash of the EV, round_robin, "
-	 "adaptive (shortest queue).",
+	 "adaptive (shortest queue), flowlet (one port until a flow pauses).",
 	 SCENARIO(fabric.spray), 0, 0, NULL, spray_words, USE_OVER},
+	{"fabric.flowlet_gap", "time", "auto",
+	 "A pause of so long ends a switch's flowlet; auto is half of the base round trip.",
+	 SCENARIO(fabric.flowlet_gap_ps), 1, SECOND, "auto", NULL, USE_FLOWLET_SPRAY},
 	{"fabric.forwarding", "word", "ecmp",
 	 "How a switch of a Clos finds the way up: ecmp, by a hash; usid, by the packet's SRv6 "
 	 "source "
@@ -301,6 +304,9 @@ static const struct scenario_key keys[] = {
 	{"transport.rto_doublings", "count", "7",
 	 "Doublings of the interval after these; then the connection fails. 25: it never does.",
 	 SCENARIO(transport.rto_doublings), 0, 25, NULL, NULL, USE_ALWAYS},
+	{"transport.flowlet_gap", "time", "auto",
+	 "A pause of so long ends a flowlet; auto is half of the base round trip.",
+	 SCENARIO(transport.flowlet_gap_ps), 1, SECOND, "auto", NULL, USE_FLOWLET_PATH},
 	{"transport.path_retry", "time", "1ms",
 	 "After this time a path held bad is probed, and then again and again.",
 	 SCENARIO(transport.path_retry_ps), US, 1000 * SECOND, NULL, NULL, USE_MRC_PATHS},

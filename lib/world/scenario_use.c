@@ -106,6 +106,10 @@ static bool fabric_use_holds(enum scenario_use use, const struct scenario *scena
 		return scenario->transport.dynamic_mpr;
 	case USE_MRC_PATHS:
 		return scenario->transport.path_policy == PATH_MRC;
+	case USE_FLOWLET_PATH:
+		return scenario->transport.path_policy == PATH_FLOWLET;
+	case USE_FLOWLET_SPRAY:
+		return scenario->fabric.spray == FABRIC_SPRAY_FLOWLET;
 	case USE_PROFILE:
 		return scenario->transport.path_policy == PATH_MRC &&
 			scenario->transport.ev_mode != EV_AUTO;
@@ -189,6 +193,8 @@ const char *scenario_use_name(enum scenario_use use)
 		[USE_SCALEUP] = "a scaleup.rate",
 		[USE_DYNAMIC_MPR] = "transport.dynamic_mpr true",
 		[USE_MRC_PATHS] = "transport.path mrc",
+		[USE_FLOWLET_PATH] = "transport.path flowlet",
+		[USE_FLOWLET_SPRAY] = "fabric.spray flowlet",
 		[USE_PROFILE] =
 			"transport.path mrc with transport.ev_profile explicit or generated",
 		[USE_EXPLICIT] = "transport.ev_profile explicit",

@@ -12,11 +12,11 @@ static const char *const topology_words[] = {"clos", "fat-tree", "dumbbell",   "
 static const char *const trim_words[] = {"coin", "arriving", "newest", NULL};
 static const char *const watch_words[] = {"count", "drop", NULL};
 static const char *const transport_words[] = {"mrc", "rc", NULL};
-static const char *const path_words[] = {"rotate", "mrc",	  "single", "random", "bitmap",
-					 "reps",   "reps_legacy", "mixed",  NULL};
+static const char *const path_words[] = {"rotate", "mrc",	  "single", "random",  "bitmap",
+					 "reps",   "reps_legacy", "mixed",  "flowlet", NULL};
 static const char *const profile_words[] = {"auto", "explicit", "generated", NULL};
 static const char *const forwarding_words[] = {"ecmp", "usid", NULL};
-static const char *const spray_words[] = {"hash", "round_robin", "adaptive", NULL};
+static const char *const spray_words[] = {"hash", "round_robin", "adaptive", "flowlet", NULL};
 static const char *const sack_words[] = {"mrc", "htsim", NULL};
 static const char *const window_words[] = {"nack", "silent", NULL};
 static const char *const completion_words[] = {"ack", "sack", NULL};

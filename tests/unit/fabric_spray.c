@@ -90,6 +90,31 @@ static void ports_that_are_alike_all_get_packets(void **)
 	rig_close(&rig);
 }
 
+// Packets of one flow, less than the gap apart, stay on a port; each burst behind a pause draws
+// one.
+static void a_flowlet_stays_on_its_port_until_the_flow_pauses(void **)
+{
+	open_t0(FABRIC_SPRAY_FLOWLET);
+	const ps_t gap_ps = topology.base_rtt_ps / 2;
+	uint32_t seen = 0, same = 0, last = 0;
+	for (uint32_t burst = 0; burst < 64; burst++) {
+		uint32_t first = rig.out.count;
+		ps_t start = burst * 20 * gap_ps + 1000;
+		give(10, 4150, start, gap_ps - 1, start + 19 * gap_ps);
+		assert_int_equal(rig.out.count, first + 10);
+		uint32_t port = rig.departures[first].port;
+		assert_in_range(port, 8, 15);
+		for (uint32_t i = 1; i < 10; i++)
+			assert_int_equal(rig.departures[first + i].port, port);
+		seen |= 1u << (port - 8);
+		same += burst > 0 && port == last;
+		last = port;
+	}
+	assert_int_equal(seen, 255);
+	assert_in_range(same, 1, 20); // one in eight
+	rig_close(&rig);
+}
+
 static void what_goes_down_has_no_choice(void **)
 {
 	open_t0(FABRIC_SPRAY_ROUND_ROBIN);
@@ -109,6 +134,7 @@ int main(void)
 		cmocka_unit_test(small_packets_are_hashed),
 		cmocka_unit_test(the_shortest_queue_leaves_none_behind),
 		cmocka_unit_test(ports_that_are_alike_all_get_packets),
+		cmocka_unit_test(a_flowlet_stays_on_its_port_until_the_flow_pauses),
 		cmocka_unit_test(what_goes_down_has_no_choice),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -179,6 +179,33 @@ static void mixed_recycles_first_and_rotates_when_it_has_nothing(void **)
 	free(rig.memory);
 }
 
+// A QP that pauses for longer than the gap may take another EV; till then it keeps its own, on each
+// plane by itself.
+static void a_flowlet_ends_with_a_pause_of_its_plane(void **)
+{
+	struct rig rig;
+	open_rig(&rig, PATH_FLOWLET, 2, 64);
+	rig.shape.flowlet_gap_ps = 5 * PS_PER_US;
+	uint32_t changes = 0, last = UINT32_MAX, other = 0;
+	for (ps_t round = 0; round < 500; round++) {
+		ps_t start = round * 100 * PS_PER_US;
+		balance_at(&rig.set, start);
+		uint32_t index = next(&rig, 0);
+		for (ps_t at = 1; at <= 10; at++) { // pauses of exactly the gap do not end it
+			balance_at(&rig.set, start + at * 5 * PS_PER_US);
+			assert_int_equal(next(&rig, 0), index);
+			if (round % 2 == 0 && at == 5)
+				other = next(&rig, 1);
+			feed(&rig, index, BALANCE_LOST, 0); // moves nothing
+		}
+		changes += index != last;
+		last = index;
+	}
+	assert_true(other % 2 == 1);
+	assert_in_range(changes, 480, 500); // one in 64 draws is the same again
+	free(rig.memory);
+}
+
 static void planes_keep_their_evs_apart(void **)
 {
 	struct rig rig;
@@ -201,6 +228,7 @@ int main(void)
 		cmocka_unit_test(after_a_loss_reps_explores_nothing_for_10_ms),
 		cmocka_unit_test(the_legacy_list_walks_the_first_window_then_recycles_without_end),
 		cmocka_unit_test(mixed_recycles_first_and_rotates_when_it_has_nothing),
+		cmocka_unit_test(a_flowlet_ends_with_a_pause_of_its_plane),
 		cmocka_unit_test(planes_keep_their_evs_apart),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
