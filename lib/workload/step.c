@@ -7,7 +7,9 @@
 // first two chunks are sent at the start, those of chunk k + 1 with the first forward of chunk k;
 // collectives of a stage go one after the other. Aligned: stage r reduces a chunk r backwards after
 // its last one, so that all stages send together, or at its end.
-// Not here: replicas do not wait for each other's gathers, only for each other's gradients.
+// A collective begins when all replicas have come to it. Replicas are run one after the other with
+// the times at which the others came to the gathers, and again until these do not change: they only
+// grow, and each depends on earlier ones alone.
 
 #include <errno.h>
 #include <string.h>
@@ -148,6 +150,10 @@ static void gather(struct step *step, const struct step_setup *setup, uint32_t s
 	if (cell->is_gathered)
 		return;
 	cell->is_gathered = true;
+	cell->reached_at = ps_max(cell->reached_at, now);
+#ifndef PLANT_UNJOINED_GATHERS // a bug on purpose: a gather does not wait for all replicas
+	now = ps_max(now, cell->joined_at);
+#endif
 	for (uint32_t i = cell->bucket_count; i > 0; i--) {
 		struct step_bucket *bucket = &step->cells.buckets[cell->bucket_first + i - 1];
 		ps_t start = ps_max(at->network_at, now);
@@ -386,28 +392,60 @@ static void run_replica(struct step *step, const struct step_setup *setup)
 		check(step->stages[r].next == step->stages[r].operations);
 }
 
-void step_run(struct step *step, const struct step_setup *setup, struct step_times *ret,
-	      struct step_stage *stages)
+// What replicas came to together; whether it is later than thought.
+static bool join(struct step *step)
 {
-	uint32_t count = step->plan->parallel.pp;
-	check(setup->jitter_ppb <= PPB / 2 && setup->replicas > 0 && setup->collective_ppb >= -PPB);
+	size_t count = (size_t)step->plan->parallel.pp * step->plan->parallel.vpp;
+	bool is_later = false;
+	for (size_t i = 0; i < count; i++) {
+		struct step_cell *cell = &step->cells.cells[i];
+		is_later |= cell->reached_at > cell->joined_at;
+		cell->joined_at = ps_max(cell->joined_at, cell->reached_at);
+		cell->reached_at = 0;
+	}
+	return is_later;
+}
+
+static void note_replica(const struct step *step, bool is_first, struct step_times *ret,
+			 struct step_stage *stages)
+{
+	for (uint32_t r = 0; r < step->plan->parallel.pp; r++) {
+		const struct stage *stage = &step->stages[r];
+		ret->backward_ps = ps_max(ret->backward_ps, stage->free_at);
+		if (stages == NULL)
+			continue;
+		if (is_first)
+			stages[r] = (struct step_stage){0};
+		stages[r].backward_ps = ps_max(stages[r].backward_ps, stage->free_at);
+		stages[r].gather_wait_ps = ps_max(stages[r].gather_wait_ps, stage->gather_wait_ps);
+	}
+}
+
+// All replicas, with the gathers as they joined them before.
+static void run_replicas(struct step *step, const struct step_setup *setup, struct step_times *ret,
+			 struct step_stage *stages)
+{
 	*ret = (struct step_times){0};
 	for (uint32_t i = 0; i < step->cells.bucket_max; i++)
 		step->cells.buckets[i].released_at = 0;
 	for (uint32_t replica = 0; replica < setup->replicas; replica++) {
 		step->rng = rng_of(setup->seed, RNG_WORKLOAD, replica);
 		run_replica(step, setup);
-		for (uint32_t r = 0; r < count; r++) {
-			const struct stage *stage = &step->stages[r];
-			ret->backward_ps = ps_max(ret->backward_ps, stage->free_at);
-			if (stages == NULL)
-				continue;
-			if (replica == 0)
-				stages[r] = (struct step_stage){0};
-			stages[r].backward_ps = ps_max(stages[r].backward_ps, stage->free_at);
-			stages[r].gather_wait_ps = ps_max(stages[r].gather_wait_ps,
-							  stage->gather_wait_ps);
-		}
+		note_replica(step, replica == 0, ret, stages);
+	}
+}
+
+void step_run(struct step *step, const struct step_setup *setup, struct step_times *ret,
+	      struct step_stage *stages)
+{
+	uint32_t count = step->plan->parallel.pp, cells = count * step->plan->parallel.vpp;
+	check(setup->jitter_ppb <= PPB / 2 && setup->replicas > 0 && setup->collective_ppb >= -PPB);
+	for (uint32_t i = 0; i < cells; i++)
+		step->cells.cells[i].joined_at = step->cells.cells[i].reached_at = 0;
+	run_replicas(step, setup, ret, stages);
+	for (uint32_t i = 0; setup->replicas > 1 && join(step); i++) {
+		check(i <= cells);
+		run_replicas(step, setup, ret, stages);
 	}
 	for (uint32_t r = 0; r < count; r++) {
 		ps_t end = reduce_all(step, setup, r);

@@ -18,6 +18,8 @@ struct step_cell {
 	uint32_t bucket_first, bucket_count; // in the order of backward
 	uint32_t layers, slots;
 	bool is_gathered; // gathers were sent
+	ps_t joined_at;	  // all replicas have come to these gathers
+	ps_t reached_at;  // the last of those that ran has
 };
 
 struct step_cells {

@@ -240,6 +240,36 @@ static void jitter_is_the_seed_s_and_more_replicas_are_slower(void **)
 	assert_int_not_equal(step_of(plan, &setup), one);
 }
 
+// With gathers that wait for the slowest, no replica is ahead of the others by more than a step.
+static void replicas_wait_for_each_other_s_gathers(void **)
+{
+	struct plan_draft draft = even(2, 4, 4);
+	draft.plan.architecture = &draft.architecture;
+	struct step_setup setup = setup_of(4, UINT64_C(1000000));
+	setup.jitter_ppb = 300000000;
+	setup.replicas = 8;
+	setup.seed = 3;
+	struct step_times all;
+	struct step *step = made(&draft.plan);
+	step_run(step, &setup, &all, NULL);
+	ps_t slowest = 0; // of the same replicas, each for itself
+	for (uint32_t replica = 0; replica < 8; replica++) {
+		struct step_setup alone = setup;
+		struct step_times times;
+		alone.replicas = replica + 1;
+		step_run(step, &alone, &times, NULL);
+		assert_true(times.step_ps >= slowest); // one more never helps
+		slowest = times.step_ps;
+	}
+	assert_int_equal(all.step_ps, slowest);
+	// us, as it came to once; it would be 1022077 if they did not wait
+	assert_int_equal(us(all.step_ps), 1022239);
+	struct step_setup silent = setup;
+	silent.is_silent = true;
+	step_run(step, &silent, &all, NULL);
+	assert_true(all.step_ps <= slowest);
+}
+
 static void a_faster_network_never_makes_a_step_longer(void **)
 {
 	struct rng rng = rng_of(1, RNG_TEST, 0);
@@ -285,6 +315,7 @@ int main(void)
 		cmocka_unit_test(a_large_ring_is_bandwidth_and_a_small_one_latency),
 		cmocka_unit_test(a_slow_stage_slows_an_even_pipeline_by_its_share),
 		cmocka_unit_test(jitter_is_the_seed_s_and_more_replicas_are_slower),
+		cmocka_unit_test(replicas_wait_for_each_other_s_gathers),
 		cmocka_unit_test(a_faster_network_never_makes_a_step_longer),
 		cmocka_unit_test(a_plan_without_times_is_refused),
 	};
