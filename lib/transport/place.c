@@ -31,6 +31,7 @@ void place_set_state(struct path_set *set, uint32_t index, enum path_state state
 void place_give(struct path_set *set, uint32_t out, uint32_t in)
 {
 	uint32_t place = out % set->shape->planes;
+	check(in % set->shape->planes == place); // as many per plane as before
 	while (set->places[place] != out) {
 		place += set->shape->planes;
 		check(place < place_count(set->shape));
