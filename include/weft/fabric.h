@@ -89,6 +89,7 @@ struct fabric_config {
 	ps_t nic_delay_ps;	 // propagation NIC - T0
 	ps_t trunk_delay_ps;	 // propagation T0 - T1, and T1 - T2
 	ps_t switch_delay_ps;	 // latency of a switch, part of the cable into it
+	uint8_t cut_bytes;	 // a cut-through switch reads so much of a packet; 0 = all of it
 	uint64_t trunk_rate_bps; // of each link between switches; 0 = link_rate_bps
 	// Clos
 	uint32_t nics_per_t0;
@@ -108,8 +109,7 @@ struct fabric_config {
 	uint64_t last_hop_queue_bytes; // of ports to NICs; 0 = the same
 	uint64_t control_queue_bytes;  // 0 = twice the data queue
 	uint32_t control_share_ppb; // of the line, for control while data wait too; 0 = all of it
-	uint8_t round_control, round_data; // packets of each in turn while both wait; both 0 = no
-					   // turns
+	uint8_t round_control, round_data;	// packets of each in turn; both 0 = no turns
 	uint64_t ecn_low_bytes, ecn_high_bytes; // both 0 = 20 % and 80 % of the queue in whole
 						// packets; low == high = step
 	uint32_t ecn_share_ppb; // marked when the queue is just below the high threshold; 0 = all

@@ -17,7 +17,7 @@
 #include <weft/packet.h>
 #include <weft/time.h>
 
-// One packet that came in: its last bit is here at `at` (store and forward).
+// One packet that came in: its last bit is here at `at`, or at a cut-through switch its head.
 struct arrival {
 	ps_t at;
 	uint32_t packet;

@@ -100,6 +100,7 @@ struct scenario {
 	char path[SCENARIO_PATH_BYTES]; // the file it came from
 	uint64_t seed;
 	struct fabric_config fabric;
+	bool has_cut_through;			 // else fabric.cut_bytes is 0
 	uint32_t oversubscription;		 // of T0 or ToR switches; 0 = as counts say
 	char topology_file[SCENARIO_PATH_BYTES]; // fabric.topology file
 	char node_names[SCENARIO_NODES_MAX][NODE_NAME_BYTES]; // behind fabric.graph

@@ -43,6 +43,7 @@ struct cable_plan {
 	ps_t delay_ps;
 	uint32_t fault_first, fault_count; // in world.cable_faults
 	uint8_t tier, plane;
+	uint8_t head_bytes; // of a cut-through switch at its end; 0: the end wants all of a packet
 };
 
 // Until when a host with these faults does nothing, asked at `at`; `at` when it works.

@@ -332,7 +332,7 @@ static void send_copy(struct lane *lane, const struct frame *frame, struct burst
 	send(lane, &copy, burst);
 }
 
-// Sends a frame over a cable with faults, or loses it.
+// Sends a frame over a cable with faults, or loses it; or over one to a cut-through switch.
 static void send_faulty(struct lane *lane, const struct departure *departure, struct frame *frame,
 			struct burst *burst)
 {
@@ -342,6 +342,8 @@ static void send_faulty(struct lane *lane, const struct departure *departure, st
 		lane->ports->ops->give(lane->ports, &frame->owner, 1);
 		return;
 	}
+	frame->at = cable_taken_at(&lane->cables.cables[index], departure->start, departure->bytes,
+				   frame->at);
 	if (fate.is_damaged)
 		codec_damage(lane->codec, lane->world->machines[to].is_host, fate.place,
 			     frame->bytes, frame->length);
@@ -372,7 +374,7 @@ static void depart(struct lane *lane, uint32_t m, const struct departure *depart
 		tap(lane, cable, departure, &frame);
 	frame.at = lane_depart(lane, &lane->cables.cables[cable], departure);
 	frame.cable = cable;
-	if (lane->cables.cables[cable].fault_count > 0)
+	if (cable_is_special(&lane->cables.cables[cable]))
 		send_faulty(lane, departure, &frame, burst);
 	else
 		send(lane, &frame, burst);

@@ -338,7 +338,7 @@ static void lay_copy(struct lane *lane, uint32_t index, uint32_t packet, ps_t at
 	lane_push_late(lane, index, at, copy);
 }
 
-// Lays a departure onto a cable with faults.
+// Lays a departure onto a cable with faults, or one that leads to a cut-through switch.
 static __attribute__((noinline)) void lay_faulty(struct lane *lane, uint32_t index,
 						 const struct departure *departure, ps_t at)
 {
@@ -348,6 +348,7 @@ static __attribute__((noinline)) void lay_faulty(struct lane *lane, uint32_t ind
 		packet_put(lane->out.packets, packet);
 		return;
 	}
+	at = cable_taken_at(&lane->cables.cables[index], departure->start, departure->bytes, at);
 	if (fate.is_damaged)
 		packet_at(lane->out.packets, packet)->flags |= PACKET_DAMAGED;
 	if (fate.is_doubled)
@@ -371,7 +372,7 @@ static __attribute__((noinline)) void scatter(struct lane *lane, uint32_t m)
 			__builtin_prefetch(&cables[out_cable[departure[SCATTER_AHEAD].port]], 1);
 		uint32_t index = out_cable[departure->port];
 		ps_t at = lane_depart(lane, &cables[index], departure);
-		if (__builtin_expect(cables[index].fault_count > 0, 0))
+		if (__builtin_expect(cable_is_special(&cables[index]), 0))
 			lay_faulty(lane, index, departure, at);
 		else
 			lay(lane, &cables[index], departure->packet, at);

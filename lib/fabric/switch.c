@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A switch as a machine: takes its arrivals in time order, routes each, and leaves the departures
-// of its ports. Store and forward, output queued. A
-// route by hash never reads a queue, so only the port a packet goes to has to be brought to the
-// packet's time, and packets are taken port by port. Where the switch itself spreads packets
-// (spray.h) they are taken in the order of their times.
+// of its ports. Output queued. A route by hash never reads a queue, so only the port a packet goes
+// to has to be brought to the packet's time, and packets are taken port by port. Where the switch
+// itself spreads packets (spray.h) they are taken in the order of their times, and so is all that
+// happens where ports depend on each other (ordered.c).
 
 #include <errno.h>
 

@@ -135,17 +135,24 @@ static uint32_t shape_links_max(const struct fabric_config *config, const struct
 	return 6;
 }
 
-// One MTU packet over `hops` links, each sent whole before the next link starts, and one control
-// packet back. A link into a switch has the latency of that switch.
+// What of a packet is sent before the next link begins.
+uint32_t head_of(const struct fabric_config *config, uint32_t bytes)
+{
+	return config->cut_bytes > 0 && config->cut_bytes < bytes ? config->cut_bytes : bytes;
+}
+
+// One MTU packet over `hops` links, each sent whole before the next link starts (with cut-through,
+// its head), and one control packet back. A link into a switch has the latency of that switch.
 static ps_t base_rtt(const struct fabric_config *config, uint32_t hops)
 {
 	line_t line = line_of(config->link_rate_bps), trunk = line_of(trunk_rate(config));
 	ps_t way = 2 * config->nic_delay_ps + (hops - 2) * config->trunk_delay_ps +
 		(hops - 1) * config->switch_delay_ps;
-	return 2 * (line_ps(line, config->mtu_bytes) + line_ps(line, config->control_bytes)) +
-		(hops - 2) *
-		(line_ps(trunk, config->mtu_bytes) + line_ps(trunk, config->control_bytes)) +
-		2 * way;
+	uint32_t data = head_of(config, config->mtu_bytes);
+	uint32_t control = head_of(config, config->control_bytes);
+	return line_ps(line, config->mtu_bytes) + line_ps(line, config->control_bytes) +
+		line_ps(line, data) + line_ps(line, control) +
+		(hops - 2) * (line_ps(trunk, data) + line_ps(trunk, control)) + 2 * way;
 }
 
 // Bytes of `tenths` tenths of a queue of `packets` packets, rounded up to whole packets.
@@ -379,6 +386,21 @@ static int build_graph(struct topology *topology, struct arena *arena,
 	return check_derived(config, topology, refusal);
 }
 
+// A switch that sends a packet on before it has all of it must not send faster than it gets.
+static int check_cut(const struct fabric_config *config, const struct topology *topology,
+		     struct refusal *refusal)
+{
+	for (uint32_t i = 0; config->cut_bytes > 0 && i < topology->link_count; i++)
+		if (topology->links[i].rate_bps != config->link_rate_bps)
+			return refuse(
+				refusal, -EINVAL,
+				"cut-through wants one rate for all links, and there are % and "
+				"% b/s",
+				(int64_t)config->link_rate_bps,
+				(int64_t)topology->links[i].rate_bps, 0);
+	return 0;
+}
+
 int topology_build(struct topology *ret, struct arena *arena, const struct fabric_config *config,
 		   uint64_t seed, struct refusal *refusal)
 {
@@ -395,6 +417,8 @@ int topology_build(struct topology *ret, struct arena *arena, const struct fabri
 	};
 	error = (is_tree(config->kind) ? build_tree : build_graph)(&topology, arena, config, seed,
 								   refusal);
+	if (error == 0)
+		error = check_cut(config, &topology, refusal);
 	if (error == 0)
 		error = pfc_derive_headroom(config, &topology, refusal);
 	if (error == 0)

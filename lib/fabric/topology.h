@@ -88,3 +88,6 @@ int pfc_check(const struct fabric_config *config, const struct topology *topolog
 	      struct refusal *refusal);
 int pfc_derive_headroom(const struct fabric_config *config, struct topology *topology,
 			struct refusal *refusal);
+
+// What of a packet of `bytes` is sent before the next link begins: all of it, or its head.
+uint32_t head_of(const struct fabric_config *config, uint32_t bytes);

@@ -329,11 +329,11 @@ int ways_measure(struct ways_length *ret, struct arena *arena, const struct grap
 {
 	struct lengths lengths = {.graph = graph,
 				  .tables = tables,
-				  .data_bytes = config->mtu_bytes,
-				  .control_bytes = config->control_bytes};
+				  .data_bytes = head_of(config, config->mtu_bytes),
+				  .control_bytes = head_of(config, config->control_bytes)};
 	line_t line = line_of(config->link_rate_bps);
-	ps_t ends_ps = 2 *
-		(line_ps(line, config->mtu_bytes) + line_ps(line, config->control_bytes));
+	ps_t ends_ps = line_ps(line, config->mtu_bytes) + line_ps(line, config->control_bytes) +
+		line_ps(line, lengths.data_bytes) + line_ps(line, lengths.control_bytes);
 	if (lengths_draw(&lengths, arena, graph) != 0)
 		return -ENOMEM;
 	*ret = (struct ways_length){0};

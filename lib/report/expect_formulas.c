@@ -16,6 +16,7 @@
 struct terms {
 	const struct scenario_expect *expectation;
 	double planes, rate_bps;
+	double cut;		    // bytes that a cut-through switch reads; 0 = all
 	double payload, header;	    // bytes of a packet
 	double control, sack_bytes; // bytes of a SACK; received bytes that cause one
 	double slice;		    // bytes of a ring's write
@@ -69,6 +70,7 @@ static void terms_of(struct terms *ret, const struct report_input *input, uint32
 		.loss = expectation->loss_ppb / 1e9,
 		.links = links_of(world),
 		.switch_ns = (double)fabric->switch_delay_ps / PS_PER_NS,
+		.cut = fabric->cut_bytes,
 		.trunk_ns = (double)fabric->trunk_delay_ps / PS_PER_NS,
 		.shortest = shortest_flow(world),
 		.paths = world->scenario->transport.ev_count,
@@ -212,12 +214,18 @@ static double equal(const struct terms *, char *text, size_t bytes)
 
 // ---------------------------------------------------------------- ways and grey links
 
+// What of a packet is sent before a switch sends it on.
+static double sent_before(const struct terms *t, double bytes)
+{
+	return t->cut > 0 && t->cut < bytes ? t->cut : bytes;
+}
+
 // A message across T1 passes two switches and two trunks more than one below a T0, and so does the
-// SACK that completes it: each is stored and forwarded whole.
+// SACK that completes it: each is stored and forwarded whole, or its head is.
 static double two_switches(const struct terms *t, char *text, size_t bytes)
 {
-	double data_ns = (t->header + t->shortest) * 8e9 / t->rate_bps;
-	double ack_ns = t->control * 8e9 / t->rate_bps;
+	double data_ns = sent_before(t, t->header + t->shortest) * 8e9 / t->rate_bps;
+	double ack_ns = sent_before(t, t->control) * 8e9 / t->rate_bps;
 	snprintf(text, bytes, "2 x (2 x (%.0f + %.0f) ns + %.2f ns of data + %.2f ns of ACK)",
 		 t->switch_ns, t->trunk_ns, data_ns, ack_ns);
 	return (4 * (t->switch_ns + t->trunk_ns) + 2 * (data_ns + ack_ns)) / 1e9;

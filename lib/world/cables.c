@@ -19,6 +19,13 @@ static int check_faults(struct world *world, struct refusal *refusal)
 	const struct scenario *scenario = world->scenario;
 	for (uint32_t i = 0; i < scenario->fault_count; i++) {
 		int rc = fault_check(&scenario->faults[i], &world->topology, refusal);
+		if (rc == 0 && scenario->faults[i].kind == FAULT_SLOW &&
+		    world->fabric.cut_bytes > 0)
+			rc = refuse(
+				refusal, -EINVAL,
+				"a slow line and cut-through exclude each other: a switch would "
+				"have to send what has not come yet",
+				0, 0, 0);
 		if (rc < 0) {
 			scenario_fault_place(scenario, i, refusal);
 			return rc;
@@ -105,7 +112,10 @@ static void lay_link(struct world *world, uint32_t link)
 		.tier = plan->tier,
 		.plane = plan->plane,
 	};
+	there.head_bytes = world->fabric.cut_bytes; // the upper end is a switch
 	struct cable_plan back = there;
+	if (plan->node_a < world->topology.hosts)
+		back.head_bytes = 0;
 	back.from_machine = plan->node_b;
 	back.from_port = plan->port_b;
 	back.to_machine = plan->node_a;

@@ -98,6 +98,8 @@ void draft_settle(struct draft *draft)
 	struct transport_config *transport = &scenario->transport;
 	if ((uint32_t)fabric->kind == TOPOLOGY_LEAF_SPINE)
 		fabric->kind = TOPOLOGY_CLOS; // planes are 1 by default
+	if (!scenario->has_cut_through)
+		fabric->cut_bytes = 0;
 	draft->is_trim_asked = fabric->trim_on && draft_is_given(draft, "queue.trim");
 	if (fabric->pfc.is_on)
 		fabric->trim_on = false;
@@ -134,6 +136,18 @@ static struct mark either_mark(const struct draft *draft, const char *first, con
 	return draft_is_given(draft, first) ? draft_mark(draft, first) : draft_mark(draft, second);
 }
 
+// No switch may have to send faster than it gets. Then what each kind needs.
+static int check_cut(struct draft *draft)
+{
+	const struct fabric_config *fabric = &draft->scenario->fabric;
+	if (fabric->cut_bytes > 0 && fabric->trunk_rate_bps > 0 &&
+	    fabric->trunk_rate_bps != fabric->link_rate_bps)
+		return draft_refuse(draft, draft_mark(draft, "fabric.trunk_rate"),
+				    "fabric.trunk_rate: with cut_through all links have one rate, "
+				    "that of fabric.link_rate");
+	return draft_check_kind(draft);
+}
+
 static int check_fabric(struct draft *draft)
 {
 	const struct fabric_config *fabric = &draft->scenario->fabric;
@@ -148,7 +162,7 @@ static int check_fabric(struct draft *draft)
 			"fabric.nics_per_host: %u NICs of %u planes; a host has at most "
 			"%u ports",
 			fabric->nics_per_host, fabric->planes, (uint32_t)MACHINE_PORTS_MAX);
-	int rc = draft_check_kind(draft);
+	int rc = check_cut(draft);
 	return rc == 0 ? draft_check_usid(draft) : rc;
 }
 

@@ -27,6 +27,7 @@ enum scenario_use {
 	USE_PFC_WATCH,
 	USE_PFC_XOFF,
 	USE_SHARED,
+	USE_CUT,
 	USE_HOST,
 	USE_SCALEUP,
 	USE_MRC_PATHS,

@@ -94,6 +94,8 @@ static bool fabric_use_holds(enum scenario_use use, const struct scenario *scena
 		return !scenario->fabric.pfc.is_on && scenario->fabric.buffer.bytes == 0;
 	case USE_PFC_XOFF:
 		return scenario->fabric.pfc.is_on && scenario->fabric.buffer.bytes == 0;
+	case USE_CUT:
+		return scenario->has_cut_through;
 	case USE_SHARED:
 		return scenario->fabric.buffer.bytes > 0;
 	case USE_PFC_WATCH:
@@ -187,6 +189,7 @@ const char *scenario_use_name(enum scenario_use use)
 		[USE_NO_PFC] = "queue.pfc false and no queue.shared: with these, queues of ports "
 			       "have no limits of their own",
 		[USE_PFC_XOFF] = "queue.pfc true without queue.shared, whose threshold moves",
+		[USE_CUT] = "fabric.switching cut_through",
 		[USE_SHARED] = "a queue.shared",
 		[USE_PFC_WATCH] = "queue.pfc true with a queue.pfc_watch",
 		[USE_HOST] = "fabric.nics_per_host above 1",

@@ -10,6 +10,7 @@ static const char *const not_words[] = {"true", "false", NULL}; // the field say
 static const char *const topology_words[] = {"clos", "fat-tree", "dumbbell",   "rail", "torus",
 					     "file", "graph",	 "leaf-spine", NULL};
 static const char *const trim_words[] = {"coin", "arriving", "newest", NULL};
+static const char *const switching_words[] = {"store_and_forward", "cut_through", NULL};
 static const char *const watch_words[] = {"count", "drop", NULL};
 static const char *const transport_words[] = {"mrc", "rc", NULL};
 static const char *const path_words[] = {"rotate", "mrc",	  "single", "random",  "bitmap",

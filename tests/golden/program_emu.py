@@ -94,6 +94,12 @@ def lossless(emu):
     emu.hold(f"PFC without frames is what it is in virtual time: {digests}", digests[0] is not None and digests[0] == digests[1])
 
 
+def switching(emu):
+    cut = [*SMALL, "--set", "fabric.switching=cut_through"]
+    digests = [digest_of(weft("sim", *cut)), digest_of(weft("emu", *cut, *NOWAIT, "--ports", "memory"))]
+    emu.hold(f"cut-through with frames is what it is without: {digests}", digests[0] is not None and digests[0] == digests[1])
+
+
 def files(emu):
     for program in ("sim", "emu"):
         more = [] if program == "sim" else [*NOWAIT, "--ports", "memory"]
@@ -252,6 +258,7 @@ def main():
         emu = Emu(pathlib.Path(folder))
         words_of_emu(emu)
         lossless(emu)
+        switching(emu)
         files(emu)
         (with_dpdk if emu.has_dpdk else without_dpdk)(emu)
         for ports in ("memory", "ring") if emu.has_dpdk else ("memory",):
