@@ -35,20 +35,21 @@ ps_t stall_next(const struct host_faults *faults, ps_t at)
 
 ps_t stall_work_done(const struct host_faults *faults, ps_t work_ps)
 {
-	ps_t at = 0, left_ps = work_ps;
+	ps_t at = 0;
 	uint64_t rate_ppb = SHARE_WHOLE;
+	unsigned __int128 left = (unsigned __int128)work_ps * SHARE_WHOLE; // in 10^-9 ps
 	for (uint32_t i = 0; i < faults->work_count; i++) {
 		const struct rate_change *change = &faults->work[i];
 		unsigned __int128 done = (unsigned __int128)(change->at - at) * rate_ppb;
-		if (done >= (unsigned __int128)left_ps * SHARE_WHOLE)
+		if (done >= left)
 			break;
-		left_ps -= (ps_t)(done / SHARE_WHOLE);
+		left -= done;
 		at = change->at;
 		rate_ppb = change->rate_ppb;
 	}
 	if (rate_ppb == 0)
-		return left_ps > 0 ? PS_NEVER : at;
-	unsigned __int128 takes = (unsigned __int128)left_ps * SHARE_WHOLE / rate_ppb;
+		return left > 0 ? PS_NEVER : at;
+	unsigned __int128 takes = (left + rate_ppb - 1) / rate_ppb;
 	return takes < (unsigned __int128)(PS_NEVER - at) ? at + (ps_t)takes : PS_NEVER;
 }
 

@@ -8,7 +8,8 @@ extern void *__libc_malloc(size_t bytes);
 extern void *__libc_calloc(size_t count, size_t bytes);
 extern void *__libc_realloc(void *from, size_t bytes);
 
-static bool is_watching;
+static volatile bool
+	is_watching; // read by malloc, of which compilers think that it reads nothing of ours
 static uint64_t calls;
 
 void *malloc(size_t bytes)

@@ -174,6 +174,59 @@ static void times_and_rates_are_checked(void **)
 	assert_check(fault, -EINVAL);
 }
 
+static void a_burst_has_room_between_its_losses(void **state)
+{
+	(void)state;
+	struct fault fault = fault_at(LINK_AT_ALL);
+	fault.kind = FAULT_BURST;
+	assert_check(fault, -EINVAL); // neither a share nor chances
+	fault.burst_packets = 3;
+	fault.share_ppb = 750000000; // three lost, one not
+	assert_check(fault, 0);
+	fault.share_ppb++;
+	assert_check(fault, -EINVAL);
+	fault.share_ppb = 0;
+	assert_check(fault, -EINVAL);
+	fault.burst_packets = 0;
+	fault.enter_ppb = 1;
+	assert_check(fault, -EINVAL);
+	fault.leave_ppb = 1000000000;
+	assert_check(fault, 0);
+	fault.bad_loss_ppb = 1000000001;
+	assert_check(fault, -EINVAL);
+}
+
+static void a_host_is_hit_as_a_whole(void **state)
+{
+	(void)state;
+	struct fault fault = fault_at(LINK_AT_HOST);
+	assert_check(fault, 0); // all its cables may go down
+	fault.at.index = topology.hosts - 1;
+	for (uint32_t i = 0, hits = 0; i < topology.link_count; i++) {
+		hits += link_place_hits(&fault.at, &topology, i);
+		if (i + 1 == topology.link_count)
+			assert_int_equal(hits, topology.nics_per_host * topology.planes);
+	}
+	fault.at.index++;
+	assert_check(fault, -EINVAL);
+	fault.at.index = 0;
+	fault.kind = FAULT_STALL;
+	fault.until_ps = PS_NEVER;
+	assert_check(fault, -EINVAL); // it ends
+	fault.until_ps = PS_PER_US;
+	assert_check(fault, 0);
+	fault.way = FAULT_UP;
+	assert_check(fault, -EINVAL);
+	fault = fault_at(LINK_AT_NIC);
+	fault.kind = FAULT_STRAGGLER;
+	fault.rate_ppb = 500000000;
+	assert_check(fault, -EINVAL);
+	fault.at.where = LINK_AT_HOST;
+	assert_check(fault, 0);
+	fault.rate_ppb = 0;
+	assert_check(fault, -EINVAL);
+}
+
 static int setup(void **state)
 {
 	static struct rig rig;
@@ -198,6 +251,8 @@ int main(void)
 		cmocka_unit_test(a_whole_nic_or_switch_has_all_its_cables),
 		cmocka_unit_test(places_end_where_the_topology_ends),
 		cmocka_unit_test(times_and_rates_are_checked),
+		cmocka_unit_test(a_burst_has_room_between_its_losses),
+		cmocka_unit_test(a_host_is_hit_as_a_whole),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every kind of fault, from the command line and from the file: the same run, in virtual time and with frames, and one that
+differs from the run without it."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+WEFT = os.environ["WEFT"]
+WORLD = """name: faults
+fabric: {nics: 8, planes: 2, nics_per_t0: 4, t1_count: 2}
+transport: {evs: 32, rto: 80us}
+traffic:
+  kind: flows
+  flows:
+    - {from: 0, to: 5, bytes: 300kB, start: 2us}
+    - {from: 3, to: 1, bytes: 300kB, start: 2us}
+    - {from: 6, to: 2, bytes: 300kB, start: 2us}
+"""
+FAULTS = {  # what people call it: the fault
+    "a link down and up": "{kind: link_down, at: {nic: 3, plane: 0}, from: 5us, until: 80us}",
+    "a trunk down": "{kind: link_down, at: {t0: 0, up: 1, plane: 0}, from: 5us, until: 80us}",
+    "a port that flaps": "{kind: flap, at: {nic: 5, plane: 1}, down: 15us, up: 15us, until: 200us}",
+    "a line at a cut rate": "{kind: slow, at: {nic: 0}, rate: 30%}",
+    "random loss": "{kind: loss, at: all, probability: 2%}",
+    "loss in bursts": "{kind: burst, at: all, probability: 2%, burst: 6}",
+    "bursts by their chances": "{kind: burst, at: {plane: 0}, enter: 1%, leave: 20%, bad_loss: 80%}",
+    "corruption": "{kind: corrupt, at: all, probability: 2%}",
+    "copies": "{kind: duplicate, at: all, probability: 5%}",
+    "packets held back": "{kind: reorder, at: all, probability: 20%, delay: 3us}",
+    "loss in one direction": "{kind: loss, at: {nic: 5}, way: down, probability: 5%}",
+    "a switch that reboots": "{kind: link_down, at: {t0: 1, plane: 1}, from: 5us, until: 60us}",
+    "a T1 that reboots": "{kind: link_down, at: {t1: 0, plane: 0}, from: 5us, until: 60us}",
+    "a plane": "{kind: link_down, at: {plane: 1}, from: 5us, until: 90us}",
+    "a transceiver: all links of a NIC": "{kind: link_down, at: {nic: 6}, from: 5us, until: 60us}",
+    "a host that stalls": "{kind: stall, at: {host: 1}, from: 6us, until: 30us}",
+    "a straggler": "{kind: straggler, at: {host: 3}, rate: 25%}",
+}
+failed = 0
+
+
+def digest(command, scenario, *words):
+    """What names the run."""
+    words = [WEFT, command, scenario, *words, "--json"]
+    run = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    if run.returncode not in (0, 5):
+        sys.exit(f"not ok: {' '.join(map(str, words))}: exit {run.returncode}: {run.stderr}")
+    return json.loads(run.stdout)["run"]["digest"]
+
+
+def check(what, holds):
+    global failed
+    if not holds:
+        failed += 1
+        print(f"not ok: {what}")
+
+
+with tempfile.TemporaryDirectory() as folder:
+    plain = pathlib.Path(folder, "plain.yaml")
+    plain.write_text(WORLD, encoding="utf-8")
+    calm = digest("sim", plain)
+    for name, fault in FAULTS.items():
+        file = pathlib.Path(folder, "fault.yaml")
+        file.write_text(WORLD + f"faults: [{fault}]\n", encoding="utf-8")
+        of_file = digest("sim", file)
+        check(f"{name}: changes the run", of_file != calm)
+        check(f"{name}: the same from the command line", digest("sim", plain, "--fault", fault) == of_file)
+        frames = digest("emu", plain, "--fault", fault, "--ports", "memory", "--dilation", "none")
+        check(f"{name}: the same with frames", frames == of_file)
+    first, second = FAULTS["random loss"], FAULTS["a plane"]
+    file.write_text(WORLD + f"faults: [{first}, {second}]\n", encoding="utf-8")
+    check("two faults, in their order", digest("sim", plain, "--fault", first, "--fault", second) == digest("sim", file))
+    file.write_text(WORLD + f"faults: [{first}]\n", encoding="utf-8")
+    both = digest("sim", plain, "--fault", first, "--fault", second)
+    check("a fault behind that of the file", digest("sim", file, "--fault", second) == both)
+
+print(f"{len(FAULTS)} faults, {failed} wrong")
+sys.exit(failed > 0)
