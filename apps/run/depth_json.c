@@ -25,6 +25,14 @@ static void put_text(json_t *to, const char *name, const char *text)
 	put(to, name, value != NULL ? value : json_string("(not UTF-8)"));
 }
 
+static void put_timing(json_t *to, const struct timing *timing)
+{
+	put_time(to, "forward_ps", timing->forward_ps);
+	put_time(to, "backward_ps", timing->backward_ps);
+	put_time(to, "other_ps", timing->other_ps);
+	put_text(to, "times_from", timing->origin);
+}
+
 static void put_times(json_t *to, const struct step_exposed *times)
 {
 	put_time(to, "step_ps", times->with.step_ps);
@@ -65,11 +73,10 @@ static json_t *step_of(const struct depth *depth)
 	json_t *step = json_object();
 	put_times(step, &depth->rows[0].times);
 	put_time(step, "ideal_pipeline_ps", step_pipeline_ps(plan));
-	put_time(step, "other_ps", plan->timing.other_ps);
+	put_timing(step, &plan->timing);
 	put(step, "gpus", json_integer(plan_ranks(plan)));
 	put(step, "ring_ranks", json_integer(depth->world.setup.dense.ranks));
 	put(step, "nics_per_group", json_integer(depth->world.nics_per_group));
-	put_text(step, "times_from", plan->timing.origin);
 	put(step, "stages", stages_of(depth));
 	return step;
 }
@@ -95,7 +102,7 @@ static json_t *prediction_of(const struct depth *depth)
 	ps_t published = depth->world.plan.published_ps;
 	json_t *to = json_object();
 	put_times(to, &depth->predicted);
-	put_text(to, "times_from", timing_from_logs.origin);
+	put_timing(to, &timing_from_logs);
 	put(to, "published_ps", published > 0 ? json_integer(published) : json_null());
 	return to;
 }

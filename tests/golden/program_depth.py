@@ -192,6 +192,13 @@ def check_logs(folder):
                                   text=True, timeout=60)
             check(done.returncode == 0, f"which is the log's median: {done.stderr.strip() or done.stdout.splitlines()[-1]}")
     predicted = model()["prediction"]
+    slots = {"2560": 24 * 8 + 7, "5120": 16 * 8 + 7}
+    logs = [LOGS / f"nvidia_gb200_{gpus}gpu_llama31_405b_result_0.txt" for gpus in slots]
+    if all(log.exists() for log in logs):
+        done = subprocess.run([WEFT, "mllog", "--json", *map(str, logs)], capture_output=True, text=True, timeout=60)
+        large, small = (log["validation_median_s"] for log in json.loads(done.stdout)["logs"])
+        slope = (large - small) / (slots["2560"] - slots["5120"])
+        check(abs(predicted["forward_ps"] / 1e12 - slope) < 1e-8, f"a forward is their slope of validation, {slope * 1e3:.5f} ms")
     off = predicted["step_ps"] / predicted["published_ps"] - 1
     check(abs(off + 0.0365) < 0.0005, f"they predict the Azure step {off:+.2%} off what was published")
 
