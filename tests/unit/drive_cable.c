@@ -18,7 +18,8 @@ static bool is_taken(ps_t start, ps_t at)
 {
 	struct cable cable = {.fault_count = 1};
 	struct rng rng = rng_of(1, RNG_CABLE, 0);
-	enum drop_reason fate = cable_fate(&cable, &flap, NULL, &rng, start, at).drop;
+	uint8_t is_bad = 0;
+	enum drop_reason fate = cable_fate(&cable, &flap, &is_bad, &rng, start, at).drop;
 	assert_true(fate == DROP_LINK_DOWN || fate == DROP_REASON_COUNT);
 	return fate == DROP_LINK_DOWN;
 }
