@@ -103,19 +103,40 @@ static void print_ways(FILE *to, const struct scenario *scenario, const struct t
 		bdp * topology->planes);
 }
 
+// What of PFC follows from rates, delays and packets.
+static void print_lossless(FILE *to, const struct topology *topology)
+{
+	if (topology->pfc_xoff_bytes > 0)
+		fprintf(to, "  PFC                  xoff %" PRIu64 " B, xon %" PRIu64 " B\n",
+			topology->pfc_xoff_bytes, topology->pfc_xon_bytes);
+	fprintf(to, "  headroom             %" PRIu64 " B to %" PRIu64 " B an in-port\n",
+		topology->pfc_headroom_low_bytes, topology->pfc_headroom_high_bytes);
+	fprintf(to, "  room of a switch     %" PRIu64 " B at most\n", topology->pfc_room_bytes);
+}
+
 static void print_queues(FILE *to, const struct scenario *scenario, const struct topology *topology)
 {
-	double mtu = scenario->fabric.mtu_bytes;
+	const struct fabric_config *fabric = &scenario->fabric;
+	double mtu = fabric->mtu_bytes;
 	fprintf(to, "\nEach port of a switch\n");
-	fprintf(to, "  data queue           %" PRIu64 " B, %.4g packets of %.0f B\n",
-		topology->queue_bytes, (double)topology->queue_bytes / mtu, mtu);
+	if (fabric->buffer.bytes > 0)
+		fprintf(to, "  shared buffer        %" PRIu64 " B of a switch, alpha %g\n",
+			fabric->buffer.bytes, (double)fabric->buffer.alpha_ppb / ALPHA_WHOLE);
+	else if (!fabric->pfc.is_on)
+		fprintf(to, "  data queue           %" PRIu64 " B, %.4g packets of %.0f B\n",
+			topology->queue_bytes, (double)topology->queue_bytes / mtu, mtu);
+	if (fabric->pfc.is_on)
+		print_lossless(to, topology);
 	fprintf(to, "  control queue        %" PRIu64 " B\n", topology->control_queue_bytes);
 	if (scenario->fabric.ecn_on)
 		fprintf(to, "  ECN marks            from %" PRIu64 " B, all from %" PRIu64 " B\n",
 			topology->ecn_low_bytes, topology->ecn_high_bytes);
 	else
 		fprintf(to, "  ECN marks            none\n");
-	fprintf(to, "  a full queue         %s\n", scenario->fabric.trim_on ? "trims" : "drops");
+	if (!fabric->pfc.is_on)
+		fprintf(to, "  a full queue         %s\n", fabric->trim_on ? "trims" : "drops");
+	if (fabric->cut_bytes > 0)
+		fprintf(to, "  cut-through          behind %u B of a packet\n", fabric->cut_bytes);
 }
 
 void table_print(FILE *to, const struct scenario *scenario, const struct topology *topology,

@@ -16,13 +16,13 @@ struct buffer_config {
 	uint64_t alpha_ppb;
 };
 
-struct buffer {
+struct shared_buffer {
 	uint64_t bytes, used;
 	uint64_t alpha_ppb;
 };
 
 // What one queue may hold now.
-static inline uint64_t buffer_threshold(const struct buffer *buffer)
+static inline uint64_t buffer_threshold(const struct shared_buffer *buffer)
 {
 	check(buffer->used <= buffer->bytes);
 	unsigned __int128 free_bytes = buffer->bytes - buffer->used;
@@ -30,7 +30,7 @@ static inline uint64_t buffer_threshold(const struct buffer *buffer)
 }
 
 // Whether a queue of `queued` bytes may take another packet.
-static inline bool buffer_takes(const struct buffer *buffer, uint64_t queued, uint32_t bytes)
+static inline bool buffer_takes(const struct shared_buffer *buffer, uint64_t queued, uint32_t bytes)
 {
 	return queued < buffer_threshold(buffer) && buffer->used + bytes <= buffer->bytes;
 }

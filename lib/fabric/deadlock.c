@@ -100,8 +100,8 @@ static uint64_t shared_left(const struct search *search, uint32_t at)
 static bool free_peers(const struct search *search, uint32_t at)
 {
 	const struct switch_ *self = search->switches[at];
-	struct buffer rest = self->ordered->shared;
-	struct buffer *buffer = self->ordered->buffer == NULL ? NULL : &rest;
+	struct shared_buffer rest = self->ordered->shared;
+	struct shared_buffer *buffer = self->ordered->buffer == NULL ? NULL : &rest;
 	uint32_t gap_bytes = self->ordered->gap_bytes;
 	bool has_freed = false;
 	count_held(search, at, UINT32_MAX);

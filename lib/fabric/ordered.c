@@ -31,7 +31,7 @@ int ordered_init(struct switch_ *self, struct arena *arena, const struct topolog
 		// limits are those of in-ports, or of the buffer
 		self->ports[i].limit_bytes[PACKET_CLASS_DATA] = UINT32_MAX;
 	}
-	ordered->shared = (struct buffer){config->buffer.bytes, 0, config->buffer.alpha_ppb};
+	ordered->shared = (struct shared_buffer){config->buffer.bytes, 0, config->buffer.alpha_ppb};
 	ordered->buffer = config->buffer.bytes > 0 ? &ordered->shared : NULL;
 	ordered->gap_bytes = 2 * config->mtu_bytes;
 	ordered->stopped = stopped;
@@ -203,7 +203,7 @@ static void hold_lossless(struct switch_ *self, const struct arrival *arrival, s
 static void hold_shared(struct switch_ *self, const struct arrival *arrival, struct port *port,
 			const struct packet *packet, struct outbox *out)
 {
-	struct buffer *buffer = self->ordered->buffer;
+	struct shared_buffer *buffer = self->ordered->buffer;
 	uint64_t entry = entry_of(arrival->packet, packet);
 	uint32_t before = port->queued_bytes[PACKET_CLASS_DATA];
 	if (buffer_takes(buffer, before, packet->wire_bytes))

@@ -23,12 +23,13 @@ uint64_t pfc_link_headroom(const struct fabric_config *config, const struct link
 }
 
 // Whether a packet goes to the headroom: the peer was told to pause, or the buffer is used up.
-static bool is_beyond(const struct pfc_port *port, const struct buffer *buffer, uint32_t bytes)
+static bool is_beyond(const struct pfc_port *port, const struct shared_buffer *buffer,
+		      uint32_t bytes)
 {
 	return port->is_stopped || buffer->used + bytes > buffer->bytes;
 }
 
-bool pfc_has_room(const struct pfc_port *port, const struct buffer *buffer, uint32_t bytes)
+bool pfc_has_room(const struct pfc_port *port, const struct shared_buffer *buffer, uint32_t bytes)
 {
 	if (buffer == NULL) // the packet that reaches xoff may end beyond it
 		return port->held_bytes + bytes <= port->xoff_bytes + port->headroom_bytes;
@@ -37,12 +38,12 @@ bool pfc_has_room(const struct pfc_port *port, const struct buffer *buffer, uint
 }
 
 // The most that it may hold before the peer must pause.
-static uint64_t xoff_of(const struct pfc_port *port, const struct buffer *buffer)
+static uint64_t xoff_of(const struct pfc_port *port, const struct shared_buffer *buffer)
 {
 	return buffer == NULL ? port->xoff_bytes : buffer_threshold(buffer);
 }
 
-bool pfc_hold(struct pfc_port *port, struct buffer *buffer, uint32_t bytes, ps_t now)
+bool pfc_hold(struct pfc_port *port, struct shared_buffer *buffer, uint32_t bytes, ps_t now)
 {
 	port->held_bytes += bytes;
 	if (buffer == NULL)
@@ -61,7 +62,7 @@ bool pfc_hold(struct pfc_port *port, struct buffer *buffer, uint32_t bytes, ps_t
 	return true;
 }
 
-void pfc_leave(struct pfc_port *port, struct buffer *buffer, uint32_t bytes)
+void pfc_leave(struct pfc_port *port, struct shared_buffer *buffer, uint32_t bytes)
 {
 	check(port->held_bytes >= bytes);
 	port->held_bytes -= bytes;
@@ -71,7 +72,8 @@ void pfc_leave(struct pfc_port *port, struct buffer *buffer, uint32_t bytes)
 		buffer->used -= bytes - beyond;
 }
 
-uint64_t pfc_xon(const struct pfc_port *port, const struct buffer *buffer, uint32_t gap_bytes)
+uint64_t pfc_xon(const struct pfc_port *port, const struct shared_buffer *buffer,
+		 uint32_t gap_bytes)
 {
 	if (buffer == NULL)
 		return port->xon_bytes;
@@ -79,7 +81,7 @@ uint64_t pfc_xon(const struct pfc_port *port, const struct buffer *buffer, uint3
 	return threshold > gap_bytes ? threshold - gap_bytes : 0;
 }
 
-bool pfc_goes_on(struct pfc_port *port, const struct buffer *buffer, uint32_t gap_bytes)
+bool pfc_goes_on(struct pfc_port *port, const struct shared_buffer *buffer, uint32_t gap_bytes)
 {
 	if (!port->is_stopped || port->held_bytes > pfc_xon(port, buffer, gap_bytes) ||
 	    port->beyond_bytes > 0)

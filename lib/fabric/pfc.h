@@ -35,20 +35,21 @@ void pfc_port_init(struct pfc_port *port, const struct topology *topology,
 // `buffer` is NULL when there is none.
 
 // Whether a packet of the lossless class that came in here finds room.
-bool pfc_has_room(const struct pfc_port *port, const struct buffer *buffer, uint32_t bytes);
+bool pfc_has_room(const struct pfc_port *port, const struct shared_buffer *buffer, uint32_t bytes);
 
 // A packet that came in here waits. True when the peer must be told to pause.
-bool pfc_hold(struct pfc_port *port, struct buffer *buffer, uint32_t bytes, ps_t now);
+bool pfc_hold(struct pfc_port *port, struct shared_buffer *buffer, uint32_t bytes, ps_t now);
 
 // It left, or was dropped.
-void pfc_leave(struct pfc_port *port, struct buffer *buffer, uint32_t bytes);
+void pfc_leave(struct pfc_port *port, struct shared_buffer *buffer, uint32_t bytes);
 
 // Whether the peer may be told to go on; it is not stopped any more then. With a buffer `gap_bytes`
 // is how far below the threshold.
-bool pfc_goes_on(struct pfc_port *port, const struct buffer *buffer, uint32_t gap_bytes);
+bool pfc_goes_on(struct pfc_port *port, const struct shared_buffer *buffer, uint32_t gap_bytes);
 
 // From how many bytes on down it may, as things are.
-uint64_t pfc_xon(const struct pfc_port *port, const struct buffer *buffer, uint32_t gap_bytes);
+uint64_t pfc_xon(const struct pfc_port *port, const struct shared_buffer *buffer,
+		 uint32_t gap_bytes);
 
 // A frame with `quanta` came in here, for the packets that go out.
 void pfc_obey(struct pfc_port *port, uint32_t quanta, ps_t watch_ps, ps_t now);

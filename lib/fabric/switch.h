@@ -12,8 +12,8 @@
 struct ordered {
 	struct pfc_port *pfc; // [port_count]; nothing is held in it without PFC
 	struct pfc_config config;
-	struct buffer *buffer; // that all ports share; NULL: none
-	struct buffer shared;
+	struct shared_buffer *buffer; // that all ports share; NULL: none
+	struct shared_buffer shared;
 	uint32_t gap_bytes;	       // with PFC and a buffer: between its threshold and going on
 	uint64_t *stopped;	       // bit per port whose peer was told to pause
 	struct due departures, timers; // of ports

@@ -88,20 +88,18 @@ void pauses_json(json_t *root, const struct report_input *input)
 static void table_limits(FILE *to, const struct world *world)
 {
 	const struct topology *topology = &world->topology;
-	struct text text[5];
-	if (world->fabric.buffer.bytes > 0) {
-		fprintf(to, "  %-28s %17s   headroom %s to %s, at most %s a switch\n", "xoff",
-			"alpha x free", number_bytes(&text[2], topology->pfc_headroom_low_bytes),
-			number_bytes(&text[3], topology->pfc_headroom_high_bytes),
-			number_bytes(&text[4], topology->pfc_room_bytes));
-		return;
-	}
-	fprintf(to, "  %-28s %17s   xon %s, headroom %s to %s, at most %s a switch\n", "xoff",
-		number_bytes(&text[0], topology->pfc_xoff_bytes),
-		number_bytes(&text[1], topology->pfc_xon_bytes),
-		number_bytes(&text[2], topology->pfc_headroom_low_bytes),
-		number_bytes(&text[3], topology->pfc_headroom_high_bytes),
-		number_bytes(&text[4], topology->pfc_room_bytes));
+	struct text text[2];
+	if (world->fabric.buffer.bytes > 0)
+		fprintf(to, "  %-28s %17s\n", "xoff", "alpha x free");
+	else
+		fprintf(to, "  %-28s %17s   xon %s\n", "xoff",
+			number_bytes(&text[0], topology->pfc_xoff_bytes),
+			number_bytes(&text[1], topology->pfc_xon_bytes));
+	fprintf(to, "  %-28s %17s   to %s\n", "headroom of an in-port",
+		number_bytes(&text[0], topology->pfc_headroom_low_bytes),
+		number_bytes(&text[1], topology->pfc_headroom_high_bytes));
+	fprintf(to, "  %-28s %17s\n", "room of a switch, at most",
+		number_bytes(&text[0], topology->pfc_room_bytes));
 }
 
 static void table_deadlock(FILE *to, const struct world *world)

@@ -10,9 +10,9 @@
 
 #include "report_runs.h"
 
-static struct fake *(*const fakes[])(void) = {fake_ring,    fake_sample,   fake_flows,
-					      fake_watched, fake_unharmed, fake_unfinished,
-					      fake_silence, fake_emulated, fake_unpaced};
+static struct fake *(*const fakes[])(void) = {
+	fake_ring,	 fake_sample,  fake_flows,    fake_watched, fake_unharmed,
+	fake_unfinished, fake_silence, fake_emulated, fake_unpaced, fake_paused};
 #define FAKE_COUNT (sizeof(fakes) / sizeof(*fakes))
 
 static char *table_of(const struct fake *fake)
@@ -206,6 +206,32 @@ static void a_lost_packet_breaks_the_result_in_every_table(void **state)
 		says(text, "BROKEN RESULT");
 		free(text);
 	}
+	fake_free(fake);
+}
+
+static void a_lossless_fabric_says_who_was_paused(void **state)
+{
+	(void)state;
+	struct fake *fake = fake_paused();
+	char *text = table_of(fake);
+	says(text, "Shared buffer of a switch\n");
+	says(text, "                800.0 kB\n");
+	says(text, "Priority flow control\n  xoff                              alpha x free\n");
+	says(text, "headroom of an in-port                30.00 kB   to 40.00 kB\n");
+	says(text, "most headroom used                    12.35 kB\n");
+	says(text, "    t0 0 > nic 0 plane 0                      25 pauses, 4.000 ms\n");
+	says(text, "    and 1 more\n");
+	says(text, "DEADLOCK: 2 ports wait for each other for good\n");
+	says(text,
+	     "    t0 0 > nic 0 plane 0 waits for\n    nic 1 plane 0 > t0 0 waits for the first\n");
+	says(text, "switches sent 130 pause frames, and took 75\n");
+	free(text);
+	fake_free(fake);
+	fake = fake_ring();
+	text = table_of(fake);
+	says_not(text, "Priority flow control");
+	says_not(text, "Shared buffer");
+	free(text);
 	fake_free(fake);
 }
 
@@ -416,6 +442,7 @@ int main(void)
 		cmocka_unit_test(a_partial_run_says_so_at_the_top),
 		cmocka_unit_test(a_whole_run_does_not_call_itself_partial),
 		cmocka_unit_test(a_lost_packet_breaks_the_result_in_every_table),
+		cmocka_unit_test(a_lossless_fabric_says_who_was_paused),
 		cmocka_unit_test(refused_packets_are_told_by_reason_where_there_are_any),
 		cmocka_unit_test(the_short_table_leaves_the_details_out),
 		cmocka_unit_test(the_slowest_of_equal_buckets_is_shown),
