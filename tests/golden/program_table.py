@@ -48,6 +48,9 @@ WORLDS = {
     "incast, trims": CLOS + SPREAD + "queue: {bytes: 30000B}\ntraffic: {kind: incast, senders: 12, bytes: 300kB}\n",
     "incast, drops": CLOS + SPREAD + "queue: {bytes: 30000B, trim: false, ecn: false}\n"
                      "traffic: {kind: incast, senders: 12, bytes: 100kB}\n",
+    "incast, DCQCN": CLOS + "queue: {bytes: 2MB, ecn_low: 50kB, ecn_high: 200kB, ecn_share: 20%, ecn_last_hop: true}\n"
+                     "transport: {kind: rc, rto: 1ms}\ncc: {algorithm: dcqcn}\n"
+                     "traffic: {kind: incast, senders: 12, bytes: 300kB}\n",
     "htsim's rules": HTSIM + "seed: 13\ntraffic: {kind: permutation, bytes: 2MB}\n",
     "fat tree, MRC": HTSIM.split("queue:")[0] + "transport: {evs: 16}\ntraffic: {kind: permutation, bytes: 500kB}\n",
     "reduce-scatter": RACKS + "traffic: {kind: ring, collective: reduce_scatter, bytes: 8MiB, channels: 2}\n",
