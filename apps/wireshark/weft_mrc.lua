@@ -37,6 +37,7 @@ local OPCODES = {
   [0xDC] = {"SACK", {"SETH", "CC_STATE"}},
   [0xDD] = {"NACK", {"NETH"}},
   [0xDE] = {"Probe", {"PETH"}, data = true},
+  [0xF0] = {"Credit (weft's extension, not MRC)", {"CREDIT"}},
 }
 local OPCODE_NAMES = {}
 for opcode, entry in pairs(OPCODES) do
@@ -151,6 +152,9 @@ local HEADERS = {
     {14, "uint16", "probe.tick", "Tick", mask = 0x8000, values = TICKS},
     {14, "uint16", "probe.reserved4", "Reserved", mask = 0x7FF0, zero = true},
     {14, "uint16", "probe.stamp_type", "Type of the time stamp", mask = 0x000F},
+  }},
+  CREDIT = {4, "Credit header (weft's extension, not MRC)", {
+    {0, "uint32", "credit.granted", "Bytes granted since the QP began"},
   }},
   ERTH = {16, "Endpoint request header", {
     {0, "uint16", "request.type", "Type", mask = 0xF000},

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Congestion control as a table of plug-ins. A plug-in reads events and writes two numbers: window
 // and rate. Each has a sender half (feedback in; window and rate out) and a receiver half (data in;
-// window penalty out). Sources: UEC 1.0 section 3.6.13 (NSCC) as related in public readings; names
-// of the MRC controller structure (OCP mrc_ctl.h); DCQCN: Zhu et al., SIGCOMM 2015.
+// window penalty, or credit, out). Sources: UEC 1.0 section 3.6.13 (NSCC) as related in public
+// readings; names of the MRC controller structure (OCP mrc_ctl.h); DCQCN: Zhu et al., SIGCOMM 2015.
 #pragma once
 
 #include <stdbool.h>
@@ -52,6 +52,9 @@ struct cc_config {
 	uint64_t rate_ai_bps;	  // R_AI: a thousandth of the line, 40 Mb/s at 40 Gb/s
 	uint64_t rate_hai_bps;	  // R_HAI: ten R_AI
 	uint64_t rate_min_bps;	  // one R_AI
+	// Credits of a receiver
+	uint32_t credit_rate_ppb;      // share of its lines that it grants: 0.99
+	uint32_t credit_quantum_bytes; // in one credit: 4 packets
 };
 
 // Feedback for newly received bytes.
@@ -77,7 +80,8 @@ struct cc;
 
 struct cc_ops {
 	const char *name;
-	bool has_rate; // writes rate_bps, and works on CNPs: for RoCEv2 RC
+	bool has_rate;	 // writes rate_bps, and works on CNPs: for RoCEv2 RC
+	bool has_credit; // sends what the receiver grants, which is an extension: not MRC
 	void (*init)(struct cc *, const struct cc_config *, ps_t now);
 	void (*on_ack)(struct cc *, const struct cc_ack *, ps_t now);
 	void (*on_loss)(struct cc *, const struct cc_loss *, ps_t now);
@@ -85,11 +89,15 @@ struct cc_ops {
 	void (*on_time)(struct cc *, ps_t now); // at wake_at
 	// A packet of so many wire bytes left; told of senders with a rate only.
 	void (*on_sent)(struct cc *, uint32_t bytes, ps_t now);
+	// The receiver granted so many bytes more; told of algorithms with credits only.
+	void (*on_credit)(struct cc *, uint32_t bytes, ps_t now);
 	// Receiver half: sees each data packet; returns the penalty byte for the next SACK (bit 7
 	// restore, bits 6:0 penalty).
 	void (*receiver_init)(uint64_t state[CC_RECEIVER_WORDS], const struct cc_config *);
 	uint8_t (*receiver_on_data)(uint64_t state[CC_RECEIVER_WORDS], uint32_t bytes,
 				    bool is_marked, bool is_trimmed, ps_t now);
+	// It is the QP's turn: what it is granted now, 0 when nothing is owed.
+	uint32_t (*receiver_grant)(uint64_t state[CC_RECEIVER_WORDS]);
 };
 
 // The sender half of one QP (later: of one destination).

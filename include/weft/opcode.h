@@ -20,6 +20,11 @@ enum packet_opcode {
 	PACKET_PAUSE = 0xff, // no opcode of any BTH: a MAC control frame, from port to port
 };
 
+// weft's own, not MRC's: InfiniBand leaves numbers from 0xc0 on to makers, MRC took some of these.
+enum weft_opcode {
+	PACKET_CREDIT = 0xf0, // what a receiver grants, see cc_ops.has_credit
+};
+
 // Opcodes of InfiniBand's reliable connection that RoCEv2 carries: those of the baseline that MRC
 // is compared with. MRC's are these and 0xc0.
 enum rc_opcode {

@@ -84,6 +84,10 @@ struct packet_request {
 	uint8_t reserved[3];
 };
 
+struct packet_credit {	  // weft's own
+	uint32_t granted; // bytes since the QP began, modulo 2^32
+};
+
 struct packet_response {
 	uint8_t op; // whose request it answers is told by its PSN; readers disagree where this is
 	uint8_t reserved[3];
@@ -116,6 +120,7 @@ struct packet {
 		struct packet_probe probe;
 		struct packet_request request;
 		struct packet_response response;
+		struct packet_credit credit;
 	} u;
 };
 static_assert(sizeof(struct packet) == 64, "a packet is one cache line");

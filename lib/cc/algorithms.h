@@ -11,6 +11,7 @@ extern const struct cc_ops cc_swift;
 extern const struct cc_ops cc_mprdma;
 extern const struct cc_ops cc_dctcp;
 extern const struct cc_ops cc_dcqcn;
+extern const struct cc_ops cc_rccc;
 
 // The largest window, which is the first one, too: as configured, or 1.5 BDP; at least a packet.
 double cc_window_max(const struct cc_config *config);
@@ -23,6 +24,10 @@ void cc_on_time_none(struct cc *cc, ps_t now);
 
 // on_sent of those that do not count what leaves.
 void cc_on_sent_none(struct cc *cc, uint32_t bytes, ps_t now);
+
+// on_credit and receiver_grant of those without credits.
+void cc_on_credit_none(struct cc *cc, uint32_t bytes, ps_t now);
+uint32_t cc_receiver_grant_none(uint64_t state[CC_RECEIVER_WORDS]);
 
 // A receiver half with penalty 0 for ever. NSCC leaves the rule that sets the penalty to the
 // implementer and no source publishes one, so all algorithms use this.

@@ -6,7 +6,7 @@
 #include <string.h>
 
 const struct cc_ops *const cc_all[] = {&cc_fixed, &cc_nscc,  &cc_swift, &cc_mprdma,
-				       &cc_dctcp, &cc_dcqcn, NULL};
+				       &cc_dctcp, &cc_dcqcn, &cc_rccc,	NULL};
 
 const struct cc_ops *cc_find(const char *name)
 {
@@ -50,6 +50,19 @@ void cc_on_sent_none(struct cc *cc, uint32_t bytes, ps_t now)
 	(void)cc;
 	(void)bytes;
 	(void)now;
+}
+
+void cc_on_credit_none(struct cc *cc, uint32_t bytes, ps_t now)
+{
+	(void)cc;
+	(void)bytes;
+	(void)now;
+}
+
+uint32_t cc_receiver_grant_none(uint64_t state[CC_RECEIVER_WORDS])
+{
+	(void)state;
+	return 0;
 }
 
 void cc_receiver_init_none(uint64_t state[CC_RECEIVER_WORDS], const struct cc_config *config)

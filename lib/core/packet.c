@@ -44,6 +44,8 @@ const char *packet_opcode_name(uint8_t opcode)
 		return "NACK";
 	case PACKET_PROBE:
 		return "PROBE";
+	case PACKET_CREDIT:
+		return "CREDIT";
 	case RC_WRITE_FIRST:
 		return "RC_WRITE_FIRST";
 	case RC_WRITE_MIDDLE:

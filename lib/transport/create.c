@@ -141,7 +141,8 @@ static int refuse_times(const struct transport_config *config, struct refusal *r
 	return 0;
 }
 
-static int refuse_cc(const struct cc_config *cc, bool is_rc, struct refusal *refusal)
+static int refuse_cc(const struct cc_config *cc, bool is_rc, bool is_pooled,
+		     struct refusal *refusal)
 {
 	if (!cc->name || !cc_find(cc->name))
 		return refuse(refusal, -EINVAL, "no such congestion control algorithm", 0, 0, 0);
@@ -155,12 +156,17 @@ static int refuse_cc(const struct cc_config *cc, bool is_rc, struct refusal *ref
 	if (cc_find(cc->name)->has_rate && !is_rc)
 		return refuse(refusal, -EINVAL, "this congestion control paces RoCEv2 RC only", 0,
 			      0, 0);
+	if (cc_find(cc->name)->has_credit && (is_rc || is_pooled))
+		return refuse(refusal, -EINVAL, "credits are for MRC with a context for each QP", 0,
+			      0, 0);
 	return 0;
 }
 
 // Places of a context in the timer heap: for retransmission, congestion control, probes; a whole
 // cache line of them, so that each draws the same.
 #define TIMERS_PER_CONTEXT 4u
+
+#define CREDIT_SHARE_PPB 990000000u // htsim's
 
 // Places of the completion ring: what one call to receive can cause, and some more.
 static uint32_t completion_places(const struct transport_config *config)
@@ -177,6 +183,21 @@ uint32_t endpoint_contexts(const struct transport_config *config, uint32_t qp_ma
 	bool is_whole = config->contexts == 0 || config->contexts >= qp_max ||
 		config->kind == TRANSPORT_RC;
 	return is_whole ? qp_max : config->contexts;
+}
+
+// The rate at which a receiver grants.
+static uint64_t credit_bps(const struct cc_config *cc)
+{
+	uint32_t share_ppb = cc->credit_rate_ppb != 0 ? cc->credit_rate_ppb : CREDIT_SHARE_PPB;
+	if (!cc_find(cc->name)->has_credit)
+		return 0;
+	return cc->rate_bps / 1000 * (share_ppb / 1000) / 1000;
+}
+
+// Timers of the endpoint itself.
+static uint32_t own_timers(const struct transport_config *config, uint32_t qp_max)
+{
+	return 1 + status_timers(config, qp_max) + cc_find(config->cc.name)->has_credit;
 }
 
 // Places for QPs that may wait for their rate, in whole cache lines.
@@ -216,7 +237,7 @@ uint64_t endpoint_bytes(const struct transport_config *config, uint32_t qp_max)
 		qp_max * sizeof(struct qp_record),
 		// its places in the timer heap included
 		endpoint_contexts(config, qp_max) * endpoint_context_bytes(config),
-		(1 + status_timers(config, qp_max)) * sizeof(struct heap_item), // of the endpoint
+		own_timers(config, qp_max) * sizeof(struct heap_item), // of the endpoint
 		peers_bytes(config->port_status ? qp_max : 0),
 		paced_max(config, qp_max) * sizeof(struct heap_item),
 	};
@@ -246,7 +267,7 @@ static struct endpoint *draw(struct arena *arena, const struct transport_config 
 	if (!endpoint->completions || !endpoint->places || !endpoint->records ||
 	    !endpoint->contexts ||
 	    heap_init(&endpoint->timers, arena, ARENA_TRANSPORT,
-		      TIMERS_PER_CONTEXT * contexts + 1 + status_timers(config, qp_max)) != 0 ||
+		      TIMERS_PER_CONTEXT * contexts + own_timers(config, qp_max)) != 0 ||
 	    (cc_find(config->cc.name)->has_rate &&
 	     heap_init(&endpoint->paced, arena, ARENA_TRANSPORT, paced_max(config, qp_max)) != 0) ||
 	    peers_init(&endpoint->peers, arena, config->port_status ? qp_max : 0) != 0 ||
@@ -287,7 +308,8 @@ int endpoint_create(struct endpoint **ret, struct arena *arena,
 	if (error == 0)
 		error = refuse_ports(config, refusal);
 	if (error == 0)
-		error = refuse_cc(&config->cc, config->kind == TRANSPORT_RC, refusal);
+		error = refuse_cc(&config->cc, config->kind == TRANSPORT_RC, config->contexts != 0,
+				  refusal);
 	if (error != 0)
 		return error;
 	struct endpoint *endpoint = draw(arena, config, qp_max, rng_of(seed, RNG_PROFILE, nic));
@@ -309,6 +331,7 @@ int endpoint_create(struct endpoint **ret, struct arena *arena,
 	endpoint->is_rc = config->kind == TRANSPORT_RC;
 	endpoint->is_single = endpoint->shape.policy == PATH_SINGLE;
 	endpoint->cc_ops = cc_find(config->cc.name);
+	endpoint->credit_bps = credit_bps(&config->cc);
 	number_contexts(endpoint, endpoint_contexts(config, qp_max));
 	*ret = endpoint;
 	return 0;

@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "ack.h"
+#include "credit.h"
 #include "dark.h"
 #include "operation.h"
 #include "rc.h"
@@ -143,6 +144,8 @@ receive(struct endpoint *endpoint, struct qp *qp, uint32_t index, ps_t now, stru
 		retransmit_on_nack(endpoint, qp, packet, now);
 	} else if (packet->opcode == PACKET_ACK) {
 		ack_receive(endpoint, qp, packet, now);
+	} else if (packet->opcode == PACKET_CREDIT && endpoint->credit_bps != 0) {
+		credit_receive(endpoint, qp, packet, now);
 	} else if (is_of_ports(endpoint, packet)) { // and a QP has the number that they are for
 		status_receive(endpoint, index, out);
 		return;
@@ -224,6 +227,10 @@ static void ring(struct endpoint *endpoint, uint64_t key, ps_t now, struct outbo
 	enum timer_kind kind = (enum timer_kind)(key >> TIMER_KIND_SHIFT);
 	if (kind == TIMER_PORT) {
 		status_on_time(endpoint, (uint32_t)key, now);
+		return;
+	}
+	if (kind == TIMER_CREDIT) {
+		credit_on_time(endpoint, now, out);
 		return;
 	}
 	if (kind == TIMER_CONTEXTS) {

@@ -21,7 +21,8 @@ enum timer_kind {
 	TIMER_PROBE,
 	TIMER_KIND_COUNT,
 	TIMER_CONTEXTS = TIMER_KIND_COUNT,
-	TIMER_PORT
+	TIMER_PORT,
+	TIMER_CREDIT
 };
 #define TIMER_KIND_SHIFT 56
 
@@ -56,6 +57,11 @@ struct endpoint {
 	struct fifo control[PLANES_MAX];
 	struct transport_counters counters;
 	struct heap timers;
+	uint64_t credit_bps;	       // what is granted at, 0 = credits are not in use
+	ps_t credit_at;		       // when the next credit may leave
+	uint32_t owed_head, owed_tail; // contexts owed credit, number + 1
+	uint32_t credit_plane;	       // of the next one
+	bool has_credit_timer;
 	struct heap paced;		// contexts of RC that wait for their rate, see pace.h
 	struct completion *completions; // ring of completions_mask + 1
 	uint32_t completions_mask, completions_head, completions_tail;

@@ -100,6 +100,12 @@ struct qp {
 	bool is_promised;	       // granted for a post that has not come yet
 	ps_t listed_at;		       // when it came to its list
 	ps_t promised_at;	       // is_promised: since when
+
+	// --- credits
+	uint32_t credited;  // sending: what was granted so far
+	uint32_t granted;   // receiving: the same
+	uint32_t owed_next; // context behind this of those owed some, number + 1
+	bool is_owed;	    // stands among them
 };
 
 static_assert(offsetof(struct qp, state) == 64 && offsetof(struct qp, remote_qpn) == 128,

@@ -115,11 +115,12 @@ static bool plan_next(struct endpoint *endpoint, struct qp *qp, struct plan *ret
 	} else {
 		return false;
 	}
-	if (qp->inflight == 0 || qp->inflight + ret_plan->wire_bytes <= qp->cc.window_bytes)
+	if (qp->inflight + ret_plan->wire_bytes <= qp->cc.window_bytes)
 		return true;
-	// The window was cut after the packets in flight had left, and none of them asks for a
-	// SACK: nothing but the timer would end the wait. One more packet leaves, and it asks.
-	if (qp->asks_out == 0)
+	// With nothing in flight, or when the window was cut after the packets in flight had left
+	// and none of them asks for a SACK, nothing but the timer would end the wait. One more
+	// packet leaves, and it asks. A credit comes unasked.
+	if ((qp->inflight == 0 || qp->asks_out == 0) && endpoint->credit_bps == 0)
 		return true;
 	endpoint->counters.window_stalls += !qp->is_stalled;
 	qp->is_stalled = true;

@@ -5,6 +5,7 @@
 #include "responder.h"
 
 #include "control.h"
+#include "credit.h"
 #include "offer.h"
 #include "operation.h"
 #include "placement.h"
@@ -484,6 +485,8 @@ void responder_receive(struct endpoint *endpoint, struct qp *qp, uint32_t index,
 	}
 	qp->penalty = qp->cc.ops->receiver_on_data(qp->receiver, packet->wire_bytes,
 						   trigger.is_marked, is_trimmed, now);
+	if (__builtin_expect(endpoint->credit_bps != 0, 0))
+		credit_owe(endpoint, qp, now);
 	bool is_here = ahead < 0 || bitmap_get(qp->received, bit);
 	endpoint->counters.duplicates += is_here && !is_trimmed;
 	if (is_here)

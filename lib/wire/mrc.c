@@ -87,6 +87,8 @@ uint32_t mrc_bytes(uint8_t opcode, bool has_tseth)
 		return MRC_BTH_BYTES + MRC_NETH_BYTES;
 	case PACKET_PROBE:
 		return MRC_BTH_BYTES + MRC_PETH_BYTES;
+	case PACKET_CREDIT:
+		return MRC_BTH_BYTES + WEFT_CREDIT_BYTES;
 	default:
 		return 0;
 	}
@@ -249,6 +251,8 @@ uint8_t mrc_parse(const struct wire_config *config, const uint8_t *at, size_t by
 		parse_request(at, packet);
 	else if (bth.opcode == PACKET_ENDPOINT_RESPONSE)
 		parse_response(config, at, packet);
+	else if (bth.opcode == PACKET_CREDIT)
+		packet->u.credit.granted = get_be32(at);
 	return 0;
 }
 
@@ -372,6 +376,8 @@ void mrc_build(const struct wire_config *config, const struct packet *packet, ui
 		return build_nack(packet, at);
 	case PACKET_PROBE:
 		return build_probe(packet, at);
+	case PACKET_CREDIT:
+		return put_be32(at, packet->u.credit.granted);
 	default:
 		return build_write(config, packet, at);
 	}

@@ -351,6 +351,11 @@ static int check_rate(struct draft *draft)
 				    "cc.algorithm: %s works on the notifications of "
 				    "transport.kind rc; mrc has none",
 				    cc->name);
+	if (cc_find(cc->name)->has_credit && draft->scenario->transport.contexts != 0)
+		return draft_refuse(draft, draft_mark(draft, "transport.contexts"),
+				    "transport.contexts: cc.algorithm %s needs one for each "
+				    "connection; leave it at all",
+				    cc->name);
 	if (cc->rate_min_bps > line_bps)
 		return draft_refuse(draft, draft_mark(draft, "cc.rate_min"),
 				    "cc.rate_min: %llu b/s is above fabric.link_rate, %llu b/s",

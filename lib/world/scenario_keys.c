@@ -331,7 +331,8 @@ static const struct scenario_key keys[] = {
 	 SCENARIO(port_detect_ps), 0, 1000 * SECOND, NULL, NULL, USE_PORT_STATUS},
 
 	{"cc.algorithm", "word", "nscc",
-	 "Congestion control: fixed window, NSCC, Swift, MPRDMA, or like DCTCP; with "
+	 "Congestion control: fixed window, NSCC, Swift, MPRDMA, like DCTCP, or credits of the "
+	 "receiver (RCCC, an extension that is not MRC); with "
 	 "transport.kind rc DCQCN, or fixed.",
 	 SCENARIO(transport.cc.name), 0, 0, NULL, cc_words, USE_ALWAYS},
 	{"cc.window", "bytes", "auto", "The fixed window; auto is 1.5 bandwidth-delay products.",
@@ -404,6 +405,11 @@ static const struct scenario_key keys[] = {
 	 SCENARIO(transport.cc.rate_hai_bps), 1000000, 8000 * GBPS, "auto", NULL, USE_DCQCN},
 	{"cc.rate_min", "rate", "auto", "DCQCN's least rate; auto is R_AI.",
 	 SCENARIO(transport.cc.rate_min_bps), 1000000, 8000 * GBPS, "auto", NULL, USE_DCQCN},
+
+	{"cc.credit_rate", "share", "0.99", "RCCC: share of its lines that a receiver grants.",
+	 SCENARIO(transport.cc.credit_rate_ppb), 1000000, 1000000000, NULL, NULL, USE_CREDIT},
+	{"cc.credit_quantum", "bytes", "auto", "RCCC: bytes of one credit; auto is 4 packets.",
+	 SCENARIO(transport.cc.credit_quantum_bytes), 64, GIB, "auto", NULL, USE_CREDIT},
 
 	{"traffic.kind", "word", "required",
 	 "flows, permutation, incast, ring (one collective), model (a training step), trace "

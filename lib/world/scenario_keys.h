@@ -44,6 +44,7 @@ enum scenario_use {
 	USE_NSCC,
 	USE_QUICK_ADAPT,
 	USE_DCQCN,
+	USE_CREDIT,
 	USE_RC,
 	USE_FLOWS,
 	USE_BYTES,

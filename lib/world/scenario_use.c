@@ -72,6 +72,8 @@ static bool cc_use_holds(enum scenario_use use, const struct scenario *scenario)
 		return has_cc(scenario, "nscc") && !scenario->transport.cc.disable_qa;
 	case USE_DCQCN:
 		return has_cc(scenario, "dcqcn");
+	case USE_CREDIT:
+		return has_cc(scenario, "rccc");
 	case USE_RC:
 		return scenario->transport.kind == TRANSPORT_RC;
 	default:
@@ -209,6 +211,7 @@ const char *scenario_use_name(enum scenario_use use)
 		[USE_NSCC] = "cc.algorithm nscc",
 		[USE_QUICK_ADAPT] = "cc.algorithm nscc with cc.quick_adapt true",
 		[USE_DCQCN] = "cc.algorithm dcqcn",
+		[USE_CREDIT] = "cc.algorithm rccc",
 		[USE_RC] = "transport.kind rc",
 		[USE_FLOWS] = "traffic.kind flows",
 		[USE_BYTES] = "a traffic.kind with messages of one size",

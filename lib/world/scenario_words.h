@@ -24,7 +24,8 @@ static const char *const completion_words[] = {"ack", "sack", NULL};
 static const char *const refused_words[] = {"silent", "nak", NULL};
 static const char *const rtt_words[] = {"local", "stamp", NULL};
 static const char *const rule_words[] = {"auto", "spec", "htsim", NULL};
-static const char *const cc_words[] = {"fixed", "nscc", "swift", "mprdma", "dctcp", "dcqcn", NULL};
+static const char *const cc_words[] = {"fixed", "nscc",	 "swift", "mprdma",
+				       "dctcp", "dcqcn", "rccc",  NULL};
 static const char *const kind_words[] = {"flows",   "permutation", "incast",	"ring",
 					 "model",   "trace",	   "matrix",	"all_to_all",
 					 "outcast", "tornado",	   "butterfly", NULL};

@@ -51,6 +51,8 @@ static const struct body bodies[] = {
 	 {[16] = 0x20}},
 	// PETH: id, time stamp; type 1
 	{PACKET_PROBE, false, 16, {0, 0, 0, 0, A2, 0, 0, 0, 0, 0, 0, A2, 0, 0}, {[15] = 1}},
+	// weft's credit: bytes granted
+	{PACKET_CREDIT, false, 4, {A4}, {0}},
 	// RoCEv2 RC: RETH, ImmDt; AETH; CNP
 	{RC_WRITE_FIRST, false, 16, {A16}, {0}},
 	{RC_WRITE_MIDDLE, false, 0, {0}, {0}},

@@ -16,16 +16,16 @@ static const struct {
 	const char *name;
 	unsigned bytes;
 } headers[] = {
-	{"Ethernet", ETH_BYTES},    {"IPv4", IPV4_BYTES},
-	{"IPv6", IPV6_BYTES},	    {"SRv6", IPV6_BYTES},
-	{"SRH", SRV6_SRH_BYTES},    {"UDP", UDP_BYTES},
-	{"BTH", MRC_BTH_BYTES},	    {"METH", MRC_METH_BYTES},
-	{"TSETH", MRC_TSETH_BYTES}, {"RETH", MRC_RETH_BYTES},
-	{"ImmDt", MRC_IMM_BYTES},   {"AETH", MRC_AETH_BYTES},
-	{"ERTH", MRC_ERTH_BYTES},   {"EETH", MRC_EETH_BYTES},
-	{"SETH", MRC_SETH_BYTES},   {"CC_STATE", MRC_CC_STATE_BYTES},
-	{"NETH", MRC_NETH_BYTES},   {"PETH", MRC_PETH_BYTES},
-	{"CNP", RC_CNP_BYTES},
+	{"Ethernet", ETH_BYTES},       {"IPv4", IPV4_BYTES},
+	{"IPv6", IPV6_BYTES},	       {"SRv6", IPV6_BYTES},
+	{"SRH", SRV6_SRH_BYTES},       {"UDP", UDP_BYTES},
+	{"BTH", MRC_BTH_BYTES},	       {"METH", MRC_METH_BYTES},
+	{"TSETH", MRC_TSETH_BYTES},    {"RETH", MRC_RETH_BYTES},
+	{"ImmDt", MRC_IMM_BYTES},      {"AETH", MRC_AETH_BYTES},
+	{"ERTH", MRC_ERTH_BYTES},      {"EETH", MRC_EETH_BYTES},
+	{"SETH", MRC_SETH_BYTES},      {"CC_STATE", MRC_CC_STATE_BYTES},
+	{"NETH", MRC_NETH_BYTES},      {"PETH", MRC_PETH_BYTES},
+	{"Credit", WEFT_CREDIT_BYTES}, {"CNP", RC_CNP_BYTES},
 };
 #define HEADERS (sizeof(headers) / sizeof(headers[0]))
 
@@ -77,6 +77,7 @@ static void headers_sum_up_as_the_order_says(void **state)
 	assert_int_equal(mrc_bytes(PACKET_ENDPOINT_REQUEST, true), MRC_BTH_BYTES + MRC_ERTH_BYTES);
 	assert_int_equal(mrc_bytes(PACKET_ENDPOINT_RESPONSE, true), MRC_BTH_BYTES + MRC_EETH_BYTES);
 	assert_int_equal(mrc_bytes(PACKET_PROBE, true), MRC_BTH_BYTES + MRC_PETH_BYTES);
+	assert_int_equal(mrc_bytes(PACKET_CREDIT, false), MRC_BTH_BYTES + WEFT_CREDIT_BYTES);
 	assert_int_equal(mrc_bytes(RC_WRITE_ONLY, false), 0);
 }
 

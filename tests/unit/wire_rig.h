@@ -30,6 +30,7 @@ static const uint8_t opcodes[] = {
 	PACKET_ENDPOINT_RESPONSE,
 	PACKET_SACK,
 	PACKET_NACK,
+	PACKET_CREDIT,
 	RC_WRITE_FIRST,
 	RC_WRITE_MIDDLE,
 	RC_WRITE_LAST,
@@ -203,6 +204,10 @@ static inline void fill_union(struct rng *rng, const struct wire_config *config,
 	case PACKET_ACK: // it has no time stamp
 		packet->u.ack.msn = rng_below(rng, 1 << 24);
 		packet->u.ack.syndrome = (uint8_t)rng_next(rng);
+		packet->timestamp = 0;
+		break;
+	case PACKET_CREDIT: // it has no time stamp
+		packet->u.credit.granted = (uint32_t)rng_next(rng);
 		packet->timestamp = 0;
 		break;
 	case PACKET_PROBE:

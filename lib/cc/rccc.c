@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Credits of the receiver, after RCCC of UEC 1.0 section 3.6.14 and NDP, from which that comes. Not
+// a part of MRC: the packet that grants them is an extension of weft's (docs/wire.md).
+//
+// The receiver owes a QP as many bytes as came from it, whole or trimmed, and grants them in quanta
+// at the pace of its line (lib/transport/credit.c), all that send in turn. A sender may send what
+// it was granted, and 1.5 BDP at first. In the terms of a window: what is in flight and what is
+// granted; so an acknowledgement takes from both, and a credit adds.
+//
+// Timer: a sender without credit for a packet waits for one; when none came for a millisecond, the
+// last one may be lost, and it sends a packet without, for which it will be owed anew.
+//
+// RCCC has the sender tell how much waits (credit_target), and its first answer ends what is sent
+// without credit. Here what came stands for what waits, and what was sent at first circulates.
+#include "algorithms.h"
+
+#include <assert.h>
+
+#define QUANTUM_PACKETS 4u // htsim's
+#define PATIENCE_PS PS_PER_MS
+
+struct rccc {
+	uint32_t window_max, mtu_bytes;
+};
+static_assert(sizeof(struct rccc) <= CC_STATE_WORDS * sizeof(uint64_t), "fits the private state");
+
+struct rccc_receiver {
+	uint64_t owed_bytes;
+	uint32_t quantum_bytes, mtu_bytes;
+};
+static_assert(sizeof(struct rccc_receiver) <= CC_RECEIVER_WORDS * sizeof(uint64_t), "fits, too");
+
+static struct rccc *rccc_of(struct cc *cc)
+{
+	return (struct rccc *)(void *)cc->state;
+}
+
+static struct rccc_receiver *receiver_of(uint64_t *state)
+{
+	return (struct rccc_receiver *)(void *)state;
+}
+
+static void rccc_init(struct cc *cc, const struct cc_config *config, ps_t now)
+{
+	(void)now;
+	rccc_of(cc)->window_max = (uint32_t)cc_window_max(config);
+	rccc_of(cc)->mtu_bytes = config->mtu_bytes;
+	cc->window_bytes = rccc_of(cc)->window_max;
+	cc->rate_bps = 0;
+	cc->wake_at = PS_NEVER;
+}
+
+static void take(struct cc *cc, uint32_t bytes, ps_t now)
+{
+	cc->window_bytes -= bytes < cc->window_bytes ? bytes : cc->window_bytes;
+	if (cc->window_bytes < rccc_of(cc)->mtu_bytes)
+		cc->wake_at = now + PATIENCE_PS;
+}
+
+static void rccc_on_ack(struct cc *cc, const struct cc_ack *ack, ps_t now)
+{
+	take(cc, ack->newly_bytes, now);
+}
+
+// A trimmed packet used its credit, and its receiver owes it anew. One that was lost on the way did
+// not: nobody there knows of it.
+static void rccc_on_loss(struct cc *cc, const struct cc_loss *loss, ps_t now)
+{
+	if (loss->is_trim)
+		take(cc, loss->bytes, now);
+}
+
+static void rccc_on_credit(struct cc *cc, uint32_t bytes, ps_t now)
+{
+	uint32_t most = rccc_of(cc)->window_max;
+	(void)now;
+	cc->window_bytes = bytes < most - cc->window_bytes ? cc->window_bytes + bytes : most;
+	if (cc->window_bytes >= rccc_of(cc)->mtu_bytes)
+		cc->wake_at = PS_NEVER;
+}
+
+static void rccc_on_time(struct cc *cc, ps_t now)
+{
+	rccc_on_credit(cc, rccc_of(cc)->mtu_bytes, now);
+}
+
+static void rccc_receiver_init(uint64_t state[CC_RECEIVER_WORDS], const struct cc_config *config)
+{
+	*receiver_of(state) = (struct rccc_receiver){.mtu_bytes = config->mtu_bytes,
+						     .quantum_bytes = config->credit_quantum_bytes
+							     ? config->credit_quantum_bytes
+							     : QUANTUM_PACKETS * config->mtu_bytes};
+}
+
+// Of a trimmed packet only its headers are left: it is owed a full one.
+static uint8_t rccc_receiver_on_data(uint64_t state[CC_RECEIVER_WORDS], uint32_t bytes,
+				     bool is_marked, bool is_trimmed, ps_t now)
+{
+	struct rccc_receiver *receiver = receiver_of(state);
+	(void)is_marked;
+	(void)now;
+	receiver->owed_bytes += is_trimmed ? receiver->mtu_bytes : bytes;
+	return 0;
+}
+
+static uint32_t rccc_receiver_grant(uint64_t state[CC_RECEIVER_WORDS])
+{
+	struct rccc_receiver *receiver = receiver_of(state);
+	uint32_t bytes = receiver->quantum_bytes;
+	if (receiver->owed_bytes < bytes)
+		bytes = (uint32_t)receiver->owed_bytes;
+	receiver->owed_bytes -= bytes;
+	return bytes;
+}
+
+const struct cc_ops cc_rccc = {
+	.name = "rccc",
+	.has_credit = true,
+	.init = rccc_init,
+	.on_ack = rccc_on_ack,
+	.on_loss = rccc_on_loss,
+	.on_cnp = cc_on_cnp_none,
+	.on_time = rccc_on_time,
+	.on_sent = cc_on_sent_none,
+	.on_credit = rccc_on_credit,
+	.receiver_init = rccc_receiver_init,
+	.receiver_on_data = rccc_receiver_on_data,
+	.receiver_grant = rccc_receiver_grant,
+};

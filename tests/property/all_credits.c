@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Credits of the receiver over whole worlds: n senders get the same share of the receiver's line,
+// nothing is trimmed once the first windows have passed, and a lossy fabric ends no less well.
+#include <math.h>
+
+#include "../rig.h"
+
+static struct rig rig;
+
+#define LINE_BPS 100e9
+#define FULL 4258.0
+
+static void run_incast(uint32_t senders, uint32_t bytes, const char *more)
+{
+	static const char yaml[] = "name: credits\n"
+				   "fabric: {nics: 17, nics_per_t0: 17, t1_count: 1}\n"
+				   "cc: {algorithm: rccc}\n"
+				   "traffic: {kind: incast, senders: %u, bytes: %uB}\n%s";
+	char text[1024];
+	snprintf(text, sizeof(text), yaml, senders, bytes, more);
+	rig_run(&rig, text, NULL);
+	assert_int_equal(rig.run.end, RUN_DONE);
+}
+
+// All packets, and those that were trimmed once more, are granted one after the other at 0.99 of
+// the line. The way there and back comes on top; the first windows, of 1.5 BDP each, were not
+// granted.
+static void an_incast_is_shared_alike_and_ends_at_the_granted_rate(void **state)
+{
+	(void)state;
+	static const uint32_t counts[] = {2, 8, 16};
+	for (int i = 0; i < 3; i++) {
+		uint32_t senders = counts[i];
+		run_incast(senders, 4000000, "");
+		double packets = senders * ceil(4e6 / 4096) +
+			(double)rig.outcome->transport.rtx[RTX_NACK];
+		double all = packets * FULL * 8 / LINE_BPS / 0.99, sum = 0, squares = 0;
+		double last = 0;
+		for (uint32_t flow = 0; flow < senders; flow++) {
+			double end = (double)rig.outcome->flow_end_ps[flow] / 1e12;
+			last = fmax(last, end);
+			sum += 1 / end;
+			squares += 1 / end / end;
+		}
+		double base = (double)rig.stage.world.topology.base_rtt_ps / 1e12;
+		if (last < all - 1.5 * senders * base || last > all + 3 * base)
+			fail_msg("%u: ends at %f us, granted %f us", senders, last * 1e6,
+				 all * 1e6);
+		assert_true(sum * sum / senders / squares > 0.9999); // Jain
+		// no more than was sent before the first answers came
+		double first = senders * 1.5 * base * LINE_BPS / 8 / FULL;
+		assert_true((double)rig.outcome->transport.rtx[RTX_NACK] < first);
+		assert_int_equal(rig.outcome->transport.rtx[RTX_TIMEOUT], 0);
+		stage_free(&rig.stage);
+	}
+}
+
+static void lost_packets_and_credits_do_not_end_it(void **state)
+{
+	(void)state;
+	run_incast(8, 1000000, "faults: [{kind: loss, at: all, probability: 1%}]\n");
+	assert_int_equal(rig.outcome->transport.payload_bytes_placed, 8000000);
+	assert_true(rig.outcome->transport.grants_received < rig.outcome->transport.grants_sent);
+	stage_free(&rig.stage);
+}
+
+static void windows_change_nothing(void **state)
+{
+	(void)state;
+	static const char yaml[] = "name: all\n"
+				   "fabric: {nics: 16, planes: 4, nics_per_t0: 4, t1_count: 2}\n"
+				   "cc: {algorithm: rccc}\n"
+				   "traffic: {kind: all_to_all, bytes: 200kB}\n";
+	static const char *const windows[] = {"limits.window=500ns", "limits.window=61ns",
+					      "limits.window=3ns"};
+	uint64_t digest = 0;
+	for (int i = 0; i < 3; i++) {
+		const char *const sets[] = {windows[i], NULL};
+		rig_run(&rig, yaml, sets);
+		assert_int_equal(rig.run.end, RUN_DONE);
+		if (i > 0)
+			assert_true(rig.run.digest == digest);
+		digest = rig.run.digest;
+		stage_free(&rig.stage);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_incast_is_shared_alike_and_ends_at_the_granted_rate),
+		cmocka_unit_test(lost_packets_and_credits_do_not_end_it),
+		cmocka_unit_test(windows_change_nothing),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
