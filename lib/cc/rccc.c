@@ -8,7 +8,7 @@
 // granted; so an acknowledgement takes from both, and a credit adds.
 //
 // Timer: a sender without credit for a packet waits for one; when none came for a millisecond, the
-// last one may be lost, and it sends a packet without, for which it will be owed anew.
+// last one may be lost, and it sends a packet without, for which the next one pays.
 //
 // RCCC has the sender tell how much waits (credit_target), and its first answer ends what is sent
 // without credit. Here what came stands for what waits, and what was sent at first circulates.
@@ -21,6 +21,7 @@
 
 struct rccc {
 	uint32_t window_max, mtu_bytes;
+	uint32_t borrowed_bytes; // sent without credit, which the next ones pay
 };
 static_assert(sizeof(struct rccc) <= CC_STATE_WORDS * sizeof(uint64_t), "fits the private state");
 
@@ -43,8 +44,8 @@ static struct rccc_receiver *receiver_of(uint64_t *state)
 static void rccc_init(struct cc *cc, const struct cc_config *config, ps_t now)
 {
 	(void)now;
-	rccc_of(cc)->window_max = (uint32_t)cc_window_max(config);
-	rccc_of(cc)->mtu_bytes = config->mtu_bytes;
+	*rccc_of(cc) = (struct rccc){.window_max = (uint32_t)cc_window_max(config),
+				     .mtu_bytes = config->mtu_bytes};
 	cc->window_bytes = rccc_of(cc)->window_max;
 	cc->rate_bps = 0;
 	cc->wake_at = PS_NEVER;
@@ -70,18 +71,33 @@ static void rccc_on_loss(struct cc *cc, const struct cc_loss *loss, ps_t now)
 		take(cc, loss->bytes, now);
 }
 
-static void rccc_on_credit(struct cc *cc, uint32_t bytes, ps_t now)
+// A credit may be here before the acknowledgement of what it is for: then that is still in flight,
+// and no more than a first window can be. What is above comes of packets that were held lost and
+// arrived.
+static void add(struct cc *cc, uint32_t bytes)
 {
-	uint32_t most = rccc_of(cc)->window_max;
-	(void)now;
-	cc->window_bytes = bytes < most - cc->window_bytes ? cc->window_bytes + bytes : most;
+	uint64_t most = 2 * (uint64_t)rccc_of(cc)->window_max, window = cc->window_bytes;
+	window = window + bytes < most ? window + bytes : most;
+	cc->window_bytes = window < UINT32_MAX ? (uint32_t)window : UINT32_MAX;
 	if (cc->window_bytes >= rccc_of(cc)->mtu_bytes)
 		cc->wake_at = PS_NEVER;
 }
 
+static void rccc_on_credit(struct cc *cc, uint32_t bytes, ps_t now)
+{
+	struct rccc *rccc = rccc_of(cc);
+	uint32_t paid = bytes < rccc->borrowed_bytes ? bytes : rccc->borrowed_bytes;
+	(void)now;
+	rccc->borrowed_bytes -= paid;
+	add(cc, bytes - paid);
+}
+
 static void rccc_on_time(struct cc *cc, ps_t now)
 {
-	rccc_on_credit(cc, rccc_of(cc)->mtu_bytes, now);
+	struct rccc *rccc = rccc_of(cc);
+	(void)now;
+	rccc->borrowed_bytes += rccc->mtu_bytes;
+	add(cc, rccc->mtu_bytes);
 }
 
 static void rccc_receiver_init(uint64_t state[CC_RECEIVER_WORDS], const struct cc_config *config)
