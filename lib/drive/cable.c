@@ -93,6 +93,7 @@ int cable_set_init(struct cable_set *set, const struct world *world, struct aren
 				(has_fault(world, plan, FAULT_STALL) &&
 				 world->machines[plan->to_machine].is_host),
 			.is_slow = has_fault(world, plan, FAULT_SLOW),
+			.is_special = plan->fault_count > 0 || plan->head_bytes > 0,
 			.head_bytes = plan->head_bytes,
 		};
 		set->rng[at] = rng_of(world->scenario->seed, RNG_CABLE, i);

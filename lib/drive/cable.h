@@ -25,10 +25,11 @@ struct cable {
 	uint32_t to_port;
 	uint32_t fault_first; // in the world's list
 	uint16_t fault_count;
-	bool has_late : 1;  // a fault of it holds packets back, or makes copies, or stalls its host
-	bool is_slow : 1;   // a fault of it slows the line
-	uint8_t head_bytes; // a cut-through switch is at its end, and takes a packet when it has
-			    // these; 0: when it has all
+	bool has_late : 1; // a fault of it holds packets back, or makes copies, or stalls its host
+	bool is_slow : 1;  // a fault of it slows the line
+	bool is_special : 1; // it has faults or head_bytes: more to do than to lay a packet on it
+	uint8_t head_bytes;  // a cut-through switch is at its end, and takes a packet when it has
+			     // these; 0: when it has all
 };
 static_assert(sizeof(struct cable) == 64, "a cable is one cache line");
 
@@ -45,12 +46,6 @@ static inline uint64_t cable_entry(ps_t at, uint32_t packet)
 static inline ps_t cable_entry_at(uint64_t entry, ps_t now)
 {
 	return now + (int32_t)((uint32_t)entry - (uint32_t)now);
-}
-
-// Whether there is more to do to a packet than to lay it on the cable.
-static inline bool cable_is_special(const struct cable *cable)
-{
-	return (cable->fault_count | cable->head_bytes) != 0;
 }
 
 // When the end takes a packet of which the first bit leaves at `start`, and the last bit arrives at

@@ -374,7 +374,7 @@ static void depart(struct lane *lane, uint32_t m, const struct departure *depart
 		tap(lane, cable, departure, &frame);
 	frame.at = lane_depart(lane, &lane->cables.cables[cable], departure);
 	frame.cable = cable;
-	if (cable_is_special(&lane->cables.cables[cable]))
+	if (lane->cables.cables[cable].is_special)
 		send_faulty(lane, departure, &frame, burst);
 	else
 		send(lane, &frame, burst);

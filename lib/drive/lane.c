@@ -372,7 +372,7 @@ static __attribute__((noinline)) void scatter(struct lane *lane, uint32_t m)
 			__builtin_prefetch(&cables[out_cable[departure[SCATTER_AHEAD].port]], 1);
 		uint32_t index = out_cable[departure->port];
 		ps_t at = lane_depart(lane, &cables[index], departure);
-		if (__builtin_expect(cable_is_special(&cables[index]), 0))
+		if (__builtin_expect(cables[index].is_special, 0))
 			lay_faulty(lane, index, departure, at);
 		else
 			lay(lane, &cables[index], departure->packet, at);
