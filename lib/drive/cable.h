@@ -29,7 +29,7 @@ struct cable {
 	bool is_slow : 1;  // a fault of it slows the line
 	bool is_special : 1; // it has faults or head_bytes: more to do than to lay a packet on it
 	uint8_t head_bytes;  // a cut-through switch is at its end, and takes a packet when it has
-			     // these; 0: when it has all
+			    // these; 0: when it has all
 };
 static_assert(sizeof(struct cable) == 64, "a cable is one cache line");
 
