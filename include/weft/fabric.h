@@ -256,8 +256,9 @@ const struct fabric_counters *switch_counters(const struct switch_ *self);
 int switch_slow(struct switch_ *self, struct arena *arena, uint32_t port,
 		const struct rate_change *changes, uint32_t count, bool is_scaled);
 
-// Packets in its queues.
+// Packets in its queues; and whether they hold what they count, in `chunks`: stops at a bug.
 uint32_t switch_held(const struct switch_ *self);
+void switch_audit(const struct switch_ *self, const struct fifo_pool *chunks);
 
 // ---------------------------------------------------------------- scale-up domain
 

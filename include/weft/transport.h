@@ -137,6 +137,9 @@ const struct transport_counters *endpoint_counters(const struct endpoint *endpoi
 // Control packets it holds that have not left yet (for conservation: they are taken from the pool).
 uint32_t endpoint_held(const struct endpoint *endpoint);
 
+// Holds its counts against each other, QP by QP: stops at a bug.
+void endpoint_audit(const struct endpoint *endpoint);
+
 #ifdef __cplusplus
 }
 #endif

@@ -144,6 +144,12 @@ struct outcome_collective {
 	uint64_t busbw_bytes_per_s; // nccl-tests: S / t * (n-1)/n (x 2 for all-reduce)
 };
 
+// Holds the books of all machines against each other at the end of a run, after world_collect():
+// stops at a bug. `chunks` of each shard; `doubled` packets were copied by cables; `is_whole`: the
+// workload is complete and nothing is under way.
+void world_audit(const struct world *world, const struct fifo_pool *const *chunks, uint64_t doubled,
+		 bool is_whole);
+
 // What a run measured, before it becomes text.
 struct outcome {
 	struct transport_counters transport;	  // over all NICs

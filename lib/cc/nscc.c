@@ -64,6 +64,9 @@ static void set_window(struct cc *cc, struct nscc *n, double cwnd)
 		cwnd = n->cwnd_max;
 	if (cwnd < n->mtu_bytes)
 		cwnd = n->mtu_bytes;
+#ifdef PLANT_WIDE_WINDOW // a bug on purpose: the check of windows must find it
+	cwnd += n->received_bytes > 0 ? n->mtu_bytes : 0;
+#endif
 	n->cwnd = cwnd;
 	cc->window_bytes = (uint32_t)cwnd;
 }

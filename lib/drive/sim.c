@@ -73,6 +73,19 @@ static void check_conservation(struct sim *sim)
 	}
 	check(run->sent + made + run->doubled == run->delivered + taken + dropped + run->held);
 	run->held += in_hosts;
+	const uint64_t *forwarded = sim->world->outcome->fabric.forwarded;
+	uint64_t departures = forwarded[PACKET_CLASS_CONTROL] + forwarded[PACKET_CLASS_DATA];
+	if (run->end != RUN_LIMIT) // what found no frame did not leave
+		check(run->hops == run->sent + departures && "what leaves is counted at both ends");
+}
+
+static void audit(const struct sim *sim)
+{
+	const struct fifo_pool *chunks[WORLD_SHARDS_MAX];
+	const struct run *run = &sim->run;
+	for (uint32_t i = 0; i < sim->world->shard_count; i++) // one lane may run all shards
+		chunks[i] = sim->lanes[i < sim->lane_count ? i : 0].out.chunks;
+	world_audit(sim->world, chunks, run->doubled, run->end == RUN_DONE && run->is_drained);
 }
 
 static void add_lane(struct run *run, const struct run *lane)
@@ -134,6 +147,7 @@ static void finish(struct sim *sim)
 	add_lanes(sim);
 	run->end = sim->end;
 	check_conservation(sim);
+	audit(sim);
 	if (run->is_drained)
 		check(run->held == 0); // the pools are full again
 	run->data_packets = sim->world->outcome->transport.data_packets;

@@ -28,6 +28,9 @@ static inline uint64_t port_emit(struct port *port, struct outbox *out,
 	uint64_t entry = fifo_pop(&port->queues[klass], out->chunks);
 	uint32_t bytes = entry_bytes(entry);
 	port->queued_bytes[klass] -= bytes;
+#ifdef PLANT_QUEUE_DRIFT // a bug on purpose: the audit must find it
+	port->queued_bytes[klass] += entry_packet(entry) % 64 == 0;
+#endif
 	if (klass == PACKET_CLASS_DATA && (entry_flags(entry) & PACKET_ECT) && port_marks(port)) {
 		struct packet *packet = packet_at(out->packets, entry_packet(entry));
 		counters->marked += !(packet->flags & PACKET_CE); // packets, not marks
@@ -41,6 +44,10 @@ static inline uint64_t port_emit(struct port *port, struct outbox *out,
 #endif
 	outbox_send(out, port->index, entry_packet(entry), bytes, start);
 	port->free_at += line_ps(port->line, bytes);
+#ifdef PLANT_SILENT_DEPARTURE // a bug on purpose: the audit must find it
+	if (entry_packet(entry) % 16 == 0)
+		return entry;
+#endif
 	counters->forwarded[klass]++;
 	return entry;
 }
@@ -147,8 +154,11 @@ static inline bool port_enqueue(struct port *port, struct fifo_pool *chunks,
 				enum packet_class klass, uint64_t entry)
 {
 	uint32_t after = port->queued_bytes[klass] + entry_bytes(entry);
-	if (after > port->limit_bytes[klass] && port->queues[klass].count > 0)
-		return false;
+#ifdef PLANT_DEEP_QUEUE // a bug on purpose: the audit must find it
+	if (klass == PACKET_CLASS_CONTROL)
+#endif
+		if (after > port->limit_bytes[klass] && port->queues[klass].count > 0)
+			return false;
 	fifo_push(&port->queues[klass], chunks, entry);
 	port->queued_bytes[klass] = after;
 	return true;

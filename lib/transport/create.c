@@ -292,6 +292,15 @@ static void number_contexts(struct endpoint *endpoint, uint32_t count)
 		context_pool_init(endpoint, count);
 }
 
+// No algorithm opens its window further than it begins with, or closes it below a packet.
+static void measure_window(struct endpoint *endpoint)
+{
+	struct cc first = {.ops = endpoint->cc_ops};
+	first.ops->init(&first, &endpoint->config->cc, 0);
+	endpoint->window_min = endpoint->config->cc.mtu_bytes;
+	endpoint->window_max = first.window_bytes;
+}
+
 int endpoint_create(struct endpoint **ret, struct arena *arena,
 		    const struct transport_config *config, uint32_t nic, uint32_t qp_max,
 		    uint64_t seed, struct refusal *refusal)
@@ -332,6 +341,7 @@ int endpoint_create(struct endpoint **ret, struct arena *arena,
 	endpoint->is_single = endpoint->shape.policy == PATH_SINGLE;
 	endpoint->cc_ops = cc_find(config->cc.name);
 	endpoint->credit_bps = credit_bps(&config->cc);
+	measure_window(endpoint);
 	number_contexts(endpoint, endpoint_contexts(config, qp_max));
 	*ret = endpoint;
 	return 0;

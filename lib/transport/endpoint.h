@@ -75,6 +75,7 @@ struct endpoint {
 	uint32_t words;	    // peers who were last told that some port is down
 	ps_t dark_until_ps; // QPs end then when no port of theirs was up before
 	const struct cc_ops *cc_ops;
+	uint32_t window_min, window_max; // of congestion control: a packet, and its first window
 	uint64_t seed;
 	struct path_shape shape;
 	struct profile profile; // shape.profile, unless each QP draws its EVs

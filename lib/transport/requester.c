@@ -277,7 +277,10 @@ static void count_sent(struct endpoint *endpoint, uint32_t plane, uint32_t wire_
 {
 	endpoint->counters.data_packets++;
 	endpoint->counters.data_bytes += wire_bytes;
-	endpoint->counters.plane_bytes[plane] += wire_bytes;
+#ifdef PLANT_LOST_PLANE // a bug on purpose: the audit must find it
+	if (endpoint->counters.data_packets % 100 != 0)
+#endif
+		endpoint->counters.plane_bytes[plane] += wire_bytes;
 }
 
 // Puts the head of the queue behind its tail.

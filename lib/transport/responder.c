@@ -28,7 +28,9 @@ enum { DUE_SACK = 1 << 0, DUE_ACK = 1 << 1 };
 void responder_place(struct endpoint *endpoint, const struct qp *qp, const struct packet *packet)
 {
 	const struct packet_data *data = &packet->u.data;
+#ifndef PLANT_FORGET_PAYLOAD // a bug on purpose: the audit must find it
 	endpoint->counters.payload_bytes_placed += packet->payload_bytes;
+#endif
 	if (packet->payload == 0 && !(data->rkey & RKEY_NOTICE))
 		return;
 	uint32_t tail = endpoint->places_tail++;

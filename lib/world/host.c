@@ -141,6 +141,9 @@ static void on_sent(struct world_host *host, struct nic *nic, const struct compl
 	}
 	hist_add(&outcome->flow_ns, (now - host->flows[owner].start_ps) / PS_PER_NS);
 	outcome->flow_end_ps[owner] = now;
+#ifdef PLANT_EARLY_END // a bug on purpose: the audit must find it
+	outcome->flow_end_ps[owner] = host->flows[owner].start_ps + 1;
+#endif
 	fire(host, host->flows[owner].on_sent, now);
 	host->record->work_done++;
 	outcome->end_ps = ps_max(outcome->end_ps, now);

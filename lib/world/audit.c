@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The laws that every run keeps, checked when it ends (docs/validation.md lists them): machines'
+// books, what arrived against what was sent, and no flow faster than its lines and cables are.
+
+#include "build.h"
+#include "host.h"
+
+static void audit_machines(const struct world *world, const struct fifo_pool *const *chunks)
+{
+	for (uint32_t i = 0; i < world->topology.hosts; i++)
+		for (uint32_t n = 0; n < world->hosts[i]->nic_count; n++)
+			if (world->hosts[i]->nics[n].endpoint != NULL)
+				endpoint_audit(world->hosts[i]->nics[n].endpoint);
+	for (uint32_t i = 0; i < world->topology.switch_count; i++)
+		switch_audit(world->switches[i],
+			     chunks[world->shard_of[world->topology.hosts + i]]);
+}
+
+// What one end counts as received against what the others count as sent; cables may double.
+static void audit_arrivals(const struct world *world, uint64_t doubled)
+{
+	const struct transport_counters *of = &world->outcome->transport;
+	const struct fabric_counters *fabric = &world->outcome->fabric;
+	uint64_t sent = of->data_packets + of->probes_sent + doubled;
+	check(of->data_received + of->trims_received <= sent && "no data out of nothing");
+	check(of->trims_received <= fabric->trimmed + doubled && "trims are the switches'");
+	check(of->marks_received <= fabric->marked + doubled && "marks are the switches'");
+	check(of->sacks_received <= of->sacks_sent + doubled && "SACKs received were sent");
+	check(of->nacks_received <= of->nacks_sent + doubled && "NACKs received were sent");
+	check(of->acks_received <= of->acks_sent + doubled && "ACKs received were sent");
+	check(of->payload_bytes_placed <= of->payload_bytes_new && "payload is placed once");
+}
+
+// A run that came to its end and has nothing under way placed all that was to be sent, once.
+static void audit_whole(const struct world *world)
+{
+	const struct transport_counters *of = &world->outcome->transport;
+	uint64_t bytes = 0;
+	check(of->payload_bytes_placed == of->payload_bytes_new && "all payload is placed");
+	for (uint32_t i = 0; i < world->flow_count; i++)
+		bytes += world->flows[i].bytes;
+	if (world->flow_count > 0)
+		check(of->payload_bytes_placed == bytes && "all bytes of all flows are placed");
+}
+
+// All planes at once, no header, the shortest way there and back by the shortest cable.
+static void audit_flows(const struct world *world)
+{
+	line_t line = line_of(world->fabric.link_rate_bps);
+	for (uint32_t i = 0; i < world->flow_count; i++) {
+		const struct flow *flow = &world->flows[i];
+		if (world->outcome->flow_end_ps[i] == 0)
+			continue;
+		uint32_t links = topology_links(&world->topology, &world->fabric, flow->from,
+						flow->to);
+		uint32_t share = (uint32_t)(flow->bytes / world->topology.planes);
+		ps_t least = line_ps(line, share) + 2 * links * world->lookahead_ps;
+		check(world->outcome->flow_end_ps[i] - flow->start_ps >= least &&
+		      "no flow is faster than its lines");
+	}
+}
+
+void world_audit(const struct world *world, const struct fifo_pool *const *chunks, uint64_t doubled,
+		 bool is_whole)
+{
+	audit_machines(world, chunks);
+	audit_arrivals(world, doubled);
+	audit_flows(world);
+	if (is_whole)
+		audit_whole(world);
+}
