@@ -28,8 +28,7 @@ struct cable {
 	bool has_late : 1; // a fault of it holds packets back, or makes copies, or stalls its host
 	bool is_slow : 1;  // a fault of it slows the line
 	bool is_special : 1; // it has faults or head_bytes: more to do than to lay a packet on it
-	uint8_t head_bytes;  // a cut-through switch is at its end, and takes a packet when it has
-			    // these; 0: when it has all
+	uint8_t head_bytes;  // what a cut-through switch at its end reads of a packet; 0: all
 };
 static_assert(sizeof(struct cable) == 64, "a cable is one cache line");
 
