@@ -292,13 +292,19 @@ static void number_contexts(struct endpoint *endpoint, uint32_t count)
 		context_pool_init(endpoint, count);
 }
 
-// No algorithm opens its window further than it begins with, or closes it below a packet.
+// No algorithm opens its window further than it begins with, or closes it below a packet; but a
+// window of credits is empty when they are spent, and may be granted a second time over.
 static void measure_window(struct endpoint *endpoint)
 {
 	struct cc first = {.ops = endpoint->cc_ops};
 	first.ops->init(&first, &endpoint->config->cc, 0);
 	endpoint->window_min = endpoint->config->cc.mtu_bytes;
 	endpoint->window_max = first.window_bytes;
+	if (endpoint->credit_bps > 0) {
+		endpoint->window_min = 0;
+		endpoint->window_max = first.window_bytes < UINT32_MAX / 2 ? 2 * first.window_bytes
+									   : UINT32_MAX;
+	}
 }
 
 int endpoint_create(struct endpoint **ret, struct arena *arena,
