@@ -243,9 +243,10 @@ size_t wire_patch(const struct wire_config *config, const struct packet *packet,
 		  const struct wire_view *view);
 
 // Flips bits of one byte of a frame, which `dice` choose, so that the checks of the NIC that gets
-// it find them. On the last hop the byte is anywhere from the IP addresses on, but for what the
-// ICRC does not cover; before it is behind the headers, which the switches to come read. A trimmed
-// frame has no ICRC: its IP version is wrong then, which the next machine sees.
+// it find them, on however many cables of its way that happens. On the last hop the byte is
+// anywhere from the IP addresses on, but for what the ICRC does not cover; before it is behind the
+// headers, which the switches to come read. A trimmed frame has no ICRC: its IP version is wrong
+// then, which the next machine sees.
 void wire_damage(void *frame, const struct wire_view *view, bool is_last_hop, uint64_t dice);
 
 // Expands an EV: the values of `count` fields one behind the other, high bit first; what they leave

@@ -56,6 +56,25 @@ static void switches_send_a_damaged_frame_on_as_it_was(void **)
 	}
 }
 
+// The same dice on each cable of a long way: nothing that one flips is flipped back by another.
+static void damage_does_not_mend_damage(void **)
+{
+	struct rng rng = rng_of(4, RNG_TEST, 0);
+	for (int i = 0; i < 5000; i++) {
+		struct wire_config config = random_config(&rng);
+		struct packet packet = random_packet(&rng, &config, PACKET_SACK), back;
+		struct wire_view view, seen;
+		size_t bytes = random_frame(&rng, &config, &packet, frame, &view);
+		uint64_t dice = rng_next(&rng);
+		assert_int_equal(in_switch(config, bytes, &back, &seen), WIRE_FINE);
+		for (int cable = 0; cable < 17; cable++) {
+			wire_damage(frame, &seen, false, dice);
+			assert_int_not_equal(wire_parse(&config, frame, bytes, &back, &view),
+					     WIRE_FINE);
+		}
+	}
+}
+
 static void a_trim_cuts_the_damage_away(void **)
 {
 	struct rng rng = rng_of(3, RNG_TEST, 0);
@@ -85,6 +104,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_nic_behind_a_bad_cable_takes_nothing),
 		cmocka_unit_test(switches_send_a_damaged_frame_on_as_it_was),
+		cmocka_unit_test(damage_does_not_mend_damage),
 		cmocka_unit_test(a_trim_cuts_the_damage_away),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
