@@ -75,9 +75,10 @@ static void a_chain_of_flows_takes_their_sum(void **state)
 	(void)state;
 	char text[4096] = "Nodes 16\nConnections 15\nTriggers 14\n";
 	for (int i = 1; i < 16; i++) {
-		char line[128], begin[32], end[64];
-		snprintf(begin, sizeof(begin), i == 1 ? "start 0" : "trigger %d", i - 1);
-		snprintf(end, sizeof(end), i == 15 ? "" : " send_done_trigger %d", i);
+		char line[128], begin[32], end[64] = "";
+		snprintf(begin, sizeof(begin), i == 1 ? "start %d" : "trigger %d", i - 1);
+		if (i < 15)
+			snprintf(end, sizeof(end), " send_done_trigger %d", i);
 		snprintf(line, sizeof(line), "0->%d %s size 4086%s\n", i, begin, end);
 		strcat(text, line);
 	}
