@@ -62,10 +62,12 @@ struct ports_options {
 	enum ports_kind kind;
 	uint32_t port_count;	  // RING: ports to use; 0 = as many as there is need for
 	struct dpdk_options dpdk; // RING
-	// Called for each frame that a port takes, or NULL; may change its bytes.
+	// Called for each frame that a port takes, or NULL. One that changes bytes says so by
+	// `watch_changes`: nothing covers marks and trims, so those that arrive need no switch.
 	void (*watch)(void *context, const struct cable_plan *cable, ps_t at, uint8_t *bytes,
 		      uint32_t length);
 	void *watch_context;
+	bool watch_changes;
 	// Bytes of the caller's in the place of a pattern that is verified, or NULL: writes the
 	// payload of a packet that a NIC sends (again), and keeps one that a NIC placed. One lane.
 	void (*fill)(void *context, const struct place *where, uint8_t *ret);

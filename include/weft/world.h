@@ -144,11 +144,17 @@ struct outcome_collective {
 	uint64_t busbw_bytes_per_s; // nccl-tests: S / t * (n-1)/n (x 2 for all-reduce)
 };
 
+// What a driver knows of a run that ended.
+struct world_audit {
+	uint64_t doubled; // packets that cables copied
+	bool is_whole;	  // the workload is complete and nothing is under way
+	bool is_forged;	  // somebody changed frames: what nothing covers may say anything
+};
+
 // Holds the books of all machines against each other at the end of a run, after world_collect():
-// stops at a bug. `chunks` of each shard; `doubled` packets were copied by cables; `is_whole`: the
-// workload is complete and nothing is under way.
-void world_audit(const struct world *world, const struct fifo_pool *const *chunks, uint64_t doubled,
-		 bool is_whole);
+// stops at a bug. `chunks` of each shard.
+void world_audit(const struct world *world, const struct fifo_pool *const *chunks,
+		 const struct world_audit *of);
 
 // What a run measured, before it becomes text.
 struct outcome {

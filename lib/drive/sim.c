@@ -85,7 +85,10 @@ static void audit(const struct sim *sim)
 	const struct run *run = &sim->run;
 	for (uint32_t i = 0; i < sim->world->shard_count; i++) // one lane may run all shards
 		chunks[i] = sim->lanes[i < sim->lane_count ? i : 0].out.chunks;
-	world_audit(sim->world, chunks, run->doubled, run->end == RUN_DONE && run->is_drained);
+	world_audit(sim->world, chunks,
+		    &(struct world_audit){.doubled = run->doubled,
+					  .is_whole = run->end == RUN_DONE && run->is_drained,
+					  .is_forged = sim->options.ports.watch_changes});
 }
 
 static void add_lane(struct run *run, const struct run *lane)

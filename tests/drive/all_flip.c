@@ -55,8 +55,10 @@ static void flip_byte(void *context, const struct cable_plan *cable, ps_t at, ui
 
 static void run_flipped(const char *yaml, struct flip *flip, struct rig *ret)
 {
-	const struct sim_options options = {
-		.ports = {.kind = PORTS_MEMORY, .watch = flip_byte, .watch_context = flip}};
+	const struct sim_options options = {.ports = {.kind = PORTS_MEMORY,
+						      .watch = flip_byte,
+						      .watch_context = flip,
+						      .watch_changes = true}};
 	rig_run_with(ret, yaml, NULL, &options);
 	assert_int_equal(flip->done, 1);
 }
@@ -188,7 +190,8 @@ static void runs_end_whole_on_cables_that_flip_bits(void **state)
 		struct noise noise = {.rng = rng_of(i, RNG_TEST, 3)};
 		const struct sim_options options = {.ports = {.kind = PORTS_MEMORY,
 							      .watch = flip_some,
-							      .watch_context = &noise}};
+							      .watch_context = &noise,
+							      .watch_changes = true}};
 		if (test->end != RUN_DONE)
 			continue;
 		rig_run_with(&rig, test->yaml, NULL, &options);
