@@ -14,13 +14,15 @@
 #include "weft_version.h"
 
 #define MATRICES_MAX 10
-#define PER_MATRIX_MAX 1000
+#define PER_MATRIX 4
+#define PER_MATRIX_DIFFERENCES 1 // pairs of one seed need fewer
 
 enum {
 	OPT_DATA = 256,
 	OPT_ONLY,
 	OPT_MATRICES,
 	OPT_RUNS,
+	OPT_DIFFERENCES,
 	OPT_VERSION,
 };
 
@@ -29,6 +31,7 @@ static const struct option long_options[] = {
 	{"only", required_argument, NULL, OPT_ONLY},
 	{"matrices", required_argument, NULL, OPT_MATRICES},
 	{"runs", required_argument, NULL, OPT_RUNS},
+	{"differences", no_argument, NULL, OPT_DIFFERENCES},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, OPT_VERSION},
 	{NULL, 0, NULL, 0},
@@ -88,9 +91,12 @@ static int read_options(int argc, char **argv, struct choice *choice)
 				return 1 + bad_input("--matrices is 1 to 10, not", optarg);
 			break;
 		case OPT_RUNS:
-			choice->per_matrix = count_of(optarg, PER_MATRIX_MAX);
+			choice->per_matrix = count_of(optarg, HTSIM_PER_MATRIX_MAX);
 			if (choice->per_matrix == 0)
 				return 1 + bad_input("--runs is 1 to 1000, not", optarg);
+			break;
+		case OPT_DIFFERENCES:
+			choice->differences = true;
 			break;
 		case 'h':
 			fputs(help_text, stdout);
@@ -104,7 +110,13 @@ static int read_options(int argc, char **argv, struct choice *choice)
 					  argv[optind - 1]);
 		}
 	}
-	return optind < argc ? 1 + bad_input("unexpected argument", argv[optind]) : 0;
+	if (optind < argc)
+		return 1 + bad_input("unexpected argument", argv[optind]);
+	if (choice->differences && choice->data == NULL)
+		return 1 + bad_input("matrices are needed: --data DIR beside", "--differences");
+	if (choice->per_matrix == 0)
+		choice->per_matrix = choice->differences ? PER_MATRIX_DIFFERENCES : PER_MATRIX;
+	return 0;
 }
 
 static int say_refusal(const struct refusal *refusal, int rc)
@@ -118,14 +130,25 @@ static int say_refusal(const struct refusal *refusal, int rc)
 	return rc == -EIO ? 1 : 2;
 }
 
+static int show_differences(const struct choice *choice)
+{
+	struct refusal refusal = {0};
+	int rows = differences_run(choice, &refusal);
+	if (rows < 0)
+		return say_refusal(&refusal, rows);
+	return rows > 0 ? 0 : bad_input("no row of htsim begins with", choice->only);
+}
+
 int main(int argc, char **argv)
 {
-	struct choice choice = {.matrices = MATRICES_MAX, .per_matrix = 4};
+	struct choice choice = {.matrices = MATRICES_MAX};
 	struct claims claims = {0};
 	struct refusal refusal = {0};
 	int rc = read_options(argc, argv, &choice);
 	if (rc != 0)
 		return rc - 1;
+	if (choice.differences)
+		return show_differences(&choice);
 	printf("%-38s %14s %12s %10s %-8s %-7s %s\n", "case", "expected", "measured", "tolerance",
 	       "unit", "inside?", "source; tolerance from");
 	rc = closed_run(&choice, &claims, &refusal);

@@ -5,7 +5,8 @@
 //   trial.c   one run of one world        paths.c   ways, collectives, many flows on links
 //   form.h    arithmetic of closed forms  queues.c  waiting, marking, trimming
 //                                         control.c fixed points of congestion control
-//                                         htsim.c   htsim's published rows
+//   htsim_rows.c  worlds of htsim's rows  htsim.c   these against htsim's own results
+//                                         differences.c  htsim's rules against the specification's
 #pragma once
 
 #include <stdbool.h>
@@ -72,6 +73,7 @@ struct choice {
 	const char *only;    // cases whose names begin so, or NULL
 	uint32_t matrices;   // of each htsim row, 1 to 10
 	uint32_t per_matrix; // runs of each
+	bool differences;    // rules against each other, in place of the claims
 };
 
 static inline bool choice_takes(const struct choice *choice, const char *name)
@@ -84,4 +86,23 @@ int closed_run(const struct choice *choice, struct claims *claims, struct refusa
 int paths_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);
 int queues_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);
 int control_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);
+// What is told of a run of one of htsim's rows: completion times in us, packets.
+enum htsim_figure { HTSIM_P50, HTSIM_P99, HTSIM_MAX, HTSIM_RTX, HTSIM_ACKS, HTSIM_FIGURES };
+
+#define HTSIM_ROWS 14
+#define HTSIM_RULES_MAX 8
+#define HTSIM_PER_MATRIX_MAX 1000
+#define HTSIM_RUNS_MAX (10 * HTSIM_PER_MATRIX_MAX)
+
+const char *htsim_row_name(uint32_t row);
+
+// Runs each matrix of a row `per_matrix` times in htsim's rules with `rules` (keys and values, at
+// most HTSIM_RULES_MAX, ended by NULL) set on top; a line of `ret` per run. The same place is the
+// same matrix and seed for any rules.
+int htsim_row_run(const struct choice *choice, uint32_t row, const char *const *rules,
+		  double (*ret)[HTSIM_FIGURES], struct refusal *refusal);
+
+// Prints the table of differences.
+int differences_run(const struct choice *choice, struct refusal *refusal);
+
 int htsim_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);

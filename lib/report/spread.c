@@ -4,7 +4,7 @@
 //   n even   sin x (1 + 1/2 cos^2 x + 1*3/(2*4) cos^4 x + ... up to cos^(n-2) x)
 //   n odd    2/pi (x + sin x (cos x + 2/3 cos^3 x + 2*4/(3*5) cos^5 x + ... up to cos^(n-2) x))
 
-#include "spread.h"
+#include <weft/report_spread.h>
 
 #include <assert.h>
 #include <math.h>

@@ -9,7 +9,7 @@
 #include <weft/report_study.h>
 
 #include "number.h"
-#include "spread.h"
+#include <weft/report_spread.h>
 
 enum study_unit { STUDY_RATE, STUDY_TIME, STUDY_COUNT, STUDY_BYTES, STUDY_SHARE, STUDY_FACTOR };
 

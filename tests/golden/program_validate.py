@@ -62,10 +62,30 @@ def check_that_it_can_fail(data):
     return failed
 
 
+def check_differences(data):
+    """The line of htsim's rules is what the claims measure; a rule that matters shows, one that cannot matter does not."""
+    failed = 0
+    words = ["--data", str(data), "--only", "htsim-incast32", "--matrices", "4", "--runs", "1"]
+    status, text, _ = validate(*words, "--differences")
+    print(text)
+    lines = text.splitlines()
+    failed += check(status == 0 and len(lines) == 11, "a row has htsim's rules, eight others, and all of them")
+    _, claims, _ = validate(*words)
+    measured = [float(line.split()[2]) for line in claims.splitlines() if line.startswith("htsim-")]
+    shown = [float(word) for word in lines[1].split()[2:]]
+    failed += check(len(shown) == 5 and all(abs(a - b) <= 0.05001 for a, b in zip(shown, measured)),
+                    "htsim's rules give what is compared with htsim")
+    failed += check(lines[3].split()[0] == "no-last-hop-marks" and lines[3].count("*") >= 1, "unmarked last hops differ")
+    failed += check(lines[8].split()[0] == "qa-delay-spec" and lines[8].count("  =") == 5, "no delay is that long: equal")
+    status, text, errors = validate("--data", str(data), "--differences", "--only", "flow")
+    failed += check(status == 2 and "no row" in errors, "closed forms have no rules to compare")
+    return failed
+
+
 def check_refusals():
     failed = 0
     for words, reason in ((["--runs", "0"], "--runs"), (["--matrices", "11"], "--matrices"), (["--only", "nothing"], "no case"),
-                          (["extra"], "unexpected"), (["--bad"], "unknown option"), (["--data", "/nonexistent"], "nonexistent")):
+                          (["extra"], "unexpected"), (["--differences"], "--data"), (["--bad"], "unknown option"), (["--data", "/nonexistent"], "nonexistent")):
         status, _, errors = validate(*words, *(["--only", "htsim"] if words[0] == "--data" else []))
         failed += check(status == 2 and reason in errors, f"refused: {' '.join(words)}")
     return failed
@@ -76,7 +96,7 @@ def main():
     data = pathlib.Path(shared) / "data" / "htsim"
     failed = check_closed() + check_refusals()
     if (data / "summary.csv").is_file():
-        failed += check_rows(data) + check_that_it_can_fail(data)
+        failed += check_rows(data) + check_that_it_can_fail(data) + check_differences(data)
     else:
         print(f"skipped: no reference data in {data}")
     return 1 if failed else 0

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "spread.h"
+#include <weft/report_spread.h>
 
 static void assert_near(double value, double expected, double tolerance)
 {
