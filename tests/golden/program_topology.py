@@ -73,6 +73,12 @@ class Topology(unittest.TestCase):
         text = self.shown("two-racks", "--set", "fabric.trunk_rate=50Gb/s")
         self.assertRegex(text, r"(?m)^  t0 .*2 : 1$")
 
+    def test_the_largest_clos_is_that_of_512_port_switches(self):
+        text = self.shown("clos-131072")
+        self.has(text, "NICs", "131072")
+        self.assertRegex(text, r"(?m)^ +t0 +512 +512 +131072 .* 1 : 1$")
+        self.assertRegex(text, r"(?m)^ +t1 +256 +512 +131072 ")
+
     def test_a_torus_is_cut_where_it_is_thinnest(self):
         path = self.file("fabric: {topology: torus, nics: 32, nics_per_t0: 1, torus_x: 8, torus_y: 4}\n"
                          "traffic: {kind: permutation, bytes: 1MB}\n")
