@@ -109,25 +109,6 @@ static double dcqcn_marks(uint32_t flows)
 	return cbrt(step * flows * flows / (tau * line * line) * pace * pace);
 }
 
-// What came through and what of it was marked until an instant.
-struct passed {
-	double packets, marked;
-};
-
-static int dcqcn_until(const char *text, const char *time, struct passed *ret,
-		       struct refusal *refusal)
-{
-	static struct trial trial;
-	const char *const sets[] = {time, NULL};
-	int rc = trial_until(&trial, text, sets, refusal);
-	if (rc < 0)
-		return rc;
-	ret->packets = (double)trial.outcome->transport.data_received;
-	ret->marked = (double)trial.outcome->transport.marks_received;
-	trial_end(&trial);
-	return 0;
-}
-
 static int dcqcn_point(const struct choice *choice, uint32_t flows, struct claims *claims,
 		       struct refusal *refusal)
 {
@@ -140,7 +121,7 @@ static int dcqcn_point(const struct choice *choice, uint32_t flows, struct claim
 			     .expected = LINE_BPS / 1e9,
 			     .tolerance = LINE_BPS / 1e11,
 			     .why = "1 %"};
-	struct passed early, late;
+	struct trial_counts early, late;
 	char text[1024];
 	marks.tolerance = 0.2 * marks.expected;
 	snprintf(marks.name, sizeof(marks.name), "dcqcn-marks-of-%u-flows", flows);
@@ -156,13 +137,13 @@ static int dcqcn_point(const struct choice *choice, uint32_t flows, struct claim
 		 "cc: {algorithm: dcqcn}\n"
 		 "traffic: {kind: incast, senders: %u, bytes: 4GB}\n",
 		 flows + 1, flows + 1, flows);
-	int rc = dcqcn_until(text, "limits.time=60ms", &early, refusal);
+	int rc = trial_counts_until(text, "limits.time=60ms", &early, refusal);
 	if (rc == 0)
-		rc = dcqcn_until(text, "limits.time=160ms", &late, refusal);
+		rc = trial_counts_until(text, "limits.time=160ms", &late, refusal);
 	if (rc < 0)
 		return rc;
-	marks.measured = 100 * (late.marked - early.marked) / (late.packets - early.packets);
-	rate.measured = (late.packets - early.packets) * FULL * 8 / 100e-3 / 1e9;
+	marks.measured = 100 * (late.marked - early.marked) / (late.received - early.received);
+	rate.measured = (late.received - early.received) * FULL * 8 / 100e-3 / 1e9;
 	if (choice_takes(choice, marks.name))
 		claims_add(claims, &marks);
 	if (choice_takes(choice, rate.name))

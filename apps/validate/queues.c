@@ -189,29 +189,11 @@ static int marks(const struct choice *choice, struct claims *claims, struct refu
 
 // ---------------------------------------------------------------- trims
 
-struct passed {
-	double whole, trimmed;
-};
-
-static int passed_until(const char *text, const char *time, struct passed *ret,
-			struct refusal *refusal)
-{
-	static struct trial trial;
-	const char *const sets[] = {time, NULL};
-	int rc = trial_until(&trial, text, sets, refusal);
-	if (rc < 0)
-		return rc;
-	ret->whole = (double)trial.outcome->transport.data_received;
-	ret->trimmed = (double)trial.outcome->fabric.trimmed;
-	trial_end(&trial);
-	return 0;
-}
-
 static int overload_of(const struct choice *choice, uint32_t lines, struct claims *claims,
 		       struct refusal *refusal)
 {
 	char text[8192], name[64];
-	struct passed early, late;
+	struct trial_counts early, late;
 	double header = (double)ACK / FULL;
 	double share = fmax(0, (1 - lines * header) / (1 - header));
 	snprintf(name, sizeof(name), "overload-of-%u-data", lines);
@@ -227,12 +209,12 @@ static int overload_of(const struct choice *choice, uint32_t lines, struct claim
 		 "queue: {bytes: 83000B, ecn: false, trim_bytes: 64B}\n"
 		 "cc: {algorithm: fixed, window: 8MB}\n",
 		 lines, 79, "1GB");
-	int rc = passed_until(text, "limits.time=300us", &early, refusal);
+	int rc = trial_counts_until(text, "limits.time=300us", &early, refusal);
 	if (rc == 0)
-		rc = passed_until(text, "limits.time=1300us", &late, refusal);
+		rc = trial_counts_until(text, "limits.time=1300us", &late, refusal);
 	if (rc < 0)
 		return rc;
-	double whole = late.whole - early.whole, trimmed = late.trimmed - early.trimmed;
+	double whole = late.received - early.received, trimmed = late.trimmed - early.trimmed;
 	data.measured = 100 * whole * (double)way_line(&below, FULL) / (double)PS_PER_MS;
 	trims.measured = 100 * trimmed / (trimmed + whole);
 	claims_add(claims, &data);
@@ -253,7 +235,7 @@ static int overload(const struct choice *choice, struct claims *claims, struct r
 static int first_window(const struct choice *choice, struct claims *claims, struct refusal *refusal)
 {
 	char text[2048];
-	struct passed passed;
+	struct trial_counts passed;
 	double trims = (7 * 25 - 30) / (1 - (double)ACK / FULL);
 	struct claim claim = claim_of("first-window-of-8", "what neither line nor queue takes",
 				      trims, 8, "a packet of each: who comes first");
@@ -265,7 +247,7 @@ static int first_window(const struct choice *choice, struct claims *claims, stru
 		 "queue: {bytes: 124500B, ecn: false, trim_bytes: 64B}\n"
 		 "cc: {algorithm: fixed, window: 8MB}\n",
 		 8, 15, "102150B");
-	int rc = passed_until(text, "limits.time=16us", &passed, refusal);
+	int rc = trial_counts_until(text, "limits.time=16us", &passed, refusal);
 	if (rc < 0)
 		return rc;
 	claim.measured = passed.trimmed;

@@ -47,6 +47,23 @@ int trial_until(struct trial *trial, const char *text, const char *const *sets,
 	return refuse(refusal, -EIO, "a run that was to be cut off ended by itself", 0, 0, 0);
 }
 
+int trial_counts_until(const char *text, const char *time, struct trial_counts *ret,
+		       struct refusal *refusal)
+{
+	static struct trial trial;
+	const char *const sets[] = {time, NULL};
+	int rc = trial_until(&trial, text, sets, refusal);
+	if (rc < 0)
+		return rc;
+	*ret = (struct trial_counts){
+		.received = (double)trial.outcome->transport.data_received,
+		.marked = (double)trial.outcome->transport.marks_received,
+		.trimmed = (double)trial.outcome->fabric.trimmed,
+	};
+	trial_end(&trial);
+	return 0;
+}
+
 void trial_end(struct trial *trial)
 {
 	stage_free(&trial->stage);

@@ -33,6 +33,16 @@ int trial_run(struct trial *trial, const char *text, const char *const *sets, co
 int trial_until(struct trial *trial, const char *text, const char *const *sets,
 		struct refusal *refusal);
 
+// What came through until an instant.
+struct trial_counts {
+	double received, marked; // whole data packets, and marks among them
+	double trimmed;
+};
+
+// trial_until() with `time` ("limits.time=..."), and what it counted.
+int trial_counts_until(const char *text, const char *time, struct trial_counts *ret,
+		       struct refusal *refusal);
+
 // Runs `text` and gives its longest flow in us; `workload` as above.
 int trial_longest_us(const char *text, const char *const *sets, const char *workload, double *ret,
 		     struct refusal *refusal);

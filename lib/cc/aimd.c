@@ -28,12 +28,8 @@ static struct aimd *aimd_of(struct cc *cc)
 
 static void set_window(struct cc *cc, struct aimd *a, double cwnd)
 {
-	if (cwnd > a->cwnd_max)
-		cwnd = a->cwnd_max;
-	if (cwnd < a->mtu_bytes)
-		cwnd = a->mtu_bytes;
-	a->cwnd = cwnd;
-	cc->window_bytes = (uint32_t)cwnd;
+	a->cwnd = cc_window_within(cwnd, a->mtu_bytes, a->cwnd_max);
+	cc->window_bytes = (uint32_t)a->cwnd;
 }
 
 static void start(struct cc *cc, const struct cc_config *config, uint32_t share)

@@ -16,6 +16,14 @@ extern const struct cc_ops cc_rccc;
 // The largest window, which is the first one, too: as configured, or 1.5 BDP; at least a packet.
 double cc_window_max(const struct cc_config *config);
 
+// A window between a packet and the largest.
+static inline double cc_window_within(double cwnd, uint32_t mtu_bytes, double cwnd_max)
+{
+	if (cwnd > cwnd_max)
+		cwnd = cwnd_max;
+	return cwnd < mtu_bytes ? mtu_bytes : cwnd;
+}
+
 // on_cnp of those that work on SACKs, or on nothing.
 void cc_on_cnp_none(struct cc *cc, ps_t now);
 

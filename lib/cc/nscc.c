@@ -60,10 +60,7 @@ static struct nscc *nscc_of(struct cc *cc)
 
 static void set_window(struct cc *cc, struct nscc *n, double cwnd)
 {
-	if (cwnd > n->cwnd_max)
-		cwnd = n->cwnd_max;
-	if (cwnd < n->mtu_bytes)
-		cwnd = n->mtu_bytes;
+	cwnd = cc_window_within(cwnd, n->mtu_bytes, n->cwnd_max);
 #ifdef PLANT_WIDE_WINDOW // a bug on purpose: the check of windows must find it
 	cwnd += n->received_bytes > 0 ? n->mtu_bytes : 0;
 #endif

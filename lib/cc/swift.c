@@ -39,12 +39,8 @@ static struct swift *swift_of(struct cc *cc)
 
 static void set_window(struct cc *cc, struct swift *s, double cwnd)
 {
-	if (cwnd > s->cwnd_max)
-		cwnd = s->cwnd_max;
-	if (cwnd < s->mtu_bytes)
-		cwnd = s->mtu_bytes;
-	s->cwnd = cwnd;
-	cc->window_bytes = (uint32_t)cwnd;
+	s->cwnd = cc_window_within(cwnd, s->mtu_bytes, s->cwnd_max);
+	cc->window_bytes = (uint32_t)s->cwnd;
 }
 
 static void swift_init(struct cc *cc, const struct cc_config *config, ps_t now)
