@@ -37,6 +37,7 @@ SECOND = {
     "mllog": "report",
     "plan": "workload",
     "order": "workload",
+    "program": "workload",
     "step": "workload",
     "qp": "transport",
     "ev": "transport",

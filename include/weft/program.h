@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job as operations that wait for each other: what each rank computes, sends and receives, and
+// what must have ended before. Whatever is no pipelined ring comes down to it: trees and exchanges,
+// the schedule of a step, imported traces. The model is that of GOAL (Hoefler, Schneider,
+// Lumsdaine: LogGOPSim, HPDC 2010): an operation begins when all that it waits for has ended.
+//
+//   program.c        adding operations            program_seal.c  partners, order, checks
+//
+// A send ends when its bytes may be used again: the transport has completed it. A receive ends when
+// the message that it is matched with is there, and all that it waits for has ended. Messages of a
+// pair of ranks with one tag are matched in the order in which they were added. A receive never
+// holds a message back: what arrives early lies where it belongs.
+//
+// Streams say what a rank can do at the same time: computations of one stream run one after the
+// other, in the order in which they become ready (then of their index). Sends and receives have no
+// stream: the NIC shares itself.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <weft/arena.h>
+#include <weft/refusal.h>
+#include <weft/time.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define OP_NONE UINT32_MAX
+
+enum op_kind {
+	OP_COMPUTE, // takes `compute_ps` of its stream
+	OP_SEND,    // `bytes` from `offset` of the rank's buffer to rank `peer`
+	OP_RECEIVE, // `bytes` from rank `peer` to `offset` of the rank's buffer
+	OP_KIND_COUNT
+};
+
+struct op {
+	uint8_t kind;	 // enum op_kind
+	bool is_sum;	 // receive: is added to what lies there, else it takes its place
+	uint16_t stream; // compute
+	uint32_t rank;
+	union {
+		struct {
+			uint32_t peer, tag, bytes;
+			uint32_t twin;	 // the operation that it is matched with; program_seal()
+			uint64_t offset; // of the rank's buffer; 0 where nobody looks at the data
+		};
+		ps_t compute_ps;
+	};
+	uint32_t waits_for;		 // so many operations of its rank
+	uint32_t next_first, next_count; // in program.next: those of its rank that wait for it
+};
+
+// "compute", "send", "receive".
+const char *op_kind_name(enum op_kind kind);
+
+struct program {
+	uint32_t ranks;
+	uint32_t op_count, op_max;
+	struct op *ops; // [op_max]
+	uint32_t edge_count, edge_max;
+	uint32_t *edge_from, *edge_to; // [edge_max], as added
+	uint32_t *next;		       // [edge_count], after program_seal()
+	uint32_t *nics;	       // [ranks] NIC of each rank; rank = NIC until somebody says otherwise
+	uint64_t buffer_bytes; // of each rank: the largest offset + bytes
+	bool is_sealed;
+};
+
+// An empty program with room for so many operations and dependencies. -EINVAL without ranks,
+// -ENOMEM.
+int program_create(struct program **ret, struct arena *arena, uint32_t ranks, uint32_t op_max,
+		   uint32_t edge_max, struct refusal *refusal);
+
+// Bytes that program_create() and program_seal() draw, roughly from above.
+uint64_t program_bytes(uint32_t ranks, uint32_t op_max, uint32_t edge_max);
+
+// Each adds an operation and returns its index. Ranks, peers and the room were checked by the
+// caller: our bug otherwise. Bytes are 1 .. UINT32_MAX: a longer message is several.
+uint32_t program_compute(struct program *program, uint32_t rank, uint16_t stream, ps_t compute_ps);
+uint32_t program_send(struct program *program, uint32_t rank, uint32_t to, uint32_t tag,
+		      uint32_t bytes, uint64_t offset);
+uint32_t program_receive(struct program *program, uint32_t rank, uint32_t from, uint32_t tag,
+			 uint32_t bytes, uint64_t offset, bool is_sum);
+
+// `op` waits for `before`; both of one rank. Nothing when `before` is OP_NONE.
+void program_wait(struct program *program, uint32_t op, uint32_t before);
+
+// Matches sends with receives, sorts dependencies, checks that every operation can end. -EINVAL
+// with rank, operation and reason: a send without a receive or the reverse, other sizes, a circle
+// (messages are part of it). -ENOMEM.
+int program_seal(struct program *program, struct arena *arena, struct refusal *refusal);
+
+// ---------------------------------------------------------------- running one
+
+// The state of every operation of a program while it runs. One object for all ranks, or one for
+// each: an operation is touched by the calls for its own rank alone.
+struct program_run;
+
+// -ENOMEM. The program is sealed and stays as it is.
+int program_run_create(struct program_run **ret, struct arena *arena,
+		       const struct program *program);
+
+// Bytes that program_run_create() draws.
+uint64_t program_run_bytes(const struct program *program);
+
+// The next operation of `rank` that may begin now, once each: sends to post, computations to time.
+// Receives are never told; they end by themselves. OP_NONE when there is nothing to do. Call until
+// OP_NONE after each event, and once at the start.
+uint32_t program_run_next(struct program_run *run, uint32_t rank);
+
+// Events: a computation has taken its time, a send has completed; a message's bytes are there
+// (`receive` is the twin of its send).
+void program_run_ended(struct program_run *run, uint32_t op);
+void program_run_arrived(struct program_run *run, uint32_t receive);
+
+// Operations of `rank` that have not ended.
+uint32_t program_run_left(const struct program_run *run, uint32_t rank);
+
+#ifdef __cplusplus
+}
+#endif
