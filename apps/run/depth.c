@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "depth.h"
+#include "schedule.h"
 
 const struct depth_input depth_inputs[] = {
 	{INPUT_ASSUMED,
@@ -26,40 +27,6 @@ ps_t depth_exposed(const struct step_exposed *times)
 }
 
 // ---------------------------------------------------------------- runs
-
-// A schedule in memory of its own.
-struct schedule {
-	void *memory;
-	size_t bytes;
-	struct step *step;
-};
-
-static int schedule_make(struct schedule *ret, const struct plan *plan, struct refusal *refusal)
-{
-	struct arena arena;
-	ret->bytes = step_bytes(plan);
-	ret->memory = memory_reserve(ret->bytes);
-	if (ret->memory == NULL)
-		return refuse(refusal, -ENODEV, "the system gives no memory for a schedule", 0, 0,
-			      0);
-	arena_init(&arena, ret->memory, ret->bytes);
-	int rc = step_create(&ret->step, &arena, plan, refusal);
-	if (rc < 0)
-		memory_release(ret->memory, ret->bytes);
-	return rc;
-}
-
-static int run_case(struct step_exposed *ret, const struct step_case *of, struct step_stage *stages,
-		    struct refusal *refusal)
-{
-	struct schedule schedule;
-	int rc = schedule_make(&schedule, &of->plan, refusal);
-	if (rc < 0)
-		return rc;
-	step_expose(schedule.step, &of->setup, ret, stages);
-	memory_release(schedule.memory, schedule.bytes);
-	return 0;
-}
 
 // Mean and spread over steps with seeds of their own (Welford: the deviation loses no digits).
 static int run_steps(struct depth *depth, uint32_t count, struct refusal *refusal)
@@ -83,7 +50,7 @@ static int run_steps(struct depth *depth, uint32_t count, struct refusal *refusa
 		steps->max_s = fmax(steps->max_s, time_s);
 	}
 	steps->cv = sqrt(squares / (count - 1)) / steps->mean_s;
-	memory_release(schedule.memory, schedule.bytes);
+	schedule_free(&schedule);
 	return 0;
 }
 
@@ -95,12 +62,14 @@ static int run_cases(struct depth *depth, struct refusal *refusal)
 	depth->row_count = world_step_cases(&depth->world, cases);
 	for (uint32_t i = 0; rc == 0 && i < depth->row_count; i++) {
 		depth->rows[i].of = cases[i];
-		rc = run_case(&depth->rows[i].times, &cases[i], i == 0 ? depth->stages : NULL,
-			      refusal);
+		rc = schedule_expose(&depth->rows[i].times, &cases[i].plan, &cases[i].setup,
+				     i == 0 ? depth->stages : NULL, refusal);
 	}
 	predicted = cases[0];
 	predicted.plan.timing = timing_from_logs;
-	return rc == 0 ? run_case(&depth->predicted, &predicted, NULL, refusal) : rc;
+	if (rc < 0)
+		return rc;
+	return schedule_expose(&depth->predicted, &predicted.plan, &predicted.setup, NULL, refusal);
 }
 
 static int work_out(struct call *call, struct depth *depth)
