@@ -5,6 +5,7 @@
 // Lumsdaine: LogGOPSim, HPDC 2010): an operation begins when all that it waits for has ended.
 //
 //   program.c        adding operations            program_seal.c  partners, order, checks
+//   program_run.c    what may begin, what ended
 //
 // A send ends when its bytes may be used again: the transport has completed it. A receive ends when
 // the message that it is matched with is there, and all that it waits for has ended. Messages of a
@@ -12,7 +13,8 @@
 // holds a message back: what arrives early lies where it belongs.
 //
 // Streams say what a rank can do at the same time: computations of one stream run one after the
-// other, in the order in which they become ready (then of their index). Sends and receives have no
+// other, in the order in which they become ready (then of their index). Streams of a rank are
+// counted from 0; each number up to the largest takes a little memory. Sends and receives have no
 // stream: the NIC shares itself.
 #pragma once
 
@@ -63,8 +65,10 @@ struct program {
 	uint32_t edge_count, edge_max;
 	uint32_t *edge_from, *edge_to; // [edge_max], as added
 	uint32_t *next;		       // [edge_count], after program_seal()
+	uint64_t *stream_first; // [ranks + 1] streams of all ranks before, after program_seal()
 	uint32_t *nics;	       // [ranks] NIC of each rank; rank = NIC until somebody says otherwise
-	uint64_t buffer_bytes; // of each rank: the largest offset + bytes
+	uint64_t buffer_bytes; // of each rank: the largest offset + bytes, offsets below 2^63
+	uint32_t refused_op;   // that program_seal() refused, to tell a place; else OP_NONE
 	bool is_sealed;
 };
 
@@ -77,7 +81,8 @@ int program_create(struct program **ret, struct arena *arena, uint32_t ranks, ui
 uint64_t program_bytes(uint32_t ranks, uint32_t op_max, uint32_t edge_max);
 
 // Each adds an operation and returns its index. Ranks, peers and the room were checked by the
-// caller: our bug otherwise. Bytes are 1 .. UINT32_MAX: a longer message is several.
+// caller: our bug otherwise. Bytes are 1 .. UINT32_MAX: a longer message is several. A rank sends
+// nothing to itself.
 uint32_t program_compute(struct program *program, uint32_t rank, uint16_t stream, ps_t compute_ps);
 uint32_t program_send(struct program *program, uint32_t rank, uint32_t to, uint32_t tag,
 		      uint32_t bytes, uint64_t offset);
