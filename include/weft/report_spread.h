@@ -8,14 +8,14 @@
 
 #define SPREAD_CONFIDENCE 0.95
 
-struct spread {
+struct spread_figures {
 	uint32_t count; // values that are no NAN; 0: the rest is 0
 	double mean, sd;
 	double half; // of the interval of confidence; NAN with one value
 	double min, max;
 };
 
-void spread_of(struct spread *ret, const double *values, uint32_t count);
+void spread_of(struct spread_figures *ret, const double *values, uint32_t count);
 
 enum spread_verdict {
 	SPREAD_UNKNOWN, // fewer than two pairs
@@ -26,7 +26,7 @@ enum spread_verdict {
 
 // b - a, seed by seed.
 struct spread_difference {
-	struct spread spread;
+	struct spread_figures spread;
 	double chance; // that means as far apart, or further, come of chance alone; NAN if unknown
 	enum spread_verdict verdict;
 };

@@ -48,7 +48,8 @@ static double value_at(const double *values, const double *less, uint32_t i)
 	return less == NULL ? values[i] : values[i] - less[i];
 }
 
-static void extremes(struct spread *ret, const double *values, const double *less, uint32_t count)
+static void extremes(struct spread_figures *ret, const double *values, const double *less,
+		     uint32_t count)
 {
 	double sum = 0;
 	for (uint32_t i = 0; i < count; i++) {
@@ -68,10 +69,11 @@ static void extremes(struct spread *ret, const double *values, const double *les
 }
 
 // Mean first, then squares around it: values of runs lie close together.
-static void spread(struct spread *ret, const double *values, const double *less, uint32_t count)
+static void spread(struct spread_figures *ret, const double *values, const double *less,
+		   uint32_t count)
 {
 	double squares = 0;
-	*ret = (struct spread){.half = NAN};
+	*ret = (struct spread_figures){.half = NAN};
 	extremes(ret, values, less, count);
 	if (ret->count < 2)
 		return;
@@ -84,7 +86,7 @@ static void spread(struct spread *ret, const double *values, const double *less,
 		sqrt(ret->count);
 }
 
-void spread_of(struct spread *ret, const double *values, uint32_t count)
+void spread_of(struct spread_figures *ret, const double *values, uint32_t count)
 {
 	spread(ret, values, NULL, count);
 }
@@ -94,7 +96,7 @@ void spread_difference_of(struct spread_difference *ret, const double *a, const 
 {
 	*ret = (struct spread_difference){.chance = NAN};
 	spread(&ret->spread, b, a, count);
-	const struct spread *apart = &ret->spread;
+	const struct spread_figures *apart = &ret->spread;
 	if (apart->count < 2)
 		return;
 	bool is_zero = apart->min == 0 && apart->max == 0;

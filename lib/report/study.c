@@ -210,7 +210,7 @@ bool study_is_zero(const struct report_study *study, uint32_t figure)
 }
 
 void study_spread(const struct report_study *study, uint32_t point, uint32_t figure,
-		  struct spread *ret)
+		  struct spread_figures *ret)
 {
 	study_values(study, point, figure, study->row);
 	spread_of(ret, study->row, study->plan.seeds);

@@ -61,7 +61,7 @@ bool study_is_zero(const struct report_study *study, uint32_t figure);
 
 // A figure's spread at a point, and how far from the first point's it is.
 void study_spread(const struct report_study *study, uint32_t point, uint32_t figure,
-		  struct spread *ret);
+		  struct spread_figures *ret);
 void study_difference(const struct report_study *study, uint32_t point, uint32_t figure,
 		      struct spread_difference *ret);
 
@@ -74,7 +74,7 @@ void study_label(const struct report_study *study, uint32_t point, char ret[STUD
 // What an expectation came to over the runs of the points that it is of.
 struct study_expected {
 	const char *name, *variant;
-	struct spread expected, measured;
+	struct spread_figures expected, measured;
 	uint32_t runs, inside;
 };
 

@@ -125,7 +125,7 @@ static void spread_line(FILE *to, const struct report_study *study, uint32_t poi
 	enum study_unit unit = study_figure(figure)->unit;
 	struct text text[5];
 	char name[STUDY_NAME_BYTES], verdict[32];
-	struct spread spread, first;
+	struct spread_figures spread, first;
 	struct spread_difference difference;
 	study_label(study, point, name);
 	study_spread(study, 0, figure, &first);

@@ -22,7 +22,7 @@ static void put_number(json_t *to, const char *key, double value)
 	put(to, key, isnan(value) ? json_null() : json_real(value));
 }
 
-static void put_spread(json_t *to, const struct spread *spread)
+static void put_spread(json_t *to, const struct spread_figures *spread)
 {
 	bool is_there = spread->count > 0;
 	put_count(to, "runs", spread->count);
@@ -39,7 +39,7 @@ static void put_difference(json_t *to, const struct report_study *study, uint32_
 {
 	struct spread_difference difference;
 	study_difference(study, point, figure, &difference);
-	const struct spread *spread = &difference.spread;
+	const struct spread_figures *spread = &difference.spread;
 	json_t *object = object_in(to, "from_first");
 	put_number(object, "mean", spread->count > 0 ? spread->mean : NAN);
 	put_number(object, "low", spread->count > 0 ? spread->mean - spread->half : NAN);
@@ -67,7 +67,7 @@ static void put_figures(json_t *root, const struct report_study *study)
 		put_text(row, "unit", unit_name(study_figure(figure)->unit));
 		json_t *points = array_in(row, "points");
 		for (uint32_t point = 0; point < study->points; point++) {
-			struct spread spread;
+			struct spread_figures spread;
 			json_t *at = row_in(points);
 			study_spread(study, point, figure, &spread);
 			put_spread(at, &spread);
@@ -229,7 +229,7 @@ static void write_spreads(FILE *to, const struct report_study *study)
 	for (uint32_t at = 0; at < study_figure_count() * study->points; at++) {
 		uint32_t figure = at / study->points, point = at % study->points;
 		struct spread_difference difference;
-		struct spread spread;
+		struct spread_figures spread;
 		if (!study_has(study, figure))
 			continue;
 		study_spread(study, point, figure, &spread);

@@ -51,7 +51,7 @@ static void an_interval_of_five_values_is_exact(void **state)
 {
 	(void)state;
 	const double values[] = {10, 12, NAN, 14, 16, 18};
-	struct spread spread;
+	struct spread_figures spread;
 	spread_of(&spread, values, 6);
 	assert_int_equal(spread.count, 5);
 	assert_true(spread.mean == 14 && spread.min == 10 && spread.max == 18);
@@ -63,7 +63,7 @@ static void one_value_has_no_interval_and_none_no_mean(void **state)
 {
 	(void)state;
 	const double values[] = {NAN, 3};
-	struct spread spread;
+	struct spread_figures spread;
 	spread_of(&spread, values, 2);
 	assert_int_equal(spread.count, 1);
 	assert_true(spread.mean == 3 && isnan(spread.half));
@@ -78,7 +78,7 @@ static void equal_values_have_no_spread_at_all(void **state)
 	double values[10];
 	for (int i = 0; i < 10; i++)
 		values[i] = 0.1;
-	struct spread spread;
+	struct spread_figures spread;
 	spread_of(&spread, values, 10);
 	assert_true(spread.mean == 0.1 && spread.sd == 0 && spread.half == 0);
 }

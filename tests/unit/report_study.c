@@ -124,7 +124,7 @@ static void a_run_without_end_is_in_no_figure(void **state)
 	(void)state;
 	struct study_plan plan = {.seeds = 3, .variants = 2};
 	struct report_study *study = create(&plan);
-	struct spread spread;
+	struct spread_figures spread;
 	for (uint32_t seed = 0; seed < 3; seed++) {
 		struct study_run run = run_of(0, seed, 100 + seed);
 		run.is_complete = seed != 1;

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// The step on each number of racks.
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <weft/report_scaling.h>
+#include <weft/world_step.h>
+
+#include "../run/schedule.h"
+#include "scaling.h"
+
+#define SCENARIO_BYTES_MAX ((size_t)1 << 20)
+
+static double s(ps_t time)
+{
+	return (double)time / PS_PER_S;
+}
+
+// ---------------------------------------------------------------- the scenario
+
+struct source {
+	char path[SCENARIO_PATH_BYTES];
+	char *text;
+	size_t bytes;
+};
+
+static int open_source(struct call *call, struct source *ret)
+{
+	struct refusal *refusal = &call->refusal;
+	int rc = shelf_find(call->scenario_name, ret->path, sizeof(ret->path), refusal);
+	if (rc == 0)
+		rc = file_read(ret->path, SCENARIO_BYTES_MAX, &ret->text, &ret->bytes, refusal);
+	if (rc == 0 && call->seed_text != NULL) {
+		snprintf(call->seed_set, sizeof(call->seed_set), "seed=%.50s", call->seed_text);
+		call->sets[call->set_count++] = call->seed_set;
+	}
+	return rc;
+}
+
+static int read_source(struct call *call, const struct source *source, uint32_t set_count)
+{
+	return scenario_parse(&call->scenario, source->path, source->text, source->bytes,
+			      call->sets, set_count, &call->refusal);
+}
+
+// A refusal that comes of a number of racks says so.
+static int name_racks(struct call *call, const struct point *point, int rc)
+{
+	struct refusal *refusal = &call->refusal;
+	char text[sizeof(refusal->text)];
+	if (strcmp(refusal->file, "--set") == 0 && refusal->line > call->set_count) {
+		snprintf(refusal->file, sizeof(refusal->file), "--racks");
+		refusal->line = refusal->column = 0;
+	} else if (refusal->file[0] == '\0') {
+		snprintf(refusal->file, sizeof(refusal->file), "%s", call->scenario.path);
+	}
+	snprintf(text, sizeof(text), "with %u racks: %.400s", point->racks, refusal->text);
+	memcpy(refusal->text, text, sizeof(text));
+	return rc;
+}
+
+// ---------------------------------------------------------------- one number of racks
+
+static int run_seeds(struct call *call, struct point *point, const struct world_step *world)
+{
+	struct step_setup setup = world->setup;
+	struct schedule schedule;
+	int rc = schedule_make(&schedule, &world->plan, &call->refusal);
+	if (rc < 0)
+		return rc;
+	point->exposed_s = 0;
+	for (uint32_t i = 0; i < call->seed_count; i++) {
+		struct step_exposed times;
+		setup.jitter_ppb = call->jitter_ppb;
+		setup.replicas = world->plan.parallel.dp;
+		setup.seed = world->setup.seed + i;
+		step_expose(schedule.step, &setup, &times, NULL);
+		point->steps_s[i] = s(times.with.step_ps);
+		point->exposed_s += s(times.with.step_ps - times.without.step_ps) /
+			call->seed_count;
+	}
+	schedule_free(&schedule);
+	spread_of(&point->spread, point->steps_s, call->seed_count);
+	point->step_s = point->spread.mean;
+	return 0;
+}
+
+static int run_step(struct call *call, struct point *point)
+{
+	struct world_step world;
+	int rc = world_step(&world, &call->scenario, NULL, &call->refusal);
+	if (rc == 0)
+		rc = schedule_expose(&point->times, &world.plan, &world.setup, NULL,
+				     &call->refusal);
+	if (rc < 0)
+		return rc;
+	const struct parallel *cut = &world.plan.parallel;
+	point->gpus = plan_ranks(&world.plan);
+	point->replicas = cut->dp;
+	point->ring_ranks = world.setup.dense.ranks;
+	point->batch = (uint64_t)cut->dp * cut->micro_batches * cut->samples;
+	point->step_s = s(point->times.with.step_ps);
+	point->exposed_s = s(point->times.with.step_ps - point->times.without.step_ps);
+	if (call->seed_count == 0)
+		return 0;
+	point->steps_s = calloc(call->seed_count, sizeof(*point->steps_s));
+	if (point->steps_s == NULL)
+		return refuse(&call->refusal, -ENODEV, "the system gives no memory", 0, 0, 0);
+	return run_seeds(call, point, &world);
+}
+
+static int run_point(struct call *call, struct point *point, const struct source *source)
+{
+	char word[64];
+	uint64_t nics = (uint64_t)point->racks * call->gpus_per_rack;
+	snprintf(word, sizeof(word), "fabric.nics=%llu", (unsigned long long)nics);
+	call->sets[call->set_count] = word;
+	int rc = read_source(call, source, call->set_count + 1);
+	if (rc == 0)
+		rc = run_step(call, point);
+	return rc < 0 ? name_racks(call, point, rc) : 0;
+}
+
+// ---------------------------------------------------------------- all of them
+
+static void hold_against_reference(struct call *call)
+{
+	const struct point *reference = call->reference;
+	for (uint32_t i = 0; i < call->point_count; i++) {
+		struct point *point = &call->points[i];
+		point->efficiency = scaling_efficiency(reference->step_s, point->step_s);
+		point->consistency = scaling_consistency(reference->step_s, point->step_s);
+		if (call->seed_count > 0 && call->point_count > 1)
+			spread_difference_of(&point->against, reference->steps_s, point->steps_s,
+					     call->seed_count, call->point_count - 1);
+	}
+}
+
+int points_run(struct call *call)
+{
+	struct source source = {0};
+	int rc = open_source(call, &source);
+	if (rc == 0)
+		rc = read_source(call, &source, call->set_count);
+	call->gpus_per_rack = call->scenario.fabric.nics_per_host;
+	for (uint32_t i = 0; rc == 0 && i < call->point_count; i++)
+		rc = run_point(call, &call->points[i], &source);
+	free(source.text);
+	if (rc < 0)
+		return rc;
+	snprintf(call->name, sizeof(call->name), "%s", call->scenario.name);
+	hold_against_reference(call);
+	return 0;
+}
+
+void points_free(struct call *call)
+{
+	for (uint32_t i = 0; i < call->point_count; i++)
+		free(call->points[i].steps_s);
+}

@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""weft scaling: the Azure job on 16 to 512 racks, figure by figure, held against weft sim --depth model; both definitions
+of efficiency; seeds; the plot; what is refused."""
+import csv
+import io
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree
+
+WEFT = os.environ["WEFT"]
+AZURE = "azure-gb200-llama405b"
+# racks, step and exposed in us
+GOLDEN = [(16, 1269963, 25684), (32, 1270285, 26006), (64, 1270513, 26234), (112, 1270967, 26688), (128, 1271200, 26921),
+          (256, 1276059, 31780), (512, 1299497, 55218)]
+RACKS = ",".join(str(racks) for racks, *_ in GOLDEN)
+failed = 0
+
+
+def check(holds, what):
+    global failed
+    failed += 0 if holds else 1
+    print(("ok: " if holds else "FAILED: ") + what)
+
+
+def weft(*words):
+    done = subprocess.run([WEFT, *map(str, words)], capture_output=True, text=True, timeout=120)
+    return done.returncode, done.stdout, done.stderr
+
+
+def scaling(*words):
+    status, out, errors = weft("scaling", *words, "--json")
+    if status != 0:
+        check(False, f"{words}: {errors}")
+        sys.exit(1)
+    return json.loads(out)
+
+
+def check_golden():
+    result = scaling(AZURE, "--racks", RACKS)
+    points = result["points"]
+    found = [(point["racks"], round(point["step_ps"] / 1e6), round(point["exposed_ps"] / 1e6)) for point in points]
+    check(found == GOLDEN, f"every step is what it was: {found}")
+    check(result["reference_racks"] == 16, "the smallest is the reference")
+    check(all(point["gpus"] == point["racks"] * 64 and point["ring_ranks"] == point["racks"] * 2 and
+              point["batch"] == point["racks"] * 8 for point in points), "GPUs, rings and batch grow with the racks")
+    first = points[0]["step_ps"]
+    for point in points:
+        off = abs(point["efficiency"] - first / point["step_ps"]) + \
+            abs(point["consistency"] - (1 - abs(point["step_ps"] - first) / first))
+        check(off < 1e-9, f"{point['racks']} racks: efficiency {point['efficiency']:.4%}, consistency {point['consistency']:.4%}")
+    small, large = points[3], points[4]
+    check(abs(large["step_ps"] / small["step_ps"] - 1) < 0.001, "112 to 128 racks: within 0.1 %")
+    model = json.loads(weft("sim", AZURE, "--depth", "model", "--json", "--set", "fabric.nics=16384")[1])["step"]
+    check(model["step_ps"] == points[5]["step_ps"] and model["exposed_ps"] == points[5]["exposed_ps"],
+          "256 racks: the step of weft sim --depth model")
+
+
+def check_reference():
+    """Against the larger one both definitions tell another story."""
+    points = {point["racks"]: point for point in scaling(AZURE, "--racks", "112,512", "--reference", "512")["points"]}
+    check(points[512]["efficiency"] == 1 and points[112]["efficiency"] > 1 > points[112]["consistency"],
+          "a faster step is above 100 %, and less consistent")
+
+
+def check_seeds():
+    words = [AZURE, "--racks", "16,128,256", "--jitter", "2", "--seeds", "12"]
+    result = scaling(*words)
+    check(result == scaling(*words), "seeds give the same again")
+    plain = {point["racks"]: point for point in scaling(AZURE, "--racks", "16,128,256")["points"]}
+    for point in result["points"]:
+        seeds = point["seeds"]
+        check(seeds["min_s"] < seeds["mean_s"] < seeds["max_s"] and 0 < seeds["cv"] < 0.001 and
+              seeds["half_95_s"] < seeds["sd_s"], f"{point['racks']} racks: CV {seeds['cv']:.4%}")
+        check(point["step_ps"] == plain[point["racks"]]["step_ps"] and seeds["mean_s"] > point["step_ps"] / 1e12,
+              "jitter makes steps longer: the slowest is waited for")
+    check([point["seeds"].get("against_reference") for point in result["points"]] == [None, "differs", "differs"],
+          "more racks differ by more than chance")
+    other = scaling(*words, "--seed", "77")
+    check(other["points"][0]["seeds"] != result["points"][0]["seeds"], "another seed, other steps")
+    for one, another in zip(result["points"], other["points"]):
+        apart = abs(one["seeds"]["mean_s"] - another["seeds"]["mean_s"])
+        half = one["seeds"]["half_95_s"] + another["seeds"]["half_95_s"]
+        check(apart < 1.5 * half, f"but the mean is near: {apart * 1e3:.3f} ms with {half * 1e3:.3f} ms of confidence")
+
+
+def check_csv():
+    status, out, _ = weft("scaling", AZURE, "--racks", "128,16", "--csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    check(status == 0 and [row["racks"] for row in rows] == ["128", "16"], "rows of --csv in the order of --racks")
+    check(abs(float(rows[0]["step_s"]) - 1.2712) < 1e-4 and float(rows[1]["efficiency"]) == 1, "with their figures")
+
+
+def check_svg(folder):
+    path = folder / "plot.svg"
+    status, out, errors = weft("scaling", AZURE, "--racks", RACKS, "--jitter", "2", "--seeds", "2", "--svg", path)
+    check(status == 0 and "efficiency" in out, f"a plot beside the table {errors}")
+    root = xml.etree.ElementTree.fromstring(path.read_text(encoding="utf-8"))
+    width, height = float(root.get("width")), float(root.get("height"))
+    lines = [element for element in root if element.tag.endswith("polyline")]
+    check(len(lines) == 4 and all(len(line.get("points").split()) == len(GOLDEN) for line in lines), "four rows of seven points")
+    spots = [tuple(map(float, pair.split(","))) for line in lines for pair in line.get("points").split()]
+    check(all(0 < x < width and 0 < y < height for x, y in spots), "all of them in the picture")
+    steps = [float(pair.split(",")[1]) for pair in lines[0].get("points").split()]
+    check(steps == sorted(steps, reverse=True) and steps[-1] < steps[0], "longer steps lie higher")
+    texts = "".join(element.text or "" for element in root)
+    check("512" in texts and "&" not in texts and AZURE in texts, "with racks and title")
+    status, out, _ = weft("scaling", AZURE, "--racks", "64", "--svg", path)
+    check(status == 0 and "nan" not in path.read_text(encoding="utf-8"), "one point has a plot, too")
+
+
+def refused(what, words, says):
+    status, out, errors = weft("scaling", *words)
+    check(status == 2 and out == "" and errors.count("\n") == 1 and errors.startswith("weft scaling: ") and says in errors,
+          f"{what}: {errors.strip()}")
+
+
+def check_refusals():
+    with_racks = [AZURE, "--racks", "16,32"]
+    refused("nothing", [], "no scenario given")
+    refused("no racks", [AZURE], "no racks given")
+    refused("no such scenario", ["nosuch", "--racks", "4"], "nosuch")
+    refused("two scenarios", [*with_racks, "incast"], "one scenario at a time")
+    refused("racks that fill no switch", [AZURE, "--racks", "16,17"], "with 17 racks: ")
+    refused("racks beyond what a scenario may have", [AZURE, "--racks", "999999"], "--racks: with 999999 racks: ")
+    for racks in ("", "0", "16,", ",16", "16,,32", "-1", "x", "1e3", "16 32", "1000001", "99999999999"):
+        refused(f"racks '{racks}'", [AZURE, "--racks", racks], "--racks is a list")
+    refused("racks twice", [AZURE, "--racks", "16,32,16"], "twice")
+    refused("65 racks", [AZURE, "--racks", ",".join(str(4 * i) for i in range(1, 66))], "at most 64")
+    for word in ("64", "", "16x", "-16"):
+        refused(f"reference '{word}'", [*with_racks, "--reference", word], "--reference is one of")
+    refused("no model", ["incast", "--racks", "16"], "with 16 racks: ")
+    refused("no model", ["two-racks", "--racks", "2"], "needs traffic.kind model")
+    refused("seeds without jitter", [*with_racks, "--seeds", "3"], "all alike")
+    refused("a seed without jitter", [*with_racks, "--seed", "3"], "no effect")
+    refused("jitter without seeds", [*with_racks, "--jitter", "3"], "--seeds")
+    for jitter in ("0", "51", "nan", "-1", "2%", ""):
+        refused(f"jitter '{jitter}'", [*with_racks, "--jitter", jitter, "--seeds", "3"], "jitter")
+    for seeds in ("1", "1001", "x", ""):
+        refused(f"seeds '{seeds}'", [*with_racks, "--jitter", "1", "--seeds", seeds], "--seeds is 2 to 1000")
+    refused("a seed that is none", [*with_racks, "--jitter", "1", "--seeds", "3", "--seed", "x"], "seed")
+    refused("another number of NICs", [*with_racks, "--set", "fabric.nics=64"], "--racks says")
+    refused("no such key", [*with_racks, "--set", "fabric.foo=1"], "--set:1:1: ")
+    refused("two forms", [*with_racks, "--json", "--csv"], "--csv")
+    refused("an unknown option", [*with_racks, "--depht"], "unknown option")
+    refused("given twice", [*with_racks, "--racks", "4"], "given twice")
+    refused("a plot nowhere", [*with_racks, "--svg", "/nonexistent/x.svg"], "cannot write")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        for part in (check_golden, check_reference, check_seeds, check_csv, check_refusals):
+            part()
+        check_svg(pathlib.Path(name))
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
