@@ -36,6 +36,7 @@ NOUNS = "arena bitmap check fifo heap machine opcode packet psn refusal rng time
 SECOND = {
     "mllog": "report",
     "plan": "workload",
+    "coll": "workload",
     "order": "workload",
     "program": "workload",
     "step": "workload",
