@@ -14,7 +14,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "validate.h"
 
@@ -22,10 +21,11 @@
 
 // ---------------------------------------------------------------- NSCC
 
-#define PACKET 4150.0 // on the line
-#define DELAY_PS (3 * PS_PER_US)
+#define PACKET 4150.0		  // on the line
 #define BDP_OF_CONSTANTS 150000.0 // the network that UEC chose them for
-#define SAMPLES 40
+#define FROM_PS (10 * PS_PER_MS)
+#define UNTIL_PS (90 * PS_PER_MS)
+#define UNTIL "90ms"
 
 static double nscc_queue(uint32_t flows)
 {
@@ -40,36 +40,67 @@ static double nscc_queue(uint32_t flows)
 	return queue;
 }
 
-// Data that left NICs and is neither here nor trimmed, less what two cables and two lines hold.
-static double queue_bytes(const struct trial *trial)
+// The switch with the bottleneck, and the time integral of the data packets that wait in it from
+// FROM_PS to UNTIL_PS: each adds from when it comes, and no more from when it goes. Its first bit
+// on the line it has gone; trimmed, too.
+struct waiting {
+	struct machine machine;
+	double integral_ps;
+};
+
+static struct waiting waiting;
+
+// What is left of the span at `at`.
+static double left_ps(ps_t at)
 {
-	const struct transport_counters *of = &trial->outcome->transport;
-	double under_way = (double)(of->data_packets - of->data_received - of->trims_received);
-	double packet_ps = PACKET * 8e12 / LINE_BPS;
-	return under_way * PACKET - 2 * (packet_ps + DELAY_PS) / 8e12 * LINE_BPS;
+	return (double)(UNTIL_PS - ps_min(UNTIL_PS, ps_max(FROM_PS, at)));
+}
+
+static ps_t waiting_run(void *self, const struct inbox *in, ps_t until, struct outbox *out)
+{
+	struct waiting *it = self;
+	for (uint32_t run = 0; run < in->run_count; run++)
+		for (uint32_t i = 0; i < in->runs[run].count; i++) {
+			const struct arrival *arrival = &in->runs[run].first[i];
+			if (packet_at(out->packets, arrival->packet)->wire_bytes == PACKET)
+				it->integral_ps += left_ps(arrival->at);
+		}
+	ps_t next = it->machine.run(it->machine.self, in, until, out);
+	for (uint32_t i = 0; i < out->count; i++) {
+		const struct packet *packet = packet_at(out->packets, out->departures[i].packet);
+		if (packet->wire_bytes == PACKET || (packet->flags & PACKET_TRIMMED))
+			it->integral_ps -= left_ps(out->departures[i].start);
+	}
+	return next;
+}
+
+// All NICs are at the first switch.
+static void watch_switch(struct trial *trial)
+{
+	struct world *world = &trial->stage.world;
+	struct machine *machine = &world->machines[world->topology.hosts];
+	check(!machine->is_host);
+	waiting = (struct waiting){.machine = *machine};
+	machine->run = waiting_run;
+	machine->self = &waiting;
 }
 
 static int nscc_measure(const char *text, double *ret, struct refusal *refusal)
 {
-	static struct trial trial;
-	*ret = 0;
-	for (int i = 0; i < SAMPLES; i++) { // from 6 ms on, at no multiple of a round trip
-		char time[64];
-		snprintf(time, sizeof(time), "limits.time=%dns", 6000000 + i * 196700);
-		const char *const sets[] = {time, NULL};
-		int rc = trial_until(&trial, text, sets, refusal);
-		if (rc < 0)
-			return rc;
-		double bdp = (double)trial.stage.world.topology.base_rtt_ps / 8e12 * LINE_BPS;
-		*ret += queue_bytes(&trial) / bdp / SAMPLES;
-		trial_end(&trial);
-	}
+	static struct trial trial = {.before = watch_switch};
+	static const char *const sets[] = {"limits.time=" UNTIL, NULL};
+	int rc = trial_until(&trial, text, sets, refusal);
+	if (rc < 0)
+		return rc;
+	double bdp = (double)trial.stage.world.topology.base_rtt_ps / 8e12 * LINE_BPS;
+	*ret = waiting.integral_ps / (double)(UNTIL_PS - FROM_PS) * PACKET / bdp;
+	trial_end(&trial);
 	return 0;
 }
 
 static int nscc_points(const struct choice *choice, struct claims *claims, struct refusal *refusal)
 {
-	static const uint32_t flows[] = {2, 4, 8};
+	static const uint32_t flows[] = {2, 4, 8, 16, 32, 64};
 	for (size_t i = 0; i < sizeof(flows) / sizeof(*flows); i++) {
 		struct claim claim = {.source = "NSCC's fixed point",
 				      .unit = "BDP",
@@ -86,7 +117,7 @@ static int nscc_points(const struct choice *choice, struct claims *claims, struc
 			 "queue: {ecn_last_hop: true, trim_bytes: 64B}\n"
 			 "transport: {evs: 1, payload: 4086B, header: 64B, control: 64B, "
 			 "path: rotate}\n"
-			 "traffic: {kind: incast, senders: %u, bytes: 1GB}\n",
+			 "traffic: {kind: incast, senders: %u, bytes: 2GB}\n",
 			 flows[i] + 1, flows[i] + 1, flows[i]);
 		int rc = nscc_measure(text, &claim.measured, refusal);
 		if (rc < 0)

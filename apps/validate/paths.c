@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Closed forms of ways and of many flows: lines of unequal rate, collectives, links that flows meet
-// on. H serialising lines on the way, N packets, s = a full packet on a line, D = all delays one
-// way; form.h has the rest.
+// Closed forms of ways and of many flows: lines of unequal rate, collectives, slow links. H
+// serialising lines on the way, N packets, s = a full packet on a line, D = all delays one way;
+// form.h has the rest.
 //
 //   unequal rates  T = sum of s_j over the lines + (N-1) max s_j + D, back: sum of s_ack + D
 //   butterfly      log2 n rounds, each as long as one flow
 //   a chain        of messages passed on when they have come: each its way there, behind an answer
 //   all to all     T >= (n-1) messages on the receiver's line
-//   ECMP           n flows on n links: P(most <= k) = n! / n^n [x^n] (sum of x^j / j!, j <= k)^n
 //   a slow link    at the share f of u: spraying alike gets u f C, going round it (u - 1 + f) C;
 //   queues
 //                  of u C alike in bytes leave the slow one last: u C / (1 + (1 - f) / (u f))
@@ -261,97 +260,10 @@ static int slow_link(const struct choice *choice, struct claims *claims, struct 
 	return 0;
 }
 
-// ---------------------------------------------------------------- ECMP
-
-#define LINKS_MAX 32
-#define SEEDS 60
-
-// P(the fullest of n links has at most `most` of n flows).
-static double at_most(uint32_t n, uint32_t most)
-{
-	double ways[LINKS_MAX + 1] = {1}, next[LINKS_MAX + 1];
-	for (uint32_t link = 0; link < n; link++) {
-		for (uint32_t flows = 0; flows <= n; flows++) {
-			double term = 1;
-			next[flows] = 0;
-			for (uint32_t here = 0; here <= most && here <= flows; here++) {
-				next[flows] += ways[flows - here] * term;
-				term /= here + 1;
-			}
-		}
-		memcpy(ways, next, sizeof(ways));
-	}
-	return ways[n] * exp(lgamma(n + 1.0) - n * log(n));
-}
-
-static void fullest(uint32_t n, double *ret_mean, double *ret_sd)
-{
-	double mean = 0, squares = 0, before = 0;
-	for (uint32_t most = 1; most <= n; most++) {
-		double chance = at_most(n, most) - before;
-		before += chance;
-		mean += chance * most;
-		squares += chance * most * most;
-	}
-	*ret_mean = mean;
-	*ret_sd = sqrt(squares - mean * mean);
-}
-
-// The fullest link's flows in each of the two directions, from when the last of them was done.
-static int fullest_measured(uint32_t n, uint32_t seed, double *ret_sum, struct refusal *refusal)
-{
-	static struct trial trial;
-	char text[1024], set[32];
-	snprintf(text, sizeof(text),
-		 "name: paths\n"
-		 "fabric: {topology: leaf-spine, nics: %u, nics_per_t0: %u, t1_count: %u, "
-		 "link_rate: 100Gb/s, nic_delay: 1us, trunk_delay: 1us, switch_delay: "
-		 "0ns}\n" TRANSPORT DEEP "traffic: {kind: tornado, bytes: %uB}\n",
-		 2 * n, n, n, 20 * PAYLOAD);
-	char *policy = strstr(text, "path: rotate");
-	memcpy(policy, "path: single", strlen("path: single"));
-	snprintf(set, sizeof(set), "seed=%u", seed);
-	const char *const sets[] = {set, NULL};
-	int rc = trial_run(&trial, text, sets, NULL, refusal);
-	if (rc < 0)
-		return rc;
-	ps_t last[2] = {0}, full = way_line(&across, FULL);
-	for (uint32_t i = 0; i < 2 * n; i++)
-		last[i / n] = ps_max(last[i / n], trial.outcome->flow_end_ps[i]);
-	trial_end(&trial);
-	ps_t rest = (across.links - 1) * full + way_delay(&across) + form_answer_ps(&across);
-	for (int side = 0; side < 2; side++)
-		*ret_sum += (double)((last[side] - rest + 10 * full) / (20 * full));
-	return 0;
-}
-
-static int ecmp(const struct choice *choice, struct claims *claims, struct refusal *refusal)
-{
-	for (uint32_t n = 8; n <= LINKS_MAX; n *= 2) {
-		double mean, sd, sum = 0;
-		char name[64];
-		snprintf(name, sizeof(name), "ecmp-fullest-of-%u-links", n);
-		if (!choice_takes(choice, name))
-			continue;
-		fullest(n, &mean, &sd);
-		for (uint32_t seed = 1; seed <= SEEDS; seed++) {
-			int rc = fullest_measured(n, seed, &sum, refusal);
-			if (rc < 0)
-				return rc;
-		}
-		struct claim claim = claim_of(name, "balls into bins", mean,
-					      3 * sd / sqrt(2 * SEEDS), "3 standard errors of 120");
-		claim.unit = "flows";
-		claim.measured = sum / (2 * SEEDS);
-		claims_add(claims, &claim);
-	}
-	return 0;
-}
-
 int paths_run(const struct choice *choice, struct claims *claims, struct refusal *refusal)
 {
 	static int (*const parts[])(const struct choice *, struct claims *, struct refusal *) = {
-		unequal_rates, collectives, chain, victim, oversubscription, slow_link, ecmp};
+		unequal_rates, collectives, chain, victim, oversubscription, slow_link};
 	int rc = 0;
 	for (size_t i = 0; rc == 0 && i < sizeof(parts) / sizeof(*parts); i++)
 		rc = parts[i](choice, claims, refusal);

@@ -22,6 +22,8 @@ static int run(struct trial *trial, const char *text, const char *const *sets, c
 	rc = stage_build(&trial->stage, &trial->scenario, workload, bytes, &options, refusal);
 	if (rc < 0)
 		return rc;
+	if (trial->before != NULL)
+		trial->before(trial);
 	sim_run(trial->stage.sim, &trial->run);
 	trial->outcome = trial->stage.world.outcome;
 	return 0;

@@ -4,7 +4,7 @@
 //   main.c    arguments, the table        closed.c  closed forms
 //   trial.c   one run of one world        paths.c   ways, collectives, many flows on links
 //   form.h    arithmetic of closed forms  queues.c  waiting, marking, trimming
-//                                         control.c fixed points of congestion control
+//   links.c   many on links by chance     control.c fixed points of congestion control
 //   htsim_rows.c  worlds of htsim's rows  htsim.c   these against htsim's own results
 //                                         differences.c  htsim's rules against the specification's
 #pragma once
@@ -21,6 +21,7 @@ struct trial {
 	struct stage stage;
 	struct run run;
 	const struct outcome *outcome;
+	void (*before)(struct trial *trial); // called once the world is built, or NULL
 };
 
 // Builds and runs the world of `text` with `sets` (ended by NULL); `workload` is the content of a
@@ -94,6 +95,7 @@ static inline bool choice_takes(const struct choice *choice, const char *name)
 
 int closed_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);
 int paths_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);
+int links_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);
 int queues_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);
 int control_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);
 // What is told of a run of one of htsim's rows: completion times in us, packets.

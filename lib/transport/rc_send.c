@@ -126,6 +126,9 @@ static void number(struct endpoint *endpoint, struct qp *qp, const struct send *
 	bool is_again = psn_distance(psn, rc->sent_end) < 0;
 	qp->send_at += psn == send->last_psn;
 	qp->inflight += wire_bytes;
+	check((qp->inflight <= (uint64_t)qp->cc.window_bytes + qp->full_bytes ||
+	       qp->asks_out == 0) &&
+	      "bytes in flight are a window and a packet at most");
 	qp->is_stalled = false;
 	qp->slots[psn & endpoint->mpr_mask] = (struct slot){.sent_at = sent_units(now),
 							    .flags = is_again ? SLOT_RTX : 0};

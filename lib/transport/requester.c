@@ -115,6 +115,10 @@ static bool plan_next(struct endpoint *endpoint, struct qp *qp, struct plan *ret
 	} else {
 		return false;
 	}
+#ifdef PLANT_OPEN_GATE // a bug on purpose: the check of bytes in flight must find it
+	if (qp->inflight <= qp->cc.window_bytes + 4u * qp->full_bytes)
+		return true;
+#endif
 	if (qp->inflight + ret_plan->wire_bytes <= qp->cc.window_bytes)
 		return true;
 	// With nothing in flight, or when the window was cut after the packets in flight had left
@@ -261,6 +265,9 @@ static void make_packet(struct endpoint *endpoint, struct qp *qp, const struct p
 	slot->sent_at = sent_units(now);
 	slot->ev_index = (uint16_t)path.index;
 	qp->inflight += plan->wire_bytes;
+	check((qp->inflight <= (uint64_t)qp->cc.window_bytes + qp->full_bytes ||
+	       qp->asks_out == 0) &&
+	      "bytes in flight are a window and a packet at most");
 	qp->is_stalled = false;
 	describe(endpoint, qp, send, plan, packet);
 	address(endpoint, qp, path.index, now, packet);
