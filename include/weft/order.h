@@ -80,6 +80,9 @@ void order_spread(struct spread *ret, const struct order *order, const struct pl
 uint32_t order_rank(const struct order *order, const struct plan *plan, enum group_kind kind,
 		    uint32_t group, uint32_t at);
 
+// The pipeline stage of a rank.
+uint32_t order_stage(const struct order *order, const struct plan *plan, uint32_t rank);
+
 // The kind of group that messages of this kind travel in.
 enum group_kind message_group(enum message_kind kind);
 

@@ -104,6 +104,10 @@ int plan_set(struct plan_draft *draft, const char *text, struct refusal *refusal
 // -EINVAL with a reason when the cut does not fit the model.
 int plan_check(const struct plan *plan, struct refusal *refusal);
 
+// The same job on so many ranks: replicas make the difference, and what was published is no longer
+// about it. -EINVAL when they are no whole number of replicas.
+int plan_resize(struct plan *ret, const struct plan *plan, uint32_t ranks, struct refusal *refusal);
+
 // Ranks of the job; in the data-parallel group of dense parameters (replicas x context ranks), and
 // in that of experts.
 uint32_t plan_ranks(const struct plan *plan);

@@ -3,11 +3,11 @@
 // carry them, simple patterns, imported traces. This room never meets a packet: it speaks of ranks,
 // channels, slices and bytes.
 //
-//   model.c       sizes of a model's shards          bucket.c     buckets of a pipeline stage and
-//   when they are released collective.c  one rank's part of a ring           job.c        the list
-//   of collectives a rank works through pattern.c     permutation, incast, flow lists     sample.c
-//   what part of a job is run packet by packet, and the rest trace_simai.c SimAI / ASTRA-sim 1.0
-//   text
+//   plan.h        models and how jobs cut them     bucket.c      collectives of a pipeline stage
+//   and when they are released   collective.c  one rank's part of a ring   job.c   the list of
+//   collectives a rank works through   job_plan.c   such lists of a plan   pattern.c   permutation,
+//   incast, flow lists   sample.c   what part of a job is run packet by packet, and the rest
+//   trace_simai.c   SimAI / ASTRA-sim 1.0 text
 #pragma once
 
 #include <stdbool.h>
@@ -24,32 +24,9 @@
 extern "C" {
 #endif
 
-// ---------------------------------------------------------------- model and buckets
+// ---------------------------------------------------------------- buckets
 
-// A dense transformer and how it is cut. Llama 3.1 405B as Azure ran it is the preset
-// "llama-3.1-405b-azure" (workloads.md 1.1, 2).
-struct model {
-	const char *name;
-	uint32_t hidden, ffn, kv_heads, head_dim, vocab, layers;
-	uint32_t tp, cp, pp, vpp; // tensor, context, pipeline, virtual pipeline
-	uint32_t micro_batches;	  // per step
-	uint32_t grad_bytes,
-		param_bytes;	// bytes of one gradient / parameter on the wire (2 = BF16)
-	uint64_t bucket_params; // bucket size in parameters, used on stage 0, chunk 0
-	ps_t forward_ps,
-		backward_ps; // one micro-batch through one chunk (fitted, workloads.md 2.3)
-	bool is_aligned; // aligned gradient sync: stage 0, chunk 0 releases its buckets together
-};
-
-// The preset of that name, or NULL. `model_all` ends with NULL.
-extern const struct model *const model_all[];
-const struct model *model_find(const char *name);
-
-// Parameters of one layer, of the embedding shard, and of one (stage, chunk) cell on one tensor
-// rank. Exact (workloads.md 2.1).
-uint64_t model_layer_params(const struct model *model);
-uint64_t model_embedding_params(const struct model *model);
-uint64_t model_cell_params(const struct model *model, uint32_t stage, uint32_t chunk);
+struct plan; // plan.h
 
 enum collective_kind {
 	COLLECTIVE_REDUCE_SCATTER,
@@ -73,9 +50,11 @@ struct bucket {
 	char label[32];
 };
 
-// The buckets of stage `stage` over one step, in release order, both directions. Fills up to `max`;
+// The buckets of stage `stage` over one step, in the order in which they go, gathers first: those
+// of dense parameters, or of experts. As many bytes as travel, padding included. Fills up to `max`;
 // returns how many there are.
-uint32_t bucket_list(const struct model *model, uint32_t stage, struct bucket *ret, uint32_t max);
+uint32_t bucket_list(const struct plan *plan, uint32_t stage, bool is_expert, struct bucket *ret,
+		     uint32_t max);
 
 // ---------------------------------------------------------------- collectives
 
@@ -186,6 +165,8 @@ struct job {
 	uint32_t bucket_count;
 	struct bucket *buckets;
 	struct ring_config ring;
+	uint32_t leaves; // of a plan: a bit for each enum message_kind that goes between hosts and
+			 // is not run
 };
 
 // What part of a job runs packet by packet.
@@ -226,11 +207,15 @@ int sample_apply(struct job *job, const struct sample *want, uint64_t payload_by
 ps_t sample_extrapolate(ps_t run_ps, const ps_t *step_ps, uint32_t count, uint64_t steps_left_out,
 			ps_t *ret_error_ps);
 
-// Builds the data-parallel groups of a model over `hosts` racks of `gpus_per_host` (rank = dp * 64
-// + pp * 8 + cp * 4 + tp for the Azure preset: one replica = one host), with the buckets of each
-// group's stage. -EINVAL with a reason, -ENOMEM.
-int job_from_model(struct job *ret, struct arena *arena, const struct model *model, uint32_t hosts,
-		   uint32_t gpus_per_host, const struct ring_config *ring, struct refusal *refusal);
+// Builds the data-parallel groups of a plan, those of dense parameters and those of experts, with
+// the buckets of each group's stage: rank r of the plan's order is GPU r. Groups of one rank have
+// nothing to send and are left out. `leaves` of the job says which other messages would leave their
+// hosts. -EINVAL with a reason, -ENOMEM.
+int job_from_plan(struct job *ret, struct arena *arena, const struct plan *plan,
+		  uint32_t gpus_per_host, const struct ring_config *ring, struct refusal *refusal);
+
+// The next kind of message of `leaves`, from bit *at on: its name, "pp", or NULL.
+const char *job_leaving(const struct job *job, uint32_t *at);
 
 // One group over GPUs 0 .. ranks-1 running one collective: rings for closed forms and benches.
 int job_from_ring(struct job *ret, struct arena *arena, enum collective_kind kind, uint64_t bytes,

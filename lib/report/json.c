@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <weft/check.h>
@@ -85,6 +86,17 @@ static void put_network(json_t *root, const struct report_input *input)
 	put(to, "trimming", json_boolean(fabric->trim_on));
 }
 
+// "pp ep", or null.
+static void put_not_run(json_t *to, const struct job *job)
+{
+	char names[64] = "";
+	uint32_t at = 0, used = 0;
+	for (const char *name; (name = job_leaving(job, &at)) != NULL;)
+		used += (uint32_t)snprintf(names + used, sizeof(names) - used, "%s%s",
+					   used > 0 ? " " : "", name);
+	put_text(to, "not_run", used > 0 ? names : NULL);
+}
+
 static void put_plan(json_t *root, const struct report_input *input)
 {
 	const struct world *world = input->world;
@@ -106,6 +118,7 @@ static void put_plan(json_t *root, const struct report_input *input)
 	put_count(to, "packets_all", plan->packets_all);
 	put_count(to, "bytes_run", plan->bytes_run);
 	put_count(to, "bytes_all", plan->bytes_all);
+	put_not_run(to, &world->job);
 }
 
 // ---------------------------------------------------------------- what came out

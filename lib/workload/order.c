@@ -208,6 +208,11 @@ uint32_t order_rank(const struct order *order, const struct plan *plan, enum gro
 	return grid_at(&lay.groups, group) + grid_at(&lay.members, at);
 }
 
+uint32_t order_stage(const struct order *order, const struct plan *plan, uint32_t rank)
+{
+	return rank / stride_of(order, plan, false) % plan->parallel.pp;
+}
+
 static void look_at_hop(struct spread *spread, const struct seats *seats, uint32_t from,
 			uint32_t to)
 {

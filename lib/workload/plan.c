@@ -172,6 +172,20 @@ int plan_check(const struct plan *plan, struct refusal *refusal)
 	return rc == 0 ? check_cells(of, &plan->parallel, refusal) : rc;
 }
 
+int plan_resize(struct plan *ret, const struct plan *plan, uint32_t ranks, struct refusal *refusal)
+{
+	const struct parallel *cut = &plan->parallel;
+	uint32_t replica = cut->tp * cut->cp * cut->pp;
+	if (ranks == 0 || ranks % replica != 0)
+		return refuse(refusal, -EINVAL, "% GPUs are no whole number of replicas of %",
+			      ranks, replica, 0);
+	*ret = *plan;
+	ret->parallel.dp = ranks / replica;
+	if (ret->parallel.dp != cut->dp) // published for another size
+		ret->published_ps = 0;
+	return plan_check(ret, refusal);
+}
+
 // ---------------------------------------------------------------- cells
 
 static uint32_t cell_number(const struct plan *plan, uint32_t stage, uint32_t chunk)

@@ -52,6 +52,14 @@ static struct shares shares_between(const struct plan *plan, uint32_t stage, uin
 	return sum;
 }
 
+uint32_t step_ready_ppm(const struct plan *plan, uint32_t stage, uint32_t chunk, uint32_t low)
+{
+	if (low == 0)
+		return 1000000;
+	uint32_t count = plan_part_count(plan, stage, chunk);
+	return (uint32_t)shares_between(plan, stage, chunk, low, count).backward;
+}
+
 static void place_bucket(struct step_cells *cells, struct step_cell *cell,
 			 const struct step_bucket *bucket)
 {

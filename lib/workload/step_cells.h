@@ -38,5 +38,9 @@ static inline struct step_cell *step_cell(const struct step_cells *cells, uint32
 // Buckets of all cells, counted from above.
 uint32_t step_bucket_count(const struct plan *plan);
 
+// Share of a cell's last backward after which the gradients of its parts from `low` on are there,
+// in 10^-6.
+uint32_t step_ready_ppm(const struct plan *plan, uint32_t stage, uint32_t chunk, uint32_t low);
+
 // Fills cells and buckets that have been drawn.
 void step_cells_fill(struct step_cells *cells, const struct plan *plan);

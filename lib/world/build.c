@@ -6,6 +6,8 @@
 
 #include <errno.h>
 
+#include <weft/plan.h>
+
 #include "host.h"
 
 // ---------------------------------------------------------------- traffic
@@ -110,17 +112,26 @@ static int build_trace_job(struct world *world, const char *text, size_t bytes,
 			      &scenario->traffic.ring, refusal);
 }
 
+// As many replicas as the NICs hold.
+static int build_plan_job(struct world *world, struct refusal *refusal)
+{
+	const struct traffic_config *traffic = &world->scenario->traffic;
+	struct plan plan;
+	int rc = plan_resize(&plan, plan_find(traffic->model), world->fabric.nics, refusal);
+	return rc < 0 ? rc
+		      : job_from_plan(&world->job, world->arena, &plan, world->fabric.nics_per_host,
+				      &traffic->ring, refusal);
+}
+
 static int build_job(struct world *world, const char *text, size_t bytes, struct refusal *refusal)
 {
 	const struct traffic_config *traffic = &world->scenario->traffic;
-	uint32_t hosts = world->fabric.nics / world->fabric.nics_per_host;
 	switch (traffic->kind) {
 	case TRAFFIC_RING:
 		return job_from_ring(&world->job, world->arena, traffic->collective, traffic->bytes,
 				     world->fabric.nics_per_host, &traffic->ring, refusal);
 	case TRAFFIC_MODEL:
-		return job_from_model(&world->job, world->arena, model_find(traffic->model), hosts,
-				      world->fabric.nics_per_host, &traffic->ring, refusal);
+		return build_plan_job(world, refusal);
 	case TRAFFIC_TRACE:
 		return build_trace_job(world, text, bytes, refusal);
 	case TRAFFIC_MATRIX:

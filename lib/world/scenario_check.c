@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <weft/plan.h>
+
 #include "scenario_draft.h"
 
 // ---------------------------------------------------------------- use
@@ -421,13 +423,13 @@ static int check_slices(struct draft *draft)
 static int check_model(struct draft *draft)
 {
 	const char *name = draft->scenario->traffic.model;
-	char list[256] = "";
-	if (model_find(name) != NULL)
+	char list[512] = "";
+	if (plan_find(name) != NULL)
 		return 0;
-	for (uint32_t i = 0; model_all[i] != NULL; i++) {
+	for (uint32_t i = 0; plan_all[i] != NULL; i++) {
 		size_t used = strlen(list);
 		snprintf(list + used, sizeof(list) - used, "%s%s", i == 0 ? "" : ", ",
-			 model_all[i]->name);
+			 plan_all[i]->name);
 	}
 	return draft_refuse(draft, draft_mark(draft, "traffic.model"),
 			    "traffic.model: there is no model `%s`; it may be: %s", name, list);

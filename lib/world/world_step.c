@@ -178,17 +178,9 @@ static int find_plan(struct world_step *step, const struct scenario *scenario,
 		return refuse(refusal, -EINVAL,
 			      "--depth model has no effect here; it needs traffic.kind model", 0, 0,
 			      0);
-	const struct parallel *cut = &plan->parallel;
-	uint32_t replica = cut->tp * cut->cp * cut->pp, nics = scenario->fabric.nics;
-	if (nics % replica != 0)
-		return refuse(refusal, -EINVAL, "% NICs are no whole number of replicas of % GPUs",
-			      nics, replica, 0);
-	step->plan = *plan;
-	step->plan.parallel.dp = nics / replica;
-	if (step->plan.parallel.dp != cut->dp) // published for another size
-		step->plan.published_ps = 0;
+	int rc = plan_resize(&step->plan, plan, scenario->fabric.nics, refusal);
 	step->seats = (struct seats){scenario->fabric.nics_per_host, GPUS_PER_TRAY};
-	return plan_check(&step->plan, refusal);
+	return rc;
 }
 
 int world_step(struct world_step *ret, const struct scenario *scenario, const char *order,

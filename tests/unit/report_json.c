@@ -105,6 +105,7 @@ static void a_sample_gives_no_extreme_and_no_thin_quantile(void **state)
 	struct fake *fake = fake_sample();
 	json_t *root = json_of(fake);
 	assert_true(json_is_true(at(root, "plan.sampled")));
+	assert_string_equal(text_at(root, "plan.not_run"), "pp");
 	reason_is(root, "messages.0.p50_ns", "no messages");
 	reason_is(root, "messages.1.p99_ns", "not valid in this sample"); // 200 messages
 	assert_true(number_at(root, "messages.1.p50_ns") > 0);

@@ -84,6 +84,7 @@ static inline struct fake *fake_sample(void)
 						 .index = 4 + i};
 	world->job.group_count = 2;
 	world->job.ring.steps_max = 12;
+	world->job.leaves = 1u << 3; // stages, MESSAGE_PP
 	world->topology.nics = 8192;
 	world->topology.hosts = 128;
 	world->fabric.thin_kept = 2;

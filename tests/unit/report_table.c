@@ -140,6 +140,7 @@ static void a_sample_says_what_it_cannot_give(void **state)
 	says(text,
 	     "17.2 M of 51,000 M data packets (planned), for 1.112 GB of 32.00 GB of buffers\n");
 	says(text, "trunks thinned to 2 of 32");
+	says(text, "not in this run: messages of pp between hosts");
 	says(text, "12/510  16.00 ms +- 250.0 us");
 	says(text,
 	     "same_rack                0                                             "

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include <weft/plan.h>
 #include <weft/workload.h>
 
 #define ARENA_BYTES (8u << 20)
@@ -27,9 +28,11 @@ static void azure_job(struct job *job, uint32_t hosts, uint32_t gpus_per_host)
 	struct arena arena;
 	struct refusal refusal;
 	arena_fresh(&arena);
-	assert_int_equal(job_from_model(job, &arena, model_find("llama-3.1-405b-azure"), hosts,
-					gpus_per_host, &nccl, &refusal),
+	struct plan plan;
+	assert_int_equal(plan_resize(&plan, plan_find("llama-3.1-405b-azure"),
+				     hosts * gpus_per_host, &refusal),
 			 0);
+	assert_int_equal(job_from_plan(job, &arena, &plan, gpus_per_host, &nccl, &refusal), 0);
 }
 
 static void a_group_is_the_context_pair_of_every_rack(void **)
@@ -58,12 +61,65 @@ static void buckets_need_no_padding_on_128_racks_and_little_on_112(void **)
 	azure_job(&job, 128, 64);
 	const struct group *group = &job.groups[20];
 	assert_int_equal(job.buckets[group->bucket_first].bytes, UINT64_C(2) * 1593901056);
-	azure_job(&job, 112, 72);
+	azure_job(&job, 112, 64);
 	uint64_t bytes = job.buckets[job.groups[20].bucket_first].bytes;
 	assert_int_equal(bytes % (896 * 2), 0); // lcm(224, 128) parameters of two bytes
 	assert_true(bytes >= UINT64_C(2) * 1593901056);
 	assert_true(bytes < UINT64_C(2) * (1593901056 + 896));
-	assert_int_equal(job.groups[0].gpus[2], 72);
+	assert_int_equal(job.groups[0].gpus[2], 64);
+}
+
+static void other_job(struct job *job, const char *name, uint32_t ranks, uint32_t gpus_per_host)
+{
+	struct arena arena;
+	struct refusal refusal;
+	struct plan plan;
+	arena_fresh(&arena);
+	assert_int_equal(plan_resize(&plan, plan_find(name), ranks, &refusal), 0);
+	if (job_from_plan(job, &arena, &plan, gpus_per_host, &nccl, &refusal) != 0)
+		fail_msg("%s: %s", name, refusal.text);
+}
+
+// DeepSeek-V3 on 8,192 GPUs: stages are outermost, 2,048 GPUs in 32 racks each. A stage has one
+// group for what all share and one for each of its 32 shares of the experts, two ranks a rack.
+static void experts_have_groups_of_their_own(void **)
+{
+	struct job job;
+	other_job(&job, "deepseek-v3-gb300-8192", 8192, 64);
+	assert_int_equal(job.group_count, 4 + 4 * 32);
+	for (uint32_t i = 0; i < 4; i++) {
+		assert_int_equal(job.groups[i].ranks, 2048);
+		assert_int_equal(job.groups[i].ranks_per_host, 64);
+		assert_int_equal(job.groups[i].stage, i);
+		assert_int_equal(job.groups[i].gpus[2047], 2048 * i + 2047);
+	}
+	for (uint32_t i = 4; i < job.group_count; i++) {
+		const struct group *group = &job.groups[i];
+		assert_int_equal(group->ranks, 64);
+		assert_int_equal(group->ranks_per_host, 2);
+		assert_int_equal(group->stage, (i - 4) / 32);
+		assert_int_equal(group->gpus[1] - group->gpus[0], 32);
+	}
+	assert_int_equal(job.ring.ranks, 2048);
+	assert_int_equal(job.leaves, 1u << MESSAGE_PP); // experts stay in a rack
+	other_job(&job, "deepseek-v3-gb300-8192", 8192, 16);
+	assert_int_equal(job.leaves, 1u << MESSAGE_PP | 1u << MESSAGE_EP);
+}
+
+// BERT has replicas alone, and an optimizer that is not distributed: one all-reduce.
+static void a_job_of_replicas_alone_is_one_all_reduce(void **)
+{
+	struct job job;
+	other_job(&job, "bert-large-a100-4096", 64, 8);
+	assert_int_equal(job.group_count, 1);
+	assert_int_equal(job.groups[0].ranks, 64);
+	assert_int_equal(job.leaves, 0);
+	for (uint32_t i = 0; i < job.bucket_count; i++)
+		assert_int_equal(job.buckets[i].kind, COLLECTIVE_ALL_REDUCE);
+	assert_true(job.bucket_count > 1); // Megatron's rule: 64 M parameters a bucket
+	other_job(&job, "bert-large-a100-4096", 4096, 8);
+	assert_int_equal(job.bucket_count, 1); // 4,096 M
+	assert_int_equal(job.buckets[0].bytes, UINT64_C(2) * 336226108);
 }
 
 // Each channel must be one cycle over all ranks, cross each host once, and be the mirror of
@@ -131,11 +187,15 @@ static void jobs_that_cannot_be_are_refused(void **)
 	struct arena arena;
 	struct refusal refusal;
 	struct job job = {.group_count = 77};
-	const struct model *model = model_find("llama-3.1-405b-azure");
+	const struct plan *plan = plan_find("llama-3.1-405b-azure");
+	struct plan other;
 	arena_fresh(&arena);
-	assert_int_equal(job_from_model(&job, &arena, model, 128, 63, &nccl, &refusal), -22);
-	assert_non_null(strstr(refusal.text, "64 GPUs"));
-	assert_int_equal(job_from_model(&job, &arena, model, 0, 64, &nccl, &refusal), -22);
+	assert_int_equal(job_from_plan(&job, &arena, plan, 63, &nccl, &refusal), -22);
+	assert_non_null(strstr(refusal.text, "the mapping does not fit the hosts"));
+	assert_int_equal(job_from_plan(&job, &arena, plan, 0, &nccl, &refusal), -22);
+	assert_int_equal(plan_resize(&other, plan, 8191, &refusal), -22);
+	assert_non_null(strstr(refusal.text, "no whole number of replicas of 64"));
+	assert_int_equal(plan_resize(&other, plan, 0, &refusal), -22);
 	struct ring_config barrier = nccl;
 	barrier.form = RING_BARRIER;
 	barrier.ranks = 2;
@@ -145,7 +205,7 @@ static void jobs_that_cannot_be_are_refused(void **)
 			 -22);
 	assert_non_null(strstr(refusal.text, "one message"));
 	arena_init(&arena, memory, 4096);
-	assert_int_equal(job_from_model(&job, &arena, model, 128, 64, &nccl, &refusal), -12);
+	assert_int_equal(job_from_plan(&job, &arena, plan, 64, &nccl, &refusal), -12);
 	assert_int_equal(job.group_count, 77); // untouched
 }
 
@@ -154,6 +214,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_group_is_the_context_pair_of_every_rack),
 		cmocka_unit_test(buckets_need_no_padding_on_128_racks_and_little_on_112),
+		cmocka_unit_test(experts_have_groups_of_their_own),
+		cmocka_unit_test(a_job_of_replicas_alone_is_one_all_reduce),
 		cmocka_unit_test(every_channel_is_one_ring_and_every_nic_carries_its_share),
 		cmocka_unit_test(a_plain_ring_takes_the_first_gpus),
 		cmocka_unit_test(jobs_that_cannot_be_are_refused),

@@ -63,7 +63,7 @@ static void one_replica_of_azure_is_one_rack(void **)
 	assert_int_equal((bytes + 5000000) / 10000000, 1270);
 }
 
-// The groups that are run packet by packet and those of an order come from two places.
+// Rank = ((replica * 8 + stage) * 2 + context) * 4 + tensor, by hand.
 static void groups_are_those_of_the_job_that_runs(void **)
 {
 	static _Alignas(64) uint8_t memory[1 << 20];
@@ -77,13 +77,14 @@ static void groups_are_those_of_the_job_that_runs(void **)
 	struct order order;
 	struct job job;
 	arena_init(&arena, memory, sizeof(memory));
-	assert_int_equal(
-		job_from_model(&job, &arena, model_find(plan->name), 128, 64, &ring, &refusal), 0);
+	assert_int_equal(job_from_plan(&job, &arena, plan, 64, &ring, &refusal), 0);
 	assert_int_equal(order_parse(&order, plan->parallel.order, plan, &refusal), 0);
+	for (uint32_t rank = 0; rank < 8192; rank++)
+		assert_int_equal(order_stage(&order, plan, rank), rank / 8 % 8);
 	for (uint32_t group = 0; group < job.group_count; group++)
 		for (uint32_t at = 0; at < job.groups[group].ranks; at++)
-			assert_int_equal(order_rank(&order, plan, GROUP_DP, group, at),
-					 job.groups[group].gpus[at]);
+			assert_int_equal(job.groups[group].gpus[at],
+					 at / 2 * 64 + group / 4 * 8 + at % 2 * 4 + group % 4);
 }
 
 static void stages_of_deepseek_lie_in_other_racks(void **)

@@ -84,27 +84,6 @@ static void llama_on_a_rank_is_as_published(void **)
 	assert_int_equal(plan_dense_ranks(plan), 256);
 }
 
-// The buckets that are run packet by packet and those of a plan come from two places.
-static void buckets_are_those_of_the_job_that_runs(void **)
-{
-	struct bucket list[64];
-	for (const struct model *const *at = model_all; *at != NULL; at++) {
-		const struct plan *plan = plan_of((*at)->name);
-		for (uint32_t stage = 0; stage < 8; stage++) {
-			uint32_t count = bucket_list(*at, stage, list, 64), next = count / 2;
-			struct plan_bucket bucket;
-			for (uint32_t chunk = 8; chunk > 0; chunk--) {
-				uint32_t left = plan_part_count(plan, stage, chunk - 1);
-				while (plan_bucket_next(plan, stage, chunk - 1, false, &left,
-							&bucket))
-					assert_int_equal(bucket.params * (*at)->grad_bytes,
-							 list[next++].bytes);
-			}
-			assert_int_equal(next, count);
-		}
-	}
-}
-
 static void the_first_cell_alone_is_cut(void **)
 {
 	static const uint64_t sizes[] = {218103808, 436224000, 142622720, 525336576};
@@ -272,7 +251,6 @@ int main(void)
 		cmocka_unit_test(every_published_plan_fits_itself),
 		cmocka_unit_test(models_have_their_published_sizes),
 		cmocka_unit_test(llama_on_a_rank_is_as_published),
-		cmocka_unit_test(buckets_are_those_of_the_job_that_runs),
 		cmocka_unit_test(the_first_cell_alone_is_cut),
 		cmocka_unit_test(the_rule_for_the_bucket_size_grows_with_the_ranks),
 		cmocka_unit_test(experts_have_groups_and_buckets_of_their_own),

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include <weft/plan.h>
 #include <weft/workload.h>
 
 #define ARENA_BYTES (8u << 20)
@@ -24,9 +25,9 @@ static void azure_job(struct job *job)
 	struct ring_config nccl = {2, 4, 2 << 20, 2, 4, RING_PIPELINED, 0};
 	memset(memory, 0, sizeof(memory));
 	arena_init(&arena, memory, sizeof(memory));
-	assert_int_equal(job_from_model(job, &arena, model_find("llama-3.1-405b-azure"), 128, 64,
-					&nccl, &refusal),
-			 0);
+	assert_int_equal(
+		job_from_plan(job, &arena, plan_find("llama-3.1-405b-azure"), 64, &nccl, &refusal),
+		0);
 }
 
 // ---------------------------------------------------------------- text
