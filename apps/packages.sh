@@ -16,6 +16,9 @@ build     libyaml-dev        pkg-config --exists yaml-0.1
 build     libjansson-dev     pkg-config --exists jansson
 build     libisal-dev        pkg-config --exists libisal
 optional  libdpdk-dev        pkg-config --exists libdpdk
+optional  zlib1g-dev         pkg-config --exists zlib
+optional  libprotobuf-c-dev  pkg-config --exists libprotobuf-c
+optional  protobuf-c-compiler command -v protoc-c
 test      g++                command -v g++
 test      clang              command -v clang
 test      libclang-rt-dev    echo 'int main(void){}' | clang -fsanitize=address,undefined -x c -o /dev/null -

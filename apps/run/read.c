@@ -25,7 +25,8 @@ static int take_trace(struct call *call)
 		return refuse(&call->refusal, -EINVAL, "too many --set beside --trace", 0, 0, 0);
 	snprintf(call->gpus_set, sizeof(call->gpus_set), "fabric.nics=%u", gpus);
 	snprintf(call->trace_set, sizeof(call->trace_set), "traffic.trace=%s", options->trace);
-	options->sets[options->set_count++] = call->gpus_set;
+	if (gpus > 0) // else the scenario says how many
+		options->sets[options->set_count++] = call->gpus_set;
 	options->sets[options->set_count++] = call->trace_set;
 	if (options->scenario == NULL)
 		options->scenario = TRACE_SCENARIO;

@@ -255,15 +255,19 @@ struct trace_entry {
 
 struct trace {
 	uint32_t tp, ep, pp, vpp, ga;
-	uint32_t gpus;	      // all_gpus
+	uint32_t gpus;	      // all_gpus; 0: AICB's text, which does not say it
+	bool is_micro;	      // a list of single collectives
 	uint64_t pp_bytes;    // pp_comm
 	uint32_t layer_count; // as line 2 says and as found
+	uint32_t line_count;  // of the file
+	uint64_t compute_ns;  // of all layers, updates too
 	uint32_t entry_count;
 	struct trace_entry *entries; // communications only
 };
 
-// Parses SimAI / ASTRA-sim 1.0 text. `text` need not end with NUL. On damage: -EINVAL with line
-// (and column) and reason.
+// Parses SimAI / ASTRA-sim 1.0 text, also as AICB writes it: without the parallel sizes on line 1
+// (ep, pp, vpp and ga are 1 then), or with MICRO there. `text` need not end with NUL. On damage:
+// -EINVAL with line (and column) and reason.
 int trace_simai_parse(struct trace *ret, struct arena *arena, const char *text, size_t bytes,
 		      struct refusal *refusal);
 

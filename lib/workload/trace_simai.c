@@ -7,9 +7,9 @@
 //            input gradient, weight gradient, then the time of the update: 12 columns
 // Columns are parted by tabs or blanks. Facts: SimAI's example and its own lines (Workload.cc).
 //
-// What it is not: a lines of the older text of AICB (no ep, pp, all_gpus on line 1), of its MICRO
-// files (11 columns) or of its CSV. Those are refused: without the parallel sizes there is no
-// telling who talks to whom.
+// AICB writes the same layers below a line 1 without ep, pp, vpp, ga and all_gpus (all of them or
+// none): they are 1 then, and the GPUs are those of the fabric that runs it. Its lists of single
+// collectives have MICRO as line 1.
 
 #include <errno.h>
 #include <string.h>
@@ -63,7 +63,7 @@ static const char *const key_names[KEY_COUNT] = {
 
 static const char *const key_missing[KEY_COUNT] = {
 	"line 1 lacks model_parallel_NPU_group:",
-	"line 1 lacks ep: (the older text of AICB has no parallel sizes; make it anew for SimAI)",
+	"line 1 lacks ep: (or, as AICB writes it, must lack pp:, vpp:, ga: and all_gpus:, too)",
 	"line 1 lacks pp:",
 	"line 1 lacks vpp:",
 	"line 1 lacks ga:",
@@ -76,6 +76,7 @@ static const char *const key_missing[KEY_COUNT] = {
 struct header {
 	uint64_t value[KEY_COUNT];
 	bool is_there[KEY_COUNT];
+	bool is_aicb; // no sizes but that of tensor parallel
 };
 
 static bool is_list(unsigned key)
@@ -111,18 +112,26 @@ static int header_key(const struct lines *lines, struct header *header, const ch
 static int header_policy(const struct lines *lines, const struct lines_word *word)
 {
 	if (lines_word_is(word, "HYBRID_TRANSFORMER_FWD_IN_BCKWD") ||
-	    lines_word_is(word, "HYBRID_TRANSFORMER"))
+	    lines_word_is(word, "HYBRID_TRANSFORMER") || lines_word_is(word, "MICRO"))
 		return 0;
-	if (lines_word_is(word, "MICRO"))
-		return lines_refuse(
-			lines, word->column,
-			"a MICRO file is a list of single collectives with 11 columns, not a "
-			"training step: use a ring scenario instead",
-			0, 0);
 	return lines_refuse(lines, word->column,
-			    "line 1 must begin with HYBRID_TRANSFORMER_FWD_IN_BCKWD or "
-			    "HYBRID_TRANSFORMER",
+			    "line 1 must begin with HYBRID_TRANSFORMER_FWD_IN_BCKWD, "
+			    "HYBRID_TRANSFORMER or MICRO",
 			    0, 0);
+}
+
+// AICB says the tensor parallel size alone, and nothing in a MICRO file.
+static void header_complete(struct header *header, bool is_micro)
+{
+	bool is_aicb = is_micro || header->is_there[KEY_TP];
+	for (unsigned key = KEY_EP; key <= KEY_GPUS; key++)
+		is_aicb = is_aicb && !header->is_there[key];
+	for (unsigned key = KEY_TP; is_aicb && key < KEY_GPUS; key++) {
+		header->value[key] = header->is_there[key] ? header->value[key] : 1;
+		header->is_there[key] = true;
+	}
+	header->is_aicb = is_aicb;
+	header->is_there[KEY_GPUS] |= is_aicb;
 }
 
 static int header_check(const struct lines *lines, const struct header *header)
@@ -136,7 +145,7 @@ static int header_check(const struct lines *lines, const struct header *header)
 		return lines_refuse(lines, end, key_missing[key], 0, 0);
 	}
 	for (unsigned key = 0; key <= KEY_GPUS; key++)
-		if (header->value[key] == 0)
+		if (header->value[key] == 0 && !(key == KEY_GPUS && header->is_aicb))
 			return lines_refuse(lines, end, "a parallel size on line 1 is 0", 0, 0);
 	uint64_t replica = header->value[KEY_TP] * header->value[KEY_PP];
 	if (header->value[KEY_GPUS] % replica != 0)
@@ -157,9 +166,11 @@ static int read_header(struct lines *lines, struct trace *trace)
 	if ((rc = header_policy(lines, &word)) < 0)
 		return rc;
 	struct header header = {0};
+	trace->is_micro = lines_word_is(&word, "MICRO");
 	while ((word = lines_take(lines, &at)).length > 0)
 		if ((rc = header_key(lines, &header, &at, &word)) < 0)
 			return rc;
+	header_complete(&header, trace->is_micro);
 	if ((rc = header_check(lines, &header)) < 0)
 		return rc;
 	trace->tp = (uint32_t)header.value[KEY_TP];
@@ -218,11 +229,23 @@ static bool comm_parse(const struct lines_word *word, unsigned column, struct tr
 	return false;
 }
 
+static int add_compute(const struct lines *lines, struct trace *trace,
+		       const struct lines_word *word, uint64_t compute_ns)
+{
+	trace->compute_ns += compute_ns; // each is below 2^54
+	if (trace->compute_ns > INT64_MAX / PS_PER_NS)
+		return lines_refuse(lines, word->column,
+				    "the compute times add up to more than 106 days", 0, 0);
+	return 0;
+}
+
 // Compute, communication and bytes of one direction. The entry is taken when something is sent.
 static int read_direction(const struct lines *lines, struct trace *trace,
 			  const struct lines_word *words, struct trace_entry entry)
 {
 	int rc = lines_number(lines, &words[0], INT64_MAX / PS_PER_NS, &entry.compute_ns);
+	if (rc == 0)
+		rc = add_compute(lines, trace, &words[0], entry.compute_ns);
 	if (rc < 0)
 		return rc;
 	if (!comm_parse(&words[1], entry.column, &entry))
@@ -273,7 +296,9 @@ static int read_layer(const struct lines *lines, struct trace *trace)
 		rc = read_direction(lines, trace, &words[2 + 3 * i], entry);
 	}
 	uint64_t update_ns;
-	return rc < 0 ? rc : lines_number(lines, &words[11], INT64_MAX / PS_PER_NS, &update_ns);
+	if (rc == 0)
+		rc = lines_number(lines, &words[11], INT64_MAX / PS_PER_NS, &update_ns);
+	return rc < 0 ? rc : add_compute(lines, trace, &words[11], update_ns);
 }
 
 // Layers to the end of the text; empty lines are allowed after the last one.
@@ -308,10 +333,14 @@ static int read_all(struct trace *trace, const char *text, size_t bytes, struct 
 {
 	struct lines lines = {.at = text, .end = text + bytes, .refusal = refusal};
 	trace->entry_count = 0;
+	trace->compute_ns = 0;
 	int rc = read_header(&lines, trace);
 	if (rc == 0)
 		rc = read_count(&lines, trace);
-	return rc < 0 ? rc : read_layers(&lines, trace);
+	if (rc == 0)
+		rc = read_layers(&lines, trace);
+	trace->line_count = lines.line;
+	return rc;
 }
 
 // Reads twice: first to count and check everything, then to keep it.

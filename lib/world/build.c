@@ -104,6 +104,14 @@ static int build_trace_job(struct world *world, const char *text, size_t bytes,
 	int rc = trace_simai_parse(&world->trace, world->arena, text, bytes, refusal);
 	if (rc < 0)
 		return rc;
+	if (world->trace.gpus == 0 && // AICB does not say it
+	    world->fabric.nics % world->trace.tp != 0)
+		return refuse(refusal, -EINVAL,
+			      "fabric.nics, %, does not divide by the trace's tensor parallel "
+			      "size, %",
+			      world->fabric.nics, world->trace.tp, 0);
+	if (world->trace.gpus == 0)
+		world->trace.gpus = world->fabric.nics;
 	if (world->trace.gpus != world->fabric.nics)
 		return refuse(refusal, -EINVAL,
 			      "the trace is of % GPUs, but fabric.nics is %: set fabric.nics=%",

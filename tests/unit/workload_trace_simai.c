@@ -119,18 +119,35 @@ static void every_cut_of_the_real_job_is_refused(void **)
 	}
 }
 
-static void other_texts_of_the_family_are_refused_by_name(void **)
+// AICB's text of a job has no sizes but that of tensor parallel, its lists none at all: the layers,
+// communications and lines are those that `awk` counts in the files.
+static void aicb_texts_are_read_without_sizes(void **)
 {
 	struct trace trace;
 	struct refusal refusal;
 	size_t bytes = reference("aicb/micro_all_reduce.txt");
-	assert_int_equal(parse(&trace, text, bytes, &refusal), -22);
-	assert_non_null(strstr(refusal.text, "MICRO"));
+	assert_int_equal(parse(&trace, text, bytes, &refusal), 0);
+	assert_true(trace.is_micro);
+	assert_int_equal(trace.gpus, 0);
+	assert_int_equal(trace.tp, 1);
+	assert_int_equal(trace.entry_count, 19);
 	bytes = reference("aicb/G13B-M1-C02_GPT13B_megatron_tp8_pp1_mbs1_sp_A100.txt");
-	assert_int_equal(parse(&trace, text, bytes, &refusal), -22);
-	assert_non_null(strstr(refusal.text, "lacks ep:"));
-	assert_int_equal(refusal.line, 1);
-	bytes = reference("aicb/physical_L7B-M1-C04_Llama7B_megatron_tp2_pp1_mbs1.csv");
+	assert_int_equal(parse(&trace, text, bytes, &refusal), 0);
+	assert_false(trace.is_micro);
+	assert_int_equal(trace.gpus, 0);
+	assert_int_equal(trace.tp, 8);
+	assert_int_equal(trace.pp, 1);
+	assert_int_equal(trace.layer_count, 172);
+	assert_int_equal(trace.line_count, 174);
+	assert_int_equal(trace.entry_count, 334);
+	assert_int_equal(trace.compute_ns, 363853233);
+}
+
+static void a_csv_is_no_text_of_layers(void **)
+{
+	struct trace trace;
+	struct refusal refusal;
+	size_t bytes = reference("aicb/physical_L7B-M1-C04_Llama7B_megatron_tp2_pp1_mbs1.csv");
 	assert_int_equal(parse(&trace, text, bytes, &refusal), -22);
 	assert_int_equal(refusal.line, 1);
 	assert_int_equal(refusal.column, 1);
@@ -318,7 +335,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_real_job_is_counted_by_kind_and_column),
 		cmocka_unit_test(every_cut_of_the_real_job_is_refused),
-		cmocka_unit_test(other_texts_of_the_family_are_refused_by_name),
+		cmocka_unit_test(aicb_texts_are_read_without_sizes),
+		cmocka_unit_test(a_csv_is_no_text_of_layers),
 		cmocka_unit_test(the_job_of_the_real_trace_has_its_data_parallel_groups),
 		cmocka_unit_test(a_small_trace_is_read),
 		cmocka_unit_test(each_damage_is_refused_with_its_place),

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// One call of weft trace, for the files of this folder: main.c reads arguments,
+// ../run/trace_files.c the files, table.c and json.c print.
+#pragma once
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <weft/trace.h>
+
+struct call {
+	char *const *paths;
+	uint32_t path_count;
+	enum trace_format format; // TRACE_FORMAT_COUNT: told by the first file
+	bool is_json, wants_help, wants_version;
+	struct trace_set set;
+	struct trace_count count;
+	struct refusal refusal;
+};
+
+void table_print(FILE *to, const struct call *call);
+void json_print(FILE *to, const struct call *call);

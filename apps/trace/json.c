@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is in a trace, as JSON.
+
+#include <jansson.h>
+
+#include <weft/check.h>
+
+#include "call.h"
+
+// Takes `value`; our own JSON must be good.
+static void put(json_t *to, const char *name, json_t *value)
+{
+	check(value != NULL && json_object_set_new(to, name, value) == 0);
+}
+
+static void put_count(json_t *to, const char *name, uint64_t value)
+{
+	put(to, name, json_integer((json_int_t)value));
+}
+
+static json_t *row_of(const struct trace_set *set, const struct trace_row *row)
+{
+	json_t *to = json_object();
+	bool is_collective = row->kind == TRACE_KIND_COLLECTIVE;
+	put(to, "kind", json_string(trace_kind_name(row->kind)));
+	if (is_collective) {
+		put(to, "collective", json_string(trace_collective_name(row->collective)));
+		put(to, "group", json_string(set->groups[row->group].name));
+		put(to, "ranks",
+		    set->groups[row->group].ranks == 0
+			    ? json_null()
+			    : json_integer(set->groups[row->group].ranks));
+	}
+	put_count(to, "bytes", row->bytes);
+	put_count(to, "count", row->count);
+	return to;
+}
+
+static json_t *files_of(const struct trace_set *set)
+{
+	json_t *list = json_array();
+	for (uint32_t i = 0; i < set->rank_count; i++) {
+		json_t *one = json_object();
+		put(one, "file", json_string_nocheck(set->ranks[i].path));
+		put_count(one, "records", set->ranks[i].records);
+		put_count(one, "nodes", set->ranks[i].node_count);
+		check(json_array_append_new(list, one) == 0);
+	}
+	return list;
+}
+
+static json_t *kinds_of(const struct trace_count *count)
+{
+	json_t *to = json_object();
+	for (unsigned kind = 0; kind < TRACE_KIND_COUNT; kind++) {
+		json_t *one = json_object();
+		put_count(one, "count", count->kinds[kind]);
+		put_count(one, "bytes", count->bytes[kind]);
+		put(to, trace_kind_name(kind), one);
+	}
+	return to;
+}
+
+void json_print(FILE *to, const struct call *call)
+{
+	const struct trace_set *set = &call->set;
+	const struct trace_count *count = &call->count;
+	json_t *root = json_object(), *rows = json_array();
+	put_count(root, "schema", 1);
+	put(root, "format", json_string(trace_format_name(set->format)));
+	put(root, "files", files_of(set));
+	put(root, "world", set->world == 0 ? json_null() : json_integer(set->world));
+	put_count(root, "records", count->records);
+	put_count(root, "nodes", count->nodes);
+	put(root, "kinds", kinds_of(count));
+	put_count(root, "dependencies", count->waits);
+	put_count(root, "missing", count->missing);
+	put_count(root, "circular", count->circular);
+	put(root, "gathers_whole", json_boolean(set->gathers_whole));
+	put(root, "compute_ps", set->has_times ? json_integer(count->compute_ps) : json_null());
+	put(root, "communication_ps",
+	    set->has_times ? json_integer(count->duration_ps) : json_null());
+	for (uint32_t i = 0; i < count->row_count; i++)
+		check(json_array_append_new(rows, row_of(set, &count->rows[i])) == 0);
+	put(root, "communications", rows);
+	json_dumpf(root, to, JSON_INDENT(2));
+	fputc('\n', to);
+	json_decref(root);
+}

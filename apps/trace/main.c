@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft trace: arguments. All files are read before anything is printed.
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../run/trace_files.h"
+#include "call.h"
+#include "help.h"
+#include "weft_version.h"
+
+enum { EXIT_BAD_INPUT = 2, EXIT_ENVIRONMENT = 3 };
+
+enum { OPT_FORMAT = 256, OPT_JSON, OPT_VERSION };
+
+static const struct option longs[] = {
+	{"format", required_argument, NULL, OPT_FORMAT},
+	{"json", no_argument, NULL, OPT_JSON},
+	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, OPT_VERSION},
+	{NULL, 0, NULL, 0},
+};
+
+static int refuse_word(struct call *call, const char *what, const char *word)
+{
+	snprintf(call->refusal.text, sizeof(call->refusal.text),
+		 "%s '%.100s' (--help lists the options)", what, word);
+	return -EINVAL;
+}
+
+static int take(struct call *call, int option, const char *word)
+{
+	switch (option) {
+	case OPT_FORMAT:
+		call->format = trace_format_find(word);
+		return call->format == TRACE_FORMAT_COUNT
+			? refuse_word(call, "there is no format", word)
+			: 0;
+	case OPT_JSON:
+		call->is_json = true;
+		return 0;
+	case OPT_VERSION:
+		call->wants_version = true;
+		return 0;
+	default:
+		call->wants_help = true;
+		return 0;
+	}
+}
+
+static int parse(struct call *call, int argc, char **argv)
+{
+	int option, rc;
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
+		if (option == '?')
+			return refuse_word(call,
+					   "unknown option or missing value:", argv[optind - 1]);
+		if ((rc = take(call, option, optarg)) < 0)
+			return rc;
+	}
+	if (call->wants_help || call->wants_version)
+		return 0;
+	call->paths = argv + optind;
+	call->path_count = (uint32_t)(argc - optind);
+	return call->path_count > 0 ? 0 : refuse_word(call, "no file given: weft", "trace");
+}
+
+// Says why, once, and gives the exit status of a refusal.
+static int say_refusal(const struct call *call, int rc)
+{
+	const struct refusal *refusal = &call->refusal;
+	bool has_place = refusal->file[0] != '\0' || refusal->line > 0;
+	fputs("weft trace: ", stderr);
+	if (refusal->file[0] != '\0')
+		fprintf(stderr, "%s:", refusal->file);
+	if (refusal->line > 0)
+		fprintf(stderr, "%u:", refusal->line);
+	if (refusal->column > 0)
+		fprintf(stderr, "%u:", refusal->column);
+	fprintf(stderr, "%s%s\n", has_place ? " " : "", refusal->text);
+	bool is_input = rc == -EINVAL || rc == -ENOENT || rc == -EISDIR || rc == -EFBIG;
+	return is_input ? EXIT_BAD_INPUT : EXIT_ENVIRONMENT;
+}
+
+static int show(struct call *call)
+{
+	int rc = trace_files_read(&call->set, call->paths, call->path_count, call->format,
+				  &call->refusal);
+	if (rc == 0 && (rc = trace_count(&call->count, &call->set)) < 0)
+		refuse(&call->refusal, rc, "no memory to count the nodes", 0, 0, 0);
+	if (rc < 0)
+		return say_refusal(call, rc);
+	(call->is_json ? json_print : table_print)(stdout, call);
+	return EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+	struct call call = {.format = TRACE_FORMAT_COUNT};
+	int rc = parse(&call, argc, argv), status = EXIT_SUCCESS;
+	if (rc < 0)
+		return say_refusal(&call, rc);
+	if (call.wants_help)
+		fputs(help_text, stdout);
+	else if (call.wants_version)
+		puts(WEFT_VERSION_TEXT);
+	else
+		status = show(&call);
+	trace_count_free(&call.count);
+	trace_set_free(&call.set);
+	if (fflush(stdout) == 0 && ferror(stdout) == 0)
+		return status;
+	fputs("weft trace: cannot write to the standard output\n", stderr);
+	return EXIT_ENVIRONMENT;
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// A build without protobuf-c.
+
+#include <errno.h>
+
+#include "set.h"
+
+int trace_read_chakra(struct trace_input *input)
+{
+	return refuse(input->refusal, -ENOTSUP,
+		      "this build cannot read Chakra's protocol buffers: protobuf-c "
+		      "(libprotobuf-c-dev, protobuf-c-compiler) was not there",
+		      0, 0, 0);
+}

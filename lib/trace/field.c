@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "field.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+json_t *field_root(const struct trace_input *input)
+{
+	json_error_t error;
+	json_t *root = json_loadb(input->text, input->bytes, 0, &error); // at most 2048 deep
+	if (root != NULL)
+		return root;
+	struct refusal *refusal = input->refusal;
+	refusal->line = error.line > 0 ? (uint32_t)error.line : 0;
+	refusal->column = error.column > 0 ? (uint32_t)error.column : 0;
+	snprintf(refusal->text, sizeof(refusal->text), "not JSON: %.200s", error.text);
+	for (char *at = refusal->text; *at != '\0'; at++)
+		if (*at < ' ' || *at > '~')
+			*at = '?';
+	return NULL;
+}
+
+const json_t *field_list(const struct trace_input *input, const json_t *object, const char *name)
+{
+	const json_t *list = json_object_get(object, name);
+	if (json_is_array(list))
+		return list;
+	snprintf(input->refusal->text, sizeof(input->refusal->text), "there is no list \"%s\"",
+		 name);
+	return NULL;
+}
+
+int field_refuse(const struct trace_input *input, uint32_t place, const char *name,
+		 const char *what)
+{
+	snprintf(input->refusal->text, sizeof(input->refusal->text), "record %u: %.60s %.200s",
+		 place, name, what);
+	return -EINVAL;
+}
+
+int field_number(const struct trace_input *input, uint32_t place, const json_t *value,
+		 const char *name, int64_t max, uint64_t *ret)
+{
+	char what[80];
+	if (json_is_integer(value) && json_integer_value(value) >= 0 &&
+	    json_integer_value(value) <= max) {
+		*ret = (uint64_t)json_integer_value(value);
+		return 0;
+	}
+	snprintf(what, sizeof(what), "must be a whole number from 0 to %lld", (long long)max);
+	return field_refuse(input, place, name, what);
+}
+
+int field_micros(const struct trace_input *input, uint32_t place, const json_t *value,
+		 const char *name, ps_t *ret)
+{
+	*ret = 0;
+	if (value == NULL)
+		return 0;
+	if (json_is_number(value) && micros_ps(json_number_value(value), ret) == 0)
+		return 0;
+	return field_refuse(input, place, name, "is no number of microseconds, 0 to 106 days");
+}
+
+uint32_t field_type_bytes(const char *name)
+{
+	static const struct {
+		const char *name;
+		uint32_t bytes;
+	} types[] = {
+		{"Float", 4},	     {"BFloat16", 2},	    {"Half", 2},
+		{"Double", 8},	     {"Long", 8},	    {"Int", 4},
+		{"Short", 2},	     {"Byte", 1},	    {"Char", 1},
+		{"Bool", 1},	     {"Float8_e4m3fn", 1},  {"Float8_e5m2", 1},
+		{"ComplexFloat", 8}, {"ComplexDouble", 16},
+	};
+	for (unsigned i = 0; i < sizeof(types) / sizeof(*types); i++)
+		if (strcmp(types[i].name, name) == 0)
+			return types[i].bytes;
+	return 0;
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values of JSON that must be what they should be.
+#pragma once
+
+#include <jansson.h>
+
+#include "set.h"
+
+// Reads the whole text. NULL with line, column and reason in the refusal.
+json_t *field_root(const struct trace_input *input);
+
+// The list `name` of `object`, or NULL with a refusal.
+const json_t *field_list(const struct trace_input *input, const json_t *object, const char *name);
+
+// A whole number from 0 to `max`; -EINVAL naming record `place` and `name`, also when it is not
+// there.
+int field_number(const struct trace_input *input, uint32_t place, const json_t *value,
+		 const char *name, int64_t max, uint64_t *ret);
+
+// A number of microseconds as picoseconds; a value that is not there is 0.
+int field_micros(const struct trace_input *input, uint32_t place, const json_t *value,
+		 const char *name, ps_t *ret);
+
+// Refuses record `place`: "record 3: `name` `what`".
+int field_refuse(const struct trace_input *input, uint32_t place, const char *name,
+		 const char *what);
+
+// The bytes of one element that PyTorch calls `name` (Float, BFloat16, ...); 0 when unknown.
+uint32_t field_type_bytes(const char *name);

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which format a text has: told by what it begins with, never by its name.
+
+#include <errno.h>
+#include <string.h>
+
+#include <weft/check.h>
+#include <weft/trace.h>
+
+static const char *const names[] = {"chakra", "chakra-json", "pytorch", "kineto",
+				    "simai",  "aicb",	     "micro",	"aicb-csv"};
+_Static_assert(sizeof(names) / sizeof(*names) == TRACE_FORMAT_COUNT, "a name for each");
+
+const char *trace_format_name(enum trace_format format)
+{
+	check((unsigned)format < TRACE_FORMAT_COUNT);
+	return names[format];
+}
+
+enum trace_format trace_format_find(const char *name)
+{
+	unsigned i = 0;
+	while (i < TRACE_FORMAT_COUNT && strcmp(names[i], name) != 0)
+		i++;
+	return (enum trace_format)i;
+}
+
+bool trace_is_packed(const char *text, size_t bytes)
+{
+	return bytes >= 2 && (uint8_t)text[0] == 0x1f && (uint8_t)text[1] == 0x8b;
+}
+
+static bool holds(const char *text, size_t bytes, const char *word)
+{
+	return memmem(text, bytes, word, strlen(word)) != NULL;
+}
+
+static bool begins(const char *text, size_t bytes, const char *word)
+{
+	return bytes >= strlen(word) && memcmp(text, word, strlen(word)) == 0;
+}
+
+static size_t first_line(const char *text, size_t bytes)
+{
+	const char *end = memchr(text, '\n', bytes);
+	return end == NULL ? bytes : (size_t)(end - text);
+}
+
+// A file of Chakra begins with a short message of metadata: its length, then field 1 or 2.
+static bool is_chakra(const char *text, size_t bytes)
+{
+	size_t at = 0;
+	if (bytes > 0 && text[0] == 0) // metadata without a field
+		return true;
+	while (at < bytes && at < 4 && (uint8_t)text[at] >= 0x80)
+		at++;
+	return at + 1 < bytes && (text[at + 1] == 0x0a || text[at + 1] == 0x12);
+}
+
+static bool is_json(enum trace_format *ret, const char *text, size_t bytes)
+{
+	size_t at = 0;
+	while (at < bytes && strchr(" \t\r\n", text[at]) != NULL && text[at] != '\0')
+		at++;
+	if (at == bytes || text[at] != '{')
+		return false;
+	if (holds(text, bytes, "\"workload_graph\""))
+		*ret = TRACE_FORMAT_CHAKRA_JSON;
+	else if (holds(text, bytes, "\"traceEvents\""))
+		*ret = TRACE_FORMAT_KINETO;
+	else if (holds(text, bytes, "\"nodes\""))
+		*ret = TRACE_FORMAT_PYTORCH;
+	else
+		return false;
+	return true;
+}
+
+int trace_recognise(enum trace_format *ret, const char *text, size_t bytes, struct refusal *refusal)
+{
+	size_t line = first_line(text, bytes);
+	if (bytes == 0)
+		return refuse(refusal, -EINVAL, "the file is empty", 0, 0, 0);
+	if (is_json(ret, text, bytes))
+		return 0;
+	if (begins(text, bytes, "MICRO"))
+		*ret = TRACE_FORMAT_MICRO;
+	else if (begins(text, bytes, "HYBRID_TRANSFORMER"))
+		*ret = holds(text, line, "all_gpus") ? TRACE_FORMAT_SIMAI : TRACE_FORMAT_AICB;
+	else if (begins(text, bytes, "comm_type,") || begins(text, bytes, "[rank"))
+		*ret = TRACE_FORMAT_AICB_CSV;
+	else if (is_chakra(text, bytes))
+		*ret = TRACE_FORMAT_CHAKRA;
+	else
+		return refuse(refusal, -EINVAL,
+			      "no trace that we know: Chakra (messages or JSON), execution trace "
+			      "of PyTorch, Kineto, text of SimAI or AICB, CSV of AICB; name it "
+			      "with --format if it is one",
+			      0, 0, 0);
+	return 0;
+}

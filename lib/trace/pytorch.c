@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// PyTorch's execution trace (ExecutionTraceObserver): {"schema", "nodes": [{id, name, ctrl_deps or
+// parent, inputs, attrs: [{name, value}]}]}. Facts: the traces of PARAM's et_replay.
+//
+// A collective is a node record_param_comms with the attributes collective_name, dtype,
+// in_msg_nelems, pg_name, pg_size, global_rank_stride; its bytes are in_msg_nelems elements, what
+// one rank puts in. "wait" is the host waiting for one. There are no times in the file, and what a
+// node waits for is its caller: so its order alone can be run.
+
+#include "field.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define COMMS "record_param_comms"
+
+static const json_t *attribute(const json_t *node, const char *name)
+{
+	const json_t *list = json_object_get(node, "attrs"), *item;
+	size_t i;
+	json_array_foreach(list, i, item)
+	{
+		const char *other = json_string_value(json_object_get(item, "name"));
+		if (other != NULL && strcmp(other, name) == 0)
+			return json_object_get(item, "value");
+	}
+	return NULL;
+}
+
+static int take_group(struct trace_input *input, struct trace_node *node, const json_t *from)
+{
+	const char *name = json_string_value(attribute(from, "pg_name"));
+	const json_t *value = attribute(from, "global_rank_stride");
+	uint64_t ranks, stride = 0;
+	int rc = field_number(input, node->place, attribute(from, "pg_size"), "pg_size", INT32_MAX,
+			      &ranks);
+	if (rc == 0 && value != NULL)
+		rc = field_number(input, node->place, value, "global_rank_stride", INT32_MAX,
+				  &stride);
+	if (rc < 0)
+		return rc;
+	if (ranks > input->set->world)
+		input->set->world = (uint32_t)ranks;
+	return input_group(input, name == NULL ? "" : name, (uint32_t)ranks, (uint32_t)stride,
+			   &node->group);
+}
+
+static int take_bytes(struct trace_input *input, struct trace_node *node, const json_t *from)
+{
+	const char *type = json_string_value(attribute(from, "dtype"));
+	uint64_t elements;
+	int rc = field_number(input, node->place, attribute(from, "in_msg_nelems"), "in_msg_nelems",
+			      INT64_MAX / 16, &elements);
+	if (rc < 0)
+		return rc;
+	uint32_t bytes = type == NULL ? 0 : field_type_bytes(type);
+	if (bytes == 0)
+		return field_refuse(input, node->place, "dtype", "is no type of PyTorch we know");
+	node->bytes = elements * bytes;
+	return 0;
+}
+
+static int take_comms(struct trace_input *input, struct trace_node *node, const json_t *from)
+{
+	const char *name = json_string_value(attribute(from, "collective_name"));
+	int rc;
+	if (name == NULL)
+		return field_refuse(input, node->place, "collective_name",
+				    "is not there: made by a PyTorch before 2.4; make it anew");
+	if (strcmp(name, "wait") == 0 || strcmp(name, "init") == 0)
+		return 0;
+	node_name(node, name, strlen(name));
+	enum trace_collective collective = collective_find(name);
+	if (collective == TRACE_COLLECTIVE_COUNT)
+		return field_refuse(input, node->place, "collective_name",
+				    "is none that can be run (send and recv are not)");
+	node->kind = TRACE_KIND_COLLECTIVE;
+	node->collective = (uint8_t)collective;
+	if ((rc = take_group(input, node, from)) < 0 || collective == TRACE_COLLECTIVE_BARRIER)
+		return rc;
+	return take_bytes(input, node, from);
+}
+
+static int take_node(struct trace_input *input, const json_t *from, uint32_t place)
+{
+	const json_t *name = json_object_get(from, "name"), *caller;
+	uint64_t id, before;
+	int rc = field_number(input, place, json_object_get(from, "id"), "id", INT64_MAX, &id);
+	if (rc < 0)
+		return rc;
+	if (!json_is_string(name))
+		return field_refuse(input, place, "name", "must be a text");
+	struct trace_node *node = input_node(input, id, place);
+	if (node == NULL)
+		return input_no_memory(input);
+	node->is_host = true;
+	node_name(node, json_string_value(name), json_string_length(name));
+	if (strcmp(json_string_value(name), COMMS) == 0 && (rc = take_comms(input, node, from)) < 0)
+		return rc;
+	caller = json_object_get(from, "ctrl_deps");
+	if (caller == NULL)
+		caller = json_object_get(from, "parent");
+	rc = field_number(input, place, caller, "ctrl_deps or parent", INT64_MAX, &before);
+	// the root is its own caller
+	return rc < 0 || before == id ? rc : input_wait(input, before);
+}
+
+int trace_read_pytorch(struct trace_input *input)
+{
+	json_t *root = field_root(input);
+	const json_t *list = root == NULL ? NULL : field_list(input, root, "nodes"), *node;
+	int rc = list == NULL ? -EINVAL : 0;
+	size_t i;
+	json_array_foreach(list, i, node) if (rc == 0) rc = take_node(input, node, (uint32_t)i + 1);
+	input->rank->records = json_array_size(list);
+	json_decref(root);
+	return rc;
+}
