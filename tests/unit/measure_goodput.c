@@ -159,15 +159,15 @@ static void no_second_is_lost_or_counted_twice(void **)
 {
 	struct rng dice = rng_of(7, RNG_TEST, 0);
 	for (uint32_t world = 0; world < 300; world++) {
-		struct goodput_setup setup = {.count = rng_below(&dice, 6),
-					      .length_s = 1 + rng_below(&dice, 2000000),
-					      .interval_s = 1 + rng_below(&dice, 20000),
-					      .save_s = 1 + rng_below(&dice, 500)};
+		struct goodput_setup setup = {.count = rng_below(&dice, 6), .seed = world};
+		setup.length_s = 1 + rng_below(&dice, 2000000);
+		setup.interval_s = 1 + rng_below(&dice, 20000);
+		setup.save_s = 1 + rng_below(&dice, 500);
 		setup.restart_s = rng_below(&dice, 2000);
 		setup.repair_s = rng_below(&dice, 100000);
-		setup.spares = rng_below(&dice, 2) == 0 ? GOODPUT_ENOUGH_SPARES
-							: rng_below(&dice, 4);
-		setup.seed = world;
+		setup.spares = rng_below(&dice, 4);
+		if (rng_below(&dice, 2) == 0)
+			setup.spares = GOODPUT_ENOUGH_SPARES;
 		for (uint32_t i = 0; i < setup.count; i++) {
 			struct failure *failure = &setup.failures[i];
 			failure->rate_per_s = 1 / (500.0 + rng_below(&dice, 100000));
