@@ -72,11 +72,12 @@ static int run_cases(struct depth *depth, struct refusal *refusal)
 	return schedule_expose(&depth->predicted, &predicted.plan, &predicted.setup, NULL, refusal);
 }
 
-static int work_out(struct call *call, struct depth *depth)
+int depth_prepare(struct call *call, struct world_step *world)
 {
 	const struct options *options = &call->options;
-	struct world_step *world = &depth->world;
 	struct refusal *refusal = &call->refusal;
+	if (call->is_comparison)
+		return refuse(refusal, -EINVAL, "name one of its variants by --variant", 0, 0, 0);
 	int rc = world_step(world, &call->scenario, options->order, refusal);
 	if (rc < 0)
 		return rc;
@@ -88,17 +89,37 @@ static int work_out(struct call *call, struct depth *depth)
 	world->setup.jitter_ppb = options->jitter_ppb;
 	if (options->jitter_ppb > 0)
 		world->setup.replicas = world->plan.parallel.dp;
-	if (options->measured != NULL)
-		rc = depth_measured(world, options->measured, refusal);
+	return 0;
+}
+
+static int work_out(struct call *call, struct depth *depth)
+{
+	const struct options *options = &call->options;
+	struct world_step *world = &depth->world;
+	int rc = depth_prepare(call, world);
+	if (rc == 0 && options->measured != NULL)
+		rc = depth_measured(world, options->measured, &call->refusal);
 	if (rc < 0)
 		return rc;
 	depth->stages = calloc(world->plan.parallel.pp, sizeof(*depth->stages));
 	if (depth->stages == NULL)
-		return refuse(refusal, -ENODEV, "the system gives no memory", 0, 0, 0);
-	rc = run_cases(depth, refusal);
+		return refuse(&call->refusal, -ENODEV, "the system gives no memory", 0, 0, 0);
+	rc = run_cases(depth, &call->refusal);
 	if (rc == 0 && options->step_count > 1)
-		rc = run_steps(depth, options->step_count, refusal);
+		rc = run_steps(depth, options->step_count, &call->refusal);
 	return rc;
+}
+
+int depth_say_refusal(struct call *call, int rc)
+{
+	struct refusal *refusal = &call->refusal;
+	bool is_order = call->options.order != NULL && refusal->column > 0 && refusal->line == 0;
+	if (refusal->file[0] == '\0')
+		snprintf(refusal->file, sizeof(refusal->file), "%s",
+			 is_order ? "--order" : call->scenario.path);
+	if (is_order)
+		refusal->line = 1;
+	return call_say_refusal(call, rc);
 }
 
 // ---------------------------------------------------------------- the table
@@ -113,9 +134,8 @@ static double percent(ps_t part, ps_t whole)
 	return (double)part / (double)whole * 100;
 }
 
-static void print_job(const struct depth *depth)
+void depth_print_job(const struct world_step *world)
 {
-	const struct world_step *world = &depth->world;
 	const struct parallel *cut = &world->plan.parallel;
 	const struct ring_time *ring = &world->setup.dense;
 	printf("  %" PRIu32 " GPUs, %" PRIu32 " in a domain: tp %" PRIu32 ", cp %" PRIu32
@@ -194,50 +214,39 @@ static void print_published(const struct depth *depth)
 	       ms(timing_from_logs.forward_ps + timing_from_logs.backward_ps));
 }
 
-static void print_inputs(const struct call *call, const struct depth *depth)
+void depth_print_inputs(const struct call *call, const struct plan *plan)
 {
 	static const char *const names[] = {"fact", "assumed", "calibrated"};
 	const struct scenario *scenario = &call->scenario;
-	printf("\n  It rests on\n    %-11s %s\n", "calibrated", depth->world.plan.timing.origin);
+	printf("\n  It rests on\n    %-11s %s\n", "calibrated", plan->timing.origin);
 	for (uint32_t i = 0; i < scenario->input_count; i++)
 		printf("    %-11s %s\n", names[scenario->inputs[i].origin],
 		       scenario->inputs[i].text);
 	for (const struct depth_input *at = depth_inputs; at->text != NULL; at++)
 		printf("    %-11s %s\n", names[at->origin], at->text);
-	printf("  Not in it: packets, congestion, losses. Without --depth model a sample of the "
-	       "step "
-	       "runs packet by packet.\n");
 }
 
 static void print_table(const struct call *call, const struct depth *depth)
 {
 	printf("%s: one step from its schedule, no packets\n", call->scenario.name);
-	print_job(depth);
+	depth_print_job(&depth->world);
 	print_step(depth);
 	print_cases(depth);
 	print_measured(call, depth);
 	print_steps(depth);
 	print_published(depth);
-	print_inputs(call, depth);
+	depth_print_inputs(call, &depth->world.plan);
+	printf("  Not in it: packets, congestion, losses. With --depth sample the collectives that "
+	       "the step waits for run packet by packet.\n");
 }
 
 int depth_run(struct call *call)
 {
 	static struct depth depth; // large: kept off the stack
-	struct refusal *refusal = &call->refusal;
-	int rc = call->is_comparison
-		? refuse(refusal, -EINVAL, "name one of its variants by --variant", 0, 0, 0)
-		: work_out(call, &depth);
+	int rc = work_out(call, &depth);
 	if (rc < 0) {
-		if (refusal->file[0] == '\0' && call->options.order != NULL &&
-		    refusal->column > 0 && refusal->line == 0) {
-			snprintf(refusal->file, sizeof(refusal->file), "--order");
-			refusal->line = 1;
-		} else if (refusal->file[0] == '\0') {
-			snprintf(refusal->file, sizeof(refusal->file), "%s", call->scenario.path);
-		}
 		free(depth.stages);
-		return call_say_refusal(call, rc);
+		return depth_say_refusal(call, rc);
 	}
 	if (call->options.is_json)
 		depth_json(stdout, call, &depth);

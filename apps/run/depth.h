@@ -31,6 +31,16 @@ struct depth {
 // Runs the schedules of a call that has been read. Returns the exit status.
 int depth_run(struct call *call);
 
+// The scenario as a step, with what the command line says of it. -EINVAL with a reason.
+int depth_prepare(struct call *call, struct world_step *world);
+
+// Says why there is no step, at the order or the scenario, and gives the exit status.
+int depth_say_refusal(struct call *call, int rc);
+
+// Parts of the tables of all depths.
+void depth_print_job(const struct world_step *world);
+void depth_print_inputs(const struct call *call, const struct plan *plan);
+
 // What communication adds to a step.
 ps_t depth_exposed(const struct step_exposed *times);
 

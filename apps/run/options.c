@@ -30,6 +30,7 @@ enum {
 	OPT_SLOW,
 	OPT_JITTER,
 	OPT_MEASURED,
+	OPT_EXPLAIN,
 	OPT_STEPS,
 	OPT_JSON,
 	OPT_QUIET,
@@ -53,6 +54,7 @@ static const struct option longs[] = {
 	{"order", required_argument, NULL, OPT_ORDER},
 	{"slow", required_argument, NULL, OPT_SLOW},
 	{"jitter", required_argument, NULL, OPT_JITTER},
+	{"explain", no_argument, NULL, OPT_EXPLAIN},
 	{"measured", required_argument, NULL, OPT_MEASURED},
 	{"steps", required_argument, NULL, OPT_STEPS},
 	{"set", required_argument, NULL, OPT_SET},
@@ -131,6 +133,9 @@ static int take_depth(struct options *options, int option, struct refusal *refus
 		return once(&options->jitter, "--jitter", optarg, refusal);
 	case OPT_MEASURED:
 		return once(&options->measured, "--measured", optarg, refusal);
+	case OPT_EXPLAIN:
+		options->wants_terms = true;
+		return 0;
 	case OPT_STEPS:
 		return once(&options->steps, "--steps", optarg, refusal);
 	default:

@@ -15,6 +15,12 @@
 #define OPTION_EAL_WORDS_MAX 32
 #define OPTION_EAL_BYTES 1024
 
+enum depth_kind {
+	DEPTH_NONE,   // no step: the scenario's traffic
+	DEPTH_MODEL,  // the schedule, no packets
+	DEPTH_SAMPLE, // the schedule, and packets for what it waits for
+};
+
 struct options {
 	const char *program;  // "sim" or "emu"
 	const char *scenario; // name or path; NULL = none given
@@ -31,7 +37,8 @@ struct options {
 	char seed_set[OPTION_TEXT_BYTES]; // "seed=N", in `sets` when given
 	// sim
 	const char *depth, *order, *slow, *jitter, *steps, *measured; // words, or NULL
-	bool is_model;			 // --depth model: the schedule, no packets
+	enum depth_kind depth_kind;
+	bool wants_terms;		 // --explain
 	uint32_t slow_stage, slow_ppb;	 // of the schedule; UINT32_MAX = no stage
 	uint32_t jitter_ppb, step_count; // of the schedule
 	const char *seeds, *jobs;	 // words, or NULL

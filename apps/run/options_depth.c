@@ -72,47 +72,94 @@ static int take_steps(struct options *options, struct refusal *refusal)
 	return 0;
 }
 
-// What a schedule has no use for.
-static int check_others(const struct options *options, struct refusal *refusal)
+struct word {
+	bool is_given;
+	const char *name;
+};
+
+static int refuse_given(const struct word *words, size_t count, const char *why,
+			struct refusal *refusal)
 {
-	const struct {
-		bool is_given;
-		const char *name;
-	} others[] = {
-		{options->trace != NULL, "--trace"},	   {options->sample != NULL, "--sample"},
-		{options->out != NULL, "--out"},	   {options->pcap != NULL, "--pcap"},
-		{options->log != NULL, "--log"},	   {options->seeds != NULL, "--seeds"},
-		{options->jobs != NULL, "--jobs"},	   {options->sweep_count > 0, "--sweep"},
-		{options->wants_footprint, "--footprint"}, {options->is_quiet, "--quiet"},
-	};
-	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-		if (others[i].is_given)
-			return bad(refusal, "--depth model sends no packets; it takes no",
-				   others[i].name);
+	for (size_t i = 0; i < count; i++)
+		if (words[i].is_given)
+			return bad(refusal, why, words[i].name);
 	return 0;
 }
 
-int options_depth(struct options *options, struct refusal *refusal)
+// What a step has no use for, whatever its depth.
+static int check_others(const struct options *options, struct refusal *refusal)
+{
+	const struct word others[] = {
+		{options->trace != NULL, "--trace"},   {options->out != NULL, "--out"},
+		{options->pcap != NULL, "--pcap"},     {options->log != NULL, "--log"},
+		{options->seeds != NULL, "--seeds"},   {options->jobs != NULL, "--jobs"},
+		{options->sweep_count > 0, "--sweep"}, {options->wants_footprint, "--footprint"},
+	};
+	return refuse_given(others, sizeof(others) / sizeof(*others),
+			    "--depth works out one step; it takes no", refusal);
+}
+
+static int check_model(const struct options *options, struct refusal *refusal)
+{
+	const struct word others[] = {{options->sample != NULL, "--sample"},
+				      {options->wants_terms, "--explain"},
+				      {options->is_quiet, "--quiet"}};
+	return refuse_given(others, 3, "--depth model sends no packets; it takes no", refusal);
+}
+
+// Packets are where the plan's own order puts them.
+static int check_sample(const struct options *options, struct refusal *refusal)
+{
+	const struct word others[] = {{options->order != NULL, "--order"},
+				      {options->measured != NULL, "--measured"},
+				      {options->steps != NULL, "--steps"}};
+	return refuse_given(others, 3, "--depth sample measures its collectives; it takes no",
+			    refusal);
+}
+
+static int check_none(const struct options *options, struct refusal *refusal)
 {
 	const char *words[] = {options->order, options->slow, options->jitter, options->steps,
 			       options->measured};
-	options->slow_stage = UINT32_MAX;
-	if (options->depth != NULL && strcmp(options->depth, "model") != 0 &&
-	    strcmp(options->depth, "sample") != 0)
-		return bad(refusal, "--depth is model or sample, not", options->depth);
-	options->is_model = options->depth != NULL && strcmp(options->depth, "model") == 0;
-	for (int i = 0; i < 5 && !options->is_model; i++)
+	for (int i = 0; i < 5; i++)
 		if (words[i] != NULL)
 			return bad(refusal,
 				   "--order, --slow, --jitter, --steps, --measured need --depth "
 				   "model:",
 				   words[i]);
-	if (!options->is_model)
+	return options->wants_terms ? bad(refusal, "it needs --depth sample:", "--explain") : 0;
+}
+
+static int take_depth(struct options *options, struct refusal *refusal)
+{
+	static const char *const names[] = {
+		[DEPTH_MODEL] = "model",
+		[DEPTH_SAMPLE] = "sample",
+	};
+	if (options->depth == NULL)
 		return 0;
-	int rc = check_others(options, refusal);
-	if (rc == 0)
-		rc = take_slow(options, refusal);
-	if (rc == 0)
-		rc = take_jitter(options, refusal);
-	return rc == 0 ? take_steps(options, refusal) : rc;
+	for (int i = DEPTH_MODEL; i <= DEPTH_SAMPLE; i++)
+		if (strcmp(options->depth, names[i]) == 0)
+			options->depth_kind = (enum depth_kind)i;
+	if (options->depth_kind == DEPTH_NONE)
+		return bad(refusal, "--depth is model or sample, not", options->depth);
+	return 0;
+}
+
+int options_depth(struct options *options, struct refusal *refusal)
+{
+	int (*const steps[])(struct options *, struct refusal *) = {take_slow, take_jitter,
+								    take_steps};
+	int rc = take_depth(options, refusal);
+	options->slow_stage = UINT32_MAX;
+	if (rc < 0 || options->depth_kind == DEPTH_NONE)
+		return rc < 0 ? rc : check_none(options, refusal);
+	rc = check_others(options, refusal);
+	if (rc == 0 && options->depth_kind == DEPTH_MODEL)
+		rc = check_model(options, refusal);
+	if (rc == 0 && options->depth_kind == DEPTH_SAMPLE)
+		rc = check_sample(options, refusal);
+	for (size_t i = 0; rc == 0 && i < sizeof(steps) / sizeof(*steps); i++)
+		rc = steps[i](options, refusal);
+	return rc;
 }

@@ -11,7 +11,7 @@
 #include <weft/report.h>
 
 #include "call.h"
-#include "depth.h"
+#include "depth_sample.h"
 #include "folder.h"
 #include "run.h"
 #include "traces.h"
@@ -150,7 +150,7 @@ static int prepare(struct call *call)
 	signal(SIGINT, ask_stop);
 	signal(SIGTERM, ask_stop);
 	int rc = call_read(call);
-	if (call->is_comparison || call->is_study || call->options.is_model)
+	if (call->is_comparison || call->is_study || call->options.depth_kind != DEPTH_NONE)
 		return rc;
 	if (rc == 0 && call->options.is_dilation_auto && !call->options.wants_footprint)
 		rc = try_dilation(call);
@@ -348,8 +348,10 @@ int run_main(const char *program, const char *help, int argc, char **argv)
 	int status = 0;
 	if (rc < 0) {
 		status = call_say_refusal(&call, rc);
-	} else if (call.options.is_model) {
+	} else if (call.options.depth_kind == DEPTH_MODEL) {
 		status = depth_run(&call);
+	} else if (call.options.depth_kind == DEPTH_SAMPLE) {
+		status = depth_sample_run(&call);
 	} else if (call.is_study) {
 		status = study_run(&call);
 	} else if (call.is_comparison) {

@@ -40,6 +40,14 @@ ps_t ring_time_ps(const struct ring_time *ring, uint64_t bytes);
 
 // ---------------------------------------------------------------- a step
 
+// A collective of the schedule, all equal ones together.
+struct step_collective {
+	bool is_gather, is_expert; // else a reduce-scatter; of experts' parameters
+	uint64_t bytes;
+	uint32_t count; // over all stages and chunks
+	ps_t time_ps;	// of one; where somebody measured it
+};
+
 struct step_setup {
 	struct ring_time dense, experts; // the groups of dense parameters, and of experts
 	ps_t send_ps;			 // activations or gradients to the next stage
@@ -50,6 +58,9 @@ struct step_setup {
 	uint32_t replicas;   // that draw their own jitter; the slowest releases a bucket
 	uint64_t seed;
 	bool is_silent; // the network takes no time
+	// these take so long, and collective_ppb is for the others; owned by the caller
+	const struct step_collective *collectives; // [collective_count]
+	uint32_t collective_count;
 };
 
 struct step_stage {
@@ -79,6 +90,13 @@ int step_create(struct step **ret, struct arena *arena, const struct plan *plan,
 
 // Bytes that step_create() draws, roughly from above.
 uint64_t step_bytes(const struct plan *plan);
+
+// The collectives of a step, the largest first, reduces before gathers of their size. Fills up to
+// `max`, without times; returns how many there are.
+uint32_t step_collectives(const struct step *step, struct step_collective *ret, uint32_t max);
+
+// What one takes in closed form.
+ps_t step_collective_ps(const struct step_setup *setup, const struct step_collective *of);
 
 // Runs one step. `stages` has room for each stage, or is NULL.
 void step_run(struct step *step, const struct step_setup *setup, struct step_times *ret,

@@ -169,6 +169,14 @@ struct job {
 			 // is not run
 };
 
+#define SAMPLE_PICKS_MAX 24
+
+// A collective that is to be run: any bucket of this kind and size.
+struct sample_pick {
+	enum collective_kind kind;
+	uint64_t bytes;
+};
+
 // What part of a job runs packet by packet.
 struct sample {
 	uint32_t groups;  // groups run; 0 = all
@@ -178,7 +186,10 @@ struct sample {
 			  // all, none merged
 	uint64_t packets_max; // at most so many data packets; the planner lowers steps, then
 			      // buckets, then groups to fit
-	bool is_on; // false: everything is run
+	bool is_on;	     // false: everything is run
+	bool is_unthinned;   // the load of groups that are left out is not put back
+	uint32_t pick_count; // 0 = as groups and buckets say; else these collectives and no others
+	struct sample_pick picks[SAMPLE_PICKS_MAX];
 };
 
 // Parses "groups=k,steps=s,buckets=b", "packets=N" (K, M, G allowed) or "off" into `ret`. -EINVAL
@@ -197,7 +208,7 @@ struct sample_plan {
 
 // Cuts `job` down to what `want` allows (groups spread evenly over all, buckets merged into
 // siblings, ring.steps_max set). `payload_bytes` is the path MTU. -EINVAL with the reason when not
-// even one step fits packets_max.
+// even one step fits packets_max, or the job has no collective that was picked.
 int sample_apply(struct job *job, const struct sample *want, uint64_t payload_bytes,
 		 struct sample_plan *ret, struct refusal *refusal);
 

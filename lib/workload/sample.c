@@ -13,6 +13,7 @@
 #include <weft/check.h>
 
 #include "cut.h"
+#include "sample_pick.h"
 
 #define PACKETS_MAX_DEFAULT UINT64_C(40000000)
 #define FILL_DEFAULT 4u
@@ -322,6 +323,9 @@ int sample_apply(struct job *job, const struct sample *want, uint64_t payload_by
 		*ret = plan;
 		return 0;
 	}
+	int rc = want->pick_count > 0 ? sample_pick(job, want, refusal) : 0;
+	if (rc < 0)
+		return rc;
 	planner.sample = *want;
 	if (planner.sample.packets_max == 0)
 		planner.sample.packets_max = PACKETS_MAX_DEFAULT;

@@ -131,11 +131,19 @@ static ps_t cell_ps(struct step *step, const struct step_setup *setup, uint32_t 
 	return time;
 }
 
-static ps_t collective_ps(const struct step_setup *setup, bool is_expert, uint64_t bytes)
+static ps_t collective_ps(const struct step_setup *setup, const struct step_bucket *bucket,
+			  bool is_gather)
 {
+	const struct step_collective of = {.is_gather = is_gather,
+					   .is_expert = bucket->is_expert,
+					   .bytes = is_gather ? bucket->gather_bytes
+							      : bucket->reduce_bytes};
 	if (setup->is_silent)
 		return 0;
-	ps_t time = ring_time_ps(is_expert ? &setup->experts : &setup->dense, bytes);
+	for (uint32_t i = 0; i < setup->collective_count; i++)
+		if (step_collective_is(&setup->collectives[i], &of))
+			return setup->collectives[i].time_ps;
+	ps_t time = step_collective_ps(setup, &of);
 	return time + (ps_t)((__int128)time * setup->collective_ppb / PPB);
 }
 
@@ -160,8 +168,7 @@ static void gather(struct step *step, const struct step_setup *setup, uint32_t s
 		bucket->gathered_at = now;
 		if (bucket->gather_bytes == 0)
 			continue;
-		bucket->gathered_at = start +
-			collective_ps(setup, bucket->is_expert, bucket->gather_bytes);
+		bucket->gathered_at = start + collective_ps(setup, bucket, true);
 		at->network_at = bucket->gathered_at;
 	}
 }
@@ -328,7 +335,7 @@ static ps_t reduce_all(struct step *step, const struct step_setup *setup, uint32
 			const struct step_bucket *bucket =
 				&step->cells.buckets[cell->bucket_first + j];
 			bool is_all_reduce = bucket->gather_bytes == 0;
-			ps_t time = collective_ps(setup, bucket->is_expert, bucket->reduce_bytes);
+			ps_t time = collective_ps(setup, bucket, false);
 			network_at = ps_max(network_at, bucket->released_at) +
 				(is_all_reduce ? 2 * time : time);
 		}
@@ -465,6 +472,12 @@ void step_expose(struct step *step, const struct step_setup *setup, struct step_
 	step_run(step, setup, &ret->with, stages);
 	ret->head_ps = ret->with.backward_ps - ret->without.backward_ps;
 	ret->tail_ps = ps_max(0, ret->with.reduce_ps - ret->with.backward_ps);
+}
+
+uint32_t step_collectives(const struct step *step, struct step_collective *ret, uint32_t max)
+{
+	const struct parallel *cut = &step->plan->parallel;
+	return step_cells_collectives(&step->cells, cut->pp * cut->vpp, ret, max);
 }
 
 ps_t step_pipeline_ps(const struct plan *plan)

@@ -44,3 +44,10 @@ uint32_t step_ready_ppm(const struct plan *plan, uint32_t stage, uint32_t chunk,
 
 // Fills cells and buckets that have been drawn.
 void step_cells_fill(struct step_cells *cells, const struct plan *plan);
+
+// Whether two are of one kind and size.
+bool step_collective_is(const struct step_collective *a, const struct step_collective *b);
+
+// The collectives of all cells, see step_collectives().
+uint32_t step_cells_collectives(const struct step_cells *cells, uint32_t cell_count,
+				struct step_collective *ret, uint32_t max);

@@ -162,7 +162,8 @@ static int build_sample(struct world *world, struct refusal *refusal)
 			      &world->plan, refusal);
 	if (rc < 0)
 		return rc;
-	thin_after(&thin, world);
+	if (!world->scenario->sample.is_unthinned)
+		thin_after(&thin, world);
 	return 0;
 }
 

@@ -176,8 +176,7 @@ static int find_plan(struct world_step *step, const struct scenario *scenario,
 		: NULL;
 	if (plan == NULL)
 		return refuse(refusal, -EINVAL,
-			      "--depth model has no effect here; it needs traffic.kind model", 0, 0,
-			      0);
+			      "--depth has no effect here; it needs traffic.kind model", 0, 0, 0);
 	int rc = plan_resize(&step->plan, plan, scenario->fabric.nics, refusal);
 	step->seats = (struct seats){scenario->fabric.nics_per_host, GPUS_PER_TRAY};
 	return rc;

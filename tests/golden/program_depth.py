@@ -144,13 +144,6 @@ def check_measured(folder):
         refused(f"a result {text[:40]}", [AZURE, "--depth", "model", "--measured", str(path)], says)
 
 
-def check_default():
-    """Without --depth, and with --depth sample, packets run."""
-    words = ["incast", "--json", "--set", "traffic.bytes=64KiB"]
-    runs = [json.loads(sim(*words, *more)[1])["run"]["digest"] for more in ([], ["--depth", "sample"])]
-    check(runs[0] == runs[1], f"--depth sample is the default: {runs[0]}")
-
-
 def refused(what, words, says):
     status, out, errors = sim(*words)
     check(status == 2 and out == "" and errors.count("\n") == 1 and says in errors, f"{what}: {errors.strip()}")
@@ -158,7 +151,6 @@ def refused(what, words, says):
 
 def check_refusals():
     deep = [AZURE, "--depth", "model"]
-    refused("another depth", [AZURE, "--depth", "deep"], "model or sample")
     refused("no model", ["incast", "--depth", "model"], "traffic.kind model")
     refused("half a replica", [*deep, "--set", "fabric.nics=8224", "--set", "fabric.nics_per_host=32", "--set",
                               "fabric.nics_per_t0=32"], "no whole number")
@@ -207,7 +199,6 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         for part in (check_independent, check_golden, check_bands, check_faults, check_delays, check_refusals):
             part()
-        check_default()
         check_measured(pathlib.Path(name))
         check_logs(pathlib.Path(name))
     if not LOGS.is_dir():

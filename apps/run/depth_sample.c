@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+// A step whose collectives run packet by packet where the step waits for them.
+// Which these are the schedule says itself: it is run once for each kind and size of collective,
+// with that one a tenth longer. Where the step does not get longer, the packets are saved; such
+// collectives are then taken to be longer than their closed form by as much as those that ran.
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <weft/check.h>
+
+#include "depth_sample.h"
+#include "schedule.h"
+
+#define CRITICAL_PARTS 10 // a tenth longer
+#define PPB INT64_C(1000000000)
+
+// ---------------------------------------------------------------- what the step waits for
+
+static ps_t exposed_with(const struct schedule *schedule, const struct step_setup *setup)
+{
+	struct step_exposed times;
+	step_expose(schedule->step, setup, &times, NULL);
+	return depth_exposed(&times);
+}
+
+// The table as closed forms, for the schedule to be tried with.
+static uint32_t fill_table(struct depth_sample *depth, const struct schedule *schedule)
+{
+	uint32_t count = step_collectives(schedule->step, depth->table, SAMPLED_MAX);
+	for (uint32_t i = 0; i < count && i < SAMPLED_MAX; i++) {
+		struct sampled *row = &depth->run.rows[i];
+		depth->table[i].time_ps = step_collective_ps(&depth->world.setup, &depth->table[i]);
+		*row = (struct sampled){.of = depth->table[i],
+					.closed_ps = depth->table[i].time_ps};
+	}
+	return count;
+}
+
+static void find_critical(struct depth_sample *depth, const struct schedule *schedule)
+{
+	struct step_setup setup = depth->world.setup;
+	setup.collectives = depth->table;
+	setup.collective_count = depth->run.count;
+	ps_t before = exposed_with(schedule, &setup);
+	for (uint32_t i = 0; i < depth->run.count; i++) {
+		ps_t time = depth->table[i].time_ps;
+		depth->table[i].time_ps += time / CRITICAL_PARTS;
+		depth->run.rows[i].is_critical = exposed_with(schedule, &setup) > before;
+		depth->table[i].time_ps = time;
+	}
+}
+
+// ---------------------------------------------------------------- packets
+
+static int pick(struct scenario *scenario, const struct sampled_run *run, struct refusal *refusal)
+{
+	struct sample *sample = &scenario->sample;
+	sample->is_on = true;
+	sample->groups = sample->buckets = sample->pick_count = 0;
+	for (uint32_t i = 0; i < run->count; i++) {
+		const struct step_collective *of = &run->rows[i].of;
+		if (!run->rows[i].is_critical)
+			continue;
+		if (sample->pick_count == SAMPLE_PICKS_MAX)
+			return refuse(refusal, -EINVAL,
+				      "the step waits for more than % kinds and sizes of "
+				      "collectives: no sample has so many",
+				      SAMPLE_PICKS_MAX, 0, 0);
+		sample->picks[sample->pick_count++] = (struct sample_pick){
+			of->is_gather ? COLLECTIVE_ALL_GATHER : COLLECTIVE_REDUCE_SCATTER,
+			of->bytes};
+	}
+	if (sample->pick_count == 0)
+		return refuse(refusal, -EINVAL,
+			      "this step waits for no collective: there is nothing to sample", 0, 0,
+			      0);
+	return 0;
+}
+
+// A fault of one NIC is in the sample only if the NIC is.
+static int check_nic_faults(const struct call *call, struct refusal *refusal)
+{
+	const struct job *job = &call->stage.world.job;
+	for (uint32_t i = 0; i < call->scenario.fault_count; i++) {
+		const struct link_place *at = &call->scenario.faults[i].at;
+		bool is_there = at->where != LINK_AT_NIC && at->where != LINK_AT_NIC_WHOLE;
+		for (uint32_t j = 0; j < job->group_count && !is_there; j++)
+			for (uint32_t k = 0; k < job->groups[j].ranks; k++)
+				is_there |= job->groups[j].gpus[k] == at->index;
+		if (is_there)
+			continue;
+		scenario_fault_place(&call->scenario, i, refusal);
+		return refuse(refusal, -EINVAL,
+			      "NIC % is in no group that this sample runs; NIC % is", at->index,
+			      job->groups[0].gpus[0], 0);
+	}
+	return 0;
+}
+
+static void take_counters(struct sampled_run *run, const struct world *world, const struct run *ran)
+{
+	const struct outcome *outcome = world->outcome;
+	run->packets = ran->data_packets;
+	run->marks = outcome->fabric.marked;
+	run->trims = outcome->fabric.trimmed;
+	run->resent = 0;
+	for (int i = 0; i < RTX_REASON_COUNT; i++)
+		run->resent += outcome->transport.rtx[i];
+	run->groups = world->job.group_count;
+	run->groups_all = world->plan.groups_all;
+	run->trunks_kept = world->fabric.thin_kept;
+	run->trunks_of = world->fabric.thin_of;
+	run->base_rtt_ps = world->topology.base_rtt_ps;
+	run->wall_s = ran->wall_s;
+}
+
+static struct sampled *row_of(struct sampled_run *run, const struct bucket *bucket)
+{
+	const bool is_gather = bucket->kind == COLLECTIVE_ALL_GATHER;
+	for (uint32_t i = 0; i < run->count; i++)
+		if (run->rows[i].of.bytes == bucket->bytes &&
+		    run->rows[i].of.is_gather == is_gather && !run->rows[i].of.is_expert)
+			return &run->rows[i];
+	return NULL;
+}
+
+static int take_collectives(struct sampled_run *run, const struct world *world,
+			    struct refusal *refusal)
+{
+	for (uint32_t i = 0; i < world->outcome->collective_count; i++) {
+		const struct outcome_collective *from = &world->outcome->collectives[i];
+		const struct bucket *bucket = &world->job.buckets[from->bucket];
+		struct ring_config ring = world->job.ring;
+		struct ring_plan plan;
+		struct sampled *row = row_of(run, bucket);
+		check(row != NULL);
+		ring.ranks = world->job.groups[from->group].ranks;
+		ring_plan(&plan, &ring, bucket->kind, bucket->bytes);
+		if (from->whole_ps == 0)
+			return refuse(refusal, -EINTR,
+				      "a collective of % bytes did not end: the step has no time",
+				      (int64_t)bucket->bytes, 0, 0);
+		row->is_run = true;
+		row->of.time_ps = from->whole_ps;
+		row->error_ps = from->whole_error_ps;
+		row->group = world->job.groups[from->group].index;
+		row->steps = plan.steps_per_loop;
+		row->steps_all = plan.steps_per_loop_all;
+	}
+	for (uint32_t i = 0; i < run->count; i++)
+		if (run->rows[i].is_critical && !run->rows[i].is_run)
+			return refuse(refusal, -EINVAL,
+				      "% packets are too few for all that the step waits for: "
+				      "allow more by --sample packets=N, or run fewer ring steps",
+				      (int64_t)world->plan.sample.packets_max, 0, 0);
+	return 0;
+}
+
+static int run_packets(struct call *call, struct sampled_run *run)
+{
+	struct run ran;
+	int rc = pick(&call->scenario, run, &call->refusal);
+	if (rc == 0)
+		rc = call_build(call);
+	if (rc < 0)
+		return rc;
+	rc = check_nic_faults(call, &call->refusal);
+	if (rc == 0)
+		rc = call_run(call, &ran);
+	if (rc == 0 && ran.end == RUN_INTERRUPTED)
+		rc = refuse(&call->refusal, -EINTR, "interrupted", 0, 0, 0);
+	if (rc == 0)
+		rc = take_collectives(run, &call->stage.world, &call->refusal);
+	if (rc == 0)
+		take_counters(run, &call->stage.world, &ran);
+	stage_free(&call->stage);
+	return rc;
+}
+
+// ---------------------------------------------------------------- back into the schedule
+
+static int64_t longer_ppb(const struct sampled_run *run)
+{
+	__int128 measured = 0, closed = 0;
+	for (uint32_t i = 0; i < run->count; i++) {
+		const struct sampled *row = &run->rows[i];
+		if (!row->is_run)
+			continue;
+		measured += (__int128)row->of.time_ps * row->of.count;
+		closed += (__int128)row->closed_ps * row->of.count;
+	}
+	return (int64_t)((measured - closed) * PPB / closed);
+}
+
+// Fills the table that the schedule reads: `sign` of each error on top, `others` parts more for
+// those that did not run.
+static void set_table(struct depth_sample *depth, struct sampled_run *run, int sign, bool is_longer)
+{
+	for (uint32_t i = 0; i < run->count; i++) {
+		struct sampled *row = &run->rows[i];
+		ps_t scaled = row->closed_ps +
+			(ps_t)((__int128)row->closed_ps * run->longer_ppb / PPB);
+		if (!row->is_run)
+			row->of.time_ps = scaled;
+		depth->table[i] = row->of;
+		depth->table[i].time_ps += sign * row->error_ps;
+		if (is_longer && !row->is_run)
+			depth->table[i].time_ps += scaled / CRITICAL_PARTS;
+	}
+}
+
+static void work_in(struct depth_sample *depth, struct sampled_run *run,
+		    const struct schedule *schedule)
+{
+	struct step_setup setup = depth->world.setup;
+	setup.collectives = depth->table;
+	setup.collective_count = run->count;
+	run->longer_ppb = longer_ppb(run);
+	set_table(depth, run, 1, false);
+	ps_t high = exposed_with(schedule, &setup);
+	set_table(depth, run, -1, false);
+	ps_t low = exposed_with(schedule, &setup);
+	run->error_ps = (high - low + 1) / 2;
+	set_table(depth, run, 0, true);
+	ps_t longer = exposed_with(schedule, &setup);
+	set_table(depth, run, 0, false);
+	step_expose(schedule->step, &setup, &run->times, NULL);
+	run->others_ps = longer - depth_exposed(&run->times);
+}
+
+// Exposed when rings have `part` of `whole` bytes of the line, and this fabric's latency.
+static ps_t exposed_at(const struct depth_sample *depth, const struct schedule *schedule,
+		       uint64_t part, uint64_t whole)
+{
+	struct step_setup setup = depth->world.setup;
+	struct ring_time *const rings[] = {&setup.dense, &setup.experts};
+	for (int i = 0; i < 2; i++) {
+		unsigned __int128 rate = (unsigned __int128)rings[i]->network_Bps * part;
+		rings[i]->network_Bps = (uint64_t)(rate / whole);
+		rings[i]->network_ps = depth->run.base_rtt_ps / 2;
+	}
+	return exposed_with(schedule, &setup);
+}
+
+static void find_terms(struct depth_sample *depth, const struct schedule *schedule,
+		       const struct transport_config *transport)
+{
+	struct sampled_terms *terms = &depth->terms;
+	uint64_t payload = transport->payload_bytes, sack = transport->sack_bytes;
+	uint64_t packet = payload + transport->header_bytes;
+	terms->closed_ps = exposed_with(schedule, &depth->world.setup);
+	terms->latency_ps = exposed_at(depth, schedule, 1, 1);
+	terms->header_ps = exposed_at(depth, schedule, payload, packet);
+	terms->sack_ps = exposed_at(depth, schedule, payload * sack,
+				    packet * sack + payload * transport->control_bytes);
+	if (depth->has_ideal)
+		terms->ideal_ps = depth_exposed(&depth->ideal.times);
+}
+
+// ---------------------------------------------------------------- all of it
+
+static int run_ideal(struct call *call, struct depth_sample *depth, const struct schedule *schedule)
+{
+	static struct scenario real; // large: kept off the stack
+	real = call->scenario;
+	depth->ideal = depth->run;
+	int rc = depth_ideal(&call->scenario, &call->refusal);
+	if (rc == 0)
+		rc = run_packets(call, &depth->ideal);
+	call->scenario = real;
+	if (rc < 0)
+		return rc;
+	work_in(depth, &depth->ideal, schedule);
+	depth->has_ideal = true;
+	return 0;
+}
+
+static int work_out(struct call *call, struct depth_sample *depth)
+{
+	struct schedule schedule;
+	int rc = depth_prepare(call, &depth->world);
+	if (rc == 0)
+		rc = schedule_make(&schedule, &depth->world.plan, &call->refusal);
+	if (rc < 0)
+		return rc;
+	depth->run.count = fill_table(depth, &schedule);
+	if (depth->run.count > SAMPLED_MAX)
+		rc = refuse(&call->refusal, -EINVAL,
+			    "a step with % kinds and sizes of collectives: a sample knows %",
+			    depth->run.count, SAMPLED_MAX, 0);
+	if (rc == 0)
+		find_critical(depth, &schedule);
+	if (rc == 0 && call->options.wants_terms)
+		rc = run_ideal(call, depth, &schedule);
+	if (rc == 0)
+		rc = run_packets(call, &depth->run);
+	if (rc == 0) {
+		work_in(depth, &depth->run, &schedule);
+		find_terms(depth, &schedule, &call->scenario.transport);
+	}
+	schedule_free(&schedule);
+	return rc;
+}
+
+int depth_sample_run(struct call *call)
+{
+	static struct depth_sample depth; // large: kept off the stack
+	int rc = work_out(call, &depth);
+	if (rc < 0)
+		return depth_say_refusal(call, rc);
+	if (call->options.is_json)
+		depth_sample_json(stdout, call, &depth);
+	else
+		depth_sample_table(call, &depth);
+	return call_finish_output(call);
+}

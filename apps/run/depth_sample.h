@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// --depth sample: a step from its schedule, whose collectives ran packet by packet where the step
+// waits for them. depth_sample.c runs them, depth_sample_show.c prints, depth_ideal.c is the fabric
+// that the closed forms assume.
+#pragma once
+
+#include "depth.h"
+
+#define SAMPLED_MAX 64
+
+// A collective of the schedule.
+struct sampled {
+	struct step_collective of; // time_ps: by packets, or scaled from those that ran
+	ps_t closed_ps;
+	ps_t error_ps;	  // stated with the sample
+	bool is_critical; // the step is longer when this is a tenth longer
+	bool is_run;
+	uint32_t group;		   // that ran it
+	uint64_t steps, steps_all; // ring steps of a loop: run, and all
+};
+
+// What one run of packets came to.
+struct sampled_run {
+	uint32_t count;
+	struct sampled rows[SAMPLED_MAX];
+	struct step_exposed times;
+	ps_t error_ps;	    // of the exposed time: all samples at the end of their error
+	ps_t others_ps;	    // exposed time if collectives that did not run were a tenth longer
+	int64_t longer_ppb; // those that ran, against their closed form
+	uint64_t packets, marks, trims, resent;
+	uint32_t groups, groups_all, trunks_kept, trunks_of;
+	ps_t base_rtt_ps;
+	double wall_s;
+};
+
+// The exposed time, term by term: closed forms with one thing more in each.
+struct sampled_terms {
+	ps_t closed_ps;	 // --depth model
+	ps_t latency_ps; // slices take as long as on this fabric
+	ps_t ideal_ps;	 // packets on an ideal fabric; with --explain
+	ps_t header_ps;	 // the line carries headers, too
+	ps_t sack_ps;	 // and what answers the other direction
+};
+
+struct depth_sample {
+	struct world_step world;
+	struct step_collective table[SAMPLED_MAX]; // that the schedule reads
+	struct sampled_run run, ideal;
+	bool has_ideal;
+	struct sampled_terms terms;
+};
+
+// Runs a call that has been read. Returns the exit status.
+int depth_sample_run(struct call *call);
+
+void depth_sample_table(const struct call *call, const struct depth_sample *depth);
+void depth_sample_json(FILE *to, const struct call *call, const struct depth_sample *depth);
+
+// Makes the scenario's fabric what the closed forms assume: all of the line for payload, no marks,
+// no trims, queues that hold everything, a window that does not move. Delays stay. -EINVAL when the
+// scenario has faults, which are no part of it, or is of a kind that nobody tried.
+int depth_ideal(struct scenario *scenario, struct refusal *refusal);
+
+// What that is, in words, a line each; ends with NULL.
+extern const char *const depth_ideal_text[];

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// A step with collectives of packets as a table.
+
+#include <inttypes.h>
+
+#include "depth_sample.h"
+
+static double ms(ps_t time)
+{
+	return (double)time / PS_PER_MS;
+}
+
+static double percent(ps_t part, ps_t whole)
+{
+	return (double)part / (double)whole * 100;
+}
+
+static void print_step(const struct depth_sample *depth)
+{
+	const struct step_exposed *times = &depth->run.times;
+	ps_t step = times->with.step_ps, exposed = depth_exposed(times);
+	printf("  step                    %10.3f ms\n", ms(step));
+	printf("    pipeline              %10.3f ms\n", ms(times->without.backward_ps));
+	printf("    exposed communication %10.3f ms  +- %.3f, %.2f %%: head %.3f, tail %.3f\n",
+	       ms(exposed), ms(depth->run.error_ps), percent(exposed, step), ms(times->head_ps),
+	       ms(times->tail_ps));
+	printf("    other                 %10.3f ms\n\n", ms(depth->world.plan.timing.other_ps));
+}
+
+static void print_collective(const struct sampled *row)
+{
+	printf("  %-14s %9.3f %5" PRIu32 " %9.3f %9.3f",
+	       row->of.is_gather ? "all_gather" : "reduce", (double)row->of.bytes / 1e6,
+	       row->of.count, ms(row->closed_ps), ms(row->of.time_ps));
+	printf(" %+8.2f%%", percent(row->of.time_ps - row->closed_ps, row->closed_ps));
+	if (row->is_run)
+		printf("  +- %.3f, %" PRIu64 " of %" PRIu64 " ring steps, group %" PRIu32 "\n",
+		       ms(row->error_ps), row->steps, row->steps_all, row->group);
+	else
+		printf("  not run: the step does not wait for it\n");
+}
+
+static void print_collectives(const struct sampled_run *run)
+{
+	printf("  %-14s %9s %5s %9s %9s %9s\n", "collective", "MB", "times", "closed ms", "packets",
+	       "change");
+	for (uint32_t i = 0; i < run->count; i++)
+		print_collective(&run->rows[i]);
+	printf("  What did not run is taken to be %+.2f %% longer, as those that did; were it a "
+	       "tenth longer still,\n  the step would be %+.3f ms\n",
+	       (double)run->longer_ppb / 1e7, ms(run->others_ps));
+}
+
+static void print_sample(const struct call *call, const struct sampled_run *run)
+{
+	printf("\n  Sampled: %" PRIu32 " of %" PRIu32
+	       " groups, %.1f million data packets in %.1f s",
+	       run->groups, run->groups_all, (double)run->packets / 1e6, run->wall_s);
+	if (run->trunks_kept < run->trunks_of)
+		printf("; %" PRIu32 " of %" PRIu32
+		       " trunks kept, so that the load of the other groups is on them",
+		       run->trunks_kept, run->trunks_of);
+	printf("\n  %" PRIu64 " marks, %" PRIu64 " trims, %" PRIu64
+	       " retransmissions; steps after the first %" PRIu32 " were measured\n",
+	       run->marks, run->trims, run->resent, call->scenario.sample.fill);
+}
+
+static void print_term(const char *what, ps_t before, ps_t after)
+{
+	printf("    %-58s %+9.3f\n", what, ms(after - before));
+}
+
+static void print_ideal(const struct depth_sample *depth)
+{
+	const struct sampled_terms *terms = &depth->terms;
+	printf("\n  Ideal fabric: exposed %.3f ms +- %.3f by packets, %+.2f %% off --depth model\n",
+	       ms(terms->ideal_ps), ms(depth->ideal.error_ps),
+	       percent(terms->ideal_ps - terms->closed_ps, terms->closed_ps));
+	for (const char *const *line = depth_ideal_text; *line != NULL; line++)
+		printf("    - %s\n", *line);
+}
+
+static void print_terms(const struct depth_sample *depth)
+{
+	const struct sampled_terms *terms = &depth->terms;
+	ps_t exposed = depth_exposed(&depth->run.times), before = terms->sack_ps;
+	printf("\n  Exposed, from the closed form to the packets (ms)\n");
+	printf("    %-58s %9.3f\n", "closed forms at the line rate (--depth model)",
+	       ms(terms->closed_ps));
+	print_term("a slice's latency is that of this fabric, not 9 us", terms->closed_ps,
+		   terms->latency_ps);
+	if (depth->has_ideal) {
+		print_term("filling the ring, credits, whole packets (ideal fabric)",
+			   terms->latency_ps, terms->ideal_ps);
+		before += terms->ideal_ps - terms->latency_ps;
+	}
+	print_term("headers are on the line, too", terms->latency_ps, terms->header_ps);
+	print_term("and SACKs", terms->header_ps, terms->sack_ps);
+	print_term(depth->has_ideal ? "queues, marks, windows, thinned trunks"
+				    : "credits, queues, marks, windows, thinned trunks",
+		   before, exposed);
+	printf("    %-58s %9.3f +- %.3f\n", "packets", ms(exposed), ms(depth->run.error_ps));
+	if (depth->has_ideal)
+		print_ideal(depth);
+}
+
+void depth_sample_table(const struct call *call, const struct depth_sample *depth)
+{
+	printf("%s: one step from its schedule, with collectives by packets\n",
+	       call->scenario.name);
+	depth_print_job(&depth->world);
+	print_step(depth);
+	if (call->options.is_quiet)
+		return;
+	print_collectives(&depth->run);
+	print_sample(call, &depth->run);
+	print_terms(depth);
+	depth_print_inputs(call, &depth->world.plan);
+}

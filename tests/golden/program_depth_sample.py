@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""weft sim --depth sample: a step whose collectives run packet by packet where it waits for them. Here on 16 racks; the
+whole job is in tests/soak."""
+import json
+import os
+import subprocess
+import sys
+
+WEFT = os.environ["WEFT"]
+AZURE = "azure-gb200-llama405b"
+SMALL = [AZURE, "--depth", "sample", "--set", "fabric.nics=1024", "--sample", "steps=6,fill=4"]
+failed = 0
+
+
+def check(holds, what):
+    global failed
+    failed += 0 if holds else 1
+    print(("ok: " if holds else "FAILED: ") + what)
+
+
+def sim(*words):
+    done = subprocess.run([WEFT, "sim", *map(str, words)], capture_output=True, text=True, timeout=280)
+    return done.returncode, done.stdout, done.stderr
+
+
+def refused(what, words, says):
+    status, out, errors = sim(*words)
+    check(status == 2 and out == "" and errors.count("\n") == 1 and says in errors, f"{what}: {errors.strip()}")
+
+
+def check_ideal():
+    """By packets on an ideal fabric within 3 % of the schedule's closed forms; on the real one the terms add up."""
+    status, out, errors = sim(*SMALL, "--explain", "--json")
+    if status != 0:
+        check(False, errors)
+        return
+    result = json.loads(out)
+    step, ideal, terms = result["step"], result["ideal"], result["terms"]
+    off = ideal["exposed_ps"] / terms["closed_ps"] - 1
+    check(abs(off) < 0.03, f"ideal: exposed {ideal['exposed_ps'] / 1e9:.3f} ms, {off:+.2%} off the closed forms")
+    check(ideal["marks"] == ideal["trims"] == ideal["retransmissions"] == 0, "nothing marked, trimmed or sent again")
+    check(ideal["trunks_kept"] == ideal["trunks_of"], "all trunks")
+    check(step["trunks_kept"] * 16 == step["trunks_of"], "and on the real one 2 groups of 32 keep a sixteenth")
+    model = json.loads(sim(AZURE, "--depth", "model", "--json", "--set", "fabric.nics=1024")[1])
+    check(terms["closed_ps"] == model["step"]["exposed_ps"], "the closed forms are those of --depth model")
+    explained = ideal["exposed_ps"] + terms["with_sacks_ps"] - terms["with_latency_ps"]
+    off = step["exposed_ps"] / explained - 1
+    check(abs(off) < 0.02, f"headers and SACKs explain the rest but for {off:+.2%}")
+    check(terms["with_latency_ps"] < terms["with_headers_ps"] < terms["with_sacks_ps"], "each costs something")
+    check_collectives(step)
+
+
+def check_collectives(step):
+    runs = [one for one in step["collectives"] if one["is_run"]]
+    check(len(runs) >= 5 and all(one["is_run"] for one in step["collectives"] if one["is_critical"]),
+          f"{len(runs)} kinds and sizes ran: all that the step waits for")
+    check(all(one["steps"] == 10 and one["steps_all"] == 31 and one["error_ps"] > 0 for one in runs), "10 of 31 ring steps each")
+    for one in runs:
+        longer = one["time_ps"] / one["closed_ps"] - 1
+        check(0 < longer < 0.08, f"{one['kind']} of {one['bytes'] / 1e6:.0f} MB: {longer:+.2%}, {one['error_ps'] / 1e9:.3f} ms")
+    check(0 < step["exposed_error_ps"] < 0.1 * step["exposed_ps"], f"exposed +- {step['exposed_error_ps'] / 1e9:.3f} ms")
+    check(step["step_ps"] == step["silent_ps"] + step["exposed_ps"], "exposed is what the step is longer")
+
+
+def check_refusals():
+    deep = [AZURE, "--depth", "sample"]
+    refused("a depth that is none", [AZURE, "--depth", "deep"], "--depth is ")
+    refused("no model", ["incast", "--depth", "sample"], "needs traffic.kind model")
+    refused("another order", [*deep, "--order", "tp-cp-dp-pp"], "it takes no '--order'")
+    refused("a measured file", [*deep, "--measured", "x"], "it takes no '--measured'")
+    refused("a folder", [*deep, "--out", "x"], "it takes no '--out'")
+    refused("--explain without packets", [AZURE, "--depth", "model", "--explain"], "it takes no '--explain'")
+    refused("--explain alone", [AZURE, "--explain"], "needs --depth sample")
+    refused("a NIC that no group has", [*SMALL, "--fault", "{kind: link_down, at: {nic: 1, plane: 0}}"], "in no group that")
+    refused("an ideal fabric with a fault", [*SMALL, "--explain", "--fault", "{kind: link_down, at: {plane: 0}}"], "no faults")
+    refused("no room for all", [*deep, "--set", "fabric.nics=1024", "--sample", "packets=3M,steps=16"], "too few for all")
+
+
+def main():
+    check_ideal()
+    check_refusals()
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
