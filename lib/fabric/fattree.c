@@ -2,13 +2,26 @@
 // The three-tier fat tree: ToR switches and aggregation switches in pods, cores above. Every ToR
 // has one link to each aggregation switch of its pod; core c has one link to aggregation switch c %
 // pod_aggs of every pod. Ports: down neighbours first in ascending order, then up neighbours. Cores
-// may be absent when there is only one pod.
+// may be absent when there is only one pod. A sample keeps a share of the aggregation switches of
+// each pod, rounded up, and the cores above them.
 
 #include <errno.h>
 
 #include <weft/refusal.h>
 
 #include "topology.h"
+
+// What a sample keeps of them.
+static uint32_t aggs_kept(const struct fabric_config *config)
+{
+	uint64_t share = (uint64_t)config->pod_aggs * config->thin_kept;
+	return (uint32_t)((share + config->thin_of - 1) / config->thin_of);
+}
+
+static uint32_t cores_kept(const struct fabric_config *config)
+{
+	return config->cores / config->pod_aggs * aggs_kept(config);
+}
 
 static int fattree_check_pods(const struct fabric_config *config, uint64_t pod_nics,
 			      struct refusal *refusal)
@@ -37,9 +50,9 @@ static int fattree_check(const struct fabric_config *config, struct refusal *ref
 			      "hosts of % NICs would straddle ToR switches of % NICs: tor_nics "
 			      "must be a multiple of nics_per_host",
 			      config->nics_per_host, config->tor_nics, 0);
-	if (config->thin_kept != config->thin_of)
+	if (config->thin_kept == 0 || config->thin_kept > config->thin_of)
 		return refuse(refusal, -EINVAL,
-			      "a fat tree cannot be thinned (% of %): only a Clos can",
+			      "a sample keeps 1 to all of the links above ToR switches, not % of %",
 			      config->thin_kept, config->thin_of, 0);
 	return fattree_check_pods(config, (uint64_t)config->tor_nics * config->pod_tors, refusal);
 }
@@ -51,12 +64,13 @@ int fattree_shape(const struct fabric_config *config, struct refusal *refusal, s
 		return error;
 	uint64_t tors = config->nics / config->tor_nics;
 	uint64_t pods = tors / config->pod_tors;
+	uint32_t aggs = aggs_kept(config), cores = cores_kept(config);
 	*ret = (struct shape){
-		.tiers = config->cores > 0 ? 3 : 2,
-		.switches = {tors, pods * config->pod_aggs, config->cores},
-		.ports = {(uint64_t)config->tor_nics + config->pod_aggs,
-			  (uint64_t)config->pod_tors + config->cores / config->pod_aggs, pods},
-		.links = {config->nics, tors * config->pod_aggs, pods * config->cores},
+		.tiers = cores > 0 ? 3 : 2,
+		.switches = {tors, pods * aggs, cores},
+		.ports = {(uint64_t)config->tor_nics + aggs,
+			  (uint64_t)config->pod_tors + cores / aggs, pods},
+		.links = {config->nics, tors * aggs, pods * cores},
 		.t0_nics = config->tor_nics,
 	};
 	return 0;
@@ -72,7 +86,7 @@ static void fattree_tors(struct draft *draft)
 			.span = 1,
 			.down_links = 1,
 			.up_first = config->tor_nics,
-			.up_count = config->pod_aggs,
+			.up_count = aggs_kept(config),
 		};
 		draft_switch(draft, 0, i, &route);
 	}
@@ -83,18 +97,19 @@ static void fattree_upper(struct draft *draft)
 {
 	const struct fabric_config *config = draft->config;
 	uint32_t pod_nics = config->tor_nics * config->pod_tors;
+	uint32_t aggs = aggs_kept(config), cores = cores_kept(config);
 	for (uint32_t i = 0; i < draft->shape->switches[1]; i++) {
 		struct route route = {
-			.low = i / config->pod_aggs * pod_nics,
-			.high = (i / config->pod_aggs + 1) * pod_nics,
+			.low = i / aggs * pod_nics,
+			.high = (i / aggs + 1) * pod_nics,
 			.span = config->tor_nics,
 			.down_links = 1,
 			.up_first = config->pod_tors,
-			.up_count = config->cores / config->pod_aggs,
+			.up_count = cores / aggs,
 		};
 		draft_switch(draft, 1, i, &route);
 	}
-	for (uint32_t i = 0; i < config->cores; i++) {
+	for (uint32_t i = 0; i < cores; i++) {
 		struct route route = {.high = config->nics, .span = pod_nics, .down_links = 1};
 		draft_switch(draft, 2, i, &route);
 	}
@@ -110,9 +125,10 @@ void fattree_switches(struct draft *draft)
 static void fattree_pod_trunks(struct draft *draft)
 {
 	const struct fabric_config *config = draft->config;
+	uint32_t aggs = aggs_kept(config);
 	for (uint32_t tor = 0; tor < draft->shape->switches[0]; tor++) {
-		uint32_t first = tor / config->pod_tors * config->pod_aggs;
-		for (uint32_t i = 0; i < config->pod_aggs; i++) {
+		uint32_t first = tor / config->pod_tors * aggs;
+		for (uint32_t i = 0; i < aggs; i++) {
 			struct draft_end lower = {draft->tier_first[0] + tor, config->tor_nics + i};
 			struct draft_end upper = {draft->tier_first[1] + first + i,
 						  tor % config->pod_tors};
@@ -124,9 +140,9 @@ static void fattree_pod_trunks(struct draft *draft)
 void fattree_trunks(struct draft *draft)
 {
 	const struct fabric_config *config = draft->config;
-	uint32_t aggs = config->pod_aggs;
+	uint32_t aggs = aggs_kept(config), cores = cores_kept(config);
 	fattree_pod_trunks(draft);
-	for (uint32_t core = 0; core < config->cores; core++) {
+	for (uint32_t core = 0; core < cores; core++) {
 		for (uint32_t pod = 0; pod < draft->shape->ports[2]; pod++) {
 			struct draft_end lower = {draft->tier_first[1] + pod * aggs + core % aggs,
 						  config->pod_tors + core / aggs};

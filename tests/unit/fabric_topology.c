@@ -132,6 +132,25 @@ static void thinning_keeps_its_share_of_t1_rounded_up(void **state)
 	}
 }
 
+// Of 4 aggregation switches with 4 cores each.
+static void a_thinned_fat_tree_keeps_cores_with_their_aggregation(void **state)
+{
+	const uint32_t cases[][3] = {{1, 2, 2}, {3, 4, 3}, {1, 3, 2}, {1, 100, 1}, {5, 5, 4}};
+	for (uint32_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct fabric_config config = rig_fat_tree(UINT64_C(100000000000));
+		uint32_t aggs = cases[i][2];
+		config.thin_kept = cases[i][0];
+		config.thin_of = cases[i][1];
+		struct topology topology = built(*state, &config);
+		assert_int_equal(topology.switch_count, 32 + 8 * aggs + 4 * aggs);
+		assert_int_equal(topology.switches[0].route.up_count, aggs);
+		assert_int_equal(topology.switches[32].route.up_count, 4);
+		assert_int_equal(topology.link_count, 128 + 32 * aggs + 8 * 4 * aggs);
+		assert_wired(&topology);
+		assert_all_reach_all(&topology, &config);
+	}
+}
+
 // Reference figures of htsim for 128 hosts: round trip in ps, queue, low and high in packets.
 static void derived_figures_equal_those_of_htsim(void **state)
 {
@@ -281,8 +300,9 @@ static void a_fat_tree_that_cannot_be_is_refused_with_the_reason(void **state)
 		WRONG(tor_nics, 0, "at least 1"),    WRONG(pod_aggs, 0, "at least 1"),
 		WRONG(pod_tors, 5, "whole pods"),    WRONG(pod_tors, UINT32_MAX, "whole pods"),
 		WRONG(cores, 0, "need cores"),	     WRONG(cores, 15, "evenly"),
-		WRONG(nics_per_host, 8, "straddle"), WRONG(thin_of, 2, "thinned"),
-		WRONG(pod_aggs, 8192, "evenly"),     WRONG(cores, 65536, "ports"),
+		WRONG(nics_per_host, 8, "straddle"), WRONG(thin_kept, 0, "sample"),
+		WRONG(thin_kept, 2, "sample"),	     WRONG(pod_aggs, 8192, "evenly"),
+		WRONG(cores, 65536, "ports"),
 	};
 	assert_each_refused(*state, rig_fat_tree(UINT64_C(100000000000)), wrongs,
 			    sizeof wrongs / sizeof wrongs[0]);
@@ -326,6 +346,7 @@ int main(void)
 		WITH_RIG(every_nic_reaches_every_nic_in_odd_worlds),
 		WITH_RIG(one_t0_needs_no_t1_and_one_pod_no_core),
 		WITH_RIG(thinning_keeps_its_share_of_t1_rounded_up),
+		WITH_RIG(a_thinned_fat_tree_keeps_cores_with_their_aggregation),
 		WITH_RIG(derived_figures_equal_those_of_htsim),
 		WITH_RIG(the_round_trip_counts_cables_and_switches),
 		WITH_RIG(given_queue_figures_are_kept),
