@@ -30,6 +30,15 @@ static const struct plan azure = {
 	.source = "press material on Azure's MLPerf v6.0 run, 128 racks",
 };
 
+static const struct plan azure_112 = {
+	.name = "llama-3.1-405b-azure-112",
+	.architecture = &llama_405b,
+	.parallel = {.dp = 112, .micro_batches = 8, .grad_bytes = 2, .is_aligned = true, LLAMA_CUT},
+	.timing = TIMING_AZURE,
+	.published_ps = 1273400 * PS_PER_US,
+	.source = "press material on 112 racks, beside Azure's MLPerf v6.0 run; no log",
+};
+
 static const struct plan azure_hook = {
 	.name = "llama-3.1-405b-azure-hook",
 	.architecture = &llama_405b,
@@ -105,25 +114,47 @@ static const struct plan gpt_oss = {
 		     .order = "tp-cp-ep-dp-pp"},
 };
 
+#define GPT3_CUT \
+	.tp = 4, .cp = 1, .ep = 1, .samples = 1, .sequence = 2048, .vocab_grain = 128, \
+	.grad_bytes = 2, .param_bytes = 2, .activation_bytes = 2, \
+	.has_distributed_optimizer = true, .is_aligned = true, .order = "tp-cp-ep-dp-pp"
+
 static const struct plan gpt3 = {
 	.name = "gpt-3-175b-h100-11616",
 	.architecture = &gpt3_175b,
-	.parallel = {.tp = 4,
+	.parallel = {.pp = 6, .vpp = 8, .dp = 484, .micro_batches = 6, GPT3_CUT},
+};
+
+// Of the size that press material claims. Nobody published such a run: 8 stages, so that it
+// divides.
+static const struct plan gpt3_8192 = {
+	.name = "gpt-3-175b-h100-8192",
+	.architecture = &gpt3_175b,
+	.parallel = {.pp = 8, .vpp = 6, .dp = 256, .micro_batches = 8, GPT3_CUT},
+};
+
+// As the model's paper has it (from memory); 4 virtual stages are assumed, it does not say how
+// many.
+static const struct plan meta = {
+	.name = "llama-3-405b-meta-16384",
+	.architecture = &llama_405b,
+	.parallel = {.tp = 8,
 		     .cp = 1,
 		     .ep = 1,
-		     .pp = 6,
-		     .vpp = 8,
-		     .dp = 484,
-		     .micro_batches = 6,
+		     .pp = 16,
+		     .vpp = 4,
+		     .dp = 128,
+		     .micro_batches = 16,
 		     .samples = 1,
-		     .sequence = 2048,
-		     .vocab_grain = 128,
-		     .grad_bytes = 2,
+		     .sequence = 8192,
+		     .layers_first = 1,
+		     .layers_last = 1,
+		     .vocab_grain = 1,
+		     .grad_bytes = 4,
 		     .param_bytes = 2,
 		     .activation_bytes = 2,
 		     .has_distributed_optimizer = true,
-		     .is_aligned = true,
-		     .order = "tp-cp-ep-dp-pp"},
+		     .order = "tp-cp-ep-pp-dp"},
 };
 
 static const struct plan bert = {
@@ -145,6 +176,6 @@ static const struct plan bert = {
 		     .order = "tp-cp-ep-dp-pp"},
 };
 
-const struct plan *const plan_all[] = {&azure,	    &azure_hook, &azure_fp32, &gb200_5120,
-				       &gb200_2560, &deepseek,	 &gpt_oss,    &gpt3,
-				       &bert,	    NULL};
+const struct plan *const plan_all[] = {
+	&azure,	  &azure_112, &azure_hook, &azure_fp32, &gb200_5120, &gb200_2560, &deepseek,
+	&gpt_oss, &gpt3,      &gpt3_8192,  &bert,	&meta,	     NULL};
