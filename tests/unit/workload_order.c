@@ -135,7 +135,7 @@ static void experts_in_two_racks_send_to_both(void **)
 
 static void every_rank_is_in_one_group_of_each_kind(void **)
 {
-	static uint8_t seen[11616];
+	static uint8_t seen[1 << 14];
 	for (const struct plan *const *at = plan_all; *at != NULL; at++) {
 		struct order order;
 		assert_int_equal(order_parse(&order, (*at)->parallel.order, *at, &refusal), 0);
