@@ -24,7 +24,7 @@ extern "C" {
 
 #define TRACE_NAME_BYTES 48
 #define TRACE_PATH_BYTES 256
-#define TRACE_UNPACKED_BYTES_MAX ((size_t)1 << 30)
+#define TRACE_UNPACKED_BYTES_MAX ((size_t)1 << 29)
 #define TRACE_NONE_WAITED UINT32_MAX
 
 enum trace_format {

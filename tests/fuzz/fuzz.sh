@@ -21,6 +21,7 @@ first_inputs() {
   trace) cp tests/fuzz/trace.txt "$2" ;;
   plan) printf 'tp-cp-ep-pp-dp\nlayers=4\nhidden=64\nheads=4\nkv_heads=2\nhead_dim=16\nvocab=100\nffn=256\nsequence=128\npp=2\n' >"$2/plan" ;;
   mllog) cp tests/fuzz/mllog.txt "$2" ;;
+  traces) traces_first "$2" ;;
   sample)
     printf 'groups=2,steps=8,buckets=1,fill=4' >"$2/all"
     printf 'packets=40M' >"$2/packets"
@@ -28,6 +29,16 @@ first_inputs() {
   frames) ;; # it writes its own, see below
   calls) printf 'pa0p00b0B0b0B0w1abW0hz0b0iI' >"$2/calls" ;;
   esac
+}
+
+# A trace of each format, small.
+traces_first() {
+  printf '\7\n\0050.0.4\047\10\1\22\1x\30\7R\r\n\tcomm_typeH\1R\r\n\tcomm_sizeHd' >"$1/chakra"
+  printf '{"workload_graph": [{"Id": 1, "NodeType": 4, "runtime": 7}, {"Id": 2, "NodeType": 7, "data_deps": [1], "comm_type": 0, "comm_size": 64}]}' >"$1/json"
+  printf '{"nodes": [{"id": 2, "name": "record_param_comms", "ctrl_deps": 1, "attrs": [{"name": "collective_name", "value": "allreduce"}, {"name": "dtype", "value": "Float"}, {"name": "in_msg_nelems", "value": 9}, {"name": "pg_size", "value": 2}]}]}' >"$1/pytorch"
+  printf '{"traceEvents": [{"ph": "X", "cat": "kernel", "name": "ncclK", "ts": 1.5, "dur": 2, "args": {"Collective name": "broadcast", "Group size": 2, "dtype": "Int", "In msg nelems": 4, "Process Group Ranks": "[0, 1]"}}]}' >"$1/kineto"
+  printf '[rank0 ~ rank3]\ncomm_type,comm_group,comm_group_size,msg_size\nCommType.all_reduce,CommGroup.tp_group,2,64\n' >"$1/csv"
+  gzip -c "$1/csv" >"$1/csv.gz"
 }
 
 # Where the source of target $1 is.
@@ -49,6 +60,17 @@ else
   echo "ISA-L is not here: no frames, no calls of adapters"
 fi
 targets+=(mllog plan)
+traces=()
+if command -v protoc-c >/dev/null && pkg-config --exists libprotobuf-c zlib; then
+  targets+=(traces)
+  protoc-c --proto_path=lib/trace --c_out="$folder" lib/trace/chakra.proto
+  flags+=("-I$folder")
+  mapfile -t traces < <(find lib/trace -name '*.c' ! -name '*_none.c')
+  traces+=("$folder/chakra.pb-c.c")
+  libraries+=(-lprotobuf-c -lz)
+else
+  echo "protobuf-c or zlib is not here: no traces"
+fi
 
 # How long target $1 runs.
 seconds_of() {
@@ -70,7 +92,7 @@ compile() {
   done
 }
 sources=(lib/core/*.c lib/measure/*.c lib/cc/*.c lib/transport/*.c lib/fabric/*.c lib/workload/*.c lib/world/*.c
-  lib/report/mllog*.c lib/drive/stop.c "${wire[@]}")
+  lib/report/mllog*.c lib/drive/stop.c "${wire[@]}" "${traces[@]}")
 half=$((${#sources[@]} / 2))
 compile "${sources[@]:0:half}" &
 first_half=$!

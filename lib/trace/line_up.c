@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Traces that do not say what waits for what: Kineto has times, PyTorch's execution trace has the
+// order in which the host called. Both become one line of collectives, each after the gap that the
+// file shows between the end of the last and its begin (none where they overlapped, or without
+// times), and after the last one the time until the file's end.
+
+#include <weft/trace_run.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct line {
+	struct trace_node *nodes;
+	uint32_t count;
+};
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct trace_node *first = a, *second = b;
+	if (first->start_ps != second->start_ps)
+		return first->start_ps < second->start_ps ? -1 : 1;
+	return first->id < second->id ? -1 : first->id > second->id;
+}
+
+static void add(struct line *line, struct trace_node node)
+{
+	node.id = line->count;
+	node.wait_first = line->count == 0 ? 0 : line->count - 1;
+	node.wait_count = line->count > 0;
+	line->nodes[line->count++] = node;
+}
+
+static void add_gap(struct line *line, ps_t gap_ps)
+{
+	struct trace_node gap = {.kind = TRACE_KIND_COMPUTE, .duration_ps = gap_ps};
+	strcpy(gap.name, "gap");
+	if (gap_ps > 0)
+		add(line, gap);
+}
+
+static ps_t end_of(const struct trace_node *node)
+{
+	return node->start_ps + node->duration_ps;
+}
+
+static void fill(struct line *line, const struct trace_rank *rank)
+{
+	ps_t reached = 0, end = 0;
+	for (uint32_t i = 0; i < rank->node_count; i++) {
+		const struct trace_node *node = &rank->nodes[i];
+		end = ps_max(end, end_of(node));
+		if (node->kind != TRACE_KIND_COLLECTIVE)
+			continue;
+		add_gap(line, node->start_ps - reached);
+		add(line, *node);
+		reached = ps_max(reached, end_of(node));
+	}
+	add_gap(line, end - reached);
+}
+
+// Each waits for the one before it.
+static int line_up_rank(struct trace_rank *rank)
+{
+	qsort(rank->nodes, rank->node_count, sizeof(*rank->nodes), by_begin);
+	struct line line = {calloc(2 * (size_t)rank->node_count + 1, sizeof(*line.nodes)), 0};
+	uint32_t *waits = calloc(2 * (size_t)rank->node_count + 1, sizeof(*waits));
+	if (line.nodes == NULL || waits == NULL) {
+		free(line.nodes);
+		free(waits);
+		return -ENOMEM;
+	}
+	fill(&line, rank);
+	for (uint32_t i = 1; i < line.count; i++)
+		waits[i - 1] = i - 1;
+	free(rank->nodes);
+	free(rank->waits);
+	rank->nodes = line.nodes;
+	rank->node_count = line.count;
+	rank->waits = waits;
+	rank->wait_count = line.count == 0 ? 0 : line.count - 1;
+	rank->missing = rank->circular = 0;
+	return 0;
+}
+
+int trace_line_up(struct trace_set *set, struct refusal *refusal)
+{
+	for (uint32_t i = 0; i < set->rank_count; i++)
+		if (line_up_rank(&set->ranks[i]) < 0)
+			return refuse(refusal, -ENOMEM, "no memory to order the collectives", 0, 0,
+				      0);
+	return 0;
+}
