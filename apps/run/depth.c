@@ -134,6 +134,24 @@ static double percent(ps_t part, ps_t whole)
 	return (double)part / (double)whole * 100;
 }
 
+// Activations that leave their domain, and what the step would be if they did not.
+static void print_outside(const struct world_step *world)
+{
+	for (uint32_t i = 0; i < DIMENSION_COUNT; i++) {
+		const struct world_outside *of = &world->outside[i];
+		if (!of->is_outside)
+			continue;
+		printf("  %s leaves its domain: groups of %" PRIu32 " ranks in %" PRIu32
+		       " domains, %" PRIu64 " messages of %.3f MB a rank,\n    %.3f ms each",
+		       dimension_name((enum dimension)i), of->spread.ranks, of->spread.domains_max,
+		       of->messages.count, (double)of->messages.bytes / 1e6, ms(of->message_ps));
+		if (of->forward_ps > 0)
+			printf(": %.3f ms longer forwards, %.3f ms longer backwards",
+			       ms(of->forward_ps), ms(of->backward_ps));
+		printf("\n");
+	}
+}
+
 void depth_print_job(const struct world_step *world)
 {
 	const struct parallel *cut = &world->plan.parallel;
@@ -142,9 +160,27 @@ void depth_print_job(const struct world_step *world)
 	       ", pp %" PRIu32 ", vpp %" PRIu32 ", dp %" PRIu32 ", %" PRIu32 " micro-batches\n",
 	       plan_ranks(&world->plan), world->seats.gpus_per_domain, cut->tp, cut->cp, cut->pp,
 	       cut->vpp, cut->dp, cut->micro_batches);
-	printf("  rings of %" PRIu32 " ranks, %" PRIu32 " NICs of %.2f GB/s in a domain%s\n\n",
+	printf("  rings of %" PRIu32 " ranks, %" PRIu32 " NICs of %.2f GB/s in a domain%s\n",
 	       ring->ranks, world->nics_per_group, (double)world->nic_Bps / 1e9,
 	       world->even_ppb < SHARE_WHOLE ? ", some of it lost to faults" : "");
+	print_outside(world);
+	printf("\n");
+}
+
+// What the step would not take if a dimension had stayed in its domain.
+static void print_culprits(const struct depth *depth)
+{
+	for (uint32_t i = 0; i < depth->row_count; i++) {
+		const struct depth_row *row = &depth->rows[i];
+		if (row->of.inside != DIMENSION_COUNT)
+			printf("      because of %-10s %9.3f ms  %.2f %% of the step: it leaves "
+			       "its "
+			       "domain\n",
+			       dimension_name(row->of.inside),
+			       ms(depth->rows[0].times.with.step_ps - row->times.with.step_ps),
+			       percent(depth->rows[0].times.with.step_ps - row->times.with.step_ps,
+				       depth->rows[0].times.with.step_ps));
+	}
 }
 
 static void print_step(const struct depth *depth)
@@ -161,6 +197,7 @@ static void print_step(const struct depth *depth)
 	       ms(pipeline - ideal));
 	printf("    exposed communication %10.3f ms  %.2f %%: head %.3f, tail %.3f\n", ms(exposed),
 	       percent(exposed, step), ms(times->head_ps), ms(times->tail_ps));
+	print_culprits(depth);
 	printf("    other                 %10.3f ms\n", ms(plan->timing.other_ps));
 	printf("  stage 0 alone sees      %10.3f ms  %.3f before forwards, %.3f behind the last "
 	       "backward\n\n",

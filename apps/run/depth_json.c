@@ -67,6 +67,39 @@ static json_t *cases_of(const struct depth *depth)
 	return list;
 }
 
+// What the step would not take if the dimension had stayed in its domain.
+static ps_t longer_by(const struct depth *depth, enum dimension dimension)
+{
+	for (uint32_t i = 0; i < depth->row_count; i++)
+		if (depth->rows[i].of.inside == dimension)
+			return depth->rows[0].times.with.step_ps -
+				depth->rows[i].times.with.step_ps;
+	return 0;
+}
+
+static json_t *outside_of(const struct depth *depth)
+{
+	const struct world_step *world = &depth->world;
+	json_t *list = json_array();
+	for (uint32_t i = 0; i < DIMENSION_COUNT; i++) {
+		const struct world_outside *of = &world->outside[i];
+		if (!of->is_outside)
+			continue;
+		json_t *one = json_object();
+		put_text(one, "dimension", dimension_name((enum dimension)i));
+		put(one, "ranks", json_integer(of->spread.ranks));
+		put(one, "domains", json_integer(of->spread.domains_max));
+		put(one, "messages", json_integer((json_int_t)of->messages.count));
+		put(one, "bytes", json_integer((json_int_t)of->messages.bytes));
+		put_time(one, "message_ps", of->message_ps);
+		put_time(one, "forward_ps", of->forward_ps);
+		put_time(one, "backward_ps", of->backward_ps);
+		put_time(one, "longer_ps", longer_by(depth, (enum dimension)i));
+		check(json_array_append_new(list, one) == 0);
+	}
+	return list;
+}
+
 static json_t *step_of(const struct depth *depth)
 {
 	const struct plan *plan = &depth->world.plan;
@@ -77,6 +110,7 @@ static json_t *step_of(const struct depth *depth)
 	put(step, "gpus", json_integer(plan_ranks(plan)));
 	put(step, "ring_ranks", json_integer(depth->world.setup.dense.ranks));
 	put(step, "nics_per_group", json_integer(depth->world.nics_per_group));
+	put(step, "outside", outside_of(depth));
 	put(step, "stages", stages_of(depth));
 	return step;
 }

@@ -13,8 +13,17 @@
 extern "C" {
 #endif
 
-#define STEP_CASES_MAX 16
+#define STEP_CASES_MAX 20
 #define STEP_CASE_BYTES 64
+
+// Activations of one dimension that travel over the fabric because its groups leave their domain.
+struct world_outside {
+	bool is_outside;
+	struct spread spread;
+	struct message_sum messages;  // of a rank in a step, on the stage that has most
+	ps_t message_ps;	      // of the largest one
+	ps_t forward_ps, backward_ps; // what one micro-batch waits in a cell in the middle
+};
 
 struct world_step {
 	struct plan plan; // of the scenario's model, with as many replicas as its NICs hold
@@ -28,6 +37,7 @@ struct world_step {
 	// what faults leave of a group's NICs, per 10^9: a ring whose channels share evenly goes at
 	// the pace of the slowest; one that splits by rate has what is there
 	uint32_t even_ppb, split_ppb;
+	struct world_outside outside[DIMENSION_COUNT]; // tp, cp, ep, pp; dp is the schedule's own
 	// collectives that ran packet by packet, against their closed form; set by the caller
 	bool is_measured;
 	int64_t measured_ppb; // so much longer
@@ -35,14 +45,20 @@ struct world_step {
 
 // What the scenario says, as a step. `order` replaces the plan's, NULL = the plan's own. -EINVAL
 // with a reason: the traffic is no model with a plan, NICs that are no whole number of replicas, a
-// group that leaves its domain and is not in the schedule, or faults that do not hold for the whole
+// group that lies unevenly over its domains, or faults that do not hold for the whole
 // step.
 int world_step(struct world_step *ret, const struct scenario *scenario, const char *order,
 	       struct refusal *refusal);
 
+// The step's setup if the groups of this dimension had not left their domains; false when they have
+// not.
+bool world_step_inside(const struct world_step *step, enum dimension dimension,
+		       struct step_setup *ret);
+
 // A step beside it with one thing changed.
 struct step_case {
 	char name[STEP_CASE_BYTES];
+	enum dimension inside; // this one is as if it had not left its domain; else DIMENSION_COUNT
 	struct plan plan;
 	struct step_setup setup;
 };

@@ -115,8 +115,11 @@ static ps_t share(ps_t time, uint64_t part, uint64_t whole)
 
 // One micro-batch through a cell, `full_ps` of which a cell in the middle takes.
 static ps_t cell_ps(struct step *step, const struct step_setup *setup, uint32_t stage,
-		    uint32_t chunk, ps_t full_ps)
+		    uint32_t chunk, bool is_backward)
 {
+	const struct timing *timing = &step->plan->timing;
+	ps_t full_ps = is_backward ? timing->backward_ps : timing->forward_ps;
+	ps_t outside_ps = is_backward ? setup->outside_backward_ps : setup->outside_forward_ps;
 	const struct parallel *cut = &step->plan->parallel;
 	const struct step_cell *cell = step_cell(&step->cells, stage, chunk);
 	ps_t time = full_ps * cell->layers / cell->slots;
@@ -128,6 +131,8 @@ static ps_t cell_ps(struct step *step, const struct step_setup *setup, uint32_t 
 		uint32_t dice = rng_below(&step->rng, 2 * setup->jitter_ppb + 1);
 		time += share(time, dice, PPB) - share(time, setup->jitter_ppb, PPB);
 	}
+	if (!setup->is_silent)
+		time += outside_ps * cell->layers / cell->slots;
 	return time;
 }
 
@@ -262,7 +267,7 @@ static void run_forward(struct step *step, const struct step_setup *setup, uint3
 {
 	struct stage *stage = &step->stages[number];
 	const struct step_cell *cell = step_cell(&step->cells, number, operation.chunk);
-	ps_t time = cell_ps(step, setup, number, operation.chunk, step->plan->timing.forward_ps);
+	ps_t time = cell_ps(step, setup, number, operation.chunk, false);
 	if (operation.micro_batch == 0) {
 		if (operation.chunk + 1 < step->plan->parallel.vpp)
 			gather(step, setup, number, operation.chunk + 1, start);
@@ -312,8 +317,7 @@ static void run_backward(struct step *step, const struct step_setup *setup, uint
 	const struct parallel *cut = &step->plan->parallel;
 	struct stage *stage = &step->stages[number];
 	size_t cell = (size_t)number * cut->vpp + operation.chunk;
-	stage->free_at = start +
-		cell_ps(step, setup, number, operation.chunk, step->plan->timing.backward_ps);
+	stage->free_at = start + cell_ps(step, setup, number, operation.chunk, true);
 	*slot(step, step->backward_at, number, operation.chunk,
 	      operation.micro_batch) = stage->free_at;
 	stage->backwards++;
@@ -370,11 +374,12 @@ static void begin_replica(struct step *step, const struct step_setup *setup)
 static bool run_stage(struct step *step, const struct step_setup *setup, uint32_t number)
 {
 	struct stage *stage = &step->stages[number];
-	bool has_run = false;
+	bool has_run = false, is_inside = setup->is_silent && setup->silent_send_ps > 0;
+	ps_t send_ps = is_inside ? setup->silent_send_ps : setup->send_ps;
 	for (; stage->next < stage->operations; stage->next++, has_run = true) {
 		struct operation operation = operation_of(&step->plan->parallel, stage,
 							  stage->next);
-		ps_t input = input_at(step, number, operation, setup->send_ps);
+		ps_t input = input_at(step, number, operation, send_ps);
 		if (input == NOT_DONE)
 			break;
 		ps_t start = ps_max(stage->free_at, input);

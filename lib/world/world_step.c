@@ -7,10 +7,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include <weft/world_step.h>
+#include "world_step_outside.h"
 
 #define NETWORK_PS (9 * PS_PER_US)
-#define SEND_PS (50 * PS_PER_US)
 #define LOSS_PPB 550000000u
 #define GPUS_PER_TRAY 4u
 
@@ -89,22 +88,10 @@ static int find_left(struct world_step *step, const struct scenario *scenario,
 
 // ---------------------------------------------------------------- groups
 
-static int check_inside(const struct world_step *step, enum group_kind kind,
-			struct refusal *refusal)
+// A channel of a ring leaves a domain by one NIC.
+static uint32_t nics_of(const struct spread *spread, uint32_t channels)
 {
-	static const char *const texts[] = {
-		[GROUP_TP] = "in this rank order tensor groups of % ranks leave their domain of % "
-			     "GPUs: the schedule has no network for them (weft plan has the bytes)",
-		[GROUP_CP] = "in this rank order context groups of % ranks leave their domain of % "
-			     "GPUs: the schedule has no network for them (weft plan has the bytes)",
-		[GROUP_EP] = "in this rank order expert groups of % ranks leave their domain of % "
-			     "GPUs: the schedule has no network for them (weft plan has the bytes)",
-	};
-	struct spread spread;
-	order_spread(&spread, &step->order, &step->plan, kind, &step->seats);
-	if (spread.domains_max < 2)
-		return 0;
-	return refuse(refusal, -EINVAL, texts[kind], spread.ranks, step->seats.gpus_per_domain, 0);
+	return spread->per_domain_min < channels ? spread->per_domain_min : channels;
 }
 
 static int ring_of(struct ring_time *ret, const struct world_step *step,
@@ -120,7 +107,7 @@ static int ring_of(struct ring_time *ret, const struct world_step *step,
 		.ranks = spread.ranks,
 		.ranks_per_domain = spread.per_domain_min,
 		.channels = scenario->traffic.ring.channels,
-		.network_Bps = step->nic_Bps * spread.per_domain_min,
+		.network_Bps = step->nic_Bps * nics_of(&spread, scenario->traffic.ring.channels),
 		.domain_Bps = scenario->scaleup.rate_bps > 0 ? scenario->scaleup.rate_bps / 8
 							     : step->nic_Bps,
 		.network_ps = NETWORK_PS,
@@ -135,34 +122,15 @@ static uint64_t share(uint64_t value, uint32_t ppb)
 	return (uint64_t)((unsigned __int128)value * ppb / SHARE_WHOLE);
 }
 
-// Stages in other domains send over the network.
-static ps_t send_ps(const struct world_step *step)
-{
-	const struct parallel *cut = &step->plan.parallel;
-	struct spread spread;
-	order_spread(&spread, &step->order, &step->plan, GROUP_PP, &step->seats);
-	uint64_t bytes = (uint64_t)cut->sequence * cut->samples / cut->cp / cut->tp *
-		step->plan.architecture->hidden * cut->activation_bytes;
-	if (spread.domains_max < 2)
-		return SEND_PS;
-	return NETWORK_PS +
-		(ps_t)((unsigned __int128)bytes * PS_PER_S / share(step->nic_Bps, step->even_ppb));
-}
-
 static int find_groups(struct world_step *step, const struct scenario *scenario,
 		       struct refusal *refusal)
 {
-	static const enum group_kind inside[] = {GROUP_TP, GROUP_CP, GROUP_EP};
 	bool has_experts = step->plan.architecture->experts > 0;
-	int rc = 0;
-	for (uint32_t i = 0; rc == 0 && i < 3; i++)
-		rc = check_inside(step, inside[i], refusal);
-	if (rc == 0)
-		rc = ring_of(&step->setup.dense, step, scenario, GROUP_DP, refusal);
+	int rc = ring_of(&step->setup.dense, step, scenario, GROUP_DP, refusal);
 	step->setup.experts = step->setup.dense;
 	if (rc == 0 && has_experts)
 		rc = ring_of(&step->setup.experts, step, scenario, GROUP_EDP, refusal);
-	step->nics_per_group = step->setup.dense.ranks_per_domain;
+	step->nics_per_group = (uint32_t)(step->setup.dense.network_Bps / step->nic_Bps);
 	return rc;
 }
 
@@ -192,7 +160,8 @@ int world_step(struct world_step *ret, const struct scenario *scenario, const ch
 		.nic_Bps = scenario->fabric.planes * scenario->fabric.link_rate_bps / 8,
 		.header_ppb = (uint32_t)(payload * (uint64_t)SHARE_WHOLE /
 					 (payload + transport->header_bytes)),
-		.setup = {.loss_ppb = LOSS_PPB,
+		.setup = {.send_ps = STEP_SEND_PS,
+			  .loss_ppb = LOSS_PPB,
 			  .slow_stage = UINT32_MAX,
 			  .replicas = 1,
 			  .seed = scenario->seed},
@@ -201,6 +170,8 @@ int world_step(struct world_step *ret, const struct scenario *scenario, const ch
 	if (rc == 0)
 		rc = order_parse(&ret->order, order != NULL ? order : ret->plan.parallel.order,
 				 &ret->plan, refusal);
+	if (order != NULL && strcmp(order, ret->plan.parallel.order) != 0)
+		ret->plan.published_ps = 0; // of its own order
 	if (rc == 0)
 		rc = find_groups(ret, scenario, refusal);
 	if (rc == 0)
@@ -209,7 +180,7 @@ int world_step(struct world_step *ret, const struct scenario *scenario, const ch
 		rc = find_left(ret, scenario, refusal);
 	if (rc < 0)
 		return rc;
-	ret->setup.send_ps = send_ps(ret);
+	world_step_outside(ret, share(ret->nic_Bps, ret->even_ppb));
 	ret->setup.dense.network_Bps = share(ret->setup.dense.network_Bps, ret->even_ppb);
 	ret->setup.experts.network_Bps = share(ret->setup.experts.network_Bps, ret->even_ppb);
 	return 0;

@@ -16,12 +16,13 @@ static struct step_case *add(struct list *list, const char *name)
 {
 	struct step_case *one = &list->to[list->count++];
 	check(list->count <= STEP_CASES_MAX && strlen(name) < sizeof(one->name));
-	*one = (struct step_case){.plan = list->step->plan, .setup = list->step->setup};
+	*one = (struct step_case){
+		.inside = DIMENSION_COUNT, .plan = list->step->plan, .setup = list->step->setup};
 	memcpy(one->name, name, strlen(name) + 1);
 	return one;
 }
 
-static void slow_network(struct step_case *one, uint64_t part, uint64_t whole)
+static void slow_rings(struct step_case *one, uint64_t part, uint64_t whole)
 {
 	one->setup.dense.network_Bps = (uint64_t)((unsigned __int128)one->setup.dense.network_Bps *
 						  part / whole);
@@ -29,10 +30,40 @@ static void slow_network(struct step_case *one, uint64_t part, uint64_t whole)
 		(uint64_t)((unsigned __int128)one->setup.experts.network_Bps * part / whole);
 }
 
-// As a name with a number is made without printf.
+static ps_t stretched(ps_t time, uint64_t part, uint64_t whole)
+{
+	return (ps_t)((unsigned __int128)time * whole / part);
+}
+
+// NICs have `part` of `whole` of their rate, for all that travels.
 static void add_rate(struct list *list, const char *name, uint64_t part, uint64_t whole)
 {
-	slow_network(add(list, name), part, whole);
+	struct step_case *one = add(list, name);
+	struct step_setup *setup = &one->setup;
+	slow_rings(one, part, whole);
+	setup->outside_forward_ps = stretched(setup->outside_forward_ps, part, whole);
+	setup->outside_backward_ps = stretched(setup->outside_backward_ps, part, whole);
+	if (list->step->outside[DIMENSION_PP].is_outside)
+		setup->send_ps = stretched(setup->send_ps, part, whole);
+}
+
+// Which dimension it is that makes the step long.
+static void add_inside(struct list *list)
+{
+	static const char *const names[DIMENSION_COUNT] = {
+		[DIMENSION_TP] = "tensor ranks inside a domain",
+		[DIMENSION_CP] = "context ranks inside a domain",
+		[DIMENSION_EP] = "expert ranks inside a domain",
+		[DIMENSION_PP] = "all stages inside a domain",
+	};
+	for (uint32_t i = 0; i < DIMENSION_COUNT; i++) {
+		struct step_setup inside;
+		if (!world_step_inside(list->step, (enum dimension)i, &inside))
+			continue;
+		struct step_case *one = add(list, names[i]);
+		one->setup = inside;
+		one->inside = (enum dimension)i;
+	}
 }
 
 static void add_racks(struct list *list)
@@ -76,6 +107,7 @@ uint32_t world_step_cases(const struct world_step *step, struct step_case *ret)
 	if (step->is_measured)
 		add(&list, "collectives as packets measured them")->setup.collective_ppb =
 			step->measured_ppb;
+	add_inside(&list);
 	add_racks(&list);
 	add_rate(&list, "payload beside this scenario's headers", step->header_ppb,
 		 (uint64_t)SHARE_WHOLE);
@@ -86,7 +118,7 @@ uint32_t world_step_cases(const struct world_step *step, struct step_case *ret)
 			 step->even_ppb);
 	add_faults(&list, step->planes);
 	if (step->nics_per_group > 1)
-		add_rate(&list, "one NIC for each group", 1, step->nics_per_group);
+		slow_rings(add(&list, "one NIC for each group"), 1, step->nics_per_group);
 	add_rate(&list, "NICs of half the rate", 1, 2);
 	if (cut->grad_bytes == 2)
 		add(&list, "gradients of 4 bytes")->plan.parallel.grad_bytes = 4;
