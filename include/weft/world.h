@@ -3,9 +3,9 @@
 // at once.
 //
 //   build.c     scenario (scenario.h) to world: draws everything from one arena, then it is sealed
-//   host.c      a rack's (or server's) GPUs and NICs as one machine    nic.c  one NIC: lines that
-//   pull from an endpoint    light.c   what NICs see of faults    outcome.c   what the machines
-//   measured, added up after the run
+//   host.c      a rack's (or server's) GPUs and NICs as one machine    agent.c  what they do of a
+//   program    nic.c  one NIC: lines that pull from an endpoint    light.c   what NICs see of
+//   faults    outcome.c   what the machines measured, added up after the run
 #pragma once
 
 #include <stdbool.h>
@@ -15,6 +15,7 @@
 #include <weft/fabric.h>
 #include <weft/machine.h>
 #include <weft/measure.h>
+#include <weft/program.h>
 #include <weft/refusal.h>
 #include <weft/scenario.h>
 #include <weft/transport.h>
@@ -46,10 +47,18 @@ struct cable_plan {
 	uint8_t head_bytes; // of a cut-through switch at its end; 0: the end wants all of a packet
 };
 
+// NIC `from_nic` sends messages of a program to another host's NIC.
+struct agent_line {
+	uint32_t from_nic, to_nic;
+	uint32_t qpn;  // first of the connection's QPs at the sender
+	uint32_t turn; // the one that takes the next message, from 0
+};
+
 // Until when a host with these faults does nothing, asked at `at`; `at` when it works.
 ps_t stall_until(const struct cable_fault *faults, uint32_t count, ps_t at);
 
 struct world_host; // host.h
+struct agent;	   // agent.h
 struct record;	   // record.h
 struct tally;	   // record.h
 
@@ -76,13 +85,17 @@ struct world {
 	struct fifo_pool chunks;
 	struct job job; // ring, model, trace
 	struct sample_plan plan;
-	struct trace trace; // trace
+	struct trace trace;	  // trace
+	struct program *program;  // or NULL: operations of ranks that wait for each other
+	struct agent *agent;	  // of a program
+	struct agent_line *lines; // of a program, in the order of its ranks
+	uint32_t line_count;
 	struct flow *flows; // where traffic is no job
 	uint32_t flow_count;
 	struct trigger *triggers; // that flows wait for, or NULL
 	uint64_t context_count;	  // of all endpoints: as many as QPs, or fewer
 	uint64_t qp_count;	  // ends of connections
-	uint64_t work_total;	  // ends to be seen: of flows (two each) or of ranks' collectives
+	uint64_t work_total; // ends to be seen: of flows (two each), ranks' collectives, operations
 	struct outcome *outcome;
 	uint32_t shard_count; // a shard is what one thread runs; it writes into its own record
 	uint32_t *shard_of;   // [machine_count], in no order: see shards.c
@@ -156,6 +169,12 @@ struct world_audit {
 void world_audit(const struct world *world, const struct fifo_pool *const *chunks,
 		 const struct world_audit *of);
 
+// Messages of a program that were sent, by what they went over.
+struct outcome_program {
+	uint64_t fabric_messages, fabric_bytes;
+	uint64_t scaleup_messages, scaleup_bytes;
+};
+
 // What a run measured, before it becomes text.
 struct outcome {
 	struct transport_counters transport;	  // over all NICs
@@ -171,6 +190,7 @@ struct outcome {
 	struct outcome_collective *collectives;
 	ps_t end_ps; // last completion
 	uint64_t credits_sent;
+	struct outcome_program program;
 	struct series series; // no bins: none is kept
 };
 

@@ -49,6 +49,18 @@ static void audit_whole(const struct world *world)
 		check(of->payload_bytes_placed == bytes && "all bytes of all flows are placed");
 }
 
+// The same of a program: every operation ended, and every byte that left a host was placed.
+static void audit_program(const struct world *world)
+{
+	uint64_t bytes = agents_fabric_bytes(world);
+	const struct outcome *outcome = world->outcome;
+	check(agents_left(world) == 0 && "all operations ended");
+	check(outcome->program.fabric_bytes == bytes && "every message was sent once");
+	if (world->job.group_count == 0)
+		check(outcome->transport.payload_bytes_placed == bytes &&
+		      "all bytes of all messages are placed");
+}
+
 // All planes at once, no header, the shortest way there and back by the shortest cable.
 static void audit_flows(const struct world *world)
 {
@@ -76,4 +88,6 @@ void world_audit(const struct world *world, const struct fifo_pool *const *chunk
 		audit_marks(world, of->doubled);
 	if (of->is_whole)
 		audit_whole(world);
+	if (of->is_whole && world->program != NULL)
+		audit_program(world);
 }

@@ -3,7 +3,7 @@
 //
 // Timers: one event per NIC stands for all timers of its endpoint (HOST_TIMER); a bucket's release
 // (HOST_RELEASE); a flow's start (HOST_FLOW); the ends of scale-up transfers (HOST_SENT,
-// HOST_RECEIVED, HOST_CREDIT). NIC departures are no events.
+// HOST_RECEIVED, HOST_CREDIT); what a program does (HOST_OP_...). NIC departures are no events.
 
 #include "host.h"
 
@@ -83,6 +83,8 @@ static void on_ready(struct world_host *host, struct nic *nic, uint32_t qpn, ps_
 	}
 	if (peer->role == NIC_ROLE_RING_RECEIVE)
 		rank_on_ready(host, peer->owner, peer->channel, now, out);
+	if (peer->role == NIC_ROLE_LINE_SEND)
+		agent_on_ready(host, nic, qpn, now, out);
 }
 
 // One of the flows that trigger `number` waits for is done.
@@ -139,6 +141,10 @@ static void on_sent(struct world_host *host, struct nic *nic, const struct compl
 		tell_in_turn(host, nic, &nic->peers[done->qp], rank_on_sent, now, out);
 		return;
 	}
+	if (kind == COOKIE_OP) {
+		agent_on_sent(host, nic, done, owner, now, out);
+		return;
+	}
 	hist_add(&outcome->flow_ns, (now - host->flows[owner].start_ps) / PS_PER_NS);
 	outcome->flow_end_ps[owner] = now;
 #ifdef PLANT_EARLY_END // a bug on purpose: the audit must find it
@@ -155,6 +161,10 @@ static void on_received(struct world_host *host, struct nic *nic, const struct c
 	struct nic_peer *peer = &nic->peers[done->qp];
 	if (peer->role == NIC_ROLE_FLOW) {
 		on_flow_received(host, peer->owner, now);
+		return;
+	}
+	if (peer->role == NIC_ROLE_LINE_RECEIVE) {
+		agent_on_received(host, nic, done, now, out);
 		return;
 	}
 	check(done->imm == peer->imm_next && "slices complete once and in posting order");
@@ -326,6 +336,15 @@ static void on_event(struct world_host *host, struct heap_item event, struct out
 		break;
 	case HOST_FLOW:
 		start_flow(host, (uint32_t)id, event.at, out);
+		break;
+	case HOST_OP_BEGIN:
+		agent_on_begin(host, (uint32_t)id, event.at, out);
+		break;
+	case HOST_OP_ENDED:
+		agent_on_ended(host, (uint32_t)id, event.at, out);
+		break;
+	case HOST_OP_ARRIVED:
+		agent_on_arrived(host, (uint32_t)id, event.at, out);
 		break;
 	}
 }

@@ -3,8 +3,8 @@
 // - NVLink, GPU to NIC - live inside it, so that they never set the lookahead.
 //
 //   host.c  the machine: arrivals, timers and local events in time order     nic.c  lines that pull
-//   packets rank.c  a GPU's part in a collective: what the ring wants, done          flow.c  single
-//   messages
+//   packets rank.c  a GPU's part in a collective: what the ring wants, done
+//   agent.c  a GPU's part in a program
 #pragma once
 
 #include <stdint.h>
@@ -12,6 +12,7 @@
 #include <weft/heap.h>
 #include <weft/world.h>
 
+#include "agent.h"
 #include "light.h"
 #include "nic.h"
 #include "record.h"
@@ -25,11 +26,14 @@
 
 // Local events. At equal time timers of NICs come first, then these in this order, then by id.
 enum host_event {
-	HOST_RELEASE,  // id: rank: its next bucket may start
-	HOST_SENT,     // id: rank << 16 | channel: a scale-up transfer left
-	HOST_RECEIVED, // id: rank << 16 | channel: a scale-up transfer arrived
-	HOST_CREDIT,   // id: rank << 16 | channel: a scale-up credit arrived
-	HOST_FLOW,     // id: flow: start it
+	HOST_RELEASE,	 // id: rank: its next bucket may start
+	HOST_SENT,	 // id: rank << 16 | channel: a scale-up transfer left
+	HOST_RECEIVED,	 // id: rank << 16 | channel: a scale-up transfer arrived
+	HOST_CREDIT,	 // id: rank << 16 | channel: a scale-up credit arrived
+	HOST_FLOW,	 // id: flow: start it
+	HOST_OP_BEGIN,	 // id: rank of the program: it begins
+	HOST_OP_ENDED,	 // id: operation: a computation has taken its time, a transfer left
+	HOST_OP_ARRIVED, // id: operation: the message of this receive is here
 };
 
 // Where a rank's neighbour of one channel is.
@@ -70,6 +74,7 @@ struct world_host {
 	uint32_t rank_count;
 	struct rank *ranks;
 	const struct job *job;
+	struct agent *agent;	  // of the world, or NULL: no program
 	struct flow *flows;	  // of the world
 	struct trigger *triggers; // of the world: those of its NICs are its own
 	const uint32_t *flow_qpn; // [flows] QP at the sender
@@ -114,7 +119,7 @@ void rank_on_credit(struct world_host *host, uint32_t rank, uint32_t channel, ps
 		    struct outbox *out);
 
 // Whom a completion of a sent request belongs to.
-enum cookie_kind { COOKIE_SLICE, COOKIE_GRANT, COOKIE_FLOW };
+enum cookie_kind { COOKIE_SLICE, COOKIE_GRANT, COOKIE_FLOW, COOKIE_OP };
 
 static inline uint64_t cookie_of(enum cookie_kind kind, uint32_t owner, uint32_t channel)
 {

@@ -5,84 +5,9 @@
 
 #include <errno.h>
 
-#include "build.h"
-#include "host.h"
+#include "hosts.h"
 
 #define GRANT_BYTES 64u // NCCL's entry in the sender's FIFO of credits
-
-// One connection between two NICs of the world, told to a visitor.
-struct connection {
-	uint32_t from_nic, to_nic;
-	uint32_t group, from_at, to_at, channel; // of a ring
-	uint32_t flow;				 // of a flow
-	enum nic_role from_role, to_role;
-};
-
-typedef int visit_fn(struct world *world, void *context, const struct connection *connection);
-
-// Tells `visit` each ring edge of `group` that leaves its host.
-static int visit_group(struct world *world, uint32_t index, visit_fn *visit, void *context)
-{
-	const struct group *group = &world->job.groups[index];
-	uint32_t per_host = world->fabric.nics_per_host;
-	for (uint32_t channel = 0; channel < world->job.ring.channels; channel++) {
-		for (uint32_t at = 0; at < group->ranks; at++) {
-			uint32_t next = group_next(group, channel, at);
-			if (group->gpus[at] / per_host == group->gpus[next] / per_host)
-				continue;
-			struct connection connection = {
-				.from_nic = group->gpus[at],
-				.to_nic = group->gpus[next],
-				.group = index,
-				.from_at = at,
-				.to_at = next,
-				.channel = channel,
-				.from_role = NIC_ROLE_RING_SEND,
-				.to_role = NIC_ROLE_RING_RECEIVE,
-			};
-			int rc = visit(world, context, &connection);
-			if (rc < 0)
-				return rc;
-		}
-	}
-	return 0;
-}
-
-static int visit_all(struct world *world, visit_fn *visit, void *context)
-{
-	for (uint32_t i = 0; i < world->job.group_count; i++) {
-		int rc = visit_group(world, i, visit, context);
-		if (rc < 0)
-			return rc;
-	}
-	for (uint32_t i = 0; i < world->flow_count; i++) {
-		struct connection connection = {
-			.from_nic = world->flows[i].from,
-			.to_nic = world->flows[i].to,
-			.flow = i,
-			.from_role = NIC_ROLE_FLOW,
-			.to_role = NIC_ROLE_FLOW,
-		};
-		int rc = visit(world, context, &connection);
-		if (rc < 0)
-			return rc;
-	}
-	return 0;
-}
-
-// ---------------------------------------------------------------- scratch of the building
-
-struct builder {
-	struct refusal *refusal;
-	uint32_t *qps;	       // [nics] counted, then used
-	uint32_t *posts;       // [nics] that its hosts may have under way at once
-	uint64_t *data_bytes;  // [nics] of the region for data; 0 = nobody writes there
-	uint32_t *rank_of;     // [groups' ranks, group after group] rank index within its host
-	uint32_t *group_first; // [groups] first entry in rank_of
-	uint32_t *flow_qpn;    // [flows]
-	uint32_t *ranks_on;    // [hosts]
-	uint32_t *flows_on;    // [hosts]
-};
 
 static struct nic *nic_at(const struct world *world, uint32_t nic)
 {
@@ -103,56 +28,26 @@ static uint32_t qps_of(const struct world *world, const struct connection *conne
 	return connection->from_role == NIC_ROLE_FLOW ? 1 : world->scenario->qps_per_connection;
 }
 
+// Lines keep what must wait in lists of their own.
+static uint32_t posts_of(const struct world *world, const struct connection *connection)
+{
+	if (connection->from_role == NIC_ROLE_LINE_SEND)
+		return 0;
+	return connection->from_role == NIC_ROLE_FLOW ? 1 : world->job.ring.credits;
+}
+
 static int count_qps(struct world *world, void *context, const struct connection *connection)
 {
 	struct builder *builder = context;
 	uint32_t qps = qps_of(world, connection);
 	builder->qps[connection->from_nic] += qps;
 	builder->qps[connection->to_nic] += qps;
-	builder->posts[connection->from_nic] += connection->from_role == NIC_ROLE_FLOW
-		? 1
-		: world->job.ring.credits;
+	builder->posts[connection->from_nic] += posts_of(world, connection);
 	world->qp_count += 2 * qps;
 	return 0;
 }
 
-// ---------------------------------------------------------------- memory regions
-
-// What the slices of a group are written into: as many places as there are credits, and the last
-// one whole. A place holds a chunk; in the barrier form a slice is a whole share and may be longer.
-static uint64_t slices_bytes(const struct world *world, const struct group *group)
-{
-	struct ring_config ring = world->job.ring;
-	uint64_t longest = ring.chunk_bytes_max;
-	ring.ranks = group->ranks;
-	for (uint32_t i = 0; ring.form == RING_BARRIER && i < group->bucket_count; i++) {
-		const struct bucket *bucket = &world->job.buckets[group->bucket_first + i];
-		struct ring_plan plan;
-		ring_plan(&plan, &ring, bucket->kind, bucket->bytes);
-		uint64_t share = plan.bytes_per_channel / plan.steps_per_loop;
-		longest = share > longest ? share : longest;
-	}
-	return (ring.credits - 1) * ring.chunk_bytes_max + longest;
-}
-
-static void need_data(struct builder *builder, uint32_t nic, uint64_t bytes)
-{
-	if (bytes > builder->data_bytes[nic])
-		builder->data_bytes[nic] = bytes;
-}
-
-// How large the region for data of each NIC is.
-static void measure_data(const struct world *world, struct builder *builder)
-{
-	for (uint32_t i = 0; i < world->flow_count; i++)
-		need_data(builder, world->flows[i].to, world->flows[i].bytes);
-	for (uint32_t i = 0; i < world->job.group_count; i++) {
-		const struct group *group = &world->job.groups[i];
-		uint64_t bytes = slices_bytes(world, group);
-		for (uint32_t at = 0; at < group->ranks; at++)
-			need_data(builder, group->gpus[at], bytes);
-	}
-}
+// ---------------------------------------------------------------- hosts and NICs
 
 static void open_regions(const struct world *world, const struct builder *builder, uint32_t index,
 			 struct endpoint *endpoint)
@@ -166,8 +61,6 @@ static void open_regions(const struct world *world, const struct builder *builde
 		rc = endpoint_register(endpoint, RKEY_CREDITS, 0, credit_bytes);
 	check(rc == 0); // REGIONS_PER_NIC of them
 }
-
-// ---------------------------------------------------------------- hosts and NICs
 
 // Counts ranks and flows per host.
 static void count_people(const struct world *world, struct builder *builder)
@@ -237,6 +130,7 @@ static int build_host(struct world *world, uint32_t index, const struct builder 
 				    .planes = world->fabric.planes,
 				    .rank_count = ranks,
 				    .job = &world->job,
+				    .agent = world->agent,
 				    .flows = world->flows,
 				    .triggers = world->triggers,
 				    .flow_qpn = builder->flow_qpn,
@@ -254,7 +148,7 @@ static int build_host(struct world *world, uint32_t index, const struct builder 
 	// Local events: a few per NIC timer, a release per rank, and per channel of a rank what
 	// credits let be under way.
 	const struct ring_config *ring = &world->job.ring;
-	uint64_t events = builder->flows_on[index] + 16 +
+	uint64_t events = builder->flows_on[index] + 16 + agents_events(world, index) +
 		(uint64_t)ranks * (2 + 3ull * ring->channels * (ring->credits + 1));
 	host->ranks = arena_draw(arena, ARENA_WORLD, ranks, sizeof(struct rank));
 	if (host->ranks == NULL ||
@@ -378,55 +272,67 @@ static void join(struct world *world, struct builder *builder, const struct conn
 	check(rc == 0); // each is new
 }
 
-// That the fabric has a way between the two: rails may stand alone.
-static int check_way(struct world *world, void *context, const struct connection *connection)
+// What QP number `index` of a connection belongs to, at both ends.
+static void name_peers(const struct builder *builder, const struct connection *connection,
+		       uint32_t index, struct nic_peer *from, struct nic_peer *to)
 {
-	const struct builder *builder = context;
-	uint32_t from = connection->from_nic, to = connection->to_nic;
-	if (world->topology.kind != TOPOLOGY_RAIL ||
-	    topology_links(&world->topology, &world->fabric, from, to) > 0)
-		return 0;
-	return refuse(builder->refusal, -EINVAL,
-		      "NIC % and NIC % talk, but are on two rails that nothing joins: give "
-		      "fabric.t1_count some spines",
-		      from, to, 0);
+	switch (connection->from_role) {
+	case NIC_ROLE_FLOW:
+		from->owner = to->owner = connection->flow;
+		break;
+	case NIC_ROLE_LINE_SEND:
+		from->owner = to->owner = connection->line;
+		from->wait_first = to->wait_first = OP_NONE;
+		break;
+	default: {
+		const uint32_t *rank_of = builder->rank_of +
+			builder->group_first[connection->group];
+		from->owner = rank_of[connection->from_at];
+		to->owner = rank_of[connection->to_at];
+		from->imm_next = to->imm_next = index;
+	}
+	}
 }
 
-// Makes the QPs of a connection and tells ranks or flows of them. Called once qps[] is 0 again.
+// Tells ranks, flows or lines the first of their QPs.
+static void tell_owners(const struct world *world, const struct builder *builder,
+			const struct connection *connection, uint32_t from_qpn, uint32_t to_qpn)
+{
+	switch (connection->from_role) {
+	case NIC_ROLE_FLOW:
+		builder->flow_qpn[connection->flow] = from_qpn;
+		break;
+	case NIC_ROLE_LINE_SEND:
+		world->lines[connection->line].qpn = from_qpn;
+		break;
+	default:
+		rank_at(world, builder, connection->group, connection->from_at)
+			->to[connection->channel]
+			.qpn = from_qpn;
+		rank_at(world, builder, connection->group, connection->to_at)
+			->from[connection->channel]
+			.qpn = to_qpn;
+	}
+}
+
+// Makes the QPs of a connection. Called once qps[] is 0 again.
 static int connect(struct world *world, void *context, const struct connection *connection)
 {
 	struct builder *builder = context;
 	enum pair_class pair = topology_pair(&world->topology, connection->from_nic,
 					     connection->to_nic);
-	bool is_flow = connection->from_role == NIC_ROLE_FLOW;
-	struct nic_peer from = {.owner = connection->flow,
-				.channel = (uint16_t)connection->channel,
+	struct nic_peer from = {.channel = (uint16_t)connection->channel,
 				.role = (uint8_t)connection->from_role,
 				.pair = (uint8_t)pair,
 				.first = builder->qps[connection->from_nic]};
 	struct nic_peer to = from;
 	to.role = (uint8_t)connection->to_role;
 	to.first = builder->qps[connection->to_nic];
-	if (!is_flow) {
-		const uint32_t *rank_of = builder->rank_of +
-			builder->group_first[connection->group];
-		from.owner = rank_of[connection->from_at];
-		to.owner = rank_of[connection->to_at];
-	}
 	for (uint32_t i = 0; i < qps_of(world, connection); i++) {
-		from.imm_next = to.imm_next = i;
+		name_peers(builder, connection, i, &from, &to);
 		join(world, builder, connection, &from, &to);
 	}
-	if (is_flow) {
-		builder->flow_qpn[connection->flow] = from.first;
-		return 0;
-	}
-	rank_at(world, builder, connection->group, connection->from_at)
-		->to[connection->channel]
-		.qpn = from.first;
-	rank_at(world, builder, connection->group, connection->to_at)
-		->from[connection->channel]
-		.qpn = to.first;
+	tell_owners(world, builder, connection, from.first, to.first);
 	return 0;
 }
 
@@ -479,13 +385,15 @@ int hosts_build(struct world *world, struct refusal *refusal)
 	struct builder builder = {.refusal = refusal};
 	int rc = draw_builder(world, &builder);
 	if (rc == 0)
+		rc = agents_build(world, refusal);
+	if (rc == 0)
 		count_people(world, &builder);
 	if (rc == 0)
-		measure_data(world, &builder);
+		connections_measure(world, &builder);
 	if (rc == 0)
-		rc = visit_all(world, check_way, &builder);
+		rc = connections_visit(world, connection_check, &builder);
 	if (rc == 0)
-		rc = visit_all(world, count_qps, &builder);
+		rc = connections_visit(world, count_qps, &builder);
 	for (uint32_t i = 0; rc == 0 && i < world->topology.hosts; i++)
 		rc = build_host(world, i, &builder) < 0 ? -ENOMEM : stall_build(world, i);
 	if (rc == 0)
@@ -493,8 +401,10 @@ int hosts_build(struct world *world, struct refusal *refusal)
 	for (uint32_t i = 0; i < world->fabric.nics; i++)
 		builder.qps[i] = 0;
 	if (rc == 0)
-		rc = visit_all(world, connect, &builder);
-	if (rc == 0)
+		rc = connections_visit(world, connect, &builder);
+	if (rc == 0) {
 		plan_flows(world);
+		agents_plan(world);
+	}
 	return rc == -ENOMEM ? build_no_memory(world, refusal) : rc;
 }

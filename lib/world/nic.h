@@ -14,17 +14,33 @@
 
 // What a QP of this NIC belongs to.
 struct nic_peer {
-	uint32_t owner; // rank of the host, or flow of the world
+	uint32_t owner; // rank of the host, or flow or line of the world
 	uint16_t channel;
-	uint8_t role;	   // enum nic_role
-	uint8_t pair;	   // enum pair_class
-	uint32_t imm_next; // ring: the slice that completes next on this QP
-	uint32_t first;	   // ring: first QP of its connection; they stand in a row
-	uint32_t turn;	   // ring, first QP only: the one whose message is told next, from 0
-	uint32_t waiting;  // ring: messages done that wait for their turn
+	uint8_t role;	// enum nic_role
+	uint8_t pair;	// enum pair_class
+	uint32_t first; // first QP of its connection; they stand in a row
+	union {
+		struct {
+			uint32_t imm_next; // ring: the slice that completes next on this QP
+			uint32_t turn;	   // ring, first QP only: the one whose message is told
+					   // next, from 0
+			uint32_t waiting;  // ring: messages done that wait for their turn
+		};
+		struct {
+			uint32_t wait_first,
+				wait_last; // line: sends that wait for room, or OP_NONE
+		};
+	};
 };
 
-enum nic_role { NIC_ROLE_NONE, NIC_ROLE_RING_SEND, NIC_ROLE_RING_RECEIVE, NIC_ROLE_FLOW };
+enum nic_role {
+	NIC_ROLE_NONE,
+	NIC_ROLE_RING_SEND,
+	NIC_ROLE_RING_RECEIVE,
+	NIC_ROLE_FLOW,
+	NIC_ROLE_LINE_SEND,
+	NIC_ROLE_LINE_RECEIVE
+};
 
 // The rate of one line over time.
 struct nic_slow {

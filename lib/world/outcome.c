@@ -307,6 +307,7 @@ static void add_record(struct outcome *outcome, const struct outcome *more)
 		outcome->dropped_at_host[i] += more->dropped_at_host[i];
 	outcome->end_ps = ps_max(outcome->end_ps, more->end_ps);
 	outcome->credits_sent += more->credits_sent;
+	add_words(&outcome->program, &more->program, sizeof(outcome->program));
 	if (outcome->series.count > 0)
 		series_merge(&outcome->series, &more->series);
 }
@@ -324,6 +325,7 @@ static void collect_records(struct world *world)
 	memset(outcome->dropped_at_host, 0, sizeof(outcome->dropped_at_host));
 	outcome->end_ps = 0;
 	outcome->credits_sent = 0;
+	outcome->program = (struct outcome_program){0};
 	for (uint32_t shard = 0; shard < world->shard_count; shard++)
 		add_record(outcome, world->records[shard]->outcome);
 }

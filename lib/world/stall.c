@@ -35,11 +35,20 @@ ps_t stall_next(const struct host_faults *faults, ps_t at)
 
 ps_t stall_work_done(const struct host_faults *faults, ps_t work_ps)
 {
-	ps_t at = 0;
+	return stall_work_until(faults, 0, work_ps);
+}
+
+ps_t stall_work_until(const struct host_faults *faults, ps_t from, ps_t work_ps)
+{
+	ps_t at = from;
 	uint64_t rate_ppb = SHARE_WHOLE;
 	unsigned __int128 left = (unsigned __int128)work_ps * SHARE_WHOLE; // in 10^-9 ps
 	for (uint32_t i = 0; i < faults->work_count; i++) {
 		const struct rate_change *change = &faults->work[i];
+		if (change->at <= from) {
+			rate_ppb = change->rate_ppb;
+			continue;
+		}
 		unsigned __int128 done = (unsigned __int128)(change->at - at) * rate_ppb;
 		if (done >= left)
 			break;

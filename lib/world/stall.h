@@ -24,3 +24,6 @@ ps_t stall_next(const struct host_faults *faults, ps_t at);
 
 // When a host has done `work_ps` of work since the start; PS_NEVER: never.
 ps_t stall_work_done(const struct host_faults *faults, ps_t work_ps);
+
+// The same for work that begins at `from`.
+ps_t stall_work_until(const struct host_faults *faults, ps_t from, ps_t work_ps);
