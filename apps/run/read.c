@@ -56,11 +56,14 @@ static int read_workload(struct call *call)
 {
 	const struct traffic_config *traffic = &call->scenario.traffic;
 	uint32_t nics;
-	if (traffic->kind == TRAFFIC_MATRIX && call->workload.text != NULL)
+	bool has_file = traffic->kind == TRAFFIC_MATRIX || traffic->kind == TRAFFIC_GOAL;
+	if (has_file && call->workload.text != NULL)
 		workload_free(&call->workload); // of the run before
-	if (traffic->kind == TRAFFIC_MATRIX)
-		return workload_read(&call->workload, TRAFFIC_MATRIX, traffic->matrix, &nics,
-				     &call->refusal);
+	if (has_file)
+		return workload_read(&call->workload, traffic->kind,
+				     traffic->kind == TRAFFIC_MATRIX ? traffic->matrix
+								     : traffic->file,
+				     &nics, &call->refusal);
 	if (traffic->kind != TRAFFIC_TRACE || call->workload.text != NULL)
 		return 0;
 	if (traffic->trace[0] != '\0')

@@ -8,14 +8,15 @@
 #include <stdlib.h>
 
 #include <weft/drive.h>
+#include <weft/workload_goal.h>
 
 #define WORKLOAD_BYTES_MAX ((size_t)1 << 28)
 
 // The most memory that parsing takes: a flow of 40 bytes, and 4 to order it, needs a line of 16 or
-// more.
-static size_t room_for(size_t bytes)
+// more; an operation of some 300 with its label, channel and order one of 7.
+static size_t room_for(enum traffic_kind kind, size_t bytes)
 {
-	return bytes * 16 + ((size_t)1 << 20);
+	return bytes * (kind == TRAFFIC_GOAL ? 64 : 16) + ((size_t)1 << 20);
 }
 
 static int parse(enum traffic_kind kind, struct arena *arena, const struct workload *workload,
@@ -23,14 +24,22 @@ static int parse(enum traffic_kind kind, struct arena *arena, const struct workl
 {
 	struct trace trace;
 	struct matrix matrix;
+	struct program *program;
 	int rc;
-	if (kind == TRAFFIC_TRACE)
+	switch (kind) {
+	case TRAFFIC_TRACE:
 		rc = trace_simai_parse(&trace, arena, workload->text, workload->bytes, refusal);
-	else
+		*ret_nics = rc < 0 ? 0 : trace.gpus;
+		return rc;
+	case TRAFFIC_GOAL: // the unit of time is not what can be wrong
+		rc = goal_parse(&program, arena, workload->text, workload->bytes, 1, refusal);
+		*ret_nics = rc < 0 ? 0 : program->ranks;
+		return rc;
+	default:
 		rc = matrix_parse(&matrix, arena, workload->text, workload->bytes, refusal);
-	if (rc == 0)
-		*ret_nics = kind == TRAFFIC_TRACE ? trace.gpus : matrix.nics;
-	return rc;
+		*ret_nics = rc < 0 ? 0 : matrix.nics;
+		return rc;
+	}
 }
 
 int workload_read(struct workload *ret, enum traffic_kind kind, const char *path,
@@ -39,7 +48,7 @@ int workload_read(struct workload *ret, enum traffic_kind kind, const char *path
 	int rc = file_read(path, WORKLOAD_BYTES_MAX, &ret->text, &ret->bytes, refusal);
 	if (rc < 0)
 		return rc;
-	size_t room = room_for(ret->bytes);
+	size_t room = room_for(kind, ret->bytes);
 	void *memory = memory_reserve(room);
 	if (memory == NULL)
 		return refuse(refusal, -ENOMEM, "the system gives no memory to read the workload",

@@ -33,6 +33,7 @@ enum traffic_kind {
 	TRAFFIC_OUTCAST,
 	TRAFFIC_TORNADO,
 	TRAFFIC_BUTTERFLY,
+	TRAFFIC_GOAL,
 };
 
 struct traffic_config {
@@ -47,6 +48,8 @@ struct traffic_config {
 	char model[SCENARIO_NAME_BYTES];  // model: preset name
 	char trace[SCENARIO_PATH_BYTES];  // trace: file
 	char matrix[SCENARIO_PATH_BYTES]; // matrix: file
+	char file[SCENARIO_PATH_BYTES];	  // goal: file
+	ps_t unit_ps;			  // goal: of a computation
 };
 
 // Where a figure of a scenario comes from; every input of a result is listed as one of these.

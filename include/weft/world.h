@@ -15,12 +15,12 @@
 #include <weft/fabric.h>
 #include <weft/machine.h>
 #include <weft/measure.h>
-#include <weft/program.h>
 #include <weft/refusal.h>
 #include <weft/scenario.h>
 #include <weft/transport.h>
 #include <weft/workload.h>
 #include <weft/world_pause.h>
+#include <weft/world_program.h>
 
 // A fault as a cable sees it.
 struct cable_fault {
@@ -45,13 +45,6 @@ struct cable_plan {
 	uint32_t fault_first, fault_count; // in world.cable_faults
 	uint8_t tier, plane;
 	uint8_t head_bytes; // of a cut-through switch at its end; 0: the end wants all of a packet
-};
-
-// NIC `from_nic` sends messages of a program to another host's NIC.
-struct agent_line {
-	uint32_t from_nic, to_nic;
-	uint32_t qpn;  // first of the connection's QPs at the sender
-	uint32_t turn; // the one that takes the next message, from 0
 };
 
 // Until when a host with these faults does nothing, asked at `at`; `at` when it works.
@@ -114,8 +107,8 @@ extern "C" {
 #endif
 
 // Builds the world of `scenario` in `arena`, which stays open for the driver (sim_create seals it).
-// `trace_text` is the content of scenario->traffic.trace or .matrix (NULL else). -EINVAL with a
-// reason, -ENOMEM when the arena is too small (the text names limits.memory).
+// `trace_text` is the content of scenario->traffic.trace, .matrix or .file (NULL else). -EINVAL
+// with a reason, -ENOMEM when the arena is too small (the text names limits.memory).
 int world_build(struct world *ret, struct arena *arena, const struct scenario *scenario,
 		const char *trace_text, size_t trace_bytes, struct refusal *refusal);
 
@@ -168,12 +161,6 @@ struct world_audit {
 // stops at a bug. `chunks` of each shard.
 void world_audit(const struct world *world, const struct fifo_pool *const *chunks,
 		 const struct world_audit *of);
-
-// Messages of a program that were sent, by what they went over.
-struct outcome_program {
-	uint64_t fabric_messages, fabric_bytes;
-	uint64_t scaleup_messages, scaleup_bytes;
-};
 
 // What a run measured, before it becomes text.
 struct outcome {

@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include <weft/plan.h>
+#include <weft/workload_goal.h>
 
 #include "host.h"
 
@@ -97,6 +98,12 @@ static int build_matrix(struct world *world, const char *text, size_t bytes,
 	return 0;
 }
 
+static int build_goal(struct world *world, const char *text, size_t bytes, struct refusal *refusal)
+{
+	return goal_parse(&world->program, world->arena, text, bytes,
+			  world->scenario->traffic.unit_ps, refusal);
+}
+
 static int build_trace_job(struct world *world, const char *text, size_t bytes,
 			   struct refusal *refusal)
 {
@@ -144,6 +151,8 @@ static int build_job(struct world *world, const char *text, size_t bytes, struct
 		return build_trace_job(world, text, bytes, refusal);
 	case TRAFFIC_MATRIX:
 		return build_matrix(world, text, bytes, refusal);
+	case TRAFFIC_GOAL:
+		return build_goal(world, text, bytes, refusal);
 	default:
 		return build_patterns(world, refusal);
 	}

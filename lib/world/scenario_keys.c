@@ -213,8 +213,8 @@ static const struct scenario_key keys[] = {
 	 "Multipath Reliable Connection, or rc: RoCEv2's reliable connection, to compare with.",
 	 SCENARIO(transport.kind), 0, 0, NULL, transport_words, USE_ALWAYS},
 	{"transport.qps_per_connection", "count", "1",
-	 "QPs of each connection of a ring; slices go to them in turn.",
-	 SCENARIO(qps_per_connection), 1, 128, NULL, NULL, USE_RINGS},
+	 "QPs of each connection of a ring or of a program; messages go to them in turn.",
+	 SCENARIO(qps_per_connection), 1, 128, NULL, NULL, USE_CONNECTIONS},
 	{"transport.first_psn", "count", "0", "PSN that every connection starts with.",
 	 SCENARIO(first_psn), 0, 0xffffff, NULL, NULL, USE_ALWAYS},
 	{"transport.payload", "bytes", "4096B", "Payload of a full packet (path MTU).",
@@ -414,7 +414,7 @@ static const struct scenario_key keys[] = {
 	{"traffic.kind", "word", "required",
 	 "flows, permutation, incast, ring (one collective), model (a training step), trace "
 	 "(SimAI), matrix (htsim), all_to_all, outcast, tornado (to the twin in the other half), "
-	 "butterfly (rounds of exchanges).",
+	 "butterfly (rounds of exchanges), goal (operations of LogGOPSim).",
 	 SCENARIO(traffic.kind), 0, 0, NULL, kind_words, USE_ALWAYS},
 	{"traffic.bytes", "bytes", "required",
 	 "Size of each message, or of the ring's whole buffer.", SCENARIO(traffic.bytes), 1,
@@ -454,6 +454,10 @@ static const struct scenario_key keys[] = {
 	 0, 0, NULL, NULL, USE_TRACE},
 	{"traffic.matrix", "text", "required", "File with a traffic matrix of htsim (*.cm).",
 	 SCENARIO(traffic.matrix), 0, 0, NULL, NULL, USE_MATRIX},
+	{"traffic.file", "text", "required", "File with the operations of each rank.",
+	 SCENARIO(traffic.file), 0, 0, NULL, NULL, USE_PROGRAM_FILE},
+	{"traffic.unit", "time", "1ns", "What `calc 1` of a GOAL file takes.",
+	 SCENARIO(traffic.unit_ps), 1, SECOND, NULL, NULL, USE_GOAL},
 
 	{"sample", "word", "off", "off: everything is run packet by packet.",
 	 SCENARIO(sample.is_on), 0, 0, NULL, off_words, USE_ALWAYS},

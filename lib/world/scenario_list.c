@@ -267,7 +267,7 @@ static int check_host_fault(struct draft *draft, const yaml_node_t *node, const 
 {
 	enum traffic_kind kind = draft->scenario->traffic.kind;
 	bool has_work = kind == TRAFFIC_MODEL || kind == TRAFFIC_TRACE || kind == TRAFFIC_FLOWS ||
-		kind == TRAFFIC_MATRIX;
+		kind == TRAFFIC_MATRIX || kind == TRAFFIC_GOAL;
 	if (draft_is_given(draft, "faults[].way"))
 		return draft_refuse(draft, draft_mark(draft, "faults[].way"),
 				    "faults[].way has no effect here; a host is hit as a whole");
@@ -282,7 +282,7 @@ static int check_host_fault(struct draft *draft, const yaml_node_t *node, const 
 	if (fault->kind == FAULT_STRAGGLER && !has_work)
 		return draft_refuse(draft, document_mark(node),
 				    "faults[].kind: a straggler has no effect here; it needs "
-				    "traffic.kind model, trace, flows or matrix");
+				    "traffic.kind model, trace, flows, matrix or goal");
 	return 0;
 }
 

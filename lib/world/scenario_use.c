@@ -160,6 +160,12 @@ bool scenario_use_holds(enum scenario_use use, const struct scenario *scenario)
 		return kind == TRAFFIC_TRACE;
 	case USE_MATRIX:
 		return kind == TRAFFIC_MATRIX;
+	case USE_CONNECTIONS:
+		return is_rings(scenario) || kind == TRAFFIC_GOAL;
+	case USE_PROGRAM_FILE:
+		return kind == TRAFFIC_GOAL;
+	case USE_GOAL:
+		return kind == TRAFFIC_GOAL;
 	case USE_IPV6:
 		return scenario->frames.ip_version != 4;
 	case USE_WATCH:
@@ -223,6 +229,9 @@ const char *scenario_use_name(enum scenario_use use)
 		[USE_MODEL] = "traffic.kind model",
 		[USE_TRACE] = "traffic.kind trace",
 		[USE_MATRIX] = "traffic.kind matrix",
+		[USE_CONNECTIONS] = "traffic.kind ring, model, trace or goal",
+		[USE_PROGRAM_FILE] = "traffic.kind goal",
+		[USE_GOAL] = "traffic.kind goal",
 		[USE_IPV6] = "wire.ip 6; IPv4 has no flow label",
 		[USE_WATCH] = "watch.bin",
 	};

@@ -26,9 +26,9 @@ static const char *const rtt_words[] = {"local", "stamp", NULL};
 static const char *const rule_words[] = {"auto", "spec", "htsim", NULL};
 static const char *const cc_words[] = {"fixed", "nscc",	 "swift", "mprdma",
 				       "dctcp", "dcqcn", "rccc",  NULL};
-static const char *const kind_words[] = {"flows",   "permutation", "incast",	"ring",
-					 "model",   "trace",	   "matrix",	"all_to_all",
-					 "outcast", "tornado",	   "butterfly", NULL};
+static const char *const kind_words[] = {
+	"flows",      "permutation", "incast",	"ring",	     "model", "trace", "matrix",
+	"all_to_all", "outcast",     "tornado", "butterfly", "goal",  NULL};
 static const char *const collective_words[] = {"reduce_scatter", "all_gather", "all_reduce", NULL};
 static const char *const form_words[] = {"pipelined", "barrier", NULL};
 static const char *const off_words[] = {"off", NULL};

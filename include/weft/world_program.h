@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a world holds of a program that its hosts run (lib/world/agent.h).
+#pragma once
+
+#include <stdint.h>
+
+#include <weft/program.h>
+
+// NIC `from_nic` sends messages of a program to another host's NIC.
+struct agent_line {
+	uint32_t from_nic, to_nic;
+	uint32_t qpn;  // first of the connection's QPs at the sender
+	uint32_t turn; // the one that takes the next message, from 0
+};
+
+// Messages of a program that were sent, by what they went over.
+struct outcome_program {
+	uint64_t fabric_messages, fabric_bytes;
+	uint64_t scaleup_messages, scaleup_bytes;
+};
