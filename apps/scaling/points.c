@@ -8,10 +8,9 @@
 #include <weft/report_scaling.h>
 #include <weft/world_step.h>
 
+#include "../run/scenario_file.h"
 #include "../run/schedule.h"
 #include "scaling.h"
-
-#define SCENARIO_BYTES_MAX ((size_t)1 << 20)
 
 static double s(ps_t time)
 {
@@ -20,29 +19,10 @@ static double s(ps_t time)
 
 // ---------------------------------------------------------------- the scenario
 
-struct source {
-	char path[SCENARIO_PATH_BYTES];
-	char *text;
-	size_t bytes;
-};
-
-static int open_source(struct call *call, struct source *ret)
+static int read_scenario(struct call *call, uint32_t set_count)
 {
-	struct refusal *refusal = &call->refusal;
-	int rc = shelf_find(call->scenario_name, ret->path, sizeof(ret->path), refusal);
-	if (rc == 0)
-		rc = file_read(ret->path, SCENARIO_BYTES_MAX, &ret->text, &ret->bytes, refusal);
-	if (rc == 0 && call->seed_text != NULL) {
-		snprintf(call->seed_set, sizeof(call->seed_set), "seed=%.50s", call->seed_text);
-		call->sets[call->set_count++] = call->seed_set;
-	}
-	return rc;
-}
-
-static int read_source(struct call *call, const struct source *source, uint32_t set_count)
-{
-	return scenario_parse(&call->scenario, source->path, source->text, source->bytes,
-			      call->sets, set_count, &call->refusal);
+	return scenario_file_read(&call->scenario, call->scenario_name, call->sets, set_count,
+				  &call->refusal);
 }
 
 // A refusal that comes of a number of racks says so.
@@ -111,13 +91,13 @@ static int run_step(struct call *call, struct point *point)
 	return run_seeds(call, point, &world);
 }
 
-static int run_point(struct call *call, struct point *point, const struct source *source)
+static int run_point(struct call *call, struct point *point)
 {
 	char word[64];
 	uint64_t nics = (uint64_t)point->racks * call->gpus_per_rack;
 	snprintf(word, sizeof(word), "fabric.nics=%llu", (unsigned long long)nics);
 	call->sets[call->set_count] = word;
-	int rc = read_source(call, source, call->set_count + 1);
+	int rc = read_scenario(call, call->set_count + 1);
 	if (rc == 0)
 		rc = run_step(call, point);
 	return rc < 0 ? name_racks(call, point, rc) : 0;
@@ -140,14 +120,14 @@ static void hold_against_reference(struct call *call)
 
 int points_run(struct call *call)
 {
-	struct source source = {0};
-	int rc = open_source(call, &source);
-	if (rc == 0)
-		rc = read_source(call, &source, call->set_count);
+	if (call->seed_text != NULL) {
+		snprintf(call->seed_set, sizeof(call->seed_set), "seed=%.50s", call->seed_text);
+		call->sets[call->set_count++] = call->seed_set;
+	}
+	int rc = read_scenario(call, call->set_count);
 	call->gpus_per_rack = call->scenario.fabric.nics_per_host;
 	for (uint32_t i = 0; rc == 0 && i < call->point_count; i++)
-		rc = run_point(call, &call->points[i], &source);
-	free(source.text);
+		rc = run_point(call, &call->points[i]);
 	if (rc < 0)
 		return rc;
 	snprintf(call->name, sizeof(call->name), "%s", call->scenario.name);

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// One call of weft goodput, for the files of this folder: main.c reads arguments, words.c what they
+// say, job.c makes a job of scenario and facts, study.c runs it, table.c and json.c show it.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <weft/drive.h>
+#include <weft/measure_goodput.h>
+#include <weft/report_spread.h>
+
+#include "facts.h"
+
+#define SETS_MAX 64
+
+enum fabric { FABRIC_MRC, FABRIC_ROCE, FABRIC_COUNT };
+
+// Words of the command line that are one number.
+struct numbers {
+	double days, checkpoint_s, outage_s, flap_s, slow_ppu, crash_s, hang_s, restart_s, save_s,
+		load_s, repair_s; // NAN: not given
+	uint32_t runs, cables, ib_timeout, ib_retry, spares;
+};
+
+// What came of all runs on one fabric.
+struct side {
+	struct goodput_setup setup;
+	double closed; // goodput by the closed form, at the same interval; NAN: it does not hold
+	double young_s, daly_s, closed_interval_s;
+	double *kept;					  // [runs] shares
+	struct spread_figures spread;			  // of them
+	double saves;					  // share of the time, mean
+	struct goodput_loss losses[GOODPUT_FAILURES_MAX]; // shares of the time, means; events a run
+	uint64_t events[GOODPUT_FAILURES_MAX];		  // of all runs
+};
+
+struct call {
+	const char *scenario_name, *seed_text;
+	const char *sets[SETS_MAX + 1]; // room for the seed
+	char seed_set[64];
+	uint32_t set_count;
+	bool is_json, wants_help, wants_version, wants_list, is_auto, has_slow;
+	const struct rates *rates;
+	const struct recovery *recovery;
+	struct numbers numbers;
+	double rate_of[COMPONENTS_MAX]; // per million GPU-days; NAN: not given
+	struct scenario scenario;
+	// the job
+	uint32_t gpus, planes;
+	double step_s, slow_step_s, checkpoint_bytes;
+	double give_up_s; // of RoCE, or of who finds a hang before
+	struct side sides[FABRIC_COUNT];
+	struct spread_difference worth; // MRC's goodput less RoCE's, run by run
+	struct refusal refusal;
+};
+
+// words.c: each takes a word. -EINVAL with a reason.
+int words_time(struct call *call, double *to, const char *option, const char *word);
+int words_number(struct call *call, double *to, const char *option, const char *word, double min,
+		 double max);
+int words_count(struct call *call, uint32_t *to, const char *option, const char *word, uint32_t min,
+		uint32_t max);
+int words_rates(struct call *call, const char *word);
+int words_rate(struct call *call, const char *word);
+int words_recovery(struct call *call, const char *word);
+int words_refuse(struct call *call, const char *what, const char *word);
+
+// Reads the scenario, works out its step and fills in both setups. -errno with a reason.
+int job_make(struct call *call);
+
+// Failures of one component per million GPU-days.
+double job_rate(const struct call *call, uint32_t component);
+
+// Runs both. -errno with a reason; study_free() after it in any case.
+int study_run(struct call *call);
+void study_free(struct call *call);
+
+const char *fabric_name(enum fabric fabric);
+const char *origin_name(enum origin origin);
+void table_print(FILE *to, const struct call *call);
+void table_list(FILE *to);
+void json_print(FILE *to, const struct call *call);
