@@ -16,6 +16,8 @@
 
 #include <weft/drive.h>
 
+#include "rig_goal.h"
+
 #define RIG_SETS_MAX 24
 
 struct rig {
@@ -25,6 +27,12 @@ struct rig {
 	const struct outcome *outcome;
 	struct refusal refusal;
 };
+
+// The file that a scenario's traffic stands in, where there is one.
+static const char *rig_workload(const struct scenario *scenario)
+{
+	return scenario->traffic.kind == TRAFFIC_GOAL ? rig_goal(60000) : NULL;
+}
 
 // Builds the world of a YAML text with assignments ended by NULL. Negative errno with rig->refusal.
 __attribute__((unused)) static int rig_build_with(struct rig *rig, const char *yaml,
@@ -39,7 +47,9 @@ __attribute__((unused)) static int rig_build_with(struct rig *rig, const char *y
 				&rig->refusal);
 	if (rc < 0)
 		return rc;
-	return stage_build(&rig->stage, &rig->scenario, NULL, 0, options, &rig->refusal);
+	const char *text = rig_workload(&rig->scenario);
+	return stage_build(&rig->stage, &rig->scenario, text, text ? strlen(text) : 0, options,
+			   &rig->refusal);
 }
 
 // The same for a run in virtual time, without frames.

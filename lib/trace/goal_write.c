@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program as GOAL text (see weft/program_goal.h for the words).
+// A program as GOAL text (see weft/workload_goal.h for the words).
 
 #include <weft/trace_run.h>
 

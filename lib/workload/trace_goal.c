@@ -13,8 +13,7 @@
 #include <weft/check.h>
 #include <weft/rng.h>
 
-#define RANK_BYTES 8u	 // a block is longer: a count of ranks beyond that cannot be true
-#define GATE_STREAM 256u // no core has this number
+#define RANK_BYTES 8u // a block is longer: a count of ranks beyond that cannot be true
 #define COMPUTE_MAX_PS (INT64_C(1) << 60)
 
 struct goal_label {
@@ -37,6 +36,7 @@ struct goal {
 	bool is_building;
 	uint32_t ranks, rank; // the block in hand; `ranks`: none
 	uint32_t blocks, ops, waits, starts;
+	uint16_t gate_stream; // no core has this number
 	struct program *program;
 	uint32_t *lines; // [ops] line of each operation
 	uint64_t *seen;	 // bit per rank: has had its block
@@ -152,6 +152,8 @@ static int take_op(struct goal *goal, const struct goal_statement *statement)
 	int rc = check_op(goal, statement);
 	if (rc < 0)
 		return rc;
+	if (statement->cpu >= goal->gate_stream)
+		goal->gate_stream = (uint16_t)(statement->cpu + 1);
 	if (!goal->is_building) {
 		goal->ops++;
 		return 0;
@@ -253,7 +255,8 @@ static void add_gates(const struct goal *goal)
 		uint32_t op = goal->list[i].before;
 		if (!goal->list[i].is_start || goal->gates[op] != OP_NONE)
 			continue;
-		uint32_t gate = program_compute(program, program->ops[op].rank, GATE_STREAM, 0);
+		uint32_t gate = program_compute(program, program->ops[op].rank, goal->gate_stream,
+						0);
 		goal->gates[op] = gate;
 		goal->lines[gate] = goal->lines[op];
 		program_wait(program, op, gate);

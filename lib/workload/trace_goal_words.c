@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define CPU_MAX 255u // one byte in LogGOPSim
+#define CPU_MAX 65534u // streams are of 16 bits, and one more may be needed
 
 // ---------------------------------------------------------------- words
 

@@ -55,6 +55,10 @@ static const struct world_case cases[] = {
 	 "name: a\n" FABRIC "traffic: {kind: butterfly, bytes: 40kB}\n"
 	 "faults: [{kind: loss, at: all, probability: 1%}]\n",
 	 RUN_DONE},
+	{"a program",
+	 "name: a\n" FABRIC "traffic: {kind: goal, file: rig}\n"
+	 "faults: [{kind: loss, at: all, probability: 1%}]\n",
+	 RUN_DONE},
 	{"ring out of time",
 	 "name: a\n" RACKS "traffic: {kind: ring, collective: all_reduce, ranks: 48, bytes: 4MiB, "
 	 "channels: 4}\nlimits: {time: 60us}\n",
@@ -74,8 +78,9 @@ static void build(struct rig *rig, const char *yaml, uint32_t shards,
 		stage->memory = memory_reserve(stage->memory_bytes);
 		assert_non_null(stage->memory);
 		arena_init(&stage->arena, stage->memory, stage->memory_bytes);
-		rc = world_build_shards(&stage->world, &stage->arena, &rig->scenario, NULL, 0,
-					shards, &rig->refusal);
+		const char *text = rig_workload(&rig->scenario);
+		rc = world_build_shards(&stage->world, &stage->arena, &rig->scenario, text,
+					text ? strlen(text) : 0, shards, &rig->refusal);
 	}
 	if (rc == 0)
 		rc = sim_create(&stage->sim, &stage->world, options, &rig->refusal);
@@ -158,6 +163,7 @@ static void same_outcome(const struct rig *rig, const struct rig *other)
 		same_collective(&a->collectives[i], &b->collectives[i]);
 	assert_int_equal(a->end_ps, b->end_ps);
 	assert_int_equal(a->credits_sent, b->credits_sent);
+	assert_memory_equal(&a->program, &b->program, sizeof(a->program));
 	same_watch(&rig->stage.world, &other->stage.world);
 }
 

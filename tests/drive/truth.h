@@ -76,6 +76,12 @@ static uint64_t shows_collective(const struct rig *rig)
 	return (uint64_t)rig->outcome->collectives[0].whole_ps;
 }
 
+static uint64_t shows_program(const struct rig *rig)
+{
+	const struct outcome_program *program = &rig->outcome->program;
+	return program->fabric_bytes * program->scaleup_bytes;
+}
+
 static uint64_t shows_marks(const struct rig *rig)
 {
 	return rig->outcome->fabric.marked * rig->outcome->transport.marks_received;
@@ -190,6 +196,25 @@ static const struct truth_case truth_cases[] = {
 	 "traffic: {kind: ring, collective: reduce_scatter, ranks: 16, bytes: 1MiB, channels: 4}\n"
 	 "limits: {packets: 20000, memory: 256MiB}\n",
 	 shows_collective, RUN_DONE},
+	{"a program, with more messages than a QP takes",
+	 "name: truth\nfabric: {nics: 16, nics_per_host: 2, nics_per_t0: 4, t1_count: 2, planes: "
+	 "2, link_rate: 100Gb/s}\nscaleup: {rate: 450GB/s, delay: 900ns}\ntransport: {evs: 32, "
+	 "sends: 1, rto: 80us}\ntraffic: {kind: goal, file: rig}\nfaults: [{kind: loss, at: all, "
+	 "probability: 2%}, {kind: stall, at: {host: 3}, from: 2us, until: 9us}, {kind: straggler, "
+	 "at: {host: 5}, rate: 40%}]\nlimits: {packets: 20000, memory: 256MiB}\n",
+	 shows_program, RUN_DONE},
+	{"a program, with fewer contexts than QPs",
+	 "name: truth\nfabric: {nics: 16, nics_per_host: 2, nics_per_t0: 4, t1_count: 2, planes: "
+	 "2, link_rate: 100Gb/s}\nscaleup: {rate: 450GB/s, delay: 900ns}\ntransport: {evs: 32, "
+	 "contexts: 2, qps_per_connection: 3}\ntraffic: {kind: goal, file: rig}\n"
+	 "limits: {packets: 20000, memory: 256MiB}\n",
+	 shows_program, RUN_DONE},
+	{"RoCEv2: a program over two QPs",
+	 "name: truth\nfabric: {nics: 16, nics_per_host: 2, nics_per_t0: 4, t1_count: 2, planes: "
+	 "2, link_rate: 100Gb/s}\nscaleup: {rate: 450GB/s, delay: 900ns}\ntransport: {kind: rc, "
+	 "rto: 80us, qps_per_connection: 2}\ntraffic: {kind: goal, file: rig}\n" TRUTH_LOSS
+	 "limits: {packets: 20000, memory: 256MiB}\n",
+	 shows_program, RUN_DONE},
 	{"marks",
 	 "name: truth\nfabric: {nics: 16, nics_per_t0: 4, t1_count: 2, planes: 1, link_rate: "
 	 "100Gb/s}\ncc: {algorithm: nscc}\ntransport: {evs: 32}\n"
@@ -321,6 +346,7 @@ static void truth_outcome(const char *name, const struct rig *is, const struct r
 		     b->collective_count * sizeof(*b->collectives));
 	truth_count(name, "last completion", (uint64_t)a->end_ps, (uint64_t)b->end_ps);
 	truth_count(name, "credits", a->credits_sent, b->credits_sent);
+	truth_counts(name, "program", &a->program, &b->program, sizeof(a->program));
 }
 
 // Two runs of one scenario are the same, whatever their drivers were.

@@ -105,6 +105,7 @@ static void irequires_waits_for_the_begin(void **)
 	assert_int_equal(program->ops[gate].kind, OP_COMPUTE);
 	assert_int_equal(program->ops[gate].compute_ps, 0);
 	assert_int_equal(program->ops[gate].rank, 0);
+	assert_int_equal(program->ops[gate].stream, 2); // no core of the file
 	assert_true(waits(program, 2, gate) && waits(program, 1, gate) && waits(program, gate, 0));
 	assert_int_equal(program->edge_count, 3);
 }
@@ -134,7 +135,7 @@ static void wrong_words_are_refused(void **)
 	expect_refused(HEAD "7: calc 1\n" TAIL, 3, 1,
 		       "num_ranks, rank, an operation, a label or } is wanted here");
 	expect_refused(HEAD "/* 7\n" TAIL, 6, 0, "the file ends within a comment");
-	expect_refused(HEAD "calc 1 cpu 256\n" TAIL, 3, 12, "the number is above 255");
+	expect_refused(HEAD "calc 1 cpu 65535\n" TAIL, 3, 12, "the number is above 65534");
 	expect_refused(HEAD "calc 1 tag 2\n" TAIL, 3, 8,
 		       "a computation goes on with cpu, once, or ends here");
 	expect_refused(HEAD "calc 1152921504607000000\n" TAIL, 3, 1,
