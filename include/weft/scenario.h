@@ -44,6 +44,7 @@ struct traffic_config {
 	uint32_t flow_count;		  // flows
 	struct flow *flows;		  // flows: [flow_count], owned by the scenario
 	enum collective_kind collective;  // ring
+	uint32_t axes;			  // ring: a bit for each axis of a torus; 0 = one ring
 	struct ring_config ring;	  // ring, model, trace; ring.ranks: ring only
 	char model[SCENARIO_NAME_BYTES];  // model: preset name
 	char trace[SCENARIO_PATH_BYTES];  // trace: file

@@ -232,6 +232,14 @@ const char *job_leaving(const struct job *job, uint32_t *at);
 int job_from_ring(struct job *ret, struct arena *arena, enum collective_kind kind, uint64_t bytes,
 		  uint32_t gpus_per_host, const struct ring_config *ring, struct refusal *refusal);
 
+// A collective over a torus of sizes[0] x sizes[1] x sizes[2] routers with a GPU each, GPUs along x
+// first: rings along the axes in `along` (bit 0 = x) in place of one over all, both ways round each
+// row. Ranks of other rows along other axes form groups of their own, each with a buffer of
+// `bytes`. -EINVAL with a reason, -ENOMEM.
+int job_from_axes(struct job *ret, struct arena *arena, uint32_t along, const uint32_t sizes[3],
+		  enum collective_kind kind, uint64_t bytes, const struct ring_config *ring,
+		  struct refusal *refusal);
+
 // ---------------------------------------------------------------- SimAI trace
 
 enum trace_comm { // as in the file

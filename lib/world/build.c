@@ -143,6 +143,10 @@ static int build_job(struct world *world, const char *text, size_t bytes, struct
 	const struct traffic_config *traffic = &world->scenario->traffic;
 	switch (traffic->kind) {
 	case TRAFFIC_RING:
+		if (traffic->axes != 0)
+			return job_from_axes(&world->job, world->arena, traffic->axes,
+					     world->fabric.torus, traffic->collective,
+					     traffic->bytes, &traffic->ring, refusal);
 		return job_from_ring(&world->job, world->arena, traffic->collective, traffic->bytes,
 				     world->fabric.nics_per_host, &traffic->ring, refusal);
 	case TRAFFIC_MODEL:
@@ -159,12 +163,15 @@ static int build_job(struct world *world, const char *text, size_t bytes, struct
 }
 
 // Takes the sample out of the job, and the load of what is left out off the trunks by thinning
-// them.
+// them. Rows of a torus share no link: what is left out is missed nowhere.
 static int build_sample(struct world *world, struct refusal *refusal)
 {
 	struct thin thin;
 	if (world->job.group_count == 0)
 		return 0;
+	if (world->scenario->traffic.axes != 0)
+		return sample_apply(&world->job, &world->scenario->sample,
+				    world->transport.payload_bytes, &world->plan, refusal);
 	if (thin_before(&thin, world) < 0)
 		return build_no_memory(world, refusal);
 	int rc = sample_apply(&world->job, &world->scenario->sample, world->transport.payload_bytes,

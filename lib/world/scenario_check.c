@@ -391,6 +391,8 @@ static int check_ring(struct draft *draft)
 		return draft_refuse(draft, mark,
 				    "traffic.ranks: %u ranks do not fill hosts of %u NICs", ranks,
 				    fabric->nics_per_host);
+	if (draft->scenario->traffic.axes != 0)
+		return draft_check_axes(draft);
 	if (fabric->nics_per_host > 1 && draft->scenario->scaleup.rate_bps == 0)
 		return draft_refuse(draft, draft_mark(draft, "fabric.nics_per_host"),
 				    "fabric.nics_per_host: %u NICs of one host are neighbours in "

@@ -96,6 +96,9 @@ int draft_check_kind(struct draft *draft);
 void draft_settle_usid(struct draft *draft);
 int draft_check_usid(struct draft *draft);
 
+// Refuses rings along axes where they do not go. scenario_fabric.c
+int draft_check_axes(struct draft *draft);
+
 // ---------------------------------------------------------------- scenario_graph.c
 
 // Read an element of fabric.nodes, or of fabric.links.

@@ -117,6 +117,26 @@ static int check_torus(struct draft *draft)
 	return 0;
 }
 
+int draft_check_axes(struct draft *draft)
+{
+	const struct fabric_config *fabric = &draft->scenario->fabric;
+	const struct ring_config *ring = &draft->scenario->traffic.ring;
+	struct mark mark = draft_mark(draft, "traffic.axes");
+	if (fabric->kind != TOPOLOGY_TORUS)
+		return draft_refuse(draft, mark,
+				    "traffic.axes: rings along axes need fabric.topology torus");
+	if (fabric->nics_per_t0 != 1 || fabric->nics_per_host != 1 || ring->ranks != fabric->nics)
+		return draft_refuse(draft, mark,
+				    "traffic.axes: rings along axes take every router once: one "
+				    "NIC a router and host, and no traffic.ranks");
+	for (uint32_t axis = 0; axis < 3; axis++)
+		if ((draft->scenario->traffic.axes >> axis & 1) != 0 && fabric->torus[axis] < 3)
+			return draft_refuse(draft, mark,
+					    "traffic.axes: a ring along %c needs 3 routers, not %u",
+					    (char)('x' + axis), fabric->torus[axis]);
+	return 0;
+}
+
 // What a kind needs beyond what all need; graphs and files are checked when they are read.
 int draft_check_kind(struct draft *draft)
 {

@@ -30,6 +30,8 @@ static const char *const kind_words[] = {
 	"flows",      "permutation", "incast",	"ring",	     "model", "trace", "matrix",
 	"all_to_all", "outcast",     "tornado", "butterfly", "goal",  NULL};
 static const char *const collective_words[] = {"reduce_scatter", "all_gather", "all_reduce", NULL};
+static const char *const axes_words[] = {"none", "x",  "y",   "xy", "z",
+					 "xz",	 "yz", "xyz", NULL}; // x = 1, y = 2, z = 4
 static const char *const form_words[] = {"pipelined", "barrier", NULL};
 static const char *const off_words[] = {"off", NULL};
 static const char *const fault_words[] = {"link_down", "loss",	    "flap", "corrupt",
