@@ -4,6 +4,7 @@
 //
 //   line_up.c  traces without dependencies: collectives in order, with the gaps between them
 //   expand.c   nodes to operations          group.c       which ranks a collective is over
+//   spread.c   one file to a file a rank    chakra_write.c  a rank as Chakra's messages
 //   goal_write.c  a program as GOAL text
 #pragma once
 
@@ -40,6 +41,22 @@ void trace_program_free(struct trace_program *program);
 // Puts the collectives of each file in the order of their begin, one after the other, with a
 // computation of the length of each gap between them. -ENOMEM.
 int trace_line_up(struct trace_set *set, struct refusal *refusal);
+
+// Makes the one file that stands for all ranks a file of each, its groups numbered ("0", "1", ...;
+// "all" is all ranks). Nothing where there is a file for each rank. `ranks` as in trace_run.
+// -EINVAL as trace_expand(), -ENOMEM.
+int trace_spread(struct trace_set *set, uint32_t ranks, struct refusal *refusal);
+
+// A rank of a set with a file for each as a Chakra execution trace, in new memory (free()). What a
+// length of time has beyond microseconds stands in an attribute duration_ps, which we read and
+// others skip. -EINVAL with a reason: an all-gather whose whole does not divide by its ranks;
+// -ENOTSUP in a build without protobuf-c; -ENOMEM.
+int trace_chakra_text(char **ret_text, size_t *ret_bytes, const struct trace_set *set,
+		      uint32_t rank, struct refusal *refusal);
+
+// The groups of such a set as JSON, {"0": [0, 1], ...}, as astra-sim reads them beside the traces;
+// those of all ranks are left out. In new memory. -ENOMEM.
+int trace_groups_text(char **ret_text, size_t *ret_bytes, const struct trace_set *set);
 
 #define TRACE_GOAL_UNIT_PS 1 // of `calc` in what trace_goal_text() writes
 

@@ -14,29 +14,12 @@
 
 #include <weft/check.h>
 
+#include "chakra.h"
 #include "chakra.pb-c.h"
-
-#define GROUP_ALL "all"
-
-// Numbers of Chakra's NodeType.
-enum node_type {
-	TYPE_INVALID,
-	TYPE_METADATA,
-	TYPE_MEMORY_LOAD,
-	TYPE_MEMORY_STORE,
-	TYPE_COMPUTE,
-	TYPE_SEND,
-	TYPE_RECEIVE,
-	TYPE_COLLECTIVE,
-	TYPE_STORAGE,
-	TYPE_BATCH,
-	TYPE_CHECKPOINT,
-	TYPE_COUNT
-};
 
 // What a node's attributes say.
 struct attributes {
-	int64_t comm_type, comm_size, source, target, tag, thread;
+	int64_t comm_type, comm_size, source, target, tag, thread, duration_ps;
 	bool has_type, has_size, has_source, has_target, is_host;
 	const char *group;
 };
@@ -100,6 +83,7 @@ static int take_attribute(struct trace_input *input, uint32_t place, struct attr
 		{"comm_tag", &to->tag, &ignored},
 		{"tid", &to->thread, &ignored},
 		{"is_cpu_op", &host, &ignored},
+		{CHAKRA_PICO, &to->duration_ps, &ignored},
 	};
 	if (strcmp(attribute->name, "pg_name") == 0 &&
 	    attribute->value_case == CHAKRA__ATTRIBUTE__VALUE_STRING_VAL) {
@@ -110,10 +94,12 @@ static int take_attribute(struct trace_input *input, uint32_t place, struct attr
 		if (strcmp(attribute->name, known[i].name) != 0)
 			continue;
 		if (!integer_of(attribute, known[i].value))
-			return input_refuse(input, 0,
-					    "message %: one of comm_type, comm_size, comm_src, "
-					    "comm_dst, comm_tag, tid, is_cpu_op is no whole number",
-					    place, 0);
+			return input_refuse(
+				input, 0,
+				"message %: one of comm_type, comm_size, comm_src, "
+				"comm_dst, comm_tag, tid, is_cpu_op, duration_ps is no whole "
+				"number",
+				place, 0);
 		*known[i].has = true;
 	}
 	to->is_host = host != 0;
@@ -157,7 +143,8 @@ static int take_collective(struct trace_input *input, struct trace_node *node,
 				    node->place, TRACE_COLLECTIVE_COUNT - 1);
 	node->collective = (uint8_t)with->comm_type;
 	return input_group(input,
-			   with->group == NULL || with->group[0] == '\0' ? GROUP_ALL : with->group,
+			   with->group == NULL || with->group[0] == '\0' ? CHAKRA_GROUP_ALL
+									 : with->group,
 			   0, 0, &node->group);
 }
 
@@ -214,6 +201,8 @@ static int take_node(struct trace_input *input, const Chakra__Node *from, uint32
 	if (micros_ps((double)from->duration_micros, &node->duration_ps) < 0 ||
 	    micros_ps((double)from->start_time_micros, &node->start_ps) < 0)
 		return input_refuse(input, 0, "message %: a time is over 106 days", place, 0);
+	if (with.duration_ps > 0)
+		node->duration_ps = with.duration_ps;
 	input->set->has_times |= node->duration_ps > 0;
 	if (from->type >= TYPE_SEND && from->type <= TYPE_COLLECTIVE)
 		rc = take_communication(input, node, &with);

@@ -3,12 +3,23 @@
 
 #include <errno.h>
 
+#include <weft/trace_run.h>
+
 #include "set.h"
 
 int trace_read_chakra(struct trace_input *input)
 {
 	return refuse(input->refusal, -ENOTSUP,
 		      "this build cannot read Chakra's protocol buffers: protobuf-c "
+		      "(libprotobuf-c-dev, protobuf-c-compiler) was not there",
+		      0, 0, 0);
+}
+
+int trace_chakra_text(char **ret_text, size_t *ret_bytes, const struct trace_set *set,
+		      uint32_t rank, struct refusal *refusal)
+{
+	return refuse(refusal, -ENOTSUP,
+		      "this build cannot write Chakra's protocol buffers: protobuf-c "
 		      "(libprotobuf-c-dev, protobuf-c-compiler) was not there",
 		      0, 0, 0);
 }
