@@ -11,6 +11,7 @@
 
 #define SCENARIO_BYTES_MAX ((size_t)1 << 20)
 #define TRACE_SCENARIO "trace-default"
+#define NODES_SCENARIO "trace-nodes"
 
 // --trace FILE: the fabric gets as many NICs as the file has GPUs.
 static int take_trace(struct call *call)
@@ -29,7 +30,7 @@ static int take_trace(struct call *call)
 		options->sets[options->set_count++] = call->gpus_set;
 	options->sets[options->set_count++] = call->trace_set;
 	if (options->scenario == NULL)
-		options->scenario = TRACE_SCENARIO;
+		options->scenario = call->workload.has_set ? NODES_SCENARIO : TRACE_SCENARIO;
 	return 0;
 }
 
@@ -52,7 +53,7 @@ static int take_sample(struct call *call)
 }
 
 // The file that the traffic stands in, where it does.
-static int read_workload(struct call *call)
+static int find_workload(struct call *call)
 {
 	const struct traffic_config *traffic = &call->scenario.traffic;
 	uint32_t nics;
@@ -64,7 +65,7 @@ static int read_workload(struct call *call)
 				     traffic->kind == TRAFFIC_MATRIX ? traffic->matrix
 								     : traffic->file,
 				     &nics, &call->refusal);
-	if (traffic->kind != TRAFFIC_TRACE || call->workload.text != NULL)
+	if (traffic->kind != TRAFFIC_TRACE || call->workload.text != NULL || call->workload.has_set)
 		return 0;
 	if (traffic->trace[0] != '\0')
 		return workload_read(&call->workload, TRAFFIC_TRACE, traffic->trace, &nics,
@@ -72,6 +73,12 @@ static int read_workload(struct call *call)
 	snprintf(call->refusal.file, sizeof(call->refusal.file), "%s", call->scenario.path);
 	return refuse(&call->refusal, -EINVAL,
 		      "this scenario runs a workload file: name it with --trace FILE", 0, 0, 0);
+}
+
+static int read_workload(struct call *call)
+{
+	int rc = find_workload(call);
+	return rc < 0 ? rc : workload_expand(&call->workload, &call->scenario, &call->refusal);
 }
 
 // Parses the scenario with these assignments.

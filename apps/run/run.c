@@ -276,7 +276,8 @@ static int show(struct call *call, const struct report_input *input)
 	if (call->options.is_json) {
 		rc = report_json(stdout, input);
 	} else {
-		if (call->options.trace != NULL && !call->options.is_quiet)
+		if (call->options.trace != NULL && !call->workload.has_set &&
+		    !call->options.is_quiet)
 			traces_table(stdout, &call->stage.world);
 		report_table(stdout, input);
 	}

@@ -67,16 +67,17 @@ static int read_one(struct reading *reading, const char *path)
 
 // ---------------------------------------------------------------- folders
 
-static int is_visible(const struct dirent *entry)
+// astra-sim's list of groups lies beside traces; we find the groups in these themselves.
+static int is_trace(const struct dirent *entry)
 {
-	return entry->d_name[0] != '.';
+	return entry->d_name[0] != '.' && strcmp(entry->d_name, "comm_group.json") != 0;
 }
 
 // The files of a folder, "x.2.et" before "x.10.et".
 static int read_folder(struct reading *reading, const char *folder)
 {
 	struct dirent **entries;
-	int count = scandir(folder, &entries, is_visible, versionsort), rc = 0;
+	int count = scandir(folder, &entries, is_trace, versionsort), rc = 0;
 	if (count < 0) {
 		rc = -errno;
 		snprintf(reading->refusal->file, sizeof(reading->refusal->file), "%s", folder);

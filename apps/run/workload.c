@@ -6,9 +6,12 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include <weft/drive.h>
 #include <weft/workload_goal.h>
+
+#include "trace_files.h"
 
 #define WORKLOAD_BYTES_MAX ((size_t)1 << 28)
 
@@ -42,28 +45,98 @@ static int parse(enum traffic_kind kind, struct arena *arena, const struct workl
 	}
 }
 
-int workload_read(struct workload *ret, enum traffic_kind kind, const char *path,
-		  uint32_t *ret_nics, struct refusal *refusal)
+static int parse_text(struct workload *workload, enum traffic_kind kind, const char *path,
+		      uint32_t *ret_nics, struct refusal *refusal)
 {
-	int rc = file_read(path, WORKLOAD_BYTES_MAX, &ret->text, &ret->bytes, refusal);
-	if (rc < 0)
-		return rc;
-	size_t room = room_for(kind, ret->bytes);
+	size_t room = room_for(kind, workload->bytes);
 	void *memory = memory_reserve(room);
 	if (memory == NULL)
 		return refuse(refusal, -ENOMEM, "the system gives no memory to read the workload",
 			      0, 0, 0);
 	struct arena arena;
 	arena_init(&arena, memory, room);
-	rc = parse(kind, &arena, ret, ret_nics, refusal);
+	int rc = parse(kind, &arena, workload, ret_nics, refusal);
 	memory_release(memory, room);
 	if (rc < 0)
 		snprintf(refusal->file, sizeof(refusal->file), "%s", path);
 	return rc;
 }
 
+// ---------------------------------------------------------------- traces of nodes
+
+static bool is_folder(const char *path)
+{
+	struct stat status;
+	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+// Whether it is a folder, packed, or begins as a trace of nodes does. What we do not know at all is
+// refused as the text that it is not.
+static bool is_of_nodes(const char *text, size_t bytes)
+{
+	struct refusal ignored;
+	enum trace_format format;
+	if (text == NULL || trace_is_packed(text, bytes))
+		return true;
+	if (trace_recognise(&format, text, bytes, &ignored) < 0)
+		return false;
+	return format != TRACE_FORMAT_SIMAI && format != TRACE_FORMAT_AICB &&
+		format != TRACE_FORMAT_MICRO;
+}
+
+static int read_nodes(struct workload *workload, const char *path, uint32_t *ret_nics,
+		      struct refusal *refusal)
+{
+	char *paths[] = {(char *)(uintptr_t)path};
+	free(workload->text);
+	*workload = (struct workload){.has_set = true};
+	int rc = trace_files_read(&workload->set, paths, 1, TRACE_FORMAT_COUNT, refusal);
+	*ret_nics = rc < 0 ? 0 : trace_ranks(&workload->set);
+	return rc;
+}
+
+int workload_read(struct workload *ret, enum traffic_kind kind, const char *path,
+		  uint32_t *ret_nics, struct refusal *refusal)
+{
+	bool is_trace = kind == TRAFFIC_TRACE;
+	int rc = is_trace && is_folder(path)
+		? 0
+		: file_read(path, WORKLOAD_BYTES_MAX, &ret->text, &ret->bytes, refusal);
+	if (rc < 0)
+		return rc;
+	if (is_trace && is_of_nodes(ret->text, ret->bytes))
+		return read_nodes(ret, path, ret_nics, refusal);
+	return parse_text(ret, kind, path, ret_nics, refusal);
+}
+
+int workload_expand(struct workload *workload, const struct scenario *scenario,
+		    struct refusal *refusal)
+{
+	const struct trace_run run = {
+		.ranks = scenario->fabric.nics,
+		.rank_host = scenario->fabric.nics_per_host,
+		.channels = scenario->traffic.ring.channels,
+		.chunk_bytes = (uint32_t)scenario->traffic.ring.chunk_bytes_max,
+	};
+	struct trace_program program;
+	if (!workload->has_set)
+		return 0;
+	int rc = trace_expand(&program, &workload->set, &run, refusal);
+	if (rc < 0)
+		return rc;
+	free(workload->text);
+	workload->text = NULL;
+	rc = trace_goal_text(&workload->text, &workload->bytes, program.program,
+			     TRACE_GOAL_UNIT_PS);
+	trace_program_free(&program);
+	return rc < 0 ? refuse(refusal, rc, "no memory for the operations of the trace", 0, 0, 0)
+		      : 0;
+}
+
 void workload_free(struct workload *workload)
 {
 	free(workload->text);
+	if (workload->has_set)
+		trace_set_free(&workload->set);
 	*workload = (struct workload){0};
 }

@@ -13,14 +13,15 @@
 
 enum { EXIT_BAD_INPUT = 2, EXIT_ENVIRONMENT = 3 };
 
-enum { OPT_FORMAT = 256, OPT_JSON, OPT_VERSION };
+enum { OPT_FORMAT = 256, OPT_JSON, OPT_EXPORT, OPT_OUT, OPT_RANKS, OPT_VERSION };
+
+#define RANKS_MAX 1000000ul
 
 static const struct option longs[] = {
-	{"format", required_argument, NULL, OPT_FORMAT},
-	{"json", no_argument, NULL, OPT_JSON},
-	{"help", no_argument, NULL, 'h'},
-	{"version", no_argument, NULL, OPT_VERSION},
-	{NULL, 0, NULL, 0},
+	{"format", required_argument, NULL, OPT_FORMAT}, {"json", no_argument, NULL, OPT_JSON},
+	{"export", required_argument, NULL, OPT_EXPORT}, {"out", required_argument, NULL, OPT_OUT},
+	{"ranks", required_argument, NULL, OPT_RANKS},	 {"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, OPT_VERSION},	 {NULL, 0, NULL, 0},
 };
 
 static int refuse_word(struct call *call, const char *what, const char *word)
@@ -28,6 +29,17 @@ static int refuse_word(struct call *call, const char *what, const char *word)
 	snprintf(call->refusal.text, sizeof(call->refusal.text),
 		 "%s '%.100s' (--help lists the options)", what, word);
 	return -EINVAL;
+}
+
+static int take_ranks(struct call *call, const char *word)
+{
+	char *end;
+	unsigned long value = strtoul(word, &end, 10);
+	if (strspn(word, "0123456789") != strlen(word) || *end != '\0' || value == 0 ||
+	    value > RANKS_MAX)
+		return refuse_word(call, "ranks are a number from 1 to 1000000, not", word);
+	call->ranks = (uint32_t)value;
+	return 0;
 }
 
 static int take(struct call *call, int option, const char *word)
@@ -41,6 +53,15 @@ static int take(struct call *call, int option, const char *word)
 	case OPT_JSON:
 		call->is_json = true;
 		return 0;
+	case OPT_EXPORT:
+		call->export = export_find(word);
+		return call->export == EXPORT_NONE ? refuse_word(call, "there is no export", word)
+						   : 0;
+	case OPT_OUT:
+		call->out = word;
+		return 0;
+	case OPT_RANKS:
+		return take_ranks(call, word);
 	case OPT_VERSION:
 		call->wants_version = true;
 		return 0;
@@ -48,6 +69,20 @@ static int take(struct call *call, int option, const char *word)
 		call->wants_help = true;
 		return 0;
 	}
+}
+
+// Options that belong together.
+static int check(struct call *call)
+{
+	bool is_export = call->export != EXPORT_NONE;
+	if (is_export && call->out == NULL)
+		return refuse_word(call, "needs --out:", "--export");
+	if (!is_export && (call->out != NULL || call->ranks > 0))
+		return refuse_word(call,
+				   "needs --export:", call->out != NULL ? "--out" : "--ranks");
+	return is_export && call->is_json
+		? refuse_word(call, "has no effect with --export:", "--json")
+		: 0;
 }
 
 static int parse(struct call *call, int argc, char **argv)
@@ -65,7 +100,8 @@ static int parse(struct call *call, int argc, char **argv)
 		return 0;
 	call->paths = argv + optind;
 	call->path_count = (uint32_t)(argc - optind);
-	return call->path_count > 0 ? 0 : refuse_word(call, "no file given: weft", "trace");
+	return call->path_count > 0 ? check(call)
+				    : refuse_word(call, "no file given: weft", "trace");
 }
 
 // Says why, once, and gives the exit status of a refusal.
@@ -89,6 +125,8 @@ static int show(struct call *call)
 {
 	int rc = trace_files_read(&call->set, call->paths, call->path_count, call->format,
 				  &call->refusal);
+	if (rc == 0 && call->export != EXPORT_NONE)
+		rc = export_write(&call->set, call->export, call->out, call->ranks, &call->refusal);
 	if (rc == 0 && (rc = trace_count(&call->count, &call->set)) < 0)
 		refuse(&call->refusal, rc, "no memory to count the nodes", 0, 0, 0);
 	if (rc < 0)

@@ -120,6 +120,7 @@ struct trace_set {
 	uint32_t world;			    // ranks of the job as the file tells; 0: it does not
 	bool gathers_whole; // bytes of an all-gather: the whole output; else one rank's part
 	bool has_times;	    // durations
+	bool is_lined_up;   // trace_line_up() has been here
 };
 
 // Recognises a text by its first bytes (not packed). -EINVAL with a reason.

@@ -38,8 +38,9 @@ int trace_expand(struct trace_program *ret, struct trace_set *set, const struct 
 		 struct refusal *refusal);
 void trace_program_free(struct trace_program *program);
 
-// Puts the collectives of each file in the order of their begin, one after the other, with a
-// computation of the length of each gap between them. -ENOMEM.
+// Kineto and PyTorch: puts the collectives of each file in the order of their begin, one after the
+// other, with a computation of the length of each gap between them. Nothing for others, and the
+// second time. -ENOMEM.
 int trace_line_up(struct trace_set *set, struct refusal *refusal);
 
 // Makes the one file that stands for all ranks a file of each, its groups numbered ("0", "1", ...;
@@ -49,8 +50,8 @@ int trace_spread(struct trace_set *set, uint32_t ranks, struct refusal *refusal)
 
 // A rank of a set with a file for each as a Chakra execution trace, in new memory (free()). What a
 // length of time has beyond microseconds stands in an attribute duration_ps, which we read and
-// others skip. -EINVAL with a reason: an all-gather whose whole does not divide by its ranks;
-// -ENOTSUP in a build without protobuf-c; -ENOMEM.
+// others skip. The part of an all-gather is rounded up. -ENOTSUP in a build without protobuf-c;
+// -ENOMEM.
 int trace_chakra_text(char **ret_text, size_t *ret_bytes, const struct trace_set *set,
 		      uint32_t rank, struct refusal *refusal);
 

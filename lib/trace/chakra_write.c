@@ -28,7 +28,6 @@ struct writing {
 	FILE *to;
 	const struct trace_set *set;
 	const struct trace_rank *rank;
-	struct refusal *refusal;
 	uint64_t *waits; // [wait_max] of one node
 	uint8_t *bytes;	 // RECORD_BYTES_MAX and more, as the longest list of waits needs
 };
@@ -70,30 +69,28 @@ static void put_host(struct record *record, bool is_host)
 	to->bool_val = is_host;
 }
 
-// Chakra's bytes of an all-gather are those of one rank.
-static int put_collective(struct writing *writing, struct record *record,
-			  const struct trace_node *node)
+// Chakra's bytes of an all-gather are those of one rank: rounded up where the whole does not
+// divide, as AICB itself pads it.
+static uint64_t part_of(const struct trace_set *set, const struct trace_node *node)
 {
-	const struct trace_process_group *group = &writing->set->groups[node->group];
-	uint64_t bytes = node->bytes;
-	bool is_whole = writing->set->gathers_whole &&
+	uint32_t ranks = set->groups[node->group].ranks;
+	bool is_whole = set->gathers_whole && ranks > 0 &&
 		(node->collective == TRACE_COLLECTIVE_ALL_GATHER ||
 		 node->collective == TRACE_COLLECTIVE_GATHER);
-	if (is_whole && (group->ranks == 0 || bytes % group->ranks != 0))
-		return refuse(writing->refusal, -EINVAL,
-			      "an all-gather of % bytes over % ranks: Chakra has the part of one "
-			      "rank, and the whole does not divide",
-			      (int64_t)bytes, group->ranks, 0);
-	if (is_whole)
-		bytes /= group->ranks;
-	put_wide(record, "comm_type", node->collective);
-	put_wide(record, "comm_size", (int64_t)bytes);
-	if (strcmp(group->name, CHAKRA_GROUP_ALL) != 0)
-		put_text(record, "pg_name", group->name);
-	return 0;
+	return is_whole ? node->bytes / ranks + (node->bytes % ranks != 0) : node->bytes;
 }
 
-static int put_kind(struct writing *writing, struct record *record, const struct trace_node *node)
+static void put_collective(struct writing *writing, struct record *record,
+			   const struct trace_node *node)
+{
+	const struct trace_process_group *group = &writing->set->groups[node->group];
+	put_wide(record, "comm_type", node->collective);
+	put_wide(record, "comm_size", (int64_t)part_of(writing->set, node));
+	if (strcmp(group->name, CHAKRA_GROUP_ALL) != 0)
+		put_text(record, "pg_name", group->name);
+}
+
+static void put_kind(struct writing *writing, struct record *record, const struct trace_node *node)
 {
 	static const uint32_t types[TRACE_KIND_COUNT] = {
 		[TRACE_KIND_OTHER] = TYPE_METADATA,
@@ -109,14 +106,13 @@ static int put_kind(struct writing *writing, struct record *record, const struct
 	if (node->stream != 0)
 		put_wide(record, "tid", node->stream);
 	if (node->kind == TRACE_KIND_COLLECTIVE)
-		return put_collective(writing, record, node);
+		put_collective(writing, record, node);
 	if (!is_send && node->kind != TRACE_KIND_RECEIVE)
-		return 0;
+		return;
 	put_wide(record, "comm_type", types[node->kind]);
 	put_wide(record, "comm_size", (int64_t)node->bytes);
 	put_narrow(record, is_send ? "comm_dst" : "comm_src", node->peer);
 	put_narrow(record, "comm_tag", node->tag);
-	return 0;
 }
 
 static void put_length(FILE *to, size_t bytes)
@@ -126,7 +122,7 @@ static void put_length(FILE *to, size_t bytes)
 	fputc((int)bytes, to);
 }
 
-static int put_node(struct writing *writing, const struct trace_node *node)
+static void put_node(struct writing *writing, const struct trace_node *node)
 {
 	const struct trace_rank *rank = writing->rank;
 	struct record record;
@@ -142,15 +138,12 @@ static int put_node(struct writing *writing, const struct trace_node *node)
 			? rank->wait_ids[node->wait_first + i]
 			: rank->nodes[before].id;
 	}
-	int rc = put_kind(writing, &record, node);
-	if (rc < 0)
-		return rc;
+	put_kind(writing, &record, node);
 	if (node->duration_ps % PS_PER_US != 0)
 		put_wide(&record, CHAKRA_PICO, node->duration_ps);
 	size_t bytes = chakra__node__pack(&record.node, writing->bytes);
 	put_length(writing->to, bytes);
 	fwrite(writing->bytes, 1, bytes, writing->to);
-	return 0;
 }
 
 static void put_metadata(struct writing *writing)
@@ -163,25 +156,20 @@ static void put_metadata(struct writing *writing)
 	fwrite(writing->bytes, 1, bytes, writing->to);
 }
 
-static int put_all(struct writing *writing)
-{
-	int rc = 0;
-	put_metadata(writing);
-	for (uint32_t i = 0; rc == 0 && i < writing->rank->node_count; i++)
-		rc = put_node(writing, &writing->rank->nodes[i]);
-	return rc;
-}
-
 int trace_chakra_text(char **ret_text, size_t *ret_bytes, const struct trace_set *set,
 		      uint32_t rank, struct refusal *refusal)
 {
-	struct writing writing = {.set = set, .rank = &set->ranks[rank], .refusal = refusal};
+	struct writing writing = {.set = set, .rank = &set->ranks[rank]};
 	size_t waits = writing.rank->wait_count + 1;
 	writing.waits = calloc(waits, sizeof(*writing.waits));
 	writing.bytes = malloc(RECORD_BYTES_MAX + 10 * waits); // a varint has 10 bytes at most
 	writing.to = open_memstream(ret_text, ret_bytes);
 	bool has_memory = writing.waits != NULL && writing.bytes != NULL && writing.to != NULL;
-	int rc = has_memory ? put_all(&writing) : -ENOMEM;
+	int rc = has_memory ? 0 : -ENOMEM;
+	if (has_memory)
+		put_metadata(&writing);
+	for (uint32_t i = 0; has_memory && i < writing.rank->node_count; i++)
+		put_node(&writing, &writing.rank->nodes[i]);
 	if (writing.to != NULL && fclose(writing.to) != 0)
 		rc = -ENOMEM;
 	if (rc < 0 && writing.to != NULL)

@@ -346,8 +346,7 @@ int trace_expand(struct trace_program *ret, struct trace_set *set, const struct 
 {
 	uint32_t ranks = trace_ranks(set) > 0 ? trace_ranks(set) : run->ranks;
 	struct build build = {.expand = {set, run, refusal, ranks}};
-	bool has_order = set->format != TRACE_FORMAT_KINETO && set->format != TRACE_FORMAT_PYTORCH;
-	int rc = has_order ? 0 : trace_line_up(set, refusal);
+	int rc = trace_line_up(set, refusal);
 	*ret = (struct trace_program){0};
 	if (rc == 0 && ranks == 0)
 		rc = refuse(refusal, -EINVAL, "the trace does not say of how many ranks it is", 0,

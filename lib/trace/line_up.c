@@ -59,32 +59,48 @@ static void fill(struct line *line, const struct trace_rank *rank)
 	add_gap(line, end - reached);
 }
 
-// Each waits for the one before it.
-static int line_up_rank(struct trace_rank *rank)
+// Takes the place of what the rank had. Each node waits for the one before it.
+static void take_line(struct trace_rank *rank, const struct line *line, uint32_t *waits,
+		      uint64_t *wait_ids)
 {
-	qsort(rank->nodes, rank->node_count, sizeof(*rank->nodes), by_begin);
-	struct line line = {calloc(2 * (size_t)rank->node_count + 1, sizeof(*line.nodes)), 0};
-	uint32_t *waits = calloc(2 * (size_t)rank->node_count + 1, sizeof(*waits));
-	if (line.nodes == NULL || waits == NULL) {
-		free(line.nodes);
-		free(waits);
-		return -ENOMEM;
-	}
-	fill(&line, rank);
-	for (uint32_t i = 1; i < line.count; i++)
-		waits[i - 1] = i - 1;
+	for (uint32_t i = 1; i < line->count; i++)
+		wait_ids[i - 1] = waits[i - 1] = i - 1;
 	free(rank->nodes);
 	free(rank->waits);
-	rank->nodes = line.nodes;
-	rank->node_count = line.count;
+	free(rank->wait_ids);
+	rank->nodes = line->nodes;
+	rank->node_count = line->count;
 	rank->waits = waits;
-	rank->wait_count = line.count == 0 ? 0 : line.count - 1;
+	rank->wait_ids = wait_ids;
+	rank->wait_count = line->count == 0 ? 0 : line->count - 1;
 	rank->missing = rank->circular = 0;
+}
+
+static int line_up_rank(struct trace_rank *rank)
+{
+	size_t room = 2 * (size_t)rank->node_count + 1;
+	struct line line = {calloc(room, sizeof(*line.nodes)), 0};
+	uint32_t *waits = calloc(room, sizeof(*waits));
+	uint64_t *wait_ids = calloc(room, sizeof(*wait_ids));
+	if (line.nodes == NULL || waits == NULL || wait_ids == NULL) {
+		free(line.nodes);
+		free(waits);
+		free(wait_ids);
+		return -ENOMEM;
+	}
+	if (rank->node_count > 0)
+		qsort(rank->nodes, rank->node_count, sizeof(*rank->nodes), by_begin);
+	fill(&line, rank);
+	take_line(rank, &line, waits, wait_ids);
 	return 0;
 }
 
 int trace_line_up(struct trace_set *set, struct refusal *refusal)
 {
+	if (set->is_lined_up ||
+	    (set->format != TRACE_FORMAT_KINETO && set->format != TRACE_FORMAT_PYTORCH))
+		return 0;
+	set->is_lined_up = true;
 	for (uint32_t i = 0; i < set->rank_count; i++)
 		if (line_up_rank(&set->ranks[i]) < 0)
 			return refuse(refusal, -ENOMEM, "no memory to order the collectives", 0, 0,

@@ -97,8 +97,11 @@ static int spread_to(struct spread *spread, struct trace_set *set, uint32_t rank
 
 int trace_spread(struct trace_set *set, uint32_t ranks, struct refusal *refusal)
 {
+	int rc = trace_line_up(set, refusal);
 	struct trace_set to = *set;
 	struct spread spread = {.to = &to};
+	if (rc < 0)
+		return rc;
 	ranks = trace_ranks(set) > 0 ? trace_ranks(set) : ranks;
 	if (set->rank_count != 1)
 		return 0;
@@ -108,7 +111,7 @@ int trace_spread(struct trace_set *set, uint32_t ranks, struct refusal *refusal)
 	to.rank_count = to.rank_max = to.group_count = to.group_max = 0;
 	to.ranks = NULL;
 	to.groups = NULL;
-	int rc = spread_to(&spread, set, ranks, refusal);
+	rc = spread_to(&spread, set, ranks, refusal);
 	if (rc < 0) {
 		trace_set_free(&to);
 		return rc;

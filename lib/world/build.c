@@ -5,6 +5,7 @@
 #include "build.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include <weft/plan.h>
 #include <weft/workload_goal.h>
@@ -104,10 +105,25 @@ static int build_goal(struct world *world, const char *text, size_t bytes, struc
 			  world->scenario->traffic.unit_ps, refusal);
 }
 
+// A trace of nodes comes as GOAL text in picoseconds.
+static int build_nodes(struct world *world, const char *text, size_t bytes, struct refusal *refusal)
+{
+	if (world->scenario->sample.is_on)
+		return refuse(
+			refusal, -EINVAL,
+			"a trace of nodes is run whole: a sample has no effect on it (--sample "
+			"off)",
+			0, 0, 0);
+	return goal_parse(&world->program, world->arena, text, bytes, 1, refusal);
+}
+
 static int build_trace_job(struct world *world, const char *text, size_t bytes,
 			   struct refusal *refusal)
 {
+	static const char goal[] = "num_ranks ";
 	const struct scenario *scenario = world->scenario;
+	if (bytes >= strlen(goal) && memcmp(text, goal, strlen(goal)) == 0)
+		return build_nodes(world, text, bytes, refusal);
 	int rc = trace_simai_parse(&world->trace, world->arena, text, bytes, refusal);
 	if (rc < 0)
 		return rc;

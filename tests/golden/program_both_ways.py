@@ -20,6 +20,7 @@ WORDS = {  # what makes it small, or what it needs
     "compare-ring": ["--variant", "mrc", "--set", "traffic.bytes=16MiB"],
     "compare-all-to-all": ["--variant", "mrc"],
     "trace-default": None,  # runs a file of the user's
+    "trace-nodes": None,  # the same
 }
 DONE, MISSED, NOT_VALID = 0, 1, 5
 

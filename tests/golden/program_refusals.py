@@ -227,7 +227,8 @@ def damages(text):
 def traces(check):
     missing = check.folder / "missing.txt"
     check.refused("a missing trace", ["--trace", missing], [f"{missing}: ", "No such file"])
-    check.refused("a folder as trace", ["--trace", check.folder], "Is a directory")
+    (check.folder / "no-trace").mkdir()
+    check.refused("an empty folder as trace", ["--trace", check.folder / "no-trace"], "no file in the folder")
     check.refused("an empty name of a trace", ["--trace", ""], "--trace")
     check.accepted("a small trace", ["--trace", check.file(TRACE, "trace.txt"), *SMALL_FABRIC])
     texts = [("small", TRACE)]

@@ -8,6 +8,7 @@ seeds=${WEFT_SOAK_SEEDS:-5}
 declare -A shorter=(
   [azure-gb200-llama405b]='skip'
   [trace-default]='skip' # needs a trace
+  [trace-nodes]='skip'   # the same
   [clos-131072]='skip'   # needs gigabytes
   [link-down]='--set traffic.bytes=4MiB'
   [loss]='--set traffic.bytes=4MiB'

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PATH_BYTES 4096
+#define CHUNK_BYTES (1u << 20)
+#define UNIT_PS PS_PER_NS // of calc in GOAL, as its users have it
+
+enum export_form export_find(const char *name)
+{
+	if (strcmp(name, "chakra") == 0)
+		return EXPORT_CHAKRA;
+	return strcmp(name, "goal") == 0 ? EXPORT_GOAL : EXPORT_NONE;
+}
+
+static int refuse_path(struct refusal *refusal, const char *path, int error, const char *what)
+{
+	snprintf(refusal->file, sizeof(refusal->file), "%.255s", path);
+	snprintf(refusal->text, sizeof(refusal->text), "%s: %s", what, strerror(error));
+	return -error;
+}
+
+static int write_file(const char *out, const char *name, const char *text, size_t bytes,
+		      struct refusal *refusal)
+{
+	char path[PATH_BYTES];
+	snprintf(path, sizeof(path), "%s/%s", out, name);
+	FILE *to = fopen(path, "wb");
+	if (to == NULL)
+		return refuse_path(refusal, path, errno, "cannot be written");
+	bool is_good = fwrite(text, 1, bytes, to) == bytes;
+	int error = errno;
+	if (fclose(to) != 0)
+		return refuse_path(refusal, path, errno, "cannot be written");
+	return is_good ? 0 : refuse_path(refusal, path, error, "cannot be written");
+}
+
+// ---------------------------------------------------------------- forms
+
+static int write_chakra(const struct trace_set *set, const char *out, struct refusal *refusal)
+{
+	char name[64], *text;
+	size_t bytes;
+	int rc = 0;
+	for (uint32_t rank = 0; rc == 0 && rank < set->rank_count; rank++) {
+		if ((rc = trace_chakra_text(&text, &bytes, set, rank, refusal)) < 0)
+			return rc;
+		snprintf(name, sizeof(name), "rank.%u.et", rank);
+		rc = write_file(out, name, text, bytes, refusal);
+		free(text);
+	}
+	if (rc == 0 && (rc = trace_groups_text(&text, &bytes, set)) == 0) {
+		rc = write_file(out, "comm_group.json", text, bytes, refusal);
+		free(text);
+	}
+	return rc;
+}
+
+static int write_goal(struct trace_set *set, const char *out, uint32_t ranks,
+		      struct refusal *refusal)
+{
+	const struct trace_run run = {ranks, 1, 1, CHUNK_BYTES};
+	struct trace_program program;
+	char *text;
+	size_t bytes;
+	int rc = trace_expand(&program, set, &run, refusal);
+	if (rc < 0)
+		return rc;
+	rc = trace_goal_text(&text, &bytes, program.program, UNIT_PS);
+	trace_program_free(&program);
+	if (rc < 0)
+		return refuse(refusal, rc, "no memory for the text", 0, 0, 0);
+	rc = write_file(out, "program.goal", text, bytes, refusal);
+	free(text);
+	return rc;
+}
+
+// What was written before it went wrong.
+static void take_back(const char *out, uint32_t ranks)
+{
+	char path[PATH_BYTES];
+	for (uint32_t rank = 0; rank < ranks; rank++) {
+		snprintf(path, sizeof(path), "%s/rank.%u.et", out, rank);
+		unlink(path);
+	}
+	snprintf(path, sizeof(path), "%s/comm_group.json", out);
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/program.goal", out);
+	unlink(path);
+	rmdir(out);
+}
+
+int export_write(struct trace_set *set, enum export_form form, const char *out, uint32_t ranks,
+		 struct refusal *refusal)
+{
+	if (ranks > 0 && trace_ranks(set) > 0 && ranks != trace_ranks(set))
+		return refuse(refusal, -EINVAL, "--ranks %: the trace is of % ranks", ranks,
+			      trace_ranks(set), 0);
+	int rc = form == EXPORT_CHAKRA ? trace_spread(set, ranks, refusal) : 0;
+	if (rc < 0)
+		return rc;
+	if (mkdir(out, 0777) < 0)
+		return refuse_path(refusal, out, errno == EEXIST ? EINVAL : errno,
+				   errno == EEXIST ? "is there already" : "cannot be made");
+	rc = form == EXPORT_CHAKRA ? write_chakra(set, out, refusal)
+				   : write_goal(set, out, ranks, refusal);
+	if (rc < 0)
+		take_back(out, form == EXPORT_CHAKRA ? set->rank_count : 0);
+	return rc;
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing a set of traces as files of other programs.
+#pragma once
+
+#include <weft/trace_run.h>
+
+enum export_form { EXPORT_NONE, EXPORT_CHAKRA, EXPORT_GOAL };
+
+// "chakra", "goal"; EXPORT_NONE for any other word.
+enum export_form export_find(const char *name);
+
+// Makes the folder `out`, which must not be there, and writes the set into it. A set of one file is
+// spread over its ranks; `ranks` as in struct trace_run, 0 where the set must tell. Collectives in
+// GOAL are rings of one channel and pieces of at most 1 MiB. -errno with a reason; nothing stays
+// half written.
+int export_write(struct trace_set *set, enum export_form form, const char *out, uint32_t ranks,
+		 struct refusal *refusal);
