@@ -413,7 +413,8 @@ static const struct scenario_key keys[] = {
 
 	{"traffic.kind", "word", "required",
 	 "flows, permutation, incast, ring (one collective), model (a training step), trace "
-	 "(of a job), matrix (htsim), all_to_all, outcast, tornado (to the twin in the other half), "
+	 "(of a job), matrix (htsim), all_to_all, outcast, tornado (to the twin in the other "
+	 "half), "
 	 "butterfly (rounds of exchanges), goal (operations of LogGOPSim).",
 	 SCENARIO(traffic.kind), 0, 0, NULL, kind_words, USE_ALWAYS},
 	{"traffic.bytes", "bytes", "required",
@@ -453,8 +454,8 @@ static const struct scenario_key keys[] = {
 	{"traffic.model", "text", "required", "Name of a built-in model.", SCENARIO(traffic.model),
 	 0, 0, NULL, NULL, USE_MODEL},
 	{"traffic.trace", "text", "-",
-	 "File or folder with a trace; weft sim --trace FILE names one, too.", SCENARIO(traffic.trace),
-	 0, 0, NULL, NULL, USE_TRACE},
+	 "File or folder with a trace; weft sim --trace FILE names one, too.",
+	 SCENARIO(traffic.trace), 0, 0, NULL, NULL, USE_TRACE},
 	{"traffic.matrix", "text", "required", "File with a traffic matrix of htsim (*.cm).",
 	 SCENARIO(traffic.matrix), 0, 0, NULL, NULL, USE_MATRIX},
 	{"traffic.file", "text", "required", "File with the operations of each rank.",
