@@ -83,6 +83,9 @@ uint32_t order_rank(const struct order *order, const struct plan *plan, enum gro
 // The pipeline stage of a rank.
 uint32_t order_stage(const struct order *order, const struct plan *plan, uint32_t rank);
 
+// The replica of the dense part that a rank is of.
+uint32_t order_replica(const struct order *order, const struct plan *plan, uint32_t rank);
+
 // The kind of group that messages of this kind travel in.
 enum group_kind message_group(enum message_kind kind);
 

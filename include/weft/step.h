@@ -48,6 +48,12 @@ struct step_collective {
 	ps_t time_ps;	// of one; where somebody measured it
 };
 
+enum jitter_kind {
+	JITTER_UNIFORM,	  // jitter_ppb is the most, either way
+	JITTER_NORMAL,	  // its standard deviation; never below no time
+	JITTER_LOGNORMAL, // that of the logarithm; the mean is 1
+};
+
 struct step_setup {
 	struct ring_time dense, experts; // the groups of dense parameters, and of experts
 	ps_t send_ps;			 // activations or gradients to the next stage
@@ -57,7 +63,9 @@ struct step_setup {
 	int64_t collective_ppb; // collectives take so much longer than their closed form, or less
 	uint32_t loss_ppb;	// what the last cell does beside its layers, of a cell's time
 	uint32_t slow_stage, slow_ppb; // one stage computes so much longer
-	uint32_t jitter_ppb; // each forward and backward: so much longer or shorter, uniform
+	uint32_t slow_replica;	       // of this replica alone, counted from 1; 0 = of all
+	enum jitter_kind jitter_kind;
+	uint32_t jitter_ppb; // each forward and backward is longer or shorter, up to 50 %
 	uint32_t replicas;   // that draw their own jitter; the slowest releases a bucket
 	uint64_t seed;
 	bool is_silent; // the network takes no time

@@ -213,6 +213,12 @@ uint32_t order_stage(const struct order *order, const struct plan *plan, uint32_
 	return rank / stride_of(order, plan, false) % plan->parallel.pp;
 }
 
+uint32_t order_replica(const struct order *order, const struct plan *plan, uint32_t rank)
+{
+	struct grid replicas = grid_of(order, plan, false, 1u << DIMENSION_DP, true);
+	return replicas.count == 0 ? 0 : rank / replicas.stride[0] % plan->parallel.dp;
+}
+
 static void look_at_hop(struct spread *spread, const struct seats *seats, uint32_t from,
 			uint32_t to)
 {

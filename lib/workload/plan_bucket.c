@@ -129,8 +129,8 @@ static void add_layer(const struct plan *plan, bool is_moe, struct message_sum *
 		    UINT64_C(4) * cut->micro_batches);
 }
 
-static void add_cell(const struct plan *plan, uint32_t stage, uint32_t chunk,
-		     struct message_sum *ret)
+void plan_cell_messages(const struct plan *plan, uint32_t stage, uint32_t chunk,
+			struct message_sum ret[MESSAGE_COUNT])
 {
 	const struct parallel *cut = &plan->parallel;
 	uint32_t cell = chunk * cut->pp + stage, cells = cut->pp * cut->vpp;
@@ -152,7 +152,7 @@ void plan_messages(const struct plan *plan, uint32_t stage, struct message_sum r
 	for (int i = 0; i < MESSAGE_COUNT; i++)
 		ret[i] = (struct message_sum){0};
 	for (uint32_t chunk = 0; chunk < plan->parallel.vpp; chunk++) {
-		add_cell(plan, stage, chunk, ret);
+		plan_cell_messages(plan, stage, chunk, ret);
 		add_buckets(plan, stage, chunk, false, &ret[MESSAGE_DP_REDUCE],
 			    &ret[MESSAGE_DP_GATHER]);
 		add_buckets(plan, stage, chunk, true, &ret[MESSAGE_EDP_REDUCE],

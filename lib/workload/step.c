@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The schedule of a step.
-// Facts: Megatron-LM's interleaved schedule. Micro-batches go in groups of as many as there are
-// stages; a group runs through all chunks before the next begins. Stage r of p, with v chunks and m
-// micro-batches, runs min(m v, 2 (p - r - 1) + (v - 1) p) forwards first (without chunks p - r -
-// 1), then one forward and one backward in turn, then the backwards that are left. Gathers of the
-// first two chunks are sent at the start, those of chunk k + 1 with the first forward of chunk k;
-// collectives of a stage go one after the other. Aligned: stage r reduces a chunk r backwards after
-// its last one, so that all stages send together, or at its end.
+// Facts: Megatron-LM's interleaved schedule, see step_operation.c. Gathers of the first two chunks
+// are sent at the start, those of chunk k + 1 with the first forward of chunk k; collectives of a
+// stage go one after the other. Aligned: stage r reduces a chunk r backwards after its last one, so
+// that all stages send together, or at its end.
 // A collective begins when all replicas have come to it. Replicas are run one after the other with
 // the times at which the others came to the gathers, and again until these do not change: they only
 // grow, and each depends on earlier ones alone.
@@ -15,18 +12,17 @@
 #include <string.h>
 
 #include <weft/check.h>
-#include <weft/rng.h>
 
-#include "step_cells.h"
+#include "step_operation.h"
 
 #define OPERATIONS_MAX (UINT64_C(1) << 22) // stages x chunks x micro-batches
 #define NOT_DONE (-1)
-#define PPM 1000000
-#define PPB INT64_C(1000000000)
+#define PPM STEP_PPM
+#define PPB STEP_PPB
 #define CELL_PS_MAX (INT64_C(1000) * PS_PER_S)
 
 struct stage {
-	uint32_t next, operations, warm_up;
+	uint32_t next, operations;
 	ps_t free_at, network_at, gather_wait_ps;
 	uint32_t backwards;	// done
 	uint32_t pending_first; // chunks whose gradients are there but not sent: the last ones
@@ -40,7 +36,7 @@ struct step {
 	ps_t *forward_at, *backward_at; // [stage][chunk][micro-batch], NOT_DONE before
 	uint32_t *fire_after; // [stage][chunk] backwards of the stage after which it is reduced
 	bool *is_reduced;     // [stage][chunk]
-	struct rng rng;
+	uint32_t replica;     // that runs
 };
 
 // ---------------------------------------------------------------- building
@@ -108,32 +104,16 @@ int step_create(struct step **ret, struct arena *arena, const struct plan *plan,
 
 // ---------------------------------------------------------------- times
 
-static ps_t share(ps_t time, uint64_t part, uint64_t whole)
+// One micro-batch through a cell.
+static ps_t cell_ps(const struct step *step, const struct step_setup *setup, uint32_t stage,
+		    struct operation operation)
 {
-	return (ps_t)((unsigned __int128)time * part / whole);
-}
-
-// One micro-batch through a cell, `full_ps` of which a cell in the middle takes.
-static ps_t cell_ps(struct step *step, const struct step_setup *setup, uint32_t stage,
-		    uint32_t chunk, bool is_backward)
-{
-	const struct timing *timing = &step->plan->timing;
-	ps_t full_ps = is_backward ? timing->backward_ps : timing->forward_ps;
-	ps_t outside_ps = is_backward ? setup->outside_backward_ps : setup->outside_forward_ps;
-	const struct parallel *cut = &step->plan->parallel;
-	const struct step_cell *cell = step_cell(&step->cells, stage, chunk);
-	ps_t time = full_ps * cell->layers / cell->slots;
-	if (stage + 1 == cut->pp && chunk + 1 == cut->vpp)
-		time += share(full_ps, setup->loss_ppb, PPB);
-	if (stage == setup->slow_stage)
-		time += share(time, setup->slow_ppb, PPB);
-	if (setup->jitter_ppb > 0) {
-		uint32_t dice = rng_below(&step->rng, 2 * setup->jitter_ppb + 1);
-		time += share(time, dice, PPB) - share(time, setup->jitter_ppb, PPB);
-	}
-	if (!setup->is_silent)
-		time += outside_ps * cell->layers / cell->slots;
-	return time;
+	const struct step_cell *cell = step_cell(&step->cells, stage, operation.chunk);
+	const struct step_place place = {step->replica, stage, step->stages[stage].next};
+	ps_t outside_ps = operation.is_backward ? setup->outside_backward_ps
+						: setup->outside_forward_ps;
+	ps_t time = step_compute_ps(step->plan, cell, setup, &place);
+	return setup->is_silent ? time : time + outside_ps * cell->layers / cell->slots;
 }
 
 static ps_t collective_ps(const struct step_setup *setup, const struct step_bucket *bucket,
@@ -191,46 +171,13 @@ static ps_t gated_forward(struct step *step, const struct step_cell *cell, struc
 		gathered_at = 0;
 #endif
 		stage->gather_wait_ps += ps_max(0, gathered_at - at);
-		at = ps_max(at, gathered_at) + share(time, bucket->forward_ppm, PPM);
+		at = ps_max(at, gathered_at) + step_share(time, bucket->forward_ppm, PPM);
 		used += bucket->forward_ppm;
 	}
-	return at + (used < PPM ? share(time, PPM - used, PPM) : 0);
+	return at + (used < PPM ? step_share(time, PPM - used, PPM) : 0);
 }
 
 // ---------------------------------------------------------------- operations
-
-struct operation {
-	bool is_backward;
-	uint32_t chunk, micro_batch;
-};
-
-// The number `k` of all forwards, or of all backwards, as chunk and micro-batch.
-static struct operation numbered(const struct parallel *cut, uint32_t k, bool is_backward)
-{
-	uint32_t group = cut->pp * cut->vpp;
-	struct operation operation = {.is_backward = is_backward, .micro_batch = k};
-	if (cut->vpp > 1) {
-		operation.chunk = k % group / cut->pp;
-		operation.micro_batch = k / group * cut->pp + k % cut->pp;
-	}
-	if (is_backward)
-		operation.chunk = cut->vpp - 1 - operation.chunk;
-	return operation;
-}
-
-// Forwards first, then in turns, then backwards.
-static struct operation operation_of(const struct parallel *cut, const struct stage *stage,
-				     uint32_t index)
-{
-	uint32_t all = stage->operations / 2, warm_up = stage->warm_up;
-	if (index < warm_up)
-		return numbered(cut, index, false);
-	uint32_t turns = index - warm_up;
-	if (turns < 2 * (all - warm_up))
-		return numbered(cut, turns % 2 == 0 ? warm_up + turns / 2 : turns / 2,
-				turns % 2 == 1);
-	return numbered(cut, index - all, true);
-}
 
 static ps_t *slot(const struct step *step, ps_t *of, uint32_t stage, uint32_t chunk,
 		  uint32_t micro_batch)
@@ -267,7 +214,7 @@ static void run_forward(struct step *step, const struct step_setup *setup, uint3
 {
 	struct stage *stage = &step->stages[number];
 	const struct step_cell *cell = step_cell(&step->cells, number, operation.chunk);
-	ps_t time = cell_ps(step, setup, number, operation.chunk, false);
+	ps_t time = cell_ps(step, setup, number, operation);
 	if (operation.micro_batch == 0) {
 		if (operation.chunk + 1 < step->plan->parallel.vpp)
 			gather(step, setup, number, operation.chunk + 1, start);
@@ -288,7 +235,7 @@ static void release(struct step *step, uint32_t stage, uint32_t chunk, ps_t star
 	for (uint32_t i = 0; i < cell->bucket_count; i++) {
 		struct step_bucket *bucket = &step->cells.buckets[cell->bucket_first + i];
 		bool is_last = i + 1 == cell->bucket_count;
-		ps_t at = is_last ? end : start + share(end - start, bucket->ready_ppm, PPM);
+		ps_t at = is_last ? end : start + step_share(end - start, bucket->ready_ppm, PPM);
 #ifdef PLANT_EARLY_REDUCE // a bug on purpose: gradients leave before their backward
 		at = start;
 #endif
@@ -317,7 +264,7 @@ static void run_backward(struct step *step, const struct step_setup *setup, uint
 	const struct parallel *cut = &step->plan->parallel;
 	struct stage *stage = &step->stages[number];
 	size_t cell = (size_t)number * cut->vpp + operation.chunk;
-	stage->free_at = start + cell_ps(step, setup, number, operation.chunk, true);
+	stage->free_at = start + cell_ps(step, setup, number, operation);
 	*slot(step, step->backward_at, number, operation.chunk,
 	      operation.micro_batch) = stage->free_at;
 	stage->backwards++;
@@ -360,10 +307,7 @@ static void begin_replica(struct step *step, const struct step_setup *setup)
 	for (size_t i = 0; i < cells; i++)
 		step->cells.cells[i].is_gathered = false;
 	for (uint32_t r = 0; r < cut->pp; r++) {
-		uint32_t all = cut->micro_batches * cut->vpp, left = cut->pp - r - 1;
-		uint32_t warm_up = cut->vpp > 1 ? 2 * left + (cut->vpp - 1) * cut->pp : left;
-		step->stages[r] = (struct stage){.operations = 2 * all,
-						 .warm_up = warm_up < all ? warm_up : all};
+		step->stages[r] = (struct stage){.operations = step_operations(cut)};
 		gather(step, setup, r, 0, 0);
 		if (cut->vpp > 1)
 			gather(step, setup, r, 1, 0);
@@ -377,8 +321,8 @@ static bool run_stage(struct step *step, const struct step_setup *setup, uint32_
 	bool has_run = false, is_inside = setup->is_silent && setup->silent_send_ps > 0;
 	ps_t send_ps = is_inside ? setup->silent_send_ps : setup->send_ps;
 	for (; stage->next < stage->operations; stage->next++, has_run = true) {
-		struct operation operation = operation_of(&step->plan->parallel, stage,
-							  stage->next);
+		struct operation operation = step_operation(&step->plan->parallel, number,
+							    stage->next);
 		ps_t input = input_at(step, number, operation, send_ps);
 		if (input == NOT_DONE)
 			break;
@@ -441,7 +385,7 @@ static void run_replicas(struct step *step, const struct step_setup *setup, stru
 	for (uint32_t i = 0; i < step->cells.bucket_max; i++)
 		step->cells.buckets[i].released_at = 0;
 	for (uint32_t replica = 0; replica < setup->replicas; replica++) {
-		step->rng = rng_of(setup->seed, RNG_WORKLOAD, replica);
+		step->replica = replica;
 		run_replica(step, setup);
 		note_replica(step, replica == 0, ret, stages);
 	}

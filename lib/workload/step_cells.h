@@ -12,6 +12,7 @@ struct step_bucket {
 	bool is_expert;
 	// of the running step
 	ps_t gathered_at, released_at;
+	uint32_t gather_op, ready_op; // as operations of the rank in hand: see step_program.c
 };
 
 struct step_cell {

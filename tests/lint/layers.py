@@ -41,6 +41,7 @@ SECOND = {
     "order": "workload",
     "program": "workload",
     "step": "workload",
+    "step_program": "workload",
     "qp": "transport",
     "ev": "transport",
     "exchange": "adapter",

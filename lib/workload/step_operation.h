@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The forwards and backwards of a stage, in order, and how long each takes: the same for the closed
+// schedule (step.c) and for programs of it (step_program.c).
+#pragma once
+
+#include "step_cells.h"
+
+struct operation {
+	bool is_backward;
+	uint32_t chunk, micro_batch;
+};
+
+// Which forward or backward: of a replica's stage, counted from 0.
+struct step_place {
+	uint32_t replica, stage, index;
+};
+
+// Forwards of a stage before it goes on in turns; forwards and backwards in all.
+uint32_t step_warm_up(const struct parallel *cut, uint32_t stage);
+uint32_t step_operations(const struct parallel *cut);
+
+struct operation step_operation(const struct parallel *cut, uint32_t stage, uint32_t index);
+
+// What one takes to compute; the dice depend on place and seed alone.
+ps_t step_compute_ps(const struct plan *plan, const struct step_cell *cell,
+		     const struct step_setup *setup, const struct step_place *place);
+
+// `part` of `whole` of a time.
+static inline ps_t step_share(ps_t time, uint64_t part, uint64_t whole)
+{
+	return (ps_t)((unsigned __int128)time * part / whole);
+}
+
+#define STEP_PPM 1000000
+#define STEP_PPB INT64_C(1000000000)

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// A ring collective as operations of one rank: what collective.c does event by event, written down
+// before. A slice goes on when the same slice of the step before is here, a credit says that the
+// next rank has room for it, and no more are under way than there are credits. A credit goes back
+// when the slice that it frees is passed on.
+
+#include <weft/check.h>
+
+#include "cut.h"
+#include "step_emit.h"
+
+#define CREDIT_BYTES 64u // NCCL's entry in the sender's FIFO
+
+// ---------------------------------------------------------------- operations
+
+uint32_t emit_compute(struct step_emit *emit, enum step_stream stream, ps_t time)
+{
+	uint32_t index = (uint32_t)emit->size.ops++;
+	if (emit->program == NULL)
+		return index;
+	return program_compute(emit->program, emit->rank, (uint16_t)stream, time);
+}
+
+static bool is_outside(const struct step_emit *emit, uint32_t peer)
+{
+	const struct seats *seats = &emit->of->seats;
+	return seat_of(seats, emit->rank).domain != seat_of(seats, peer).domain;
+}
+
+uint32_t emit_send(struct step_emit *emit, uint32_t to, uint32_t tag, uint64_t bytes)
+{
+	uint32_t index = (uint32_t)emit->size.ops++, payload = emit->of->payload_bytes;
+	check(bytes > 0 && bytes <= UINT32_MAX);
+	if (is_outside(emit, to))
+		emit->size.packets += (bytes + payload - 1) / payload;
+	if (emit->program == NULL)
+		return index;
+	return program_send(emit->program, emit->rank, to, tag, (uint32_t)bytes, 0);
+}
+
+uint32_t emit_receive(struct step_emit *emit, uint32_t from, uint32_t tag, uint64_t bytes)
+{
+	uint32_t index = (uint32_t)emit->size.ops++;
+	if (emit->program == NULL)
+		return index;
+	return program_receive(emit->program, emit->rank, from, tag, (uint32_t)bytes, 0, false);
+}
+
+void emit_wait(struct step_emit *emit, uint32_t op, uint32_t before)
+{
+	if (before == OP_NONE)
+		return;
+	emit->size.edges++;
+	if (emit->program != NULL)
+		program_wait(emit->program, op, before);
+}
+
+// ---------------------------------------------------------------- one channel
+
+struct channel {
+	struct step_emit *emit;
+	struct cut cut;
+	uint32_t next, previous, tag, credits, begin, end;
+	uint64_t total;
+};
+
+// Where a slice stands in its collective.
+struct place {
+	uint64_t step;
+	uint32_t slices; // of its chunk
+	uint64_t bytes;
+};
+
+static struct place place_of(const struct cut *cut, uint64_t slice)
+{
+	uint64_t full = cut->loops_full * cut->steps * cut->full.slices;
+	bool is_tail = slice >= full;
+	const struct cut_chunk *chunk = is_tail ? &cut->tail : &cut->full;
+	uint64_t within = is_tail ? slice - full : slice % (cut->steps * cut->full.slices);
+	bool is_last = within % chunk->slices + 1 == chunk->slices;
+	return (struct place){within / chunk->slices, chunk->slices,
+			      is_last ? chunk->last_bytes : chunk->bytes};
+}
+
+// What slice `slice` needs besides its data: room at the next rank, and in its own queue.
+static void wait_for_room(const struct channel *of, uint32_t op, uint64_t slice)
+{
+	emit_wait(of->emit, op, of->begin);
+	if (slice < of->credits)
+		return;
+	emit_wait(of->emit, op, of->emit->credits[slice - of->credits]);
+	emit_wait(of->emit, op, of->emit->sends[slice - of->credits]);
+}
+
+static void send_slice(const struct channel *of, uint64_t slice, const struct place *place)
+{
+	struct step_emit *emit = of->emit;
+	uint32_t op = emit_send(emit, of->next, STEP_TAG_SLICE + of->tag, place->bytes);
+	emit->sends[slice] = op;
+	wait_for_room(of, op, slice);
+	if (place->step > 0)
+		emit_wait(emit, op, emit->receives[slice - place->slices]);
+	if (slice + of->credits >= of->total)
+		emit_wait(emit, of->end, op);
+}
+
+// Tells the previous rank that there is room again; it needs no more than `total` in all.
+static void send_credit(const struct channel *of, uint64_t slice, const struct place *place)
+{
+	struct step_emit *emit = of->emit;
+	if (slice + of->credits >= of->total)
+		return;
+	uint32_t op = emit_send(emit, of->previous, STEP_TAG_CREDIT + of->tag, CREDIT_BYTES);
+	emit_wait(emit, op, emit->receives[slice]);
+	if (place->step + 1 < of->cut.steps)
+		wait_for_room(of, op, slice + place->slices);
+	else
+		emit_wait(emit, op, of->begin);
+	emit_wait(emit, of->end, op);
+}
+
+static void emit_channel(struct channel *of)
+{
+	struct step_emit *emit = of->emit;
+	for (uint64_t slice = 0; slice < of->total; slice++) {
+		struct place place = place_of(&of->cut, slice);
+		emit->receives[slice] = emit_receive(emit, of->previous, STEP_TAG_SLICE + of->tag,
+						     place.bytes);
+		if (slice + of->credits < of->total)
+			emit->credits[slice] = emit_receive(
+				emit, of->next, STEP_TAG_CREDIT + of->tag, CREDIT_BYTES);
+		if (place.step + 1 == of->cut.steps)
+			emit_wait(emit, of->end, emit->receives[slice]);
+		send_slice(of, slice, &place);
+		send_credit(of, slice, &place);
+	}
+}
+
+// ---------------------------------------------------------------- the collective
+
+static struct ring_config config_of(const struct step_program *of, const struct step_ring *ring)
+{
+	struct ring_config config = of->job->ring;
+	config.ranks = ring->group->ranks;
+	return config;
+}
+
+uint64_t emit_ring_slices(const struct step_program *of, const struct step_ring *ring)
+{
+	struct ring_config config = config_of(of, ring);
+	struct cut cut;
+	cut_of(&cut, &config, ring->kind, ring->bytes, 0);
+	return cut_slices(&cut);
+}
+
+uint32_t emit_ring(struct step_emit *emit, const struct step_ring *ring, uint32_t begin)
+{
+	struct ring_config config = config_of(emit->of, ring);
+	uint32_t end = emit_compute(emit, ring->stream, 0);
+	emit_wait(emit, end, begin);
+	for (uint32_t i = 0; i < config.channels; i++) {
+		struct channel channel = {
+			.emit = emit,
+			.next = ring->group->gpus[group_next(ring->group, i, ring->at)],
+			.previous = ring->group->gpus[group_previous(ring->group, i, ring->at)],
+			.tag = i + (ring->is_expert ? STEP_TAG_EXPERT_PARAMS : 0),
+			.credits = config.credits,
+			.begin = begin,
+			.end = end};
+		cut_of(&channel.cut, &config, ring->kind, ring->bytes, i);
+		channel.total = cut_slices(&channel.cut);
+		check(channel.total <= emit->slices_max);
+		emit_channel(&channel);
+	}
+	return end;
+}
