@@ -49,7 +49,9 @@ struct call {
 	struct scenario scenario;
 	// the job
 	uint32_t gpus, planes;
-	double step_s, slow_step_s, checkpoint_bytes;
+	double step_s, slow_step_s; // NAN: --slow says it all, no schedule was run
+	double slow; // share of the speed while a cable is down, with MRC; NAN: it ends the job
+	double checkpoint_bytes;
 	double give_up_s; // of RoCE, or of who finds a hang before
 	struct side sides[FABRIC_COUNT];
 	struct spread_difference worth; // MRC's goodput less RoCE's, run by run

@@ -28,37 +28,40 @@ static double seconds(const struct step_exposed *times)
 	return (double)times->with.step_ps / PS_PER_S;
 }
 
-// The step while one plane of a group's NIC is gone: at the pace of the slowest.
-static int run_without_a_port(struct call *call, const struct world_step *world)
+// The step as it is, and while one plane of a group's NIC is gone: at the pace of the slowest.
+static int run_steps(struct call *call, const struct world_step *world)
 {
 	struct step_setup setup = world->setup;
 	struct step_exposed times;
 	uint32_t planes = world->planes;
-	call->slow_step_s = INFINITY;
-	if (planes < 2)
-		return 0;
+	int rc = schedule_expose(&times, &world->plan, &setup, NULL, &call->refusal);
+	call->step_s = seconds(&times);
+	if (rc < 0 || planes < 2)
+		return rc;
 	setup.dense.network_Bps = setup.dense.network_Bps * (planes - 1) / planes;
 	setup.experts.network_Bps = setup.experts.network_Bps * (planes - 1) / planes;
-	int rc = schedule_expose(&times, &world->plan, &setup, NULL, &call->refusal);
-	call->slow_step_s = rc == 0 ? seconds(&times) : 0;
+	rc = schedule_expose(&times, &world->plan, &setup, NULL, &call->refusal);
+	call->slow_step_s = seconds(&times);
 	return rc;
 }
 
 static int work_out_step(struct call *call)
 {
 	struct world_step world;
-	struct step_exposed times;
 	int rc = world_step(&world, &call->scenario, NULL, &call->refusal);
-	if (rc == 0)
-		rc = schedule_expose(&times, &world.plan, &world.setup, NULL, &call->refusal);
 	if (rc < 0)
 		return rc;
 	call->gpus = plan_ranks(&world.plan);
 	call->planes = world.planes;
-	call->step_s = seconds(&times);
 	call->checkpoint_bytes = CHECKPOINT_BYTES_PER_PARAM *
 		(double)architecture_params(world.plan.architecture);
-	return run_without_a_port(call, &world);
+	call->step_s = call->slow_step_s = NAN;
+	if (!call->has_slow)
+		rc = run_steps(call, &world);
+	call->slow = 1 - call->step_s / call->slow_step_s;
+	if (call->has_slow)
+		call->slow = call->numbers.slow_ppu / (1 + call->numbers.slow_ppu);
+	return rc;
 }
 
 // ---------------------------------------------------------------- failures
@@ -78,7 +81,7 @@ double job_rate(const struct call *call, uint32_t component)
 static void survive(const struct call *call, struct failure *failure)
 {
 	failure->reaction = FAILURE_SLOW;
-	failure->slow = 1 - call->step_s / call->slow_step_s;
+	failure->slow = call->slow;
 	failure->rate_per_s *= call->numbers.cables;
 }
 
@@ -99,7 +102,7 @@ static struct failure failure_of(const struct call *call, uint32_t component, en
 		.notice_s = numbers->crash_s,
 		.takes_host = what->takes_host,
 	};
-	bool is_survivor = fabric == FABRIC_MRC && isfinite(call->slow_step_s);
+	bool is_survivor = fabric == FABRIC_MRC && !isnan(call->slow);
 	switch (what->sign) {
 	case SIGN_CRASH:
 		break;
@@ -157,8 +160,6 @@ static void fill_numbers(struct call *call)
 	numbers->cables = numbers->cables > 0 ? numbers->cables : call->planes;
 	call->give_up_s = fmin(numbers->hang_s,
 			       IB_TIMEOUT_S * exp2(numbers->ib_timeout) * numbers->ib_retry);
-	if (call->has_slow)
-		call->slow_step_s = call->step_s * (1 + numbers->slow_ppu);
 }
 
 // Words that change nothing here.
@@ -170,11 +171,11 @@ static int check_words(struct call *call)
 		flap++;
 	if (!isnan(numbers->flap_s) && job_rate(call, flap) == 0)
 		return words_refuse(call, "has no effect without --rate flap=RATE:", "--flap");
-	if (call->planes < 2 && (call->has_slow || numbers->cables > 0))
+	if (isnan(call->slow) && numbers->cables > 0)
 		return words_refuse(call,
-				    "NICs of this scenario have one port, whose loss no transport "
-				    "survives:",
-				    call->has_slow ? "--slow" : "--cables");
+				    "NICs of this scenario have one port, whose loss nothing "
+				    "survives (unless --slow says at what speed):",
+				    "--cables");
 	return 0;
 }
 

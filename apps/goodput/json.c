@@ -82,6 +82,7 @@ static json_t *job_of(const struct call *call)
 	put(to, "gpus", json_integer(call->gpus));
 	put_real(to, "step_s", call->step_s);
 	put_real(to, "step_with_a_port_down_s", call->slow_step_s);
+	put_real(to, "slow", call->slow);
 	put_real(to, "checkpoint_bytes", call->checkpoint_bytes);
 	put_real(to, "save_s", numbers->save_s);
 	put_real(to, "load_s", numbers->load_s);

@@ -30,6 +30,21 @@ static const char *time_text(char ret[24], double time_s)
 
 // ---------------------------------------------------------------- the job
 
+static void print_step(FILE *to, const struct call *call)
+{
+	if (call->has_slow)
+		fprintf(to, "  step         with a cable or switch down %+.2f %%, as given\n",
+			call->numbers.slow_ppu * 100);
+	else if (isnan(call->slow))
+		fprintf(to, "  step         %.3f ms, NICs of one port: no cable is survived\n",
+			call->step_s * 1e3);
+	else
+		fprintf(to,
+			"  step         %.3f ms, with a cable or switch down %.3f ms (%+.2f %%)\n",
+			call->step_s * 1e3, call->slow_step_s * 1e3,
+			(call->slow_step_s / call->step_s - 1) * 100);
+}
+
 static void print_job(FILE *to, const struct call *call)
 {
 	const struct numbers *numbers = &call->numbers;
@@ -38,13 +53,8 @@ static void print_job(FILE *to, const struct call *call)
 		"%s: goodput of %g days on %" PRIu32 " GPUs, %" PRIu32
 		" runs of each, no packets\n\n",
 		call->scenario.name, numbers->days, call->gpus, numbers->runs);
-	fprintf(to, "  step         %.3f ms", call->step_s * 1e3);
-	if (isfinite(call->slow_step_s))
-		fprintf(to, ", with a cable or switch down %.3f ms (%+.2f %%)",
-			call->slow_step_s * 1e3, (call->slow_step_s / call->step_s - 1) * 100);
-	else
-		fputs(", NICs of one port: no cable is survived", to);
-	fprintf(to, "\n  checkpoint   %.2f TB, saved in %s, read in %s\n",
+	print_step(to, call);
+	fprintf(to, "  checkpoint   %.2f TB, saved in %s, read in %s\n",
 		call->checkpoint_bytes / 1e12, time_text(a, numbers->save_s),
 		time_text(b, numbers->load_s));
 	fprintf(to, "  recovery     %s: ends noticed after %s, hangs after %s, restart in %s\n",

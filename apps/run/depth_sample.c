@@ -277,7 +277,7 @@ static int run_ideal(struct call *call, struct depth_sample *depth, const struct
 	return 0;
 }
 
-static int work_out(struct call *call, struct depth_sample *depth)
+int depth_sample_work(struct call *call, struct depth_sample *depth)
 {
 	struct schedule schedule;
 	int rc = depth_prepare(call, &depth->world);
@@ -307,7 +307,7 @@ static int work_out(struct call *call, struct depth_sample *depth)
 int depth_sample_run(struct call *call)
 {
 	static struct depth_sample depth; // large: kept off the stack
-	int rc = work_out(call, &depth);
+	int rc = depth_sample_work(call, &depth);
 	if (rc < 0)
 		return depth_say_refusal(call, rc);
 	if (call->options.is_json)

@@ -53,6 +53,9 @@ struct depth_sample {
 // Runs a call that has been read. Returns the exit status.
 int depth_sample_run(struct call *call);
 
+// The same without printing; `depth` is all zero. -errno with a reason.
+int depth_sample_work(struct call *call, struct depth_sample *depth);
+
 void depth_sample_table(const struct call *call, const struct depth_sample *depth);
 void depth_sample_json(FILE *to, const struct call *call, const struct depth_sample *depth);
 

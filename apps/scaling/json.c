@@ -54,6 +54,12 @@ static json_t *point_of(const struct call *call, const struct point *point)
 	put(to, "exposed_ps", json_integer(times->with.step_ps - times->without.step_ps));
 	put(to, "head_ps", json_integer(times->head_ps));
 	put(to, "tail_ps", json_integer(times->tail_ps));
+	if (call->is_sample) {
+		put_real(to, "exposed_error_s", point->error_s);
+		put(to, "packets", json_integer((json_int_t)point->packets));
+		put(to, "groups", json_integer(point->groups));
+		put(to, "groups_all", json_integer(point->groups_all));
+	}
 	put_real(to, "efficiency", point->efficiency);
 	put_real(to, "consistency", point->consistency);
 	if (call->seed_count > 0)
@@ -67,7 +73,7 @@ void json_print(FILE *to, const struct call *call)
 	put(root, "schema", json_integer(1));
 	put_text(root, "weft", WEFT_VERSION_TEXT);
 	put_text(root, "scenario", call->name);
-	put_text(root, "depth", "model");
+	put_text(root, "depth", call->is_sample ? "sample" : "model");
 	put(root, "gpus_per_rack", json_integer(call->gpus_per_rack));
 	put(root, "reference_racks", json_integer(call->reference->racks));
 	put_real(root, "jitter", call->jitter_ppb / 1e9);

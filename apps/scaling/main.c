@@ -10,7 +10,7 @@
 #include "scaling.h"
 #include "weft_version.h"
 
-enum { EXIT_BAD_INPUT = 2, EXIT_ENVIRONMENT = 3 };
+enum { EXIT_BAD_INPUT = 2, EXIT_ENVIRONMENT = 3, EXIT_NOT_VALID = 5 };
 enum {
 	OPT_RACKS = 256,
 	OPT_REFERENCE,
@@ -18,6 +18,8 @@ enum {
 	OPT_SEEDS,
 	OPT_SEED,
 	OPT_SET,
+	OPT_DEPTH,
+	OPT_SAMPLE,
 	OPT_SVG,
 	OPT_JSON,
 	OPT_CSV,
@@ -36,6 +38,8 @@ static const struct option longs[] = {
 	{"seeds", required_argument, NULL, OPT_SEEDS},
 	{"seed", required_argument, NULL, OPT_SEED},
 	{"set", required_argument, NULL, OPT_SET},
+	{"depth", required_argument, NULL, OPT_DEPTH},
+	{"sample", required_argument, NULL, OPT_SAMPLE},
 	{"svg", required_argument, NULL, OPT_SVG},
 	{"json", no_argument, NULL, OPT_JSON},
 	{"csv", no_argument, NULL, OPT_CSV},
@@ -65,7 +69,7 @@ static int once(struct call *call, const char **to, const char *option)
 static int add_set(struct call *call, const char *word)
 {
 	if (call->set_count == SETS_MAX)
-		return refuse_word(call, "too many --set, at", word);
+		return refuse_word(call, "at most 60 --set, not", word);
 	if (strncmp(word, "fabric.nics=", 12) == 0)
 		return refuse_word(call, "--racks says how many NICs there are, not --set", word);
 	call->sets[call->set_count++] = word;
@@ -85,6 +89,10 @@ static int take(struct call *call, int option)
 		return once(call, &call->seeds_text, "--seeds");
 	case OPT_SEED:
 		return once(call, &call->seed_text, "--seed");
+	case OPT_DEPTH:
+		return once(call, &call->depth_text, "--depth");
+	case OPT_SAMPLE:
+		return once(call, &call->sample_text, "--sample");
 	case OPT_SVG:
 		return once(call, &call->svg, "--svg");
 	case OPT_SET:
@@ -164,29 +172,60 @@ static int take_reference(struct call *call)
 		: refuse_word(call, "--reference is one of the numbers of --racks, not", word);
 }
 
-static int take_jitter(struct call *call)
+static int take_seeds(struct call *call)
 {
-	const char *word = call->jitter_text, *end;
-	char *behind;
-	if (word == NULL && call->seeds_text == NULL)
-		return call->seed_text == NULL
-			? 0
-			: refuse_word(call, "has no effect without --jitter:", "--seed");
-	if (word == NULL)
+	const char *end = "";
+	if (call->seeds_text == NULL)
+		return 0;
+	call->seed_count = count_of(call->seeds_text, &end, SEEDS_MAX);
+	if (*end != '\0' || call->seed_count < 2)
+		return refuse_word(call, "--seeds is 2 to 1000, not", call->seeds_text);
+	return 0;
+}
+
+// Dice of a schedule are its jitter.
+static int check_model_seeds(struct call *call)
+{
+	if (call->jitter_text == NULL && call->seeds_text != NULL)
 		return refuse_word(call, "steps without --jitter are all alike: --seeds",
 				   call->seeds_text);
-	if (call->seeds_text == NULL)
+	if (call->jitter_text == NULL && call->seed_text != NULL)
+		return refuse_word(call, "has no effect without --jitter:", "--seed");
+	if (call->jitter_text != NULL && call->seeds_text == NULL)
 		return refuse_word(call, "one step says nothing of a spread; --seeds goes with",
 				   "--jitter");
+	return 0;
+}
+
+static int take_jitter(struct call *call)
+{
+	const char *word = call->jitter_text;
+	char *behind;
+	if (word == NULL)
+		return 0;
 	double percent = strtod(word, &behind);
 	bool is_plain = word[0] != '\0' && strspn(word, "0123456789.") == strlen(word);
 	if (!is_plain || *behind != '\0' || !(percent > 0 && percent <= JITTER_PERCENT_MAX))
 		return refuse_word(call, "--jitter is a percentage up to 50, not", word);
 	call->jitter_ppb = (uint32_t)(percent * PPB_PER_PERCENT + 0.5);
-	call->seed_count = count_of(call->seeds_text, &end, SEEDS_MAX);
-	if (*end != '\0' || call->seed_count < 2)
-		return refuse_word(call, "--seeds is 2 to 1000, not", call->seeds_text);
 	return call->jitter_ppb > 0 ? 0 : refuse_word(call, "too little: --jitter", word);
+}
+
+static int take_depth(struct call *call)
+{
+	const char *word = call->depth_text != NULL ? call->depth_text : "model";
+	call->is_sample = strcmp(word, "sample") == 0;
+	if (!call->is_sample && strcmp(word, "model") != 0)
+		return refuse_word(call, "--depth is model or sample, not", word);
+	if (call->is_sample && call->jitter_text != NULL)
+		return refuse_word(call, "packets have dice of their own; --depth sample takes no",
+				   "--jitter");
+	if (!call->is_sample && call->sample_text != NULL)
+		return refuse_word(call, "needs --depth sample:", "--sample");
+	int rc = call->is_sample ? 0 : check_model_seeds(call);
+	if (rc == 0)
+		rc = take_jitter(call);
+	return rc == 0 ? take_seeds(call) : rc;
 }
 
 static int parse(struct call *call, int argc, char **argv)
@@ -212,7 +251,7 @@ static int parse(struct call *call, int argc, char **argv)
 	rc = take_racks(call);
 	if (rc == 0)
 		rc = take_reference(call);
-	return rc == 0 ? take_jitter(call) : rc;
+	return rc == 0 ? take_depth(call) : rc;
 }
 
 // ---------------------------------------------------------------- output
@@ -230,6 +269,8 @@ static int say_refusal(const struct call *call, int rc)
 	if (refusal->column > 0)
 		fprintf(stderr, "%u:", refusal->column);
 	fprintf(stderr, "%s%s\n", has_place ? " " : "", refusal->text);
+	if (rc == -EINTR)
+		return EXIT_NOT_VALID;
 	bool is_input = rc == -EINVAL || rc == -ENOENT || rc == -ENOMEM || rc == -EISDIR ||
 		rc == -EFBIG;
 	return is_input ? EXIT_BAD_INPUT : EXIT_ENVIRONMENT;

@@ -10,6 +10,7 @@
 
 #include "../run/scenario_file.h"
 #include "../run/schedule.h"
+#include "packets.h"
 #include "scaling.h"
 
 static double s(ps_t time)
@@ -41,9 +42,14 @@ static int name_racks(struct call *call, const struct point *point, int rc)
 	return rc;
 }
 
-// ---------------------------------------------------------------- one number of racks
+// ---------------------------------------------------------------- the schedule
 
-static int run_seeds(struct call *call, struct point *point, const struct world_step *world)
+static double exposed_s(const struct step_exposed *times)
+{
+	return s(times->with.step_ps - times->without.step_ps);
+}
+
+static int run_schedules(struct call *call, struct point *point, const struct world_step *world)
 {
 	struct step_setup setup = world->setup;
 	struct schedule schedule;
@@ -58,14 +64,55 @@ static int run_seeds(struct call *call, struct point *point, const struct world_
 		setup.seed = world->setup.seed + i;
 		step_expose(schedule.step, &setup, &times, NULL);
 		point->steps_s[i] = s(times.with.step_ps);
-		point->exposed_s += s(times.with.step_ps - times.without.step_ps) /
-			call->seed_count;
+		point->exposed_s += exposed_s(&times) / call->seed_count;
 	}
 	schedule_free(&schedule);
-	spread_of(&point->spread, point->steps_s, call->seed_count);
-	point->step_s = point->spread.mean;
 	return 0;
 }
+
+// ---------------------------------------------------------------- packets
+
+// One sample with the seed that is `number` behind the first.
+static int run_packets(struct call *call, struct packets_step *ret, uint32_t number)
+{
+	char word[64];
+	uint32_t count = call->set_count + 1; // the last is the number of NICs
+	snprintf(word, sizeof(word), "seed=%llu",
+		 (unsigned long long)(call->scenario.seed + number));
+	call->sets[count] = word;
+	return packets_run(ret, call->scenario_name, call->sample_text, call->sets, count + 1,
+			   &call->refusal);
+}
+
+static void take_packets(struct point *point, const struct packets_step *from)
+{
+	point->times = from->times;
+	point->error_s = s(from->error_ps);
+	point->groups = from->groups;
+	point->groups_all = from->groups_all;
+}
+
+static int run_samples(struct call *call, struct point *point)
+{
+	uint32_t count = call->seed_count > 0 ? call->seed_count : 1;
+	double exposed = 0;
+	int rc = 0;
+	for (uint32_t i = 0; rc == 0 && i < count; i++) {
+		struct packets_step step;
+		rc = run_packets(call, &step, i);
+		if (i == 0)
+			take_packets(point, &step);
+		point->packets += step.packets;
+		exposed += exposed_s(&step.times) / count;
+		if (call->seed_count > 0)
+			point->steps_s[i] = s(step.times.with.step_ps);
+	}
+	point->step_s = s(point->times.with.step_ps);
+	point->exposed_s = exposed;
+	return rc;
+}
+
+// ---------------------------------------------------------------- one number of racks
 
 static int run_step(struct call *call, struct point *point)
 {
@@ -82,13 +129,19 @@ static int run_step(struct call *call, struct point *point)
 	point->ring_ranks = world.setup.dense.ranks;
 	point->batch = (uint64_t)cut->dp * cut->micro_batches * cut->samples;
 	point->step_s = s(point->times.with.step_ps);
-	point->exposed_s = s(point->times.with.step_ps - point->times.without.step_ps);
-	if (call->seed_count == 0)
-		return 0;
-	point->steps_s = calloc(call->seed_count, sizeof(*point->steps_s));
+	point->exposed_s = exposed_s(&point->times);
+	point->steps_s = calloc(call->seed_count + 1, sizeof(*point->steps_s));
 	if (point->steps_s == NULL)
 		return refuse(&call->refusal, -ENODEV, "the system gives no memory", 0, 0, 0);
-	return run_seeds(call, point, &world);
+	if (call->is_sample)
+		rc = run_samples(call, point);
+	else if (call->seed_count > 0)
+		rc = run_schedules(call, point, &world);
+	if (rc < 0 || call->seed_count == 0)
+		return rc;
+	spread_of(&point->spread, point->steps_s, call->seed_count);
+	point->step_s = point->spread.mean;
+	return 0;
 }
 
 static int run_point(struct call *call, struct point *point)

@@ -12,7 +12,7 @@
 #include <weft/step.h>
 
 #define POINTS_MAX 64
-#define SETS_MAX 64
+#define SETS_MAX 60 // with two of our own no more than weft sim takes
 
 // One number of racks.
 struct point {
@@ -20,6 +20,9 @@ struct point {
 	uint64_t batch;		   // samples of a step
 	struct step_exposed times; // without jitter
 	double step_s, exposed_s;  // means over seeds; of `times` without jitter
+	double error_s;		   // of the exposed time, stated with a sample
+	uint64_t packets;	   // of a sample, all seeds
+	uint32_t groups, groups_all;
 	double efficiency, consistency;
 	double *steps_s;		  // [seed_count], NULL without jitter
 	struct spread_figures spread;	  // of them
@@ -28,12 +31,12 @@ struct point {
 
 struct call {
 	const char *scenario_name, *racks_text, *reference_text, *seeds_text, *jitter_text,
-		*seed_text, *svg;
+		*seed_text, *svg, *depth_text, *sample_text;
 	const char *sets[SETS_MAX + 2]; // room for the seed and for a number of racks
 	char seed_set[64];
 	uint32_t set_count;
 	uint32_t reference_racks, seed_count, jitter_ppb;
-	bool is_json, is_csv, wants_help, wants_version;
+	bool is_sample, is_json, is_csv, wants_help, wants_version;
 	struct scenario scenario; // as read last
 	uint32_t gpus_per_rack;
 	char name[SCENARIO_NAME_BYTES];

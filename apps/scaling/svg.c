@@ -168,9 +168,11 @@ static void put_head(FILE *to, const struct call *call)
 	put_text(to, call->name);
 	fprintf(to,
 		": weak scaling</text>\n<text class='note' x='16' y='42'>racks of %" PRIu32
-		" GPUs; one step from its schedule, no packets; the reference has %" PRIu32
+		" GPUs; one step from its schedule, %s; the reference has %" PRIu32
 		" racks</text>\n",
-		call->gpus_per_rack, call->reference->racks);
+		call->gpus_per_rack,
+		call->is_sample ? "with collectives packet by packet" : "no packets",
+		call->reference->racks);
 }
 
 int svg_draw(FILE *to, const struct call *call)

@@ -12,6 +12,8 @@ static void print_row(FILE *to, const struct call *call, const struct point *poi
 		point->racks, point->gpus, point->ring_ranks, point->step_s * 1e3,
 		point->exposed_s * 1e3, point->exposed_s / point->step_s * 100,
 		point->efficiency * 100, point->consistency * 100);
+	if (call->is_sample)
+		fprintf(to, " %8.3f", point->error_s * 1e3);
 	if (call->seed_count > 0)
 		fprintf(to, " %8.3f %7.3f%%  %s", point->spread.half * 1e3,
 			point->spread.sd / point->spread.mean * 100,
@@ -22,14 +24,39 @@ static void print_row(FILE *to, const struct call *call, const struct point *poi
 	fputc('\n', to);
 }
 
+static void print_notes(FILE *to, const struct call *call)
+{
+	const struct point *point = call->reference;
+	if (call->seed_count > 0)
+		fprintf(to,
+			"  %" PRIu32 " seeds each: step is the mean, differs: by more than chance "
+			"(95 %%, all rows together)\n",
+			call->seed_count);
+	if (call->jitter_ppb > 0)
+		fprintf(to, "  jitter of %g %% on each forward and backward\n",
+			call->jitter_ppb / 1e7);
+	if (call->is_sample)
+		fprintf(to,
+			"  error: stated with a sample of %" PRIu32 " groups of %" PRIu32
+			", of the exposed time (weft sim --depth sample says how)\n",
+			point->groups, point->groups_all);
+	else
+		fputs("  Not in it: packets, congestion, losses, and what larger fabrics do to "
+		      "switches (--depth sample).\n",
+		      to);
+	fputs("  Not in it: failures (weft goodput).\n", to);
+}
+
 void table_print(FILE *to, const struct call *call)
 {
 	fprintf(to,
 		"%s: weak scaling over racks of %" PRIu32
-		" GPUs, each step from its schedule, no packets\n\n",
-		call->name, call->gpus_per_rack);
-	fprintf(to, "  %7s %8s %6s %11s %9s %9s %11s %11s%s\n", "racks", "GPUs", "ring", "step ms",
-		"exposed", "of step", "efficiency", "consistency",
+		" GPUs, each step from its schedule, %s\n\n",
+		call->name, call->gpus_per_rack,
+		call->is_sample ? "with collectives packet by packet" : "no packets");
+	fprintf(to, "  %7s %8s %6s %11s %9s %9s %11s %11s%s%s\n", "racks", "GPUs", "ring",
+		"step ms", "exposed", "of step", "efficiency", "consistency",
+		call->is_sample ? " error ms" : "",
 		call->seed_count > 0 ? "   95 % ms       CV  against" : "");
 	for (uint32_t i = 0; i < call->point_count; i++)
 		print_row(to, call, &call->points[i]);
@@ -39,28 +66,23 @@ void table_print(FILE *to, const struct call *call)
 		"  consistency  1 - |T - T(%" PRIu32 " racks)| / T(%" PRIu32
 		" racks): below 100 %% for a faster step, too\n",
 		call->reference->racks, call->reference->racks, call->reference->racks);
-	if (call->seed_count > 0)
-		fprintf(to,
-			"  %" PRIu32 " seeds each with jitter of %g %%: step is the mean, differs: "
-			"by more than chance (95 %%, all rows together)\n",
-			call->seed_count, call->jitter_ppb / 1e7);
-	fputs("  Not in it: packets, congestion, losses, failures (weft goodput), and what larger "
-	      "fabrics do to switches.\n",
-	      to);
+	print_notes(to, call);
 }
 
 void csv_print(FILE *to, const struct call *call)
 {
-	fputs("racks,gpus,replicas,batch,ring_ranks,step_s,exposed_s,efficiency,consistency,seeds,"
+	fputs("racks,gpus,replicas,batch,ring_ranks,step_s,exposed_s,error_s,efficiency,"
+	      "consistency,seeds,"
 	      "step_half_95_s,step_sd_s,step_min_s,step_max_s\n",
 	      to);
 	for (uint32_t i = 0; i < call->point_count; i++) {
 		const struct point *point = &call->points[i];
 		fprintf(to,
 			"%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu32
-			",%.12g,%.12g,%.12g,%.12g",
+			",%.12g,%.12g,%.12g,%.12g,%.12g",
 			point->racks, point->gpus, point->replicas, point->batch, point->ring_ranks,
-			point->step_s, point->exposed_s, point->efficiency, point->consistency);
+			point->step_s, point->exposed_s, point->error_s, point->efficiency,
+			point->consistency);
 		if (call->seed_count > 0)
 			fprintf(to, ",%" PRIu32 ",%.12g,%.12g,%.12g,%.12g\n", call->seed_count,
 				point->spread.half, point->spread.sd, point->spread.min,

@@ -158,9 +158,15 @@ def check_options():
     check(near(base["job"]["roce_gives_up_s"], 30.06, 0.01), "30 s")
     check(near(few_runs("--ib-timeout", "22", "--ib-retry", "12", "--hang", "90s")["job"]["roce_gives_up_s"], 90, 0),
           "unless a hang is found before")
-    single = few_runs("--set", "fabric.planes=1", "--set", "fabric.link_rate=800Gb/s")
+    one_plane = ["--set", "fabric.planes=1", "--set", "fabric.link_rate=800Gb/s"]
+    single = few_runs(*one_plane)
     check(single["mrc_less_roce"]["verdict"] == "same" and single["job"]["step_with_a_port_down_s"] is None,
           "with one plane nothing is survived")
+    other = few_runs(*one_plane, "--slow", "1")
+    check(other["mrc"]["of"]["network"]["reaction"] == "slow" and near(other["job"]["slow"], 1 - 1 / 1.01, 1e-9),
+          "unless somebody says at what speed")
+    status, out, errors = weft("goodput", "meta-24k-roce", "--slow", "1", "--runs", "20", "--json")
+    check(status == 0 and json.loads(out)["job"]["step_s"] is None, f"as for a model without times {errors}")
     short_run = goodput("--days", "1", "--runs", "20")
     check(short_run["days"] == 1 and short_run["runs"] == 20 and short_run["mrc"]["goodput"]["sd"] > base["mrc"]["goodput"]["sd"],
           "short runs scatter more")
@@ -202,7 +208,7 @@ def check_refusals():
     refused("flaps that never come", [AZURE, "--flap", "1s"], "without --rate flap")
     one = ["--set", "fabric.planes=1", "--set", "fabric.link_rate=800Gb/s"]
     refused("cables of one plane", [AZURE, *one, "--cables", "2"], "one port")
-    refused("a slower step with one plane", [AZURE, *one, "--slow", "2"], "one port")
+    refused("a model without times", ["meta-24k-roce"], "no times")
     refused("given twice", [AZURE, "--days", "1", "--days", "2"], "twice")
     refused("a seed that is none", [AZURE, "--seed", "x"], "seed")
     refused("too many failures", [AZURE, "--rate", "gpu=1000000000"], "failures in a run")

@@ -88,6 +88,28 @@ def check_seeds():
         check(apart < 1.5 * half, f"but the mean is near: {apart * 1e3:.3f} ms with {half * 1e3:.3f} ms of confidence")
 
 
+def check_sample():
+    """A thin sample: packets give what weft sim --depth sample gives, near the schedule's; seeds scatter."""
+    thin = ["--sample", "steps=2,fill=2"]
+    small = [AZURE, "--racks", "8,16", "--depth", "sample", *thin]
+    result = scaling(*small)
+    first, second = result["points"]
+    alone = json.loads(weft("sim", AZURE, "--depth", "sample", "--json", *thin, "--set", "fabric.nics=1024")[1])["step"]
+    check(result["depth"] == "sample" and second["step_ps"] == alone["step_ps"] and second["exposed_ps"] == alone["exposed_ps"],
+          f"16 racks: {second['step_ps'] / 1e9:.3f} ms, as weft sim says")
+    check(near(second["exposed_error_s"], alone["exposed_error_ps"] / 1e12, 1e-12) and first["packets"] > 100000, "with its error")
+    model = scaling(AZURE, "--racks", "8,16")["points"]
+    for one, another in zip(result["points"], model):
+        check(near(one["step_ps"] / another["step_ps"], 1, 0.005), f"{one['racks']} racks: near the closed forms' step")
+    seeds = scaling(AZURE, "--racks", "8", "--depth", "sample", *thin, "--seeds", "2")["points"][0]
+    check(seeds["seeds"]["count"] == 2 and seeds["step_ps"] == first["step_ps"] and
+          near(seeds["seeds"]["mean_s"], first["step_ps"] / 1e12, 0.001), "two seeds, of which the first is the scenario's")
+
+
+def near(found, wanted, off_max):
+    return abs(found - wanted) <= off_max
+
+
 def check_csv():
     status, out, _ = weft("scaling", AZURE, "--racks", "128,16", "--csv")
     rows = list(csv.DictReader(io.StringIO(out)))
@@ -143,6 +165,10 @@ def check_refusals():
     for seeds in ("1", "1001", "x", ""):
         refused(f"seeds '{seeds}'", [*with_racks, "--jitter", "1", "--seeds", seeds], "--seeds is 2 to 1000")
     refused("a seed that is none", [*with_racks, "--jitter", "1", "--seeds", "3", "--seed", "x"], "seed")
+    refused("another depth", [*with_racks, "--depth", "full"], "model or sample")
+    refused("a sample without packets", [*with_racks, "--sample", "steps=2"], "needs --depth sample")
+    refused("jitter with packets", [*with_racks, "--depth", "sample", "--jitter", "1", "--seeds", "3"], "takes no '--jitter'")
+    refused("a sample that is none", [*with_racks, "--depth", "sample", "--sample", "step=2"], "--sample")
     refused("another number of NICs", [*with_racks, "--set", "fabric.nics=64"], "--racks says")
     refused("no such key", [*with_racks, "--set", "fabric.foo=1"], "--set:1:1: ")
     refused("two forms", [*with_racks, "--json", "--csv"], "--csv")
@@ -153,7 +179,7 @@ def check_refusals():
 
 def main():
     with tempfile.TemporaryDirectory() as name:
-        for part in (check_golden, check_reference, check_seeds, check_csv, check_refusals):
+        for part in (check_golden, check_reference, check_seeds, check_sample, check_csv, check_refusals):
             part()
         check_svg(pathlib.Path(name))
     sys.exit(1 if failed else 0)

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls what weft sim calls, with the command line that would say so.
+
+#include "packets.h"
+
+#include <getopt.h>
+#include <string.h>
+
+#include "../run/call.h"
+#include "../run/depth_sample.h"
+
+#define WORDS_MAX (2 * OPTION_SETS_MAX + 8)
+
+static int command(char *ret[WORDS_MAX], const char *name, const char *sample,
+		   const char *const *sets, uint32_t set_count)
+{
+	int count = 0;
+	ret[count++] = "sim";
+	ret[count++] = (char *)name;
+	ret[count++] = "--depth";
+	ret[count++] = "sample";
+	if (sample != NULL) {
+		ret[count++] = "--sample";
+		ret[count++] = (char *)sample;
+	}
+	for (uint32_t i = 0; i < set_count; i++) {
+		ret[count++] = "--set";
+		ret[count++] = (char *)sets[i];
+	}
+	ret[count] = NULL;
+	return count;
+}
+
+int packets_run(struct packets_step *ret, const char *name, const char *sample,
+		const char *const *sets, uint32_t set_count, struct refusal *refusal)
+{
+	static struct call call; // large, both: kept off the stack
+	static struct depth_sample depth;
+	char *words[WORDS_MAX];
+	int count = command(words, name, sample, sets, set_count);
+	call = (struct call){0};
+	depth = (struct depth_sample){0};
+	optind = 0; // getopt begins anew
+	int rc = options_parse(&call.options, "sim", count, words, &call.refusal);
+	if (rc == 0)
+		rc = call_read(&call);
+	if (rc == 0)
+		rc = depth_sample_work(&call, &depth);
+	workload_free(&call.workload);
+	*refusal = call.refusal;
+	*ret = (struct packets_step){depth.run.times, depth.run.error_ps, depth.run.packets,
+				     depth.run.groups, depth.run.groups_all};
+	return rc;
+}
