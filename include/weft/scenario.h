@@ -39,8 +39,7 @@ enum traffic_kind {
 struct traffic_config {
 	enum traffic_kind kind;
 	uint64_t bytes;			  // of each flow, or of the ring's buffer
-	uint32_t senders;		  // incast
-	uint32_t receivers;		  // outcast
+	uint32_t senders, receivers;	  // incast; outcast
 	uint32_t flow_count;		  // flows
 	struct flow *flows;		  // flows: [flow_count], owned by the scenario
 	enum collective_kind collective;  // ring
@@ -51,6 +50,7 @@ struct traffic_config {
 	char matrix[SCENARIO_PATH_BYTES]; // matrix: file
 	char file[SCENARIO_PATH_BYTES];	  // goal: file
 	ps_t unit_ps;			  // goal: of a computation
+	const struct program *program;	  // goal: given, sealed, in place of a file; or NULL
 };
 
 // Where a figure of a scenario comes from; every input of a result is listed as one of these.

@@ -78,10 +78,10 @@ struct world {
 	struct fifo_pool chunks;
 	struct job job; // ring, model, trace
 	struct sample_plan plan;
-	struct trace trace;	  // trace
-	struct program *program;  // or NULL: operations of ranks that wait for each other
-	struct agent *agent;	  // of a program
-	struct agent_line *lines; // of a program, in the order of its ranks
+	struct trace trace;	       // trace
+	const struct program *program; // or NULL: operations of ranks that wait for each other
+	struct agent *agent;	       // of a program
+	struct agent_line *lines;      // of a program, in the order of its ranks
 	uint32_t line_count;
 	struct flow *flows; // where traffic is no job
 	uint32_t flow_count;

@@ -54,6 +54,7 @@ static void by_rank(const struct program *program, uint32_t *first, uint32_t *re
 int trace_goal_text(char **ret_text, size_t *ret_bytes, const struct program *program, ps_t unit_ps)
 {
 	check(program->is_sealed && unit_ps > 0);
+	check(program->job == NULL && "GOAL has no word for collectives");
 	// first[] is shifted by one while it is filled, see wait.c
 	uint32_t *first = calloc((size_t)program->ranks + 2, sizeof(*first));
 	uint32_t *ops = calloc((size_t)program->op_count + 1, sizeof(*ops));

@@ -6,8 +6,9 @@
 #include <errno.h>
 
 #include <weft/check.h>
+#include <weft/workload.h>
 
-static const char *const kind_names[] = {"compute", "send", "receive"};
+static const char *const kind_names[] = {"compute", "send", "receive", "collective"};
 _Static_assert(sizeof(kind_names) / sizeof(*kind_names) == OP_KIND_COUNT, "a name for each kind");
 
 const char *op_kind_name(enum op_kind kind)
@@ -95,6 +96,27 @@ uint32_t program_receive(struct program *program, uint32_t rank, uint32_t from, 
 					.bytes = bytes,
 					.twin = OP_NONE,
 					.offset = offset});
+}
+
+void program_use_job(struct program *program, const struct job *job)
+{
+	check(!program->is_sealed && program->job == NULL);
+	program->job = job;
+}
+
+uint32_t program_collective(struct program *program, uint32_t rank, uint32_t group, uint32_t at,
+			    uint32_t bucket)
+{
+	check(program->job != NULL && group < program->job->group_count);
+	const struct group *of = &program->job->groups[group];
+	check(at < of->ranks && bucket < of->bucket_count);
+	check(program->nics[rank] == of->gpus[at]);
+	return add(program,
+		   &(struct op){.kind = OP_COLLECTIVE,
+				.rank = rank,
+				.group = group,
+				.at = at,
+				.bucket = bucket});
 }
 
 void program_wait(struct program *program, uint32_t op, uint32_t before)

@@ -171,6 +171,11 @@ uint64_t program_run_bytes(const struct program *program)
 
 // ---------------------------------------------------------------- questions and events
 
+bool program_run_has_begun(const struct program_run *run, uint32_t op)
+{
+	return (run->state[op] & OP_STATE) >= OP_BEGUN;
+}
+
 uint32_t program_run_next(struct program_run *run, uint32_t rank)
 {
 	uint32_t index = pop(run, &run->ranks[rank].ready);

@@ -7,6 +7,7 @@
 #include <weft/check.h>
 #include <weft/program.h>
 #include <weft/rng.h>
+#include <weft/workload.h>
 
 // Messages from one rank to another with one tag that have no partner yet: all sends or all
 // receives, oldest first, linked by `twin`.
@@ -21,9 +22,10 @@ struct sealing {
 	struct refusal *refusal;
 	struct channel *channels; // [channel_mask + 1], a hash table
 	uint64_t channel_mask;
-	uint32_t *first;  // [ops + 1] of sorting; then what an operation still waits for
-	uint32_t *order;  // [ops] operations in an order in which they can end
-	uint32_t *sorted; // [edges] dependencies by the one that waits
+	uint32_t *first;   // [ops + 1] of sorting; then what an operation still waits for
+	uint32_t *order;   // [ops] operations in an order in which they can end
+	uint32_t *sorted;  // [edges] dependencies by the one that waits
+	uint32_t *members; // [buckets of the job] ranks that cannot begin it yet
 };
 
 // Refuses because of operation `index`. `text` begins with its rank and its number.
@@ -32,6 +34,11 @@ static int refuse_op(const struct sealing *sealing, uint32_t index, const char *
 	sealing->program->refused_op = index;
 	return refuse(sealing->refusal, -EINVAL, text, sealing->program->ops[index].rank, index,
 		      third);
+}
+
+static bool is_message(const struct op *op)
+{
+	return op->kind == OP_SEND || op->kind == OP_RECEIVE;
 }
 
 // ---------------------------------------------------------------- partners
@@ -103,7 +110,7 @@ static int join_all(const struct sealing *sealing)
 	const struct program *program = sealing->program;
 	uint32_t single = OP_NONE;
 	for (uint32_t i = 0; i < program->op_count; i++) {
-		if (program->ops[i].kind == OP_COMPUTE)
+		if (!is_message(&program->ops[i]))
 			continue;
 		int rc = join(sealing, i);
 		if (rc < 0)
@@ -140,23 +147,149 @@ static void sort_edges(const struct sealing *sealing)
 	}
 }
 
+// ---------------------------------------------------------------- collectives
+
+static uint64_t collective_cell(const struct program *program, uint32_t group, uint32_t at,
+				uint32_t bucket)
+{
+	uint64_t buckets = program->job->groups[group].bucket_count;
+	return program->collective_first[group] + at * buckets + bucket;
+}
+
+uint32_t program_collective_of(const struct program *program, uint32_t group, uint32_t at,
+			       uint32_t bucket)
+{
+	return program->collectives[collective_cell(program, group, at, bucket)];
+}
+
+// The operation that runs the next bucket of the same rank and group, or OP_NONE.
+static uint32_t collective_next(const struct program *program, const struct op *op)
+{
+	if (op->bucket + 1 == program->job->groups[op->group].bucket_count)
+		return OP_NONE;
+	return program_collective_of(program, op->group, op->at, op->bucket + 1);
+}
+
+// Every rank of a group runs every bucket.
+static int check_group(const struct sealing *sealing, uint32_t group)
+{
+	const struct program *program = sealing->program;
+	const struct group *of = &program->job->groups[group];
+	for (uint32_t at = 0; at < of->ranks; at++)
+		for (uint32_t bucket = 0; bucket < of->bucket_count; bucket++)
+			if (program_collective_of(program, group, at, bucket) == OP_NONE)
+				return refuse(sealing->refusal, -EINVAL,
+					      "NIC % of group % does not run the group's bucket %",
+					      of->gpus[at], group, bucket);
+	return 0;
+}
+
+static int list_collectives(const struct sealing *sealing)
+{
+	const struct program *program = sealing->program;
+	uint32_t groups = program->job == NULL ? 0 : program->job->group_count;
+	for (uint64_t i = 0; i < program->collective_first[groups]; i++)
+		program->collectives[i] = OP_NONE;
+	for (uint32_t i = 0; i < program->op_count; i++) {
+		const struct op *op = &program->ops[i];
+		if (op->kind != OP_COLLECTIVE)
+			continue;
+		uint64_t cell = collective_cell(program, op->group, op->at, op->bucket);
+		if (program->collectives[cell] != OP_NONE)
+			return refuse_op(sealing, i,
+					 "rank %, operation %: bucket % is run a second time",
+					 op->bucket);
+		program->collectives[cell] = i;
+	}
+	int rc = 0;
+	for (uint32_t group = 0; rc == 0 && group < groups; group++)
+		rc = check_group(sealing, group);
+	return rc;
+}
+
+// Room for the list, and for what each bucket waits for.
+static int draw_collectives(struct sealing *sealing, struct arena *arena)
+{
+	struct program *program = sealing->program;
+	const struct job *job = program->job;
+	uint32_t groups = job == NULL ? 0 : job->group_count;
+	uint32_t buckets = job == NULL ? 0 : job->bucket_count;
+	uint64_t cells = 0;
+	program->collective_first = arena_draw(arena, ARENA_WORKLOAD, groups + 1ull,
+					       sizeof(uint64_t));
+	sealing->members = arena_draw(arena, ARENA_WORKLOAD, buckets, sizeof(uint32_t));
+	if (program->collective_first == NULL || sealing->members == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < groups; i++) {
+		program->collective_first[i] = cells;
+		cells += (uint64_t)job->groups[i].ranks * job->groups[i].bucket_count;
+		for (uint32_t b = 0; b < job->groups[i].bucket_count; b++)
+			sealing->members[job->groups[i].bucket_first + b] = job->groups[i].ranks;
+	}
+	program->collective_first[groups] = cells;
+	program->collectives = arena_draw(arena, ARENA_WORKLOAD, cells, sizeof(uint32_t));
+	return program->collectives == NULL ? -ENOMEM : 0;
+}
+
 // ---------------------------------------------------------------- circles
+
+#define ENDED UINT32_MAX // in place of what an operation still waits for
+
+// Nothing is left that operation `index` waits for: it ends. A part of a collective ends when
+// the last of the others may.
+static uint32_t ready(const struct sealing *sealing, uint32_t index, uint32_t count)
+{
+	const struct program *program = sealing->program;
+	const struct op *op = &program->ops[index];
+	if (op->kind != OP_COLLECTIVE) {
+		sealing->order[count++] = index;
+		return count;
+	}
+	const struct group *group = &program->job->groups[op->group];
+	if (--sealing->members[group->bucket_first + op->bucket] > 0)
+		return count;
+	for (uint32_t at = 0; at < group->ranks; at++)
+		sealing->order[count++] = program_collective_of(program, op->group, at, op->bucket);
+	return count;
+}
 
 // Operation `index` waits for one thing less.
 static uint32_t release(const struct sealing *sealing, uint32_t index, uint32_t count)
 {
-	if (--sealing->first[index] == 0)
-		sealing->order[count++] = index;
-	return count;
+	return --sealing->first[index] == 0 ? ready(sealing, index, count) : count;
 }
 
 static uint32_t end_one(const struct sealing *sealing, uint32_t index, uint32_t count)
 {
 	const struct program *program = sealing->program;
 	const struct op *op = &program->ops[index];
+	sealing->first[index] = ENDED;
 	for (uint32_t i = 0; i < op->next_count; i++)
 		count = release(sealing, program->next[op->next_first + i], count);
-	return op->kind == OP_SEND ? release(sealing, op->twin, count) : count;
+	if (op->kind == OP_SEND)
+		return release(sealing, op->twin, count);
+	uint32_t next = op->kind == OP_COLLECTIVE ? collective_next(program, op) : OP_NONE;
+	return next == OP_NONE ? count : release(sealing, next, count);
+}
+
+// Besides the dependencies, what an operation that cannot end waits for.
+static uint32_t beyond_edges(const struct sealing *sealing, uint32_t index)
+{
+	const struct program *program = sealing->program;
+	const struct op *op = &program->ops[index];
+	if (op->kind == OP_RECEIVE)
+		return op->twin;
+	if (op->kind != OP_COLLECTIVE)
+		return OP_NONE;
+	if (sealing->first[index] > 0)
+		return op->bucket == 0
+			? OP_NONE
+			: program_collective_of(program, op->group, op->at, op->bucket - 1);
+	uint32_t other, at = 0; // it is ready itself: another of its bucket is not
+	do
+		other = program_collective_of(program, op->group, at++, op->bucket);
+	while (sealing->first[other] == 0);
+	return other;
 }
 
 // Finds an operation of a circle: from one that cannot end each step leads to one that it waits for
@@ -167,11 +300,11 @@ static int refuse_circle(const struct sealing *sealing)
 	const uint32_t *left = sealing->first;
 	uint32_t *before = sealing->order, index = 0;
 	for (uint32_t i = 0; i < program->op_count; i++)
-		before[i] = program->ops[i].kind == OP_RECEIVE ? program->ops[i].twin : OP_NONE;
+		before[i] = left[i] == ENDED ? OP_NONE : beyond_edges(sealing, i);
 	for (uint32_t i = 0; i < program->edge_count; i++)
-		if (left[program->edge_from[i]] > 0)
+		if (left[program->edge_from[i]] != ENDED)
 			before[program->edge_to[i]] = program->edge_from[i];
-	while (left[index] == 0)
+	while (left[index] == ENDED)
 		index++;
 	for (uint32_t i = 0; i < program->op_count; i++)
 		index = before[index];
@@ -181,16 +314,22 @@ static int refuse_circle(const struct sealing *sealing)
 			 0);
 }
 
+// Things that an operation waits for: dependencies, its message, the bucket before.
+static uint32_t waits_of(const struct op *op)
+{
+	return op->waits_for + (op->kind == OP_RECEIVE) +
+		(op->kind == OP_COLLECTIVE && op->bucket > 0);
+}
+
 static int end_all(const struct sealing *sealing)
 {
 	const struct program *program = sealing->program;
 	uint32_t count = 0;
-	for (uint32_t i = 0; i < program->op_count; i++) {
-		const struct op *op = &program->ops[i];
-		sealing->first[i] = op->waits_for + (op->kind == OP_RECEIVE);
-		if (sealing->first[i] == 0)
-			sealing->order[count++] = i;
-	}
+	for (uint32_t i = 0; i < program->op_count; i++)
+		sealing->first[i] = waits_of(&program->ops[i]);
+	for (uint32_t i = 0; i < program->op_count; i++)
+		if (waits_of(&program->ops[i]) == 0)
+			count = ready(sealing, i, count);
 	for (uint32_t i = 0; i < count; i++)
 		count = end_one(sealing, sealing->order[i], count);
 	return count == program->op_count ? 0 : refuse_circle(sealing);
@@ -231,7 +370,7 @@ static int draw(struct sealing *sealing, struct arena *arena)
 	struct program *program = sealing->program;
 	uint32_t messages = 0;
 	for (uint32_t i = 0; i < program->op_count; i++)
-		messages += program->ops[i].kind != OP_COMPUTE;
+		messages += is_message(&program->ops[i]);
 	uint64_t cells = channel_cells(messages);
 	sealing->channel_mask = cells - 1;
 	sealing->channels = arena_draw(arena, ARENA_WORKLOAD, cells, sizeof(struct channel));
@@ -243,7 +382,7 @@ static int draw(struct sealing *sealing, struct arena *arena)
 					   sizeof(uint64_t));
 	return sealing->channels == NULL || sealing->first == NULL || sealing->order == NULL ||
 			sealing->sorted == NULL || program->next == NULL ||
-			program->stream_first == NULL
+			program->stream_first == NULL || draw_collectives(sealing, arena) < 0
 		? refuse(sealing->refusal, -ENOMEM,
 			 "no memory for the order of % operations and % dependencies",
 			 program->op_count, program->edge_count, 0)
@@ -254,7 +393,7 @@ uint64_t program_bytes(uint32_t ranks, uint32_t op_max, uint32_t edge_max)
 {
 	uint64_t drawn = sizeof(struct program) + (uint64_t)op_max * (sizeof(struct op) + 8) +
 		16ull * edge_max + 12ull * ranks + 8;
-	return drawn + channel_cells(op_max) * sizeof(struct channel) + 11 * 128;
+	return drawn + channel_cells(op_max) * sizeof(struct channel) + 14 * 128;
 }
 
 int program_seal(struct program *program, struct arena *arena, struct refusal *refusal)
@@ -264,6 +403,8 @@ int program_seal(struct program *program, struct arena *arena, struct refusal *r
 	int rc = draw(&sealing, arena);
 	if (rc == 0)
 		rc = join_all(&sealing);
+	if (rc == 0)
+		rc = list_collectives(&sealing);
 	if (rc < 0)
 		return rc;
 	sort_edges(&sealing);

@@ -78,12 +78,40 @@ static void compute(struct world_host *host, uint32_t index, ps_t now)
 		host_later(host, HOST_OP_ENDED, index, end);
 }
 
+// The ring may still be at an earlier bucket: it asks again when that is done.
+static void start_collective(struct world_host *host, uint32_t index, ps_t now, struct outbox *out)
+{
+	const struct agent *agent = host->agent;
+	const struct op *op = &agent->program->ops[index];
+	rank_act(host, agent->rank_of[agent->group_first[op->group] + op->at], now, out);
+}
+
+bool agent_lets_start(const struct world_host *host, const struct rank *rank)
+{
+	const struct agent *agent = host->agent;
+	return program_run_has_begun(
+		agent->run,
+		program_collective_of(agent->program, rank->group_index, rank->at, rank->bucket));
+}
+
+// By an event of its own: the ring is at work when it says this.
+void agent_on_collective(struct world_host *host, const struct rank *rank, ps_t now)
+{
+	host_later(host, HOST_OP_ENDED,
+		   program_collective_of(host->agent->program, rank->group_index, rank->at,
+					 rank->bucket - 1),
+		   now);
+}
+
 static void act(struct world_host *host, uint32_t rank, ps_t now, struct outbox *out)
 {
 	struct agent *agent = host->agent;
 	for (uint32_t index; (index = program_run_next(agent->run, rank)) != OP_NONE;) {
-		if (agent->program->ops[index].kind == OP_COMPUTE)
+		const struct op *op = &agent->program->ops[index];
+		if (op->kind == OP_COMPUTE)
 			compute(host, index, now);
+		else if (op->kind == OP_COLLECTIVE)
+			start_collective(host, index, now, out);
 		else if (agent->line_of[index] == OP_NONE)
 			send_near(host, index, now);
 		else

@@ -18,7 +18,9 @@ struct agent {
 	struct program_run *run;
 	struct agent_line *lines; // of the world
 	uint32_t *line_of;	  // [ops] line of a send; OP_NONE: over the scale-up
-	uint32_t *next;	  // [ops] of a send that waits for room in its QP: the one behind it
+	uint32_t *next; // [ops] of a send that waits for room in its QP: the one behind it
+	// where the rings are: rank rank_of[group_first[group] + at] of its host
+	const uint32_t *rank_of, *group_first;
 	uint64_t *events; // [hosts] local events that may be under way at once
 };
 
@@ -42,6 +44,12 @@ uint64_t agents_fabric_bytes(const struct world *world);
 uint64_t agents_left(const struct world *world);
 
 struct world_host;
+struct rank;
+
+// Whether the program lets rank `rank` of the host start the next bucket of its group; and that it
+// has done its part of the one that it started last.
+bool agent_lets_start(const struct world_host *host, const struct rank *rank);
+void agent_on_collective(struct world_host *host, const struct rank *rank, ps_t now);
 
 // Events of a host: a rank begins; a computation has taken its time; a scale-up transfer left, or
 // arrived; a send over the fabric completed; its message is here; its QP may post again.

@@ -99,10 +99,21 @@ static int build_matrix(struct world *world, const char *text, size_t bytes,
 	return 0;
 }
 
+// A program that the caller gave outlives the world.
 static int build_goal(struct world *world, const char *text, size_t bytes, struct refusal *refusal)
 {
-	return goal_parse(&world->program, world->arena, text, bytes,
-			  world->scenario->traffic.unit_ps, refusal);
+	struct program *parsed;
+	const struct traffic_config *traffic = &world->scenario->traffic;
+	world->program = traffic->program;
+	if (traffic->program != NULL) {
+		if (traffic->program->job != NULL)
+			world->job = *traffic->program->job;
+		return 0;
+	}
+	int rc = goal_parse(&parsed, world->arena, text, bytes, traffic->unit_ps, refusal);
+	if (rc == 0)
+		world->program = parsed;
+	return rc;
 }
 
 // A trace of nodes comes as GOAL text in picoseconds.
@@ -188,6 +199,9 @@ static int build_sample(struct world *world, struct refusal *refusal)
 	if (world->scenario->traffic.axes != 0)
 		return sample_apply(&world->job, &world->scenario->sample,
 				    world->transport.payload_bytes, &world->plan, refusal);
+	if (world->program != NULL && world->scenario->sample.is_on)
+		return refuse(refusal, -EINVAL, "a program runs whole: sample off goes with it", 0,
+			      0, 0);
 	if (thin_before(&thin, world) < 0)
 		return build_no_memory(world, refusal);
 	int rc = sample_apply(&world->job, &world->scenario->sample, world->transport.payload_bytes,

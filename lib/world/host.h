@@ -47,7 +47,7 @@ struct rank_link {
 struct rank {
 	struct ring *ring;
 	const struct group *group;
-	uint32_t group_index;
+	uint32_t group_index, at;	// number of the rank in its group
 	uint32_t nic;			// of this host; also the GPU
 	uint32_t bucket;		// next bucket of the group to start, counted from 0
 	struct rank_link *to;		// [channels] next rank

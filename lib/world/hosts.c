@@ -145,11 +145,11 @@ static int build_host(struct world *world, uint32_t index, const struct builder 
 						  .self = host,
 						  .port_count = nics * world->fabric.planes,
 						  .is_host = true};
-	// Local events: a few per NIC timer, a release per rank, and per channel of a rank what
-	// credits let be under way.
+	// Local events: a few per NIC timer, a release and an end per rank, and per channel of a
+	// rank what credits let be under way.
 	const struct ring_config *ring = &world->job.ring;
 	uint64_t events = builder->flows_on[index] + 16 + agents_events(world, index) +
-		(uint64_t)ranks * (2 + 3ull * ring->channels * (ring->credits + 1));
+		(uint64_t)ranks * (3 + 3ull * ring->channels * (ring->credits + 1));
 	host->ranks = arena_draw(arena, ARENA_WORLD, ranks, sizeof(struct rank));
 	if (host->ranks == NULL ||
 	    heap_init(&host->events, arena, ARENA_WORLD, (uint32_t)events) < 0 ||
@@ -173,7 +173,8 @@ static int build_rank(struct world *world, struct builder *builder, uint32_t gro
 		shards_fence(world, ARENA_WORLD, SHARD_LINE_BYTES);
 	struct rank *rank = &host->ranks[index];
 	builder->rank_of[builder->group_first[group_index] + at] = index;
-	*rank = (struct rank){.group = group, .group_index = group_index, .nic = gpu % per_host};
+	*rank = (struct rank){
+		.group = group, .group_index = group_index, .at = at, .nic = gpu % per_host};
 	rank->to = arena_draw(world->arena, ARENA_WORLD, ring->channels, sizeof(*rank->to));
 	rank->from = arena_draw(world->arena, ARENA_WORLD, ring->channels, sizeof(*rank->from));
 	rank->steps_seen = arena_draw(world->arena, ARENA_WORLD, ring->channels, sizeof(uint64_t));
@@ -394,6 +395,10 @@ int hosts_build(struct world *world, struct refusal *refusal)
 		rc = connections_visit(world, connection_check, &builder);
 	if (rc == 0)
 		rc = connections_visit(world, count_qps, &builder);
+	if (rc == 0 && world->agent != NULL) {
+		world->agent->rank_of = builder.rank_of;
+		world->agent->group_first = builder.group_first;
+	}
 	for (uint32_t i = 0; rc == 0 && i < world->topology.hosts; i++)
 		rc = build_host(world, i, &builder) < 0 ? -ENOMEM : stall_build(world, i);
 	if (rc == 0)

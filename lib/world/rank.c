@@ -101,6 +101,8 @@ static void start_next(struct world_host *host, uint32_t index, ps_t now)
 	struct rank *rank = &host->ranks[index];
 	if (rank->bucket == rank->group->bucket_count)
 		return;
+	if (host->agent != NULL && !agent_lets_start(host, rank))
+		return;
 	const struct bucket *bucket = &host->job->buckets[rank->group->bucket_first + rank->bucket];
 	ps_t release_ps = stall_work_done(&host->faults, bucket->release_ps);
 	if (release_ps > now) {
@@ -125,6 +127,8 @@ static void finish(struct world_host *host, struct rank *rank, ps_t now)
 	rank->clock->ranks_done++;
 	host->record->work_done++;
 	host->record->outcome->end_ps = ps_max(host->record->outcome->end_ps, now);
+	if (host->agent != NULL)
+		agent_on_collective(host, rank, now);
 }
 
 void rank_act(struct world_host *host, uint32_t index, ps_t now, struct outbox *out)

@@ -116,6 +116,116 @@ static void a_slow_host_computes_longer(void **)
 	stage_free(&rig.stage);
 }
 
+// ---------------------------------------------------------------- collectives
+
+#define RACKS \
+	"name: program\nfabric: {topology: clos, nics: 16, nics_per_host: 2, nics_per_t0: 8, " \
+	"t1_count: 4, planes: 2, link_rate: 100Gb/s}\nscaleup: {rate: 450GB/s, delay: 900ns}\n"
+#define RING_BYTES 4000000
+
+static uint8_t memory[8u << 20] __attribute__((aligned(64)));
+static const struct ring_config ring = {16, 4, 2 << 20, 2, 4, RING_PIPELINED, 0};
+
+// A ring of all 16 NICs whose two buckets are operations: the first waits for `before_ps` of
+// computation at rank 3, the second at each rank for `between_ps` after the first. Then all compute
+// for 1 us.
+static struct program *ring_program(struct job *job, ps_t before_ps, ps_t between_ps)
+{
+	struct arena arena;
+	struct program *program;
+	memset(memory, 0, sizeof(memory));
+	arena_init(&arena, memory, sizeof(memory));
+	assert_int_equal(
+		job_from_ring(job, &arena, COLLECTIVE_ALL_REDUCE, RING_BYTES, 2, &ring, NULL), 0);
+	static struct bucket buckets[2];
+	buckets[0] = buckets[1] = job->buckets[0];
+	job->buckets = buckets;
+	job->bucket_count = job->groups[0].bucket_count = 2;
+	assert_int_equal(program_create(&program, &arena, 16, 80, 80, NULL), 0);
+	program_use_job(program, job);
+	for (uint32_t rank = 0; rank < 16; rank++) {
+		uint32_t first = program_collective(program, rank, 0, rank, 0);
+		uint32_t second = program_collective(program, rank, 0, rank, 1);
+		program_wait(program, program_compute(program, rank, 0, PS_PER_US), second);
+		if (rank == 3)
+			program_wait(program, first, program_compute(program, rank, 0, before_ps));
+		if (between_ps == 0)
+			continue;
+		uint32_t between = program_compute(program, rank, 0, between_ps);
+		program_wait(program, between, first);
+		program_wait(program, second, between);
+	}
+	assert_int_equal(program_seal(program, &arena, NULL), 0);
+	return program;
+}
+
+static void run_ring(ps_t before_ps, ps_t between_ps)
+{
+	static const struct sim_options options;
+	const char *text = RACKS "traffic: {kind: goal, file: given}\n";
+	struct job job;
+	memset(&rig, 0, sizeof(rig));
+	assert_int_equal(
+		scenario_parse(&rig.scenario, "ring", text, strlen(text), NULL, 0, &rig.refusal),
+		0);
+	rig.scenario.traffic.program = ring_program(&job, before_ps, between_ps);
+	if (stage_build(&rig.stage, &rig.scenario, NULL, 0, &options, &rig.refusal) < 0)
+		fail_msg("%s", rig.refusal.text);
+	sim_run(rig.stage.sim, &rig.run);
+	rig.outcome = rig.stage.world.outcome;
+	assert_int_equal(rig.run.end, RUN_DONE);
+}
+
+// Time of one bucket as the scenario's own ring runs it.
+static ps_t ring_alone(void)
+{
+	rig_run(&rig,
+		RACKS "traffic: {kind: ring, collective: all_reduce, ranks: 16, bytes: 4MB, "
+		      "channels: 4}\n",
+		NULL);
+	ps_t whole_ps = rig.outcome->collectives[0].whole_ps;
+	stage_free(&rig.stage);
+	return whole_ps;
+}
+
+static void a_collective_starts_when_its_operation_may_begin(void **)
+{
+	ps_t alone_ps = ring_alone();
+	run_ring(0, 0);
+	const struct outcome_collective *first = &rig.outcome->collectives[0], *second = first + 1;
+	assert_int_equal(rig.outcome->end_ps, second->end_ps + PS_PER_US);
+	assert_true(second->start_ps < first->end_ps); // ranks that are done go on
+	stage_free(&rig.stage);
+	run_ring(0, 500 * PS_PER_US);
+	first = &rig.outcome->collectives[0];
+	assert_int_equal(first->whole_ps, alone_ps); // the same ring, packet by packet
+	assert_true(first[1].start_ps >= first->start_ps + 500 * PS_PER_US);
+	assert_true(first[1].end_ps > first->end_ps + 500 * PS_PER_US);
+	assert_true(first[1].end_ps < first->end_ps + 500 * PS_PER_US + alone_ps * 11 / 10);
+	stage_free(&rig.stage);
+	run_ring(300 * PS_PER_US, 0);
+	first = &rig.outcome->collectives[0];
+	assert_true(first->end_ps > 300 * PS_PER_US);
+	assert_true(first->end_ps < 300 * PS_PER_US + alone_ps);
+	assert_int_equal(rig.outcome->end_ps, first[1].end_ps + PS_PER_US);
+	stage_free(&rig.stage);
+}
+
+static void a_program_with_collectives_is_not_sampled(void **)
+{
+	struct job job;
+	static const struct sim_options options;
+	const char *text = RACKS "traffic: {kind: goal, file: given}\n";
+	assert_int_equal(
+		scenario_parse(&rig.scenario, "ring", text, strlen(text), NULL, 0, &rig.refusal),
+		0);
+	rig.scenario.traffic.program = ring_program(&job, 0, 0);
+	rig.scenario.sample.is_on = true;
+	assert_int_equal(stage_build(&rig.stage, &rig.scenario, NULL, 0, &options, &rig.refusal),
+			 -EINVAL);
+	assert_string_equal(rig.refusal.text, "a program runs whole: sample off goes with it");
+}
+
 static void expect_refused(const char *goal, const char *const *sets, const char *reason)
 {
 	assert_int_equal(build(goal, sets), -EINVAL);
@@ -147,6 +257,8 @@ int main(void)
 		cmocka_unit_test(an_echo_takes_what_the_closed_form_says),
 		cmocka_unit_test(a_receive_waits_for_what_is_before_it),
 		cmocka_unit_test(a_slow_host_computes_longer),
+		cmocka_unit_test(a_collective_starts_when_its_operation_may_begin),
+		cmocka_unit_test(a_program_with_collectives_is_not_sampled),
 		cmocka_unit_test(what_cannot_run_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include <weft/program.h>
+#include <weft/workload.h>
 
 #define ARENA_BYTES (4u << 20)
 
@@ -214,6 +215,73 @@ static void computations_of_a_stream_take_turns(void **)
 	assert_int_equal(program_run_left(run, 0), 0);
 }
 
+// ---------------------------------------------------------------- collectives
+
+// Two groups of two ranks, with two buckets each: ranks 0 and 1, and ranks 1 and 2.
+static uint32_t gpus[2][2] = {{0, 1}, {1, 2}};
+static struct group groups[2] = {
+	{.ranks = 2, .gpus = gpus[0], .bucket_count = 2},
+	{.ranks = 2, .gpus = gpus[1], .bucket_first = 2, .bucket_count = 2}};
+static const struct job two_groups = {.group_count = 2, .groups = groups, .bucket_count = 4};
+
+static struct program *with_groups(uint32_t edges)
+{
+	struct program *program = fresh(3, 9, edges);
+	program_use_job(program, &two_groups);
+	for (uint32_t group = 0; group < 2; group++)
+		for (uint32_t at = 0; at < 2; at++)
+			for (uint32_t bucket = 0; bucket < 2; bucket++)
+				program_collective(program, group + at, group, at, bucket);
+	return program;
+}
+
+static void collectives_are_told_and_end_like_computations(void **)
+{
+	struct program *program = with_groups(1);
+	uint32_t last = program_compute(program, 2, 0, 10);
+	program_wait(program, last, 6);
+	struct program_run *run = start(program);
+	assert_int_equal(program_collective_of(program, 1, 0, 1), 5);
+	assert_int_equal(program->ops[5].rank, 1);
+	assert_false(program_run_has_begun(run, 6));
+	assert_int_equal(program_run_next(run, 2), 6);
+	assert_true(program_run_has_begun(run, 6));
+	assert_int_equal(program_run_next(run, 2), 7); // the order of buckets is the host's to keep
+	assert_int_equal(program_run_next(run, 2), OP_NONE);
+	program_run_ended(run, 6);
+	assert_int_equal(program_run_next(run, 2), last);
+	assert_int_equal(program_run_left(run, 2), 2);
+}
+
+static void every_rank_runs_every_bucket_once(void **)
+{
+	struct program *program = with_groups(0);
+	program_collective(program, 1, 0, 1, 0);
+	expect_refused(program, 8, "rank 1, operation 8: bucket 0 is run a second time");
+	program = fresh(3, 9, 0);
+	program_use_job(program, &two_groups);
+	assert_int_equal(program_seal(program, &arena, &refusal), -EINVAL);
+	assert_string_equal(refusal.text, "NIC 0 of group 0 does not run the group's bucket 0");
+}
+
+// Group 0 at rank 0 waits for nothing, so does group 1 at rank 2; but rank 1 wants the second
+// bucket of the one before the first of the other, and the reverse.
+static void a_circle_through_collectives_is_refused(void **)
+{
+	struct program *program = with_groups(2);
+	start(program);
+	program = with_groups(2);
+	program_wait(program, 4, 3);
+	program_wait(program, 2, 5);
+	assert_int_equal(program_seal(program, &arena, &refusal), -EINVAL);
+	assert_in_range(program->refused_op, 2, 5);
+	assert_non_null(strstr(refusal.text, "it waits for itself"));
+	program = with_groups(1);
+	program_wait(program, 0, 1); // against the order of buckets
+	assert_int_equal(program_seal(program, &arena, &refusal), -EINVAL);
+	assert_in_range(program->refused_op, 0, 3);
+}
+
 // ---------------------------------------------------------------- limits
 
 static void what_does_not_fit_is_refused(void **)
@@ -270,6 +338,7 @@ static void kinds_have_names(void **)
 	assert_string_equal(op_kind_name(OP_COMPUTE), "compute");
 	assert_string_equal(op_kind_name(OP_SEND), "send");
 	assert_string_equal(op_kind_name(OP_RECEIVE), "receive");
+	assert_string_equal(op_kind_name(OP_COLLECTIVE), "collective");
 }
 
 int main(void)
@@ -283,6 +352,9 @@ int main(void)
 		cmocka_unit_test(operations_begin_when_what_they_wait_for_has_ended),
 		cmocka_unit_test(a_message_may_come_before_its_receive_begins),
 		cmocka_unit_test(computations_of_a_stream_take_turns),
+		cmocka_unit_test(collectives_are_told_and_end_like_computations),
+		cmocka_unit_test(every_rank_runs_every_bucket_once),
+		cmocka_unit_test(a_circle_through_collectives_is_refused),
 		cmocka_unit_test(what_does_not_fit_is_refused),
 		cmocka_unit_test(bytes_are_told_beforehand),
 		cmocka_unit_test(an_empty_program_is_done),
