@@ -99,21 +99,26 @@ static int build_matrix(struct world *world, const char *text, size_t bytes,
 	return 0;
 }
 
+static int read_goal(struct world *world, const char *text, size_t bytes, ps_t unit_ps,
+		     struct refusal *refusal)
+{
+	struct program *program;
+	int rc = goal_parse(&program, world->arena, text, bytes, unit_ps, refusal);
+	if (rc == 0)
+		world->program = program;
+	return rc;
+}
+
 // A program that the caller gave outlives the world.
 static int build_goal(struct world *world, const char *text, size_t bytes, struct refusal *refusal)
 {
-	struct program *parsed;
 	const struct traffic_config *traffic = &world->scenario->traffic;
+	if (traffic->program == NULL)
+		return read_goal(world, text, bytes, traffic->unit_ps, refusal);
 	world->program = traffic->program;
-	if (traffic->program != NULL) {
-		if (traffic->program->job != NULL)
-			world->job = *traffic->program->job;
-		return 0;
-	}
-	int rc = goal_parse(&parsed, world->arena, text, bytes, traffic->unit_ps, refusal);
-	if (rc == 0)
-		world->program = parsed;
-	return rc;
+	if (traffic->program->job != NULL)
+		world->job = *traffic->program->job;
+	return 0;
 }
 
 // A trace of nodes comes as GOAL text in picoseconds.
@@ -125,7 +130,7 @@ static int build_nodes(struct world *world, const char *text, size_t bytes, stru
 			"a trace of nodes is run whole: a sample has no effect on it (--sample "
 			"off)",
 			0, 0, 0);
-	return goal_parse(&world->program, world->arena, text, bytes, 1, refusal);
+	return read_goal(world, text, bytes, 1, refusal);
 }
 
 static int build_trace_job(struct world *world, const char *text, size_t bytes,
