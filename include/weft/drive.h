@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <weft/drive_ranks.h>
 #include <weft/wire.h>
 #include <weft/world.h>
 
@@ -186,13 +187,15 @@ struct run {
 	uint64_t held_back;		     // packets that a cable let others overtake
 	uint64_t late_full;		     // not doubled or held back: too many were under way
 	uint64_t held;			     // packets still out at the end (pool)
+	uint64_t held_unsent;		     // of these, made by NICs but not sent yet
 	uint64_t data_delivered;	     // of these, packets with payload
 	uint64_t data_packets;		     // data packets put on cables by NICs
 	uint64_t hops;			     // cable traversals, all packets
 	uint64_t data_hops;
 	uint64_t windows;     // windows run (idle ones are jumped)
 	uint64_t visits;      // machine calls
-	double cpu_s, wall_s; // of the run alone
+	double cpu_s, wall_s; // of the run alone; CPU time over all ranks
+	uint32_t ranks;	      // processes that ran it
 	// Runs with frames.
 	uint64_t bad_frames[WIRE_REASON_COUNT]; // dropped[DROP_BAD_FRAME], by reason
 	uint64_t payload_bytes_good;		// placed, and what was sent
@@ -217,7 +220,8 @@ struct sim_options {
 	struct pace_options pace;
 	struct ports_options ports;
 	struct tap_options taps;
-	uint32_t lanes; // threads that share the machines; 0 and 1: this one. More need DPDK's
+	uint32_t lanes;	     // threads that share the machines; 0 and 1: this one. More need DPDK's
+	struct ranks *ranks; // processes that do, or NULL: then this one does all
 };
 
 #ifdef __cplusplus

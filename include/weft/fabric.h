@@ -9,6 +9,7 @@
 
 #include <weft/arena.h>
 #include <weft/fabric_buffer.h>
+#include <weft/fabric_counters.h>
 #include <weft/fabric_pause.h>
 #include <weft/fault.h>
 #include <weft/machine.h>
@@ -228,16 +229,6 @@ enum pair_class topology_pair(const struct topology *topology, uint32_t from, ui
 
 // ---------------------------------------------------------------- switch
 
-struct fabric_counters {
-	uint64_t marked;		    // packets marked CE
-	uint64_t trimmed, trimmed_last_hop; // trimmed in all; of these at the last hop
-	uint64_t dropped[DROP_REASON_COUNT];
-	uint64_t forwarded[PACKET_CLASS_COUNT]; // departures by class
-	uint64_t queue_bytes_max;		// deepest data queue seen
-	uint64_t buffer_bytes_max;		// most that a shared buffer held
-	struct pause_counters pause;
-};
-
 struct switch_; // `switch` is a C keyword
 
 // Draws a switch. Its ports know their line rate from `topology`'s links.
@@ -247,8 +238,6 @@ int switch_create(struct switch_ **ret, struct arena *arena, const struct topolo
 
 // machine_run_fn of a switch.
 ps_t switch_run(void *self, const struct inbox *in, ps_t until, struct outbox *out);
-
-const struct fabric_counters *switch_counters(const struct switch_ *self);
 
 // Before the run: out-port `port` changes its rate at the given times, oldest first; `changes` must
 // outlive the switch. With `is_scaled` its data queue and its marks shrink with it, as in htsim.

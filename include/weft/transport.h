@@ -134,6 +134,9 @@ bool endpoint_has_events(const struct endpoint *endpoint);
 // What it counted so far.
 const struct transport_counters *endpoint_counters(const struct endpoint *endpoint);
 
+// Puts these in their place: those of the same endpoint as it was run elsewhere.
+void endpoint_set_counters(struct endpoint *endpoint, const struct transport_counters *counters);
+
 // Control packets it holds that have not left yet (for conservation: they are taken from the pool).
 uint32_t endpoint_held(const struct endpoint *endpoint);
 

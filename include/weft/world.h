@@ -139,6 +139,9 @@ void world_held(const struct world *world, uint64_t *ret_hosts, uint64_t *ret_sw
 // the records of all shards: only while their threads stand at the barrier.
 bool world_is_done(const struct world *world);
 
+// How many of world->work_total have been seen.
+uint64_t world_work_done(const struct world *world);
+
 // ---------------------------------------------------------------- outcome
 
 // One collective of the job, over all ranks of its group.
@@ -157,10 +160,13 @@ struct world_audit {
 	bool is_forged;	  // somebody changed frames: what nothing covers may say anything
 };
 
-// Holds the books of all machines against each other at the end of a run, after world_collect():
-// stops at a bug. `chunks` of each shard.
-void world_audit(const struct world *world, const struct fifo_pool *const *chunks,
-		 const struct world_audit *of);
+// Holds the books of each machine against each other at the end of a run: stops at a bug. `chunks`
+// of each shard; machines of a shard without are left out, for another process ran them.
+void world_audit_machines(const struct world *world, const struct fifo_pool *const *chunks,
+			  bool is_whole);
+
+// The same for what all machines measured together, after world_collect().
+void world_audit(const struct world *world, const struct world_audit *of);
 
 // What a run measured, before it becomes text.
 struct outcome {

@@ -9,6 +9,7 @@
 
 #include <weft/bitmap.h>
 
+#include "border.h"
 #include "frames.h"
 
 #define SCATTER_AHEAD 8 // departures whose cable is fetched ahead
@@ -235,8 +236,8 @@ static void watch_loss(struct lane *lane, uint32_t index, const struct departure
 		       ps_t at, enum drop_reason fate)
 {
 	const struct packet *packet = packet_at(lane->out.packets, departure->packet);
-	struct series *series = lane->world->series[lane->index];
-	struct bypass *bypass = lane->world->bypass[lane->index];
+	struct series *series = lane->world->series[lane->shard];
+	struct bypass *bypass = lane->world->bypass[lane->shard];
 	if (packet->payload_bytes == 0)
 		return;
 	if (series != NULL)
@@ -317,17 +318,13 @@ static __attribute__((noinline)) void tap(struct lane *lane, uint32_t m)
 	}
 }
 
-// Inline: this is every hop of every packet.
-static inline __attribute__((always_inline)) void lay(struct lane *lane, struct cable *cable,
-						      uint32_t packet, ps_t at)
-{
-	fifo_push(&cable->fifo, lane->out.chunks, cable_entry(at, packet));
-	lane_mark(lane, cable, at);
-}
-
 // Lays a copy of a packet beside its cable.
 static void lay_copy(struct lane *lane, uint32_t index, uint32_t packet, ps_t at)
 {
+	if (lane->cables.cables[index].is_border) {
+		border_send(lane->border, index, packet_at(lane->out.packets, packet), at, true);
+		return;
+	}
 	uint32_t copy = packet_get(lane->out.packets);
 	if (copy == PACKET_NONE) {
 		lane->out.limit = OUTBOX_NO_PACKET; // the run ends with this window
@@ -338,7 +335,8 @@ static void lay_copy(struct lane *lane, uint32_t index, uint32_t packet, ps_t at
 	lane_push_late(lane, index, at, copy);
 }
 
-// Lays a departure onto a cable with faults, or one that leads to a cut-through switch.
+// Lays a departure onto a cable with faults, or one that leads to a cut-through switch or to
+// another rank.
 static __attribute__((noinline)) void lay_faulty(struct lane *lane, uint32_t index,
 						 const struct departure *departure, ps_t at)
 {
@@ -353,10 +351,16 @@ static __attribute__((noinline)) void lay_faulty(struct lane *lane, uint32_t ind
 		packet_at(lane->out.packets, packet)->flags |= PACKET_DAMAGED;
 	if (fate.is_doubled)
 		lay_copy(lane, index, packet, at);
+	if (lane->cables.cables[index].is_border) {
+		border_send(lane->border, index, packet_at(lane->out.packets, packet),
+			    at + fate.held_ps, fate.held_ps > 0);
+		packet_put(lane->out.packets, packet);
+		return;
+	}
 	if (fate.held_ps > 0)
 		lane_push_late(lane, index, at + fate.held_ps, packet);
 	else
-		lay(lane, &lane->cables.cables[index], packet, at);
+		lane_lay(lane, &lane->cables.cables[index], packet, at);
 }
 
 // Lays the departures of machine `m` onto its cables. A function of its own, as every hop passes
@@ -375,7 +379,7 @@ static __attribute__((noinline)) void scatter(struct lane *lane, uint32_t m)
 		if (__builtin_expect(cables[index].is_special, 0))
 			lay_faulty(lane, index, departure, at);
 		else
-			lay(lane, &cables[index], departure->packet, at);
+			lane_lay(lane, &cables[index], departure->packet, at);
 	}
 }
 
@@ -409,7 +413,7 @@ static void run_machine(struct lane *lane, uint32_t m)
 			    ps_max(next, lane->window_start + lane->windows.length_ps));
 }
 
-void lane_run_window(struct lane *lane)
+static void run_machines(struct lane *lane)
 {
 	uint64_t *bits = window_bits(&lane->windows);
 	for (uint32_t word = 0; word < lane->windows.words; word++) {
@@ -419,6 +423,37 @@ void lane_run_window(struct lane *lane)
 			run_machine(lane, m);
 		}
 	}
+}
+
+// First the machines at the border, so that what they leave travels while the others run.
+static void run_ranked(struct lane *lane)
+{
+	const uint64_t *first = border_machines(lane->border);
+	uint64_t *bits = window_bits(&lane->windows);
+	border_open(lane->border);
+	for (uint32_t word = 0; word < lane->windows.words; word++) {
+		for (uint64_t rest = bits[word] & first[word]; rest != 0; rest &= rest - 1)
+			run_machine(lane, (word << 6) + (uint32_t)__builtin_ctzll(rest));
+		bits[word] &= ~first[word];
+	}
+	border_flush(lane->border);
+	for (uint32_t word = 0; word < lane->windows.words; word++) {
+		if (bits[word] == 0)
+			continue;
+		for (uint64_t rest = bits[word]; rest != 0; rest &= rest - 1)
+			run_machine(lane, (word << 6) + (uint32_t)__builtin_ctzll(rest));
+		bits[word] = 0;
+		border_poll(lane->border);
+	}
+	border_close(lane->border);
+}
+
+void lane_run_window(struct lane *lane)
+{
+	if (lane->border != NULL)
+		run_ranked(lane);
+	else
+		run_machines(lane);
 #ifdef PLANT_ALLOCATE // a bug on purpose: the watch over malloc must find it
 	void *volatile planted = malloc(1);
 	free(planted);

@@ -14,6 +14,7 @@
 #include "tap.h"
 #include "window.h"
 
+struct border;
 struct held;
 
 struct lane {
@@ -26,10 +27,12 @@ struct lane {
 	struct outbox out;
 	ps_t window_start, window_end;
 	const struct world *world;
-	struct tap_set *taps; // or NULL
+	struct tap_set *taps;  // or NULL
+	struct border *border; // to other ranks, or NULL
 	uint32_t arrivals_max;
 	bool has_damage; // a fault damages packets
 	uint32_t index;
+	uint32_t shard; // whose series it writes
 	// runs with frames
 	struct ports *ports; // NULL: packets lie on cables in memory
 	const struct codec *codec;
@@ -101,6 +104,15 @@ static inline void lane_mark(struct lane *lane, struct cable *cable, ps_t at)
 	waiting[cable->to_port >> 6] |= UINT64_C(1) << (cable->to_port & 63);
 	window_mark(&lane->windows, cable->to_machine, at);
 	cable->marked_until = at - at % lane->windows.length_ps + lane->windows.length_ps;
+}
+
+// Lays a packet that arrives at `at` behind the others of its cable. Inline: this is every hop of
+// every packet.
+static inline __attribute__((always_inline)) void lane_lay(struct lane *lane, struct cable *cable,
+							   uint32_t packet, ps_t at)
+{
+	fifo_push(&cable->fifo, lane->out.chunks, cable_entry(at, packet));
+	lane_mark(lane, cable, at);
 }
 
 // Takes what arrives over cable `index` before the window's end; `to` has room for `room`.

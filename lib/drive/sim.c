@@ -28,11 +28,12 @@ static double clock_s(clockid_t clock)
 
 // ---------------------------------------------------------------- the books
 
-// Packets or frames that lie on cables.
+// Packets or frames that lie on cables, or found no room behind one from another rank.
 static uint64_t cables_held(const struct sim *sim)
 {
 	const struct cable_set *cables = &sim->lanes[0].cables;
-	uint64_t held = 0;
+	const struct border *border = sim->lanes[0].border;
+	uint64_t held = border != NULL ? border_stranded(border) : 0;
 	for (uint32_t i = 0; i < cables->count; i++)
 		held += cables->cables[i].fifo.count +
 			(cables->late[i] != NULL ? cables->late[i]->count : 0) +
@@ -49,65 +50,79 @@ static uint64_t packets_taken(const struct sim *sim)
 	return taken;
 }
 
-// sent and doubled = delivered + dropped + held, switches that send and take pause frames being
-// ends of their own, and the pools agree with what cables and machines
-// hold.
-static void check_conservation(struct sim *sim)
+// What this process holds; its pools agree with what cables and machines hold.
+static void check_held(struct sim *sim)
 {
 	struct run *run = &sim->run;
-	sim->world->reached_ps = ps_max(run->now_ps, sim->window_end);
-	world_collect(sim->world);
+	const struct border *border = sim->lanes[0].border;
+	uint64_t in_hosts = 0, in_switches = 0, on_cables = cables_held(sim);
+	uint64_t stranded = border != NULL ? border_stranded(border) : 0;
+	world_held(sim->world, &in_hosts, &in_switches);
+	if (sim->ports == NULL) {
+		check(packets_taken(sim) == on_cables - stranded + in_switches + in_hosts);
+	} else {
+		check(packets_taken(sim) == in_switches + in_hosts); // on cables there are frames
+		check(sim->ports->ops->taken(sim->ports) == on_cables + in_switches);
+	}
+	run->held = on_cables + in_switches + in_hosts;
+	run->held_unsent = in_hosts;
+}
+
+// sent and doubled = delivered + dropped + held, switches that send and take pause frames being
+// ends of their own.
+static void check_conservation(const struct sim *sim)
+{
+	const struct run *run = &sim->run;
 	const struct pause_counters *pause = &sim->world->outcome->fabric.pause;
 	uint64_t made = pause->pauses_sent + pause->resumes_sent;
 	uint64_t taken = pause->pauses_received + pause->resumes_received;
-	uint64_t dropped = 0, in_hosts = 0, in_switches = 0, on_cables = cables_held(sim);
+	uint64_t dropped = 0, held = run->held - run->held_unsent;
 	for (int i = 0; i < DROP_REASON_COUNT; i++)
 		dropped += run->dropped[i] + sim->world->outcome->fabric.dropped[i];
-	world_held(sim->world, &in_hosts, &in_switches);
-	run->held = on_cables + in_switches;
-	if (sim->ports == NULL) {
-		check(packets_taken(sim) == run->held + in_hosts);
-	} else {
-		check(packets_taken(sim) == in_switches + in_hosts); // on cables there are frames
-		check(sim->ports->ops->taken(sim->ports) == run->held);
-	}
-	check(run->sent + made + run->doubled == run->delivered + taken + dropped + run->held);
-	run->held += in_hosts;
+	check(run->sent + made + run->doubled == run->delivered + taken + dropped + held);
 	const uint64_t *forwarded = sim->world->outcome->fabric.forwarded;
 	uint64_t departures = forwarded[PACKET_CLASS_CONTROL] + forwarded[PACKET_CLASS_DATA];
 	if (run->end != RUN_LIMIT) // what found no frame did not leave
 		check(run->hops == run->sent + departures && "what leaves is counted at both ends");
 }
 
-static void audit(const struct sim *sim)
+// Whether the workload is complete and nothing is under way.
+static bool is_whole(const struct sim *sim)
 {
-	const struct fifo_pool *chunks[WORLD_SHARDS_MAX];
-	const struct run *run = &sim->run;
-	for (uint32_t i = 0; i < sim->world->shard_count; i++) // one lane may run all shards
-		chunks[i] = sim->lanes[i < sim->lane_count ? i : 0].out.chunks;
-	world_audit(sim->world, chunks,
-		    &(struct world_audit){.doubled = run->doubled,
-					  .is_whole = run->end == RUN_DONE && run->is_drained,
-					  .is_forged = sim->options.ports.watch_changes});
+	return sim->run.end == RUN_DONE && sim->run.is_drained;
 }
 
-static void add_lane(struct run *run, const struct run *lane)
+// The machines that this process ran.
+static void audit_machines(const struct sim *sim)
 {
-	run->sent += lane->sent;
-	run->delivered += lane->delivered;
-	run->data_delivered += lane->data_delivered;
-	run->hops += lane->hops;
-	run->damaged += lane->damaged;
-	run->doubled += lane->doubled;
-	run->held_back += lane->held_back;
-	run->late_full += lane->late_full;
-	run->visits += lane->visits;
-	run->payload_bytes_good += lane->payload_bytes_good;
-	run->payload_bytes_wrong += lane->payload_bytes_wrong;
+	const struct fifo_pool *chunks[WORLD_SHARDS_MAX] = {0};
+	const struct ranks *ranks = sim->options.ranks;
+	for (uint32_t i = 0; i < sim->world->shard_count; i++) // one lane may run all shards
+		if (ranks == NULL || i == ranks->index)
+			chunks[i] = sim->lanes[i < sim->lane_count ? i : 0].out.chunks;
+	world_audit_machines(sim->world, chunks, is_whole(sim));
+}
+
+void sim_add(struct run *run, const struct run *more)
+{
+	run->sent += more->sent;
+	run->delivered += more->delivered;
+	run->data_delivered += more->data_delivered;
+	run->hops += more->hops;
+	run->damaged += more->damaged;
+	run->doubled += more->doubled;
+	run->held_back += more->held_back;
+	run->late_full += more->late_full;
+	run->visits += more->visits;
+	run->payload_bytes_good += more->payload_bytes_good;
+	run->payload_bytes_wrong += more->payload_bytes_wrong;
+	run->held += more->held;
+	run->held_unsent += more->held_unsent;
+	run->cpu_s += more->cpu_s;
 	for (int i = 0; i < DROP_REASON_COUNT; i++)
-		run->dropped[i] += lane->dropped[i];
+		run->dropped[i] += more->dropped[i];
 	for (int i = 0; i < WIRE_REASON_COUNT; i++)
-		run->bad_frames[i] += lane->bad_frames[i];
+		run->bad_frames[i] += more->bad_frames[i];
 }
 
 // The counts of the lanes so far, in sim->run.
@@ -118,9 +133,10 @@ static void add_lanes(struct sim *sim)
 			    .windows = run->windows,
 			    .is_drained = run->is_drained,
 			    .limit_option = run->limit_option,
-			    .lanes = sim->lane_count};
+			    .lanes = sim->lane_count,
+			    .ranks = sim->options.ranks != NULL ? sim->options.ranks->count : 1};
 	for (uint32_t i = 0; i < sim->lane_count; i++)
-		add_lane(run, &sim->lanes[i].run);
+		sim_add(run, &sim->lanes[i].run);
 }
 
 static void count_ports(const struct sim *sim, struct ports_figures *ret)
@@ -143,14 +159,18 @@ static void count_ports(const struct sim *sim, struct ports_figures *ret)
 	};
 }
 
-static void finish(struct sim *sim)
+// All that is said about all machines: where there are ranks, rank 0 has what each of them
+// measured.
+static void sum_up(struct sim *sim)
 {
 	struct run *run = &sim->run;
 	const struct cable_set *cables = &sim->lanes[0].cables;
-	add_lanes(sim);
-	run->end = sim->end;
+	world_collect(sim->world);
 	check_conservation(sim);
-	audit(sim);
+	world_audit(sim->world,
+		    &(struct world_audit){.doubled = run->doubled,
+					  .is_whole = is_whole(sim),
+					  .is_forged = sim->options.ports.watch_changes});
 	if (run->is_drained)
 		check(run->held == 0); // the pools are full again
 	run->data_packets = sim->world->outcome->transport.data_packets;
@@ -158,6 +178,22 @@ static void finish(struct sim *sim)
 		sim->world->outcome->fabric.forwarded[PACKET_CLASS_DATA];
 	for (uint32_t i = 0; i < cables->count; i++)
 		run->digest = rng_mix(run->digest ^ cables->digests[i]) + i;
+}
+
+static void finish(struct sim *sim, double cpu_s)
+{
+	struct run *run = &sim->run;
+	const struct ranks *ranks = sim->options.ranks;
+	add_lanes(sim);
+	run->end = sim->end;
+	run->cpu_s = cpu_s;
+	sim->world->reached_ps = ps_max(run->now_ps, sim->window_end);
+	check_held(sim);
+	audit_machines(sim);
+	if (ranks != NULL)
+		sim_gather(sim);
+	if (ranks == NULL || ranks->index == 0)
+		sum_up(sim);
 	count_ports(sim, &run->ports);
 	if (sim->options.pace.is_on) {
 		run->lateness_ns = &sim->pace.lateness_ns;
@@ -173,18 +209,13 @@ static void end_run(struct sim *sim, enum run_end end)
 	sim->has_ended = true;
 }
 
-// Whether a lane hit a limit in the last window.
-static bool has_hit_limit(struct sim *sim)
+// The limit that a lane hit in the last window.
+static enum outbox_limit limit_hit(const struct sim *sim)
 {
-	for (uint32_t i = 0; i < sim->lane_count; i++) {
-		if (sim->lanes[i].out.limit == OUTBOX_WITHIN)
-			continue;
-		sim->run.limit_option = sim->lanes[i].out.limit == OUTBOX_NO_PACKET
-			? "limits.packets"
-			: "limits.memory";
-		return true;
-	}
-	return false;
+	for (uint32_t i = 0; i < sim->lane_count; i++)
+		if (sim->lanes[i].out.limit != OUTBOX_WITHIN)
+			return sim->lanes[i].out.limit;
+	return OUTBOX_WITHIN;
 }
 
 static bool wants_stop(struct sim *sim)
@@ -199,6 +230,8 @@ static bool wants_stop(struct sim *sim)
 		return false;
 	sim->next_report_s = now + 0.1;
 	add_lanes(sim);
+	if (sim->lanes[0].border != NULL)
+		sim->run.data_delivered = sim->news.data_so_far; // of all, a window ago
 	return !sim->options.progress(sim->options.progress_context, sim->world, &sim->run);
 }
 
@@ -230,30 +263,56 @@ static int64_t next_window(const struct sim *sim)
 	return next;
 }
 
+// What is known between two windows, here or by all ranks together.
+static void look(struct sim *sim, bool has_run)
+{
+	struct border_news *news = &sim->news;
+	struct border *border = sim->lanes[0].border;
+	news->wants_stop = has_run && wants_stop(sim);
+	news->limit = limit_hit(sim);
+	news->next_window = next_window(sim);
+	if (border == NULL)
+		return;
+	news->work_done = world_work_done(sim->world);
+	news->data_so_far = sim->lanes[0].run.data_delivered;
+	border_agree(border, news);
+}
+
+// Whether the workload is complete, when nothing more is run.
+static bool is_done(const struct sim *sim)
+{
+	uint64_t done = sim->lanes[0].border != NULL ? sim->news.work_done
+						     : world_work_done(sim->world);
+	return done == sim->world->work_total;
+}
+
 // Says which window comes next, or that the run ends. Done by one lane while the others wait.
 static void choose_window(struct sim *sim)
 {
 	ps_t time_max_ps = sim->world->scenario->time_max_ps;
 	bool has_run = sim->is_in_window; // a run that goes on after a stop runs one at least
 	close_window(sim);
-	if (has_hit_limit(sim)) {
+	look(sim, has_run);
+	if (sim->news.limit != OUTBOX_WITHIN) {
+		sim->run.limit_option = sim->news.limit == OUTBOX_NO_PACKET ? "limits.packets"
+									    : "limits.memory";
 		end_run(sim, RUN_LIMIT);
 		return;
 	}
-	if (has_run && wants_stop(sim)) {
+	if (sim->news.wants_stop) {
 		end_run(sim, RUN_INTERRUPTED);
 		return;
 	}
-	sim->window = next_window(sim);
+	sim->window = sim->news.next_window;
 	if (sim->window == INT64_MAX) {
 		sim->run.is_drained = true;
-		end_run(sim, world_is_done(sim->world) ? RUN_DONE : RUN_STALLED);
+		end_run(sim, is_done(sim) ? RUN_DONE : RUN_STALLED);
 		return;
 	}
 	ps_t start = sim->window * sim->world->window_ps;
 	if (start >= time_max_ps) {
 		sim->run.now_ps = time_max_ps;
-		end_run(sim, world_is_done(sim->world) ? RUN_DONE : RUN_TIME);
+		end_run(sim, is_done(sim) ? RUN_DONE : RUN_TIME);
 		return;
 	}
 	sim->window_end = ps_min(start + sim->world->window_ps, time_max_ps);
@@ -318,8 +377,7 @@ void sim_run(struct sim *sim, struct run *ret)
 		pace_end(&sim->pace);
 	cpu_s = clock_s(CLOCK_PROCESS_CPUTIME_ID) - cpu_s;
 	wall_s = clock_s(CLOCK_MONOTONIC) - wall_s;
-	finish(sim);
-	sim->run.cpu_s = cpu_s;
+	finish(sim, cpu_s);
 	sim->run.wall_s = wall_s;
 	*ret = sim->run;
 }

@@ -4,6 +4,7 @@
 
 #include <weft/drive.h>
 
+#include "border.h"
 #include "lane.h"
 
 struct sim {
@@ -18,6 +19,7 @@ struct sim {
 	struct run run;
 	double next_report_s;
 	// What lane 0 decides between two meetings, and all read after it.
+	struct border_news news;
 	int64_t window;
 	ps_t window_end;
 	bool is_in_window;
@@ -27,6 +29,12 @@ struct sim {
 	uint32_t here;
 	uint32_t round;
 };
+
+// gather.c: brings what the ranks measured to rank 0, whose run and world are the whole run's then.
+void sim_gather(struct sim *sim);
+
+// sim.c: adds the counts of a lane or a rank.
+void sim_add(struct run *run, const struct run *more);
 
 // dpdk.c: runs fn(contexts[i]) on lcore i, all at once, and waits for them.
 void dpdk_run(void (*fn)(void *), void *const *contexts, uint32_t count);

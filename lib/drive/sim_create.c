@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "border.h"
 #include "frames.h"
 #include "sim.h"
 
@@ -40,6 +41,12 @@ static int refuse_memory(const struct world *world, struct refusal *refusal)
 static uint32_t lane_of(const struct sim *sim, uint32_t machine)
 {
 	return sim->lane_count == 1 ? 0 : sim->world->shard_of[machine];
+}
+
+static bool is_own(const struct sim *sim, uint32_t machine)
+{
+	const struct ranks *ranks = sim->options.ranks;
+	return ranks == NULL || sim->world->shard_of[machine] == ranks->index;
 }
 
 // ---------------------------------------------------------------- ports
@@ -108,6 +115,7 @@ static int create_lane(struct sim *sim, uint32_t index, const struct cable_set *
 	struct lane *lane = &sim->lanes[index];
 	lane->sim = sim;
 	lane->index = index;
+	lane->shard = sim->options.ranks != NULL ? sim->options.ranks->index : index;
 	lane->cables = *cables;
 	lane->out.packets = &world->packets;
 	lane->out.chunks = &world->chunks;
@@ -135,7 +143,7 @@ static int create_lanes(struct sim *sim, const struct cable_set *cables)
 		for (uint32_t k = 0; k < sim->lane_count; k++)
 			sim->lanes[i].news_of[k] = sim->lanes[k].news;
 	for (uint32_t m = 0; m < world->machine_count; m++)
-		if (world->machines[m].is_host) // it may want to start something at time 0
+		if (world->machines[m].is_host && is_own(sim, m)) // may start something at time 0
 			window_mark(&sim->lanes[lane_of(sim, m)].windows, m, 0);
 	return 0;
 }
@@ -160,6 +168,28 @@ static int check_options(const struct world *world, const struct sim_options *op
 	if (lanes > 1 && (lanes != world->shard_count || options->ports.kind != PORTS_RING))
 		return refuse(refusal, -EINVAL, "% lanes need as many shards, and ring ports",
 			      lanes, 0, 0);
+	return 0;
+}
+
+static int check_ranks(const struct world *world, const struct sim_options *options, uint32_t lanes,
+		       struct refusal *refusal)
+{
+	const struct ranks *ranks = options->ranks;
+	if (ranks == NULL)
+		return 0;
+	if (ranks->count != world->shard_count || lanes > 1)
+		return refuse(refusal, -EINVAL, "% ranks need as many shards, and one lane each",
+			      ranks->count, 0, 0);
+	if (options->ports.kind != PORTS_NONE || options->pace.is_on ||
+	    options->taps.pcap != NULL || options->taps.log != NULL)
+		return refuse(refusal, -EINVAL,
+			      "frames, captures and a clock need a run in one process; this one "
+			      "has % ranks",
+			      ranks->count, 0, 0);
+	if (world->fabric.pfc.is_on)
+		return refuse(refusal, -EINVAL,
+			      "queue.pfc needs a run in one process; this one has % ranks",
+			      ranks->count, 0, 0);
 	return 0;
 }
 
@@ -194,6 +224,8 @@ int sim_create(struct sim **ret, struct world *world, const struct sim_options *
 	struct cable_set cables;
 	uint32_t lanes = options->lanes > 1 ? options->lanes : 1;
 	int rc = check_options(world, options, lanes, refusal);
+	if (rc == 0)
+		rc = check_ranks(world, options, lanes, refusal);
 	if (rc < 0)
 		return rc;
 	struct sim *sim = arena_draw(world->arena, ARENA_DRIVE, 1, sizeof(*sim));
@@ -206,6 +238,9 @@ int sim_create(struct sim **ret, struct world *world, const struct sim_options *
 		return refuse_memory(world, refusal);
 	rc = open_bytes(sim, &cables, refusal);
 	if (rc == 0 && create_lanes(sim, &cables) < 0)
+		rc = refuse_memory(world, refusal);
+	if (rc == 0 && options->ranks != NULL &&
+	    border_init(&sim->lanes[0].border, &sim->lanes[0], options->ranks, world->arena) < 0)
 		rc = refuse_memory(world, refusal);
 	if (rc == 0)
 		rc = open_taps(sim, refusal);

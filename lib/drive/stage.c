@@ -19,10 +19,12 @@ int stage_build(struct stage *ret, const struct scenario *scenario, const char *
 	ret->memory = memory;
 	ret->memory_bytes = bytes;
 	arena_init(&ret->arena, memory, bytes);
-	uint32_t lanes = options->lanes > 1 ? options->lanes : 1;
+	uint32_t shards = options->lanes > 1 ? options->lanes : 1;
+	if (options->ranks != NULL)
+		shards = options->ranks->count;
 	ret->sim = NULL;
 	int rc = world_build_shards(&ret->world, &ret->arena, scenario, trace_text, trace_bytes,
-				    lanes, refusal);
+				    shards, refusal);
 	if (rc == 0)
 		rc = sim_create(&ret->sim, &ret->world, options, refusal);
 	if (rc < 0)

@@ -218,6 +218,11 @@ const struct fabric_counters *switch_counters(const struct switch_ *self)
 	return &self->counters;
 }
 
+void switch_set_counters(struct switch_ *self, const struct fabric_counters *counters)
+{
+	self->counters = *counters;
+}
+
 const struct pause *switch_pause(const struct switch_ *self, uint32_t port)
 {
 	check(port < self->port_count);

@@ -261,6 +261,11 @@ const struct transport_counters *endpoint_counters(const struct endpoint *endpoi
 	return &endpoint->counters;
 }
 
+void endpoint_set_counters(struct endpoint *endpoint, const struct transport_counters *counters)
+{
+	endpoint->counters = *counters;
+}
+
 uint32_t endpoint_held(const struct endpoint *endpoint)
 {
 	return endpoint->held;

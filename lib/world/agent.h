@@ -40,8 +40,8 @@ bool agents_is_local(const struct world *world, const struct op *op);
 // Bytes that the program sends over the fabric.
 uint64_t agents_fabric_bytes(const struct world *world);
 
-// Operations that have not ended, over all ranks.
-uint64_t agents_left(const struct world *world);
+// Operations that have not ended, over the ranks of a shard.
+uint64_t agents_left(const struct world *world, uint32_t shard);
 
 struct world_host;
 struct rank;

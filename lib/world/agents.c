@@ -191,10 +191,13 @@ uint64_t agents_fabric_bytes(const struct world *world)
 	return bytes;
 }
 
-uint64_t agents_left(const struct world *world)
+uint64_t agents_left(const struct world *world, uint32_t shard)
 {
+	const struct program *program = world->program;
+	uint32_t per_host = world->fabric.nics_per_host;
 	uint64_t left = 0;
-	for (uint32_t rank = 0; rank < world->program->ranks; rank++)
-		left += program_run_left(world->agent->run, rank);
+	for (uint32_t rank = 0; rank < program->ranks; rank++)
+		if (world->shard_of[program->nics[rank] / per_host] == shard)
+			left += program_run_left(world->agent->run, rank);
 	return left;
 }

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a switch counts.
+#pragma once
+
+#include <stdint.h>
+
+#include <weft/fabric_pause.h>
+#include <weft/measure.h>
+#include <weft/packet.h>
+
+struct fabric_counters {
+	uint64_t marked;		    // packets marked CE
+	uint64_t trimmed, trimmed_last_hop; // trimmed in all; of these at the last hop
+	uint64_t dropped[DROP_REASON_COUNT];
+	uint64_t forwarded[PACKET_CLASS_COUNT]; // departures by class
+	uint64_t queue_bytes_max;		// deepest data queue seen
+	uint64_t buffer_bytes_max;		// most that a shared buffer held
+	struct pause_counters pause;
+};
+
+struct switch_; // `switch` is a C keyword
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+const struct fabric_counters *switch_counters(const struct switch_ *self);
+
+// Puts these in their place: those of the same switch as it was run elsewhere.
+void switch_set_counters(struct switch_ *self, const struct fabric_counters *counters);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waiting for another rank: first on the spot, then letting others have the CPU. Once the user
+// asked to stop, for two seconds at most: a rank that was killed answers nobody.
+#pragma once
+
+#include <weft/drive_ranks.h>
+
+struct patience {
+	uint32_t tries;
+	double asked_s; // when it was first seen that the user asked to stop; 0 = not yet
+};
+
+// One more try in vain. Ends the process when patience is over.
+void patience_take(struct patience *patience, struct ranks *ranks);

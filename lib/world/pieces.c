@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a shard measured, piece by piece. Whatever a machine writes down for reports has its place
+// here; tests compare every cell of the outcome.
+
+#include <weft/world_pieces.h>
+
+#include "host.h"
+
+struct visitor {
+	world_piece_fn *visit;
+	void *context;
+};
+
+static void tell(const struct visitor *visitor, void *memory, size_t bytes)
+{
+	if (bytes > 0)
+		visitor->visit(visitor->context, memory, bytes);
+}
+
+static void tell_hist(const struct visitor *visitor, struct hist *hist)
+{
+	tell(visitor, hist->counts, hist->cells * sizeof(*hist->counts));
+	tell(visitor, &hist->total, sizeof(hist->total));
+	tell(visitor, &hist->over, sizeof(hist->over));
+	tell(visitor, &hist->min, sizeof(hist->min));
+	tell(visitor, &hist->max, sizeof(hist->max));
+	tell(visitor, &hist->sum, sizeof(hist->sum));
+}
+
+static void tell_outcome(const struct visitor *visitor, struct outcome *outcome)
+{
+	for (int i = 0; i < PAIR_CLASS_COUNT; i++)
+		tell_hist(visitor, &outcome->message_ns[i]);
+	tell_hist(visitor, &outcome->flow_ns);
+	tell(visitor, outcome->dropped_at_host, sizeof(outcome->dropped_at_host));
+	tell(visitor, &outcome->end_ps, sizeof(outcome->end_ps));
+	tell(visitor, &outcome->credits_sent, sizeof(outcome->credits_sent));
+	tell(visitor, &outcome->program, sizeof(outcome->program));
+	struct series *series = &outcome->series;
+	tell(visitor, series->bins, series->count * sizeof(*series->bins));
+	tell(visitor, series->after, sizeof(series->after));
+}
+
+static void tell_clock(const struct visitor *visitor, struct collective_clock *clock)
+{
+	size_t cells = (size_t)clock->channels * clock->steps;
+	tell(visitor, &clock->start_ps, sizeof(clock->start_ps));
+	tell(visitor, &clock->end_ps, sizeof(clock->end_ps));
+	tell(visitor, &clock->ranks_done, sizeof(clock->ranks_done));
+	tell(visitor, clock->front_ps, cells * sizeof(*clock->front_ps));
+	tell(visitor, clock->whole_count, cells * sizeof(*clock->whole_count));
+}
+
+static void tell_bypass(const struct visitor *visitor, struct bypass *bypass)
+{
+	tell(visitor, &bypass->count, sizeof(bypass->count));
+	tell(visitor, bypass->events, bypass->count * sizeof(*bypass->events));
+	tell(visitor, &bypass->missed, sizeof(bypass->missed));
+}
+
+static void tell_record(const struct visitor *visitor, const struct world *world, uint32_t shard)
+{
+	struct record *record = world->records[shard];
+	tell_outcome(visitor, record->outcome);
+	tell(visitor, &record->work_done, sizeof(record->work_done));
+	for (uint32_t i = 0; i < world->outcome->collective_count; i++)
+		tell_clock(visitor, &record->clocks[i]);
+	if (world->bypass[shard] != NULL)
+		tell_bypass(visitor, world->bypass[shard]);
+}
+
+static void tell_host(const struct visitor *visitor, const struct world *world, uint32_t index)
+{
+	struct world_host *host = world->hosts[index];
+	uint32_t bins = world->scenario->watch.bins;
+	for (uint32_t i = 0; i < host->nic_count; i++) {
+		struct endpoint *endpoint = host->nics[i].endpoint;
+		if (endpoint == NULL)
+			continue;
+		struct transport_counters counters = *endpoint_counters(endpoint);
+		tell(visitor, &counters, sizeof(counters));
+		endpoint_set_counters(endpoint, &counters);
+	}
+	if (host->placed != NULL)
+		tell(visitor, host->placed, (size_t)host->nic_count * bins * sizeof(uint64_t));
+}
+
+static void tell_switch(const struct visitor *visitor, struct switch_ *of)
+{
+	struct fabric_counters counters = *switch_counters(of);
+	tell(visitor, &counters, sizeof(counters));
+	switch_set_counters(of, &counters);
+}
+
+// A flow's times are its sender's.
+static void tell_flow(const struct visitor *visitor, struct world *world, uint32_t index)
+{
+	tell(visitor, &world->flows[index].start_ps, sizeof(ps_t));
+	tell(visitor, &world->outcome->flow_end_ps[index], sizeof(ps_t));
+}
+
+void world_pieces(struct world *world, uint32_t shard, world_piece_fn *visit, void *context)
+{
+	const struct visitor visitor = {visit, context};
+	uint32_t hosts = world->topology.hosts;
+	check(shard < world->shard_count && world->shard_count > 1);
+	tell_record(&visitor, world, shard);
+	for (uint32_t i = 0; i < hosts; i++)
+		if (world->shard_of[i] == shard)
+			tell_host(&visitor, world, i);
+	for (uint32_t i = 0; i < world->topology.switch_count; i++)
+		if (world->shard_of[hosts + i] == shard)
+			tell_switch(&visitor, world->switches[i]);
+	for (uint32_t i = 0; i < world->flow_count; i++)
+		if (world->shard_of[world->flows[i].from / world->fabric.nics_per_host] == shard)
+			tell_flow(&visitor, world, i);
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run by several ranks is that of one process: every count, every histogram cell, the digest. The
+// ranks are threads here; tests/drive/program_mpi.py has them as processes of MPI.
+
+#include "thread_ranks.h"
+#include "truth.h"
+
+static struct rig truth, rigs[THREAD_RANKS_MAX];
+
+static void hold(const struct truth_case *test, const char *const *sets, uint32_t count)
+{
+	char name[128];
+	snprintf(name, sizeof(name), "%s, %u ranks", test->name, count);
+	uint64_t messages = thread_ranks_run(rigs, test->yaml, sets, count);
+	truth_same(name, &rigs[0], &truth);
+	assert_true(messages > 0 && rigs[0].run.ranks == count);
+	uint64_t alone = rigs[1].run.delivered;
+	if (alone == 0 || alone >= truth.run.delivered)
+		fail_msg("%s: rank 1 took %llu of %llu packets: nothing was shared", name,
+			 (unsigned long long)alone, (unsigned long long)truth.run.delivered);
+	for (uint32_t i = 1; i < count; i++) {
+		truth_count(name, "end of another rank", rigs[i].run.end, truth.run.end);
+		truth_count(name, "windows of another rank", rigs[i].run.windows,
+			    truth.run.windows);
+	}
+	thread_ranks_free(rigs, count);
+}
+
+static void a_run_does_not_depend_on_the_number_of_ranks(void **state)
+{
+	for (size_t i = 0; i < TRUTH_CASES; i++) {
+		truth_sim(&truth_cases[i], &truth);
+		for (uint32_t count = 2; count <= 4; count++)
+			hold(&truth_cases[i], NULL, count);
+		stage_free(&truth.stage);
+	}
+}
+
+// Windows of half the length and of a seventh: other messages, the same run.
+static void nor_on_the_length_of_windows(void **state)
+{
+	const char *const lengths[][2] = {{"limits.window=175ns", NULL},
+					  {"limits.window=50ns", NULL}};
+	for (size_t i = 0; i < TRUTH_CASES; i += 5)
+		for (size_t n = 0; n < sizeof(lengths) / sizeof(*lengths); n++) {
+			rig_run(&truth, truth_cases[i].yaml, lengths[n]);
+			uint64_t digest = truth.run.digest;
+			hold(&truth_cases[i], lengths[n], 2);
+			stage_free(&truth.stage);
+			rig_run(&truth, truth_cases[i].yaml, NULL);
+			truth_count(truth_cases[i].name, "digest", digest, truth.run.digest);
+			stage_free(&truth.stage);
+		}
+}
+
+#define WATCHED \
+	TRUTH_PLANES \
+	"transport: {evs: 32, rto: 80us}\ntraffic: {kind: permutation, bytes: 1MB}\n" \
+	"watch: {bin: 5us, bins: 100, nics: true, bypasses: 500}\nfaults: [{kind: " \
+	"link_down, at: {t0: 0, up: 1, plane: 1}, from: 10us}, {kind: flap, at: {nic: " \
+	"2, plane: 0}, down: 20us, up: 9us}]\n"
+#define BUTTERFLY \
+	TRUTH_PLANES "transport: {evs: 32, rto: 80us}\ntraffic: {kind: butterfly, bytes: " \
+		     "40kB}\n" TRUTH_LOSS
+
+static uint32_t bypasses(const struct world *world)
+{
+	uint32_t events = 0;
+	for (uint32_t i = 0; i < world->shard_count; i++)
+		events += world->bypass[i]->count;
+	return events;
+}
+
+// What is counted over time, by NIC and of dead paths.
+static void what_is_watched_comes_together(void **state)
+{
+	const struct truth_case test = {"watched", WATCHED, shows_link_down, RUN_DONE};
+	truth_sim(&test, &truth);
+	for (uint32_t count = 2; count <= 3; count++) {
+		thread_ranks_run(rigs, test.yaml, NULL, count);
+		const struct world *is = &rigs[0].stage.world, *should = &truth.stage.world;
+		const struct series *series = &should->outcome->series;
+		truth_same(test.name, &rigs[0], &truth);
+		assert_memory_equal(is->outcome->series.bins, series->bins,
+				    series->count * sizeof(*series->bins));
+		assert_memory_equal(is->outcome->series.after, series->after,
+				    sizeof(series->after));
+		assert_memory_equal(is->nic_placed, should->nic_placed,
+				    (size_t)should->fabric.nics * series->count * sizeof(uint64_t));
+		assert_true(bypasses(should) > 0);
+		assert_int_equal(bypasses(is), bypasses(should));
+		thread_ranks_free(rigs, count);
+	}
+	stage_free(&truth.stage);
+}
+
+// Flows whose beginning is found while it runs: by the rank of their sender.
+static void the_beginnings_of_flows_come_together(void **state)
+{
+	const struct truth_case test = {"butterfly", BUTTERFLY, shows_loss, RUN_DONE};
+	truth_sim(&test, &truth);
+	thread_ranks_run(rigs, test.yaml, NULL, 3);
+	truth_same(test.name, &rigs[0], &truth);
+	for (uint32_t i = 0; i < truth.stage.world.flow_count; i++)
+		assert_int_equal(rigs[0].stage.world.flows[i].start_ps,
+				 truth.stage.world.flows[i].start_ps);
+	thread_ranks_free(rigs, 3);
+	stage_free(&truth.stage);
+}
+
+#define INCAST "traffic: {kind: incast, senders: 12, bytes: 5MB}\n"
+
+// All to one: what crosses goes one way, from a pool that is smaller than all of it.
+static void no_pool_runs_dry_by_traffic_that_goes_one_way(void **state)
+{
+	const struct truth_case test = {"incast", TRUTH_FABRIC INCAST, shows_trims, RUN_DONE};
+	const char *const sets[] = {"limits.packets=3000", NULL};
+	rig_run(&truth, test.yaml, sets);
+	assert_int_equal(truth.run.end, RUN_DONE);
+	assert_true(truth.run.data_packets > 4 * 3000);
+	hold(&test, sets, 2);
+	stage_free(&truth.stage);
+}
+
+// Each rank has a pool of its own, so that more fits; one that runs dry ends all with its name, and
+// the books balance.
+static void a_pool_that_runs_dry_ends_all(void **state)
+{
+	const char *const sets[] = {"limits.packets=64", NULL};
+	for (uint32_t count = 2; count <= 4; count++) {
+		thread_ranks_run(rigs, TRUTH_FABRIC INCAST, sets, count);
+		for (uint32_t i = 0; i < count; i++) {
+			assert_int_equal(rigs[i].run.end, RUN_LIMIT);
+			assert_string_equal(rigs[i].run.limit_option, "limits.packets");
+		}
+		thread_ranks_free(rigs, count);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_run_does_not_depend_on_the_number_of_ranks),
+		cmocka_unit_test(nor_on_the_length_of_windows),
+		cmocka_unit_test(what_is_watched_comes_together),
+		cmocka_unit_test(the_beginnings_of_flows_come_together),
+		cmocka_unit_test(no_pool_runs_dry_by_traffic_that_goes_one_way),
+		cmocka_unit_test(a_pool_that_runs_dry_ends_all),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
