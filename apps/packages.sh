@@ -16,6 +16,8 @@ build     libyaml-dev        pkg-config --exists yaml-0.1
 build     libjansson-dev     pkg-config --exists jansson
 build     libisal-dev        pkg-config --exists libisal
 optional  libdpdk-dev        pkg-config --exists libdpdk
+optional  libopenmpi-dev     command -v mpicc
+optional  openmpi-bin        command -v mpirun
 optional  zlib1g-dev         pkg-config --exists zlib
 optional  libprotobuf-c-dev  pkg-config --exists libprotobuf-c
 optional  protobuf-c-compiler command -v protoc-c

@@ -4,6 +4,7 @@
 // study.c many runs with other seeds and swept keys, jobs.c several of those at once.
 #pragma once
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -35,6 +36,11 @@ struct call {
 	uint32_t variant;		   // --variant NAME, counted from 1; 0 = none
 	bool is_comparison;		   // all variants run, one after the other
 	bool is_study;			   // --seeds, --sweep: many runs
+	struct ranks ranks;		   // where has_ranks
+	bool has_ranks;			   // several processes run this together
+	bool is_other;			   // this is not the first of them: it says nothing
+	uint64_t text_hash;		   // of all files that were read
+	uint32_t folders_made;		   // for --out
 };
 
 // Reads what the command line names: scenario, traces, sample. -errno with a reason.
@@ -66,8 +72,9 @@ int call_say_refusal(const struct call *call, int rc);
 // Whether all that was printed is where it should be. Returns an exit status.
 int call_finish_output(const struct call *call);
 
-// Whether the user asked to stop.
+// Whether the user asked to stop; and where that is written.
 bool call_is_stopped(void);
+const volatile sig_atomic_t *call_stop(void);
 
 // Refuses options that are about one run, where all variants would run.
 int compare_check(struct call *call);

@@ -81,6 +81,13 @@ static int read_workload(struct call *call)
 	return rc < 0 ? rc : workload_expand(&call->workload, &call->scenario, &call->refusal);
 }
 
+// Adds a file to the hash of all that were read (FNV-1a).
+static void hash_text(struct call *call, const char *text, size_t bytes)
+{
+	for (size_t i = 0; text != NULL && i < bytes; i++)
+		call->text_hash = (call->text_hash ^ (uint8_t)text[i]) * UINT64_C(0x100000001b3);
+}
+
 // Parses the scenario with these assignments.
 static int parse(struct call *call, const char *const *sets, uint32_t set_count)
 {
@@ -93,6 +100,7 @@ static int parse(struct call *call, const char *const *sets, uint32_t set_count)
 	rc = file_read(path, SCENARIO_BYTES_MAX, &text, &bytes, &call->refusal);
 	if (rc < 0)
 		return rc;
+	hash_text(call, text, bytes);
 	const struct scenario_source source = {
 		.path = path,
 		.text = text,
@@ -115,6 +123,7 @@ static int read_rest(struct call *call)
 		rc = read_workload(call);
 	if (rc < 0)
 		return rc;
+	hash_text(call, call->workload.text, call->workload.bytes);
 	return call->options.sample != NULL ? take_sample(call) : 0;
 }
 

@@ -13,6 +13,7 @@
 #include "call.h"
 #include "depth_sample.h"
 #include "folder.h"
+#include "ranks.h"
 #include "run.h"
 #include "traces.h"
 #include "weft_version.h"
@@ -30,9 +31,27 @@ bool call_is_stopped(void)
 	return stop_asked != 0;
 }
 
+const volatile sig_atomic_t *call_stop(void)
+{
+	return &stop_asked;
+}
+
+// The exit status that says what kind of refusal it was.
+static int status_of(int rc)
+{
+	if (rc == -EINTR)
+		return EXIT_NOT_VALID;
+	return rc == -EINVAL || rc == -ENOENT || rc == -ENOMEM || rc == -EISDIR || rc == -EFBIG ||
+			rc == -ENOTEMPTY
+		? EXIT_BAD_INPUT
+		: EXIT_ENVIRONMENT;
+}
+
 int call_say_refusal(const struct call *call, int rc)
 {
 	const struct refusal *refusal = &call->refusal;
+	if (call->is_other)
+		return status_of(rc);
 	fprintf(stderr, "weft %s: ", call->options.program);
 	if (refusal->file[0] != '\0')
 		fprintf(stderr, "%s:", refusal->file);
@@ -42,12 +61,7 @@ int call_say_refusal(const struct call *call, int rc)
 		fprintf(stderr, "%u:", refusal->column);
 	fprintf(stderr, "%s%s\n", refusal->file[0] != '\0' || refusal->line > 0 ? " " : "",
 		refusal->text);
-	if (rc == -EINTR)
-		return EXIT_NOT_VALID;
-	return rc == -EINVAL || rc == -ENOENT || rc == -ENOMEM || rc == -EISDIR || rc == -EFBIG ||
-			rc == -ENOTEMPTY
-		? EXIT_BAD_INPUT
-		: EXIT_ENVIRONMENT;
+	return status_of(rc);
 }
 
 static void list_keys(void)
@@ -81,7 +95,8 @@ static struct sim_options sim_options_of(struct call *call)
 				    .progress_context = &call->progress,
 				    .stop = &stop_asked,
 				    .ports = options->port_choice,
-				    .lanes = options->lane_count};
+				    .lanes = options->lane_count,
+				    .ranks = call->has_ranks ? &call->ranks : NULL};
 }
 
 static pace_clock_fn *clock_of(const struct options *options)
@@ -150,21 +165,23 @@ static int prepare(struct call *call)
 	signal(SIGINT, ask_stop);
 	signal(SIGTERM, ask_stop);
 	int rc = call_read(call);
+	if (rc == 0)
+		rc = ranks_check(call);
 	if (call->is_comparison || call->is_study || call->options.depth_kind != DEPTH_NONE)
 		return rc;
 	if (rc == 0 && call->options.is_dilation_auto && !call->options.wants_footprint)
 		rc = try_dilation(call);
-	if (rc < 0 || call->options.out == NULL)
+	if (rc < 0 || call->options.out == NULL || call->is_other)
 		return rc < 0 ? rc : call_build(call);
-	uint32_t made; // captures may go into the folder, so it is made before they are opened
-	rc = folder_make(call->options.out, "result.json", &made, &call->refusal);
+	// Captures may go into the folder, so it is made before they are opened.
+	rc = folder_make(call->options.out, "result.json", &call->folders_made, &call->refusal);
 	if (rc < 0)
 		return rc;
 	rc = check_captures(call);
 	if (rc == 0)
 		rc = call_build(call);
 	if (rc < 0)
-		folder_unmake(call->options.out, made);
+		folder_unmake(call->options.out, call->folders_made);
 	return rc;
 }
 
@@ -214,6 +231,7 @@ struct report_input call_report(const struct call *call, const struct run *run)
 		.sent = run->sent,
 		.delivered = run->delivered,
 		.held = run->held,
+		.held_unsent = run->held_unsent,
 		.damaged = run->damaged,
 		.doubled = run->doubled,
 		.held_back = run->held_back,
@@ -237,8 +255,6 @@ struct report_input call_report(const struct call *call, const struct run *run)
 		.inputs = call->scenario.inputs,
 		.input_count = call->scenario.input_count,
 	};
-	uint64_t in_switches;
-	world_held(world, &input.held_unsent, &in_switches);
 	memcpy(input.cable_dropped, run->dropped, sizeof(input.cable_dropped));
 	report_frames(run, &input.ports);
 	return input;
@@ -286,7 +302,8 @@ static int show(struct call *call, const struct report_input *input)
 
 int call_run(struct call *call, struct run *ret)
 {
-	progress_start(&call->progress, &call->stage.world, call->options.is_quiet);
+	progress_start(&call->progress, &call->stage.world,
+		       call->options.is_quiet || call->is_other);
 	sim_run(call->stage.sim, ret);
 	progress_end(&call->progress);
 	return sim_end(call->stage.sim, ret, &call->refusal);
@@ -297,6 +314,8 @@ static int perform(struct call *call)
 {
 	struct run run;
 	int rc = call_run(call, &run);
+	if (call->is_other) // the first has everything
+		return 0;
 	bool is_cut = rc < 0; // a capture or a log: the result is good all the same
 	if (is_cut)
 		call_say_refusal(call, rc);
@@ -336,36 +355,40 @@ static bool answer(const struct options *options, const char *help)
 	return true;
 }
 
+// Does what the command line asks for, after prepare(). Returns the exit status.
+static int act(struct call *call)
+{
+	if (call->options.depth_kind == DEPTH_SAMPLE)
+		return depth_sample_run(call);
+	if (call->options.depth_kind == DEPTH_MODEL)
+		return depth_run(call);
+	if (call->is_study)
+		return study_run(call);
+	if (call->is_comparison)
+		return compare_run(call);
+	if (!call->options.wants_footprint)
+		return perform(call);
+	if (call->options.is_json)
+		report_footprint_json(stdout, &call->stage.world);
+	else
+		report_footprint(stdout, &call->stage.world);
+	return call_finish_output(call);
+}
+
 int run_main(const char *program, const char *help, int argc, char **argv)
 {
 	static struct call call; // large: kept off the stack
-	int rc = options_parse(&call.options, program, argc, argv, &call.refusal);
-	if (rc < 0)
-		return call_say_refusal(&call, rc);
-	if (answer(&call.options, help))
-		return call_finish_output(&call);
+	call.options.program = program;
+	int rc = ranks_join(&call, argv);
+	if (rc == 0)
+		rc = options_parse(&call.options, program, argc, argv, &call.refusal);
+	if (rc == 0 && answer(&call.options, help))
+		return ranks_leave(&call, call_finish_output(&call));
 	options_command(program, argc, argv, call.command, sizeof(call.command));
-	rc = prepare(&call);
-	int status = 0;
-	if (rc < 0) {
-		status = call_say_refusal(&call, rc);
-	} else if (call.options.depth_kind == DEPTH_MODEL) {
-		status = depth_run(&call);
-	} else if (call.options.depth_kind == DEPTH_SAMPLE) {
-		status = depth_sample_run(&call);
-	} else if (call.is_study) {
-		status = study_run(&call);
-	} else if (call.is_comparison) {
-		status = compare_run(&call);
-	} else if (call.options.wants_footprint) {
-		if (call.options.is_json)
-			report_footprint_json(stdout, &call.stage.world);
-		else
-			report_footprint(stdout, &call.stage.world);
-		status = call_finish_output(&call);
-	} else {
-		status = perform(&call);
-	}
+	if (rc == 0)
+		rc = prepare(&call);
+	rc = ranks_may_run(&call, rc);
+	int status = ranks_leave(&call, rc < 0 ? call_say_refusal(&call, rc) : act(&call));
 	stage_free(&call.stage);
 	workload_free(&call.workload);
 	dpdk_stop();
