@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One call of weft goodput, for the files of this folder: main.c reads arguments, words.c what they
-// say, job.c makes a job of scenario and facts, study.c runs it, table.c and json.c show it.
+// say, job.c makes a job of scenario and facts, study.c runs it, table.c and json.c show it,
+// timeline.c has it as faults of a scenario.
 #pragma once
 
 #include <stdbool.h>
@@ -19,8 +20,8 @@ enum fabric { FABRIC_MRC, FABRIC_ROCE, FABRIC_COUNT };
 
 // Words of the command line that are one number.
 struct numbers {
-	double days, checkpoint_s, outage_s, flap_s, slow_ppu, crash_s, hang_s, restart_s, save_s,
-		load_s, repair_s; // NAN: not given
+	double days, checkpoint_s, faults_s, outage_s, flap_s, slow_ppu, crash_s, hang_s, restart_s,
+		save_s, load_s, repair_s; // NAN: not given
 	uint32_t runs, cables, ib_timeout, ib_retry, spares;
 };
 
@@ -41,7 +42,7 @@ struct call {
 	const char *sets[SETS_MAX + 1]; // room for the seed
 	char seed_set[64];
 	uint32_t set_count;
-	bool is_json, wants_help, wants_version, wants_list, is_auto, has_slow;
+	bool is_json, wants_help, wants_version, wants_list, is_auto, has_slow, wants_faults;
 	const struct rates *rates;
 	const struct recovery *recovery;
 	struct numbers numbers;
@@ -83,4 +84,7 @@ const char *fabric_name(enum fabric fabric);
 const char *origin_name(enum origin origin);
 void table_print(FILE *to, const struct call *call);
 void table_list(FILE *to);
+// Prints cables that fail in the first run, its days pressed into `faults_s`, as a scenario has
+// them. -EINVAL with a reason when they are too many or too short.
+int timeline_print(FILE *to, struct call *call);
 void json_print(FILE *to, const struct call *call);

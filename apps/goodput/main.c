@@ -32,6 +32,7 @@ enum {
 	OPT_LOAD,
 	OPT_SPARES,
 	OPT_REPAIR,
+	OPT_FAULTS,
 	OPT_ONCE_END, // those before may be given once
 	OPT_RATE,
 	OPT_SET,
@@ -61,6 +62,7 @@ static const struct option longs[] = {
 	{"load", required_argument, NULL, OPT_LOAD},
 	{"spares", required_argument, NULL, OPT_SPARES},
 	{"repair", required_argument, NULL, OPT_REPAIR},
+	{"faults", required_argument, NULL, OPT_FAULTS},
 	{"set", required_argument, NULL, OPT_SET},
 	{"json", no_argument, NULL, OPT_JSON},
 	{"list", no_argument, NULL, OPT_LIST},
@@ -97,6 +99,9 @@ static int take_time(struct call *call, int option, const char *word)
 		return words_time(call, &to->save_s, "--save", word);
 	case OPT_LOAD:
 		return words_time(call, &to->load_s, "--load", word);
+	case OPT_FAULTS:
+		call->wants_faults = true;
+		return words_time(call, &to->faults_s, "--faults", word);
 	case OPT_REPAIR:
 		return words_time(call, &to->repair_s, "--repair", word);
 	default:
@@ -197,6 +202,23 @@ static void begin(struct call *call)
 		call->rate_of[i] = NAN;
 }
 
+// What a timeline has no use for.
+static int check_faults(struct call *call, const bool *is_given)
+{
+	static const int others[] = {OPT_CHECKPOINT, OPT_RUNS, OPT_SLOW,    OPT_RECOVERY,
+				     OPT_CRASH,	     OPT_HANG, OPT_RESTART, OPT_IB_TIMEOUT,
+				     OPT_IB_RETRY,   OPT_SAVE, OPT_LOAD,    OPT_SPARES,
+				     OPT_REPAIR};
+	for (size_t i = 0; call->wants_faults && i < sizeof(others) / sizeof(*others); i++) {
+		const struct option *at = longs;
+		while (at->val != others[i])
+			at++;
+		if (is_given[others[i]])
+			return words_refuse(call, "has no effect with --faults: --", at->name);
+	}
+	return 0;
+}
+
 static int take_all(struct call *call, int argc, char **argv)
 {
 	bool is_given[OPT_ONCE_END] = {false};
@@ -213,7 +235,7 @@ static int take_all(struct call *call, int argc, char **argv)
 		if ((rc = take(call, option)) < 0)
 			return rc;
 	}
-	return 0;
+	return check_faults(call, is_given);
 }
 
 static int parse(struct call *call, int argc, char **argv)
@@ -226,6 +248,8 @@ static int parse(struct call *call, int argc, char **argv)
 	call->scenario_name = argv[optind++];
 	if (optind < argc)
 		return words_refuse(call, "one scenario at a time; what is", argv[optind]);
+	if (call->wants_faults && call->is_json)
+		return words_refuse(call, "--faults prints YAML; it does not go with", "--json");
 	if (!isnan(call->numbers.repair_s) && call->numbers.spares == GOODPUT_ENOUGH_SPARES)
 		return words_refuse(call, "has no effect without --spares:", "--repair");
 	return 0;
@@ -253,9 +277,11 @@ static int show(struct call *call)
 {
 	int rc = job_make(call);
 	if (rc == 0)
-		rc = study_run(call);
+		rc = call->wants_faults ? timeline_print(stdout, call) : study_run(call);
 	if (rc < 0)
 		return say_refusal(call, rc);
+	if (call->wants_faults)
+		return EXIT_SUCCESS;
 	if (call->is_json)
 		json_print(stdout, call);
 	else

@@ -77,6 +77,11 @@ int goodput_check(const struct goodput_setup *setup, struct refusal *refusal);
 // One run of a setup that was checked. Run number `run` of a seed has dice of its own.
 void goodput_run(struct goodput_run *ret, const struct goodput_setup *setup, uint32_t run);
 
+// When failure `failure` comes in run number `run`: fills up to `max` times in order and returns
+// how many there are, which may be more.
+uint32_t goodput_times(const struct goodput_setup *setup, uint32_t failure, uint32_t run,
+		       double *ret_s, uint32_t max);
+
 // Sum of what failure `failure` cost, and of all.
 double goodput_loss_s(const struct goodput_loss *loss);
 

@@ -107,6 +107,23 @@ static double draw_s(struct rng *dice, double rate_per_s)
 	return rate_per_s > 0 ? -log(uniform) / rate_per_s : NEVER;
 }
 
+static struct rng dice_of(const struct goodput_setup *setup, uint32_t failure, uint32_t run)
+{
+	return rng_of(setup->seed, RNG_FAULT, (uint64_t)run << 8 | failure);
+}
+
+uint32_t goodput_times(const struct goodput_setup *setup, uint32_t failure, uint32_t run,
+		       double *ret_s, uint32_t max)
+{
+	struct rng dice = dice_of(setup, failure, run);
+	double rate_per_s = setup->failures[failure].rate_per_s, at_s = draw_s(&dice, rate_per_s);
+	uint32_t count = 0;
+	for (; at_s < setup->length_s; at_s += draw_s(&dice, rate_per_s), count++)
+		if (count < max)
+			ret_s[count] = at_s;
+	return count;
+}
+
 static void find_first(struct job *job)
 {
 	job->first = 0;
@@ -229,6 +246,10 @@ static double outage_end_s(const struct job *job)
 static void end_outages(struct job *job)
 {
 	uint32_t left = 0;
+#ifdef PLANT_SHORT_OUTAGE // a bug on purpose: the first repair repairs all
+	job->now_s = outage_end_s(job);
+	job->outage_count = 0;
+#endif
 	for (uint32_t i = 0; i < job->outage_count; i++)
 		if (job->outages[i].until_s > job->now_s)
 			job->outages[left++] = job->outages[i];
@@ -292,6 +313,10 @@ static void fail(struct job *job, uint32_t failure)
 {
 	const struct failure *what = &job->setup->failures[failure];
 	bool is_up = job->phase == PHASE_RUN || job->phase == PHASE_STALL;
+#ifdef PLANT_SAFE_RESTART // a bug on purpose: nothing fails while the job is down
+	if (!is_up)
+		return;
+#endif
 	job->ret->losses[failure].events++;
 	if (what->reaction == FAILURE_SLOW) {
 		begin_outage(job, failure);
@@ -335,7 +360,7 @@ static void begin(struct job *job, struct goodput_run *ret, const struct goodput
 	job->spares = setup->spares;
 	job->speed = 1;
 	for (uint32_t i = 0; i < setup->count; i++) {
-		job->dice[i] = rng_of(setup->seed, RNG_FAULT, (uint64_t)run << 8 | i);
+		job->dice[i] = dice_of(setup, i, run);
 		job->next_s[i] = draw_s(&job->dice[i], setup->failures[i].rate_per_s);
 	}
 	find_first(job);

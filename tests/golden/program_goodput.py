@@ -5,8 +5,10 @@ closed forms), what Llama 3's published >90 % takes, and what is refused."""
 import json
 import math
 import os
+import pathlib
 import subprocess
 import sys
+import tempfile
 
 WEFT = os.environ["WEFT"]
 AZURE = "azure-gb200-llama405b"
@@ -172,6 +174,31 @@ def check_options():
           "short runs scatter more")
 
 
+def check_faults():
+    """A drawn timeline is one that a scenario takes, and has the events of the first run."""
+    words = ["--days", "20", "--set", "fabric.nics=2048", "--rate", "flap=50", "--seed", "3"]
+    status, text, errors = weft("goodput", AZURE, *words, "--faults", "5ms")
+    lines = [line for line in text.splitlines() if line.startswith("  - {kind: link_down, at: {nic: ")]
+    kinds = [line.split(": ")[-1].split(",")[0] for line in lines]
+    starts = [int(line.split("from: ")[1].split("ns")[0]) for line in lines]
+    ends = [int(line.split("until: ")[1].split("ns")[0]) for line in lines]
+    check(status == 0 and len(lines) > 10 and set(kinds) == {"network", "flap"}, f"{len(lines)} faults {errors}")
+    check(starts == sorted(starts) and starts[-1] < 5e6, "in order, within the 5 ms")
+    lengths = {kind: {end - start for start, end, of in zip(starts, ends, kinds) if of == kind} for kind in set(kinds)}
+    check(lengths == {"network": {round(4 / 24 / 20 * 5e6)}, "flap": {round(12 / 86400 / 20 * 5e6)}}, f"as long as they last: {lengths}")
+    counts = goodput(*words, "--runs", "2")["mrc"]["of"]
+    rates = [counts[kind]["rate_per_day"] * 20 for kind in ("network", "flap")]
+    check(all(abs(kinds.count(kind) - rate) < 5 * math.sqrt(rate) for kind, rate in zip(("network", "flap"), rates)), f"{rates}")
+    with tempfile.TemporaryDirectory() as name:
+        path = pathlib.Path(name, "azure.yaml")
+        shipped = pathlib.Path(os.environ["WEFT_SOURCE"], "apps", "scenarios", AZURE + ".yaml")
+        path.write_text(shipped.read_text(encoding="utf-8") + text, encoding="utf-8")
+        status, _, errors = weft("topology", path, "--set", "fabric.nics=2048")
+        check(status == 0, f"a scenario takes them {errors}")
+    status, text, _ = weft("goodput", AZURE, "--days", "0.001", "--faults", "5ms")
+    check(status == 0 and text.endswith("faults: []\n"), "and none of a run without any")
+
+
 def check_text():
     status, text, _ = weft("goodput", AZURE)
     check(status == 0 and "goodput                                95.6" in text and "It rests on" in text and
@@ -215,11 +242,17 @@ def check_refusals():
     refused("too many outages", [AZURE, "--rate", "network=10000", "--outage", "30d"], "outages at a time")
     refused("too many hosts", [AZURE, "--spares", "3", "--repair", "1000d"], "in repair")
     refused("saves without end", [AZURE, "--checkpoint", "1ms", "--save", "1ms"], "saves in a run")
+    refused("more faults than a scenario has", [AZURE, "--faults", "5ms"], "--days less")
+    for word in ("checkpoint=1h", "runs=9", "slow=1", "recovery=new-job", "crash=1s", "save=1s", "spares=3", "ib-retry=7"):
+        refused(f"--faults with --{word}", [AZURE, "--faults", "5ms", "--days", "9", f"--{word}"], "no effect with --faults")
+    refused("outages of nothing", [AZURE, "--faults", "1ms", "--days", "20", "--outage", "1ms"], "shorter than 1 ns")
+    refused("faults as JSON", [AZURE, "--faults", "5ms", "--json"], "YAML")
+    refused("faults in no time", [AZURE, "--faults", "0s"], "--faults is")
     refused("an unknown option", [AZURE, "--day", "1", "--fabric", "x"], "unknown option")
 
 
 def main():
-    for part in (check_golden, check_causes, check_closed, check_llama, check_options, check_text, check_refusals):
+    for part in (check_golden, check_causes, check_closed, check_llama, check_options, check_faults, check_text, check_refusals):
         part()
     sys.exit(1 if failed else 0)
 

@@ -213,6 +213,9 @@ static void whatever_the_job_does_the_failures_are_the_same(void **)
 	setup.count = 2;
 	setup.failures[1] = setup.failures[0];
 	goodput_run(&a, &setup, 3);
+	double times_s[4];
+	assert_int_equal(goodput_times(&setup, 1, 3, times_s, 4), a.losses[1].events);
+	assert_true(0 < times_s[0] && times_s[0] < times_s[1] && times_s[2] < times_s[3]);
 	setup.failures[0].reaction = FAILURE_STALL;
 	setup.failures[0].outage_s = 100;
 	setup.interval_s = 700;
