@@ -109,8 +109,7 @@ int workload_read(struct workload *ret, enum traffic_kind kind, const char *path
 	return parse_text(ret, kind, path, ret_nics, refusal);
 }
 
-int workload_expand(struct workload *workload, const struct scenario *scenario,
-		    struct refusal *refusal)
+int workload_expand(struct workload *workload, struct scenario *scenario, struct refusal *refusal)
 {
 	const struct trace_run run = {
 		.ranks = scenario->fabric.nics,
@@ -118,24 +117,18 @@ int workload_expand(struct workload *workload, const struct scenario *scenario,
 		.channels = scenario->traffic.ring.channels,
 		.chunk_bytes = (uint32_t)scenario->traffic.ring.chunk_bytes_max,
 	};
-	struct trace_program program;
 	if (!workload->has_set)
 		return 0;
-	int rc = trace_expand(&program, &workload->set, &run, refusal);
-	if (rc < 0)
-		return rc;
-	free(workload->text);
-	workload->text = NULL;
-	rc = trace_goal_text(&workload->text, &workload->bytes, program.program,
-			     TRACE_GOAL_UNIT_PS);
-	trace_program_free(&program);
-	return rc < 0 ? refuse(refusal, rc, "no memory for the operations of the trace", 0, 0, 0)
-		      : 0;
+	trace_program_free(&workload->program);
+	int rc = trace_expand(&workload->program, &workload->set, &run, refusal);
+	scenario->traffic.program = workload->program.program;
+	return rc;
 }
 
 void workload_free(struct workload *workload)
 {
 	free(workload->text);
+	trace_program_free(&workload->program);
 	if (workload->has_set)
 		trace_set_free(&workload->set);
 	*workload = (struct workload){0};

@@ -6,10 +6,11 @@
 #include <weft/world.h>
 
 struct workload {
-	char *text; // NULL: none was read, or a trace of nodes was not expanded yet
+	char *text; // NULL: none was read, or it is a trace of nodes
 	size_t bytes;
-	bool has_set; // a trace of nodes, which becomes text when the scenario is known
+	bool has_set; // a trace of nodes, which becomes a program when the scenario is known
 	struct trace_set set;
+	struct trace_program program;
 };
 
 // Reads the file at `path` and makes sure that it is what `kind` says; the number of NICs that it
@@ -19,8 +20,8 @@ int workload_read(struct workload *ret, enum traffic_kind kind, const char *path
 		  uint32_t *ret_nics, struct refusal *refusal);
 
 // Expands a trace of nodes for the fabric and the collectives of this scenario, in place of what
-// another one made of it: GOAL text in picoseconds. Nothing for other files. -errno with a reason.
-int workload_expand(struct workload *workload, const struct scenario *scenario,
-		    struct refusal *refusal);
+// another one made of it, and gives the scenario the program. Nothing for other files. -errno with
+// a reason.
+int workload_expand(struct workload *workload, struct scenario *scenario, struct refusal *refusal);
 
 void workload_free(struct workload *workload);

@@ -50,7 +50,7 @@ struct traffic_config {
 	char matrix[SCENARIO_PATH_BYTES]; // matrix: file
 	char file[SCENARIO_PATH_BYTES];	  // goal: file
 	ps_t unit_ps;			  // goal: of a computation
-	const struct program *program;	  // goal: given, sealed, in place of a file; or NULL
+	const struct program *program;	  // goal, trace: given, sealed, in place of a file; or NULL
 };
 
 // Where a figure of a scenario comes from; every input of a result is listed as one of these.

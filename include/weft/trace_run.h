@@ -59,8 +59,6 @@ int trace_chakra_text(char **ret_text, size_t *ret_bytes, const struct trace_set
 // those of all ranks are left out. In new memory. -ENOMEM.
 int trace_groups_text(char **ret_text, size_t *ret_bytes, const struct trace_set *set);
 
-#define TRACE_GOAL_UNIT_PS 1 // of `calc` in what trace_goal_text() writes
-
 // The program as GOAL text in new memory (free()), with `calc` in units of `unit_ps`: times are
 // rounded to them. -ENOMEM.
 int trace_goal_text(char **ret_text, size_t *ret_bytes, const struct program *program,

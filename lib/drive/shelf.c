@@ -39,24 +39,34 @@ static bool is_path(const char *name)
 	return strchr(name, '/') != NULL || (length > 5 && strcmp(name + length - 5, ".yaml") == 0);
 }
 
-// Appends the names of the shipped scenarios to a text.
+static int is_scenario(const struct dirent *entry)
+{
+	size_t length = strlen(entry->d_name);
+	return length > 5 && strcmp(entry->d_name + length - 5, ".yaml") == 0;
+}
+
+// Appends the names of the shipped scenarios to a text, as many as it holds.
 static void list_names(char *text, size_t bytes)
 {
-	for (unsigned i = 0; i < PLACES; i++) {
-		DIR *folder = opendir(shelf_folder(i));
-		if (folder == NULL)
-			continue;
-		for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-			size_t length = strlen(entry->d_name);
-			if (length <= 5 || strcmp(entry->d_name + length - 5, ".yaml") != 0)
-				continue;
-			size_t used = strlen(text);
-			snprintf(text + used, bytes - used, " %.*s", (int)(length - 5),
-				 entry->d_name);
+	static const char more[] = " ... (weft sim --list has all)";
+	struct dirent **entries;
+	int count = -1;
+	for (unsigned i = 0; count < 0 && i < PLACES; i++)
+		count = scandir(shelf_folder(i), &entries, is_scenario, alphasort);
+	bool is_full = false;
+	for (int i = 0; i < count; i++) {
+		size_t used = strlen(text), length = strlen(entries[i]->d_name) - 5;
+		if (!is_full && used + 1 + length + sizeof(more) > bytes) {
+			snprintf(text + used, bytes - used, "%s", more);
+			is_full = true;
 		}
-		closedir(folder);
-		return;
+		if (!is_full)
+			snprintf(text + used, bytes - used, " %.*s", (int)length,
+				 entries[i]->d_name);
+		free(entries[i]);
 	}
+	if (count >= 0)
+		free(entries);
 }
 
 int shelf_find(const char *name, char *ret_path, size_t path_bytes, struct refusal *refusal)
@@ -87,21 +97,37 @@ static int refuse_file(struct refusal *refusal, const char *path, int error)
 	return -error;
 }
 
+// Reads to the file's end, into memory that grows, with room for one byte more. An errno, or 0.
+static int read_whole(FILE *file, size_t bytes_max, char **text, size_t *bytes)
+{
+	for (size_t room = 1 << 16;; room *= 2) {
+		char *moved = realloc(*text, room);
+		if (moved == NULL)
+			return ENOMEM;
+		*text = moved;
+		*bytes += fread(moved + *bytes, 1, room - *bytes, file);
+		if (ferror(file))
+			return errno == 0 ? EIO : errno;
+		if (*bytes > bytes_max)
+			return EFBIG;
+		if (*bytes < room)
+			return 0;
+	}
+}
+
 int file_read(const char *path, size_t bytes_max, char **ret_text, size_t *ret_bytes,
 	      struct refusal *refusal)
 {
 	FILE *file = fopen(path, "rb");
 	if (file == NULL)
 		return refuse_file(refusal, path, errno);
-	char *text = malloc(bytes_max + 1);
-	size_t bytes = text == NULL ? 0 : fread(text, 1, bytes_max + 1, file);
-	int error = text == NULL ? ENOMEM : ferror(file) ? errno : 0;
+	char *text = NULL;
+	size_t bytes = 0;
+	int error = read_whole(file, bytes_max, &text, &bytes);
 	fclose(file);
-	if (error == 0 && bytes > bytes_max)
-		error = EFBIG;
 	if (error != 0) {
 		free(text);
-		return refuse_file(refusal, path, error == 0 ? EIO : error);
+		return refuse_file(refusal, path, error);
 	}
 	text[bytes] = '\0';
 	*ret_text = text;

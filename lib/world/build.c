@@ -5,7 +5,6 @@
 #include "build.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include <weft/plan.h>
 #include <weft/workload_goal.h>
@@ -121,25 +120,23 @@ static int build_goal(struct world *world, const char *text, size_t bytes, struc
 	return 0;
 }
 
-// A trace of nodes comes as GOAL text in picoseconds.
-static int build_nodes(struct world *world, const char *text, size_t bytes, struct refusal *refusal)
+// A trace of nodes comes as a program.
+static int build_nodes(struct world *world, struct refusal *refusal)
 {
-	if (world->scenario->sample.is_on)
-		return refuse(
-			refusal, -EINVAL,
-			"a trace of nodes is run whole: a sample has no effect on it (--sample "
-			"off)",
-			0, 0, 0);
-	return read_goal(world, text, bytes, 1, refusal);
+	world->program = world->scenario->traffic.program;
+	if (!world->scenario->sample.is_on)
+		return 0;
+	return refuse(refusal, -EINVAL,
+		      "a trace of nodes is run whole: a sample has no effect on it (--sample off)",
+		      0, 0, 0);
 }
 
 static int build_trace_job(struct world *world, const char *text, size_t bytes,
 			   struct refusal *refusal)
 {
-	static const char goal[] = "num_ranks ";
 	const struct scenario *scenario = world->scenario;
-	if (bytes >= strlen(goal) && memcmp(text, goal, strlen(goal)) == 0)
-		return build_nodes(world, text, bytes, refusal);
+	if (scenario->traffic.program != NULL)
+		return build_nodes(world, refusal);
 	int rc = trace_simai_parse(&world->trace, world->arena, text, bytes, refusal);
 	if (rc < 0)
 		return rc;

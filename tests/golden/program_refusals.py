@@ -80,7 +80,7 @@ def files(check):
     missing = check.folder / "missing.yaml"
     check.refused("a missing file", [missing], [f"{missing}: ", "No such file"])
     check.refused("a folder", [f"{check.folder}/"], "Is a directory")
-    check.refused("a name that is not shipped", ["nonsense"], ["'nonsense'", "two-planes"])
+    check.refused("a name that is not shipped", ["nonsense"], ["'nonsense'", "azure-gb200-llama405b", "--list has all"])
     check.refused("an empty name", [""], "no scenario")
     check.refused("a name beyond any length", ["n" * 5000], "no scenario")
     check.refused("a file too large", [check.file(b"#" * ((1 << 20) + 1))], "input.yaml: ")
