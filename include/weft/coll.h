@@ -4,11 +4,11 @@
 // checked. The pipelined ring of NCCL's Simple protocol, with its slices and credits, is a machine
 // of its own (workload.h); what is here has no credits: a send leaves when its bytes are there.
 //
-//   coll.c          names, checks, sizes       coll_form.c   bus bandwidth, closed forms
-//   coll_put.c      adding operations          coll_choose.c what NCCL would take
-//   coll_ring.c     rings and chains           coll_tree.c   binary and double binary trees
-//   coll_halving.c  halving and doubling       coll_pat.c    PAT
-//   coll_direct.c   everyone with everyone     coll_levels.c, coll_exchange.c hierarchical
+//   coll.c          names, checks, sizes//   coll_put.c      adding operations coll_choose.c what
+//   NCCL would take coll_data.c     values, and what becomes of them coll_ring.c     rings and
+//   chains           coll_tree.c   binary and double binary trees coll_halving.c  halving and
+//   doubling       coll_pat.c    PAT coll_direct.c   everyone with everyone     coll_levels.c,
+//   coll_exchange.c hierarchical
 //
 // The result does not depend on the order in which messages arrive or operations run: a receive
 // may take its bytes as soon as they are sent, so what a message overwrites has always been read,
@@ -42,9 +42,9 @@ extern "C" {
 
 // As nccl-tests names them (all_reduce_perf, sendrecv_perf, ...).
 enum coll_kind {
-	COLL_ALL_REDUCE,
-	COLL_REDUCE_SCATTER,
+	COLL_REDUCE_SCATTER, // these three as enum collective_kind has them
 	COLL_ALL_GATHER,
+	COLL_ALL_REDUCE,
 	COLL_ALL_TO_ALL,
 	COLL_BROADCAST,
 	COLL_REDUCE,
@@ -69,6 +69,9 @@ enum coll_algorithm {
 const char *coll_kind_name(enum coll_kind kind);
 // "ring", "tree", "double_tree", "halving_doubling", "pat", "direct", "hierarchical".
 const char *coll_algorithm_name(enum coll_algorithm algorithm);
+
+// Whether one rank has a part of its own.
+bool coll_has_root(enum coll_kind kind);
 
 // Whether there is such a form of a collective.
 bool coll_is_known(enum coll_kind kind, enum coll_algorithm algorithm);
@@ -136,11 +139,25 @@ uint64_t coll_out(const struct coll_config *config);
 // is more where there is scratch behind.
 uint64_t coll_buffer_bytes(const struct coll_config *config);
 
+// ---------------------------------------------------------------- data
+
+// Writes what `rank` has before into coll_buffer_bytes(): unsigned integers of the elements' size,
+// low byte first, other ones for each rank and element.
+void coll_fill(const struct coll_config *config, uint32_t rank, uint8_t *ret);
+
+// Elements of a rank's buffer that are not what the collective promises of coll_fill()'s values
+// (sums modulo 2^bits). Parts that it leaves open count as right.
+uint64_t coll_wrong(const struct coll_config *config, uint32_t rank, const uint8_t *buffer);
+
 // ---------------------------------------------------------------- figures
 
 // What algorithm bandwidth S / t is multiplied with to give bus bandwidth: nccl-tests,
 // doc/PERFORMANCE.md.
 double coll_bus_factor(enum coll_kind kind, uint32_t ranks);
+
+// What NCCL's model of times would take (coll_choose.c says which part of it). `bus_bps` is what
+// the NICs of one domain carry together. The algorithm of `config` is not looked at.
+enum coll_algorithm coll_choose(const struct coll_config *config, uint64_t bus_bps);
 
 #ifdef __cplusplus
 }

@@ -10,48 +10,15 @@
 #include <weft/fabric.h>
 #include <weft/measure_expect.h>
 #include <weft/refusal.h>
+#include <weft/scenario_traffic.h>
 #include <weft/transport.h>
 #include <weft/workload.h>
 
-#define SCENARIO_NAME_BYTES 64
-#define SCENARIO_PATH_BYTES 256
 #define SCENARIO_FAULTS_MAX 64
 #define SCENARIO_FLOWS_MAX 4096
 #define SCENARIO_TAPS_MAX 64
 #define SCENARIO_NODES_MAX 1024
 #define SCENARIO_LINKS_MAX 8192
-
-enum traffic_kind {
-	TRAFFIC_FLOWS,
-	TRAFFIC_PERMUTATION,
-	TRAFFIC_INCAST,
-	TRAFFIC_RING,
-	TRAFFIC_MODEL,
-	TRAFFIC_TRACE,
-	TRAFFIC_MATRIX,
-	TRAFFIC_ALL_TO_ALL,
-	TRAFFIC_OUTCAST,
-	TRAFFIC_TORNADO,
-	TRAFFIC_BUTTERFLY,
-	TRAFFIC_GOAL,
-};
-
-struct traffic_config {
-	enum traffic_kind kind;
-	uint64_t bytes;			  // of each flow, or of the ring's buffer
-	uint32_t senders, receivers;	  // incast; outcast
-	uint32_t flow_count;		  // flows
-	struct flow *flows;		  // flows: [flow_count], owned by the scenario
-	enum collective_kind collective;  // ring
-	uint32_t axes;			  // ring: a bit for each axis of a torus; 0 = one ring
-	struct ring_config ring;	  // ring, model, trace; ring.ranks: ring only
-	char model[SCENARIO_NAME_BYTES];  // model: preset name
-	char trace[SCENARIO_PATH_BYTES];  // trace: file
-	char matrix[SCENARIO_PATH_BYTES]; // matrix: file
-	char file[SCENARIO_PATH_BYTES];	  // goal: file
-	ps_t unit_ps;			  // goal: of a computation
-	const struct program *program;	  // goal, trace: given, sealed, in place of a file; or NULL
-};
 
 // Where a figure of a scenario comes from; every input of a result is listed as one of these.
 enum input_origin { INPUT_FACT, INPUT_ASSUMED, INPUT_CALIBRATED, INPUT_ORIGIN_COUNT };
@@ -175,6 +142,9 @@ int scenario_read(struct scenario *ret, const struct scenario_source *source,
 
 // Where fault number `index` was written, in a refusal of the world that is built of it.
 void scenario_fault_place(const struct scenario *scenario, uint32_t index, struct refusal *refusal);
+
+// The collective that traffic.kind collective asks for, `auto` being settled.
+void scenario_collective(struct coll_config *ret, const struct scenario *scenario);
 
 // One key that a scenario may have, for docs/scenario.md and `weft sim --list-keys`.
 struct scenario_key {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <weft/bitmap.h>
+#include <weft/world_landing.h>
 
 #include "payload.h"
 
@@ -40,8 +41,9 @@ int frames_init(struct lane *lane, const struct world *world, struct arena *aren
 	lane->held = arena_draw(arena, ARENA_DRIVE, (size_t)packets + 1, sizeof(struct held));
 	lane->news = arena_draw(arena, ARENA_DRIVE, BITMAP_WORDS(lane->ports->queue_count) + 1,
 				sizeof(uint64_t));
-	lane->out.places = arena_draw(arena, ARENA_DRIVE, lane->arrivals_max, sizeof(struct place));
-	lane->out.place_capacity = lane->arrivals_max;
+	lane->out.place_capacity = lane->arrivals_max + world_moves_max(world);
+	lane->out.places = arena_draw(arena, ARENA_DRIVE, lane->out.place_capacity,
+				      sizeof(struct place));
 	return lane->held == NULL || lane->news == NULL || lane->out.places == NULL ? -ENOMEM : 0;
 }
 
@@ -195,11 +197,23 @@ static uint32_t take_cable(struct lane *lane, uint32_t index, struct arrival *to
 
 // ---------------------------------------------------------------- what machines leave behind
 
+// Something of a host's own: no frame had it.
+static void move(struct lane *lane, const struct place *order)
+{
+	check(order->rkey == RKEY_MOVED);
+	if (lane->watch->move != NULL)
+		lane->watch->move(lane->watch->payload_context, order);
+}
+
 // Executes the place orders of a host: the payload must be what was sent there.
 static void place(struct lane *lane)
 {
 	for (uint32_t i = 0; i < lane->out.place_count; i++) {
 		const struct place *order = &lane->out.places[i];
+		if (order->payload == 0) {
+			move(lane, order);
+			continue;
+		}
 		const struct held *held = &lane->held[order->payload];
 		struct payload_spot spot = {order->nic, order->qp, order->rkey, order->va};
 		const uint8_t *payload = held->bytes + held->view.payload_at;

@@ -276,11 +276,11 @@ uint64_t rtx_total(const struct transport_counters *transport)
 
 const char *traffic_name(enum traffic_kind kind)
 {
-	static const char *const names[] = {"flows",   "permutation", "incast",	   "ring",
-					    "model",   "trace",	      "matrix",	   "all_to_all",
-					    "outcast", "tornado",     "butterfly", "goal"};
-	static_assert(sizeof(names) / sizeof(*names) == TRAFFIC_GOAL + 1, "a name for each");
-	return kind <= TRAFFIC_GOAL ? names[kind] : "unknown";
+	static const char *const names[] = {
+		"flows",      "permutation", "incast",	"ring",	     "model", "trace",	   "matrix",
+		"all_to_all", "outcast",     "tornado", "butterfly", "goal",  "collective"};
+	static_assert(sizeof(names) / sizeof(*names) == TRAFFIC_COLLECTIVE + 1, "a name for each");
+	return kind <= TRAFFIC_COLLECTIVE ? names[kind] : "unknown";
 }
 
 const char *transport_name(enum transport_kind kind)

@@ -7,11 +7,17 @@
 #include <string.h>
 
 #include <weft/check.h>
+#include <weft/workload.h>
 
 #include "coll_put.h"
 
 #define BIT(kind) (1u << COLL_##kind)
 #define BUFFER_BYTES_MAX (UINT64_C(1) << 46)
+
+_Static_assert((int)COLL_REDUCE_SCATTER == (int)COLLECTIVE_REDUCE_SCATTER &&
+		       (int)COLL_ALL_GATHER == (int)COLLECTIVE_ALL_GATHER &&
+		       (int)COLL_ALL_REDUCE == (int)COLLECTIVE_ALL_REDUCE,
+	       "a scenario names both kinds with one word");
 
 static const char *const kind_names[] = {
 	[COLL_ALL_REDUCE] = "all_reduce",
@@ -66,7 +72,7 @@ bool coll_is_known(enum coll_kind kind, enum coll_algorithm algorithm)
 	return (algorithms[algorithm].kinds & 1u << kind) != 0;
 }
 
-static bool has_root(enum coll_kind kind)
+bool coll_has_root(enum coll_kind kind)
 {
 	return kind == COLL_BROADCAST || kind == COLL_REDUCE || kind == COLL_GATHER ||
 		kind == COLL_SCATTER;
@@ -88,7 +94,7 @@ static int check_ranks(const struct coll_config *config, struct refusal *refusal
 		return refuse(refusal, -EINVAL,
 			      "% ranks must fill whole scale-up domains of % ranks", config->ranks,
 			      config->domain, 0);
-	if (has_root(config->kind) ? config->root >= config->ranks : config->root != 0)
+	if (coll_has_root(config->kind) ? config->root >= config->ranks : config->root != 0)
 		return refuse(refusal, -EINVAL,
 			      "root % is none: of % ranks only broadcast, reduce, gather and "
 			      "scatter have one",
@@ -195,7 +201,7 @@ uint64_t coll_bytes(const struct coll_config *config)
 static void put(struct coll_writer *writer)
 {
 	const struct coll_config *config = writer->config;
-	bool is_chain = config->algorithm == COLL_RING && has_root(config->kind);
+	bool is_chain = config->algorithm == COLL_RING && coll_has_root(config->kind);
 	bool is_exchange = config->algorithm == COLL_HIERARCHICAL &&
 		config->kind == COLL_ALL_TO_ALL;
 	if (is_chain)

@@ -17,7 +17,7 @@ static bool post(struct world_host *host, uint32_t index, uint32_t nic, uint32_t
 	const struct program *program = host->agent->program;
 	const struct op *op = &program->ops[index];
 	struct work work = {
-		.va = program->ops[op->twin].offset,
+		.va = host->agent->landing.va[op->twin],
 		.rkey = RKEY_DATA,
 		.bytes = op->bytes,
 		.imm = op->twin,
@@ -143,6 +143,20 @@ void agent_on_ended(struct world_host *host, uint32_t op, ps_t now, struct outbo
 	uint32_t rank = agent->program->ops[op].rank, left = program_run_left(agent->run, rank);
 	program_run_ended(agent->run, op);
 	go_on(host, rank, left, now, out);
+}
+
+// What did not come over the fabric has no payload; a driver that keeps the data is told here.
+void agent_on_moved(struct world_host *host, uint32_t receive, ps_t now, struct outbox *out)
+{
+	const struct program *program = host->agent->program;
+	const struct op *op = &program->ops[receive];
+	if (out->place_capacity > 0)
+		outbox_place(out,
+			     &(struct place){.nic = program->nics[op->rank],
+					     .rkey = RKEY_MOVED,
+					     .bytes = op->bytes,
+					     .va = receive});
+	agent_on_arrived(host, receive, now, out);
 }
 
 void agent_on_arrived(struct world_host *host, uint32_t receive, ps_t now, struct outbox *out)

@@ -9,6 +9,7 @@
 #include <weft/program.h>
 #include <weft/world.h>
 
+#include "landing.h"
 #include "nic.h"
 
 // What the agents of all hosts share. Each host touches what belongs to its ranks and its NICs
@@ -22,6 +23,7 @@ struct agent {
 	// where the rings are: rank rank_of[group_first[group] + at] of its host
 	const uint32_t *rank_of, *group_first;
 	uint64_t *events; // [hosts] local events that may be under way at once
+	struct landing landing;
 };
 
 // Lines of the world's program, and what can be said against it. Before QPs are counted. -EINVAL
@@ -55,6 +57,7 @@ void agent_on_collective(struct world_host *host, const struct rank *rank, ps_t 
 // arrived; a send over the fabric completed; its message is here; its QP may post again.
 void agent_on_begin(struct world_host *host, uint32_t rank, ps_t now, struct outbox *out);
 void agent_on_ended(struct world_host *host, uint32_t op, ps_t now, struct outbox *out);
+void agent_on_moved(struct world_host *host, uint32_t receive, ps_t now, struct outbox *out);
 void agent_on_arrived(struct world_host *host, uint32_t receive, ps_t now, struct outbox *out);
 void agent_on_sent(struct world_host *host, struct nic *nic, const struct completion *done,
 		   uint32_t op, ps_t now, struct outbox *out);

@@ -144,6 +144,8 @@ static int build_agent(struct world *world)
 	if (agent->line_of == NULL || agent->next == NULL || agent->events == NULL)
 		return -ENOMEM;
 	count_events(world, agent->events);
+	if (landing_build(&agent->landing, world) < 0)
+		return -ENOMEM;
 	int rc = program_run_create(&agent->run, arena, program);
 	return rc < 0 ? rc : build_lines(world, agent);
 }

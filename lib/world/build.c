@@ -167,6 +167,17 @@ static int build_plan_job(struct world *world, struct refusal *refusal)
 				      &traffic->ring, refusal);
 }
 
+static int build_collective(struct world *world, struct refusal *refusal)
+{
+	struct coll_config config;
+	struct program *program;
+	scenario_collective(&config, world->scenario);
+	int rc = coll_program(&program, world->arena, &config, refusal);
+	if (rc == 0)
+		world->program = program;
+	return rc;
+}
+
 static int build_job(struct world *world, const char *text, size_t bytes, struct refusal *refusal)
 {
 	const struct traffic_config *traffic = &world->scenario->traffic;
@@ -174,9 +185,11 @@ static int build_job(struct world *world, const char *text, size_t bytes, struct
 	case TRAFFIC_RING:
 		if (traffic->axes != 0)
 			return job_from_axes(&world->job, world->arena, traffic->axes,
-					     world->fabric.torus, traffic->collective,
+					     world->fabric.torus,
+					     (enum collective_kind)traffic->collective,
 					     traffic->bytes, &traffic->ring, refusal);
-		return job_from_ring(&world->job, world->arena, traffic->collective, traffic->bytes,
+		return job_from_ring(&world->job, world->arena,
+				     (enum collective_kind)traffic->collective, traffic->bytes,
 				     world->fabric.nics_per_host, &traffic->ring, refusal);
 	case TRAFFIC_MODEL:
 		return build_plan_job(world, refusal);
@@ -186,6 +199,8 @@ static int build_job(struct world *world, const char *text, size_t bytes, struct
 		return build_matrix(world, text, bytes, refusal);
 	case TRAFFIC_GOAL:
 		return build_goal(world, text, bytes, refusal);
+	case TRAFFIC_COLLECTIVE:
+		return build_collective(world, refusal);
 	default:
 		return build_patterns(world, refusal);
 	}

@@ -124,11 +124,8 @@ void connections_measure(const struct world *world, struct builder *builder)
 {
 	for (uint32_t i = 0; i < world->flow_count; i++)
 		need_data(builder, world->flows[i].to, world->flows[i].bytes);
-	for (uint32_t i = 0; world->program != NULL && i < world->program->op_count; i++) {
-		const struct op *op = &world->program->ops[i];
-		if (op->kind == OP_RECEIVE && !agents_is_local(world, op))
-			need_data(builder, world->program->nics[op->rank], op->offset + op->bytes);
-	}
+	for (uint32_t rank = 0; world->program != NULL && rank < world->program->ranks; rank++)
+		need_data(builder, world->program->nics[rank], world->agent->landing.end[rank]);
 	for (uint32_t i = 0; i < world->job.group_count; i++) {
 		const struct group *group = &world->job.groups[i];
 		uint64_t bytes = slices_bytes(world, group);

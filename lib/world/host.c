@@ -344,7 +344,7 @@ static void on_event(struct world_host *host, struct heap_item event, struct out
 		agent_on_ended(host, (uint32_t)id, event.at, out);
 		break;
 	case HOST_OP_ARRIVED:
-		agent_on_arrived(host, (uint32_t)id, event.at, out);
+		agent_on_moved(host, (uint32_t)id, event.at, out);
 		break;
 	}
 }

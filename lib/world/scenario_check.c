@@ -117,7 +117,7 @@ void draft_settle(struct draft *draft)
 		settle_rc(transport);
 	if (transport->path_policy != PATH_MRC) // a QP that spreads blindly cannot leave a plane
 		transport->port_status = false;
-	if (scenario->traffic.kind == TRAFFIC_RING && scenario->traffic.ring.ranks == 0)
+	if (scenario_use_holds(USE_COLLECTIVE, scenario) && scenario->traffic.ring.ranks == 0)
 		scenario->traffic.ring.ranks = fabric->nics;
 	if (is_sampled(draft))
 		scenario->sample.is_on = true;
@@ -379,28 +379,6 @@ static int check_window(struct draft *draft)
 	return 0;
 }
 
-static int check_ring(struct draft *draft)
-{
-	const struct fabric_config *fabric = &draft->scenario->fabric;
-	uint32_t ranks = draft->scenario->traffic.ring.ranks;
-	struct mark mark = either_mark(draft, "traffic.ranks", "traffic.kind");
-	if (ranks > fabric->nics)
-		return draft_refuse(draft, mark, "traffic.ranks: %u is more than fabric.nics, %u",
-				    ranks, fabric->nics);
-	if (ranks > fabric->nics_per_host && ranks % fabric->nics_per_host != 0)
-		return draft_refuse(draft, mark,
-				    "traffic.ranks: %u ranks do not fill hosts of %u NICs", ranks,
-				    fabric->nics_per_host);
-	if (draft->scenario->traffic.axes != 0)
-		return draft_check_axes(draft);
-	if (fabric->nics_per_host > 1 && draft->scenario->scaleup.rate_bps == 0)
-		return draft_refuse(draft, draft_mark(draft, "fabric.nics_per_host"),
-				    "fabric.nics_per_host: %u NICs of one host are neighbours in "
-				    "the ring, and nothing joins them; give scaleup.rate",
-				    fabric->nics_per_host);
-	return 0;
-}
-
 static int check_slices(struct draft *draft)
 {
 	const struct ring_config *ring = &draft->scenario->traffic.ring;
@@ -469,10 +447,10 @@ static int check_traffic(struct draft *draft)
 {
 	enum traffic_kind kind = draft->scenario->traffic.kind;
 	int rc = 0;
-	if (kind != TRAFFIC_RING && scenario_use_holds(USE_BYTES, draft->scenario))
+	if (scenario_use_holds(USE_COLLECTIVE, draft->scenario))
+		rc = draft_check_collective(draft);
+	else if (scenario_use_holds(USE_BYTES, draft->scenario))
 		rc = check_messages(draft);
-	if (kind == TRAFFIC_RING)
-		rc = check_ring(draft);
 	if (kind == TRAFFIC_MODEL)
 		rc = check_model(draft);
 	if (rc == 0 && scenario_use_holds(USE_PIPELINED, draft->scenario))

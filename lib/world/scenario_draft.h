@@ -89,6 +89,11 @@ void draft_settle_fabric(struct draft *draft);
 // That the figures of this kind of fabric fit together.
 int draft_check_kind(struct draft *draft);
 
+// ---------------------------------------------------------------- scenario_collective.c
+
+// That a ring or a collective fits the fabric, and that there is such a collective.
+int draft_check_collective(struct draft *draft);
+
 // ---------------------------------------------------------------- scenario_usid.c
 
 // Gives a fabric that forwards by uSIDs frames and EVs that have them, where nothing else is said;

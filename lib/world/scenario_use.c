@@ -143,13 +143,23 @@ bool scenario_use_holds(enum scenario_use use, const struct scenario *scenario)
 	case USE_FLOWS:
 		return kind == TRAFFIC_FLOWS;
 	case USE_BYTES:
-		return is_pattern(kind) || kind == TRAFFIC_RING;
+		return is_pattern(kind) || kind == TRAFFIC_RING || kind == TRAFFIC_COLLECTIVE;
 	case USE_INCAST:
 		return kind == TRAFFIC_INCAST;
 	case USE_OUTCAST:
 		return kind == TRAFFIC_OUTCAST;
 	case USE_RING:
 		return kind == TRAFFIC_RING;
+	case USE_COLLECTIVE:
+		return kind == TRAFFIC_RING || kind == TRAFFIC_COLLECTIVE;
+	case USE_PROGRAM:
+		return kind == TRAFFIC_COLLECTIVE;
+	case USE_ROOT:
+		return kind == TRAFFIC_COLLECTIVE && coll_has_root(scenario->traffic.collective);
+	case USE_CHANNELS:
+		return is_rings(scenario) || kind == TRAFFIC_COLLECTIVE;
+	case USE_CHUNKS:
+		return scenario_use_holds(USE_PIPELINED, scenario) || kind == TRAFFIC_COLLECTIVE;
 	case USE_RINGS:
 		return is_rings(scenario);
 	case USE_PIPELINED:
@@ -161,7 +171,7 @@ bool scenario_use_holds(enum scenario_use use, const struct scenario *scenario)
 	case USE_MATRIX:
 		return kind == TRAFFIC_MATRIX;
 	case USE_CONNECTIONS:
-		return is_rings(scenario) || kind == TRAFFIC_GOAL;
+		return is_rings(scenario) || kind == TRAFFIC_GOAL || kind == TRAFFIC_COLLECTIVE;
 	case USE_PROGRAM_FILE:
 		return kind == TRAFFIC_GOAL;
 	case USE_GOAL:
@@ -224,12 +234,18 @@ const char *scenario_use_name(enum scenario_use use)
 		[USE_INCAST] = "traffic.kind incast",
 		[USE_OUTCAST] = "traffic.kind outcast",
 		[USE_RING] = "traffic.kind ring",
+		[USE_COLLECTIVE] = "traffic.kind ring or collective",
+		[USE_PROGRAM] = "traffic.kind collective",
+		[USE_ROOT] = "traffic.kind collective with one that has a root",
+		[USE_CHANNELS] = "traffic.kind ring, collective, model or trace",
+		[USE_CHUNKS] = "a traffic.kind collective, or ring, model or trace that is "
+			       "pipelined",
 		[USE_RINGS] = "traffic.kind ring, model or trace",
 		[USE_PIPELINED] = "traffic.kind ring, model or trace with traffic.form pipelined",
 		[USE_MODEL] = "traffic.kind model",
 		[USE_TRACE] = "traffic.kind trace",
 		[USE_MATRIX] = "traffic.kind matrix",
-		[USE_CONNECTIONS] = "traffic.kind ring, model, trace or goal",
+		[USE_CONNECTIONS] = "traffic.kind ring, collective, model, trace or goal",
 		[USE_PROGRAM_FILE] = "traffic.kind goal",
 		[USE_GOAL] = "traffic.kind goal",
 		[USE_IPV6] = "wire.ip 6; IPv4 has no flow label",

@@ -47,6 +47,7 @@ SECOND = {
     "exchange": "adapter",
     "fault": "fabric",
     "scenario": "world",
+    "scenario_traffic": "world",
 }
 
 PURE = "core wire measure capture cc transport fabric workload world adapter".split()

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft coll: what its files share.
+//
+//   main.c      arguments, files, the loop over sizes    types.c   numbers and words of nccl-tests
+//   measure.c   one size: run, or extrapolated           table.c   what is printed
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <weft/coll.h>
+#include <weft/drive.h>
+#include <weft/drive_ledger.h>
+#include <weft/scenario.h>
+
+enum { EXIT_MISSED = 1, EXIT_BAD_INPUT = 2, EXIT_ENVIRONMENT = 3, EXIT_NOT_VALID = 5 };
+
+#define SETS_MAX 64
+#define SET_BYTES 64
+#define DEFAULT_SCENARIO "rail-8x4"
+
+struct data_type {
+	const char *name;
+	uint32_t bytes;
+};
+
+// Types as nccl-tests names them; NULL when there is none of that name.
+const struct data_type *type_find(const char *name);
+
+// "1M" as nccl-tests reads it: K, M, G are powers of 1024. -EINVAL.
+int size_parse(const char *word, uint64_t *ret);
+
+// all_reduce, alltoall, sendrecv, ...: names of nccl-tests and of scenarios. -EINVAL.
+int kind_parse(const char *word, enum coll_kind *ret);
+// An algorithm's name, or auto, or credit_ring. -EINVAL.
+struct choice {
+	bool is_auto;
+	bool is_credit_ring; // traffic.kind ring: NCCL's Simple protocol
+	enum coll_algorithm algorithm;
+};
+int choice_parse(const char *word, struct choice *ret);
+
+struct call {
+	enum coll_kind kind;
+	const char *scenario_name;
+	char path[SCENARIO_PATH_BYTES];
+	char *text; // of the scenario
+	size_t text_bytes;
+	uint64_t size_min, size_max, step_bytes;
+	uint32_t factor; // above 1: sizes are multiplied, else step_bytes is added
+	const struct data_type *type;
+	bool is_op_given;
+	struct choice choice;
+	const char *algorithm_word;
+	bool is_root_given;
+	uint32_t root;
+	uint32_t ranks; // 0: all NICs
+	uint32_t gpus;	// of a host; 0: as the scenario says
+	uint32_t channels;
+	uint64_t chunk_bytes; // 0: as the scenario's default
+	uint32_t iterations;
+	uint64_t seed;
+	bool is_seed_given;
+	bool is_checked; // -c 1
+	uint64_t packets_max;
+	bool is_json;
+	const char *sets[SETS_MAX];
+	uint32_t set_count;
+	bool wants_help, wants_version;
+	struct scenario scenario; // of the size in hand
+	struct refusal refusal;
+};
+
+// What one size took.
+struct measured {
+	uint64_t bytes; // run: a multiple of ranks * element
+	uint64_t count; // elements, as nccl-tests counts them
+	uint32_t ranks;
+	struct coll_config config; // what was run
+	bool is_credit_ring;
+	double time_us; // mean of the iterations
+	double error_us;
+	bool is_extrapolated;
+	bool is_checked;
+	uint64_t wrong;	  // elements, when checked
+	uint64_t digest;  // of the last run
+	enum run_end end; // anything but RUN_DONE: nothing else holds
+};
+
+// Reads the scenario for `bytes` into call->scenario. Negative errno with call->refusal.
+int call_scenario(struct call *call, uint64_t bytes, bool is_credit_ring, uint64_t seed);
+
+// Runs one size. Negative errno with call->refusal.
+int measure_size(struct call *call, uint64_t bytes, struct measured *ret);
+
+void table_head(FILE *to, const struct call *call, const struct measured *first);
+void table_row(FILE *to, const struct call *call, const struct measured *row);
+void table_tail(FILE *to, const struct call *call, double busbw_sum, uint32_t rows, uint64_t wrong);
+
+// GB/s, decimal.
+double algbw(const struct measured *row);
+double busbw(const struct measured *row);

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft coll: arguments, and the loop over sizes. The first size is measured before anything is
+// printed.
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coll.h"
+#include "help.h"
+#include "weft_version.h"
+
+#define SCENARIO_BYTES_MAX ((size_t)1 << 20)
+#define PACKETS_DEFAULT 8000000
+#define ITERATIONS_MAX 1000
+
+enum {
+	OPT_SCENARIO = 256,
+	OPT_RANKS,
+	OPT_ALGORITHM,
+	OPT_CHANNELS,
+	OPT_CHUNK,
+	OPT_PACKETS,
+	OPT_SEED,
+	OPT_SET,
+	OPT_VERSION
+};
+
+static const struct option longs[] = {
+	{"minbytes", required_argument, NULL, 'b'},
+	{"maxbytes", required_argument, NULL, 'e'},
+	{"stepbytes", required_argument, NULL, 'i'},
+	{"stepfactor", required_argument, NULL, 'f'},
+	{"ngpus", required_argument, NULL, 'g'},
+	{"iters", required_argument, NULL, 'n'},
+	{"check", required_argument, NULL, 'c'},
+	{"op", required_argument, NULL, 'o'},
+	{"datatype", required_argument, NULL, 'd'},
+	{"root", required_argument, NULL, 'r'},
+	{"scenario", required_argument, NULL, OPT_SCENARIO},
+	{"ranks", required_argument, NULL, OPT_RANKS},
+	{"algorithm", required_argument, NULL, OPT_ALGORITHM},
+	{"channels", required_argument, NULL, OPT_CHANNELS},
+	{"chunk", required_argument, NULL, OPT_CHUNK},
+	{"packets", required_argument, NULL, OPT_PACKETS},
+	{"seed", required_argument, NULL, OPT_SEED},
+	{"set", required_argument, NULL, OPT_SET},
+	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, OPT_VERSION},
+	{NULL, 0, NULL, 0},
+};
+
+static int refuse_word(struct call *call, const char *what, const char *word)
+{
+	snprintf(call->refusal.text, sizeof(call->refusal.text),
+		 "%s '%.100s' (--help lists the options)", what, word);
+	return -EINVAL;
+}
+
+// ---------------------------------------------------------------- options
+
+static int take_bytes(struct call *call, uint64_t *to, const char *word)
+{
+	if (size_parse(word, to) < 0 || *to == 0)
+		return refuse_word(call, "bytes are needed, 1048576 or 1M, not", word);
+	return 0;
+}
+
+static int take_count(struct call *call, uint32_t *to, const char *word, uint32_t min, uint32_t max)
+{
+	char *end, what[96];
+	unsigned long long value = strtoull(word, &end, 10);
+	snprintf(what, sizeof(what), "a number from %u to %u is needed, not", min, max);
+	if (word[0] < '0' || word[0] > '9' || *end != '\0' || value < min || value > max)
+		return refuse_word(call, what, word);
+	*to = (uint32_t)value;
+	return 0;
+}
+
+// nccl-tests has these; here they would change nothing.
+static int refuse_no_effect(struct call *call, int option)
+{
+	static const struct {
+		int option;
+		const char *why;
+	} reasons[] = {
+		{'t',
+		 "-t has no effect here: there are no threads; ranks are --ranks, GPUs of a "
+		 "host -g"},
+		{'w', "-w has no effect here: virtual time needs no warm-up"},
+		{'m', "-m has no effect here: a run is one collective, nothing is aggregated"},
+		{'G', "-G has no effect here: no kernels are launched"},
+		{'z', "-z has no effect here: nothing blocks in virtual time"},
+		{'p', "-p has no effect here: nothing is initialised in parallel"},
+		{'a',
+		 "-a has no effect here: all ranks are seen at once; a time is that of the "
+		 "last"},
+		{'C', "-C has no effect here: there is no CPU time of calls"},
+		{'R', "-R has no effect here: buffers need no registration"},
+		{'T', "-T has no effect here: limits.time of a scenario ends a run"},
+	};
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++)
+		if (reasons[i].option == option)
+			return refuse(&call->refusal, -EINVAL, reasons[i].why, 0, 0, 0);
+	check(false);
+}
+
+static int take_op(struct call *call, const char *word)
+{
+	if (strcmp(word, "sum") != 0)
+		return refuse_word(call, "only sum is done; no other changes what is sent:", word);
+	call->is_op_given = true;
+	return 0;
+}
+
+static int take_type(struct call *call, const char *word)
+{
+	call->type = type_find(word);
+	return call->type == NULL ? refuse_word(call, "no such type:", word) : 0;
+}
+
+static int take_check(struct call *call, const char *word)
+{
+	uint32_t value;
+	int rc = take_count(call, &value, word, 0, 1);
+	call->is_checked = rc == 0 && value == 1;
+	return rc;
+}
+
+static int take_algorithm(struct call *call, const char *word)
+{
+	if (choice_parse(word, &call->choice) == 0)
+		return 0;
+	return refuse_word(call,
+			   "an algorithm is auto, credit_ring, ring, tree, double_tree, "
+			   "halving_doubling, pat, direct or hierarchical, not",
+			   word);
+}
+
+static int take_set(struct call *call, const char *word)
+{
+	if (call->set_count == SETS_MAX)
+		return refuse_word(call, "too many --set, at", word);
+	call->sets[call->set_count++] = word;
+	return 0;
+}
+
+static int take_seed(struct call *call, const char *word)
+{
+	char *end;
+	call->seed = strtoull(word, &end, 10);
+	call->is_seed_given = true;
+	if (word[0] < '0' || word[0] > '9' || *end != '\0')
+		return refuse_word(call, "a seed is a number, not", word);
+	return 0;
+}
+
+static int take_root(struct call *call, const char *word)
+{
+	call->is_root_given = true;
+	return take_count(call, &call->root, word, 0, COLL_RANKS_MAX - 1);
+}
+
+static int take_fabric(struct call *call, int option, const char *word)
+{
+	switch (option) {
+	case OPT_RANKS:
+		return take_count(call, &call->ranks, word, 2, COLL_RANKS_MAX);
+	case OPT_ALGORITHM:
+		return take_algorithm(call, word);
+	case OPT_CHANNELS:
+		return take_count(call, &call->channels, word, 1, COLL_CHANNELS_MAX);
+	case OPT_CHUNK:
+		return take_bytes(call, &call->chunk_bytes, word);
+	case OPT_PACKETS:
+		return take_bytes(call, &call->packets_max, word);
+	case OPT_SEED:
+		return take_seed(call, word);
+	case OPT_SET:
+		return take_set(call, word);
+	case OPT_SCENARIO:
+		call->scenario_name = word;
+		return 0;
+	case OPT_VERSION:
+		call->wants_version = true;
+		return 0;
+	default:
+		call->wants_help = true;
+		return 0;
+	}
+}
+
+static int take(struct call *call, int option, const char *word)
+{
+	switch (option) {
+	case 'b':
+		return take_bytes(call, &call->size_min, word);
+	case 'e':
+		return take_bytes(call, &call->size_max, word);
+	case 'i':
+		return take_bytes(call, &call->step_bytes, word);
+	case 'f':
+		return take_count(call, &call->factor, word, 2, 1024);
+	case 'g':
+		return take_count(call, &call->gpus, word, 1, 1024);
+	case 'n':
+		return take_count(call, &call->iterations, word, 1, ITERATIONS_MAX);
+	case 'c':
+		return take_check(call, word);
+	case 'o':
+		return take_op(call, word);
+	case 'd':
+		return take_type(call, word);
+	case 'r':
+		return take_root(call, word);
+	case 't':
+	case 'w':
+	case 'm':
+	case 'G':
+	case 'z':
+	case 'p':
+	case 'a':
+	case 'C':
+	case 'R':
+	case 'T':
+		return refuse_no_effect(call, option);
+	default:
+		return take_fabric(call, option, word);
+	}
+}
+
+// What was given must have an effect.
+static int check_call(struct call *call)
+{
+	bool has_sum = call->kind == COLL_ALL_REDUCE || call->kind == COLL_REDUCE ||
+		call->kind == COLL_REDUCE_SCATTER;
+	if (call->size_max == 0)
+		call->size_max = call->size_min;
+	if (call->size_max < call->size_min)
+		return refuse_word(call, "-e is less than -b:", coll_kind_name(call->kind));
+	if (call->factor > 1 && call->step_bytes > 0)
+		return refuse_word(call, "sizes grow by -f or by -i, not both:", "-i");
+	if (call->size_max > call->size_min && call->factor == 0 && call->step_bytes == 0)
+		return refuse_word(call, "from -b to -e by what? give -f or -i:", "-e");
+	if (call->size_max == call->size_min && (call->factor > 0 || call->step_bytes > 0))
+		return refuse_word(call,
+				   "there is one size; -f and -i have no effect without:", "-e");
+	if (call->is_root_given && !coll_has_root(call->kind))
+		return refuse_word(call, "-r has no effect: no root has",
+				   coll_kind_name(call->kind));
+	if (call->is_op_given && !has_sum)
+		return refuse_word(call, "-o has no effect: nothing is summed in",
+				   coll_kind_name(call->kind));
+	if (call->choice.is_credit_ring && call->kind > COLL_ALL_REDUCE)
+		return refuse_word(call, "credit_ring does no", coll_kind_name(call->kind));
+	if (call->choice.is_credit_ring && call->is_checked)
+		return refuse_word(call,
+				   "its messages have no data to be checked; -c 1 needs another:",
+				   "credit_ring");
+	return 0;
+}
+
+static int parse(struct call *call, int argc, char **argv)
+{
+	int option, rc;
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "b:e:i:f:g:n:c:o:d:r:t:w:m:G:z:p:a:C:R:T:h", longs,
+				     NULL)) != -1) {
+		if (option == '?')
+			return refuse_word(call,
+					   "unknown option or missing value:", argv[optind - 1]);
+		if ((rc = take(call, option, optarg)) < 0)
+			return rc;
+	}
+	if (call->wants_help || call->wants_version)
+		return 0;
+	if (optind + 1 != argc)
+		return refuse_word(call, "one collective is needed: weft coll",
+				   optind == argc ? "all_reduce" : argv[optind + 1]);
+	if (kind_parse(argv[optind], &call->kind) < 0)
+		return refuse_word(call, "there is no collective", argv[optind]);
+	return check_call(call);
+}
+
+// ---------------------------------------------------------------- sizes
+
+static int say_refusal(const struct call *call, int rc)
+{
+	const struct refusal *refusal = &call->refusal;
+	bool has_place = refusal->file[0] != '\0' || refusal->line > 0;
+	fputs("weft coll: ", stderr);
+	if (refusal->file[0] != '\0')
+		fprintf(stderr, "%s:", refusal->file);
+	if (refusal->line > 0)
+		fprintf(stderr, "%u:", refusal->line);
+	if (refusal->column > 0)
+		fprintf(stderr, "%u:", refusal->column);
+	fprintf(stderr, "%s%s\n", has_place ? " " : "", refusal->text);
+	bool is_input = rc == -EINVAL || rc == -ENOENT || rc == -EISDIR || rc == -EFBIG;
+	return is_input ? EXIT_BAD_INPUT : EXIT_ENVIRONMENT;
+}
+
+static uint64_t next_size(const struct call *call, uint64_t bytes)
+{
+	uint64_t most = UINT64_MAX;
+	if (call->factor > 1)
+		return bytes > most / call->factor ? most : bytes * call->factor;
+	if (call->step_bytes == 0)
+		return most;
+	return bytes > most - call->step_bytes ? most : bytes + call->step_bytes;
+}
+
+static int say_end(uint64_t bytes, enum run_end end)
+{
+	fprintf(stderr, "weft coll: %llu bytes: the run ended as %s\n", (unsigned long long)bytes,
+		run_end_name(end));
+	return EXIT_NOT_VALID;
+}
+
+static int show(struct call *call)
+{
+	double busbw_sum = 0;
+	uint64_t wrong = 0;
+	uint32_t rows = 0;
+	for (uint64_t bytes = call->size_min; bytes <= call->size_max;
+	     bytes = next_size(call, bytes)) {
+		struct measured row;
+		int rc = measure_size(call, bytes, &row);
+		if (rc < 0)
+			return say_refusal(call, rc);
+		if (row.end != RUN_DONE)
+			return say_end(row.bytes, row.end);
+		if (rows++ == 0)
+			table_head(stdout, call, &row);
+		table_row(stdout, call, &row);
+		busbw_sum += busbw(&row);
+		wrong += row.wrong;
+		if (bytes == UINT64_MAX)
+			break;
+	}
+	table_tail(stdout, call, busbw_sum, rows, wrong);
+	return wrong > 0 ? EXIT_MISSED : EXIT_SUCCESS;
+}
+
+static int read_scenario(struct call *call)
+{
+	int rc = shelf_find(call->scenario_name, call->path, sizeof(call->path), &call->refusal);
+	if (rc < 0)
+		return rc;
+	return file_read(call->path, SCENARIO_BYTES_MAX, &call->text, &call->text_bytes,
+			 &call->refusal);
+}
+
+int main(int argc, char **argv)
+{
+	static struct call call; // large: kept off the stack
+	call.scenario_name = DEFAULT_SCENARIO;
+	call.size_min = 32 << 20; // nccl-tests
+	call.type = type_find("float");
+	call.choice.is_auto = true;
+	call.iterations = 1;
+	call.packets_max = PACKETS_DEFAULT;
+	int rc = parse(&call, argc, argv), status = EXIT_SUCCESS;
+	if (rc == 0 && call.wants_help)
+		fputs(help_text, stdout);
+	else if (rc == 0 && call.wants_version)
+		puts(WEFT_VERSION_TEXT);
+	else if (rc < 0 || (rc = read_scenario(&call)) < 0)
+		status = say_refusal(&call, rc);
+	else
+		status = show(&call);
+	free(call.text);
+	if (fflush(stdout) == 0 && ferror(stdout) == 0)
+		return status;
+	fputs("weft coll: cannot write to the standard output\n", stderr);
+	return EXIT_ENVIRONMENT;
+}

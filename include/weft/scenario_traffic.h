@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a scenario says about its traffic.
+#pragma once
+
+#include <stdint.h>
+
+#include <weft/coll.h>
+#include <weft/workload.h>
+
+#define SCENARIO_NAME_BYTES 64
+#define SCENARIO_PATH_BYTES 256
+
+enum traffic_kind {
+	TRAFFIC_FLOWS,
+	TRAFFIC_PERMUTATION,
+	TRAFFIC_INCAST,
+	TRAFFIC_RING,
+	TRAFFIC_MODEL,
+	TRAFFIC_TRACE,
+	TRAFFIC_MATRIX,
+	TRAFFIC_ALL_TO_ALL,
+	TRAFFIC_OUTCAST,
+	TRAFFIC_TORNADO,
+	TRAFFIC_BUTTERFLY,
+	TRAFFIC_GOAL,
+	TRAFFIC_COLLECTIVE,
+};
+
+// Behind the algorithms: what NCCL would take.
+#define TRAFFIC_ALGORITHM_AUTO COLL_ALGORITHM_COUNT
+
+struct traffic_config {
+	enum traffic_kind kind;
+	uint64_t bytes;		       // of each flow, or of the ring's buffer
+	uint32_t senders;	       // incast
+	uint32_t receivers;	       // outcast
+	uint32_t flow_count;	       // flows
+	struct flow *flows;	       // flows: [flow_count], owned by the scenario
+	enum coll_kind collective;     // ring (the first three), collective
+	enum coll_algorithm algorithm; // collective; TRAFFIC_ALGORITHM_AUTO: coll_choose()
+	uint32_t root;		       // collective, where it has one
+	uint32_t element_bytes;	       // collective
+	uint32_t axes;		       // ring: a bit for each axis of a torus; 0 = one ring
+	struct ring_config ring; // ring, model, trace; of a collective: ranks (of a ring, too),
+				 // channels, chunk_bytes_max
+	char model[SCENARIO_NAME_BYTES];  // model: preset name
+	char trace[SCENARIO_PATH_BYTES];  // trace: file
+	char matrix[SCENARIO_PATH_BYTES]; // matrix: file
+	char file[SCENARIO_PATH_BYTES];	  // goal: file
+	ps_t unit_ps;			  // goal: of a computation
+	const struct program *program;	  // goal, trace: given, sealed, in place of a file; or NULL
+};

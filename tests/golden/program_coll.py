@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""weft coll: columns and their arithmetic, every collective with every algorithm that it has and checked data, sizes that
+are extrapolated against sizes that are run, and options that are refused."""
+import os
+import subprocess
+import sys
+
+WEFT = os.environ["WEFT"]
+KINDS = {  # collective: algorithms that it has
+    "all_reduce": "ring tree double_tree halving_doubling hierarchical",
+    "reduce_scatter": "ring halving_doubling direct hierarchical",
+    "all_gather": "ring halving_doubling direct hierarchical",
+    "alltoall": "direct hierarchical",
+    "broadcast": "ring tree",
+    "reduce": "ring tree",
+    "gather": "direct",
+    "scatter": "direct",
+    "sendrecv": "direct",
+}
+REFUSED = [  # words, what must be said
+    ([], "one collective is needed"),
+    (["all_reduce", "all_gather"], "one collective is needed"),
+    (["allreduce"], "there is no collective 'allreduce'"),
+    (["all_reduce", "-w", "5"], "virtual time needs no warm-up"),
+    (["all_reduce", "-t", "2"], "there are no threads"),
+    (["all_reduce", "-G", "1"], "no kernels are launched"),
+    (["all_reduce", "-m", "1"], "nothing is aggregated"),
+    (["all_reduce", "-z", "1"], "nothing blocks"),
+    (["all_reduce", "-p", "1"], "nothing is initialised in parallel"),
+    (["all_reduce", "-a", "1"], "that of the last"),
+    (["all_reduce", "-C", "1"], "no CPU time"),
+    (["all_reduce", "-R", "1"], "need no registration"),
+    (["all_reduce", "-T", "1"], "limits.time"),
+    (["all_reduce", "-o", "max"], "only sum is done"),
+    (["all_gather", "-o", "sum"], "nothing is summed"),
+    (["all_reduce", "-r", "1"], "no root has 'all_reduce'"),
+    (["all_reduce", "-d", "complex"], "no such type: 'complex'"),
+    (["all_reduce", "-b", "1X"], "bytes are needed"),
+    (["all_reduce", "-b", "0"], "bytes are needed"),
+    (["all_reduce", "-b", "99999999999999999999"], "bytes are needed"),
+    (["all_reduce", "-b", "2M", "-e", "1M", "-f", "2"], "-e is less than -b"),
+    (["all_reduce", "-b", "1M", "-e", "2M"], "give -f or -i"),
+    (["all_reduce", "-b", "1M", "-e", "2M", "-f", "2", "-i", "1M"], "not both"),
+    (["all_reduce", "-f", "2"], "have no effect without"),
+    (["all_reduce", "-f", "1"], "a number from 2 to 1024"),
+    (["all_reduce", "-n", "0"], "a number from 1 to"),
+    (["all_reduce", "-c", "2"], "a number from 0 to 1"),
+    (["all_reduce", "--ranks", "1"], "a number from 2 to"),
+    (["all_reduce", "--ranks", "12"], "12 ranks do not fill hosts of 8"),
+    (["all_reduce", "--ranks", "64"], "64 is more than fabric.nics"),
+    (["all_reduce", "--algorithm", "quick"], "an algorithm is auto"),
+    (["all_reduce", "--algorithm", "pat"], "no such algorithm"),
+    (["all_gather", "--algorithm", "pat"], "one rank a scale-up domain"),
+    (["alltoall", "--algorithm", "credit_ring"], "credit_ring does no 'all_to_all'"),
+    (["all_reduce", "--algorithm", "credit_ring", "-c", "1"], "have no data"),
+    (["broadcast", "-r", "32"], "root 32 is none"),
+    (["all_reduce", "--scenario", "none"], "no scenario 'none'"),
+    (["all_reduce", "--seed", "x"], "a seed is a number"),
+    (["all_reduce", "--set", "fabric.planes=x"], "fabric.planes"),
+    (["all_reduce", "-b", "64M", "-c", "1", "--packets", "1000"], "take more than --packets"),
+    (["all_reduce", "--no-such"], "unknown option"),
+]
+failed = 0
+
+
+def coll(*words, timeout=120):
+    done = subprocess.run([WEFT, "coll", *words], capture_output=True, text=True, timeout=timeout)
+    return done.returncode, done.stdout, done.stderr
+
+
+def check(holds, what):
+    global failed
+    failed += 0 if holds else 1
+    print(("ok: " if holds else "FAILED: ") + what)
+
+
+def rows(text):
+    """(size, count, type, redop, root, time, algbw, busbw, wrong, algorithm and the rest) of each size."""
+    return [line.split(None, 9) for line in text.splitlines() if line and not line.startswith("#")]
+
+
+def check_refusals():
+    for words, says in REFUSED:
+        status, out, err = coll(*words)
+        check(status == 2 and out == "" and err.count("\n") == 1 and err.startswith("weft coll: ") and says in err,
+              f"refused: {' '.join(words)}: {err.strip()}")
+
+
+def check_data():
+    for kind, algorithms in KINDS.items():
+        for algorithm in algorithms.split():
+            status, out, err = coll(kind, "-b", "100000", "-c", "1", "-d", "int32", "--ranks", "16", "--algorithm", algorithm,
+                                    "--chunk", "16K", "--channels", "2")
+            row = rows(out)
+            check(status == 0 and len(row) == 1 and row[0][8] == "0" and row[0][9] == algorithm and "0 OK" in out,
+                  f"{kind}, {algorithm}: right everywhere {err}")
+    for kind in ("reduce_scatter", "all_gather"):
+        status, out, err = coll(kind, "-b", "100000", "-c", "1", "-d", "uint8", "--ranks", "13", "--algorithm", "pat",
+                                "--scenario", "perm128-400g")
+        check(status == 0 and rows(out)[0][8] == "0", f"{kind}, pat, 13 ranks: right everywhere {err}")
+
+
+def check_columns():
+    status, out, _ = coll("all_reduce", "-b", "1M", "-e", "4M", "-f", "2", "-d", "half")
+    table = rows(out)
+    check(status == 0 and [row[0] for row in table] == ["1048576", "2097152", "4194304"], "sizes are multiplied")
+    for row in table:
+        size, time_us, algbw, busbw = int(row[0]), float(row[5]), float(row[6]), float(row[7])
+        check(int(row[1]) == size // 2 and row[2:5] == ["half", "sum", "-1"] and row[8] == "N/A", f"{size}: columns")
+        check(abs(size / time_us / 1e3 - algbw) < 0.006 + algbw * 0.001 and abs(busbw / algbw - 2 * 31 / 32) < 0.002,
+              f"{size}: algbw {algbw}, busbw {busbw} in {time_us} us")
+    mean = sum(float(row[7]) for row in table) / 3
+    check(f"# Avg bus bandwidth    : {mean:.1f}"[:-1] in out or abs(float(out.rsplit(":", 1)[1]) - mean) < 0.01, "their mean")
+    status, out, _ = coll("broadcast", "-b", "1000000", "-e", "3000000", "-i", "1000000", "-r", "9")
+    check([row[0] for row in rows(out)] == ["1000000", "2000000", "3000000"] and rows(out)[0][4] == "9", "sizes are added")
+    status, out, _ = coll("all_gather", "-b", "1000001")
+    check(rows(out)[0][:2] == ["1000000", str(1000000 // 4 // 32)] or int(rows(out)[0][0]) % 128 == 0, "sizes are cut to whole blocks")
+    once, mean = coll("all_reduce", "-b", "1M", "--seed", "7")[1], coll("all_reduce", "-b", "1M", "--seed", "7", "-n", "3")[1]
+    check("seed 7\n" in once and "seed 7 and the next 2, mean" in mean, "iterations are seeds")
+
+
+def check_extrapolation():
+    """What is said of a long size, against the same size run whole: within the error that is stated and 1 %."""
+    for words, packets in ((["all_reduce", "--algorithm", "double_tree"], "2000000"), (["alltoall"], "500000"),
+                           (["all_gather", "--algorithm", "ring"], "1000000"),
+                           (["reduce_scatter", "--algorithm", "credit_ring"], "40000")):
+        whole = rows(coll(*words, "-b", "128M", "--packets", "20000000")[1])[0]
+        status, out, _ = coll(*words, "-b", "128M", "--packets", packets)
+        row = rows(out)[0]
+        check(status == 0 and "extrapolated: time +- " in row[9] and "extrapolated" not in whole[9], f"{words}: says so")
+        is_us, should_us, error_us = float(row[5]), float(whole[5]), float(row[9].split()[-2])
+        check(0 < error_us < should_us / 5 and abs(is_us - should_us) <= error_us + should_us / 100,
+              f"{words}: {is_us} +- {error_us} us for {should_us} us")
+
+
+check_refusals()
+check_columns()
+check_data()
+check_extrapolation()
+print(f"{failed} failed")
+sys.exit(1 if failed else 0)
