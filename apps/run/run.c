@@ -244,11 +244,14 @@ struct report_input call_report(const struct call *call, const struct run *run)
 		.now_ps = run->now_ps,
 		.cpu_s = run->cpu_s,
 		.wall_s = run->wall_s,
+		.ranks = run->ranks,
 		.pace = {call->dilation_milli, options->is_dilation_auto, run->lanes,
 			 run->lateness_ns, run->gap_ns},
 		.taps = {options->pcap, options->log, run->taps.frames, run->taps.lost,
 			 run->taps.bytes},
-		.memory_peak_bytes = memory_peak_bytes(),
+		.memory_peak_bytes = memory_peak_bytes() > run->memory_bytes_other
+			? memory_peak_bytes()
+			: run->memory_bytes_other,
 		.version = WEFT_VERSION_TEXT,
 		.command = call->command,
 		.out_dir = options->out,

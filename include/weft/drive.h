@@ -194,10 +194,11 @@ struct run {
 	uint64_t data_packets;		     // data packets put on cables by NICs
 	uint64_t hops;			     // cable traversals, all packets
 	uint64_t data_hops;
-	uint64_t windows;     // windows run (idle ones are jumped)
-	uint64_t visits;      // machine calls
-	double cpu_s, wall_s; // of the run alone; CPU time over all ranks
-	uint32_t ranks;	      // processes that ran it
+	uint64_t windows;	     // windows run (idle ones are jumped)
+	uint64_t visits;	     // machine calls
+	double cpu_s, wall_s;	     // of the run alone; CPU time over all ranks
+	uint32_t ranks;		     // processes that ran it
+	uint64_t memory_bytes_other; // most memory that one of the others had
 	// Runs with frames.
 	uint64_t bad_frames[WIRE_REASON_COUNT]; // dropped[DROP_BAD_FRAME], by reason
 	uint64_t payload_bytes_good;		// placed, and what was sent

@@ -21,6 +21,7 @@ static void give(struct sim *sim)
 {
 	struct border *border = sim->lanes[0].border;
 	uint32_t own = sim->options.ranks->index;
+	sim->run.memory_bytes_other = memory_peak_bytes();
 	border_write(border, &sim->run, sizeof(sim->run));
 	visit_digests(sim, own, border_write, border);
 	world_pieces(sim->world, own, border_write, border);
@@ -34,6 +35,8 @@ static void take(struct sim *sim, uint32_t rank)
 	border_read_from(border, rank);
 	border_read(border, &run, sizeof(run));
 	sim_add(&sim->run, &run);
+	if (run.memory_bytes_other > sim->run.memory_bytes_other)
+		sim->run.memory_bytes_other = run.memory_bytes_other;
 	visit_digests(sim, rank, border_read, border);
 	world_pieces(sim->world, rank, border_read, border);
 }

@@ -366,8 +366,11 @@ static void speed(FILE *to, const struct report_input *input)
 			number_count(&text[0], (uint64_t)((double)input->data_packets / cpu_s)),
 			number_count(&text[1], (uint64_t)((double)input->hops / cpu_s)),
 			cpu_s * 1e9 / (double)input->hops);
-	fprintf(to, "  %.2f s wall, %.2f s CPU, peak memory %s\n", input->wall_s, input->cpu_s,
+	fprintf(to, "  %.2f s wall, %.2f s CPU, peak memory %s", input->wall_s, input->cpu_s,
 		number_memory(&text[2], input->memory_peak_bytes));
+	if (input->ranks > 1)
+		fprintf(to, " of each of %u processes at most", input->ranks);
+	fputc('\n', to);
 }
 
 // The short table names conservation only where it fails.

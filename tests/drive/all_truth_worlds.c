@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two drivers, one truth, in random worlds: each is run in virtual time, then with frames in memory
-// and a stepped clock, and must be the same in every count. A failing seed is run again by
+// Three drivers, one truth, in random worlds: each is run in virtual time, then with frames in
+// memory and a stepped clock, then by several ranks, and must be the same in every count. A failing
+// seed is run again by
 //   WEFT_TRUTH_FIRST=<seed> WEFT_TRUTH_COUNT=1 <this program>
 
 #include "../random_world.h"
+#include "thread_ranks.h"
 #include "truth.h"
 
 // How often each kind of thing came: a generator that never makes trims tests nothing about them.
@@ -151,6 +153,19 @@ static void note(struct seen *seen, const struct rig *rig)
 	seen->ends += rig->run.end == RUN_TIME;
 }
 
+// The same world once more, by two to four ranks.
+static void run_ranks(const char *name, const char *yaml, const char *const *sets, uint64_t seed,
+		      const struct rig *truth)
+{
+	static struct rig rigs[4];
+	uint32_t count = 2 + (uint32_t)(seed % 3);
+	char called[64];
+	snprintf(called, sizeof(called), "%s, %u ranks", name, count);
+	thread_ranks_run(rigs, yaml, sets, count);
+	truth_same(called, &rigs[0], truth);
+	thread_ranks_free(rigs, count);
+}
+
 static void run_seed(uint64_t seed, struct seen *seen)
 {
 	static struct rig truth, rig;
@@ -174,6 +189,7 @@ static void run_seed(uint64_t seed, struct seen *seen)
 	rig_run_with(&rig, text.at, sets, &options);
 	truth_same(name, &rig, &truth);
 	truth_frames(name, &rig);
+	run_ranks(name, text.at, sets, seed, &truth);
 	note(seen, &rig);
 	seen->gone_back += sets != NULL && rig.outcome->transport.rtx[RTX_NACK] > 0;
 	seen->cnps += rig.outcome->transport.cnps_received > 0;

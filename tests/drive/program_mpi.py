@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Several processes under mpirun run one world: the result is that of one process, refusals are told once, and a process that
+dies or is asked to stop ends all of them. Four processes on two cores are slow, but right."""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+WEFT = os.environ["WEFT"]
+MPI = pathlib.Path(WEFT).parent / "weft-sim-mpi"
+DONE, BAD_INPUT, NOT_VALID = 0, 2, 5
+RIGHTS = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}  # a container is root
+LONG = ["link-down", "--set", "traffic.bytes=2GiB", "--set", "limits.time=1000s"]  # minutes, if nobody stops it
+RANDOM = """name: random-faults
+seed: 5
+fabric: {nics: 32, nics_per_t0: 8, t1_count: 4, planes: 2, link_rate: 100Gb/s}
+transport: {evs: 32, rto: 80us}
+traffic: {kind: permutation, bytes: 300kB}
+watch: {bin: 5us, bins: 40, nics: true, bypasses: 200}
+faults:
+  - {kind: loss, at: all, probability: 1%}
+  - {kind: duplicate, at: all, probability: 2%}
+  - {kind: reorder, at: {plane: 1}, probability: 5%, delay: 20us}
+  - {kind: link_down, at: {t0: 1, plane: 0, up: 1}, from: 3us, until: 30us}
+  - {kind: stall, at: {host: 3}, from: 2us, until: 9us, queue: 6}
+"""
+
+
+def words_of(count, words):
+    return ["mpirun", "--oversubscribe", "-n", str(count), WEFT, "sim", *map(str, words)]
+
+
+def mpirun(count, *words):
+    return subprocess.run(words_of(count, words), capture_output=True, text=True, timeout=120, check=False,
+                          env={**os.environ, **RIGHTS})
+
+
+def own(text):
+    """What weft says, without what mpirun says around it."""
+    return [line for line in text.splitlines() if line.startswith("weft")]
+
+
+class Ranks(unittest.TestCase):
+    def setUp(self):
+        self.room = tempfile.TemporaryDirectory()
+        self.folder = pathlib.Path(self.room.name)
+
+    def tearDown(self):
+        self.room.cleanup()
+
+    @staticmethod
+    def lasting(result):
+        return {name: part for name, part in result.items() if name not in ("speed", "command", "weft")}
+
+    def result(self, folder):
+        return json.loads((self.folder / folder / "result.json").read_text(encoding="utf-8"))
+
+    def hold(self, *words, counts=(1, 2, 3, 4)):
+        """The same files from one process without mpirun and from so many with it."""
+        alone = subprocess.run([WEFT, "sim", *map(str, words), "--out", self.folder / "alone"], capture_output=True, text=True,
+                               timeout=120, check=False)
+        self.assertIn(alone.returncode, (DONE, NOT_VALID), alone.stderr)
+        should = self.result("alone")
+        for count in counts:
+            with self.subTest(words=words, count=count):
+                name = f"n{count}"
+                run = mpirun(count, *words, "--out", self.folder / name)
+                self.assertEqual(run.returncode, alone.returncode, run.stderr)
+                self.assertEqual(own(run.stderr), own(alone.stderr))
+                self.assertEqual(self.lasting(self.result(name)), self.lasting(should))
+                self.assertEqual(self.result(name)["speed"]["ranks"], count)
+                files = sorted(path.name for path in (self.folder / "alone").iterdir())
+                self.assertEqual(files, sorted(path.name for path in (self.folder / name).iterdir()))
+                for file in files:
+                    if file != "result.json":
+                        self.assertEqual((self.folder / name / file).read_bytes(), (self.folder / "alone" / file).read_bytes())
+        shutil.rmtree(self.folder / "alone")
+        for count in counts:
+            shutil.rmtree(self.folder / f"n{count}")
+
+    def test_shipped_scenarios(self):
+        self.hold("perm128-400g", "--set", "traffic.bytes=300kB")
+        for name in ("two-planes", "link-down", "loss", "ring-barrier", "rail-8x4", "drill-grey-links"):
+            self.hold(name, counts=(2, 3))
+
+    def test_a_world_with_all_kinds_of_faults(self):
+        path = self.folder / "random.yaml"
+        path.write_text(RANDOM, encoding="utf-8")
+        self.hold(path)
+
+    def test_shorter_windows(self):
+        for window in ("500ns", "143ns"):
+            self.hold("perm128-400g", "--set", "traffic.bytes=100kB", "--set", f"limits.window={window}", counts=(2,))
+
+    def test_an_end_on_the_way(self):
+        self.hold("perm128-400g", "--set", "limits.time=30.3us", counts=(2, 4))
+
+    def test_a_refusal_is_told_once(self):
+        for words in (["no-such-scenario"], ["two-planes", "--frobnicate"], ["two-planes", "--set", "fabric.nics=-1"],
+                      ["two-planes", "--pcap", self.folder / "a.pcapng"], ["two-planes", "--log", self.folder / "a.txt"],
+                      ["two-planes", "--seeds", "3"], ["azure-gb200-llama405b", "--depth", "model"], ["compare-ring"]):
+            with self.subTest(words=words):
+                run = mpirun(2, *words)
+                self.assertEqual(run.returncode, BAD_INPUT, run.stderr)
+                self.assertEqual(run.stdout, "")
+                self.assertEqual(len(own(run.stderr)), 1, run.stderr)
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), [])
+
+    def test_pfc_and_emu_are_refused(self):
+        run = mpirun(2, "two-planes", "--set", "queue.pfc=true")
+        self.assertEqual((run.returncode, len(own(run.stderr))), (BAD_INPUT, 1), run.stderr)
+        words = words_of(2, ["two-planes"])
+        words[words.index("sim")] = "emu"
+        run = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False, env={**os.environ, **RIGHTS})
+        self.assertEqual((run.returncode, len(own(run.stderr))), (BAD_INPUT, 1), run.stderr)
+        self.assertIn("one process", run.stderr)
+
+    def test_ranks_that_built_other_worlds_say_so(self):
+        script = f'exec "{WEFT}" sim two-planes --quiet --seed $((OMPI_COMM_WORLD_RANK + 1))'
+        run = subprocess.run(["mpirun", "--oversubscribe", "-n", "2", "bash", "-c", script], capture_output=True, text=True,
+                             timeout=60, check=False, env={**os.environ, **RIGHTS})
+        self.assertEqual(run.returncode, BAD_INPUT, run.stderr)
+        self.assertEqual(len(own(run.stderr)), 1, run.stderr)
+        self.assertIn("another world", run.stderr)
+
+    def test_a_rank_alone_that_refuses_ends_all(self):
+        script = f'[ $OMPI_COMM_WORLD_RANK = 0 ] && name=two-planes || name=none; exec "{WEFT}" sim $name --out {self.folder}/out'
+        run = subprocess.run(["mpirun", "--oversubscribe", "-n", "3", "bash", "-c", script], capture_output=True, text=True,
+                             timeout=60, check=False, env={**os.environ, **RIGHTS})
+        self.assertEqual((run.returncode, len(own(run.stderr))), (BAD_INPUT, 1), run.stderr)
+        self.assertFalse((self.folder / "out").exists())
+
+    def long(self):
+        """Starts a long run; returns it and the process ids of its two ranks once they are under way."""
+        run = subprocess.Popen(words_of(2, [*LONG, "--out", self.folder / "out"]), stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True, env={**os.environ, **RIGHTS})
+        deadline = time.monotonic() + 60
+        while not (self.folder / "out").exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(1)
+        ranks = []
+        for path in pathlib.Path("/proc").iterdir():
+            try:
+                if path.name.isdigit() and os.readlink(path / "exe") == str(MPI) and \
+                        str(self.folder).encode() in (path / "cmdline").read_bytes():
+                    ranks.append(int(path.name))
+            except OSError:
+                pass
+        self.assertEqual(len(ranks), 2)
+        return run, sorted(ranks)
+
+    @staticmethod
+    def is_running(pid):
+        """A process that nobody has waited for yet has ended all the same."""
+        try:
+            return pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
+        except OSError:
+            return False
+
+    def gone(self, pids):
+        deadline = time.monotonic() + 5
+        while any(map(self.is_running, pids)) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        return not any(map(self.is_running, pids))
+
+    def test_the_death_of_one_ends_all(self):
+        run, ranks = self.long()
+        os.kill(ranks[1], signal.SIGKILL)
+        killed = time.monotonic()
+        said = run.communicate(timeout=60)[1]
+        spent = time.monotonic() - killed
+        print(f"after SIGKILL of one rank all ended in {spent:.2f} s, status {run.returncode}")
+        self.assertNotEqual(run.returncode, DONE)
+        self.assertIn("signal 9", said)
+        self.assertLess(spent, 10)
+        self.assertTrue(self.gone(ranks))
+
+    def test_a_rank_that_is_asked_to_stop_stops_all_with_what_there_is(self):
+        run, ranks = self.long()
+        os.kill(ranks[1], signal.SIGTERM)
+        said = run.communicate(timeout=60)[1]
+        self.assertEqual(run.returncode, NOT_VALID, said)
+        self.assertEqual(own(said), ["weft sim: interrupted"])
+        result = self.result("out")
+        self.assertTrue(result["run"]["partial"])
+        self.assertTrue(result["conservation"]["holds"])
+        self.assertGreater(result["transport"]["data_packets"], 0)
+
+    def test_the_launcher_may_be_asked_too(self):
+        run, ranks = self.long()
+        asked = time.monotonic()
+        run.send_signal(signal.SIGTERM)
+        said = run.communicate(timeout=60)[1]
+        print(f"after SIGTERM of mpirun all ended in {time.monotonic() - asked:.2f} s")
+        self.assertNotEqual(run.returncode, DONE, said)
+        self.assertTrue(self.result("out")["run"]["partial"])
+        self.assertTrue(self.gone(ranks))
+
+
+if __name__ == "__main__":
+    if not MPI.exists() or shutil.which("mpirun") is None:
+        print("skipped: this build has no MPI, or there is no mpirun (openmpi-bin)")
+        sys.exit(77)
+    unittest.main()
