@@ -141,10 +141,11 @@ static ps_t traffic_of_collectives(const struct report_input *input)
 	return covered;
 }
 
+// A program begins at 0.
 static ps_t traffic_of_flows(const struct report_input *input)
 {
 	const struct world *world = input->world;
-	ps_t from = PS_NEVER;
+	ps_t from = world->program != NULL ? 0 : PS_NEVER;
 	for (uint32_t i = 0; i < world->flow_count; i++)
 		from = ps_min(from, world->flows[i].start_ps);
 	ps_t until = input->is_partial ? input->now_ps : world->outcome->end_ps;
@@ -177,16 +178,19 @@ static int nic_compare(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-// Distinct NICs that flows leave from, or go to.
-static uint32_t nics_of_flows(const struct world *world, bool is_receiver)
+// Distinct NICs that flows, or a program's messages over the fabric, leave from, or go to.
+static uint32_t nics_of_pairs(const struct world *world, bool is_receiver)
 {
-	uint32_t *nics = calloc(world->flow_count, sizeof(*nics)), distinct = 0;
+	uint32_t count = 0, distinct = 0;
+	uint32_t *nics = calloc((size_t)world->flow_count + world->line_count + 1, sizeof(*nics));
 	if (nics == NULL)
 		return 0;
 	for (uint32_t i = 0; i < world->flow_count; i++)
-		nics[i] = is_receiver ? world->flows[i].to : world->flows[i].from;
-	qsort(nics, world->flow_count, sizeof(*nics), nic_compare);
-	for (uint32_t i = 0; i < world->flow_count; i++)
+		nics[count++] = is_receiver ? world->flows[i].to : world->flows[i].from;
+	for (uint32_t i = 0; i < world->line_count; i++)
+		nics[count++] = is_receiver ? world->lines[i].to_nic : world->lines[i].from_nic;
+	qsort(nics, count, sizeof(*nics), nic_compare);
+	for (uint32_t i = 0; i < count; i++)
 		distinct += i == 0 || nics[i] != nics[i - 1];
 	free(nics);
 	return distinct;
@@ -194,7 +198,7 @@ static uint32_t nics_of_flows(const struct world *world, bool is_receiver)
 
 static uint32_t nics_talking(const struct world *world, bool is_receiver)
 {
-	return world->flow_count > 0 ? nics_of_flows(world, is_receiver) : nics_of_job(world);
+	return world->job.group_count == 0 ? nics_of_pairs(world, is_receiver) : nics_of_job(world);
 }
 
 void goodput_of(struct goodput *ret, const struct report_input *input)

@@ -13,10 +13,12 @@
 #include <weft/report.h>
 
 #include "buffer.h"
+#include "drops.h"
 #include "emulation.h"
 #include "expect.h"
 #include "figures.h"
 #include "pauses.h"
+#include "program.h"
 #include "put.h"
 #include "watch.h"
 
@@ -239,28 +241,6 @@ static void put_congestion(json_t *root, const struct report_input *input)
 		put_count(by_reason, rtx_name(reason), outcome->transport.rtx[reason]);
 }
 
-static void put_drops(json_t *root, const struct report_input *input)
-{
-	const struct outcome *outcome = input->world->outcome;
-	json_t *array = array_in(root, "drops");
-	for (enum drop_reason reason = 0; reason < DROP_REASON_COUNT; reason++) {
-		json_t *row = row_in(array);
-		put_text(row, "reason", drop_reason_name(reason));
-		put_count(row, "switches", outcome->fabric.dropped[reason]);
-		put_count(row, "hosts", outcome->dropped_at_host[reason]);
-		put_count(row, "cables", input->cable_dropped[reason]);
-	}
-}
-
-static void put_cables(json_t *root, const struct report_input *input)
-{
-	json_t *to = object_in(root, "cables");
-	put_count(to, "damaged", input->damaged);
-	put_count(to, "doubled", input->doubled);
-	put_count(to, "held_back", input->held_back);
-	put_count(to, "late_full", input->late_full);
-}
-
 static void put_planes(json_t *root, const struct report_input *input)
 {
 	const struct outcome *outcome = input->world->outcome;
@@ -476,10 +456,10 @@ int report_json(FILE *to, const struct report_input *input)
 	put_plan(root, input);
 	put_goodput(root, input);
 	put_collectives(root, input);
+	program_json(root, input);
 	put_latencies(root, input);
 	put_congestion(root, input);
-	put_drops(root, input);
-	put_cables(root, input);
+	drops_json(root, input);
 	put_planes(root, input);
 	put_transport(root, input);
 	put_switches(root, input);

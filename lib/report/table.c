@@ -15,6 +15,7 @@
 #include "hdr.h"
 #include "number.h"
 #include "pauses.h"
+#include "program.h"
 #include "watch.h"
 
 #define ROWS_MAX 40 // distinct collectives shown; the others are in result.json
@@ -450,6 +451,7 @@ void report_table(FILE *to, const struct report_input *input)
 		what_ran(to, input);
 	goodput(to, input);
 	collectives(to, input);
+	program_table(to, input);
 	if (!input->is_short)
 		messages(to, input);
 	flows(to, input);

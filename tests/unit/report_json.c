@@ -15,8 +15,8 @@
 #define FIELDS_MAX 512
 
 static struct fake *(*const fakes[])(void) = {
-	fake_ring,	 fake_sample,  fake_flows,    fake_watched, fake_unharmed,
-	fake_unfinished, fake_silence, fake_emulated, fake_unpaced, fake_paused};
+	fake_ring,    fake_sample,   fake_flows,   fake_watched, fake_unharmed, fake_unfinished,
+	fake_silence, fake_emulated, fake_unpaced, fake_paused,	 fake_program};
 #define FAKE_COUNT (sizeof(fakes) / sizeof(*fakes))
 
 static json_t *json_of(const struct fake *fake)
@@ -386,6 +386,33 @@ static void the_document_lists_the_fields_and_no_others(void **state)
 	assert_int_equal(wrong, 0);
 }
 
+static void a_program_says_what_it_sent_and_when_it_ended(void **state)
+{
+	(void)state;
+	struct fake *fake = fake_program();
+	json_t *root = json_of(fake);
+	assert_int_equal(number_at(root, "program.ranks"), 3);
+	assert_int_equal(number_at(root, "program.operations"), 5);
+	assert_int_equal(number_at(root, "program.computations"), 1);
+	assert_int_equal(number_at(root, "program.messages"), 2);
+	assert_int_equal(number_at(root, "program.collectives"), 0);
+	assert_int_equal(number_at(root, "program.dependencies"), 1);
+	assert_int_equal(number_at(root, "program.fabric_messages"), 1);
+	assert_int_equal(number_at(root, "program.fabric_bytes"), 300);
+	assert_int_equal(number_at(root, "program.scaleup_messages"), 1);
+	assert_int_equal(number_at(root, "program.scaleup_bytes"), 20);
+	assert_int_equal(number_at(root, "program.end_ps"), 4 * PS_PER_US);
+	assert_int_equal(number_at(root, "goodput.traffic_ps"), 4 * PS_PER_US);
+	assert_int_equal(number_at(root, "goodput.nics_sending"), 1);
+	assert_int_equal(number_at(root, "goodput.nics_receiving"), 1);
+	json_decref(root);
+	fake->input.is_partial = true;
+	root = json_of(fake);
+	assert_true(json_is_null(at(root, "program.end_ps")));
+	json_decref(root);
+	fake_free(fake);
+}
+
 static void a_run_with_pfc_says_who_was_paused(void **state)
 {
 	(void)state;
@@ -464,6 +491,7 @@ int main(void)
 		cmocka_unit_test(a_run_that_waits_for_no_clock_has_no_lateness),
 		cmocka_unit_test(a_run_in_virtual_time_has_none_of_these_objects),
 		cmocka_unit_test(a_stream_that_takes_nothing_is_refused),
+		cmocka_unit_test(a_program_says_what_it_sent_and_when_it_ended),
 		cmocka_unit_test(a_run_with_pfc_says_who_was_paused),
 		cmocka_unit_test(the_document_lists_the_fields_and_no_others),
 		cmocka_unit_test(a_reason_stands_beside_a_null_and_nowhere_else),

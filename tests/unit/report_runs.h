@@ -65,6 +65,32 @@ static inline struct fake *fake_ring(void)
 	return fake;
 }
 
+// Two ranks of one host and one of another: 300 bytes between hosts, 20 within one.
+static inline struct fake *fake_program(void)
+{
+	struct fake *fake = fake_world("program-3");
+	struct program *program;
+	struct agent_line *line = arena_draw(&fake->arena, ARENA_WORLD, 1, sizeof(*line));
+	check(line != NULL && program_create(&program, &fake->arena, 3, 5, 1, NULL) == 0);
+	program_send(program, 0, 1, 0, 20, 0);
+	program_receive(program, 1, 0, 0, 20, 0, false);
+	uint32_t send = program_send(program, 1, 2, 0, 300, 0);
+	program_receive(program, 2, 1, 0, 300, 0, false);
+	program_wait(program, send, program_compute(program, 1, 0, 10));
+	check(program_seal(program, &fake->arena, NULL) == 0);
+	*line = (struct agent_line){.from_nic = 1, .to_nic = 4};
+	fake->world.program = program;
+	fake->world.lines = line;
+	fake->world.line_count = 1;
+	fake->scenario.traffic.kind = TRAFFIC_GOAL;
+	fake->outcome.program = (struct outcome_program){1, 300, 1, 20};
+	fake->outcome.transport.payload_bytes_placed = 300;
+	fake->outcome.end_ps = 4 * PS_PER_US;
+	fake->input.end = "done";
+	fake->input.now_ps = 5 * PS_PER_US;
+	return fake;
+}
+
 // A sample of a model's job: 2 of 32 groups, 2 of 22 buckets, 12 of 255 steps.
 static inline struct fake *fake_sample(void)
 {

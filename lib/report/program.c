@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// See program.h.
+
+#include "program.h"
+
+#include <inttypes.h>
+
+#include "figures.h"
+#include "number.h"
+#include "put.h"
+
+static void count_kinds(const struct program *program, uint64_t ret[OP_KIND_COUNT])
+{
+	for (int kind = 0; kind < OP_KIND_COUNT; kind++)
+		ret[kind] = 0;
+	for (uint32_t i = 0; i < program->op_count; i++)
+		ret[program->ops[i].kind]++;
+}
+
+void program_json(json_t *root, const struct report_input *input)
+{
+	const struct program *program = input->world->program;
+	const struct outcome *outcome = input->world->outcome;
+	uint64_t kinds[OP_KIND_COUNT];
+	if (program == NULL)
+		return;
+	count_kinds(program, kinds);
+	json_t *to = object_in(root, "program");
+	put_count(to, "ranks", program->ranks);
+	put_count(to, "operations", program->op_count);
+	put_count(to, "computations", kinds[OP_COMPUTE]);
+	put_count(to, "messages", kinds[OP_SEND]);
+	put_count(to, "collectives", kinds[OP_COLLECTIVE]);
+	put_count(to, "dependencies", program->edge_count);
+	put_count(to, "fabric_messages", outcome->program.fabric_messages);
+	put_count(to, "fabric_bytes", outcome->program.fabric_bytes);
+	put_count(to, "scaleup_messages", outcome->program.scaleup_messages);
+	put_count(to, "scaleup_bytes", outcome->program.scaleup_bytes);
+	if (input->is_partial)
+		put_reason(to, "end_ps", "not all of it ended");
+	else
+		put_time(to, "end_ps", outcome->end_ps);
+}
+
+static void went_over(FILE *to, const char *what, uint64_t messages, uint64_t bytes)
+{
+	struct text text[2];
+	fprintf(to, "  %-28s %17s   %s\n", what, number_grouped(&text[0], messages),
+		number_bytes(&text[1], bytes));
+}
+
+void program_table(FILE *to, const struct report_input *input)
+{
+	const struct program *program = input->world->program;
+	const struct outcome *outcome = input->world->outcome;
+	uint64_t kinds[OP_KIND_COUNT];
+	struct text text[4];
+	if (program == NULL)
+		return;
+	count_kinds(program, kinds);
+	fprintf(to, "\nProgram of %s ranks: ", number_grouped(&text[0], program->ranks));
+	if (input->is_partial)
+		fprintf(to, "not all of it ended\n");
+	else
+		fprintf(to, "ended at %s\n", number_time(&text[1], outcome->end_ps));
+	fprintf(to, "  %-28s %17s   computations %s, messages %s", "operations",
+		number_grouped(&text[0], program->op_count),
+		number_grouped(&text[1], kinds[OP_COMPUTE]),
+		number_grouped(&text[2], kinds[OP_SEND]));
+	if (kinds[OP_COLLECTIVE] > 0)
+		fprintf(to, ", parts of collectives %s",
+			number_grouped(&text[3], kinds[OP_COLLECTIVE]));
+	fprintf(to, "\n");
+	went_over(to, "sent over the fabric", outcome->program.fabric_messages,
+		  outcome->program.fabric_bytes);
+	went_over(to, "sent over the scale-up", outcome->program.scaleup_messages,
+		  outcome->program.scaleup_bytes);
+}
