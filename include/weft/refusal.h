@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#define REFUSAL_TEXT_BYTES 1024 // holds the names of all shipped scenarios
+#define REFUSAL_TEXT_BYTES 512
 
 struct refusal {
 	char file[256];	 // where, as the user named it; empty when no file is concerned
