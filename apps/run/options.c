@@ -8,10 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "export.h"
+
 enum {
 	OPT_SEED = 256,
 	OPT_SET,
 	OPT_FAULT,
+	OPT_EXPORT,
 	OPT_TRACE,
 	OPT_SAMPLE,
 	OPT_VARIANT,
@@ -60,6 +63,7 @@ static const struct option longs[] = {
 	{"set", required_argument, NULL, OPT_SET},
 	{"fault", required_argument, NULL, OPT_FAULT},
 	{"trace", required_argument, NULL, OPT_TRACE},
+	{"export", required_argument, NULL, OPT_EXPORT},
 	{"sample", required_argument, NULL, OPT_SAMPLE},
 	{"variant", required_argument, NULL, OPT_VARIANT},
 	{"out", required_argument, NULL, OPT_OUT},
@@ -152,6 +156,8 @@ static int take(struct options *options, int option, struct refusal *refusal)
 		return add_set(options, optarg, refusal);
 	case OPT_FAULT:
 		return add_fault(options, optarg, refusal);
+	case OPT_EXPORT:
+		return once(&options->export, "--export", optarg, refusal);
 	case OPT_TRACE:
 		return once(&options->trace, "--trace", optarg, refusal);
 	case OPT_SAMPLE:
@@ -204,6 +210,24 @@ static int take(struct options *options, int option, struct refusal *refusal)
 	}
 }
 
+// --export runs nothing: it writes what would be run.
+static int options_export(const struct options *options, struct refusal *refusal)
+{
+	if (strcmp(options->program, "sim") != 0)
+		return refuse_word(refusal, "it is weft sim that writes traces:", "--export");
+	if (export_find(options->export) == EXPORT_NONE)
+		return refuse_word(refusal, "there is no export", options->export);
+	if (options->out == NULL)
+		return refuse_word(refusal, "needs --out:", "--export");
+	if (options->wants_footprint || options->is_quiet || options->is_json ||
+	    options->pcap != NULL || options->log != NULL || options->seeds != NULL ||
+	    options->sweep_count > 0 || options->depth != NULL)
+		return refuse_word(refusal, "--export runs nothing; it takes no",
+				   "--footprint, --quiet, --json, --pcap, --log, --seeds, --sweep, "
+				   "--depth");
+	return 0;
+}
+
 // Options that would have no effect together are errors.
 static int check_together(const struct options *options, struct refusal *refusal)
 {
@@ -216,6 +240,8 @@ static int check_together(const struct options *options, struct refusal *refusal
 	if (options->is_json && options->is_quiet)
 		return refuse_word(refusal,
 				   "--json prints no table that --quiet could shorten:", "--quiet");
+	if (options->export != NULL)
+		return options_export(options, refusal);
 	if (options->wants_footprint &&
 	    (options->out != NULL || options->is_quiet || options->pcap != NULL ||
 	     options->log != NULL))

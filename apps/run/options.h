@@ -25,6 +25,7 @@ struct options {
 	const char *program;  // "sim" or "emu"
 	const char *scenario; // name or path; NULL = none given
 	const char *trace;    // file, or NULL
+	const char *export;   // form, or NULL
 	const char *sample;   // SPEC, or NULL
 	const char *variant;  // name, or NULL
 	const char *out;      // folder, or NULL

@@ -12,6 +12,8 @@
 
 #include "call.h"
 #include "depth_sample.h"
+#include "export.h"
+#include "export_world.h"
 #include "folder.h"
 #include "ranks.h"
 #include "run.h"
@@ -167,8 +169,13 @@ static int prepare(struct call *call)
 	int rc = call_read(call);
 	if (rc == 0)
 		rc = ranks_check(call);
+	if (rc == 0 && call->is_comparison && call->options.export != NULL)
+		return refuse(&call->refusal, -EINVAL,
+			      "--export writes one job: name a variant with --variant", 0, 0, 0);
 	if (call->is_comparison || call->is_study || call->options.depth_kind != DEPTH_NONE)
 		return rc;
+	if (rc == 0 && call->options.export != NULL)
+		return call_build(call); // export_write() makes the folder
 	if (rc == 0 && call->options.is_dilation_auto && !call->options.wants_footprint)
 		rc = try_dilation(call);
 	if (rc < 0 || call->options.out == NULL || call->is_other)
@@ -358,6 +365,22 @@ static bool answer(const struct options *options, const char *help)
 	return true;
 }
 
+// --export: writes what would be run, and says so.
+static int write_trace(struct call *call)
+{
+	const struct options *options = &call->options;
+	struct trace_set set;
+	int rc = export_world(&set, &call->stage.world, &call->refusal);
+	if (rc == 0)
+		rc = export_write(&set, export_find(options->export), options->out, 0,
+				  &call->refusal);
+	if (rc == 0)
+		printf("%s: %u ranks as %s in %s\n", call->scenario.name, set.rank_count,
+		       options->export, options->out);
+	trace_set_free(&set);
+	return rc < 0 ? call_say_refusal(call, rc) : call_finish_output(call);
+}
+
 // Does what the command line asks for, after prepare(). Returns the exit status.
 static int act(struct call *call)
 {
@@ -369,6 +392,8 @@ static int act(struct call *call)
 		return study_run(call);
 	if (call->is_comparison)
 		return compare_run(call);
+	if (call->options.export != NULL)
+		return write_trace(call);
 	if (!call->options.wants_footprint)
 		return perform(call);
 	if (call->options.is_json)

@@ -5,7 +5,7 @@
 //   line_up.c  traces without dependencies: collectives in order, with the gaps between them
 //   expand.c   nodes to operations          group.c       which ranks a collective is over
 //   spread.c   one file to a file a rank    chakra_write.c  a rank as Chakra's messages
-//   goal_write.c  a program as GOAL text
+//   goal_write.c  a program as GOAL text    make.c         sets that are no files
 #pragma once
 
 #include <weft/program.h>
@@ -63,6 +63,23 @@ int trace_groups_text(char **ret_text, size_t *ret_bytes, const struct trace_set
 // rounded to them. -ENOMEM.
 int trace_goal_text(char **ret_text, size_t *ret_bytes, const struct program *program,
 		    ps_t unit_ps);
+
+// ---------------------------------------------------------------- sets of our own
+
+// Adds `count` ranks without nodes. -ENOMEM.
+int trace_make_ranks(struct trace_set *set, uint32_t count);
+
+// Adds a node to a rank; NULL without memory. Its id is its index. Valid until the next.
+struct trace_node *trace_make_node(struct trace_set *set, uint32_t rank);
+
+// The node of a rank that was added last waits for node `before` of it, which may follow. -ENOMEM.
+int trace_make_wait(struct trace_set *set, uint32_t rank, uint32_t before);
+
+// A group of so many ranks. -ENOMEM.
+int trace_make_group(struct trace_set *set, const char *name, uint32_t ranks, uint32_t *ret);
+
+// Ends the making: from here on the set is as one that was read. -ENOMEM.
+int trace_make_end(struct trace_set *set);
 
 #ifdef __cplusplus
 }

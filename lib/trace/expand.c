@@ -14,13 +14,13 @@
 #include <weft/coll.h>
 
 #define GATE_STREAM 255u
-#define COLLECTIVE_TAG 0x80000000u // tags of files are below it
 #define BARRIER_BYTES 4u
 
 struct build {
 	struct expand expand;
 	bool is_building;
 	uint64_t ops, edges;
+	uint32_t tag; // of collectives: above those of the file's messages
 	struct program *program;
 	uint64_t *base;		// [ranks + 1] where a rank's nodes begin in the lists below
 	uint32_t *first, *last; // operations of each node of each rank
@@ -154,7 +154,7 @@ static int put_collective(struct build *build, const struct instance *instance,
 {
 	const struct coll_place place = {.ranks = instance->ranks,
 					 .after = build->after,
-					 .tag = COLLECTIVE_TAG,
+					 .tag = build->tag,
 					 .stream = GATE_STREAM};
 	struct arena arena;
 	for (uint32_t m = 0; m < instance->count; m++)
@@ -183,7 +183,7 @@ static int take_collective(void *context, const struct instance *instance)
 
 // ---------------------------------------------------------------- other nodes
 
-static int check_message(const struct build *build, uint32_t rank, uint32_t node)
+static int check_message(struct build *build, uint32_t rank, uint32_t node)
 {
 	const struct expand *expand = &build->expand;
 	const struct trace_node *of = &expand_rank(expand, rank)->nodes[node];
@@ -200,6 +200,10 @@ static int check_message(const struct build *build, uint32_t rank, uint32_t node
 		return expand_refuse(expand, rank, node,
 				     "record %: a message has 1 to 4294967295 bytes, not %",
 				     (int64_t)of->bytes, 0);
+	if (of->tag > INT32_MAX - COLL_CHANNELS_MAX)
+		return expand_refuse(expand, rank, node,
+				     "record %: the tag % leaves none for collectives", of->tag, 0);
+	build->tag = of->tag + 1 > build->tag ? of->tag + 1 : build->tag;
 	return 0;
 }
 

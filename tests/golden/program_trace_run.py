@@ -133,6 +133,37 @@ def check_goal(folder):
     check(status == 0 and payload(json.loads(text)) == payload(run(path)), f"  and runs: {errors.strip()}")
 
 
+def exported(folder, name, *words):
+    """A scenario's own run, and that of the trace it is written as, over the same fabric."""
+    out = folder / name
+    status, text, errors = weft("sim", name, "--export", "chakra", "--out", out, *words)
+    check(status == 0 and "ranks as chakra" in text, f"{name} is written: {errors.strip()}")
+    return json.loads(weft("sim", name, "--json", *words)[1]), run(out), json.loads(weft("trace", "--json", out)[1])
+
+
+def check_exports(folder):
+    """Jobs of scenarios, written: flows as sends and receives, a ring as one collective of each rank."""
+    here, there, told = exported(folder, "incast")
+    flows = len(here["flows"]) if isinstance(here["flows"], list) else here["flows"]["count"]
+    check(told["kinds"]["send"]["count"] == told["kinds"]["receive"]["count"] == flows, f"  {flows} flows")
+    check(payload(here) == payload(there) == told["kinds"]["send"]["bytes"], "  and the same bytes")
+    here, there, told = exported(folder, "ring-barrier")
+    kind = told["communications"][0]
+    check(len(told["communications"]) == 1 and kind["count"] == len(told["files"]), f"  {kind}")
+    check(payload(here) == payload(there), f"  the same bytes: {payload(here)}, {payload(there)}")
+    path = csv(folder, "twice.csv", 8, ("computation", "None", "None", 1, 1234567), ("all_to_all", "dp_group", 8, 70000, "None"),
+               ("reduce_scatter", "tp_group", 2, 12345, "None"))
+    status, _, errors = weft("sim", "--trace", path, "--export", "chakra", "--out", folder / "operations")
+    check(status == 0, f"a trace's operations are written: {errors.strip()}")
+    first, second = run(path), run(folder / "operations")
+    check(end_ps(first) == end_ps(second) and payload(first) == payload(second), f"  and end at {end_ps(first)} ps as before")
+    refused("an export of a sample", ["sim", "ring-barrier", "--sample", "groups=1,steps=2", "--export", "goal", "--out",
+                                      folder / "sample"], "a sample")
+    refused("--export alone", ["sim", "ring-barrier", "--export", "goal"], "needs --out")
+    refused("--export and --json", ["sim", "ring-barrier", "--export", "goal", "--out", folder / "x", "--json"], "runs nothing")
+    refused("all variants at once", ["sim", "compare-ring", "--export", "goal", "--out", folder / "x"], "--variant")
+
+
 # ---------------------------------------------------------------- given ones
 
 
@@ -173,7 +204,7 @@ def check_given(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as name:
-        for part in (check_collectives, check_times, check_refusals, check_goal):
+        for part in (check_collectives, check_times, check_refusals, check_goal, check_exports):
             part(pathlib.Path(name))
         if GIVEN.is_dir():
             check_given(pathlib.Path(name))
