@@ -349,6 +349,8 @@ static void put_conservation(json_t *root, const struct report_input *input)
 	put(to, "holds", json_boolean(sum.holds));
 	put_count(to, "sent", sum.sent);
 	put_count(to, "doubled", sum.doubled);
+	put_count(to, "pauses_sent", sum.pauses_sent);
+	put_count(to, "pauses_taken", sum.pauses_taken);
 	put_count(to, "delivered", sum.delivered);
 	put_count(to, "dropped", sum.dropped);
 	put_count(to, "held", sum.held);

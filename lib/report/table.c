@@ -338,12 +338,19 @@ static void conservation_line(FILE *to, const struct report_input *input)
 	struct conservation sum;
 	struct text text[4];
 	conservation_of(&sum, input);
-	fprintf(to, "  packets: sent %s %s delivered %s + dropped %s + held %s\n",
-		number_grouped(&text[0], sum.sent + sum.doubled), sum.holds ? "=" : "IS NOT",
-		number_grouped(&text[1], sum.delivered), number_grouped(&text[2], sum.dropped),
-		number_grouped(&text[3], sum.held));
+	fprintf(to, "  packets: sent %s", number_grouped(&text[0], sum.sent + sum.doubled));
 	if (sum.pauses_sent > 0)
-		fprintf(to, "  and switches sent %s pause frames, and took %s\n",
+		fprintf(to, " + pauses %s", number_grouped(&text[0], sum.pauses_sent));
+	fprintf(to, " %s delivered %s", sum.holds ? "=" : "IS NOT",
+		number_grouped(&text[0], sum.delivered));
+	if (sum.pauses_sent > 0)
+		fprintf(to, " + pauses %s", number_grouped(&text[0], sum.pauses_taken));
+	fprintf(to, " + dropped %s + held %s\n", number_grouped(&text[0], sum.dropped),
+		number_grouped(&text[1], sum.held));
+	if (sum.pauses_sent > 0)
+		fprintf(to,
+			"  pauses: switches sent %s pause frames, and took %s; NICs are delivered "
+			"the rest\n",
 			number_grouped(&text[0], sum.pauses_sent),
 			number_grouped(&text[1], sum.pauses_taken));
 	if (sum.doubled > 0)

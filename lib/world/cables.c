@@ -14,6 +14,31 @@ static uint32_t threshold_of(uint32_t share_ppb)
 	return threshold > UINT32_MAX ? UINT32_MAX : (uint32_t)threshold;
 }
 
+// Whether a straggler has something to be late with: of flows, those that start after 0 by a time
+// of their own.
+static bool has_work(const struct world *world, const struct fault *fault)
+{
+	for (uint32_t i = 0; i < world->flow_count; i++) {
+		const struct flow *flow = &world->flows[i];
+		uint32_t host = flow->from / world->fabric.nics_per_host;
+		if (flow->start_ps > 0 && flow->trigger == 0 &&
+		    (fault->at.where == LINK_AT_ALL || fault->at.index == host))
+			return true;
+	}
+	return world->flow_count == 0;
+}
+
+static int check_straggler(const struct world *world, const struct fault *fault,
+			   struct refusal *refusal)
+{
+	if (fault->kind != FAULT_STRAGGLER || has_work(world, fault))
+		return 0;
+	return refuse(refusal, -EINVAL,
+		      "a straggler has no effect here: it is late with what starts after 0, and "
+		      "no flow of its NICs does",
+		      0, 0, 0);
+}
+
 static int check_faults(struct world *world, struct refusal *refusal)
 {
 	const struct scenario *scenario = world->scenario;
@@ -26,6 +51,8 @@ static int check_faults(struct world *world, struct refusal *refusal)
 				"a slow line and cut-through exclude each other: a switch would "
 				"have to send what has not come yet",
 				0, 0, 0);
+		if (rc == 0)
+			rc = check_straggler(world, &scenario->faults[i], refusal);
 		if (rc < 0) {
 			scenario_fault_place(scenario, i, refusal);
 			return rc;

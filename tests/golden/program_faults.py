@@ -70,6 +70,12 @@ with tempfile.TemporaryDirectory() as folder:
         check(f"{name}: the same from the command line", digest("sim", plain, "--fault", fault) == of_file)
         frames = digest("emu", plain, "--fault", fault, "--ports", "memory", "--dilation", "none")
         check(f"{name}: the same with frames", frames == of_file)
+    at_once = pathlib.Path(folder, "at_once.yaml")
+    at_once.write_text(WORLD.replace(", start: 2us", ""), encoding="utf-8")
+    words = [WEFT, "sim", at_once, "--fault", FAULTS["a straggler"]]
+    refused = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    check("a straggler with nothing to be late with is refused",
+          refused.returncode == 2 and "--fault:1: a straggler has no effect here" in refused.stderr)
     first, second = FAULTS["random loss"], FAULTS["a plane"]
     file.write_text(WORLD + f"faults: [{first}, {second}]\n", encoding="utf-8")
     check("two faults, in their order", digest("sim", plain, "--fault", first, "--fault", second) == digest("sim", file))

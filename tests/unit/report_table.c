@@ -225,7 +225,9 @@ static void a_lossless_fabric_says_who_was_paused(void **state)
 	says(text, "DEADLOCK: 2 ports wait for each other for good\n");
 	says(text,
 	     "    t0 0 > nic 0 plane 0 waits for\n    nic 1 plane 0 > t0 0 waits for the first\n");
-	says(text, "switches sent 130 pause frames, and took 75\n");
+	says(text, " + pauses 130 = delivered ");
+	says(text, " + pauses 75 + dropped ");
+	says(text, "switches sent 130 pause frames, and took 75; NICs are delivered the rest\n");
 	free(text);
 	fake_free(fake);
 	fake = fake_ring();
