@@ -66,6 +66,9 @@ const struct recovery recoveries[] = {
 
 const struct assumption assumptions[] = {
 	{ORIGIN_ASSUMED, "rates go with GPUs, whatever their kind: those of H100 hold for others"},
+	{ORIGIN_ASSUMED,
+	 "each published count ended its job, with RoCE; what RoCE survived there was not counted, "
+	 "and is not here"},
 	{ORIGIN_ASSUMED, "failures are independent and come at a constant rate"},
 	{ORIGIN_ASSUMED,
 	 "with MRC each cable or switch that fails costs one port of one NIC of a group, and rings "

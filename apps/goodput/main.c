@@ -214,7 +214,7 @@ static int check_faults(struct call *call, const bool *is_given)
 		while (at->val != others[i])
 			at++;
 		if (is_given[others[i]])
-			return words_refuse(call, "has no effect with --faults: --", at->name);
+			return words_refuse(call, "--faults has no use for the option", at->name);
 	}
 	return 0;
 }

@@ -28,6 +28,10 @@ def weft(*words):
     return done.returncode, done.stdout, done.stderr
 
 
+def raw(*words):
+    return json.loads(weft("goodput", AZURE, *words, "--json")[1])
+
+
 def goodput(*words):
     status, out, errors = weft("goodput", AZURE, *words, "--json")
     if status != 0:
@@ -46,6 +50,21 @@ def mean(side):
 
 def near(found, wanted, off_max):
     return abs(found - wanted) <= off_max
+
+
+def fields_of(value, path=""):
+    """Paths of all leaves, as docs/result.md writes them."""
+    if isinstance(value, dict):
+        return set().union(*(fields_of(inner, f"{path}.{name}" if path else name) for name, inner in value.items()), set())
+    if isinstance(value, list):
+        return set().union(*(fields_of(inner, path + "[]") for inner in value), set())
+    return {path}
+
+
+def documented(title):
+    text = pathlib.Path(os.environ["WEFT_SOURCE"], "docs", "result.md").read_text(encoding="utf-8")
+    rows = [line for line in text.split(f"## {title}\n")[1].split("\n## ")[0].splitlines() if line.startswith("| ")]
+    return {name.strip() for row in rows[1:] for name in row.split("|")[1].split(",")}
 
 
 def check_golden():
@@ -201,6 +220,8 @@ def check_faults():
 
 def check_text():
     status, text, _ = weft("goodput", AZURE)
+    listed = fields_of(raw("--runs", "2")) ^ documented("Goodput")
+    check(not listed, f"docs/result.md lists every field: {sorted(listed)}")
     check(status == 0 and "goodput                                95.6" in text and "It rests on" in text and
           "worth 0.16" in text, "the table")
     status, text, _ = weft("goodput", "--list")
@@ -244,7 +265,7 @@ def check_refusals():
     refused("saves without end", [AZURE, "--checkpoint", "1ms", "--save", "1ms"], "saves in a run")
     refused("more faults than a scenario has", [AZURE, "--faults", "5ms"], "--days less")
     for word in ("checkpoint=1h", "runs=9", "slow=1", "recovery=new-job", "crash=1s", "save=1s", "spares=3", "ib-retry=7"):
-        refused(f"--faults with --{word}", [AZURE, "--faults", "5ms", "--days", "9", f"--{word}"], "no effect with --faults")
+        refused(f"--faults with --{word}", [AZURE, "--faults", "5ms", "--days", "9", f"--{word}"], "--faults has no use for")
     refused("outages of nothing", [AZURE, "--faults", "1ms", "--days", "20", "--outage", "1ms"], "shorter than 1 ns")
     refused("faults as JSON", [AZURE, "--faults", "5ms", "--json"], "YAML")
     refused("faults in no time", [AZURE, "--faults", "0s"], "--faults is")

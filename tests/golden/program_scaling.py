@@ -40,6 +40,21 @@ def scaling(*words):
     return json.loads(out)
 
 
+def fields_of(value, path=""):
+    """Paths of all leaves, as docs/result.md writes them."""
+    if isinstance(value, dict):
+        return set().union(*(fields_of(inner, f"{path}.{name}" if path else name) for name, inner in value.items()), set())
+    if isinstance(value, list):
+        return set().union(*(fields_of(inner, path + "[]") for inner in value), set())
+    return {path}
+
+
+def documented(title):
+    text = pathlib.Path(os.environ["WEFT_SOURCE"], "docs", "result.md").read_text(encoding="utf-8")
+    rows = [line for line in text.split(f"## {title}\n")[1].split("\n## ")[0].splitlines() if line.startswith("| ")]
+    return {name.strip() for row in rows[1:] for name in row.split("|")[1].split(",")}
+
+
 def check_golden():
     result = scaling(AZURE, "--racks", RACKS)
     points = result["points"]
@@ -102,6 +117,8 @@ def check_sample():
     for one, another in zip(result["points"], model):
         check(near(one["step_ps"] / another["step_ps"], 1, 0.005), f"{one['racks']} racks: near the closed forms' step")
     seeds = scaling(AZURE, "--racks", "8", "--depth", "sample", *thin, "--seeds", "2")["points"][0]
+    listed = fields_of(scaling(*small, "--seeds", "2")) ^ documented("Weak scaling")
+    check(not listed, f"docs/result.md lists every field: {sorted(listed)}")
     check(seeds["seeds"]["count"] == 2 and seeds["step_ps"] == first["step_ps"] and
           near(seeds["seeds"]["mean_s"], first["step_ps"] / 1e12, 0.001), "two seeds, of which the first is the scenario's")
 
