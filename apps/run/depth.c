@@ -72,6 +72,25 @@ static int run_cases(struct depth *depth, struct refusal *refusal)
 	return schedule_expose(&depth->predicted, &predicted.plan, &predicted.setup, NULL, refusal);
 }
 
+// A stage of all replicas, or that of one GPU: those that compute with it wait for it.
+static int take_slow(const struct options *options, struct world_step *world,
+		     struct refusal *refusal)
+{
+	uint32_t gpu = options->slow_gpu, ranks = plan_ranks(&world->plan);
+	bool is_gpu = gpu != UINT32_MAX;
+	if (is_gpu && gpu >= ranks)
+		return refuse(refusal, -EINVAL, "--slow: there is no GPU % of %", gpu, ranks, 0);
+	if (!is_gpu && options->slow != NULL && options->slow_stage >= world->plan.parallel.pp)
+		return refuse(refusal, -EINVAL, "--slow: there is no stage % of %",
+			      options->slow_stage, world->plan.parallel.pp, 0);
+	world->setup.slow_stage = is_gpu ? order_stage(&world->order, &world->plan, gpu)
+					 : options->slow_stage;
+	world->setup.slow_replica = is_gpu ? order_replica(&world->order, &world->plan, gpu) + 1
+					   : 0;
+	world->setup.slow_ppb = options->slow_ppb;
+	return 0;
+}
+
 int depth_prepare(struct call *call, struct world_step *world)
 {
 	const struct options *options = &call->options;
@@ -81,13 +100,12 @@ int depth_prepare(struct call *call, struct world_step *world)
 	int rc = world_step(world, &call->scenario, options->order, refusal);
 	if (rc < 0)
 		return rc;
-	if (options->slow != NULL && options->slow_stage >= world->plan.parallel.pp)
-		return refuse(refusal, -EINVAL, "--slow: there is no stage % of %",
-			      options->slow_stage, world->plan.parallel.pp, 0);
-	world->setup.slow_stage = options->slow_stage;
-	world->setup.slow_ppb = options->slow_ppb;
+	rc = take_slow(options, world, refusal);
+	if (rc < 0)
+		return rc;
+	world->setup.jitter_kind = options->jitter_kind;
 	world->setup.jitter_ppb = options->jitter_ppb;
-	if (options->jitter_ppb > 0)
+	if (options->jitter_ppb > 0 || world->setup.slow_replica > 0)
 		world->setup.replicas = world->plan.parallel.dp;
 	return 0;
 }

@@ -281,6 +281,8 @@ int depth_sample_work(struct call *call, struct depth_sample *depth)
 {
 	struct schedule schedule;
 	int rc = depth_prepare(call, &depth->world);
+	if (rc == 0 && call->options.depth_kind == DEPTH_ALL)
+		world_step_own_sends(&depth->world, &call->scenario);
 	if (rc == 0)
 		rc = schedule_make(&schedule, &depth->world.plan, &call->refusal);
 	if (rc < 0)

@@ -50,13 +50,19 @@ struct depth_sample {
 	struct sampled_terms terms;
 };
 
-// Runs a call that has been read. Returns the exit status.
+// Works out a step of a call that has been read. -errno with place and reason.
+int depth_sample_work(struct call *call, struct depth_sample *depth);
+
+// Runs such a call. Returns the exit status.
 int depth_sample_run(struct call *call);
 
 // The same without printing; `depth` is all zero. -errno with a reason.
 int depth_sample_work(struct call *call, struct depth_sample *depth);
 
 void depth_sample_table(const struct call *call, const struct depth_sample *depth);
+// The way from closed forms to packets.
+void depth_sample_print_terms(const struct depth_sample *depth);
+
 void depth_sample_json(FILE *to, const struct call *call, const struct depth_sample *depth);
 
 // Makes the scenario's fabric what the closed forms assume: all of the line for payload, no marks,

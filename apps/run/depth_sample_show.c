@@ -80,13 +80,12 @@ static void print_ideal(const struct depth_sample *depth)
 		printf("    - %s\n", *line);
 }
 
-static void print_terms(const struct depth_sample *depth)
+void depth_sample_print_terms(const struct depth_sample *depth)
 {
 	const struct sampled_terms *terms = &depth->terms;
 	ps_t exposed = depth_exposed(&depth->run.times), before = terms->sack_ps;
 	printf("\n  Exposed, from the closed form to the packets (ms)\n");
-	printf("    %-58s %9.3f\n", "closed forms at the line rate (--depth model)",
-	       ms(terms->closed_ps));
+	printf("    %-58s %9.3f\n", "closed forms at the line rate", ms(terms->closed_ps));
 	print_term("a slice's latency is that of this fabric, not 9 us", terms->closed_ps,
 		   terms->latency_ps);
 	if (depth->has_ideal) {
@@ -114,6 +113,6 @@ void depth_sample_table(const struct call *call, const struct depth_sample *dept
 		return;
 	print_collectives(&depth->run);
 	print_sample(call, &depth->run);
-	print_terms(depth);
+	depth_sample_print_terms(depth);
 	depth_print_inputs(call, &depth->world.plan);
 }

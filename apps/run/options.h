@@ -8,6 +8,7 @@
 #include <weft/drive.h>
 #include <weft/refusal.h>
 #include <weft/report_study.h>
+#include <weft/step.h>
 
 #define OPTION_SETS_MAX 64
 #define OPTION_TEXT_BYTES 512
@@ -19,6 +20,8 @@ enum depth_kind {
 	DEPTH_NONE,   // no step: the scenario's traffic
 	DEPTH_MODEL,  // the schedule, no packets
 	DEPTH_SAMPLE, // the schedule, and packets for what it waits for
+	DEPTH_FULL,   // every packet of the schedule
+	DEPTH_ALL,    // the three side by side
 };
 
 struct options {
@@ -39,8 +42,10 @@ struct options {
 	// sim
 	const char *depth, *order, *slow, *jitter, *steps, *measured; // words, or NULL
 	enum depth_kind depth_kind;
-	bool wants_terms;		 // --explain
-	uint32_t slow_stage, slow_ppb;	 // of the schedule; UINT32_MAX = no stage
+	bool wants_terms;	       // --explain
+	uint32_t slow_stage, slow_ppb; // of the schedule; UINT32_MAX = no stage
+	uint32_t slow_gpu;	       // in place of a stage; UINT32_MAX = none
+	enum jitter_kind jitter_kind;
 	uint32_t jitter_ppb, step_count; // of the schedule
 	const char *seeds, *jobs;	 // words, or NULL
 	uint32_t seed_count;		 // of a study; 0 = none was asked for

@@ -32,27 +32,49 @@ static int take_percent(uint32_t *ret_ppb, const char *word, double max)
 	return 0;
 }
 
-// "3:2.5": stage and percent.
+// "3:2.5": stage and percent; "gpu17:2.5": GPU and percent.
 static int take_slow(struct options *options, struct refusal *refusal)
 {
+	static const char gpu[] = "gpu";
 	char *end;
-	const char *word = options->slow;
+	const char *word = options->slow, *number = word;
 	if (word == NULL)
 		return 0;
-	unsigned long stage = strtoul(word, &end, 10);
-	bool is_stage = word[0] >= '0' && word[0] <= '9' && *end == ':' && stage < (1u << 20);
-	if (!is_stage || take_percent(&options->slow_ppb, end + 1, SLOW_PERCENT_MAX) < 0)
-		return bad(refusal, "--slow is a stage, a colon, and a percentage up to 1000, not",
+	bool is_gpu = strncmp(word, gpu, strlen(gpu)) == 0;
+	number += is_gpu ? strlen(gpu) : 0;
+	unsigned long index = strtoul(number, &end, 10);
+	bool is_number = number[0] >= '0' && number[0] <= '9' && *end == ':' && index < (1u << 30);
+	if (!is_number || take_percent(&options->slow_ppb, end + 1, SLOW_PERCENT_MAX) < 0)
+		return bad(refusal,
+			   "--slow is a stage (or gpu and its number), a colon, and a percentage "
+			   "up to 1000, not",
 			   word);
-	options->slow_stage = (uint32_t)stage;
+	*(is_gpu ? &options->slow_gpu : &options->slow_stage) = (uint32_t)index;
 	return 0;
 }
 
+// "2", "normal:2", "lognormal:2".
 static int take_jitter(struct options *options, struct refusal *refusal)
 {
-	if (options->jitter != NULL &&
-	    take_percent(&options->jitter_ppb, options->jitter, JITTER_PERCENT_MAX) < 0)
-		return bad(refusal, "--jitter is a percentage up to 50, not", options->jitter);
+	static const char *const kinds[] = {
+		[JITTER_UNIFORM] = "uniform:",
+		[JITTER_NORMAL] = "normal:",
+		[JITTER_LOGNORMAL] = "lognormal:",
+	};
+	const char *word = options->jitter, *number = word;
+	if (word == NULL)
+		return 0;
+	for (int i = JITTER_UNIFORM; i <= JITTER_LOGNORMAL; i++) {
+		if (strncmp(word, kinds[i], strlen(kinds[i])) != 0)
+			continue;
+		options->jitter_kind = (enum jitter_kind)i;
+		number = word + strlen(kinds[i]);
+	}
+	if (take_percent(&options->jitter_ppb, number, JITTER_PERCENT_MAX) < 0)
+		return bad(refusal,
+			   "--jitter is a percentage up to 50, or normal: or lognormal: and one, "
+			   "not",
+			   word);
 	return 0;
 }
 
@@ -117,6 +139,14 @@ static int check_sample(const struct options *options, struct refusal *refusal)
 			    refusal);
 }
 
+static int check_full(const struct options *options, struct refusal *refusal)
+{
+	const struct word others[] = {{options->wants_terms, "--explain"},
+				      {options->measured != NULL, "--measured"},
+				      {options->steps != NULL, "--steps"}};
+	return refuse_given(others, 3, "--depth full and all take no", refusal);
+}
+
 static int check_none(const struct options *options, struct refusal *refusal)
 {
 	const char *words[] = {options->order, options->slow, options->jitter, options->steps,
@@ -135,14 +165,16 @@ static int take_depth(struct options *options, struct refusal *refusal)
 	static const char *const names[] = {
 		[DEPTH_MODEL] = "model",
 		[DEPTH_SAMPLE] = "sample",
+		[DEPTH_FULL] = "full",
+		[DEPTH_ALL] = "all",
 	};
 	if (options->depth == NULL)
 		return 0;
-	for (int i = DEPTH_MODEL; i <= DEPTH_SAMPLE; i++)
+	for (int i = DEPTH_MODEL; i <= DEPTH_ALL; i++)
 		if (strcmp(options->depth, names[i]) == 0)
 			options->depth_kind = (enum depth_kind)i;
 	if (options->depth_kind == DEPTH_NONE)
-		return bad(refusal, "--depth is model or sample, not", options->depth);
+		return bad(refusal, "--depth is model, sample, full or all, not", options->depth);
 	return 0;
 }
 
@@ -151,14 +183,16 @@ int options_depth(struct options *options, struct refusal *refusal)
 	int (*const steps[])(struct options *, struct refusal *) = {take_slow, take_jitter,
 								    take_steps};
 	int rc = take_depth(options, refusal);
-	options->slow_stage = UINT32_MAX;
+	options->slow_stage = options->slow_gpu = UINT32_MAX;
 	if (rc < 0 || options->depth_kind == DEPTH_NONE)
 		return rc < 0 ? rc : check_none(options, refusal);
 	rc = check_others(options, refusal);
 	if (rc == 0 && options->depth_kind == DEPTH_MODEL)
 		rc = check_model(options, refusal);
-	if (rc == 0 && options->depth_kind == DEPTH_SAMPLE)
+	if (rc == 0 && (options->depth_kind == DEPTH_SAMPLE || options->depth_kind == DEPTH_ALL))
 		rc = check_sample(options, refusal);
+	if (rc == 0 && (options->depth_kind == DEPTH_FULL || options->depth_kind == DEPTH_ALL))
+		rc = check_full(options, refusal);
 	for (size_t i = 0; rc == 0 && i < sizeof(steps) / sizeof(*steps); i++)
 		rc = steps[i](options, refusal);
 	return rc;

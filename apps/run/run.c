@@ -11,7 +11,7 @@
 #include <weft/report.h>
 
 #include "call.h"
-#include "depth_sample.h"
+#include "depth_full.h"
 #include "export.h"
 #include "export_world.h"
 #include "folder.h"
@@ -384,10 +384,14 @@ static int write_trace(struct call *call)
 // Does what the command line asks for, after prepare(). Returns the exit status.
 static int act(struct call *call)
 {
-	if (call->options.depth_kind == DEPTH_SAMPLE)
-		return depth_sample_run(call);
-	if (call->options.depth_kind == DEPTH_MODEL)
-		return depth_run(call);
+	static int (*const depths[])(struct call *) = {
+		[DEPTH_MODEL] = depth_run,
+		[DEPTH_SAMPLE] = depth_sample_run,
+		[DEPTH_FULL] = depth_full_run,
+		[DEPTH_ALL] = depth_all_run,
+	};
+	if (call->options.depth_kind != DEPTH_NONE)
+		return depths[call->options.depth_kind](call);
 	if (call->is_study)
 		return study_run(call);
 	if (call->is_comparison)

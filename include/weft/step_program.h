@@ -39,7 +39,8 @@ struct step_program_size {
 	uint64_t packets; // of data over the fabric
 };
 
-// Counts. -EINVAL with a reason when the plan has no schedule.
+// Counts. -EINVAL with a reason when the plan has no schedule; -E2BIG without one when there are
+// more than a program can hold: the size is then about right.
 int step_program_size(struct step_program_size *ret, const struct step_program *of,
 		      struct arena *scratch, struct refusal *refusal);
 

@@ -184,6 +184,8 @@ struct outcome {
 	ps_t end_ps; // last completion
 	uint64_t credits_sent;
 	struct outcome_program program;
+	// of a program: when the last computation of a stream ended; those beyond are not kept
+	ps_t stream_end_ps[PROGRAM_STREAMS_MAX];
 	struct series series; // no bins: none is kept
 };
 

@@ -13,6 +13,8 @@ struct agent_line {
 	uint32_t turn; // the one that takes the next message, from 0
 };
 
+#define PROGRAM_STREAMS_MAX 8
+
 // Messages of a program that were sent, by what they went over.
 struct outcome_program {
 	uint64_t fabric_messages, fabric_bytes;

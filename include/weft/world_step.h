@@ -50,6 +50,10 @@ struct world_step {
 int world_step(struct world_step *ret, const struct scenario *scenario, const char *order,
 	       struct refusal *refusal);
 
+// Lets stages of a domain send as its lines do, in place of what was assumed: what a step of
+// packets is held against. Nothing where stages are in several domains, or without scale-up lines.
+void world_step_own_sends(struct world_step *step, const struct scenario *scenario);
+
 // The step's setup if the groups of this dimension had not left their domains; false when they have
 // not.
 bool world_step_inside(const struct world_step *step, enum dimension dimension,

@@ -21,6 +21,20 @@ const struct architecture llama_405b = {
 	.norm_vectors = 1,
 };
 
+// Nobody trained this one: it is small enough for every packet of a step.
+const struct architecture llama_small = {
+	.name = "llama-small",
+	.layers = 14,
+	.hidden = 1024,
+	.vocab = 8192,
+	.heads = 16,
+	.kv_heads = 8,
+	.head_dim = 64,
+	.ffn = 2816,
+	.is_gated = true,
+	.norm_vectors = 1,
+};
+
 const struct architecture deepseek_v3 = {
 	.name = "deepseek-v3",
 	.layers = 61,
@@ -94,8 +108,8 @@ const struct architecture bert_large = {
 	.output_bias = 1,
 };
 
-const struct architecture *const architecture_all[] = {&llama_405b, &deepseek_v3, &gpt_oss_20b,
-						       &gpt3_175b,  &bert_large,  NULL};
+const struct architecture *const architecture_all[] = {
+	&llama_405b, &deepseek_v3, &gpt_oss_20b, &gpt3_175b, &bert_large, &llama_small, NULL};
 
 const struct architecture *architecture_find(const char *name)
 {

@@ -151,17 +151,21 @@ static int begin(struct builder *ret, struct arena *arena, const struct step_pro
 	return rc < 0 ? refuse(refusal, rc, "no memory for a step as a program", 0, 0, 0) : 0;
 }
 
-static int count(struct builder *builder, struct refusal *refusal)
+// Stops where nothing could hold it; the size is then what all ranks would come to, about.
+static bool count(struct builder *builder)
 {
-	for (uint32_t rank = 0; rank < plan_ranks(builder->plan); rank++) {
+	struct step_program_size *size = &builder->emit.size;
+	uint64_t ranks = plan_ranks(builder->plan);
+	for (uint32_t rank = 0; rank < ranks; rank++) {
 		step_rank(builder, rank);
-		if (builder->emit.size.ops > OPS_MAX || builder->emit.size.edges > OPS_MAX)
-			return refuse(refusal, -EINVAL,
-				      "this step is more than % operations: a depth of model or "
-				      "sample is for it",
-				      OPS_MAX, 0, 0);
+		if (size->ops < OPS_MAX && size->edges < OPS_MAX)
+			continue;
+		size->ops = size->ops / (rank + 1) * ranks;
+		size->edges = size->edges / (rank + 1) * ranks;
+		size->packets = size->packets / (rank + 1) * ranks;
+		return size->ops < OPS_MAX && size->edges < OPS_MAX;
 	}
-	return 0;
+	return true;
 }
 
 int step_program_size(struct step_program_size *ret, const struct step_program *of,
@@ -169,8 +173,8 @@ int step_program_size(struct step_program_size *ret, const struct step_program *
 {
 	struct builder builder;
 	int rc = begin(&builder, scratch, of, refusal);
-	if (rc == 0)
-		rc = count(&builder, refusal);
+	if (rc == 0 && !count(&builder))
+		rc = -E2BIG;
 	*ret = builder.emit.size;
 	return rc;
 }
@@ -180,10 +184,11 @@ int step_program_create(struct program **ret, struct arena *arena, const struct 
 {
 	struct builder builder;
 	int rc = begin(&builder, arena, of, refusal);
-	if (rc == 0)
-		rc = count(&builder, refusal);
 	if (rc < 0)
 		return rc;
+	if (!count(&builder))
+		return refuse(refusal, -EINVAL, "this step is more than % operations", OPS_MAX, 0,
+			      0);
 	const struct step_program_size size = builder.emit.size;
 	rc = program_create(&builder.emit.program, arena, plan_ranks(of->plan), (uint32_t)size.ops,
 			    (uint32_t)size.edges, refusal);

@@ -132,6 +132,13 @@ static void go_on(struct world_host *host, uint32_t rank, uint32_t left_before, 
 	act(host, rank, now, out);
 }
 
+static void note_end(struct world_host *host, const struct op *op, ps_t now)
+{
+	ps_t *end_ps = host->record->outcome->stream_end_ps;
+	if (op->kind == OP_COMPUTE && op->stream < PROGRAM_STREAMS_MAX)
+		end_ps[op->stream] = ps_max(end_ps[op->stream], now);
+}
+
 void agent_on_begin(struct world_host *host, uint32_t rank, ps_t now, struct outbox *out)
 {
 	act(host, rank, now, out);
@@ -142,6 +149,7 @@ void agent_on_ended(struct world_host *host, uint32_t op, ps_t now, struct outbo
 	struct agent *agent = host->agent;
 	uint32_t rank = agent->program->ops[op].rank, left = program_run_left(agent->run, rank);
 	program_run_ended(agent->run, op);
+	note_end(host, &agent->program->ops[op], now);
 	go_on(host, rank, left, now, out);
 }
 

@@ -192,7 +192,8 @@ static int build_job(struct world *world, const char *text, size_t bytes, struct
 				     (enum collective_kind)traffic->collective, traffic->bytes,
 				     world->fabric.nics_per_host, &traffic->ring, refusal);
 	case TRAFFIC_MODEL:
-		return build_plan_job(world, refusal);
+		return world->scenario->step != NULL ? build_step(world, refusal)
+						     : build_plan_job(world, refusal);
 	case TRAFFIC_TRACE:
 		return build_trace_job(world, text, bytes, refusal);
 	case TRAFFIC_MATRIX:

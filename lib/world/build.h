@@ -45,5 +45,8 @@ struct thin {
 int thin_before(struct thin *thin, struct world *world);
 void thin_after(struct thin *thin, struct world *world);
 
+// build_step.c: the scenario's step as a program. -EINVAL when it would send too many packets.
+int build_step(struct world *world, struct refusal *refusal);
+
 // What every step says when the arena is too small.
 int build_no_memory(const struct world *world, struct refusal *refusal);

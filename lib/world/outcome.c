@@ -307,6 +307,9 @@ static void add_record(struct outcome *outcome, const struct outcome *more)
 		outcome->dropped_at_host[i] += more->dropped_at_host[i];
 	outcome->end_ps = ps_max(outcome->end_ps, more->end_ps);
 	outcome->credits_sent += more->credits_sent;
+	for (int i = 0; i < PROGRAM_STREAMS_MAX; i++)
+		outcome->stream_end_ps[i] = ps_max(outcome->stream_end_ps[i],
+						   more->stream_end_ps[i]);
 	add_words(&outcome->program, &more->program, sizeof(outcome->program));
 	if (outcome->series.count > 0)
 		series_merge(&outcome->series, &more->series);
@@ -326,6 +329,7 @@ static void collect_records(struct world *world)
 	outcome->end_ps = 0;
 	outcome->credits_sent = 0;
 	outcome->program = (struct outcome_program){0};
+	memset(outcome->stream_end_ps, 0, sizeof(outcome->stream_end_ps));
 	for (uint32_t shard = 0; shard < world->shard_count; shard++)
 		add_record(outcome, world->records[shard]->outcome);
 }

@@ -170,8 +170,10 @@ int world_step(struct world_step *ret, const struct scenario *scenario, const ch
 	if (rc == 0)
 		rc = order_parse(&ret->order, order != NULL ? order : ret->plan.parallel.order,
 				 &ret->plan, refusal);
-	if (order != NULL && strcmp(order, ret->plan.parallel.order) != 0)
+	if (rc == 0 && order != NULL && strcmp(order, ret->plan.parallel.order) != 0) {
 		ret->plan.published_ps = 0; // of its own order
+		ret->plan.parallel.order = order;
+	}
 	if (rc == 0)
 		rc = find_groups(ret, scenario, refusal);
 	if (rc == 0)

@@ -76,6 +76,13 @@ static void price(struct world_step *step, enum dimension dimension, uint64_t ni
 	of->backward_ps = (ps_t)all - of->forward_ps;
 }
 
+// What is assumed of a send inside a domain is for large ones: it is never slower than outside.
+static ps_t inside_send_ps(const struct world_step *step)
+{
+	ps_t outside = step->outside[DIMENSION_PP].message_ps;
+	return outside < STEP_SEND_PS ? outside : STEP_SEND_PS;
+}
+
 void world_step_outside(struct world_step *step, uint64_t nic_Bps)
 {
 	static const enum dimension dimensions[] = {DIMENSION_TP, DIMENSION_CP, DIMENSION_EP,
@@ -88,8 +95,8 @@ void world_step_outside(struct world_step *step, uint64_t nic_Bps)
 	}
 	if (!step->outside[DIMENSION_PP].is_outside)
 		return;
-	step->setup.silent_send_ps = STEP_SEND_PS;
 	step->setup.send_ps = step->outside[DIMENSION_PP].message_ps;
+	step->setup.silent_send_ps = inside_send_ps(step);
 }
 
 bool world_step_inside(const struct world_step *step, enum dimension dimension,
@@ -102,6 +109,18 @@ bool world_step_inside(const struct world_step *step, enum dimension dimension,
 	ret->outside_forward_ps -= of->forward_ps;
 	ret->outside_backward_ps -= of->backward_ps;
 	if (dimension == DIMENSION_PP)
-		ret->send_ps = STEP_SEND_PS;
+		ret->send_ps = inside_send_ps(step);
 	return true;
+}
+
+void world_step_own_sends(struct world_step *step, const struct scenario *scenario)
+{
+	const struct parallel *cut = &step->plan.parallel;
+	const struct scaleup_config *lines = &scenario->scaleup;
+	struct message_sum sums[MESSAGE_COUNT] = {0};
+	if (step->outside[DIMENSION_PP].is_outside || lines->rate_bps == 0 || cut->pp < 2)
+		return;
+	plan_cell_messages(&step->plan, 0, 0, sums);
+	step->setup.send_ps = lines->delay_ps +
+		time_at(sums[MESSAGE_PP].bytes, lines->rate_bps / 8);
 }

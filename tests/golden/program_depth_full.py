@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""weft sim --depth full and --depth all: a step small enough for every packet, at three depths that must agree."""
+import json
+import os
+import subprocess
+import sys
+
+WEFT = os.environ["WEFT"]
+SMALL = "llama-small-3-depths"
+failed = 0
+
+
+def check(holds, what):
+    global failed
+    failed += 0 if holds else 1
+    print(("ok: " if holds else "FAILED: ") + what)
+
+
+def sim(*words):
+    done = subprocess.run([WEFT, "sim", *map(str, words)], capture_output=True, text=True, timeout=280)
+    return done.returncode, done.stdout, done.stderr
+
+
+def at(depth, *words):
+    status, out, errors = sim(SMALL, "--depth", depth, "--json", *words)
+    if status != 0:
+        check(False, f"{words}: {errors}")
+        sys.exit(1)
+    return json.loads(out)
+
+
+def refused(what, words, says):
+    status, out, errors = sim(*words)
+    check(status == 2 and out == "" and errors.count("\n") == 1 and says in errors, f"{what}: {errors.strip()}")
+
+
+def check_depths():
+    """Sample and full within 5 % of exposed time, and above the closed forms by what headers, SACKs and filling cost."""
+    for rate in ("100Gb/s", "50Gb/s", "25Gb/s"):
+        result = at("all", "--set", f"fabric.link_rate={rate}", "--sample", "fill=2,steps=4")
+        own, sample, full = (result[name]["exposed_ps"] / 1e9 for name in ("model_own_sends", "sample", "full"))
+        check(abs(sample / full - 1) < 0.05, f"{rate}: exposed {sample:.3f} ms by sample, {full:.3f} by all packets")
+        check(1.05 < full / own < 1.30, f"and {own:.3f} ms by closed forms")
+        for part in ("head_ps", "tail_ps"):
+            one, other = result["sample"][part], result["full"][part]
+            check(abs(one / other - 1) < 0.1, f"{part}: {one / 1e9:.3f}, {other / 1e9:.3f} ms")
+        check(abs(result["sample"]["step_ps"] / result["full"]["step_ps"] - 1) < 0.003, "steps within 0.3 %")
+        model = json.loads(sim(SMALL, "--depth", "model", "--json", "--set", f"fabric.link_rate={rate}")[1])
+        check(result["model"]["exposed_ps"] == model["step"]["exposed_ps"], "the model is --depth model")
+
+
+def check_books():
+    """What a full step sends is what its plan says: rings, credits, activations."""
+    first, again = at("full"), at("full")
+    check(first["full"] == again["full"], f"two runs are one: {first['full']['digest']}")
+    full = first["full"]
+    check(full["step_ps"] == full["silent_ps"] + full["exposed_ps"], "exposed is what the step is longer")
+    # Buckets of a rank in bytes: stage 0 has its first cell in two and three of 23.6 MB, stage 1 three and the last of
+    # 20.2 MB, each gathered and reduced by 2 tensor groups. A ring's 4 channels leave each of 4 racks once: 7/8 of each.
+    buckets = [11536384, 8652800, *[23601152] * 6, 20191232]
+    total = 2 * 2 * sum(buckets)
+    expected = total * 7 / 8 * 4
+    check(abs(full["fabric_bytes"] / expected - 1) < 0.01, f"{full['fabric_bytes'] / 1e9:.3f} GB over the fabric, by hand {expected / 1e9:.3f}")
+
+
+def check_orders():
+    """Tensor ranks in other racks, by packets: the step explodes here, too."""
+    good, bad = at("full")["full"], at("full", "--order", "dp-cp-tp-pp")
+    check(bad["full"]["step_ps"] > 1.3 * good["step_ps"],
+          f"{good['step_ps'] / 1e9:.1f} ms, {bad['full']['step_ps'] / 1e9:.1f} ms with tensor ranks in two racks")
+    check(bad["model"]["step_ps"] > 1.3 * good["step_ps"], f"{bad['model']['step_ps'] / 1e9:.1f} ms in closed forms")
+    text = sim(SMALL, "--depth", "full", "--order", "dp-cp-tp-pp")[1]
+    check("tp leaves its domain" in text, "and the report says who left")
+
+
+def check_delays():
+    """A slow stage and jitter cost what they do in the schedule: no more than a hundredth of the step apart."""
+    for words in (["--slow", "1:20"], ["--jitter", "10"], ["--slow", "gpu5:20"], ["--jitter", "normal:5"],
+                  ["--jitter", "lognormal:5"]):
+        result = at("full", *words)
+        own, full = result["model_own_sends"]["step_ps"], result["full"]["step_ps"]
+        check(abs(full / own - 1) < 0.01, f"{' '.join(words)}: {own / 1e9:.3f} ms, {full / 1e9:.3f} by packets")
+        check(full > 1.005 * at("full")["full"]["step_ps"], "and longer than without")
+
+
+def check_refusals():
+    refused("8,192 GPUs", ["azure-gb200-llama405b", "--depth", "full"], "all packets of this step would be 508")
+    refused("few allowed", [SMALL, "--depth", "full", "--sample", "packets=1K"], "over the 1000 allowed")
+    refused("no model", ["incast", "--depth", "full"], "needs traffic.kind model")
+    for words in (["--explain"], ["--measured", "x"], ["--steps", "3", "--jitter", "2"], ["--out", "x"]):
+        refused(" ".join(words), [SMALL, "--depth", "full", *words], "take")
+    refused("an order for all depths", [SMALL, "--depth", "all", "--order", "tp-cp-pp-dp"], "takes no '--order'")
+    refused("a GPU that is none", [SMALL, "--depth", "model", "--slow", "gpu32:2"], "no GPU 32 of 32")
+    refused("a jitter that is none", [SMALL, "--depth", "model", "--jitter", "cauchy:2"], "--jitter is")
+    status, out, _ = sim(SMALL, "--depth", "full", "--set", "limits.time=5ms")
+    check(status == 5 and out == "", f"a step that does not end in time has none: {status}")
+
+
+def main():
+    for part in (check_depths, check_books, check_orders, check_delays, check_refusals):
+        part()
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
