@@ -65,8 +65,6 @@ struct tap {
 	ps_t from_ps, until_ps; // until PS_NEVER = for good
 };
 
-struct world_step; // world_step.h
-
 struct scenario {
 	char name[SCENARIO_NAME_BYTES];
 	char description[256];
@@ -106,11 +104,8 @@ struct scenario {
 	struct scenario_expect expectations[SCENARIO_EXPECTATIONS_MAX];
 	uint32_t input_count;
 	struct scenario_input inputs[SCENARIO_INPUTS_MAX];
-	// model: not the collectives of one step in a row, but this step, as its schedule has it;
-	// NULL when read. Owned by who sets it, until the world is gone
-	const struct world_step *step;
-	// limits
-	uint32_t packets_max;	   // descriptors in the pool; 0 = derived from the world
+	const struct world_step *step; // model: this whole step; the caller's, NULL when read
+	uint32_t packets_max;	   // limits: descriptors in the pool; 0 = derived from the world
 	uint64_t memory_bytes_max; // of the arena
 	ps_t time_max_ps;	   // the run ends here at the latest
 	ps_t window_ps;		   // length of a window; 0 = the lookahead

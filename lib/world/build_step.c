@@ -32,6 +32,7 @@ static int check_packets(const struct world *world, const struct step_program *o
 int build_step(struct world *world, struct refusal *refusal)
 {
 	const struct world_step *step = world->scenario->step;
+	struct program *program = NULL;
 	struct job job;
 	int rc = job_from_plan(&job, world->arena, &step->plan, world->fabric.nics_per_host,
 			       &world->scenario->traffic.ring, refusal);
@@ -45,6 +46,7 @@ int build_step(struct world *world, struct refusal *refusal)
 					.payload_bytes = world->transport.payload_bytes};
 	rc = check_packets(world, &of, refusal);
 	if (rc == 0)
-		rc = step_program_create(&world->program, world->arena, &of, refusal);
+		rc = step_program_create(&program, world->arena, &of, refusal);
+	world->program = program;
 	return rc == -ENOMEM ? build_no_memory(world, refusal) : rc;
 }
