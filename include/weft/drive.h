@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <weft/drive_files.h>
 #include <weft/drive_ranks.h>
 #include <weft/wire.h>
 #include <weft/world.h>
@@ -231,11 +232,6 @@ struct sim_options {
 extern "C" {
 #endif
 
-// Memory for an arena of at most `bytes`: reserved, zeroed, touched only as drawn. NULL when the
-// system refuses.
-void *memory_reserve(size_t bytes);
-void memory_release(void *base, size_t bytes);
-
 struct sim; // the driver's own state, drawn from the world's arena while the world is built
 
 // Draws the driver's cables and active set. To be called by the app between world_build()'s drawing
@@ -256,20 +252,7 @@ int sim_end(struct sim *sim, struct run *run, struct refusal *refusal);
 int ring_bench_run(const struct ring_bench_options *options, struct arena *arena,
 		   struct ring_bench_result *ret, struct refusal *refusal);
 
-// ---------------------------------------------------------------- files and stages, for apps
-
-// Reads a file of at most `bytes_max` bytes whole; the caller frees *ret_text, which ends with a
-// NUL beyond its bytes. -errno with a reason that names the file.
-int file_read(const char *path, size_t bytes_max, char **ret_text, size_t *ret_bytes,
-	      struct refusal *refusal);
-
-// The file of a scenario: `name` itself when it is a path (has a slash or ends in .yaml), else
-// name.yaml among the shipped ones (beside a build's source tree, or in share/weft/scenarios).
-// -ENOENT with the list of what there is.
-int shelf_find(const char *name, char *ret_path, size_t path_bytes, struct refusal *refusal);
-
-// The folders that shelf_find() looks in, one after the other; NULL after the last.
-const char *shelf_folder(unsigned index);
+// ---------------------------------------------------------------- stages, for apps
 
 // A world with its memory and its driver: what an app runs.
 struct stage {
@@ -288,13 +271,6 @@ int stage_build(struct stage *ret, const struct scenario *scenario, const char *
 
 // Gives the memory back, and what sim_end() gives, if that was not called.
 void stage_free(struct stage *stage);
-
-// Memory that the system could give now without taking it from others, in bytes; UINT64_MAX where
-// it does not say.
-uint64_t memory_available_bytes(void);
-
-// Most memory this process had resident, in bytes.
-uint64_t memory_peak_bytes(void);
 
 #ifdef __cplusplus
 }

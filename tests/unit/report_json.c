@@ -437,8 +437,6 @@ static void a_run_with_pfc_says_who_was_paused(void **state)
 	assert_int_equal(number_at(root, "pfc.deadlock.ports"), 2);
 	assert_string_equal(text_at(root, "pfc.deadlock.cables.1"), "nic 1 plane 0 > t0 0");
 	assert_true(json_is_true(at(root, "conservation.holds"))); // frames are counted, too
-	assert_int_equal(number_at(root, "conservation.pauses_sent"), 130);
-	assert_int_equal(number_at(root, "conservation.pauses_taken"), 75);
 	json_decref(root);
 	fake_free(fake);
 	fake = fake_ring();

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What programs need of the system beside a world: memory, files, and where shipped scenarios lie.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <weft/refusal.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---------------------------------------------------------------- memory
+
+// Memory for an arena of at most `bytes`: reserved, zeroed, touched only as drawn. NULL when the
+// system refuses.
+void *memory_reserve(size_t bytes);
+void memory_release(void *base, size_t bytes);
+
+// Memory that the system could give now without taking it from others, in bytes; UINT64_MAX where
+// it does not say.
+uint64_t memory_available_bytes(void);
+
+// Most memory this process had resident, in bytes.
+uint64_t memory_peak_bytes(void);
+
+// ---------------------------------------------------------------- files
+
+// Reads a file of at most `bytes_max` bytes whole; the caller frees *ret_text, which ends with a
+// NUL beyond its bytes. -errno with a reason that names the file.
+int file_read(const char *path, size_t bytes_max, char **ret_text, size_t *ret_bytes,
+	      struct refusal *refusal);
+
+// The file of a scenario: `name` itself when it is a path (has a slash or ends in .yaml), else
+// name.yaml among the shipped ones (beside a build's source tree, or in share/weft/scenarios).
+// -ENOENT with the list of what there is.
+int shelf_find(const char *name, char *ret_path, size_t path_bytes, struct refusal *refusal);
+
+// The folders that shelf_find() looks in, one after the other; NULL after the last.
+const char *shelf_folder(unsigned index);
+
+#ifdef __cplusplus
+}
+#endif
