@@ -15,7 +15,7 @@ const struct depth_input depth_inputs[] = {
 	{INPUT_ASSUMED,
 	 "9 us for a slice from rank to rank over the network (NCCL's tuner: 14 us)"},
 	{INPUT_ASSUMED, "50 us for activations to the next stage inside a domain"},
-	{INPUT_ASSUMED, "the loss takes 0.55 of a cell's time on the last stage"},
+	{INPUT_ASSUMED, "the loss takes as long as 1.1 layers on the last stage"},
 	{INPUT_ASSUMED, "attention takes 30 % of a layer's forward and 24 % of its backward"},
 	{INPUT_ASSUMED, "rings at the line rate of the NICs, one slice of 1 MiB behind the other"},
 	{0, NULL},
@@ -67,7 +67,8 @@ static int run_cases(struct depth *depth, struct refusal *refusal)
 	}
 	predicted = cases[0];
 	predicted.plan.timing = timing_from_logs;
-	if (rc < 0)
+	depth->has_prediction = plan_is_of_logs(&depth->world.plan);
+	if (rc < 0 || !depth->has_prediction)
 		return rc;
 	return schedule_expose(&depth->predicted, &predicted.plan, &predicted.setup, NULL, refusal);
 }
@@ -260,6 +261,10 @@ static void print_published(const struct depth *depth)
 {
 	const struct plan *plan = &depth->world.plan;
 	ps_t published = plan->published_ps, step = depth->predicted.with.step_ps;
+	if (!depth->has_prediction && published > 0)
+		printf("\n  published: %.1f ms, %s\n", ms(published), plan->source);
+	if (!depth->has_prediction)
+		return;
 	printf("\n  with times fitted to two logs of GB200 alone %.3f ms", ms(step));
 	if (published > 0)
 		printf(", %+.2f %% off the published %.1f ms", percent(step - published, published),
@@ -273,7 +278,8 @@ void depth_print_inputs(const struct call *call, const struct plan *plan)
 {
 	static const char *const names[] = {"fact", "assumed", "calibrated"};
 	const struct scenario *scenario = &call->scenario;
-	printf("\n  It rests on\n    %-11s %s\n", "calibrated", plan->timing.origin);
+	printf("\n  It rests on\n    %-11s %s\n",
+	       plan->timing.is_assumed ? "assumed" : "calibrated", plan->timing.origin);
 	for (uint32_t i = 0; i < scenario->input_count; i++)
 		printf("    %-11s %s\n", names[scenario->inputs[i].origin],
 		       scenario->inputs[i].text);

@@ -31,6 +31,7 @@ static void put_timing(json_t *to, const struct timing *timing)
 	put_time(to, "backward_ps", timing->backward_ps);
 	put_time(to, "other_ps", timing->other_ps);
 	put_text(to, "times_from", timing->origin);
+	put(to, "times_assumed", json_boolean(timing->is_assumed));
 }
 
 static void put_times(json_t *to, const struct step_exposed *times)
@@ -134,6 +135,8 @@ static json_t *steps_of(const struct depth *depth)
 static json_t *prediction_of(const struct depth *depth)
 {
 	ps_t published = depth->world.plan.published_ps;
+	if (!depth->has_prediction)
+		return json_null();
 	json_t *to = json_object();
 	put_times(to, &depth->predicted);
 	put_timing(to, &timing_from_logs);

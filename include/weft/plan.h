@@ -57,7 +57,8 @@ struct timing {
 	ps_t forward_ps, backward_ps; // one micro-batch through one cell with `slots` layers
 	ps_t other_ps; // of a step: optimizer, norms, quantisation, waiting: all that is no
 		       // pipeline and no exposed communication
-	const char *origin; // what these three are calibrated by
+	const char *origin; // what these three are calibrated by, or come from
+	bool is_assumed;    // nobody measured a step of it
 };
 
 struct plan {
@@ -71,6 +72,9 @@ struct plan {
 
 // Times fitted to two logs of the Llama cut on GB200 alone: for predictions of other runs.
 extern const struct timing timing_from_logs;
+
+// Whether a plan cuts the model as the jobs of these logs do, so that its cells take as long.
+bool plan_is_of_logs(const struct plan *plan);
 
 // Published jobs; `plan_all` ends with NULL.
 extern const struct plan *const plan_all[];

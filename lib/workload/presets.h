@@ -20,6 +20,26 @@ int plan_check_sizes(const struct plan *plan, struct refusal *refusal);
 			"logs; the other 170.5 ms so that the published 1.2712 s comes out" \
 	}
 
+// DeepSeek-V3 on 8,192 GB300: the logs' mean step of 1.776 s comes out. One figure, so one unknown:
+// nothing is held to be other time, and a backward is held to take twice a forward.
+#define TIMING_DEEPSEEK \
+	{ \
+		16146 * PS_PER_US, 32292 * PS_PER_US, 0, \
+			"forward and backward set so that the logs' mean step of 1.776 s comes " \
+			"out; assumed: backward twice as long as forward, no other time" \
+	}
+
+// Nobody published steps of these: from the operations of a forward, 2 a parameter and token, at
+// 40 % of what the GPU's maker says (989 T/s of H100 and 312 T/s of A100 in 16 bits, 2,500 T/s of
+// GB300 in 8 bits, dense); twice that for a backward. Assumed.
+#define TIMING_ASSUMED(forward_us) \
+	{ \
+		(forward_us) * PS_PER_US, 2 * (forward_us)*PS_PER_US, 0, \
+			"2 operations a parameter and token at 40 % of the GPU's " \
+			"nominal rate forward, twice that backward, no other time", \
+			true \
+	}
+
 // From the medians of kept steps and of validation steps of two logs (weft mllog), nothing else:
 // 3.18924 s and 1.08691 s with 199 slots of the pipeline, 2.22158 s and 0.75509 s with 135. The
 // forward is the slope of the validation steps; backward and the rest make both steps come out.

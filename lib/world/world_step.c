@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a scenario to one step of its schedule.
 // Assumed: 9 us for a slice from rank to rank over the network (NCCL's tuner has 14 us), 50 us for
-// activations to the next stage inside a domain, a loss of 0.55 of a cell's time, and rails of 4
+// activations to the next stage inside a domain, a loss of 1.1 layers' time, and rails of 4
 // NICs a tray.
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "world_step_outside.h"
 
 #define NETWORK_PS (9 * PS_PER_US)
-#define LOSS_PPB 550000000u
+#define LOSS_LAYERS_PPB 1100000000u
 #define GPUS_PER_TRAY 4u
 
 // ---------------------------------------------------------------- faults
@@ -161,12 +161,13 @@ int world_step(struct world_step *ret, const struct scenario *scenario, const ch
 		.header_ppb = (uint32_t)(payload * (uint64_t)SHARE_WHOLE /
 					 (payload + transport->header_bytes)),
 		.setup = {.send_ps = STEP_SEND_PS,
-			  .loss_ppb = LOSS_PPB,
 			  .slow_stage = UINT32_MAX,
 			  .replicas = 1,
 			  .seed = scenario->seed},
 	};
 	int rc = find_plan(ret, scenario, refusal);
+	if (rc == 0)
+		ret->setup.loss_ppb = LOSS_LAYERS_PPB / plan_slots(&ret->plan);
 	if (rc == 0)
 		rc = order_parse(&ret->order, order != NULL ? order : ret->plan.parallel.order,
 				 &ret->plan, refusal);

@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The systems that are shipped, one scenario each: every one runs as a small sample and says what it left out; collectives
+are bound by what the fabric gives them; steps from a schedule hold what was published or assumed; rings along the axes of
+a torus take the time of their closed form."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+WEFT = os.environ["WEFT"]
+# scenario: options that make the sample small; messages that are not run; busbw of its collectives in GB/s, from and to;
+# share of the step that is exposed by the schedule in %, from and to, None: no schedule
+# Ceilings: NICs of a group in a host x payload rate. H100, Meta, A100 rings: 2 x 50, 50, 8 x 25 GB/s (A100: latency).
+SYSTEMS = {
+    "azure-gb200-llama405b-112": (["steps=4", "fill=2", "buckets=1"], None, (185, 192.4), (2.0, 2.2)),
+    "coreweave-gb300-deepseek-v3": (["steps=2", "fill=2"], "pp", (60, 3200), (5, 9)),
+    "nvidia-gb300-gpt-oss-20b": (["steps=16", "groups=1", "buckets=1"], None, (450, 1600), (15, 25)),
+    "nvidia-h100-8192-quantum2": (["steps=2", "fill=2"], "pp", (90, 98.5), (2, 5)),
+    "meta-24k-roce": (["steps=2", "fill=1"], "pp", (40, 48.9), (1, 4)),
+    "a100-4096": (["steps=6", "fill=6"], None, (20, 200), (50, 90)),
+    "uec": (["steps=4", "fill=4"], None, (150, 194.6), (1, 3)),
+    "google-tpu-v5p-6144": (["steps=1", "fill=1"], None, (90, 98.5), None),
+    "tpu-v3-1024": (["steps=4", "groups=2", "buckets=1"], None, (70, 80.8), None),
+}
+failed = 0
+
+
+def check(holds, what):
+    global failed
+    failed += 0 if holds else 1
+    print(("ok: " if holds else "FAILED: ") + what)
+
+
+def sim(*words):
+    done = subprocess.run([WEFT, "sim", *words, "--json"], capture_output=True, text=True, timeout=250)
+    if done.returncode != 0:
+        check(False, f"{' '.join(words)}: {done.stderr.strip()}")
+        return None
+    return json.loads(done.stdout)
+
+
+def runs(name, sample, not_run, band):
+    result = sim(name, *[word for one in sample for word in ("--set", "sample." + one)])
+    if result is None:
+        return
+    plan, run = result["plan"], result["run"]
+    check(run["end"] == "done" and plan["sampled"] and plan["packets_run"] < plan["packets_all"], f"{name}: a sample of it runs to its end")
+    check(plan["not_run"] == not_run, f"{name}: not run is {plan['not_run']}")
+    rates = [one["busbw_bytes_per_s"] / 1e9 for one in result["collectives"]]
+    check(rates and band[0] <= min(rates) and max(rates) <= band[1], f"{name}: collectives at {min(rates):.1f} to {max(rates):.1f} GB/s of busbw")
+    origins = {one["origin"] for one in result["inputs"]}
+    check({"fact", "assumed"} <= origins, f"{name}: says what is fact and what is assumed")
+
+
+def schedule(name, band):
+    result = sim(name, "--depth", "model")
+    if result is None:
+        return
+    step = result["step"]
+    share = 100 * step["exposed_ps"] / step["step_ps"]
+    check(band[0] <= share <= band[1], f"{name}: {share:.2f} % of {step['step_ps'] / 1e9:.1f} ms exposed")
+    if name == "coreweave-gb300-deepseek-v3":
+        check(abs(step["step_ps"] / 1776e9 - 1) < 1e-4 and not step["times_assumed"], f"{name}: calibrated on 1.776 s")
+        check(result["prediction"] is None, f"{name}: logs of another model predict nothing")
+    elif "llama405b" not in name and name != "uec":
+        check(step["times_assumed"], f"{name}: its times are assumed, and said to be")
+
+
+TORUS = """name: rings
+fabric: {topology: torus, nics: %d, nics_per_t0: 1, torus_x: %d, torus_y: %d, torus_z: %d, link_rate: 600Gb/s,
+         trunk_rate: 100Gb/s, nic_delay: 50ns, trunk_delay: 100ns, switch_delay: 100ns}
+queue: {pfc: true, ecn: false, bytes: 1MB}
+transport: {evs: 1, path: rotate}
+cc: {algorithm: fixed}
+traffic: {kind: ring, collective: all_reduce, bytes: %dB, axes: %s, channels: 1}
+"""
+
+
+# An all-reduce of S over d axes of n routers: S (1 - n^-d) / d over the rate of a link; latencies are 1 % and less.
+def torus(folder):
+    for axes, sides in (("x", (6, 3, 1)), ("xy", (6, 6, 1)), ("yz", (2, 6, 6)), ("xyz", (4, 4, 4))):
+        path, total, count = pathlib.Path(folder, axes + ".yaml"), 96_000_000, len(axes)
+        path.write_text(TORUS % (sides[0] * sides[1] * sides[2], *sides, total, axes))
+        result = sim(str(path))
+        if result is None:
+            continue
+        side = sides["xyz".index(axes[0])]
+        expected = total * (1 - side ** -count) / count / (100e9 / 8 * 4096 / (4096 + 162))
+        found = result["run"]["last_completion_ps"] / 1e12
+        check(abs(found / expected - 1) < 0.02, f"all-reduce along {axes}: {found * 1e6:.1f} us, {expected * 1e6:.1f} expected")
+
+
+REFUSED = [
+    (["ring-barrier", "--set", "traffic.axes=x"], "need fabric.topology torus"),
+    (["tpu-v3-1024", "--set", "traffic.axes=z"], "a ring along z needs 3 routers, not 1"),
+    (["tpu-v3-1024", "--set", "traffic.ranks=512"], "take every router once"),
+    (["tpu-v3-1024", "--set", "traffic.axes=q"], "`q`"),
+    (["a100-4096", "--set", "traffic.axes=x"], "traffic.axes"),
+    (["uec", "--set", "traffic.model=llama-9"], "there is no model `llama-9`"),
+    (["uec", "--set", "fabric.nics=544", "--set", "fabric.nics_per_host=32", "--set", "fabric.nics_per_t0=32"],
+     "544 GPUs are no whole number of replicas of 64"),
+]
+
+
+def refusals():
+    for words, says in REFUSED:
+        done = subprocess.run([WEFT, "sim", *words], capture_output=True, text=True, timeout=60)
+        check(done.returncode == 2 and done.stdout == "" and says in done.stderr, f"{' '.join(words)}: {done.stderr.strip()}")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        torus(folder)
+    refusals()
+    for name, (sample, not_run, band, exposed) in SYSTEMS.items():
+        runs(name, sample, not_run, band)
+        if exposed is not None:
+            schedule(name, exposed)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
