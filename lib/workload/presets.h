@@ -17,7 +17,8 @@ int plan_check_sizes(const struct plan *plan, struct refusal *refusal);
 		5300 * PS_PER_US, 9750 * PS_PER_US, 170534 * PS_PER_US, \
 			"forward 5.3 ms and backward 9.75 ms fitted to step times of " \
 			"NVIDIA's v5.1 " \
-			"logs; the other 170.5 ms so that the published 1.2712 s comes out" \
+			"logs; the other 170.5 ms so that the published 1.2712 s comes out", \
+			false \
 	}
 
 // DeepSeek-V3 on 8,192 GB300: the logs' mean step of 1.776 s comes out. One figure, so one unknown:
@@ -26,7 +27,8 @@ int plan_check_sizes(const struct plan *plan, struct refusal *refusal);
 	{ \
 		16146 * PS_PER_US, 32292 * PS_PER_US, 0, \
 			"forward and backward set so that the logs' mean step of 1.776 s comes " \
-			"out; assumed: backward twice as long as forward, no other time" \
+			"out; assumed: backward twice as long as forward, no other time", \
+			false \
 	}
 
 // Nobody published steps of these: from the operations of a forward, 2 a parameter and token, at
@@ -47,5 +49,6 @@ int plan_check_sizes(const struct plan *plan, struct refusal *refusal);
 	{ \
 		5184770 * PS_PER_NS, 9841030 * PS_PER_NS, 125745 * PS_PER_US, \
 			"fitted to two logs of GB200, 2,560 and 5,120 GPUs with NICs " \
-			"of 400 Gb/s" \
+			"of 400 Gb/s", \
+			false \
 	}

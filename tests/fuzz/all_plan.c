@@ -103,7 +103,7 @@ static void check_schedule(struct plan *plan)
 				   .slow_stage = UINT32_MAX,
 				   .replicas = 1};
 	setup.experts = setup.dense;
-	plan->timing = (struct timing){PS_PER_MS, 2 * PS_PER_MS, PS_PER_MS, "a test"};
+	plan->timing = (struct timing){PS_PER_MS, 2 * PS_PER_MS, PS_PER_MS, "a test", true};
 	if (step_bytes(plan) > sizeof(memory))
 		return;
 	arena_init(&arena, memory, step_bytes(plan));
