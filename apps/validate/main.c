@@ -155,6 +155,8 @@ int main(int argc, char **argv)
 	if (rc == 0)
 		rc = paths_run(&choice, &claims, &refusal);
 	if (rc == 0)
+		rc = collectives_run(&choice, &claims, &refusal);
+	if (rc == 0)
 		rc = links_run(&choice, &claims, &refusal);
 	if (rc == 0)
 		rc = queues_run(&choice, &claims, &refusal);

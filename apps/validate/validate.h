@@ -5,6 +5,7 @@
 //   trial.c   one run of one world        paths.c   ways, collectives, many flows on links
 //   form.h    arithmetic of closed forms  queues.c  waiting, marking, trimming
 //   links.c   many on links by chance     control.c fixed points of congestion control
+//   collectives.c  algorithms of collectives on an ideal fabric
 //   htsim_rows.c  worlds of htsim's rows  htsim.c   these against htsim's own results
 //                                         differences.c  htsim's rules against the specification's
 #pragma once
@@ -95,6 +96,7 @@ static inline bool choice_takes(const struct choice *choice, const char *name)
 
 int closed_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);
 int paths_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);
+int collectives_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);
 int links_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);
 int queues_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);
 int control_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);

@@ -181,7 +181,7 @@ uint64_t coll_buffer_bytes(const struct coll_config *config)
 static int draw_lists(struct coll_writer *writer, struct arena *arena, struct refusal *refusal)
 {
 	uint32_t ranks = writer->config->ranks;
-	uint32_t *lists = arena_draw(arena, ARENA_WORKLOAD, (size_t)ranks * 5, sizeof(*lists));
+	uint32_t *lists = arena_draw(arena, ARENA_WORKLOAD, (size_t)ranks * 6, sizeof(*lists));
 	if (lists == NULL)
 		return refuse(refusal, -ENOMEM, "no memory to plan a collective of % ranks", ranks,
 			      0, 0);
@@ -189,13 +189,14 @@ static int draw_lists(struct coll_writer *writer, struct arena *arena, struct re
 	writer->last = lists + ranks;
 	writer->parent = lists + (size_t)ranks * 2;
 	writer->rank_at = lists + (size_t)ranks * 3;
+	writer->sent = lists + (size_t)ranks * 5;
 	writer->join = writer->join == NULL ? NULL : lists + (size_t)ranks * 4;
 	return 0;
 }
 
 uint64_t coll_bytes(const struct coll_config *config)
 {
-	return (uint64_t)config->ranks * 5 * sizeof(uint32_t) + 64;
+	return (uint64_t)config->ranks * 6 * sizeof(uint32_t) + 64;
 }
 
 static void put(struct coll_writer *writer)

@@ -35,7 +35,8 @@ static void hand_over(struct pair *pair, uint32_t member)
 		struct coll_part part = coll_block(config, channel, pair->to);
 		uint64_t at = pair->waiting + member * pair->block_bytes +
 			(part.offset - coll_block_offset(config, pair->to));
-		pair->last = coll_send_to(pair->writer, hop, part, at, OP_NONE, pair->last);
+		uint32_t *last = &pair->writer->last[hop.to];
+		*last = coll_send_in_turn(pair->writer, hop, part, at, *last);
 	}
 }
 
@@ -55,15 +56,44 @@ static void send_on(struct pair *pair, uint64_t from, uint32_t first, uint32_t c
 	}
 }
 
-static void put_pair(struct pair *pair)
+static void send_all_on(struct pair *pair)
 {
 	uint32_t behind = pair->place + 1;
-	for (uint32_t i = 1; i < pair->members; i++)
-		hand_over(pair, (pair->place + i) % pair->members);
+	uint32_t last = pair->writer->last[pair->home * pair->members + pair->place];
 	send_on(pair, coll_block_offset(pair->writer->config, pair->to), pair->place, 1, OP_NONE);
-	send_on(pair, pair->waiting, 0, pair->place, pair->last);
+	send_on(pair, pair->waiting, 0, pair->place, last);
 	send_on(pair, pair->waiting + behind * pair->block_bytes, behind, pair->members - behind,
-		pair->last);
+		last);
+}
+
+// Rank `rank` and the one at its place `distance` domains on.
+static struct pair pair_of(struct coll_writer *writer, uint32_t rank, uint32_t distance)
+{
+	const struct coll_config *config = writer->config;
+	uint32_t to = (rank + distance * config->domain) % config->ranks;
+	return (struct pair){.writer = writer,
+			     .home = rank / config->domain,
+			     .place = rank % config->domain,
+			     .to = to,
+			     .members = config->domain,
+			     .block_bytes = coll_block_bytes(config, to),
+			     .waiting = waiting_at(config, to)};
+}
+
+// In each of m - 1 steps everyone hands over to one and gets from one.
+static void put_distance(struct coll_writer *writer, uint32_t distance)
+{
+	const struct coll_config *config = writer->config;
+	coll_forget(writer);
+	for (uint32_t step = 1; step < config->domain; step++)
+		for (uint32_t rank = 0; rank < config->ranks; rank++) {
+			struct pair pair = pair_of(writer, rank, distance);
+			hand_over(&pair, (pair.place + step) % pair.members);
+		}
+	for (uint32_t rank = 0; rank < config->ranks; rank++) {
+		struct pair pair = pair_of(writer, rank, distance);
+		send_all_on(&pair);
+	}
 }
 
 // Inside a domain there is no step between.
@@ -84,19 +114,9 @@ void coll_put_exchange(struct coll_writer *writer)
 {
 	const struct coll_config *config = writer->config;
 	uint32_t members = config->domain, domains = config->ranks / members;
+	coll_forget_turns(writer);
 	for (uint32_t distance = 1; distance < domains; distance++)
-		for (uint32_t rank = 0; rank < config->ranks; rank++) {
-			uint32_t to = (rank + distance * members) % config->ranks;
-			struct pair pair = {writer,
-					    rank / members,
-					    rank % members,
-					    to,
-					    members,
-					    coll_block_bytes(config, to),
-					    waiting_at(config, to),
-					    OP_NONE};
-			put_pair(&pair);
-		}
+		put_distance(writer, distance);
 	for (uint32_t distance = 1; distance < members; distance++)
 		for (uint32_t rank = 0; rank < config->ranks; rank++)
 			put_inside(writer, rank,

@@ -9,62 +9,70 @@
 
 #include "coll_put.h"
 
-// One piece of what member `place` of domain `home` ends with (or begins with).
+// Piece `index` of what one domain's members end with (or begin with), each its part. Members take
+// turns: in each of m - 1 steps inside a domain everyone sends to one and receives from one.
 struct journey {
 	struct coll_writer *writer;
-	uint32_t channel, home, place;
+	uint32_t channel, home;
 	uint32_t members, domains;
-	struct coll_part piece;
+	uint64_t index;
 };
 
 static uint32_t seat(const struct journey *journey, uint32_t domain, uint32_t place)
 {
-	return domain % journey->domains * journey->members + place;
+	return domain % journey->domains * journey->members + place % journey->members;
 }
 
-static struct coll_part portion(const struct journey *journey)
+static struct coll_part portion(const struct journey *journey, uint32_t place)
 {
 	const struct coll_config *config = journey->writer->config;
 	if (config->kind != COLL_ALL_REDUCE)
-		return coll_block(config, journey->channel,
-				  seat(journey, journey->home, journey->place));
+		return coll_block(config, journey->channel, seat(journey, journey->home, place));
 	struct coll_part share = coll_share(config, journey->channel);
-	share = coll_cut(config, share, journey->place, journey->members);
+	share = coll_cut(config, share, place, journey->members);
 	return coll_cut(config, share, journey->home, journey->domains);
 }
 
-// All others of a domain to member `place`; writer->last of that member is the last of them.
-static void gather_inside(struct journey *journey, uint32_t domain)
+static struct coll_part piece(const struct journey *journey, uint32_t place)
 {
-	uint32_t *last = journey->writer->last, to = seat(journey, domain, journey->place);
-	last[to] = OP_NONE;
-	for (uint32_t i = 1; i < journey->members; i++) {
-		uint32_t from = seat(journey, domain, (journey->place + i) % journey->members);
-		struct coll_hop hop = {from, to, journey->channel, true};
-		last[to] = coll_send(journey->writer, hop, journey->piece, OP_NONE, last[to]);
-	}
+	return coll_piece(journey->writer->config, portion(journey, place), journey->index);
 }
 
-static void tell_inside(struct journey *journey, uint32_t domain)
+// All others of each domain to the member of the place; writer->last of that one is the last.
+static void gather_inside(struct journey *journey, uint32_t step)
 {
-	uint32_t from = seat(journey, domain, journey->place);
-	for (uint32_t i = 1; i < journey->members; i++) {
-		uint32_t to = seat(journey, domain, (journey->place + i) % journey->members);
-		struct coll_hop hop = {from, to, journey->channel, false};
-		coll_send(journey->writer, hop, journey->piece, journey->writer->last[from],
-			  OP_NONE);
-	}
+	uint32_t *last = journey->writer->last;
+	for (uint32_t domain = 0; domain < journey->domains; domain++)
+		for (uint32_t place = 0; place < journey->members; place++) {
+			uint32_t from = seat(journey, domain, place + journey->members - step);
+			uint32_t to = seat(journey, domain, place);
+			struct coll_hop hop = {from, to, journey->channel, true};
+			struct coll_part part = piece(journey, place);
+			last[to] = coll_send_in_turn(journey->writer, hop, part, part.offset,
+						     last[to]);
+		}
+}
+
+static void tell_inside(struct journey *journey, uint32_t step)
+{
+	for (uint32_t domain = 0; domain < journey->domains; domain++)
+		for (uint32_t place = 0; place < journey->members; place++) {
+			uint32_t from = seat(journey, domain, place);
+			uint32_t to = seat(journey, domain, place + step);
+			struct coll_hop hop = {from, to, journey->channel, false};
+			coll_send(journey->writer, hop, piece(journey, place),
+				  journey->writer->last[from], OP_NONE);
+		}
 }
 
 // Once around, beginning at domain `at`. A sum waits for what was gathered inside, too.
-static void go_across(struct journey *journey, uint32_t at, bool is_sum)
+static void go_across(struct journey *journey, uint32_t at, uint32_t place, bool is_sum)
 {
 	uint32_t *last = journey->writer->last;
 	for (uint32_t i = 1; i < journey->domains; i++, at++) {
-		uint32_t from = seat(journey, at, journey->place);
-		uint32_t to = seat(journey, at + 1, journey->place);
+		uint32_t from = seat(journey, at, place), to = seat(journey, at + 1, place);
 		struct coll_hop hop = {from, to, journey->channel, is_sum};
-		last[to] = coll_send(journey->writer, hop, journey->piece, last[from],
+		last[to] = coll_send(journey->writer, hop, piece(journey, place), last[from],
 				     is_sum ? last[to] : OP_NONE);
 	}
 }
@@ -74,28 +82,39 @@ static void put_journey(struct journey *journey)
 	enum coll_kind kind = journey->writer->config->kind;
 	bool is_summed = kind != COLL_ALL_GATHER, is_told = kind != COLL_REDUCE_SCATTER;
 	coll_forget(journey->writer);
-	for (uint32_t domain = 0; is_summed && domain < journey->domains; domain++)
-		gather_inside(journey, domain);
-	if (is_summed)
-		go_across(journey, journey->home + 1, true);
-	if (is_told)
-		go_across(journey, journey->home, false);
-	for (uint32_t domain = 0; is_told && domain < journey->domains; domain++)
-		tell_inside(journey, domain);
+	for (uint32_t step = 1; is_summed && step < journey->members; step++)
+		gather_inside(journey, step);
+	for (uint32_t place = 0; place < journey->members; place++) {
+		if (is_summed)
+			go_across(journey, journey->home + 1, place, true);
+		if (is_told)
+			go_across(journey, journey->home, place, false);
+	}
+	for (uint32_t step = 1; is_told && step < journey->members; step++)
+		tell_inside(journey, step);
+}
+
+static uint64_t pieces_most(const struct journey *journey)
+{
+	uint64_t most = 0;
+	for (uint32_t place = 0; place < journey->members; place++) {
+		uint64_t pieces = coll_pieces(journey->writer->config,
+					      portion(journey, place).bytes);
+		most = pieces > most ? pieces : most;
+	}
+	return most;
 }
 
 void coll_put_levels(struct coll_writer *writer)
 {
 	const struct coll_config *config = writer->config;
-	uint32_t members = config->domain, domains = config->ranks / members;
-	for (uint32_t channel = 0; channel < config->channels; channel++)
-		for (uint32_t rank = 0; rank < config->ranks; rank++) {
-			struct journey journey = {writer,  channel, rank / members, rank % members,
-						  members, domains, {0, 0}};
-			struct coll_part part = portion(&journey);
-			for (uint64_t i = 0; i < coll_pieces(config, part.bytes); i++) {
-				journey.piece = coll_piece(config, part, i);
+	struct journey journey = {.writer = writer,
+				  .members = config->domain,
+				  .domains = config->ranks / config->domain};
+	coll_forget_turns(writer);
+	for (journey.channel = 0; journey.channel < config->channels; journey.channel++)
+		for (journey.home = 0; journey.home < journey.domains; journey.home++)
+			for (journey.index = 0; journey.index < pieces_most(&journey);
+			     journey.index++)
 				put_journey(&journey);
-			}
-		}
 }

@@ -129,3 +129,19 @@ void coll_forget(struct coll_writer *writer)
 	for (uint32_t i = 0; i < writer->config->ranks; i++)
 		writer->last[i] = OP_NONE;
 }
+
+void coll_forget_turns(struct coll_writer *writer)
+{
+	for (uint32_t i = 0; i < writer->config->ranks; i++)
+		writer->sent[i] = OP_NONE;
+}
+
+uint32_t coll_send_in_turn(struct coll_writer *writer, struct coll_hop hop, struct coll_part part,
+			   uint64_t to_offset, uint32_t before)
+{
+	uint32_t *sent = &writer->sent[hop.from];
+	uint32_t receive = coll_send_to(writer, hop, part, to_offset, *sent, before);
+	if (part.bytes > 0)
+		*sent = receive - 1; // put_message() puts them together
+	return receive;
+}

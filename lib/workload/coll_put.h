@@ -18,6 +18,7 @@ struct coll_writer {
 	uint32_t *join;		    // [ranks] ends with the member's part; NULL: nobody asked
 	uint32_t *last;		    // [ranks] scratch: what a member received last
 	uint32_t *parent, *rank_at; // [ranks] scratch: trees, rings
+	uint32_t *sent;		    // [ranks] scratch: a member's last message in turn
 	uint64_t ops, edges;
 };
 
@@ -55,6 +56,12 @@ uint32_t coll_send_all(struct coll_writer *writer, struct coll_hop hop, struct c
 
 // `last` of every member is OP_NONE.
 void coll_forget(struct coll_writer *writer);
+
+// The same for writer->sent, and coll_send_all() to `to_offset` of what waits for the sender's last
+// message there in place of an operation: so that members who take turns keep to them.
+void coll_forget_turns(struct coll_writer *writer);
+uint32_t coll_send_in_turn(struct coll_writer *writer, struct coll_hop hop, struct coll_part part,
+			   uint64_t to_offset, uint32_t before);
 
 void coll_put_ring(struct coll_writer *writer);
 void coll_put_chain(struct coll_writer *writer);
