@@ -74,6 +74,9 @@ static void compute(struct world_host *host, uint32_t index, ps_t now)
 {
 	const struct op *op = &host->agent->program->ops[index];
 	ps_t end = stall_work_until(&host->faults, now, op->compute_ps);
+#ifdef PLANT_HASTY_COMPUTE // a bug on purpose: a test must find it
+	end -= (end - now) / 10;
+#endif
 	if (end != PS_NEVER) // else the host stands still for good
 		host_later(host, HOST_OP_ENDED, index, end);
 }
@@ -182,6 +185,9 @@ void agent_on_sent(struct world_host *host, struct nic *nic, const struct comple
 	struct outcome_program *count = &host->record->outcome->program;
 	count->fabric_messages++;
 	count->fabric_bytes += done->bytes;
+#ifdef PLANT_UNSENT_BYTES // a bug on purpose: the audit must find it
+	count->fabric_bytes -= done->bytes > 70000;
+#endif
 	post_waiting(host, nic, done->qp, now, out);
 	agent_on_ended(host, op, now, out);
 }
