@@ -251,6 +251,8 @@ struct report_input call_report(const struct call *call, const struct run *run)
 		.now_ps = run->now_ps,
 		.cpu_s = run->cpu_s,
 		.wall_s = run->wall_s,
+		.cpu_waiting_s = run->cpu_waiting_s,
+		.cpu_busiest_s = run->cpu_busiest_s,
 		.ranks = run->ranks,
 		.pace = {call->dilation_milli, options->is_dilation_auto, run->lanes,
 			 run->lateness_ns, run->gap_ns},

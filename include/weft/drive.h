@@ -198,6 +198,8 @@ struct run {
 	uint64_t windows;	     // windows run (idle ones are jumped)
 	uint64_t visits;	     // machine calls
 	double cpu_s, wall_s;	     // of the run alone; CPU time over all ranks
+	double cpu_waiting_s;	     // of it, spent by ranks on waiting for others
+	double cpu_busiest_s;	     // most of the rest that one rank had
 	uint32_t ranks;		     // processes that ran it
 	uint64_t memory_bytes_other; // most memory that one of the others had
 	// Runs with frames.

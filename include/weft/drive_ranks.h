@@ -11,7 +11,7 @@
 
 #include <weft/refusal.h>
 
-#define RANKS_SLOTS 2 // messages under way to one rank at the same time
+#define RANKS_SLOTS 8 // messages under way to one rank at the same time
 
 struct ranks;
 
@@ -36,6 +36,7 @@ struct ranks {
 	const struct ranks_ops *ops;
 	uint32_t count, index;
 	const volatile sig_atomic_t *stop; // not 0: nobody waits for long any more; or NULL
+	double waited_cpu_s;		   // CPU time spent on waiting for others so far
 };
 
 #ifdef __cplusplus

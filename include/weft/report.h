@@ -54,6 +54,7 @@ struct report_input {
 	uint64_t damaged, doubled, held_back, late_full; // packets, by cables
 	ps_t now_ps;
 	double cpu_s, wall_s;
+	double cpu_waiting_s, cpu_busiest_s; // of several processes
 	uint32_t ranks; // processes that ran it; CPU time is of all of them, memory of the largest
 	struct report_pace pace;
 	struct report_ports ports;

@@ -9,7 +9,11 @@
 
 #include "patience.h"
 
-#define SLAB_CROSSINGS 200 // 16 kB: large against the cost of a message, small against a cache
+#ifndef SLAB_CROSSINGS	    // tests have small ones: many in a window
+#define SLAB_CROSSINGS 4096 // 320 kB: a window of a thousand busy NICs has two or three
+#endif
+
+#define TAKE_AHEAD 8 // crossings whose cable is fetched ahead
 
 struct crossing {
 	ps_t at;
@@ -115,6 +119,7 @@ static void free_slot(struct border *border, uint32_t rank, uint32_t slot)
 		border_poll(border);
 		patience_take(&patience, border->ranks);
 	}
+	patience_end(&patience, border->ranks);
 	peer->is_under_way[slot] = false;
 }
 
@@ -183,8 +188,12 @@ static void take_slab(struct border *border, uint32_t rank, size_t bytes)
 	struct peer *peer = &border->peers[rank];
 	const struct slab *slab = peer->in;
 	check(bytes == SLAB_HEAD_BYTES + slab->count * sizeof(struct crossing));
-	for (uint32_t i = 0; i < slab->count; i++)
+	const struct cable *cables = border->lane->cables.cables;
+	for (uint32_t i = 0; i < slab->count; i++) {
+		if (i + TAKE_AHEAD < slab->count)
+			__builtin_prefetch(&cables[slab->crossings[i + TAKE_AHEAD].cable], 1);
 		lay_crossing(border, &slab->crossings[i]);
+	}
 	peer->is_awaited = !slab->is_last;
 	if (peer->is_awaited)
 		border->ranks->ops->expect(border->ranks, rank, peer->in, sizeof(*peer->in));
@@ -230,6 +239,7 @@ void border_close(struct border *border)
 	struct patience patience = {0};
 	while (border_poll(border), is_awaiting(border))
 		patience_take(&patience, border->ranks);
+	patience_end(&patience, border->ranks);
 }
 
 uint64_t border_stranded(const struct border *border)

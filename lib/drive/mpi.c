@@ -100,8 +100,11 @@ int ranks_start(struct ranks *ret, struct refusal *refusal)
 	MPI_Comm_size(MPI_COMM_WORLD, &count);
 	MPI_Comm_rank(MPI_COMM_WORLD, &index);
 	*ret = (struct ranks){.ops = &ops, .count = (uint32_t)count, .index = (uint32_t)index};
-	for (uint32_t i = 0; i < WORLD_SHARDS_MAX; i++)
-		sending[i][0] = sending[i][1] = coming[i] = MPI_REQUEST_NULL;
+	for (uint32_t i = 0; i < WORLD_SHARDS_MAX; i++) {
+		coming[i] = MPI_REQUEST_NULL;
+		for (uint32_t slot = 0; slot < RANKS_SLOTS; slot++)
+			sending[i][slot] = MPI_REQUEST_NULL;
+	}
 	if (ret->count != ranks_launched())
 		return refuse(
 			refusal, -ENODEV,

@@ -44,6 +44,7 @@ void ranks_share(struct ranks *ranks, const void *mine, void *all, size_t bytes)
 	ranks->ops->share(ranks, mine, all, bytes);
 	while (!ranks->ops->has_all(ranks))
 		patience_take(&patience, ranks);
+	patience_end(&patience, ranks);
 }
 
 struct opinion {

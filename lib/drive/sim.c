@@ -119,6 +119,9 @@ void sim_add(struct run *run, const struct run *more)
 	run->held += more->held;
 	run->held_unsent += more->held_unsent;
 	run->cpu_s += more->cpu_s;
+	run->cpu_waiting_s += more->cpu_waiting_s;
+	if (more->cpu_busiest_s > run->cpu_busiest_s)
+		run->cpu_busiest_s = more->cpu_busiest_s;
 	for (int i = 0; i < DROP_REASON_COUNT; i++)
 		run->dropped[i] += more->dropped[i];
 	for (int i = 0; i < WIRE_REASON_COUNT; i++)
@@ -187,6 +190,8 @@ static void finish(struct sim *sim, double cpu_s)
 	add_lanes(sim);
 	run->end = sim->end;
 	run->cpu_s = cpu_s;
+	run->cpu_waiting_s = ranks != NULL ? ranks->waited_cpu_s - sim->waited_cpu_s : 0;
+	run->cpu_busiest_s = run->cpu_s - run->cpu_waiting_s;
 	sim->world->reached_ps = ps_max(run->now_ps, sim->window_end);
 	check_held(sim);
 	audit_machines(sim);
@@ -366,6 +371,8 @@ void sim_run(struct sim *sim, struct run *ret)
 	for (uint32_t i = 0; i < sim->lane_count; i++)
 		contexts[i] = &sim->lanes[i];
 	sim->has_ended = false;
+	if (sim->options.ranks != NULL)
+		sim->waited_cpu_s = sim->options.ranks->waited_cpu_s;
 	double cpu_s = clock_s(CLOCK_PROCESS_CPUTIME_ID), wall_s = clock_s(CLOCK_MONOTONIC);
 	if (sim->options.pace.is_on)
 		pace_start(&sim->pace, sim->run.now_ps);

@@ -18,6 +18,7 @@ struct sim {
 	struct pace pace;
 	struct run run;
 	double next_report_s;
+	double waited_cpu_s; // of the ranks, before this run
 	// What lane 0 decides between two meetings, and all read after it.
 	struct border_news news;
 	int64_t window;

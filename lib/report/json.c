@@ -372,6 +372,8 @@ static void put_speed(json_t *root, const struct report_input *input)
 	put_real(to, "hops_per_s", cpu_s > 0 ? (double)input->hops / cpu_s : 0);
 	put_real(to, "ns_per_hop", input->hops > 0 ? cpu_s * 1e9 / (double)input->hops : 0);
 	put_count(to, "ranks", input->ranks);
+	put_real(to, "cpu_waiting_s", input->cpu_waiting_s);
+	put_real(to, "cpu_busiest_s", input->cpu_busiest_s);
 	put_count(to, "memory_peak_bytes", input->memory_peak_bytes);
 	put_count(to, "arena_bytes", input->world->arena->used);
 }

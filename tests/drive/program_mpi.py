@@ -15,7 +15,7 @@ import unittest
 
 WEFT = os.environ["WEFT"]
 MPI = pathlib.Path(WEFT).parent / "weft-sim-mpi"
-DONE, BAD_INPUT, NOT_VALID = 0, 2, 5
+DONE, BAD_INPUT, LOST, NOT_VALID = 0, 2, 4, 5
 RIGHTS = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}  # a container is root
 LONG = ["link-down", "--set", "traffic.bytes=2GiB", "--set", "limits.time=1000s"]  # minutes, if nobody stops it
 RANDOM = """name: random-faults
@@ -192,6 +192,18 @@ class Ranks(unittest.TestCase):
         self.assertTrue(result["run"]["partial"])
         self.assertTrue(result["conservation"]["holds"])
         self.assertGreater(result["transport"]["data_packets"], 0)
+
+    def test_a_rank_that_does_not_answer_is_given_up(self):
+        run, ranks = self.long()
+        os.kill(ranks[1], signal.SIGSTOP)
+        time.sleep(0.2)
+        os.kill(ranks[0], signal.SIGTERM)
+        asked = time.monotonic()
+        said = run.communicate(timeout=60)[1]
+        self.assertEqual(run.returncode, LOST, said)
+        self.assertEqual(own(said), ["weft: rank 0 was asked to stop, and another rank does not answer"])
+        self.assertLess(time.monotonic() - asked, 10)
+        self.assertTrue(self.gone(ranks))
 
     def test_the_launcher_may_be_asked_too(self):
         run, ranks = self.long()
