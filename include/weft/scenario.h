@@ -13,6 +13,7 @@
 #include <weft/scenario_traffic.h>
 #include <weft/transport.h>
 #include <weft/workload.h>
+#include <weft/world_frames.h>
 
 #define SCENARIO_FAULTS_MAX 64
 #define SCENARIO_FLOWS_MAX 4096
@@ -30,39 +31,6 @@ enum input_origin { INPUT_FACT, INPUT_ASSUMED, INPUT_CALIBRATED, INPUT_ORIGIN_CO
 struct scenario_input {
 	enum input_origin origin;
 	char text[200];
-};
-
-// As enum wire_entropy.
-enum frames_entropy { FRAMES_ENTROPY_PORT, FRAMES_ENTROPY_STEV, FRAMES_ENTROPY_SRV6 };
-enum frames_ev_place { FRAMES_EV_PORT_HIGH, FRAMES_EV_PORT_LOW }; // as enum wire_ev_place
-
-// How packets look as bytes where a run has frames. Without frames nothing of it matters.
-struct frames_config {
-	enum frames_entropy entropy;
-	uint8_t ip_version;	    // 4 or 6; with SRv6 the inner one
-	uint8_t ev_place;	    // enum frames_ev_place, of IPv6
-	uint16_t udp_port;	    // 4791 or 4971
-	bool trim_rewrites_lengths; // IP and UDP lengths follow a trim
-	bool has_udp_checksum;	    // otherwise it is 0
-};
-
-// What a capture keeps of each frame.
-struct capture_config {
-	bool is_headers_only;
-	uint32_t snap_bytes; // 0 = whole frames
-};
-
-enum tap_direction {
-	TAP_BOTH,
-	TAP_UP,	  // away from the NICs
-	TAP_DOWN, // towards them
-};
-
-// A place that a capture listens at, from one time until before another.
-struct tap {
-	struct link_place at;
-	enum tap_direction direction;
-	ps_t from_ps, until_ps; // until PS_NEVER = for good
 };
 
 struct scenario {
@@ -114,6 +82,16 @@ struct scenario {
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+// Whether frames carry an EV in the UDP source port alone, so that EVs are ports. RoCEv2 knows no
+// other place, but where switches follow source routes these are in front of its packets, too.
+static inline bool scenario_evs_are_ports(const struct scenario *scenario)
+{
+	if (scenario->fabric.forwarding == FABRIC_USID)
+		return false;
+	return scenario->transport.kind == TRANSPORT_RC || scenario->frames.ip_version == 4 ||
+		scenario->frames.entropy == FRAMES_ENTROPY_PORT;
+}
 
 // The values that hold when a file says nothing; each is listed in docs/scenario.md.
 void scenario_defaults(struct scenario *ret);

@@ -257,10 +257,7 @@ static void fill_transport(struct world *world)
 	struct transport_config *transport = &world->transport;
 	const struct fabric_config *fabric = &world->fabric;
 	transport->regions_max = REGIONS_PER_NIC;
-	const struct frames_config *frames = &world->scenario->frames;
-	bool is_port = transport->kind == TRANSPORT_RC || frames->ip_version == 4 ||
-		frames->entropy == FRAMES_ENTROPY_PORT;
-	transport->ev_bits = is_port ? 16 : 32;
+	transport->ev_bits = scenario_evs_are_ports(world->scenario) ? 16 : 32;
 	transport->cc.rate_bps = fabric->link_rate_bps;
 	if (transport->kind == TRANSPORT_MRC) // RC: a QP has one plane
 		transport->cc.rate_bps *= fabric->planes;

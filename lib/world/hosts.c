@@ -158,6 +158,12 @@ static int build_host(struct world *world, uint32_t index, const struct builder 
 	return build_nics(world, host, builder);
 }
 
+static int build_stalling_host(struct world *world, uint32_t index, const struct builder *builder)
+{
+	int rc = build_host(world, index, builder);
+	return rc < 0 ? rc : stall_build(world, index);
+}
+
 // ---------------------------------------------------------------- ranks
 
 static int build_rank(struct world *world, struct builder *builder, uint32_t group_index,
@@ -400,7 +406,7 @@ int hosts_build(struct world *world, struct refusal *refusal)
 		world->agent->group_first = builder.group_first;
 	}
 	for (uint32_t i = 0; rc == 0 && i < world->topology.hosts; i++)
-		rc = build_host(world, i, &builder) < 0 ? -ENOMEM : stall_build(world, i);
+		rc = build_stalling_host(world, i, &builder);
 	if (rc == 0)
 		rc = build_ranks(world, &builder);
 	for (uint32_t i = 0; i < world->fabric.nics; i++)

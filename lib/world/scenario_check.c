@@ -309,8 +309,6 @@ static int check_transport(struct draft *draft)
 // Which choice leaves an EV no room but the UDP source port, or NULL.
 static const char *cause_of_ports(const struct scenario *scenario)
 {
-	if (scenario->transport.kind == TRANSPORT_RC)
-		return "transport.kind rc";
 	if (scenario->frames.ip_version == 4)
 		return "wire.ip 4";
 	return scenario->frames.entropy == FRAMES_ENTROPY_PORT ? "wire.entropy port" : NULL;

@@ -6,11 +6,10 @@
 
 #define DENIED "transport.deny"
 
-// A UDP source port is all that carries an EV, so values are ports.
+// A UDP source port is all that carries an EV of MRC, so values are ports.
 static bool is_port(const struct scenario *scenario)
 {
-	return scenario->transport.kind == TRANSPORT_RC || scenario->frames.ip_version == 4 ||
-		scenario->frames.entropy == FRAMES_ENTROPY_PORT;
+	return scenario->frames.ip_version == 4 || scenario->frames.entropy == FRAMES_ENTROPY_PORT;
 }
 
 int draft_check_evs(struct draft *draft)
@@ -194,6 +193,20 @@ static int check_denied(struct draft *draft)
 			    transport->ev_denied_count, ev_universe(transport));
 }
 
+// RC has no profile: a QP draws one value, and that is its path. Source routes need the values that
+// they were made for: there it is one of the profile.
+static void settle_rc(struct scenario *scenario)
+{
+	struct transport_config *transport = &scenario->transport;
+	transport->ev_universe = 0;
+	transport->ev_min_active = 0;
+	transport->ev_denied_count = 0;
+	while (scenario_evs_are_ports(scenario) && transport->ev_count > EVS_OF_PORT_MAX)
+		transport->ev_count /= 2; // of which it draws one
+	if (scenario->fabric.forwarding != FABRIC_USID)
+		transport->ev_mode = EV_AUTO;
+}
+
 int draft_read_evs(struct draft *draft, yaml_document_t *document)
 {
 	struct scenario *scenario = draft->scenario;
@@ -209,5 +222,9 @@ int draft_read_evs(struct draft *draft, yaml_document_t *document)
 		rc = check_fields(draft);
 	if (rc == 0)
 		rc = draft_read_list(draft, document, DENIED, EV_VALUES_MAX, read_denied);
-	return rc != 0 ? rc : check_denied(draft);
+	if (rc == 0)
+		rc = check_denied(draft);
+	if (rc == 0 && scenario->transport.kind == TRANSPORT_RC)
+		settle_rc(scenario);
+	return rc;
 }

@@ -47,7 +47,6 @@ static int check_choices(struct draft *draft)
 	} choices[] = {
 		{scenario->fabric.kind != TOPOLOGY_CLOS, "fabric.topology", "clos or leaf-spine"},
 		{scenario->fabric.spray != FABRIC_SPRAY_HASH, "fabric.spray", "hash"},
-		{scenario->transport.kind != TRANSPORT_MRC, "transport.kind", "mrc"},
 		{scenario->frames.ip_version != 6, "wire.ip", "6"},
 		{scenario->frames.entropy != FRAMES_ENTROPY_SRV6, "wire.entropy", "srv6"},
 	};

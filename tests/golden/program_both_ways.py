@@ -9,8 +9,23 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 
-SHIPPED = pathlib.Path(os.environ["WEFT_SOURCE"]) / "apps" / "scenarios"
+SOURCE = pathlib.Path(os.environ["WEFT_SOURCE"])
+SHIPPED = SOURCE / "apps" / "scenarios"
+PCAPS = SOURCE / "pcaps"
+CLOS = "fabric: {topology: clos, nics: 8, nics_per_t0: 4, t1_count: 4, planes: 2}\ntraffic: {kind: permutation, bytes: 100kB}\n"
+VALUES = ", ".join(f"{{ev: {number << 27 | 5}}}" for number in range(16))
+EVS = {  # choices of entropy values that RC has no use for, or one of its own
+    "backups": "transport: {evs: 8, universe: 24, min_active: 4}\n",
+    "many": "transport: {evs: 65536}\n",
+    "explicit": f"transport: {{evs: 16, ev_profile: explicit, ev_values: [{VALUES}]}}\n",
+    "explicit with backups": f"transport: {{evs: 8, universe: 16, ev_profile: explicit, ev_values: [{VALUES}], deny: [{{ev: 5}}]}}\n",
+    "generated": "transport: {evs: 16, ev_profile: generated, ev_fields: [{bits: 8, max: 3}, {bits: 8, max: 255}]}\n",
+    "ports": "transport: {evs: 2, ev_profile: explicit, ev_values: [{ev: 50000}, {ev: 50001}], deny: [{ev: 50001}]}\nwire: {entropy: port}\n",
+    "usid": "fabric: {topology: clos, nics: 8, nics_per_t0: 4, t1_count: 4, planes: 2, forwarding: usid}\n"
+            "traffic: {kind: permutation, bytes: 100kB}\n",
+}
 WORDS = {  # what makes it small, or what it needs
     "azure-gb200-llama405b": ["--sample", "groups=1,steps=1,buckets=1,fill=1"],
     "drill-ring-roce": ["--variant", "mrc", "--set", "traffic.bytes=16MiB"],
@@ -45,9 +60,24 @@ def complaints(name, kind, status, result):
         yield f"it did not end well: {result['run']}"
 
 
+def written(folder):
+    """Files with each of EVS."""
+    for name, text in EVS.items():
+        path = pathlib.Path(folder) / f"{name.replace(' ', '-')}.yaml"
+        path.write_text(text if "fabric:" in text else CLOS + text, encoding="utf-8")
+        yield str(path)
+
+
 def main():
+    with tempfile.TemporaryDirectory() as folder:
+        both_ways(folder)
+
+
+def both_ways(folder):
     failed, stalled = 0, []
     names = [path.stem for path in sorted(SHIPPED.glob("*.yaml")) if WORDS.get(path.stem, []) is not None]
+    names += [str(path) for path in sorted(PCAPS.glob("*.yaml")) if path.stem != "retry-exhausted"]  # no path works there
+    names += sorted(written(folder))
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         running = {(name, kind): pool.submit(run, name, kind) for name in names for kind in ("mrc", "rc")}
     for name in names:
