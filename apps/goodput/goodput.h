@@ -42,7 +42,8 @@ struct call {
 	const char *sets[SETS_MAX + 1]; // room for the seed
 	char seed_set[64];
 	uint32_t set_count;
-	bool is_json, wants_help, wants_version, wants_list, is_auto, has_slow, wants_faults;
+	bool is_json, wants_help, wants_version, wants_list, is_auto, has_slow, wants_faults,
+		has_own_recovery; // times of it were given one by one
 	const struct rates *rates;
 	const struct recovery *recovery;
 	struct numbers numbers;

@@ -150,6 +150,8 @@ static void fill_numbers(struct call *call)
 	struct numbers *numbers = &call->numbers;
 	const struct recovery *recovery = call->recovery;
 	double save_s = call->checkpoint_bytes / STORAGE_BPS;
+	call->has_own_recovery = !isnan(numbers->crash_s) || !isnan(numbers->hang_s) ||
+		!isnan(numbers->restart_s);
 	numbers->crash_s = given_or(numbers->crash_s, recovery->crash_s);
 	numbers->hang_s = given_or(numbers->hang_s, recovery->hang_s);
 	numbers->restart_s = given_or(numbers->restart_s, recovery->restart_s);

@@ -112,7 +112,7 @@ static json_t *inputs_of(const struct call *call)
 {
 	json_t *list = json_array();
 	put_input(list, call->rates->origin, call->rates->source);
-	put_input(list, ORIGIN_FACT, call->recovery->source);
+	put_input(list, ORIGIN_DERIVED, call->recovery->source);
 	for (const struct assumption *at = assumptions; at->text != NULL; at++)
 		put_input(list, at->origin, at->text);
 	return list;

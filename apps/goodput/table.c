@@ -57,8 +57,9 @@ static void print_job(FILE *to, const struct call *call)
 	fprintf(to, "  checkpoint   %.2f TB, saved in %s, read in %s\n",
 		call->checkpoint_bytes / 1e12, time_text(a, numbers->save_s),
 		time_text(b, numbers->load_s));
-	fprintf(to, "  recovery     %s: ends noticed after %s, hangs after %s, restart in %s\n",
-		call->recovery->name, time_text(a, numbers->crash_s), time_text(b, numbers->hang_s),
+	fprintf(to, "  recovery     %s%s: ends noticed after %s, hangs after %s, restart in %s\n",
+		call->recovery->name, call->has_own_recovery ? ", times as given" : "",
+		time_text(a, numbers->crash_s), time_text(b, numbers->hang_s),
 		time_text(c, numbers->restart_s));
 	fprintf(to,
 		"  RoCE         gives up after %s (timeout %" PRIu32 ", %" PRIu32 " retries%s)\n",
@@ -176,7 +177,7 @@ static void print_worth(FILE *to, const struct call *call)
 static void print_inputs(FILE *to, const struct call *call)
 {
 	fprintf(to, "\n  It rests on\n    %-9s rates: %s\n    %-9s recovery: %s\n",
-		origin_name(call->rates->origin), call->rates->source, "fact",
+		origin_name(call->rates->origin), call->rates->source, origin_name(ORIGIN_DERIVED),
 		call->recovery->source);
 	fprintf(to,
 		"    %-9s %" PRIu32 " times the cables of the rates' system with MRC; a cable or "

@@ -224,6 +224,8 @@ def check_text():
     check(not listed, f"docs/result.md lists every field: {sorted(listed)}")
     check(status == 0 and "goodput                                95.6" in text and "It rests on" in text and
           "worth 0.16" in text, "the table")
+    status, text, _ = weft("goodput", AZURE, "--runs", "2", "--restart", "1min")
+    check("nvrx-in-job, times as given: " in text and "restart in 60.0 s" in text, "a recovery of one's own is told")
     status, text, _ = weft("goodput", "--list")
     check(status == 0 and all(f"  {name} " in text for name in [*LLAMA, "flap", "llama-3", "rsc-1", "nvrx-in-process"]), "the lists")
 
