@@ -31,6 +31,12 @@ faults:
   - {kind: link_down, at: {t0: 1, plane: 0, up: 1}, from: 3us, until: 30us}
   - {kind: stall, at: {host: 3}, from: 2us, until: 9us, queue: 6}
 """
+OPERATIONS = """name: operations
+fabric: {nics: 32, nics_per_t0: 8, t1_count: 4, planes: 2, link_rate: 100Gb/s}
+transport: {evs: 32, rto: 80us}
+traffic: {kind: collective, collective: all_reduce, algorithm: tree, bytes: 256KiB}
+faults: [{kind: loss, at: all, probability: 0.5%}]
+"""
 
 
 def words_of(count, words):
@@ -94,6 +100,11 @@ class Ranks(unittest.TestCase):
         path = self.folder / "random.yaml"
         path.write_text(RANDOM, encoding="utf-8")
         self.hold(path)
+
+    def test_a_program_of_operations(self):
+        path = self.folder / "operations.yaml"
+        path.write_text(OPERATIONS, encoding="utf-8")
+        self.hold(path, counts=(2, 3))
 
     def test_shorter_windows(self):
         for window in ("500ns", "143ns"):
