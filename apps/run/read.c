@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "call.h"
 #include "topology_file.h"
@@ -52,6 +53,20 @@ static int take_sample(struct call *call)
 		      0, 0);
 }
 
+// The file of a program: as it is named or, when it is not there, beside its scenario.
+static int read_program(struct call *call)
+{
+	const char *file = call->scenario.traffic.file, *scenario = call->scenario.path;
+	const char *slash = strrchr(scenario, '/');
+	char beside[2 * SCENARIO_PATH_BYTES];
+	uint32_t ranks;
+	snprintf(beside, sizeof(beside), "%.*s%s", slash == NULL ? 0 : (int)(slash + 1 - scenario),
+		 scenario, file);
+	bool is_beside = file[0] != '/' && access(file, F_OK) != 0 && access(beside, F_OK) == 0;
+	return workload_read(&call->workload, TRAFFIC_GOAL, is_beside ? beside : file, &ranks,
+			     &call->refusal);
+}
+
 // The file that the traffic stands in, where it does.
 static int find_workload(struct call *call)
 {
@@ -60,11 +75,11 @@ static int find_workload(struct call *call)
 	bool has_file = traffic->kind == TRAFFIC_MATRIX || traffic->kind == TRAFFIC_GOAL;
 	if (has_file && call->workload.text != NULL)
 		workload_free(&call->workload); // of the run before
+	if (traffic->kind == TRAFFIC_GOAL)
+		return read_program(call);
 	if (has_file)
-		return workload_read(&call->workload, traffic->kind,
-				     traffic->kind == TRAFFIC_MATRIX ? traffic->matrix
-								     : traffic->file,
-				     &nics, &call->refusal);
+		return workload_read(&call->workload, TRAFFIC_MATRIX, traffic->matrix, &nics,
+				     &call->refusal);
 	if (traffic->kind != TRAFFIC_TRACE || call->workload.text != NULL || call->workload.has_set)
 		return 0;
 	if (traffic->trace[0] != '\0')

@@ -58,7 +58,7 @@ WORLDS = {
     "all-reduce, loss": RACKS + "traffic: {kind: ring, collective: all_reduce, bytes: 4MiB, channels: 4}\n"
                         "faults: [{kind: loss, at: all, probability: 0.2%}]\n",
     "barrier": RACKS + "traffic: {kind: ring, collective: all_reduce, bytes: 4MiB, channels: 1, form: barrier}\n",
-    "program": RACKS + f"traffic: {{kind: goal, file: '{TABLE.with_name('exchange.goal')}'}}\n",
+    "program": RACKS + f"traffic: {{kind: goal, file: '{SHIPPED / 'exchange.goal'}'}}\n",
     "sample of steps": RACKS + "traffic: {kind: ring, collective: reduce_scatter, bytes: 32MiB, channels: 4, ranks: 32}\n"
                        "sample: {steps: 6, fill: 2}\n",
     "shipped: two-racks": (SHIPPED / "two-racks.yaml").read_text(encoding="utf-8"),
