@@ -294,7 +294,7 @@ static void keep_captures(keep_fn keep)
 		"robust/pcpp_frag_with_padding.pcap",
 	};
 	static const char *const own[] = {"trim-on-the-way", "ring-credits", "ipv4",
-					  "udp-checksum",    "srv6",	     "trim-lengths-kept"};
+					  "udp-checksum",    "srv6",	     "trim-last-hop"};
 	char name[64];
 	for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++)
 		keep_capture(keep, "WEFT_SHARED", "data/captures/given", given[i]);

@@ -26,13 +26,13 @@ SECTION, NO_PROGRAM = 0x0A0D0D0A, 28  # type of the header of a section, and its
 WHY_NOT = reason_to_skip()
 GAP, OLDER, RTX, CE = "PSN gap", "PSN older than expected", "Retransmission", "Marked: congestion experienced"
 LAST_HOP = {"Trimmed at the last hop", "NACK: trimmed at the last hop", GAP, OLDER, RTX}
-LENGTHS = {"IPv6 payload length exceeds framing length", "Bad length value"}
+LENGTHS = {"IPv6 payload length exceeds framing length", "Bad length value"}  # what Wireshark itself says of lengths before a cut
 EXPERTS = {  # of each capture, without their numbers
     "clean-write": set(), "headers-only": set(), "immediates": set(), "ipv4": set(), "ring-credits": set(),
     "stev": {GAP}, "srv6": {GAP}, "usid": {GAP}, "reorder": {GAP, OLDER}, "port-down": {GAP, RTX}, "loss-hole": {GAP, RTX},
     "loss-timer": {RTX}, "path-retired": {GAP, RTX}, "backup-path": {GAP, RTX},
     "retry-exhausted": {RTX}, "trim-last-hop": LAST_HOP, "udp-checksum": LAST_HOP,
-    "trim-lengths-kept": LAST_HOP | LENGTHS, "rocev2-clean-write": set(), "rocev2-go-back-n": set(), "rocev2-cnp": set(),
+    "rocev2-clean-write": set(), "rocev2-go-back-n": set(), "rocev2-cnp": set(),
     "trim-on-the-way": {"Trimmed by a switch", "NACK: trimmed", GAP, OLDER, RTX, CE},
 }
 FIELDS = """frame.number frame.time_relative frame.interface_name frame.len frame.cap_len ip.version udp.srcport udp.checksum udp.length
@@ -100,8 +100,8 @@ class Read(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.room = tempfile.TemporaryDirectory()
-        tshark = Tshark(pathlib.Path(cls.room.name))
-        cls.rows = {name: tshark.rows(PCAPS / f"{name}.pcapng", FIELDS, *QUIET_IPV6, "-o", "weft_mrc.icrc:TRUE") for name in EXPERTS}
+        cls.tshark = Tshark(pathlib.Path(cls.room.name))
+        cls.rows = {name: cls.tshark.rows(PCAPS / f"{name}.pcapng", FIELDS, *QUIET_IPV6, "-o", "weft_mrc.icrc:TRUE") for name in EXPERTS}
 
     @classmethod
     def tearDownClass(cls):
@@ -119,8 +119,31 @@ class Read(unittest.TestCase):
         for name, rows in self.rows.items():
             self.assertEqual(set().union(*map(kinds, rows)), EXPERTS[name], name)
             for row in rows:
-                is_kept = name == "trim-lengths-kept" and row["mrc.trimmed"]
-                self.assertTrue(is_kept or not row["_ws.malformed"], f"{name}: {row}")
+                self.assertEqual(row["_ws.malformed"], "", f"{name}: {row}")
+
+    def test_no_capture_has_a_malformed_frame(self):
+        captures = sorted(PCAPS.glob("*.pcapng"))
+        self.assertGreater(len(captures), 20)
+        for path in captures:
+            self.assertNotIn("Malformed", self.tshark.text(path, "-V"), path.name)
+
+    def test_lengths_that_a_trim_keeps_are_read_all_the_same(self):
+        rows = self.kept_rows()
+        self.assertEqual(set().union(*map(kinds, rows)), LAST_HOP | LENGTHS)
+        self.assertTrue(any(row["mrc.trimmed"] for row in rows))
+        for row in rows:
+            self.assertEqual(row["_ws.malformed"] != "", row["mrc.trimmed"] != "", row)
+            there = int(row["frame.len"]) - 14 - 40
+            told = self.whole_of(rows, row["mrc.psn"]) - 14 - 40 if row["mrc.trimmed"] else there
+            self.assertEqual(int(row["udp.length"]), told, row)
+
+    def kept_rows(self):
+        """What `trim-last-hop` reads as when a trim leaves the lengths in IP and UDP as they were."""
+        raw = pathlib.Path(self.room.name) / "kept.pcapng"
+        command = [os.environ["WEFT"], "sim", PCAPS / "trim-last-hop.yaml", "--quiet", "--set", "wire.trim_lengths=kept", "--pcap", raw]
+        run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return self.tshark.rows(raw, FIELDS, *QUIET_IPV6, "-o", "weft_mrc.icrc:TRUE")
 
     def test_the_icrc_is_good_wherever_there_is_one(self):
         for name, rows in self.rows.items():
@@ -199,23 +222,22 @@ class Read(unittest.TestCase):
         self.assertNotEqual(self.psns(arrived), list(range(24)))
 
     def test_each_trim_has_its_nack_and_a_whole_packet_later(self):
-        for name, where in (("trim-last-hop", "2"), ("trim-lengths-kept", "2"), ("udp-checksum", "2"), ("trim-on-the-way", "1")):
+        for name, where in (("trim-last-hop", "2"), ("udp-checksum", "2"), ("trim-on-the-way", "1")):
             trims, nacks = self.pick(name, trimmed=where), self.pick(name, opcode=NACK)
             self.assertEqual(sorted(self.psns(trims)), sorted(int(row["mrc.nack.psn"]) for row in nacks), name)
             for trim in trims:
                 again = [row for row in self.pick(name, psn=trim["mrc.psn"], rtx="1", trimmed="") if self.at(row) > self.at(trim)]
                 self.assertTrue(again, f"{name}: {trim}")
 
-    def test_a_trim_rewrites_lengths_or_keeps_them(self):
-        for name, is_kept in (("trim-last-hop", False), ("trim-lengths-kept", True)):
-            for row in self.rows[name]:
-                there = int(row["frame.len"]) - 14 - 40
-                told = there if not row["mrc.trimmed"] or not is_kept else self.whole(name, row["mrc.psn"]) - 14 - 40
-                self.assertEqual(int(row["udp.length"]), told, f"{name}: {row}")
+    def test_a_trim_rewrites_lengths(self):
+        for row in self.rows["trim-last-hop"]:
+            self.assertEqual(int(row["udp.length"]), int(row["frame.len"]) - 14 - 40, row)
 
-    def whole(self, name, psn):
+    @staticmethod
+    def whole_of(rows, psn):
         """Bytes of the frame that has this PSN and was not trimmed: all messages of these are alike."""
-        return max(int(row["frame.len"]) for row in self.pick(name, psn=psn, trimmed="") if row["mrc.opcode"] not in (SACK, NACK))
+        like = [row for row in rows if row["mrc.psn"] == psn and not row["mrc.trimmed"]]
+        return max(int(row["frame.len"]) for row in like if row["mrc.opcode"] not in (SACK, NACK))
 
     def test_a_trim_takes_the_udp_checksum_away(self):
         for row in self.rows["udp-checksum"]:
