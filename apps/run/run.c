@@ -193,10 +193,17 @@ static int prepare(struct call *call)
 }
 
 // The scenario key that would let the run go on, NULL when no limit ended it.
-static const char *limit_of(const struct run *run)
+// Whether switches wait for each other for good, so that no time would be enough.
+static bool is_deadlocked(const struct call *call)
+{
+	const struct world_pauses *pauses = call->stage.world.pauses;
+	return pauses != NULL && pauses->deadlock_count > 0;
+}
+
+static const char *limit_of(const struct call *call, const struct run *run)
 {
 	if (run->end == RUN_TIME)
-		return "limits.time";
+		return is_deadlocked(call) ? NULL : "limits.time";
 	return run->end == RUN_LIMIT ? run->limit_option : NULL;
 }
 
@@ -233,7 +240,7 @@ struct report_input call_report(const struct call *call, const struct run *run)
 		.end = run_end_name(run->end),
 		.is_partial = run->end != RUN_DONE,
 		.is_short = options->is_quiet,
-		.limit_option = limit_of(run),
+		.limit_option = limit_of(call, run),
 		.digest = run->digest,
 		.sent = run->sent,
 		.delivered = run->delivered,
@@ -283,8 +290,14 @@ int call_finish_output(const struct call *call)
 void call_say_end(const struct call *call, const struct run *run)
 {
 	const char *program = call->options.program;
-	if (limit_of(run) != NULL)
-		fprintf(stderr, "weft %s: a limit was hit: raise %s\n", program, limit_of(run));
+	const char *limit = limit_of(call, run);
+	if (limit != NULL)
+		fprintf(stderr, "weft %s: a limit was hit: raise %s\n", program, limit);
+	else if (run->end == RUN_TIME)
+		fprintf(stderr,
+			"weft %s: deadlock: ports wait for each other for good; more time does not "
+			"help, other paths or queue.pfc_watch_action drop may\n",
+			program);
 	else if (run->end == RUN_STALLED)
 		fprintf(stderr,
 			"weft %s: stalled: nothing is left to do, but the workload is not "

@@ -66,6 +66,26 @@ class Ends(unittest.TestCase):
         self.assertEqual(self.result()["run"]["virtual_time_ps"], 30_000_000)
         self.assertGreater(self.result()["transport"]["data_packets"], 0)
 
+    def test_a_deadlock_is_told_as_one_and_not_as_want_of_time(self):
+        path = self.folder / "ring.yaml"
+        nodes = ", ".join(f"{{name: {name}, nics: 1}}" for name in "abcd")
+        links = ", ".join(f"{{from: {a}, to: {b}}}" for a, b in ("ab", "bc", "cd", "da"))
+        flows = ", ".join(f"{{from: {nic}, to: {(nic + 2) % 4}, bytes: 2MB}}" for nic in range(4))
+        path.write_text(f"fabric: {{topology: graph, nics: 4, nodes: [{nodes}], links: [{links}]}}\n"
+                        "queue: {pfc: true, ecn: false, bytes: 50kB}\ntransport: {kind: rc, rto: 100ms}\n"
+                        f"traffic: {{kind: flows, flows: [{flows}]}}\nlimits: {{time: 5ms}}\n", encoding="utf-8")
+        seen = set()
+        for seed in range(1, 41):  # two of sixteen ways around stand still
+            run = weft(path, "--set", f"seed={seed}", "--json")
+            result = json.loads(run.stdout)
+            if run.returncode == 0:
+                continue
+            seen.add(seed)
+            self.assertEqual((run.returncode, result["run"]["end"], result["run"]["limit_option"]), (NOT_VALID, "time limit", None))
+            self.assertIn("deadlock", run.stderr)
+            self.assertNotIn("limits.time", run.stderr)
+        self.assertTrue(seen)
+
     def test_a_time_limit_within_a_window_ends_the_run(self):
         run = weft("perm128-400g", "--set", "limits.time=30.3us", "--out", self.out)
         self.assertEqual(run.returncode, NOT_VALID)
