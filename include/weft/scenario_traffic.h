@@ -40,6 +40,8 @@ struct traffic_config {
 	enum coll_algorithm algorithm; // collective; TRAFFIC_ALGORITHM_AUTO: coll_choose()
 	uint32_t root;		       // collective, where it has one
 	uint32_t element_bytes;	       // collective
+	uint32_t jobs;		       // ring: so many rings
+	enum placement placement;      // of these
 	uint32_t axes;		       // ring: a bit for each axis of a torus; 0 = one ring
 	struct ring_config ring; // ring, model, trace; of a collective: ranks (of a ring, too),
 				 // channels, chunk_bytes_max

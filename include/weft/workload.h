@@ -232,6 +232,25 @@ const char *job_leaving(const struct job *job, uint32_t *at);
 int job_from_ring(struct job *ret, struct arena *arena, enum collective_kind kind, uint64_t bytes,
 		  uint32_t gpus_per_host, const struct ring_config *ring, struct refusal *refusal);
 
+// Rings of one size that share a fabric.
+enum placement {
+	PLACEMENT_PACKED, // the hosts of a job in a row
+	PLACEMENT_SPREAD, // dealt out in turns
+	PLACEMENT_RANDOM, // by chance
+};
+
+struct several {
+	uint32_t jobs, gpus, gpus_per_host;
+	enum placement placement;
+	enum collective_kind kind;
+	uint64_t bytes, seed;
+};
+
+// A job of `ring->ranks` ranks for each, on the first hosts that hold them all. -EINVAL with a
+// reason, -ENOMEM.
+int job_from_several(struct job *ret, struct arena *arena, const struct several *several,
+		     const struct ring_config *ring, struct refusal *refusal);
+
 // A collective over a torus of sizes[0] x sizes[1] x sizes[2] routers with a GPU each, GPUs along x
 // first: rings along the axes in `along` (bit 0 = x) in place of one over all, both ways round each
 // row. Ranks of other rows along other axes form groups of their own, each with a buffer of

@@ -156,6 +156,19 @@ static int build_trace_job(struct world *world, const char *text, size_t bytes,
 			      &scenario->traffic.ring, refusal);
 }
 
+static int build_several(struct world *world, struct refusal *refusal)
+{
+	const struct traffic_config *traffic = &world->scenario->traffic;
+	struct several several = {.jobs = traffic->jobs,
+				  .gpus = world->fabric.nics,
+				  .gpus_per_host = world->fabric.nics_per_host,
+				  .placement = traffic->placement,
+				  .kind = (enum collective_kind)traffic->collective,
+				  .bytes = traffic->bytes,
+				  .seed = world->scenario->seed};
+	return job_from_several(&world->job, world->arena, &several, &traffic->ring, refusal);
+}
+
 // As many replicas as the NICs hold.
 static int build_plan_job(struct world *world, struct refusal *refusal)
 {
@@ -183,6 +196,8 @@ static int build_job(struct world *world, const char *text, size_t bytes, struct
 	const struct traffic_config *traffic = &world->scenario->traffic;
 	switch (traffic->kind) {
 	case TRAFFIC_RING:
+		if (traffic->jobs > 1)
+			return build_several(world, refusal);
 		if (traffic->axes != 0)
 			return job_from_axes(&world->job, world->arena, traffic->axes,
 					     world->fabric.torus,

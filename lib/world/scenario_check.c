@@ -117,8 +117,9 @@ void draft_settle(struct draft *draft)
 		settle_rc(transport);
 	if (transport->path_policy != PATH_MRC) // a QP that spreads blindly cannot leave a plane
 		transport->port_status = false;
+	uint32_t jobs = scenario_use_holds(USE_JOBS, scenario) ? scenario->traffic.jobs : 1;
 	if (scenario_use_holds(USE_COLLECTIVE, scenario) && scenario->traffic.ring.ranks == 0)
-		scenario->traffic.ring.ranks = fabric->nics;
+		scenario->traffic.ring.ranks = fabric->nics / jobs;
 	if (is_sampled(draft))
 		scenario->sample.is_on = true;
 	else

@@ -40,6 +40,15 @@ static int check_group(struct draft *draft)
 				    fabric->nics_per_host);
 	if (draft->scenario->traffic.axes != 0)
 		return draft_check_axes(draft);
+	uint32_t jobs = draft->scenario->traffic.jobs;
+	bool is_several = scenario_use_holds(USE_JOBS, draft->scenario);
+	if (is_several &&
+	    ((uint64_t)ranks * jobs > fabric->nics || ranks < 2 ||
+	     ranks % fabric->nics_per_host != 0))
+		return draft_refuse(draft, draft_mark(draft, "traffic.jobs"),
+				    "traffic.jobs: %u rings of %u ranks, whole hosts each, do not "
+				    "go onto %u NICs",
+				    jobs, ranks, fabric->nics);
 	if (fabric->nics_per_host > 1 && draft->scenario->scaleup.rate_bps == 0)
 		return draft_refuse(draft, draft_mark(draft, "fabric.nics_per_host"),
 				    "fabric.nics_per_host: %u NICs of one host are neighbours in "

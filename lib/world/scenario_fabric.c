@@ -125,6 +125,10 @@ int draft_check_axes(struct draft *draft)
 	if (fabric->kind != TOPOLOGY_TORUS)
 		return draft_refuse(draft, mark,
 				    "traffic.axes: rings along axes need fabric.topology torus");
+	if (draft->scenario->traffic.jobs > 1)
+		return draft_refuse(draft, mark,
+				    "traffic.axes: rings along axes are one job, not %u",
+				    draft->scenario->traffic.jobs);
 	if (fabric->nics_per_t0 != 1 || fabric->nics_per_host != 1 || ring->ranks != fabric->nics)
 		return draft_refuse(draft, mark,
 				    "traffic.axes: rings along axes take every router once: one "

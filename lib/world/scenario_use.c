@@ -150,6 +150,8 @@ bool scenario_use_holds(enum scenario_use use, const struct scenario *scenario)
 		return kind == TRAFFIC_OUTCAST;
 	case USE_RING:
 		return kind == TRAFFIC_RING;
+	case USE_JOBS:
+		return kind == TRAFFIC_RING && scenario->traffic.jobs > 1;
 	case USE_COLLECTIVE:
 		return kind == TRAFFIC_RING || kind == TRAFFIC_COLLECTIVE;
 	case USE_PROGRAM:
@@ -234,6 +236,7 @@ const char *scenario_use_name(enum scenario_use use)
 		[USE_INCAST] = "traffic.kind incast",
 		[USE_OUTCAST] = "traffic.kind outcast",
 		[USE_RING] = "traffic.kind ring",
+		[USE_JOBS] = "traffic.jobs above 1",
 		[USE_COLLECTIVE] = "traffic.kind ring or collective",
 		[USE_PROGRAM] = "traffic.kind collective",
 		[USE_ROOT] = "traffic.kind collective with one that has a root",

@@ -35,6 +35,7 @@ static const char *const collective_words[] = {
 static const char *const algorithm_words[] = {"ring", "tree",	"double_tree",	"halving_doubling",
 					      "pat",  "direct", "hierarchical", "auto",
 					      NULL};
+static const char *const placement_words[] = {"packed", "spread", "random", NULL};
 static const char *const axes_words[] = {"none", "x",  "y",   "xy", "z",
 					 "xz",	 "yz", "xyz", NULL}; // x = 1, y = 2, z = 4
 static const char *const form_words[] = {"pipelined", "barrier", NULL};

@@ -93,7 +93,24 @@ def torus(folder):
         check(abs(found / expected - 1) < 0.02, f"all-reduce along {axes}: {found * 1e6:.1f} us, {expected * 1e6:.1f} expected")
 
 
+# Two rings of four on two switches with one link between: packed they do not meet; dealt out each has half of the link.
+def jobs():
+    times = {}
+    for variant in ("alone", "packed", "spread"):
+        result = sim("two-jobs", "--variant", variant)
+        times[variant] = [one["time_ps"] for one in result["collectives"]] if result is not None else [0]
+    alone = times["alone"][0]
+    bound = 32e6 * 2 * 3 / 4 / (100e9 / 8 * 4096 / (4096 + 162)) * 1e12
+    check(len(times["alone"]) == 1 and 1 < alone / bound < 1.05, f"one job alone: {alone / bound:.3f} of the closed form")
+    for variant, factor in (("packed", 1), ("spread", 2)):
+        check(len(times[variant]) == 2 and all(abs(time / alone / factor - 1) < 0.03 for time in times[variant]),
+              f"two jobs {variant}: interference factor {max(times[variant]) / max(alone, 1):.3f}, {factor} expected")
+
+
 REFUSED = [
+    (["two-jobs", "--variant", "packed", "--set", "traffic.ranks=5"], "2 rings of 5 ranks, whole hosts each, do not go onto 8 NICs"),
+    (["two-jobs", "--variant", "alone", "--set", "traffic.placement=random"], "traffic.placement has no effect here"),
+    (["tpu-v3-1024", "--set", "traffic.jobs=2"], "rings along axes are one job, not 2"),
     (["ring-barrier", "--set", "traffic.axes=x"], "need fabric.topology torus"),
     (["tpu-v3-1024", "--set", "traffic.axes=z"], "a ring along z needs 3 routers, not 1"),
     (["tpu-v3-1024", "--set", "traffic.ranks=512"], "take every router once"),
@@ -114,6 +131,7 @@ def refusals():
 def main():
     with tempfile.TemporaryDirectory() as folder:
         torus(folder)
+    jobs()
     refusals()
     for name, (sample, not_run, band, exposed) in SYSTEMS.items():
         runs(name, sample, not_run, band)
