@@ -129,7 +129,9 @@ static void random_node(struct trace_set *set, struct rng *rng, uint32_t group)
 	uint32_t index = set->ranks[0].node_count - 1;
 	node->kind = (uint8_t)rng_below(rng, TRACE_KIND_COUNT);
 	node->stream = rng_below(rng, 3);
-	node->duration_ps = rng_below(rng, 2) * (ps_t)rng_below(rng, 1u << 30);
+	node->duration_ps = rng_below(rng, 1u << 30);
+	if (rng_below(rng, 2) == 0)
+		node->duration_ps = 0;
 	node->is_host = node->kind == TRACE_KIND_CALL;
 	if (node->kind == TRACE_KIND_SEND || node->kind == TRACE_KIND_RECEIVE) {
 		node->peer = rng_below(rng, 1u << 20);
