@@ -65,12 +65,21 @@ static double bin_bytes(const struct world *world, const struct flow *flow, uint
 		share * (double)bin_ps / PS_PER_S;
 }
 
+// Bins that goodput is the mean of, so that the length of a bin is but how finely it is timed.
+static uint32_t bins_of_mean(const struct world *world)
+{
+	ps_t bin_ps = world->scenario->watch.bin_ps;
+	ps_t bins = (RECOVERY_MEAN * world->topology.base_rtt_ps + bin_ps / 2) / bin_ps;
+	return bins == 0 ? 1 : (uint32_t)bins;
+}
+
 // Whether the bins from `bin` on have their goodput.
 static bool is_back(const struct world *world, const struct flow *flow, uint32_t bin)
 {
 	const uint64_t *placed = world->nic_placed + (size_t)flow->to * world->scenario->watch.bins;
 	double wanted = 0, found = 0;
-	for (uint32_t i = bin; i < bin + RECOVERY_BINS; i++) {
+	uint32_t end = bin + bins_of_mean(world);
+	for (uint32_t i = bin; i < end; i++) {
 		wanted += bin_bytes(world, flow, i);
 		found += (double)placed[i];
 	}
@@ -96,7 +105,7 @@ static ps_t recovery_of(const struct world *world, const struct bypass_link *lin
 	uint32_t stay = bins_to_stay(world);
 	uint32_t first = (uint32_t)((link->first_ps + bin_ps - 1) / bin_ps), back = first;
 	for (uint32_t bin = first; bin < back + stay; bin++) {
-		if (bin + RECOVERY_BINS > world->scenario->watch.bins)
+		if (bin + bins_of_mean(world) > world->scenario->watch.bins)
 			return -1;
 		if (!is_back(world, flow, bin))
 			back = bin + 1;

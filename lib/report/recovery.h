@@ -5,7 +5,7 @@
 #include "bypass.h"
 
 #define RECOVERY_SHARE 0.99	// of the goodput that the planes which are left can carry
-#define RECOVERY_BINS 5		// bins in a row that must have it together
+#define RECOVERY_MEAN 5		// base round trips that must have it together
 #define RECOVERY_ROUND_TRIPS 10 // base round trips for which it must stay
 
 // Whether the run kept what this needs.

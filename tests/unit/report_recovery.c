@@ -99,6 +99,19 @@ static void one_percent_may_be_missing(void **)
 	assert_true(back.at[0] > 0);
 }
 
+static void shorter_bins_time_it_more_finely_and_ask_for_no_more(void **)
+{
+	fake->scenario.watch.bin_ps = PS_PER_US / 2; // ten of them have it together
+	fill(0, BINS, WHOLE / 2);
+	fill(30, 31, WHOLE / 2 * 92 / 100); // 99.2 % of ten, 98.4 % of five
+	gather();
+	assert_true(back.is_whole && back.at[0] == 0);
+	free(back.at);
+	fill(30, 31, WHOLE / 2 * 89 / 100);
+	gather();
+	assert_int_equal(back.at[0], 31 * PS_PER_US / 2 - on_link.first_ps);
+}
+
 static void a_plane_that_is_down_at_either_end_need_not_carry(void **)
 {
 	for (uint32_t cable = 0; cable < 8; cable += 2) {
@@ -140,6 +153,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(it_is_back_where_five_bins_have_it_and_more_follow,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(one_percent_may_be_missing, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			shorter_bins_time_it_more_finely_and_ask_for_no_more, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_plane_that_is_down_at_either_end_need_not_carry,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(it_may_never_be_back, setup, teardown),
