@@ -217,7 +217,7 @@ static const struct plan small = {
 		     .is_aligned = true,
 		     .order = "tp-cp-ep-pp-dp"},
 	.timing = {400 * PS_PER_US, 750 * PS_PER_US, 2 * PS_PER_MS,
-		   "nothing: forward 0.4 ms, backward 0.75 ms and 2 ms of other are made up"},
+		   "nothing: forward 0.4 ms, backward 0.75 ms and 2 ms of other are made up", true},
 };
 
 const struct plan *const plan_all[] = {
