@@ -30,8 +30,7 @@ static void a_run_does_not_depend_on_the_number_of_ranks(void **state)
 {
 	for (size_t i = 0; i < TRUTH_CASES; i++) {
 		truth_sim(&truth_cases[i], &truth);
-		for (uint32_t count = 2; count <= 4; count++)
-			hold(&truth_cases[i], NULL, count);
+		hold(&truth_cases[i], NULL, 2 + (uint32_t)i % 3);
 		stage_free(&truth.stage);
 	}
 }
