@@ -16,6 +16,11 @@
 // Where uet-htsim departs from the specification: as cc_config.is_htsim says, or by itself.
 enum cc_rule { CC_RULE_AUTO, CC_RULE_SPEC, CC_RULE_HTSIM };
 
+static inline bool cc_rule_is_htsim(enum cc_rule rule, bool is_htsim)
+{
+	return rule == CC_RULE_HTSIM || (rule == CC_RULE_AUTO && is_htsim);
+}
+
 // What every algorithm is told at start. Zero means "derive it from the network" where a formula
 // exists.
 struct cc_config {
@@ -43,6 +48,10 @@ struct cc_config {
 	enum cc_rule average_rule;   // htsim: weight 0.0125, long delays without a mark replaced
 	enum cc_rule qa_delay_rule;  // htsim: delay triggers quick adapt with trimming, too
 	enum cc_rule qa_period_rule; // htsim: a period ends after its last instant, not at it
+	enum cc_rule send_gate_rule; // spec: a full packet fits the window; htsim: this packet
+	enum cc_rule penalty_rule;   // htsim: a penalty saves no window and gives none back
+	uint32_t penalty; // that receivers ask for with each SACK, 0 to 127; 64 over one window
+			  // halves it. What makes a receiver ask is left to implementers
 	// DCQCN's reaction point, by the names of its paper (SIGCOMM 2015); 0 = its figures
 	uint32_t gain_ppb;	  // g, weight of one CNP in alpha: 1/256
 	ps_t alpha_timer_ps;	  // alpha decays after so long without a CNP: 55 us

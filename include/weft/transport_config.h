@@ -101,6 +101,7 @@ struct transport_config {
 	uint32_t rto_linear; // tries at the base interval, 0..RTO_LINEAR_MAX
 	uint32_t rto_doublings;	  // then so many doublings, 0..24; NACKs use tries up, too; after
 				  // them the QP goes to ERROR. RTO_DOUBLINGS_FOREVER: it never does
+	bool is_timeout_ev_lost;  // a packet that timed out says that EV 0 lost it, not its own
 	ps_t flowlet_gap_ps;	  // PATH_FLOWLET: a pause of so long ends a flowlet
 	ps_t path_retry_ps;	  // an ASSUMED_BAD EV is probed after this time, and again
 	uint32_t probe_successes; // that make it GOOD again, in a row, 1 to 15; 0 = 1

@@ -8,8 +8,8 @@
 //
 // Not in here: path selection, retransmission, credits of the receiver. Two places that the
 // specification leaves to the implementer are filled as follows: the average delay is an average
-// over about one window of acknowledged bytes, and the receiver never sets a penalty. With
-// cc_config.is_htsim, or rule by rule, the average, the quick adapt threshold and a comparison
+// over about one window of acknowledged bytes, and a receiver asks for the penalty that it is told.
+// With cc_config.is_htsim, or rule by rule, the average, the quick adapt threshold and a comparison
 // follow the simulator of the Ultra Ethernet Consortium (uet-htsim) instead.
 #include "algorithms.h"
 
@@ -47,7 +47,7 @@ struct nscc {
 	uint64_t ignore_bytes, ignored_bytes;
 	uint32_t mtu_bytes, adjust_bytes;
 	uint8_t qa_gate;
-	bool is_htsim_average, is_htsim_period; // the rules of htsim
+	bool is_htsim_average, is_htsim_period, is_htsim_penalty; // the rules of htsim
 	bool is_fast, is_qa_off, is_triggered;
 	bool is_penalised, is_max_given, has_average, has_decreased;
 };
@@ -95,7 +95,7 @@ static void derive(struct nscc *n, const struct cc_config *config)
 
 static bool is_htsim(const struct cc_config *config, enum cc_rule rule)
 {
-	return rule == CC_RULE_HTSIM || (rule == CC_RULE_AUTO && config->is_htsim);
+	return cc_rule_is_htsim(rule, config->is_htsim);
 }
 
 static void choose_rules(struct nscc *n, const struct cc_config *config)
@@ -103,6 +103,7 @@ static void choose_rules(struct nscc *n, const struct cc_config *config)
 	bool has_delay = !config->has_trimming || is_htsim(config, config->qa_delay_rule);
 	n->is_htsim_average = is_htsim(config, config->average_rule);
 	n->is_htsim_period = is_htsim(config, config->qa_period_rule);
+	n->is_htsim_penalty = is_htsim(config, config->penalty_rule);
 	n->qa_gate = (uint8_t)(config->qa_gate ? config->qa_gate : DEFAULT_QA_GATE);
 	n->is_qa_off = config->disable_qa;
 	n->qa_threshold_ps = config->qa_threshold_ps;
@@ -256,6 +257,11 @@ static void adjust(struct cc *cc, struct nscc *n, ps_t now)
 // flight before this feedback, else one window of feedback would count twice.
 static void penalise(struct cc *cc, struct nscc *n, const struct cc_ack *ack)
 {
+	if (n->is_htsim_penalty) { // a cut of its own, and nothing else changes
+		set_window(cc, n,
+			   n->cwnd - ack->penalty * (double)ack->newly_bytes / PENALTY_WHOLE);
+		return;
+	}
 	if (ack->penalty == 0) {
 		if (ack->is_restore && n->saved_cwnd > 0) {
 			set_window(cc, n, n->saved_cwnd);
@@ -317,6 +323,18 @@ static void nscc_on_loss(struct cc *cc, const struct cc_loss *loss, ps_t now)
 	set_window(cc, n, n->cwnd - loss->bytes);
 }
 
+// A receiver that asks for the same penalty all the time, or for none.
+static void nscc_receiver_init(uint64_t state[CC_RECEIVER_WORDS], const struct cc_config *config)
+{
+	state[0] = config->penalty;
+}
+
+static uint8_t nscc_receiver_on_data(uint64_t state[CC_RECEIVER_WORDS], uint32_t bytes,
+				     bool is_marked, bool is_trimmed, ps_t now)
+{
+	return (uint8_t)state[0];
+}
+
 const struct cc_ops cc_nscc = {
 	.name = "nscc",
 	.init = nscc_init,
@@ -326,7 +344,7 @@ const struct cc_ops cc_nscc = {
 	.on_time = cc_on_time_none,
 	.on_sent = cc_on_sent_none,
 	.on_credit = cc_on_credit_none,
-	.receiver_init = cc_receiver_init_none,
-	.receiver_on_data = cc_receiver_on_data_none,
+	.receiver_init = nscc_receiver_init,
+	.receiver_on_data = nscc_receiver_on_data,
 	.receiver_grant = cc_receiver_grant_none,
 };

@@ -344,6 +344,8 @@ int endpoint_create(struct endpoint **ret, struct arena *arena,
 	endpoint->rto_units = (uint32_t)((config->rto_ps + SENT_ROUND_UP) >> SENT_SHIFT);
 	endpoint->reads_stamps = config->rtt == RTT_STAMP || config->service_time;
 	endpoint->is_rc = config->kind == TRANSPORT_RC;
+	endpoint->is_gate_full = cc_find(config->cc.name) == cc_find("nscc") &&
+		!cc_rule_is_htsim(config->cc.send_gate_rule, config->cc.is_htsim);
 	endpoint->is_single = endpoint->shape.policy == PATH_SINGLE;
 	endpoint->cc_ops = cc_find(config->cc.name);
 	endpoint->credit_bps = credit_bps(&config->cc);

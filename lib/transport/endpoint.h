@@ -46,6 +46,7 @@ struct endpoint {
 	uint8_t epoch_shift;
 	uint32_t rto_units;  // base timeout in units of 1024 ps
 	bool is_pooled;	     // fewer contexts than QPs: else QP i has context i from birth on
+	bool is_gate_full;   // a packet leaves only if a full one fits the window
 	bool is_rc;	     // config->kind: which of the two protocols its QPs speak
 	bool reads_stamps;   // each round trip needs the time stamp that comes back
 	bool is_single;	     // each QP has one path, so one plane: a ready queue per plane

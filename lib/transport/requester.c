@@ -119,7 +119,8 @@ static bool plan_next(struct endpoint *endpoint, struct qp *qp, struct plan *ret
 	if (qp->inflight <= qp->cc.window_bytes + 4u * qp->full_bytes)
 		return true;
 #endif
-	if (qp->inflight + ret_plan->wire_bytes <= qp->cc.window_bytes)
+	uint32_t room = endpoint->is_gate_full ? qp->full_bytes : ret_plan->wire_bytes;
+	if (qp->inflight + room <= qp->cc.window_bytes)
 		return true;
 	// With nothing in flight, or when the window was cut after the packets in flight had left
 	// and none of them asks for a SACK, nothing but the timer would end the wait. One more

@@ -41,8 +41,9 @@ static void lose(struct endpoint *endpoint, struct qp *qp, uint32_t psn, enum rt
 		qp->lost_from = psn;
 	slot->flags &= (uint16_t) ~(SLOT_ASKS | 3u << SLOT_REASON_SHIFT);
 	slot->flags |= (uint16_t)((unsigned)reason << SLOT_REASON_SHIFT);
+	bool is_unknown = reason == RTX_TIMEOUT && endpoint->config->is_timeout_ev_lost;
 	if (reason != RTX_NACK)
-		probe_lose(endpoint, qp, slot->ev_index, now);
+		probe_lose(endpoint, qp, is_unknown ? 0 : slot->ev_index, now);
 	qp->cc.ops->on_loss(&qp->cc, loss, now);
 }
 

@@ -310,6 +310,10 @@ static const struct scenario_key keys[] = {
 	{"transport.rto_doublings", "count", "7",
 	 "Doublings of the interval after these; then the connection fails. 25: it never does.",
 	 SCENARIO(transport.rto_doublings), 0, 25, NULL, NULL, USE_ALWAYS},
+	{"transport.timeout_ev", "word", "known",
+	 "What a timeout tells load balancing: known, its packet's EV is lost; zero, EV 0 is "
+	 "(htsim).",
+	 SCENARIO(transport.is_timeout_ev_lost), 0, 1, NULL, timeout_words, USE_BALANCED},
 	{"transport.flowlet_gap", "time", "auto",
 	 "A pause of so long ends a flowlet; auto is half of the base round trip.",
 	 SCENARIO(transport.flowlet_gap_ps), 1, SECOND, "auto", NULL, USE_FLOWLET_PATH},
@@ -373,7 +377,9 @@ static const struct scenario_key keys[] = {
 	{"cc.qa_threshold", "time", "auto",
 	 "Delay that triggers quick adapt; auto is four targets, and none with trimming.",
 	 SCENARIO(transport.cc.qa_threshold_ps), 1, SECOND, "auto", NULL, USE_QUICK_ADAPT},
-	{"cc.htsim", "flag", "false", "NSCC as htsim has it: the three keys below are htsim.",
+	{"cc.htsim", "flag", "false",
+	 "NSCC as htsim has it: average, qa_delay, qa_period, send_gate and penalty_rule are "
+	 "htsim.",
 	 SCENARIO(transport.cc.is_htsim), 0, 1, NULL, flag_words, USE_NSCC},
 	{"cc.average", "word", "auto",
 	 "Average delay: spec, over a window of bytes; htsim, weight 0.0125, and a long delay "
@@ -385,6 +391,18 @@ static const struct scenario_key keys[] = {
 	{"cc.qa_period", "word", "auto",
 	 "A period of quick adapt ends: spec, at its last instant; htsim, after it.",
 	 SCENARIO(transport.cc.qa_period_rule), 0, 0, NULL, rule_words, USE_QUICK_ADAPT},
+	{"cc.send_gate", "word", "auto",
+	 "A packet leaves when: spec, a full one fits the window; htsim, it fits itself; auto: as "
+	 "cc.htsim says.",
+	 SCENARIO(transport.cc.send_gate_rule), 0, 0, NULL, rule_words, USE_NSCC},
+	{"cc.penalty", "count", "0",
+	 "Penalty of the window that receivers ask for with each SACK: 64 over one window halves "
+	 "it, 127 leaves about a packet.",
+	 SCENARIO(transport.cc.penalty), 0, 127, NULL, NULL, USE_NSCC},
+	{"cc.penalty_rule", "word", "auto",
+	 "Under a penalty: spec, the window is saved and does not grow; htsim, it is only cut; "
+	 "auto: as cc.htsim says.",
+	 SCENARIO(transport.cc.penalty_rule), 0, 0, NULL, rule_words, USE_PENALTY},
 	{"cc.gain", "share", "0.00390625",
 	 "DCQCN's g, what one notification weighs in alpha: 1/256.",
 	 SCENARIO(transport.cc.gain_ppb), 1, 1000000000, NULL, NULL, USE_DCQCN},

@@ -70,6 +70,8 @@ static bool cc_use_holds(enum scenario_use use, const struct scenario *scenario)
 		return has_cc(scenario, "nscc");
 	case USE_QUICK_ADAPT:
 		return has_cc(scenario, "nscc") && !scenario->transport.cc.disable_qa;
+	case USE_PENALTY:
+		return has_cc(scenario, "nscc") && scenario->transport.cc.penalty > 0;
 	case USE_DCQCN:
 		return has_cc(scenario, "dcqcn");
 	case USE_CREDIT:
@@ -110,6 +112,9 @@ static bool fabric_use_holds(enum scenario_use use, const struct scenario *scena
 		return scenario->transport.dynamic_mpr;
 	case USE_MRC_PATHS:
 		return scenario->transport.path_policy == PATH_MRC;
+	case USE_BALANCED:
+		return scenario->transport.path_policy >= PATH_BITMAP &&
+			scenario->transport.path_policy <= PATH_MIXED;
 	case USE_FLOWLET_PATH:
 		return scenario->transport.path_policy == PATH_FLOWLET;
 	case USE_FLOWLET_SPRAY:
@@ -228,6 +233,8 @@ const char *scenario_use_name(enum scenario_use use)
 		[USE_TARGET] = "cc.algorithm nscc or swift",
 		[USE_NSCC] = "cc.algorithm nscc",
 		[USE_QUICK_ADAPT] = "cc.algorithm nscc with cc.quick_adapt true",
+		[USE_PENALTY] = "cc.algorithm nscc with a cc.penalty",
+		[USE_BALANCED] = "transport.path bitmap, reps, reps_legacy or mixed",
 		[USE_DCQCN] = "cc.algorithm dcqcn",
 		[USE_CREDIT] = "cc.algorithm rccc",
 		[USE_RC] = "transport.kind rc",

@@ -23,6 +23,7 @@ static const char *const window_words[] = {"nack", "silent", NULL};
 static const char *const completion_words[] = {"ack", "sack", NULL};
 static const char *const refused_words[] = {"silent", "nak", NULL};
 static const char *const rtt_words[] = {"local", "stamp", NULL};
+static const char *const timeout_words[] = {"known", "zero", NULL};
 static const char *const rule_words[] = {"auto", "spec", "htsim", NULL};
 static const char *const cc_words[] = {"fixed", "nscc",	 "swift", "mprdma",
 				       "dctcp", "dcqcn", "rccc",  NULL};

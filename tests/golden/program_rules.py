@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The switches between the specification's rules and htsim's: each changes a run in which it matters, `cc.htsim` sets
+them together, one that cannot matter is refused; and what a penalty of 127 does is known: about a packet a round trip."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+WEFT = os.environ["WEFT"]
+FABRIC = "fabric: {topology: leaf-spine, nics: 32, nics_per_t0: 8, t1_count: 8, link_rate: 100Gb/s}\n"
+INCAST = "name: rules\n" + FABRIC + "traffic: {kind: incast, senders: 12, bytes: 999999B}\n"
+DEAD_PATH = ("name: rules\n" + FABRIC + "queue: {trim: false, bytes: 60kB}\n"
+             "transport: {evs: 16, path: bitmap, rto: 100us, hole_age: off}\n"
+             "traffic: {kind: permutation, bytes: 1MB}\n"
+             "faults: [{kind: link_down, at: {t0: 0, up: 1, plane: 0}, from: 20us}]\n")
+ALONE = ("name: rules\nfabric: {topology: leaf-spine, nics: 2, nics_per_t0: 2, t1_count: 1, link_rate: 100Gb/s, "
+         "nic_delay: 2us}\ntransport: {completion: sack}\ntraffic: {kind: flows, flows: [{from: 0, to: 1, bytes: 4096000B}]}\n")
+SWITCHES = {  # the key: a world in which it matters, and what else is set
+    "cc.average": (INCAST, ["queue.ecn_last_hop=true"]),
+    "cc.qa_delay": (INCAST, ["cc.target_delay=2us"]),
+    "cc.send_gate": (DEAD_PATH, []),
+    "cc.penalty_rule": (INCAST, ["cc.penalty=20"]),
+}
+failed = 0
+
+
+def check(what, holds):
+    global failed
+    if not holds:
+        failed += 1
+        print(f"not ok: {what}")
+
+
+def run(folder, text, *sets):
+    file = pathlib.Path(folder, "rules.yaml")
+    file.write_text(text, encoding="utf-8")
+    words = [WEFT, "sim", file, "--json", *(word for key in sets for word in ("--set", key))]
+    return subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+
+
+def result(folder, text, *sets):
+    done = run(folder, text, *sets)
+    if done.returncode != 0:
+        sys.exit(f"not ok: {sets}: exit {done.returncode}: {done.stderr}")
+    return json.loads(done.stdout)
+
+
+def timeouts(of):
+    return of["congestion"]["retransmitted_by"]["timeout"]
+
+
+def digest(*words):
+    return result(*words)["run"]["digest"]
+
+
+with tempfile.TemporaryDirectory() as folder:
+    for key, (text, more) in SWITCHES.items():
+        spec, htsim = (digest(folder, text, *more, f"{key}={rule}") for rule in ("spec", "htsim"))
+        check(f"{key} changes the run", spec != htsim)
+        check(f"{key} is the specification's by itself", digest(folder, text, *more) == spec)
+    together = [f"{key}=htsim" for key in ("cc.average", "cc.qa_delay", "cc.qa_period", "cc.send_gate")]
+    check("cc.htsim is all of them", digest(folder, INCAST, "cc.htsim=true") == digest(folder, INCAST, *together))
+    known, zero = (result(folder, DEAD_PATH, f"transport.timeout_ev={word}") for word in ("known", "zero"))
+    check("a bitmap that learns of the wrong path loses more",
+          timeouts(known) < timeouts(zero))
+    for key in ("cc.penalty_rule=htsim", "transport.timeout_ev=zero"):
+        refused = run(folder, ALONE, key)
+        check(f"{key} where it has no effect is refused", refused.returncode == 2 and "no effect here" in refused.stderr)
+    alone = result(folder, ALONE, "cc.penalty=127")
+    end_us, rtt_us = alone["run"]["last_completion_ps"] / 1e6, alone["network"]["base_rtt_ps"] / 1e6
+    check(f"a penalty of 127 leaves about a packet a round trip: {end_us / rtt_us:.0f} for 1000",
+          940 < end_us / rtt_us < 1010)
+print(f"{len(SWITCHES) + 1} switches, {failed} wrong")
+sys.exit(failed > 0)
