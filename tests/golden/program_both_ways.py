@@ -32,6 +32,7 @@ WORDS = {  # what makes it small, or what it needs
     "drill-ring-loss-0.1": ["--variant", "mrc", "--set", "traffic.bytes=16MiB"],
     "drill-ring-loss-1": ["--variant", "mrc", "--set", "traffic.bytes=16MiB"],
     "drill-all-to-all": ["--variant", "mrc"],
+    "drill-loss-1": ["--variant", "mrc"],
     "compare-ring": ["--variant", "mrc", "--set", "traffic.bytes=16MiB"],
     "compare-all-to-all": ["--variant", "mrc"],
     "trace-default": None,  # runs a file of the user's
