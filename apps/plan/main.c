@@ -11,7 +11,7 @@
 #include "weft_version.h"
 
 enum { EXIT_BAD_INPUT = 2, EXIT_ENVIRONMENT = 3 };
-enum { OPT_SET = 256, OPT_ORDER, OPT_DOMAIN, OPT_TRAY, OPT_LIST, OPT_KEYS, OPT_VERSION };
+enum { OPT_SET = 256, OPT_ORDER, OPT_DOMAIN, OPT_TRAY, OPT_LIST, OPT_KEYS, OPT_JSON, OPT_VERSION };
 
 #define GPUS_MAX 1000000
 
@@ -22,6 +22,7 @@ static const struct option longs[] = {
 	{"tray", required_argument, NULL, OPT_TRAY},
 	{"list", no_argument, NULL, OPT_LIST},
 	{"list-keys", no_argument, NULL, OPT_KEYS},
+	{"json", no_argument, NULL, OPT_JSON},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, OPT_VERSION},
 	{NULL, 0, NULL, 0},
@@ -67,6 +68,9 @@ static int take(struct call *call, int option, const char *word)
 	case OPT_KEYS:
 		call->wants_keys = true;
 		return 0;
+	case OPT_JSON:
+		call->wants_json = true;
+		return 0;
 	case OPT_VERSION:
 		call->wants_version = true;
 		return 0;
@@ -91,6 +95,8 @@ static int parse(struct call *call, int argc, char **argv)
 		call->name = argv[optind++];
 	if (optind < argc)
 		return refuse_word(call, "one plan at a time; what is", argv[optind]);
+	if (call->wants_json && (call->wants_list || call->wants_keys))
+		return refuse_word(call, "lists have no JSON: drop", "--json");
 	if (call->name == NULL && !call->wants_help && !call->wants_version && !call->wants_list &&
 	    !call->wants_keys)
 		return refuse_word(call, "no plan given: weft", "plan");
@@ -163,7 +169,7 @@ static int show(struct call *call)
 {
 	if (make(call) < 0)
 		return say_refusal(call);
-	table_print(stdout, call);
+	(call->wants_json ? json_print : table_print)(stdout, call);
 	return EXIT_SUCCESS;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One call of weft plan, for the files of this folder: main.c reads arguments, table.c prints.
+// One call of weft plan, for the files of this folder: main.c reads arguments, figures.c works out
+// what both table.c and json.c print.
 #pragma once
 
 #include <stdbool.h>
@@ -13,11 +14,25 @@ struct call {
 	const char *name, *order_text;
 	const char *sets[SETS_MAX];
 	uint32_t set_count;
-	bool wants_list, wants_keys, wants_help, wants_version;
+	bool wants_list, wants_keys, wants_help, wants_version, wants_json;
 	struct seats seats;
 	struct plan_draft draft;
 	struct order order;
 	struct refusal refusal;
 };
 
+// Whether the job has groups of this kind with two ranks or more, and where their ranks sit.
+bool plan_has_group(const struct call *call, enum group_kind kind, struct spread *ret);
+
+// Messages of one kind: of the stage that sends most of them, and what the busiest NIC sends.
+struct message_load {
+	struct message_sum sum;
+	uint64_t nic_bytes; // 0: they stay in their domains
+};
+
+// Whether there are any.
+bool plan_message(const struct call *call, enum message_kind kind, struct message_load *ret);
+
 void table_print(FILE *to, const struct call *call);
+
+void json_print(FILE *to, const struct call *call);

@@ -91,14 +91,9 @@ static void print_groups(FILE *to, const struct call *call)
 {
 	fprintf(to, "\nGroups\n  %-4s %7s %7s %8s %12s %14s %12s\n", "kind", "groups", "ranks",
 		"domains", "in a domain", "hops out", "change rail");
-	bool has_experts = call->draft.architecture.experts > 0;
 	for (uint32_t kind = 0; kind < GROUP_KIND_COUNT; kind++) {
 		struct spread spread;
-		if (!has_experts && (kind == GROUP_EP || kind == GROUP_EDP))
-			continue;
-		order_spread(&spread, &call->order, &call->draft.plan, (enum group_kind)kind,
-			     &call->seats);
-		if (spread.ranks < 2)
+		if (!plan_has_group(call, (enum group_kind)kind, &spread))
 			continue;
 		fprintf(to,
 			"  %-4s %7" PRIu32 " %7" PRIu32 " %8" PRIu32 " %5" PRIu32 " to %3" PRIu32
@@ -109,35 +104,17 @@ static void print_groups(FILE *to, const struct call *call)
 	}
 }
 
-// Of the stage that sends most of this kind.
-static struct message_sum largest(const struct plan *plan, enum message_kind kind)
-{
-	struct message_sum most = {0}, sums[MESSAGE_COUNT];
-	for (uint32_t stage = 0; stage < plan->parallel.pp; stage++) {
-		plan_messages(plan, stage, sums);
-		if (sums[kind].total_bytes > most.total_bytes)
-			most = sums[kind];
-	}
-	return most;
-}
-
 static void print_message(FILE *to, const struct call *call, enum message_kind kind)
 {
-	const struct plan *plan = &call->draft.plan;
-	struct message_sum sum = largest(plan, kind);
-	struct spread spread;
-	if (sum.count == 0)
+	struct message_load load;
+	if (!plan_message(call, kind, &load))
 		return;
-	order_spread(&spread, &call->order, plan, message_group(kind), &call->seats);
-	bool is_all_reduce = !plan->parallel.has_distributed_optimizer &&
-		(kind == MESSAGE_DP_REDUCE || kind == MESSAGE_EDP_REDUCE);
-	uint64_t bytes = order_nic_bytes(&spread, kind, sum.total_bytes, is_all_reduce);
-	fprintf(to, "  %-10s %8" PRIu64 " %12.3f MB %12.3f GB ", message_name(kind), sum.count,
-		mega(sum.bytes), giga(sum.total_bytes));
-	if (bytes == 0)
+	fprintf(to, "  %-10s %8" PRIu64 " %12.3f MB %12.3f GB ", message_name(kind), load.sum.count,
+		mega(load.sum.bytes), giga(load.sum.total_bytes));
+	if (load.nic_bytes == 0)
 		fprintf(to, "%15s\n", "inside domains");
 	else
-		fprintf(to, "%12.3f GB%s\n", giga(bytes),
+		fprintf(to, "%12.3f GB%s\n", giga(load.nic_bytes),
 			kind == MESSAGE_TP || kind == MESSAGE_CP || kind == MESSAGE_EP
 				? "  leaves its domain"
 				: "");

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """weft plan: published jobs with their published sizes, groups that leave their racks, models from dimensions alone, and
 what is refused."""
+import json
 import os
 import subprocess
 import sys
@@ -70,6 +71,25 @@ def plan(*words):
     return done.returncode, done.stdout, done.stderr
 
 
+def check_json():
+    """The same figures as in the table, and all cells."""
+    status, text, _ = plan("llama-3.1-405b-azure", "--json")
+    of = json.loads(text)
+    check(status == 0 and of["ranks"] == 8192 and of["cut"]["order"] == ["tp", "cp", "ep", "pp", "dp"], "--json: the cut")
+    check([len(stage["cells"]) for stage in of["stages"]] == [8] * 8, "--json: every cell")
+    first = of["stages"][0]["cells"][0]["buckets"]
+    check([bucket["grad_bytes"] for bucket in first] == [436207616, 872448000, 285245440, 1050673152], "--json: the first cell")
+    for stage in of["stages"]:
+        parameters = sum(bucket["parameters"] for cell in stage["cells"] for bucket in cell["buckets"])
+        check(parameters == stage["dense_parameters"] + stage["expert_parameters"], "--json: buckets hold all parameters")
+    reduce = next(message for message in of["messages"] if message["kind"] == "dp reduce")
+    whole = max(bucket["grad_bytes"] for stage in of["stages"] for cell in stage["cells"] for bucket in cell["buckets"])
+    check(reduce["largest_bytes"] == whole and reduce["count"] == 8, "--json: messages of the fullest stage")
+    check(reduce["nic_bytes"] == reduce["total_bytes"] * 255 // 256 // 2, "--json: what a NIC sends of a ring of 256, two in a domain")
+    status, out, errors = plan("--list", "--json")
+    check(status == 2 and out == "" and "lists have no JSON" in errors, "--json with --list is refused")
+
+
 def main():
     for words, lines in LINES.items():
         status, text, _ = plan(*words.split())
@@ -82,6 +102,7 @@ def main():
     for words, says in REFUSED:
         status, out, errors = plan(*words)
         check(status == 2 and out == "" and errors.count("\n") == 1 and says in errors, f"{words}: {errors.strip()}")
+    check_json()
     status, out, _ = plan("--list")
     check(status == 0 and "gpt-3-175b-h100-11616" in out and "llama-small" in out and len(out.splitlines()) == 13, "--list")
     status, out, _ = plan("--list-keys")

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a plan's groups and messages come to, for the table and for JSON.
+
+#include "plan.h"
+
+bool plan_has_group(const struct call *call, enum group_kind kind, struct spread *ret)
+{
+	bool has_experts = call->draft.architecture.experts > 0;
+	if (!has_experts && (kind == GROUP_EP || kind == GROUP_EDP))
+		return false;
+	order_spread(ret, &call->order, &call->draft.plan, kind, &call->seats);
+	return ret->ranks >= 2;
+}
+
+// Of the stage that sends most of this kind.
+static struct message_sum largest(const struct plan *plan, enum message_kind kind)
+{
+	struct message_sum most = {0}, sums[MESSAGE_COUNT];
+	for (uint32_t stage = 0; stage < plan->parallel.pp; stage++) {
+		plan_messages(plan, stage, sums);
+		if (sums[kind].total_bytes > most.total_bytes)
+			most = sums[kind];
+	}
+	return most;
+}
+
+bool plan_message(const struct call *call, enum message_kind kind, struct message_load *ret)
+{
+	const struct plan *plan = &call->draft.plan;
+	struct spread spread;
+	ret->sum = largest(plan, kind);
+	if (ret->sum.count == 0)
+		return false;
+	order_spread(&spread, &call->order, plan, message_group(kind), &call->seats);
+	bool is_all_reduce = !plan->parallel.has_distributed_optimizer &&
+		(kind == MESSAGE_DP_REDUCE || kind == MESSAGE_EDP_REDUCE);
+	ret->nic_bytes = order_nic_bytes(&spread, kind, ret->sum.total_bytes, is_all_reduce);
+	return true;
+}

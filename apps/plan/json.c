@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plan for programs: all cells, groups and messages of the table, none left out; bytes and
+// parameters as whole numbers.
+
+#include <jansson.h>
+
+#include <weft/check.h>
+
+#include "plan.h"
+
+// Takes `value`; our own JSON must be good.
+static void put(json_t *to, const char *name, json_t *value)
+{
+	check(value != NULL && json_object_set_new(to, name, value) == 0);
+}
+
+static void put_count(json_t *to, const char *name, uint64_t value)
+{
+	check(value <= INT64_MAX);
+	put(to, name, json_integer((json_int_t)value));
+}
+
+static json_t *next_in(json_t *list)
+{
+	json_t *one = json_object();
+	check(one != NULL && json_array_append_new(list, one) == 0);
+	return one;
+}
+
+static void put_cut(json_t *root, const struct call *call)
+{
+	const struct parallel *cut = &call->draft.plan.parallel;
+	json_t *to = json_object(), *order = json_array();
+	put_count(to, "tp", cut->tp);
+	put_count(to, "cp", cut->cp);
+	put_count(to, "ep", cut->ep);
+	put_count(to, "pp", cut->pp);
+	put_count(to, "vpp", cut->vpp);
+	put_count(to, "dp", cut->dp);
+	put_count(to, "micro_batches", cut->micro_batches);
+	put_count(to, "samples", cut->samples);
+	put_count(to, "sequence", cut->sequence);
+	put_count(to, "grad_bytes", cut->grad_bytes);
+	put_count(to, "param_bytes", cut->param_bytes);
+	for (uint32_t i = 0; i < call->order.count; i++)
+		check(json_array_append_new(
+			      order,
+			      json_string(dimension_name((enum dimension)call->order.at[i]))) == 0);
+	put(to, "order", order);
+	put_count(to, "gpus_per_domain", call->seats.gpus_per_domain);
+	put_count(to, "gpus_per_tray", call->seats.gpus_per_tray);
+	put(root, "cut", to);
+}
+
+static void put_buckets(json_t *list, const struct plan *plan, uint32_t stage, uint32_t chunk,
+			bool is_expert)
+{
+	struct plan_bucket bucket;
+	uint32_t left = plan_part_count(plan, stage, chunk);
+	while (plan_bucket_next(plan, stage, chunk, is_expert, &left, &bucket)) {
+		json_t *to = next_in(list);
+		put(to, "kind", json_string(is_expert ? "experts" : "dense"));
+		put_count(to, "parameters", bucket.params);
+		put_count(to, "padded", bucket.padded);
+		put_count(to, "grad_bytes", bucket.padded * plan->parallel.grad_bytes);
+	}
+}
+
+// One stage, with the buckets of each of its cells in the order in which they are sent.
+static void put_stage(json_t *to, const struct plan *plan, uint32_t stage)
+{
+	json_t *cells = json_array();
+	put_count(to, "dense_parameters", plan_stage_params(plan, stage, false));
+	put_count(to, "expert_parameters", plan_stage_params(plan, stage, true));
+	for (uint32_t chunk = 0; chunk < plan->parallel.vpp; chunk++) {
+		json_t *cell = next_in(cells), *buckets = json_array();
+		put_count(cell, "layers", plan_layers(plan, stage, chunk));
+		put_buckets(buckets, plan, stage, chunk, false);
+		put_buckets(buckets, plan, stage, chunk, true);
+		put(cell, "buckets", buckets);
+	}
+	put(to, "cells", cells);
+}
+
+static void put_groups(json_t *root, const struct call *call)
+{
+	json_t *list = json_array();
+	for (uint32_t kind = 0; kind < GROUP_KIND_COUNT; kind++) {
+		struct spread spread;
+		if (!plan_has_group(call, (enum group_kind)kind, &spread))
+			continue;
+		json_t *to = next_in(list);
+		put(to, "kind", json_string(group_kind_name((enum group_kind)kind)));
+		put_count(to, "groups", spread.groups);
+		put_count(to, "ranks", spread.ranks);
+		put_count(to, "domains", spread.domains_max);
+		put_count(to, "per_domain_min", spread.per_domain_min);
+		put_count(to, "per_domain_max", spread.per_domain_max);
+		put_count(to, "hops", spread.hops);
+		put_count(to, "hops_out", spread.hops_out);
+		put_count(to, "hops_rail", spread.hops_rail);
+	}
+	put(root, "groups", list);
+}
+
+static void put_messages(json_t *root, const struct call *call)
+{
+	json_t *list = json_array();
+	for (uint32_t kind = 0; kind < MESSAGE_COUNT; kind++) {
+		struct message_load load;
+		if (!plan_message(call, (enum message_kind)kind, &load))
+			continue;
+		json_t *to = next_in(list);
+		put(to, "kind", json_string(message_name((enum message_kind)kind)));
+		put_count(to, "count", load.sum.count);
+		put_count(to, "largest_bytes", load.sum.bytes);
+		put_count(to, "total_bytes", load.sum.total_bytes);
+		put_count(to, "nic_bytes", load.nic_bytes);
+	}
+	put(root, "messages", list);
+}
+
+void json_print(FILE *to, const struct call *call)
+{
+	const struct plan *plan = &call->draft.plan;
+	json_t *root = json_object(), *stages = json_array();
+	put(root, "schema", json_string("weft-plan-1"));
+	put(root, "name", json_string(plan->name));
+	put(root, "model", json_string(plan->architecture->name));
+	put_count(root, "parameters", architecture_params(plan->architecture));
+	put_count(root, "layers", plan->architecture->layers);
+	put_count(root, "ranks", plan_ranks(plan));
+	put_cut(root, call);
+	for (uint32_t stage = 0; stage < plan->parallel.pp; stage++)
+		put_stage(next_in(stages), plan, stage);
+	put(root, "stages", stages);
+	put_groups(root, call);
+	put_messages(root, call);
+	json_dumpf(root, to, JSON_INDENT(2)); // who called asks the file whether it was written
+	fputc('\n', to);
+	json_decref(root);
+}
