@@ -8,6 +8,8 @@
 #include <weft/fault.h>
 #include <weft/time.h>
 
+#define FRAMES_CLASSES 6 // traffic classes that DSCP tells apart
+
 // As enum wire_entropy.
 enum frames_entropy { FRAMES_ENTROPY_PORT, FRAMES_ENTROPY_STEV, FRAMES_ENTROPY_SRV6 };
 enum frames_ev_place { FRAMES_EV_PORT_HIGH, FRAMES_EV_PORT_LOW }; // as enum wire_ev_place
@@ -15,11 +17,12 @@ enum frames_ev_place { FRAMES_EV_PORT_HIGH, FRAMES_EV_PORT_LOW }; // as enum wir
 // How packets look as bytes where a run has frames. Without frames nothing of it matters.
 struct frames_config {
 	enum frames_entropy entropy;
-	uint8_t ip_version;	    // 4 or 6; with SRv6 the inner one
-	uint8_t ev_place;	    // enum frames_ev_place, of IPv6
-	uint16_t udp_port;	    // 4791 or 4971
-	bool trim_rewrites_lengths; // IP and UDP lengths follow a trim
-	bool has_udp_checksum;	    // otherwise it is 0
+	uint8_t ip_version;	      // 4 or 6; with SRv6 the inner one
+	uint8_t ev_place;	      // enum frames_ev_place, of IPv6
+	uint16_t udp_port;	      // 4791 or 4971
+	bool trim_rewrites_lengths;   // IP and UDP lengths follow a trim
+	bool has_udp_checksum;	      // otherwise it is 0
+	uint8_t dscp[FRAMES_CLASSES]; // by enum wire_class
 };
 
 // What a capture keeps of each frame.

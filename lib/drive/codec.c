@@ -4,6 +4,7 @@
 #include "codec.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "payload.h"
 
@@ -19,6 +20,8 @@ static void take_scenario(struct wire_config *config, const struct world *world)
 	config->has_tseth = true; // round trips are measured with it
 	config->trim_rewrites_lengths = frames->trim_rewrites_lengths;
 	config->has_udp_checksum = frames->has_udp_checksum;
+	static_assert(FRAMES_CLASSES == WIRE_CLASS_COUNT, "a value for each");
+	memcpy(config->dscp, frames->dscp, sizeof(config->dscp));
 	config->full_payload_bytes = (uint16_t)world->transport.payload_bytes;
 	if (world->transport.kind == TRANSPORT_RC) { // RoCEv2 is where MRC may be, or may not
 		config->port = WIRE_PORT;

@@ -327,6 +327,9 @@ static int check_frames(struct draft *draft)
 		return draft_refuse(draft, draft_mark(draft, "wire.port"),
 				    "wire.port: %u is not known here; it may be: 4791, 4971",
 				    frames->udp_port);
+	int rc = draft_check_dscp(draft);
+	if (rc != 0)
+		return rc;
 	const char *cause = cause_of_ports(draft->scenario);
 	uint32_t evs = ev_universe(&draft->scenario->transport);
 	if (cause != NULL && evs > EVS_OF_PORT_MAX)

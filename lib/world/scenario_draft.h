@@ -101,6 +101,9 @@ int draft_check_collective(struct draft *draft);
 void draft_settle_usid(struct draft *draft);
 int draft_check_usid(struct draft *draft);
 
+// DSCPs by which classes cannot be told apart.
+int draft_check_dscp(struct draft *draft);
+
 // Refuses rings along axes where they do not go. scenario_fabric.c
 int draft_check_axes(struct draft *draft);
 

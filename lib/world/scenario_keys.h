@@ -83,7 +83,7 @@ struct scenario_link {
 	struct graph_link link;
 };
 
-#define SCENARIO_KEYS_MAX 256 // places in a list of all keys
+#define SCENARIO_KEYS_MAX 288 // places in a list of all keys
 
 // Topology word of the file that becomes a Clos with one plane (scenario_check.c).
 #define TOPOLOGY_LEAF_SPINE TOPOLOGY_KIND_COUNT

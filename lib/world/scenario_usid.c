@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fabric.forwarding: usid. The high bits of an EV are the uSID that a T0 follows up, so that EVs
-// and frames must be made for it.
+// fabric.forwarding: usid, and DSCPs of frames. The high bits of an EV are the uSID that a T0
+// follows up, so that EVs and frames must be made for it.
 
 #include <string.h>
 
@@ -55,6 +55,27 @@ static int check_choices(struct draft *draft)
 			return draft_refuse(draft, draft_mark(draft, FORWARDING),
 					    FORWARDING ": usid needs %s %s", choices[i].path,
 					    choices[i].needs);
+	return 0;
+}
+
+// Only data that is sent again may look like other data.
+int draft_check_dscp(struct draft *draft)
+{
+	static const char *const paths[FRAMES_CLASSES] = {
+		"wire.dscp_no_trim", "wire.dscp_trimmable",    "wire.dscp_trimmable_retx",
+		"wire.dscp_trimmed", "wire.dscp_trimmed_last", "wire.dscp_control"};
+	const uint8_t *dscp = draft->scenario->frames.dscp;
+	for (int other = 0; other < FRAMES_CLASSES; other++)
+		for (int index = other + 1; index < FRAMES_CLASSES; index++)
+			if (dscp[other] == dscp[index] && (other != 1 || index != 2))
+				return draft_refuse(draft,
+						    draft_mark(draft,
+							       draft_is_given(draft, paths[index])
+								       ? paths[index]
+								       : paths[other]),
+						    "%s: %u is the value of %s, too; switches "
+						    "would take one for the other",
+						    paths[index], dscp[index], paths[other]);
 	return 0;
 }
 

@@ -71,6 +71,26 @@ class Bytes(unittest.TestCase):
             _, kind, length = next(blocks(data))
             self.assertEqual((kind, length), (SECTION, NO_PROGRAM), path)
 
+    def dscps(self, name, *words):
+        """DSCPs of a capture's frames, all of them plain IPv6."""
+        with tempfile.TemporaryDirectory() as folder:
+            raw = pathlib.Path(folder) / "raw.pcapng"
+            sets = [word for assignment in words for word in ("--set", assignment)]
+            command = [os.environ["WEFT"], "sim", PCAPS / f"{name}.yaml", "--quiet", *sets, "--pcap", raw]
+            run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            found = [frame for _, frame, _ in frames(raw.read_bytes())]
+            return {(frame[14] & 15) << 2 | frame[15] >> 6 for frame in found}
+
+    def test_each_class_has_the_dscp_that_a_scenario_gives_it(self):
+        sets = [f"wire.dscp_{name}={value}" for name, value in (
+            ("trimmable", 21), ("trimmable_retx", 22), ("trimmed", 23), ("trimmed_last", 24), ("control", 25), ("no_trim", 26))]
+        self.assertEqual(self.dscps("trim-last-hop"), {4, 8, 16, 46})
+        self.assertEqual(self.dscps("trim-last-hop", *sets), {21, 22, 24, 25})
+        self.assertEqual(self.dscps("trim-on-the-way"), {4, 8, 12, 46})
+        self.assertEqual(self.dscps("trim-on-the-way", *sets), {21, 22, 23, 25})
+        self.assertEqual(self.dscps("rocev2-clean-write", "wire.dscp_no_trim=26") - self.dscps("rocev2-clean-write"), {26})
+
     def hold(self, driver):
         with tempfile.TemporaryDirectory() as folder:
             made(folder, driver)

@@ -27,6 +27,8 @@ static const struct {
 	{EVS("min_active: 3"), 1, 33, "3 is above transport.evs, 2"},
 	{EVS("path: rotate, probe_idle: true"), 1, 35, "it needs transport.path mrc"},
 	{EVS("probe_successes: 16"), 1, 38, "too large"},
+	{EVS("mpr: 64}\nwire: {dscp_trimmed: 46"), 2, 22,
+	 "46 is the value of wire.dscp_trimmed, too"},
 	{EVS("deny: [{ev: 1}]"), 1, 21, "it needs transport.path mrc with transport.ev_profile"},
 	{EVS("ev_values: [{ev: 1}]"), 1, 21, "it needs transport.ev_profile explicit"},
 	{EVS("ev_profile: explicit"), 1, 13, "transport.ev_values is missing"},
