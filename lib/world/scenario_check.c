@@ -113,6 +113,7 @@ void draft_settle(struct draft *draft)
 	transport->cc.mtu_bytes = fabric->mtu_bytes;
 	transport->trim_nack = transport->trim_nack && fabric->trim_on;
 	transport->cc.has_trimming = transport->trim_nack; // a trim that nobody reports is a loss
+	scenario->cc_asked = transport->cc.name;
 	if (transport->kind == TRANSPORT_RC)
 		settle_rc(transport);
 	if (transport->path_policy != PATH_MRC) // a QP that spreads blindly cannot leave a plane

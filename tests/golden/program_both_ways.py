@@ -53,6 +53,9 @@ def run(name, kind):
 def complaints(name, kind, status, result):
     if result["scenario"]["transport"] != kind:
         yield f"ran with {result['scenario']['transport']}"
+    ran, asked = result["scenario"]["cc"], result["scenario"]["cc_asked"]
+    if ran != (asked if kind == "mrc" or asked == "dcqcn" else "fixed"):
+        yield f"congestion control {ran}, asked for {asked}"
     if not result["conservation"]["holds"]:
         yield f"packets are not accounted for: {result['conservation']}"
     if status == MISSED and not name.startswith("drill-"):
