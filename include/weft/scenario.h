@@ -46,7 +46,7 @@ struct scenario {
 	struct graph_link graph_links[SCENARIO_LINKS_MAX];    // behind fabric.graph
 	struct scaleup_config scaleup;
 	struct transport_config transport;
-	const char *cc_asked; // what cc.algorithm says; RC runs most of them as `fixed`
+	const char *cc_asked;	 // what cc.algorithm says; RC runs most of them as `fixed`
 	uint32_t ev_value_count; // in what transport.ev_values, ev_denied point to
 	uint32_t ev_values[EV_VALUES_MAX], ev_denied[EV_VALUES_MAX];
 	uint32_t first_psn;	     // of every QP
