@@ -7,6 +7,7 @@
 //   one flow      T = (N-1 + H-1) s + s_last + D, back: + H s_ack + D; H s_last when N = 1
 //   a window      of k full packets, each acknowledged: rounds of the base round trip
 //   incast        the receiver's line carries n flows: T >= n (N-1) s + n s_last + (H-1) s + D
+//   a dead path   of share f loses f C t / (8 M) packets of M bytes until it is found out, after t
 //   a ring        of barrier steps: each as long as one flow of one share
 
 #include <stdio.h>
@@ -169,9 +170,60 @@ static int rings(const struct choice *choice, struct claims *claims, struct refu
 	return 0;
 }
 
+// Two flows against each other: answers wait behind data. htsim's figure for this world.
+static int both_ways(const struct choice *choice, struct claims *claims, struct refusal *refusal)
+{
+	struct claim claim = claim_of("flow-2000000-both-ways", "htsim's, to its last digit",
+				      176.804, 0.001, "1 ns");
+	char text[1024];
+	if (!choice_takes(choice, claim.name))
+		return 0;
+	snprintf(text, sizeof(text),
+		 "%straffic: {kind: flows, flows: [{from: 0, to: 15, bytes: 2000000B}, "
+		 "{from: 15, to: 0, bytes: 2000000B}]}\n",
+		 tree);
+	int rc = trial_longest_us(text, slow_sets, NULL, &claim.measured, refusal);
+	if (rc == 0)
+		claims_add(claims, &claim);
+	return rc;
+}
+
+// One of eight paths that a flow fills at 400 Gb/s goes down; only the timer tells, after 70 us.
+static int dead_path(const struct choice *choice, struct claims *claims, struct refusal *refusal)
+{
+	static struct trial trial;
+	static const char text[] =
+		"name: dead\n"
+		"fabric: {topology: leaf-spine, nics: 4, nics_per_t0: 2, t1_count: 8, link_rate: "
+		"400Gb/s, nic_delay: 1us, trunk_delay: 1us, switch_delay: 0ns, forwarding: usid}\n"
+		"queue: {bytes: 64MB, ecn: false, trim: false}\n"
+		"transport: {payload: 4086B, header: 162B, control: 64B, evs: 8, path: mrc, rto: "
+		"70us, hole_age: off, mpr: 4096, sack_bytes: 1B, completion: sack}\n"
+		"cc: {algorithm: fixed, window: 16MB}\n"
+		"traffic: {kind: flows, flows: [{from: 0, to: 2, bytes: 32MB}]}\n"
+		"faults: [{kind: link_down, at: {t0: 0, up: 3, plane: 0}, from: 100us}]\n";
+	double expected = 400e9 / 8 * 70e-6 / (8 * (4086 + 162));
+	struct claim claim = claim_of("lost-to-a-dead-path", "f C t / (8 M)", expected, 2,
+				      "a packet at each end");
+	if (!choice_takes(choice, claim.name))
+		return 0;
+	int rc = trial_run(&trial, text, (const char *const[]){NULL}, NULL, refusal);
+	if (rc < 0)
+		return rc;
+	claim.unit = "packets";
+	claim.measured = (double)trial.outcome->transport.rtx[RTX_TIMEOUT];
+	trial_end(&trial);
+	claims_add(claims, &claim);
+	return 0;
+}
+
 int closed_run(const struct choice *choice, struct claims *claims, struct refusal *refusal)
 {
 	int rc = single_flows(choice, claims, refusal);
+	if (rc == 0)
+		rc = both_ways(choice, claims, refusal);
+	if (rc == 0)
+		rc = dead_path(choice, claims, refusal);
 	if (rc == 0)
 		rc = windows(choice, claims, refusal);
 	if (rc == 0)

@@ -15,7 +15,7 @@
 #include "form.h"
 #include "validate.h"
 
-#define LINKS_MAX 32
+#define LINKS_MAX 64
 #define BALLS_MAX 3200
 #define ECMP_SEEDS 60
 #define SPRAY_SEEDS 20

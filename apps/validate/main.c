@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "help.h"
 #include "validate.h"
@@ -112,6 +113,10 @@ static int read_options(int argc, char **argv, struct choice *choice)
 	}
 	if (optind < argc)
 		return 1 + bad_input("unexpected argument", argv[optind]);
+	if (choice->data != NULL && access(choice->data, R_OK | X_OK) != 0)
+		return 1 +
+			bad_input("--data is a folder with htsim's results; there is none at",
+				  choice->data);
 	if (choice->differences && choice->data == NULL)
 		return 1 + bad_input("matrices are needed: --data DIR beside", "--differences");
 	if (choice->per_matrix == 0)

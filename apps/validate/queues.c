@@ -190,6 +190,8 @@ static int waits(const struct choice *choice, struct claims *claims, struct refu
 	int rc = waits_of(choice, 50, false, claims, refusal);
 	if (rc == 0)
 		rc = waits_of(choice, 80, false, claims, refusal);
+	if (rc == 0)
+		rc = waits_of(choice, 90, false, claims, refusal);
 	return rc < 0 ? rc : waits_of(choice, 80, true, claims, refusal);
 }
 

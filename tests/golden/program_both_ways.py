@@ -26,7 +26,10 @@ EVS = {  # choices of entropy values that RC has no use for, or one of its own
     "usid": "fabric: {topology: clos, nics: 8, nics_per_t0: 4, t1_count: 4, planes: 2, forwarding: usid}\n"
             "traffic: {kind: permutation, bytes: 100kB}\n",
 }
-WORDS = {  # what makes it small, or what it needs
+SMALL = [word for key in ("steps", "buckets", "fill") for word in ("--set", f"sample.{key}=1")]
+SYSTEMS = ("a100-4096", "azure-gb200-llama405b-112", "coreweave-gb300-deepseek-v3", "google-tpu-v5p-6144", "meta-24k-roce",
+           "nvidia-gb300-gpt-oss-20b", "nvidia-h100-8192-quantum2", "tpu-v3-1024")
+WORDS = {name: SMALL for name in SYSTEMS} | {  # what makes it small, or what it needs
     "azure-gb200-llama405b": ["--sample", "groups=1,steps=1,buckets=1,fill=1"],
     "drill-ring-roce": ["--variant", "mrc", "--set", "traffic.bytes=16MiB"],
     "drill-ring-loss-0.1": ["--variant", "mrc", "--set", "traffic.bytes=16MiB"],
@@ -35,6 +38,7 @@ WORDS = {  # what makes it small, or what it needs
     "drill-loss-1": ["--variant", "mrc"],
     "compare-ring": ["--variant", "mrc", "--set", "traffic.bytes=16MiB"],
     "compare-all-to-all": ["--variant", "mrc"],
+    "two-jobs": ["--variant", "packed"],
     "trace-default": None,  # runs a file of the user's
     "trace-nodes": None,  # the same
 }
