@@ -6,7 +6,7 @@
 
 #include <weft/refusal.h>
 
-enum { EXIT_BAD_INPUT = 2, EXIT_ENVIRONMENT = 3, EXIT_NOT_VALID = 5 };
+#include "outcome.h"
 
 #define REPEAT_MAX 1000
 

@@ -32,12 +32,7 @@ struct bench {
 
 int say_refusal(const struct refusal *refusal, int status)
 {
-	fprintf(stderr, "weft bench: ");
-	if (refusal->file[0] != '\0')
-		fprintf(stderr, "%s:", refusal->file);
-	if (refusal->line > 0)
-		fprintf(stderr, "%u:%u:", refusal->line, refusal->column);
-	fprintf(stderr, "%s%s\n", refusal->file[0] != '\0' ? " " : "", refusal->text);
+	outcome_refused("bench", refusal, -EINVAL);
 	return status;
 }
 

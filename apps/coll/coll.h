@@ -14,8 +14,6 @@
 #include <weft/drive_ledger.h>
 #include <weft/scenario.h>
 
-enum { EXIT_MISSED = 1, EXIT_BAD_INPUT = 2, EXIT_ENVIRONMENT = 3, EXIT_NOT_VALID = 5 };
-
 #define SETS_MAX 64
 #define SET_BYTES 64
 #define DEFAULT_SCENARIO "rail-8x4"

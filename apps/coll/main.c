@@ -9,6 +9,7 @@
 
 #include "coll.h"
 #include "help.h"
+#include "outcome.h"
 #include "weft_version.h"
 
 #define SCENARIO_BYTES_MAX ((size_t)1 << 20)
@@ -51,19 +52,13 @@ static const struct option longs[] = {
 	{NULL, 0, NULL, 0},
 };
 
-static int refuse_word(struct call *call, const char *what, const char *word)
-{
-	snprintf(call->refusal.text, sizeof(call->refusal.text),
-		 "%s '%.100s' (--help lists the options)", what, word);
-	return -EINVAL;
-}
-
 // ---------------------------------------------------------------- options
 
 static int take_bytes(struct call *call, uint64_t *to, const char *word)
 {
 	if (size_parse(word, to) < 0 || *to == 0)
-		return refuse_word(call, "bytes are needed, 1048576 or 1M, not", word);
+		return outcome_bad_word(&call->refusal, "bytes are needed, 1048576 or 1M, not",
+					word);
 	return 0;
 }
 
@@ -73,7 +68,7 @@ static int take_count(struct call *call, uint32_t *to, const char *word, uint32_
 	unsigned long long value = strtoull(word, &end, 10);
 	snprintf(what, sizeof(what), "a number from %u to %u is needed, not", min, max);
 	if (word[0] < '0' || word[0] > '9' || *end != '\0' || value < min || value > max)
-		return refuse_word(call, what, word);
+		return outcome_bad_word(&call->refusal, what, word);
 	*to = (uint32_t)value;
 	return 0;
 }
@@ -109,7 +104,8 @@ static int refuse_no_effect(struct call *call, int option)
 static int take_op(struct call *call, const char *word)
 {
 	if (strcmp(word, "sum") != 0)
-		return refuse_word(call, "only sum is done; no other changes what is sent:", word);
+		return outcome_bad_word(&call->refusal,
+					"only sum is done; no other changes what is sent:", word);
 	call->is_op_given = true;
 	return 0;
 }
@@ -117,12 +113,12 @@ static int take_op(struct call *call, const char *word)
 static int take_type(struct call *call, const char *word)
 {
 	call->type = type_find(word);
-	return call->type == NULL ? refuse_word(call, "no such type:", word) : 0;
+	return call->type == NULL ? outcome_bad_word(&call->refusal, "no such type:", word) : 0;
 }
 
 static int take_check(struct call *call, const char *word)
 {
-	uint32_t value;
+	uint32_t value = 0;
 	int rc = take_count(call, &value, word, 0, 1);
 	call->is_checked = rc == 0 && value == 1;
 	return rc;
@@ -132,16 +128,16 @@ static int take_algorithm(struct call *call, const char *word)
 {
 	if (choice_parse(word, &call->choice) == 0)
 		return 0;
-	return refuse_word(call,
-			   "an algorithm is auto, credit_ring, ring, tree, double_tree, "
-			   "halving_doubling, pat, direct or hierarchical, not",
-			   word);
+	return outcome_bad_word(&call->refusal,
+				"an algorithm is auto, credit_ring, ring, tree, double_tree, "
+				"halving_doubling, pat, direct or hierarchical, not",
+				word);
 }
 
 static int take_set(struct call *call, const char *word)
 {
 	if (call->set_count == SETS_MAX)
-		return refuse_word(call, "too many --set, at", word);
+		return outcome_bad_word(&call->refusal, "too many --set, at", word);
 	call->sets[call->set_count++] = word;
 	return 0;
 }
@@ -152,7 +148,7 @@ static int take_seed(struct call *call, const char *word)
 	call->seed = strtoull(word, &end, 10);
 	call->is_seed_given = true;
 	if (word[0] < '0' || word[0] > '9' || *end != '\0')
-		return refuse_word(call, "a seed is a number, not", word);
+		return outcome_bad_word(&call->refusal, "a seed is a number, not", word);
 	return 0;
 }
 
@@ -238,26 +234,32 @@ static int check_call(struct call *call)
 	if (call->size_max == 0)
 		call->size_max = call->size_min;
 	if (call->size_max < call->size_min)
-		return refuse_word(call, "-e is less than -b:", coll_kind_name(call->kind));
+		return outcome_bad_word(&call->refusal,
+					"-e is less than -b:", coll_kind_name(call->kind));
 	if (call->factor > 1 && call->step_bytes > 0)
-		return refuse_word(call, "sizes grow by -f or by -i, not both:", "-i");
+		return outcome_bad_word(&call->refusal,
+					"sizes grow by -f or by -i, not both:", "-i");
 	if (call->size_max > call->size_min && call->factor == 0 && call->step_bytes == 0)
-		return refuse_word(call, "from -b to -e by what? give -f or -i:", "-e");
+		return outcome_bad_word(&call->refusal,
+					"from -b to -e by what? give -f or -i:", "-e");
 	if (call->size_max == call->size_min && (call->factor > 0 || call->step_bytes > 0))
-		return refuse_word(call,
-				   "there is one size; -f and -i have no effect without:", "-e");
+		return outcome_bad_word(
+			&call->refusal,
+			"there is one size; -f and -i have no effect without:", "-e");
 	if (call->is_root_given && !coll_has_root(call->kind))
-		return refuse_word(call, "-r has no effect: no root has",
-				   coll_kind_name(call->kind));
+		return outcome_bad_word(&call->refusal, "-r has no effect: no root has",
+					coll_kind_name(call->kind));
 	if (call->is_op_given && !has_sum)
-		return refuse_word(call, "-o has no effect: nothing is summed in",
-				   coll_kind_name(call->kind));
+		return outcome_bad_word(&call->refusal, "-o has no effect: nothing is summed in",
+					coll_kind_name(call->kind));
 	if (call->choice.is_credit_ring && call->kind > COLL_ALL_REDUCE)
-		return refuse_word(call, "credit_ring does no", coll_kind_name(call->kind));
+		return outcome_bad_word(&call->refusal, "credit_ring does no",
+					coll_kind_name(call->kind));
 	if (call->choice.is_credit_ring && call->is_checked)
-		return refuse_word(call,
-				   "its messages have no data to be checked; -c 1 needs another:",
-				   "credit_ring");
+		return outcome_bad_word(
+			&call->refusal,
+			"its messages have no data to be checked; -c 1 needs another:",
+			"credit_ring");
 	return 0;
 }
 
@@ -268,38 +270,22 @@ static int parse(struct call *call, int argc, char **argv)
 	while ((option = getopt_long(argc, argv, "b:e:i:f:g:n:c:o:d:r:t:w:m:G:z:p:a:C:R:T:h", longs,
 				     NULL)) != -1) {
 		if (option == '?')
-			return refuse_word(call,
-					   "unknown option or missing value:", argv[optind - 1]);
+			return outcome_bad_word(&call->refusal, "unknown option or missing value:",
+						argv[optind - 1]);
 		if ((rc = take(call, option, optarg)) < 0)
 			return rc;
 	}
 	if (call->wants_help || call->wants_version)
 		return 0;
 	if (optind + 1 != argc)
-		return refuse_word(call, "one collective is needed: weft coll",
-				   optind == argc ? "all_reduce" : argv[optind + 1]);
+		return outcome_bad_word(&call->refusal, "one collective is needed: weft coll",
+					optind == argc ? "all_reduce" : argv[optind + 1]);
 	if (kind_parse(argv[optind], &call->kind) < 0)
-		return refuse_word(call, "there is no collective", argv[optind]);
+		return outcome_bad_word(&call->refusal, "there is no collective", argv[optind]);
 	return check_call(call);
 }
 
 // ---------------------------------------------------------------- sizes
-
-static int say_refusal(const struct call *call, int rc)
-{
-	const struct refusal *refusal = &call->refusal;
-	bool has_place = refusal->file[0] != '\0' || refusal->line > 0;
-	fputs("weft coll: ", stderr);
-	if (refusal->file[0] != '\0')
-		fprintf(stderr, "%s:", refusal->file);
-	if (refusal->line > 0)
-		fprintf(stderr, "%u:", refusal->line);
-	if (refusal->column > 0)
-		fprintf(stderr, "%u:", refusal->column);
-	fprintf(stderr, "%s%s\n", has_place ? " " : "", refusal->text);
-	bool is_input = rc == -EINVAL || rc == -ENOENT || rc == -EISDIR || rc == -EFBIG;
-	return is_input ? EXIT_BAD_INPUT : EXIT_ENVIRONMENT;
-}
 
 static uint64_t next_size(const struct call *call, uint64_t bytes)
 {
@@ -328,7 +314,7 @@ static int show(struct call *call)
 		struct measured row;
 		int rc = measure_size(call, bytes, &row);
 		if (rc < 0)
-			return say_refusal(call, rc);
+			return outcome_refused("coll", &call->refusal, rc);
 		if (row.end != RUN_DONE)
 			return say_end(row.bytes, row.end);
 		if (rows++ == 0)
@@ -367,12 +353,9 @@ int main(int argc, char **argv)
 	else if (rc == 0 && call.wants_version)
 		puts(WEFT_VERSION_TEXT);
 	else if (rc < 0 || (rc = read_scenario(&call)) < 0)
-		status = say_refusal(&call, rc);
+		status = outcome_refused("coll", &call.refusal, rc);
 	else
 		status = show(&call);
 	free(call.text);
-	if (fflush(stdout) == 0 && ferror(stdout) == 0)
-		return status;
-	fputs("weft coll: cannot write to the standard output\n", stderr);
-	return EXIT_ENVIRONMENT;
+	return outcome_end("coll", status);
 }

@@ -163,7 +163,7 @@ static int run_once(struct call *call, uint64_t bytes, uint32_t iteration, struc
 		return rc < 0 ? rc : run_stage(call, NULL, ret);
 	struct ledger *ledger = ledger_create();
 	if (ledger == NULL)
-		return refuse(&call->refusal, -ENOMEM, "no memory for data", 0, 0, 0);
+		return refuse(&call->refusal, -ENODEV, "no memory for data", 0, 0, 0);
 	uint64_t wrong = ret->wrong;
 	rc = run_stage(call, ledger, ret);
 	ret->wrong += wrong;

@@ -69,7 +69,6 @@ int words_count(struct call *call, uint32_t *to, const char *option, const char 
 int words_rates(struct call *call, const char *word);
 int words_rate(struct call *call, const char *word);
 int words_recovery(struct call *call, const char *word);
-int words_refuse(struct call *call, const char *what, const char *word);
 
 // Reads the scenario, works out its step and fills in both setups. -errno with a reason.
 int job_make(struct call *call);

@@ -12,6 +12,7 @@
 #include "../run/scenario_file.h"
 #include "../run/schedule.h"
 #include "goodput.h"
+#include "outcome.h"
 
 #define DAY_S 86400.0
 #define IB_TIMEOUT_S 4.096e-6 // times 2^timeout: InfiniBand's local ACK timeout
@@ -172,12 +173,13 @@ static int check_words(struct call *call)
 	while (components[flap].sign != SIGN_FLAP)
 		flap++;
 	if (!isnan(numbers->flap_s) && job_rate(call, flap) == 0)
-		return words_refuse(call, "has no effect without --rate flap=RATE:", "--flap");
+		return outcome_bad_word(&call->refusal,
+					"has no effect without --rate flap=RATE:", "--flap");
 	if (isnan(call->slow) && numbers->cables > 0)
-		return words_refuse(call,
-				    "NICs of this scenario have one port, whose loss nothing "
-				    "survives (unless --slow says at what speed):",
-				    "--cables");
+		return outcome_bad_word(&call->refusal,
+					"NICs of this scenario have one port, whose loss nothing "
+					"survives (unless --slow says at what speed):",
+					"--cables");
 	return 0;
 }
 

@@ -9,9 +9,9 @@
 
 #include "goodput.h"
 #include "help.h"
+#include "outcome.h"
 #include "weft_version.h"
 
-enum { EXIT_BAD_INPUT = 2, EXIT_ENVIRONMENT = 3 };
 enum {
 	OPT_DAYS = 256,
 	OPT_CHECKPOINT,
@@ -76,7 +76,7 @@ static const struct option longs[] = {
 static int add_set(struct call *call, const char *word)
 {
 	if (call->set_count == SETS_MAX)
-		return words_refuse(call, "too many --set, at", word);
+		return outcome_bad_word(&call->refusal, "too many --set, at", word);
 	call->sets[call->set_count++] = word;
 	return 0;
 }
@@ -214,7 +214,8 @@ static int check_faults(struct call *call, const bool *is_given)
 		while (at->val != others[i])
 			at++;
 		if (is_given[others[i]])
-			return words_refuse(call, "--faults has no use for the option", at->name);
+			return outcome_bad_word(&call->refusal,
+						"--faults has no use for the option", at->name);
 	}
 	return 0;
 }
@@ -226,10 +227,11 @@ static int take_all(struct call *call, int argc, char **argv)
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
 		if (option == '?')
-			return words_refuse(call,
-					    "unknown option or missing value:", argv[optind - 1]);
+			return outcome_bad_word(&call->refusal, "unknown option or missing value:",
+						argv[optind - 1]);
 		if (option >= OPT_DAYS && option < OPT_ONCE_END && is_given[option])
-			return words_refuse(call, "an option is given twice, at", optarg);
+			return outcome_bad_word(&call->refusal, "an option is given twice, at",
+						optarg);
 		if (option < OPT_ONCE_END)
 			is_given[option] = true;
 		if ((rc = take(call, option)) < 0)
@@ -244,33 +246,18 @@ static int parse(struct call *call, int argc, char **argv)
 	if (rc < 0 || call->wants_help || call->wants_version || call->wants_list)
 		return rc;
 	if (optind == argc)
-		return words_refuse(call, "no scenario given: weft", "goodput");
+		return outcome_bad_word(&call->refusal, "no scenario given: weft", "goodput");
 	call->scenario_name = argv[optind++];
 	if (optind < argc)
-		return words_refuse(call, "one scenario at a time; what is", argv[optind]);
+		return outcome_bad_word(&call->refusal, "one scenario at a time; what is",
+					argv[optind]);
 	if (call->wants_faults && call->is_json)
-		return words_refuse(call, "--faults prints YAML; it does not go with", "--json");
+		return outcome_bad_word(&call->refusal, "--faults prints YAML; it does not go with",
+					"--json");
 	if (!isnan(call->numbers.repair_s) && call->numbers.spares == GOODPUT_ENOUGH_SPARES)
-		return words_refuse(call, "has no effect without --spares:", "--repair");
+		return outcome_bad_word(&call->refusal,
+					"has no effect without --spares:", "--repair");
 	return 0;
-}
-
-// Says why, once, and gives the exit status of a refusal.
-static int say_refusal(const struct call *call, int rc)
-{
-	const struct refusal *refusal = &call->refusal;
-	bool has_place = refusal->file[0] != '\0' || refusal->line > 0;
-	fputs("weft goodput: ", stderr);
-	if (refusal->file[0] != '\0')
-		fprintf(stderr, "%s:", refusal->file);
-	if (refusal->line > 0)
-		fprintf(stderr, "%u:", refusal->line);
-	if (refusal->column > 0)
-		fprintf(stderr, "%u:", refusal->column);
-	fprintf(stderr, "%s%s\n", has_place ? " " : "", refusal->text);
-	bool is_input = rc == -EINVAL || rc == -ENOENT || rc == -ENOMEM || rc == -EISDIR ||
-		rc == -EFBIG;
-	return is_input ? EXIT_BAD_INPUT : EXIT_ENVIRONMENT;
 }
 
 static int show(struct call *call)
@@ -279,7 +266,7 @@ static int show(struct call *call)
 	if (rc == 0)
 		rc = call->wants_faults ? timeline_print(stdout, call) : study_run(call);
 	if (rc < 0)
-		return say_refusal(call, rc);
+		return outcome_refused("goodput", &call->refusal, rc);
 	if (call->wants_faults)
 		return EXIT_SUCCESS;
 	if (call->is_json)
@@ -295,7 +282,7 @@ int main(int argc, char **argv)
 	begin(&call);
 	int rc = parse(&call, argc, argv), status = EXIT_SUCCESS;
 	if (rc < 0)
-		return say_refusal(&call, rc);
+		return outcome_refused("goodput", &call.refusal, rc);
 	if (call.wants_help)
 		fputs(help_text, stdout);
 	else if (call.wants_version)
@@ -305,8 +292,5 @@ int main(int argc, char **argv)
 	else
 		status = show(&call);
 	study_free(&call);
-	if (fflush(stdout) == 0 && ferror(stdout) == 0)
-		return status;
-	fputs("weft goodput: cannot write to the standard output\n", stderr);
-	return EXIT_ENVIRONMENT;
+	return outcome_end("goodput", status);
 }

@@ -7,16 +7,10 @@
 #include <string.h>
 
 #include "goodput.h"
+#include "outcome.h"
 
 #define TIME_MAX_S (100 * 365 * 86400.0)
 #define RATE_MAX 1e9
-
-int words_refuse(struct call *call, const char *what, const char *word)
-{
-	snprintf(call->refusal.text, sizeof(call->refusal.text),
-		 "%s '%.100s' (--help lists the options)", what, word);
-	return -EINVAL;
-}
 
 // Digits with at most a point among them, at the beginning of `word`; *behind is what follows.
 static bool is_plain(const char *word, double *ret, const char **behind)
@@ -51,7 +45,7 @@ int words_time(struct call *call, double *to, const char *option, const char *wo
 	char what[96];
 	snprintf(what, sizeof(what),
 		 "%s is a time above 0, as 90s or 10min (ms, s, min, h, d), not", option);
-	return words_refuse(call, what, word);
+	return outcome_bad_word(&call->refusal, what, word);
 }
 
 int words_number(struct call *call, double *to, const char *option, const char *word, double min,
@@ -62,7 +56,7 @@ int words_number(struct call *call, double *to, const char *option, const char *
 	if (is_plain(word, to, &behind) && *behind == '\0' && *to >= min && *to <= max)
 		return 0;
 	snprintf(what, sizeof(what), "%s is a number from %g to %g, not", option, min, max);
-	return words_refuse(call, what, word);
+	return outcome_bad_word(&call->refusal, what, word);
 }
 
 int words_count(struct call *call, uint32_t *to, const char *option, const char *word, uint32_t min,
@@ -76,7 +70,7 @@ int words_count(struct call *call, uint32_t *to, const char *option, const char 
 		return 0;
 	}
 	snprintf(what, sizeof(what), "%s is a whole number from %u to %u, not", option, min, max);
-	return words_refuse(call, what, word);
+	return outcome_bad_word(&call->refusal, what, word);
 }
 
 int words_rates(struct call *call, const char *word)
@@ -87,7 +81,8 @@ int words_rates(struct call *call, const char *word)
 			return 0;
 		}
 	}
-	return words_refuse(call, "--rates: there are none (--list has all) of", word);
+	return outcome_bad_word(&call->refusal, "--rates: there are none (--list has all) of",
+				word);
 }
 
 int words_recovery(struct call *call, const char *word)
@@ -98,7 +93,8 @@ int words_recovery(struct call *call, const char *word)
 			return 0;
 		}
 	}
-	return words_refuse(call, "--recovery: there is none (--list has all) of name", word);
+	return outcome_bad_word(&call->refusal,
+				"--recovery: there is none (--list has all) of name", word);
 }
 
 // "network=40"
@@ -110,10 +106,10 @@ int words_rate(struct call *call, const char *word)
 		    memcmp(components[i].name, word, length) != 0 || word[length] != '=')
 			continue;
 		if (!isnan(call->rate_of[i]))
-			return words_refuse(call, "given twice: --rate", word);
+			return outcome_bad_word(&call->refusal, "given twice: --rate", word);
 		return words_number(call, &call->rate_of[i], "--rate COMPONENT=RATE",
 				    word + length + 1, 0, RATE_MAX);
 	}
-	return words_refuse(call, "--rate is COMPONENT=RATE (--list has the components), not",
-			    word);
+	return outcome_bad_word(&call->refusal,
+				"--rate is COMPONENT=RATE (--list has the components), not", word);
 }

@@ -11,9 +11,8 @@
 
 #include "help.h"
 #include "mllog.h"
+#include "outcome.h"
 #include "weft_version.h"
-
-enum { EXIT_MISSED = 1, EXIT_BAD_INPUT = 2, EXIT_ENVIRONMENT = 3 };
 
 #define LOG_BYTES_MAX ((size_t)1 << 28)
 #define BLOCK_MAX 100000
@@ -31,13 +30,6 @@ static const struct option longs[] = {
 	{NULL, 0, NULL, 0},
 };
 
-static int refuse_word(struct call *call, const char *what, const char *word)
-{
-	snprintf(call->refusal.text, sizeof(call->refusal.text),
-		 "%s '%.100s' (--help lists the options)", what, word);
-	return -EINVAL;
-}
-
 // A number from `min` to `max`, and nothing behind it.
 static int take_number(struct call *call, double *to, const char *word, double min, double max)
 {
@@ -46,7 +38,7 @@ static int take_number(struct call *call, double *to, const char *word, double m
 	bool is_plain = strspn(word, "0123456789.") == strlen(word) && word[0] != '\0';
 	snprintf(what, sizeof(what), "a number from %g to %g is needed, not", min, max);
 	if (!is_plain || *end != '\0' || !(value >= min && value <= max))
-		return refuse_word(call, what, word);
+		return outcome_bad_word(&call->refusal, what, word);
 	*to = value;
 	return 0;
 }
@@ -56,7 +48,8 @@ static int take_block(struct call *call, const char *word)
 	double value;
 	int rc = take_number(call, &value, word, 1, BLOCK_MAX);
 	if (rc == 0 && value != floor(value))
-		return refuse_word(call, "a block is a whole number of steps, not", word);
+		return outcome_bad_word(&call->refusal, "a block is a whole number of steps, not",
+					word);
 	call->block_steps = rc == 0 ? (uint32_t)value : 0;
 	return rc;
 }
@@ -79,7 +72,7 @@ static int take(struct call *call, int option, const char *word)
 		return take_within(call, word);
 	case OPT_RESULT:
 		if (call->result != NULL)
-			return refuse_word(call, "given twice:", "--result");
+			return outcome_bad_word(&call->refusal, "given twice:", "--result");
 		call->result = word;
 		return 0;
 	case OPT_JSON:
@@ -100,8 +93,8 @@ static int parse(struct call *call, int argc, char **argv)
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
 		if (option == '?')
-			return refuse_word(call,
-					   "unknown option or missing value:", argv[optind - 1]);
+			return outcome_bad_word(&call->refusal, "unknown option or missing value:",
+						argv[optind - 1]);
 		if ((rc = take(call, option, optarg)) < 0)
 			return rc;
 	}
@@ -109,13 +102,13 @@ static int parse(struct call *call, int argc, char **argv)
 		return 0;
 	for (; optind < argc; optind++) {
 		if (call->count == FILES_MAX)
-			return refuse_word(call, "too many logs, at", argv[optind]);
+			return outcome_bad_word(&call->refusal, "too many logs, at", argv[optind]);
 		call->paths[call->count++] = argv[optind];
 	}
 	if (call->count == 0)
-		return refuse_word(call, "no log given: weft", "mllog");
+		return outcome_bad_word(&call->refusal, "no log given: weft", "mllog");
 	if (call->within >= 0 && call->result == NULL)
-		return refuse_word(call, "needs --result:", "--within");
+		return outcome_bad_word(&call->refusal, "needs --result:", "--within");
 	return 0;
 }
 
@@ -149,23 +142,6 @@ static int read_all(struct call *call)
 	return rc;
 }
 
-// Says why, once, and gives the exit status of a refusal.
-static int say_refusal(const struct call *call, int rc)
-{
-	const struct refusal *refusal = &call->refusal;
-	bool has_place = refusal->file[0] != '\0' || refusal->line > 0;
-	fputs("weft mllog: ", stderr);
-	if (refusal->file[0] != '\0')
-		fprintf(stderr, "%s:", refusal->file);
-	if (refusal->line > 0)
-		fprintf(stderr, "%u:", refusal->line);
-	if (refusal->column > 0)
-		fprintf(stderr, "%u:", refusal->column);
-	fprintf(stderr, "%s%s\n", has_place ? " " : "", refusal->text);
-	bool is_input = rc == -EINVAL || rc == -ENOENT || rc == -EISDIR || rc == -EFBIG;
-	return is_input ? EXIT_BAD_INPUT : EXIT_ENVIRONMENT;
-}
-
 double log_file_off(const struct call *call, const struct log_file *file)
 {
 	return call->result_s / file->figures.median_s - 1;
@@ -175,7 +151,7 @@ static int show(struct call *call)
 {
 	int rc = read_all(call), status = EXIT_SUCCESS;
 	if (rc < 0)
-		return say_refusal(call, rc);
+		return outcome_refused("mllog", &call->refusal, rc);
 	(call->is_json ? json_print : table_print)(stdout, call);
 	for (uint32_t i = 0; call->within >= 0 && i < call->count; i++) {
 		double off = log_file_off(call, &call->files[i]);
@@ -196,7 +172,7 @@ int main(int argc, char **argv)
 	call.within = -1;
 	int rc = parse(&call, argc, argv), status = EXIT_SUCCESS;
 	if (rc < 0)
-		return say_refusal(&call, rc);
+		return outcome_refused("mllog", &call.refusal, rc);
 	if (call.wants_help)
 		fputs(help_text, stdout);
 	else if (call.wants_version)
@@ -205,8 +181,5 @@ int main(int argc, char **argv)
 		status = show(&call);
 	for (uint32_t i = 0; i < call.count; i++)
 		mllog_free(&call.files[i].log);
-	if (fflush(stdout) == 0 && ferror(stdout) == 0)
-		return status;
-	fputs("weft mllog: cannot write to the standard output\n", stderr);
-	return EXIT_ENVIRONMENT;
+	return outcome_end("mllog", status);
 }

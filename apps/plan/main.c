@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "help.h"
+#include "outcome.h"
 #include "plan.h"
 #include "weft_version.h"
 
-enum { EXIT_BAD_INPUT = 2, EXIT_ENVIRONMENT = 3 };
 enum { OPT_SET = 256, OPT_ORDER, OPT_DOMAIN, OPT_TRAY, OPT_LIST, OPT_KEYS, OPT_JSON, OPT_VERSION };
 
 #define GPUS_MAX 1000000
@@ -28,19 +28,13 @@ static const struct option longs[] = {
 	{NULL, 0, NULL, 0},
 };
 
-static int refuse_word(struct call *call, const char *what, const char *word)
-{
-	snprintf(call->refusal.text, sizeof(call->refusal.text),
-		 "%s '%.100s' (--help lists the options)", what, word);
-	return -EINVAL;
-}
-
 static int take_gpus(struct call *call, uint32_t *to, const char *word)
 {
 	char *end;
 	unsigned long value = strtoul(word, &end, 10);
 	if (word[0] < '0' || word[0] > '9' || *end != '\0' || value < 1 || value > GPUS_MAX)
-		return refuse_word(call, "a domain or a tray has 1 to 1000000 GPUs, not", word);
+		return outcome_bad_word(&call->refusal,
+					"a domain or a tray has 1 to 1000000 GPUs, not", word);
 	*to = (uint32_t)value;
 	return 0;
 }
@@ -50,12 +44,12 @@ static int take(struct call *call, int option, const char *word)
 	switch (option) {
 	case OPT_SET:
 		if (call->set_count == SETS_MAX)
-			return refuse_word(call, "too many --set, at", word);
+			return outcome_bad_word(&call->refusal, "too many --set, at", word);
 		call->sets[call->set_count++] = word;
 		return 0;
 	case OPT_ORDER:
 		if (call->order_text != NULL)
-			return refuse_word(call, "given twice:", "--order");
+			return outcome_bad_word(&call->refusal, "given twice:", "--order");
 		call->order_text = word;
 		return 0;
 	case OPT_DOMAIN:
@@ -86,20 +80,21 @@ static int parse(struct call *call, int argc, char **argv)
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
 		if (option == '?')
-			return refuse_word(call,
-					   "unknown option or missing value:", argv[optind - 1]);
+			return outcome_bad_word(&call->refusal, "unknown option or missing value:",
+						argv[optind - 1]);
 		if ((rc = take(call, option, optarg)) < 0)
 			return rc;
 	}
 	if (optind < argc)
 		call->name = argv[optind++];
 	if (optind < argc)
-		return refuse_word(call, "one plan at a time; what is", argv[optind]);
+		return outcome_bad_word(&call->refusal, "one plan at a time; what is",
+					argv[optind]);
 	if (call->wants_json && (call->wants_list || call->wants_keys))
-		return refuse_word(call, "lists have no JSON: drop", "--json");
+		return outcome_bad_word(&call->refusal, "lists have no JSON: drop", "--json");
 	if (call->name == NULL && !call->wants_help && !call->wants_version && !call->wants_list &&
 	    !call->wants_keys)
-		return refuse_word(call, "no plan given: weft", "plan");
+		return outcome_bad_word(&call->refusal, "no plan given: weft", "plan");
 	return 0;
 }
 
@@ -116,7 +111,7 @@ static int make(struct call *call)
 	struct refusal *refusal = &call->refusal;
 	int rc = plan_begin(&call->draft, call->name, refusal);
 	if (rc < 0)
-		return refuse_word(call, "there is no plan", call->name);
+		return outcome_bad_word(&call->refusal, "there is no plan", call->name);
 	call->draft.plan.architecture = &call->draft.architecture;
 	for (uint32_t i = 0; i < call->set_count; i++) {
 		rc = plan_set(&call->draft, call->sets[i], refusal);
@@ -138,20 +133,6 @@ static int make(struct call *call)
 	return rc;
 }
 
-static int say_refusal(const struct call *call)
-{
-	const struct refusal *refusal = &call->refusal;
-	fputs("weft plan: ", stderr);
-	if (refusal->file[0] != '\0')
-		fprintf(stderr, "%s:", refusal->file);
-	if (refusal->line > 0)
-		fprintf(stderr, "%u:", refusal->line);
-	if (refusal->column > 0)
-		fprintf(stderr, "%u:", refusal->column);
-	fprintf(stderr, "%s%s\n", refusal->file[0] != '\0' ? " " : "", refusal->text);
-	return EXIT_BAD_INPUT;
-}
-
 static void list_plans(void)
 {
 	for (const struct plan *const *at = plan_all; *at != NULL; at++)
@@ -168,7 +149,7 @@ static void list_keys(void)
 static int show(struct call *call)
 {
 	if (make(call) < 0)
-		return say_refusal(call);
+		return outcome_refused("plan", &call->refusal, -EINVAL);
 	(call->wants_json ? json_print : table_print)(stdout, call);
 	return EXIT_SUCCESS;
 }
@@ -178,7 +159,7 @@ int main(int argc, char **argv)
 	static struct call call = {.seats = {64, 4}};
 	int status = EXIT_SUCCESS;
 	if (parse(&call, argc, argv) < 0)
-		return say_refusal(&call);
+		return outcome_refused("plan", &call.refusal, -EINVAL);
 	if (call.wants_help)
 		fputs(help_text, stdout);
 	else if (call.wants_version)
@@ -189,8 +170,5 @@ int main(int argc, char **argv)
 		list_keys();
 	else
 		status = show(&call);
-	if (fflush(stdout) == 0 && ferror(stdout) == 0)
-		return status;
-	fputs("weft plan: cannot write to the standard output\n", stderr);
-	return EXIT_ENVIRONMENT;
+	return outcome_end("plan", status);
 }

@@ -12,13 +12,12 @@
 #include <weft/report.h>
 
 #include "options.h"
+#include "outcome.h"
 #include "progress.h"
 #include "workload.h"
 
 #define COMMAND_BYTES 2048
 #define VARIANT_BYTES 256
-
-enum { EXIT_MISSED = 1, EXIT_BAD_INPUT = 2, EXIT_ENVIRONMENT = 3, EXIT_NOT_VALID = 5 };
 
 // Everything one call of the program holds.
 struct call {

@@ -38,32 +38,11 @@ const volatile sig_atomic_t *call_stop(void)
 	return &stop_asked;
 }
 
-// The exit status that says what kind of refusal it was.
-static int status_of(int rc)
-{
-	if (rc == -EINTR)
-		return EXIT_NOT_VALID;
-	return rc == -EINVAL || rc == -ENOENT || rc == -ENOMEM || rc == -EISDIR || rc == -EFBIG ||
-			rc == -ENOTEMPTY
-		? EXIT_BAD_INPUT
-		: EXIT_ENVIRONMENT;
-}
-
 int call_say_refusal(const struct call *call, int rc)
 {
-	const struct refusal *refusal = &call->refusal;
 	if (call->is_other)
-		return status_of(rc);
-	fprintf(stderr, "weft %s: ", call->options.program);
-	if (refusal->file[0] != '\0')
-		fprintf(stderr, "%s:", refusal->file);
-	if (refusal->line > 0)
-		fprintf(stderr, "%u:", refusal->line);
-	if (refusal->column > 0)
-		fprintf(stderr, "%u:", refusal->column);
-	fprintf(stderr, "%s%s\n", refusal->file[0] != '\0' || refusal->line > 0 ? " " : "",
-		refusal->text);
-	return status_of(rc);
+		return outcome_status(rc);
+	return outcome_refused(call->options.program, &call->refusal, rc);
 }
 
 static void list_keys(void)
@@ -281,10 +260,7 @@ struct report_input call_report(const struct call *call, const struct run *run)
 
 int call_finish_output(const struct call *call)
 {
-	if (fflush(stdout) == 0 && ferror(stdout) == 0)
-		return 0;
-	fprintf(stderr, "weft %s: cannot write to the standard output\n", call->options.program);
-	return EXIT_ENVIRONMENT;
+	return outcome_end(call->options.program, EXIT_SUCCESS);
 }
 
 void call_say_end(const struct call *call, const struct run *run)

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "help.h"
+#include "outcome.h"
 #include "scaling.h"
 #include "weft_version.h"
 
-enum { EXIT_BAD_INPUT = 2, EXIT_ENVIRONMENT = 3, EXIT_NOT_VALID = 5 };
 enum {
 	OPT_RACKS = 256,
 	OPT_REFERENCE,
@@ -48,20 +48,13 @@ static const struct option longs[] = {
 	{NULL, 0, NULL, 0},
 };
 
-static int refuse_word(struct call *call, const char *what, const char *word)
-{
-	snprintf(call->refusal.text, sizeof(call->refusal.text),
-		 "%s '%.100s' (--help lists the options)", what, word);
-	return -EINVAL;
-}
-
 // ---------------------------------------------------------------- words
 
 // Remembers a word that may be given once.
 static int once(struct call *call, const char **to, const char *option)
 {
 	if (*to != NULL)
-		return refuse_word(call, "given twice:", option);
+		return outcome_bad_word(&call->refusal, "given twice:", option);
 	*to = optarg;
 	return 0;
 }
@@ -69,9 +62,10 @@ static int once(struct call *call, const char **to, const char *option)
 static int add_set(struct call *call, const char *word)
 {
 	if (call->set_count == SETS_MAX)
-		return refuse_word(call, "at most 60 --set, not", word);
+		return outcome_bad_word(&call->refusal, "at most 60 --set, not", word);
 	if (strncmp(word, "fabric.nics=", 12) == 0)
-		return refuse_word(call, "--racks says how many NICs there are, not --set", word);
+		return outcome_bad_word(&call->refusal,
+					"--racks says how many NICs there are, not --set", word);
 	call->sets[call->set_count++] = word;
 	return 0;
 }
@@ -135,20 +129,21 @@ static int take_racks(struct call *call)
 {
 	const char *at = call->racks_text;
 	if (at == NULL)
-		return refuse_word(call, "no racks given:", "--racks");
+		return outcome_bad_word(&call->refusal, "no racks given:", "--racks");
 	for (;; at++) {
 		uint32_t racks = count_of(at, &at, RACKS_MAX);
 		if (racks == 0 || (*at != '\0' && *at != ','))
-			return refuse_word(call,
-					   "--racks is a list of numbers from 1 to 1000000 with "
-					   "commas between, not",
-					   call->racks_text);
+			return outcome_bad_word(
+				&call->refusal,
+				"--racks is a list of numbers from 1 to 1000000 with "
+				"commas between, not",
+				call->racks_text);
 		if (point_of(call, racks) != NULL)
-			return refuse_word(call, "a number is given twice: --racks",
-					   call->racks_text);
+			return outcome_bad_word(&call->refusal, "a number is given twice: --racks",
+						call->racks_text);
 		if (call->point_count == POINTS_MAX)
-			return refuse_word(call, "at most 64 numbers of racks, not",
-					   call->racks_text);
+			return outcome_bad_word(&call->refusal, "at most 64 numbers of racks, not",
+						call->racks_text);
 		call->points[call->point_count++].racks = racks;
 		if (*at == '\0')
 			return 0;
@@ -169,7 +164,8 @@ static int take_reference(struct call *call)
 	call->reference = *end == '\0' && racks > 0 ? point_of(call, racks) : NULL;
 	return call->reference != NULL
 		? 0
-		: refuse_word(call, "--reference is one of the numbers of --racks, not", word);
+		: outcome_bad_word(&call->refusal,
+				   "--reference is one of the numbers of --racks, not", word);
 }
 
 static int take_seeds(struct call *call)
@@ -179,7 +175,8 @@ static int take_seeds(struct call *call)
 		return 0;
 	call->seed_count = count_of(call->seeds_text, &end, SEEDS_MAX);
 	if (*end != '\0' || call->seed_count < 2)
-		return refuse_word(call, "--seeds is 2 to 1000, not", call->seeds_text);
+		return outcome_bad_word(&call->refusal, "--seeds is 2 to 1000, not",
+					call->seeds_text);
 	return 0;
 }
 
@@ -187,13 +184,16 @@ static int take_seeds(struct call *call)
 static int check_model_seeds(struct call *call)
 {
 	if (call->jitter_text == NULL && call->seeds_text != NULL)
-		return refuse_word(call, "steps without --jitter are all alike: --seeds",
-				   call->seeds_text);
+		return outcome_bad_word(&call->refusal,
+					"steps without --jitter are all alike: --seeds",
+					call->seeds_text);
 	if (call->jitter_text == NULL && call->seed_text != NULL)
-		return refuse_word(call, "has no effect without --jitter:", "--seed");
+		return outcome_bad_word(&call->refusal,
+					"has no effect without --jitter:", "--seed");
 	if (call->jitter_text != NULL && call->seeds_text == NULL)
-		return refuse_word(call, "one step says nothing of a spread; --seeds goes with",
-				   "--jitter");
+		return outcome_bad_word(&call->refusal,
+					"one step says nothing of a spread; --seeds goes with",
+					"--jitter");
 	return 0;
 }
 
@@ -206,9 +206,12 @@ static int take_jitter(struct call *call)
 	double percent = strtod(word, &behind);
 	bool is_plain = word[0] != '\0' && strspn(word, "0123456789.") == strlen(word);
 	if (!is_plain || *behind != '\0' || !(percent > 0 && percent <= JITTER_PERCENT_MAX))
-		return refuse_word(call, "--jitter is a percentage up to 50, not", word);
+		return outcome_bad_word(&call->refusal, "--jitter is a percentage up to 50, not",
+					word);
 	call->jitter_ppb = (uint32_t)(percent * PPB_PER_PERCENT + 0.5);
-	return call->jitter_ppb > 0 ? 0 : refuse_word(call, "too little: --jitter", word);
+	return call->jitter_ppb > 0
+		? 0
+		: outcome_bad_word(&call->refusal, "too little: --jitter", word);
 }
 
 static int take_depth(struct call *call)
@@ -216,12 +219,13 @@ static int take_depth(struct call *call)
 	const char *word = call->depth_text != NULL ? call->depth_text : "model";
 	call->is_sample = strcmp(word, "sample") == 0;
 	if (!call->is_sample && strcmp(word, "model") != 0)
-		return refuse_word(call, "--depth is model or sample, not", word);
+		return outcome_bad_word(&call->refusal, "--depth is model or sample, not", word);
 	if (call->is_sample && call->jitter_text != NULL)
-		return refuse_word(call, "packets have dice of their own; --depth sample takes no",
-				   "--jitter");
+		return outcome_bad_word(&call->refusal,
+					"packets have dice of their own; --depth sample takes no",
+					"--jitter");
 	if (!call->is_sample && call->sample_text != NULL)
-		return refuse_word(call, "needs --depth sample:", "--sample");
+		return outcome_bad_word(&call->refusal, "needs --depth sample:", "--sample");
 	int rc = call->is_sample ? 0 : check_model_seeds(call);
 	if (rc == 0)
 		rc = take_jitter(call);
@@ -234,20 +238,21 @@ static int parse(struct call *call, int argc, char **argv)
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
 		if (option == '?')
-			return refuse_word(call,
-					   "unknown option or missing value:", argv[optind - 1]);
+			return outcome_bad_word(&call->refusal, "unknown option or missing value:",
+						argv[optind - 1]);
 		if ((rc = take(call, option)) < 0)
 			return rc;
 	}
 	if (call->wants_help || call->wants_version)
 		return 0;
 	if (optind == argc)
-		return refuse_word(call, "no scenario given: weft", "scaling");
+		return outcome_bad_word(&call->refusal, "no scenario given: weft", "scaling");
 	call->scenario_name = argv[optind++];
 	if (optind < argc)
-		return refuse_word(call, "one scenario at a time; what is", argv[optind]);
+		return outcome_bad_word(&call->refusal, "one scenario at a time; what is",
+					argv[optind]);
 	if (call->is_json && call->is_csv)
-		return refuse_word(call, "--json does not go with", "--csv");
+		return outcome_bad_word(&call->refusal, "--json does not go with", "--csv");
 	rc = take_racks(call);
 	if (rc == 0)
 		rc = take_reference(call);
@@ -255,26 +260,6 @@ static int parse(struct call *call, int argc, char **argv)
 }
 
 // ---------------------------------------------------------------- output
-
-// Says why, once, and gives the exit status of a refusal.
-static int say_refusal(const struct call *call, int rc)
-{
-	const struct refusal *refusal = &call->refusal;
-	bool has_place = refusal->file[0] != '\0' || refusal->line > 0;
-	fputs("weft scaling: ", stderr);
-	if (refusal->file[0] != '\0')
-		fprintf(stderr, "%s:", refusal->file);
-	if (refusal->line > 0)
-		fprintf(stderr, "%u:", refusal->line);
-	if (refusal->column > 0)
-		fprintf(stderr, "%u:", refusal->column);
-	fprintf(stderr, "%s%s\n", has_place ? " " : "", refusal->text);
-	if (rc == -EINTR)
-		return EXIT_NOT_VALID;
-	bool is_input = rc == -EINVAL || rc == -ENOENT || rc == -ENOMEM || rc == -EISDIR ||
-		rc == -EFBIG;
-	return is_input ? EXIT_BAD_INPUT : EXIT_ENVIRONMENT;
-}
 
 // Draws into the file that --svg names.
 static int draw(struct call *call)
@@ -298,7 +283,7 @@ static int show(struct call *call)
 	if (rc == 0 && call->svg != NULL)
 		rc = draw(call);
 	if (rc < 0)
-		return say_refusal(call, rc);
+		return outcome_refused("scaling", &call->refusal, rc);
 	if (call->is_json)
 		json_print(stdout, call);
 	else if (call->is_csv)
@@ -313,7 +298,7 @@ int main(int argc, char **argv)
 	static struct call call; // large: kept off the stack
 	int rc = parse(&call, argc, argv), status = EXIT_SUCCESS;
 	if (rc < 0)
-		return say_refusal(&call, rc);
+		return outcome_refused("scaling", &call.refusal, rc);
 	if (call.wants_help)
 		fputs(help_text, stdout);
 	else if (call.wants_version)
@@ -321,8 +306,5 @@ int main(int argc, char **argv)
 	else
 		status = show(&call);
 	points_free(&call);
-	if (fflush(stdout) == 0 && ferror(stdout) == 0)
-		return status;
-	fputs("weft scaling: cannot write to the standard output\n", stderr);
-	return EXIT_ENVIRONMENT;
+	return outcome_end("scaling", status);
 }

@@ -13,11 +13,10 @@
 #include "../run/topology_file.h"
 #include "figures.h"
 #include "help.h"
+#include "outcome.h"
 #include "svg.h"
 #include "table.h"
 #include "weft_version.h"
-
-enum { EXIT_BAD_INPUT = 2, EXIT_ENVIRONMENT = 3 };
 
 #define SETS_MAX 64
 #define SCENARIO_BYTES_MAX ((size_t)1 << 20)
@@ -35,13 +34,6 @@ struct call {
 	struct refusal refusal;
 };
 
-static int refuse_word(struct call *call, const char *what, const char *word)
-{
-	snprintf(call->refusal.text, sizeof(call->refusal.text),
-		 "%s '%.100s' (--help lists the options)", what, word);
-	return -EINVAL;
-}
-
 static int take(struct call *call, int option, const char *word)
 {
 	if (option == 'h') {
@@ -50,11 +42,11 @@ static int take(struct call *call, int option, const char *word)
 		call->wants_version = true;
 	} else if (option == 's') {
 		if (call->set_count == SETS_MAX)
-			return refuse_word(call, "too many --set, at", word);
+			return outcome_bad_word(&call->refusal, "too many --set, at", word);
 		call->sets[call->set_count++] = word;
 	} else {
 		if (call->svg != NULL)
-			return refuse_word(call, "given twice:", "--svg");
+			return outcome_bad_word(&call->refusal, "given twice:", "--svg");
 		call->svg = word;
 	}
 	return 0;
@@ -73,8 +65,8 @@ static int parse(struct call *call, int argc, char **argv)
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
 		if (option == '?')
-			return refuse_word(call,
-					   "unknown option or missing value:", argv[optind - 1]);
+			return outcome_bad_word(&call->refusal, "unknown option or missing value:",
+						argv[optind - 1]);
 		int rc = take(call, option, optarg);
 		if (rc < 0)
 			return rc;
@@ -82,9 +74,10 @@ static int parse(struct call *call, int argc, char **argv)
 	if (optind < argc)
 		call->scenario_name = argv[optind++];
 	if (optind < argc)
-		return refuse_word(call, "one scenario at a time; what is", argv[optind]);
+		return outcome_bad_word(&call->refusal, "one scenario at a time; what is",
+					argv[optind]);
 	if (call->scenario_name == NULL && !call->wants_help && !call->wants_version)
-		return refuse_word(call, "no scenario given: weft", "topology");
+		return outcome_bad_word(&call->refusal, "no scenario given: weft", "topology");
 	return 0;
 }
 
@@ -125,24 +118,6 @@ static int build(struct call *call)
 	return rc;
 }
 
-// Says why, once, and gives the exit status of a refusal.
-static int say_refusal(const struct call *call, int rc)
-{
-	const struct refusal *refusal = &call->refusal;
-	bool has_place = refusal->file[0] != '\0' || refusal->line > 0;
-	fputs("weft topology: ", stderr);
-	if (refusal->file[0] != '\0')
-		fprintf(stderr, "%s:", refusal->file);
-	if (refusal->line > 0)
-		fprintf(stderr, "%u:", refusal->line);
-	if (refusal->column > 0)
-		fprintf(stderr, "%u:", refusal->column);
-	fprintf(stderr, "%s%s\n", has_place ? " " : "", refusal->text);
-	bool is_input = rc == -EINVAL || rc == -ENOENT || rc == -ENOMEM || rc == -EISDIR ||
-		rc == -EFBIG;
-	return is_input ? EXIT_BAD_INPUT : EXIT_ENVIRONMENT;
-}
-
 // Draws into the file that --svg names.
 static int draw(struct call *call)
 {
@@ -169,7 +144,7 @@ static int show(struct call *call)
 	if (rc == 0 && call->svg != NULL)
 		rc = draw(call);
 	if (rc < 0)
-		return say_refusal(call, rc);
+		return outcome_refused("topology", &call->refusal, rc);
 	table_print(stdout, &call->scenario, &call->topology, &call->figures);
 	return EXIT_SUCCESS;
 }
@@ -179,7 +154,7 @@ int main(int argc, char **argv)
 	static struct call call; // large: kept off the stack
 	int rc = parse(&call, argc, argv);
 	if (rc < 0)
-		return say_refusal(&call, rc);
+		return outcome_refused("topology", &call.refusal, rc);
 	int status = EXIT_SUCCESS;
 	if (call.wants_help)
 		fputs(help_text, stdout);
@@ -189,8 +164,5 @@ int main(int argc, char **argv)
 		status = show(&call);
 	if (call.memory != NULL)
 		memory_release(call.memory, call.scenario.memory_bytes_max);
-	if (fflush(stdout) == 0 && ferror(stdout) == 0)
-		return status;
-	fputs("weft topology: cannot write to the standard output\n", stderr);
-	return EXIT_ENVIRONMENT;
+	return outcome_end("topology", status);
 }

@@ -9,9 +9,8 @@
 #include "../run/trace_files.h"
 #include "call.h"
 #include "help.h"
+#include "outcome.h"
 #include "weft_version.h"
-
-enum { EXIT_BAD_INPUT = 2, EXIT_ENVIRONMENT = 3 };
 
 enum { OPT_FORMAT = 256, OPT_JSON, OPT_EXPORT, OPT_OUT, OPT_RANKS, OPT_VERSION };
 
@@ -24,20 +23,14 @@ static const struct option longs[] = {
 	{"version", no_argument, NULL, OPT_VERSION},	 {NULL, 0, NULL, 0},
 };
 
-static int refuse_word(struct call *call, const char *what, const char *word)
-{
-	snprintf(call->refusal.text, sizeof(call->refusal.text),
-		 "%s '%.100s' (--help lists the options)", what, word);
-	return -EINVAL;
-}
-
 static int take_ranks(struct call *call, const char *word)
 {
 	char *end;
 	unsigned long value = strtoul(word, &end, 10);
 	if (strspn(word, "0123456789") != strlen(word) || *end != '\0' || value == 0 ||
 	    value > RANKS_MAX)
-		return refuse_word(call, "ranks are a number from 1 to 1000000, not", word);
+		return outcome_bad_word(&call->refusal, "ranks are a number from 1 to 1000000, not",
+					word);
 	call->ranks = (uint32_t)value;
 	return 0;
 }
@@ -48,15 +41,16 @@ static int take(struct call *call, int option, const char *word)
 	case OPT_FORMAT:
 		call->format = trace_format_find(word);
 		return call->format == TRACE_FORMAT_COUNT
-			? refuse_word(call, "there is no format", word)
+			? outcome_bad_word(&call->refusal, "there is no format", word)
 			: 0;
 	case OPT_JSON:
 		call->is_json = true;
 		return 0;
 	case OPT_EXPORT:
 		call->export = export_find(word);
-		return call->export == EXPORT_NONE ? refuse_word(call, "there is no export", word)
-						   : 0;
+		return call->export == EXPORT_NONE
+			? outcome_bad_word(&call->refusal, "there is no export", word)
+			: 0;
 	case OPT_OUT:
 		call->out = word;
 		return 0;
@@ -76,12 +70,12 @@ static int check(struct call *call)
 {
 	bool is_export = call->export != EXPORT_NONE;
 	if (is_export && call->out == NULL)
-		return refuse_word(call, "needs --out:", "--export");
+		return outcome_bad_word(&call->refusal, "needs --out:", "--export");
 	if (!is_export && (call->out != NULL || call->ranks > 0))
-		return refuse_word(call,
-				   "needs --export:", call->out != NULL ? "--out" : "--ranks");
+		return outcome_bad_word(&call->refusal,
+					"needs --export:", call->out != NULL ? "--out" : "--ranks");
 	return is_export && call->is_json
-		? refuse_word(call, "has no effect with --export:", "--json")
+		? outcome_bad_word(&call->refusal, "has no effect with --export:", "--json")
 		: 0;
 }
 
@@ -91,8 +85,8 @@ static int parse(struct call *call, int argc, char **argv)
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
 		if (option == '?')
-			return refuse_word(call,
-					   "unknown option or missing value:", argv[optind - 1]);
+			return outcome_bad_word(&call->refusal, "unknown option or missing value:",
+						argv[optind - 1]);
 		if ((rc = take(call, option, optarg)) < 0)
 			return rc;
 	}
@@ -100,25 +94,9 @@ static int parse(struct call *call, int argc, char **argv)
 		return 0;
 	call->paths = argv + optind;
 	call->path_count = (uint32_t)(argc - optind);
-	return call->path_count > 0 ? check(call)
-				    : refuse_word(call, "no file given: weft", "trace");
-}
-
-// Says why, once, and gives the exit status of a refusal.
-static int say_refusal(const struct call *call, int rc)
-{
-	const struct refusal *refusal = &call->refusal;
-	bool has_place = refusal->file[0] != '\0' || refusal->line > 0;
-	fputs("weft trace: ", stderr);
-	if (refusal->file[0] != '\0')
-		fprintf(stderr, "%s:", refusal->file);
-	if (refusal->line > 0)
-		fprintf(stderr, "%u:", refusal->line);
-	if (refusal->column > 0)
-		fprintf(stderr, "%u:", refusal->column);
-	fprintf(stderr, "%s%s\n", has_place ? " " : "", refusal->text);
-	bool is_input = rc == -EINVAL || rc == -ENOENT || rc == -EISDIR || rc == -EFBIG;
-	return is_input ? EXIT_BAD_INPUT : EXIT_ENVIRONMENT;
+	return call->path_count > 0
+		? check(call)
+		: outcome_bad_word(&call->refusal, "no file given: weft", "trace");
 }
 
 static int show(struct call *call)
@@ -127,10 +105,10 @@ static int show(struct call *call)
 				  &call->refusal);
 	if (rc == 0 && call->export != EXPORT_NONE)
 		rc = export_write(&call->set, call->export, call->out, call->ranks, &call->refusal);
-	if (rc == 0 && (rc = trace_count(&call->count, &call->set)) < 0)
-		refuse(&call->refusal, rc, "no memory to count the nodes", 0, 0, 0);
+	if (rc == 0 && trace_count(&call->count, &call->set) < 0)
+		rc = refuse(&call->refusal, -ENODEV, "no memory to count the nodes", 0, 0, 0);
 	if (rc < 0)
-		return say_refusal(call, rc);
+		return outcome_refused("trace", &call->refusal, rc);
 	(call->is_json ? json_print : table_print)(stdout, call);
 	return EXIT_SUCCESS;
 }
@@ -140,7 +118,7 @@ int main(int argc, char **argv)
 	struct call call = {.format = TRACE_FORMAT_COUNT};
 	int rc = parse(&call, argc, argv), status = EXIT_SUCCESS;
 	if (rc < 0)
-		return say_refusal(&call, rc);
+		return outcome_refused("trace", &call.refusal, rc);
 	if (call.wants_help)
 		fputs(help_text, stdout);
 	else if (call.wants_version)
@@ -149,8 +127,5 @@ int main(int argc, char **argv)
 		status = show(&call);
 	trace_count_free(&call.count);
 	trace_set_free(&call.set);
-	if (fflush(stdout) == 0 && ferror(stdout) == 0)
-		return status;
-	fputs("weft trace: cannot write to the standard output\n", stderr);
-	return EXIT_ENVIRONMENT;
+	return outcome_end("trace", status);
 }

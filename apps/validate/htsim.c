@@ -70,7 +70,7 @@ static int run_row(const struct choice *choice, uint32_t row, double means[HTSIM
 	uint32_t runs = choice->matrices * choice->per_matrix;
 	double(*values)[HTSIM_FIGURES] = calloc(runs, sizeof(*values));
 	if (values == NULL)
-		return refuse(refusal, -ENOMEM, "no memory for % runs", runs, 0, 0);
+		return refuse(refusal, -ENODEV, "no memory for % runs", runs, 0, 0);
 	int rc = htsim_row_run(choice, row, no_rules, values, refusal);
 	for (int figure = 0; figure < HTSIM_FIGURES; figure++) {
 		means[figure] = 0;

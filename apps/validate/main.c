@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "help.h"
+#include "outcome.h"
 #include "validate.h"
 #include "weft_version.h"
 
@@ -126,13 +127,8 @@ static int read_options(int argc, char **argv, struct choice *choice)
 
 static int say_refusal(const struct refusal *refusal, int rc)
 {
-	fprintf(stderr, "weft validate: ");
-	if (refusal->file[0] != '\0')
-		fprintf(stderr, "%s:", refusal->file);
-	if (refusal->line > 0)
-		fprintf(stderr, "%u:%u:", refusal->line, refusal->column);
-	fprintf(stderr, "%s%s\n", refusal->file[0] != '\0' ? " " : "", refusal->text);
-	return rc == -EIO ? 1 : 2;
+	int status = outcome_refused("validate", refusal, rc);
+	return rc == -EIO ? EXIT_MISSED : status; // a case that does not come to its end
 }
 
 static int show_differences(const struct choice *choice)

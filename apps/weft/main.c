@@ -12,12 +12,11 @@
 
 #include "command.h"
 #include "help.h"
+#include "outcome.h"
 #include "weft_version.h"
 
 // Where commands are looked for, relative to the folder of this program.
 static const char *const places[] = {"", "../libexec/weft/"};
-
-enum { EXIT_BAD_INPUT = 2, EXIT_ENVIRONMENT = 3 };
 
 // The folder of this program with a slash at its end; empty when the system does not tell.
 static void own_folder(char ret[PATH_MAX])

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a program of weft ends: what it says of a refusal, and its exit status. Shared by all of
+// them.
+#pragma once
+
+#include <weft/refusal.h>
+
+// Exit statuses, those of README.md. EXIT_SUCCESS is the system's own.
+enum {
+	EXIT_MISSED = 1,      // a claim does not hold
+	EXIT_BAD_INPUT = 2,   // what was asked cannot be done
+	EXIT_ENVIRONMENT = 3, // what was asked can be done, but not here
+	EXIT_NOT_VALID = 5    // there is a result, but partial
+};
+
+// A word of the command line that is none. `what` says what would be right, `word` stands behind it
+// in quotes. Returns -EINVAL, for the caller to hand up.
+int outcome_bad_word(struct refusal *refusal, const char *what, const char *word);
+
+// The exit status for `rc`, a negative errno that came up. -ENOMEM is the scenario's own limit;
+// memory that the system does not give is -ENODEV.
+int outcome_status(int rc);
+
+// Says why, on one line of stderr that begins with "weft `program`: " and the place where one is
+// known, and returns the exit status for `rc`.
+int outcome_refused(const char *program, const struct refusal *refusal, int rc);
+
+// The last call of a program: `status` when all it printed is written; else says so and returns
+// EXIT_ENVIRONMENT.
+int outcome_end(const char *program, int status);
