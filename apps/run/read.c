@@ -14,7 +14,17 @@
 #define TRACE_SCENARIO "trace-default"
 #define NODES_SCENARIO "trace-nodes"
 
-// --trace FILE: the fabric gets as many NICs as the file has GPUs.
+// Whether the command line says itself how many NICs there are.
+static bool sets_nics(const struct options *options)
+{
+	for (uint32_t i = 0; i < options->set_count; i++)
+		if (strncmp(options->sets[i], "fabric.nics=", strlen("fabric.nics=")) == 0)
+			return true;
+	return false;
+}
+
+// --trace FILE: the fabric gets as many NICs as the file has GPUs. The fabric of trace-nodes has
+// them two by two: of an odd number the last one idles.
 static int take_trace(struct call *call)
 {
 	struct options *options = &call->options;
@@ -25,13 +35,15 @@ static int take_trace(struct call *call)
 		return rc;
 	if (options->set_count + 2 > OPTION_SETS_MAX)
 		return refuse(&call->refusal, -EINVAL, "too many --set beside --trace", 0, 0, 0);
+	if (options->scenario == NULL) {
+		options->scenario = call->workload.has_set ? NODES_SCENARIO : TRACE_SCENARIO;
+		gpus += call->workload.has_set ? gpus % 2 : 0;
+	}
 	snprintf(call->gpus_set, sizeof(call->gpus_set), "fabric.nics=%u", gpus);
 	snprintf(call->trace_set, sizeof(call->trace_set), "traffic.trace=%s", options->trace);
-	if (gpus > 0) // else the scenario says how many
+	if (gpus > 0 && !sets_nics(options)) // else the scenario says how many
 		options->sets[options->set_count++] = call->gpus_set;
 	options->sets[options->set_count++] = call->trace_set;
-	if (options->scenario == NULL)
-		options->scenario = call->workload.has_set ? NODES_SCENARIO : TRACE_SCENARIO;
 	return 0;
 }
 

@@ -39,11 +39,17 @@ static json_t *row_of(const struct trace_set *set, const struct trace_row *row)
 static json_t *files_of(const struct trace_set *set)
 {
 	json_t *list = json_array();
-	for (uint32_t i = 0; i < set->rank_count; i++) {
+	uint32_t ranks = set->rank_count / set->file_count; // of each: 1, or all of a GOAL
+	for (uint32_t i = 0; i < set->rank_count; i += ranks) {
 		json_t *one = json_object();
+		uint64_t records = 0, nodes = 0;
+		for (uint32_t k = i; k < i + ranks; k++) {
+			records += set->ranks[k].records;
+			nodes += set->ranks[k].node_count;
+		}
 		put(one, "file", json_string_nocheck(set->ranks[i].path));
-		put_count(one, "records", set->ranks[i].records);
-		put_count(one, "nodes", set->ranks[i].node_count);
+		put_count(one, "records", records);
+		put_count(one, "nodes", nodes);
 		check(json_array_append_new(list, one) == 0);
 	}
 	return list;
@@ -79,7 +85,8 @@ void json_print(FILE *to, const struct call *call)
 	put(root, "gathers_whole", json_boolean(set->gathers_whole));
 	put(root, "compute_ps", set->has_times ? json_integer(count->compute_ps) : json_null());
 	put(root, "communication_ps",
-	    set->has_times ? json_integer(count->duration_ps) : json_null());
+	    set->has_times && count->duration_ps > 0 ? json_integer(count->duration_ps)
+						     : json_null());
 	for (uint32_t i = 0; i < count->row_count; i++)
 		check(json_array_append_new(rows, row_of(set, &count->rows[i])) == 0);
 	put(root, "communications", rows);

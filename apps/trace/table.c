@@ -37,6 +37,8 @@ static void rows_print(FILE *to, const struct call *call)
 	if (count->row_count > ROWS_SHOWN)
 		fprintf(to, "  and %u further kinds and sizes: --json has all\n",
 			count->row_count - ROWS_SHOWN);
+	if (count->kinds[TRACE_KIND_COLLECTIVE] == 0)
+		return;
 	if (call->set.gathers_whole)
 		fputs("\nBytes are the whole buffer: what an all-gather gives to each rank.\n", to);
 	else
@@ -49,7 +51,7 @@ void table_print(FILE *to, const struct call *call)
 	const struct trace_set *set = &call->set;
 	const struct trace_count *count = &call->count;
 	fprintf(to, "Trace: %s, %u file%s, %llu records\n", trace_format_name(set->format),
-		set->rank_count, set->rank_count == 1 ? "" : "s",
+		set->file_count, set->file_count == 1 ? "" : "s",
 		(unsigned long long)count->records);
 	if (set->world > 0)
 		fprintf(to, "  ranks of the job       %12u\n", set->world);
@@ -66,9 +68,13 @@ void table_print(FILE *to, const struct call *call)
 			"  in circles             %12llu   nodes that wait for each other, or for "
 			"such\n",
 			(unsigned long long)count->circular);
-	if (set->has_times)
+	if (set->has_times && count->duration_ps > 0)
 		fprintf(to, "  computation            %12.6f s, communication %.6f s, added up\n",
 			seconds(count->compute_ps), seconds(count->duration_ps));
+	else if (set->has_times)
+		fprintf(to,
+			"  computation            %12.6f s, added up; no times of communication\n",
+			seconds(count->compute_ps));
 	else
 		fputs("  computation            not in the file\n", to);
 	rows_print(to, call);

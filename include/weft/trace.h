@@ -8,7 +8,7 @@
 //   chakra.c      Chakra ET (protocol buffers)  chakra_json.c  Chakra as JSON
 //   pytorch.c     execution trace of PyTorch    kineto.c       PyTorch's profiler
 //   aicb.c        AICB's CSV                    simai.c        text of SimAI and AICB
-//   count.c       what is in a set
+//   goal.c        GOAL                          count.c        what is in a set
 #pragma once
 
 #include <stdbool.h>
@@ -36,10 +36,11 @@ enum trace_format {
 	TRACE_FORMAT_AICB,	  // the same text without them
 	TRACE_FORMAT_MICRO,	  // the same columns, a list of single collectives
 	TRACE_FORMAT_AICB_CSV,	  // comm_type,comm_group,...
+	TRACE_FORMAT_GOAL,	  // "num_ranks": LogGOPSim, Schedgen; all ranks in one file
 	TRACE_FORMAT_COUNT
 };
 
-// "chakra", "chakra-json", "pytorch", "kineto", "simai", "aicb", "micro", "aicb-csv".
+// "chakra", "chakra-json", "pytorch", "kineto", "simai", "aicb", "micro", "aicb-csv", "goal".
 const char *trace_format_name(enum trace_format format);
 
 // The format of that name; TRACE_FORMAT_COUNT when there is none.
@@ -92,7 +93,7 @@ struct trace_node {
 	char name[TRACE_NAME_BYTES];	 // cut; printable
 };
 
-// One file: what one rank did, or what each rank does.
+// One file: what one rank did, or what each rank does; of GOAL one block of the file.
 struct trace_rank {
 	char path[TRACE_PATH_BYTES];
 	uint32_t node_count, node_max;
@@ -113,8 +114,9 @@ struct trace_process_group {
 
 struct trace_set {
 	enum trace_format format;
+	uint32_t file_count;
 	uint32_t rank_count, rank_max;
-	struct trace_rank *ranks; // [rank_count] one per file, owned
+	struct trace_rank *ranks; // [rank_count] one per file (GOAL: see there), owned
 	uint32_t group_count, group_max;
 	struct trace_process_group *groups; // [group_count], owned
 	uint32_t world;			    // ranks of the job as the file tells; 0: it does not

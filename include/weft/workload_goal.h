@@ -25,6 +25,19 @@
 extern "C" {
 #endif
 
+// GOAL text as it stands: nobody has looked whether it can run.
+struct goal_file {
+	struct program *program; // not sealed: operations in the order of the text
+	const uint32_t *lines;	 // [program->op_count] where each stands
+	uint32_t ops;		 // of the text; computations that `irequires` needs follow them
+	uint32_t line_count;
+};
+
+// Reads GOAL text, which need not end with NUL, into memory of the arena. A unit of `calc` is
+// `unit_ps`. On damage -EINVAL with line (and column) and reason; -ENOMEM.
+int goal_read(struct goal_file *ret, struct arena *arena, const char *text, size_t bytes,
+	      ps_t unit_ps, struct refusal *refusal);
+
 // Reads GOAL text, which need not end with NUL, and seals the program. A unit of `calc` is
 // `unit_ps`. On damage, and for what cannot run: -EINVAL with line (and column) and reason;
 // -ENOMEM.

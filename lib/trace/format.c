@@ -7,8 +7,8 @@
 #include <weft/check.h>
 #include <weft/trace.h>
 
-static const char *const names[] = {"chakra", "chakra-json", "pytorch", "kineto",
-				    "simai",  "aicb",	     "micro",	"aicb-csv"};
+static const char *const names[] = {"chakra", "chakra-json", "pytorch",	 "kineto", "simai",
+				    "aicb",   "micro",	     "aicb-csv", "goal"};
 _Static_assert(sizeof(names) / sizeof(*names) == TRACE_FORMAT_COUNT, "a name for each");
 
 const char *trace_format_name(enum trace_format format)
@@ -75,6 +75,25 @@ static bool is_json(enum trace_format *ret, const char *text, size_t bytes)
 	return true;
 }
 
+// GOAL begins with num_ranks, behind blanks and comments.
+static bool is_goal(const char *text, size_t bytes)
+{
+	size_t at = 0;
+	while (at < bytes) {
+		bool is_line = begins(text + at, bytes - at, "//");
+		const char *ending = is_line ? "\n" : "*/";
+		if (text[at] != '\0' && strchr(" \t\r\n", text[at]) != NULL) {
+			at++;
+		} else if (is_line || begins(text + at, bytes - at, "/*")) {
+			const char *end = memmem(text + at, bytes - at, ending, strlen(ending));
+			at = end == NULL ? bytes : (size_t)(end - text) + strlen(ending);
+		} else {
+			break;
+		}
+	}
+	return begins(text + at, bytes - at, "num_ranks");
+}
+
 int trace_recognise(enum trace_format *ret, const char *text, size_t bytes, struct refusal *refusal)
 {
 	size_t line = first_line(text, bytes);
@@ -88,13 +107,15 @@ int trace_recognise(enum trace_format *ret, const char *text, size_t bytes, stru
 		*ret = holds(text, line, "all_gpus") ? TRACE_FORMAT_SIMAI : TRACE_FORMAT_AICB;
 	else if (begins(text, bytes, "comm_type,") || begins(text, bytes, "[rank"))
 		*ret = TRACE_FORMAT_AICB_CSV;
+	else if (is_goal(text, bytes))
+		*ret = TRACE_FORMAT_GOAL;
 	else if (is_chakra(text, bytes))
 		*ret = TRACE_FORMAT_CHAKRA;
 	else
 		return refuse(refusal, -EINVAL,
 			      "no trace that we know: Chakra (messages or JSON), execution trace "
-			      "of PyTorch, Kineto, text of SimAI or AICB, CSV of AICB; name it "
-			      "with --format if it is one",
+			      "of PyTorch, Kineto, text of SimAI or AICB, CSV of AICB, GOAL; "
+			      "name it with --format if it is one",
 			      0, 0, 0);
 	return 0;
 }

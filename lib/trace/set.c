@@ -211,16 +211,21 @@ int trace_set_add(struct trace_set *set, const char *path, const char *text, siz
 		  struct refusal *refusal)
 {
 	static trace_reader *const readers[TRACE_FORMAT_COUNT] = {
-		trace_read_chakra, trace_read_chakra_json, trace_read_pytorch, trace_read_kineto,
-		trace_read_simai,  trace_read_simai,	   trace_read_simai,   trace_read_aicb,
+		trace_read_chakra, trace_read_chakra_json, trace_read_pytorch,
+		trace_read_kineto, trace_read_simai,	   trace_read_simai,
+		trace_read_simai,  trace_read_aicb,	   trace_read_goal,
 	};
 	struct trace_input input = {.set = set, .text = text, .bytes = bytes, .refusal = refusal};
 	*refusal = (struct refusal){0};
+	uint32_t first = set->rank_count;
 	int rc = add_rank(set, &input, path);
 	if (rc == 0)
 		rc = readers[set->format](&input);
-	if (rc == 0)
+	for (uint32_t rank = first; rc == 0 && rank < set->rank_count; rank++) {
+		input.rank = &set->ranks[rank];
 		rc = trace_wait_resolve(&input);
+	}
+	set->file_count += rc == 0;
 	if (rc < 0)
 		snprintf(refusal->file, sizeof(refusal->file), "%s", path);
 	return rc;

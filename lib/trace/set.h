@@ -15,7 +15,7 @@ struct trace_input {
 
 typedef int trace_reader(struct trace_input *input);
 trace_reader trace_read_chakra, trace_read_chakra_json, trace_read_pytorch, trace_read_kineto,
-	trace_read_simai, trace_read_aicb;
+	trace_read_simai, trace_read_aicb, trace_read_goal;
 
 // A new node, zero but for `id` and `place`; NULL without memory. Valid until the next.
 struct trace_node *input_node(struct trace_input *input, uint64_t id, uint32_t place);

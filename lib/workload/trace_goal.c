@@ -273,8 +273,8 @@ static void add_waits(const struct goal *goal)
 	}
 }
 
-int goal_parse(struct program **ret, struct arena *arena, const char *text, size_t bytes,
-	       ps_t unit_ps, struct refusal *refusal)
+int goal_read(struct goal_file *ret, struct arena *arena, const char *text, size_t bytes,
+	      ps_t unit_ps, struct refusal *refusal)
 {
 	struct goal goal = {.refusal = refusal, .arena = arena, .unit_ps = unit_ps};
 	check(unit_ps > 0);
@@ -288,10 +288,21 @@ int goal_parse(struct program **ret, struct arena *arena, const char *text, size
 		return rc;
 	add_gates(&goal);
 	add_waits(&goal);
-	rc = program_seal(goal.program, arena, refusal);
+	*ret = (struct goal_file){goal.program, goal.lines, goal.ops, goal.words.lines.line};
+	return 0;
+}
+
+int goal_parse(struct program **ret, struct arena *arena, const char *text, size_t bytes,
+	       ps_t unit_ps, struct refusal *refusal)
+{
+	struct goal_file file;
+	int rc = goal_read(&file, arena, text, bytes, unit_ps, refusal);
+	if (rc < 0)
+		return rc;
+	rc = program_seal(file.program, arena, refusal);
 	if (rc == -EINVAL && refusal != NULL)
-		refusal->line = goal.lines[goal.program->refused_op];
+		refusal->line = file.lines[file.program->refused_op];
 	if (rc == 0)
-		*ret = goal.program;
+		*ret = file.program;
 	return rc;
 }

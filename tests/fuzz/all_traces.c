@@ -33,6 +33,8 @@ const char *const fuzz_texts[] = {
 	"MICRO\n1\na\t-1\t1\tNONE\t0\t1\tNONE\t0\t1\tALLREDUCE\t64\t1\n",
 	"HYBRID_TRANSFORMER model_parallel_NPU_group: 2\n1\n"
 	"a\t-1\t1\tALLGATHER\t64\t1\tNONE\t0\t1\tREDUCESCATTER\t64\t1\n",
+	"// g\nnum_ranks 2\nrank 0 {\na: calc 5\nb: send 9b to 1 tag 4\nb requires a\n}\n"
+	"rank 1 {\na: recv 9b from 0 tag 4\nb: calc 1 cpu 1\nb irequires a\n}\n",
 	NULL};
 #endif
 
@@ -99,7 +101,8 @@ static void read_as(enum trace_format format, const char *text, size_t bytes)
 	if (rc < 0) {
 		check_refusal(rc, &refusal);
 	} else {
-		check_rank(&set, &set.ranks[0]);
+		for (uint32_t i = 0; i < set.rank_count; i++)
+			check_rank(&set, &set.ranks[i]);
 		check_count(&set);
 		check_program(&set);
 	}

@@ -8,6 +8,7 @@ import gzip
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -202,6 +203,24 @@ def check_text(name, form, lines, world):
     check(told["compute_ps"] == compute * 1000, f"  computation {compute} ns")
 
 
+def check_goal(name, ranks, sends, receives, computes, waits):
+    """Counts of the given list, and bytes and times as the words of the text have them."""
+    told = json.loads(trace("--json", GIVEN / "goal" / name)[1])
+    text = re.sub(r"/\*.*?\*/|//[^\n]*", "", (GIVEN / "goal" / name).read_text(), flags=re.S)
+    rows, compute = collections.Counter(), 0
+    for what, number in re.findall(r"\b(send|recv|calc)\s+(\d+)", text):
+        if what == "calc":
+            compute += int(number)
+        else:
+            rows[{"send": "send", "recv": "receive"}[what], int(number)] += 1
+    check((told["format"], told["world"], len(told["files"])) == ("goal", ranks, 1), f"goal/{name}: one file, {ranks} ranks")
+    check([told["kinds"][kind]["count"] for kind in ("send", "receive", "compute")] == [sends, receives, computes],
+          f"  {sends} send, {receives} recv, {computes} calc")
+    check((told["dependencies"], told["missing"], told["circular"]) == (waits, 0, 0), f"  requires {waits} times")
+    check(rows_of(told) == rows, f"  messages {dict(rows)}")
+    check(told["compute_ps"] == compute * 1000 and told["communication_ps"] is None, f"  calc of {compute} units")
+
+
 def check_given():
     check_chakra("astra-sim/all_gather_8npus_1MB", 8)
     check_chakra("astra-sim/all_reduce_4npus_1MB", 4)
@@ -222,6 +241,10 @@ def check_given():
     check_text("aicb/micro_all_reduce.txt", "micro", 21, None)
     check_text("aicb/micro_all_to_all.txt", "micro", 21, None)
     check_text("simai/workload_analytical.txt", "simai", 1791, 9216)
+    check_goal("Financial_1.goal", 77, 72, 72, 30, 150)
+    check_goal("binary_tree_32.goal", 32, 31, 31, 0, 26)
+    check_goal("incast_8_1_2MiB.goal", 16, 2, 2, 0, 1)
+    check_goal("perm64.goal", 64, 64, 64, 0, 0)
 
 
 # ---------------------------------------------------------------- damage
@@ -246,7 +269,7 @@ def check_copies(folder):
     """Copies of the given files, cut and changed at many places. Never a crash, never silence."""
     for name in ("astra-sim/custom_ring_allreduce_8npus_1MB/custom_allreduce.0.et", "param/linear_et.json.gz",
                  "chakra/small_chakra.0.json", "aicb/L65B_D1_C08_Llama65B_deepspeed_zero3_A100.txt",
-                 "aicb/physical_L7B-M1-C04_Llama7B_megatron_tp2_pp1_mbs1.csv"):
+                 "aicb/physical_L7B-M1-C04_Llama7B_megatron_tp2_pp1_mbs1.csv", "goal/Financial_1.goal"):
         good, path = (GIVEN / name).read_bytes(), folder / "copy"
         bad = 0
         for at in range(0, len(good), len(good) // 40 + 1):
@@ -302,6 +325,15 @@ def check_small(folder):
     chakra("no node but noise", "is no node of Chakra", bytes([2, 0x0f, 0xff]))
     chakra("longer than the file", "longer than what is left", node(1, *GOOD)[:-1])
     chakra("a length without an end", "longer than what is left", b"\xff\xff\xff\xff\xff\xff")
+    path.write_text("/* two */ num_ranks 2\nrank 0 {\na: calc 5\nb: calc 7 cpu 1\nc: send 9b to 1 tag 4\nb irequires a\nc requires b\n"
+                    "a requires c\n}\nrank 1 {\n}\n")
+    told = json.loads(trace("--json", path)[1])
+    check((told["kinds"]["compute"]["count"], told["kinds"]["other"]["count"], told["compute_ps"]) == (2, 1, 12000),
+          "GOAL: what goes before an operation that another irequires is no computation")
+    check(told["circular"] == 4 and told["kinds"]["send"]["count"] == 1 and told["kinds"]["receive"]["count"] == 0,
+          "  a circle and a send that nobody receives are counted")
+    refused("  and refused when it should run", [path, "--export", "goal", "--out", folder / "x"], "wait in a circle")
+    refused("a second file of GOAL", [path, path], "holds all ranks")
     for what, text, says in (
             ("empty", "", "empty"), ("nothing we know", "hello\n", "no trace that we know"),
             ("JSON, cut", '{"nodes": [', "not JSON"), ("JSON, another", '{"a": 1}', "no trace that we know"),
@@ -323,6 +355,10 @@ def check_small(folder):
             ("CSV, words for bytes", "comm_type,comm_group,msg_size\nCommType.all_reduce,CommGroup.tp_group,x\n", "msg_size"),
             ("CSV, unknown type", "comm_type,comm_group,msg_size\nCommType.dance,CommGroup.tp_group,1\n", "does not have"),
             ("CSV, ranks", "[rank0 ~ rankx]\n", "line 1 must be"),
+            ("GOAL, cut", "num_ranks 2\nrank 0 {\nl1: send 8b to 1\n", "ends within rank 0"),
+            ("GOAL, a rank less", "// by hand\nnum_ranks 2\nrank 0 {\n}\n", "small:4: the file ends after 1 of 2 ranks"),
+            ("GOAL, an unknown label", "num_ranks 1\nrank 0 {\nl1: calc 8\nl1 requires l2\n}\n", "small:4:13: no operation"),
+            ("GOAL, a rank that is none", "num_ranks 1\nrank 0 {\nl1: send 8b to 3\n}\n", "rank 3 is not below num_ranks"),
             ("AICB with one size more", "HYBRID_TRANSFORMER model_parallel_NPU_group: 2 pp: 2\n1\n", "lacks ep:"),
             ("MICRO without its layer", "MICRO\n1\n", "ends after 0")):
         path.write_text(text)

@@ -195,6 +195,9 @@ def check_given(folder):
     check(gaps <= end_ps(kineto) <= gaps + 7 * 10**9, f"  with the file's gaps of {gaps / 1e9} ms: {end_ps(kineto) / 1e9} ms")
     pytorch = run(GIVEN / "param" / "resnet_2gpu_et.json.gz")
     check(payload(pytorch) == payload(kineto), "the execution trace of the same network sends the same")
+    for name, sends in (("binary_tree_32", 31), ("Financial_1", 6167331), ("perm64", 64 * 500000)):
+        goal, _ = again(GIVEN / "goal" / f"{name}.goal", folder, name)
+        check(payload(goal) == sends, f"  {sends} bytes of GOAL's messages")
     refused("circles", ["sim", "--trace", GIVEN / "chakra" / "feeder_chakra.0.et"], "2283 of 3664 nodes wait in a circle")
     for name in ("param/linear_et.json.gz", "chakra/small_chakra.0.json"):
         refused(f"{name} alone", ["sim", "--trace", GIVEN / name], "no communication")
