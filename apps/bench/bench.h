@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+#include <jansson.h>
+
 #include <weft/refusal.h>
 
 #include "outcome.h"
@@ -11,15 +13,32 @@
 #define REPEAT_MAX 1000
 
 struct bench_options {
-	const char *scenario_name; // NULL: the default
+	const char *scenario_name; // run it instead of the cases; NULL: the cases
+	const char *only;	   // the cases of these names, or that begin so; NULL: all
+	const char *json;	   // file, "-" standard output; NULL: none
+	const char *compare;	   // file of an earlier --json, or NULL
 	long repeat;		   // 0: the default
-	bool is_json;
+	bool has_instructions;
 };
 
 int say_refusal(const struct refusal *refusal, int status);
 
-// The middle one of `count` values, which are put in order.
+// One line with the word that is wrong; returns the exit status.
+int bad_word(const char *what, const char *word);
+
+// Puts `count` values in order and returns the middle one.
 double median(double *values, long count);
 
-// dpdk.c; returns an exit status.
+// Whether the file of --json (or NULL) could be written; complains when not. To be asked before the
+// work; makes no file.
+int json_file_check(const char *path);
+
+// Writes `out`, which it takes, to `path` ("-": standard output), whole or not at all. NULL is an
+// `out` that found no memory. Returns an exit status.
+int json_file_write(json_t *out, const char *path);
+
+// sim.c and dpdk.c; return an exit status.
+int bench_sim(const struct bench_options *options);
+int bench_list(void);
+int bench_show(const char *name);
 int bench_dpdk(const struct bench_options *options);

@@ -285,22 +285,15 @@ static json_t *row_json(const struct row *row)
 		(json_int_t)row->result.payload_bytes_wrong);
 }
 
-static int print_json(const struct row *rows, size_t count, long repeat)
+static json_t *rows_json(const struct row *rows, size_t count, long repeat)
 {
 	json_t *list = json_array();
 	for (size_t i = 0; i < count; i++)
 		json_array_append_new(list, row_json(&rows[i]));
-	json_t *out = json_pack("{s:s, s:i, s:i, s:i, s:s, s:I, s:o}", "version", WEFT_VERSION_TEXT,
-				"payload_bytes", PAYLOAD_BYTES, "repeat", (int)repeat, "slice_ms",
-				SLICE_MS, "unit", rows[0].result.has_cycles ? "cycles" : "ns",
-				"units_per_s", (json_int_t)rows[0].result.ticks_per_s, "rows",
-				list);
-	if (out == NULL)
-		return EXIT_ENVIRONMENT;
-	int rc = json_dumpf(out, stdout, JSON_INDENT(2));
-	json_decref(out);
-	putchar('\n');
-	return rc == 0 ? 0 : EXIT_ENVIRONMENT;
+	return json_pack("{s:s, s:i, s:i, s:i, s:s, s:I, s:o}", "version", WEFT_VERSION_TEXT,
+			 "payload_bytes", PAYLOAD_BYTES, "repeat", (int)repeat, "slice_ms",
+			 SLICE_MS, "unit", rows[0].result.has_cycles ? "cycles" : "ns",
+			 "units_per_s", (json_int_t)rows[0].result.ticks_per_s, "rows", list);
 }
 
 // ---------------------------------------------------------------- all rows
@@ -331,6 +324,9 @@ int bench_dpdk(const struct bench_options *options)
 	const size_t count = sizeof(rows) / sizeof(*rows);
 	long repeat = options->repeat > 0 ? options->repeat : REPEAT_USUAL;
 	struct refusal refusal = {0};
+	int status = json_file_check(options->json);
+	if (status != 0)
+		return status;
 	if (ports_ring_max() == 0) {
 		refuse(&refusal, -ENOTSUP, "this weft was built without DPDK", 0, 0, 0);
 		return say_refusal(&refusal, EXIT_ENVIRONMENT);
@@ -338,8 +334,9 @@ int bench_dpdk(const struct bench_options *options)
 	int rc = measure_all(rows, count, repeat, &refusal);
 	if (rc < 0)
 		return say_refusal(&refusal, rc == -EIO ? EXIT_NOT_VALID : EXIT_ENVIRONMENT);
-	if (options->is_json)
-		return print_json(rows, count, repeat);
-	print_table(rows, count, repeat);
-	return 0;
+	if (options->json == NULL || strcmp(options->json, "-") != 0)
+		print_table(rows, count, repeat);
+	return options->json == NULL
+		? 0
+		: json_file_write(rows_json(rows, count, repeat), options->json);
 }

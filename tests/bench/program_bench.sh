@@ -21,8 +21,9 @@ holds() {
   awk "BEGIN { exit !($1) }"
 }
 
-large=$("$weft" bench sim --repeat 3 --json)
-small=$("$weft" bench sim --repeat 3 --json --scenario two-planes)
+# One case of the standard ones, and a scenario.
+large=$("$weft" bench sim --repeat 3 --only perm128-400g-2mb --json -)
+small=$("$weft" bench sim --repeat 3 --json - --scenario two-planes)
 for figures in "$large" "$small"; do
   for name in $fields; do
     value=$(field "$figures" "$name")
@@ -31,26 +32,50 @@ for figures in "$large" "$small"; do
     fi
   done
   [ "$(field "$figures" repeat)" = 3 ] || complain "repeat is not what was asked"
+  [ "$(sed -n '/"cpu_s": \[/,/\]/p' <<<"$figures" | grep -c '^ *[0-9]')" = 3 ] || complain "not the times of 3 runs"
   grep -qE '"digest": "[0-9a-f]{16}"' <<<"$figures" || complain "no digest"
   holds "$(field "$figures" cpu_s_best) <= $(field "$figures" cpu_s_median)" || complain "the best is above the median"
   holds "$(field "$figures" hops) >= $(field "$figures" data_hops)" || complain "more data hops than hops"
   holds "$(field "$figures" data_hops) >= 2 * $(field "$figures" data_packets)" || complain "a packet with less than two hops"
   product="$(field "$figures" ns_per_hop_best) * $(field "$figures" hops) / 1e9 / $(field "$figures" cpu_s_best)"
   holds "$product > 0.999 && $product < 1.001" || complain "ns per hop times hops is not the time"
+  holds "$(field "$figures" events_per_hop) > 1 && $(field "$figures" events_per_hop) < 3" || complain "events per hop"
 done
+
+# The case does what htsim did: 62,720 data packets, 461,608 packet-hops (365,540 of data), 16,484 ACKs. Both draw lots, so
+# hops may differ by a little; data packets do not when nothing is trimmed.
+[ "$(field "$large" data_packets)" = 62720 ] || complain "$(field "$large" data_packets) data packets, htsim has 62,720"
+holds "$(field "$large" hops) > 0.98 * 461608 && $(field "$large" hops) < 1.02 * 461608" || complain "hops are not htsim's"
+holds "$(field "$large" control_per_data_packet) > 0.25 && $(field "$large" control_per_data_packet) < 0.27" ||
+  complain "control packets per data packet are not htsim's 0.263"
 
 # A bench runs what weft sim runs.
 digest=$(grep -oE '"digest": "[0-9a-f]{16}"' <<<"$large")
-figures=$("$weft" sim perm128-400g --json) # whole: a reader that leaves early would break the pipe
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+"$weft" bench sim --show perm128-400g-2mb >"$work/case.yaml"
+figures=$("$weft" sim "$work/case.yaml" --json) # whole: a reader that leaves early would break the pipe
 [[ $figures == *"$digest"* ]] || complain "weft sim has another digest"
 
-table=$("$weft" bench sim --repeat 1)
-grep -q 'ns per packet-hop' <<<"$table" || complain "the table has no time per hop"
+"$weft" bench sim --repeat 1 --only incast8,incast32 --json "$work/cases.json" >"$work/table"
+grep -q 'ns per hop' "$work/table" || complain "the table has no time per hop"
+[ "$(grep -c '^incast' "$work/table")" = 2 ] || complain "the table has not the two cases that were asked for"
+[ "$(grep -c '"name": "incast' "$work/cases.json")" = 2 ] || complain "the file has not the two cases"
+[ "$(find "$work" -name '*.part')" = '' ] || complain "a part of the file was left"
+
+# Every case is a scenario that weft sim accepts; the smaller ones are run.
+while read -r name _; do
+  "$weft" bench sim --show "$name" >"$work/$name.yaml"
+  "$weft" sim "$work/$name.yaml" --footprint >"$work/said" || complain "$name: weft sim does not build it"
+done < <("$weft" bench sim --list)
+[ "$("$weft" bench sim --list | wc -l)" -ge 16 ] || complain "there are fewer than 16 cases"
 
 # Bad words are refused in one line.
 for words in '' 'nothing' 'sim --repeat 0' 'sim --repeat x' 'sim --repeat 1001' 'sim --repeat' 'sim --bogus' 'sim two' \
-  'sim --scenario missing' 'sim --scenario missing.yaml' 'dpdk --repeat 201' 'dpdk --repeat 0' 'dpdk --scenario incast' \
-  'dpdk sim'; do
+  'sim --scenario missing' 'sim --scenario missing.yaml' 'sim --only perm129' 'sim --only incast8,' 'sim --only' \
+  'sim --only incast8 --scenario incast' 'sim --show incast' 'sim --json' 'sim --json missing/file.json' \
+  'sim --json '"$work" 'dpdk --repeat 201' 'dpdk --repeat 0' 'dpdk --scenario incast' 'dpdk --only incast8' 'dpdk --list' \
+  'dpdk --show incast8-400g' 'dpdk sim'; do
   status=0
   # shellcheck disable=SC2086 # words
   said=$("$weft" bench $words 2>&1 >/dev/null) || status=$?
@@ -60,7 +85,7 @@ for words in '' 'nothing' 'sim --repeat 0' 'sim --repeat x' 'sim --repeat 1001' 
 done
 for how in '>/dev/full' '>&-'; do
   status=0
-  bash -c "'$weft' bench sim --repeat 1 --scenario two-planes --json $how" 2>/dev/null || status=$?
+  bash -c "'$weft' bench sim --repeat 1 --scenario two-planes --json - $how" 2>/dev/null || status=$?
   [ "$status" -eq 3 ] || complain "$how: exit $status"
 done
 
@@ -111,7 +136,7 @@ check_row() { # row, payload, icrc
 }
 
 status=0
-said=$("$weft" bench dpdk --repeat 3 --json 2>&1) || status=$?
+said=$("$weft" bench dpdk --repeat 3 --json - 2>&1) || status=$?
 if [ "$status" -eq 3 ] && grep -q 'built without DPDK' <<<"$said"; then
   [ "$(wc -l <<<"$said")" -eq 1 ] || complain "a build without DPDK says more than one line"
   echo "dpdk: left out, this build has none"
@@ -131,7 +156,7 @@ else
     if holds "$ratio >= 0.5"; then
       break
     fi
-    said=$("$weft" bench dpdk --repeat 3 --json) || complain "weft bench dpdk, again"
+    said=$("$weft" bench dpdk --repeat 3 --json -) || complain "weft bench dpdk, again"
   done
   ratio=$(field "$(row "$said" 1)" ratio)
   holds "$ratio >= 0.5" || echo "warning: the endpoints' loop reaches $ratio of the bare loop; at least 0.5 is wanted"

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where --json goes: a file that is whole or not there, or standard output.
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+#define PATH_BYTES 4096
+
+static int say_errno(const char *what, const char *path, int status)
+{
+	fprintf(stderr, "weft bench: %s %s: %s\n", what, path, strerror(errno));
+	return status;
+}
+
+static bool is_stream(const char *path)
+{
+	return strcmp(path, "-") == 0;
+}
+
+// The folder that `path` lies in.
+static void folder_of(const char *path, char *ret, size_t bytes)
+{
+	const char *slash = strrchr(path, '/');
+	if (slash == NULL)
+		snprintf(ret, bytes, ".");
+	else
+		snprintf(ret, bytes, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+}
+
+int json_file_check(const char *path)
+{
+	char folder[PATH_BYTES];
+	struct stat there;
+	if (path == NULL || is_stream(path))
+		return 0;
+	if (path[0] == '\0' || strlen(path) > PATH_BYTES - 8)
+		return bad_word("--json wants a file, not", path);
+	if (stat(path, &there) == 0 && S_ISDIR(there.st_mode))
+		return bad_word("--json wants a file, and this is a folder:", path);
+	folder_of(path, folder, sizeof(folder));
+	return access(folder, W_OK) == 0 ? 0 : say_errno("cannot write to", folder, EXIT_BAD_INPUT);
+}
+
+static int write_stream(const json_t *out, FILE *stream)
+{
+	if (json_dumpf(out, stream, JSON_INDENT(2)) != 0 || fputc('\n', stream) == EOF)
+		return -1;
+	return fflush(stream);
+}
+
+// Under another name first, so that nobody reads half of it.
+static int write_file(const json_t *out, const char *path)
+{
+	char part[PATH_BYTES];
+	snprintf(part, sizeof(part), "%s.part", path);
+	FILE *file = fopen(part, "w");
+	if (file == NULL)
+		return say_errno("cannot write", part, EXIT_ENVIRONMENT);
+	int rc = write_stream(out, file);
+	if (fclose(file) != 0)
+		rc = -1;
+	if (rc == 0)
+		rc = rename(part, path);
+	if (rc == 0)
+		return 0;
+	int status = say_errno("cannot write", path, EXIT_ENVIRONMENT);
+	unlink(part);
+	return status;
+}
+
+int json_file_write(json_t *out, const char *path)
+{
+	if (out == NULL) {
+		fprintf(stderr, "weft bench: no memory for the JSON\n");
+		return EXIT_ENVIRONMENT;
+	}
+	int status = is_stream(path) ? (write_stream(out, stdout) == 0 ? 0 : EXIT_ENVIRONMENT)
+				     : write_file(out, path);
+	json_decref(out);
+	return status;
+}
