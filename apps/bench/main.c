@@ -2,6 +2,7 @@
 // weft bench: how fast is weft here. Absolute times are for people; tests compare only within one
 // run. Arguments and dispatch.
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,5 +152,5 @@ int main(int argc, char **argv)
 		return bad_word("wants one thing to measure:", "weft bench sim");
 	else
 		status = measure(argv[optind], &words);
-	return status != 0 || fflush(stdout) == 0 ? status : EXIT_ENVIRONMENT;
+	return outcome_end("bench", status);
 }

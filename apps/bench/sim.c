@@ -28,7 +28,7 @@ struct bench {
 
 static int say_no_memory(struct bench *bench)
 {
-	return refuse(&bench->refusal, -ENOMEM, "no memory for the figures", 0, 0, 0);
+	return refuse(&bench->refusal, -ENODEV, "no memory for the figures", 0, 0, 0);
 }
 
 static int bench_room(struct bench *bench, uint32_t count)
@@ -136,9 +136,7 @@ static int show(const struct bench *bench)
 
 static int status_of(int rc)
 {
-	return rc == -EIO			 ? EXIT_NOT_VALID
-		: rc == -EAGAIN || rc == -ENOMEM ? EXIT_ENVIRONMENT
-						 : EXIT_BAD_INPUT;
+	return rc == -EIO ? EXIT_NOT_VALID : outcome_status(rc);
 }
 
 static int run_bench(struct bench *bench)
