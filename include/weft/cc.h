@@ -85,6 +85,13 @@ struct cc_loss {
 	bool is_last_hop; // trimmed at the last hop
 };
 
+// What an algorithm measures itself by.
+struct cc_aims {
+	ps_t base_rtt_ps; // round trip without queues, as far as is known
+	ps_t target_ps;	  // queueing delay that is not too long
+	uint32_t window_max;
+};
+
 struct cc;
 
 struct cc_ops {
@@ -100,6 +107,8 @@ struct cc_ops {
 	void (*on_sent)(struct cc *, uint32_t bytes, ps_t now);
 	// The receiver granted so many bytes more; told of algorithms with credits only.
 	void (*on_credit)(struct cc *, uint32_t bytes, ps_t now);
+	// What it measures itself by at this time.
+	void (*aims)(const struct cc *, const struct cc_config *, struct cc_aims *ret);
 	// Receiver half: sees each data packet; returns the penalty byte for the next SACK (bit 7
 	// restore, bits 6:0 penalty).
 	void (*receiver_init)(uint64_t state[CC_RECEIVER_WORDS], const struct cc_config *);

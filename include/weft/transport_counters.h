@@ -11,7 +11,8 @@ enum rtx_reason {
 	RTX_NACK,
 	RTX_TIMEOUT,
 	RTX_HOLE,
-	RTX_ACK, // all of a request is there, but no transport ACK came
+	RTX_SLEEK, // too many packets out of order, or a probe overtook it (transport_config.sleek)
+	RTX_ACK,   // all of a request is there, but no transport ACK came
 	RTX_REASON_COUNT
 };
 

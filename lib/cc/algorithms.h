@@ -33,6 +33,10 @@ void cc_on_time_none(struct cc *cc, ps_t now);
 // on_sent of those that do not count what leaves.
 void cc_on_sent_none(struct cc *cc, uint32_t bytes, ps_t now);
 
+// aims of those that keep none of their own: as configured, with NSCC's defaults.
+void cc_aims_of_config(const struct cc *cc, const struct cc_config *config, struct cc_aims *ret);
+ps_t cc_target_ps(const struct cc_config *config);
+
 // on_credit and receiver_grant of those without credits.
 void cc_on_credit_none(struct cc *cc, uint32_t bytes, ps_t now);
 uint32_t cc_receiver_grant_none(uint64_t state[CC_RECEIVER_WORDS]);

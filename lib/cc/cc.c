@@ -59,6 +59,21 @@ void cc_on_credit_none(struct cc *cc, uint32_t bytes, ps_t now)
 	(void)now;
 }
 
+ps_t cc_target_ps(const struct cc_config *config)
+{
+	if (config->target_delay_ps != 0)
+		return config->target_delay_ps;
+	return config->has_trimming ? config->base_rtt_ps * 3 / 4 : config->base_rtt_ps;
+}
+
+void cc_aims_of_config(const struct cc *cc, const struct cc_config *config, struct cc_aims *ret)
+{
+	(void)cc;
+	*ret = (struct cc_aims){.base_rtt_ps = config->base_rtt_ps,
+				.target_ps = cc_target_ps(config),
+				.window_max = (uint32_t)cc_window_max(config)};
+}
+
 uint32_t cc_receiver_grant_none(uint64_t state[CC_RECEIVER_WORDS])
 {
 	(void)state;

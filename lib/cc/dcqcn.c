@@ -176,6 +176,7 @@ const struct cc_ops cc_dcqcn = {
 	.on_time = dcqcn_on_time,
 	.on_sent = dcqcn_on_sent,
 	.on_credit = cc_on_credit_none,
+	.aims = cc_aims_of_config,
 	.receiver_init = cc_receiver_init_none,
 	.receiver_on_data = cc_receiver_on_data_none,
 	.receiver_grant = cc_receiver_grant_none,

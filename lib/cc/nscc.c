@@ -75,10 +75,7 @@ static void derive(struct nscc *n, const struct cc_config *config)
 	double a = bdp / REFERENCE_BDP_BYTES;
 	double mtu = config->mtu_bytes;
 
-	n->target_ps = config->target_delay_ps;
-	if (n->target_ps == 0)
-		n->target_ps = config->has_trimming ? config->base_rtt_ps * 3 / 4
-						    : config->base_rtt_ps;
+	n->target_ps = cc_target_ps(config);
 	// alpha = 4 a b MTU / T with b = T / 12 us: the target cancels out
 	n->alpha = 4.0 * a * mtu / REFERENCE_RTT_PS;
 	n->fi = config->fi_bytes ? config->fi_bytes : 5.0 * mtu * a;
@@ -323,6 +320,15 @@ static void nscc_on_loss(struct cc *cc, const struct cc_loss *loss, ps_t now)
 	set_window(cc, n, n->cwnd - loss->bytes);
 }
 
+static void nscc_aims(const struct cc *cc, const struct cc_config *config, struct cc_aims *ret)
+{
+	const struct nscc *n = (const struct nscc *)(const void *)cc->state;
+	(void)config;
+	*ret = (struct cc_aims){.base_rtt_ps = n->base_rtt_ps,
+				.target_ps = n->target_ps,
+				.window_max = (uint32_t)n->cwnd_max};
+}
+
 // A receiver that asks for the same penalty all the time, or for none.
 static void nscc_receiver_init(uint64_t state[CC_RECEIVER_WORDS], const struct cc_config *config)
 {
@@ -344,6 +350,7 @@ const struct cc_ops cc_nscc = {
 	.on_time = cc_on_time_none,
 	.on_sent = cc_on_sent_none,
 	.on_credit = cc_on_credit_none,
+	.aims = nscc_aims,
 	.receiver_init = nscc_receiver_init,
 	.receiver_on_data = nscc_receiver_on_data,
 	.receiver_grant = cc_receiver_grant_none,

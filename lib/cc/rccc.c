@@ -139,6 +139,7 @@ const struct cc_ops cc_rccc = {
 	.on_time = rccc_on_time,
 	.on_sent = cc_on_sent_none,
 	.on_credit = rccc_on_credit,
+	.aims = cc_aims_of_config,
 	.receiver_init = rccc_receiver_init,
 	.receiver_on_data = rccc_receiver_on_data,
 	.receiver_grant = rccc_receiver_grant,

@@ -112,6 +112,7 @@ const struct cc_ops cc_swift = {
 	.on_time = cc_on_time_none,
 	.on_sent = cc_on_sent_none,
 	.on_credit = cc_on_credit_none,
+	.aims = cc_aims_of_config,
 	.receiver_init = cc_receiver_init_none,
 	.receiver_on_data = cc_receiver_on_data_none,
 	.receiver_grant = cc_receiver_grant_none,

@@ -294,7 +294,7 @@ const char *transport_name(enum transport_kind kind)
 
 const char *rtx_name(enum rtx_reason reason)
 {
-	static const char *const names[] = {"nack", "timeout", "hole", "ack"};
+	static const char *const names[] = {"nack", "timeout", "hole", "sleek", "ack"};
 	static_assert(sizeof(names) / sizeof(*names) == RTX_REASON_COUNT, "a name for each");
 	return reason < RTX_REASON_COUNT ? names[reason] : "unknown";
 }

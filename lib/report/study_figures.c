@@ -189,6 +189,11 @@ static double rtx_hole(const struct report_input *input)
 	return (double)input->world->outcome->transport.rtx[RTX_HOLE];
 }
 
+static double rtx_sleek(const struct report_input *input)
+{
+	return (double)input->world->outcome->transport.rtx[RTX_SLEEK];
+}
+
 static double rtx_ack(const struct report_input *input)
 {
 	return (double)input->world->outcome->transport.rtx[RTX_ACK];
@@ -245,6 +250,7 @@ static const struct study_figure figures[] = {
 	{"rtx_nack", "Sent again for a NACK", STUDY_COUNT, false, rtx_nack},
 	{"rtx_timeout", "Sent again for a timeout", STUDY_COUNT, false, rtx_timeout},
 	{"rtx_hole", "Sent again for a hole", STUDY_COUNT, false, rtx_hole},
+	{"rtx_sleek", "Sent again by SLEEK", STUDY_COUNT, false, rtx_sleek},
 	{"rtx_ack", "Sent again for a transport ACK", STUDY_COUNT, false, rtx_ack},
 	{"duplicates", "Received twice", STUDY_COUNT, false, duplicates},
 	{"data_packets", "Data packets sent", STUDY_COUNT, false, packets},

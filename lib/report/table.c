@@ -280,8 +280,9 @@ static void congestion(FILE *to, const struct report_input *input)
 	share_line(to, input, "trims at the last hop", fabric->trimmed_last_hop);
 	share_line(to, input, "retransmissions", rtx_total(&outcome->transport));
 	for (enum rtx_reason reason = 0; reason < RTX_REASON_COUNT; reason++)
-		fprintf(to, "    %-26s %17s\n", rtx_name(reason),
-			number_grouped(&text, outcome->transport.rtx[reason]));
+		if (reason != RTX_SLEEK || input->world->transport.sleek)
+			fprintf(to, "    %-26s %17s\n", rtx_name(reason),
+				number_grouped(&text, outcome->transport.rtx[reason]));
 	if (is_sampled(input))
 		fprintf(to, "  %-28s %s\n", "deepest data queue", NOT_IN_SAMPLE);
 	else

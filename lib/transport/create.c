@@ -162,8 +162,20 @@ static int refuse_cc(const struct cc_config *cc, bool is_rc, bool is_pooled,
 	return 0;
 }
 
-// Places of a context in the timer heap: for retransmission, congestion control, probes; a whole
-// cache line of them, so that each draws the same.
+// It infers losses from SACKs, against a window and a round trip of the sender.
+static int refuse_sleek(const struct transport_config *config, struct refusal *refusal)
+{
+	const struct cc_ops *ops = cc_find(config->cc.name);
+	if (config->sleek && (config->kind == TRANSPORT_RC || ops == cc_find("rccc")))
+		return refuse(refusal, -EINVAL, "SLEEK needs SACKs and a window of the sender", 0,
+			      0, 0);
+	if (config->sleek && config->cc.base_rtt_ps <= 0)
+		return refuse(refusal, -EINVAL, "SLEEK needs a round trip", 0, 0, 0);
+	return 0;
+}
+
+// Places of a context in the timer heap: for retransmission, congestion control, probes, SLEEK; a
+// whole cache line of them, so that each draws the same.
 #define TIMERS_PER_CONTEXT 4u
 
 #define CREDIT_SHARE_PPB 990000000u // htsim's
@@ -325,6 +337,8 @@ int endpoint_create(struct endpoint **ret, struct arena *arena,
 	if (error == 0)
 		error = refuse_cc(&config->cc, config->kind == TRANSPORT_RC, config->contexts != 0,
 				  refusal);
+	if (error == 0)
+		error = refuse_sleek(config, refusal);
 	if (error != 0)
 		return error;
 	struct endpoint *endpoint = draw(arena, config, qp_max, rng_of(seed, RNG_PROFILE, nic));
@@ -346,6 +360,7 @@ int endpoint_create(struct endpoint **ret, struct arena *arena,
 	endpoint->is_rc = config->kind == TRANSPORT_RC;
 	endpoint->is_gate_full = cc_find(config->cc.name) == cc_find("nscc") &&
 		!cc_rule_is_htsim(config->cc.send_gate_rule, config->cc.is_htsim);
+	endpoint->has_sleek = config->sleek;
 	endpoint->is_single = endpoint->shape.policy == PATH_SINGLE;
 	endpoint->cc_ops = cc_find(config->cc.name);
 	endpoint->credit_bps = credit_bps(&config->cc);

@@ -15,6 +15,7 @@
 #include "retransmit.h"
 #include "sack.h"
 #include "service.h"
+#include "sleek.h"
 #include "status.h"
 
 int endpoint_register(struct endpoint *endpoint, uint32_t rkey, uint64_t va, uint64_t bytes)
@@ -242,6 +243,8 @@ static void ring(struct endpoint *endpoint, uint64_t key, ps_t now, struct outbo
 		ring_cc(endpoint, qp, now);
 	else if (kind == TIMER_PROBE)
 		probe_on_time(endpoint, qp, now, out);
+	else if (kind == TIMER_SLEEK)
+		sleek_on_time(endpoint, qp, now, out);
 	else if (endpoint->is_rc)
 		rc_send_on_time(endpoint, qp, now);
 	else

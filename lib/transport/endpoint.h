@@ -19,6 +19,7 @@ enum timer_kind {
 	TIMER_RETRANSMIT,
 	TIMER_CC,
 	TIMER_PROBE,
+	TIMER_SLEEK,
 	TIMER_KIND_COUNT,
 	TIMER_CONTEXTS = TIMER_KIND_COUNT,
 	TIMER_PORT,
@@ -46,6 +47,7 @@ struct endpoint {
 	uint8_t epoch_shift;
 	uint32_t rto_units;  // base timeout in units of 1024 ps
 	bool is_pooled;	     // fewer contexts than QPs: else QP i has context i from birth on
+	bool has_sleek;	     // losses are inferred from packets out of order, too
 	bool is_gate_full;   // a packet leaves only if a full one fits the window
 	bool is_rc;	     // config->kind: which of the two protocols its QPs speak
 	bool reads_stamps;   // each round trip needs the time stamp that comes back

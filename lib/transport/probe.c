@@ -134,14 +134,14 @@ static struct probe *new_probe(struct qp *qp)
 	return &qp->probes.out[place];
 }
 
-// Queues a probe over an EV. False when there is no packet for it.
-static bool send(struct endpoint *endpoint, struct qp *qp, uint32_t ev_index, bool is_idle,
-		 ps_t now, struct outbox *out)
+// Queues a probe over an EV. Its number, or 0 when there is no packet for it.
+static uint16_t send(struct endpoint *endpoint, struct qp *qp, uint32_t ev_index, bool is_idle,
+		     ps_t now, struct outbox *out)
 {
 	uint32_t index = packet_get(out->packets);
 	if (index == PACKET_NONE) {
 		out->limit = OUTBOX_NO_PACKET;
-		return false;
+		return 0;
 	}
 	struct probe *probe = new_probe(qp);
 	probe->sent_at = now;
@@ -161,7 +161,7 @@ static bool send(struct endpoint *endpoint, struct qp *qp, uint32_t ev_index, bo
 	};
 	endpoint->counters.probes_sent++;
 	control_send(endpoint, index, out);
-	return true;
+	return probe->id;
 }
 
 static void send_due(struct endpoint *endpoint, struct qp *qp, ps_t now, struct outbox *out)
@@ -169,7 +169,7 @@ static void send_due(struct endpoint *endpoint, struct qp *qp, ps_t now, struct 
 	uint32_t from = 0;
 	while (has_bad_paths(qp) && qp->probes.out_count < PROBES_OUT) {
 		uint32_t index = path_due(&qp->path, &from, now);
-		if (index == PATH_NO_EV || !send(endpoint, qp, index, false, now, out))
+		if (index == PATH_NO_EV || send(endpoint, qp, index, false, now, out) == 0)
 			return;
 	}
 }
@@ -187,6 +187,17 @@ static void send_idle(struct endpoint *endpoint, struct qp *qp, ps_t now, struct
 	uint32_t plane = rng_below(&qp->path.control_rng, endpoint->shape.planes);
 	if (qp->probes.out_count < PROBES_OUT && !path_is_closed(&qp->path, plane))
 		send(endpoint, qp, path_control(&qp->path, plane), true, now, out);
+}
+
+uint16_t probe_ask(struct endpoint *endpoint, struct qp *qp, ps_t now, struct outbox *out)
+{
+	uint32_t planes = endpoint->shape.planes, plane = rng_below(&qp->path.control_rng, planes);
+	for (uint32_t left = planes; left > 0 && path_is_closed(&qp->path, plane); left--)
+		plane = (plane + 1) % planes;
+	expire(endpoint, qp, now);
+	if (qp->probes.out_count == PROBES_OUT)
+		return 0;
+	return send(endpoint, qp, path_control(&qp->path, plane), false, now, out);
 }
 
 // When to look again; PS_NEVER when there is no reason to.

@@ -44,6 +44,9 @@ void probe_end(struct endpoint *endpoint, struct qp *qp);
 // The QP's probe timer rang.
 void probe_on_time(struct endpoint *endpoint, struct qp *qp, ps_t now, struct outbox *out);
 
+// Sends a probe over any EV that is not known to be bad. Its number, or 0 when none could leave.
+uint16_t probe_ask(struct endpoint *endpoint, struct qp *qp, ps_t now, struct outbox *out);
+
 // A packet over EV number `index` was lost, or is to be avoided for good: counts, and has it
 // probed.
 void probe_lose(struct endpoint *endpoint, struct qp *qp, uint32_t index, ps_t now);

@@ -7,6 +7,7 @@
 
 #include "pace.h"
 #include "ready.h"
+#include "sleek.h"
 #include "status.h"
 
 static uint32_t power_of_two_above(uint32_t count)
@@ -42,6 +43,7 @@ void qp_layout_of(const struct transport_config *config, const struct path_shape
 	layout.ends = place_ring(&at, bits);
 	layout.stash = place_ring(&at, stashes * sizeof(struct stash));
 	layout.path = place_ring(&at, path_bytes(shape));
+	layout.sleek = place_ring(&at, config->sleek ? sizeof(struct sleek) : 0);
 	layout.bytes = at;
 	layout.sends_mask = sends - 1;
 	layout.stash_mask = stashes - 1;
@@ -97,6 +99,7 @@ void qp_fail(struct endpoint *endpoint, struct qp *qp, enum qp_failure failure)
 	ready_leave(endpoint, qp); // nobody comes for it where no port is up
 	pace_leave(endpoint, qp);
 	probe_end(endpoint, qp);
+	sleek_end(endpoint, qp);
 	status_on_failure(endpoint, qp);
 	endpoint->counters.qps_failed++;
 	endpoint->counters.qps_failed_remote += failure == QP_FAILURE_REMOTE;

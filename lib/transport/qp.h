@@ -114,8 +114,9 @@ static_assert(offsetof(struct path_set, retry_at) == 64, "one line, then what is
 
 // Where the rings of a QP lie behind its record.
 struct qp_layout {
-	uint64_t slots, acked, lost, received, ends, sends, stash, path; // offsets in bytes
-	uint64_t bytes;							 // of all, a multiple of 64
+	// offsets in bytes
+	uint64_t slots, acked, lost, received, ends, sends, stash, path, sleek;
+	uint64_t bytes; // of all, a multiple of 64
 	uint32_t sends_mask, stash_mask, mpr_mask;
 };
 

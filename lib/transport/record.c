@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "endpoint.h"
+#include "sleek.h"
 
 static uint32_t smaller(uint32_t own, uint32_t told)
 {
@@ -107,6 +108,8 @@ void record_load(struct endpoint *endpoint, struct qp *qp, uint32_t number, ps_t
 	qp->cc.ops = endpoint->cc_ops;
 	qp->cc.ops->init(&qp->cc, cc, now);
 	qp->cc.ops->receiver_init(qp->receiver, cc);
+	if (endpoint->has_sleek)
+		sleek_start(endpoint, qp);
 	record->context = qp->context + 1;
 }
 

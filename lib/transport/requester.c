@@ -9,6 +9,7 @@
 #include "balance.h"
 #include "ready.h"
 #include "retransmit.h"
+#include "sleek.h"
 #include "status.h"
 
 #define POSTED_MAX 0x40000000u // PSNs between una and the end of the queue: keeps distances signed
@@ -126,6 +127,8 @@ static bool plan_next(struct endpoint *endpoint, struct qp *qp, struct plan *ret
 	// and none of them asks for a SACK, nothing but the timer would end the wait. One more
 	// packet leaves, and it asks. A credit comes unasked.
 	if ((qp->inflight == 0 || qp->asks_out == 0) && endpoint->credit_bps == 0)
+		return true;
+	if (sleek_passes_gate(endpoint, qp, ret_plan->is_rtx))
 		return true;
 	endpoint->counters.window_stalls += !qp->is_stalled;
 	qp->is_stalled = true;
@@ -267,7 +270,7 @@ static void make_packet(struct endpoint *endpoint, struct qp *qp, const struct p
 	slot->ev_index = (uint16_t)path.index;
 	qp->inflight += plan->wire_bytes;
 	check((qp->inflight <= (uint64_t)qp->cc.window_bytes + qp->full_bytes ||
-	       qp->asks_out == 0) &&
+	       qp->asks_out == 0 || sleek_passes_gate(endpoint, qp, plan->is_rtx)) &&
 	      "bytes in flight are a window and a packet at most");
 	qp->is_stalled = false;
 	describe(endpoint, qp, send, plan, packet);

@@ -42,6 +42,8 @@ static void lose(struct endpoint *endpoint, struct qp *qp, uint32_t psn, enum rt
 	slot->flags &= (uint16_t) ~(SLOT_ASKS | 3u << SLOT_REASON_SHIFT);
 	slot->flags |= (uint16_t)((unsigned)reason << SLOT_REASON_SHIFT);
 	bool is_unknown = reason == RTX_TIMEOUT && endpoint->config->is_timeout_ev_lost;
+	if (reason == RTX_SLEEK) // that something is lost is known, not what: as htsim, no path
+		return;		 // and no window pays for it
 	if (reason != RTX_NACK)
 		probe_lose(endpoint, qp, is_unknown ? 0 : slot->ev_index, now);
 	qp->cc.ops->on_loss(&qp->cc, loss, now);
@@ -77,6 +79,22 @@ void retransmit_holes(struct endpoint *endpoint, struct qp *qp, ps_t now)
 			}
 		}
 	}
+}
+
+uint32_t retransmit_all(struct endpoint *endpoint, struct qp *qp, uint32_t from, uint32_t end,
+			ps_t now)
+{
+	uint32_t behind = from;
+	for (; psn_distance(from, end) < 0; from += 64) {
+		uint64_t out = flying(endpoint, qp, from, end);
+		for (; out != 0; out &= out - 1) {
+			uint32_t psn = from + (uint32_t)__builtin_ctzll(out);
+			struct cc_loss loss = {0};
+			lose(endpoint, qp, psn, RTX_SLEEK, &loss, now);
+			behind = psn + 1;
+		}
+	}
+	return behind;
 }
 
 uint32_t retransmit_wait(const struct endpoint *endpoint, uint32_t waits)

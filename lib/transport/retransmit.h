@@ -13,6 +13,11 @@ void retransmit_arm(struct endpoint *endpoint, struct qp *qp, ps_t now);
 // Holds lost every hole that is older than what was acknowledged by hole_age_ps.
 void retransmit_holes(struct endpoint *endpoint, struct qp *qp, ps_t now);
 
+// Holds lost all that is in flight in [from, end), by SLEEK. Returns the PSN behind the last of it,
+// or `from`.
+uint32_t retransmit_all(struct endpoint *endpoint, struct qp *qp, uint32_t from, uint32_t end,
+			ps_t now);
+
 // The target did not keep a packet, and says why.
 void retransmit_on_nack(struct endpoint *endpoint, struct qp *qp, const struct packet *nack,
 			ps_t now);

@@ -10,6 +10,7 @@
 #include "offer.h"
 #include "requester.h"
 #include "retransmit.h"
+#include "sleek.h"
 
 // Takes a PSN that the responder has now out of flight, or off the list of the lost.
 static void settle(struct endpoint *endpoint, struct qp *qp, uint32_t psn, uint32_t wire_bytes)
@@ -215,6 +216,9 @@ void sack_receive(struct endpoint *endpoint, struct qp *qp, const struct packet 
 	qp->cc.ops->on_ack(&qp->cc, &ack, now);
 	check_window(endpoint, qp);
 	retransmit_holes(endpoint, qp, now);
+	if (__builtin_expect(endpoint->has_sleek, 0))
+		sleek_on_sack(endpoint, qp, sack->ooo_count, sack->is_probe ? sack->probe_id : 0,
+			      probe_rtt, now);
 	if (ack_is_awaited(qp))
 		retransmit_arm(endpoint, qp, now);
 	sack_arm_cc(endpoint, qp);

@@ -87,6 +87,7 @@ static void settle_rc(struct transport_config *transport)
 	transport->path_policy = PATH_SINGLE;
 	transport->trim_nack = false;
 	transport->dynamic_mpr = false;
+	transport->sleek = false;
 	transport->service_time = false;
 	transport->cc.has_trimming = false;
 	if (strcmp(transport->cc.name, "dcqcn") != 0)

@@ -302,6 +302,9 @@ static const struct scenario_key keys[] = {
 	 "A hole this much older than the newest received packet is held lost; auto: 1.25 base "
 	 "round trips and the queues of the trunks; off: timer and NACK only.",
 	 SCENARIO(transport.hole_age_ps), 1, SECOND, "off", NULL, USE_ALWAYS},
+	{"transport.sleek", "flag", "false",
+	 "Whether losses are inferred from the count of packets out of order, as htsim's SLEEK.",
+	 SCENARIO(transport.sleek), 0, 1, NULL, flag_words, USE_SLEEK},
 	{"transport.rto", "time", "262.144us", "Base of the retransmit timer.",
 	 SCENARIO(transport.rto_ps), US, 20 * SECOND, NULL, NULL, USE_ALWAYS},
 	{"transport.rto_linear", "count", "7",

@@ -76,6 +76,8 @@ static bool cc_use_holds(enum scenario_use use, const struct scenario *scenario)
 		return has_cc(scenario, "dcqcn");
 	case USE_CREDIT:
 		return has_cc(scenario, "rccc");
+	case USE_SLEEK:
+		return !has_cc(scenario, "rccc");
 	case USE_RC:
 		return scenario->transport.kind == TRANSPORT_RC;
 	default:
@@ -192,76 +194,77 @@ bool scenario_use_holds(enum scenario_use use, const struct scenario *scenario)
 	}
 }
 
+static const char *const use_names[USE_COUNT] = {
+	[USE_ALWAYS] = "nothing",
+	[USE_PLANES] = "another fabric.topology; a leaf-spine has one plane",
+	[USE_OVER] = "fabric.topology clos, leaf-spine or fat-tree",
+	[USE_DELAYS] = "another fabric.topology; a file says it for each tier",
+	[USE_T0] = "fabric.topology clos, leaf-spine or torus",
+	[USE_T1] = ("fabric.topology clos or leaf-spine without "
+		    "fabric.oversubscription, or rail"),
+	[USE_BUNDLE] = "fabric.topology clos, leaf-spine, dumbbell, rail or torus",
+	[USE_FAT_TREE] = "fabric.topology fat-tree",
+	[USE_FAT_TREE_ABOVE] = "fabric.topology fat-tree without fabric.oversubscription",
+	[USE_TORUS] = "fabric.topology torus",
+	[USE_FILE] = "fabric.topology file",
+	[USE_GRAPH] = "fabric.topology graph",
+	[USE_ECN] = "queue.ecn true",
+	[USE_TRIM] = "queue.trim true and queue.pfc false",
+	[USE_PFC] = "queue.pfc true",
+	[USE_NO_PFC] = "queue.pfc false and no queue.shared: with these, queues of ports "
+		       "have no limits of their own",
+	[USE_PFC_XOFF] = "queue.pfc true without queue.shared, whose threshold moves",
+	[USE_CUT] = "fabric.switching cut_through",
+	[USE_SHARED] = "a queue.shared",
+	[USE_PFC_WATCH] = "queue.pfc true with a queue.pfc_watch",
+	[USE_HOST] = "fabric.nics_per_host above 1",
+	[USE_SCALEUP] = "a scaleup.rate",
+	[USE_DYNAMIC_MPR] = "transport.dynamic_mpr true",
+	[USE_MRC_PATHS] = "transport.path mrc",
+	[USE_FLOWLET_PATH] = "transport.path flowlet",
+	[USE_FLOWLET_SPRAY] = "fabric.spray flowlet",
+	[USE_PROFILE] = "transport.path mrc with transport.ev_profile explicit or generated",
+	[USE_EXPLICIT] = "transport.ev_profile explicit",
+	[USE_GENERATED] = "transport.ev_profile generated",
+	[USE_PORT_STATUS] = "transport.path mrc with transport.port_status true",
+	[USE_FIXED] = "cc.algorithm fixed",
+	[USE_MOVING] = "cc.algorithm other than fixed",
+	[USE_TARGET] = "cc.algorithm nscc or swift",
+	[USE_NSCC] = "cc.algorithm nscc",
+	[USE_QUICK_ADAPT] = "cc.algorithm nscc with cc.quick_adapt true",
+	[USE_PENALTY] = "cc.algorithm nscc with a cc.penalty",
+	[USE_BALANCED] = "transport.path bitmap, reps, reps_legacy or mixed",
+	[USE_DCQCN] = "cc.algorithm dcqcn",
+	[USE_CREDIT] = "cc.algorithm rccc",
+	[USE_SLEEK] = "cc.algorithm other than rccc",
+	[USE_RC] = "transport.kind rc",
+	[USE_FLOWS] = "traffic.kind flows",
+	[USE_BYTES] = "a traffic.kind with messages of one size",
+	[USE_INCAST] = "traffic.kind incast",
+	[USE_OUTCAST] = "traffic.kind outcast",
+	[USE_RING] = "traffic.kind ring",
+	[USE_JOBS] = "traffic.jobs above 1",
+	[USE_COLLECTIVE] = "traffic.kind ring or collective",
+	[USE_PROGRAM] = "traffic.kind collective",
+	[USE_ROOT] = "traffic.kind collective with one that has a root",
+	[USE_CHANNELS] = "traffic.kind ring, collective, model or trace",
+	[USE_CHUNKS] = "a traffic.kind collective, or ring, model or trace that is "
+		       "pipelined",
+	[USE_RINGS] = "traffic.kind ring, model or trace",
+	[USE_PIPELINED] = "traffic.kind ring, model or trace with traffic.form pipelined",
+	[USE_MODEL] = "traffic.kind model",
+	[USE_TRACE] = "traffic.kind trace",
+	[USE_MATRIX] = "traffic.kind matrix",
+	[USE_CONNECTIONS] = "traffic.kind ring, collective, model, trace or goal",
+	[USE_PROGRAM_FILE] = "traffic.kind goal",
+	[USE_GOAL] = "traffic.kind goal",
+	[USE_IPV6] = "wire.ip 6; IPv4 has no flow label",
+	[USE_WATCH] = "watch.bin",
+};
+
 const char *scenario_use_name(enum scenario_use use)
 {
-	static const char *const names[USE_COUNT] = {
-		[USE_ALWAYS] = "nothing",
-		[USE_PLANES] = "another fabric.topology; a leaf-spine has one plane",
-		[USE_OVER] = "fabric.topology clos, leaf-spine or fat-tree",
-		[USE_DELAYS] = "another fabric.topology; a file says it for each tier",
-		[USE_T0] = "fabric.topology clos, leaf-spine or torus",
-		[USE_T1] = ("fabric.topology clos or leaf-spine without "
-			    "fabric.oversubscription, or rail"),
-		[USE_BUNDLE] = "fabric.topology clos, leaf-spine, dumbbell, rail or torus",
-		[USE_FAT_TREE] = "fabric.topology fat-tree",
-		[USE_FAT_TREE_ABOVE] = "fabric.topology fat-tree without fabric.oversubscription",
-		[USE_TORUS] = "fabric.topology torus",
-		[USE_FILE] = "fabric.topology file",
-		[USE_GRAPH] = "fabric.topology graph",
-		[USE_ECN] = "queue.ecn true",
-		[USE_TRIM] = "queue.trim true and queue.pfc false",
-		[USE_PFC] = "queue.pfc true",
-		[USE_NO_PFC] = "queue.pfc false and no queue.shared: with these, queues of ports "
-			       "have no limits of their own",
-		[USE_PFC_XOFF] = "queue.pfc true without queue.shared, whose threshold moves",
-		[USE_CUT] = "fabric.switching cut_through",
-		[USE_SHARED] = "a queue.shared",
-		[USE_PFC_WATCH] = "queue.pfc true with a queue.pfc_watch",
-		[USE_HOST] = "fabric.nics_per_host above 1",
-		[USE_SCALEUP] = "a scaleup.rate",
-		[USE_DYNAMIC_MPR] = "transport.dynamic_mpr true",
-		[USE_MRC_PATHS] = "transport.path mrc",
-		[USE_FLOWLET_PATH] = "transport.path flowlet",
-		[USE_FLOWLET_SPRAY] = "fabric.spray flowlet",
-		[USE_PROFILE] =
-			"transport.path mrc with transport.ev_profile explicit or generated",
-		[USE_EXPLICIT] = "transport.ev_profile explicit",
-		[USE_GENERATED] = "transport.ev_profile generated",
-		[USE_PORT_STATUS] = "transport.path mrc with transport.port_status true",
-		[USE_FIXED] = "cc.algorithm fixed",
-		[USE_MOVING] = "cc.algorithm other than fixed",
-		[USE_TARGET] = "cc.algorithm nscc or swift",
-		[USE_NSCC] = "cc.algorithm nscc",
-		[USE_QUICK_ADAPT] = "cc.algorithm nscc with cc.quick_adapt true",
-		[USE_PENALTY] = "cc.algorithm nscc with a cc.penalty",
-		[USE_BALANCED] = "transport.path bitmap, reps, reps_legacy or mixed",
-		[USE_DCQCN] = "cc.algorithm dcqcn",
-		[USE_CREDIT] = "cc.algorithm rccc",
-		[USE_RC] = "transport.kind rc",
-		[USE_FLOWS] = "traffic.kind flows",
-		[USE_BYTES] = "a traffic.kind with messages of one size",
-		[USE_INCAST] = "traffic.kind incast",
-		[USE_OUTCAST] = "traffic.kind outcast",
-		[USE_RING] = "traffic.kind ring",
-		[USE_JOBS] = "traffic.jobs above 1",
-		[USE_COLLECTIVE] = "traffic.kind ring or collective",
-		[USE_PROGRAM] = "traffic.kind collective",
-		[USE_ROOT] = "traffic.kind collective with one that has a root",
-		[USE_CHANNELS] = "traffic.kind ring, collective, model or trace",
-		[USE_CHUNKS] = "a traffic.kind collective, or ring, model or trace that is "
-			       "pipelined",
-		[USE_RINGS] = "traffic.kind ring, model or trace",
-		[USE_PIPELINED] = "traffic.kind ring, model or trace with traffic.form pipelined",
-		[USE_MODEL] = "traffic.kind model",
-		[USE_TRACE] = "traffic.kind trace",
-		[USE_MATRIX] = "traffic.kind matrix",
-		[USE_CONNECTIONS] = "traffic.kind ring, collective, model, trace or goal",
-		[USE_PROGRAM_FILE] = "traffic.kind goal",
-		[USE_GOAL] = "traffic.kind goal",
-		[USE_IPV6] = "wire.ip 6; IPv4 has no flow label",
-		[USE_WATCH] = "watch.bin",
-	};
-	return names[use];
+	return use_names[use];
 }
 
 bool scenario_key_is_required(const struct scenario_key *key)

@@ -18,6 +18,8 @@ DEAD_PATH = ("name: rules\n" + FABRIC + "queue: {trim: false, bytes: 60kB}\n"
              "faults: [{kind: link_down, at: {t0: 0, up: 1, plane: 0}, from: 20us}]\n")
 ALONE = ("name: rules\nfabric: {topology: leaf-spine, nics: 2, nics_per_t0: 2, t1_count: 1, link_rate: 100Gb/s, "
          "nic_delay: 2us}\ntransport: {completion: sack}\ntraffic: {kind: flows, flows: [{from: 0, to: 1, bytes: 4096000B}]}\n")
+LOSSY = ("name: rules\n" + FABRIC + "transport: {rto: 100us, hole_age: off}\n"
+         "traffic: {kind: permutation, bytes: 300kB}\nfaults: [{kind: loss, at: all, probability: 0.5%}]\n")
 SWITCHES = {  # the key: a world in which it matters, and what else is set
     "cc.average": (INCAST, ["queue.ecn_last_hop=true"]),
     "cc.qa_delay": (INCAST, ["cc.target_delay=2us"]),
@@ -69,6 +71,13 @@ with tempfile.TemporaryDirectory() as folder:
     for key in ("cc.penalty_rule=htsim", "transport.timeout_ev=zero"):
         refused = run(folder, ALONE, key)
         check(f"{key} where it has no effect is refused", refused.returncode == 2 and "no effect here" in refused.stderr)
+    timer, sleek = (result(folder, LOSSY, f"transport.sleek={word}") for word in ("false", "true"))
+    check("SLEEK repairs tails before the timer does", timeouts(timer) > 20 and timeouts(sleek) < timeouts(timer) / 5)
+    check("and messages end sooner", sleek["flows"]["p50_ns"] < timer["flows"]["p50_ns"])
+    check("SLEEK leaves the dice of a world without losses alone",
+          digest(folder, ALONE, "transport.sleek=true") == digest(folder, ALONE))
+    refused = run(folder, ALONE, "transport.sleek=true", "cc.algorithm=rccc")
+    check("SLEEK without a window is refused", refused.returncode == 2 and "no effect here" in refused.stderr)
     alone = result(folder, ALONE, "cc.penalty=127")
     end_us, rtt_us = alone["run"]["last_completion_ps"] / 1e6, alone["network"]["base_rtt_ps"] / 1e6
     check(f"a penalty of 127 leaves about a packet a round trip: {end_us / rtt_us:.0f} for 1000",
