@@ -75,7 +75,7 @@ static void show_row(const struct figures *row)
 	if (row->instructions > 0)
 		printf(" %7.0f", figures_instructions_per_hop(row));
 	else if (row->reason[0] != '\0')
-		printf(" %7s", "unavail");
+		printf(" %7s", "unavailable");
 	if (row->instructions > 0 && row->htsim_instructions > 0)
 		printf(" %7u %5.1f", row->htsim_instructions,
 		       row->htsim_instructions / figures_instructions_per_hop(row));
@@ -89,14 +89,22 @@ static void show_reasons(const struct figures *figures, uint32_t count)
 			printf("%s: no instructions: %s\n", figures[i].name, figures[i].reason);
 }
 
+static bool is_counted(const struct figures *figures)
+{
+	return figures->instructions > 0 || figures->reason[0] != '\0';
+}
+
 void figures_show(const struct figures *figures, uint32_t count)
 {
-	printf("%s, %ld runs each; SACKs and the like per data packet; M = million\n\n",
-	       WEFT_VERSION_TEXT, figures->repeat);
-	printf("%-20s %10s %7s %17s %8s %15s %7s %9s %s\n", "", "data", "control", "M packets/s",
-	       "M hops/s", "ns per hop", "events", "peak", "instr. htsim  ratio");
-	printf("%-20s %10s %7s %8s %8s %8s %7s %7s %7s %9s %s\n", "case", "packets", "/packet",
-	       "best", "median", "best", "best", "median", "per hop", "MiB", "per hop per hop");
+	bool has_instructions = is_counted(figures);
+	printf("%s, %ld runs each; control: SACKs and the like; M: million\n\n", WEFT_VERSION_TEXT,
+	       figures->repeat);
+	printf("%-20s %10s %7s %17s %8s %15s %7s %9s%s\n", "", "data", "control", "M packets/s",
+	       "M hops/s", "ns per hop", "events", "peak",
+	       has_instructions ? "  instructions per hop" : "");
+	printf("%-20s %10s %7s %8s %8s %8s %7s %7s %7s %9s%s\n", "case", "packets", "/packet",
+	       "best", "median", "best", "best", "median", "per hop", "MiB",
+	       has_instructions ? "    weft   htsim ratio" : "");
 	for (uint32_t i = 0; i < count; i++)
 		show_row(&figures[i]);
 	show_reasons(figures, count);
@@ -154,8 +162,7 @@ static json_t *row_json(const struct figures *row)
 	return out;
 }
 
-// The name of the processor, as the system tells it; "unknown" where it does not.
-static void processor_name(char *ret, size_t bytes)
+void figures_processor(char *ret, size_t bytes)
 {
 	char line[256];
 	snprintf(ret, bytes, "unknown");
@@ -174,8 +181,8 @@ static void processor_name(char *ret, size_t bytes)
 
 json_t *figures_json(const struct figures *figures, uint32_t count)
 {
-	char processor[256];
-	processor_name(processor, sizeof(processor));
+	char processor[FIGURES_PROCESSOR_BYTES];
+	figures_processor(processor, sizeof(processor));
 	json_t *list = json_array();
 	for (uint32_t i = 0; i < count; i++)
 		json_array_append_new(list, row_json(&figures[i]));

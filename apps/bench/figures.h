@@ -8,6 +8,7 @@
 #include "bench.h"
 
 #define FIGURES_NAME_BYTES 64
+#define FIGURES_PROCESSOR_BYTES 256
 
 struct figures {
 	char name[FIGURES_NAME_BYTES];
@@ -33,6 +34,9 @@ double figures_instructions_per_hop(const struct figures *figures);
 
 // Control packets that NICs sent for one data packet.
 double figures_answers_per_packet(const struct figures *figures);
+
+// The name of the processor, as the system tells it; "unknown" where it does not.
+void figures_processor(char *ret, size_t bytes);
 
 // A table with a row for each, to standard output.
 void figures_show(const struct figures *figures, uint32_t count);

@@ -59,6 +59,12 @@ static int read_option(struct words *words, int option, const char *word)
 	case 'j':
 		options->json = optarg;
 		return 0;
+	case 'c':
+		options->compare = optarg;
+		return 0;
+	case 'i':
+		options->has_instructions = true;
+		return 0;
 	case 'w':
 		words->show = optarg;
 		words->asked = ASKED_SHOW;
@@ -84,6 +90,8 @@ static int read_words(struct words *words, int argc, char **argv)
 					      {"scenario", required_argument, NULL, 's'},
 					      {"only", required_argument, NULL, 'o'},
 					      {"json", required_argument, NULL, 'j'},
+					      {"compare", required_argument, NULL, 'c'},
+					      {"instructions", no_argument, NULL, 'i'},
 					      {"list", no_argument, NULL, 'l'},
 					      {"show", required_argument, NULL, 'w'},
 					      {"help", no_argument, NULL, 'h'},
@@ -101,11 +109,19 @@ static int read_words(struct words *words, int argc, char **argv)
 }
 
 // Options that would have no effect are errors.
-static int check_sim(const struct bench_options *options)
+static int check_sim(const struct words *words)
 {
+	const struct bench_options *options = &words->options;
+	static const struct bench_options nothing;
+	if (words->asked != ASKED_NOTHING && memcmp(options, &nothing, sizeof(nothing)) != 0)
+		return bad_word("takes no other option:",
+				words->asked == ASKED_LIST ? "--list" : "--show");
 	if (options->scenario_name != NULL && options->only != NULL)
 		return bad_word("--only chooses among the cases, --scenario runs none of them:",
 				options->only);
+	if (options->compare != NULL && options->json != NULL && strcmp(options->json, "-") == 0)
+		return bad_word("--compare shows its lines below the table, which this leaves out:",
+				"--json -");
 	return 0;
 }
 
@@ -115,6 +131,10 @@ static int check_dpdk(const struct bench_options *options)
 		return bad_word("dpdk runs no scenario:", options->scenario_name);
 	if (options->only != NULL)
 		return bad_word("dpdk has no cases:", options->only);
+	if (options->compare != NULL)
+		return bad_word("dpdk compares with no file:", options->compare);
+	if (options->has_instructions)
+		return bad_word("dpdk counts none:", "--instructions");
 	if (options->repeat > RING_SLICES_MAX)
 		return bad_word("dpdk repeats at most 200 times:", "--repeat");
 	return 0;
@@ -128,7 +148,7 @@ static int measure(const char *what, const struct words *words)
 		return bad_word("cannot measure", what);
 	if (!is_sim && words->asked != ASKED_NOTHING)
 		return bad_word("has no cases:", what);
-	int status = is_sim ? check_sim(options) : check_dpdk(options);
+	int status = is_sim ? check_sim(words) : check_dpdk(options);
 	if (status != 0)
 		return status;
 	if (words->asked == ASKED_LIST)

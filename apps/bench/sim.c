@@ -11,7 +11,9 @@
 #include <weft/drive_files.h>
 
 #include "cases.h"
+#include "compare.h"
 #include "figures.h"
+#include "instructions.h"
 
 #define REPEAT_USUAL 5
 #define SCENARIO_BYTES_MAX ((size_t)1 << 20)
@@ -23,6 +25,7 @@ struct bench {
 	char **texts;
 	size_t *bytes;
 	struct figures *figures;
+	json_t *then; // figures of --compare, or NULL
 	struct refusal refusal;
 };
 
@@ -48,6 +51,7 @@ static void bench_free(struct bench *bench)
 	free(bench->texts);
 	free(bench->bytes);
 	free(bench->figures);
+	json_decref(bench->then);
 }
 
 // ---------------------------------------------------------------- what is run
@@ -126,11 +130,26 @@ static int run_rounds(struct bench *bench)
 	return rc;
 }
 
+static void count_instructions(struct bench *bench)
+{
+	bool is_case = bench->options->scenario_name == NULL;
+	for (uint32_t i = 0; i < bench->count; i++) {
+		struct figures *figures = &bench->figures[i];
+		figures->instructions = instructions_count(
+			is_case ? "--only" : "--scenario",
+			is_case ? figures->name : bench->options->scenario_name, figures->reason,
+			sizeof(figures->reason));
+	}
+}
+
 static int show(const struct bench *bench)
 {
 	const char *json = bench->options->json;
-	if (json == NULL || strcmp(json, "-") != 0)
+	bool is_shown = json == NULL || strcmp(json, "-") != 0;
+	if (is_shown)
 		figures_show(bench->figures, bench->count);
+	if (is_shown && bench->then != NULL)
+		compare_show(bench->then, bench->figures, bench->count);
 	return json == NULL ? 0 : json_file_write(figures_json(bench->figures, bench->count), json);
 }
 
@@ -141,9 +160,14 @@ static int status_of(int rc)
 
 static int run_bench(struct bench *bench)
 {
-	int rc = bench->options->scenario_name != NULL ? take_scenario(bench) : take_cases(bench);
+	const struct bench_options *options = bench->options;
+	int rc = options->scenario_name != NULL ? take_scenario(bench) : take_cases(bench);
+	if (rc == 0 && options->compare != NULL)
+		rc = compare_read(options->compare, &bench->then, &bench->refusal);
 	if (rc == 0)
 		rc = run_rounds(bench);
+	if (rc == 0 && options->has_instructions)
+		count_instructions(bench);
 	return rc < 0 ? say_refusal(&bench->refusal, status_of(rc)) : show(bench);
 }
 
