@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #define PATH_BYTES 4096
-#define CHUNK_BYTES (1u << 20)
 #define UNIT_PS PS_PER_NS // of calc in GOAL, as its users have it
 
 enum export_form export_find(const char *name)
@@ -63,9 +62,12 @@ static int write_chakra(const struct trace_set *set, const char *out, struct ref
 }
 
 static int write_goal(struct trace_set *set, const char *out, uint32_t ranks,
-		      struct refusal *refusal)
+		      const struct export_rings *rings, struct refusal *refusal)
 {
-	const struct trace_run run = {ranks, 1, 1, CHUNK_BYTES};
+	const struct trace_run run = {.ranks = ranks,
+				      .rank_host = rings->rank_host,
+				      .ring = rings->ring,
+				      .has_messages_only = true};
 	struct trace_program program;
 	char *text;
 	size_t bytes;
@@ -97,7 +99,7 @@ static void take_back(const char *out, uint32_t ranks)
 }
 
 int export_write(struct trace_set *set, enum export_form form, const char *out, uint32_t ranks,
-		 struct refusal *refusal)
+		 const struct export_rings *rings, struct refusal *refusal)
 {
 	if (ranks > 0 && trace_ranks(set) > 0 && ranks != trace_ranks(set))
 		return refuse(refusal, -EINVAL, "--ranks %: the trace is of % ranks", ranks,
@@ -109,7 +111,7 @@ int export_write(struct trace_set *set, enum export_form form, const char *out, 
 		return refuse_path(refusal, out, errno == EEXIST ? EINVAL : errno,
 				   errno == EEXIST ? "is there already" : "cannot be made");
 	rc = form == EXPORT_CHAKRA ? write_chakra(set, out, refusal)
-				   : write_goal(set, out, ranks, refusal);
+				   : write_goal(set, out, ranks, rings, refusal);
 	if (rc < 0)
 		take_back(out, form == EXPORT_CHAKRA ? set->rank_count : 0);
 	return rc;

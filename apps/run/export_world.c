@@ -152,6 +152,20 @@ static int add_groups(struct trace_set *set, const struct job *job)
 	return rc;
 }
 
+// A trace names the members of a group; their order is that of the ranks.
+static int check_ways(const struct job *job, struct refusal *refusal)
+{
+	for (uint32_t i = 0; i < job->group_count; i++)
+		for (uint32_t at = 1; at < job->groups[i].ranks; at++)
+			if (job->groups[i].gpus[at] < job->groups[i].gpus[at - 1])
+				return refuse(refusal, -EINVAL,
+					      "group % goes round from rank % to rank %: a trace "
+					      "cannot say the way round",
+					      i, job->groups[i].gpus[at - 1],
+					      job->groups[i].gpus[at]);
+	return 0;
+}
+
 static int add_job(struct trace_set *set, const struct job *job)
 {
 	int rc = add_groups(set, job);
@@ -222,7 +236,7 @@ int export_world(struct trace_set *ret, const struct world *world, struct refusa
 	if (rc == 0 && program != NULL)
 		rc = add_program(ret, program);
 	else if (rc == 0 && world->job.group_count > 0)
-		rc = add_job(ret, &world->job);
+		rc = check_ways(&world->job, refusal) < 0 ? -EINVAL : add_job(ret, &world->job);
 	else if (rc == 0)
 		rc = add_flows(ret, world, refusal);
 	if (rc == 0)

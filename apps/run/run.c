@@ -361,9 +361,11 @@ static int write_trace(struct call *call)
 {
 	const struct options *options = &call->options;
 	struct trace_set set;
+	const struct export_rings rings = {call->scenario.traffic.ring,
+					   call->scenario.fabric.nics_per_host};
 	int rc = export_world(&set, &call->stage.world, &call->refusal);
 	if (rc == 0)
-		rc = export_write(&set, export_find(options->export), options->out, 0,
+		rc = export_write(&set, export_find(options->export), options->out, 0, &rings,
 				  &call->refusal);
 	if (rc == 0)
 		printf("%s: %u ranks as %s in %s\n", call->scenario.name, set.rank_count,

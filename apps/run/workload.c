@@ -114,8 +114,7 @@ int workload_expand(struct workload *workload, struct scenario *scenario, struct
 	const struct trace_run run = {
 		.ranks = scenario->fabric.nics,
 		.rank_host = scenario->fabric.nics_per_host,
-		.channels = scenario->traffic.ring.channels,
-		.chunk_bytes = (uint32_t)scenario->traffic.ring.chunk_bytes_max,
+		.ring = scenario->traffic.ring,
 	};
 	if (!workload->has_set)
 		return 0;

@@ -15,6 +15,11 @@
 enum { OPT_FORMAT = 256, OPT_JSON, OPT_EXPORT, OPT_OUT, OPT_RANKS, OPT_VERSION };
 
 #define RANKS_MAX 1000000ul
+// A ring in GOAL: one channel, and NCCL's chunks of 2 MiB in two slices with 4 credits.
+#define RINGS \
+	{ \
+		.channels = 1, .chunk_bytes_max = 2u << 20, .slices = 2, .credits = 4 \
+	}
 
 static const struct option longs[] = {
 	{"format", required_argument, NULL, OPT_FORMAT}, {"json", no_argument, NULL, OPT_JSON},
@@ -101,10 +106,12 @@ static int parse(struct call *call, int argc, char **argv)
 
 static int show(struct call *call)
 {
+	static const struct export_rings rings = {RINGS, 1};
 	int rc = trace_files_read(&call->set, call->paths, call->path_count, call->format,
 				  &call->refusal);
 	if (rc == 0 && call->export != EXPORT_NONE)
-		rc = export_write(&call->set, call->export, call->out, call->ranks, &call->refusal);
+		rc = export_write(&call->set, call->export, call->out, call->ranks, &rings,
+				  &call->refusal);
 	if (rc == 0 && trace_count(&call->count, &call->set) < 0)
 		rc = refuse(&call->refusal, -ENODEV, "no memory to count the nodes", 0, 0, 0);
 	if (rc < 0)

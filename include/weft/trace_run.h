@@ -1,25 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // A set of traces as a program that a world can run: computations take their time, sends and
-// receives are matched, collectives become messages (weft/coll.h).
+// receives are matched, collectives run on NCCL's rings (weft/workload.h) or, those that have none,
+// become messages (weft/coll.h).
 //
 //   line_up.c  traces without dependencies: collectives in order, with the gaps between them
 //   expand.c   nodes to operations          group.c       which ranks a collective is over
 //   spread.c   one file to a file a rank    chakra_write.c  a rank as Chakra's messages
 //   goal_write.c  a program as GOAL text    make.c         sets that are no files
+//   rings.c    the rings of a program
 #pragma once
 
 #include <weft/program.h>
 #include <weft/trace.h>
+#include <weft/workload.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 struct trace_run {
-	uint32_t ranks;	      // where the set does not tell; else it must be the same
-	uint32_t rank_host;   // ranks of a host: neighbours in a ring stay together
-	uint32_t channels;    // parallel parts of each collective
-	uint32_t chunk_bytes; // longest message of a collective
+	uint32_t ranks;	    // where the set does not tell; else it must be the same
+	uint32_t rank_host; // ranks of a host: neighbours in a ring stay together
+	// How all-reduces, all-gathers and reduce-scatters run, one after the other within a group.
+	// Of the others, and of groups that do not have as many ranks on each host, its channels
+	// and the longest message.
+	struct ring_config ring;
+	bool has_messages_only; // rings as messages: slices and credits
 };
 
 struct trace_program {

@@ -7,11 +7,15 @@
 #include "expand.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <weft/check.h>
 #include <weft/coll.h>
+#include <weft/workload_ring.h>
+
+#include "rings.h"
 
 #define GATE_STREAM 255u
 #define BARRIER_BYTES 4u
@@ -25,7 +29,9 @@ struct build {
 	uint64_t *base;		// [ranks + 1] where a rank's nodes begin in the lists below
 	uint32_t *first, *last; // operations of each node of each rank
 	uint32_t *after;	// [ranks] of one collective
-	void *scratch;		// for one collective
+	struct rings rings;
+	struct job *job; // of the rings
+	void *scratch;	 // for one collective
 	size_t scratch_bytes;
 };
 
@@ -51,8 +57,8 @@ static uint16_t stream_of(const struct trace_rank *rank, uint32_t node, uint32_t
 
 // ---------------------------------------------------------------- collectives
 
-// Ranks of a group that share a host, when it is as many on each; 1 else.
-static uint32_t domain_of(const struct build *build, const struct instance *instance)
+// Ranks of a group that share a host, when it is as many on each; 0 else.
+static uint32_t members_of(const struct build *build, const struct instance *instance)
 {
 	uint32_t size = build->expand.run->rank_host, domain = 0;
 	if (size < 2)
@@ -63,10 +69,10 @@ static uint32_t domain_of(const struct build *build, const struct instance *inst
 	for (uint32_t m = 0; m < instance->count; m++)
 		if (instance->count % domain != 0 ||
 		    instance->ranks[m] / size != instance->ranks[m / domain * domain] / size)
-			return 1;
+			return 0;
 	for (uint32_t m = domain; m < instance->count; m += domain)
 		if (instance->ranks[m] / size == instance->ranks[m - 1] / size)
-			return 1;
+			return 0;
 	return domain;
 }
 
@@ -88,15 +94,16 @@ static int config_of(const struct build *build, const struct instance *instance,
 	const struct trace_node *node =
 		&expand_rank(expand, instance->ranks[0])->nodes[instance->nodes[0]];
 	bool is_barrier = node->collective == TRACE_COLLECTIVE_BARRIER;
+	uint32_t members = members_of(build, instance);
 	bool is_part = !expand->set->gathers_whole &&
 		(node->collective == TRACE_COLLECTIVE_ALL_GATHER ||
 		 node->collective == TRACE_COLLECTIVE_GATHER);
 	*ret = (struct coll_config){.ranks = instance->count,
 				    .bytes = is_barrier ? BARRIER_BYTES : node->bytes,
 				    .element_bytes = 1,
-				    .channels = expand->run->channels,
-				    .chunk_bytes = expand->run->chunk_bytes,
-				    .domain = domain_of(build, instance)};
+				    .channels = expand->run->ring.channels,
+				    .chunk_bytes = (uint32_t)expand->run->ring.chunk_bytes_max,
+				    .domain = members > 0 ? members : 1};
 	if (is_part && __builtin_mul_overflow(ret->bytes, instance->count, &ret->bytes))
 		return expand_refuse(expand, instance->ranks[0], instance->nodes[0],
 				     "record %: too many bytes", 0, 0);
@@ -170,6 +177,87 @@ static int put_collective(struct build *build, const struct instance *instance,
 	return 0;
 }
 
+// ---------------------------------------------------------------- rings
+
+static uint32_t *first_of(struct build *build, const struct instance *instance, uint32_t member)
+{
+	return &build->first[build->base[instance->ranks[member]] + instance->nodes[member]];
+}
+
+static uint32_t *last_of(struct build *build, const struct instance *instance, uint32_t member)
+{
+	return &build->last[build->base[instance->ranks[member]] + instance->nodes[member]];
+}
+
+// Slices and credits, where nobody has a machine for rings.
+static int take_messages(struct build *build, const struct instance *instance,
+			 const struct coll_config *config)
+{
+	struct ring_config ring = build->expand.run->ring;
+	const struct group group = {.ranks = instance->count,
+				    .gpus = instance->ranks,
+				    .ranks_per_host = members_of(build, instance)};
+	const struct ring_messages of = {.config = &ring,
+					 .group = &group,
+					 .kind = (enum collective_kind)config->kind,
+					 .bytes = config->bytes,
+					 .tag = build->tag,
+					 .stream = GATE_STREAM};
+	struct program *program = build->is_building ? build->program : NULL;
+	struct arena arena;
+	uint64_t ops = 0, edges = 0;
+	for (uint32_t m = 0; m < instance->count; m++)
+		build->after[m] = build->is_building ? *first_of(build, instance, m) : 0;
+	int rc = scratch_arena(build, &arena, ring_messages_bytes(&of));
+	if (rc == 0)
+		rc = ring_messages_put(program, &arena, &of, build->after, &ops, &edges,
+				       build->expand.refusal);
+	if (rc < 0)
+		return place_refusal(build, instance, rc);
+	build->ops += ops;
+	build->edges += edges;
+	for (uint32_t m = 0; build->is_building && m < instance->count; m++)
+		*last_of(build, instance, m) = build->after[m];
+	return 0;
+}
+
+static int count_ring(struct build *build, const struct instance *instance,
+		      const struct coll_config *config)
+{
+	const struct trace_node *node =
+		&expand_rank(&build->expand, instance->ranks[0])->nodes[instance->nodes[0]];
+	struct ring_config ring = build->expand.run->ring;
+	ring.ranks = instance->count;
+	if (ring_check(&ring, config->bytes, build->expand.refusal) < 0)
+		return place_refusal(build, instance, -EINVAL);
+	build->ops += instance->count;
+	build->edges += instance->count;
+	return rings_count(&build->rings, node->group, instance, members_of(build, instance)) < 0
+		? no_memory(build)
+		: 0;
+}
+
+static int put_ring(struct build *build, const struct instance *instance,
+		    const struct coll_config *config)
+{
+	const struct trace_node *node =
+		&expand_rank(&build->expand, instance->ranks[0])->nodes[instance->nodes[0]];
+	uint32_t number, group;
+	group = rings_take(&build->rings, node->group, instance->ranks[0], &number);
+	struct bucket *bucket =
+		&build->job->buckets[build->job->groups[group].bucket_first + number];
+	*bucket = (struct bucket){
+		.kind = (enum collective_kind)config->kind, .bytes = config->bytes, .siblings = 1};
+	snprintf(bucket->label, sizeof(bucket->label), "%.31s", node->name);
+	for (uint32_t m = 0; m < instance->count; m++) {
+		uint32_t op = program_collective(build->program, instance->ranks[m], group, m,
+						 number);
+		program_wait(build->program, op, *first_of(build, instance, m));
+		*last_of(build, instance, m) = op;
+	}
+	return 0;
+}
+
 static int take_collective(void *context, const struct instance *instance)
 {
 	struct build *build = context;
@@ -177,6 +265,12 @@ static int take_collective(void *context, const struct instance *instance)
 	int rc = config_of(build, instance, &config);
 	if (rc < 0 || instance->count == 1 || config.bytes == 0) // nothing goes anywhere
 		return rc;
+	bool is_ring = config.kind <= COLL_ALL_REDUCE && members_of(build, instance) > 0;
+	if (is_ring && build->expand.run->has_messages_only)
+		return take_messages(build, instance, &config);
+	if (is_ring)
+		return build->is_building ? put_ring(build, instance, &config)
+					  : count_ring(build, instance, &config);
 	return build->is_building ? put_collective(build, instance, &config)
 				  : count_collective(build, instance, &config);
 }
@@ -200,7 +294,7 @@ static int check_message(struct build *build, uint32_t rank, uint32_t node)
 		return expand_refuse(expand, rank, node,
 				     "record %: a message has 1 to 4294967295 bytes, not %",
 				     (int64_t)of->bytes, 0);
-	if (of->tag > INT32_MAX - COLL_CHANNELS_MAX)
+	if (of->tag > INT32_MAX - RING_TAGS)
 		return expand_refuse(expand, rank, node,
 				     "record %: the tag % leaves none for collectives", of->tag, 0);
 	build->tag = of->tag + 1 > build->tag ? of->tag + 1 : build->tag;
@@ -286,27 +380,46 @@ static int draw_lists(struct build *build)
 	build->first = calloc(build->base[ranks] + 1, sizeof(*build->first));
 	build->last = calloc(build->base[ranks] + 1, sizeof(*build->last));
 	build->after = calloc(ranks, sizeof(*build->after));
-	return build->first == NULL || build->last == NULL || build->after == NULL
+	return build->first == NULL || build->last == NULL || build->after == NULL ||
+			rings_init(&build->rings, ranks) < 0
 		? no_memory(build)
 		: 0;
+}
+
+// The job lies where the program does.
+static int make_job(struct build *build, struct arena *arena)
+{
+	if (build->rings.group_count == 0)
+		return 0;
+	build->job = arena_draw(arena, ARENA_WORKLOAD, 1, sizeof(*build->job));
+	if (build->job == NULL ||
+	    rings_job(build->job, &build->rings, arena, &build->expand.run->ring) < 0)
+		return no_memory(build);
+	program_use_job(build->program, build->job);
+	return 0;
 }
 
 static int make(struct build *build, struct trace_program *ret)
 {
 	struct arena arena;
 	struct refusal *refusal = build->expand.refusal;
-	if (build->ops > UINT32_MAX / 2 || build->edges > UINT32_MAX / 2)
+	if (build->ops > UINT32_MAX / 2 || build->edges > UINT32_MAX / 2 ||
+	    build->rings.bucket_count > UINT32_MAX / 2)
 		return refuse(refusal, -EINVAL,
 			      "the trace makes % operations: more than a program can have",
 			      (int64_t)build->ops, 0, 0);
 	uint32_t ops = (uint32_t)build->ops, edges = (uint32_t)build->edges;
-	uint64_t bytes = (program_bytes(build->expand.ranks, ops, edges) + 4096) & ~UINT64_C(63);
+	uint64_t bytes = program_bytes(build->expand.ranks, ops, edges) +
+		rings_bytes(&build->rings) + sizeof(struct job);
+	bytes = (bytes + 4096) & ~UINT64_C(63);
 	ret->memory = aligned_alloc(64, bytes);
 	if (ret->memory == NULL)
 		return no_memory(build);
 	memset(ret->memory, 0, bytes);
 	arena_init(&arena, ret->memory, bytes);
 	int rc = program_create(&build->program, &arena, build->expand.ranks, ops, edges, refusal);
+	if (rc == 0)
+		rc = make_job(build, &arena);
 	if (rc == 0)
 		rc = pass(build, true);
 	if (rc == 0)
@@ -368,6 +481,7 @@ int trace_expand(struct trace_program *ret, struct trace_set *set, const struct 
 	free(build.last);
 	free(build.after);
 	free(build.scratch);
+	rings_free(&build.rings);
 	return rc;
 }
 

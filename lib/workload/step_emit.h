@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations of a step's program, counted first and then made by the same code.
+// Operations of ranks, and rings of them, counted first and then made by the same code: of a step's
+// program, and of rings as messages (weft/workload_ring.h).
 #pragma once
 
 #include <weft/step_program.h>
@@ -7,7 +8,10 @@
 #include "step_operation.h"
 
 struct step_emit {
-	const struct step_program *of;
+	const struct step_program *of; // of a step; else NULL
+	const struct ring_config *ring;
+	const struct seats *seats; // NULL: messages are all inside
+	uint32_t payload_bytes;
 	struct program *program; // NULL: they are counted
 	struct step_program_size size;
 	uint32_t rank; // in hand
@@ -28,7 +32,7 @@ enum step_tag {
 	STEP_TAG_EXPERT_PARAMS = 1 << 12, // on top, of experts' parameters
 };
 
-uint32_t emit_compute(struct step_emit *emit, enum step_stream stream, ps_t time);
+uint32_t emit_compute(struct step_emit *emit, uint16_t stream, ps_t time);
 uint32_t emit_send(struct step_emit *emit, uint32_t to, uint32_t tag, uint64_t bytes);
 uint32_t emit_receive(struct step_emit *emit, uint32_t from, uint32_t tag, uint64_t bytes);
 void emit_wait(struct step_emit *emit, uint32_t op, uint32_t before);
@@ -40,10 +44,10 @@ struct step_ring {
 	uint32_t at;
 	enum collective_kind kind;
 	uint64_t bytes;
-	bool is_expert;
-	enum step_stream stream;
+	uint32_t slice_tag, credit_tag; // of channel 0; others follow
+	uint16_t stream;
 };
 uint32_t emit_ring(struct step_emit *emit, const struct step_ring *ring, uint32_t begin);
 
 // Slices of the longest channel of a ring.
-uint64_t emit_ring_slices(const struct step_program *of, const struct step_ring *ring);
+uint64_t emit_ring_slices(const struct ring_config *config, const struct step_ring *ring);

@@ -102,7 +102,7 @@ static int draw_slices(struct builder *builder, struct arena *arena)
 				&emit->of->job->buckets[group->bucket_first + j];
 			struct step_ring ring = {
 				.group = group, .kind = bucket->kind, .bytes = bucket->bytes};
-			uint64_t slices = emit_ring_slices(emit->of, &ring);
+			uint64_t slices = emit_ring_slices(emit->ring, &ring);
 			most = slices > most ? slices : most;
 		}
 	}
@@ -133,7 +133,11 @@ static int check_input(const struct step_program *of, struct refusal *refusal)
 static int begin(struct builder *ret, struct arena *arena, const struct step_program *of,
 		 struct refusal *refusal)
 {
-	*ret = (struct builder){.plan = of->plan, .emit = {.of = of}};
+	*ret = (struct builder){.plan = of->plan,
+				.emit = {.of = of,
+					 .ring = &of->job->ring,
+					 .seats = &of->seats,
+					 .payload_bytes = of->payload_bytes}};
 	int rc = check_input(of, refusal);
 	if (rc < 0)
 		return rc;

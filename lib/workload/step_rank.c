@@ -34,13 +34,15 @@ static bool ring_of(const struct builder *builder, const struct step_bucket *buc
 {
 	uint32_t rank = builder->emit.rank, at = bucket->is_expert;
 	uint32_t group = builder->rings[at].group_of[rank];
+	uint32_t tag = bucket->is_expert ? STEP_TAG_EXPERT_PARAMS : 0;
 	bool is_all = bucket->gather_bytes == 0;
 	*ret = (struct step_ring){
 		.kind = is_gather ? COLLECTIVE_ALL_GATHER
 			: is_all  ? COLLECTIVE_ALL_REDUCE
 				  : COLLECTIVE_REDUCE_SCATTER,
 		.bytes = is_gather ? bucket->gather_bytes : bucket->reduce_bytes,
-		.is_expert = bucket->is_expert,
+		.slice_tag = STEP_TAG_SLICE + tag,
+		.credit_tag = STEP_TAG_CREDIT + tag,
 		.stream = is_gather ? STEP_STREAM_GATHER : STEP_STREAM_REDUCE,
 	};
 	if (group == OP_NONE || ret->bytes == 0)

@@ -2,7 +2,8 @@
 // A ring collective as operations of one rank: what collective.c does event by event, written down
 // before. A slice goes on when the same slice of the step before is here, a credit says that the
 // next rank has room for it, and no more are under way than there are credits. A credit goes back
-// when the slice that it frees is passed on.
+// when the slice that it frees is passed on. The barrier form has no credits: a slice goes when the
+// one before has been sent.
 
 #include <weft/check.h>
 
@@ -13,23 +14,23 @@
 
 // ---------------------------------------------------------------- operations
 
-uint32_t emit_compute(struct step_emit *emit, enum step_stream stream, ps_t time)
+uint32_t emit_compute(struct step_emit *emit, uint16_t stream, ps_t time)
 {
 	uint32_t index = (uint32_t)emit->size.ops++;
 	if (emit->program == NULL)
 		return index;
-	return program_compute(emit->program, emit->rank, (uint16_t)stream, time);
+	return program_compute(emit->program, emit->rank, stream, time);
 }
 
 static bool is_outside(const struct step_emit *emit, uint32_t peer)
 {
-	const struct seats *seats = &emit->of->seats;
-	return seat_of(seats, emit->rank).domain != seat_of(seats, peer).domain;
+	const struct seats *seats = emit->seats;
+	return seats != NULL && seat_of(seats, emit->rank).domain != seat_of(seats, peer).domain;
 }
 
 uint32_t emit_send(struct step_emit *emit, uint32_t to, uint32_t tag, uint64_t bytes)
 {
-	uint32_t index = (uint32_t)emit->size.ops++, payload = emit->of->payload_bytes;
+	uint32_t index = (uint32_t)emit->size.ops++, payload = emit->payload_bytes;
 	check(bytes > 0 && bytes <= UINT32_MAX);
 	if (is_outside(emit, to))
 		emit->size.packets += (bytes + payload - 1) / payload;
@@ -60,7 +61,8 @@ void emit_wait(struct step_emit *emit, uint32_t op, uint32_t before)
 struct channel {
 	struct step_emit *emit;
 	struct cut cut;
-	uint32_t next, previous, tag, credits, begin, end;
+	uint32_t next, previous, slice_tag, credit_tag, credits, begin, end;
+	bool has_credits;
 	uint64_t total;
 };
 
@@ -88,14 +90,15 @@ static void wait_for_room(const struct channel *of, uint32_t op, uint64_t slice)
 	emit_wait(of->emit, op, of->begin);
 	if (slice < of->credits)
 		return;
-	emit_wait(of->emit, op, of->emit->credits[slice - of->credits]);
+	if (of->has_credits)
+		emit_wait(of->emit, op, of->emit->credits[slice - of->credits]);
 	emit_wait(of->emit, op, of->emit->sends[slice - of->credits]);
 }
 
 static void send_slice(const struct channel *of, uint64_t slice, const struct place *place)
 {
 	struct step_emit *emit = of->emit;
-	uint32_t op = emit_send(emit, of->next, STEP_TAG_SLICE + of->tag, place->bytes);
+	uint32_t op = emit_send(emit, of->next, of->slice_tag, place->bytes);
 	emit->sends[slice] = op;
 	wait_for_room(of, op, slice);
 	if (place->step > 0)
@@ -108,9 +111,9 @@ static void send_slice(const struct channel *of, uint64_t slice, const struct pl
 static void send_credit(const struct channel *of, uint64_t slice, const struct place *place)
 {
 	struct step_emit *emit = of->emit;
-	if (slice + of->credits >= of->total)
+	if (slice + of->credits >= of->total || !of->has_credits)
 		return;
-	uint32_t op = emit_send(emit, of->previous, STEP_TAG_CREDIT + of->tag, CREDIT_BYTES);
+	uint32_t op = emit_send(emit, of->previous, of->credit_tag, CREDIT_BYTES);
 	emit_wait(emit, op, emit->receives[slice]);
 	if (place->step + 1 < of->cut.steps)
 		wait_for_room(of, op, slice + place->slices);
@@ -124,11 +127,11 @@ static void emit_channel(struct channel *of)
 	struct step_emit *emit = of->emit;
 	for (uint64_t slice = 0; slice < of->total; slice++) {
 		struct place place = place_of(&of->cut, slice);
-		emit->receives[slice] = emit_receive(emit, of->previous, STEP_TAG_SLICE + of->tag,
+		emit->receives[slice] = emit_receive(emit, of->previous, of->slice_tag,
 						     place.bytes);
-		if (slice + of->credits < of->total)
-			emit->credits[slice] = emit_receive(
-				emit, of->next, STEP_TAG_CREDIT + of->tag, CREDIT_BYTES);
+		if (slice + of->credits < of->total && of->has_credits)
+			emit->credits[slice] = emit_receive(emit, of->next, of->credit_tag,
+							    CREDIT_BYTES);
 		if (place.step + 1 == of->cut.steps)
 			emit_wait(emit, of->end, emit->receives[slice]);
 		send_slice(of, slice, &place);
@@ -138,14 +141,14 @@ static void emit_channel(struct channel *of)
 
 // ---------------------------------------------------------------- the collective
 
-static struct ring_config config_of(const struct step_program *of, const struct step_ring *ring)
+static struct ring_config config_of(const struct ring_config *of, const struct step_ring *ring)
 {
-	struct ring_config config = of->job->ring;
+	struct ring_config config = *of;
 	config.ranks = ring->group->ranks;
 	return config;
 }
 
-uint64_t emit_ring_slices(const struct step_program *of, const struct step_ring *ring)
+uint64_t emit_ring_slices(const struct ring_config *of, const struct step_ring *ring)
 {
 	struct ring_config config = config_of(of, ring);
 	struct cut cut;
@@ -155,7 +158,8 @@ uint64_t emit_ring_slices(const struct step_program *of, const struct step_ring 
 
 uint32_t emit_ring(struct step_emit *emit, const struct step_ring *ring, uint32_t begin)
 {
-	struct ring_config config = config_of(emit->of, ring);
+	struct ring_config config = config_of(emit->ring, ring);
+	bool is_barrier = config.form == RING_BARRIER;
 	uint32_t end = emit_compute(emit, ring->stream, 0);
 	emit_wait(emit, end, begin);
 	for (uint32_t i = 0; i < config.channels; i++) {
@@ -163,8 +167,10 @@ uint32_t emit_ring(struct step_emit *emit, const struct step_ring *ring, uint32_
 			.emit = emit,
 			.next = ring->group->gpus[group_next(ring->group, i, ring->at)],
 			.previous = ring->group->gpus[group_previous(ring->group, i, ring->at)],
-			.tag = i + (ring->is_expert ? STEP_TAG_EXPERT_PARAMS : 0),
-			.credits = config.credits,
+			.slice_tag = ring->slice_tag + i,
+			.credit_tag = ring->credit_tag + i,
+			.credits = is_barrier ? 1 : config.credits,
+			.has_credits = !is_barrier,
 			.begin = begin,
 			.end = end};
 		cut_of(&channel.cut, &config, ring->kind, ring->bytes, i);

@@ -26,6 +26,9 @@ struct agent {
 	struct landing landing;
 };
 
+// Whether each rank has a NIC of its own. -EINVAL with a reason, -ENOMEM.
+int agents_check_nics(const struct world *world, struct refusal *refusal);
+
 // Lines of the world's program, and what can be said against it. Before QPs are counted. -EINVAL
 // with a reason, -ENOMEM.
 int agents_build(struct world *world, struct refusal *refusal);

@@ -16,8 +16,7 @@ bool agents_is_local(const struct world *world, const struct op *op)
 
 // ---------------------------------------------------------------- checks
 
-// Each rank has a NIC of its own.
-static int check_nics(const struct world *world, struct refusal *refusal)
+int agents_check_nics(const struct world *world, struct refusal *refusal)
 {
 	const struct program *program = world->program;
 	if (program->ranks > world->fabric.nics)
@@ -37,6 +36,19 @@ static int check_nics(const struct world *world, struct refusal *refusal)
 				      rank_of[nic] - 1, rank, nic);
 		rank_of[nic] = rank + 1;
 	}
+	return 0;
+}
+
+// Members of one host are neighbours in a ring.
+static int check_rings(const struct world *world, struct refusal *refusal)
+{
+	const struct job *job = world->program->job;
+	for (uint32_t i = 0; job != NULL && i < job->group_count; i++)
+		if (job->groups[i].ranks_per_host > 1 && world->scenario->scaleup.rate_bps == 0)
+			return refuse(refusal, -EINVAL,
+				      "NIC % and NIC % of one host talk, and nothing joins them: "
+				      "give scaleup.rate, or fabric.nics_per_host 1",
+				      job->groups[i].gpus[0], job->groups[i].gpus[1], 0);
 	return 0;
 }
 
@@ -155,7 +167,9 @@ int agents_build(struct world *world, struct refusal *refusal)
 	const struct program *program = world->program;
 	if (program == NULL)
 		return 0;
-	int rc = check_nics(world, refusal);
+	int rc = agents_check_nics(world, refusal);
+	if (rc == 0)
+		rc = check_rings(world, refusal);
 	for (uint32_t i = 0; rc == 0 && i < program->op_count; i++)
 		if (program->ops[i].kind == OP_SEND && agents_is_local(world, &program->ops[i]))
 			rc = check_local(world, &program->ops[i], refusal);

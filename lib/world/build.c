@@ -108,24 +108,31 @@ static int read_goal(struct world *world, const char *text, size_t bytes, ps_t u
 	return rc;
 }
 
-// A program that the caller gave outlives the world.
+// A program that the caller gave outlives the world. The groups of its job are at NICs that exist.
+static int take_program(struct world *world, struct refusal *refusal)
+{
+	world->program = world->scenario->traffic.program;
+	if (world->program->job == NULL)
+		return 0;
+	int rc = agents_check_nics(world, refusal);
+	if (rc == 0)
+		world->job = *world->program->job;
+	return rc;
+}
+
 static int build_goal(struct world *world, const char *text, size_t bytes, struct refusal *refusal)
 {
 	const struct traffic_config *traffic = &world->scenario->traffic;
 	if (traffic->program == NULL)
 		return read_goal(world, text, bytes, traffic->unit_ps, refusal);
-	world->program = traffic->program;
-	if (traffic->program->job != NULL)
-		world->job = *traffic->program->job;
-	return 0;
+	return take_program(world, refusal);
 }
 
 // A trace of nodes comes as a program.
 static int build_nodes(struct world *world, struct refusal *refusal)
 {
-	world->program = world->scenario->traffic.program;
 	if (!world->scenario->sample.is_on)
-		return 0;
+		return take_program(world, refusal);
 	return refuse(refusal, -EINVAL,
 		      "a trace of nodes is run whole: a sample has no effect on it (--sample off)",
 		      0, 0, 0);

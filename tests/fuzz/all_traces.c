@@ -75,7 +75,11 @@ static void check_count(const struct trace_set *set)
 // Whatever is expanded is sealed: every operation can end. Only what fits into a moment.
 static void check_program(struct trace_set *set)
 {
-	const struct trace_run run = {4, 2, 1, 1u << 20};
+	struct trace_run run = {
+		.ranks = 4,
+		.rank_host = 2,
+		.ring = {.channels = 1, .chunk_bytes_max = 1u << 20, .slices = 2, .credits = 4},
+		.has_messages_only = set->ranks[0].node_count % 2 != 0};
 	struct trace_program program;
 	struct refusal refusal = {0};
 	if (set->ranks[0].node_count > NODES_EXPANDED_MAX || trace_ranks(set) > 64)
