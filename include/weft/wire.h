@@ -115,6 +115,7 @@ struct wire_srv6 {
 	uint32_t t0_nics; // below each T0
 	uint8_t plane_shift;
 	uint8_t usid_count;
+	bool has_srh; // always an SRH: of 7 uSIDs or less it has the NIC's own
 	struct wire_usid usids[WIRE_USIDS_MAX];
 };
 

@@ -17,6 +17,7 @@ enum frames_ev_place { FRAMES_EV_PORT_HIGH, FRAMES_EV_PORT_LOW }; // as enum wir
 // How packets look as bytes where a run has frames. Without frames nothing of it matters.
 struct frames_config {
 	enum frames_entropy entropy;
+	bool has_srh;		      // SRv6: the NIC's own uSID is in an SRH
 	uint8_t ip_version;	      // 4 or 6; with SRv6 the inner one
 	uint8_t ev_place;	      // enum frames_ev_place, of IPv6
 	uint16_t udp_port;	      // 4791 or 4971

@@ -16,6 +16,7 @@ static void take_scenario(struct wire_config *config, const struct world *world)
 	config->entropy = (uint8_t)frames->entropy;
 	config->ev_place = frames->ev_place;
 	config->srv6.t0_nics = world->topology.t0_nics;
+	config->srv6.has_srh = frames->has_srh;
 	config->follows_usids = world->fabric.forwarding == FABRIC_USID;
 	config->has_tseth = true; // round trips are measured with it
 	config->trim_rewrites_lengths = frames->trim_rewrites_lengths;

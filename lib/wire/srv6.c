@@ -100,9 +100,16 @@ uint32_t srv6_bytes(const struct wire_config *config, const struct packet *packe
 {
 	const struct wire_srv6 *srv6 = &config->srv6;
 	bool is_long = srv6->usid_count > WIRE_ADDRESS_USIDS; // mostly not: no need to count
-	if (is_long && usid_count(srv6, packet) > WIRE_ADDRESS_USIDS)
+	if (srv6->has_srh || (is_long && usid_count(srv6, packet) > WIRE_ADDRESS_USIDS))
 		return IPV6_BYTES + SRV6_SRH_BYTES;
 	return IPV6_BYTES;
+}
+
+// How many uSIDs of a packet the outer destination has; an SRH has the others.
+static uint32_t usids_ahead(const struct wire_srv6 *srv6, const struct packet *packet)
+{
+	uint32_t count = usid_count(srv6, packet) - srv6->has_srh;
+	return count < WIRE_ADDRESS_USIDS ? count : WIRE_ADDRESS_USIDS;
 }
 
 static struct wire_ev_field field_of(const struct wire_srv6 *srv6, const struct wire_usid *usid,
@@ -124,15 +131,20 @@ static void put_addresses(const struct wire_config *config, const struct packet 
 			  uint8_t *ret)
 {
 	const struct wire_srv6 *srv6 = &config->srv6;
+	const struct wire_ev_field block = {.init = srv6->block, .width = 32};
 	struct wire_ev_field fields[2 + WIRE_USIDS_MAX];
 	uint8_t ev[sizeof(packet->ev)];
-	uint32_t count = 0, usids = 0;
+	uint32_t count = 0, usids = 0, ahead = usids_ahead(srv6, packet);
 	bool is_near = is_local(srv6, packet);
+	fields[count++] = block;
 	for (uint32_t i = 0; i < srv6->usid_count; i++) {
 		if (is_near && srv6->usids[i].is_trunk)
 			continue;
-		if (usids++ % WIRE_ADDRESS_USIDS == 0)
-			fields[count++] = (struct wire_ev_field){.init = srv6->block, .width = 32};
+		if (usids++ == ahead) { // the segment: behind the rest of the destination, zeroes
+			while (count <= WIRE_ADDRESS_USIDS)
+				fields[count++] = (struct wire_ev_field){.width = USID_BITS};
+			fields[count++] = block;
+		}
 		fields[count++] = field_of(srv6, &srv6->usids[i], packet);
 	}
 	put_be32(ev, config->ip_version == 4 ? packet->ev << 16 : packet->ev);
@@ -181,7 +193,10 @@ static enum wire_srv6_step step(uint8_t *frame, const struct wire_view *view)
 	}
 	if (!view->has_srh || srh[SRH_LEFT_AT] == 0)
 		return WIRE_SRV6_LAST;
-	uint32_t left = --srh[SRH_LEFT_AT];
+	uint32_t left = srh[SRH_LEFT_AT] - 1u;
+#ifndef PLANT_KEEP_SEGMENT // a bug on purpose: a segment that was taken still counts as left
+	srh[SRH_LEFT_AT] = (uint8_t)left;
+#endif
 	memcpy(target, srh + SRH_LIST_AT + left * ADDRESS_BYTES, ADDRESS_BYTES);
 	return WIRE_SRV6_SEGMENT;
 }
@@ -211,10 +226,12 @@ bool srv6_is_on_route(const struct wire_config *config, const struct packet *pac
 	memset(route, 0, sizeof(route));
 	srv6_build(config, packet, &own, 0, route);
 	const uint8_t *target = frame + view->outer_at + IPV6_TARGET_AT;
+	const uint8_t *srh = frame + view->srh_at, *own_srh = route + own.srh_at;
 	if (memcmp(target, route + view->outer_at + IPV6_TARGET_AT, ADDRESS_BYTES) != 0)
 		return false;
 	return !view->has_srh ||
-		frame[view->srh_at + SRH_LEFT_AT] == route[own.srh_at + SRH_LEFT_AT];
+		(srh[SRH_LAST_AT] == 0 && srh[SRH_LEFT_AT] == own_srh[SRH_LEFT_AT] &&
+		 memcmp(srh + SRH_LIST_AT, own_srh + SRH_LIST_AT, ADDRESS_BYTES) == 0);
 }
 
 // --- choices
@@ -241,6 +258,15 @@ static int check_usid(const struct wire_srv6 *srv6, uint32_t index, struct refus
 	return wire_ev_check(&field, 1, USID_BYTES, refusal);
 }
 
+// Below one T0, too, the destination has a uSID before the segment's.
+static bool has_two_near(const struct wire_srv6 *srv6)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < srv6->usid_count; i++)
+		count += !srv6->usids[i].is_trunk;
+	return count >= 2;
+}
+
 int srv6_check(const struct wire_config *config, struct refusal *refusal)
 {
 	const struct wire_srv6 *srv6 = &config->srv6;
@@ -262,6 +288,10 @@ int srv6_check(const struct wire_config *config, struct refusal *refusal)
 			      config->ip_version == 4 ? 16 : 32, 0);
 	if (wrong == 0 && srv6->usids[srv6->usid_count - 1].is_trunk)
 		return refuse(refusal, -EINVAL, "the last uSID is the NIC's own", 0, 0, 0);
+	if (wrong == 0 && srv6->has_srh && !has_two_near(srv6))
+		return refuse(refusal, -EINVAL,
+			      "an SRH has the last uSID: below one T0, too, another one goes ahead",
+			      0, 0, 0);
 	return wrong;
 }
 

@@ -109,6 +109,7 @@ void draft_settle(struct draft *draft)
 	transport->planes = fabric->planes;
 	draft_settle_fabric(draft);
 	draft_settle_usid(draft);
+	draft_settle_srh(draft);
 	fabric->mtu_bytes = transport->payload_bytes + transport->header_bytes;
 	fabric->control_bytes = transport->control_bytes;
 	transport->cc.mtu_bytes = fabric->mtu_bytes;

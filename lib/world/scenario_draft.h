@@ -101,6 +101,9 @@ int draft_check_collective(struct draft *draft);
 void draft_settle_usid(struct draft *draft);
 int draft_check_usid(struct draft *draft);
 
+// Adds an SRH to the sizes on the line that were not given.
+void draft_settle_srh(struct draft *draft);
+
 // DSCPs by which classes cannot be told apart.
 int draft_check_dscp(struct draft *draft);
 

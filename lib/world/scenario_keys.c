@@ -589,6 +589,10 @@ static const struct scenario_key keys[] = {
 	 "Where a frame has its EV: port, stev (with wire.ip 4 as port), or srv6: as stev, and an "
 	 "outer header with the way as uSIDs.",
 	 SCENARIO(frames.entropy), 0, 0, NULL, entropy_words, USE_ALWAYS},
+	{"wire.srh", "flag", "false",
+	 "Whether the outer header is followed by an SRH with one segment, the NIC's own uSID; "
+	 "transport.header, transport.control and queue.trim_bytes are 24 B more then.",
+	 SCENARIO(frames.has_srh), 0, 1, NULL, flag_words, USE_SRV6},
 	{"wire.ev", "word", "port-high",
 	 "Which half of an EV is the UDP source port; the flow label has the other: port-high, "
 	 "port-low.",

@@ -69,6 +69,7 @@ enum scenario_use {
 	USE_PROGRAM_FILE,
 	USE_GOAL,
 	USE_IPV6,
+	USE_SRV6,
 	USE_WATCH,
 	USE_COUNT
 };

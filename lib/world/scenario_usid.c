@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fabric.forwarding: usid, and DSCPs of frames. The high bits of an EV are the uSID that a T0
+// fabric.forwarding: usid, SRHs, and DSCPs of frames. The high bits of an EV are the uSID that a T0
 // follows up, so that EVs and frames must be made for it.
 
 #include <string.h>
@@ -10,6 +10,7 @@
 #define T0S_MAX 4096u	   // numbers of T0 switches in a uSID, below the plane's bits
 #define T0_NICS_MAX 2048u  // numbers of NICs below a T0
 #define USID_PLANES_MAX 15 // numbers of planes
+#define SRH_BYTES 24	   // RFC 8754, with one segment
 
 static uint32_t up_ports(const struct fabric_config *fabric)
 {
@@ -35,6 +36,19 @@ void draft_settle_usid(struct draft *draft)
 	transport->ev_fields[0] = (struct ev_field){USID_TRUNK_BITS,
 						    up_ports(&scenario->fabric) - 1};
 	transport->ev_fields[1] = (struct ev_field){rest, (UINT32_C(1) << rest) - 1};
+}
+
+void draft_settle_srh(struct draft *draft)
+{
+	struct scenario *scenario = draft->scenario;
+	if (!scenario->frames.has_srh)
+		return;
+	if (!draft_is_given(draft, "transport.header"))
+		scenario->transport.header_bytes += SRH_BYTES;
+	if (!draft_is_given(draft, "transport.control"))
+		scenario->transport.control_bytes += SRH_BYTES;
+	if (!draft_is_given(draft, "queue.trim_bytes"))
+		scenario->fabric.trim_bytes += SRH_BYTES;
 }
 
 // Other choices that leave nothing for a source route to say.

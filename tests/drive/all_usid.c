@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Forwarding by SRv6 source routes, seen from outside: static routes of the switches, made here
 // from nothing but the cables, and the bytes of the outer destination say which way each frame
-// leaves, and that its first uSID is taken off there. What has no route, or leads over a dead link,
-// is counted, and EVs learn.
+// leaves, and that its first uSID is taken off there, or, when it was the last, that the segment of
+// an SRH comes next. What has no route, or leads over a dead link, is counted, and EVs learn.
 
 #include "../rig.h"
 
@@ -15,16 +15,22 @@
 	"256MiB}\n"
 
 #define OUTER_TARGET_AT 38u // Ethernet 14, and 24 of the outer IPv6 header
-#define INNER_AT 54u
+#define SRH_AT 54u
 #define INNER_BYTES 60u // IPv6, UDP, BTH: nothing that a switch changes
 #define PLACES (1u << 20)
 
 struct walk {
 	const struct world *world;
 	uint8_t *waiting; // [PLACES] frames that a switch has, by what must leave and where
-	uint64_t passed, ended, outstanding;
+	uint64_t passed, ended, outstanding, with_srh;
 	uint64_t up[UP_PORTS]; // frames that left a T0 by this up port
 };
+
+// Behind the outer IPv6 header, or behind its SRH with one segment.
+static size_t inner_of(const uint8_t *frame)
+{
+	return frame[20] == 43 ? SRH_AT + 24 : SRH_AT;
+}
 
 static uint64_t mix_bytes(uint64_t hash, const uint8_t *bytes, size_t count)
 {
@@ -37,7 +43,7 @@ static uint64_t mix_bytes(uint64_t hash, const uint8_t *bytes, size_t count)
 static uint32_t place_of(const uint8_t *target, const uint8_t *frame, uint32_t node, uint32_t port)
 {
 	uint64_t hash = mix_bytes(rng_mix((uint64_t)node << 32 | port), target, 16);
-	return (uint32_t)(mix_bytes(hash, frame + INNER_AT, INNER_BYTES) >> 44);
+	return (uint32_t)(mix_bytes(hash, frame + inner_of(frame), INNER_BYTES) >> 44);
 }
 
 static uint16_t first_usid(const uint8_t *frame)
@@ -54,6 +60,20 @@ static uint32_t route_of(const struct topology *topology, uint32_t node, uint16_
 	if (plan->tier == 1)
 		return number;
 	return number & 0x800 ? number & 0x7ff : T0_NICS + number;
+}
+
+// What the destination is to be when its first uSID was taken off.
+static void shift(const uint8_t *frame, uint8_t *ret)
+{
+	static const uint8_t none[10];
+	if (memcmp(frame + OUTER_TARGET_AT + 6, none, sizeof(none)) == 0) {
+		assert_true(frame[20] == 43 && frame[SRH_AT + 3] == 1); // a segment is left
+		memcpy(ret, frame + SRH_AT + 8, 16);
+		return;
+	}
+	memcpy(ret, frame + OUTER_TARGET_AT, 4);
+	memcpy(ret + 4, frame + OUTER_TARGET_AT + 6, 10);
+	memset(ret + 14, 0, 2);
 }
 
 // A frame on a cable: it is what its switch had to send; then what the next one must do with it.
@@ -77,12 +97,14 @@ static void see(void *context, const struct cable_plan *cable, ps_t, uint8_t *fr
 	}
 	if (cable->to_machine < topology->hosts) { // the NIC's own
 		assert_int_equal(first_usid(frame) & 0xfff, 0xfff);
+		if (frame[20] == 43 && frame[SRH_AT + 3] != 0)
+			fail_msg("a segment is left at the NIC");
+		walk->with_srh += frame[20] == 43;
 		walk->ended++;
 		return;
 	}
-	uint8_t shifted[16] = {0};
-	memcpy(shifted, frame + OUTER_TARGET_AT, 4);
-	memcpy(shifted + 4, frame + OUTER_TARGET_AT + 6, 10);
+	uint8_t shifted[16];
+	shift(frame, shifted);
 	uint32_t port = route_of(topology, cable->to_machine, first_usid(frame));
 	uint32_t place = place_of(shifted, frame, cable->to_machine, port);
 	assert_true(walk->waiting[place] < UINT8_MAX);
@@ -127,7 +149,72 @@ static void so_do_trimmed_ones_and_answers(void **)
 	assert_true(rig.outcome->fabric.trimmed > 10);
 	assert_int_equal(walk.ended, rig.run.delivered);
 	assert_int_equal(walk.outstanding, 0);
+	assert_int_equal(walk.with_srh, 0);
 	stage_free(&rig.stage);
+}
+
+static void a_segment_follows_the_last_usid_of_the_switches(void **)
+{
+	static struct rig rig;
+	struct walk walk;
+	walk_run(FABRIC "wire: {srh: true}\n"
+			"traffic: {kind: incast, senders: 12, bytes: 100kB}\n"
+			"queue: {bytes: 20kB}\n",
+		 &rig, &walk);
+	assert_int_equal(rig.run.end, RUN_DONE);
+	assert_true(rig.outcome->fabric.trimmed > 10);
+	assert_int_equal(walk.ended, rig.run.delivered);
+	assert_int_equal(walk.outstanding, 0);
+	assert_int_equal(walk.with_srh, walk.ended);
+	stage_free(&rig.stage);
+}
+
+// What virtual time charges is what the frames of a run with frames take on the line.
+struct sizes {
+	const struct world *world;
+	uint64_t writes, sacks;
+};
+
+static void weigh(void *context, const struct cable_plan *, ps_t, uint8_t *frame, uint32_t bytes)
+{
+	struct sizes *sizes = context;
+	const uint8_t *udp = frame + inner_of(frame) + 40;
+	const struct transport_config *transport = &sizes->world->transport;
+	uint32_t on_line = bytes + 24; // FCS 4, preamble and gap 20
+	if (udp[8] == PACKET_WRITE_FIRST || udp[8] == PACKET_WRITE_MIDDLE) {
+		assert_int_equal(on_line, transport->header_bytes + transport->payload_bytes);
+		sizes->writes++;
+	} else if (udp[8] == PACKET_SACK) {
+		assert_int_equal(on_line, transport->control_bytes);
+		sizes->sacks++;
+	}
+}
+
+static void an_srh_is_in_the_sizes_that_are_charged(void **)
+{
+	// the default has no TSETH, 4 bytes, which frames have
+	static const struct {
+		const char *wire;
+		uint32_t header, control;
+	} cases[] = {{"transport: {header: 166B}\n", 166, 178},
+		     {"wire: {srh: true}\ntransport: {header: 190B}\n", 190, 202}};
+	for (size_t i = 0; i < 2; i++) {
+		static struct rig rig;
+		struct sizes sizes = {.world = &rig.stage.world};
+		char yaml[512];
+		const struct sim_options options = {
+			.ports = {.kind = PORTS_MEMORY, .watch = weigh, .watch_context = &sizes}};
+		snprintf(yaml, sizeof(yaml),
+			 "fabric: {nics: 8, nics_per_t0: 4, t1_count: 4, forwarding: usid}\n%s"
+			 "traffic: {kind: permutation, bytes: 100kB}\n",
+			 cases[i].wire);
+		rig_run_with(&rig, yaml, NULL, &options);
+		assert_int_equal(rig.run.end, RUN_DONE);
+		assert_int_equal(rig.scenario.transport.header_bytes, cases[i].header);
+		assert_int_equal(rig.scenario.transport.control_bytes, cases[i].control);
+		assert_true(sizes.writes > 100 && sizes.sacks > 8);
+		stage_free(&rig.stage);
+	}
 }
 
 // Every T1 gets its part: the draw inside the fields reaches all up ports.
@@ -186,6 +273,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_frame_leaves_by_its_first_usid_which_is_taken_off),
 		cmocka_unit_test(so_do_trimmed_ones_and_answers),
+		cmocka_unit_test(a_segment_follows_the_last_usid_of_the_switches),
+		cmocka_unit_test(an_srh_is_in_the_sizes_that_are_charged),
 		cmocka_unit_test(source_routes_use_all_trunks_about_alike),
 		cmocka_unit_test(a_usid_without_a_route_is_dropped_and_counted_and_its_ev_retired),
 		cmocka_unit_test(evs_learn_that_a_link_of_their_route_is_down),

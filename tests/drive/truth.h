@@ -230,16 +230,19 @@ static const struct truth_case truth_cases[] = {
 	{"SRv6 and trims",
 	 TRUTH_FABRIC "wire: {entropy: srv6}\ntransport: {evs: 32}\n" TRUTH_INCAST, shows_trims,
 	 RUN_DONE},
+	{"SRv6 with SRHs, and trims",
+	 TRUTH_FABRIC "wire: {entropy: srv6, srh: true}\ntransport: {evs: 32}\n" TRUTH_INCAST,
+	 shows_trims, RUN_DONE},
 	{"flowlets, of switches and of hosts",
 	 "name: truth\nfabric: {nics: 16, nics_per_t0: 4, t1_count: 4, planes: 2, link_rate: "
 	 "100Gb/s, spray: flowlet}\nlimits: {packets: 20000, memory: 256MiB}\n"
 	 "transport: {evs: 32, path: flowlet, rto: 80us}\ntraffic: {kind: permutation, bytes: "
 	 "100kB}\n" TRUTH_LOSS,
 	 shows_loss, RUN_DONE},
-	{"source routes and trims",
+	{"source routes with SRHs, and trims",
 	 "name: truth\nfabric: {nics: 16, nics_per_t0: 4, t1_count: 4, planes: 1, link_rate: "
 	 "100Gb/s, forwarding: usid}\nlimits: {packets: 20000, memory: 256MiB}\n"
-	 "transport: {evs: 32}\n" TRUTH_INCAST,
+	 "wire: {srh: true}\ntransport: {evs: 32}\n" TRUTH_INCAST,
 	 shows_trims, RUN_DONE},
 	{"source routes over a link that is down, and damage",
 	 "name: truth\nfabric: {nics: 16, nics_per_t0: 4, t1_count: 2, bundle: 2, planes: 2, "

@@ -34,9 +34,9 @@ enum { // of the second
 	IS_OTHER_PORT = 1 << 4,
 	HAS_LOW_OP = 1 << 5,  // of the EETH
 	IS_LOW_HALF = 1 << 6, // of the EV in the source port
-	HAS_SRH = 1 << 7,
+	HAS_SRH = 1 << 7,     // as the list is long; IS_SRH: as it is asked for
 };
-enum { IS_MARKED = 1 << 0, IS_CUT = 1 << 1, IS_LAST_HOP = 1 << 2 }; // of the third
+enum { IS_MARKED = 1 << 0, IS_CUT = 1 << 1, IS_LAST_HOP = 1 << 2, IS_SRH = 1 << 3 }; // of the third
 
 static uint32_t least_kept(const struct wire_config *config)
 {
@@ -59,6 +59,7 @@ static struct wire_config config_of(const uint8_t *choice)
 		config.trim_frame_bytes = (uint16_t)(second + least_kept(&config));
 	for (; second & HAS_SRH && config.srv6.usid_count < 9; config.srv6.usid_count++)
 		config.srv6.usids[config.srv6.usid_count] = (struct wire_usid){.init = 7};
+	config.srv6.has_srh = choice[2] & IS_SRH;
 	config.full_payload_bytes = second & KNOWS_FULL ? 1000 : 0;
 	config.has_udp_checksum = second & HAS_CHECKSUM;
 	config.eeth_op_low = second & HAS_LOW_OP;
@@ -316,7 +317,7 @@ static void keep_first_inputs(keep_fn keep)
 		uint8_t choice[] = {(uint8_t)(kind & (IS_V4 | IS_CHARGED)) | IS_MENDED,
 				    (uint8_t)((kind & 8 ? KNOWS_FULL | HAS_CHECKSUM : 0) |
 					      entropies[(kind + kind / 4) % 4]),
-				    IS_MARKED | IS_CUT, kind};
+				    (uint8_t)(IS_MARKED | IS_CUT | (kind & 16 ? IS_SRH : 0)), kind};
 		struct wire_config config = config_of(choice);
 		struct wire_view view;
 		struct packet packet = {.source = 1, .target = 999, .plane = 1, .ev = 0x1234};

@@ -29,14 +29,14 @@ LAST_HOP = {"Trimmed at the last hop", "NACK: trimmed at the last hop", GAP, OLD
 LENGTHS = {"IPv6 payload length exceeds framing length", "Bad length value"}  # what Wireshark itself says of lengths before a cut
 EXPERTS = {  # of each capture, without their numbers
     "clean-write": set(), "headers-only": set(), "immediates": set(), "ipv4": set(), "ring-credits": set(),
-    "stev": {GAP}, "srv6": {GAP}, "usid": {GAP}, "reorder": {GAP, OLDER}, "port-down": {GAP, RTX}, "loss-hole": {GAP, RTX},
+    "stev": {GAP}, "srv6": {GAP}, "usid": {GAP}, "srh": {GAP}, "reorder": {GAP, OLDER}, "port-down": {GAP, RTX}, "loss-hole": {GAP, RTX},
     "loss-timer": {RTX}, "path-retired": {GAP, RTX}, "backup-path": {GAP, RTX},
     "retry-exhausted": {RTX}, "trim-last-hop": LAST_HOP, "udp-checksum": LAST_HOP,
     "rocev2-clean-write": set(), "rocev2-go-back-n": set(), "rocev2-cnp": set(),
     "trim-on-the-way": {"Trimmed by a switch", "NACK: trimmed", GAP, OLDER, RTX, CE},
 }
 FIELDS = """frame.number frame.time_relative frame.interface_name frame.len frame.cap_len ip.version udp.srcport udp.checksum udp.length
-ipv6.dst ipv6.flow mrc.opcode mrc.psn mrc.rtx mrc.ar mrc.ev mrc.imm mrc.trimmed mrc.icrc.status mrc.sack.ev mrc.sack.cumulative mrc.sack.psn
+ipv6.dst ipv6.flow ipv6.routing.segleft ipv6.routing.srh.addr mrc.opcode mrc.psn mrc.rtx mrc.ar mrc.ev mrc.imm mrc.trimmed mrc.icrc.status mrc.sack.ev mrc.sack.cumulative mrc.sack.psn
 mrc.nack.psn mrc.request.ports mrc.probe.id mrc.sack.probe mrc.sack.probe_id ipv6.tclass.ecn infiniband.bth.opcode infiniband.bth.destqp infiniband.bth.psn infiniband.reth.dmalen
 infiniband.aeth.syndrome infiniband.aeth.msn infiniband.immdt _ws.malformed _ws.expert.message""".split()
 SACK, NACK, PROBE, WRITE_ONLY = "0xdc", "0xdd", "0xde", "0xca"
@@ -233,6 +233,22 @@ class Read(unittest.TestCase):
             self.assertEqual(lists[0], [f"{0x1000 + trunk:x}", "1001", "1801", "1fff"])
             self.assertEqual([lists[0][at:] for at in range(4)], list(lists))
             self.assertEqual(names_of_hops[1:3], (f"t0 0 up {trunk} plane 0 > t1 {trunk}", f"t1 {trunk} > t0 1 up {trunk} plane 0"))
+
+    def test_the_last_switch_puts_the_segment_of_an_srh_in_the_place_of_the_destination(self):
+        ways = collections.defaultdict(list)
+        for row in self.rows["srh"]:
+            self.assertEqual(row["ipv6.routing.srh.addr"], "5f00:7765:1fff::")
+            if row["mrc.opcode"] in ("0xc6", "0xc7", "0xc9"):
+                ways[row["mrc.psn"]].append((row["ipv6.dst"].split("|")[0], row["ipv6.routing.segleft"]))
+        self.assertEqual(len(ways), 6)
+        for psn, hops in ways.items():
+            usids = [usid for usid in hops[0][0].split(":")[2:] if usid]
+            self.assertEqual(usids[1:], ["1001", "1801"], psn)
+            lists = [f"5f00:7765:{':'.join(usids[at:])}::" for at in range(3)]
+            self.assertEqual(hops, [(text, "1") for text in lists] + [("5f00:7765:1fff::", "0")], psn)
+        plain = {(row["frame.interface_name"], row["mrc.psn"], row["mrc.opcode"]): int(row["frame.len"]) for row in self.rows["usid"]}
+        for row in self.rows["srh"]:  # the same, and 24 bytes
+            self.assertEqual(int(row["frame.len"]), plain[row["frame.interface_name"], row["mrc.psn"], row["mrc.opcode"]] + 24)
 
     def test_packets_overtake_one_another_and_none_is_sent_again(self):
         sent = [row for row in self.rows["reorder"] if row["frame.interface_name"].startswith("nic 0")]

@@ -84,7 +84,7 @@ static inline uint32_t icrc_of(const uint8_t *frame, size_t icrc_at)
 	return crc_of(0, copy, 8 + bytes);
 }
 
-// Up to 12 uSIDs of all kinds.
+// Up to 12 uSIDs of all kinds, and an SRH where there need not be one.
 static inline struct wire_srv6 random_srv6(struct rng *rng)
 {
 	struct wire_srv6 srv6 = {.plane_shift = 10};
@@ -103,6 +103,9 @@ static inline struct wire_srv6 random_srv6(struct rng *rng)
 	for (uint32_t i = 0, bits = 0; i < srv6.usid_count; i++)
 		if (srv6.usids[i].mask != 0 && (bits += 4) > 16)
 			srv6.usids[i].mask = 0;
+	srv6.has_srh = srv6.usid_count > 1 && rng_below(rng, 2);
+	if (srv6.has_srh)
+		srv6.usids[0].is_trunk = false;
 	return srv6;
 }
 

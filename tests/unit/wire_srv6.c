@@ -168,6 +168,70 @@ static void a_longer_list_goes_on_in_the_srh(void **state)
 	assert_memory_equal(again + TARGET_AT, frame + TARGET_AT, 16 + sizeof(srh));
 }
 
+// The NIC's own uSID in the segment, those of the switches in the destination.
+static void an_srh_may_be_asked_for_and_has_the_nics_own_usid(void **state)
+{
+	(void)state;
+	static const uint8_t target[] = {0x5f, 0,    0x77, 0x65, 0x35, 0x5e, 0x30, 0x01,
+					 0x38, 0x2c, 0,	   0,	 0,    0,    0,	   0};
+	static const uint8_t srh[] = {41,   2,	  4, 1, 0, 0, 0, 0, 0x5f, 0, 0x77, 0x65,
+				      0x3f, 0xff, 0, 0, 0, 0, 0, 0, 0,	  0, 0,	   0};
+	struct wire_config config = config_of(6);
+	struct wire_view view;
+	struct packet packet = write_far, back;
+	config.srv6.has_srh = true;
+	assert_int_equal(wire_config_check(&config, NULL), 0);
+	packet.wire_bytes += 24;
+	size_t bytes = build(&config, &packet, &view);
+	assert_int_equal(bytes, INNER_AT + 24 + 188);
+	assert_int_equal(frame[20], 43);
+	assert_int_equal(frame[18] << 8 | frame[19], bytes - INNER_AT);
+	assert_memory_equal(frame + TARGET_AT, target, sizeof(target));
+	assert_memory_equal(frame + INNER_AT, srh, sizeof(srh));
+	assert_int_equal(parse_exact(&config, frame, bytes, &back, &view), WIRE_FINE);
+	assert_memory_equal(&back, &packet, sizeof(back));
+	assert_true(view.has_srh && view.icrc == WIRE_ICRC_GOOD);
+	uint64_t last = (uint64_t)config.srv6.block << 16 | 0x382c;
+	packet.hop = 2;
+	wire_patch(&config, &packet, frame, &view);
+	assert_int_equal(wire_srv6_shift(last, frame, &view), WIRE_SRV6_SEGMENT);
+	assert_memory_equal(frame + TARGET_AT, srh + 8, 16);
+	assert_int_equal(frame[INNER_AT + 3], 0);
+	packet.hop = 3;
+	wire_patch(&config, &packet, frame, &view); // as if it had been wire_patch() all the way
+	wire_build(&config, &packet, again, sizeof(again), &view);
+	assert_int_equal(again[21], 61);
+	assert_memory_equal(again + TARGET_AT, srh + 8, 16);
+	packet.target = 7; // below one T0: port, then the segment
+	packet.hop = 0;
+	build(&config, &packet, &view);
+	assert_true(frame[TARGET_AT + 4] == 0x38 && frame[TARGET_AT + 5] == 7);
+	assert_int_equal(frame[TARGET_AT + 6] << 8 | frame[TARGET_AT + 7], 0);
+	assert_memory_equal(frame + INNER_AT, srh, sizeof(srh));
+}
+
+// A switch that follows the uSIDs of a frame looks at the segment that is still to come, too.
+static void another_segment_is_off_the_route(void **state)
+{
+	(void)state;
+	struct wire_config config = config_of(6);
+	struct wire_view view;
+	struct packet packet = write_far, back;
+	config.srv6.has_srh = config.follows_usids = true;
+	packet.wire_bytes += 24;
+	for (size_t at = INNER_AT + 8; at < INNER_AT + 24; at++) {
+		size_t bytes = build(&config, &packet, &view);
+		assert_int_equal(parse_exact(&config, frame, bytes, &back, &view), WIRE_FINE);
+		frame[at] ^= 4;
+		assert_int_equal(parse_exact(&config, frame, bytes, &back, &view), WIRE_OFF_ROUTE);
+	}
+	config.srv6.has_srh = false; // the switch expects none
+	size_t bytes = build(&config, &packet, &view);
+	assert_int_equal(parse_exact(&config, frame, bytes, &back, &view), WIRE_FINE);
+	config.srv6.has_srh = true;
+	assert_int_equal(parse_exact(&config, frame, bytes, &back, &view), WIRE_OFF_ROUTE);
+}
+
 // One wrong byte of a frame with an SRH, and why it is refused then.
 static void every_wound_of_the_outer_headers_has_its_reason(void **state)
 {
@@ -306,6 +370,7 @@ static void lists_that_cannot_work_are_refused(void **state)
 	REFUSED(config.srv6.usids[0].max = 0x800, "highest value");
 	REFUSED(config.srv6.usids[3].is_trunk = true, "own");
 	REFUSED(config.trim_frame_bytes = 145, "146");
+	REFUSED(config.srv6.has_srh = config.srv6.usids[2].is_trunk = true, "an SRH");
 	config = config_of(4); // 22 bits of an EV of 16
 	config.srv6.usids[1] = config.srv6.usids[0];
 	assert_true(wire_config_check(&config, &refusal) < 0);
@@ -329,6 +394,8 @@ int main(void)
 		cmocka_unit_test(a_frame_without_an_outer_header_has_nothing_to_shift),
 		cmocka_unit_test(the_way_below_one_t0_has_no_trunk),
 		cmocka_unit_test(a_longer_list_goes_on_in_the_srh),
+		cmocka_unit_test(an_srh_may_be_asked_for_and_has_the_nics_own_usid),
+		cmocka_unit_test(another_segment_is_off_the_route),
 		cmocka_unit_test(every_wound_of_the_outer_headers_has_its_reason),
 		cmocka_unit_test(more_segments_of_others_are_read),
 		cmocka_unit_test(a_whole_packet_taken_out_is_the_packet_of_its_inner_header),

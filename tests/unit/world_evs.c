@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entropy values of a scenario: profiles that cannot be, and denied values that are not there, are
-// refused at their place; good ones come through whole.
+// Entropy values of a scenario: profiles that cannot be, denied values that are not there, and
+// frames that cannot have them as asked, are refused at their place; good ones come through whole.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,6 +29,11 @@ static const struct {
 	{EVS("probe_successes: 16"), 1, 38, "too large"},
 	{EVS("mpr: 64}\nwire: {dscp_trimmed: 46"), 2, 22,
 	 "46 is the value of wire.dscp_trimmed, too"},
+	{EVS("mpr: 64}\nwire: {srh: true"), 2, 8, "no effect here; it needs wire.entropy srv6"},
+	{EVS("mpr: 64}\nwire: {entropy: port, srh: false"), 2, 23,
+	 "no effect here; it needs wire.entropy srv6"},
+	{EVS("header: 165B}\nwire: {entropy: srv6, srh: true"), 1, 29,
+	 "166 B is above transport.header, 165 B"},
 	{EVS("deny: [{ev: 1}]"), 1, 21, "it needs transport.path mrc with transport.ev_profile"},
 	{EVS("ev_values: [{ev: 1}]"), 1, 21, "it needs transport.ev_profile explicit"},
 	{EVS("ev_profile: explicit"), 1, 13, "transport.ev_values is missing"},

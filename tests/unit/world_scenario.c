@@ -213,6 +213,25 @@ static void a_trim_may_keep_all_of_the_headers(void **)
 	assert_int_equal(scenario.transport.header_bytes, 64);
 }
 
+// Sizes on the line have the SRH, but for those that are given.
+static void an_srh_is_charged(void **)
+{
+	parse_text(FABRIC TRAFFIC "wire: {entropy: srv6}\n");
+	assert_false(scenario.frames.has_srh);
+	assert_int_equal(scenario.transport.header_bytes, 162);
+	parse_text(FABRIC TRAFFIC "wire: {entropy: srv6, srh: true}\n");
+	assert_true(scenario.frames.has_srh);
+	assert_int_equal(scenario.transport.header_bytes, 162 + 24);
+	assert_int_equal(scenario.transport.control_bytes, 178 + 24);
+	assert_int_equal(scenario.fabric.trim_bytes, 142 + 24);
+	assert_int_equal(scenario.fabric.mtu_bytes, 4096 + 162 + 24);
+	parse_text(FABRIC TRAFFIC "wire: {entropy: srv6, srh: true}\nqueue: {trim_bytes: 64B}\n"
+				  "transport: {header: 100B, control: 101B}\n");
+	assert_int_equal(scenario.transport.header_bytes, 100);
+	assert_int_equal(scenario.transport.control_bytes, 101);
+	assert_int_equal(scenario.fabric.trim_bytes, 64);
+}
+
 static void an_alias_stands_for_its_anchor(void **)
 {
 	parse_text("name: &n twice\ndescription: *n\n" FABRIC
@@ -355,6 +374,7 @@ int main(void)
 		cmocka_unit_test(ipv4_is_read_with_as_many_evs_as_ports),
 		cmocka_unit_test(taps_are_read_in_order),
 		cmocka_unit_test(a_trim_may_keep_all_of_the_headers),
+		cmocka_unit_test(an_srh_is_charged),
 		cmocka_unit_test(an_alias_stands_for_its_anchor),
 		cmocka_unit_test(a_flag_may_say_the_opposite_of_its_field),
 		cmocka_unit_test(an_assignment_replaces_the_value_of_the_file),
