@@ -32,13 +32,18 @@ uint64_t memory_peak_bytes(void);
 int file_read(const char *path, size_t bytes_max, char **ret_text, size_t *ret_bytes,
 	      struct refusal *refusal);
 
-// The file of a scenario: `name` itself when it is a path (has a slash or ends in .yaml), else
-// name.yaml among the shipped ones (beside a build's source tree, or in share/weft/scenarios).
-// -ENOENT with the list of what there is.
-int shelf_find(const char *name, char *ret_path, size_t path_bytes, struct refusal *refusal);
+// What is shipped: scenarios, and acceptance profiles (report_verdict.h). Beside a build's source
+// tree they lie in apps/, installed in share/weft/.
+enum shelf { SHELF_SCENARIOS, SHELF_PROFILES };
 
-// The folders that shelf_find() looks in, one after the other; NULL after the last.
-const char *shelf_folder(unsigned index);
+// The file behind a name: `name` itself when it is a path (has a slash or ends in .yaml), else
+// name.yaml among the shipped ones of this kind. -ENOENT with the list of what there is.
+int shelf_find(enum shelf shelf, const char *name, char *ret_path, size_t path_bytes,
+	       struct refusal *refusal);
+
+// The folders that shelf_find() looks in, one after the other; NULL after the last. The text is
+// good until the next call.
+const char *shelf_folder(enum shelf shelf, unsigned index);
 
 #ifdef __cplusplus
 }

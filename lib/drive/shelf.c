@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that programs read before a run: scenarios by name, and any file whole.
+// Files that programs read before a run: scenarios and profiles by name, and any file whole.
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,12 +13,19 @@
 
 // Relative to the folder of the program: a build folder inside the source tree, an installation's
 // libexec and bin.
-static const char *const places[] = {"../../apps/scenarios", "../../share/weft/scenarios",
-				     "../share/weft/scenarios"};
+static const char *const places[] = {"../../apps", "../../share/weft", "../share/weft"};
+
+// What is shipped, each kind in a folder of its own.
+static const struct {
+	const char *folder, *noun, *list_command;
+} kinds[] = {
+	[SHELF_SCENARIOS] = {"scenarios", "scenario", "weft sim --list"},
+	[SHELF_PROFILES] = {"profiles", "profile", "weft verdict --list"},
+};
 
 #define PLACES (sizeof(places) / sizeof(places[0]))
 
-const char *shelf_folder(unsigned index)
+const char *shelf_folder(enum shelf shelf, unsigned index)
 {
 	static char folder[PATH_MAX + 64];
 	char own[PATH_MAX];
@@ -29,7 +36,7 @@ const char *shelf_folder(unsigned index)
 	char *slash = strrchr(own, '/');
 	if (slash != NULL)
 		*slash = '\0';
-	snprintf(folder, sizeof(folder), "%s/%s", own, places[index]);
+	snprintf(folder, sizeof(folder), "%s/%s/%s", own, places[index], kinds[shelf].folder);
 	return folder;
 }
 
@@ -39,24 +46,25 @@ static bool is_path(const char *name)
 	return strchr(name, '/') != NULL || (length > 5 && strcmp(name + length - 5, ".yaml") == 0);
 }
 
-static int is_scenario(const struct dirent *entry)
+static int is_shipped(const struct dirent *entry)
 {
 	size_t length = strlen(entry->d_name);
 	return length > 5 && strcmp(entry->d_name + length - 5, ".yaml") == 0;
 }
 
-// Appends the names of the shipped scenarios to a text, as many as it holds.
-static void list_names(char *text, size_t bytes)
+// Appends the names of what is shipped to a text, as many as it holds.
+static void list_names(enum shelf shelf, char *text, size_t bytes)
 {
-	static const char more[] = " ... (weft sim --list has all)";
+	char more[64];
 	struct dirent **entries;
 	int count = -1;
+	snprintf(more, sizeof(more), " ... (%s has all)", kinds[shelf].list_command);
 	for (unsigned i = 0; count < 0 && i < PLACES; i++)
-		count = scandir(shelf_folder(i), &entries, is_scenario, alphasort);
+		count = scandir(shelf_folder(shelf, i), &entries, is_shipped, alphasort);
 	bool is_full = false;
 	for (int i = 0; i < count; i++) {
 		size_t used = strlen(text), length = strlen(entries[i]->d_name) - 5;
-		if (!is_full && used + 1 + length + sizeof(more) > bytes) {
+		if (!is_full && used + 1 + length + strlen(more) + 1 > bytes) {
 			snprintf(text + used, bytes - used, "%s", more);
 			is_full = true;
 		}
@@ -69,7 +77,8 @@ static void list_names(char *text, size_t bytes)
 		free(entries);
 }
 
-int shelf_find(const char *name, char *ret_path, size_t path_bytes, struct refusal *refusal)
+int shelf_find(enum shelf shelf, const char *name, char *ret_path, size_t path_bytes,
+	       struct refusal *refusal)
 {
 	char path[PATH_MAX + 512];
 	if (is_path(name)) {
@@ -77,7 +86,7 @@ int shelf_find(const char *name, char *ret_path, size_t path_bytes, struct refus
 		return 0;
 	}
 	for (unsigned i = 0; i < PLACES; i++) {
-		snprintf(path, sizeof(path), "%s/%s.yaml", shelf_folder(i), name);
+		snprintf(path, sizeof(path), "%s/%s.yaml", shelf_folder(shelf, i), name);
 		char real[PATH_MAX];
 		if (realpath(path, real) != NULL && strlen(real) < path_bytes) {
 			strcpy(ret_path, real);
@@ -85,8 +94,8 @@ int shelf_find(const char *name, char *ret_path, size_t path_bytes, struct refus
 		}
 	}
 	snprintf(refusal->text, sizeof(refusal->text),
-		 "no scenario '%.64s' is shipped; there are:", name);
-	list_names(refusal->text, sizeof(refusal->text));
+		 "no %s '%.64s' is shipped; there are:", kinds[shelf].noun, name);
+	list_names(shelf, refusal->text, sizeof(refusal->text));
 	return -ENOENT;
 }
 

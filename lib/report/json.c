@@ -81,6 +81,7 @@ static void put_network(json_t *root, const struct report_input *input)
 	put_count(to, "trunks_kept", fabric->thin_kept);
 	put_count(to, "trunks_of", fabric->thin_of);
 	put_count(to, "link_rate_bps", fabric->link_rate_bps);
+	put_count(to, "nic_rate_bps", fabric->link_rate_bps * topology->planes);
 	put_time(to, "base_rtt_ps", topology->base_rtt_ps);
 	put_count(to, "queue_bytes", topology->queue_bytes);
 	put_count(to, "ecn_low_bytes", topology->ecn_low_bytes);

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft verdict: arguments and files. What a bound is and whether it holds is in lib/report.
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <weft/drive_files.h>
+#include <weft/report_verdict.h>
+
+#include "help.h"
+#include "outcome.h"
+#include "profiles.h"
+#include "weft_version.h"
+
+enum { OPT_PROFILE = 256, OPT_JUNIT, OPT_JSON, OPT_LIST, OPT_VERSION };
+
+#define PROFILE_BYTES_MAX ((size_t)1 << 20)
+#define RESULT_BYTES_MAX ((size_t)1 << 30)
+#define PATH_BYTES 4096
+
+static const struct option longs[] = {
+	{"profile", required_argument, NULL, OPT_PROFILE},
+	{"junit", required_argument, NULL, OPT_JUNIT},
+	{"json", no_argument, NULL, OPT_JSON},
+	{"list", no_argument, NULL, OPT_LIST},
+	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, OPT_VERSION},
+	{NULL, 0, NULL, 0},
+};
+
+// Everything one call of the program holds.
+struct call {
+	const char *result, *profile_name, *junit;
+	bool is_json, wants_list, wants_help, wants_version;
+	struct profile profile;
+	struct verdict verdict;
+	struct refusal refusal;
+};
+
+// Remembers a word that may be given once.
+static int once(struct call *call, const char **to, const char *option)
+{
+	if (*to != NULL)
+		return outcome_bad_word(&call->refusal, "given twice:", option);
+	*to = optarg;
+	return 0;
+}
+
+static int take(struct call *call, int option)
+{
+	switch (option) {
+	case OPT_PROFILE:
+		return once(call, &call->profile_name, "--profile");
+	case OPT_JUNIT:
+		return once(call, &call->junit, "--junit");
+	case OPT_JSON:
+		call->is_json = true;
+		return 0;
+	case OPT_LIST:
+		call->wants_list = true;
+		return 0;
+	case OPT_VERSION:
+		call->wants_version = true;
+		return 0;
+	default:
+		call->wants_help = true;
+		return 0;
+	}
+}
+
+static int parse(struct call *call, int argc, char **argv)
+{
+	int option, rc;
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
+		if (option == '?')
+			return outcome_bad_word(&call->refusal, "unknown option or missing value:",
+						argv[optind - 1]);
+		if ((rc = take(call, option)) < 0)
+			return rc;
+	}
+	if (call->wants_help || call->wants_version || call->wants_list)
+		return 0;
+	if (optind == argc)
+		return outcome_bad_word(&call->refusal, "no result given: weft", "verdict");
+	call->result = argv[optind++];
+	if (optind < argc)
+		return outcome_bad_word(&call->refusal, "one result at a time; what is",
+					argv[optind]);
+	return call->profile_name != NULL
+		? 0
+		: outcome_bad_word(&call->refusal, "a profile is needed:", "--profile");
+}
+
+// ---------------------------------------------------------------- files
+
+// The file of a result: of a folder the one in it.
+static int find_result(struct call *call, char ret[PATH_BYTES])
+{
+	static const char *const names[] = {"result.json", "study.json"};
+	struct stat about;
+	snprintf(ret, PATH_BYTES, "%s", call->result);
+	if (stat(call->result, &about) != 0 || !S_ISDIR(about.st_mode))
+		return 0; // reading it will say why
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(ret, PATH_BYTES, "%s/%s", call->result, names[i]);
+		if (stat(ret, &about) == 0)
+			return 0;
+	}
+	snprintf(call->refusal.file, sizeof(call->refusal.file), "%s", call->result);
+	snprintf(call->refusal.text, sizeof(call->refusal.text),
+		 "there is no result.json and no study.json in this folder");
+	return -ENOENT;
+}
+
+static int read_profile(struct call *call)
+{
+	char path[PATH_BYTES], *text;
+	size_t bytes;
+	int rc = shelf_find(SHELF_PROFILES, call->profile_name, path, sizeof(path), &call->refusal);
+	if (rc == 0)
+		rc = file_read(path, PROFILE_BYTES_MAX, &text, &bytes, &call->refusal);
+	if (rc < 0)
+		return rc;
+	rc = profile_parse(&call->profile, path, text, bytes, &call->refusal);
+	free(text);
+	return rc;
+}
+
+static int read_result(struct call *call)
+{
+	char path[PATH_BYTES], *text;
+	size_t bytes;
+	int rc = find_result(call, path);
+	if (rc == 0)
+		rc = file_read(path, RESULT_BYTES_MAX, &text, &bytes, &call->refusal);
+	if (rc < 0)
+		return rc;
+	rc = verdict_of(&call->verdict, &call->profile, path, text, bytes, &call->refusal);
+	free(text);
+	return rc;
+}
+
+static int write_junit(struct call *call)
+{
+	FILE *file = fopen(call->junit, "w");
+	if (file != NULL) {
+		int rc = verdict_junit(file, &call->profile, &call->verdict);
+		if (fclose(file) == 0 && rc == 0)
+			return 0;
+	}
+	int error = errno == 0 ? EIO : errno;
+	snprintf(call->refusal.file, sizeof(call->refusal.file), "%s", call->junit);
+	snprintf(call->refusal.text, sizeof(call->refusal.text), "cannot write: %s",
+		 strerror(error));
+	return error == ENOENT || error == EISDIR ? -error : -EIO;
+}
+
+static int show(struct call *call)
+{
+	static const int statuses[] = {EXIT_SUCCESS, EXIT_MISSED, EXIT_NOT_VALID};
+	int rc = read_profile(call);
+	if (rc == 0)
+		rc = read_result(call);
+	if (rc == 0 && call->junit != NULL)
+		rc = write_junit(call);
+	if (rc < 0)
+		return outcome_refused("verdict", &call->refusal, rc);
+	if (!call->is_json)
+		verdict_show(stdout, &call->profile, &call->verdict);
+	else if (verdict_json(stdout, &call->profile, &call->verdict) < 0)
+		return EXIT_ENVIRONMENT;
+	return statuses[call->verdict.end];
+}
+
+static int list(struct call *call)
+{
+	int rc = profiles_list(stdout, &call->refusal);
+	return rc < 0 ? outcome_refused("verdict", &call->refusal, rc) : EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+	static struct call call; // large: kept off the stack
+	int rc = parse(&call, argc, argv), status = EXIT_SUCCESS;
+	if (rc < 0)
+		return outcome_refused("verdict", &call.refusal, rc);
+	if (call.wants_help)
+		fputs(help_text, stdout);
+	else if (call.wants_version)
+		puts(WEFT_VERSION_TEXT);
+	else
+		status = call.wants_list ? list(&call) : show(&call);
+	return outcome_end("verdict", status);
+}

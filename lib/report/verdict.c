@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// A result held against a profile.
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include <weft/report_verdict.h>
+
+#include "metric.h"
+
+#define SCHEMA_KNOWN 1
+
+static bool holds(const struct bound *bound, double value, double limit)
+{
+	double slack = fabs(limit) * 1e-11; // result.json has 12 digits
+	switch (bound->kind) {
+	case BOUND_AT_LEAST:
+		return value >= limit - slack;
+	case BOUND_AT_MOST:
+		return value <= limit + slack;
+	default:
+		return fabs(value - limit) <= slack;
+	}
+}
+
+// The worst of the figures: for "is" the one that is farthest off.
+static void choose_worst(struct metric *metric)
+{
+	bool is_low = metric->check->bound.kind == BOUND_AT_LEAST ||
+		(metric->check->bound.kind == BOUND_IS &&
+		 metric->limit - metric->least > metric->most - metric->limit);
+	metric->finding->measured = is_low ? metric->least : metric->most;
+	strcpy(metric->finding->where, is_low ? metric->where_least : metric->where_most);
+}
+
+static void choose(struct metric *metric)
+{
+	struct finding *finding = metric->finding;
+	const char *statistic = metric->check->statistic;
+	if (strcmp(statistic, "min") == 0) {
+		finding->measured = metric->least;
+		strcpy(finding->where, metric->where_least);
+	} else if (strcmp(statistic, "max") == 0) {
+		finding->measured = metric->most;
+		strcpy(finding->where, metric->where_most);
+	} else if (strcmp(statistic, "mean") == 0) {
+		finding->measured = metric->sum / finding->values;
+	} else if (strcmp(statistic, "sum") == 0) {
+		finding->measured = metric->sum;
+	} else if (strcmp(statistic, "count") == 0) {
+		finding->measured = finding->values;
+		finding->dimension = DIMENSION_NONE;
+	} else {
+		choose_worst(metric);
+	}
+}
+
+// The field that a share is of. NAN with the reason when it has no number.
+static double limit_of(const json_t *result, const struct bound *bound, struct finding *finding)
+{
+	struct finding other = {0};
+	struct profile_check check = {0};
+	struct metric metric = {.check = &check, .finding = &other};
+	if (bound->of[0] == '\0')
+		return bound->value;
+	metric_take(&metric, result, bound->of);
+	if (other.values != 1 || metric.has_word) {
+		metric_lacks(finding, "no one number to be a share of: ", bound->of);
+		return NAN;
+	}
+	return bound->value * metric.least;
+}
+
+static enum dimension limit_dimension(const struct bound *bound)
+{
+	double factor;
+	if (bound->of[0] == '\0')
+		return bound->dimension;
+	const char *last = strrchr(bound->of, '.');
+	return metric_dimension(last == NULL ? bound->of : last + 1, &factor);
+}
+
+static bool judge_number(struct metric *metric, const json_t *result)
+{
+	const struct bound *bound = &metric->check->bound;
+	struct finding *finding = metric->finding;
+	if (bound->is_word) {
+		metric_lacks(finding, "the figure is a number, not ", bound->word);
+		return false;
+	}
+	metric->limit = limit_of(result, bound, finding);
+	finding->limit = metric->limit;
+	if (isnan(metric->limit))
+		return false;
+	choose(metric);
+	if (finding->dimension == limit_dimension(bound))
+		return true;
+	metric_lacks(finding,
+		     "the figure and its bound are not of one kind: ", metric->check->bound_text);
+	return false;
+}
+
+// Whether there is something to hold against the bound.
+static bool judge(struct metric *metric, const json_t *result)
+{
+	struct finding *finding = metric->finding;
+	const struct profile_check *check = metric->check;
+	bool is_counted = strcmp(check->statistic, "count") == 0;
+	metric_take(metric, result, check->metric);
+	if (finding->reason[0] != '\0' && finding->values > 0 && !is_counted)
+		return false; // of some there is no figure: the worst is not known
+	if (!metric_has_scope(metric) || (finding->values == 0 && check->scope[0] != '\0'))
+		metric_lacks(finding, "nothing is in the scope ", check->scope);
+	else if (finding->values == 0 && !is_counted)
+		metric_lacks(finding, "the list is empty: ", check->metric);
+	if (!metric_has_scope(metric))
+		return false;
+	if (finding->values == 0 && !(is_counted && finding->reason[0] == '\0'))
+		return false;
+	if (!metric->has_word)
+		return judge_number(metric, result);
+	if (check->bound.is_word)
+		return true;
+	metric_lacks(finding, "the figure is a word: ", finding->word);
+	return false;
+}
+
+static void find(struct finding *finding, const struct profile_check *check, const json_t *result)
+{
+	struct metric metric = {.check = check, .finding = finding};
+	if (judge(&metric, result)) {
+		bool is_met = metric.has_word
+			? !metric.word_differs
+			: holds(&check->bound, finding->measured, finding->limit);
+		finding->state = is_met ? FINDING_MET : FINDING_MISSED;
+		finding->reason[0] = '\0';
+		return;
+	}
+#ifndef PLANT_MISSING_IS_MET // a bug on purpose: what was not measured passes
+	finding->state = check->is_required ? FINDING_UNAVAILABLE : FINDING_SKIPPED;
+#endif
+}
+
+// ---------------------------------------------------------------- the whole
+
+static void copy_text(char *to, size_t bytes, const json_t *value)
+{
+	snprintf(to, bytes, "%s", json_is_string(value) ? json_string_value(value) : "");
+}
+
+static void describe(struct verdict *ret, const json_t *result)
+{
+	const json_t *scenario = json_object_get(result, "scenario");
+	const json_t *run = json_object_get(result, "run");
+	copy_text(ret->scenario, sizeof(ret->scenario),
+		  json_is_object(scenario) ? json_object_get(scenario, "name") : scenario);
+	copy_text(ret->weft, sizeof(ret->weft), json_object_get(result, "weft"));
+	copy_text(ret->digest, sizeof(ret->digest), json_object_get(run, "digest"));
+	ret->is_partial = json_is_true(json_object_get(run, "partial")) ||
+		json_is_true(json_object_get(result, "partial"));
+}
+
+static void judge_all(struct verdict *ret, const struct profile *profile, const json_t *result)
+{
+	uint32_t *const counts[] = {&ret->met, &ret->missed, &ret->unavailable, &ret->skipped};
+	for (uint32_t i = 0; i < profile->check_count; i++) {
+		find(&ret->findings[i], &profile->checks[i], result);
+		(*counts[ret->findings[i].state])++;
+	}
+	ret->end = ret->is_partial || ret->unavailable > 0 || ret->met + ret->missed == 0
+		? VERDICT_NOT_VALID
+		: VERDICT_PASS;
+	if (ret->missed > 0 && !ret->is_partial)
+		ret->end = VERDICT_FAIL;
+}
+
+static int refuse_result(struct refusal *refusal, const char *path, int line, const char *what)
+{
+	snprintf(refusal->file, sizeof(refusal->file), "%s", path);
+	refusal->line = line > 0 ? (uint32_t)line : 0;
+	snprintf(refusal->text, sizeof(refusal->text), "%s", what);
+	return -EINVAL;
+}
+
+int verdict_of(struct verdict *ret, const struct profile *profile, const char *path,
+	       const char *text, size_t bytes, struct refusal *refusal)
+{
+	json_error_t error;
+	memset(ret, 0, sizeof(*ret));
+	json_t *result = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &error);
+	if (result == NULL)
+		return refuse_result(refusal, path, error.line, error.text);
+	const json_t *schema = json_object_get(result, "schema");
+	int rc = 0;
+	if (!json_is_object(result) || !json_is_string(json_object_get(result, "weft")))
+		rc = refuse_result(refusal, path, 0, "this is no result of weft");
+	else if (!json_is_integer(schema) || json_integer_value(schema) != SCHEMA_KNOWN)
+		rc = refuse_result(refusal, path, 0,
+				   "the fields of this result are of another version than 1");
+	if (rc == 0) {
+		describe(ret, result);
+		judge_all(ret, profile, result);
+	}
+	json_decref(result);
+	return rc;
+}

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""weft verdict on results that weft wrote: every shipped profile can be read and names figures that exist; a healthy run
+passes, one with a lossy cable, a partial one and one without the figure do not; JUnit XML and JSON say the same as the
+table; what is no profile or no result is refused."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as xml
+
+WEFT = os.environ["WEFT"]
+PROFILES = pathlib.Path(os.environ["WEFT_SOURCE"], "apps", "profiles")
+failed = 0
+SMALL = """name: small
+fabric: {nics: 8, planes: 2, link_rate: 100Gb/s, nics_per_t0: 4, t1_count: 4}
+traffic: {kind: permutation, bytes: 32MiB}
+watch: {bin: 10us}
+"""
+
+
+def weft(*words):
+    done = subprocess.run([WEFT, *map(str, words)], capture_output=True, text=True, timeout=120)
+    return done.returncode, done.stdout, done.stderr
+
+
+def check(holds, what):
+    global failed
+    failed += 0 if holds else 1
+    print(("ok: " if holds else "FAILED: ") + what)
+
+
+def run(folder, name, *words):
+    scenario = folder / "small.yaml"
+    scenario.write_text(SMALL)
+    weft("sim", scenario, "--out", folder / name, *words)
+    return folder / name
+
+
+def verdict(result, profile, *words):
+    return weft("verdict", result, "--profile", profile, *words)
+
+
+def states(result, profile):
+    status, text, errors = verdict(result, profile, "--json")
+    check(errors == "", f"{profile}: no word on stderr: {errors}")
+    got = json.loads(text)
+    counts = {state: sum(one["state"] == state for one in got["checks"])
+              for state in ("met", "missed", "unavailable", "skipped")}
+    check(all(got[state] == count for state, count in counts.items()), f"{profile}: counts are those of the checks")
+    check(status == {"pass": 0, "fail": 1, "not_valid": 5}[got["verdict"]], f"{profile}: {got['verdict']}, status {status}")
+    return got, {one["name"]: one for one in got["checks"]}
+
+
+def check_shipped(healthy):
+    status, text, _ = weft("verdict", "--list")
+    names = [line.split()[0] for line in text.splitlines()]
+    check(status == 0 and sorted(names) == sorted(path.stem for path in PROFILES.glob("*.yaml")), f"--list has all {len(names)}")
+    optional = {"expect", "ports", "pfc", "bypass", "flows", "collectives"}  # not of every run
+    for name in names:
+        for one in states(healthy, name)[0]["checks"]:
+            if one["state"] in ("unavailable", "skipped"):
+                check(one["metric"].split(".")[0] in optional | {"drops"} or one["metric"] == "messages",
+                      f"{name}: {one['name']}: {one['measured_reason']}")
+            check(one["source"] != "", f"{name}: {one['name']} has a source")
+
+
+def check_runs(folder, healthy):
+    got, checks = states(healthy, "pairwise")
+    check(got["verdict"] == "pass" and checks["goodput of a NIC"]["limit"] == 0.93 * 200e9, "a healthy permutation passes")
+    lossy = run(folder, "lossy", "--fault", "{kind: loss, at: all, probability: 1%}")
+    got, checks = states(lossy, "strict")
+    check(got["verdict"] == "fail" and checks["nothing sent again"]["state"] == "missed" and
+          checks["no drops on cables"]["measured"] > 0, "a lossy cable fails strict")
+    partial = run(folder, "partial", "--set", "limits.time=500us")
+    got, _ = states(partial, "pairwise")
+    check(got["verdict"] == "not_valid" and got["partial"], "a partial run is not valid")
+    got, checks = states(healthy, "incast-lossless")
+    check(got["verdict"] == "not_valid" and checks["no deadlock"]["state"] == "unavailable" and
+          checks["no deadlock"]["measured_reason"] == "the result has no pfc", "without PFC nothing is said of pauses")
+    status, text, _ = verdict(healthy / "result.json", "pairwise")
+    check(status == 0 and text.splitlines()[-1].startswith("PASS: "), "a file as well as its folder")
+    check_junit(folder, lossy)
+
+
+def check_junit(folder, result):
+    path = folder / "junit.xml"
+    _, checks = states(result, "incast-lossless")
+    verdict(result, "incast-lossless", "--junit", path)
+    suite = xml.parse(path).getroot().find("testsuite")
+    cases = suite.findall("testcase")
+    check(int(suite.get("tests")) == len(cases) == len(checks) + 1, f"JUnit: {len(cases)} cases")
+    for tag, counted, state in (("failure", "failures", "missed"), ("error", "errors", "unavailable"),
+                                ("skipped", "skipped", "skipped")):
+        names = {case.get("name") for case in cases if case.find(tag) is not None}
+        check(names == {name for name, one in checks.items() if one["state"] == state}, f"JUnit: each {state} check is a {tag}")
+        check(int(suite.get(counted)) == len(names), f"JUnit: {counted} counted")
+
+
+def refused(what, words, says, status=2):
+    got, out, errors = weft("verdict", *words)
+    check(got == status and out == "" and errors.count("\n") == 1 and errors.startswith("weft verdict: ") and says in errors,
+          f"{what}: {errors.strip()}")
+
+
+def check_refusals(folder, healthy):
+    bad = folder / "bad.yaml"
+    bad.write_text("name: bad\nchecks:\n  - {name: a, metric: b, bound: soon, source: c}\n")
+    (folder / "empty").mkdir()
+    (folder / "text.json").write_text("no JSON\n")
+    refused("no result", ["--profile", "strict"], "no result given")
+    refused("no profile", [healthy], "--profile")
+    refused("two results", [healthy, healthy, "--profile", "strict"], "one result at a time")
+    refused("a profile twice", [healthy, "--profile", "strict", "--profile", "strict"], "given twice")
+    refused("an unknown option", [healthy, "--fast"], "unknown option")
+    refused("an unknown profile", [healthy, "--profile", "kind"], "no profile 'kind'")
+    refused("no bound", [healthy, "--profile", bad], f"{bad}:3: `soon` is no bound")
+    refused("no such file", [folder / "none", "--profile", "strict"], "none: cannot be read")
+    refused("a folder without a result", [folder / "empty", "--profile", "strict"], "no result.json")
+    refused("no JSON", [folder / "text.json", "--profile", "strict"], "text.json:1:")
+    refused("a profile as result", [bad, "--profile", "strict"], "bad.yaml:1:")
+    refused("JUnit into a folder", [healthy, "--profile", "strict", "--junit", folder], "cannot write")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        healthy = run(folder, "healthy")
+        check_shipped(healthy)
+        check_runs(folder, healthy)
+        check_refusals(folder, healthy)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
