@@ -10,7 +10,7 @@
 
 #include <weft/time.h>
 
-#define CC_STATE_WORDS 28   // private state of a sender half
+#define CC_STATE_WORDS 30   // private state of a sender half
 #define CC_RECEIVER_WORDS 4 // private state of a receiver half
 
 // Where uet-htsim departs from the specification: as cc_config.is_htsim says, or by itself.
@@ -50,6 +50,7 @@ struct cc_config {
 	enum cc_rule qa_period_rule; // htsim: a period ends after its last instant, not at it
 	enum cc_rule send_gate_rule; // spec: a full packet fits the window; htsim: this packet
 	enum cc_rule penalty_rule;   // htsim: a penalty saves no window and gives none back
+	enum cc_rule last_hop_rule;  // with credits: htsim adapts to trims at the last hop, too
 	uint32_t penalty; // that receivers ask for with each SACK, 0 to 127; 64 over one window
 			  // halves it. What makes a receiver ask is left to implementers
 	// DCQCN's reaction point, by the names of its paper (SIGCOMM 2015); 0 = its figures
@@ -122,6 +123,8 @@ struct cc_ops {
 struct cc {
 	const struct cc_ops *ops;
 	uint32_t window_bytes; // may send while inflight + packet <= window
+	uint32_t credit_bytes; // the same by the receiver's credits alone; set to UINT32_MAX
+			       // before init, and left so by those without
 	uint64_t rate_bps; // a packet's first bit leaves no earlier than the last one's wire bytes
 			   // take at this rate; 0 = not paced
 	ps_t wake_at;	   // when on_time wants to run, PS_NEVER = not

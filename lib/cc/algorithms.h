@@ -12,6 +12,11 @@ extern const struct cc_ops cc_mprdma;
 extern const struct cc_ops cc_dctcp;
 extern const struct cc_ops cc_dcqcn;
 extern const struct cc_ops cc_rccc;
+extern const struct cc_ops cc_nscc_rccc;
+
+// NSCC's share of cc.state, and the window that it would have by itself.
+#define NSCC_WORDS 28
+uint32_t nscc_window(const struct cc *cc);
 
 // The largest window, which is the first one, too: as configured, or 1.5 BDP; at least a packet.
 double cc_window_max(const struct cc_config *config);

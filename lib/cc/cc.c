@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-const struct cc_ops *const cc_all[] = {&cc_fixed, &cc_nscc,  &cc_swift, &cc_mprdma,
-				       &cc_dctcp, &cc_dcqcn, &cc_rccc,	NULL};
+const struct cc_ops *const cc_all[] = {&cc_fixed, &cc_nscc, &cc_swift,	   &cc_mprdma, &cc_dctcp,
+				       &cc_dcqcn, &cc_rccc, &cc_nscc_rccc, NULL};
 
 const struct cc_ops *cc_find(const char *name)
 {

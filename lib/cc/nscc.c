@@ -6,7 +6,8 @@
 //   not marked    increase by the distance    fair increase
 //   marked        hold (the path's business)  multiplicative decrease
 //
-// Not in here: path selection, retransmission, credits of the receiver. Two places that the
+// Not in here: path selection, retransmission, credits of the receiver, beside which it can run
+// (nscc_rccc.c): then what is trimmed at the last hop does not move the window. Two places that the
 // specification leaves to the implementer are filled as follows: the average delay is an average
 // over about one window of acknowledged bytes, and a receiver asks for the penalty that it is told.
 // With cc_config.is_htsim, or rule by rule, the average, the quick adapt threshold and a comparison
@@ -48,14 +49,21 @@ struct nscc {
 	uint32_t mtu_bytes, adjust_bytes;
 	uint8_t qa_gate;
 	bool is_htsim_average, is_htsim_period, is_htsim_penalty; // the rules of htsim
+	bool has_credit, is_htsim_last_hop;
 	bool is_fast, is_qa_off, is_triggered;
 	bool is_penalised, is_max_given, has_average, has_decreased;
 };
-static_assert(sizeof(struct nscc) <= CC_STATE_WORDS * sizeof(uint64_t), "fits the private state");
+static_assert(sizeof(struct nscc) <= NSCC_WORDS * sizeof(uint64_t),
+	      "fits its share of the private state");
 
 static struct nscc *nscc_of(struct cc *cc)
 {
 	return (struct nscc *)(void *)cc->state;
+}
+
+uint32_t nscc_window(const struct cc *cc)
+{
+	return (uint32_t)((const struct nscc *)(const void *)cc->state)->cwnd;
 }
 
 static void set_window(struct cc *cc, struct nscc *n, double cwnd)
@@ -101,6 +109,7 @@ static void choose_rules(struct nscc *n, const struct cc_config *config)
 	n->is_htsim_average = is_htsim(config, config->average_rule);
 	n->is_htsim_period = is_htsim(config, config->qa_period_rule);
 	n->is_htsim_penalty = is_htsim(config, config->penalty_rule);
+	n->is_htsim_last_hop = is_htsim(config, config->last_hop_rule);
 	n->qa_gate = (uint8_t)(config->qa_gate ? config->qa_gate : DEFAULT_QA_GATE);
 	n->is_qa_off = config->disable_qa;
 	n->qa_threshold_ps = config->qa_threshold_ps;
@@ -117,6 +126,7 @@ static void nscc_init(struct cc *cc, const struct cc_config *config, ps_t now)
 	n->bytes_per_ps = (double)config->rate_bps / 8e12;
 	n->adjusted_at = now;
 	n->qa_ends_at = QA_NOT_STARTED;
+	n->has_credit = cc->ops->has_credit;
 	derive(n, config);
 	choose_rules(n, config);
 	cc->rate_bps = 0;
@@ -307,17 +317,20 @@ static void nscc_on_ack(struct cc *cc, const struct cc_ack *ack, ps_t now)
 static void nscc_on_loss(struct cc *cc, const struct cc_loss *loss, ps_t now)
 {
 	struct nscc *n = nscc_of(cc);
+	bool is_credits = n->has_credit && loss->is_trim && loss->is_last_hop; // their business
 	if (loss->is_trim) {
-		// without credits from the receiver a last-hop trim counts like any other
 		update_average(n, n->config_rtt_ps, loss->bytes, true);
 		n->ignored_bytes += loss->bytes;
+		if (is_credits && !n->is_htsim_last_hop)
+			return;
 		n->is_triggered = true;
 		struct qa_signal signal = {
 			.inflight_bytes = loss->inflight_bytes, .is_loss = true, .is_marked = true};
 		if (quick_adapt(cc, n, &signal, now))
 			return;
 	}
-	set_window(cc, n, n->cwnd - loss->bytes);
+	if (!is_credits)
+		set_window(cc, n, n->cwnd - loss->bytes);
 }
 
 static void nscc_aims(const struct cc *cc, const struct cc_config *config, struct cc_aims *ret)

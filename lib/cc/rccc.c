@@ -12,24 +12,22 @@
 //
 // RCCC has the sender tell how much waits (credit_target), and its first answer ends what is sent
 // without credit. Here what came stands for what waits, and what was sent at first circulates.
-#include "algorithms.h"
+#include "rccc.h"
 
 #include <assert.h>
+
+#include "algorithms.h"
 
 #define QUANTUM_PACKETS 4u // htsim's
 #define PATIENCE_PS PS_PER_MS
 
-struct rccc {
-	uint32_t window_max, mtu_bytes;
-	uint32_t borrowed_bytes; // sent without credit, which the next ones pay
-};
 static_assert(sizeof(struct rccc) <= CC_STATE_WORDS * sizeof(uint64_t), "fits the private state");
 
 struct rccc_receiver {
 	uint64_t owed_bytes;
 	uint32_t quantum_bytes, mtu_bytes;
 };
-static_assert(sizeof(struct rccc_receiver) <= CC_RECEIVER_WORDS * sizeof(uint64_t), "fits, too");
+static_assert(sizeof(struct rccc_receiver) <= RCCC_RECEIVER_WORDS * sizeof(uint64_t), "fits, too");
 
 static struct rccc *rccc_of(struct cc *cc)
 {
@@ -41,26 +39,60 @@ static struct rccc_receiver *receiver_of(uint64_t *state)
 	return (struct rccc_receiver *)(void *)state;
 }
 
-static void rccc_init(struct cc *cc, const struct cc_config *config, ps_t now)
+void rccc_start(struct cc *cc, struct rccc *rccc, const struct cc_config *config)
 {
-	(void)now;
-	*rccc_of(cc) = (struct rccc){.window_max = (uint32_t)cc_window_max(config),
-				     .mtu_bytes = config->mtu_bytes};
-	cc->window_bytes = rccc_of(cc)->window_max;
-	cc->rate_bps = 0;
+	*rccc = (struct rccc){.window_max = (uint32_t)cc_window_max(config),
+			      .mtu_bytes = config->mtu_bytes};
+	cc->credit_bytes = rccc->window_max;
 	cc->wake_at = PS_NEVER;
 }
 
-static void take(struct cc *cc, uint32_t bytes, ps_t now)
+void rccc_take(struct cc *cc, const struct rccc *rccc, uint32_t bytes, ps_t now)
 {
-	cc->window_bytes -= bytes < cc->window_bytes ? bytes : cc->window_bytes;
-	if (cc->window_bytes < rccc_of(cc)->mtu_bytes)
+	cc->credit_bytes -= bytes < cc->credit_bytes ? bytes : cc->credit_bytes;
+	if (cc->credit_bytes < rccc->mtu_bytes)
 		cc->wake_at = now + PATIENCE_PS;
+}
+
+// A credit may be here before the acknowledgement of what it is for: then that is still in flight,
+// and no more than a first window can be. What is above comes of packets that were held lost and
+// arrived.
+static void add(struct cc *cc, const struct rccc *rccc, uint32_t bytes)
+{
+	uint64_t most = 2 * (uint64_t)rccc->window_max, window = cc->credit_bytes;
+	window = window + bytes < most ? window + bytes : most;
+	cc->credit_bytes = window < UINT32_MAX ? (uint32_t)window : UINT32_MAX;
+	if (cc->credit_bytes >= rccc->mtu_bytes)
+		cc->wake_at = PS_NEVER;
+}
+
+void rccc_grant(struct cc *cc, struct rccc *rccc, uint32_t bytes)
+{
+	uint32_t paid = bytes < rccc->borrowed_bytes ? bytes : rccc->borrowed_bytes;
+	rccc->borrowed_bytes -= paid;
+	add(cc, rccc, bytes - paid);
+}
+
+void rccc_borrow(struct cc *cc, struct rccc *rccc)
+{
+	rccc->borrowed_bytes += rccc->mtu_bytes;
+	add(cc, rccc, rccc->mtu_bytes);
+}
+
+// ---------------------------------------------------------------- credits alone
+
+static void rccc_init(struct cc *cc, const struct cc_config *config, ps_t now)
+{
+	(void)now;
+	rccc_start(cc, rccc_of(cc), config);
+	cc->window_bytes = cc->credit_bytes;
+	cc->rate_bps = 0;
 }
 
 static void rccc_on_ack(struct cc *cc, const struct cc_ack *ack, ps_t now)
 {
-	take(cc, ack->newly_bytes, now);
+	rccc_take(cc, rccc_of(cc), ack->newly_bytes, now);
+	cc->window_bytes = cc->credit_bytes;
 }
 
 // A trimmed packet used its credit, and its receiver owes it anew. One that was lost on the way did
@@ -68,39 +100,27 @@ static void rccc_on_ack(struct cc *cc, const struct cc_ack *ack, ps_t now)
 static void rccc_on_loss(struct cc *cc, const struct cc_loss *loss, ps_t now)
 {
 	if (loss->is_trim)
-		take(cc, loss->bytes, now);
-}
-
-// A credit may be here before the acknowledgement of what it is for: then that is still in flight,
-// and no more than a first window can be. What is above comes of packets that were held lost and
-// arrived.
-static void add(struct cc *cc, uint32_t bytes)
-{
-	uint64_t most = 2 * (uint64_t)rccc_of(cc)->window_max, window = cc->window_bytes;
-	window = window + bytes < most ? window + bytes : most;
-	cc->window_bytes = window < UINT32_MAX ? (uint32_t)window : UINT32_MAX;
-	if (cc->window_bytes >= rccc_of(cc)->mtu_bytes)
-		cc->wake_at = PS_NEVER;
+		rccc_take(cc, rccc_of(cc), loss->bytes, now);
+	cc->window_bytes = cc->credit_bytes;
 }
 
 static void rccc_on_credit(struct cc *cc, uint32_t bytes, ps_t now)
 {
-	struct rccc *rccc = rccc_of(cc);
-	uint32_t paid = bytes < rccc->borrowed_bytes ? bytes : rccc->borrowed_bytes;
 	(void)now;
-	rccc->borrowed_bytes -= paid;
-	add(cc, bytes - paid);
+	rccc_grant(cc, rccc_of(cc), bytes);
+	cc->window_bytes = cc->credit_bytes;
 }
 
 static void rccc_on_time(struct cc *cc, ps_t now)
 {
-	struct rccc *rccc = rccc_of(cc);
 	(void)now;
-	rccc->borrowed_bytes += rccc->mtu_bytes;
-	add(cc, rccc->mtu_bytes);
+	rccc_borrow(cc, rccc_of(cc));
+	cc->window_bytes = cc->credit_bytes;
 }
 
-static void rccc_receiver_init(uint64_t state[CC_RECEIVER_WORDS], const struct cc_config *config)
+// ---------------------------------------------------------------- the receiver
+
+void rccc_receiver_init(uint64_t state[CC_RECEIVER_WORDS], const struct cc_config *config)
 {
 	*receiver_of(state) = (struct rccc_receiver){.mtu_bytes = config->mtu_bytes,
 						     .quantum_bytes = config->credit_quantum_bytes
@@ -109,8 +129,8 @@ static void rccc_receiver_init(uint64_t state[CC_RECEIVER_WORDS], const struct c
 }
 
 // Of a trimmed packet only its headers are left: it is owed a full one.
-static uint8_t rccc_receiver_on_data(uint64_t state[CC_RECEIVER_WORDS], uint32_t bytes,
-				     bool is_marked, bool is_trimmed, ps_t now)
+uint8_t rccc_receiver_on_data(uint64_t state[CC_RECEIVER_WORDS], uint32_t bytes, bool is_marked,
+			      bool is_trimmed, ps_t now)
 {
 	struct rccc_receiver *receiver = receiver_of(state);
 	(void)is_marked;
@@ -119,7 +139,7 @@ static uint8_t rccc_receiver_on_data(uint64_t state[CC_RECEIVER_WORDS], uint32_t
 	return 0;
 }
 
-static uint32_t rccc_receiver_grant(uint64_t state[CC_RECEIVER_WORDS])
+uint32_t rccc_receiver_grant(uint64_t state[CC_RECEIVER_WORDS])
 {
 	struct rccc_receiver *receiver = receiver_of(state);
 	uint32_t bytes = receiver->quantum_bytes;

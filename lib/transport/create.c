@@ -304,6 +304,11 @@ static void number_contexts(struct endpoint *endpoint, uint32_t count)
 		context_pool_init(endpoint, count);
 }
 
+static bool has_nscc(const struct cc_config *cc)
+{
+	return cc_find(cc->name) == cc_find("nscc") || cc_find(cc->name) == cc_find("nscc_rccc");
+}
+
 // No algorithm opens its window further than it begins with, or closes it below a packet; but a
 // window of credits is empty when they are spent, and may be granted a second time over.
 static void measure_window(struct endpoint *endpoint)
@@ -312,11 +317,11 @@ static void measure_window(struct endpoint *endpoint)
 	first.ops->init(&first, &endpoint->config->cc, 0);
 	endpoint->window_min = endpoint->config->cc.mtu_bytes;
 	endpoint->window_max = first.window_bytes;
-	if (endpoint->credit_bps > 0) {
+	if (endpoint->credit_bps > 0)
 		endpoint->window_min = 0;
+	if (endpoint->cc_ops == cc_find("rccc"))
 		endpoint->window_max = first.window_bytes < UINT32_MAX / 2 ? 2 * first.window_bytes
 									   : UINT32_MAX;
-	}
 }
 
 int endpoint_create(struct endpoint **ret, struct arena *arena,
@@ -358,7 +363,7 @@ int endpoint_create(struct endpoint **ret, struct arena *arena,
 	endpoint->rto_units = (uint32_t)((config->rto_ps + SENT_ROUND_UP) >> SENT_SHIFT);
 	endpoint->reads_stamps = config->rtt == RTT_STAMP || config->service_time;
 	endpoint->is_rc = config->kind == TRANSPORT_RC;
-	endpoint->is_gate_full = cc_find(config->cc.name) == cc_find("nscc") &&
+	endpoint->is_gate_full = has_nscc(&config->cc) &&
 		!cc_rule_is_htsim(config->cc.send_gate_rule, config->cc.is_htsim);
 	endpoint->has_sleek = config->sleek;
 	endpoint->is_single = endpoint->shape.policy == PATH_SINGLE;

@@ -106,6 +106,7 @@ void record_load(struct endpoint *endpoint, struct qp *qp, uint32_t number, ps_t
 	qp->number = number;
 	qp->newest_sent = sent_units(now);
 	qp->cc.ops = endpoint->cc_ops;
+	qp->cc.credit_bytes = UINT32_MAX;
 	qp->cc.ops->init(&qp->cc, cc, now);
 	qp->cc.ops->receiver_init(qp->receiver, cc);
 	if (endpoint->has_sleek)

@@ -94,6 +94,12 @@ static void plan_reminder(const struct endpoint *endpoint, const struct qp *qp,
 				  .is_reminder = true};
 }
 
+// Whether a packet may leave though the window is full: what SLEEK repairs.
+static inline bool passes_full(const struct endpoint *endpoint, const struct qp *qp, bool is_rtx)
+{
+	return endpoint->has_sleek && is_rtx && sleek_is_recovering(endpoint, qp);
+}
+
 // What would leave now, repairs before new data; false when there is nothing or no window for it.
 static bool plan_next(struct endpoint *endpoint, struct qp *qp, struct plan *ret_plan)
 {
@@ -125,10 +131,10 @@ static bool plan_next(struct endpoint *endpoint, struct qp *qp, struct plan *ret
 		return true;
 	// With nothing in flight, or when the window was cut after the packets in flight had left
 	// and none of them asks for a SACK, nothing but the timer would end the wait. One more
-	// packet leaves, and it asks. A credit comes unasked.
-	if ((qp->inflight == 0 || qp->asks_out == 0) && endpoint->credit_bps == 0)
-		return true;
-	if (sleek_passes_gate(endpoint, qp, ret_plan->is_rtx))
+	// packet leaves, and it asks. What waits for credit does not: that comes unasked.
+	bool is_mute = qp->inflight == 0 || qp->asks_out == 0;
+	if (__builtin_expect(is_mute || passes_full(endpoint, qp, ret_plan->is_rtx), 0) &&
+	    qp->inflight + room <= qp->cc.credit_bytes)
 		return true;
 	endpoint->counters.window_stalls += !qp->is_stalled;
 	qp->is_stalled = true;
@@ -270,7 +276,7 @@ static void make_packet(struct endpoint *endpoint, struct qp *qp, const struct p
 	slot->ev_index = (uint16_t)path.index;
 	qp->inflight += plan->wire_bytes;
 	check((qp->inflight <= (uint64_t)qp->cc.window_bytes + qp->full_bytes ||
-	       qp->asks_out == 0 || sleek_passes_gate(endpoint, qp, plan->is_rtx)) &&
+	       qp->asks_out == 0 || passes_full(endpoint, qp, plan->is_rtx)) &&
 	      "bytes in flight are a window and a packet at most");
 	qp->is_stalled = false;
 	describe(endpoint, qp, send, plan, packet);

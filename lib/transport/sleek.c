@@ -132,7 +132,7 @@ void sleek_on_time(struct endpoint *endpoint, struct qp *qp, ps_t now, struct ou
 	arm(endpoint, qp, &aims, now);
 }
 
-bool sleek_passes_gate(const struct endpoint *endpoint, const struct qp *qp, bool is_rtx)
+bool sleek_is_recovering(const struct endpoint *endpoint, const struct qp *qp)
 {
-	return endpoint->has_sleek && is_rtx && sleek_of(endpoint, qp)->is_recovering;
+	return sleek_of(endpoint, qp)->is_recovering;
 }

@@ -42,5 +42,5 @@ void sleek_on_time(struct endpoint *endpoint, struct qp *qp, ps_t now, struct ou
 // The QP failed: no timer rings for it any more.
 void sleek_end(struct endpoint *endpoint, struct qp *qp);
 
-// Whether a repair may leave though the window is full.
-bool sleek_passes_gate(const struct endpoint *endpoint, const struct qp *qp, bool is_rtx);
+// Whether a QP with it recovers: then repairs may leave though the window is full.
+bool sleek_is_recovering(const struct endpoint *endpoint, const struct qp *qp);

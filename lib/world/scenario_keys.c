@@ -338,8 +338,8 @@ static const struct scenario_key keys[] = {
 	 SCENARIO(port_detect_ps), 0, 1000 * SECOND, NULL, NULL, USE_PORT_STATUS},
 
 	{"cc.algorithm", "word", "nscc",
-	 "Congestion control: fixed window, NSCC, Swift, MPRDMA, like DCTCP, or credits of the "
-	 "receiver (RCCC, an extension that is not MRC); with "
+	 "Congestion control: fixed window, NSCC, Swift, MPRDMA, like DCTCP, credits of the "
+	 "receiver (RCCC, an extension that is not MRC), or these and NSCC together; with "
 	 "transport.kind rc DCQCN, or fixed.",
 	 SCENARIO(transport.cc.name), 0, 0, NULL, cc_words, USE_ALWAYS},
 	{"cc.window", "bytes", "auto", "The fixed window; auto is 1.5 bandwidth-delay products.",
@@ -398,6 +398,10 @@ static const struct scenario_key keys[] = {
 	 "A packet leaves when: spec, a full one fits the window; htsim, it fits itself; auto: as "
 	 "cc.htsim says.",
 	 SCENARIO(transport.cc.send_gate_rule), 0, 0, NULL, rule_words, USE_NSCC},
+	{"cc.last_hop_rule", "word", "auto",
+	 "NSCC beside credits: spec, trims at the last hop leave the window alone; htsim, quick "
+	 "adapt hears of them; auto: as cc.htsim says.",
+	 SCENARIO(transport.cc.last_hop_rule), 0, 0, NULL, rule_words, USE_LAST_HOP},
 	{"cc.penalty", "count", "0",
 	 "Penalty of the window that receivers ask for with each SACK: 64 over one window halves "
 	 "it, 127 leaves about a packet.",

@@ -47,6 +47,7 @@ enum scenario_use {
 	USE_BALANCED,
 	USE_DCQCN,
 	USE_CREDIT,
+	USE_LAST_HOP,
 	USE_SLEEK,
 	USE_RC,
 	USE_FLOWS,

@@ -20,6 +20,11 @@ static bool has_cc(const struct scenario *scenario, const char *name)
 	return strcmp(scenario->transport.cc.name, name) == 0;
 }
 
+static bool has_nscc(const struct scenario *scenario)
+{
+	return has_cc(scenario, "nscc") || has_cc(scenario, "nscc_rccc");
+}
+
 // Clos, before a leaf-spine is settled to one, and after.
 static bool is_clos(uint32_t kind)
 {
@@ -65,17 +70,19 @@ static bool cc_use_holds(enum scenario_use use, const struct scenario *scenario)
 	case USE_MOVING:
 		return !has_cc(scenario, "fixed");
 	case USE_TARGET:
-		return has_cc(scenario, "nscc") || has_cc(scenario, "swift");
+		return has_nscc(scenario) || has_cc(scenario, "swift");
 	case USE_NSCC:
-		return has_cc(scenario, "nscc");
+		return has_nscc(scenario);
 	case USE_QUICK_ADAPT:
-		return has_cc(scenario, "nscc") && !scenario->transport.cc.disable_qa;
+		return has_nscc(scenario) && !scenario->transport.cc.disable_qa;
 	case USE_PENALTY:
-		return has_cc(scenario, "nscc") && scenario->transport.cc.penalty > 0;
+		return has_nscc(scenario) && scenario->transport.cc.penalty > 0;
 	case USE_DCQCN:
 		return has_cc(scenario, "dcqcn");
 	case USE_CREDIT:
-		return has_cc(scenario, "rccc");
+		return has_cc(scenario, "rccc") || has_cc(scenario, "nscc_rccc");
+	case USE_LAST_HOP:
+		return has_cc(scenario, "nscc_rccc");
 	case USE_SLEEK:
 		return !has_cc(scenario, "rccc");
 	case USE_RC:
@@ -232,13 +239,14 @@ static const char *const use_names[USE_COUNT] = {
 	[USE_PORT_STATUS] = "transport.path mrc with transport.port_status true",
 	[USE_FIXED] = "cc.algorithm fixed",
 	[USE_MOVING] = "cc.algorithm other than fixed",
-	[USE_TARGET] = "cc.algorithm nscc or swift",
-	[USE_NSCC] = "cc.algorithm nscc",
-	[USE_QUICK_ADAPT] = "cc.algorithm nscc with cc.quick_adapt true",
-	[USE_PENALTY] = "cc.algorithm nscc with a cc.penalty",
+	[USE_TARGET] = "cc.algorithm nscc, nscc_rccc or swift",
+	[USE_NSCC] = "cc.algorithm nscc or nscc_rccc",
+	[USE_QUICK_ADAPT] = "cc.algorithm nscc or nscc_rccc with cc.quick_adapt true",
+	[USE_PENALTY] = "cc.algorithm nscc or nscc_rccc with a cc.penalty",
 	[USE_BALANCED] = "transport.path bitmap, reps, reps_legacy or mixed",
 	[USE_DCQCN] = "cc.algorithm dcqcn",
-	[USE_CREDIT] = "cc.algorithm rccc",
+	[USE_CREDIT] = "cc.algorithm rccc or nscc_rccc",
+	[USE_LAST_HOP] = "cc.algorithm nscc_rccc",
 	[USE_SLEEK] = "cc.algorithm other than rccc",
 	[USE_RC] = "transport.kind rc",
 	[USE_FLOWS] = "traffic.kind flows",

@@ -24,6 +24,7 @@ SWITCHES = {  # the key: a world in which it matters, and what else is set
     "cc.average": (INCAST, ["queue.ecn_last_hop=true"]),
     "cc.qa_delay": (INCAST, ["cc.target_delay=2us"]),
     "cc.send_gate": (DEAD_PATH, []),
+    "cc.last_hop_rule": (INCAST, ["cc.algorithm=nscc_rccc"]),
     "cc.penalty_rule": (INCAST, ["cc.penalty=20"]),
 }
 failed = 0
@@ -68,7 +69,7 @@ with tempfile.TemporaryDirectory() as folder:
     known, zero = (result(folder, DEAD_PATH, f"transport.timeout_ev={word}") for word in ("known", "zero"))
     check("a bitmap that learns of the wrong path loses more",
           timeouts(known) < timeouts(zero))
-    for key in ("cc.penalty_rule=htsim", "transport.timeout_ev=zero"):
+    for key in ("cc.penalty_rule=htsim", "cc.last_hop_rule=htsim", "transport.timeout_ev=zero"):
         refused = run(folder, ALONE, key)
         check(f"{key} where it has no effect is refused", refused.returncode == 2 and "no effect here" in refused.stderr)
     timer, sleek = (result(folder, LOSSY, f"transport.sleek={word}") for word in ("false", "true"))

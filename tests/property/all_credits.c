@@ -10,14 +10,14 @@ static struct rig rig;
 #define LINE_BPS 100e9
 #define FULL 4258.0
 
-static void run_incast(uint32_t senders, uint32_t bytes, const char *more)
+static void run_incast(const char *algorithm, uint32_t senders, uint32_t bytes, const char *more)
 {
 	static const char yaml[] = "name: credits\n"
 				   "fabric: {nics: 17, nics_per_t0: 17, t1_count: 1}\n"
-				   "cc: {algorithm: rccc}\n"
+				   "cc: {algorithm: %s}\n"
 				   "traffic: {kind: incast, senders: %u, bytes: %uB}\n%s";
 	char text[1024];
-	snprintf(text, sizeof(text), yaml, senders, bytes, more);
+	snprintf(text, sizeof(text), yaml, algorithm, senders, bytes, more);
 	rig_run(&rig, text, NULL);
 	assert_int_equal(rig.run.end, RUN_DONE);
 }
@@ -29,9 +29,9 @@ static void an_incast_is_shared_alike_and_ends_at_the_granted_rate(void **state)
 {
 	(void)state;
 	static const uint32_t counts[] = {2, 8, 16};
-	for (int i = 0; i < 3; i++) {
-		uint32_t senders = counts[i];
-		run_incast(senders, 4000000, "");
+	for (int i = 0; i < 6; i++) { // NSCC beside them has nothing to add: no path is shared
+		uint32_t senders = counts[i % 3];
+		run_incast(i < 3 ? "rccc" : "nscc_rccc", senders, 4000000, "");
 		double packets = senders * ceil(4e6 / 4096) +
 			(double)rig.outcome->transport.rtx[RTX_NACK];
 		double all = packets * FULL * 8 / LINE_BPS / 0.99, sum = 0, squares = 0;
@@ -58,10 +58,16 @@ static void an_incast_is_shared_alike_and_ends_at_the_granted_rate(void **state)
 static void lost_packets_and_credits_do_not_end_it(void **state)
 {
 	(void)state;
-	run_incast(8, 1000000, "faults: [{kind: loss, at: all, probability: 1%}]\n");
-	assert_int_equal(rig.outcome->transport.payload_bytes_placed, 8000000);
-	assert_true(rig.outcome->transport.grants_received < rig.outcome->transport.grants_sent);
-	stage_free(&rig.stage);
+	static const char *const algorithms[] = {"rccc", "nscc_rccc"};
+	for (int i = 0; i < 2; i++) {
+		const struct transport_counters *of;
+		run_incast(algorithms[i], 8, 1000000,
+			   "faults: [{kind: loss, at: all, probability: 1%}]\n");
+		of = &rig.outcome->transport;
+		assert_int_equal(of->payload_bytes_placed, 8000000);
+		assert_true(of->grants_received < of->grants_sent);
+		stage_free(&rig.stage);
+	}
 }
 
 // Credits come before acknowledgements, and with the least of windows one that is not taken then
@@ -87,16 +93,17 @@ static void windows_change_nothing(void **state)
 	(void)state;
 	static const char yaml[] = "name: all\n"
 				   "fabric: {nics: 16, planes: 4, nics_per_t0: 4, t1_count: 2}\n"
-				   "cc: {algorithm: rccc}\n"
 				   "traffic: {kind: all_to_all, bytes: 200kB}\n";
 	static const char *const windows[] = {"limits.window=500ns", "limits.window=61ns",
 					      "limits.window=3ns"};
 	uint64_t digest = 0;
-	for (int i = 0; i < 3; i++) {
-		const char *const sets[] = {windows[i], NULL};
+	for (int i = 0; i < 6; i++) {
+		const char *const sets[] = {windows[i % 3],
+					    i < 3 ? "cc.algorithm=rccc" : "cc.algorithm=nscc_rccc",
+					    NULL};
 		rig_run(&rig, yaml, sets);
 		assert_int_equal(rig.run.end, RUN_DONE);
-		if (i > 0)
+		if (i % 3 > 0)
 			assert_true(rig.run.digest == digest);
 		digest = rig.run.digest;
 		stage_free(&rig.stage);

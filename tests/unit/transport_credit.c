@@ -136,14 +136,14 @@ static void an_overtaken_or_made_up_credit_does_no_harm(void **state)
 	struct bench *bench = open_bench(1);
 	struct qp *qp = endpoint_qp(bench->ends[0], 0);
 	uint32_t most = qp->cc.window_bytes;
-	qp->cc.window_bytes = 0;
+	qp->cc.credit_bytes = 0;
 	assert_int_equal(credit(bench, 5000), 5000);
 	assert_int_equal(credit(bench, 3000), 5000); // older
 	assert_int_equal(credit(bench, 5000), 5000); // twice
 	assert_int_equal(credit(bench, 7000), 7000);
 	assert_int_equal(credit(bench, 7000u + INT32_MAX), 2 * most);
 	qp->credited = UINT32_MAX - 1000;
-	qp->cc.window_bytes = 0;
+	qp->cc.credit_bytes = 0;
 	assert_int_equal(credit(bench, 999), 2000); // the count comes round
 	bench_close(bench);
 }
