@@ -17,6 +17,7 @@
 #include <weft/drive.h>
 
 #include "rig_goal.h"
+#include "rig_matrix.h"
 
 #define RIG_SETS_MAX 24
 
@@ -31,6 +32,8 @@ struct rig {
 // The file that a scenario's traffic stands in, where there is one.
 static const char *rig_workload(const struct scenario *scenario)
 {
+	if (scenario->traffic.kind == TRAFFIC_MATRIX)
+		return rig_matrix(20000);
 	return scenario->traffic.kind == TRAFFIC_GOAL ? rig_goal(60000) : NULL;
 }
 

@@ -61,6 +61,15 @@ struct place {
 	uint32_t payload; // handle, 0 = none
 };
 
+// What a host tells other hosts beside all packets: a trigger of a traffic matrix was fired. The
+// driver lets them know (world_signal.h).
+struct signal {
+	ps_t at;	  // when they know, after the window
+	uint32_t from;	  // machine
+	uint32_t trigger; // from 1
+	uint32_t flow;	  // index + 1 of the one that it starts; 0 = the trigger's
+};
+
 enum outbox_limit { OUTBOX_WITHIN, OUTBOX_NO_PACKET, OUTBOX_NO_ROOM };
 
 // What a machine leaves behind. The driver empties it after each call.
@@ -70,7 +79,10 @@ struct outbox {
 	uint32_t capacity;
 	struct place *places; // as many as the inbox has arrivals, at most `place_capacity`
 	uint32_t place_count;
-	uint32_t place_capacity;     // 0 in virtual time: no packet has a payload handle there
+	uint32_t place_capacity; // 0 in virtual time: no packet has a payload handle there
+	struct signal *signals;
+	uint32_t signal_count;
+	uint32_t signal_capacity;    // world_signals_max()
 	struct packet_pool *packets; // where packets come from and go back to
 	struct fifo_pool *chunks;    // for the port queues
 	enum outbox_limit limit;     // a limit that was hit: the driver stops the run and names the
@@ -105,6 +117,12 @@ static inline void outbox_place(struct outbox *out, const struct place *place)
 {
 	check(out->place_count < out->place_capacity);
 	out->places[out->place_count++] = *place;
+}
+
+static inline void outbox_signal(struct outbox *out, const struct signal *signal)
+{
+	check(out->signal_count < out->signal_capacity);
+	out->signals[out->signal_count++] = *signal;
 }
 
 #ifdef __cplusplus

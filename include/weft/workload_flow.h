@@ -18,15 +18,22 @@ struct flow {
 	uint32_t trigger;     // that starts it
 	uint32_t on_sent;     // fires when the sender knows that all has arrived
 	uint32_t on_received; // fires when the receiver has all
-	uint32_t next; // of the flows that wait for the same trigger, index + 1; 0 = the last
+	uint32_t next; // of the flows that a trigger starts (at one host), index + 1; 0 = the last
 };
 
-// Starts flows once it was fired often enough. All that fires it and all that it starts is at one
-// NIC: what one NIC knows another learns by packets alone.
+enum trigger_kind {
+	TRIGGER_NONE,
+	TRIGGER_BARRIER,   // starts all its flows once it was fired `needed` times; a oneshot: once
+	TRIGGER_MULTISHOT, // starts one flow each time, in order; fired at one NIC alone
+};
+
+// Starts flows when others are done.
 struct trigger {
-	uint32_t needed, fired;
-	uint32_t first; // flow that it starts, index + 1; 0 = none
-	uint32_t nic;
+	enum trigger_kind kind;
+	uint32_t needed;
+	uint32_t fired; // of a matrix while it is read
+	uint32_t nic;	// of a multishot: where it is fired
+	uint32_t first; // flow that it starts (next), index + 1; 0 = none
 };
 
 #ifdef __cplusplus

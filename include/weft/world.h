@@ -54,6 +54,7 @@ struct world_host; // host.h
 struct agent;	   // agent.h
 struct record;	   // record.h
 struct tally;	   // record.h
+struct starters;   // starter.h
 
 #define WORLD_SHARDS_MAX 16 // threads that one world can be run by
 
@@ -84,10 +85,11 @@ struct world {
 	struct agent_line *lines;      // of a program, in the order of its ranks
 	uint32_t line_count;
 	struct flow *flows; // where traffic is no job
-	uint32_t flow_count;
-	struct trigger *triggers; // that flows wait for, or NULL
-	uint64_t context_count;	  // of all endpoints: as many as QPs, or fewer
-	uint64_t qp_count;	  // ends of connections
+	uint32_t flow_count, trigger_count;
+	struct trigger *triggers;  // that flows wait for, or NULL
+	struct starters *starters; // what they start, host by host
+	uint64_t context_count;	   // of all endpoints: as many as QPs, or fewer
+	uint64_t qp_count;	   // ends of connections
 	uint64_t work_total; // ends to be seen: of flows (two each), ranks' collectives, operations
 	struct outcome *outcome;
 	uint32_t shard_count; // a shard is what one thread runs; it writes into its own record

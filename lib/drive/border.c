@@ -7,6 +7,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include <weft/world_signal.h>
+
+#include "mail.h"
 #include "patience.h"
 
 #ifndef SLAB_CROSSINGS	    // tests have small ones: many in a window
@@ -15,11 +18,16 @@
 
 #define TAKE_AHEAD 8 // crossings whose cable is fetched ahead
 
+enum crossing_kind { CROSSING_IN_ORDER, CROSSING_LATE, CROSSING_SIGNAL };
+
 struct crossing {
 	ps_t at;
 	uint32_t cable;
-	uint32_t is_late;
-	struct packet packet;
+	uint32_t kind; // enum crossing_kind
+	union {
+		struct packet packet;
+		struct signal signal;
+	};
 };
 static_assert(sizeof(struct crossing) == 80, "no hole that would send what is left in memory");
 
@@ -78,6 +86,9 @@ static void mark_cables(struct border *border)
 		cable->is_border = cable->is_special = true;
 		bitmap_set(border->machines, plan->from_machine);
 	}
+	for (uint32_t m = 0; m < world->machine_count; m++)
+		if (world->shard_of[m] == own && world_gives_signals(world, m))
+			bitmap_set(border->machines, m);
 }
 
 int border_init(struct border **ret, struct lane *lane, struct ranks *ranks, struct arena *arena)
@@ -142,12 +153,21 @@ static void send_crossings(struct border *border, uint32_t rank, bool is_last)
 	peer->out[peer->slot]->count = 0;
 }
 
+// Room for one more to `rank`.
+static struct crossing *next_crossing(struct border *border, uint32_t rank)
+{
+	struct peer *peer = &border->peers[rank];
+	if (peer->out[peer->slot]->count == SLAB_CROSSINGS)
+		send_crossings(border, rank, false);
+	struct slab *slab = peer->out[peer->slot];
+	return &slab->crossings[slab->count++];
+}
+
 void border_send(struct border *border, uint32_t index, const struct packet *packet, ps_t at,
 		 bool is_late)
 {
 	const struct lane *lane = border->lane;
 	uint32_t to = lane->world->shard_of[lane->cables.cables[index].to_machine];
-	struct peer *peer = &border->peers[to];
 #ifdef PLANT_LOSE_CROSSING // a bug on purpose: the books of all ranks must not balance
 	if (rng_mix((uint64_t)at) % 100 == 0)
 		return;
@@ -155,11 +175,28 @@ void border_send(struct border *border, uint32_t index, const struct packet *pac
 #ifdef PLANT_LATE_CROSSING // a bug on purpose: the digest must tell
 	at += lane->world->window_ps;
 #endif
-	if (peer->out[peer->slot]->count == SLAB_CROSSINGS)
-		send_crossings(border, to, false);
-	struct slab *slab = peer->out[peer->slot];
-	slab->crossings[slab->count++] = (struct crossing){
-		.at = at, .cable = index, .is_late = is_late, .packet = *packet};
+	*next_crossing(border,
+		       to) = (struct crossing){.at = at,
+					       .cable = index,
+					       .kind = is_late ? CROSSING_LATE : CROSSING_IN_ORDER,
+					       .packet = *packet};
+}
+
+void border_signal(struct border *border, const struct signal *signal)
+{
+	for (uint32_t rank = 0; rank < border->ranks->count; rank++) {
+		if (rank == border->ranks->index)
+			continue;
+#ifdef PLANT_LOSE_SIGNAL // a bug on purpose: what waits for it must be missed
+		if (signal->trigger % 7 == 3)
+			continue;
+#endif
+		struct crossing *crossing = next_crossing(border, rank);
+		memset(crossing, 0, sizeof(*crossing)); // a signal leaves most of it empty
+		crossing->at = signal->at;
+		crossing->kind = CROSSING_SIGNAL;
+		crossing->signal = *signal;
+	}
 }
 
 // ---------------------------------------------------------------- taking
@@ -167,6 +204,11 @@ void border_send(struct border *border, uint32_t index, const struct packet *pac
 static void lay_crossing(struct border *border, const struct crossing *crossing)
 {
 	struct lane *lane = border->lane;
+	if (crossing->kind == CROSSING_SIGNAL) {
+		check(crossing->at >= lane->window_end);
+		mail_hear(lane, &crossing->signal);
+		return;
+	}
 	struct cable *cable = &lane->cables.cables[crossing->cable];
 	uint32_t packet = packet_get(lane->out.packets);
 	check(crossing->at >= lane->window_end &&
@@ -177,7 +219,7 @@ static void lay_crossing(struct border *border, const struct crossing *crossing)
 		return;
 	}
 	*packet_at(lane->out.packets, packet) = crossing->packet;
-	if (crossing->is_late)
+	if (crossing->kind == CROSSING_LATE)
 		lane_push_late(lane, crossing->cable, crossing->at, packet);
 	else
 		lane_lay(lane, cable, packet, crossing->at);

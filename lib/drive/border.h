@@ -25,13 +25,16 @@ struct border_news {
 // Draws the border of `lane`, whose cables to machines of other ranks are marked with it. -ENOMEM.
 int border_init(struct border **ret, struct lane *lane, struct ranks *ranks, struct arena *arena);
 
-// Bit per machine of this rank that has a cable to another one.
+// Bit per machine of this rank that has a cable to another one, or gives signals.
 const uint64_t *border_machines(const struct border *border);
 
 // A packet leaves by cable `index`, whose end takes it at `at`; not in the order of the cable when
 // `is_late`. It is copied.
 void border_send(struct border *border, uint32_t index, const struct packet *packet, ps_t at,
 		 bool is_late);
+
+// All other ranks hear a signal.
+void border_signal(struct border *border, const struct signal *signal);
 
 // A window in four steps: it begins; nothing more leaves; what came so far is laid (any number of
 // times); all has come and gone.

@@ -8,9 +8,11 @@
 #include <stdlib.h>
 
 #include <weft/bitmap.h>
+#include <weft/world_signal.h>
 
 #include "border.h"
 #include "frames.h"
+#include "mail.h"
 
 #define SCATTER_AHEAD 8 // departures whose cable is fetched ahead
 
@@ -58,6 +60,11 @@ int lane_init(struct lane *lane, const struct world *world, ps_t span_ps, struct
 	    lane->runs == NULL || lane->out.departures == NULL)
 		return -ENOMEM;
 	lane->out.capacity = world->departures_max;
+	lane->out.signal_capacity = world_signals_max(world);
+	lane->out.signals = arena_draw(arena, ARENA_DRIVE, lane->out.signal_capacity,
+				       sizeof(struct signal));
+	if (lane->out.signals == NULL)
+		return -ENOMEM;
 	return window_set_init(&lane->windows, arena, world->machine_count, world->window_ps,
 			       span_ps);
 }
@@ -400,6 +407,8 @@ static void run_machine(struct lane *lane, uint32_t m)
 	} else {
 		next = frames_run_machine(lane, m);
 	}
+	if (__builtin_expect(lane->out.signal_count > 0, 0))
+		mail_pass(lane);
 	lane->run.hops += lane->out.count;
 	lane->window_sent += lane->out.count;
 	if (machine->is_host)

@@ -32,7 +32,10 @@ struct lane {
 	uint32_t arrivals_max;
 	bool has_damage; // a fault damages packets
 	uint32_t index;
-	uint32_t shard; // whose series it writes
+	uint32_t shard;	     // whose series it writes
+	uint32_t hears;	     // shard whose hosts hear signals here
+	struct signal *mail; // signals of other lanes, taken between windows; NULL: one lane
+	uint32_t mail_count;
 	// runs with frames
 	struct ports *ports; // NULL: packets lie on cables in memory
 	const struct codec *codec;

@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include "frames.h"
+#include "mail.h"
 #include "stop.h"
 
 #define PROGRESS_WINDOWS 256 // windows between two looks at the wall clock
@@ -349,6 +350,7 @@ static void lane_run(void *context)
 	for (;;) {
 		if (lane->ports != NULL)
 			frames_poll(lane);
+		mail_take(lane);
 		lane->next_window = window_peek(&lane->windows);
 		meet(sim);
 		if (lane->index == 0)

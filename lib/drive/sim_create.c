@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <weft/world_signal.h>
+
 #include "border.h"
 #include "frames.h"
 #include "sim.h"
@@ -116,6 +118,8 @@ static int create_lane(struct sim *sim, uint32_t index, const struct cable_set *
 	lane->sim = sim;
 	lane->index = index;
 	lane->shard = sim->options.ranks != NULL ? sim->options.ranks->index : index;
+	lane->hears = sim->lane_count > 1 || sim->options.ranks != NULL ? lane->shard
+									: WORLD_EVERY_SHARD;
 	lane->cables = *cables;
 	lane->out.packets = &world->packets;
 	lane->out.chunks = &world->chunks;
@@ -124,8 +128,10 @@ static int create_lane(struct sim *sim, uint32_t index, const struct cable_set *
 	lane->watch = &sim->options.ports;
 	if (lane_init(lane, world, cable_span_ps(world), world->arena) < 0)
 		return -ENOMEM;
+	uint64_t mail = sim->lane_count > 1 ? world_signals_total(world) : 0;
+	lane->mail = arena_draw(world->arena, ARENA_DRIVE, mail, sizeof(struct signal));
 	lane->news_of = arena_draw(world->arena, ARENA_DRIVE, sim->lane_count, sizeof(uint64_t *));
-	if (lane->news_of == NULL)
+	if (lane->news_of == NULL || lane->mail == NULL)
 		return -ENOMEM;
 	return sim->ports == NULL ? 0 : frames_init(lane, world, world->arena);
 }

@@ -6,14 +6,15 @@
 //   [Failures 0]
 //   M lines of   source->target [id I] start PICOSECONDS | trigger T  size BYTES
 //                [send_done_trigger T] [recv_done_trigger T]
-//   T lines of   trigger id T oneshot | barrier
+//   T lines of   trigger id T oneshot | multishot | barrier [count C]
 // Words after the first come in any order, each key once. Blank lines, and those that begin with #,
 // are passed over. Facts: htsim's own matrices and its reader's keys.
 //
-// A flow waits for a trigger: a oneshot is fired by one flow, a barrier by all that name it. What
-// fires a trigger and what waits for it must be at one NIC, the sender of one and the sender or
-// receiver of the other: htsim lets any flow start any other at once, over all distance. Failures
-// are refused: they are faults of a scenario.
+// A flow waits for a trigger: a oneshot is fired by one flow, a barrier by all that name it, and
+// both start all that waits; a multishot starts one flow each time. htsim lets any flow start any
+// other at once, over all distance; what that takes here is the world's to say. As whoever fires a
+// multishot must know which flow is next, that is one NIC. Failures are refused: they are faults of
+// a scenario.
 
 #include <errno.h>
 #include <string.h>
@@ -128,9 +129,33 @@ static int read_value(const struct lines *lines, const struct matrix *matrix, co
 			    0, 0);
 }
 
-static int read_connection(const struct lines *lines, const struct matrix *matrix, const char *at,
-			   const struct lines_word *ends, struct flow *ret)
+// What was read so far. A trigger's `needed` says what kind it is until all flows are known.
+struct reader {
+	struct lines lines;
+	struct arena *arena;
+	struct matrix matrix;
+	struct matrix_ids ids;
+	uint32_t flows_read, triggers_read;
+	bool has_head; // with its triggers
+};
+
+static int note_id(struct reader *reader, uint32_t id)
 {
+	uint32_t first = 0;
+	int rc = matrix_ids_add(&reader->ids, reader->arena, reader->matrix.flow_count, id,
+				reader->lines.line, &first);
+	if (rc == -EEXIST)
+		return lines_refuse(&reader->lines,
+				    lines_column(&reader->lines, reader->lines.line_start),
+				    "id % is that of the connection in line %, too", id, first);
+	return rc == 0 ? 0 : refuse(reader->lines.refusal, rc, "no memory for ids", 0, 0, 0);
+}
+
+static int read_connection(struct reader *reader, const char *at, const struct lines_word *ends,
+			   struct flow *ret)
+{
+	const struct lines *lines = &reader->lines;
+	const struct matrix *matrix = &reader->matrix;
 	uint64_t value[MATRIX_COUNT] = {0};
 	bool is_there[MATRIX_COUNT] = {false};
 	struct flow flow = {0};
@@ -154,19 +179,10 @@ static int read_connection(const struct lines *lines, const struct matrix *matri
 	flow.on_sent = (uint32_t)value[MATRIX_SENT];
 	flow.on_received = (uint32_t)value[MATRIX_RECEIVED];
 	*ret = flow;
-	return 0;
+	return is_there[MATRIX_ID] ? note_id(reader, (uint32_t)value[MATRIX_ID]) : 0;
 }
 
 // ---------------------------------------------------------------- the parts of a file
-
-// What was read so far. A trigger's `needed` says what kind it is until all flows are known.
-struct reader {
-	struct lines lines;
-	struct arena *arena;
-	struct matrix matrix;
-	uint32_t flows_read, triggers_read;
-	bool has_head; // with its triggers
-};
 
 static int read_trigger_head(struct reader *reader, const char *at, size_t bytes)
 {
@@ -201,6 +217,31 @@ static int read_failures(const struct reader *reader, const char *at)
 	return rc < 0 ? rc : end_line(&reader->lines, at);
 }
 
+// What is behind a trigger's number: its kind, and how often a barrier is fired.
+static int read_kind(const struct lines *lines, const char *at, uint64_t flows,
+		     struct trigger *trigger)
+{
+	struct lines_word kind = lines_take(lines, &at), key;
+	uint64_t count;
+	bool is_barrier = lines_word_is(&kind, "barrier");
+	bool is_multishot = lines_word_is(&kind, "multishot");
+	if (!is_barrier && !is_multishot && !lines_word_is(&kind, "oneshot"))
+		return lines_refuse(lines, kind.column,
+				    "a trigger is oneshot, multishot or barrier", 0, 0);
+	trigger->kind = is_multishot ? TRIGGER_MULTISHOT : TRIGGER_BARRIER;
+	trigger->needed = is_barrier ? MATRIX_NEEDS_ALL : MATRIX_NEEDS_ONE;
+	const char *rest = at;
+	key = lines_take(lines, &rest);
+	if (!is_barrier || !lines_word_is(&key, "count"))
+		return end_line(lines, at);
+	struct lines_word word = lines_take(lines, &rest);
+	int rc = lines_number(lines, &word, 2 * flows, &count);
+	if (rc == 0 && count == 0)
+		return lines_refuse(lines, word.column, "a barrier of 0 would never open", 0, 0);
+	trigger->needed = (uint32_t)count;
+	return rc < 0 ? rc : end_line(lines, rest);
+}
+
 // "trigger id T oneshot"
 static int read_trigger(struct reader *reader, const char *at)
 {
@@ -209,23 +250,17 @@ static int read_trigger(struct reader *reader, const char *at)
 	uint64_t index;
 	if (!lines_word_is(&id, "id"))
 		return lines_refuse(lines, id.column,
-				    "a trigger is `trigger id T oneshot`, or "
+				    "a trigger is `trigger id T oneshot`, `multishot` or "
 				    "`barrier`",
 				    0, 0);
 	int rc = read_trigger_number(lines, &reader->matrix, &number, &index);
 	if (rc < 0)
 		return rc;
 	struct trigger *trigger = &reader->matrix.triggers[index - 1];
-	if (trigger->needed != 0)
+	if (trigger->kind != TRIGGER_NONE)
 		return lines_refuse(lines, number.column, "this trigger is there twice", 0, 0);
-	struct lines_word kind = lines_take(lines, &at);
-	bool is_barrier = lines_word_is(&kind, "barrier");
-	if (!is_barrier && !lines_word_is(&kind, "oneshot"))
-		return lines_refuse(lines, kind.column, "a trigger is oneshot or barrier", 0, 0);
-	trigger->needed = is_barrier ? MATRIX_NEEDS_ALL : MATRIX_NEEDS_ONE;
-	trigger->nic = UINT32_MAX;
 	reader->triggers_read++;
-	return end_line(lines, at);
+	return read_kind(lines, at, reader->matrix.flow_count, trigger);
 }
 
 static int read_line(struct reader *reader, const char *at, const struct lines_word *word,
@@ -242,8 +277,7 @@ static int read_line(struct reader *reader, const char *at, const struct lines_w
 		return lines_refuse(&reader->lines, word->column,
 				    "a line after the % connections that were announced",
 				    matrix->flow_count, 0);
-	return read_connection(&reader->lines, matrix, at, word,
-			       &matrix->flows[reader->flows_read++]);
+	return read_connection(reader, at, word, &matrix->flows[reader->flows_read++]);
 }
 
 static int read_lines(struct reader *reader, size_t bytes)

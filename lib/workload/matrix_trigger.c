@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Triggers of a traffic matrix: which NIC each is of, what it starts, and whether all flows begin
-// at all. See matrix.h.
+// Triggers of a traffic matrix: what each starts, how often it is fired, and whether all flows
+// begin at all. See matrix.h.
 
 #include <errno.h>
+
+#include <weft/bitmap.h>
 
 #include "matrix.h"
 
@@ -38,51 +40,47 @@ static int refuse_flow(const struct settling *settling, uint32_t index, enum mat
 	return lines_refuse(&lines, word.column, reason, first, second);
 }
 
-// A trigger is of the NIC that first has to do with it.
-static int claim(const struct settling *settling, uint32_t flow, enum matrix_key key,
-		 uint32_t trigger, uint32_t nic)
+// Refuses at the line of trigger `number`, likewise.
+static int refuse_trigger(const struct settling *settling, uint32_t number, const char *reason,
+			  int64_t first, int64_t second)
 {
-	if (trigger == 0)
-		return 0;
-	struct trigger *of = &settling->matrix->triggers[trigger - 1];
-	if (of->nic == UINT32_MAX)
-		of->nic = nic;
-	if (of->nic == nic)
-		return 0;
-	return refuse_flow(settling, flow, key,
-			   "this is at NIC %, but the trigger is of NIC %: what one NIC knows "
-			   "another learns by packets alone",
-			   nic, of->nic);
-}
-
-static int claim_all(const struct settling *settling)
-{
-	const struct matrix *matrix = settling->matrix;
-	for (uint32_t i = 0; i < matrix->flow_count; i++) {
-		const struct flow *flow = &matrix->flows[i];
-		int rc = claim(settling, i, MATRIX_TRIGGER, flow->trigger, flow->from);
-		if (rc == 0)
-			rc = claim(settling, i, MATRIX_SENT, flow->on_sent, flow->from);
-		if (rc == 0)
-			rc = claim(settling, i, MATRIX_RECEIVED, flow->on_received, flow->to);
-		if (rc < 0)
-			return rc;
+	struct lines lines = {.at = settling->text,
+			      .end = settling->text + settling->bytes,
+			      .refusal = settling->refusal};
+	struct lines_word word;
+	const char *at;
+	uint64_t index;
+	while (matrix_next_filled(&lines, &at, &word) > 0) {
+		if (!lines_word_is(&word, "trigger"))
+			continue;
+		lines_take(&lines, &at); // id
+		word = lines_take(&lines, &at);
+		if (lines_number(&lines, &word, settling->matrix->trigger_count, &index) == 0 &&
+		    index == number)
+			break;
 	}
-	return 0;
+	return lines_refuse(&lines, word.column, reason, first, second);
 }
 
 // Counts in `fired` by how many flows each trigger is fired.
 static int count_one(const struct settling *settling, uint32_t flow, enum matrix_key key,
-		     uint32_t number)
+		     uint32_t number, uint32_t nic)
 {
 	if (number == 0)
 		return 0;
 	struct trigger *trigger = &settling->matrix->triggers[number - 1];
-	trigger->fired++;
-	if (trigger->needed == MATRIX_NEEDS_ONE && trigger->fired > 1)
+	if (trigger->kind == TRIGGER_MULTISHOT && trigger->fired > 0 && trigger->nic != nic)
 		return refuse_flow(settling, flow, key,
-				   "trigger % is oneshot and was fired by a flow above: a barrier "
-				   "waits for several",
+				   "this is at NIC %, and the multishot is fired at NIC % already: "
+				   "which flow is next is known at one NIC only",
+				   nic, trigger->nic);
+	trigger->nic = nic;
+	trigger->fired++;
+	if (trigger->kind == TRIGGER_BARRIER && trigger->needed == MATRIX_NEEDS_ONE &&
+	    trigger->fired > 1)
+		return refuse_flow(settling, flow, key,
+				   "trigger % is fired by a flow above, once: a barrier waits for "
+				   "several",
 				   number, 0);
 	return 0;
 }
@@ -91,9 +89,10 @@ static int count_all(const struct settling *settling)
 {
 	struct matrix *matrix = settling->matrix;
 	for (uint32_t i = 0; i < matrix->flow_count; i++) {
-		int rc = count_one(settling, i, MATRIX_SENT, matrix->flows[i].on_sent);
+		const struct flow *flow = &matrix->flows[i];
+		int rc = count_one(settling, i, MATRIX_SENT, flow->on_sent, flow->from);
 		if (rc == 0)
-			rc = count_one(settling, i, MATRIX_RECEIVED, matrix->flows[i].on_received);
+			rc = count_one(settling, i, MATRIX_RECEIVED, flow->on_received, flow->to);
 		if (rc < 0)
 			return rc;
 	}
@@ -101,6 +100,11 @@ static int count_all(const struct settling *settling)
 		struct trigger *trigger = &matrix->triggers[i];
 		if (trigger->needed == MATRIX_NEEDS_ALL)
 			trigger->needed = trigger->fired;
+		if (trigger->kind == TRIGGER_BARRIER && trigger->needed != trigger->fired &&
+		    trigger->fired > 0)
+			return refuse_trigger(settling, i + 1,
+					      "a barrier of %, and % connections fire it",
+					      trigger->needed, trigger->fired);
 		trigger->fired = 0;
 	}
 	for (uint32_t i = matrix->flow_count; i-- > 0;) { // the first of the file is the first
@@ -113,12 +117,20 @@ static int count_all(const struct settling *settling)
 	return 0;
 }
 
-// Puts the flows that a trigger starts at the end of `order`, once it has fired often enough.
+// Puts the flows that a trigger starts at the end of `order`, once it has fired often enough; of a
+// multishot the next, which `needed` has meanwhile.
 static uint32_t fire(struct matrix *matrix, uint32_t number, uint32_t *order, uint32_t count)
 {
 	if (number == 0)
 		return count;
 	struct trigger *trigger = &matrix->triggers[number - 1];
+	if (trigger->kind == TRIGGER_MULTISHOT) {
+		if (trigger->needed > 0) {
+			order[count++] = trigger->needed - 1;
+			trigger->needed = matrix->flows[trigger->needed - 1].next;
+		}
+		return count;
+	}
 	if (++trigger->fired != trigger->needed)
 		return count;
 	for (uint32_t at = trigger->first; at > 0; at = matrix->flows[at - 1].next)
@@ -126,31 +138,38 @@ static uint32_t fire(struct matrix *matrix, uint32_t number, uint32_t *order, ui
 	return count;
 }
 
+// Makes triggers as they were before they were fired; or, of multishots, gets them ready for it.
+static void wind_up(struct matrix *matrix, bool is_before)
+{
+	for (uint32_t i = 0; i < matrix->trigger_count; i++) {
+		struct trigger *trigger = &matrix->triggers[i];
+		trigger->fired = 0;
+		if (trigger->kind == TRIGGER_MULTISHOT)
+			trigger->needed = is_before ? trigger->first : MATRIX_NEEDS_ONE;
+	}
+}
+
 // Lets each flow begin in an order that triggers allow; one that is left would wait for ever.
-static int begin_all(const struct settling *settling, uint32_t *order)
+static int begin_all(const struct settling *settling, uint32_t *order, uint64_t *begun)
 {
 	struct matrix *matrix = settling->matrix;
-	uint32_t count = 0, waiting = 0;
+	uint32_t count = 0;
+	wind_up(matrix, true);
 	for (uint32_t i = 0; i < matrix->flow_count; i++)
 		if (matrix->flows[i].trigger == 0)
 			order[count++] = i;
 	for (uint32_t i = 0; i < count; i++) {
+		bitmap_set(begun, order[i]);
 		count = fire(matrix, matrix->flows[order[i]].on_sent, order, count);
 		count = fire(matrix, matrix->flows[order[i]].on_received, order, count);
 	}
-	while (count < matrix->flow_count) {
-		uint32_t number = matrix->flows[waiting].trigger;
-		if (number > 0 &&
-		    (matrix->triggers[number - 1].needed == 0 ||
-		     matrix->triggers[number - 1].fired < matrix->triggers[number - 1].needed))
-			return refuse_flow(settling, waiting, MATRIX_TRIGGER,
+	for (uint32_t i = 0; i < matrix->flow_count; i++)
+		if (!bitmap_get(begun, i))
+			return refuse_flow(settling, i, MATRIX_TRIGGER,
 					   "this connection would wait for ever: trigger % is "
 					   "never fired as often as it needs",
-					   number, 0);
-		waiting++;
-	}
-	for (uint32_t i = 0; i < matrix->trigger_count; i++)
-		matrix->triggers[i].fired = 0;
+					   matrix->flows[i].trigger, 0);
+	wind_up(matrix, false);
 	return 0;
 }
 
@@ -161,10 +180,10 @@ int matrix_settle(struct matrix *matrix, struct arena *arena, const char *text, 
 	if (matrix->trigger_count == 0)
 		return 0;
 	uint32_t *order = arena_draw(arena, ARENA_WORKLOAD, matrix->flow_count, sizeof(*order));
-	if (order == NULL)
+	uint64_t *begun = arena_draw(arena, ARENA_WORKLOAD, BITMAP_WORDS(matrix->flow_count),
+				     sizeof(*begun));
+	if (order == NULL || begun == NULL)
 		return refuse(refusal, -ENOMEM, "no memory for triggers", 0, 0, 0);
-	int rc = claim_all(&settling);
-	if (rc == 0)
-		rc = count_all(&settling);
-	return rc == 0 ? begin_all(&settling, order) : rc;
+	int rc = count_all(&settling);
+	return rc == 0 ? begin_all(&settling, order, begun) : rc;
 }

@@ -139,6 +139,6 @@ void pattern_butterfly(struct flow *ret, struct trigger *triggers, uint32_t nics
 		};
 		if (round > 0) // sent and received
 			triggers[at - nics] = (struct trigger){
-				.needed = 2, .first = at + 1, .nic = nic};
+				.kind = TRIGGER_BARRIER, .needed = 2, .first = at + 1};
 	}
 }

@@ -41,6 +41,7 @@ static int build_butterfly(struct world *world, struct refusal *refusal)
 				     sizeof(*world->triggers));
 	if (waiting > 0 && world->triggers == NULL)
 		return build_no_memory(world, refusal);
+	world->trigger_count = waiting;
 	pattern_butterfly(world->flows, world->triggers, nics, world->scenario->traffic.bytes);
 	return 0;
 }
@@ -95,6 +96,7 @@ static int build_matrix(struct world *world, const char *text, size_t bytes,
 	world->flows = matrix.flows;
 	world->flow_count = matrix.flow_count;
 	world->triggers = matrix.triggers;
+	world->trigger_count = matrix.trigger_count;
 	return 0;
 }
 

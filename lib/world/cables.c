@@ -5,7 +5,10 @@
 
 #include <errno.h>
 
+#include <weft/world_signal.h>
+
 #include "build.h"
+#include "starter.h"
 
 // Parts per 10^9 as a threshold for 32 random bits; everything is 2^32 - 1.
 static uint32_t threshold_of(uint32_t share_ppb)
@@ -204,6 +207,8 @@ int cables_build(struct world *world, struct refusal *refusal)
 	for (uint32_t i = 0; i < topology->link_count; i++)
 		lay_link(world, i);
 	world->lookahead_ps = topology->delay_min_ps;
+	if (world_signals_total(world) > 0) // they are cables of their own
+		world->lookahead_ps = ps_min(world->lookahead_ps, world->starters->delay_ps);
 	if (world->lookahead_ps < PS_PER_NS)
 		return refuse(refusal, -EINVAL,
 			      "the shortest cable takes % ps; at least 1000 ps are needed",

@@ -87,23 +87,9 @@ static void on_ready(struct world_host *host, struct nic *nic, uint32_t qpn, ps_
 		agent_on_ready(host, nic, qpn, now, out);
 }
 
-// One of the flows that trigger `number` waits for is done.
-static void fire(struct world_host *host, uint32_t number, ps_t now)
+static void on_flow_received(struct world_host *host, uint32_t flow, ps_t now, struct outbox *out)
 {
-	if (number == 0)
-		return;
-	struct trigger *trigger = &host->triggers[number - 1];
-	if (++trigger->fired != trigger->needed)
-		return;
-	for (uint32_t at = trigger->first; at > 0; at = host->flows[at - 1].next) {
-		host->flows[at - 1].start_ps = now;
-		host_later(host, HOST_FLOW, at - 1, now);
-	}
-}
-
-static void on_flow_received(struct world_host *host, uint32_t flow, ps_t now)
-{
-	fire(host, host->flows[flow].on_received, now);
+	starter_fire(host, host->flows[flow].on_received, now, out);
 	host->record->work_done++;
 	host->record->outcome->end_ps = ps_max(host->record->outcome->end_ps, now);
 }
@@ -150,7 +136,7 @@ static void on_sent(struct world_host *host, struct nic *nic, const struct compl
 #ifdef PLANT_EARLY_END // a bug on purpose: the audit must find it
 	outcome->flow_end_ps[owner] = host->flows[owner].start_ps + 1;
 #endif
-	fire(host, host->flows[owner].on_sent, now);
+	starter_fire(host, host->flows[owner].on_sent, now, out);
 	host->record->work_done++;
 	outcome->end_ps = ps_max(outcome->end_ps, now);
 }
@@ -160,7 +146,7 @@ static void on_received(struct world_host *host, struct nic *nic, const struct c
 {
 	struct nic_peer *peer = &nic->peers[done->qp];
 	if (peer->role == NIC_ROLE_FLOW) {
-		on_flow_received(host, peer->owner, now);
+		on_flow_received(host, peer->owner, now, out);
 		return;
 	}
 	if (peer->role == NIC_ROLE_LINE_RECEIVE) {

@@ -17,6 +17,7 @@
 #include "nic.h"
 #include "record.h"
 #include "stall.h"
+#include "starter.h"
 
 // The memory that NICs open to their peers: what flows and slices are written into, and the credits
 // of the slices that a NIC sends.
@@ -74,10 +75,11 @@ struct world_host {
 	uint32_t rank_count;
 	struct rank *ranks;
 	const struct job *job;
-	struct agent *agent;	  // of the world, or NULL: no program
-	struct flow *flows;	  // of the world
-	struct trigger *triggers; // of the world: those of its NICs are its own
-	const uint32_t *flow_qpn; // [flows] QP at the sender
+	struct agent *agent;		 // of the world, or NULL: no program
+	struct flow *flows;		 // of the world
+	struct trigger *triggers;	 // of the world
+	const struct starters *starters; // of the world: those of this host are its own
+	const uint32_t *flow_qpn;	 // [flows] QP at the sender
 	struct record *record;
 	struct series *series; // or NULL: nothing is counted over time
 	uint64_t *placed;      // [nic_count][bins of the series], or NULL

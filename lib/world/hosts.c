@@ -133,6 +133,7 @@ static int build_host(struct world *world, uint32_t index, const struct builder 
 				    .agent = world->agent,
 				    .flows = world->flows,
 				    .triggers = world->triggers,
+				    .starters = world->starters,
 				    .flow_qpn = builder->flow_qpn,
 				    .record = world->records[world->shard_of[index]],
 				    .series = world->series[world->shard_of[index]],
@@ -393,6 +394,8 @@ int hosts_build(struct world *world, struct refusal *refusal)
 	int rc = draw_builder(world, &builder);
 	if (rc == 0)
 		rc = agents_build(world, refusal);
+	if (rc == 0)
+		rc = starters_build(world, refusal);
 	if (rc == 0)
 		count_people(world, &builder);
 	if (rc == 0)

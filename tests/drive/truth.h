@@ -196,6 +196,16 @@ static const struct truth_case truth_cases[] = {
 	 "traffic: {kind: ring, collective: reduce_scatter, ranks: 16, bytes: 1MiB, channels: 4}\n"
 	 "limits: {packets: 20000, memory: 256MiB}\n",
 	 shows_collective, RUN_DONE},
+	{"connections that wait for others, at other hosts too",
+	 TRUTH_PLANES "transport: {evs: 32, rto: 80us}\ntraffic: {kind: matrix, matrix: rig}\n"
+		      "faults: [{kind: loss, at: all, probability: 1%}, {kind: stall, at: {host: "
+		      "3}, from: 12us, until: 40us}]\n",
+	 shows_loss, RUN_DONE},
+	{"connections that wait for others, with two NICs a host",
+	 "name: truth\nfabric: {nics: 16, nics_per_host: 2, nics_per_t0: 4, t1_count: 2, planes: "
+	 "2, link_rate: 100Gb/s}\ntransport: {evs: 32}\ntraffic: {kind: matrix, matrix: rig, "
+	 "signal_delay: 333ns}\nlimits: {packets: 20000, memory: 256MiB}\n",
+	 shows_spray, RUN_DONE},
 	{"a program, with more messages than a QP takes",
 	 "name: truth\nfabric: {nics: 16, nics_per_host: 2, nics_per_t0: 4, t1_count: 2, planes: "
 	 "2, link_rate: 100Gb/s}\nscaleup: {rate: 450GB/s, delay: 900ns}\ntransport: {evs: 32, "

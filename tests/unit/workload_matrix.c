@@ -115,7 +115,7 @@ static void damage_is_refused_with_its_place(void **)
 #define TWO "Nodes 4\nConnections 2\nTriggers 2\n"
 #define ONE_SHOTS "trigger id 1 oneshot\ntrigger id 2 oneshot\n"
 
-static void a_flow_waits_for_those_that_end_at_its_nic(void **)
+static void a_flow_waits_for_others(void **)
 {
 	struct matrix matrix;
 	struct refusal refusal;
@@ -134,9 +134,9 @@ static void a_flow_waits_for_those_that_end_at_its_nic(void **)
 	assert_flow(&matrix.flows[2], 0, 1, 10, 7);
 	const struct trigger *triggers = matrix.triggers;
 	assert_true(triggers[0].needed == 1 && triggers[0].fired == 0);
-	assert_true(triggers[0].nic == 1 && triggers[0].first == 2);
+	assert_int_equal(triggers[0].first, 2);
 	assert_true(triggers[1].needed == 1 && triggers[1].first == 0); // starts nothing
-	assert_true(triggers[2].needed == 2 && triggers[2].first == 1 && triggers[2].nic == 2);
+	assert_true(triggers[2].needed == 2 && triggers[2].first == 1);
 	assert_int_equal(matrix.flows[0].next, 5); // 2->3, then 2->0
 	assert_int_equal(matrix.flows[4].next, 0);
 	assert_true(matrix.flows[1].on_sent == 2 && matrix.flows[1].on_received == 3);
@@ -149,17 +149,30 @@ static void triggers_that_cannot_be_are_refused_with_their_place(void **)
 		uint32_t line, column;
 		const char *reason;
 	} cases[] = {
-		{TWO "0->1 start 0 size 1 send_done_trigger 1\n# far\n1->2 trigger 1 size "
-		     "1\n" ONE_SHOTS,
-		 6, 6, "this is at NIC 1, but the trigger is of NIC 0"},
-		{TWO "0->1 start 0 size 1 recv_done_trigger 1\n0->2 trigger 1 size 1\n" ONE_SHOTS,
-		 5, 6, "this is at NIC 0, but the trigger is of NIC 1"},
-		{TWO "0->1 start 0 size 1 send_done_trigger 1 recv_done_trigger 1\n"
-		     "0->2 start 0 size 1\n" ONE_SHOTS,
-		 4, 41, "packets alone"},
+		{TWO "0->1 start 0 size 1 send_done_trigger 1\n# far\n1->2 start 0 size 1 "
+		     "send_done_trigger 1\n"
+		     "trigger id 1 multishot\ntrigger id 2 oneshot\n",
+		 6, 21, "this is at NIC 1, and the multishot is fired at NIC 0 already"},
+		{TWO "0->1 start 0 size 1 send_done_trigger 1\n0->2 trigger 1 size 1\n"
+		     "trigger id 2 oneshot\n\ntrigger id 1 barrier count 2\n",
+		 8, 12, "a barrier of 2, and 1 connections fire it"},
+		{TWO "trigger id 1 barrier count 0\n", 4, 28, "would never open"},
+		{TWO "trigger id 1 barrier count 5\n", 4, 28, "above 4"},
+		{TWO "trigger id 1 oneshot count 1\n", 4, 22, "should end here"},
+		{TWO "trigger id 1 barrier count 1 2\n", 4, 30, "should end here"},
+		{TWO "0->1 start 0 size 1 send_done_trigger 1\n0->2 trigger 1 size 1\n"
+		     "trigger id 1 multishot\ntrigger id 2 oneshot\n# three\n0->3 trigger 1\n",
+		 9, 1, "after the 2 connections"},
+		{"Nodes 4\nConnections 3\nTriggers 1\n"
+		 "0->1 start 0 size 1 send_done_trigger 1\n0->2 trigger 1 size 1\n"
+		 "0->3 trigger 1 size 1\ntrigger id 1 multishot\n",
+		 6, 6, "for ever"},
+		{"Nodes 4\nConnections 3\n0->1 id 7 start 0 size 1\n# no id\n1->2 start 0 size "
+		 "1\n\n2->3 start 0 size 1 id 7\n",
+		 7, 1, "id 7 is that of the connection in line 3, too"},
 		{TWO "0->1 start 0 size 1 send_done_trigger 1\n"
 		     "0->2 start 0 size 1 send_done_trigger 1\n" ONE_SHOTS,
-		 5, 21, "is oneshot"},
+		 5, 21, "fired by a flow above, once"},
 		{TWO "0->1 trigger 1 size 1\n0->2 start 0 size 1\n" ONE_SHOTS, 4, 6, "for ever"},
 		{TWO "0->1 trigger 1 size 1 send_done_trigger 2\n"
 		     "0->2 trigger 2 size 1 send_done_trigger 1\n" ONE_SHOTS,
@@ -173,7 +186,7 @@ static void triggers_that_cannot_be_are_refused_with_their_place(void **)
 		{TWO "0->1 start 0 size 1\n0->2 start 0 size 1\ntrigger id 1 oneshot\n", 6, 0,
 		 "ends after 1 of 2 triggers"},
 		{TWO "trigger id 1 oneshot\ntrigger id 1 oneshot\n", 5, 12, "there twice"},
-		{TWO "trigger id 1 multishot\n", 4, 14, "oneshot or barrier"},
+		{TWO "trigger id 1 twoshot\n", 4, 14, "oneshot, multishot or barrier"},
 		{TWO "trigger 1 oneshot\n", 4, 9, "a trigger is `trigger id T"},
 		{TWO "trigger id 1 oneshot 3\n", 4, 22, "should end here"},
 		{TWO "Triggers 2\n", 4, 1, "stands once"},
@@ -240,7 +253,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(connections_are_read_in_the_order_of_the_file),
 		cmocka_unit_test(damage_is_refused_with_its_place),
-		cmocka_unit_test(a_flow_waits_for_those_that_end_at_its_nic),
+		cmocka_unit_test(a_flow_waits_for_others),
 		cmocka_unit_test(triggers_that_cannot_be_are_refused_with_their_place),
 		cmocka_unit_test(too_little_memory_is_told),
 		cmocka_unit_test(a_real_matrix_is_a_derangement),
