@@ -3,8 +3,8 @@
 -- endpoints: what a sender should have done is not its business, and SRv6, IP and UDP are Wireshark's own. Layouts and
 -- their sources: docs/wire.md; installation and filters: docs/howto/read-captures.md. Wireshark 4.0 and later.
 --
--- MRC and RoCEv2 share UDP port 4791 and the BTH; the first three bits of the opcode, 110, tell MRC. This script takes
--- the ports over and hands everything else to the dissector that had them. With Wireshark's own preference
+-- MRC and RoCEv2 share UDP port 4791 and the BTH; the first three bits of the opcode, 110, tell MRC; opcode and length tell
+-- weft's own credits. This script takes the ports over and hands everything else to the dissector that had them. With Wireshark's own preference
 -- udp.try_heuristic_first it takes nothing over, but is asked before the ports are.
 
 local mrc = Proto("weft_mrc", "Multipath Reliable Connection")
@@ -14,6 +14,9 @@ mrc.prefs.ports = Pref.range("UDP ports", "4791,4971", "Where MRC is looked for"
 mrc.prefs.ev = Pref.enum("Entropy value", EV_PORT_HIGH,
   "Which half of it is the UDP source port; the IPv6 flow label has the other",
   {{1, "high half in the port", EV_PORT_HIGH}, {2, "low half in the port", EV_PORT_LOW}}, false)
+mrc.prefs.trimmable = Pref.uint("DSCP, trimmable", 4, "Class of data that a full queue may cut")
+mrc.prefs.trimmable_retx = Pref.uint("DSCP, trimmable, again", 8, "The same, sent again; may be that of data")
+mrc.prefs.control = Pref.uint("DSCP, control", 46, "Class of SACKs, NACKs, ACKs, endpoint requests and responses")
 mrc.prefs.trimmed = Pref.uint("DSCP, trimmed", 12, "Class of packets that a switch has cut: no payload, no ICRC")
 mrc.prefs.trimmed_last = Pref.uint("DSCP, trimmed at the last hop", 16, "The same, where the last switch has cut it")
 mrc.prefs.gaps = Pref.bool("Tell PSN gaps", true,
@@ -187,9 +190,14 @@ local ICRC_ABSENT, ICRC_UNCHECKED, ICRC_GOOD, ICRC_BAD, ICRC_NOT_CAPTURED = 0, 1
 local ICRC_STATES = {[0] = "absent: trimmed", [1] = "not checked", [2] = "good", [3] = "bad", [4] = "not captured"}
 local TRIMMED, TRIMMED_LAST = 1, 2
 local TRIMS = {[1] = "on the way", [2] = "at the last hop"}
+local NO_TRIM, TRIMMABLE, TRIMMABLE_RETX, CLASS_TRIMMED, CLASS_TRIMMED_LAST, CONTROL = 0, 1, 2, 3, 4, 5
+local CLASSES = {
+  [0] = "no trim", [1] = "trimmable", [2] = "trimmable, again", [3] = "trimmed", [4] = "trimmed at the last hop", [5] = "control",
+}
 local extra = {
   any = ProtoField.none("mrc", "MRC"),
   ev = ProtoField.uint32("mrc.ev", "Entropy value", base.HEX),
+  class = ProtoField.uint8("mrc.class", "Class, by the outermost DSCP", base.DEC, CLASSES),
   trimmed = ProtoField.uint8("mrc.trimmed", "Trimmed", base.DEC, TRIMS),
   psns = ProtoField.string("mrc.sack.psns", "PSNs in the bitmap"),
   covered = ProtoField.uint24("mrc.sack.psn", "PSN received"),
@@ -363,6 +371,29 @@ local function any_is(fields, wanted)
     end
   end
   return false
+end
+
+-- Of the outermost IP header: which class a DSCP stands for is the operator's choice.
+local function class_of(fields)
+  local found, dscp
+  for _, field in ipairs(fields) do
+    for _, one in each(field) do
+      if not found or one.offset < found then
+        found, dscp = one.offset, one.value
+      end
+    end
+  end
+  local prefs = mrc.prefs
+  local order = {
+    {prefs.trimmed, CLASS_TRIMMED}, {prefs.trimmed_last, CLASS_TRIMMED_LAST}, {prefs.control, CONTROL},
+    {prefs.trimmable, TRIMMABLE}, {prefs.trimmable_retx, TRIMMABLE_RETX},
+  }
+  for _, one in ipairs(order) do
+    if one[1] == dscp then
+      return one[2]
+    end
+  end
+  return NO_TRIM
 end
 
 local function entropy(network, pinfo)
@@ -610,6 +641,8 @@ local function describe(packet)
     say("bits %d", packet.covered)
   elseif seen["nack.psn"] then
     say("PSN %d %s", seen["nack.psn"], REASONS[seen["nack.reason"]] or string.format("reason 0x%02x", seen["nack.reason"]))
+  elseif seen["credit.granted"] then
+    say("granted %d B", seen["credit.granted"])
   elseif seen["probe.id"] then
     say("probe %d", seen["probe.id"])
   elseif seen["ack.msn"] then
@@ -653,9 +686,9 @@ local function dissect(tvb, pinfo, root)
   local packet = {tvb = tvb, tree = tree, at = 0, seen = {}, items = {}, trees = {}, network = innermost()}
   local kind = OPCODES[tvb(0, 1):uint()]
   tree:add(extra.any, tvb()):set_hidden()
+  local dscp = {outside.ip_dscp, outside.ipv6_dscp}
   packet.ce = any_is({outside.ip_ecn, outside.ipv6_ecn}, 3)
   if kind and kind.data then
-    local dscp = {outside.ip_dscp, outside.ipv6_dscp}
     packet.trimmed = any_is(dscp, mrc.prefs.trimmed_last) and TRIMMED_LAST or any_is(dscp, mrc.prefs.trimmed) and TRIMMED or nil
   end
   packet.whole = add_headers(packet)
@@ -664,6 +697,7 @@ local function dissect(tvb, pinfo, root)
     return tvb:len()
   end
   tree:add(extra.ev, entropy(packet.network, pinfo)):set_generated()
+  tree:add(extra.class, class_of(dscp)):set_generated()
   if packet.trimmed then
     tree:add(extra.trimmed, packet.trimmed):set_generated()
   end
@@ -686,9 +720,12 @@ local udp_ports = DissectorTable.get("udp.port")
 local wanted, before = {}, {} -- ports, and the dissectors that had them
 local lent
 
+-- A number that InfiniBand leaves to makers is a credit only in its length: BTH, its header and the ICRC.
+local CREDIT, CREDIT_BYTES = 0xF0, 12 + 4 + 4
+
 local function is_mrc(tvb)
   local opcode = tvb:len() > 0 and tvb(0, 1):uint() or 0
-  return opcode >= 0xC0 and opcode <= 0xDF
+  return opcode >= 0xC0 and opcode <= 0xDF or opcode == CREDIT and tvb:reported_len() == CREDIT_BYTES
 end
 
 -- The dissector that had the port is not called from here: it would be a layer below ours, and what it throws at a short
