@@ -154,6 +154,31 @@ __attribute__((unused)) static void add_some_traffic(struct text *text, struct r
 	}
 }
 
+// QPs that share each flow of a random world, two to eight in a world of three, as an assignment;
+// else, and where the least flow has not so many shares, no list. Drawn without moving the dice:
+// the rest stays as it was. `text` lives as long as the list.
+struct shares {
+	char text[64];
+	const char *sets[2];
+	uint32_t qps;
+};
+
+__attribute__((unused)) static const char *const *add_shares(struct shares *ret, uint64_t seed,
+							     const char *yaml)
+{
+	static struct scenario scenario;
+	struct refusal refusal;
+	uint64_t bits = rng_mix(seed ^ 0x73686172);
+	*ret = (struct shares){.qps = bits % 3 == 0 ? 2 + (uint32_t)(bits >> 8) % 7 : 1};
+	snprintf(ret->text, sizeof(ret->text), "transport.qps_per_connection=%u", ret->qps);
+	ret->sets[0] = ret->text;
+	if (ret->qps > 1 &&
+	    scenario_parse(&scenario, "test", yaml, strlen(yaml), ret->sets, 1, &refusal) == 0)
+		return ret->sets;
+	ret->qps = 1;
+	return NULL;
+}
+
 // The run ended as it should, and left nothing in a pool.
 __attribute__((unused)) static void check_run_end(const struct rig *rig, enum run_end wanted)
 {

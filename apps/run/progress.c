@@ -20,7 +20,8 @@ static uint64_t packets_expected(const struct world *world)
 {
 	uint64_t packets = world->plan.packets, payload = world->transport.payload_bytes;
 	for (uint32_t i = 0; i < world->flow_count; i++)
-		packets += (world->flows[i].bytes + payload - 1) / payload;
+		packets += (world->flows[i].bytes + payload - 1) /
+			payload; // shares end in a few more
 	return packets;
 }
 

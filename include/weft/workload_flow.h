@@ -40,6 +40,19 @@ struct trigger {
 extern "C" {
 #endif
 
+// ---------------------------------------------------------------- shares
+
+// A connection of several QPs shares a flow among them as NCCL does a message with
+// NCCL_IB_SPLIT_DATA_ON_QPS=1 (its net_ib.cc): each QP in turn gets the same share, the n-th part
+// rounded up to this unit, and the last what is left.
+#define FLOW_SHARE_UNIT 128u
+
+// Bytes of every share but the last, of `bytes` among `qps` QPs, 1 or more: all of them with one.
+uint64_t flow_share_bytes(uint64_t bytes, uint32_t qps);
+
+// Bytes of the last share; 0: rounding up has left it nothing.
+uint64_t flow_last_share_bytes(uint64_t bytes, uint32_t qps);
+
 // ---------------------------------------------------------------- patterns
 
 // A random derangement of `nics` NICs, one flow each. `ret` has room for `nics`.

@@ -66,6 +66,17 @@ static void audit_program(const struct world *world)
 		      "all bytes of all messages are placed");
 }
 
+// How a message is cut into packets: how many, and the payload of the last.
+struct cut {
+	uint64_t packets, last;
+};
+
+static struct cut cut_of(const struct transport_config *transport, uint64_t bytes)
+{
+	uint64_t packets = (bytes + transport->payload_bytes - 1) / transport->payload_bytes;
+	return (struct cut){packets, bytes - (packets - 1) * transport->payload_bytes};
+}
+
 // The least time of a flow on a net that is its own: its bytes leave on all planes at once, the
 // last packet takes every further line by itself, and so does the answer on its way back. Every
 // cable is as short as the shortest; trunks are as fast as they are.
@@ -75,8 +86,11 @@ static ps_t flow_least_ps(const struct world *world, const struct flow *flow)
 	uint32_t links = topology_links(&world->topology, &world->fabric, flow->from, flow->to);
 	line_t line = line_of(world->fabric.link_rate_bps);
 	line_t fastest = line_of(world->topology.rate_max_bps);
-	uint64_t packets = (flow->bytes + transport->payload_bytes - 1) / transport->payload_bytes;
-	uint64_t last = flow->bytes - (packets - 1) * transport->payload_bytes;
+	uint32_t qps = world->scenario->qps_per_connection;
+	struct cut first = cut_of(transport, flow_share_bytes(flow->bytes, qps));
+	struct cut rest = cut_of(transport, flow_last_share_bytes(flow->bytes, qps));
+	uint64_t packets = (qps - 1) * first.packets + rest.packets;
+	uint64_t last = first.last < rest.last ? first.last : rest.last;
 	uint64_t wire = flow->bytes + packets * transport->header_bytes;
 	uint64_t share = wire / world->topology.planes;
 	uint32_t read = (uint32_t)last + transport->header_bytes; // by a switch, before it sends on

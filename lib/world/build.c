@@ -82,6 +82,21 @@ static int build_patterns(struct world *world, struct refusal *refusal)
 	}
 }
 
+// Each QP of a connection has a share of its flow. Other flows were checked with their scenario.
+static int build_shares(const struct matrix *matrix, uint32_t qps, struct refusal *refusal)
+{
+	for (uint32_t i = 0; i < matrix->flow_count; i++) {
+		uint64_t bytes = matrix->flows[i].bytes;
+		if (flow_last_share_bytes(bytes, qps) == 0)
+			return refuse(
+				refusal, -EINVAL,
+				"% QPs share a connection of % B by % B each, which leaves the "
+				"last of them nothing: set transport.qps_per_connection lower",
+				qps, (int64_t)bytes, (int64_t)flow_share_bytes(bytes, qps));
+	}
+	return 0;
+}
+
 static int build_matrix(struct world *world, const char *text, size_t bytes,
 			struct refusal *refusal)
 {
@@ -93,6 +108,9 @@ static int build_matrix(struct world *world, const char *text, size_t bytes,
 		return refuse(refusal, -EINVAL,
 			      "the matrix is of % nodes, but fabric.nics is %: set fabric.nics=%",
 			      matrix.nics, world->fabric.nics, matrix.nics);
+	rc = build_shares(&matrix, world->scenario->qps_per_connection, refusal);
+	if (rc < 0)
+		return rc;
 	world->flows = matrix.flows;
 	world->flow_count = matrix.flow_count;
 	world->triggers = matrix.triggers;

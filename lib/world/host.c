@@ -87,13 +87,6 @@ static void on_ready(struct world_host *host, struct nic *nic, uint32_t qpn, ps_
 		agent_on_ready(host, nic, qpn, now, out);
 }
 
-static void on_flow_received(struct world_host *host, uint32_t flow, ps_t now, struct outbox *out)
-{
-	starter_fire(host, host->flows[flow].on_received, now, out);
-	host->record->work_done++;
-	host->record->outcome->end_ps = ps_max(host->record->outcome->end_ps, now);
-}
-
 typedef void rank_event_fn(struct world_host *host, uint32_t rank, uint32_t channel, ps_t now,
 			   struct outbox *out);
 
@@ -131,14 +124,7 @@ static void on_sent(struct world_host *host, struct nic *nic, const struct compl
 		agent_on_sent(host, nic, done, owner, now, out);
 		return;
 	}
-	hist_add(&outcome->flow_ns, (now - host->flows[owner].start_ps) / PS_PER_NS);
-	outcome->flow_end_ps[owner] = now;
-#ifdef PLANT_EARLY_END // a bug on purpose: the audit must find it
-	outcome->flow_end_ps[owner] = host->flows[owner].start_ps + 1;
-#endif
-	starter_fire(host, host->flows[owner].on_sent, now, out);
-	host->record->work_done++;
-	outcome->end_ps = ps_max(outcome->end_ps, now);
+	flow_on_sent(host, nic, &nic->peers[done->qp], now, out);
 }
 
 static void on_received(struct world_host *host, struct nic *nic, const struct completion *done,
@@ -146,7 +132,7 @@ static void on_received(struct world_host *host, struct nic *nic, const struct c
 {
 	struct nic_peer *peer = &nic->peers[done->qp];
 	if (peer->role == NIC_ROLE_FLOW) {
-		on_flow_received(host, peer->owner, now, out);
+		flow_on_received(host, nic, peer, now, out);
 		return;
 	}
 	if (peer->role == NIC_ROLE_LINE_RECEIVE) {
@@ -267,21 +253,6 @@ static void on_timer(struct world_host *host, uint32_t index, ps_t now, struct o
 		drain(host, nic, now, out);
 }
 
-static void start_flow(struct world_host *host, uint32_t index, ps_t now, struct outbox *out)
-{
-	const struct flow *flow = &host->flows[index];
-	struct work work = {
-		.rkey = RKEY_DATA,
-		.bytes = (uint32_t)flow->bytes,
-		.imm = index,
-		.has_imm = true,
-		.cookie = cookie_of(COOKIE_FLOW, index, 0),
-	};
-	// a flow has a QP of its own
-	host_post_in_turn(host, flow->from - host->first_nic, host->flow_qpn[index], &work, now,
-			  out);
-}
-
 // The light of a port changed a while ago. What did not last so long is never known.
 static void on_light(struct world_host *host, struct heap_item item, struct outbox *out)
 {
@@ -321,7 +292,7 @@ static void on_event(struct world_host *host, struct heap_item event, struct out
 		rank_on_credit(host, owner, channel, event.at, out);
 		break;
 	case HOST_FLOW:
-		start_flow(host, (uint32_t)id, event.at, out);
+		flow_start(host, (uint32_t)id, event.at, out);
 		break;
 	case HOST_OP_BEGIN:
 		agent_on_begin(host, (uint32_t)id, event.at, out);

@@ -4,7 +4,7 @@
 //
 //   host.c  the machine: arrivals, timers and local events in time order     nic.c  lines that pull
 //   packets rank.c  a GPU's part in a collective: what the ring wants, done
-//   agent.c  a GPU's part in a program
+//   agent.c  a GPU's part in a program   flow.c  a flow at its two ends
 #pragma once
 
 #include <stdint.h>
@@ -79,7 +79,7 @@ struct world_host {
 	struct flow *flows;		 // of the world
 	struct trigger *triggers;	 // of the world
 	const struct starters *starters; // of the world: those of this host are its own
-	const uint32_t *flow_qpn;	 // [flows] QP at the sender
+	const uint32_t *flow_qpn;	 // [flows] first QP at the sender
 	struct record *record;
 	struct series *series; // or NULL: nothing is counted over time
 	uint64_t *placed;      // [nic_count][bins of the series], or NULL
@@ -119,6 +119,14 @@ void rank_on_ready(struct world_host *host, uint32_t rank, uint32_t channel, ps_
 		   struct outbox *out);
 void rank_on_credit(struct world_host *host, uint32_t rank, uint32_t channel, ps_t now,
 		    struct outbox *out);
+
+// A flow begins: its shares are posted. A share of the flow of `peer`, a QP's, was acknowledged; or
+// has come.
+void flow_start(struct world_host *host, uint32_t index, ps_t now, struct outbox *out);
+void flow_on_sent(struct world_host *host, struct nic *nic, const struct nic_peer *peer, ps_t now,
+		  struct outbox *out);
+void flow_on_received(struct world_host *host, struct nic *nic, const struct nic_peer *peer,
+		      ps_t now, struct outbox *out);
 
 // Whom a completion of a sent request belongs to.
 enum cookie_kind { COOKIE_SLICE, COOKIE_GRANT, COOKIE_FLOW, COOKIE_OP };

@@ -22,24 +22,19 @@ static struct rank *rank_at(const struct world *world, const struct builder *bui
 	return &world->hosts[host]->ranks[builder->rank_of[builder->group_first[group] + at]];
 }
 
-// A flow is one message: a second QP would have nothing to do.
-static uint32_t qps_of(const struct world *world, const struct connection *connection)
-{
-	return connection->from_role == NIC_ROLE_FLOW ? 1 : world->scenario->qps_per_connection;
-}
-
 // Lines keep what must wait in lists of their own.
 static uint32_t posts_of(const struct world *world, const struct connection *connection)
 {
 	if (connection->from_role == NIC_ROLE_LINE_SEND)
 		return 0;
-	return connection->from_role == NIC_ROLE_FLOW ? 1 : world->job.ring.credits;
+	return connection->from_role == NIC_ROLE_FLOW ? world->scenario->qps_per_connection
+						      : world->job.ring.credits;
 }
 
 static int count_qps(struct world *world, void *context, const struct connection *connection)
 {
 	struct builder *builder = context;
-	uint32_t qps = qps_of(world, connection);
+	uint32_t qps = world->scenario->qps_per_connection;
 	builder->qps[connection->from_nic] += qps;
 	builder->qps[connection->to_nic] += qps;
 	builder->posts[connection->from_nic] += posts_of(world, connection);
@@ -336,7 +331,7 @@ static int connect(struct world *world, void *context, const struct connection *
 	struct nic_peer to = from;
 	to.role = (uint8_t)connection->to_role;
 	to.first = builder->qps[connection->to_nic];
-	for (uint32_t i = 0; i < qps_of(world, connection); i++) {
+	for (uint32_t i = 0; i < world->scenario->qps_per_connection; i++) {
 		name_peers(builder, connection, i, &from, &to);
 		join(world, builder, connection, &from, &to);
 	}

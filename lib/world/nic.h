@@ -24,7 +24,8 @@ struct nic_peer {
 			uint32_t imm_next; // ring: the slice that completes next on this QP
 			uint32_t turn;	   // ring, first QP only: the one whose message is told
 					   // next, from 0
-			uint32_t waiting;  // ring: messages done that wait for their turn
+			uint32_t waiting;  // ring: messages done that wait for their turn;
+					   // flow, first QP only: shares done
 		};
 		struct {
 			uint32_t wait_first,

@@ -420,42 +420,14 @@ static int check_model(struct draft *draft)
 			    "traffic.model: there is no model `%s`; it may be: %s", name, list);
 }
 
-static int check_messages(struct draft *draft)
-{
-	const struct traffic_config *traffic = &draft->scenario->traffic;
-	uint32_t nics = draft->scenario->fabric.nics;
-	if (traffic->bytes > UINT32_MAX)
-		return draft_refuse(draft, draft_mark(draft, "traffic.bytes"),
-				    "traffic.bytes: a message has at most 4294967295 B");
-	if (traffic->kind == TRAFFIC_INCAST && traffic->senders >= nics)
-		return draft_refuse(draft, draft_mark(draft, "traffic.senders"),
-				    "traffic.senders: %u senders and a receiver need more than %u "
-				    "NICs",
-				    traffic->senders, nics);
-	if (traffic->kind == TRAFFIC_OUTCAST && traffic->receivers >= nics)
-		return draft_refuse(draft, draft_mark(draft, "traffic.receivers"),
-				    "traffic.receivers: %u receivers and a sender need more than "
-				    "%u NICs",
-				    traffic->receivers, nics);
-	if (traffic->kind == TRAFFIC_TORNADO && nics % 2 != 0)
-		return draft_refuse(draft, draft_mark(draft, "traffic.kind"),
-				    "traffic.kind: a tornado needs two halves, but %u NICs are odd",
-				    nics);
-	if (traffic->kind == TRAFFIC_BUTTERFLY && pattern_butterfly_rounds(nics) == 0)
-		return draft_refuse(draft, draft_mark(draft, "traffic.kind"),
-				    "traffic.kind: a butterfly needs 2, 4, 8, ... NICs, not %u",
-				    nics);
-	return 0;
-}
-
 static int check_traffic(struct draft *draft)
 {
 	enum traffic_kind kind = draft->scenario->traffic.kind;
 	int rc = 0;
 	if (scenario_use_holds(USE_COLLECTIVE, draft->scenario))
 		rc = draft_check_collective(draft);
-	else if (scenario_use_holds(USE_BYTES, draft->scenario))
-		rc = check_messages(draft);
+	else
+		rc = draft_check_flows(draft);
 	if (kind == TRAFFIC_MODEL)
 		rc = check_model(draft);
 	if (rc == 0 && scenario_use_holds(USE_PIPELINED, draft->scenario))

@@ -94,6 +94,13 @@ int draft_check_kind(struct draft *draft);
 // That a ring or a collective fits the fabric, and that there is such a collective.
 int draft_check_collective(struct draft *draft);
 
+// scenario_flows.c: what must hold of a pattern and of flows, and of their shares. As
+// draft_check().
+int draft_check_flows(struct draft *draft);
+
+// That each QP of a connection has a share of a flow of `bytes`, the value of the key `path`.
+int draft_check_shares(struct draft *draft, const char *path, uint64_t bytes);
+
 // ---------------------------------------------------------------- scenario_usid.c
 
 // Gives a fabric that forwards by uSIDs frames and EVs that have them, where nothing else is said;

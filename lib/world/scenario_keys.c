@@ -213,8 +213,9 @@ static const struct scenario_key keys[] = {
 	 "Multipath Reliable Connection, or rc: RoCEv2's reliable connection, to compare with.",
 	 SCENARIO(transport.kind), 0, 0, NULL, transport_words, USE_ALWAYS},
 	{"transport.qps_per_connection", "count", "1",
-	 "QPs of each connection of a ring or of a program; messages go to them in turn.",
-	 SCENARIO(qps_per_connection), 1, 128, NULL, NULL, USE_CONNECTIONS},
+	 "QPs of each connection. Messages of a ring or of a program go to them in turn; a flow is "
+	 "shared among them.",
+	 SCENARIO(qps_per_connection), 1, 128, NULL, NULL, USE_ALWAYS},
 	{"transport.first_psn", "count", "0", "PSN that every connection starts with.",
 	 SCENARIO(first_psn), 0, 0xffffff, NULL, NULL, USE_ALWAYS},
 	{"transport.payload", "bytes", "4096B", "Payload of a full packet (path MTU).",

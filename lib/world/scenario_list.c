@@ -37,6 +37,8 @@ static int read_flow(struct draft *draft, yaml_document_t *document, const yaml_
 		rc = draft_refuse(draft, draft_mark(draft, "traffic.flows[].to"),
 				  "traffic.flows[].to: a flow cannot lead to its sender, NIC %u",
 				  flow->to);
+	if (rc == 0)
+		rc = draft_check_shares(draft, "traffic.flows[].bytes", flow->bytes);
 	scenario->traffic.flow_count = index + 1;
 	return rc;
 }

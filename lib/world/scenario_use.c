@@ -189,8 +189,6 @@ bool scenario_use_holds(enum scenario_use use, const struct scenario *scenario)
 		return kind == TRAFFIC_TRACE;
 	case USE_MATRIX:
 		return kind == TRAFFIC_MATRIX;
-	case USE_CONNECTIONS:
-		return is_rings(scenario) || kind == TRAFFIC_GOAL || kind == TRAFFIC_COLLECTIVE;
 	case USE_PROGRAM_FILE:
 		return kind == TRAFFIC_GOAL;
 	case USE_GOAL:
@@ -266,7 +264,6 @@ static const char *const use_names[USE_COUNT] = {
 	[USE_MODEL] = "traffic.kind model",
 	[USE_TRACE] = "traffic.kind trace",
 	[USE_MATRIX] = "traffic.kind matrix",
-	[USE_CONNECTIONS] = "traffic.kind ring, collective, model, trace or goal",
 	[USE_PROGRAM_FILE] = "traffic.kind goal",
 	[USE_GOAL] = "traffic.kind goal",
 	[USE_IPV6] = "wire.ip 6; IPv4 has no flow label",

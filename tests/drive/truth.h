@@ -287,6 +287,14 @@ static const struct truth_case truth_cases[] = {
 	 TRUTH_PLANES "transport: {kind: rc, rto: 80us}\ntraffic: {kind: permutation, bytes: "
 		      "60kB}\n" TRUTH_LOSS,
 	 shows_go_back, RUN_DONE},
+	{"RoCEv2: flows of four QPs, and loss",
+	 TRUTH_PLANES "transport: {kind: rc, rto: 80us, qps_per_connection: 4}\ntraffic: {kind: "
+		      "permutation, bytes: 60kB}\n" TRUTH_LOSS,
+	 shows_go_back, RUN_DONE},
+	{"rounds of flows of three QPs, with fewer contexts",
+	 TRUTH_PLANES "transport: {evs: 32, rto: 80us, contexts: 4, qps_per_connection: 3}\n"
+		      "traffic: {kind: butterfly, bytes: 20kB}\n" TRUTH_LOSS,
+	 shows_loss, RUN_DONE},
 	{"RoCEv2: CNPs in IPv4",
 	 TRUTH_FABRIC "wire: {ip: 4}\ntransport: {kind: rc, rto: 80us}\n"
 		      "traffic: {kind: incast, senders: 8, bytes: 60kB}\nqueue: {bytes: 400kB, "

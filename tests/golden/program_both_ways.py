@@ -43,12 +43,13 @@ WORDS = {name: SMALL for name in SYSTEMS} | {  # what makes it small, or what it
     "trace-nodes": None,  # the same
 }
 DONE, MISSED, NOT_VALID = 0, 1, 5
+PATIENCE_S = 1200 if os.environ.get("WEFT_SANITIZE") else 120
 
 
 def run(name, kind):
     """Exit status and result."""
     command = [os.environ["WEFT"], "sim", name, *WORDS.get(name, []), "--set", f"transport.kind={kind}", "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     if done.returncode not in (DONE, MISSED, NOT_VALID):
         sys.exit(f"not ok: {' '.join(command)}: exit {done.returncode}: {done.stderr}")
     return done.returncode, json.loads(done.stdout)

@@ -25,7 +25,8 @@ struct plan {
 
 // What a run showed, to know that the worlds are worth it.
 struct seen {
-	uint32_t damaged, doubled, held_back, lossy, downs, trims, failed, calm, wraps, poor, rings;
+	uint32_t damaged, doubled, held_back, lossy, downs, trims, failed, calm, wraps, poor, rings,
+		shared;
 };
 
 // ---------------------------------------------------------------- worlds
@@ -312,15 +313,20 @@ static void check_end(const struct rig *rig, const struct plan *plan)
 	if (!has_failed)
 		assert_int_equal(transport->payload_bytes_new, transport->payload_bytes_placed);
 	uint64_t flows = rig->stage.world.flow_count, ended = 0;
+	uint64_t shares = flows * rig->scenario.qps_per_connection;
 	if (flows == 0)
 		return;
 	for (uint64_t i = 0; i < flows; i++)
 		ended += rig->outcome->flow_end_ps[i] > 0;
-	if (ended != transport->messages_sent || ended + transport->messages_flushed != flows)
-		fail_msg("%llu messages: %llu completed, %llu flushed", (unsigned long long)flows,
+	if (transport->messages_sent + transport->messages_flushed != shares)
+		fail_msg("%llu messages: %llu completed, %llu flushed", (unsigned long long)shares,
 			 (unsigned long long)transport->messages_sent,
 			 (unsigned long long)transport->messages_flushed);
-	assert_true(transport->messages_received >= ended);
+	// a flow ends when all its shares do
+	assert_true(ended * rig->scenario.qps_per_connection <= transport->messages_sent);
+	assert_true(shares > flows || ended == transport->messages_sent);
+	assert_true(has_failed || ended == flows);
+	assert_true(transport->messages_received >= transport->messages_sent);
 }
 
 static void note(struct seen *seen, const struct rig *rig, const struct plan *plan)
@@ -343,17 +349,19 @@ static void note(struct seen *seen, const struct rig *rig, const struct plan *pl
 
 // The same without frames and with shorter windows. Runs that end at a limit end somewhere else:
 // frames have a pool of their own.
-static void check_descriptors(const char *name, const char *yaml, uint64_t seed,
-			      const struct rig *rig)
+static void check_descriptors(const char *name, const char *yaml, struct shares *shares,
+			      uint64_t seed, const struct rig *rig)
 {
 	static struct rig truth;
-	rig_run(&truth, yaml, NULL);
+	const char *const *sets = add_shares(shares, seed, yaml);
+	rig_run(&truth, yaml, sets);
 	if (rig->run.end != RUN_LIMIT && truth.run.end != RUN_LIMIT)
 		truth_same(name, rig, &truth);
 	stage_free(&truth.stage);
 	if (seed % 4 != 0) // short windows take their time
 		return;
-	rig_run(&truth, yaml, (const char *const[]){"limits.window=21ns", NULL});
+	rig_run(&truth, yaml,
+		(const char *const[]){"limits.window=21ns", sets ? sets[0] : NULL, NULL});
 	if (rig->run.end != RUN_LIMIT && truth.run.end != RUN_LIMIT)
 		truth_count(name, "digest with shorter windows", truth.run.digest, rig->run.digest);
 	stage_free(&truth.stage);
@@ -364,6 +372,7 @@ static void run_seed(uint64_t seed, struct seen *seen)
 	static struct rig rig;
 	static struct text text;
 	struct plan plan;
+	struct shares shares;
 	struct progress progress = {0};
 	const struct sim_options options = {.ports = {.kind = PORTS_MEMORY,
 						      .watch = watch_time,
@@ -377,7 +386,7 @@ static void run_seed(uint64_t seed, struct seen *seen)
 	add_world(&text, seed, &plan);
 	if (getenv("WEFT_BYTES_PRINT") != NULL)
 		fputs(text.at, stderr);
-	if (rig_build_with(&rig, text.at, NULL, &options) < 0)
+	if (rig_build_with(&rig, text.at, add_shares(&shares, seed, text.at), &options) < 0)
 		fail_msg("refused: %u:%u: %s", rig.refusal.line, rig.refusal.column,
 			 rig.refusal.text);
 	memory_init(&progress.memory, &rig, seed);
@@ -392,8 +401,9 @@ static void run_seed(uint64_t seed, struct seen *seen)
 	if (plan.is_calm)
 		check_calm(&rig, &plan);
 	check_progress(&rig, &plan, &progress);
-	check_descriptors(name, text.at, seed, &rig);
+	check_descriptors(name, text.at, &shares, seed, &rig);
 	note(seen, &rig, &plan);
+	seen->shared += shares.qps > 1 && rig.stage.world.flow_count > 0;
 	memory_free(&progress.memory);
 	stage_free(&rig.stage);
 }
@@ -415,15 +425,15 @@ static void random_worlds_place_each_byte_where_it_belongs(void **)
 	seeds_end();
 	printf("%llu worlds from seed %llu: damage %u, copies %u, held back %u, loss %u, links "
 	       "down %u, trims %u, failed QPs %u, calm %u, PSNs that wrap %u, too few packets %u, "
-	       "rings %u\n",
+	       "rings %u, shared flows %u\n",
 	       (unsigned long long)count, (unsigned long long)first, seen.damaged, seen.doubled,
 	       seen.held_back, seen.lossy, seen.downs, seen.trims, seen.failed, seen.calm,
-	       seen.wraps, seen.poor, seen.rings);
+	       seen.wraps, seen.poor, seen.rings, seen.shared);
 	if (count < 300)
 		return;
 	assert_true(seen.damaged > 5 && seen.doubled > 5 && seen.held_back > 5 && seen.lossy > 5);
 	assert_true(seen.downs > 5 && seen.trims > 5 && seen.calm > 5 && seen.wraps > 5);
-	assert_true(seen.failed > 5 && seen.rings > 5);
+	assert_true(seen.failed > 5 && seen.rings > 5 && seen.shared > 5);
 }
 
 static void a_seed_is_the_same_world_with_every_compiler(void **)

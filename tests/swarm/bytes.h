@@ -27,6 +27,7 @@ struct memory {
 	uint64_t seed;
 	uint32_t nics, qps;	 // of each NIC at most
 	struct guarded *buffers; // [nics][qps][2]: data, and where writes are told
+	uint32_t qps_of_flow;	 // that share a buffer, the first one's; 0: there are no flows
 	uint64_t data_bytes;	 // of a ring's region
 	uint64_t credit_bytes;
 	uint64_t placed;
@@ -37,6 +38,8 @@ static struct guarded *memory_buffer(struct memory *memory, uint32_t nic, uint32
 {
 	assert_true(nic < memory->nics && qp < memory->qps);
 	bool is_credit = rkey & RKEY_NOTICE;
+	if (memory->qps_of_flow > 0)
+		qp -= qp % memory->qps_of_flow;
 	return &memory->buffers[((size_t)nic * memory->qps + qp) * 2 + is_credit];
 }
 
@@ -64,15 +67,17 @@ static void memory_init(struct memory *memory, const struct rig *rig, uint64_t s
 	*memory = (struct memory){.seed = seed, .nics = nics, .qps = 1};
 	memory->data_bytes = ring->credits * ring->chunk_bytes_max;
 	memory->credit_bytes = (uint64_t)ring->credits * CREDIT_BYTES;
-	memory->qps = 2 * world->flow_count +
-		2 * ring->channels * world->scenario->qps_per_connection;
+	uint32_t qps = world->scenario->qps_per_connection;
+	memory->qps = 2 * (world->flow_count + ring->channels) * qps;
+	memory->qps_of_flow = world->flow_count > 0 ? qps : 0;
 	memory->buffers = calloc((size_t)nics * memory->qps * 2, sizeof(struct guarded));
 	assert_true(used != NULL && memory->buffers != NULL);
 	for (uint32_t i = 0; i < world->flow_count; i++) {
 		const struct flow *flow = &world->flows[i];
-		used[flow->from]++;
-		guarded_open(memory, memory_buffer(memory, flow->to, used[flow->to]++, 0),
+		used[flow->from] += qps;
+		guarded_open(memory, memory_buffer(memory, flow->to, used[flow->to], 0),
 			     flow->bytes);
+		used[flow->to] += qps;
 	}
 	free(used);
 }
@@ -134,9 +139,10 @@ static void memory_check(struct memory *memory, const struct rig *rig)
 	assert_non_null(used);
 	for (uint32_t i = 0; i < world->flow_count; i++) {
 		const struct flow *flow = &world->flows[i];
-		used[flow->from]++;
+		used[flow->from] += memory->qps_of_flow;
 		uint64_t written = guarded_check(
-			memory_buffer(memory, flow->to, used[flow->to]++, 0));
+			memory_buffer(memory, flow->to, used[flow->to], 0));
+		used[flow->to] += memory->qps_of_flow;
 		if (rig->outcome->flow_end_ps[i] > 0 && written != flow->bytes)
 			fail_msg("message %u completed with %llu of %llu bytes", i,
 				 (unsigned long long)written, (unsigned long long)flow->bytes);
