@@ -3,6 +3,7 @@
 //
 //   main.c      arguments, files, the loop over sizes    types.c   numbers and words of nccl-tests
 //   measure.c   one size: run, or extrapolated           table.c   what is printed
+//   data.c      the data of a ring with credits
 #pragma once
 
 #include <stdbool.h>
@@ -72,8 +73,9 @@ struct call {
 
 // What one size took.
 struct measured {
-	uint64_t bytes; // run: a multiple of ranks * element
-	uint64_t count; // elements, as nccl-tests counts them
+	uint64_t bytes;	    // run: a multiple of ranks * element
+	uint64_t bytes_run; // in hand: less than `bytes` where these are extrapolated
+	uint64_t count;	    // elements, as nccl-tests counts them
 	uint32_t ranks;
 	struct coll_config config; // what was run
 	bool is_credit_ring;
@@ -91,6 +93,16 @@ int call_scenario(struct call *call, uint64_t bytes, bool is_credit_ring, uint64
 
 // Runs one size. Negative errno with call->refusal.
 int measure_size(struct call *call, uint64_t bytes, struct measured *ret);
+
+// The data of a ring with credits. Its machine counts slices and has none, so the same slices and
+// credits run once more as messages (weft/workload_ring.h), with data: their scenario in place of
+// call->scenario. Needs data_free() in any case. Negative errno with call->refusal.
+struct data {
+	void *memory;
+	size_t bytes;
+};
+int data_scenario(struct call *call, const struct measured *row, struct data *ret);
+void data_free(struct data *data);
 
 void table_head(FILE *to, const struct call *call, const struct measured *first);
 void table_row(FILE *to, const struct call *call, const struct measured *row);

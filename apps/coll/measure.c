@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <weft/workload_ring.h>
+
 #include "coll.h"
 
 // ---------------------------------------------------------------- scenario
@@ -69,6 +71,26 @@ int call_scenario(struct call *call, uint64_t bytes, bool is_credit_ring, uint64
 	return rc;
 }
 
+// Whether a rank gives or gets all of the bytes, rather than a block for each rank.
+static bool is_whole(enum coll_kind kind)
+{
+	return kind == COLL_ALL_REDUCE || kind == COLL_BROADCAST || kind == COLL_REDUCE ||
+		kind == COLL_SEND_RECEIVE;
+}
+
+static uint64_t whole_elements(const struct measured *row, const struct call *call, uint64_t bytes)
+{
+	uint64_t grain = (uint64_t)call->type->bytes * (is_whole(call->kind) ? 1 : row->ranks);
+	return bytes < grain ? grain : bytes - bytes % grain;
+}
+
+// Whether a ring with credits can show its data: its blocks and parts are whole elements.
+static bool holds_elements(const struct call *call, const struct measured *row, uint64_t bytes)
+{
+	return ring_has_whole_elements(&call->scenario.traffic.ring,
+				       whole_elements(row, call, bytes), call->type->bytes);
+}
+
 // Whether a ring with credits is run: asked for, or what NCCL would take.
 static int settle(struct call *call, uint64_t bytes, struct measured *ret)
 {
@@ -81,10 +103,10 @@ static int settle(struct call *call, uint64_t bytes, struct measured *ret)
 	call->is_seed_given = true;
 	scenario_collective(&ret->config, &call->scenario);
 	bool is_ring_kind = call->kind <= COLL_ALL_REDUCE;
-	if (call->choice.is_auto && is_ring_kind && ret->config.algorithm == COLL_RING)
-		has_credits = !call->is_checked; // it has no data
-	ret->is_credit_ring = has_credits;
 	ret->ranks = call->scenario.traffic.ring.ranks;
+	if (call->choice.is_auto && is_ring_kind && ret->config.algorithm == COLL_RING)
+		has_credits = !call->is_checked || holds_elements(call, ret, bytes);
+	ret->is_credit_ring = has_credits;
 	return 0;
 }
 
@@ -118,7 +140,10 @@ static void count_wrong(struct ledger *ledger, struct measured *ret)
 static int fill(struct call *call, struct ledger *ledger, const struct world *world,
 		struct measured *ret)
 {
-	scenario_collective(&ret->config, &call->scenario);
+	if (!ret->is_credit_ring)
+		scenario_collective(&ret->config, &call->scenario);
+	ret->config.bytes = ret->bytes_run;
+	ret->config.element_bytes = call->type->bytes;
 	int rc = ledger_attach(ledger, world, ret->config.element_bytes, &call->refusal);
 	for (uint32_t rank = 0; rc == 0 && rank < ret->config.ranks; rank++)
 		coll_fill(&ret->config, rank, ledger_buffer(ledger, rank));
@@ -155,17 +180,35 @@ static int run_stage(struct call *call, struct ledger *ledger, struct measured *
 	return 0;
 }
 
+// Runs the data of a ring with credits, whose time is known.
+static int check_ring(struct call *call, struct ledger *ledger, struct measured *ret)
+{
+	struct measured apart = *ret;
+	struct data data;
+	int rc = data_scenario(call, ret, &data);
+	if (rc == 0)
+		rc = run_stage(call, ledger, &apart);
+	data_free(&data);
+	ret->end = rc == 0 ? apart.end : ret->end;
+	ret->is_checked = apart.is_checked;
+	ret->wrong = apart.wrong;
+	return rc;
+}
+
 // Runs `bytes` once and adds what it took.
 static int run_once(struct call *call, uint64_t bytes, uint32_t iteration, struct measured *ret)
 {
 	int rc = call_scenario(call, bytes, ret->is_credit_ring, call->seed + iteration);
-	if (rc < 0 || !call->is_checked)
-		return rc < 0 ? rc : run_stage(call, NULL, ret);
+	ret->bytes_run = bytes;
+	if (rc == 0 && (ret->is_credit_ring || !call->is_checked))
+		rc = run_stage(call, NULL, ret);
+	if (rc < 0 || !call->is_checked || ret->end != RUN_DONE)
+		return rc;
 	struct ledger *ledger = ledger_create();
 	if (ledger == NULL)
 		return refuse(&call->refusal, -ENODEV, "no memory for data", 0, 0, 0);
 	uint64_t wrong = ret->wrong;
-	rc = run_stage(call, ledger, ret);
+	rc = ret->is_credit_ring ? check_ring(call, ledger, ret) : run_stage(call, ledger, ret);
 	ret->wrong += wrong;
 	ledger_free(ledger);
 	return rc;
@@ -192,19 +235,6 @@ static double packets_of(const struct call *call, const struct measured *row, ui
 	double rounds = call->kind == COLL_ALL_REDUCE ? 2 : 1;
 	return rounds * (row->ranks - 1) * (double)bytes /
 		(double)call->scenario.transport.payload_bytes;
-}
-
-// Whether a rank gives or gets all of the bytes, rather than a block for each rank.
-static bool is_whole(enum coll_kind kind)
-{
-	return kind == COLL_ALL_REDUCE || kind == COLL_BROADCAST || kind == COLL_REDUCE ||
-		kind == COLL_SEND_RECEIVE;
-}
-
-static uint64_t whole_elements(const struct measured *row, const struct call *call, uint64_t bytes)
-{
-	uint64_t grain = (uint64_t)call->type->bytes * (is_whole(call->kind) ? 1 : row->ranks);
-	return bytes < grain ? grain : bytes - bytes % grain;
 }
 
 static int extrapolate(struct call *call, uint64_t bytes, struct measured *ret)

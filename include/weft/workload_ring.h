@@ -21,7 +21,14 @@ struct ring_messages {
 	uint64_t bytes;
 	uint32_t tag;	 // takes [tag, tag + RING_TAGS)
 	uint16_t stream; // of the operations of no time
+	// Messages say where their bytes lie, as weft/coll.h's do: block r of rank r, blocks of
+	// equal size, ranks counted within the group; credits lie behind the last.
+	bool has_data;
 };
+
+// Whether blocks, and channels' parts of them, are whole elements, so that sums are right.
+bool ring_has_whole_elements(const struct ring_config *config, uint64_t bytes,
+			     uint32_t element_bytes);
 
 // -EINVAL with a reason when a ring of `config` cannot carry a collective of `bytes`.
 int ring_check(const struct ring_config *config, uint64_t bytes, struct refusal *refusal);
@@ -36,6 +43,14 @@ uint64_t ring_messages_bytes(const struct ring_messages *of);
 int ring_messages_put(struct program *program, struct arena *scratch,
 		      const struct ring_messages *of, uint32_t *after, uint64_t *ret_ops,
 		      uint64_t *ret_edges, struct refusal *refusal);
+
+// A sealed program of the ring of one group over ranks 0 to N - 1, with data. -EINVAL with a
+// reason, -ENOMEM.
+int ring_program(struct program **ret, struct arena *arena, const struct ring_messages *of,
+		 struct refusal *refusal);
+
+// Bytes that ring_program() draws, roughly from above.
+uint64_t ring_program_bytes(const struct ring_messages *of);
 
 #ifdef __cplusplus
 }

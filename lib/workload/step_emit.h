@@ -33,8 +33,11 @@ enum step_tag {
 };
 
 uint32_t emit_compute(struct step_emit *emit, uint16_t stream, ps_t time);
-uint32_t emit_send(struct step_emit *emit, uint32_t to, uint32_t tag, uint64_t bytes);
-uint32_t emit_receive(struct step_emit *emit, uint32_t from, uint32_t tag, uint64_t bytes);
+// `offset`: of the rank's buffer, 0 where nobody looks at the data.
+uint32_t emit_send(struct step_emit *emit, uint32_t to, uint32_t tag, uint64_t bytes,
+		   uint64_t offset);
+uint32_t emit_receive(struct step_emit *emit, uint32_t from, uint32_t tag, uint64_t bytes,
+		      uint64_t offset, bool is_sum);
 void emit_wait(struct step_emit *emit, uint32_t op, uint32_t before);
 
 // A ring collective of `group`, in which the rank stands at `at`. It begins when `begin` has ended;
@@ -46,6 +49,7 @@ struct step_ring {
 	uint64_t bytes;
 	uint32_t slice_tag, credit_tag; // of channel 0; others follow
 	uint16_t stream;
+	bool has_data; // messages say where their bytes lie: block after block of equal size
 };
 uint32_t emit_ring(struct step_emit *emit, const struct step_ring *ring, uint32_t begin);
 

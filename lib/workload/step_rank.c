@@ -123,8 +123,8 @@ static void exchange(struct builder *builder, enum step_team kind, uint64_t byte
 	uint32_t before = builder->computed, end = emit_compute(emit, STEP_STREAM_GATHER, 0);
 	for (uint32_t i = 0; i < (is_hop ? 1 : ranks - 1); i++) {
 		struct partners with = partners_of(builder, kind, i);
-		uint32_t receive = emit_receive(emit, with.from, tag, each);
-		uint32_t send = emit_send(emit, with.to, tag, each);
+		uint32_t receive = emit_receive(emit, with.from, tag, each, 0, false);
+		uint32_t send = emit_send(emit, with.to, tag, each, 0);
 		emit_wait(emit, send, before);
 		emit_wait(emit, end, send);
 		emit_wait(emit, end, receive);
@@ -199,7 +199,7 @@ static uint32_t hear(struct builder *builder, struct operation operation)
 		return OP_NONE;
 	return emit_receive(&builder->emit, member(builder, &builder->stages, GROUP_PP, from),
 			    operation.is_backward ? STEP_TAG_BACKWARD : STEP_TAG_FORWARD,
-			    edge_bytes(builder->plan));
+			    edge_bytes(builder->plan), 0, false);
 }
 
 static void tell(struct builder *builder, struct operation operation)
@@ -209,7 +209,7 @@ static void tell(struct builder *builder, struct operation operation)
 		return;
 	uint32_t send = emit_send(&builder->emit, member(builder, &builder->stages, GROUP_PP, to),
 				  operation.is_backward ? STEP_TAG_BACKWARD : STEP_TAG_FORWARD,
-				  edge_bytes(builder->plan));
+				  edge_bytes(builder->plan), 0);
 	emit_wait(&builder->emit, send, builder->computed);
 }
 

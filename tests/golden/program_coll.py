@@ -53,7 +53,7 @@ REFUSED = [  # words, what must be said
     (["all_reduce", "--algorithm", "pat"], "no such algorithm"),
     (["all_gather", "--algorithm", "pat"], "one rank a scale-up domain"),
     (["alltoall", "--algorithm", "credit_ring"], "credit_ring does no 'all_to_all'"),
-    (["all_reduce", "--algorithm", "credit_ring", "-c", "1"], "have no data"),
+    (["all_reduce", "--algorithm", "credit_ring", "-c", "1", "-b", "1M", "--ranks", "16", "--channels", "3"], "no whole elements"),
     (["broadcast", "-r", "32"], "root 32 is none"),
     (["all_reduce", "--scenario", "none"], "no scenario 'none'"),
     (["all_reduce", "--seed", "x"], "a seed is a number"),
@@ -95,6 +95,10 @@ def check_data():
             row = rows(out)
             check(status == 0 and len(row) == 1 and row[0][8] == "0" and row[0][9] == algorithm and "0 OK" in out,
                   f"{kind}, {algorithm}: right everywhere {err}")
+    for kind in ("all_reduce", "reduce_scatter", "all_gather"):
+        words = [kind, "-b", "1M", "-d", "int32", "--ranks", "16", "--algorithm", "credit_ring", "--chunk", "16K", "--channels", "2"]
+        row, plain = rows(coll(*words, "-c", "1")[1])[0], rows(coll(*words)[1])[0]
+        check(row[8] == "0" and row[9] == "credit_ring" and row[5] == plain[5], f"{kind}, credit_ring: right everywhere, in the same time")
     for kind in ("reduce_scatter", "all_gather"):
         status, out, err = coll(kind, "-b", "100000", "-c", "1", "-d", "uint8", "--ranks", "13", "--algorithm", "pat",
                                 "--scenario", "perm128-400g")

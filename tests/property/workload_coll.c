@@ -14,6 +14,7 @@
 
 #include <weft/coll.h>
 #include <weft/rng.h>
+#include <weft/workload_ring.h>
 
 #include "../seeds.h"
 
@@ -36,6 +37,7 @@ struct play {
 	struct message *flying;
 	uint32_t flying_count;
 	uint64_t sent_bytes;
+	uint64_t credits_at; // from this offset on nothing is data
 };
 
 static uint32_t pick(struct rng *rng, uint32_t from, uint32_t to)
@@ -68,7 +70,7 @@ static void begin_all(struct play *play, uint32_t rank)
 			continue;
 		}
 		play->flying[play->flying_count++] = (struct message){index, STAGE_BEGUN, NULL};
-		play->sent_bytes += op->bytes;
+		play->sent_bytes += op->offset < play->credits_at ? op->bytes : 0;
 	}
 }
 
@@ -237,12 +239,13 @@ static bool draw(struct coll_config *config, struct rng *rng, struct refusal *re
 	return coll_check(config, refusal) == 0;
 }
 
-static void play_one(const struct coll_config *config, uint64_t seed, struct arena *arena)
+static void play_program(const struct coll_config *config, struct program *program, uint64_t seed,
+			 uint64_t credits_at, struct arena *arena)
 {
-	struct refusal refusal = {0};
-	struct play play = {.config = *config, .rng = rng_of(seed, RNG_TEST, 2)};
-	if (coll_program(&play.program, arena, config, &refusal) < 0)
-		fail_msg("%s", refusal.text);
+	struct play play = {.config = *config,
+			    .program = program,
+			    .rng = rng_of(seed, RNG_TEST, 2),
+			    .credits_at = credits_at};
 	assert_int_equal(play.program->op_count, play.program->op_max);
 	assert_int_equal(play.program->edge_count, play.program->edge_max);
 	assert_int_equal(program_run_create(&play.run, arena, play.program), 0);
@@ -255,6 +258,15 @@ static void play_one(const struct coll_config *config, uint64_t seed, struct are
 		free(play.buffers[rank]);
 	free(play.buffers);
 	free(play.flying);
+}
+
+static void play_one(const struct coll_config *config, uint64_t seed, struct arena *arena)
+{
+	struct refusal refusal = {0};
+	struct program *program;
+	if (coll_program(&program, arena, config, &refusal) < 0)
+		fail_msg("%s", refusal.text);
+	play_program(config, program, seed, UINT64_MAX, arena);
 }
 
 static void every_rank_ends_with_its_result(void **state)
@@ -285,10 +297,92 @@ static void every_rank_ends_with_its_result(void **state)
 				assert_true(seen[kind][algorithm] >= 10);
 }
 
+// ---------------------------------------------------------------- rings with credits
+
+static void draw_ring(struct coll_config *ret, struct ring_config *ring, struct rng *rng)
+{
+	uint32_t domain = pick(rng, 1, 3), domains = pick(rng, 1, 5);
+	*ret = (struct coll_config){.element_bytes = 4, .algorithm = COLL_RING, .domain = domain};
+	ret->kind = (enum coll_kind)pick(rng, 0, COLL_ALL_REDUCE);
+	ret->ranks = domain * (domain == 1 ? domains + 1 : domains);
+	ret->channels = ring->channels = pick(rng, 1, 3);
+	ret->bytes = 4ull * ret->ranks * ret->channels * pick(rng, 1, 400);
+	ring->ranks = ret->ranks;
+	ring->chunk_bytes_max = 4 * pick(rng, 30, 300);
+	ring->slices = pick(rng, 1, 3);
+	ring->credits = ring->slices + pick(rng, 1, 3);
+	ring->form = pick(rng, 0, 3) == 0 ? RING_BARRIER : RING_PIPELINED;
+}
+
+// The machine of rings, alone with neighbours that are always in time, says what the messages of a
+// rank are: each slice it sends is the channel's next.
+static void follow_the_machine(const struct program *program, const struct ring_config *config,
+			       const struct coll_config *coll, struct arena *arena)
+{
+	struct ring *ring;
+	uint32_t at[3] = {0};
+	uint64_t sent = 0, slices = 0;
+	assert_int_equal(ring_create(&ring, arena, config, NULL), 0);
+	ring_start(ring, (enum collective_kind)coll->kind, coll->bytes);
+	for (struct ring_action action; (action = ring_next(ring)).kind != RING_DONE;) {
+		assert_int_not_equal(action.kind, RING_NOTHING);
+		if (action.kind != RING_SEND)
+			continue;
+		uint32_t *index = &at[action.channel];
+		const struct op *op = &program->ops[*index];
+		while (op->rank != 0 || op->kind != OP_SEND || op->tag != action.channel)
+			op = &program->ops[++*index];
+		++*index;
+		assert_int_equal(op->bytes, action.bytes);
+		sent++;
+		ring_on_sent(ring, action.channel);
+		ring_on_received(ring, action.channel);
+		ring_on_credit(ring, action.channel);
+	}
+	for (uint32_t i = 0; i < program->op_count; i++)
+		slices += program->ops[i].rank == 0 && program->ops[i].kind == OP_SEND &&
+			program->ops[i].tag < RING_TAGS / 2;
+	assert_int_equal(slices, sent);
+}
+
+static void rings_with_credits_do_too(void **state)
+{
+	void *memory = aligned_alloc(64, ARENA_BYTES);
+	(void)state;
+	memset(memory, 0, ARENA_BYTES);
+	for (uint64_t seed = 1; seed <= 600; seed++) {
+		struct rng rng = rng_of(seed, RNG_TEST, 3);
+		struct coll_config config;
+		struct ring_config ring = {0};
+		struct program *program;
+		struct job job;
+		struct arena arena;
+		draw_ring(&config, &ring, &rng);
+		arena_init(&arena, memory, ARENA_BYTES);
+		assert_int_equal(job_from_ring(&job, &arena, (enum collective_kind)config.kind,
+					       config.bytes, config.domain, &ring, NULL),
+				 0);
+		const struct ring_messages of = {.config = &ring,
+						 .group = &job.groups[0],
+						 .kind = (enum collective_kind)config.kind,
+						 .bytes = config.bytes,
+						 .has_data = true};
+		assert_true(ring_has_whole_elements(&ring, config.bytes, 4));
+		size_t before = arena.used;
+		assert_int_equal(ring_program(&program, &arena, &of, NULL), 0);
+		assert_true(arena.used - before <= ring_program_bytes(&of));
+		follow_the_machine(program, &ring, &config, &arena);
+		play_program(&config, program, seed, config.bytes, &arena);
+		memset(memory, 0, arena.used);
+	}
+	free(memory);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_rank_ends_with_its_result),
+		cmocka_unit_test(rings_with_credits_do_too),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
