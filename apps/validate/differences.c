@@ -23,6 +23,11 @@ static const struct rule {
 	{"average-spec", "cc.average=spec"},
 	{"qa-delay-spec", "cc.qa_delay=spec"},
 	{"qa-period-spec", "cc.qa_period=spec"},
+	{"send-gate-spec", "cc.send_gate=spec"},
+	{"no-sample-spec", "cc.no_sample=spec"},
+	{"growth-spec", "cc.growth=spec"},
+	{"nack-rtt-spec", "cc.nack_rtt=spec"},
+	{"rtt-of-stamps", "transport.rtt=local"},
 };
 
 static void print_head(void)

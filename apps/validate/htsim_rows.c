@@ -18,7 +18,7 @@ static const char world[] =
 	"nic_delay: 1us, trunk_delay: 1us, switch_delay: 0ns}\n"
 	"queue: {ecn_last_hop: true, trim_bytes: 64B, trim_choice: coin, slow: scaled}\n"
 	"transport: {payload: 4086B, header: 64B, control: 64B, evs: 128, sack_rule: htsim, "
-	"completion: sack, hole_age: off}\n"
+	"completion: sack, hole_age: off, rtt: once}\n"
 	"cc: {algorithm: nscc, htsim: true}\n"
 	"traffic: {kind: matrix, matrix: as-given}\n";
 

@@ -104,7 +104,7 @@ int control_run(const struct choice *choice, struct claims *claims, struct refus
 enum htsim_figure { HTSIM_P50, HTSIM_P99, HTSIM_MAX, HTSIM_RTX, HTSIM_ACKS, HTSIM_FIGURES };
 
 #define HTSIM_ROWS 14
-#define HTSIM_RULES_MAX 8
+#define HTSIM_RULES_MAX 13
 #define HTSIM_PER_MATRIX_MAX 1000
 #define HTSIM_RUNS_MAX (10 * HTSIM_PER_MATRIX_MAX)
 

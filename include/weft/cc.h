@@ -29,6 +29,7 @@ struct cc_config {
 	uint64_t rate_bps;	 // smaller of source and target rate, all planes together
 	ps_t base_rtt_ps;	 // unloaded round trip of one MTU packet over the longest path
 	uint32_t mtu_bytes;	 // wire bytes of a full packet
+	uint32_t payload_bytes;	 // of a full packet, for growth_rule; 0 = mtu_bytes
 	bool has_trimming;	 // switches trim
 	uint32_t max_cwnd_bytes; // largest window, also the first one; 0 = 1.5 BDP
 	ps_t target_delay_ps;	 // queueing delay aimed at (NSCC, Swift); 0 = the default formula
@@ -51,6 +52,9 @@ struct cc_config {
 	enum cc_rule send_gate_rule; // spec: a full packet fits the window; htsim: this packet
 	enum cc_rule penalty_rule;   // htsim: a penalty saves no window and gives none back
 	enum cc_rule last_hop_rule;  // with credits: htsim adapts to trims at the last hop, too
+	enum cc_rule no_sample_rule; // htsim: without a round trip the average delay stands for it
+	enum cc_rule growth_rule;    // steps in packets: spec, of mtu_bytes; htsim, of its payload
+	enum cc_rule nack_rtt_rule;  // htsim: round trips of NACKs lower the base round trip, too
 	uint32_t penalty; // that receivers ask for with each SACK, 0 to 127; 64 over one window
 			  // halves it. What makes a receiver ask is left to implementers
 	// DCQCN's reaction point, by the names of its paper (SIGCOMM 2015); 0 = its figures
@@ -82,6 +86,7 @@ struct cc_ack {
 struct cc_loss {
 	uint32_t bytes; // wire bytes of that packet
 	uint32_t inflight_bytes;
+	ps_t rtt_ps;	  // a NACK's: since that packet left last; 0 = not known
 	bool is_trim;	  // a trim NACK; else inferred (timer, hole)
 	bool is_last_hop; // trimmed at the last hop
 };

@@ -51,8 +51,10 @@ enum transport_completion { COMPLETION_BY_ACK, COMPLETION_BY_SACK };
 // frame can, too.
 enum refused_rule { REFUSED_SILENT, REFUSED_NAK };
 
-// Where round trips come from: the own table of send times, or the time stamp that comes back.
-enum rtt_source { RTT_LOCAL, RTT_STAMP };
+// Where round trips come from: the own table of send times, or the time stamp that comes back; or
+// the table, but none of a packet that was sent again more than once, or is not held in flight
+// (UEC).
+enum rtt_source { RTT_LOCAL, RTT_STAMP, RTT_ONCE };
 
 #define RTO_LINEAR_MAX 7u
 #define RTO_DOUBLINGS_FOREVER 25u // so many doublings mean that a QP never gives up

@@ -10,8 +10,8 @@
 // (nscc_rccc.c): then what is trimmed at the last hop does not move the window. Two places that the
 // specification leaves to the implementer are filled as follows: the average delay is an average
 // over about one window of acknowledged bytes, and a receiver asks for the penalty that it is told.
-// With cc_config.is_htsim, or rule by rule, the average, the quick adapt threshold and a comparison
-// follow the simulator of the Ultra Ethernet Consortium (uet-htsim) instead.
+// With cc_config.is_htsim, or rule by rule (enum cc_rule), it follows the simulator of the Ultra
+// Ethernet Consortium (uet-htsim) instead.
 #include "algorithms.h"
 
 #include <assert.h>
@@ -50,6 +50,7 @@ struct nscc {
 	uint8_t qa_gate;
 	bool is_htsim_average, is_htsim_period, is_htsim_penalty; // the rules of htsim
 	bool has_credit, is_htsim_last_hop;
+	bool is_htsim_no_sample, is_htsim_nack_rtt;
 	bool is_fast, is_qa_off, is_triggered;
 	bool is_penalised, is_max_given, has_average, has_decreased;
 };
@@ -76,12 +77,19 @@ static void set_window(struct cc *cc, struct nscc *n, double cwnd)
 	cc->window_bytes = (uint32_t)cwnd;
 }
 
+static bool is_htsim(const struct cc_config *config, enum cc_rule rule)
+{
+	return cc_rule_is_htsim(rule, config->is_htsim);
+}
+
 // The formulas of UEC 1.0 section 3.6.13: everything scales with BDP, target and MTU.
 static void derive(struct nscc *n, const struct cc_config *config)
 {
 	double bdp = (double)cc_bdp_bytes(config);
 	double a = bdp / REFERENCE_BDP_BYTES;
 	double mtu = config->mtu_bytes;
+	if (config->payload_bytes != 0 && is_htsim(config, config->growth_rule))
+		mtu = config->payload_bytes;
 
 	n->target_ps = cc_target_ps(config);
 	// alpha = 4 a b MTU / T with b = T / 12 us: the target cancels out
@@ -98,11 +106,6 @@ static void derive(struct nscc *n, const struct cc_config *config)
 	n->cwnd_max = cc_window_max(config);
 }
 
-static bool is_htsim(const struct cc_config *config, enum cc_rule rule)
-{
-	return cc_rule_is_htsim(rule, config->is_htsim);
-}
-
 static void choose_rules(struct nscc *n, const struct cc_config *config)
 {
 	bool has_delay = !config->has_trimming || is_htsim(config, config->qa_delay_rule);
@@ -110,6 +113,8 @@ static void choose_rules(struct nscc *n, const struct cc_config *config)
 	n->is_htsim_period = is_htsim(config, config->qa_period_rule);
 	n->is_htsim_penalty = is_htsim(config, config->penalty_rule);
 	n->is_htsim_last_hop = is_htsim(config, config->last_hop_rule);
+	n->is_htsim_no_sample = is_htsim(config, config->no_sample_rule);
+	n->is_htsim_nack_rtt = is_htsim(config, config->nack_rtt_rule);
 	n->qa_gate = (uint8_t)(config->qa_gate ? config->qa_gate : DEFAULT_QA_GATE);
 	n->is_qa_off = config->disable_qa;
 	n->qa_threshold_ps = config->qa_threshold_ps;
@@ -289,19 +294,30 @@ static void penalise(struct cc *cc, struct nscc *n, const struct cc_ack *ack)
 	set_window(cc, n, cwnd - ack->penalty * (double)ack->newly_bytes / PENALTY_WHOLE);
 }
 
+// The queueing delay of the packet that caused the feedback. False when it is not known.
+static bool take_delay(struct nscc *n, const struct cc_ack *ack, ps_t *ret_delay_ps)
+{
+	if (ack->rtt_ps < 0) {
+		*ret_delay_ps = (ps_t)n->avg_delay_ps;
+		return n->is_htsim_no_sample;
+	}
+	update_base_rtt(n, ack->rtt_ps);
+	*ret_delay_ps = ack->rtt_ps - n->base_rtt_ps;
+	update_average(n, *ret_delay_ps, ack->newly_bytes, ack->is_marked);
+	return true;
+}
+
 static void nscc_on_ack(struct cc *cc, const struct cc_ack *ack, ps_t now)
 {
 	struct nscc *n = nscc_of(cc);
+	ps_t delay_ps;
 	n->ignored_bytes += ack->newly_bytes;
 	n->received_bytes += ack->newly_bytes;
 	n->achieved_bytes += ack->newly_bytes;
 	if (ack->penalty != 0 || ack->is_restore || n->is_penalised)
 		penalise(cc, n, ack);
-	if (ack->rtt_ps < 0)
+	if (!take_delay(n, ack, &delay_ps))
 		return;
-	update_base_rtt(n, ack->rtt_ps);
-	ps_t delay_ps = ack->rtt_ps - n->base_rtt_ps;
-	update_average(n, delay_ps, ack->newly_bytes, ack->is_marked);
 	struct qa_signal signal = {.inflight_bytes = ack->inflight_bytes,
 				   .delay_ps = delay_ps,
 				   .is_marked = ack->is_marked};
@@ -319,6 +335,8 @@ static void nscc_on_loss(struct cc *cc, const struct cc_loss *loss, ps_t now)
 	struct nscc *n = nscc_of(cc);
 	bool is_credits = n->has_credit && loss->is_trim && loss->is_last_hop; // their business
 	if (loss->is_trim) {
+		if (n->is_htsim_nack_rtt && loss->rtt_ps > 0)
+			update_base_rtt(n, loss->rtt_ps);
 		update_average(n, n->config_rtt_ps, loss->bytes, true);
 		n->ignored_bytes += loss->bytes;
 		if (is_credits && !n->is_htsim_last_hop)

@@ -131,8 +131,10 @@ static bool plan_next(struct endpoint *endpoint, struct qp *qp, struct plan *ret
 		return true;
 	// With nothing in flight, or when the window was cut after the packets in flight had left
 	// and none of them asks for a SACK, nothing but the timer would end the wait. One more
-	// packet leaves, and it asks. What waits for credit does not: that comes unasked.
-	bool is_mute = qp->inflight == 0 || qp->asks_out == 0;
+	// packet leaves, and it asks. What waits for credit does not: that comes unasked. htsim
+	// waits.
+	bool is_mute = qp->inflight == 0 ||
+		(qp->asks_out == 0 && endpoint->config->sack_rule == SACK_MRC);
 	if (__builtin_expect(is_mute || passes_full(endpoint, qp, ret_plan->is_rtx), 0) &&
 	    qp->inflight + room <= qp->cc.credit_bytes)
 		return true;
@@ -226,8 +228,9 @@ static const struct send *number_again(struct endpoint *endpoint, struct qp *qp,
 	bitmap_clear(qp->lost, plan->psn & endpoint->mpr_mask);
 	qp->lost_count--;
 	qp->lost_from = plan->psn + 1;
-	slot->flags |= SLOT_RTX;
 	endpoint->counters.rtx[slot_reason(slot)]++;
+	slot->flags &= (uint16_t) ~(3u << SLOT_REASON_SHIFT);
+	slot->flags |= (uint16_t)(slot->flags & SLOT_RTX ? SLOT_AGAIN : SLOT_RTX);
 	return requester_send_of(endpoint, qp, plan->psn);
 }
 

@@ -181,6 +181,7 @@ static void send_again(struct endpoint *endpoint, struct qp *qp, uint32_t psn, s
 		qp_fail(endpoint, qp, QP_FAILURE_RETRIES);
 		return;
 	}
+	loss->rtt_ps = (ps_t)(sent_units(now) - slot->sent_at) << SENT_SHIFT;
 	lose(endpoint, qp, psn, RTX_NACK, loss, now);
 	sack_arm_cc(endpoint, qp);
 	requester_wake(endpoint, qp);

@@ -124,6 +124,14 @@ static ps_t rtt_of_stamp(struct endpoint *endpoint, const struct qp *qp, uint16_
 	return ps_max(age_ps - late * TIMESTAMP_PS, 0);
 }
 
+// Whether a PSN is held in flight.
+static bool is_flying(const struct endpoint *endpoint, const struct qp *qp, uint32_t psn)
+{
+	uint32_t bit = psn & endpoint->mpr_mask;
+	return psn_distance(psn, qp->una) >= 0 && !bitmap_get(qp->acked, bit) &&
+		!bitmap_get(qp->lost, bit);
+}
+
 // Round trip of the packet that caused the SACK; -1 when it is not known any more. The own table of
 // send times is more exact than time stamps, but cannot tell the sendings of a packet apart, nor
 // what passed at the responder.
@@ -188,14 +196,17 @@ void sack_receive(struct endpoint *endpoint, struct qp *qp, const struct packet 
 		endpoint->counters.refused[REFUSED_SACK]++;
 		return;
 	}
-	ps_t probe_rtt = -1;
-	if (sack->is_probe && !probe_answered(endpoint, qp, packet, now, &probe_rtt)) {
+	ps_t rtt_ps = -1;
+	if (sack->is_probe && !probe_answered(endpoint, qp, packet, now, &rtt_ps)) {
 		endpoint->counters.refused[REFUSED_PROBE]++;
 		return;
 	}
 	endpoint->counters.sacks_received++;
 	qp->heard_at = sent_units(now);
 	uint32_t newly_bytes = 0;
+	bool has_sample = endpoint->config->rtt != RTT_ONCE ||
+		(is_flying(endpoint, qp, trigger) &&
+		 !(qp->slots[trigger & endpoint->mpr_mask].flags & SLOT_AGAIN));
 	offer_take(qp, sack->mpr);
 	if (psn_distance(cumulative + 1, qp->una) > 0) // an overtaken SACK never moves una back
 		newly_bytes = advance(endpoint, qp, cumulative + 1);
@@ -203,12 +214,12 @@ void sack_receive(struct endpoint *endpoint, struct qp *qp, const struct packet 
 				   sack->bitmap);
 	if (!sack->is_probe)
 		feed_path(endpoint, qp, sack, now);
+	if (!sack->is_probe && has_sample)
+		rtt_ps = sample_rtt(endpoint, qp, trigger, packet->timestamp, now);
 	struct cc_ack ack = {
 		.newly_bytes = newly_bytes,
 		.inflight_bytes = qp->inflight,
-		.rtt_ps = sack->is_probe
-			? probe_rtt
-			: sample_rtt(endpoint, qp, trigger, packet->timestamp, now),
+		.rtt_ps = rtt_ps,
 		.is_marked = sack->mark != 0,
 		.penalty = sack->penalty & 0x7f,
 		.is_restore = sack->penalty >> 7,
@@ -218,7 +229,7 @@ void sack_receive(struct endpoint *endpoint, struct qp *qp, const struct packet 
 	retransmit_holes(endpoint, qp, now);
 	if (__builtin_expect(endpoint->has_sleek, 0))
 		sleek_on_sack(endpoint, qp, sack->ooo_count, sack->is_probe ? sack->probe_id : 0,
-			      probe_rtt, now);
+			      rtt_ps, now);
 	if (ack_is_awaited(qp))
 		retransmit_arm(endpoint, qp, now);
 	sack_arm_cc(endpoint, qp);

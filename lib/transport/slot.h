@@ -37,6 +37,8 @@ enum {
 	SLOT_TRIES_SHIFT = 11, // 5 bits: tries used up, by waits and by NACKs
 };
 static_assert(RTX_SLEEK < 4, "reasons of packets held lost are two bits");
+// In the place of the reason, while it is in flight: was sent again more than once.
+#define SLOT_AGAIN (1u << SLOT_REASON_SHIFT)
 #define SLOT_FIVE_BITS 31u
 #define SLOT_TRIES_MAX 32u // a slot counts to one less: the last try ends the QP
 static_assert(RTO_LINEAR_MAX + RTO_DOUBLINGS_FOREVER - 1 <= SLOT_TRIES_MAX, "room to count");

@@ -113,6 +113,7 @@ void draft_settle(struct draft *draft)
 	fabric->mtu_bytes = transport->payload_bytes + transport->header_bytes;
 	fabric->control_bytes = transport->control_bytes;
 	transport->cc.mtu_bytes = fabric->mtu_bytes;
+	transport->cc.payload_bytes = transport->payload_bytes;
 	transport->trim_nack = transport->trim_nack && fabric->trim_on;
 	transport->cc.has_trimming = transport->trim_nack; // a trim that nobody reports is a loss
 	scenario->cc_asked = transport->cc.name;

@@ -288,7 +288,7 @@ static const struct scenario_key keys[] = {
 	 SCENARIO(transport.refused), 0, 0, NULL, refused_words, USE_ALWAYS},
 	{"transport.rtt", "word", "local",
 	 "Source of round trips: the local table of send times, or the time stamp that comes "
-	 "back.",
+	 "back; once: local, but of no packet that was sent again more than once (UEC, htsim).",
 	 SCENARIO(transport.rtt), 0, 0, NULL, rtt_words, USE_ALWAYS},
 	{"transport.service_time", "flag", "false",
 	 "Whether the time between a packet and its answer is taken out of round trips.",
@@ -382,7 +382,8 @@ static const struct scenario_key keys[] = {
 	 "Delay that triggers quick adapt; auto is four targets, and none with trimming.",
 	 SCENARIO(transport.cc.qa_threshold_ps), 1, SECOND, "auto", NULL, USE_QUICK_ADAPT},
 	{"cc.htsim", "flag", "false",
-	 "NSCC as htsim has it: average, qa_delay, qa_period, send_gate and penalty_rule are "
+	 "NSCC as htsim has it: average, qa_delay, qa_period, send_gate, penalty_rule, no_sample, "
+	 "growth and nack_rtt are "
 	 "htsim.",
 	 SCENARIO(transport.cc.is_htsim), 0, 1, NULL, flag_words, USE_NSCC},
 	{"cc.average", "word", "auto",
@@ -411,6 +412,18 @@ static const struct scenario_key keys[] = {
 	 "Under a penalty: spec, the window is saved and does not grow; htsim, it is only cut; "
 	 "auto: as cc.htsim says.",
 	 SCENARIO(transport.cc.penalty_rule), 0, 0, NULL, rule_words, USE_PENALTY},
+	{"cc.no_sample", "word", "auto",
+	 "A SACK that tells no round trip: spec, moves no window; htsim, counts as one of the "
+	 "average delay; auto: as cc.htsim says.",
+	 SCENARIO(transport.cc.no_sample_rule), 0, 0, NULL, rule_words, USE_NSCC},
+	{"cc.growth", "word", "auto",
+	 "The packet in NSCC's steps of growth: spec, all of it on the line; htsim, its payload; "
+	 "auto: as cc.htsim says.",
+	 SCENARIO(transport.cc.growth_rule), 0, 0, NULL, rule_words, USE_NSCC},
+	{"cc.nack_rtt", "word", "auto",
+	 "Whether the round trip of a NACK can lower the base one: spec, no; htsim, yes; auto: as "
+	 "cc.htsim says.",
+	 SCENARIO(transport.cc.nack_rtt_rule), 0, 0, NULL, rule_words, USE_NSCC},
 	{"cc.gain", "share", "0.00390625",
 	 "DCQCN's g, what one notification weighs in alpha: 1/256.",
 	 SCENARIO(transport.cc.gain_ppb), 1, 1000000000, NULL, NULL, USE_DCQCN},

@@ -26,6 +26,9 @@ SWITCHES = {  # the key: a world in which it matters, and what else is set
     "cc.send_gate": (DEAD_PATH, []),
     "cc.last_hop_rule": (INCAST, ["cc.algorithm=nscc_rccc"]),
     "cc.penalty_rule": (INCAST, ["cc.penalty=20"]),
+    "cc.no_sample": (INCAST, ["transport.rtt=once", "queue.ecn_last_hop=true"]),
+    "cc.growth": (INCAST, []),
+    "cc.nack_rtt": (INCAST, []),
 }
 failed = 0
 
@@ -64,8 +67,11 @@ with tempfile.TemporaryDirectory() as folder:
         spec, htsim = (digest(folder, text, *more, f"{key}={rule}") for rule in ("spec", "htsim"))
         check(f"{key} changes the run", spec != htsim)
         check(f"{key} is the specification's by itself", digest(folder, text, *more) == spec)
-    together = [f"{key}=htsim" for key in ("cc.average", "cc.qa_delay", "cc.qa_period", "cc.send_gate")]
+    together = [f"{key}=htsim" for key in 
+                ("cc.average", "cc.qa_delay", "cc.qa_period", "cc.send_gate", "cc.no_sample", "cc.growth", "cc.nack_rtt")]
     check("cc.htsim is all of them", digest(folder, INCAST, "cc.htsim=true") == digest(folder, INCAST, *together))
+    local, once = (digest(folder, INCAST, "queue.ecn_last_hop=true", f"transport.rtt={word}") for word in ("local", "once"))
+    check("without round trips of packets sent again the run is another", local != once)
     known, zero = (result(folder, DEAD_PATH, f"transport.timeout_ev={word}") for word in ("known", "zero"))
     check("a bitmap that learns of the wrong path loses more",
           timeouts(known) < timeouts(zero))

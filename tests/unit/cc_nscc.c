@@ -321,6 +321,59 @@ static void htsim_replaces_late_unmarked_samples_and_weighs_one_in_eighty(void *
 	assert_int_equal(cc.window_bytes, cwnd);
 }
 
+static void htsim_takes_the_average_delay_where_there_is_no_round_trip(void **state)
+{
+	(void)state;
+	for (uint32_t is_htsim = 0; is_htsim < 2; is_htsim++) {
+		struct cc_config config = usual();
+		config.no_sample_rule = is_htsim ? CC_RULE_HTSIM : CC_RULE_SPEC;
+		struct cc cc = start(&config);
+		lose(&cc, 200000);
+		ack(&cc, cc.window_bytes, TARGET_PS / 2, false, 1); // the first one is the average
+		double cwnd = cc.window_bytes;
+		cc.ops->on_ack(&cc, &(struct cc_ack){.newly_bytes = 50000, .rtt_ps = -1}, 2);
+		double step = ALPHA_PER_PS * (double)(TARGET_PS - TARGET_PS / 2) * 50000 / cwnd;
+		assert_near(cc.window_bytes, cwnd + (is_htsim ? step : 0), 2);
+	}
+}
+
+static void htsim_grows_by_payloads(void **state)
+{
+	(void)state;
+	for (uint32_t is_htsim = 0; is_htsim < 2; is_htsim++) {
+		struct cc_config config = usual();
+		config.payload_bytes = 4086;
+		config.growth_rule = is_htsim ? CC_RULE_HTSIM : CC_RULE_SPEC;
+		struct cc cc = start(&config);
+		lose(&cc, 200000);
+		double cwnd = cc.window_bytes;
+		ack(&cc, cc.window_bytes, TARGET_PS, false, RTT_PS);
+		// 23,874 and 716 bytes are what htsim itself says of this network
+		assert_near(cc.window_bytes, cwnd + (is_htsim ? 23874 + 716 : FI + ETA), 10);
+	}
+}
+
+static void htsim_learns_the_base_round_trip_from_nacks_too(void **state)
+{
+	(void)state;
+	for (uint32_t is_htsim = 0; is_htsim < 2; is_htsim++) {
+		struct cc_config config = usual();
+		config.nack_rtt_rule = is_htsim ? CC_RULE_HTSIM : CC_RULE_SPEC;
+		struct cc cc = start(&config);
+		struct cc_loss loss = {.bytes = MTU, .is_trim = true, .rtt_ps = RTT_PS / 2};
+		cc.ops->on_loss(&cc, &loss, 1);
+		// no delay was any: now half a round trip is 2/3 of the target
+		lose(&cc, 200000);
+		double cwnd = cc.window_bytes;
+		cc.ops->on_ack(&cc,
+			       &(struct cc_ack){.newly_bytes = cc.window_bytes,
+						.rtt_ps = RTT_PS + TARGET_PS / 2},
+			       RTT_PS);
+		double right = is_htsim ? FI + ETA : ALPHA_PER_PS * (double)TARGET_PS / 2 + ETA;
+		assert_near(cc.window_bytes, cwnd + right, 20);
+	}
+}
+
 static void htsim_keeps_the_delay_threshold_of_quick_adapt_with_trimming(void **state)
 {
 	(void)state;
@@ -384,6 +437,9 @@ int main(void)
 		cmocka_unit_test(quick_adapt_needs_little_achieved_and_can_be_off),
 		cmocka_unit_test(htsim_replaces_late_unmarked_samples_and_weighs_one_in_eighty),
 		cmocka_unit_test(htsim_keeps_the_delay_threshold_of_quick_adapt_with_trimming),
+		cmocka_unit_test(htsim_takes_the_average_delay_where_there_is_no_round_trip),
+		cmocka_unit_test(htsim_grows_by_payloads),
+		cmocka_unit_test(htsim_learns_the_base_round_trip_from_nacks_too),
 		cmocka_unit_test(a_shorter_round_trip_shrinks_the_maximum),
 		cmocka_unit_test(an_ambiguous_round_trip_changes_nothing),
 	};

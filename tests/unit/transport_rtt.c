@@ -139,6 +139,43 @@ static void a_stamp_of_another_time_gives_no_round_trip(void **state)
 	}
 }
 
+// Carries the packet that is ready, and cuts its payload off on the way.
+static void carry_trimmed(struct bench *bench)
+{
+	uint32_t index = endpoint_next(bench->ends[0], 0, bench->now, &bench->out);
+	struct packet *packet = packet_at(&bench->packets, index);
+	packet->payload_bytes = 0;
+	packet->flags |= PACKET_TRIMMED;
+	bench->now += 3 * PS_PER_US;
+	endpoint_receive(bench->ends[1], index, bench->now, &bench->out);
+}
+
+// UEC: of a packet that was sent again once the echo tells which sending came, of more it does not.
+static void once_takes_no_round_trip_of_what_was_sent_again_twice(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < 6; i++) {
+		struct transport_config config = bench_config();
+		uint32_t trims = i % 3;
+		config.rtt = i < 3 ? RTT_ONCE : RTT_LOCAL;
+		config.rto_ps = PS_PER_S;
+		struct bench *bench = open_recording(&config, 1);
+		assert_int_equal(bench_post(bench, 0, 0, 100, 1), 0);
+		for (uint32_t n = 0; n < trims; n++) {
+			carry_trimmed(bench);
+			carry(bench, 1, 4 * PS_PER_US);
+		}
+		carry(bench, 0, 3 * PS_PER_US);
+		carry(bench, 1, 4 * PS_PER_US);
+		assert_int_equal(sample_count, 1);
+		if (config.rtt == RTT_ONCE && trims == 2)
+			assert_int_equal(samples[0], -1);
+		else
+			assert_in_range(samples[0], 7 * PS_PER_US - 1024, 7 * PS_PER_US + 1024);
+		bench_close(bench);
+	}
+}
+
 static void a_transfer_over_a_bad_wire_samples_the_wire_alone(void **state)
 {
 	(void)state;
@@ -172,6 +209,7 @@ int main(void)
 		cmocka_unit_test(one_end_alone_changes_nothing),
 		cmocka_unit_test(a_stamp_older_than_half_a_wrap_is_counted_and_dropped),
 		cmocka_unit_test(a_stamp_of_another_time_gives_no_round_trip),
+		cmocka_unit_test(once_takes_no_round_trip_of_what_was_sent_again_twice),
 		cmocka_unit_test(a_transfer_over_a_bad_wire_samples_the_wire_alone),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
