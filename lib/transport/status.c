@@ -271,7 +271,7 @@ static void note_word(struct endpoint *endpoint, struct peer *peer, ps_t now)
 {
 	uint32_t down = endpoint->shape.ports_down;
 	if (!peer->is_out || peer->word != down) { // not a repetition
-		peer->request_id++;
+		peer->has_all_ids |= ++peer->request_id == 0;
 		peer->tries = 0;
 	}
 	set_word(endpoint, peer, down);
@@ -401,7 +401,7 @@ static void on_request(struct endpoint *endpoint, struct peer *peer, uint32_t in
 static bool is_answer(const struct peer *peer, uint16_t id)
 {
 	uint16_t behind = (uint16_t)(peer->request_id - id);
-	return behind < OLD_IDS && behind < peer->request_id;
+	return behind < OLD_IDS && (peer->has_all_ids || behind < peer->request_id);
 }
 
 // It is known by the id alone: readers disagree where the operation stands.

@@ -354,6 +354,26 @@ static void a_qp_that_only_receives_probes_once_a_round_trip(void **state)
 }
 
 // The wire loses all that side 1 sends over its EV number 4.
+// Numbers of probes have 16 bits, and none of them is 0.
+static void numbers_of_probes_come_round(void **state)
+{
+	(void)state;
+	struct transport_config config = bench_config();
+	config.probe_idle = PROBE_IDLE_YES;
+	struct bench *bench = open_with(config);
+	struct qp *receiver = endpoint_qp(bench->ends[1], 0);
+	receiver->probes.sequence = (uint16_t)-40;
+	keep_busy(bench, 300 * PS_PER_US);
+	assert_in_range(receiver->probes.sequence, 1, 100);
+	bench_run(bench, BENCH_TO_THE_END);
+	const struct transport_counters *counters = endpoint_counters(bench->ends[1]);
+	assert_int_equal(counters->probes_sent, counters->probes_answered);
+	assert_true(counters->probes_sent > 80);
+	assert_int_equal(counters->refused[REFUSED_PROBE], 0);
+	assert_int_equal(endpoint_counters(bench->ends[0])->refused[REFUSED_PROBE], 0);
+	bench_close(bench);
+}
+
 static bool is_answer_lost(struct bench *bench, const struct packet *packet)
 {
 	const struct path_set *path = &endpoint_qp(bench->ends[1], 0)->path;
@@ -393,6 +413,7 @@ int main(void)
 		cmocka_unit_test(a_probe_without_a_number_is_refused),
 		cmocka_unit_test(an_ev_to_be_skipped_always_is_held_bad),
 		cmocka_unit_test(a_qp_that_only_receives_probes_once_a_round_trip),
+		cmocka_unit_test(numbers_of_probes_come_round),
 		cmocka_unit_test(answers_avoid_what_probes_found_bad),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -177,6 +177,34 @@ static void without_port_status_requests_are_foreign(void **state)
 	close_done(bench);
 }
 
+// Numbers of requests have 16 bits.
+static void numbers_of_requests_come_round(void **state)
+{
+	(void)state;
+	struct bench *bench = open_two(1);
+	struct peer *peer = peers_find(&bench->ends[0]->peers, 1);
+	const struct transport_counters *counters = counters_of(bench, 0);
+	send_all(bench, 0, 1024);
+	peer->request_id = 0xfff8;
+	for (uint32_t i = 1; i <= 16; i++) {
+		set_port(bench, 0, 1, i % 2 == 0);
+		send_all(bench, 0, 1024);
+		assert_int_equal(last_request.psn, (0xfff8 + i) & 0xffff);
+		assert_int_equal(counters->requests_sent, i);
+		assert_int_equal(counters->responses_received, i);
+		assert_int_equal(endpoint_qp(bench->ends[1], 0)->path.peer_down, i % 2 ? 2 : 0);
+	}
+	struct packet late = last_response;
+	late.psn = 0xfffe; // of ten requests ago
+	forge(bench, 0, &late);
+	assert_int_equal(counters->responses_received, 17);
+	late.psn = 0xff00;
+	forge(bench, 0, &late);
+	assert_int_equal(counters->refused[REFUSED_RESPONSE], 1);
+	assert_int_equal(counters->requests_lost, 0);
+	close_done(bench);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -189,6 +217,7 @@ int main(void)
 		cmocka_unit_test(a_qp_of_that_number_changes_nothing),
 		cmocka_unit_test(an_ev_probe_is_answered),
 		cmocka_unit_test(a_response_that_answers_nothing_is_refused),
+		cmocka_unit_test(numbers_of_requests_come_round),
 		cmocka_unit_test(without_port_status_requests_are_foreign),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
