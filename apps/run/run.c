@@ -49,6 +49,10 @@ static void list_keys(void)
 {
 	for (const struct scenario_key *key = scenario_keys(); key->path != NULL; key++)
 		printf("%-26s %-6s %-14s %s\n", key->path, key->unit, key->value, key->text);
+	for (const struct scenario_name *name = scenario_names(); name->name != NULL; name++)
+		printf("%-26s %-6s %-14s %s\n", name->name, "name", name->path,
+		       name->words == NULL ? "As mrc_ctl.h calls that key."
+					   : "As mrc_ctl.h calls that key, the other way round.");
 }
 
 // What a refusal while the world is built is about.

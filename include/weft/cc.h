@@ -98,6 +98,20 @@ struct cc_aims {
 	uint32_t window_max;
 };
 
+// NSCC's knobs in force, with the names and units of the MRC controller structure (mrc_ctl.h).
+struct cc_knobs {
+	bool disable_qa;
+	uint32_t adjust_bytes_threshold;     // bytes
+	uint64_t adjust_period_threshold_ns; // this and other times: to the nearest
+	uint64_t base_rtt_ns;
+	double eta, fi; // bytes
+	double fi_scale, gamma, max_md_jump;
+	uint32_t max_cwnd; // bytes
+	uint8_t qa_gate;
+	uint64_t qa_threshold_ns; // 0 = none
+	uint64_t target_delay_ns;
+};
+
 struct cc;
 
 struct cc_ops {
@@ -145,6 +159,9 @@ extern const struct cc_ops *const cc_all[];
 
 // The algorithm of that name, or NULL.
 const struct cc_ops *cc_find(const char *name);
+
+// What NSCC makes of a configuration, with or without credits. False where another algorithm runs.
+bool cc_knobs_of(const struct cc_config *config, struct cc_knobs *ret);
 
 // Bandwidth-delay product in bytes: rate_bps / 8 * base_rtt.
 uint64_t cc_bdp_bytes(const struct cc_config *config);

@@ -144,6 +144,15 @@ struct scenario_key {
 // All keys, ended by one whose path is NULL.
 const struct scenario_key *scenario_keys(void);
 
+// Another name that a key may be given by.
+struct scenario_name {
+	const char *name, *path;  // "cc.max_cwnd", of key "cc.max_window"
+	const char *const *words; // where they are others than the key's; else NULL
+};
+
+// All of them, ended by one whose name is NULL.
+const struct scenario_name *scenario_names(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -360,6 +360,36 @@ static void nscc_aims(const struct cc *cc, const struct cc_config *config, struc
 				.window_max = (uint32_t)n->cwnd_max};
 }
 
+static uint64_t ns_of(ps_t ps)
+{
+	return (uint64_t)((ps + PS_PER_NS / 2) / PS_PER_NS);
+}
+
+bool cc_knobs_of(const struct cc_config *config, struct cc_knobs *ret)
+{
+	struct cc cc = {.ops = cc_find(config->name)};
+	if (cc.ops != &cc_nscc && cc.ops != &cc_nscc_rccc)
+		return false;
+	nscc_init(&cc, config, 0);
+	const struct nscc *n = nscc_of(&cc);
+	*ret = (struct cc_knobs){
+		.disable_qa = n->is_qa_off,
+		.adjust_bytes_threshold = n->adjust_bytes,
+		.adjust_period_threshold_ns = ns_of(n->period_ps),
+		.base_rtt_ns = ns_of(n->base_rtt_ps),
+		.eta = n->eta,
+		.fi = n->fi,
+		.fi_scale = n->fi_scale,
+		.gamma = n->gamma,
+		.max_md_jump = n->max_md_jump,
+		.max_cwnd = (uint32_t)n->cwnd_max,
+		.qa_gate = n->qa_gate,
+		.qa_threshold_ns = n->qa_threshold_ps == PS_NEVER ? 0 : ns_of(n->qa_threshold_ps),
+		.target_delay_ns = ns_of(n->target_ps),
+	};
+	return true;
+}
+
 // A receiver that asks for the same penalty all the time, or for none.
 static void nscc_receiver_init(uint64_t state[CC_RECEIVER_WORDS], const struct cc_config *config)
 {

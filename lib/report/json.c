@@ -17,6 +17,7 @@
 #include "emulation.h"
 #include "expect.h"
 #include "figures.h"
+#include "knobs.h"
 #include "pauses.h"
 #include "program.h"
 #include "put.h"
@@ -459,6 +460,7 @@ int report_json(FILE *to, const struct report_input *input)
 	put_run(root, input);
 	put_scenario(root, input);
 	put_network(root, input);
+	knobs_json(root, input);
 	put_plan(root, input);
 	put_goodput(root, input);
 	put_collectives(root, input);

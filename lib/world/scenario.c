@@ -116,8 +116,8 @@ static int read_assignment(struct draft *draft, const char *text, uint32_t numbe
 				    nearest == NULL ? "" : "; did you mean ",
 				    nearest == NULL ? "" : nearest, nearest == NULL ? "" : "?");
 	}
-	const struct scenario_key *key = &scenario_keys()[index];
-	if (strcmp(key->unit, "list") == 0 || scenario_key_is_element(key))
+	const struct scenario_key key = scenario_key_named(index, path);
+	if (strcmp(key.unit, "list") == 0 || scenario_key_is_element(&key))
 		return draft_refuse(draft, mark,
 				    "%s belongs to a list; lists are set in the file only", path);
 	if (draft->is_given[index] && draft->key_marks[index].is_set)
@@ -127,7 +127,7 @@ static int read_assignment(struct draft *draft, const char *text, uint32_t numbe
 	draft->key_marks[index] = mark;
 	draft->value_marks[index] = (struct mark){number, (uint32_t)(equals - text) + 2, true};
 	const struct scalar value = {equals + 1, strlen(equals + 1), true};
-	return draft_store(draft, draft->scenario, key, &value, draft->value_marks[index]);
+	return draft_store(draft, draft->scenario, &key, &value, draft->value_marks[index]);
 }
 
 static int read_assignments(struct draft *draft, const char *const *sets, uint32_t set_count)

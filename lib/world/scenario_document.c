@@ -298,10 +298,10 @@ static int check_double(struct draft *draft, yaml_document_t *document, const ya
 	return 0;
 }
 
-// Takes the value of key number `index`.
-static int read_value(struct draft *draft, int index, const yaml_node_t *node, void *base)
+// Takes the value of key number `index`, which is named so.
+static int read_value(struct draft *draft, int index, const struct scenario_key *key,
+		      const yaml_node_t *node, void *base)
 {
-	const struct scenario_key *key = &scenario_keys()[index];
 	struct mark mark = document_mark(node);
 	bool is_list = strcmp(key->unit, "list") == 0;
 	draft->value_marks[index] = mark;
@@ -349,8 +349,13 @@ static int read_pair(struct draft *draft, yaml_document_t *document, const struc
 				    node_noun(value));
 	if (index < 0)
 		return refuse_unknown(draft, document_mark(key), path);
+	const struct scenario_key named = scenario_key_named(index, path);
+	if (draft->is_given[index] && !scenario_key_is_element(&named))
+		return draft_refuse(draft, document_mark(key),
+				    "%s is here under two names; it was first on line %u", path,
+				    draft->key_marks[index].line);
 	draft->key_marks[index] = document_mark(key);
-	return read_value(draft, index, value, base);
+	return read_value(draft, index, &named, value, base);
 }
 
 // Recursion ends with the table: no section lies deeper than two.

@@ -100,7 +100,13 @@ bool scenario_key_is_required(const struct scenario_key *key);
 // Whether the key belongs to an element of a list ("faults[].kind").
 bool scenario_key_is_element(const struct scenario_key *key);
 
-// Place of the key of that path in scenario_keys(), or -1.
+// The second name that is spelt so, or NULL.
+const struct scenario_name *scenario_name_find(const char *path);
+
+// Key number `index` as it was named: with that name, and the words that go with it.
+struct scenario_key scenario_key_named(int index, const char *path);
+
+// Place of the key of that path, or second name, in scenario_keys(), or -1.
 int scenario_key_find(const char *path);
 
 // Whether `path` is a section: the beginning of longer paths.

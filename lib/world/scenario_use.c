@@ -289,8 +289,10 @@ bool scenario_key_is_element(const struct scenario_key *key)
 int scenario_key_find(const char *path)
 {
 	const struct scenario_key *keys = scenario_keys();
+	const struct scenario_name *name = scenario_name_find(path);
+	const char *own = name != NULL ? name->path : path;
 	for (int i = 0; keys[i].path != NULL; i++)
-		if (keys[i].path[0] == path[0] && strcmp(keys[i].path, path) == 0)
+		if (keys[i].path[0] == own[0] && strcmp(keys[i].path, own) == 0)
 			return i;
 	return -1;
 }

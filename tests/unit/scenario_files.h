@@ -38,7 +38,7 @@ __attribute__((unused)) static size_t source_read(const char *name)
 }
 
 // Calls `visit` with the name of each shipped scenario; returns their number.
-static uint32_t shipped_each(void (*visit)(const char *name))
+__attribute__((unused)) static uint32_t shipped_each(void (*visit)(const char *name))
 {
 	char path[512];
 	uint32_t count = 0;

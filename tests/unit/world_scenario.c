@@ -322,6 +322,14 @@ static void the_documentation_lists_every_key_and_no_other(void **)
 		if (strstr(text, row) == NULL)
 			fail_msg("docs/scenario.md lacks:%s", row);
 	}
+	for (const struct scenario_name *name = scenario_names(); name->name != NULL; name++) {
+		char row[512];
+		snprintf(row, sizeof(row), "\n| `%s` | name | `%s` | As mrc_ctl.h calls that key",
+			 name->name, name->path);
+		if (strstr(text, row) == NULL)
+			fail_msg("docs/scenario.md lacks:%s", row);
+		keys++;
+	}
 	for (const char *row = text; (row = strstr(row, "\n| `")) != NULL; row++)
 		rows++;
 	assert_true(keys > 70);
