@@ -382,9 +382,7 @@ static const struct scenario_key keys[] = {
 	 "Delay that triggers quick adapt; auto is four targets, and none with trimming.",
 	 SCENARIO(transport.cc.qa_threshold_ps), 1, SECOND, "auto", NULL, USE_QUICK_ADAPT},
 	{"cc.htsim", "flag", "false",
-	 "NSCC as htsim has it: average, qa_delay, qa_period, send_gate, penalty_rule, no_sample, "
-	 "growth and nack_rtt are "
-	 "htsim.",
+	 "NSCC as htsim has it: of the keys below those that can say htsim do, unless set.",
 	 SCENARIO(transport.cc.is_htsim), 0, 1, NULL, flag_words, USE_NSCC},
 	{"cc.average", "word", "auto",
 	 "Average delay: spec, over a window of bytes; htsim, weight 0.0125, and a long delay "
@@ -397,32 +395,26 @@ static const struct scenario_key keys[] = {
 	 "A period of quick adapt ends: spec, at its last instant; htsim, after it.",
 	 SCENARIO(transport.cc.qa_period_rule), 0, 0, NULL, rule_words, USE_QUICK_ADAPT},
 	{"cc.send_gate", "word", "auto",
-	 "A packet leaves when: spec, a full one fits the window; htsim, it fits itself; auto: as "
-	 "cc.htsim says.",
+	 "A packet leaves when: spec, a full one fits the window; htsim, it fits itself.",
 	 SCENARIO(transport.cc.send_gate_rule), 0, 0, NULL, rule_words, USE_NSCC},
 	{"cc.last_hop_rule", "word", "auto",
-	 "NSCC beside credits: spec, trims at the last hop leave the window alone; htsim, quick "
-	 "adapt hears of them; auto: as cc.htsim says.",
+	 "Trims at the last hop, beside credits: spec, no cut; htsim, quick adapt hears of them.",
 	 SCENARIO(transport.cc.last_hop_rule), 0, 0, NULL, rule_words, USE_LAST_HOP},
 	{"cc.penalty", "count", "0",
 	 "Penalty of the window that receivers ask for with each SACK: 64 over one window halves "
 	 "it, 127 leaves about a packet.",
 	 SCENARIO(transport.cc.penalty), 0, 127, NULL, NULL, USE_NSCC},
 	{"cc.penalty_rule", "word", "auto",
-	 "Under a penalty: spec, the window is saved and does not grow; htsim, it is only cut; "
-	 "auto: as cc.htsim says.",
+	 "Under a penalty: spec, the window is saved and does not grow; htsim, it is only cut.",
 	 SCENARIO(transport.cc.penalty_rule), 0, 0, NULL, rule_words, USE_PENALTY},
 	{"cc.no_sample", "word", "auto",
-	 "A SACK that tells no round trip: spec, moves no window; htsim, counts as one of the "
-	 "average delay; auto: as cc.htsim says.",
+	 "A SACK without a round trip: spec, moves no window; htsim, the average delay counts.",
 	 SCENARIO(transport.cc.no_sample_rule), 0, 0, NULL, rule_words, USE_NSCC},
 	{"cc.growth", "word", "auto",
-	 "The packet in NSCC's steps of growth: spec, all of it on the line; htsim, its payload; "
-	 "auto: as cc.htsim says.",
+	 "The packet in NSCC's steps of growth: spec, all of it; htsim, its payload.",
 	 SCENARIO(transport.cc.growth_rule), 0, 0, NULL, rule_words, USE_NSCC},
 	{"cc.nack_rtt", "word", "auto",
-	 "Whether the round trip of a NACK can lower the base one: spec, no; htsim, yes; auto: as "
-	 "cc.htsim says.",
+	 "Whether the round trip of a NACK can lower the base one: spec, no; htsim, yes.",
 	 SCENARIO(transport.cc.nack_rtt_rule), 0, 0, NULL, rule_words, USE_NSCC},
 	{"cc.gain", "share", "0.00390625",
 	 "DCQCN's g, what one notification weighs in alpha: 1/256.",
