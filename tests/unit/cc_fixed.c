@@ -20,7 +20,7 @@ static void each_algorithm_is_found_by_its_name_and_is_whole(void **state)
 		assert_true(ops->init && ops->on_ack && ops->on_loss && ops->on_cnp &&
 			    ops->on_sent && ops->on_time);
 		assert_true(ops->receiver_init && ops->receiver_on_data && ops->receiver_grant);
-		assert_non_null(ops->on_credit);
+		assert_true(ops->on_credit && ops->aims);
 	}
 	assert_true(count >= 2);
 	assert_non_null(cc_find("fixed"));

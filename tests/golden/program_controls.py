@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every congestion control and every way to choose paths on the same few worlds: each has the effect that its rule is
+for. The rules themselves, with their sources, are held by tests/unit/cc_*.c, transport_balance.c, transport_reps.c,
+transport_path.c and fabric_spray.c. What is asked here leaves wide margins."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+WEFT = os.environ["WEFT"]
+FABRIC = "fabric: {topology: leaf-spine, nics: 32, nics_per_t0: 8, t1_count: 8, link_rate: 100Gb/s}\n"
+SENDERS, BYTES = 8, 4000000
+INCAST = ("name: controls\n" + FABRIC + "queue: {ecn_last_hop: true}\n"
+          f"traffic: {{kind: incast, senders: {SENDERS}, bytes: {BYTES}B}}\n")
+BOUND_US = SENDERS * -(-BYTES // 4096) * 4258 * 8 / 100e3  # of the receiver's line
+PATHS = ("name: controls\n" + FABRIC + "queue: {ecn_last_hop: true}\ntransport: {evs: 32}\ncc: {algorithm: mprdma}\n"
+         "traffic: {kind: permutation, bytes: 4MB}\n")
+SLOW = PATHS + "faults: [{kind: slow, at: {t0: 0, up: 1, plane: 0}, rate: 25%}]\n"
+DEAD = PATHS + "faults: [{kind: link_down, at: {t0: 0, up: 1, plane: 0}, from: 30us}]\n"
+BLIND, LEARNING = ("rotate", "random"), ("mrc", "bitmap", "mixed")
+failed = 0
+
+
+def check(what, holds):
+    global failed
+    if not holds:
+        failed += 1
+        print(f"not ok: {what}")
+
+
+def run(folder, text, *sets):
+    file = pathlib.Path(folder, "controls.yaml")
+    file.write_text(text, encoding="utf-8")
+    words = [WEFT, "sim", file, "--json", *(word for key in sets for word in ("--set", key))]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    return json.loads(done.stdout) if done.returncode == 0 else None
+
+
+def end_us(of):
+    return of["flows"]["max_ns"] / 1e3
+
+
+def again(of):
+    return of["congestion"]["retransmitted"]
+
+
+def controls(folder):
+    moving = ("nscc", "swift", "mprdma", "dctcp", "rccc", "nscc_rccc")
+    by = {name: run(folder, INCAST, f"cc.algorithm={name}") for name in ("fixed", *moving)}
+    marked = {name: of["congestion"]["marked_share"] for name, of in by.items()}
+    for name in moving:
+        check(f"{name} sends less again than a fixed window", again(by[name]) * 20 < again(by["fixed"]))
+        check(f"{name} keeps the receiver's line busy", BOUND_US < end_us(by[name]) < 1.06 * BOUND_US)
+    check("a fixed window does not", end_us(by["fixed"]) > 1.15 * BOUND_US)
+    check("a third off per mark leaves fewer marks than a quarter", marked["dctcp"] < 0.9 * marked["mprdma"])
+    check("NSCC aims at a delay, where nearly all is marked", marked["nscc"] > 1.5 * marked["mprdma"])
+    for name in ("rccc", "nscc_rccc"):
+        check(f"{name} gives each the same", by[name]["flows"]["max_ns"] < 1.03 * by[name]["flows"]["min_ns"])
+    unmarked = INCAST.replace("ecn_last_hop: true", "ecn: false")
+    deaf, delay = (run(folder, unmarked, f"cc.algorithm={name}") for name in ("mprdma", "swift"))
+    check("without marks those that know only these send much again", again(deaf) > 2.5 * again(by["mprdma"]))
+    check("Swift, which knows delays, does not", again(delay) < 2 * again(by["swift"]))
+    return len(by)
+
+
+def paths(folder):
+    names = ("single", *BLIND, *LEARNING, "reps", "reps_legacy", "flowlet")
+    whole, slow, dead = ({name: run(folder, text, f"transport.path={name}") for name in names}
+                         for text in (PATHS, SLOW, DEAD))
+    for name in (*BLIND, *LEARNING, "reps", "reps_legacy"):
+        check(f"{name} ends long before one path per flow", 2 * end_us(whole[name]) < end_us(whole["single"]))
+    check("flowlets end between the two",
+          end_us(whole["rotate"]) < end_us(whole["flowlet"]) < end_us(whole["single"]))
+    for name in LEARNING:
+        for other in BLIND:
+            check(f"{name} leaves a slow link, {other} does not", 1.5 * end_us(slow[name]) < end_us(slow[other]))
+            check(f"{name} leaves a dead one, {other} does not", 5 * end_us(dead[name]) < end_us(dead[other]))
+    check("REPS takes slow paths less often than a list without end", 2 * again(slow["reps"]) < again(slow["reps_legacy"]))
+    check("REPS, which freezes, outlives a dead link", 2 * end_us(dead["reps"]) < end_us(dead["reps_legacy"]))
+    check("one path per flow does not end over a dead link", dead["single"] is None)
+    return len(names)
+
+
+def switches(folder):
+    names = ("hash", "round_robin", "adaptive", "flowlet")
+    whole, slow = ({name: run(folder, text, "transport.path=single", f"fabric.spray={name}") for name in names}
+                   for text in (PATHS, SLOW))
+    for name in ("round_robin", "adaptive"):
+        check(f"switches with {name} spread one path per flow", 3 * end_us(whole[name]) < end_us(whole["hash"]))
+    check("by queue less goes to a slow link than in turn", 1.5 * again(slow["adaptive"]) < again(slow["round_robin"]))
+    check("flowlets of switches move flows off it", 3 * end_us(slow["flowlet"]) < end_us(slow["hash"]))
+    return len(names)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    counts = [part(folder) for part in (controls, paths, switches)]
+print(f"{counts[0]} congestion controls, {counts[1]} ways to choose paths, {counts[2]} of switches: {failed} wrong")
+sys.exit(failed > 0)
