@@ -2,6 +2,9 @@
 // First in, first out lists of 8-byte entries, kept in chunks of 128 bytes from one pool: cables
 // and port queues. Memory follows what is in flight. The pool is sized so that it cannot run dry
 // while the packet pool holds (fifo_chunks_for).
+//
+// A place in a list is the number of a word in the pool, so that putting and taking an entry needs
+// no arithmetic but the word's address.
 #pragma once
 
 #include <assert.h>
@@ -10,31 +13,27 @@
 #include <weft/arena.h>
 #include <weft/check.h>
 
-#define FIFO_CHUNK_ENTRIES 15
-
-// Filled and emptied from the last entry down: what is left then tells that a chunk is full, or
-// used up, by being 0, as in a list without chunks.
-struct fifo_chunk {
-	uint64_t entries[FIFO_CHUNK_ENTRIES];
-	uint32_t next; // chunk behind this one, 0 = last
-	uint32_t unused;
-};
-static_assert(sizeof(struct fifo_chunk) == 128, "two cache lines");
+#define FIFO_CHUNK_ENTRIES 15u
+#define FIFO_CHUNK_WORDS (FIFO_CHUNK_ENTRIES + 1u) // a power of two
+#define FIFO_CHUNK_BYTES (FIFO_CHUNK_WORDS * 8u)
+#define FIFO_CHUNKS_MAX (UINT32_MAX / FIFO_CHUNK_WORDS)
 
 struct fifo_pool {
-	struct fifo_chunk *chunks; // [capacity + 1]; index 0 is never given out
-	uint32_t free_head;	   // list of chunks given back, through `next`
-	uint32_t free_count;	   // free in all
-	uint32_t fresh;		   // lowest index that was never given out: memory follows use
+	// [capacity + 1] chunks; chunk 0 is never given out. Entries fill a chunk from the last one
+	// down. The word behind them is the number of the next chunk, 0 = last.
+	uint64_t *words;
+	uint32_t free_head;  // list of chunks given back
+	uint32_t free_count; // free in all
+	uint32_t fresh;	     // lowest index that was never given out: memory follows use
 	uint32_t capacity;
 };
 
+// Of an empty list, which has no chunk, both places are 0.
 struct fifo {
-	uint32_t head, tail; // chunks; 0 = the list has none
-	uint32_t count;	     // entries
-	uint8_t head_left;   // entries of `head` that were not taken yet, filled or not
-	uint8_t tail_room;   // entries of `tail` that are not filled yet
-	uint16_t unused;
+	uint32_t get;	// the oldest entry is the word before this one
+	uint32_t put;	// the newest entry
+	uint32_t count; // entries
+	uint32_t unused;
 };
 static_assert(sizeof(struct fifo) == 16, "four to a cache line");
 
@@ -42,15 +41,22 @@ static_assert(sizeof(struct fifo) == 16, "four to a cache line");
 extern "C" {
 #endif
 
-// Chunks that `fifos` lists holding `entries` entries together can ever need.
+// Chunks that `fifos` lists holding `entries` entries together can ever need; more than
+// FIFO_CHUNKS_MAX when no pool is so large.
 uint32_t fifo_chunks_for(uint64_t fifos, uint64_t entries);
 
-// Draws a pool of `capacity` chunks. -ENOMEM when the arena is too small.
+// Draws a pool of `capacity` chunks. -ENOMEM when the arena is too small, or for more than
+// FIFO_CHUNKS_MAX.
 int fifo_pool_init(struct fifo_pool *pool, struct arena *arena, uint32_t capacity);
 
 #ifdef __cplusplus
 }
 #endif
+
+static inline uint64_t *fifo_link(const struct fifo_pool *pool, uint32_t chunk)
+{
+	return &pool->words[chunk * FIFO_CHUNK_WORDS + FIFO_CHUNK_ENTRIES];
+}
 
 static inline uint32_t fifo_chunk_get(struct fifo_pool *pool)
 {
@@ -58,62 +64,79 @@ static inline uint32_t fifo_chunk_get(struct fifo_pool *pool)
 	check(pool->free_count > 0);
 	pool->free_count--;
 	if (chunk != 0)
-		pool->free_head = pool->chunks[chunk].next;
+		pool->free_head = (uint32_t)*fifo_link(pool, chunk);
 	else
 		chunk = pool->fresh++;
-	pool->chunks[chunk].next = 0;
+	*fifo_link(pool, chunk) = 0;
 	return chunk;
 }
 
 static inline void fifo_chunk_put(struct fifo_pool *pool, uint32_t chunk)
 {
-	pool->chunks[chunk].next = pool->free_head;
+	*fifo_link(pool, chunk) = pool->free_head;
 	pool->free_head = chunk;
 	pool->free_count++;
 }
 
+// Gives a list whose last chunk is full, or that has none, another one.
+static inline void fifo_grow(struct fifo *fifo, struct fifo_pool *pool)
+{
+	uint32_t chunk = fifo_chunk_get(pool);
+	uint32_t last = fifo->put / FIFO_CHUNK_WORDS;
+	fifo->put = chunk * FIFO_CHUNK_WORDS + FIFO_CHUNK_ENTRIES;
+	if (last == 0)
+		fifo->get = fifo->put;
+	else
+		*fifo_link(pool, last) = chunk;
+}
+
 static inline void fifo_push(struct fifo *fifo, struct fifo_pool *pool, uint64_t entry)
 {
-	if (fifo->tail_room == 0) {
-		uint32_t chunk = fifo_chunk_get(pool);
-		if (fifo->tail == 0) {
-			fifo->head = chunk;
-			fifo->head_left = FIFO_CHUNK_ENTRIES;
-		} else {
-			pool->chunks[fifo->tail].next = chunk;
-		}
-		fifo->tail = chunk;
-		fifo->tail_room = FIFO_CHUNK_ENTRIES;
-	}
-	pool->chunks[fifo->tail].entries[--fifo->tail_room] = entry;
+	if (fifo->put % FIFO_CHUNK_WORDS == 0)
+		fifo_grow(fifo, pool);
+	pool->words[--fifo->put] = entry;
 	fifo->count++;
 }
 
 // The oldest entry; the list must not be empty.
 static inline uint64_t fifo_peek(const struct fifo *fifo, const struct fifo_pool *pool)
 {
-	return pool->chunks[fifo->head].entries[fifo->head_left - 1];
+	return pool->words[fifo->get - 1];
 }
 
 // The newest entry, for reading or for putting another in its place; the list must not be empty.
 static inline uint64_t *fifo_newest(struct fifo *fifo, struct fifo_pool *pool)
 {
-	return &pool->chunks[fifo->tail].entries[fifo->tail_room];
+	return &pool->words[fifo->put];
+}
+
+// Entry after entry, oldest first, as many as the list has: `*at` begins as fifo->get.
+static inline uint64_t fifo_walk(const struct fifo_pool *pool, uint32_t *at)
+{
+	if (*at % FIFO_CHUNK_WORDS == 0)
+		*at = (uint32_t)*fifo_link(pool, *at / FIFO_CHUNK_WORDS) * FIFO_CHUNK_WORDS +
+			FIFO_CHUNK_ENTRIES;
+	return pool->words[--*at];
+}
+
+// The first chunk has nothing left: goes to the next, or to none.
+static inline void fifo_shrink(struct fifo *fifo, struct fifo_pool *pool)
+{
+	uint32_t chunk = fifo->get / FIFO_CHUNK_WORDS;
+	if (fifo->count == 0)
+		fifo->get = fifo->put = 0;
+	else
+		fifo->get = (uint32_t)*fifo_link(pool, chunk) * FIFO_CHUNK_WORDS +
+			FIFO_CHUNK_ENTRIES;
+	fifo_chunk_put(pool, chunk);
 }
 
 // Takes the oldest entry; the list must not be empty. An empty list holds no chunk.
 static inline uint64_t fifo_pop(struct fifo *fifo, struct fifo_pool *pool)
 {
-	uint32_t head = fifo->head;
-	uint64_t entry = pool->chunks[head].entries[--fifo->head_left];
-	if (--fifo->count == 0) {
-		fifo_chunk_put(pool, head);
-		fifo->head = fifo->tail = 0;
-		fifo->head_left = fifo->tail_room = 0;
-	} else if (fifo->head_left == 0) {
-		fifo->head = pool->chunks[head].next;
-		fifo->head_left = FIFO_CHUNK_ENTRIES;
-		fifo_chunk_put(pool, head);
-	}
+	uint64_t entry = pool->words[--fifo->get];
+	fifo->count--;
+	if (fifo->count == 0 || fifo->get % FIFO_CHUNK_WORDS == 0)
+		fifo_shrink(fifo, pool);
 	return entry;
 }

@@ -45,7 +45,7 @@ static uint64_t total_bytes(const struct adapter_config *config)
 		endpoint_bytes(&config->transport, config->qp_max),
 		(sizes.packets + UINT64_C(1)) * sizeof(struct packet),
 		(sizes.packets + UINT64_C(1)) * sizeof(uint32_t),
-		(sizes.chunks + UINT64_C(1)) * sizeof(struct fifo_chunk),
+		(sizes.chunks + UINT64_C(1)) * FIFO_CHUNK_BYTES,
 		config->transport.regions_max * sizeof(struct mapping),
 		config->qp_max * sizeof(struct connection),
 		(uint64_t)config->qp_max * sizes.sources * sizeof(struct source),

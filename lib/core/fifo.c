@@ -16,11 +16,12 @@ uint32_t fifo_chunks_for(uint64_t fifos, uint64_t entries)
 
 int fifo_pool_init(struct fifo_pool *pool, struct arena *arena, uint32_t capacity)
 {
-	struct fifo_chunk *chunks = arena_draw(arena, ARENA_CORE, (size_t)capacity + 1,
-					       sizeof(*chunks));
-	if (chunks == NULL)
+	uint64_t *words = NULL;
+	if (capacity < FIFO_CHUNKS_MAX)
+		words = arena_draw(arena, ARENA_CORE, (size_t)capacity + 1, FIFO_CHUNK_BYTES);
+	if (words == NULL)
 		return -ENOMEM;
 	*pool = (struct fifo_pool){
-		.chunks = chunks, .free_count = capacity, .fresh = 1, .capacity = capacity};
+		.words = words, .free_count = capacity, .fresh = 1, .capacity = capacity};
 	return 0;
 }

@@ -218,7 +218,7 @@ static uint32_t take_cable(struct lane *lane, uint32_t index, struct arrival *to
 static void prefetch_cables(const struct lane *lane, uint32_t m)
 {
 	const struct cable *cables = lane->cables.cables + lane->cables.base[m];
-	const struct fifo_chunk *chunks = lane->out.chunks->chunks;
+	const uint64_t *entries = lane->out.chunks->words;
 	const uint64_t *waiting = lane->cables.waiting[m];
 	uint32_t words = BITMAP_WORDS(lane->world->machines[m].port_count);
 	for (uint32_t word = 0; word < words; word++)
@@ -228,10 +228,8 @@ static void prefetch_cables(const struct lane *lane, uint32_t m)
 	for (uint32_t word = 0; word < words; word++) {
 		for (uint64_t rest = waiting[word]; rest != 0; rest &= rest - 1) {
 			uint32_t port = (word << 6) + (uint32_t)__builtin_ctzll(rest);
-			const struct fifo *fifo = &cables[port].fifo;
-			uint32_t oldest = fifo->head_left -
-				(fifo->head_left > 0); // all may be late
-			__builtin_prefetch(&chunks[fifo->head].entries[oldest]);
+			uint32_t get = cables[port].fifo.get;
+			__builtin_prefetch(&entries[get - (get > 0)]); // all may be late
 		}
 	}
 }

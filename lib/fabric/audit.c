@@ -6,18 +6,12 @@
 
 #include "switch.h"
 
-// Chunks are filled from their end.
 static uint64_t bytes_in(const struct fifo *fifo, const struct fifo_pool *pool)
 {
 	uint64_t bytes = 0;
-	uint32_t chunk = fifo->head, left = fifo->head_left;
-	for (uint32_t i = 0; i < fifo->count; i++) {
-		if (left == 0) {
-			chunk = pool->chunks[chunk].next;
-			left = FIFO_CHUNK_ENTRIES;
-		}
-		bytes += entry_bytes(pool->chunks[chunk].entries[--left]);
-	}
+	uint32_t at = fifo->get;
+	for (uint32_t i = 0; i < fifo->count; i++)
+		bytes += entry_bytes(fifo_walk(pool, &at));
 	return bytes;
 }
 

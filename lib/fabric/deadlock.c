@@ -60,16 +60,12 @@ static uint32_t count_held(const struct search *search, uint32_t at, uint32_t fr
 	memset(held, 0, self->port_count * sizeof(*held));
 	for (uint32_t i = 0; i < self->port_count; i++) {
 		const struct fifo *data = &self->ports[i].queues[PACKET_CLASS_DATA];
-		uint32_t chunk = data->head, left = data->head_left;
+		uint32_t at_entry = data->get;
 		if (!search->room
 			     ->is_stuck[place_of(search->topology, (struct switch_port){at, i})])
 			continue;
 		for (uint32_t n = 0; n < data->count; n++) {
-			if (left == 0) {
-				chunk = search->chunks->chunks[chunk].next;
-				left = FIFO_CHUNK_ENTRIES;
-			}
-			uint64_t entry = search->chunks->chunks[chunk].entries[--left];
+			uint64_t entry = fifo_walk(search->chunks, &at_entry);
 			if (entry_from(entry) == from)
 				return i;
 			held[entry_from(entry)] += entry_bytes(entry);
