@@ -5,11 +5,11 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <weft/drive_files.h>
 #include <weft/report_verdict.h>
 
+#include "../run/result_file.h"
 #include "help.h"
 #include "outcome.h"
 #include "profiles.h"
@@ -18,7 +18,6 @@
 enum { OPT_PROFILE = 256, OPT_JUNIT, OPT_JSON, OPT_LIST, OPT_VERSION };
 
 #define PROFILE_BYTES_MAX ((size_t)1 << 20)
-#define RESULT_BYTES_MAX ((size_t)1 << 30)
 #define PATH_BYTES 4096
 
 static const struct option longs[] = {
@@ -97,25 +96,6 @@ static int parse(struct call *call, int argc, char **argv)
 
 // ---------------------------------------------------------------- files
 
-// The file of a result: of a folder the one in it.
-static int find_result(struct call *call, char ret[PATH_BYTES])
-{
-	static const char *const names[] = {"result.json", "study.json"};
-	struct stat about;
-	snprintf(ret, PATH_BYTES, "%s", call->result);
-	if (stat(call->result, &about) != 0 || !S_ISDIR(about.st_mode))
-		return 0; // reading it will say why
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		snprintf(ret, PATH_BYTES, "%s/%s", call->result, names[i]);
-		if (stat(ret, &about) == 0)
-			return 0;
-	}
-	snprintf(call->refusal.file, sizeof(call->refusal.file), "%s", call->result);
-	snprintf(call->refusal.text, sizeof(call->refusal.text),
-		 "there is no result.json and no study.json in this folder");
-	return -ENOENT;
-}
-
 static int read_profile(struct call *call)
 {
 	char path[PATH_BYTES], *text;
@@ -132,15 +112,12 @@ static int read_profile(struct call *call)
 
 static int read_result(struct call *call)
 {
-	char path[PATH_BYTES], *text;
-	size_t bytes;
-	int rc = find_result(call, path);
+	struct result_file file;
+	int rc = result_file_read(&file, call->result, &call->refusal);
 	if (rc == 0)
-		rc = file_read(path, RESULT_BYTES_MAX, &text, &bytes, &call->refusal);
-	if (rc < 0)
-		return rc;
-	rc = verdict_of(&call->verdict, &call->profile, path, text, bytes, &call->refusal);
-	free(text);
+		rc = verdict_of(&call->verdict, &call->profile, file.path, file.text, file.bytes,
+				&call->refusal);
+	result_file_free(&file);
 	return rc;
 }
 

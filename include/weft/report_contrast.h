@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two results beside each other: what differs, and whether that is more than chance would have it.
+// Results of one run have no spread: of them it is only said what differs.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <weft/refusal.h>
+#include <weft/report_spread.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CONTRAST_NAME_BYTES 160
+
+// A result as text: study.json, or result.json.
+struct contrast_side {
+	const char *path; // for messages
+	const char *text;
+	size_t bytes;
+};
+
+// One figure of both.
+struct contrast_row {
+	char name[CONTRAST_NAME_BYTES]; // the figure; of a study with several points, and its point
+	char unit[24];			// empty: the name says it
+	char word_a[48], word_b[48];	// where it is a word or a flag
+	double a, b;			// means of a study; NAN: a null
+	double low, high;		// interval of confidence of b - a; NAN without a spread
+	double chance;
+	enum spread_verdict verdict; // UNKNOWN: no spread, and not equal
+	uint32_t runs_a, runs_b;
+};
+
+struct contrast {
+	bool is_study;
+	bool is_paired;	 // the same seeds on both sides: differences were taken seed by seed
+	bool is_partial; // on either side runs are missing or did not come to their end
+	uint32_t count, only_a, only_b; // rows; figures and points that one side alone has
+	struct contrast_row *rows;   // those that differ beyond noise first, the widest apart first
+	uint32_t differing, unknown; // of these: beyond noise; without a spread, and not equal
+};
+
+// Compares `a` with `b`. -EINVAL with a reason when one is no result of weft, or they are of two
+// kinds; -ENODEV without memory. contrast_free() gives the rows back, also after a failure.
+int contrast_of(struct contrast *ret, const struct contrast_side *a, const struct contrast_side *b,
+		struct refusal *refusal);
+void contrast_free(struct contrast *contrast);
+
+// Whether each row is equal, within noise, or within `share` of a.
+bool contrast_is_within(const struct contrast *contrast, double share);
+
+// A table; with `is_all` also the rows that are equal.
+void contrast_show(FILE *to, const struct contrast *contrast, bool is_all);
+
+// Returns 0, or -EIO.
+int contrast_json(FILE *to, const struct contrast *contrast);
+
+#ifdef __cplusplus
+}
+#endif
