@@ -6,8 +6,6 @@
 #include "balance.h"
 #include "place.h"
 
-#define RETRY_SHIFT 20 // retry times are kept in units of 2^20 ps: 32 bits last 75 minutes
-
 // PATH_REPS_LEGACY walks the EVs in order first: as many packets as the largest window holds, which
 // is the first one, but not more than there are EVs.
 static uint32_t first_window(const struct transport_config *config)
@@ -29,6 +27,7 @@ struct path_shape path_shape_of(const struct transport_config *config)
 	uint32_t index_mask = (uint32_t)((UINT64_C(1) << bits) - 1);
 	bool is_port = config->ev_bits == 16;
 	uint32_t min_active = config->ev_min_active;
+	enum path_policy policy = config->kind == TRANSPORT_RC ? PATH_SINGLE : config->path_policy;
 	return (struct path_shape){
 		.planes = config->planes,
 		.per_plane = config->ev_count / config->planes,
@@ -37,9 +36,10 @@ struct path_shape path_shape_of(const struct transport_config *config)
 		.drawn_mask = (is_port ? EVS_OF_PORT_MAX - 1 : UINT32_MAX) & ~index_mask,
 		.fixed = is_port ? EV_PORT_FIRST : 0,
 		.min_active = min_active != 0 ? min_active : (config->ev_count + 3) / 4,
-		.policy = config->kind == TRANSPORT_RC ? PATH_SINGLE : config->path_policy,
+		.policy = policy,
 		.first_window = first_window(config),
 		.flowlet_gap_ps = config->flowlet_gap_ps,
+		.skip_ps = policy == PATH_MRC ? config->skip_ps : 0,
 		.retry_ps = config->path_retry_ps,
 	};
 }
@@ -121,7 +121,7 @@ uint32_t path_turn(struct path_set *set, uint32_t plane)
 
 static uint32_t retry_units(ps_t at)
 {
-	return (uint32_t)(at >> RETRY_SHIFT);
+	return (uint32_t)(at >> PATH_UNIT_SHIFT);
 }
 
 // In units: a retry time from now, and never too early.
@@ -144,12 +144,25 @@ static struct path_choice try_any(struct path_set *set, uint32_t plane, uint32_t
 	return (struct path_choice){index, true};
 }
 
-// Whether this turn's EV may be used. A skipped EV has now lost its turn.
+// Units until a skip that began now ends: never too early.
+static uint32_t skip_units(const struct path_set *set)
+{
+	return retry_units(set->shape->skip_ps) + 1;
+}
+
+// Whether a SKIP EV goes on to lose turns. One that was quiet until the units came round does not.
+static bool is_skipped(const struct path_set *set, uint32_t index)
+{
+	uint32_t left = set->retry_at[index] - set->now;
+	return set->shape->skip_ps != 0 && left - 1 < skip_units(set);
+}
+
+// Whether this turn's EV may be used. A skipped EV has now lost its turn, or its time is over.
 static bool take_turn(struct path_set *set, uint32_t index)
 {
-	if (path_state(set, index) == PATH_SKIP) {
+	if (path_state(set, index) == PATH_SKIP && !is_skipped(set, index)) {
 		place_set_state(set, index, PATH_GOOD);
-		return false;
+		return set->shape->skip_ps != 0;
 	}
 	return path_state(set, index) == PATH_GOOD;
 }
@@ -188,15 +201,17 @@ struct path_choice path_pick(struct path_set *set, uint32_t plane_number, uint32
 	if (plane->unusable == 0 && index != avoid)
 		return (struct path_choice){index, false};
 	// two rounds meet every EV of the plane, whatever its state
-	uint32_t spare = index;
+	uint32_t spare =
+		index; // the one to be avoided, or in SKIP: better than one that is blocked
 	for (uint32_t left = 2 * shape->per_plane; left > 0; left--) {
 		if (take_turn(set, index) && index != avoid)
 			return (struct path_choice){index, false};
-		if (!place_is_blocked(set, index))
+		if (!place_is_blocked(set, index) &&
+		    (index != avoid || place_is_blocked(set, spare)))
 			spare = index;
 		index = turn(set, plane_number);
 	}
-	return (struct path_choice){spare, false}; // there is only the one to be avoided
+	return (struct path_choice){spare, false};
 }
 
 // How bad a plane is for a control packet: 0 as good as any, 1 down at the peer, 2 down here, 3
@@ -284,12 +299,24 @@ static void lose_on(struct path_set *set, struct path_plane *plane, ps_t now)
 	plane->probe_at = retry_from(set, now);
 }
 
+// Another mark lets the time begin anew.
+static void begin_skip(struct path_set *set, uint32_t index)
+{
+#ifndef PLANT_SHORT_SKIP // a bug on purpose: a skip ends as soon as its time is asked for
+	if (set->shape->skip_ps != 0)
+		set->retry_at[index] = set->now + skip_units(set);
+#endif
+}
+
 bool path_skip(struct path_set *set, uint32_t index)
 {
-	if (set->shape->policy != PATH_MRC || path_state(set, index) != PATH_GOOD)
+	if (set->shape->policy != PATH_MRC || place_is_blocked(set, index))
 		return false;
-	place_set_state(set, index, PATH_SKIP);
-	return true;
+	bool is_new = path_state(set, index) == PATH_GOOD;
+	begin_skip(set, index);
+	if (is_new)
+		place_set_state(set, index, PATH_SKIP);
+	return is_new;
 }
 
 enum path_change path_retire(struct path_set *set, uint32_t index, ps_t now)
@@ -336,6 +363,8 @@ enum path_change path_probed(struct path_set *set, uint32_t index, bool is_marke
 		return PATH_SAME;
 	}
 	place_reinstate(set, index, is_marked ? PATH_SKIP : PATH_GOOD);
+	if (is_marked)
+		begin_skip(set, index);
 	return PATH_CHANGED;
 }
 
@@ -392,7 +421,7 @@ uint32_t path_due(struct path_set *set, uint32_t *from, ps_t now)
 static ps_t time_of(uint32_t units, ps_t now)
 {
 	int32_t left = (int32_t)(units - retry_units(now));
-	return left <= 0 ? now : (((now >> RETRY_SHIFT) + left) << RETRY_SHIFT);
+	return left <= 0 ? now : (((now >> PATH_UNIT_SHIFT) + left) << PATH_UNIT_SHIFT);
 }
 
 ps_t path_due_at(const struct path_set *set, ps_t now)

@@ -63,16 +63,19 @@ struct path_set {
 	struct rng rng;		 // rounds of data packets
 	struct rng control_rng;	 // EVs of control packets: they must not move the dice of the data
 	uint32_t upper;		 // upper part of each EV: drawn, and what is fixed
-	uint32_t single;	 // PATH_SINGLE: the EV number
-	uint32_t bad;		 // places whose EV is blocked, all planes
-	uint32_t held;		 // EVs in ASSUMED_BAD: probes are due
-	uint32_t closed;	 // planes held dead: the same
-	uint32_t denied;	 // EVs in DENIED
-	uint32_t lost;		 // sum of `lost` of all planes
-	uint32_t peer_down;	 // bits of the peer's ports that are down
-	uint32_t *retry_at;	 // [universe] when to probe it, in units of 2^20 ps, wraps
-	uint16_t *places;	 // [active] EV of each place, NULL without backups
-	uint8_t *states;	 // [universe] see path_state()
+	union {
+		uint32_t single; // PATH_SINGLE: the EV number
+		uint32_t now;	 // timed skips: as path_at() has said, in units of 2^20 ps
+	};
+	uint32_t bad;	    // places whose EV is blocked, all planes
+	uint32_t held;	    // EVs in ASSUMED_BAD: probes are due
+	uint32_t closed;    // planes held dead: the same
+	uint32_t denied;    // EVs in DENIED
+	uint32_t lost;	    // sum of `lost` of all planes
+	uint32_t peer_down; // bits of the peer's ports that are down
+	uint32_t *retry_at; // [universe] when to probe it; of a SKIP EV when skip_ps end; wraps
+	uint16_t *places;   // [active] EV of each place, NULL without backups
+	uint8_t *states;    // [universe] see path_state()
 	struct path_plane planes[PLANES_MAX];
 };
 
@@ -110,6 +113,13 @@ static inline bool path_is_closed(const struct path_set *set, uint32_t plane)
 	return __builtin_expect(path_is_shut(set, plane), 0) && path_has_other(set, plane);
 }
 
+// The time of the turns and of the feedback that follow, which skips that take a time go by.
+static inline void path_at(struct path_set *set, ps_t now)
+{
+	if (set->shape->skip_ps != 0)
+		set->now = (uint32_t)(now >> PATH_UNIT_SHIFT);
+}
+
 // The EV that the next packet on `plane` takes, another one than `avoid` where there is one. There
 // always is one: when nothing is usable it is one that is held bad, as a trial.
 struct path_choice path_pick(struct path_set *set, uint32_t plane, uint32_t avoid);
@@ -127,9 +137,9 @@ uint32_t path_control_plane(const struct path_set *set, uint32_t plane);
 void path_plane_alive(struct path_set *set, uint32_t plane);
 
 // Feedback about an EV number: a packet that took it arrived, was marked or trimmed on the way
-// (skip one turn), was lost or is to be skipped for good (assumed bad). An arrival mends a bad EV
-// only where its plane is shut: the plane was to blame, and is alive. Else probes do:
-// path_probed().
+// (skip one turn, or skip_ps from now; true: it did not yet), was lost or is to be skipped for good
+// (assumed bad). An arrival mends a bad EV only where its plane is shut: the plane was to blame,
+// and is alive. Else probes do: path_probed().
 enum path_change path_arrived(struct path_set *set, uint32_t index);
 
 // A packet that took this EV is known to have arrived, though no feedback came back for it alone:

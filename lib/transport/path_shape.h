@@ -10,6 +10,8 @@
 
 #include "profile.h"
 
+#define PATH_UNIT_SHIFT 20 // times are kept in units of 2^20 ps: 32 bits last 75 minutes
+
 // What all QPs of an endpoint have in common.
 struct path_shape {
 	uint32_t planes;
@@ -22,6 +24,7 @@ struct path_shape {
 	enum path_policy policy;
 	uint32_t first_window;	       // packets of a QP's first window; at most one per place
 	ps_t flowlet_gap_ps;	       // PATH_FLOWLET
+	ps_t skip_ps;		       // PATH_MRC: a SKIP EV loses its turns for so long; 0: one
 	ps_t retry_ps;		       // an ASSUMED_BAD EV is probed again after this
 	const struct profile *profile; // where values come from; NULL: each QP draws
 	uint32_t ports_down;	       // bits of own ports that are down

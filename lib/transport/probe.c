@@ -290,6 +290,7 @@ bool probe_answered(struct endpoint *endpoint, struct qp *qp, const struct packe
 	endpoint->counters.stamps_stale += is_stale;
 	uint32_t closed = qp->path.closed;
 	take_back(qp, probe);
+	path_at(&qp->path, now);
 	if (sack->u.sack.mark != PACKET_MARK_SKIP_ALWAYS) {
 		bool is_marked = sack->u.sack.mark != PACKET_MARK_NONE;
 		enum path_change change = path_probed(&qp->path, probe->ev_index, is_marked,

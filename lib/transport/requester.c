@@ -253,6 +253,7 @@ static __attribute__((noinline)) void make_reminder(struct endpoint *endpoint, s
 	struct slot *slot = &qp->slots[plan->psn & endpoint->mpr_mask];
 	const struct send *send = &qp->sends[qp->send_done & endpoint->sends_mask];
 	balance_at(&qp->path, now);
+	path_at(&qp->path, now);
 	struct path_choice path = path_pick(&qp->path, packet->plane, PATH_NO_EV);
 	if (qp->psn_next - plan->psn <= endpoint->mpr_mask + 1) {
 		slot->sent_at = sent_units(now);
@@ -272,6 +273,7 @@ static void make_packet(struct endpoint *endpoint, struct qp *qp, const struct p
 	struct slot *slot = &qp->slots[plan->psn & endpoint->mpr_mask];
 	uint32_t avoid = plan->is_rtx ? slot->ev_index : PATH_NO_EV;
 	balance_at(&qp->path, now);
+	path_at(&qp->path, now);
 	struct path_choice path = path_pick(&qp->path, packet->plane, avoid);
 	const struct send *send = plan->is_rtx ? number_again(endpoint, qp, plan)
 					       : number_new(endpoint, qp, plan, now);

@@ -202,6 +202,7 @@ void retransmit_on_nack(struct endpoint *endpoint, struct qp *qp, const struct p
 		return;
 	}
 	count_nack(endpoint, info->reason);
+	path_at(&qp->path, now);
 	endpoint->counters.paths_reinstated += path_arrived(&qp->path, ev_index) !=
 		PATH_SAME; // its header did
 	if (info->reason == PACKET_NACK_TRIMMED) {

@@ -178,6 +178,7 @@ static void feed_path(struct endpoint *endpoint, struct qp *qp, const struct pac
 	uint32_t ev_index = path_index(&qp->path, sack->ev_echo);
 	if (ev_index == PATH_NO_EV)
 		return;
+	path_at(&qp->path, now);
 	endpoint->counters.paths_reinstated += path_arrived(&qp->path, ev_index) != PATH_SAME;
 	balance_feed(&qp->path, ev_index,
 		     sack->mark == PACKET_MARK_NONE ? BALANCE_CLEAN : BALANCE_MARKED, now);

@@ -20,6 +20,11 @@ ALONE = ("name: rules\nfabric: {topology: leaf-spine, nics: 2, nics_per_t0: 2, t
          "nic_delay: 2us}\ntransport: {completion: sack}\ntraffic: {kind: flows, flows: [{from: 0, to: 1, bytes: 4096000B}]}\n")
 LOSSY = ("name: rules\n" + FABRIC + "transport: {rto: 100us, hole_age: off}\n"
          "traffic: {kind: permutation, bytes: 300kB}\nfaults: [{kind: loss, at: all, probability: 0.5%}]\n")
+# One of four up ports is slow: what takes it is marked.
+SLOW = ("name: rules\nfabric: {topology: leaf-spine, nics: 4, nics_per_t0: 2, t1_count: 4, link_rate: 100Gb/s, forwarding: usid}\n"
+        "transport: {evs: 64, hole_age: 1ms}\n"
+        "traffic: {kind: flows, flows: [{from: 0, to: 2, bytes: 8MB}, {from: 1, to: 3, bytes: 8MB}]}\n"
+        "faults: [{kind: slow, at: {t0: 0, up: 1, plane: 0}, rate: 40%}]\n")
 SWITCHES = {  # the key: a world in which it matters, and what else is set
     "cc.average": (INCAST, ["queue.ecn_last_hop=true"]),
     "cc.qa_delay": (INCAST, ["cc.target_delay=2us"]),
@@ -85,6 +90,13 @@ with tempfile.TemporaryDirectory() as folder:
           digest(folder, ALONE, "transport.sleek=true") == digest(folder, ALONE))
     refused = run(folder, ALONE, "transport.sleek=true", "cc.algorithm=rccc")
     check("SLEEK without a window is refused", refused.returncode == 2 and "no effect here" in refused.stderr)
+    turn, long = (result(folder, SLOW, *words) for words in ([], ["transport.skip_time=100us"]))
+    marks = [one["congestion"]["marked"] for one in (turn, long)]
+    check(f"what passes over marked paths for long is marked less: {marks}", marks[0] > 2 * marks[1] > 0)
+    check("and is no later", long["run"]["last_completion_ps"] < turn["run"]["last_completion_ps"])
+    check("a skip of one turn is the default", result(folder, SLOW, "transport.skip_time=turn")["run"]["digest"] == turn["run"]["digest"])
+    refused = run(folder, SLOW, "transport.path=rotate", "transport.skip_time=20us")
+    check("without MRC's paths nothing is skipped", refused.returncode == 2 and "no effect here" in refused.stderr)
     alone = result(folder, ALONE, "cc.penalty=127")
     end_us, rtt_us = alone["run"]["last_completion_ps"] / 1e6, alone["network"]["base_rtt_ps"] / 1e6
     check(f"a penalty of 127 leaves about a packet a round trip: {end_us / rtt_us:.0f} for 1000",
