@@ -84,19 +84,21 @@ static int compare(const struct choice *choice, uint32_t row, double (*base)[HTS
 		   double (*values)[HTSIM_FIGURES], struct refusal *refusal)
 {
 	uint32_t runs = choice->matrices * choice->per_matrix;
-	const char *all[HTSIM_RULES_MAX + 1] = {NULL}, *const none[] = {NULL};
-	int rc = htsim_row_run(choice, row, none, base, refusal);
+	const char *all[HTSIM_RULES_MAX + 1] = {NULL}, *one[] = {NULL, NULL};
+	struct htsim_world world = {.row = row, .rules = one};
+	int rc = htsim_row_run(choice, &world, base, refusal);
 	if (rc == 0)
 		print_line(htsim_row_name(row), "htsim", base, base, runs);
 	for (uint32_t i = 0; rc == 0 && i < HTSIM_RULES_MAX; i++) {
-		rc = htsim_row_run(choice, row, (const char *const[]){rules[i].set, NULL}, values,
-				   refusal);
+		one[0] = rules[i].set;
+		rc = htsim_row_run(choice, &world, values, refusal);
 		if (rc == 0)
 			print_line("", rules[i].name, base, values, runs);
 		all[i] = rules[i].set;
 	}
+	world.rules = all;
 	if (rc == 0)
-		rc = htsim_row_run(choice, row, all, values, refusal);
+		rc = htsim_row_run(choice, &world, values, refusal);
 	if (rc == 0)
 		print_line("", "spec: all of them", base, values, runs);
 	return rc;

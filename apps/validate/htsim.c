@@ -62,20 +62,18 @@ static int read_cell(const char *text, const char *row, const char *figure, cons
 	return 0;
 }
 
-// All runs of a row in htsim's rules; the means go to `means`.
-static int run_row(const struct choice *choice, uint32_t row, double means[HTSIM_FIGURES],
-		   struct refusal *refusal)
+int htsim_row_means(const struct choice *choice, const struct htsim_world *world,
+		    double ret[HTSIM_FIGURES], struct refusal *refusal)
 {
-	static const char *const no_rules[] = {NULL};
 	uint32_t runs = choice->matrices * choice->per_matrix;
 	double(*values)[HTSIM_FIGURES] = calloc(runs, sizeof(*values));
 	if (values == NULL)
 		return refuse(refusal, -ENODEV, "no memory for % runs", runs, 0, 0);
-	int rc = htsim_row_run(choice, row, no_rules, values, refusal);
+	int rc = htsim_row_run(choice, world, values, refusal);
 	for (int figure = 0; figure < HTSIM_FIGURES; figure++) {
-		means[figure] = 0;
+		ret[figure] = 0;
 		for (uint32_t run = 0; run < runs; run++)
-			means[figure] += values[run][figure] / runs;
+			ret[figure] += values[run][figure] / runs;
 	}
 	free(values);
 	return rc;
@@ -83,13 +81,13 @@ static int run_row(const struct choice *choice, uint32_t row, double means[HTSIM
 
 // ---------------------------------------------------------------- tolerances
 
-static void tolerate(struct claim *claim, enum htsim_figure figure, double sd)
+void htsim_tolerate(struct claim *claim, enum htsim_figure figure, double sd, uint32_t runs)
 {
 	double share = figure == HTSIM_P50 ? 0.01
 		: figure == HTSIM_ACKS	   ? 0.05
 		: figure == HTSIM_RTX	   ? 0.15
 					   : 0.02;
-	double errors = 3 * sd / sqrt(MATRICES);
+	double errors = 3 * sd / sqrt(runs);
 	claim->tolerance = share * claim->expected;
 	snprintf(claim->why, sizeof(claim->why), "%.0f %%", share * 100);
 	if (figure == HTSIM_RTX && claim->tolerance < 10) {
@@ -105,8 +103,10 @@ static void tolerate(struct claim *claim, enum htsim_figure figure, double sd)
 static int compare_row(const struct choice *choice, const char *summary, uint32_t row,
 		       struct claims *claims, struct refusal *refusal)
 {
+	static const char *const no_rules[] = {NULL};
 	double means[HTSIM_FIGURES];
-	int rc = run_row(choice, row, means, refusal);
+	int rc = htsim_row_means(choice, &(struct htsim_world){.row = row, .rules = no_rules},
+				 means, refusal);
 	for (int figure = 0; rc == 0 && figure < HTSIM_FIGURES; figure++) {
 		struct claim claim = {.source = "htsim, ten seeds",
 				      .unit = figure <= HTSIM_MAX ? "us" : "packets",
@@ -121,7 +121,7 @@ static int compare_row(const struct choice *choice, const char *summary, uint32_
 				       &sd, refusal);
 		if (rc < 0)
 			return rc;
-		tolerate(&claim, (enum htsim_figure)figure, sd);
+		htsim_tolerate(&claim, (enum htsim_figure)figure, sd, MATRICES);
 		claims_add(claims, &claim);
 	}
 	return rc;

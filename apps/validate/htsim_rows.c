@@ -2,8 +2,10 @@
 // The rows of htsim's summary as worlds that are run here: its traffic matrices, in its rules, or
 // in others that are set on top.
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "validate.h"
 
@@ -19,8 +21,9 @@ static const char world[] =
 	"queue: {ecn_last_hop: true, trim_bytes: 64B, trim_choice: coin, slow: scaled}\n"
 	"transport: {payload: 4086B, header: 64B, control: 64B, evs: 128, sack_rule: htsim, "
 	"completion: sack, hole_age: off, rtt: once}\n"
-	"cc: {algorithm: nscc, htsim: true}\n"
 	"traffic: {kind: matrix, matrix: as-given}\n";
+static const char sender_cc[] = "cc: {algorithm: nscc, htsim: true}\n";
+#define CC_BYTES_MAX 64
 
 // htsim's "-failed 4": the four links into aggregation switch 0, downwards, at a quarter of the
 // rate, their queues and marks with them.
@@ -88,9 +91,10 @@ static void take_figures(const struct trial *trial, double ret[HTSIM_FIGURES])
 	ret[HTSIM_ACKS] = (double)transport->sacks_received;
 }
 
-static int run_once(const struct row *row, const char *matrix, uint32_t seed,
-		    const char *const *rules, double ret[HTSIM_FIGURES], struct refusal *refusal)
+static int run_once(const struct htsim_world *of, const char *matrix, uint32_t seed,
+		    double ret[HTSIM_FIGURES], struct refusal *refusal)
 {
+	const struct row *row = &rows[of->row];
 	static struct trial trial;
 	char own[SETS][64];
 	const char *sets[SETS + HTSIM_RULES_MAX + 1];
@@ -105,11 +109,12 @@ static int run_once(const struct row *row, const char *matrix, uint32_t seed,
 		sets[count] = own[count];
 		count++;
 	}
-	for (uint32_t i = 0; i < HTSIM_RULES_MAX && rules[i] != NULL; i++)
-		sets[count++] = rules[i];
+	for (uint32_t i = 0; i < HTSIM_RULES_MAX && of->rules[i] != NULL; i++)
+		sets[count++] = of->rules[i];
 	sets[count] = NULL;
-	char text[sizeof(world) + sizeof(failed)];
-	snprintf(text, sizeof(text), "%s%s", world, row->faults);
+	char text[sizeof(world) + sizeof(failed) + CC_BYTES_MAX];
+	snprintf(text, sizeof(text), "%s%s%s", world, of->cc != NULL ? of->cc : sender_cc,
+		 row->faults);
 	int rc = trial_run(&trial, text, sets, matrix, refusal);
 	if (rc < 0)
 		return rc;
@@ -118,21 +123,50 @@ static int run_once(const struct row *row, const char *matrix, uint32_t seed,
 	return 0;
 }
 
-int htsim_row_run(const struct choice *choice, uint32_t index, const char *const *rules,
+// Gives each message of a matrix another size. `ret` has room for a matrix.
+static void resize(const char *matrix, uint32_t message_bytes, char *ret)
+{
+	static const char word[] = "size ";
+	for (const char *at; (at = strstr(matrix, word)) != NULL;) {
+		at += sizeof(word) - 1;
+		memcpy(ret, matrix, (size_t)(at - matrix));
+		ret += at - matrix;
+		ret += sprintf(ret, "%u", message_bytes);
+		matrix = at + strspn(at, "0123456789");
+	}
+	strcpy(ret, matrix);
+}
+
+// The matrix of a seed; the caller frees it.
+static int read_matrix(const struct choice *choice, const struct htsim_world *of, uint32_t seed,
+		       char **ret, struct refusal *refusal)
+{
+	char path[1024];
+	size_t bytes;
+	snprintf(path, sizeof(path), "%s/matrices/%s_s%u.cm", choice->data, rows[of->row].matrix,
+		 seed);
+	int rc = file_read(path, FILE_BYTES_MAX, ret, &bytes, refusal);
+	if (rc < 0 || of->message_bytes == 0)
+		return rc;
+	char *text = malloc(bytes + FLOWS_MAX * 10 + 1); // each size has up to 10 digits
+	if (text != NULL)
+		resize(*ret, of->message_bytes, text);
+	free(*ret);
+	*ret = text;
+	return text != NULL ? 0 : refuse(refusal, -ENOMEM, "no memory for a matrix", 0, 0, 0);
+}
+
+int htsim_row_run(const struct choice *choice, const struct htsim_world *of,
 		  double (*ret)[HTSIM_FIGURES], struct refusal *refusal)
 {
-	const struct row *row = &rows[index];
 	int rc = 0;
 	for (uint32_t seed = 1; rc == 0 && seed <= choice->matrices; seed++) {
-		char path[1024], *matrix;
-		size_t bytes;
-		snprintf(path, sizeof(path), "%s/matrices/%s_s%u.cm", choice->data, row->matrix,
-			 seed);
-		rc = file_read(path, FILE_BYTES_MAX, &matrix, &bytes, refusal);
+		char *matrix;
+		rc = read_matrix(choice, of, seed, &matrix, refusal);
 		if (rc < 0)
 			return rc;
 		for (uint32_t i = 0; rc == 0 && i < choice->per_matrix; i++)
-			rc = run_once(row, matrix, seed + i * MATRICES, rules, *ret++, refusal);
+			rc = run_once(of, matrix, seed + i * MATRICES, *ret++, refusal);
 		free(matrix);
 	}
 	return rc;

@@ -7,6 +7,7 @@
 //   links.c   many on links by chance     control.c fixed points of congestion control
 //   collectives.c  algorithms of collectives on an ideal fabric
 //   htsim_rows.c  worlds of htsim's rows  htsim.c   these against htsim's own results
+//                                         further.c and against further ones of htsim's
 //                                         differences.c  htsim's rules against the specification's
 #pragma once
 
@@ -110,13 +111,29 @@ enum htsim_figure { HTSIM_P50, HTSIM_P99, HTSIM_MAX, HTSIM_RTX, HTSIM_ACKS, HTSI
 
 const char *htsim_row_name(uint32_t row);
 
-// Runs each matrix of a row `per_matrix` times in htsim's rules with `rules` (keys and values, at
-// most HTSIM_RULES_MAX, ended by NULL) set on top; a line of `ret` per run. The same place is the
-// same matrix and seed for any rules.
-int htsim_row_run(const struct choice *choice, uint32_t row, const char *const *rules,
+// A row as it is run here.
+struct htsim_world {
+	uint32_t row;
+	const char *const *rules; // keys and values set on top, at most HTSIM_RULES_MAX and NULL
+	const char *cc;		  // in the place of NSCC in htsim's rules, or NULL
+	uint32_t message_bytes;	  // in the place of those in the matrix, or 0
+};
+
+// Runs each matrix of a row `per_matrix` times; a line of `ret` per run. The same place is the same
+// matrix and seed for any rules.
+int htsim_row_run(const struct choice *choice, const struct htsim_world *world,
 		  double (*ret)[HTSIM_FIGURES], struct refusal *refusal);
+
+// The same, and the mean of each figure.
+int htsim_row_means(const struct choice *choice, const struct htsim_world *world,
+		    double ret[HTSIM_FIGURES], struct refusal *refusal);
+
+// What may lie between the means of htsim's runs and of weft's: of htsim's, a share and no less
+// than 10 packets, or three standard errors of `runs` runs with deviation `sd` where that is more.
+void htsim_tolerate(struct claim *claim, enum htsim_figure figure, double sd, uint32_t runs);
 
 // Prints the table of differences.
 int differences_run(const struct choice *choice, struct refusal *refusal);
 
 int htsim_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);
+int further_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);
