@@ -21,6 +21,10 @@ static inline bool cc_rule_is_htsim(enum cc_rule rule, bool is_htsim)
 	return rule == CC_RULE_HTSIM || (rule == CC_RULE_AUTO && is_htsim);
 }
 
+// Knobs that are 0, where 0 in a configuration means the default.
+#define CC_ZERO UINT32_MAX
+#define CC_ZERO_PPB UINT64_MAX
+
 // What every algorithm is told at start. Zero means "derive it from the network" where a formula
 // exists.
 struct cc_config {
@@ -33,7 +37,8 @@ struct cc_config {
 	bool has_trimming;	 // switches trim
 	uint32_t max_cwnd_bytes; // largest window, also the first one; 0 = 1.5 BDP
 	ps_t target_delay_ps;	 // queueing delay aimed at (NSCC, Swift); 0 = the default formula
-	// NSCC's knobs of the MRC controller structure (mrc_ctl.h); 0 = the default formula
+	// NSCC's knobs of the MRC controller structure (mrc_ctl.h); 0 = the default formula, and
+	// CC_ZERO of eta, fi and qa_gate, CC_ZERO_PPB of fi_scale are 0 itself
 	uint32_t adjust_bytes;	  // adjust_bytes_threshold: 8 packets
 	ps_t adjust_period_ps;	  // adjust_period_threshold: base_rtt_ps
 	uint32_t eta_bytes;	  // growth per adjust period: 0.15 a MTU

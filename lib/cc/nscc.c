@@ -82,6 +82,21 @@ static bool is_htsim(const struct cc_config *config, enum cc_rule rule)
 	return cc_rule_is_htsim(rule, config->is_htsim);
 }
 
+// A knob of a configuration, where 0 means the default.
+static double figure(uint32_t knob, double usual)
+{
+	if (knob == CC_ZERO)
+		return 0;
+	return knob > 0 ? knob : usual;
+}
+
+static double share(uint64_t knob_ppb, double usual)
+{
+	if (knob_ppb == CC_ZERO_PPB)
+		return 0;
+	return knob_ppb > 0 ? (double)knob_ppb / PPB : usual;
+}
+
 // The formulas of UEC 1.0 section 3.6.13: everything scales with BDP, target and MTU.
 static void derive(struct nscc *n, const struct cc_config *config)
 {
@@ -94,9 +109,9 @@ static void derive(struct nscc *n, const struct cc_config *config)
 	n->target_ps = cc_target_ps(config);
 	// alpha = 4 a b MTU / T with b = T / 12 us: the target cancels out
 	n->alpha = 4.0 * a * mtu / REFERENCE_RTT_PS;
-	n->fi = config->fi_bytes ? config->fi_bytes : 5.0 * mtu * a;
-	n->fi_scale = config->fi_scale_ppb ? (double)config->fi_scale_ppb / PPB : 0.25 * a;
-	n->eta = config->eta_bytes ? config->eta_bytes : 0.15 * mtu * a;
+	n->fi = figure(config->fi_bytes, 5.0 * mtu * a);
+	n->fi_scale = share(config->fi_scale_ppb, 0.25 * a);
+	n->eta = figure(config->eta_bytes, 0.15 * mtu * a);
 	n->gamma = config->gamma_ppb ? config->gamma_ppb / PPB : GAMMA;
 	n->max_md_jump = config->max_md_jump_ppb ? config->max_md_jump_ppb / PPB : MAX_MD_JUMP;
 	n->adjust_bytes = config->adjust_bytes ? config->adjust_bytes
@@ -115,7 +130,7 @@ static void choose_rules(struct nscc *n, const struct cc_config *config)
 	n->is_htsim_last_hop = is_htsim(config, config->last_hop_rule);
 	n->is_htsim_no_sample = is_htsim(config, config->no_sample_rule);
 	n->is_htsim_nack_rtt = is_htsim(config, config->nack_rtt_rule);
-	n->qa_gate = (uint8_t)(config->qa_gate ? config->qa_gate : DEFAULT_QA_GATE);
+	n->qa_gate = (uint8_t)figure(config->qa_gate, DEFAULT_QA_GATE);
 	n->is_qa_off = config->disable_qa;
 	n->qa_threshold_ps = config->qa_threshold_ps;
 	if (n->qa_threshold_ps == 0)

@@ -58,17 +58,30 @@ static bool has_default(const struct scenario_key *key)
 	return !is_nothing && !scenario_key_is_required(key) && !scenario_key_is_element(key);
 }
 
+static void store_default(struct scenario *scenario, const struct scenario_key *key)
+{
+	const struct scalar value = {key->value, strlen(key->value), true};
+	struct refusal refusal;
+	if (has_default(key)) {
+		int rc = value_store(scenario, key, &value, &refusal);
+		check(rc == 0); // the table keeps to its own rules
+	}
+}
+
+void draft_forget(struct draft *draft, int index)
+{
+	draft->is_given[index] = false;
+	draft->lists[index] = NULL;
+	const struct scenario_key *key = &scenario_keys()[index];
+	memset((uint8_t *)draft->scenario + key->offset, 0, key->size); // not all have a default
+	store_default(draft->scenario, key);
+}
+
 void scenario_defaults(struct scenario *ret)
 {
-	struct refusal refusal;
 	memset(ret, 0, sizeof(*ret));
-	for (const struct scenario_key *key = scenario_keys(); key->path != NULL; key++) {
-		const struct scalar value = {key->value, strlen(key->value), true};
-		if (has_default(key)) {
-			int rc = value_store(ret, key, &value, &refusal);
-			check(rc == 0); // the table keeps to its own rules
-		}
-	}
+	for (const struct scenario_key *key = scenario_keys(); key->path != NULL; key++)
+		store_default(ret, key);
 	ret->traffic.flows = ret->flows;
 	ret->fabric.graph.names = ret->node_names;
 	ret->fabric.graph.links = ret->graph_links;
@@ -205,6 +218,8 @@ static int read_draft(struct draft *draft, yaml_document_t *document,
 		      const struct scenario_source *source)
 {
 	int rc = document_read(draft, document);
+	if (rc == 0)
+		draft_note_use(draft);
 	if (rc == 0)
 		rc = read_assignments(draft, source->sets, source->set_count);
 	if (rc == 0)

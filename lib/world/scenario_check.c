@@ -9,66 +9,6 @@
 
 #include "scenario_draft.h"
 
-// ---------------------------------------------------------------- use
-
-// The place of the section that `key` would stand in: the first of its keys that was given, so that
-// "missing" has a line; else the file's beginning.
-static struct mark section_mark(const struct draft *draft, const struct scenario_key *key)
-{
-	const struct scenario_key *keys = scenario_keys();
-	const char *point = strchr(key->path, '.');
-	struct mark mark = draft->root;
-	if (point == NULL)
-		return mark;
-	size_t length = (size_t)(point - key->path) + 1;
-	bool is_found = false;
-	for (int i = 0; keys[i].path != NULL; i++) {
-		bool is_here = draft->is_given[i] && !draft->key_marks[i].is_set &&
-			strncmp(keys[i].path, key->path, length) == 0;
-		if (is_here && (!is_found || draft->key_marks[i].line < mark.line)) {
-			mark = draft->key_marks[i];
-			is_found = true;
-		}
-	}
-	return mark;
-}
-
-// First what every scenario needs: the use of other keys depends on it.
-static int check_needed(struct draft *draft)
-{
-	const struct scenario_key *keys = scenario_keys();
-	for (int i = 0; keys[i].path != NULL; i++)
-		if (keys[i].use == USE_ALWAYS && !draft->is_given[i] &&
-		    scenario_key_is_required(&keys[i]) && !scenario_key_is_element(&keys[i]))
-			return draft_refuse(draft, section_mark(draft, &keys[i]), "%s is missing",
-					    keys[i].path);
-	return 0;
-}
-
-static int check_key_use(struct draft *draft, int index)
-{
-	const struct scenario_key *key = &scenario_keys()[index];
-	bool holds = scenario_use_holds(key->use, draft->scenario);
-	if (holds && scenario_key_is_required(key) && !draft->is_given[index])
-		return draft_refuse(draft, section_mark(draft, key), "%s is missing; %s needs it",
-				    key->path, scenario_use_name(key->use));
-	if (!holds && draft->is_given[index])
-		return draft_refuse(draft, draft->key_marks[index],
-				    "%s has no effect here; it needs %s", key->path,
-				    scenario_use_name(key->use));
-	return 0;
-}
-
-int draft_check_use(struct draft *draft)
-{
-	const struct scenario_key *keys = scenario_keys();
-	int rc = check_needed(draft);
-	for (int i = 0; keys[i].path != NULL && rc == 0; i++)
-		if (!scenario_key_is_element(&keys[i]))
-			rc = check_key_use(draft, i);
-	return rc;
-}
-
 // ---------------------------------------------------------------- settling
 
 static bool is_sampled(const struct draft *draft)
@@ -94,6 +34,27 @@ static void settle_rc(struct transport_config *transport)
 		transport->cc.name = "fixed";
 }
 
+// As scenarios say it 0 is 0 and the highest number is auto; a configuration has it the other way.
+static void settle_knobs(struct cc_config *cc)
+{
+	uint32_t *const knobs[] = {&cc->eta_bytes, &cc->fi_bytes, &cc->qa_gate};
+	for (size_t i = 0; i < sizeof(knobs) / sizeof(*knobs); i++)
+		*knobs[i] = *knobs[i] == UINT32_MAX ? 0 : *knobs[i] == 0 ? CC_ZERO : *knobs[i];
+	if (cc->fi_scale_ppb == UINT64_MAX)
+		cc->fi_scale_ppb = 0;
+	else if (cc->fi_scale_ppb == 0)
+		cc->fi_scale_ppb = CC_ZERO_PPB;
+}
+
+// Whether trimming was asked for beside queue.pfc: in the file both, or by an assignment.
+static bool is_trim_asked(const struct draft *draft)
+{
+	bool is_word = draft_mark(draft, "queue.trim").is_set;
+	bool is_pfc_word = draft_mark(draft, "queue.pfc").is_set;
+	return draft->scenario->fabric.trim_on && draft_is_given(draft, "queue.trim") &&
+		(is_word || !is_pfc_word);
+}
+
 void draft_settle(struct draft *draft)
 {
 	struct scenario *scenario = draft->scenario;
@@ -103,7 +64,7 @@ void draft_settle(struct draft *draft)
 		fabric->kind = TOPOLOGY_CLOS; // planes are 1 by default
 	if (!scenario->has_cut_through)
 		fabric->cut_bytes = 0;
-	draft->is_trim_asked = fabric->trim_on && draft_is_given(draft, "queue.trim");
+	draft->is_trim_asked = is_trim_asked(draft);
 	if (fabric->pfc.is_on)
 		fabric->trim_on = false;
 	transport->planes = fabric->planes;
@@ -114,6 +75,7 @@ void draft_settle(struct draft *draft)
 	fabric->control_bytes = transport->control_bytes;
 	transport->cc.mtu_bytes = fabric->mtu_bytes;
 	transport->cc.payload_bytes = transport->payload_bytes;
+	settle_knobs(&transport->cc);
 	transport->trim_nack = transport->trim_nack && fabric->trim_on;
 	transport->cc.has_trimming = transport->trim_nack; // a trim that nobody reports is a loss
 	scenario->cc_asked = transport->cc.name;

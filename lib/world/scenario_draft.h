@@ -25,6 +25,7 @@ struct draft {
 	bool is_given[SCENARIO_KEYS_MAX];	     // by place in scenario_keys()
 	struct mark key_marks[SCENARIO_KEYS_MAX];    // where the key stands
 	struct mark value_marks[SCENARIO_KEYS_MAX];  // where its value stands
+	bool is_used[SCENARIO_KEYS_MAX];	     // had an effect before any assignment
 	bool is_trim_asked;			     // not only by default
 	const yaml_node_t *lists[SCENARIO_KEYS_MAX]; // value of each list key
 };
@@ -40,6 +41,9 @@ bool draft_is_given(const struct draft *draft, const char *path);
 // Reads a value into the field that `key` names in `base`; errors get the key's path and `mark`.
 int draft_store(struct draft *draft, void *base, const struct scenario_key *key,
 		const struct scalar *scalar, struct mark mark);
+
+// The key has its default again, as if it had not been given.
+void draft_forget(struct draft *draft, int index);
 
 // ---------------------------------------------------------------- scenario_document.c
 
@@ -143,10 +147,16 @@ int draft_read_evs(struct draft *draft, yaml_document_t *document);
 int draft_read_expectation(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
 			   uint32_t index);
 
-// ---------------------------------------------------------------- scenario_check.c
+// ---------------------------------------------------------------- scenario_given.c
 
-// Every key that was given has an effect, every key that is needed was given.
+// Notes which keys of the file have an effect. After the file, before assignments.
+void draft_note_use(struct draft *draft);
+
+// Every key that was given has an effect, every key that is needed was given. What an assignment
+// made moot of the file is as if it had not been given.
 int draft_check_use(struct draft *draft);
+
+// ---------------------------------------------------------------- scenario_check.c
 
 // Copies figures that several rooms need from where they were given.
 void draft_settle(struct draft *draft);

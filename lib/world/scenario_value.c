@@ -431,7 +431,8 @@ int value_store(void *base, const struct scenario_key *key, const struct scalar 
 	} else if (key->size == 8) {
 		memcpy(field, &value, 8);
 	} else if (key->size == 4) {
-		check(value == value32); // the table's maximum fits the field
+		check(value == value32 ||
+		      value == UINT64_MAX); // the table's maximum fits the field
 		memcpy(field, &value32, 4);
 	} else if (key->size == 2) {
 		check(value == value16);

@@ -21,6 +21,25 @@ static void eta_and_the_period_say_what_comes_on_top_and_when(void **)
 	assert_near(cc.window_bytes - before, 10000, 1);
 }
 
+// 0 is a figure like others: no growth per period, none per window, none without a queue.
+static void knobs_may_be_0(void **)
+{
+	struct cc_config config = usual();
+	config.eta_bytes = config.fi_bytes = CC_ZERO;
+	config.fi_scale_ppb = CC_ZERO_PPB;
+	config.disable_qa = true;
+	config.adjust_bytes = 1;
+	struct cc cc = start(&config);
+	lose(&cc, 100000);
+	uint32_t before = cc.window_bytes;
+	ack(&cc, before, TARGET_PS, false, 3 * RTT_PS); // fi and eta are due
+	assert_int_equal(cc.window_bytes, before);
+	cc = start(&config);
+	lose(&cc, (uint32_t)WINDOW - 2 * MTU);
+	ack(&cc, 10 * MTU, 0, false, 1); // more than a clean window: fast from here on, by nothing
+	assert_int_equal(cc.window_bytes, 2 * MTU);
+}
+
 static void fi_comes_per_window_of_bytes(void **)
 {
 	struct cc_config config = usual();
@@ -144,6 +163,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(eta_and_the_period_say_what_comes_on_top_and_when),
 		cmocka_unit_test(fi_comes_per_window_of_bytes),
+		cmocka_unit_test(knobs_may_be_0),
 		cmocka_unit_test(adjust_bytes_says_after_how_many_bytes_growth_is_applied),
 		cmocka_unit_test(fi_scale_is_bytes_per_byte_without_a_queue),
 		cmocka_unit_test(gamma_and_max_md_jump_shape_a_decrease),

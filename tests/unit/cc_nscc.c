@@ -290,6 +290,14 @@ static void quick_adapt_needs_little_achieved_and_can_be_off(void **state)
 	cc = trimmed(&config, 33000);
 	cc.ops->on_loss(&cc, &loss, end);
 	assert_int_equal(cc.window_bytes, 33000);
+	config.qa_gate = CC_ZERO; // all of it: 262,926 B
+	cc = trimmed(&config, 260000);
+	cc.ops->on_loss(&cc, &loss, end);
+	assert_int_equal(cc.window_bytes, 260000);
+	cc = trimmed(&config, 263000);
+	uint32_t before = cc.window_bytes;
+	cc.ops->on_loss(&cc, &loss, end);
+	assert_int_equal(cc.window_bytes, before - MTU);
 	config.disable_qa = true;
 	cc = trimmed(&config, 100);
 	cc.ops->on_loss(&cc, &loss, end);

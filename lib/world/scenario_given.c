@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether what was given has an effect, and what is needed was given.
+
+#include <string.h>
+
+#include "scenario_draft.h"
+
+// The place of the section that `key` would stand in: the first of its keys that was given, so that
+// "missing" has a line; else the file's beginning.
+static struct mark section_mark(const struct draft *draft, const struct scenario_key *key)
+{
+	const struct scenario_key *keys = scenario_keys();
+	const char *point = strchr(key->path, '.');
+	struct mark mark = draft->root;
+	if (point == NULL)
+		return mark;
+	size_t length = (size_t)(point - key->path) + 1;
+	bool is_found = false;
+	for (int i = 0; keys[i].path != NULL; i++) {
+		bool is_here = draft->is_given[i] && !draft->key_marks[i].is_set &&
+			strncmp(keys[i].path, key->path, length) == 0;
+		if (is_here && (!is_found || draft->key_marks[i].line < mark.line)) {
+			mark = draft->key_marks[i];
+			is_found = true;
+		}
+	}
+	return mark;
+}
+
+// First what every scenario needs: the use of other keys depends on it.
+static int check_needed(struct draft *draft)
+{
+	const struct scenario_key *keys = scenario_keys();
+	for (int i = 0; keys[i].path != NULL; i++)
+		if (keys[i].use == USE_ALWAYS && !draft->is_given[i] &&
+		    scenario_key_is_required(&keys[i]) && !scenario_key_is_element(&keys[i]))
+			return draft_refuse(draft, section_mark(draft, &keys[i]), "%s is missing",
+					    keys[i].path);
+	return 0;
+}
+
+static int check_key_use(struct draft *draft, int index)
+{
+	const struct scenario_key *key = &scenario_keys()[index];
+	bool holds = scenario_use_holds(key->use, draft->scenario);
+	if (holds && scenario_key_is_required(key) && !draft->is_given[index])
+		return draft_refuse(draft, section_mark(draft, key), "%s is missing; %s needs it",
+				    key->path, scenario_use_name(key->use));
+	if (!holds && draft->is_given[index])
+		return draft_refuse(draft, draft->key_marks[index],
+				    "%s has no effect here; it needs %s", key->path,
+				    scenario_use_name(key->use));
+	return 0;
+}
+
+void draft_note_use(struct draft *draft)
+{
+	const struct scenario_key *keys = scenario_keys();
+	for (int i = 0; keys[i].path != NULL; i++)
+		draft->is_used[i] = draft->is_given[i] &&
+			scenario_use_holds(keys[i].use, draft->scenario);
+}
+
+// Takes back a key of the file that had an effect there, and has none beside the assignments: who
+// asks for no trimming need not care how the file would have trimmed.
+static bool forget_moot(struct draft *draft, int index)
+{
+	const struct scenario_key *key = &scenario_keys()[index];
+	if (!draft->is_given[index] || draft->key_marks[index].is_set || !draft->is_used[index] ||
+	    scenario_use_holds(key->use, draft->scenario))
+		return false;
+	draft_forget(draft, index);
+	return true;
+}
+
+// Until nothing changes: what is taken back may be what others were for.
+static void forget_all_moot(struct draft *draft)
+{
+	const struct scenario_key *keys = scenario_keys();
+	bool is_changed = true;
+	while (is_changed) {
+		is_changed = false;
+		for (int i = 0; keys[i].path != NULL; i++)
+			if (!scenario_key_is_element(&keys[i]))
+				is_changed |= forget_moot(draft, i);
+	}
+}
+
+int draft_check_use(struct draft *draft)
+{
+	const struct scenario_key *keys = scenario_keys();
+	int rc = check_needed(draft);
+	forget_all_moot(draft);
+	for (int i = 0; keys[i].path != NULL && rc == 0; i++)
+		if (!scenario_key_is_element(&keys[i]))
+			rc = check_key_use(draft, i);
+	return rc;
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an assignment makes moot of a file is as if the file had not said it: same scenario, to the
+// byte. What was without effect in the file stays an error there, and an assignment always.
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <weft/world.h>
+
+#define HEAD "name: moot\nfabric: {nics: 16, nics_per_t0: 4, t1_count: 4"
+#define FLOW "traffic: {kind: permutation, bytes: 1MB}\n"
+
+static struct scenario with, without;
+static struct refusal refusal;
+
+static int parse(struct scenario *ret, const char *text, const char *const *sets)
+{
+	uint32_t count = 0;
+	while (sets[count] != NULL)
+		count++;
+	refusal = (struct refusal){0};
+	return scenario_parse(ret, "moot", text, strlen(text), sets, count, &refusal);
+}
+
+struct moot {
+	const char *with, *without;
+	const char *sets[4];
+};
+
+static const struct moot moots[] = {
+	{HEAD "}\n" FLOW "queue: {trim_bytes: 100B, trim_choice: newest}\n",
+	 HEAD "}\n" FLOW,
+	 {"queue.trim=false"}},
+	{HEAD "}\n" FLOW "queue: {trim_bytes: 100B}\n", HEAD "}\n" FLOW, {"queue.pfc=true"}},
+	{HEAD "}\n" FLOW "queue: {trim: true}\n", HEAD "}\n" FLOW, {"queue.pfc=true"}},
+	{HEAD "}\n" FLOW "queue: {pfc: true, pfc_watch: 9us, pfc_watch_action: drop}\n",
+	 HEAD "}\n" FLOW "queue: {pfc: true}\n",
+	 {"queue.pfc=false"}},
+	{HEAD "}\n" FLOW "cc: {algorithm: nscc, htsim: true, fi: 0B, target_delay: 9us}\n",
+	 HEAD "}\n" FLOW "cc: {algorithm: nscc, target_delay: 9us}\n",
+	 {"cc.algorithm=swift"}},
+	{HEAD "}\n" FLOW "cc: {algorithm: fixed, window: 1MB}\n",
+	 HEAD "}\n" FLOW,
+	 {"cc.algorithm=nscc"}},
+	{HEAD "}\n" FLOW "transport: {path: mrc, path_retry: 2ms}\n",
+	 HEAD "}\n" FLOW,
+	 {"transport.path=random"}},
+	{HEAD "}\ntraffic: {kind: ring, collective: all_gather, bytes: 1MB, form: pipelined, "
+	      "chunk: 1MiB}\nsample: {steps: 3}\n",
+	 HEAD "}\ntraffic: {kind: ring, collective: all_gather, bytes: 1MB}\n",
+	 {"traffic.kind=permutation"}},
+	{HEAD "}\ntraffic: {kind: incast, senders: 3, bytes: 1MB}\n",
+	 HEAD "}\ntraffic: {kind: tornado, bytes: 1MB}\n",
+	 {"traffic.kind=tornado"}},
+	{HEAD "}\ntraffic: {kind: flows, flows: [{from: 0, to: 1, bytes: 9kB}]}\n",
+	 HEAD "}\ntraffic: {kind: tornado, bytes: 1MB}\n",
+	 {"traffic.kind=tornado", "traffic.bytes=1MB"}},
+	{HEAD ", switching: cut_through, cut: 200B}\n" FLOW,
+	 HEAD "}\n" FLOW,
+	 {"fabric.switching=store_and_forward"}},
+	{HEAD ", planes: 4}\n" FLOW, HEAD "}\n" FLOW, {"fabric.topology=leaf-spine"}},
+	{HEAD "}\n" FLOW,
+	 "name: moot\nfabric: {nics: 16, nics_per_t0: 4}\n" FLOW,
+	 {"fabric.topology=torus", "fabric.torus_x=2", "fabric.torus_y=2"}},
+};
+
+static void what_is_moot_is_as_if_it_was_not_said(void **)
+{
+	for (size_t i = 0; i < sizeof(moots) / sizeof(*moots); i++) {
+		const char *none[] = {NULL};
+		if (parse(&with, moots[i].with, none) < 0)
+			fail_msg("%zu alone: %u:%u: %s", i, refusal.line, refusal.column,
+				 refusal.text);
+		if (parse(&with, moots[i].without, moots[i].sets) < 0)
+			fail_msg("%zu without: %u:%u: %s", i, refusal.line, refusal.column,
+				 refusal.text);
+		memcpy(&without, &with, sizeof(with)); // in one place: it has pointers to itself
+		if (parse(&with, moots[i].with, moots[i].sets) < 0)
+			fail_msg("%zu: %s:%u:%u: %s", i, refusal.file, refusal.line, refusal.column,
+				 refusal.text);
+		if (memcmp(&with, &without, sizeof(with)) != 0)
+			fail_msg("%zu: what was moot left a trace", i);
+	}
+}
+
+static void nothing_else_is_dropped(void **)
+{
+	static const struct {
+		const char *text;
+		const char *sets[3];
+		const char *file;
+		uint32_t line;
+		const char *reason;
+	} cases[] = {
+		// without effect in the file already
+		{HEAD "}\n" FLOW "queue: {trim: false, trim_bytes: 99B}\n",
+		 {"queue.pfc=true"},
+		 "moot",
+		 4,
+		 "queue.trim_bytes has no effect"},
+		{HEAD "}\n" FLOW "queue: {pfc: true, trim: true}\n",
+		 {"seed=3"},
+		 "moot",
+		 4,
+		 "queue.trim: true has no effect"},
+		// the command line's own, and two of its assignments
+		{HEAD "}\n" FLOW "queue: {trim: false}\n",
+		 {"queue.trim_bytes=99B"},
+		 "--set",
+		 1,
+		 "queue.trim_bytes has no effect"},
+		{HEAD "}\n" FLOW,
+		 {"queue.trim=false", "queue.trim_bytes=99B"},
+		 "--set",
+		 2,
+		 "queue.trim_bytes has no effect"},
+		{HEAD "}\n" FLOW,
+		 {"queue.pfc=true", "queue.trim=true"},
+		 "--set",
+		 2,
+		 "queue.trim: true has no effect"},
+		{HEAD "}\n" FLOW "queue: {pfc: true}\n",
+		 {"queue.trim=true"},
+		 "--set",
+		 1,
+		 "queue.trim: true has no effect"},
+		{HEAD "}\n" FLOW "cc: {algorithm: nscc}\n",
+		 {"cc.htsim=true", "cc.algorithm=fixed"},
+		 "--set",
+		 1,
+		 "cc.htsim has no effect"},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		int rc = parse(&with, cases[i].text, cases[i].sets);
+		if (rc != -EINVAL || strcmp(refusal.file, cases[i].file) != 0 ||
+		    refusal.line != cases[i].line || strstr(refusal.text, cases[i].reason) == NULL)
+			fail_msg("%zu: %d, %s:%u: %s", i, rc, refusal.file, refusal.line,
+				 refusal.text);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_moot_is_as_if_it_was_not_said),
+		cmocka_unit_test(nothing_else_is_dropped),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
