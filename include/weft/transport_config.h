@@ -99,6 +99,7 @@ struct transport_config {
 	uint32_t mpr_budget; // dynamic_mpr: PSNs that all QPs that receive share
 	ps_t hole_age_ps;    // a hole this much older than the newest received packet is lost; 0 =
 			     // only timer and NACK
+	bool shares_cc;	     // one congestion control for all QPs to a NIC, as UEC has it
 	bool sleek;	     // losses are inferred from packets out of order, as htsim does
 	ps_t rto_ps;	     // base retransmit timeout
 	uint32_t rto_linear; // tries at the base interval, 0..RTO_LINEAR_MAX

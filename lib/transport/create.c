@@ -165,6 +165,19 @@ static int refuse_cc(const struct cc_config *cc, bool is_rc, bool is_pooled,
 	return 0;
 }
 
+// A window of MRC's that can be divided among QPs.
+static int refuse_shares(const struct transport_config *config, struct refusal *refusal)
+{
+	const struct cc_ops *ops = cc_find(config->cc.name);
+	bool is_other = config->kind == TRANSPORT_RC || config->contexts != 0;
+	if (config->shares_cc && (is_other || ops->has_credit || ops->has_rate || config->sleek))
+		return refuse(refusal, -EINVAL,
+			      "a shared window is for MRC with a context for each QP, without "
+			      "credits or SLEEK",
+			      0, 0, 0);
+	return 0;
+}
+
 // It infers losses from SACKs, against a window and a round trip of the sender.
 static int refuse_sleek(const struct transport_config *config, struct refusal *refusal)
 {
@@ -255,6 +268,7 @@ uint64_t endpoint_bytes(const struct transport_config *config, uint32_t qp_max)
 		own_timers(config, qp_max) * sizeof(struct heap_item), // of the endpoint
 		peers_bytes(config->port_status ? qp_max : 0),
 		paced_max(config, qp_max) * sizeof(struct heap_item),
+		share_bytes(config, qp_max),
 	};
 	uint64_t bytes = 0;
 	for (uint32_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
@@ -286,6 +300,7 @@ static struct endpoint *draw(struct arena *arena, const struct transport_config 
 	    (cc_find(config->cc.name)->has_rate &&
 	     heap_init(&endpoint->paced, arena, ARENA_TRANSPORT, paced_max(config, qp_max)) != 0) ||
 	    peers_init(&endpoint->peers, arena, config->port_status ? qp_max : 0) != 0 ||
+	    share_init(endpoint, arena, config, qp_max) != 0 ||
 	    region_init(&endpoint->regions, arena, config->regions_max) != 0)
 		return NULL;
 	if (config->ev_mode == EV_AUTO)
@@ -347,6 +362,8 @@ int endpoint_create(struct endpoint **ret, struct arena *arena,
 				  refusal);
 	if (error == 0)
 		error = refuse_sleek(config, refusal);
+	if (error == 0)
+		error = refuse_shares(config, refusal);
 	if (error != 0)
 		return error;
 	struct endpoint *endpoint = draw(arena, config, qp_max, rng_of(seed, RNG_PROFILE, nic));
@@ -368,6 +385,7 @@ int endpoint_create(struct endpoint **ret, struct arena *arena,
 	endpoint->is_rc = config->kind == TRANSPORT_RC;
 	endpoint->is_gate_full = has_nscc(&config->cc) &&
 		!cc_rule_is_htsim(config->cc.send_gate_rule, config->cc.is_htsim);
+	endpoint->has_shares = config->shares_cc;
 	endpoint->has_sleek = config->sleek;
 	endpoint->is_single = endpoint->shape.policy == PATH_SINGLE;
 	endpoint->cc_ops = cc_find(config->cc.name);

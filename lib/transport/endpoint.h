@@ -11,6 +11,7 @@
 #include "peers.h"
 #include "qp.h"
 #include "region.h"
+#include "share.h"
 
 #define PLACES 64 // place orders that may wait; a call of receive gives at most one
 
@@ -47,6 +48,7 @@ struct endpoint {
 	uint8_t epoch_shift;
 	uint32_t rto_units;  // base timeout in units of 1024 ps
 	bool is_pooled;	     // fewer contexts than QPs: else QP i has context i from birth on
+	bool has_shares;     // QPs to one NIC share their congestion control
 	bool has_sleek;	     // losses are inferred from packets out of order, too
 	bool is_gate_full;   // a packet leaves only if a full one fits the window
 	bool is_rc;	     // config->kind: which of the two protocols its QPs speak
@@ -78,6 +80,7 @@ struct endpoint {
 	uint32_t words;	    // peers who were last told that some port is down
 	ps_t dark_until_ps; // QPs end then when no port of theirs was up before
 	const struct cc_ops *cc_ops;
+	struct share_table shares;
 	uint32_t window_min, window_max; // of congestion control: a packet, and its first window
 	uint64_t seed;
 	struct path_shape shape;

@@ -100,6 +100,8 @@ void qp_fail(struct endpoint *endpoint, struct qp *qp, enum qp_failure failure)
 	pace_leave(endpoint, qp);
 	probe_end(endpoint, qp);
 	sleek_end(endpoint, qp);
+	if (endpoint->has_shares) // what it had out is room for others
+		share_wake(endpoint, qp);
 	status_on_failure(endpoint, qp);
 	endpoint->counters.qps_failed++;
 	endpoint->counters.qps_failed_remote += failure == QP_FAILURE_REMOTE;

@@ -108,6 +108,8 @@ void record_load(struct endpoint *endpoint, struct qp *qp, uint32_t number, ps_t
 	qp->cc.ops = endpoint->cc_ops;
 	qp->cc.credit_bytes = UINT32_MAX;
 	qp->cc.ops->init(&qp->cc, cc, now);
+	if (endpoint->has_shares)
+		share_join(endpoint, qp, now);
 	qp->cc.ops->receiver_init(qp->receiver, cc);
 	if (endpoint->has_sleek)
 		sleek_start(endpoint, qp);

@@ -126,6 +126,8 @@ static bool plan_next(struct endpoint *endpoint, struct qp *qp, struct plan *ret
 	if (qp->inflight <= qp->cc.window_bytes + 4u * qp->full_bytes)
 		return true;
 #endif
+	if (__builtin_expect(endpoint->has_shares, 0))
+		share_refresh(endpoint, qp);
 	uint32_t room = endpoint->is_gate_full ? qp->full_bytes : ret_plan->wire_bytes;
 	if (qp->inflight + room <= qp->cc.window_bytes)
 		return true;
@@ -135,6 +137,8 @@ static bool plan_next(struct endpoint *endpoint, struct qp *qp, struct plan *ret
 	// waits.
 	bool is_mute = qp->inflight == 0 ||
 		(qp->asks_out == 0 && endpoint->config->sack_rule == SACK_MRC);
+	if (__builtin_expect(endpoint->has_shares, 0))
+		is_mute = is_mute && share_is_mute(endpoint, qp);
 	if (__builtin_expect(is_mute || passes_full(endpoint, qp, ret_plan->is_rtx), 0) &&
 	    qp->inflight + room <= qp->cc.credit_bytes)
 		return true;
@@ -143,10 +147,19 @@ static bool plan_next(struct endpoint *endpoint, struct qp *qp, struct plan *ret
 	return false;
 }
 
-void requester_wake(struct endpoint *endpoint, struct qp *qp)
+void requester_wake_one(struct endpoint *endpoint, struct qp *qp)
 {
 	struct plan plan;
 	if (!qp->is_queued && plan_next(endpoint, qp, &plan))
+		ready_push(endpoint, qp);
+}
+
+void requester_wake(struct endpoint *endpoint, struct qp *qp)
+{
+	struct plan plan;
+	if (__builtin_expect(endpoint->has_shares, 0))
+		share_wake(endpoint, qp);
+	else if (!qp->is_queued && plan_next(endpoint, qp, &plan))
 		ready_push(endpoint, qp);
 }
 

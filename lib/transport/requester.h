@@ -12,6 +12,9 @@ uint32_t requester_next(struct endpoint *endpoint, uint32_t plane, ps_t now, str
 // Puts the QP in its ready queue if it has something that may leave now.
 void requester_wake(struct endpoint *endpoint, struct qp *qp);
 
+// The same for this QP alone, where others share its window.
+void requester_wake_one(struct endpoint *endpoint, struct qp *qp);
+
 // The work request that a PSN sent and not completed belongs to.
 const struct send *requester_send_of(const struct endpoint *endpoint, const struct qp *qp,
 				     uint32_t psn);

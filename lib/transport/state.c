@@ -128,6 +128,8 @@ static void clear_context(struct endpoint *endpoint, struct qp *qp)
 	ready_leave(endpoint, qp);
 	pace_leave(endpoint, qp);
 	credit_leave(endpoint, qp);
+	if (endpoint->has_shares)
+		share_leave(endpoint, qp);
 	leave_flush_list(endpoint, qp);
 	for (uint64_t kind = 0; kind < TIMER_KIND_COUNT; kind++)
 		heap_remove(&endpoint->timers, kind << TIMER_KIND_SHIFT | qp->context);

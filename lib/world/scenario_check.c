@@ -28,6 +28,7 @@ static void settle_rc(struct transport_config *transport)
 	transport->trim_nack = false;
 	transport->dynamic_mpr = false;
 	transport->sleek = false;
+	transport->shares_cc = false;
 	transport->service_time = false;
 	transport->cc.has_trimming = false;
 	if (strcmp(transport->cc.name, "dcqcn") != 0)
@@ -326,6 +327,11 @@ static int check_rate(struct draft *draft)
 				    "transport.contexts: cc.algorithm %s needs one for each "
 				    "connection; leave it at all",
 				    cc->name);
+	if (draft->scenario->transport.shares_cc &&
+	    (draft->scenario->transport.contexts != 0 || draft->scenario->transport.sleek))
+		return draft_refuse(draft, draft_mark(draft, "cc.context"),
+				    "cc.context: destination needs transport.contexts all and "
+				    "transport.sleek false");
 	if (cc->rate_min_bps > line_bps)
 		return draft_refuse(draft, draft_mark(draft, "cc.rate_min"),
 				    "cc.rate_min: %llu b/s is above fabric.link_rate, %llu b/s",

@@ -347,6 +347,9 @@ static const struct scenario_key keys[] = {
 	 "receiver (RCCC, an extension that is not MRC), or these and NSCC together; with "
 	 "transport.kind rc DCQCN, or fixed.",
 	 SCENARIO(transport.cc.name), 0, 0, NULL, cc_words, USE_ALWAYS},
+	{"cc.context", "word", "connection",
+	 "Who has a window: each connection, or all QPs from a NIC to a destination, as in UEC.",
+	 SCENARIO(transport.shares_cc), 0, 1, NULL, context_words, USE_SHARED_CC},
 	{"cc.window", "bytes", "auto", "The fixed window; auto is 1.5 bandwidth-delay products.",
 	 SCENARIO(transport.cc.window_bytes), 64, U32, "auto", NULL, USE_FIXED},
 	{"cc.max_window", "bytes", "auto",

@@ -49,6 +49,7 @@ enum scenario_use {
 	USE_CREDIT,
 	USE_LAST_HOP,
 	USE_SLEEK,
+	USE_SHARED_CC,
 	USE_RC,
 	USE_FLOWS,
 	USE_BYTES,

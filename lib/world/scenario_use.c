@@ -85,6 +85,9 @@ static bool cc_use_holds(enum scenario_use use, const struct scenario *scenario)
 		return has_cc(scenario, "nscc_rccc");
 	case USE_SLEEK:
 		return !has_cc(scenario, "rccc");
+	case USE_SHARED_CC:
+		return !has_cc(scenario, "rccc") && !has_cc(scenario, "nscc_rccc") &&
+			!has_cc(scenario, "dcqcn");
 	case USE_RC:
 		return scenario->transport.kind == TRANSPORT_RC;
 	default:
@@ -246,6 +249,7 @@ static const char *const use_names[USE_COUNT] = {
 	[USE_CREDIT] = "cc.algorithm rccc or nscc_rccc",
 	[USE_LAST_HOP] = "cc.algorithm nscc_rccc",
 	[USE_SLEEK] = "cc.algorithm other than rccc",
+	[USE_SHARED_CC] = "cc.algorithm with a window of the sender alone",
 	[USE_RC] = "transport.kind rc",
 	[USE_FLOWS] = "traffic.kind flows",
 	[USE_BYTES] = "a traffic.kind with messages of one size",

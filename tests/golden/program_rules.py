@@ -88,6 +88,13 @@ with tempfile.TemporaryDirectory() as folder:
     check("and messages end sooner", sleek["flows"]["p50_ns"] < timer["flows"]["p50_ns"])
     check("SLEEK leaves the dice of a world without losses alone",
           digest(folder, ALONE, "transport.sleek=true") == digest(folder, ALONE))
+    of_qp, of_nic = (result(folder, INCAST, "transport.qps_per_connection=8", f"cc.context={word}")
+                     for word in ("connection", "destination"))
+    check("eight QPs that share a window are trimmed as one is, not as eight",
+          2 * of_nic["congestion"]["trimmed_last_hop"] < of_qp["congestion"]["trimmed_last_hop"])
+    check("one QP shares with nobody", digest(folder, INCAST, "cc.context=destination") == digest(folder, INCAST))
+    refused = run(folder, INCAST, "cc.context=destination", "transport.sleek=true")
+    check("a shared window and SLEEK are refused", refused.returncode == 2 and "cc.context: " in refused.stderr)
     refused = run(folder, ALONE, "transport.sleek=true", "cc.algorithm=rccc")
     check("SLEEK without a window is refused", refused.returncode == 2 and "no effect here" in refused.stderr)
     turn, long = (result(folder, SLOW, *words) for words in ([], ["transport.skip_time=100us"]))

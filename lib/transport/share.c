@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// A QP that shares has an algorithm of its own that knows only where the common one is, in its
+// private state. Sums over who shares are taken when they are asked for: these are few.
+#include "share.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+#include "endpoint.h"
+#include "requester.h"
+
+#define HASH UINT32_C(2654435761) // Knuth's, of a NIC's number
+
+// The private state of a QP's own struct cc.
+struct member {
+	struct endpoint *endpoint;
+	struct share *share;
+	uint32_t next; // context of the next who shares, number + 1
+};
+static_assert(sizeof(struct member) <= CC_STATE_WORDS * sizeof(uint64_t), "fits");
+
+static struct member *member_of(const struct qp *qp)
+{
+	return (struct member *)(void *)(uintptr_t)qp->cc.state;
+}
+
+static uint32_t places_of(uint32_t qp_max)
+{
+	uint32_t places = 2;
+	while (places < 2 * qp_max)
+		places *= 2;
+	return places;
+}
+
+uint64_t share_bytes(const struct transport_config *config, uint32_t qp_max)
+{
+	return config->shares_cc ? places_of(qp_max) * sizeof(struct share) : 0;
+}
+
+// ---------------------------------------------------------------- of all who share
+
+static struct qp *next_of(const struct endpoint *endpoint, uint32_t context)
+{
+	return context == 0 ? NULL : context_at(endpoint, context - 1);
+}
+
+static uint32_t flight_of(const struct endpoint *endpoint, const struct share *share)
+{
+	uint32_t bytes = 0;
+	for (struct qp *qp = next_of(endpoint, share->first); qp != NULL;
+	     qp = next_of(endpoint, member_of(qp)->next))
+		bytes += qp->inflight;
+	return bytes;
+}
+
+void share_refresh(const struct endpoint *endpoint, struct qp *qp)
+{
+	const struct share *share = member_of(qp)->share;
+	uint32_t others = flight_of(endpoint, share) - qp->inflight;
+	uint32_t window = share->cc.window_bytes;
+#ifdef PLANT_WINDOW_EACH // a planted bug: each has the whole window
+	others = 0;
+#endif
+	qp->cc.window_bytes = window > others ? window - others : 0;
+}
+
+bool share_is_mute(const struct endpoint *endpoint, const struct qp *qp)
+{
+	for (struct qp *at = next_of(endpoint, member_of(qp)->share->first); at != NULL;
+	     at = next_of(endpoint, member_of(at)->next))
+		if (at->state == QP_RTS && at->inflight != 0 && at->asks_out != 0)
+			return false;
+	return true;
+}
+
+void share_wake(struct endpoint *endpoint, struct qp *qp)
+{
+	for (struct qp *at = next_of(endpoint, member_of(qp)->share->first); at != NULL;
+	     at = next_of(endpoint, member_of(at)->next))
+		requester_wake_one(endpoint, at);
+}
+
+// ---------------------------------------------------------------- what each hears
+
+static void shared_on_ack(struct cc *cc, const struct cc_ack *ack, ps_t now)
+{
+	const struct member *member = (const struct member *)(void *)cc->state;
+	struct cc *common = &member->share->cc;
+	struct cc_ack all = *ack;
+	all.inflight_bytes = flight_of(member->endpoint, member->share);
+	common->ops->on_ack(common, &all, now);
+	cc->window_bytes = common->window_bytes;
+}
+
+static void shared_on_loss(struct cc *cc, const struct cc_loss *loss, ps_t now)
+{
+	const struct member *member = (const struct member *)(void *)cc->state;
+	struct cc *common = &member->share->cc;
+	struct cc_loss all = *loss;
+	all.inflight_bytes = flight_of(member->endpoint, member->share);
+	common->ops->on_loss(common, &all, now);
+	cc->window_bytes = common->window_bytes;
+}
+
+static void shared_aims(const struct cc *cc, const struct cc_config *config, struct cc_aims *ret)
+{
+	const struct member *member = (const struct member *)(const void *)cc->state;
+	const struct cc *common = &member->share->cc;
+	common->ops->aims(common, config, ret);
+}
+
+int share_init(struct endpoint *endpoint, struct arena *arena,
+	       const struct transport_config *config, uint32_t qp_max)
+{
+	struct share_table *table = &endpoint->shares;
+	if (!config->shares_cc)
+		return 0;
+	uint32_t places = places_of(qp_max);
+	table->shares = arena_draw(arena, ARENA_TRANSPORT, places, sizeof(struct share));
+	if (!table->shares)
+		return -ENOMEM;
+	table->mask = places - 1;
+	table->ops = *cc_find(config->cc.name);
+	table->ops.on_ack = shared_on_ack;
+	table->ops.on_loss = shared_on_loss;
+	table->ops.aims = shared_aims;
+	return 0;
+}
+
+// ---------------------------------------------------------------- who shares
+
+static struct share *find(struct share_table *table, uint32_t nic)
+{
+	uint32_t at = nic * HASH >> 7 & table->mask;
+	while (table->shares[at].is_used && table->shares[at].nic != nic)
+		at = (at + 1) & table->mask;
+	return &table->shares[at];
+}
+
+void share_join(struct endpoint *endpoint, struct qp *qp, ps_t now)
+{
+	struct share *share = find(&endpoint->shares, qp->remote_nic);
+	share->is_used = true;
+	share->nic = qp->remote_nic;
+	if (share->first == 0) { // of an earlier life it knows nothing
+		share->cc = (struct cc){.ops = endpoint->cc_ops, .credit_bytes = UINT32_MAX};
+		share->cc.ops->init(&share->cc, &endpoint->config->cc, now);
+	}
+	qp->cc = (struct cc){.ops = &endpoint->shares.ops,
+			     .window_bytes = share->cc.window_bytes,
+			     .credit_bytes = UINT32_MAX,
+			     .wake_at = PS_NEVER};
+	*member_of(qp) = (struct member){
+		.endpoint = endpoint, .share = share, .next = share->first};
+	share->first = qp->context + 1;
+}
+
+void share_leave(struct endpoint *endpoint, struct qp *qp)
+{
+	struct share *share = member_of(qp)->share;
+	if (qp->cc.ops != &endpoint->shares.ops || share == NULL) // never born
+		return;
+	uint32_t *link = &share->first;
+	while (*link != qp->context + 1)
+		link = &member_of(context_at(endpoint, *link - 1))->next;
+	*link = member_of(qp)->next;
+	qp->inflight = 0;
+	if (share->first != 0)
+		share_wake(endpoint, context_at(endpoint, share->first - 1));
+}
