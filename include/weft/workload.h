@@ -237,6 +237,7 @@ enum placement {
 	PLACEMENT_PACKED, // the hosts of a job in a row
 	PLACEMENT_SPREAD, // dealt out in turns
 	PLACEMENT_RANDOM, // by chance
+	PLACEMENT_LIST,	  // as a list says: mix.h
 };
 
 struct several {

@@ -36,6 +36,7 @@ NOUNS = "arena bitmap check fifo heap machine opcode packet psn refusal rng time
 # A room whose header grew too long has a second one.
 SECOND = {
     "mllog": "report",
+    "mix": "workload",
     "plan": "workload",
     "coll": "workload",
     "order": "workload",
