@@ -59,6 +59,7 @@ struct report_input {
 	struct report_pace pace;
 	struct report_ports ports;
 	struct report_taps taps;
+	const ps_t *alone_ps; // of several jobs: what each took alone, 0: it did not end; or NULL
 	uint64_t memory_peak_bytes;
 	const char *version;		     // program, version, commit
 	const char *command;		     // how to run it again

@@ -66,6 +66,10 @@ struct scenario {
 	struct tap taps[SCENARIO_TAPS_MAX];
 	uint32_t tap_lines[SCENARIO_TAPS_MAX];
 	struct flow flows[SCENARIO_FLOWS_MAX]; // behind traffic.flows
+	uint32_t job_count;
+	struct scenario_job jobs[SCENARIO_JOBS_MAX];
+	char only[SCENARIO_NAME_BYTES]; // name of the one job that runs; "": all do
+	uint32_t job_only;		// that one, counted from 1; 0: all
 	uint32_t variant_count;
 	struct scenario_variant variants[SCENARIO_VARIANTS_MAX];
 	uint32_t variant; // the one that this is, counted from 1; 0 = none, the scenario as it is

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <weft/coll.h>
+#include <weft/mix.h>
 #include <weft/workload.h>
 
 #define SCENARIO_NAME_BYTES 64
@@ -24,6 +25,30 @@ enum traffic_kind {
 	TRAFFIC_BUTTERFLY,
 	TRAFFIC_GOAL,
 	TRAFFIC_COLLECTIVE,
+	TRAFFIC_JOBS,
+};
+
+#define SCENARIO_JOBS_MAX MIX_PARTS_MAX
+#define SCENARIO_JOB_NICS_BYTES 512
+
+enum job_kind { JOB_RING, JOB_COLLECTIVE, JOB_MODEL, JOB_GOAL, JOB_TRACE };
+
+// One of several jobs on a fabric.
+struct scenario_job {
+	char name[SCENARIO_NAME_BYTES];
+	enum job_kind kind;
+	struct mix_seats seats; // but .nics
+	char nics[SCENARIO_JOB_NICS_BYTES];
+	ps_t start_ps;
+	uint32_t repeats;
+	enum coll_kind collective;     // ring (the first three), collective
+	enum coll_algorithm algorithm; // collective; TRAFFIC_ALGORITHM_AUTO: coll_choose()
+	uint64_t bytes;		       // ring, collective
+	char model[SCENARIO_NAME_BYTES];
+	char file[SCENARIO_PATH_BYTES]; // goal, trace
+	ps_t unit_ps;			// goal: of a computation
+	const struct program *program;	// goal, trace: given, sealed
+	uint32_t line;			// of the file, for errors
 };
 
 // Behind the algorithms: what NCCL would take.

@@ -92,8 +92,9 @@ struct world {
 	uint64_t qp_count;	   // ends of connections
 	uint64_t work_total; // ends to be seen: of flows (two each), ranks' collectives, operations
 	struct outcome *outcome;
-	uint32_t shard_count; // a shard is what one thread runs; it writes into its own record
-	uint32_t *shard_of;   // [machine_count], in no order: see shards.c
+	struct world_jobs jobs; // of several
+	uint32_t shard_count;	// a shard is what one thread runs; it writes into its own record
+	uint32_t *shard_of;	// [machine_count], in no order: see shards.c
 	struct record *records[WORLD_SHARDS_MAX]; // [shard_count]
 	// [shard_count] what each shard counts over time and of dead cables; or NULL
 	struct series *series[WORLD_SHARDS_MAX];
@@ -188,7 +189,8 @@ struct outcome {
 	struct outcome_program program;
 	// of a program: when the last computation of a stream ended; those beyond are not kept
 	ps_t stream_end_ps[PROGRAM_STREAMS_MAX];
-	struct series series; // no bins: none is kept
+	struct outcome_job jobs[MIX_PARTS_MAX]; // of several jobs, as the scenario has them
+	struct series series;			// no bins: none is kept
 };
 
 // Adds up what machines and records hold into world->outcome, anew on each call. After a run or

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include <weft/mix.h>
 #include <weft/program.h>
 
 // NIC `from_nic` sends messages of a program to another host's NIC.
@@ -14,6 +15,21 @@ struct agent_line {
 };
 
 #define PROGRAM_STREAMS_MAX 8
+
+// What a world holds of several jobs. All NULL and 0 where there is one.
+struct world_jobs {
+	const uint8_t *owner_of; // [nics] whose each is, or MIX_NOBODY
+	// [cables][jobs of the scenario] wire bytes of data that the NICs of each sent over each,
+	// written by the cables' shards
+	uint64_t *bytes;
+	uint64_t ops[MIX_PARTS_MAX]; // operations of each; 0: it does not run
+};
+
+// Of several jobs: what of one has ended.
+struct outcome_job {
+	ps_t end_ps;	// the last operation
+	uint64_t ended; // operations
+};
 
 // Messages of a program that were sent, by what they went over.
 struct outcome_program {

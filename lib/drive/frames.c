@@ -410,6 +410,8 @@ ps_t frames_run_machine(struct lane *lane, uint32_t m)
 	} else {
 		give_drops(lane, returned, fresh);
 	}
+	if (lane->world->jobs.bytes != NULL)
+		lane_count_jobs(lane, m);
 	for (uint32_t i = 0; i < lane->out.count; i++)
 		depart(lane, m, &lane->out.departures[i], &burst);
 	flush(lane, &burst);

@@ -323,6 +323,20 @@ static __attribute__((noinline)) void tap(struct lane *lane, uint32_t m)
 	}
 }
 
+void lane_count_jobs(struct lane *lane, uint32_t m)
+{
+	const struct world *world = lane->world;
+	for (uint32_t i = 0; i < lane->out.count; i++) {
+		const struct departure *departure = &lane->out.departures[i];
+		const struct packet *packet = packet_at(lane->out.packets, departure->packet);
+		uint32_t job = world->jobs.owner_of[packet->source];
+		uint32_t plan = lane->cables.plan[lane_cable(lane, m, departure)];
+		if (packet->payload_bytes > 0 && job != MIX_NOBODY)
+			world->jobs.bytes[(size_t)plan * world->scenario->job_count + job] +=
+				packet->wire_bytes;
+	}
+}
+
 // Lays a copy of a packet beside its cable.
 static void lay_copy(struct lane *lane, uint32_t index, uint32_t packet, ps_t at)
 {
@@ -401,6 +415,8 @@ static void run_machine(struct lane *lane, uint32_t m)
 		next = machine->run(machine->self, &in, lane->window_end, &lane->out);
 		if (lane->taps != NULL)
 			tap(lane, m);
+		if (lane->world->jobs.bytes != NULL)
+			lane_count_jobs(lane, m);
 		scatter(lane, m);
 	} else {
 		next = frames_run_machine(lane, m);

@@ -55,6 +55,9 @@ struct lane {
 // Draws the lane's burst and windows. -ENOMEM.
 int lane_init(struct lane *lane, const struct world *world, ps_t span_ps, struct arena *arena);
 
+// Counts what jobs put on the cables of machine `m` by the departures in hand.
+void lane_count_jobs(struct lane *lane, uint32_t m);
+
 // Runs the machines that have something to do in the window that lane->windows stands at.
 void lane_run_window(struct lane *lane);
 

@@ -8,6 +8,7 @@
 
 #include "expect.h"
 #include "figures.h"
+#include "jobs.h"
 #include "number.h"
 
 struct side {
@@ -18,6 +19,8 @@ struct side {
 	uint64_t digest;
 	char end[32]; // why it ended
 	bool is_partial;
+	uint32_t job_count; // of several jobs
+	struct job_side jobs[MIX_PARTS_MAX];
 };
 
 struct row {
@@ -75,6 +78,7 @@ void report_comparison_take(struct report_comparison *comparison, const struct r
 		.digest = input->digest,
 		.is_partial = input->is_partial,
 	};
+	side->job_count = job_sides_of(side->jobs, input);
 	snprintf(side->name, sizeof(side->name), "%s",
 		 scenario->variants[scenario->variant - 1].name);
 	snprintf(side->end, sizeof(side->end), "%s", input->end);
@@ -134,9 +138,23 @@ static void sides_table(FILE *to, const struct report_comparison *comparison)
 	}
 }
 
+static void jobs_of_sides(FILE *to, const struct report_comparison *comparison)
+{
+	if (comparison->sides[0].job_count == 0)
+		return;
+	fprintf(to,
+		"\nJobs (factor: time over time alone; shared: share of its bytes on trunks that "
+		"others use)\n  %-20s %-14s %12s %13s %8s %14s\n",
+		"", "", "time", "alone", "factor", "shared");
+	for (uint32_t i = 0; i < comparison->side_count; i++)
+		job_sides_table(to, comparison->sides[i].name, comparison->sides[i].jobs,
+				comparison->sides[i].job_count);
+}
+
 void report_comparison_table(FILE *to, const struct report_comparison *comparison)
 {
 	sides_table(to, comparison);
+	jobs_of_sides(to, comparison);
 	if (comparison->row_count > 0)
 		expect_table_head(to);
 	for (uint32_t i = 0; i < comparison->row_count; i++) {
@@ -151,10 +169,13 @@ static json_t *side_json(const struct side *side)
 {
 	char digest[20];
 	snprintf(digest, sizeof(digest), "%016llx", (unsigned long long)side->digest);
-	return json_pack("{ss sf sf sI ss ss sb}", "name", side->name, "goodput_bps",
-			 side->goodput_bps, "retransmitted", side->retransmitted, "end_ps",
-			 (json_int_t)side->end_ps, "digest", digest, "end", side->end, "partial",
-			 side->is_partial);
+	json_t *ret = json_pack("{ss sf sf sI ss ss sb}", "name", side->name, "goodput_bps",
+				side->goodput_bps, "retransmitted", side->retransmitted, "end_ps",
+				(json_int_t)side->end_ps, "digest", digest, "end", side->end,
+				"partial", side->is_partial);
+	if (side->job_count > 0)
+		json_object_set_new(ret, "jobs", job_sides_json(side->jobs, side->job_count));
+	return ret;
 }
 
 int report_comparison_json(FILE *to, const struct report_comparison *comparison)

@@ -196,15 +196,40 @@ static uint32_t nics_of_pairs(const struct world *world, bool is_receiver)
 	return distinct;
 }
 
+// Of several jobs: NICs whose cable carried data of one.
+static uint32_t nics_of_several(const struct world *world, bool is_receiver)
+{
+	uint32_t jobs = world->scenario->job_count, hosts = world->topology.hosts, count = 0;
+	bool *talks = calloc((size_t)world->fabric.nics, sizeof(*talks));
+	for (uint32_t i = 0; talks != NULL && i < world->cable_count; i++) {
+		const struct cable_plan *cable = &world->cables[i];
+		uint32_t host = is_receiver ? cable->to_machine : cable->from_machine;
+		uint32_t port = is_receiver ? cable->to_port : cable->from_port;
+		uint64_t bytes = 0;
+		for (uint32_t job = 0; job < jobs; job++)
+			bytes += world->jobs.bytes[(size_t)i * jobs + job];
+		if (host >= hosts || bytes == 0)
+			continue;
+		bool *nic =
+			&talks[host * world->fabric.nics_per_host + port / world->fabric.planes];
+		count += !*nic;
+		*nic = true;
+	}
+	free(talks);
+	return count;
+}
+
 static uint32_t nics_talking(const struct world *world, bool is_receiver)
 {
+	if (world->jobs.bytes != NULL)
+		return nics_of_several(world, is_receiver);
 	return world->job.group_count == 0 ? nics_of_pairs(world, is_receiver) : nics_of_job(world);
 }
 
 void goodput_of(struct goodput *ret, const struct report_input *input)
 {
 	const struct outcome *outcome = input->world->outcome;
-	bool is_job = outcome->collective_count > 0;
+	bool is_job = outcome->collective_count > 0 && input->world->jobs.bytes == NULL;
 	*ret = (struct goodput){
 		.payload_bytes = outcome->transport.payload_bytes_placed,
 		.traffic_ps = is_job ? traffic_of_collectives(input) : traffic_of_flows(input),
@@ -280,11 +305,12 @@ uint64_t rtx_total(const struct transport_counters *transport)
 
 const char *traffic_name(enum traffic_kind kind)
 {
-	static const char *const names[] = {
-		"flows",      "permutation", "incast",	"ring",	     "model", "trace",	   "matrix",
-		"all_to_all", "outcast",     "tornado", "butterfly", "goal",  "collective"};
-	static_assert(sizeof(names) / sizeof(*names) == TRAFFIC_COLLECTIVE + 1, "a name for each");
-	return kind <= TRAFFIC_COLLECTIVE ? names[kind] : "unknown";
+	static const char *const names[] = {"flows",	  "permutation", "incast",    "ring",
+					    "model",	  "trace",	 "matrix",    "all_to_all",
+					    "outcast",	  "tornado",	 "butterfly", "goal",
+					    "collective", "jobs"};
+	static_assert(sizeof(names) / sizeof(*names) == TRAFFIC_JOBS + 1, "a name for each");
+	return kind <= TRAFFIC_JOBS ? names[kind] : "unknown";
 }
 
 const char *transport_name(enum transport_kind kind)

@@ -17,6 +17,7 @@
 #include "emulation.h"
 #include "expect.h"
 #include "figures.h"
+#include "jobs.h"
 #include "knobs.h"
 #include "pauses.h"
 #include "program.h"
@@ -106,7 +107,7 @@ static void put_plan(json_t *root, const struct report_input *input)
 {
 	const struct world *world = input->world;
 	const struct sample_plan *plan = &world->plan;
-	if (world->job.group_count == 0) {
+	if (world->job.group_count == 0 || world->jobs.bytes != NULL) { // of several: "jobs"
 		put(root, "plan", json_null());
 		return;
 	}
@@ -464,6 +465,7 @@ int report_json(FILE *to, const struct report_input *input)
 	put_plan(root, input);
 	put_goodput(root, input);
 	put_collectives(root, input);
+	jobs_json(root, input);
 	program_json(root, input);
 	put_latencies(root, input);
 	put_congestion(root, input);

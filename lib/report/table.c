@@ -13,6 +13,7 @@
 #include "expect.h"
 #include "figures.h"
 #include "hdr.h"
+#include "jobs.h"
 #include "number.h"
 #include "pauses.h"
 #include "program.h"
@@ -40,7 +41,7 @@ static void sample_line(FILE *to, const struct world *world)
 {
 	const struct sample_plan *plan = &world->plan;
 	struct text text[6];
-	if (world->job.group_count == 0)
+	if (jobs_line(to, world) || world->job.group_count == 0)
 		return;
 	const struct group *group = &world->job.groups[0];
 	uint32_t steps_all = group->ranks - 1, steps = world->job.ring.steps_max;
@@ -467,6 +468,7 @@ void report_table(FILE *to, const struct report_input *input)
 		what_ran(to, input);
 	goodput(to, input);
 	collectives(to, input);
+	jobs_table(to, input);
 	program_table(to, input);
 	if (!input->is_short)
 		messages(to, input);

@@ -124,14 +124,28 @@ static void act(struct world_host *host, uint32_t rank, ps_t now, struct outbox 
 
 // ---------------------------------------------------------------- events
 
+// Of several jobs: `ended` more operations of the one that the rank is of.
+static void note_job(struct world_host *host, uint32_t rank, uint32_t ended, ps_t now)
+{
+	const struct agent *agent = host->agent;
+	if (agent->owner_of == NULL)
+		return;
+	struct outcome_job *job =
+		&host->record->outcome->jobs[agent->owner_of[agent->program->nics[rank]]];
+	job->ended += ended;
+	job->end_ps = ps_max(job->end_ps, now);
+}
+
 // What `rank` had left before an event tells how many operations the event ended.
 static void go_on(struct world_host *host, uint32_t rank, uint32_t left_before, ps_t now,
 		  struct outbox *out)
 {
 	uint32_t ended = left_before - program_run_left(host->agent->run, rank);
 	host->record->work_done += ended;
-	if (ended > 0)
+	if (ended > 0) {
 		host->record->outcome->end_ps = ps_max(host->record->outcome->end_ps, now);
+		note_job(host, rank, ended, now);
+	}
 	act(host, rank, now, out);
 }
 

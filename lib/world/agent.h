@@ -22,7 +22,8 @@ struct agent {
 	uint32_t *next; // [ops] of a send that waits for room in its QP: the one behind it
 	// where the rings are: rank rank_of[group_first[group] + at] of its host
 	const uint32_t *rank_of, *group_first;
-	uint64_t *events; // [hosts] local events that may be under way at once
+	const uint8_t *owner_of; // [nics] of several jobs: whose each is; or NULL
+	uint64_t *events;	 // [hosts] local events that may be under way at once
 	struct landing landing;
 };
 

@@ -149,6 +149,7 @@ static int build_agent(struct world *world)
 		return -ENOMEM;
 	*agent = (struct agent){
 		.program = program,
+		.owner_of = world->jobs.owner_of,
 		.line_of = arena_draw(arena, ARENA_WORLD, program->op_count, sizeof(uint32_t)),
 		.next = arena_draw(arena, ARENA_WORLD, program->op_count, sizeof(uint32_t)),
 		.events = arena_draw(arena, ARENA_WORLD, world->topology.hosts, sizeof(uint64_t))};

@@ -244,6 +244,8 @@ static int build_job(struct world *world, const char *text, size_t bytes, struct
 		return build_goal(world, text, bytes, refusal);
 	case TRAFFIC_COLLECTIVE:
 		return build_collective(world, refusal);
+	case TRAFFIC_JOBS:
+		return build_jobs(world, refusal);
 	default:
 		return build_patterns(world, refusal);
 	}
@@ -433,8 +435,8 @@ int world_build_shards(struct world *ret, struct arena *arena, const struct scen
 	ret->machine_count = ret->topology.hosts + ret->topology.switch_count;
 	fill_transport(ret);
 	int (*const steps[])(struct world *, struct refusal *) = {
-		shards_build, outcome_build, build_machines, cables_build,
-		light_build,  slow_build,    pauses_build,   build_pools};
+		shards_build, outcome_build, build_machines,   cables_build, light_build,
+		slow_build,   pauses_build,  jobs_draw_counts, build_pools};
 	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
 		rc = steps[i](ret, refusal);
 		if (rc < 0)

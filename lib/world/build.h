@@ -48,5 +48,15 @@ void thin_after(struct thin *thin, struct world *world);
 // build_step.c: the scenario's step as a program. -EINVAL when it would send too many packets.
 int build_step(struct world *world, struct refusal *refusal);
 
+// The program of a step of the world's hosts, whose ranks are GPUs 0, 1, ... -EINVAL, -ENOMEM.
+int build_step_program(struct program **ret, struct world *world, const struct world_step *step,
+		       struct refusal *refusal);
+
+// build_jobs.c: the scenario's jobs as a program. -EINVAL with the job's line, -ENOMEM.
+int build_jobs(struct world *world, struct refusal *refusal);
+
+// Of several jobs: room to count what each puts on each cable. After the cables.
+int jobs_draw_counts(struct world *world, struct refusal *refusal);
+
 // What every step says when the arena is too small.
 int build_no_memory(const struct world *world, struct refusal *refusal);

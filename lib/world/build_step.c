@@ -29,12 +29,11 @@ static int check_packets(const struct world *world, const struct step_program *o
 		      (int64_t)size.packets, (int64_t)size.ops, (int64_t)most);
 }
 
-int build_step(struct world *world, struct refusal *refusal)
+int build_step_program(struct program **ret, struct world *world, const struct world_step *step,
+		       struct refusal *refusal)
 {
-	const struct world_step *step = world->scenario->step;
-	struct program *program = NULL;
 	struct job job;
-	int rc = job_from_plan(&job, world->arena, &step->plan, world->fabric.nics_per_host,
+	int rc = job_from_plan(&job, world->arena, &step->plan, step->seats.gpus_per_domain,
 			       &world->scenario->traffic.ring, refusal);
 	if (rc < 0)
 		return rc;
@@ -45,8 +44,13 @@ int build_step(struct world *world, struct refusal *refusal)
 					.seats = step->seats,
 					.payload_bytes = world->transport.payload_bytes};
 	rc = check_packets(world, &of, refusal);
-	if (rc == 0)
-		rc = step_program_create(&program, world->arena, &of, refusal);
+	return rc < 0 ? rc : step_program_create(ret, world->arena, &of, refusal);
+}
+
+int build_step(struct world *world, struct refusal *refusal)
+{
+	struct program *program = NULL;
+	int rc = build_step_program(&program, world, world->scenario->step, refusal);
 	world->program = program;
 	return rc == -ENOMEM ? build_no_memory(world, refusal) : rc;
 }

@@ -311,6 +311,10 @@ static void add_record(struct outcome *outcome, const struct outcome *more)
 		outcome->stream_end_ps[i] = ps_max(outcome->stream_end_ps[i],
 						   more->stream_end_ps[i]);
 	add_words(&outcome->program, &more->program, sizeof(outcome->program));
+	for (int i = 0; i < MIX_PARTS_MAX; i++) {
+		outcome->jobs[i].ended += more->jobs[i].ended;
+		outcome->jobs[i].end_ps = ps_max(outcome->jobs[i].end_ps, more->jobs[i].end_ps);
+	}
 	if (outcome->series.count > 0)
 		series_merge(&outcome->series, &more->series);
 }
@@ -330,6 +334,7 @@ static void collect_records(struct world *world)
 	outcome->credits_sent = 0;
 	outcome->program = (struct outcome_program){0};
 	memset(outcome->stream_end_ps, 0, sizeof(outcome->stream_end_ps));
+	memset(outcome->jobs, 0, sizeof(outcome->jobs));
 	for (uint32_t shard = 0; shard < world->shard_count; shard++)
 		add_record(outcome, world->records[shard]->outcome);
 }

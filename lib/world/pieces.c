@@ -36,6 +36,7 @@ static void tell_outcome(const struct visitor *visitor, struct outcome *outcome)
 	tell(visitor, &outcome->end_ps, sizeof(outcome->end_ps));
 	tell(visitor, &outcome->credits_sent, sizeof(outcome->credits_sent));
 	tell(visitor, &outcome->program, sizeof(outcome->program));
+	tell(visitor, outcome->jobs, sizeof(outcome->jobs));
 	struct series *series = &outcome->series;
 	tell(visitor, series->bins, series->count * sizeof(*series->bins));
 	tell(visitor, series->after, sizeof(series->after));
@@ -92,6 +93,13 @@ static void tell_switch(const struct visitor *visitor, struct switch_ *of)
 	switch_set_counters(of, &counters);
 }
 
+// What jobs put on a cable is counted where it leaves.
+static void tell_cable(const struct visitor *visitor, struct world *world, uint32_t index)
+{
+	uint32_t jobs = world->scenario->job_count;
+	tell(visitor, world->jobs.bytes + (size_t)index * jobs, jobs * sizeof(uint64_t));
+}
+
 // A flow's times are its sender's.
 static void tell_flow(const struct visitor *visitor, struct world *world, uint32_t index)
 {
@@ -111,6 +119,9 @@ void world_pieces(struct world *world, uint32_t shard, world_piece_fn *visit, vo
 	for (uint32_t i = 0; i < world->topology.switch_count; i++)
 		if (world->shard_of[hosts + i] == shard)
 			tell_switch(&visitor, world->switches[i]);
+	for (uint32_t i = 0; world->jobs.bytes != NULL && i < world->cable_count; i++)
+		if (world->shard_of[world->cables[i].from_machine] == shard)
+			tell_cable(&visitor, world, i);
 	for (uint32_t i = 0; i < world->flow_count; i++)
 		if (world->shard_of[world->flows[i].from / world->fabric.nics_per_host] == shard)
 			tell_flow(&visitor, world, i);

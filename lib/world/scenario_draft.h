@@ -147,6 +147,14 @@ int draft_read_evs(struct draft *draft, yaml_document_t *document);
 int draft_read_expectation(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
 			   uint32_t index);
 
+// ---------------------------------------------------------------- scenario_jobs.c
+
+// Reads the list `jobs`, and finds the one that traffic.only names.
+int draft_read_jobs(struct draft *draft, yaml_document_t *document);
+
+// Whether a job computes, so that a straggler has something to be late with.
+bool scenario_jobs_compute(const struct scenario *scenario);
+
 // ---------------------------------------------------------------- scenario_given.c
 
 // Notes which keys of the file have an effect. After the file, before assignments.

@@ -15,6 +15,7 @@
 // Where a field lies and how long it is.
 #define IN(type, field) offsetof(type, field), sizeof(((type *)NULL)->field)
 #define SCENARIO(field) IN(struct scenario, field)
+#define JOB(field) IN(struct scenario_job, field)
 
 #define KIB UINT64_C(1024)
 #define MIB (KIB * KIB)
@@ -454,7 +455,8 @@ static const struct scenario_key keys[] = {
 	 "step), trace "
 	 "(of a job), matrix (htsim), all_to_all, outcast, tornado (to the twin in the other "
 	 "half), "
-	 "butterfly (rounds of exchanges), goal (operations of LogGOPSim).",
+	 "butterfly (rounds of exchanges), goal (operations of LogGOPSim), jobs (several, side by "
+	 "side).",
 	 SCENARIO(traffic.kind), 0, 0, NULL, kind_words, USE_ALWAYS},
 	{"traffic.bytes", "bytes", "required",
 	 "Size of each message, or of a collective's whole buffer (nccl-tests' size).",
@@ -480,14 +482,15 @@ static const struct scenario_key keys[] = {
 	{"traffic.root", "count", "0", "Rank that broadcasts, scatters, or has the result.",
 	 SCENARIO(traffic.root), 0, NICS_MAX, NULL, NULL, USE_ROOT},
 	{"traffic.element", "bytes", "4B", "What messages are cut at: 1, 2, 4 or 8.",
-	 SCENARIO(traffic.element_bytes), 1, 8, NULL, NULL, USE_PROGRAM},
+	 SCENARIO(traffic.element_bytes), 1, 8, NULL, NULL, USE_ELEMENT},
 	{"traffic.ranks", "count", "all", "Members of the group: NICs 0 to ranks - 1.",
 	 SCENARIO(traffic.ring.ranks), 2, NICS_MAX, "all", NULL, USE_COLLECTIVE},
 	{"traffic.jobs", "count", "1", "Rings of that size, each on hosts of its own.",
 	 SCENARIO(traffic.jobs), 1, 65536, NULL, NULL, USE_RING},
 	{"traffic.placement", "word", "packed",
-	 "Hosts of a job: packed in a row, spread (dealt out in turns), random.",
-	 SCENARIO(traffic.placement), 0, 0, NULL, placement_words, USE_JOBS},
+	 "Hosts of a job: packed in a row, spread (dealt out in turns), random; with kind jobs in "
+	 "place of what each says.",
+	 SCENARIO(traffic.placement), 0, 0, NULL, placement_words, USE_PLACEMENT},
 	{"traffic.axes", "word", "none",
 	 "In a torus: rings along these axes, both ways round, in place of one ring over all.",
 	 SCENARIO(traffic.axes), 0, 0, NULL, axes_words, USE_RING},
@@ -518,6 +521,54 @@ static const struct scenario_key keys[] = {
 	 SCENARIO(traffic.file), 0, 0, NULL, NULL, USE_PROGRAM_FILE},
 	{"traffic.unit", "time", "1ns", "What `calc 1` of a GOAL file takes.",
 	 SCENARIO(traffic.unit_ps), 1, SECOND, NULL, NULL, USE_GOAL},
+
+	{"traffic.only", "text", "-",
+	 "Name of the one job that runs; the seats of the others stay empty.", SCENARIO(only), 0, 0,
+	 NULL, NULL, USE_SEVERAL},
+
+	{"jobs", "list", "required", "Jobs side by side, each on NICs of its own.", 0, 0, 0, 0,
+	 NULL, NULL, USE_SEVERAL},
+	{"jobs[].name", "text", "required", "What tables call it.", JOB(name), 0, 0, NULL, NULL,
+	 USE_ALWAYS},
+	{"jobs[].kind", "word", "required",
+	 "What it is: ring and collective as traffic.kind has them, model (a whole step of its "
+	 "schedule), goal, trace (of nodes).",
+	 JOB(kind), 0, 0, NULL, job_words, USE_ALWAYS},
+	{"jobs[].ranks", "count", "required", "Its ranks, each on a NIC.", JOB(seats.ranks), 2,
+	 NICS_MAX, NULL, NULL, USE_ALWAYS},
+	{"jobs[].placement", "word", "packed",
+	 "Its hosts: packed (the first with room), spread (every so many), random; or list: its "
+	 "NICs one by one.",
+	 JOB(seats.placement), 0, 0, NULL, seat_words, USE_ALWAYS},
+	{"jobs[].per_host", "count", "all",
+	 "NICs that it takes of each host; jobs may share hosts.", JOB(seats.per_host), 1, 1024,
+	 "all", NULL, USE_ALWAYS},
+	{"jobs[].first", "count", "0", "packed, spread: the first host that it may have.",
+	 JOB(seats.first_host), 0, NICS_MAX, NULL, NULL, USE_ALWAYS},
+	{"jobs[].stride", "count", "2", "spread: every so many hosts, from the first with room.",
+	 JOB(seats.stride), 1, NICS_MAX, NULL, NULL, USE_ALWAYS},
+	{"jobs[].seed", "count", "auto", "random: names its dice; auto is the scenario's.",
+	 JOB(seats.seed), 1, I64, "auto", NULL, USE_ALWAYS},
+	{"jobs[].nics", "text", "-", "list: NICs in the order of ranks, as in 0-3 8 12-15.",
+	 JOB(nics), 0, 0, NULL, NULL, USE_ALWAYS},
+	{"jobs[].start", "time", "0s", "When it begins.", JOB(start_ps), 0, 1000 * SECOND, NULL,
+	 NULL, USE_ALWAYS},
+	{"jobs[].repeats", "count", "1", "So many times, one after the other.", JOB(repeats), 1,
+	 1000000, NULL, NULL, USE_ALWAYS},
+	{"jobs[].collective", "word", "reduce_scatter",
+	 "ring, collective: which; a ring does the first three of traffic.collective.",
+	 JOB(collective), 0, 0, NULL, collective_words, USE_ALWAYS},
+	{"jobs[].algorithm", "word", "auto", "collective: how, as traffic.algorithm.",
+	 JOB(algorithm), 0, 0, NULL, algorithm_words, USE_ALWAYS},
+	{"jobs[].bytes", "bytes", "none", "ring, collective: the whole buffer.", JOB(bytes), 1, I64,
+	 NULL, NULL, USE_ALWAYS},
+	{"jobs[].model", "text", "-",
+	 "model: name of a built-in one, with as many replicas as its ranks hold.", JOB(model), 0,
+	 0, NULL, NULL, USE_ALWAYS},
+	{"jobs[].file", "text", "-", "goal, trace: the file; a folder of traces.", JOB(file), 0, 0,
+	 NULL, NULL, USE_ALWAYS},
+	{"jobs[].unit", "time", "1ns", "goal: what `calc 1` takes.", JOB(unit_ps), 1, SECOND, NULL,
+	 NULL, USE_ALWAYS},
 
 	{"sample", "word", "off", "off: everything is run packet by packet.",
 	 SCENARIO(sample.is_on), 0, 0, NULL, off_words, USE_ALWAYS},

@@ -269,7 +269,8 @@ static int check_host_fault(struct draft *draft, const yaml_node_t *node, const 
 {
 	enum traffic_kind kind = draft->scenario->traffic.kind;
 	bool has_work = kind == TRAFFIC_MODEL || kind == TRAFFIC_TRACE || kind == TRAFFIC_FLOWS ||
-		kind == TRAFFIC_MATRIX || kind == TRAFFIC_GOAL;
+		kind == TRAFFIC_MATRIX || kind == TRAFFIC_GOAL ||
+		scenario_jobs_compute(draft->scenario);
 	if (draft_is_given(draft, "faults[].way"))
 		return draft_refuse(draft, draft_mark(draft, "faults[].way"),
 				    "faults[].way has no effect here; a host is hit as a whole");
@@ -284,7 +285,8 @@ static int check_host_fault(struct draft *draft, const yaml_node_t *node, const 
 	if (fault->kind == FAULT_STRAGGLER && !has_work)
 		return draft_refuse(draft, document_mark(node),
 				    "faults[].kind: a straggler has no effect here; it needs "
-				    "traffic.kind model, trace, flows, matrix or goal");
+				    "traffic.kind model, trace, flows, matrix or goal, or such "
+				    "a job");
 	return 0;
 }
 
@@ -407,6 +409,8 @@ int draft_read_lists(struct draft *draft, yaml_document_t *document)
 	    draft->scenario->traffic.flow_count == 0)
 		rc = draft_refuse(draft, draft_mark(draft, "traffic.flows"),
 				  "traffic.flows: at least one flow is needed");
+	if (rc == 0)
+		rc = draft_read_jobs(draft, document);
 	if (rc == 0)
 		rc = draft_read_list(draft, document, "faults", SCENARIO_FAULTS_MAX,
 				     draft_read_fault);

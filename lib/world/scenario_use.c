@@ -156,6 +156,39 @@ static bool is_pattern(enum traffic_kind kind)
 		kind == TRAFFIC_BUTTERFLY;
 }
 
+// Keys that several kinds of traffic have, and those of files.
+static bool shared_use_holds(enum scenario_use use, const struct scenario *scenario)
+{
+	enum traffic_kind kind = scenario->traffic.kind;
+	switch (use) {
+	case USE_CHANNELS:
+		return is_rings(scenario) || kind == TRAFFIC_COLLECTIVE || kind == TRAFFIC_JOBS;
+	case USE_CHUNKS:
+		return scenario_use_holds(USE_PIPELINED, scenario) || kind == TRAFFIC_COLLECTIVE;
+	case USE_RINGS:
+		return is_rings(scenario);
+	case USE_PIPELINED:
+		return kind == TRAFFIC_JOBS ||
+			(is_rings(scenario) && scenario->traffic.ring.form == RING_PIPELINED);
+	case USE_MODEL:
+		return kind == TRAFFIC_MODEL;
+	case USE_TRACE:
+		return kind == TRAFFIC_TRACE;
+	case USE_MATRIX:
+		return kind == TRAFFIC_MATRIX;
+	case USE_PROGRAM_FILE:
+		return kind == TRAFFIC_GOAL;
+	case USE_GOAL:
+		return kind == TRAFFIC_GOAL;
+	case USE_IPV6:
+		return scenario->frames.ip_version != 4;
+	case USE_WATCH:
+		return scenario->watch.bin_ps > 0;
+	default:
+		return fabric_use_holds(use, scenario);
+	}
+}
+
 bool scenario_use_holds(enum scenario_use use, const struct scenario *scenario)
 {
 	enum traffic_kind kind = scenario->traffic.kind;
@@ -174,34 +207,18 @@ bool scenario_use_holds(enum scenario_use use, const struct scenario *scenario)
 		return kind == TRAFFIC_RING && scenario->traffic.jobs > 1;
 	case USE_COLLECTIVE:
 		return kind == TRAFFIC_RING || kind == TRAFFIC_COLLECTIVE;
+	case USE_PLACEMENT:
+		return kind == TRAFFIC_JOBS || scenario_use_holds(USE_JOBS, scenario);
+	case USE_SEVERAL:
+		return kind == TRAFFIC_JOBS;
+	case USE_ELEMENT:
+		return kind == TRAFFIC_COLLECTIVE || kind == TRAFFIC_JOBS;
 	case USE_PROGRAM:
 		return kind == TRAFFIC_COLLECTIVE;
 	case USE_ROOT:
 		return kind == TRAFFIC_COLLECTIVE && coll_has_root(scenario->traffic.collective);
-	case USE_CHANNELS:
-		return is_rings(scenario) || kind == TRAFFIC_COLLECTIVE;
-	case USE_CHUNKS:
-		return scenario_use_holds(USE_PIPELINED, scenario) || kind == TRAFFIC_COLLECTIVE;
-	case USE_RINGS:
-		return is_rings(scenario);
-	case USE_PIPELINED:
-		return is_rings(scenario) && scenario->traffic.ring.form == RING_PIPELINED;
-	case USE_MODEL:
-		return kind == TRAFFIC_MODEL;
-	case USE_TRACE:
-		return kind == TRAFFIC_TRACE;
-	case USE_MATRIX:
-		return kind == TRAFFIC_MATRIX;
-	case USE_PROGRAM_FILE:
-		return kind == TRAFFIC_GOAL;
-	case USE_GOAL:
-		return kind == TRAFFIC_GOAL;
-	case USE_IPV6:
-		return scenario->frames.ip_version != 4;
-	case USE_WATCH:
-		return scenario->watch.bin_ps > 0;
 	default:
-		return fabric_use_holds(use, scenario);
+		return shared_use_holds(use, scenario);
 	}
 }
 
@@ -257,14 +274,18 @@ static const char *const use_names[USE_COUNT] = {
 	[USE_OUTCAST] = "traffic.kind outcast",
 	[USE_RING] = "traffic.kind ring",
 	[USE_JOBS] = "traffic.jobs above 1",
+	[USE_PLACEMENT] = "traffic.jobs above 1, or traffic.kind jobs",
+	[USE_SEVERAL] = "traffic.kind jobs",
+	[USE_ELEMENT] = "traffic.kind collective or jobs",
 	[USE_COLLECTIVE] = "traffic.kind ring or collective",
 	[USE_PROGRAM] = "traffic.kind collective",
 	[USE_ROOT] = "traffic.kind collective with one that has a root",
-	[USE_CHANNELS] = "traffic.kind ring, collective, model or trace",
-	[USE_CHUNKS] = "a traffic.kind collective, or ring, model or trace that is "
+	[USE_CHANNELS] = "traffic.kind ring, collective, model, trace or jobs",
+	[USE_CHUNKS] = "a traffic.kind collective or jobs, or ring, model or trace that is "
 		       "pipelined",
 	[USE_RINGS] = "traffic.kind ring, model or trace",
-	[USE_PIPELINED] = "traffic.kind ring, model or trace with traffic.form pipelined",
+	[USE_PIPELINED] = "traffic.kind jobs, or ring, model or trace with traffic.form "
+			  "pipelined",
 	[USE_MODEL] = "traffic.kind model",
 	[USE_TRACE] = "traffic.kind trace",
 	[USE_MATRIX] = "traffic.kind matrix",

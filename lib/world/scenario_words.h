@@ -28,9 +28,11 @@ static const char *const rule_words[] = {"auto", "spec", "htsim", NULL};
 static const char *const context_words[] = {"connection", "destination", NULL};
 static const char *const cc_words[] = {"fixed", "nscc", "swift",     "mprdma", "dctcp",
 				       "dcqcn", "rccc", "nscc_rccc", NULL};
-static const char *const kind_words[] = {
-	"flows",      "permutation", "incast",	"ring",	     "model", "trace",	    "matrix",
-	"all_to_all", "outcast",     "tornado", "butterfly", "goal",  "collective", NULL};
+static const char *const kind_words[] = {"flows",      "permutation", "incast",	   "ring",
+					 "model",      "trace",	      "matrix",	   "all_to_all",
+					 "outcast",    "tornado",     "butterfly", "goal",
+					 "collective", "jobs",	      NULL};
+static const char *const job_words[] = {"ring", "collective", "model", "goal", "trace", NULL};
 static const char *const collective_words[] = {
 	"reduce_scatter", "all_gather", "all_reduce", "all_to_all",   "broadcast",
 	"reduce",	  "gather",	"scatter",    "send_receive", NULL};
@@ -38,6 +40,7 @@ static const char *const algorithm_words[] = {"ring", "tree",	"double_tree",	"ha
 					      "pat",  "direct", "hierarchical", "auto",
 					      NULL};
 static const char *const placement_words[] = {"packed", "spread", "random", NULL};
+static const char *const seat_words[] = {"packed", "spread", "random", "list", NULL};
 static const char *const axes_words[] = {"none", "x",  "y",   "xy", "z",
 					 "xz",	 "yz", "xyz", NULL}; // x = 1, y = 2, z = 4
 static const char *const form_words[] = {"pipelined", "barrier", NULL};
