@@ -19,11 +19,25 @@
 #define COMMAND_BYTES 2048
 #define VARIANT_BYTES 256
 
+// What belongs to several jobs of one fabric (several.h).
+struct several_file {
+	struct workload workload;
+	void *memory; // of what was parsed of it
+	size_t memory_bytes;
+};
+
+struct several_call {
+	struct several_file files[SCENARIO_JOBS_MAX];
+	ps_t alone_ps[SCENARIO_JOBS_MAX]; // what each took alone; 0: it did not end
+	bool has_alone;
+};
+
 // Everything one call of the program holds.
 struct call {
 	struct options options;
 	struct scenario scenario;
 	struct workload workload;
+	struct several_call several;
 	char gpus_set[64];			  // "fabric.nics=N" from the trace
 	char trace_set[SCENARIO_PATH_BYTES + 64]; // "traffic.trace=FILE"
 	struct stage stage;

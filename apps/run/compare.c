@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "call.h"
+#include "several.h"
 
 int compare_check(struct call *call)
 {
@@ -25,6 +25,8 @@ static int run_variant(struct call *call, uint32_t variant, struct report_compar
 {
 	struct run run;
 	int rc = call_read_variant(call, variant);
+	if (rc == 0)
+		rc = several_alone(call, variant);
 	if (rc == 0)
 		rc = call_build(call);
 	if (rc < 0)

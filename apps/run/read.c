@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "call.h"
+#include "several.h"
 #include "topology_file.h"
 
 #define SCENARIO_BYTES_MAX ((size_t)1 << 20)
@@ -105,6 +106,8 @@ static int find_workload(struct call *call)
 static int read_workload(struct call *call)
 {
 	int rc = find_workload(call);
+	if (rc == 0)
+		rc = several_read(call);
 	return rc < 0 ? rc : workload_expand(&call->workload, &call->scenario, &call->refusal);
 }
 

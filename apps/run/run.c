@@ -17,6 +17,7 @@
 #include "folder.h"
 #include "ranks.h"
 #include "run.h"
+#include "several.h"
 #include "traces.h"
 #include "weft_version.h"
 
@@ -159,6 +160,8 @@ static int prepare(struct call *call)
 		return rc;
 	if (rc == 0 && call->options.export != NULL)
 		return call_build(call); // export_write() makes the folder
+	if (rc == 0 && !call->options.wants_footprint)
+		rc = several_alone(call, call->variant);
 	if (rc == 0 && call->options.is_dilation_auto && !call->options.wants_footprint)
 		rc = try_dilation(call);
 	if (rc < 0 || call->options.out == NULL || call->is_other)
@@ -248,6 +251,7 @@ struct report_input call_report(const struct call *call, const struct run *run)
 			 run->lateness_ns, run->gap_ns},
 		.taps = {options->pcap, options->log, run->taps.frames, run->taps.lost,
 			 run->taps.bytes},
+		.alone_ps = call->several.has_alone ? call->several.alone_ps : NULL,
 		.memory_peak_bytes = memory_peak_bytes() > run->memory_bytes_other
 			? memory_peak_bytes()
 			: run->memory_bytes_other,
@@ -420,6 +424,7 @@ int run_main(const char *program, const char *help, int argc, char **argv)
 	int status = ranks_leave(&call, rc < 0 ? call_say_refusal(&call, rc) : act(&call));
 	stage_free(&call.stage);
 	workload_free(&call.workload);
+	several_free(&call);
 	dpdk_stop();
 	return status;
 }

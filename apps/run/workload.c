@@ -17,7 +17,7 @@
 
 // The most memory that parsing takes: a flow of 40 bytes, and 4 to order it, needs a line of 16 or
 // more; an operation of some 300 with its label, channel and order one of 7.
-static size_t room_for(enum traffic_kind kind, size_t bytes)
+size_t workload_room(enum traffic_kind kind, size_t bytes)
 {
 	return bytes * (kind == TRAFFIC_GOAL ? 64 : 16) + ((size_t)1 << 20);
 }
@@ -48,7 +48,7 @@ static int parse(enum traffic_kind kind, struct arena *arena, const struct workl
 static int parse_text(struct workload *workload, enum traffic_kind kind, const char *path,
 		      uint32_t *ret_nics, struct refusal *refusal)
 {
-	size_t room = room_for(kind, workload->bytes);
+	size_t room = workload_room(kind, workload->bytes);
 	void *memory = memory_reserve(room);
 	if (memory == NULL)
 		return refuse(refusal, -ENOMEM, "the system gives no memory to read the workload",

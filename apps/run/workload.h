@@ -19,6 +19,9 @@ struct workload {
 int workload_read(struct workload *ret, enum traffic_kind kind, const char *path,
 		  uint32_t *ret_nics, struct refusal *refusal);
 
+// Bytes of memory that parsing so many bytes of text takes at most.
+size_t workload_room(enum traffic_kind kind, size_t bytes);
+
 // Expands a trace of nodes for the fabric and the collectives of this scenario, in place of what
 // another one made of it, and gives the scenario the program. Nothing for other files. -errno with
 // a reason.

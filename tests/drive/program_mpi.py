@@ -37,6 +37,14 @@ transport: {evs: 32, rto: 80us}
 traffic: {kind: collective, collective: all_reduce, algorithm: tree, bytes: 256KiB}
 faults: [{kind: loss, at: all, probability: 0.5%}]
 """
+JOBS = """name: jobs
+fabric: {nics: 32, nics_per_t0: 8, t1_count: 2, planes: 2, link_rate: 100Gb/s}
+transport: {evs: 32}
+traffic: {kind: jobs}
+jobs:
+  - {name: rings, kind: ring, collective: all_reduce, bytes: 1MB, ranks: 8, placement: spread}
+  - {name: tree, kind: collective, collective: all_reduce, algorithm: tree, bytes: 512KiB, ranks: 16, placement: random, start: 5us}
+"""
 
 
 def words_of(count, words):
@@ -104,6 +112,11 @@ class Ranks(unittest.TestCase):
     def test_a_program_of_operations(self):
         path = self.folder / "operations.yaml"
         path.write_text(OPERATIONS, encoding="utf-8")
+        self.hold(path, counts=(2, 3))
+
+    def test_jobs_side_by_side(self):
+        path = self.folder / "jobs.yaml"
+        path.write_text(JOBS, encoding="utf-8")
         self.hold(path, counts=(2, 3))
 
     def test_shorter_windows(self):

@@ -39,6 +39,8 @@ WORDS = {name: SMALL for name in SYSTEMS} | {  # what makes it small, or what it
     "compare-ring": ["--variant", "mrc", "--set", "traffic.bytes=16MiB"],
     "compare-all-to-all": ["--variant", "mrc"],
     "two-jobs": ["--variant", "packed"],
+    "jobs-two-rings": ["--variant", "packed"],
+    "jobs-two-models": ["--variant", "packed"],
     "trace-default": None,  # runs a file of the user's
     "trace-nodes": None,  # the same
 }

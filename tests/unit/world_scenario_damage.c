@@ -21,7 +21,7 @@ static void parse_damaged(const char *from, size_t bytes)
 		assert_true(scenario.fabric.planes >= 1 && scenario.fabric.planes <= PLANES_MAX);
 		assert_true(scenario.traffic.bytes > 0 || scenario.traffic.flow_count > 0 ||
 			    scenario.traffic.model[0] != '\0' || scenario.traffic.file[0] != '\0' ||
-			    scenario.traffic.kind == TRAFFIC_TRACE);
+			    scenario.traffic.kind == TRAFFIC_TRACE || scenario.job_count > 0);
 		return;
 	}
 	assert_int_equal(rc, -EINVAL);
