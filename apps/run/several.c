@@ -48,8 +48,7 @@ static int expand_trace(struct call *call, struct several_file *file, struct sce
 	const struct trace_run run = {
 		.ranks = job->seats.ranks,
 		.rank_host = per_host > 0 ? per_host : 1,
-		.channels = scenario->traffic.ring.channels,
-		.chunk_bytes = (uint32_t)scenario->traffic.ring.chunk_bytes_max,
+		.ring = scenario->traffic.ring,
 	};
 	if (!file->workload.has_set)
 		return refuse(&call->refusal, -EINVAL,

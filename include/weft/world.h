@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a scenario to machines and cables: the only room that knows transport, fabric and workload
-// at once.
-//
+// From a scenario to machines and cables: knows transport, fabric and workload at once.
 //   build.c     scenario (scenario.h) to world: draws everything from one arena, then it is sealed
 //   host.c      a rack's (or server's) GPUs and NICs as one machine    agent.c  what they do of a
 //   program    nic.c  one NIC: lines that pull from an endpoint    light.c   what NICs see of
