@@ -7,10 +7,15 @@
 //           the average delay that is above the target T, n windows that make up (1 + q) BDP, and p
 //           the marking probability at a queue of q BDP:
 //               gamma (1 + q) / n e = (fi (1 - p) + eta) / BDP        q = T / RTT / (1 - e)
+//   Swift   is at rest where the delay is its target, which depends on the window: windows of
+//           (base + d) / (n s) packets of s each make up the delay d. A round trip adds a packet to
+//           each window, and the first delay above the target takes back 0.8 of what is above.
 //   DCQCN   the fluid model of Zhu et al. (CoNEXT 2016) has the rates at rest at this share of
 //   marks,
 //           for small shares, with R_AI, C and B in packets, tau the interval of CNPs, and T:
 //               p^3 = R_AI n^2 / (tau C^2) (1 / B + n / (T C))^2
+//           It is at rest while the queue's delay is short against tau: with 32 flows the marks
+//           begin at a tenth of the depth, else the queue swings until it runs dry.
 
 #include <math.h>
 #include <stdio.h>
@@ -85,7 +90,7 @@ static void watch_switch(struct trial *trial)
 	machine->self = &waiting;
 }
 
-static int nscc_measure(const char *text, double *ret, struct refusal *refusal)
+static int measure_queue(const char *text, double *ret, struct refusal *refusal)
 {
 	static struct trial trial = {.before = watch_switch};
 	static const char *const sets[] = {"limits.time=" UNTIL, NULL};
@@ -96,6 +101,21 @@ static int nscc_measure(const char *text, double *ret, struct refusal *refusal)
 	*ret = waiting.integral_ps / (double)(UNTIL_PS - FROM_PS) * PACKET / bdp;
 	trial_end(&trial);
 	return 0;
+}
+
+// A world of n flows into one NIC, in windows.
+static void write_world(char *text, size_t bytes, const char *algorithm, uint32_t flows)
+{
+	snprintf(text, bytes,
+		 "name: control\n"
+		 "fabric: {nics: %u, nics_per_t0: %u, t1_count: 1, nic_delay: 3us, "
+		 "switch_delay: 0ns}\n"
+		 "queue: {ecn_last_hop: true, trim_bytes: 64B}\n"
+		 "transport: {evs: 1, payload: 4086B, header: 64B, control: 64B, "
+		 "path: rotate}\n"
+		 "cc: {algorithm: %s}\n"
+		 "traffic: {kind: incast, senders: %u, bytes: 2GB}\n",
+		 flows + 1, flows + 1, algorithm, flows);
 }
 
 static int nscc_points(const struct choice *choice, struct claims *claims, struct refusal *refusal)
@@ -110,19 +130,52 @@ static int nscc_points(const struct choice *choice, struct claims *claims, struc
 		snprintf(claim.name, sizeof(claim.name), "nscc-queue-of-%u-flows", flows[i]);
 		if (!choice_takes(choice, claim.name))
 			continue;
-		snprintf(text, sizeof(text),
-			 "name: nscc\n"
-			 "fabric: {nics: %u, nics_per_t0: %u, t1_count: 1, nic_delay: 3us, "
-			 "switch_delay: 0ns}\n"
-			 "queue: {ecn_last_hop: true, trim_bytes: 64B}\n"
-			 "transport: {evs: 1, payload: 4086B, header: 64B, control: 64B, "
-			 "path: rotate}\n"
-			 "traffic: {kind: incast, senders: %u, bytes: 2GB}\n",
-			 flows[i] + 1, flows[i] + 1, flows[i]);
-		int rc = nscc_measure(text, &claim.measured, refusal);
+		write_world(text, sizeof(text), "nscc", flows[i]);
+		int rc = measure_queue(text, &claim.measured, refusal);
 		if (rc < 0)
 			return rc;
 		claim.tolerance = 0.1 * claim.expected;
+		claims_add(claims, &claim);
+	}
+	return 0;
+}
+
+// ---------------------------------------------------------------- Swift
+
+#define BASE_PS 12674240.0 // two links of 3 us, and a packet and its answer on each
+#define PACKET_PS (PACKET * 8e12 / LINE_BPS)
+
+// In BDP.
+static double swift_queue(uint32_t flows)
+{
+	const double target = BASE_PS / 2, range = 5 * target;
+	const double a = range / (1 / sqrt(0.1) - 1 / sqrt(100)), b = -a / sqrt(100);
+	double delay = target;
+	for (int i = 0; i < 1000; i++) { // half steps: it settles
+		double window = (BASE_PS + delay) / (flows * PACKET_PS);
+		double extra = fmin(range, fmax(0, a / sqrt(window) + b));
+		delay = (delay + target + extra) / 2;
+	}
+	return delay / BASE_PS;
+}
+
+static int swift_points(const struct choice *choice, struct claims *claims, struct refusal *refusal)
+{
+	static const uint32_t flows[] = {2, 4, 8};
+	for (size_t i = 0; i < sizeof(flows) / sizeof(*flows); i++) {
+		struct claim claim = {.source = "Swift's target delay",
+				      .unit = "BDP",
+				      .expected = swift_queue(flows[i]),
+				      .tolerance = flows[i] * PACKET_PS / BASE_PS,
+				      .why = "a round trip of growth"};
+		char text[1024];
+		snprintf(claim.name, sizeof(claim.name), "swift-queue-of-%u-flows", flows[i]);
+		if (!choice_takes(choice, claim.name))
+			continue;
+		write_world(text, sizeof(text), "swift", flows[i]);
+		int rc = measure_queue(text, &claim.measured, refusal);
+		if (rc < 0)
+			return rc;
 		claims_add(claims, &claim);
 	}
 	return 0;
@@ -153,6 +206,7 @@ static int dcqcn_point(const struct choice *choice, uint32_t flows, struct claim
 			     .tolerance = LINE_BPS / 1e11,
 			     .why = "1 %"};
 	struct trial_counts early, late;
+	uint32_t low_kb = flows <= 16 ? 400 : 40;
 	char text[1024];
 	marks.tolerance = 0.2 * marks.expected;
 	snprintf(marks.name, sizeof(marks.name), "dcqcn-marks-of-%u-flows", flows);
@@ -162,12 +216,12 @@ static int dcqcn_point(const struct choice *choice, uint32_t flows, struct claim
 	snprintf(text, sizeof(text),
 		 "name: dcqcn\n"
 		 "fabric: {nics: %u, nics_per_t0: %u, t1_count: 1}\n"
-		 "queue: {bytes: 64MiB, ecn_low: 400kB, ecn_high: 1600kB, ecn_share: 20%%, "
+		 "queue: {bytes: 64MiB, ecn_low: %ukB, ecn_high: %ukB, ecn_share: 20%%, "
 		 "ecn_last_hop: true, trim: false}\n"
 		 "transport: {kind: rc, rto: 40ms}\n"
 		 "cc: {algorithm: dcqcn}\n"
 		 "traffic: {kind: incast, senders: %u, bytes: 4GB}\n",
-		 flows + 1, flows + 1, flows);
+		 flows + 1, flows + 1, low_kb, 4 * low_kb, flows);
 	int rc = trial_counts_until(text, "limits.time=60ms", &early, refusal);
 	if (rc == 0)
 		rc = trial_counts_until(text, "limits.time=160ms", &late, refusal);
@@ -184,8 +238,10 @@ static int dcqcn_point(const struct choice *choice, uint32_t flows, struct claim
 
 int control_run(const struct choice *choice, struct claims *claims, struct refusal *refusal)
 {
-	static const uint32_t flows[] = {2, 4, 8, 16};
+	static const uint32_t flows[] = {2, 4, 8, 16, 32};
 	int rc = nscc_points(choice, claims, refusal);
+	if (rc == 0)
+		rc = swift_points(choice, claims, refusal);
 	for (size_t i = 0; rc == 0 && i < sizeof(flows) / sizeof(*flows); i++)
 		rc = dcqcn_point(choice, flows[i], claims, refusal);
 	return rc;
