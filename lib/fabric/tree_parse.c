@@ -2,8 +2,8 @@
 // Reads a .topo file of htsim: `Nodes`, `Tiers`, `Podsize`, then a section `Tier N` for each tier
 // with one figure a line; letter case does not matter and `#` begins a comment. Written from
 // descriptions of the format. What the fabric cannot do (queues of a tier) and what is not known is
-// refused with its place. Whether the figures fit together is tree.c's, and what `Oversubscribed`
-// says is compared with them here.
+// refused with its place. Whether the figures fit together is tree.c's to say, and what
+// `Oversubscribed` says is compared with them here; either way the error has the place of a figure.
 
 #include <errno.h>
 #include <stdbool.h>
@@ -11,6 +11,8 @@
 
 #include <weft/fabric.h>
 #include <weft/refusal.h>
+
+#include "tree.h"
 
 #define GBPS UINT64_C(1000000000)
 #define COUNT_MAX (UINT64_C(1) << 24)
@@ -56,6 +58,10 @@ static const struct {
 	[WORD_QUEUE_DOWN] = {"queue_down", WORD_OF_TIER, 0, UINT64_MAX / 16},
 };
 
+struct word_place {
+	uint32_t line, column; // 1-based; 0: it was not given
+};
+
 struct reader {
 	const char *text, *end;
 	uint32_t line;
@@ -63,19 +69,31 @@ struct reader {
 	struct tree_plan tree;
 	uint32_t tier;				// section; TOPOLOGY_TIERS_MAX before the first
 	uint32_t given[TOPOLOGY_TIERS_MAX + 1]; // bits of words, by section
-	uint32_t over[TOPOLOGY_TIERS_MAX], over_line[TOPOLOGY_TIERS_MAX];
+	uint32_t over[TOPOLOGY_TIERS_MAX];
+	struct word_place places[TOPOLOGY_TIERS_MAX + 1]
+				[WORD_COUNT]; // by section; of a heading in its own
 };
 
-static int refuse_at(struct reader *reader, const char *at, const char *why, int64_t first,
-		     int64_t second)
+static struct word_place place_of(const struct reader *reader, const char *at)
 {
 	const char *start = at;
 	while (start > reader->text && start[-1] != '\n')
 		start--;
-	if (reader->refusal != NULL) {
-		reader->refusal->line = reader->line;
-		reader->refusal->column = (uint32_t)(at - start) + 1;
-	}
+	return (struct word_place){reader->line, (uint32_t)(at - start) + 1};
+}
+
+static void set_place(const struct reader *reader, struct word_place place)
+{
+	if (reader->refusal == NULL)
+		return;
+	reader->refusal->line = place.line;
+	reader->refusal->column = place.column;
+}
+
+static int refuse_at(struct reader *reader, const char *at, const char *why, int64_t first,
+		     int64_t second)
+{
+	set_place(reader, place_of(reader, at));
 	return refuse(reader->refusal, -EINVAL, why, first, second, 0);
 }
 
@@ -158,9 +176,8 @@ static void store_of_tier(struct reader *reader, enum word_id id, uint64_t value
 		tier->switch_delay_ps = (ps_t)value * PS_PER_NS;
 	else if (id == WORD_BUNDLE)
 		tier->bundle = (uint32_t)value;
-	reader->over[reader->tier] = id == WORD_OVER ? (uint32_t)value : reader->over[reader->tier];
-	reader->over_line[reader->tier] = id == WORD_OVER ? reader->line
-							  : reader->over_line[reader->tier];
+	else if (id == WORD_OVER)
+		reader->over[reader->tier] = (uint32_t)value;
 }
 
 // Takes a figure into its section, once.
@@ -180,6 +197,7 @@ static int store(struct reader *reader, const char *at, enum word_id id, uint64_
 	if (reader->given[section] & bit)
 		return refuse_at(reader, at, "this is here twice", 0, 0);
 	reader->given[section] |= bit;
+	reader->places[id == WORD_TIER ? value : section][id] = place_of(reader, at);
 	if (is_of_tier)
 		store_of_tier(reader, id, value);
 	else
@@ -216,48 +234,91 @@ static int read_line(struct reader *reader, const char *at, const char *line_end
 
 // ---------------------------------------------------------------- the whole
 
-// What every file has, and what every section of a tier.
-static int check_given(struct reader *reader)
+// What a section of a tier has.
+static int check_tier(const struct reader *reader, uint32_t tier)
 {
-	const uint32_t of_file = 1u << WORD_NODES | 1u << WORD_TIERS;
-	const uint32_t of_tier = 1u << WORD_RATE | 1u << WORD_DOWN | 1u << WORD_LATENCY;
-	reader->line = 0;
-	if ((reader->given[TOPOLOGY_TIERS_MAX] & of_file) != of_file)
-		return refuse(reader->refusal, -EINVAL, "Nodes and Tiers are needed", 0, 0, 0);
-	uint32_t tiers = reader->tree.tiers;
-	for (uint32_t tier = tiers; tier < TOPOLOGY_TIERS_MAX; tier++)
-		if (reader->given[tier] != 0)
-			return refuse(reader->refusal, -EINVAL,
-				      "there is a tier %, but Tiers says %", tier, tiers, 0);
-	for (uint32_t tier = 0; tier < tiers; tier++) {
-		uint32_t given = reader->given[tier];
-		if ((given & of_tier) != of_tier)
-			return refuse(reader->refusal, -EINVAL,
-				      "tier % needs Downlink_speed_Gbps, Radix_Down and "
-				      "Downlink_Latency_ns",
-				      tier, 0, 0);
-		if ((given >> WORD_UP & 1) != (tier + 1 < tiers))
-			return refuse(reader->refusal, -EINVAL,
-				      "Radix_Up belongs to every tier but the top one, %",
-				      tiers - 1, 0, 0);
-	}
+	const uint32_t needed = 1u << WORD_RATE | 1u << WORD_DOWN | 1u << WORD_LATENCY;
+	uint32_t given = reader->given[tier], tiers = reader->tree.tiers;
+	const struct word_place *places = reader->places[tier];
+	// one that is not there at all is missed where they are counted
+	set_place(reader,
+		  places[WORD_TIER].line > 0 ? places[WORD_TIER]
+					     : reader->places[TOPOLOGY_TIERS_MAX][WORD_TIERS]);
+	if ((given & needed) != needed)
+		return refuse(reader->refusal, -EINVAL,
+			      "tier % needs Downlink_speed_Gbps, Radix_Down and "
+			      "Downlink_Latency_ns",
+			      tier, 0, 0);
+	if (places[WORD_UP].line > 0)
+		set_place(reader, places[WORD_UP]);
+	if ((given >> WORD_UP & 1) != (tier + 1 < tiers))
+		return refuse(reader->refusal, -EINVAL,
+			      "Radix_Up belongs to every tier but the top one, %", tiers - 1, 0, 0);
 	return 0;
 }
 
-// That a tier has as much more below as `Oversubscribed` says, to the next whole number.
-static int check_over(struct reader *reader, uint32_t tier)
+// What every file has, and every section; what it lacks is missed behind its last line.
+static int check_given(struct reader *reader)
+{
+	const uint32_t of_file = 1u << WORD_NODES | 1u << WORD_TIERS;
+	set_place(reader, (struct word_place){reader->line + 1, 0});
+	if ((reader->given[TOPOLOGY_TIERS_MAX] & of_file) != of_file)
+		return refuse(reader->refusal, -EINVAL, "Nodes and Tiers are needed", 0, 0, 0);
+	uint32_t tiers = reader->tree.tiers;
+	for (uint32_t tier = tiers; tier < TOPOLOGY_TIERS_MAX; tier++) {
+		set_place(reader, reader->places[tier][WORD_TIER]);
+		if (reader->places[tier][WORD_TIER].line > 0)
+			return refuse(reader->refusal, -EINVAL,
+				      "there is a tier %, but Tiers says %", tier, tiers, 0);
+	}
+	int error = 0;
+	for (uint32_t tier = 0; error == 0 && tier < tiers; tier++)
+		error = check_tier(reader, tier);
+	return error;
+}
+
+// That a tier has as much more below as `Oversubscribed` says, to the next whole number. Above the
+// top one there is nothing that could be less.
+static int check_over(const struct reader *reader, uint32_t tier)
 {
 	const struct tree_tier *own = &reader->tree.tier[tier];
+	uint32_t over = reader->over[tier];
+	set_place(reader, reader->places[tier][WORD_OVER]);
+	if (over > 1 && tier + 1 == reader->tree.tiers)
+		return refuse(
+			reader->refusal, -EINVAL,
+			"nothing is above the top tier: Oversubscribed is 1 there, or left out", 0,
+			0, 0);
+	if (over == 0 || tier + 1 == reader->tree.tiers)
+		return 0;
 	uint64_t down = own->down * (own->rate_bps / GBPS);
 	uint64_t up = own->up * (reader->tree.tier[tier + 1].rate_bps / GBPS);
-	if (reader->over[tier] == 0 || down == up * reader->over[tier])
+	if (down == up * over)
 		return 0;
-	if (reader->refusal != NULL)
-		reader->refusal->line = reader->over_line[tier];
 	return refuse(reader->refusal, -EINVAL,
 		      "Oversubscribed is %, but % Gb/s below and % Gb/s above are not in that "
 		      "relation",
-		      reader->over[tier], (int64_t)down, (int64_t)up);
+		      over, (int64_t)down, (int64_t)up);
+}
+
+// That the figures fit together.
+static int check_tree(const struct reader *reader)
+{
+	static const enum word_id words_of[] = {
+		[TREE_PODSIZE] = WORD_PODSIZE,
+		[TREE_DOWN] = WORD_DOWN,
+		[TREE_UP] = WORD_UP,
+	};
+	struct tree_spot spot;
+	int error = tree_check(&reader->tree, &spot, reader->refusal);
+	if (error == 0)
+		return 0;
+	bool is_of_file = spot.figure == TREE_PODSIZE;
+	const struct word_place *places =
+		reader->places[is_of_file ? TOPOLOGY_TIERS_MAX : spot.tier];
+	struct word_place place = places[words_of[spot.figure]];
+	set_place(reader, place.line > 0 ? place : places[WORD_NODES]); // without a Podsize
+	return error;
 }
 
 int tree_parse(struct tree_plan *ret, const char *text, size_t bytes, struct refusal *refusal)
@@ -277,12 +338,16 @@ int tree_parse(struct tree_plan *ret, const char *text, size_t bytes, struct ref
 		at = line_end + (line_end < reader.end);
 	}
 	int error = check_given(&reader);
-	for (uint32_t tier = 0; error == 0 && tier + 1 < reader.tree.tiers; tier++)
+	for (uint32_t tier = 0; error == 0 && tier < reader.tree.tiers; tier++)
 		error = check_over(&reader, tier);
-	if (error != 0)
-		return error;
 	if (reader.tree.pod_nics == 0)
 		reader.tree.pod_nics = reader.tree.nics;
+	if (error == 0)
+		error = check_tree(&reader);
+	if (error != 0)
+		return error;
+	if (refusal != NULL)
+		refusal->line = refusal->column = 0; // places were only tried
 	*ret = reader.tree;
 	return 0;
 }
