@@ -54,9 +54,13 @@ static void find_critical(struct depth_sample *depth, const struct schedule *sch
 
 // ---------------------------------------------------------------- packets
 
-static int pick(struct scenario *scenario, const struct sampled_run *run, struct refusal *refusal)
+static int pick(struct scenario *scenario, const struct sampled_run *run, const struct plan *model,
+		struct refusal *refusal)
 {
 	struct sample *sample = &scenario->sample;
+	const enum collective_kind reduce = model->parallel.has_distributed_optimizer
+		? COLLECTIVE_REDUCE_SCATTER
+		: COLLECTIVE_ALL_REDUCE;
 	sample->is_on = true;
 	sample->groups = sample->buckets = sample->pick_count = 0;
 	for (uint32_t i = 0; i < run->count; i++) {
@@ -69,8 +73,7 @@ static int pick(struct scenario *scenario, const struct sampled_run *run, struct
 				      "collectives: no sample has so many",
 				      SAMPLE_PICKS_MAX, 0, 0);
 		sample->picks[sample->pick_count++] = (struct sample_pick){
-			of->is_gather ? COLLECTIVE_ALL_GATHER : COLLECTIVE_REDUCE_SCATTER,
-			of->bytes};
+			of->is_gather ? COLLECTIVE_ALL_GATHER : reduce, of->bytes};
 	}
 	if (sample->pick_count == 0)
 		return refuse(refusal, -EINVAL,
@@ -116,27 +119,34 @@ static void take_counters(struct sampled_run *run, const struct world *world, co
 	run->wall_s = ran->wall_s;
 }
 
-static struct sampled *row_of(struct sampled_run *run, const struct bucket *bucket)
+// The schedule's row of a collective: experts have groups of another size. Where a dense bucket and
+// one of experts are equal and their groups, too, they are one to a fabric.
+static struct sampled *row_of(struct sampled_run *run, const struct bucket *bucket, bool is_expert)
 {
 	const bool is_gather = bucket->kind == COLLECTIVE_ALL_GATHER;
-	for (uint32_t i = 0; i < run->count; i++)
-		if (run->rows[i].of.bytes == bucket->bytes &&
-		    run->rows[i].of.is_gather == is_gather && !run->rows[i].of.is_expert)
-			return &run->rows[i];
-	return NULL;
+	struct sampled *other = NULL;
+	for (uint32_t i = 0; i < run->count; i++) {
+		struct sampled *row = &run->rows[i];
+		if (row->of.bytes != bucket->bytes || row->of.is_gather != is_gather)
+			continue;
+		if (row->of.is_expert == is_expert)
+			return row;
+		other = row;
+	}
+	return other;
 }
 
 static int take_collectives(struct sampled_run *run, const struct world *world,
-			    struct refusal *refusal)
+			    const struct plan *model, struct refusal *refusal)
 {
 	for (uint32_t i = 0; i < world->outcome->collective_count; i++) {
 		const struct outcome_collective *from = &world->outcome->collectives[i];
 		const struct bucket *bucket = &world->job.buckets[from->bucket];
 		struct ring_config ring = world->job.ring;
 		struct ring_plan plan;
-		struct sampled *row = row_of(run, bucket);
-		check(row != NULL);
 		ring.ranks = world->job.groups[from->group].ranks;
+		struct sampled *row = row_of(run, bucket, ring.ranks != plan_dense_ranks(model));
+		check(row != NULL);
 		ring_plan(&plan, &ring, bucket->kind, bucket->bytes);
 		if (from->whole_ps == 0)
 			return refuse(refusal, -EINTR,
@@ -158,10 +168,10 @@ static int take_collectives(struct sampled_run *run, const struct world *world,
 	return 0;
 }
 
-static int run_packets(struct call *call, struct sampled_run *run)
+static int run_packets(struct call *call, const struct plan *model, struct sampled_run *run)
 {
 	struct run ran;
-	int rc = pick(&call->scenario, run, &call->refusal);
+	int rc = pick(&call->scenario, run, model, &call->refusal);
 	if (rc == 0)
 		rc = call_build(call);
 	if (rc < 0)
@@ -172,7 +182,7 @@ static int run_packets(struct call *call, struct sampled_run *run)
 	if (rc == 0 && ran.end == RUN_INTERRUPTED)
 		rc = refuse(&call->refusal, -EINTR, "interrupted", 0, 0, 0);
 	if (rc == 0)
-		rc = take_collectives(run, &call->stage.world, &call->refusal);
+		rc = take_collectives(run, &call->stage.world, model, &call->refusal);
 	if (rc == 0)
 		take_counters(run, &call->stage.world, &ran);
 	stage_free(&call->stage);
@@ -268,7 +278,7 @@ static int run_ideal(struct call *call, struct depth_sample *depth, const struct
 	depth->ideal = depth->run;
 	int rc = depth_ideal(&call->scenario, &call->refusal);
 	if (rc == 0)
-		rc = run_packets(call, &depth->ideal);
+		rc = run_packets(call, &depth->world.plan, &depth->ideal);
 	call->scenario = real;
 	if (rc < 0)
 		return rc;
@@ -297,7 +307,7 @@ int depth_sample_work(struct call *call, struct depth_sample *depth)
 	if (rc == 0 && call->options.wants_terms)
 		rc = run_ideal(call, depth, &schedule);
 	if (rc == 0)
-		rc = run_packets(call, &depth->run);
+		rc = run_packets(call, &depth->world.plan, &depth->run);
 	if (rc == 0) {
 		work_in(depth, &depth->run, &schedule);
 		find_terms(depth, &schedule, &call->scenario.transport);

@@ -22,7 +22,10 @@ static void put_count(json_t *to, const char *name, uint64_t count)
 static json_t *collective_of(const struct sampled *row)
 {
 	json_t *one = json_object();
-	put(one, "kind", json_string(row->of.is_gather ? "all_gather" : "reduce_scatter"));
+	put(one, "kind",
+	    json_string(row->of.is_gather	 ? "all_gather"
+				: row->of.is_all ? "all_reduce"
+						 : "reduce_scatter"));
 	put_count(one, "bytes", row->of.bytes);
 	put_count(one, "times", row->of.count);
 	put(one, "closed_ps", json_integer(row->closed_ps));

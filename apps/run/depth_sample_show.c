@@ -30,8 +30,10 @@ static void print_step(const struct depth_sample *depth)
 static void print_collective(const struct sampled *row)
 {
 	printf("  %-14s %9.3f %5" PRIu32 " %9.3f %9.3f",
-	       row->of.is_gather ? "all_gather" : "reduce", (double)row->of.bytes / 1e6,
-	       row->of.count, ms(row->closed_ps), ms(row->of.time_ps));
+	       row->of.is_gather	? "all_gather"
+		       : row->of.is_all ? "all_reduce"
+					: "reduce",
+	       (double)row->of.bytes / 1e6, row->of.count, ms(row->closed_ps), ms(row->of.time_ps));
 	printf(" %+8.2f%%", percent(row->of.time_ps - row->closed_ps, row->closed_ps));
 	if (row->is_run)
 		printf("  +- %.3f, %" PRIu64 " of %" PRIu64 " ring steps, group %" PRIu32 "\n",

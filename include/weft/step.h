@@ -42,7 +42,8 @@ ps_t ring_time_ps(const struct ring_time *ring, uint64_t bytes);
 
 // A collective of the schedule, all equal ones together.
 struct step_collective {
-	bool is_gather, is_expert; // else a reduce-scatter; of experts' parameters
+	bool is_gather, is_all; // an all-gather, an all-reduce; else a reduce-scatter
+	bool is_expert;		// of experts' parameters
 	uint64_t bytes;
 	uint32_t count; // over all stages and chunks
 	ps_t time_ps;	// of one; where somebody measured it

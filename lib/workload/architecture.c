@@ -35,6 +35,24 @@ const struct architecture llama_small = {
 	.norm_vectors = 1,
 };
 
+// Made up: every layer but the first has experts.
+const struct architecture moe_small = {
+	.name = "moe-small",
+	.layers = 8,
+	.hidden = 512,
+	.vocab = 8192,
+	.heads = 8,
+	.kv_heads = 4,
+	.head_dim = 64,
+	.ffn = 1536,
+	.is_gated = true,
+	.norm_vectors = 1,
+	.experts = 16,
+	.experts_per_token = 2,
+	.expert_ffn = 768,
+	.dense_layers = 1,
+};
+
 const struct architecture deepseek_v3 = {
 	.name = "deepseek-v3",
 	.layers = 61,
@@ -108,8 +126,9 @@ const struct architecture bert_large = {
 	.output_bias = 1,
 };
 
-const struct architecture *const architecture_all[] = {
-	&llama_405b, &deepseek_v3, &gpt_oss_20b, &gpt3_175b, &bert_large, &llama_small, NULL};
+const struct architecture *const architecture_all[] = {&llama_405b, &deepseek_v3, &gpt_oss_20b,
+						       &gpt3_175b,  &bert_large,  &llama_small,
+						       &moe_small,  NULL};
 
 const struct architecture *architecture_find(const char *name)
 {

@@ -220,6 +220,31 @@ static const struct plan small = {
 		   "nothing: forward 0.4 ms, backward 0.75 ms and 2 ms of other are made up", true},
 };
 
+// Experts of a layer over 8 GPUs of two racks: their tokens are on the fabric.
+static const struct plan moe = {
+	.name = "moe-small",
+	.architecture = &moe_small,
+	.parallel = {.tp = 2,
+		     .cp = 1,
+		     .ep = 8,
+		     .pp = 2,
+		     .vpp = 2,
+		     .dp = 8,
+		     .micro_batches = 2,
+		     .samples = 1,
+		     .sequence = 1024,
+		     .vocab_grain = 1,
+		     .grad_bytes = 2,
+		     .param_bytes = 2,
+		     .activation_bytes = 2,
+		     .has_distributed_optimizer = true,
+		     .bucket_params = 1 << 22,
+		     .is_aligned = true,
+		     .order = "tp-cp-ep-dp-pp"},
+	.timing = {400 * PS_PER_US, 750 * PS_PER_US, 2 * PS_PER_MS,
+		   "nothing: forward 0.4 ms, backward 0.75 ms and 2 ms of other are made up", true},
+};
+
 const struct plan *const plan_all[] = {
-	&azure,	  &azure_112, &azure_hook, &azure_fp32, &gb200_5120, &gb200_2560, &deepseek,
-	&gpt_oss, &gpt3,      &gpt3_8192,  &bert,	&meta,	     &small,	  NULL};
+	&azure, &azure_112, &azure_hook, &azure_fp32, &gb200_5120, &gb200_2560, &deepseek, &gpt_oss,
+	&gpt3,	&gpt3_8192, &bert,	 &meta,	      &small,	   &moe,	NULL};

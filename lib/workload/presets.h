@@ -4,8 +4,8 @@
 
 #include <weft/plan.h>
 
-extern const struct architecture llama_small, llama_405b, deepseek_v3, gpt_oss_20b, gpt3_175b,
-	bert_large;
+extern const struct architecture llama_small, moe_small, llama_405b, deepseek_v3, gpt_oss_20b,
+	gpt3_175b, bert_large;
 
 // Holds each size against its limits; the first part of plan_check().
 int plan_check_sizes(const struct plan *plan, struct refusal *refusal);

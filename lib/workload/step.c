@@ -120,6 +120,7 @@ static ps_t collective_ps(const struct step_setup *setup, const struct step_buck
 			  bool is_gather)
 {
 	const struct step_collective of = {.is_gather = is_gather,
+					   .is_all = bucket->gather_bytes == 0,
 					   .is_expert = bucket->is_expert,
 					   .bytes = is_gather ? bucket->gather_bytes
 							      : bucket->reduce_bytes};
@@ -285,10 +286,8 @@ static ps_t reduce_all(struct step *step, const struct step_setup *setup, uint32
 		for (uint32_t j = 0; j < cell->bucket_count; j++) {
 			const struct step_bucket *bucket =
 				&step->cells.buckets[cell->bucket_first + j];
-			bool is_all_reduce = bucket->gather_bytes == 0;
 			ps_t time = collective_ps(setup, bucket, false);
-			network_at = ps_max(network_at, bucket->released_at) +
-				(is_all_reduce ? 2 * time : time);
+			network_at = ps_max(network_at, bucket->released_at) + time;
 		}
 	}
 	return network_at;

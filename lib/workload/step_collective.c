@@ -10,7 +10,8 @@ bool step_collective_is(const struct step_collective *a, const struct step_colle
 
 ps_t step_collective_ps(const struct step_setup *setup, const struct step_collective *of)
 {
-	return ring_time_ps(of->is_expert ? &setup->experts : &setup->dense, of->bytes);
+	ps_t once = ring_time_ps(of->is_expert ? &setup->experts : &setup->dense, of->bytes);
+	return of->is_all ? 2 * once : once; // round the ring twice: a reduce-scatter, a gather
 }
 
 struct list {
@@ -55,7 +56,8 @@ uint32_t step_cells_collectives(const struct step_cells *cells, uint32_t cell_co
 		for (uint32_t j = 0; j < cell->bucket_count; j++) {
 			const struct step_bucket *bucket = &cells->buckets[cell->bucket_first + j];
 			add(&list,
-			    (struct step_collective){.is_expert = bucket->is_expert,
+			    (struct step_collective){.is_all = bucket->gather_bytes == 0,
+						     .is_expert = bucket->is_expert,
 						     .bytes = bucket->reduce_bytes});
 			if (bucket->gather_bytes > 0)
 				add(&list,

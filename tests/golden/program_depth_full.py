@@ -8,6 +8,7 @@ import sys
 
 WEFT = os.environ["WEFT"]
 SMALL = "llama-small-3-depths"
+EXPERTS = "moe-small-3-depths"
 failed = 0
 
 
@@ -22,8 +23,8 @@ def sim(*words):
     return done.returncode, done.stdout, done.stderr
 
 
-def at(depth, *words):
-    status, out, errors = sim(SMALL, "--depth", depth, "--json", *words)
+def at(depth, *words, scenario=SMALL):
+    status, out, errors = sim(scenario, "--depth", depth, "--json", *words)
     if status != 0:
         check(False, f"{words}: {errors}")
         sys.exit(1)
@@ -64,6 +65,44 @@ def check_books():
     check(abs(full["fabric_bytes"] / expected - 1) < 0.01, f"{full['fabric_bytes'] / 1e9:.3f} GB over the fabric, by hand {expected / 1e9:.3f}")
 
 
+def check_experts():
+    """Experts in two racks: their tokens are on the fabric, and the three depths agree on what they cost."""
+    result = at("all", scenario=EXPERTS)
+    full, sample, model = result["full"], result["sample"], result["model_own_sends"]
+    # 1,024 tokens over 2 tensor ranks, 2 experts a token, 512 numbers of 2 bytes: out and back, forward and backward, in 2
+    # micro-batches; stage 0 has 3 layers with experts, stage 1 has 4, and of 8 expert ranks 4 are in the other rack
+    experts = 16 * (3 + 4) * 8 * (1024 // 2 * 2 * 512 * 2) * 4 / 8
+    # 3 edges between cells, both ways, for 16 ranks and 2 micro-batches; stages are in different racks
+    stages = 3 * 2 * 2 * 16 * (1024 // 2 * 512 * 2)
+    # rings of 8 with two ranks in each of 4 racks, for 2 tensor ranks; gathered and reduced
+    dense = 2 * 2 * (8146944 + 2 * 1609728 + 5804544) * 4 * 7 / 8
+    # rings of 2 in two racks for 8 expert ranks of each stage: the first cell has one layer of them, the others two
+    of_experts = 8 * 2 * (4718592 + 3 * 9437184) * 2 * 1 / 2
+    expected = experts + stages + dense + of_experts
+    check(0 <= full["fabric_bytes"] / expected - 1 < 0.001,
+          f"experts: {full['fabric_bytes'] / 1e6:.2f} MB over the fabric, {expected / 1e6:.2f} by hand, credits apart")
+    check(model["exposed_ps"] > 3 * json.loads(sim(EXPERTS, "--depth", "model", "--json", "--set", "fabric.nics_per_host=8")[1])
+          ["step"]["exposed_ps"], "inside one rack they would expose a third at most")
+    for name, one in (("model", model), ("sample", sample)):
+        check(abs(one["exposed_ps"] / full["exposed_ps"] - 1) < 0.1 and abs(one["step_ps"] / full["step_ps"] - 1) < 0.01,
+              f"{name}: exposed {one['exposed_ps'] / 1e9:.3f} ms, {full['exposed_ps'] / 1e9:.3f} by all packets")
+
+
+def check_all_reduces():
+    """Without a distributed optimizer gradients go round the ring twice: in the closed form, and by packets."""
+    words = ("a100-4096", "--depth", "model", "--json", "--set", "fabric.nics=256")
+    status, out, errors = sim(*words)
+    check(status == 0, f"256 A100: {errors.strip()}")
+    model = json.loads(out)["step"]["exposed_ps"]
+    floor = 672452216 * 2 * 255 / 256 / (8 * 25e9) * 1e12
+    check(0.9 < model / floor < 1.2, f"all-reduces of 672 MB expose {model / 1e9:.3f} ms, {floor / 1e9:.3f} at the rate of 8 NICs")
+    status, out, errors = sim("a100-4096", "--depth", "sample", "--json", "--set", "fabric.nics=256", "--sample", "steps=3,fill=4")
+    check(status == 0 and '"all_reduce"' in out, f"and runs by packets {errors.strip()}")
+    if status == 0:
+        sample = json.loads(out)["step"]["exposed_ps"]
+        check(abs(sample / model - 1) < 0.05, f"in {sample / 1e9:.3f} ms")
+
+
 def check_orders():
     """Tensor ranks in other racks, by packets: the step explodes here, too."""
     good, bad = at("full")["full"], at("full", "--order", "dp-cp-tp-pp")
@@ -98,7 +137,7 @@ def check_refusals():
 
 
 def main():
-    for part in (check_depths, check_books, check_orders, check_delays, check_refusals):
+    for part in (check_depths, check_books, check_experts, check_all_reduces, check_orders, check_delays, check_refusals):
         part()
     sys.exit(1 if failed else 0)
 
