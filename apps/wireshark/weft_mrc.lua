@@ -14,6 +14,9 @@ mrc.prefs.ports = Pref.range("UDP ports", "4791,4971", "Where MRC is looked for"
 mrc.prefs.ev = Pref.enum("Entropy value", EV_PORT_HIGH,
   "Which half of it is the UDP source port; the IPv6 flow label has the other",
   {{1, "high half in the port", EV_PORT_HIGH}, {2, "low half in the port", EV_PORT_LOW}}, false)
+local SE_IBTA, SE_SWAPPED = 1, 2
+mrc.prefs.se = Pref.enum("Order of SE and M", SE_IBTA, "In the BTH: InfiniBand has SE first",
+  {{1, "SE before M", SE_IBTA}, {2, "M before SE", SE_SWAPPED}}, false)
 mrc.prefs.trimmable = Pref.uint("DSCP, trimmable", 4, "Class of data that a full queue may cut")
 mrc.prefs.trimmable_retx = Pref.uint("DSCP, trimmable, again", 8, "The same, sent again; may be that of data")
 mrc.prefs.control = Pref.uint("DSCP, control", 46, "Class of SACKs, NACKs, ACKs, endpoint requests and responses")
@@ -59,8 +62,8 @@ local OPERATIONS = {[0] = "port status", [1] = "EV probe"}
 local HEADERS = {
   BTH = {12, "Base Transport Header", {
     {0, "uint8", "opcode", "Opcode", display = base.HEX, values = OPCODE_NAMES},
-    {1, "uint8", "bth.se", "Solicited event", mask = 0x80},
-    {1, "uint8", "bth.m", "Migration request", mask = 0x40},
+    {1, "uint8", "bth.se", "Solicited event, in InfiniBand's order", mask = 0x80},
+    {1, "uint8", "bth.m", "Migration request, in InfiniBand's order", mask = 0x40},
     {1, "uint8", "bth.pad", "Bytes of padding", mask = 0x30},
     {1, "uint8", "bth.tver", "Transport header version", mask = 0x0F, zero = true},
     {2, "uint16", "bth.pkey", "Partition key", display = base.HEX},
@@ -198,6 +201,7 @@ local extra = {
   any = ProtoField.none("mrc", "MRC"),
   ev = ProtoField.uint32("mrc.ev", "Entropy value", base.HEX),
   class = ProtoField.uint8("mrc.class", "Class, by the outermost DSCP", base.DEC, CLASSES),
+  solicited = ProtoField.uint8("mrc.solicited", "Solicited event, by the preferred order of SE and M"),
   trimmed = ProtoField.uint8("mrc.trimmed", "Trimmed", base.DEC, TRIMS),
   psns = ProtoField.string("mrc.sack.psns", "PSNs in the bitmap"),
   covered = ProtoField.uint24("mrc.sack.psn", "PSN received"),
@@ -697,6 +701,8 @@ local function dissect(tvb, pinfo, root)
     return tvb:len()
   end
   tree:add(extra.ev, entropy(packet.network, pinfo)):set_generated()
+  local is_swapped = mrc.prefs.se == SE_SWAPPED
+  tree:add(extra.solicited, is_swapped and packet.seen["bth.m"] or packet.seen["bth.se"]):set_generated()
   tree:add(extra.class, class_of(dscp)):set_generated()
   if packet.trimmed then
     tree:add(extra.trimmed, packet.trimmed):set_generated()

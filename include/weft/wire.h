@@ -35,11 +35,10 @@ enum wire_reason {
 	WIRE_BAD_SEGMENTS,    // an SRH that contradicts itself, or has more than segments
 	WIRE_BAD_CHECKSUM,    // IPv4 header
 	WIRE_BAD_ICRC,
-	WIRE_BAD_HOP,	     // hop limit above the one that frames start with
-	WIRE_UNKNOWN_OPCODE, // neither MRC's nor a write, ACK or CNP of RoCEv2 RC
-	WIRE_NOT_TRIMMABLE,  // neither write nor probe of MRC in a trimmed class
-	WIRE_OFF_ROUTE, // SRv6: the uSIDs are not those that are left of its route after so many
-			// hops
+	WIRE_BAD_HOP,	      // hop limit above the one that frames start with
+	WIRE_UNKNOWN_OPCODE,  // neither MRC's nor a write, ACK or CNP of RoCEv2 RC
+	WIRE_NOT_TRIMMABLE,   // neither write nor probe of MRC in a trimmed class
+	WIRE_OFF_ROUTE,	      // SRv6: the uSIDs are not those left of its route after so many hops
 	WIRE_FOREIGN_ADDRESS, // source or target is no NIC by the rule, or they are in two planes
 	WIRE_REASON_COUNT
 };
@@ -132,19 +131,20 @@ struct wire_config {
 	uint8_t mac_first;  // unicast
 	uint8_t ip_version; // built: 4 or 6 (SRv6: the inner one); both are parsed
 	uint8_t addresses;  // enum wire_addresses
-	uint8_t entropy;    // enum wire_entropy; IPv4 has no STEV: it is as PORT. SRv6 is parsed
-			    // whatever stands here
+	uint8_t entropy;    // enum wire_entropy; IPv4: STEV is as PORT. SRv6 is always parsed
 	uint8_t ev_place;   // enum wire_ev_place
 	uint8_t hop_limit;  // of a packet that has passed no switch
 	uint8_t dscp[WIRE_CLASS_COUNT];
-	uint16_t port;		     // UDP destination port that is built
-	uint16_t pkey;		     // BTH
-	bool has_tseth;		     // build: writes carry their time stamp
-	bool eeth_op_low;	     // EETH's op: in bits 3:2 of its byte 1, not 5:4
-	bool icrc_ignored;	     // parse: a bad ICRC is told in the view, not refused
-	bool icrc_unchecked;	     // parse: it is not even computed, as in a switch
-	bool follows_usids;	     // parse: a frame without its uSIDs is refused
-	bool has_udp_checksum;	     // build: wire_seal() writes it; else it is 0, not computed
+	uint16_t port;	       // UDP destination port that is built
+	uint16_t pkey;	       // BTH
+	bool has_tseth;	       // build: writes carry their time stamp
+	bool has_solicited;    // build: writes with immediate have SE (solicited event)
+	bool se_low;	       // MRC: SE is bit 6 of the BTH's byte 1, M bit 7; not IBTA's order
+	bool eeth_op_low;      // EETH's op: in bits 3:2 of its byte 1, not 5:4
+	bool icrc_ignored;     // parse: a bad ICRC is told in the view, not refused
+	bool icrc_unchecked;   // parse: it is not even computed, as in a switch
+	bool follows_usids;    // parse: a frame without its uSIDs is refused
+	bool has_udp_checksum; // build: wire_seal() writes it; else it is 0, not computed
 	bool trim_rewrites_lengths;  // patch: IP and UDP lengths follow the cut
 	uint16_t trim_frame_bytes;   // what a trim keeps of the frame; 0: exactly the headers
 	uint16_t full_payload_bytes; // of each packet of a message but the last; 0: not known.
@@ -189,10 +189,11 @@ struct wire_view {
 	uint8_t hop_limit;
 	bool has_srv6;
 	bool has_srh;
-	uint8_t pad_bytes;     // between payload and ICRC
-	uint8_t headers;       // WIRE_HAS_... of a packet that may be trimmed
-	uint8_t icrc;	       // enum wire_icrc
-	bool has_udp_checksum; // it is not 0. It is not checked
+	uint8_t pad_bytes;		// between payload and ICRC
+	uint8_t headers;		// WIRE_HAS_... of a packet that may be trimmed
+	uint8_t icrc;			// enum wire_icrc
+	bool has_udp_checksum;		// it is not 0. It is not checked
+	bool is_solicited, is_migrated; // SE and M of the BTH
 };
 
 #ifdef __cplusplus
@@ -238,8 +239,7 @@ void wire_seal(void *frame, const struct wire_view *view);
 
 // Writes back what a switch may have changed in `packet` since `view` was parsed: mark, class,
 // hops, trim; the IPv4 checksum; and for each hop that the frame has not made yet the next uSID.
-// The UDP checksum covers none of it but the trim, which makes it 0. Returns the frame's size,
-// smaller after a trim.
+// The UDP checksum covers none of it but the trim, which makes it 0. Returns the frame's size.
 size_t wire_patch(const struct wire_config *config, const struct packet *packet, void *frame,
 		  const struct wire_view *view);
 

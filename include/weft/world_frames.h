@@ -23,6 +23,8 @@ struct frames_config {
 	uint16_t udp_port;	      // 4791 or 4971
 	bool trim_rewrites_lengths;   // IP and UDP lengths follow a trim
 	bool has_udp_checksum;	      // otherwise it is 0
+	bool has_solicited;	      // writes with immediate have SE
+	bool is_se_low;		      // SE and M of MRC have changed places
 	uint8_t dscp[FRAMES_CLASSES]; // by enum wire_class
 };
 

@@ -231,6 +231,8 @@ static enum wire_reason parse_transport(const struct wire_config *config, const 
 	if (bth.version != 0)
 		return WIRE_BAD_VERSION;
 	view->pad_bytes = bth.pad_bytes;
+	view->is_solicited = bth.se_m & mrc_se_bit(config, bth.opcode);
+	view->is_migrated = bth.se_m & (uint8_t)~mrc_se_bit(config, bth.opcode);
 	if (is_trimmed_class(class_of_dscp(config, view->dscp))) {
 		if (!mrc_is_trimmable(bth.opcode))
 			return WIRE_NOT_TRIMMABLE;
@@ -385,6 +387,7 @@ static struct wire_view plan(const struct wire_config *config, const struct pack
 		.headers = headers_of(config, packet),
 		.icrc = is_trimmed ? WIRE_ICRC_ABSENT : WIRE_ICRC_UNKNOWN,
 		.has_udp_checksum = config->has_udp_checksum && !is_trimmed,
+		.is_solicited = mrc_is_solicited(config, packet->opcode),
 	};
 	view.inner_dscp = view.dscp;
 	put_ev(config, packet->ev, &view);

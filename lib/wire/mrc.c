@@ -8,6 +8,7 @@
 #include <weft/psn.h>
 
 #include "bytes.h"
+#include "rc.h"
 
 enum {
 	BTH_OPCODE_AT = 0,
@@ -17,6 +18,8 @@ enum {
 	BTH_FLAGS_AT = 8,
 	BTH_PSN_AT = 9,
 };
+#define SE_M_HIGH (1 << 7)
+#define SE_M_LOW (1 << 6)
 #define BTH_TS (1 << 4) // in the flags: a TSETH follows
 enum { METH_RQMSN_AT = 0, METH_MSN_AT = 2 };
 enum { TSETH_TIMESTAMP_AT = 0, TSETH_TYPE_AT = 2 };
@@ -61,12 +64,24 @@ struct mrc_bth mrc_parse_bth(const uint8_t *at)
 		.version = at[BTH_VERSION_AT] & 15,
 		.pad_bytes = at[BTH_VERSION_AT] >> 4 & 3,
 		.has_tseth = at[BTH_FLAGS_AT] & BTH_TS,
+		.se_m = at[BTH_VERSION_AT] & (SE_M_HIGH | SE_M_LOW),
 	};
 }
 
 static bool has_imm(uint8_t opcode)
 {
 	return opcode == PACKET_WRITE_LAST_IMM || opcode == PACKET_WRITE_ONLY_IMM;
+}
+
+uint8_t mrc_se_bit(const struct wire_config *config, uint8_t opcode)
+{
+	return config->se_low && rc_bytes(opcode) == 0 ? SE_M_LOW : SE_M_HIGH;
+}
+
+bool mrc_is_solicited(const struct wire_config *config, uint8_t opcode)
+{
+	return config->has_solicited &&
+		(has_imm(opcode) || opcode == RC_WRITE_LAST_IMM || opcode == RC_WRITE_ONLY_IMM);
 }
 
 uint32_t mrc_bytes(uint8_t opcode, bool has_tseth)
@@ -345,7 +360,9 @@ void mrc_build_head(const struct wire_config *config, const struct packet *packe
 		    uint8_t pad_bytes, uint8_t flags, uint8_t *at)
 {
 	at[BTH_OPCODE_AT] = packet->opcode;
-	at[BTH_VERSION_AT] = (uint8_t)(pad_bytes << 4);
+	uint8_t se = mrc_is_solicited(config, packet->opcode) ? mrc_se_bit(config, packet->opcode)
+							      : 0;
+	at[BTH_VERSION_AT] = (uint8_t)(pad_bytes << 4 | se);
 	put_be16(at + BTH_PKEY_AT, config->pkey);
 	put_be24(at + BTH_QPN_AT, packet->qpn);
 	at[BTH_FLAGS_AT] = flags;

@@ -32,6 +32,7 @@ struct mrc_bth {
 	uint8_t version;
 	uint8_t pad_bytes;
 	bool has_tseth;
+	uint8_t se_m; // byte 1, of which only these two bits
 };
 
 // Reads a BTH of which all bytes are there.
@@ -50,6 +51,12 @@ static inline bool mrc_is_trimmable(uint8_t opcode)
 {
 	return mrc_is_write(opcode) || opcode == PACKET_PROBE;
 }
+
+// The bit of SE in the BTH's byte 1, of M: the other one. RoCEv2's is always IBTA's.
+uint8_t mrc_se_bit(const struct wire_config *config, uint8_t opcode);
+
+// Whether a packet is built with SE.
+bool mrc_is_solicited(const struct wire_config *config, uint8_t opcode);
 
 // The WIRE_HAS_ bits of a whole packet.
 uint8_t mrc_headers(uint8_t opcode, bool has_tseth);

@@ -74,6 +74,7 @@ enum scenario_use {
 	USE_GOAL,
 	USE_IPV6,
 	USE_SRV6,
+	USE_SOLICITED,
 	USE_WATCH,
 	USE_COUNT
 };

@@ -101,6 +101,8 @@ static bool fabric_use_holds(enum scenario_use use, const struct scenario *scena
 	case USE_SRV6: // before source routes are settled, and after
 		return scenario->frames.entropy == FRAMES_ENTROPY_SRV6 ||
 			scenario->fabric.forwarding == FABRIC_USID;
+	case USE_SOLICITED:
+		return scenario->frames.has_solicited;
 	case USE_PLANES:
 		return (uint32_t)scenario->fabric.kind != TOPOLOGY_LEAF_SPINE;
 	case USE_ECN:
@@ -293,6 +295,7 @@ static const char *const use_names[USE_COUNT] = {
 	[USE_GOAL] = "traffic.kind goal",
 	[USE_IPV6] = "wire.ip 6; IPv4 has no flow label",
 	[USE_SRV6] = "wire.entropy srv6 or fabric.forwarding usid",
+	[USE_SOLICITED] = "wire.solicited true; without it neither SE nor M is ever set",
 	[USE_WATCH] = "watch.bin",
 };
 

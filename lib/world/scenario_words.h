@@ -51,6 +51,7 @@ static const char *const fault_words[] = {"link_down", "loss",	    "flap", "corr
 static const char *const slow_words[] = {"kept", "scaled", NULL};
 static const char *const entropy_words[] = {"port", "stev", "srv6", NULL};
 static const char *const ev_words[] = {"port-high", "port-low", NULL};
+static const char *const se_words[] = {"ibta", "swapped", NULL};
 static const char *const lengths_words[] = {"kept", "rewritten", NULL};
 static const char *const keep_words[] = {"whole", "headers", NULL};
 static const char *const direction_words[] = {"both", "up", "down", NULL};

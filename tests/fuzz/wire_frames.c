@@ -36,7 +36,13 @@ enum { // of the second
 	IS_LOW_HALF = 1 << 6, // of the EV in the source port
 	HAS_SRH = 1 << 7,     // as the list is long; IS_SRH: as it is asked for
 };
-enum { IS_MARKED = 1 << 0, IS_CUT = 1 << 1, IS_LAST_HOP = 1 << 2, IS_SRH = 1 << 3 }; // of the third
+enum {
+	IS_MARKED = 1 << 0,
+	IS_CUT = 1 << 1,
+	IS_LAST_HOP = 1 << 2,
+	IS_SRH = 1 << 3,
+	IS_SOLICITED = 1 << 4
+}; // of the third
 
 static uint32_t least_kept(const struct wire_config *config)
 {
@@ -60,6 +66,7 @@ static struct wire_config config_of(const uint8_t *choice)
 	for (; second & HAS_SRH && config.srv6.usid_count < 9; config.srv6.usid_count++)
 		config.srv6.usids[config.srv6.usid_count] = (struct wire_usid){.init = 7};
 	config.srv6.has_srh = choice[2] & IS_SRH;
+	config.has_solicited = config.se_low = choice[2] & IS_SOLICITED;
 	config.full_payload_bytes = second & KNOWS_FULL ? 1000 : 0;
 	config.has_udp_checksum = second & HAS_CHECKSUM;
 	config.eeth_op_low = second & HAS_LOW_OP;

@@ -276,6 +276,23 @@ class Simulated(unittest.TestCase):
             self.assertEqual(tuple(sum(row["mrc.trimmed"] == kind for row in rows) for kind in "12"), counts)
             self.assertEqual(tuple(sum(row[name] != "" for row in rows) for name in names[1:]), counts)
 
+    def test_writes_with_immediate_ask_for_a_solicited_event(self):
+        ring = ("fabric: {nics: 8, nics_per_host: 4, nics_per_t0: 4, t1_count: 2, planes: 2}\nscaleup: {rate: 450GB/s, delay: 1us}\n"
+                "traffic: {kind: ring, collective: all_reduce, bytes: 128KiB, channels: 2}\n")
+        swapped = ["-o", "weft_mrc.se:M before SE"]
+        names = ["mrc.opcode", "mrc.bth.se", "mrc.bth.m", "mrc.solicited", "mrc.icrc.status"]
+        for keys, words, bits, told in (("", [], ("0", "0"), "0"), ("wire: {solicited: true}\n", [], ("1", "0"), "1"),
+                                        ("wire: {solicited: true, se_order: swapped}\n", swapped, ("0", "1"), "1"),
+                                        ("wire: {solicited: true, se_order: swapped}\n", [], ("0", "1"), "0")):
+            capture, _ = self.simulate(ring + keys)
+            rows = self.tshark.rows(capture, names, *QUIET_IPV6, "-o", "weft_mrc.icrc:TRUE", *words)
+            asking = [row for row in rows if row["mrc.opcode"] in ("0xc9", "0xcb")]
+            self.assertTrue(0 < len(asking) < len(rows))
+            for row in rows:
+                want = ((*bits, told) if row in asking else ("0", "0", "0"))
+                self.assertEqual((row["mrc.bth.se"], row["mrc.bth.m"], row["mrc.solicited"]), want, keys)
+                self.assertEqual(row["mrc.icrc.status"], "2")
+
     def test_credits_are_read(self):
         capture, log = self.simulate(CLOS + "cc: {algorithm: rccc}\ntraffic: {kind: permutation, bytes: 200kB}\n")
         rows = self.tshark.rows(capture, ["mrc.opcode", "mrc.credit.granted", "mrc.class", "mrc.icrc.status", "_ws.malformed"],

@@ -207,6 +207,50 @@ static void the_address_rule_knows_how_many_it_can_tell_apart(void **state)
 	assert_true(wire_nics_max(&config) == UINT32_MAX);
 }
 
+// The only bits that it changes: SE, or what stands in its place in the other order.
+static void writes_with_immediate_may_be_solicited(void **state)
+{
+	(void)state;
+	static const struct {
+		uint8_t opcode;
+		bool is_low;
+		uint8_t byte;
+	} rows[] = {
+		{PACKET_WRITE_ONLY_IMM, false, 0x80},
+		{PACKET_WRITE_ONLY_IMM, true, 0x40},
+		{PACKET_WRITE_LAST_IMM, true, 0x40},
+		{PACKET_WRITE_LAST, false, 0},
+		{PACKET_SACK, false, 0},
+		{RC_WRITE_ONLY_IMM, false, 0x80},
+		{RC_WRITE_LAST_IMM, true, 0x80}, // RoCEv2 is not disputed
+		{RC_WRITE_LAST, true, 0},
+	};
+	static uint8_t frame[FRAME_MAX];
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct wire_config config;
+		struct wire_view view, told;
+		struct packet back, packet = {.opcode = rows[i].opcode, .target = 1};
+		wire_config_default(6, &config);
+		config.has_solicited = true;
+		config.se_low = rows[i].is_low;
+		bool is_control = packet.opcode == PACKET_SACK;
+		packet.klass = is_control ? PACKET_CLASS_CONTROL : PACKET_CLASS_DATA;
+		size_t bytes = wire_build(&config, &packet, frame, sizeof(frame), &view);
+		wire_seal(frame, &view);
+		assert_int_equal(frame[view.bth_at + 1], rows[i].byte);
+		assert_int_equal(parse_exact(&config, frame, bytes, &back, &told), WIRE_FINE);
+		assert_int_equal(told.is_solicited, rows[i].byte != 0);
+		assert_true(told.is_solicited == view.is_solicited && !told.is_migrated);
+		config.se_low = !config.se_low; // who reads the other order takes it for M
+		assert_int_equal(parse_exact(&config, frame, bytes, &back, &told), WIRE_FINE);
+		bool is_mrc = rows[i].byte != 0 && packet.opcode >= PACKET_WRITE_FIRST;
+		assert_true(told.is_migrated == is_mrc);
+		config.has_solicited = false;
+		wire_build(&config, &packet, frame, sizeof(frame), &view);
+		assert_true(frame[view.bth_at + 1] == 0 && !view.is_solicited);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -215,6 +259,7 @@ int main(void)
 		cmocka_unit_test(every_reason_has_a_name),
 		cmocka_unit_test(a_configuration_that_cannot_work_is_refused),
 		cmocka_unit_test(the_address_rule_knows_how_many_it_can_tell_apart),
+		cmocka_unit_test(writes_with_immediate_may_be_solicited),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -120,6 +120,8 @@ static inline struct wire_config random_config(struct rng *rng)
 	config.ipv4_plane_bits = (uint8_t)rng_below(rng, 5);
 	config.port = rng_below(rng, 2) ? WIRE_PORT : WIRE_PORT_OTHER;
 	config.has_tseth = rng_below(rng, 2);
+	config.has_solicited = rng_below(rng, 2);
+	config.se_low = rng_below(rng, 2);
 	config.eeth_op_low = rng_below(rng, 2);
 	config.trim_rewrites_lengths = rng_below(rng, 2);
 	if (rng_below(rng, 2)) {

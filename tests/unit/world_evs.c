@@ -29,6 +29,7 @@ static const struct {
 	{EVS("probe_successes: 16"), 1, 38, "too large"},
 	{EVS("mpr: 64}\nwire: {dscp_trimmed: 46"), 2, 22,
 	 "46 is the value of wire.dscp_trimmed, too"},
+	{EVS("mpr: 64}\nwire: {se_order: swapped"), 2, 8, "it needs wire.solicited true"},
 	{EVS("mpr: 64}\nwire: {srh: true"), 2, 8, "no effect here; it needs wire.entropy srv6"},
 	{EVS("mpr: 64}\nwire: {entropy: port, srh: false"), 2, 23,
 	 "no effect here; it needs wire.entropy srv6"},
