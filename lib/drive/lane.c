@@ -195,21 +195,24 @@ static __attribute__((noinline)) uint32_t take_faulty(struct lane *lane, uint32_
 static uint32_t take_cable(struct lane *lane, uint32_t index, struct arrival *to, uint32_t room)
 {
 	struct cable *cable = &lane->cables.cables[index];
-	struct fifo_pool *chunks = lane->out.chunks;
+	const ps_t start = lane->window_start, until = lane->window_end;
+	const struct packet_pool packets = *lane->out.packets;
+	struct fifo fifo = cable->fifo; // what the loop changes, in registers
 	uint32_t taken = 0;
 	if (cable->has_late || lane->has_damage)
 		return take_faulty(lane, index, to, room);
-	while (cable->fifo.count > 0) {
-		uint64_t entry = fifo_peek(&cable->fifo, chunks);
-		ps_t at = cable_entry_at(entry, lane->window_start);
-		if (at >= lane->window_end)
+	while (fifo.count > 0) {
+		uint64_t entry = fifo_peek(&fifo, lane->out.chunks);
+		ps_t at = cable_entry_at(entry, start);
+		if (at >= until)
 			break;
 		check(taken < room);
-		fifo_pop(&cable->fifo, chunks);
+		fifo_pop(&fifo, lane->out.chunks);
 		uint32_t packet = (uint32_t)(entry >> 32);
-		__builtin_prefetch(packet_at(lane->out.packets, packet), 1);
+		__builtin_prefetch(packet_at(&packets, packet), 1);
 		to[taken++] = (struct arrival){at, packet, cable->to_port};
 	}
+	cable->fifo = fifo;
 	return taken;
 }
 
@@ -382,24 +385,33 @@ static __attribute__((noinline)) void lay_faulty(struct lane *lane, uint32_t ind
 		lane_lay(lane, &lane->cables.cables[index], packet, at);
 }
 
+// Lays a departure onto its cable. A cable that is slow is special, too.
+static inline __attribute__((always_inline)) void lay(struct lane *lane, uint32_t index,
+						      const struct departure *departure)
+{
+	struct cable *cable = &lane->cables.cables[index];
+	if (__builtin_expect(cable->is_special, 0)) {
+		lay_faulty(lane, index, departure, lane_depart(lane, cable, departure));
+		return;
+	}
+	ps_t at = lane_depart_on(lane, cable, cable->line, departure);
+	lane_lay(lane, cable, departure->packet, at);
+}
+
 // Lays the departures of machine `m` onto its cables. A function of its own, as every hop passes
 // here and the loop has use for all registers.
 static __attribute__((noinline)) void scatter(struct lane *lane, uint32_t m)
 {
 	const uint32_t *out_cable = lane->cables.out + lane->cables.base[m];
-	struct cable *cables = lane->cables.cables;
+	const struct cable *cables = lane->cables.cables;
 	const struct departure *departure = lane->out.departures;
 	const struct departure *end = departure + lane->out.count;
-	for (; departure < end; departure++) {
-		if (end - departure > SCATTER_AHEAD)
-			__builtin_prefetch(&cables[out_cable[departure[SCATTER_AHEAD].port]], 1);
-		uint32_t index = out_cable[departure->port];
-		ps_t at = lane_depart(lane, &cables[index], departure);
-		if (__builtin_expect(cables[index].is_special, 0))
-			lay_faulty(lane, index, departure, at);
-		else
-			lane_lay(lane, &cables[index], departure->packet, at);
+	for (; end - departure > SCATTER_AHEAD; departure++) {
+		__builtin_prefetch(&cables[out_cable[departure[SCATTER_AHEAD].port]], 1);
+		lay(lane, out_cable[departure->port], departure);
 	}
+	for (; departure < end; departure++)
+		lay(lane, out_cable[departure->port], departure);
 }
 
 // ---------------------------------------------------------------- a machine, a window

@@ -86,19 +86,27 @@ static inline uint32_t lane_cable(const struct lane *lane, uint32_t m,
 	return lane->cables.out[lane->cables.base[m] + departure->port];
 }
 
-// When a departure arrives at the end of its cable: checks that packets keep their order.
+// When a departure arrives at the end of its cable, on `line`: checks that packets keep their
+// order.
+static inline ps_t lane_depart_on(const struct lane *lane, struct cable *cable, line_t line,
+				  const struct departure *departure)
+{
+	ps_t at = departure->start + cable->delay_ps + line_ps(line, departure->bytes);
+	check(departure->start >= lane->window_start && at >= lane->window_end); // lookahead
+	check(departure->start + cable->delay_ps >=
+	      cable->last_at); // one packet at a time, in order
+	cable->last_at = at;
+	return at;
+}
+
+// The same on a cable that may be slow.
 static inline ps_t lane_depart(const struct lane *lane, struct cable *cable,
 			       const struct departure *departure)
 {
 	line_t line = cable->line;
 	if (__builtin_expect(cable->is_slow, 0))
 		line = cable_slow_line(cable, lane->world->cable_faults, departure->start);
-	ps_t at = departure->start + line_ps(line, departure->bytes) + cable->delay_ps;
-	check(departure->start >= lane->window_start && at >= lane->window_end); // lookahead
-	check(departure->start + cable->delay_ps >=
-	      cable->last_at); // one packet at a time, in order
-	cable->last_at = at;
-	return at;
+	return lane_depart_on(lane, cable, line, departure);
 }
 
 // Something was put on `cable` that arrives at `at`; its list holds it already.

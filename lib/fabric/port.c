@@ -21,8 +21,35 @@ static inline bool port_marks(struct port *port)
 	return rng_below(&port->rng, port->ecn_span_bytes) < queued - low;
 }
 
+// What the service of a port changes with each departure, so that a loop has it in registers.
+struct cursor {
+	struct departure *next, *end; // room in the outbox
+	ps_t free_at;		      // of the port
+};
+
+static inline struct cursor cursor_begin(const struct port *port, const struct outbox *out)
+{
+	return (struct cursor){&out->departures[out->count], &out->departures[out->capacity],
+			       port->free_at};
+}
+
+static inline void cursor_end(const struct cursor *cursor, struct port *port, struct outbox *out)
+{
+	out->count = (uint32_t)(cursor->next - out->departures);
+	port->free_at = cursor->free_at;
+}
+
+// Puts a packet on the line at free_at.
+static inline void cursor_send(struct cursor *cursor, const struct port *port, uint32_t packet,
+			       uint32_t bytes, ps_t start)
+{
+	check(cursor->next < cursor->end);
+	*cursor->next++ = (struct departure){start, packet, port->index, (uint16_t)bytes};
+	cursor->free_at += line_ps(port->line, bytes);
+}
+
 // Takes the next packet out of queue `klass` and puts it on the line at free_at.
-static inline uint64_t port_emit(struct port *port, struct outbox *out,
+static inline uint64_t port_emit(struct port *port, struct cursor *cursor, struct outbox *out,
 				 struct fabric_counters *counters, enum packet_class klass)
 {
 	uint64_t entry = fifo_pop(&port->queues[klass], out->chunks);
@@ -36,14 +63,13 @@ static inline uint64_t port_emit(struct port *port, struct outbox *out,
 		counters->marked += !(packet->flags & PACKET_CE); // packets, not marks
 		packet->flags |= PACKET_CE;
 	}
-	ps_t start = port->free_at;
+	ps_t start = cursor->free_at;
 #ifdef PLANT_TIME_BACK // a bug on purpose: the ground checks must find it
-	if (out->count > 0 && out->departures[out->count - 1].port == port->index &&
+	if (cursor->next > out->departures && cursor->next[-1].port == port->index &&
 	    entry_packet(entry) % 16 == 0)
-		start = out->departures[out->count - 1].start - 1;
+		start = cursor->next[-1].start - 1;
 #endif
-	outbox_send(out, port->index, entry_packet(entry), bytes, start);
-	port->free_at += line_ps(port->line, bytes);
+	cursor_send(cursor, port, entry_packet(entry), bytes, start);
 #ifdef PLANT_SILENT_DEPARTURE // a bug on purpose: the audit must find it
 	if (entry_packet(entry) % 16 == 0)
 		return entry;
@@ -115,29 +141,25 @@ enum packet_class port_next_class(struct port *port, const struct outbox *out)
 							    : PACKET_CLASS_DATA;
 }
 
-// The next packet of a port that is not like the others.
-__attribute__((noinline)) static void port_emit_special(struct port *port, struct outbox *out,
-							struct fabric_counters *counters)
+// Emits every departure that starts at or before `last`. `is_special` is known where this is
+// inlined: most ports have nothing special.
+static inline __attribute__((always_inline)) void
+port_serve(struct port *port, struct cursor *cursor, struct outbox *out,
+	   struct fabric_counters *counters, ps_t last, bool is_special)
 {
-	if (port->special & PORT_SLOWS)
-		port_slow(port, port->free_at);
-	port_emit(port, out, counters, port_next_class(port, out));
-}
-
-static inline void port_serve(struct port *port, struct outbox *out,
-			      struct fabric_counters *counters, ps_t last)
-{
-	while (port->free_at <= last && port_is_backlogged(port)) {
-		if (__builtin_expect(out->count == out->capacity, 0)) {
+	while (cursor->free_at <= last && port_is_backlogged(port)) {
+		if (__builtin_expect(cursor->next == cursor->end, 0)) {
 			out->limit = OUTBOX_NO_ROOM;
 			return;
 		}
-		if (__builtin_expect(port->special, 0))
-			port_emit_special(port, out, counters);
+		if (is_special && port->special & PORT_SLOWS)
+			port_slow(port, cursor->free_at);
+		if (is_special)
+			port_emit(port, cursor, out, counters, port_next_class(port, out));
 		else if (port->queues[PACKET_CLASS_CONTROL].count > 0)
-			port_emit(port, out, counters, PACKET_CLASS_CONTROL);
+			port_emit(port, cursor, out, counters, PACKET_CLASS_CONTROL);
 		else
-			port_emit(port, out, counters, PACKET_CLASS_DATA);
+			port_emit(port, cursor, out, counters, PACKET_CLASS_DATA);
 	}
 }
 
@@ -242,39 +264,41 @@ static inline void port_wait(struct port *port, struct outbox *out,
 		counters->queue_bytes_max = port->queued_bytes[PACKET_CLASS_DATA];
 }
 
-static inline bool port_take(struct port *port, struct outbox *out,
-			     struct fabric_counters *counters, uint32_t index, ps_t now)
+// Takes an arrival: starts it when the line is idle, else queues it.
+static inline __attribute__((always_inline)) void
+port_take(struct port *port, struct cursor *cursor, struct outbox *out,
+	  struct fabric_counters *counters, uint32_t index, ps_t now, bool is_special)
 {
 #ifdef PLANT_LOSE_PACKET // a bug on purpose: the conservation check must find it
 	static uint32_t planted;
 	if (++planted % 1000 == 0)
-		return port_is_backlogged(port);
+		return;
 #endif
-	port_serve(port, out, counters, now);
-	if (__builtin_expect(port->special & PORT_SLOWS, 0))
+	port_serve(port, cursor, out, counters, now, is_special);
+	if (is_special && port->special & PORT_SLOWS)
 		port_slow(port, now);
-	if (port->free_at <= now) { // idle: nothing waits, so the packet never enters a queue
-		const struct packet *packet = packet_at(out->packets, index);
-		port->free_at = now;
-		if (__builtin_expect(out->count < out->capacity, 1)) {
-			outbox_send(out, port->index, index, packet->wire_bytes, now);
-			port->free_at += line_ps(port->line, packet->wire_bytes);
+	const struct packet *packet = packet_at(out->packets, index);
+	if (cursor->free_at <= now) { // idle: nothing waits, so the packet never enters a queue
+		cursor->free_at = now;
+		if (__builtin_expect(cursor->next < cursor->end, 1)) {
+			cursor_send(cursor, port, index, packet->wire_bytes, now);
 			counters->forwarded[packet->klass]++;
-			return false;
+			return;
 		}
 		out->limit = OUTBOX_NO_ROOM;
 	}
-	const struct packet *packet = packet_at(out->packets, index);
 	port_wait(port, out, counters, packet->klass, entry_of(index, packet));
-	return true;
 }
 
 uint64_t port_emit_class(struct port *port, struct outbox *out, struct fabric_counters *counters,
 			 enum packet_class klass)
 {
+	struct cursor cursor = cursor_begin(port, out);
 	if (port->special & PORT_SLOWS)
 		port_slow(port, port->free_at);
-	return port_emit(port, out, counters, klass);
+	uint64_t entry = port_emit(port, &cursor, out, counters, klass);
+	cursor_end(&cursor, port, out);
+	return entry;
 }
 
 void port_start(struct port *port, struct outbox *out, struct fabric_counters *counters,
@@ -310,23 +334,41 @@ void port_queue(struct port *port, struct outbox *out, struct fabric_counters *c
 void port_advance(struct port *port, struct outbox *out, struct fabric_counters *counters,
 		  ps_t last)
 {
-	port_serve(port, out, counters, last);
+	struct cursor cursor = cursor_begin(port, out);
+	port_serve(port, &cursor, out, counters, last, true);
+	cursor_end(&cursor, port, out);
 }
 
 bool port_accept(struct port *port, struct outbox *out, struct fabric_counters *counters,
 		 uint32_t index, ps_t now)
 {
-	return port_take(port, out, counters, index, now);
+	struct cursor cursor = cursor_begin(port, out);
+	port_take(port, &cursor, out, counters, index, now, true);
+	cursor_end(&cursor, port, out);
+	return port_is_backlogged(port);
+}
+
+static inline __attribute__((always_inline)) void port_run_as(struct port *port, struct outbox *out,
+							      struct fabric_counters *counters,
+							      const struct batch *batch, ps_t until,
+							      bool is_special)
+{
+	struct cursor cursor = cursor_begin(port, out);
+	const struct arrival *arrivals = batch->arrivals;
+	for (const struct arrival *end = arrivals + batch->count; arrivals < end; arrivals++)
+		port_take(port, &cursor, out, counters, arrivals->packet, arrivals->at, is_special);
+	port_serve(port, &cursor, out, counters, until - 1, is_special);
+	cursor_end(&cursor, port, out);
 }
 
 void port_run(struct port *port, struct outbox *out, struct fabric_counters *counters,
 	      const struct batch *batch, ps_t until)
 {
-	const struct arrival *arrivals = batch->arrivals;
 	if (batch->count > 1)
 		batch_sort(batch);
-	check(batch->count == 0 || arrivals[batch->count - 1].at < until);
-	for (const struct arrival *end = arrivals + batch->count; arrivals < end; arrivals++)
-		port_take(port, out, counters, arrivals->packet, arrivals->at);
-	port_serve(port, out, counters, until - 1);
+	check(batch->count == 0 || batch->arrivals[batch->count - 1].at < until);
+	if (__builtin_expect(port->special, 0))
+		port_run_as(port, out, counters, batch, until, true);
+	else
+		port_run_as(port, out, counters, batch, until, false);
 }

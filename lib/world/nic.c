@@ -8,6 +8,8 @@
 static uint32_t first_free(const struct nic *nic, uint32_t idle)
 {
 	uint32_t best = nic->planes, plane = nic->turn;
+	if (best == 1) // most hosts of a fat tree
+		return idle & 1;
 	for (uint32_t i = 0; i < nic->planes; i++) {
 		if (!(idle >> plane & 1) &&
 		    (best == nic->planes || nic->free_at[plane] < nic->free_at[best]))
