@@ -155,8 +155,8 @@ __attribute__((unused)) static void add_some_traffic(struct text *text, struct r
 }
 
 // QPs that share each flow of a random world, two to eight in a world of three, as an assignment;
-// else, and where the least flow has not so many shares, no list. Drawn without moving the dice:
-// the rest stays as it was. `text` lives as long as the list.
+// else, where the least flow has not so many shares, and for rings, no list. Drawn without moving
+// the dice: the rest stays as it was. `text` lives as long as the list.
 struct shares {
 	char text[64];
 	const char *sets[2];
@@ -173,7 +173,8 @@ __attribute__((unused)) static const char *const *add_shares(struct shares *ret,
 	snprintf(ret->text, sizeof(ret->text), "transport.qps_per_connection=%u", ret->qps);
 	ret->sets[0] = ret->text;
 	if (ret->qps > 1 &&
-	    scenario_parse(&scenario, "test", yaml, strlen(yaml), ret->sets, 1, &refusal) == 0)
+	    scenario_parse(&scenario, "test", yaml, strlen(yaml), ret->sets, 1, &refusal) == 0 &&
+	    scenario.traffic.kind != TRAFFIC_RING)
 		return ret->sets;
 	ret->qps = 1;
 	return NULL;
