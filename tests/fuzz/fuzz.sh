@@ -23,6 +23,7 @@ first_inputs() {
   goal) printf 'num_ranks 2\nrank 0 {\na: calc 9 cpu 1\nb: send 8b to 1 tag 2\nb requires a\n}\nrank 1 {\nc: recv 8b from 0 tag 2\nd: calc 1\nd irequires c\n}\n' >"$2/goal" ;;
   mllog) cp tests/fuzz/mllog.txt "$2" ;;
   traces) traces_first "$2" ;;
+  imports) imports_first "$2" ;;
   sample)
     printf 'groups=2,steps=8,buckets=1,fill=4' >"$2/all"
     printf 'packets=40M' >"$2/packets"
@@ -40,6 +41,12 @@ traces_first() {
   printf '{"traceEvents": [{"ph": "X", "cat": "kernel", "name": "ncclK", "ts": 1.5, "dur": 2, "args": {"Collective name": "broadcast", "Group size": 2, "dtype": "Int", "In msg nelems": 4, "Process Group Ranks": "[0, 1]"}}]}' >"$1/kineto"
   printf '[rank0 ~ rank3]\ncomm_type,comm_group,comm_group_size,msg_size\nCommType.all_reduce,CommGroup.tp_group,2,64\n' >"$1/csv"
   gzip -c "$1/csv" >"$1/csv.gz"
+}
+
+# A matrix with all kinds of triggers, and a topology.
+imports_first() {
+  printf 'Nodes 8\nConnections 5\nTriggers 3\n0->1 id 1 start 0 size 9 send_done_trigger 1\n1->2 id 2 trigger 1 size 7 recv_done_trigger 2 send_done_trigger 2\n3->4 id 3 trigger 2 size 1 send_done_trigger 3\n5->6 trigger 3 size 9\n0->3 start 1 size 9\ntrigger id 1 oneshot\ntrigger id 2 barrier count 2\ntrigger id 3 multishot\n' >"$1/cm"
+  printf 'Nodes 16\nTiers 2\nTier 0\nDownlink_speed_Gbps 100\nRadix_Down 4\nRadix_Up 2\nDownlink_Latency_ns 500\nOversubscribed 2\nTier 1\nDownlink_speed_Gbps 100\nRadix_Down 4\nDownlink_Latency_ns 500\n' >"$1/topo"
 }
 
 # Where the source of target $1 is.
@@ -60,7 +67,7 @@ if echo '#include <isa-l/crc.h>' | clang -fsyntax-only -x c - 2>/dev/null; then
 else
   echo "ISA-L is not here: no frames, no calls of adapters"
 fi
-targets+=(goal mllog plan)
+targets+=(goal imports mllog plan)
 traces=()
 if command -v protoc-c >/dev/null && pkg-config --exists libprotobuf-c zlib; then
   targets+=(traces)
