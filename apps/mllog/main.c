@@ -17,7 +17,7 @@
 #define LOG_BYTES_MAX ((size_t)1 << 28)
 #define BLOCK_MAX 100000
 
-enum { OPT_SLOW = 256, OPT_BLOCK, OPT_RESULT, OPT_WITHIN, OPT_JSON, OPT_VERSION };
+enum { OPT_SLOW = 256, OPT_BLOCK, OPT_RESULT, OPT_WITHIN, OPT_JSON, OPT_RATIOS, OPT_VERSION };
 
 static const struct option longs[] = {
 	{"slow", required_argument, NULL, OPT_SLOW},
@@ -25,6 +25,7 @@ static const struct option longs[] = {
 	{"result", required_argument, NULL, OPT_RESULT},
 	{"within", required_argument, NULL, OPT_WITHIN},
 	{"json", no_argument, NULL, OPT_JSON},
+	{"ratios", no_argument, NULL, OPT_RATIOS},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, OPT_VERSION},
 	{NULL, 0, NULL, 0},
@@ -78,6 +79,9 @@ static int take(struct call *call, int option, const char *word)
 	case OPT_JSON:
 		call->is_json = true;
 		return 0;
+	case OPT_RATIOS:
+		call->wants_ratios = true;
+		return 0;
 	case OPT_VERSION:
 		call->wants_version = true;
 		return 0;
@@ -107,6 +111,9 @@ static int parse(struct call *call, int argc, char **argv)
 	}
 	if (call->count == 0)
 		return outcome_bad_word(&call->refusal, "no log given: weft", "mllog");
+	if (call->wants_ratios && (call->is_json || call->result != NULL))
+		return outcome_bad_word(&call->refusal,
+					"goes without --json and --result:", "--ratios");
 	if (call->within >= 0 && call->result == NULL)
 		return outcome_bad_word(&call->refusal, "needs --result:", "--within");
 	return 0;
@@ -152,6 +159,10 @@ static int show(struct call *call)
 	int rc = read_all(call), status = EXIT_SUCCESS;
 	if (rc < 0)
 		return outcome_refused("mllog", &call->refusal, rc);
+	if (call->wants_ratios) {
+		ratios_print(stdout, call);
+		return EXIT_SUCCESS;
+	}
 	(call->is_json ? json_print : table_print)(stdout, call);
 	for (uint32_t i = 0; call->within >= 0 && i < call->count; i++) {
 		double off = log_file_off(call, &call->files[i]);

@@ -25,7 +25,7 @@ struct call {
 	double result_s;	   // its step time
 	double slow_ratio, within; // `within` is a share; negative: not asked
 	uint32_t block_steps;
-	bool is_json, wants_help, wants_version;
+	bool is_json, wants_ratios, wants_help, wants_version;
 	struct refusal refusal;
 };
 
@@ -36,4 +36,5 @@ double log_file_off(const struct call *call, const struct log_file *file);
 int result_read(struct call *call);
 
 void table_print(FILE *to, const struct call *call);
+void ratios_print(FILE *to, const struct call *call);
 void json_print(FILE *to, const struct call *call); // json.c

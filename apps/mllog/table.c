@@ -90,3 +90,16 @@ void table_print(FILE *to, const struct call *call)
 				call->result_s, log_file_off(call, file) * 100, call->result);
 	}
 }
+
+void ratios_print(FILE *to, const struct call *call)
+{
+	for (uint32_t i = 0; i < call->count; i++) {
+		const struct log_file *file = &call->files[i];
+		const struct mllog_figures *figures = &file->figures;
+		fprintf(to, "# %s: %" PRIu32 " steps over their mean, %.6f s\n", file->path,
+			figures->kept, figures->mean_s);
+		for (uint32_t k = 0; k < file->log.step_count; k++)
+			if (mllog_is_kept(figures, &file->log.steps[k]))
+				fprintf(to, "%.9f\n", file->log.steps[k].time_s / figures->mean_s);
+	}
+}

@@ -46,6 +46,7 @@ struct options {
 	uint32_t slow_stage, slow_ppb; // of the schedule; UINT32_MAX = no stage
 	uint32_t slow_gpu;	       // in place of a stage; UINT32_MAX = none
 	enum jitter_kind jitter_kind;
+	const char *jitter_list;	 // file, or NULL
 	uint32_t jitter_ppb, step_count; // of the schedule
 	const char *seeds, *jobs;	 // words, or NULL
 	uint32_t seed_count;		 // of a study; 0 = none was asked for

@@ -53,9 +53,10 @@ static int take_slow(struct options *options, struct refusal *refusal)
 	return 0;
 }
 
-// "2", "normal:2", "lognormal:2".
+// "2", "normal:2", "lognormal:2", "list:FILE".
 static int take_jitter(struct options *options, struct refusal *refusal)
 {
+	static const char list[] = "list:";
 	static const char *const kinds[] = {
 		[JITTER_UNIFORM] = "uniform:",
 		[JITTER_NORMAL] = "normal:",
@@ -64,6 +65,11 @@ static int take_jitter(struct options *options, struct refusal *refusal)
 	const char *word = options->jitter, *number = word;
 	if (word == NULL)
 		return 0;
+	if (strncmp(word, list, strlen(list)) == 0) {
+		options->jitter_kind = JITTER_LIST;
+		options->jitter_list = word + strlen(list);
+		return options->jitter_list[0] != '\0' ? 0 : bad(refusal, "it needs a file:", word);
+	}
 	for (int i = JITTER_UNIFORM; i <= JITTER_LOGNORMAL; i++) {
 		if (strncmp(word, kinds[i], strlen(kinds[i])) != 0)
 			continue;
@@ -73,7 +79,7 @@ static int take_jitter(struct options *options, struct refusal *refusal)
 	if (take_percent(&options->jitter_ppb, number, JITTER_PERCENT_MAX) < 0)
 		return bad(refusal,
 			   "--jitter is a percentage up to 50, or normal: or lognormal: and one, "
-			   "not",
+			   "or list: and a file, not",
 			   word);
 	return 0;
 }

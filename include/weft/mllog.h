@@ -75,6 +75,9 @@ struct mllog_figures {
 	struct mllog_outlier outliers[MLLOG_OUTLIERS_MAX];
 };
 
+// Whether a step counts for the mean.
+bool mllog_is_kept(const struct mllog_figures *figures, const struct mllog_step *step);
+
 // Works the figures out. `slow_ratio` > 1, `block_steps` > 0. -EINVAL with a reason when fewer than
 // 2 steps are kept; -ENOMEM.
 int mllog_figures(struct mllog_figures *ret, const struct mllog *log, double slow_ratio,

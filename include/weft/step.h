@@ -53,7 +53,10 @@ enum jitter_kind {
 	JITTER_UNIFORM,	  // jitter_ppb is the most, either way
 	JITTER_NORMAL,	  // its standard deviation; never below no time
 	JITTER_LOGNORMAL, // that of the logarithm; the mean is 1
+	JITTER_LIST,	  // one of jitter_list, each as likely
 };
+
+#define JITTER_LIST_MAX 65536u
 
 struct step_setup {
 	struct ring_time dense, experts; // the groups of dense parameters, and of experts
@@ -66,6 +69,8 @@ struct step_setup {
 	uint32_t slow_stage, slow_ppb; // one stage computes so much longer
 	uint32_t slow_replica;	       // of this replica alone, counted from 1; 0 = of all
 	enum jitter_kind jitter_kind;
+	const uint64_t *jitter_list; // [jitter_count] so many 10^-9 of its time; the caller's
+	uint32_t jitter_count;
 	uint32_t jitter_ppb; // each forward and backward is longer or shorter, up to 50 %
 	uint32_t replicas;   // that draw their own jitter; the slowest releases a bucket
 	uint64_t seed;
@@ -120,6 +125,17 @@ void step_expose(struct step *step, const struct step_setup *setup, struct step_
 
 // The closed form of an ideal pipeline: (m v + p - 1) (forward + backward).
 ps_t step_pipeline_ps(const struct plan *plan);
+
+// Reads a list of measured ratios: one a line, time over the time that it should take; # begins a
+// comment. Up to `count_max` of them go to `ret`. -EINVAL with line, column and reason.
+int jitter_list_parse(uint64_t *ret, uint32_t count_max, const char *text, size_t bytes,
+		      uint32_t *ret_count, struct refusal *refusal);
+
+// Whether forwards and backwards have dice.
+static inline bool step_has_jitter(const struct step_setup *setup)
+{
+	return setup->jitter_ppb > 0 || setup->jitter_count > 0;
+}
 
 #ifdef __cplusplus
 }

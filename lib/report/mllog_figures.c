@@ -56,6 +56,12 @@ static void note_outlier(struct mllog_figures *figures, const struct mllog_step 
 						       step->time_s / figures->steps_median_s};
 }
 
+bool mllog_is_kept(const struct mllog_figures *figures, const struct mllog_step *step)
+{
+	return !step->is_mean && !step->is_after_evaluation &&
+		step->time_s <= figures->slow_ratio * figures->steps_median_s;
+}
+
 // Copies what is kept to `times`, in the order of the log.
 static void keep(struct mllog_figures *figures, const struct mllog *log, double *times)
 {

@@ -83,6 +83,11 @@ static int64_t jitter_ppb(const struct step_setup *setup, struct rng *rng)
 	case JITTER_NORMAL:
 		value = STEP_PPB + (int64_t)((__int128)draw_normal(rng) * width / ONE);
 		return value > 0 ? value : 0;
+	case JITTER_LIST:
+#ifdef PLANT_HALF_A_LIST // a bug on purpose: what lies behind the middle is never drawn
+		return (int64_t)setup->jitter_list[rng_below(rng, setup->jitter_count / 2)];
+#endif
+		return (int64_t)setup->jitter_list[rng_below(rng, setup->jitter_count)];
 	case JITTER_LOGNORMAL: // its mean is 1, and its logarithm has the deviation
 		value = width * ONE / STEP_PPB;
 		value = (int64_t)((__int128)draw_normal(rng) * value / ONE) -
@@ -110,7 +115,7 @@ ps_t step_compute_ps(const struct plan *plan, const struct step_cell *cell,
 		time += step_share(full_ps, setup->loss_ppb, STEP_PPB);
 	if (is_slow(setup, place))
 		time += step_share(time, setup->slow_ppb, STEP_PPB);
-	if (setup->jitter_ppb == 0)
+	if (!step_has_jitter(setup))
 		return time;
 	uint64_t id = ((uint64_t)place->replica * cut->pp + place->stage) * step_operations(cut) +
 		place->index;
