@@ -3,12 +3,14 @@
 //
 //   main.c      arguments, files, the loop over sizes    types.c   numbers and words of nccl-tests
 //   measure.c   one size: run, or extrapolated           table.c   what is printed
-//   data.c      the data of a ring with credits
+//   data.c      the data of a ring with credits          json.c    the same as JSON
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+
+#include <jansson.h>
 
 #include <weft/coll.h>
 #include <weft/drive.h>
@@ -64,6 +66,7 @@ struct call {
 	bool is_checked; // -c 1
 	uint64_t packets_max;
 	bool is_json;
+	json_t *json; // rows, owned
 	const char *sets[SETS_MAX];
 	uint32_t set_count;
 	bool wants_help, wants_version;
@@ -107,6 +110,13 @@ void data_free(struct data *data);
 void table_head(FILE *to, const struct call *call, const struct measured *first);
 void table_row(FILE *to, const struct call *call, const struct measured *row);
 void table_tail(FILE *to, const struct call *call, double busbw_sum, uint32_t rows, uint64_t wrong);
+
+// The same as JSON: a row is kept, then all are printed.
+void json_row(struct call *call, const struct measured *row);
+void json_print(FILE *to, const struct call *call, double busbw_mean);
+
+// "ring", ..., "credit_ring".
+const char *algorithm_of(const struct measured *row);
 
 // GB/s, decimal.
 double algbw(const struct measured *row);

@@ -25,6 +25,7 @@ enum {
 	OPT_PACKETS,
 	OPT_SEED,
 	OPT_SET,
+	OPT_JSON,
 	OPT_VERSION
 };
 
@@ -47,6 +48,7 @@ static const struct option longs[] = {
 	{"packets", required_argument, NULL, OPT_PACKETS},
 	{"seed", required_argument, NULL, OPT_SEED},
 	{"set", required_argument, NULL, OPT_SET},
+	{"json", no_argument, NULL, OPT_JSON},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, OPT_VERSION},
 	{NULL, 0, NULL, 0},
@@ -177,6 +179,9 @@ static int take_fabric(struct call *call, int option, const char *word)
 		return take_set(call, word);
 	case OPT_SCENARIO:
 		call->scenario_name = word;
+		return 0;
+	case OPT_JSON:
+		call->is_json = true;
 		return 0;
 	case OPT_VERSION:
 		call->wants_version = true;
@@ -312,15 +317,21 @@ static int show(struct call *call)
 			return outcome_refused("coll", &call->refusal, rc);
 		if (row.end != RUN_DONE)
 			return say_end(row.bytes, row.end);
-		if (rows++ == 0)
+		if (rows++ == 0 && !call->is_json)
 			table_head(stdout, call, &row);
-		table_row(stdout, call, &row);
+		if (call->is_json)
+			json_row(call, &row);
+		else
+			table_row(stdout, call, &row);
 		busbw_sum += busbw(&row);
 		wrong += row.wrong;
 		if (bytes == UINT64_MAX)
 			break;
 	}
-	table_tail(stdout, call, busbw_sum, rows, wrong);
+	if (call->is_json)
+		json_print(stdout, call, busbw_sum / rows);
+	else
+		table_tail(stdout, call, busbw_sum, rows, wrong);
 	return wrong > 0 ? EXIT_MISSED : EXIT_SUCCESS;
 }
 
@@ -353,5 +364,6 @@ int main(int argc, char **argv)
 	else
 		status = show(&call);
 	free(call.text);
+	json_decref(call.json);
 	return outcome_end("coll", status);
 }

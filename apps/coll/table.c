@@ -16,7 +16,7 @@ double busbw(const struct measured *row)
 	return algbw(row) * coll_bus_factor(row->config.kind, row->ranks);
 }
 
-static const char *algorithm_of(const struct measured *row)
+const char *algorithm_of(const struct measured *row)
 {
 	return row->is_credit_ring ? "credit_ring" : coll_algorithm_name(row->config.algorithm);
 }

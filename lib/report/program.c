@@ -17,6 +17,17 @@ static void count_kinds(const struct program *program, uint64_t ret[OP_KIND_COUN
 		ret[program->ops[i].kind]++;
 }
 
+// What runs a collective: as asked for, or what `auto` came to.
+static const char *algorithm_of(const struct report_input *input)
+{
+	const struct scenario *scenario = input->world->scenario;
+	struct coll_config config;
+	if (scenario->traffic.kind != TRAFFIC_COLLECTIVE)
+		return NULL;
+	scenario_collective(&config, scenario);
+	return coll_algorithm_name(config.algorithm);
+}
+
 void program_json(json_t *root, const struct report_input *input)
 {
 	const struct program *program = input->world->program;
@@ -27,6 +38,7 @@ void program_json(json_t *root, const struct report_input *input)
 	count_kinds(program, kinds);
 	json_t *to = object_in(root, "program");
 	put_count(to, "ranks", program->ranks);
+	put_text(to, "algorithm", algorithm_of(input));
 	put_count(to, "operations", program->op_count);
 	put_count(to, "computations", kinds[OP_COMPUTE]);
 	put_count(to, "messages", kinds[OP_SEND]);
@@ -71,6 +83,11 @@ void program_table(FILE *to, const struct report_input *input)
 		fprintf(to, ", parts of collectives %s",
 			number_grouped(&text[3], kinds[OP_COLLECTIVE]));
 	fprintf(to, "\n");
+	if (algorithm_of(input) != NULL)
+		fprintf(to, "  %-28s %17s%s\n", "algorithm", algorithm_of(input),
+			input->world->scenario->traffic.algorithm == TRAFFIC_ALGORITHM_AUTO
+				? "   what auto came to"
+				: "");
 	went_over(to, "sent over the fabric", outcome->program.fabric_messages,
 		  outcome->program.fabric_bytes);
 	went_over(to, "sent over the scale-up", outcome->program.scaleup_messages,

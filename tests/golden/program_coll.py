@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """weft coll: columns and their arithmetic, every collective with every algorithm that it has and checked data, sizes that
 are extrapolated against sizes that are run, and options that are refused."""
+import json
 import os
 import subprocess
 import sys
@@ -124,6 +125,17 @@ def check_columns():
     check("seed 7\n" in once and "seed 7 and the next 2, mean" in mean, "iterations are seeds")
 
 
+def check_json():
+    """The table and the JSON of one call are the same figures."""
+    words = ["all_reduce", "-b", "1M", "-e", "2M", "-f", "2", "-c", "1"]
+    told, table = json.loads(coll(*words, "--json")[1]), rows(coll(*words)[1])
+    check(told["collective"] == "all_reduce" and told["root"] is None and len(told["sizes"]) == len(table) == 2, "JSON has the sizes")
+    for one, row in zip(told["sizes"], table):
+        check(str(one["bytes"]) == row[0] and f"{one['time_us']:.1f}" == row[5] and f"{one['busbw_GBps']:.2f}" == row[7] and
+              one["wrong"] == 0 and one["algorithm"] == row[9], f"  {one['bytes']}: {one['time_us']:.1f} us, {one['algorithm']}")
+    check(coll("all_reduce", "-b", "1M", "--json")[1].count('"wrong": null') == 1, "  nothing that was not checked is right")
+
+
 def check_extrapolation():
     """What is said of a long size, against the same size run whole: within the error that is stated and 1 %."""
     for words, packets in ((["all_reduce", "--algorithm", "double_tree"], "2000000"), (["alltoall"], "500000"),
@@ -140,6 +152,7 @@ def check_extrapolation():
 
 check_refusals()
 check_columns()
+check_json()
 check_data()
 check_extrapolation()
 print(f"{failed} failed")
