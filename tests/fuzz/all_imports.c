@@ -15,11 +15,11 @@
 #ifndef WITH_LIBFUZZER
 const char *const fuzz_folders[] = {NULL};
 const char *const fuzz_texts[] = {
-	"Nodes 8\nConnections 6\nTriggers 3\nFailures 0\n# a remark\n"
+	"Nodes 8\nConnections 7\nTriggers 3\nFailures 0\n# a remark\n"
 	"0->1 id 1 start 0 size 4096 send_done_trigger 1\n"
 	"1->2 id 2 trigger 1 size 70000 recv_done_trigger 2 send_done_trigger 2\n"
-	"3->4 id 3 trigger 2 size 1\n5->6 trigger 3 size 9\n0->3 start 1 size 9 send_done_trigger "
-	"3\n6->7 trigger 3 size 9 recv_done_trigger 3\n"
+	"3->4 id 3 trigger 2 size 1\n5->6 trigger 3 size 9\n6->7 trigger 3 size 9\n"
+	"0->3 start 1 size 9 send_done_trigger 3\n0->4 start 2 size 9 send_done_trigger 3\n"
 	"trigger id 1 oneshot\ntrigger id 2 barrier count 2\ntrigger id 3 multishot\n",
 	"Nodes 32\nTiers 3\nPodsize 8\nTier 0\n Downlink_speed_Gbps 100\n Radix_Down 4\n Radix_Up "
 	"2\n Downlink_Latency_ns 500\n Oversubscribed 2\nTier 1\n Downlink_speed_Gbps 100\n "
