@@ -58,7 +58,7 @@ static uint32_t collective(struct builder *builder, const struct step_bucket *bu
 {
 	struct step_emit *emit = &builder->emit;
 	struct step_ring ring;
-	uint16_t stream = is_gather ? STEP_STREAM_GATHER : STEP_STREAM_REDUCE;
+	uint16_t stream = (uint16_t)(is_gather ? STEP_STREAM_GATHER : STEP_STREAM_REDUCE);
 	uint32_t begin = emit_compute(emit, stream, 0);
 #ifndef PLANT_EAGER_GATHERS // a bug on purpose: collectives do not wait for what they are of
 	emit_wait(emit, begin, a);
