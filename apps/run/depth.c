@@ -326,10 +326,17 @@ static void print_table(const struct call *call, const struct depth *depth)
 	       "the step waits for run packet by packet.\n");
 }
 
+static void write_depth(FILE *to, const struct call *call, const void *depth)
+{
+	depth_json(to, call, depth);
+}
+
 int depth_run(struct call *call)
 {
 	static struct depth depth; // large: kept off the stack
 	int rc = work_out(call, &depth);
+	if (rc == 0)
+		rc = depth_keep(call, write_depth, &depth);
 	if (rc < 0) {
 		free(depth.stages);
 		return depth_say_refusal(call, rc);

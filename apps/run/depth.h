@@ -35,6 +35,13 @@ int depth_run(struct call *call);
 // The scenario as a step, with what the command line says of it. -EINVAL with a reason.
 int depth_prepare(struct call *call, struct world_step *world);
 
+// Prints the outcome as JSON to `to`.
+typedef void depth_write(FILE *to, const struct call *call, const void *depth);
+
+// Writes the outcome of a depth into the folder of --out, as step.json; nothing without --out. To
+// be made before anything is printed. -errno with a reason.
+int depth_keep(struct call *call, depth_write *write, const void *depth);
+
 // Says why there is no step, at the order or the scenario, and gives the exit status.
 int depth_say_refusal(struct call *call, int rc);
 

@@ -98,10 +98,17 @@ static int work_out(struct call *call, struct depth_full *depth)
 	return 0;
 }
 
+static void write_depth_full(FILE *to, const struct call *call, const void *depth)
+{
+	depth_full_json(to, call, depth);
+}
+
 int depth_full_run(struct call *call)
 {
 	static struct depth_full depth;
 	int rc = work_out(call, &depth);
+	if (rc == 0)
+		rc = depth_keep(call, write_depth_full, &depth);
 	if (rc < 0)
 		return depth_say_refusal(call, rc);
 	if (call->options.is_json)
@@ -111,12 +118,19 @@ int depth_full_run(struct call *call)
 	return call_finish_output(call);
 }
 
+static void write_depth_all(FILE *to, const struct call *call, const void *depth)
+{
+	depth_all_json(to, call, depth);
+}
+
 int depth_all_run(struct call *call)
 {
 	static struct depth_all depth; // large: kept off the stack
 	int rc = work_out(call, &depth.full);
 	if (rc == 0)
 		rc = depth_sample_work(call, &depth.sample);
+	if (rc == 0)
+		rc = depth_keep(call, write_depth_all, &depth);
 	if (rc < 0)
 		return depth_say_refusal(call, rc);
 	if (call->options.is_json)

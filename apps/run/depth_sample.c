@@ -316,10 +316,17 @@ int depth_sample_work(struct call *call, struct depth_sample *depth)
 	return rc;
 }
 
+static void write_depth_sample(FILE *to, const struct call *call, const void *depth)
+{
+	depth_sample_json(to, call, depth);
+}
+
 int depth_sample_run(struct call *call)
 {
 	static struct depth_sample depth; // large: kept off the stack
 	int rc = depth_sample_work(call, &depth);
+	if (rc == 0)
+		rc = depth_keep(call, write_depth_sample, &depth);
 	if (rc < 0)
 		return depth_say_refusal(call, rc);
 	if (call->options.is_json)

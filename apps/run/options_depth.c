@@ -118,10 +118,10 @@ static int refuse_given(const struct word *words, size_t count, const char *why,
 static int check_others(const struct options *options, struct refusal *refusal)
 {
 	const struct word others[] = {
-		{options->trace != NULL, "--trace"},   {options->out != NULL, "--out"},
-		{options->pcap != NULL, "--pcap"},     {options->log != NULL, "--log"},
-		{options->seeds != NULL, "--seeds"},   {options->jobs != NULL, "--jobs"},
-		{options->sweep_count > 0, "--sweep"}, {options->wants_footprint, "--footprint"},
+		{options->trace != NULL, "--trace"},	   {options->pcap != NULL, "--pcap"},
+		{options->log != NULL, "--log"},	   {options->seeds != NULL, "--seeds"},
+		{options->jobs != NULL, "--jobs"},	   {options->sweep_count > 0, "--sweep"},
+		{options->wants_footprint, "--footprint"},
 	};
 	return refuse_given(others, sizeof(others) / sizeof(*others),
 			    "--depth works out one step; it takes no", refusal);

@@ -15,12 +15,13 @@
 #define UPPER_TOP 76.0
 #define LOWER_TOP 336.0
 #define TICKS 4
+#define LABEL_WIDTH 20.0 // of a number of racks
 
 // One plot: what lies between `low` and `high` is drawn from `top` on.
 struct plot {
 	FILE *to;
 	const struct call *call;
-	double top, low, high;
+	double top, low, high, tick;
 	double racks_low, racks_high; // as logarithms
 };
 
@@ -60,7 +61,15 @@ static double y_of(const struct plot *plot, double value)
 	return plot->top + PLOT_HEIGHT * (plot->high - value) / (plot->high - plot->low);
 }
 
-// Room for both rows, and a little around them.
+// The next larger of 1, 2, 5, 10, ...
+static double round_tick(double least)
+{
+	double power = pow(10, floor(log10(least)));
+	double of = least / power;
+	return power * (of <= 1 ? 1 : of <= 2 ? 2 : of <= 5 ? 5 : 10);
+}
+
+// Room for both rows, and a little around them; from one round number to another.
 static void scale(struct plot *plot, value_fn *first, value_fn *second)
 {
 	plot->low = plot->racks_low = INFINITY;
@@ -72,9 +81,10 @@ static void scale(struct plot *plot, value_fn *first, value_fn *second)
 		plot->racks_low = fmin(plot->racks_low, log2(point->racks));
 		plot->racks_high = fmax(plot->racks_high, log2(point->racks));
 	}
-	double around = fmax((plot->high - plot->low) * 0.1, plot->high * 1e-4);
-	plot->low -= around;
-	plot->high += around;
+	double around = fmax((plot->high - plot->low) * 0.05, plot->high * 1e-4);
+	plot->tick = round_tick((plot->high - plot->low + 2 * around) / TICKS);
+	plot->low = floor((plot->low - around) / plot->tick) * plot->tick;
+	plot->high = ceil((plot->high + around) / plot->tick) * plot->tick;
 }
 
 // The next larger number of racks than `after`, or NULL.
@@ -93,18 +103,25 @@ static const struct point *next_point(const struct call *call, uint32_t after)
 
 static void put_axes(const struct plot *plot, const char *unit)
 {
-	for (int i = 0; i <= TICKS; i++) {
-		double value = plot->low + (plot->high - plot->low) * i / TICKS;
+	int count = (int)lround((plot->high - plot->low) / plot->tick);
+	int digits = plot->tick < 1 ? (int)ceil(-log10(plot->tick) - 1e-9) : 0;
+	for (int i = 0; i <= count; i++) {
+		double value = plot->low + plot->tick * i;
 		double y = y_of(plot, value);
 		fprintf(plot->to,
 			"<line class='grid' x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f'/>\n"
-			"<text class='y' x='%.1f' y='%.1f'>%.2f%s</text>\n",
-			LEFT, y, WIDTH - RIGHT, y, LEFT - 6, y + 4, value, unit);
+			"<text class='y' x='%.1f' y='%.1f'>%.*f%s</text>\n",
+			LEFT, y, WIDTH - RIGHT, y, LEFT - 6, y + 4, digits, value, unit);
 	}
 	const struct point *point = next_point(plot->call, 0);
-	for (; point != NULL; point = next_point(plot->call, point->racks))
-		fprintf(plot->to, "<text x='%.1f' y='%.1f'>%" PRIu32 "</text>\n",
-			x_of(plot, point->racks), plot->top + PLOT_HEIGHT + 18, point->racks);
+	for (double free_from = 0; point != NULL; point = next_point(plot->call, point->racks)) {
+		double x = x_of(plot, point->racks);
+		if (x - LABEL_WIDTH / 2 < free_from)
+			continue; // it would lie on the one before
+		fprintf(plot->to, "<text x='%.1f' y='%.1f'>%" PRIu32 "</text>\n", x,
+			plot->top + PLOT_HEIGHT + 18, point->racks);
+		free_from = x + LABEL_WIDTH / 2;
+	}
 }
 
 static void put_row(const struct plot *plot, value_fn *value, const char *name, int number)

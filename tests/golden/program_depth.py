@@ -185,7 +185,7 @@ def check_refusals():
     refused("no link left", [*deep, "--fault", "{kind: link_down, at: {nic: 3}}"], "without any link")
     refused("no such stage", [*deep, "--slow", "8:2"], "no stage 8 of 8")
     for words in (["--slow", "1"], ["--slow", "1:"], ["--slow", "x:1"], ["--slow", "1:-1"], ["--jitter", "51"],
-                  ["--jitter", "nan"], ["--jitter", "1", "--steps", "1"], ["--steps", "9"], ["--out", "x"], ["--quiet"],
+                  ["--jitter", "nan"], ["--jitter", "1", "--steps", "1"], ["--steps", "9"], ["--quiet"],
                   ["--sample", "off"], ["--footprint"], ["--seeds", "1-3"], ["--pcap", "x"], ["--trace", "x"]):
         refused(" ".join(words), [*deep, *words], "weft sim: ")
     refused("--order alone", [AZURE, "--order", "tp"], "need --depth model")

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 
 WEFT = os.environ["WEFT"]
 SMALL = "llama-small-3-depths"
@@ -123,11 +124,26 @@ def check_delays():
         check(full > 1.005 * at("full")["full"]["step_ps"], "and longer than without")
 
 
+def check_folder():
+    """--out keeps what --json prints, at each depth."""
+    with tempfile.TemporaryDirectory() as name:
+        for depth in ("model", "sample", "full", "all"):
+            out = os.path.join(name, depth)
+            status, text, errors = sim(EXPERTS, "--depth", depth, "--json", "--out", out)
+            told = json.loads(text) if status == 0 else {}
+            with open(os.path.join(out, "step.json"), encoding="utf-8") as file:
+                kept = json.load(file)
+            check(kept.keys() == told.keys() and kept.get("model") == told.get("model"), f"--depth {depth} --out: {list(kept)} {errors}")
+        with open(os.path.join(name, "other"), "w", encoding="utf-8") as file:
+            file.write("x")
+        refused("a folder of other files", [EXPERTS, "--depth", "full", "--out", name], "holds other files")
+
+
 def check_refusals():
     refused("8,192 GPUs", ["azure-gb200-llama405b", "--depth", "full"], "all packets of this step would be 508")
     refused("few allowed", [SMALL, "--depth", "full", "--sample", "packets=1K"], "over the 1000 allowed")
     refused("no model", ["incast", "--depth", "full"], "needs traffic.kind model")
-    for words in (["--explain"], ["--measured", "x"], ["--steps", "3", "--jitter", "2"], ["--out", "x"]):
+    for words in (["--explain"], ["--measured", "x"], ["--steps", "3", "--jitter", "2"]):
         refused(" ".join(words), [SMALL, "--depth", "full", *words], "take")
     refused("an order for all depths", [SMALL, "--depth", "all", "--order", "tp-cp-pp-dp"], "takes no '--order'")
     refused("a GPU that is none", [SMALL, "--depth", "model", "--slow", "gpu32:2"], "no GPU 32 of 32")
@@ -137,7 +153,7 @@ def check_refusals():
 
 
 def main():
-    for part in (check_depths, check_books, check_experts, check_all_reduces, check_orders, check_delays, check_refusals):
+    for part in (check_depths, check_books, check_experts, check_all_reduces, check_orders, check_delays, check_folder, check_refusals):
         part()
     sys.exit(1 if failed else 0)
 

@@ -69,7 +69,6 @@ def check_refusals():
     refused("no model", ["incast", "--depth", "sample"], "needs traffic.kind model")
     refused("another order", [*deep, "--order", "tp-cp-dp-pp"], "it takes no '--order'")
     refused("a measured file", [*deep, "--measured", "x"], "it takes no '--measured'")
-    refused("a folder", [*deep, "--out", "x"], "it takes no '--out'")
     refused("--explain without packets", [AZURE, "--depth", "model", "--explain"], "it takes no '--explain'")
     refused("--explain alone", [AZURE, "--explain"], "needs --depth sample")
     refused("a NIC that no group has", [*SMALL, "--fault", "{kind: link_down, at: {nic: 1, plane: 0}}"], "in no group that")

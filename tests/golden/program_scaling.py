@@ -148,6 +148,13 @@ def check_svg(folder):
     check(steps == sorted(steps, reverse=True) and steps[-1] < steps[0], "longer steps lie higher")
     texts = "".join(element.text or "" for element in root)
     check("512" in texts and "&" not in texts and AZURE in texts, "with racks and title")
+    ticks = [float(element.text.split()[0]) for element in root if element.get("class") == "y"]
+    check(all(abs(tick / 0.5 - round(tick / 0.5)) < 1e-9 for tick in ticks) and len(ticks) >= 6, f"axes have round numbers: {ticks}")
+    weft("scaling", AZURE, "--racks", "64,65,66,67,68,128,256", "--svg", path)
+    root = xml.etree.ElementTree.fromstring(path.read_text(encoding="utf-8"))
+    labels = [float(element.get("x")) for element in root if element.tag.endswith("text") and (element.text or "").isdigit()]
+    rows = [labels[:len(labels) // 2], labels[len(labels) // 2:]]
+    check(all(b - a >= 20 for row in rows for a, b in zip(row, row[1:])) and len(rows[0]) >= 3, "numbers of racks do not lie on each other")
     status, out, _ = weft("scaling", AZURE, "--racks", "64", "--svg", path)
     check(status == 0 and "nan" not in path.read_text(encoding="utf-8"), "one point has a plot, too")
 
