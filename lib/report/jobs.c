@@ -281,7 +281,7 @@ static const char *time_text(struct text *ret, const struct figure *figure)
 static const char *share_text(struct text *ret, double share)
 {
 	if (share < 0)
-		return "none sent";
+		return "none";
 	snprintf(ret->at, sizeof(ret->at), "%.1f %%", share * 100);
 	return ret->at;
 }
@@ -295,7 +295,7 @@ static void job_row(FILE *to, const struct report_input *input, uint32_t index)
 	job_figures_of(&figures, input, index);
 	if (figures.factor > 0)
 		snprintf(factor, sizeof(factor), "%.3f", figures.factor);
-	fprintf(to, "  %-14.14s %-10s %6" PRIu32 " %-7s %12s %13s %7s %9s %9s %9s\n", job->name,
+	fprintf(to, "  %-12.12s %-10s %5" PRIu32 " %-6s %12s %13s %6s %8s %7s %7s\n", job->name,
 		kinds[job->kind], job->seats.ranks, placements[job->seats.placement],
 		time_text(&text[0], &figures.time_ps), time_text(&text[1], &figures.alone_ps),
 		factor, number_bytes(&text[2], figures.fabric_bytes),
@@ -310,7 +310,7 @@ void jobs_table(FILE *to, const struct report_input *input)
 	fprintf(to,
 		"\nJobs (factor: time over time alone; shared: of its bytes on trunks, through "
 		"spines,\nthe share that goes where other jobs' go, too)\n");
-	fprintf(to, "  %-14s %-10s %6s %-7s %12s %13s %7s %9s %9s %9s\n", "name", "kind", "ranks",
+	fprintf(to, "  %-12s %-10s %5s %-6s %12s %13s %6s %8s %7s %7s\n", "name", "kind", "ranks",
 		"seats", "time", "alone", "factor", "sent", "trunks", "spines");
 	for (uint32_t i = 0; i < input->world->scenario->job_count; i++)
 		if (runs(input->world, i))

@@ -91,6 +91,37 @@ static inline struct fake *fake_program(void)
 	return fake;
 }
 
+// Two jobs of the program above: hosts 0 and 1 below leaves 2 and 3 below spine 4. Both cross it;
+// of the second one operation has not ended.
+static inline struct fake *fake_jobs(void)
+{
+	static struct cable_plan cables[] = {{.from_machine = 0, .to_machine = 2},
+					     {.from_machine = 2, .to_machine = 4},
+					     {.from_machine = 4, .to_machine = 3},
+					     {.from_machine = 3, .to_machine = 1}};
+	static uint64_t bytes[4][2] = {{300, 0}, {300, 100}, {300, 100}, {300, 0}};
+	static uint8_t owner_of[4] = {0, 0, 1, MIX_NOBODY};
+	static const ps_t alone_ps[2] = {2 * PS_PER_US, 0};
+	struct fake *fake = fake_program();
+	struct world *world = &fake->world;
+	world->fabric.nics = 4;
+	world->fabric.nics_per_host = 2;
+	world->fabric.planes = 1;
+	fake->scenario.traffic.kind = TRAFFIC_JOBS;
+	fake->scenario.job_count = 2;
+	strcpy(fake->scenario.jobs[0].name, "first");
+	strcpy(fake->scenario.jobs[1].name, "second");
+	fake->outcome.jobs[0] = (struct outcome_job){3 * PS_PER_US, 4};
+	fake->outcome.jobs[1] = (struct outcome_job){4 * PS_PER_US, 0};
+	world->jobs = (struct world_jobs){owner_of, &bytes[0][0], {4, 1}};
+	world->cables = cables;
+	world->cable_count = 4;
+	world->machine_count = 5;
+	world->topology.hosts = 2;
+	fake->input.alone_ps = alone_ps;
+	return fake;
+}
+
 // A sample of a model's job: 2 of 32 groups, 2 of 22 buckets, 12 of 255 steps.
 static inline struct fake *fake_sample(void)
 {
