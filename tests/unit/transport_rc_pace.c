@@ -255,7 +255,7 @@ static void marks_cause_one_cnp_per_qp_and_interval(void **state)
 static void mrc_is_refused_an_algorithm_with_a_rate(void **state)
 {
 	(void)state;
-	static uint8_t memory[1 << 20];
+	static _Alignas(64) uint8_t memory[1 << 20];
 	struct transport_config config = bench_config();
 	struct arena arena;
 	struct endpoint *endpoint;

@@ -190,7 +190,7 @@ static void random_wires_deliver_all_within_one_window(void **state)
 static void what_cannot_be_shared_is_refused(void **state)
 {
 	(void)state;
-	static uint8_t memory[1 << 20];
+	static _Alignas(64) uint8_t memory[1 << 20];
 	struct endpoint *endpoint;
 	struct refusal refusal;
 	struct arena arena;

@@ -304,7 +304,7 @@ static void a_qp_that_failed_or_was_reset_rings_no_more(void **state)
 static void what_has_no_window_or_no_round_trip_is_refused(void **state)
 {
 	(void)state;
-	static uint8_t memory[1 << 20];
+	static _Alignas(64) uint8_t memory[1 << 20];
 	struct endpoint *endpoint;
 	struct refusal refusal;
 	struct arena arena;
