@@ -39,6 +39,21 @@ FAULTS = {  # what people call it: the fault
     "a host that stalls": "{kind: stall, at: {host: 1}, from: 6us, until: 30us}",
     "a straggler": "{kind: straggler, at: {host: 3}, rate: 25%}",
 }
+# The collective is done, and afterwards QPs fail over its last credits: what these would have placed is nobody's.
+LAST_CREDITS = """name: last-credits
+seed: 523
+fabric: {planes: 1, nic_delay: 56ns, trunk_delay: 81ns, switch_delay: 390ns, nics: 6, nics_per_t0: 2, t1_count: 1}
+queue: {trim_choice: coin, bytes: 32773B, control_bytes: 13154B}
+transport: {payload: 1511B, evs: 2, mpr: 256, sack_bytes: 11993B, rto: 48us, rto_linear: 1, rto_doublings: 1,
+  path_retry: 356us, universe: 2, probe_successes: 2, probe_idle: true, first_psn: 11658560, completion: sack,
+  refused: nak, rtt: local, dynamic_mpr: true}
+traffic: {kind: ring, collective: all_reduce, bytes: 32KiB}
+faults:
+  - {kind: duplicate, from: 9us, at: {plane: 0}, probability: 0.031, until: 91us}
+  - {kind: corrupt, from: 17us, at: {nic: 2, plane: 0}, probability: 0.031, until: 110us}
+  - {kind: corrupt, from: 24us, at: {plane: 0}, probability: 0.028, until: 126us}
+  - {kind: corrupt, from: 10us, at: {nic: 3, plane: 0}, probability: 0.037, until: 111us}
+"""
 failed = 0
 
 
@@ -82,6 +97,14 @@ with tempfile.TemporaryDirectory() as folder:
     file.write_text(WORLD + f"faults: [{first}]\n", encoding="utf-8")
     both = digest("sim", plain, "--fault", first, "--fault", second)
     check("a fault behind that of the file", digest("sim", file, "--fault", second) == both)
+    file.write_text(LAST_CREDITS, encoding="utf-8")
+    words = [WEFT, "sim", file, "--json"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    check(f"a collective whose last credits fail is done: {done.stderr}", done.returncode == 0)
+    if done.returncode == 0:
+        counted = json.loads(done.stdout)["transport"]
+        check("  and the credits are flushed", counted["messages_flushed"] > 0 and
+              counted["payload_bytes_placed"] < counted["payload_bytes_new"])
 
 print(f"{len(FAULTS)} faults, {failed} wrong")
 sys.exit(failed > 0)
