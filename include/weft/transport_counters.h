@@ -55,6 +55,7 @@ struct transport_counters {
 	uint64_t trims_last_hop;       // of these, trimmed at the last hop
 	uint64_t messages_sent, messages_received; // completed
 	uint64_t messages_flushed;	       // work requests that ended with their QP in ERROR
+	uint64_t payload_bytes_flushed;	       // of these; some may have been placed
 	uint64_t paths_skipped, paths_retired; // EV state changes to SKIP, to ASSUMED_BAD
 	uint64_t paths_replaced;	       // of those retired: a backup took the place
 	uint64_t paths_reinstated;	       // from ASSUMED_BAD to GOOD or SKIP

@@ -298,6 +298,7 @@ static void put_transport(json_t *root, const struct report_input *input)
 	put_count(to, "cnps_received", from->cnps_received);
 	put_count(to, "messages_sent", from->messages_sent);
 	put_count(to, "messages_flushed", from->messages_flushed);
+	put_count(to, "payload_bytes_flushed", from->payload_bytes_flushed);
 	put_count(to, "messages_received", from->messages_received);
 	put_count(to, "paths_skipped", from->paths_skipped);
 	put_count(to, "paths_retired", from->paths_retired);

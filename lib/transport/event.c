@@ -12,6 +12,7 @@ static bool flush_next(struct endpoint *endpoint, struct completion *ret)
 	struct qp *qp = context_at(endpoint, endpoint->flush_head - 1);
 	const struct send *send = &qp->sends[qp->send_done++ & endpoint->sends_mask];
 	endpoint->counters.messages_flushed++;
+	endpoint->counters.payload_bytes_flushed += send->bytes;
 	*ret = (struct completion){
 		.kind = COMPLETION_FLUSHED,
 		.qp = qp->number,
