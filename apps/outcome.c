@@ -13,6 +13,16 @@ int outcome_bad_word(struct refusal *refusal, const char *what, const char *word
 	return -EINVAL;
 }
 
+int outcome_once(struct refusal *refusal, const char **to, const char *option, const char *word)
+{
+	if (*to != NULL)
+		return outcome_bad_word(refusal, "given twice:", option);
+	if (word[0] == '\0')
+		return outcome_bad_word(refusal, "an empty value for", option);
+	*to = word;
+	return 0;
+}
+
 int outcome_status(int rc)
 {
 	switch (rc) {

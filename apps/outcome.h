@@ -17,6 +17,10 @@ enum {
 // in quotes. Returns -EINVAL, for the caller to hand up.
 int outcome_bad_word(struct refusal *refusal, const char *what, const char *word);
 
+// Remembers `word` of the command line in *to, for an option that may be given once. Returns 0, or
+// -EINVAL when *to holds a word already or `word` is empty; then *to stays.
+int outcome_once(struct refusal *refusal, const char **to, const char *option, const char *word);
+
 // The exit status for `rc`, a negative errno that came up. -ENOMEM is the scenario's own limit;
 // memory that the system does not give is -ENODEV.
 int outcome_status(int rc);

@@ -72,10 +72,7 @@ static int take(struct call *call, int option, const char *word)
 	case OPT_WITHIN:
 		return take_within(call, word);
 	case OPT_RESULT:
-		if (call->result != NULL)
-			return outcome_bad_word(&call->refusal, "given twice:", "--result");
-		call->result = word;
-		return 0;
+		return outcome_once(&call->refusal, &call->result, "--result", word);
 	case OPT_JSON:
 		call->is_json = true;
 		return 0;

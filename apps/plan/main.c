@@ -48,10 +48,7 @@ static int take(struct call *call, int option, const char *word)
 		call->sets[call->set_count++] = word;
 		return 0;
 	case OPT_ORDER:
-		if (call->order_text != NULL)
-			return outcome_bad_word(&call->refusal, "given twice:", "--order");
-		call->order_text = word;
-		return 0;
+		return outcome_once(&call->refusal, &call->order_text, "--order", word);
 	case OPT_DOMAIN:
 		return take_gpus(call, &call->seats.gpus_per_domain, word);
 	case OPT_TRAY:

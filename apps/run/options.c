@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "export.h"
+#include "outcome.h"
 
 enum {
 	OPT_SEED = 256,
@@ -81,17 +82,10 @@ static const struct option longs[] = {
 
 #define EMU_OPTIONS 4
 
-static int refuse_word(struct refusal *refusal, const char *what, const char *word)
-{
-	snprintf(refusal->text, sizeof(refusal->text), "%s '%.100s' (--help lists the options)",
-		 what, word);
-	return -EINVAL;
-}
-
 static int add_set(struct options *options, const char *set, struct refusal *refusal)
 {
 	if (options->set_count == OPTION_SETS_MAX)
-		return refuse_word(refusal, "too many --set, at", set);
+		return outcome_bad_word(refusal, "too many --set, at", set);
 	options->sets[options->set_count++] = set;
 	return 0;
 }
@@ -99,26 +93,15 @@ static int add_set(struct options *options, const char *set, struct refusal *ref
 static int add_fault(struct options *options, const char *fault, struct refusal *refusal)
 {
 	if (options->fault_count == SCENARIO_FAULTS_MAX)
-		return refuse_word(refusal, "too many --fault, at", fault);
+		return outcome_bad_word(refusal, "too many --fault, at", fault);
 	options->faults[options->fault_count++] = fault;
-	return 0;
-}
-
-// Remembers a word that may be given once.
-static int once(const char **place, const char *option, const char *word, struct refusal *refusal)
-{
-	if (*place != NULL)
-		return refuse_word(refusal, "given twice:", option);
-	if (word[0] == '\0')
-		return refuse_word(refusal, "an empty value for", option);
-	*place = word;
 	return 0;
 }
 
 static int take_seed(struct options *options, const char *word, struct refusal *refusal)
 {
 	if (options->seed_set[0] != '\0')
-		return refuse_word(refusal, "given twice:", "--seed");
+		return outcome_bad_word(refusal, "given twice:", "--seed");
 	snprintf(options->seed_set, sizeof(options->seed_set), "seed=%s", word);
 	return add_set(options, options->seed_set, refusal);
 }
@@ -128,20 +111,20 @@ static int take_depth(struct options *options, int option, struct refusal *refus
 {
 	switch (option) {
 	case OPT_DEPTH:
-		return once(&options->depth, "--depth", optarg, refusal);
+		return outcome_once(refusal, &options->depth, "--depth", optarg);
 	case OPT_ORDER:
-		return once(&options->order, "--order", optarg, refusal);
+		return outcome_once(refusal, &options->order, "--order", optarg);
 	case OPT_SLOW:
-		return once(&options->slow, "--slow", optarg, refusal);
+		return outcome_once(refusal, &options->slow, "--slow", optarg);
 	case OPT_JITTER:
-		return once(&options->jitter, "--jitter", optarg, refusal);
+		return outcome_once(refusal, &options->jitter, "--jitter", optarg);
 	case OPT_MEASURED:
-		return once(&options->measured, "--measured", optarg, refusal);
+		return outcome_once(refusal, &options->measured, "--measured", optarg);
 	case OPT_EXPLAIN:
 		options->wants_terms = true;
 		return 0;
 	case OPT_STEPS:
-		return once(&options->steps, "--steps", optarg, refusal);
+		return outcome_once(refusal, &options->steps, "--steps", optarg);
 	default:
 		return -EINVAL;
 	}
@@ -157,31 +140,31 @@ static int take(struct options *options, int option, struct refusal *refusal)
 	case OPT_FAULT:
 		return add_fault(options, optarg, refusal);
 	case OPT_EXPORT:
-		return once(&options->export, "--export", optarg, refusal);
+		return outcome_once(refusal, &options->export, "--export", optarg);
 	case OPT_TRACE:
-		return once(&options->trace, "--trace", optarg, refusal);
+		return outcome_once(refusal, &options->trace, "--trace", optarg);
 	case OPT_SAMPLE:
-		return once(&options->sample, "--sample", optarg, refusal);
+		return outcome_once(refusal, &options->sample, "--sample", optarg);
 	case OPT_VARIANT:
-		return once(&options->variant, "--variant", optarg, refusal);
+		return outcome_once(refusal, &options->variant, "--variant", optarg);
 	case OPT_OUT:
-		return once(&options->out, "--out", optarg, refusal);
+		return outcome_once(refusal, &options->out, "--out", optarg);
 	case OPT_PCAP:
-		return once(&options->pcap, "--pcap", optarg, refusal);
+		return outcome_once(refusal, &options->pcap, "--pcap", optarg);
 	case OPT_LOG:
-		return once(&options->log, "--log", optarg, refusal);
+		return outcome_once(refusal, &options->log, "--log", optarg);
 	case OPT_PORTS:
-		return once(&options->ports, "--ports", optarg, refusal);
+		return outcome_once(refusal, &options->ports, "--ports", optarg);
 	case OPT_DILATION:
-		return once(&options->dilation, "--dilation", optarg, refusal);
+		return outcome_once(refusal, &options->dilation, "--dilation", optarg);
 	case OPT_LANES:
-		return once(&options->lanes, "--lanes", optarg, refusal);
+		return outcome_once(refusal, &options->lanes, "--lanes", optarg);
 	case OPT_EAL:
-		return once(&options->eal, "--eal", optarg, refusal);
+		return outcome_once(refusal, &options->eal, "--eal", optarg);
 	case OPT_SEEDS:
-		return once(&options->seeds, "--seeds", optarg, refusal);
+		return outcome_once(refusal, &options->seeds, "--seeds", optarg);
 	case OPT_JOBS:
-		return once(&options->jobs, "--jobs", optarg, refusal);
+		return outcome_once(refusal, &options->jobs, "--jobs", optarg);
 	case OPT_SWEEP:
 		return options_sweep(options, optarg, refusal);
 	case OPT_JSON:
@@ -214,17 +197,18 @@ static int take(struct options *options, int option, struct refusal *refusal)
 static int options_export(const struct options *options, struct refusal *refusal)
 {
 	if (strcmp(options->program, "sim") != 0)
-		return refuse_word(refusal, "it is weft sim that writes traces:", "--export");
+		return outcome_bad_word(refusal, "it is weft sim that writes traces:", "--export");
 	if (export_find(options->export) == EXPORT_NONE)
-		return refuse_word(refusal, "there is no export", options->export);
+		return outcome_bad_word(refusal, "there is no export", options->export);
 	if (options->out == NULL)
-		return refuse_word(refusal, "needs --out:", "--export");
+		return outcome_bad_word(refusal, "needs --out:", "--export");
 	if (options->wants_footprint || options->is_quiet || options->is_json ||
 	    options->pcap != NULL || options->log != NULL || options->seeds != NULL ||
 	    options->sweep_count > 0 || options->depth != NULL)
-		return refuse_word(refusal, "--export runs nothing; it takes no",
-				   "--footprint, --quiet, --json, --pcap, --log, --seeds, --sweep, "
-				   "--depth");
+		return outcome_bad_word(
+			refusal, "--export runs nothing; it takes no",
+			"--footprint, --quiet, --json, --pcap, --log, --seeds, --sweep, "
+			"--depth");
 	return 0;
 }
 
@@ -236,17 +220,17 @@ static int check_together(const struct options *options, struct refusal *refusal
 	if (is_asking)
 		return 0;
 	if (options->scenario == NULL && options->trace == NULL)
-		return refuse_word(refusal, "no scenario given: weft", options->program);
+		return outcome_bad_word(refusal, "no scenario given: weft", options->program);
 	if (options->is_json && options->is_quiet)
-		return refuse_word(refusal,
-				   "--json prints no table that --quiet could shorten:", "--quiet");
+		return outcome_bad_word(
+			refusal, "--json prints no table that --quiet could shorten:", "--quiet");
 	if (options->export != NULL)
 		return options_export(options, refusal);
 	if (options->wants_footprint &&
 	    (options->out != NULL || options->is_quiet || options->pcap != NULL ||
 	     options->log != NULL))
-		return refuse_word(refusal, "--footprint runs nothing; it takes no",
-				   "--out, --quiet, --pcap, --log");
+		return outcome_bad_word(refusal, "--footprint runs nothing; it takes no",
+					"--out, --quiet, --pcap, --log");
 	return 0;
 }
 
@@ -263,8 +247,8 @@ int options_parse(struct options *ret, const char *program, int argc, char **arg
 			break;
 		bool is_of_sim = option >= OPT_SEEDS && option <= OPT_STEPS;
 		if (option == '?' || (is_emu && is_of_sim))
-			return refuse_word(refusal,
-					   "unknown option or missing value:", argv[optind - 1]);
+			return outcome_bad_word(
+				refusal, "unknown option or missing value:", argv[optind - 1]);
 		int rc = take(ret, option, refusal);
 		if (rc < 0)
 			return rc;
@@ -272,7 +256,7 @@ int options_parse(struct options *ret, const char *program, int argc, char **arg
 	if (optind < argc)
 		ret->scenario = argv[optind++];
 	if (optind < argc)
-		return refuse_word(refusal, "one scenario at a time; what is", argv[optind]);
+		return outcome_bad_word(refusal, "one scenario at a time; what is", argv[optind]);
 	int rc = check_together(ret, refusal);
 	if (rc == 0)
 		rc = options_depth(ret, refusal);

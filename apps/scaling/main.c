@@ -50,15 +50,6 @@ static const struct option longs[] = {
 
 // ---------------------------------------------------------------- words
 
-// Remembers a word that may be given once.
-static int once(struct call *call, const char **to, const char *option)
-{
-	if (*to != NULL)
-		return outcome_bad_word(&call->refusal, "given twice:", option);
-	*to = optarg;
-	return 0;
-}
-
 static int add_set(struct call *call, const char *word)
 {
 	if (call->set_count == SETS_MAX)
@@ -74,21 +65,21 @@ static int take(struct call *call, int option)
 {
 	switch (option) {
 	case OPT_RACKS:
-		return once(call, &call->racks_text, "--racks");
+		return outcome_once(&call->refusal, &call->racks_text, "--racks", optarg);
 	case OPT_REFERENCE:
-		return once(call, &call->reference_text, "--reference");
+		return outcome_once(&call->refusal, &call->reference_text, "--reference", optarg);
 	case OPT_JITTER:
-		return once(call, &call->jitter_text, "--jitter");
+		return outcome_once(&call->refusal, &call->jitter_text, "--jitter", optarg);
 	case OPT_SEEDS:
-		return once(call, &call->seeds_text, "--seeds");
+		return outcome_once(&call->refusal, &call->seeds_text, "--seeds", optarg);
 	case OPT_SEED:
-		return once(call, &call->seed_text, "--seed");
+		return outcome_once(&call->refusal, &call->seed_text, "--seed", optarg);
 	case OPT_DEPTH:
-		return once(call, &call->depth_text, "--depth");
+		return outcome_once(&call->refusal, &call->depth_text, "--depth", optarg);
 	case OPT_SAMPLE:
-		return once(call, &call->sample_text, "--sample");
+		return outcome_once(&call->refusal, &call->sample_text, "--sample", optarg);
 	case OPT_SVG:
-		return once(call, &call->svg, "--svg");
+		return outcome_once(&call->refusal, &call->svg, "--svg", optarg);
 	case OPT_SET:
 		return add_set(call, optarg);
 	case OPT_JSON:

@@ -45,9 +45,7 @@ static int take(struct call *call, int option, const char *word)
 			return outcome_bad_word(&call->refusal, "too many --set, at", word);
 		call->sets[call->set_count++] = word;
 	} else {
-		if (call->svg != NULL)
-			return outcome_bad_word(&call->refusal, "given twice:", "--svg");
-		call->svg = word;
+		return outcome_once(&call->refusal, &call->svg, "--svg", word);
 	}
 	return 0;
 }

@@ -39,22 +39,13 @@ struct call {
 	struct refusal refusal;
 };
 
-// Remembers a word that may be given once.
-static int once(struct call *call, const char **to, const char *option)
-{
-	if (*to != NULL)
-		return outcome_bad_word(&call->refusal, "given twice:", option);
-	*to = optarg;
-	return 0;
-}
-
 static int take(struct call *call, int option)
 {
 	switch (option) {
 	case OPT_PROFILE:
-		return once(call, &call->profile_name, "--profile");
+		return outcome_once(&call->refusal, &call->profile_name, "--profile", optarg);
 	case OPT_JUNIT:
-		return once(call, &call->junit, "--junit");
+		return outcome_once(&call->refusal, &call->junit, "--junit", optarg);
 	case OPT_JSON:
 		call->is_json = true;
 		return 0;
