@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "depth.h"
-#include "schedule.h"
 
 #define LIST_BYTES_MAX ((size_t)1 << 22)
 
@@ -31,20 +30,16 @@ ps_t depth_exposed(const struct step_exposed *times)
 // ---------------------------------------------------------------- runs
 
 // Mean and spread over steps with seeds of their own (Welford: the deviation loses no digits).
-static int run_steps(struct depth *depth, uint32_t count, struct refusal *refusal)
+void depth_run_steps(struct depth_steps *steps, const struct schedule *schedule,
+		     const struct step_setup *of, uint32_t count)
 {
-	struct schedule schedule;
-	struct step_setup setup = depth->rows[0].of.setup;
-	struct depth_steps *steps = &depth->steps;
+	struct step_setup setup = *of;
 	double squares = 0;
-	int rc = schedule_make(&schedule, &depth->rows[0].of.plan, refusal);
-	if (rc < 0)
-		return rc;
 	*steps = (struct depth_steps){.count = count, .min_s = INFINITY};
 	for (uint32_t i = 0; i < count; i++) {
 		struct step_times times;
-		setup.seed = depth->world.setup.seed + i;
-		step_run(schedule.step, &setup, &times, NULL);
+		setup.seed = of->seed + i;
+		step_run(schedule->step, &setup, &times, NULL);
 		double time_s = (double)times.step_ps / PS_PER_S, off = time_s - steps->mean_s;
 		steps->mean_s += off / (i + 1);
 		squares += off * (time_s - steps->mean_s);
@@ -52,8 +47,28 @@ static int run_steps(struct depth *depth, uint32_t count, struct refusal *refusa
 		steps->max_s = fmax(steps->max_s, time_s);
 	}
 	steps->cv = sqrt(squares / (count - 1)) / steps->mean_s;
+}
+
+static int run_steps(struct depth *depth, uint32_t count, struct refusal *refusal)
+{
+	struct schedule schedule;
+	const struct step_case *of = &depth->rows[0].of;
+	int rc = schedule_make(&schedule, &of->plan, refusal);
+	if (rc < 0)
+		return rc;
+	depth_run_steps(&depth->steps, &schedule, &of->setup, count);
 	schedule_free(&schedule);
 	return 0;
+}
+
+static void find_culprits(struct depth *depth)
+{
+	ps_t step_ps = depth->rows[0].times.with.step_ps;
+	for (uint32_t i = 0; i < depth->row_count; i++) {
+		const struct depth_row *row = &depth->rows[i];
+		if (row->of.inside != DIMENSION_COUNT)
+			depth->longer_ps[row->of.inside] = step_ps - row->times.with.step_ps;
+	}
 }
 
 static int run_cases(struct depth *depth, struct refusal *refusal)
@@ -67,6 +82,7 @@ static int run_cases(struct depth *depth, struct refusal *refusal)
 		rc = schedule_expose(&depth->rows[i].times, &cases[i].plan, &cases[i].setup,
 				     i == 0 ? depth->stages : NULL, refusal);
 	}
+	find_culprits(depth);
 	predicted = cases[0];
 	predicted.plan.timing = timing_from_logs;
 	depth->has_prediction = plan_is_of_logs(&depth->world.plan);
@@ -211,20 +227,14 @@ void depth_print_job(const struct world_step *world)
 	printf("\n");
 }
 
-// What the step would not take if a dimension had stayed in its domain.
-static void print_culprits(const struct depth *depth)
+void depth_print_culprits(const ps_t longer_ps[DIMENSION_COUNT], ps_t step_ps)
 {
-	for (uint32_t i = 0; i < depth->row_count; i++) {
-		const struct depth_row *row = &depth->rows[i];
-		if (row->of.inside != DIMENSION_COUNT)
+	for (uint32_t i = 0; i < DIMENSION_COUNT; i++)
+		if (longer_ps[i] != 0)
 			printf("      because of %-10s %9.3f ms  %.2f %% of the step: it leaves "
-			       "its "
-			       "domain\n",
-			       dimension_name(row->of.inside),
-			       ms(depth->rows[0].times.with.step_ps - row->times.with.step_ps),
-			       percent(depth->rows[0].times.with.step_ps - row->times.with.step_ps,
-				       depth->rows[0].times.with.step_ps));
-	}
+			       "its domain\n",
+			       dimension_name((enum dimension)i), ms(longer_ps[i]),
+			       percent(longer_ps[i], step_ps));
 }
 
 static void print_step(const struct depth *depth)
@@ -241,7 +251,7 @@ static void print_step(const struct depth *depth)
 	       ms(pipeline - ideal));
 	printf("    exposed communication %10.3f ms  %.2f %%: head %.3f, tail %.3f\n", ms(exposed),
 	       percent(exposed, step), ms(times->head_ps), ms(times->tail_ps));
-	print_culprits(depth);
+	depth_print_culprits(depth->longer_ps, step);
 	printf("    other                 %10.3f ms\n", ms(plan->timing.other_ps));
 	printf("  stage 0 alone sees      %10.3f ms  %.3f before forwards, %.3f behind the last "
 	       "backward\n\n",
@@ -264,9 +274,8 @@ static void print_cases(const struct depth *depth)
 	}
 }
 
-static void print_steps(const struct depth *depth)
+void depth_print_steps(const struct depth_steps *steps)
 {
-	const struct depth_steps *steps = &depth->steps;
 	if (steps->count == 0)
 		return;
 	printf("\n  %" PRIu32
@@ -319,7 +328,7 @@ static void print_table(const struct call *call, const struct depth *depth)
 	print_step(depth);
 	print_cases(depth);
 	print_measured(call, depth);
-	print_steps(depth);
+	depth_print_steps(&depth->steps);
 	print_published(depth);
 	depth_print_inputs(call, &depth->world.plan);
 	printf("  Not in it: packets, congestion, losses. With --depth sample the collectives that "

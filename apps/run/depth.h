@@ -6,6 +6,7 @@
 #include <weft/world_step.h>
 
 #include "call.h"
+#include "schedule.h"
 
 // One case with its outcome.
 struct depth_row {
@@ -21,6 +22,7 @@ struct depth_steps {
 
 struct depth {
 	struct world_step world;
+	ps_t longer_ps[DIMENSION_COUNT]; // what the step would not take if it stayed in its domain
 	uint32_t row_count;
 	struct depth_row rows[STEP_CASES_MAX]; // the first is the step as it is
 	struct step_stage *stages;	       // of the first row, [pp]
@@ -34,6 +36,14 @@ int depth_run(struct call *call);
 
 // The scenario as a step, with what the command line says of it. -EINVAL with a reason.
 int depth_prepare(struct call *call, struct world_step *world);
+
+// Runs `count` steps with dice of their own, 2 or more, from the setup's seed on.
+void depth_run_steps(struct depth_steps *ret, const struct schedule *schedule,
+		     const struct step_setup *setup, uint32_t count);
+
+// Of each dimension that leaves its domain, and of steps with jitter, if there are any.
+void depth_print_culprits(const ps_t longer_ps[DIMENSION_COUNT], ps_t step_ps);
+void depth_print_steps(const struct depth_steps *steps);
 
 // Prints the outcome as JSON to `to`.
 typedef void depth_write(FILE *to, const struct call *call, const void *depth);

@@ -5,7 +5,7 @@
 
 #include <weft/check.h>
 
-#include "depth.h"
+#include "depth_part_json.h"
 #include "weft_version.h"
 
 // Takes `value`; our own JSON must be good.
@@ -68,19 +68,8 @@ static json_t *cases_of(const struct depth *depth)
 	return list;
 }
 
-// What the step would not take if the dimension had stayed in its domain.
-static ps_t longer_by(const struct depth *depth, enum dimension dimension)
+json_t *depth_outside_json(const struct world_step *world, const ps_t longer_ps[DIMENSION_COUNT])
 {
-	for (uint32_t i = 0; i < depth->row_count; i++)
-		if (depth->rows[i].of.inside == dimension)
-			return depth->rows[0].times.with.step_ps -
-				depth->rows[i].times.with.step_ps;
-	return 0;
-}
-
-static json_t *outside_of(const struct depth *depth)
-{
-	const struct world_step *world = &depth->world;
 	json_t *list = json_array();
 	for (uint32_t i = 0; i < DIMENSION_COUNT; i++) {
 		const struct world_outside *of = &world->outside[i];
@@ -95,7 +84,7 @@ static json_t *outside_of(const struct depth *depth)
 		put_time(one, "message_ps", of->message_ps);
 		put_time(one, "forward_ps", of->forward_ps);
 		put_time(one, "backward_ps", of->backward_ps);
-		put_time(one, "longer_ps", longer_by(depth, (enum dimension)i));
+		put_time(one, "longer_ps", longer_ps[i]);
 		check(json_array_append_new(list, one) == 0);
 	}
 	return list;
@@ -111,14 +100,13 @@ static json_t *step_of(const struct depth *depth)
 	put(step, "gpus", json_integer(plan_ranks(plan)));
 	put(step, "ring_ranks", json_integer(depth->world.setup.dense.ranks));
 	put(step, "nics_per_group", json_integer(depth->world.nics_per_group));
-	put(step, "outside", outside_of(depth));
+	put(step, "outside", depth_outside_json(&depth->world, depth->longer_ps));
 	put(step, "stages", stages_of(depth));
 	return step;
 }
 
-static json_t *steps_of(const struct depth *depth)
+json_t *depth_steps_json(const struct depth_steps *steps)
 {
-	const struct depth_steps *steps = &depth->steps;
 	json_t *to = json_object();
 	if (steps->count == 0) {
 		json_decref(to);
@@ -176,7 +164,7 @@ void depth_json(FILE *to, const struct call *call, const struct depth *depth)
 	put(root, "collectives_longer",
 	    depth->world.is_measured ? json_real((double)depth->world.measured_ppb / 1e9)
 				     : json_null());
-	put(root, "steps", steps_of(depth));
+	put(root, "steps", depth_steps_json(&depth->steps));
 	put(root, "prediction", prediction_of(depth));
 	put(root, "inputs", inputs_of(call));
 	json_dumpf(root, to, JSON_INDENT(2) | JSON_REAL_PRECISION(12));

@@ -28,6 +28,7 @@ static ps_t exposed_with(const struct schedule *schedule, const struct step_setu
 // The table as closed forms, for the schedule to be tried with.
 static uint32_t fill_table(struct depth_sample *depth, const struct schedule *schedule)
 {
+	depth->run.world = depth->world;
 	uint32_t count = step_collectives(schedule->step, depth->table, SAMPLED_MAX);
 	for (uint32_t i = 0; i < count && i < SAMPLED_MAX; i++) {
 		struct sampled *row = &depth->run.rows[i];
@@ -186,7 +187,7 @@ static int run_packets(struct call *call, const struct plan *model, struct sampl
 	if (rc == 0)
 		take_counters(run, &call->stage.world, &ran);
 	stage_free(&call->stage);
-	return rc;
+	return rc == 0 ? depth_tensor(call, run) : rc;
 }
 
 // ---------------------------------------------------------------- back into the schedule
@@ -221,21 +222,41 @@ static void set_table(struct depth_sample *depth, struct sampled_run *run, int s
 	}
 }
 
+// The step's setup with what ran, as set_table() has it.
+static struct step_setup setup_of(const struct depth_sample *depth, const struct sampled_run *run,
+				  const struct world_step *world)
+{
+	struct step_setup setup = world->setup;
+	setup.collectives = depth->table;
+	setup.collective_count = run->count;
+	return setup;
+}
+
+// Exposed with all samples at one end of their error.
+static ps_t exposed_at_end(struct depth_sample *depth, struct sampled_run *run,
+			   const struct schedule *schedule, int sign)
+{
+	struct world_step world = run->world;
+	if (run->tensor.closed_ps > 0)
+		world_step_tensor(&world, run->tensor.time_ps + sign * run->tensor.error_ps);
+	struct step_setup setup = setup_of(depth, run, &world);
+	set_table(depth, run, sign, false);
+	return exposed_with(schedule, &setup);
+}
+
 static void work_in(struct depth_sample *depth, struct sampled_run *run,
 		    const struct schedule *schedule)
 {
-	struct step_setup setup = depth->world.setup;
-	setup.collectives = depth->table;
-	setup.collective_count = run->count;
+	struct step_setup setup = setup_of(depth, run, &run->world);
 	run->longer_ppb = longer_ppb(run);
-	set_table(depth, run, 1, false);
-	ps_t high = exposed_with(schedule, &setup);
-	set_table(depth, run, -1, false);
-	ps_t low = exposed_with(schedule, &setup);
+	ps_t high = exposed_at_end(depth, run, schedule, 1);
+	ps_t low = exposed_at_end(depth, run, schedule, -1);
 	run->error_ps = (high - low + 1) / 2;
 	set_table(depth, run, 0, true);
 	ps_t longer = exposed_with(schedule, &setup);
 	set_table(depth, run, 0, false);
+	const struct step_setup quiet = setup_of(depth, run, &depth->world);
+	run->quiet_ps = exposed_with(schedule, &quiet);
 	step_expose(schedule->step, &setup, &run->times, NULL);
 	run->others_ps = longer - depth_exposed(&run->times);
 }
@@ -266,7 +287,32 @@ static void find_terms(struct depth_sample *depth, const struct schedule *schedu
 	terms->sack_ps = exposed_at(depth, schedule, payload * sack,
 				    packet * sack + payload * transport->control_bytes);
 	if (depth->has_ideal)
-		terms->ideal_ps = depth_exposed(&depth->ideal.times);
+		terms->ideal_ps = depth->ideal.quiet_ps;
+}
+
+// The table is as work_in() left it.
+static void find_culprits(struct depth_sample *depth, const struct schedule *schedule)
+{
+	ps_t step_ps = depth->run.times.with.step_ps;
+	for (uint32_t i = 0; i < DIMENSION_COUNT; i++) {
+		struct world_step world = depth->run.world;
+		struct step_times times;
+		if (!world_step_inside(&depth->run.world, (enum dimension)i, &world.setup))
+			continue;
+		struct step_setup setup = setup_of(depth, &depth->run, &world);
+		step_run(schedule->step, &setup, &times, NULL);
+		depth->longer_ps[i] = step_ps - times.step_ps;
+	}
+}
+
+static void finish(struct call *call, struct depth_sample *depth, const struct schedule *schedule)
+{
+	work_in(depth, &depth->run, schedule);
+	find_terms(depth, schedule, &call->scenario.transport);
+	find_culprits(depth, schedule);
+	struct step_setup setup = setup_of(depth, &depth->run, &depth->run.world);
+	if (call->options.step_count > 1)
+		depth_run_steps(&depth->steps, schedule, &setup, call->options.step_count);
 }
 
 // ---------------------------------------------------------------- all of it
@@ -291,6 +337,7 @@ int depth_sample_work(struct call *call, struct depth_sample *depth)
 {
 	struct schedule schedule;
 	int rc = depth_prepare(call, &depth->world);
+	call->scenario.order = call->options.order;
 	if (rc == 0 && call->options.depth_kind == DEPTH_ALL)
 		world_step_own_sends(&depth->world, &call->scenario);
 	if (rc == 0)
@@ -308,10 +355,8 @@ int depth_sample_work(struct call *call, struct depth_sample *depth)
 		rc = run_ideal(call, depth, &schedule);
 	if (rc == 0)
 		rc = run_packets(call, &depth->world.plan, &depth->run);
-	if (rc == 0) {
-		work_in(depth, &depth->run, &schedule);
-		find_terms(depth, &schedule, &call->scenario.transport);
-	}
+	if (rc == 0)
+		finish(call, depth, &schedule);
 	schedule_free(&schedule);
 	return rc;
 }

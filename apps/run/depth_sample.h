@@ -19,12 +19,23 @@ struct sampled {
 	uint64_t steps, steps_all; // ring steps of a loop: run, and all
 };
 
+// Messages of tensor ranks that leave their domain: one of them, as a ring.
+struct sampled_tensor {
+	ps_t closed_ps; // 0 = they stay inside, and none ran
+	ps_t time_ps, error_ps;
+	uint64_t bytes, steps, steps_all, packets;
+	uint32_t groups_all;
+};
+
 // What one run of packets came to.
 struct sampled_run {
+	struct world_step world; // with tensor messages as they ran
+	struct sampled_tensor tensor;
 	uint32_t count;
 	struct sampled rows[SAMPLED_MAX];
 	struct step_exposed times;
 	ps_t error_ps;	    // of the exposed time: all samples at the end of their error
+	ps_t quiet_ps;	    // exposed time with messages of tensor ranks in closed form
 	ps_t others_ps;	    // exposed time if collectives that did not run were a tenth longer
 	int64_t longer_ppb; // those that ran, against their closed form
 	uint64_t packets, marks, trims, resent;
@@ -48,16 +59,19 @@ struct depth_sample {
 	struct sampled_run run, ideal;
 	bool has_ideal;
 	struct sampled_terms terms;
+	ps_t longer_ps[DIMENSION_COUNT]; // what the step would not take if it stayed in its domain
+	struct depth_steps steps;	 // count 0 = none were asked for
 };
-
-// Works out a step of a call that has been read. -errno with place and reason.
-int depth_sample_work(struct call *call, struct depth_sample *depth);
 
 // Runs such a call. Returns the exit status.
 int depth_sample_run(struct call *call);
 
 // The same without printing; `depth` is all zero. -errno with a reason.
 int depth_sample_work(struct call *call, struct depth_sample *depth);
+
+// Runs one message of tensor ranks packet by packet, if they leave their domain, and takes it into
+// the run's world. -errno with a reason.
+int depth_tensor(struct call *call, struct sampled_run *run);
 
 void depth_sample_table(const struct call *call, const struct depth_sample *depth);
 // The way from closed forms to packets.

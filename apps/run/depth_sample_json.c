@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A step with collectives of packets as JSON: times in picoseconds.
 
-#include <jansson.h>
-
 #include <weft/check.h>
 
+#include "depth_part_json.h"
 #include "depth_sample.h"
 #include "weft_version.h"
 
@@ -38,6 +37,22 @@ static json_t *collective_of(const struct sampled *row)
 	return one;
 }
 
+static json_t *tensor_of(const struct sampled_tensor *tensor)
+{
+	if (tensor->closed_ps == 0)
+		return json_null();
+	json_t *to = json_object();
+	put_count(to, "bytes", tensor->bytes);
+	put(to, "closed_ps", json_integer(tensor->closed_ps));
+	put(to, "time_ps", json_integer(tensor->time_ps));
+	put(to, "error_ps", json_integer(tensor->error_ps));
+	put_count(to, "steps", tensor->steps);
+	put_count(to, "steps_all", tensor->steps_all);
+	put_count(to, "groups_all", tensor->groups_all);
+	put_count(to, "packets", tensor->packets);
+	return to;
+}
+
 static json_t *run_of(const struct sampled_run *run)
 {
 	json_t *to = json_object(), *list = json_array();
@@ -59,6 +74,7 @@ static json_t *run_of(const struct sampled_run *run)
 	for (uint32_t i = 0; i < run->count; i++)
 		check(json_array_append_new(list, collective_of(&run->rows[i])) == 0);
 	put(to, "collectives", list);
+	put(to, "tensor_message", tensor_of(&run->tensor));
 	return to;
 }
 
@@ -69,6 +85,7 @@ static json_t *terms_of(const struct depth_sample *depth)
 	put(to, "with_latency_ps", json_integer(depth->terms.latency_ps));
 	put(to, "with_headers_ps", json_integer(depth->terms.header_ps));
 	put(to, "with_sacks_ps", json_integer(depth->terms.sack_ps));
+	put(to, "closed_tensors_ps", json_integer(depth->run.quiet_ps));
 	put(to, "ideal_ps", depth->has_ideal ? json_integer(depth->terms.ideal_ps) : json_null());
 	return to;
 }
@@ -84,6 +101,8 @@ void depth_sample_json(FILE *to, const struct call *call, const struct depth_sam
 	put(root, "step", run_of(&depth->run));
 	put(root, "ideal", depth->has_ideal ? run_of(&depth->ideal) : json_null());
 	put(root, "terms", terms_of(depth));
+	put(root, "outside", depth_outside_json(&depth->run.world, depth->longer_ps));
+	put(root, "steps", depth_steps_json(&depth->steps));
 	json_dumpf(root, to, JSON_INDENT(2));
 	fputc('\n', to);
 	json_decref(root);

@@ -15,6 +15,24 @@ static double percent(ps_t part, ps_t whole)
 	return (double)part / (double)whole * 100;
 }
 
+// What of activations ran, and what did not.
+static void print_tensor(const struct depth_sample *depth)
+{
+	const struct sampled_tensor *tensor = &depth->run.tensor;
+	if (tensor->closed_ps > 0)
+		printf("  A tensor message of %.3f MB: %.3f ms by packets +- %.3f, %.3f in closed "
+		       "form (%+.2f %%);\n    %" PRIu64 " of %" PRIu64 " ring steps, 1 of %" PRIu32
+		       " groups, %" PRIu64 " data packets\n",
+		       (double)tensor->bytes / 1e6, ms(tensor->time_ps), ms(tensor->error_ps),
+		       ms(tensor->closed_ps),
+		       percent(tensor->time_ps - tensor->closed_ps, tensor->closed_ps),
+		       tensor->steps, tensor->steps_all, tensor->groups_all, tensor->packets);
+	for (uint32_t i = 0; i < DIMENSION_COUNT; i++)
+		if (i != DIMENSION_TP && depth->world.outside[i].is_outside)
+			printf("  Messages of %s did not run: closed form\n",
+			       dimension_name((enum dimension)i));
+}
+
 static void print_step(const struct depth_sample *depth)
 {
 	const struct step_exposed *times = &depth->run.times;
@@ -24,6 +42,7 @@ static void print_step(const struct depth_sample *depth)
 	printf("    exposed communication %10.3f ms  +- %.3f, %.2f %%: head %.3f, tail %.3f\n",
 	       ms(exposed), ms(depth->run.error_ps), percent(exposed, step), ms(times->head_ps),
 	       ms(times->tail_ps));
+	depth_print_culprits(depth->longer_ps, step);
 	printf("    other                 %10.3f ms\n\n", ms(depth->world.plan.timing.other_ps));
 }
 
@@ -75,9 +94,10 @@ static void print_term(const char *what, ps_t before, ps_t after)
 static void print_ideal(const struct depth_sample *depth)
 {
 	const struct sampled_terms *terms = &depth->terms;
+	ps_t ideal = depth_exposed(&depth->ideal.times);
 	printf("\n  Ideal fabric: exposed %.3f ms +- %.3f by packets, %+.2f %% off --depth model\n",
-	       ms(terms->ideal_ps), ms(depth->ideal.error_ps),
-	       percent(terms->ideal_ps - terms->closed_ps, terms->closed_ps));
+	       ms(ideal), ms(depth->ideal.error_ps),
+	       percent(ideal - terms->closed_ps, terms->closed_ps));
 	for (const char *const *line = depth_ideal_text; *line != NULL; line++)
 		printf("    - %s\n", *line);
 }
@@ -85,21 +105,24 @@ static void print_ideal(const struct depth_sample *depth)
 void depth_sample_print_terms(const struct depth_sample *depth)
 {
 	const struct sampled_terms *terms = &depth->terms;
-	ps_t exposed = depth_exposed(&depth->run.times), before = terms->sack_ps;
+	ps_t exposed = depth_exposed(&depth->run.times), quiet = depth->run.quiet_ps,
+	     before = terms->sack_ps;
+	if (depth->has_ideal)
+		before += terms->ideal_ps - terms->latency_ps;
 	printf("\n  Exposed, from the closed form to the packets (ms)\n");
 	printf("    %-58s %9.3f\n", "closed forms at the line rate", ms(terms->closed_ps));
 	print_term("a slice's latency is that of this fabric, not 9 us", terms->closed_ps,
 		   terms->latency_ps);
-	if (depth->has_ideal) {
+	if (depth->has_ideal)
 		print_term("filling the ring, credits, whole packets (ideal fabric)",
 			   terms->latency_ps, terms->ideal_ps);
-		before += terms->ideal_ps - terms->latency_ps;
-	}
 	print_term("headers are on the line, too", terms->latency_ps, terms->header_ps);
 	print_term("and SACKs", terms->header_ps, terms->sack_ps);
 	print_term(depth->has_ideal ? "queues, marks, windows, thinned trunks"
 				    : "credits, queues, marks, windows, thinned trunks",
-		   before, exposed);
+		   before, quiet);
+	if (depth->run.tensor.closed_ps > 0)
+		print_term("messages of tensor ranks, which have all of this, too", quiet, exposed);
 	printf("    %-58s %9.3f +- %.3f\n", "packets", ms(exposed), ms(depth->run.error_ps));
 	if (depth->has_ideal)
 		print_ideal(depth);
@@ -114,7 +137,9 @@ void depth_sample_table(const struct call *call, const struct depth_sample *dept
 	if (call->options.is_quiet)
 		return;
 	print_collectives(&depth->run);
+	print_tensor(depth);
 	print_sample(call, &depth->run);
 	depth_sample_print_terms(depth);
+	depth_print_steps(&depth->steps);
 	depth_print_inputs(call, &depth->world.plan);
 }

@@ -135,13 +135,10 @@ static int check_model(const struct options *options, struct refusal *refusal)
 	return refuse_given(others, 3, "--depth model sends no packets; it takes no", refusal);
 }
 
-// Packets are where the plan's own order puts them.
 static int check_sample(const struct options *options, struct refusal *refusal)
 {
-	const struct word others[] = {{options->order != NULL, "--order"},
-				      {options->measured != NULL, "--measured"},
-				      {options->steps != NULL, "--steps"}};
-	return refuse_given(others, 3, "--depth sample measures its collectives; it takes no",
+	const struct word others[] = {{options->measured != NULL, "--measured"}};
+	return refuse_given(others, 1, "--depth sample measures its collectives; it takes no",
 			    refusal);
 }
 

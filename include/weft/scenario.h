@@ -78,6 +78,8 @@ struct scenario {
 	uint32_t input_count;
 	struct scenario_input inputs[SCENARIO_INPUTS_MAX];
 	const struct world_step *step; // model: this whole step; the caller's, NULL when read
+	const char *order; // model: of ranks, in place of the plan's; the caller's, NULL when read
+	bool is_tensor;	   // model: one message of tensor ranks in place of gradients; the caller's
 	uint32_t packets_max;	   // limits: descriptors in the pool; 0 = derived from the world
 	uint64_t memory_bytes_max; // of the arena
 	ps_t time_max_ps;	   // the run ends here at the latest

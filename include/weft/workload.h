@@ -225,6 +225,11 @@ ps_t sample_extrapolate(ps_t run_ps, const ps_t *step_ps, uint32_t count, uint64
 int job_from_plan(struct job *ret, struct arena *arena, const struct plan *plan,
 		  uint32_t gpus_per_host, const struct ring_config *ring, struct refusal *refusal);
 
+// The same for their largest tensor message, a ring all-gather. -EINVAL where groups lie unevenly.
+int job_from_tensors(struct job *ret, struct arena *arena, const struct plan *plan,
+		     uint32_t gpus_per_host, const struct ring_config *ring,
+		     struct refusal *refusal);
+
 // The next kind of message of `leaves`, from bit *at on: its name, "pp", or NULL.
 const char *job_leaving(const struct job *job, uint32_t *at);
 

@@ -59,6 +59,10 @@ void world_step_own_sends(struct world_step *step, const struct scenario *scenar
 bool world_step_inside(const struct world_step *step, enum dimension dimension,
 		       struct step_setup *ret);
 
+// Takes messages of tensor ranks that leave their domain to be so long, as packets measured them,
+// and what a cell waits for them to be longer or shorter by the same share.
+void world_step_tensor(struct world_step *step, ps_t message_ps);
+
 // A step beside it with one thing changed.
 struct step_case {
 	char name[STEP_CASE_BYTES];

@@ -202,9 +202,13 @@ static int build_plan_job(struct world *world, struct refusal *refusal)
 	const struct traffic_config *traffic = &world->scenario->traffic;
 	struct plan plan;
 	int rc = plan_resize(&plan, plan_find(traffic->model), world->fabric.nics, refusal);
-	return rc < 0 ? rc
-		      : job_from_plan(&world->job, world->arena, &plan, world->fabric.nics_per_host,
-				      &traffic->ring, refusal);
+	if (rc < 0)
+		return rc;
+	if (world->scenario->order != NULL)
+		plan.parallel.order = world->scenario->order;
+	return (world->scenario->is_tensor ? job_from_tensors : job_from_plan)(
+		&world->job, world->arena, &plan, world->fabric.nics_per_host, &traffic->ring,
+		refusal);
 }
 
 static int build_collective(struct world *world, struct refusal *refusal)

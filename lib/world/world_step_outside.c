@@ -99,6 +99,24 @@ void world_step_outside(struct world_step *step, uint64_t nic_Bps)
 	step->setup.silent_send_ps = inside_send_ps(step);
 }
 
+static ps_t scaled(ps_t time, ps_t to, ps_t from)
+{
+	return (ps_t)((__int128)time * to / from);
+}
+
+void world_step_tensor(struct world_step *step, ps_t message_ps)
+{
+	struct world_outside *of = &step->outside[DIMENSION_TP];
+	check(of->is_outside && of->message_ps > 0);
+	ps_t forward_ps = scaled(of->forward_ps, message_ps, of->message_ps);
+	ps_t backward_ps = scaled(of->backward_ps, message_ps, of->message_ps);
+	step->setup.outside_forward_ps += forward_ps - of->forward_ps;
+	step->setup.outside_backward_ps += backward_ps - of->backward_ps;
+	of->forward_ps = forward_ps;
+	of->backward_ps = backward_ps;
+	of->message_ps = message_ps;
+}
+
 bool world_step_inside(const struct world_step *step, enum dimension dimension,
 		       struct step_setup *ret)
 {

@@ -63,11 +63,50 @@ def check_collectives(step):
     check(step["step_ps"] == step["silent_ps"] + step["exposed_ps"], "exposed is what the step is longer")
 
 
+def check_order():
+    """Tensor ranks in four racks: the report names them, and one of their messages ran."""
+    words = [AZURE, "--depth", "sample", "--sample", "steps=3,fill=3", "--order", "dp-tp-cp-pp"]
+    status, out, errors = sim(*words, "--json")
+    if status != 0:
+        check(False, errors)
+        return
+    result = json.loads(out)
+    step, ours = result["step"], {one["dimension"]: one for one in result["outside"]}
+    tensor = step["tensor_message"]
+    least = 134217728 * 3 / 4 * 4258 / 4096 / 100e9 * 1e12  # headers are on the line, too
+    check(tensor["bytes"] == 134217728 and least < tensor["time_ps"] < 1.04 * least,
+          f"a tensor message takes {tensor['time_ps'] / 1e9:.3f} ms by packets, {least / 1e9:.3f} at the line's rate with headers")
+    check(tensor["packets"] == 98304 + 4 * 4 * 3 * 8, f"{tensor['packets']} packets: 4 ranks send 3 of 4 parts, and a credit a slice")
+    check(sorted(ours) == ["cp", "pp", "tp"] and ours["tp"]["longer_ps"] > 0.5 * step["step_ps"],
+          f"tp makes it longer by {ours['tp']['longer_ps'] / 1e9:.1f} ms of {step['step_ps'] / 1e9:.1f}")
+    check(ours["tp"]["message_ps"] == tensor["time_ps"], "by what the message took")
+    waits = ours["tp"]["forward_ps"] / tensor["time_ps"], ours["tp"]["backward_ps"] / tensor["time_ps"]
+    check(all(abs(one - want) < 1e-6 for one, want in zip(waits, (8, 12))), "8 of them a forward, 12 a backward")
+    text = sim(*words)[1]
+    check("because of tp" in text and "Messages of pp did not run" in text, "the table says so, and what did not run")
+    check(step["packets"] > 100000, "rings of gradients run in that order, too: they leave racks of 64 of 128 ranks")
+
+
+def check_steps():
+    """Steps with jitter use what the packets took."""
+    words = ["llama-small-3-depths", "--depth", "sample", "--jitter", "2", "--seed", "5"]
+    one = json.loads(sim(*words, "--json")[1])
+    many = json.loads(sim(*words, "--steps", "40", "--json")[1])
+    check(one["steps"] is None and many["steps"]["count"] == 40 and many["step"] == one["step"], "40 steps beside the one")
+    check(many["steps"]["min_s"] <= one["step"]["step_ps"] / 1e12 <= many["steps"]["max_s"], "of which it is the first")
+    check(0 < many["steps"]["cv"] < 0.01, f"CV {many['steps']['cv']:.3%}")
+    closed = json.loads(sim(*words[:1], "--depth", "model", *words[3:], "--steps", "40", "--json")[1])["steps"]
+    check(many["steps"]["mean_s"] != closed["mean_s"], "and not what closed forms give")
+    refused("steps that are alike", ["llama-small-3-depths", "--depth", "sample", "--steps", "4"], "steps without --jitter")
+
+
 def check_refusals():
     deep = [AZURE, "--depth", "sample"]
     refused("a depth that is none", [AZURE, "--depth", "deep"], "--depth is ")
     refused("no model", ["incast", "--depth", "sample"], "needs traffic.kind model")
-    refused("another order", [*deep, "--order", "tp-cp-dp-pp"], "it takes no '--order'")
+    refused("an order that is none", [*deep, "--order", "tp-cp-dp"], "the order lacks a dimension")
+    refused("a NIC's fault where tensor ranks leave", [*deep, "--order", "dp-tp-cp-pp", "--sample", "steps=2,fill=2", "--fault",
+                                                       "{kind: link_down, at: {nic: 256, plane: 0}}"], "no faults of a single NIC")
     refused("a measured file", [*deep, "--measured", "x"], "it takes no '--measured'")
     refused("--explain without packets", [AZURE, "--depth", "model", "--explain"], "it takes no '--explain'")
     refused("--explain alone", [AZURE, "--explain"], "needs --depth sample")
@@ -78,6 +117,8 @@ def check_refusals():
 
 def main():
     check_ideal()
+    check_order()
+    check_steps()
     check_refusals()
     sys.exit(1 if failed else 0)
 

@@ -106,6 +106,34 @@ static void experts_have_groups_of_their_own(void **)
 	assert_int_equal(job.leaves, 1u << MESSAGE_PP | 1u << MESSAGE_EP);
 }
 
+// Llama on 1,024 GPUs with replicas innermost: tensor ranks are 16 apart, and a rack of 8 GPUs has
+// none of another's group. The message is sequence / context ranks x hidden numbers of 2 bytes.
+static void tensor_ranks_run_where_the_order_puts_them(void **)
+{
+	struct job job;
+	struct arena arena;
+	struct refusal refusal;
+	struct plan plan;
+	arena_fresh(&arena);
+	assert_int_equal(plan_resize(&plan, plan_find("llama-3.1-405b-azure"), 1024, &refusal), 0);
+	plan.parallel.order = "dp-tp-cp-pp";
+	assert_int_equal(job_from_tensors(&job, &arena, &plan, 8, &nccl, &refusal), 0);
+	assert_int_equal(job.group_count, 256);
+	for (uint32_t i = 0; i < job.group_count; i++) {
+		const struct group *group = &job.groups[i];
+		assert_int_equal(group->ranks, 4);
+		assert_int_equal(group->ranks_per_host, 1);
+		assert_int_equal(group->bucket_count, 1);
+		assert_int_equal(job.buckets[group->bucket_first].kind, COLLECTIVE_ALL_GATHER);
+		assert_int_equal(job.buckets[group->bucket_first].bytes, 8192 / 2 * 16384 * 2);
+		for (uint32_t at = 0; at < 4; at++)
+			assert_int_equal(group->gpus[at], i / 16 * 64 + i % 16 + at * 16);
+	}
+	plan = *plan_find("bert-large-a100-4096");
+	assert_int_equal(job_from_tensors(&job, &arena, &plan, 8, &nccl, &refusal), -22);
+	assert_string_equal(refusal.text, "no layer of this job is cut among tensor ranks");
+}
+
 // BERT has replicas alone, and an optimizer that is not distributed: one all-reduce.
 static void a_job_of_replicas_alone_is_one_all_reduce(void **)
 {
@@ -215,6 +243,7 @@ int main(void)
 		cmocka_unit_test(a_group_is_the_context_pair_of_every_rack),
 		cmocka_unit_test(buckets_need_no_padding_on_128_racks_and_little_on_112),
 		cmocka_unit_test(experts_have_groups_of_their_own),
+		cmocka_unit_test(tensor_ranks_run_where_the_order_puts_them),
 		cmocka_unit_test(a_job_of_replicas_alone_is_one_all_reduce),
 		cmocka_unit_test(every_channel_is_one_ring_and_every_nic_carries_its_share),
 		cmocka_unit_test(a_plain_ring_takes_the_first_gpus),
