@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft report: arguments and files. What is said, and how it looks, is in lib/report.
+
+#include <dirent.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <weft/drive_files.h>
+#include <weft/report_html.h>
+
+#include "../run/result_file.h"
+#include "help.h"
+#include "outcome.h"
+#include "page.h"
+#include "weft_version.h"
+
+enum { OPT_PROFILE = 256, OPT_OUT, OPT_NO_PAGE, OPT_QUIET, OPT_PLAIN, OPT_VERSION };
+
+#define PROFILE_BYTES_MAX ((size_t)1 << 20)
+#define HDR_BYTES_MAX ((size_t)1 << 24)
+#define FILES_MAX 64
+#define PATH_BYTES 4096
+
+static const struct option longs[] = {
+	{"profile", required_argument, NULL, OPT_PROFILE},
+	{"out", required_argument, NULL, OPT_OUT},
+	{"no-page", no_argument, NULL, OPT_NO_PAGE},
+	{"quiet", no_argument, NULL, OPT_QUIET},
+	{"plain", no_argument, NULL, OPT_PLAIN},
+	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, OPT_VERSION},
+	{NULL, 0, NULL, 0},
+};
+
+// Everything one call of the program holds.
+struct call {
+	const char *folder, *profile_name, *out;
+	bool has_no_page, is_quiet, is_plain, wants_help, wants_version;
+	struct profile profile;
+	struct verdict verdict;
+	struct result_file result;
+	struct html_file files[FILES_MAX];
+	char names[FILES_MAX][256], *texts[FILES_MAX];
+	uint32_t file_count;
+	struct refusal refusal;
+};
+
+// ---------------------------------------------------------------- arguments
+
+static int take(struct call *call, int option)
+{
+	switch (option) {
+	case OPT_PROFILE:
+		return outcome_once(&call->refusal, &call->profile_name, "--profile", optarg);
+	case OPT_OUT:
+		return outcome_once(&call->refusal, &call->out, "--out", optarg);
+	case OPT_NO_PAGE:
+		call->has_no_page = true;
+		return 0;
+	case OPT_QUIET:
+		call->is_quiet = true;
+		return 0;
+	case OPT_PLAIN:
+		call->is_plain = true;
+		return 0;
+	case OPT_VERSION:
+		call->wants_version = true;
+		return 0;
+	default:
+		call->wants_help = true;
+		return 0;
+	}
+}
+
+static int check_words(struct call *call, int argc, char **argv)
+{
+	if (optind == argc)
+		return outcome_bad_word(&call->refusal, "no folder given: weft", "report");
+	call->folder = argv[optind++];
+	if (optind < argc)
+		return outcome_bad_word(&call->refusal, "one result at a time; what is",
+					argv[optind]);
+	if (call->has_no_page && (call->out != NULL || call->is_plain || call->is_quiet))
+		return outcome_bad_word(
+			&call->refusal,
+			"--out, --plain and --quiet are of the page that is not written with",
+			"--no-page");
+	return 0;
+}
+
+static int parse(struct call *call, int argc, char **argv)
+{
+	int option, rc;
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
+		if (option == '?')
+			return outcome_bad_word(&call->refusal, "unknown option or missing value:",
+						argv[optind - 1]);
+		if ((rc = take(call, option)) < 0)
+			return rc;
+	}
+	return call->wants_help || call->wants_version ? 0 : check_words(call, argc, argv);
+}
+
+// ---------------------------------------------------------------- files
+
+static int read_verdict(struct call *call)
+{
+	char path[PATH_BYTES], *text;
+	size_t bytes;
+	int rc = shelf_find(SHELF_PROFILES, call->profile_name, path, sizeof(path), &call->refusal);
+	if (rc == 0)
+		rc = file_read(path, PROFILE_BYTES_MAX, &text, &bytes, &call->refusal);
+	if (rc < 0)
+		return rc;
+	rc = profile_parse(&call->profile, path, text, bytes, &call->refusal);
+	free(text);
+	return rc < 0 ? rc
+		      : verdict_of(&call->verdict, &call->profile, call->result.path,
+				   call->result.text, call->result.bytes, &call->refusal);
+}
+
+static int is_histogram(const struct dirent *entry)
+{
+	size_t length = strlen(entry->d_name);
+	return length > 4 && entry->d_name[0] != '.' &&
+		strcmp(entry->d_name + length - 4, ".hdr") == 0;
+}
+
+static int read_histogram(struct call *call, const char *folder, const char *name)
+{
+	char path[PATH_BYTES];
+	size_t bytes;
+	uint32_t at = call->file_count;
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	int rc = file_read(path, HDR_BYTES_MAX, &call->texts[at], &bytes, &call->refusal);
+	if (rc < 0)
+		return rc;
+	snprintf(call->names[at], sizeof(call->names[at]), "%s", name);
+	call->files[at] = (struct html_file){call->names[at], call->texts[at]};
+	call->file_count++;
+	return 0;
+}
+
+// The histograms beside result.json.
+static int read_histograms(struct call *call)
+{
+	struct dirent **names;
+	char folder[PATH_BYTES];
+	snprintf(folder, sizeof(folder), "%s", call->result.path);
+	char *slash = strrchr(folder, '/');
+	if (slash == NULL)
+		strcpy(folder, ".");
+	else
+		slash[slash == folder] = '\0';
+	int count = scandir(folder, &names, is_histogram, alphasort), rc = 0;
+	if (count < 0)
+		return refuse(&call->refusal, -errno, "the folder of the result cannot be read", 0,
+			      0, 0);
+	for (int i = 0; i < count; i++) {
+		if (rc == 0 && call->file_count < FILES_MAX)
+			rc = read_histogram(call, folder, names[i]->d_name);
+		free(names[i]);
+	}
+	free(names);
+	return rc;
+}
+
+static int cannot_write(struct call *call, const char *path, int error)
+{
+	snprintf(call->refusal.file, sizeof(call->refusal.file), "%.255s", path);
+	snprintf(call->refusal.text, sizeof(call->refusal.text), "cannot write: %s",
+		 strerror(error));
+	return error == ENOENT || error == EISDIR ? -error : -EIO;
+}
+
+// The page goes to a temporary name first, so that nobody reads half of one.
+static int write_page(struct call *call, const struct sheet *sheet, const struct html_input *input)
+{
+	char path[PATH_BYTES], temporary[PATH_BYTES + 32];
+	const char *slash = strrchr(call->result.path, '/');
+	if (call->out != NULL)
+		snprintf(path, sizeof(path), "%s", call->out);
+	else
+		snprintf(path, sizeof(path), "%.*sreport.html",
+			 slash == NULL ? 0 : (int)(slash + 1 - call->result.path),
+			 call->result.path);
+	snprintf(temporary, sizeof(temporary), "%s.%ld", path, (long)getpid());
+	FILE *file = fopen(temporary, "wx");
+	if (file == NULL)
+		return cannot_write(call, path, errno);
+	int rc = html_write(file, sheet, input);
+	int error = fclose(file) != 0 || rc < 0 ? errno != 0 ? errno : EIO : 0;
+	if (error == 0 && rename(temporary, path) != 0)
+		error = errno;
+	if (error == 0) {
+		if (!call->is_quiet)
+			printf("\nPage: %s\n", path);
+		return 0;
+	}
+	unlink(temporary);
+	return cannot_write(call, path, error);
+}
+
+// ---------------------------------------------------------------- the call
+
+static int make(struct call *call)
+{
+	struct html_input input = {
+		.path = call->result.path,
+		.text = call->result.text,
+		.bytes = call->result.bytes,
+		.files = call->files,
+		.file_count = call->file_count,
+		.style = page_style,
+		.script = page_script,
+		.charts = call->is_plain ? NULL : page_charts,
+		.version = WEFT_VERSION_TEXT,
+	};
+	struct sheet *sheet;
+	if (call->profile_name != NULL) {
+		input.profile = &call->profile;
+		input.verdict = &call->verdict;
+	}
+	int rc = sheet_create(&sheet, &input, &call->refusal);
+	if (rc < 0)
+		return rc;
+	if (!call->is_quiet)
+		rc = sheet_show(stdout, sheet);
+	if (rc == 0 && !call->has_no_page)
+		rc = write_page(call, sheet, &input);
+	sheet_free(sheet);
+	return rc;
+}
+
+static int show(struct call *call)
+{
+	static const int statuses[] = {EXIT_SUCCESS, EXIT_MISSED, EXIT_NOT_VALID};
+	int rc = result_file_read(&call->result, call->folder, &call->refusal);
+	if (rc == 0 && call->profile_name != NULL)
+		rc = read_verdict(call);
+	if (rc == 0)
+		rc = read_histograms(call);
+	if (rc == 0)
+		rc = make(call);
+	for (uint32_t i = 0; i < call->file_count; i++)
+		free(call->texts[i]);
+	result_file_free(&call->result);
+	if (rc < 0)
+		return outcome_refused("report", &call->refusal, rc);
+	return call->profile_name != NULL ? statuses[call->verdict.end] : EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+	static struct call call; // large: kept off the stack
+	int rc = parse(&call, argc, argv), status = EXIT_SUCCESS;
+	if (rc < 0)
+		return outcome_refused("report", &call.refusal, rc);
+	if (call.wants_help)
+		fputs(help_text, stdout);
+	else if (call.wants_version)
+		puts(WEFT_VERSION_TEXT);
+	else
+		status = show(&call);
+	return outcome_end("report", status);
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// A result as a report: one page that needs nothing beside itself, or the same facts as text. It is
+// made of the files of a result alone, so that any result can be reported at any time.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <weft/refusal.h>
+#include <weft/report_verdict.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// A file beside result.json: its name, and its text, which ends with a NUL.
+struct html_file {
+	const char *name;
+	const char *text;
+};
+
+struct html_input {
+	const char *path; // of the result, for messages
+	const char *text; // of result.json
+	size_t bytes;
+	const struct html_file *files; // histograms (*.hdr)
+	uint32_t file_count;
+	const struct profile *profile; // with `verdict`, or both NULL
+	const struct verdict *verdict;
+	const char *style, *script; // CSS and JavaScript of the page
+	const char *charts;	    // Apache ECharts as text; NULL: the charts are plain SVG
+	const char *version;	    // program that writes the report
+};
+
+// What is said, before it is a page or a text.
+struct sheet;
+
+// Reads the result. -EINVAL when it is no JSON, no result of weft, or of a version of its fields
+// that is not known; -ENOMEM. The caller frees it.
+int sheet_create(struct sheet **ret, const struct html_input *input, struct refusal *refusal);
+void sheet_free(struct sheet *sheet);
+
+// The page, with everything in it: no part of it is asked for elsewhere. -EIO.
+int html_write(FILE *to, const struct sheet *sheet, const struct html_input *input);
+
+// The facts for a terminal, at most 100 columns wide. -EIO.
+int sheet_show(FILE *to, const struct sheet *sheet);
+
+#ifdef __cplusplus
+}
+#endif

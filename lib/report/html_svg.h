@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// A chart of a sheet as SVG inside a page: what is printed, and what is seen without scripts.
+#pragma once
+
+#include <jansson.h>
+#include <stdio.h>
+
+// Text with the characters that mean something in HTML taken out of harm's way.
+void html_text(FILE *to, const char *text);
+
+// How many figures the chart shows.
+size_t html_points(const json_t *chart);
+
+void html_svg(FILE *to, const json_t *chart);

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// Building blocks of a report, and reading the result that it is about.
+
+#include "sheet.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <weft/check.h>
+
+#include "number.h"
+#include "put.h"
+
+#define SCHEMA_KNOWN 1 // version of the fields of result.json
+#define CELL_BYTES 512
+
+// ---------------------------------------------------------------- reading
+
+const json_t *sheet_at(const json_t *from, const char *path)
+{
+	char key[64];
+	while (from != NULL && *path != '\0') {
+		size_t length = strcspn(path, ".");
+		check(length < sizeof(key));
+		memcpy(key, path, length);
+		key[length] = '\0';
+		from = json_object_get(from, key);
+		path += length + (path[length] == '.');
+	}
+	return from;
+}
+
+double sheet_number(const json_t *from, const char *path, double otherwise)
+{
+	const json_t *value = sheet_at(from, path);
+	return json_is_number(value) ? json_number_value(value) : otherwise;
+}
+
+const char *sheet_text(const json_t *from, const char *path)
+{
+	const char *text = json_string_value(sheet_at(from, path));
+	return text != NULL ? text : "";
+}
+
+// ---------------------------------------------------------------- writing
+
+json_t *sheet_section(struct sheet *sheet, const char *id, const char *title)
+{
+	json_t *section = row_in(sheet->sections);
+	put_text(section, "id", id);
+	put_text(section, "title", title);
+	array_in(section, "notes");
+	array_in(section, "tables");
+	array_in(section, "charts");
+	return section;
+}
+
+static void append_text(json_t *array, const char *format, va_list words)
+{
+	char text[CELL_BYTES];
+	vsnprintf(text, sizeof(text), format, words);
+	json_t *value = json_string(text);
+	int failed = json_array_append_new(array,
+					   value != NULL ? value : json_string("(not UTF-8)"));
+	check(failed == 0);
+}
+
+void sheet_note(json_t *section, const char *format, ...)
+{
+	va_list words;
+	va_start(words, format);
+	append_text(json_object_get(section, "notes"), format, words);
+	va_end(words);
+}
+
+json_t *sheet_table(json_t *section, const char *caption, const char *const head[])
+{
+	json_t *table = row_in(json_object_get(section, "tables"));
+	put_text(table, "caption", caption);
+	json_t *names = array_in(table, "head");
+	for (size_t i = 0; head[i] != NULL; i++)
+		json_array_append_new(names, json_string(head[i]));
+	array_in(table, "rows");
+	return table;
+}
+
+void sheet_is_more(json_t *table)
+{
+	put(table, "more", json_true());
+}
+
+json_t *sheet_row(json_t *table)
+{
+	json_t *row = json_array();
+	int failed = json_array_append_new(json_object_get(table, "rows"), row);
+	check(failed == 0);
+	return row;
+}
+
+void sheet_cell(json_t *row, const char *format, ...)
+{
+	va_list words;
+	va_start(words, format);
+	append_text(row, format, words);
+	va_end(words);
+}
+
+void sheet_cell_state(json_t *row, const char *text, const char *state)
+{
+	json_t *cell = row_in(row);
+	put_text(cell, "text", text);
+	put_text(cell, "state", state);
+}
+
+// ---------------------------------------------------------------- figures
+
+const char *sheet_number_text(char *ret, size_t bytes, double value, enum unit unit)
+{
+	struct text text = {.at = ""};
+	switch (unit) {
+	case UNIT_PS:
+		number_time(&text, (ps_t)llround(value));
+		break;
+	case UNIT_NS:
+		number_time(&text, (ps_t)llround(value * 1000));
+		break;
+	case UNIT_BPS:
+		number_rate(&text, value);
+		break;
+	case UNIT_BYTES:
+		number_bytes(&text, (uint64_t)llround(value));
+		break;
+	case UNIT_SHARE:
+		number_share(&text, value);
+		break;
+	case UNIT_GBS:
+		snprintf(text.at, sizeof(text.at), "%.3f GB/s", value / 1e9);
+		break;
+	case UNIT_COUNT:
+		number_grouped(&text, (uint64_t)llround(value));
+		break;
+	case UNIT_FACTOR:
+		snprintf(text.at, sizeof(text.at), "%.6g", value);
+		break;
+	}
+	snprintf(ret, bytes, "%s", text.at);
+	return ret;
+}
+
+void sheet_figure(json_t *row, const json_t *from, const char *key, enum unit unit)
+{
+	char text[CELL_BYTES], name[96];
+	const json_t *value = sheet_at(from, key);
+	if (json_is_number(value)) {
+		sheet_cell(row, "%s",
+			   sheet_number_text(text, sizeof(text), json_number_value(value), unit));
+		return;
+	}
+	snprintf(name, sizeof(name), "%s_reason", key);
+	const char *reason = sheet_text(from, name);
+	if (*reason == '\0')
+		reason = value == NULL ? "the result does not have it" : "none was measured";
+	snprintf(text, sizeof(text), "unavailable: %s", reason);
+	sheet_cell_state(row, text, "unavailable");
+}
+
+void sheet_fact(json_t *table, const char *name, const json_t *from, const char *key,
+		enum unit unit)
+{
+	json_t *row = sheet_row(table);
+	sheet_cell(row, "%s", name);
+	sheet_figure(row, from, key, unit);
+}
+
+// ---------------------------------------------------------------- charts
+
+json_t *sheet_chart(json_t *section, const char *id, const char *kind, const char *title)
+{
+	json_t *chart = row_in(json_object_get(section, "charts"));
+	put_text(chart, "id", id);
+	put_text(chart, "kind", kind);
+	put_text(chart, "title", title);
+	return chart;
+}
+
+void sheet_axis(json_t *chart, const char *axis, const char *name, bool is_log)
+{
+	json_t *object = object_in(chart, axis);
+	put_text(object, "name", name);
+	put(object, "log", json_boolean(is_log));
+}
+
+json_t *sheet_series(json_t *chart, const char *name)
+{
+	json_t *list = json_object_get(chart, "series");
+	json_t *series = row_in(list != NULL ? list : array_in(chart, "series"));
+	put_text(series, "name", name);
+	return array_in(series, "points");
+}
+
+void sheet_point(json_t *points, double x, double y)
+{
+	json_t *point = json_array();
+	json_array_append_new(point, json_real(x));
+	json_array_append_new(point, json_real(y));
+	int failed = json_array_append_new(points, point);
+	check(failed == 0);
+}
+
+void sheet_missing(json_t *section, const char *what, const char *reason)
+{
+	json_t *list = json_object_get(section, "missing");
+	json_t *row = row_in(list != NULL ? list : array_in(section, "missing"));
+	put_text(row, "what", what);
+	put_text(row, "reason", reason);
+}
+
+// ---------------------------------------------------------------- whole
+
+static int refuse_result(struct refusal *refusal, const struct html_input *input, const char *text)
+{
+	snprintf(refusal->file, sizeof(refusal->file), "%.255s", input->path);
+	return refuse(refusal, -EINVAL, text, 0, 0, 0);
+}
+
+static int read_result(struct sheet *sheet, const struct html_input *input, struct refusal *refusal)
+{
+	json_error_t error;
+	sheet->result = json_loadb(input->text, input->bytes, JSON_REJECT_DUPLICATES, &error);
+	if (sheet->result == NULL) {
+		refusal->line = (uint32_t)(error.line > 0 ? error.line : 0);
+		return refuse_result(refusal, input, "is no JSON");
+	}
+	if (!json_is_object(sheet_at(sheet->result, "run")) ||
+	    !json_is_string(sheet_at(sheet->result, "weft")))
+		return refuse_result(refusal, input, "is no result.json of weft");
+	if (sheet_number(sheet->result, "schema", 0) != SCHEMA_KNOWN)
+		return refuse_result(refusal, input,
+				     "its fields are of a version that this program does not know");
+	return 0;
+}
+
+static void fill(struct sheet *sheet, const struct html_input *input)
+{
+	static const char *const ends[] = {"pass", "fail", "not_valid"};
+	snprintf(sheet->title, sizeof(sheet->title), "%.95s",
+		 sheet_text(sheet->result, "scenario.name"));
+	if (json_is_true(sheet_at(sheet->result, "run.partial")))
+		strcpy(sheet->state, "partial");
+	if (input->verdict != NULL)
+		strcpy(sheet->state, ends[input->verdict->end]);
+	sheet_summary(sheet, input);
+	sheet_culprits(sheet);
+	sheet_latency(sheet, input);
+	sheet_load(sheet);
+	sheet_time(sheet);
+	sheet_rest(sheet);
+}
+
+int sheet_create(struct sheet **ret, const struct html_input *input, struct refusal *refusal)
+{
+	struct sheet *sheet = calloc(1, sizeof(*sheet));
+	if (sheet == NULL)
+		return refuse(refusal, -ENOMEM, "no memory for a report", 0, 0, 0);
+	int rc = read_result(sheet, input, refusal);
+	if (rc == 0) {
+		sheet->sections = json_array();
+		check(sheet->sections != NULL);
+		fill(sheet, input);
+		*ret = sheet;
+		return 0;
+	}
+	sheet_free(sheet);
+	return rc;
+}
+
+void sheet_free(struct sheet *sheet)
+{
+	if (sheet == NULL)
+		return;
+	json_decref(sheet->result);
+	json_decref(sheet->sections);
+	free(sheet);
+}

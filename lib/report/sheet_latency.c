@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long messages and flows took: quantiles, tails, and between which racks.
+
+#include "sheet.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---------------------------------------------------------------- quantiles
+
+static void quantile_row(json_t *table, const char *name, const json_t *of)
+{
+	static const char *const keys[] = {"mean_ns", "p50_ns",	 "p95_ns",
+					   "p99_ns",  "p999_ns", "max_ns"};
+	json_t *row = sheet_row(table);
+	sheet_cell(row, "%s", name);
+	sheet_figure(row, of, "count", UNIT_COUNT);
+	if (sheet_number(of, "count", 0) == 0) {
+		sheet_cell_state(row, "unavailable: no messages", "unavailable");
+		return;
+	}
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		sheet_figure(row, of, keys[i], UNIT_NS);
+}
+
+static void quantiles(json_t *section, const json_t *result)
+{
+	static const char *const head[] = {"of",  "count", "mean",    "p50", "p95",
+					   "p99", "p99.9", "longest", NULL};
+	json_t *table = sheet_table(section, "Latency, posted to completed at the sender", head);
+	const json_t *list = json_object_get(result, "messages"), *each,
+		     *flows = json_object_get(result, "flows");
+	size_t i;
+	json_array_foreach(list, i, each)
+	{
+		char name[64];
+		snprintf(name, sizeof(name), "messages, %s", sheet_text(each, "pair"));
+		for (char *at = name; *at != '\0'; at++)
+			*at = *at == '_' ? ' ' : *at;
+		quantile_row(table, name, each);
+	}
+	if (json_is_object(flows))
+		quantile_row(table, "flows (FCT)", flows);
+}
+
+// ---------------------------------------------------------------- tails
+
+// A histogram's lines "Value Percentile TotalCount ...", of values in us, as the share that is
+// longer. The last level, 1, has no share.
+static void tail_series(json_t *chart, const char *name, const char *text)
+{
+	json_t *points = sheet_series(chart, name);
+	for (const char *line = text; line != NULL && *line != '\0';) {
+		char *end;
+		if (isdigit((unsigned char)line[strspn(line, " ")])) {
+			double value = strtod(line, &end), level = strtod(end, NULL);
+			if (level < 1)
+				sheet_point(points, value, 1 - level);
+		}
+		line = strchr(line, '\n');
+		line += line != NULL;
+	}
+}
+
+static bool is_latency(const char *name)
+{
+	return strncmp(name, "message_", 8) == 0 || strcmp(name, "flow.hdr") == 0;
+}
+
+static void tails(json_t *section, const struct html_input *input)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < input->file_count; i++)
+		count += is_latency(input->files[i].name);
+	if (count == 0) {
+		sheet_missing(section, "Tails of latency",
+			      "there is no histogram beside the result: no message was completed");
+		return;
+	}
+	json_t *chart = sheet_chart(section, "tails", "line",
+				    "Tails of latency: the share of messages that took longer");
+	sheet_axis(chart, "x", "latency (us)", true);
+	sheet_axis(chart, "y", "share that took longer", true);
+	for (uint32_t i = 0; i < input->file_count; i++) {
+		char name[64];
+		if (!is_latency(input->files[i].name))
+			continue;
+		snprintf(name, sizeof(name), "%.60s", input->files[i].name);
+		name[strcspn(name, ".")] = '\0';
+		tail_series(chart, name, input->files[i].text);
+	}
+}
+
+// ---------------------------------------------------------------- racks
+
+static void label(json_t *list, const char *format, size_t first, size_t last)
+{
+	char text[48];
+	snprintf(text, sizeof(text), first == last ? "%s %zu" : "%s %zu-%zu", format, first, last);
+	json_array_append_new(list, json_string(text));
+}
+
+static void racks(json_t *section, const json_t *result)
+{
+	const json_t *racks = json_object_get(result, "racks"), *each;
+	if (!json_is_object(racks)) {
+		sheet_missing(section, "Latency between racks",
+			      *sheet_text(result, "racks_reason") != '\0'
+				      ? sheet_text(result, "racks_reason")
+				      : "the result does not have it");
+		return;
+	}
+	json_t *chart = sheet_chart(section, "racks", "heat",
+				    "Median latency of messages between racks (us)");
+	sheet_axis(chart, "x", "to rack", false);
+	sheet_axis(chart, "y", "from rack", false);
+	json_t *columns = json_array(), *rows = json_array(), *cells = json_array();
+	size_t count = (size_t)sheet_number(racks, "groups", 0), i;
+	size_t per = (size_t)sheet_number(racks, "hosts_per_group", 1);
+	for (i = 0; i < count; i++) {
+		label(columns, "rack", i * per, i * per + per - 1);
+		label(rows, "rack", i * per, i * per + per - 1);
+	}
+	json_array_foreach(json_object_get(racks, "pairs"), i, each)
+	{
+		json_t *cell = json_array();
+		json_array_append_new(cell, json_integer((json_int_t)sheet_number(each, "to", 0)));
+		json_array_append_new(cell,
+				      json_integer((json_int_t)sheet_number(each, "from", 0)));
+		json_array_append_new(cell, json_real(sheet_number(each, "p50_ns", 0) / 1000));
+		json_array_append_new(cells, cell);
+	}
+	json_object_set_new(chart, "labels", columns);
+	json_object_set_new(chart, "rows", rows);
+	json_object_set_new(chart, "cells", cells);
+}
+
+void sheet_latency(struct sheet *sheet, const struct html_input *input)
+{
+	json_t *section = sheet_section(sheet, "latency", "Latency");
+	quantiles(section, sheet->result);
+	tails(section, input);
+	racks(section, sheet->result);
+}

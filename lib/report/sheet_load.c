@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// How even the load was, over planes and links, and what was lost.
+
+#include "sheet.h"
+
+#include <string.h>
+
+static json_t *labelled_bars(json_t *section, const char *id, const char *title, const char *y_name,
+			     json_t **ret_labels)
+{
+	json_t *chart = sheet_chart(section, id, "bar", title);
+	sheet_axis(chart, "x", "", false);
+	sheet_axis(chart, "y", y_name, false);
+	*ret_labels = json_array();
+	json_object_set_new(chart, "labels", *ret_labels);
+	return chart;
+}
+
+static void planes(json_t *section, const json_t *result)
+{
+	static const char *const head[] = {"plane", "wire bytes of data", "most of one NIC", NULL};
+	const json_t *each;
+	json_t *labels;
+	size_t i;
+	json_t *chart = labelled_bars(section, "planes", "Load of the planes",
+				      "wire bytes of data (GB)", &labels);
+	json_t *points = sheet_series(chart, "all NICs");
+	json_t *table = sheet_table(section, "Planes", head);
+	json_array_foreach(sheet_at(result, "planes.each"), i, each)
+	{
+		char name[32];
+		snprintf(name, sizeof(name), "plane %zu", i);
+		json_array_append_new(labels, json_string(name));
+		sheet_point(points, (double)i, sheet_number(each, "bytes", 0) / 1e9);
+		json_t *row = sheet_row(table);
+		sheet_cell(row, "%zu", i);
+		sheet_figure(row, each, "bytes", UNIT_BYTES);
+		sheet_figure(row, each, "bytes_nic_max", UNIT_BYTES);
+	}
+}
+
+static void congestion(json_t *section, const json_t *result)
+{
+	static const char *const head[] = {"what", "figure", NULL};
+	static const struct {
+		const char *name, *key;
+		enum unit unit;
+	} rows[] = {
+		{"ECN marks", "marked", UNIT_COUNT},
+		{"ECN marking ratio", "marked_share", UNIT_SHARE},
+		{"trims in the core", "trimmed_core", UNIT_COUNT},
+		{"trims at the last hop", "trimmed_last_hop", UNIT_COUNT},
+		{"sent again", "retransmitted", UNIT_COUNT},
+		{"after a NACK", "retransmitted_by.nack", UNIT_COUNT},
+		{"after a timeout", "retransmitted_by.timeout", UNIT_COUNT},
+		{"after a hole", "retransmitted_by.hole", UNIT_COUNT},
+		{"deepest data queue", "queue_bytes_max", UNIT_BYTES},
+	};
+	const json_t *from = json_object_get(result, "congestion");
+	json_t *table = sheet_table(section, "Congestion and repair", head);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		sheet_fact(table, rows[i].name, from, rows[i].key, rows[i].unit);
+	if (strcmp(sheet_text(from, "share_quality"), "indication") == 0)
+		sheet_note(section, "Shares of a sample are an indication only.");
+}
+
+static void drops(json_t *section, const json_t *result)
+{
+	static const char *const head[] = {"reason", "switches", "hosts", "cables", NULL};
+	static const char *const keys[] = {"switches", "hosts", "cables"};
+	const json_t *list = json_object_get(result, "drops"), *each;
+	size_t i, lost = 0;
+	json_t *table = NULL;
+	json_array_foreach(list, i, each)
+	{
+		double sum = 0;
+		for (size_t k = 0; k < 3; k++)
+			sum += sheet_number(each, keys[k], 0);
+		if (sum == 0)
+			continue;
+		lost++;
+		if (table == NULL)
+			table = sheet_table(section, "Drops, by reason", head);
+		json_t *row = sheet_row(table);
+		sheet_cell(row, "%s", sheet_text(each, "reason"));
+		for (size_t k = 0; k < 3; k++)
+			sheet_figure(row, each, keys[k], UNIT_COUNT);
+	}
+	if (lost == 0)
+		sheet_note(section, "No packet was dropped.");
+}
+
+// ---------------------------------------------------------------- links
+
+static void append(json_t *array, json_t *value)
+{
+	json_array_append_new(array, value);
+}
+
+// Index of `name` in `names`, which it joins when it is new.
+static size_t place_of(json_t *names, const char *name)
+{
+	const json_t *each;
+	size_t i;
+	json_array_foreach(names, i, each) if (strcmp(json_string_value(each), name) == 0) return i;
+	append(names, json_string(name));
+	return json_array_size(names) - 1;
+}
+
+static void links(json_t *section, const json_t *result)
+{
+	const json_t *map = json_object_get(result, "link_load"), *each;
+	size_t i;
+	if (!json_is_object(map)) {
+		sheet_missing(section, "Load of the links",
+			      *sheet_text(result, "link_load_reason") != '\0'
+				      ? sheet_text(result, "link_load_reason")
+				      : "the result does not have it");
+		return;
+	}
+	json_t *chart = sheet_chart(section, "links", "heat",
+				    "Load of the links: share of their rate while traffic ran (%)");
+	sheet_axis(chart, "x", "plane", false);
+	sheet_axis(chart, "y", "links", false);
+	json_t *columns = json_array(), *rows = json_array(), *cells = json_array();
+	json_array_foreach(json_object_get(map, "cells"), i, each)
+	{
+		char plane[24];
+		snprintf(plane, sizeof(plane), "plane %d", (int)sheet_number(each, "plane", 0));
+		json_t *cell = json_array();
+		append(cell, json_integer((json_int_t)place_of(columns, plane)));
+		append(cell, json_integer((json_int_t)place_of(rows, sheet_text(each, "links"))));
+		append(cell, json_real(sheet_number(each, "share_max", 0) * 100));
+		append(cells, cell);
+	}
+	json_object_set_new(chart, "labels", columns);
+	json_object_set_new(chart, "rows", rows);
+	json_object_set_new(chart, "cells", cells);
+}
+
+void sheet_load(struct sheet *sheet)
+{
+	json_t *section = sheet_section(sheet, "load", "Load and loss");
+	congestion(section, sheet->result);
+	drops(section, sheet->result);
+	planes(section, sheet->result);
+	links(section, sheet->result);
+}
