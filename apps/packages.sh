@@ -28,6 +28,7 @@ test      clang-format       command -v clang-format
 test      libcmocka-dev      pkg-config --exists cmocka
 test      shellcheck         command -v shellcheck
 test      tshark             command -v tshark
+test      python3-jsonschema python3 -c 'import jsonschema' || /usr/bin/python3 -c 'import jsonschema'
 END
 }
 

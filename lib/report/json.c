@@ -16,6 +16,7 @@
 #include "drops.h"
 #include "emulation.h"
 #include "expect.h"
+#include "faults.h"
 #include "figures.h"
 #include "jobs.h"
 #include "knobs.h"
@@ -463,6 +464,7 @@ int report_json(FILE *to, const struct report_input *input)
 	put_scenario(root, input);
 	put_network(root, input);
 	knobs_json(root, input);
+	faults_json(root, input);
 	put_plan(root, input);
 	put_goodput(root, input);
 	put_collectives(root, input);

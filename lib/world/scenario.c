@@ -11,6 +11,7 @@
 #include <weft/check.h>
 
 #include "scenario_draft.h"
+#include "scenario_words.h"
 
 #define PATH_BYTES 64
 #define FAULT_WORDS "--fault" // the file that faults of the command line are in
@@ -211,6 +212,11 @@ void scenario_fault_place(const struct scenario *scenario, uint32_t index, struc
 	refusal->line = scenario->fault_lines[index];
 	if (index >= scenario->file_fault_count)
 		memcpy(refusal->file, FAULT_WORDS, sizeof(FAULT_WORDS));
+}
+
+const char *scenario_fault_name(enum fault_kind kind)
+{
+	return fault_words[kind];
 }
 
 // The steps after loading. Lists come late: their checks need the fabric's figures.

@@ -19,6 +19,12 @@ printf '%s\n#pragma once\n\n#include <weft/time.h>\n\nps_t cc_pick(ps_t now);\n'
 printf '%s\n#include <weft/cc.h>\n\nps_t cc_pick(ps_t now)\n{\n\treturn now + 1;\n}\n' "$spdx" >"$tree/lib/cc/pick.c"
 printf 'Read [pick](lib/cc/pick.c) and `lib/cc/pick.c`.\n' >"$tree/README.md"
 printf '#!/bin/sh\n# SPDX-License-Identifier: Apache-2.0\nset -e\necho\n' >"$tree/run"
+if [ "$lint" = schema ]; then
+  mkdir -p "$tree/docs" "$tree/lib/report"
+  printf '#define RESULT_SCHEMA 1\n' >"$tree/lib/report/json.c"
+  printf '# Result\n\n## Fields of result.json\n\n| `schema` | integer | version |\n| `end_ps` | time or null | |\n' >"$tree/docs/result.md"
+  "$here/schema.py" "$tree" --write
+fi
 
 # Compiles lib/cc/pick.c into the archive that purity.sh reads.
 archive() {
@@ -30,7 +36,7 @@ archive() {
 run_lint() {
   case "$lint" in
   purity) archive && "$here/purity.sh" "$here/pure_symbols.txt" "$tree/libweft_cc.a" ;;
-  layers | sizes | draws | links) "$here/$lint.py" "$tree" ;;
+  layers | sizes | draws | links | schema) "$here/$lint.py" "$tree" ;;
   *) "$here/$lint.sh" "$tree" ;;
   esac
 }
@@ -102,6 +108,10 @@ words)
 links)
   finds 'docs/x.md:1: ../lib/cc/pack.c is not there' docs/x.md 'See [this](../lib/cc/pack.c).\n'
   finds 'docs/x.md:1: lib/cc/pack.c is not there' docs/x.md 'See `lib/cc/pack.c`.\n'
+  ;;
+schema)
+  finds 'is not what docs/result.md lists' docs/result.md '| `surprise` | text | |\n'
+  finds 'is not what docs/result.md lists' docs/result.schema.json ' '
   ;;
 scripts) finds 'SC2086' run "rm \$1\n" ;;
 *) echo "no control for $lint" && exit 1 ;;

@@ -194,6 +194,16 @@ static inline struct fake *fake_flows(void)
 	fake->world.topology.t0_nics = 8;
 	fake->scenario.expectation_count = 1;
 	fake->scenario.expectations[0].tolerance_ppb = 10000000;
+	fake->scenario.fault_count = 2;
+	fake->scenario.faults[0] = (struct fault){.kind = FAULT_LOSS,
+						  .at = {LINK_AT_NIC, .index = 3, .plane = 1},
+						  .way = FAULT_UP,
+						  .from_ps = PS_PER_US,
+						  .until_ps = 2 * PS_PER_US,
+						  .share_ppb = 10000000};
+	fake->scenario.faults[1] = (struct fault){.kind = FAULT_LINK_DOWN,
+						  .at = {LINK_AT_TRUNK, .index = 1, .port = 5},
+						  .until_ps = PS_NEVER};
 	return fake;
 }
 

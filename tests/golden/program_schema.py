@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""result.json of runs of every kind against docs/result.schema.json: what weft writes is valid, and what is spoilt is not."""
+import copy
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+try:
+    import jsonschema
+except ImportError:
+    if sys.executable != "/usr/bin/python3" and subprocess.run(["/usr/bin/python3", "-c", "import jsonschema"], capture_output=True).returncode == 0:
+        os.execv("/usr/bin/python3", ["/usr/bin/python3", *sys.argv])
+    print("skipped: Python's jsonschema is not installed (python3-jsonschema)")
+    sys.exit(77)
+
+WEFT = os.environ["WEFT"]
+failed = 0
+LOSS = "{kind: loss, at: {nic: 3, plane: 0}, probability: 2%, from: 20us, until: 60us}"
+RUNS = {  # name: what weft does
+    "flows": ["sim", "two-planes"],
+    "incast with faults and series": ["sim", "incast", "--fault", LOSS, "--set", "watch.bin=5us"],
+    "ring": ["sim", "ring-barrier"],
+    "ring on RC": ["sim", "ring-barrier", "--set", "transport.kind=rc"],
+    "partial": ["sim", "incast", "--set", "limits.time=100us"],
+    "dead links": ["sim", "drill-bypass"],
+    "lossless": ["sim", "incast", "--set", "queue.pfc=true", "--set", "queue.trim=false"],
+    "jobs": ["sim", "jobs-two-rings", "--variant", "lossless"],
+    "goal": ["sim", "exchange"],
+    "sample": ["sim", "ring-barrier", "--sample", "steps=4,fill=2"],
+    "shared buffer and a log": ["sim", "incast", "--set", "queue.shared=4MiB", "--log", "LOG"],
+    "paced": ["emu", "two-planes", "--ports", "none"],
+    "frames": ["emu", "two-planes", "--ports", "memory"],
+}
+SPOILS = {  # what: how a good result becomes a bad one
+    "a figure that is a text": lambda result: result["run"].update(virtual_time_ps="1 ms"),
+    "a field that nobody knows": lambda result: result["goodput"].update(surprise=1),
+    "a field that is gone": lambda result: result["congestion"].pop("marked"),
+    "an element of a list with one too few": lambda result: result["messages"][0].pop("count"),
+    "a null where a number has to be": lambda result: result["transport"].update(data_packets=None),
+    "a section that is gone": lambda result: result.pop("transport"),
+    "another version": lambda result: result.update(schema=99),
+}
+
+
+def check(holds, what):
+    global failed
+    failed += 0 if holds else 1
+    print(("ok: " if holds else "FAILED: ") + what)
+
+
+def run(words, folder):
+    """The result of a run, and how the run ended."""
+    folder.mkdir()
+    words = [str(folder / "packets.csv") if word == "LOG" else word for word in words]
+    done = subprocess.run([WEFT, *words, "--quiet", "--out", folder], capture_output=True, text=True, timeout=200)
+    path = folder / "result.json"
+    return json.loads(path.read_text()) if path.exists() else None, done
+
+
+def main():
+    schema = json.loads(pathlib.Path(os.environ["WEFT_SOURCE"], "docs", "result.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    valid, seen, good = jsonschema.Draft202012Validator(schema), set(), None
+    with tempfile.TemporaryDirectory() as name:
+        for number, (what, words) in enumerate(RUNS.items()):
+            if what == "dead links" and os.environ.get("WEFT_SANITIZE"):
+                continue # a minute with sanitizers
+            result, done = run(words, pathlib.Path(name, str(number)))
+            if result is None:
+                check(False, f"{what}: no result: {done.stderr.strip()}")
+                continue
+            wrong = [f"{'.'.join(map(str, error.absolute_path))}: {error.message[:160]}" for error in valid.iter_errors(result)]
+            check(not wrong, f"{what}: valid{'' if not wrong else ': ' + '; '.join(wrong)}")
+            seen |= set(result)
+            good = result if what == "incast with faults and series" else good
+    for what, spoil in SPOILS.items():
+        result = copy.deepcopy(good)
+        spoil(result)
+        check(not valid.is_valid(result), f"refused: {what}")
+    missing = set(schema["properties"]) - seen - {name for name in schema["properties"] if name.endswith("_reason")}
+    print(f"fields that none of these runs has: {', '.join(sorted(missing)) or 'none'}")
+    print(f"{failed} failed")
+    return 1 if failed else 0
+
+
+sys.exit(main())
