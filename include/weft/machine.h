@@ -27,7 +27,7 @@ struct arrival {
 // The arrivals of one in-port, oldest first. The runs of an inbox lie one behind the other in
 // memory.
 struct arrival_run {
-	const struct arrival *first;
+	struct arrival *first; // the machine's to change
 	uint32_t count;
 };
 

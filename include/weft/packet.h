@@ -100,9 +100,9 @@ struct packet {
 	uint32_t ev;		// entropy value; with `plane` it names the path
 	uint32_t payload;	// payload handle, 0 = none (virtual time has none)
 	uint16_t wire_bytes;	// what the line carries, all overheads included
-	uint16_t payload_bytes; // what is left of it for the target's memory
-	uint8_t klass;		// enum packet_class
 	uint8_t flags;		// PACKET_ECT ...
+	uint8_t klass;		// enum packet_class; a queue's entry has these three in one word
+	uint16_t payload_bytes; // what is left of it for the target's memory
 	uint8_t hop;		// switches passed
 	uint8_t plane;		// NIC port the packet left by
 	// --- what endpoints touch

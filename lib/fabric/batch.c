@@ -15,7 +15,12 @@ static void insert_sort(struct arrival *arrivals, uint32_t count)
 		if (next[-1].at <= next->at) // as most are
 			continue;
 		struct arrival moved = *next, *to = next;
-		for (; to > arrivals && to[-1].at > moved.at; to--)
+		if (moved.at < arrivals->at) {
+			memmove(arrivals + 1, arrivals, (size_t)(next - arrivals) * sizeof(*next));
+			*arrivals = moved;
+			continue;
+		}
+		for (; to[-1].at > moved.at; to--) // the first one ends it
 			*to = to[-1];
 		*to = moved;
 	}

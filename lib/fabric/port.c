@@ -10,11 +10,11 @@
 
 // Whether the packet that just left is marked: never up to the low threshold, always above the high
 // one, in between with a probability that grows linearly from 0 to ecn_share (Pmax of RED).
-static inline bool port_marks(struct port *port)
+static inline bool port_marks(struct port *port, uint64_t entry)
 {
 	uint32_t queued = port->queued_bytes[PACKET_CLASS_DATA];
 	uint32_t low = port->ecn_low_bytes;
-	if (__builtin_expect(queued <= low, 1))
+	if (__builtin_expect(queued <= low, 1) || !(entry_flags(entry) & PACKET_ECT))
 		return false;
 	if (queued > port->ecn_high_bytes)
 		return true;
@@ -23,7 +23,7 @@ static inline bool port_marks(struct port *port)
 
 // What the service of a port changes with each departure, so that a loop has it in registers.
 struct cursor {
-	struct departure *next, *end; // room in the outbox
+	struct departure *next, *end; // room in the outbox: whoever sends has looked
 	ps_t free_at;		      // of the port
 };
 
@@ -39,11 +39,10 @@ static inline void cursor_end(const struct cursor *cursor, struct port *port, st
 	port->free_at = cursor->free_at;
 }
 
-// Puts a packet on the line at free_at.
+// Puts a packet on the line at free_at. There is room.
 static inline void cursor_send(struct cursor *cursor, const struct port *port, uint32_t packet,
 			       uint32_t bytes, ps_t start)
 {
-	check(cursor->next < cursor->end);
 	*cursor->next++ = (struct departure){start, packet, port->index, (uint16_t)bytes};
 	cursor->free_at += line_ps(port->line, bytes);
 }
@@ -58,7 +57,7 @@ static inline uint64_t port_emit(struct port *port, struct cursor *cursor, struc
 #ifdef PLANT_QUEUE_DRIFT // a bug on purpose: the audit must find it
 	port->queued_bytes[klass] += entry_packet(entry) % 64 == 0;
 #endif
-	if (klass == PACKET_CLASS_DATA && (entry_flags(entry) & PACKET_ECT) && port_marks(port)) {
+	if (klass == PACKET_CLASS_DATA && port_marks(port, entry)) {
 		struct packet *packet = packet_at(out->packets, entry_packet(entry));
 		counters->marked += !(packet->flags & PACKET_CE); // packets, not marks
 		packet->flags |= PACKET_CE;
@@ -141,25 +140,35 @@ enum packet_class port_next_class(struct port *port, const struct outbox *out)
 							    : PACKET_CLASS_DATA;
 }
 
+// Whether the outbox has room for one more; else the run ends with this window.
+static inline bool has_room(const struct cursor *cursor, struct outbox *out)
+{
+	if (__builtin_expect(cursor->next < cursor->end, 1))
+		return true;
+	out->limit = OUTBOX_NO_ROOM;
+	return false;
+}
+
 // Emits every departure that starts at or before `last`. `is_special` is known where this is
-// inlined: most ports have nothing special.
+// inlined: most ports have nothing special, and room for all.
 static inline __attribute__((always_inline)) void
 port_serve(struct port *port, struct cursor *cursor, struct outbox *out,
 	   struct fabric_counters *counters, ps_t last, bool is_special)
 {
-	while (cursor->free_at <= last && port_is_backlogged(port)) {
-		if (__builtin_expect(cursor->next == cursor->end, 0)) {
-			out->limit = OUTBOX_NO_ROOM;
+	while (cursor->free_at <= last) {
+		if (is_special) {
+			if (!port_is_backlogged(port) || !has_room(cursor, out))
+				return;
+			if (port->special & PORT_SLOWS)
+				port_slow(port, cursor->free_at);
+			port_emit(port, cursor, out, counters, port_next_class(port, out));
+		} else if (port->queues[PACKET_CLASS_CONTROL].count > 0) {
+			port_emit(port, cursor, out, counters, PACKET_CLASS_CONTROL);
+		} else if (port->queues[PACKET_CLASS_DATA].count > 0) {
+			port_emit(port, cursor, out, counters, PACKET_CLASS_DATA);
+		} else {
 			return;
 		}
-		if (is_special && port->special & PORT_SLOWS)
-			port_slow(port, cursor->free_at);
-		if (is_special)
-			port_emit(port, cursor, out, counters, port_next_class(port, out));
-		else if (port->queues[PACKET_CLASS_CONTROL].count > 0)
-			port_emit(port, cursor, out, counters, PACKET_CLASS_CONTROL);
-		else
-			port_emit(port, cursor, out, counters, PACKET_CLASS_DATA);
 	}
 }
 
@@ -249,17 +258,17 @@ __attribute__((cold, noinline)) static void port_overflow(struct port *port, str
 }
 
 // Queues a packet that cannot start at once.
-static inline void port_wait(struct port *port, struct outbox *out,
-			     struct fabric_counters *counters, enum packet_class klass,
-			     uint64_t entry)
+static inline __attribute__((always_inline)) void port_wait(struct port *port, struct outbox *out,
+							    struct fabric_counters *counters,
+							    enum packet_class klass, uint64_t entry)
 {
-	check(klass < PACKET_CLASS_COUNT);
-	if (!port_enqueue(port, out->chunks, klass, entry)) {
-		if (klass == PACKET_CLASS_CONTROL)
+	if (klass == PACKET_CLASS_CONTROL) {
+		if (!port_enqueue(port, out->chunks, PACKET_CLASS_CONTROL, entry))
 			port_drop(out, counters, entry, DROP_CONTROL_FULL);
-		else
-			port_overflow(port, out, counters, entry);
+		return;
 	}
+	if (!port_enqueue(port, out->chunks, PACKET_CLASS_DATA, entry))
+		port_overflow(port, out, counters, entry);
 	if (port->queued_bytes[PACKET_CLASS_DATA] > counters->queue_bytes_max)
 		counters->queue_bytes_max = port->queued_bytes[PACKET_CLASS_DATA];
 }
@@ -277,23 +286,23 @@ port_take(struct port *port, struct cursor *cursor, struct outbox *out,
 	port_serve(port, cursor, out, counters, now, is_special);
 	if (is_special && port->special & PORT_SLOWS)
 		port_slow(port, now);
-	const struct packet *packet = packet_at(out->packets, index);
-	if (cursor->free_at <= now) { // idle: nothing waits, so the packet never enters a queue
-		cursor->free_at = now;
-		if (__builtin_expect(cursor->next < cursor->end, 1)) {
-			cursor_send(cursor, port, index, packet->wire_bytes, now);
-			counters->forwarded[packet->klass]++;
-			return;
-		}
-		out->limit = OUTBOX_NO_ROOM;
+	uint64_t entry = entry_of(index, packet_at(out->packets, index));
+	enum packet_class klass = entry_class(entry);
+	check(klass < PACKET_CLASS_COUNT);
+	if (cursor->free_at > now || (is_special && !has_room(cursor, out))) {
+		port_wait(port, out, counters, klass, entry);
+		return;
 	}
-	port_wait(port, out, counters, packet->klass, entry_of(index, packet));
+	cursor->free_at = now; // idle: nothing waits, so the packet never enters a queue
+	cursor_send(cursor, port, index, entry_bytes(entry), now);
+	counters->forwarded[klass]++;
 }
 
 uint64_t port_emit_class(struct port *port, struct outbox *out, struct fabric_counters *counters,
 			 enum packet_class klass)
 {
 	struct cursor cursor = cursor_begin(port, out);
+	check(cursor.next < cursor.end);
 	if (port->special & PORT_SLOWS)
 		port_slow(port, port->free_at);
 	uint64_t entry = port_emit(port, &cursor, out, counters, klass);
@@ -361,13 +370,22 @@ static inline __attribute__((always_inline)) void port_run_as(struct port *port,
 	cursor_end(&cursor, port, out);
 }
 
+// Whether the outbox has room for all that may leave: what waits and what comes.
+static inline bool has_room_for_all(const struct port *port, const struct outbox *out,
+				    uint32_t coming)
+{
+	uint64_t most = (uint64_t)port->queues[PACKET_CLASS_CONTROL].count +
+		port->queues[PACKET_CLASS_DATA].count + coming;
+	return most <= out->capacity - out->count;
+}
+
 void port_run(struct port *port, struct outbox *out, struct fabric_counters *counters,
 	      const struct batch *batch, ps_t until)
 {
 	if (batch->count > 1)
 		batch_sort(batch);
 	check(batch->count == 0 || batch->arrivals[batch->count - 1].at < until);
-	if (__builtin_expect(port->special, 0))
+	if (__builtin_expect(port->special || !has_room_for_all(port, out, batch->count), 0))
 		port_run_as(port, out, counters, batch, until, true);
 	else
 		port_run_as(port, out, counters, batch, until, false);

@@ -19,11 +19,13 @@
 
 #include "batch.h"
 
-// A queue entry is packet index (32 bits), wire bytes (16), packet flags (8): service need not
-// touch the descriptor unless it marks.
+// A queue entry is packet index (32 bits), wire bytes (16), packet flags (8), class (8): service
+// need not touch the descriptor unless it marks. The last three are one word of the descriptor.
 static inline uint64_t entry_of(uint32_t index, const struct packet *packet)
 {
-	return index | (uint64_t)packet->wire_bytes << 32 | (uint64_t)packet->flags << 48;
+	uint32_t facts = packet->wire_bytes | (uint32_t)packet->flags << 16 |
+		(uint32_t)packet->klass << 24;
+	return index | (uint64_t)facts << 32;
 }
 
 static inline uint32_t entry_packet(uint64_t entry)
@@ -41,8 +43,13 @@ static inline uint8_t entry_flags(uint64_t entry)
 	return (uint8_t)(entry >> 48);
 }
 
-// Where a switch remembers by which port a packet came in, that takes the place of all flags but
-// the lowest: nothing is trimmed there.
+static inline uint8_t entry_class(uint64_t entry)
+{
+	return (uint8_t)(entry >> 56);
+}
+
+// Where a switch remembers by which port a packet came in, that takes the place of the class and
+// of all flags but the lowest: nothing is trimmed there.
 static_assert(PACKET_ECT == 1 && MACHINE_PORTS_MAX <= 1 << 12, "an in-port and ECT fit");
 
 static inline uint64_t entry_with_from(uint64_t entry, uint32_t port)

@@ -62,7 +62,8 @@ int switch_create(struct switch_ **ret, struct arena *arena, const struct topolo
 	struct port *ports = arena_draw(arena, ARENA_FABRIC, plan->port_count, sizeof *ports);
 	uint64_t *busy = arena_draw(arena, ARENA_FABRIC, BITMAP_WORDS(plan->port_count),
 				    sizeof *busy);
-	uint32_t *batch_end = arena_draw(arena, ARENA_FABRIC, plan->port_count, sizeof *batch_end);
+	uint32_t *batch_end = arena_draw(arena, ARENA_FABRIC, plan->port_count + 1,
+					 sizeof *batch_end);
 	if (self == NULL || ports == NULL || busy == NULL || batch_end == NULL)
 		return refuse(refusal, -ENOMEM, "no memory for switch % with % ports", switch_index,
 			      plan->port_count, 0);
@@ -89,50 +90,78 @@ int switch_create(struct switch_ **ret, struct arena *arena, const struct topolo
 	return 0;
 }
 
-// Routes every arrival: sets its port to the out-port in a copy at `to`, and counts by out-port.
-// Returns how many have a way.
-static uint32_t switch_route(struct switch_ *self, const struct inbox *in, struct arrival *to,
-			     struct outbox *out)
+// What routing reads: copies, as the compiler would read all of it again after each write into a
+// packet.
+struct guide {
+	struct route route;
+	uint32_t *count; // [port_count + 1] arrivals by out-port; the last one: those without a way
+	uint64_t *busy;
+	uint32_t port_count;
+};
+
+// Routes one arrival: its port becomes the out-port, or port_count when it has no way.
+static inline __attribute__((always_inline)) void
+guide_route(const struct guide *guide, struct arrival *arrival, struct packet *packet)
 {
-	const struct arrival *from = in->runs[0].first; // the runs lie one behind the other
-	const struct arrival *end = from + in->arrival_count;
-	uint32_t kept = 0;
-	const struct arrival_run *last = &in->runs[in->run_count - 1];
-	check(last->first + last->count == end);
-	for (; from < end; from++) {
-		if (end - from > READ_AHEAD)
-			__builtin_prefetch(packet_at(out->packets, from[READ_AHEAD].packet), 1);
-		struct packet *packet = packet_at(out->packets, from->packet);
-		packet->hop++;
-		uint32_t port = route_port(&self->route, packet);
-		if (__builtin_expect(port == ROUTE_NONE, 0)) {
-			self->counters.dropped[DROP_NO_ROUTE]++;
-			packet_put(out->packets, from->packet);
-			continue;
-		}
-		to[kept++] = (struct arrival){from->at, from->packet, port};
-		self->batch_end[port]++;
-		bitmap_set(self->busy, port);
-	}
-	return kept;
+	packet->hop++;
+	uint32_t port = route_port(&guide->route, packet);
+	if (__builtin_expect(port == ROUTE_NONE, 0))
+		port = guide->port_count;
+	else if (guide->count[port] == 0)
+		bitmap_set(guide->busy, port);
+	guide->count[port]++;
+	arrival->port = port;
 }
 
-// Brings arrivals that go to the same port together, in ascending order of ports. Afterwards
-// batch_end is the end of each busy port's batch in `to`.
-static void switch_group(struct switch_ *self, const struct arrival *from, uint32_t count,
-			 struct arrival *to)
+// Routes every arrival, and counts them by out-port.
+static __attribute__((noinline)) void switch_route(const struct switch_ *self,
+						   const struct inbox *in, const struct outbox *out)
 {
-	uint32_t end = 0;
+	const struct guide guide = {self->route, self->batch_end, self->busy, self->port_count};
+	struct packet *packets = out->packets->packets;
+	struct arrival *arrival = in->runs[0].first; // the runs lie one behind the other
+	struct arrival *end = arrival + in->arrival_count;
+	const struct arrival_run *last = &in->runs[in->run_count - 1];
+	check(last->first + last->count == end);
+	for (; end - arrival > READ_AHEAD; arrival++) {
+		__builtin_prefetch(&packets[arrival[READ_AHEAD].packet], 1);
+		guide_route(&guide, arrival, &packets[arrival->packet]);
+	}
+	for (; arrival < end; arrival++)
+		guide_route(&guide, arrival, &packets[arrival->packet]);
+}
+
+// Drops those that have no way.
+static __attribute__((cold, noinline)) void
+switch_lose(struct switch_ *self, const struct arrival *lost, uint32_t count, struct outbox *out)
+{
+	for (uint32_t i = 0; i < count; i++)
+		packet_put(out->packets, lost[i].packet);
+	self->counters.dropped[DROP_NO_ROUTE] += count;
+}
+
+// Brings arrivals that go to the same port together at `to`, in ascending order of ports.
+// Afterwards batch_end is the end of each busy port's batch. Returns how many go anywhere.
+static __attribute__((noinline)) uint32_t switch_group(struct switch_ *self, const struct inbox *in,
+						       struct arrival *to, struct outbox *out)
+{
+	uint32_t *ends = self->batch_end, end = 0;
 	for (uint32_t word = 0; word < BITMAP_WORDS(self->port_count); word++) {
 		for (uint64_t bits = self->busy[word]; bits != 0; bits &= bits - 1) {
 			uint32_t port = word * 64 + (uint32_t)__builtin_ctzll(bits);
 			uint32_t first = end;
-			end += self->batch_end[port];
-			self->batch_end[port] = first;
+			end += ends[port];
+			ends[port] = first;
 		}
 	}
-	for (uint32_t i = 0; i < count; i++)
-		to[self->batch_end[from[i].port]++] = from[i];
+	ends[self->port_count] = end;
+	const struct arrival *from = in->runs[0].first;
+	for (const struct arrival *stop = from + in->arrival_count; from < stop; from++)
+		to[ends[from->port]++] = *from;
+	if (__builtin_expect(end < in->arrival_count, 0))
+		switch_lose(self, to + end, in->arrival_count - end, out);
+	ends[self->port_count] = 0;
+	return end;
 }
 
 // Serves every busy port; `arrivals` are grouped by port. Returns when the first port that still
@@ -188,8 +217,8 @@ ps_t switch_run(void *self, const struct inbox *in, ps_t until, struct outbox *o
 	if (it->spray.kind != FABRIC_SPRAY_HASH) {
 		switch_take_in_order(self, in, out);
 	} else if (in->arrival_count > 0) {
-		all.count = switch_route(self, in, all.spare, out);
-		switch_group(self, all.spare, all.count, all.arrivals);
+		switch_route(self, in, out);
+		all.count = switch_group(self, in, all.arrivals, out);
 	}
 	return switch_walk(self, all, until, out);
 }

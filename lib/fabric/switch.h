@@ -22,7 +22,8 @@ struct ordered {
 struct switch_ {
 	struct port *ports;  // [port_count]
 	uint64_t *busy;	     // bit per port: has packets waiting, or arrivals in this window
-	uint32_t *batch_end; // [port_count] arrivals of a port, then their end; 0 between windows
+	uint32_t *batch_end; // [port_count + 1] arrivals of a port, then their end; 0 between
+			     // windows; the last one: of those that have no way
 	uint32_t port_count;
 	struct route route;
 	struct spray spray;
