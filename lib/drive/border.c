@@ -222,7 +222,7 @@ static void lay_crossing(struct border *border, const struct crossing *crossing)
 	if (crossing->kind == CROSSING_LATE)
 		lane_push_late(lane, crossing->cable, crossing->at, packet);
 	else
-		lane_lay(lane, cable, packet, crossing->at);
+		lane_lay(lane, cable, cable_entry(crossing->at, packet), crossing->at);
 }
 
 static void take_slab(struct border *border, uint32_t rank, size_t bytes)

@@ -63,8 +63,7 @@ static void poll_queue(struct lane *lane, uint32_t queue)
 					       (uintptr_t)frames[i].owner);
 				continue;
 			}
-			fifo_push(&cable->fifo, lane->out.chunks, (uintptr_t)frames[i].owner);
-			lane_mark(lane, cable, frames[i].at);
+			lane_lay(lane, cable, (uintptr_t)frames[i].owner, frames[i].at);
 		}
 	}
 }

@@ -14,8 +14,6 @@
 #include "frames.h"
 #include "mail.h"
 
-#define SCATTER_AHEAD 8 // departures whose cable is fetched ahead
-
 static bool has_damage(const struct world *world)
 {
 	for (uint32_t i = 0; i < world->scenario->fault_count; i++)
@@ -340,80 +338,6 @@ void lane_count_jobs(struct lane *lane, uint32_t m)
 	}
 }
 
-// Lays a copy of a packet beside its cable.
-static void lay_copy(struct lane *lane, uint32_t index, uint32_t packet, ps_t at)
-{
-	if (lane->cables.cables[index].is_border) {
-		border_send(lane->border, index, packet_at(lane->out.packets, packet), at, true);
-		return;
-	}
-	uint32_t copy = packet_get(lane->out.packets);
-	if (copy == PACKET_NONE) {
-		lane->out.limit = OUTBOX_NO_PACKET; // the run ends with this window
-		lane->run.doubled--;
-		return;
-	}
-	*packet_at(lane->out.packets, copy) = *packet_at(lane->out.packets, packet);
-	lane_push_late(lane, index, at, copy);
-}
-
-// Lays a departure onto a cable with faults, or one that leads to a cut-through switch or to
-// another rank.
-static __attribute__((noinline)) void lay_faulty(struct lane *lane, uint32_t index,
-						 const struct departure *departure, ps_t at)
-{
-	uint32_t packet = departure->packet;
-	struct cable_fate fate = lane_fate(lane, index, departure, at);
-	if (fate.drop != DROP_REASON_COUNT) {
-		packet_put(lane->out.packets, packet);
-		return;
-	}
-	at = cable_taken_at(&lane->cables.cables[index], departure->start, departure->bytes, at);
-	if (fate.is_damaged)
-		packet_at(lane->out.packets, packet)->flags |= PACKET_DAMAGED;
-	if (fate.is_doubled)
-		lay_copy(lane, index, packet, at);
-	if (lane->cables.cables[index].is_border) {
-		border_send(lane->border, index, packet_at(lane->out.packets, packet),
-			    at + fate.held_ps, fate.held_ps > 0);
-		packet_put(lane->out.packets, packet);
-		return;
-	}
-	if (fate.held_ps > 0)
-		lane_push_late(lane, index, at + fate.held_ps, packet);
-	else
-		lane_lay(lane, &lane->cables.cables[index], packet, at);
-}
-
-// Lays a departure onto its cable. A cable that is slow is special, too.
-static inline __attribute__((always_inline)) void lay(struct lane *lane, uint32_t index,
-						      const struct departure *departure)
-{
-	struct cable *cable = &lane->cables.cables[index];
-	if (__builtin_expect(cable->is_special, 0)) {
-		lay_faulty(lane, index, departure, lane_depart(lane, cable, departure));
-		return;
-	}
-	ps_t at = lane_depart_on(lane, cable, cable->line, departure);
-	lane_lay(lane, cable, departure->packet, at);
-}
-
-// Lays the departures of machine `m` onto its cables. A function of its own, as every hop passes
-// here and the loop has use for all registers.
-static __attribute__((noinline)) void scatter(struct lane *lane, uint32_t m)
-{
-	const uint32_t *out_cable = lane->cables.out + lane->cables.base[m];
-	const struct cable *cables = lane->cables.cables;
-	const struct departure *departure = lane->out.departures;
-	const struct departure *end = departure + lane->out.count;
-	for (; end - departure > SCATTER_AHEAD; departure++) {
-		__builtin_prefetch(&cables[out_cable[departure[SCATTER_AHEAD].port]], 1);
-		lay(lane, out_cable[departure->port], departure);
-	}
-	for (; departure < end; departure++)
-		lay(lane, out_cable[departure->port], departure);
-}
-
 // ---------------------------------------------------------------- a machine, a window
 
 static void run_machine(struct lane *lane, uint32_t m)
@@ -429,7 +353,7 @@ static void run_machine(struct lane *lane, uint32_t m)
 			tap(lane, m);
 		if (lane->world->jobs.bytes != NULL)
 			lane_count_jobs(lane, m);
-		scatter(lane, m);
+		lane_scatter(lane, m);
 	} else {
 		next = frames_run_machine(lane, m);
 	}

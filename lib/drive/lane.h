@@ -65,6 +65,9 @@ void lane_run_window(struct lane *lane);
 // digests of their cables.
 void lane_deliver(struct lane *lane, uint32_t machine, uint32_t count);
 
+// Lays the departures of machine `m` onto its cables.
+void lane_scatter(struct lane *lane, uint32_t m);
+
 // What the faults of cable `index` do to a packet that would arrive at `at`; counts it.
 struct cable_fate lane_fate(struct lane *lane, uint32_t index, const struct departure *departure,
 			    ps_t at);
@@ -86,47 +89,46 @@ static inline uint32_t lane_cable(const struct lane *lane, uint32_t m,
 	return lane->cables.out[lane->cables.base[m] + departure->port];
 }
 
-// When a departure arrives at the end of its cable, on `line`: checks that packets keep their
-// order.
-static inline ps_t lane_depart_on(const struct lane *lane, struct cable *cable, line_t line,
-				  const struct departure *departure)
+// Checks the lookahead: what leaves now arrives after the window.
+static inline void lane_check(const struct lane *lane, const struct cable *cable, line_t line,
+			      const struct departure *departure)
 {
-	ps_t at = departure->start + cable->delay_ps + line_ps(line, departure->bytes);
-	check(departure->start >= lane->window_start && at >= lane->window_end); // lookahead
-	check(departure->start + cable->delay_ps >=
-	      cable->last_at); // one packet at a time, in order
-	cable->last_at = at;
-	return at;
+	check(departure->start >= lane->window_start &&
+	      departure->start + cable->delay_ps + line_ps(line, departure->bytes) >=
+		      lane->window_end);
 }
 
-// The same on a cable that may be slow.
+// When a departure arrives at the end of a cable that may be slow: checks that packets keep their
+// order.
 static inline ps_t lane_depart(const struct lane *lane, struct cable *cable,
 			       const struct departure *departure)
 {
 	line_t line = cable->line;
 	if (__builtin_expect(cable->is_slow, 0))
 		line = cable_slow_line(cable, lane->world->cable_faults, departure->start);
-	return lane_depart_on(lane, cable, line, departure);
+	lane_check(lane, cable, line, departure);
+	check(departure->start + cable->delay_ps >=
+	      cable->last_at); // one packet at a time, in order
+	cable->last_at = departure->start + cable->delay_ps + line_ps(line, departure->bytes);
+	return cable->last_at;
 }
 
-// Something was put on `cable` that arrives at `at`; its list holds it already.
-static inline void lane_mark(struct lane *lane, struct cable *cable, ps_t at)
+// Something arrives over `cable` at `at`, later than its machine is marked for. Returns until when
+// it is marked now.
+static inline ps_t lane_mark(struct lane *lane, const struct cable *cable, ps_t at)
 {
-	if (at < cable->marked_until && cable->fifo.count != 1)
-		return;
-	uint64_t *waiting = lane->cables.waiting[cable->to_machine];
-	waiting[cable->to_port >> 6] |= UINT64_C(1) << (cable->to_port & 63);
 	window_mark(&lane->windows, cable->to_machine, at);
-	cable->marked_until = at - at % lane->windows.length_ps + lane->windows.length_ps;
+	return at - at % lane->windows.length_ps + lane->windows.length_ps;
 }
 
-// Lays a packet that arrives at `at` behind the others of its cable. Inline: this is every hop of
-// every packet.
-static inline __attribute__((always_inline)) void lane_lay(struct lane *lane, struct cable *cable,
-							   uint32_t packet, ps_t at)
+// Lays what arrives at `at` behind all else of its cable; what the list has of it is `entry`.
+static inline void lane_lay(struct lane *lane, struct cable *cable, uint64_t entry, ps_t at)
 {
-	fifo_push(&cable->fifo, lane->out.chunks, cable_entry(at, packet));
-	lane_mark(lane, cable, at);
+	if (cable->fifo.count == 0)
+		bitmap_set(lane->cables.waiting[cable->to_machine], cable->to_port);
+	fifo_push(&cable->fifo, lane->out.chunks, entry);
+	if (at >= cable->marked_until)
+		cable->marked_until = lane_mark(lane, cable, at);
 }
 
 // Takes what arrives over cable `index` before the window's end; `to` has room for `room`.

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a machine leaves in its outbox is laid onto its cables. A file of its own, as every hop
+// passes here and the loop has use for all registers. Most departures stand in rows of one port.
+
+#include <weft/bitmap.h>
+
+#include "border.h"
+#include "lane.h"
+
+#define SCATTER_AHEAD 16 // departures whose cable is fetched ahead: most likely another row's
+
+// Lays a copy of a packet beside its cable.
+static void lay_copy(struct lane *lane, uint32_t index, uint32_t packet, ps_t at)
+{
+	if (lane->cables.cables[index].is_border) {
+		border_send(lane->border, index, packet_at(lane->out.packets, packet), at, true);
+		return;
+	}
+	uint32_t copy = packet_get(lane->out.packets);
+	if (copy == PACKET_NONE) {
+		lane->out.limit = OUTBOX_NO_PACKET; // the run ends with this window
+		lane->run.doubled--;
+		return;
+	}
+	*packet_at(lane->out.packets, copy) = *packet_at(lane->out.packets, packet);
+	lane_push_late(lane, index, at, copy);
+}
+
+// Lays a departure onto a cable with faults, or one that leads to a cut-through switch or to
+// another rank.
+static __attribute__((noinline)) void lay_faulty(struct lane *lane, uint32_t index,
+						 const struct departure *departure, ps_t at)
+{
+	uint32_t packet = departure->packet;
+	struct cable_fate fate = lane_fate(lane, index, departure, at);
+	if (fate.drop != DROP_REASON_COUNT) {
+		packet_put(lane->out.packets, packet);
+		return;
+	}
+	at = cable_taken_at(&lane->cables.cables[index], departure->start, departure->bytes, at);
+	if (fate.is_damaged)
+		packet_at(lane->out.packets, packet)->flags |= PACKET_DAMAGED;
+	if (fate.is_doubled)
+		lay_copy(lane, index, packet, at);
+	if (lane->cables.cables[index].is_border) {
+		border_send(lane->border, index, packet_at(lane->out.packets, packet),
+			    at + fate.held_ps, fate.held_ps > 0);
+		packet_put(lane->out.packets, packet);
+		return;
+	}
+	if (fate.held_ps > 0)
+		lane_push_late(lane, index, at + fate.held_ps, packet);
+	else
+		lane_lay(lane, &lane->cables.cables[index], cable_entry(at, packet), at);
+}
+
+// Lays departures that leave by one port onto its cable, which has nothing special: those from
+// `departure` on, at most up to `end`. Returns the first that leaves by another port. What the loop
+// changes is in registers.
+static inline const struct departure *lay_row(struct lane *lane, struct cable *cable,
+					      const struct departure *departure,
+					      const struct departure *end)
+{
+	const ps_t delay_ps = cable->delay_ps;
+	const line_t line = cable->line;
+	const uint32_t port = departure->port;
+	struct fifo fifo = cable->fifo;
+	ps_t last_at = cable->last_at, marked_until = cable->marked_until;
+	lane_check(lane, cable, line, departure); // then the others, as they keep their order
+	if (fifo.count == 0)
+		bitmap_set(lane->cables.waiting[cable->to_machine], cable->to_port);
+	do {
+		ps_t head_at = departure->start + delay_ps;
+		check(head_at >= last_at); // one packet at a time, in order
+		last_at = head_at + line_ps(line, departure->bytes);
+		fifo_push(&fifo, lane->out.chunks, cable_entry(last_at, departure->packet));
+		if (last_at >= marked_until)
+			marked_until = lane_mark(lane, cable, last_at);
+	} while (++departure < end && departure->port == port);
+	cable->fifo = fifo;
+	cable->last_at = last_at;
+	cable->marked_until = marked_until;
+	return departure;
+}
+
+void lane_scatter(struct lane *lane, uint32_t m)
+{
+	const uint32_t *out_cable = lane->cables.out + lane->cables.base[m];
+	const struct departure *departure = lane->out.departures;
+	const struct departure *end = departure + lane->out.count;
+	while (departure < end) {
+		uint32_t index = out_cable[departure->port];
+		struct cable *cable = &lane->cables.cables[index];
+		if (end - departure > SCATTER_AHEAD)
+			__builtin_prefetch(
+				&lane->cables.cables[out_cable[departure[SCATTER_AHEAD].port]], 1);
+		if (__builtin_expect(!cable->is_special, 1)) {
+			departure = lay_row(lane, cable, departure, end);
+			continue;
+		}
+		lay_faulty(lane, index, departure, lane_depart(lane, cable, departure));
+		departure++;
+	}
+}
