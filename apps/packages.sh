@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # What has to be installed, told once for apps/try and tests/run, which read this file. Names are those of Debian 12;
-# the probe decides, so that other systems work too. Purposes: build and test are needed, optional is used if it is there.
+# the probe decides, so that other systems work too. Purposes: build and test are needed, optional is used if it is there, and
+# so are readers, in tests alone: programs of others that read what weft writes.
 
 # for     package            probe
 packages_table() {
@@ -28,7 +29,9 @@ test      clang-format       command -v clang-format
 test      libcmocka-dev      pkg-config --exists cmocka
 test      shellcheck         command -v shellcheck
 test      tshark             command -v tshark
-test      python3-jsonschema python3 -c 'import jsonschema' || /usr/bin/python3 -c 'import jsonschema'
+readers   python3-jsonschema python3 -c 'import jsonschema' || /usr/bin/python3 -c 'import jsonschema'
+readers   python3-prometheus-client /usr/bin/python3 -c 'import prometheus_client'
+readers   gnuplot-nox        command -v gnuplot
 END
 }
 
@@ -55,10 +58,10 @@ packages_install() {
 # Installs what is missing. Ends the script with 3 when that cannot be done here, but goes on without what is optional,
 # having said so. $1: build, or test for both.
 packages_need() {
-  local needed=() extra=() purposes=build
-  [ "$1" = build ] || purposes='build test'
+  local needed=() extra=() purposes=build wishes=optional
+  [ "$1" = build ] || { purposes='build test' wishes='optional readers'; }
   read -ra needed <<<"$(packages_missing "$purposes")"
-  read -ra extra <<<"$(packages_missing optional)"
+  read -ra extra <<<"$(packages_missing "$wishes")"
   if [ ${#needed[@]} -gt 0 ] && ! packages_can_install; then
     needed+=("${extra[@]}")
     printf 'missing; as root: apt-get install -y --no-install-recommends %s\n' "${needed[*]}" >&2

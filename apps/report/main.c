@@ -17,7 +17,7 @@
 #include "page.h"
 #include "weft_version.h"
 
-enum { OPT_PROFILE = 256, OPT_OUT, OPT_NO_PAGE, OPT_QUIET, OPT_PLAIN, OPT_VERSION };
+enum { OPT_PROFILE = 256, OPT_OUT, OPT_NO_FILES, OPT_QUIET, OPT_PLAIN, OPT_VERSION };
 
 #define PROFILE_BYTES_MAX ((size_t)1 << 20)
 #define HDR_BYTES_MAX ((size_t)1 << 24)
@@ -27,7 +27,7 @@ enum { OPT_PROFILE = 256, OPT_OUT, OPT_NO_PAGE, OPT_QUIET, OPT_PLAIN, OPT_VERSIO
 static const struct option longs[] = {
 	{"profile", required_argument, NULL, OPT_PROFILE},
 	{"out", required_argument, NULL, OPT_OUT},
-	{"no-page", no_argument, NULL, OPT_NO_PAGE},
+	{"no-files", no_argument, NULL, OPT_NO_FILES},
 	{"quiet", no_argument, NULL, OPT_QUIET},
 	{"plain", no_argument, NULL, OPT_PLAIN},
 	{"help", no_argument, NULL, 'h'},
@@ -38,7 +38,7 @@ static const struct option longs[] = {
 // Everything one call of the program holds.
 struct call {
 	const char *folder, *profile_name, *out;
-	bool has_no_page, is_quiet, is_plain, wants_help, wants_version;
+	bool has_no_files, is_quiet, is_plain, wants_help, wants_version;
 	struct profile profile;
 	struct verdict verdict;
 	struct result_file result;
@@ -57,8 +57,8 @@ static int take(struct call *call, int option)
 		return outcome_once(&call->refusal, &call->profile_name, "--profile", optarg);
 	case OPT_OUT:
 		return outcome_once(&call->refusal, &call->out, "--out", optarg);
-	case OPT_NO_PAGE:
-		call->has_no_page = true;
+	case OPT_NO_FILES:
+		call->has_no_files = true;
 		return 0;
 	case OPT_QUIET:
 		call->is_quiet = true;
@@ -83,11 +83,11 @@ static int check_words(struct call *call, int argc, char **argv)
 	if (optind < argc)
 		return outcome_bad_word(&call->refusal, "one result at a time; what is",
 					argv[optind]);
-	if (call->has_no_page && (call->out != NULL || call->is_plain || call->is_quiet))
+	if (call->has_no_files && (call->out != NULL || call->is_plain || call->is_quiet))
 		return outcome_bad_word(
 			&call->refusal,
-			"--out, --plain and --quiet are of the page that is not written with",
-			"--no-page");
+			"--out, --plain and --quiet are of the files that are not written with",
+			"--no-files");
 	return 0;
 }
 
@@ -177,32 +177,82 @@ static int cannot_write(struct call *call, const char *path, int error)
 	return error == ENOENT || error == EISDIR ? -error : -EIO;
 }
 
-// The page goes to a temporary name first, so that nobody reads half of one.
-static int write_page(struct call *call, const struct sheet *sheet, const struct html_input *input)
+static int page_of(FILE *to, const struct sheet *sheet, const struct html_input *input)
 {
-	char path[PATH_BYTES], temporary[PATH_BYTES + 32];
-	const char *slash = strrchr(call->result.path, '/');
+	return html_write(to, sheet, input);
+}
+
+static int metrics_of(FILE *to, const struct sheet *sheet, const struct html_input *input)
+{
+	(void)input;
+	return metrics_write(to, sheet);
+}
+
+static int csv_of(FILE *to, const struct sheet *sheet, const struct html_input *input)
+{
+	(void)input;
+	return metrics_csv(to, sheet);
+}
+
+// What is written, and by whom.
+static const struct output {
+	const char *name;
+	int (*write)(FILE *to, const struct sheet *sheet, const struct html_input *input);
+} outputs[] = {{"report.html", page_of}, {"metrics.txt", metrics_of}, {"result.csv", csv_of}};
+
+#define OUTPUT_COUNT (sizeof(outputs) / sizeof(*outputs))
+
+// Where output `index` goes: --out, or the folder of the result; under another name first.
+static void output_path(char ret[PATH_BYTES], const struct call *call, size_t index, bool is_first)
+{
+	char folder[PATH_BYTES];
+	const char *path = call->result.path, *slash = strrchr(path, '/');
 	if (call->out != NULL)
-		snprintf(path, sizeof(path), "%s", call->out);
+		snprintf(folder, sizeof(folder), "%s/", call->out);
 	else
-		snprintf(path, sizeof(path), "%.*sreport.html",
-			 slash == NULL ? 0 : (int)(slash + 1 - call->result.path),
-			 call->result.path);
-	snprintf(temporary, sizeof(temporary), "%s.%ld", path, (long)getpid());
-	FILE *file = fopen(temporary, "wx");
+		snprintf(folder, sizeof(folder), "%.*s",
+			 slash == NULL ? 0 : (int)(slash + 1 - path), path);
+	if (is_first)
+		snprintf(ret, PATH_BYTES, "%.3900s.%s.%ld", folder, outputs[index].name,
+			 (long)getpid());
+	else
+		snprintf(ret, PATH_BYTES, "%.3900s%s", folder, outputs[index].name);
+}
+
+static int write_one(struct call *call, size_t index, const struct sheet *sheet,
+		     const struct html_input *input)
+{
+	char path[PATH_BYTES];
+	output_path(path, call, index, true);
+	FILE *file = fopen(path, "wx");
 	if (file == NULL)
 		return cannot_write(call, path, errno);
-	int rc = html_write(file, sheet, input);
-	int error = fclose(file) != 0 || rc < 0 ? errno != 0 ? errno : EIO : 0;
-	if (error == 0 && rename(temporary, path) != 0)
+	int rc = outputs[index].write(file, sheet, input), error = errno;
+	if (fclose(file) != 0 && rc == 0) {
 		error = errno;
-	if (error == 0) {
-		if (!call->is_quiet)
-			printf("\nPage: %s\n", path);
-		return 0;
+		rc = -EIO;
 	}
-	unlink(temporary);
-	return cannot_write(call, path, error);
+	return rc < 0 ? cannot_write(call, path, error != 0 ? error : EIO) : 0;
+}
+
+// All are whole before the first gets its name.
+static int write_files(struct call *call, const struct sheet *sheet, const struct html_input *input)
+{
+	char path[PATH_BYTES], first[PATH_BYTES];
+	int rc = 0;
+	for (size_t i = 0; i < OUTPUT_COUNT && rc == 0; i++)
+		rc = write_one(call, i, sheet, input);
+	for (size_t i = 0; i < OUTPUT_COUNT; i++) {
+		output_path(first, call, i, true);
+		output_path(path, call, i, false);
+		if (rc == 0 && rename(first, path) != 0)
+			rc = cannot_write(call, path, errno);
+		if (rc < 0)
+			unlink(first);
+		else if (!call->is_quiet)
+			printf("%s  %s\n", i == 0 ? "\nFiles\n" : "", path);
+	}
+	return rc;
 }
 
 // ---------------------------------------------------------------- the call
@@ -230,8 +280,8 @@ static int make(struct call *call)
 		return rc;
 	if (!call->is_quiet)
 		rc = sheet_show(stdout, sheet);
-	if (rc == 0 && !call->has_no_page)
-		rc = write_page(call, sheet, &input);
+	if (rc == 0 && !call->has_no_files)
+		rc = write_files(call, sheet, &input);
 	sheet_free(sheet);
 	return rc;
 }

@@ -47,6 +47,12 @@ int html_write(FILE *to, const struct sheet *sheet, const struct html_input *inp
 // The facts for a terminal, at most 100 columns wide. -EIO.
 int sheet_show(FILE *to, const struct sheet *sheet);
 
+// All figures of the result, one a line, with their labels: OpenMetrics text, and CSV (RFC 4180)
+// with the columns field, where, value, unit, reason. What could not be measured has its reason,
+// and no number. -EIO.
+int metrics_write(FILE *to, const struct sheet *sheet);
+int metrics_csv(FILE *to, const struct sheet *sheet);
+
 #ifdef __cplusplus
 }
 #endif

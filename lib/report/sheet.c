@@ -162,7 +162,7 @@ void sheet_figure(json_t *row, const json_t *from, const char *key, enum unit un
 	snprintf(name, sizeof(name), "%s_reason", key);
 	const char *reason = sheet_text(from, name);
 	if (*reason == '\0')
-		reason = value == NULL ? "the result does not have it" : "none was measured";
+		reason = value == NULL ? "the result does not have it" : "not of this run";
 	snprintf(text, sizeof(text), "unavailable: %s", reason);
 	sheet_cell_state(row, text, "unavailable");
 }

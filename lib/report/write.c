@@ -14,7 +14,7 @@
 #include "hdr.h"
 #include "watch.h"
 
-#define FILES_MAX (4 + HDR_COUNT)
+#define FILES_MAX (6 + HDR_COUNT)
 #define PATH_BYTES 1024
 
 struct output {
@@ -51,9 +51,13 @@ static void outputs_of(struct output ret[FILES_MAX], const struct report_input *
 	ret[1].has_content = watch_has_series(input);
 	ret[2] = (struct output){.name = "bypass.csv", .kind = OUTPUT_BYPASS};
 	ret[2].has_content = bypass_is_watched(input->world);
-	ret[3] = (struct output){.name = "report.html"}; // of weft report: it told of another run
+	for (uint32_t i = 0; i < 3; i++) // of weft report: they told of another run
+		ret[3 + i] = (struct output){.kind = OUTPUT_HDR};
+	strcpy(ret[3].name, "report.html");
+	strcpy(ret[4].name, "metrics.txt");
+	strcpy(ret[5].name, "result.csv");
 	for (uint32_t i = 0; i < HDR_COUNT; i++) {
-		struct output *output = &ret[4 + i];
+		struct output *output = &ret[6 + i];
 		*output = (struct output){.hdr_index = i, .kind = OUTPUT_HDR};
 		hdr_name(i, output->name);
 		output->has_content = hdr_has_values(input, i);

@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """weft report on results that weft wrote: text and page say what result.json says, charts have the figures of the
 histograms and of the series, what could not be measured is there with its reason, the page asks for nothing outside
-itself, and exit statuses are those of the verdict. What is no result is refused, and nothing is written."""
+itself, metrics and tables have every figure and are read by others' programs, and exit statuses are those of the verdict. What is no result is refused, and nothing is written."""
+import csv
 import html.parser
 import json
+import math
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -130,14 +133,139 @@ def check_text(text, result):
     check(result["command"].split()[0] in text and result["run"]["digest"] in text, "text: command and digest")
 
 
+# ---------------------------------------------------------------- readers of our own
+
+def leaves(value, path="", labels=()):
+    """(path, labels, value, reason) of each leaf, as docs/result.md lists them."""
+    for key, each in value.items():
+        name = f"{path}.{key}".lstrip(".")
+        if key.endswith("_reason") or (labels and path.endswith("[]") and isinstance(each, str)):
+            continue
+        if isinstance(each, dict):
+            yield from leaves(each, name, labels)
+        elif isinstance(each, list):
+            for index, element in enumerate(each):
+                if isinstance(element, dict):
+                    words = [(k, v) for k, v in element.items() if isinstance(v, str) and not k.endswith("_reason")]
+                    yield from leaves(element, name + "[]", (*labels, *words, ("index", str(index))))
+        else:
+            yield name, labels, each, value.get(key + "_reason", "not of this run")
+
+
+def number(value):
+    return float(value)
+
+
+SAMPLE = re.compile(r'([a-z_][a-z0-9_]*)(?:\{(.*)\})? (\S+)')
+LABEL = re.compile(r'([a-z_][a-z0-9_]*)="((?:[^"\\]|\\.)*)"(?:,|$)')
+
+
+def read_metrics(text):
+    """OpenMetrics text as {(name, labels): value}; what is not in its form is refused."""
+    lines, samples, family, families = text.split("\n"), {}, None, set()
+    assert lines[-2:] == ["# EOF", ""], "ends with # EOF"
+    for line in lines[:-2]:
+        if line.startswith("# TYPE "):
+            family, kind = line.split()[2:]
+            assert family not in families and kind in ("gauge", "info"), line
+            families.add(family)
+        elif not line.startswith("# HELP " + family + " "):
+            name, labels, value = SAMPLE.fullmatch(line).groups()
+            assert name == family + ("_info" if kind == "info" else ""), line
+            pairs = LABEL.findall(labels or "")
+            assert LABEL.sub("", labels or "") == "" and len(dict(pairs)) == len(pairs), line
+            key = (name, frozenset((k, re.sub(r"\\(.)", lambda m: "\n" if m[1] == "n" else m[1], v)) for k, v in pairs))
+            assert key not in samples, line
+            samples[key] = number(value)
+    return samples
+
+
+def check_metrics(folder, result):
+    text = (folder / "metrics.txt").read_text()
+    got, wanted = read_metrics(text), {}
+    for path, labels, value, reason in leaves(result):
+        name = "weft_" + re.sub(r"[^a-zA-Z0-9_]", "", path.replace(".", "_"))
+        if value is None:
+            wanted[("weft_unavailable", frozenset((*labels, ("metric", name), ("reason", reason))))] = 1
+        elif isinstance(value, str):
+            wanted[(name + "_info", frozenset((*labels, ("value", value))))] = 1
+        else:
+            wanted[(name, frozenset(labels))] = value
+    close = got.keys() == wanted.keys() and all(abs(got[key] - wanted[key]) <= 1e-11 * abs(wanted[key]) for key in got)
+    check(close and len(got) > 150, f"metrics.txt: the {len(wanted)} figures of the result, none else {set(got) ^ set(wanted)}")
+    reader = "import sys; from prometheus_client.openmetrics.parser import text_string_to_metric_families as read\n" \
+             "print(sum(len(family.samples) for family in read(sys.stdin.read())))"
+    done = subprocess.run(["/usr/bin/python3", "-c", reader], input=text, capture_output=True, text=True)
+    if "No module named" in done.stderr:
+        print("left out: OpenMetrics is not read by Prometheus' own parser (python3-prometheus-client)")
+    else:
+        check(done.stdout.strip() == str(len(wanted)), f"Prometheus' own parser reads {done.stdout.strip()} samples {done.stderr[-200:]}")
+
+
+def check_csv(folder, result):
+    with open(folder / "result.csv", newline="") as file:
+        head, *lines = csv.reader(file)
+    check(head == ["field", "where", "value", "unit", "reason"] and {len(line) for line in lines} == {5}, "result.csv has five columns")
+    wanted = list(leaves(result))
+    check([line[0] for line in lines] == [path for path, *_ in wanted], f"result.csv: the {len(wanted)} leaves, in order")
+    for line, (path, labels, value, reason) in zip(lines, wanted):
+        place = line[1] == " ".join(f"{k}={v}" for k, v in labels)
+        if value is None:
+            fine = place and line[2:] == ["", "", "unavailable: " + reason]
+        elif isinstance(value, str):
+            fine = place and line[2:] == [value, "", ""]
+        else:
+            fine = place and abs(number(line[2]) - value) <= 1e-11 * abs(value) and line[4] == ""
+        if not fine:
+            check(False, f"result.csv: {line} is {value}")
+
+
+def check_gnuplot(folder, result):
+    if shutil.which("gnuplot") is None:
+        print("left out: CSV is not read by gnuplot (gnuplot-nox)")
+        return
+    script = 'set datafile separator ","; set datafile columnheaders; stats "series.csv" using 3 nooutput; print sprintf("%.0f", STATS_sum); ' \
+             'stats "series.csv" using (column("data_packets")) nooutput; print sprintf("%.0f", STATS_sum); set datafile separator whitespace; ' \
+             'unset datafile columnheaders; stats "flow.hdr" using 1:2 nooutput; print sprintf("%.3f", STATS_max_x)'
+    done = subprocess.run(["gnuplot", "-e", script], cwd=folder, capture_output=True, text=True)
+    series = result["series"]
+    wanted = [f"{sum(series['payload_bytes'])}", f"{sum(series['data_packets'])}", f"{result['flows']['max_ns'] / 1000:.3f}"]
+    check(done.stderr.split() == wanted, f"gnuplot reads {done.stderr.split()}, written was {wanted}")
+
+
+def check_histograms(folder, result):
+    """An HdrHistogram's percentile distribution: levels and values rise, counts are the least that reach their level."""
+    found = 0
+    for row in [*result["messages"], dict(result["flows"], pair=None)]:
+        path = folder / (f"message_{row['pair']}.hdr" if row["pair"] else "flow.hdr")
+        check(path.exists() == (row["count"] > 0), f"{path.name}: there if there are values")
+        if not path.exists():
+            continue
+        found += 1
+        lines = path.read_text().splitlines()
+        rows = [list(map(float, line.split())) for line in lines if re.match(r" *[0-9]", line)]
+        values, levels, counts = ([line[at] for line in rows] for at in range(3))
+        rising = all(list(of) == sorted(of) for of in (values, levels, counts))
+        check(rising and levels[0] == 0 and levels[-1] == 1, f"{path.name}: {len(rows)} levels rise from 0 to 1")
+        check(counts[-1] == row["count"] and all(count >= math.ceil(level * row["count"] - 1e-6) for level, count in zip(levels, counts)),
+              f"{path.name}: counts reach their levels")
+        check(all(abs(line[3] * (1 - line[1]) - 1) < 0.01 for line in rows[:-1]), f"{path.name}: 1 / (1 - level)")
+        half = values[levels.index(0.5)] * 1000
+        check(round(half) == row["p50_ns"] and round(values[-1] * 1000) == row["max_ns"], f"{path.name}: median and longest are those of the result")
+        summary = dict(re.findall(r"(Mean|Max|Total count) += +([0-9.]+)", path.read_text()))
+        check(int(float(summary["Mean"]) * 1000 + 0.5) in (row["mean_ns"], row["mean_ns"] + 1) and float(summary["Total count"]) == row["count"],
+              f"{path.name}: mean and count are those of the result")
+    check(found >= 2, f"{found} histograms")
+
+
 def check_verdicts(folder, result):
-    for profile, words in (("operator-default", ()), ("strict", ()), ("strict", ("--no-page",))):
+    for profile, words in (("operator-default", ()), ("strict", ()), ("strict", ("--no-files",))):
         status, said, _ = weft("verdict", folder, "--profile", profile)
         got, text, errors = weft("report", folder, "--profile", profile, *words)
         check(got == status and errors == "", f"{profile}: status {got}, that of weft verdict is {status}")
         word = {0: "PASS", 1: "FAIL", 5: "NOT VALID"}[status]
         check(f"Verdict {word}, held against {profile}" in text, f"{profile}: {word}")
-        check(("Page: " in text) == (not words), "--no-page writes none")
+        check(("\nFiles\n" in text) == (not words), "--no-files writes none")
     (folder / "partial").mkdir()
     partial = dict(result, run=dict(result["run"], partial=True, end="time limit"))
     (folder / "partial" / "result.json").write_text(json.dumps(partial))
@@ -155,7 +283,7 @@ def check_refusals(folder):
     (folder / "late.json").write_text('{"schema": 99, "weft": "weft", "run": {}}')
     cases = [([], "no folder given"), ([empty], "no result.json"), ([folder / "none"], "No such file"), ([folder / "text.json"], "is no JSON"),
              ([folder / "other.json"], "no result.json of weft"), ([folder / "late.json"], "version"), ([empty, empty], "one result at a time"),
-             ([empty, "--no-page", "--plain"], "--no-page"), ([empty, "--colour"], "unknown option"),
+             ([empty, "--no-files", "--plain"], "--no-files"), ([empty, "--colour"], "unknown option"),
              ([folder / "other.json", "--profile", "nobody"], "nobody")]
     before = sorted(folder.rglob("*"))
     for words, reason in cases:
@@ -177,15 +305,22 @@ def main():
         check_text(text, result)
         full = check_page(folder, folder / "report.html", result, False)
         print("charts: " + ("Apache ECharts" if len(full.scripts) > 1 else "SVG only: this build has no npm"))
-        check(weft("report", folder, "--plain", "--quiet", "--out", folder / "plain.html") == (0, "", ""), "--quiet says nothing")
-        plain = check_page(folder, folder / "plain.html", result, True)
+        plain_folder = pathlib.Path(name, "plain")
+        plain_folder.mkdir()
+        check(weft("report", folder, "--plain", "--quiet", "--out", plain_folder) == (0, "", ""), "--quiet says nothing")
+        plain = check_page(folder, plain_folder / "report.html", result, True)
         check(len(plain.scripts) == 1, "--plain has data and no script")
         again = (folder / "report.html").read_bytes()
         weft("report", folder, "--quiet")
         check((folder / "report.html").read_bytes() == again, "the same result, the same page")
+        check_metrics(folder, result)
+        check_csv(folder, result)
+        check_gnuplot(folder, result)
+        check_histograms(folder, result)
         check_verdicts(folder, result)
         weft("sim", scenario, "--out", folder)
-        check(not (folder / "report.html").exists(), "the next run takes the page of the last one away")
+        left = {path.name for path in folder.iterdir()} & {"report.html", "metrics.txt", "result.csv"}
+        check(not left, f"the next run takes the report of the last one away {left}")
         check_refusals(pathlib.Path(name))
     print(f"{failed} failed")
     return 1 if failed else 0

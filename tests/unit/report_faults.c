@@ -63,7 +63,7 @@ static void places_are_told_as_a_scenario_tells_them(void **state)
 		struct link_place at;
 		const char *text;
 	} cases[] = {
-		{{LINK_AT_ALL}, "all"},
+		{{.where = LINK_AT_ALL}, "all"},
 		{{LINK_AT_PLANE, .plane = 2}, "plane 2"},
 		{{LINK_AT_NIC_WHOLE, .index = 7}, "nic 7"},
 		{{LINK_AT_HOST, .index = 4}, "host 4"},

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// A result as lines of figures: OpenMetrics text, and CSV. What could not be measured is in both,
+// with its reason, and is no number in either. Format: the OpenMetrics specification, version 1.0,
+// text form.
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <weft/check.h>
+
+#include "flat.h"
+#include "sheet.h"
+
+#define NAME_BYTES (FLAT_PATH_BYTES + 8)
+#define REASON_NONE "not of this run"
+
+// ---------------------------------------------------------------- OpenMetrics
+
+// Samples by the name of their metric: all of one name have to stand together.
+struct metrics {
+	json_t *families; // name: [text of a sample]
+	json_t *helps;	  // name: path
+};
+
+// "messages[].p99_ns" to "weft_messages_p99_ns".
+static void name_of(char ret[NAME_BYTES], const char *path)
+{
+	size_t used = (size_t)snprintf(ret, NAME_BYTES, "weft_");
+	for (; *path != '\0' && used + 1 < NAME_BYTES; path++) {
+		if (isalnum((unsigned char)*path))
+			ret[used++] = *path;
+		else if (*path == '.' || *path == '_')
+			ret[used++] = '_';
+	}
+	ret[used] = '\0';
+}
+
+static void put_escaped(FILE *to, const char *text)
+{
+	for (; *text != '\0'; text++) {
+		if (*text == '\n')
+			fputs("\\n", to);
+		else if (*text == '"' || *text == '\\')
+			fprintf(to, "\\%c", *text);
+		else
+			fputc(*text, to);
+	}
+}
+
+// {pair="same_t0",index="1"}, with one more label where `key` is given.
+static void put_labels(FILE *to, const struct flat_leaf *leaf, const char *key, const char *value)
+{
+	const char *gap = "{";
+	for (uint32_t i = 0; i < leaf->label_count; i++, gap = ",") {
+		fprintf(to, "%s%s=\"", gap, leaf->labels[i].key);
+		put_escaped(to, leaf->labels[i].value);
+		fputc('"', to);
+	}
+	if (key != NULL) {
+		fprintf(to, "%s%s=\"", gap, key);
+		put_escaped(to, value);
+		fputc('"', to);
+		gap = ",";
+	}
+	if (*gap == ',')
+		fputc('}', to);
+}
+
+static void keep(struct metrics *metrics, const char *name, const char *path, char *line)
+{
+	json_t *list = json_object_get(metrics->families, name);
+	if (list == NULL) {
+		list = json_array();
+		json_object_set_new(metrics->families, name, list);
+		json_object_set_new(metrics->helps, name, json_string(path));
+	}
+	int failed = json_array_append_new(list, json_string(line));
+	check(failed == 0);
+	free(line);
+}
+
+static void put_number(FILE *to, const json_t *value)
+{
+	if (json_is_integer(value))
+		fprintf(to, " %lld\n", (long long)json_integer_value(value));
+	else if (json_is_real(value))
+		fprintf(to, " %.12g\n", json_real_value(value));
+	else
+		fprintf(to, " %d\n", json_is_true(value));
+}
+
+static void take_metric(const struct flat_leaf *leaf, void *context)
+{
+	struct metrics *metrics = context;
+	char name[NAME_BYTES], *line = NULL;
+	size_t bytes;
+	name_of(name, leaf->path);
+	FILE *to = open_memstream(&line, &bytes);
+	check(to != NULL);
+	if (json_is_null(leaf->value)) {
+		struct flat_leaf with = *leaf;
+		if (with.label_count < FLAT_LABELS_MAX)
+			with.labels[with.label_count++] = (struct flat_label){"metric", name};
+		fputs("weft_unavailable", to);
+		put_labels(to, &with, "reason", leaf->reason != NULL ? leaf->reason : REASON_NONE);
+		fputs(" 1\n", to);
+		strcpy(name, "weft_unavailable");
+	} else if (json_is_string(leaf->value)) {
+		strcat(name, "_info");
+		fputs(name, to);
+		put_labels(to, leaf, "value", json_string_value(leaf->value));
+		fputs(" 1\n", to);
+		name[strlen(name) - strlen("_info")] = '\0';
+	} else {
+		fputs(name, to);
+		put_labels(to, leaf, NULL, NULL);
+		put_number(to, leaf->value);
+	}
+	check(fclose(to) == 0);
+	keep(metrics, name, leaf->path, line);
+}
+
+int metrics_write(FILE *to, const struct sheet *sheet)
+{
+	struct metrics metrics = {json_object(), json_object()};
+	const char *name;
+	json_t *list;
+	const json_t *each;
+	size_t i;
+	errno = 0;
+	flat_walk(sheet->result, take_metric, &metrics);
+	json_object_foreach(metrics.families, name, list)
+	{
+		const char *first = json_string_value(json_array_get(list, 0));
+		size_t length = strlen(name);
+		bool is_info = strncmp(first, name, length) == 0 &&
+			strncmp(first + length, "_info{", 6) == 0;
+		bool is_missing = strcmp(name, "weft_unavailable") == 0;
+		fprintf(to, "# TYPE %s %s\n# HELP %s %s\n", name, is_info ? "info" : "gauge", name,
+			is_missing ? "figures that there are none of, and why"
+				   : json_string_value(json_object_get(metrics.helps, name)));
+		json_array_foreach(list, i, each) fputs(json_string_value(each), to);
+	}
+	fputs("# EOF\n", to);
+	json_decref(metrics.families);
+	json_decref(metrics.helps);
+	return ferror(to) != 0 || fflush(to) != 0 ? -EIO : 0;
+}
+
+// ---------------------------------------------------------------- CSV
+
+// Quoted where a comma or a quote would split it (RFC 4180).
+static void put_field(FILE *to, const char *text)
+{
+	if (strpbrk(text, ",\"\n") == NULL) {
+		fputs(text, to);
+		return;
+	}
+	fputc('"', to);
+	for (; *text != '\0'; text++)
+		fprintf(to, *text == '"' ? "\"\"" : "%c", *text);
+	fputc('"', to);
+}
+
+static const char *unit_of(const char *path)
+{
+	static const char *const ends[][2] = {
+		{"_bytes_per_s", "byte/s"},
+		{"_per_s", "1/s"},
+		{"_bps", "bit/s"},
+		{"_ps", "ps"},
+		{"_ns", "ns"},
+		{"_s", "s"},
+		{"bytes", "byte"},
+		{"bytes_max", "byte"},
+	};
+	size_t length = strlen(path);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+		size_t end = strlen(ends[i][0]);
+		if (length > end && strcmp(path + length - end, ends[i][0]) == 0)
+			return ends[i][1];
+	}
+	return "";
+}
+
+static void take_line(const struct flat_leaf *leaf, void *context)
+{
+	FILE *to = context;
+	char where[512] = "";
+	size_t used = 0;
+	for (uint32_t i = 0; i < leaf->label_count && used < sizeof(where); i++)
+		used += (size_t)snprintf(where + used, sizeof(where) - used, "%s%s=%s",
+					 i > 0 ? " " : "", leaf->labels[i].key,
+					 leaf->labels[i].value);
+	fprintf(to, "%s,", leaf->path);
+	put_field(to, where);
+	fputc(',', to);
+	if (json_is_integer(leaf->value))
+		fprintf(to, "%lld", (long long)json_integer_value(leaf->value));
+	else if (json_is_real(leaf->value))
+		fprintf(to, "%.12g", json_real_value(leaf->value));
+	else if (json_is_string(leaf->value))
+		put_field(to, json_string_value(leaf->value));
+	else if (!json_is_null(leaf->value))
+		fprintf(to, "%d", json_is_true(leaf->value));
+	bool is_number = json_is_number(leaf->value);
+	fprintf(to, ",%s,", is_number ? unit_of(leaf->path) : "");
+	if (json_is_null(leaf->value)) {
+		snprintf(where, sizeof(where), "unavailable: %s",
+			 leaf->reason != NULL ? leaf->reason : REASON_NONE);
+		put_field(to, where);
+	}
+	fputc('\n', to);
+}
+
+int metrics_csv(FILE *to, const struct sheet *sheet)
+{
+	errno = 0;
+	fputs("field,where,value,unit,reason\n", to);
+	flat_walk(sheet->result, take_line, to);
+	return ferror(to) != 0 || fflush(to) != 0 ? -EIO : 0;
+}
