@@ -14,6 +14,10 @@
 #include "schedule.h"
 
 #define CRITICAL_PARTS 10 // a tenth longer
+#define ROOM_TIMES 2	  // the closed form of a collective, before the next one begins
+#define ROOM_MORE 8	  // times as much when they met
+#define ROOM_TIMES_MAX 128
+#define ROOM_PS PS_PER_MS // beside that: timers of what went before
 #define PPB INT64_C(1000000000)
 
 // ---------------------------------------------------------------- what the step waits for
@@ -55,8 +59,9 @@ static void find_critical(struct depth_sample *depth, const struct schedule *sch
 
 // ---------------------------------------------------------------- packets
 
+// `room`: times its closed form that each has for itself.
 static int pick(struct scenario *scenario, const struct sampled_run *run, const struct plan *model,
-		struct refusal *refusal)
+		uint32_t room, struct refusal *refusal)
 {
 	struct sample *sample = &scenario->sample;
 	const enum collective_kind reduce = model->parallel.has_distributed_optimizer
@@ -74,7 +79,8 @@ static int pick(struct scenario *scenario, const struct sampled_run *run, const 
 				      "collectives: no sample has so many",
 				      SAMPLE_PICKS_MAX, 0, 0);
 		sample->picks[sample->pick_count++] = (struct sample_pick){
-			of->is_gather ? COLLECTIVE_ALL_GATHER : reduce, of->bytes};
+			of->is_gather ? COLLECTIVE_ALL_GATHER : reduce, of->bytes,
+			(ps_t)room * run->rows[i].closed_ps + ROOM_PS};
 	}
 	if (sample->pick_count == 0)
 		return refuse(refusal, -EINVAL,
@@ -169,10 +175,24 @@ static int take_collectives(struct sampled_run *run, const struct world *world,
 	return 0;
 }
 
-static int run_packets(struct call *call, const struct plan *model, struct sampled_run *run)
+// Whether any two collectives ran at the same time.
+static bool have_met(const struct outcome *outcome)
+{
+	for (uint32_t i = 0; i < outcome->collective_count; i++)
+		for (uint32_t j = 0; j < i; j++) {
+			const struct outcome_collective *a = &outcome->collectives[i],
+							*b = &outcome->collectives[j];
+			if (a->start_ps < b->end_ps && b->start_ps < a->end_ps)
+				return true;
+		}
+	return false;
+}
+
+static int run_once(struct call *call, const struct plan *model, struct sampled_run *run,
+		    uint32_t room, bool *ret_have_met)
 {
 	struct run ran;
-	int rc = pick(&call->scenario, run, model, &call->refusal);
+	int rc = pick(&call->scenario, run, model, room, &call->refusal);
 	if (rc == 0)
 		rc = call_build(call);
 	if (rc < 0)
@@ -186,7 +206,26 @@ static int run_packets(struct call *call, const struct plan *model, struct sampl
 		rc = take_collectives(run, &call->stage.world, model, &call->refusal);
 	if (rc == 0)
 		take_counters(run, &call->stage.world, &ran);
+	if (rc == 0)
+		*ret_have_met = have_met(call->stage.world.outcome);
 	stage_free(&call->stage);
+	return rc;
+}
+
+// One after the other, as the schedule has them. How long each takes is what is asked for, so the
+// room is a guess, and made larger when it was too small.
+static int run_packets(struct call *call, const struct plan *model, struct sampled_run *run)
+{
+	bool met = true;
+	int rc = 0;
+	for (uint32_t room = ROOM_TIMES; rc == 0 && met; room *= ROOM_MORE) {
+		if (room > ROOM_TIMES_MAX)
+			return refuse(&call->refusal, -EINVAL,
+				      "collectives of this sample take more than % times their "
+				      "closed form: no step of it has a meaning",
+				      ROOM_TIMES_MAX, 0, 0);
+		rc = run_once(call, model, run, room, &met);
+	}
 	return rc == 0 ? depth_tensor(call, run) : rc;
 }
 
@@ -261,30 +300,35 @@ static void work_in(struct depth_sample *depth, struct sampled_run *run,
 	run->others_ps = longer - depth_exposed(&run->times);
 }
 
-// Exposed when rings have `part` of `whole` bytes of the line, and this fabric's latency.
+// Exposed when rings have `part` of `whole` bytes of the line, this fabric's latency, and so many
+// credits, 0 = enough.
 static ps_t exposed_at(const struct depth_sample *depth, const struct schedule *schedule,
-		       uint64_t part, uint64_t whole)
+		       uint32_t credits, uint64_t part, uint64_t whole)
 {
 	struct step_setup setup = depth->world.setup;
 	struct ring_time *const rings[] = {&setup.dense, &setup.experts};
 	for (int i = 0; i < 2; i++) {
 		unsigned __int128 rate = (unsigned __int128)rings[i]->network_Bps * part;
 		rings[i]->network_Bps = (uint64_t)(rate / whole);
-		rings[i]->network_ps = depth->run.base_rtt_ps / 2;
+		rings[i]->network_ps = rings[i]->credit_ps = depth->run.base_rtt_ps / 2;
+		rings[i]->credits = credits;
 	}
 	return exposed_with(schedule, &setup);
 }
 
 static void find_terms(struct depth_sample *depth, const struct schedule *schedule,
-		       const struct transport_config *transport)
+		       const struct scenario *scenario)
 {
 	struct sampled_terms *terms = &depth->terms;
+	const struct transport_config *transport = &scenario->transport;
+	uint32_t credits = scenario->traffic.ring.credits;
 	uint64_t payload = transport->payload_bytes, sack = transport->sack_bytes;
 	uint64_t packet = payload + transport->header_bytes;
 	terms->closed_ps = exposed_with(schedule, &depth->world.setup);
-	terms->latency_ps = exposed_at(depth, schedule, 1, 1);
-	terms->header_ps = exposed_at(depth, schedule, payload, packet);
-	terms->sack_ps = exposed_at(depth, schedule, payload * sack,
+	terms->latency_ps = exposed_at(depth, schedule, 0, 1, 1);
+	terms->credit_ps = exposed_at(depth, schedule, credits, 1, 1);
+	terms->header_ps = exposed_at(depth, schedule, credits, payload, packet);
+	terms->sack_ps = exposed_at(depth, schedule, credits, payload * sack,
 				    packet * sack + payload * transport->control_bytes);
 	if (depth->has_ideal)
 		terms->ideal_ps = depth->ideal.quiet_ps;
@@ -308,7 +352,7 @@ static void find_culprits(struct depth_sample *depth, const struct schedule *sch
 static void finish(struct call *call, struct depth_sample *depth, const struct schedule *schedule)
 {
 	work_in(depth, &depth->run, schedule);
-	find_terms(depth, schedule, &call->scenario.transport);
+	find_terms(depth, schedule, &call->scenario);
 	find_culprits(depth, schedule);
 	struct step_setup setup = setup_of(depth, &depth->run, &depth->run.world);
 	if (call->options.step_count > 1)

@@ -48,6 +48,7 @@ struct sampled_run {
 struct sampled_terms {
 	ps_t closed_ps;	 // --depth model
 	ps_t latency_ps; // slices take as long as on this fabric
+	ps_t credit_ps;	 // and wait for credits, which take as long
 	ps_t ideal_ps;	 // packets on an ideal fabric; with --explain
 	ps_t header_ps;	 // the line carries headers, too
 	ps_t sack_ps;	 // and what answers the other direction
@@ -66,7 +67,8 @@ struct depth_sample {
 // Runs such a call. Returns the exit status.
 int depth_sample_run(struct call *call);
 
-// The same without printing; `depth` is all zero. -errno with a reason.
+// The same of a call that has been read, without printing; `depth` is all zero. -errno with place
+// and reason.
 int depth_sample_work(struct call *call, struct depth_sample *depth);
 
 // Runs one message of tensor ranks packet by packet, if they leave their domain, and takes it into

@@ -83,6 +83,7 @@ static json_t *terms_of(const struct depth_sample *depth)
 	json_t *to = json_object();
 	put(to, "closed_ps", json_integer(depth->terms.closed_ps));
 	put(to, "with_latency_ps", json_integer(depth->terms.latency_ps));
+	put(to, "with_credits_ps", json_integer(depth->terms.credit_ps));
 	put(to, "with_headers_ps", json_integer(depth->terms.header_ps));
 	put(to, "with_sacks_ps", json_integer(depth->terms.sack_ps));
 	put(to, "closed_tensors_ps", json_integer(depth->run.quiet_ps));

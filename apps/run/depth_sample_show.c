@@ -108,18 +108,20 @@ void depth_sample_print_terms(const struct depth_sample *depth)
 	ps_t exposed = depth_exposed(&depth->run.times), quiet = depth->run.quiet_ps,
 	     before = terms->sack_ps;
 	if (depth->has_ideal)
-		before += terms->ideal_ps - terms->latency_ps;
+		before += terms->ideal_ps - terms->credit_ps;
 	printf("\n  Exposed, from the closed form to the packets (ms)\n");
 	printf("    %-58s %9.3f\n", "closed forms at the line rate", ms(terms->closed_ps));
 	print_term("a slice's latency is that of this fabric, not 9 us", terms->closed_ps,
 		   terms->latency_ps);
+	print_term("slices wait for credits, a way there and back", terms->latency_ps,
+		   terms->credit_ps);
 	if (depth->has_ideal)
-		print_term("filling the ring, credits, whole packets (ideal fabric)",
-			   terms->latency_ps, terms->ideal_ps);
-	print_term("headers are on the line, too", terms->latency_ps, terms->header_ps);
+		print_term("filling the ring, whole packets (ideal fabric)", terms->credit_ps,
+			   terms->ideal_ps);
+	print_term("headers are on the line, too", terms->credit_ps, terms->header_ps);
 	print_term("and SACKs", terms->header_ps, terms->sack_ps);
 	print_term(depth->has_ideal ? "queues, marks, windows, thinned trunks"
-				    : "credits, queues, marks, windows, thinned trunks",
+				    : "filling, queues, marks, windows, thinned trunks",
 		   before, quiet);
 	if (depth->run.tensor.closed_ps > 0)
 		print_term("messages of tensor ranks, which have all of this, too", quiet, exposed);

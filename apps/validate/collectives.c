@@ -136,6 +136,8 @@ int collectives_run(const struct choice *choice, struct claims *claims, struct r
 		 tree_ps(BYTES)},
 		{"coll-tree-all-reduce", "all_reduce", "tree", "twice that", false, false,
 		 2 * tree_ps(BYTES)},
+		{"coll-double-tree-all-reduce", "all_reduce", "double_tree", "the same with S / 2",
+		 false, false, 2 * tree_ps(BYTES / 2)},
 		{"coll-halving-reduce-scatter", "reduce_scatter", "halving_doubling",
 		 "T(S / 2) + T(S / 4) + ...", false, false, halves_ps()},
 		{"coll-halving-doubling-all-reduce", "all_reduce", "halving_doubling", "twice that",

@@ -30,6 +30,8 @@ struct ring_time {
 	uint64_t domain_Bps;	    // inside a domain, of a GPU
 	ps_t network_ps, domain_ps; // latency of a slice from rank to rank
 	uint64_t chunk_bytes;
+	uint32_t credits; // slices in flight from rank to rank; 0 = as many as it takes
+	ps_t credit_ps; // until the next rank's word that a slice may go is here, over the network
 };
 
 // -EINVAL with a reason when a figure is none.

@@ -171,10 +171,12 @@ struct job {
 
 #define SAMPLE_PICKS_MAX 24
 
-// A collective that is to be run: any bucket of this kind and size.
+// A collective that is to be run: any bucket of this kind and size. No other pick of the sample
+// begins before it has had `room_ps`; 0 = each when the job releases it.
 struct sample_pick {
 	enum collective_kind kind;
 	uint64_t bytes;
+	ps_t room_ps;
 };
 
 // What part of a job runs packet by packet.

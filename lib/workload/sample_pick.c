@@ -2,6 +2,10 @@
 // A sample that names its collectives, by kind and size, instead of counting groups: those that a
 // step waits for. For each a group is run that has it, the one in the middle of all that do, and of
 // that group nothing else. A group takes all the picks that no group before it took.
+//
+// Picks with room_ps go one after the other, over all groups: a schedule prices each by itself.
+// Back to back, each would begin on ranks that the one before left at different times, and a sample
+// of few steps would take that for its steps' time.
 
 #include <errno.h>
 #include <string.h>
@@ -83,10 +87,48 @@ static uint32_t keep_picks(struct job *job, const struct sample *want, const uin
 		if (!is_kept || is_seen)
 			continue;
 		bucket.siblings = count_in(job, &group,
-					   &(struct sample_pick){bucket.kind, bucket.bytes});
+					   &(struct sample_pick){bucket.kind, bucket.bytes, 0});
 		job->buckets[next + kept++] = bucket;
 	}
 	return kept;
+}
+
+static ps_t room_of(const struct sample *want, const struct bucket *bucket)
+{
+	for (uint32_t i = 0; i < want->pick_count; i++)
+		if (is_pick(bucket, &want->picks[i]))
+			return want->picks[i].room_ps;
+	return 0;
+}
+
+// The bucket that is released first of those that no group has behind it yet; NULL after the last.
+static struct bucket *next_of(struct job *job, const uint32_t *done, uint32_t *ret_group)
+{
+	struct bucket *first = NULL;
+	for (uint32_t i = 0; i < job->group_count; i++) {
+		const struct group *group = &job->groups[i];
+		if (done[i] == group->bucket_count)
+			continue;
+		struct bucket *bucket = &job->buckets[group->bucket_first + done[i]];
+		if (first != NULL && bucket->release_ps >= first->release_ps)
+			continue;
+		first = bucket;
+		*ret_group = i;
+	}
+	return first;
+}
+
+// Sets releases apart: none is earlier than the job has it.
+static void give_room(struct job *job, const struct sample *want)
+{
+	uint32_t done[SAMPLE_PICKS_MAX] = {0}, group; // a group has one pick at least
+	ps_t free_at = 0;
+	for (struct bucket *bucket; (bucket = next_of(job, done, &group)) != NULL; done[group]++) {
+#ifndef PLANT_CROWDED_PICKS // a bug on purpose: collectives that run into each other
+		bucket->release_ps = ps_max(bucket->release_ps, free_at);
+#endif
+		free_at = ps_max(free_at, bucket->release_ps + room_of(want, bucket));
+	}
 }
 
 int sample_pick(struct job *job, const struct sample *want, struct refusal *refusal)
@@ -108,5 +150,7 @@ int sample_pick(struct job *job, const struct sample *want, struct refusal *refu
 	}
 	job->group_count = run;
 	job->bucket_count = next;
+	check(run <= SAMPLE_PICKS_MAX);
+	give_room(job, want);
 	return 0;
 }

@@ -44,10 +44,10 @@ def check_ideal():
     check(step["trunks_kept"] * 16 == step["trunks_of"], "and on the real one 2 groups of 32 keep a sixteenth")
     model = json.loads(sim(AZURE, "--depth", "model", "--json", "--set", "fabric.nics=1024")[1])
     check(terms["closed_ps"] == model["step"]["exposed_ps"], "the closed forms are those of --depth model")
-    explained = ideal["exposed_ps"] + terms["with_sacks_ps"] - terms["with_latency_ps"]
+    explained = ideal["exposed_ps"] + terms["with_sacks_ps"] - terms["with_credits_ps"]
     off = step["exposed_ps"] / explained - 1
     check(abs(off) < 0.02, f"headers and SACKs explain the rest but for {off:+.2%}")
-    check(terms["with_latency_ps"] < terms["with_headers_ps"] < terms["with_sacks_ps"], "each costs something")
+    check(terms["with_credits_ps"] < terms["with_headers_ps"] < terms["with_sacks_ps"], "each costs something")
     check_collectives(step)
 
 

@@ -31,7 +31,7 @@ def check_closed():
     status, text, _ = validate()
     print(text)
     failed = check(status == 0 and not outside(text), "closed forms are inside")
-    return failed + check("93 inside, 0 outside" in text, "all 93 of them, and of fixed points")
+    return failed + check("95 inside, 0 outside" in text, "all 95 of them, and of fixed points")
 
 
 def check_rows(data):

@@ -294,6 +294,54 @@ static void whole_runs_of_long_times_do_not_overflow(void **)
 	assert_true(error >= 400000 * PS_PER_S && error < whole);
 }
 
+// ---------------------------------------------------------------- picks
+
+// Two collectives of stage 0's groups and one of another stage's: none begins while another has its
+// room, none before the job releases it.
+static void picks_have_room_over_all_groups(void **)
+{
+	static const ps_t room[] = {40 * PS_PER_MS, 7 * PS_PER_MS, 3 * PS_PER_MS};
+	struct job job, all;
+	struct sample_plan plan;
+	struct refusal refusal;
+	azure_job(&all);
+	const struct bucket *first = &all.buckets[all.groups[0].bucket_first];
+	const struct bucket *other = &all.buckets[all.groups[16].bucket_first];
+	const struct sample want = {
+		.is_on = true,
+		.steps = 2,
+		.pick_count = 3,
+		.picks = {{first[0].kind, first[0].bytes, room[0]},
+			  {first[1].kind, first[1].bytes, room[1]},
+			  {other[0].kind, other[0].bytes, room[2]}},
+	};
+	assert_true(first[0].bytes != first[1].bytes && other[0].bytes > first[1].bytes);
+	azure_job(&job);
+	assert_int_equal(sample_apply(&job, &want, PAYLOAD, &plan, &refusal), 0);
+	assert_int_equal(job.bucket_count, 3);
+	for (uint32_t i = 0; i < 3; i++) {
+		const struct bucket *a = &job.buckets[i];
+		for (uint32_t j = 0; j < 3; j++) {
+			const struct bucket *b = &job.buckets[j];
+			ps_t needed = 0;
+			for (uint32_t k = 0; k < 3; k++)
+				if (want.picks[k].bytes == a->bytes)
+					needed = want.picks[k].room_ps;
+			assert_true(needed > 0);
+			assert_true(i == j || b->release_ps < a->release_ps ||
+				    b->release_ps >= a->release_ps + needed);
+		}
+	}
+	// without room the job's own releases stay: gathers of the first chunk all at once
+	struct sample crowded = want;
+	for (uint32_t i = 0; i < 3; i++)
+		crowded.picks[i].room_ps = 0;
+	azure_job(&job);
+	assert_int_equal(sample_apply(&job, &crowded, PAYLOAD, &plan, &refusal), 0);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(job.buckets[i].release_ps, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -310,6 +358,7 @@ int main(void)
 		cmocka_unit_test(a_ring_that_still_fills_states_its_drift),
 		cmocka_unit_test(the_stated_error_covers_correlated_steps),
 		cmocka_unit_test(whole_runs_of_long_times_do_not_overflow),
+		cmocka_unit_test(picks_have_room_over_all_groups),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

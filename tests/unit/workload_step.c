@@ -195,6 +195,34 @@ static void a_large_ring_is_bandwidth_and_a_small_one_latency(void **)
 	assert_int_equal(ring_time_check(&ring, &refusal), -EINVAL);
 }
 
+// 2,048 ranks, 64 in a domain: 31 of 32 hops are short, but each of the 2,047 chunks passes the
+// long one, and no more than four slices in the time of one there and a credit back.
+static void few_credits_make_the_longest_hop_the_narrowest(void **)
+{
+	struct ring_time ring = {.ranks = 2048,
+				 .ranks_per_domain = 64,
+				 .channels = 32,
+				 .network_Bps = UINT64_C(3200000000000),
+				 .domain_Bps = UINT64_C(900000000000),
+				 .network_ps = 4 * PS_PER_US,
+				 .domain_ps = 3 * PS_PER_US,
+				 .chunk_bytes = 2 << 20,
+				 .credit_ps = 4 * PS_PER_US};
+	const uint64_t bytes = UINT64_C(2048) * 32 * 20000; // slices of 10 kB: 0.1 us
+	ps_t enough = ring_time_ps(&ring, bytes);
+	assert_in_range(enough, 2016 * 3 * PS_PER_US, 7 * PS_PER_MS);
+	ring.credits = 4;
+	assert_int_equal(ring_time_check(&ring, &refusal), 0);
+	assert_int_equal(ring_time_ps(&ring, bytes), 2047 * (8100 * PS_PER_NS) / 2);
+	ring.credits = 8; // half of that is less than the way round
+	assert_int_equal(ring_time_ps(&ring, bytes), enough);
+	ring.credits = 4;
+	ring.ranks = 64; // nothing leaves the domain
+	assert_true(ring_time_ps(&ring, bytes) < enough);
+	ring.credit_ps = -1;
+	assert_int_equal(ring_time_check(&ring, &refusal), -EINVAL);
+}
+
 // ---------------------------------------------------------------- what delays a step
 
 static ps_t step_of(const struct plan *plan, const struct step_setup *setup)
@@ -315,6 +343,7 @@ int main(void)
 		cmocka_unit_test(an_even_pipeline_has_its_closed_form),
 		cmocka_unit_test(one_replica_reduces_after_its_last_backward),
 		cmocka_unit_test(a_large_ring_is_bandwidth_and_a_small_one_latency),
+		cmocka_unit_test(few_credits_make_the_longest_hop_the_narrowest),
 		cmocka_unit_test(a_slow_stage_slows_an_even_pipeline_by_its_share),
 		cmocka_unit_test(jitter_is_the_seed_s_and_more_replicas_are_slower),
 		cmocka_unit_test(replicas_wait_for_each_other_s_gathers),
