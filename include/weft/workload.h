@@ -142,8 +142,7 @@ void ring_plan(struct ring_plan *ret, const struct ring_config *config, enum col
 
 // ---------------------------------------------------------------- job
 
-// A group of ranks that run the same collectives. Members are listed host by host (scale-up domain
-// by domain).
+// Ranks that run the same collectives, listed host by host (scale-up domain by domain).
 struct group {
 	uint32_t ranks;
 	uint32_t *gpus;			     // [ranks] GPU = NIC index, ascending host
@@ -171,12 +170,11 @@ struct job {
 
 #define SAMPLE_PICKS_MAX 24
 
-// A collective that is to be run: any bucket of this kind and size. No other pick of the sample
-// begins before it has had `room_ps`; 0 = each when the job releases it.
+// A collective that is to be run: any bucket of this kind and size.
 struct sample_pick {
 	enum collective_kind kind;
 	uint64_t bytes;
-	ps_t room_ps;
+	ps_t room_ps; // no other pick begins while it has had less
 };
 
 // What part of a job runs packet by packet.
