@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft validate-fabric: what its files share. A book is a list of cases in sections; a case is a
+// scenario of its own over the fabric under test, and a profile that its result is held against.
+//
+//   main.c   arguments, the loop over cases      cases*.c  what is asked, section by section
+//   scene.c  the fabric's part of a scenario     child.c   a case as a process of its own
+//   case.c   files of a case, and its verdict    page*.c   the report, after every case
+#pragma once
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include <weft/refusal.h>
+#include <weft/report_verdict.h>
+#include <weft/scenario.h>
+
+#define BOOK_CASES_MAX 64
+#define BOOK_NAME_BYTES 32
+#define BOOK_PATH_BYTES 4096
+#define BOOK_WORDS_MAX 64
+
+// Categories of the BMWG draft on AI-fabric training benchmarks; the second is not in the draft:
+// what MRC adds.
+enum section {
+	SECTION_BASELINE,
+	SECTION_MRC,
+	SECTION_CONGESTION,
+	SECTION_BALANCE,
+	SECTION_COLLECTIVES,
+	SECTION_STEP,
+	SECTION_CONVERGENCE,
+	SECTION_SOAK,
+	SECTION_COUNT
+};
+
+const char *section_title(enum section section);
+const char *section_word(enum section section); // one word, for --only
+
+// What cases have to know of the fabric under test.
+struct facts {
+	uint32_t nics, nics_per_host, planes;
+	uint32_t nics_per_t0, t0_count; // 0: its switches have no tiers
+	uint32_t ups;			// links of a T0 upwards, in a plane
+	double nic_rate_bps;
+	double up_share;   // capacity above a T0 over that below it, at most 1
+	double wire_share; // payload of a full packet over all of it
+	uint64_t payload_bytes;
+	ps_t base_rtt_ps;	// about: delays and a full packet at each hop
+	uint32_t ecn_share_ppb; // 0: all
+	uint32_t mtu_bytes;	// a full packet on the line
+	uint64_t sack_bytes;
+	ps_t near_rtt_ps; // between two NICs of a T0
+	bool has_pfc, has_trim, has_ecn, is_mrc;
+	uint64_t ecn_low_bytes, ecn_high_bytes; // once a first case has run
+	uint32_t far; // a NIC that NIC 0 reaches through the top of the fabric
+	bool is_quick;
+};
+
+void facts_of(struct facts *ret, const struct scenario *scenario, bool is_quick);
+
+// What only a world that was built knows.
+struct case_figures;
+void facts_learn(struct facts *facts, const struct case_figures *figures);
+
+// Where a case is written to: `scene`, what it adds to the fabric's part of a scenario, and
+// `checks`, those of a profile of its own in place of a shipped one.
+struct case_text {
+	FILE *scene, *checks, *goal;
+	double bus_bytes; // of a collective, that pass a rank's NIC; 0: no collective
+};
+
+struct book_case;
+// Writes a case. Returns NULL, or why this fabric cannot be asked that.
+typedef const char *case_write_fn(const struct book_case *of, const struct facts *facts,
+				  struct case_text *to);
+
+struct book_case {
+	enum section section;
+	const char *name;    // of its folder, too
+	const char *asks;    // the question, one line
+	const char *profile; // a shipped one; NULL: its own checks
+	case_write_fn *write;
+	uint32_t number; // what it is about: senders, ranks, a seed
+	bool is_whole;	 // left out of --quick
+};
+
+extern const struct book_case book_cases[]; // ends with a name that is NULL
+uint32_t book_case_count(void);
+
+case_write_fn ask_one_packet, ask_pair_near, ask_pair_far, ask_permutation, ask_twins, ask_spray,
+	ask_trims, ask_retire, ask_port_status, ask_no_pause, ask_incast, ask_marks, ask_pauses,
+	ask_tail, ask_slow_trunk, ask_collective, ask_small_collective, ask_all_to_all, ask_step,
+	ask_scale, ask_trunk_down, ask_t1_down, ask_t0_down, ask_port_down, ask_plane_down,
+	ask_flaps;
+
+// How long traffic has to run, so that a run of `nics` senders is not larger than the book allows.
+ps_t span_of(const struct facts *facts, uint32_t nics);
+// Bytes that a NIC sends in such a time at `share` of its rate, at least a packet.
+uint64_t bytes_in(const struct facts *facts, ps_t span_ps, double share);
+
+// ---------------------------------------------------------------- scene
+
+// The file that names the fabric under test.
+struct scene {
+	char path[BOOK_PATH_BYTES];
+	char *text;
+	size_t bytes;
+};
+
+int scene_read(struct scene *ret, const char *name, struct refusal *refusal);
+void scene_free(struct scene *scene);
+
+// The scenario of a case into *ret_text, which the caller frees: fabric, queues, transport,
+// congestion control, wire format, faults and inputs of `scene`, and all of `own`, whose faults
+// come behind.
+int scene_merge(const struct scene *scene, const char *own, char **ret_text,
+		struct refusal *refusal);
+
+// ---------------------------------------------------------------- cases
+
+enum case_state { CASE_OPEN, CASE_PASS, CASE_FAIL, CASE_NOT_VALID, CASE_NOT_ASKED };
+
+// Figures of a result that the report shows; NAN: there is none.
+struct case_figures {
+	double goodput_bps, nic_rate_bps, fct_p50_s, fct_p99_s, busbw_bps, job_s, marked, trimmed,
+		resent, queue_bytes, wall_s, base_rtt_ps, ecn_low_bytes, ecn_high_bytes;
+	char digest[24];
+	char windows[256]; // of goodput, that are outside of what is expected
+};
+
+struct case_run {
+	const struct book_case *of;
+	enum case_state state;
+	bool is_kept;	  // from an earlier call
+	char reason[200]; // not asked, or not valid
+	struct profile profile;
+	struct verdict verdict;
+	struct case_figures figures;
+	double bus_bytes; // of a collective that pass a rank's NIC
+	pid_t child;	  // 0: none
+	double start_s;
+};
+
+// A call of the program.
+struct book {
+	const char *name, *out, *junit, *only;
+	const char *with; // "sim" or "emu"
+	const char *sets[BOOK_WORDS_MAX], *faults[BOOK_WORDS_MAX];
+	uint32_t set_count, fault_count, at_once;
+	const char *at_once_text;
+	bool is_quick, wants_help, wants_version, wants_list, is_done;
+	struct scene scene;
+	struct scenario scenario;
+	struct facts facts;
+	uint32_t case_count;
+	struct case_run cases[BOOK_CASES_MAX];
+	struct refusal refusal;
+};
+
+// Writes the files of a case into its folder, unless those that are there are the same. Sets its
+// state: CASE_NOT_ASKED, or CASE_OPEN, or what an earlier call came to.
+int case_prepare(struct book *book, struct case_run *run);
+
+// Begins it as a process of its own.
+int case_start(struct book *book, struct case_run *run);
+
+// It has ended with `status`, as waitpid() has it.
+int case_end(struct book *book, struct case_run *run, int status);
+
+// ---------------------------------------------------------------- report
+
+const char *case_word(enum case_state state); // "PASS", "FAIL", ...
+
+// What the whole comes to: an exit status, of the cases that were asked.
+int book_status(const struct book *book);
+
+// A line for a case, when it has ended.
+void page_line(FILE *to, const struct book *book, const struct case_run *run);
+void page_end(FILE *to, const struct book *book);
+
+// book.json, report.md and, if asked for, JUnit XML, each replaced at once.
+int page_write(struct book *book);
+int page_json(FILE *to, const struct book *book);
+void page_text(FILE *to, const struct book *book);
+void page_junit(FILE *to, const struct book *book);
+
+// What missed checks say of a case, "; " between them.
+void page_missed(FILE *to, const struct case_run *run);

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: Apache-2.0
+// A case as files in a folder of its own: scenario.yaml, profile.yaml, job.goal, and what its run
+// leaves. A case is kept when these say the same as an earlier call's, and that one's run ended.
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include <weft/drive_files.h>
+
+#include "../run/result_file.h"
+#include "book.h"
+#include "outcome.h"
+#include "weft_version.h"
+
+extern char **environ;
+
+#define TEXT_BYTES_MAX ((size_t)64 << 20)
+#define WORDS_MAX (2 * 2 * BOOK_WORDS_MAX + 16)
+
+static double now_s(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static void path_of(char ret[BOOK_PATH_BYTES], const struct book *book, const struct case_run *run,
+		    const char *file)
+{
+	snprintf(ret, BOOK_PATH_BYTES, "%s/cases/%s/%s", book->out, run->of->name, file);
+}
+
+// ---------------------------------------------------------------- files
+
+static bool is_same(const char *path, const char *text)
+{
+	char *there;
+	size_t bytes;
+	struct refusal ignored;
+	if (access(path, F_OK) != 0 ||
+	    file_read(path, TEXT_BYTES_MAX, &there, &bytes, &ignored) < 0)
+		return false;
+	bool same = strcmp(there, text) == 0;
+	free(there);
+	return same;
+}
+
+static int put_text(const char *path, const char *text, struct refusal *refusal)
+{
+	FILE *file = fopen(path, "w");
+	bool is_written = file != NULL && fputs(text, file) >= 0;
+	if (file != NULL && fclose(file) == 0 && is_written)
+		return 0;
+	snprintf(refusal->file, sizeof(refusal->file), "%.*s", (int)sizeof(refusal->file) - 1,
+		 path);
+	snprintf(refusal->text, sizeof(refusal->text), "cannot write: %s", strerror(errno));
+	return -EIO;
+}
+
+// What a case is, in texts; each NULL or the caller's to free.
+struct files {
+	char *own, *scene, *checks, *profile, *goal;
+};
+
+static void files_free(struct files *files)
+{
+	free(files->own);
+	free(files->scene);
+	free(files->checks);
+	free(files->profile);
+	free(files->goal);
+}
+
+static int open_all(struct case_text *to, struct files *files, size_t bytes[3])
+{
+	to->scene = open_memstream(&files->own, &bytes[0]);
+	to->checks = open_memstream(&files->checks, &bytes[1]);
+	to->goal = open_memstream(&files->goal, &bytes[2]);
+	return to->scene != NULL && to->checks != NULL && to->goal != NULL ? 0 : -ENOMEM;
+}
+
+static void put_command(FILE *to, const struct book *book)
+{
+	fprintf(to, "# %s\n# weft %s scenario.yaml", WEFT_VERSION_TEXT, book->with);
+	for (uint32_t i = 0; i < book->set_count; i++)
+		fprintf(to, " --set '%s'", book->sets[i]);
+	for (uint32_t i = 0; i < book->fault_count; i++)
+		fprintf(to, " --fault '%s'", book->faults[i]);
+	fprintf(to, "\n");
+}
+
+static int put_profile(struct files *files, const struct book_case *of)
+{
+	size_t bytes;
+	FILE *to = open_memstream(&files->profile, &bytes);
+	if (to == NULL)
+		return -ENOMEM;
+	fprintf(to,
+		"name: %s\ndescription: \"%s\"\nchecks:\n"
+		"  - {name: run complete, metric: run.end, bound: is done, source: \"a partial run "
+		"proves nothing\"}\n"
+		"  - {name: every packet accounted for, metric: conservation.holds, bound: is "
+		"true, "
+		"source: \"a law of the simulation\"}\n"
+		"  - {name: no connection lost, metric: transport.qps_failed, bound: is 0, source: "
+		"\"a job dies with its QP\"}\n%s",
+		of->name, of->asks, files->checks);
+	return fclose(to) == 0 ? 0 : -ENOMEM;
+}
+
+// Texts of a case. A reason in run->reason when it is not asked.
+static int write_texts(struct book *book, struct case_run *run, struct files *files)
+{
+	size_t bytes[3], header_bytes;
+	char *merged = NULL;
+	struct case_text to = {0};
+	int rc = open_all(&to, files, bytes);
+	if (rc < 0)
+		return rc;
+	fprintf(to.scene, "name: %s\ndescription: \"%s\"\n", run->of->name, run->of->asks);
+	const char *reason = run->of->write(run->of, &book->facts, &to);
+	fclose(to.scene);
+	fclose(to.checks);
+	fclose(to.goal);
+	run->bus_bytes = to.bus_bytes;
+	if (reason != NULL) {
+		run->state = CASE_NOT_ASKED;
+		snprintf(run->reason, sizeof(run->reason), "%s", reason);
+		return 0;
+	}
+	rc = scene_merge(&book->scene, files->own, &merged, &book->refusal);
+	FILE *scene = rc < 0 ? NULL : open_memstream(&files->scene, &header_bytes);
+	if (rc == 0 && scene == NULL)
+		rc = -ENOMEM;
+	if (rc == 0) {
+		put_command(scene, book);
+		fputs(merged, scene);
+		rc = fclose(scene) == 0 ? 0 : -ENOMEM;
+	}
+	free(merged);
+	return rc == 0 && run->of->profile == NULL ? put_profile(files, run->of) : rc;
+}
+
+// Whether a folder holds these files already.
+static bool is_as_it_was(const struct book *book, const struct case_run *run,
+			 const struct files *files)
+{
+	char path[BOOK_PATH_BYTES];
+	path_of(path, book, run, "scenario.yaml");
+	bool same = is_same(path, files->scene);
+	path_of(path, book, run, "job.goal");
+	same = same && (files->goal[0] == '\0' || is_same(path, files->goal));
+	path_of(path, book, run, "profile.yaml");
+	same = same && (files->profile == NULL || is_same(path, files->profile));
+	path_of(path, book, run, "run/result.json");
+	return same && access(path, F_OK) == 0;
+}
+
+static int put_files(const struct book *book, const struct case_run *run, const struct files *files,
+		     struct refusal *refusal)
+{
+	char path[BOOK_PATH_BYTES];
+	path_of(path, book, run, "run/result.json");
+	unlink(path); // of another case; must not be taken for this one's
+	path_of(path, book, run, "");
+	if (mkdir(path, 0777) < 0 && errno != EEXIST)
+		return put_text(path, "", refusal);
+	path_of(path, book, run, "job.goal");
+	int rc = files->goal[0] == '\0' ? 0 : put_text(path, files->goal, refusal);
+	path_of(path, book, run, "profile.yaml");
+	if (rc == 0 && files->profile != NULL)
+		rc = put_text(path, files->profile, refusal);
+	path_of(path, book, run, "scenario.yaml");
+	return rc == 0 ? put_text(path, files->scene, refusal) : rc;
+}
+
+static int read_profile(struct book *book, struct case_run *run, const struct files *files)
+{
+	char path[BOOK_PATH_BYTES], *text = files->profile;
+	size_t bytes = text == NULL ? 0 : strlen(text);
+	path_of(path, book, run, "profile.yaml");
+	int rc = 0;
+	if (run->of->profile != NULL)
+		rc = shelf_find(SHELF_PROFILES, run->of->profile, path, sizeof(path),
+				&book->refusal);
+	if (rc == 0 && run->of->profile != NULL)
+		rc = file_read(path, TEXT_BYTES_MAX, &text, &bytes, &book->refusal);
+	if (rc == 0)
+		rc = profile_parse(&run->profile, path, text, bytes, &book->refusal);
+	if (run->of->profile != NULL && text != NULL)
+		free(text);
+	return rc;
+}
+
+static int take_result(struct book *book, struct case_run *run);
+
+int case_prepare(struct book *book, struct case_run *run)
+{
+	struct files files = {0};
+	int rc = write_texts(book, run, &files);
+	if (rc < 0 || run->state == CASE_NOT_ASKED) {
+		files_free(&files);
+		return rc;
+	}
+	rc = read_profile(book, run, &files);
+	if (rc == 0 && is_as_it_was(book, run, &files)) {
+		run->is_kept = true;
+		rc = take_result(book, run);
+		if (rc < 0 || run->verdict.is_partial) { // it was ended on its way: once more
+			run->is_kept = false;
+			run->state = CASE_OPEN;
+			rc = 0;
+		}
+	}
+	if (rc == 0 && run->state == CASE_OPEN)
+		rc = put_files(book, run, &files, &book->refusal);
+	files_free(&files);
+	return rc;
+}
+
+// ---------------------------------------------------------------- run
+
+// The program beside this one.
+static void program_of(char ret[PATH_MAX + 16], const struct book *book)
+{
+	ssize_t length = readlink("/proc/self/exe", ret, PATH_MAX - 1);
+	ret[length > 0 ? length : 0] = '\0';
+	char *slash = strrchr(ret, '/');
+	snprintf(slash == NULL ? ret : slash + 1, 16, "weft-%s", book->with);
+}
+
+int case_start(struct book *book, struct case_run *run)
+{
+	char program[PATH_MAX + 16], scene[BOOK_PATH_BYTES], out[BOOK_PATH_BYTES],
+		log[BOOK_PATH_BYTES];
+	const char *words[WORDS_MAX];
+	uint32_t count = 0;
+	posix_spawn_file_actions_t actions;
+	program_of(program, book);
+	path_of(scene, book, run, "scenario.yaml");
+	path_of(out, book, run, "run");
+	path_of(log, book, run, "log.txt");
+	words[count++] = program;
+	words[count++] = scene;
+	for (uint32_t i = 0; i < book->set_count; i++) {
+		words[count++] = "--set";
+		words[count++] = book->sets[i];
+	}
+	for (uint32_t i = 0; i < book->fault_count; i++) {
+		words[count++] = "--fault";
+		words[count++] = book->faults[i];
+	}
+	words[count++] = "--out";
+	words[count++] = out;
+	if (strcmp(book->with, "emu") == 0) {
+		words[count++] = "--ports";
+		words[count++] = "none";
+		words[count++] = "--dilation";
+		words[count++] = "auto";
+	}
+	words[count] = NULL;
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, 1, log, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+	posix_spawn_file_actions_adddup2(&actions, 1, 2);
+	run->start_s = now_s();
+	int error = posix_spawn(&run->child, program, &actions, NULL, (char **)words, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	if (error == 0)
+		return 0;
+	run->child = 0;
+	snprintf(book->refusal.text, sizeof(book->refusal.text), "cannot start %.200s: %s", program,
+		 strerror(error));
+	return -EIO;
+}
+
+// ---------------------------------------------------------------- result
+
+static double number_at(json_t *at, const char *object, const char *field)
+{
+	json_t *value = json_object_get(object == NULL ? at : json_object_get(at, object), field);
+	return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+// Goodput of the last window that the case has an expectation for; without one `whole`, that of
+// the run.
+static double steady_or(json_t *expect, double whole)
+{
+	size_t count = json_array_size(expect);
+	double steady = count == 0 ? NAN
+				   : number_at(json_array_get(expect, count - 1), NULL, "measured");
+	return isnan(steady) ? whole : steady;
+}
+
+// Which windows are outside of what is expected.
+static void read_windows(char *ret, size_t bytes, json_t *expect)
+{
+	size_t i, used = 0;
+	json_t *one;
+	ret[0] = '\0';
+	json_array_foreach(expect, i, one)
+	{
+		if (json_is_true(json_object_get(one, "inside")) || used + 64 > bytes)
+			continue;
+		used += (size_t)snprintf(ret + used, bytes - used, "%s%.31s %.4g Gb/s of %.4g",
+					 used > 0 ? ", " : "",
+					 json_string_value(json_object_get(one, "name")),
+					 number_at(one, NULL, "measured") / 1e9,
+					 number_at(one, NULL, "expected") / 1e9);
+	}
+}
+
+static void read_figures(struct case_figures *ret, json_t *result)
+{
+	json_t *expect = json_object_get(result, "expect");
+	json_t *job = json_array_get(json_object_get(result, "jobs"), 0);
+	const char *digest = json_string_value(
+		json_object_get(json_object_get(result, "run"), "digest"));
+	*ret = (struct case_figures){
+		.goodput_bps = steady_or(expect, number_at(result, "goodput", "per_nic_bps")),
+		.nic_rate_bps = number_at(result, "network", "nic_rate_bps"),
+		.fct_p50_s = number_at(result, "flows", "p50_ns") * 1e-9,
+		.fct_p99_s = number_at(result, "flows", "p99_ns") * 1e-9,
+		.job_s = number_at(job, NULL, "time_ps") * 1e-12,
+		.marked = number_at(result, "congestion", "marked_share"),
+		.trimmed = number_at(result, "congestion", "trimmed_share"),
+		.resent = number_at(result, "congestion", "retransmitted_share"),
+		.queue_bytes = number_at(result, "congestion", "queue_bytes_max"),
+		.wall_s = number_at(result, "speed", "wall_s"),
+		.base_rtt_ps = number_at(result, "network", "base_rtt_ps"),
+		.ecn_low_bytes = number_at(result, "network", "ecn_low_bytes"),
+		.ecn_high_bytes = number_at(result, "network", "ecn_high_bytes"),
+	};
+	read_windows(ret->windows, sizeof(ret->windows), expect);
+	snprintf(ret->digest, sizeof(ret->digest), "%s", digest == NULL ? "" : digest);
+}
+
+static int take_result(struct book *book, struct case_run *run)
+{
+	static const enum case_state states[] = {CASE_PASS, CASE_FAIL, CASE_NOT_VALID};
+	char path[BOOK_PATH_BYTES];
+	struct result_file file;
+	path_of(path, book, run, "run");
+	int rc = result_file_read(&file, path, &book->refusal);
+	if (rc == 0)
+		rc = verdict_of(&run->verdict, &run->profile, file.path, file.text, file.bytes,
+				&book->refusal);
+	if (rc == 0) {
+		json_t *result = json_loadb(file.text, file.bytes, 0, NULL);
+		read_figures(&run->figures, result);
+		run->figures.busbw_bps = run->bus_bytes > 0
+			? 8 * run->bus_bytes / run->figures.job_s
+			: NAN;
+		json_decref(result);
+		run->state = states[run->verdict.end];
+	}
+	result_file_free(&file);
+	return rc;
+}
+
+// What weft itself said when it refused a case.
+static void read_reason(const struct book *book, struct case_run *run)
+{
+	char path[BOOK_PATH_BYTES], line[1024];
+	path_of(path, book, run, "log.txt");
+	FILE *log = fopen(path, "r");
+	snprintf(run->reason, sizeof(run->reason), "it left no result");
+	while (log != NULL && fgets(line, sizeof(line), log) != NULL) {
+		line[strcspn(line, "\r\n")] = '\0';
+		if (strncmp(line, "weft ", 5) == 0 || strncmp(line, "weft:", 5) == 0)
+			snprintf(run->reason, sizeof(run->reason), "%.199s", line);
+	}
+	if (log != NULL)
+		fclose(log);
+}
+
+int case_end(struct book *book, struct case_run *run, int status)
+{
+	int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+	run->child = 0;
+	if (code == EXIT_SUCCESS || code == EXIT_MISSED || code == EXIT_NOT_VALID)
+		return take_result(book, run);
+	run->state = CASE_NOT_VALID;
+	read_reason(book, run);
+	if (code == EXIT_BAD_INPUT && strstr(run->reason, "has no effect here") != NULL)
+		run->state = CASE_NOT_ASKED; // a fault of the command line that other traffic feels
+	if (code < 0)
+		snprintf(run->reason, sizeof(run->reason), "it was ended by signal %d",
+			 WTERMSIG(status));
+	return 0;
+}

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft validate-fabric: arguments, and the loop over the cases of the book.
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../run/folder.h"
+#include "book.h"
+#include "help.h"
+#include "outcome.h"
+#include "weft_version.h"
+
+#define AT_ONCE_MAX 64
+#define MARK "book.json" // a folder of ours has it
+
+enum {
+	OPT_QUICK = 256,
+	OPT_OUT,
+	OPT_ONLY,
+	OPT_WITH,
+	OPT_SET,
+	OPT_FAULT,
+	OPT_JOBS,
+	OPT_JUNIT,
+	OPT_LIST,
+	OPT_VERSION
+};
+
+static const struct option longs[] = {
+	{"quick", no_argument, NULL, OPT_QUICK},     {"out", required_argument, NULL, OPT_OUT},
+	{"only", required_argument, NULL, OPT_ONLY}, {"with", required_argument, NULL, OPT_WITH},
+	{"set", required_argument, NULL, OPT_SET},   {"fault", required_argument, NULL, OPT_FAULT},
+	{"jobs", required_argument, NULL, OPT_JOBS}, {"junit", required_argument, NULL, OPT_JUNIT},
+	{"list", no_argument, NULL, OPT_LIST},	     {"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, OPT_VERSION}, {NULL, 0, NULL, 0},
+};
+
+static volatile sig_atomic_t stop;
+
+static void ask_stop(int signal)
+{
+	(void)signal;
+	stop = 1;
+}
+
+// ---------------------------------------------------------------- arguments
+
+static int add(struct book *book, const char **list, uint32_t *count, const char *option)
+{
+	if (*count == BOOK_WORDS_MAX)
+		return outcome_bad_word(&book->refusal, "too many of", option);
+	list[(*count)++] = optarg;
+	return 0;
+}
+
+static int take(struct book *book, int option)
+{
+	struct refusal *refusal = &book->refusal;
+	switch (option) {
+	case OPT_OUT:
+		return outcome_once(refusal, &book->out, "--out", optarg);
+	case OPT_ONLY:
+		return outcome_once(refusal, &book->only, "--only", optarg);
+	case OPT_WITH:
+		return outcome_once(refusal, &book->with, "--with", optarg);
+	case OPT_JOBS:
+		return outcome_once(refusal, &book->at_once_text, "--jobs", optarg);
+	case OPT_JUNIT:
+		return outcome_once(refusal, &book->junit, "--junit", optarg);
+	case OPT_SET:
+		return add(book, book->sets, &book->set_count, "--set");
+	case OPT_FAULT:
+		return add(book, book->faults, &book->fault_count, "--fault");
+	case OPT_QUICK:
+		book->is_quick = true;
+		return 0;
+	case OPT_LIST:
+		book->wants_list = true;
+		return 0;
+	case OPT_VERSION:
+		book->wants_version = true;
+		return 0;
+	default:
+		book->wants_help = true;
+		return 0;
+	}
+}
+
+static int settle_words(struct book *book)
+{
+	struct refusal *refusal = &book->refusal;
+	char *end = "";
+	long at_once = 1;
+	if (book->at_once_text != NULL)
+		at_once = strtol(book->at_once_text, &end, 10);
+	if (*end != '\0' || at_once < 1 || at_once > AT_ONCE_MAX)
+		return outcome_bad_word(refusal, "--jobs is 1 to 64, not", book->at_once_text);
+	book->at_once = (uint32_t)at_once;
+	if (book->with == NULL)
+		book->with = "sim";
+	if (strcmp(book->with, "sim") != 0 && strcmp(book->with, "emu") != 0)
+		return outcome_bad_word(refusal, "--with is sim or emu, not", book->with);
+	return 0;
+}
+
+static int parse(struct book *book, int argc, char **argv)
+{
+	int option, rc;
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
+		if (option == '?')
+			return outcome_bad_word(&book->refusal, "unknown option or missing value:",
+						argv[optind - 1]);
+		if ((rc = take(book, option)) < 0)
+			return rc;
+	}
+	if (book->wants_help || book->wants_version || book->wants_list)
+		return 0;
+	if (optind == argc)
+		return outcome_bad_word(&book->refusal, "no scenario given: weft",
+					"validate-fabric");
+	book->name = argv[optind++];
+	if (optind < argc)
+		return outcome_bad_word(&book->refusal, "one scenario at a time; what is",
+					argv[optind]);
+	if (book->out == NULL)
+		return outcome_bad_word(&book->refusal, "a folder is needed:", "--out");
+	return settle_words(book);
+}
+
+// ---------------------------------------------------------------- the book
+
+static bool is_chosen(const struct book *book, const struct book_case *of)
+{
+	if (book->is_quick && of->is_whole)
+		return false;
+	return book->only == NULL || strcmp(book->only, section_word(of->section)) == 0 ||
+		strcmp(book->only, of->name) == 0;
+}
+
+static int choose_cases(struct book *book)
+{
+	for (uint32_t i = 0; i < book_case_count(); i++)
+		if (is_chosen(book, &book_cases[i]))
+			book->cases[book->case_count++].of = &book_cases[i];
+	if (book->case_count > 0)
+		return 0;
+	return outcome_bad_word(&book->refusal, "no section or case (--list has them) is called",
+				book->only);
+}
+
+// The fabric with any traffic: whether there is one, and what cases need to know.
+static int read_fabric(struct book *book)
+{
+	char *text;
+	int rc = scene_read(&book->scene, book->name, &book->refusal);
+	if (rc == 0)
+		rc = scene_merge(&book->scene,
+				 "name: fabric\ntraffic: {kind: flows, flows: [{from: 0, to: 1, "
+				 "bytes: 1B}]}\n",
+				 &text, &book->refusal);
+	if (rc < 0)
+		return rc;
+	struct scenario_source source = {.path = book->scene.path,
+					 .text = text,
+					 .bytes = strlen(text),
+					 .sets = book->sets,
+					 .set_count = book->set_count,
+					 .faults = book->faults,
+					 .fault_count = book->fault_count};
+	rc = scenario_read(&book->scenario, &source, &book->refusal);
+	free(text);
+	if (rc < 0)
+		return rc;
+	facts_of(&book->facts, &book->scenario, book->is_quick);
+	if (book->facts.nics < 2)
+		return refuse(&book->refusal, -EINVAL, "a fabric of fewer than two NICs", 0, 0, 0);
+	return 0;
+}
+
+static int make_folders(struct book *book)
+{
+	char path[BOOK_PATH_BYTES];
+	uint32_t made;
+	int rc = folder_make(book->out, MARK, &made, &book->refusal);
+	snprintf(path, sizeof(path), "%s/cases", book->out);
+	if (rc < 0 || mkdir(path, 0777) == 0 || errno == EEXIST)
+		return rc;
+	return refuse(&book->refusal, -EIO, "cannot make the folder of the cases", 0, 0, 0);
+}
+
+// ---------------------------------------------------------------- the loop
+
+static void end_children(struct book *book)
+{
+	for (uint32_t i = 0; i < book->case_count; i++)
+		if (book->cases[i].child > 0)
+			kill(book->cases[i].child, SIGTERM);
+	for (uint32_t i = 0; i < book->case_count; i++)
+		if (book->cases[i].child > 0) {
+			waitpid(book->cases[i].child, NULL, 0);
+			book->cases[i].child = 0;
+		}
+}
+
+static int say(struct book *book, struct case_run *run)
+{
+	if (run->of == &book_cases[0] && run->state == CASE_PASS)
+		facts_learn(&book->facts, &run->figures);
+	page_line(stdout, book, run);
+	return page_write(book);
+}
+
+// Waits for one of them. A signal ends the wait.
+static int await(struct book *book)
+{
+	int status;
+	pid_t ended = waitpid(-1, &status, 0);
+	if (ended < 0)
+		return errno == EINTR ? 0 : -EIO;
+	for (uint32_t i = 0; i < book->case_count; i++)
+		if (book->cases[i].child == ended && stop == 0) {
+			int rc = case_end(book, &book->cases[i], status);
+			return rc < 0 ? rc : say(book, &book->cases[i]);
+		} else if (book->cases[i].child == ended) {
+			book->cases[i].child = 0; // stopped with us: it is open
+		}
+	return 0;
+}
+
+static uint32_t under_way(const struct book *book)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < book->case_count; i++)
+		count += book->cases[i].child > 0;
+	return count;
+}
+
+static int begin(struct book *book, struct case_run *run)
+{
+	int rc = case_prepare(book, run);
+	if (rc < 0)
+		return rc;
+	return run->state == CASE_OPEN ? case_start(book, run) : say(book, run);
+}
+
+// The first case runs alone: the others need to know what it finds out.
+static int run_all(struct book *book)
+{
+	uint32_t next = 0;
+	int rc = page_write(book);
+	while (rc == 0 && stop == 0) {
+		uint32_t running = under_way(book);
+		uint32_t most = next <= 1 ? 1 : book->at_once;
+		if (next < book->case_count && running < most)
+			rc = begin(book, &book->cases[next++]);
+		else if (running > 0)
+			rc = await(book);
+		else
+			break;
+	}
+	end_children(book);
+	book->is_done = rc == 0 && stop == 0;
+	int written = page_write(book);
+	return rc < 0 ? rc : written;
+}
+
+static void catch_signals(void)
+{
+	struct sigaction action = {.sa_handler = ask_stop}; // without SA_RESTART: it ends a wait
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
+static int validate(struct book *book)
+{
+	int rc = choose_cases(book);
+	if (rc == 0)
+		rc = read_fabric(book);
+	if (rc == 0)
+		rc = make_folders(book);
+	catch_signals();
+	if (rc == 0)
+		rc = run_all(book);
+	scene_free(&book->scene);
+	if (rc < 0)
+		return outcome_refused("validate-fabric", &book->refusal, rc);
+	page_end(stdout, book);
+	if (stop != 0)
+		fputs("weft validate-fabric: interrupted; the same call goes on from here\n",
+		      stderr);
+	return stop != 0 ? EXIT_NOT_VALID : book_status(book);
+}
+
+static void list(FILE *to)
+{
+	for (const struct book_case *one = book_cases; one->name != NULL; one++)
+		fprintf(to, "%-12s %-17s %s%s\n", section_word(one->section), one->name, one->asks,
+			one->is_whole ? " (not with --quick)" : "");
+}
+
+int main(int argc, char **argv)
+{
+	static struct book book; // large: kept off the stack
+	int rc = parse(&book, argc, argv), status = EXIT_SUCCESS;
+	if (rc < 0)
+		return outcome_refused("validate-fabric", &book.refusal, rc);
+	if (book.wants_help)
+		fputs(help_text, stdout);
+	else if (book.wants_version)
+		puts(WEFT_VERSION_TEXT);
+	else if (book.wants_list)
+		list(stdout);
+	else
+		status = validate(&book);
+	return outcome_end("validate-fabric", status);
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report while it grows: lines on the terminal, and files that are replaced at once, so that
+// there is a whole one at any time.
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "book.h"
+#include "outcome.h"
+
+static const char *const words[] = {[CASE_OPEN] = "open",
+				    [CASE_PASS] = "PASS",
+				    [CASE_FAIL] = "FAIL",
+				    [CASE_NOT_VALID] = "NOT VALID",
+				    [CASE_NOT_ASKED] = "not asked"};
+
+const char *case_word(enum case_state state)
+{
+	return words[state];
+}
+
+int book_status(const struct book *book)
+{
+	uint32_t counts[CASE_NOT_ASKED + 1] = {0};
+	for (uint32_t i = 0; i < book->case_count; i++)
+		counts[book->cases[i].state]++;
+	if (counts[CASE_FAIL] > 0)
+		return EXIT_MISSED;
+	return counts[CASE_NOT_VALID] + counts[CASE_OPEN] > 0 || counts[CASE_PASS] == 0
+		? EXIT_NOT_VALID
+		: EXIT_SUCCESS;
+}
+
+void page_missed(FILE *to, const struct case_run *run)
+{
+	const char *between = "";
+	if (run->reason[0] != '\0') {
+		fputs(run->reason, to);
+		between = "; ";
+	}
+	if (run->state != CASE_FAIL && run->state != CASE_NOT_VALID)
+		return;
+	for (uint32_t i = 0; i < run->profile.check_count; i++) {
+		const struct finding *finding = &run->verdict.findings[i];
+		const struct profile_check *check = &run->profile.checks[i];
+		if (finding->state == FINDING_UNAVAILABLE)
+			fprintf(to, "%s%s: %s", between, check->name, finding->reason);
+		else if (finding->state != FINDING_MISSED)
+			continue;
+		else if (strcmp(check->metric, "expect.inside") == 0)
+			fprintf(to, "%s%s", between, run->figures.windows);
+		else if (check->bound.is_word)
+			fprintf(to, "%s%s is %s", between, check->name, finding->word);
+		else
+			fprintf(to, "%s%s %.4g, %s (%.4g)", between, check->name, finding->measured,
+				check->bound_text, finding->limit);
+		between = "; ";
+	}
+}
+
+// ---------------------------------------------------------------- terminal
+
+static void say_figure(FILE *to, const char *name, double value, const char *unit)
+{
+	if (!isnan(value))
+		fprintf(to, "  %s %.3g%s", name, value, unit);
+}
+
+void page_line(FILE *to, const struct book *book, const struct case_run *run)
+{
+	const struct case_figures *figures = &run->figures;
+	fprintf(to, "%2u/%u  %-11s %-16s  %-9s", (uint32_t)(run - book->cases) + 1,
+		book->case_count, section_word(run->of->section), run->of->name,
+		case_word(run->state));
+	if (run->state == CASE_PASS || run->state == CASE_FAIL) {
+		say_figure(to, "goodput", figures->goodput_bps / figures->nic_rate_bps * 100, " %");
+		say_figure(to, "busbw", figures->busbw_bps / figures->nic_rate_bps * 100, " %");
+		say_figure(to, "p99", figures->fct_p99_s * 1e6, " us");
+		say_figure(to, "sent again", figures->resent * 100, " %");
+	}
+	if (run->is_kept)
+		fputs("  (kept)", to);
+	if (run->state != CASE_PASS) {
+		fputs("  ", to);
+		page_missed(to, run);
+	}
+	fputc('\n', to);
+	fflush(to);
+}
+
+void page_end(FILE *to, const struct book *book)
+{
+	static const char *const ends[] = {"PASS", "FAIL"};
+	uint32_t counts[CASE_NOT_ASKED + 1] = {0};
+	int status = book_status(book);
+	for (uint32_t i = 0; i < book->case_count; i++)
+		counts[book->cases[i].state]++;
+	fprintf(to, "%s: %u passed, %u failed, %u not valid, %u not asked, %u open\n",
+		status <= EXIT_MISSED ? ends[status] : "NOT VALID", counts[CASE_PASS],
+		counts[CASE_FAIL], counts[CASE_NOT_VALID], counts[CASE_NOT_ASKED],
+		counts[CASE_OPEN]);
+	fprintf(to, "report: %s/report.md, book.json\n", book->out);
+}
+
+// ---------------------------------------------------------------- files
+
+// Writes a file beside its place, and puts it there once it is whole.
+static int replace(struct book *book, const char *path, int (*write)(FILE *to, const struct book *))
+{
+	char beside[BOOK_PATH_BYTES + 8];
+	snprintf(beside, sizeof(beside), "%s.new", path);
+	FILE *to = fopen(beside, "w");
+	bool is_whole = to != NULL && write(to, book) == 0;
+	if (to != NULL && fclose(to) == 0 && is_whole && rename(beside, path) == 0)
+		return 0;
+	int error = errno == 0 ? EIO : errno;
+	unlink(beside);
+	snprintf(book->refusal.file, sizeof(book->refusal.file), "%.*s",
+		 (int)sizeof(book->refusal.file) - 1, path);
+	snprintf(book->refusal.text, sizeof(book->refusal.text), "cannot write: %s",
+		 strerror(error));
+	return error == ENOENT || error == EISDIR ? -error : -EIO;
+}
+
+static int text(FILE *to, const struct book *book)
+{
+	page_text(to, book);
+	return ferror(to) != 0;
+}
+
+static int junit(FILE *to, const struct book *book)
+{
+	page_junit(to, book);
+	return ferror(to) != 0;
+}
+
+int page_write(struct book *book)
+{
+	char path[BOOK_PATH_BYTES];
+	snprintf(path, sizeof(path), "%s/report.md", book->out);
+	int rc = replace(book, path, text);
+	snprintf(path, sizeof(path), "%s/book.json", book->out);
+	if (rc == 0)
+		rc = replace(book, path, page_json);
+	return rc == 0 && book->junit != NULL ? replace(book, book->junit, junit) : rc;
+}

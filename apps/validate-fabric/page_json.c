@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report for programs: book.json, and JUnit XML with a suite for each section.
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "book.h"
+#include "outcome.h"
+#include "weft_version.h"
+
+#define BOOK_SCHEMA 1
+
+static const char *const states[] = {[CASE_OPEN] = "open",
+				     [CASE_PASS] = "pass",
+				     [CASE_FAIL] = "fail",
+				     [CASE_NOT_VALID] = "not_valid",
+				     [CASE_NOT_ASKED] = "not_asked"};
+
+// The worst of a section's cases; open when it is not through.
+static enum case_state state_of(const struct book *book, enum section section)
+{
+	static const enum case_state worst_first[] = {CASE_FAIL, CASE_NOT_VALID, CASE_OPEN,
+						      CASE_PASS, CASE_NOT_ASKED};
+	for (uint32_t w = 0; w < sizeof(worst_first) / sizeof(worst_first[0]); w++)
+		for (uint32_t i = 0; i < book->case_count; i++)
+			if (book->cases[i].of->section == section &&
+			    book->cases[i].state == worst_first[w])
+				return worst_first[w];
+	return CASE_NOT_ASKED;
+}
+
+static json_t *number_or_null(double value)
+{
+	return isnan(value) ? json_null() : json_real(value);
+}
+
+static json_t *text_of(const struct case_run *run)
+{
+	char *text;
+	size_t bytes;
+	FILE *to = open_memstream(&text, &bytes);
+	if (to == NULL)
+		return json_null();
+	page_missed(to, run);
+	fclose(to);
+	json_t *ret = bytes == 0 ? json_null() : json_string(text);
+	free(text);
+	return ret;
+}
+
+static json_t *case_json(const struct book *book, const struct case_run *run)
+{
+	const struct case_figures *figures = &run->figures;
+	char folder[64];
+	(void)book;
+	snprintf(folder, sizeof(folder), "cases/%s", run->of->name);
+	json_t *ret = json_pack("{ss ss ss ss ss? so}", "name", run->of->name, "section",
+				section_word(run->of->section), "asks", run->of->asks, "state",
+				states[run->state], "profile", run->of->profile, "reason",
+				text_of(run));
+	if (run->state != CASE_PASS && run->state != CASE_FAIL)
+		return ret;
+	json_object_set_new(ret, "folder", json_string(folder));
+	json_object_set_new(ret, "digest", json_string(figures->digest));
+	json_object_set_new(ret, "goodput_per_nic_bps", number_or_null(figures->goodput_bps));
+	json_object_set_new(ret, "busbw_bps", number_or_null(figures->busbw_bps));
+	json_object_set_new(ret, "fct_p50_s", number_or_null(figures->fct_p50_s));
+	json_object_set_new(ret, "fct_p99_s", number_or_null(figures->fct_p99_s));
+	json_object_set_new(ret, "marked_share", number_or_null(figures->marked));
+	json_object_set_new(ret, "trimmed_share", number_or_null(figures->trimmed));
+	json_object_set_new(ret, "retransmitted_share", number_or_null(figures->resent));
+	json_object_set_new(ret, "queue_bytes_max", number_or_null(figures->queue_bytes));
+	return ret;
+}
+
+int page_json(FILE *to, const struct book *book)
+{
+	static const char *const ends[] = {"pass", "fail"};
+	int status = book_status(book);
+	json_t *cases = json_array(), *sections = json_array();
+	for (uint32_t i = 0; i < SECTION_COUNT; i++)
+		json_array_append_new(sections,
+				      json_pack("{ss ss ss}", "name", section_word(i), "title",
+						section_title(i), "state",
+						states[state_of(book, i)]));
+	for (uint32_t i = 0; i < book->case_count; i++)
+		json_array_append_new(cases, case_json(book, &book->cases[i]));
+	json_t *all = json_pack("{si ss ss ss sb sb ss so so}", "schema", BOOK_SCHEMA, "weft",
+				WEFT_VERSION_TEXT, "scenario", book->scene.path, "with", book->with,
+				"quick", book->is_quick, "partial", !book->is_done, "verdict",
+				status <= EXIT_MISSED ? ends[status] : "not_valid", "sections",
+				sections, "cases", cases);
+	int rc = all == NULL ? -1 : json_dumpf(all, to, JSON_INDENT(1));
+	json_decref(all);
+	fputc('\n', to);
+	return rc;
+}
+
+// ---------------------------------------------------------------- JUnit
+
+static void escape(FILE *to, const char *text)
+{
+	for (; *text != '\0'; text++)
+		switch (*text) {
+		case '<':
+			fputs("&lt;", to);
+			break;
+		case '>':
+			fputs("&gt;", to);
+			break;
+		case '&':
+			fputs("&amp;", to);
+			break;
+		case '"':
+			fputs("&quot;", to);
+			break;
+		default:
+			fputc(*text, to);
+		}
+}
+
+static void junit_case(FILE *to, const struct case_run *run)
+{
+	static const char *const elements[] = {[CASE_OPEN] = "error",
+					       [CASE_PASS] = NULL,
+					       [CASE_FAIL] = "failure",
+					       [CASE_NOT_VALID] = "error",
+					       [CASE_NOT_ASKED] = "skipped"};
+	json_t *reason = text_of(run);
+	const char *why = json_string_value(reason), *element = elements[run->state];
+	fprintf(to, "  <testcase classname=\"%s\" name=\"%s\"", section_word(run->of->section),
+		run->of->name);
+	if (element == NULL) {
+		fputs("/>\n", to);
+	} else {
+		fprintf(to, "><%s message=\"", element);
+		escape(to, why == NULL ? "it has not run" : why);
+		fputs("\"/></testcase>\n", to);
+	}
+	json_decref(reason);
+}
+
+static uint32_t count_of(const struct book *book, enum section section, enum case_state state)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < book->case_count; i++)
+		count += book->cases[i].of->section == section && book->cases[i].state == state;
+	return count;
+}
+
+void page_junit(FILE *to, const struct book *book)
+{
+	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n", to);
+	for (uint32_t section = 0; section < SECTION_COUNT; section++) {
+		uint32_t tests = 0;
+		for (uint32_t i = 0; i < book->case_count; i++)
+			tests += book->cases[i].of->section == section;
+		fprintf(to,
+			" <testsuite name=\"%s\" tests=\"%u\" failures=\"%u\" errors=\"%u\" "
+			"skipped=\"%u\">\n",
+			section_word(section), tests, count_of(book, section, CASE_FAIL),
+			count_of(book, section, CASE_NOT_VALID) +
+				count_of(book, section, CASE_OPEN),
+			count_of(book, section, CASE_NOT_ASKED));
+		for (uint32_t i = 0; i < book->case_count; i++)
+			if (book->cases[i].of->section == section)
+				junit_case(to, &book->cases[i]);
+		fputs(" </testsuite>\n", to);
+	}
+	fputs("</testsuites>\n", to);
+}

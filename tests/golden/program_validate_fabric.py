@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""weft validate-fabric: a healthy fabric passes every case, each fault turns its section red, what was stopped on the way
+goes on where it was and comes to the same, and the report has the same facts in all of its forms."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree as xml
+
+WEFT = os.environ["WEFT"]
+SMALL = """name: pod
+fabric: {nics: 16, planes: 2, link_rate: 100Gb/s, nics_per_t0: 4, t1_count: 4}
+transport: {evs: 64}
+traffic: {kind: permutation, bytes: 1MB}
+expect: [{measure: goodput, formula: one_way, tolerance: 1%}]
+"""
+WORDS = ["pass", "fail", "not_valid", "not_asked", "open"]
+failed = 0
+
+
+def check(holds, what):
+    global failed
+    failed += 0 if holds else 1
+    print(("ok: " if holds else "FAILED: ") + what)
+
+
+def weft(*words):
+    done = subprocess.run([WEFT, *map(str, words)], capture_output=True, text=True, timeout=300)
+    return done.returncode, done.stdout, done.stderr
+
+
+def validate(scenario, out, *words):
+    return weft("validate-fabric", scenario, "--out", out, *words)
+
+
+def book(out):
+    return json.loads((out / "book.json").read_text())
+
+
+def states(out, key="cases"):
+    return {one["name"]: one["state"] for one in book(out)[key]}
+
+
+def check_healthy(folder, scenario):
+    out, junit = folder / "healthy", folder / "healthy.xml"
+    status, text, errors = validate(scenario, out, "--quick", "--jobs", "2", "--junit", junit)
+    got = book(out)
+    check(status == 0 and errors == "" and got["verdict"] == "pass" and not got["partial"], f"healthy: {status} {errors}{text[-300:]}")
+    asked = [one for one in got["cases"] if one["state"] == "pass"]
+    check(len(asked) >= 28 and {one["state"] for one in got["cases"]} == {"pass", "not_asked"}, f"healthy: {len(asked)} cases pass")
+    check(all(one["reason"] for one in got["cases"] if one["state"] == "not_asked"), "what is not asked has a reason")
+    check(all(one["state"] == "pass" for one in got["sections"]) and len(got["sections"]) == 8, "all sections pass")
+    rates = {one["name"]: one.get("busbw_bps") for one in asked}
+    check(all(180e9 < rates[name] < 200e9 for name in ("all-reduce", "all-gather", "reduce-scatter", "all-to-all")),
+          "bus bandwidth is just below the rate of a NIC")
+    root = xml.parse(junit).getroot()
+    check(sum(len(suite) for suite in root) == len(got["cases"]) and not root.findall(".//failure"), "JUnit has the same cases")
+    report = (out / "report.md").read_text()
+    check(all(f"[{one['name']}]" in report for one in got["cases"]) and "**PASS**" in report, "report.md has them, too")
+    check(all(f"## {title}" in report for title in ("Device under test", "Test configuration", "Anomalies", "Repeatability",
+                                                    "Comparability")), "report.md has the draft's sections")
+    again = weft("sim", out / "cases" / "pair-far" / "scenario.yaml", "--json")
+    digests = {one["name"]: one["digest"] for one in asked}
+    check(json.loads(again[1])["run"]["digest"] == digests["pair-far"], "a case runs again by itself")
+    return digests
+
+
+def check_kept(folder, scenario):
+    """The second call runs nothing; another option runs it all."""
+    out = folder / "healthy"
+    before = (out / "book.json").read_text()
+    status, text, _ = validate(scenario, out, "--quick")
+    lines = [line for line in text.splitlines() if " PASS " in line]
+    check(status == 0 and lines and all("(kept)" in line for line in lines), "the second call keeps all cases")
+    check((out / "book.json").read_text() == before, "and writes the same book")
+    _, text, _ = validate(scenario, out, "--quick", "--only", "one-packet", "--set", "transport.evs=32")
+    check("(kept)" not in text, "with another setting a case runs again")
+
+
+def check_faults(folder, scenario):
+    """Each fault is seen where it hurts, and not where it does not."""
+    for name, fault, red, green in (
+            ("lossy", "{kind: loss, at: {t0: 0, up: 1, plane: 1}, probability: 1%}", "baseline", ()),
+            ("port", "{kind: link_down, at: {nic: 3, plane: 1}}", "baseline", ()),
+            ("straggler", "{kind: straggler, at: {host: 3}, rate: 50%}", "step", ("baseline", "mrc"))):
+        out = folder / name
+        sections = [red, *green]
+        for section in sections:
+            status, text, errors = validate(scenario, out, "--quick", "--jobs", "2", "--only", section, "--fault", fault)
+            got = {one["name"]: one["state"] for one in book(out)["sections"]}
+            check(got[section] == ("fail" if section == red else "not_asked") and errors == "",
+                  f"{name}: section {section} is {got[section]}, status {status}: {errors}")
+            check(status == (1 if section == red else 5), f"{name}: section {section}: status {status}")
+    report = (folder / "lossy" / "report.md").read_text()
+    check("**FAIL**" in report and "no drops on cables" in report.split("## Anomalies")[1], "the report says what was missed")
+
+
+def check_stopped(folder, scenario, digests):
+    """Stopped by SIGTERM, and once more killed at once: a whole partial report each time; the third call ends it."""
+    out = folder / "stopped"
+    for number, how in enumerate((signal.SIGTERM, signal.SIGKILL)):
+        run = subprocess.Popen([WEFT, "validate-fabric", scenario, "--out", out, "--quick"], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+        lines = [run.stdout.readline() for _ in range(3 + 3 * number)]
+        run.send_signal(how)
+        asked = time.monotonic()
+        said = run.communicate(timeout=60)
+        spent = time.monotonic() - asked
+        got = book(out)
+        check(got["partial"] and "open" in states(out).values(), f"after {how.name} the book is partial")
+        if how == signal.SIGTERM:
+            check(run.returncode == 5 and "interrupted" in said[1], f"SIGTERM: status {run.returncode}: {said[1]}")
+            check(spent < 5, f"SIGTERM: it ended {spent:.2f} s later")
+        else:
+            check("(kept)" in lines[0], "the call after it goes on where it was")
+    status, text, _ = validate(scenario, out, "--quick", "--jobs", "2")
+    got = book(out)
+    check(status == 0 and not got["partial"] and "(kept)" in text, "the third call ends it")
+    check({one["name"]: one["digest"] for one in got["cases"] if one["state"] == "pass"} == digests, "with the same digests")
+
+
+def check_refusals(folder, scenario):
+    out = folder / "refused"
+    foreign = folder / "foreign"
+    foreign.mkdir()
+    (foreign / "mine").write_text("x")
+    broken = folder / "broken.yaml"
+    broken.write_text("fabric: [")
+    for what, words, says in (
+            ("no scenario", [], "no scenario given"),
+            ("no folder", [scenario], "--out"),
+            ("an empty word", [scenario, "--out", ""], "an empty value"),
+            ("two scenarios", [scenario, scenario, "--out", out], "one scenario at a time"),
+            ("no such scenario", ["nosuch", "--out", out], "nosuch"),
+            ("no such section", [scenario, "--out", out, "--only", "nosuch"], "'nosuch'"),
+            ("another driver", [scenario, "--out", out, "--with", "host"], "sim or emu"),
+            ("no number", [scenario, "--out", out, "--jobs", "0"], "--jobs"),
+            ("a bad setting", [scenario, "--out", out, "--set", "fabric.nosuch=1"], "--set:1:"),
+            ("a bad fault", [scenario, "--out", out, "--fault", "{kind: loss, at: {nic: 99, plane: 0}, probability: 1%}"], "99"),
+            ("a folder of others", [scenario, "--out", foreign], "foreign"),
+            ("no YAML", [broken, "--out", out], "broken.yaml:")):
+        status, text, errors = weft("validate-fabric", *words)
+        check(status == 2 and text == "" and errors.count("\n") == 1 and says in errors, f"{what}: {status} {errors.strip()}")
+    check(not out.exists(), "nothing was written")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        scenario = folder / "pod.yaml"
+        scenario.write_text(SMALL)
+        check_refusals(folder, scenario)
+        digests = check_healthy(folder, scenario)
+        check_kept(folder, scenario)
+        check_faults(folder, scenario)
+        check_stopped(folder, scenario, digests)
+    sys.exit(failed > 0)
+
+
+main()
