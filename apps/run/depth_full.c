@@ -76,6 +76,22 @@ static int run_packets(struct call *call, struct depth_full *depth)
 	return rc;
 }
 
+// What the step would not take if a dimension stayed in its domain: by the schedule, for packets do
+// not say for whose sake others were late.
+static int find_culprits(struct depth_full *depth, struct refusal *refusal)
+{
+	int rc = 0;
+	for (uint32_t i = 0; rc == 0 && i < DIMENSION_COUNT; i++) {
+		struct step_setup inside;
+		struct step_exposed times;
+		if (!world_step_inside(&depth->world, (enum dimension)i, &inside))
+			continue;
+		rc = schedule_expose(&times, &depth->world.plan, &inside, NULL, refusal);
+		depth->longer_ps[i] = depth->own.with.step_ps - times.with.step_ps;
+	}
+	return rc;
+}
+
 static int work_out(struct call *call, struct depth_full *depth)
 {
 	int rc = depth_prepare(call, &depth->world);
@@ -87,6 +103,8 @@ static int work_out(struct call *call, struct depth_full *depth)
 	if (rc == 0)
 		rc = schedule_expose(&depth->own, &depth->world.plan, &depth->world.setup, NULL,
 				     &call->refusal);
+	if (rc == 0)
+		rc = find_culprits(depth, &call->refusal);
 	if (rc == 0)
 		rc = run_packets(call, depth);
 	if (rc < 0)

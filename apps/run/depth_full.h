@@ -7,9 +7,10 @@
 
 struct depth_full {
 	struct world_step world;
-	struct step_exposed model; // the same step with closed forms: --depth model
-	struct step_exposed own;   // and with sends as this domain's lines have them
-	struct step_exposed times; // `with` by packets
+	struct step_exposed model;	 // the same step with closed forms: --depth model
+	struct step_exposed own;	 // and with sends as this domain's lines have them
+	struct step_exposed times;	 // `with` by packets
+	ps_t longer_ps[DIMENSION_COUNT]; // of `own`: what leaves its domain
 	uint64_t packets, marks, trims, resent;
 	uint64_t operations;
 	uint64_t fabric_messages, fabric_bytes, scaleup_messages, scaleup_bytes;

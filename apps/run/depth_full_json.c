@@ -6,6 +6,7 @@
 #include <weft/check.h>
 
 #include "depth_full.h"
+#include "depth_part_json.h"
 #include "weft_version.h"
 
 // Takes `value`; our own JSON must be good.
@@ -72,6 +73,7 @@ void depth_full_json(FILE *to, const struct call *call, const struct depth_full 
 	put(root, "model", times_of(&depth->model));
 	put(root, "model_own_sends", times_of(&depth->own));
 	put(root, "full", full_of(depth));
+	put(root, "outside", depth_outside_json(&depth->world, depth->longer_ps));
 	end(to, root);
 }
 
@@ -84,5 +86,6 @@ void depth_all_json(FILE *to, const struct call *call, const struct depth_all *d
 	put(root, "model_own_sends", times_of(&depth->full.own));
 	put(root, "sample", sample);
 	put(root, "full", full_of(&depth->full));
+	put(root, "outside", depth_outside_json(&depth->full.world, depth->full.longer_ps));
 	end(to, root);
 }

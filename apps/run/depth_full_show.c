@@ -37,6 +37,7 @@ static void print_models(const struct depth_full *depth)
 		 (double)depth->world.setup.send_ps / PS_PER_US);
 	print_row("model", &depth->model, depth_exposed(&depth->own));
 	print_row(name, &depth->own, depth_exposed(&depth->own));
+	depth_print_culprits(depth->longer_ps, depth->own.with.step_ps);
 }
 
 static void print_traffic(const struct depth_full *depth)

@@ -111,7 +111,11 @@ def check_orders():
           f"{good['step_ps'] / 1e9:.1f} ms, {bad['full']['step_ps'] / 1e9:.1f} ms with tensor ranks in two racks")
     check(bad["model"]["step_ps"] > 1.3 * good["step_ps"], f"{bad['model']['step_ps'] / 1e9:.1f} ms in closed forms")
     text = sim(SMALL, "--depth", "full", "--order", "dp-cp-tp-pp")[1]
-    check("tp leaves its domain" in text, "and the report says who left")
+    check("tp leaves its domain" in text and "because of tp" in text, "and the report says who left, and whose fault it is")
+    longer = {one["dimension"]: one["longer_ps"] for one in bad["outside"]}
+    check(max(longer, key=longer.get) == "tp" and longer["tp"] > 0.9 * bad["model"]["exposed_ps"],
+          f"{longer['tp'] / 1e9:.2f} ms of {bad['model']['exposed_ps'] / 1e9:.2f} because of tp")
+    check(good["step_ps"] > 0 and at("full")["outside"] == [], "nothing leaves in the order as it is")
     sample = at("all", "--order", "dp-cp-tp-pp")["sample"]["step_ps"]
     full, model = bad["full"]["step_ps"], bad["model"]["step_ps"]
     check(abs(sample / full - 1) < 0.05 < abs(model / full - 1),
