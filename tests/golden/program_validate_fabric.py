@@ -155,6 +155,10 @@ def main():
         scenario = folder / "pod.yaml"
         scenario.write_text(SMALL)
         check_refusals(folder, scenario)
+        if os.environ.get("WEFT_SANITIZE") and not os.environ.get("WEFT_WHOLE"):
+            status, _, errors = validate(scenario, folder / "part", "--quick", "--only", "mrc", "--junit", folder / "part.xml")
+            check(status == 0, f"one section, under sanitisers: {status} {errors}")
+            sys.exit(failed > 0)
         digests = check_healthy(folder, scenario)
         check_kept(folder, scenario)
         check_faults(folder, scenario)
