@@ -81,10 +81,12 @@ struct transport_config {
 	const uint32_t *ev_denied; // [ev_denied_count] never used; not with EV_AUTO
 	uint32_t ev_denied_count;
 	enum path_policy path_policy;
-	uint32_t mpr;	      // PSNs in flight at most, a power of two, 64..32768
-	uint32_t sends_max;   // work requests a QP holds at most
-	uint32_t wimm_max;    // WRITE_WITH_IMM in flight at most, 32 and up
-	uint32_t regions_max; // memory regions of an endpoint at most, 0..65536
+	uint32_t mpr;	       // PSNs in flight at most, a power of two, 64..32768
+	uint32_t sends_max;    // work requests a QP holds at most
+	uint32_t wimm_max;     // WRITE_WITH_IMM in flight at most, 32 and up
+	uint32_t messages_max; // that a QP sends in its life at most, and receives: rings are no
+			       // larger than that takes; 0 = any number; not RC, not fewer contexts
+	uint32_t regions_max;  // memory regions of an endpoint at most, 0..65536
 	uint32_t contexts; // QPs of an endpoint that can talk at the same time, 2 and up; 0 = all
 	enum sack_rule sack_rule;
 	uint32_t sack_bytes; // received bytes that cause a SACK

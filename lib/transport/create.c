@@ -36,6 +36,10 @@ static int refuse_sizes(const struct transport_config *config, struct refusal *r
 	if (config->sends_max < 1 || config->sends_max > UINT16_MAX)
 		return refuse(refusal, -EINVAL, "a QP of % work requests: must be 1 to 65535",
 			      config->sends_max, 0, 0);
+	if (config->messages_max != 0 && (config->kind == TRANSPORT_RC || config->contexts != 0))
+		return refuse(refusal, -EINVAL,
+			      "% messages of a QP: RC, and QPs without contexts, have no limit",
+			      config->messages_max, 0, 0);
 	if (config->regions_max > REGIONS_MAX)
 		return refuse(refusal, -EINVAL, "% memory regions: must be 0 to %",
 			      config->regions_max, REGIONS_MAX, 0);
@@ -196,12 +200,16 @@ static int refuse_sleek(const struct transport_config *config, struct refusal *r
 
 #define CREDIT_SHARE_PPB 990000000u // htsim's
 
-// Places of the completion ring: what one call to receive can cause, and some more.
-static uint32_t completion_places(const struct transport_config *config)
+// Places of the completion ring: what one call to receive can cause, and some more; or all that
+// there will ever be, each message at both of its ends.
+static uint32_t completion_places(const struct transport_config *config, uint32_t qp_max)
 {
 	uint32_t most = config->sends_max > config->wimm_max ? config->sends_max : config->wimm_max;
 	uint32_t places = 1;
-	while (places < most + SPARE_COMPLETIONS)
+	most += SPARE_COMPLETIONS;
+	if (config->messages_max != 0 && 2 * (uint64_t)config->messages_max * qp_max < most)
+		most = 2 * config->messages_max * qp_max;
+	while (places < most)
 		places *= 2;
 	return places;
 }
@@ -258,7 +266,7 @@ uint64_t endpoint_bytes(const struct transport_config *config, uint32_t qp_max)
 {
 	const uint64_t parts[] = {
 		sizeof(struct endpoint),
-		completion_places(config) * sizeof(struct completion),
+		completion_places(config, qp_max) * sizeof(struct completion),
 		PLACES * sizeof(struct place),
 		region_bytes(config->regions_max),
 		profile_bytes(config),
@@ -282,7 +290,7 @@ static struct endpoint *draw(struct arena *arena, const struct transport_config 
 	struct endpoint *endpoint = arena_draw(arena, ARENA_TRANSPORT, 1, sizeof(*endpoint));
 	if (!endpoint)
 		return NULL;
-	uint32_t places = completion_places(config);
+	uint32_t places = completion_places(config, qp_max);
 	endpoint->shape = path_shape_of(config);
 	qp_layout_of(config, &endpoint->shape, &endpoint->layout);
 	endpoint->completions_mask = places - 1;

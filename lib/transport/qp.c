@@ -29,8 +29,8 @@ void qp_layout_of(const struct transport_config *config, const struct path_shape
 		  struct qp_layout *ret_layout)
 {
 	struct qp_layout layout = {0};
-	uint32_t sends = power_of_two_above(config->sends_max);
-	uint32_t stashes = power_of_two_above(config->wimm_max);
+	uint32_t sends = power_of_two_above(qp_messages(config, config->sends_max));
+	uint32_t stashes = power_of_two_above(qp_messages(config, config->wimm_max));
 	uint64_t at = 0;
 	uint64_t bits = config->mpr / 64 * sizeof(uint64_t);
 

@@ -122,6 +122,13 @@ struct qp_layout {
 
 struct endpoint;
 
+// How many messages of a QP can be there at once, of `most`.
+static inline uint32_t qp_messages(const struct transport_config *config, uint32_t most)
+{
+	return config->messages_max != 0 && config->messages_max < most ? config->messages_max
+									: most;
+}
+
 void qp_layout_of(const struct transport_config *config, const struct path_shape *shape,
 		  struct qp_layout *ret_layout);
 

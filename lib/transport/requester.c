@@ -30,6 +30,7 @@ int requester_post(struct endpoint *endpoint, struct qp *qp, const struct work *
 	if (qp->send_tail - qp->send_done >= config->sends_max)
 		return -ENOBUFS;
 	check(work->bytes > 0);
+	check(config->messages_max == 0 || qp->send_tail < config->messages_max);
 	uint32_t packets = 1;
 	if (work->bytes > qp->payload_bytes)
 		packets += (work->bytes - 1) / qp->payload_bytes;

@@ -383,6 +383,14 @@ static int draw_builder(struct world *world, struct builder *builder)
 		: 0;
 }
 
+// The QPs of flows carry a share of one flow each, so that they need no room for more.
+static void plan_messages(struct world *world)
+{
+	bool has_more = world->job.group_count > 0 || world->line_count > 0;
+	if (!has_more && world->transport.kind == TRANSPORT_MRC && world->transport.contexts == 0)
+		world->transport.messages_max = 1;
+}
+
 int hosts_build(struct world *world, struct refusal *refusal)
 {
 	struct builder builder = {.refusal = refusal};
@@ -399,6 +407,7 @@ int hosts_build(struct world *world, struct refusal *refusal)
 		rc = connections_visit(world, connection_check, &builder);
 	if (rc == 0)
 		rc = connections_visit(world, count_qps, &builder);
+	plan_messages(world);
 	if (rc == 0 && world->agent != NULL) {
 		world->agent->rank_of = builder.rank_of;
 		world->agent->group_first = builder.group_first;

@@ -15,6 +15,14 @@ static struct packet *next(struct bench *bench)
 	return next_on(bench, 0);
 }
 
+static uint64_t counters_rtx(const struct bench *bench, uint32_t side)
+{
+	uint64_t sum = 0;
+	for (int reason = 0; reason < RTX_REASON_COUNT; reason++)
+		sum += endpoint_counters(bench->ends[side])->rtx[reason];
+	return sum;
+}
+
 static void a_message_is_cut_into_first_middle_and_last(void **state)
 {
 	(void)state;
@@ -242,6 +250,55 @@ static void too_little_memory_is_refused(void **state)
 	}
 }
 
+// Where each QP carries one message in each direction, with repairs: all of them come through in
+// rings of one place.
+static void qps_of_one_message_each_take_little_room(void **state)
+{
+	(void)state;
+	enum { QPS = 6, BYTES = 40 * 1024 };
+	struct transport_config config = bench_config();
+	uint64_t whole = endpoint_bytes(&config, QPS);
+	config.messages_max = 1;
+	uint64_t ring = config.sends_max * sizeof(struct send);
+	assert_in_range(endpoint_bytes(&config, QPS), 1,
+			whole - QPS * (ring - sizeof(struct send)));
+	for (uint32_t has_loss = 0; has_loss < 2; has_loss++) {
+		struct bench *bench = bench_open(&config, QPS, 0xffffff, 1);
+		bench->loss_ppm = has_loss * 50000;
+		for (uint32_t i = 0; i < 2 * QPS; i++)
+			assert_int_equal(bench_post(bench, i / QPS, i % QPS, BYTES, i + 1), 0);
+		bench_run(bench, PS_PER_S);
+		for (uint32_t side = 0; side < 2; side++) {
+			uint32_t sent = 0;
+			for (uint32_t i = 0; i < bench->log_count[side]; i++)
+				sent += bench->log[side][i].kind == COMPLETION_SENT;
+			assert_int_equal(bench->log_count[side], 2 * QPS);
+			assert_int_equal(sent, QPS);
+			assert_int_equal(counters_rtx(bench, side) > 0, has_loss);
+		}
+		bench_check_empty(bench);
+		bench_close(bench);
+	}
+}
+
+static void one_message_and_rc_or_few_contexts_are_refused(void **state)
+{
+	(void)state;
+	struct arena none;
+	struct endpoint *endpoint;
+	arena_init(&none, NULL, 0);
+	for (uint32_t is_rc = 0; is_rc < 2; is_rc++) {
+		struct transport_config config = bench_config();
+		struct refusal refusal = {0};
+		config.messages_max = 1;
+		config.kind = is_rc ? TRANSPORT_RC : TRANSPORT_MRC;
+		config.contexts = is_rc ? 0 : 2;
+		assert_int_equal(endpoint_create(&endpoint, &none, &config, 0, 4, 1, &refusal),
+				 -EINVAL);
+		assert_non_null(strstr(refusal.text, "1 messages of a QP"));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -255,6 +312,8 @@ int main(void)
 		cmocka_unit_test(a_slow_qp_asks_before_its_timer_rings),
 		cmocka_unit_test(bad_sizes_are_refused),
 		cmocka_unit_test(too_little_memory_is_refused),
+		cmocka_unit_test(qps_of_one_message_each_take_little_room),
+		cmocka_unit_test(one_message_and_rc_or_few_contexts_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
