@@ -28,6 +28,8 @@ int outcome_status(int rc)
 	switch (rc) {
 	case -EINTR:
 		return EXIT_NOT_VALID;
+	case -ECONNRESET:
+		return EXIT_PEER_LOST;
 	case -EINVAL:
 	case -ENOENT:
 	case -ENOMEM:

@@ -10,6 +10,7 @@ enum {
 	EXIT_MISSED = 1,      // a claim does not hold
 	EXIT_BAD_INPUT = 2,   // what was asked cannot be done
 	EXIT_ENVIRONMENT = 3, // what was asked can be done, but not here
+	EXIT_PEER_LOST = 4,   // who this ran with is gone
 	EXIT_NOT_VALID = 5    // there is a result, but partial
 };
 

@@ -11,6 +11,7 @@
 #include <weft/drive.h>
 #include <weft/report.h>
 
+#include "gpu.h"
 #include "options.h"
 #include "outcome.h"
 #include "progress.h"
@@ -38,6 +39,7 @@ struct call {
 	struct scenario scenario;
 	struct workload workload;
 	struct several_call several;
+	struct gpu_call gpu;			  // --gpu
 	char gpus_set[64];			  // "fabric.nics=N" from the trace
 	char trace_set[SCENARIO_PATH_BYTES + 64]; // "traffic.trace=FILE"
 	struct stage stage;

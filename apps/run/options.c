@@ -26,6 +26,8 @@ enum {
 	OPT_DILATION,
 	OPT_LANES,
 	OPT_EAL,
+	OPT_GPU,
+	OPT_GPU_PATIENCE,
 	OPT_SEEDS,
 	OPT_JOBS,
 	OPT_SWEEP,
@@ -44,12 +46,14 @@ enum {
 	OPT_VERSION
 };
 
-// The first four are emu's alone; those of a study and of a schedule are sim's.
+// The first six are emu's alone; those of a study and of a schedule are sim's.
 static const struct option longs[] = {
 	{"ports", required_argument, NULL, OPT_PORTS},
 	{"dilation", required_argument, NULL, OPT_DILATION},
 	{"lanes", required_argument, NULL, OPT_LANES},
 	{"eal", required_argument, NULL, OPT_EAL},
+	{"gpu", required_argument, NULL, OPT_GPU},
+	{"gpu-patience", required_argument, NULL, OPT_GPU_PATIENCE},
 	{"seed", required_argument, NULL, OPT_SEED},
 	{"seeds", required_argument, NULL, OPT_SEEDS},
 	{"jobs", required_argument, NULL, OPT_JOBS},
@@ -80,7 +84,7 @@ static const struct option longs[] = {
 	{NULL, 0, NULL, 0},
 };
 
-#define EMU_OPTIONS 4
+#define EMU_OPTIONS 6
 
 static int add_set(struct options *options, const char *set, struct refusal *refusal)
 {
@@ -161,6 +165,10 @@ static int take(struct options *options, int option, struct refusal *refusal)
 		return outcome_once(refusal, &options->lanes, "--lanes", optarg);
 	case OPT_EAL:
 		return outcome_once(refusal, &options->eal, "--eal", optarg);
+	case OPT_GPU:
+		return outcome_once(refusal, &options->gpu, "--gpu", optarg);
+	case OPT_GPU_PATIENCE:
+		return outcome_once(refusal, &options->gpu_patience, "--gpu-patience", optarg);
 	case OPT_SEEDS:
 		return outcome_once(refusal, &options->seeds, "--seeds", optarg);
 	case OPT_JOBS:

@@ -56,10 +56,13 @@ struct options {
 	char sweep_text[OPTION_SWEEP_BYTES]; // behind `sweeps`
 	uint32_t sweep_bytes;
 	// emu
-	const char *ports;    // word, or NULL
-	const char *dilation; // word, or NULL
-	const char *lanes;    // word, or NULL
-	const char *eal;      // words, or NULL
+	const char *ports;	  // word, or NULL
+	const char *dilation;	  // word, or NULL
+	const char *lanes;	  // word, or NULL
+	const char *eal;	  // words, or NULL
+	const char *gpu;	  // file of the link to generators, or NULL
+	const char *gpu_patience; // seconds, or NULL
+	uint32_t gpu_patience_s;
 	struct ports_options port_choice;
 	uint64_t dilation_milli; // 0: do not wait
 	bool is_dilation_auto;

@@ -10,6 +10,7 @@
 #include "options.h"
 
 #define DILATION_MAX 1e9
+#define GPU_PATIENCE_S 30u
 
 static int refuse_text(struct refusal *refusal, const char *format, const char *word)
 {
@@ -117,6 +118,31 @@ static int read_eal(struct options *options, struct refusal *refusal)
 	return 0;
 }
 
+static int read_gpu(struct options *options, struct refusal *refusal)
+{
+	const char *word = options->gpu_patience;
+	options->gpu_patience_s = word == NULL ? GPU_PATIENCE_S : number_of(word, 86400);
+	if (word != NULL && options->gpu == NULL)
+		return refuse_text(refusal, "--gpu-patience has no effect without --gpu%s", "");
+	if (options->gpu_patience_s == 0)
+		return refuse_text(refusal,
+				   "--gpu-patience is a number of seconds from 1 to 86400, not "
+				   "'%.60s'",
+				   word);
+	if (options->gpu == NULL)
+		return 0;
+	if (options->port_choice.kind == PORTS_NONE)
+		return refuse_text(refusal,
+				   "--gpu needs frames that carry its data: --ports memory or "
+				   "ring%s",
+				   "");
+	if (!options->is_dilation_auto && options->dilation_milli == 0)
+		return refuse_text(refusal, "--gpu needs a clock: not --dilation none%s", "");
+	if (options->lane_count > 1)
+		return refuse_text(refusal, "--gpu goes with one lane%s", "");
+	return 0;
+}
+
 int options_emu(struct options *options, struct refusal *refusal)
 {
 	int rc = read_ports(options, refusal);
@@ -124,5 +150,7 @@ int options_emu(struct options *options, struct refusal *refusal)
 		rc = read_dilation(options, refusal);
 	if (rc == 0)
 		rc = read_lanes(options, refusal);
-	return rc == 0 ? read_eal(options, refusal) : rc;
+	if (rc == 0)
+		rc = read_eal(options, refusal);
+	return rc == 0 ? read_gpu(options, refusal) : rc;
 }

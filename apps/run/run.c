@@ -87,7 +87,8 @@ static struct sim_options sim_options_of(struct call *call)
 
 static pace_clock_fn *clock_of(const struct options *options)
 {
-	return options->port_choice.kind == PORTS_RING ? dpdk_clock_ns : NULL;
+	bool is_linked = options->gpu != NULL; // both ends read the system's clock
+	return options->port_choice.kind == PORTS_RING && !is_linked ? dpdk_clock_ns : NULL;
 }
 
 // --dilation auto: runs the world once without waiting, to see what it costs here.
@@ -128,7 +129,8 @@ int call_build(struct call *call)
 	sim.pace = (struct pace_options){.is_on = is_emu,
 					 .dilation_milli = call->dilation_milli,
 					 .clock = clock_of(options)};
-	return build(call, &sim);
+	int rc = options->gpu != NULL ? gpu_open(call, &sim) : 0;
+	return rc < 0 ? rc : build(call, &sim);
 }
 
 // Captures may lie beside a result, but not where one of its files goes.
@@ -251,6 +253,7 @@ struct report_input call_report(const struct call *call, const struct run *run)
 			 run->lateness_ns, run->gap_ns},
 		.taps = {options->pcap, options->log, run->taps.frames, run->taps.lost,
 			 run->taps.bytes},
+		.gpu = options->gpu != NULL ? &call->gpu.report : NULL,
 		.alone_ps = call->several.has_alone ? call->several.alone_ps : NULL,
 		.memory_peak_bytes = memory_peak_bytes() > run->memory_bytes_other
 			? memory_peak_bytes()
@@ -322,7 +325,16 @@ int call_run(struct call *call, struct run *ret)
 static int perform(struct call *call)
 {
 	struct run run;
-	int rc = call_run(call, &run);
+	int rc = call->options.gpu != NULL ? gpu_attach(call) : 0;
+	if (rc < 0 && call->options.out != NULL)
+		folder_unmake(call->options.out, call->folders_made);
+	if (rc < 0)
+		return call_say_refusal(call, rc);
+	rc = call_run(call, &run);
+	if (run.end == RUN_LOST)
+		gpu_say_lost(call);
+	if (call->options.gpu != NULL)
+		gpu_finish(call, run.end);
 	if (call->is_other) // the first has everything
 		return 0;
 	bool is_cut = rc < 0; // a capture or a log: the result is good all the same
@@ -340,7 +352,9 @@ static int perform(struct call *call)
 	call_say_end(call, &run);
 	if (is_cut)
 		return EXIT_ENVIRONMENT;
-	if (run.end != RUN_DONE || run.payload_bytes_wrong > 0)
+	if (run.end == RUN_LOST)
+		return EXIT_PEER_LOST;
+	if (run.end != RUN_DONE || run.payload_bytes_wrong > 0 || call->gpu.report.wrong > 0)
 		return EXIT_NOT_VALID;
 	if (report_is_expected(&input))
 		return 0;
@@ -423,6 +437,7 @@ int run_main(const char *program, const char *help, int argc, char **argv)
 	rc = ranks_may_run(&call, rc);
 	int status = ranks_leave(&call, rc < 0 ? call_say_refusal(&call, rc) : act(&call));
 	stage_free(&call.stage);
+	gpu_close(&call);
 	workload_free(&call.workload);
 	several_free(&call);
 	dpdk_stop();

@@ -172,6 +172,7 @@ enum run_end {
 	RUN_INTERRUPTED, // the caller asked to stop
 	RUN_LIMIT,	 // a pool ran dry: see limit_option
 	RUN_STALLED,	 // nothing left to do, but the workload is not complete
+	RUN_LOST,	 // who computes outside is gone
 };
 
 const char *run_end_name(enum run_end end);
@@ -219,6 +220,18 @@ struct run {
 // stop.
 typedef bool run_progress_fn(void *context, const struct world *world, const struct run *so_far);
 
+enum outside_news {
+	OUTSIDE_QUIET,
+	OUTSIDE_ENDED, // a computation was told to have ended
+	OUTSIDE_LOST,  // who computes is gone: the run ends
+};
+
+struct sim; // the driver's own state, drawn from the world's arena while the world is built
+
+// Looks whether computations ended that end outside (world_outside.h), and tells sim_outside_end().
+// Called between windows, and again and again while none is due. One lane, with a clock.
+typedef enum outside_news outside_fn(void *context, struct sim *sim);
+
 struct sim_options {
 	run_progress_fn *progress; // or NULL
 	void *progress_context;
@@ -228,13 +241,13 @@ struct sim_options {
 	struct tap_options taps;
 	uint32_t lanes;	     // threads that share the machines; 0 and 1: this one. More need DPDK's
 	struct ranks *ranks; // processes that do, or NULL: then this one does all
+	outside_fn *outside; // or NULL: the program has no computations that end outside
+	void *outside_context;
 };
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-struct sim; // the driver's own state, drawn from the world's arena while the world is built
 
 // Draws the driver's cables and active set. To be called by the app between world_build()'s drawing
 // and arena_seal(): world_build leaves the arena open, sim_create seals it. -ENOMEM with a reason.
@@ -244,6 +257,13 @@ int sim_create(struct sim **ret, struct world *world, const struct sim_options *
 // Runs to the end of the workload, of the time limit, or until asked to stop. Nothing allocates in
 // here.
 void sim_run(struct sim *sim, struct run *ret);
+
+// Of an outside_fn: when virtual time `at` is due on the clock; and the end of computation `op` at
+// a time of the clock, or as soon after as a window is left. Returns how much later, in virtual
+// time.
+int64_t sim_outside_due_ns(const struct sim *sim, ps_t at);
+ps_t sim_outside_time(const struct sim *sim, int64_t at_ns); // the reverse; 0 before the start
+ps_t sim_outside_end(struct sim *sim, uint32_t op, int64_t at_ns);
 
 // Ends captures, whose totals go to `run`, and gives ports back. Also for a run that never began.
 // -EIO when a capture is not whole, with the file and the reason.

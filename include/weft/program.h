@@ -31,6 +31,10 @@ extern "C" {
 
 #define OP_NONE UINT32_MAX
 
+// What a computation takes whose end somebody outside tells (world_outside.h). It keeps no stream
+// busy: who computes it has an order of its own.
+#define OP_OUTSIDE_PS PS_NEVER
+
 enum op_kind {
 	OP_COMPUTE,    // takes `compute_ps` of its stream
 	OP_SEND,       // `bytes` from `offset` of the rank's buffer to rank `peer`

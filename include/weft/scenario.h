@@ -133,6 +133,7 @@ const char *scenario_fault_name(enum fault_kind kind);
 
 // The collective that traffic.kind collective asks for, `auto` being settled.
 void scenario_collective(struct coll_config *ret, const struct scenario *scenario);
+void scenario_gradients(struct gradients_config *ret, const struct scenario *scenario);
 
 // One key that a scenario may have, for docs/scenario.md and `weft sim --list-keys`.
 struct scenario_key {

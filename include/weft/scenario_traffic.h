@@ -2,9 +2,11 @@
 // What a scenario says about its traffic.
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <weft/coll.h>
+#include <weft/gradients.h>
 #include <weft/mix.h>
 #include <weft/workload.h>
 
@@ -26,6 +28,7 @@ enum traffic_kind {
 	TRAFFIC_GOAL,
 	TRAFFIC_COLLECTIVE,
 	TRAFFIC_JOBS,
+	TRAFFIC_GRADIENTS,
 };
 
 #define SCENARIO_JOBS_MAX MIX_PARTS_MAX
@@ -77,4 +80,7 @@ struct traffic_config {
 	char file[SCENARIO_PATH_BYTES];	  // goal: file
 	ps_t unit_ps;			  // goal: of a computation
 	const struct program *program;	  // goal, trace: given, sealed, in place of a file; or NULL
+	uint32_t buckets, steps;	  // gradients
+	ps_t forward_ps, backward_ps, update_ps; // gradients: gradients.h
+	bool is_outside; // gradients: computations end when a device says so, not after their time
 };

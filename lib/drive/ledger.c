@@ -17,6 +17,7 @@ struct ledger {
 	uint64_t rank_bytes;
 	uint32_t element_bytes;
 	uint64_t stored_bytes, moved_bytes;
+	bool is_lent; // the memory is the caller's
 };
 
 struct ledger *ledger_create(void)
@@ -26,7 +27,7 @@ struct ledger *ledger_create(void)
 
 void ledger_free(struct ledger *ledger)
 {
-	if (ledger != NULL && ledger->memory != NULL)
+	if (ledger != NULL && ledger->memory != NULL && !ledger->is_lent)
 		memory_release(ledger->memory, ledger->memory_bytes);
 	free(ledger);
 }
@@ -46,11 +47,9 @@ uint64_t ledger_moved_bytes(const struct ledger *ledger)
 	return ledger->moved_bytes;
 }
 
-int ledger_attach(struct ledger *ledger, const struct world *world, uint32_t element_bytes,
-		  struct refusal *refusal)
+static int check_program(const struct world *world, uint32_t element_bytes, struct refusal *refusal)
 {
 	const struct program *program = world->program;
-	check(ledger->memory == NULL);
 	if (program == NULL)
 		return refuse(refusal, -EINVAL, "this traffic has no data: it is no program", 0, 0,
 			      0);
@@ -59,6 +58,33 @@ int ledger_attach(struct ledger *ledger, const struct world *world, uint32_t ele
 			      "packets with % bytes of payload cut elements of %: data cannot be "
 			      "checked",
 			      world->transport.payload_bytes, element_bytes, 0);
+	return 0;
+}
+
+int ledger_attach_to(struct ledger *ledger, const struct world *world, uint32_t element_bytes,
+		     uint8_t *memory, uint64_t rank_bytes, struct refusal *refusal)
+{
+	check(ledger->memory == NULL);
+	int rc = check_program(world, element_bytes, refusal);
+	if (rc < 0)
+		return rc;
+	check(rank_bytes >= world->program->buffer_bytes);
+	ledger->world = world;
+	ledger->element_bytes = element_bytes;
+	ledger->rank_bytes = rank_bytes;
+	ledger->memory = memory;
+	ledger->is_lent = true;
+	return 0;
+}
+
+int ledger_attach(struct ledger *ledger, const struct world *world, uint32_t element_bytes,
+		  struct refusal *refusal)
+{
+	const struct program *program = world->program;
+	check(ledger->memory == NULL);
+	int rc = check_program(world, element_bytes, refusal);
+	if (rc < 0)
+		return rc;
 	ledger->world = world;
 	ledger->element_bytes = element_bytes;
 	ledger->rank_bytes = (program->buffer_bytes + 63) / 64 * 64;

@@ -16,6 +16,7 @@
 
 #include "frames.h"
 #include "mail.h"
+#include "outside.h"
 #include "stop.h"
 
 #define PROGRESS_WINDOWS 256 // windows between two looks at the wall clock
@@ -298,6 +299,10 @@ static void choose_window(struct sim *sim)
 	ps_t time_max_ps = sim->world->scenario->time_max_ps;
 	bool has_run = sim->is_in_window; // a run that goes on after a stop runs one at least
 	close_window(sim);
+	if (sim->options.outside != NULL && !outside_wait(sim)) {
+		end_run(sim, RUN_LOST);
+		return;
+	}
 	look(sim, has_run);
 	if (sim->news.limit != OUTBOX_WITHIN) {
 		sim->run.limit_option = sim->news.limit == OUTBOX_NO_PACKET ? "limits.packets"
@@ -393,7 +398,7 @@ void sim_run(struct sim *sim, struct run *ret)
 
 const char *run_end_name(enum run_end end)
 {
-	static const char *const names[] = {"done", "time limit", "interrupted", "limit",
-					    "stalled"};
+	static const char *const names[] = {"done",  "time limit", "interrupted",
+					    "limit", "stalled",	   "peer lost"};
 	return (unsigned)end < sizeof(names) / sizeof(*names) ? names[end] : "unknown";
 }

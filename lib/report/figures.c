@@ -308,9 +308,9 @@ const char *traffic_name(enum traffic_kind kind)
 	static const char *const names[] = {"flows",	  "permutation", "incast",    "ring",
 					    "model",	  "trace",	 "matrix",    "all_to_all",
 					    "outcast",	  "tornado",	 "butterfly", "goal",
-					    "collective", "jobs"};
-	static_assert(sizeof(names) / sizeof(*names) == TRAFFIC_JOBS + 1, "a name for each");
-	return kind <= TRAFFIC_JOBS ? names[kind] : "unknown";
+					    "collective", "jobs",	 "gradients"};
+	static_assert(sizeof(names) / sizeof(*names) == TRAFFIC_GRADIENTS + 1, "a name for each");
+	return kind <= TRAFFIC_GRADIENTS ? names[kind] : "unknown";
 }
 
 const char *transport_name(enum transport_kind kind)

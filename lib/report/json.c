@@ -18,6 +18,7 @@
 #include "expect.h"
 #include "faults.h"
 #include "figures.h"
+#include "gpu.h"
 #include "jobs.h"
 #include "knobs.h"
 #include "pauses.h"
@@ -482,6 +483,7 @@ int report_json(FILE *to, const struct report_input *input)
 	watch_json(root, input);
 	put_speed(root, input);
 	put_emulation(root, input);
+	gpu_json(root, input);
 	if (input->world->scenario->expectation_count > 0)
 		put(root, "expect", expect_json(input));
 	put_inputs(root, input);

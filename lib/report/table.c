@@ -12,6 +12,7 @@
 #include "emulation.h"
 #include "expect.h"
 #include "figures.h"
+#include "gpu.h"
 #include "hdr.h"
 #include "jobs.h"
 #include "number.h"
@@ -487,6 +488,7 @@ void report_table(FILE *to, const struct report_input *input)
 	pauses_table(to, input);
 	balance(to, input);
 	emulation_table(to, input);
+	gpu_table(to, input);
 	bypass_table(to, input);
 	expect_table(to, input);
 	speed(to, input);

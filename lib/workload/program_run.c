@@ -70,6 +70,11 @@ static struct run_stream *stream_of(const struct program_run *run, const struct 
 	return &run->streams[run->program->stream_first[op->rank] + op->stream];
 }
 
+static bool has_stream(const struct op *op)
+{
+	return op->kind == OP_COMPUTE && op->compute_ps != OP_OUTSIDE_PS;
+}
+
 // Nothing is left that operation `index` waits for. Receives end at once: they go to `ended`.
 static void begin(struct program_run *run, uint32_t index, struct op_list *ended)
 {
@@ -80,7 +85,7 @@ static void begin(struct program_run *run, uint32_t index, struct op_list *ended
 		push(run, ended, index);
 		return;
 	}
-	if (op->kind == OP_COMPUTE) {
+	if (has_stream(op)) {
 		struct run_stream *stream = stream_of(run, op);
 		if (stream->is_busy) {
 			push(run, &stream->waiting, index);
@@ -116,7 +121,7 @@ static void end_all(struct program_run *run, struct op_list *ended)
 		const struct op *op = &program->ops[index];
 		set_state(run, index, OP_BEGUN, OP_ENDED);
 		run->ranks[op->rank].left--;
-		if (op->kind == OP_COMPUTE)
+		if (has_stream(op))
 			free_stream(run, op);
 		for (uint32_t i = 0; i < op->next_count; i++)
 			release(run, program->next[op->next_first + i], ended);

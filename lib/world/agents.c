@@ -6,6 +6,7 @@
 #include "agent.h"
 #include "build.h"
 #include "host.h"
+#include "outside.h"
 
 bool agents_is_local(const struct world *world, const struct op *op)
 {
@@ -135,9 +136,12 @@ static void count_events(const struct world *world, uint64_t *events)
 	for (uint32_t rank = 0; rank < program->ranks; rank++)
 		events[program->nics[rank] / per_host] += 1 + program->stream_first[rank + 1] -
 			program->stream_first[rank];
-	for (uint32_t i = 0; i < program->op_count; i++)
+	for (uint32_t i = 0; i < program->op_count; i++) {
+		uint64_t *of = &events[program->nics[program->ops[i].rank] / per_host];
 		if (program->ops[i].kind == OP_SEND && agents_is_local(world, &program->ops[i]))
-			events[program->nics[program->ops[i].rank] / per_host] += 2;
+			*of += 2;
+		*of += outside_is(&program->ops[i]);
+	}
 }
 
 static int build_agent(struct world *world)
@@ -157,6 +161,8 @@ static int build_agent(struct world *world)
 	if (agent->line_of == NULL || agent->next == NULL || agent->events == NULL)
 		return -ENOMEM;
 	count_events(world, agent->events);
+	if (outside_build(world) < 0)
+		return -ENOMEM;
 	if (landing_build(&agent->landing, world) < 0)
 		return -ENOMEM;
 	int rc = program_run_create(&agent->run, arena, program);

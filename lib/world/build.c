@@ -222,6 +222,17 @@ static int build_collective(struct world *world, struct refusal *refusal)
 	return rc;
 }
 
+static int build_gradients(struct world *world, struct refusal *refusal)
+{
+	struct gradients_config config;
+	struct program *program;
+	scenario_gradients(&config, world->scenario);
+	int rc = gradients_program(&program, world->arena, &config, refusal);
+	if (rc == 0)
+		world->program = program;
+	return rc;
+}
+
 static int build_job(struct world *world, const char *text, size_t bytes, struct refusal *refusal)
 {
 	const struct traffic_config *traffic = &world->scenario->traffic;
@@ -250,6 +261,8 @@ static int build_job(struct world *world, const char *text, size_t bytes, struct
 		return build_collective(world, refusal);
 	case TRAFFIC_JOBS:
 		return build_jobs(world, refusal);
+	case TRAFFIC_GRADIENTS:
+		return build_gradients(world, refusal);
 	default:
 		return build_patterns(world, refusal);
 	}

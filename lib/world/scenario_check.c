@@ -85,7 +85,7 @@ void draft_settle(struct draft *draft)
 	if (transport->path_policy != PATH_MRC) // a QP that spreads blindly cannot leave a plane
 		transport->port_status = false;
 	uint32_t jobs = scenario_use_holds(USE_JOBS, scenario) ? scenario->traffic.jobs : 1;
-	if (scenario_use_holds(USE_COLLECTIVE, scenario) && scenario->traffic.ring.ranks == 0)
+	if (scenario_use_holds(USE_RANKS, scenario) && scenario->traffic.ring.ranks == 0)
 		scenario->traffic.ring.ranks = fabric->nics / jobs;
 	if (is_sampled(draft))
 		scenario->sample.is_on = true;
@@ -393,7 +393,7 @@ static int check_traffic(struct draft *draft)
 {
 	enum traffic_kind kind = draft->scenario->traffic.kind;
 	int rc = 0;
-	if (scenario_use_holds(USE_COLLECTIVE, draft->scenario))
+	if (scenario_use_holds(USE_RANKS, draft->scenario))
 		rc = draft_check_collective(draft);
 	else
 		rc = draft_check_flows(draft);

@@ -25,6 +25,21 @@ void scenario_collective(struct coll_config *ret, const struct scenario *scenari
 		ret->algorithm = coll_choose(ret, fabric->link_rate_bps * fabric->planes * domain);
 }
 
+void scenario_gradients(struct gradients_config *ret, const struct scenario *scenario)
+{
+	const struct traffic_config *traffic = &scenario->traffic;
+	*ret = (struct gradients_config){.ranks = traffic->ring.ranks,
+					 .buckets = traffic->buckets,
+					 .slices = traffic->ring.slices,
+					 .steps = traffic->steps,
+					 .bucket_bytes = traffic->bytes,
+					 .element_bytes = traffic->element_bytes,
+					 .forward_ps = traffic->forward_ps,
+					 .backward_ps = traffic->backward_ps,
+					 .update_ps = traffic->update_ps,
+					 .is_outside = traffic->is_outside};
+}
+
 static int check_group(struct draft *draft)
 {
 	const struct fabric_config *fabric = &draft->scenario->fabric;
@@ -68,6 +83,18 @@ static const char *key_of(const struct coll_config *config)
 	return config->bytes % element_bytes != 0 ? "traffic.bytes" : "traffic.algorithm";
 }
 
+static int check_gradients(struct draft *draft)
+{
+	struct gradients_config config;
+	struct refusal why;
+	scenario_gradients(&config, draft->scenario);
+	if (gradients_check(&config, &why) == 0)
+		return 0;
+	bool is_element = config.element_bytes != 2 && config.element_bytes != 4;
+	const char *key = is_element ? "traffic.element" : "traffic.bytes";
+	return draft_refuse(draft, draft_mark(draft, key), "%s: %s", key, why.text);
+}
+
 int draft_check_collective(struct draft *draft)
 {
 	const struct traffic_config *traffic = &draft->scenario->traffic;
@@ -76,6 +103,8 @@ int draft_check_collective(struct draft *draft)
 	int rc = check_group(draft);
 	if (rc < 0)
 		return rc;
+	if (traffic->kind == TRAFFIC_GRADIENTS)
+		return check_gradients(draft);
 	if (traffic->kind == TRAFFIC_RING && traffic->collective > COLL_ALL_REDUCE)
 		return draft_refuse(draft, draft_mark(draft, "traffic.collective"),
 				    "traffic.collective: a ring does no %s; traffic.kind "

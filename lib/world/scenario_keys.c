@@ -456,10 +456,11 @@ static const struct scenario_key keys[] = {
 	 "(of a job), matrix (htsim), all_to_all, outcast, tornado (to the twin in the other "
 	 "half), "
 	 "butterfly (rounds of exchanges), goal (operations of LogGOPSim), jobs (several, side by "
-	 "side).",
+	 "side), gradients (of training steps, as a GPU makes them).",
 	 SCENARIO(traffic.kind), 0, 0, NULL, kind_words, USE_ALWAYS},
 	{"traffic.bytes", "bytes", "required",
-	 "Size of each message, or of a collective's whole buffer (nccl-tests' size).",
+	 "Size of each message, of a collective's whole buffer (nccl-tests' size), or of a bucket "
+	 "of gradients.",
 	 SCENARIO(traffic.bytes), 1, UINT64_C(1) << 50, NULL, NULL, USE_BYTES},
 	{"traffic.senders", "count", "required", "NICs that send to the one receiver.",
 	 SCENARIO(traffic.senders), 1, NICS_MAX, NULL, NULL, USE_INCAST},
@@ -484,7 +485,7 @@ static const struct scenario_key keys[] = {
 	{"traffic.element", "bytes", "4B", "What messages are cut at: 1, 2, 4 or 8.",
 	 SCENARIO(traffic.element_bytes), 1, 8, NULL, NULL, USE_ELEMENT},
 	{"traffic.ranks", "count", "all", "Members of the group: NICs 0 to ranks - 1.",
-	 SCENARIO(traffic.ring.ranks), 2, NICS_MAX, "all", NULL, USE_COLLECTIVE},
+	 SCENARIO(traffic.ring.ranks), 2, NICS_MAX, "all", NULL, USE_RANKS},
 	{"traffic.jobs", "count", "1", "Rings of that size, each on hosts of its own.",
 	 SCENARIO(traffic.jobs), 1, 65536, NULL, NULL, USE_RING},
 	{"traffic.placement", "word", "packed",
@@ -500,8 +501,10 @@ static const struct scenario_key keys[] = {
 	 "Largest chunk of a pipelined ring; longest message of a "
 	 "collective.",
 	 SCENARIO(traffic.ring.chunk_bytes_max), 64, GIB, NULL, NULL, USE_CHUNKS},
-	{"traffic.slices", "count", "2", "Messages that a chunk is cut into.",
-	 SCENARIO(traffic.ring.slices), 1, 16, NULL, NULL, USE_PIPELINED},
+	{"traffic.slices", "count", "2",
+	 "Messages that a chunk is cut into; gradients: parts of a bucket that are released one "
+	 "after the other.",
+	 SCENARIO(traffic.ring.slices), 1, 16, NULL, NULL, USE_SLICES},
 	{"traffic.credits", "count", "4", "Slices in flight per channel and connection.",
 	 SCENARIO(traffic.ring.credits), 1, 32, NULL, NULL, USE_PIPELINED},
 	{"traffic.form", "word", "pipelined",
@@ -521,6 +524,17 @@ static const struct scenario_key keys[] = {
 	 SCENARIO(traffic.file), 0, 0, NULL, NULL, USE_PROGRAM_FILE},
 	{"traffic.unit", "time", "1ns", "What `calc 1` of a GOAL file takes.",
 	 SCENARIO(traffic.unit_ps), 1, SECOND, NULL, NULL, USE_GOAL},
+
+	{"traffic.buckets", "count", "4", "Buckets of gradients that a rank makes in a step.",
+	 SCENARIO(traffic.buckets), 1, 4096, NULL, NULL, USE_GRADIENTS},
+	{"traffic.steps", "count", "1", "Training steps.", SCENARIO(traffic.steps), 1, 1000000,
+	 NULL, NULL, USE_GRADIENTS},
+	{"traffic.forward", "time", "0s", "Forward pass behind each bucket that was gathered.",
+	 SCENARIO(traffic.forward_ps), 0, SECOND, NULL, NULL, USE_GRADIENTS},
+	{"traffic.backward", "time", "required", "Backward pass that makes one bucket.",
+	 SCENARIO(traffic.backward_ps), NS, SECOND, NULL, NULL, USE_GRADIENTS},
+	{"traffic.update", "time", "0s", "From the last sum of a step to what is gathered of it.",
+	 SCENARIO(traffic.update_ps), 0, SECOND, NULL, NULL, USE_GRADIENTS},
 
 	{"traffic.only", "text", "-",
 	 "Name of the one job that runs; the seats of the others stay empty.", SCENARIO(only), 0, 0,

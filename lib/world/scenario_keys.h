@@ -61,6 +61,9 @@ enum scenario_use {
 	USE_SEVERAL,
 	USE_ELEMENT,
 	USE_COLLECTIVE,
+	USE_RANKS,
+	USE_GRADIENTS,
+	USE_SLICES,
 	USE_PROGRAM,
 	USE_ROOT,
 	USE_CHANNELS,
@@ -90,7 +93,7 @@ struct scenario_link {
 	struct graph_link link;
 };
 
-#define SCENARIO_KEYS_MAX 288 // places in a list of all keys
+#define SCENARIO_KEYS_MAX 320 // places in a list of all keys
 
 // Topology word of the file that becomes a Clos with one plane (scenario_check.c).
 #define TOPOLOGY_LEAF_SPINE TOPOLOGY_KIND_COUNT

@@ -269,7 +269,7 @@ static int check_host_fault(struct draft *draft, const yaml_node_t *node, const 
 {
 	enum traffic_kind kind = draft->scenario->traffic.kind;
 	bool has_work = kind == TRAFFIC_MODEL || kind == TRAFFIC_TRACE || kind == TRAFFIC_FLOWS ||
-		kind == TRAFFIC_MATRIX || kind == TRAFFIC_GOAL ||
+		kind == TRAFFIC_GRADIENTS || kind == TRAFFIC_MATRIX || kind == TRAFFIC_GOAL ||
 		scenario_jobs_compute(draft->scenario);
 	if (draft_is_given(draft, "faults[].way"))
 		return draft_refuse(draft, draft_mark(draft, "faults[].way"),
@@ -283,10 +283,11 @@ static int check_host_fault(struct draft *draft, const yaml_node_t *node, const 
 			"faults[].until: a stall ends; a host that is gone for good is a "
 			"link_down there");
 	if (fault->kind == FAULT_STRAGGLER && !has_work)
-		return draft_refuse(draft, document_mark(node),
-				    "faults[].kind: a straggler has no effect here; it needs "
-				    "traffic.kind model, trace, flows, matrix or goal, or such "
-				    "a job");
+		return draft_refuse(
+			draft, document_mark(node),
+			"faults[].kind: a straggler has no effect here; it needs "
+			"traffic.kind model, trace, flows, matrix, goal or gradients, or such "
+			"a job");
 	return 0;
 }
 

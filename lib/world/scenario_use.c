@@ -198,7 +198,8 @@ bool scenario_use_holds(enum scenario_use use, const struct scenario *scenario)
 	case USE_FLOWS:
 		return kind == TRAFFIC_FLOWS;
 	case USE_BYTES:
-		return is_pattern(kind) || kind == TRAFFIC_RING || kind == TRAFFIC_COLLECTIVE;
+		return is_pattern(kind) || kind == TRAFFIC_RING || kind == TRAFFIC_COLLECTIVE ||
+			kind == TRAFFIC_GRADIENTS;
 	case USE_INCAST:
 		return kind == TRAFFIC_INCAST;
 	case USE_OUTCAST:
@@ -209,12 +210,19 @@ bool scenario_use_holds(enum scenario_use use, const struct scenario *scenario)
 		return kind == TRAFFIC_RING && scenario->traffic.jobs > 1;
 	case USE_COLLECTIVE:
 		return kind == TRAFFIC_RING || kind == TRAFFIC_COLLECTIVE;
+	case USE_RANKS:
+		return scenario_use_holds(USE_COLLECTIVE, scenario) || kind == TRAFFIC_GRADIENTS;
+	case USE_GRADIENTS:
+		return kind == TRAFFIC_GRADIENTS;
+	case USE_SLICES:
+		return scenario_use_holds(USE_PIPELINED, scenario) || kind == TRAFFIC_GRADIENTS;
 	case USE_PLACEMENT:
 		return kind == TRAFFIC_JOBS || scenario_use_holds(USE_JOBS, scenario);
 	case USE_SEVERAL:
 		return kind == TRAFFIC_JOBS;
 	case USE_ELEMENT:
-		return kind == TRAFFIC_COLLECTIVE || kind == TRAFFIC_JOBS;
+		return kind == TRAFFIC_COLLECTIVE || kind == TRAFFIC_JOBS ||
+			kind == TRAFFIC_GRADIENTS;
 	case USE_PROGRAM:
 		return kind == TRAFFIC_COLLECTIVE;
 	case USE_ROOT:
@@ -278,7 +286,10 @@ static const char *const use_names[USE_COUNT] = {
 	[USE_JOBS] = "traffic.jobs above 1",
 	[USE_PLACEMENT] = "traffic.jobs above 1, or traffic.kind jobs",
 	[USE_SEVERAL] = "traffic.kind jobs",
-	[USE_ELEMENT] = "traffic.kind collective or jobs",
+	[USE_ELEMENT] = "traffic.kind collective, jobs or gradients",
+	[USE_RANKS] = "traffic.kind ring, collective or gradients",
+	[USE_GRADIENTS] = "traffic.kind gradients",
+	[USE_SLICES] = "a ring, model or trace that is pipelined, jobs, or traffic.kind gradients",
 	[USE_COLLECTIVE] = "traffic.kind ring or collective",
 	[USE_PROGRAM] = "traffic.kind collective",
 	[USE_ROOT] = "traffic.kind collective with one that has a root",

@@ -31,7 +31,7 @@ static const char *const cc_words[] = {"fixed", "nscc", "swift",     "mprdma", "
 static const char *const kind_words[] = {"flows",      "permutation", "incast",	   "ring",
 					 "model",      "trace",	      "matrix",	   "all_to_all",
 					 "outcast",    "tornado",     "butterfly", "goal",
-					 "collective", "jobs",	      NULL};
+					 "collective", "jobs",	      "gradients", NULL};
 static const char *const job_words[] = {"ring", "collective", "model", "goal", "trace", NULL};
 static const char *const collective_words[] = {
 	"reduce_scatter", "all_gather", "all_reduce", "all_to_all",   "broadcast",

@@ -41,6 +41,7 @@ SECOND = {
     "coll": "workload",
     "order": "workload",
     "program": "workload",
+    "gradients": "workload",
     "step": "workload",
     "step_program": "workload",
     "qp": "transport",

@@ -299,6 +299,44 @@ static inline struct fake *fake_unpaced(void)
 	return fake;
 }
 
+// Gradients from generators, on a device.
+static inline struct fake *fake_generated(void)
+{
+	static const struct report_gpu gpu = {.device = "a device",
+					      .ranks = 4,
+					      .releases = 64,
+					      .elements = 7340032,
+					      .wrong = 2,
+					      .late_p50_ns = 3000,
+					      .late_p99_ns = 17000,
+					      .late_max_ns = 21000,
+					      .heard_p50_ps = 100000,
+					      .heard_p99_ps = 400000,
+					      .heard_max_ps = 500000,
+					      .clock_error_ns = 800,
+					      .exposed_device_ps = 92000000,
+					      .exposed_host_ps = 91000000,
+					      .exposed_model_ps = 85000000,
+					      .fill_bps = 2e12,
+					      .reduce_bps = 1e12,
+					      .is_whole = true};
+	struct fake *fake = fake_emulated();
+	fake->input.gpu = &gpu;
+	return fake;
+}
+
+// One of the generators was lost.
+static inline struct fake *fake_lost(void)
+{
+	static const struct report_gpu gpu = {
+		.device = "a device", .ranks = 4, .exposed_host_ps = 91000000};
+	struct fake *fake = fake_emulated();
+	fake->input.end = "peer lost";
+	fake->input.is_partial = true;
+	fake->input.gpu = &gpu;
+	return fake;
+}
+
 // A world in which nothing happened.
 // A ring over switches with PFC, of which two NICs' cables are paused and wait for each other.
 static inline struct fake *fake_paused(void)

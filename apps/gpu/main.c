@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft gpu: takes ranks of a run and has a generator play them.
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "gpu.h"
+#include "help.h"
+#include "outcome.h"
+#include "weft_version.h"
+
+#define NS_PER_S INT64_C(1000000000)
+
+static volatile sig_atomic_t stop_asked;
+
+static void ask_stop(int signal)
+{
+	(void)signal;
+	stop_asked = 1;
+}
+
+static int claim(struct gpu_link *link, const uint32_t *ranks, uint32_t count, const char *device,
+		 struct refusal *refusal)
+{
+	int rc = 0;
+	for (uint32_t i = 0; rc == 0 && i < count; i++)
+		rc = gpu_link_claim(link, ranks[i], device, refusal);
+	return rc;
+}
+
+// What the other end sees where this one gives up while its process still lives.
+static void give_up(struct gpu_link *link, const uint32_t *ranks, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (gpu_link_rank_state(link, ranks[i]) == GPU_RANK_READY)
+			gpu_link_set_rank(link, ranks[i], GPU_RANK_FAILED);
+}
+
+static int show(const struct choice *choice, const struct gpu_link *link, const uint32_t *ranks,
+		uint32_t count)
+{
+	uint64_t wrong = 0;
+	if (choice->is_json)
+		show_json(stdout, link, ranks, count);
+	else
+		show_table(stdout, link, ranks, count);
+	for (uint32_t i = 0; i < count; i++)
+		wrong += link->ranks[ranks[i]].figures.wrong;
+	if (wrong > 0)
+		fprintf(stderr, "weft gpu: %llu elements are not what was made or summed\n",
+			(unsigned long long)wrong);
+	return outcome_end("gpu", wrong > 0 ? EXIT_NOT_VALID : EXIT_SUCCESS);
+}
+
+static int play(const struct choice *choice)
+{
+	struct refusal refusal = {0};
+	struct gpu_link link;
+	uint32_t *ranks = NULL, count = 0;
+	if (choice->device_index != DEVICE_NONE)
+		return outcome_refused("gpu", &refusal,
+				       refuse(&refusal, -ENODEV,
+					      "this weft was built without CUDA: --device none", 0,
+					      0, 0));
+	int rc = gpu_link_open(&link, choice->link, choice->patience_s * NS_PER_S, &refusal);
+	if (rc < 0)
+		return outcome_refused("gpu", &refusal, rc);
+	rc = choice_ranks(choice->ranks, link.header->rank_count, &ranks, &count, &refusal);
+	if (rc == 0)
+		rc = claim(&link, ranks, count, "CPU", &refusal);
+	struct gpu_generator_options options = {ranks, count, &stop_asked};
+	if (rc == 0)
+		rc = gpu_host_run(&link, &options, &refusal);
+	if (rc < 0)
+		give_up(&link, ranks, count);
+	int status = rc < 0 ? outcome_refused("gpu", &refusal, rc)
+			    : show(choice, &link, ranks, count);
+	gpu_link_close(&link);
+	free(ranks);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct choice choice;
+	struct refusal refusal = {0};
+	int rc = choice_parse(&choice, argc, argv, &refusal);
+	if (rc < 0)
+		return outcome_refused("gpu", &refusal, rc);
+	if (choice.wants_help)
+		fputs(help_text, stdout);
+	else if (choice.wants_version)
+		puts(WEFT_VERSION_TEXT);
+	else if (choice.wants_probe)
+		puts("CPU: a generator on one thread (--device none)\nCUDA: not in this build");
+	else {
+		signal(SIGINT, ask_stop);
+		signal(SIGTERM, ask_stop);
+		return play(&choice);
+	}
+	return outcome_end("gpu", EXIT_SUCCESS);
+}

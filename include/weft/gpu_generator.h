@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Generators: they take ranks of a link, compute what it lists at the pace that it says, release
+// slices, sum and check. One runs on the CPU, one on a CUDA device; both keep the same schedule.
+#pragma once
+
+#include <signal.h>
+
+#include <weft/gpu_link.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// A rank's data: three stretches (gradients.h). Steps count from 0.
+struct gpu_data {
+	uint8_t *gradients, *landed, *sums;
+	uint64_t seed, slice_bytes, block_bytes;
+	uint32_t element_bytes, rank, ranks;
+};
+
+void gpu_data_of(struct gpu_data *ret, const struct gpu_link *link, uint32_t rank);
+
+// On the CPU: the pattern of `bytes` of gradients from `offset` on; a slice's block of this rank
+// summed, of what landed and its own; elements of what landed, or of sums, that are wrong.
+void gpu_host_fill(const struct gpu_data *data, uint32_t step, uint64_t offset, uint64_t bytes);
+void gpu_host_reduce(const struct gpu_data *data, uint64_t offset);
+uint64_t gpu_host_landed_wrong(const struct gpu_data *data, uint32_t step, uint64_t offset);
+uint64_t gpu_host_sums_wrong(const struct gpu_data *data, uint32_t step, uint64_t offset,
+			     uint64_t bytes);
+
+struct gpu_generator_options {
+	const uint32_t *ranks; // [rank_count], claimed by the caller
+	uint32_t rank_count;
+	const volatile sig_atomic_t *stop; // set to non-zero by a signal handler, or NULL
+};
+
+// Computes until the run is done; the figures are in the link then. -ECONNRESET when the run is
+// gone, silent or has failed, -EINTR when stopped, -ENOMEM; with a reason.
+int gpu_host_run(struct gpu_link *link, const struct gpu_generator_options *options,
+		 struct refusal *refusal);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run whose gradients came from generators (weft gpu).
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <weft/time.h>
+
+// Times that were measured here are in nanoseconds of the system's clock; those of the fabric in
+// its own. Of several ranks the worst is told.
+struct report_gpu {
+	const char *device; // of rank 0, as its generator says
+	uint32_t ranks;	    // all of the job's: none is played back
+	uint64_t releases, elements, wrong;
+	int64_t late_p50_ns, late_p99_ns, late_max_ns; // releases after they were due
+	ps_t heard_p50_ps, heard_p99_ps, heard_max_ps; // sends after they were released
+	int64_t clock_error_ns;			       // the device's clock against the system's
+	ps_t exposed_device_ps;	     // communication that a rank's computations waited for: there
+	ps_t exposed_host_ps;	     // as the hosts saw it
+	ps_t exposed_model_ps;	     // with computations of the scenario's times
+	double fill_bps, reduce_bps; // bits per second at work
+	bool is_whole;		     // all generators came to their end and told their figures
+};

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+// The generator on the CPU: one thread plays all of its ranks. What a device does with its clock, a
+// loop does here: a computation begins when the one before was due to end, or when it is asked for;
+// its work is done at once, and it ends when its time is over.
+
+#include <weft/gpu_generator.h>
+#include <weft/gpu_lateness.h>
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <weft/check.h>
+
+#define BEAT_NS INT64_C(50000000)
+#define NAP_NS INT64_C(200000) // as long as nothing is due: others have the CPU
+
+struct player {
+	uint32_t rank;
+	struct gpu_data data;
+	uint32_t next;	    // computation in hand, sums apart
+	uint32_t sum_first; // the first sum that is not done
+	bool is_busy;	    // `next` has begun
+	int64_t due_ns;	    // when it, or the one before, ends
+	struct gpu_lateness lateness;
+	struct gpu_link_figures figures;
+};
+
+struct generator {
+	struct gpu_link *link;
+	const struct gpu_generator_options *options;
+	struct player *players;
+	int64_t beat_ns;
+};
+
+// ---------------------------------------------------------------- one computation
+
+static bool is_sum(const struct gpu_link *link, uint32_t op)
+{
+	return link->ops[op].work == GPU_REDUCE;
+}
+
+static void count_wrong(struct player *player, uint64_t elements, uint64_t wrong)
+{
+	player->figures.elements += elements;
+	player->figures.wrong += wrong;
+}
+
+// What stands in the slice's blocks is what the others made; then it is summed.
+static void reduce(struct player *player, const struct gpu_link_op *op)
+{
+	const struct gpu_data *data = &player->data;
+	uint64_t landed = data->block_bytes * (data->ranks - 1);
+	int64_t begin_ns = gpu_clock_ns();
+	count_wrong(player, landed / data->element_bytes,
+		    gpu_host_landed_wrong(data, op->step, op->offset));
+	gpu_host_reduce(data, op->offset);
+	player->figures.reduce_ns += gpu_clock_ns() - begin_ns;
+	player->figures.reduce_bytes += landed + data->block_bytes;
+}
+
+static void work(struct player *player, const struct gpu_link_op *op)
+{
+	const struct gpu_data *data = &player->data;
+	int64_t begin_ns = gpu_clock_ns();
+	if (op->work == GPU_FILL) {
+		gpu_host_fill(data, op->step, op->offset, op->bytes);
+		player->figures.fill_ns += gpu_clock_ns() - begin_ns;
+		player->figures.fill_bytes += op->bytes;
+	} else if (op->work == GPU_GATE && op->step > 0) {
+		count_wrong(player, op->bytes / data->element_bytes,
+			    gpu_host_sums_wrong(data, op->step - 1, op->offset, op->bytes));
+	}
+}
+
+// ---------------------------------------------------------------- one rank
+
+static void raise_done(const struct gpu_link *link, const struct player *player, uint32_t op,
+		       int64_t now_ns)
+{
+	gpu_link_raise(gpu_link_flag_of(link, link->done, player->rank, op), now_ns);
+}
+
+static bool is_asked(const struct gpu_link *link, const struct player *player, uint32_t op)
+{
+	return gpu_link_is_raised(gpu_link_flag_of(link, link->asked, player->rank, op));
+}
+
+static bool is_done(const struct gpu_link *link, const struct player *player, uint32_t op)
+{
+	return gpu_link_is_raised(gpu_link_flag_of(link, link->done, player->rank, op));
+}
+
+// Sums whose parts are here, in any order. They are of the step in hand: the update that ends it
+// waits for them.
+static bool do_sums(const struct gpu_link *link, struct player *player)
+{
+	uint32_t count = link->header->op_count;
+	bool has_done = false;
+	while (player->sum_first < count &&
+	       (!is_sum(link, player->sum_first) || is_done(link, player, player->sum_first)))
+		player->sum_first++;
+	for (uint32_t i = player->sum_first; i < count; i++) {
+		if (link->ops[i].work == GPU_UPDATE)
+			break;
+		if (!is_sum(link, i) || is_done(link, player, i) || !is_asked(link, player, i))
+			continue;
+		reduce(player, &link->ops[i]);
+		raise_done(link, player, i, gpu_clock_ns());
+		has_done = true;
+	}
+	return has_done;
+}
+
+// Time that a computation was kept waiting by others.
+static void note_wait(struct player *player, const struct gpu_link_op *op, int64_t waited_ns)
+{
+	if (op->work == GPU_GATE)
+		player->figures.gates_ns += waited_ns;
+	else
+		player->figures.update_wait_ns += waited_ns;
+}
+
+static bool begin(const struct gpu_link *link, struct player *player)
+{
+	const struct gpu_link_op *op = &link->ops[player->next];
+	if (op->needs_messages != 0) {
+		if (!is_asked(link, player, player->next))
+			return false;
+		int64_t now_ns = gpu_clock_ns();
+		if (now_ns > player->due_ns) {
+			note_wait(player, op, now_ns - player->due_ns);
+			player->due_ns = now_ns;
+		}
+	}
+	work(player, op);
+	player->due_ns += op->compute_ns;
+	player->is_busy = true;
+	return true;
+}
+
+static void end(const struct gpu_link *link, struct player *player, int64_t now_ns)
+{
+	const struct gpu_link_op *op = &link->ops[player->next];
+	raise_done(link, player, player->next, now_ns);
+	if (op->work == GPU_FILL) {
+		player->figures.releases++;
+		gpu_lateness_add(&player->lateness, now_ns - player->due_ns);
+	}
+	player->is_busy = false;
+	do
+		player->next++;
+	while (player->next < link->header->op_count && is_sum(link, player->next));
+}
+
+static bool has_ended(const struct gpu_link *link, const struct player *player)
+{
+	return player->next == link->header->op_count;
+}
+
+// All that can be done now. Returns whether there was anything.
+static bool play(const struct gpu_link *link, struct player *player)
+{
+	bool has_done = do_sums(link, player);
+	while (!has_ended(link, player)) {
+		if (!player->is_busy && !begin(link, player))
+			break;
+		int64_t now_ns = gpu_clock_ns();
+		if (now_ns < player->due_ns)
+			break;
+		end(link, player, now_ns);
+		has_done = true;
+	}
+	return has_done;
+}
+
+static void finish(struct gpu_link *link, struct player *player)
+{
+	struct gpu_link_figures *figures = &player->figures;
+	figures->late_p50_ns = gpu_lateness_quantile(&player->lateness, 500);
+	figures->late_p99_ns = gpu_lateness_quantile(&player->lateness, 990);
+	figures->late_max_ns = gpu_lateness_quantile(&player->lateness, 1000);
+	figures->run_ns = player->due_ns - link->header->start_ns;
+	link->ranks[player->rank].figures = *figures;
+	gpu_link_set_rank(link, player->rank, GPU_RANK_DONE);
+}
+
+// ---------------------------------------------------------------- all of them
+
+static int refuse_lost(const struct gpu_link *link, enum gpu_peer peer, struct refusal *refusal)
+{
+	snprintf(refusal->file, sizeof(refusal->file), "%s", link->path);
+	const char *why = peer == GPU_PEER_GONE ? "the run is gone: its process has ended"
+		: peer == GPU_PEER_SILENT	? "the run is silent: it lives, but does not move"
+						: "the run has failed";
+	return refuse(refusal, -ECONNRESET, why, 0, 0, 0);
+}
+
+// Every now and then: shows that this end lives, and looks whether the other does. The run may have
+// ended well and gone before this is asked.
+static int look_around(struct generator *all, struct refusal *refusal)
+{
+	int64_t now_ns = gpu_clock_ns();
+	if (all->options->stop != NULL && *all->options->stop != 0)
+		return refuse(refusal, -EINTR, "interrupted", 0, 0, 0);
+	if (now_ns < all->beat_ns + BEAT_NS)
+		return 0;
+	all->beat_ns = now_ns;
+	for (uint32_t i = 0; i < all->options->rank_count; i++)
+		gpu_link_beat_rank(all->link, all->options->ranks[i], now_ns);
+	enum gpu_host_state state = gpu_link_host_state(all->link);
+	enum gpu_peer peer = gpu_link_host_is(all->link, now_ns);
+	if (state == GPU_HOST_FAILED)
+		return refuse_lost(all->link, GPU_PEER_HERE, refusal);
+	if (peer != GPU_PEER_HERE && state != GPU_HOST_DONE)
+		return refuse_lost(all->link, peer, refusal);
+	return 0;
+}
+
+static void rest(const struct generator *all)
+{
+	int64_t now_ns = gpu_clock_ns(), until_ns = now_ns + NAP_NS;
+	for (uint32_t i = 0; i < all->options->rank_count; i++) {
+		const struct player *player = &all->players[i];
+		if (player->is_busy && player->due_ns < until_ns)
+			until_ns = player->due_ns;
+	}
+	if (until_ns - now_ns > NAP_NS / 2)
+		nanosleep(&(struct timespec){0, NAP_NS / 4}, NULL);
+	else
+		sched_yield();
+}
+
+static int wait_for_start(struct generator *all, struct refusal *refusal)
+{
+	while (gpu_link_host_state(all->link) == GPU_HOST_WAITS) {
+		int rc = look_around(all, refusal);
+		if (rc < 0)
+			return rc;
+		rest(all);
+	}
+	for (uint32_t i = 0; i < all->options->rank_count; i++)
+		all->players[i].due_ns = all->link->header->start_ns;
+	return 0;
+}
+
+static int play_all(struct generator *all, struct refusal *refusal)
+{
+	const struct gpu_link *link = all->link;
+	for (;;) {
+		bool has_done = false;
+		uint32_t ended = 0;
+		for (uint32_t i = 0; i < all->options->rank_count; i++) {
+			has_done |= play(link, &all->players[i]);
+			ended += has_ended(link, &all->players[i]);
+		}
+		if (ended == all->options->rank_count)
+			return 0;
+		int rc = look_around(all, refusal);
+		if (rc < 0)
+			return rc;
+		if (!has_done)
+			rest(all);
+	}
+}
+
+static int prepare(struct generator *all, struct refusal *refusal)
+{
+	uint32_t fills = 0, count = all->options->rank_count;
+	for (uint32_t i = 0; i < all->link->header->op_count; i++)
+		fills += all->link->ops[i].work == GPU_FILL;
+	all->players = calloc(count, sizeof(*all->players));
+	for (uint32_t i = 0; all->players != NULL && i < count; i++) {
+		struct player *player = &all->players[i];
+		player->rank = all->options->ranks[i];
+		gpu_data_of(&player->data, all->link, player->rank);
+		if (gpu_lateness_init(&player->lateness, fills) < 0)
+			return refuse(refusal, -ENOMEM, "no memory for % releases", fills, 0, 0);
+	}
+	return all->players == NULL ? refuse(refusal, -ENOMEM, "no memory for % ranks", count, 0, 0)
+				    : 0;
+}
+
+int gpu_host_run(struct gpu_link *link, const struct gpu_generator_options *options,
+		 struct refusal *refusal)
+{
+	struct generator all = {.link = link, .options = options};
+	int rc = prepare(&all, refusal);
+	for (uint32_t i = 0; rc == 0 && i < options->rank_count; i++)
+		gpu_link_set_rank(link, options->ranks[i], GPU_RANK_READY);
+	if (rc == 0)
+		rc = wait_for_start(&all, refusal);
+	if (rc == 0)
+		rc = play_all(&all, refusal);
+	for (uint32_t i = 0; rc == 0 && i < options->rank_count; i++)
+		finish(link, &all.players[i]);
+	for (uint32_t i = 0; all.players != NULL && i < options->rank_count; i++)
+		gpu_lateness_free(&all.players[i].lateness);
+	free(all.players);
+	return rc;
+}

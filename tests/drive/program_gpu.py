@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A run and the generators of its gradients, as processes of their own: data and sums are right, what is released is sent
+then, who is killed is missed within a second, and what cannot be is refused."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+WEFT = os.environ["WEFT"]
+BAD_INPUT, ENVIRONMENT, PEER_LOST = 2, 3, 4
+SECOND_S = 1.0
+SMALL = ["gradients", "--ports", "memory", "--set", "traffic.buckets=2", "--set", "traffic.bytes=32KiB"]
+# a step is (20 + 40) us * 2 + 20 us without communication
+LONG = [*SMALL, "--set", "traffic.steps=400"]
+
+
+class Generators(unittest.TestCase):
+    def setUp(self):
+        self.room = tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
+        self.link = str(pathlib.Path(self.room.name, "link"))
+        self.started = []
+
+    def tearDown(self):
+        for process in self.started:
+            process.kill()
+            process.communicate()
+        self.room.cleanup()
+
+    def start(self, *words):
+        process = subprocess.Popen([WEFT, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.started.append(process)
+        return process
+
+    def emu(self, *words):
+        return self.start("emu", *words, "--gpu", self.link)
+
+    def gpu(self, *words):
+        return self.start("gpu", "--link", self.link, *words)
+
+    def end(self, process, status=0, within_s=60):
+        out, err = process.communicate(timeout=within_s)
+        self.assertEqual(process.returncode, status, (out[-300:], err))
+        return out, err
+
+    def run_whole(self, *words, ranks=("all",)):
+        emu = self.emu(*SMALL, "--dilation", 300, "--json", *words)
+        generators = [self.gpu("--json", "--ranks", of) for of in ranks]
+        told = [json.loads(self.end(one)[0]) for one in generators]
+        result = json.loads(self.end(emu)[0])
+        self.assertFalse(os.path.exists(self.link))
+        return result, [rank for one in told for rank in one["ranks"]]
+
+    def check_whole(self, result, told, ranks=4, steps=2, slices=2 * 2, element=2):
+        gpu, elements = result["gpu"], 2 * 32768 // element
+        self.assertEqual(sorted(rank["rank"] for rank in told), list(range(ranks)))
+        for rank in told:
+            self.assertEqual(rank["elements_wrong"], 0)
+            self.assertEqual(rank["releases"], steps * slices)
+            # what landed of its block from the others, and all sums
+            self.assertEqual(rank["elements_checked"], steps * (elements * (ranks - 1) // ranks + elements))
+        self.assertEqual((gpu["elements_wrong"], gpu["ranks"], gpu["device"], gpu["peers"]), (0, ranks, "CPU", "live"))
+        self.assertEqual(gpu["elements_checked"], sum(rank["elements_checked"] for rank in told))
+        self.assertEqual(gpu["releases"], ranks * steps * slices)
+        self.assertEqual(result["ports"]["payload_bytes_good"], steps * 2 * 2 * 32768 * (ranks - 1))
+        silent_ps = steps * ((20 + 40) * 2 + 20) * 10**6
+        # nothing goes before its time, and the time that is missing is exposed
+        self.assertGreater(result["run"]["last_completion_ps"], silent_ps)
+        self.assertGreater(gpu["exposed_host_ps"], 0)
+        self.assertGreater(gpu["exposed_model_ps"], 0)
+        self.assertGreaterEqual(min(rank["run_ns"] for rank in told), silent_ps * 300 // 1000)
+
+    def test_sums_are_right_and_the_schedule_is_kept(self):
+        result, told = self.run_whole()
+        self.check_whole(result, told)
+        # late by what the machine does to others, and no more: a bucket's backward pass is 12 ms here
+        late_ns = result["pace"]["lateness"]["p99_ns"] if "lateness" in result["pace"] else 0
+        self.assertLess(result["gpu"]["release_late_p50_ns"], 12_000_000 + 10 * late_ns)
+        self.assertGreaterEqual(result["gpu"]["heard_p50_ps"], 0)
+
+    def test_several_generators_share_a_run(self):
+        self.check_whole(*self.run_whole("--set", "traffic.element=4B", ranks=("0,2-3", "1")), element=4)
+
+    def test_a_run_that_is_killed_is_missed(self):
+        emu, generator = self.emu(*LONG, "--dilation", 100), self.gpu()
+        self.wait_until_it_runs()
+        emu.kill()
+        self.says_soon(generator, f"weft gpu: {self.link}: the run is gone: its process has ended\n")
+        self.end(generator, PEER_LOST)
+        self.whole_again()
+
+    def test_a_generator_that_is_killed_is_missed(self):
+        emu, first, second = self.emu(*LONG, "--dilation", 100, "--json"), self.gpu("--ranks", "0-2"), self.gpu("--ranks", "3")
+        self.wait_until_it_runs()
+        second.kill()
+        self.says_soon(emu, "weft emu: the generator of rank 3 is gone: its process has ended\n")
+        result = json.loads(self.end(emu, PEER_LOST)[0])
+        self.assertTrue(result["run"]["partial"])
+        self.assertEqual(result["run"]["end"], "peer lost")
+        self.assertIsNone(result["gpu"]["releases"])
+        self.assertIn("has failed", self.end(first, PEER_LOST)[1])
+
+    def says_soon(self, process, line):
+        begin = time.monotonic()
+        self.assertEqual(process.stderr.readline(), line)
+        self.assertLess(time.monotonic() - begin, SECOND_S)
+
+    def test_who_stops_is_told_of(self):
+        emu, generator = self.emu(*LONG, "--dilation", 100), self.gpu()
+        self.wait_until_it_runs()
+        generator.send_signal(signal.SIGINT)
+        self.assertEqual(self.end(generator, 5)[1], "weft gpu: interrupted\n")
+        self.assertIn("the generator of rank 0 is gone", self.end(emu, PEER_LOST)[1])
+
+    def wait_until_it_runs(self):
+        """Until both have done something for a while."""
+        for _ in range(2000):
+            if os.path.exists(self.link):
+                break
+            time.sleep(0.01)
+        time.sleep(0.5)
+
+    def whole_again(self):
+        """What a killed run left behind is in nobody's way."""
+        self.assertTrue(os.path.exists(self.link))
+        self.check_whole(*self.run_whole())
+
+    def test_nobody_waits_for_ever(self):
+        out, err = self.end(self.emu(*SMALL, "--dilation", 1, "--gpu-patience", 1, "--out", self.room.name + "/out"), PEER_LOST)
+        self.assertEqual((out, err), ("", f"weft emu: {self.link}: 4 of 4 ranks have no generator (weft gpu), and --gpu-patience, 1 s, is over\n"))
+        self.assertEqual(os.listdir(self.room.name), [])
+        out, err = self.end(self.gpu("--patience", 1), ENVIRONMENT)
+        self.assertEqual((out, err), ("", f"weft gpu: {self.link}: no run offers this link\n"))
+
+    def test_what_cannot_be_is_refused(self):
+        for words, says in (
+            ([*SMALL, "--ports", "none"], "given twice"),
+            (["gradients", "--ports", "none"], "--gpu needs frames that carry its data"),
+            ([*SMALL, "--dilation", "none"], "--gpu needs a clock"),
+            (["two-racks", "--ports", "memory"], "it needs traffic.kind gradients"),
+            (["gradients", "--ports", "memory", "--set", "traffic.bytes=1001B"], "traffic.bytes: a bucket of 1001 bytes"),
+            (["gradients", "--ports", "memory", "--set", "traffic.element=8B"], "traffic.element: gradients are numbers of"),
+            ([*SMALL, "--dilation", "1", "--fault", "{kind: straggler, at: {host: 0}, rate: 50%}"], "straggles"),
+        ):
+            out, err = self.end(self.emu(*words), BAD_INPUT)
+            self.assertEqual(out, "")
+            self.assertIn(says, err)
+            self.assertFalse(os.path.exists(self.link))
+        for words, says in (
+            (["--ranks", "3-1"], "--ranks is all, or numbers"), (["--ranks", "4"], "there is no rank 4: the run has 4"),
+            (["--ranks", "1,1"], "rank 1 twice"), (["--device", "gpu"], "--device is none or a number"),
+            (["--patience", "0"], "--patience is a number of seconds"), (["--probe"], "takes no other option"),
+        ):
+            emu = self.emu(*SMALL, "--dilation", 1)
+            self.assertIn(says, self.end(self.gpu(*words), BAD_INPUT)[1])
+            emu.kill()
+            emu.communicate()
+
+    def test_the_model_computes_without_generators(self):
+        sim = json.loads(self.end(self.start("sim", "gradients", "--json"))[0])
+        emu = json.loads(self.end(self.start("emu", "gradients", "--ports", "memory", "--dilation", "none", "--json"))[0])
+        self.assertEqual(sim["run"]["digest"], emu["run"]["digest"])
+        self.assertNotIn("gpu", sim)
+        self.assertEqual(sim["program"]["messages"], 2 * 2 * 4 * 2 * 4 * 3)  # steps, kinds, buckets, slices, pairs
+
+
+if __name__ == "__main__":
+    unittest.main()

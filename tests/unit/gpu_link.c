@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// The link: its layout, who holds what, and that the other end's death shows.
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <weft/gpu_link.h>
+
+#define MS INT64_C(1000000)
+
+static char path[64];
+static struct refusal refusal;
+static const struct gpu_link_shape shape = {.rank_count = 3,
+					    .op_count = 5,
+					    .stretch_bytes = 4 * 96,
+					    .bucket_bytes = 2 * 96,
+					    .slice_bytes = 96,
+					    .block_bytes = 32,
+					    .element_bytes = 2,
+					    .seed = 9,
+					    .dilation_milli = 1000};
+
+static int set_up(void **)
+{
+	snprintf(path, sizeof(path), "/tmp/weft-link-test-%d", (int)getpid());
+	unlink(path);
+	return 0;
+}
+
+static int tear_down(void **)
+{
+	unlink(path);
+	return 0;
+}
+
+static struct gpu_link made(void)
+{
+	struct gpu_link link;
+	if (gpu_link_create(&link, path, &shape, &refusal) < 0)
+		fail_msg("%s", refusal.text);
+	return link;
+}
+
+static struct gpu_link opened(void)
+{
+	struct gpu_link link;
+	if (gpu_link_open(&link, path, 1000 * MS, &refusal) < 0)
+		fail_msg("%s", refusal.text);
+	return link;
+}
+
+static void both_ends_see_the_same(void **)
+{
+	struct gpu_link run = made();
+	run.ops[4] = (struct gpu_link_op){.work = GPU_UPDATE, .offset = 77};
+	gpu_link_offer(&run);
+	struct gpu_link generator = opened();
+	assert_int_equal(generator.header->rank_count, 3);
+	assert_int_equal(generator.ops[4].offset, 77);
+	gpu_link_raise(gpu_link_flag_of(&generator, generator.done, 2, 4), 123);
+	assert_true(gpu_link_is_raised(gpu_link_flag_of(&run, run.done, 2, 4)));
+	assert_false(gpu_link_is_raised(gpu_link_flag_of(&run, run.done, 2, 3)));
+	assert_int_equal(gpu_link_flag_of(&run, run.done, 2, 4)->at_ns, 123);
+	memset(gpu_link_buffer(&generator, 2), 0x5a, 3 * shape.stretch_bytes);
+	assert_int_equal(gpu_link_buffer(&run, 2)[3 * shape.stretch_bytes - 1], 0x5a);
+	assert_int_equal(gpu_link_buffer(&run, 1)[3 * shape.stretch_bytes - 1], 0);
+	assert_int_equal((uintptr_t)gpu_link_buffer(&run, 1) % 4096, 0);
+	gpu_link_close(&generator);
+	gpu_link_close(&run);
+	assert_int_equal(access(path, F_OK), -1);
+}
+
+static void parts_do_not_overlap(void **)
+{
+	struct gpu_link run = made();
+	const struct gpu_link_header *header = run.header;
+	uint64_t flags = 3 * 5 * sizeof(struct gpu_link_flag);
+	assert_true(header->ops >= sizeof(*header));
+	assert_true(header->ranks >= header->ops + 5 * sizeof(struct gpu_link_op));
+	assert_true(header->asked >= header->ranks + 3 * sizeof(struct gpu_link_rank));
+	assert_true(header->done >= header->asked + flags);
+	assert_true(header->buffers >= header->done + flags);
+	assert_true(header->file_bytes == header->buffers + 3 * header->buffer_bytes);
+	assert_true(header->buffer_bytes >= 3 * shape.stretch_bytes);
+	// the layout is a promise to others: its words stand where they stood
+	assert_int_equal(sizeof(struct gpu_link_op), 48);
+	assert_int_equal(sizeof(struct gpu_link_flag), 16);
+	assert_int_equal(sizeof(struct gpu_link_rank), 200);
+	assert_int_equal(sizeof(struct gpu_link_header), 160);
+	assert_int_equal(offsetof(struct gpu_link_header, seed), 120);
+	assert_int_equal(offsetof(struct gpu_link_header, start_ns), 144);
+	gpu_link_close(&run);
+}
+
+static void a_damaged_header_is_refused(void **)
+{
+	struct gpu_link run = made();
+	gpu_link_offer(&run);
+	const uint64_t bytes = run.header->file_bytes;
+	assert_null(gpu_link_header_wrong(run.header, bytes));
+	assert_string_equal(gpu_link_header_wrong(run.header, bytes - 1),
+			    "this link is damaged: it is not as long as it says");
+	for (size_t at = 0; at < offsetof(struct gpu_link_header, host_pid); at += 4) {
+		struct gpu_link_header wrong = *run.header;
+		((uint32_t *)&wrong)[at / 4] ^= 0x10000;
+		assert_non_null(gpu_link_header_wrong(&wrong, bytes));
+	}
+	gpu_link_close(&run);
+}
+
+static void shapes_that_do_not_fit_are_refused(void **)
+{
+	struct gpu_link link;
+	struct gpu_link_shape wrong = shape;
+	wrong.slice_bytes = 64;
+	assert_int_equal(gpu_link_create(&link, path, &wrong, &refusal), -EINVAL);
+	wrong = shape;
+	wrong.element_bytes = 3;
+	assert_int_equal(gpu_link_create(&link, path, &wrong, &refusal), -EINVAL);
+	assert_int_equal(access(path, F_OK), -1);
+}
+
+static void a_rank_has_one_generator(void **)
+{
+	struct gpu_link run = made();
+	gpu_link_offer(&run);
+	struct gpu_link first = opened(), second = opened();
+	assert_int_equal(gpu_link_claim(&first, 1, "first", &refusal), 0);
+	assert_int_equal(gpu_link_claim(&second, 1, "second", &refusal), -EBUSY);
+	assert_string_equal(refusal.text, "rank 1 has a generator");
+	assert_int_equal(gpu_link_claim(&second, 3, "second", &refusal), -EINVAL);
+	assert_int_equal(gpu_link_claim(&second, 2, "second", &refusal), 0);
+	assert_string_equal(run.ranks[1].device, "first");
+	gpu_link_close(&first);
+	gpu_link_close(&second);
+	gpu_link_close(&run);
+}
+
+static void nobody_waits_for_ever(void **)
+{
+	struct gpu_link link;
+	int64_t begin = gpu_clock_ns();
+	assert_int_equal(gpu_link_open(&link, path, 30 * MS, &refusal), -ETIMEDOUT);
+	assert_true(gpu_clock_ns() - begin >= 30 * MS);
+	struct gpu_link run = made(); // not offered yet
+	assert_int_equal(gpu_link_open(&link, path, 10 * MS, &refusal), -ETIMEDOUT);
+	assert_int_equal(gpu_link_create(&link, path, &shape, &refusal), -EBUSY);
+	gpu_link_offer(&run);
+	assert_int_equal(gpu_link_create(&link, path, &shape, &refusal), -EBUSY);
+	gpu_link_close(&run);
+}
+
+static void a_file_that_is_no_link_stays(void **)
+{
+	struct gpu_link link;
+	int fd = open(path, O_CREAT | O_WRONLY, 0600);
+	assert_int_equal(write(fd, "precious", 8), 8);
+	close(fd);
+	assert_int_equal(gpu_link_create(&link, path, &shape, &refusal), -EEXIST);
+	assert_int_equal(access(path, F_OK), 0);
+}
+
+// A child that holds an end until it is killed.
+static pid_t child_with(void (*hold)(void))
+{
+	int pipes[2];
+	char byte;
+	assert_int_equal(pipe(pipes), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		hold();
+		if (write(pipes[1], "x", 1) == 1)
+			pause();
+		_exit(0);
+	}
+	assert_int_equal(read(pipes[0], &byte, 1), 1);
+	close(pipes[0]);
+	close(pipes[1]);
+	return pid;
+}
+
+static void hold_run(void)
+{
+	struct gpu_link run = made();
+	gpu_link_offer(&run);
+}
+
+static void hold_rank(void)
+{
+	struct gpu_link generator = opened();
+	gpu_link_claim(&generator, 2, "child", &refusal);
+}
+
+static void a_killed_end_shows_at_once(void **)
+{
+	pid_t run = child_with(hold_run);
+	struct gpu_link link = opened();
+	assert_int_equal(gpu_link_host_is(&link, gpu_clock_ns()), GPU_PEER_HERE);
+	assert_int_equal(gpu_link_host_is(&link, gpu_clock_ns() + GPU_SILENT_NS + MS),
+			 GPU_PEER_SILENT);
+	kill(run, SIGKILL);
+	waitpid(run, NULL, 0);
+	assert_int_equal(gpu_link_host_is(&link, gpu_clock_ns()), GPU_PEER_GONE);
+	gpu_link_close(&link);
+	struct gpu_link next = made(); // what it left behind is in nobody's way
+	gpu_link_offer(&next);
+	assert_int_equal(gpu_link_rank_is(&next, 2, gpu_clock_ns()), GPU_PEER_GONE);
+	pid_t generator = child_with(hold_rank);
+	assert_int_equal(gpu_link_rank_is(&next, 2, gpu_clock_ns()), GPU_PEER_HERE);
+	assert_int_equal(gpu_link_rank_is(&next, 1, gpu_clock_ns()), GPU_PEER_GONE);
+	kill(generator, SIGKILL);
+	waitpid(generator, NULL, 0);
+	assert_int_equal(gpu_link_rank_is(&next, 2, gpu_clock_ns()), GPU_PEER_GONE);
+	gpu_link_close(&next);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(both_ends_see_the_same, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(parts_do_not_overlap, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_damaged_header_is_refused, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(shapes_that_do_not_fit_are_refused, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_rank_has_one_generator, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(nobody_waits_for_ever, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_file_that_is_no_link_stays, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_killed_end_shows_at_once, set_up, tear_down),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
