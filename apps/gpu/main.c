@@ -53,25 +53,74 @@ static int show(const struct choice *choice, const struct gpu_link *link, const 
 	return outcome_end("gpu", wrong > 0 ? EXIT_NOT_VALID : EXIT_SUCCESS);
 }
 
+// Before anything is taken: whether the device is there, and its name.
+static int find_device(const struct choice *choice, char ret[GPU_NAME_BYTES],
+		       struct refusal *refusal)
+{
+	struct gpu_probe probe;
+	snprintf(ret, GPU_NAME_BYTES, "CPU");
+	if (choice->device_index == DEVICE_NONE)
+		return 0;
+	if (!gpu_cuda_is_built())
+		return refuse(refusal, -ENODEV,
+			      "this weft was built without CUDA (no nvcc was found): --device none "
+			      "computes the same on the CPU",
+			      0, 0, 0);
+	gpu_probe(&probe);
+	if (choice->device_index >= probe.count) {
+		snprintf(refusal->text, sizeof(refusal->text), "there is no CUDA device %u: %s",
+			 choice->device_index,
+			 probe.count == 0 ? probe.reason : "weft gpu --probe lists them");
+		return -ENODEV;
+	}
+	snprintf(ret, GPU_NAME_BYTES, "%s", probe.devices[choice->device_index].name);
+	return 0;
+}
+
+static void show_probe(void)
+{
+	struct gpu_probe probe;
+	gpu_probe(&probe);
+	puts("CPU: a generator on one thread (--device none)");
+	printf("CUDA in this build: %s\n", gpu_cuda_is_built() ? "yes" : "no, nvcc was not found");
+	if (probe.driver_version == 0)
+		printf("CUDA driver: %s\n", probe.reason);
+	else
+		printf("CUDA driver: for CUDA %d.%d%s%s\n", probe.driver_version / 1000,
+		       probe.driver_version % 1000 / 10, probe.count == 0 ? ", " : "",
+		       probe.reason);
+	for (uint32_t i = 0; i < probe.count; i++) {
+		const struct gpu_device *of = &probe.devices[i];
+		printf("  --device %u: %s, sm_%d%d, %.1f GiB; its memory for NICs: %s\n", i,
+		       of->name, of->major, of->minor, (double)of->bytes / (1 << 30),
+		       of->has_dma_buf	      ? "by dma-buf"
+			       : of->has_rdma ? "by peer memory"
+					      : "no");
+	}
+	puts("Data go through pinned memory of the host: this build has no port that sends from a "
+	     "device's memory");
+}
+
 static int play(const struct choice *choice)
 {
 	struct refusal refusal = {0};
 	struct gpu_link link;
 	uint32_t *ranks = NULL, count = 0;
-	if (choice->device_index != DEVICE_NONE)
-		return outcome_refused("gpu", &refusal,
-				       refuse(&refusal, -ENODEV,
-					      "this weft was built without CUDA: --device none", 0,
-					      0, 0));
-	int rc = gpu_link_open(&link, choice->link, choice->patience_s * NS_PER_S, &refusal);
+	char device[GPU_NAME_BYTES];
+	int rc = find_device(choice, device, &refusal);
+	if (rc < 0)
+		return outcome_refused("gpu", &refusal, rc);
+	rc = gpu_link_open(&link, choice->link, choice->patience_s * NS_PER_S, &refusal);
 	if (rc < 0)
 		return outcome_refused("gpu", &refusal, rc);
 	rc = choice_ranks(choice->ranks, link.header->rank_count, &ranks, &count, &refusal);
 	if (rc == 0)
-		rc = claim(&link, ranks, count, "CPU", &refusal);
+		rc = claim(&link, ranks, count, device, &refusal);
 	struct gpu_generator_options options = {ranks, count, &stop_asked};
+	bool is_host = choice->device_index == DEVICE_NONE;
 	if (rc == 0)
-		rc = gpu_host_run(&link, &options, &refusal);
+		rc = is_host ? gpu_host_run(&link, &options, &refusal)
+			     : gpu_cuda_run(&link, &options, choice->device_index, &refusal);
 	if (rc < 0)
 		give_up(&link, ranks, count);
 	int status = rc < 0 ? outcome_refused("gpu", &refusal, rc)
@@ -93,7 +142,7 @@ int main(int argc, char **argv)
 	else if (choice.wants_version)
 		puts(WEFT_VERSION_TEXT);
 	else if (choice.wants_probe)
-		puts("CPU: a generator on one thread (--device none)\nCUDA: not in this build");
+		show_probe();
 	else {
 		signal(SIGINT, ask_stop);
 		signal(SIGTERM, ask_stop);

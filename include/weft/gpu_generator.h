@@ -4,6 +4,7 @@
 #pragma once
 
 #include <signal.h>
+#include <stdbool.h>
 
 #include <weft/gpu_link.h>
 
@@ -38,6 +39,43 @@ struct gpu_generator_options {
 // gone, silent or has failed, -EINTR when stopped, -ENOMEM; with a reason.
 int gpu_host_run(struct gpu_link *link, const struct gpu_generator_options *options,
 		 struct refusal *refusal);
+
+// On a CUDA device: the same, with kernels; one step is one graph. Gradients are made and summed in
+// the device's memory and go through the link's, which is pinned. -ENODEV when the device, its
+// driver or CUDA in this build is not there, with a reason.
+int gpu_cuda_run(struct gpu_link *link, const struct gpu_generator_options *options,
+		 uint32_t device, struct refusal *refusal);
+bool gpu_cuda_is_built(void);
+
+// Rates of a device's memory, in bytes per second: a copy (each byte is read and written), and
+// gradients made. -ENODEV, -ENOMEM with a reason.
+struct gpu_cuda_rates {
+	double copy, fill, reduce; // a copy counts both ways
+};
+int gpu_cuda_measure(uint32_t device, uint64_t bytes, struct gpu_cuda_rates *ret,
+		     struct refusal *refusal);
+
+// ---------------------------------------------------------------- what there is
+
+#define GPU_DEVICES_MAX 16
+
+struct gpu_device {
+	char name[GPU_NAME_BYTES];
+	int major, minor; // compute capability
+	uint64_t bytes;	  // of its memory
+	bool has_dma_buf; // its memory can be shared as dma-buf
+	bool has_rdma;	  // its driver can give it to NICs
+};
+
+struct gpu_probe {
+	int driver_version; // 13000: 13.0; 0: there is none
+	uint32_t count;
+	struct gpu_device devices[GPU_DEVICES_MAX];
+	char reason[128]; // why there is none
+};
+
+// Asks the driver, if there is one; nothing of CUDA is needed to ask.
+void gpu_probe(struct gpu_probe *ret);
 
 #ifdef __cplusplus
 }

@@ -14,7 +14,8 @@
 
 #include <weft/check.h>
 
-#define BEAT_NS INT64_C(50000000)
+#include "watch.h"
+
 #define NAP_NS INT64_C(200000) // as long as nothing is due: others have the CPU
 
 struct player {
@@ -32,7 +33,7 @@ struct generator {
 	struct gpu_link *link;
 	const struct gpu_generator_options *options;
 	struct player *players;
-	int64_t beat_ns;
+	struct gpu_watch watch;
 };
 
 // ---------------------------------------------------------------- one computation
@@ -189,36 +190,6 @@ static void finish(struct gpu_link *link, struct player *player)
 
 // ---------------------------------------------------------------- all of them
 
-static int refuse_lost(const struct gpu_link *link, enum gpu_peer peer, struct refusal *refusal)
-{
-	snprintf(refusal->file, sizeof(refusal->file), "%s", link->path);
-	const char *why = peer == GPU_PEER_GONE ? "the run is gone: its process has ended"
-		: peer == GPU_PEER_SILENT	? "the run is silent: it lives, but does not move"
-						: "the run has failed";
-	return refuse(refusal, -ECONNRESET, why, 0, 0, 0);
-}
-
-// Every now and then: shows that this end lives, and looks whether the other does. The run may have
-// ended well and gone before this is asked.
-static int look_around(struct generator *all, struct refusal *refusal)
-{
-	int64_t now_ns = gpu_clock_ns();
-	if (all->options->stop != NULL && *all->options->stop != 0)
-		return refuse(refusal, -EINTR, "interrupted", 0, 0, 0);
-	if (now_ns < all->beat_ns + BEAT_NS)
-		return 0;
-	all->beat_ns = now_ns;
-	for (uint32_t i = 0; i < all->options->rank_count; i++)
-		gpu_link_beat_rank(all->link, all->options->ranks[i], now_ns);
-	enum gpu_host_state state = gpu_link_host_state(all->link);
-	enum gpu_peer peer = gpu_link_host_is(all->link, now_ns);
-	if (state == GPU_HOST_FAILED)
-		return refuse_lost(all->link, GPU_PEER_HERE, refusal);
-	if (peer != GPU_PEER_HERE && state != GPU_HOST_DONE)
-		return refuse_lost(all->link, peer, refusal);
-	return 0;
-}
-
 static void rest(const struct generator *all)
 {
 	int64_t now_ns = gpu_clock_ns(), until_ns = now_ns + NAP_NS;
@@ -236,7 +207,7 @@ static void rest(const struct generator *all)
 static int wait_for_start(struct generator *all, struct refusal *refusal)
 {
 	while (gpu_link_host_state(all->link) == GPU_HOST_WAITS) {
-		int rc = look_around(all, refusal);
+		int rc = gpu_watch_look(&all->watch, refusal);
 		if (rc < 0)
 			return rc;
 		rest(all);
@@ -258,7 +229,7 @@ static int play_all(struct generator *all, struct refusal *refusal)
 		}
 		if (ended == all->options->rank_count)
 			return 0;
-		int rc = look_around(all, refusal);
+		int rc = gpu_watch_look(&all->watch, refusal);
 		if (rc < 0)
 			return rc;
 		if (!has_done)
@@ -286,7 +257,8 @@ static int prepare(struct generator *all, struct refusal *refusal)
 int gpu_host_run(struct gpu_link *link, const struct gpu_generator_options *options,
 		 struct refusal *refusal)
 {
-	struct generator all = {.link = link, .options = options};
+	struct generator all = {
+		.link = link, .options = options, .watch = {.link = link, .options = options}};
 	int rc = prepare(&all, refusal);
 	for (uint32_t i = 0; rc == 0 && i < options->rank_count; i++)
 		gpu_link_set_rank(link, options->ranks[i], GPU_RANK_READY);

@@ -11,6 +11,14 @@ static void put_ns(json_t *to, const char *key, int64_t ns)
 	put(to, key, json_integer(ns));
 }
 
+static void put_rate(json_t *to, const char *key, double bps)
+{
+	if (bps > 0)
+		put_real(to, key, bps);
+	else
+		put_reason(to, key, "too short to be measured");
+}
+
 // What only generators that came to their end have told.
 static void put_told(json_t *to, const struct report_gpu *gpu)
 {
@@ -37,8 +45,8 @@ static void put_told(json_t *to, const struct report_gpu *gpu)
 	put_count(to, "elements_wrong", gpu->wrong);
 	put_ns(to, "clock_error_ns", gpu->clock_error_ns);
 	put_time(to, "exposed_device_ps", gpu->exposed_device_ps);
-	put_real(to, "fill_bps", gpu->fill_bps);
-	put_real(to, "reduce_bps", gpu->reduce_bps);
+	put_rate(to, "fill_bps", gpu->fill_bps);
+	put_rate(to, "reduce_bps", gpu->reduce_bps);
 }
 
 void gpu_json(json_t *root, const struct report_input *input)

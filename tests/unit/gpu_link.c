@@ -35,7 +35,7 @@ static const struct gpu_link_shape shape = {.rank_count = 3,
 
 static int set_up(void **)
 {
-	snprintf(path, sizeof(path), "/tmp/weft-link-test-%d", (int)getpid());
+	snprintf(path, sizeof(path), "%s/weft-link-test-%d", P_tmpdir, (int)getpid());
 	unlink(path);
 	return 0;
 }

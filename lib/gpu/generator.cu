@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: Apache-2.0
+// The generator on a CUDA device. Each rank has two streams: computations follow each other on one,
+// sums run beside on the other; both of one training step are one graph, launched once a step. What
+// the CPU's generator does in a loop, kernels do here by the device's global timer:
+//
+//	open    waits until the run asks for a computation (a flag in pinned memory)
+//	fill, reduce, check   do its work in the device's memory
+//	close   waits until its time is over, and sets its flag behind all that was written
+//
+// Kernels that wait look at a word by which the host ends them all.
+
+#include <weft/gpu_generator.h>
+
+#include <cuda_runtime.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <weft/gpu_lateness.h>
+
+#include "cuda.cuh"
+#include "kernels.cuh"
+#include "watch.h"
+
+#define CLOCK_SAMPLES 400
+#define STEPS_AHEAD 4
+#define RANKS_MAX 8	       // of a process: their waiting kernels must all be able to run at once
+#define CONNECTIONS "32"       // hardware queues, so that no stream waits behind another's kernel
+
+// ---------------------------------------------------------------- on the host
+
+struct pinned { // what the host and kernels tell each other beside the link
+	unsigned stop, turn, answered;
+	long long stamps[CLOCK_SAMPLES];
+};
+
+struct cuda_rank {
+	unsigned rank;
+	struct rank_view view;
+	uint8_t *staging; // its buffer in the link
+	cudaStream_t compute, sums;
+	cudaEvent_t fork, join, ahead[STEPS_AHEAD];
+	cudaGraphExec_t step;
+	unsigned launched; // steps
+	unsigned fills;
+};
+
+struct cuda_generator {
+	struct gpu_link *link;
+	const struct gpu_generator_options *options;
+	struct gpu_watch watch;
+	struct pinned *pinned, *pinned_view; // the host's, and the device's
+	struct cuda_rank *ranks;
+	uint8_t *link_view; // the link as the device sees it
+	bool is_registered;
+	long long offset_ns, clock_error_ns;
+	unsigned blocks, step_ops, steps;
+};
+
+static int open_device(struct cuda_generator *all, uint32_t device, struct refusal *refusal)
+{
+	int sms = 0;
+	setenv("CUDA_DEVICE_MAX_CONNECTIONS", CONNECTIONS, 1);
+	TRY(refusal, "the device cannot be used", cudaSetDevice((int)device));
+	TRY(refusal, "the device says nothing of itself",
+	    cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, (int)device));
+	all->blocks = (unsigned)sms * BLOCKS_PER_SM;
+	TRY(refusal, "no pinned memory",
+	    cudaHostAlloc((void **)&all->pinned, sizeof(*all->pinned), cudaHostAllocMapped));
+	memset(all->pinned, 0, sizeof(*all->pinned));
+	TRY(refusal, "no pinned memory",
+	    cudaHostGetDevicePointer((void **)&all->pinned_view, all->pinned, 0));
+	return 0;
+}
+
+static int pin_link(struct cuda_generator *all, struct refusal *refusal)
+{
+	TRY(refusal, "the link cannot be pinned (ulimit -l?)",
+	    cudaHostRegister(all->link->base, all->link->bytes, cudaHostRegisterMapped));
+	all->is_registered = true;
+	TRY(refusal, "the device does not see the link",
+	    cudaHostGetDevicePointer((void **)&all->link_view, all->link->base, 0));
+	return 0;
+}
+
+// The system's clock around the shortest answer of the device: the middle is the device's time, half
+// of it the error.
+static int relate_clocks(struct cuda_generator *all, struct refusal *refusal)
+{
+	long long best_ns = INT64_MAX;
+	struct pinned *pinned = all->pinned, *view = all->pinned_view;
+	pinned->turn = pinned->answered = 0;
+	answer_clock<<<1, 1>>>(&view->turn, &view->answered, view->stamps, &view->stop,
+			       CLOCK_SAMPLES);
+	TRY(refusal, "the device's clock", cudaGetLastError());
+	for (unsigned i = 0; i < CLOCK_SAMPLES; i++) {
+		long long begin_ns = gpu_clock_ns(), end_ns;
+		__atomic_store_n(&pinned->turn, i + 1, __ATOMIC_RELEASE);
+		while (__atomic_load_n(&pinned->answered, __ATOMIC_ACQUIRE) != i + 1)
+			if (gpu_clock_ns() > begin_ns + 2000000000) {
+				__atomic_store_n(&pinned->stop, 1u, __ATOMIC_RELEASE);
+				return refuse(refusal, -ENODEV, "the device does not answer", 0, 0,
+					      0);
+			}
+		end_ns = gpu_clock_ns();
+		if (end_ns - begin_ns >= best_ns)
+			continue;
+		best_ns = end_ns - begin_ns;
+		all->offset_ns = pinned->stamps[i] - (begin_ns + best_ns / 2);
+	}
+	all->clock_error_ns = best_ns / 2;
+	TRY(refusal, "the device's clock", cudaDeviceSynchronize());
+	return 0;
+}
+
+// ---------------------------------------------------------------- one rank
+
+static int draw_rank(struct cuda_generator *all, struct cuda_rank *of, struct refusal *refusal)
+{
+	const struct gpu_link_header *header = all->link->header;
+	struct rank_view *view = &of->view;
+	size_t ops = header->op_count * sizeof(struct gpu_link_op);
+	uint8_t *stretches;
+	int rc = draw((void **)&stretches, 3 * header->stretch_bytes, refusal);
+	if (rc == 0)
+		rc = draw((void **)&view->state, sizeof(*view->state), refusal);
+	if (rc == 0)
+		rc = draw((void **)&view->late_ns, (of->fills + 1) * sizeof(long long), refusal);
+	if (rc == 0)
+		rc = draw((void **)&view->ops, ops, refusal);
+	if (rc < 0)
+		return rc;
+	TRY(refusal, "the list of computations",
+	    cudaMemcpy((void *)view->ops, all->link->ops, ops, cudaMemcpyHostToDevice));
+	view->gradients = stretches;
+	view->landed = stretches + header->stretch_bytes;
+	view->sums = stretches + 2 * header->stretch_bytes;
+	return 0;
+}
+
+static struct gpu_link_flag *flags_view(const struct cuda_generator *all, uint64_t offset,
+					unsigned rank)
+{
+	struct gpu_link_flag *flags = (struct gpu_link_flag *)(all->link_view + offset);
+	return flags + (uint64_t)rank * all->link->header->op_count;
+}
+
+static int prepare_rank(struct cuda_generator *all, struct cuda_rank *of, struct refusal *refusal)
+{
+	const struct gpu_link_header *header = all->link->header;
+	for (uint32_t i = 0; i < header->op_count; i++)
+		of->fills += all->link->ops[i].work == GPU_FILL;
+	of->view.asked = flags_view(all, header->asked, of->rank);
+	of->view.done = flags_view(all, header->done, of->rank);
+	of->view.stop = &all->pinned_view->stop;
+	of->view.seed = header->seed;
+	of->view.slice_bytes = header->slice_bytes;
+	of->view.block_bytes = header->block_bytes;
+	of->view.element_bytes = header->element_bytes;
+	of->view.rank = of->rank;
+	of->view.ranks = header->rank_count;
+	of->view.step_ops = all->step_ops;
+	of->view.op_count = header->op_count;
+	of->staging = gpu_link_buffer(all->link, of->rank);
+	TRY(refusal, "a stream", cudaStreamCreateWithFlags(&of->compute, cudaStreamNonBlocking));
+	TRY(refusal, "a stream", cudaStreamCreateWithFlags(&of->sums, cudaStreamNonBlocking));
+	TRY(refusal, "an event", cudaEventCreateWithFlags(&of->fork, cudaEventDisableTiming));
+	TRY(refusal, "an event", cudaEventCreateWithFlags(&of->join, cudaEventDisableTiming));
+	for (int i = 0; i < STEPS_AHEAD; i++)
+		TRY(refusal, "an event",
+		    cudaEventCreateWithFlags(&of->ahead[i], cudaEventDisableTiming));
+	return draw_rank(all, of, refusal);
+}
+
+// ---------------------------------------------------------------- one step
+
+static cudaError_t to_staging(const struct cuda_rank *of, const uint8_t *from, uint64_t stretch,
+			      uint64_t offset, uint64_t bytes, cudaStream_t stream)
+{
+	return cudaMemcpyAsync(of->staging + stretch + offset, from + offset, bytes,
+			       cudaMemcpyDeviceToHost, stream);
+}
+
+static cudaError_t from_staging(const struct cuda_rank *of, uint8_t *to, uint64_t stretch,
+				uint64_t offset, uint64_t bytes, cudaStream_t stream)
+{
+	return cudaMemcpyAsync(to + offset, of->staging + stretch + offset, bytes,
+			       cudaMemcpyHostToDevice, stream);
+}
+
+static cudaError_t put_sum(const struct cuda_generator *all, const struct cuda_rank *of,
+			   unsigned at, const struct gpu_link_op *op)
+{
+	const struct gpu_link_header *header = all->link->header;
+	uint64_t own = op->offset + of->rank * header->block_bytes;
+	open_op<<<1, 1, 0, of->sums>>>(of->view, at);
+	cudaError_t error = from_staging(of, of->view.landed, header->stretch_bytes, op->offset,
+					 op->bytes, of->sums);
+	reduce<<<all->blocks, THREADS, 0, of->sums>>>(of->view, at);
+	if (error == cudaSuccess)
+		error = to_staging(of, of->view.sums, 2 * header->stretch_bytes, own,
+				   header->block_bytes, of->sums);
+	close_op<<<1, 1, 0, of->sums>>>(of->view, at);
+	return error;
+}
+
+// Gates, fills and the update; the fill's slice is in the staging before it is released.
+static cudaError_t put_compute(const struct cuda_generator *all, const struct cuda_rank *of,
+			       unsigned at, const struct gpu_link_op *op)
+{
+	const struct gpu_link_header *header = all->link->header;
+	cudaError_t error = cudaSuccess;
+	open_op<<<1, 1, 0, of->compute>>>(of->view, at);
+	if (op->work == GPU_FILL) {
+		fill<<<all->blocks, THREADS, 0, of->compute>>>(of->view, at);
+		error = to_staging(of, of->view.gradients, 0, op->offset, op->bytes, of->compute);
+	} else if (op->work == GPU_GATE) {
+		error = from_staging(of, of->view.sums, 2 * header->stretch_bytes, op->offset,
+				     op->bytes, of->compute);
+		check_sums<<<all->blocks, THREADS, 0, of->compute>>>(of->view, at);
+	}
+	close_op<<<1, 1, 0, of->compute>>>(of->view, at);
+	return error;
+}
+
+// Computations [0, count) of a step. A sum reads what its rank made itself, so it begins behind its
+// fill; the update waits for the run to ask, and so for all sums.
+static cudaError_t put_step(const struct cuda_generator *all, struct cuda_rank *of, unsigned count)
+{
+	cudaError_t error = cudaSuccess;
+	for (unsigned at = 0; at < count && error == cudaSuccess; at++) {
+		const struct gpu_link_op *op = &all->link->ops[at];
+		if (op->work != GPU_REDUCE) {
+			error = put_compute(all, of, at, op);
+			continue;
+		}
+		cudaEventRecord(of->fork, of->compute);
+		cudaStreamWaitEvent(of->sums, of->fork, 0);
+		error = put_sum(all, of, at, op);
+	}
+	cudaEventRecord(of->join, of->sums);
+	cudaStreamWaitEvent(of->compute, of->join, 0);
+	end_step<<<1, 1, 0, of->compute>>>(of->view.state);
+	return error == cudaSuccess ? cudaGetLastError() : error;
+}
+
+static int capture_step(const struct cuda_generator *all, struct cuda_rank *of,
+			struct refusal *refusal)
+{
+	cudaGraph_t graph;
+	TRY(refusal, "a graph", cudaStreamBeginCapture(of->compute, cudaStreamCaptureModeThreadLocal));
+	cudaEventRecord(of->fork, of->compute); // the stream of sums joins the graph
+	cudaStreamWaitEvent(of->sums, of->fork, 0);
+	cudaError_t error = put_step(all, of, all->step_ops);
+	cudaError_t end = cudaStreamEndCapture(of->compute, &graph);
+	TRY(refusal, "a step as a graph", error);
+	TRY(refusal, "a step as a graph", end);
+	TRY(refusal, "a step as a graph", cudaGraphInstantiate(&of->step, graph, 0));
+	cudaGraphDestroy(graph);
+	return 0;
+}
+
+// ---------------------------------------------------------------- the run
+
+static int start_ranks(struct cuda_generator *all, struct refusal *refusal)
+{
+	for (uint32_t i = 0; i < all->options->rank_count; i++) {
+		struct rank_state state = {0};
+		state.offset_ns = all->offset_ns;
+		state.due_ns = all->link->header->start_ns + all->offset_ns;
+		TRY(refusal, "the start", cudaMemcpy(all->ranks[i].view.state, &state,
+						     sizeof(state), cudaMemcpyHostToDevice));
+	}
+	return 0;
+}
+
+// Keeps a few steps launched ahead; the last gates stand alone. Returns whether all was launched.
+static int launch(struct cuda_generator *all, struct cuda_rank *of, bool *ret_is_all,
+		  struct refusal *refusal)
+{
+	*ret_is_all = of->launched > all->steps;
+	if (*ret_is_all)
+		return 0;
+	cudaEvent_t turn = of->ahead[of->launched % STEPS_AHEAD];
+	cudaError_t error = of->launched < STEPS_AHEAD ? cudaSuccess : cudaEventQuery(turn);
+	if (error == cudaErrorNotReady)
+		return 0;
+	TRY(refusal, "a step", error);
+	if (of->launched < all->steps)
+		TRY(refusal, "a step", cudaGraphLaunch(of->step, of->compute));
+	else
+		TRY(refusal, "the last gates",
+		    put_step(all, of, all->link->header->op_count - all->steps * all->step_ops));
+	TRY(refusal, "a step", cudaEventRecord(turn, of->compute));
+	of->launched++;
+	return 0;
+}
+
+static int play_all(struct cuda_generator *all, struct refusal *refusal)
+{
+	for (bool is_all = false; !is_all;) {
+		is_all = true;
+		for (uint32_t i = 0; i < all->options->rank_count; i++) {
+			struct cuda_rank *of = &all->ranks[i];
+			bool is_launched;
+			int rc = launch(all, of, &is_launched, refusal);
+			if (rc < 0)
+				return rc;
+			cudaError_t error = cudaStreamQuery(of->compute);
+			if (error != cudaErrorNotReady)
+				TRY(refusal, "a kernel", error);
+			is_all = is_all && is_launched && error == cudaSuccess;
+		}
+		int rc = gpu_watch_look(&all->watch, refusal);
+		if (rc < 0)
+			return rc;
+		struct timespec nap = {0, 50000};
+		nanosleep(&nap, NULL);
+	}
+	return 0;
+}
+
+static int tell_figures(struct cuda_generator *all, struct cuda_rank *of, struct refusal *refusal)
+{
+	struct rank_state state;
+	struct gpu_lateness lateness;
+	TRY(refusal, "figures",
+	    cudaMemcpy(&state, of->view.state, sizeof(state), cudaMemcpyDeviceToHost));
+	if (gpu_lateness_init(&lateness, of->fills) < 0)
+		return refuse(refusal, -ENOMEM, "no memory for % releases", of->fills, 0, 0);
+	for (unsigned i = 0; i < state.fills; i++) {
+		long long late_ns;
+		cudaMemcpy(&late_ns, of->view.late_ns + i, sizeof(late_ns), cudaMemcpyDeviceToHost);
+		gpu_lateness_add(&lateness, late_ns);
+	}
+	struct gpu_link_figures *figures = &all->link->ranks[of->rank].figures;
+	figures->releases = state.fills;
+	figures->late_p50_ns = gpu_lateness_quantile(&lateness, 500);
+	figures->late_p99_ns = gpu_lateness_quantile(&lateness, 990);
+	figures->late_max_ns = gpu_lateness_quantile(&lateness, 1000);
+	figures->gates_ns = state.gates_ns;
+	figures->update_wait_ns = state.update_wait_ns;
+	figures->elements = state.elements;
+	figures->wrong = state.wrong;
+	figures->clock_error_ns = all->clock_error_ns;
+	figures->fill_ns = state.fill_ns;
+	figures->fill_bytes = state.fill_bytes;
+	figures->reduce_ns = state.reduce_ns;
+	figures->reduce_bytes = state.reduce_bytes;
+	figures->run_ns = state.due_ns - state.offset_ns - all->link->header->start_ns;
+	gpu_lateness_free(&lateness);
+	gpu_link_set_rank(all->link, of->rank, GPU_RANK_DONE);
+	return 0;
+}
+
+// The clocks are related again: what they drifted apart meanwhile is part of the error.
+static int tell_all(struct cuda_generator *all, struct refusal *refusal)
+{
+	long long first_ns = all->offset_ns, error_ns = all->clock_error_ns;
+	int rc = relate_clocks(all, refusal);
+	long long drift_ns = all->offset_ns - first_ns;
+	all->clock_error_ns += error_ns + (drift_ns < 0 ? -drift_ns : drift_ns);
+	for (uint32_t i = 0; rc == 0 && i < all->options->rank_count; i++)
+		rc = tell_figures(all, &all->ranks[i], refusal);
+	return rc;
+}
+
+static int prepare(struct cuda_generator *all, uint32_t device, struct refusal *refusal)
+{
+	const struct gpu_link_header *header = all->link->header;
+	while (all->step_ops < header->op_count && all->link->ops[all->step_ops].step == 0)
+		all->step_ops++;
+	all->steps = all->step_ops == 0 ? 0 : header->op_count / all->step_ops;
+	all->ranks = (struct cuda_rank *)calloc(all->options->rank_count, sizeof(*all->ranks));
+	if (all->ranks == NULL)
+		return refuse(refusal, -ENOMEM, "no memory for ranks", 0, 0, 0);
+	int rc = open_device(all, device, refusal);
+	if (rc == 0)
+		rc = pin_link(all, refusal);
+	for (uint32_t i = 0; rc == 0 && i < all->options->rank_count; i++) {
+		all->ranks[i].rank = all->options->ranks[i];
+		rc = prepare_rank(all, &all->ranks[i], refusal);
+		if (rc == 0)
+			rc = capture_step(all, &all->ranks[i], refusal);
+	}
+	return rc == 0 ? relate_clocks(all, refusal) : rc;
+}
+
+static int wait_for_start(struct cuda_generator *all, struct refusal *refusal)
+{
+	while (gpu_link_host_state(all->link) == GPU_HOST_WAITS) {
+		int rc = gpu_watch_look(&all->watch, refusal);
+		if (rc < 0)
+			return rc;
+		struct timespec nap = {0, 50000};
+		nanosleep(&nap, NULL);
+	}
+	return start_ranks(all, refusal);
+}
+
+// Waiting kernels see the word and end; what is left is the device's to give back.
+static void clean_up(struct cuda_generator *all)
+{
+	if (all->pinned != NULL)
+		__atomic_store_n(&all->pinned->stop, 1u, __ATOMIC_RELEASE);
+	cudaDeviceSynchronize();
+	if (all->is_registered)
+		cudaHostUnregister(all->link->base);
+	cudaDeviceReset();
+	free(all->ranks);
+}
+
+extern "C" bool gpu_cuda_is_built(void)
+{
+	return true;
+}
+
+extern "C" int gpu_cuda_run(struct gpu_link *link, const struct gpu_generator_options *options,
+			    uint32_t device, struct refusal *refusal)
+{
+	struct cuda_generator all = {};
+	all.link = all.watch.link = link;
+	all.options = all.watch.options = options;
+	if (options->rank_count > RANKS_MAX)
+		return refuse(refusal, -EINVAL,
+			      "% ranks for one process on a device; at most % can wait beside each "
+			      "other: start several",
+			      options->rank_count, RANKS_MAX, 0);
+	int rc = prepare(&all, device, refusal);
+	for (uint32_t i = 0; rc == 0 && i < options->rank_count; i++)
+		gpu_link_set_rank(link, options->ranks[i], GPU_RANK_READY);
+	if (rc == 0)
+		rc = wait_for_start(&all, refusal);
+	if (rc == 0)
+		rc = play_all(&all, refusal);
+	if (rc == 0)
+		rc = tell_all(&all, refusal);
+	clean_up(&all);
+	return rc;
+}

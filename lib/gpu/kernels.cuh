@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// What runs on a CUDA device: kernels that wait, make, sum, check and release. See generator.cu.
+#pragma once
+
+#include <weft/gpu_link.h>
+#include <weft/gpu_pattern.h>
+
+#include <cuda_runtime.h>
+
+// What the kernels of a rank share, in the device's memory.
+struct rank_state {
+	long long due_ns;    // when the computation in hand, or the one before, ends
+	long long offset_ns; // the device's timer less the system's clock
+	unsigned step, fills;
+	unsigned long long wrong, elements;
+	long long gates_ns, update_wait_ns;
+	long long fill_began_ns, fill_ns, reduce_began_ns, reduce_ns;
+	unsigned long long fill_bytes, reduce_bytes;
+};
+
+struct rank_view { // pointers that a device can follow
+	struct rank_state *state;
+	const struct gpu_link_op *ops; // a copy
+	struct gpu_link_flag *asked, *done;
+	const unsigned *stop;
+	long long *late_ns; // of each release
+	uint8_t *gradients, *landed, *sums;
+	unsigned long long seed, slice_bytes, block_bytes;
+	unsigned element_bytes, rank, ranks, step_ops, op_count;
+};
+
+static __device__ long long timer_ns(void)
+{
+	long long now;
+	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+	return now;
+}
+
+static __device__ unsigned load_system(const unsigned *at)
+{
+	unsigned value;
+	asm volatile("ld.acquire.sys.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
+	return value;
+}
+
+static __device__ void store_system(unsigned *at, unsigned value)
+{
+	asm volatile("st.release.sys.u32 [%0], %1;" : : "l"(at), "r"(value) : "memory");
+}
+
+static __device__ unsigned op_of(const struct rank_view *of, unsigned at)
+{
+	return of->state->step * of->step_ops + at;
+}
+
+static __device__ void wait_for_flag(const struct rank_view *of, const struct gpu_link_flag *flag)
+{
+	while (load_system(&flag->is_set) == 0 && load_system(of->stop) == 0)
+		;
+}
+
+// Computation `at` of the step may begin; those that others hold up are put off.
+static __global__ void open_op(struct rank_view of, unsigned at)
+{
+	unsigned index = op_of(&of, at);
+	const struct gpu_link_op *op = &of.ops[index];
+	if (op->work == GPU_FILL)
+		of.state->fill_began_ns = timer_ns();
+	if (op->needs_messages == 0)
+		return;
+	wait_for_flag(&of, &of.asked[index]);
+	long long now = timer_ns(), waited = now - of.state->due_ns;
+	if (op->work == GPU_REDUCE)
+		of.state->reduce_began_ns = now;
+	if (op->work == GPU_REDUCE || waited <= 0)
+		return;
+	if (op->work == GPU_GATE)
+		of.state->gates_ns += waited;
+	else
+		of.state->update_wait_ns += waited;
+	of.state->due_ns = now;
+}
+
+// What making and summing took, the copies to and from the link's memory with it.
+static __device__ void note_work(const struct rank_view *of, const struct gpu_link_op *op)
+{
+	struct rank_state *state = of->state;
+	if (op->work == GPU_FILL) {
+		state->fill_ns += timer_ns() - state->fill_began_ns;
+		state->fill_bytes += op->bytes;
+	} else if (op->work == GPU_REDUCE) {
+		state->reduce_ns += timer_ns() - state->reduce_began_ns;
+		state->reduce_bytes += op->bytes;
+	}
+}
+
+// Its work is done: it ends when its time is over. Everything before is seen before the flag is.
+static __global__ void close_op(struct rank_view of, unsigned at)
+{
+	unsigned index = op_of(&of, at);
+	const struct gpu_link_op *op = &of.ops[index];
+	note_work(&of, op);
+	if (op->work != GPU_REDUCE) {
+		of.state->due_ns += op->compute_ns;
+		while (timer_ns() < of.state->due_ns && load_system(of.stop) == 0)
+			;
+	}
+	long long now = timer_ns();
+	if (op->work == GPU_FILL)
+		of.late_ns[of.state->fills++] = now - of.state->due_ns;
+	of.done[index].at_ns = now - of.state->offset_ns;
+	__threadfence_system();
+	store_system(&of.done[index].is_set, 1);
+}
+
+static __global__ void end_step(struct rank_state *state)
+{
+	state->step++;
+}
+
+static __device__ void put(uint8_t *to, unsigned element_bytes, unsigned long long index,
+			   float value)
+{
+	if (element_bytes == 2)
+		((uint16_t *)to)[index] = gpu_bf16_of(value);
+	else
+		((float *)to)[index] = value;
+}
+
+static __device__ float get(const uint8_t *from, unsigned element_bytes, unsigned long long index)
+{
+	return element_bytes == 2 ? gpu_bf16_value(((const uint16_t *)from)[index])
+				  : ((const float *)from)[index];
+}
+
+// Bit for bit: values are 0 or more, so equal ones have equal bits, but for a 0 with a sign.
+static __device__ bool is_as(const uint8_t *at, unsigned element_bytes, unsigned long long index,
+			     float value)
+{
+	if (element_bytes == 2)
+		return ((const uint16_t *)at)[index] == gpu_bf16_of(value);
+	return __float_as_uint(((const float *)at)[index]) == __float_as_uint(value);
+}
+
+// Eight elements of a group at once where the stretch is made of whole groups; 16 bytes a store.
+static __device__ void put_group(uint8_t *to, unsigned element_bytes, unsigned long long group,
+				 unsigned long long dice, unsigned rank)
+{
+	unsigned words[8];
+	for (unsigned i = 0; i < 8; i++) {
+		float value = (float)gpu_pattern_value(gpu_pattern_die(dice, i), rank);
+		words[i] = __float_as_uint(value);
+	}
+	uint4 *at = (uint4 *)(to + group * 8 * element_bytes);
+	if (element_bytes == 4) {
+		at[0] = make_uint4(words[0], words[1], words[2], words[3]);
+		at[1] = make_uint4(words[4], words[5], words[6], words[7]);
+		return;
+	}
+	// whole numbers up to 128 have nothing in the lower half
+	at[0] = make_uint4(words[0] >> 16 | words[1], words[2] >> 16 | words[3],
+			   words[4] >> 16 | words[5], words[6] >> 16 | words[7]);
+}
+
+static __device__ void fill_range(const struct rank_view *of, unsigned step,
+				  unsigned long long first, unsigned long long count)
+{
+	unsigned long long thread = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x;
+	unsigned long long threads = (unsigned long long)gridDim.x * blockDim.x;
+	bool is_whole = first % GPU_PATTERN_GROUP == 0 && count % GPU_PATTERN_GROUP == 0;
+	for (unsigned long long i = thread; is_whole && i < count / GPU_PATTERN_GROUP; i += threads)
+		put_group(of->gradients, of->element_bytes, first / GPU_PATTERN_GROUP + i,
+			  gpu_pattern_dice(of->seed, step, first / GPU_PATTERN_GROUP + i),
+			  of->rank);
+	for (unsigned long long i = thread; !is_whole && i < count; i += threads) {
+		unsigned long long dice = gpu_pattern_dice(of->seed, step,
+							   (first + i) / GPU_PATTERN_GROUP);
+		unsigned die = gpu_pattern_die(dice, (unsigned)((first + i) % GPU_PATTERN_GROUP));
+		put(of->gradients, of->element_bytes, first + i,
+		    (float)gpu_pattern_value(die, of->rank));
+	}
+}
+
+static __global__ void fill(struct rank_view of, unsigned at)
+{
+	const struct gpu_link_op *op = &of.ops[op_of(&of, at)];
+	fill_range(&of, op->step, op->offset / of.element_bytes, op->bytes / of.element_bytes);
+}
+
+static __device__ unsigned die_of(const struct rank_view *of, unsigned step,
+				  unsigned long long index)
+{
+	return gpu_pattern_die(gpu_pattern_dice(of->seed, step, index / GPU_PATTERN_GROUP),
+			       (unsigned)(index % GPU_PATTERN_GROUP));
+}
+
+static __device__ void count_wrong(const struct rank_view *of, unsigned long long wrong,
+				   unsigned long long elements)
+{
+	if (wrong > 0)
+		atomicAdd(&of->state->wrong, wrong);
+	if (elements > 0)
+		atomicAdd(&of->state->elements, elements);
+}
+
+// This rank's block of a slice: each rank's part is looked at and added, its own where it was made.
+static __global__ void reduce(struct rank_view of, unsigned at)
+{
+	const struct gpu_link_op *op = &of.ops[op_of(&of, at)];
+	unsigned long long count = of.block_bytes / of.element_bytes, wrong = 0, looked = 0;
+	unsigned long long own = op->offset + of.rank * of.block_bytes;
+	unsigned long long thread = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x;
+	for (unsigned long long i = thread; i < count; i += (unsigned long long)gridDim.x * blockDim.x) {
+		unsigned die = die_of(&of, op->step, own / of.element_bytes + i);
+		float sum = get(of.gradients + own, of.element_bytes, i);
+		for (unsigned from = 0; from < of.ranks; from++) {
+			const uint8_t *part = of.landed + op->offset + from * of.block_bytes;
+			if (from == of.rank)
+				continue;
+			sum += get(part, of.element_bytes, i);
+			wrong += !is_as(part, of.element_bytes, i,
+					(float)gpu_pattern_value(die, from));
+			looked++;
+		}
+		put(of.sums + own, of.element_bytes, i, sum);
+	}
+	count_wrong(&of, wrong, looked);
+}
+
+static __global__ void check_sums(struct rank_view of, unsigned at)
+{
+	const struct gpu_link_op *op = &of.ops[op_of(&of, at)];
+	unsigned long long first = op->offset / of.element_bytes;
+	unsigned long long count = op->bytes / of.element_bytes, wrong = 0, looked = 0;
+	unsigned long long thread = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x;
+	if (op->step == 0)
+		return;
+	for (unsigned long long i = thread; i < count; i += (unsigned long long)gridDim.x * blockDim.x) {
+		unsigned die = die_of(&of, op->step - 1, first + i);
+		wrong += !is_as(of.sums, of.element_bytes, first + i,
+				(float)gpu_pattern_sum(die, of.ranks));
+		looked++;
+	}
+	count_wrong(&of, wrong, looked);
+}
+
+// Answers each turn of the host with its timer.
+static __global__ void answer_clock(const unsigned *turn, unsigned *answered, long long *stamps,
+				    const unsigned *stop, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		while (load_system(turn) != i + 1 && load_system(stop) == 0)
+			;
+		stamps[i] = timer_ns();
+		__threadfence_system();
+		store_system(answered, i + 1);
+	}
+}
