@@ -224,6 +224,10 @@ bool topology_has_names(enum topology_kind kind);
 // The name of switch `node` of a plane of a dumbbell or a torus.
 void topology_name(const struct fabric_config *config, uint32_t node, char ret[NODE_NAME_BYTES]);
 
+// Switches that stay above a leaf in each plane of a tree that is thinned (of a pod, with three
+// tiers); 0 = no tree.
+uint32_t topology_thinned(const struct fabric_config *config);
+
 // Which class a pair of NICs belongs to: the same host machine (rack), the same T0, or further.
 enum pair_class topology_pair(const struct topology *topology, uint32_t from, uint32_t to);
 

@@ -174,9 +174,9 @@ struct outcome {
 	struct transport_counters transport;	  // over all NICs
 	struct fabric_counters fabric;		  // over all switches
 	uint64_t dropped[DROP_REASON_COUNT];	  // over switches and cables
-	struct hist message_ns[PAIR_CLASS_COUNT]; // message latency: post to completion at the
-						  // sender, fabric messages only
-	struct hist flow_ns;			  // flows: completion time per flow (FCT)
+	struct hist message_ns[PAIR_CLASS_COUNT]; // over the fabric: post to completion at sender
+	struct batches message_batches[PAIR_CLASS_COUNT]; // of a sample: by place in the ring
+	struct hist flow_ns;				  // flows: completion time per flow (FCT)
 	ps_t *flow_end_ps; // [flows] when the sender held the last acknowledgement; 0 = not yet
 	uint64_t dropped_at_host[DROP_REASON_COUNT];
 	uint64_t plane_bytes_nic_max[PLANES_MAX]; // most bytes any NIC sent on that plane

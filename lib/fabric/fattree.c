@@ -11,8 +11,7 @@
 
 #include "topology.h"
 
-// What a sample keeps of them.
-static uint32_t aggs_kept(const struct fabric_config *config)
+uint32_t fattree_aggs_kept(const struct fabric_config *config)
 {
 	uint64_t share = (uint64_t)config->pod_aggs * config->thin_kept;
 	return (uint32_t)((share + config->thin_of - 1) / config->thin_of);
@@ -20,7 +19,7 @@ static uint32_t aggs_kept(const struct fabric_config *config)
 
 static uint32_t cores_kept(const struct fabric_config *config)
 {
-	return config->cores / config->pod_aggs * aggs_kept(config);
+	return config->cores / config->pod_aggs * fattree_aggs_kept(config);
 }
 
 static int fattree_check_pods(const struct fabric_config *config, uint64_t pod_nics,
@@ -64,7 +63,7 @@ int fattree_shape(const struct fabric_config *config, struct refusal *refusal, s
 		return error;
 	uint64_t tors = config->nics / config->tor_nics;
 	uint64_t pods = tors / config->pod_tors;
-	uint32_t aggs = aggs_kept(config), cores = cores_kept(config);
+	uint32_t aggs = fattree_aggs_kept(config), cores = cores_kept(config);
 	*ret = (struct shape){
 		.tiers = cores > 0 ? 3 : 2,
 		.switches = {tors, pods * aggs, cores},
@@ -86,7 +85,7 @@ static void fattree_tors(struct draft *draft)
 			.span = 1,
 			.down_links = 1,
 			.up_first = config->tor_nics,
-			.up_count = aggs_kept(config),
+			.up_count = fattree_aggs_kept(config),
 		};
 		draft_switch(draft, 0, i, &route);
 	}
@@ -97,7 +96,7 @@ static void fattree_upper(struct draft *draft)
 {
 	const struct fabric_config *config = draft->config;
 	uint32_t pod_nics = config->tor_nics * config->pod_tors;
-	uint32_t aggs = aggs_kept(config), cores = cores_kept(config);
+	uint32_t aggs = fattree_aggs_kept(config), cores = cores_kept(config);
 	for (uint32_t i = 0; i < draft->shape->switches[1]; i++) {
 		struct route route = {
 			.low = i / aggs * pod_nics,
@@ -125,7 +124,7 @@ void fattree_switches(struct draft *draft)
 static void fattree_pod_trunks(struct draft *draft)
 {
 	const struct fabric_config *config = draft->config;
-	uint32_t aggs = aggs_kept(config);
+	uint32_t aggs = fattree_aggs_kept(config);
 	for (uint32_t tor = 0; tor < draft->shape->switches[0]; tor++) {
 		uint32_t first = tor / config->pod_tors * aggs;
 		for (uint32_t i = 0; i < aggs; i++) {
@@ -140,7 +139,7 @@ static void fattree_pod_trunks(struct draft *draft)
 void fattree_trunks(struct draft *draft)
 {
 	const struct fabric_config *config = draft->config;
-	uint32_t aggs = aggs_kept(config), cores = cores_kept(config);
+	uint32_t aggs = fattree_aggs_kept(config), cores = cores_kept(config);
 	fattree_pod_trunks(draft);
 	for (uint32_t core = 0; core < cores; core++) {
 		for (uint32_t pod = 0; pod < draft->shape->ports[2]; pod++) {

@@ -453,6 +453,13 @@ uint32_t topology_links(const struct topology *topology, const struct fabric_con
 	return 6;
 }
 
+uint32_t topology_thinned(const struct fabric_config *config)
+{
+	if (config->kind == TOPOLOGY_CLOS)
+		return clos_t1_kept(config);
+	return config->kind == TOPOLOGY_FAT_TREE ? fattree_aggs_kept(config) : 0;
+}
+
 enum pair_class topology_pair(const struct topology *topology, uint32_t from, uint32_t to)
 {
 	if (from / topology->nics_per_host == to / topology->nics_per_host)

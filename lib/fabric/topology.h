@@ -67,6 +67,8 @@ void fattree_trunks(struct draft *draft);
 // T1 switches per plane that a sample keeps: thin_kept / thin_of of them, rounded up. Rounding up
 // errs towards less load per trunk, by less than one T1 switch's share.
 uint32_t clos_t1_kept(const struct fabric_config *config);
+// The same for aggregation switches of a pod.
+uint32_t fattree_aggs_kept(const struct fabric_config *config);
 
 // Places of named switches, for link_place_hits() and link_place_check().
 bool named_place_hits(const struct link_place *place, const struct topology *topology,

@@ -72,6 +72,14 @@ uint64_t hist_bytes(unsigned digits, uint64_t value_max)
 	return (cells * sizeof(uint64_t) + 63) & ~UINT64_C(63);
 }
 
+void hist_empty(struct hist *hist)
+{
+	for (uint32_t i = 0; i < hist->cells; i++)
+		hist->counts[i] = 0;
+	hist->total = hist->over = hist->sum = 0;
+	hist->min = hist->max = 0;
+}
+
 // A sum that does not fit stays at the largest number instead of starting again at zero.
 static uint64_t sum_of(uint64_t a, uint64_t b)
 {

@@ -24,12 +24,19 @@ struct latency {
 	uint64_t count;
 	uint64_t above_range; // values the histogram does not tell apart
 	struct figure min_ns, mean_ns, p50_ns, p95_ns, p99_ns, p999_ns, max_ns;
+	// Half-widths of 95 % confidence, of a sample's messages; 0 where all of them were seen.
+	struct figure p50_error_ns, p95_error_ns, p99_error_ns;
 };
 
+// Without errors.
 void latency_of(struct latency *ret, const struct hist *hist, bool is_sample);
 
-// The highest quantile (parts per million) that `count` values can give.
+// Of messages of a class; what a sample gives has its error.
+void message_latency(struct latency *ret, const struct report_input *input, enum pair_class pair);
+
+// The highest quantile (parts per million) that `count` values can give; and messages of a class.
 uint32_t latency_ppm_max(uint64_t count, bool is_sample);
+uint32_t message_ppm_max(const struct report_input *input, enum pair_class pair);
 
 // Whether the run was a sample of its job.
 bool is_sampled(const struct report_input *input);

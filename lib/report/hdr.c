@@ -111,7 +111,9 @@ void hdr_write(FILE *to, const struct report_input *input, uint32_t index)
 	const struct hist *hist = hdr_hist(input, index);
 	double unit = is_wall(index) ? 1 : NS_PER_US;
 	check(hist != NULL);
-	uint32_t ppm_max = latency_ppm_max(hist->total, is_sampled(input) && !is_wall(index));
+	uint32_t ppm_max = index < PAIR_CLASS_COUNT
+		? message_ppm_max(input, (enum pair_class)index)
+		: latency_ppm_max(hist->total, is_sampled(input) && !is_wall(index));
 	fprintf(to, "%12s %14s %10s %14s\n\n", "Value", "Percentile", "TotalCount",
 		"1/(1-Percentile)");
 	if (ppm_max > 0 && hist->total > 0)

@@ -188,40 +188,43 @@ static void put_collectives(json_t *root, const struct report_input *input)
 	}
 }
 
-static void put_latency(json_t *to, const struct hist *hist, bool is_sample)
+static void put_latency(json_t *to, const struct latency *latency)
 {
-	struct latency latency;
-	latency_of(&latency, hist, is_sample);
-	put_count(to, "count", latency.count);
-	put_count(to, "above_range", latency.above_range);
-	put_figure(to, "min_ns", &latency.min_ns);
-	put_figure(to, "mean_ns", &latency.mean_ns);
-	put_figure(to, "p50_ns", &latency.p50_ns);
-	put_figure(to, "p95_ns", &latency.p95_ns);
-	put_figure(to, "p99_ns", &latency.p99_ns);
-	put_figure(to, "p999_ns", &latency.p999_ns);
-	put_figure(to, "max_ns", &latency.max_ns);
+	put_count(to, "count", latency->count);
+	put_count(to, "above_range", latency->above_range);
+	put_figure(to, "min_ns", &latency->min_ns);
+	put_figure(to, "mean_ns", &latency->mean_ns);
+	put_figure(to, "p50_ns", &latency->p50_ns);
+	put_figure(to, "p95_ns", &latency->p95_ns);
+	put_figure(to, "p99_ns", &latency->p99_ns);
+	put_figure(to, "p999_ns", &latency->p999_ns);
+	put_figure(to, "max_ns", &latency->max_ns);
 }
 
 static void put_latency_or_null(json_t *to, const char *key, const struct hist *hist,
 				bool is_sample)
 {
+	struct latency latency;
 	if (hist == NULL || hist->total == 0)
-		put(to, key, json_null());
-	else
-		put_latency(object_in(to, key), hist, is_sample);
+		return put(to, key, json_null());
+	latency_of(&latency, hist, is_sample);
+	put_latency(object_in(to, key), &latency);
 }
 
 static void put_latencies(json_t *root, const struct report_input *input)
 {
-	const struct outcome *outcome = input->world->outcome;
 	json_t *array = array_in(root, "messages");
+	struct latency latency;
 	for (enum pair_class pair = 0; pair < PAIR_CLASS_COUNT; pair++) {
 		json_t *row = row_in(array);
 		put_text(row, "pair", pair_class_name(pair));
-		put_latency(row, &outcome->message_ns[pair], is_sampled(input));
+		message_latency(&latency, input, pair);
+		put_latency(row, &latency);
+		put_figure(row, "p50_error_ns", &latency.p50_error_ns);
+		put_figure(row, "p95_error_ns", &latency.p95_error_ns);
+		put_figure(row, "p99_error_ns", &latency.p99_error_ns);
 	}
-	put_latency_or_null(root, "flows", &outcome->flow_ns, is_sampled(input));
+	put_latency_or_null(root, "flows", &input->world->outcome->flow_ns, is_sampled(input));
 }
 
 static void put_congestion(json_t *root, const struct report_input *input)

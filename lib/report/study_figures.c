@@ -118,7 +118,7 @@ static double message_time(const struct report_input *input, enum pair_class pai
 	struct latency latency;
 	if (input->world->flow_count > 0)
 		return NAN;
-	latency_of(&latency, &input->world->outcome->message_ns[pair], is_sampled(input));
+	message_latency(&latency, input, pair);
 	const struct figure *figure = is_tail ? &latency.p99_ns : &latency.p50_ns;
 	return figure->reason == NULL ? (double)figure->value / 1e9 : NAN;
 }

@@ -243,8 +243,12 @@ static void messages(FILE *to, const struct report_input *input)
 	fprintf(to, "\nMessage latency in us (posted to completed at the sender)\n");
 	latency_header(to, "pair");
 	for (enum pair_class pair = 0; pair < PAIR_CLASS_COUNT; pair++) {
-		latency_of(&latency, &input->world->outcome->message_ns[pair], is_sampled(input));
+		message_latency(&latency, input, pair);
 		latency_row(to, pair_class_name(pair), &latency);
+		if (is_sampled(input) && latency.p99_ns.reason == NULL)
+			fprintf(to, "  %-12s %13s %+*.3f %+*.3f\n", "", "error, +-", CELL_WIDTH,
+				(double)latency.p50_error_ns.value / 1000, CELL_WIDTH,
+				(double)latency.p99_error_ns.value / 1000);
 	}
 }
 

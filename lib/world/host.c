@@ -104,6 +104,12 @@ static void tell_in_turn(struct world_host *host, struct nic *nic, struct nic_pe
 	}
 }
 
+// Neighbours in a ring, which share switches, are in one part.
+static uint32_t batch_of(const struct rank *rank)
+{
+	return (uint32_t)((uint64_t)rank->at * BATCH_COUNT / rank->group->ranks);
+}
+
 static void on_sent(struct world_host *host, struct nic *nic, const struct completion *done,
 		    ps_t now, struct outbox *out)
 {
@@ -114,9 +120,12 @@ static void on_sent(struct world_host *host, struct nic *nic, const struct compl
 		return;
 	}
 	struct outcome *outcome = host->record->outcome;
-	hist_add(&outcome->message_ns[nic->peers[done->qp].pair],
-		 (now - done->posted_at) / PS_PER_NS);
+	enum pair_class pair = nic->peers[done->qp].pair;
+	ps_t took_ns = (now - done->posted_at) / PS_PER_NS;
+	hist_add(&outcome->message_ns[pair], took_ns);
 	if (kind == COOKIE_SLICE) {
+		batches_add(&outcome->message_batches[pair], batch_of(&host->ranks[owner]),
+			    took_ns);
 		tell_in_turn(host, nic, &nic->peers[done->qp], rank_on_sent, now, out);
 		return;
 	}

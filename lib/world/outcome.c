@@ -74,6 +74,8 @@ static int draw_measures(struct world *world, struct outcome *outcome)
 	for (int i = 0; rc == 0 && i < PAIR_CLASS_COUNT; i++)
 		rc = hist_init(&outcome->message_ns[i], world->arena, LATENCY_DIGITS,
 			       LATENCY_NS_MAX);
+	for (int i = 0; rc == 0 && i < PAIR_CLASS_COUNT && world->plan.sample.is_on; i++)
+		rc = batches_init(&outcome->message_batches[i], world->arena, LATENCY_NS_MAX);
 	const struct watch_config *watch = &world->scenario->watch;
 	if (rc == 0 && watch->bin_ps > 0)
 		rc = series_init(&outcome->series, world->arena, watch->bins, watch->bin_ps);
@@ -291,17 +293,12 @@ static void collect_collectives(struct world *world)
 	}
 }
 
-static void empty_hist(struct hist *hist)
-{
-	memset(hist->counts, 0, hist->cells * sizeof(*hist->counts));
-	hist->total = hist->over = hist->sum = 0;
-	hist->min = hist->max = 0;
-}
-
 static void add_record(struct outcome *outcome, const struct outcome *more)
 {
-	for (int i = 0; i < PAIR_CLASS_COUNT; i++)
+	for (int i = 0; i < PAIR_CLASS_COUNT; i++) {
 		hist_merge(&outcome->message_ns[i], &more->message_ns[i]);
+		batches_merge(&outcome->message_batches[i], &more->message_batches[i]);
+	}
 	hist_merge(&outcome->flow_ns, &more->flow_ns);
 	for (int i = 0; i < DROP_REASON_COUNT; i++)
 		outcome->dropped_at_host[i] += more->dropped_at_host[i];
@@ -325,9 +322,11 @@ static void collect_records(struct world *world)
 	struct outcome *outcome = world->outcome;
 	if (world->shard_count == 1)
 		return;
-	for (int i = 0; i < PAIR_CLASS_COUNT; i++)
-		empty_hist(&outcome->message_ns[i]);
-	empty_hist(&outcome->flow_ns);
+	for (int i = 0; i < PAIR_CLASS_COUNT; i++) {
+		hist_empty(&outcome->message_ns[i]);
+		batches_empty(&outcome->message_batches[i]);
+	}
+	hist_empty(&outcome->flow_ns);
 	series_empty(&outcome->series);
 	memset(outcome->dropped_at_host, 0, sizeof(outcome->dropped_at_host));
 	outcome->end_ps = 0;

@@ -29,8 +29,11 @@ static void tell_hist(const struct visitor *visitor, struct hist *hist)
 
 static void tell_outcome(const struct visitor *visitor, struct outcome *outcome)
 {
-	for (int i = 0; i < PAIR_CLASS_COUNT; i++)
+	for (int i = 0; i < PAIR_CLASS_COUNT; i++) {
 		tell_hist(visitor, &outcome->message_ns[i]);
+		for (uint32_t j = 0; j < BATCH_COUNT; j++)
+			tell_hist(visitor, &outcome->message_batches[i].of[j]);
+	}
 	tell_hist(visitor, &outcome->flow_ns);
 	tell(visitor, outcome->dropped_at_host, sizeof(outcome->dropped_at_host));
 	tell(visitor, &outcome->end_ps, sizeof(outcome->end_ps));

@@ -114,6 +114,31 @@ static void quantiles_of_a_sample_need_messages_enough(void **state)
 	}
 }
 
+// 2 of 32 switches stay: to what varies come 30 / (4 x 2 x 32) of the value.
+static void a_quantile_of_a_sample_has_an_error(void **state)
+{
+	(void)state;
+	struct fake *fake = fake_sample();
+	struct latency latency;
+	message_latency(&latency, &fake->input, PAIR_ACROSS_T1);
+	int64_t value = latency.p99_ns.value, alone = latency.p99_error_ns.value;
+	assert_true(alone >= value / 100 && alone < value / 50); // as good as alike: the grain
+	fake->world.fabric.t1_count = 32;
+	message_latency(&latency, &fake->input, PAIR_ACROSS_T1);
+	assert_int_equal(latency.p99_error_ns.value, alone + value * 30 / 256);
+	assert_int_equal(message_ppm_max(&fake->input, PAIR_ACROSS_T1), 990000);
+	fake->world.fabric.t1_count = 16;
+	message_latency(&latency, &fake->input, PAIR_ACROSS_T1);
+	valid(&latency.p99_ns, false);
+	valid(&latency.p99_error_ns, false);
+	assert_int_equal(message_ppm_max(&fake->input, PAIR_ACROSS_T1), 0);
+	fake->world.plan.sample.is_on = false;
+	message_latency(&latency, &fake->input, PAIR_ACROSS_T1);
+	assert_int_equal(latency.p99_error_ns.value, 0);
+	assert_null(latency.p99_ns.reason);
+	fake_free(fake);
+}
+
 static void a_whole_run_may_give_everything_it_has(void **state)
 {
 	(void)state;
@@ -200,6 +225,7 @@ int main(void)
 		cmocka_unit_test(channels_bound_the_nics_of_a_ring),
 		cmocka_unit_test(flows_count_their_distinct_ends),
 		cmocka_unit_test(quantiles_of_a_sample_need_messages_enough),
+		cmocka_unit_test(a_quantile_of_a_sample_has_an_error),
 		cmocka_unit_test(a_whole_run_may_give_everything_it_has),
 		cmocka_unit_test(planes_compare_with_their_mean),
 		cmocka_unit_test(every_packet_is_accounted_for),

@@ -122,6 +122,16 @@ static inline struct fake *fake_jobs(void)
 	return fake;
 }
 
+// The latencies of fake_latencies() as messages of a sample, dealt out to its parts.
+static inline void fake_batches(struct fake *fake, enum pair_class pair, uint32_t count,
+				int64_t low_ns, int64_t step_ns)
+{
+	struct batches *batches = &fake->outcome.message_batches[pair];
+	check(batches_init(batches, &fake->arena, 1 << 20) == 0);
+	for (uint32_t i = 0; i < count; i++)
+		batches_add(batches, i % BATCH_COUNT, low_ns + i * step_ns);
+}
+
 // A sample of a model's job: 2 of 32 groups, 2 of 22 buckets, 12 of 255 steps.
 static inline struct fake *fake_sample(void)
 {
@@ -155,6 +165,8 @@ static inline struct fake *fake_sample(void)
 					   .bytes_all = UINT64_C(32000000000)};
 	fake->collectives[0].whole_ps = 16 * PS_PER_MS;
 	fake->collectives[0].whole_error_ps = PS_PER_MS / 4;
+	fake_batches(fake, PAIR_SAME_T0, 200, 10000, 100);
+	fake_batches(fake, PAIR_ACROSS_T1, 20000, 12000, 1);
 	fake->collectives[1].group = 1;
 	return fake;
 }

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far a quantile of a sample may be from that of the whole. Values that came about near each
+// other depend on each other, so their number says nothing; but parts that lie apart vary as much
+// as one sample does from another. Each part's own quantile is taken, and the error is that of the
+// mean of them:
+//
+//   t x s / sqrt(n), s the standard deviation of the n parts' quantiles, t that of Student for 95 %
+//
+// and never less than the grain of the parts' histograms, one part in a hundred. What all parts
+// have in common is not in it.
+
+#include <weft/check.h>
+#include <weft/measure.h>
+
+#define DIGITS 2u
+#define GRAIN 100
+#define PARTS_NEEDED 4u
+
+// Student's t of 95 %, both sides, for n - 1 degrees of freedom, in thousandths.
+static const int64_t student[BATCH_COUNT + 1] = {
+	[4] = 3182, [5] = 2776, [6] = 2571, [7] = 2447, [8] = 2365};
+
+int batches_init(struct batches *batches, struct arena *arena, uint64_t value_max)
+{
+	int rc = 0;
+	for (uint32_t i = 0; rc == 0 && i < BATCH_COUNT; i++)
+		rc = hist_init(&batches->of[i], arena, DIGITS, value_max);
+	return rc;
+}
+
+void batches_empty(struct batches *batches)
+{
+	for (uint32_t i = 0; i < BATCH_COUNT; i++)
+		hist_empty(&batches->of[i]);
+}
+
+void batches_add(struct batches *batches, uint32_t batch, int64_t value)
+{
+	check(batch < BATCH_COUNT);
+	if (batches->of[batch].cells > 0)
+		hist_add(&batches->of[batch], value);
+}
+
+void batches_merge(struct batches *into, const struct batches *from)
+{
+	for (uint32_t i = 0; i < BATCH_COUNT; i++)
+		if (from->of[i].cells > 0)
+			hist_merge(&into->of[i], &from->of[i]);
+}
+
+// The largest root with root^2 <= value, by bits from the top.
+static int64_t root_of(unsigned __int128 value)
+{
+	uint64_t root = 0;
+	for (int bit = 62; bit >= 0; bit--) {
+		uint64_t more = root | UINT64_C(1) << bit;
+		if ((unsigned __int128)more * more <= value)
+			root = more;
+	}
+	return (int64_t)root;
+}
+
+// In thousandths of the unit, so that nothing is rounded before the end.
+static int64_t error_of(const int64_t *values, uint32_t count)
+{
+	unsigned __int128 squares = 0;
+	__int128 sum = 0;
+	for (uint32_t i = 0; i < count; i++)
+		sum += values[i];
+	for (uint32_t i = 0; i < count; i++) {
+		__int128 off = ((__int128)values[i] * count - sum) * 1000 / count;
+		squares += (unsigned __int128)(off * off);
+	}
+	int64_t grain = (int64_t)(sum / count * 1000 / GRAIN);
+	int64_t error = root_of(squares / ((uint64_t)count * (count - 1))) * student[count] / 1000;
+#ifdef PLANT_SURE_QUANTILE // a bug on purpose: a quantile as sure as if nothing varied
+	error = 0;
+#endif
+	return error > grain ? error : grain;
+}
+
+int64_t batches_error(const struct batches *batches, uint32_t parts_per_million,
+		      uint64_t values_min)
+{
+	int64_t values[BATCH_COUNT];
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < BATCH_COUNT; i++)
+		if (batches->of[i].total > 0 && batches->of[i].total >= values_min)
+			values[count++] = hist_quantile(&batches->of[i], parts_per_million);
+	return count < PARTS_NEEDED ? -1 : (error_of(values, count) + 999) / 1000;
+}
