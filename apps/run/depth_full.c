@@ -55,6 +55,17 @@ static void take_step(struct scenario *scenario, const struct world_step *step)
 	scenario->qps_per_connection *= scenario->traffic.ring.channels;
 }
 
+int depth_full_build(struct call *call)
+{
+	static struct depth_full depth; // the scenario keeps its step
+	int rc = depth_prepare(call, &depth.world);
+	if (rc < 0)
+		return rc;
+	world_step_own_sends(&depth.world, &call->scenario);
+	take_step(&call->scenario, &depth.world);
+	return call_build(call);
+}
+
 static int run_packets(struct call *call, struct depth_full *depth)
 {
 	struct run ran;

@@ -23,6 +23,10 @@ struct depth_all {
 	struct depth_sample sample;
 };
 
+// Builds the world of a step of a call that has been read, and runs nothing. -errno with a reason;
+// what was built stands in call->stage, which the caller frees.
+int depth_full_build(struct call *call);
+
 // Both run a call that has been read. Return the exit status.
 int depth_full_run(struct call *call);
 int depth_all_run(struct call *call);

@@ -212,11 +212,13 @@ static int options_export(const struct options *options, struct refusal *refusal
 		return outcome_bad_word(refusal, "needs --out:", "--export");
 	if (options->wants_footprint || options->is_quiet || options->is_json ||
 	    options->pcap != NULL || options->log != NULL || options->seeds != NULL ||
-	    options->sweep_count > 0 || options->depth != NULL)
+	    options->sweep_count > 0)
 		return outcome_bad_word(
 			refusal, "--export runs nothing; it takes no",
-			"--footprint, --quiet, --json, --pcap, --log, --seeds, --sweep, "
-			"--depth");
+			"--footprint, --quiet, --json, --pcap, --log, --seeds, --sweep");
+	if (options->depth != NULL && strcmp(options->depth, "full") != 0)
+		return outcome_bad_word(refusal, "--export writes --depth full, not",
+					options->depth);
 	return 0;
 }
 

@@ -405,6 +405,10 @@ static int act(struct call *call)
 		[DEPTH_FULL] = depth_full_run,
 		[DEPTH_ALL] = depth_all_run,
 	};
+	if (call->options.depth_kind == DEPTH_FULL && call->options.export != NULL) {
+		int rc = depth_full_build(call);
+		return rc < 0 ? depth_say_refusal(call, rc) : write_trace(call);
+	}
 	if (call->options.depth_kind != DEPTH_NONE)
 		return depths[call->options.depth_kind](call);
 	if (call->is_study)

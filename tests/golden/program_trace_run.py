@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -143,6 +144,22 @@ def exported(folder, name, *words):
     return json.loads(weft("sim", name, "--json", *words)[1]), run(out), json.loads(weft("trace", "--json", out)[1])
 
 
+def check_step(folder):
+    """A whole training step, written: read again over the same fabric, it is the step of --depth full to its digest."""
+    name, fabric, out = "moe-small-3-depths", folder / "step.yaml", folder / "step"
+    status, _, errors = weft("sim", name, "--depth", "full", "--export", "chakra", "--out", out)
+    check(status == 0, f"a step is written: {errors.strip()}")
+    full = json.loads(weft("sim", name, "--depth", "full", "--json")[1])["full"]
+    text = (pathlib.Path(os.environ["WEFT_SOURCE"]) / "apps" / "scenarios" / f"{name}.yaml").read_text()
+    parts = [part for part in re.split(r"\n(?=\S)", text) if not part.startswith(("traffic:", "sample:", "inputs:", "limits:"))]
+    fabric.write_text("\n".join(parts) + "\ntraffic: {kind: trace}\n")
+    status, text, errors = weft("sim", fabric, "--trace", out, "--set", "transport.qps_per_connection=4", "--json")
+    check(status == 0, f"and read: {errors.strip()}")
+    again = json.loads(text)
+    check(end_ps(again) == full["step_ps"] and again["run"]["digest"] == full["digest"],
+          f"  the same step: {end_ps(again)} ps, digest {again['run']['digest']}, {full['digest']}")
+
+
 def check_exports(folder):
     """Jobs of scenarios, written: flows as sends and receives, a ring as one collective of each rank."""
     here, there, told = exported(folder, "incast")
@@ -159,6 +176,9 @@ def check_exports(folder):
     check(status == 0, f"a trace's operations are written: {errors.strip()}")
     first, second = run(path), run(folder / "operations")
     check(end_ps(first) == end_ps(second) and payload(first) == payload(second), f"  and end at {end_ps(first)} ps as before")
+    check_step(folder)
+    refused("no export of a depth without packets", ["sim", "moe-small-3-depths", "--depth", "model", "--export", "goal", "--out",
+                                                     folder / "x"], "--depth full, not 'model'")
     refused("an export of a sample", ["sim", "ring-barrier", "--sample", "groups=1,steps=2", "--export", "goal", "--out",
                                       folder / "sample"], "a sample")
     refused("--export alone", ["sim", "ring-barrier", "--export", "goal"], "needs --out")
