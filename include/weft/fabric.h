@@ -14,6 +14,7 @@
 #include <weft/fault.h>
 #include <weft/machine.h>
 #include <weft/measure.h>
+#include <weft/measure_link.h>
 #include <weft/refusal.h>
 #include <weft/rng.h>
 #include <weft/time.h>

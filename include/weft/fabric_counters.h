@@ -6,6 +6,7 @@
 
 #include <weft/fabric_pause.h>
 #include <weft/measure.h>
+#include <weft/measure_link.h>
 #include <weft/packet.h>
 
 struct fabric_counters {
@@ -18,6 +19,9 @@ struct fabric_counters {
 	struct pause_counters pause;
 };
 
+struct arena;
+struct topology;
+struct fabric_config;
 struct switch_; // `switch` is a C keyword
 
 #ifdef __cplusplus
@@ -28,6 +32,18 @@ const struct fabric_counters *switch_counters(const struct switch_ *self);
 
 // Puts these in their place: those of the same switch as it was run elsewhere.
 void switch_set_counters(struct switch_ *self, const struct fabric_counters *counters);
+
+// Before the run: its ports that mark do so from other depths on; see fault.h, FAULT_ECN.
+void switch_set_ecn(struct switch_ *self, uint32_t low_bytes, uint32_t high_bytes,
+		    uint32_t share_ppb);
+
+// Before the run, and before switch_slow(): the data queues of all its ports are measured, against
+// the depths at which they should mark. -ENOMEM.
+int switch_watch(struct switch_ *self, struct arena *arena, const struct topology *topology,
+		 const struct fabric_config *config);
+
+// What was measured of the queue of a port; NULL where nothing is.
+struct queue_watch *switch_port_watch(const struct switch_ *self, uint32_t port);
 
 #ifdef __cplusplus
 }

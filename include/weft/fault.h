@@ -74,6 +74,8 @@ enum fault_kind {
 	FAULT_BURST,	 // losses in a row, by the model of Gilbert and Elliott
 	FAULT_STALL,	 // a host does nothing: what comes to it waits
 	FAULT_STRAGGLER, // a host works at a share of its speed
+	FAULT_ECN,	 // a switch marks from other depths on than the rest
+	FAULT_EVS,	 // QPs of a host have another number of entropy values
 	FAULT_KIND_COUNT
 };
 
@@ -100,6 +102,9 @@ struct fault {
 	uint32_t enter_ppb, leave_ppb;
 	uint32_t good_loss_ppb, bad_loss_ppb; // bad_loss_ppb 0: every packet
 	uint32_t queue_packets; // FAULT_STALL: so many wait at each port; 0: the default
+	// FAULT_ECN: depths at which marking starts, and from which everything is marked
+	uint32_t ecn_low_bytes, ecn_high_bytes;
+	uint32_t ev_count; // FAULT_EVS: values of a QP; per plane a power of two
 };
 
 #define STALL_QUEUE_PACKETS 1024u // wait at each port of a host that stalls
@@ -124,7 +129,13 @@ struct burst_chances fault_burst(const struct fault *fault);
 // Whether a fault of this kind hits a host, and not a cable.
 static inline bool fault_is_of_host(enum fault_kind kind)
 {
-	return kind == FAULT_STALL || kind == FAULT_STRAGGLER;
+	return kind == FAULT_STALL || kind == FAULT_STRAGGLER || kind == FAULT_EVS;
+}
+
+// Whether a fault of this kind is a wrong setting: there from the start, and for good.
+static inline bool fault_is_setting(enum fault_kind kind)
+{
+	return kind == FAULT_ECN || kind == FAULT_EVS;
 }
 
 // -EINVAL with a reason when the fault's figures are none, or its place does not exist.

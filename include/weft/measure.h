@@ -94,6 +94,7 @@ struct watch_config {
 	uint32_t bins;
 	bool has_nics;	   // payload of each NIC, too
 	uint32_t bypasses; // events of paths over dead cables; 0 = none are kept
+	bool has_links;	   // each cable, each port of a switch, each host: measure_link.h
 };
 
 #ifdef __cplusplus

@@ -17,6 +17,8 @@
 #include <weft/scenario.h>
 #include <weft/transport.h>
 #include <weft/workload.h>
+#include <weft/world_audit.h>
+#include <weft/world_links.h>
 #include <weft/world_pause.h>
 #include <weft/world_program.h>
 
@@ -90,9 +92,10 @@ struct world {
 	uint64_t qp_count;	   // ends of connections
 	uint64_t work_total; // ends to be seen: of flows (two each), ranks' collectives, operations
 	struct outcome *outcome;
-	struct world_jobs jobs; // of several
-	uint32_t shard_count;	// a shard is what one thread runs; it writes into its own record
-	uint32_t *shard_of;	// [machine_count], in no order: see shards.c
+	struct world_jobs jobs;	  // of several
+	struct world_links links; // with watch.links
+	uint32_t shard_count;	  // a shard is what one thread runs; it writes into its own record
+	uint32_t *shard_of;	  // [machine_count], in no order: see shards.c
 	struct record *records[WORLD_SHARDS_MAX]; // [shard_count]
 	// [shard_count] what each shard counts over time and of dead cables; or NULL
 	struct series *series[WORLD_SHARDS_MAX];
@@ -153,21 +156,6 @@ struct outcome_collective {
 	ps_t whole_error_ps;	    // stated half-width; 0 when all was run
 	uint64_t busbw_bytes_per_s; // nccl-tests: S / t * (n-1)/n (x 2 for all-reduce)
 };
-
-// What a driver knows of a run that ended.
-struct world_audit {
-	uint64_t doubled; // packets that cables copied
-	bool is_whole;	  // the workload is complete and nothing is under way
-	bool is_forged;	  // somebody changed frames: what nothing covers may say anything
-};
-
-// Holds the books of each machine against each other at the end of a run: stops at a bug. `chunks`
-// of each shard; machines of a shard without are left out, for another process ran them.
-void world_audit_machines(const struct world *world, const struct fifo_pool *const *chunks,
-			  bool is_whole);
-
-// The same for what all machines measured together, after world_collect().
-void world_audit(const struct world *world, const struct world_audit *of);
 
 // What a run measured, before it becomes text.
 struct outcome {

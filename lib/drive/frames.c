@@ -411,6 +411,8 @@ ps_t frames_run_machine(struct lane *lane, uint32_t m)
 	}
 	if (lane->world->jobs.bytes != NULL)
 		lane_count_jobs(lane, m);
+	if (lane->world->links.counts != NULL)
+		lane_count_links(lane, m);
 	for (uint32_t i = 0; i < lane->out.count; i++)
 		depart(lane, m, &lane->out.departures[i], &burst);
 	flush(lane, &burst);

@@ -237,29 +237,6 @@ static void prefetch_cables(const struct lane *lane, uint32_t m)
 
 // ---------------------------------------------------------------- departures
 
-// Writes down that a data packet was lost, for whoever watches. One lane per shard, or one for all.
-static void watch_loss(struct lane *lane, uint32_t index, const struct departure *departure,
-		       ps_t at, enum drop_reason fate)
-{
-	const struct packet *packet = packet_at(lane->out.packets, departure->packet);
-	struct series *series = lane->world->series[lane->shard];
-	struct bypass *bypass = lane->world->bypass[lane->shard];
-	if (packet->payload_bytes == 0)
-		return;
-	if (series != NULL)
-		series_add(series, SERIES_LOST, departure->start, 1);
-	if (bypass == NULL || fate != DROP_LINK_DOWN)
-		return;
-	struct bypass_event event = {.nic = packet->target,
-				     .qpn = packet->qpn,
-				     .ev = packet->ev,
-				     .cable = lane->cables.plan[index],
-				     .down_ps = cable_down_since(&lane->cables.cables[index],
-								 lane->world->cable_faults,
-								 departure->start, at)};
-	bypass_lose(bypass, &event, departure->start);
-}
-
 struct cable_fate lane_fate(struct lane *lane, uint32_t index, const struct departure *departure,
 			    ps_t at)
 {
@@ -271,7 +248,7 @@ struct cable_fate lane_fate(struct lane *lane, uint32_t index, const struct depa
 					    at);
 	if (fate.drop != DROP_REASON_COUNT) {
 		run->dropped[fate.drop]++;
-		watch_loss(lane, index, departure, at, fate.drop);
+		lane_count_loss(lane, index, departure, at, fate.drop);
 		return fate;
 	}
 	if (fate.is_doubled && !late_send(late, start, at)) {
@@ -282,6 +259,8 @@ struct cable_fate lane_fate(struct lane *lane, uint32_t index, const struct depa
 		fate.held_ps = 0;
 		run->late_full++;
 	}
+	if (fate.is_damaged && lane->world->links.counts != NULL)
+		lane->world->links.counts[lane->cables.plan[index]].damaged++;
 	run->damaged += fate.is_damaged;
 	run->doubled += fate.is_doubled;
 	run->held_back += fate.held_ps > 0;
@@ -324,20 +303,6 @@ static __attribute__((noinline)) void tap(struct lane *lane, uint32_t m)
 	}
 }
 
-void lane_count_jobs(struct lane *lane, uint32_t m)
-{
-	const struct world *world = lane->world;
-	for (uint32_t i = 0; i < lane->out.count; i++) {
-		const struct departure *departure = &lane->out.departures[i];
-		const struct packet *packet = packet_at(lane->out.packets, departure->packet);
-		uint32_t job = world->jobs.owner_of[packet->source];
-		uint32_t plan = lane->cables.plan[lane_cable(lane, m, departure)];
-		if (packet->payload_bytes > 0 && job != MIX_NOBODY)
-			world->jobs.bytes[(size_t)plan * world->scenario->job_count + job] +=
-				packet->wire_bytes;
-	}
-}
-
 // ---------------------------------------------------------------- a machine, a window
 
 static void run_machine(struct lane *lane, uint32_t m)
@@ -353,6 +318,8 @@ static void run_machine(struct lane *lane, uint32_t m)
 			tap(lane, m);
 		if (lane->world->jobs.bytes != NULL)
 			lane_count_jobs(lane, m);
+		if (lane->world->links.counts != NULL)
+			lane_count_links(lane, m);
 		lane_scatter(lane, m);
 	} else {
 		next = frames_run_machine(lane, m);

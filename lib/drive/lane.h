@@ -58,6 +58,13 @@ int lane_init(struct lane *lane, const struct world *world, ps_t span_ps, struct
 // Counts what jobs put on the cables of machine `m` by the departures in hand.
 void lane_count_jobs(struct lane *lane, uint32_t m);
 
+// Counts that cable `index` lost what would have arrived at `at`.
+void lane_count_loss(struct lane *lane, uint32_t index, const struct departure *departure, ps_t at,
+		     enum drop_reason fate);
+
+// Counts them for each cable alone, with watch.links.
+void lane_count_links(struct lane *lane, uint32_t m);
+
 // Runs the machines that have something to do in the window that lane->windows stands at.
 void lane_run_window(struct lane *lane);
 
@@ -98,14 +105,20 @@ static inline void lane_check(const struct lane *lane, const struct cable *cable
 		      lane->window_end);
 }
 
+// The line of a cable that may be slow, for what starts at `start`.
+static inline line_t lane_line(const struct lane *lane, const struct cable *cable, ps_t start)
+{
+	if (__builtin_expect(cable->is_slow, 0))
+		return cable_slow_line(cable, lane->world->cable_faults, start);
+	return cable->line;
+}
+
 // When a departure arrives at the end of a cable that may be slow: checks that packets keep their
 // order.
 static inline ps_t lane_depart(const struct lane *lane, struct cable *cable,
 			       const struct departure *departure)
 {
-	line_t line = cable->line;
-	if (__builtin_expect(cable->is_slow, 0))
-		line = cable_slow_line(cable, lane->world->cable_faults, departure->start);
+	line_t line = lane_line(lane, cable, departure->start);
 	lane_check(lane, cable, line, departure);
 	check(departure->start + cable->delay_ps >=
 	      cable->last_at); // one packet at a time, in order

@@ -25,7 +25,7 @@ void switch_audit(const struct switch_ *self, const struct fifo_pool *chunks)
 			      "a queue holds the bytes that it counts");
 		uint32_t limit = port->limit_bytes[PACKET_CLASS_DATA];
 		if (port->special & PORT_SLOWS)
-			limit = port->nominal->data_bytes;
+			limit = port->beside->nominal.data_bytes;
 		deepest = limit > deepest ? limit : deepest;
 	}
 	// an empty queue takes any packet

@@ -189,6 +189,31 @@ static int check_burst(const struct fault *fault, struct refusal *refusal)
 	return 0;
 }
 
+// What can be wrong with a setting. How many values a QP may have is the transport's to say.
+static int check_setting(const struct fault *fault, const struct topology *topology,
+			 struct refusal *refusal)
+{
+	enum link_where where = fault->at.where;
+	bool is_switch = where == LINK_AT_T0 || where == LINK_AT_T1 || where == LINK_AT_NODE;
+	if (fault->from_ps != 0 || fault->until_ps != PS_NEVER)
+		return refuse(refusal, -EINVAL,
+			      "a wrong setting is there from the start and for good", 0, 0, 0);
+	if (fault->kind == FAULT_EVS)
+		return fault->ev_count > 0 && fault->ev_count % topology->planes == 0
+			? 0
+			: refuse(refusal, -EINVAL,
+				 "% entropy values are not as many for each of % planes",
+				 fault->ev_count, topology->planes, 0);
+	if (!is_switch || fault->way != FAULT_BOTH_WAYS)
+		return refuse(refusal, -EINVAL,
+			      "marking is set for a switch as a whole: at a T0, a T1 or a node", 0,
+			      0, 0);
+	if (fault->ecn_low_bytes > fault->ecn_high_bytes)
+		return refuse(refusal, -EINVAL, "marking cannot start at % B and be whole at % B",
+			      fault->ecn_low_bytes, fault->ecn_high_bytes, 0);
+	return 0;
+}
+
 // What can be wrong with the figures of the kinds that have some.
 static int check_figures(const struct fault *fault, struct refusal *refusal)
 {
@@ -231,5 +256,7 @@ int fault_check(const struct fault *fault, const struct topology *topology, stru
 	if (fault->way > FAULT_DOWN)
 		return refuse(refusal, -EINVAL, "unknown way of a fault %", fault->way, 0, 0);
 	int rc = check_figures(fault, refusal);
+	if (rc == 0 && fault_is_setting(fault->kind))
+		rc = check_setting(fault, topology, refusal);
 	return rc < 0 ? rc : link_place_check(&fault->at, topology, refusal);
 }

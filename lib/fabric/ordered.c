@@ -190,7 +190,7 @@ static void hold_lossless(struct switch_ *self, const struct arrival *arrival, s
 	struct pfc_port *in = &ordered->pfc[arrival->port];
 	uint64_t *beyond_max = &self->counters.pause.headroom_bytes_max;
 	uint64_t entry = entry_with_from(entry_of(arrival->packet, packet), arrival->port);
-	port_queue(port, out, &self->counters, PACKET_CLASS_DATA, entry);
+	port_queue(port, out, &self->counters, PACKET_CLASS_DATA, entry, arrival->at);
 	if (pfc_hold(in, ordered->buffer, packet->wire_bytes, arrival->at)) {
 		bitmap_set(ordered->stopped, arrival->port);
 		owe_frame(self, arrival->port, arrival->at);
@@ -207,7 +207,7 @@ static void hold_shared(struct switch_ *self, const struct arrival *arrival, str
 	uint64_t entry = entry_of(arrival->packet, packet);
 	uint32_t before = port->queued_bytes[PACKET_CLASS_DATA];
 	if (buffer_takes(buffer, before, packet->wire_bytes))
-		port_queue(port, out, &self->counters, PACKET_CLASS_DATA, entry);
+		port_queue(port, out, &self->counters, PACKET_CLASS_DATA, entry, arrival->at);
 	else
 		port_refuse(port, out, &self->counters, entry);
 	buffer->used += (uint64_t)port->queued_bytes[PACKET_CLASS_DATA] - before;
@@ -220,7 +220,7 @@ static void hold(struct switch_ *self, const struct arrival *arrival, struct por
 	port->free_at = ps_max(port->free_at, arrival->at);
 	if (packet->klass != PACKET_CLASS_DATA) {
 		port_queue(port, out, &self->counters, (enum packet_class)packet->klass,
-			   entry_of(arrival->packet, packet));
+			   entry_of(arrival->packet, packet), arrival->at);
 		return;
 	}
 	if (self->ordered->config.is_on)

@@ -119,7 +119,7 @@ static uint32_t scaled(uint32_t bytes, uint32_t rate_ppb)
 // Takes the changes of rate that are due at `now`. A packet on the line keeps its time.
 __attribute__((noinline)) static void port_slow(struct port *port, ps_t now)
 {
-	const struct port_nominal *nominal = port->nominal;
+	const struct port_nominal *nominal = &port->beside->nominal;
 	for (; port->slow_count > 0 && port->slow->at <= now; port->slow++, port->slow_count--) {
 		uint32_t rate_ppb = port->slow->rate_ppb;
 		port->line = line_slowed(nominal->line, rate_ppb);
@@ -149,6 +149,65 @@ static inline bool has_room(const struct cursor *cursor, struct outbox *out)
 	return false;
 }
 
+// ---------------------------------------------------------------- what is measured of a queue
+
+// The chance that a packet should be marked which leaves so much behind, in DUE_MARK_ONE.
+static uint64_t due_mark(const struct queue_watch *watch, uint32_t queued)
+{
+	if (queued <= watch->threshold_bytes)
+		return 0;
+	if (queued > watch->full_bytes || queued - watch->threshold_bytes >= watch->span_bytes)
+		return DUE_MARK_ONE;
+	return (queued - watch->threshold_bytes) * DUE_MARK_ONE / watch->span_bytes;
+}
+
+// An entry left at `start`.
+static void note_leave(struct port *port, const struct outbox *out, uint64_t entry, ps_t start)
+{
+	struct queue_watch *watch = &port->beside->watch;
+	uint32_t queued = port->queued_bytes[PACKET_CLASS_DATA];
+	if (watch->above_since_ps != PS_NEVER && queued <= watch->threshold_bytes) {
+		watch->above_ps += start - watch->above_since_ps;
+		watch->above_since_ps = PS_NEVER;
+	}
+	uint8_t before = entry_flags(entry);
+	if ((before & (PACKET_ECT | PACKET_CE)) != PACKET_ECT || port->ecn_low_bytes == UINT32_MAX)
+		return;
+	watch->due += due_mark(watch, queued);
+	if (packet_at(out->packets, entry_packet(entry))->flags & PACKET_CE) {
+		watch->marked++;
+		if (queued < watch->marked_min_bytes)
+			watch->marked_min_bytes = queued;
+	} else if (queued > watch->clear_max_bytes) {
+		watch->clear_max_bytes = queued;
+	}
+}
+
+// Something had to wait at `now`.
+static void note_wait(struct port *port, ps_t now)
+{
+	struct queue_watch *watch = &port->beside->watch;
+	uint32_t queued = port->queued_bytes[PACKET_CLASS_DATA];
+	watch->waited++;
+	if (queued > watch->queue_max_bytes)
+		watch->queue_max_bytes = queued;
+	if (queued > watch->threshold_bytes && watch->above_since_ps == PS_NEVER)
+		watch->above_since_ps = now;
+}
+
+// ---------------------------------------------------------------- service
+
+// Takes the oldest packet of a class off the queue of a port that does what few do.
+static uint64_t port_emit_special(struct port *port, struct cursor *cursor, struct outbox *out,
+				  struct fabric_counters *counters, enum packet_class klass)
+{
+	ps_t start = cursor->free_at;
+	uint64_t entry = port_emit(port, cursor, out, counters, klass);
+	if (klass == PACKET_CLASS_DATA && port->special & PORT_WATCHED)
+		note_leave(port, out, entry, start);
+	return entry;
+}
+
 // Emits every departure that starts at or before `last`. `is_special` is known where this is
 // inlined: most ports have nothing special, and room for all.
 static inline __attribute__((always_inline)) void
@@ -161,7 +220,7 @@ port_serve(struct port *port, struct cursor *cursor, struct outbox *out,
 				return;
 			if (port->special & PORT_SLOWS)
 				port_slow(port, cursor->free_at);
-			port_emit(port, cursor, out, counters, port_next_class(port, out));
+			port_emit_special(port, cursor, out, counters, port_next_class(port, out));
 		} else if (port->queues[PACKET_CLASS_CONTROL].count > 0) {
 			port_emit(port, cursor, out, counters, PACKET_CLASS_CONTROL);
 		} else if (port->queues[PACKET_CLASS_DATA].count > 0) {
@@ -234,7 +293,12 @@ static bool port_trims_newest(struct port *port, uint64_t newest, uint64_t arriv
 static void port_give_up(struct port *port, struct outbox *out, struct fabric_counters *counters,
 			 uint64_t entry)
 {
-	if (port->trim_bytes > 0 && (entry_flags(entry) & PACKET_TRIMMABLE))
+	bool trims = port->trim_bytes > 0 && (entry_flags(entry) & PACKET_TRIMMABLE);
+	if (port->special & PORT_WATCHED) {
+		port->beside->watch.trimmed += trims;
+		port->beside->watch.dropped += !trims;
+	}
+	if (trims)
 		port_trim(port, out, counters, entry);
 	else
 		port_drop(out, counters, entry, DROP_QUEUE_FULL);
@@ -291,6 +355,8 @@ port_take(struct port *port, struct cursor *cursor, struct outbox *out,
 	check(klass < PACKET_CLASS_COUNT);
 	if (cursor->free_at > now || (is_special && !has_room(cursor, out))) {
 		port_wait(port, out, counters, klass, entry);
+		if (is_special && port->special & PORT_WATCHED)
+			note_wait(port, now);
 		return;
 	}
 	cursor->free_at = now; // idle: nothing waits, so the packet never enters a queue
@@ -305,7 +371,7 @@ uint64_t port_emit_class(struct port *port, struct outbox *out, struct fabric_co
 	check(cursor.next < cursor.end);
 	if (port->special & PORT_SLOWS)
 		port_slow(port, port->free_at);
-	uint64_t entry = port_emit(port, &cursor, out, counters, klass);
+	uint64_t entry = port_emit_special(port, &cursor, out, counters, klass);
 	cursor_end(&cursor, port, out);
 	return entry;
 }
@@ -335,9 +401,11 @@ void port_refuse(struct port *port, struct outbox *out, struct fabric_counters *
 }
 
 void port_queue(struct port *port, struct outbox *out, struct fabric_counters *counters,
-		enum packet_class klass, uint64_t entry)
+		enum packet_class klass, uint64_t entry, ps_t now)
 {
 	port_wait(port, out, counters, klass, entry);
+	if (port->special & PORT_WATCHED)
+		note_wait(port, now);
 }
 
 void port_advance(struct port *port, struct outbox *out, struct fabric_counters *counters,

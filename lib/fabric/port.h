@@ -13,6 +13,7 @@
 #include <weft/fabric.h>
 #include <weft/fifo.h>
 #include <weft/machine.h>
+#include <weft/measure_link.h>
 #include <weft/packet.h>
 #include <weft/rng.h>
 #include <weft/time.h>
@@ -64,15 +65,22 @@ static inline uint32_t entry_from(uint64_t entry)
 
 // What few ports do.
 enum port_special {
-	PORT_SHARES = 1, // the classes share the line; else control goes first
-	PORT_SLOWS = 2,	 // its rate changes
-	PORT_ROUNDS = 4, // the classes take turns by packets (weighted round robin)
+	PORT_SHARES = 1,  // the classes share the line; else control goes first
+	PORT_SLOWS = 2,	  // its rate changes
+	PORT_ROUNDS = 4,  // the classes take turns by packets (weighted round robin)
+	PORT_WATCHED = 8, // its queue is measured
 };
 
 // A port at its full rate.
 struct port_nominal {
 	line_t line;
 	uint32_t data_bytes, ecn_low_bytes, ecn_high_bytes, ecn_span_bytes;
+};
+
+// What few ports have beside them.
+struct port_beside {
+	struct port_nominal nominal; // PORT_SLOWS
+	struct queue_watch watch;    // PORT_WATCHED
 };
 
 struct port {
@@ -104,9 +112,9 @@ struct port {
 	uint32_t ecn_span_bytes; // above the low threshold, where a line to all marks would end
 	uint16_t slow_count;	 // PORT_SLOWS: changes that are left
 	bool is_slow_scaled;
-	uint8_t trim_choice;		    // enum trim_choice
-	const struct rate_change *slow;	    // PORT_SLOWS: the next change
-	const struct port_nominal *nominal; // PORT_SLOWS: at full rate
+	uint8_t trim_choice;		// enum trim_choice
+	const struct rate_change *slow; // PORT_SLOWS: the next change
+	struct port_beside *beside;	// PORT_SLOWS, PORT_WATCHED; else NULL
 };
 static_assert(sizeof(struct port) == 128, "two cache lines");
 static_assert(offsetof(struct port, rng) == 64, "service stays in the first line");
@@ -138,9 +146,9 @@ uint64_t port_emit_class(struct port *port, struct outbox *out, struct fabric_co
 void port_start(struct port *port, struct outbox *out, struct fabric_counters *counters,
 		uint32_t index, ps_t now);
 
-// Queues, trims or drops it.
+// Queues, trims or drops it at `now`.
 void port_queue(struct port *port, struct outbox *out, struct fabric_counters *counters,
-		enum packet_class klass, uint64_t entry);
+		enum packet_class klass, uint64_t entry, ps_t now);
 
 // It finds no room in a shared buffer: trims it or the newest one in its queue, or drops it.
 void port_refuse(struct port *port, struct outbox *out, struct fabric_counters *counters,

@@ -18,9 +18,9 @@
 
 // Where the line from no marks at the low threshold, which reaches ecn_share at the high one, would
 // come to all of them: bytes above the low one.
-static uint32_t ecn_span(const struct topology *topology, uint32_t share_ppb)
+static uint32_t ecn_span(uint64_t low_bytes, uint64_t high_bytes, uint32_t share_ppb)
 {
-	uint64_t bytes = topology->ecn_high_bytes - topology->ecn_low_bytes;
+	uint64_t bytes = high_bytes - low_bytes;
 	if (share_ppb != 0)
 		bytes = bytes * SHARE_WHOLE / share_ppb;
 	return bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes;
@@ -35,7 +35,8 @@ static void port_init(struct port *port, const struct topology *topology,
 	port->leads_to_nic = leads_to_nic;
 	port->ecn_low_bytes = marks ? (uint32_t)topology->ecn_low_bytes : UINT32_MAX;
 	port->ecn_high_bytes = marks ? (uint32_t)topology->ecn_high_bytes : UINT32_MAX;
-	port->ecn_span_bytes = ecn_span(topology, config->ecn_share_ppb);
+	port->ecn_span_bytes = ecn_span(topology->ecn_low_bytes, topology->ecn_high_bytes,
+					config->ecn_share_ppb);
 	port->limit_bytes[PACKET_CLASS_CONTROL] = (uint32_t)topology->control_queue_bytes;
 	port->limit_bytes[PACKET_CLASS_DATA] = (uint32_t)(leads_to_nic
 								  ? topology->last_hop_queue_bytes
@@ -226,20 +227,61 @@ ps_t switch_run(void *self, const struct inbox *in, ps_t until, struct outbox *o
 int switch_slow(struct switch_ *self, struct arena *arena, uint32_t index,
 		const struct rate_change *changes, uint32_t count, bool is_scaled)
 {
-	struct port_nominal *nominal = arena_draw(arena, ARENA_FABRIC, 1, sizeof(*nominal));
 	struct port *port = &self->ports[index];
 	check(index < self->port_count && count <= UINT16_MAX);
-	if (nominal == NULL)
+	if (port->beside == NULL)
+		port->beside = arena_draw(arena, ARENA_FABRIC, 1, sizeof(*port->beside));
+	if (port->beside == NULL)
 		return -ENOMEM;
-	*nominal = (struct port_nominal){port->line, port->limit_bytes[PACKET_CLASS_DATA],
-					 port->ecn_low_bytes, port->ecn_high_bytes,
-					 port->ecn_span_bytes};
-	port->nominal = nominal;
+	port->beside->nominal = (struct port_nominal){
+		port->line, port->limit_bytes[PACKET_CLASS_DATA], port->ecn_low_bytes,
+		port->ecn_high_bytes, port->ecn_span_bytes};
 	port->slow = changes;
 	port->slow_count = (uint16_t)count;
 	port->is_slow_scaled = is_scaled;
 	port->special |= PORT_SLOWS;
 	return 0;
+}
+
+void switch_set_ecn(struct switch_ *self, uint32_t low_bytes, uint32_t high_bytes,
+		    uint32_t share_ppb)
+{
+	for (uint32_t i = 0; i < self->port_count; i++) {
+		struct port *port = &self->ports[i];
+		if (port->ecn_low_bytes == UINT32_MAX) // it never marks
+			continue;
+		port->ecn_low_bytes = low_bytes;
+		port->ecn_high_bytes = high_bytes;
+		port->ecn_span_bytes = ecn_span(low_bytes, high_bytes, share_ppb);
+	}
+}
+
+int switch_watch(struct switch_ *self, struct arena *arena, const struct topology *topology,
+		 const struct fabric_config *config)
+{
+	struct port_beside *beside = arena_draw(arena, ARENA_FABRIC, self->port_count,
+						sizeof(*beside));
+	if (beside == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < self->port_count; i++) {
+		check(self->ports[i].beside == NULL);
+		beside[i].watch = (struct queue_watch){
+			.threshold_bytes = (uint32_t)topology->ecn_low_bytes,
+			.span_bytes = ecn_span(topology->ecn_low_bytes, topology->ecn_high_bytes,
+					       config->ecn_share_ppb),
+			.full_bytes = (uint32_t)topology->ecn_high_bytes,
+			.marked_min_bytes = UINT32_MAX,
+			.above_since_ps = PS_NEVER};
+		self->ports[i].beside = &beside[i];
+		self->ports[i].special |= PORT_WATCHED;
+	}
+	return 0;
+}
+
+struct queue_watch *switch_port_watch(const struct switch_ *self, uint32_t port)
+{
+	check(port < self->port_count);
+	return self->ports[port].special & PORT_WATCHED ? &self->ports[port].beside->watch : NULL;
 }
 
 const struct fabric_counters *switch_counters(const struct switch_ *self)

@@ -104,6 +104,9 @@ static void figures(struct line *line, const struct fault *fault)
 	add_share(line, "enter", fault->enter_ppb);
 	add_share(line, "leave", fault->leave_ppb);
 	add_number(line, "queue", fault->queue_packets);
+	add_number(line, "low", fault->ecn_low_bytes);
+	add_number(line, "high", fault->ecn_high_bytes);
+	add_number(line, "evs", fault->ev_count);
 }
 
 void faults_json(json_t *root, const struct report_input *input)

@@ -9,6 +9,7 @@
 
 #include "buffer.h"
 #include "bypass.h"
+#include "culprit.h"
 #include "emulation.h"
 #include "expect.h"
 #include "figures.h"
@@ -479,6 +480,7 @@ void report_table(FILE *to, const struct report_input *input)
 		messages(to, input);
 	flows(to, input);
 	if (input->is_short) {
+		culprits_table(to, input);
 		bypass_table(to, input);
 		expect_table(to, input);
 		broken(to, input);
@@ -491,6 +493,7 @@ void report_table(FILE *to, const struct report_input *input)
 	buffer_table(to, input);
 	pauses_table(to, input);
 	balance(to, input);
+	culprits_table(to, input);
 	emulation_table(to, input);
 	gpu_table(to, input);
 	bypass_table(to, input);

@@ -81,6 +81,7 @@ static void compute(struct world_host *host, uint32_t index, ps_t now)
 #ifdef PLANT_HASTY_COMPUTE // a bug on purpose: a test must find it
 	end -= (end - now) / 10;
 #endif
+	host_worked(host, op->compute_ps, now, end);
 	if (end != PS_NEVER) // else the host stands still for good
 		host_later(host, HOST_OP_ENDED, index, end);
 }

@@ -13,6 +13,14 @@ int cables_build(struct world *world, struct refusal *refusal);
 // light.c: the ports that NICs see going down and coming back. After the cables.
 int light_build(struct world *world, struct refusal *refusal);
 
+// links.c: what is counted link by link; before machines, and, of queues, after them and before
+// slow_build().
+int links_build(struct world *world, struct refusal *refusal);
+int links_watch(struct world *world, struct refusal *refusal);
+
+// setting.c: switches that faults have mark elsewhere. Before slow_build(), which may scale marks.
+int setting_build(struct world *world, struct refusal *refusal);
+
 // Hands each out-port that a fault slows its rates over time. After machines and cables.
 int slow_build(struct world *world, struct refusal *refusal);
 

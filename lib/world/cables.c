@@ -99,7 +99,8 @@ static uint32_t faults_of(const struct world *world, uint32_t link, bool is_up,
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < scenario->fault_count; i++) {
 		const struct fault *fault = &scenario->faults[i];
-		if (fault->way == (is_up ? FAULT_DOWN : FAULT_UP) ||
+		if (fault_is_setting(fault->kind) ||
+		    fault->way == (is_up ? FAULT_DOWN : FAULT_UP) ||
 		    !link_place_hits(&fault->at, &world->topology, link))
 			continue;
 		if (ret != NULL)

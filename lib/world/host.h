@@ -81,9 +81,10 @@ struct world_host {
 	const struct starters *starters; // of the world: those of this host are its own
 	const uint32_t *flow_qpn;	 // [flows] first QP at the sender
 	struct record *record;
-	struct series *series; // or NULL: nothing is counted over time
-	uint64_t *placed;      // [nic_count][bins of the series], or NULL
-	uint32_t grant_bytes;  // size of a credit write
+	struct series *series;	 // or NULL: nothing is counted over time
+	uint64_t *placed;	 // [nic_count][bins of the series], or NULL
+	struct work_count *work; // what it computes, or NULL
+	uint32_t grant_bytes;	 // size of a credit write
 	uint32_t qps_per_connection;
 	uint32_t first_nic; // index of nics[0] in the world
 };
@@ -100,6 +101,15 @@ bool host_post(struct world_host *host, uint32_t nic, uint32_t qpn, const struct
 // The same where the queue cannot be full: what must wait for a context is kept, and posted then.
 void host_post_in_turn(struct world_host *host, uint32_t nic, uint32_t qpn, const struct work *work,
 		       ps_t now, struct outbox *out);
+
+// Work of `planned_ps` that the host begins at `from` ends at `until` (PS_NEVER: it does not).
+static inline void host_worked(struct world_host *host, ps_t planned_ps, ps_t from, ps_t until)
+{
+	if (host->work == NULL || until == PS_NEVER)
+		return;
+	host->work->planned_ps += (uint64_t)planned_ps;
+	host->work->taken_ps += (uint64_t)(until - from);
+}
 
 // Adds a local event.
 void host_later(struct world_host *host, enum host_event event, uint64_t id, ps_t at);

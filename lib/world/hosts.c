@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "hosts.h"
+#include "setting.h"
 
 #define GRANT_BYTES 64u // NCCL's entry in the sender's FIFO of credits
 
@@ -70,14 +71,17 @@ static void count_people(const struct world *world, struct builder *builder)
 		builder->flows_on[world->flows[i].from / per_host]++;
 }
 
-static int build_nics(struct world *world, struct world_host *host, const struct builder *builder)
+static int build_nics(struct world *world, struct world_host *host, uint32_t host_index,
+		      const struct builder *builder)
 {
+	const struct transport_config *transport = setting_transport(world, host_index);
 	struct arena *arena = world->arena;
 	uint32_t planes = host->planes, ports = host->nic_count * planes;
 	host->nics = arena_draw(arena, ARENA_WORLD, host->nic_count, sizeof(struct nic));
 	host->nic_of_port = arena_draw(arena, ARENA_WORLD, ports, sizeof(uint16_t));
 	host->working = arena_draw(arena, ARENA_WORLD, host->nic_count / 64 + 1, sizeof(uint64_t));
-	if (host->nics == NULL || host->nic_of_port == NULL || host->working == NULL)
+	if (host->nics == NULL || host->nic_of_port == NULL || host->working == NULL ||
+	    transport == NULL)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < host->nic_count; i++) {
 		uint32_t index = host->first_nic + i, qps = builder->qps[index];
@@ -94,11 +98,11 @@ static int build_nics(struct world *world, struct world_host *host, const struct
 		nic->peers = arena_draw(arena, ARENA_WORLD, qps, sizeof(struct nic_peer));
 		if (nic->peers == NULL)
 			return -ENOMEM;
-		int rc = endpoint_create(&nic->endpoint, arena, &world->transport, index, qps,
+		int rc = endpoint_create(&nic->endpoint, arena, transport, index, qps,
 					 world->scenario->seed, builder->refusal);
 		if (rc < 0)
 			return rc;
-		uint32_t contexts = endpoint_contexts(&world->transport, qps);
+		uint32_t contexts = endpoint_contexts(transport, qps);
 		world->context_count += contexts;
 		if (contexts < qps)
 			rc = backlog_init(&nic->backlog, arena, qps, builder->posts[index]);
@@ -133,6 +137,8 @@ static int build_host(struct world *world, uint32_t index, const struct builder 
 				    .record = world->records[world->shard_of[index]],
 				    .series = world->series[world->shard_of[index]],
 				    .placed = placed,
+				    .work = world->links.work != NULL ? &world->links.work[index]
+								      : NULL,
 				    .grant_bytes = GRANT_BYTES,
 				    .qps_per_connection = world->scenario->qps_per_connection,
 				    .first_nic = index * nics};
@@ -151,7 +157,7 @@ static int build_host(struct world *world, uint32_t index, const struct builder 
 	    heap_init(&host->events, arena, ARENA_WORLD, (uint32_t)events) < 0 ||
 	    scaleup_init(&host->scaleup, arena, &world->scenario->scaleup, nics) < 0)
 		return -ENOMEM;
-	return build_nics(world, host, builder);
+	return build_nics(world, host, index, builder);
 }
 
 static int build_stalling_host(struct world *world, uint32_t index, const struct builder *builder)
@@ -347,6 +353,7 @@ static void plan_flows(struct world *world)
 		uint32_t index = world->flows[i].from / world->fabric.nics_per_host;
 		struct world_host *host = world->hosts[index];
 		ps_t start_ps = stall_work_done(&host->faults, world->flows[i].start_ps);
+		host_worked(host, world->flows[i].start_ps, 0, start_ps);
 		if (start_ps != PS_NEVER)
 			host_later(host, HOST_FLOW, i, start_ps);
 	}

@@ -87,20 +87,32 @@ static void tell_host(const struct visitor *visitor, const struct world *world, 
 	}
 	if (host->placed != NULL)
 		tell(visitor, host->placed, (size_t)host->nic_count * bins * sizeof(uint64_t));
+	if (host->work != NULL) {
+		uint32_t ports = host->nic_count * host->planes;
+		tell(visitor, host->work, sizeof(*host->work));
+		tell(visitor, world->links.spread[(size_t)index * ports],
+		     ports * sizeof(*world->links.spread));
+	}
 }
 
-static void tell_switch(const struct visitor *visitor, struct switch_ *of)
+static void tell_switch(const struct visitor *visitor, struct switch_ *of, uint32_t port_count)
 {
 	struct fabric_counters counters = *switch_counters(of);
 	tell(visitor, &counters, sizeof(counters));
 	switch_set_counters(of, &counters);
+	for (uint32_t i = 0; i < port_count; i++)
+		if (switch_port_watch(of, i) != NULL)
+			tell(visitor, switch_port_watch(of, i), sizeof(struct queue_watch));
 }
 
-// What jobs put on a cable is counted where it leaves.
+// What is put on a cable is counted where it leaves.
 static void tell_cable(const struct visitor *visitor, struct world *world, uint32_t index)
 {
 	uint32_t jobs = world->scenario->job_count;
-	tell(visitor, world->jobs.bytes + (size_t)index * jobs, jobs * sizeof(uint64_t));
+	if (world->jobs.bytes != NULL)
+		tell(visitor, world->jobs.bytes + (size_t)index * jobs, jobs * sizeof(uint64_t));
+	if (world->links.counts != NULL)
+		tell(visitor, &world->links.counts[index], sizeof(*world->links.counts));
 }
 
 // A flow's times are its sender's.
@@ -121,8 +133,9 @@ void world_pieces(struct world *world, uint32_t shard, world_piece_fn *visit, vo
 			tell_host(&visitor, world, i);
 	for (uint32_t i = 0; i < world->topology.switch_count; i++)
 		if (world->shard_of[hosts + i] == shard)
-			tell_switch(&visitor, world->switches[i]);
-	for (uint32_t i = 0; world->jobs.bytes != NULL && i < world->cable_count; i++)
+			tell_switch(&visitor, world->switches[i],
+				    world->topology.switches[i].port_count);
+	for (uint32_t i = 0; i < world->cable_count; i++)
 		if (world->shard_of[world->cables[i].from_machine] == shard)
 			tell_cable(&visitor, world, i);
 	for (uint32_t i = 0; i < world->flow_count; i++)

@@ -111,6 +111,7 @@ static void start_next(struct world_host *host, uint32_t index, ps_t now)
 		rank->is_waiting = true;
 		return;
 	}
+	host_worked(host, bucket->release_ps, 0, release_ps);
 	struct record *record = host->record;
 	rank->clock = &record->clocks[record->clock_of_group[rank->group_index] + rank->bucket++];
 	rank->clock->start_ps = ps_min(rank->clock->start_ps, now);

@@ -191,6 +191,7 @@ static int check_place(struct draft *draft, const struct place_keys *keys,
 #define KIND(kind) (1u << (kind))
 #define SHARE_KINDS \
 	(KIND(FAULT_LOSS) | KIND(FAULT_CORRUPT) | KIND(FAULT_DUPLICATE) | KIND(FAULT_REORDER))
+#define SETTING_KINDS (KIND(FAULT_ECN) | KIND(FAULT_EVS))
 
 // The keys that some kinds of fault may have, and which of these need them.
 static const struct {
@@ -211,6 +212,11 @@ static const struct {
 	{"faults[].leave", KIND(FAULT_BURST), 0, "burst"},
 	{"faults[].bad_loss", KIND(FAULT_BURST), 0, "burst"},
 	{"faults[].good_loss", KIND(FAULT_BURST), 0, "burst"},
+	{"faults[].low", KIND(FAULT_ECN), KIND(FAULT_ECN), "ecn"},
+	{"faults[].high", KIND(FAULT_ECN), KIND(FAULT_ECN), "ecn"},
+	{"faults[].evs", KIND(FAULT_EVS), KIND(FAULT_EVS), "evs"},
+	{"faults[].from", ~SETTING_KINDS, 0, "other than ecn and evs"},
+	{"faults[].until", ~SETTING_KINDS, 0, "other than ecn and evs"},
 };
 
 // The keys of a burst come in two sets; of one all must be given, of the other none.
@@ -248,8 +254,8 @@ static int check_burst(struct draft *draft, const yaml_node_t *node)
 static int check_figures(struct draft *draft, const yaml_node_t *node, const struct fault *fault)
 {
 	static const char *const kinds[FAULT_KIND_COUNT] = {
-		"a link_down", "a loss", "a flap",  "a corrupt", "a duplicate",
-		"a reorder",   "a slow", "a burst", "a stall",	 "a straggler"};
+		"a link_down", "a loss",  "a flap",  "a corrupt",   "a duplicate", "a reorder",
+		"a slow",      "a burst", "a stall", "a straggler", "an ecn",	   "an evs"};
 	for (size_t i = 0; i < sizeof(fault_figures) / sizeof(*fault_figures); i++) {
 		const char *path = fault_figures[i].path;
 		bool is_given = draft_is_given(draft, path);
@@ -291,11 +297,46 @@ static int check_host_fault(struct draft *draft, const yaml_node_t *node, const 
 	return 0;
 }
 
+// Marking is a switch's; so many entropy values are as many for each plane, and a power of two.
+static int check_setting(struct draft *draft, const yaml_node_t *node, const struct fault *fault)
+{
+	const struct scenario *scenario = draft->scenario;
+	enum link_where where = fault->at.where;
+	uint32_t planes = scenario->fabric.planes, per_plane = fault->ev_count / planes;
+	if (fault->kind == FAULT_EVS) {
+		if (fault->ev_count % planes == 0 && per_plane > 0 &&
+		    (per_plane & (per_plane - 1)) == 0 &&
+		    fault->ev_count <= ev_universe(&scenario->transport))
+			return 0;
+		return draft_refuse(draft, draft_mark(draft, "faults[].evs"),
+				    "faults[].evs: for each of the %u planes a power of two, and "
+				    "no more than transport.evs",
+				    planes);
+	}
+	if (draft_is_given(draft, "faults[].way"))
+		return draft_refuse(draft, draft_mark(draft, "faults[].way"),
+				    "faults[].way has no effect here; a switch is set as a whole");
+	if (where != LINK_AT_T0 && where != LINK_AT_T1 && where != LINK_AT_NODE)
+		return draft_refuse(draft, document_mark(node),
+				    "faults[].at: marking is set for a switch; write {t0, plane}, "
+				    "{t1, plane} or {node}");
+	if (!scenario->fabric.ecn_on)
+		return draft_refuse(draft, document_mark(node),
+				    "faults[].kind: ecn has no effect here; it needs queue.ecn "
+				    "true");
+	if (fault->ecn_low_bytes > fault->ecn_high_bytes)
+		return draft_refuse(draft, draft_mark(draft, "faults[].low"),
+				    "faults[].low: marking starts at most at faults[].high");
+	return 0;
+}
+
 static int check_fault(struct draft *draft, const yaml_node_t *node, const struct fault *fault)
 {
 	int rc = check_figures(draft, node, fault);
 	if (rc == 0 && fault_is_of_host(fault->kind))
 		rc = check_host_fault(draft, node, fault);
+	if (rc == 0 && fault_is_setting(fault->kind))
+		rc = check_setting(draft, node, fault);
 	if (rc != 0)
 		return rc;
 	if (fault->until_ps <= fault->from_ps)

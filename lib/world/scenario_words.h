@@ -45,9 +45,9 @@ static const char *const axes_words[] = {"none", "x",  "y",   "xy", "z",
 					 "xz",	 "yz", "xyz", NULL}; // x = 1, y = 2, z = 4
 static const char *const form_words[] = {"pipelined", "barrier", NULL};
 static const char *const off_words[] = {"off", NULL};
-static const char *const fault_words[] = {"link_down", "loss",	    "flap", "corrupt",
-					  "duplicate", "reorder",   "slow", "burst",
-					  "stall",     "straggler", NULL};
+static const char *const fault_words[] = {"link_down", "loss", "flap",	"corrupt", "duplicate",
+					  "reorder",   "slow", "burst", "stall",   "straggler",
+					  "ecn",       "evs",  NULL};
 static const char *const slow_words[] = {"kept", "scaled", NULL};
 static const char *const entropy_words[] = {"port", "stev", "srv6", NULL};
 static const char *const ev_words[] = {"port-high", "port-low", NULL};

@@ -38,6 +38,7 @@ FAULTS = {  # what people call it: the fault
     "a transceiver: all links of a NIC": "{kind: link_down, at: {nic: 6}, from: 5us, until: 60us}",
     "a host that stalls": "{kind: stall, at: {host: 1}, from: 6us, until: 30us}",
     "a straggler": "{kind: straggler, at: {host: 3}, rate: 25%}",
+    "a host with few entropy values": "{kind: evs, at: {host: 6}, evs: 2}",
 }
 # The collective is done, and afterwards QPs fail over its last credits: what these would have placed is nobody's.
 LAST_CREDITS = """name: last-credits

@@ -23,6 +23,7 @@ LOSS = "{kind: loss, at: {nic: 3, plane: 0}, probability: 2%, from: 20us, until:
 RUNS = {  # name: what weft does
     "flows": ["sim", "two-planes"],
     "incast with faults and series": ["sim", "incast", "--fault", LOSS, "--set", "watch.bin=5us"],
+    "culprits": ["sim", "two-planes", "--fault", LOSS, "--set", "watch.links=true"],
     "ring": ["sim", "ring-barrier"],
     "ring on RC": ["sim", "ring-barrier", "--set", "transport.kind=rc"],
     "partial": ["sim", "incast", "--set", "limits.time=100us"],

@@ -18,7 +18,7 @@ SIMPLE = {"integer": "integer", "time": "integer", "number": "number", "text": "
 # Objects and lists that a result has only where it had something to say; docs/result.md says when.
 SOMETIMES = {"jobs", "program", "buffer", "pfc", "series", "bypass", "bypass.recovery", "pace", "ports", "capture", "expect", "mrc_ctl", "gpu"}
 ALWAYS = set("schema weft command run scenario network faults plan goodput collectives messages flows congestion drops cables planes "
-             "transport switches conservation speed inputs".split())
+             "transport switches conservation culprits speed inputs".split())
 
 
 def rows(root):
@@ -61,8 +61,8 @@ def add(schema, path, kind, meaning):
         node = make_object(below(node, part))
     if kind.startswith("object"):
         make_object(below(node, last), "null" in kind)["description"] = meaning
-        return
-    below(node, last).update(leaf(kind, meaning))
+    else:
+        below(node, last).update(leaf(kind, meaning))
     if "null" in kind and not last.endswith("[]"):
         node["properties"][last + "_reason"] = {"type": "string", "description": "Why there is none."}
 

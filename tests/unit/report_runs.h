@@ -254,6 +254,30 @@ static inline struct fake *fake_unharmed(void)
 	return fake;
 }
 
+// Two NICs below one switch; one of them loses packets on its way up.
+static inline struct fake *fake_culprit(void)
+{
+	struct fake *fake = fake_flows();
+	struct world *world = &fake->world;
+	static struct link_count counts[4];
+	static uint32_t spread[32][LINK_SPREAD_CELLS];
+	static struct work_count work[4];
+	fake_bypasses(fake); // for its cables
+	check(world->topology.nics * world->topology.planes <= 32 && world->topology.hosts <= 4);
+	for (int i = 0; i < 4; i++)
+		counts[i] = (struct link_count){.packets = 1000,
+						.bytes = 4000000,
+						.busy_ps = 320 * PS_PER_US,
+						.first_lost_ps = PS_NEVER};
+	counts[2].lost_random = 12;
+	counts[2].first_lost_ps = PS_PER_US;
+	world->topology.link_count = 2;
+	world->topology.links[0].rate_bps = world->topology.links[1].rate_bps = UINT64_C(
+		100000000000);
+	world->links = (struct world_links){counts, spread, work};
+	return fake;
+}
+
 // One collective of the ring did not end.
 static inline struct fake *fake_unfinished(void)
 {

@@ -93,6 +93,15 @@ static void a_wrong_word_is_refused_at_its_place(void **)
 		{"{kind: stall, at: {nic: 1}, until: 9us}", 1, "write {host} or all"},
 		{"{kind: stall, at: all, until: 9us, way: up}", 41, "hit as a whole"},
 		{"{kind: loss, at: {host: 8}, probability: 1%}", 25, "it may be 0 to 7"},
+		{"{kind: evs, at: {host: 1}}", 1, "faults[].evs is missing"},
+		{"{kind: evs, at: {host: 1}, evs: 3}", 33, "a power of two"},
+		{"{kind: evs, at: {nic: 1}, evs: 2}", 1, "write {host} or all"},
+		{"{kind: evs, at: {host: 1}, evs: 2, from: 1us}", 42, "no effect here"},
+		{"{kind: ecn, at: {t0: 0, plane: 0}, low: 1kB}", 1, "faults[].high is missing"},
+		{"{kind: ecn, at: {plane: 0}, low: 1kB, high: 2kB}", 1,
+		 "marking is set for a switch"},
+		{"{kind: ecn, at: {t0: 0, plane: 0}, low: 3kB, high: 2kB}", 41, "at most"},
+		{"{kind: loss, at: all, probability: 1%, low: 3kB}", 45, "no effect here"},
 	};
 	const char *const good = "{kind: link_down, at: all}";
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {

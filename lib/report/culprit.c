@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: Apache-2.0
+// First each link, NIC, switch and host is held against what it should be or what its like are;
+// then those that stand out together are put down to the smallest place that has them all.
+
+#include "culprit.h"
+#include "culprit_place.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RATE_LEAST 0.98	   // of a line's rate; below it is slow
+#define PACKETS_LEAST 16u  // on a line that is judged by its rate
+#define SPRAYED_LEAST 64u  // data packets of a NIC's port that is judged by its paths
+#define PEERS_LEAST 4u	   // NICs or hosts, before one of them can stand out
+#define SPREAD_LEAST 0.5   // of the evenness of others
+#define LATE_MOST 1.05	   // times what the work of others takes longer than planned
+#define SILENT_MOST 0.02   // of the mean over the ports of a NIC
+#define MARKS_SIGMAS 4.5   // of the dice, before marks are too few or too many
+#define MARKS_OFF_LEAST 10 // and so many packets
+
+// ---------------------------------------------------------------- what stands out on links
+
+static const struct link_plan *link_of(const struct culprit_search *search, uint32_t link)
+{
+	return &search->world->topology.links[link];
+}
+
+static const struct link_count *count_of(const struct culprit_search *search, uint32_t link,
+					 uint32_t way)
+{
+	return &search->world->links.counts[2 * link + way];
+}
+
+// What is left of the rate of a line.
+static double rate_left(const struct link_count *count, const struct link_plan *link)
+{
+	double nominal_ps = (double)count->bytes * 8 * (double)PS_PER_S / (double)link->rate_bps;
+	return count->busy_ps > 0 ? nominal_ps / (double)count->busy_ps : 1;
+}
+
+static bool stands_out(const struct link_count *count, const struct link_plan *link,
+		       enum culprit_finding finding)
+{
+	switch (finding) {
+	case CULPRIT_DOWN:
+		return count->lost_down > 0;
+	case CULPRIT_LOSSY:
+		return count->lost_random + count->damaged > 0;
+	default:
+		return count->packets >= PACKETS_LEAST && rate_left(count, link) < RATE_LEAST;
+	}
+}
+
+static void mark_links(struct culprit_search *search, enum culprit_finding finding)
+{
+	for (uint32_t i = 0; i < search->world->topology.link_count; i++) {
+		struct culprit_mark *mark = &search->marks[i];
+		*mark = (struct culprit_mark){0};
+		for (uint32_t way = 0; way < WAYS; way++) {
+			const struct link_count *count = count_of(search, i, way);
+			mark->is_used |= count->packets > 0;
+			mark->is_bad[way] = stands_out(count, link_of(search, i), finding);
+		}
+	}
+}
+
+// Ports of NICs that carry nothing, while the NIC's others do: on both ways.
+static void mark_silent(struct culprit_search *search)
+{
+	const struct topology *topology = &search->world->topology;
+	uint64_t *sums = calloc(topology->nics, sizeof(*sums));
+	memset(search->marks, 0, topology->link_count * sizeof(*search->marks));
+	for (uint32_t i = 0; sums != NULL && i < topology->link_count; i++)
+		if (link_of(search, i)->tier == 0)
+			sums[culprit_nic_of(search->world, link_of(search, i))] +=
+				count_of(search, i, 0)->packets + count_of(search, i, 1)->packets;
+	for (uint32_t i = 0; sums != NULL && i < topology->link_count; i++) {
+		const struct link_plan *link = link_of(search, i);
+		uint64_t sum = link->tier == 0 ? sums[culprit_nic_of(search->world, link)] : 0;
+		const struct link_count *up = count_of(search, i, 0),
+					*down = count_of(search, i, 1);
+		double mean = (double)sum / topology->planes;
+		struct culprit_mark *mark = &search->marks[i];
+		mark->is_used = mean >= SPRAYED_LEAST;
+		mark->is_bad[0] = mark->is_bad[1] = mark->is_used &&
+			up->lost_down + down->lost_down == 0 &&
+			(double)(up->packets + down->packets) < SILENT_MOST * mean;
+	}
+	free(sums);
+}
+
+// ---------------------------------------------------------------- paths of NICs
+
+static int compare(const void *a, const void *b)
+{
+	double left = *(const double *)a, right = *(const double *)b;
+	return (left > right) - (left < right);
+}
+
+static double median(double *values, uint32_t count)
+{
+	qsort(values, count, sizeof(*values), compare);
+	return count == 0 ? 0 : values[count / 2];
+}
+
+// Jain's index of the cells of a port: 1 when its packets go by all of them alike. Below zero when
+// there are too few packets to tell.
+static double evenness(const uint32_t cells[LINK_SPREAD_CELLS])
+{
+	double sum = 0, squares = 0;
+	for (uint32_t i = 0; i < LINK_SPREAD_CELLS; i++) {
+		sum += cells[i];
+		squares += (double)cells[i] * cells[i];
+	}
+	return sum < SPRAYED_LEAST ? -1 : sum * sum / (LINK_SPREAD_CELLS * squares);
+}
+
+// Mean over the ports of a NIC that have packets enough; below zero: none has.
+static double nic_evenness(const struct world *world, uint32_t nic)
+{
+	uint32_t planes = world->topology.planes, count = 0;
+	double sum = 0;
+	for (uint32_t plane = 0; plane < planes; plane++) {
+		double value = evenness(world->links.spread[(size_t)nic * planes + plane]);
+		sum += value < 0 ? 0 : value;
+		count += value >= 0;
+	}
+	return count == 0 ? -1 : sum / count;
+}
+
+// Returns the evenness of a NIC in the middle; below zero: too few to compare.
+static double mark_evs(struct culprit_search *search, uint32_t *ret_nics)
+{
+	const struct topology *topology = &search->world->topology;
+	uint32_t count = 0;
+	memset(search->marks, 0, topology->link_count * sizeof(*search->marks));
+	for (uint32_t nic = 0; nic < topology->nics; nic++) {
+		double value = nic_evenness(search->world, nic);
+		if (value >= 0)
+			search->values[count++] = value;
+	}
+	*ret_nics = count;
+	double middle = median(search->values, count);
+	if (count < PEERS_LEAST)
+		return -1;
+	for (uint32_t i = 0; i < topology->link_count; i++) {
+		const struct link_plan *link = link_of(search, i);
+		double value = link->tier == 0
+			? nic_evenness(search->world, culprit_nic_of(search->world, link))
+			: -1;
+		search->marks[i].is_used = value >= 0;
+		search->marks[i].is_bad[0] = value >= 0 && value < SPREAD_LEAST * middle;
+	}
+	return middle;
+}
+
+// ---------------------------------------------------------------- what a culprit came to
+
+// Sums what the links of the place measured, those that stand out.
+static void sum_up(const struct culprit_search *search, uint32_t place, struct culprit *culprit)
+{
+	double nominal = 0, busy = 0;
+	culprit->since_ps = PS_NEVER;
+	for (uint32_t i = 0; i < search->world->topology.link_count; i++) {
+		const struct culprit_mark *mark = &search->marks[i];
+		if (!mark_is_bad(mark) || !culprit_search_holds(search, place, i))
+			continue;
+		culprit->up |= mark->is_bad[0];
+		culprit->down |= mark->is_bad[1];
+		for (uint32_t way = 0; way < WAYS; way++) {
+			const struct link_count *count = count_of(search, i, way);
+			if (!mark->is_bad[way])
+				continue;
+			culprit->packets += count->packets;
+			culprit->lost += culprit->finding == CULPRIT_DOWN
+				? count->lost_down
+				: count->lost_random + count->damaged;
+			if (count->downs > culprit->downs)
+				culprit->downs = count->downs;
+			culprit->since_ps = ps_min(culprit->since_ps, count->first_lost_ps);
+			busy += (double)count->busy_ps;
+			nominal += rate_left(count, link_of(search, i)) * (double)count->busy_ps;
+		}
+	}
+	if (culprit->finding == CULPRIT_SLOW) {
+		culprit->expected = 1;
+		culprit->measured = busy > 0 ? nominal / busy : 0;
+	} else if (culprit->finding != CULPRIT_EVS) {
+		culprit->measured = culprit->packets > 0
+			? (double)culprit->lost / (double)culprit->packets
+			: 0;
+	}
+}
+
+static void forget(struct culprit_search *search, uint32_t place)
+{
+	for (uint32_t i = 0; i < search->world->topology.link_count; i++)
+		if (mark_is_bad(&search->marks[i]) && culprit_search_holds(search, place, i))
+			search->marks[i] = (struct culprit_mark){0};
+}
+
+static struct culprit *add(struct culprits *culprits, enum culprit_finding finding)
+{
+	if (culprits->count == CULPRITS_MAX)
+		return NULL;
+	struct culprit *culprit = &culprits->list[culprits->count++];
+	*culprit = (struct culprit){.finding = finding};
+	return culprit;
+}
+
+// Puts the links that stand out down to places, one after the other.
+static void put_down(struct culprit_search *search, struct culprits *culprits,
+		     enum culprit_finding finding, double expected)
+{
+	while (culprit_search_count(search) > 0) {
+		struct culprit *culprit = add(culprits, finding);
+		if (culprit == NULL)
+			return;
+		uint32_t place = culprit_search_best(search);
+		culprit_search_name(search, place, culprit);
+		culprit->expected = expected;
+		sum_up(search, place, culprit);
+		if (finding == CULPRIT_EVS) {
+			uint32_t nic = culprit->index;
+			if (culprit->place == CULPRIT_HOST)
+				nic *= search->world->topology.nics_per_host;
+			culprit->measured = culprit->place <= CULPRIT_HOST
+				? nic_evenness(search->world, nic)
+				: 0;
+		}
+		forget(search, place);
+	}
+}
+
+// ---------------------------------------------------------------- switches and hosts
+
+// Marks of all ports of a switch.
+struct switch_marks {
+	double marked, due; // packets
+	uint32_t marked_min, clear_max;
+};
+
+static void sum_marks(struct switch_marks *ret, const struct world *world, uint32_t index)
+{
+	*ret = (struct switch_marks){.marked_min = UINT32_MAX};
+	for (uint32_t port = 0; port < world->topology.switches[index].port_count; port++) {
+		const struct queue_watch *watch = switch_port_watch(world->switches[index], port);
+		ret->marked += (double)watch->marked;
+		ret->due += (double)watch->due / DUE_MARK_ONE;
+		if (watch->marked_min_bytes < ret->marked_min)
+			ret->marked_min = watch->marked_min_bytes;
+		if (watch->clear_max_bytes > ret->clear_max)
+			ret->clear_max = watch->clear_max_bytes;
+	}
+}
+
+// A switch marks above its low threshold only, everything above its high one, and in between as
+// many as are due, but for the dice: each throw has a variance of a quarter and of its chance at
+// most.
+static bool marks_wrongly(const struct switch_marks *of, const struct topology *topology,
+			  struct culprit *ret)
+{
+	double off = of->marked - of->due, sigmas = MARKS_SIGMAS * sqrt(of->due);
+	ret->measured = of->marked;
+	ret->expected = of->due;
+	if (of->marked_min <= topology->ecn_low_bytes) {
+		ret->marks = MARKS_EARLY;
+		ret->measured = of->marked_min;
+		ret->expected = (double)topology->ecn_low_bytes;
+	} else if (of->clear_max > topology->ecn_high_bytes) {
+		ret->marks = MARKS_LATE;
+		ret->measured = of->clear_max;
+		ret->expected = (double)topology->ecn_high_bytes;
+	} else {
+		ret->marks = off < 0 ? MARKS_FEW : MARKS_MANY;
+		return fabs(off) > sigmas && fabs(off) > MARKS_OFF_LEAST;
+	}
+	return true;
+}
+
+static void find_ecn(struct culprits *culprits, const struct world *world)
+{
+	for (uint32_t i = 0; i < world->topology.switch_count; i++) {
+		struct switch_marks marks;
+		struct culprit found = {
+			.finding = CULPRIT_ECN, .place = CULPRIT_SWITCH, .index = i};
+		sum_marks(&marks, world, i);
+		if (!marks_wrongly(&marks, &world->topology, &found))
+			continue;
+		struct culprit *culprit = add(culprits, CULPRIT_ECN);
+		if (culprit != NULL)
+			*culprit = found;
+	}
+}
+
+static double longer(const struct work_count *work)
+{
+	return work->planned_ps > 0 ? (double)work->taken_ps / (double)work->planned_ps : -1;
+}
+
+static void find_late(struct culprit_search *search, struct culprits *culprits)
+{
+	const struct world *world = search->world;
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < world->topology.hosts; i++)
+		if (longer(&world->links.work[i]) >= 0)
+			search->values[count++] = longer(&world->links.work[i]);
+	culprits->hosts = count;
+	double middle = median(search->values, count);
+	if (count < PEERS_LEAST) {
+		culprits->reason[CULPRIT_LATE] = "too few hosts have work of their own";
+		return;
+	}
+	for (uint32_t i = 0; i < world->topology.hosts; i++) {
+		double value = longer(&world->links.work[i]);
+		struct culprit *culprit = value > LATE_MOST * middle ? add(culprits, CULPRIT_LATE)
+								     : NULL;
+		if (culprit == NULL)
+			continue;
+		culprit->place = CULPRIT_HOST;
+		culprit->index = i;
+		culprit->measured = value;
+		culprit->expected = middle;
+	}
+}
+
+// ---------------------------------------------------------------- all of it
+
+static void find_silent(struct culprit_search *search, struct culprits *culprits)
+{
+	const struct transport_config *transport = &search->world->transport;
+	if (search->world->topology.planes == 1)
+		culprits->reason[CULPRIT_SILENT] = "NICs have one port";
+	else if (transport->kind != TRANSPORT_MRC || transport->path_policy == PATH_SINGLE)
+		culprits->reason[CULPRIT_SILENT] = "connections do not use all planes";
+	else {
+		mark_silent(search);
+		put_down(search, culprits, CULPRIT_SILENT, 0);
+	}
+}
+
+static void find_evs(struct culprit_search *search, struct culprits *culprits)
+{
+	if (search->world->transport.kind != TRANSPORT_MRC ||
+	    search->world->transport.path_policy == PATH_SINGLE) {
+		culprits->reason[CULPRIT_EVS] = "connections have one path";
+		return;
+	}
+	double middle = mark_evs(search, &culprits->nics);
+	search->prefers_host = true;
+	if (middle < 0)
+		culprits->reason[CULPRIT_EVS] = "too few NICs sent packets enough";
+	else
+		put_down(search, culprits, CULPRIT_EVS, middle);
+	search->prefers_host = false;
+}
+
+// Of one finding those that cost more come first: what is left of a rate, or is lost of packets.
+static double cost_of(const struct culprit *culprit)
+{
+	switch (culprit->finding) {
+	case CULPRIT_SLOW:
+	case CULPRIT_EVS:
+		return 1 - culprit->measured;
+	case CULPRIT_LATE:
+		return culprit->measured;
+	default:
+		return (double)culprit->lost;
+	}
+}
+
+static int by_cost(const void *a, const void *b)
+{
+	const struct culprit *left = a, *right = b;
+	if (left->finding != right->finding)
+		return left->finding < right->finding ? -1 : 1;
+	double more = cost_of(right) - cost_of(left);
+	return (more > 0) - (more < 0);
+}
+
+int culprits_find(struct culprits *ret, const struct world *world)
+{
+	static const enum culprit_finding of_links[] = {CULPRIT_DOWN, CULPRIT_LOSSY, CULPRIT_SLOW};
+	struct culprit_search search = {0};
+	*ret = (struct culprits){0};
+	int rc = culprit_search_init(&search, world);
+	for (uint32_t i = 0; rc == 0 && i < world->topology.link_count; i++)
+		ret->links += count_of(&search, i, 0)->packets + count_of(&search, i, 1)->packets >
+			0;
+	for (size_t i = 0; rc == 0 && i < sizeof(of_links) / sizeof(*of_links); i++) {
+		mark_links(&search, of_links[i]);
+		put_down(&search, ret, of_links[i], 0);
+	}
+	if (rc == 0) {
+		find_silent(&search, ret);
+		find_evs(&search, ret);
+		if (!world->fabric.ecn_on)
+			ret->reason[CULPRIT_ECN] = "switches do not mark";
+		else if (world->fabric.slow_scaled)
+			ret->reason[CULPRIT_ECN] = "slow lines mark elsewhere (queue.slow)";
+		else
+			find_ecn(ret, world);
+		find_late(&search, ret);
+		qsort(ret->list, ret->count, sizeof(*ret->list), by_cost);
+	}
+	culprit_search_free(&search);
+	return rc;
+}

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The culprit of each of eight faults, at places drawn from seeds, is named first; on a healthy run nobody is.
+WEFT_CULPRIT_SEEDS: how many seeds (2); more print the table of docs/howto/name-the-culprit.md."""
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+WEFT = os.environ["WEFT"]
+SEEDS = int(os.environ.get("WEFT_CULPRIT_SEEDS", "2"))
+NICS, T0S, T1S, PLANES = 32, 4, 8, 2
+WORLD = f"""name: culprits
+fabric: {{nics: {NICS}, nics_per_t0: {NICS // T0S}, t1_count: {T1S}, planes: {PLANES}}}
+transport: {{evs: 64}}
+traffic: {{kind: goal, file: rounds.goal}}
+watch: {{links: true}}
+"""
+
+
+def rounds(shifts=(9, 13, 17, 24)):
+    """Each rank computes, passes a message on and waits for one, four times over."""
+    lines = [f"num_ranks {NICS}"]
+    for rank in range(NICS):
+        lines.append(f"rank {rank} {{")
+        for number, shift in enumerate(shifts):
+            lines.append(f"c{number}: calc 5000")
+            lines += [f"c{number} requires {word}{number - 1}" for word in "sr" if number > 0]
+            lines.append(f"s{number}: send 400000b to {(rank + shift) % NICS} tag {number}")
+            lines.append(f"s{number} requires c{number}")
+            lines.append(f"r{number}: recv 400000b from {(rank - shift) % NICS} tag {number}")
+        lines.append("}")
+    return "\n".join(lines) + "\n"
+
+
+def drawn(dice):
+    """The faults: what people call each, the words for it, the kind of place and how the culprit's name begins."""
+    nic, plane, t0, t1, up = (dice.randrange(most) for most in (NICS, PLANES, T0S, T1S, T1S))
+    at, name = dice.choice(((f"{{nic: {nic}, plane: {plane}}}", f"nic {nic} plane {plane} -"),
+                            (f"{{t0: {t0}, up: {up}, plane: {plane}}}", f"t0 {t0} up {up} plane {plane} -")))
+    depths = dice.choice(("low: 4KiB, high: 8KiB", "low: 16KiB, high: 64KiB", "low: 200KiB, high: 400KiB"))
+    begin = dice.choice(("0s", "40us"))
+    return (
+        ("slow link", f"{{kind: slow, at: {at}, rate: {dice.choice((25, 50, 75))}%}}", "link", name),
+        ("lossy link", f"{{kind: loss, at: {at}, probability: {dice.choice((1, 2, 5))}%}}", "link", name),
+        ("dead plane", f"{{kind: link_down, at: {{plane: {plane}}}, from: {begin}}}", "plane", f"plane {plane}"),
+        ("straggler host", f"{{kind: straggler, at: {{host: {nic}}}, rate: {dice.choice((50, 70, 90))}%}}", "host", f"host {nic}"),
+        ("mis-set ECN on one T0", f"{{kind: ecn, at: {{t0: {t0}, plane: {plane}}}, {depths}}}", "switch", f"t0 {t0} plane {plane}"),
+        ("one T1 at half rate", f"{{kind: slow, at: {{t1: {t1}, plane: {plane}}}, rate: 50%}}", "switch", f"t1 {t1} plane {plane}"),
+        ("NIC port flap", f"{{kind: flap, at: {{nic: {nic}, plane: {plane}}}, down: 20us, up: 30us}}", "link", f"nic {nic} plane {plane} -"),
+        ("wrong EV profile on one host", f"{{kind: evs, at: {{host: {nic}}}, evs: {dice.choice((2, 4))}}}", "host", f"host {nic}"),
+    )
+
+
+def culprits(path, seed, *words):
+    words = [WEFT, "sim", str(path), "--seed", str(seed), "--json", *words]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    if done.returncode != 0:
+        sys.exit(f"not ok: {' '.join(words)}: exit {done.returncode}: {done.stderr}")
+    return json.loads(done.stdout)["culprits"]["list"]
+
+
+def is_first(found, place, name):
+    return found != [] and found[0]["place"] == place and (found[0]["name"] + " ").startswith(name + " ")
+
+
+def table(path):
+    """How often each culprit was first."""
+    firsts = {}
+    for seed in range(1, SEEDS + 1):
+        firsts["healthy: nobody"] = firsts.get("healthy: nobody", 0) + (culprits(path, seed) == [])
+        for what, fault, place, name in drawn(random.Random(seed)):
+            found = culprits(path, seed, "--fault", fault)
+            firsts[what] = firsts.get(what, 0) + is_first(found, place, name)
+            if not is_first(found, place, name):
+                print(f"seed {seed}: {what} {fault}: first is {found[:1]}")
+    return firsts
+
+
+def controls(path):
+    """Another place than the fault's is not taken for it, and the terminal says what result.json does."""
+    fault = "{kind: loss, at: {nic: 3, plane: 1}, probability: 5%}"
+    found = culprits(path, 1, "--fault", fault)
+    text = subprocess.run([WEFT, "sim", path, "--fault", fault], capture_output=True, text=True, timeout=60, check=False).stdout
+    calm = subprocess.run([WEFT, "sim", path], capture_output=True, text=True, timeout=60, check=False).stdout
+    off = subprocess.run([WEFT, "sim", path, "--set", "watch.links=false", "--json"], capture_output=True, text=True, timeout=60, check=False)
+    unwatched = json.loads(off.stdout)
+    watched = json.loads(subprocess.run([WEFT, "sim", path, "--json"], capture_output=True, text=True, timeout=60, check=False).stdout)
+    return (not is_first(found, "link", "nic 3 plane 0 -") and not is_first(found, "nic", "nic 3")
+            and f"look at: {found[0]['name']} (lossy)" in text and found[0]["evidence"] in text
+            and "nobody stands out among" in calm and "look at" not in calm
+            and unwatched["culprits"] is None and "watch.links" in unwatched["culprits_reason"]
+            and unwatched["run"]["digest"] == watched["run"]["digest"])
+
+
+with tempfile.TemporaryDirectory() as folder:
+    world = pathlib.Path(folder, "culprits.yaml")
+    world.write_text(WORLD, encoding="utf-8")
+    pathlib.Path(folder, "rounds.goal").write_text(rounds(), encoding="utf-8")
+    counts = table(world)
+    is_right = controls(world)
+print("\n".join(f"| {what} | {count} of {SEEDS} |" for what, count in counts.items()))
+calm_count = counts.pop("healthy: nobody")
+if not is_right or calm_count < SEEDS or any(count < 0.9 * SEEDS for count in counts.values()):
+    sys.exit(f"not ok: {counts}, healthy {calm_count}, controls {is_right}")
