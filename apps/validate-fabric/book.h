@@ -129,6 +129,7 @@ struct case_figures {
 		resent, queue_bytes, wall_s, base_rtt_ps, ecn_low_bytes, ecn_high_bytes;
 	char digest[24];
 	char windows[256]; // of goodput, that are outside of what is expected
+	char culprit[256]; // who stands out most, where the case breaks nothing itself; or empty
 };
 
 struct case_run {
@@ -186,6 +187,9 @@ int page_write(struct book *book);
 int page_json(FILE *to, const struct book *book);
 void page_text(FILE *to, const struct book *book);
 void page_junit(FILE *to, const struct book *book);
+
+// Who stands out, of the first case in which somebody does; NULL: nobody.
+const char *page_culprit(const struct book *book);
 
 // What missed checks say of a case, "; " between them.
 void page_missed(FILE *to, const struct case_run *run);

@@ -321,7 +321,21 @@ static void read_windows(char *ret, size_t bytes, json_t *expect)
 	}
 }
 
-static void read_figures(struct case_figures *ret, json_t *result)
+// Who stands out first (culprits of result.json). `faults` are those of the book: what a case
+// breaks itself is no news.
+static void read_culprit(char *ret, size_t bytes, json_t *result, uint32_t faults)
+{
+	json_t *list = json_object_get(json_object_get(result, "culprits"), "list");
+	json_t *first = json_array_get(list, 0);
+	ret[0] = '\0';
+	if (first == NULL || json_array_size(json_object_get(result, "faults")) > faults)
+		return;
+	snprintf(ret, bytes, "%s (%s): %s", json_string_value(json_object_get(first, "name")),
+		 json_string_value(json_object_get(first, "finding")),
+		 json_string_value(json_object_get(first, "evidence")));
+}
+
+static void read_figures(struct case_figures *ret, json_t *result, uint32_t faults)
 {
 	json_t *expect = json_object_get(result, "expect");
 	json_t *job = json_array_get(json_object_get(result, "jobs"), 0);
@@ -343,6 +357,7 @@ static void read_figures(struct case_figures *ret, json_t *result)
 		.ecn_high_bytes = number_at(result, "network", "ecn_high_bytes"),
 	};
 	read_windows(ret->windows, sizeof(ret->windows), expect);
+	read_culprit(ret->culprit, sizeof(ret->culprit), result, faults);
 	snprintf(ret->digest, sizeof(ret->digest), "%s", digest == NULL ? "" : digest);
 }
 
@@ -358,7 +373,7 @@ static int take_result(struct book *book, struct case_run *run)
 				&book->refusal);
 	if (rc == 0) {
 		json_t *result = json_loadb(file.text, file.bytes, 0, NULL);
-		read_figures(&run->figures, result);
+		read_figures(&run->figures, result, book->scenario.fault_count);
 		run->figures.busbw_bps = run->bus_bytes > 0
 			? 8 * run->bus_bytes / run->figures.job_s
 			: NAN;

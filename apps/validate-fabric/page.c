@@ -102,7 +102,20 @@ void page_end(FILE *to, const struct book *book)
 		status <= EXIT_MISSED ? ends[status] : "NOT VALID", counts[CASE_PASS],
 		counts[CASE_FAIL], counts[CASE_NOT_VALID], counts[CASE_NOT_ASKED],
 		counts[CASE_OPEN]);
+	if (page_culprit(book) != NULL)
+		fprintf(to, "look at: %s\n", page_culprit(book));
 	fprintf(to, "report: %s/report.md, book.json\n", book->out);
+}
+
+const char *page_culprit(const struct book *book)
+{
+	for (uint32_t i = 0; i < book->case_count; i++) {
+		const struct case_run *run = &book->cases[i];
+		bool has_figures = run->state == CASE_PASS || run->state == CASE_FAIL;
+		if (has_figures && run->figures.culprit[0] != '\0')
+			return run->figures.culprit;
+	}
+	return NULL;
 }
 
 // ---------------------------------------------------------------- files

@@ -65,6 +65,9 @@ static json_t *case_json(const struct book *book, const struct case_run *run)
 		return ret;
 	json_object_set_new(ret, "folder", json_string(folder));
 	json_object_set_new(ret, "digest", json_string(figures->digest));
+	json_object_set_new(ret, "culprit",
+			    figures->culprit[0] != '\0' ? json_string(figures->culprit)
+							: json_null());
 	json_object_set_new(ret, "goodput_per_nic_bps", number_or_null(figures->goodput_bps));
 	json_object_set_new(ret, "busbw_bps", number_or_null(figures->busbw_bps));
 	json_object_set_new(ret, "fct_p50_s", number_or_null(figures->fct_p50_s));

@@ -110,6 +110,8 @@ static void say_anomalies(FILE *to, const struct book *book)
 		is_any = true;
 		fprintf(to, "- %s, %s: ", section_word(run->of->section), run->of->name);
 		page_missed(to, run);
+		if (run->figures.culprit[0] != '\0')
+			fprintf(to, "; look at %s", run->figures.culprit);
 		fputc('\n', to);
 	}
 	if (!is_any)

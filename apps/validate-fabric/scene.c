@@ -190,6 +190,24 @@ static bool is_mapping(yaml_document_t *document)
 	return root != NULL && root->type == YAML_MAPPING_NODE;
 }
 
+// Every case measures its links, so that it can say who stands out.
+static void watch_links(yaml_document_t *to, int root)
+{
+	int *there = find(to, root, "watch");
+	int watch = there != NULL ? *there
+				  : yaml_document_add_mapping(to, NULL, YAML_FLOW_MAPPING_STYLE);
+	int value = yaml_document_add_scalar(to, NULL, (yaml_char_t *)"true", 4,
+					     YAML_PLAIN_SCALAR_STYLE);
+	int key = yaml_document_add_scalar(to, NULL, (yaml_char_t *)"links", 5,
+					   YAML_PLAIN_SCALAR_STYLE);
+	yaml_document_append_mapping_pair(to, watch, key, value);
+	if (there != NULL)
+		return;
+	key = yaml_document_add_scalar(to, NULL, (yaml_char_t *)"watch", 5,
+				       YAML_PLAIN_SCALAR_STYLE);
+	yaml_document_append_mapping_pair(to, root, key, watch);
+}
+
 int scene_merge(const struct scene *scene, const char *own, char **ret_text,
 		struct refusal *refusal)
 {
@@ -209,6 +227,7 @@ int scene_merge(const struct scene *scene, const char *own, char **ret_text,
 		lay(&merged, root, &base, false);
 		lay(&merged, root, &more, true);
 		put_file(&merged, root, scene->path);
+		watch_links(&merged, root);
 		rc = print(&merged, ret_text);
 	}
 	yaml_document_delete(&base);

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "links.h"
 #include "number.h"
 #include "put.h"
 
@@ -234,6 +235,8 @@ void culprits_table(FILE *to, const struct report_input *input)
 	struct text text;
 	if (input->world->links.counts == NULL || culprits_find(&culprits, input->world) < 0)
 		return;
+	if (!input->is_short)
+		links_table(to, input);
 	fprintf(to, "\nCulprits\n");
 	for (uint32_t i = 0; i < culprits.count; i++)
 		table_row(to, &culprits.list[i], input->world);

@@ -13,7 +13,6 @@
 #include <weft/report.h>
 
 #include "buffer.h"
-#include "culprit.h"
 #include "drops.h"
 #include "emulation.h"
 #include "expect.h"
@@ -485,7 +484,6 @@ int report_json(FILE *to, const struct report_input *input)
 	buffer_json(root, input);
 	pauses_json(root, input);
 	watch_json(root, input);
-	culprits_json(root, input);
 	put_speed(root, input);
 	put_emulation(root, input);
 	gpu_json(root, input);

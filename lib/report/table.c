@@ -8,8 +8,6 @@
 #include <weft/report.h>
 
 #include "buffer.h"
-#include "bypass.h"
-#include "culprit.h"
 #include "emulation.h"
 #include "expect.h"
 #include "figures.h"
@@ -455,10 +453,7 @@ static void files(FILE *to, const struct report_input *input)
 			if (hdr_has_values(input, i))
 				fprintf(to, "\n  %s", hdr_name(i, name));
 		}
-		if (watch_has_series(input))
-			fprintf(to, "\n  series.csv");
-		if (bypass_is_watched(input->world))
-			fprintf(to, "\n  bypass.csv");
+		watch_files(to, input);
 		fprintf(to, "\n");
 	}
 	emulation_files(to, input);
@@ -480,8 +475,7 @@ void report_table(FILE *to, const struct report_input *input)
 		messages(to, input);
 	flows(to, input);
 	if (input->is_short) {
-		culprits_table(to, input);
-		bypass_table(to, input);
+		watch_table(to, input);
 		expect_table(to, input);
 		broken(to, input);
 		emulation_short(to, input);
@@ -493,10 +487,9 @@ void report_table(FILE *to, const struct report_input *input)
 	buffer_table(to, input);
 	pauses_table(to, input);
 	balance(to, input);
-	culprits_table(to, input);
 	emulation_table(to, input);
 	gpu_table(to, input);
-	bypass_table(to, input);
+	watch_table(to, input);
 	expect_table(to, input);
 	speed(to, input);
 	inputs(to, input);

@@ -8,7 +8,9 @@
 #include <stdlib.h>
 
 #include "bypass.h"
+#include "culprit.h"
 #include "figures.h"
+#include "links.h"
 #include "put.h"
 #include "recovery.h"
 
@@ -92,6 +94,22 @@ void watch_json(json_t *root, const struct report_input *input)
 {
 	put_series(root, input);
 	put_bypass(root, input->world);
+	links_json(root, input);
+	culprits_json(root, input);
+}
+
+void watch_files(FILE *to, const struct report_input *input)
+{
+	if (watch_has_series(input))
+		fprintf(to, "\n  series.csv");
+	if (bypass_is_watched(input->world))
+		fprintf(to, "\n  bypass.csv");
+}
+
+void watch_table(FILE *to, const struct report_input *input)
+{
+	culprits_table(to, input);
+	bypass_table(to, input);
 }
 
 bool watch_has_series(const struct report_input *input)

@@ -57,8 +57,7 @@ static const struct scenario_key keys[] = {
 	 SCENARIO(fabric.flowlet_gap_ps), 1, SECOND, "auto", NULL, USE_FLOWLET_SPRAY},
 	{"fabric.forwarding", "word", "ecmp",
 	 "How a switch of a Clos finds the way up: ecmp, by a hash; usid, by the packet's SRv6 "
-	 "source "
-	 "route, whose EV says which up port.",
+	 "source route, whose EV says which up port.",
 	 SCENARIO(fabric.forwarding), 0, 0, NULL, forwarding_words, USE_ALWAYS},
 	{"fabric.link_rate", "rate", "100Gb/s", "Rate of each NIC port and each switch port.",
 	 SCENARIO(fabric.link_rate_bps), GBPS / 10, 8000 * GBPS, NULL, NULL, USE_ALWAYS},
@@ -452,11 +451,9 @@ static const struct scenario_key keys[] = {
 
 	{"traffic.kind", "word", "required",
 	 "flows, permutation, incast, ring (NCCL's, with credits), collective, model (a training "
-	 "step), trace "
-	 "(of a job), matrix (htsim), all_to_all, outcast, tornado (to the twin in the other "
-	 "half), "
-	 "butterfly (rounds of exchanges), goal (operations of LogGOPSim), jobs (several, side by "
-	 "side), gradients (of training steps, as a GPU makes them).",
+	 "step), trace (of a job), matrix (htsim), all_to_all, outcast, tornado (to the twin in "
+	 "the other half), butterfly (rounds of exchanges), goal (operations of LogGOPSim), jobs "
+	 "(several, side by side), gradients (of training steps, as a GPU makes them).",
 	 SCENARIO(traffic.kind), 0, 0, NULL, kind_words, USE_ALWAYS},
 	{"traffic.bytes", "bytes", "required",
 	 "Size of each message, of a collective's whole buffer (nccl-tests' size), or of a bucket "
@@ -498,8 +495,7 @@ static const struct scenario_key keys[] = {
 	{"traffic.channels", "count", "4", "Parts of a collective that do not wait for each other.",
 	 SCENARIO(traffic.ring.channels), 1, 64, NULL, NULL, USE_CHANNELS},
 	{"traffic.chunk", "bytes", "2MiB",
-	 "Largest chunk of a pipelined ring; longest message of a "
-	 "collective.",
+	 "Largest chunk of a pipelined ring; longest message of a collective.",
 	 SCENARIO(traffic.ring.chunk_bytes_max), 64, GIB, NULL, NULL, USE_CHUNKS},
 	{"traffic.slices", "count", "2",
 	 "Messages that a chunk is cut into; gradients: parts of a bucket that are released one "
@@ -602,8 +598,7 @@ static const struct scenario_key keys[] = {
 	 USE_ALWAYS},
 	{"faults[].kind", "word", "required",
 	 "link_down, flap (down and up in turn), slow; what random packets suffer: loss, corrupt, "
-	 "duplicate, reorder; burst (losses in a row); of a host: stall (it does nothing), "
-	 "straggler, evs (too few entropy values); of a switch: ecn (it marks elsewhere).",
+	 "duplicate, reorder; burst (in a row); of a host: stall, straggler, evs; a switch: ecn.",
 	 IN(struct fault, kind), 0, 0, NULL, fault_words, USE_ALWAYS},
 	{"faults[].at", "word", "required", "all: every cable; or a place, as the next keys say.",
 	 IN(struct fault, at.where), 0, 0, NULL, all_words, USE_ALWAYS},
@@ -661,8 +656,7 @@ static const struct scenario_key keys[] = {
 	 IN(struct fault, ecn_low_bytes), 1, 1u << 31, NULL, NULL, USE_ALWAYS},
 	{"faults[].high", "bytes", "none", "And marks everything from here on.",
 	 IN(struct fault, ecn_high_bytes), 1, 1u << 31, NULL, NULL, USE_ALWAYS},
-	{"faults[].evs", "count", "none",
-	 "QPs of a host with the fault evs have so many entropy values.",
+	{"faults[].evs", "count", "none", "Entropy values of a QP there.",
 	 IN(struct fault, ev_count), 1, 65536, NULL, NULL, USE_ALWAYS},
 	{"faults[].delay", "time", "none",
 	 "A reorder holds a packet back for a random time of up to so long.",
@@ -760,8 +754,7 @@ static const struct scenario_key keys[] = {
 	 1, 10000000, NULL, NULL, USE_WATCH},
 	{"watch.nics", "flag", "false", "Payload is counted over time for each NIC, too.",
 	 SCENARIO(watch.has_nics), 0, 1, NULL, flag_words, USE_WATCH},
-	{"watch.links", "flag", "false",
-	 "Each cable, each queue of a switch and each host is measured, and culprits are named.",
+	{"watch.links", "flag", "false", "Links, queues, hosts are measured, culprits named.",
 	 SCENARIO(watch.has_links), 0, 1, NULL, flag_words, USE_ALWAYS},
 	{"watch.bypasses", "count", "none",
 	 "Paths over cables that go down are watched until they are left: so many at most.",
@@ -787,8 +780,7 @@ static const struct scenario_key keys[] = {
 	{"expect[].formula", "word", "required",
 	 "How its value follows: one_way, ring_writes, planes_left, planes_flapping, "
 	 "loss_repaired, loss_on_way, busiest_plane, equal, two_switches, grey_learning, "
-	 "grey_learnt, limit, holes, "
-	 "holes_of_all.",
+	 "grey_learnt, limit, holes, holes_of_all.",
 	 IN(struct scenario_expect, formula), 0, 0, NULL, formula_words, USE_ALWAYS},
 	{"expect[].name", "text", "-", "What the table calls it; else the measure's name.",
 	 IN(struct scenario_expect, name), 0, 0, NULL, NULL, USE_ALWAYS},

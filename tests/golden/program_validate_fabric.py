@@ -60,6 +60,7 @@ def check_healthy(folder, scenario):
           "bus bandwidth is just below the rate of a NIC")
     root = xml.parse(junit).getroot()
     check(sum(len(suite) for suite in root) == len(got["cases"]) and not root.findall(".//failure"), "JUnit has the same cases")
+    check("look at" not in text and all(one.get("culprit") is None for one in got["cases"]), "nobody stands out")
     report = (out / "report.md").read_text()
     check(all(f"[{one['name']}]" in report for one in got["cases"]) and "**PASS**" in report, "report.md has them, too")
     check(all(f"## {title}" in report for title in ("Device under test", "Test configuration", "Anomalies", "Repeatability",
@@ -96,7 +97,14 @@ def check_faults(folder, scenario):
             check(got[section] == ("fail" if section == red else "not_asked") and errors == "",
                   f"{name}: section {section} is {got[section]}, status {status}: {errors}")
             check(status == (1 if section == red else 5), f"{name}: section {section}: status {status}")
+    # Settings are found by who stands out, and by that alone.
+    for name, fault, culprit in (("marks", "{kind: ecn, at: {t0: 2, plane: 1}, low: 4KiB, high: 8KiB}", "t0 2 plane 1 (ecn)"),
+                                 ("values", "{kind: evs, at: {host: 5}, evs: 2}", "host 5 (few_paths)")):
+        status, text, errors = validate(scenario, folder / name, "--quick", "--jobs", "2", "--only", "balance", "--fault", fault)
+        report = (folder / name / "report.md").read_text()
+        check(status == 1 and f"look at: {culprit}" in text and f"look at {culprit}" in report, f"{name}: {culprit} is named: {status} {text}{errors}")
     report = (folder / "lossy" / "report.md").read_text()
+    check("look at t0 0 up 1 plane 1 - t1 1 (lossy)" in report, "the lossy cable is named")
     check("**FAIL**" in report and "no drops on cables" in report.split("## Anomalies")[1], "the report says what was missed")
 
 

@@ -269,11 +269,19 @@ static inline struct fake *fake_culprit(void)
 						.bytes = 4000000,
 						.busy_ps = 320 * PS_PER_US,
 						.first_lost_ps = PS_NEVER};
+	static struct switch_ *t0;
+	static uint32_t port_links[] = {0, 0, 1};
+	world->topology.links[0].rate_bps = world->topology.links[1].rate_bps = UINT64_C(
+		100000000000);
+	world->topology.port_links = port_links;
+	world->topology.switches[0].port_count = 3;
+	check(switch_create(&t0, &fake->arena, &world->topology, &world->fabric, 0, 1, NULL) == 0);
+	check(switch_watch(t0, &fake->arena, &world->topology, &world->fabric) == 0);
+	switch_port_watch(t0, 0)->above_ps = PS_PER_US;
+	world->switches = &t0;
 	counts[2].lost_random = 12;
 	counts[2].first_lost_ps = PS_PER_US;
 	world->topology.link_count = 2;
-	world->topology.links[0].rate_bps = world->topology.links[1].rate_bps = UINT64_C(
-		100000000000);
 	world->links = (struct world_links){counts, spread, work};
 	return fake;
 }

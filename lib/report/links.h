@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// What links and queues carried, with watch.links: evenness of load by where links are, queues by
+// where ports lead, and the ports that were above the threshold for longest.
+#pragma once
+
+#include <stdio.h>
+
+#include <jansson.h>
+#include <weft/report.h>
+
+#define LINKS_BUSIEST 16
+
+// The `links` of result.json, and the lines of the table; nothing in that without watch.links.
+void links_json(json_t *root, const struct report_input *input);
+void links_table(FILE *to, const struct report_input *input);
