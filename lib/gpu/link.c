@@ -325,8 +325,10 @@ void gpu_link_beat_rank(struct gpu_link *link, uint32_t rank, int64_t now_ns)
 static enum gpu_peer peer_is(const struct gpu_link *link, off_t byte, const int64_t *beat_ns,
 			     int64_t now_ns)
 {
+#ifndef PLANT_UNSEEN_DEATH // a bug on purpose: a test must find it
 	if (!is_held(link->fd, byte))
 		return GPU_PEER_GONE;
+#endif
 	int64_t age_ns = now_ns - __atomic_load_n(beat_ns, __ATOMIC_RELAXED);
 	return age_ns > GPU_SILENT_NS ? GPU_PEER_SILENT : GPU_PEER_HERE;
 }
