@@ -12,10 +12,20 @@
 
 #define PATIENCE_S 30u
 
-enum { OPT_LINK = 256, OPT_RANKS, OPT_DEVICE, OPT_PATIENCE, OPT_JSON, OPT_PROBE, OPT_VERSION };
+enum {
+	OPT_LINK = 256,
+	OPT_PLAY,
+	OPT_RANKS,
+	OPT_DEVICE,
+	OPT_PATIENCE,
+	OPT_JSON,
+	OPT_PROBE,
+	OPT_VERSION
+};
 
 static const struct option longs[] = {
 	{"link", required_argument, NULL, OPT_LINK},
+	{"play", required_argument, NULL, OPT_PLAY},
 	{"ranks", required_argument, NULL, OPT_RANKS},
 	{"device", required_argument, NULL, OPT_DEVICE},
 	{"patience", required_argument, NULL, OPT_PATIENCE},
@@ -40,6 +50,8 @@ static int take(struct choice *choice, int option, const char *word, struct refu
 	switch (option) {
 	case OPT_LINK:
 		return outcome_once(refusal, &choice->link, "--link", word);
+	case OPT_PLAY:
+		return outcome_once(refusal, &choice->play, "--play", word);
 	case OPT_RANKS:
 		return outcome_once(refusal, &choice->ranks, "--ranks", word);
 	case OPT_DEVICE:
@@ -88,13 +100,19 @@ static int check_together(const struct choice *choice, struct refusal *refusal)
 {
 	if (choice->wants_help || choice->wants_version)
 		return 0;
+	bool has_source = choice->link != NULL || choice->play != NULL;
 	if (choice->wants_probe &&
-	    (choice->link != NULL || choice->ranks != NULL || choice->device != NULL ||
+	    (has_source || choice->ranks != NULL || choice->device != NULL ||
 	     choice->patience != NULL || choice->is_json))
 		return outcome_bad_word(refusal,
 					"it only looks, and takes no other option:", "--probe");
-	if (!choice->wants_probe && choice->link == NULL)
+	if (!choice->wants_probe && !has_source)
 		return outcome_bad_word(refusal, "no link to a run given:", "--link");
+	if (choice->play != NULL &&
+	    (choice->link != NULL || choice->ranks != NULL || choice->patience != NULL))
+		return outcome_bad_word(
+			refusal,
+			"there is no run; it takes no --link, --ranks, --patience:", "--play");
 	return 0;
 }
 

@@ -10,8 +10,8 @@
 #define DEVICE_NONE UINT32_MAX
 
 struct choice {
-	const char *link, *ranks, *device, *patience; // words, or NULL
-	uint32_t device_index;			      // DEVICE_NONE: the CPU
+	const char *link, *play, *ranks, *device, *patience; // words, or NULL
+	uint32_t device_index;				     // DEVICE_NONE: the CPU
 	uint32_t patience_s;
 	bool wants_probe, wants_help, wants_version, is_json;
 };
@@ -26,4 +26,5 @@ int choice_ranks(const char *list, uint32_t rank_count, uint32_t **ret, uint32_t
 
 // What the ranks' generators measured.
 void show_table(FILE *to, const struct gpu_link *link, const uint32_t *ranks, uint32_t count);
-int show_json(FILE *to, const struct gpu_link *link, const uint32_t *ranks, uint32_t count);
+int show_json(FILE *to, const struct gpu_link *link, const uint32_t *ranks, uint32_t count,
+	      bool is_played);

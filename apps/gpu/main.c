@@ -4,6 +4,9 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
+
+#include <weft/gpu_record.h>
 
 #include "gpu.h"
 #include "help.h"
@@ -42,7 +45,7 @@ static int show(const struct choice *choice, const struct gpu_link *link, const 
 {
 	uint64_t wrong = 0;
 	if (choice->is_json)
-		show_json(stdout, link, ranks, count);
+		show_json(stdout, link, ranks, count, choice->play != NULL);
 	else
 		show_table(stdout, link, ranks, count);
 	for (uint32_t i = 0; i < count; i++)
@@ -101,32 +104,86 @@ static void show_probe(void)
 	     "device's memory");
 }
 
-static int play(const struct choice *choice)
+static int generate(const struct choice *choice, struct gpu_link *link, const uint32_t *ranks,
+		    uint32_t count, const char *device, struct refusal *refusal)
+{
+	struct gpu_generator_options options = {ranks, count, &stop_asked};
+	int rc = claim(link, ranks, count, device, refusal);
+	if (rc < 0)
+		return rc;
+	rc = choice->device_index == DEVICE_NONE
+		? gpu_host_run(link, &options, refusal)
+		: gpu_cuda_run(link, &options, choice->device_index, refusal);
+	if (rc < 0)
+		give_up(link, ranks, count);
+	return rc;
+}
+
+// With a run of weft emu.
+static int join(const struct choice *choice, const char *device)
 {
 	struct refusal refusal = {0};
 	struct gpu_link link;
 	uint32_t *ranks = NULL, count = 0;
-	char device[GPU_NAME_BYTES];
-	int rc = find_device(choice, device, &refusal);
-	if (rc < 0)
-		return outcome_refused("gpu", &refusal, rc);
-	rc = gpu_link_open(&link, choice->link, choice->patience_s * NS_PER_S, &refusal);
+	int rc = gpu_link_open(&link, choice->link, choice->patience_s * NS_PER_S, &refusal);
 	if (rc < 0)
 		return outcome_refused("gpu", &refusal, rc);
 	rc = choice_ranks(choice->ranks, link.header->rank_count, &ranks, &count, &refusal);
 	if (rc == 0)
-		rc = claim(&link, ranks, count, device, &refusal);
-	struct gpu_generator_options options = {ranks, count, &stop_asked};
-	bool is_host = choice->device_index == DEVICE_NONE;
-	if (rc == 0)
-		rc = is_host ? gpu_host_run(&link, &options, &refusal)
-			     : gpu_cuda_run(&link, &options, choice->device_index, &refusal);
-	if (rc < 0)
-		give_up(&link, ranks, count);
+		rc = generate(choice, &link, ranks, count, device, &refusal);
 	int status = rc < 0 ? outcome_refused("gpu", &refusal, rc)
 			    : show(choice, &link, ranks, count);
 	gpu_link_close(&link);
 	free(ranks);
+	return status;
+}
+
+// With a record: one rank, in a link of its own.
+static int play_record(const struct choice *choice, const struct gpu_record *record,
+		       const char *device, struct refusal *refusal)
+{
+	char path[64];
+	struct gpu_link run, link;
+	struct gpu_player *player;
+	const char *folder = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : P_tmpdir;
+	snprintf(path, sizeof(path), "%s/weft-play-%ld", folder, (long)getpid());
+	int rc = gpu_record_link(&run, path, record, refusal);
+	if (rc < 0)
+		return outcome_refused("gpu", refusal, rc);
+	rc = gpu_link_open(&link, path, NS_PER_S, refusal);
+	if (rc == 0)
+		rc = gpu_player_start(&player, &run, record, GPU_DAMAGE_NONE, refusal);
+	if (rc < 0) {
+		gpu_link_close(&run);
+		return outcome_refused("gpu", refusal, rc);
+	}
+	rc = generate(choice, &link, &record->rank, 1, device, refusal);
+	int64_t late_ns = gpu_player_end(player);
+	int status = rc < 0 ? outcome_refused("gpu", refusal, rc)
+			    : show(choice, &link, &record->rank, 1);
+	if (rc == 0 && !choice->is_json)
+		printf("\npeers were played back from %s, at most %.1f us late\n", choice->play,
+		       (double)late_ns / 1e3);
+	gpu_link_close(&link);
+	gpu_link_close(&run);
+	return rc == 0 ? outcome_end("gpu", status) : status;
+}
+
+static int play(const struct choice *choice)
+{
+	struct refusal refusal = {0};
+	struct gpu_record record;
+	char device[GPU_NAME_BYTES];
+	int rc = find_device(choice, device, &refusal);
+	if (rc < 0)
+		return outcome_refused("gpu", &refusal, rc);
+	if (choice->play == NULL)
+		return join(choice, device);
+	rc = gpu_record_read(&record, choice->play, &refusal);
+	if (rc < 0)
+		return outcome_refused("gpu", &refusal, rc);
+	int status = play_record(choice, &record, device, &refusal);
+	gpu_record_free(&record);
 	return status;
 }
 

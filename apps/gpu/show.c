@@ -58,10 +58,12 @@ static json_t *rank_json(const struct gpu_link *link, uint32_t rank)
 	return to;
 }
 
-int show_json(FILE *to, const struct gpu_link *link, const uint32_t *ranks, uint32_t count)
+int show_json(FILE *to, const struct gpu_link *link, const uint32_t *ranks, uint32_t count,
+	      bool is_played)
 {
 	json_t *root = json_object(), *list = json_array();
 	json_object_set_new(root, "device", json_string(link->ranks[ranks[0]].device));
+	json_object_set_new(root, "peers", json_string(is_played ? "played back" : "live"));
 	json_object_set_new(root, "dilation_milli",
 			    json_integer((int64_t)link->header->dilation_milli));
 	for (uint32_t i = 0; i < count; i++)

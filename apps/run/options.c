@@ -36,6 +36,7 @@ enum {
 	OPT_SLOW,
 	OPT_JITTER,
 	OPT_MEASURED,
+	OPT_RECORD,
 	OPT_EXPLAIN,
 	OPT_STEPS,
 	OPT_JSON,
@@ -64,6 +65,7 @@ static const struct option longs[] = {
 	{"jitter", required_argument, NULL, OPT_JITTER},
 	{"explain", no_argument, NULL, OPT_EXPLAIN},
 	{"measured", required_argument, NULL, OPT_MEASURED},
+	{"record-rank", required_argument, NULL, OPT_RECORD},
 	{"steps", required_argument, NULL, OPT_STEPS},
 	{"set", required_argument, NULL, OPT_SET},
 	{"fault", required_argument, NULL, OPT_FAULT},
@@ -124,6 +126,8 @@ static int take_depth(struct options *options, int option, struct refusal *refus
 		return outcome_once(refusal, &options->jitter, "--jitter", optarg);
 	case OPT_MEASURED:
 		return outcome_once(refusal, &options->measured, "--measured", optarg);
+	case OPT_RECORD:
+		return outcome_once(refusal, &options->record_rank, "--record-rank", optarg);
 	case OPT_EXPLAIN:
 		options->wants_terms = true;
 		return 0;

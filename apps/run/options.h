@@ -40,6 +40,7 @@ struct options {
 	const char *faults[SCENARIO_FAULTS_MAX];
 	char seed_set[OPTION_TEXT_BYTES]; // "seed=N", in `sets` when given
 	// sim
+	const char *record_rank;				      // a number, or NULL
 	const char *depth, *order, *slow, *jitter, *steps, *measured; // words, or NULL
 	enum depth_kind depth_kind;
 	bool wants_terms;	       // --explain

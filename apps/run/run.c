@@ -16,6 +16,7 @@
 #include "export_world.h"
 #include "folder.h"
 #include "ranks.h"
+#include "record.h"
 #include "run.h"
 #include "several.h"
 #include "traces.h"
@@ -155,6 +156,8 @@ static int prepare(struct call *call)
 	int rc = call_read(call);
 	if (rc == 0)
 		rc = ranks_check(call);
+	if (rc == 0 && call->options.record_rank != NULL)
+		rc = record_check(call);
 	if (rc == 0 && call->is_comparison && call->options.export != NULL)
 		return refuse(&call->refusal, -EINVAL,
 			      "--export writes one job: name a variant with --variant", 0, 0, 0);
@@ -343,6 +346,8 @@ static int perform(struct call *call)
 	struct report_input input = call_report(call, &run);
 	if (call->options.out != NULL) {
 		rc = report_write(&input, &call->refusal);
+		if (rc == 0 && call->options.record_rank != NULL && run.end == RUN_DONE)
+			rc = record_write(call);
 		if (rc < 0)
 			return call_say_refusal(call, rc);
 	}

@@ -29,6 +29,12 @@ uint64_t gpu_host_landed_wrong(const struct gpu_data *data, uint32_t step, uint6
 uint64_t gpu_host_sums_wrong(const struct gpu_data *data, uint32_t step, uint64_t offset,
 			     uint64_t bytes);
 
+// Of ranks that are not there: their parts of this rank's block of a slice land, and the sums that
+// they would send of all other blocks.
+void gpu_host_play_parts(const struct gpu_data *data, uint32_t step, uint64_t offset);
+void gpu_host_play_sums(const struct gpu_data *data, uint32_t step, uint64_t offset,
+			uint64_t bytes);
+
 struct gpu_generator_options {
 	const uint32_t *ranks; // [rank_count], claimed by the caller
 	uint32_t rank_count;

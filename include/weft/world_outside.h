@@ -9,7 +9,8 @@
 extern "C" {
 #endif
 
-// Whether computation `op` may go on: all that it waits for has ended, at *ret_at.
+// Whether computation `op` may go on: all that it waits for has ended, at *ret_at. Of gradients
+// those that take their own time are known, too.
 bool world_outside_has_begun(const struct world *world, uint32_t op, ps_t *ret_at);
 
 // Computation `op`, which has begun, ends at `at`, in a window that was not run yet. Once each;

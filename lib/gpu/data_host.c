@@ -141,3 +141,29 @@ uint64_t gpu_host_sums_wrong(const struct gpu_data *data, uint32_t step, uint64_
 	}
 	return wrong;
 }
+
+// ---------------------------------------------------------------- ranks that are not there
+
+void gpu_host_play_parts(const struct gpu_data *data, uint32_t step, uint64_t offset)
+{
+	uint64_t count = data->block_bytes / data->element_bytes;
+	uint64_t first = (offset + data->rank * data->block_bytes) / data->element_bytes;
+	struct dice dice = dice_of(data, step);
+	for (uint32_t from = 0; from < data->ranks; from++) {
+		uint8_t *block = data->landed + offset + from * data->block_bytes;
+		for (uint64_t i = 0; from != data->rank && i < count; i++)
+			put(data, block, i,
+			    (float)gpu_pattern_value(die_of(&dice, first + i), from));
+	}
+}
+
+void gpu_host_play_sums(const struct gpu_data *data, uint32_t step, uint64_t offset, uint64_t bytes)
+{
+	struct dice dice = dice_of(data, step);
+	for (uint64_t at = offset; at < offset + bytes; at += data->element_bytes) {
+		uint64_t i = at / data->element_bytes;
+		if (at % data->slice_bytes / data->block_bytes != data->rank)
+			put(data, data->sums, i,
+			    (float)gpu_pattern_sum(die_of(&dice, i), data->ranks));
+	}
+}

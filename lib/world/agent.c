@@ -73,10 +73,10 @@ static void post_waiting(struct world_host *host, struct nic *nic, uint32_t qpn,
 static void compute(struct world_host *host, uint32_t index, ps_t now)
 {
 	const struct op *op = &host->agent->program->ops[index];
-	if (op->compute_ps == OP_OUTSIDE_PS) {
+	if (host->agent->begun_ps != NULL)
 		host->agent->begun_ps[index] = now;
+	if (op->compute_ps == OP_OUTSIDE_PS)
 		return;
-	}
 	ps_t end = stall_work_until(&host->faults, now, op->compute_ps);
 #ifdef PLANT_HASTY_COMPUTE // a bug on purpose: a test must find it
 	end -= (end - now) / 10;

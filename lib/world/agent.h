@@ -23,8 +23,8 @@ struct agent {
 	// where the rings are: rank rank_of[group_first[group] + at] of its host
 	const uint32_t *rank_of, *group_first;
 	const uint8_t *owner_of; // [nics] of several jobs: whose each is; or NULL
-	ps_t *begun_ps;	  // [ops] when those that end outside could begin; NULL: there are none
-	uint64_t *events; // [hosts] local events that may be under way at once
+	ps_t *begun_ps;		 // [ops] when computations began; NULL: nobody asks
+	uint64_t *events;	 // [hosts] local events that may be under way at once
 	struct landing landing;
 };
 

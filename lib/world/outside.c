@@ -12,7 +12,7 @@
 int outside_build(const struct world *world)
 {
 	const struct program *program = world->program;
-	bool has_any = false;
+	bool has_any = world->scenario->traffic.kind == TRAFFIC_GRADIENTS; // to be recorded
 	for (uint32_t i = 0; i < program->op_count; i++)
 		has_any |= outside_is(&program->ops[i]);
 	if (!has_any)

@@ -160,6 +160,52 @@ class Generators(unittest.TestCase):
             emu.kill()
             emu.communicate()
 
+    def record(self, *words, status=0):
+        folder = pathlib.Path(self.room.name, "out")
+        out, err = self.end(self.start("sim", *SMALL[:1], *SMALL[3:], "--record-rank", "1", "--out", folder, *words), status)
+        return folder / "rank-1.record", out, err
+
+    def test_a_rank_is_played_again_from_a_record(self):
+        path, _, _ = self.record()
+        lines = path.read_text(encoding="utf-8").split("\n")
+        self.assertEqual(lines[1], "rank 1 ranks 4 buckets 2 slices 2 steps 2 bucket_bytes 32768 element_bytes 2 seed 1")
+        parts = [line.split() for line in lines[2:-1]]
+        self.assertEqual(len(parts), 2 * (2 + 2 * 4 + 1) + 2)
+        waits = [int(part[5]) for part in parts]
+        self.assertEqual([part[0] for part, wait in zip(parts, waits) if wait > 0 and part[0] == "fill"], [])
+        self.assertTrue(all(wait > 1000 for part, wait in zip(parts, waits) if part[0] == "reduce"))
+        told = json.loads(self.end(self.start("gpu", "--play", path, "--json"))[0])
+        rank = told["ranks"][0]
+        self.assertEqual((told["peers"], rank["rank"], rank["elements_wrong"]), ("played back", 1, 0))
+        self.assertEqual(rank["releases"], 2 * 4)
+        self.assertEqual(rank["elements_checked"], 2 * (32768 * 3 // 4 + 32768))
+        # what was recorded is waited for: sums beside, the rest in a row
+        row_ns = sum(int(part[4]) + int(part[5]) for part in parts if part[0] != "reduce")
+        self.assertGreaterEqual(rank["run_ns"], row_ns)
+        for name, at, text in (("first", 0, "weft-record 2"), ("second", 1, "rank 4 ranks 4"), ("part", 5, "fill 9 9 9 9 9"), ("end", -2, "")):
+            broken = pathlib.Path(self.room.name, name)
+            broken.write_text("\n".join(lines[:at] + [text] + lines[at:][1:]), encoding="utf-8")
+            out, err = self.end(self.start("gpu", "--play", broken), BAD_INPUT)
+            self.assertEqual((out, err.startswith(f"weft gpu: {broken}:")), ("", True), err)
+
+    def test_what_has_no_record_is_refused(self):
+        for words, says in ((["two-racks", "--record-rank", "0", "--out", self.room.name], "it needs traffic.kind gradients"),
+                            (["gradients", "--record-rank", "4", "--out", self.room.name], "has no such rank"),
+                            (["gradients", "--record-rank", "x", "--out", self.room.name], "has no such rank"),
+                            (["gradients", "--record-rank", "0"], "the folder of --out")):
+            out, err = self.end(self.start("sim", *words), BAD_INPUT)
+            self.assertEqual((out, says in err), ("", True), err)
+
+    def test_all_checks_of_a_device_run_on_the_cpu(self):
+        """What tests/gpu/run does with a device, in small."""
+        out = pathlib.Path(self.room.name, "gpu.json")
+        done = subprocess.run([os.environ["WEFT_SOURCE"] + "/tests/gpu/run", "none", out, "50"], capture_output=True, text=True,
+                              timeout=120, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        told = json.loads(out.read_text(encoding="utf-8"))
+        self.assertEqual((told["device"], told["failed"]), ("CPU", 0))
+        self.assertGreaterEqual(told["passed"], 8)
+
     def test_the_model_computes_without_generators(self):
         sim = json.loads(self.end(self.start("sim", "gradients", "--json"))[0])
         emu = json.loads(self.end(self.start("emu", "gradients", "--ports", "memory", "--dilation", "none", "--json"))[0])

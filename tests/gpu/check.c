@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+// All checks of the generator on a CUDA device, in one program that needs a C compiler and nvcc and
+// nothing else: tests/gpu/run builds and runs it. One rank is live, its peers are played.
+//
+//	check DEVICE OUT.json [SCALE]    DEVICE: a number, or none (the CPU: what a device must
+//reach is told, 	                                 but not judged); SCALE divides buckets and steps
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <weft/gpu_record.h>
+
+#define MS INT64_C(1000000)
+#define MIB (UINT64_C(1) << 20)
+#define LATE_P99_MAX_NS 20000
+#define FILL_SHARE_MIN 0.70
+#define EXPOSED_ERROR_MAX 0.05
+
+struct checks {
+	FILE *json;
+	uint32_t device; // UINT32_MAX: the CPU
+	uint32_t scale;
+	uint32_t passed, failed, told;
+};
+
+// What one run came to.
+struct outcome {
+	struct gpu_link_figures figures;
+	int64_t exposed_ns; // as the other end of the link saw it
+	int64_t step_min_ns, step_mean_ns, step_max_ns;
+	int64_t player_late_ns;
+};
+
+// A line of the table and of the JSON. What only a device must reach is judged on one.
+static void judge(struct checks *checks, const char *what, double value, const char *unit,
+		  bool is_good, bool is_of_device)
+{
+	bool is_judged = !is_of_device || checks->device != UINT32_MAX;
+	const char *verdict = !is_judged ? "told" : is_good ? "passed" : "FAILED";
+	printf("  %-58s %14.3f %-6s %s\n", what, value, unit, verdict);
+	fprintf(checks->json,
+		"%s\n    {\"check\": \"%s\", \"value\": %.6f, \"unit\": \"%s\", \"verdict\": "
+		"\"%s\"}",
+		checks->passed + checks->failed + checks->told > 0 ? "," : "", what, value, unit,
+		verdict);
+	checks->told += !is_judged;
+	checks->passed += is_judged && is_good;
+	checks->failed += is_judged && !is_good;
+}
+
+// ---------------------------------------------------------------- one run
+
+// A rank's step in the shape of the large job's: 5.3 ms of forward and 9.75 ms of backward for each
+// of its chunks (calibrated to published step times), in buckets that fit.
+static int make_record(struct gpu_record *ret, uint32_t steps, uint64_t bucket_bytes,
+		       int64_t forward_ns, int64_t backward_ns)
+{
+	*ret = (struct gpu_record){.ranks = 8,
+				   .buckets = 8,
+				   .slices = 2,
+				   .steps = steps,
+				   .element_bytes = 2,
+				   .bucket_bytes = bucket_bytes,
+				   .seed = 1};
+	uint32_t step_parts = 8 + 2 * 8 * 2 + 1;
+	ret->part_count = steps * step_parts + 8;
+	ret->parts = calloc(ret->part_count, sizeof(*ret->parts));
+	for (uint32_t i = 0; ret->parts != NULL && i < ret->part_count; i++) {
+		struct gpu_record_part *part = &ret->parts[i];
+		uint32_t at = i % step_parts;
+		part->step = i / step_parts;
+		if (at < 8) {
+			part->work = GPU_GATE;
+			part->bucket = at;
+			part->compute_ns = part->step < steps ? forward_ns : 0;
+			part->wait_ns = part->step > 0 ? 400000 : 0;
+		} else if (at + 1 == step_parts) {
+			part->work = GPU_UPDATE;
+			part->compute_ns = MS;
+			part->wait_ns = 300000;
+		} else {
+			bool is_sum = (at - 8) % 2 == 1;
+			part->work = is_sum ? GPU_REDUCE : GPU_FILL;
+			part->bucket = (at - 8) / 2 / 2;
+			part->slice = (at - 8) / 2 % 2;
+			part->compute_ns = is_sum ? 0 : backward_ns / 2;
+			part->wait_ns = is_sum ? 200000 : 0;
+		}
+	}
+	return ret->parts == NULL ? -ENOMEM : 0;
+}
+
+// What the rank's computations waited for, by the flags alone, and how long its steps took.
+static void look_at_flags(const struct gpu_link *link, struct outcome *ret)
+{
+	int64_t end_ns = link->header->start_ns, step_ns = link->header->start_ns, sum_ns = 0;
+	uint32_t steps = 0;
+	ret->step_min_ns = INT64_MAX;
+	for (uint32_t i = 0; i < link->header->op_count; i++) {
+		const struct gpu_link_flag *asked = gpu_link_flag_of(link, link->asked, 0, i);
+		const struct gpu_link_flag *done = gpu_link_flag_of(link, link->done, 0, i);
+		if (link->ops[i].work == GPU_REDUCE)
+			continue;
+		if (link->ops[i].needs_messages != 0 && asked->at_ns > end_ns)
+			ret->exposed_ns += asked->at_ns - end_ns;
+		end_ns = done->at_ns;
+		if (link->ops[i].work != GPU_UPDATE)
+			continue;
+		int64_t took_ns = done->at_ns - step_ns;
+		step_ns = done->at_ns;
+		sum_ns += took_ns;
+		steps++;
+		ret->step_min_ns = took_ns < ret->step_min_ns ? took_ns : ret->step_min_ns;
+		ret->step_max_ns = took_ns > ret->step_max_ns ? took_ns : ret->step_max_ns;
+	}
+	ret->step_mean_ns = steps > 0 ? sum_ns / steps : 0;
+}
+
+static int run(const struct checks *checks, const struct gpu_record *record, enum gpu_damage damage,
+	       struct outcome *ret)
+{
+	char path[64];
+	struct refusal refusal = {0};
+	struct gpu_link here, there;
+	struct gpu_player *player;
+	const uint32_t rank = 0;
+	const struct gpu_generator_options options = {&rank, 1, NULL};
+	*ret = (struct outcome){0};
+	snprintf(path, sizeof(path), "%s/weft-check-%ld",
+		 access("/dev/shm", W_OK) == 0 ? "/dev/shm" : P_tmpdir, (long)getpid());
+	int rc = gpu_record_link(&here, path, record, &refusal);
+	if (rc == 0)
+		rc = gpu_link_open(&there, path, 1000 * MS, &refusal);
+	if (rc == 0)
+		rc = gpu_link_claim(&there, rank, "checked", &refusal);
+	if (rc == 0)
+		rc = gpu_player_start(&player, &here, record, damage, &refusal);
+	if (rc < 0) {
+		fprintf(stderr, "check: %s\n", refusal.text);
+		return rc;
+	}
+	rc = checks->device == UINT32_MAX
+		? gpu_host_run(&there, &options, &refusal)
+		: gpu_cuda_run(&there, &options, checks->device, &refusal);
+	if (rc < 0) {
+		fprintf(stderr, "check: %s\n", refusal.text);
+		gpu_link_set_rank(&there, rank, GPU_RANK_FAILED);
+	}
+	ret->player_late_ns = gpu_player_end(player);
+	ret->figures = there.ranks[0].figures;
+	look_at_flags(&there, ret);
+	gpu_link_close(&there);
+	gpu_link_close(&here);
+	return rc;
+}
+
+// ---------------------------------------------------------------- the checks
+
+static void check_rates(struct checks *checks)
+{
+	struct gpu_cuda_rates rates;
+	struct refusal refusal = {0};
+	if (checks->device == UINT32_MAX)
+		return;
+	if (gpu_cuda_measure(checks->device, 512 * MIB, &rates, &refusal) < 0) {
+		fprintf(stderr, "check: %s\n", refusal.text);
+		judge(checks, "rates were measured", 0, "", false, true);
+		return;
+	}
+	judge(checks, "copy in the device's memory, read and written", rates.copy / 1e9, "GB/s",
+	      rates.copy > 0, true);
+	judge(checks, "gradients made", rates.fill / 1e9, "GB/s", rates.fill > 0, true);
+	judge(checks, "gradients made over copied, 0.70 and up", rates.fill / rates.copy, "",
+	      rates.fill >= FILL_SHARE_MIN * rates.copy, true);
+	judge(checks, "parts checked and summed", rates.reduce / 1e9, "GB/s", rates.reduce > 0,
+	      true);
+}
+
+static void check_damage(struct checks *checks, enum gpu_damage damage, const char *what)
+{
+	struct gpu_record record;
+	struct outcome outcome;
+	int rc = make_record(&record, 2, 128 * 1024, MS, 2 * MS);
+	if (rc == 0)
+		rc = run(checks, &record, damage, &outcome);
+	bool is_found = damage == GPU_DAMAGE_NONE ? outcome.figures.wrong == 0
+						  : outcome.figures.wrong > 0;
+	if (damage == GPU_DAMAGE_BIT)
+		is_found = outcome.figures.wrong == 1;
+	bool is_whole = outcome.figures.releases == 2 * 8 * 2;
+	judge(checks, what, (double)outcome.figures.wrong, "wrong", rc == 0 && is_found && is_whole,
+	      false);
+	gpu_record_free(&record);
+}
+
+static void check_steps(struct checks *checks)
+{
+	struct gpu_record record;
+	struct outcome outcome;
+	uint32_t steps = 100 / checks->scale > 2 ? 100 / checks->scale : 2;
+	uint64_t bytes = 64 * MIB / checks->scale / checks->scale / 256 * 256;
+	if (make_record(&record, steps, bytes, 5300000 / checks->scale, 9750000 / checks->scale) <
+		    0 ||
+	    run(checks, &record, GPU_DAMAGE_NONE, &outcome) < 0) {
+		judge(checks, "steps at real time", 0, "", false, false);
+		return;
+	}
+	const struct gpu_link_figures *of = &outcome.figures;
+	double device_ns = (double)(of->gates_ns + of->update_wait_ns);
+	double error = (device_ns - (double)outcome.exposed_ns) / (double)outcome.exposed_ns;
+	judge(checks, "steps at real time", steps, "steps", of->releases == steps * 16ull, false);
+	judge(checks, "  elements that are wrong", (double)of->wrong, "", of->wrong == 0, false);
+	judge(checks, "  elements that were looked at", (double)of->elements, "", of->elements > 0,
+	      false);
+	judge(checks, "  released after due, p50", (double)of->late_p50_ns / 1e3, "us", true, true);
+	judge(checks, "  released after due, p99, 20 us and below", (double)of->late_p99_ns / 1e3,
+	      "us", of->late_p99_ns <= LATE_P99_MAX_NS, true);
+	judge(checks, "  released after due, max", (double)of->late_max_ns / 1e3, "us", true, true);
+	judge(checks, "  exposed by the device's clock", device_ns / 1e6, "ms", device_ns > 0,
+	      false);
+	judge(checks, "  exposed by the host's clock", (double)outcome.exposed_ns / 1e6, "ms",
+	      outcome.exposed_ns > 0, false);
+	judge(checks, "  first over second - 1, 0.05 and below", error, "",
+	      error <= EXPOSED_ERROR_MAX && error >= -EXPOSED_ERROR_MAX, true);
+	judge(checks, "  shortest step", (double)outcome.step_min_ns / 1e6, "ms", true, true);
+	judge(checks, "  mean step", (double)outcome.step_mean_ns / 1e6, "ms", true, true);
+	judge(checks, "  longest step", (double)outcome.step_max_ns / 1e6, "ms", true, true);
+	judge(checks, "  error of the clocks' relation", (double)of->clock_error_ns / 1e3, "us",
+	      true, true);
+	judge(checks, "  made and staged",
+	      of->fill_ns > 0 ? (double)of->fill_bytes / (double)of->fill_ns : 0, "GB/s", true,
+	      true);
+	judge(checks, "  peers played back late, at most", (double)outcome.player_late_ns / 1e3,
+	      "us", true, true);
+	gpu_record_free(&record);
+}
+
+static void show_device(const struct checks *checks)
+{
+	struct gpu_probe probe;
+	char date[32];
+	time_t now = time(NULL);
+	strftime(date, sizeof(date), "%Y-%m-%d", gmtime(&now));
+	gpu_probe(&probe);
+	bool is_there = checks->device < probe.count;
+	const char *name = is_there ? probe.devices[checks->device].name : "CPU";
+	printf("%s, driver for CUDA %d.%d, %s\n", name, probe.driver_version / 1000,
+	       probe.driver_version % 1000 / 10, date);
+	fprintf(checks->json,
+		"{\n  \"device\": \"%s\",\n  \"date\": \"%s\",\n  \"driver\": %d,\n  \"checks\": [",
+		name, date, probe.driver_version);
+}
+
+int main(int argc, char **argv)
+{
+	struct checks checks = {.device = UINT32_MAX, .scale = 1};
+	if (argc < 3 || argc > 4) {
+		fputs("check DEVICE|none OUT.json [SCALE]\n", stderr);
+		return 2;
+	}
+	if (strcmp(argv[1], "none") != 0)
+		checks.device = (uint32_t)strtoul(argv[1], NULL, 10);
+	if (argc == 4 && (checks.scale = (uint32_t)strtoul(argv[3], NULL, 10)) == 0)
+		return 2;
+	checks.json = fopen(argv[2], "w");
+	if (checks.json == NULL) {
+		perror(argv[2]);
+		return 3;
+	}
+	show_device(&checks);
+	check_rates(&checks);
+	check_damage(&checks, GPU_DAMAGE_NONE, "sound data are found sound");
+	check_damage(&checks, GPU_DAMAGE_BIT, "a single bit that flipped is found");
+	check_damage(&checks, GPU_DAMAGE_SWAP, "two slices that changed places are found");
+	check_steps(&checks);
+	fprintf(checks.json, "\n  ],\n  \"passed\": %u,\n  \"failed\": %u,\n  \"told\": %u\n}\n",
+		checks.passed, checks.failed, checks.told);
+	printf("%u passed, %u failed, %u told\n", checks.passed, checks.failed, checks.told);
+	return fclose(checks.json) == 0 && checks.failed == 0 ? 0 : 1;
+}
