@@ -10,8 +10,6 @@
 
 #include "depth.h"
 
-#define LIST_BYTES_MAX ((size_t)1 << 22)
-
 const struct depth_input depth_inputs[] = {
 	{INPUT_ASSUMED,
 	 "9 us for a slice from rank to rank over the network (NCCL's tuner: 14 us)"},
@@ -110,26 +108,6 @@ static int take_slow(const struct options *options, struct world_step *world,
 	return 0;
 }
 
-// --jitter list:FILE. The list outlives the step.
-static int read_list(const struct options *options, struct step_setup *setup,
-		     struct refusal *refusal)
-{
-	static uint64_t list[JITTER_LIST_MAX];
-	char *text;
-	size_t bytes;
-	if (options->jitter_list == NULL)
-		return 0;
-	int rc = file_read(options->jitter_list, LIST_BYTES_MAX, &text, &bytes, refusal);
-	if (rc < 0)
-		return rc;
-	rc = jitter_list_parse(list, JITTER_LIST_MAX, text, bytes, &setup->jitter_count, refusal);
-	free(text);
-	setup->jitter_list = list;
-	if (rc < 0)
-		snprintf(refusal->file, sizeof(refusal->file), "%s", options->jitter_list);
-	return rc;
-}
-
 int depth_prepare(struct call *call, struct world_step *world)
 {
 	const struct options *options = &call->options;
@@ -142,9 +120,7 @@ int depth_prepare(struct call *call, struct world_step *world)
 	rc = take_slow(options, world, refusal);
 	if (rc < 0)
 		return rc;
-	world->setup.jitter_kind = options->jitter_kind;
-	world->setup.jitter_ppb = options->jitter_ppb;
-	rc = read_list(options, &world->setup, refusal);
+	rc = jitter_take(&world->setup, &options->jitter_choice, refusal);
 	if (rc < 0)
 		return rc;
 	if (step_has_jitter(&world->setup) || world->setup.slow_replica > 0)

@@ -10,6 +10,8 @@
 #include <weft/report_study.h>
 #include <weft/step.h>
 
+#include "jitter.h"
+
 #define OPTION_SETS_MAX 64
 #define OPTION_TEXT_BYTES 512
 #define OPTION_SWEEP_BYTES 8192
@@ -46,12 +48,11 @@ struct options {
 	bool wants_terms;	       // --explain
 	uint32_t slow_stage, slow_ppb; // of the schedule; UINT32_MAX = no stage
 	uint32_t slow_gpu;	       // in place of a stage; UINT32_MAX = none
-	enum jitter_kind jitter_kind;
-	const char *jitter_list;	 // file, or NULL
-	uint32_t jitter_ppb, step_count; // of the schedule
-	const char *seeds, *jobs;	 // words, or NULL
-	uint32_t seed_count;		 // of a study; 0 = none was asked for
-	uint32_t job_count;		 // runs at once
+	struct jitter jitter_choice;
+	uint32_t step_count;	  // of the schedule
+	const char *seeds, *jobs; // words, or NULL
+	uint32_t seed_count;	  // of a study; 0 = none was asked for
+	uint32_t job_count;	  // runs at once
 	uint32_t sweep_count;
 	struct study_sweep sweeps[STUDY_SWEEPS_MAX];
 	char sweep_text[OPTION_SWEEP_BYTES]; // behind `sweeps`

@@ -11,7 +11,6 @@
 #define STEPS_MAX 10000
 #define PPB_PER_PERCENT 10000000
 #define SLOW_PERCENT_MAX 1000
-#define JITTER_PERCENT_MAX 50
 
 static int bad(struct refusal *refusal, const char *what, const char *word)
 {
@@ -53,35 +52,11 @@ static int take_slow(struct options *options, struct refusal *refusal)
 	return 0;
 }
 
-// "2", "normal:2", "lognormal:2", "list:FILE".
 static int take_jitter(struct options *options, struct refusal *refusal)
 {
-	static const char list[] = "list:";
-	static const char *const kinds[] = {
-		[JITTER_UNIFORM] = "uniform:",
-		[JITTER_NORMAL] = "normal:",
-		[JITTER_LOGNORMAL] = "lognormal:",
-	};
-	const char *word = options->jitter, *number = word;
-	if (word == NULL)
+	if (options->jitter == NULL)
 		return 0;
-	if (strncmp(word, list, strlen(list)) == 0) {
-		options->jitter_kind = JITTER_LIST;
-		options->jitter_list = word + strlen(list);
-		return options->jitter_list[0] != '\0' ? 0 : bad(refusal, "it needs a file:", word);
-	}
-	for (int i = JITTER_UNIFORM; i <= JITTER_LOGNORMAL; i++) {
-		if (strncmp(word, kinds[i], strlen(kinds[i])) != 0)
-			continue;
-		options->jitter_kind = (enum jitter_kind)i;
-		number = word + strlen(kinds[i]);
-	}
-	if (take_percent(&options->jitter_ppb, number, JITTER_PERCENT_MAX) < 0)
-		return bad(refusal,
-			   "--jitter is a percentage up to 50, or normal: or lognormal: and one, "
-			   "or list: and a file, not",
-			   word);
-	return 0;
+	return jitter_parse(&options->jitter_choice, options->jitter, refusal);
 }
 
 static int take_steps(struct options *options, struct refusal *refusal)

@@ -76,7 +76,12 @@ void json_print(FILE *to, const struct call *call)
 	put_text(root, "depth", call->is_sample ? "sample" : "model");
 	put(root, "gpus_per_rack", json_integer(call->gpus_per_rack));
 	put(root, "reference_racks", json_integer(call->reference->racks));
-	put_real(root, "jitter", call->jitter_ppb / 1e9);
+	if (call->jitter.list == NULL)
+		put_real(root, "jitter", call->jitter.ppb / 1e9);
+	else
+		put_text(root, "jitter", call->jitter.list);
+	put_text(root, "jitter_kind",
+		 call->jitter_text != NULL ? jitter_kind_text(call->jitter.kind) : "none");
 	for (uint32_t i = 0; i < call->point_count; i++)
 		check(json_array_append_new(list, point_of(call, &call->points[i])) == 0);
 	put(root, "points", list);

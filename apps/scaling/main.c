@@ -28,8 +28,6 @@ enum {
 
 #define RACKS_MAX 1000000
 #define SEEDS_MAX 1000
-#define JITTER_PERCENT_MAX 50
-#define PPB_PER_PERCENT 10000000
 
 static const struct option longs[] = {
 	{"racks", required_argument, NULL, OPT_RACKS},
@@ -188,23 +186,6 @@ static int check_model_seeds(struct call *call)
 	return 0;
 }
 
-static int take_jitter(struct call *call)
-{
-	const char *word = call->jitter_text;
-	char *behind;
-	if (word == NULL)
-		return 0;
-	double percent = strtod(word, &behind);
-	bool is_plain = word[0] != '\0' && strspn(word, "0123456789.") == strlen(word);
-	if (!is_plain || *behind != '\0' || !(percent > 0 && percent <= JITTER_PERCENT_MAX))
-		return outcome_bad_word(&call->refusal, "--jitter is a percentage up to 50, not",
-					word);
-	call->jitter_ppb = (uint32_t)(percent * PPB_PER_PERCENT + 0.5);
-	return call->jitter_ppb > 0
-		? 0
-		: outcome_bad_word(&call->refusal, "too little: --jitter", word);
-}
-
 static int take_depth(struct call *call)
 {
 	const char *word = call->depth_text != NULL ? call->depth_text : "model";
@@ -218,8 +199,8 @@ static int take_depth(struct call *call)
 	if (!call->is_sample && call->sample_text != NULL)
 		return outcome_bad_word(&call->refusal, "needs --depth sample:", "--sample");
 	int rc = call->is_sample ? 0 : check_model_seeds(call);
-	if (rc == 0)
-		rc = take_jitter(call);
+	if (rc == 0 && call->jitter_text != NULL)
+		rc = jitter_parse(&call->jitter, call->jitter_text, &call->refusal);
 	return rc == 0 ? take_seeds(call) : rc;
 }
 

@@ -53,13 +53,15 @@ static int run_schedules(struct call *call, struct point *point, const struct wo
 {
 	struct step_setup setup = world->setup;
 	struct schedule schedule;
-	int rc = schedule_make(&schedule, &world->plan, &call->refusal);
+	int rc = jitter_take(&setup, &call->jitter, &call->refusal);
+	if (rc < 0)
+		return rc;
+	rc = schedule_make(&schedule, &world->plan, &call->refusal);
 	if (rc < 0)
 		return rc;
 	point->exposed_s = 0;
 	for (uint32_t i = 0; i < call->seed_count; i++) {
 		struct step_exposed times;
-		setup.jitter_ppb = call->jitter_ppb;
 		setup.replicas = world->plan.parallel.dp;
 		setup.seed = world->setup.seed + i;
 		step_expose(schedule.step, &setup, &times, NULL);
@@ -177,7 +179,10 @@ int points_run(struct call *call)
 		snprintf(call->seed_set, sizeof(call->seed_set), "seed=%.50s", call->seed_text);
 		call->sets[call->set_count++] = call->seed_set;
 	}
-	int rc = read_scenario(call, call->set_count);
+	struct step_setup unused = {0}; // a list that is none is refused before anything runs
+	int rc = jitter_take(&unused, &call->jitter, &call->refusal);
+	if (rc == 0)
+		rc = read_scenario(call, call->set_count);
 	call->gpus_per_rack = call->scenario.fabric.nics_per_host;
 	for (uint32_t i = 0; rc == 0 && i < call->point_count; i++)
 		rc = run_point(call, &call->points[i]);

@@ -11,6 +11,8 @@
 #include <weft/report_spread.h>
 #include <weft/step.h>
 
+#include "../run/jitter.h"
+
 #define POINTS_MAX 64
 #define SETS_MAX 60 // with two of our own no more than weft sim takes
 
@@ -35,7 +37,8 @@ struct call {
 	const char *sets[SETS_MAX + 2]; // room for the seed and for a number of racks
 	char seed_set[64];
 	uint32_t set_count;
-	uint32_t reference_racks, seed_count, jitter_ppb;
+	uint32_t reference_racks, seed_count;
+	struct jitter jitter;
 	bool is_sample, is_json, is_csv, wants_help, wants_version;
 	struct scenario scenario; // as read last
 	uint32_t gpus_per_rack;

@@ -32,9 +32,12 @@ static void print_notes(FILE *to, const struct call *call)
 			"  %" PRIu32 " seeds each: step is the mean, differs: by more than chance "
 			"(95 %%, all rows together)\n",
 			call->seed_count);
-	if (call->jitter_ppb > 0)
-		fprintf(to, "  jitter of %g %% on each forward and backward\n",
-			call->jitter_ppb / 1e7);
+	if (call->jitter.list != NULL)
+		fprintf(to, "  jitter of ratios in %s on each forward and backward\n",
+			call->jitter.list);
+	else if (call->jitter_text != NULL)
+		fprintf(to, "  jitter of %g %% on each forward and backward, %s\n",
+			call->jitter.ppb / 1e7, jitter_kind_text(call->jitter.kind));
 	if (call->is_sample)
 		fprintf(to,
 			"  error: stated with a sample of %" PRIu32 " groups of %" PRIu32

@@ -245,8 +245,8 @@ static void messages(FILE *to, const struct report_input *input)
 		message_latency(&latency, input, pair);
 		latency_row(to, pair_class_name(pair), &latency);
 		if (is_sampled(input) && latency.p99_ns.reason == NULL)
-			fprintf(to, "  %-12s %13s %+*.3f %+*.3f\n", "", "error, +-", CELL_WIDTH,
-				(double)latency.p50_error_ns.value / 1000, CELL_WIDTH,
+			fprintf(to, "  %-12s %13s %+13.3f %+13.3f\n", "", "error, +-",
+				(double)latency.p50_error_ns.value / 1000,
 				(double)latency.p99_error_ns.value / 1000);
 	}
 }

@@ -103,6 +103,26 @@ def check_seeds():
         check(apart < 1.5 * half, f"but the mean is near: {apart * 1e3:.3f} ms with {half * 1e3:.3f} ms of confidence")
 
 
+def check_jitter(folder):
+    """All kinds of jitter of weft sim; a list is drawn from, and a step is the one that weft sim has of the seed."""
+    ratios = folder / "ratios.txt"
+    ratios.write_text("# two, far apart\n0.9\n1.1\n", encoding="utf-8")
+    seen = []
+    for kind, word in (("uniform", "10"), ("normal", "normal:10"), ("lognormal", "lognormal:10"), ("list", f"list:{ratios}")):
+        result = scaling(AZURE, "--racks", "4,8", "--jitter", word, "--seeds", "2")
+        check(result["jitter_kind"] == kind, f"{word}: told as {result['jitter_kind']}, {result['jitter']}")
+        seen.append(result["points"][0]["seeds"]["mean_s"])
+        steps = json.loads(weft("sim", AZURE, "--depth", "model", "--json", "--jitter", word, "--steps", "2", "--set",
+                                "fabric.nics=256")[1])["steps"]
+        check(near(steps["mean_s"], seen[-1], 1e-9), f"the mean of two steps is that of weft sim: {seen[-1]:.6f} s")
+    check(len(set(seen)) == 4, "no two are the same")
+    missing = folder / "none.txt"
+    status, out, errors = weft("scaling", AZURE, "--racks", "4", "--jitter", f"list:{missing}", "--seeds", "2")
+    check(status in (2, 3) and out == "" and str(missing) in errors, f"no such list: {errors.strip()}")
+    ratios.write_text("1\nx\n", encoding="utf-8")
+    refused("a list that is none", [AZURE, "--racks", "4", "--jitter", f"list:{ratios}", "--seeds", "2"], f"{ratios}:2:")
+
+
 def check_sample():
     """A thin sample: packets give what weft sim --depth sample gives, near the schedule's; seeds scatter."""
     thin = ["--sample", "steps=2,fill=2"]
@@ -208,6 +228,7 @@ def main():
         for part in (check_golden, check_reference, check_seeds, check_sample, check_csv, check_refusals):
             part()
         check_svg(pathlib.Path(name))
+        check_jitter(pathlib.Path(name))
     sys.exit(1 if failed else 0)
 
 
