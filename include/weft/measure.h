@@ -92,9 +92,10 @@ struct bypass {
 struct watch_config {
 	ps_t bin_ps; // length of a bin; 0 = no series
 	uint32_t bins;
-	bool has_nics;	   // payload of each NIC, too
-	uint32_t bypasses; // events of paths over dead cables; 0 = none are kept
-	bool has_links;	   // each cable, each port of a switch, each host: measure_link.h
+	bool has_nics;	     // payload of each NIC, too
+	uint32_t bypasses;   // events of paths over dead cables; 0 = none are kept
+	bool has_links;	     // each cable, each port of a switch, each host: measure_link.h
+	bool has_operations; // when each operation of a program began and ended
 };
 
 #ifdef __cplusplus

@@ -68,9 +68,8 @@ struct world {
 	struct machine *machines;
 	struct world_host **hosts; // [topology.hosts]
 	struct switch_ **switches; // [topology.switch_count]
-	uint32_t cable_count;
+	uint32_t cable_count, cable_fault_count;
 	struct cable_plan *cables;
-	uint32_t cable_fault_count;
 	struct cable_fault *cable_faults;
 	ps_t lookahead_ps;	 // smallest delay of any cable
 	ps_t window_ps;		 // length of a window: limits.window, at most the lookahead
@@ -82,6 +81,7 @@ struct world {
 	struct trace trace;	       // trace
 	const struct program *program; // or NULL: operations of ranks that wait for each other
 	struct agent *agent;	       // of a program
+	struct op_time *op_times;      // [operations] with watch.operations; or NULL
 	struct agent_line *lines;      // of a program, in the order of its ranks
 	uint32_t line_count;
 	struct flow *flows; // where traffic is no job

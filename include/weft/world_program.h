@@ -16,6 +16,12 @@ struct agent_line {
 
 #define PROGRAM_STREAMS_MAX 8
 
+// When an operation was begun at its rank (a receive: when its message was there), and when it
+// ended; PS_NEVER: not yet.
+struct op_time {
+	ps_t begin_ps, end_ps;
+};
+
 // What a world holds of several jobs. All NULL and 0 where there is one.
 struct world_jobs {
 	const uint8_t *owner_of; // [nics] whose each is, or MIX_NOBODY

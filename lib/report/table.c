@@ -447,7 +447,7 @@ static void files(FILE *to, const struct report_input *input)
 {
 	fprintf(to, "\n");
 	if (input->out_dir != NULL) {
-		fprintf(to, "Files in %s: result.json", input->out_dir);
+		fprintf(to, "Files in %s: result.json, trace.json", input->out_dir);
 		for (uint32_t i = 0; i < HDR_COUNT; i++) {
 			char name[HDR_NAME_BYTES];
 			if (hdr_has_values(input, i))

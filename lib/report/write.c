@@ -12,15 +12,22 @@
 
 #include "bypass.h"
 #include "hdr.h"
+#include "perfetto.h"
 #include "watch.h"
 
-#define FILES_MAX (6 + HDR_COUNT)
+#define FILES_MAX (7 + HDR_COUNT)
 #define PATH_BYTES 1024
 
 struct output {
 	char name[HDR_NAME_BYTES];
 	bool has_content; // false: a file of this name from an earlier run is removed
-	enum output_kind { OUTPUT_JSON, OUTPUT_SERIES, OUTPUT_BYPASS, OUTPUT_HDR } kind;
+	enum output_kind {
+		OUTPUT_JSON,
+		OUTPUT_SERIES,
+		OUTPUT_BYPASS,
+		OUTPUT_TRACE,
+		OUTPUT_HDR
+	} kind;
 	uint32_t hdr_index;
 };
 
@@ -56,8 +63,9 @@ static void outputs_of(struct output ret[FILES_MAX], const struct report_input *
 	strcpy(ret[3].name, "report.html");
 	strcpy(ret[4].name, "metrics.txt");
 	strcpy(ret[5].name, "result.csv");
+	ret[6] = (struct output){.name = "trace.json", .has_content = true, .kind = OUTPUT_TRACE};
 	for (uint32_t i = 0; i < HDR_COUNT; i++) {
-		struct output *output = &ret[6 + i];
+		struct output *output = &ret[7 + i];
 		*output = (struct output){.hdr_index = i, .kind = OUTPUT_HDR};
 		hdr_name(i, output->name);
 		output->has_content = hdr_has_values(input, i);
@@ -74,6 +82,8 @@ static int content_write(const char *path, const struct report_input *input,
 	errno = 0;
 	if (output->kind == OUTPUT_JSON)
 		code = report_json(file, input);
+	else if (output->kind == OUTPUT_TRACE)
+		code = perfetto_write(file, input);
 	else if (output->kind == OUTPUT_SERIES)
 		watch_series_write(file, input);
 	else if (output->kind == OUTPUT_BYPASS)

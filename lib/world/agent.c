@@ -116,6 +116,8 @@ static void act(struct world_host *host, uint32_t rank, ps_t now, struct outbox 
 	struct agent *agent = host->agent;
 	for (uint32_t index; (index = program_run_next(agent->run, rank)) != OP_NONE;) {
 		const struct op *op = &agent->program->ops[index];
+		if (agent->times != NULL)
+			agent->times[index].begin_ps = now;
 		if (op->kind == OP_COMPUTE)
 			compute(host, index, now);
 		else if (op->kind == OP_COLLECTIVE)
@@ -156,6 +158,14 @@ static void go_on(struct world_host *host, uint32_t rank, uint32_t left_before, 
 
 static void note_end(struct world_host *host, const struct op *op, ps_t now)
 {
+	const struct agent *agent = host->agent;
+	struct op_time *times = agent->times;
+	if (times != NULL) {
+		struct op_time *time = &times[op - agent->program->ops];
+		time->end_ps = now;
+		if (op->kind == OP_RECEIVE) // nobody begins it
+			time->begin_ps = now;
+	}
 	ps_t *end_ps = host->record->outcome->stream_end_ps;
 	if (op->kind == OP_COMPUTE && op->stream < PROGRAM_STREAMS_MAX)
 		end_ps[op->stream] = ps_max(end_ps[op->stream], now);
@@ -195,6 +205,7 @@ void agent_on_arrived(struct world_host *host, uint32_t receive, ps_t now, struc
 	uint32_t rank = agent->program->ops[receive].rank;
 	uint32_t left = program_run_left(agent->run, rank);
 	program_run_arrived(agent->run, receive);
+	note_end(host, &agent->program->ops[receive], now);
 	go_on(host, rank, left, now, out);
 }
 

@@ -22,6 +22,7 @@ struct agent {
 	uint32_t *next; // [ops] of a send that waits for room in its QP: the one behind it
 	// where the rings are: rank rank_of[group_first[group] + at] of its host
 	const uint32_t *rank_of, *group_first;
+	struct op_time *times;	 // [ops] with watch.operations, or NULL
 	const uint8_t *owner_of; // [nics] of several jobs: whose each is; or NULL
 	ps_t *begun_ps;		 // [ops] when computations began; NULL: nobody asks
 	uint64_t *events;	 // [hosts] local events that may be under way at once

@@ -144,6 +144,20 @@ static void count_events(const struct world *world, uint64_t *events)
 	}
 }
 
+static int draw_times(struct world *world, struct agent *agent)
+{
+	if (!world->scenario->watch.has_operations)
+		return 0;
+	agent->times = arena_draw(world->arena, ARENA_MEASURE, world->program->op_count,
+				  sizeof(*agent->times));
+	world->op_times = agent->times;
+	if (agent->times == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < world->program->op_count; i++)
+		agent->times[i] = (struct op_time){PS_NEVER, PS_NEVER};
+	return 0;
+}
+
 static int build_agent(struct world *world)
 {
 	const struct program *program = world->program;
@@ -158,6 +172,8 @@ static int build_agent(struct world *world)
 		.next = arena_draw(arena, ARENA_WORLD, program->op_count, sizeof(uint32_t)),
 		.events = arena_draw(arena, ARENA_WORLD, world->topology.hosts, sizeof(uint64_t))};
 	world->agent = agent;
+	if (draw_times(world, agent) < 0)
+		return -ENOMEM;
 	if (agent->line_of == NULL || agent->next == NULL || agent->events == NULL)
 		return -ENOMEM;
 	count_events(world, agent->events);
@@ -172,6 +188,11 @@ static int build_agent(struct world *world)
 int agents_build(struct world *world, struct refusal *refusal)
 {
 	const struct program *program = world->program;
+	if (program == NULL && world->scenario->watch.has_operations)
+		return refuse(refusal, -EINVAL,
+			      "watch.operations: this traffic has no operations of ranks; goal, "
+			      "collective, jobs and traces of nodes have",
+			      0, 0, 0);
 	if (program == NULL)
 		return 0;
 	int rc = agents_check_nics(world, refusal);

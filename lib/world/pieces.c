@@ -122,6 +122,18 @@ static void tell_flow(const struct visitor *visitor, struct world *world, uint32
 	tell(visitor, &world->outcome->flow_end_ps[index], sizeof(ps_t));
 }
 
+// An operation's times are its rank's.
+static void tell_operation(const struct visitor *visitor, const struct world *world, uint32_t index)
+{
+	tell(visitor, &world->op_times[index], sizeof(*world->op_times));
+}
+
+static uint32_t host_of_operation(const struct world *world, uint32_t index)
+{
+	const struct program *program = world->program;
+	return program->nics[program->ops[index].rank] / world->fabric.nics_per_host;
+}
+
 void world_pieces(struct world *world, uint32_t shard, world_piece_fn *visit, void *context)
 {
 	const struct visitor visitor = {visit, context};
@@ -141,4 +153,7 @@ void world_pieces(struct world *world, uint32_t shard, world_piece_fn *visit, vo
 	for (uint32_t i = 0; i < world->flow_count; i++)
 		if (world->shard_of[world->flows[i].from / world->fabric.nics_per_host] == shard)
 			tell_flow(&visitor, world, i);
+	for (uint32_t i = 0; world->op_times != NULL && i < world->program->op_count; i++)
+		if (world->shard_of[host_of_operation(world, i)] == shard)
+			tell_operation(&visitor, world, i);
 }

@@ -756,6 +756,8 @@ static const struct scenario_key keys[] = {
 	 SCENARIO(watch.has_nics), 0, 1, NULL, flag_words, USE_WATCH},
 	{"watch.links", "flag", "false", "Links, queues, hosts are measured, culprits named.",
 	 SCENARIO(watch.has_links), 0, 1, NULL, flag_words, USE_ALWAYS},
+	{"watch.operations", "flag", "false", "Operations of ranks are timed, for trace.json.",
+	 SCENARIO(watch.has_operations), 0, 1, NULL, flag_words, USE_ALWAYS},
 	{"watch.bypasses", "count", "none",
 	 "Paths over cables that go down are watched until they are left: so many at most.",
 	 SCENARIO(watch.bypasses), 1, 100000000, "none", NULL, USE_ALWAYS},

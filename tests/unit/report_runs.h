@@ -186,6 +186,7 @@ static inline struct fake *fake_flows(void)
 	memcpy(fake->flows, flows, sizeof(flows));
 	fake->world.flows = fake->flows;
 	fake->world.flow_count = 4;
+	fake->outcome.flow_end_ps = fake->flow_end_ps;
 	fake->outcome.transport.payload_bytes_placed = 3000000;
 	fake->outcome.end_ps = 2 * PS_PER_MS;
 	fake->outcome.plane_bytes_nic_max[0] = 800000000;

@@ -100,7 +100,7 @@ static const char golden[] =
 	"  fact\n"
 	"    - planes: 2\n"
 	"\n"
-	"Files in out: result.json\n"
+	"Files in out: result.json, trace.json\n"
 	"  message_same_t0.hdr\n"
 	"  message_across_t1.hdr\n"
 	"Again: weft sim ring-16.yaml --seed 18446744073709551615\n"

@@ -20,6 +20,7 @@ struct fake {
 	struct bucket buckets[2];
 	struct outcome_collective collectives[3];
 	struct flow flows[4];
+	ps_t flow_end_ps[4];		 // 0: not yet
 	struct hist lateness_ns, gap_ns; // of a run with a clock
 	struct report_input input;
 };

@@ -71,7 +71,7 @@ static void result_and_histograms_are_written(void **state)
 	struct refusal refusal = {0};
 	fake->input.out_dir = dir;
 	assert_int_equal(report_write(&fake->input, &refusal), 0);
-	assert_int_equal(entries(false), 3); // and no temporary file
+	assert_int_equal(entries(false), 4); // and no temporary file
 	assert_true(is_there("message_same_t0.hdr") && is_there("message_across_t1.hdr"));
 	json_error_t error;
 	json_t *root = json_load_file(in_dir("result.json"), 0, &error);
@@ -99,7 +99,7 @@ static void a_second_run_replaces_all_files_of_the_first(void **state)
 	assert_int_equal(report_write(&fake->input, &refusal), 0);
 	assert_true(is_there("message_same_rack.hdr") && is_there("flow.hdr"));
 	assert_false(is_there("message_same_t0.hdr")); // of the first run: it would mislead
-	assert_int_equal(entries(false), 3);
+	assert_int_equal(entries(false), 4);
 	fake_free(fake);
 }
 
@@ -111,7 +111,7 @@ static void lateness_and_gaps_have_files_while_there_are_values(void **state)
 	fake->input.out_dir = dir;
 	assert_int_equal(report_write(&fake->input, &refusal), 0);
 	assert_true(is_there("lateness_ns.hdr") && is_there("gap_ns.hdr"));
-	assert_int_equal(entries(false), 5);
+	assert_int_equal(entries(false), 6);
 	struct hist none;
 	check(hist_init(&none, &fake->arena, 2, 1000) == 0);
 	fake->input.pace.lateness_ns = &none; // nothing waited
@@ -119,7 +119,7 @@ static void lateness_and_gaps_have_files_while_there_are_values(void **state)
 	assert_true(!is_there("lateness_ns.hdr") && is_there("gap_ns.hdr"));
 	fake->input.pace = (struct report_pace){0}; // no clock at all
 	assert_int_equal(report_write(&fake->input, &refusal), 0);
-	assert_int_equal(entries(false), 3);
+	assert_int_equal(entries(false), 4);
 	fake_free(fake);
 }
 

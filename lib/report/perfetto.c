@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+// The time line of a run. A process of the trace is a kind of thing, a thread of it a track: a
+// fault, a job, a group of a stage, a stream of a rank, a NIC. What overlaps in a track gets
+// another one of the same name. Format: "Trace Event Format" (public documentation of Chromium's
+// tracing), complete events ("X") and names ("M").
+
+#include "perfetto.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "faults.h"
+#include "figures.h"
+
+enum kind { KIND_FAULT = 1, KIND_JOB, KIND_COLLECTIVE, KIND_RANK, KIND_FLOW, KIND_COUNT };
+
+static const char *const kind_names[KIND_COUNT] = {[KIND_FAULT] = "faults",
+						   [KIND_JOB] = "jobs",
+						   [KIND_COLLECTIVE] = "collectives",
+						   [KIND_RANK] = "ranks",
+						   [KIND_FLOW] = "flows of NICs"};
+
+struct span {
+	enum kind kind;
+	uint32_t track; // of its kind; spans of one are told apart in lanes
+	uint32_t index; // what it is of
+	ps_t from, until;
+};
+
+struct spans {
+	const struct report_input *input;
+	struct span *at; // [max]
+	uint32_t count, max;
+	uint32_t left_out[KIND_COUNT];
+	uint32_t unfinished[KIND_COUNT]; // have no end, so they are no spans
+};
+
+static void add(struct spans *spans, enum kind kind, uint32_t track, uint32_t index, ps_t from,
+		ps_t until)
+{
+	if (until == PS_NEVER || until < from || from == PS_NEVER)
+		spans->unfinished[kind]++;
+	else if (spans->count == spans->max)
+		spans->left_out[kind]++;
+	else
+		spans->at[spans->count++] = (struct span){kind, track, index, from, until};
+}
+
+// ---------------------------------------------------------------- what there is
+
+// A fault for good ends with the run.
+static void add_faults(struct spans *spans)
+{
+	const struct scenario *scenario = spans->input->world->scenario;
+	ps_t end = spans->input->now_ps;
+	for (uint32_t i = 0; i < scenario->fault_count; i++) {
+		const struct fault *fault = &scenario->faults[i];
+		if (fault->from_ps < end) // else the run never saw it
+			add(spans, KIND_FAULT, i, i, fault->from_ps,
+			    fault->until_ps < end ? fault->until_ps : end);
+	}
+}
+
+static void add_jobs(struct spans *spans)
+{
+	const struct world *world = spans->input->world;
+	for (uint32_t i = 0; world->jobs.bytes != NULL && i < world->scenario->job_count; i++) {
+		const struct outcome_job *job = &world->outcome->jobs[i];
+		bool has_ended = world->jobs.ops[i] > 0 && job->ended == world->jobs.ops[i];
+		add(spans, KIND_JOB, i, i, world->scenario->jobs[i].start_ps,
+		    has_ended ? job->end_ps : PS_NEVER);
+	}
+}
+
+static void add_collectives(struct spans *spans)
+{
+	const struct world *world = spans->input->world;
+	for (uint32_t i = 0; i < world->outcome->collective_count; i++) {
+		struct collective one;
+		collective_of(&one, world, i);
+		add(spans, KIND_COLLECTIVE, one.outcome->group, i, one.outcome->start_ps,
+		    one.is_finished ? one.outcome->end_ps : PS_NEVER);
+	}
+}
+
+static void add_operations(struct spans *spans)
+{
+	const struct world *world = spans->input->world;
+	for (uint32_t i = 0; world->op_times != NULL && i < world->program->op_count; i++) {
+		const struct op_time *time = &world->op_times[i];
+		const struct op *op = &world->program->ops[i];
+		add(spans, KIND_RANK, op->rank, i, time->begin_ps, time->end_ps);
+	}
+}
+
+static void add_flows(struct spans *spans)
+{
+	const struct world *world = spans->input->world;
+	for (uint32_t i = 0; i < world->flow_count; i++) {
+		ps_t end = world->outcome->flow_end_ps[i];
+		add(spans, KIND_FLOW, world->flows[i].from, i, world->flows[i].start_ps,
+		    end > 0 ? end : PS_NEVER);
+	}
+}
+
+// ---------------------------------------------------------------- lanes
+
+// By track, then by beginning; of two that begin together the longer one first, so that it holds
+// the other.
+static int by_place(const void *left, const void *right)
+{
+	const struct span *a = left, *b = right;
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	if (a->track != b->track)
+		return a->track < b->track ? -1 : 1;
+	if (a->from != b->from)
+		return a->from < b->from ? -1 : 1;
+	if (a->until != b->until)
+		return a->until > b->until ? -1 : 1;
+	return a->index < b->index ? -1 : 1;
+}
+
+// The lane of its track in which a span starts after all others ended. `ends` holds the end of each
+// lane; a new one is begun where all are busy.
+static uint32_t lane_of(ps_t *ends, uint32_t *lanes, const struct span *span)
+{
+	uint32_t lane = 0;
+	while (lane < *lanes && ends[lane] > span->from)
+		lane++;
+	if (lane == *lanes)
+		++*lanes;
+	ends[lane] = span->until;
+	return lane;
+}
+
+// ---------------------------------------------------------------- text
+
+static void put_string(FILE *to, const char *text)
+{
+	fputc('"', to);
+	for (; *text != '\0'; text++) {
+		if (*text == '"' || *text == '\\')
+			fputc('\\', to);
+		if ((unsigned char)*text >= ' ')
+			fputc(*text, to);
+	}
+	fputc('"', to);
+}
+
+static void put_us(FILE *to, ps_t time)
+{
+	fprintf(to, "%" PRId64 ".%06" PRId64, time / PS_PER_US, time % PS_PER_US);
+}
+
+static void track_name(char ret[96], const struct spans *spans, const struct span *span)
+{
+	const struct world *world = spans->input->world;
+	const struct scenario *scenario = world->scenario;
+	char place[FAULT_PLACE_BYTES];
+	switch (span->kind) {
+	case KIND_FAULT:
+		snprintf(ret, 96, "%s", fault_place_text(place, &scenario->faults[span->track].at));
+		break;
+	case KIND_JOB:
+		snprintf(ret, 96, "%s", scenario->jobs[span->track].name);
+		break;
+	case KIND_COLLECTIVE:
+		snprintf(ret, 96, "stage %u group %u", world->job.groups[span->track].stage,
+			 world->job.groups[span->track].index);
+		break;
+	case KIND_RANK:
+		snprintf(ret, 96, "rank %u (NIC %u)", span->track,
+			 world->program->nics[span->track]);
+		break;
+	default:
+		snprintf(ret, 96, "NIC %u", span->track);
+	}
+}
+
+static void op_name(char ret[96], const struct op *op)
+{
+	if (op->kind == OP_SEND)
+		snprintf(ret, 96, "send to %u", op->peer);
+	else if (op->kind == OP_RECEIVE)
+		snprintf(ret, 96, "receive from %u", op->peer);
+	else
+		snprintf(ret, 96, "%s", op_kind_name(op->kind));
+}
+
+static void span_name(char ret[96], const struct spans *spans, const struct span *span)
+{
+	const struct world *world = spans->input->world;
+	struct collective one;
+	switch (span->kind) {
+	case KIND_FAULT:
+		snprintf(ret, 96, "%s",
+			 scenario_fault_name(world->scenario->faults[span->index].kind));
+		break;
+	case KIND_JOB:
+		snprintf(ret, 96, "%s", world->scenario->jobs[span->index].name);
+		break;
+	case KIND_COLLECTIVE:
+		collective_of(&one, world, span->index);
+		snprintf(ret, 96, "%.60s", one.bucket->label);
+		break;
+	case KIND_RANK:
+		op_name(ret, &world->program->ops[span->index]);
+		break;
+	default:
+		snprintf(ret, 96, "to NIC %u", world->flows[span->index].to);
+	}
+}
+
+// What else is known of it.
+static void put_args(FILE *to, const struct spans *spans, const struct span *span)
+{
+	const struct world *world = spans->input->world;
+	uint64_t bytes = 0;
+	if (span->kind == KIND_FLOW)
+		bytes = world->flows[span->index].bytes;
+	else if (span->kind == KIND_RANK && world->program->ops[span->index].kind != OP_COMPUTE)
+		bytes = world->program->ops[span->index].bytes;
+	else if (span->kind == KIND_COLLECTIVE) {
+		struct collective one;
+		collective_of(&one, world, span->index);
+		bytes = one.bucket->bytes;
+	}
+	fprintf(to, "\"args\":{\"index\":%u", span->index);
+	if (bytes > 0)
+		fprintf(to, ",\"bytes\":%" PRIu64, bytes);
+	fputs("}}", to);
+}
+
+static void put_name(FILE *to, const char *what, uint32_t pid, uint32_t tid, const char *name)
+{
+	fprintf(to,
+		",\n{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":", what,
+		pid, tid);
+	put_string(to, name);
+	fputs("}}", to);
+}
+
+static void put_span(FILE *to, const struct spans *spans, const struct span *span, uint32_t tid)
+{
+	char name[96];
+	span_name(name, spans, span);
+	fputs(",\n{\"ph\":\"X\",\"name\":", to);
+	put_string(to, name);
+	fprintf(to, ",\"cat\":\"%s\",\"pid\":%u,\"tid\":%u,\"ts\":", kind_names[span->kind],
+		span->kind, tid);
+	put_us(to, span->from);
+	fputs(",\"dur\":", to);
+	put_us(to, span->until - span->from);
+	fputc(',', to);
+	put_args(to, spans, span);
+}
+
+// ---------------------------------------------------------------- whole
+
+static bool is_same_track(const struct span *a, const struct span *b)
+{
+	return a->kind == b->kind && a->track == b->track;
+}
+
+static void put_spans(FILE *to, const struct spans *spans, ps_t *ends)
+{
+	uint32_t first_tid = 1, lanes = 0, named = 0;
+	for (uint32_t i = 0; i < spans->count; i++) {
+		const struct span *span = &spans->at[i];
+		bool is_new_kind = i == 0 || span[-1].kind != span->kind;
+		if (is_new_kind)
+			put_name(to, "process_name", span->kind, 0, kind_names[span->kind]);
+		if (i == 0 || !is_same_track(&span[-1], span)) {
+			first_tid = is_new_kind ? 1 : first_tid + lanes;
+			lanes = named = 0;
+		}
+		uint32_t lane = lane_of(ends, &lanes, span);
+		if (lane == named) {
+			char name[96];
+			track_name(name, spans, span);
+			put_name(to, "thread_name", span->kind, first_tid + lane, name);
+			named++;
+		}
+		put_span(to, spans, span, first_tid + lane);
+	}
+}
+
+static void put_head(FILE *to, const struct spans *spans)
+{
+	const struct report_input *input = spans->input;
+	fprintf(to, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"weft\":");
+	put_string(to, input->version);
+	fputs(",\"scenario\":", to);
+	put_string(to, input->world->scenario->name);
+	fprintf(to, ",\"digest\":\"%016" PRIx64 "\",\"partial\":%s", input->digest,
+		input->is_partial ? "true" : "false");
+	for (enum kind kind = KIND_FAULT; kind < KIND_COUNT; kind++)
+		fprintf(to, ",\"%s\":{\"not finished\":%u,\"left out\":%u}", kind_names[kind],
+			spans->unfinished[kind], spans->left_out[kind]);
+	if (input->world->op_times == NULL)
+		fprintf(to, ",\"ranks_reason\":\"%s\"",
+			input->world->program != NULL ? "watch.operations is false"
+						      : "the traffic has no operations");
+	fputs("},\"traceEvents\":[\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":0,\"tid\":0,"
+	      "\"args\":{\"name\":\"weft\"}}",
+	      to);
+}
+
+static uint64_t spans_max(const struct world *world)
+{
+	uint64_t max = world->scenario->fault_count + world->scenario->job_count +
+		(uint64_t)world->outcome->collective_count + world->flow_count +
+		(world->op_times != NULL ? world->program->op_count : 0);
+	return max < PERFETTO_SPANS_MAX ? max : PERFETTO_SPANS_MAX;
+}
+
+int perfetto_write(FILE *to, const struct report_input *input)
+{
+	struct spans spans = {.input = input, .max = (uint32_t)spans_max(input->world)};
+	ps_t *ends = malloc((spans.max + 1) * sizeof(*ends));
+	spans.at = malloc((spans.max + 1) * sizeof(*spans.at));
+	int rc = ends != NULL && spans.at != NULL ? 0 : -ENOMEM;
+	if (rc == 0) {
+		add_faults(&spans);
+		add_jobs(&spans);
+		add_collectives(&spans);
+		add_operations(&spans);
+		add_flows(&spans);
+		qsort(spans.at, spans.count, sizeof(*spans.at), by_place);
+		put_head(to, &spans);
+		put_spans(to, &spans, ends);
+		fputs("\n]}\n", to);
+	}
+	free(ends);
+	free(spans.at);
+	return rc;
+}

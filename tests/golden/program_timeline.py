@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""trace.json, the time line of a run: it loads, spans nest, and what is in it is what the result says: faults, jobs,
+collectives, operations of ranks, flows. What has not ended is counted, not drawn."""
+import collections
+import decimal
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+WEFT = os.environ["WEFT"]
+failed = 0
+LOSS = "{kind: loss, at: {nic: 3, plane: 0}, probability: 2%, from: 20us, until: 60us}"
+DOWN = "{kind: link_down, at: {nic: 5, plane: 1}, from: 30us}"
+NEVER = "{kind: link_down, at: {nic: 5, plane: 1}, from: 9s}"
+
+
+def check(holds, what):
+    global failed
+    failed += 0 if holds else 1
+    print(("ok: " if holds else "FAILED: ") + what)
+
+
+def run(folder, *words, status=0):
+    """Events, what is said of them, and the result."""
+    done = subprocess.run([WEFT, "sim", *words, "--quiet", "--out", folder], capture_output=True, text=True, timeout=120)
+    check(done.returncode == status, f"{' '.join(words)}: status {done.returncode} {done.stderr.strip()}")
+    trace = json.loads((folder / "trace.json").read_text(), parse_float=decimal.Decimal)
+    return trace["traceEvents"], trace["otherData"], json.loads((folder / "result.json").read_text())
+
+
+def ps(of):
+    return int(of * 1_000_000)
+
+
+def crossing(events):
+    """Two spans of one track that meet and neither of which holds the other; None: all nest."""
+    tracks = collections.defaultdict(list)
+    for event in events:
+        if event["ph"] == "X":
+            tracks[event["pid"], event["tid"]].append((ps(event["ts"]), ps(event["ts"]) + ps(event["dur"])))
+    for track in tracks.values():
+        open_ = []
+        for begin, end in sorted(track, key=lambda span: (span[0], -span[1])):
+            while open_ and open_[-1][1] <= begin:
+                open_.pop()
+            if open_ and open_[-1][1] < end:
+                return open_[-1], (begin, end)
+            open_.append((begin, end))
+    return None
+
+
+def spans(events, kind):
+    return [event for event in events if event["ph"] == "X" and event["cat"] == kind]
+
+
+def check_form(what, events, result):
+    check(crossing(events) is None, f"{what}: spans of a track nest {crossing(events) or ''}")
+    named = {(event["pid"], event["tid"]) for event in events if event["ph"] == "M" and event["name"] == "thread_name"}
+    used = {(event["pid"], event["tid"]) for event in events if event["ph"] == "X"}
+    check(used == named and len(used) > 0, f"{what}: each of {len(used)} tracks has a name")
+    end = result["run"]["virtual_time_ps"]
+    check(all(0 <= ps(event["ts"]) and ps(event["dur"]) >= 0 and ps(event["ts"] + event["dur"]) <= end for event in events if event["ph"] == "X"),
+          f"{what}: everything is within the run")
+
+
+def check_flows(folder):
+    events, about, result = run(folder / "flows", "incast", "--fault", LOSS, "--fault", DOWN, "--fault", NEVER)
+    check_form("incast", events, result)
+    flows = sorted(ps(event["dur"]) // 1000 for event in spans(events, "flows of NICs"))
+    of = result["flows"]
+    check(len(flows) == of["count"] and flows[0] == of["min_ns"] and flows[-1] == of["max_ns"] and sum(flows) // len(flows) == of["mean_ns"],
+          f"{len(flows)} flows last as long as the result says")
+    faults = {(event["name"], ps(event["ts"]), ps(event["ts"]) + ps(event["dur"])) for event in spans(events, "faults")}
+    end = result["run"]["virtual_time_ps"]
+    check(faults == {("loss", 20_000_000, 60_000_000), ("link_down", 30_000_000, end)}, f"faults are on it while they strike: {faults}")
+    check(about["digest"] == result["run"]["digest"] and about["ranks_reason"] == "the traffic has no operations", "it says what it has not, and why")
+    names = {event["args"]["name"] for event in events if event["ph"] == "M"}
+    check({"nic 3 plane 0", "nic 5 plane 1"} <= names, "faults have their places as names")
+
+
+def check_partial(folder):
+    events, about, result = run(folder / "partial", "incast", "--set", "limits.time=700us", status=5)
+    done, open_ = len(spans(events, "flows of NICs")), about["flows of NICs"]["not finished"]
+    check(about["partial"] and done == result["flows"]["count"] and 0 < open_ == 32 - done, f"{done} flows ended, {open_} did not: counted, not drawn")
+
+
+def check_collectives(folder):
+    events, _, result = run(folder / "ring", "ring-barrier")
+    check_form("ring-barrier", events, result)
+    drawn = sorted((ps(event["ts"]), ps(event["ts"]) + ps(event["dur"])) for event in spans(events, "collectives"))
+    check(drawn == sorted((one["start_ps"], one["end_ps"]) for one in result["collectives"]), f"{len(drawn)} collectives, from start to end")
+
+
+def check_operations(folder):
+    words = ["jobs-two-rings", "--variant", "packed"]
+    _, about, plain = run(folder / "plain", *words)
+    check(about["ranks_reason"] == "watch.operations is false", "operations are left out unless they were watched: said")
+    events, about, result = run(folder / "jobs", *words, "--set", "watch.operations=true")
+    check_form("jobs-two-rings", events, result)
+    check(result["run"]["digest"] == plain["run"]["digest"], "watching changes nothing")
+    operations, program = spans(events, "ranks"), result["program"]
+    check(len(operations) == program["operations"] and "ranks_reason" not in about, f"{len(operations)} operations of ranks")
+    check(max(ps(event["ts"] + event["dur"]) for event in operations) == program["end_ps"], "the last of them ends with the program")
+    jobs = {event["name"]: ps(event["dur"]) for event in spans(events, "jobs")}
+    check(jobs == {job["name"]: job["time_ps"] for job in result["jobs"]}, f"jobs last as long as the result says: {jobs}")
+    events, _, result = run(folder / "goal", "exchange", "--set", "watch.operations=true")
+    check_form("exchange", events, result)
+    kinds = collections.Counter(event["name"].split()[0] for event in spans(events, "ranks"))
+    check(kinds["send"] == kinds["receive"] == result["program"]["messages"] and kinds["compute"] == result["program"]["computations"],
+          f"exchange: {dict(kinds)}")
+    status = subprocess.run([WEFT, "sim", "incast", "--set", "watch.operations=true"], capture_output=True, text=True, timeout=60)
+    check(status.returncode == 2 and "has no operations of ranks" in status.stderr, "refused where there are none: " + status.stderr.strip())
+
+
+def main():
+    check(crossing([{"ph": "X", "pid": 1, "tid": 1, "ts": 0, "dur": 2}, {"ph": "X", "pid": 1, "tid": 1, "ts": 1, "dur": 2}]) is not None,
+          "spans that cross are found")
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        check_flows(folder)
+        check_partial(folder)
+        check_collectives(folder)
+        check_operations(folder)
+    print(f"{failed} failed")
+    return 1 if failed else 0
+
+
+sys.exit(main())
