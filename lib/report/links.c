@@ -150,6 +150,37 @@ static void put_load(json_t *array, const struct load *load, enum link_group gro
 	put_time(row, "above_threshold_max_ps", load->above_max_ps);
 }
 
+// The cables of a group in one plane: what the planes of a fabric carry, level by level.
+static void put_plane(json_t *array, const struct world *world, enum link_group group,
+		      uint32_t plane)
+{
+	uint64_t cables = 0, bytes = 0, most = 0;
+	for (uint32_t i = 0; i < 2 * world->topology.link_count; i++) {
+		uint64_t more = world->links.counts[i].data_bytes;
+		if (world->topology.links[i / 2].plane != plane || group_of(world, i) != group)
+			continue;
+		cables++;
+		bytes += more;
+		if (more > most)
+			most = more;
+	}
+	if (cables == 0)
+		return;
+	json_t *row = row_in(array);
+	put_text(row, "group", names[group]);
+	put_count(row, "plane", plane);
+	put_count(row, "cables", cables);
+	put_count(row, "data_bytes", bytes);
+	put_count(row, "data_bytes_max", most);
+}
+
+static void put_planes(json_t *array, const struct world *world)
+{
+	for (enum link_group group = 0; group < GROUP_COUNT; group++)
+		for (uint32_t plane = 0; plane < world->topology.planes; plane++)
+			put_plane(array, world, group, plane);
+}
+
 void links_json(json_t *root, const struct report_input *input)
 {
 	const struct world *world = input->world;
@@ -165,6 +196,7 @@ void links_json(json_t *root, const struct report_input *input)
 	for (uint32_t group = 0; group < GROUP_COUNT; group++)
 		if (links.loads[group].cables > 0)
 			put_load(array, &links.loads[group], (enum link_group)group);
+	put_planes(array_in(to, "planes"), world);
 	array = array_in(to, "busiest");
 	for (uint32_t i = 0; i < links.busiest_count; i++) {
 		const struct busy *busy = &links.busiest[i];

@@ -108,7 +108,8 @@ static void racks(json_t *section, const json_t *result)
 		sheet_missing(section, "Latency between racks",
 			      *sheet_text(result, "racks_reason") != '\0'
 				      ? sheet_text(result, "racks_reason")
-				      : "the result does not have it");
+				      : "messages are told apart by the distance of their ends, "
+					"not by rack");
 		return;
 	}
 	json_t *chart = sheet_chart(section, "racks", "heat",

@@ -107,35 +107,75 @@ static size_t place_of(json_t *names, const char *name)
 	return json_array_size(names) - 1;
 }
 
-static void links(json_t *section, const json_t *result)
+static void link_tables(json_t *section, const json_t *links)
 {
-	const json_t *map = json_object_get(result, "link_load"), *each;
+	static const char *const heads[2][8] = {
+		{"links", "cables", "wire bytes of data", "busiest to mean", "Jain",
+		 "deepest queue", "longest above threshold", NULL},
+		{"cable", "above threshold", "deepest queue", "wire bytes of data", NULL}};
+	const json_t *each;
 	size_t i;
-	if (!json_is_object(map)) {
-		sheet_missing(section, "Load of the links",
-			      *sheet_text(result, "link_load_reason") != '\0'
-				      ? sheet_text(result, "link_load_reason")
-				      : "the result does not have it");
-		return;
+	json_t *table = sheet_table(section, "Links, by group", heads[0]);
+	json_array_foreach(json_object_get(links, "groups"), i, each)
+	{
+		json_t *row = sheet_row(table);
+		sheet_cell(row, "%s", sheet_text(each, "group"));
+		sheet_figure(row, each, "cables", UNIT_COUNT);
+		sheet_figure(row, each, "data_bytes", UNIT_BYTES);
+		sheet_figure(row, each, "max_to_mean", UNIT_FACTOR);
+		sheet_figure(row, each, "jain", UNIT_FACTOR);
+		sheet_figure(row, each, "queue_bytes_max", UNIT_BYTES);
+		sheet_figure(row, each, "above_threshold_max_ps", UNIT_PS);
 	}
-	json_t *chart = sheet_chart(section, "links", "heat",
-				    "Load of the links: share of their rate while traffic ran (%)");
+	table = sheet_table(section, "Links whose queues were above the marking threshold longest",
+			    heads[1]);
+	json_array_foreach(json_object_get(links, "busiest"), i, each)
+	{
+		json_t *row = sheet_row(table);
+		sheet_cell(row, "%s", sheet_text(each, "cable"));
+		sheet_figure(row, each, "above_threshold_ps", UNIT_PS);
+		sheet_figure(row, each, "queue_bytes_max", UNIT_BYTES);
+		sheet_figure(row, each, "data_bytes", UNIT_BYTES);
+	}
+}
+
+static void link_heat(json_t *section, const json_t *list)
+{
+	const json_t *each;
+	size_t i;
+	json_t *chart = sheet_chart(
+		section, "links", "heat",
+		"Load of the links: wire bytes of data of the busiest cable (MB)");
 	sheet_axis(chart, "x", "plane", false);
 	sheet_axis(chart, "y", "links", false);
 	json_t *columns = json_array(), *rows = json_array(), *cells = json_array();
-	json_array_foreach(json_object_get(map, "cells"), i, each)
+	json_array_foreach(list, i, each)
 	{
-		char plane[24];
+		char plane[32];
 		snprintf(plane, sizeof(plane), "plane %d", (int)sheet_number(each, "plane", 0));
 		json_t *cell = json_array();
 		append(cell, json_integer((json_int_t)place_of(columns, plane)));
-		append(cell, json_integer((json_int_t)place_of(rows, sheet_text(each, "links"))));
-		append(cell, json_real(sheet_number(each, "share_max", 0) * 100));
+		append(cell, json_integer((json_int_t)place_of(rows, sheet_text(each, "group"))));
+		append(cell, json_real(sheet_number(each, "data_bytes_max", 0) / 1e6));
 		append(cells, cell);
 	}
 	json_object_set_new(chart, "labels", columns);
 	json_object_set_new(chart, "rows", rows);
 	json_object_set_new(chart, "cells", cells);
+}
+
+static void links(json_t *section, const json_t *result)
+{
+	const json_t *of = json_object_get(result, "links");
+	const char *reason = sheet_text(result, "links_reason");
+	if (!json_is_object(of)) {
+		sheet_missing(section, "Load of the links",
+			      *reason != '\0' ? reason : "not measured: watch.links is false");
+		return;
+	}
+	if (json_array_size(json_object_get(of, "planes")) > 0)
+		link_heat(section, json_object_get(of, "planes"));
+	link_tables(section, of);
 }
 
 void sheet_load(struct sheet *sheet)

@@ -169,51 +169,58 @@ void sheet_summary(struct sheet *sheet, const struct html_input *input)
 
 // ---------------------------------------------------------------- culprits
 
-static void value_cell(json_t *row, const json_t *value)
-{
-	if (json_is_string(value))
-		sheet_cell(row, "%s", json_string_value(value));
-	else if (json_is_integer(value))
-		sheet_cell(row, "%lld", (long long)json_integer_value(value));
-	else if (json_is_real(value))
-		sheet_cell(row, "%.6g", json_real_value(value));
-	else if (json_is_boolean(value))
-		sheet_cell(row, "%s", json_is_true(value) ? "yes" : "no");
-	else
-		sheet_cell(row, "%s", "");
-}
-
-// Each element of the list is a row, each of its fields a column: what ranks culprits says itself
-// what it goes by.
 static void culprit_table(json_t *section, const json_t *list)
 {
-	const char *head[13], *key;
-	json_t *value, *first = json_array_get(list, 0);
+	static const char *const head[] = {"look at",  "finding", "evidence", "measured",
+					   "expected", "unit",	  NULL};
 	const json_t *each;
-	uint32_t columns = 0;
 	size_t i;
-	json_object_foreach(first, key, value) if (columns < 12) head[columns++] = key;
-	head[columns] = NULL;
 	json_t *table = sheet_table(section, "Culprits, the likeliest first", head);
 	json_array_foreach(list, i, each)
 	{
 		json_t *row = sheet_row(table);
-		for (uint32_t at = 0; at < columns; at++)
-			value_cell(row, json_object_get(each, head[at]));
+		sheet_cell(row, "%s", sheet_text(each, "name"));
+		sheet_cell_state(row, sheet_text(each, "finding"), "missed");
+		sheet_cell(row, "%s", sheet_text(each, "evidence"));
+		sheet_figure(row, each, "measured", UNIT_FACTOR);
+		sheet_figure(row, each, "expected", UNIT_FACTOR);
+		sheet_cell(row, "%s", sheet_text(each, "unit"));
+	}
+}
+
+// What could not be looked for, and why.
+static void not_looked_for(json_t *section, const json_t *findings)
+{
+	const char *key;
+	json_t *value;
+	json_object_foreach((json_t *)(uintptr_t)findings, key, value)
+	{
+		char what[96], reason[80];
+		if (!json_is_null(value))
+			continue;
+		snprintf(reason, sizeof(reason), "%.60s_reason", key);
+		snprintf(what, sizeof(what), "Culprits of finding %.60s", key);
+		sheet_missing(section, what, sheet_text(findings, reason));
 	}
 }
 
 void sheet_culprits(struct sheet *sheet)
 {
 	json_t *section = sheet_section(sheet, "culprits", "What to look at");
-	const json_t *list = json_object_get(sheet->result, "culprits");
-	if (json_is_array(list) && json_array_size(list) > 0)
-		culprit_table(section, list);
-	else if (json_is_array(list))
-		sheet_note(section, "Nobody is named: nothing stands out.");
-	else
+	const json_t *culprits = json_object_get(sheet->result, "culprits");
+	const json_t *list = json_object_get(culprits, "list");
+	if (!json_is_array(list)) {
 		sheet_missing(section, "Ranking of stragglers",
 			      *sheet_text(sheet->result, "culprits_reason") != '\0'
 				      ? sheet_text(sheet->result, "culprits_reason")
-				      : "the result has no list of culprits");
+				      : "not measured: watch.links is false");
+		return;
+	}
+	if (json_array_size(list) > 0)
+		culprit_table(section, list);
+	else
+		sheet_note(section, "Nobody stands out among %.0f links, %.0f NICs, %.0f hosts.",
+			   sheet_number(culprits, "links", 0), sheet_number(culprits, "nics", 0),
+			   sheet_number(culprits, "hosts", 0));
+	not_looked_for(section, json_object_get(culprits, "findings"));
 }

@@ -124,6 +124,29 @@ def check_page(folder, page, result, is_plain):
     return got
 
 
+def check_links(folder, scenario):
+    """With watch.links: who is to blame, and the load of links by plane."""
+    fault = "{kind: slow, at: {nic: 3, plane: 0}, rate: 30%}"
+    check(weft("sim", scenario, "--out", folder, "--set", "watch.links=true", "--set", "traffic.bytes=4MiB", "--fault", fault)[0] == 0, "a run")
+    result = json.loads((folder / "result.json").read_text())
+    status, text, errors = weft("report", folder)
+    first = result["culprits"]["list"][0]
+    place = text.find("Culprits, the likeliest first")
+    check(status == 0 and re.search(re.escape(first["name"]) + " +" + first["finding"], text[place:]) is not None and place > 0,
+          f"text: look at {first['name']} ({first['finding']})")
+    page = Page((folder / "report.html").read_text())
+    check(first["evidence"] in page.words, "page: its evidence")
+    chart = [chart for chart in json.loads(page.scripts[0]) if chart["id"] == "links"][0]
+    got = {(chart["rows"][row], chart["labels"][column]): value for column, row, value in chart["cells"]}
+    wanted = {(one["group"], f"plane {one['plane']}"): one["data_bytes_max"] / 1e6 for one in result["links"]["planes"]}
+    check(got.keys() == wanted.keys() and len(got) == 8 and all(abs(got[key] - wanted[key]) < 1e-6 for key in got),
+          f"page: load of {len(got)} groups of links and planes")
+    for group in result["links"]["groups"]:
+        planes = [one for one in result["links"]["planes"] if one["group"] == group["group"]]
+        check(sum(one["data_bytes"] for one in planes) == group["data_bytes"] and sum(one["cables"] for one in planes) == group["cables"],
+              f"{group['group']}: planes add up")
+
+
 def check_text(text, result):
     check(max(map(len, text.splitlines())) <= 100, "text is at most 100 columns wide")
     for name, reason in reasons(result):
@@ -321,6 +344,7 @@ def main():
         weft("sim", scenario, "--out", folder)
         left = {path.name for path in folder.iterdir()} & {"report.html", "metrics.txt", "result.csv"}
         check(not left, f"the next run takes the report of the last one away {left}")
+        check_links(pathlib.Path(name, "links"), scenario)
         check_refusals(pathlib.Path(name))
     print(f"{failed} failed")
     return 1 if failed else 0
