@@ -166,8 +166,26 @@ static int take_collectives(struct sampled_run *run, const struct world *world,
 		row->steps = plan.steps_per_loop;
 		row->steps_all = plan.steps_per_loop_all;
 	}
+	return 0;
+}
+
+// Before anything runs: whether all that the step waits for found room in the sample.
+static int check_room(struct sampled_run *run, const struct world *world, const struct plan *model,
+		      struct refusal *refusal)
+{
+	bool is_there[SAMPLED_MAX] = {false};
+	for (uint32_t i = 0; i < world->job.group_count; i++) {
+		const struct group *group = &world->job.groups[i];
+		bool is_expert = group->ranks != plan_dense_ranks(model);
+		for (uint32_t j = 0; j < group->bucket_count; j++) {
+			struct sampled *row = row_of(
+				run, &world->job.buckets[group->bucket_first + j], is_expert);
+			check(row != NULL);
+			is_there[row - run->rows] = true;
+		}
+	}
 	for (uint32_t i = 0; i < run->count; i++)
-		if (run->rows[i].is_critical && !run->rows[i].is_run)
+		if (run->rows[i].is_critical && !is_there[i])
 			return refuse(refusal, -EINVAL,
 				      "% packets are too few for all that the step waits for: "
 				      "allow more by --sample packets=N, or run fewer ring steps",
@@ -197,7 +215,9 @@ static int run_once(struct call *call, const struct plan *model, struct sampled_
 		rc = call_build(call);
 	if (rc < 0)
 		return rc;
-	rc = check_nic_faults(call, &call->refusal);
+	rc = check_room(run, &call->stage.world, model, &call->refusal);
+	if (rc == 0)
+		rc = check_nic_faults(call, &call->refusal);
 	if (rc == 0)
 		rc = call_run(call, &ran);
 	if (rc == 0 && ran.end == RUN_INTERRUPTED)
