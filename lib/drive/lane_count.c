@@ -65,27 +65,61 @@ void lane_count_jobs(struct lane *lane, uint32_t m)
 	}
 }
 
+// What is under way from one port, as rows of departures are: packets are read once each.
+struct row {
+	uint64_t packets, bytes, data_packets, data_bytes, marked;
+	ps_t busy_ps; // on a cable that may be slow
+};
+
+static inline void count_packet(struct row *row, const struct departure *departure,
+				const struct packet *packet)
+{
+	row->packets++;
+	row->bytes += departure->bytes;
+	if (packet->payload_bytes == 0)
+		return;
+	row->data_packets++;
+	row->data_bytes += departure->bytes;
+	row->marked += (packet->flags & PACKET_CE) != 0;
+}
+
+static void add_row(struct link_count *count, const struct row *row, const struct cable *cable)
+{
+	count->packets += row->packets;
+	count->bytes += row->bytes;
+	count->data_packets += row->data_packets;
+	count->data_bytes += row->data_bytes;
+	count->marked += row->marked;
+	count->busy_ps += cable->is_slow ? row->busy_ps : line_ps(cable->line, row->bytes);
+}
+
+// A cell for an EV: the high bits of its product with 2^32 over the golden ratio.
+static inline uint32_t cell_of(uint32_t ev)
+{
+	return ev * UINT32_C(2654435769) >> (32 - LINK_SPREAD_BITS);
+}
+
 void lane_count_links(struct lane *lane, uint32_t m)
 {
 	const struct world_links *links = &lane->world->links;
-	bool is_host = lane->world->machines[m].is_host;
-	uint32_t port_first = m * lane->world->machines[m].port_count; // of a host: all are alike
-	for (uint32_t i = 0; i < lane->out.count; i++) {
-		const struct departure *departure = &lane->out.departures[i];
-		const struct packet *packet = packet_at(lane->out.packets, departure->packet);
-		uint32_t index = lane_cable(lane, m, departure);
-		struct link_count *count = &links->counts[lane->cables.plan[index]];
-		line_t line = lane_line(lane, &lane->cables.cables[index], departure->start);
-		count->packets++;
-		count->bytes += departure->bytes;
-		count->busy_ps += line_ps(line, departure->bytes);
-		if (packet->payload_bytes == 0)
-			continue;
-		count->data_packets++;
-		count->data_bytes += departure->bytes;
-		count->marked += (packet->flags & PACKET_CE) != 0;
-		if (is_host)
-			links->spread[port_first + departure->port]
-				     [rng_mix(packet->ev) >> (64 - LINK_SPREAD_BITS)]++;
+	const struct machine *machine = &lane->world->machines[m];
+	const struct departure *at = lane->out.departures, *end = at + lane->out.count;
+	while (at < end) {
+		const uint32_t port = at->port, index = lane_cable(lane, m, at);
+		const struct cable *cable = &lane->cables.cables[index];
+		// the ports of hosts are alike
+		uint32_t *cells = machine->is_host ? links->spread[m * machine->port_count + port]
+						   : NULL;
+		struct row row = {0};
+		do {
+			const struct packet *packet = packet_at(lane->out.packets, at->packet);
+			count_packet(&row, at, packet);
+			if (cells != NULL && packet->payload_bytes > 0)
+				cells[cell_of(packet->ev)]++;
+			if (__builtin_expect(cable->is_slow, 0))
+				row.busy_ps += line_ps(lane_line(lane, cable, at->start),
+						       at->bytes);
+		} while (++at < end && at->port == port);
+		add_row(&links->counts[lane->cables.plan[index]], &row, cable);
 	}
 }

@@ -161,8 +161,9 @@ static uint64_t due_mark(const struct queue_watch *watch, uint32_t queued)
 	return (queued - watch->threshold_bytes) * DUE_MARK_ONE / watch->span_bytes;
 }
 
-// An entry left at `start`.
-static void note_leave(struct port *port, const struct outbox *out, uint64_t entry, ps_t start)
+// A packet of data left at `start`, with the queue above the threshold or just no more, or marked.
+__attribute__((noinline)) static void note_deep(struct port *port, uint64_t entry, ps_t start,
+						bool is_marked)
 {
 	struct queue_watch *watch = &port->beside->watch;
 	uint32_t queued = port->queued_bytes[PACKET_CLASS_DATA];
@@ -174,7 +175,7 @@ static void note_leave(struct port *port, const struct outbox *out, uint64_t ent
 	if ((before & (PACKET_ECT | PACKET_CE)) != PACKET_ECT || port->ecn_low_bytes == UINT32_MAX)
 		return;
 	watch->due += due_mark(watch, queued);
-	if (packet_at(out->packets, entry_packet(entry))->flags & PACKET_CE) {
+	if (is_marked) {
 		watch->marked++;
 		if (queued < watch->marked_min_bytes)
 			watch->marked_min_bytes = queued;
@@ -183,12 +184,24 @@ static void note_leave(struct port *port, const struct outbox *out, uint64_t ent
 	}
 }
 
+// The same for any packet of data: most leave short queues behind.
+static inline void note_leave(struct port *port, uint64_t entry, ps_t start, bool is_marked)
+{
+	const struct queue_watch *watch = &port->beside->watch;
+	if (__builtin_expect(is_marked || watch->above_since_ps != PS_NEVER ||
+				     port->queued_bytes[PACKET_CLASS_DATA] > watch->threshold_bytes,
+			     0))
+		note_deep(port, entry, start, is_marked);
+}
+
 // Something had to wait at `now`.
-static void note_wait(struct port *port, ps_t now)
+static inline void note_wait(struct port *port, ps_t now)
 {
 	struct queue_watch *watch = &port->beside->watch;
 	uint32_t queued = port->queued_bytes[PACKET_CLASS_DATA];
 	watch->waited++;
+	if (queued <= watch->queue_max_bytes && queued <= watch->threshold_bytes)
+		return;
 	if (queued > watch->queue_max_bytes)
 		watch->queue_max_bytes = queued;
 	if (queued > watch->threshold_bytes && watch->above_since_ps == PS_NEVER)
@@ -198,13 +211,15 @@ static void note_wait(struct port *port, ps_t now)
 // ---------------------------------------------------------------- service
 
 // Takes the oldest packet of a class off the queue of a port that does what few do.
-static uint64_t port_emit_special(struct port *port, struct cursor *cursor, struct outbox *out,
-				  struct fabric_counters *counters, enum packet_class klass)
+static inline __attribute__((always_inline)) uint64_t
+port_emit_special(struct port *port, struct cursor *cursor, struct outbox *out,
+		  struct fabric_counters *counters, enum packet_class klass)
 {
 	ps_t start = cursor->free_at;
+	uint64_t marked = counters->marked;
 	uint64_t entry = port_emit(port, cursor, out, counters, klass);
 	if (klass == PACKET_CLASS_DATA && port->special & PORT_WATCHED)
-		note_leave(port, out, entry, start);
+		note_leave(port, entry, start, counters->marked != marked);
 	return entry;
 }
 
