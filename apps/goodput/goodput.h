@@ -38,8 +38,8 @@ struct side {
 };
 
 struct call {
-	const char *scenario_name, *seed_text;
-	const char *sets[SETS_MAX + 1]; // room for the seed
+	const char *scenario_name, *seed_text, *svg; // a file, or NULL
+	const char *sets[SETS_MAX + 1];		     // room for the seed
 	char seed_set[64];
 	uint32_t set_count;
 	bool is_json, wants_help, wants_version, wants_list, is_auto, has_slow, wants_faults,
@@ -88,3 +88,5 @@ void table_list(FILE *to);
 // them. -EINVAL with a reason when they are too many or too short.
 int timeline_print(FILE *to, struct call *call);
 void json_print(FILE *to, const struct call *call);
+// Draws goodput over the interval. -EIO.
+int svg_draw(FILE *to, const struct call *call);

@@ -33,6 +33,7 @@ enum {
 	OPT_SPARES,
 	OPT_REPAIR,
 	OPT_FAULTS,
+	OPT_SVG,
 	OPT_ONCE_END, // those before may be given once
 	OPT_RATE,
 	OPT_SET,
@@ -63,6 +64,7 @@ static const struct option longs[] = {
 	{"spares", required_argument, NULL, OPT_SPARES},
 	{"repair", required_argument, NULL, OPT_REPAIR},
 	{"faults", required_argument, NULL, OPT_FAULTS},
+	{"svg", required_argument, NULL, OPT_SVG},
 	{"set", required_argument, NULL, OPT_SET},
 	{"json", no_argument, NULL, OPT_JSON},
 	{"list", no_argument, NULL, OPT_LIST},
@@ -157,6 +159,9 @@ static int take(struct call *call, int option)
 		return words_rate(call, optarg);
 	case OPT_SET:
 		return add_set(call, optarg);
+	case OPT_SVG:
+		call->svg = optarg;
+		return 0;
 	case OPT_JSON:
 		call->is_json = true;
 		return 0;
@@ -208,7 +213,7 @@ static int check_faults(struct call *call, const bool *is_given)
 	static const int others[] = {OPT_CHECKPOINT, OPT_RUNS, OPT_SLOW,    OPT_RECOVERY,
 				     OPT_CRASH,	     OPT_HANG, OPT_RESTART, OPT_IB_TIMEOUT,
 				     OPT_IB_RETRY,   OPT_SAVE, OPT_LOAD,    OPT_SPARES,
-				     OPT_REPAIR};
+				     OPT_REPAIR,     OPT_SVG};
 	for (size_t i = 0; call->wants_faults && i < sizeof(others) / sizeof(*others); i++) {
 		const struct option *at = longs;
 		while (at->val != others[i])
@@ -260,11 +265,29 @@ static int parse(struct call *call, int argc, char **argv)
 	return 0;
 }
 
+// Draws into the file that --svg names.
+static int draw(struct call *call)
+{
+	FILE *file = fopen(call->svg, "w");
+	if (file != NULL) {
+		int rc = svg_draw(file, call);
+		if (fclose(file) == 0 && rc == 0)
+			return 0;
+	}
+	int error = errno == 0 ? EIO : errno;
+	snprintf(call->refusal.file, sizeof(call->refusal.file), "%s", call->svg);
+	snprintf(call->refusal.text, sizeof(call->refusal.text), "cannot write: %s",
+		 strerror(error));
+	return error == ENOENT || error == EISDIR ? -error : -EIO;
+}
+
 static int show(struct call *call)
 {
 	int rc = job_make(call);
 	if (rc == 0)
 		rc = call->wants_faults ? timeline_print(stdout, call) : study_run(call);
+	if (rc == 0 && call->svg != NULL)
+		rc = draw(call);
 	if (rc < 0)
 		return outcome_refused("goodput", &call->refusal, rc);
 	if (call->wants_faults)

@@ -9,6 +9,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree
 
 WEFT = os.environ["WEFT"]
 AZURE = "azure-gb200-llama405b"
@@ -132,6 +133,34 @@ def check_closed():
     at_young = goodput(*rough, "--checkpoint", f"{found['roce']['young_s']:.3f}s")
     lost = mean(found["roce"]) - mean(at_young["roce"])
     check(lost > 0.002, f"which would cost {lost:.4%} of goodput")
+
+
+def check_plot():
+    """Goodput over intervals: its best is that of the table, runs follow the closed form, both fabrics in the picture."""
+    with tempfile.TemporaryDirectory() as name:
+        path = os.path.join(name, "plot.svg")
+        words = ["--runs", "60", "--save", "2min", "--svg", path]
+        result = goodput(*words)
+        root = xml.etree.ElementTree.parse(path).getroot()
+        rows = {one.get("class"): [tuple(map(float, pair.split(","))) for pair in one.get("points").split()]
+                for one in root if one.tag.endswith("polyline")}
+        check(sorted(rows) == ["mrc", "mrc closed", "roce", "roce closed"] and all(len(row) == 13 for row in rows.values()),
+              "four rows of thirteen intervals")
+        lines = [float(one.get("y1")) for one in root if one.get("class") == "grid"]
+        ticks = [float(one.text.split()[0]) for one in root if one.get("class") == "y"]
+        per = (ticks[-1] - ticks[0]) / (lines[0] - lines[-1])
+        kept = {row: [ticks[0] + (lines[0] - y) * per for _, y in spots] for row, spots in rows.items()}
+        check(near(kept["mrc"][6], mean(result["mrc"]) * 100, 0.05), f"in the middle the table's {kept['mrc'][6]:.2f} %")
+        check(max(range(13), key=lambda i: kept["mrc"][i]) in (5, 6, 7), "which is the best of the runs")
+        for fabric in ("mrc", "roce"):
+            off = max(abs(one - form) for one, form in zip(kept[fabric], kept[f"{fabric} closed"]))
+            check(off < 0.3, f"{fabric}: runs and closed form within {off:.2f} points, at {min(kept[fabric]):.1f} to {max(kept[fabric]):.1f} %")
+        texts = " ".join(one.text or "" for one in root)
+        check("Young" in texts and "Daly" in texts and "8192 GPUs" in texts and "nan" not in texts, "with Young's and Daly's intervals")
+        goodput("--runs", "10", "--spares", "8", "--svg", path)
+        check("nan" not in pathlib.Path(path).read_text(encoding="utf-8"), "spares have runs and no closed form")
+    refused("a plot nowhere", [AZURE, "--svg", "/nonexistent/x.svg", "--runs", "2"], "cannot write")
+    refused("a plot of faults", [AZURE, "--faults", "5ms", "--svg", "x.svg"], "has no use for the option 'svg'")
 
 
 def check_llama():
@@ -274,7 +303,7 @@ def check_refusals():
 
 
 def main():
-    for part in (check_golden, check_causes, check_closed, check_llama, check_options, check_faults, check_text, check_refusals):
+    for part in (check_golden, check_causes, check_closed, check_plot, check_llama, check_options, check_faults, check_text, check_refusals):
         part()
     sys.exit(1 if failed else 0)
 
