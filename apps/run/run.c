@@ -295,6 +295,11 @@ void call_say_end(const struct call *call, const struct run *run)
 			program);
 	else if (run->end == RUN_INTERRUPTED)
 		fprintf(stderr, "weft %s: interrupted\n", program);
+	if (call->gpu.report.wrong > 0)
+		fprintf(stderr,
+			"weft %s: elements are wrong: generators found what was not made or "
+			"summed\n",
+			program);
 	if (run->payload_bytes_wrong > 0)
 		fprintf(stderr, "weft %s: wrong payload: %llu bytes are not what was sent\n",
 			program, (unsigned long long)run->payload_bytes_wrong);

@@ -269,7 +269,7 @@ static int start_ranks(struct cuda_generator *all, struct refusal *refusal)
 	for (uint32_t i = 0; i < all->options->rank_count; i++) {
 		struct rank_state state = {0};
 		state.offset_ns = all->offset_ns;
-		state.due_ns = all->link->header->start_ns + all->offset_ns;
+		state.due_ns = state.ended_ns = all->link->header->start_ns + all->offset_ns;
 		TRY(refusal, "the start", cudaMemcpy(all->ranks[i].view.state, &state,
 						     sizeof(state), cudaMemcpyHostToDevice));
 	}

@@ -25,6 +25,7 @@ struct player {
 	uint32_t sum_first; // the first sum that is not done
 	bool is_busy;	    // `next` has begun
 	int64_t due_ns;	    // when it, or the one before, ends
+	int64_t ended_ns;   // when the one before did
 	struct gpu_lateness lateness;
 	struct gpu_link_figures figures;
 };
@@ -132,7 +133,7 @@ static bool begin(const struct gpu_link *link, struct player *player)
 			return false;
 		int64_t now_ns = gpu_clock_ns();
 		if (now_ns > player->due_ns) {
-			note_wait(player, op, now_ns - player->due_ns);
+			note_wait(player, op, now_ns - player->ended_ns);
 			player->due_ns = now_ns;
 		}
 	}
@@ -151,6 +152,7 @@ static void end(const struct gpu_link *link, struct player *player, int64_t now_
 		gpu_lateness_add(&player->lateness, now_ns - player->due_ns);
 	}
 	player->is_busy = false;
+	player->ended_ns = now_ns;
 	do
 		player->next++;
 	while (player->next < link->header->op_count && is_sum(link, player->next));
@@ -213,7 +215,7 @@ static int wait_for_start(struct generator *all, struct refusal *refusal)
 		rest(all);
 	}
 	for (uint32_t i = 0; i < all->options->rank_count; i++)
-		all->players[i].due_ns = all->link->header->start_ns;
+		all->players[i].due_ns = all->players[i].ended_ns = all->link->header->start_ns;
 	return 0;
 }
 

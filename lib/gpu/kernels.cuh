@@ -10,6 +10,7 @@
 // What the kernels of a rank share, in the device's memory.
 struct rank_state {
 	long long due_ns;    // when the computation in hand, or the one before, ends
+	long long ended_ns;  // when the one before did
 	long long offset_ns; // the device's timer less the system's clock
 	unsigned step, fills;
 	unsigned long long wrong, elements;
@@ -69,10 +70,10 @@ static __global__ void open_op(struct rank_view of, unsigned at)
 	if (op->needs_messages == 0)
 		return;
 	wait_for_flag(&of, &of.asked[index]);
-	long long now = timer_ns(), waited = now - of.state->due_ns;
+	long long now = timer_ns(), waited = now - of.state->ended_ns;
 	if (op->work == GPU_REDUCE)
 		of.state->reduce_began_ns = now;
-	if (op->work == GPU_REDUCE || waited <= 0)
+	if (op->work == GPU_REDUCE || now <= of.state->due_ns)
 		return;
 	if (op->work == GPU_GATE)
 		of.state->gates_ns += waited;
@@ -108,6 +109,8 @@ static __global__ void close_op(struct rank_view of, unsigned at)
 	long long now = timer_ns();
 	if (op->work == GPU_FILL)
 		of.late_ns[of.state->fills++] = now - of.state->due_ns;
+	if (op->work != GPU_REDUCE)
+		of.state->ended_ns = now;
 	of.done[index].at_ns = now - of.state->offset_ns;
 	__threadfence_system();
 	store_system(&of.done[index].is_set, 1);

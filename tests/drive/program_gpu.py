@@ -3,16 +3,18 @@
 """A run and the generators of its gradients, as processes of their own: data and sums are right, what is released is sent
 then, who is killed is missed within a second, and what cannot be is refused."""
 import json
+import mmap
 import os
 import pathlib
 import signal
+import struct
 import subprocess
 import tempfile
 import time
 import unittest
 
 WEFT = os.environ["WEFT"]
-BAD_INPUT, ENVIRONMENT, PEER_LOST = 2, 3, 4
+BAD_INPUT, ENVIRONMENT, PEER_LOST, NOT_VALID = 2, 3, 4, 5
 SECOND_S = 1.0
 SMALL = ["gradients", "--ports", "memory", "--set", "traffic.buckets=2", "--set", "traffic.bytes=32KiB"]
 # a step is (20 + 40) us * 2 + 20 us without communication
@@ -82,6 +84,23 @@ class Generators(unittest.TestCase):
         self.assertLess(result["gpu"]["release_late_p50_ns"], 12_000_000 + 10 * late_ns)
         self.assertGreaterEqual(result["gpu"]["heard_p50_ps"], 0)
 
+    def test_data_that_are_damaged_are_found(self):
+        """Somebody writes where rank 1's gradients and sums lie: both ends say that the result is not valid."""
+        emu = self.emu(*SMALL, "--set", "traffic.steps=60", "--dilation", 100, "--json")
+        generator = self.gpu()
+        self.wait_until_it_runs(0)
+        with open(self.link, "r+b") as file, mmap.mmap(file.fileno(), 0) as link:
+            buffers, buffer_bytes, stretch = struct.unpack_from("<3Q", link, 64)  # of struct gpu_link_header
+            begin = time.monotonic()
+            while emu.poll() is None and time.monotonic() - begin < 20:
+                for at in range(0, 3 * stretch, 509):
+                    link[buffers + buffer_bytes + at] ^= 0x10
+                time.sleep(0.002)
+        out, err = self.end(emu, NOT_VALID)
+        self.assertGreater(json.loads(out)["gpu"]["elements_wrong"], 0)
+        self.assertEqual(err, "weft emu: elements are wrong: generators found what was not made or summed\n")
+        self.assertRegex(self.end(generator, NOT_VALID)[1], r"weft gpu: \d+ elements are not what was made or summed\n")
+
     def test_several_generators_share_a_run(self):
         self.check_whole(*self.run_whole("--set", "traffic.element=4B", ranks=("0,2-3", "1")), element=4)
 
@@ -113,16 +132,16 @@ class Generators(unittest.TestCase):
         emu, generator = self.emu(*LONG, "--dilation", 100), self.gpu()
         self.wait_until_it_runs()
         generator.send_signal(signal.SIGINT)
-        self.assertEqual(self.end(generator, 5)[1], "weft gpu: interrupted\n")
+        self.assertEqual(self.end(generator, NOT_VALID)[1], "weft gpu: interrupted\n")
         self.assertIn("the generator of rank 0 is gone", self.end(emu, PEER_LOST)[1])
 
-    def wait_until_it_runs(self):
+    def wait_until_it_runs(self, more_s=0.5):
         """Until both have done something for a while."""
         for _ in range(2000):
-            if os.path.exists(self.link):
+            if os.path.exists(self.link) and os.path.getsize(self.link) > 0:
                 break
             time.sleep(0.01)
-        time.sleep(0.5)
+        time.sleep(more_s)
 
     def whole_again(self):
         """What a killed run left behind is in nobody's way."""
