@@ -2,8 +2,10 @@
 // All checks of the generator on a CUDA device, in one program that needs a C compiler and nvcc and
 // nothing else: tests/gpu/run builds and runs it. One rank is live, its peers are played.
 //
-//	check DEVICE OUT.json [SCALE]    DEVICE: a number, or none (the CPU: what a device must
-//reach is told, 	                                 but not judged); SCALE divides buckets and steps
+//	check DEVICE OUT.json [SCALE]
+//
+// DEVICE is a number, or none: the CPU, where what a device must reach is told, but not judged.
+// SCALE divides buckets and steps.
 
 #include <errno.h>
 #include <inttypes.h>
