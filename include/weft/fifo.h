@@ -140,3 +140,21 @@ static inline uint64_t fifo_pop(struct fifo *fifo, struct fifo_pool *pool)
 		fifo_shrink(fifo, pool);
 	return entry;
 }
+
+// How many entries lie in a row from the oldest on: &pool->words[fifo->get - 1] and downwards.
+static inline uint32_t fifo_row(const struct fifo *fifo)
+{
+	uint32_t row = fifo->get % FIFO_CHUNK_WORDS;
+	return row < fifo->count ? row : fifo->count;
+}
+
+// Takes the first `count` entries of that row, which may be none.
+static inline void fifo_skip(struct fifo *fifo, struct fifo_pool *pool, uint32_t count)
+{
+	if (count == 0)
+		return;
+	fifo->get -= count;
+	fifo->count -= count;
+	if (fifo->count == 0 || fifo->get % FIFO_CHUNK_WORDS == 0)
+		fifo_shrink(fifo, pool);
+}

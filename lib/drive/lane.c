@@ -189,27 +189,52 @@ static __attribute__((noinline)) uint32_t take_faulty(struct lane *lane, uint32_
 	return taken;
 }
 
+// Takes the packets of a row of entries, the oldest one before `entries`, that arrive before the
+// window's end, up to `end`. Returns behind the last one. A function of its own, so that all of the
+// loop is in registers.
+static __attribute__((noinline)) struct arrival *take_row(const struct lane *lane,
+							  const uint64_t *entries,
+							  struct arrival *to,
+							  const struct arrival *end, uint32_t port)
+{
+	const struct packet *packets = lane->out.packets->packets;
+	const ps_t start = lane->window_start;
+	const uint32_t length = (uint32_t)(lane->window_end - start);
+	for (; to < end; to++) {
+		uint64_t entry = *--entries;
+		uint32_t into = (uint32_t)entry - (uint32_t)start; // of the window: arrivals are
+		if (into >= length)				   // never before it
+			break;
+		__builtin_prefetch(&packets[entry >> 32], 1);
+		to->at = start + into;
+		to->packet = (uint32_t)(entry >> 32);
+		to->port = port;
+	}
+	return to;
+}
+
 // Takes the packets of one cable that arrive before the window's end; `to` has room for `room`.
 static uint32_t take_cable(struct lane *lane, uint32_t index, struct arrival *to, uint32_t room)
 {
 	struct cable *cable = &lane->cables.cables[index];
-	const ps_t start = lane->window_start, until = lane->window_end;
-	const struct packet_pool packets = *lane->out.packets;
-	struct fifo fifo = cable->fifo; // what the loop changes, in registers
+	struct fifo fifo = cable->fifo;
 	uint32_t taken = 0;
 	if (cable->has_late || lane->has_damage)
 		return take_faulty(lane, index, to, room);
 	while (fifo.count > 0) {
-		uint64_t entry = fifo_peek(&fifo, lane->out.chunks);
-		ps_t at = cable_entry_at(entry, start);
-		if (at >= until)
+		uint32_t row = fifo_row(&fifo), most = room - taken;
+		const struct arrival *end = to + taken + (row < most ? row : most);
+		uint32_t got = (uint32_t)(take_row(lane, &lane->out.chunks->words[fifo.get],
+						   to + taken, end, cable->to_port) -
+					  (to + taken));
+		fifo_skip(&fifo, lane->out.chunks, got);
+		taken += got;
+		if (got < row)
 			break;
-		check(taken < room);
-		fifo_pop(&fifo, lane->out.chunks);
-		uint32_t packet = (uint32_t)(entry >> 32);
-		__builtin_prefetch(packet_at(&packets, packet), 1);
-		to[taken++] = (struct arrival){at, packet, cable->to_port};
 	}
+	check(taken < room || fifo.count == 0 ||
+	      cable_entry_at(fifo_peek(&fifo, lane->out.chunks), lane->window_start) >=
+		      lane->window_end);
 	cable->fifo = fifo;
 	return taken;
 }
