@@ -39,7 +39,8 @@ static void merge(const struct arrival *from, uint32_t middle, uint32_t count, s
 	}
 }
 
-void batch_sort(const struct batch *batch)
+// Blocks, then ever longer ones of two neighbours each.
+static __attribute__((noinline)) void sort_long(const struct batch *batch)
 {
 	uint32_t count = batch->count;
 	struct arrival *from = batch->arrivals, *to = batch->spare;
@@ -58,4 +59,12 @@ void batch_sort(const struct batch *batch)
 	}
 	if (from != batch->arrivals)
 		memcpy(batch->arrivals, from, count * sizeof *from);
+}
+
+void batch_sort(const struct batch *batch)
+{
+	if (batch->count <= BLOCK)
+		insert_sort(batch->arrivals, batch->count);
+	else
+		sort_long(batch);
 }

@@ -24,14 +24,11 @@ static ps_t timer_at(const struct world_host *host)
 	return host->nics[host->wake_nic].wake_at;
 }
 
-// Timers of NIC `index` may have moved, by what came in or by what went out.
-static void arm(struct world_host *host, uint32_t index)
+// The timers of NIC `index` have moved: the first one rings at `wake`.
+static __attribute__((noinline)) void rearm(struct world_host *host, uint32_t index, ps_t wake)
 {
 	struct nic *nic = &host->nics[index];
-	ps_t wake = ps_max(endpoint_wake_at(nic->endpoint), host->awake_at);
 	ps_t first = timer_at(host);
-	if (wake == nic->wake_at)
-		return;
 	nic->wake_at = wake;
 	if (wake < first || (wake == first && index < host->wake_nic)) {
 		host->wake_nic = index;
@@ -43,6 +40,15 @@ static void arm(struct world_host *host, uint32_t index)
 		if (host->nics[i].wake_at < timer_at(host) ||
 		    (host->nics[i].wake_at == timer_at(host) && i < host->wake_nic))
 			host->wake_nic = i;
+}
+
+// Timers of NIC `index` may have moved, by what came in or by what went out. Most have not.
+static inline void arm(struct world_host *host, uint32_t index)
+{
+	const struct nic *nic = &host->nics[index];
+	ps_t wake = ps_max(endpoint_wake_at(nic->endpoint), host->awake_at);
+	if (__builtin_expect(wake != nic->wake_at, 0))
+		rearm(host, index, wake);
 }
 
 // After a change in NIC `index`: it may have something to send.

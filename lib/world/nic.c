@@ -8,8 +8,6 @@
 static uint32_t first_free(const struct nic *nic, uint32_t idle)
 {
 	uint32_t best = nic->planes, plane = nic->turn;
-	if (best == 1) // most hosts of a fat tree
-		return idle & 1;
 	for (uint32_t i = 0; i < nic->planes; i++) {
 		if (!(idle >> plane & 1) &&
 		    (best == nic->planes || nic->free_at[plane] < nic->free_at[best]))
@@ -62,12 +60,41 @@ __attribute__((noinline)) static uint32_t next_paused(struct nic *nic, uint32_t 
 	return PACKET_NONE;
 }
 
+// Puts a packet on the line of a plane at `start`; returns when that is free again.
+static inline ps_t put(struct nic *nic, uint32_t plane, uint32_t packet, ps_t start,
+		       struct outbox *out)
+{
+	uint32_t bytes = packet_at(out->packets, packet)->wire_bytes;
+	outbox_send(out, nic->first_port + plane, packet, bytes, start);
+	line_t line = __builtin_expect(nic->slow != NULL, 0) ? slow_line(nic, plane, start)
+							     : nic->line;
+	return start + line_ps(line, bytes);
+}
+
+// emit() for a NIC with one line, which is never paused and waits for no rate.
+static ps_t emit_plain(struct nic *nic, ps_t now, struct outbox *out, uint32_t *ret_idle)
+{
+	ps_t start = nic->free_at[0];
+	*ret_idle = 0;
+	while (start <= now) {
+		uint32_t packet = endpoint_next(nic->endpoint, 0, start, out);
+		if (packet == PACKET_NONE) {
+			*ret_idle = 1;
+			return PS_NEVER;
+		}
+		nic->free_at[0] = start = put(nic, 0, packet, start, out);
+	}
+	return start;
+}
+
 // Emits what starts at or before `now`. Lines that found nothing to send are in `ret_idle`, bit per
 // plane.
 static ps_t emit(struct nic *nic, ps_t now, struct outbox *out, uint32_t *ret_idle)
 {
 	uint32_t idle = 0;
 	ps_t next = PS_NEVER, ends_at = PS_NEVER;
+	if (nic->planes == 1 && nic->pauses == NULL && !nic->is_paced)
+		return emit_plain(nic, now, out, ret_idle);
 	for (uint32_t plane; (plane = first_free(nic, idle)) < nic->planes;) {
 		ps_t start = nic->free_at[plane];
 		if (start > now) {
@@ -88,11 +115,7 @@ static ps_t emit(struct nic *nic, ps_t now, struct outbox *out, uint32_t *ret_id
 				idle |= 1u << plane;
 			continue;
 		}
-		uint32_t bytes = packet_at(out->packets, packet)->wire_bytes;
-		outbox_send(out, nic->first_port + plane, packet, bytes, start);
-		line_t line = __builtin_expect(nic->slow != NULL, 0) ? slow_line(nic, plane, start)
-								     : nic->line;
-		nic->free_at[plane] = start + line_ps(line, bytes);
+		nic->free_at[plane] = put(nic, plane, packet, start, out);
 		nic->turn = plane + 1 < nic->planes ? plane + 1 : 0;
 	}
 	*ret_idle = idle;
