@@ -102,7 +102,8 @@ static inline bool passes_full(const struct endpoint *endpoint, const struct qp 
 }
 
 // What would leave now, repairs before new data; false when there is nothing or no window for it.
-static bool plan_next(struct endpoint *endpoint, struct qp *qp, struct plan *ret_plan)
+static inline __attribute__((always_inline)) bool plan_next(struct endpoint *endpoint,
+							    struct qp *qp, struct plan *ret_plan)
 {
 	if (qp->state != QP_RTS)
 		return false;
@@ -281,6 +282,14 @@ static __attribute__((noinline)) void make_reminder(struct endpoint *endpoint, s
 	packet->bth = PACKET_RTX;
 }
 
+// The path of the next packet, its rule known or looked up.
+static inline struct path_choice pick(struct path_set *set, uint32_t plane, uint32_t avoid)
+{
+	if (set->balance)
+		return (struct path_choice){balance_next(set, plane), false};
+	return path_pick(set, plane, avoid);
+}
+
 static void make_packet(struct endpoint *endpoint, struct qp *qp, const struct plan *plan, ps_t now,
 			struct packet *packet)
 {
@@ -288,7 +297,7 @@ static void make_packet(struct endpoint *endpoint, struct qp *qp, const struct p
 	uint32_t avoid = plan->is_rtx ? slot->ev_index : PATH_NO_EV;
 	balance_at(&qp->path, now);
 	path_at(&qp->path, now);
-	struct path_choice path = path_pick(&qp->path, packet->plane, avoid);
+	struct path_choice path = pick(&qp->path, packet->plane, avoid);
 	const struct send *send = plan->is_rtx ? number_again(endpoint, qp, plan)
 					       : number_new(endpoint, qp, plan, now);
 	slot->sent_at = sent_units(now);
@@ -362,7 +371,10 @@ uint32_t requester_next(struct endpoint *endpoint, uint32_t plane, ps_t now, str
 	}
 	struct packet *packet = packet_at(out->packets, index);
 	packet->plane = (uint8_t)plane;
-	ready_pop(endpoint, queue, qp);
+	// With nobody behind it, it has the next turn, too: it stays, if it has more.
+	bool stays = queue->head == queue->tail && !endpoint->has_shares && !endpoint->is_untold;
+	if (!stays)
+		ready_pop(endpoint, queue, qp);
 	if (plan.is_reminder)
 		make_reminder(endpoint, qp, &plan, now, packet);
 	else
@@ -371,6 +383,9 @@ uint32_t requester_next(struct endpoint *endpoint, uint32_t plane, ps_t now, str
 		status_touch(endpoint, qp);
 	count_sent(endpoint, plane, plan.wire_bytes);
 	retransmit_arm(endpoint, qp, now);
-	requester_wake(endpoint, qp);
+	if (!stays)
+		requester_wake(endpoint, qp);
+	else if (!plan_next(endpoint, qp, &plan))
+		ready_pop(endpoint, queue, qp);
 	return index;
 }
