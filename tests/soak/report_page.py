@@ -24,7 +24,7 @@ PAGE_BYTES_MAX, PICTURE_BYTES_MAX = 5_000_000, 200_000
 LIGHT, DARK = (255, 255, 255), (13, 17, 23) # --back of apps/report/page.css
 BROWSER = ("google.com", "googleapis.com", "gstatic.com") # whom the browser asks of its own, whatever it shows
 RUNS = {
-    "incast": ["incast", "--set", "watch.bin=10us", "--fault", "{kind: loss, at: {nic: 3, plane: 0}, probability: 5%, from: 100us, until: 300us}"],
+    "incast": ["incast", "--set", "watch.bin=10us", "--set", "watch.links=true", "--fault", "{kind: loss, at: {nic: 3, plane: 0}, probability: 5%, from: 100us, until: 300us}"],
     "ring": ["ring-barrier", "--set", "watch.bin=10us", "--fault", "{kind: slow, at: {nic: 5, plane: 0}, rate: 50%, from: 100us, until: 250us}"],
     "jobs": ["jobs-two-rings", "--variant", "across"],
 }
