@@ -28,6 +28,7 @@ static const struct rule {
 	{"growth-spec", "cc.growth=spec"},
 	{"nack-rtt-spec", "cc.nack_rtt=spec"},
 	{"rtt-of-stamps", "transport.rtt=local"},
+	{"queues-of-waiting", "queue.counts=waiting"},
 };
 
 static void print_head(void)

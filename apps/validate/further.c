@@ -2,7 +2,8 @@
 // Further results of htsim's, of the kind of its rows: other thresholds, targets, sizes, delays,
 // and its credits of the receiver (RCCC). Each is of one run of htsim's (generator seed 42, run
 // seed 13), so htsim's own spread is in it, and there is no standard error to allow for. Tolerances
-// are those of the rows. A line that is OUTSIDE here is outside: docs/validation.md says why.
+// are those of the rows; the deviation of single runs here is told beside them. A line that is
+// OUTSIDE here is outside: docs/validation.md says why.
 
 #include <stdio.h>
 
@@ -108,14 +109,14 @@ static int compare(const struct choice *choice, const struct further *further, c
 {
 	static const char *const figures[] = {"p50", "p99", "max", "rtx"};
 	const char *rules[SETS_MAX + 1] = {NULL};
-	double means[HTSIM_FIGURES];
+	double means[HTSIM_FIGURES], deviations[HTSIM_FIGURES];
 	for (uint32_t i = 0; i < SETS_MAX; i++)
 		rules[i] = further->sets[i];
 	struct htsim_world world = {.row = row_of(further->row),
 				    .rules = rules,
 				    .cc = further->cc,
 				    .message_bytes = further->message_bytes};
-	int rc = htsim_row_means(choice, &world, means, refusal);
+	int rc = htsim_row_means(choice, &world, means, deviations, refusal);
 	for (int figure = 0; rc == 0 && figure < HTSIM_ACKS; figure++) {
 		struct claim claim = {.source = "htsim, one run",
 				      .unit = figure <= HTSIM_MAX ? "us" : "packets",
@@ -125,6 +126,9 @@ static int compare(const struct choice *choice, const struct further *further, c
 			continue;
 		snprintf(claim.name, sizeof(claim.name), "%s-%s", name, figures[figure]);
 		htsim_tolerate(&claim, (enum htsim_figure)figure, 0, 1);
+		size_t told = __builtin_strlen(claim.why);
+		snprintf(claim.why + told, sizeof(claim.why) - told,
+			 "; single runs here +- %.1f %%", deviations[figure] / means[figure] * 100);
 		claims_add(claims, &claim);
 	}
 	return rc;

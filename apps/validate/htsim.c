@@ -62,8 +62,18 @@ static int read_cell(const char *text, const char *row, const char *figure, cons
 	return 0;
 }
 
+// Standard deviation of one figure of single runs.
+static double deviation_of(double (*values)[HTSIM_FIGURES], uint32_t runs, int figure, double mean)
+{
+	double squares = 0;
+	for (uint32_t run = 0; run < runs; run++)
+		squares += (values[run][figure] - mean) * (values[run][figure] - mean);
+	return runs > 1 ? sqrt(squares / (runs - 1)) : 0;
+}
+
 int htsim_row_means(const struct choice *choice, const struct htsim_world *world,
-		    double ret[HTSIM_FIGURES], struct refusal *refusal)
+		    double ret[HTSIM_FIGURES], double ret_deviation[HTSIM_FIGURES],
+		    struct refusal *refusal)
 {
 	uint32_t runs = choice->matrices * choice->per_matrix;
 	double(*values)[HTSIM_FIGURES] = calloc(runs, sizeof(*values));
@@ -74,6 +84,7 @@ int htsim_row_means(const struct choice *choice, const struct htsim_world *world
 		ret[figure] = 0;
 		for (uint32_t run = 0; run < runs; run++)
 			ret[figure] += values[run][figure] / runs;
+		ret_deviation[figure] = deviation_of(values, runs, figure, ret[figure]);
 	}
 	free(values);
 	return rc;
@@ -104,9 +115,9 @@ static int compare_row(const struct choice *choice, const char *summary, uint32_
 		       struct claims *claims, struct refusal *refusal)
 {
 	static const char *const no_rules[] = {NULL};
-	double means[HTSIM_FIGURES];
+	double means[HTSIM_FIGURES], deviations[HTSIM_FIGURES];
 	int rc = htsim_row_means(choice, &(struct htsim_world){.row = row, .rules = no_rules},
-				 means, refusal);
+				 means, deviations, refusal);
 	for (int figure = 0; rc == 0 && figure < HTSIM_FIGURES; figure++) {
 		struct claim claim = {.source = "htsim, ten seeds",
 				      .unit = figure <= HTSIM_MAX ? "us" : "packets",

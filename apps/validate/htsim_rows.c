@@ -18,7 +18,8 @@ static const char world[] =
 	"name: htsim\n"
 	"fabric: {topology: fat-tree, nics: 128, tor_nics: 4, pod_tors: 4, pod_aggs: 4, cores: 16, "
 	"nic_delay: 1us, trunk_delay: 1us, switch_delay: 0ns}\n"
-	"queue: {ecn_last_hop: true, trim_bytes: 64B, trim_choice: coin, slow: scaled}\n"
+	"queue: {ecn_last_hop: true, trim_bytes: 64B, trim_choice: coin, counts: line, "
+	"slow: scaled}\n"
 	"transport: {payload: 4086B, header: 64B, control: 64B, evs: 128, sack_rule: htsim, "
 	"completion: sack, hole_age: off, rtt: once}\n"
 	"traffic: {kind: matrix, matrix: as-given}\n";

@@ -105,7 +105,7 @@ int control_run(const struct choice *choice, struct claims *claims, struct refus
 enum htsim_figure { HTSIM_P50, HTSIM_P99, HTSIM_MAX, HTSIM_RTX, HTSIM_ACKS, HTSIM_FIGURES };
 
 #define HTSIM_ROWS 14
-#define HTSIM_RULES_MAX 13
+#define HTSIM_RULES_MAX 14
 #define HTSIM_PER_MATRIX_MAX 1000
 #define HTSIM_RUNS_MAX (10 * HTSIM_PER_MATRIX_MAX)
 
@@ -124,9 +124,11 @@ struct htsim_world {
 int htsim_row_run(const struct choice *choice, const struct htsim_world *world,
 		  double (*ret)[HTSIM_FIGURES], struct refusal *refusal);
 
-// The same, and the mean of each figure.
+// The same: the mean of each figure, and the standard deviation of single runs (matrices and seeds
+// together); that is 0 of one run.
 int htsim_row_means(const struct choice *choice, const struct htsim_world *world,
-		    double ret[HTSIM_FIGURES], struct refusal *refusal);
+		    double ret[HTSIM_FIGURES], double ret_deviation[HTSIM_FIGURES],
+		    struct refusal *refusal);
 
 // What may lie between the means of htsim's runs and of weft's: of htsim's, a share and no less
 // than 10 packets, or three standard errors of `runs` runs with deviation `sd` where that is more.

@@ -119,7 +119,9 @@ struct fabric_config {
 	bool ecn_last_hop; // mark on ports to NICs too
 	bool trim_on;
 	uint32_t trim_bytes; // wire bytes of a trimmed packet
-	bool slow_scaled;    // queues and marks of a slow line shrink with its rate
+	bool counts_line; // a queue counts the packet on the line, too, and it is marked when its
+			  // last bit has left; without turns, shares, PFC, shared buffers
+	bool slow_scaled; // queues and marks of a slow line shrink with its rate
 	enum trim_choice trim_choice;
 	struct pfc_config pfc;
 	struct buffer_config buffer;

@@ -96,13 +96,12 @@ static inline uint32_t lane_cable(const struct lane *lane, uint32_t m,
 	return lane->cables.out[lane->cables.base[m] + departure->port];
 }
 
-// Checks the lookahead: what leaves now arrives after the window.
+// Checks the lookahead: what leaves now, to its last bit, arrives after the window.
 static inline void lane_check(const struct lane *lane, const struct cable *cable, line_t line,
 			      const struct departure *departure)
 {
-	check(departure->start >= lane->window_start &&
-	      departure->start + cable->delay_ps + line_ps(line, departure->bytes) >=
-		      lane->window_end);
+	ps_t end = departure->start + line_ps(line, departure->bytes);
+	check(end >= lane->window_start && end + cable->delay_ps >= lane->window_end);
 }
 
 // The line of a cable that may be slow, for what starts at `start`.

@@ -4,9 +4,12 @@
 // rebuilt from its description; it is not a shared buffer or PFC.
 //
 // A packet leaves its queue when its first bit leaves the port, so the queues hold waiting packets
-// only. At equal time departures come before arrivals.
+// only; with PORT_LINE when its last bit does, as in htsim: what a queue holds is more by the
+// packet on the line, and marks see what came meanwhile. At equal time departures come before
+// arrivals.
 
 #include "port.h"
+#include "port_note.h"
 
 // Whether the packet that just left is marked: never up to the low threshold, always above the high
 // one, in between with a probability that grows linearly from 0 to ecn_share (Pmax of RED).
@@ -149,65 +152,6 @@ static inline bool has_room(const struct cursor *cursor, struct outbox *out)
 	return false;
 }
 
-// ---------------------------------------------------------------- what is measured of a queue
-
-// The chance that a packet should be marked which leaves so much behind, in DUE_MARK_ONE.
-static uint64_t due_mark(const struct queue_watch *watch, uint32_t queued)
-{
-	if (queued <= watch->threshold_bytes)
-		return 0;
-	if (queued > watch->full_bytes || queued - watch->threshold_bytes >= watch->span_bytes)
-		return DUE_MARK_ONE;
-	return (queued - watch->threshold_bytes) * DUE_MARK_ONE / watch->span_bytes;
-}
-
-// A packet of data left at `start`, with the queue above the threshold or just no more, or marked.
-__attribute__((noinline)) static void note_deep(struct port *port, uint64_t entry, ps_t start,
-						bool is_marked)
-{
-	struct queue_watch *watch = &port->beside->watch;
-	uint32_t queued = port->queued_bytes[PACKET_CLASS_DATA];
-	if (watch->above_since_ps != PS_NEVER && queued <= watch->threshold_bytes) {
-		watch->above_ps += start - watch->above_since_ps;
-		watch->above_since_ps = PS_NEVER;
-	}
-	uint8_t before = entry_flags(entry);
-	if ((before & (PACKET_ECT | PACKET_CE)) != PACKET_ECT || port->ecn_low_bytes == UINT32_MAX)
-		return;
-	watch->due += due_mark(watch, queued);
-	if (is_marked) {
-		watch->marked++;
-		if (queued < watch->marked_min_bytes)
-			watch->marked_min_bytes = queued;
-	} else if (queued > watch->clear_max_bytes) {
-		watch->clear_max_bytes = queued;
-	}
-}
-
-// The same for any packet of data: most leave short queues behind.
-static inline void note_leave(struct port *port, uint64_t entry, ps_t start, bool is_marked)
-{
-	const struct queue_watch *watch = &port->beside->watch;
-	if (__builtin_expect(is_marked || watch->above_since_ps != PS_NEVER ||
-				     port->queued_bytes[PACKET_CLASS_DATA] > watch->threshold_bytes,
-			     0))
-		note_deep(port, entry, start, is_marked);
-}
-
-// Something had to wait at `now`.
-static inline void note_wait(struct port *port, ps_t now)
-{
-	struct queue_watch *watch = &port->beside->watch;
-	uint32_t queued = port->queued_bytes[PACKET_CLASS_DATA];
-	watch->waited++;
-	if (queued <= watch->queue_max_bytes && queued <= watch->threshold_bytes)
-		return;
-	if (queued > watch->queue_max_bytes)
-		watch->queue_max_bytes = queued;
-	if (queued > watch->threshold_bytes && watch->above_since_ps == PS_NEVER)
-		watch->above_since_ps = now;
-}
-
 // ---------------------------------------------------------------- service
 
 // Takes the oldest packet of a class off the queue of a port that does what few do.
@@ -223,12 +167,57 @@ port_emit_special(struct port *port, struct cursor *cursor, struct outbox *out,
 	return entry;
 }
 
+// Puts the oldest packet of the next class on the line at free_at, where it stays in its queue.
+static void line_begin(struct port *port, struct cursor *cursor, struct outbox *out)
+{
+	if (port->special & PORT_SLOWS)
+		port_slow(port, cursor->free_at);
+	enum packet_class klass = port_next_class(port, out);
+	uint64_t entry = fifo_peek(&port->queues[klass], out->chunks);
+	port->line_holds = (1u + klass) & 3u;
+	port->started_at = cursor->free_at;
+	cursor->free_at += line_ps(port->line, entry_bytes(entry));
+}
+
+// The last bit of the packet on the line is out.
+static void line_end(struct port *port, struct cursor *cursor, struct outbox *out,
+		     struct fabric_counters *counters)
+{
+	ps_t free_at = cursor->free_at;
+	cursor->free_at = port->started_at;
+	enum packet_class klass = (enum packet_class)(port->line_holds - 1);
+	uint64_t marked = counters->marked;
+	uint64_t entry = port_emit(port, cursor, out, counters, klass);
+	if (klass == PACKET_CLASS_DATA && port->special & PORT_WATCHED)
+		note_leave(port, entry, free_at, counters->marked != marked);
+	cursor->free_at = free_at; // even when its rate changed meanwhile
+	port->line_holds = 0;
+}
+
+// port_serve where queues count the packet on the line: each is emitted when it is out.
+__attribute__((noinline)) static void line_serve(struct port *port, struct cursor *cursor,
+						 struct outbox *out,
+						 struct fabric_counters *counters, ps_t last)
+{
+	while (port_is_backlogged(port)) {
+		if (port->line_holds == 0)
+			line_begin(port, cursor, out);
+		if (cursor->free_at > last || !has_room(cursor, out))
+			return;
+		line_end(port, cursor, out, counters);
+	}
+}
+
 // Emits every departure that starts at or before `last`. `is_special` is known where this is
 // inlined: most ports have nothing special, and room for all.
 static inline __attribute__((always_inline)) void
 port_serve(struct port *port, struct cursor *cursor, struct outbox *out,
 	   struct fabric_counters *counters, ps_t last, bool is_special)
 {
+	if (is_special && port->special & PORT_LINE) {
+		line_serve(port, cursor, out, counters, last);
+		return;
+	}
 	while (cursor->free_at <= last) {
 		if (is_special) {
 			if (!port_is_backlogged(port) || !has_room(cursor, out))
@@ -296,6 +285,8 @@ static bool port_trims_newest(struct port *port, uint64_t newest, uint64_t arriv
 {
 	if (port->trim_bytes == 0 || port->trim_choice == TRIM_ARRIVING)
 		return false;
+	if (port->line_holds == 1 + PACKET_CLASS_DATA && port->queues[PACKET_CLASS_DATA].count == 1)
+		return false; // it is on the line
 	if (port->trim_choice == TRIM_COIN && rng_next(&port->rng) >> 63)
 		return false;
 	uint32_t after = port->queued_bytes[PACKET_CLASS_DATA] - entry_bytes(newest) +
@@ -375,6 +366,10 @@ port_take(struct port *port, struct cursor *cursor, struct outbox *out,
 		return;
 	}
 	cursor->free_at = now; // idle: nothing waits, so the packet never enters a queue
+	if (is_special && port->special & PORT_LINE) {
+		port_wait(port, out, counters, klass, entry);
+		return;
+	}
 	cursor_send(cursor, port, index, entry_bytes(entry), now);
 	counters->forwarded[klass]++;
 }

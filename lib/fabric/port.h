@@ -69,6 +69,7 @@ enum port_special {
 	PORT_SLOWS = 2,	  // its rate changes
 	PORT_ROUNDS = 4,  // the classes take turns by packets (weighted round robin)
 	PORT_WATCHED = 8, // its queue is measured
+	PORT_LINE = 16,	  // its queues count the packet on the line, and marks are made at its end
 };
 
 // A port at its full rate.
@@ -108,11 +109,13 @@ struct port {
 		int64_t control_lead; // PORT_SHARES: bytes that control had above its share, in
 				      // 10^-9
 		int64_t round_left; // PORT_ROUNDS: packets of this round that have left
+		ps_t started_at;    // PORT_LINE: the packet on the line
 	};
 	uint32_t ecn_span_bytes; // above the low threshold, where a line to all marks would end
 	uint16_t slow_count;	 // PORT_SLOWS: changes that are left
-	bool is_slow_scaled;
-	uint8_t trim_choice;		// enum trim_choice
+	bool is_slow_scaled : 1;
+	uint8_t line_holds : 2; // PORT_LINE: 0, or 1 + enum packet_class: whose oldest is on it
+	uint8_t trim_choice;	// enum trim_choice
 	const struct rate_change *slow; // PORT_SLOWS: the next change
 	struct port_beside *beside;	// PORT_SLOWS, PORT_WATCHED; else NULL
 };

@@ -49,6 +49,7 @@ static void port_init(struct port *port, const struct topology *topology,
 		port->special = config->control_share_ppb > 0 ? PORT_SHARES : 0;
 		port->control_share_ppb = config->control_share_ppb;
 	}
+	port->special |= config->counts_line ? PORT_LINE : 0;
 	port->trim_bytes = config->trim_on ? config->trim_bytes : 0;
 	port->trim_choice = (uint8_t)config->trim_choice;
 }

@@ -64,6 +64,7 @@ static void load_numbers(const struct endpoint *endpoint, struct qp *qp,
 	qp->ops_end = record->ops_end;
 	qp->epoch = record->epoch;
 	qp->rcvd_bytes = record->rcvd_bytes;
+	qp->heard_bytes = qp->settled_bytes = record->heard_bytes;
 	qp->has_received = record->has_received;
 }
 
@@ -144,6 +145,7 @@ void record_store(struct endpoint *endpoint, struct qp *qp)
 	record->ops_end = qp->ops_end;
 	record->epoch = qp->epoch;
 	record->rcvd_bytes = qp->rcvd_bytes;
+	record->heard_bytes = qp->heard_bytes;
 	record->has_received = qp->has_received;
 	record->rng = qp->path.rng.state;
 	record->control_rng = qp->path.control_rng.state;

@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "balance.h"
+#include "flight.h"
 #include "ready.h"
 #include "retransmit.h"
 #include "sleek.h"
@@ -125,24 +126,25 @@ static inline __attribute__((always_inline)) bool plan_next(struct endpoint *end
 		return false;
 	}
 #ifdef PLANT_OPEN_GATE // a bug on purpose: the check of bytes in flight must find it
-	if (qp->inflight <= qp->cc.window_bytes + 4u * qp->full_bytes)
+	if (flight_bytes(qp) <= qp->cc.window_bytes + 4u * qp->full_bytes)
 		return true;
 #endif
 	if (__builtin_expect(endpoint->has_shares, 0))
 		share_refresh(endpoint, qp);
 	uint32_t room = endpoint->is_gate_full ? qp->full_bytes : ret_plan->wire_bytes;
-	if (qp->inflight + room <= qp->cc.window_bytes)
+	uint32_t flying = flight_bytes(qp);
+	if (flying + room <= qp->cc.window_bytes)
 		return true;
 	// With nothing in flight, or when the window was cut after the packets in flight had left
 	// and none of them asks for a SACK, nothing but the timer would end the wait. One more
 	// packet leaves, and it asks. What waits for credit does not: that comes unasked. htsim
 	// waits.
-	bool is_mute = qp->inflight == 0 ||
+	bool is_mute = flying == 0 ||
 		(qp->asks_out == 0 && endpoint->config->sack_rule == SACK_MRC);
 	if (__builtin_expect(endpoint->has_shares, 0))
 		is_mute = is_mute && share_is_mute(endpoint, qp);
 	if (__builtin_expect(is_mute || passes_full(endpoint, qp, ret_plan->is_rtx), 0) &&
-	    qp->inflight + room <= qp->cc.credit_bytes)
+	    flying + room <= qp->cc.credit_bytes)
 		return true;
 	endpoint->counters.window_stalls += !qp->is_stalled;
 	qp->is_stalled = true;
@@ -204,7 +206,7 @@ static void describe(const struct endpoint *endpoint, const struct qp *qp, const
 // or this QP sends so slowly that the timer would ring before sack_bytes come together.
 static bool asks_for_sack(const struct endpoint *endpoint, struct qp *qp, ps_t now)
 {
-	bool is_closed = qp->inflight + qp->full_bytes >= qp->cc.window_bytes;
+	bool is_closed = flight_bytes(qp) + qp->full_bytes >= qp->cc.window_bytes;
 	bool is_slow = endpoint->config->sack_rule == SACK_MRC &&
 		sent_units(now) - qp->heard_at > endpoint->rto_units / 4;
 	if (!is_closed && !is_slow && has_new(endpoint, qp))
@@ -303,7 +305,7 @@ static void make_packet(struct endpoint *endpoint, struct qp *qp, const struct p
 	slot->sent_at = sent_units(now);
 	slot->ev_index = (uint16_t)path.index;
 	qp->inflight += plan->wire_bytes;
-	check((qp->inflight <= (uint64_t)qp->cc.window_bytes + qp->full_bytes ||
+	check((flight_bytes(qp) <= (uint64_t)qp->cc.window_bytes + qp->full_bytes ||
 	       qp->asks_out == 0 || passes_full(endpoint, qp, plan->is_rtx)) &&
 	      "bytes in flight are a window and a packet at most");
 	qp->is_stalled = false;

@@ -6,6 +6,7 @@
 
 #include "control.h"
 #include "credit.h"
+#include "due.h"
 #include "offer.h"
 #include "operation.h"
 #include "placement.h"
@@ -399,36 +400,6 @@ static void receive_again(struct endpoint *endpoint, struct qp *qp, uint32_t ind
 	answer(endpoint, qp, index, trigger, is_done ? DUE_SACK | DUE_ACK : DUE_SACK, out);
 }
 
-// A packet that asks for a SACK may overtake others on its way. What they carried would then wait
-// for the sender's timer, so the request is answered once more when all before it is here.
-static bool is_ar_settled(struct qp *qp, const struct packet *packet, uint32_t psn)
-{
-	if ((packet->bth & PACKET_AR) && psn_distance(psn, qp->rcv_next) > 0 &&
-	    (!qp->is_ar_open || psn_distance(psn, qp->ar_psn) > 0)) {
-		qp->is_ar_open = true;
-		qp->ar_psn = psn;
-	}
-	if (!qp->is_ar_open || psn_distance(qp->ar_psn, qp->rcv_next) >= 0)
-		return false;
-	qp->is_ar_open = false;
-	return true;
-}
-
-// Whether more is to be told of arrivals above a hole than one SACK can tell.
-static bool is_news_full(const struct qp *qp)
-{
-	return qp->news_from != qp->news_to && psn_distance(qp->news_to, qp->rcv_next) > 0 &&
-		qp->news_to - qp->news_from >= 64;
-}
-
-static bool is_sack_due(const struct endpoint *endpoint, const struct qp *qp,
-			const struct packet *packet, bool is_first)
-{
-	return qp->owed_bytes >= endpoint->config->sack_bytes || is_news_full(qp) ||
-		(packet->bth & (PACKET_AR | PACKET_RTX)) != 0 || (packet->flags & PACKET_CE) != 0 ||
-		(is_first && endpoint->config->sack_rule == SACK_HTSIM);
-}
-
 static void receive_new(struct endpoint *endpoint, struct qp *qp, uint32_t index,
 			const struct trigger *trigger, struct outbox *out)
 {
@@ -448,8 +419,7 @@ static void receive_new(struct endpoint *endpoint, struct qp *qp, uint32_t index
 	bool is_first = !qp->has_received;
 	qp->has_received = true;
 	unsigned due = accept(endpoint, qp, packet, trigger->psn) ? DUE_ACK : 0;
-	bool is_settled = is_ar_settled(qp, packet, trigger->psn);
-	if (is_settled || is_sack_due(endpoint, qp, packet, is_first))
+	if (due_sack(endpoint, qp, packet, trigger->psn, is_first))
 		due |= DUE_SACK;
 #ifdef PLANT_SKIP_SACK // a planted bug: a SACK that is due is not sent
 	due &= trigger->psn % 8 == 7 ? DUE_ACK : ~0u;

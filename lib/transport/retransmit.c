@@ -6,6 +6,7 @@
 
 #include "ack.h"
 #include "balance.h"
+#include "flight.h"
 #include "requester.h"
 #include "sack.h"
 
@@ -34,7 +35,7 @@ static void lose(struct endpoint *endpoint, struct qp *qp, uint32_t psn, enum rt
 	loss->bytes = requester_wire_bytes(endpoint, qp, psn);
 	check(qp->inflight >= loss->bytes);
 	qp->inflight -= loss->bytes;
-	loss->inflight_bytes = qp->inflight;
+	loss->inflight_bytes = flight_bytes(qp);
 	qp->asks_out -= (slot->flags & SLOT_ASKS) != 0;
 	bitmap_set(qp->lost, bit);
 	if (qp->lost_count++ == 0 || psn_distance(psn, qp->lost_from) < 0)

@@ -7,6 +7,7 @@
 
 #include "ack.h"
 #include "balance.h"
+#include "flight.h"
 #include "offer.h"
 #include "requester.h"
 #include "retransmit.h"
@@ -69,8 +70,13 @@ static inline void check_window(const struct endpoint *endpoint, const struct qp
 
 void sack_take_all(struct endpoint *endpoint, struct qp *qp, uint32_t una, ps_t now)
 {
-	struct cc_ack ack = {.newly_bytes = advance(endpoint, qp, una), .rtt_ps = -1};
-	ack.inflight_bytes = qp->inflight;
+	uint32_t heard = qp->heard_bytes, newly_bytes = advance(endpoint, qp, una);
+	if (endpoint->config->sack_rule == SACK_HTSIM) {
+		flight_settle(qp, newly_bytes);
+		newly_bytes = qp->heard_bytes - heard;
+	}
+	struct cc_ack ack = {
+		.newly_bytes = newly_bytes, .inflight_bytes = flight_bytes(qp), .rtt_ps = -1};
 	qp->cc.ops->on_ack(&qp->cc, &ack, now);
 	check_window(endpoint, qp);
 	sack_arm_cc(endpoint, qp);
@@ -213,13 +219,19 @@ void sack_receive(struct endpoint *endpoint, struct qp *qp, const struct packet 
 		newly_bytes = advance(endpoint, qp, cumulative + 1);
 	newly_bytes += take_bitmap(endpoint, qp, cumulative + (uint32_t)(int32_t)sack->offset,
 				   sack->bitmap);
+	if (endpoint->config->sack_rule == SACK_HTSIM) {
+		uint32_t heard = qp->heard_bytes;
+		flight_settle(qp, newly_bytes);
+		flight_hear(qp, sack->rcvd_256);
+		newly_bytes = qp->heard_bytes - heard;
+	}
 	if (!sack->is_probe)
 		feed_path(endpoint, qp, sack, now);
 	if (!sack->is_probe && has_sample)
 		rtt_ps = sample_rtt(endpoint, qp, trigger, packet->timestamp, now);
 	struct cc_ack ack = {
 		.newly_bytes = newly_bytes,
-		.inflight_bytes = qp->inflight,
+		.inflight_bytes = flight_bytes(qp),
 		.rtt_ps = rtt_ps,
 		.is_marked = sack->mark != 0,
 		.penalty = sack->penalty & 0x7f,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "endpoint.h"
+#include "flight.h"
 #include "requester.h"
 
 #define HASH UINT32_C(2654435761) // Knuth's, of a NIC's number
@@ -50,14 +51,14 @@ static uint32_t flight_of(const struct endpoint *endpoint, const struct share *s
 	uint32_t bytes = 0;
 	for (struct qp *qp = next_of(endpoint, share->first); qp != NULL;
 	     qp = next_of(endpoint, member_of(qp)->next))
-		bytes += qp->inflight;
+		bytes += flight_bytes(qp);
 	return bytes;
 }
 
 void share_refresh(const struct endpoint *endpoint, struct qp *qp)
 {
 	const struct share *share = member_of(qp)->share;
-	uint32_t others = flight_of(endpoint, share) - qp->inflight;
+	uint32_t others = flight_of(endpoint, share) - flight_bytes(qp);
 	uint32_t window = share->cc.window_bytes;
 #ifdef PLANT_WINDOW_EACH // a planted bug: each has the whole window
 	others = 0;

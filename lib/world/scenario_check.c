@@ -204,6 +204,22 @@ static int check_pfc(struct draft *draft)
 	return 0;
 }
 
+// A port that counts the packet on its line has no other way to serve.
+static int check_counts(struct draft *draft)
+{
+	const struct fabric_config *fabric = &draft->scenario->fabric;
+	const char *other = fabric->control_share_ppb > 0 ? "queue.control_share"
+		: fabric->round_control > 0		  ? "queue.control_packets"
+		: fabric->cut_bytes > 0			  ? "fabric.switching: cut_through"
+							  : NULL;
+	if (!fabric->counts_line || other == NULL)
+		return 0;
+	return draft_refuse(draft, draft_mark(draft, "queue.counts"),
+			    "queue.counts: line goes with control packets first and store and "
+			    "forward, not with %s",
+			    other);
+}
+
 static int check_queue(struct draft *draft)
 {
 	const struct fabric_config *fabric = &draft->scenario->fabric;
@@ -228,6 +244,8 @@ static int check_queue(struct draft *draft)
 				    "queue.bytes: %llu B do not hold a full packet of %u B",
 				    (unsigned long long)fabric->queue_bytes, fabric->mtu_bytes);
 	int rc = check_rounds(draft);
+	if (rc == 0)
+		rc = check_counts(draft);
 	if (rc == 0)
 		rc = check_shared(draft);
 	if (rc == 0)

@@ -171,6 +171,10 @@ static const struct scenario_key keys[] = {
 	 "Which packet a full queue trims: the arriving, the newest queued, or one of both by "
 	 "coin.",
 	 SCENARIO(fabric.trim_choice), 0, 0, NULL, trim_words, USE_TRIM},
+	{"queue.counts", "word", "waiting",
+	 "What a queue holds: what waits, and a packet is marked as it begins to leave; or line, "
+	 "what is on the line, too, and it is marked when it has left, as htsim.",
+	 SCENARIO(fabric.counts_line), 0, 1, NULL, counts_words, USE_NO_PFC},
 	{"queue.shared", "bytes", "none",
 	 "Buffer that the data queues of all ports of a switch share; none: each has queue.bytes.",
 	 SCENARIO(fabric.buffer.bytes), 1, GIB, "none", NULL, USE_ALWAYS},
@@ -267,7 +271,8 @@ static const struct scenario_key keys[] = {
 	 "Connections of a NIC that can talk at the same time; the others wait for one at rest.",
 	 SCENARIO(transport.contexts), 2, 65536, "all", NULL, USE_ALWAYS},
 	{"transport.sack_rule", "word", "mrc",
-	 "When a SACK is sent; htsim also sends one for a connection's first packet.",
+	 "When a SACK is sent, and whether what is in flight goes by PSNs or, htsim, by bytes that "
+	 "the receiver counts; see protocol.md.",
 	 SCENARIO(transport.sack_rule), 0, 0, NULL, sack_words, USE_ALWAYS},
 	{"transport.sack_bytes", "bytes", "16KiB", "Received bytes that cause a SACK.",
 	 SCENARIO(transport.sack_bytes), 1, 16 * MIB, NULL, NULL, USE_ALWAYS},

@@ -48,6 +48,7 @@ static const char *const off_words[] = {"off", NULL};
 static const char *const fault_words[] = {"link_down", "loss", "flap",	"corrupt", "duplicate",
 					  "reorder",   "slow", "burst", "stall",   "straggler",
 					  "ecn",       "evs",  NULL};
+static const char *const counts_words[] = {"waiting", "line", NULL};
 static const char *const slow_words[] = {"kept", "scaled", NULL};
 static const char *const entropy_words[] = {"port", "stev", "srv6", NULL};
 static const char *const ev_words[] = {"port-high", "port-low", NULL};
