@@ -14,7 +14,8 @@
 
 #define ECN(low, high) "queue.ecn_low=" #low "B", "queue.ecn_high=" #high "B"
 #define HALF_US "fabric.nic_delay=500ns", "fabric.trunk_delay=500ns", "fabric.switch_delay=500ns"
-#define CREDITS .cc = "cc: {algorithm: rccc}\n", .sets = {"queue.ecn_last_hop=false"}
+#define CREDITS \
+	.cc = "cc: {algorithm: rccc, credit_demand: told}\n", .sets = {"queue.ecn_last_hop=false"}
 
 static const struct further {
 	const char *name, *row; // a row of the summary, with what is said here

@@ -44,6 +44,7 @@ local OPCODES = {
   [0xDD] = {"NACK", {"NETH"}},
   [0xDE] = {"Probe", {"PETH"}, data = true},
   [0xF0] = {"Credit (weft's extension, not MRC)", {"CREDIT"}},
+  [0xF1] = {"Demand (weft's extension, not MRC)", {"DEMAND"}},
 }
 local OPCODE_NAMES = {}
 for opcode, entry in pairs(OPCODES) do
@@ -161,6 +162,10 @@ local HEADERS = {
   }},
   CREDIT = {4, "Credit header (weft's extension, not MRC)", {
     {0, "uint32", "credit.granted", "Bytes granted since the QP began"},
+  }},
+  DEMAND = {8, "Demand header (weft's extension, not MRC)", {
+    {0, "uint32", "demand.asked", "Bytes asked for since the QP began"},
+    {4, "uint32", "demand.unpaid", "Bytes sent without credit"},
   }},
   ERTH = {16, "Endpoint request header", {
     {0, "uint16", "request.type", "Type", mask = 0xF000},
@@ -647,6 +652,8 @@ local function describe(packet)
     say("PSN %d %s", seen["nack.psn"], REASONS[seen["nack.reason"]] or string.format("reason 0x%02x", seen["nack.reason"]))
   elseif seen["credit.granted"] then
     say("granted %d B", seen["credit.granted"])
+  elseif seen["demand.asked"] then
+    say("asked %d B", seen["demand.asked"])
   elseif seen["probe.id"] then
     say("probe %d", seen["probe.id"])
   elseif seen["ack.msn"] then
@@ -726,12 +733,12 @@ local udp_ports = DissectorTable.get("udp.port")
 local wanted, before = {}, {} -- ports, and the dissectors that had them
 local lent
 
--- A number that InfiniBand leaves to makers is a credit only in its length: BTH, its header and the ICRC.
-local CREDIT, CREDIT_BYTES = 0xF0, 12 + 4 + 4
+-- A number that InfiniBand leaves to makers is a credit or a demand only in its length: BTH, its header and the ICRC.
+local MAKERS = {[0xF0] = 12 + 4 + 4, [0xF1] = 12 + 8 + 4}
 
 local function is_mrc(tvb)
   local opcode = tvb:len() > 0 and tvb(0, 1):uint() or 0
-  return opcode >= 0xC0 and opcode <= 0xDF or opcode == CREDIT and tvb:reported_len() == CREDIT_BYTES
+  return opcode >= 0xC0 and opcode <= 0xDF or MAKERS[opcode] == tvb:reported_len()
 end
 
 -- The dissector that had the port is not called from here: it would be a layer below ours, and what it throws at a short

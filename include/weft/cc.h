@@ -11,7 +11,7 @@
 #include <weft/time.h>
 
 #define CC_STATE_WORDS 30   // private state of a sender half
-#define CC_RECEIVER_WORDS 4 // private state of a receiver half
+#define CC_RECEIVER_WORDS 6 // private state of a receiver half
 
 // Where uet-htsim departs from the specification: as cc_config.is_htsim says, or by itself.
 enum cc_rule { CC_RULE_AUTO, CC_RULE_SPEC, CC_RULE_HTSIM };
@@ -74,6 +74,8 @@ struct cc_config {
 	// Credits of a receiver
 	uint32_t credit_rate_ppb;      // share of its lines that it grants: 0.99
 	uint32_t credit_quantum_bytes; // in one credit: 4 packets
+	bool credit_told; // the first answer ends what is sent without credit, and the sender
+			  // tells how much waits (htsim, UEC's credit_target)
 };
 
 // Feedback for newly received bytes.
@@ -139,6 +141,9 @@ struct cc_ops {
 	void (*receiver_init)(uint64_t state[CC_RECEIVER_WORDS], const struct cc_config *);
 	uint8_t (*receiver_on_data)(uint64_t state[CC_RECEIVER_WORDS], uint32_t bytes,
 				    bool is_marked, bool is_trimmed, ps_t now);
+	// The sender told, of all bytes since the QP began, what it asks credit for and what it
+	// sent without, modulo 2^32.
+	void (*receiver_told)(uint64_t state[CC_RECEIVER_WORDS], uint32_t asked, uint32_t unpaid);
 	// It is the QP's turn: what it is granted now, 0 when nothing is owed.
 	uint32_t (*receiver_grant)(uint64_t state[CC_RECEIVER_WORDS]);
 };

@@ -88,6 +88,12 @@ struct packet_credit {	  // weft's own
 	uint32_t granted; // bytes since the QP began, modulo 2^32
 };
 
+// weft's own: bytes since the QP began, modulo 2^32.
+struct packet_demand {
+	uint32_t asked;	 // that a sender wants credit for, but for what was trimmed
+	uint32_t unpaid; // sent without, less what was granted and given up
+};
+
 struct packet_response {
 	uint8_t op; // whose request it answers is told by its PSN; readers disagree where this is
 	uint8_t reserved[3];
@@ -121,6 +127,7 @@ struct packet {
 		struct packet_request request;
 		struct packet_response response;
 		struct packet_credit credit;
+		struct packet_demand demand;
 	} u;
 };
 static_assert(sizeof(struct packet) == 64, "a packet is one cache line");

@@ -68,8 +68,9 @@ struct transport_counters {
 	uint64_t stamps_stale;	// echoed time stamps too old to tell the sendings of a packet apart
 	uint64_t window_stalls; // the line was free, data waited for the window
 	uint64_t no_qp;		// packets for a QP that is not there or is in ERROR: dropped
-	uint64_t cnps_sent, cnps_received;     // RC: congestion notifications
-	uint64_t grants_sent, grants_received; // credits of a receiver
+	uint64_t cnps_sent, cnps_received;	 // RC: congestion notifications
+	uint64_t grants_sent, grants_received;	 // credits of a receiver
+	uint64_t demands_sent, demands_received; // what senders asked for
 	uint64_t answers_dropped; // SACKs, NACKs, ACKs and NAKs for which a plane's control queue
 				  // had no room
 	uint64_t refused[REFUSED_REASON_COUNT];	 // dropped; data are in data_received, too

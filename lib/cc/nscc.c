@@ -429,5 +429,6 @@ const struct cc_ops cc_nscc = {
 	.aims = nscc_aims,
 	.receiver_init = nscc_receiver_init,
 	.receiver_on_data = nscc_receiver_on_data,
+	.receiver_told = cc_receiver_told_none,
 	.receiver_grant = cc_receiver_grant_none,
 };

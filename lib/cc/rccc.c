@@ -11,7 +11,8 @@
 // last one may be lost, and it sends a packet without, for which the next one pays.
 //
 // RCCC has the sender tell how much waits (credit_target), and its first answer ends what is sent
-// without credit. Here what came stands for what waits, and what was sent at first circulates.
+// without credit: so it is here with cc_config.credit_told (a packet of weft's own, too). Without,
+// what came stands for what waits, and what was sent at first circulates.
 #include "rccc.h"
 
 #include <assert.h>
@@ -23,9 +24,14 @@
 
 static_assert(sizeof(struct rccc) <= CC_STATE_WORDS * sizeof(uint64_t), "fits the private state");
 
+// Running numbers of bytes since the QP began.
 struct rccc_receiver {
-	uint64_t owed_bytes;
+	uint32_t arrived, trimmed; // whole or trimmed, each as a whole; trimmed ones alone
+	uint32_t granted;
+	uint32_t asked, unpaid; // as the sender told
+	uint32_t window_max;	// that may be granted and not have come
 	uint32_t quantum_bytes, mtu_bytes;
+	bool is_told;
 };
 static_assert(sizeof(struct rccc_receiver) <= RCCC_RECEIVER_WORDS * sizeof(uint64_t), "fits, too");
 
@@ -123,6 +129,7 @@ static void rccc_on_time(struct cc *cc, ps_t now)
 void rccc_receiver_init(uint64_t state[CC_RECEIVER_WORDS], const struct cc_config *config)
 {
 	*receiver_of(state) = (struct rccc_receiver){.mtu_bytes = config->mtu_bytes,
+						     .window_max = (uint32_t)cc_window_max(config),
 						     .quantum_bytes = config->credit_quantum_bytes
 							     ? config->credit_quantum_bytes
 							     : QUANTUM_PACKETS * config->mtu_bytes};
@@ -135,18 +142,45 @@ uint8_t rccc_receiver_on_data(uint64_t state[CC_RECEIVER_WORDS], uint32_t bytes,
 	struct rccc_receiver *receiver = receiver_of(state);
 	(void)is_marked;
 	(void)now;
-	receiver->owed_bytes += is_trimmed ? receiver->mtu_bytes : bytes;
+	receiver->arrived += is_trimmed ? receiver->mtu_bytes : bytes;
+	receiver->trimmed += is_trimmed ? receiver->mtu_bytes : 0;
 	return 0;
+}
+
+// An overtaken one is old news: both numbers are of the newest, which asked for most.
+void rccc_receiver_told(uint64_t state[CC_RECEIVER_WORDS], uint32_t asked, uint32_t unpaid)
+{
+	struct rccc_receiver *receiver = receiver_of(state);
+	if (receiver->is_told && (int32_t)(asked - receiver->asked) < 0)
+		return;
+	receiver->is_told = true;
+	receiver->asked = asked;
+	receiver->unpaid = unpaid;
+}
+
+// What came without a credit is owed one, and when the sender told how much waits, so is that: but
+// no more than a first window that has not come.
+static int64_t owed(const struct rccc_receiver *receiver)
+{
+	int64_t paid = (int32_t)(receiver->arrived - receiver->unpaid - receiver->granted);
+	if (!receiver->is_told)
+		return paid;
+	int64_t waits = (int32_t)(receiver->asked + receiver->trimmed - receiver->granted);
+	int64_t room = receiver->window_max + paid;
+	waits = waits > paid ? waits : paid;
+	return waits < room ? waits : room;
 }
 
 uint32_t rccc_receiver_grant(uint64_t state[CC_RECEIVER_WORDS])
 {
 	struct rccc_receiver *receiver = receiver_of(state);
-	uint32_t bytes = receiver->quantum_bytes;
-	if (receiver->owed_bytes < bytes)
-		bytes = (uint32_t)receiver->owed_bytes;
-	receiver->owed_bytes -= bytes;
-	return bytes;
+	int64_t bytes = owed(receiver);
+	if (bytes > receiver->quantum_bytes)
+		bytes = receiver->quantum_bytes;
+	if (bytes <= 0)
+		return 0;
+	receiver->granted += (uint32_t)bytes;
+	return (uint32_t)bytes;
 }
 
 const struct cc_ops cc_rccc = {
@@ -162,5 +196,6 @@ const struct cc_ops cc_rccc = {
 	.aims = cc_aims_of_config,
 	.receiver_init = rccc_receiver_init,
 	.receiver_on_data = rccc_receiver_on_data,
+	.receiver_told = rccc_receiver_told,
 	.receiver_grant = rccc_receiver_grant,
 };

@@ -11,7 +11,7 @@ struct rccc {
 };
 
 // The receiver half: both algorithms have the same.
-#define RCCC_RECEIVER_WORDS 2
+#define RCCC_RECEIVER_WORDS 5
 
 // Starts with a first window, and no timer.
 void rccc_start(struct cc *cc, struct rccc *rccc, const struct cc_config *config);
@@ -28,4 +28,5 @@ void rccc_borrow(struct cc *cc, struct rccc *rccc);
 void rccc_receiver_init(uint64_t state[CC_RECEIVER_WORDS], const struct cc_config *config);
 uint8_t rccc_receiver_on_data(uint64_t state[CC_RECEIVER_WORDS], uint32_t bytes, bool is_marked,
 			      bool is_trimmed, ps_t now);
+void rccc_receiver_told(uint64_t state[CC_RECEIVER_WORDS], uint32_t asked, uint32_t unpaid);
 uint32_t rccc_receiver_grant(uint64_t state[CC_RECEIVER_WORDS]);

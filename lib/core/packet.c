@@ -46,6 +46,8 @@ const char *packet_opcode_name(uint8_t opcode)
 		return "PROBE";
 	case PACKET_CREDIT:
 		return "CREDIT";
+	case PACKET_DEMAND:
+		return "DEMAND";
 	case RC_WRITE_FIRST:
 		return "RC_WRITE_FIRST";
 	case RC_WRITE_MIDDLE:

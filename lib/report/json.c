@@ -321,6 +321,8 @@ static void put_transport(json_t *root, const struct report_input *input)
 	put_count(to, "no_qp", from->no_qp);
 	put_count(to, "grants_sent", from->grants_sent);
 	put_count(to, "grants_received", from->grants_received);
+	put_count(to, "demands_sent", from->demands_sent);
+	put_count(to, "demands_received", from->demands_received);
 	put_count(to, "answers_dropped", from->answers_dropped);
 	put_count(to, "contexts_given", from->contexts_given);
 	put_count(to, "contexts_taken", from->contexts_taken);

@@ -233,7 +233,8 @@ static uint64_t credit_bps(const struct cc_config *cc)
 // Timers of the endpoint itself.
 static uint32_t own_timers(const struct transport_config *config, uint32_t qp_max)
 {
-	return 1 + status_timers(config, qp_max) + cc_find(config->cc.name)->has_credit;
+	return 1 + status_timers(config, qp_max) + cc_find(config->cc.name)->has_credit +
+		config->cc.credit_told;
 }
 
 // Places for QPs that may wait for their rate, in whole cache lines.
@@ -343,6 +344,7 @@ static void measure_window(struct endpoint *endpoint)
 	first.ops->init(&first, &endpoint->config->cc, 0);
 	endpoint->window_min = endpoint->config->cc.mtu_bytes;
 	endpoint->window_max = first.window_bytes;
+	endpoint->credit_first = first.credit_bytes;
 	if (endpoint->credit_bps > 0)
 		endpoint->window_min = 0;
 	if (endpoint->cc_ops == cc_find("rccc"))
@@ -398,6 +400,7 @@ int endpoint_create(struct endpoint **ret, struct arena *arena,
 	endpoint->is_single = endpoint->shape.policy == PATH_SINGLE;
 	endpoint->cc_ops = cc_find(config->cc.name);
 	endpoint->credit_bps = credit_bps(&config->cc);
+	endpoint->has_demand = endpoint->credit_bps > 0 && config->cc.credit_told;
 	measure_window(endpoint);
 	number_contexts(endpoint, endpoint_contexts(config, qp_max));
 	*ret = endpoint;

@@ -147,6 +147,8 @@ receive(struct endpoint *endpoint, struct qp *qp, uint32_t index, ps_t now, stru
 		ack_receive(endpoint, qp, packet, now);
 	} else if (packet->opcode == PACKET_CREDIT && endpoint->credit_bps != 0) {
 		credit_receive(endpoint, qp, packet, now);
+	} else if (packet->opcode == PACKET_DEMAND && endpoint->has_demand) {
+		credit_receive_demand(endpoint, qp, packet, now);
 	} else if (is_of_ports(endpoint, packet)) { // and a QP has the number that they are for
 		status_receive(endpoint, index, out);
 		return;
@@ -217,8 +219,10 @@ static void ring_cc(struct endpoint *endpoint, struct qp *qp, ps_t now)
 	qp->has_cc_timer = false;
 	if (qp->state != QP_RTS)
 		return;
-	if (qp->cc.wake_at <= now)
+	if (qp->cc.wake_at <= now) {
 		qp->cc.ops->on_time(&qp->cc, now);
+		credit_again(endpoint, qp, now);
+	}
 	sack_arm_cc(endpoint, qp);
 	requester_wake(endpoint, qp);
 }
@@ -232,6 +236,10 @@ static void ring(struct endpoint *endpoint, uint64_t key, ps_t now, struct outbo
 	}
 	if (kind == TIMER_CREDIT) {
 		credit_on_time(endpoint, now, out);
+		return;
+	}
+	if (kind == TIMER_DEMAND) {
+		credit_tell_all(endpoint, out);
 		return;
 	}
 	if (kind == TIMER_CONTEXTS) {

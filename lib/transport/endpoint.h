@@ -24,7 +24,8 @@ enum timer_kind {
 	TIMER_KIND_COUNT,
 	TIMER_CONTEXTS = TIMER_KIND_COUNT,
 	TIMER_PORT,
-	TIMER_CREDIT
+	TIMER_CREDIT,
+	TIMER_DEMAND
 };
 #define TIMER_KIND_SHIFT 56
 
@@ -67,6 +68,10 @@ struct endpoint {
 	uint32_t owed_head, owed_tail; // contexts owed credit, number + 1
 	uint32_t credit_plane;	       // of the next one
 	bool has_credit_timer;
+	bool has_demand; // senders tell what they want credit for
+	bool has_demand_timer;
+	uint32_t tell_head, tell_tail;	// contexts that have that to tell, number + 1
+	uint32_t credit_first;		// bytes that a sender may send without
 	struct heap paced;		// contexts of RC that wait for their rate, see pace.h
 	struct completion *completions; // ring of completions_mask + 1
 	uint32_t completions_mask, completions_head, completions_tail;

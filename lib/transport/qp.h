@@ -106,10 +106,14 @@ struct qp {
 	ps_t promised_at;	       // is_promised: since when
 
 	// --- credits
-	uint32_t credited;  // sending: what was granted so far
-	uint32_t granted;   // receiving: the same
-	uint32_t owed_next; // context behind this of those owed some, number + 1
-	bool is_owed;	    // stands among them
+	uint32_t credited;	// sending: what was granted so far
+	uint32_t granted;	// receiving: the same
+	uint32_t owed_next;	// context behind this of those owed some, number + 1
+	bool is_owed;		// stands among them
+	bool is_unpaid;		// sending: still without credit, as nothing was heard yet
+	bool is_telling;	// sending: stands among those that have a demand to tell
+	uint32_t tell_next;	// context behind this of these, number + 1
+	uint32_t asked, unpaid; // sending: see struct packet_demand
 };
 
 static_assert(offsetof(struct qp, state) == 64 && offsetof(struct qp, remote_qpn) == 128,

@@ -109,6 +109,7 @@ void record_load(struct endpoint *endpoint, struct qp *qp, uint32_t number, ps_t
 	qp->cc.ops = endpoint->cc_ops;
 	qp->cc.credit_bytes = UINT32_MAX;
 	qp->cc.ops->init(&qp->cc, cc, now);
+	qp->is_unpaid = endpoint->has_demand;
 	if (endpoint->has_shares)
 		share_join(endpoint, qp, now);
 	qp->cc.ops->receiver_init(qp->receiver, cc);

@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "balance.h"
+#include "credit.h"
 #include "flight.h"
 #include "ready.h"
 #include "retransmit.h"
@@ -38,6 +39,8 @@ int requester_post(struct endpoint *endpoint, struct qp *qp, const struct work *
 	if (qp->psn_posted - qp->una + packets > POSTED_MAX)
 		return -ENOBUFS;
 	uint32_t last_payload = work->bytes - (packets - 1) * qp->payload_bytes;
+	if (endpoint->has_demand)
+		credit_posted(endpoint, qp, packets, last_payload + config->header_bytes, now);
 	struct send *send = &qp->sends[qp->send_tail++ & endpoint->sends_mask];
 	*send = (struct send){
 		.va = work->va,

@@ -6,6 +6,7 @@
 
 #include "ack.h"
 #include "balance.h"
+#include "credit.h"
 #include "flight.h"
 #include "requester.h"
 #include "sack.h"
@@ -176,6 +177,8 @@ static void send_again(struct endpoint *endpoint, struct qp *qp, uint32_t psn, s
 		       ps_t now)
 {
 	struct slot *slot = &qp->slots[psn & endpoint->mpr_mask];
+	if (__builtin_expect(qp->is_unpaid, 0))
+		credit_heard(endpoint, qp, now);
 	// the target heard of it: the next wait is a base one again
 	slot->flags &= (uint16_t) ~(SLOT_FIVE_BITS << SLOT_WAITS_SHIFT);
 	if (!pay_for_nack(endpoint, slot, now)) {

@@ -7,6 +7,7 @@
 
 #include "ack.h"
 #include "balance.h"
+#include "credit.h"
 #include "flight.h"
 #include "offer.h"
 #include "requester.h"
@@ -209,6 +210,8 @@ void sack_receive(struct endpoint *endpoint, struct qp *qp, const struct packet 
 		return;
 	}
 	endpoint->counters.sacks_received++;
+	if (__builtin_expect(qp->is_unpaid, 0))
+		credit_heard(endpoint, qp, now);
 	qp->heard_at = sent_units(now);
 	uint32_t newly_bytes = 0;
 	bool has_sample = endpoint->config->rtt != RTT_ONCE ||

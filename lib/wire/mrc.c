@@ -104,6 +104,8 @@ uint32_t mrc_bytes(uint8_t opcode, bool has_tseth)
 		return MRC_BTH_BYTES + MRC_PETH_BYTES;
 	case PACKET_CREDIT:
 		return MRC_BTH_BYTES + WEFT_CREDIT_BYTES;
+	case PACKET_DEMAND:
+		return MRC_BTH_BYTES + WEFT_DEMAND_BYTES;
 	default:
 		return 0;
 	}
@@ -268,6 +270,8 @@ uint8_t mrc_parse(const struct wire_config *config, const uint8_t *at, size_t by
 		parse_response(config, at, packet);
 	else if (bth.opcode == PACKET_CREDIT)
 		packet->u.credit.granted = get_be32(at);
+	else if (bth.opcode == PACKET_DEMAND)
+		packet->u.demand = (struct packet_demand){get_be32(at), get_be32(at + 4)};
 	return 0;
 }
 
@@ -395,6 +399,9 @@ void mrc_build(const struct wire_config *config, const struct packet *packet, ui
 		return build_probe(packet, at);
 	case PACKET_CREDIT:
 		return put_be32(at, packet->u.credit.granted);
+	case PACKET_DEMAND:
+		put_be32(at, packet->u.demand.asked);
+		return put_be32(at + 4, packet->u.demand.unpaid);
 	default:
 		return build_write(config, packet, at);
 	}

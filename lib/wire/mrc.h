@@ -2,8 +2,8 @@
 // The MRC headers above UDP (Multipath Reliable Connection 1.0 as its readers tell it,
 // docs/wire.md): BTH, then METH, TSETH, RETH and ImmDt of writes, AETH of a transport ACK, ERTH and
 // EETH of endpoint requests and responses, SETH with CC_STATE of a SACK, NETH of a NACK, PETH of a
-// probe; and weft's own credit, which is no MRC packet. RoCEv2's own packets are in rc.h, which
-// shares what is alike.
+// probe; and weft's own credit and demand, which are no MRC packets. RoCEv2's own packets are in
+// rc.h, which shares what is alike.
 #pragma once
 
 #include <stdbool.h>
@@ -25,6 +25,7 @@
 #define MRC_NETH_BYTES 20
 #define MRC_PETH_BYTES 16
 #define WEFT_CREDIT_BYTES 4
+#define WEFT_DEMAND_BYTES 8
 
 // What the BTH says beside the packet.
 struct mrc_bth {

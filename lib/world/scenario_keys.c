@@ -451,6 +451,10 @@ static const struct scenario_key keys[] = {
 
 	{"cc.credit_rate", "share", "0.99", "RCCC: share of its lines that a receiver grants.",
 	 SCENARIO(transport.cc.credit_rate_ppb), 1000000, 1000000000, NULL, NULL, USE_CREDIT},
+	{"cc.credit_demand", "word", "arrived",
+	 "RCCC: credit is owed for what arrived; or told, for what the sender says is waiting, and "
+	 "its first answer ends what is sent without (htsim; UEC's credit_target).",
+	 SCENARIO(transport.cc.credit_told), 0, 1, NULL, demand_words, USE_CREDIT},
 	{"cc.credit_quantum", "bytes", "auto", "RCCC: bytes of one credit; auto is 4 packets.",
 	 SCENARIO(transport.cc.credit_quantum_bytes), 64, GIB, "auto", NULL, USE_CREDIT},
 

@@ -49,6 +49,7 @@ static const char *const fault_words[] = {"link_down", "loss", "flap",	"corrupt"
 					  "reorder",   "slow", "burst", "stall",   "straggler",
 					  "ecn",       "evs",  NULL};
 static const char *const counts_words[] = {"waiting", "line", NULL};
+static const char *const demand_words[] = {"arrived", "told", NULL};
 static const char *const slow_words[] = {"kept", "scaled", NULL};
 static const char *const entropy_words[] = {"port", "stev", "srv6", NULL};
 static const char *const ev_words[] = {"port-high", "port-low", NULL};

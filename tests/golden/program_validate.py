@@ -48,7 +48,10 @@ def check_further(data):
     status, text, _ = validate(*words, "further-incast32-ecn-40-42")
     failed += check(status == 0 and "1 inside, 0 outside" in text, "marks just below the trims: as many retransmissions")
     status, text, _ = validate(*words, "further-rccc-incast8")
-    failed += check(status == 1 and outside(text) == ["further-rccc-incast8-rtx"], "what is outside is shown and counted")
+    failed += check(status == 0 and "2 inside, 0 outside" in text, "credits that senders ask for: as many retransmissions")
+    status, text, _ = validate(*words, "further-perm800g-half-us")
+    failed += check(status == 1 and outside(text) == [f"further-perm800g-half-us-{name}" for name in ("p99", "max")],
+                    "what is outside is shown and counted")
     return failed
 
 

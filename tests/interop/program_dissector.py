@@ -24,7 +24,7 @@ SCRIPT = pathlib.Path(os.environ["WEFT_SOURCE"], "apps", "wireshark", "weft_mrc.
 GIVEN = pathlib.Path(os.environ["WEFT_SHARED"], "data", "captures", "given")
 QUIET_IPV6 = ["-o", "udp.ignore_ipv6_zero_checksum:TRUE"]
 FIRST = ["-o", "udp.try_heuristic_first:TRUE"]
-SACK, NACK, ACK, CREDIT = 0xDC, 0xDD, 0xD1, 0xF0
+SACK, NACK, ACK, CREDIT, DEMAND = 0xDC, 0xDD, 0xD1, 0xF0, 0xF1
 WRITES = range(0xC6, 0xCC)
 REASONS = {0x01: "trimmed", 0x02: "trimmed at the last hop", 0x06: "no bitmap", 0x07: "no packet buffer", 0x0A: "no resource",
            0x0B: "PSN out of the window", 0x19: "unexpected event"}
@@ -303,6 +303,17 @@ class Simulated(unittest.TestCase):
             self.assertGreater(int(row["mrc.credit.granted"]), 0)
             self.assertEqual([row["mrc.opcode"], row["mrc.class"], row["mrc.icrc.status"], row["_ws.malformed"]], ["0xf0", "5", "2", ""])
 
+    def test_demands_are_read(self):
+        words = "cc: {algorithm: rccc, credit_demand: told}\ntraffic: {kind: permutation, bytes: 200kB}\n"
+        capture, log = self.simulate(CLOS + words)
+        rows = self.tshark.rows(capture, ["mrc.opcode", "mrc.demand.asked", "mrc.demand.unpaid", "mrc.class", "mrc.icrc.status"],
+                                *QUIET_IPV6, "-o", "weft_mrc.icrc:TRUE")
+        demands = [row for row, line in zip(rows, log) if int(line["opcode"], 16) == DEMAND]
+        self.assertGreater(len(demands), 0)
+        for row in demands:
+            self.assertGreater(int(row["mrc.demand.unpaid"]), 0)
+            self.assertEqual([row["mrc.opcode"], row["mrc.class"], row["mrc.icrc.status"]], ["0xf1", "5", "2"])
+
     def test_a_clean_capture_has_nothing_above_a_chat(self):
         capture, _ = self.simulate(CASES["clean"][0])
         words = ["-Y", '_ws.expert.severity > "Chat"', "-o", "weft_mrc.icrc:TRUE", *QUIET_IPV6]
@@ -565,6 +576,8 @@ class Made(unittest.TestCase):
                   ether(sealed(write(), sport=53))]
         maker = self.rows([ether(sealed(bth(CREDIT) + bytes(more))) for more in (0, 3, 4, 5, 40)], ["mrc.opcode"])
         self.assertEqual([row["mrc.opcode"] for row in maker], ["", "", "0xf0", "", ""])  # others of that number are not ours
+        maker = self.rows([ether(sealed(bth(DEMAND) + bytes(more))) for more in (4, 7, 8, 9)], ["mrc.opcode"])
+        self.assertEqual([row["mrc.opcode"] for row in maker], ["", "", "0xf1", ""])
         names = ["mrc", "mrc.psn", "infiniband.bth.psn", "dns"]
         for words, last in (([], "dns"), (FIRST, "mrc")):
             rows = self.rows(frames, names, *words)
@@ -586,7 +599,7 @@ class Made(unittest.TestCase):
         whole = [frame for _, frame, _, _, _ in made()]
         frames = [frame[:length] for frame in whole for length in range(54, len(frame))]
         frames += [ether(ipv6(udp(frame[62:length]))) for frame in whole for length in range(62, len(frame))]
-        for opcode in (*range(0xC0, 0xE0), CREDIT):
+        for opcode in (*range(0xC0, 0xE0), CREDIT, DEMAND):
             for _ in range(40):
                 body = bytes([opcode]) + draw.randbytes(draw.randrange(80))
                 frames.append(ether(ipv6(udp(body, sport=draw.randrange(65536)), tclass=draw.choice([0, 3, 48, 64]))))

@@ -55,11 +55,40 @@ static void an_incast_is_shared_alike_and_ends_at_the_granted_rate(void **state)
 	}
 }
 
+// Told what waits, the first answer ends what is sent without credit: what is trimmed is at most a
+// round trip at line rate of each sender, and a packet; the end is at the granted rate all the
+// same.
+static void what_senders_tell_ends_the_first_window(void **state)
+{
+	(void)state;
+	static const uint32_t counts[] = {2, 8, 16};
+	for (int i = 0; i < 6; i++) {
+		uint32_t senders = counts[i % 3];
+		run_incast(i < 3 ? "rccc, credit_demand: told" : "nscc_rccc, credit_demand: told",
+			   senders, 4000000, "");
+		const struct transport_counters *of = &rig.outcome->transport;
+		double trims = (double)of->rtx[RTX_NACK];
+		double all = (senders * ceil(4e6 / 4096) + trims) * FULL * 8 / LINE_BPS / 0.99;
+		double base = (double)rig.stage.world.topology.base_rtt_ps / 1e12, last = 0;
+		for (uint32_t flow = 0; flow < senders; flow++)
+			last = fmax(last, (double)rig.outcome->flow_end_ps[flow] / 1e12);
+		if (last < all - 1.5 * senders * base || last > all + 3 * base)
+			fail_msg("%u: ends at %f us, granted %f us", senders, last * 1e6,
+				 all * 1e6);
+		assert_true(trims <= senders * (base * LINE_BPS / 8 / FULL + 1));
+		assert_int_equal(of->rtx[RTX_TIMEOUT], 0);
+		assert_int_equal(of->demands_sent, senders);
+		assert_int_equal(of->demands_received, senders);
+		stage_free(&rig.stage);
+	}
+}
+
 static void lost_packets_and_credits_do_not_end_it(void **state)
 {
 	(void)state;
-	static const char *const algorithms[] = {"rccc", "nscc_rccc"};
-	for (int i = 0; i < 2; i++) {
+	static const char *const algorithms[] = {"rccc", "nscc_rccc", "rccc, credit_demand: told",
+						 "nscc_rccc, credit_demand: told"};
+	for (int i = 0; i < 4; i++) {
 		const struct transport_counters *of;
 		run_incast(algorithms[i], 8, 1000000,
 			   "faults: [{kind: loss, at: all, probability: 1%}]\n");
@@ -97,10 +126,10 @@ static void windows_change_nothing(void **state)
 	static const char *const windows[] = {"limits.window=500ns", "limits.window=61ns",
 					      "limits.window=3ns"};
 	uint64_t digest = 0;
-	for (int i = 0; i < 6; i++) {
-		const char *const sets[] = {windows[i % 3],
-					    i < 3 ? "cc.algorithm=rccc" : "cc.algorithm=nscc_rccc",
-					    NULL};
+	for (int i = 0; i < 12; i++) {
+		const char *const sets[] = {
+			windows[i % 3], i / 3 % 2 ? "cc.algorithm=nscc_rccc" : "cc.algorithm=rccc",
+			i < 6 ? "cc.credit_demand=arrived" : "cc.credit_demand=told", NULL};
 		rig_run(&rig, yaml, sets);
 		assert_int_equal(rig.run.end, RUN_DONE);
 		if (i % 3 > 0)
@@ -114,6 +143,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_incast_is_shared_alike_and_ends_at_the_granted_rate),
+		cmocka_unit_test(what_senders_tell_ends_the_first_window),
 		cmocka_unit_test(lost_packets_and_credits_do_not_end_it),
 		cmocka_unit_test(a_window_of_one_packet_goes_round_like_a_fixed_one),
 		cmocka_unit_test(windows_change_nothing),

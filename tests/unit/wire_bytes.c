@@ -53,6 +53,8 @@ static const struct body bodies[] = {
 	{PACKET_PROBE, false, 16, {0, 0, 0, 0, A2, 0, 0, 0, 0, 0, 0, A2, 0, 0}, {[15] = 1}},
 	// weft's credit: bytes granted
 	{PACKET_CREDIT, false, 4, {A4}, {0}},
+	// weft's demand: bytes asked for, bytes sent without
+	{PACKET_DEMAND, false, 8, {A4, A4}, {0}},
 	// RoCEv2 RC: RETH, ImmDt; AETH; CNP
 	{RC_WRITE_FIRST, false, 16, {A16}, {0}},
 	{RC_WRITE_MIDDLE, false, 0, {0}, {0}},

@@ -25,7 +25,8 @@ static const struct {
 	{"ERTH", MRC_ERTH_BYTES},      {"EETH", MRC_EETH_BYTES},
 	{"SETH", MRC_SETH_BYTES},      {"CC_STATE", MRC_CC_STATE_BYTES},
 	{"NETH", MRC_NETH_BYTES},      {"PETH", MRC_PETH_BYTES},
-	{"Credit", WEFT_CREDIT_BYTES}, {"CNP", RC_CNP_BYTES},
+	{"Credit", WEFT_CREDIT_BYTES}, {"Demand", WEFT_DEMAND_BYTES},
+	{"CNP", RC_CNP_BYTES},
 };
 #define HEADERS (sizeof(headers) / sizeof(headers[0]))
 
@@ -78,6 +79,7 @@ static void headers_sum_up_as_the_order_says(void **state)
 	assert_int_equal(mrc_bytes(PACKET_ENDPOINT_RESPONSE, true), MRC_BTH_BYTES + MRC_EETH_BYTES);
 	assert_int_equal(mrc_bytes(PACKET_PROBE, true), MRC_BTH_BYTES + MRC_PETH_BYTES);
 	assert_int_equal(mrc_bytes(PACKET_CREDIT, false), MRC_BTH_BYTES + WEFT_CREDIT_BYTES);
+	assert_int_equal(mrc_bytes(PACKET_DEMAND, false), MRC_BTH_BYTES + WEFT_DEMAND_BYTES);
 	assert_int_equal(mrc_bytes(RC_WRITE_ONLY, false), 0);
 }
 

@@ -31,6 +31,7 @@ static const uint8_t opcodes[] = {
 	PACKET_SACK,
 	PACKET_NACK,
 	PACKET_CREDIT,
+	PACKET_DEMAND,
 	RC_WRITE_FIRST,
 	RC_WRITE_MIDDLE,
 	RC_WRITE_LAST,
@@ -213,6 +214,11 @@ static inline void fill_union(struct rng *rng, const struct wire_config *config,
 		break;
 	case PACKET_CREDIT: // it has no time stamp
 		packet->u.credit.granted = (uint32_t)rng_next(rng);
+		packet->timestamp = 0;
+		break;
+	case PACKET_DEMAND: // nor has this
+		packet->u.demand.asked = (uint32_t)rng_next(rng);
+		packet->u.demand.unpaid = (uint32_t)rng_next(rng);
 		packet->timestamp = 0;
 		break;
 	case PACKET_PROBE:
