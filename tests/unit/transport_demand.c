@@ -162,7 +162,7 @@ static void what_is_lost_keeps_its_credit(void **state)
 	send_all(bench, UINT32_MAX);
 	assert_int_equal(told.asked, 0);
 	assert_int_equal(told.unpaid, FIRST * WIRE);
-	bench->now += 60 * PS_PER_US; // the timer
+	bench->now += 60 * PS_PER_US;			    // the timer
 	assert_in_range(send_all(bench, UINT32_MAX), 5, 8); // and those that no SACK told of
 	assert_int_equal(told_count, 1);
 	answer(bench, true);
