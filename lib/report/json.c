@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // result.json: every figure of the table and more, exact, in base units (bytes, ps, ns, bits per
-// second). A figure that may not be given is null with its reason beside it, never a number. Keys
-// come in the order of docs/result.md.
+// second). What may not be given is null with its reason beside it. Keys are as in docs/result.md.
 
 #include <errno.h>
 #include <inttypes.h>
