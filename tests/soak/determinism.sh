@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The shipped scenarios over five seeds, with gcc and with clang, optimised and not: one digest for each scenario and seed,
-# and another for another seed. WEFT_SOAK_SEEDS: how many seeds (5).
+# The shipped scenarios over five seeds, with gcc (-O3, -O2) and with clang, optimised and not: one digest for each scenario and
+# seed, and another for another seed. WEFT_SOAK_SEEDS: how many seeds (5).
 set -euo pipefail
 seeds=${WEFT_SOAK_SEEDS:-5}
 # What makes the large ones small enough for a build without optimisation.
@@ -16,7 +16,7 @@ declare -A shorter=(
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "${WEFT_SOURCE:?}"
-for build in gcc-release gcc-debug clang-release clang-debug; do
+for build in gcc-release gcc-debugoptimized gcc-debug clang-release clang-debug; do
   command -v "${build%-*}" >/dev/null || { echo "$build: no such compiler, left out"; continue; }
   if ! { CC=${build%-*} meson setup "$folder/$build" --buildtype="${build#*-}" &&
     ninja -j2 -C "$folder/$build" apps/weft apps/weft-sim; } >"$folder/log" 2>&1; then
