@@ -126,7 +126,8 @@ static double time_us(const struct world *world, double *ret_error_us)
 // Whether time was added for steps that were not run.
 static bool is_sampled(const struct world *world)
 {
-	return world->plan.sample.is_on && world->plan.sample.steps > 0;
+	return (world->plan.sample.is_on && world->plan.sample.steps > 0) ||
+		(world->skipped != NULL && world->skipped->jumps > 0);
 }
 
 static void count_wrong(struct ledger *ledger, struct measured *ret)

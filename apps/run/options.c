@@ -18,6 +18,7 @@ enum {
 	OPT_EXPORT,
 	OPT_TRACE,
 	OPT_SAMPLE,
+	OPT_SKIP,
 	OPT_VARIANT,
 	OPT_OUT,
 	OPT_PCAP,
@@ -72,6 +73,7 @@ static const struct option longs[] = {
 	{"trace", required_argument, NULL, OPT_TRACE},
 	{"export", required_argument, NULL, OPT_EXPORT},
 	{"sample", required_argument, NULL, OPT_SAMPLE},
+	{"skip", required_argument, NULL, OPT_SKIP},
 	{"variant", required_argument, NULL, OPT_VARIANT},
 	{"out", required_argument, NULL, OPT_OUT},
 	{"pcap", required_argument, NULL, OPT_PCAP},
@@ -110,6 +112,13 @@ static int take_seed(struct options *options, const char *word, struct refusal *
 		return outcome_bad_word(refusal, "given twice:", "--seed");
 	snprintf(options->seed_set, sizeof(options->seed_set), "seed=%s", word);
 	return add_set(options, options->seed_set, refusal);
+}
+
+static int take_skip(struct options *options, const char *word, struct refusal *refusal)
+{
+	if (strcmp(word, "steady") != 0)
+		return outcome_bad_word(refusal, "--skip is steady, not", word);
+	return add_set(options, "skip.steady=true", refusal);
 }
 
 // Words of a schedule.
@@ -153,6 +162,8 @@ static int take(struct options *options, int option, struct refusal *refusal)
 		return outcome_once(refusal, &options->trace, "--trace", optarg);
 	case OPT_SAMPLE:
 		return outcome_once(refusal, &options->sample, "--sample", optarg);
+	case OPT_SKIP:
+		return take_skip(options, optarg, refusal);
 	case OPT_VARIANT:
 		return outcome_once(refusal, &options->variant, "--variant", optarg);
 	case OPT_OUT:

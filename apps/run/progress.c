@@ -36,9 +36,12 @@ bool progress_show(void *context, const struct world *world, const struct run *s
 {
 	const struct progress *progress = context;
 	double spent_s = now_s() - progress->start_s;
+	uint64_t packets = so_far->data_delivered;
+	if (world->skipped != NULL)
+		packets += world->skipped->packets;
 	double share = progress->packets_expected == 0
 		? 0
-		: (double)so_far->data_delivered / (double)progress->packets_expected;
+		: (double)packets / (double)progress->packets_expected;
 	if (!progress->is_on)
 		return true;
 	if (share > 1)
@@ -48,7 +51,8 @@ bool progress_show(void *context, const struct world *world, const struct run *s
 		bar[i] = i < (int)(share * BAR_CELLS) ? '#' : '.';
 	bar[BAR_CELLS] = '\0';
 	fprintf(stderr, "\r[%s] %3.0f %%  %.3f ms simulated  %.2f M packets/s  ", bar, share * 100,
-		(double)so_far->now_ps / 1e9, (double)so_far->data_delivered / spent_s / 1e6);
+		(double)(so_far->now_ps + world_skipped_ps(world)) / 1e9,
+		(double)so_far->data_delivered / spent_s / 1e6);
 	if (share > 0.01)
 		fprintf(stderr, "%.0f s left   ", spent_s * (1 - share) / share);
 	fflush(stderr);

@@ -68,6 +68,8 @@ int ranks_check(struct call *call)
 		return refuse_word(call, "--pcap");
 	if (options->log != NULL)
 		return refuse_word(call, "--log");
+	if (call->scenario.skip.is_on)
+		return refuse_word(call, "skip.steady");
 	return 0;
 }
 

@@ -148,6 +148,15 @@ static int check_captures(struct call *call)
 	return 0;
 }
 
+static int check_skip(struct call *call)
+{
+	if (call->scenario.skip.is_on && call->options.depth_kind != DEPTH_NONE)
+		return refuse(&call->refusal, -EINVAL,
+			      "skip.steady is for runs packet by packet; --depth takes none", 0, 0,
+			      0);
+	return 0;
+}
+
 // Reads everything and builds the world; what is refused here has written nothing.
 static int prepare(struct call *call)
 {
@@ -158,6 +167,8 @@ static int prepare(struct call *call)
 		rc = ranks_check(call);
 	if (rc == 0 && call->options.record_rank != NULL)
 		rc = record_check(call);
+	if (rc == 0)
+		rc = check_skip(call);
 	if (rc == 0 && call->is_comparison && call->options.export != NULL)
 		return refuse(&call->refusal, -EINVAL,
 			      "--export writes one job: name a variant with --variant", 0, 0, 0);

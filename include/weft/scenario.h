@@ -14,6 +14,7 @@
 #include <weft/transport.h>
 #include <weft/workload.h>
 #include <weft/world_frames.h>
+#include <weft/world_skip.h>
 
 #define SCENARIO_FAULTS_MAX 64
 #define SCENARIO_FLOWS_MAX 4096
@@ -54,6 +55,7 @@ struct scenario {
 	ps_t port_detect_ps; // a NIC knows so much later that a port's light went out or came back
 	struct traffic_config traffic;
 	struct sample sample;
+	struct skip_config skip;
 	uint32_t fault_count;
 	struct fault faults[SCENARIO_FAULTS_MAX];
 	uint32_t fault_lines[SCENARIO_FAULTS_MAX]; // line of each fault in the file, or its number

@@ -83,13 +83,11 @@ struct world {
 	struct agent *agent;	       // of a program
 	struct op_time *op_times;      // [operations] with watch.operations; or NULL
 	struct agent_line *lines;      // of a program, in the order of its ranks
-	uint32_t line_count;
-	struct flow *flows; // where traffic is no job
-	uint32_t flow_count, trigger_count;
-	struct trigger *triggers;  // that flows wait for, or NULL
-	struct starters *starters; // what they start, host by host
-	uint64_t context_count;	   // of all endpoints: as many as QPs, or fewer
-	uint64_t qp_count;	   // ends of connections
+	struct flow *flows;	       // where traffic is no job
+	uint32_t line_count, flow_count, trigger_count;
+	struct trigger *triggers;	  // that flows wait for, or NULL
+	struct starters *starters;	  // what they start, host by host
+	uint64_t context_count, qp_count; // of all endpoints: as many as QPs, or fewer; QPs
 	uint64_t work_total; // ends to be seen: of flows (two each), ranks' collectives, operations
 	struct outcome *outcome;
 	struct world_jobs jobs;	  // of several
@@ -103,6 +101,7 @@ struct world {
 	uint64_t *nic_placed; // [nics][watch.bins] payload over time of each NIC; or NULL
 	struct tally *tally;
 	struct world_pauses *pauses; // NULL without PFC
+	struct world_skip *skipped;  // what was; NULL: nothing is
 	ps_t reached_ps; // virtual time up to which the machines were run, the driver's to say
 };
 
@@ -154,6 +153,7 @@ struct outcome_collective {
 	ps_t start_ps, end_ps;	    // run: first start, last end
 	ps_t whole_ps;		    // time of the whole collective: run, or extrapolated
 	ps_t whole_error_ps;	    // stated half-width; 0 when all was run
+	uint64_t steps_skipped;	    // of each loop, in the mean: jumped over
 	uint64_t busbw_bytes_per_s; // nccl-tests: S / t * (n-1)/n (x 2 for all-reduce)
 };
 

@@ -195,6 +195,7 @@ static void finish(struct sim *sim, double cpu_s)
 	run->cpu_waiting_s = ranks != NULL ? ranks->waited_cpu_s - sim->waited_cpu_s : 0;
 	run->cpu_busiest_s = run->cpu_s - run->cpu_waiting_s;
 	sim->world->reached_ps = ps_max(run->now_ps, sim->window_end);
+	run->now_ps += world_skipped_ps(sim->world);
 	check_held(sim);
 	audit_machines(sim);
 	if (ranks != NULL)
@@ -296,13 +297,15 @@ static bool is_done(const struct sim *sim)
 // Says which window comes next, or that the run ends. Done by one lane while the others wait.
 static void choose_window(struct sim *sim)
 {
-	ps_t time_max_ps = sim->world->scenario->time_max_ps;
 	bool has_run = sim->is_in_window; // a run that goes on after a stop runs one at least
 	close_window(sim);
 	if (sim->options.outside != NULL && !outside_wait(sim)) {
 		end_run(sim, RUN_LOST);
 		return;
 	}
+	if (has_run)
+		world_skip_look(sim->world);
+	ps_t time_max_ps = sim->world->scenario->time_max_ps - world_skipped_ps(sim->world);
 	look(sim, has_run);
 	if (sim->news.limit != OUTBOX_WITHIN) {
 		sim->run.limit_option = sim->news.limit == OUTBOX_NO_PACKET ? "limits.packets"

@@ -171,6 +171,12 @@ static int check_options(const struct world *world, const struct sim_options *op
 			      "queue.pfc needs a run without frames (--ports none) and without "
 			      "captures: pause frames have no bytes here",
 			      0, 0, 0);
+	if (world->skipped != NULL &&
+	    (has_bytes || options->pace.is_on || options->outside != NULL))
+		return refuse(refusal, -EINVAL,
+			      "skip.steady leaves out packets: it needs a run in virtual time, "
+			      "without frames, captures and gradients from outside",
+			      0, 0, 0);
 	if (lanes > 1 && (lanes != world->shard_count || options->ports.kind != PORTS_RING))
 		return refuse(refusal, -EINVAL, "% lanes need as many shards, and ring ports",
 			      lanes, 0, 0);

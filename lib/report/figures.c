@@ -128,7 +128,8 @@ uint32_t message_ppm_max(const struct report_input *input, enum pair_class pair)
 
 bool is_sampled(const struct report_input *input)
 {
-	return input->world->plan.sample.is_on;
+	const struct world_skip *skip = input->world->skipped;
+	return input->world->plan.sample.is_on || (skip != NULL && skip->jumps > 0);
 }
 
 // ---------------------------------------------------------------- collectives
@@ -146,6 +147,8 @@ void collective_of(struct collective *ret, const struct world *world, uint32_t i
 	uint64_t steps_run = job->ring.steps_max;
 	if (steps_run == 0 || steps_run > steps_all)
 		steps_run = steps_all;
+	check(outcome->steps_skipped <= steps_run);
+	steps_run -= outcome->steps_skipped;
 	*ret = (struct collective){
 		.outcome = outcome,
 		.group = group,
@@ -291,7 +294,8 @@ void goodput_of(struct goodput *ret, const struct report_input *input)
 	const struct outcome *outcome = input->world->outcome;
 	bool is_job = outcome->collective_count > 0 && input->world->jobs.bytes == NULL;
 	*ret = (struct goodput){
-		.payload_bytes = outcome->transport.payload_bytes_placed,
+		.payload_bytes = outcome->transport.payload_bytes_placed +
+			(input->world->skipped != NULL ? input->world->skipped->payload_bytes : 0),
 		.traffic_ps = is_job ? traffic_of_collectives(input) : traffic_of_flows(input),
 		.nics_sending = nics_talking(input->world, false),
 		.nics_receiving = nics_talking(input->world, true),

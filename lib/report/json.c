@@ -23,6 +23,7 @@
 #include "pauses.h"
 #include "program.h"
 #include "put.h"
+#include "skip.h"
 #include "watch.h"
 
 #define RESULT_SCHEMA 1 // raised when a field changes its meaning or goes away
@@ -484,6 +485,7 @@ int report_json(FILE *to, const struct report_input *input)
 	put_conservation(root, input);
 	buffer_json(root, input);
 	pauses_json(root, input);
+	skip_json(root, input);
 	watch_json(root, input);
 	put_speed(root, input);
 	put_emulation(root, input);

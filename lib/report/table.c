@@ -17,6 +17,7 @@
 #include "number.h"
 #include "pauses.h"
 #include "program.h"
+#include "skip.h"
 #include "watch.h"
 
 #define ROWS_MAX 40 // distinct collectives shown; the others are in result.json
@@ -98,6 +99,7 @@ static void what_ran(FILE *to, const struct report_input *input)
 	if (world->transport.kind == TRANSPORT_RC)
 		rc_line(to, world);
 	sample_line(to, world);
+	skip_table(to, input);
 	fprintf(to, "  %s data packets sent\n", number_count(&text[0], input->data_packets));
 }
 

@@ -16,6 +16,7 @@
 #include <errno.h>
 
 #include <weft/check.h>
+#include <weft/workload_place.h>
 
 #include "cut.h"
 #include "ring.h"
@@ -294,6 +295,47 @@ uint64_t ring_steps_received(const struct ring *ring, uint32_t channel)
 	if (slices <= steps * cut->full.slices)
 		return slices / cut->full.slices;
 	return steps + (slices - steps * cut->full.slices) / cut->tail.slices;
+}
+
+// ---------------------------------------------------------------- steps left out
+
+bool ring_place(const struct ring *ring, uint32_t channel, struct ring_place *ret)
+{
+	const struct ring_line *line = &ring->lines[channel];
+	if (!ring->is_busy || sent(line) == line->count.slices_total)
+		return false;
+	const struct cut_chunk *chunk = chunk_at(line);
+	uint64_t before = line->at.loop * line->cut.steps * line->cut.full.slices;
+	*ret = (struct ring_place){
+		.loop = line->at.loop,
+		.step = line->at.step,
+		.steps = line->cut.steps,
+		.slices = chunk->slices,
+		.received = (int64_t)received(line) - (int64_t)before,
+		.step_bytes = (chunk->slices - 1) * chunk->bytes + chunk->last_bytes,
+	};
+	return true;
+}
+
+// Numbers on the connection go on as they are; where the collective began on it moves back. It may
+// move below zero: all that follows from it are differences.
+void ring_skip(struct ring *ring, uint32_t channel, uint64_t steps)
+{
+	struct ring_line *line = &ring->lines[channel];
+	check(ring->is_busy && line->at.step + steps < line->cut.steps);
+	line->at.step += steps;
+	line->base -= steps * chunk_at(line)->slices;
+}
+
+uint64_t ring_step_packets(const struct ring *ring, uint32_t channel, uint64_t payload_bytes)
+{
+	const struct ring_line *line = &ring->lines[channel];
+	return cut_chunk_packets(chunk_at(line), payload_bytes);
+}
+
+uint64_t ring_packets(const struct ring *ring, uint32_t channel, uint64_t payload_bytes)
+{
+	return cut_packets(&ring->lines[channel].cut, payload_bytes);
 }
 
 void ring_plan(struct ring_plan *ret, const struct ring_config *config, enum collective_kind kind,

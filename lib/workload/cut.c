@@ -63,7 +63,7 @@ uint64_t cut_slices(const struct cut *cut)
 	return cut->steps * (cut->loops_full * cut->full.slices + cut->tail.slices);
 }
 
-static uint64_t chunk_packets(const struct cut_chunk *chunk, uint64_t payload_bytes)
+uint64_t cut_chunk_packets(const struct cut_chunk *chunk, uint64_t payload_bytes)
 {
 	if (chunk->slices == 0)
 		return 0;
@@ -74,6 +74,6 @@ static uint64_t chunk_packets(const struct cut_chunk *chunk, uint64_t payload_by
 uint64_t cut_packets(const struct cut *cut, uint64_t payload_bytes)
 {
 	return cut->steps *
-		(cut->loops_full * chunk_packets(&cut->full, payload_bytes) +
-		 chunk_packets(&cut->tail, payload_bytes));
+		(cut->loops_full * cut_chunk_packets(&cut->full, payload_bytes) +
+		 cut_chunk_packets(&cut->tail, payload_bytes));
 }

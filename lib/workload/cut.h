@@ -27,7 +27,8 @@ void cut_of(struct cut *ret, const struct ring_config *config, enum collective_k
 // Slices of all loops: as many are sent as are received.
 uint64_t cut_slices(const struct cut *cut);
 
-// Packets of at most `payload_bytes` that the slices of all loops make.
+// Packets of at most `payload_bytes` that the slices of one chunk make, and those of all loops.
+uint64_t cut_chunk_packets(const struct cut_chunk *chunk, uint64_t payload_bytes);
 uint64_t cut_packets(const struct cut *cut, uint64_t payload_bytes);
 
 // Steps of a loop when nothing is left out.

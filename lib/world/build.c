@@ -3,6 +3,7 @@
 // once; nothing allocates later.
 
 #include "build.h"
+#include "skip.h"
 
 #include <errno.h>
 
@@ -452,9 +453,9 @@ int world_build_shards(struct world *ret, struct arena *arena, const struct scen
 	ret->machine_count = ret->topology.hosts + ret->topology.switch_count;
 	fill_transport(ret);
 	int (*const steps[])(struct world *, struct refusal *) = {
-		shards_build, outcome_build, links_build,      build_machines,
-		cables_build, light_build,   setting_build,    links_watch,
-		slow_build,   pauses_build,  jobs_draw_counts, build_pools};
+		shards_build,	  outcome_build, links_build, build_machines, cables_build,
+		light_build,	  setting_build, links_watch, slow_build,     pauses_build,
+		jobs_draw_counts, skip_build,	 build_pools};
 	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
 		rc = steps[i](ret, refusal);
 		if (rc < 0)

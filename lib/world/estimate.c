@@ -55,7 +55,8 @@ void estimate_whole(const struct world *world, const struct collective_clock *cl
 	ring.ranks = world->job.groups[of->group].ranks;
 	ring_plan(&plan, &ring, bucket->kind, bucket->bytes);
 	of->whole_ps = of->end_ps - of->start_ps;
-	of->whole_error_ps = 0;
+	of->whole_error_ps = clock->error_ps;
+	of->steps_skipped = clock->steps_skipped / plan.loops;
 	if (plan.steps_per_loop == plan.steps_per_loop_all)
 		return;
 	for (uint32_t channel = 0; channel < clock->channels; channel++) {

@@ -88,11 +88,13 @@ static void send_grant(struct world_host *host, uint32_t index, const struct rin
 }
 
 // Writes down the steps that `channel` has whole by now.
-static void record_steps(struct rank *rank, uint32_t channel, ps_t now)
+static void record_steps(const struct world_host *host, struct rank *rank, uint32_t channel,
+			 ps_t now)
 {
 	uint64_t steps = ring_steps_received(rank->ring, channel);
 	while (rank->steps_seen[channel] < steps)
-		record_step(rank->clock, channel, rank->steps_seen[channel]++, now);
+		record_step(rank->clock, channel, rank->steps_seen[channel]++,
+			    now + host->record->skipped_ps);
 }
 
 // Starts the next bucket of the rank's group, or asks to be woken when it is released.
@@ -105,29 +107,31 @@ static void start_next(struct world_host *host, uint32_t index, ps_t now)
 		return;
 	const struct bucket *bucket = &host->job->buckets[rank->group->bucket_first + rank->bucket];
 	ps_t release_ps = stall_work_done(&host->faults, bucket->release_ps);
-	if (release_ps > now) {
+	ps_t later_ps = host->record->skipped_ps; // than the host knows of
+	if (release_ps > now + later_ps) {
 		if (!rank->is_waiting && release_ps != PS_NEVER)
-			host_later(host, HOST_RELEASE, index, release_ps);
+			host_later(host, HOST_RELEASE, index, release_ps - later_ps);
 		rank->is_waiting = true;
 		return;
 	}
 	host_worked(host, bucket->release_ps, 0, release_ps);
 	struct record *record = host->record;
 	rank->clock = &record->clocks[record->clock_of_group[rank->group_index] + rank->bucket++];
-	rank->clock->start_ps = ps_min(rank->clock->start_ps, now);
+	rank->clock->start_ps = ps_min(rank->clock->start_ps, now + later_ps);
 	ring_start(rank->ring, bucket->kind, bucket->bytes);
 	for (uint32_t channel = 0; channel < host->job->ring.channels; channel++) {
 		rank->steps_seen[channel] = 0;
-		record_steps(rank, channel, now); // a neighbour may be ahead of us
+		record_steps(host, rank, channel, now); // a neighbour may be ahead of us
 	}
 }
 
 static void finish(struct world_host *host, struct rank *rank, ps_t now)
 {
-	rank->clock->end_ps = ps_max(rank->clock->end_ps, now);
+	ps_t end_ps = now + host->record->skipped_ps;
+	rank->clock->end_ps = ps_max(rank->clock->end_ps, end_ps);
 	rank->clock->ranks_done++;
 	host->record->work_done++;
-	host->record->outcome->end_ps = ps_max(host->record->outcome->end_ps, now);
+	host->record->outcome->end_ps = ps_max(host->record->outcome->end_ps, end_ps);
 	if (host->agent != NULL)
 		agent_on_collective(host, rank, now);
 }
@@ -164,7 +168,7 @@ void rank_on_received(struct world_host *host, uint32_t index, uint32_t channel,
 	struct rank *rank = &host->ranks[index];
 	ring_on_received(rank->ring, channel);
 	if (ring_is_busy(rank->ring))
-		record_steps(rank, channel, now);
+		record_steps(host, rank, channel, now);
 	rank_act(host, index, now, out);
 }
 

@@ -13,7 +13,9 @@ struct collective_clock {
 	ps_t start_ps; // earliest start of a rank
 	ps_t end_ps;   // latest end of a rank
 	uint32_t ranks_done;
-	uint32_t steps; // ring steps over all loops, as run
+	uint64_t steps_skipped; // over all loops: jumped over, so that no rank is told of them
+	ps_t error_ps;		// of the time that they were taken for
+	uint32_t steps;		// ring steps over all loops, as run
 	uint32_t channels;
 	ps_t *front_ps;	       // [channels][steps] when the last rank had the step whole
 	uint32_t *whole_count; // [channels][steps] ranks that had it
@@ -27,6 +29,8 @@ struct record {
 	// own outcome when there is one shard.
 	struct outcome *outcome;
 	uint64_t work_done;
+	ps_t skipped_ps; // virtual time that was jumped over: all times here are later by so much
+			 // than the machines'
 	struct collective_clock *clocks; // [collectives]; no channels: no rank is in the shard
 	const uint32_t *clock_of_group;	 // [groups] first clock of a group; its buckets follow
 };

@@ -422,11 +422,36 @@ static int check_traffic(struct draft *draft)
 	return rc;
 }
 
+// What is jumped over is in no bin and on no dead cable, and would be left out of a sample's steps
+// twice.
+static int check_skip(struct draft *draft)
+{
+	const struct scenario *scenario = draft->scenario;
+	struct mark mark = draft_mark(draft, "skip.steady");
+	if (!scenario->skip.is_on)
+		return 0;
+	uint32_t least_ppb = 1000000000 / (8 * scenario->skip.block);
+	if (scenario->skip.tolerance_ppb < least_ppb)
+		return draft_refuse(
+			draft, draft_mark(draft, "skip.tolerance"),
+			"skip.tolerance: of two blocks of %u steps no mean step is known "
+			"better than %u.%04u %%; raise skip.block or the tolerance",
+			scenario->skip.block, least_ppb / 10000000, least_ppb / 1000 % 10000);
+	if (scenario->sample.steps > 0)
+		return draft_refuse(draft, mark,
+				    "skip.steady: sample.steps leaves out steps, too; one of both");
+	if (scenario->watch.bin_ps > 0 || scenario->watch.bypasses > 0)
+		return draft_refuse(draft, mark,
+				    "skip.steady: watch counts what runs over time, and nothing of "
+				    "what is jumped over; one of both");
+	return 0;
+}
+
 int draft_check(struct draft *draft)
 {
 	static int (*const checks[])(struct draft *) = {
 		check_fabric, check_transport, check_queue,  check_window,
-		check_rate,   check_traffic,   check_frames,
+		check_rate,   check_traffic,   check_frames, check_skip,
 	};
 	for (uint32_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
 		int rc = checks[i](draft);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include <weft/check.h>
+#include <weft/workload_steady.h>
 
 #include "scenario_words.h"
 
@@ -602,6 +603,17 @@ static const struct scenario_key keys[] = {
 	{"sample.packets", "count", "40000000",
 	 "Data packets at most; steps, buckets and groups are lowered to fit.",
 	 SCENARIO(sample.packets_max), 1, I64, NULL, NULL, USE_RINGS},
+
+	{"skip.steady", "flag", "false",
+	 "Whether steps of rings, and whole collectives, are jumped over once they repeat.",
+	 SCENARIO(skip.is_on), 0, 1, NULL, flag_words, USE_RINGS},
+	{"skip.tolerance", "share", "2%", "How far a state may differ from the one it repeats.",
+	 SCENARIO(skip.tolerance_ppb), 1000, 500000000, NULL, NULL, USE_SKIP},
+	{"skip.block", "count", "8",
+	 "Ring steps of a block; two that are alike are a steady state.", SCENARIO(skip.block), 2,
+	 STEADY_BLOCK_MAX, NULL, NULL, USE_SKIP},
+	{"skip.fill", "count", "4", "Ring steps per loop that are run before the first block.",
+	 SCENARIO(skip.fill), 1, 1000000, NULL, NULL, USE_SKIP},
 
 	{"faults", "list", "none", "What goes wrong, and when.", 0, 0, 0, 0, NULL, NULL,
 	 USE_ALWAYS},

@@ -169,6 +169,8 @@ static bool shared_use_holds(enum scenario_use use, const struct scenario *scena
 		return scenario_use_holds(USE_PIPELINED, scenario) || kind == TRAFFIC_COLLECTIVE;
 	case USE_RINGS:
 		return is_rings(scenario);
+	case USE_SKIP:
+		return is_rings(scenario) && scenario->skip.is_on;
 	case USE_PIPELINED:
 		return kind == TRAFFIC_JOBS ||
 			(is_rings(scenario) && scenario->traffic.ring.form == RING_PIPELINED);
@@ -297,6 +299,7 @@ static const char *const use_names[USE_COUNT] = {
 	[USE_CHUNKS] = "a traffic.kind collective or jobs, or ring, model or trace that is "
 		       "pipelined",
 	[USE_RINGS] = "traffic.kind ring, model or trace",
+	[USE_SKIP] = "skip.steady true",
 	[USE_PIPELINED] = "traffic.kind jobs, or ring, model or trace with traffic.form "
 			  "pipelined",
 	[USE_MODEL] = "traffic.kind model",

@@ -15,9 +15,9 @@
 #define FIELDS_MAX 512
 
 static struct fake *(*const fakes[])(void) = {
-	fake_ring,	 fake_sample,  fake_flows,     fake_watched, fake_unharmed,
-	fake_unfinished, fake_silence, fake_emulated,  fake_unpaced, fake_paused,
-	fake_program,	 fake_jobs,    fake_generated, fake_lost,    fake_culprit};
+	fake_ring,	fake_sample,   fake_flows,   fake_watched, fake_unharmed, fake_unfinished,
+	fake_silence,	fake_emulated, fake_unpaced, fake_paused,  fake_program,  fake_jobs,
+	fake_generated, fake_lost,     fake_culprit, fake_skipped};
 #define FAKE_COUNT (sizeof(fakes) / sizeof(*fakes))
 
 static json_t *json_of(const struct fake *fake)

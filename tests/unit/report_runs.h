@@ -171,6 +171,28 @@ static inline struct fake *fake_sample(void)
 	return fake;
 }
 
+// The ring, of which 480 steps and the second collective were jumped over.
+static inline struct fake *fake_skipped(void)
+{
+	struct fake *fake = fake_ring();
+	struct world_skip *skip = arena_draw(&fake->arena, ARENA_WORLD, 1, sizeof(*skip));
+	check(skip != NULL);
+	*skip = (struct world_skip){.jumps = 3,
+				    .steps = 480,
+				    .collectives = 1,
+				    .packets = 4000000,
+				    .payload_bytes = UINT64_C(12000000000),
+				    .time_ps = 39 * PS_PER_MS,
+				    .error_ps = PS_PER_MS / 5,
+				    .confirmed = 2,
+				    .refused = {[SKIP_PACE] = 4, [SKIP_FAULT] = 2}};
+	fake->world.skipped = skip;
+	fake->scenario.skip = (struct skip_config){true, 4, 8, 20000000};
+	fake->collectives[0].steps_skipped = 12;
+	fake->collectives[0].whole_error_ps = PS_PER_MS / 5;
+	return fake;
+}
+
 // Four flows to two receivers, cut off by a limit while two packets wait in switches and one in a
 // host; one collective that never ends beside them would not be a flow: there is none.
 static inline struct fake *fake_flows(void)

@@ -11,8 +11,9 @@
 #include "report_runs.h"
 
 static struct fake *(*const fakes[])(void) = {
-	fake_ring,    fake_sample,   fake_flows,   fake_watched, fake_unharmed, fake_unfinished,
-	fake_silence, fake_emulated, fake_unpaced, fake_paused,	 fake_program,	fake_jobs};
+	fake_ring,	 fake_sample,  fake_flows,    fake_watched, fake_unharmed,
+	fake_unfinished, fake_silence, fake_emulated, fake_unpaced, fake_paused,
+	fake_program,	 fake_jobs,    fake_skipped};
 #define FAKE_COUNT (sizeof(fakes) / sizeof(*fakes))
 
 static char *table_of(const struct fake *fake)

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jumping over what repeats: steps of a loop (skip.c), and whole collectives (skip_whole.c).
+#pragma once
+
+#include <weft/workload_place.h>
+#include <weft/workload_steady.h>
+#include <weft/world.h>
+
+#include "host.h"
+
+// The collective of each group that ran before the one that is looked at.
+struct skip_last {
+	bool is_known;	 // it came to a steady state in its first loop
+	ps_t pace_ps;	 // of a step there
+	uint32_t bucket; // its number in its groups
+};
+
+struct skip {
+	struct world_skip of; // first: world.skipped points here
+	struct steady steady;
+	uint32_t bucket; // number in its group of the collective that is looked at
+	struct ring_plan plan;
+	bool is_alike; // all groups have the same one there
+	uint64_t loop; // of that collective
+	uint64_t step; // of that loop: the next that the last rank is to have whole
+	ps_t pace_ps;  // of a step of the first loop, 0 = it was not steady
+	struct skip_last last;
+	// In this loop there was a jump behind step `from`, which ended at from_at.
+	bool has_jumped;
+	uint64_t from;
+	ps_t from_at;
+	struct steady_jump jump;
+	uint32_t lines;	   // a channel of a rank each
+	int64_t *begin[2]; // [lines] slices received of the loop when the two blocks began
+	bool has_begin[2]; // all lines were in the loop then
+};
+
+static inline struct skip *skip_of(const struct world *world)
+{
+	return (struct skip *)world->skipped;
+}
+
+// Draws what skipping needs; nothing when the scenario skips nothing. After the hosts. -ENOMEM.
+int skip_build(struct world *world, struct refusal *refusal);
+
+// How far the lines are in the loop that is looked at.
+struct skip_extent {
+	bool is_inside;	   // all lines are in it
+	uint64_t step_max; // no line has begun a later step
+	struct steady_lines lines;
+};
+
+// The clock of a group's collective.
+struct collective_clock *skip_clock(const struct world *world, uint32_t group, uint32_t bucket);
+
+// Whether ranks write a credit for each slice.
+static inline bool skip_has_credits(const struct world *world)
+{
+	return world->job.ring.form != RING_BARRIER;
+}
+
+// In a steady state in the first loop, and the collective before was the same: jumps to the same
+// place in the last of those that follow and are the same, too. Times of collectives that are left
+// out are written down. Returns the time that was jumped over, 0: nothing was.
+ps_t skip_whole(struct world *world, struct skip *skip);
