@@ -217,13 +217,21 @@ class Ranks(unittest.TestCase):
         self.assertTrue(result["conservation"]["holds"])
         self.assertGreater(result["transport"]["data_packets"], 0)
 
-    def test_a_rank_that_does_not_answer_is_given_up(self):
+    def given_up(self):
         run, ranks = self.long()
         os.kill(ranks[1], signal.SIGSTOP)
         time.sleep(0.2)
         os.kill(ranks[0], signal.SIGTERM)
         asked = time.monotonic()
         said = run.communicate(timeout=60)[1]
+        return run, ranks, asked, said
+
+    def test_a_rank_that_does_not_answer_is_given_up(self):
+        run, ranks, asked, said = self.given_up()
+        if run.returncode == -signal.SIGSEGV and "orte" in said:
+            print("once more: Open MPI's mpirun itself crashed while it told of MPI_Abort, as 4.1 does now and then")
+            shutil.rmtree(self.folder / "out")
+            run, ranks, asked, said = self.given_up()
         self.assertEqual(run.returncode, LOST, said)
         self.assertEqual(own(said), ["weft: rank 0 was asked to stop, and another rank does not answer"])
         self.assertLess(time.monotonic() - asked, 10)
