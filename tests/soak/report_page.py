@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""report.html as a browser shows it, in headless Chromium: every chart is drawn with all its data, nothing is asked for outside
-the file (a page that does so is found), dark and light are what the system says, it prints, and it is smaller than 5 MB.
+"""report.html as a browser shows it, in headless Chromium: all sections are there, every chart is drawn with all its data, in
+shapes that have a size, nothing is asked for outside the file, every table and chart has a name and can be reached by keys, dark
+and light are what the system says and can be read, it prints, and it is smaller than 5 MB. Each of these checks is tried on a
+page that was spoilt for it, and has to find that.
 
   report_page.py            checks
   report_page.py --write    and puts the pictures of docs/pictures there
 """
+import collections
 import html.parser
 import json
 import os
 import pathlib
+import re
 import shutil
 import struct
 import subprocess
@@ -20,14 +24,20 @@ import zlib
 
 WEFT, SOURCE = os.environ["WEFT"], pathlib.Path(os.environ["WEFT_SOURCE"])
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-PAGE_BYTES_MAX, PICTURE_BYTES_MAX = 5_000_000, 200_000
+PAGE_BYTES_MAX, PICTURE_BYTES_MAX, WIDTH, HEIGHT_MAX = 5_000_000, 1_000_000, 1000, 12_000
+CONTRAST_MIN = 4.5 # of text on its ground: WCAG 2.1, level AA
 LIGHT, DARK = (255, 255, 255), (13, 17, 23) # --back of apps/report/page.css
 BROWSER = ("google.com", "googleapis.com", "gstatic.com") # whom the browser asks of its own, whatever it shows
-RUNS = {
-    "incast": ["incast", "--set", "watch.bin=10us", "--set", "watch.links=true", "--fault", "{kind: loss, at: {nic: 3, plane: 0}, probability: 5%, from: 100us, until: 300us}"],
-    "ring": ["ring-barrier", "--set", "watch.bin=10us", "--fault", "{kind: slow, at: {nic: 5, plane: 0}, rate: 50%, from: 100us, until: 250us}"],
-    "jobs": ["jobs-two-rings", "--variant", "across"],
+OUTSIDE = "http://198.18.0.1/dot.png"
+SECTIONS = ["summary", "culprits", "latency", "load", "time", "inputs", "unavailable", "counters", "again"]
+RUNS = { # what weft sim does, and the charts that its page has to have
+    "incast": (["incast", "--set", "watch.bin=10us", "--set", "watch.links=true", "--fault", "{kind: loss, at: {nic: 3, plane: 0}, probability: 5%, from: 100us, until: 300us}"],
+               ["tails", "planes", "links", "goodput", "arrivals", "losses"]),
+    "ring": (["ring-barrier", "--set", "watch.bin=10us", "--fault", "{kind: slow, at: {nic: 5, plane: 0}, rate: 50%, from: 100us, until: 250us}"],
+             ["tails", "planes", "step", "goodput", "arrivals", "losses"]),
+    "jobs": (["jobs-two-rings", "--variant", "across"], ["tails", "planes", "step", "jobs"]),
 }
+PICTURED = "incast"
 failed = 0
 
 
@@ -35,6 +45,15 @@ def check(holds, what):
     global failed
     failed += 0 if holds else 1
     print(("ok: " if holds else "FAILED: ") + what, flush=True)
+
+
+# ---------------------------------------------------------------- the browser
+
+def with_probe(page):
+    """A copy of a page that says how large its drawings are."""
+    text, _, rest = page.read_text().rpartition("</body>")
+    page.with_name("probed.html").write_text(text + PROBE + rest)
+    return page.with_name("probed.html")
 
 
 def browse(profile, page, *words):
@@ -59,60 +78,151 @@ def asked(profile, page, log):
     return {url for url in outside if not (urllib.parse.urlsplit(url).hostname or "").endswith(BROWSER)}
 
 
+# Put behind a page's own scripts: how high it is, and of each drawing that is shown, how large.
+PROBE = """<script>
+document.documentElement.dataset.height = document.documentElement.scrollHeight;
+for (const figure of document.querySelectorAll("figure")) {
+  const shown = [...figure.querySelectorAll("svg")].map((one) => one.getBoundingClientRect()).filter((one) => one.width > 0);
+  const sizes = [...figure.querySelectorAll("svg path, svg rect, svg polyline")].map((one) => one.getBoundingClientRect());
+  figure.dataset.svgs = shown.length;
+  figure.dataset.size = shown.reduce((most, one) => Math.max(most, one.width * one.height), 0);
+  figure.dataset.shapes = sizes.filter((one) => one.width + one.height > 0).length;
+}
+</script>
+</body>"""
+
+
 class Drawn(html.parser.HTMLParser):
-    """Of a page after its scripts ran: attributes of <html> and of charts, and elements below each live drawing."""
+    """Of a page after its scripts ran: attributes of <html>, of sections, charts and tables' frames."""
 
     def __init__(self, text):
         super().__init__()
-        self.state, self.charts, self.now, self.depth = {}, {}, None, 0
+        self.state, self.charts, self.sections, self.frames, self.links, self.in_section = {}, {}, {}, [], [], None
         self.feed(text)
 
     def handle_starttag(self, tag, attributes):
         of = dict(attributes)
         if tag == "html":
             self.state = of
+        if tag == "section":
+            self.in_section = of["id"]
+            self.sections[of["id"]] = {"of": of, "words": ""}
         if tag == "figure":
-            self.now = self.charts[of["id"]] = {"of": of, "live": 0, "plain": 0, "in_live": False}
-        if self.now is None:
-            return
-        if tag == "div" and "live" in of.get("class", "").split():
-            self.now["in_live"] = True
-        if tag == "svg" and of.get("role") == "img" and "viewBox".lower() in of and not of.get("xmlns"):
-            self.now["in_live"] = False # the page's own drawing stands behind the live one
-        if tag in ("path", "rect", "polyline"):
-            self.now["live" if self.now["in_live"] else "plain"] += 1
+            self.charts[of["id"]] = {"of": of, "names": 0}
+        if of.get("role") == "img" and self.charts:
+            last = list(self.charts)[-1]
+            self.charts[last]["names"] += bool(of.get("aria-label") or of.get("aria-labelledby"))
+        if tag == "div" and of.get("class") == "wide":
+            self.frames.append(of)
+        if tag == "a":
+            self.links.append(of.get("href", ""))
 
     def handle_endtag(self, tag):
-        if tag == "figure":
-            self.now = None
+        if tag == "section":
+            self.in_section = None
+
+    def handle_data(self, data):
+        if self.in_section is not None:
+            self.sections[self.in_section]["words"] += data
 
 
-def corner(path):
-    """Colour of the first pixel of a PNG: its line has nothing before it, so whatever its filter adds is zero."""
-    data = path.read_bytes()
-    at, packed = 8, b""
-    while at < len(data):
-        length, kind = struct.unpack(">I4s", data[at:at + 8])
-        packed += data[at + 8:at + 8 + length] if kind == b"IDAT" else b""
-        at += 12 + length
-    return tuple(zlib.decompress(packed)[1:4])
+# ---------------------------------------------------------------- what can be wrong with a page
+
+def refuse_constant(word):
+    raise ValueError(f"{word} is no figure")
 
 
-def check_page(profile, name, page):
-    charts = {"chart-" + chart["id"]: chart for chart in data_of(page)}
-    drawn = Drawn(browse(profile, page, "--dump-dom"))
-    check(len(page.read_bytes()) < PAGE_BYTES_MAX, f"{name}: {len(page.read_bytes())} bytes")
-    check(drawn.state.get("data-charts") == "live" and drawn.charts.keys() == charts.keys(), f"{name}: {len(charts)} charts came to their end")
-    for chart, of in drawn.charts.items():
-        points = sum(len(series["points"]) for series in charts[chart].get("series", [])) + \
-            len(charts[chart].get("cells", [])) + len(charts[chart].get("spans", []))
-        check(points > 0 and int(of["of"].get("data-drawn", 0)) == points, f"{name}: {chart} has its {points} figures")
-        check(of["live"] > 0 and of["plain"] > 0, f"{name}: {chart} is drawn: {of['live']} shapes, {of['plain']} on paper")
+def data_of(text):
+    return json.loads(text.partition('id="charts">')[2].partition("</script>")[0], parse_constant=refuse_constant)
 
 
-def data_of(page):
+def points_of(chart):
+    return sum(len(series["points"]) for series in chart.get("series", [])) + len(chart.get("cells", [])) + len(chart.get("spans", []))
+
+
+def faults_of_charts(charts, wanted, drawn, is_live):
+    if set(charts) != set(wanted):
+        yield f"charts are {sorted(charts)} in place of {sorted(wanted)}"
+    if drawn.charts.keys() != {"chart-" + name for name in charts}:
+        yield f"of the charts these are drawn: {sorted(drawn.charts)}"
+    for name, chart in charts.items():
+        got = drawn.charts.get("chart-" + name)
+        if points_of(chart) == 0:
+            yield f"{name} has no figures"
+        if got is None:
+            continue
+        of = got["of"]
+        if is_live and int(of.get("data-drawn", 0)) != points_of(chart):
+            yield f"{name} has {points_of(chart)} figures and shows {of.get('data-drawn')}"
+        if int(of.get("data-svgs", 0)) != 1 or float(of.get("data-size", 0)) < 20_000 or int(of.get("data-shapes", 0)) < 2:
+            yield f"{name} is not to be seen: {of.get('data-svgs')} drawings, {of.get('data-size')} pixels, {of.get('data-shapes')} shapes"
+        if got["names"] < (2 if is_live else 1):
+            yield f"{name} has no name for those who do not see it"
+
+
+def faults_of_access(drawn):
+    if "#main" not in drawn.links:
+        yield "no way past the list of sections"
+    if any(frame.get("tabindex") != "0" for frame in drawn.frames):
+        yield "a table that keys do not scroll"
+    for name, section in drawn.sections.items():
+        if section["of"].get("aria-labelledby") is None:
+            yield f"section {name} has no name"
+
+
+def faults_of(profile, page, wanted, sections=SECTIONS, is_live=True):
+    """Everything that is wrong with a page, each in words."""
     text = page.read_text()
-    return json.loads(text.partition('id="charts">')[2].partition("</script>")[0])
+    if len(text.encode()) >= PAGE_BYTES_MAX:
+        yield f"it has {len(text.encode())} bytes"
+    for link in re.findall(r'<[a-z]+ [^>]*(?:src|href|action|data)="([^"]*)"', text.partition("<script")[0]):
+        if not (link.startswith(("#", "cases/")) or link == "data:,"):
+            yield f"it refers to {link}"
+    if re.search(r'(?:="|[ ,>:-])(?:nan|NaN|inf|Infinity)(?=[",;.<) ])', text.partition("<script>")[0]):
+        yield "a figure that is none (nan, inf)"
+    try:
+        charts = {chart["id"]: chart for chart in data_of(text)}
+    except ValueError as error:
+        yield f"its data cannot be read: {error}"
+        return
+    drawn = Drawn(browse(profile, with_probe(page), "--dump-dom"))
+    if list(drawn.sections) != sections:
+        yield f"sections are {list(drawn.sections)}"
+    for name, section in drawn.sections.items():
+        if len(section["words"].split()) < 6:
+            yield f"section {name} says nothing"
+    if is_live and drawn.state.get("data-charts") != "live":
+        yield "its script did not come to its end"
+    yield from faults_of_charts(charts, wanted, drawn, is_live)
+    yield from faults_of_access(drawn)
+
+
+# How a good page becomes a bad one, and a word of the fault that is found.
+SPOILS = {
+    "a chart without figures": (lambda text: re.sub(r'("id":"goodput".*?"points":)\[\[.*?\]\]', r"\1[]", text, count=1), "goodput has no figures"),
+    "a chart that is gone from the data": (lambda text: re.sub(r',\{"id":"planes".*?\}(?=,\{"id":"links")', "", text, count=1), "charts are"),
+    "a chart without a place": (lambda text: text.replace('id="chart-tails"', 'id="chart-other"'), "did not come to its end"),
+    "a drawing that is hidden": (lambda text: text.replace("</style>", "#chart-links { display: none }</style>"), "links is not to be seen"),
+    "a section that is gone": (lambda text: re.sub(r'<section id="culprits".*?</section>', "", text, flags=re.S), "sections are"),
+    "a section that is empty": (lambda text: re.sub(r'(<section id="latency"[^>]*><h2[^>]*>)Latency.*?</section>', r"\1</h2></section>", text, flags=re.S), "section latency says nothing"),
+    "a picture of elsewhere": (lambda text: text.replace("<main", f'<img src="{OUTSIDE}" alt=""><main', 1), "it refers to " + OUTSIDE),
+    "a figure that is no number, in the data": (lambda text: re.sub(r'("points":\[\[[0-9.]+,)[0-9.e-]+', r"\1NaN", text, count=1), "NaN"),
+    "a figure that is no number, in a drawing": (lambda text: re.sub(r'(<rect class="f0"[^>]* y=")[0-9.]+', r"\1nan", text, count=1), "(nan, inf)"),
+    "a figure that is no number, in a table": (lambda text: re.sub(r"<td>[0-9.]+ Gb/s", "<td>nan Gb/s", text, count=1), "(nan, inf)"),
+    "a script that breaks": (lambda text: text.replace('"use strict";', '"use strict"; nothing();', 1), "did not come to its end"),
+    "a page that is too large": (lambda text: text + f"<!-- {'x' * PAGE_BYTES_MAX} -->", "bytes"),
+    "a chart without a name": (lambda text: text.replace('aria-labelledby="name-tails"', ""), "tails has no name"),
+    "a table that keys do not reach": (lambda text: text.replace('<div class="wide" tabindex="0">', '<div class="wide">', 1), "keys do not scroll"),
+}
+
+
+def check_spoils(profile, folder, page, wanted):
+    for what, (spoil, word) in SPOILS.items():
+        spoilt = folder / "spoilt.html"
+        text = spoil(page.read_text())
+        spoilt.write_text(text)
+        found = list(faults_of(profile, spoilt, wanted))
+        check(text != page.read_text() and any(word in fault for fault in found), f"found: {what}: {'; '.join(found)[:160]}")
 
 
 def check_requests(profile, folder, page):
@@ -120,28 +230,131 @@ def check_requests(profile, folder, page):
     check(found == set(), f"nothing is asked for outside the file {found or ''}")
     leaky = folder / "leaky.html"
     text = page.read_text().replace('http-equiv="Content-Security-Policy"', 'name="none"')
-    leaky.write_text(text.replace("<main", '<img src="http://198.18.0.1/dot.png" alt=""><main', 1))
-    check("http://198.18.0.1/dot.png" in asked(profile, leaky, folder / "leaky.json"), "a page that asks for a picture is found")
+    leaky.write_text(text.replace("<main", f'<img src="{OUTSIDE}" alt=""><main', 1))
+    check(OUTSIDE in asked(profile, leaky, folder / "leaky.json"), "a page that asks for a picture is found")
     guarded = folder / "guarded.html"
-    guarded.write_text(page.read_text().replace("<main", '<img src="http://198.18.0.1/dot.png" alt=""><main', 1))
+    guarded.write_text(page.read_text().replace("<main", f'<img src="{OUTSIDE}" alt=""><main', 1))
     found = asked(profile, guarded, folder / "guarded.json")
     check(found == set(), f"the page's own policy forbids it {found or ''}")
 
 
-def check_looks(profile, folder, page):
+# ---------------------------------------------------------------- looks
+
+def brightness(colour):
+    parts = [int(colour[at:at + 2], 16) / 255 for at in (1, 3, 5)]
+    parts = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+
+def contrast(one, other):
+    bright, dark = sorted((brightness(one), brightness(other)), reverse=True)
+    return (bright + 0.05) / (dark + 0.05)
+
+
+def faint(text):
+    """Colours of text that cannot be told from their ground, of each scheme of a page's style."""
+    found = []
+    for number, scheme in enumerate(re.findall(r":root \{(.*?)\}", text, flags=re.S)):
+        colours = dict(re.findall(r"--([a-z0-9]+): (#[0-9a-f]{6})", scheme))
+        found += [f"scheme {number}: {name}" for name in ("fore", "soft", "good", "bad", "warn", "link")
+                  if contrast(colours[name], colours["back"]) < CONTRAST_MIN]
+    return found
+
+
+def check_contrast(text):
+    check(text.count(":root {") == 3 and faint(text) == [], f"light, dark and paper can be read {faint(text)}")
+    spoilt = text.replace("--soft: #57606a", "--soft: #c7c0ca")
+    check(faint(spoilt) == ["scheme 0: soft"], "grey that is too light is found")
+
+
+def corner(path):
+    """Size of a PNG, and the colour of its first pixel: its line has nothing before it, so whatever its filter adds is zero."""
+    data = path.read_bytes()
+    at, packed, size = 8, b"", struct.unpack(">II", data[16:24])
+    while at < len(data):
+        length, kind = struct.unpack(">I4s", data[at:at + 8])
+        packed += data[at + 8:at + 8 + length] if kind == b"IDAT" else b""
+        at += 12 + length
+    return size, tuple(zlib.decompressobj().decompress(packed, 4)[1:4])
+
+
+def rows_of(data):
+    """Lines of pixels of a PNG that Chromium writes: 8 bits a channel, not interlaced."""
+    at, packed, (width, height, depth, kind) = 8, b"", struct.unpack(">IIBB", data[16:26])
+    assert depth == 8 and kind in (2, 6)
+    while at < len(data):
+        length, name = struct.unpack(">I4s", data[at:at + 8])
+        packed += data[at + 8:at + 8 + length] if name == b"IDAT" else b""
+        at += 12 + length
+    raw, step = zlib.decompress(packed), 3 if kind == 2 else 4
+    before, span = bytearray(width * step), width * step
+    for number in range(height):
+        way, line = raw[number * (span + 1)], bytearray(raw[number * (span + 1) + 1:(number + 1) * (span + 1)])
+        if way == 2:
+            line = bytearray((a + b) & 255 for a, b in zip(line, before))
+        elif way != 0:
+            for i in range(span):
+                left, up = line[i - step] if i >= step else 0, before[i]
+                corner_ = before[i - step] if i >= step else 0
+                near = min((abs(up - corner_), 0, left), (abs(left - corner_), 1, up), (abs(left + up - 2 * corner_), 2, corner_))[2]
+                line[i] = (line[i] + (left if way == 1 else (left + up) // 2 if way == 3 else near)) & 255
+        before = line
+        yield [tuple(value & 0xf8 for value in line[i:i + 3]) for i in range(0, span, step)]
+
+
+def shrink(path):
+    """A picture with 256 colours at most: a page has few, but for the edges of its letters."""
+    rows = list(rows_of(path.read_bytes()))
+    often = collections.Counter(colour for row in rows for colour in row)
+    colours = [colour for colour, _ in often.most_common(256)]
+    place = {colour: index for index, colour in enumerate(colours)}
+    for colour in often:
+        if colour not in place:
+            place[colour] = min(range(len(colours)), key=lambda index: sum((a - b) ** 2 for a, b in zip(colours[index], colour)))
+    packed = zlib.compress(b"".join(b"\0" + bytes(place[colour] for colour in row) for row in rows), 9)
+    chunks = ((b"IHDR", struct.pack(">IIBBBBB", len(rows[0]), len(rows), 8, 3, 0, 0, 0)),
+              (b"PLTE", b"".join(bytes(value | value >> 5 for value in colour) for colour in colours)), (b"IDAT", packed), (b"IEND", b""))
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+                                                     for name, data in chunks))
+
+
+def height_of(profile, page):
+    return int(Drawn(browse(profile, with_probe(page), "--dump-dom", f"--window-size={WIDTH},800")).state["data-height"])
+
+
+def check_looks(profile, folder, page, name):
+    """Pictures of a whole page, light and dark."""
+    height = height_of(profile, page)
+    check(800 < height < HEIGHT_MAX, f"{name}: the page is {height} pixels high")
     looks = {"light": (LIGHT, "1"), "dark": (DARK, "0")}
-    for name, (colour, scheme) in looks.items():
-        picture = folder / f"report-{name}.png"
-        browse(profile, page, f"--screenshot={picture}", f"--blink-settings=preferredColorScheme={scheme}", "--window-size=1000,1500")
-        check(corner(picture) == colour, f"{name}: its ground is {corner(picture)}")
-        check(picture.stat().st_size < PICTURE_BYTES_MAX, f"{name}: a picture of {picture.stat().st_size} bytes")
+    for look, (colour, scheme) in looks.items():
+        picture = folder / f"{name}-{look}.png"
+        browse(profile, page, f"--screenshot={picture}", f"--blink-settings=preferredColorScheme={scheme}", f"--window-size={WIDTH},{height}")
+        size, ground = corner(picture)
+        check(ground == colour and size == (WIDTH, height), f"{name}, {look}: {size}, its ground is {ground}")
+        check(picture.stat().st_size < PICTURE_BYTES_MAX, f"{name}, {look}: a picture of {picture.stat().st_size} bytes")
         if "--write" in sys.argv:
             (SOURCE / "docs" / "pictures").mkdir(exist_ok=True)
+            shrink(picture)
             shutil.copy(picture, SOURCE / "docs" / "pictures" / picture.name)
+
+
+def check_paper(profile, folder, page):
     paper = folder / "report.pdf"
     browse(profile, page, f"--print-to-pdf={paper}", "--no-pdf-header-footer")
-    pages = paper.read_bytes().count(b"/Type /Page\n") + paper.read_bytes().count(b"/Type /Page ") + paper.read_bytes().count(b"/Type /Page/")
+    pages = sum(paper.read_bytes().count(b"/Type /Page" + end) for end in (b"\n", b" ", b"/"))
     check(2 <= pages <= 40 and paper.stat().st_size > 20_000, f"it prints on {pages} pages")
+
+
+# ---------------------------------------------------------------- whole
+
+def make(folder, run, words):
+    subprocess.run([WEFT, "sim", *words, "--quiet", "--out", folder / run], capture_output=True, check=True, timeout=120)
+    subprocess.run([WEFT, "report", folder / run, "--quiet", "--profile", "operator-default"], timeout=60, check=False)
+    plain = folder / (run + "-plain")
+    plain.mkdir()
+    subprocess.run([WEFT, "report", folder / run, "--quiet", "--plain", "--out", plain], timeout=60, check=True)
+    return folder / run / "report.html", plain / "report.html"
 
 
 def main():
@@ -151,15 +364,20 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         profile = folder / "profile"
-        for run, words in RUNS.items():
-            subprocess.run([WEFT, "sim", *words, "--quiet", "--out", folder / run], capture_output=True, check=True, timeout=120)
-            subprocess.run([WEFT, "report", folder / run, "--quiet", "--profile", "operator-default"], timeout=60, check=False)
-            if "<script>" not in (folder / run / "report.html").read_text():
+        for run, (words, charts) in RUNS.items():
+            page, plain = make(folder, run, words)
+            if "<script>" not in page.read_text():
                 print("skipped: this build has no Apache ECharts")
                 return 77
-            check_page(profile, run, folder / run / "report.html")
-        check_requests(profile, folder, folder / "incast" / "report.html")
-        check_looks(profile, folder, folder / "incast" / "report.html")
+            for kind, path, is_live in (("Apache ECharts", page, True), ("SVG", plain, False)):
+                found = list(faults_of(profile, path, charts, is_live=is_live))
+                check(found == [], f"{run}, {kind}: {path.stat().st_size} bytes, {len(charts)} charts {'; '.join(found)}")
+        page = folder / PICTURED / "report.html"
+        check_spoils(profile, folder, page, RUNS[PICTURED][1])
+        check_requests(profile, folder, page)
+        check_contrast(page.read_text())
+        check_looks(profile, folder, page, "report")
+        check_paper(profile, folder, page)
     print(f"{failed} failed")
     return 1 if failed else 0
 
