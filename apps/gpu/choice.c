@@ -15,6 +15,8 @@
 enum {
 	OPT_LINK = 256,
 	OPT_PLAY,
+	OPT_SCALE,
+	OPT_BARRIER,
 	OPT_RANKS,
 	OPT_DEVICE,
 	OPT_PATIENCE,
@@ -26,6 +28,8 @@ enum {
 static const struct option longs[] = {
 	{"link", required_argument, NULL, OPT_LINK},
 	{"play", required_argument, NULL, OPT_PLAY},
+	{"scale", required_argument, NULL, OPT_SCALE},
+	{"barrier", no_argument, NULL, OPT_BARRIER},
 	{"ranks", required_argument, NULL, OPT_RANKS},
 	{"device", required_argument, NULL, OPT_DEVICE},
 	{"patience", required_argument, NULL, OPT_PATIENCE},
@@ -45,13 +49,25 @@ static int64_t take_number(const char **word)
 	return value;
 }
 
+static int take_play(struct choice *choice, const char *word, struct refusal *refusal)
+{
+	if (choice->play_count == PLAYS_MAX)
+		return outcome_bad_word(refusal, "more than 64 records; the last is", word);
+	return outcome_once(refusal, &choice->plays[choice->play_count++], "--play", word);
+}
+
 static int take(struct choice *choice, int option, const char *word, struct refusal *refusal)
 {
 	switch (option) {
 	case OPT_LINK:
 		return outcome_once(refusal, &choice->link, "--link", word);
 	case OPT_PLAY:
-		return outcome_once(refusal, &choice->play, "--play", word);
+		return take_play(choice, word, refusal);
+	case OPT_SCALE:
+		return outcome_once(refusal, &choice->scale, "--scale", word);
+	case OPT_BARRIER:
+		choice->has_barrier = true;
+		return 0;
 	case OPT_RANKS:
 		return outcome_once(refusal, &choice->ranks, "--ranks", word);
 	case OPT_DEVICE:
@@ -73,11 +89,25 @@ static int take(struct choice *choice, int option, const char *word, struct refu
 	}
 }
 
+// A number from 1 to `max`, and nothing behind it; `otherwise` where there is no word.
+static int read_number(uint32_t *ret, const char *word, uint32_t otherwise, uint32_t max,
+		       const char *what, struct refusal *refusal)
+{
+	const char *at = word;
+	*ret = otherwise;
+	if (word == NULL)
+		return 0;
+	int64_t value = take_number(&at);
+	if (value < 1 || value > max || *at != '\0')
+		return outcome_bad_word(refusal, what, word);
+	*ret = (uint32_t)value;
+	return 0;
+}
+
 static int read_words(struct choice *choice, struct refusal *refusal)
 {
-	const char *device = choice->device, *patience = choice->patience;
+	const char *device = choice->device;
 	choice->device_index = DEVICE_NONE;
-	choice->patience_s = PATIENCE_S;
 	if (device != NULL && strcmp(device, "none") != 0) {
 		int64_t index = take_number(&device);
 		if (index < 0 || *device != '\0')
@@ -85,30 +115,32 @@ static int read_words(struct choice *choice, struct refusal *refusal)
 						choice->device);
 		choice->device_index = (uint32_t)index;
 	}
-	if (patience != NULL) {
-		int64_t value = take_number(&patience);
-		if (value < 1 || value > 86400 || *patience != '\0')
-			return outcome_bad_word(
-				refusal, "--patience is a number of seconds from 1 to 86400, not",
-				choice->patience);
-		choice->patience_s = (uint32_t)value;
-	}
-	return 0;
+	int rc = read_number(&choice->patience_s, choice->patience, PATIENCE_S, 86400,
+			     "--patience is a number of seconds from 1 to 86400, not", refusal);
+	return rc < 0 ? rc
+		      : read_number(&choice->scale_by, choice->scale, 1, 1000000,
+				    "--scale is a number from 1 to 1000000, not", refusal);
 }
 
 static int check_together(const struct choice *choice, struct refusal *refusal)
 {
 	if (choice->wants_help || choice->wants_version)
 		return 0;
-	bool has_source = choice->link != NULL || choice->play != NULL;
+	bool has_source = choice->link != NULL || choice->play_count > 0;
 	if (choice->wants_probe &&
 	    (has_source || choice->ranks != NULL || choice->device != NULL ||
-	     choice->patience != NULL || choice->is_json))
+	     choice->patience != NULL || choice->is_json || choice->scale != NULL ||
+	     choice->has_barrier))
 		return outcome_bad_word(refusal,
 					"it only looks, and takes no other option:", "--probe");
 	if (!choice->wants_probe && !has_source)
 		return outcome_bad_word(refusal, "no link to a run given:", "--link");
-	if (choice->play != NULL &&
+	if (choice->play_count == 0 && (choice->scale != NULL || choice->has_barrier))
+		return outcome_bad_word(
+			refusal,
+			"with a run its scenario and --gpu-barrier say this; it needs --play:",
+			choice->scale != NULL ? "--scale" : "--barrier");
+	if (choice->play_count > 0 &&
 	    (choice->link != NULL || choice->ranks != NULL || choice->patience != NULL))
 		return outcome_bad_word(
 			refusal,

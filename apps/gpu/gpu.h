@@ -8,12 +8,15 @@
 #include <weft/refusal.h>
 
 #define DEVICE_NONE UINT32_MAX
+#define PLAYS_MAX 64
 
 struct choice {
-	const char *link, *play, *ranks, *device, *patience; // words, or NULL
-	uint32_t device_index;				     // DEVICE_NONE: the CPU
-	uint32_t patience_s;
-	bool wants_probe, wants_help, wants_version, is_json;
+	const char *link, *ranks, *device, *patience, *scale; // words, or NULL
+	const char *plays[PLAYS_MAX];			      // [play_count] files
+	uint32_t play_count;
+	uint32_t device_index; // DEVICE_NONE: the CPU
+	uint32_t patience_s, scale_by;
+	bool wants_probe, wants_help, wants_version, is_json, has_barrier;
 };
 
 // Reads the command line. -EINVAL with a reason.
@@ -24,7 +27,16 @@ int choice_parse(struct choice *ret, int argc, char **argv, struct refusal *refu
 int choice_ranks(const char *list, uint32_t rank_count, uint32_t **ret, uint32_t *ret_count,
 		 struct refusal *refusal);
 
-// What the ranks' generators measured.
-void show_table(FILE *to, const struct gpu_link *link, const uint32_t *ranks, uint32_t count);
+// Where ranks were played from records.
+struct played {
+	uint32_t scale_by;
+	uint64_t step_bytes;	  // of gradients that a rank makes in a step
+	int64_t late_ns;	  // with what the others send, at most; -1: there are no others
+	const char *const *files; // [link ranks]
+};
+
+// What the ranks' generators measured; `played` is NULL where all ranks are live.
+void show_table(FILE *to, const struct gpu_link *link, const uint32_t *ranks, uint32_t count,
+		const struct played *played);
 int show_json(FILE *to, const struct gpu_link *link, const uint32_t *ranks, uint32_t count,
-	      bool is_played);
+	      const struct played *played);

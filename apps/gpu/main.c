@@ -41,13 +41,13 @@ static void give_up(struct gpu_link *link, const uint32_t *ranks, uint32_t count
 }
 
 static int show(const struct choice *choice, const struct gpu_link *link, const uint32_t *ranks,
-		uint32_t count)
+		uint32_t count, const struct played *played)
 {
 	uint64_t wrong = 0;
 	if (choice->is_json)
-		show_json(stdout, link, ranks, count, choice->play != NULL);
+		show_json(stdout, link, ranks, count, played);
 	else
-		show_table(stdout, link, ranks, count);
+		show_table(stdout, link, ranks, count, played);
 	for (uint32_t i = 0; i < count; i++)
 		wrong += link->ranks[ranks[i]].figures.wrong;
 	if (wrong > 0)
@@ -132,58 +132,75 @@ static int join(const struct choice *choice, const char *device)
 	if (rc == 0)
 		rc = generate(choice, &link, ranks, count, device, &refusal);
 	int status = rc < 0 ? outcome_refused("gpu", &refusal, rc)
-			    : show(choice, &link, ranks, count);
+			    : show(choice, &link, ranks, count, NULL);
 	gpu_link_close(&link);
 	free(ranks);
 	return status;
 }
 
-// With a record: one rank, in a link of its own.
-static int play_record(const struct choice *choice, const struct gpu_record *record,
-		       const char *device, struct refusal *refusal)
+// With records: their ranks, in a link of their own.
+static int play_link(const struct choice *choice, const struct gpu_record *records,
+		     struct gpu_link *run, const char *device, struct refusal *refusal)
 {
-	char path[64];
-	struct gpu_link run, link;
+	struct gpu_link link;
 	struct gpu_player *player;
-	const char *folder = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : P_tmpdir;
-	snprintf(path, sizeof(path), "%s/weft-play-%ld", folder, (long)getpid());
-	int rc = gpu_record_link(&run, path, record, refusal);
+	uint32_t rows[PLAYS_MAX], count = choice->play_count;
+	for (uint32_t i = 0; i < count; i++)
+		rows[i] = i;
+	int rc = gpu_link_open(&link, run->path, NS_PER_S, refusal);
 	if (rc < 0)
 		return outcome_refused("gpu", refusal, rc);
-	rc = gpu_link_open(&link, path, NS_PER_S, refusal);
-	if (rc == 0)
-		rc = gpu_player_start(&player, &run, record, GPU_DAMAGE_NONE, refusal);
+	rc = gpu_player_start(&player, run, records, GPU_DAMAGE_NONE, refusal);
 	if (rc < 0) {
-		gpu_link_close(&run);
+		gpu_link_close(&link);
 		return outcome_refused("gpu", refusal, rc);
 	}
-	rc = generate(choice, &link, &record->rank, 1, device, refusal);
-	int64_t late_ns = gpu_player_end(player);
+	rc = generate(choice, &link, rows, count, device, refusal);
+	const struct played played = {.scale_by = choice->scale_by,
+				      .step_bytes = run->header->stretch_bytes,
+				      .late_ns = gpu_player_end(player),
+				      .files = choice->plays};
 	int status = rc < 0 ? outcome_refused("gpu", refusal, rc)
-			    : show(choice, &link, &record->rank, 1);
-	if (rc == 0 && !choice->is_json)
-		printf("\npeers were played back from %s, at most %.1f us late\n", choice->play,
-		       (double)late_ns / 1e3);
+			    : show(choice, &link, rows, count, &played);
 	gpu_link_close(&link);
+	return status;
+}
+
+static int play_records(const struct choice *choice, struct gpu_record *records, const char *device,
+			struct refusal *refusal)
+{
+	char path[64];
+	struct gpu_link run;
+	const char *folder = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : P_tmpdir;
+	snprintf(path, sizeof(path), "%s/weft-play-%ld", folder, (long)getpid());
+	for (uint32_t i = 0; i < choice->play_count; i++)
+		gpu_record_scale(&records[i], choice->scale_by);
+	int rc = gpu_record_link(&run, path, records, choice->play_count, choice->has_barrier,
+				 refusal);
+	if (rc < 0)
+		return outcome_refused("gpu", refusal, rc);
+	int status = play_link(choice, records, &run, device, refusal);
 	gpu_link_close(&run);
-	return rc == 0 ? outcome_end("gpu", status) : status;
+	return status;
 }
 
 static int play(const struct choice *choice)
 {
 	struct refusal refusal = {0};
-	struct gpu_record record;
+	static struct gpu_record records[PLAYS_MAX];
 	char device[GPU_NAME_BYTES];
+	uint32_t count = 0;
 	int rc = find_device(choice, device, &refusal);
 	if (rc < 0)
 		return outcome_refused("gpu", &refusal, rc);
-	if (choice->play == NULL)
+	if (choice->play_count == 0)
 		return join(choice, device);
-	rc = gpu_record_read(&record, choice->play, &refusal);
-	if (rc < 0)
-		return outcome_refused("gpu", &refusal, rc);
-	int status = play_record(choice, &record, device, &refusal);
-	gpu_record_free(&record);
+	for (; rc == 0 && count < choice->play_count; count++)
+		rc = gpu_record_read(&records[count], choice->plays[count], &refusal);
+	int status = rc < 0 ? outcome_refused("gpu", &refusal, rc)
+			    : play_records(choice, records, device, &refusal);
+	for (uint32_t i = 0; i < count; i++)
+		gpu_record_free(&records[i]);
 	return status;
 }
 

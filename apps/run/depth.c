@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "depth.h"
+#include "record_step.h"
 
 const struct depth_input depth_inputs[] = {
 	{INPUT_ASSUMED,
@@ -141,7 +142,7 @@ static int work_out(struct call *call, struct depth *depth)
 	if (depth->stages == NULL)
 		return refuse(&call->refusal, -ENODEV, "the system gives no memory", 0, 0, 0);
 	rc = run_cases(depth, &call->refusal);
-	if (rc == 0 && options->step_count > 1)
+	if (rc == 0 && options->step_count > 1 && options->jitter != NULL)
 		rc = run_steps(depth, options->step_count, &call->refusal);
 	return rc;
 }
@@ -322,6 +323,8 @@ int depth_run(struct call *call)
 	int rc = work_out(call, &depth);
 	if (rc == 0)
 		rc = depth_keep(call, write_depth, &depth);
+	if (rc == 0 && call->options.record_rank != NULL)
+		rc = record_step(call, &depth);
 	if (rc < 0) {
 		free(depth.stages);
 		return depth_say_refusal(call, rc);

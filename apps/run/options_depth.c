@@ -69,7 +69,7 @@ static int take_steps(struct options *options, struct refusal *refusal)
 	unsigned long count = strtoul(word, &end, 10);
 	if (word[0] < '0' || word[0] > '9' || *end != '\0' || count < 2 || count > STEPS_MAX)
 		return bad(refusal, "--steps is 2 to 10000, not", word);
-	if (options->jitter == NULL)
+	if (options->jitter == NULL && options->record_rank == NULL)
 		return bad(refusal, "steps without --jitter are all alike: --steps", word);
 	options->step_count = (uint32_t)count;
 	return 0;

@@ -4,12 +4,12 @@
 #include "record.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <weft/check.h>
 #include <weft/world_outside.h>
 
 #include "call.h"
@@ -28,9 +28,16 @@ int record_check(struct call *call)
 {
 	const struct options *options = &call->options;
 	const char *why = NULL;
-	if (call->scenario.traffic.kind != TRAFFIC_GRADIENTS)
-		why = "--record-rank has no effect here; it needs traffic.kind gradients";
-	else if (rank_of(call) < 0)
+	bool is_step = options->depth_kind == DEPTH_MODEL;
+	if (options->depth_kind == DEPTH_NONE && call->scenario.traffic.kind != TRAFFIC_GRADIENTS)
+		why = "--record-rank has no effect here; it needs traffic.kind gradients, or "
+		      "traffic.kind model and --depth model";
+	else if (options->depth_kind != DEPTH_NONE && !is_step)
+		why = "--record-rank takes a step of --depth model (--measured FILE: with "
+		      "collectives as packets had them)";
+	else if (is_step && options->jitter != NULL)
+		why = "--record-rank takes a step without --jitter";
+	else if (!is_step && rank_of(call) < 0)
 		why = "--record-rank: the scenario has no such rank";
 	else if (options->out == NULL || call->is_comparison || call->is_study ||
 		 options->wants_footprint || options->export != NULL || call->has_ranks)
@@ -40,21 +47,28 @@ int record_check(struct call *call)
 
 // How long messages held it up behind the computation that it follows: of a sum its fill, of the
 // others the one before, sums apart.
-static void put_parts(FILE *to, const struct world *world, const struct gradients_config *config,
-		      uint32_t rank)
+static void put_parts(struct gpu_record *to, const struct world *world,
+		      const struct gradients_config *config)
 {
+	static const enum gpu_work works[] = {[GRADIENTS_GATE] = GPU_GATE,
+					      [GRADIENTS_FILL] = GPU_FILL,
+					      [GRADIENTS_REDUCE] = GPU_REDUCE,
+					      [GRADIENTS_UPDATE] = GPU_UPDATE};
 	ps_t end = 0, fill_end = 0;
-	for (uint32_t i = 0; i < gradients_parts(config); i++) {
+	for (uint32_t i = 0; i < to->part_count; i++) {
 		struct gradients_part part;
 		ps_t begun = 0;
 		gradients_part(config, i, &part);
-		world_outside_has_begun(world, gradients_op(config, rank, i), &begun);
+		world_outside_has_begun(world, gradients_op(config, to->rank, i), &begun);
 		bool is_sum = part.work == GRADIENTS_REDUCE;
 		ps_t behind = is_sum ? fill_end : end;
 		ps_t wait = part.needs_messages ? ps_max(begun - behind, 0) : 0;
-		fprintf(to, "%s %u %u %u %" PRId64 " %" PRId64 "\n", gradients_work_name(part.work),
-			part.step, part.bucket, part.slice, part.compute_ps / PS_PER_NS,
-			wait / PS_PER_NS);
+		to->parts[i] = (struct gpu_record_part){.work = works[part.work],
+							.step = part.step,
+							.bucket = part.bucket,
+							.slice = part.slice,
+							.compute_ns = part.compute_ps / PS_PER_NS,
+							.wait_ns = wait / PS_PER_NS};
 		if (!is_sum)
 			end = begun + part.compute_ps;
 		if (part.work == GRADIENTS_FILL)
@@ -62,31 +76,41 @@ static void put_parts(FILE *to, const struct world *world, const struct gradient
 	}
 }
 
-static int write_to(FILE *to, const struct call *call, uint32_t rank)
-{
-	struct gradients_config config;
-	scenario_gradients(&config, &call->scenario);
-	fprintf(to,
-		"weft-record 1\n"
-		"rank %u ranks %u buckets %u slices %u steps %u bucket_bytes %" PRIu64
-		" element_bytes %u seed %" PRIu64 "\n",
-		rank, config.ranks, config.buckets, config.slices, config.steps,
-		config.bucket_bytes, config.element_bytes, call->scenario.seed);
-	put_parts(to, &call->stage.world, &config, rank);
-	return ferror(to) != 0 ? -EIO : 0;
-}
-
-int record_write(struct call *call)
+int record_keep(struct call *call, struct gpu_record *record, uint32_t rank)
 {
 	char path[PATH_MAX];
-	uint32_t rank = (uint32_t)rank_of(call);
+	int rc = gpu_record_seal(record, &call->refusal);
+	check(rc != -EINVAL); // what cannot be read again must not be written
 	snprintf(path, sizeof(path), "%s/rank-%u.record", call->options.out, rank);
-	FILE *to = fopen(path, "w");
-	int rc = to == NULL ? -errno : write_to(to, call, rank);
+	FILE *to = rc == 0 ? fopen(path, "w") : NULL;
+	if (rc == 0)
+		rc = to == NULL ? -errno : gpu_record_write(to, record);
 	if (to != NULL && fclose(to) != 0 && rc == 0)
 		rc = -EIO;
 	if (rc == 0)
 		return 0;
 	snprintf(call->refusal.file, sizeof(call->refusal.file), "%.255s", path);
 	return refuse(&call->refusal, rc, "the record cannot be written", 0, 0, 0);
+}
+
+int record_write(struct call *call)
+{
+	struct gradients_config config;
+	scenario_gradients(&config, &call->scenario);
+	struct gpu_record record = {.rank = (uint32_t)rank_of(call),
+				    .ranks = config.ranks,
+				    .buckets = config.buckets,
+				    .steps = config.steps,
+				    .part_count = gradients_parts(&config),
+				    .slice_bytes = config.bucket_bytes / config.slices,
+				    .element_bytes = config.element_bytes,
+				    .seed = call->scenario.seed};
+	record.parts = calloc(record.part_count, sizeof(*record.parts));
+	if (record.parts == NULL)
+		return refuse(&call->refusal, -ENODEV, "no memory for % computations",
+			      record.part_count, 0, 0);
+	put_parts(&record, &call->stage.world, &config);
+	int rc = record_keep(call, &record, record.rank);
+	gpu_record_free(&record);
+	return rc;
 }

@@ -12,7 +12,8 @@
 extern "C" {
 #endif
 
-// A rank's data: three stretches (gradients.h). Steps count from 0.
+// A rank's data: three stretches (gradients.h). Steps count from 0; `rank` and `ranks` are of the
+// group whose gradients are summed.
 struct gpu_data {
 	uint8_t *gradients, *landed, *sums;
 	uint64_t seed, slice_bytes, block_bytes;
@@ -30,10 +31,12 @@ uint64_t gpu_host_sums_wrong(const struct gpu_data *data, uint32_t step, uint64_
 			     uint64_t bytes);
 
 // Of ranks that are not there: their parts of this rank's block of a slice land, and the sums that
-// they would send of all other blocks.
-void gpu_host_play_parts(const struct gpu_data *data, uint32_t step, uint64_t offset);
-void gpu_host_play_sums(const struct gpu_data *data, uint32_t step, uint64_t offset,
-			uint64_t bytes);
+// they would send of all other blocks. `is_here` has a byte for each rank of the group: what the
+// ranks send that are there is theirs.
+void gpu_host_play_parts(const struct gpu_data *data, uint32_t step, uint64_t offset,
+			 const uint8_t *is_here);
+void gpu_host_play_sums(const struct gpu_data *data, uint32_t step, uint64_t offset, uint64_t bytes,
+			const uint8_t *is_here);
 
 struct gpu_generator_options {
 	const uint32_t *ranks; // [rank_count], claimed by the caller

@@ -26,14 +26,15 @@ extern "C" {
 #endif
 
 #define GPU_LINK_MAGIC UINT64_C(0x316b6e696c757067) // "gpulink1"
-#define GPU_LINK_VERSION 1u
+#define GPU_LINK_VERSION 2u
 #define GPU_NAME_BYTES 64
 #define GPU_LINK_PATH_BYTES 256
 #define GPU_RANKS_MAX 4096u
 #define GPU_OPS_MAX (1u << 24)
 
-// What a generator does for a computation; see gradients.h.
-enum gpu_work { GPU_GATE, GPU_FILL, GPU_REDUCE, GPU_UPDATE, GPU_WORK_COUNT };
+// What a generator does for a computation; see gradients.h. GPU_COMPUTE has no data: a forward or
+// backward of which nothing is released.
+enum gpu_work { GPU_GATE, GPU_FILL, GPU_REDUCE, GPU_UPDATE, GPU_COMPUTE, GPU_WORK_COUNT };
 
 // One computation. All ranks have the same list; sums run beside the others, which follow each
 // other.
@@ -60,11 +61,14 @@ struct gpu_link_figures {
 	uint64_t releases;			       // slices
 	int64_t late_p50_ns, late_p99_ns, late_max_ns; // after they were due
 	int64_t gates_ns, update_wait_ns; // waited at gates, and for the last sums of steps
+	int64_t compute_wait_ns;	  // and for what other stages compute
+	int64_t barrier_ns;		  // and for ranks that came later to a step
 	uint64_t elements, wrong;	  // that were checked, and were not what they should be
 	int64_t clock_error_ns;	    // of the device's clock against the system's; 0: it is that
 	int64_t fill_ns, reduce_ns; // at work
 	uint64_t fill_bytes, reduce_bytes;
 	int64_t run_ns; // from the start to the end of the last gate
+	int64_t step_min_ns, step_p50_ns, step_mean_ns, step_max_ns; // from update to update
 };
 
 struct gpu_link_rank {
@@ -72,6 +76,8 @@ struct gpu_link_rank {
 	uint32_t pid;
 	int64_t beat_ns; // atomic
 	uint64_t buffer; // offset in the file of its buffer
+	uint32_t number; // of the group: what its values and its blocks follow from
+	uint32_t step;	 // atomic: that it has ended, counted from 1
 	char device[GPU_NAME_BYTES];
 	struct gpu_link_figures figures;
 };
@@ -89,6 +95,8 @@ struct gpu_link_header {
 	uint64_t seed;		 // of the pattern
 	uint64_t dilation_milli; // time here over time of the fabric
 	uint32_t state;		 // enum gpu_host_state, atomic; the run's
+	uint32_t group_ranks;	 // whose gradients are summed; those beyond rank_count are played
+	uint32_t has_barrier;	 // ranks of the link begin each step together
 	uint32_t reserved;
 	int64_t start_ns; // of the fabric's time; good when it runs
 	int64_t beat_ns;  // atomic
@@ -100,6 +108,8 @@ struct gpu_link_shape {
 	uint64_t stretch_bytes, bucket_bytes, slice_bytes, block_bytes;
 	uint32_t element_bytes;
 	uint64_t seed, dilation_milli;
+	uint32_t group_ranks; // 0: all are in the link, and number i is rank i of it
+	bool has_barrier;
 };
 
 // One end.
@@ -170,6 +180,13 @@ static inline uint8_t *gpu_link_buffer(const struct gpu_link *link, uint32_t ran
 {
 	return link->base + link->ranks[rank].buffer;
 }
+
+// How long steps took, by the flags of a rank that has done everything. -ENOMEM.
+int gpu_link_measure_steps(const struct gpu_link *link, uint32_t rank,
+			   struct gpu_link_figures *figures);
+
+// Whether all ranks of the link have ended `steps` steps.
+bool gpu_link_have_ended(const struct gpu_link *link, uint32_t steps);
 
 void gpu_link_raise(struct gpu_link_flag *flag, int64_t at_ns);
 bool gpu_link_is_raised(const struct gpu_link_flag *flag);

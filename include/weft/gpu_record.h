@@ -2,15 +2,19 @@
 // What one rank of a run met: when its computations could begin, so that it can be played again
 // without the others. A text file:
 //
-//	weft-record 1
-//	rank 0 ranks 4 buckets 4 slices 2 steps 2 bucket_bytes 262144 element_bytes 2 seed 1
+//	weft-record 2
+//	rank 0 ranks 4 buckets 4 steps 2 parts 42 slice_bytes 131072 element_bytes 2 seed 1
 //	gate 0 0 0 20000 0
 //	...
 //
-// A line for each computation of the rank, in the order of gradients.h: its work, step, bucket,
-// slice, how long it takes, and how long messages held it up behind the computation before it (of a
-// sum: behind its fill), in nanoseconds.
+// A line for each computation of the rank: its work, step, bucket, slice (of `compute`: chunk and
+// micro-batch), how long it takes, and how long others held it up behind the computation before it
+// (of a sum: behind its fill), in nanoseconds. Each step has a gate of each bucket, the slices of
+// each bucket in turn with their sums, and one update at its end, in an order that is the same in
+// all of them; gates of all buckets end the file.
 #pragma once
+
+#include <stdio.h>
 
 #include <weft/gpu_generator.h>
 
@@ -25,23 +29,40 @@ struct gpu_record_part {
 };
 
 struct gpu_record {
-	uint32_t rank, ranks, buckets, slices, steps, element_bytes;
-	uint64_t bucket_bytes, seed;
+	uint32_t rank, ranks, buckets, steps, element_bytes;
+	uint64_t slice_bytes, seed;
 	uint32_t part_count;
 	struct gpu_record_part *parts; // [part_count]
+	uint32_t *slices_before;       // [buckets + 1] slices of buckets with smaller numbers
 };
+
+// Names of works as in a file: "gate", ...; [GPU_WORK_COUNT].
+extern const char *const gpu_work_names[];
 
 // Reads a file; to be freed. -EINVAL with line and reason, -errno of the system.
 int gpu_record_read(struct gpu_record *ret, const char *path, struct refusal *refusal);
+
+// A record whose parts were made elsewhere: finds its buckets and holds it against what a file may
+// say. -EINVAL with a reason and the line that it would be in a file, -ENOMEM.
+int gpu_record_seal(struct gpu_record *record, struct refusal *refusal);
 void gpu_record_free(struct gpu_record *record);
 
-// Makes a link for the ranks of a record, whose computations are its. As gpu_link_create().
-int gpu_record_link(struct gpu_link *ret, const char *path, const struct gpu_record *record,
-		    struct refusal *refusal);
+// Writes it as a file. -EIO.
+int gpu_record_write(FILE *to, const struct gpu_record *record);
 
-// Plays the run's end of such a link in a thread of its own until the rank has done everything:
-// what the others would have sent is there, made by the pattern, as late as it was recorded. Both
-// ends are in this process.
+// Slices that are so much smaller, of whole elements for each rank.
+void gpu_record_scale(struct gpu_record *record, uint32_t divisor);
+
+// Makes a link for ranks of one run, whose computations are those of their records; the others of
+// their group are not in it. With a barrier they begin each step together. -EINVAL where records do
+// not belong together; as gpu_link_create().
+int gpu_record_link(struct gpu_link *ret, const char *path, const struct gpu_record *records,
+		    uint32_t count, bool has_barrier, struct refusal *refusal);
+
+// Plays the run's end of such a link in a thread of its own until its ranks have done everything.
+// Between these, data go from buffer to buffer when they are there and as late as it was recorded;
+// what the others would have sent is made by the pattern, as late as that. Both ends are in this
+// process.
 struct gpu_player;
 
 // Damage on purpose to what the others sent, which the generator must find.
@@ -52,7 +73,7 @@ enum gpu_damage {
 };
 
 int gpu_player_start(struct gpu_player **ret, struct gpu_link *link,
-		     const struct gpu_record *record, enum gpu_damage damage,
+		     const struct gpu_record *records, enum gpu_damage damage,
 		     struct refusal *refusal);
 
 // Ends the thread, before its time where the generator failed. Returns how late it was with what it

@@ -60,6 +60,16 @@ enum jitter_kind {
 
 #define JITTER_LIST_MAX 65536u
 
+// One forward or backward of a stage, as it ran.
+struct step_span {
+	uint32_t chunk, micro_batch;
+	bool is_backward;
+	ps_t begin, end; // a forward that waits for parameters has begun
+	ps_t compute_ps; // without what it waits
+};
+
+typedef void step_watch(void *context, const struct step_span *span);
+
 struct step_setup {
 	struct ring_time dense, experts; // the groups of dense parameters, and of experts
 	ps_t send_ps;			 // activations or gradients to the next stage
@@ -77,6 +87,10 @@ struct step_setup {
 	uint32_t replicas;   // that draw their own jitter; the slowest releases a bucket
 	uint64_t seed;
 	bool is_silent; // the network takes no time
+	// is told what stage `watched` does, in its order; NULL: nobody
+	step_watch *watch;
+	void *watch_context;
+	uint32_t watched;
 	// these take so long, and collective_ppb is for the others; owned by the caller
 	const struct step_collective *collectives; // [collective_count]
 	uint32_t collective_count;
@@ -124,6 +138,21 @@ void step_run(struct step *step, const struct step_setup *setup, struct step_tim
 // Runs it twice, and the second time silent.
 void step_expose(struct step *step, const struct step_setup *setup, struct step_exposed *ret,
 		 struct step_stage *stages);
+
+// A bucket of a stage in the step that ran last, with one replica.
+struct step_gradient {
+	uint64_t reduce_bytes, gather_bytes; // gather: 0 when there is none
+	uint32_t forward_ppm;		     // of the cell's forward, behind its gather
+	uint32_t ready_ppm; // of the cell's last backward, when its gradients are there
+	bool is_expert;
+	ps_t gathered_at; // its parameters are there
+	ps_t gather_ps;	  // what its gather takes
+	ps_t reduce_begin, reduced_at;
+};
+
+// Bucket `index` of a cell in the order of backward; false when there are no more.
+bool step_gradient(const struct step *step, const struct step_setup *setup, uint32_t stage,
+		   uint32_t chunk, uint32_t index, struct step_gradient *ret);
 
 // The closed form of an ideal pipeline: (m v + p - 1) (forward + backward).
 ps_t step_pipeline_ps(const struct plan *plan);

@@ -19,8 +19,8 @@ void gpu_data_of(struct gpu_data *ret, const struct gpu_link *link, uint32_t ran
 				 .slice_bytes = header->slice_bytes,
 				 .block_bytes = header->block_bytes,
 				 .element_bytes = header->element_bytes,
-				 .rank = rank,
-				 .ranks = header->rank_count};
+				 .rank = link->ranks[rank].number,
+				 .ranks = header->group_ranks};
 }
 
 // ---------------------------------------------------------------- elements
@@ -144,25 +144,27 @@ uint64_t gpu_host_sums_wrong(const struct gpu_data *data, uint32_t step, uint64_
 
 // ---------------------------------------------------------------- ranks that are not there
 
-void gpu_host_play_parts(const struct gpu_data *data, uint32_t step, uint64_t offset)
+void gpu_host_play_parts(const struct gpu_data *data, uint32_t step, uint64_t offset,
+			 const uint8_t *is_here)
 {
 	uint64_t count = data->block_bytes / data->element_bytes;
 	uint64_t first = (offset + data->rank * data->block_bytes) / data->element_bytes;
 	struct dice dice = dice_of(data, step);
 	for (uint32_t from = 0; from < data->ranks; from++) {
 		uint8_t *block = data->landed + offset + from * data->block_bytes;
-		for (uint64_t i = 0; from != data->rank && i < count; i++)
+		for (uint64_t i = 0; is_here[from] == 0 && i < count; i++)
 			put(data, block, i,
 			    (float)gpu_pattern_value(die_of(&dice, first + i), from));
 	}
 }
 
-void gpu_host_play_sums(const struct gpu_data *data, uint32_t step, uint64_t offset, uint64_t bytes)
+void gpu_host_play_sums(const struct gpu_data *data, uint32_t step, uint64_t offset, uint64_t bytes,
+			const uint8_t *is_here)
 {
 	struct dice dice = dice_of(data, step);
 	for (uint64_t at = offset; at < offset + bytes; at += data->element_bytes) {
 		uint64_t i = at / data->element_bytes;
-		if (at % data->slice_bytes / data->block_bytes != data->rank)
+		if (is_here[at % data->slice_bytes / data->block_bytes] == 0)
 			put(data, data->sums, i,
 			    (float)gpu_pattern_sum(die_of(&dice, i), data->ranks));
 	}

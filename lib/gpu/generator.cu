@@ -159,8 +159,8 @@ static int prepare_rank(struct cuda_generator *all, struct cuda_rank *of, struct
 	of->view.slice_bytes = header->slice_bytes;
 	of->view.block_bytes = header->block_bytes;
 	of->view.element_bytes = header->element_bytes;
-	of->view.rank = of->rank;
-	of->view.ranks = header->rank_count;
+	of->view.rank = all->link->ranks[of->rank].number;
+	of->view.ranks = header->group_ranks;
 	of->view.step_ops = all->step_ops;
 	of->view.op_count = header->op_count;
 	of->staging = gpu_link_buffer(all->link, of->rank);
@@ -194,7 +194,7 @@ static cudaError_t put_sum(const struct cuda_generator *all, const struct cuda_r
 			   unsigned at, const struct gpu_link_op *op)
 {
 	const struct gpu_link_header *header = all->link->header;
-	uint64_t own = op->offset + of->rank * header->block_bytes;
+	uint64_t own = op->offset + of->view.rank * header->block_bytes;
 	open_op<<<1, 1, 0, of->sums>>>(of->view, at);
 	cudaError_t error = from_staging(of, of->view.landed, header->stretch_bytes, op->offset,
 					 op->bytes, of->sums);
@@ -225,13 +225,14 @@ static cudaError_t put_compute(const struct cuda_generator *all, const struct cu
 	return error;
 }
 
-// Computations [0, count) of a step. A sum reads what its rank made itself, so it begins behind its
+// `count` computations of a step, which stand from `first` on in the list. A sum reads what its rank made itself, so it begins behind its
 // fill; the update waits for the run to ask, and so for all sums.
-static cudaError_t put_step(const struct cuda_generator *all, struct cuda_rank *of, unsigned count)
+static cudaError_t put_step(const struct cuda_generator *all, struct cuda_rank *of, unsigned first,
+			    unsigned count)
 {
 	cudaError_t error = cudaSuccess;
 	for (unsigned at = 0; at < count && error == cudaSuccess; at++) {
-		const struct gpu_link_op *op = &all->link->ops[at];
+		const struct gpu_link_op *op = &all->link->ops[first + at];
 		if (op->work != GPU_REDUCE) {
 			error = put_compute(all, of, at, op);
 			continue;
@@ -253,7 +254,7 @@ static int capture_step(const struct cuda_generator *all, struct cuda_rank *of,
 	TRY(refusal, "a graph", cudaStreamBeginCapture(of->compute, cudaStreamCaptureModeThreadLocal));
 	cudaEventRecord(of->fork, of->compute); // the stream of sums joins the graph
 	cudaStreamWaitEvent(of->sums, of->fork, 0);
-	cudaError_t error = put_step(all, of, all->step_ops);
+	cudaError_t error = put_step(all, of, 0, all->step_ops);
 	cudaError_t end = cudaStreamEndCapture(of->compute, &graph);
 	TRY(refusal, "a step as a graph", error);
 	TRY(refusal, "a step as a graph", end);
@@ -292,7 +293,8 @@ static int launch(struct cuda_generator *all, struct cuda_rank *of, bool *ret_is
 		TRY(refusal, "a step", cudaGraphLaunch(of->step, of->compute));
 	else
 		TRY(refusal, "the last gates",
-		    put_step(all, of, all->link->header->op_count - all->steps * all->step_ops));
+		    put_step(all, of, all->steps * all->step_ops,
+			     all->link->header->op_count - all->steps * all->step_ops));
 	TRY(refusal, "a step", cudaEventRecord(turn, of->compute));
 	of->launched++;
 	return 0;

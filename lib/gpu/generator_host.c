@@ -23,6 +23,7 @@ struct player {
 	struct gpu_data data;
 	uint32_t next;	    // computation in hand, sums apart
 	uint32_t sum_first; // the first sum that is not done
+	uint32_t step;	    // that it has begun
 	bool is_busy;	    // `next` has begun
 	int64_t due_ns;	    // when it, or the one before, ends
 	int64_t ended_ns;   // when the one before did
@@ -121,13 +122,33 @@ static void note_wait(struct player *player, const struct gpu_link_op *op, int64
 {
 	if (op->work == GPU_GATE)
 		player->figures.gates_ns += waited_ns;
-	else
+	else if (op->work == GPU_UPDATE)
 		player->figures.update_wait_ns += waited_ns;
+	else
+		player->figures.compute_wait_ns += waited_ns;
+}
+
+// With a barrier no rank begins a step before all have ended the one before. What is waited here is
+// told apart.
+static bool may_step(const struct gpu_link *link, struct player *player)
+{
+	uint32_t step = link->ops[player->next].step;
+	if (link->header->has_barrier == 0 || step == player->step)
+		return true;
+	if (!gpu_link_have_ended(link, step))
+		return false;
+	int64_t now_ns = gpu_clock_ns();
+	player->step = step;
+	player->figures.barrier_ns += now_ns - player->ended_ns;
+	player->ended_ns = player->due_ns = now_ns;
+	return true;
 }
 
 static bool begin(const struct gpu_link *link, struct player *player)
 {
 	const struct gpu_link_op *op = &link->ops[player->next];
+	if (!may_step(link, player))
+		return false;
 	if (op->needs_messages != 0) {
 		if (!is_asked(link, player, player->next))
 			return false;
@@ -151,6 +172,8 @@ static void end(const struct gpu_link *link, struct player *player, int64_t now_
 		player->figures.releases++;
 		gpu_lateness_add(&player->lateness, now_ns - player->due_ns);
 	}
+	if (op->work == GPU_UPDATE)
+		__atomic_store_n(&link->ranks[player->rank].step, op->step + 1, __ATOMIC_RELEASE);
 	player->is_busy = false;
 	player->ended_ns = now_ns;
 	do
@@ -179,15 +202,18 @@ static bool play(const struct gpu_link *link, struct player *player)
 	return has_done;
 }
 
-static void finish(struct gpu_link *link, struct player *player)
+static int finish(struct gpu_link *link, struct player *player, struct refusal *refusal)
 {
 	struct gpu_link_figures *figures = &player->figures;
 	figures->late_p50_ns = gpu_lateness_quantile(&player->lateness, 500);
 	figures->late_p99_ns = gpu_lateness_quantile(&player->lateness, 990);
 	figures->late_max_ns = gpu_lateness_quantile(&player->lateness, 1000);
 	figures->run_ns = player->due_ns - link->header->start_ns;
+	if (gpu_link_measure_steps(link, player->rank, figures) < 0)
+		return refuse(refusal, -ENOMEM, "no memory for the times of steps", 0, 0, 0);
 	link->ranks[player->rank].figures = *figures;
 	gpu_link_set_rank(link, player->rank, GPU_RANK_DONE);
+	return 0;
 }
 
 // ---------------------------------------------------------------- all of them
@@ -269,7 +295,7 @@ int gpu_host_run(struct gpu_link *link, const struct gpu_generator_options *opti
 	if (rc == 0)
 		rc = play_all(&all, refusal);
 	for (uint32_t i = 0; rc == 0 && i < options->rank_count; i++)
-		finish(link, &all.players[i]);
+		rc = finish(link, &all.players[i], refusal);
 	for (uint32_t i = 0; all.players != NULL && i < options->rank_count; i++)
 		gpu_lateness_free(&all.players[i].lateness);
 	free(all.players);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <weft/check.h>
+#include <weft/gpu_lateness.h>
 
 #define PAGE 65536u // of the largest systems; buffers are pinned page by page
 #define LOOK_NS 2000000
@@ -52,16 +53,24 @@ static uint64_t round_up(uint64_t bytes, uint64_t grain)
 	return (bytes + grain - 1) / grain * grain;
 }
 
+static uint32_t group_of(const struct gpu_link_shape *shape)
+{
+	return shape->group_ranks > 0 ? shape->group_ranks : shape->rank_count;
+}
+
 const char *gpu_link_shape_wrong(const struct gpu_link_shape *shape)
 {
 	if (shape->rank_count == 0 || shape->rank_count > GPU_RANKS_MAX || shape->op_count == 0 ||
 	    shape->op_count > GPU_OPS_MAX)
 		return "a link has 1 to 4096 ranks, and 1 to 16777216 computations of each";
+	if (shape->group_ranks > GPU_RANKS_MAX ||
+	    (shape->group_ranks != 0 && shape->group_ranks < shape->rank_count))
+		return "a group has 1 to 4096 ranks, and those of the link are among them";
 	if (shape->element_bytes != 2 && shape->element_bytes != 4)
 		return "elements of a link have 2 or 4 bytes";
 	if (shape->block_bytes == 0 || shape->block_bytes % shape->element_bytes != 0 ||
 	    shape->block_bytes > UINT32_MAX ||
-	    shape->slice_bytes != shape->block_bytes * shape->rank_count ||
+	    shape->slice_bytes != shape->block_bytes * group_of(shape) ||
 	    shape->bucket_bytes % shape->slice_bytes != 0 || shape->bucket_bytes == 0 ||
 	    shape->stretch_bytes % shape->bucket_bytes != 0 || shape->stretch_bytes == 0 ||
 	    shape->stretch_bytes > UINT64_C(1) << 44)
@@ -83,7 +92,9 @@ static void lay_out(struct gpu_link_header *ret, const struct gpu_link_shape *sh
 					.block_bytes = shape->block_bytes,
 					.element_bytes = shape->element_bytes,
 					.seed = shape->seed,
-					.dilation_milli = shape->dilation_milli};
+					.dilation_milli = shape->dilation_milli,
+					.group_ranks = group_of(shape),
+					.has_barrier = shape->has_barrier};
 	ret->ops = round_up(sizeof(*ret), 64);
 	ret->ranks = ret->ops +
 		round_up((uint64_t)shape->op_count * sizeof(struct gpu_link_op), 64);
@@ -97,17 +108,21 @@ static void lay_out(struct gpu_link_header *ret, const struct gpu_link_shape *sh
 
 const char *gpu_link_header_wrong(const struct gpu_link_header *header, uint64_t file_bytes)
 {
-	const struct gpu_link_shape shape = {header->rank_count,    header->op_count,
-					     header->stretch_bytes, header->bucket_bytes,
-					     header->slice_bytes,   header->block_bytes,
-					     header->element_bytes, 0,
-					     header->dilation_milli};
+	const struct gpu_link_shape shape = {.rank_count = header->rank_count,
+					     .op_count = header->op_count,
+					     .stretch_bytes = header->stretch_bytes,
+					     .bucket_bytes = header->bucket_bytes,
+					     .slice_bytes = header->slice_bytes,
+					     .block_bytes = header->block_bytes,
+					     .element_bytes = header->element_bytes,
+					     .group_ranks = header->group_ranks};
 	struct gpu_link_header whole;
 	if (header->magic != GPU_LINK_MAGIC)
 		return "this is no link of a run";
 	if (header->version != GPU_LINK_VERSION || header->header_bytes != sizeof(whole))
 		return "this link has the layout of another version";
-	if (gpu_link_shape_wrong(&shape) != NULL || header->dilation_milli == 0)
+	if (gpu_link_shape_wrong(&shape) != NULL || header->dilation_milli == 0 ||
+	    header->group_ranks == 0)
 		return "this link is damaged: its sizes do not fit together";
 	lay_out(&whole, &shape);
 	if (header->file_bytes != whole.file_bytes || file_bytes != whole.file_bytes ||
@@ -213,8 +228,10 @@ int gpu_link_create(struct gpu_link *ret, const char *path, const struct gpu_lin
 	header.beat_ns = gpu_clock_ns();
 	*ret->header = header;
 	find_parts(ret, &header);
-	for (uint32_t rank = 0; rank < header.rank_count; rank++)
+	for (uint32_t rank = 0; rank < header.rank_count; rank++) {
 		ret->ranks[rank].buffer = header.buffers + rank * header.buffer_bytes;
+		ret->ranks[rank].number = rank;
+	}
 	return 0;
 }
 
@@ -352,6 +369,46 @@ void gpu_link_raise(struct gpu_link_flag *flag, int64_t at_ns)
 bool gpu_link_is_raised(const struct gpu_link_flag *flag)
 {
 	return __atomic_load_n(&flag->is_set, __ATOMIC_ACQUIRE) != 0;
+}
+
+bool gpu_link_have_ended(const struct gpu_link *link, uint32_t steps)
+{
+	for (uint32_t rank = 0; rank < link->header->rank_count; rank++)
+		if (__atomic_load_n(&link->ranks[rank].step, __ATOMIC_ACQUIRE) < steps)
+			return false;
+	return true;
+}
+
+// ---------------------------------------------------------------- steps
+
+static void note_step(struct gpu_lateness *steps, struct gpu_link_figures *figures, int64_t took_ns)
+{
+	gpu_lateness_add(steps, took_ns);
+	figures->step_mean_ns += took_ns;
+}
+
+int gpu_link_measure_steps(const struct gpu_link *link, uint32_t rank,
+			   struct gpu_link_figures *figures)
+{
+	uint32_t count = link->header->op_count;
+	struct gpu_lateness steps;
+	int64_t begin_ns = link->header->start_ns;
+	if (gpu_lateness_init(&steps, link->ops[count - 1].step + 1) < 0)
+		return -ENOMEM;
+	figures->step_mean_ns = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		int64_t end_ns = gpu_link_flag_of(link, link->done, rank, i)->at_ns;
+		if (link->ops[i].work != GPU_UPDATE)
+			continue;
+		note_step(&steps, figures, end_ns - begin_ns);
+		begin_ns = end_ns;
+	}
+	figures->step_mean_ns /= steps.count > 0 ? steps.count : 1;
+	figures->step_min_ns = gpu_lateness_quantile(&steps, 0);
+	figures->step_p50_ns = gpu_lateness_quantile(&steps, 500);
+	figures->step_max_ns = gpu_lateness_quantile(&steps, 1000);
+	gpu_lateness_free(&steps);
+	return 0;
 }
 
 void gpu_link_close(struct gpu_link *link)

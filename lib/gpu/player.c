@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The run's end of a link, played from a record: one live rank, and others that are patterns. See
-// weft/gpu_record.h.
+// The run's end of a link, played from records: ranks that are live, and others that are patterns.
+// See weft/gpu_record.h.
 
 #include <weft/gpu_record.h>
 
@@ -8,32 +8,46 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 #define START_NS INT64_C(20000000) // until the first computation is due
 #define BEAT_NS INT64_C(50000000)
+#define NAP_NS INT64_C(1000000)
+#define SHORT_NAP_NS INT64_C(50000) // others have the CPU as long as nothing is due soon
+#define SOON_NS INT64_C(150000)
+
+struct live { // a rank of the link
+	const struct gpu_record *record;
+	struct gpu_data data;
+	uint32_t row;  // in the link
+	uint32_t made; // atomic: what the others send for parts before lies there
+	uint32_t step_parts;
+	uint32_t first_open; // parts before are done
+};
 
 struct gpu_player {
 	struct gpu_link *link;
-	const struct gpu_record *record;
-	struct gpu_data data; // of the live rank
-	pthread_t thread;
+	struct live *ranks; // [count]
+	uint32_t count;
+	uint8_t is_here[GPU_RANKS_MAX]; // ranks of the group that are live
+	pthread_t thread, maker;
 	uint32_t is_stopped; // atomic
-	uint8_t *is_made;    // [parts] what the others sent for it lies there
-	uint32_t first_open; // parts before are done
 	int64_t beat_ns, late_ns;
+	int64_t next_ns;	// when something is due, of what can be known now
 	enum gpu_damage damage; // that is still to be done
 };
 
-static const struct gpu_link_flag *done_flag(const struct gpu_player *player, uint32_t part)
+static const struct gpu_link_flag *done_flag(const struct gpu_player *player,
+					     const struct live *live, uint32_t part)
 {
-	const struct gpu_link *link = player->link;
-	return gpu_link_flag_of(link, link->done, player->record->rank, part);
+	return gpu_link_flag_of(player->link, player->link->done, live->row, part);
 }
 
 // The computation that part `part` was recorded behind; the first has none.
-static int64_t before(const struct gpu_player *player, uint32_t part)
+static int64_t before(const struct live *live, uint32_t part)
 {
-	const struct gpu_record_part *parts = player->record->parts;
+	const struct gpu_record_part *parts = live->record->parts;
 	if (parts[part].work == GPU_REDUCE)
 		return part - 1; // its fill
 	int64_t at = (int64_t)part - 1;
@@ -43,20 +57,60 @@ static int64_t before(const struct gpu_player *player, uint32_t part)
 }
 
 // An update is behind all sums of its step.
-static bool are_sums_done(const struct gpu_player *player, uint32_t part)
+static bool are_sums_done(const struct gpu_player *player, const struct live *live, uint32_t part)
 {
-	const struct gpu_record_part *parts = player->record->parts;
+	const struct gpu_record_part *parts = live->record->parts;
 	if (parts[part].work != GPU_UPDATE)
 		return true;
 	for (uint32_t i = part; i-- > 0 && parts[i].step == parts[part].step;)
-		if (parts[i].work == GPU_REDUCE && !gpu_link_is_raised(done_flag(player, i)))
+		if (parts[i].work == GPU_REDUCE && !gpu_link_is_raised(done_flag(player, live, i)))
 			return false;
 	return true;
 }
 
-static void damage(struct gpu_player *player, const struct gpu_link_op *op)
+// What live ranks send of their own: a slice that they filled, sums behind their update. Whether
+// all have, and the last of them at *ret_ns.
+static bool have_peers_sent(const struct gpu_player *player, const struct live *live, uint32_t part,
+			    int64_t *ret_ns)
 {
-	const struct gpu_data *data = &player->data;
+	const struct gpu_link_op *op = &player->link->ops[part];
+	uint32_t sent = op->work == GPU_REDUCE ? part - 1 : op->step * live->step_parts - 1;
+	bool is_sent = op->work == GPU_REDUCE || (op->work == GPU_GATE && op->step > 0);
+	*ret_ns = 0;
+	for (uint32_t i = 0; is_sent && i < player->count; i++) {
+		const struct gpu_link_flag *flag = done_flag(player, &player->ranks[i], sent);
+		if (!gpu_link_is_raised(flag))
+			return false;
+		*ret_ns = flag->at_ns > *ret_ns ? flag->at_ns : *ret_ns;
+	}
+	return true;
+}
+
+// ---------------------------------------------------------------- data
+
+// Blocks of live ranks come from where these made them.
+static void bring(const struct gpu_player *player, const struct live *live,
+		  const struct gpu_link_op *op)
+{
+	const struct gpu_data *to = &live->data;
+	uint64_t block = to->block_bytes, slice = to->slice_bytes;
+	for (uint32_t i = 0; i < player->count; i++) {
+		const struct gpu_data *from = &player->ranks[i].data;
+		if (from->rank == to->rank)
+			continue;
+		if (op->work == GPU_REDUCE)
+			memcpy(to->landed + op->offset + from->rank * block,
+			       from->gradients + op->offset + to->rank * block, block);
+		for (uint64_t at = op->offset; op->work == GPU_GATE && at < op->offset + op->bytes;
+		     at += slice)
+			memcpy(to->sums + at + from->rank * block,
+			       from->sums + at + from->rank * block, block);
+	}
+}
+
+static void damage(struct gpu_player *player, const struct live *live, const struct gpu_link_op *op)
+{
+	const struct gpu_data *data = &live->data;
 	uint8_t *sums = data->sums + op->offset;
 	uint64_t bytes = data->slice_bytes;
 	if (player->damage == GPU_DAMAGE_BIT && op->work == GPU_REDUCE)
@@ -72,94 +126,175 @@ static void damage(struct gpu_player *player, const struct gpu_link_op *op)
 	player->damage = GPU_DAMAGE_NONE;
 }
 
-// What the others would have sent by then.
-static void make_data(struct gpu_player *player, uint32_t part)
+// What ranks that are not here send for part `part`: known beforehand, and made as soon as what lay
+// there in the step before was read.
+static bool make_part(struct gpu_player *player, struct live *live, uint32_t part)
 {
 	const struct gpu_link_op *op = &player->link->ops[part];
-	if (player->is_made[part])
-		return;
+	if (part >= live->step_parts &&
+	    !gpu_link_is_raised(done_flag(player, live, part - live->step_parts)))
+		return false;
 	if (op->work == GPU_REDUCE)
-		gpu_host_play_parts(&player->data, op->step, op->offset);
-	else if (op->work == GPU_GATE)
-		gpu_host_play_sums(&player->data, op->step - 1, op->offset, op->bytes);
-	damage(player, op);
-	player->is_made[part] = 1;
+		gpu_host_play_parts(&live->data, op->step, op->offset, player->is_here);
+	else if (op->work == GPU_GATE && op->step > 0)
+		gpu_host_play_sums(&live->data, op->step - 1, op->offset, op->bytes,
+				   player->is_here);
+	__atomic_store_n(&live->made, part + 1, __ATOMIC_RELEASE);
+	return true;
 }
 
-static void ask(struct gpu_player *player, uint32_t part)
+static bool is_stopped(struct gpu_player *player)
+{
+	return __atomic_load_n(&player->is_stopped, __ATOMIC_ACQUIRE) != 0;
+}
+
+// A thread of its own: making takes longer than asking may be late.
+static void *make(void *context)
+{
+	struct gpu_player *player = context;
+	for (bool is_all = false; !is_all && !is_stopped(player);) {
+		is_all = true;
+		bool has_made = false;
+		for (uint32_t i = 0; i < player->count; i++) {
+			struct live *live = &player->ranks[i];
+			if (live->made < live->record->part_count)
+				has_made |= make_part(player, live, live->made);
+			is_all = is_all && live->made == live->record->part_count;
+		}
+		if (!has_made)
+			nanosleep(&(struct timespec){0, NAP_NS / 4}, NULL);
+	}
+	return NULL;
+}
+
+// ---------------------------------------------------------------- asking
+
+static void ask(struct gpu_player *player, struct live *live, uint32_t part)
 {
 	struct gpu_link *link = player->link;
-	struct gpu_link_flag *asked = gpu_link_flag_of(link, link->asked, player->record->rank,
-						       part);
-	int64_t behind = before(player, part);
-	if (link->ops[part].needs_messages == 0 || gpu_link_is_raised(asked) ||
-	    !gpu_link_is_raised(done_flag(player, (uint32_t)behind)))
+	const struct gpu_link_op *op = &link->ops[part];
+	struct gpu_link_flag *asked = gpu_link_flag_of(link, link->asked, live->row, part);
+	int64_t behind = before(live, part);
+	if (op->needs_messages == 0 || gpu_link_is_raised(asked) ||
+	    (behind >= 0 && !gpu_link_is_raised(done_flag(player, live, (uint32_t)behind))))
 		return;
-	make_data(player, part);
-	int64_t due_ns = done_flag(player, (uint32_t)behind)->at_ns +
-		player->record->parts[part].wait_ns;
-	int64_t now_ns = gpu_clock_ns();
-	if (now_ns < due_ns || !are_sums_done(player, part))
+	int64_t due_ns = live->record->parts[part].wait_ns +
+		(behind >= 0 ? done_flag(player, live, (uint32_t)behind)->at_ns
+			     : link->header->start_ns);
+	int64_t now_ns = gpu_clock_ns(), sent_ns;
+	if (due_ns < player->next_ns)
+		player->next_ns = due_ns;
+	if (now_ns < due_ns || __atomic_load_n(&live->made, __ATOMIC_ACQUIRE) <= part ||
+	    !are_sums_done(player, live, part) || !have_peers_sent(player, live, part, &sent_ns))
 		return;
+	bring(player, live, op);
+	damage(player, live, op);
 	gpu_link_raise(asked, now_ns);
-	if (link->ops[part].work != GPU_UPDATE && now_ns - due_ns > player->late_ns)
+	due_ns = sent_ns > due_ns ? sent_ns : due_ns;
+	if (op->work != GPU_UPDATE && now_ns - due_ns > player->late_ns)
 		player->late_ns = now_ns - due_ns;
 }
 
-// All parts up to the end of the step in hand.
-static void ask_all(struct gpu_player *player)
+// All parts up to the end of the step in hand. What stands behind a computation that has not ended
+// cannot be asked for.
+static void ask_all(struct gpu_player *player, struct live *live)
 {
-	const struct gpu_record *record = player->record;
-	for (uint32_t i = player->first_open; i < record->part_count; i++) {
-		ask(player, i);
-		if (record->parts[i].work == GPU_UPDATE &&
-		    !gpu_link_is_raised(done_flag(player, i)))
+	const struct gpu_record *record = live->record;
+	for (uint32_t i = live->first_open; i < record->part_count; i++) {
+		ask(player, live, i);
+		if (record->parts[i].work != GPU_REDUCE &&
+		    !gpu_link_is_raised(done_flag(player, live, i)))
 			break;
 	}
-	while (player->first_open < record->part_count &&
-	       gpu_link_is_raised(done_flag(player, player->first_open)))
-		player->first_open++;
+	while (live->first_open < record->part_count &&
+	       gpu_link_is_raised(done_flag(player, live, live->first_open)))
+		live->first_open++;
+}
+
+static bool has_ended(const struct gpu_player *player)
+{
+	for (uint32_t i = 0; i < player->count; i++)
+		if (player->ranks[i].first_open < player->ranks[i].record->part_count)
+			return false;
+	return true;
+}
+
+static void beat(struct gpu_player *player)
+{
+	int64_t now_ns = gpu_clock_ns();
+	if (now_ns > player->beat_ns + BEAT_NS)
+		gpu_link_beat_host(player->link, player->beat_ns = now_ns);
 }
 
 static void *play(void *context)
 {
 	struct gpu_player *player = context;
 	struct gpu_link *link = player->link;
-	while (gpu_link_rank_state(link, player->record->rank) != GPU_RANK_READY &&
-	       __atomic_load_n(&player->is_stopped, __ATOMIC_ACQUIRE) == 0) {
-		gpu_link_beat_host(link, gpu_clock_ns());
-		sched_yield();
-	}
+	for (uint32_t i = 0; i < player->count; i++)
+		while (gpu_link_rank_state(link, player->ranks[i].row) != GPU_RANK_READY &&
+		       !is_stopped(player)) {
+			beat(player);
+			nanosleep(&(struct timespec){0, NAP_NS}, NULL);
+		}
 	gpu_link_set_host(link, GPU_HOST_RUNS, gpu_clock_ns() + START_NS);
-	while (player->first_open < player->record->part_count &&
-	       __atomic_load_n(&player->is_stopped, __ATOMIC_ACQUIRE) == 0) {
-		ask_all(player);
-		int64_t now_ns = gpu_clock_ns();
-		if (now_ns > player->beat_ns + BEAT_NS)
-			gpu_link_beat_host(link, player->beat_ns = now_ns);
-		sched_yield();
+	while (!has_ended(player) && !is_stopped(player)) {
+		player->next_ns = INT64_MAX;
+		for (uint32_t i = 0; i < player->count; i++)
+			ask_all(player, &player->ranks[i]);
+		beat(player);
+		if (player->next_ns - SOON_NS > gpu_clock_ns())
+			nanosleep(&(struct timespec){0, SHORT_NAP_NS}, NULL);
+		else
+			sched_yield();
 	}
 	gpu_link_set_host(link, GPU_HOST_DONE, link->header->start_ns);
 	return NULL;
 }
 
+// ---------------------------------------------------------------- the thread
+
+static void let_go(struct gpu_player *player)
+{
+	free(player->ranks);
+	free(player);
+}
+
+static void prepare(struct gpu_player *player, const struct gpu_record *records)
+{
+	for (uint32_t i = 0; i < player->count; i++) {
+		struct live *live = &player->ranks[i];
+		live->record = &records[i];
+		live->row = i;
+		live->step_parts = (records[i].part_count - records[i].buckets) / records[i].steps;
+		gpu_data_of(&live->data, player->link, i);
+		player->is_here[live->data.rank] = 1;
+	}
+}
+
 int gpu_player_start(struct gpu_player **ret, struct gpu_link *link,
-		     const struct gpu_record *record, enum gpu_damage damage_wanted,
+		     const struct gpu_record *records, enum gpu_damage damage_wanted,
 		     struct refusal *refusal)
 {
 	struct gpu_player *player = calloc(1, sizeof(*player));
-	uint8_t *is_made = calloc(record->part_count, 1);
-	if (player == NULL || is_made == NULL) {
+	struct live *ranks = calloc(link->header->rank_count, sizeof(*ranks));
+	if (player == NULL || ranks == NULL) {
 		free(player);
-		free(is_made);
+		free(ranks);
 		return refuse(refusal, -ENOMEM, "no memory to play a record", 0, 0, 0);
 	}
-	*player = (struct gpu_player){
-		.link = link, .record = record, .is_made = is_made, .damage = damage_wanted};
-	gpu_data_of(&player->data, link, record->rank);
+	player->link = link;
+	player->ranks = ranks;
+	player->count = link->header->rank_count;
+	player->damage = damage_wanted;
+	prepare(player, records);
+	if (pthread_create(&player->maker, NULL, make, player) != 0) {
+		let_go(player);
+		return refuse(refusal, -EAGAIN, "the system gives no thread", 0, 0, 0);
+	}
 	if (pthread_create(&player->thread, NULL, play, player) != 0) {
-		free(player);
-		free(is_made);
+		__atomic_store_n(&player->is_stopped, 1u, __ATOMIC_RELEASE);
+		pthread_join(player->maker, NULL);
+		let_go(player);
 		return refuse(refusal, -EAGAIN, "the system gives no thread", 0, 0, 0);
 	}
 	*ret = player;
@@ -170,8 +305,8 @@ int64_t gpu_player_end(struct gpu_player *player)
 {
 	__atomic_store_n(&player->is_stopped, 1u, __ATOMIC_RELEASE);
 	pthread_join(player->thread, NULL);
+	pthread_join(player->maker, NULL);
 	int64_t late_ns = player->late_ns;
-	free(player->is_made);
-	free(player);
+	let_go(player);
 	return late_ns;
 }

@@ -12,8 +12,12 @@
 #define LINE_BYTES 256
 #define WAIT_MAX_NS INT64_C(1000000000000)
 
-static const char *const works[] = {"gate", "fill", "reduce", "update"};
-_Static_assert(sizeof(works) / sizeof(*works) == GPU_WORK_COUNT, "a name for each");
+#define BUCKETS_MAX 65536u
+#define SLICES_MAX (1u << 20)
+
+const char *const gpu_work_names[] = {"gate", "fill", "reduce", "update", "compute"};
+_Static_assert(sizeof(gpu_work_names) / sizeof(*gpu_work_names) == GPU_WORK_COUNT,
+	       "a name for each");
 
 static int refuse_line(struct refusal *refusal, const char *path, uint32_t line, const char *why)
 {
@@ -23,86 +27,201 @@ static int refuse_line(struct refusal *refusal, const char *path, uint32_t line,
 	return refuse(refusal, -EINVAL, why, 0, 0, 0);
 }
 
+// ---------------------------------------------------------------- what may be in it
+
+static const char *head_wrong(const struct gpu_record *of)
+{
+	uint64_t grain = (uint64_t)of->ranks * of->element_bytes;
+	if (of->rank >= of->ranks || of->ranks < 2 || of->ranks > GPU_RANKS_MAX ||
+	    of->buckets == 0 || of->buckets > BUCKETS_MAX || of->steps == 0 ||
+	    of->steps > 1000000 || of->part_count == 0 || of->part_count > GPU_OPS_MAX)
+		return "there is no such rank, bucket, step or number of computations";
+	if ((of->element_bytes != 2 && of->element_bytes != 4) || of->slice_bytes == 0 ||
+	    of->slice_bytes % grain != 0)
+		return "a slice has no whole elements of 2 or 4 bytes for each rank";
+	return NULL;
+}
+
+// What has been seen of a step.
+struct seen {
+	uint8_t *has_gate;  // [buckets]
+	uint32_t *slices;   // [buckets]
+	uint32_t gates, at; // computations of the step
+};
+
+static const char *gate_wrong(const struct gpu_record *of, const struct gpu_record_part *part,
+			      struct seen *seen)
+{
+	if (part->bucket >= of->buckets || seen->has_gate[part->bucket] != 0)
+		return "there is no such bucket, or it had its gate in this step";
+	seen->has_gate[part->bucket] = 1;
+	seen->gates++;
+	return NULL;
+}
+
+// A fill is that of the bucket's next slice; behind it comes its sum.
+static const char *slice_wrong(const struct gpu_record *of, const struct gpu_record_part *part,
+			       struct seen *seen)
+{
+	bool is_sum = part->work == GPU_REDUCE;
+	bool is_behind = seen->at > 0 && part[-1].work == GPU_FILL;
+	if (part->bucket >= of->buckets || is_sum != is_behind ||
+	    (is_sum && (part->bucket != part[-1].bucket || part->slice != part[-1].slice)))
+		return "a fill and its sum are not one behind the other";
+	if (!is_sum && part->slice != seen->slices[part->bucket]++)
+		return "slices of a bucket do not follow each other";
+	return NULL;
+}
+
+static const char *part_wrong(const struct gpu_record *of, const struct gpu_record_part *part,
+			      struct seen *seen)
+{
+	if (part->compute_ns < 0 || part->compute_ns > WAIT_MAX_NS || part->wait_ns < 0 ||
+	    part->wait_ns > WAIT_MAX_NS)
+		return "a time is below 0 or beyond 1000 s";
+	if (part->work == GPU_GATE)
+		return gate_wrong(of, part, seen);
+	if (part->work == GPU_FILL || part->work == GPU_REDUCE)
+		return slice_wrong(of, part, seen);
+	return seen->at > 0 && part[-1].work == GPU_FILL ? "a fill has no sum" : NULL;
+}
+
+// Step 0 up to its update: the shape of all of them. Ends at *ret_at.
+static const char *first_wrong(const struct gpu_record *of, struct seen *seen, uint32_t *ret_at)
+{
+	for (seen->at = 0; seen->at < of->part_count; seen->at++) {
+		*ret_at = seen->at;
+		const char *wrong = of->parts[seen->at].step != 0
+			? "a step has no update at its end"
+			: part_wrong(of, &of->parts[seen->at], seen);
+		if (wrong != NULL)
+			return wrong;
+		if (of->parts[seen->at].work != GPU_UPDATE)
+			continue;
+		seen->at++;
+		for (uint32_t i = 0; i < of->buckets; i++)
+			if (seen->slices[i] == 0 || seen->has_gate[i] == 0)
+				return "a bucket has no gate or no slice in this step";
+		return NULL;
+	}
+	return "a step has no update at its end";
+}
+
+// Steps that are as the first, and the gates that end it all.
+static const char *rest_wrong(const struct gpu_record *of, struct seen *seen, uint32_t *ret_at)
+{
+	uint32_t step_parts = seen->at;
+	if (of->part_count != (uint64_t)of->steps * step_parts + of->buckets)
+		return "it has not as many computations as its steps have";
+	memset(seen->has_gate, 0, of->buckets);
+	for (*ret_at = step_parts; *ret_at < of->part_count; (*ret_at)++) {
+		const struct gpu_record_part *part = &of->parts[*ret_at];
+		const struct gpu_record_part *should = &of->parts[*ret_at % step_parts];
+		bool is_end = part->step == of->steps;
+		if (part->step != *ret_at / step_parts ||
+		    (!is_end &&
+		     (part->work != should->work || part->bucket != should->bucket ||
+		      part->slice != should->slice)))
+			return "this is not the computation whose turn it is";
+		if (is_end && part->work != GPU_GATE)
+			return "gates of all buckets end it";
+		seen->at = 0; // nothing behind which this one is
+		const char *wrong = is_end ? gate_wrong(of, part, seen) : NULL;
+		if (wrong != NULL || part->compute_ns < 0 || part->compute_ns > WAIT_MAX_NS ||
+		    part->wait_ns < 0 || part->wait_ns > WAIT_MAX_NS)
+			return wrong != NULL ? wrong : "a time is below 0 or beyond 1000 s";
+	}
+	return NULL;
+}
+
+static const char *count_slices(struct gpu_record *of, const struct seen *seen)
+{
+	for (uint32_t i = 0; i < of->buckets; i++) {
+		of->slices_before[i + 1] = of->slices_before[i] + seen->slices[i];
+		if (of->slices_before[i + 1] > SLICES_MAX)
+			return "there are too many slices";
+	}
+	return NULL;
+}
+
+int gpu_record_seal(struct gpu_record *record, struct refusal *refusal)
+{
+	uint32_t at = 0;
+	struct seen seen = {.has_gate = calloc(record->buckets, 1),
+			    .slices = calloc(record->buckets, sizeof(uint32_t))};
+	record->slices_before = calloc(record->buckets + 1u, sizeof(uint32_t));
+	const char *wrong = NULL;
+	bool has_memory = seen.has_gate != NULL && seen.slices != NULL &&
+		record->slices_before != NULL;
+	if (has_memory)
+		wrong = first_wrong(record, &seen, &at);
+	if (has_memory && wrong == NULL)
+		wrong = rest_wrong(record, &seen, &at);
+	if (has_memory && wrong == NULL)
+		wrong = count_slices(record, &seen);
+	free(seen.has_gate);
+	free(seen.slices);
+	if (!has_memory)
+		return refuse(refusal, -ENOMEM, "no memory for % buckets", record->buckets, 0, 0);
+	refusal->line = at + 3;
+	return wrong == NULL ? 0 : refuse(refusal, -EINVAL, wrong, 0, 0, 0);
+}
+
 // ---------------------------------------------------------------- reading
 
 static const char *read_head(struct gpu_record *ret, FILE *file)
 {
 	char line[LINE_BYTES], rest;
-	if (fgets(line, sizeof(line), file) == NULL || strcmp(line, "weft-record 1\n") != 0)
-		return "this is no record of a rank: its first line is not `weft-record 1`";
+	if (fgets(line, sizeof(line), file) == NULL || strcmp(line, "weft-record 2\n") != 0)
+		return "this is no record of a rank: its first line is not `weft-record 2`";
 	if (fgets(line, sizeof(line), file) == NULL ||
 	    sscanf(line,
-		   "rank %" SCNu32 " ranks %" SCNu32 " buckets %" SCNu32 " slices %" SCNu32
-		   " steps %" SCNu32 " bucket_bytes %" SCNu64 " element_bytes %" SCNu32
+		   "rank %" SCNu32 " ranks %" SCNu32 " buckets %" SCNu32 " steps %" SCNu32
+		   " parts %" SCNu32 " slice_bytes %" SCNu64 " element_bytes %" SCNu32
 		   " seed %" SCNu64 " %c",
-		   &ret->rank, &ret->ranks, &ret->buckets, &ret->slices, &ret->steps,
-		   &ret->bucket_bytes, &ret->element_bytes, &ret->seed, &rest) != 8)
+		   &ret->rank, &ret->ranks, &ret->buckets, &ret->steps, &ret->part_count,
+		   &ret->slice_bytes, &ret->element_bytes, &ret->seed, &rest) != 8)
 		return "the second line does not say what was recorded";
-	if (ret->rank >= ret->ranks || ret->ranks > GPU_RANKS_MAX || ret->buckets == 0 ||
-	    ret->buckets > 65536 || ret->slices == 0 || ret->slices > 1024 || ret->steps == 0 ||
-	    ret->steps > 1000000)
-		return "there is no such rank, bucket, slice or step";
-	uint64_t step = ret->buckets + 2ull * ret->buckets * ret->slices + 1;
-	if (ret->steps * step + ret->buckets > GPU_OPS_MAX)
-		return "there are too many computations";
-	ret->part_count = (uint32_t)(ret->steps * step + ret->buckets);
-	return NULL;
+	return head_wrong(ret);
 }
 
-// What computation `index` is, so that a file cannot say anything else.
-static struct gpu_record_part part_at(const struct gpu_record *of, uint32_t index)
-{
-	uint32_t step_parts = of->buckets + 2 * of->buckets * of->slices + 1;
-	uint32_t at = index % step_parts, number = (at - of->buckets) / 2;
-	struct gpu_record_part part = {.work = GPU_GATE, .step = index / step_parts, .bucket = at};
-	if (at + 1 == step_parts) {
-		part.work = GPU_UPDATE;
-		part.bucket = 0;
-	} else if (at >= of->buckets) {
-		part.work = (at - of->buckets) % 2 == 0 ? GPU_FILL : GPU_REDUCE;
-		part.bucket = number / of->slices;
-		part.slice = number % of->slices;
-	}
-	return part;
-}
-
-static const char *read_part(struct gpu_record *of, uint32_t index, FILE *file)
+static const char *read_part(struct gpu_record_part *ret, FILE *file)
 {
 	char line[LINE_BYTES], work[16], rest;
-	struct gpu_record_part should = part_at(of, index), *ret = &of->parts[index];
 	if (fgets(line, sizeof(line), file) == NULL)
 		return "the file ends before its computations do";
 	if (sscanf(line, "%15s %" SCNu32 " %" SCNu32 " %" SCNu32 " %" SCNd64 " %" SCNd64 " %c",
 		   work, &ret->step, &ret->bucket, &ret->slice, &ret->compute_ns, &ret->wait_ns,
 		   &rest) != 6)
 		return "this is no computation: work, step, bucket, slice, its time, its wait";
-	ret->work = should.work;
-	if (strcmp(work, works[should.work]) != 0 || ret->step != should.step ||
-	    ret->bucket != should.bucket || ret->slice != should.slice)
-		return "this is not the computation whose turn it is";
-	if (ret->compute_ns < 0 || ret->compute_ns > WAIT_MAX_NS || ret->wait_ns < 0 ||
-	    ret->wait_ns > WAIT_MAX_NS)
-		return "a time is below 0 or beyond 1000 s";
-	return NULL;
+	for (ret->work = 0; ret->work < GPU_WORK_COUNT; ret->work++)
+		if (strcmp(work, gpu_work_names[ret->work]) == 0)
+			return NULL;
+	return "there is no such work: gate, fill, reduce, update, compute";
 }
 
 static int read_all(struct gpu_record *ret, FILE *file, const char *path, struct refusal *refusal)
 {
 	const char *wrong = read_head(ret, file);
 	if (wrong != NULL)
-		return refuse_line(refusal, path, 1, wrong);
+		return refuse_line(refusal, path, 2, wrong);
 	ret->parts = calloc(ret->part_count, sizeof(*ret->parts));
 	if (ret->parts == NULL)
 		return refuse(refusal, -ENOMEM, "no memory for % computations", ret->part_count, 0,
 			      0);
 	for (uint32_t i = 0; i < ret->part_count; i++) {
-		wrong = read_part(ret, i, file);
+		wrong = read_part(&ret->parts[i], file);
 		if (wrong != NULL)
 			return refuse_line(refusal, path, i + 3, wrong);
 	}
-	return fgetc(file) == EOF ? 0
-				  : refuse_line(refusal, path, ret->part_count + 3,
-						"there is more than the second line says");
+	if (fgetc(file) != EOF)
+		return refuse_line(refusal, path, ret->part_count + 3,
+				   "there is more than the second line says");
+	int rc = gpu_record_seal(ret, refusal);
+	if (rc < 0)
+		snprintf(refusal->file, sizeof(refusal->file), "%.*s",
+			 (int)sizeof(refusal->file) - 1, path);
+	return rc;
 }
 
 int gpu_record_read(struct gpu_record *ret, const char *path, struct refusal *refusal)
@@ -125,49 +244,112 @@ int gpu_record_read(struct gpu_record *ret, const char *path, struct refusal *re
 void gpu_record_free(struct gpu_record *record)
 {
 	free(record->parts);
+	free(record->slices_before);
 	record->parts = NULL;
+	record->slices_before = NULL;
+}
+
+int gpu_record_write(FILE *to, const struct gpu_record *of)
+{
+	fprintf(to,
+		"weft-record 2\n"
+		"rank %u ranks %u buckets %u steps %u parts %u slice_bytes %" PRIu64
+		" element_bytes %u seed %" PRIu64 "\n",
+		of->rank, of->ranks, of->buckets, of->steps, of->part_count, of->slice_bytes,
+		of->element_bytes, of->seed);
+	for (uint32_t i = 0; i < of->part_count; i++) {
+		const struct gpu_record_part *part = &of->parts[i];
+		fprintf(to, "%s %u %u %u %" PRId64 " %" PRId64 "\n", gpu_work_names[part->work],
+			part->step, part->bucket, part->slice, part->compute_ns, part->wait_ns);
+	}
+	return ferror(to) != 0 ? -EIO : 0;
+}
+
+void gpu_record_scale(struct gpu_record *record, uint32_t divisor)
+{
+	uint64_t grain = (uint64_t)record->ranks * record->element_bytes;
+	uint64_t grains = record->slice_bytes / grain;
+	record->slice_bytes = (grains + divisor - 1) / divisor * grain;
 }
 
 // ---------------------------------------------------------------- its link
 
 static struct gpu_link_op op_of(const struct gpu_record *record, const struct gpu_record_part *part)
 {
-	uint64_t slice_bytes = record->bucket_bytes / record->slices;
+	uint64_t slice_bytes = record->slice_bytes;
 	struct gpu_link_op op = {.work = part->work,
 				 .needs_messages = part->work != GPU_FILL,
 				 .step = part->step,
 				 .bucket = part->bucket,
 				 .slice = part->slice,
-				 .offset = part->bucket * record->bucket_bytes,
-				 .bytes = record->bucket_bytes,
 				 .compute_ns = part->compute_ns};
+	if (part->work == GPU_UPDATE) {
+		op.bytes = record->slices_before[record->buckets] * slice_bytes;
+	} else if (part->work == GPU_COMPUTE) {
+		op.needs_messages = part->wait_ns > 0;
+	} else {
+		op.offset = record->slices_before[part->bucket] * slice_bytes;
+		op.bytes = record->slices_before[part->bucket + 1] * slice_bytes - op.offset;
+	}
 	if (part->work == GPU_GATE)
-		op.needs_messages = part->step > 0;
-	else if (part->work == GPU_UPDATE)
-		op.bytes = record->buckets * record->bucket_bytes;
-	else {
+		op.needs_messages = part->step > 0 || part->wait_ns > 0;
+	if (part->work == GPU_FILL || part->work == GPU_REDUCE) {
 		op.offset += part->slice * slice_bytes;
 		op.bytes = slice_bytes;
 	}
 	return op;
 }
 
-int gpu_record_link(struct gpu_link *ret, const char *path, const struct gpu_record *record,
-		    struct refusal *refusal)
+// Ranks of one run do the same at the same pace.
+static int check_together(const struct gpu_record *records, uint32_t count, struct refusal *refusal)
 {
+	const struct gpu_record *first = &records[0];
+	for (uint32_t i = 1; i < count; i++) {
+		const struct gpu_record *other = &records[i];
+		bool is_same = first->ranks == other->ranks && first->seed == other->seed &&
+			first->slice_bytes == other->slice_bytes &&
+			first->element_bytes == other->element_bytes &&
+			first->part_count == other->part_count && first->steps == other->steps;
+		for (uint32_t k = 0; is_same && k < first->part_count; k++) {
+			const struct gpu_link_op a = op_of(first, &first->parts[k]);
+			const struct gpu_link_op b = op_of(other, &other->parts[k]);
+			is_same = memcmp(&a, &b, sizeof(a)) == 0;
+		}
+		if (!is_same)
+			return refuse(refusal, -EINVAL,
+				      "ranks % and % do not do the same at the same pace: they are "
+				      "not of one stage of one run",
+				      first->rank, other->rank, 0);
+		for (uint32_t k = 0; k < i; k++)
+			if (records[k].rank == other->rank)
+				return refuse(refusal, -EINVAL, "rank % twice", other->rank, 0, 0);
+	}
+	return 0;
+}
+
+int gpu_record_link(struct gpu_link *ret, const char *path, const struct gpu_record *records,
+		    uint32_t count, bool has_barrier, struct refusal *refusal)
+{
+	const struct gpu_record *first = &records[0];
 	const struct gpu_link_shape shape = {
-		.rank_count = record->ranks,
-		.op_count = record->part_count,
-		.stretch_bytes = record->buckets * record->bucket_bytes,
-		.bucket_bytes = record->bucket_bytes,
-		.slice_bytes = record->bucket_bytes / record->slices,
-		.block_bytes = record->bucket_bytes / record->slices / record->ranks,
-		.element_bytes = record->element_bytes,
-		.seed = record->seed,
+		.rank_count = count,
+		.group_ranks = first->ranks,
+		.has_barrier = has_barrier,
+		.op_count = first->part_count,
+		.stretch_bytes = first->slices_before[first->buckets] * first->slice_bytes,
+		.bucket_bytes = first->slice_bytes, // buckets have whole slices, and not as many
+		.slice_bytes = first->slice_bytes,
+		.block_bytes = first->slice_bytes / first->ranks,
+		.element_bytes = first->element_bytes,
+		.seed = first->seed,
 		.dilation_milli = 1000};
-	int rc = gpu_link_create(ret, path, &shape, refusal);
-	for (uint32_t i = 0; rc == 0 && i < record->part_count; i++)
-		ret->ops[i] = op_of(record, &record->parts[i]);
+	int rc = check_together(records, count, refusal);
+	if (rc == 0)
+		rc = gpu_link_create(ret, path, &shape, refusal);
+	for (uint32_t i = 0; rc == 0 && i < first->part_count; i++)
+		ret->ops[i] = op_of(first, &first->parts[i]);
+	for (uint32_t i = 0; rc == 0 && i < count; i++)
+		ret->ranks[i].number = records[i].rank;
 	if (rc == 0)
 		gpu_link_offer(ret);
 	return rc;

@@ -284,10 +284,10 @@ static ps_t reduce_all(struct step *step, const struct step_setup *setup, uint32
 	for (uint32_t i = step->cells.chunks; i > 0; i--) {
 		struct step_cell *cell = step_cell(&step->cells, number, i - 1);
 		for (uint32_t j = 0; j < cell->bucket_count; j++) {
-			const struct step_bucket *bucket =
-				&step->cells.buckets[cell->bucket_first + j];
+			struct step_bucket *bucket = &step->cells.buckets[cell->bucket_first + j];
 			ps_t time = collective_ps(setup, bucket, false);
-			network_at = ps_max(network_at, bucket->released_at) + time;
+			bucket->reduce_begin = ps_max(network_at, bucket->released_at);
+			network_at = bucket->reduced_at = bucket->reduce_begin + time;
 		}
 	}
 	return network_at;
@@ -313,6 +313,20 @@ static void begin_replica(struct step *step, const struct step_setup *setup)
 	}
 }
 
+static void tell(const struct step *step, const struct step_setup *setup, uint32_t number,
+		 struct operation operation, ps_t start)
+{
+	if (setup->watch == NULL || setup->watched != number)
+		return;
+	const struct step_span span = {.chunk = operation.chunk,
+				       .micro_batch = operation.micro_batch,
+				       .is_backward = operation.is_backward,
+				       .begin = start,
+				       .end = step->stages[number].free_at,
+				       .compute_ps = cell_ps(step, setup, number, operation)};
+	setup->watch(setup->watch_context, &span);
+}
+
 // Runs what stage `number` can run now. Whether there was anything.
 static bool run_stage(struct step *step, const struct step_setup *setup, uint32_t number)
 {
@@ -330,6 +344,7 @@ static bool run_stage(struct step *step, const struct step_setup *setup, uint32_
 			run_backward(step, setup, number, operation, start);
 		else
 			run_forward(step, setup, number, operation, start);
+		tell(step, setup, number, operation, start);
 	}
 	return has_run;
 }
@@ -420,6 +435,26 @@ void step_expose(struct step *step, const struct step_setup *setup, struct step_
 	step_run(step, setup, &ret->with, stages);
 	ret->head_ps = ret->with.backward_ps - ret->without.backward_ps;
 	ret->tail_ps = ps_max(0, ret->with.reduce_ps - ret->with.backward_ps);
+}
+
+bool step_gradient(const struct step *step, const struct step_setup *setup, uint32_t stage,
+		   uint32_t chunk, uint32_t index, struct step_gradient *ret)
+{
+	const struct step_cell *cell = step_cell(&step->cells, stage, chunk);
+	if (index >= cell->bucket_count)
+		return false;
+	const struct step_bucket *of = &step->cells.buckets[cell->bucket_first + index];
+	*ret = (struct step_gradient){
+		.reduce_bytes = of->reduce_bytes,
+		.gather_bytes = of->gather_bytes,
+		.forward_ppm = of->forward_ppm,
+		.ready_ppm = of->ready_ppm,
+		.is_expert = of->is_expert,
+		.gathered_at = of->gathered_at,
+		.gather_ps = of->gather_bytes > 0 ? collective_ps(setup, of, true) : 0,
+		.reduce_begin = of->reduce_begin,
+		.reduced_at = of->reduced_at};
+	return true;
 }
 
 uint32_t step_collectives(const struct step *step, struct step_collective *ret, uint32_t max)

@@ -11,7 +11,7 @@ struct step_bucket {
 	uint32_t ready_ppm;   // of the cell's last backward, when its gradients are there
 	bool is_expert;
 	// of the running step
-	ps_t gathered_at, released_at;
+	ps_t gathered_at, released_at, reduce_begin, reduced_at;
 	uint32_t gather_op, ready_op; // as operations of the rank in hand: see step_program.c
 };
 

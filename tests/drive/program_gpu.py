@@ -187,7 +187,7 @@ class Generators(unittest.TestCase):
     def test_a_rank_is_played_again_from_a_record(self):
         path, _, _ = self.record()
         lines = path.read_text(encoding="utf-8").split("\n")
-        self.assertEqual(lines[1], "rank 1 ranks 4 buckets 2 slices 2 steps 2 bucket_bytes 32768 element_bytes 2 seed 1")
+        self.assertEqual(lines[1], "rank 1 ranks 4 buckets 2 steps 2 parts 24 slice_bytes 16384 element_bytes 2 seed 1")
         parts = [line.split() for line in lines[2:-1]]
         self.assertEqual(len(parts), 2 * (2 + 2 * 4 + 1) + 2)
         waits = [int(part[5]) for part in parts]
@@ -201,11 +201,58 @@ class Generators(unittest.TestCase):
         # what was recorded is waited for: sums beside, the rest in a row
         row_ns = sum(int(part[4]) + int(part[5]) for part in parts if part[0] != "reduce")
         self.assertGreaterEqual(rank["run_ns"], row_ns)
-        for name, at, text in (("first", 0, "weft-record 2"), ("second", 1, "rank 4 ranks 4"), ("part", 5, "fill 9 9 9 9 9"), ("end", -2, "")):
+        for name, at, text in (("first", 0, "weft-record 1"), ("second", 1, "rank 4 ranks 4"), ("part", 5, "fill 9 9 9 9 9"),
+                               ("twice", 3, lines[2]), ("no sum", 5, lines[4]), ("swapped", 14, lines[15]), ("end", -2, "")):
             broken = pathlib.Path(self.room.name, name)
             broken.write_text("\n".join(lines[:at] + [text] + lines[at:][1:]), encoding="utf-8")
             out, err = self.end(self.start("gpu", "--play", broken), BAD_INPUT)
             self.assertEqual((out, err.startswith(f"weft gpu: {broken}:")), ("", True), err)
+
+    def test_live_ranks_and_played_ones_share_a_run(self):
+        """Ranks 1 and 2 are here and send each other what they made; 0 and 3 are patterns."""
+        folder, paths = pathlib.Path(self.room.name, "two"), []
+        for rank in (1, 2):
+            out = folder / str(rank)
+            self.end(self.start("sim", *SMALL[:1], *SMALL[3:], "--record-rank", rank, "--out", out))
+            paths.append(out / f"rank-{rank}.record")
+        both = ["gpu", "--play", paths[0], "--play", paths[1], "--barrier", "--json"]
+        told = json.loads(self.end(self.start(*both))[0])
+        self.assertEqual((told["peers"], told["live_ranks"], told["played_ranks"]), ("live and played back", [1, 2], 2))
+        self.assertTrue(told["has_barrier"])
+        for rank in told["ranks"]:
+            self.assertEqual((rank["elements_wrong"], rank["releases"]), (0, 2 * 4))
+            self.assertEqual(rank["elements_checked"], 2 * (32768 * 3 // 4 + 32768))
+            self.assertGreater(rank["barrier_ns"], 0)
+            self.assertLessEqual(rank["step_min_ns"], rank["step_mean_ns"])
+            self.assertGreaterEqual(rank["step_min_ns"], (20 + 40) * 2000 + 20000)
+        self.assertIn("do not do the same", self.end(self.start(*both[:3], "--play", self.record("--set", "traffic.steps=1")[0]), BAD_INPUT)[1])
+        self.assertIn("rank 1 twice", self.end(self.start(*both[:3], "--play", paths[0]), BAD_INPUT)[1])
+        self.assertIn("it needs --play", self.end(self.start("gpu", "--link", self.link, "--scale", "2"), BAD_INPUT)[1])
+
+    def test_a_rank_of_a_large_job_takes_its_step(self):
+        """Every forward, backward, gate and slice of rank 0 of 8,192, at real time; its buckets are smaller, its times are not."""
+        out = pathlib.Path(self.room.name, "large")
+        job = ["sim", "azure-gb200-llama405b", "--depth", "model", "--json", "--out", out, "--record-rank"]
+        step_ns = json.loads(self.end(self.start(*job, 0))[0])["cases"][0]["step_ps"] // 1000
+        lines = (out / "rank-0.record").read_text(encoding="utf-8").split("\n")[2:-1]
+        parts = [line.split() for line in lines]
+        row = [part for part in parts if part[0] != "reduce"]
+        self.assertEqual(sum(int(part[4]) + int(part[5]) for part in row if part[1] == "0"), step_ns)
+        # 64 forwards and as many backwards, the last of each cell in slices; 405e9 / 126 layers, a quarter of it
+        slices = sum(part[0] == "fill" for part in parts)
+        self.assertEqual(slices, 190)
+        self.assertEqual(sum(int(part[4]) for part in row if part[0] in ("gate", "compute", "fill")), round((7.5 * 8 * (5.3 + 9.75)) * 1e6))
+        told = json.loads(self.end(self.start("gpu", "--play", out / "rank-0.record", "--scale", 16384, "--json"))[0])
+        rank = told["ranks"][0]
+        self.assertEqual((told["peers"], told["live_ranks"], told["played_ranks"], told["scale_by"]), ("played back", [0], 255, 16384))
+        self.assertEqual(told["step_bytes"], slices * 2**27 // 16384)
+        self.assertEqual((rank["elements_wrong"], rank["releases"]), (0, slices))
+        self.assertEqual(rank["elements_checked"], told["step_bytes"] // 2 * (255 + 256) // 256)
+        self.assertGreaterEqual(rank["step_min_ns"], step_ns)
+        self.assertGreater(rank["compute_wait_ns"], 0)
+        for words, says in (([9999], "it has 8192"), (["0", "--jitter", "1"], "without --jitter"),
+                            (["0", "--slow", "gpu3:5"], "without --slow gpuN")):
+            self.assertIn(says, self.end(self.start(*job, *words), BAD_INPUT)[1])
 
     def test_what_has_no_record_is_refused(self):
         for words, says in ((["two-racks", "--record-rank", "0", "--out", self.room.name], "it needs traffic.kind gradients"),

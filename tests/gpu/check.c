@@ -64,10 +64,9 @@ static int make_record(struct gpu_record *ret, uint32_t steps, uint64_t bucket_b
 {
 	*ret = (struct gpu_record){.ranks = 8,
 				   .buckets = 8,
-				   .slices = 2,
 				   .steps = steps,
 				   .element_bytes = 2,
-				   .bucket_bytes = bucket_bytes,
+				   .slice_bytes = bucket_bytes / 2,
 				   .seed = 1};
 	uint32_t step_parts = 8 + 2 * 8 * 2 + 1;
 	ret->part_count = steps * step_parts + 8;
@@ -94,7 +93,8 @@ static int make_record(struct gpu_record *ret, uint32_t steps, uint64_t bucket_b
 			part->wait_ns = is_sum ? 200000 : 0;
 		}
 	}
-	return ret->parts == NULL ? -ENOMEM : 0;
+	struct refusal refusal = {0};
+	return ret->parts == NULL ? -ENOMEM : gpu_record_seal(ret, &refusal);
 }
 
 // What the rank's computations waited for, by the flags alone, and how long its steps took.
@@ -135,7 +135,7 @@ static int run(const struct checks *checks, const struct gpu_record *record, enu
 	*ret = (struct outcome){0};
 	snprintf(path, sizeof(path), "%s/weft-check-%ld",
 		 access("/dev/shm", W_OK) == 0 ? "/dev/shm" : P_tmpdir, (long)getpid());
-	int rc = gpu_record_link(&here, path, record, &refusal);
+	int rc = gpu_record_link(&here, path, record, 1, false, &refusal);
 	if (rc == 0)
 		rc = gpu_link_open(&there, path, 1000 * MS, &refusal);
 	if (rc == 0)

@@ -98,10 +98,10 @@ static void parts_do_not_overlap(void **)
 	// the layout is a promise to others: its words stand where they stood
 	assert_int_equal(sizeof(struct gpu_link_op), 48);
 	assert_int_equal(sizeof(struct gpu_link_flag), 16);
-	assert_int_equal(sizeof(struct gpu_link_rank), 200);
-	assert_int_equal(sizeof(struct gpu_link_header), 160);
+	assert_int_equal(sizeof(struct gpu_link_rank), 256);
+	assert_int_equal(sizeof(struct gpu_link_header), 168);
 	assert_int_equal(offsetof(struct gpu_link_header, seed), 120);
-	assert_int_equal(offsetof(struct gpu_link_header, start_ns), 144);
+	assert_int_equal(offsetof(struct gpu_link_header, start_ns), 152);
 	gpu_link_close(&run);
 }
 
@@ -131,6 +131,55 @@ static void shapes_that_do_not_fit_are_refused(void **)
 	wrong.element_bytes = 3;
 	assert_int_equal(gpu_link_create(&link, path, &wrong, &refusal), -EINVAL);
 	assert_int_equal(access(path, F_OK), -1);
+}
+
+// Another version of the layout, by a generator that would take it for its own.
+static void another_version_is_refused(void **)
+{
+	struct gpu_link link, run = made();
+	gpu_link_offer(&run);
+	run.header->version = GPU_LINK_VERSION + 1;
+	assert_int_equal(gpu_link_open(&link, path, 100 * MS, &refusal), -EPROTO);
+	assert_string_equal(refusal.text, "this link has the layout of another version");
+	run.header->version = GPU_LINK_VERSION;
+	link = opened();
+	gpu_link_close(&link);
+	gpu_link_close(&run);
+}
+
+// Two of eight ranks are here: blocks are those of eight.
+static void a_link_may_have_a_part_of_its_group(void **)
+{
+	struct gpu_link run;
+	struct gpu_link_shape part = shape;
+	part.rank_count = 2;
+	part.group_ranks = 8;
+	assert_int_equal(gpu_link_create(&run, path, &part, &refusal), -EINVAL);
+	part.block_bytes = 12;
+	assert_int_equal(gpu_link_create(&run, path, &part, &refusal), 0);
+	assert_int_equal(run.header->group_ranks, 8);
+	assert_true(run.header->file_bytes == run.header->buffers + 2 * run.header->buffer_bytes);
+	gpu_link_close(&run);
+	part.rank_count = 9;
+	assert_int_equal(gpu_link_create(&run, path, &part, &refusal), -EINVAL);
+}
+
+static void steps_are_measured_by_their_updates(void **)
+{
+	struct gpu_link run = made();
+	struct gpu_link_figures figures = {0};
+	const int64_t ends_ns[] = {50, 120, 130, 200};
+	run.header->start_ns = 20;
+	for (uint32_t i = 0; i < 5; i++) {
+		run.ops[i] = (struct gpu_link_op){.work = i < 4 ? GPU_UPDATE : GPU_GATE, .step = i};
+		gpu_link_raise(gpu_link_flag_of(&run, run.done, 1, i), i < 4 ? ends_ns[i] : 999);
+	}
+	assert_int_equal(gpu_link_measure_steps(&run, 1, &figures), 0);
+	assert_int_equal(figures.step_min_ns, 10);
+	assert_int_equal(figures.step_p50_ns, 30);
+	assert_int_equal(figures.step_mean_ns, 45);
+	assert_int_equal(figures.step_max_ns, 70);
+	gpu_link_close(&run);
 }
 
 static void a_rank_has_one_generator(void **)
@@ -234,6 +283,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(parts_do_not_overlap, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_damaged_header_is_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(shapes_that_do_not_fit_are_refused, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(another_version_is_refused, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_link_may_have_a_part_of_its_group, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(steps_are_measured_by_their_updates, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_rank_has_one_generator, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(nobody_waits_for_ever, set_up, tear_down),
