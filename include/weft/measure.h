@@ -96,6 +96,7 @@ struct watch_config {
 	uint32_t bypasses;   // events of paths over dead cables; 0 = none are kept
 	bool has_links;	     // each cable, each port of a switch, each host: measure_link.h
 	bool has_operations; // when each operation of a program began and ended
+	bool has_racks;	     // latency by the racks of both ends: measure_racks.h
 };
 
 #ifdef __cplusplus

@@ -13,6 +13,7 @@
 #include <weft/fabric.h>
 #include <weft/machine.h>
 #include <weft/measure.h>
+#include <weft/measure_racks.h>
 #include <weft/refusal.h>
 #include <weft/scenario.h>
 #include <weft/transport.h>
@@ -125,6 +126,8 @@ int world_build_shards(struct world *ret, struct arena *arena, const struct scen
 
 // Name of a cable (its index in world->cables) for people: "nic 3 plane 1 > t0 0", "t0 0 up 5 plane
 // 1 > t1 5". Unique in the world; docs/scenario.md says how to read it. Cut to `bytes`, at least 1.
+// "t1 3", or the switch's own name in a graph; `index` counts world->switches.
+void world_switch_name(const struct world *world, uint32_t index, char *ret, size_t bytes);
 void world_cable_name(const struct world *world, uint32_t cable, char *ret, size_t bytes);
 
 // Whether a tap of the scenario listens on a cable at time `at`, or at any time.
@@ -177,6 +180,7 @@ struct outcome {
 	ps_t stream_end_ps[PROGRAM_STREAMS_MAX];
 	struct outcome_job jobs[MIX_PARTS_MAX]; // of several jobs, as the scenario has them
 	struct series series;			// no bins: none is kept
+	struct racks racks;			// of message_ns; no groups: not watched
 };
 
 // Adds up what machines and records hold into world->outcome, anew on each call. After a run or

@@ -23,6 +23,7 @@
 #include "pauses.h"
 #include "program.h"
 #include "put.h"
+#include "racks.h"
 #include "skip.h"
 #include "watch.h"
 
@@ -478,6 +479,7 @@ int report_json(FILE *to, const struct report_input *input)
 	program_json(root, input);
 	put_latencies(root, input);
 	put_congestion(root, input);
+	racks_json(root, input);
 	drops_json(root, input);
 	put_planes(root, input);
 	put_transport(root, input);

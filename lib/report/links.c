@@ -181,6 +181,34 @@ static void put_planes(json_t *array, const struct world *world)
 			put_plane(array, world, group, plane);
 }
 
+// What a switch puts on its cables: the most of one, and over all.
+static void put_switch(json_t *array, const struct world *world, uint32_t index)
+{
+	const struct switch_plan *plan = &world->topology.switches[index];
+	char name[WORLD_CABLE_NAME_BYTES];
+	uint64_t bytes = 0, most = 0;
+	uint32_t queue_max = 0;
+	for (uint32_t port = 0; port < plan->port_count; port++) {
+		const struct link_plan *link =
+			&world->topology.links[world->topology.port_links[plan->port_first + port]];
+		uint64_t link_index = (uint64_t)(link - world->topology.links);
+		bool is_a = link->node_a == world->topology.hosts + index;
+		uint64_t more = world->links.counts[2 * link_index + !is_a].data_bytes;
+		const struct queue_watch *watch = switch_port_watch(world->switches[index], port);
+		bytes += more;
+		most = more > most ? more : most;
+		if (watch != NULL && watch->queue_max_bytes > queue_max)
+			queue_max = watch->queue_max_bytes;
+	}
+	json_t *row = row_in(array);
+	world_switch_name(world, index, name, sizeof(name));
+	put_text(row, "switch", name);
+	put_count(row, "plane", plan->plane);
+	put_count(row, "data_bytes", bytes);
+	put_count(row, "data_bytes_max", most);
+	put_count(row, "queue_bytes_max", queue_max);
+}
+
 void links_json(json_t *root, const struct report_input *input)
 {
 	const struct world *world = input->world;
@@ -192,11 +220,14 @@ void links_json(json_t *root, const struct report_input *input)
 	links_of(&links, world);
 	json_t *to = object_in(root, "links");
 	put_count(to, "threshold_bytes", world->topology.ecn_low_bytes);
-	json_t *array = array_in(to, "groups");
+	json_t *groups = array_in(to, "groups");
 	for (uint32_t group = 0; group < GROUP_COUNT; group++)
 		if (links.loads[group].cables > 0)
-			put_load(array, &links.loads[group], (enum link_group)group);
+			put_load(groups, &links.loads[group], (enum link_group)group);
 	put_planes(array_in(to, "planes"), world);
+	json_t *array = array_in(to, "switches");
+	for (uint32_t i = 0; i < world->topology.switch_count; i++)
+		put_switch(array, world, i);
 	array = array_in(to, "busiest");
 	for (uint32_t i = 0; i < links.busiest_count; i++) {
 		const struct busy *busy = &links.busiest[i];

@@ -101,19 +101,12 @@ static void label(json_t *list, const char *format, size_t first, size_t last)
 	json_array_append_new(list, json_string(text));
 }
 
-static void racks(json_t *section, const json_t *result)
+// One quantile of all pairs.
+static void racks_chart(json_t *section, const json_t *racks, const char *id, const char *title,
+			const char *key)
 {
-	const json_t *racks = json_object_get(result, "racks"), *each;
-	if (!json_is_object(racks)) {
-		sheet_missing(section, "Latency between racks",
-			      *sheet_text(result, "racks_reason") != '\0'
-				      ? sheet_text(result, "racks_reason")
-				      : "messages are told apart by the distance of their ends, "
-					"not by rack");
-		return;
-	}
-	json_t *chart = sheet_chart(section, "racks", "heat",
-				    "Median latency of messages between racks (us)");
+	const json_t *each;
+	json_t *chart = sheet_chart(section, id, "heat", title);
 	sheet_axis(chart, "x", "to rack", false);
 	sheet_axis(chart, "y", "from rack", false);
 	json_t *columns = json_array(), *rows = json_array(), *cells = json_array();
@@ -129,12 +122,30 @@ static void racks(json_t *section, const json_t *result)
 		json_array_append_new(cell, json_integer((json_int_t)sheet_number(each, "to", 0)));
 		json_array_append_new(cell,
 				      json_integer((json_int_t)sheet_number(each, "from", 0)));
-		json_array_append_new(cell, json_real(sheet_number(each, "p50_ns", 0) / 1000));
+		json_array_append_new(cell, json_real(sheet_number(each, key, 0) / 1000));
 		json_array_append_new(cells, cell);
 	}
 	json_object_set_new(chart, "labels", columns);
 	json_object_set_new(chart, "rows", rows);
 	json_object_set_new(chart, "cells", cells);
+}
+
+static void racks(json_t *section, const json_t *result)
+{
+	const json_t *racks = json_object_get(result, "racks");
+	const char *reason = sheet_text(result, "racks_reason");
+	if (!json_is_object(racks)) {
+		sheet_missing(section, "Latency between racks",
+			      *reason != '\0' ? reason : "the result does not have it");
+		return;
+	}
+	if (json_array_size(json_object_get(racks, "pairs")) == 0) {
+		sheet_missing(section, "Latency between racks", "no messages");
+		return;
+	}
+	racks_chart(section, racks, "racks", "Median latency of messages between racks (us)",
+		    "p50_ns");
+	racks_chart(section, racks, "racks-p99", "p99 of latency between racks (us)", "p99_ns");
 }
 
 void sheet_latency(struct sheet *sheet, const struct html_input *input)

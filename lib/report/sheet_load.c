@@ -3,7 +3,10 @@
 
 #include "sheet.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#define SWITCH_ROWS_MAX 48 // of a drawing
 
 static json_t *labelled_bars(json_t *section, const char *id, const char *title, const char *y_name,
 			     json_t **ret_labels)
@@ -164,6 +167,79 @@ static void link_heat(json_t *section, const json_t *list)
 	json_object_set_new(chart, "cells", cells);
 }
 
+// Rows of a drawing of all switches: neighbours of a tier share one where there are many.
+static void switch_row(char ret[64], const char *name, size_t per)
+{
+	const char *space = strrchr(name, ' ');
+	char *end = "";
+	unsigned long number = space == NULL ? 0 : strtoul(space + 1, &end, 10);
+	if (per == 1 || space == NULL || *end != '\0')
+		snprintf(ret, 64, "%.60s", name);
+	else
+		snprintf(ret, 64, "%.*s %lu-%lu", (int)(space - name > 24 ? 24 : space - name),
+			 name, number / per * per, number / per * per + per - 1);
+}
+
+// The cell at (column, row), made if there is none, is at least `value`.
+static void cell_at_least(json_t *cells, size_t column, size_t row, double value)
+{
+	json_t *each;
+	size_t i;
+	json_array_foreach(cells, i, each)
+	{
+		if ((size_t)json_integer_value(json_array_get(each, 0)) != column ||
+		    (size_t)json_integer_value(json_array_get(each, 1)) != row)
+			continue;
+		if (json_real_value(json_array_get(each, 2)) < value)
+			json_array_set_new(each, 2, json_real(value));
+		return;
+	}
+	json_t *cell = json_array();
+	append(cell, json_integer((json_int_t)column));
+	append(cell, json_integer((json_int_t)row));
+	append(cell, json_real(value));
+	append(cells, cell);
+}
+
+// The topology as a map: a row for each switch, a column for each plane.
+static void switch_heat(json_t *section, const json_t *list, const char *id, const char *title,
+			const char *key, double unit)
+{
+	const json_t *each;
+	size_t i, planes = 1;
+	json_array_foreach(list, i, each) if (sheet_number(each, "plane", 0) >= (double)planes)
+		planes = (size_t)sheet_number(each, "plane", 0) + 1;
+	size_t per = (json_array_size(list) / planes + SWITCH_ROWS_MAX) / SWITCH_ROWS_MAX;
+	json_t *chart = sheet_chart(section, id, "heat", title);
+	sheet_axis(chart, "x", "plane", false);
+	sheet_axis(chart, "y", "switch", false);
+	json_t *columns = json_array(), *rows = json_array(), *cells = json_array();
+	json_array_foreach(list, i, each)
+	{
+		char plane[32], row[64];
+		snprintf(plane, sizeof(plane), "plane %d", (int)sheet_number(each, "plane", 0));
+		switch_row(row, sheet_text(each, "switch"), per);
+		cell_at_least(cells, place_of(columns, plane), place_of(rows, row),
+			      sheet_number(each, key, 0) / unit);
+	}
+	json_object_set_new(chart, "labels", columns);
+	json_object_set_new(chart, "rows", rows);
+	json_object_set_new(chart, "cells", cells);
+}
+
+static void switches(json_t *section, const json_t *list)
+{
+	if (json_array_size(list) == 0) {
+		sheet_missing(section, "Load of the switches", "the result does not have it");
+		return;
+	}
+	switch_heat(section, list, "switches",
+		    "Load of the switches: wire bytes of data on their busiest cable (MB)",
+		    "data_bytes_max", 1e6);
+	switch_heat(section, list, "depths", "Queues of the switches: the deepest (kB)",
+		    "queue_bytes_max", 1e3);
+}
+
 static void links(json_t *section, const json_t *result)
 {
 	const json_t *of = json_object_get(result, "links");
@@ -175,6 +251,7 @@ static void links(json_t *section, const json_t *result)
 	}
 	if (json_array_size(json_object_get(of, "planes")) > 0)
 		link_heat(section, json_object_get(of, "planes"));
+	switches(section, json_object_get(of, "switches"));
 	link_tables(section, of);
 }
 

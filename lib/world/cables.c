@@ -323,6 +323,14 @@ static void put_lower(struct name *name, const struct topology *topology,
 	put_number(name, " plane ", link->plane);
 }
 
+void world_switch_name(const struct world *world, uint32_t index, char *ret, size_t bytes)
+{
+	check(index < world->topology.switch_count && bytes > 0);
+	struct name name = {ret, ret + bytes - 1};
+	put_switch(&name, &world->topology, &world->topology.switches[index]);
+	*name.at = '\0';
+}
+
 void world_cable_name(const struct world *world, uint32_t cable, char *ret, size_t bytes)
 {
 	const struct topology *topology = &world->topology;

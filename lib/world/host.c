@@ -116,6 +116,19 @@ static uint32_t batch_of(const struct rank *rank)
 	return (uint32_t)((uint64_t)rank->at * BATCH_COUNT / rank->group->ranks);
 }
 
+// By the racks of both ends; where the other one is the QP knows.
+static void add_to_racks(const struct world_host *host, const struct nic *nic,
+			 const struct completion *done, ps_t took_ns)
+{
+	struct racks *racks = &host->record->outcome->racks;
+	struct qp_view view;
+	if (racks->groups == 0)
+		return;
+	int rc = endpoint_query(nic->endpoint, done->qp, &view);
+	check(rc == 0);
+	racks_add(racks, host->first_nic + (uint32_t)(nic - host->nics), view.remote_nic, took_ns);
+}
+
 static void on_sent(struct world_host *host, struct nic *nic, const struct completion *done,
 		    ps_t now, struct outbox *out)
 {
@@ -129,6 +142,7 @@ static void on_sent(struct world_host *host, struct nic *nic, const struct compl
 	enum pair_class pair = nic->peers[done->qp].pair;
 	ps_t took_ns = (now - done->posted_at) / PS_PER_NS;
 	hist_add(&outcome->message_ns[pair], took_ns);
+	add_to_racks(host, nic, done, took_ns);
 	if (kind == COOKIE_SLICE) {
 		batches_add(&outcome->message_batches[pair], batch_of(&host->ranks[owner]),
 			    took_ns);

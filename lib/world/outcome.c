@@ -79,6 +79,9 @@ static int draw_measures(struct world *world, struct outcome *outcome)
 	const struct watch_config *watch = &world->scenario->watch;
 	if (rc == 0 && watch->bin_ps > 0)
 		rc = series_init(&outcome->series, world->arena, watch->bins, watch->bin_ps);
+	if (rc == 0 && watch->has_racks)
+		rc = racks_init(&outcome->racks, world->arena, world->topology.hosts,
+				world->topology.nics_per_host, LATENCY_NS_MAX);
 	return rc;
 }
 
@@ -300,6 +303,7 @@ static void add_record(struct outcome *outcome, const struct outcome *more)
 		batches_merge(&outcome->message_batches[i], &more->message_batches[i]);
 	}
 	hist_merge(&outcome->flow_ns, &more->flow_ns);
+	racks_merge(&outcome->racks, &more->racks);
 	for (int i = 0; i < DROP_REASON_COUNT; i++)
 		outcome->dropped_at_host[i] += more->dropped_at_host[i];
 	outcome->end_ps = ps_max(outcome->end_ps, more->end_ps);
@@ -327,6 +331,7 @@ static void collect_records(struct world *world)
 		batches_empty(&outcome->message_batches[i]);
 	}
 	hist_empty(&outcome->flow_ns);
+	racks_empty(&outcome->racks);
 	series_empty(&outcome->series);
 	memset(outcome->dropped_at_host, 0, sizeof(outcome->dropped_at_host));
 	outcome->end_ps = 0;

@@ -35,6 +35,8 @@ static void tell_outcome(const struct visitor *visitor, struct outcome *outcome)
 			tell_hist(visitor, &outcome->message_batches[i].of[j]);
 	}
 	tell_hist(visitor, &outcome->flow_ns);
+	for (uint32_t i = 0; i < outcome->racks.groups * outcome->racks.groups; i++)
+		tell_hist(visitor, &outcome->racks.of[i]);
 	tell(visitor, outcome->dropped_at_host, sizeof(outcome->dropped_at_host));
 	tell(visitor, &outcome->end_ps, sizeof(outcome->end_ps));
 	tell(visitor, &outcome->credits_sent, sizeof(outcome->credits_sent));

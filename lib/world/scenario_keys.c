@@ -779,6 +779,8 @@ static const struct scenario_key keys[] = {
 	 SCENARIO(watch.has_links), 0, 1, NULL, flag_words, USE_ALWAYS},
 	{"watch.operations", "flag", "false", "Operations of ranks are timed, for trace.json.",
 	 SCENARIO(watch.has_operations), 0, 1, NULL, flag_words, USE_ALWAYS},
+	{"watch.racks", "flag", "false", "Latency is measured for each pair of racks, too.",
+	 SCENARIO(watch.has_racks), 0, 1, NULL, flag_words, USE_ALWAYS},
 	{"watch.bypasses", "count", "none",
 	 "Paths over cables that go down are watched until they are left: so many at most.",
 	 SCENARIO(watch.bypasses), 1, 100000000, "none", NULL, USE_ALWAYS},

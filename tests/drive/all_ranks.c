@@ -55,7 +55,7 @@ static void nor_on_the_length_of_windows(void **state)
 #define WATCHED \
 	TRUTH_PLANES \
 	"transport: {evs: 32, rto: 80us}\ntraffic: {kind: permutation, bytes: 1MB}\n" \
-	"watch: {bin: 5us, bins: 100, nics: true, bypasses: 500}\nfaults: [{kind: " \
+	"watch: {bin: 5us, bins: 100, nics: true, bypasses: 500, racks: true}\nfaults: [{kind: " \
 	"link_down, at: {t0: 0, up: 1, plane: 1}, from: 10us}, {kind: flap, at: {nic: " \
 	"2, plane: 0}, down: 20us, up: 9us}]\n"
 #define BUTTERFLY \

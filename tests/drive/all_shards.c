@@ -38,7 +38,7 @@ static const struct world_case cases[] = {
 	 RUN_DONE},
 	{"permutation with links that go down, watched",
 	 "name: a\n" FABRIC "traffic: {kind: permutation, bytes: 1MB}\n"
-	 "watch: {bin: 5us, bins: 100, nics: true, bypasses: 500}\n"
+	 "watch: {bin: 5us, bins: 100, nics: true, bypasses: 500, racks: true}\n"
 	 "faults: [{kind: link_down, at: {t0: 0, up: 1, plane: 1}, from: 10us}, {kind: flap, at: "
 	 "{nic: 2, plane: 0}, down: 20us, up: 9us}]\n",
 	 RUN_DONE},
@@ -155,6 +155,9 @@ static void same_outcome(const struct rig *rig, const struct rig *other)
 	for (int pair = 0; pair < PAIR_CLASS_COUNT; pair++)
 		same_hist(&a->message_ns[pair], &b->message_ns[pair]);
 	same_hist(&a->flow_ns, &b->flow_ns);
+	assert_int_equal(a->racks.groups, b->racks.groups);
+	for (uint32_t i = 0; i < a->racks.groups * a->racks.groups; i++)
+		same_hist(&a->racks.of[i], &b->racks.of[i]);
 	uint32_t flows = rig->stage.world.flow_count;
 	assert_int_equal(flows, other->stage.world.flow_count);
 	assert_memory_equal(a->flow_end_ps, b->flow_end_ps, flows * sizeof(*a->flow_end_ps));

@@ -360,6 +360,8 @@ static void truth_outcome(const char *name, const struct rig *is, const struct r
 	for (int i = 0; i < PAIR_CLASS_COUNT; i++)
 		truth_hist(name, "latency of messages", &a->message_ns[i], &b->message_ns[i]);
 	truth_hist(name, "time of flows", &a->flow_ns, &b->flow_ns);
+	for (uint32_t i = 0; i < b->racks.groups * b->racks.groups; i++)
+		truth_hist(name, "latency between racks", &a->racks.of[i], &b->racks.of[i]);
 	truth_counts(name, "ends of flows", a->flow_end_ps, b->flow_end_ps,
 		     should->stage.world.flow_count * sizeof(ps_t));
 	truth_count(name, "collectives", a->collective_count, b->collective_count);

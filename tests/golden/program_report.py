@@ -127,7 +127,7 @@ def check_page(folder, page, result, is_plain):
 def check_links(folder, scenario):
     """With watch.links: who is to blame, and the load of links by plane."""
     fault = "{kind: slow, at: {nic: 3, plane: 0}, rate: 30%}"
-    check(weft("sim", scenario, "--out", folder, "--set", "watch.links=true", "--set", "traffic.bytes=4MiB", "--fault", fault)[0] == 0, "a run")
+    check(weft("sim", scenario, "--out", folder, "--set", "watch.links=true", "--set", "watch.racks=true", "--set", "traffic.bytes=4MiB", "--fault", fault)[0] == 0, "a run")
     result = json.loads((folder / "result.json").read_text())
     status, text, errors = weft("report", folder)
     first = result["culprits"]["list"][0]
@@ -141,6 +141,21 @@ def check_links(folder, scenario):
     wanted = {(one["group"], f"plane {one['plane']}"): one["data_bytes_max"] / 1e6 for one in result["links"]["planes"]}
     check(got.keys() == wanted.keys() and len(got) == 8 and all(abs(got[key] - wanted[key]) < 1e-6 for key in got),
           f"page: load of {len(got)} groups of links and planes")
+    switches = [one for one in result["links"]["switches"]]
+    check(sum(one["data_bytes"] for one in switches) == sum(one["data_bytes"] for one in result["links"]["groups"] if one["group"] != "nic_up"),
+          f"the {len(switches)} switches put on their cables what cables of switches carry")
+    charts = {chart["id"]: chart for chart in json.loads(page.scripts[0])}
+    for name, key, unit in (("switches", "data_bytes_max", 1e6), ("depths", "queue_bytes_max", 1e3)):
+        chart = charts[name]
+        got = {(chart["rows"][row], chart["labels"][column]): value for column, row, value in chart["cells"]}
+        wanted = {(one["switch"], f"plane {one['plane']}"): one[key] / unit for one in switches}
+        check(got.keys() == wanted.keys() and len(got) == 12 and all(abs(got[at] - wanted[at]) < 1e-6 for at in got), f"page: {name} of {len(got)} switches")
+    racks = result["racks"]
+    of_messages = [one for one in result["messages"] if one["count"] > 0]
+    check(sum(pair["count"] for pair in racks["pairs"]) == sum(one["count"] for one in of_messages) and
+          max(pair["max_ns"] for pair in racks["pairs"]) == max(one["max_ns"] for one in of_messages), f"{len(racks['pairs'])} pairs of racks have all messages")
+    got = {(cell[1], cell[0]): cell[2] for cell in charts["racks"]["cells"]}
+    check(got == {(pair["from"], pair["to"]): pair["p50_ns"] / 1000 for pair in racks["pairs"]} and len(got) >= 8, "page: their medians")
     for group in result["links"]["groups"]:
         planes = [one for one in result["links"]["planes"] if one["group"] == group["group"]]
         check(sum(one["data_bytes"] for one in planes) == group["data_bytes"] and sum(one["cables"] for one in planes) == group["cables"],

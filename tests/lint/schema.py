@@ -17,7 +17,7 @@ ROW = re.compile(r"^\| `([^`]+)` \| ([^|]+) \|(.*)\|$")
 SIMPLE = {"integer": "integer", "time": "integer", "number": "number", "text": "string", "word": "string", "flag": "boolean"}
 # Objects and lists that a result has only where it had something to say; docs/result.md says when.
 SOMETIMES = {"jobs", "program", "buffer", "pfc", "series", "bypass", "bypass.recovery", "pace", "ports", "capture", "expect", "mrc_ctl", "gpu", "skip"}
-ALWAYS = set("schema weft command run scenario network faults plan goodput collectives messages flows congestion drops cables planes "
+ALWAYS = set("schema weft command run scenario network faults plan goodput collectives messages flows racks congestion drops cables planes "
              "transport switches conservation links culprits speed inputs".split())
 
 

@@ -31,8 +31,8 @@ BROWSER = ("google.com", "googleapis.com", "gstatic.com") # whom the browser ask
 OUTSIDE = "http://198.18.0.1/dot.png"
 SECTIONS = ["summary", "culprits", "latency", "load", "time", "inputs", "unavailable", "counters", "again"]
 RUNS = { # what weft sim does, and the charts that its page has to have
-    "incast": (["incast", "--set", "watch.bin=10us", "--set", "watch.links=true", "--fault", "{kind: loss, at: {nic: 3, plane: 0}, probability: 5%, from: 100us, until: 300us}"],
-               ["tails", "planes", "links", "goodput", "arrivals", "losses"]),
+    "incast": (["incast", "--set", "watch.bin=10us", "--set", "watch.links=true", "--set", "watch.racks=true", "--fault", "{kind: loss, at: {nic: 3, plane: 0}, probability: 5%, from: 100us, until: 300us}"],
+               ["tails", "racks", "racks-p99", "planes", "links", "switches", "depths", "goodput", "arrivals", "losses"]),
     "ring": (["ring-barrier", "--set", "watch.bin=10us", "--fault", "{kind: slow, at: {nic: 5, plane: 0}, rate: 50%, from: 100us, until: 250us}"],
              ["tails", "planes", "step", "goodput", "arrivals", "losses"]),
     "jobs": (["jobs-two-rings", "--variant", "across"], ["tails", "planes", "step", "jobs"]),

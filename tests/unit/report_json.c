@@ -12,7 +12,7 @@
 
 #include "report_runs.h"
 
-#define FIELDS_MAX 512
+#define FIELDS_MAX 1024
 
 static struct fake *(*const fakes[])(void) = {
 	fake_ring,	fake_sample,   fake_flows,   fake_watched, fake_unharmed, fake_unfinished,

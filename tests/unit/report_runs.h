@@ -302,6 +302,11 @@ static inline struct fake *fake_culprit(void)
 	check(switch_watch(t0, &fake->arena, &world->topology, &world->fabric) == 0);
 	switch_port_watch(t0, 0)->above_ps = PS_PER_US;
 	world->switches = &t0;
+	struct racks *racks = &fake->outcome.racks;
+	check(racks_init(racks, &fake->arena, 2, 2, 1000000) == 0);
+	for (uint32_t i = 0; i < 100; i++)
+		racks_add(racks, 0, 3, 1000 * (i + 1));
+	racks_add(racks, 2, 1, 77);
 	counts[2].lost_random = 12;
 	counts[2].first_lost_ps = PS_PER_US;
 	world->topology.link_count = 2;
