@@ -252,6 +252,10 @@ ps_t switch_run(void *self, const struct inbox *in, ps_t until, struct outbox *o
 int switch_slow(struct switch_ *self, struct arena *arena, uint32_t port,
 		const struct rate_change *changes, uint32_t count, bool is_scaled);
 
+// Whether out-ports of switches of this kind depend on each other. Where not, each could be run
+// elsewhere, if the packets that go there do.
+bool switch_needs_order(const struct fabric_config *config);
+
 // Packets in its queues; and whether they hold what they count, in `chunks`: stops at a bug.
 uint32_t switch_held(const struct switch_ *self);
 void switch_audit(const struct switch_ *self, const struct fifo_pool *chunks);

@@ -28,6 +28,9 @@ struct switch_; // `switch` is a C keyword
 extern "C" {
 #endif
 
+// Adds what another switch, or the same one elsewhere, counted; of depths the larger one stays.
+void fabric_counters_add(struct fabric_counters *sum, const struct fabric_counters *more);
+
 const struct fabric_counters *switch_counters(const struct switch_ *self);
 
 // Puts these in their place: those of the same switch as it was run elsewhere.

@@ -22,6 +22,7 @@
 #include <weft/world_links.h>
 #include <weft/world_pause.h>
 #include <weft/world_program.h>
+#include <weft/world_shards.h>
 
 // A fault as a cable sees it.
 struct cable_fault {
@@ -56,8 +57,6 @@ struct agent;	   // agent.h
 struct record;	   // record.h
 struct tally;	   // record.h
 struct starters;   // starter.h
-
-#define WORLD_SHARDS_MAX 16 // threads that one world can be run by
 
 struct world {
 	const struct scenario *scenario;
@@ -95,6 +94,7 @@ struct world {
 	struct world_links links; // with watch.links
 	uint32_t shard_count;	  // a shard is what one thread runs; it writes into its own record
 	uint32_t *shard_of;	  // [machine_count], in no order: see shards.c
+	struct shared_switch *shared;		  // [topology.switch_count], or NULL: none is
 	struct record *records[WORLD_SHARDS_MAX]; // [shard_count]
 	// [shard_count] what each shard counts over time and of dead cables; or NULL
 	struct series *series[WORLD_SHARDS_MAX];
@@ -116,10 +116,10 @@ extern "C" {
 int world_build(struct world *ret, struct arena *arena, const struct scenario *scenario,
 		const char *trace_text, size_t trace_bytes, struct refusal *refusal);
 
-// As world_build(), for machines that `shards` threads (1 to WORLD_SHARDS_MAX) run at once, each
-// its own, with a barrier between windows. What is measured does not depend on the number.
+// As world_build(), for machines that several threads or processes (1 to WORLD_SHARDS_MAX) run at
+// once, each its own, with a barrier between windows. What is measured does not depend on them.
 int world_build_shards(struct world *ret, struct arena *arena, const struct scenario *scenario,
-		       const char *trace_text, size_t trace_bytes, uint32_t shards,
+		       const char *trace_text, size_t trace_bytes, struct world_shards shards,
 		       struct refusal *refusal);
 
 #define WORLD_CABLE_NAME_BYTES 64 // holds every cable's name

@@ -71,6 +71,20 @@ static int draw_peer(struct peer *peer, struct arena *arena)
 	return peer->in == NULL ? -ENOMEM : 0;
 }
 
+// Whether packets of other ranks pass a cable's end: it is theirs, or all ranks have it.
+static bool leads_away(const struct border *border, const struct cable_plan *plan)
+{
+	const struct world *world = border->lane->world;
+	const struct shared_switch *shared = world_shared(world, plan->to_machine);
+	uint32_t own = border->ranks->index;
+	if (shared == NULL)
+		return world->shard_of[plan->to_machine] != own;
+	for (uint32_t i = 0; i < (shared->high - shared->low) / shared->span; i++)
+		if (shared->shards[i] != own)
+			return true;
+	return false;
+}
+
 // Marks the cables that lead away from this rank, and where they begin.
 static void mark_cables(struct border *border)
 {
@@ -80,8 +94,8 @@ static void mark_cables(struct border *border)
 	for (uint32_t i = 0; i < lane->cables.count; i++) {
 		const struct cable_plan *plan = &world->cables[lane->cables.plan[i]];
 		struct cable *cable = &lane->cables.cables[i];
-		if (world->shard_of[plan->from_machine] != own ||
-		    world->shard_of[plan->to_machine] == own)
+		if (world_sender_of(world, lane->cables.plan[i]) != own ||
+		    !leads_away(border, plan))
 			continue;
 		cable->is_border = cable->is_special = true;
 		bitmap_set(border->machines, plan->from_machine);
@@ -163,17 +177,30 @@ static struct crossing *next_crossing(struct border *border, uint32_t rank)
 	return &slab->crossings[slab->count++];
 }
 
-void border_send(struct border *border, uint32_t index, const struct packet *packet, ps_t at,
-		 bool is_late)
+uint32_t border_rank(const struct border *border, const struct cable *cable,
+		     const struct packet *packet)
 {
-	const struct lane *lane = border->lane;
-	uint32_t to = lane->world->shard_of[lane->cables.cables[index].to_machine];
+	const struct world *world = border->lane->world;
+	const struct shared_switch *shared = world_shared(world, cable->to_machine);
+	if (shared == NULL)
+		return world->shard_of[cable->to_machine];
+	if (packet->target < shared->low || packet->target >= shared->high)
+		return border->ranks->index; // it is lost here as well as there
+#ifdef PLANT_WRONG_SIDE			     // a bug on purpose: a packet goes where its sender is
+	return shared->shards[(packet->source - shared->low) / shared->span];
+#endif
+	return shared->shards[(packet->target - shared->low) / shared->span];
+}
+
+void border_send(struct border *border, uint32_t to, uint32_t index, const struct packet *packet,
+		 ps_t at, bool is_late)
+{
 #ifdef PLANT_LOSE_CROSSING // a bug on purpose: the books of all ranks must not balance
 	if (rng_mix((uint64_t)at) % 100 == 0)
 		return;
 #endif
 #ifdef PLANT_LATE_CROSSING // a bug on purpose: the digest must tell
-	at += lane->world->window_ps;
+	at += border->lane->world->window_ps;
 #endif
 	*next_crossing(border,
 		       to) = (struct crossing){.at = at,
@@ -212,7 +239,7 @@ static void lay_crossing(struct border *border, const struct crossing *crossing)
 	struct cable *cable = &lane->cables.cables[crossing->cable];
 	uint32_t packet = packet_get(lane->out.packets);
 	check(crossing->at >= lane->window_end &&
-	      lane->world->shard_of[cable->to_machine] == border->ranks->index);
+	      world_is_in(lane->world, cable->to_machine, border->ranks->index));
 	if (packet == PACKET_NONE) {
 		lane->out.limit = OUTBOX_NO_PACKET; // the run ends with this window
 		border->stranded++;

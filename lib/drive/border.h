@@ -28,10 +28,14 @@ int border_init(struct border **ret, struct lane *lane, struct ranks *ranks, str
 // Bit per machine of this rank that has a cable to another one, or gives signals.
 const uint64_t *border_machines(const struct border *border);
 
-// A packet leaves by cable `index`, whose end takes it at `at`; not in the order of the cable when
-// `is_late`. It is copied.
-void border_send(struct border *border, uint32_t index, const struct packet *packet, ps_t at,
-		 bool is_late);
+// The rank at the end of a cable that is_border, for a packet: all have a switch that is shared.
+uint32_t border_rank(const struct border *border, const struct cable *cable,
+		     const struct packet *packet);
+
+// A packet leaves for rank `to` by cable `index`, whose end takes it at `at`; not in the order of
+// the cable when `is_late`. It is copied.
+void border_send(struct border *border, uint32_t to, uint32_t index, const struct packet *packet,
+		 ps_t at, bool is_late);
 
 // All other ranks hear a signal.
 void border_signal(struct border *border, const struct signal *signal);

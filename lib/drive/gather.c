@@ -24,7 +24,7 @@ static void give(struct sim *sim)
 	sim->run.memory_bytes_other = memory_peak_bytes();
 	border_write(border, &sim->run, sizeof(sim->run));
 	visit_digests(sim, own, border_write, border);
-	world_pieces(sim->world, own, border_write, border);
+	world_pieces(sim->world, own, own, border_write, border);
 	border_written(border);
 }
 
@@ -38,12 +38,14 @@ static void take(struct sim *sim, uint32_t rank)
 	if (run.memory_bytes_other > sim->run.memory_bytes_other)
 		sim->run.memory_bytes_other = run.memory_bytes_other;
 	visit_digests(sim, rank, border_read, border);
-	world_pieces(sim->world, rank, border_read, border);
+	world_pieces(sim->world, rank, 0, border_read, border);
 }
 
 void sim_gather(struct sim *sim)
 {
 	const struct ranks *ranks = sim->options.ranks;
+	check(!sim->is_gathered);
+	sim->is_gathered = true;
 	if (ranks->index > 0)
 		give(sim);
 	for (uint32_t rank = 1; ranks->index == 0 && rank < ranks->count; rank++)

@@ -8,12 +8,26 @@
 #include "lane.h"
 
 #define SCATTER_AHEAD 16 // departures whose cable is fetched ahead: most likely another row's
+#define CROSS_AHEAD 8	 // departures whose packet is fetched ahead, to be copied
+
+#define OWN_RANK UINT32_MAX
+
+// The other rank that a packet crosses to at the end of a cable.
+static inline uint32_t rank_at(const struct lane *lane, const struct cable *cable, uint32_t packet)
+{
+	uint32_t to = OWN_RANK;
+	if (cable->is_border)
+		to = border_rank(lane->border, cable, packet_at(lane->out.packets, packet));
+	return cable->is_border && to == lane->shard ? OWN_RANK : to;
+}
 
 // Lays a copy of a packet beside its cable.
 static void lay_copy(struct lane *lane, uint32_t index, uint32_t packet, ps_t at)
 {
-	if (lane->cables.cables[index].is_border) {
-		border_send(lane->border, index, packet_at(lane->out.packets, packet), at, true);
+	uint32_t to = rank_at(lane, &lane->cables.cables[index], packet);
+	if (to != OWN_RANK) {
+		border_send(lane->border, to, index, packet_at(lane->out.packets, packet), at,
+			    true);
 		return;
 	}
 	uint32_t copy = packet_get(lane->out.packets);
@@ -42,8 +56,9 @@ static __attribute__((noinline)) void lay_faulty(struct lane *lane, uint32_t ind
 		packet_at(lane->out.packets, packet)->flags |= PACKET_DAMAGED;
 	if (fate.is_doubled)
 		lay_copy(lane, index, packet, at);
-	if (lane->cables.cables[index].is_border) {
-		border_send(lane->border, index, packet_at(lane->out.packets, packet),
+	uint32_t to = rank_at(lane, &lane->cables.cables[index], packet);
+	if (to != OWN_RANK) {
+		border_send(lane->border, to, index, packet_at(lane->out.packets, packet),
 			    at + fate.held_ps, fate.held_ps > 0);
 		packet_put(lane->out.packets, packet);
 		return;
@@ -83,6 +98,30 @@ static inline const struct departure *lay_row(struct lane *lane, struct cable *c
 	return departure;
 }
 
+// Lays departures that leave by one port onto a cable to other ranks that has no faults: those from
+// `departure` on, at most up to `end`. Returns the first that leaves by another port.
+static __attribute__((noinline)) const struct departure *
+cross_row(struct lane *lane, uint32_t index, const struct departure *departure,
+	  const struct departure *end)
+{
+	struct cable *cable = &lane->cables.cables[index];
+	const struct packet *packets = lane->out.packets->packets;
+	const uint32_t port = departure->port;
+	do {
+		if (end - departure > CROSS_AHEAD)
+			__builtin_prefetch(&packets[departure[CROSS_AHEAD].packet]);
+		ps_t at = lane_depart(lane, cable, departure);
+		uint32_t to = rank_at(lane, cable, departure->packet);
+		if (to == OWN_RANK) {
+			lane_lay(lane, cable, cable_entry(at, departure->packet), at);
+			continue;
+		}
+		border_send(lane->border, to, index, &packets[departure->packet], at, false);
+		packet_put(lane->out.packets, departure->packet);
+	} while (++departure < end && departure->port == port);
+	return departure;
+}
+
 void lane_scatter(struct lane *lane, uint32_t m)
 {
 	const uint32_t *out_cable = lane->cables.out + lane->cables.base[m];
@@ -96,6 +135,10 @@ void lane_scatter(struct lane *lane, uint32_t m)
 				&lane->cables.cables[out_cable[departure[SCATTER_AHEAD].port]], 1);
 		if (__builtin_expect(!cable->is_special, 1)) {
 			departure = lay_row(lane, cable, departure, end);
+			continue;
+		}
+		if (cable->is_border && cable->fault_count == 0 && cable->head_bytes == 0) {
+			departure = cross_row(lane, index, departure, end);
 			continue;
 		}
 		lay_faulty(lane, index, departure, lane_depart(lane, cable, departure));

@@ -25,6 +25,7 @@ struct sim {
 	ps_t window_end;
 	bool is_in_window;
 	bool has_ended;
+	bool is_gathered; // what other ranks counted is added: nothing may run on
 	enum run_end end;
 	// The meeting of the lanes.
 	uint32_t here;

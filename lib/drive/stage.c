@@ -19,9 +19,9 @@ int stage_build(struct stage *ret, const struct scenario *scenario, const char *
 	ret->memory = memory;
 	ret->memory_bytes = bytes;
 	arena_init(&ret->arena, memory, bytes);
-	uint32_t shards = options->lanes > 1 ? options->lanes : 1;
+	struct world_shards shards = {.count = options->lanes > 1 ? options->lanes : 1};
 	if (options->ranks != NULL)
-		shards = options->ranks->count;
+		shards = (struct world_shards){options->ranks->count, .are_processes = true};
 	ret->sim = NULL;
 	int rc = world_build_shards(&ret->world, &ret->arena, scenario, trace_text, trace_bytes,
 				    shards, refusal);

@@ -12,10 +12,15 @@
 
 #include "switch.h"
 
+bool switch_needs_order(const struct fabric_config *config)
+{
+	return config->pfc.is_on || config->buffer.bytes > 0;
+}
+
 int ordered_init(struct switch_ *self, struct arena *arena, const struct topology *topology,
 		 const struct fabric_config *config, const struct switch_plan *plan)
 {
-	if (!config->pfc.is_on && config->buffer.bytes == 0)
+	if (!switch_needs_order(config))
 		return 0;
 	struct ordered *ordered = arena_draw(arena, ARENA_FABRIC, 1, sizeof(*ordered));
 	struct pfc_port *pfc = arena_draw(arena, ARENA_FABRIC, plan->port_count, sizeof(*pfc));

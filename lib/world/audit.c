@@ -14,9 +14,10 @@ void world_audit_machines(const struct world *world, const struct fifo_pool *con
 			if (chunks[world->shard_of[i]] != NULL &&
 			    world->hosts[i]->nics[n].endpoint != NULL)
 				endpoint_audit(world->hosts[i]->nics[n].endpoint);
-	for (uint32_t i = 0; i < world->topology.switch_count; i++)
-		if (chunks[world->shard_of[hosts + i]] != NULL)
-			switch_audit(world->switches[i], chunks[world->shard_of[hosts + i]]);
+	for (uint32_t shard = 0; shard < world->shard_count; shard++)
+		for (uint32_t i = 0; chunks[shard] != NULL && i < world->topology.switch_count; i++)
+			if (world_is_in(world, hosts + i, shard))
+				switch_audit(world->switches[i], chunks[shard]);
 	for (uint32_t shard = 0; is_whole && shard < world->shard_count; shard++)
 		if (chunks[shard] != NULL && world->program != NULL)
 			check(agents_left(world, shard) == 0 && "all operations ended");

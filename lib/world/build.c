@@ -421,21 +421,22 @@ int build_no_memory(const struct world *world, struct refusal *refusal)
 int world_build(struct world *ret, struct arena *arena, const struct scenario *scenario,
 		const char *trace_text, size_t trace_bytes, struct refusal *refusal)
 {
-	return world_build_shards(ret, arena, scenario, trace_text, trace_bytes, 1, refusal);
+	return world_build_shards(ret, arena, scenario, trace_text, trace_bytes,
+				  (struct world_shards){.count = 1}, refusal);
 }
 
 int world_build_shards(struct world *ret, struct arena *arena, const struct scenario *scenario,
-		       const char *trace_text, size_t trace_bytes, uint32_t shards,
+		       const char *trace_text, size_t trace_bytes, struct world_shards shards,
 		       struct refusal *refusal)
 {
 	*ret = (struct world){.scenario = scenario,
 			      .arena = arena,
 			      .fabric = scenario->fabric,
 			      .transport = scenario->transport,
-			      .shard_count = shards};
-	if (shards == 0 || shards > WORLD_SHARDS_MAX)
-		return refuse(refusal, -EINVAL, "% shards asked for; 1 to % are supported", shards,
-			      WORLD_SHARDS_MAX, 0);
+			      .shard_count = shards.count};
+	if (shards.count == 0 || shards.count > WORLD_SHARDS_MAX)
+		return refuse(refusal, -EINVAL, "% shards asked for; 1 to % are supported",
+			      shards.count, WORLD_SHARDS_MAX, 0);
 	int rc = build_job(ret, trace_text, trace_bytes, refusal);
 	if (rc == 0)
 		rc = build_sample(ret, refusal);
@@ -452,6 +453,8 @@ int world_build_shards(struct world *ret, struct arena *arena, const struct scen
 			      ret->fabric.thin_kept, ret->fabric.thin_of, 0);
 	ret->machine_count = ret->topology.hosts + ret->topology.switch_count;
 	fill_transport(ret);
+	if (shards.are_processes && shards.count > 1 && shared_draw(ret) < 0)
+		return build_no_memory(ret, refusal);
 	int (*const steps[])(struct world *, struct refusal *) = {
 		shards_build,	  outcome_build, links_build, build_machines, cables_build,
 		light_build,	  setting_build, links_watch, slow_build,     pauses_build,

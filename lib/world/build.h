@@ -31,6 +31,11 @@ void pauses_collect(struct world *world);
 // shards.c: which shard each machine is in. Before anything of a machine is drawn.
 int shards_build(struct world *world, struct refusal *refusal);
 
+// shared.c: finds the switches that all processes have; and, when machines are dealt out, who has
+// what is below them. -ENOMEM.
+int shared_draw(struct world *world);
+void shared_build(struct world *world);
+
 #define SHARD_LINE_BYTES 64   // what two threads should not both write into
 #define SHARD_PAGE_BYTES 4096 // the same where there is much of it
 

@@ -213,25 +213,6 @@ static void collect_nic(struct outcome *outcome, const struct nic *nic)
 			outcome->plane_bytes_nic_max[plane] = counters->plane_bytes[plane];
 }
 
-static void collect_switch(struct outcome *outcome, const struct switch_ *from)
-{
-	static_assert(sizeof(struct fabric_counters) % sizeof(uint64_t) == 0, "words only");
-	const struct fabric_counters *counters = switch_counters(from);
-	uint64_t deepest = outcome->fabric.queue_bytes_max;
-	uint64_t headroom = outcome->fabric.pause.headroom_bytes_max;
-	uint64_t fullest = outcome->fabric.buffer_bytes_max;
-	add_words(&outcome->fabric, counters, sizeof(*counters));
-	outcome->fabric.queue_bytes_max = counters->queue_bytes_max > deepest
-		? counters->queue_bytes_max
-		: deepest;
-	outcome->fabric.buffer_bytes_max = counters->buffer_bytes_max > fullest
-		? counters->buffer_bytes_max
-		: fullest;
-	outcome->fabric.pause.headroom_bytes_max = counters->pause.headroom_bytes_max > headroom
-		? counters->pause.headroom_bytes_max
-		: headroom;
-}
-
 // nccl-tests: algbw = S / t, busbw = algbw (n-1)/n, twice that for all-reduce.
 static uint64_t busbw(const struct world *world, const struct outcome_collective *of)
 {
@@ -353,7 +334,7 @@ void world_collect(struct world *world)
 		for (uint32_t n = 0; n < world->hosts[i]->nic_count; n++)
 			collect_nic(outcome, &world->hosts[i]->nics[n]);
 	for (uint32_t i = 0; i < world->topology.switch_count; i++)
-		collect_switch(outcome, world->switches[i]);
+		fabric_counters_add(&outcome->fabric, switch_counters(world->switches[i]));
 	pauses_collect(world);
 	collect_records(world);
 	for (int i = 0; i < DROP_REASON_COUNT; i++)

@@ -5,7 +5,7 @@
 // Hosts cost more per packet than switches, by a factor that depends on the workload. So both kinds
 // are dealt out apart, each by the ports that have traffic: hosts in one row, as neighbours talk
 // most; a switch to where the hosts in the middle of those below it are, unless that shard has its
-// share already.
+// share already. What processes share (shared.c) is in all of them, and dealt to none.
 
 #include <errno.h>
 
@@ -91,7 +91,7 @@ static void deal_tier(struct world *world, struct deal *deal, uint32_t tier)
 	const struct topology *topology = &world->topology;
 	for (uint32_t i = 0; i < topology->switch_count; i++) {
 		const struct switch_plan *plan = &topology->switches[i];
-		if (plan->tier != tier)
+		if (plan->tier != tier || world_shared(world, topology->hosts + i) != NULL)
 			continue;
 		uint64_t weight = switch_weight(plan, deal);
 		uint32_t middle = plan->nics_first + plan->nics_count / 2;
@@ -109,7 +109,8 @@ static void deal_switches(struct world *world, struct deal *deal)
 	const struct topology *topology = &world->topology;
 	uint64_t whole = 0;
 	for (uint32_t i = 0; i < topology->switch_count; i++)
-		whole += switch_weight(&topology->switches[i], deal);
+		if (world_shared(world, topology->hosts + i) == NULL)
+			whole += switch_weight(&topology->switches[i], deal);
 	deal->share = whole / world->shard_count + 1;
 	for (uint32_t tier = 0; tier < TIERS; tier++)
 		deal_tier(world, deal, tier);
@@ -132,5 +133,6 @@ int shards_build(struct world *world, struct refusal *refusal)
 	count_ends(world, &deal);
 	deal_hosts(world, &deal);
 	deal_switches(world, &deal);
+	shared_build(world);
 	return 0;
 }

@@ -151,7 +151,7 @@ static uint64_t digest_in_shards(const char *yaml, uint32_t shards)
 	assert_non_null(stage->memory);
 	arena_init(&stage->arena, stage->memory, stage->memory_bytes);
 	assert_int_equal(world_build_shards(&stage->world, &stage->arena, &rig.scenario, NULL, 0,
-					    shards, &rig.refusal),
+					    (struct world_shards){.count = shards}, &rig.refusal),
 			 0);
 	assert_int_equal(sim_create(&stage->sim, &stage->world, &options, &rig.refusal), 0);
 	sim_run(stage->sim, &rig.run);

@@ -80,7 +80,8 @@ static void build(struct rig *rig, const char *yaml, uint32_t shards,
 		arena_init(&stage->arena, stage->memory, stage->memory_bytes);
 		const char *text = rig_workload(&rig->scenario);
 		rc = world_build_shards(&stage->world, &stage->arena, &rig->scenario, text,
-					text ? strlen(text) : 0, shards, &rig->refusal);
+					text ? strlen(text) : 0,
+					(struct world_shards){.count = shards}, &rig->refusal);
 	}
 	if (rc == 0)
 		rc = sim_create(&stage->sim, &stage->world, options, &rig->refusal);

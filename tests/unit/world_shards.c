@@ -25,7 +25,7 @@ struct built {
 
 #define MEMORY_BYTES (UINT64_C(256) << 20)
 
-static int try_build(struct built *built, const char *yaml, uint32_t shards)
+static int try_build(struct built *built, const char *yaml, struct world_shards shards)
 {
 	memset(built, 0, sizeof(*built));
 	int rc = scenario_parse(&built->scenario, "test", yaml, strlen(yaml), NULL, 0,
@@ -42,7 +42,7 @@ static int try_build(struct built *built, const char *yaml, uint32_t shards)
 
 static void build(struct built *built, const char *yaml, uint32_t shards)
 {
-	if (try_build(built, yaml, shards) < 0)
+	if (try_build(built, yaml, (struct world_shards){.count = shards}) < 0)
 		fail_msg("refused: %s", built->refusal.text);
 }
 
@@ -77,7 +77,8 @@ static void a_number_of_shards_out_of_range_is_refused(void **state)
 	static struct built built;
 	static const uint32_t wrong[] = {0, WORLD_SHARDS_MAX + 1, UINT32_MAX};
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
-		assert_int_equal(try_build(&built, permutation, wrong[i]), -EINVAL);
+		const struct world_shards shards = {.count = wrong[i]};
+		assert_int_equal(try_build(&built, permutation, shards), -EINVAL);
 		assert_non_null(strstr(built.refusal.text, "shards"));
 		tear_down(&built);
 	}
@@ -150,6 +151,57 @@ static void a_switch_is_near_its_hosts_when_there_is_room(void **state)
 		if (plan->tier == 0)
 			assert_int_equal(world->shard_of[world->topology.hosts + i], plan->index);
 	}
+	tear_down(&built);
+}
+
+static const char buffer[] =
+	"name: a\nfabric: {topology: clos, nics: 64, nics_per_t0: 16, t1_count: 8, planes: 2}\n"
+	"queue: {shared: 1MB}\n"
+	"transport: {evs: 32, mpr: 256}\nlimits: {packets: 4096}\n"
+	"traffic: {kind: permutation, bytes: 100kB}\n";
+
+// The tops of a tree are in all processes, the rest is dealt out evenly; threads share nothing.
+static void processes_share_the_tops_of_a_tree(void **state)
+{
+	static struct built built;
+	if (try_build(&built, permutation, (struct world_shards){4, true}) < 0)
+		fail_msg("refused: %s", built.refusal.text);
+	const struct world *world = &built.world;
+	uint32_t t0s[4] = {0};
+	for (uint32_t i = 0; i < world->topology.switch_count; i++) {
+		const struct switch_plan *plan = &world->topology.switches[i];
+		uint32_t node = world->topology.hosts + i;
+		const struct shared_switch *shared = world_shared(world, node);
+		assert_int_equal(shared != NULL, plan->tier == 1);
+		t0s[world->shard_of[node]] += plan->tier == 0;
+		for (uint32_t nic = 0; shared != NULL && nic < 64; nic += 16)
+			assert_int_equal(shared->shards[nic / shared->span], world->shard_of[nic]);
+		for (uint32_t shard = 0; shard < 4; shard++)
+			assert_int_equal(world_is_in(world, node, shard),
+					 shared != NULL || world->shard_of[node] == shard);
+	}
+	for (uint32_t shard = 0; shard < 4; shard++)
+		assert_int_equal(t0s[shard], 2); // one in each plane
+	for (uint32_t i = 0; i < world->cable_count; i++) {
+		const struct cable_plan *plan = &world->cables[i];
+		bool is_down = world_shared(world, plan->from_machine) != NULL;
+		assert_int_equal(world_sender_of(world, i),
+				 world->shard_of[is_down ? plan->to_machine : plan->from_machine]);
+	}
+	tear_down(&built);
+	build(&built, permutation, 4);
+	assert_null(built.world.shared);
+	tear_down(&built);
+}
+
+// A shared buffer joins the ports of a switch: one process has it.
+static void a_switch_whose_ports_depend_on_each_other_is_whole(void **state)
+{
+	static struct built built;
+	if (try_build(&built, buffer, (struct world_shards){2, true}) < 0)
+		fail_msg("refused: %s", built.refusal.text);
+	for (uint32_t m = 0; m < built.world.machine_count; m++)
+		assert_null(world_shared(&built.world, m));
 	tear_down(&built);
 }
 
@@ -260,6 +312,8 @@ int main(void)
 		cmocka_unit_test(hosts_and_switches_are_dealt_out_evenly),
 		cmocka_unit_test(hosts_without_work_do_not_count),
 		cmocka_unit_test(a_switch_is_near_its_hosts_when_there_is_room),
+		cmocka_unit_test(processes_share_the_tops_of_a_tree),
+		cmocka_unit_test(a_switch_whose_ports_depend_on_each_other_is_whole),
 		cmocka_unit_test(a_host_writes_into_the_record_of_its_shard),
 		cmocka_unit_test(what_shards_write_lies_in_lines_of_their_own),
 		cmocka_unit_test(what_records_hold_is_added_up_anew_each_time),
