@@ -31,7 +31,7 @@ enum path_policy {
 enum sack_rule {
 	SACK_MRC,   // at sack_bytes, on AR, CE, retransmission, duplicate
 	SACK_HTSIM, // the same and on the first packet of a QP, but not because more came than one
-		    // SACK can tell PSN by PSN: what is in flight goes by bytes the receiver counts
+		    // SACK can tell PSN by PSN
 };
 
 // Whether a QP that only receives probes an EV per base round trip.

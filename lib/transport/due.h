@@ -31,7 +31,7 @@ static inline bool due_ar_is_settled(const struct endpoint *endpoint, struct qp 
 static inline bool due_news_is_full(const struct endpoint *endpoint, const struct qp *qp)
 {
 	if (endpoint->config->sack_rule == SACK_HTSIM)
-		return false; // the sender goes by bytes
+		return false; // its window goes by bytes, and so do its repairs: by NACKs
 
 	return qp->news_from != qp->news_to && psn_distance(qp->news_to, qp->rcv_next) > 0 &&
 		qp->news_to - qp->news_from >= 64;

@@ -75,7 +75,7 @@ struct qp {
 	struct stash *stash;   // [wimm] ring by rqmsn
 	uint64_t receiver[CC_RECEIVER_WORDS];
 
-	// --- sending, SACK_HTSIM: see flight.h; running numbers, else both 0
+	// --- sending, MRC: see flight.h; running numbers, with RC both 0
 	uint32_t heard_bytes;	// that the receiver has, as far as it told
 	uint32_t settled_bytes; // of these, known by PSN
 

@@ -71,13 +71,11 @@ static inline void check_window(const struct endpoint *endpoint, const struct qp
 
 void sack_take_all(struct endpoint *endpoint, struct qp *qp, uint32_t una, ps_t now)
 {
-	uint32_t heard = qp->heard_bytes, newly_bytes = advance(endpoint, qp, una);
-	if (endpoint->config->sack_rule == SACK_HTSIM) {
-		flight_settle(qp, newly_bytes);
-		newly_bytes = qp->heard_bytes - heard;
-	}
-	struct cc_ack ack = {
-		.newly_bytes = newly_bytes, .inflight_bytes = flight_bytes(qp), .rtt_ps = -1};
+	uint32_t heard = qp->heard_bytes;
+	flight_settle(qp, advance(endpoint, qp, una));
+	struct cc_ack ack = {.newly_bytes = qp->heard_bytes - heard,
+			     .inflight_bytes = flight_bytes(qp),
+			     .rtt_ps = -1};
 	qp->cc.ops->on_ack(&qp->cc, &ack, now);
 	check_window(endpoint, qp);
 	sack_arm_cc(endpoint, qp);
@@ -213,7 +211,7 @@ void sack_receive(struct endpoint *endpoint, struct qp *qp, const struct packet 
 	if (__builtin_expect(qp->is_unpaid, 0))
 		credit_heard(endpoint, qp, now);
 	qp->heard_at = sent_units(now);
-	uint32_t newly_bytes = 0;
+	uint32_t newly_bytes = 0, heard = qp->heard_bytes;
 	bool has_sample = endpoint->config->rtt != RTT_ONCE ||
 		(is_flying(endpoint, qp, trigger) &&
 		 !(qp->slots[trigger & endpoint->mpr_mask].flags & SLOT_AGAIN));
@@ -222,18 +220,14 @@ void sack_receive(struct endpoint *endpoint, struct qp *qp, const struct packet 
 		newly_bytes = advance(endpoint, qp, cumulative + 1);
 	newly_bytes += take_bitmap(endpoint, qp, cumulative + (uint32_t)(int32_t)sack->offset,
 				   sack->bitmap);
-	if (endpoint->config->sack_rule == SACK_HTSIM) {
-		uint32_t heard = qp->heard_bytes;
-		flight_settle(qp, newly_bytes);
-		flight_hear(qp, sack->rcvd_256);
-		newly_bytes = qp->heard_bytes - heard;
-	}
+	flight_settle(qp, newly_bytes);
+	flight_hear(qp, sack->rcvd_256);
 	if (!sack->is_probe)
 		feed_path(endpoint, qp, sack, now);
 	if (!sack->is_probe && has_sample)
 		rtt_ps = sample_rtt(endpoint, qp, trigger, packet->timestamp, now);
 	struct cc_ack ack = {
-		.newly_bytes = newly_bytes,
+		.newly_bytes = qp->heard_bytes - heard,
 		.inflight_bytes = flight_bytes(qp),
 		.rtt_ps = rtt_ps,
 		.is_marked = sack->mark != 0,

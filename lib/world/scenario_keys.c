@@ -272,8 +272,7 @@ static const struct scenario_key keys[] = {
 	 "Connections of a NIC that can talk at the same time; the others wait for one at rest.",
 	 SCENARIO(transport.contexts), 2, 65536, "all", NULL, USE_ALWAYS},
 	{"transport.sack_rule", "word", "mrc",
-	 "When a SACK is sent, and whether what is in flight goes by PSNs or, htsim, by bytes that "
-	 "the receiver counts; see protocol.md.",
+	 "When a SACK is sent: MRC's rule or htsim's; see protocol.md.",
 	 SCENARIO(transport.sack_rule), 0, 0, NULL, sack_words, USE_ALWAYS},
 	{"transport.sack_bytes", "bytes", "16KiB", "Received bytes that cause a SACK.",
 	 SCENARIO(transport.sack_bytes), 1, 16 * MIB, NULL, NULL, USE_ALWAYS},

@@ -84,9 +84,12 @@ def check_experts():
           f"experts: {full['fabric_bytes'] / 1e6:.2f} MB over the fabric, {expected / 1e6:.2f} by hand, credits apart")
     check(model["exposed_ps"] > 3 * json.loads(sim(EXPERTS, "--depth", "model", "--json", "--set", "fabric.nics_per_host=8")[1])
           ["step"]["exposed_ps"], "inside one rack they would expose a third at most")
+    # trims where the experts' tokens meet make single steps differ by 8 % of what is exposed: the mean of four
+    fulls = [full] + [at("full", "--set", f"seed={seed}", scenario=EXPERTS)["full"] for seed in (2, 3, 4)]
+    exposed, step = (sum(one[key] for one in fulls) / len(fulls) for key in ("exposed_ps", "step_ps"))
     for name, one in (("model", model), ("sample", sample)):
-        check(abs(one["exposed_ps"] / full["exposed_ps"] - 1) < 0.1 and abs(one["step_ps"] / full["step_ps"] - 1) < 0.01,
-              f"{name}: exposed {one['exposed_ps'] / 1e9:.3f} ms, {full['exposed_ps'] / 1e9:.3f} by all packets")
+        check(abs(one["exposed_ps"] / exposed - 1) < 0.1 and abs(one["step_ps"] / step - 1) < 0.01,
+              f"{name}: exposed {one['exposed_ps'] / 1e9:.3f} ms, {exposed / 1e9:.3f} by all packets")
 
 
 def check_all_reduces():
