@@ -11,7 +11,7 @@
 
 #include <weft/refusal.h>
 
-#define RANKS_SLOTS 8 // messages under way to one rank at the same time
+#define RANKS_SLOTS 32 // messages under way to one rank at the same time
 
 struct ranks;
 

@@ -13,7 +13,7 @@
 #include "patience.h"
 
 #ifndef SLAB_CROSSINGS	    // tests have small ones: many in a window
-#define SLAB_CROSSINGS 4096 // 320 kB: a window of a thousand busy NICs has two or three
+#define SLAB_CROSSINGS 1024 // 80 kB: a window of eight thousand busy NICs has some twenty
 #endif
 
 #define TAKE_AHEAD 8 // crossings whose cable is fetched ahead
