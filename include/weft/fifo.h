@@ -105,7 +105,7 @@ static inline uint64_t fifo_peek(const struct fifo *fifo, const struct fifo_pool
 }
 
 // The newest entry, for reading or for putting another in its place; the list must not be empty.
-static inline uint64_t *fifo_newest(struct fifo *fifo, struct fifo_pool *pool)
+static inline uint64_t *fifo_newest(const struct fifo *fifo, const struct fifo_pool *pool)
 {
 	return &pool->words[fifo->put];
 }
@@ -157,4 +157,20 @@ static inline void fifo_skip(struct fifo *fifo, struct fifo_pool *pool, uint32_t
 	fifo->count -= count;
 	if (fifo->count == 0 || fifo->get % FIFO_CHUNK_WORDS == 0)
 		fifo_shrink(fifo, pool);
+}
+
+// Brings the chunk with the oldest entry into the cache.
+static inline void fifo_fetch(const struct fifo *fifo, const struct fifo_pool *pool)
+{
+	uint32_t first = fifo->get & ~(FIFO_CHUNK_WORDS - 1);
+	__builtin_prefetch(&pool->words[first], 1);
+	__builtin_prefetch(&pool->words[first + FIFO_CHUNK_WORDS / 2], 1);
+}
+
+// Brings the chunk behind that one into the cache; reads that one.
+static inline void fifo_fetch_next(const struct fifo *fifo, const struct fifo_pool *pool)
+{
+	uint32_t next = (uint32_t)*fifo_link(pool, fifo->get / FIFO_CHUNK_WORDS) * FIFO_CHUNK_WORDS;
+	__builtin_prefetch(&pool->words[next], 1);
+	__builtin_prefetch(&pool->words[next + FIFO_CHUNK_WORDS / 2], 1);
 }

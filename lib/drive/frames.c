@@ -231,6 +231,7 @@ static void place(struct lane *lane)
 // A host keeps no frame: all that came in this burst are given back.
 static void give_arrivals(struct lane *lane, uint32_t count)
 {
+	const struct arrival *arrivals = lane->gathered->arrivals;
 	void *owners[PORT_BURST];
 	uint32_t waiting = 0;
 #ifdef PLANT_LEAK_FRAME // a bug on purpose: the books of the ports must find it
@@ -238,10 +239,10 @@ static void give_arrivals(struct lane *lane, uint32_t count)
 #endif
 #ifdef PLANT_GIVE_FRAME_TWICE // a bug on purpose: as above
 	if (count > 3)
-		lane->ports->ops->give(lane->ports, &lane->held[lane->arrivals[0].packet].owner, 1);
+		lane->ports->ops->give(lane->ports, &lane->held[arrivals[0].packet].owner, 1);
 #endif
 	for (uint32_t i = 0; i < count; i++) {
-		owners[waiting++] = lane->held[lane->arrivals[i].packet].owner;
+		owners[waiting++] = lane->held[arrivals[i].packet].owner;
 		if (waiting == PORT_BURST || i + 1 == count) {
 			lane->ports->ops->give(lane->ports, owners, waiting);
 			waiting = 0;
@@ -398,9 +399,9 @@ ps_t frames_run_machine(struct lane *lane, uint32_t m)
 {
 	const struct machine *machine = &lane->world->machines[m];
 	struct burst burst;
-	struct inbox in;
 	burst.count = 0;
-	lane_gather(lane, m, take_cable, &in);
+	lane_gather(lane, m, take_cable, lane->gathered);
+	struct inbox in = lane_inbox(lane, m, lane->gathered);
 	uint32_t returned = lane->out.packets->returned, fresh = lane->out.packets->fresh;
 	ps_t next = machine->run(machine->self, &in, lane->window_end, &lane->out);
 	if (machine->is_host) {

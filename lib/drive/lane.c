@@ -10,6 +10,7 @@
 #include <weft/bitmap.h>
 #include <weft/world_signal.h>
 
+#include "ahead.h"
 #include "border.h"
 #include "frames.h"
 #include "mail.h"
@@ -39,6 +40,21 @@ static uint32_t arrivals_max(const struct lane *lane, const struct world *world)
 	return world->departures_max + most;
 }
 
+static int draw_gathered(struct lane *lane, uint32_t ports_max, struct arena *arena)
+{
+	lane->gathered = arena_draw(arena, ARENA_DRIVE, 2, sizeof(struct gathered));
+	for (uint32_t i = 0; lane->gathered != NULL && i < 2; i++) {
+		struct gathered *gathered = &lane->gathered[i];
+		gathered->arrivals = arena_draw(arena, ARENA_DRIVE, lane->arrivals_max,
+						sizeof(struct arrival));
+		gathered->runs = arena_draw(arena, ARENA_DRIVE, ports_max,
+					    sizeof(struct arrival_run));
+		if (gathered->arrivals == NULL || gathered->runs == NULL)
+			return -ENOMEM;
+	}
+	return lane->gathered == NULL ? -ENOMEM : 0;
+}
+
 int lane_init(struct lane *lane, const struct world *world, ps_t span_ps, struct arena *arena)
 {
 	uint32_t ports_max = 0, burst = arrivals_max(lane, world);
@@ -48,14 +64,12 @@ int lane_init(struct lane *lane, const struct world *world, ps_t span_ps, struct
 	lane->world = world;
 	lane->arrivals_max = burst;
 	lane->has_damage = has_damage(world);
-	lane->arrivals = arena_draw(arena, ARENA_DRIVE, burst, sizeof(struct arrival));
 	lane->scratch[0] = arena_draw(arena, ARENA_DRIVE, burst, sizeof(struct arrival));
 	lane->scratch[1] = arena_draw(arena, ARENA_DRIVE, burst, sizeof(struct arrival));
-	lane->runs = arena_draw(arena, ARENA_DRIVE, ports_max, sizeof(struct arrival_run));
 	lane->out.departures = arena_draw(arena, ARENA_DRIVE, world->departures_max,
 					  sizeof(struct departure));
-	if (lane->arrivals == NULL || lane->scratch[0] == NULL || lane->scratch[1] == NULL ||
-	    lane->runs == NULL || lane->out.departures == NULL)
+	if (lane->scratch[0] == NULL || lane->scratch[1] == NULL || lane->out.departures == NULL ||
+	    draw_gathered(lane, ports_max, arena) < 0)
 		return -ENOMEM;
 	lane->out.capacity = world->departures_max;
 	lane->out.signal_capacity = world_signals_max(world);
@@ -82,11 +96,13 @@ static void deliver(struct lane *lane, uint32_t cable, const struct arrival *arr
 	lane->run.data_delivered += packet->payload_bytes > 0;
 }
 
-void lane_deliver(struct lane *lane, uint32_t machine, uint32_t count)
+void lane_deliver(struct lane *lane, uint32_t machine, const struct gathered *gathered)
 {
 	uint32_t base = lane->cables.base[machine];
-	for (uint32_t i = 0; i < count; i++)
-		deliver(lane, base + lane->arrivals[i].port, &lane->arrivals[i]);
+	const struct arrival *arrival = gathered->arrivals;
+	for (const struct arrival *end = arrival + gathered->arrival_count; arrival < end;
+	     arrival++)
+		deliver(lane, base + arrival->port, arrival);
 }
 
 // Whether a packet that came over `cable` is found to be damaged there: a NIC checks all of it, a
@@ -239,27 +255,6 @@ static uint32_t take_cable(struct lane *lane, uint32_t index, struct arrival *to
 	return taken;
 }
 
-// Fetches the cables that hold packets for machine `m`, then their oldest entries: they come from
-// as many places in memory.
-static void prefetch_cables(const struct lane *lane, uint32_t m)
-{
-	const struct cable *cables = lane->cables.cables + lane->cables.base[m];
-	const uint64_t *entries = lane->out.chunks->words;
-	const uint64_t *waiting = lane->cables.waiting[m];
-	uint32_t words = BITMAP_WORDS(lane->world->machines[m].port_count);
-	for (uint32_t word = 0; word < words; word++)
-		for (uint64_t rest = waiting[word]; rest != 0; rest &= rest - 1)
-			__builtin_prefetch(&cables[(word << 6) + (uint32_t)__builtin_ctzll(rest)],
-					   1);
-	for (uint32_t word = 0; word < words; word++) {
-		for (uint64_t rest = waiting[word]; rest != 0; rest &= rest - 1) {
-			uint32_t port = (word << 6) + (uint32_t)__builtin_ctzll(rest);
-			uint32_t get = cables[port].fifo.get;
-			__builtin_prefetch(&entries[get - (get > 0)]); // all may be late
-		}
-	}
-}
-
 // ---------------------------------------------------------------- departures
 
 struct cable_fate lane_fate(struct lane *lane, uint32_t index, const struct departure *departure,
@@ -330,30 +325,30 @@ static __attribute__((noinline)) void tap(struct lane *lane, uint32_t m)
 
 // ---------------------------------------------------------------- a machine, a window
 
-static void run_machine(struct lane *lane, uint32_t m)
+// Runs machine `m` with what was gathered for it; packets lie on cables in memory.
+static ps_t run_gathered(struct lane *lane, uint32_t m, const struct gathered *gathered)
 {
 	const struct machine *machine = &lane->world->machines[m];
-	struct inbox in;
-	ps_t next;
-	if (lane->ports == NULL) {
-		prefetch_cables(lane, m);
-		lane_gather(lane, m, take_cable, &in);
-		next = machine->run(machine->self, &in, lane->window_end, &lane->out);
-		if (lane->taps != NULL)
-			tap(lane, m);
-		if (lane->world->jobs.bytes != NULL)
-			lane_count_jobs(lane, m);
-		if (lane->world->links.counts != NULL)
-			lane_count_links(lane, m);
-		lane_scatter(lane, m);
-	} else {
-		next = frames_run_machine(lane, m);
-	}
+	struct inbox in = lane_inbox(lane, m, gathered);
+	ps_t next = machine->run(machine->self, &in, lane->window_end, &lane->out);
+	if (lane->taps != NULL)
+		tap(lane, m);
+	if (lane->world->jobs.bytes != NULL)
+		lane_count_jobs(lane, m);
+	if (lane->world->links.counts != NULL)
+		lane_count_links(lane, m);
+	lane_scatter(lane, m);
+	return next;
+}
+
+// A machine has run, and has something to do at `next` without a new arrival.
+static void end_machine(struct lane *lane, uint32_t m, ps_t next)
+{
 	if (__builtin_expect(lane->out.signal_count > 0, 0))
 		mail_pass(lane);
 	lane->run.hops += lane->out.count;
 	lane->window_sent += lane->out.count;
-	if (machine->is_host)
+	if (lane->world->machines[m].is_host)
 		lane->run.sent += lane->out.count;
 	lane->out.count = 0;
 	lane->run.visits++;
@@ -364,16 +359,67 @@ static void run_machine(struct lane *lane, uint32_t m)
 			    ps_max(next, lane->window_start + lane->windows.length_ps));
 }
 
+// The machines of a window, in ascending order.
+struct walk {
+	uint64_t *bits;
+	const uint64_t *only; // of these; NULL: of all
+	uint32_t word, words;
+};
+
+static inline uint32_t walk_next(struct walk *walk)
+{
+	for (; walk->word < walk->words; walk->word++) {
+		uint64_t rest = walk->bits[walk->word];
+		if (walk->only != NULL)
+			rest &= walk->only[walk->word];
+		if (rest == 0)
+			continue;
+		walk->bits[walk->word] &= ~(rest & -rest);
+		return (walk->word << 6) + (uint32_t)__builtin_ctzll(rest);
+	}
+	return MACHINE_NONE;
+}
+
+// Runs the machines of `walk`. What they need is fetched in steps while those before them run, and
+// the arrivals of the next one are gathered: nothing that a machine sends arrives in this window.
+static void run_walk(struct lane *lane, struct walk walk)
+{
+	enum { NOW, NEXT, ROW = AHEAD_STEPS + 2 };
+	struct gathered *now = &lane->gathered[0], *ahead = &lane->gathered[1];
+	uint32_t row[ROW]; // the machine that runs, and those after it
+	uint32_t left = 0; // of them
+	for (int i = 0; i < ROW; i++)
+		row[i] = MACHINE_NONE;
+	do {
+		for (int i = 0; i < ROW - 1; i++)
+			row[i] = row[i + 1];
+		row[ROW - 1] = walk_next(&walk);
+		left += row[ROW - 1] != MACHINE_NONE;
+		ahead_fetch(lane, row[NEXT + 4], AHEAD_MACHINE);
+		ahead_fetch(lane, row[NEXT + 3], AHEAD_CABLES);
+		ahead_fetch(lane, row[NEXT + 2], AHEAD_CHUNKS);
+		ahead_fetch(lane, row[NEXT + 1], AHEAD_MORE_CHUNKS);
+		if (row[NEXT] != MACHINE_NONE)
+			lane_gather(lane, row[NEXT], take_cable, ahead);
+		if (row[NOW] != MACHINE_NONE) {
+			end_machine(lane, row[NOW], run_gathered(lane, row[NOW], now));
+			left--;
+		}
+		struct gathered *taken = now;
+		now = ahead;
+		ahead = taken;
+	} while (left > 0);
+}
+
 static void run_machines(struct lane *lane)
 {
-	uint64_t *bits = window_bits(&lane->windows);
-	for (uint32_t word = 0; word < lane->windows.words; word++) {
-		while (bits[word] != 0) {
-			uint32_t m = (word << 6) + (uint32_t)__builtin_ctzll(bits[word]);
-			bits[word] &= bits[word] - 1;
-			run_machine(lane, m);
-		}
-	}
+	struct walk walk = {window_bits(&lane->windows), NULL, 0, lane->windows.words};
+	uint32_t m;
+	if (lane->ports == NULL)
+		run_walk(lane, walk);
+	else
+		while ((m = walk_next(&walk)) != MACHINE_NONE)
+			end_machine(lane, m, frames_run_machine(lane, m));
 }
 
 // First the machines at the border, so that what they leave travels while the others run.
@@ -382,18 +428,12 @@ static void run_ranked(struct lane *lane)
 	const uint64_t *first = border_machines(lane->border);
 	uint64_t *bits = window_bits(&lane->windows);
 	border_open(lane->border);
-	for (uint32_t word = 0; word < lane->windows.words; word++) {
-		for (uint64_t rest = bits[word] & first[word]; rest != 0; rest &= rest - 1)
-			run_machine(lane, (word << 6) + (uint32_t)__builtin_ctzll(rest));
-		bits[word] &= ~first[word];
-	}
+	run_walk(lane, (struct walk){bits, first, 0, lane->windows.words});
 	border_flush(lane->border);
 	for (uint32_t word = 0; word < lane->windows.words; word++) {
 		if (bits[word] == 0)
 			continue;
-		for (uint64_t rest = bits[word]; rest != 0; rest &= rest - 1)
-			run_machine(lane, (word << 6) + (uint32_t)__builtin_ctzll(rest));
-		bits[word] = 0;
+		run_walk(lane, (struct walk){bits, NULL, word, word + 1});
 		border_poll(lane->border);
 	}
 	border_close(lane->border);

@@ -17,13 +17,20 @@
 struct border;
 struct held;
 
+// What a machine gets.
+struct gathered {
+	struct arrival *arrivals; // [arrivals_max]
+	struct arrival_run *runs; // [ports of any machine]
+	uint32_t run_count, arrival_count;
+};
+
 struct lane {
 	// hot
 	struct cable_set cables; // shared: tables of all cables
 	struct window_set windows;
-	struct arrival *arrivals; // the inbox of the machine being run
+	struct gathered *gathered; // the arrivals of the machine being run; without frames those
+				   // of the next one are gathered meanwhile
 	struct arrival *scratch[2];
-	struct arrival_run *runs;
 	struct outbox out;
 	ps_t window_start, window_end;
 	const struct world *world;
@@ -68,9 +75,8 @@ void lane_count_links(struct lane *lane, uint32_t m);
 // Runs the machines that have something to do in the window that lane->windows stands at.
 void lane_run_window(struct lane *lane);
 
-// Counts deliveries to a host, the first `count` of lane->arrivals, and chains them into the
-// digests of their cables.
-void lane_deliver(struct lane *lane, uint32_t machine, uint32_t count);
+// Counts deliveries to host `machine` and chains them into the digests of their cables.
+void lane_deliver(struct lane *lane, uint32_t machine, const struct gathered *gathered);
 
 // Lays the departures of machine `m` onto its cables.
 void lane_scatter(struct lane *lane, uint32_t m);
@@ -146,31 +152,40 @@ static inline void lane_lay(struct lane *lane, struct cable *cable, uint64_t ent
 // Takes what arrives over cable `index` before the window's end; `to` has room for `room`.
 typedef uint32_t lane_take_fn(struct lane *lane, uint32_t index, struct arrival *to, uint32_t room);
 
-// Fills the inbox of machine `m` from its cables that hold something, and counts the deliveries of
-// a host. Inline, so that `take` is no call through a pointer.
-static inline void lane_gather(struct lane *lane, uint32_t m, lane_take_fn *take, struct inbox *ret)
+// Gathers the arrivals of machine `m` from its cables that hold something. Inline, so that `take`
+// is no call through a pointer.
+static inline void lane_gather(struct lane *lane, uint32_t m, lane_take_fn *take,
+			       struct gathered *ret)
 {
-	const struct machine *machine = &lane->world->machines[m];
 	uint32_t base = lane->cables.base[m], runs = 0, total = 0;
+	uint32_t words = BITMAP_WORDS(lane->world->machines[m].port_count);
 	uint64_t *waiting = lane->cables.waiting[m];
-	for (uint32_t word = 0; word < BITMAP_WORDS(machine->port_count); word++) {
+	for (uint32_t word = 0; word < words; word++) {
 		for (uint64_t rest = waiting[word]; rest != 0; rest &= rest - 1) {
 			uint32_t port = (word << 6) + (uint32_t)__builtin_ctzll(rest);
-			struct arrival *to = lane->arrivals + total;
+			struct arrival *to = ret->arrivals + total;
 			uint32_t taken = take(lane, base + port, to, lane->arrivals_max - total);
 			const struct cable *cable = &lane->cables.cables[base + port];
 			bool awaits = cable->has_late && lane_awaits_late(lane, base + port);
 			if (cable->fifo.count == 0 && !awaits)
 				bitmap_clear(waiting, port);
 			if (taken > 0)
-				lane->runs[runs++] = (struct arrival_run){to, taken};
+				ret->runs[runs++] = (struct arrival_run){to, taken};
 			total += taken;
 		}
 	}
-	if (machine->is_host)
-		lane_deliver(lane, m, total);
-	*ret = (struct inbox){.runs = lane->runs,
-			      .run_count = runs,
-			      .arrival_count = total,
+	ret->run_count = runs;
+	ret->arrival_count = total;
+}
+
+// The inbox of machine `m`, for what was gathered; counts the deliveries of a host.
+static inline struct inbox lane_inbox(struct lane *lane, uint32_t m,
+				      const struct gathered *gathered)
+{
+	if (lane->world->machines[m].is_host)
+		lane_deliver(lane, m, gathered);
+	return (struct inbox){.runs = gathered->runs,
+			      .run_count = gathered->run_count,
+			      .arrival_count = gathered->arrival_count,
 			      .scratch = {lane->scratch[0], lane->scratch[1]}};
 }

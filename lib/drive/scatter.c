@@ -7,8 +7,10 @@
 #include "border.h"
 #include "lane.h"
 
-#define SCATTER_AHEAD 16 // departures whose cable is fetched ahead: most likely another row's
-#define CROSS_AHEAD 8	 // departures whose packet is fetched ahead, to be copied
+// Departures whose place on a cable is fetched ahead, and whose cable: most likely of other rows.
+#define SCATTER_AHEAD 16
+#define CABLE_AHEAD (2 * SCATTER_AHEAD)
+#define CROSS_AHEAD 8 // departures whose packet is fetched ahead, to be copied
 
 #define OWN_RANK UINT32_MAX
 
@@ -122,6 +124,21 @@ cross_row(struct lane *lane, uint32_t index, const struct departure *departure,
 	return departure;
 }
 
+// Fetches what the rows after the one at `departure` are laid on.
+static inline __attribute__((always_inline)) void fetch_ahead(const struct lane *lane,
+							      const uint32_t *out_cable,
+							      const struct departure *departure,
+							      const struct departure *end)
+{
+	const struct cable *cables = lane->cables.cables;
+	if (end - departure > CABLE_AHEAD)
+		__builtin_prefetch(&cables[out_cable[departure[CABLE_AHEAD].port]], 1);
+	if (end - departure > SCATTER_AHEAD) {
+		const struct cable *cable = &cables[out_cable[departure[SCATTER_AHEAD].port]];
+		__builtin_prefetch(fifo_newest(&cable->fifo, lane->out.chunks), 1);
+	}
+}
+
 void lane_scatter(struct lane *lane, uint32_t m)
 {
 	const uint32_t *out_cable = lane->cables.out + lane->cables.base[m];
@@ -130,9 +147,7 @@ void lane_scatter(struct lane *lane, uint32_t m)
 	while (departure < end) {
 		uint32_t index = out_cable[departure->port];
 		struct cable *cable = &lane->cables.cables[index];
-		if (end - departure > SCATTER_AHEAD)
-			__builtin_prefetch(
-				&lane->cables.cables[out_cable[departure[SCATTER_AHEAD].port]], 1);
+		fetch_ahead(lane, out_cable, departure, end);
 		if (__builtin_expect(!cable->is_special, 1)) {
 			departure = lay_row(lane, cable, departure, end);
 			continue;

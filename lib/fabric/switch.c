@@ -152,6 +152,7 @@ static __attribute__((noinline)) uint32_t switch_group(struct switch_ *self, con
 		for (uint64_t bits = self->busy[word]; bits != 0; bits &= bits - 1) {
 			uint32_t port = word * 64 + (uint32_t)__builtin_ctzll(bits);
 			uint32_t first = end;
+			__builtin_prefetch(&self->ports[port], 1);
 			end += ends[port];
 			ends[port] = first;
 		}
@@ -166,12 +167,26 @@ static __attribute__((noinline)) uint32_t switch_group(struct switch_ *self, con
 	return end;
 }
 
+// Brings the oldest entries of the queues of busy ports into the cache. Inlined always: else gcc
+// leaves out the call, as of a function without effect.
+static inline __attribute__((always_inline)) void fetch_queues(const struct switch_ *self,
+							       const struct fifo_pool *chunks)
+{
+	for (uint32_t word = 0; word < BITMAP_WORDS(self->port_count); word++) {
+		for (uint64_t bits = self->busy[word]; bits != 0; bits &= bits - 1) {
+			uint32_t port = word * 64 + (uint32_t)__builtin_ctzll(bits);
+			fifo_fetch(&self->ports[port].queues[PACKET_CLASS_DATA], chunks);
+		}
+	}
+}
+
 // Serves every busy port; `arrivals` are grouped by port. Returns when the first port that still
 // has packets can start one, or PS_NEVER.
 static ps_t switch_walk(struct switch_ *self, struct batch all, ps_t until, struct outbox *out)
 {
 	ps_t next = PS_NEVER;
 	uint32_t first = 0;
+	fetch_queues(self, out->chunks);
 	for (uint32_t word = 0; word < BITMAP_WORDS(self->port_count); word++) {
 		for (uint64_t bits = self->busy[word]; bits != 0; bits &= bits - 1) {
 			uint32_t index = word * 64 + (uint32_t)__builtin_ctzll(bits);
