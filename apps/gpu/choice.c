@@ -17,6 +17,7 @@ enum {
 	OPT_PLAY,
 	OPT_SCALE,
 	OPT_BARRIER,
+	OPT_LOAD,
 	OPT_RANKS,
 	OPT_DEVICE,
 	OPT_PATIENCE,
@@ -29,6 +30,7 @@ static const struct option longs[] = {
 	{"link", required_argument, NULL, OPT_LINK},
 	{"play", required_argument, NULL, OPT_PLAY},
 	{"scale", required_argument, NULL, OPT_SCALE},
+	{"load", required_argument, NULL, OPT_LOAD},
 	{"barrier", no_argument, NULL, OPT_BARRIER},
 	{"ranks", required_argument, NULL, OPT_RANKS},
 	{"device", required_argument, NULL, OPT_DEVICE},
@@ -65,6 +67,8 @@ static int take(struct choice *choice, int option, const char *word, struct refu
 		return take_play(choice, word, refusal);
 	case OPT_SCALE:
 		return outcome_once(refusal, &choice->scale, "--scale", word);
+	case OPT_LOAD:
+		return outcome_once(refusal, &choice->load_word, "--load", word);
 	case OPT_BARRIER:
 		choice->has_barrier = true;
 		return 0;
@@ -115,6 +119,12 @@ static int read_words(struct choice *choice, struct refusal *refusal)
 						choice->device);
 		choice->device_index = (uint32_t)index;
 	}
+	while (choice->load_word != NULL && choice->load < GPU_LOAD_COUNT &&
+	       strcmp(choice->load_word, gpu_load_names[choice->load]) != 0)
+		choice->load++;
+	if (choice->load == GPU_LOAD_COUNT)
+		return outcome_bad_word(refusal, "--load is spin, copy or matrix, not",
+					choice->load_word);
 	int rc = read_number(&choice->patience_s, choice->patience, PATIENCE_S, 86400,
 			     "--patience is a number of seconds from 1 to 86400, not", refusal);
 	return rc < 0 ? rc
@@ -130,7 +140,7 @@ static int check_together(const struct choice *choice, struct refusal *refusal)
 	if (choice->wants_probe &&
 	    (has_source || choice->ranks != NULL || choice->device != NULL ||
 	     choice->patience != NULL || choice->is_json || choice->scale != NULL ||
-	     choice->has_barrier))
+	     choice->load_word != NULL || choice->has_barrier))
 		return outcome_bad_word(refusal,
 					"it only looks, and takes no other option:", "--probe");
 	if (!choice->wants_probe && !has_source)

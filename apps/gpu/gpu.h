@@ -11,8 +11,9 @@
 #define PLAYS_MAX 64
 
 struct choice {
-	const char *link, *ranks, *device, *patience, *scale; // words, or NULL
-	const char *plays[PLAYS_MAX];			      // [play_count] files
+	const char *link, *ranks, *device, *patience, *scale, *load_word; // words, or NULL
+	enum gpu_load load;
+	const char *plays[PLAYS_MAX]; // [play_count] files
 	uint32_t play_count;
 	uint32_t device_index; // DEVICE_NONE: the CPU
 	uint32_t patience_s, scale_by;

@@ -107,7 +107,8 @@ static void show_probe(void)
 static int generate(const struct choice *choice, struct gpu_link *link, const uint32_t *ranks,
 		    uint32_t count, const char *device, struct refusal *refusal)
 {
-	struct gpu_generator_options options = {ranks, count, &stop_asked};
+	struct gpu_generator_options options = {
+		.ranks = ranks, .rank_count = count, .load = choice->load, .stop = &stop_asked};
 	int rc = claim(link, ranks, count, device, refusal);
 	if (rc < 0)
 		return rc;

@@ -38,6 +38,20 @@ static void show_played(FILE *to, const struct gpu_link *link, const struct play
 	fprintf(to, "\n");
 }
 
+// What was done in place of waiting; nothing with --load spin.
+static void show_load(FILE *to, const struct gpu_link *link, const uint32_t *ranks, uint32_t count)
+{
+	double bytes = 0, flops = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		bytes += (double)link->ranks[ranks[i]].figures.load_bytes;
+		flops += (double)link->ranks[ranks[i]].figures.load_flops;
+	}
+	if (bytes > 0)
+		fprintf(to, "\nbeside it %.3f GB were copied\n", bytes / 1e9);
+	if (flops > 0)
+		fprintf(to, "\nbeside it %.3f GFLOP were multiplied and added\n", flops / 1e9);
+}
+
 static void show_steps(FILE *to, const struct gpu_link *link, const uint32_t *ranks, uint32_t count)
 {
 	fprintf(to, "\n  %5s %12s %12s %12s %12s %12s %12s\n", "rank", "step min", "p50", "mean",
@@ -73,6 +87,7 @@ void show_table(FILE *to, const struct gpu_link *link, const uint32_t *ranks, ui
 			us(of->update_wait_ns), of->elements, of->wrong);
 	}
 	show_steps(to, link, ranks, count);
+	show_load(to, link, ranks, count);
 	if (played != NULL)
 		show_played(to, link, played);
 }
@@ -103,7 +118,9 @@ static json_t *rank_json(const struct gpu_link *link, uint32_t rank)
 		      {"step_min_ns", of->step_min_ns},
 		      {"step_p50_ns", of->step_p50_ns},
 		      {"step_mean_ns", of->step_mean_ns},
-		      {"step_max_ns", of->step_max_ns}};
+		      {"step_max_ns", of->step_max_ns},
+		      {"load_bytes", (int64_t)of->load_bytes},
+		      {"load_flops", (int64_t)of->load_flops}};
 	json_t *to = json_object();
 	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++)
 		json_object_set_new(to, values[i].key, json_integer(values[i].value));

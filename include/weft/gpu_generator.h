@@ -38,9 +38,15 @@ void gpu_host_play_parts(const struct gpu_data *data, uint32_t step, uint64_t of
 void gpu_host_play_sums(const struct gpu_data *data, uint32_t step, uint64_t offset, uint64_t bytes,
 			const uint8_t *is_here);
 
+// What computing is: waiting, or work as long as it was measured to take, so that fills, sums and
+// copies have somebody beside them.
+enum gpu_load { GPU_LOAD_SPIN, GPU_LOAD_COPY, GPU_LOAD_MATRIX, GPU_LOAD_COUNT };
+extern const char *const gpu_load_names[]; // "spin", "copy", "matrix"
+
 struct gpu_generator_options {
 	const uint32_t *ranks; // [rank_count], claimed by the caller
 	uint32_t rank_count;
+	enum gpu_load load;
 	const volatile sig_atomic_t *stop; // set to non-zero by a signal handler, or NULL
 };
 

@@ -69,6 +69,7 @@ struct gpu_link_figures {
 	uint64_t fill_bytes, reduce_bytes;
 	int64_t run_ns; // from the start to the end of the last gate
 	int64_t step_min_ns, step_p50_ns, step_mean_ns, step_max_ns; // from update to update
+	uint64_t load_bytes, load_flops; // copied, and multiplied and added, while it computed
 };
 
 struct gpu_link_rank {

@@ -24,6 +24,12 @@ static inline int refuse_cuda(struct refusal *refusal, const char *what, cudaErr
 			return refuse_cuda(refusal, what, error_);                                 \
 	} while (0)
 
+// A kernel behind what the stream has; its error shows at the next TRY.
+#ifdef __CUDACC__
+#define LAUNCH(kernel, blocks, threads, stream, ...)                                               \
+	kernel<<<(blocks), (threads), 0, (stream)>>>(__VA_ARGS__)
+#endif
+
 static inline int draw(void **ret, size_t bytes, struct refusal *refusal)
 {
 	TRY(refusal, "no memory on the device", cudaMalloc(ret, bytes));

@@ -13,6 +13,7 @@
 
 #include <cuda_runtime.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,49 +21,17 @@
 
 #include <weft/gpu_lateness.h>
 
-#include "cuda.cuh"
-#include "kernels.cuh"
-#include "watch.h"
-
-#define CLOCK_SAMPLES 400
-#define STEPS_AHEAD 4
-#define RANKS_MAX 8	       // of a process: their waiting kernels must all be able to run at once
-#define CONNECTIONS "32"       // hardware queues, so that no stream waits behind another's kernel
+#include "clock.cuh"
+#include "generator.cuh"
 
 // ---------------------------------------------------------------- on the host
-
-struct pinned { // what the host and kernels tell each other beside the link
-	unsigned stop, turn, answered;
-	long long stamps[CLOCK_SAMPLES];
-};
-
-struct cuda_rank {
-	unsigned rank;
-	struct rank_view view;
-	uint8_t *staging; // its buffer in the link
-	cudaStream_t compute, sums;
-	cudaEvent_t fork, join, ahead[STEPS_AHEAD];
-	cudaGraphExec_t step;
-	unsigned launched; // steps
-	unsigned fills;
-};
-
-struct cuda_generator {
-	struct gpu_link *link;
-	const struct gpu_generator_options *options;
-	struct gpu_watch watch;
-	struct pinned *pinned, *pinned_view; // the host's, and the device's
-	struct cuda_rank *ranks;
-	uint8_t *link_view; // the link as the device sees it
-	bool is_registered;
-	long long offset_ns, clock_error_ns;
-	unsigned blocks, step_ops, steps;
-};
 
 static int open_device(struct cuda_generator *all, uint32_t device, struct refusal *refusal)
 {
 	int sms = 0;
 	setenv("CUDA_DEVICE_MAX_CONNECTIONS", CONNECTIONS, 1);
+	// code that is loaded at its first use waits for the device, and kernels wait for that code
+	setenv("CUDA_MODULE_LOADING", "EAGER", 1);
 	TRY(refusal, "the device cannot be used", cudaSetDevice((int)device));
 	TRY(refusal, "the device says nothing of itself",
 	    cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, (int)device));
@@ -72,6 +41,7 @@ static int open_device(struct cuda_generator *all, uint32_t device, struct refus
 	memset(all->pinned, 0, sizeof(*all->pinned));
 	TRY(refusal, "no pinned memory",
 	    cudaHostGetDevicePointer((void **)&all->pinned_view, all->pinned, 0));
+	TRY(refusal, "a stream", cudaStreamCreateWithFlags(&all->clock, cudaStreamNonBlocking));
 	return 0;
 }
 
@@ -82,36 +52,6 @@ static int pin_link(struct cuda_generator *all, struct refusal *refusal)
 	all->is_registered = true;
 	TRY(refusal, "the device does not see the link",
 	    cudaHostGetDevicePointer((void **)&all->link_view, all->link->base, 0));
-	return 0;
-}
-
-// The system's clock around the shortest answer of the device: the middle is the device's time, half
-// of it the error.
-static int relate_clocks(struct cuda_generator *all, struct refusal *refusal)
-{
-	long long best_ns = INT64_MAX;
-	struct pinned *pinned = all->pinned, *view = all->pinned_view;
-	pinned->turn = pinned->answered = 0;
-	answer_clock<<<1, 1>>>(&view->turn, &view->answered, view->stamps, &view->stop,
-			       CLOCK_SAMPLES);
-	TRY(refusal, "the device's clock", cudaGetLastError());
-	for (unsigned i = 0; i < CLOCK_SAMPLES; i++) {
-		long long begin_ns = gpu_clock_ns(), end_ns;
-		__atomic_store_n(&pinned->turn, i + 1, __ATOMIC_RELEASE);
-		while (__atomic_load_n(&pinned->answered, __ATOMIC_ACQUIRE) != i + 1)
-			if (gpu_clock_ns() > begin_ns + 2000000000) {
-				__atomic_store_n(&pinned->stop, 1u, __ATOMIC_RELEASE);
-				return refuse(refusal, -ENODEV, "the device does not answer", 0, 0,
-					      0);
-			}
-		end_ns = gpu_clock_ns();
-		if (end_ns - begin_ns >= best_ns)
-			continue;
-		best_ns = end_ns - begin_ns;
-		all->offset_ns = pinned->stamps[i] - (begin_ns + best_ns / 2);
-	}
-	all->clock_error_ns = best_ns / 2;
-	TRY(refusal, "the device's clock", cudaDeviceSynchronize());
 	return 0;
 }
 
@@ -130,6 +70,8 @@ static int draw_rank(struct cuda_generator *all, struct cuda_rank *of, struct re
 		rc = draw((void **)&view->late_ns, (of->fills + 1) * sizeof(long long), refusal);
 	if (rc == 0)
 		rc = draw((void **)&view->ops, ops, refusal);
+	if (rc == 0 && all->options->load != GPU_LOAD_SPIN)
+		rc = draw((void **)&view->load, LOAD_FLOATS * sizeof(float), refusal);
 	if (rc < 0)
 		return rc;
 	TRY(refusal, "the list of computations",
@@ -154,7 +96,13 @@ static int prepare_rank(struct cuda_generator *all, struct cuda_rank *of, struct
 		of->fills += all->link->ops[i].work == GPU_FILL;
 	of->view.asked = flags_view(all, header->asked, of->rank);
 	of->view.done = flags_view(all, header->done, of->rank);
+	of->view.rows = (struct gpu_link_rank *)(all->link_view + header->ranks);
+	of->view.row = of->rank;
+	of->view.row_count = header->rank_count;
+	of->view.has_barrier = header->has_barrier;
 	of->view.stop = &all->pinned_view->stop;
+	of->view.offset_ns = &all->pinned_view->offset_ns;
+	of->view.load_kind = all->options->load;
 	of->view.seed = header->seed;
 	of->view.slice_bytes = header->slice_bytes;
 	of->view.block_bytes = header->block_bytes;
@@ -195,14 +143,14 @@ static cudaError_t put_sum(const struct cuda_generator *all, const struct cuda_r
 {
 	const struct gpu_link_header *header = all->link->header;
 	uint64_t own = op->offset + of->view.rank * header->block_bytes;
-	open_op<<<1, 1, 0, of->sums>>>(of->view, at);
+	LAUNCH(open_op, 1, 1, of->sums, of->view, at);
 	cudaError_t error = from_staging(of, of->view.landed, header->stretch_bytes, op->offset,
 					 op->bytes, of->sums);
-	reduce<<<all->blocks, THREADS, 0, of->sums>>>(of->view, at);
+	LAUNCH(reduce, all->blocks, THREADS, of->sums, of->view, at);
 	if (error == cudaSuccess)
 		error = to_staging(of, of->view.sums, 2 * header->stretch_bytes, own,
 				   header->block_bytes, of->sums);
-	close_op<<<1, 1, 0, of->sums>>>(of->view, at);
+	LAUNCH(close_op, 1, 1, of->sums, of->view, at);
 	return error;
 }
 
@@ -212,38 +160,49 @@ static cudaError_t put_compute(const struct cuda_generator *all, const struct cu
 {
 	const struct gpu_link_header *header = all->link->header;
 	cudaError_t error = cudaSuccess;
-	open_op<<<1, 1, 0, of->compute>>>(of->view, at);
+	LAUNCH(open_op, 1, 1, of->compute, of->view, at);
 	if (op->work == GPU_FILL) {
-		fill<<<all->blocks, THREADS, 0, of->compute>>>(of->view, at);
+		LAUNCH(fill, all->blocks, THREADS, of->compute, of->view, at);
 		error = to_staging(of, of->view.gradients, 0, op->offset, op->bytes, of->compute);
 	} else if (op->work == GPU_GATE) {
 		error = from_staging(of, of->view.sums, 2 * header->stretch_bytes, op->offset,
 				     op->bytes, of->compute);
-		check_sums<<<all->blocks, THREADS, 0, of->compute>>>(of->view, at);
+		LAUNCH(check_sums, all->blocks, THREADS, of->compute, of->view, at);
 	}
-	close_op<<<1, 1, 0, of->compute>>>(of->view, at);
+	if (all->options->load != GPU_LOAD_SPIN && op->compute_ns > 0)
+		LAUNCH(load, all->blocks, THREADS, of->compute, of->view, at);
+	LAUNCH(close_op, 1, 1, of->compute, of->view, at);
 	return error;
 }
 
-// `count` computations of a step, which stand from `first` on in the list. A sum reads what its rank made itself, so it begins behind its
-// fill; the update waits for the run to ask, and so for all sums.
+// A sum reads what its rank made itself, so it begins behind its fill.
+static cudaError_t put_behind_fill(const struct cuda_generator *all, struct cuda_rank *of,
+				   unsigned at, const struct gpu_link_op *op)
+{
+	cudaError_t error = cudaEventRecord(of->fork, of->compute);
+	if (error == cudaSuccess)
+		error = cudaStreamWaitEvent(of->sums, of->fork, 0);
+	return error == cudaSuccess ? put_sum(all, of, at, op) : error;
+}
+
+// `count` computations of a step, which stand from `first` on in the list. The update waits for the
+// run to ask, and so for all sums.
 static cudaError_t put_step(const struct cuda_generator *all, struct cuda_rank *of, unsigned first,
 			    unsigned count)
 {
 	cudaError_t error = cudaSuccess;
+	if (all->link->header->has_barrier != 0)
+		LAUNCH(meet, 1, 1, of->compute, of->view);
 	for (unsigned at = 0; at < count && error == cudaSuccess; at++) {
 		const struct gpu_link_op *op = &all->link->ops[first + at];
-		if (op->work != GPU_REDUCE) {
-			error = put_compute(all, of, at, op);
-			continue;
-		}
-		cudaEventRecord(of->fork, of->compute);
-		cudaStreamWaitEvent(of->sums, of->fork, 0);
-		error = put_sum(all, of, at, op);
+		error = op->work == GPU_REDUCE ? put_behind_fill(all, of, at, op)
+					       : put_compute(all, of, at, op);
 	}
-	cudaEventRecord(of->join, of->sums);
-	cudaStreamWaitEvent(of->compute, of->join, 0);
-	end_step<<<1, 1, 0, of->compute>>>(of->view.state);
+	if (error == cudaSuccess)
+		error = cudaEventRecord(of->join, of->sums);
+	if (error == cudaSuccess)
+		error = cudaStreamWaitEvent(of->compute, of->join, 0);
+	LAUNCH(end_step, 1, 1, of->compute, of->view.state);
 	return error == cudaSuccess ? cudaGetLastError() : error;
 }
 
@@ -252,14 +211,16 @@ static int capture_step(const struct cuda_generator *all, struct cuda_rank *of,
 {
 	cudaGraph_t graph;
 	TRY(refusal, "a graph", cudaStreamBeginCapture(of->compute, cudaStreamCaptureModeThreadLocal));
-	cudaEventRecord(of->fork, of->compute); // the stream of sums joins the graph
-	cudaStreamWaitEvent(of->sums, of->fork, 0);
-	cudaError_t error = put_step(all, of, 0, all->step_ops);
+	cudaError_t error = cudaEventRecord(of->fork, of->compute);
+	if (error == cudaSuccess) // the stream of sums joins the graph
+		error = cudaStreamWaitEvent(of->sums, of->fork, 0);
+	if (error == cudaSuccess)
+		error = put_step(all, of, 0, all->step_ops);
 	cudaError_t end = cudaStreamEndCapture(of->compute, &graph);
 	TRY(refusal, "a step as a graph", error);
 	TRY(refusal, "a step as a graph", end);
 	TRY(refusal, "a step as a graph", cudaGraphInstantiate(&of->step, graph, 0));
-	cudaGraphDestroy(graph);
+	TRY(refusal, "a step as a graph", cudaGraphDestroy(graph));
 	return 0;
 }
 
@@ -269,11 +230,13 @@ static int start_ranks(struct cuda_generator *all, struct refusal *refusal)
 {
 	for (uint32_t i = 0; i < all->options->rank_count; i++) {
 		struct rank_state state = {0};
-		state.offset_ns = all->offset_ns;
-		state.due_ns = state.ended_ns = all->link->header->start_ns + all->offset_ns;
+		state.due_ns = state.ended_ns = all->link->header->start_ns + all->pinned->offset_ns;
 		TRY(refusal, "the start", cudaMemcpy(all->ranks[i].view.state, &state,
 						     sizeof(state), cudaMemcpyHostToDevice));
 	}
+	// a copy from memory that is not pinned may still be on its way, and the ranks' streams do not
+	// wait for it by themselves
+	TRY(refusal, "the start", cudaDeviceSynchronize());
 	return 0;
 }
 
@@ -315,35 +278,60 @@ static int play_all(struct cuda_generator *all, struct refusal *refusal)
 				TRY(refusal, "a kernel", error);
 			is_all = is_all && is_launched && error == cudaSuccess;
 		}
-		int rc = gpu_watch_look(&all->watch, refusal);
+		int rc = look(all, refusal);
 		if (rc < 0)
 			return rc;
-		struct timespec nap = {0, 50000};
-		nanosleep(&nap, NULL);
 	}
 	return 0;
+}
+
+// All releases of a rank, sorted.
+static int tell_lateness(const struct cuda_rank *of, unsigned count,
+			 struct gpu_link_figures *figures, struct refusal *refusal)
+{
+	struct gpu_lateness lateness;
+	long long *late_ns = (long long *)calloc(count + 1, sizeof(*late_ns));
+	if (late_ns == NULL || gpu_lateness_init(&lateness, count) < 0) {
+		free(late_ns);
+		return refuse(refusal, -ENOMEM, "no memory for % releases", count, 0, 0);
+	}
+	cudaError_t error = cudaMemcpy(late_ns, of->view.late_ns, count * sizeof(*late_ns),
+				       cudaMemcpyDeviceToHost);
+	for (unsigned i = 0; i < count; i++)
+		gpu_lateness_add(&lateness, late_ns[i]);
+	figures->late_p50_ns = gpu_lateness_quantile(&lateness, 500);
+	figures->late_p99_ns = gpu_lateness_quantile(&lateness, 990);
+	figures->late_max_ns = gpu_lateness_quantile(&lateness, 1000);
+	gpu_lateness_free(&lateness);
+	free(late_ns);
+	TRY(refusal, "figures", error);
+	return 0;
+}
+
+static void tell_load(const struct cuda_generator *all, const struct rank_state *state,
+		      struct gpu_link_figures *figures)
+{
+	uint64_t threads = (uint64_t)all->blocks * THREADS;
+	if (all->options->load == GPU_LOAD_COPY)
+		figures->load_bytes = state->load_units * LOAD_WINDOW * 2 * sizeof(float);
+	if (all->options->load == GPU_LOAD_MATRIX)
+		figures->load_flops = state->load_units * threads * LOAD_TURNS * LOAD_TILE * 2;
 }
 
 static int tell_figures(struct cuda_generator *all, struct cuda_rank *of, struct refusal *refusal)
 {
 	struct rank_state state;
-	struct gpu_lateness lateness;
+	struct gpu_link_figures *figures = &all->link->ranks[of->rank].figures;
 	TRY(refusal, "figures",
 	    cudaMemcpy(&state, of->view.state, sizeof(state), cudaMemcpyDeviceToHost));
-	if (gpu_lateness_init(&lateness, of->fills) < 0)
-		return refuse(refusal, -ENOMEM, "no memory for % releases", of->fills, 0, 0);
-	for (unsigned i = 0; i < state.fills; i++) {
-		long long late_ns;
-		cudaMemcpy(&late_ns, of->view.late_ns + i, sizeof(late_ns), cudaMemcpyDeviceToHost);
-		gpu_lateness_add(&lateness, late_ns);
-	}
-	struct gpu_link_figures *figures = &all->link->ranks[of->rank].figures;
+	int rc = tell_lateness(of, state.fills, figures, refusal);
+	if (rc < 0)
+		return rc;
 	figures->releases = state.fills;
-	figures->late_p50_ns = gpu_lateness_quantile(&lateness, 500);
-	figures->late_p99_ns = gpu_lateness_quantile(&lateness, 990);
-	figures->late_max_ns = gpu_lateness_quantile(&lateness, 1000);
 	figures->gates_ns = state.gates_ns;
 	figures->update_wait_ns = state.update_wait_ns;
+	figures->compute_wait_ns = state.compute_wait_ns;
+	figures->barrier_ns = state.barrier_ns;
 	figures->elements = state.elements;
 	figures->wrong = state.wrong;
 	figures->clock_error_ns = all->clock_error_ns;
@@ -351,22 +339,41 @@ static int tell_figures(struct cuda_generator *all, struct cuda_rank *of, struct
 	figures->fill_bytes = state.fill_bytes;
 	figures->reduce_ns = state.reduce_ns;
 	figures->reduce_bytes = state.reduce_bytes;
-	figures->run_ns = state.due_ns - state.offset_ns - all->link->header->start_ns;
-	gpu_lateness_free(&lateness);
+	figures->run_ns = state.due_ns - all->pinned->offset_ns - all->link->header->start_ns;
+	tell_load(all, &state, figures);
+	if (gpu_link_measure_steps(all->link, of->rank, figures) < 0)
+		return refuse(refusal, -ENOMEM, "no memory for the times of steps", 0, 0, 0);
 	gpu_link_set_rank(all->link, of->rank, GPU_RANK_DONE);
 	return 0;
 }
 
-// The clocks are related again: what they drifted apart meanwhile is part of the error.
+// The clocks are related once more: what they drifted apart since the look before is part of the
+// error.
 static int tell_all(struct cuda_generator *all, struct refusal *refusal)
 {
-	long long first_ns = all->offset_ns, error_ns = all->clock_error_ns;
-	int rc = relate_clocks(all, refusal);
-	long long drift_ns = all->offset_ns - first_ns;
-	all->clock_error_ns += error_ns + (drift_ns < 0 ? -drift_ns : drift_ns);
+	int rc = relate_clocks(all, CLOCK_SAMPLES, false, refusal);
 	for (uint32_t i = 0; rc == 0 && i < all->options->rank_count; i++)
 		rc = tell_figures(all, &all->ranks[i], refusal);
 	return rc;
+}
+
+// How long a unit of the load takes where nothing else is, by the mean of many.
+static int measure_load(struct cuda_generator *all, struct refusal *refusal)
+{
+	const unsigned units = 50;
+	if (all->options->load == GPU_LOAD_SPIN)
+		return 0;
+	for (int turn = 0; turn < 2; turn++) { // the first is not counted
+		long long begin_ns = gpu_clock_ns();
+		LAUNCH(load_fixed, all->blocks, THREADS, all->clock, all->ranks[0].view,
+		       (unsigned)all->options->load, (long long)units);
+		TRY(refusal, "a load", cudaGetLastError());
+		TRY(refusal, "a load", cudaStreamSynchronize(all->clock));
+		all->load_unit_ns = (gpu_clock_ns() - begin_ns) / units + 1;
+	}
+	for (uint32_t i = 0; i < all->options->rank_count; i++)
+		all->ranks[i].view.load_unit_ns = all->load_unit_ns;
+	return 0;
 }
 
 static int prepare(struct cuda_generator *all, uint32_t device, struct refusal *refusal)
@@ -384,20 +391,20 @@ static int prepare(struct cuda_generator *all, uint32_t device, struct refusal *
 	for (uint32_t i = 0; rc == 0 && i < all->options->rank_count; i++) {
 		all->ranks[i].rank = all->options->ranks[i];
 		rc = prepare_rank(all, &all->ranks[i], refusal);
-		if (rc == 0)
-			rc = capture_step(all, &all->ranks[i], refusal);
 	}
-	return rc == 0 ? relate_clocks(all, refusal) : rc;
+	if (rc == 0)
+		rc = measure_load(all, refusal);
+	for (uint32_t i = 0; rc == 0 && i < all->options->rank_count; i++)
+		rc = capture_step(all, &all->ranks[i], refusal);
+	return rc == 0 ? relate_clocks(all, CLOCK_SAMPLES, true, refusal) : rc;
 }
 
 static int wait_for_start(struct cuda_generator *all, struct refusal *refusal)
 {
 	while (gpu_link_host_state(all->link) == GPU_HOST_WAITS) {
-		int rc = gpu_watch_look(&all->watch, refusal);
+		int rc = look(all, refusal);
 		if (rc < 0)
 			return rc;
-		struct timespec nap = {0, 50000};
-		nanosleep(&nap, NULL);
 	}
 	return start_ranks(all, refusal);
 }
@@ -407,7 +414,8 @@ static void clean_up(struct cuda_generator *all)
 {
 	if (all->pinned != NULL)
 		__atomic_store_n(&all->pinned->stop, 1u, __ATOMIC_RELEASE);
-	cudaDeviceSynchronize();
+	end_watcher(all);
+	cudaDeviceSynchronize(); // errors have been told
 	if (all->is_registered)
 		cudaHostUnregister(all->link->base);
 	cudaDeviceReset();
@@ -434,9 +442,12 @@ extern "C" int gpu_cuda_run(struct gpu_link *link, const struct gpu_generator_op
 	for (uint32_t i = 0; rc == 0 && i < options->rank_count; i++)
 		gpu_link_set_rank(link, options->ranks[i], GPU_RANK_READY);
 	if (rc == 0)
+		rc = start_watcher(&all, refusal);
+	if (rc == 0)
 		rc = wait_for_start(&all, refusal);
 	if (rc == 0)
 		rc = play_all(&all, refusal);
+	end_watcher(&all);
 	if (rc == 0)
 		rc = tell_all(&all, refusal);
 	clean_up(&all);

@@ -14,6 +14,7 @@
 
 #include <weft/check.h>
 
+#include "load_host.h"
 #include "watch.h"
 
 #define NAP_NS INT64_C(200000) // as long as nothing is due: others have the CPU
@@ -36,6 +37,7 @@ struct generator {
 	const struct gpu_generator_options *options;
 	struct player *players;
 	struct gpu_watch watch;
+	struct gpu_host_load load;
 };
 
 // ---------------------------------------------------------------- one computation
@@ -202,13 +204,17 @@ static bool play(const struct gpu_link *link, struct player *player)
 	return has_done;
 }
 
-static int finish(struct gpu_link *link, struct player *player, struct refusal *refusal)
+// A load is of all ranks of the process together: the first tells of it.
+static int finish(const struct generator *all, struct player *player, struct refusal *refusal)
 {
+	struct gpu_link *link = all->link;
 	struct gpu_link_figures *figures = &player->figures;
 	figures->late_p50_ns = gpu_lateness_quantile(&player->lateness, 500);
 	figures->late_p99_ns = gpu_lateness_quantile(&player->lateness, 990);
 	figures->late_max_ns = gpu_lateness_quantile(&player->lateness, 1000);
 	figures->run_ns = player->due_ns - link->header->start_ns;
+	if (player == all->players)
+		gpu_host_load_tell(&all->load, figures);
 	if (gpu_link_measure_steps(link, player->rank, figures) < 0)
 		return refuse(refusal, -ENOMEM, "no memory for the times of steps", 0, 0, 0);
 	link->ranks[player->rank].figures = *figures;
@@ -218,15 +224,28 @@ static int finish(struct gpu_link *link, struct player *player, struct refusal *
 
 // ---------------------------------------------------------------- all of them
 
-static void rest(const struct generator *all)
+// When something is due at the latest, and whether any rank computes.
+static int64_t next_due_ns(const struct generator *all, int64_t until_ns, bool *ret_computes)
 {
-	int64_t now_ns = gpu_clock_ns(), until_ns = now_ns + NAP_NS;
+	*ret_computes = false;
 	for (uint32_t i = 0; i < all->options->rank_count; i++) {
 		const struct player *player = &all->players[i];
+		*ret_computes |= player->is_busy;
 		if (player->is_busy && player->due_ns < until_ns)
 			until_ns = player->due_ns;
 	}
-	if (until_ns - now_ns > NAP_NS / 2)
+	return until_ns;
+}
+
+// Nothing is due now: a unit of the load where a rank computes and it fits, or a nap.
+static void rest(struct generator *all)
+{
+	bool computes;
+	int64_t now_ns = gpu_clock_ns();
+	int64_t left_ns = next_due_ns(all, now_ns + NAP_NS, &computes) - now_ns;
+	if (all->load.kind != GPU_LOAD_SPIN && computes && all->load.unit_ns < left_ns)
+		gpu_host_load_unit(&all->load);
+	else if (left_ns > NAP_NS / 2)
 		nanosleep(&(struct timespec){0, NAP_NS / 4}, NULL);
 	else
 		sched_yield();
@@ -288,6 +307,8 @@ int gpu_host_run(struct gpu_link *link, const struct gpu_generator_options *opti
 	struct generator all = {
 		.link = link, .options = options, .watch = {.link = link, .options = options}};
 	int rc = prepare(&all, refusal);
+	if (rc == 0 && gpu_host_load_init(&all.load, options->load) < 0)
+		rc = refuse(refusal, -ENOMEM, "no memory for a load", 0, 0, 0);
 	for (uint32_t i = 0; rc == 0 && i < options->rank_count; i++)
 		gpu_link_set_rank(link, options->ranks[i], GPU_RANK_READY);
 	if (rc == 0)
@@ -295,9 +316,10 @@ int gpu_host_run(struct gpu_link *link, const struct gpu_generator_options *opti
 	if (rc == 0)
 		rc = play_all(&all, refusal);
 	for (uint32_t i = 0; rc == 0 && i < options->rank_count; i++)
-		rc = finish(link, &all.players[i], refusal);
+		rc = finish(&all, &all.players[i], refusal);
 	for (uint32_t i = 0; all.players != NULL && i < options->rank_count; i++)
 		gpu_lateness_free(&all.players[i].lateness);
+	gpu_host_load_free(&all.load);
 	free(all.players);
 	return rc;
 }

@@ -2,7 +2,7 @@
 // What runs on a CUDA device: kernels that wait, make, sum, check and release. See generator.cu.
 #pragma once
 
-#include <weft/gpu_link.h>
+#include <weft/gpu_generator.h>
 #include <weft/gpu_pattern.h>
 
 #include <cuda_runtime.h>
@@ -11,10 +11,9 @@
 struct rank_state {
 	long long due_ns;    // when the computation in hand, or the one before, ends
 	long long ended_ns;  // when the one before did
-	long long offset_ns; // the device's timer less the system's clock
 	unsigned step, fills;
-	unsigned long long wrong, elements;
-	long long gates_ns, update_wait_ns;
+	unsigned long long wrong, elements, load_units;
+	long long gates_ns, update_wait_ns, compute_wait_ns, barrier_ns;
 	long long fill_began_ns, fill_ns, reduce_began_ns, reduce_ns;
 	unsigned long long fill_bytes, reduce_bytes;
 };
@@ -23,13 +22,29 @@ struct rank_view { // pointers that a device can follow
 	struct rank_state *state;
 	const struct gpu_link_op *ops; // a copy
 	struct gpu_link_flag *asked, *done;
+	struct gpu_link_rank *rows; // [row_count] of the link; this rank's is `row`
 	const unsigned *stop;
-	long long *late_ns; // of each release
+	const long long *offset_ns; // the device's timer less the system's clock, as of late
+	long long *late_ns;	    // of each release
+	float *load;		    // [LOAD_FLOATS] that loads work on
 	uint8_t *gradients, *landed, *sums;
 	unsigned long long seed, slice_bytes, block_bytes;
 	unsigned element_bytes, rank, ranks, step_ops, op_count;
+	unsigned row, row_count, has_barrier;
+	unsigned load_kind;	// enum gpu_load
+	long long load_unit_ns; // measured, of all blocks beside each other
 };
 
+#ifndef LOAD_FLOATS
+#define LOAD_FLOATS (1u << 24) // more than caches hold
+#endif
+#define LOAD_WINDOWS 16u
+#define LOAD_WINDOW (LOAD_FLOATS / 2 / LOAD_WINDOWS) // that a unit copies
+#define LOAD_TURNS 16u
+#define LOAD_TILE 16u // side of the matrices of a block of 256 threads
+
+// Without a device's compiler the same is text for the host's: tests run it there.
+#ifdef __CUDACC__
 static __device__ long long timer_ns(void)
 {
 	long long now;
@@ -48,6 +63,16 @@ static __device__ void store_system(unsigned *at, unsigned value)
 {
 	asm volatile("st.release.sys.u32 [%0], %1;" : : "l"(at), "r"(value) : "memory");
 }
+
+static __device__ long long load_offset(const long long *at)
+{
+	long long value;
+	asm volatile("ld.relaxed.sys.u64 %0, [%1];" : "=l"(value) : "l"(at) : "memory");
+	return value;
+}
+#else
+#include "weft_device_words.h"
+#endif
 
 static __device__ unsigned op_of(const struct rank_view *of, unsigned at)
 {
@@ -77,9 +102,78 @@ static __global__ void open_op(struct rank_view of, unsigned at)
 		return;
 	if (op->work == GPU_GATE)
 		of.state->gates_ns += waited;
-	else
+	else if (op->work == GPU_UPDATE)
 		of.state->update_wait_ns += waited;
+	else
+		of.state->compute_wait_ns += waited;
 	of.state->due_ns = now;
+}
+
+// The beginning of a step that all ranks of the link take together.
+static __global__ void meet(struct rank_view of)
+{
+	unsigned step = of.state->step;
+	if (step == 0)
+		return;
+	for (unsigned i = 0; i < of.row_count; i++)
+		while (load_system(&of.rows[i].step) < step && load_system(of.stop) == 0)
+			;
+	long long now = timer_ns();
+	of.state->barrier_ns += now - of.state->ended_ns;
+	of.state->ended_ns = of.state->due_ns = now;
+}
+
+// Honest contention in place of waiting: as many units of work as fit into the computation's time by
+// their measured length; what is left is waited.
+static __device__ void load_copy(const struct rank_view *of, unsigned long long thread,
+				 unsigned long long threads, unsigned window)
+{
+	const float *from = of->load + window * LOAD_WINDOW;
+	float *to = of->load + LOAD_FLOATS / 2 + window * LOAD_WINDOW;
+	for (unsigned long long i = thread; i < LOAD_WINDOW; i += threads)
+		to[i] = from[i] + 1.0f;
+}
+
+static __device__ void load_matrix(const struct rank_view *of, unsigned long long thread)
+{
+	const float *a = of->load + thread / (LOAD_TILE * LOAD_TILE) % (LOAD_FLOATS / 512) * 512;
+	const float *b = a + LOAD_TILE * LOAD_TILE;
+	unsigned row = (unsigned)(thread / LOAD_TILE % LOAD_TILE), column = (unsigned)(thread % LOAD_TILE);
+	float sum = 0;
+	for (unsigned turn = 0; turn < LOAD_TURNS; turn++)
+		for (unsigned k = 0; k < LOAD_TILE; k++)
+			sum += a[row * LOAD_TILE + k] * b[k * LOAD_TILE + column];
+	if (sum != sum) // never: but the compiler does not know
+		of->load[0] = sum;
+}
+
+static __device__ void load_units(const struct rank_view *of, unsigned kind, long long units)
+{
+	unsigned long long thread = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x;
+	unsigned long long threads = (unsigned long long)gridDim.x * blockDim.x;
+	for (long long i = 0; i < units && load_system(of->stop) == 0; i++) {
+		if (kind == GPU_LOAD_COPY)
+			load_copy(of, thread, threads, (unsigned)(i % LOAD_WINDOWS));
+		else
+			load_matrix(of, thread);
+	}
+}
+
+static __global__ void load_fixed(struct rank_view of, unsigned kind, long long units)
+{
+	load_units(&of, kind, units);
+}
+
+static __global__ void load(struct rank_view of, unsigned at)
+{
+	const struct gpu_link_op *op = &of.ops[op_of(&of, at)];
+	long long left_ns = of.state->due_ns + op->compute_ns - timer_ns();
+	if (left_ns > op->compute_ns)
+		left_ns = op->compute_ns;
+	long long units = left_ns * 9 / 10 / of.load_unit_ns; // the rest is waited, to the point
+	load_units(&of, of.load_kind, units);
+	if (blockIdx.x == 0 && threadIdx.x == 0 && units > 0)
+		atomicAdd(&of.state->load_units, (unsigned long long)units);
 }
 
 // What making and summing took, the copies to and from the link's memory with it.
@@ -107,13 +201,17 @@ static __global__ void close_op(struct rank_view of, unsigned at)
 			;
 	}
 	long long now = timer_ns();
+	if (load_system(of.stop) != 0)
+		return; // it did not end: nobody may be told so
 	if (op->work == GPU_FILL)
 		of.late_ns[of.state->fills++] = now - of.state->due_ns;
 	if (op->work != GPU_REDUCE)
 		of.state->ended_ns = now;
-	of.done[index].at_ns = now - of.state->offset_ns;
+	of.done[index].at_ns = now - load_offset(of.offset_ns);
 	__threadfence_system();
 	store_system(&of.done[index].is_set, 1);
+	if (op->work == GPU_UPDATE)
+		store_system(&of.rows[of.row].step, op->step + 1);
 }
 
 static __global__ void end_step(struct rank_state *state)

@@ -38,29 +38,29 @@ static int measure(uint64_t bytes, unsigned blocks, struct gpu_cuda_rates *ret,
 		return rc;
 	of.gradients = all, of.landed = all + bytes, of.sums = all + 2 * bytes;
 	of.element_bytes = 2, of.ranks = 8, of.block_bytes = bytes / 8, of.step_ops = 1;
-	cudaMemcpy((void *)of.ops, &op, sizeof(op), cudaMemcpyHostToDevice);
+	TRY(refusal, "a list", cudaMemcpy((void *)of.ops, &op, sizeof(op), cudaMemcpyHostToDevice));
 	TRY(refusal, "an event", cudaEventCreate(&begin));
 	TRY(refusal, "an event", cudaEventCreate(&end));
 	for (unsigned i = 0; i <= turns; i++) {
 		if (i == 1)
-			cudaEventRecord(begin);
-		cudaMemcpyAsync(of.landed, of.gradients, bytes, cudaMemcpyDeviceToDevice);
+			TRY(refusal, "an event", cudaEventRecord(begin));
+		TRY(refusal, "a copy", cudaMemcpyAsync(of.landed, of.gradients, bytes, cudaMemcpyDeviceToDevice));
 	}
-	cudaEventRecord(end);
+	TRY(refusal, "an event", cudaEventRecord(end));
 	ret->copy = rate_of(begin, end, 2.0 * turns * (double)bytes);
 	for (unsigned i = 0; i <= turns; i++) {
 		if (i == 1)
-			cudaEventRecord(begin);
-		fill_all<<<blocks, THREADS>>>(of, bytes / 2);
+			TRY(refusal, "an event", cudaEventRecord(begin));
+		LAUNCH(fill_all, blocks, THREADS, 0, of, bytes / 2);
 	}
-	cudaEventRecord(end);
+	TRY(refusal, "an event", cudaEventRecord(end));
 	ret->fill = rate_of(begin, end, 1.0 * turns * (double)bytes);
 	for (unsigned i = 0; i <= turns; i++) {
 		if (i == 1)
-			cudaEventRecord(begin);
-		reduce<<<blocks, THREADS>>>(of, 0);
+			TRY(refusal, "an event", cudaEventRecord(begin));
+		LAUNCH(reduce, blocks, THREADS, 0, of, 0);
 	}
-	cudaEventRecord(end);
+	TRY(refusal, "an event", cudaEventRecord(end));
 	ret->reduce = rate_of(begin, end, 1.0 * turns * (double)bytes);
 	TRY(refusal, "a kernel", cudaGetLastError());
 	return 0;

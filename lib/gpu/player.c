@@ -126,13 +126,28 @@ static void damage(struct gpu_player *player, const struct live *live, const str
 	player->damage = GPU_DAMAGE_NONE;
 }
 
+// The part of the step before that read what lies where part `part` will; -1: there is none. Gates
+// at the end stand elsewhere than in a step.
+static int64_t read_by(const struct live *live, uint32_t part)
+{
+	const struct gpu_record *record = live->record;
+	uint32_t end = record->steps * live->step_parts;
+	if (part < end)
+		return (int64_t)part - live->step_parts;
+	for (uint32_t i = end - live->step_parts; i < end; i++)
+		if (record->parts[i].work == GPU_GATE &&
+		    record->parts[i].bucket == record->parts[part].bucket)
+			return i;
+	return -1;
+}
+
 // What ranks that are not here send for part `part`: known beforehand, and made as soon as what lay
 // there in the step before was read.
 static bool make_part(struct gpu_player *player, struct live *live, uint32_t part)
 {
 	const struct gpu_link_op *op = &player->link->ops[part];
-	if (part >= live->step_parts &&
-	    !gpu_link_is_raised(done_flag(player, live, part - live->step_parts)))
+	int64_t reader = read_by(live, part);
+	if (reader >= 0 && !gpu_link_is_raised(done_flag(player, live, (uint32_t)reader)))
 		return false;
 	if (op->work == GPU_REDUCE)
 		gpu_host_play_parts(&live->data, op->step, op->offset, player->is_here);

@@ -229,6 +229,16 @@ class Generators(unittest.TestCase):
         self.assertIn("rank 1 twice", self.end(self.start(*both[:3], "--play", paths[0]), BAD_INPUT)[1])
         self.assertIn("it needs --play", self.end(self.start("gpu", "--link", self.link, "--scale", "2"), BAD_INPUT)[1])
 
+    def test_what_computing_is_can_be_work(self):
+        path, _, _ = self.record("--set", "traffic.forward=10ms")
+        for load, does in (("spin", None), ("copy", "load_bytes"), ("matrix", "load_flops")):
+            rank = json.loads(self.end(self.start("gpu", "--play", path, "--load", load, "--json"))[0])["ranks"][0]
+            self.assertEqual(rank["elements_wrong"], 0)
+            for key in ("load_bytes", "load_flops"):
+                self.assertEqual(rank[key] > 0, key == does, (load, rank))
+            self.assertGreaterEqual(rank["step_min_ns"], 2 * 10_000_000)
+        self.assertIn("--load is spin, copy or matrix", self.end(self.start("gpu", "--play", path, "--load", "gemm"), BAD_INPUT)[1])
+
     def test_a_rank_of_a_large_job_takes_its_step(self):
         """Every forward, backward, gate and slice of rank 0 of 8,192, at real time; its buckets are smaller, its times are not."""
         out = pathlib.Path(self.room.name, "large")

@@ -131,7 +131,7 @@ static int run(const struct checks *checks, const struct gpu_record *record, enu
 	struct gpu_link here, there;
 	struct gpu_player *player;
 	const uint32_t rank = 0;
-	const struct gpu_generator_options options = {&rank, 1, NULL};
+	const struct gpu_generator_options options = {.ranks = &rank, .rank_count = 1};
 	*ret = (struct outcome){0};
 	snprintf(path, sizeof(path), "%s/weft-check-%ld",
 		 access("/dev/shm", W_OK) == 0 ? "/dev/shm" : P_tmpdir, (long)getpid());

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The generator for CUDA devices, its own text, compiled by the host's compiler and run on a device made of threads
+# (tests/gpu/host). What a device's hardware does is not tested by this; what the generator asks of it is.
+set -euo pipefail
+cd "$WEFT_SOURCE"
+cxx=$(command -v g++ || command -v clang++ || true)
+[ -n "$cxx" ] || { echo "no C++ compiler"; exit 77; }
+[ -z "${WEFT_SANITIZE:-}" ] || { echo "a test without sanitizers has run it"; exit 77; }
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+read -ra cc <<<"${WEFT_CC:-gcc}"
+flags=(-O1 -g -Wall -Wextra -Wno-unused-parameter -D_GNU_SOURCE -I include)
+objects=()
+for source in lib/core/refusal.c lib/drive/stop.c lib/gpu/{data_host,lateness,link,load_host,player,record,watch}.c tests/gpu/host/test.c; do
+  object=$folder/$(basename "$source").o
+  "${cc[@]}" -std=gnu2x "${flags[@]}" -c "$source" -o "$object"
+  objects+=("$object")
+done
+"$cxx" -std=c++17 "${flags[@]}" -Wno-missing-field-initializers -I tests/gpu/host -c tests/gpu/host/generator.cpp -o "$folder/generator.o"
+"$cxx" "$folder/generator.o" "${objects[@]}" -o "$folder/test" -lcmocka -lpthread
+timeout 60 "$folder/test"
