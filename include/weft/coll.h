@@ -93,6 +93,8 @@ struct coll_config {
 			     // of the others is as many messages as it takes. 1 element .. 1 GiB
 	uint32_t domain;     // ranks r / domain share a scale-up domain; divides `ranks`
 	uint32_t root;	     // broadcast, reduce, gather, scatter
+	uint32_t peers; // direct, of blocks: others that a rank sends to at once on each channel;
+			// 0: all
 };
 
 // -EINVAL with the reason: no such algorithm of it, halving-doubling of a number of ranks that is

@@ -47,6 +47,12 @@ struct qp_config {
 	uint8_t capabilities;	// QP_TOLD and QP_CAN_...; without QP_TOLD as this end
 };
 
+// What came in on a connection before this QP took it over: whole WRITE_WITH_IMMs in all.
+struct qp_past {
+	uint32_t packets, requests;
+	uint64_t wire_bytes; // of these packets
+};
+
 // What a QP is like now.
 struct qp_view {
 	enum qp_state state;
@@ -73,7 +79,12 @@ extern "C" {
 int endpoint_connect(struct endpoint *endpoint, uint32_t qpn, const struct qp_config *config,
 		     ps_t now);
 
-// The same in steps: RESET to INIT, INIT to RTR, RTR to RTS. -EINVAL as above.
+// The same for a QP that goes on where another of this end was reset, which had received what
+// `past` says and had sent nothing: what comes a second time is answered as a duplicate.
+int endpoint_resume(struct endpoint *endpoint, uint32_t qpn, const struct qp_config *config,
+		    const struct qp_past *past, ps_t now);
+
+// As endpoint_connect() in steps: RESET to INIT, INIT to RTR, RTR to RTS. -EINVAL as above.
 int endpoint_open(struct endpoint *endpoint, uint32_t qpn);
 int endpoint_ready_to_receive(struct endpoint *endpoint, uint32_t qpn,
 			      const struct qp_config *config, ps_t now);

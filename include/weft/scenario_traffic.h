@@ -68,11 +68,13 @@ struct traffic_config {
 	enum coll_algorithm algorithm; // collective; TRAFFIC_ALGORITHM_AUTO: coll_choose()
 	uint32_t root;		       // collective, where it has one
 	uint32_t element_bytes;	       // collective
-	uint32_t jobs;		       // ring: so many rings
-	enum placement placement;      // of these
-	uint32_t axes;		       // ring: a bit for each axis of a torus; 0 = one ring
-	struct ring_config ring; // ring, model, trace; of a collective: ranks (of a ring, too),
-				 // channels, chunk_bytes_max
+	uint32_t peers;		       // collective: others that a rank sends to at once; 0 = all
+	uint8_t is_course;	  // collective: messages are made as it goes, else all are stored
+	uint32_t jobs;		  // ring: so many rings
+	enum placement placement; // of these
+	uint32_t axes;		  // ring: a bit for each axis of a torus; 0 = one ring
+	struct ring_config ring;  // ring, model, trace; of a collective: ranks (of a ring, too),
+				  // channels, chunk_bytes_max
 	char model[SCENARIO_NAME_BYTES];  // model: preset name
 	char trace[SCENARIO_PATH_BYTES];  // trace: file
 	char matrix[SCENARIO_PATH_BYTES]; // matrix: file

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <weft/course.h>
 #include <weft/fabric.h>
 #include <weft/machine.h>
 #include <weft/measure.h>
@@ -54,6 +55,7 @@ ps_t stall_until(const struct cable_fault *faults, uint32_t count, ps_t at);
 
 struct world_host; // host.h
 struct agent;	   // agent.h
+struct courier;	   // courier.h
 struct record;	   // record.h
 struct tally;	   // record.h
 struct starters;   // starter.h
@@ -81,9 +83,11 @@ struct world {
 	struct trace trace;	       // trace
 	const struct program *program; // or NULL: operations of ranks that wait for each other
 	struct agent *agent;	       // of a program
-	struct op_time *op_times;      // [operations] with watch.operations; or NULL
-	struct agent_line *lines;      // of a program, in the order of its ranks
-	struct flow *flows;	       // where traffic is no job
+	struct course *course;	       // or NULL: a collective whose messages are made as it goes
+	struct courier *couriers[WORLD_SHARDS_MAX]; // [shard_count] of a course
+	struct op_time *op_times;		    // [operations] with watch.operations; or NULL
+	struct agent_line *lines;		    // of a program, in the order of its ranks
+	struct flow *flows;			    // where traffic is no job
 	uint32_t line_count, flow_count, trigger_count;
 	struct trigger *triggers;	  // that flows wait for, or NULL
 	struct starters *starters;	  // what they start, host by host

@@ -204,11 +204,11 @@ static ps_t traffic_of_collectives(const struct report_input *input)
 	return covered;
 }
 
-// A program begins at 0.
+// A program begins at 0, as a course does.
 static ps_t traffic_of_flows(const struct report_input *input)
 {
 	const struct world *world = input->world;
-	ps_t from = world->program != NULL ? 0 : PS_NEVER;
+	ps_t from = world->program != NULL || world->course != NULL ? 0 : PS_NEVER;
 	for (uint32_t i = 0; i < world->flow_count; i++)
 		from = ps_min(from, world->flows[i].start_ps);
 	ps_t until = input->is_partial ? input->now_ps : world->outcome->end_ps;
@@ -245,6 +245,8 @@ static int nic_compare(const void *a, const void *b)
 static uint32_t nics_of_pairs(const struct world *world, bool is_receiver)
 {
 	uint32_t count = 0, distinct = 0;
+	if (world->course != NULL && !course_has_peers(world->course)) // everyone with everyone
+		return course_config(world->course)->ranks;
 	uint32_t *nics = calloc((size_t)world->flow_count + world->line_count + 1, sizeof(*nics));
 	if (nics == NULL)
 		return 0;

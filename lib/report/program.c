@@ -9,12 +9,37 @@
 #include "number.h"
 #include "put.h"
 
+// What there is of a program, or of a course, whose messages are no operations in memory.
+struct sizes {
+	uint64_t ranks, operations, dependencies;
+	uint64_t kinds[OP_KIND_COUNT];
+};
+
 static void count_kinds(const struct program *program, uint64_t ret[OP_KIND_COUNT])
 {
 	for (int kind = 0; kind < OP_KIND_COUNT; kind++)
 		ret[kind] = 0;
 	for (uint32_t i = 0; i < program->op_count; i++)
 		ret[program->ops[i].kind]++;
+}
+
+static bool sizes_of(const struct world *world, struct sizes *ret)
+{
+	const struct program *program = world->program;
+	*ret = (struct sizes){0};
+	if (world->course != NULL) {
+		ret->ranks = course_config(world->course)->ranks;
+		ret->operations = 2 * course_messages(world->course);
+		ret->kinds[OP_SEND] = ret->kinds[OP_RECEIVE] = course_messages(world->course);
+		return true;
+	}
+	if (program == NULL)
+		return false;
+	ret->ranks = program->ranks;
+	ret->operations = program->op_count;
+	ret->dependencies = program->edge_count;
+	count_kinds(program, ret->kinds);
+	return true;
 }
 
 // What runs a collective: as asked for, or what `auto` came to.
@@ -30,20 +55,21 @@ static const char *algorithm_of(const struct report_input *input)
 
 void program_json(json_t *root, const struct report_input *input)
 {
-	const struct program *program = input->world->program;
 	const struct outcome *outcome = input->world->outcome;
-	uint64_t kinds[OP_KIND_COUNT];
-	if (program == NULL)
+	struct sizes sizes;
+	if (!sizes_of(input->world, &sizes))
 		return;
-	count_kinds(program, kinds);
 	json_t *to = object_in(root, "program");
-	put_count(to, "ranks", program->ranks);
+	put_count(to, "ranks", sizes.ranks);
 	put_text(to, "algorithm", algorithm_of(input));
-	put_count(to, "operations", program->op_count);
-	put_count(to, "computations", kinds[OP_COMPUTE]);
-	put_count(to, "messages", kinds[OP_SEND]);
-	put_count(to, "collectives", kinds[OP_COLLECTIVE]);
-	put_count(to, "dependencies", program->edge_count);
+	put_count(to, "operations", sizes.operations);
+	put_count(to, "computations", sizes.kinds[OP_COMPUTE]);
+	put_count(to, "messages", sizes.kinds[OP_SEND]);
+	put_count(to, "collectives", sizes.kinds[OP_COLLECTIVE]);
+	if (input->world->course != NULL)
+		put_reason(to, "dependencies", "messages are made as it goes");
+	else
+		put_count(to, "dependencies", sizes.dependencies);
 	put_count(to, "fabric_messages", outcome->program.fabric_messages);
 	put_count(to, "fabric_bytes", outcome->program.fabric_bytes);
 	put_count(to, "scaleup_messages", outcome->program.scaleup_messages);
@@ -63,25 +89,23 @@ static void went_over(FILE *to, const char *what, uint64_t messages, uint64_t by
 
 void program_table(FILE *to, const struct report_input *input)
 {
-	const struct program *program = input->world->program;
 	const struct outcome *outcome = input->world->outcome;
-	uint64_t kinds[OP_KIND_COUNT];
+	struct sizes sizes;
 	struct text text[4];
-	if (program == NULL)
+	if (!sizes_of(input->world, &sizes))
 		return;
-	count_kinds(program, kinds);
-	fprintf(to, "\nProgram of %s ranks: ", number_grouped(&text[0], program->ranks));
+	fprintf(to, "\nProgram of %s ranks: ", number_grouped(&text[0], sizes.ranks));
 	if (input->is_partial)
 		fprintf(to, "not all of it ended\n");
 	else
 		fprintf(to, "ended at %s\n", number_time(&text[1], outcome->end_ps));
 	fprintf(to, "  %-28s %17s   computations %s, messages %s", "operations",
-		number_grouped(&text[0], program->op_count),
-		number_grouped(&text[1], kinds[OP_COMPUTE]),
-		number_grouped(&text[2], kinds[OP_SEND]));
-	if (kinds[OP_COLLECTIVE] > 0)
+		number_grouped(&text[0], sizes.operations),
+		number_grouped(&text[1], sizes.kinds[OP_COMPUTE]),
+		number_grouped(&text[2], sizes.kinds[OP_SEND]));
+	if (sizes.kinds[OP_COLLECTIVE] > 0)
 		fprintf(to, ", parts of collectives %s",
-			number_grouped(&text[3], kinds[OP_COLLECTIVE]));
+			number_grouped(&text[3], sizes.kinds[OP_COLLECTIVE]));
 	fprintf(to, "\n");
 	if (algorithm_of(input) != NULL)
 		fprintf(to, "  %-28s %17s%s\n", "algorithm", algorithm_of(input),

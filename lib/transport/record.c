@@ -39,6 +39,15 @@ void record_agree(const struct endpoint *endpoint, struct qp_record *record,
 		record->capabilities &= config->capabilities;
 }
 
+void record_remember(struct qp_record *record, const struct qp_past *past)
+{
+	record->rcv_next = record->ops_end += past->packets;
+	record->ops_done = past->requests;
+	record->rqmsn_wanted = (uint16_t)past->requests;
+	record->rcvd_bytes = past->wire_bytes;
+	record->has_received = past->packets > 0;
+}
+
 static void load_numbers(const struct endpoint *endpoint, struct qp *qp,
 			 const struct qp_record *record)
 {

@@ -48,6 +48,9 @@ static_assert(sizeof(struct qp_record) <= 128, "QPs that do not talk must not co
 void record_agree(const struct endpoint *endpoint, struct qp_record *record,
 		  const struct qp_config *config);
 
+// Then that so much came in on it before.
+void record_remember(struct qp_record *record, const struct qp_past *past);
+
 // Lets a context, whose rings are clear, go on for QP `number` where its record ends.
 void record_load(struct endpoint *endpoint, struct qp *qp, uint32_t number, ps_t now);
 

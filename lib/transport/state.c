@@ -33,12 +33,14 @@ int endpoint_open(struct endpoint *endpoint, uint32_t qpn)
 	return 0;
 }
 
-int endpoint_ready_to_receive(struct endpoint *endpoint, uint32_t qpn,
-			      const struct qp_config *config, ps_t now)
+// Goes to RTR as one that has received what `past` says.
+static int ready_to_receive(struct endpoint *endpoint, uint32_t qpn, const struct qp_config *config,
+			    const struct qp_past *past, ps_t now)
 {
 	if (!is_in(endpoint, qpn, QP_INIT) || !is_possible(endpoint, config))
 		return -EINVAL;
 	record_agree(endpoint, &endpoint->records[qpn], config);
+	record_remember(&endpoint->records[qpn], past);
 	if (!endpoint->is_pooled)
 		record_load(endpoint, endpoint_qp(endpoint, qpn), qpn, now);
 	if (endpoint->is_rc)
@@ -47,6 +49,12 @@ int endpoint_ready_to_receive(struct endpoint *endpoint, uint32_t qpn,
 		status_join(endpoint, qpn);
 	qp_enter(endpoint, qpn, QP_RTR);
 	return 0;
+}
+
+int endpoint_ready_to_receive(struct endpoint *endpoint, uint32_t qpn,
+			      const struct qp_config *config, ps_t now)
+{
+	return ready_to_receive(endpoint, qpn, config, &(struct qp_past){0}, now);
 }
 
 int endpoint_ready_to_send(struct endpoint *endpoint, uint32_t qpn, ps_t now)
@@ -60,15 +68,21 @@ int endpoint_ready_to_send(struct endpoint *endpoint, uint32_t qpn, ps_t now)
 	return 0;
 }
 
-int endpoint_connect(struct endpoint *endpoint, uint32_t qpn, const struct qp_config *config,
-		     ps_t now)
+int endpoint_resume(struct endpoint *endpoint, uint32_t qpn, const struct qp_config *config,
+		    const struct qp_past *past, ps_t now)
 {
 	if (!is_in(endpoint, qpn, QP_RESET) || !is_possible(endpoint, config))
 		return -EINVAL;
 	int rc = endpoint_open(endpoint, qpn);
 	if (rc == 0)
-		rc = endpoint_ready_to_receive(endpoint, qpn, config, now);
+		rc = ready_to_receive(endpoint, qpn, config, past, now);
 	return rc == 0 ? endpoint_ready_to_send(endpoint, qpn, now) : rc;
+}
+
+int endpoint_connect(struct endpoint *endpoint, uint32_t qpn, const struct qp_config *config,
+		     ps_t now)
+{
+	return endpoint_resume(endpoint, qpn, config, &(struct qp_past){0}, now);
 }
 
 int endpoint_fail(struct endpoint *endpoint, uint32_t qpn)

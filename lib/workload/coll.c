@@ -99,6 +99,14 @@ static int check_ranks(const struct coll_config *config, struct refusal *refusal
 			      "root % is none: of % ranks only broadcast, reduce, gather and "
 			      "scatter have one",
 			      config->root, config->ranks, 0);
+	bool has_blocks = config->kind == COLL_ALL_TO_ALL || config->kind == COLL_ALL_GATHER ||
+		config->kind == COLL_REDUCE_SCATTER;
+	if (config->peers >= config->ranks ||
+	    (config->peers > 0 && (config->algorithm != COLL_DIRECT || !has_blocks)))
+		return refuse(refusal, -EINVAL,
+			      "% peers at once of % ranks: less than all, where everyone sends to "
+			      "everyone",
+			      config->peers, config->ranks, 0);
 	return 0;
 }
 
@@ -181,7 +189,9 @@ uint64_t coll_buffer_bytes(const struct coll_config *config)
 static int draw_lists(struct coll_writer *writer, struct arena *arena, struct refusal *refusal)
 {
 	uint32_t ranks = writer->config->ranks;
-	uint32_t *lists = arena_draw(arena, ARENA_WORKLOAD, (size_t)ranks * 6, sizeof(*lists));
+	uint32_t *lists = arena_draw(arena, ARENA_WORKLOAD,
+				     (size_t)ranks * 6 + coll_turns(writer->config),
+				     sizeof(*lists));
 	if (lists == NULL)
 		return refuse(refusal, -ENOMEM, "no memory to plan a collective of % ranks", ranks,
 			      0, 0);
@@ -190,13 +200,14 @@ static int draw_lists(struct coll_writer *writer, struct arena *arena, struct re
 	writer->parent = lists + (size_t)ranks * 2;
 	writer->rank_at = lists + (size_t)ranks * 3;
 	writer->sent = lists + (size_t)ranks * 5;
+	writer->turns = lists + (size_t)ranks * 6;
 	writer->join = writer->join == NULL ? NULL : lists + (size_t)ranks * 4;
 	return 0;
 }
 
 uint64_t coll_bytes(const struct coll_config *config)
 {
-	return (uint64_t)config->ranks * 6 * sizeof(uint32_t) + 64;
+	return ((uint64_t)config->ranks * 6 + coll_turns(config)) * sizeof(uint32_t) + 64;
 }
 
 static void put(struct coll_writer *writer)

@@ -1,9 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everyone with everyone, all at once, each beginning with the rank behind it: all_to_all, gather
 // and scatter as NCCL does them of sends and receives; reduce_scatter and all_gather as inside a
-// scale-up domain.
+// scale-up domain. Where a rank is to be at it with few others at once, it goes on with the one
+// that is `peers` places further when it has sent all to one.
 
 #include "coll_put.h"
+
+// Sends a part, behind what `from` sent on this channel `peers` places before.
+static void put_part(struct coll_writer *writer, struct coll_hop hop, struct coll_part part,
+		     uint64_t to_offset)
+{
+	const struct coll_config *config = writer->config;
+	uint32_t ranks = config->ranks, distance = (hop.to + ranks - hop.from) % ranks;
+	uint32_t receive;
+	if (config->peers == 0) {
+		coll_send_to(writer, hop, part, to_offset, OP_NONE, OP_NONE);
+		return;
+	}
+	size_t lane = (size_t)(distance - 1) % config->peers * config->channels + hop.channel;
+	uint32_t *turn = &writer->turns[lane * ranks + hop.from];
+	receive = coll_send_to(writer, hop, part, to_offset, *turn, OP_NONE);
+	if (part.bytes > 0)
+		*turn = receive - 1; // put_message() puts them together
+}
 
 // The block of `owner` goes from one rank to another, to the same place.
 static void put_block(struct coll_writer *writer, uint32_t from, uint32_t to, uint32_t owner,
@@ -11,8 +30,8 @@ static void put_block(struct coll_writer *writer, uint32_t from, uint32_t to, ui
 {
 	for (uint32_t channel = 0; channel < writer->config->channels; channel++) {
 		struct coll_hop hop = {from, to, channel, is_sum};
-		coll_send_all(writer, hop, coll_block(writer->config, channel, owner), OP_NONE,
-			      OP_NONE);
+		struct coll_part part = coll_block(writer->config, channel, owner);
+		put_part(writer, hop, part, part.offset);
 	}
 }
 
@@ -25,7 +44,7 @@ static void put_result(struct coll_writer *writer, uint32_t from, uint32_t to)
 		struct coll_hop hop = {from, to, channel, false};
 		struct coll_part part = coll_block(config, channel, to);
 		uint64_t at = results + part.offset - coll_block_offset(config, to);
-		coll_send_to(writer, hop, part, at, OP_NONE, OP_NONE);
+		put_part(writer, hop, part, at);
 	}
 }
 
@@ -63,6 +82,8 @@ void coll_put_direct(struct coll_writer *writer)
 			put_next(writer, rank);
 		return;
 	}
+	for (size_t i = 0; i < coll_turns(config); i++)
+		writer->turns[i] = OP_NONE;
 	for (uint32_t distance = 1; distance < ranks; distance++)
 		for (uint32_t rank = 0; rank < ranks; rank++)
 			put_pair(writer, rank, (rank + distance) % ranks);

@@ -19,8 +19,15 @@ struct coll_writer {
 	uint32_t *last;		    // [ranks] scratch: what a member received last
 	uint32_t *parent, *rank_at; // [ranks] scratch: trees, rings
 	uint32_t *sent;		    // [ranks] scratch: a member's last message in turn
+	uint32_t *turns; // [peers][channels][ranks] scratch: a member's last message in that lane
 	uint64_t ops, edges;
 };
+
+// Of everyone with everyone: lanes of all members, in each of which one message follows another.
+static inline size_t coll_turns(const struct coll_config *config)
+{
+	return (size_t)config->peers * config->channels * config->ranks;
+}
 
 // Part `index` of `count` of a stretch, cut at elements.
 struct coll_part coll_cut(const struct coll_config *config, struct coll_part whole, uint64_t index,
@@ -62,6 +69,10 @@ void coll_forget(struct coll_writer *writer);
 void coll_forget_turns(struct coll_writer *writer);
 uint32_t coll_send_in_turn(struct coll_writer *writer, struct coll_hop hop, struct coll_part part,
 			   uint64_t to_offset, uint32_t before);
+
+// Whom each rank hangs below in tree 0 or 1 of a channel; OP_NONE: it is on top.
+void coll_seat_tree(const struct coll_config *config, uint32_t channel, uint32_t tree,
+		    uint32_t *ret_parent);
 
 void coll_put_ring(struct coll_writer *writer);
 void coll_put_chain(struct coll_writer *writer);

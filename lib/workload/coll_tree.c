@@ -36,11 +36,10 @@ static uint32_t domain_at(uint32_t place, uint32_t domains, uint32_t tree, uint3
 	return (at + root) % domains;
 }
 
-// Fills writer->parent for a channel's tree; OP_NONE at the top. Member (channel + root's member)
-// of a domain is its head, the others follow it in a chain.
-static void seat_tree(struct coll_writer *writer, uint32_t channel, uint32_t tree)
+// Member (channel + root's member) of a domain is its head, the others follow it in a chain.
+void coll_seat_tree(const struct coll_config *config, uint32_t channel, uint32_t tree,
+		    uint32_t *ret_parent)
 {
-	const struct coll_config *config = writer->config;
 	uint32_t members = config->domain, domains = config->ranks / members;
 	bool has_root = config->kind != COLL_ALL_REDUCE;
 	uint32_t root = has_root ? config->root / members : 0;
@@ -49,12 +48,12 @@ static void seat_tree(struct coll_writer *writer, uint32_t channel, uint32_t tre
 		uint32_t domain = rank / members, behind = (rank + members - head) % members;
 		uint32_t place = place_of(domain, domains, tree, root);
 		if (behind > 0)
-			writer->parent[rank] = domain * members + (rank + members - 1) % members;
+			ret_parent[rank] = domain * members + (rank + members - 1) % members;
 		else if (place == 0)
-			writer->parent[rank] = OP_NONE;
+			ret_parent[rank] = OP_NONE;
 		else
-			writer->parent[rank] = domain_at(parent_in_tree(place, domains), domains,
-							 tree, root) *
+			ret_parent[rank] = domain_at(parent_in_tree(place, domains), domains, tree,
+						     root) *
 					members +
 				head;
 	}
@@ -121,7 +120,7 @@ void coll_put_tree(struct coll_writer *writer)
 	for (uint32_t channel = 0; channel < config->channels; channel++)
 		for (uint32_t tree = 0; tree < trees; tree++) {
 			struct coll_part share = coll_share(config, channel);
-			seat_tree(writer, channel, tree);
+			coll_seat_tree(config, channel, tree, writer->parent);
 			sort_by_depth(writer);
 			put_tree(writer, channel, coll_cut(config, share, tree, trees));
 		}

@@ -188,7 +188,7 @@ static int build_agent(struct world *world)
 int agents_build(struct world *world, struct refusal *refusal)
 {
 	const struct program *program = world->program;
-	if (program == NULL && world->scenario->watch.has_operations)
+	if (program == NULL && world->course == NULL && world->scenario->watch.has_operations)
 		return refuse(refusal, -EINVAL,
 			      "watch.operations: this traffic has no operations of ranks; goal, "
 			      "collective, jobs and traces of nodes have",

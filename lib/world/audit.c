@@ -59,12 +59,15 @@ static void audit_whole(const struct world *world)
 		check(of->payload_bytes_placed == bytes && "all bytes of all flows are placed");
 }
 
-// The same of a program: every byte that left a host was placed.
+// The same of a program or a course: every byte that left a host was placed.
 static void audit_program(const struct world *world)
 {
-	uint64_t bytes = agents_fabric_bytes(world);
+	uint64_t bytes = world->course != NULL ? course_bytes(world->course)
+					       : agents_fabric_bytes(world);
 	const struct outcome *outcome = world->outcome;
 	check(outcome->program.fabric_bytes == bytes && "every message was sent once");
+	if (world->course != NULL)
+		check(outcome->program.fabric_messages == course_messages(world->course));
 	if (world->job.group_count == 0)
 		check(outcome->transport.payload_bytes_placed == bytes &&
 		      "all bytes of all messages are placed");
@@ -128,6 +131,6 @@ void world_audit(const struct world *world, const struct world_audit *of)
 		audit_marks(world, of->doubled);
 	if (of->is_whole)
 		audit_whole(world);
-	if (of->is_whole && world->program != NULL)
+	if (of->is_whole && (world->program != NULL || world->course != NULL))
 		audit_program(world);
 }

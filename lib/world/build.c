@@ -217,6 +217,8 @@ static int build_collective(struct world *world, struct refusal *refusal)
 	struct coll_config config;
 	struct program *program;
 	scenario_collective(&config, world->scenario);
+	if (world->scenario->traffic.is_course)
+		return course_create(&world->course, world->arena, &config, refusal);
 	int rc = coll_program(&program, world->arena, &config, refusal);
 	if (rc == 0)
 		world->program = program;
@@ -385,16 +387,32 @@ static int build_machines(struct world *world, struct refusal *refusal)
 
 // ---------------------------------------------------------------- pools
 
+// The same of all berths: the packets of a pair four times over, and answers to them.
+static uint64_t berths_packets(const struct world *world, uint64_t window)
+{
+	uint64_t berths = berths_count(world);
+	if (berths == 0)
+		return 0;
+	uint32_t ranks = course_config(world->course)->ranks;
+	uint64_t pair = course_pair_packets(world->course, ranks - 1, ranks - 2,
+					    world->transport.payload_bytes);
+	uint64_t each = 8 * pair + 16;
+	return ranks * berths * (each < window + 64 ? each : window + 64);
+}
+
 // Packets that the endpoints can have out at once: per QP what the window lets through four times
 // over, plus answers.
 static uint32_t default_packets(const struct world *world)
 {
 	const struct transport_config *transport = &world->transport;
 	uint64_t mtu = transport->payload_bytes + transport->header_bytes;
-	uint64_t window = cc_bdp_bytes(&transport->cc) * 4 / mtu + 256;
+	uint64_t window = cc_bdp_bytes(&transport->cc) * 4 / mtu + 256, packets;
 	if (window > transport->mpr)
 		window = transport->mpr;
-	uint64_t packets = 4096 + world->qp_count * (window + 64);
+	if (berths_count(world) > 0)
+		packets = 4096 + berths_packets(world, window);
+	else
+		packets = 4096 + world->qp_count * (window + 64);
 	return packets < (1u << 27) ? (uint32_t)packets : 1u << 27;
 }
 

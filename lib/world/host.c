@@ -89,7 +89,9 @@ static void on_ready(struct world_host *host, struct nic *nic, uint32_t qpn, ps_
 	}
 	if (peer->role == NIC_ROLE_RING_RECEIVE)
 		rank_on_ready(host, peer->owner, peer->channel, now, out);
-	if (peer->role == NIC_ROLE_LINE_SEND)
+	if (peer->role == NIC_ROLE_LINE_SEND && host->courier != NULL)
+		courier_on_ready(host, nic, qpn, now, out);
+	else if (peer->role == NIC_ROLE_LINE_SEND)
 		agent_on_ready(host, nic, qpn, now, out);
 }
 
@@ -149,6 +151,10 @@ static void on_sent(struct world_host *host, struct nic *nic, const struct compl
 		tell_in_turn(host, nic, &nic->peers[done->qp], rank_on_sent, now, out);
 		return;
 	}
+	if (kind == COOKIE_OP && host->courier != NULL) {
+		courier_on_sent(host, nic, done, owner, now, out);
+		return;
+	}
 	if (kind == COOKIE_OP) {
 		agent_on_sent(host, nic, done, owner, now, out);
 		return;
@@ -162,6 +168,10 @@ static void on_received(struct world_host *host, struct nic *nic, const struct c
 	struct nic_peer *peer = &nic->peers[done->qp];
 	if (peer->role == NIC_ROLE_FLOW) {
 		flow_on_received(host, nic, peer, now, out);
+		return;
+	}
+	if (peer->role == NIC_ROLE_LINE_RECEIVE && host->courier != NULL) {
+		courier_on_received(host, nic, done, now, out);
 		return;
 	}
 	if (peer->role == NIC_ROLE_LINE_RECEIVE) {
@@ -248,6 +258,12 @@ __attribute__((noinline)) static void on_pause(struct world_host *host,
 		touch(host, index);
 }
 
+// Whether the connection of a packet has a QP.
+static bool admit(struct nic *nic, const struct arrival *arrival, const struct outbox *out)
+{
+	return berths_admit(nic, packet_at(out->packets, arrival->packet));
+}
+
 static void on_arrival(struct world_host *host, const struct arrival *arrival, struct outbox *out)
 {
 	uint32_t index = host->nic_of_port[arrival->port];
@@ -257,7 +273,8 @@ static void on_arrival(struct world_host *host, const struct arrival *arrival, s
 		on_pause(host, arrival, out);
 		return;
 	}
-	if (nic->endpoint == NULL) { // nobody lives here
+	if (nic->endpoint == NULL || // nobody lives here, or this one does not
+	    __builtin_expect(nic->berths != NULL && !admit(nic, arrival, out), 0)) {
 		host->record->outcome->dropped_at_host[DROP_UNKNOWN_QP]++;
 		packet_put(out->packets, arrival->packet);
 		return;
@@ -324,7 +341,10 @@ static void on_event(struct world_host *host, struct heap_item event, struct out
 		flow_start(host, (uint32_t)id, event.at, out);
 		break;
 	case HOST_OP_BEGIN:
-		agent_on_begin(host, (uint32_t)id, event.at, out);
+		if (host->courier != NULL)
+			courier_on_begin(host, (uint32_t)id, event.at, out);
+		else
+			agent_on_begin(host, (uint32_t)id, event.at, out);
 		break;
 	case HOST_OP_ENDED:
 		agent_on_ended(host, (uint32_t)id, event.at, out);

@@ -13,6 +13,7 @@
 #include <weft/world.h>
 
 #include "agent.h"
+#include "courier.h"
 #include "light.h"
 #include "nic.h"
 #include "record.h"
@@ -32,7 +33,7 @@ enum host_event {
 	HOST_RECEIVED,	 // id: rank << 16 | channel: a scale-up transfer arrived
 	HOST_CREDIT,	 // id: rank << 16 | channel: a scale-up credit arrived
 	HOST_FLOW,	 // id: flow: start it
-	HOST_OP_BEGIN,	 // id: rank of the program: it begins
+	HOST_OP_BEGIN,	 // id: rank of the program or course: it begins
 	HOST_OP_ENDED,	 // id: operation: a computation has taken its time, a transfer left
 	HOST_OP_ARRIVED, // id: operation: the message of this receive is here
 };
@@ -76,6 +77,7 @@ struct world_host {
 	struct rank *ranks;
 	const struct job *job;
 	struct agent *agent;		 // of the world, or NULL: no program
+	struct courier *courier;	 // of the host's shard, or NULL: no course
 	struct flow *flows;		 // of the world
 	struct trigger *triggers;	 // of the world
 	const struct starters *starters; // of the world: those of this host are its own

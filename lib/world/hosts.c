@@ -43,6 +43,15 @@ static int count_qps(struct world *world, void *context, const struct connection
 	return 0;
 }
 
+static void count_berths(struct world *world, const struct builder *builder)
+{
+	uint32_t count = berths_count(world);
+	uint32_t ranks = count == 0 ? 0 : course_config(world->course)->ranks;
+	for (uint32_t rank = 0; rank < ranks; rank++)
+		builder->qps[rank] = count;
+	world->qp_count += (uint64_t)ranks * count;
+}
+
 // ---------------------------------------------------------------- hosts and NICs
 
 static void open_regions(const struct world *world, const struct builder *builder, uint32_t index,
@@ -109,6 +118,8 @@ static int build_nics(struct world *world, struct world_host *host, uint32_t hos
 		if (rc < 0)
 			return rc;
 		open_regions(world, builder, index, nic->endpoint);
+		if (berths_count(world) > 0 && (rc = berths_build(&nic->berths, world, index)) < 0)
+			return rc;
 	}
 	return 0;
 }
@@ -130,6 +141,7 @@ static int build_host(struct world *world, uint32_t index, const struct builder 
 				    .rank_count = ranks,
 				    .job = &world->job,
 				    .agent = world->agent,
+				    .courier = world->couriers[world->shard_of[index]],
 				    .flows = world->flows,
 				    .triggers = world->triggers,
 				    .starters = world->starters,
@@ -394,7 +406,12 @@ static int draw_builder(struct world *world, struct builder *builder)
 static void plan_messages(struct world *world)
 {
 	bool has_more = world->job.group_count > 0 || world->line_count > 0;
-	if (!has_more && world->transport.kind == TRANSPORT_MRC && world->transport.contexts == 0)
+	if (berths_count(world) > 0)
+		world->transport.messages_max = course_pair_messages(
+			world->course, course_config(world->course)->ranks - 1,
+			course_config(world->course)->ranks - 2);
+	else if (!has_more && world->transport.kind == TRANSPORT_MRC &&
+		 world->transport.contexts == 0)
 		world->transport.messages_max = 1;
 }
 
@@ -405,6 +422,8 @@ int hosts_build(struct world *world, struct refusal *refusal)
 	if (rc == 0)
 		rc = agents_build(world, refusal);
 	if (rc == 0)
+		rc = couriers_build(world, refusal);
+	if (rc == 0)
 		rc = starters_build(world, refusal);
 	if (rc == 0)
 		count_people(world, &builder);
@@ -414,6 +433,8 @@ int hosts_build(struct world *world, struct refusal *refusal)
 		rc = connections_visit(world, connection_check, &builder);
 	if (rc == 0)
 		rc = connections_visit(world, count_qps, &builder);
+	if (rc == 0)
+		count_berths(world, &builder);
 	plan_messages(world);
 	if (rc == 0 && world->agent != NULL) {
 		world->agent->rank_of = builder.rank_of;
@@ -430,6 +451,7 @@ int hosts_build(struct world *world, struct refusal *refusal)
 	if (rc == 0) {
 		plan_flows(world);
 		agents_plan(world);
+		couriers_plan(world);
 	}
 	return rc == -ENOMEM ? build_no_memory(world, refusal) : rc;
 }

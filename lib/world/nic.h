@@ -11,6 +11,7 @@
 #include <weft/transport.h>
 
 #include "backlog.h"
+#include "berth.h"
 
 // What a QP of this NIC belongs to.
 struct nic_peer {
@@ -64,6 +65,7 @@ struct nic {
 	struct nic_peer *peers;	  // [QPs]
 	uint32_t qp_count;
 	struct backlog backlog; // posts that wait for a context
+	struct berths *berths;	// connections have its QPs in turn; NULL: each has its own
 };
 
 // Before a change at `now`: emits every departure that starts at or before it. A line with nothing

@@ -20,6 +20,7 @@ void scenario_collective(struct coll_config *ret, const struct scenario *scenari
 				    .channels = traffic->ring.channels,
 				    .chunk_bytes = (uint32_t)traffic->ring.chunk_bytes_max,
 				    .domain = domain,
+				    .peers = traffic->peers,
 				    .root = coll_has_root(traffic->collective) ? traffic->root : 0};
 	if (traffic->algorithm == TRAFFIC_ALGORITHM_AUTO)
 		ret->algorithm = coll_choose(ret, fabric->link_rate_bps * fabric->planes * domain);

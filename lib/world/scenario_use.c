@@ -193,6 +193,17 @@ static bool shared_use_holds(enum scenario_use use, const struct scenario *scena
 	}
 }
 
+// Everyone sends to everyone.
+static bool has_pairs(const struct traffic_config *traffic)
+{
+	if (traffic->collective == COLL_ALL_TO_ALL)
+		return traffic->algorithm == COLL_DIRECT ||
+			traffic->algorithm == TRAFFIC_ALGORITHM_AUTO;
+	return traffic->algorithm == COLL_DIRECT &&
+		(traffic->collective == COLL_REDUCE_SCATTER ||
+		 traffic->collective == COLL_ALL_GATHER);
+}
+
 bool scenario_use_holds(enum scenario_use use, const struct scenario *scenario)
 {
 	enum traffic_kind kind = scenario->traffic.kind;
@@ -227,6 +238,8 @@ bool scenario_use_holds(enum scenario_use use, const struct scenario *scenario)
 			kind == TRAFFIC_GRADIENTS;
 	case USE_PROGRAM:
 		return kind == TRAFFIC_COLLECTIVE;
+	case USE_PEERS:
+		return kind == TRAFFIC_COLLECTIVE && has_pairs(&scenario->traffic);
 	case USE_ROOT:
 		return kind == TRAFFIC_COLLECTIVE && coll_has_root(scenario->traffic.collective);
 	default:
@@ -294,6 +307,8 @@ static const char *const use_names[USE_COUNT] = {
 	[USE_SLICES] = "a ring, model or trace that is pipelined, jobs, or traffic.kind gradients",
 	[USE_COLLECTIVE] = "traffic.kind ring or collective",
 	[USE_PROGRAM] = "traffic.kind collective",
+	[USE_PEERS] = "traffic.kind collective in which everyone sends to everyone "
+		      "(traffic.algorithm direct)",
 	[USE_ROOT] = "traffic.kind collective with one that has a root",
 	[USE_CHANNELS] = "traffic.kind ring, collective, model, trace or jobs",
 	[USE_CHUNKS] = "a traffic.kind collective or jobs, or ring, model or trace that is "

@@ -39,6 +39,7 @@ static const char *const collective_words[] = {
 static const char *const algorithm_words[] = {"ring", "tree",	"double_tree",	"halving_doubling",
 					      "pat",  "direct", "hierarchical", "auto",
 					      NULL};
+static const char *const messages_words[] = {"stored", "made", NULL};
 static const char *const placement_words[] = {"packed", "spread", "random", NULL};
 static const char *const seat_words[] = {"packed", "spread", "random", "list", NULL};
 static const char *const axes_words[] = {"none", "x",  "y",   "xy", "z",

@@ -39,6 +39,7 @@ SECOND = {
     "mix": "workload",
     "plan": "workload",
     "coll": "workload",
+    "course": "workload",
     "order": "workload",
     "program": "workload",
     "gradients": "workload",

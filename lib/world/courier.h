@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of a host that runs its rank of a course (course.h), one rank a host: posts what is to
+// be sent, tells the course what was sent and what is here. Few others are reached over
+// connections that are there from the start (lines, as an agent's), everyone over berths.
+//
+//   courier.c   while it runs     couriers.c  building: lines, checks
+#pragma once
+
+#include <stdint.h>
+
+#include <weft/course.h>
+#include <weft/machine.h>
+#include <weft/world.h>
+
+#include "nic.h"
+
+// A message that found its QP full.
+struct courier_wait {
+	uint32_t number;
+	uint32_t next; // behind it at its QP, or in the list of free ones; OP_NONE: none
+};
+
+// What the couriers of one shard's hosts share.
+struct courier {
+	struct course *course;	    // each host touches what belongs to its rank alone
+	struct agent_line *lines;   // of the world
+	const uint32_t *line_first; // [ranks + 1] lines from each rank; NULL: there are berths
+	struct courier_wait *waits; // [waits_max]
+	uint32_t waits_fresh, waits_free, waits_max;
+};
+
+// Lines of the world's course, and what can be said against it. Before QPs are counted. -EINVAL
+// with a reason, -ENOMEM.
+int couriers_build(struct world *world, struct refusal *refusal);
+
+// Lets all ranks begin at time 0, and adds what is to be done to the world's work. After the hosts.
+void couriers_plan(struct world *world);
+
+struct world_host;
+
+// Events of a host: its rank begins; a message was sent; one is here; a QP may post again.
+void courier_on_begin(struct world_host *host, uint32_t rank, ps_t now, struct outbox *out);
+void courier_on_sent(struct world_host *host, struct nic *nic, const struct completion *done,
+		     uint32_t number, ps_t now, struct outbox *out);
+void courier_on_received(struct world_host *host, struct nic *nic, const struct completion *done,
+			 ps_t now, struct outbox *out);
+void courier_on_ready(struct world_host *host, struct nic *nic, uint32_t qpn, ps_t now,
+		      struct outbox *out);

@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""traffic.messages: a collective whose messages are made as it goes is the same run as the one whose messages are stored:
+digest, counters, latencies and all other figures but those of memory and speed. With few others at once connections change
+their QPs, and the run stays the same as long as nothing comes again; with losses it ends, and every byte is placed. What
+cannot be made is refused."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+WEFT = os.environ["WEFT"]
+SCENARIO = """name: course
+fabric:
+  topology: leaf-spine
+  nics: 18
+  nics_per_t0: 6
+  t1_count: 2
+  link_rate: 400Gb/s
+traffic:
+  kind: collective
+  ranks: 16
+  bytes: 256KiB
+  channels: 2
+"""
+LOSSES = """faults:
+  - {kind: loss, at: all, probability: 2%}
+"""
+FORMS = [  # collective, algorithm, what else is set
+    ("all_reduce", "ring", ["traffic.chunk=4KiB"]),
+    ("all_reduce", "ring", ["traffic.ranks=13", "transport.qps_per_connection=3"]),
+    ("reduce_scatter", "ring", []),
+    ("all_gather", "ring", ["transport.contexts=2"]),
+    ("all_reduce", "tree", ["traffic.chunk=8KiB"]),
+    ("broadcast", "tree", ["traffic.root=3"]),
+    ("reduce", "tree", ["traffic.root=5", "traffic.ranks=11"]),
+    ("all_reduce", "double_tree", ["traffic.chunk=2KiB", "transport.sends=4"]),
+    ("all_reduce", "halving_doubling", ["traffic.ranks=13", "traffic.chunk=4KiB"]),
+    ("reduce_scatter", "halving_doubling", []),
+    ("all_gather", "halving_doubling", ["traffic.channels=1"]),
+    ("reduce_scatter", "pat", ["traffic.ranks=13"]),
+    ("all_gather", "pat", []),
+    ("all_to_all", "direct", []),
+    ("all_to_all", "direct", ["traffic.peers=3", "traffic.channels=1", "traffic.chunk=4KiB"]),
+    ("reduce_scatter", "direct", ["traffic.peers=1"]),
+    ("all_gather", "direct", ["traffic.peers=15", "traffic.ranks=18"]),
+    ("all_to_all", "auto", ["traffic.bytes=4MiB", "queue.bytes=20KiB"]),
+]
+REFUSED = [  # what is set, what must be said
+    (["traffic.collective=all_reduce", "traffic.algorithm=hierarchical"], "another algorithm does it"),
+    (["traffic.collective=broadcast", "traffic.algorithm=ring"], "another algorithm does it"),
+    (["traffic.algorithm=ring", "fabric.nics_per_host=2", "scaleup.rate=1Tb/s"], "of one rank a scale-up domain, not 2"),
+    (["traffic.collective=all_to_all", "transport.contexts=8"], "transport.contexts is given"),
+    (["traffic.collective=all_to_all", "transport.qps_per_connection=2"], "qps_per_connection is more than 1"),
+    (["traffic.collective=all_to_all", "transport.kind=rc", "transport.path=single", "cc.algorithm=dcqcn"], "transport.kind is rc"),
+    (["traffic.collective=all_to_all", "traffic.bytes=64B"], "do not give each of 16 ranks"),
+    (["traffic.algorithm=ring", "watch.operations=true"], "watch.operations"),
+]
+LEAVES = {"speed", "memory", "footprint", "knobs", "scenario", "again", "command"}
+failed = 0
+
+
+def complain(text):
+    global failed
+    print("not ok:", text)
+    failed += 1
+
+
+def sim(path, sets):
+    words = [word for one in sets for word in ("--set", one)]
+    return subprocess.run([WEFT, "sim", path, "--json", *words], capture_output=True, text=True, timeout=120)
+
+
+def differences(one, other, path=""):
+    """Paths at which two results differ, those of memory, speed and the wording apart."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return [found for key in sorted(one.keys() | other.keys()) if key not in LEAVES
+                for found in differences(one.get(key), other.get(key), f"{path}.{key}")]
+    return [] if one == other else [path]
+
+
+def check_form(path, form):
+    collective, algorithm, more = form
+    sets = [f"traffic.collective={collective}", f"traffic.algorithm={algorithm}", *more]
+    stored, made = sim(path, sets), sim(path, [*sets, "traffic.messages=made"])
+    if stored.returncode != 0 or made.returncode != 0:
+        complain(f"{sets}: {stored.returncode} {stored.stderr} {made.returncode} {made.stderr}")
+        return
+    found = set(differences(json.loads(stored.stdout), json.loads(made.stdout))) - {".program.dependencies", ".program.dependencies_reason"}
+    if any(one.startswith("traffic.peers") for one in sets):
+        found.discard(".network.connection_ends")  # QPs are fewer: that is what it is for
+    digest = json.loads(made.stdout)["run"]["digest"]
+    if found:
+        complain(f"{sets}: differs in {found}")
+    else:
+        print(f"ok: {digest} {' '.join(sets)}")
+
+
+def check_again(path):
+    """So small windows of others that connections lose their QPs while packets are lost and come again."""
+    sets = ["traffic.collective=all_to_all", "traffic.messages=made", "traffic.peers=1", "traffic.channels=1", "fabric.nics=96",
+            "fabric.nics_per_t0=12", "traffic.ranks=96", "traffic.bytes=1536KiB"]
+    done = sim(path, sets)
+    if done.returncode != 0:
+        complain(f"with losses: {done.returncode} {done.stderr}")
+        return
+    result = json.loads(done.stdout)
+    program = result["program"]
+    if program["fabric_messages"] != 96 * 95 or program["fabric_bytes"] != 95 * 1536 * 1024:
+        complain(f"with losses: {program}")
+    if result["congestion"]["retransmitted"] < 500:
+        complain("little was lost: the test shows nothing")
+    print("ok: with losses", result["run"]["digest"], result["congestion"]["retransmitted"], "retransmitted")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        path = pathlib.Path(name) / "course.yaml"
+        path.write_text(SCENARIO, encoding="utf-8")
+        grey = pathlib.Path(name) / "grey.yaml"
+        grey.write_text(SCENARIO + LOSSES, encoding="utf-8")
+        for form in FORMS:
+            check_form(str(path), form)
+        for form in FORMS[4:16:3]:  # none whose connections change their QPs: what comes late then is answered otherwise
+            check_form(str(grey), form)
+        check_again(str(grey))
+        for sets, why in REFUSED:
+            done = sim(str(path), [*sets, "traffic.messages=made"])
+            if done.returncode != 2 or why not in done.stderr:
+                complain(f"{sets}: {done.returncode} {done.stderr}")
+    return failed != 0
+
+
+sys.exit(main())
