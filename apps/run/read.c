@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "call.h"
 #include "several.h"
@@ -66,38 +65,25 @@ static int take_sample(struct call *call)
 		      0, 0);
 }
 
-// The file of a program: as it is named or, when it is not there, beside its scenario.
-static int read_program(struct call *call)
-{
-	const char *file = call->scenario.traffic.file, *scenario = call->scenario.path;
-	const char *slash = strrchr(scenario, '/');
-	char beside[2 * SCENARIO_PATH_BYTES];
-	uint32_t ranks;
-	snprintf(beside, sizeof(beside), "%.*s%s", slash == NULL ? 0 : (int)(slash + 1 - scenario),
-		 scenario, file);
-	bool is_beside = file[0] != '/' && access(file, F_OK) != 0 && access(beside, F_OK) == 0;
-	return workload_read(&call->workload, TRAFFIC_GOAL, is_beside ? beside : file, &ranks,
-			     &call->refusal);
-}
-
 // The file that the traffic stands in, where it does.
 static int find_workload(struct call *call)
 {
 	const struct traffic_config *traffic = &call->scenario.traffic;
+	bool is_trace = traffic->kind == TRAFFIC_TRACE;
+	const char *file = is_trace		  ? traffic->trace
+		: traffic->kind == TRAFFIC_MATRIX ? traffic->matrix
+		: traffic->kind == TRAFFIC_GOAL	  ? traffic->file
+						  : NULL;
+	char path[2 * SCENARIO_PATH_BYTES];
 	uint32_t nics;
-	bool has_file = traffic->kind == TRAFFIC_MATRIX || traffic->kind == TRAFFIC_GOAL;
-	if (has_file && call->workload.text != NULL)
-		workload_free(&call->workload); // of the run before
-	if (traffic->kind == TRAFFIC_GOAL)
-		return read_program(call);
-	if (has_file)
-		return workload_read(&call->workload, TRAFFIC_MATRIX, traffic->matrix, &nics,
-				     &call->refusal);
-	if (traffic->kind != TRAFFIC_TRACE || call->workload.text != NULL || call->workload.has_set)
+	if (file == NULL || (is_trace && (call->workload.text != NULL || call->workload.has_set)))
 		return 0;
-	if (traffic->trace[0] != '\0')
-		return workload_read(&call->workload, TRAFFIC_TRACE, traffic->trace, &nics,
-				     &call->refusal);
+	if (call->workload.text != NULL)
+		workload_free(&call->workload); // of the run before
+	if (file[0] != '\0') {
+		file_beside(call->scenario.path, file, path, sizeof(path));
+		return workload_read(&call->workload, traffic->kind, path, &nics, &call->refusal);
+	}
 	snprintf(call->refusal.file, sizeof(call->refusal.file), "%s", call->scenario.path);
 	return refuse(&call->refusal, -EINVAL,
 		      "this scenario runs a workload file: name it with --trace FILE", 0, 0, 0);

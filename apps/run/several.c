@@ -4,23 +4,12 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <weft/workload_goal.h>
 
 #define WORD_BYTES (SCENARIO_NAME_BYTES + 16)
 
 // ---------------------------------------------------------------- files
-
-// As it is named or, when it is not there, beside its scenario.
-static void find_file(const struct call *call, const char *file, char *ret, size_t bytes)
-{
-	const char *scenario = call->scenario.path, *slash = strrchr(scenario, '/');
-	snprintf(ret, bytes, "%.*s%s", slash == NULL ? 0 : (int)(slash + 1 - scenario), scenario,
-		 file);
-	if (file[0] == '/' || access(file, F_OK) == 0 || access(ret, F_OK) != 0)
-		snprintf(ret, bytes, "%s", file);
-}
 
 // The program of GOAL text, in memory of its own.
 static int parse_goal(struct several_file *file, const struct scenario_job *job,
@@ -64,7 +53,7 @@ static int read_file(struct call *call, struct several_file *file, struct scenar
 	char path[2 * SCENARIO_PATH_BYTES];
 	uint32_t ranks;
 	bool is_goal = job->kind == JOB_GOAL;
-	find_file(call, job->file, path, sizeof(path));
+	file_beside(call->scenario.path, job->file, path, sizeof(path));
 	int rc = workload_read(&file->workload, is_goal ? TRAFFIC_GOAL : TRAFFIC_TRACE, path,
 			       &ranks, &call->refusal);
 	if (rc == 0 && is_goal)

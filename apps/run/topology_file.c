@@ -13,16 +13,17 @@
 
 int topology_file_read(struct scenario *scenario, struct refusal *refusal)
 {
-	char *text;
+	char path[2 * SCENARIO_PATH_BYTES], *text;
 	size_t bytes;
 	if (scenario->fabric.kind != TOPOLOGY_FILE)
 		return 0;
-	int rc = file_read(scenario->topology_file, FILE_BYTES_MAX, &text, &bytes, refusal);
+	file_beside(scenario->path, scenario->topology_file, path, sizeof(path));
+	int rc = file_read(path, FILE_BYTES_MAX, &text, &bytes, refusal);
 	if (rc < 0)
 		return rc;
 	rc = tree_parse(&scenario->fabric.tree, text, bytes, refusal);
 	free(text);
 	if (rc < 0)
-		snprintf(refusal->file, sizeof(refusal->file), "%s", scenario->topology_file);
+		snprintf(refusal->file, sizeof(refusal->file), "%.250s", path);
 	return rc;
 }

@@ -32,6 +32,11 @@ uint64_t memory_peak_bytes(void);
 int file_read(const char *path, size_t bytes_max, char **ret_text, size_t *ret_bytes,
 	      struct refusal *refusal);
 
+// Where a file is that a scenario names: as it is named, or, when there is none and the name does
+// not begin at the root, beside the scenario at `scenario`. Writes at most `bytes` bytes; a place
+// that is longer is none. When it is in neither place, the name as it is.
+void file_beside(const char *scenario, const char *name, char *ret, size_t bytes);
+
 // What is shipped: scenarios, and acceptance profiles (report_verdict.h). Beside a build's source
 // tree they lie in apps/, installed in share/weft/.
 enum shelf { SHELF_SCENARIOS, SHELF_PROFILES };

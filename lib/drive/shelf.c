@@ -143,3 +143,14 @@ int file_read(const char *path, size_t bytes_max, char **ret_text, size_t *ret_b
 	*ret_bytes = bytes;
 	return 0;
 }
+
+void file_beside(const char *scenario, const char *name, char *ret, size_t bytes)
+{
+	const char *slash = strrchr(scenario, '/');
+	int length = snprintf(ret, bytes, "%.*s%s", slash == NULL ? 0 : (int)(slash + 1 - scenario),
+			      scenario, name);
+	bool is_beside = name[0] != '/' && access(name, F_OK) != 0 && (size_t)length < bytes &&
+		access(ret, F_OK) == 0;
+	if (!is_beside)
+		snprintf(ret, bytes, "%s", name);
+}

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """weft topology: figures of known fabrics, pictures that are well-formed XML with all that they claim to draw, refusals."""
+import json
 import os
 import pathlib
 import re
@@ -133,6 +134,31 @@ class Topology(unittest.TestCase):
         _, text, switches = self.drawn(path)
         self.assertIn('<a> & "b"', text)
         self.assertEqual(len(switches), 2)
+
+    def test_files_are_found_beside_their_scenario(self):
+        self.file(TREE, "tree.topo")
+        self.file("Nodes 32\nConnections 1\n0->9 start 0 size 5000\n", "one.cm")
+        self.file("num_ranks 2\nrank 0 {\nl1: send 6000b to 1\n}\nrank 1 {\nl1: recv 6000b from 0\n}\n", "two.goal")
+        fabric = "name: x\nfabric: {topology: file, file: tree.topo, nics: 32, link_rate: 100Gb/s}\n"
+        jobs = "jobs: [{name: a, kind: goal, ranks: 2, file: two.goal}]"
+        for traffic, sent in (("traffic: {kind: matrix, matrix: one.cm}\n", 5000), ("traffic: {kind: goal, file: two.goal}\n", 6000),
+                              ("traffic: {kind: jobs}\n" + jobs, 6000)):
+            path = self.file(fabric + traffic)
+            self.assertIn("tree.topo", self.shown(path))
+            for cwd in ("/", self.folder):
+                run = subprocess.run([WEFT, "sim", path, "--json"], capture_output=True, text=True, timeout=60, cwd=cwd)
+                self.assertEqual(run.returncode, 0, run.stderr)
+                self.assertEqual(json.loads(run.stdout)["goodput"]["payload_bytes"], sent)
+        # as it is named goes first, and where there is none it is refused by that name
+        path = self.file(fabric + "traffic: {kind: matrix, matrix: one.cm}\n")
+        with tempfile.TemporaryDirectory() as other:
+            pathlib.Path(other, "one.cm").write_text("Nodes 32\nConnections 1\n0->9 start 0 size 7000\n", encoding="utf-8")
+            run = subprocess.run([WEFT, "sim", path, "--json"], capture_output=True, text=True, timeout=60, cwd=other)
+            self.assertEqual(json.loads(run.stdout)["goodput"]["payload_bytes"], 7000)
+        (self.folder / "one.cm").unlink()
+        run = subprocess.run([WEFT, "sim", path], capture_output=True, text=True, timeout=60, cwd="/")
+        self.assertEqual((run.returncode, run.stdout), (2, ""))
+        self.assertIn("one.cm: cannot be read", run.stderr)
 
     def test_what_is_wrong_is_refused(self):
         for words, status, says in (
