@@ -50,16 +50,40 @@ static const char *cell(const char *text, const char *row, const char *name)
 }
 
 static int read_cell(const char *text, const char *row, const char *figure, const char *what,
-		     double *ret, struct refusal *refusal)
+		     double *ret)
 {
 	char name[32], *end;
 	snprintf(name, sizeof(name), "%s_%s", figure, what);
 	const char *at = cell(text, row, name);
 	if (at != NULL)
 		*ret = strtod(at, &end);
-	if (at == NULL || end == at)
-		return refuse(refusal, -EINVAL, "the summary lacks a row or a column", 0, 0, 0);
-	return 0;
+	return at == NULL || end == at ? -EINVAL : 0;
+}
+
+static void name_summary(const struct choice *choice, char *ret, size_t bytes)
+{
+	snprintf(ret, bytes, "%s/summary.csv", choice->data);
+}
+
+int htsim_summary(const struct choice *choice, char **ret, struct refusal *refusal)
+{
+	char path[1024];
+	size_t bytes;
+	name_summary(choice, path, sizeof(path));
+	return file_read(path, FILE_BYTES_MAX, ret, &bytes, refusal);
+}
+
+int htsim_seeds_of(const struct choice *choice, const char *summary, uint32_t row,
+		   enum htsim_figure figure, struct htsim_seeds *ret, struct refusal *refusal)
+{
+	const char *name = htsim_row_name(row), *column = figure_names[figure];
+	int rc = read_cell(summary, name, column, "mean", &ret->mean);
+	if (rc == 0)
+		rc = read_cell(summary, name, column, "sd", &ret->sd);
+	if (rc == 0)
+		return 0;
+	name_summary(choice, refusal->file, sizeof(refusal->file));
+	return refuse(refusal, rc, "the summary lacks a row or a column", 0, 0, 0);
 }
 
 // Standard deviation of one figure of single runs.
@@ -122,17 +146,15 @@ static int compare_row(const struct choice *choice, const char *summary, uint32_
 		struct claim claim = {.source = "htsim, ten seeds",
 				      .unit = figure <= HTSIM_MAX ? "us" : "packets",
 				      .measured = means[figure]};
-		double sd = 0;
+		struct htsim_seeds seeds;
 		snprintf(claim.name, sizeof(claim.name), "htsim-%s-%s", htsim_row_name(row),
 			 figure_names[figure]);
-		rc = read_cell(summary, htsim_row_name(row), figure_names[figure], "mean",
-			       &claim.expected, refusal);
-		if (rc == 0)
-			rc = read_cell(summary, htsim_row_name(row), figure_names[figure], "sd",
-				       &sd, refusal);
+		rc = htsim_seeds_of(choice, summary, row, (enum htsim_figure)figure, &seeds,
+				    refusal);
 		if (rc < 0)
 			return rc;
-		htsim_tolerate(&claim, (enum htsim_figure)figure, sd, MATRICES);
+		claim.expected = seeds.mean;
+		htsim_tolerate(&claim, (enum htsim_figure)figure, seeds.sd, MATRICES);
 		claims_add(claims, &claim);
 	}
 	return rc;
@@ -140,10 +162,8 @@ static int compare_row(const struct choice *choice, const char *summary, uint32_
 
 int htsim_run(const struct choice *choice, struct claims *claims, struct refusal *refusal)
 {
-	char path[1024], name[64], *summary;
-	size_t bytes;
-	snprintf(path, sizeof(path), "%s/summary.csv", choice->data);
-	int rc = file_read(path, FILE_BYTES_MAX, &summary, &bytes, refusal);
+	char name[64], *summary;
+	int rc = htsim_summary(choice, &summary, refusal);
 	if (rc < 0)
 		return rc;
 	for (uint32_t i = 0; rc == 0 && i < HTSIM_ROWS; i++) {
@@ -151,8 +171,6 @@ int htsim_run(const struct choice *choice, struct claims *claims, struct refusal
 		if (choice_takes(choice, name))
 			rc = compare_row(choice, summary, i, claims, refusal);
 	}
-	if (rc == -EINVAL && refusal->file[0] == '\0')
-		snprintf(refusal->file, sizeof(refusal->file), "%.250s", path);
 	free(summary);
 	return rc;
 }

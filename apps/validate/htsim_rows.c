@@ -76,12 +76,9 @@ static ps_t quantile(const ps_t *sorted, uint32_t count, uint32_t percent)
 	return sorted[(count * percent + 99) / 100 - 1]; // nearest rank, as the summary has it
 }
 
-static void take_figures(const struct trial *trial, double ret[HTSIM_FIGURES])
+void htsim_figures_of(const struct trial *trial, const ps_t *times, double *ret)
 {
-	ps_t times[FLOWS_MAX];
 	uint32_t flows = trial->stage.world.flow_count;
-	check(flows <= FLOWS_MAX);
-	trial_flow_times(trial, times);
 	const struct transport_counters *transport = &trial->outcome->transport;
 	ret[HTSIM_P50] = (double)quantile(times, flows, 50) / 1e6;
 	ret[HTSIM_P99] = (double)quantile(times, flows, 99) / 1e6;
@@ -97,6 +94,7 @@ static int run_once(const struct htsim_world *of, const char *matrix, uint32_t s
 {
 	const struct row *row = &rows[of->row];
 	static struct trial trial;
+	ps_t times[FLOWS_MAX];
 	char own[SETS][64];
 	const char *sets[SETS + HTSIM_RULES_MAX + 1];
 	snprintf(own[0], sizeof(own[0]), "fabric.link_rate=%s", row->rate);
@@ -119,7 +117,9 @@ static int run_once(const struct htsim_world *of, const char *matrix, uint32_t s
 	int rc = trial_run(&trial, text, sets, matrix, refusal);
 	if (rc < 0)
 		return rc;
-	take_figures(&trial, ret);
+	check(trial.stage.world.flow_count <= FLOWS_MAX);
+	trial_flow_times(&trial, times);
+	htsim_figures_of(&trial, times, ret);
 	trial_end(&trial);
 	return 0;
 }

@@ -8,6 +8,7 @@
 //   collectives.c  algorithms of collectives on an ideal fabric
 //   htsim_rows.c  worlds of htsim's rows  htsim.c   these against htsim's own results
 //                                         further.c and against further ones of htsim's
+//                                         larger.c  those of matrices that are not known
 //                                         differences.c  htsim's rules against the specification's
 #pragma once
 
@@ -111,6 +112,9 @@ enum htsim_figure { HTSIM_P50, HTSIM_P99, HTSIM_MAX, HTSIM_RTX, HTSIM_ACKS, HTSI
 
 const char *htsim_row_name(uint32_t row);
 
+// The figures of a run, from the completion times of its flows, shortest first.
+void htsim_figures_of(const struct trial *trial, const ps_t *times, double *ret);
+
 // A row as it is run here.
 struct htsim_world {
 	uint32_t row;
@@ -130,6 +134,17 @@ int htsim_row_means(const struct choice *choice, const struct htsim_world *world
 		    double ret[HTSIM_FIGURES], double ret_deviation[HTSIM_FIGURES],
 		    struct refusal *refusal);
 
+// htsim's ten seeds of a row: mean and deviation of a figure.
+struct htsim_seeds {
+	double mean, sd;
+};
+
+// Reads the summary of the folder with htsim's results; the caller frees *ret. The figures of a
+// row of it are read one by one. -errno with a reason.
+int htsim_summary(const struct choice *choice, char **ret, struct refusal *refusal);
+int htsim_seeds_of(const struct choice *choice, const char *summary, uint32_t row,
+		   enum htsim_figure figure, struct htsim_seeds *ret, struct refusal *refusal);
+
 // What may lie between the means of htsim's runs and of weft's: of htsim's, a share and no less
 // than 10 packets, or three standard errors of `runs` runs with deviation `sd` where that is more.
 void htsim_tolerate(struct claim *claim, enum htsim_figure figure, double sd, uint32_t runs);
@@ -138,4 +153,5 @@ void htsim_tolerate(struct claim *claim, enum htsim_figure figure, double sd, ui
 int differences_run(const struct choice *choice, struct refusal *refusal);
 
 int htsim_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);
+int larger_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);
 int further_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);
