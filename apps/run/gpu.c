@@ -26,6 +26,11 @@ static uint8_t *told_of(struct gpu_call *gpu, uint32_t rank, uint32_t part)
 	return &gpu->told[(uint64_t)rank * gradients_parts(&gpu->config) + part];
 }
 
+static struct gpu_seen *seen_of(struct gpu_call *gpu, uint32_t rank, uint32_t part)
+{
+	return &gpu->seen[(uint64_t)rank * gradients_parts(&gpu->config) + part];
+}
+
 // Time that the rank's computations stood still for messages, sums apart.
 static void note_exposed(struct gpu_call *gpu, uint32_t rank, uint32_t part, ps_t begun)
 {
@@ -43,6 +48,7 @@ static void ask(struct gpu_call *gpu, struct sim *sim, uint32_t rank, uint32_t p
 		gpu_link_raise(gpu_link_flag_of(link, link->asked, rank, part),
 			       sim_outside_due_ns(sim, begun));
 	*told_of(gpu, rank, part) = TOLD_ASKED;
+	seen_of(gpu, rank, part)->begun = begun;
 	note_exposed(gpu, rank, part, begun);
 }
 
@@ -54,9 +60,10 @@ static void end(struct gpu_call *gpu, struct sim *sim, uint32_t rank, uint32_t p
 	*told_of(gpu, rank, part) = TOLD_ENDED;
 	if (gpu->parts[part].work == GRADIENTS_FILL)
 		gpu_lateness_add(&gpu->heard, late_ps);
+	ps_t ended = sim_outside_time(sim, flag->at_ns);
+	seen_of(gpu, rank, part)->ended = ended;
 	if (gpu->parts[part].work == GRADIENTS_REDUCE)
 		return;
-	ps_t ended = sim_outside_time(sim, flag->at_ns);
 	gpu->ranks[rank].end_ps = ps_max(gpu->ranks[rank].end_ps, ended);
 }
 
@@ -165,6 +172,7 @@ static int run_model(struct call *call)
 		return rc;
 	sim_run(call->stage.sim, &run);
 	call->gpu.model_end_ps = call->stage.world.outcome->end_ps;
+	gpu_spans_model(call);
 	stage_free(&call->stage);
 	if (run.end != RUN_DONE)
 		return refuse(&call->refusal, call_is_stopped() ? -EINTR : -EINVAL,
@@ -239,6 +247,13 @@ int gpu_open(struct call *call, struct sim_options *options)
 	struct gpu_call *gpu = &call->gpu;
 	gpu->link.fd = -1;
 	int rc = check_call(call);
+	if (rc < 0)
+		return rc;
+	scenario_gradients(&gpu->config, &call->scenario);
+	rc = gradients_check(&gpu->config, &call->refusal); // before there is room for it
+	if (rc == 0 && gpu_spans_draw(call) < 0)
+		rc = refuse(&call->refusal, -ENODEV, "the system gives no memory for a time line",
+			    0, 0, 0);
 	if (rc == 0)
 		rc = run_model(call);
 	if (rc < 0)
@@ -316,7 +331,7 @@ static int64_t larger(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-static ps_t in_fabric_time(const struct gpu_call *gpu, int64_t ns)
+ps_t gpu_fabric_time(const struct gpu_call *gpu, int64_t ns)
 {
 	return (ps_t)((__int128)ns * PS_PER_NS * 1000 / (int64_t)gpu->link.header->dilation_milli);
 }
@@ -333,7 +348,7 @@ static void add_rank(struct gpu_call *gpu, uint32_t rank, uint64_t sums[4])
 	to->late_p99_ns = larger(to->late_p99_ns, figures->late_p99_ns);
 	to->late_max_ns = larger(to->late_max_ns, figures->late_max_ns);
 	to->clock_error_ns = larger(to->clock_error_ns, figures->clock_error_ns);
-	to->exposed_device_ps = ps_max(to->exposed_device_ps, in_fabric_time(gpu, exposed_ns));
+	to->exposed_device_ps = ps_max(to->exposed_device_ps, gpu_fabric_time(gpu, exposed_ns));
 	sums[0] += figures->fill_bytes;
 	sums[1] += (uint64_t)figures->fill_ns;
 	sums[2] += figures->reduce_bytes;
@@ -371,6 +386,7 @@ void gpu_finish(struct call *call, enum run_end end)
 	gpu->report.heard_p50_ps = gpu_lateness_quantile(&gpu->heard, 500);
 	gpu->report.heard_p99_ps = gpu_lateness_quantile(&gpu->heard, 990);
 	gpu->report.heard_max_ps = gpu_lateness_quantile(&gpu->heard, 1000);
+	gpu_spans_finish(call);
 	gpu->report.exposed_model_ps = gpu->model_end_ps - silent_ps(&gpu->config);
 }
 
@@ -391,6 +407,7 @@ void gpu_close(struct call *call)
 	if (gpu->link.header != NULL)
 		gpu_link_close(&gpu->link);
 	gpu_lateness_free(&gpu->heard);
+	gpu_spans_free(call);
 	free(gpu->parts);
 	free(gpu->ranks);
 	free(gpu->told);

@@ -10,6 +10,8 @@
 #include <weft/gradients.h>
 #include <weft/report.h>
 
+#include "gpu_spans.h"
+
 struct gpu_rank_seen {
 	uint32_t first_open; // computations before have ended
 	ps_t end_ps;	     // of the last one, sums apart
@@ -20,10 +22,12 @@ struct gpu_call {
 	struct gpu_link link;
 	struct ledger *ledger;
 	struct gradients_config config;
-	struct gradients_part *parts; // of a rank
-	struct gpu_rank_seen *ranks;  // [config.ranks]
-	uint8_t *told;		      // [ranks][parts] what was said of each
-	struct gpu_lateness heard;    // releases: after they were raised, in virtual time (ps)
+	struct gradients_part *parts;	  // of a rank
+	struct gpu_rank_seen *ranks;	  // [config.ranks]
+	uint8_t *told;			  // [ranks][parts] what was said of each
+	struct gpu_lateness heard;	  // releases: after they were raised, in virtual time (ps)
+	struct gpu_seen *seen, *modelled; // [ranks][parts]
+	struct report_gpu_span *spans;
 	int64_t beat_ns;
 	ps_t model_end_ps; // of the run with the scenario's own times
 	uint32_t lost_rank;
@@ -45,5 +49,8 @@ void gpu_finish(struct call *call, enum run_end end);
 
 // Says who was lost.
 void gpu_say_lost(const struct call *call);
+
+// A stretch of the clock here as the fabric's time.
+ps_t gpu_fabric_time(const struct gpu_call *gpu, int64_t ns);
 
 void gpu_close(struct call *call);

@@ -7,6 +7,21 @@
 
 #include <weft/time.h>
 
+// Who says when a computation was: the generator, the run that waited for it, and the run with the
+// scenario's times alone.
+enum report_gpu_view { REPORT_GPU_DEVICE, REPORT_GPU_HOST, REPORT_GPU_MODEL, REPORT_GPU_VIEWS };
+
+// One computation, in the fabric's time: those of a rank in a row, its sums apart.
+struct report_gpu_span {
+	enum report_gpu_view view;
+	uint32_t rank, step, bucket, slice;
+	const char *work;
+	bool is_sum;
+	ps_t from_ps;  // the one before has ended
+	ps_t begun_ps; // nothing held it up any more
+	ps_t until_ps;
+};
+
 // Times that were measured here are in nanoseconds of the system's clock; those of the fabric in
 // its own. Of several ranks the worst is told.
 struct report_gpu {
@@ -20,5 +35,7 @@ struct report_gpu {
 	ps_t exposed_host_ps;	     // as the hosts saw it
 	ps_t exposed_model_ps;	     // with computations of the scenario's times
 	double fill_bps, reduce_bps; // bits per second at work
-	bool is_whole;		     // all generators came to their end and told their figures
+	const struct report_gpu_span *spans; // [span_count] by view, rank, and time
+	uint32_t span_count;
+	bool is_whole; // all generators came to their end and told their figures
 };

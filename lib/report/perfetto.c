@@ -13,6 +13,7 @@
 
 #include "faults.h"
 #include "figures.h"
+#include "perfetto_gpu.h"
 
 enum kind { KIND_FAULT = 1, KIND_JOB, KIND_COLLECTIVE, KIND_RANK, KIND_FLOW, KIND_COUNT };
 
@@ -300,6 +301,9 @@ static void put_head(FILE *to, const struct spans *spans)
 	for (enum kind kind = KIND_FAULT; kind < KIND_COUNT; kind++)
 		fprintf(to, ",\"%s\":{\"not finished\":%u,\"left out\":%u}", kind_names[kind],
 			spans->unfinished[kind], spans->left_out[kind]);
+	if (input->gpu != NULL)
+		fprintf(to, ",\"generators\":{\"left out\":%u}",
+			perfetto_gpu_write(NULL, input->gpu));
 	if (input->world->op_times == NULL)
 		fprintf(to, ",\"ranks_reason\":\"%s\"",
 			input->world->program != NULL ? "watch.operations is false"
@@ -332,6 +336,8 @@ int perfetto_write(FILE *to, const struct report_input *input)
 		qsort(spans.at, spans.count, sizeof(*spans.at), by_place);
 		put_head(to, &spans);
 		put_spans(to, &spans, ends);
+		if (input->gpu != NULL)
+			perfetto_gpu_write(to, input->gpu);
 		fputs("\n]}\n", to);
 	}
 	free(ends);

@@ -84,6 +84,36 @@ class Generators(unittest.TestCase):
         self.assertLess(result["gpu"]["release_late_p50_ns"], 12_000_000 + 10 * late_ns)
         self.assertGreaterEqual(result["gpu"]["heard_p50_ps"], 0)
 
+    def test_three_views_lie_on_one_time_line(self):
+        """Steps hold computations, and these hold waits, which come to what is told of exposed communication."""
+        out = pathlib.Path(self.room.name, "out")
+        result, _ = self.run_whole("--out", out)
+        trace = json.loads((out / "trace.json").read_text(encoding="utf-8"))
+        events, tracks, waits = trace["traceEvents"], {}, {}
+        views = {event["pid"]: event["args"]["name"] for event in events if event["name"] == "process_name"}
+        for event in events:
+            if event.get("cat") == "generators":
+                tracks.setdefault((views[event["pid"]], event["tid"]), []).append(event)
+        device, host, model = "generators, by the device", "generators, as hosts saw them", "generators, by the model"
+        self.assertEqual(set(tracks), {(view, tid) for view in (device, host, model) for tid in range(1, 9)})
+        for (view, tid), spans in tracks.items():
+            held = []  # ends, the outermost first
+            for span in spans:
+                begin, end = round(span["ts"] * 1e6), round((span["ts"] + span["dur"]) * 1e6)
+                while held and (held[-1] < begin or held[-1] == begin < end):
+                    held.pop()
+                self.assertTrue(not held or end <= held[-1], (view, tid, span, held))
+                held.append(end)
+            names = [span["name"].split(" ")[0] for span in spans]
+            self.assertEqual(names.count("reduce"), 8 if tid % 2 == 0 else 0)
+            self.assertEqual((names.count("gate"), names.count("fill"), names.count("update")), (0, 0, 0) if tid % 2 == 0 else (6, 8, 2))
+            waits[view, tid] = sum(round(span["dur"] * 1e6) for span in spans if span["name"] == "wait")
+        exposed = {view: max(waits[view, tid] for tid in range(1, 9, 2)) for view in (device, host, model)}
+        self.assertAlmostEqual(exposed[host], result["gpu"]["exposed_host_ps"], delta=100)
+        self.assertAlmostEqual(exposed[model], result["gpu"]["exposed_model_ps"], delta=100)
+        self.assertGreater(exposed[device], 0)
+        self.assertEqual(trace["otherData"]["generators"], {"left out": 0})
+
     def test_data_that_are_damaged_are_found(self):
         """Somebody writes where rank 1's gradients and sums lie: both ends say that the result is not valid."""
         emu = self.emu(*SMALL, "--set", "traffic.steps=60", "--dilation", 100, "--json")
