@@ -92,6 +92,13 @@ const struct pause *switch_pause(const struct switch_ *self, uint32_t port);
 // Pause frames that its port sent, without those that say to go on.
 uint64_t switch_pauses_sent(const struct switch_ *self, uint32_t port);
 
+// Visits, always in the same order, all that switch_pause() and deadlock_find() read of a switch,
+// as pieces of `bytes` at `memory`: to be read where it was run, or, with `is_taken`, to be written
+// as it was read there. Its data queues are then filled, from `chunks`, with what waits in them.
+typedef void switch_piece_fn(void *context, void *memory, size_t bytes);
+void switch_pause_pieces(struct switch_ *self, struct fifo_pool *chunks, bool is_taken,
+			 switch_piece_fn *visit, void *context);
+
 // Draws what deadlock_find() works in. -ENOMEM.
 int deadlock_room_init(struct deadlock_room *room, struct arena *arena,
 		       const struct topology *topology);

@@ -198,10 +198,6 @@ static int check_ranks(const struct world *world, const struct sim_options *opti
 			      "frames, captures and a clock need a run in one process; this one "
 			      "has % ranks",
 			      ranks->count, 0, 0);
-	if (world->fabric.pfc.is_on)
-		return refuse(refusal, -EINVAL,
-			      "queue.pfc needs a run in one process; this one has % ranks",
-			      ranks->count, 0, 0);
 	return 0;
 }
 

@@ -88,6 +88,9 @@ static void tell_host(const struct visitor *visitor, const struct world *world, 
 		tell(visitor, &counters, sizeof(counters));
 		endpoint_set_counters(endpoint, &counters);
 	}
+	for (uint32_t i = 0; world->pauses != NULL && i < host->nic_count; i++)
+		tell(visitor, host->nics[i].pauses,
+		     host->nics[i].planes * sizeof(*host->nics[i].pauses));
 	if (host->placed != NULL)
 		tell(visitor, host->placed, (size_t)host->nic_count * bins * sizeof(uint64_t));
 	if (host->work != NULL) {
@@ -99,7 +102,7 @@ static void tell_host(const struct visitor *visitor, const struct world *world, 
 }
 
 // Of a switch that all have the ports are theirs to whose machines they lead.
-static void tell_switch(const struct visitor *visitor, const struct world *world, uint32_t index)
+static void tell_switch(const struct visitor *visitor, struct world *world, uint32_t index)
 {
 	const struct topology *topology = &world->topology;
 	struct switch_ *of = world->switches[index];
@@ -113,6 +116,9 @@ static void tell_switch(const struct visitor *visitor, const struct world *world
 	if (is_shared && visitor->shard != visitor->own)
 		fabric_counters_add(&counters, &own);
 	switch_set_counters(of, &counters);
+	if (world->pauses != NULL)
+		switch_pause_pieces(of, &world->chunks, visitor->shard != visitor->own,
+				    visitor->visit, visitor->context);
 	for (uint32_t i = 0; i < topology->switches[index].port_count; i++) {
 		struct queue_watch *watch = switch_port_watch(of, i);
 		uint32_t behind = topology_behind(topology, index, i);

@@ -107,6 +107,59 @@ static void the_beginnings_of_flows_come_together(void **state)
 	stage_free(&truth.stage);
 }
 
+// Four switches in a ring; seed 1 to 40 of golden/all_pfc.c: some stand still. Beside it a tree
+// whose trunks wait for an incast, with and without a buffer that all ports share.
+#define PFC_RING \
+	"name: ring\nfabric: {topology: graph, nics: 4, link_rate: 100Gb/s, nodes: [{name: a, " \
+	"nics: 1}, {name: b, nics: 1}, {name: c, nics: 1}, {name: d, nics: 1}], links: [{from: " \
+	"a, " \
+	"to: b}, {from: b, to: c}, {from: c, to: d}, {from: d, to: a}]}\nqueue: {pfc: true, ecn: " \
+	"false, bytes: 50kB}\ntransport: {kind: rc, rto: 100ms}\ntraffic: {kind: flows, flows: " \
+	"[{from: 0, to: 2, bytes: 2MB}, {from: 1, to: 3, bytes: 2MB}, {from: 2, to: 0, bytes: " \
+	"2MB}, {from: 3, to: 1, bytes: 2MB}]}\nlimits: {time: 2ms}\n"
+#define PFC_TREE \
+	TRUTH_PLANES "queue: {pfc: true, ecn: false, bytes: 30kB}\ntransport: {kind: rc}\n" \
+		     "traffic: {kind: incast, senders: 12, bytes: 200kB}\n"
+
+static uint64_t shows_pauses(const struct rig *rig)
+{
+	return rig->outcome->fabric.pause.pauses_sent;
+}
+
+// What one process says about pauses and deadlocks. Returns what it says.
+static struct world_pauses hold_pauses(const char *yaml, const char *const *sets, uint32_t count)
+{
+	const struct truth_case test = {"pauses", yaml, shows_pauses, RUN_DONE};
+	rig_run(&truth, yaml, sets);
+	thread_ranks_run(rigs, yaml, sets, count);
+	truth_same(test.name, &rigs[0], &truth);
+	struct world_pauses is = *rigs[0].stage.world.pauses;
+	struct world_pauses should = *truth.stage.world.pauses;
+	is.room = should.room = (struct deadlock_room){0}; // places in memory
+	assert_memory_equal(&is, &should, sizeof(is));
+	thread_ranks_free(rigs, count);
+	stage_free(&truth.stage);
+	return should;
+}
+
+static void pauses_and_deadlocks_come_together(void **state)
+{
+	static const char *const sets[][2] = {{"queue.shared=400kB", NULL}, {NULL}};
+	uint32_t deadlocks = 0;
+	for (uint32_t seed = 1; seed <= 16; seed++) {
+		char set[16];
+		snprintf(set, sizeof(set), "seed=%u", seed);
+		const char *const seeds[] = {set, NULL};
+		deadlocks += hold_pauses(PFC_RING, seeds, 2 + seed % 2).deadlock_count > 0;
+	}
+	assert_in_range(deadlocks, 1, 8);
+	for (uint32_t count = 2; count <= 4; count++) {
+		struct world_pauses pauses = hold_pauses(PFC_TREE, sets[count % 2], count);
+		assert_int_equal(pauses.deadlock_count, 0);
+		assert_true(pauses.nic_pauses > 0 && pauses.cable_count > 0);
+	}
+}
+
 #define INCAST "traffic: {kind: incast, senders: 12, bytes: 5MB}\n"
 
 // All to one: what crosses goes one way, from a pool that is smaller than all of it.
@@ -143,6 +196,7 @@ int main(void)
 		cmocka_unit_test(nor_on_the_length_of_windows),
 		cmocka_unit_test(what_is_watched_comes_together),
 		cmocka_unit_test(the_beginnings_of_flows_come_together),
+		cmocka_unit_test(pauses_and_deadlocks_come_together),
 		cmocka_unit_test(no_pool_runs_dry_by_traffic_that_goes_one_way),
 		cmocka_unit_test(a_pool_that_runs_dry_ends_all),
 	};

@@ -45,6 +45,12 @@ jobs:
   - {name: rings, kind: ring, collective: all_reduce, bytes: 1MB, ranks: 8, placement: spread}
   - {name: tree, kind: collective, collective: all_reduce, algorithm: tree, bytes: 512KiB, ranks: 16, placement: random, start: 5us}
 """
+PAUSES = """name: pauses
+fabric: {nics: 32, nics_per_t0: 8, t1_count: 4, planes: 2, link_rate: 100Gb/s}
+queue: {pfc: true, ecn: false, bytes: 30kB}
+transport: {kind: rc}
+traffic: {kind: incast, senders: 12, bytes: 100kB}
+"""
 
 
 def words_of(count, words):
@@ -137,9 +143,12 @@ class Ranks(unittest.TestCase):
                 self.assertEqual(len(own(run.stderr)), 1, run.stderr)
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), [])
 
-    def test_pfc_and_emu_are_refused(self):
-        run = mpirun(2, "two-planes", "--set", "queue.pfc=true")
-        self.assertEqual((run.returncode, len(own(run.stderr))), (BAD_INPUT, 1), run.stderr)
+    def test_pauses_of_pfc(self):
+        path = self.folder / "pauses.yaml"
+        path.write_text(PAUSES, encoding="utf-8")
+        self.hold(path, counts=(2, 3))
+
+    def test_emu_is_refused(self):
         words = words_of(2, ["two-planes"])
         words[words.index("sim")] = "emu"
         run = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False, env={**os.environ, **RIGHTS})
