@@ -94,9 +94,15 @@ struct outbox {
 // a new arrival, or PS_NEVER. Calling it again with nothing to do changes nothing.
 typedef ps_t machine_run_fn(void *self, const struct inbox *in, ps_t until, struct outbox *out);
 
+// Brings into the cache what run() will read, in MACHINE_FETCHES steps: each reads what those
+// before fetched, a while ago. `ports` has a bit per in-port that has arrivals. Changes nothing.
+#define MACHINE_FETCHES 5u
+typedef void machine_fetch_fn(const void *self, const uint64_t *ports, uint32_t step);
+
 struct machine {
 	machine_run_fn *run;
-	void *self;	     // the machine's own state
+	machine_fetch_fn *fetch; // or NULL
+	void *self;		 // the machine's own state
 	uint32_t port_count; // duplex ports: in-port i and out-port i are the two directions of one
 			     // link
 	bool is_host;	     // what arrives here is delivered: it counts in the digest

@@ -109,6 +109,12 @@ void endpoint_port(struct endpoint *endpoint, uint32_t plane, bool is_up, ps_t n
 // To be asked when endpoint_next() gave nothing: the line is free until then, or until a change.
 ps_t endpoint_next_at(const struct endpoint *endpoint);
 
+// Brings into the cache what endpoint_receive() and endpoint_next() will read: the endpoint, in a
+// later call the contexts of the QPs that received last (data and answers), and at last what these
+// point to. Each step reads what those before fetched.
+enum endpoint_fetch { ENDPOINT_FETCH_SELF, ENDPOINT_FETCH_CONTEXTS, ENDPOINT_FETCH_RINGS };
+void endpoint_fetch(const struct endpoint *endpoint, enum endpoint_fetch step);
+
 // False when endpoint_next() would surely give nothing on any plane. A hint that costs one load.
 bool endpoint_has_work(const struct endpoint *endpoint);
 

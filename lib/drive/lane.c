@@ -384,7 +384,7 @@ static inline uint32_t walk_next(struct walk *walk)
 // the arrivals of the next one are gathered: nothing that a machine sends arrives in this window.
 static void run_walk(struct lane *lane, struct walk walk)
 {
-	enum { NOW, NEXT, ROW = AHEAD_STEPS + 2 };
+	enum { NOW, NEXT, ROW = AHEAD_STEPS + 1 };
 	struct gathered *now = &lane->gathered[0], *ahead = &lane->gathered[1];
 	uint32_t row[ROW]; // the machine that runs, and those after it
 	uint32_t left = 0; // of them
@@ -395,10 +395,8 @@ static void run_walk(struct lane *lane, struct walk walk)
 			row[i] = row[i + 1];
 		row[ROW - 1] = walk_next(&walk);
 		left += row[ROW - 1] != MACHINE_NONE;
-		ahead_fetch(lane, row[NEXT + 4], AHEAD_MACHINE);
-		ahead_fetch(lane, row[NEXT + 3], AHEAD_CABLES);
-		ahead_fetch(lane, row[NEXT + 2], AHEAD_CHUNKS);
-		ahead_fetch(lane, row[NEXT + 1], AHEAD_MORE_CHUNKS);
+		if (ahead_pays(lane))
+			ahead_fetch(lane, &row[NEXT]);
 		if (row[NEXT] != MACHINE_NONE)
 			lane_gather(lane, row[NEXT], take_cable, ahead);
 		if (row[NOW] != MACHINE_NONE) {

@@ -132,10 +132,12 @@ receive(struct endpoint *endpoint, struct qp *qp, uint32_t index, ps_t now, stru
 	if (endpoint->is_untold)
 		status_touch(endpoint, qp);
 	if (packet->opcode >= PACKET_WRITE_FIRST && packet->opcode <= PACKET_WRITE_ONLY_IMM) {
+		endpoint->recent[0] = qp;
 		responder_receive(endpoint, qp, index, now, out);
 		return;
 	}
 	if (packet->opcode == PACKET_SACK) {
+		endpoint->recent[1] = qp;
 		sack_receive(endpoint, qp, packet, now);
 	} else if (packet->opcode == PACKET_PROBE) {
 		service_begins(endpoint, qp, packet, now);

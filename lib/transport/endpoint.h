@@ -40,7 +40,8 @@ struct endpoint {
 	const struct transport_config *config;
 	uint8_t *contexts;
 	uint64_t context_stride;
-	struct qp_record *records; // [qp_max]
+	struct qp_record *records;  // [qp_max]
+	const struct qp *recent[2]; // who received last: data, answers; NULL: nobody yet
 	uint32_t qp_max;
 	uint32_t nic;
 	uint32_t mpr_mask, sends_mask, stash_mask;

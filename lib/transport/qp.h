@@ -47,6 +47,7 @@ struct qp {
 	bool has_probe_timer; // has one for probes
 	bool is_stalled;      // data waits for the window: counted once
 	uint8_t failure;      // enum qp_failure, with QP_ERROR
+	bool is_unpaid;	      // still without credit, as nothing was heard yet
 	uint16_t msn, rqmsn;  // of the next work request posted
 	uint16_t payload_bytes, full_bytes; // of a full packet: payload, all of it on the line
 	struct slot *slots;		    // [mpr] by PSN
@@ -110,7 +111,6 @@ struct qp {
 	uint32_t granted;	// receiving: the same
 	uint32_t owed_next;	// context behind this of those owed some, number + 1
 	bool is_owed;		// stands among them
-	bool is_unpaid;		// sending: still without credit, as nothing was heard yet
 	bool is_telling;	// sending: stands among those that have a demand to tell
 	uint32_t tell_next;	// context behind this of these, number + 1
 	uint32_t asked, unpaid; // sending: see struct packet_demand

@@ -94,6 +94,9 @@ struct world_host {
 // machine_run_fn of a host.
 ps_t host_run(void *self, const struct inbox *in, ps_t until, struct outbox *out);
 
+// machine_fetch_fn of a host.
+void host_fetch(const void *self, const uint64_t *ports, uint32_t step);
+
 // Posts `work` on a QP of NIC `nic` at `now`. False when the QP's queue is full, or it must wait
 // for a context: rank_on_ready() follows. A QP in ERROR takes it and loses it: the run will end as
 // stalled.

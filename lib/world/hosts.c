@@ -156,6 +156,7 @@ static int build_host(struct world *world, uint32_t index, const struct builder 
 				    .first_nic = index * nics};
 	world->hosts[index] = host;
 	world->machines[index] = (struct machine){.run = host_run,
+						  .fetch = host_fetch,
 						  .self = host,
 						  .port_count = nics * world->fabric.planes,
 						  .is_host = true};

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a packet in or out reads, brought into the cache ahead of it. Most packets of a call are of
+// the QPs that those of the last call were of: one that receives data, one that receives answers.
+// None of this changes what is done, nor is it needed.
+#include "endpoint.h"
+
+#define CACHE_LINE 64
+
+// What every packet reads of the endpoint itself.
+static inline __attribute__((always_inline)) void fetch_self(const struct endpoint *endpoint)
+{
+	__builtin_prefetch(endpoint, 1);
+	__builtin_prefetch(&endpoint->is_pooled);
+	__builtin_prefetch(&endpoint->control[0], 1);
+	__builtin_prefetch(&endpoint->counters.data_packets, 1);
+	__builtin_prefetch(&endpoint->counters.plane_bytes[0], 1);
+	__builtin_prefetch(&endpoint->counters.sacks_sent, 1);
+	__builtin_prefetch(&endpoint->counters.data_received, 1);
+	__builtin_prefetch(&endpoint->timers);
+	__builtin_prefetch(&endpoint->completions_head);
+	__builtin_prefetch(&endpoint->places_head);
+	__builtin_prefetch(&endpoint->window_min);
+}
+
+// A context up to its congestion control, what each packet reads of its paths, and the ends of
+// requests.
+static inline __attribute__((always_inline)) void fetch_context(const struct qp *qp)
+{
+	const char *hot = (const char *)qp;
+	for (uint32_t at = 0; at < offsetof(struct qp, cc) + 2 * CACHE_LINE; at += CACHE_LINE)
+		__builtin_prefetch(hot + at, 1);
+	__builtin_prefetch(&qp->path, 1);
+	__builtin_prefetch(&qp->number);
+}
+
+// Around the PSNs that leave next and are acknowledged next.
+static inline __attribute__((always_inline)) void fetch_sender(const struct endpoint *endpoint,
+							       const struct qp *qp)
+{
+	uint32_t una = qp->una & endpoint->mpr_mask, next = qp->psn_next & endpoint->mpr_mask;
+	__builtin_prefetch(&qp->slots[una], 1);
+	__builtin_prefetch(
+		&qp->slots[(una + CACHE_LINE / sizeof(struct slot)) & endpoint->mpr_mask], 1);
+	__builtin_prefetch(&qp->slots[next], 1);
+	__builtin_prefetch(&qp->acked[una / 64], 1);
+	__builtin_prefetch(&qp->sends[qp->send_una & endpoint->sends_mask]);
+	__builtin_prefetch(&qp->sends[qp->send_at & endpoint->sends_mask]);
+	if (qp->path.balance != NULL)
+		__builtin_prefetch(qp->path.balance, 1);
+}
+
+void endpoint_fetch(const struct endpoint *endpoint, enum endpoint_fetch step)
+{
+	const struct qp *receives = endpoint->recent[0], *sends = endpoint->recent[1];
+	if (step == ENDPOINT_FETCH_SELF) {
+		fetch_self(endpoint);
+	} else if (step == ENDPOINT_FETCH_CONTEXTS) {
+		if (receives != NULL)
+			fetch_context(receives);
+		if (sends != NULL && sends != receives)
+			fetch_context(sends);
+	} else {
+		if (receives != NULL)
+			__builtin_prefetch(
+				&receives->received[(receives->rcv_next & endpoint->mpr_mask) / 64],
+				1);
+		if (sends != NULL)
+			fetch_sender(endpoint, sends);
+	}
+}
