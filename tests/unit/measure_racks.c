@@ -40,8 +40,8 @@ static void a_message_is_of_its_two_racks(void **)
 
 static void racks_are_put_together_evenly(void **)
 {
-	static const uint32_t cases[][3] = {
-		{1, 1, 1}, {16, 16, 1}, {17, 9, 2}, {32, 16, 2}, {33, 11, 3}, {8192, 16, 512}};
+	static const uint32_t cases[][3] = {{1, 1, 1},	 {16, 16, 1}, {17, 9, 2},
+					    {32, 16, 2}, {33, 11, 3}, {8192, 16, 512}};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct racks racks = fresh(cases[i][0]);
 		assert_int_equal(racks.groups, cases[i][1]);
@@ -71,7 +71,8 @@ static void several_add_up_and_are_emptied(void **)
 static void too_little_memory_is_refused(void **)
 {
 	struct racks racks;
-	assert_int_equal(racks_init(&racks, &arena, RACK_GROUPS_MAX, NICS, UINT64_C(1) << 60), -ENOMEM);
+	assert_int_equal(racks_init(&racks, &arena, RACK_GROUPS_MAX, NICS, UINT64_C(1) << 60),
+			 -ENOMEM);
 }
 
 int main(void)
