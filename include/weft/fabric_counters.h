@@ -48,6 +48,9 @@ int switch_watch(struct switch_ *self, struct arena *arena, const struct topolog
 // What was measured of the queue of a port; NULL where nothing is.
 struct queue_watch *switch_port_watch(const struct switch_ *self, uint32_t port);
 
+// Where the depths of that queue go, to be filled before the run; NULL where nothing is measured.
+struct depth_watch *switch_port_depth(const struct switch_ *self, uint32_t port);
+
 #ifdef __cplusplus
 }
 #endif

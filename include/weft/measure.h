@@ -61,11 +61,13 @@ enum series_figure {
 };
 
 // Counts over time: bin i holds what happened from i * bin_ps on and before (i + 1) * bin_ps.
-// Additions only, so several can be added up.
+// Additions only, so several can be added up. One that halves makes its bins twice as long, two
+// neighbours one, when time outruns them: it always reaches from 0 to the last thing counted.
 struct series {
 	uint64_t (*bins)[SERIES_FIGURE_COUNT]; // [count]
 	uint32_t count;
 	ps_t bin_ps;
+	bool halves;
 	uint64_t after[SERIES_FIGURE_COUNT]; // what happened after the last bin
 };
 
@@ -92,9 +94,11 @@ struct bypass {
 struct watch_config {
 	ps_t bin_ps; // length of a bin; 0 = no series
 	uint32_t bins;
+	bool halves;	     // bins that are full get longer; else what is later is not told apart
 	bool has_nics;	     // payload of each NIC, too
 	uint32_t bypasses;   // events of paths over dead cables; 0 = none are kept
 	bool has_links;	     // each cable, each port of a switch, each host: measure_link.h
+	bool has_delays;     // single packets are timed: measure_delay.h
 	bool has_operations; // when each operation of a program began and ended
 	bool has_racks;	     // latency by the racks of both ends: measure_racks.h
 };
@@ -161,7 +165,10 @@ int series_init(struct series *series, struct arena *arena, uint32_t count, ps_t
 // Empties all bins.
 void series_empty(struct series *series);
 
-// Adds all of `from`, which must have the same bins (a bug else).
+// Makes the bins long enough for `at`, of a series that halves.
+void series_reach(struct series *series, ps_t at);
+
+// Adds all of `from`, which must have the same bins (a bug else), or halve from the same ones on.
 void series_merge(struct series *into, const struct series *from);
 
 // The sum of a figure over the bins of [from, until): multiples of a bin, within the series (a bug
@@ -173,6 +180,10 @@ static inline void series_add(struct series *series, enum series_figure figure, 
 			      uint64_t amount)
 {
 	uint64_t bin = (uint64_t)at / (uint64_t)series->bin_ps;
+	if (__builtin_expect(bin >= series->count && series->halves, 0)) {
+		series_reach(series, at);
+		bin = (uint64_t)at / (uint64_t)series->bin_ps;
+	}
 	uint64_t *cells = bin < series->count ? series->bins[bin] : series->after;
 	cells[figure] += amount;
 }

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include <weft/time.h>
+#include <weft/measure.h>
 
 #define DUE_MARK_ONE (UINT64_C(1) << 20)
 #define LINK_SPREAD_BITS 6u
@@ -44,7 +44,55 @@ struct queue_watch {
 	ps_t above_since_ps;	   // PS_NEVER: it is not
 };
 
+// How deep a queue was over time: the deepest in each of equal bins. When the bins are full, two
+// neighbours become one, so that they always reach from 0 to now.
+#define DEPTH_BINS 64u
+#define DEPTH_BIN_PS PS_PER_US // at first
+#define DEPTH_PORTS_MAX 16384u // of a world: with more of them no series is kept
+struct depth_series {
+	ps_t bin_ps;
+	ps_t end_ps; // of the current bin
+	uint32_t at; // which that is
+	uint32_t most_bytes[DEPTH_BINS];
+};
+
+// Of a port that waits: made of these.
+struct depth_watch {
+	struct hist *bytes;	     // shared by ports of one shard and group
+	struct depth_series *series; // its own, or NULL
+};
+
 // What one host had to compute, and how long that took it.
 struct work_count {
 	uint64_t planned_ps, taken_ps;
 };
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Empties a series.
+void depth_series_init(struct depth_series *series);
+
+// Goes on to the bin of `now`, which is never before the current one.
+void depth_series_move(struct depth_series *series, ps_t now);
+
+// Makes the bins `bin_ps` long: those they have, doubled so and so many times.
+void depth_series_widen(struct depth_series *series, ps_t bin_ps);
+
+#ifdef __cplusplus
+}
+#endif
+
+// The queue has so many bytes at `now`.
+static inline void depth_note(const struct depth_watch *depth, ps_t now, uint32_t bytes)
+{
+	struct depth_series *series = depth->series;
+	hist_add(depth->bytes, bytes);
+	if (series == NULL)
+		return;
+	if (__builtin_expect(now >= series->end_ps, 0))
+		depth_series_move(series, now);
+	if (bytes > series->most_bytes[series->at])
+		series->most_bytes[series->at] = bytes;
+}

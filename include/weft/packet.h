@@ -43,6 +43,7 @@ struct packet_data {
 	uint32_t imm;		// with an _IMM opcode
 	uint16_t msn;		// request number
 	uint16_t rqmsn;		// number of the WRITE_WITH_IMM, the receiver's completion order
+	uint32_t sent_at;	// packet_stamp(): no part of a frame; 0 = not known
 };
 
 struct packet_sack {

@@ -143,6 +143,11 @@ const struct transport_counters *endpoint_counters(const struct endpoint *endpoi
 // Puts these in their place: those of the same endpoint as it was run elsewhere.
 void endpoint_set_counters(struct endpoint *endpoint, const struct transport_counters *counters);
 
+// Before traffic: round trips and the order of arrivals go into `delays`, and data packets say when
+// they left (packet_stamp()). `delays` must outlive the endpoint.
+struct delays;
+void endpoint_time(struct endpoint *endpoint, struct delays *delays);
+
 // Control packets it holds that have not left yet (for conservation: they are taken from the pool).
 uint32_t endpoint_held(const struct endpoint *endpoint);
 

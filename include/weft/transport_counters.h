@@ -49,6 +49,8 @@ struct transport_counters {
 	uint64_t data_received;	       // whole data packets, duplicates included
 	uint64_t payload_bytes_placed; // payload placed (once per PSN)
 	uint64_t duplicates;	       // whole data packets that were here before
+	uint64_t rtx_placed;	       // repeats (MRC's say so) that were new here
+	uint64_t rtx_spurious;	       // repeats that were here before
 	uint64_t out_of_window;	       // PSN above the window or far below it: dropped
 	uint64_t marks_received;       // data packets that came with CE
 	uint64_t trims_received;       // trimmed headers

@@ -59,6 +59,7 @@ struct courier;	   // courier.h
 struct record;	   // record.h
 struct tally;	   // record.h
 struct starters;   // starter.h
+struct world_delays;
 
 struct world {
 	const struct scenario *scenario;
@@ -94,10 +95,11 @@ struct world {
 	uint64_t context_count, qp_count; // of all endpoints: as many as QPs, or fewer; QPs
 	uint64_t work_total; // ends to be seen: of flows (two each), ranks' collectives, operations
 	struct outcome *outcome;
-	struct world_jobs jobs;	  // of several
-	struct world_links links; // with watch.links
-	uint32_t shard_count;	  // a shard is what one thread runs; it writes into its own record
-	uint32_t *shard_of;	  // [machine_count], in no order: see shards.c
+	struct world_jobs jobs;	     // of several
+	struct world_links links;    // with watch.links
+	struct world_delays *delays; // with watch.delays: world_delays.h
+	uint32_t shard_count; // a shard is what one thread runs; it writes into its own record
+	uint32_t *shard_of;   // [machine_count], in no order: see shards.c
 	struct shared_switch *shared;		  // [topology.switch_count], or NULL: none is
 	struct record *records[WORLD_SHARDS_MAX]; // [shard_count]
 	// [shard_count] what each shard counts over time and of dead cables; or NULL

@@ -362,7 +362,7 @@ port_take(struct port *port, struct cursor *cursor, struct outbox *out,
 	if (cursor->free_at > now || (is_special && !has_room(cursor, out))) {
 		port_wait(port, out, counters, klass, entry);
 		if (is_special && port->special & PORT_WATCHED)
-			note_wait(port, now);
+			note_wait(port, klass, now);
 		return;
 	}
 	cursor->free_at = now; // idle: nothing waits, so the packet never enters a queue
@@ -415,7 +415,7 @@ void port_queue(struct port *port, struct outbox *out, struct fabric_counters *c
 {
 	port_wait(port, out, counters, klass, entry);
 	if (port->special & PORT_WATCHED)
-		note_wait(port, now);
+		note_wait(port, klass, now);
 }
 
 void port_advance(struct port *port, struct outbox *out, struct fabric_counters *counters,

@@ -82,6 +82,7 @@ struct port_nominal {
 struct port_beside {
 	struct port_nominal nominal; // PORT_SLOWS
 	struct queue_watch watch;    // PORT_WATCHED
+	struct depth_watch depth;    // PORT_WATCHED
 };
 
 struct port {

@@ -47,12 +47,14 @@ static inline void note_leave(struct port *port, uint64_t entry, ps_t start, boo
 		note_deep(port, entry, start, is_marked);
 }
 
-// Something had to wait at `now`.
-static inline void note_wait(struct port *port, ps_t now)
+// Something of a class had to wait at `now`.
+static inline void note_wait(struct port *port, enum packet_class klass, ps_t now)
 {
 	struct queue_watch *watch = &port->beside->watch;
 	uint32_t queued = port->queued_bytes[PACKET_CLASS_DATA];
 	watch->waited++;
+	if (klass == PACKET_CLASS_DATA)
+		depth_note(&port->beside->depth, now, queued);
 	if (queued <= watch->queue_max_bytes && queued <= watch->threshold_bytes)
 		return;
 	if (queued > watch->queue_max_bytes)

@@ -294,6 +294,12 @@ int switch_watch(struct switch_ *self, struct arena *arena, const struct topolog
 	return 0;
 }
 
+struct depth_watch *switch_port_depth(const struct switch_ *self, uint32_t port)
+{
+	check(port < self->port_count);
+	return self->ports[port].special & PORT_WATCHED ? &self->ports[port].beside->depth : NULL;
+}
+
 struct queue_watch *switch_port_watch(const struct switch_ *self, uint32_t port)
 {
 	check(port < self->port_count);

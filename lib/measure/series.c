@@ -24,12 +24,35 @@ void series_empty(struct series *series)
 	memset(series->after, 0, sizeof(series->after));
 }
 
+// Two neighbours become one.
+static void fold(struct series *series)
+{
+	for (uint32_t i = 0; i < series->count; i++)
+		for (int figure = 0; figure < SERIES_FIGURE_COUNT; figure++) {
+			uint64_t amount = series->bins[i][figure];
+			series->bins[i][figure] = 0;
+			series->bins[i / 2][figure] += amount;
+		}
+	series->bin_ps *= 2;
+}
+
+void series_reach(struct series *series, ps_t at)
+{
+	check(series->halves && series->count > 0);
+	while (at / series->bin_ps >= series->count)
+		fold(series);
+}
+
 void series_merge(struct series *into, const struct series *from)
 {
-	check(into->count == from->count && into->bin_ps == from->bin_ps);
+	check(into->count == from->count && into->halves == from->halves);
+	while (into->halves && into->bin_ps < from->bin_ps)
+		fold(into);
+	check(into->bin_ps % from->bin_ps == 0 && (into->halves || into->bin_ps == from->bin_ps));
+	uint32_t times = (uint32_t)(into->bin_ps / from->bin_ps);
 	for (int figure = 0; figure < SERIES_FIGURE_COUNT; figure++) {
 		for (uint32_t i = 0; i < from->count; i++)
-			into->bins[i][figure] += from->bins[i][figure];
+			into->bins[i / times][figure] += from->bins[i][figure];
 		into->after[figure] += from->after[figure];
 	}
 }

@@ -7,13 +7,32 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include <weft/check.h>
+#include <weft/world_delays.h>
 
 #include "figures.h"
 
 #define LEVELS_PER_HALF 5
 #define NS_PER_US 1000.0
+
+// Of what is measured only when a scenario asks for it.
+static const struct hist *watched_hist(const struct world *world, uint32_t index)
+{
+	const struct delays *delays = world->delays != NULL ? world->delays->whole : NULL;
+	if (index >= HDR_DEPTH && index < HDR_ORDER)
+		return world->links.depth == NULL
+			? NULL
+			: &world->links.depth[LINK_TRUNK_UP + index - HDR_DEPTH];
+	if (delays == NULL)
+		return NULL;
+	if (index < HDR_ROUND_TRIP)
+		return &delays->one_way_ns[index - HDR_ONE_WAY];
+	if (index < HDR_DEPTH)
+		return &delays->rtt_plane_ns[index - HDR_ROUND_TRIP];
+	return index == HDR_ORDER ? &delays->order_packets : &delays->incast;
+}
 
 const struct hist *hdr_hist(const struct report_input *input, uint32_t index)
 {
@@ -23,6 +42,8 @@ const struct hist *hdr_hist(const struct report_input *input, uint32_t index)
 		return input->pace.lateness_ns;
 	if (index == HDR_GAP)
 		return input->pace.gap_ns;
+	if (index >= HDR_ONE_WAY)
+		return watched_hist(input->world, index);
 	return index < PAIR_CLASS_COUNT ? &outcome->message_ns[index] : &outcome->flow_ns;
 }
 
@@ -39,8 +60,35 @@ static bool is_wall(uint32_t index)
 	return index == HDR_LATENESS || index == HDR_GAP;
 }
 
+static const char *unit_of(uint32_t index)
+{
+	if (is_wall(index))
+		return "ns";
+	if (index < HDR_DEPTH)
+		return "us";
+	return index < HDR_ORDER ? "bytes" : index == HDR_ORDER ? "packets" : "connections";
+}
+
+static const char *watched_name(uint32_t index, char ret[HDR_NAME_BYTES])
+{
+	static const char *const depths[] = {"trunk_up", "trunk_down", "nic_down"};
+	static_assert(sizeof(depths) / sizeof(*depths) == HDR_ORDER - HDR_DEPTH, "one for each");
+	if (index < HDR_ROUND_TRIP)
+		snprintf(ret, HDR_NAME_BYTES, "one_way_%s.hdr",
+			 pair_class_name((enum pair_class)(index - HDR_ONE_WAY)));
+	else if (index < HDR_DEPTH)
+		snprintf(ret, HDR_NAME_BYTES, "round_trip_plane_%u.hdr", index - HDR_ROUND_TRIP);
+	else if (index < HDR_ORDER)
+		snprintf(ret, HDR_NAME_BYTES, "depth_%s.hdr", depths[index - HDR_DEPTH]);
+	else
+		snprintf(ret, HDR_NAME_BYTES, "%s.hdr", index == HDR_ORDER ? "order" : "incast");
+	return ret;
+}
+
 const char *hdr_name(uint32_t index, char ret[HDR_NAME_BYTES])
 {
+	if (index >= HDR_ONE_WAY)
+		return watched_name(index, ret);
 	if (index < PAIR_CLASS_COUNT)
 		snprintf(ret, HDR_NAME_BYTES, "message_%s.hdr", pair_class_name(index));
 	else
@@ -109,7 +157,7 @@ static double deviation_of(const struct hist *hist, double unit)
 void hdr_write(FILE *to, const struct report_input *input, uint32_t index)
 {
 	const struct hist *hist = hdr_hist(input, index);
-	double unit = is_wall(index) ? 1 : NS_PER_US;
+	double unit = strcmp(unit_of(index), "us") == 0 ? NS_PER_US : 1;
 	check(hist != NULL);
 	uint32_t ppm_max = index < PAIR_CLASS_COUNT
 		? message_ppm_max(input, (enum pair_class)index)
@@ -129,6 +177,6 @@ void hdr_write(FILE *to, const struct report_input *input, uint32_t index)
 	}
 	fprintf(to, "#[Buckets = %12" PRIu32 ", SubBuckets     = %12" PRIu32 "]\n",
 		(hist->cells >> (hist->cell_bits - 1)), UINT32_C(1) << hist->cell_bits);
-	fprintf(to, "#[unit %s; %s; digest %016" PRIx64 "]\n", is_wall(index) ? "ns" : "us",
+	fprintf(to, "#[unit %s; %s; digest %016" PRIx64 "]\n", unit_of(index),
 		input->is_partial ? "PARTIAL RESULT" : "complete", input->digest);
 }

@@ -8,8 +8,19 @@
 
 #include <weft/report.h>
 
-// One per pair class, then these.
-enum hdr_index { HDR_FLOW = PAIR_CLASS_COUNT, HDR_LATENESS, HDR_GAP, HDR_COUNT };
+// Messages, one per pair class, then these; packets one way by pair class, round trips by plane,
+// depths of queues by group, but for queues of NICs.
+enum hdr_index {
+	HDR_FLOW = PAIR_CLASS_COUNT,
+	HDR_LATENESS,
+	HDR_GAP,
+	HDR_ONE_WAY,
+	HDR_ROUND_TRIP = HDR_ONE_WAY + PAIR_CLASS_COUNT,
+	HDR_DEPTH = HDR_ROUND_TRIP + PLANES_MAX,
+	HDR_ORDER = HDR_DEPTH + LINK_GROUP_COUNT - LINK_TRUNK_UP,
+	HDR_INCAST,
+	HDR_COUNT
+};
 
 #define HDR_NAME_BYTES 40
 
@@ -19,9 +30,13 @@ const struct hist *hdr_hist(const struct report_input *input, uint32_t index);
 // Whether there is something to write to file `index`.
 bool hdr_has_values(const struct report_input *input, uint32_t index);
 
-// "message_same_rack.hdr", ..., "flow.hdr", "lateness_ns.hdr", "gap_ns.hdr"; returns `ret`.
+// "message_same_rack.hdr", ..., "flow.hdr", "lateness_ns.hdr", "gap_ns.hdr",
+// "one_way_same_rack.hdr",
+// ..., "round_trip_plane_0.hdr", ..., "depth_trunk_up.hdr", ..., "order.hdr", "incast.hdr"; returns
+// `ret`.
 const char *hdr_name(uint32_t index, char ret[HDR_NAME_BYTES]);
 
 // Writes file `index`; values are in microseconds, those of lateness_ns.hdr and gap_ns.hdr in
-// nanoseconds. Of a sample only the percentiles that it can give.
+// nanoseconds, depths in bytes, order in packets, incast in connections. Of a sample only the
+// percentiles that it can give.
 void hdr_write(FILE *to, const struct report_input *input, uint32_t index);

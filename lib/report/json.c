@@ -12,6 +12,7 @@
 #include <weft/report.h>
 
 #include "buffer.h"
+#include "delays.h"
 #include "drops.h"
 #include "emulation.h"
 #include "expect.h"
@@ -242,6 +243,7 @@ static void put_congestion(json_t *root, const struct report_input *input)
 	put_real(to, "trimmed_share", share_of(fabric->trimmed, packets));
 	put_count(to, "retransmitted", rtx);
 	put_real(to, "retransmitted_share", share_of(rtx, packets));
+	repeats_json(to, input);
 	if (is_sampled(input))
 		put_reason(to, "queue_bytes_max", NOT_IN_SAMPLE);
 	else

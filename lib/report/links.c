@@ -7,16 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "depth.h"
 #include "number.h"
 #include "put.h"
 
 #define NOT_WATCHED "not measured: watch.links is false"
 
-// Where a cable is: from NICs up, up between switches, down between them, down to NICs. In a graph,
-// which knows no up, links between switches are all in the second, both ways.
-enum link_group { GROUP_NIC_UP, GROUP_TRUNK_UP, GROUP_TRUNK_DOWN, GROUP_NIC_DOWN, GROUP_COUNT };
-
-static const char *const names[GROUP_COUNT] = {"nic_up", "trunk_up", "trunk_down", "nic_down"};
+static const char *const names[LINK_GROUP_COUNT] = {"nic_up", "trunk_up", "trunk_down", "nic_down"};
 
 struct load {
 	uint32_t cables, ports; // that there are; of switches, with a queue that is measured
@@ -36,19 +33,10 @@ struct busy {
 };
 
 struct links {
-	struct load loads[GROUP_COUNT];
+	struct load loads[LINK_GROUP_COUNT];
 	struct busy busiest[LINKS_BUSIEST];
 	uint32_t busiest_count;
 };
-
-static enum link_group group_of(const struct world *world, uint32_t cable)
-{
-	bool is_nic = world->topology.links[cable / 2].tier == 0, is_up = cable % 2 == 0;
-	if (is_nic)
-		return is_up ? GROUP_NIC_UP : GROUP_NIC_DOWN;
-	return is_up || topology_has_names(world->topology.kind) ? GROUP_TRUNK_UP
-								 : GROUP_TRUNK_DOWN;
-}
 
 // The queue that a cable's packets leave from; NULL: it is a NIC's.
 static const struct queue_watch *queue_of(const struct world *world, uint32_t cable)
@@ -107,7 +95,7 @@ static void links_of(struct links *ret, const struct world *world)
 	*ret = (struct links){0};
 	for (uint32_t i = 0; i < 2 * world->topology.link_count; i++) {
 		const struct link_count *count = &world->links.counts[i];
-		struct load *load = &ret->loads[group_of(world, i)];
+		struct load *load = &ret->loads[world_link_group(world, i)];
 		double bytes = (double)count->data_bytes;
 		load->cables++;
 		load->bytes += bytes;
@@ -157,7 +145,8 @@ static void put_plane(json_t *array, const struct world *world, enum link_group 
 	uint64_t cables = 0, bytes = 0, most = 0;
 	for (uint32_t i = 0; i < 2 * world->topology.link_count; i++) {
 		uint64_t more = world->links.counts[i].data_bytes;
-		if (world->topology.links[i / 2].plane != plane || group_of(world, i) != group)
+		if (world->topology.links[i / 2].plane != plane ||
+		    world_link_group(world, i) != group)
 			continue;
 		cables++;
 		bytes += more;
@@ -176,7 +165,7 @@ static void put_plane(json_t *array, const struct world *world, enum link_group 
 
 static void put_planes(json_t *array, const struct world *world)
 {
-	for (enum link_group group = 0; group < GROUP_COUNT; group++)
+	for (enum link_group group = 0; group < LINK_GROUP_COUNT; group++)
 		for (uint32_t plane = 0; plane < world->topology.planes; plane++)
 			put_plane(array, world, group, plane);
 }
@@ -221,10 +210,11 @@ void links_json(json_t *root, const struct report_input *input)
 	json_t *to = object_in(root, "links");
 	put_count(to, "threshold_bytes", world->topology.ecn_low_bytes);
 	json_t *groups = array_in(to, "groups");
-	for (uint32_t group = 0; group < GROUP_COUNT; group++)
+	for (uint32_t group = 0; group < LINK_GROUP_COUNT; group++)
 		if (links.loads[group].cables > 0)
 			put_load(groups, &links.loads[group], (enum link_group)group);
 	put_planes(array_in(to, "planes"), world);
+	depths_json(to, input);
 	json_t *array = array_in(to, "switches");
 	for (uint32_t i = 0; i < world->topology.switch_count; i++)
 		put_switch(array, world, i);
@@ -249,7 +239,7 @@ void links_table(FILE *to, const struct report_input *input)
 	links_of(&links, input->world);
 	fprintf(to, "\nLinks%22s %10s %9s %12s %10s %12s %10s\n", "data", "max/mean", "Jain",
 		"deepest", "marked", "above ECN", "trimmed");
-	for (uint32_t group = 0; group < GROUP_COUNT; group++) {
+	for (uint32_t group = 0; group < LINK_GROUP_COUNT; group++) {
 		const struct load *load = &links.loads[group];
 		struct text text[6];
 		if (load->cables == 0)

@@ -9,6 +9,7 @@
 
 #include "bypass.h"
 #include "culprit.h"
+#include "delays.h"
 #include "figures.h"
 #include "links.h"
 #include "put.h"
@@ -95,6 +96,7 @@ void watch_json(json_t *root, const struct report_input *input)
 	put_series(root, input);
 	put_bypass(root, input->world);
 	links_json(root, input);
+	delays_json(root, input);
 	culprits_json(root, input);
 }
 
@@ -108,6 +110,7 @@ void watch_files(FILE *to, const struct report_input *input)
 
 void watch_table(FILE *to, const struct report_input *input)
 {
+	delays_table(to, input);
 	culprits_table(to, input);
 	bypass_table(to, input);
 }

@@ -279,6 +279,11 @@ void endpoint_set_counters(struct endpoint *endpoint, const struct transport_cou
 	endpoint->counters = *counters;
 }
 
+void endpoint_time(struct endpoint *endpoint, struct delays *delays)
+{
+	endpoint->delays = delays;
+}
+
 uint32_t endpoint_held(const struct endpoint *endpoint)
 {
 	return endpoint->held;

@@ -5,6 +5,7 @@
 
 #include <weft/fifo.h>
 #include <weft/heap.h>
+#include <weft/measure_delay.h>
 #include <weft/transport.h>
 
 #include "context.h"
@@ -63,6 +64,7 @@ struct endpoint {
 	struct ready_queue ready[PLANES_MAX];
 	struct fifo control[PLANES_MAX];
 	struct transport_counters counters;
+	struct delays *delays; // or NULL: packets are not timed
 	struct heap timers;
 	uint64_t credit_bps;	       // what is granted at, 0 = credits are not in use
 	ps_t credit_at;		       // when the next credit may leave

@@ -5,6 +5,7 @@
 #include "rc.h"
 
 #include <weft/opcode.h>
+#include <weft/packet_stamp.h>
 
 #include "pace.h"
 #include "ready.h"
@@ -171,6 +172,8 @@ static void make_packet(struct endpoint *endpoint, struct qp *qp, uint32_t wire_
 	uint32_t psn = qp->psn_next;
 	describe(endpoint, qp, send, wire_bytes, packet);
 	number(endpoint, qp, send, wire_bytes, now);
+	if (__builtin_expect(endpoint->delays != NULL, 0))
+		packet_stamp(packet, now);
 	if (asks_for_ack(endpoint, qp, send, psn, wire_bytes, now))
 		packet->bth = PACKET_AR;
 	if (qp->cc.rate_bps != 0) {
@@ -284,6 +287,8 @@ static void acknowledge(struct endpoint *endpoint, struct qp *qp, uint32_t end, 
 {
 	struct rc *rc = rc_of(qp);
 	struct cc_ack ack = {.rtt_ps = is_ack ? sample_rtt(endpoint, qp, end - 1, now) : -1};
+	if (__builtin_expect(endpoint->delays != NULL, 0) && ack.rtt_ps >= 0)
+		delays_add_rtt(endpoint->delays, qp->ready_plane, 0, ack.rtt_ps);
 	ack.newly_bytes = advance(endpoint, qp, end);
 	ack.inflight_bytes = qp->inflight;
 	rc->tries = 0;

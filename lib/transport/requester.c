@@ -6,6 +6,8 @@
 
 #include <errno.h>
 
+#include <weft/packet_stamp.h>
+
 #include "balance.h"
 #include "credit.h"
 #include "flight.h"
@@ -263,6 +265,8 @@ static void address(const struct endpoint *endpoint, const struct qp *qp, uint32
 	packet->qpn = qp->remote_qpn;
 	packet->ev = path_value(&qp->path, ev_index);
 	packet->timestamp = (uint16_t)(now / TIMESTAMP_PS);
+	if (__builtin_expect(endpoint->delays != NULL, 0))
+		packet_stamp(packet, now);
 }
 
 // Its slot is another PSN's, when it is further than a window behind.

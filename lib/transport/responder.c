@@ -394,6 +394,10 @@ static void receive_again(struct endpoint *endpoint, struct qp *qp, uint32_t ind
 	index = packet_get(out->packets);
 	*packet_at(out->packets, index) = *packet_at(out->packets, leaked);
 #endif
+	const struct packet *packet = packet_at(out->packets, index);
+	bool is_whole = !(packet->flags & PACKET_TRIMMED);
+	endpoint->counters.duplicates += is_whole;
+	endpoint->counters.rtx_spurious += is_whole && (packet->bth & PACKET_RTX);
 	if (psn_distance(trigger->psn, qp->rcv_next) > 0)
 		note_news(qp, trigger->psn);
 	bool is_done = psn_distance(trigger->psn, qp->ops_end) < 0;
@@ -418,6 +422,7 @@ static void receive_new(struct endpoint *endpoint, struct qp *qp, uint32_t index
 	}
 	bool is_first = !qp->has_received;
 	qp->has_received = true;
+	endpoint->counters.rtx_placed += (packet->bth & PACKET_RTX) != 0;
 	unsigned due = accept(endpoint, qp, packet, trigger->psn) ? DUE_ACK : 0;
 	if (due_sack(endpoint, qp, packet, trigger->psn, is_first))
 		due |= DUE_SACK;
@@ -430,6 +435,23 @@ static void receive_new(struct endpoint *endpoint, struct qp *qp, uint32_t index
 		answer_sack(endpoint, qp, index, trigger, out);
 	else
 		answer(endpoint, qp, index, trigger, due, out);
+}
+
+// How many packets with a higher PSN were here before this one, the ring's window behind it.
+static __attribute__((noinline)) void note_order(struct endpoint *endpoint, const struct qp *qp,
+						 uint32_t psn)
+{
+	const uint32_t bits = endpoint->mpr_mask + 1;
+	uint32_t below = 0;
+	for (uint32_t at = qp->rcv_next; qp->ooo_count > below && psn_distance(psn, at) > 0;
+	     at += 64) {
+		uint32_t left = psn - at;
+		uint64_t here = bitmap_ring_window(qp->received, bits, at);
+		if (left < 64)
+			here &= (UINT64_C(1) << left) - 1;
+		below += bitmap_count(&here, 64);
+	}
+	hist_add(&endpoint->delays->order_packets, qp->ooo_count - below);
 }
 
 void responder_receive(struct endpoint *endpoint, struct qp *qp, uint32_t index, ps_t now,
@@ -460,7 +482,9 @@ void responder_receive(struct endpoint *endpoint, struct qp *qp, uint32_t index,
 	if (__builtin_expect(endpoint->credit_bps != 0, 0))
 		credit_owe(endpoint, qp, now);
 	bool is_here = ahead < 0 || bitmap_get(qp->received, bit);
-	endpoint->counters.duplicates += is_here && !is_trimmed;
+	if (__builtin_expect(endpoint->delays != NULL, 0) && !is_here && !is_trimmed &&
+	    !(packet->bth & PACKET_RTX))
+		note_order(endpoint, qp, trigger.psn);
 	if (is_here)
 		receive_again(endpoint, qp, index, &trigger, out);
 	else if (is_trimmed)

@@ -193,6 +193,14 @@ static void feed_path(struct endpoint *endpoint, struct qp *qp, const struct pac
 		endpoint->counters.paths_skipped += path_skip(&qp->path, ev_index);
 }
 
+static __attribute__((noinline)) void note_rtt(struct endpoint *endpoint, const struct qp *qp,
+					       uint32_t ev, ps_t rtt_ps)
+{
+	uint32_t index = path_index(&qp->path, ev);
+	if (index != PATH_NO_EV)
+		delays_add_rtt(endpoint->delays, index % endpoint->config->planes, index, rtt_ps);
+}
+
 void sack_receive(struct endpoint *endpoint, struct qp *qp, const struct packet *packet, ps_t now)
 {
 	const struct packet_sack *sack = &packet->u.sack;
@@ -226,6 +234,8 @@ void sack_receive(struct endpoint *endpoint, struct qp *qp, const struct packet 
 		feed_path(endpoint, qp, sack, now);
 	if (!sack->is_probe && has_sample)
 		rtt_ps = sample_rtt(endpoint, qp, trigger, packet->timestamp, now);
+	if (__builtin_expect(endpoint->delays != NULL, 0) && rtt_ps >= 0 && !sack->is_probe)
+		note_rtt(endpoint, qp, sack->ev_echo, rtt_ps);
 	struct cc_ack ack = {
 		.newly_bytes = qp->heard_bytes - heard,
 		.inflight_bytes = flight_bytes(qp),

@@ -17,6 +17,11 @@ int light_build(struct world *world, struct refusal *refusal);
 // slow_build().
 int links_build(struct world *world, struct refusal *refusal);
 int links_watch(struct world *world, struct refusal *refusal);
+void links_collect(struct world *world); // adds up what shards have
+
+// delays.c: packets and messages are timed; after machines. The second adds it up.
+int delays_build(struct world *world, struct refusal *refusal);
+void delays_collect(struct world *world);
 
 // setting.c: switches that faults have mark elsewhere. Before slow_build(), which may scale marks.
 int setting_build(struct world *world, struct refusal *refusal);

@@ -11,6 +11,8 @@
 
 #include <weft/bitmap.h>
 
+#include "delays.h"
+
 #define EVENT_ID_MASK ((UINT64_C(1) << 56) - 1)
 #define DRAIN_BURST 16
 
@@ -145,6 +147,8 @@ static void on_sent(struct world_host *host, struct nic *nic, const struct compl
 	ps_t took_ns = (now - done->posted_at) / PS_PER_NS;
 	hist_add(&outcome->message_ns[pair], took_ns);
 	add_to_racks(host, nic, done, took_ns);
+	if (__builtin_expect(host->delays != NULL, 0))
+		delays_on_sent(host, nic, done->qp, took_ns);
 	if (kind == COOKIE_SLICE) {
 		batches_add(&outcome->message_batches[pair], batch_of(&host->ranks[owner]),
 			    took_ns);
@@ -166,6 +170,8 @@ static void on_received(struct world_host *host, struct nic *nic, const struct c
 			ps_t now, struct outbox *out)
 {
 	struct nic_peer *peer = &nic->peers[done->qp];
+	if (__builtin_expect(host->delays != NULL, 0))
+		delays_on_received(nic, done->qp);
 	if (peer->role == NIC_ROLE_FLOW) {
 		flow_on_received(host, nic, peer, now, out);
 		return;
@@ -225,23 +231,6 @@ static void drain(struct world_host *host, struct nic *nic, ps_t now, struct out
 	drain_places(host, nic, now, out);
 }
 
-// Takes a packet, and counts what came of it.
-static void receive_watched(struct world_host *host, struct nic *nic, const struct arrival *arrival,
-			    struct outbox *out)
-{
-	const struct transport_counters *counters = endpoint_counters(nic->endpoint);
-	uint64_t placed = counters->payload_bytes_placed, arrived = counters->data_received;
-	endpoint_receive(nic->endpoint, arrival->packet, arrival->at, out);
-	if (counters->data_received == arrived)
-		return; // no data
-	series_add(host->series, SERIES_ARRIVED, arrival->at, 1);
-	placed = counters->payload_bytes_placed - placed;
-	series_add(host->series, SERIES_PLACED, arrival->at, placed);
-	uint64_t bin = (uint64_t)arrival->at / (uint64_t)host->series->bin_ps;
-	if (host->placed != NULL && bin < host->series->count)
-		host->placed[(nic - host->nics) * host->series->count + bin] += placed;
-}
-
 // The switch asks for a pause of the lossless class, or ends one.
 __attribute__((noinline)) static void on_pause(struct world_host *host,
 					       const struct arrival *arrival, struct outbox *out)
@@ -280,8 +269,8 @@ static void on_arrival(struct world_host *host, const struct arrival *arrival, s
 		return;
 	}
 	nic_advance(nic, arrival->at, out);
-	if (host->series != NULL)
-		receive_watched(host, nic, arrival, out);
+	if (host->series != NULL || __builtin_expect(host->delays != NULL, 0))
+		watched_receive(host, nic, arrival, out);
 	else
 		endpoint_receive(nic->endpoint, arrival->packet, arrival->at, out);
 	touch(host, index);

@@ -83,10 +83,12 @@ struct world_host {
 	const struct starters *starters; // of the world: those of this host are its own
 	const uint32_t *flow_qpn;	 // [flows] first QP at the sender
 	struct record *record;
-	struct series *series;	 // or NULL: nothing is counted over time
-	uint64_t *placed;	 // [nic_count][bins of the series], or NULL
-	struct work_count *work; // what it computes, or NULL
-	uint32_t grant_bytes;	 // size of a credit write
+	struct series *series;	  // or NULL: nothing is counted over time
+	uint64_t *placed;	  // [nic_count][bins of the series], or NULL
+	struct work_count *work;  // what it computes, or NULL
+	struct delays *delays;	  // of its shard, or NULL: packets are not timed
+	struct pair_delay *pairs; // of the world
+	uint32_t grant_bytes;	  // size of a credit write
 	uint32_t qps_per_connection;
 	uint32_t first_nic; // index of nics[0] in the world
 };
@@ -115,6 +117,10 @@ static inline void host_worked(struct world_host *host, ps_t planned_ps, ps_t fr
 	host->work->planned_ps += (uint64_t)planned_ps;
 	host->work->taken_ps += (uint64_t)(until - from);
 }
+
+// watched.c: takes a packet that arrived, and counts what came of it.
+void watched_receive(struct world_host *host, struct nic *nic, const struct arrival *arrival,
+		     struct outbox *out);
 
 // Adds a local event.
 void host_later(struct world_host *host, enum host_event event, uint64_t id, ps_t at);

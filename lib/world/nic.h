@@ -64,8 +64,9 @@ struct nic {
 	ps_t wake_at;		  // when a timer of the endpoint is due, PS_NEVER = none
 	struct nic_peer *peers;	  // [QPs]
 	uint32_t qp_count;
-	struct backlog backlog; // posts that wait for a context
-	struct berths *berths;	// connections have its QPs in turn; NULL: each has its own
+	struct backlog backlog;	   // posts that wait for a context
+	struct berths *berths;	   // connections have its QPs in turn; NULL: each has its own
+	struct nic_delays *delays; // delays.h; or NULL
 };
 
 // Before a change at `now`: emits every departure that starts at or before it. A line with nothing

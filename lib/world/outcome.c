@@ -82,6 +82,7 @@ static int draw_measures(struct world *world, struct outcome *outcome)
 	if (rc == 0 && watch->has_racks)
 		rc = racks_init(&outcome->racks, world->arena, world->topology.hosts,
 				world->topology.nics_per_host, LATENCY_NS_MAX);
+	outcome->series.halves = watch->halves;
 	return rc;
 }
 
@@ -340,6 +341,8 @@ void world_collect(struct world *world)
 	for (int i = 0; i < DROP_REASON_COUNT; i++)
 		outcome->dropped[i] = outcome->fabric.dropped[i] + outcome->dropped_at_host[i];
 	collect_collectives(world);
+	links_collect(world);
+	delays_collect(world);
 }
 
 void world_held(const struct world *world, uint64_t *ret_hosts, uint64_t *ret_switches)

@@ -2,6 +2,7 @@
 // What a shard measured, piece by piece. Whatever a machine writes down for reports has its place
 // here; tests compare every cell of the outcome.
 
+#include <weft/world_delays.h>
 #include <weft/world_pieces.h>
 
 #include "host.h"
@@ -44,8 +45,28 @@ static void tell_outcome(const struct visitor *visitor, struct outcome *outcome)
 	tell(visitor, &outcome->program, sizeof(outcome->program));
 	tell(visitor, outcome->jobs, sizeof(outcome->jobs));
 	struct series *series = &outcome->series;
+	tell(visitor, &series->bin_ps, sizeof(series->bin_ps));
 	tell(visitor, series->bins, series->count * sizeof(*series->bins));
 	tell(visitor, series->after, sizeof(series->after));
+}
+
+static void tell_one(void *context, struct hist *hist)
+{
+	tell_hist(context, hist);
+}
+
+// Of packets, and of messages to others from the shard's NICs.
+static void tell_delays(const struct visitor *visitor, const struct world *world, uint32_t shard)
+{
+	struct world_delays *delays = world->delays;
+	struct visitor own = *visitor;
+	if (delays == NULL)
+		return;
+	delays_visit(delays->of[shard], tell_one, &own);
+	for (uint32_t i = 0; i < delays->pair_count; i++)
+		if (world->shard_of[delays->pairs[i].from_nic / world->fabric.nics_per_host] ==
+		    shard)
+			tell_hist(visitor, &delays->pairs[i].message_ns);
 }
 
 static void tell_clock(const struct visitor *visitor, struct collective_clock *clock)
@@ -74,6 +95,9 @@ static void tell_record(const struct visitor *visitor, const struct world *world
 		tell_clock(visitor, &record->clocks[i]);
 	if (world->bypass[shard] != NULL)
 		tell_bypass(visitor, world->bypass[shard]);
+	tell_delays(visitor, world, shard);
+	for (int group = 0; world->links.depths != NULL && group < LINK_GROUP_COUNT; group++)
+		tell_hist(visitor, &world->links.depths[shard][group]);
 }
 
 static void tell_host(const struct visitor *visitor, const struct world *world, uint32_t index)
@@ -122,8 +146,12 @@ static void tell_switch(const struct visitor *visitor, struct world *world, uint
 	for (uint32_t i = 0; i < topology->switches[index].port_count; i++) {
 		struct queue_watch *watch = switch_port_watch(of, i);
 		uint32_t behind = topology_behind(topology, index, i);
-		if (watch != NULL && (!is_shared || world->shard_of[behind] == visitor->shard))
-			tell(visitor, watch, sizeof(*watch));
+		if (watch == NULL || (is_shared && world->shard_of[behind] != visitor->shard))
+			continue;
+		tell(visitor, watch, sizeof(*watch));
+		struct depth_series *series = switch_port_depth(of, i)->series;
+		if (series != NULL)
+			tell(visitor, series, sizeof(*series));
 	}
 }
 

@@ -440,18 +440,30 @@ static int check_skip(struct draft *draft)
 	if (scenario->sample.steps > 0)
 		return draft_refuse(draft, mark,
 				    "skip.steady: sample.steps leaves out steps, too; one of both");
-	if (scenario->watch.bin_ps > 0 || scenario->watch.bypasses > 0)
+	if (scenario->watch.bin_ps > 0 || scenario->watch.bypasses > 0 ||
+	    scenario->watch.has_delays)
 		return draft_refuse(draft, mark,
 				    "skip.steady: watch counts what runs over time, and nothing of "
 				    "what is jumped over; one of both");
 	return 0;
 }
 
+// Bins that get longer fit nothing else that goes by bins.
+static int check_watch(struct draft *draft)
+{
+	const struct watch_config *watch = &draft->scenario->watch;
+	if (watch->halves && watch->has_nics)
+		return draft_refuse(draft, draft_mark(draft, "watch.halve"),
+				    "watch.halve: the bins of watch.nics stay as they are; one of "
+				    "both");
+	return 0;
+}
+
 int draft_check(struct draft *draft)
 {
 	static int (*const checks[])(struct draft *) = {
-		check_fabric, check_transport, check_queue,  check_window,
-		check_rate,   check_traffic,   check_frames, check_skip,
+		check_fabric,  check_transport, check_queue, check_window, check_rate,
+		check_traffic, check_frames,	check_skip,  check_watch,
 	};
 	for (uint32_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
 		int rc = checks[i](draft);

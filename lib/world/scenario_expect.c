@@ -97,6 +97,9 @@ static int check_bins(struct draft *draft, const yaml_node_t *node,
 	if (expectation->until_ps <= expectation->from_ps)
 		return draft_refuse(draft, until,
 				    "expect[].until: a window must end after it begins");
+	if (watch->halves)
+		return draft_refuse(draft, until,
+				    "expect[].until: with watch.halve no bin ends where it did");
 	if (expectation->from_ps % watch->bin_ps != 0)
 		return draft_refuse(draft, from,
 				    "expect[].from: not at the beginning of a bin of watch.bin");

@@ -2,6 +2,7 @@
 // A run by several ranks is that of one process: every count, every histogram cell, the digest. The
 // ranks are threads here; tests/drive/program_mpi.py has them as processes of MPI.
 
+#include "../rig_watched.h"
 #include "thread_ranks.h"
 #include "truth.h"
 
@@ -88,6 +89,25 @@ static void what_is_watched_comes_together(void **state)
 				    (size_t)should->fabric.nics * series->count * sizeof(uint64_t));
 		assert_true(bypasses(should) > 0);
 		assert_int_equal(bypasses(is), bypasses(should));
+		thread_ranks_free(rigs, count);
+	}
+	stage_free(&truth.stage);
+}
+
+#define TIMED \
+	TRUTH_PLANES \
+	"transport: {evs: 32, rto: 80us}\ntraffic: {kind: permutation, bytes: 1MB}\n" \
+	"watch: {bin: 1us, bins: 16, halve: true, delays: true, links: true}\n" TRUTH_LOSS
+
+// What is measured of packets and queues, and over time in bins that halve.
+static void what_is_timed_comes_together(void **state)
+{
+	const struct truth_case test = {"timed", TIMED, shows_loss, RUN_DONE};
+	truth_sim(&test, &truth);
+	for (uint32_t count = 2; count <= 3; count++) {
+		thread_ranks_run(rigs, test.yaml, NULL, count);
+		truth_same(test.name, &rigs[0], &truth);
+		watched_same(&rigs[0].stage.world, &truth.stage.world);
 		thread_ranks_free(rigs, count);
 	}
 	stage_free(&truth.stage);
@@ -195,6 +215,7 @@ int main(void)
 		cmocka_unit_test(a_run_does_not_depend_on_the_number_of_ranks),
 		cmocka_unit_test(nor_on_the_length_of_windows),
 		cmocka_unit_test(what_is_watched_comes_together),
+		cmocka_unit_test(what_is_timed_comes_together),
 		cmocka_unit_test(the_beginnings_of_flows_come_together),
 		cmocka_unit_test(pauses_and_deadlocks_come_together),
 		cmocka_unit_test(no_pool_runs_dry_by_traffic_that_goes_one_way),

@@ -31,7 +31,7 @@ TABLE = {
 }
 # The nouns of core each have a header of their own; every other room has a header with its name, and may have parts of it
 # beside.
-NOUNS = "arena bitmap check fifo heap machine opcode packet psn refusal rng time".split()
+NOUNS = "arena bitmap check fifo heap machine opcode packet packet_stamp psn refusal rng time".split()
 
 # A room whose header grew too long has a second one.
 SECOND = {

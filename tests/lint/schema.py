@@ -18,7 +18,7 @@ SIMPLE = {"integer": "integer", "time": "integer", "number": "number", "text": "
 # Objects and lists that a result has only where it had something to say; docs/result.md says when.
 SOMETIMES = {"jobs", "program", "buffer", "pfc", "series", "bypass", "bypass.recovery", "pace", "ports", "capture", "expect", "mrc_ctl", "gpu", "skip"}
 ALWAYS = set("schema weft command run scenario network faults plan goodput collectives messages flows racks congestion drops cables planes "
-             "transport switches conservation links culprits speed inputs".split())
+             "transport switches conservation links delays collective_times culprits speed inputs".split())
 
 
 def rows(root):

@@ -15,7 +15,9 @@
 
 #include <weft/measure.h>
 
+#ifndef RIG_ARENA_BYTES
 #define RIG_ARENA_BYTES ((size_t)1 << 20)
+#endif
 
 static void *base;
 static struct arena arena;

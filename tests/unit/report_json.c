@@ -10,63 +10,15 @@
 #include <errno.h>
 #include <jansson.h>
 
-#include "report_runs.h"
+#include "report_at.h"
 
 #define FIELDS_MAX 1024
 
 static struct fake *(*const fakes[])(void) = {
 	fake_ring,	fake_sample,   fake_flows,   fake_watched, fake_unharmed, fake_unfinished,
 	fake_silence,	fake_emulated, fake_unpaced, fake_paused,  fake_program,  fake_jobs,
-	fake_generated, fake_lost,     fake_culprit, fake_skipped};
+	fake_generated, fake_lost,     fake_culprit, fake_skipped, fake_timed,	  fake_crowd};
 #define FAKE_COUNT (sizeof(fakes) / sizeof(*fakes))
-
-static json_t *json_of(const struct fake *fake)
-{
-	char *text = NULL;
-	size_t bytes = 0;
-	FILE *to = open_memstream(&text, &bytes);
-	assert_non_null(to);
-	assert_int_equal(report_json(to, &fake->input), 0);
-	fclose(to);
-	json_error_t error;
-	json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, &error);
-	assert_non_null(root);
-	free(text);
-	return root;
-}
-
-// The value at "a.b.2.c".
-static const json_t *at(const json_t *root, const char *path)
-{
-	char copy[128], *rest = copy;
-	snprintf(copy, sizeof(copy), "%s", path);
-	for (char *key = strsep(&rest, "."); key != NULL; key = strsep(&rest, ".")) {
-		root = json_is_array(root) ? json_array_get(root, strtoul(key, NULL, 10))
-					   : json_object_get(root, key);
-		assert_non_null(root);
-	}
-	return root;
-}
-
-static int64_t number_at(const json_t *root, const char *path)
-{
-	assert_true(json_is_integer(at(root, path)));
-	return json_integer_value(at(root, path));
-}
-
-static const char *text_at(const json_t *root, const char *path)
-{
-	assert_true(json_is_string(at(root, path)));
-	return json_string_value(at(root, path));
-}
-
-static void reason_is(const json_t *root, const char *path, const char *reason)
-{
-	char name[128];
-	snprintf(name, sizeof(name), "%s_reason", path);
-	assert_true(json_is_null(at(root, path)));
-	assert_string_equal(text_at(root, name), reason);
-}
 
 static void figures_are_exact_and_in_base_units(void **state)
 {

@@ -310,7 +310,18 @@ static inline struct fake *fake_culprit(void)
 	counts[2].lost_random = 12;
 	counts[2].first_lost_ps = PS_PER_US;
 	world->topology.link_count = 2;
-	world->links = (struct world_links){counts, spread, work};
+	static struct hist depths[LINK_GROUP_COUNT];
+	static struct depth_series series;
+	for (int i = 0; i < LINK_GROUP_COUNT; i++)
+		check(hist_init(&depths[i], &fake->arena, 2, 1 << 20) == 0);
+	hist_add_many(&depths[LINK_NIC_DOWN], 5000, 12);
+	depth_series_init(&series);
+	for (uint32_t i = 0; i < 3; i++)
+		*switch_port_depth(t0, i) = (struct depth_watch){&depths[LINK_NIC_DOWN], &series};
+	depth_note(switch_port_depth(t0, 0), PS_PER_US, 9000);
+	switch_port_watch(t0, 0)->queue_max_bytes = 9000;
+	world->links = (struct world_links){
+		.counts = counts, .spread = spread, .work = work, .depth = depths};
 	return fake;
 }
 

@@ -260,8 +260,10 @@ static struct hdr_read hdr_read(const struct fake *fake, uint32_t index)
 		assert_true(level > read.level && value >= read.value && count >= read.count);
 		double parts = level * 1e6;
 		if (fabs(parts - round(parts)) < 1e-9)
-			assert_int_equal(llround(value * (index >= HDR_LATENESS ? 1 : 1000)),
-					 hist_quantile(hist, (uint32_t)round(parts)));
+			assert_int_equal(
+				llround(value *
+					(index == HDR_LATENESS || index == HDR_GAP ? 1 : 1000)),
+				hist_quantile(hist, (uint32_t)round(parts)));
 		read = (struct hdr_read){read.rows + 1, value,		 level,	     count,
 					 read.has_max,	read.is_partial, read.is_cut};
 	}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is measured of single packets when a scenario says `watch.delays`: how long they took, in
+// what order they came, from how many at once. Histograms only, so what is in them does not depend
+// on who adds it up.
+#pragma once
+
+#include <stdint.h>
+
+#include <weft/measure.h>
+
+#define DELAY_EVS_MAX 64u      // EVs with a histogram of their own; those beyond share one more
+#define DELAY_PAIRS_MAX 16384u // pairs of NICs that can be told apart
+
+struct delays {
+	uint32_t planes, evs; // histograms that were drawn: of planes, of EVs
+	// One way: from a data packet's departure at its sender to its arrival, by the clock of the
+	// run. Repeats count from their own departure.
+	struct hist one_way_ns[PAIR_CLASS_COUNT];
+	struct hist one_way_plane_ns[PLANES_MAX];
+	// Round trips as congestion control takes them: a data packet out, its answer back.
+	struct hist rtt_plane_ns[PLANES_MAX];
+	struct hist rtt_ev_ns[DELAY_EVS_MAX + 1]; // by the EV's number in its QP's profile
+	// How many packets of its QP with a higher PSN were here before a packet that was new and
+	// sent once.
+	struct hist order_packets;
+	// How many connections were in the middle of a message at a NIC when one more began one,
+	// itself included.
+	struct hist incast;
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Draws histograms for `planes` planes and `evs` EVs of a QP. -ENOMEM.
+int delays_init(struct delays *delays, struct arena *arena, uint32_t planes, uint32_t evs);
+
+// Takes all values out.
+void delays_empty(struct delays *delays);
+
+// Adds all values of `from`, which must have the same planes and EVs (a bug else).
+void delays_merge(struct delays *into, const struct delays *from);
+
+// Calls `visit` for each histogram, always in the same order.
+void delays_visit(struct delays *delays, void (*visit)(void *context, struct hist *hist),
+		  void *context);
+
+// A round trip over EV number `ev`, or one that is beyond all profiles, by its plane.
+void delays_add_rtt(struct delays *delays, uint32_t plane, uint32_t ev, ps_t rtt_ps);
+
+#ifdef __cplusplus
+}
+#endif

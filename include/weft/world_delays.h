@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a world measures of single packets and messages, with watch.delays.
+#pragma once
+
+#include <weft/measure_delay.h>
+#include <weft/world.h>
+
+// Messages from one NIC to another, over the fabric.
+struct pair_delay {
+	uint32_t from_nic, to_nic;
+	enum pair_class pair;
+	struct hist message_ns; // post to completion at the sender; one digit
+};
+
+struct world_delays {
+	struct delays *of[WORLD_SHARDS_MAX]; // [shards]
+	struct delays *whole;		     // over all of them, after world_collect()
+	struct pair_delay *pairs;	     // [pair_count] that may talk, by sender
+	uint32_t pair_count;
+	bool has_berths;    // connections are made as they go: no pair is told apart
+	uint64_t pairs_all; // more than DELAY_PAIRS_MAX: none is told apart
+};

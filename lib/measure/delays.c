@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// The histograms of packets, in one place. Those that many share a run's memory with (planes, EVs)
+// have two digits, those of classes three.
+
+#include <weft/measure_delay.h>
+
+#include <errno.h>
+
+#include <weft/check.h>
+
+#define NS_MAX (UINT64_C(1) << 36) // 68 s
+#define CLASS_DIGITS 3u
+#define PART_DIGITS 2u
+#define PACKETS_MAX (UINT64_C(1) << 16) // a QP's window is no wider
+#define COUNT_DIGITS 3u
+
+static int draw(struct hist *hists, uint32_t count, struct arena *arena, unsigned digits,
+		uint64_t most)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (hist_init(&hists[i], arena, digits, most) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
+int delays_init(struct delays *delays, struct arena *arena, uint32_t planes, uint32_t evs)
+{
+	check(planes <= PLANES_MAX);
+	evs = evs <= DELAY_EVS_MAX ? evs : DELAY_EVS_MAX + 1;
+	*delays = (struct delays){.planes = planes, .evs = evs};
+	int rc = draw(delays->one_way_ns, PAIR_CLASS_COUNT, arena, CLASS_DIGITS, NS_MAX);
+	rc |= draw(delays->one_way_plane_ns, planes, arena, PART_DIGITS, NS_MAX);
+	rc |= draw(delays->rtt_plane_ns, planes, arena, PART_DIGITS, NS_MAX);
+	rc |= draw(delays->rtt_ev_ns, evs, arena, PART_DIGITS, NS_MAX);
+	rc |= draw(&delays->order_packets, 1, arena, COUNT_DIGITS, PACKETS_MAX);
+	rc |= draw(&delays->incast, 1, arena, COUNT_DIGITS, PACKETS_MAX);
+	return rc == 0 ? 0 : -ENOMEM;
+}
+
+void delays_visit(struct delays *delays, void (*visit)(void *context, struct hist *hist),
+		  void *context)
+{
+	for (uint32_t i = 0; i < PAIR_CLASS_COUNT; i++)
+		visit(context, &delays->one_way_ns[i]);
+	for (uint32_t i = 0; i < delays->planes; i++) {
+		visit(context, &delays->one_way_plane_ns[i]);
+		visit(context, &delays->rtt_plane_ns[i]);
+	}
+	for (uint32_t i = 0; i < delays->evs; i++)
+		visit(context, &delays->rtt_ev_ns[i]);
+	visit(context, &delays->order_packets);
+	visit(context, &delays->incast);
+}
+
+static void empty_one(void *context, struct hist *hist)
+{
+	(void)context;
+	hist_empty(hist);
+}
+
+void delays_empty(struct delays *delays)
+{
+	delays_visit(delays, empty_one, NULL);
+}
+
+void delays_merge(struct delays *into, const struct delays *from)
+{
+	check(into->planes == from->planes && into->evs == from->evs);
+	for (uint32_t i = 0; i < PAIR_CLASS_COUNT; i++)
+		hist_merge(&into->one_way_ns[i], &from->one_way_ns[i]);
+	for (uint32_t i = 0; i < into->planes; i++) {
+		hist_merge(&into->one_way_plane_ns[i], &from->one_way_plane_ns[i]);
+		hist_merge(&into->rtt_plane_ns[i], &from->rtt_plane_ns[i]);
+	}
+	for (uint32_t i = 0; i < into->evs; i++)
+		hist_merge(&into->rtt_ev_ns[i], &from->rtt_ev_ns[i]);
+	hist_merge(&into->order_packets, &from->order_packets);
+	hist_merge(&into->incast, &from->incast);
+}
+
+void delays_add_rtt(struct delays *delays, uint32_t plane, uint32_t ev, ps_t rtt_ps)
+{
+	uint32_t cell = ev < delays->evs ? ev : delays->evs - 1;
+	check(plane < delays->planes);
+	hist_add(&delays->rtt_plane_ns[plane], rtt_ps / PS_PER_NS);
+	hist_add(&delays->rtt_ev_ns[cell], rtt_ps / PS_PER_NS);
+}

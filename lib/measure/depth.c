@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The deepest state of a queue in each of some bins, which double when time outruns them.
+
+#include <weft/measure_link.h>
+
+#include <string.h>
+
+#include <weft/check.h>
+
+void depth_series_init(struct depth_series *series)
+{
+	*series = (struct depth_series){.bin_ps = DEPTH_BIN_PS, .end_ps = DEPTH_BIN_PS};
+}
+
+// Two neighbours become one.
+static void fold(struct depth_series *series)
+{
+	uint32_t *most = series->most_bytes;
+	for (uint32_t i = 0; i < DEPTH_BINS / 2; i++)
+		most[i] = most[2 * i] > most[2 * i + 1] ? most[2 * i] : most[2 * i + 1];
+	memset(&most[DEPTH_BINS / 2], 0, DEPTH_BINS / 2 * sizeof(*most));
+	series->bin_ps *= 2;
+	series->at /= 2;
+	series->end_ps = (ps_t)(series->at + 1) * series->bin_ps;
+}
+
+void depth_series_move(struct depth_series *series, ps_t now)
+{
+	while (now / series->bin_ps >= DEPTH_BINS)
+		fold(series);
+	check(now / series->bin_ps >= series->at);
+	series->at = (uint32_t)(now / series->bin_ps);
+	series->end_ps = (ps_t)(series->at + 1) * series->bin_ps;
+}
+
+void depth_series_widen(struct depth_series *series, ps_t bin_ps)
+{
+	while (series->bin_ps < bin_ps)
+		fold(series);
+	check(series->bin_ps == bin_ps);
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was measured of single packets and of messages between two NICs, with watch.delays; and
+// which repeats were needed.
+#pragma once
+
+#include <stdio.h>
+
+#include <jansson.h>
+#include <weft/report.h>
+
+#define PAIRS_WORST 16u // pairs that are listed; the others are told by class
+
+// Of `congestion`: repeats by what became of them.
+void repeats_json(json_t *to, const struct report_input *input);
+
+// The `delays` and `collective_times` of result.json, and their part of the table.
+void delays_json(json_t *root, const struct report_input *input);
+void delays_table(FILE *to, const struct report_input *input);

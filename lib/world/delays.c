@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// Histograms of packets and messages, with watch.delays. Those of packets belong to shards and are
+// added up; those of pairs of NICs belong to the sender, whose shard alone writes them.
+
+#include "delays.h"
+
+#include <errno.h>
+
+#include <weft/packet_stamp.h>
+#include <weft/world_delays.h>
+
+#include "build.h"
+#include "host.h"
+
+#define OPEN_QP (1u << 15)
+#define PAIR_DIGITS 1u
+#define PAIR_NS_MAX (UINT64_C(1) << 32) // 4.3 s
+
+// ---------------------------------------------------------------- building
+
+// Where QP `qpn` of a NIC sends messages to; false when it sends none.
+static bool target_of(const struct world *world, const struct world_host *host, uint32_t nic,
+		      const struct nic_peer *peer, uint32_t *ret_to)
+{
+	const struct rank *rank;
+	switch ((enum nic_role)peer->role) {
+	case NIC_ROLE_RING_SEND:
+		rank = &host->ranks[peer->owner];
+		*ret_to = rank->group->gpus[group_next(rank->group, peer->channel, rank->at)];
+		return true;
+	case NIC_ROLE_FLOW:
+		*ret_to = world->flows[peer->owner].to;
+		return world->flows[peer->owner].from == nic;
+	case NIC_ROLE_LINE_SEND:
+		*ret_to = world->lines[peer->owner].to_nic;
+		return true;
+	default:
+		return false;
+	}
+}
+
+// Numbers the pairs of a NIC from `count` + 1 on and returns how many there are then. `numbers` has
+// those of its targets, 0 for others, before and after.
+static uint64_t number_pairs(const struct world *world, const struct world_host *host,
+			     struct nic *nic, uint64_t *numbers, uint64_t count)
+{
+	uint32_t index = host->first_nic + (uint32_t)(nic - host->nics), to;
+	for (uint32_t qp = 0; qp < nic->qp_count; qp++) {
+		if (!target_of(world, host, index, &nic->peers[qp], &to))
+			continue;
+		if (numbers[to] == 0)
+			numbers[to] = ++count;
+		nic->delays->pair_of[qp] = (uint32_t)numbers[to];
+	}
+	for (uint32_t qp = 0; qp < nic->qp_count; qp++)
+		if (target_of(world, host, index, &nic->peers[qp], &to))
+			numbers[to] = 0;
+	return count;
+}
+
+static int draw_nic(struct world *world, struct nic *nic)
+{
+	nic->delays = arena_draw(world->arena, ARENA_MEASURE, 1, sizeof(*nic->delays));
+	if (nic->delays == NULL)
+		return -ENOMEM;
+	nic->delays->pair_of = arena_draw(world->arena, ARENA_MEASURE, nic->qp_count,
+					  sizeof(*nic->delays->pair_of));
+	nic->delays->open = arena_draw(world->arena, ARENA_MEASURE, nic->qp_count,
+				       sizeof(*nic->delays->open));
+	return nic->delays->pair_of == NULL || nic->delays->open == NULL ? -ENOMEM : 0;
+}
+
+// The NICs of a host, whose packets are timed from here on.
+static int time_host(struct world *world, uint32_t index, uint64_t *numbers)
+{
+	struct world_host *host = world->hosts[index];
+	host->delays = world->delays->of[world->shard_of[index]];
+	for (uint32_t i = 0; i < host->nic_count; i++) {
+		struct nic *nic = &host->nics[i];
+		if (nic->endpoint == NULL)
+			continue;
+		if (draw_nic(world, nic) < 0)
+			return -ENOMEM;
+		endpoint_time(nic->endpoint, host->delays);
+		world->delays->has_berths |= nic->berths != NULL;
+		world->delays->pairs_all = number_pairs(world, host, nic, numbers,
+							world->delays->pairs_all);
+	}
+	return 0;
+}
+
+static int draw_shards(struct world *world)
+{
+	uint32_t planes = world->transport.planes, evs = ev_universe(&world->transport);
+	struct world_delays *delays = world->delays;
+	for (uint32_t i = 0; i < world->shard_count; i++) {
+		shards_fence(world, ARENA_MEASURE, SHARD_PAGE_BYTES);
+		delays->of[i] = arena_draw(world->arena, ARENA_MEASURE, 1, sizeof(**delays->of));
+		if (delays->of[i] == NULL ||
+		    delays_init(delays->of[i], world->arena, planes, evs) < 0)
+			return -ENOMEM;
+	}
+	delays->whole = delays->of[0];
+	if (world->shard_count == 1)
+		return 0;
+	delays->whole = arena_draw(world->arena, ARENA_MEASURE, 1, sizeof(*delays->whole));
+	return delays->whole == NULL ? -ENOMEM
+				     : delays_init(delays->whole, world->arena, planes, evs);
+}
+
+// Names the pair of each QP, over all NICs of a host.
+static void name_pairs(const struct world *world, struct world_host *host)
+{
+	uint32_t to;
+	host->pairs = world->delays->pairs;
+	for (uint32_t i = 0; i < host->nic_count; i++) {
+		const struct nic *nic = &host->nics[i];
+		for (uint32_t qp = 0; nic->delays != NULL && qp < nic->qp_count; qp++) {
+			if (nic->delays->pair_of[qp] == 0 ||
+			    !target_of(world, host, host->first_nic + i, &nic->peers[qp], &to))
+				continue;
+			struct pair_delay *pair = &host->pairs[nic->delays->pair_of[qp] - 1];
+			pair->from_nic = host->first_nic + i;
+			pair->to_nic = to;
+			pair->pair = (enum pair_class)nic->peers[qp].pair;
+		}
+	}
+}
+
+static int draw_pairs(struct world *world)
+{
+	struct world_delays *delays = world->delays;
+	if (delays->pairs_all > DELAY_PAIRS_MAX)
+		return 0;
+	delays->pair_count = (uint32_t)delays->pairs_all;
+	delays->pairs = arena_draw(world->arena, ARENA_MEASURE, delays->pair_count,
+				   sizeof(*delays->pairs));
+	if (delays->pairs == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < delays->pair_count; i++)
+		if (hist_init(&delays->pairs[i].message_ns, world->arena, PAIR_DIGITS,
+			      PAIR_NS_MAX) < 0)
+			return -ENOMEM;
+	for (uint32_t i = 0; i < world->topology.hosts; i++)
+		name_pairs(world, world->hosts[i]);
+	return 0;
+}
+
+int delays_build(struct world *world, struct refusal *refusal)
+{
+	if (!world->scenario->watch.has_delays)
+		return 0;
+	world->delays = arena_draw(world->arena, ARENA_MEASURE, 1, sizeof(*world->delays));
+	uint64_t *numbers = arena_draw(world->arena, ARENA_MEASURE, world->topology.nics,
+				       sizeof(*numbers));
+	if (world->delays == NULL || numbers == NULL || draw_shards(world) < 0)
+		return build_no_memory(world, refusal);
+	for (uint32_t i = 0; i < world->topology.hosts; i++)
+		if (time_host(world, i, numbers) < 0)
+			return build_no_memory(world, refusal);
+	return draw_pairs(world) < 0 ? build_no_memory(world, refusal) : 0;
+}
+
+void delays_collect(struct world *world)
+{
+	struct world_delays *delays = world->delays;
+	if (delays == NULL || world->shard_count == 1)
+		return;
+	delays_empty(delays->whole);
+	for (uint32_t i = 0; i < world->shard_count; i++)
+		delays_merge(delays->whole, delays->of[i]);
+}
+
+// ---------------------------------------------------------------- running
+
+struct delay_arrival delays_see(const struct packet *packet, const struct nic *nic, ps_t now)
+{
+	struct delay_arrival seen = {.age_ps = -1, .qpn = packet->qpn, .plane = packet->plane};
+	if (packet->payload_bytes == 0 || packet->qpn >= nic->qp_count)
+		return seen;
+	seen.is_data = true;
+	seen.age_ps = packet_age(packet, now);
+	seen.placed = endpoint_counters(nic->endpoint)->payload_bytes_placed;
+	return seen;
+}
+
+static bool takes_messages(const struct nic_peer *peer)
+{
+	return peer->role == NIC_ROLE_RING_RECEIVE || peer->role == NIC_ROLE_FLOW ||
+		peer->role == NIC_ROLE_LINE_RECEIVE;
+}
+
+// The first of a message came in on the QP.
+static void open_qp(struct world_host *host, struct nic *nic, uint32_t qpn)
+{
+	struct nic_delays *delays = nic->delays;
+	uint16_t *first = &delays->open[nic->peers[qpn].first];
+	delays->open[qpn] |= OPEN_QP;
+	delays->senders += (*first & (OPEN_QP - 1)) == 0;
+	(*first)++;
+	if ((*first & (OPEN_QP - 1)) == 1)
+		hist_add(&host->delays->incast, delays->senders);
+}
+
+void delays_on_arrival(struct world_host *host, struct nic *nic, const struct delay_arrival *seen)
+{
+	if (!seen->is_data)
+		return;
+	const struct nic_peer *peer = &nic->peers[seen->qpn];
+	if (seen->age_ps >= 0) {
+		int64_t age_ns = seen->age_ps / PS_PER_NS;
+		hist_add(&host->delays->one_way_ns[peer->pair], age_ns);
+		hist_add(&host->delays->one_way_plane_ns[seen->plane], age_ns);
+	}
+	bool is_new = endpoint_counters(nic->endpoint)->payload_bytes_placed != seen->placed;
+	if (is_new && takes_messages(peer) && !(nic->delays->open[seen->qpn] & OPEN_QP))
+		open_qp(host, nic, seen->qpn);
+}
+
+void delays_on_sent(struct world_host *host, const struct nic *nic, uint32_t qpn, ps_t took_ns)
+{
+	uint32_t pair = nic->delays->pair_of[qpn];
+	if (pair != 0 && host->pairs != NULL)
+		hist_add(&host->pairs[pair - 1].message_ns, took_ns);
+}
+
+void delays_on_received(struct nic *nic, uint32_t qpn)
+{
+	struct nic_delays *delays = nic->delays;
+	uint16_t *first = &delays->open[nic->peers[qpn].first];
+	if (!(delays->open[qpn] & OPEN_QP))
+		return;
+	delays->open[qpn] &= (uint16_t)~OPEN_QP;
+	(*first)--;
+	delays->senders -= (*first & (OPEN_QP - 1)) == 0;
+}

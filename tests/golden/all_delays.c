@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// What watch.delays says, where it is known beforehand: the delays of one packet on an idle
+// network, how many meet at a receiver, which repeats were needed, and messages that are slow
+// between two NICs.
+
+#include "../rig.h"
+
+#include <weft/world_delays.h>
+
+static struct rig rig;
+
+#define SMALL \
+	"name: a\nfabric: {topology: clos, nics: 16, nics_per_t0: 8, t1_count: 4, planes: 2, " \
+	"link_rate: 100Gb/s, nic_delay: 1us, trunk_delay: 1us, switch_delay: 0s}\n" \
+	"transport: {evs: 16}\nwatch: {delays: true}\n"
+
+static const struct delays *delays_of(const char *yaml, const char *const *sets)
+{
+	rig_run(&rig, yaml, sets);
+	assert_int_equal(rig.run.end, RUN_DONE);
+	return rig.stage.world.delays->whole;
+}
+
+static void is_near(int64_t ns, ps_t expected_ps)
+{
+	if (llabs(ns * PS_PER_NS - expected_ps) > 3 * PS_PER_NS)
+		fail_msg("%lld ns, expected %lld ps", (long long)ns, (long long)expected_ps);
+}
+
+// A packet of one message: 4 lines and cables there (2 below one T0), 4 of an answer back.
+static void one_packet_takes_as_long_as_the_closed_form(void **)
+{
+	static const struct {
+		const char *flow;
+		enum pair_class pair;
+		int hops;
+	} cases[] = {{"{from: 0, to: 15, bytes: 4000B}", PAIR_ACROSS_T1, 4},
+		     {"{from: 0, to: 1, bytes: 4000B}", PAIR_SAME_T0, 2}};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char yaml[1024];
+		snprintf(yaml, sizeof(yaml), SMALL "traffic: {kind: flows, flows: [%s]}\n",
+			 cases[i].flow);
+		const struct delays *delays = delays_of(yaml, NULL);
+		const struct transport_config *sizes = &rig.stage.world.transport;
+		ps_t there = cases[i].hops * ((4000 + sizes->header_bytes) * 80 + PS_PER_US);
+		ps_t back = cases[i].hops * (sizes->control_bytes * 80 + PS_PER_US);
+		const struct hist *one_way = &delays->one_way_ns[cases[i].pair];
+		assert_int_equal(one_way->total, 1);
+		is_near(one_way->max, there);
+		uint64_t trips = 0;
+		for (int plane = 0; plane < 2; plane++)
+			trips += delays->rtt_plane_ns[plane].total;
+		assert_int_equal(trips, 1);
+		is_near(ps_max(delays->rtt_plane_ns[0].max, delays->rtt_plane_ns[1].max),
+			there + back);
+		assert_int_equal(delays->order_packets.total, 1);
+		assert_int_equal(delays->order_packets.max, 0);
+		assert_int_equal(delays->incast.max, 1);
+		stage_free(&rig.stage);
+	}
+}
+
+// All begin at once, and none is done before the last has begun.
+static void an_incast_has_as_many_senders_as_there_are(void **)
+{
+	const struct delays *delays = delays_of(
+		SMALL "traffic: {kind: incast, senders: 9, bytes: 200kB}\n", NULL);
+	assert_int_equal(delays->incast.total, 9);
+	assert_int_equal(delays->incast.max, 9);
+	for (uint32_t i = 1; i <= 9; i++)
+		assert_int_equal(delays->incast.counts[i], 1);
+	assert_int_equal(rig.stage.world.delays->pair_count, 9);
+	stage_free(&rig.stage);
+}
+
+// A pair's slowest message is the flow between the two; flows are timed from their start on.
+static void messages_belong_to_their_two_nics(void **)
+{
+	const struct delays *delays = delays_of(
+		SMALL "traffic: {kind: permutation, bytes: 300kB}\n", NULL);
+	const struct world *world = &rig.stage.world;
+	assert_int_equal(world->delays->pair_count, world->flow_count);
+	for (uint32_t i = 0; i < world->flow_count; i++) {
+		const struct flow *flow = &world->flows[i];
+		uint32_t found = 0;
+		for (uint32_t at = 0; at < world->delays->pair_count; at++) {
+			const struct pair_delay *pair = &world->delays->pairs[at];
+			if (pair->from_nic != flow->from || pair->to_nic != flow->to)
+				continue;
+			found++;
+			assert_int_equal(pair->message_ns.total, 1);
+			assert_int_equal(pair->message_ns.max,
+					 (rig.outcome->flow_end_ps[i] - flow->start_ps) /
+						 PS_PER_NS);
+		}
+		assert_int_equal(found, 1);
+	}
+	assert_true(delays->order_packets.counts[0] < delays->order_packets.total);
+	stage_free(&rig.stage);
+}
+
+// A timer shorter than a round trip repeats what is on its way: none is needed. Trims are.
+static void repeats_are_needed_or_not(void **)
+{
+	static const char *const short_timer[] = {"transport.rto=6us", "transport.hole_age=off",
+						  NULL};
+	const char *flow = SMALL
+		"traffic: {kind: flows, flows: [{from: 0, to: 15, bytes: 4000B}]}\n";
+	delays_of(flow, short_timer);
+	const struct transport_counters *counters = &rig.outcome->transport;
+	assert_true(counters->rtx_spurious > 0);
+	assert_int_equal(counters->rtx_placed, 0);
+	assert_int_equal(counters->rtx_spurious, counters->rtx[RTX_TIMEOUT]);
+	stage_free(&rig.stage);
+	delays_of(SMALL "queue: {bytes: 20000B}\n"
+			"traffic: {kind: incast, senders: 9, bytes: 200kB}\n",
+		  NULL);
+	counters = &rig.outcome->transport;
+	uint32_t payload = rig.stage.world.transport.payload_bytes;
+	uint64_t packets = 9 * ((200000 + payload - 1) / payload);
+	assert_int_equal(counters->data_received - counters->duplicates, packets);
+	assert_true(counters->rtx_placed > 0 && counters->rtx_placed < packets);
+	assert_int_equal(counters->rtx_spurious, counters->duplicates);
+	stage_free(&rig.stage);
+}
+
+// What is measured changes nothing.
+static void a_digest_is_the_same_with_and_without(void **)
+{
+	static const char *const sets[][4] = {
+		{"watch.delays=false", NULL},
+		{"watch.links=true", NULL},
+		{"watch.bin=1us", "watch.halve=true", "watch.bins=8", NULL}};
+	const char *yaml = SMALL "traffic: {kind: incast, senders: 9, bytes: 200kB}\n"
+				 "faults: [{kind: loss, at: all, probability: 1%}]\n";
+	delays_of(yaml, NULL);
+	uint64_t digest = rig.run.digest;
+	stage_free(&rig.stage);
+	for (size_t i = 0; i < sizeof(sets) / sizeof(*sets); i++) {
+		rig_run(&rig, yaml, sets[i]);
+		assert_int_equal(rig.run.digest, digest);
+		stage_free(&rig.stage);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_packet_takes_as_long_as_the_closed_form),
+		cmocka_unit_test(an_incast_has_as_many_senders_as_there_are),
+		cmocka_unit_test(messages_belong_to_their_two_nics),
+		cmocka_unit_test(repeats_are_needed_or_not),
+		cmocka_unit_test(a_digest_is_the_same_with_and_without),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of what is measured of packets and queues over time: which histogram a value goes to, and
+// that series which halve hold the same as sums and maxima over the raw values.
+
+#define RIG_ARENA_BYTES ((size_t)2 << 20)
+#include "measure_rig.h"
+
+#include <weft/measure_delay.h>
+#include <weft/measure_link.h>
+#include <weft/rng.h>
+
+#define VALUES 20000u
+
+static void a_round_trip_goes_to_its_plane_and_its_ev(void **)
+{
+	struct delays delays;
+	assert_int_equal(delays_init(&delays, &arena, 2, 4), 0);
+	delays_add_rtt(&delays, 1, 3, 5 * PS_PER_US);
+	delays_add_rtt(&delays, 0, 2, 7 * PS_PER_US);
+	assert_int_equal(delays.rtt_plane_ns[1].max, 5000);
+	assert_int_equal(delays.rtt_ev_ns[3].max, 5000);
+	assert_int_equal(delays.rtt_plane_ns[0].max, 7000);
+	assert_int_equal(delays.rtt_ev_ns[2].total, 1);
+	assert_int_equal(delays.rtt_ev_ns[0].total + delays.rtt_ev_ns[1].total, 0);
+}
+
+static uint32_t seen;
+
+static void count_one(void *, struct hist *hist)
+{
+	assert_non_null(hist->counts);
+	seen++;
+}
+
+static void several_add_up_and_are_emptied(void **)
+{
+	static struct delays one, other;
+	assert_int_equal(delays_init(&one, &arena, 1, 1), 0);
+	assert_int_equal(delays_init(&other, &arena, 1, 1), 0);
+	delays_add_rtt(&one, 0, 0, 5 * PS_PER_US);
+	delays_add_rtt(&other, 0, 0, 9 * PS_PER_US);
+	hist_add(&other.one_way_ns[PAIR_ACROSS_T1], 12);
+	hist_add(&other.order_packets, 3);
+	hist_add(&other.incast, 4);
+	delays_merge(&one, &other);
+	assert_int_equal(one.rtt_plane_ns[0].total, 2);
+	assert_int_equal(one.rtt_ev_ns[0].max, 9000);
+	assert_int_equal(one.one_way_ns[PAIR_ACROSS_T1].max, 12);
+	assert_int_equal(one.order_packets.max, 3);
+	assert_int_equal(one.incast.max, 4);
+	seen = 0;
+	delays_visit(&one, count_one, NULL);
+	assert_int_equal(seen, PAIR_CLASS_COUNT + 2 + 1 + 2);
+	delays_empty(&one);
+	assert_int_equal(one.rtt_plane_ns[0].total + one.order_packets.total, 0);
+}
+
+static void more_than_memory_is_refused(void **)
+{
+	struct delays delays;
+	assert_int_equal(delays_init(&delays, &arena, PLANES_MAX, 1000), -ENOMEM);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	ps_t left = *(const ps_t *)a, right = *(const ps_t *)b;
+	return (left > right) - (left < right);
+}
+
+// Times that lie close at first and far apart later.
+static void draw_times(ps_t *times, uint32_t count, struct rng *rng)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t bits = 24 + rng_below(rng, 20);
+		times[i] = (ps_t)(rng_next(rng) >> bits);
+	}
+	qsort(times, count, sizeof(*times), by_value);
+}
+
+static void a_queue_over_time_keeps_the_deepest_of_each_bin(void **)
+{
+	static ps_t times[VALUES];
+	static uint32_t bytes[VALUES], most[DEPTH_BINS];
+	struct rng rng = rng_of(11, RNG_TEST, 1);
+	struct hist hist;
+	assert_int_equal(hist_init(&hist, &arena, 2, 1 << 20), 0);
+	for (uint32_t count = 1; count <= VALUES; count = count * 5 + 3) {
+		struct depth_series series;
+		struct depth_watch watch = {&hist, &series};
+		depth_series_init(&series);
+		draw_times(times, count, &rng);
+		memset(most, 0, sizeof(most));
+		for (uint32_t i = 0; i < count; i++) {
+			bytes[i] = (uint32_t)rng_below(&rng, 1 << 20);
+			depth_note(&watch, times[i], bytes[i]);
+		}
+		assert_true(times[count - 1] / series.bin_ps < DEPTH_BINS);
+		assert_true(series.bin_ps == DEPTH_BIN_PS ||
+			    times[count - 1] / (series.bin_ps / 2) >= DEPTH_BINS);
+		for (uint32_t i = 0; i < count; i++) {
+			uint32_t bin = (uint32_t)(times[i] / series.bin_ps);
+			most[bin] = bytes[i] > most[bin] ? bytes[i] : most[bin];
+		}
+		assert_memory_equal(series.most_bytes, most, sizeof(most));
+		assert_int_equal(series.at, times[count - 1] / series.bin_ps);
+	}
+}
+
+static struct series halving(uint32_t bins)
+{
+	struct series series;
+	assert_int_equal(series_init(&series, &arena, bins, PS_PER_US), 0);
+	series.halves = true;
+	return series;
+}
+
+// Dealt out to three that then add up, it holds what one alone does, and that is the raw sums.
+static void counts_over_time_are_the_raw_sums_at_any_width(void **)
+{
+	enum { BINS = 24, PARTS = 3 };
+	static ps_t times[VALUES];
+	struct rng rng = rng_of(12, RNG_TEST, 2);
+	for (uint32_t round = 0; round < 20; round++) {
+		struct series whole = halving(BINS), sum = halving(BINS), parts[PARTS];
+		uint64_t raw[BINS] = {0};
+		uint32_t count = 1 + (uint32_t)rng_below(&rng, VALUES / 10);
+		draw_times(times, count, &rng);
+		for (int i = 0; i < PARTS; i++)
+			parts[i] = halving(BINS);
+		for (uint32_t i = 0; i < count; i++) {
+			series_add(&whole, SERIES_PLACED, times[i], i);
+			series_add(&parts[rng_below(&rng, PARTS)], SERIES_PLACED, times[i], i);
+		}
+		for (int i = 0; i < PARTS; i++)
+			series_merge(&sum, &parts[i]);
+		for (uint32_t i = 0; i < count; i++)
+			raw[times[i] / whole.bin_ps] += i;
+		assert_int_equal(sum.bin_ps, whole.bin_ps);
+		assert_memory_equal(sum.bins, whole.bins, BINS * sizeof(*sum.bins));
+		for (uint32_t i = 0; i < BINS; i++)
+			assert_int_equal(whole.bins[i][SERIES_PLACED], raw[i]);
+		assert_int_equal(whole.after[SERIES_PLACED], 0);
+		assert_true(times[count - 1] / whole.bin_ps < BINS);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_round_trip_goes_to_its_plane_and_its_ev, rig_open,
+						rig_close),
+		cmocka_unit_test_setup_teardown(several_add_up_and_are_emptied, rig_open,
+						rig_close),
+		cmocka_unit_test_setup_teardown(more_than_memory_is_refused, rig_open, rig_close),
+		cmocka_unit_test_setup_teardown(a_queue_over_time_keeps_the_deepest_of_each_bin,
+						rig_open, rig_close),
+		cmocka_unit_test_setup_teardown(counts_over_time_are_the_raw_sums_at_any_width,
+						rig_open, rig_close),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

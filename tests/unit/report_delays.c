@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of what result.json says of packets, pairs of NICs and queues.
+
+#include "report_at.h"
+
+static void packets_are_told_by_what_took_time(void **state)
+{
+	(void)state;
+	struct fake *fake = fake_timed();
+	json_t *root = json_of(fake);
+	reason_is(root, "delays.rows.0.p50_ns", "no packets");
+	assert_string_equal(text_at(root, "delays.rows.1.what"), "one_way");
+	assert_string_equal(text_at(root, "delays.rows.1.which"), "same_t0");
+	assert_int_equal(number_at(root, "delays.rows.1.max_ns"), 4090);
+	assert_string_equal(text_at(root, "delays.rows.3.by"), "plane");
+	assert_string_equal(text_at(root, "delays.rows.3.which"), "1");
+	assert_string_equal(text_at(root, "delays.rows.5.by"), "ev");
+	assert_string_equal(text_at(root, "delays.rows.5.which"), "3");
+	assert_int_equal(number_at(root, "delays.rows.5.max_ns"), 8000);
+	assert_int_equal(json_array_size(at(root, "delays.rows")), 6);
+	assert_int_equal(number_at(root, "delays.order.overtaken"), 3);
+	assert_int_equal(number_at(root, "delays.order.p50_packets"), 0);
+	assert_int_equal(number_at(root, "delays.incast.max_connections"), 3);
+	assert_int_equal(number_at(root, "delays.pairs_talked"), 20);
+	assert_int_equal(json_array_size(at(root, "delays.pairs")), 16);
+	assert_int_equal(number_at(root, "delays.pairs.0.from_nic"), 19); // the slowest
+	assert_int_equal(number_at(root, "delays.pairs.15.from_nic"), 4);
+	assert_int_equal(number_at(root, "delays.pairs_rest.0.pairs"), 4);
+	assert_int_equal(number_at(root, "delays.pairs_rest.0.max_ns"), 10300);
+	json_decref(root);
+	fake->input.ports.name = "net_ring";
+	fake->world.transport.kind = TRANSPORT_RC;
+	root = json_of(fake);
+	reason_is(root, "delays.rows.0.p50_ns", "frames do not carry when they left");
+	reason_is(root, "congestion.retransmitted_spurious",
+		  "RoCEv2's packets do not say that they are repeats");
+	json_decref(root);
+	fake_free(fake);
+}
+
+static void queues_are_told_by_depth_and_over_time(void **state)
+{
+	(void)state;
+	struct fake *fake = fake_culprit();
+	json_t *root = json_of(fake);
+	assert_string_equal(text_at(root, "links.depths.2.group"), "nic_down");
+	assert_int_equal(number_at(root, "links.depths.2.count"), 13);
+	assert_int_equal(number_at(root, "links.depths.2.max_bytes"), 9000);
+	reason_is(root, "links.depths.0.p99_bytes", "nothing had to wait");
+	assert_int_equal(number_at(root, "links.depth_series.bin_ps"), PS_PER_US);
+	assert_int_equal(number_at(root, "links.depth_series.ports.0.most_bytes.1"), 9000);
+	json_decref(root);
+	fake_free(fake);
+	fake = fake_crowd();
+	root = json_of(fake);
+	reason_is(root, "links.depth_series", "not kept: more than 16,384 ports of switches");
+	json_decref(root);
+	fake_free(fake);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(packets_are_told_by_what_took_time),
+		cmocka_unit_test(queues_are_told_by_depth_and_over_time),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// More of the small world of report_world.h: packets that were timed, and a world too large for
+// some series.
+#pragma once
+
+#include <weft/world_delays.h>
+
+#include "report_runs.h"
+
+// The same where switches have too many ports for series of their queues.
+static inline struct fake *fake_crowd(void)
+{
+	struct fake *fake = fake_culprit();
+	for (uint32_t i = 0; i < 3; i++)
+		switch_port_depth(fake->world.switches[0], i)->series = NULL;
+	return fake;
+}
+
+// The flows, whose packets were timed: 20 pairs of NICs sent messages, each its own.
+static inline struct fake *fake_timed(void)
+{
+	struct fake *fake = fake_flows();
+	struct world_delays *all = arena_draw(&fake->arena, ARENA_MEASURE, 1, sizeof(*all));
+	static struct delays delays;
+	static struct pair_delay pairs[20];
+	check(all != NULL && delays_init(&delays, &fake->arena, 2, 4) == 0);
+	*all = (struct world_delays){.whole = &delays, .pairs = pairs, .pair_count = 20};
+	for (uint32_t i = 0; i < 20; i++) {
+		pairs[i] = (struct pair_delay){.from_nic = i, .to_nic = 30, .pair = PAIR_SAME_T0};
+		check(hist_init(&pairs[i].message_ns, &fake->arena, 1, 1 << 20) == 0);
+		hist_add(&pairs[i].message_ns, 10000 + 100 * i);
+	}
+	fake_latencies(&delays.one_way_ns[PAIR_SAME_T0], 10, 4000, 10);
+	fake_latencies(&delays.one_way_plane_ns[1], 10, 4000, 10);
+	delays_add_rtt(&delays, 1, 3, 8 * PS_PER_US);
+	hist_add_many(&delays.order_packets, 0, 7);
+	hist_add_many(&delays.order_packets, 5, 3);
+	hist_add(&delays.incast, 3);
+	fake->world.delays = all;
+	return fake;
+}
