@@ -18,6 +18,7 @@ enum {
 	OPT_SCALE,
 	OPT_BARRIER,
 	OPT_LOAD,
+	OPT_PAYLOAD,
 	OPT_RANKS,
 	OPT_DEVICE,
 	OPT_PATIENCE,
@@ -30,6 +31,7 @@ static const struct option longs[] = {
 	{"link", required_argument, NULL, OPT_LINK},
 	{"play", required_argument, NULL, OPT_PLAY},
 	{"scale", required_argument, NULL, OPT_SCALE},
+	{"payload", required_argument, NULL, OPT_PAYLOAD},
 	{"load", required_argument, NULL, OPT_LOAD},
 	{"barrier", no_argument, NULL, OPT_BARRIER},
 	{"ranks", required_argument, NULL, OPT_RANKS},
@@ -67,6 +69,8 @@ static int take(struct choice *choice, int option, const char *word, struct refu
 		return take_play(choice, word, refusal);
 	case OPT_SCALE:
 		return outcome_once(refusal, &choice->scale, "--scale", word);
+	case OPT_PAYLOAD:
+		return outcome_once(refusal, &choice->payload, "--payload", word);
 	case OPT_LOAD:
 		return outcome_once(refusal, &choice->load_word, "--load", word);
 	case OPT_BARRIER:
@@ -119,6 +123,10 @@ static int read_words(struct choice *choice, struct refusal *refusal)
 						choice->device);
 		choice->device_index = (uint32_t)index;
 	}
+	if (choice->payload != NULL && strcmp(choice->payload, "host") != 0 &&
+	    strcmp(choice->payload, "device") != 0)
+		return outcome_bad_word(refusal, "--payload is host or device, not",
+					choice->payload);
 	while (choice->load_word != NULL && choice->load < GPU_LOAD_COUNT &&
 	       strcmp(choice->load_word, gpu_load_names[choice->load]) != 0)
 		choice->load++;
@@ -140,7 +148,7 @@ static int check_together(const struct choice *choice, struct refusal *refusal)
 	if (choice->wants_probe &&
 	    (has_source || choice->ranks != NULL || choice->device != NULL ||
 	     choice->patience != NULL || choice->is_json || choice->scale != NULL ||
-	     choice->load_word != NULL || choice->has_barrier))
+	     choice->load_word != NULL || choice->payload != NULL || choice->has_barrier))
 		return outcome_bad_word(refusal,
 					"it only looks, and takes no other option:", "--probe");
 	if (!choice->wants_probe && !has_source)

@@ -11,7 +11,8 @@
 #define PLAYS_MAX 64
 
 struct choice {
-	const char *link, *ranks, *device, *patience, *scale, *load_word; // words, or NULL
+	const char *link, *ranks, *device, *patience, *scale, *load_word,
+		*payload; // words, or NULL
 	enum gpu_load load;
 	const char *plays[PLAYS_MAX]; // [play_count] files
 	uint32_t play_count;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <weft/gpu_record.h>
@@ -56,6 +57,12 @@ static int show(const struct choice *choice, const struct gpu_link *link, const 
 	return outcome_end("gpu", wrong > 0 ? EXIT_NOT_VALID : EXIT_SUCCESS);
 }
 
+static int refuse_text(struct refusal *refusal, const char *why)
+{
+	snprintf(refusal->text, sizeof(refusal->text), "--payload device: %s", why);
+	return -ENODEV;
+}
+
 // Before anything is taken: whether the device is there, and its name.
 static int find_device(const struct choice *choice, char ret[GPU_NAME_BYTES],
 		       struct refusal *refusal)
@@ -78,6 +85,23 @@ static int find_device(const struct choice *choice, char ret[GPU_NAME_BYTES],
 	}
 	snprintf(ret, GPU_NAME_BYTES, "%s", probe.devices[choice->device_index].name);
 	return 0;
+}
+
+// Sending from a device's memory: what of it is missing here.
+static int check_payload(const struct choice *choice, struct refusal *refusal)
+{
+	struct gpu_probe probe;
+	if (choice->payload == NULL || strcmp(choice->payload, "host") == 0)
+		return 0;
+	gpu_probe(&probe);
+	uint32_t index = choice->device_index;
+	const char *why = "no port of this build sends from a device's memory: that needs a NIC "
+			  "whose driver maps it (dma-buf or peer memory)";
+	if (index == DEVICE_NONE)
+		why = "the CPU's generator has no memory of a device";
+	else if (!probe.devices[index].has_dma_buf && !probe.devices[index].has_rdma)
+		why = "the driver offers neither dma-buf nor peer memory of this device";
+	return refuse_text(refusal, why);
 }
 
 static void show_probe(void)
@@ -192,6 +216,8 @@ static int play(const struct choice *choice)
 	char device[GPU_NAME_BYTES];
 	uint32_t count = 0;
 	int rc = find_device(choice, device, &refusal);
+	if (rc == 0)
+		rc = check_payload(choice, &refusal);
 	if (rc < 0)
 		return outcome_refused("gpu", &refusal, rc);
 	if (choice->play_count == 0)

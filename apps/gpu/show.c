@@ -110,6 +110,7 @@ static json_t *rank_json(const struct gpu_link *link, uint32_t rank)
 		      {"elements_checked", (int64_t)of->elements},
 		      {"elements_wrong", (int64_t)of->wrong},
 		      {"clock_error_ns", of->clock_error_ns},
+		      {"clock_offset_ns", of->clock_offset_ns},
 		      {"fill_ns", of->fill_ns},
 		      {"fill_bytes", (int64_t)of->fill_bytes},
 		      {"reduce_ns", of->reduce_ns},
@@ -156,6 +157,7 @@ int show_json(FILE *to, const struct gpu_link *link, const uint32_t *ranks, uint
 							    : "played back"));
 	json_object_set_new(root, "dilation_milli",
 			    json_integer((int64_t)link->header->dilation_milli));
+	json_object_set_new(root, "payload", json_string("host memory"));
 	json_object_set_new(root, "has_barrier", json_boolean(link->header->has_barrier != 0));
 	if (played != NULL)
 		played_json(root, link, played);

@@ -233,7 +233,8 @@ static int make_link(struct call *call)
 					     .block_bytes = gradients_block_bytes(config),
 					     .element_bytes = config->element_bytes,
 					     .seed = call->scenario.seed,
-					     .dilation_milli = call->dilation_milli};
+					     .dilation_milli = call->dilation_milli,
+					     .has_barrier = call->options.has_gpu_barrier};
 	int rc = gpu_link_create(&gpu->link, call->options.gpu, &shape, &call->refusal);
 	if (rc < 0)
 		return rc;
@@ -348,6 +349,7 @@ static void add_rank(struct gpu_call *gpu, uint32_t rank, uint64_t sums[4])
 	to->late_p99_ns = larger(to->late_p99_ns, figures->late_p99_ns);
 	to->late_max_ns = larger(to->late_max_ns, figures->late_max_ns);
 	to->clock_error_ns = larger(to->clock_error_ns, figures->clock_error_ns);
+	to->barrier_ps = ps_max(to->barrier_ps, gpu_fabric_time(gpu, figures->barrier_ns));
 	to->exposed_device_ps = ps_max(to->exposed_device_ps, gpu_fabric_time(gpu, exposed_ns));
 	sums[0] += figures->fill_bytes;
 	sums[1] += (uint64_t)figures->fill_ns;
@@ -383,6 +385,8 @@ void gpu_finish(struct call *call, enum run_end end)
 	gpu->report.fill_bps = rate_bps(sums[0], sums[1]);
 	gpu->report.reduce_bps = rate_bps(sums[2], sums[3]);
 	gpu->report.device = gpu->link.ranks[0].device;
+	gpu->report.clock_offset_ns = gpu->link.ranks[0].figures.clock_offset_ns;
+	gpu->report.clock_zero_ns = gpu->link.header->start_ns;
 	gpu->report.heard_p50_ps = gpu_lateness_quantile(&gpu->heard, 500);
 	gpu->report.heard_p99_ps = gpu_lateness_quantile(&gpu->heard, 990);
 	gpu->report.heard_max_ps = gpu_lateness_quantile(&gpu->heard, 1000);

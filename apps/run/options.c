@@ -28,6 +28,7 @@ enum {
 	OPT_LANES,
 	OPT_EAL,
 	OPT_GPU,
+	OPT_GPU_BARRIER,
 	OPT_GPU_PATIENCE,
 	OPT_SEEDS,
 	OPT_JOBS,
@@ -55,6 +56,7 @@ static const struct option longs[] = {
 	{"lanes", required_argument, NULL, OPT_LANES},
 	{"eal", required_argument, NULL, OPT_EAL},
 	{"gpu", required_argument, NULL, OPT_GPU},
+	{"gpu-barrier", no_argument, NULL, OPT_GPU_BARRIER},
 	{"gpu-patience", required_argument, NULL, OPT_GPU_PATIENCE},
 	{"seed", required_argument, NULL, OPT_SEED},
 	{"seeds", required_argument, NULL, OPT_SEEDS},
@@ -182,6 +184,9 @@ static int take(struct options *options, int option, struct refusal *refusal)
 		return outcome_once(refusal, &options->eal, "--eal", optarg);
 	case OPT_GPU:
 		return outcome_once(refusal, &options->gpu, "--gpu", optarg);
+	case OPT_GPU_BARRIER:
+		options->has_gpu_barrier = true;
+		return 0;
 	case OPT_GPU_PATIENCE:
 		return outcome_once(refusal, &options->gpu_patience, "--gpu-patience", optarg);
 	case OPT_SEEDS:

@@ -65,6 +65,7 @@ struct options {
 	const char *gpu;	  // file of the link to generators, or NULL
 	const char *gpu_patience; // seconds, or NULL
 	uint32_t gpu_patience_s;
+	bool has_gpu_barrier; // generators begin each step together
 	struct ports_options port_choice;
 	uint64_t dilation_milli; // 0: do not wait
 	bool is_dilation_auto;

@@ -124,6 +124,8 @@ static int read_gpu(struct options *options, struct refusal *refusal)
 	options->gpu_patience_s = word == NULL ? GPU_PATIENCE_S : number_of(word, 86400);
 	if (word != NULL && options->gpu == NULL)
 		return refuse_text(refusal, "--gpu-patience has no effect without --gpu%s", "");
+	if (options->has_gpu_barrier && options->gpu == NULL)
+		return refuse_text(refusal, "--gpu-barrier has no effect without --gpu%s", "");
 	if (options->gpu_patience_s == 0)
 		return refuse_text(refusal,
 				   "--gpu-patience is a number of seconds from 1 to 86400, not "

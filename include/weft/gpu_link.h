@@ -65,6 +65,7 @@ struct gpu_link_figures {
 	int64_t barrier_ns;		  // and for ranks that came later to a step
 	uint64_t elements, wrong;	  // that were checked, and were not what they should be
 	int64_t clock_error_ns;	    // of the device's clock against the system's; 0: it is that
+	int64_t clock_offset_ns;    // that less this
 	int64_t fill_ns, reduce_ns; // at work
 	uint64_t fill_bytes, reduce_bytes;
 	int64_t run_ns; // from the start to the end of the last gate

@@ -31,6 +31,9 @@ struct report_gpu {
 	int64_t late_p50_ns, late_p99_ns, late_max_ns; // releases after they were due
 	ps_t heard_p50_ps, heard_p99_ps, heard_max_ps; // sends after they were released
 	int64_t clock_error_ns;			       // the device's clock against the system's
+	int64_t clock_offset_ns;		       // of rank 0: that less this
+	int64_t clock_zero_ns;			       // the system's clock at the fabric's 0
+	ps_t barrier_ps;			       // stood before steps, for other ranks
 	ps_t exposed_device_ps;	     // communication that a rank's computations waited for: there
 	ps_t exposed_host_ps;	     // as the hosts saw it
 	ps_t exposed_model_ps;	     // with computations of the scenario's times

@@ -335,6 +335,7 @@ static int tell_figures(struct cuda_generator *all, struct cuda_rank *of, struct
 	figures->elements = state.elements;
 	figures->wrong = state.wrong;
 	figures->clock_error_ns = all->clock_error_ns;
+	figures->clock_offset_ns = all->pinned->offset_ns;
 	figures->fill_ns = state.fill_ns;
 	figures->fill_bytes = state.fill_bytes;
 	figures->reduce_ns = state.reduce_ns;

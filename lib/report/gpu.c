@@ -29,6 +29,8 @@ static void put_told(json_t *to, const struct report_gpu *gpu)
 					   "elements_checked",
 					   "elements_wrong",
 					   "clock_error_ns",
+					   "clock_offset_ns",
+					   "barrier_ps",
 					   "exposed_device_ps",
 					   "fill_bps",
 					   "reduce_bps"};
@@ -44,6 +46,8 @@ static void put_told(json_t *to, const struct report_gpu *gpu)
 	put_count(to, "elements_checked", gpu->elements);
 	put_count(to, "elements_wrong", gpu->wrong);
 	put_ns(to, "clock_error_ns", gpu->clock_error_ns);
+	put_ns(to, "clock_offset_ns", gpu->clock_offset_ns);
+	put_time(to, "barrier_ps", gpu->barrier_ps);
 	put_time(to, "exposed_device_ps", gpu->exposed_device_ps);
 	put_rate(to, "fill_bps", gpu->fill_bps);
 	put_rate(to, "reduce_bps", gpu->reduce_bps);
@@ -58,7 +62,9 @@ void gpu_json(json_t *root, const struct report_input *input)
 	put_text(to, "device", gpu->device);
 	put_count(to, "ranks", gpu->ranks);
 	put_text(to, "peers", "live");
+	put_text(to, "payload", "host memory");
 	put_told(to, gpu);
+	put_ns(to, "clock_zero_ns", gpu->clock_zero_ns);
 	put_time(to, "heard_p50_ps", gpu->heard_p50_ps);
 	put_time(to, "heard_p99_ps", gpu->heard_p99_ps);
 	put_time(to, "heard_max_ps", gpu->heard_max_ps);

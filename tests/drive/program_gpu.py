@@ -131,6 +131,19 @@ class Generators(unittest.TestCase):
         self.assertEqual(err, "weft emu: elements are wrong: generators found what was not made or summed\n")
         self.assertRegex(self.end(generator, NOT_VALID)[1], r"weft gpu: \d+ elements are not what was made or summed\n")
 
+    def test_the_devices_own_memory_is_refused_with_a_reason(self):
+        out, err = self.end(self.gpu("--payload", "device"), ENVIRONMENT)
+        self.assertEqual((out, err), ("", "weft gpu: --payload device: the CPU's generator has no memory of a device\n"))
+
+    def test_ranks_of_two_processes_begin_steps_together(self):
+        result, told = self.run_whole("--gpu-barrier", ranks=("0-1", "2-3"))
+        self.check_whole(result, told)
+        self.assertEqual(result["gpu"]["barrier_ps"], max(rank["barrier_ns"] for rank in told) * 1000000 // 300000)
+        self.assertGreater(result["gpu"]["barrier_ps"], 0)
+        self.assertEqual((result["gpu"]["payload"], result["gpu"]["clock_offset_ns"]), ("host memory", 0))
+        self.assertGreater(result["gpu"]["clock_zero_ns"], 0)
+        self.assertIn("--gpu-barrier has no effect without --gpu", self.end(self.start("emu", "gradients", "--gpu-barrier"), BAD_INPUT)[1])
+
     def test_several_generators_share_a_run(self):
         self.check_whole(*self.run_whole("--set", "traffic.element=4B", ranks=("0,2-3", "1")), element=4)
 
@@ -202,7 +215,7 @@ class Generators(unittest.TestCase):
         for words, says in (
             (["--ranks", "3-1"], "--ranks is all, or numbers"), (["--ranks", "4"], "there is no rank 4: the run has 4"),
             (["--ranks", "1,1"], "rank 1 twice"), (["--device", "gpu"], "--device is none or a number"),
-            (["--patience", "0"], "--patience is a number of seconds"), (["--probe"], "takes no other option"),
+            (["--payload", "nic"], "--payload is host or device"), (["--patience", "0"], "--patience is a number of seconds"), (["--probe"], "takes no other option"),
         ):
             emu = self.emu(*SMALL, "--dilation", 1)
             self.assertIn(says, self.end(self.gpu(*words), BAD_INPUT)[1])
@@ -275,6 +288,8 @@ class Generators(unittest.TestCase):
         job = ["sim", "azure-gb200-llama405b", "--depth", "model", "--json", "--out", out, "--record-rank"]
         step_ns = json.loads(self.end(self.start(*job, 0))[0])["cases"][0]["step_ps"] // 1000
         lines = (out / "rank-0.record").read_text(encoding="utf-8").split("\n")[2:-1]
+        kept = pathlib.Path(os.environ["WEFT_SOURCE"], "tests/gpu/azure-rank-0.txt")
+        self.assertEqual((out / "rank-0.record").read_bytes(), kept.read_bytes(), "tests/gpu/run plays another step than weft sim records")
         parts = [line.split() for line in lines]
         row = [part for part in parts if part[0] != "reduce"]
         self.assertEqual(sum(int(part[4]) + int(part[5]) for part in row if part[1] == "0"), step_ns)
@@ -310,7 +325,16 @@ class Generators(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         told = json.loads(out.read_text(encoding="utf-8"))
         self.assertEqual((told["device"], told["failed"]), ("CPU", 0))
-        self.assertGreaterEqual(told["passed"], 8)
+        self.assertGreaterEqual(told["passed"], 16)
+        self.assertEqual([check["value"] for check in told["checks"] if check["check"] == "  step by the model"], [1271.200447])
+
+    def test_without_a_device_its_checks_leave_nothing(self):
+        """A driver that is not there, as seen from the program that tests/gpu/run builds; nvcc need not be here for that."""
+        if subprocess.run([WEFT, "gpu", "--probe"], capture_output=True, text=True, check=True).stdout.count("\n  --device "):
+            self.skipTest("there is a device")
+        out, err = self.end(self.start("gpu", "--link", self.link, "--device", "0"), ENVIRONMENT)
+        self.assertEqual(out, "")
+        self.assertRegex(err, "built without CUDA|there is no CUDA device 0: no driver")
 
     def test_the_model_computes_without_generators(self):
         sim = json.loads(self.end(self.start("sim", "gradients", "--json"))[0])

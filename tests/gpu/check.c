@@ -2,10 +2,10 @@
 // All checks of the generator on a CUDA device, in one program that needs a C compiler and nvcc and
 // nothing else: tests/gpu/run builds and runs it. One rank is live, its peers are played.
 //
-//	check DEVICE OUT.json [SCALE]
+//	check DEVICE OUT.json RECORD [SCALE]
 //
 // DEVICE is a number, or none: the CPU, where what a device must reach is told, but not judged.
-// SCALE divides buckets and steps.
+// SCALE divides buckets and steps. RECORD is one step of the large job's rank 0.
 
 #include <errno.h>
 #include <inttypes.h>
@@ -22,6 +22,7 @@
 #define LATE_P99_MAX_NS 20000
 #define FILL_SHARE_MIN 0.70
 #define EXPOSED_ERROR_MAX 0.05
+#define LARGE_DIVISOR 256u // of its buckets: 25 GB a step, three times over, fit nowhere
 
 struct checks {
 	FILE *json;
@@ -34,7 +35,6 @@ struct checks {
 struct outcome {
 	struct gpu_link_figures figures;
 	int64_t exposed_ns; // as the other end of the link saw it
-	int64_t step_min_ns, step_mean_ns, step_max_ns;
 	int64_t player_late_ns;
 };
 
@@ -97,30 +97,21 @@ static int make_record(struct gpu_record *ret, uint32_t steps, uint64_t bucket_b
 	return ret->parts == NULL ? -ENOMEM : gpu_record_seal(ret, &refusal);
 }
 
-// What the rank's computations waited for, by the flags alone, and how long its steps took.
+// What the rank's computations waited for communication, by the flags alone.
 static void look_at_flags(const struct gpu_link *link, struct outcome *ret)
 {
-	int64_t end_ns = link->header->start_ns, step_ns = link->header->start_ns, sum_ns = 0;
-	uint32_t steps = 0;
-	ret->step_min_ns = INT64_MAX;
+	int64_t end_ns = link->header->start_ns;
 	for (uint32_t i = 0; i < link->header->op_count; i++) {
 		const struct gpu_link_flag *asked = gpu_link_flag_of(link, link->asked, 0, i);
 		const struct gpu_link_flag *done = gpu_link_flag_of(link, link->done, 0, i);
-		if (link->ops[i].work == GPU_REDUCE)
+		uint32_t work = link->ops[i].work;
+		if (work == GPU_REDUCE)
 			continue;
-		if (link->ops[i].needs_messages != 0 && asked->at_ns > end_ns)
+		if (work != GPU_COMPUTE && link->ops[i].needs_messages != 0 &&
+		    asked->at_ns > end_ns)
 			ret->exposed_ns += asked->at_ns - end_ns;
 		end_ns = done->at_ns;
-		if (link->ops[i].work != GPU_UPDATE)
-			continue;
-		int64_t took_ns = done->at_ns - step_ns;
-		step_ns = done->at_ns;
-		sum_ns += took_ns;
-		steps++;
-		ret->step_min_ns = took_ns < ret->step_min_ns ? took_ns : ret->step_min_ns;
-		ret->step_max_ns = took_ns > ret->step_max_ns ? took_ns : ret->step_max_ns;
 	}
-	ret->step_mean_ns = steps > 0 ? sum_ns / steps : 0;
 }
 
 static int run(const struct checks *checks, const struct gpu_record *record, enum gpu_damage damage,
@@ -200,22 +191,14 @@ static void check_damage(struct checks *checks, enum gpu_damage damage, const ch
 	gpu_record_free(&record);
 }
 
-static void check_steps(struct checks *checks)
+// What a run of many steps came to.
+static void judge_steps(struct checks *checks, const struct outcome *outcome, uint64_t releases)
 {
-	struct gpu_record record;
-	struct outcome outcome;
-	uint32_t steps = 100 / checks->scale > 2 ? 100 / checks->scale : 2;
-	uint64_t bytes = 64 * MIB / checks->scale / checks->scale / 256 * 256;
-	if (make_record(&record, steps, bytes, 5300000 / checks->scale, 9750000 / checks->scale) <
-		    0 ||
-	    run(checks, &record, GPU_DAMAGE_NONE, &outcome) < 0) {
-		judge(checks, "steps at real time", 0, "", false, false);
-		return;
-	}
-	const struct gpu_link_figures *of = &outcome.figures;
+	const struct gpu_link_figures *of = &outcome->figures;
 	double device_ns = (double)(of->gates_ns + of->update_wait_ns);
-	double error = (device_ns - (double)outcome.exposed_ns) / (double)outcome.exposed_ns;
-	judge(checks, "steps at real time", steps, "steps", of->releases == steps * 16ull, false);
+	double error = (device_ns - (double)outcome->exposed_ns) / (double)outcome->exposed_ns;
+	judge(checks, "  slices released", (double)of->releases, "", of->releases == releases,
+	      false);
 	judge(checks, "  elements that are wrong", (double)of->wrong, "", of->wrong == 0, false);
 	judge(checks, "  elements that were looked at", (double)of->elements, "", of->elements > 0,
 	      false);
@@ -225,20 +208,105 @@ static void check_steps(struct checks *checks)
 	judge(checks, "  released after due, max", (double)of->late_max_ns / 1e3, "us", true, true);
 	judge(checks, "  exposed by the device's clock", device_ns / 1e6, "ms", device_ns > 0,
 	      false);
-	judge(checks, "  exposed by the host's clock", (double)outcome.exposed_ns / 1e6, "ms",
-	      outcome.exposed_ns > 0, false);
+	judge(checks, "  exposed by the host's clock", (double)outcome->exposed_ns / 1e6, "ms",
+	      outcome->exposed_ns > 0, false);
 	judge(checks, "  first over second - 1, 0.05 and below", error, "",
 	      error <= EXPOSED_ERROR_MAX && error >= -EXPOSED_ERROR_MAX, true);
-	judge(checks, "  shortest step", (double)outcome.step_min_ns / 1e6, "ms", true, true);
-	judge(checks, "  mean step", (double)outcome.step_mean_ns / 1e6, "ms", true, true);
-	judge(checks, "  longest step", (double)outcome.step_max_ns / 1e6, "ms", true, true);
+	judge(checks, "  shortest step", (double)of->step_min_ns / 1e6, "ms", true, true);
+	judge(checks, "  middle step", (double)of->step_p50_ns / 1e6, "ms", true, true);
+	judge(checks, "  mean step", (double)of->step_mean_ns / 1e6, "ms", true, true);
+	judge(checks, "  longest step", (double)of->step_max_ns / 1e6, "ms", true, true);
 	judge(checks, "  error of the clocks' relation", (double)of->clock_error_ns / 1e3, "us",
 	      true, true);
 	judge(checks, "  made and staged",
 	      of->fill_ns > 0 ? (double)of->fill_bytes / (double)of->fill_ns : 0, "GB/s", true,
 	      true);
-	judge(checks, "  peers played back late, at most", (double)outcome.player_late_ns / 1e3,
+	judge(checks, "  peers played back late, at most", (double)outcome->player_late_ns / 1e3,
 	      "us", true, true);
+}
+
+static uint32_t step_count(const struct checks *checks)
+{
+	return 100 / checks->scale > 2 ? 100 / checks->scale : 2;
+}
+
+static void check_steps(struct checks *checks)
+{
+	struct gpu_record record;
+	struct outcome outcome;
+	uint32_t steps = step_count(checks);
+	uint64_t bytes = 64 * MIB / checks->scale / checks->scale / 256 * 256;
+	int rc = make_record(&record, steps, bytes, 5300000 / checks->scale,
+			     9750000 / checks->scale);
+	if (rc == 0)
+		rc = run(checks, &record, GPU_DAMAGE_NONE, &outcome);
+	judge(checks, "steps of 8 buckets at real time", steps, "steps", rc == 0, false);
+	if (rc == 0)
+		judge_steps(checks, &outcome, steps * 16ull);
+	gpu_record_free(&record);
+}
+
+// ---------------------------------------------------------------- the large job
+
+// A record of one step, `steps` times. Its gates at the end stay there.
+static int repeat(struct gpu_record *of, uint32_t steps, struct refusal *refusal)
+{
+	uint32_t step_parts = of->part_count - of->buckets;
+	uint32_t count = steps * step_parts + of->buckets;
+	struct gpu_record_part *parts = calloc(count, sizeof(*parts));
+	if (parts == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t from = i < steps * step_parts ? i % step_parts
+						       : i - (steps - 1) * step_parts;
+		parts[i] = of->parts[from];
+		parts[i].step = i / step_parts;
+	}
+	gpu_record_free(of);
+	of->parts = parts;
+	of->part_count = count;
+	of->steps = steps;
+	return gpu_record_seal(of, refusal);
+}
+
+static int64_t recorded_ns(const struct gpu_record *of)
+{
+	int64_t sum_ns = 0;
+	for (uint32_t i = 0; i < of->part_count && of->parts[i].step == 0; i++)
+		if (of->parts[i].work != GPU_REDUCE)
+			sum_ns += of->parts[i].compute_ns + of->parts[i].wait_ns;
+	return sum_ns;
+}
+
+// Rank 0 of 8,192, every forward, backward and slice of its step, at real time.
+static void check_large(struct checks *checks, const char *path)
+{
+	struct gpu_record record;
+	struct outcome outcome = {0};
+	struct refusal refusal = {0};
+	uint32_t steps = step_count(checks), divisor = LARGE_DIVISOR * checks->scale;
+	int rc = gpu_record_read(&record, path, &refusal);
+	if (rc == 0)
+		rc = repeat(&record, steps, &refusal);
+	if (rc < 0)
+		fprintf(stderr, "check: %s: %s\n", path, refusal.text);
+	int64_t step_ns = rc == 0 ? recorded_ns(&record) : 0;
+	uint32_t fills = rc == 0 ? record.slices_before[record.buckets] : 0;
+	if (rc == 0) {
+		gpu_record_scale(&record, divisor);
+		rc = run(checks, &record, GPU_DAMAGE_NONE, &outcome);
+	}
+	judge(checks, "rank 0 of azure-gb200-llama405b at real time", steps, "steps", rc == 0,
+	      false);
+	if (rc == 0) {
+		judge(checks, "  its buckets are divided by", divisor, "", true, true);
+		judge(checks, "  gradients of a step", (double)(fills * record.slice_bytes) / 1e6,
+		      "MB", true, true);
+		judge(checks, "  step by the model", (double)step_ns / 1e6, "ms",
+		      outcome.figures.step_min_ns + 2 * outcome.figures.clock_error_ns >= step_ns,
+		      false);
+		judge_steps(checks, &outcome, (uint64_t)steps * fills);
+	}
 	gpu_record_free(&record);
 }
 
@@ -249,8 +317,8 @@ static void show_device(const struct checks *checks)
 	time_t now = time(NULL);
 	strftime(date, sizeof(date), "%Y-%m-%d", gmtime(&now));
 	gpu_probe(&probe);
-	bool is_there = checks->device < probe.count;
-	const char *name = is_there ? probe.devices[checks->device].name : "CPU";
+	const char *name = checks->device < probe.count ? probe.devices[checks->device].name
+							: "CPU";
 	printf("%s, driver for CUDA %d.%d, %s\n", name, probe.driver_version / 1000,
 	       probe.driver_version % 1000 / 10, date);
 	fprintf(checks->json,
@@ -258,17 +326,30 @@ static void show_device(const struct checks *checks)
 		name, date, probe.driver_version);
 }
 
+static bool is_there(const struct checks *checks)
+{
+	struct gpu_probe probe;
+	gpu_probe(&probe);
+	if (checks->device == UINT32_MAX || checks->device < probe.count)
+		return true;
+	fprintf(stderr, "check: there is no CUDA device %u: %s\n", checks->device,
+		probe.count == 0 ? probe.reason : "the driver has fewer");
+	return false;
+}
+
 int main(int argc, char **argv)
 {
 	struct checks checks = {.device = UINT32_MAX, .scale = 1};
-	if (argc < 3 || argc > 4) {
-		fputs("check DEVICE|none OUT.json [SCALE]\n", stderr);
+	if (argc < 4 || argc > 5) {
+		fputs("check DEVICE|none OUT.json RECORD [SCALE]\n", stderr);
 		return 2;
 	}
 	if (strcmp(argv[1], "none") != 0)
 		checks.device = (uint32_t)strtoul(argv[1], NULL, 10);
-	if (argc == 4 && (checks.scale = (uint32_t)strtoul(argv[3], NULL, 10)) == 0)
+	if (argc == 5 && (checks.scale = (uint32_t)strtoul(argv[4], NULL, 10)) == 0)
 		return 2;
+	if (!is_there(&checks))
+		return 3;
 	checks.json = fopen(argv[2], "w");
 	if (checks.json == NULL) {
 		perror(argv[2]);
@@ -280,6 +361,7 @@ int main(int argc, char **argv)
 	check_damage(&checks, GPU_DAMAGE_BIT, "a single bit that flipped is found");
 	check_damage(&checks, GPU_DAMAGE_SWAP, "two slices that changed places are found");
 	check_steps(&checks);
+	check_large(&checks, argv[3]);
 	fprintf(checks.json, "\n  ],\n  \"passed\": %u,\n  \"failed\": %u,\n  \"told\": %u\n}\n",
 		checks.passed, checks.failed, checks.told);
 	printf("%u passed, %u failed, %u told\n", checks.passed, checks.failed, checks.told);

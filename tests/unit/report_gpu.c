@@ -43,6 +43,9 @@ static void figures_are_those_of_the_generators(void **)
 	assert_int_equal(number(root, "release_late_p99_ns"), 17000);
 	assert_int_equal(number(root, "heard_p99_ps"), 400000);
 	assert_int_equal(number(root, "exposed_device_ps"), 92000000);
+	assert_int_equal(number(root, "clock_offset_ns"), -77000);
+	assert_int_equal(number(root, "clock_zero_ns"), 123456789);
+	assert_int_equal(number(root, "barrier_ps"), 3000000);
 	assert_int_equal(number(root, "exposed_host_ps"), 91000000);
 	assert_int_equal(number(root, "exposed_model_ps"), 85000000);
 	json_decref(root);
