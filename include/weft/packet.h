@@ -182,6 +182,13 @@ static inline uint32_t packet_get(struct packet_pool *pool)
 	return index;
 }
 
+// Brings the packet into the cache that packet_get() gives after `ahead` others.
+static inline void packet_fetch(const struct packet_pool *pool, uint32_t ahead)
+{
+	if (pool->returned > ahead)
+		__builtin_prefetch(&pool->packets[pool->free[pool->returned - 1 - ahead]], 1);
+}
+
 // Gives a packet back. Its owner must not use it any more.
 static inline void packet_put(struct packet_pool *pool, uint32_t index)
 {

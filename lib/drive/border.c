@@ -252,15 +252,27 @@ static void lay_crossing(struct border *border, const struct crossing *crossing)
 		lane_lay(lane, cable, cable_entry(crossing->at, packet), crossing->at);
 }
 
+// Brings the cable of a crossing to come into the cache, and, of one that comes sooner, where its
+// next entry goes.
+static inline __attribute__((always_inline)) void fetch_cables(const struct lane *lane,
+							       const struct slab *slab, uint32_t i)
+{
+	const struct cable *cables = lane->cables.cables;
+	if (i + 2 * TAKE_AHEAD >= slab->count)
+		return;
+	uint32_t put = cables[slab->crossings[i + TAKE_AHEAD].cable].fifo.put;
+	__builtin_prefetch(&cables[slab->crossings[i + 2 * TAKE_AHEAD].cable], 1);
+	__builtin_prefetch(&lane->out.chunks->words[put - (put > 0)], 1);
+}
+
 static void take_slab(struct border *border, uint32_t rank, size_t bytes)
 {
 	struct peer *peer = &border->peers[rank];
 	const struct slab *slab = peer->in;
 	check(bytes == SLAB_HEAD_BYTES + slab->count * sizeof(struct crossing));
-	const struct cable *cables = border->lane->cables.cables;
 	for (uint32_t i = 0; i < slab->count; i++) {
-		if (i + TAKE_AHEAD < slab->count)
-			__builtin_prefetch(&cables[slab->crossings[i + TAKE_AHEAD].cable], 1);
+		fetch_cables(border->lane, slab, i);
+		packet_fetch(border->lane->out.packets, TAKE_AHEAD);
 		lay_crossing(border, &slab->crossings[i]);
 	}
 	peer->is_awaited = !slab->is_last;

@@ -15,6 +15,8 @@
 #include "frames.h"
 #include "mail.h"
 
+#define POLL_EVERY 64 // machines between two looks at what came from other ranks
+
 static bool has_damage(const struct world *world)
 {
 	for (uint32_t i = 0; i < world->scenario->fault_count; i++)
@@ -364,6 +366,7 @@ struct walk {
 	uint64_t *bits;
 	const uint64_t *only; // of these; NULL: of all
 	uint32_t word, words;
+	bool polls; // looks now and then at what came from other ranks
 };
 
 static inline uint32_t walk_next(struct walk *walk)
@@ -388,6 +391,7 @@ static void run_walk(struct lane *lane, struct walk walk)
 	struct gathered *now = &lane->gathered[0], *ahead = &lane->gathered[1];
 	uint32_t row[ROW]; // the machine that runs, and those after it
 	uint32_t left = 0; // of them
+	uint32_t turn = 0;
 	for (int i = 0; i < ROW; i++)
 		row[i] = MACHINE_NONE;
 	do {
@@ -406,12 +410,14 @@ static void run_walk(struct lane *lane, struct walk walk)
 		struct gathered *taken = now;
 		now = ahead;
 		ahead = taken;
+		if (walk.polls && ++turn % POLL_EVERY == 0)
+			border_poll(lane->border);
 	} while (left > 0);
 }
 
 static void run_machines(struct lane *lane)
 {
-	struct walk walk = {window_bits(&lane->windows), NULL, 0, lane->windows.words};
+	struct walk walk = {window_bits(&lane->windows), NULL, 0, lane->windows.words, false};
 	uint32_t m;
 	if (lane->ports == NULL)
 		run_walk(lane, walk);
@@ -426,14 +432,9 @@ static void run_ranked(struct lane *lane)
 	const uint64_t *first = border_machines(lane->border);
 	uint64_t *bits = window_bits(&lane->windows);
 	border_open(lane->border);
-	run_walk(lane, (struct walk){bits, first, 0, lane->windows.words});
+	run_walk(lane, (struct walk){bits, first, 0, lane->windows.words, false});
 	border_flush(lane->border);
-	for (uint32_t word = 0; word < lane->windows.words; word++) {
-		if (bits[word] == 0)
-			continue;
-		run_walk(lane, (struct walk){bits, NULL, word, word + 1});
-		border_poll(lane->border);
-	}
+	run_walk(lane, (struct walk){bits, NULL, 0, lane->windows.words, true});
 	border_close(lane->border);
 }
 

@@ -421,11 +421,10 @@ static int build_pools(struct world *world, struct refusal *refusal)
 	uint32_t packets = world->scenario->packets_max;
 	if (packets == 0)
 		packets = default_packets(world);
-	// Lists of 8-byte entries: one per cable, two per switch port, one per NIC plane for
-	// control packets.
+	// lists of 8-byte entries: of cables, two of a switch port, one of a NIC's plane (control)
 	uint64_t lists = (uint64_t)world->cable_count * 4;
-	// With PFC one process looks at what waits in those of all, at the end.
-	uint64_t entries = packets * (world->pauses != NULL ? (uint64_t)world->shard_count : 1);
+	// with PFC one process looks at what waits in those of all, at the end
+	uint64_t entries = packets * (world->pauses ? (uint64_t)world->shard_count : 1);
 	if (packet_pool_init(&world->packets, world->arena, packets) < 0 ||
 	    fifo_pool_init(&world->chunks, world->arena, fifo_chunks_for(lists, entries)) < 0)
 		return build_no_memory(world, refusal);
