@@ -5,6 +5,8 @@
 #include "endpoint.h"
 
 #define CACHE_LINE 64
+#define SLOT_LINES 16 // of slots, at most
+#define BALANCE_LINES 6
 
 // What every packet reads of the endpoint itself.
 static inline __attribute__((always_inline)) void fetch_self(const struct endpoint *endpoint)
@@ -30,23 +32,25 @@ static inline __attribute__((always_inline)) void fetch_context(const struct qp 
 	for (uint32_t at = 0; at < offsetof(struct qp, cc) + 2 * CACHE_LINE; at += CACHE_LINE)
 		__builtin_prefetch(hot + at, 1);
 	__builtin_prefetch(&qp->path, 1);
+	__builtin_prefetch(&qp->path.planes, 1);
 	__builtin_prefetch(&qp->number);
 }
 
-// Around the PSNs that leave next and are acknowledged next.
+// What is in flight and leaves next, and what the next path is chosen by.
 static inline __attribute__((always_inline)) void fetch_sender(const struct endpoint *endpoint,
 							       const struct qp *qp)
 {
-	uint32_t una = qp->una & endpoint->mpr_mask, next = qp->psn_next & endpoint->mpr_mask;
-	__builtin_prefetch(&qp->slots[una], 1);
-	__builtin_prefetch(
-		&qp->slots[(una + CACHE_LINE / sizeof(struct slot)) & endpoint->mpr_mask], 1);
-	__builtin_prefetch(&qp->slots[next], 1);
-	__builtin_prefetch(&qp->acked[una / 64], 1);
+	const uint32_t mask = endpoint->mpr_mask, line = CACHE_LINE / sizeof(struct slot);
+	uint32_t flying = qp->psn_next - qp->una;
+	for (uint32_t at = 0; at <= flying && at < SLOT_LINES * line; at += line)
+		__builtin_prefetch(&qp->slots[(qp->una + at) & mask], 1);
+	__builtin_prefetch(&qp->slots[qp->psn_next & mask], 1);
+	__builtin_prefetch(&qp->acked[(qp->una & mask) / 64], 1);
 	__builtin_prefetch(&qp->sends[qp->send_una & endpoint->sends_mask]);
 	__builtin_prefetch(&qp->sends[qp->send_at & endpoint->sends_mask]);
-	if (qp->path.balance != NULL)
-		__builtin_prefetch(qp->path.balance, 1);
+	const char *balance = (const char *)qp->path.balance;
+	for (uint32_t at = 0; balance != NULL && at < BALANCE_LINES * CACHE_LINE; at += CACHE_LINE)
+		__builtin_prefetch(balance + at, 1);
 }
 
 void endpoint_fetch(const struct endpoint *endpoint, enum endpoint_fetch step)

@@ -30,11 +30,15 @@ void host_fetch(const void *self, const uint64_t *ports, uint32_t step)
 			__builtin_prefetch((const char *)host + at, 1);
 		return;
 	}
+	if (step == FETCH_NICS) {
+		__builtin_prefetch(host->working, 1);
+		__builtin_prefetch(host->nic_of_port);
+	}
 	uint32_t last = UINT32_MAX;
 	for (uint32_t word = 0; word < BITMAP_WORDS(host->nic_count * host->planes); word++) {
 		for (uint64_t rest = ports[word]; rest != 0; rest &= rest - 1) {
 			uint32_t port = (word << 6) + (uint32_t)__builtin_ctzll(rest);
-			uint32_t index = host->nic_of_port[port];
+			uint32_t index = host->nic_count == 1 ? 0 : host->nic_of_port[port];
 			if (index != last)
 				fetch_nic(&host->nics[index], step);
 			last = index;
