@@ -18,10 +18,13 @@ static inline __attribute__((always_inline)) void fetch_self(const struct endpoi
 	__builtin_prefetch(&endpoint->counters.plane_bytes[0], 1);
 	__builtin_prefetch(&endpoint->counters.sacks_sent, 1);
 	__builtin_prefetch(&endpoint->counters.data_received, 1);
+	__builtin_prefetch(&endpoint->counters.paths_reinstated, 1);
 	__builtin_prefetch(&endpoint->timers);
+	__builtin_prefetch(&endpoint->credit_bps);
 	__builtin_prefetch(&endpoint->completions_head);
 	__builtin_prefetch(&endpoint->places_head);
 	__builtin_prefetch(&endpoint->window_min);
+	__builtin_prefetch(&endpoint->shape.ports_down);
 }
 
 // A context up to its congestion control, what each packet reads of its paths, and the ends of
@@ -59,6 +62,8 @@ void endpoint_fetch(const struct endpoint *endpoint, enum endpoint_fetch step)
 	if (step == ENDPOINT_FETCH_SELF) {
 		fetch_self(endpoint);
 	} else if (step == ENDPOINT_FETCH_CONTEXTS) {
+		__builtin_prefetch(endpoint->timers.items, 1);
+		__builtin_prefetch(endpoint->regions.places);
 		if (receives != NULL)
 			fetch_context(receives);
 		if (sends != NULL && sends != receives)

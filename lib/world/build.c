@@ -372,9 +372,8 @@ static int build_machines(struct world *world, struct refusal *refusal)
 	if (world->machines == NULL)
 		return build_no_memory(world, refusal);
 	int rc = hosts_build(world, refusal);
-	if (rc < 0)
-		return rc;
-	rc = build_switches(world, refusal);
+	if (rc == 0)
+		rc = build_switches(world, refusal);
 	if (rc < 0)
 		return rc;
 	for (uint32_t m = 0; m < world->machine_count; m++)
