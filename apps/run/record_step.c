@@ -268,6 +268,8 @@ int record_step(struct call *call, const struct depth *depth)
 			       .span_room = 2 * cut->vpp * cut->micro_batches};
 	of.setup.watch = note;
 	of.setup.watch_context = &of;
+	if (depth->world.is_measured)
+		of.setup.collective_ppb = depth->world.measured_ppb;
 	of.setup.watched = order_stage(&depth->world.order, plan, (uint32_t)gpu);
 	of.record = (struct gpu_record){.rank = place_of(depth, plan, (uint32_t)gpu),
 					.ranks = plan_dense_ranks(plan),
