@@ -169,6 +169,8 @@ int main(int argc, char **argv)
 		rc = further_run(&choice, &claims, &refusal);
 	if (rc == 0 && choice.data != NULL)
 		rc = larger_run(&choice, &claims, &refusal);
+	if (rc == 0 && choice.data != NULL)
+		rc = rings_run(&choice, &claims, &refusal);
 	if (rc < 0)
 		return say_refusal(&refusal, rc);
 	if (choice.data == NULL)

@@ -9,6 +9,7 @@
 //   htsim_rows.c  worlds of htsim's rows  htsim.c   these against htsim's own results
 //                                         further.c and against further ones of htsim's
 //                                         larger.c  those of matrices that are not known
+//                                         rings.c   and its generator's rings
 //                                         differences.c  htsim's rules against the specification's
 #pragma once
 
@@ -154,4 +155,5 @@ int differences_run(const struct choice *choice, struct refusal *refusal);
 
 int htsim_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);
 int larger_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);
+int rings_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);
 int further_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);

@@ -51,6 +51,8 @@ def check_further(data):
     failed += check(status == 0 and "2 inside, 0 outside" in text, "credits that senders ask for: as many retransmissions")
     status, text, _ = validate("--data", str(data), "--runs", "4", "--only", "larger-incast32-100g")
     failed += check(status == 0 and "5 inside, 0 outside" in text, "an incast of 2 MB messages, with senders of our own")
+    status, text, _ = validate(*words, "larger-ring16")
+    failed += check(status == 0 and "1 inside, 0 outside" in text, "a ring as htsim's generator writes it")
     status, text, _ = validate(*words, "further-perm800g-half-us-p")
     failed += check(status == 2, "a name of no case is refused")
     with tempfile.TemporaryDirectory() as folder:
