@@ -109,9 +109,19 @@ void hist_add_many(struct hist *hist, int64_t value, uint64_t times)
 	hist->sum = sum_of(hist->sum, all);
 }
 
+// The first value and those out of range take the long way; the others come with every packet.
 void hist_add(struct hist *hist, int64_t value)
 {
-	hist_add_many(hist, value, 1);
+	uint64_t exact = (uint64_t)value; // below zero: out of range
+	if (__builtin_expect(exact > hist->value_max || hist->total == 0, 0)) {
+		hist_add_many(hist, value, 1);
+		return;
+	}
+	hist->counts[cell_of(hist->cell_bits, exact)]++;
+	hist->min = value < hist->min ? value : hist->min;
+	hist->max = value > hist->max ? value : hist->max;
+	hist->total++;
+	hist->sum = sum_of(hist->sum, exact);
 }
 
 void hist_merge(struct hist *into, const struct hist *from)

@@ -10,6 +10,7 @@
 #include "offer.h"
 #include "operation.h"
 #include "placement.h"
+#include "reorder.h"
 #include "service.h"
 
 // A SACK can tell of a cause so far behind its cumulative PSN.
@@ -437,23 +438,6 @@ static void receive_new(struct endpoint *endpoint, struct qp *qp, uint32_t index
 		answer(endpoint, qp, index, trigger, due, out);
 }
 
-// How many packets with a higher PSN were here before this one, the ring's window behind it.
-static __attribute__((noinline)) void note_order(struct endpoint *endpoint, const struct qp *qp,
-						 uint32_t psn)
-{
-	const uint32_t bits = endpoint->mpr_mask + 1;
-	uint32_t below = 0;
-	for (uint32_t at = qp->rcv_next; qp->ooo_count > below && psn_distance(psn, at) > 0;
-	     at += 64) {
-		uint32_t left = psn - at;
-		uint64_t here = bitmap_ring_window(qp->received, bits, at);
-		if (left < 64)
-			here &= (UINT64_C(1) << left) - 1;
-		below += bitmap_count(&here, 64);
-	}
-	hist_add(&endpoint->delays->order_packets, qp->ooo_count - below);
-}
-
 void responder_receive(struct endpoint *endpoint, struct qp *qp, uint32_t index, ps_t now,
 		       struct outbox *out)
 {
@@ -484,7 +468,7 @@ void responder_receive(struct endpoint *endpoint, struct qp *qp, uint32_t index,
 	bool is_here = ahead < 0 || bitmap_get(qp->received, bit);
 	if (__builtin_expect(endpoint->delays != NULL, 0) && !is_here && !is_trimmed &&
 	    !(packet->bth & PACKET_RTX))
-		note_order(endpoint, qp, trigger.psn);
+		reorder_note(endpoint, qp, trigger.psn);
 	if (is_here)
 		receive_again(endpoint, qp, index, &trigger, out);
 	else if (is_trimmed)

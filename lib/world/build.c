@@ -484,16 +484,3 @@ int world_build_shards(struct world *ret, struct arena *arena, const struct scen
 	}
 	return 0;
 }
-
-uint64_t world_work_done(const struct world *world)
-{
-	uint64_t done = 0;
-	for (uint32_t shard = 0; shard < world->shard_count; shard++)
-		done += world->records[shard]->work_done;
-	return done;
-}
-
-bool world_is_done(const struct world *world)
-{
-	return world_work_done(world) == world->work_total;
-}

@@ -357,3 +357,16 @@ void world_held(const struct world *world, uint64_t *ret_hosts, uint64_t *ret_sw
 	*ret_hosts = hosts;
 	*ret_switches = switches;
 }
+
+uint64_t world_work_done(const struct world *world)
+{
+	uint64_t done = 0;
+	for (uint32_t shard = 0; shard < world->shard_count; shard++)
+		done += world->records[shard]->work_done;
+	return done;
+}
+
+bool world_is_done(const struct world *world)
+{
+	return world_work_done(world) == world->work_total;
+}
