@@ -24,7 +24,7 @@ def literal(data):
 
 
 def write_text(out, pairs):
-    parts = ['#include "report/page.h"\n']
+    parts = ['#include "run/page.h"\n']
     for pair in pairs:
         name, _, path = pair.partition("=")
         if path:

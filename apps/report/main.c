@@ -11,10 +11,10 @@
 #include <weft/drive_files.h>
 #include <weft/report_html.h>
 
+#include "../run/page.h"
 #include "../run/result_file.h"
 #include "help.h"
 #include "outcome.h"
-#include "page.h"
 #include "weft_version.h"
 
 enum { OPT_PROFILE = 256, OPT_OUT, OPT_NO_FILES, OPT_QUIET, OPT_PLAIN, OPT_VERSION };
@@ -235,14 +235,16 @@ static int write_one(struct call *call, size_t index, const struct sheet *sheet,
 	return rc < 0 ? cannot_write(call, path, error != 0 ? error : EIO) : 0;
 }
 
-// All are whole before the first gets its name.
+// All are whole before the first gets its name. Of many runs there is the page alone: a study has
+// tables of its own.
 static int write_files(struct call *call, const struct sheet *sheet, const struct html_input *input)
 {
 	char path[PATH_BYTES], first[PATH_BYTES];
+	size_t count = sheet_is_result(sheet) ? OUTPUT_COUNT : 1;
 	int rc = 0;
-	for (size_t i = 0; i < OUTPUT_COUNT && rc == 0; i++)
+	for (size_t i = 0; i < count && rc == 0; i++)
 		rc = write_one(call, i, sheet, input);
-	for (size_t i = 0; i < OUTPUT_COUNT; i++) {
+	for (size_t i = 0; i < count; i++) {
 		output_path(first, call, i, true);
 		output_path(path, call, i, false);
 		if (rc == 0 && rename(first, path) != 0)
@@ -278,6 +280,12 @@ static int make(struct call *call)
 	int rc = sheet_create(&sheet, &input, &call->refusal);
 	if (rc < 0)
 		return rc;
+	if (call->profile_name != NULL && !sheet_takes_profile(sheet)) {
+		sheet_free(sheet);
+		return outcome_bad_word(&call->refusal,
+					"a book has a profile for each of its cases; it takes no",
+					"--profile");
+	}
 	if (!call->is_quiet)
 		rc = sheet_show(stdout, sheet);
 	if (rc == 0 && !call->has_no_files)

@@ -8,10 +8,11 @@
   const round = (value) => Number(value.toPrecision(4));
 
   function axis(of, labels) {
-    if (labels) return {type: "category", data: labels, name: of.name, nameLocation: "middle", nameGap: 30};
+    const looks = {axisLabel: {hideOverlap: true, color: colour("soft")}, nameTextStyle: {color: colour("fore")}, axisLine: {lineStyle: {color: colour("line")}}};
+    if (labels) return Object.assign({type: "category", data: labels, name: of.name, nameLocation: "middle", nameGap: 30}, looks);
     const kind = of.log ? "log" : "value";
-    return {type: kind, name: of.name, nameLocation: "middle", nameGap: 42, scale: of.log, axisLabel: {hideOverlap: true},
-      splitLine: {lineStyle: {color: colour("line")}}};
+    return Object.assign({type: kind, name: of.name, nameLocation: "middle", nameGap: 42, scale: of.log || of.scale === true,
+      splitLine: {lineStyle: {color: colour("line")}}}, looks);
   }
 
   function bands(chart) {
@@ -54,12 +55,12 @@
       grid: {left: 220, right: 30, top: 20, bottom: 84}, dataZoom: [{type: "inside", filterMode: "none"}, {type: "slider", height: 18, bottom: 4, filterMode: "none"}],
       series: [{
         type: "custom", markArea: bands(chart), encode: {x: [1, 2], y: 0}, data: chart.spans.map((one) => ({name: one[3], value: one})),
-        tooltip: {formatter: (of) => of.name + ": " + round(of.value[2] - of.value[1]) + " us"},
+        tooltip: {formatter: (of) => of.name + ": " + round(of.value[1]) + " to " + round(of.value[2]) + " " + chart.x.name},
         renderItem: function (params, api) {
           const from = api.coord([api.value(1), api.value(0)]), to = api.coord([api.value(2), api.value(0)]);
           const height = api.size([0, 1])[1] * 0.7;
           const shape = {x: from[0], y: from[1] - height / 2, width: Math.max(1, to[0] - from[0]), height: height};
-          return {type: "rect", shape: shape, style: {fill: colour("c" + params.dataIndex % 8)}};
+          return {type: "rect", shape: shape, style: {fill: colour("c" + (api.value(4) >= 0 ? api.value(4) : params.dataIndex % 8))}};
         },
       }],
     };

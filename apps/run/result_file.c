@@ -14,7 +14,7 @@
 
 static int find(struct result_file *ret, const char *name, struct refusal *refusal)
 {
-	static const char *const names[] = {"result.json", "study.json"};
+	static const char *const names[] = {"result.json", "study.json", "book.json"};
 	struct stat about;
 	snprintf(ret->path, sizeof(ret->path), "%s", name);
 	if (stat(name, &about) != 0 || !S_ISDIR(about.st_mode))
@@ -25,8 +25,8 @@ static int find(struct result_file *ret, const char *name, struct refusal *refus
 			return 0;
 	}
 	snprintf(refusal->file, sizeof(refusal->file), "%s", name);
-	return refuse(refusal, -ENOENT, "there is no result.json and no study.json in this folder",
-		      0, 0, 0);
+	return refuse(refusal, -ENOENT,
+		      "there is no result.json, study.json or book.json in this folder", 0, 0, 0);
 }
 
 int result_file_read(struct result_file *ret, const char *name, struct refusal *refusal)

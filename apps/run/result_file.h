@@ -12,7 +12,7 @@ struct result_file {
 	size_t bytes;
 };
 
-// Reads the file `name`, or of a folder its result.json or else its study.json. -errno with a
-// reason. result_file_free() gives the text back, also when nothing was read.
+// Reads the file `name`, or of a folder its result.json, or else its study.json or book.json.
+// -errno with a reason. result_file_free() gives the text back, also when nothing was read.
 int result_file_read(struct result_file *ret, const char *name, struct refusal *refusal);
 void result_file_free(struct result_file *file);

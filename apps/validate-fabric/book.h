@@ -170,26 +170,3 @@ int case_start(struct book *book, struct case_run *run);
 
 // It has ended with `status`, as waitpid() has it.
 int case_end(struct book *book, struct case_run *run, int status);
-
-// ---------------------------------------------------------------- report
-
-const char *case_word(enum case_state state); // "PASS", "FAIL", ...
-
-// What the whole comes to: an exit status, of the cases that were asked.
-int book_status(const struct book *book);
-
-// A line for a case, when it has ended.
-void page_line(FILE *to, const struct book *book, const struct case_run *run);
-void page_end(FILE *to, const struct book *book);
-
-// book.json, report.md and, if asked for, JUnit XML, each replaced at once.
-int page_write(struct book *book);
-int page_json(FILE *to, const struct book *book);
-void page_text(FILE *to, const struct book *book);
-void page_junit(FILE *to, const struct book *book);
-
-// Who stands out, of the first case in which somebody does; NULL: nobody.
-const char *page_culprit(const struct book *book);
-
-// What missed checks say of a case, "; " between them.
-void page_missed(FILE *to, const struct case_run *run);

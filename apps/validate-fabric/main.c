@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "../run/folder.h"
-#include "book.h"
 #include "help.h"
 #include "outcome.h"
+#include "page.h"
 #include "weft_version.h"
 
 #define AT_ONCE_MAX 64

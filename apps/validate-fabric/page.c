@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "book.h"
 #include "outcome.h"
+#include "page.h"
 
 static const char *const words[] = {[CASE_OPEN] = "open",
 				    [CASE_PASS] = "PASS",
@@ -104,7 +104,7 @@ void page_end(FILE *to, const struct book *book)
 		counts[CASE_OPEN]);
 	if (page_culprit(book) != NULL)
 		fprintf(to, "look at: %s\n", page_culprit(book));
-	fprintf(to, "report: %s/report.md, book.json\n", book->out);
+	fprintf(to, "report: %s/report.html, report.md, book.json\n", book->out);
 }
 
 const char *page_culprit(const struct book *book)
@@ -158,5 +158,8 @@ int page_write(struct book *book)
 	snprintf(path, sizeof(path), "%s/book.json", book->out);
 	if (rc == 0)
 		rc = replace(book, path, page_json);
+	snprintf(path, sizeof(path), "%s/report.html", book->out);
+	if (rc == 0)
+		rc = replace(book, path, page_html);
 	return rc == 0 && book->junit != NULL ? replace(book, book->junit, junit) : rc;
 }

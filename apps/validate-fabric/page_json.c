@@ -7,11 +7,11 @@
 
 #include <jansson.h>
 
-#include "book.h"
 #include "outcome.h"
+#include "page.h"
 #include "weft_version.h"
 
-#define BOOK_SCHEMA 1
+#define BOOK_SCHEMA 2
 
 static const char *const states[] = {[CASE_OPEN] = "open",
 				     [CASE_PASS] = "pass",
@@ -79,6 +79,69 @@ static json_t *case_json(const struct book *book, const struct case_run *run)
 	return ret;
 }
 
+static json_t *list_of(const char *const words[], uint32_t count)
+{
+	json_t *ret = json_array();
+	for (uint32_t i = 0; i < count; i++)
+		json_array_append_new(ret, json_string(words[i]));
+	return ret;
+}
+
+static json_t *device_json(const struct book *book)
+{
+	const struct fabric_config *fabric = &book->scenario.fabric;
+	const struct facts *facts = &book->facts;
+	return json_pack(
+		"{si si si sf si si si sf sI sI sI sI}", "nics", facts->nics, "nics_per_host",
+		facts->nics_per_host, "planes", facts->planes, "nic_rate_bps", facts->nic_rate_bps,
+		"t0_count", facts->t0_count, "nics_per_t0", facts->nics_per_t0, "t0_links_up",
+		facts->ups, "share_above_t0", facts->up_share, "nic_delay_ps",
+		(json_int_t)fabric->nic_delay_ps, "trunk_delay_ps",
+		(json_int_t)fabric->trunk_delay_ps, "switch_delay_ps",
+		(json_int_t)fabric->switch_delay_ps, "base_rtt_ps", (json_int_t)facts->base_rtt_ps);
+}
+
+static json_t *settings_json(const struct book *book)
+{
+	const struct facts *facts = &book->facts;
+	return json_pack("{ss ss si sI sb sb sb ss sb}", "transport", facts->is_mrc ? "mrc" : "rc",
+			 "cc", book->scenario.cc_asked, "entropy_values",
+			 book->scenario.transport.ev_count, "payload_bytes",
+			 (json_int_t)facts->payload_bytes, "ecn", facts->has_ecn, "trimming",
+			 facts->has_trim, "pfc", facts->has_pfc, "tester", page_tester(book),
+			 "gradient_driven", false);
+}
+
+// Null, with the reason beside it, where fewer than two permutations have run.
+static void put_repeats(json_t *to, const struct book *book)
+{
+	struct page_repeats repeats;
+	if (page_repeats(&repeats, book)) {
+		json_object_set_new(to, "repeatability",
+				    json_pack("{si sf sf}", "permutations", repeats.count,
+					      "mean_bps", repeats.mean_bps, "variation",
+					      repeats.variation));
+		return;
+	}
+	json_object_set_new(to, "repeatability", json_null());
+	json_object_set_new(to, "repeatability_reason",
+			    json_string("fewer than two permutations have run"));
+}
+
+static json_t *command_json(const struct book *book)
+{
+	char *text;
+	size_t bytes;
+	FILE *to = open_memstream(&text, &bytes);
+	if (to == NULL)
+		return json_null();
+	page_command(to, book);
+	fclose(to);
+	json_t *ret = json_string(text);
+	free(text);
+	return ret;
+}
+
 int page_json(FILE *to, const struct book *book)
 {
 	static const char *const ends[] = {"pass", "fail"};
@@ -91,11 +154,19 @@ int page_json(FILE *to, const struct book *book)
 						states[state_of(book, i)]));
 	for (uint32_t i = 0; i < book->case_count; i++)
 		json_array_append_new(cases, case_json(book, &book->cases[i]));
-	json_t *all = json_pack("{si ss ss ss sb sb ss so so}", "schema", BOOK_SCHEMA, "weft",
-				WEFT_VERSION_TEXT, "scenario", book->scene.path, "with", book->with,
-				"quick", book->is_quick, "partial", !book->is_done, "verdict",
-				status <= EXIT_MISSED ? ends[status] : "not_valid", "sections",
-				sections, "cases", cases);
+	json_t *all = json_pack(
+		"{si ss so ss ss ss sb sb ss so so so so so so}", "schema", BOOK_SCHEMA, "weft",
+		WEFT_VERSION_TEXT, "command", command_json(book), "name", page_name(book),
+		"scenario", book->scene.path, "with", book->with, "quick", book->is_quick,
+		"partial", !book->is_done, "verdict",
+		status <= EXIT_MISSED ? ends[status] : "not_valid", "device", device_json(book),
+		"settings", settings_json(book), "sets", list_of(book->sets, book->set_count),
+		"faults", list_of(book->faults, book->fault_count), "sections", sections, "cases",
+		cases);
+	if (all != NULL) {
+		put_repeats(all, book);
+		json_object_set_new(all, "comparable", json_string(page_comparable(book)));
+	}
 	int rc = all == NULL ? -1 : json_dumpf(all, to, JSON_INDENT(1));
 	json_decref(all);
 	fputc('\n', to);

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "book.h"
 #include "outcome.h"
+#include "page.h"
 #include "weft_version.h"
 
 static const char *yes(bool is)
@@ -19,7 +19,7 @@ static void say_device(FILE *to, const struct book *book)
 	const struct fabric_config *fabric = &book->scenario.fabric;
 	const struct facts *facts = &book->facts;
 	fprintf(to, "## Device under test\n\n| | |\n|---|---|\n");
-	fprintf(to, "| scenario | `%s`: %s |\n", book->scenario.name, book->scene.path);
+	fprintf(to, "| scenario | `%s` |\n", book->scene.path);
 	fprintf(to, "| NICs | %u, %u in a host, %u planes, %.0f Gb/s each in all |\n", facts->nics,
 		facts->nics_per_host, facts->planes, facts->nic_rate_bps / 1e9);
 	if (facts->nics_per_t0 > 0)
@@ -36,6 +36,30 @@ static void say_device(FILE *to, const struct book *book)
 		fprintf(to, "| fault | `%s` |\n", book->faults[i]);
 }
 
+// What the file is called: the scenario's own name was replaced by that of the fabric's.
+const char *page_name(const struct book *book)
+{
+	static char text[BOOK_PATH_BYTES];
+	const char *slash = strrchr(book->scene.path, '/');
+	snprintf(text, sizeof(text), "%s", slash == NULL ? book->scene.path : slash + 1);
+	char *dot = strrchr(text, '.');
+	if (dot != NULL && dot != text)
+		*dot = '\0';
+	return text;
+}
+
+const char *page_tester(const struct book *book)
+{
+	static char text[256];
+	snprintf(text, sizeof(text),
+		 "weft %s: %s; messages, not gradients, drive collectives; barriers between steps "
+		 "of a ring are those of its data; no straggler unless a fault says so",
+		 book->with,
+		 strcmp(book->with, "sim") == 0 ? "virtual time, packets without bytes"
+						: "paced time, real frames");
+	return text;
+}
+
 static void say_settings(FILE *to, const struct book *book)
 {
 	const struct facts *facts = &book->facts;
@@ -46,13 +70,7 @@ static void say_settings(FILE *to, const struct book *book)
 	fprintf(to, "| packets | %llu B of payload |\n", (unsigned long long)facts->payload_bytes);
 	fprintf(to, "| ECN, trimming, PFC | %s, %s, %s |\n", yes(facts->has_ecn),
 		yes(facts->has_trim), yes(facts->has_pfc));
-	fprintf(to,
-		"| tester | weft %s: %s; messages, not gradients, drive collectives; barriers "
-		"between steps of a ring are those of its data; no straggler unless a fault says "
-		"so |\n",
-		book->with,
-		strcmp(book->with, "sim") == 0 ? "virtual time, packets without bytes"
-					       : "paced time, real frames");
+	fprintf(to, "| tester | %s |\n", page_tester(book));
 }
 
 static void cell(FILE *to, double value, double unit)
@@ -118,8 +136,7 @@ static void say_anomalies(FILE *to, const struct book *book)
 		fprintf(to, "None.\n");
 }
 
-// Over runs that differ in their permutation alone.
-static void say_repeats(FILE *to, const struct book *book)
+bool page_repeats(struct page_repeats *ret, const struct book *book)
 {
 	double sum = 0, squares = 0;
 	uint32_t count = 0;
@@ -132,33 +149,50 @@ static void say_repeats(FILE *to, const struct book *book)
 		squares += run->figures.goodput_bps * run->figures.goodput_bps;
 		count++;
 	}
+	if (count < 2)
+		return false;
+	double mean = sum / count, variance = (squares - sum * mean) / (count - 1);
+	*ret = (struct page_repeats){count, mean, sqrt(variance > 0 ? variance : 0) / mean};
+	return true;
+}
+
+static void say_repeats(FILE *to, const struct book *book)
+{
+	struct page_repeats repeats;
 	fprintf(to, "\n## Repeatability\n\n");
-	if (count < 2) {
+	if (!page_repeats(&repeats, book)) {
 		fprintf(to, "Unavailable: fewer than two permutations have run.\n");
 		return;
 	}
-	double mean = sum / count, variance = (squares - sum * mean) / (count - 1);
 	fprintf(to,
 		"Goodput of %u permutations: mean %.5g Gb/s per NIC, coefficient of variation %.3g "
 		"%%. The same scenario, seed and commit always give the same digest.\n",
-		count, mean / 1e9, sqrt(variance > 0 ? variance : 0) / mean * 100);
+		repeats.count, repeats.mean_bps / 1e9, repeats.variation * 100);
+}
+
+const char *page_comparable(const struct book *book)
+{
+	static char text[192];
+	const struct facts *facts = &book->facts;
+	snprintf(text, sizeof(text),
+		 "%u NICs, %.0f Gb/s, over-subscription %.3g : 1, transport, congestion control, "
+		 "spraying, book (%s)",
+		 facts->nics, facts->nic_rate_bps / 1e9, 1 / facts->up_share,
+		 book->is_quick ? "quick" : "whole");
+	return text;
 }
 
 static void say_comparable(FILE *to, const struct book *book)
 {
-	const struct facts *facts = &book->facts;
-	fprintf(to,
-		"\n## Comparability\n\nOnly with books of the same: %u NICs, %.0f Gb/s, "
-		"over-subscription %.3g : 1, transport, congestion control, spraying, book (%s).\n",
-		facts->nics, facts->nic_rate_bps / 1e9, 1 / facts->up_share,
-		book->is_quick ? "quick" : "whole");
+	fprintf(to, "\n## Comparability\n\nOnly with books of the same: %s.\n",
+		page_comparable(book));
 }
 
 void page_text(FILE *to, const struct book *book)
 {
 	static const char *const ends[] = {"PASS", "FAIL"};
 	int status = book_status(book);
-	fprintf(to, "# Validation of a fabric: %s\n\n", book->scenario.name);
+	fprintf(to, "# Validation of a fabric: %s\n\n", page_name(book));
 	fprintf(to, "**%s**%s. %s.\n\n", status <= EXIT_MISSED ? ends[status] : "NOT VALID",
 		book->is_done ? "" : " so far: this report is partial", WEFT_VERSION_TEXT);
 	fprintf(to,

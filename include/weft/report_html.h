@@ -3,6 +3,7 @@
 // made of the files of a result alone, so that any result can be reported at any time.
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -36,10 +37,15 @@ struct html_input {
 // What is said, before it is a page or a text.
 struct sheet;
 
-// Reads the result. -EINVAL when it is no JSON, no result of weft, or of a version of its fields
-// that is not known; -ENOMEM. The caller frees it.
+// Reads result.json, study.json or book.json. -EINVAL when it is no JSON, no result of weft, or of
+// a version of its fields that is not known; -ENOMEM. The caller frees it.
 int sheet_create(struct sheet **ret, const struct html_input *input, struct refusal *refusal);
 void sheet_free(struct sheet *sheet);
+
+// Whether it is of one run: only that has metrics. And whether a profile can be held against it: a
+// book has its own, case by case.
+bool sheet_is_result(const struct sheet *sheet);
+bool sheet_takes_profile(const struct sheet *sheet);
 
 // The page, with everything in it: no part of it is asked for elsewhere. -EIO.
 int html_write(FILE *to, const struct sheet *sheet, const struct html_input *input);

@@ -24,7 +24,13 @@ static const char *text_of(const json_t *object, const char *key)
 static void cell(FILE *to, const json_t *of, bool is_first)
 {
 	const char *tag = is_first ? "th scope=\"row\"" : "td";
-	if (json_is_object(of)) {
+	if (*text_of(of, "link") != '\0') {
+		fprintf(to, "<%s><a href=\"", tag);
+		html_text(to, text_of(of, "link"));
+		fputs("\">", to);
+		html_text(to, text_of(of, "text"));
+		fputs("</a>", to);
+	} else if (json_is_object(of)) {
 		fprintf(to, "<%s class=\"%s\">", tag, text_of(of, "state"));
 		html_text(to, text_of(of, "text"));
 	} else {

@@ -21,7 +21,7 @@
 // One axis: values low .. high over pixels from .. to.
 struct scale {
 	double low, high, from, to;
-	bool is_log;
+	bool is_log, is_free; // free: zero need not be on it
 };
 
 struct plot {
@@ -81,8 +81,13 @@ static void round_ends(struct scale *scale)
 			scale->high *= 10;
 		return;
 	}
-	if (scale->low > 0)
+	if (scale->is_free) {
+		double margin = 0.1 * (scale->high - scale->low);
+		scale->low -= margin;
+		scale->high += margin;
+	} else if (scale->low > 0) {
 		scale->low = 0;
+	}
 	if (scale->high <= scale->low)
 		scale->high = scale->low + 1;
 }
@@ -347,10 +352,10 @@ static void spans(struct plot *plot)
 		fprintf(plot->to,
 			"<rect class=\"f%zu\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
 			"height=\"%.1f\"><title>",
-			i % COLOURS, from, row_top(plot, part(each, 0)) + 3, fmax(1, to - from),
-			ROW_HEIGHT - 6);
+			json_array_size(each) > 4 ? (size_t)part(each, 4) : i % COLOURS, from,
+			row_top(plot, part(each, 0)) + 3, fmax(1, to - from), ROW_HEIGHT - 6);
 		html_text(plot->to, json_string_value(json_array_get(each, 3)));
-		fprintf(plot->to, ": %.6g us</title></rect>", part(each, 2) - part(each, 1));
+		fprintf(plot->to, ": %.6g to %.6g</title></rect>", part(each, 1), part(each, 2));
 	}
 }
 
@@ -387,6 +392,7 @@ void html_svg(FILE *to, const json_t *chart)
 			fmax(1, (double)json_array_size(json_object_get(chart, "rows")));
 	plot.x = (struct scale){.low = INFINITY, .high = -INFINITY};
 	plot.y = plot.x;
+	plot.x.is_free = json_is_true(json_object_get(json_object_get(chart, "x"), "scale"));
 	plot.x.is_log = axis_is_log(chart, "x");
 	plot.y.is_log = axis_is_log(chart, "y");
 	plot.x.from = kinds[i].has_rows ? LEFT_NAMES : LEFT;

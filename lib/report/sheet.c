@@ -14,7 +14,9 @@
 #include "number.h"
 #include "put.h"
 
-#define SCHEMA_KNOWN 1 // version of the fields of result.json
+// Versions of the fields that are known.
+static const int known[] = {[SHEET_RESULT] = 1, [SHEET_STUDY] = 1, [SHEET_BOOK] = 2};
+
 #define CELL_BYTES 512
 
 // ---------------------------------------------------------------- reading
@@ -113,6 +115,13 @@ void sheet_cell_state(json_t *row, const char *text, const char *state)
 	json_t *cell = row_in(row);
 	put_text(cell, "text", text);
 	put_text(cell, "state", state);
+}
+
+void sheet_cell_link(json_t *row, const char *text, const char *path)
+{
+	json_t *cell = row_in(row);
+	put_text(cell, "text", text);
+	put_text(cell, "link", path);
 }
 
 // ---------------------------------------------------------------- figures
@@ -226,6 +235,17 @@ static int refuse_result(struct refusal *refusal, const struct html_input *input
 	return refuse(refusal, -EINVAL, text, 0, 0, 0);
 }
 
+// What its fields say that it is.
+static bool find_kind(struct sheet *sheet)
+{
+	bool is_book = json_is_array(sheet_at(sheet->result, "cases")) &&
+		json_is_array(sheet_at(sheet->result, "sections"));
+	bool is_study = json_is_array(sheet_at(sheet->result, "points")) &&
+		json_is_array(sheet_at(sheet->result, "runs"));
+	sheet->kind = is_book ? SHEET_BOOK : is_study ? SHEET_STUDY : SHEET_RESULT;
+	return is_book || is_study || json_is_object(sheet_at(sheet->result, "run"));
+}
+
 static int read_result(struct sheet *sheet, const struct html_input *input, struct refusal *refusal)
 {
 	json_error_t error;
@@ -234,30 +254,58 @@ static int read_result(struct sheet *sheet, const struct html_input *input, stru
 		refusal->line = (uint32_t)(error.line > 0 ? error.line : 0);
 		return refuse_result(refusal, input, "is no JSON");
 	}
-	if (!json_is_object(sheet_at(sheet->result, "run")) ||
-	    !json_is_string(sheet_at(sheet->result, "weft")))
+	if (!find_kind(sheet) || !json_is_string(sheet_at(sheet->result, "weft")))
 		return refuse_result(refusal, input, "is no result.json of weft");
-	if (sheet_number(sheet->result, "schema", 0) != SCHEMA_KNOWN)
+	if (sheet_number(sheet->result, "schema", 0) != known[sheet->kind])
 		return refuse_result(refusal, input,
 				     "its fields are of a version that this program does not know");
 	return 0;
 }
 
-static void fill(struct sheet *sheet, const struct html_input *input)
+static void fill_result(struct sheet *sheet, const struct html_input *input)
 {
-	static const char *const ends[] = {"pass", "fail", "not_valid"};
-	snprintf(sheet->title, sizeof(sheet->title), "%.95s",
-		 sheet_text(sheet->result, "scenario.name"));
-	if (json_is_true(sheet_at(sheet->result, "run.partial")))
-		strcpy(sheet->state, "partial");
-	if (input->verdict != NULL)
-		strcpy(sheet->state, ends[input->verdict->end]);
 	sheet_summary(sheet, input);
 	sheet_culprits(sheet);
 	sheet_latency(sheet, input);
 	sheet_load(sheet);
 	sheet_time(sheet);
 	sheet_rest(sheet);
+}
+
+static void fill(struct sheet *sheet, const struct html_input *input)
+{
+	static const char *const ends[] = {"pass", "fail", "not_valid"};
+	static const char *const names[] = {[SHEET_RESULT] = "scenario.name",
+					    [SHEET_STUDY] = "scenario",
+					    [SHEET_BOOK] = "name"};
+	static const char *const partials[] = {[SHEET_RESULT] = "run.partial",
+					       [SHEET_STUDY] = "partial",
+					       [SHEET_BOOK] = "partial"};
+	snprintf(sheet->title, sizeof(sheet->title), "%.95s",
+		 sheet_text(sheet->result, names[sheet->kind]));
+	if (sheet->kind == SHEET_BOOK)
+		snprintf(sheet->state, sizeof(sheet->state), "%.15s",
+			 sheet_text(sheet->result, "verdict"));
+	if (json_is_true(sheet_at(sheet->result, partials[sheet->kind])))
+		strcpy(sheet->state, "partial");
+	if (input->verdict != NULL)
+		strcpy(sheet->state, ends[input->verdict->end]);
+	if (sheet->kind == SHEET_STUDY)
+		sheet_study(sheet, input);
+	else if (sheet->kind == SHEET_BOOK)
+		sheet_book(sheet);
+	else
+		fill_result(sheet, input);
+}
+
+bool sheet_is_result(const struct sheet *sheet)
+{
+	return sheet->kind == SHEET_RESULT;
+}
+
+bool sheet_takes_profile(const struct sheet *sheet)
+{
+	return sheet->kind != SHEET_BOOK;
 }
 
 int sheet_create(struct sheet **ret, const struct html_input *input, struct refusal *refusal)

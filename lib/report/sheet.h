@@ -3,14 +3,16 @@
 // its charts and the text on the terminal are made of the same facts.
 //
 //   section {id, title, notes [text], tables [table], charts [chart]}
-//   table   {caption, head [text], rows [[cell]], more}   cell: text, or {text, state}; more: it
+//   table   {caption, head [text], rows [[cell]], more}   cell: text, or {text, state} or {text,
+//   link}; more: it
 //           belongs to the page alone
-//   chart   {id, kind, title, x, y, series [{name, points [[x, y]]}], labels, rows, cells, spans,
+//   chart   {id, kind, title, x, y {name, log, scale: zero need not be on it}, series [{name,
+//   points [[x, y]]}], labels, rows, cells, spans,
 //           bands}
 //             line   series over x; x and y {name, log}
 //             bar    series of one value for each of `labels`
 //             heat   cells [[column, row, value]] over `labels` and `rows`; value null: none
-//             spans  spans [[row, from, to, name]] over `rows`
+//             spans  spans [[row, from, to, name]] over `rows`; a fifth element is its colour
 //           bands [{name, from, to}]: times of faults, in units of x
 #pragma once
 
@@ -20,7 +22,10 @@
 
 #include <weft/report_html.h>
 
+enum sheet_kind { SHEET_RESULT, SHEET_STUDY, SHEET_BOOK };
+
 struct sheet {
+	enum sheet_kind kind;
 	json_t *result;	  // as it was read
 	json_t *sections; // in the order in which they are shown
 	char title[96];
@@ -46,6 +51,9 @@ void sheet_cell(json_t *row, const char *format, ...) __attribute__((format(prin
 
 // A cell with a word for its look: met, missed, unavailable, skipped.
 void sheet_cell_state(json_t *row, const char *text, const char *state);
+
+// A cell that leads to a file beside the page.
+void sheet_cell_link(json_t *row, const char *text, const char *path);
 
 // A figure of the result, or "unavailable: " and why.
 void sheet_figure(json_t *row, const json_t *from, const char *key, enum unit unit);
@@ -73,3 +81,11 @@ void sheet_latency(struct sheet *sheet, const struct html_input *input);
 void sheet_load(struct sheet *sheet);
 void sheet_time(struct sheet *sheet);
 void sheet_rest(struct sheet *sheet);
+
+// All of those of another kind: sheet_study.c, sheet_book.c.
+void sheet_study(struct sheet *sheet, const struct html_input *input);
+void sheet_book(struct sheet *sheet);
+
+// What several kinds have: checks of a verdict, and the command.
+void sheet_verdict(json_t *section, const struct html_input *input);
+void sheet_again(struct sheet *sheet);

@@ -136,6 +136,20 @@ static void unavailable(json_t *section, json_t *result)
 	json_decref(rows);
 }
 
+void sheet_again(struct sheet *sheet)
+{
+	json_t *section = sheet_section(sheet, "again", "The same again");
+	const char *command = sheet_text(sheet->result, "command");
+	if (*command != '\0')
+		sheet_note(section, "%s", command);
+	else
+		sheet_missing(section, "Command", "the result has none");
+	sheet_note(section, "Same commit (%s), scenario and seeds: the same digests.",
+		   sheet_text(sheet->result, "weft"));
+	if (sheet->kind == SHEET_RESULT)
+		sheet_note(section, "Its digest is %s.", sheet_text(sheet->result, "run.digest"));
+}
+
 void sheet_rest(struct sheet *sheet)
 {
 	static const char *const parameters[] = {"scenario", "network", "mrc_ctl",
@@ -150,12 +164,5 @@ void sheet_rest(struct sheet *sheet)
 	unavailable(section, sheet->result);
 	section = sheet_section(sheet, "counters", "All counters");
 	fields(section, sheet->result, "Counters", counters);
-	section = sheet_section(sheet, "again", "The same again");
-	const char *command = sheet_text(sheet->result, "command");
-	if (*command != '\0')
-		sheet_note(section, "%s", command);
-	else
-		sheet_missing(section, "Command", "the result has none");
-	sheet_note(section, "Same commit (%s), scenario and seed: the same digest %s.",
-		   sheet_text(sheet->result, "weft"), sheet_text(sheet->result, "run.digest"));
+	sheet_again(sheet);
 }

@@ -110,7 +110,7 @@ static void check_row(json_t *table, const struct profile_check *check,
 	sheet_cell(row, "%s", finding->where);
 }
 
-static void verdict(json_t *section, const struct html_input *input)
+void sheet_verdict(json_t *section, const struct html_input *input)
 {
 	static const char *const head[] = {"state", "check", "measured", "bound", "where", NULL};
 	static const char *const ends[] = {"PASS", "FAIL", "NOT VALID"};
@@ -161,7 +161,7 @@ void sheet_summary(struct sheet *sheet, const struct html_input *input)
 			   sheet_text(result, "run.end"));
 	if (!json_is_true(sheet_at(result, "conservation.holds")))
 		sheet_note(section, "BROKEN RESULT: packets are missing or counted twice.");
-	verdict(section, input);
+	sheet_verdict(section, input);
 	figures(section, result);
 	expected(section, result);
 	identity(section, result);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""result.json of runs of every kind against docs/result.schema.json: what weft writes is valid, and what is spoilt is not."""
+"""result.json of runs of every kind, study.json and book.json against their schemas in docs: what weft writes is valid, and what
+is spoilt is not."""
 import copy
 import json
 import os
@@ -47,6 +48,22 @@ SPOILS = {  # what: how a good result becomes a bad one
     "another version": lambda result: result.update(schema=99),
 }
 
+OTHERS = {  # kind: what weft does, and how its file is spoilt
+    "study": (["sim", "two-planes", "--seeds", "2", "--sweep", "queue.bytes=64KiB,128KiB"], {
+        "a figure that is a text": lambda study: study["figures"][0]["points"][0].update(mean="fast"),
+        "a field that nobody knows": lambda study: study["points"][0].update(surprise=1),
+        "a field that is gone": lambda study: study["runs"][0].pop("digest"),
+        "a list that is none": lambda study: study.update(sweeps={}),
+        "another version": lambda study: study.update(schema=99)}),
+    "book": (["validate-fabric", "two-planes", "--quick", "--only", "baseline"], {
+        "a verdict that is a number": lambda book: book.update(verdict=1),
+        "a field that nobody knows": lambda book: book["cases"][0].update(surprise=1),
+        "a case without a state": lambda book: book["cases"][0].pop("state"),
+        "a device without NICs": lambda book: book["device"].pop("nics"),
+        "a setting that is a text": lambda book: book["settings"].update(ecn="yes"),
+        "another version": lambda book: book.update(schema=99)}),
+}
+
 
 def check(holds, what):
     global failed
@@ -61,6 +78,22 @@ def run(words, folder):
     done = subprocess.run([WEFT, *words, "--quiet", "--out", folder], capture_output=True, text=True, timeout=200)
     path = folder / "result.json"
     return json.loads(path.read_text()) if path.exists() else None, done
+
+
+def check_other(kind, folder):
+    """A study, or a book."""
+    words, spoils = OTHERS[kind]
+    schema = json.loads(pathlib.Path(os.environ["WEFT_SOURCE"], "docs", f"{kind}.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    valid = jsonschema.Draft202012Validator(schema)
+    done = subprocess.run([WEFT, *words, "--out", folder], capture_output=True, text=True, timeout=200)
+    good = json.loads((folder / f"{kind}.json").read_text())
+    wrong = [f"{'.'.join(map(str, error.absolute_path))}: {error.message[:160]}" for error in valid.iter_errors(good)]
+    check(done.returncode in (0, 1) and not wrong, f"{kind}: status {done.returncode}, valid {'; '.join(wrong)}{done.stderr}")
+    for what, spoil in spoils.items():
+        bad = copy.deepcopy(good)
+        spoil(bad)
+        check(not valid.is_valid(bad), f"refused: {kind}: {what}")
 
 
 def main():
@@ -79,6 +112,8 @@ def main():
             check(not wrong, f"{what}: valid{'' if not wrong else ': ' + '; '.join(wrong)}")
             seen |= set(result)
             good = result if what == "incast with faults and series" else good
+        for kind in OTHERS:
+            check_other(kind, pathlib.Path(name, kind))
     for what, spoil in SPOILS.items():
         result = copy.deepcopy(good)
         spoil(result)

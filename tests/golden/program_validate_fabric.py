@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """weft validate-fabric: a healthy fabric passes every case, each fault turns its section red, what was stopped on the way
 goes on where it was and comes to the same, and the report has the same facts in all of its forms."""
+import html
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -46,6 +48,21 @@ def states(out, key="cases"):
     return {one["name"]: one["state"] for one in book(out)[key]}
 
 
+def check_page(out, got, word, red):
+    """The page has what book.json has: the verdict, each section and case, in red what failed, and links that lead somewhere."""
+    page = (out / "report.html").read_text().partition("<script")[0]
+    check(f'class="verdict {got["verdict"]}">{word}<' in page, f"page: {word}")
+    for one in got["sections"]:
+        part = page.partition(f'<section id="section-{one["name"]}"')[2].partition("</section>")[0]
+        cases = [case for case in got["cases"] if case["section"] == one["name"]]
+        check(all(f">{case['name']}<" in part for case in cases) and part.count("<tr>") == len(cases) + 1 and
+              (part.count('class="missed"') > 0) == (one["name"] in red), f"page: section {one['name']} has its {len(cases)} cases, red: {one['name'] in red}")
+    links = re.findall(r'<a href="(?!#)([^"]*)"', page)
+    check(len(links) == sum("folder" in case for case in got["cases"]) and all((out / link).is_dir() for link in links), f"page: {len(links)} links to cases")
+    check(not re.search(r">nan|nan<|[^a-z]nan[^a-z]", page), "page: no figure is none")
+    check(got["command"].startswith("weft validate-fabric ") and html.escape(got["command"], quote=False).replace('"', "&quot;") in page, "page: the command: " + got["command"])
+
+
 def check_healthy(folder, scenario):
     out, junit = folder / "healthy", folder / "healthy.xml"
     status, text, errors = validate(scenario, out, "--quick", "--jobs", "2", "--junit", junit)
@@ -65,6 +82,7 @@ def check_healthy(folder, scenario):
     check(all(f"[{one['name']}]" in report for one in got["cases"]) and "**PASS**" in report, "report.md has them, too")
     check(all(f"## {title}" in report for title in ("Device under test", "Test configuration", "Anomalies", "Repeatability",
                                                     "Comparability")), "report.md has the draft's sections")
+    check_page(out, got, "PASS", [])
     again = weft("sim", out / "cases" / "pair-far" / "scenario.yaml", "--json")
     digests = {one["name"]: one["digest"] for one in asked}
     check(json.loads(again[1])["run"]["digest"] == digests["pair-far"], "a case runs again by itself")
@@ -103,6 +121,7 @@ def check_faults(folder, scenario):
         status, text, errors = validate(scenario, folder / name, "--quick", "--jobs", "2", "--only", "balance", "--fault", fault)
         report = (folder / name / "report.md").read_text()
         check(status == 1 and f"look at: {culprit}" in text and f"look at {culprit}" in report, f"{name}: {culprit} is named: {status} {text}{errors}")
+    check_page(folder / "lossy", book(folder / "lossy"), "FAIL", ["baseline"])
     report = (folder / "lossy" / "report.md").read_text()
     check("look at t0 0 up 1 plane 1 - t1 1 (lossy)" in report, "the lossy cable is named")
     check("**FAIL**" in report and "no drops on cables" in report.split("## Anomalies")[1], "the report says what was missed")
@@ -121,6 +140,7 @@ def check_stopped(folder, scenario, digests):
         spent = time.monotonic() - asked
         got = book(out)
         check(got["partial"] and "open" in states(out).values(), f"after {how.name} the book is partial")
+        check("PARTIAL RESULT" in (out / "report.html").read_text(), "and so is its page")
         if how == signal.SIGTERM:
             check(run.returncode == 5 and "interrupted" in said[1], f"SIGTERM: status {run.returncode}: {said[1]}")
             check(spent < 5, f"SIGTERM: it ended {spent:.2f} s later")

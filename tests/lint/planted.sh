@@ -21,8 +21,11 @@ printf 'Read [pick](lib/cc/pick.c) and `lib/cc/pick.c`.\n' >"$tree/README.md"
 printf '#!/bin/sh\n# SPDX-License-Identifier: Apache-2.0\nset -e\necho\n' >"$tree/run"
 if [ "$lint" = schema ]; then
   mkdir -p "$tree/docs" "$tree/lib/report"
+  mkdir -p "$tree/apps/validate-fabric"
   printf '#define RESULT_SCHEMA 1\n' >"$tree/lib/report/json.c"
-  printf '# Result\n\n## Fields of result.json\n\n| `schema` | integer | version |\n| `end_ps` | time or null | |\n' >"$tree/docs/result.md"
+  printf '#define STUDY_SCHEMA 1\n' >"$tree/lib/report/study_write.c"
+  printf '#define BOOK_SCHEMA 1\n' >"$tree/apps/validate-fabric/page_json.c"
+  printf '# Result\n\n## Fields of result.json\n\n| `schema` | integer | version |\n| `end_ps` | time or null | |\n\n## A book\n\n| `schema` | integer | version |\n\n## Many runs\n\n| `schema` | integer | version |\n' >"$tree/docs/result.md"
   "$here/schema.py" "$tree" --write
 fi
 
@@ -112,6 +115,8 @@ links)
 schema)
   finds 'is not what docs/result.md lists' docs/result.md '| `surprise` | text | |\n'
   finds 'is not what docs/result.md lists' docs/result.schema.json ' '
+  finds 'docs/book.schema.json is not what' docs/book.schema.json ' '
+  finds 'docs/study.schema.json is not what' docs/study.schema.json ' '
   ;;
 scripts) finds 'SC2086' run "rm \$1\n" ;;
 *) echo "no control for $lint" && exit 1 ;;

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""docs/result.schema.json, the JSON Schema of result.json, is what the list of fields in docs/result.md makes.
+"""docs/result.schema.json, study.schema.json, book.schema.json, the JSON Schemas of result.json, study.json and book.json, are what
+the lists of fields in docs/result.md make.
 
   schema.py ROOT            says what differs; exit 1 when anything does
-  schema.py ROOT --write    writes it
+  schema.py ROOT --write    writes them
 
-The list is held against what the program writes by a unit test (report_json), the schema against whole results by a golden
+The first list is held against what the program writes by a unit test (report_json), the schemas against whole results by a golden
 test (program_schema). A field that is not in the list is refused; `null` may have its reason beside it.
 """
 import json
@@ -17,19 +18,25 @@ ROW = re.compile(r"^\| `([^`]+)` \| ([^|]+) \|(.*)\|$")
 SIMPLE = {"integer": "integer", "time": "integer", "number": "number", "text": "string", "word": "string", "flag": "boolean"}
 # Objects and lists that a result has only where it had something to say; docs/result.md says when.
 SOMETIMES = {"jobs", "program", "buffer", "pfc", "series", "bypass", "bypass.recovery", "pace", "ports", "capture", "expect", "mrc_ctl", "gpu", "skip"}
+FIGURES = "digest culprit goodput_per_nic_bps busbw_bps fct_p50_s fct_p99_s marked_share trimmed_share retransmitted_share queue_bytes_max"
+# Of the other files: heading of its list, file and word that its version is defined by, what it has sometimes.
+OTHERS = {
+    "study": ("Many runs", "lib/report/study_write.c", "STUDY_SCHEMA", {"figures[].points[].from_first"}),
+    "book": ("A book", "apps/validate-fabric/page_json.c", "BOOK_SCHEMA", {"cases[].folder", *("cases[]." + name for name in FIGURES.split())}),
+}
 ALWAYS = set("schema weft command run scenario network faults plan goodput collectives messages flows racks congestion drops cables planes "
              "transport switches conservation links delays collective_times culprits speed inputs".split())
 
 
-def rows(root):
+def rows(root, heading="Fields of result.json"):
     """(path, type, meaning) of each field, in the order of the document."""
     text = (root / "docs" / "result.md").read_text(encoding="utf-8")
-    part = text.partition("\n## Fields of result.json\n")[2].partition("\n## ")[0]
+    part = text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
     return [tuple(map(str.strip, match.groups())) for match in map(ROW.match, part.split("\n")) if match]
 
 
-def version(root):
-    return int(re.search(r"#define RESULT_SCHEMA (\d+)", (root / "lib" / "report" / "json.c").read_text()).group(1))
+def version(root, file="lib/report/json.c", word="RESULT_SCHEMA"):
+    return int(re.search(rf"#define {word} (\d+)", (root / file).read_text()).group(1))
 
 
 def leaf(kind, meaning):
@@ -59,7 +66,9 @@ def add(schema, path, kind, meaning):
     *way, last = path.split(".")
     for part in way:
         node = make_object(below(node, part))
-    if kind.startswith("object"):
+    if kind == "map": # names are those of keys or figures
+        node["properties"][last] = {"type": "object", "description": meaning, "additionalProperties": {"type": ["string", "number", "null"]}}
+    elif kind.startswith("object"):
         make_object(below(node, last), "null" in kind)["description"] = meaning
     else:
         below(node, last).update(leaf(kind, meaning))
@@ -67,43 +76,45 @@ def add(schema, path, kind, meaning):
         node["properties"][last + "_reason"] = {"type": "string", "description": "Why there is none."}
 
 
-def close(node, path=""):
-    """Whatever is not listed is refused; what is, has to be there, but for reasons and what SOMETIMES has."""
+def close(node, sometimes, always=None, path=""):
+    """Whatever is not listed is refused; what is, has to be there, but for reasons and what is there sometimes."""
     if "items" in node:
-        close(node["items"], path)
+        close(node["items"], sometimes, always, path + "[]" if always is None else path)
     if "properties" not in node:
         return
     names = {name: f"{path}.{name}".lstrip(".") for name in node["properties"]}
-    node["required"] = [name for name, way in names.items() if not name.endswith("_reason") and way not in SOMETIMES
-                        and (path != "" or name in ALWAYS)]
+    node["required"] = [name for name, way in names.items() if not name.endswith("_reason") and way not in sometimes
+                        and (path != "" or always is None or name in always)]
     node["additionalProperties"] = False
     for name, way in names.items():
-        close(node["properties"][name], way)
+        close(node["properties"][name], sometimes, always, way)
 
 
-def make(root):
-    number = version(root)
-    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": f"urn:weft:result:{number}",
-              "title": f"result.json of weft, version {number} of its fields",
+def make(root, kind="result"):
+    heading, file, word, sometimes = OTHERS.get(kind, ("Fields of result.json", "lib/report/json.c", "RESULT_SCHEMA", SOMETIMES))
+    number = version(root, file, word)
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": f"urn:weft:{kind}:{number}",
+              "title": f"{kind}.json of weft, version {number} of its fields",
               "description": "Times are picoseconds (_ps) or nanoseconds (_ns), rates bits per second (_bps), unless the name says bytes.",
               "type": "object", "properties": {}}
-    for row in rows(root):
+    for row in rows(root, heading):
         add(schema, *row)
-    close(schema)
+    close(schema, sometimes, ALWAYS if kind == "result" else None)
     schema["properties"]["schema"]["const"] = number
     return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
 
 
 def main():
-    root = pathlib.Path(sys.argv[1])
-    file, text = root / "docs" / "result.schema.json", make(root)
-    if "--write" in sys.argv:
-        file.write_text(text, encoding="utf-8")
-    if not file.exists() or file.read_text(encoding="utf-8") != text:
-        print("docs/result.schema.json is not what docs/result.md lists: python3 tests/lint/schema.py . --write")
-        return 1
-    print(f"{len(rows(root))} fields")
-    return 0
+    root, wrong = pathlib.Path(sys.argv[1]), 0
+    for kind in ("result", *OTHERS):
+        file, text = root / "docs" / f"{kind}.schema.json", make(root, kind)
+        if "--write" in sys.argv:
+            file.write_text(text, encoding="utf-8")
+        if not file.exists() or file.read_text(encoding="utf-8") != text:
+            print(f"docs/{file.name} is not what docs/result.md lists: python3 tests/lint/schema.py . --write")
+            wrong += 1
+        print(f"{kind}: {len(rows(root, OTHERS[kind][0] if kind in OTHERS else 'Fields of result.json'))} fields")
+    return 1 if wrong else 0
 
 
 sys.exit(main())

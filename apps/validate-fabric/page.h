@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a book says: lines on the terminal, and report.md, book.json, report.html, JUnit XML.
+#pragma once
+
+#include "book.h"
+
+const char *case_word(enum case_state state); // "PASS", "FAIL", ...
+
+// What the whole comes to: an exit status, of the cases that were asked.
+int book_status(const struct book *book);
+
+// A line for a case, when it has ended.
+void page_line(FILE *to, const struct book *book, const struct case_run *run);
+void page_end(FILE *to, const struct book *book);
+
+// book.json, report.md and, if asked for, JUnit XML, each replaced at once.
+int page_write(struct book *book);
+int page_json(FILE *to, const struct book *book);
+void page_text(FILE *to, const struct book *book);
+void page_junit(FILE *to, const struct book *book);
+
+// Who stands out, of the first case in which somebody does; NULL: nobody.
+const char *page_culprit(const struct book *book);
+
+// Over runs that differ in their permutation alone; false: fewer than two have run.
+struct page_repeats {
+	uint32_t count;
+	double mean_bps, variation; // goodput of a NIC; standard deviation over mean
+};
+bool page_repeats(struct page_repeats *ret, const struct book *book);
+
+// What the book is about, what the tester is, and what a book may be compared with. The text holds
+// until the next call.
+const char *page_name(const struct book *book);
+const char *page_tester(const struct book *book);
+const char *page_comparable(const struct book *book);
+
+// The call that writes the same book.
+void page_command(FILE *to, const struct book *book);
+
+// The page: the same as book.json, with charts. -EIO.
+int page_html(FILE *to, const struct book *book);
+
+// What missed checks say of a case, "; " between them.
+void page_missed(FILE *to, const struct case_run *run);

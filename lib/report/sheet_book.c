@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+// book.json of weft validate-fabric as a report: what the whole comes to, the device and how it was
+// tested, a section for each category of the book, anomalies, repeatability, comparability.
+
+#include "sheet.h"
+
+#include <math.h>
+#include <string.h>
+
+#define COLOUR_PASS 2 // of the page's colours
+#define COLOUR_FAIL 1
+#define COLOUR_ELSE 7
+
+static const char *word_of(const char *state)
+{
+	static const char *const words[][2] = {{"pass", "PASS"},
+					       {"fail", "FAIL"},
+					       {"not_valid", "NOT VALID"},
+					       {"not_asked", "not asked"},
+					       {"open", "open"}};
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (strcmp(words[i][0], state) == 0)
+			return words[i][1];
+	return state;
+}
+
+static void state_cell(json_t *row, const json_t *of)
+{
+	const char *state = sheet_text(of, "state");
+	const char *look = strcmp(state, "pass") == 0 ? "met"
+		: strcmp(state, "fail") == 0	      ? "missed"
+		: strcmp(state, "not_asked") == 0     ? "skipped"
+						      : "unavailable";
+	sheet_cell_state(row, word_of(state), look);
+}
+
+// ---------------------------------------------------------------- summary
+
+static void by_section(json_t *section, const json_t *book)
+{
+	static const char *const head[] = {"section",	"verdict",   "passed", "failed",
+					   "not valid", "not asked", "open",   NULL};
+	static const char *const states[] = {"pass", "fail", "not_valid", "not_asked", "open"};
+	const json_t *each, *one;
+	size_t i, k;
+	json_t *table = sheet_table(section, "Sections", head);
+	json_array_foreach(json_object_get(book, "sections"), i, each)
+	{
+		json_t *row = sheet_row(table);
+		sheet_cell(row, "%zu. %s", i + 1, sheet_text(each, "title"));
+		state_cell(row, each);
+		for (size_t s = 0; s < sizeof(states) / sizeof(*states); s++) {
+			size_t count = 0;
+			json_array_foreach(json_object_get(book, "cases"), k, one)
+				count += strcmp(sheet_text(one, "section"),
+						sheet_text(each, "name")) == 0 &&
+				strcmp(sheet_text(one, "state"), states[s]) == 0;
+			sheet_cell(row, "%zu", count);
+		}
+	}
+}
+
+static bool has_figures(const json_t *one)
+{
+	return strcmp(sheet_text(one, "state"), "pass") == 0 ||
+		strcmp(sheet_text(one, "state"), "fail") == 0;
+}
+
+// A bar for each case that has the figure, coloured by its verdict.
+static void case_bars(json_t *section, const json_t *book, const char *id, const char *title,
+		      const char *key, const char *axis, double unit)
+{
+	const json_t *each;
+	size_t i;
+	json_t *rows = json_array(), *spans = json_array();
+	json_array_foreach(json_object_get(book, "cases"), i, each)
+	{
+		double value = sheet_number(each, key, NAN);
+		if (!has_figures(each) || isnan(value))
+			continue;
+		bool is_pass = strcmp(sheet_text(each, "state"), "pass") == 0;
+		json_t *one = json_array();
+		json_array_append_new(one, json_integer((json_int_t)json_array_size(rows)));
+		json_array_append_new(one, json_real(0));
+		json_array_append_new(one, json_real(value / unit));
+		json_array_append_new(one, json_string(sheet_text(each, "name")));
+		json_array_append_new(one, json_integer(is_pass ? COLOUR_PASS : COLOUR_FAIL));
+		json_array_append_new(spans, one);
+		json_array_append_new(rows, json_string(sheet_text(each, "name")));
+	}
+	if (json_array_size(spans) == 0) {
+		sheet_missing(section, title, "no case has this figure yet");
+		json_decref(rows);
+		json_decref(spans);
+		return;
+	}
+	json_t *chart = sheet_chart(section, id, "spans", title);
+	sheet_axis(chart, "x", axis, false);
+	sheet_axis(chart, "y", "", false);
+	json_object_set_new(chart, "rows", rows);
+	json_object_set_new(chart, "spans", spans);
+}
+
+// Who stands out, of the first case in which somebody does.
+static void culprit(json_t *section, const json_t *book)
+{
+	const json_t *each;
+	size_t i;
+	json_array_foreach(json_object_get(book, "cases"), i,
+			   each) if (*sheet_text(each, "culprit") != '\0')
+	{
+		sheet_note(section, "Look at: %s", sheet_text(each, "culprit"));
+		return;
+	}
+	sheet_note(section, "Nobody stands out in any case.");
+}
+
+static void summary(struct sheet *sheet)
+{
+	const json_t *book = sheet->result, *each;
+	size_t i, open = 0, count = json_array_size(json_object_get(book, "cases"));
+	json_t *section = sheet_section(sheet, "summary", "Summary");
+	json_array_foreach(json_object_get(book, "cases"), i, each)
+		open += strcmp(sheet_text(each, "state"), "open") == 0;
+	sheet_note(section,
+		   "Verdict %s, of %zu cases. It is that of acceptance profiles, not of the BMWG "
+		   "draft whose categories these are: that one measures only.",
+		   word_of(sheet_text(book, "verdict")), count);
+	if (json_is_true(sheet_at(book, "partial")))
+		sheet_note(section,
+			   "PARTIAL RESULT: %zu of %zu cases have not run; the same call goes on "
+			   "from here.",
+			   open, count);
+	culprit(section, book);
+	by_section(section, book);
+	case_bars(section, book, "goodput", "Goodput of a NIC, case by case", "goodput_per_nic_bps",
+		  "Gb/s", 1e9);
+	case_bars(section, book, "busbw", "Bus bandwidth of collectives", "busbw_bps", "GB/s", 8e9);
+	case_bars(section, book, "fct", "Flow completion time, p99, case by case", "fct_p99_s",
+		  "us", 1e-6);
+}
+
+// ---------------------------------------------------------------- facts
+
+struct fact {
+	const char *name, *key;
+	enum unit unit; // of a number
+};
+
+// A table of fields: texts and flags as they are, numbers in their units.
+static void facts(json_t *section, const char *caption, const json_t *of, const struct fact *list)
+{
+	static const char *const head[] = {"what", "figure", NULL};
+	json_t *table = sheet_table(section, caption, head);
+	for (; list->name != NULL; list++) {
+		const json_t *value = json_object_get(of, list->key);
+		json_t *row = sheet_row(table);
+		sheet_cell(row, "%s", list->name);
+		if (json_is_string(value))
+			sheet_cell(row, "%s", json_string_value(value));
+		else if (json_is_boolean(value))
+			sheet_cell(row, "%s", json_is_true(value) ? "yes" : "no");
+		else
+			sheet_figure(row, of, list->key, list->unit);
+	}
+}
+
+static void words(json_t *section, const char *what, const json_t *list)
+{
+	const json_t *each;
+	size_t i;
+	json_array_foreach(list, i, each)
+		sheet_note(section, "%s: %s", what, json_string_value(each));
+}
+
+static void device(struct sheet *sheet)
+{
+	static const struct fact of_device[] = {
+		{"NICs", "nics", UNIT_COUNT},
+		{"NICs of a host", "nics_per_host", UNIT_COUNT},
+		{"planes", "planes", UNIT_COUNT},
+		{"rate of a NIC", "nic_rate_bps", UNIT_BPS},
+		{"T0 switches of a plane", "t0_count", UNIT_COUNT},
+		{"NICs of a T0", "nics_per_t0", UNIT_COUNT},
+		{"links of a T0 upwards, in a plane", "t0_links_up", UNIT_COUNT},
+		{"capacity above a T0 over that below", "share_above_t0", UNIT_FACTOR},
+		{"delay of the cable of a NIC", "nic_delay_ps", UNIT_PS},
+		{"delay of a cable between switches", "trunk_delay_ps", UNIT_PS},
+		{"delay of a switch", "switch_delay_ps", UNIT_PS},
+		{"idle round trip", "base_rtt_ps", UNIT_PS},
+		{NULL, NULL, UNIT_COUNT}};
+	static const struct fact of_settings[] = {
+		{"transport", "transport", UNIT_COUNT},
+		{"congestion control", "cc", UNIT_COUNT},
+		{"entropy values", "entropy_values", UNIT_COUNT},
+		{"payload of a full packet", "payload_bytes", UNIT_BYTES},
+		{"ECN", "ecn", UNIT_COUNT},
+		{"trimming", "trimming", UNIT_COUNT},
+		{"PFC", "pfc", UNIT_COUNT},
+		{"tester", "tester", UNIT_COUNT},
+		{"driven by gradients of a GPU", "gradient_driven", UNIT_COUNT},
+		{NULL, NULL, UNIT_COUNT}};
+	json_t *section = sheet_section(sheet, "device", "Device under test");
+	facts(section, "Device under test", json_object_get(sheet->result, "device"), of_device);
+	section = sheet_section(sheet, "settings", "Test configuration");
+	facts(section, "Test configuration", json_object_get(sheet->result, "settings"),
+	      of_settings);
+	words(section, "Set in all cases", json_object_get(sheet->result, "sets"));
+	words(section, "Broken in all cases", json_object_get(sheet->result, "faults"));
+}
+
+// ---------------------------------------------------------------- cases
+
+static void case_row(json_t *table, const json_t *one)
+{
+	static const struct {
+		const char *key;
+		enum unit unit;
+		double factor;
+	} figures[] = {{"goodput_per_nic_bps", UNIT_BPS, 1},  {"busbw_bps", UNIT_GBS, 0.125},
+		       {"fct_p50_s", UNIT_PS, 1e12},	      {"fct_p99_s", UNIT_PS, 1e12},
+		       {"marked_share", UNIT_SHARE, 1},	      {"trimmed_share", UNIT_SHARE, 1},
+		       {"retransmitted_share", UNIT_SHARE, 1}};
+	json_t *row = sheet_row(table);
+	char text[64];
+	if (has_figures(one))
+		sheet_cell_link(row, sheet_text(one, "name"), sheet_text(one, "folder"));
+	else
+		sheet_cell(row, "%s", sheet_text(one, "name"));
+	sheet_cell(row, "%s", sheet_text(one, "asks"));
+	state_cell(row, one);
+	for (size_t i = 0; i < sizeof(figures) / sizeof(*figures); i++) {
+		double value = sheet_number(one, figures[i].key, NAN);
+		sheet_cell(row, "%s",
+			   !has_figures(one) || isnan(value)
+				   ? "-"
+				   : sheet_number_text(text, sizeof(text),
+						       value * figures[i].factor, figures[i].unit));
+	}
+	sheet_cell(row, "%s", sheet_text(one, "reason"));
+}
+
+static void cases(struct sheet *sheet)
+{
+	static const char *const head[] = {"case",    "asks",	    "verdict", "goodput",
+					   "busbw",   "FCT p50",    "p99",     "marked",
+					   "trimmed", "sent again", "why",     NULL};
+	const json_t *each, *one;
+	size_t i, k;
+	json_array_foreach(json_object_get(sheet->result, "sections"), i, each)
+	{
+		char title[112], id[48];
+		snprintf(title, sizeof(title), "%zu. %.80s", i + 1, sheet_text(each, "title"));
+		snprintf(id, sizeof(id), "section-%.32s", sheet_text(each, "name"));
+		json_t *section = sheet_section(sheet, id, title);
+		sheet_note(section, "Section %s: %s.", sheet_text(each, "name"),
+			   word_of(sheet_text(each, "state")));
+		json_t *table = sheet_table(section, sheet_text(each, "title"), head);
+		json_array_foreach(
+			json_object_get(sheet->result, "cases"), k,
+			one) if (strcmp(sheet_text(one, "section"), sheet_text(each, "name")) == 0)
+			case_row(table, one);
+	}
+}
+
+static void anomalies(struct sheet *sheet)
+{
+	static const char *const head[] = {"case", "verdict", "why", "look at", NULL};
+	json_t *section = sheet_section(sheet, "anomalies", "Anomalies"), *table = NULL;
+	const json_t *each;
+	size_t i;
+	json_array_foreach(json_object_get(sheet->result, "cases"), i, each)
+	{
+		const char *state = sheet_text(each, "state");
+		if (strcmp(state, "fail") != 0 && strcmp(state, "not_valid") != 0)
+			continue;
+		if (table == NULL)
+			table = sheet_table(section, "Anomalies", head);
+		json_t *row = sheet_row(table);
+		sheet_cell(row, "%s, %s", sheet_text(each, "section"), sheet_text(each, "name"));
+		state_cell(row, each);
+		sheet_cell(row, "%s", sheet_text(each, "reason"));
+		sheet_cell(row, "%s", sheet_text(each, "culprit"));
+	}
+	if (table == NULL)
+		sheet_note(section, "None: no case that was asked failed, or was not valid.");
+}
+
+static void again(struct sheet *sheet)
+{
+	const json_t *book = sheet->result, *repeats = json_object_get(book, "repeatability");
+	json_t *section = sheet_section(sheet, "repeatability", "Repeatability and comparability");
+	if (json_is_object(repeats))
+		sheet_note(section,
+			   "Goodput of %.0f permutations: mean %.5g Gb/s per NIC, coefficient of "
+			   "variation %.3g %%. The same scenario, seed and commit always give the "
+			   "same digest.",
+			   sheet_number(repeats, "permutations", 0),
+			   sheet_number(repeats, "mean_bps", 0) / 1e9,
+			   sheet_number(repeats, "variation", 0) * 100);
+	else
+		sheet_missing(section, "Repeatability", sheet_text(book, "repeatability_reason"));
+	sheet_note(section, "To be compared only with: %s.", sheet_text(book, "comparable"));
+	sheet_again(sheet);
+}
+
+void sheet_book(struct sheet *sheet)
+{
+	summary(sheet);
+	device(sheet);
+	cases(sheet);
+	anomalies(sheet);
+	again(sheet);
+}
