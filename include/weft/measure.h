@@ -94,9 +94,10 @@ struct bypass {
 struct watch_config {
 	ps_t bin_ps; // length of a bin; 0 = no series
 	uint32_t bins;
-	bool halves;	     // bins that are full get longer; else what is later is not told apart
-	bool has_nics;	     // payload of each NIC, too
-	uint32_t bypasses;   // events of paths over dead cables; 0 = none are kept
+	bool halves;	   // bins that are full get longer; else what is later is not told apart
+	bool has_nics;	   // payload of each NIC, too
+	uint32_t bypasses; // events of paths over dead cables; 0 = none are kept
+	uint32_t packets, packets_from, packets_to; // kept of a pair of NICs; 0 = none
 	bool has_links;	     // each cable, each port of a switch, each host: measure_link.h
 	bool has_delays;     // single packets are timed: measure_delay.h
 	bool has_operations; // when each operation of a program began and ended

@@ -15,6 +15,7 @@
 #include <weft/machine.h>
 #include <weft/measure.h>
 #include <weft/measure_racks.h>
+#include <weft/measure_trail.h>
 #include <weft/refusal.h>
 #include <weft/scenario.h>
 #include <weft/transport.h>
@@ -105,6 +106,7 @@ struct world {
 	// [shard_count] what each shard counts over time and of dead cables; or NULL
 	struct series *series[WORLD_SHARDS_MAX];
 	struct bypass *bypass[WORLD_SHARDS_MAX];
+	struct trail *trails[WORLD_SHARDS_MAX]; // with watch.packets
 	uint64_t *nic_placed; // [nics][watch.bins] payload over time of each NIC; or NULL
 	struct tally *tally;
 	struct world_pauses *pauses; // NULL without PFC

@@ -339,6 +339,8 @@ static ps_t run_gathered(struct lane *lane, uint32_t m, const struct gathered *g
 		lane_count_jobs(lane, m);
 	if (lane->world->links.counts != NULL)
 		lane_count_links(lane, m);
+	if (lane->world->trails[lane->shard] != NULL)
+		lane_keep_packets(lane, m);
 	lane_scatter(lane, m);
 	return next;
 }

@@ -65,6 +65,9 @@ int lane_init(struct lane *lane, const struct world *world, ps_t span_ps, struct
 // Counts what jobs put on the cables of machine `m` by the departures in hand.
 void lane_count_jobs(struct lane *lane, uint32_t m);
 
+// Keeps those of the pair of NICs that watch.packets is about.
+void lane_keep_packets(struct lane *lane, uint32_t m);
+
 // Counts that cable `index` lost what would have arrived at `at`.
 void lane_count_loss(struct lane *lane, uint32_t index, const struct departure *departure, ps_t at,
 		     enum drop_reason fate);

@@ -123,3 +123,29 @@ void lane_count_links(struct lane *lane, uint32_t m)
 		add_row(&links->counts[lane->cables.plan[index]], &row, cable);
 	}
 }
+
+void lane_keep_packets(struct lane *lane, uint32_t m)
+{
+	const struct watch_config *watch = &lane->world->scenario->watch;
+	for (uint32_t i = 0; i < lane->out.count; i++) {
+		const struct departure *departure = &lane->out.departures[i];
+		const struct packet *packet = packet_at(lane->out.packets, departure->packet);
+		bool is_there = packet->source == watch->packets_from &&
+			packet->target == watch->packets_to;
+		bool is_back = packet->source == watch->packets_to &&
+			packet->target == watch->packets_from;
+		if (!is_there && !is_back)
+			continue;
+		const struct trail_step step = {
+			.at = departure->start,
+			.cable = lane->cables.plan[lane_cable(lane, m, departure)],
+			.psn = packet->psn,
+			.ev = packet->ev,
+			.wire_bytes = (uint16_t)departure->bytes,
+			.opcode = packet->opcode,
+			.flags = packet->flags,
+			.bth = packet->bth,
+			.is_back = is_back};
+		trail_add(lane->world->trails[lane->shard], &step);
+	}
+}

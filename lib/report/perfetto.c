@@ -15,13 +15,20 @@
 #include "figures.h"
 #include "perfetto_gpu.h"
 
-enum kind { KIND_FAULT = 1, KIND_JOB, KIND_COLLECTIVE, KIND_RANK, KIND_FLOW, KIND_COUNT };
+enum kind {
+	KIND_FAULT = 1,
+	KIND_JOB,
+	KIND_COLLECTIVE,
+	KIND_RANK,
+	KIND_FLOW,
+	KIND_PACKET,
+	KIND_COUNT
+};
 
-static const char *const kind_names[KIND_COUNT] = {[KIND_FAULT] = "faults",
-						   [KIND_JOB] = "jobs",
-						   [KIND_COLLECTIVE] = "collectives",
-						   [KIND_RANK] = "ranks",
-						   [KIND_FLOW] = "flows of NICs"};
+static const char *const kind_names[KIND_COUNT] = {
+	[KIND_FAULT] = "faults",	   [KIND_JOB] = "jobs",
+	[KIND_COLLECTIVE] = "collectives", [KIND_RANK] = "ranks",
+	[KIND_FLOW] = "flows of NICs",	   [KIND_PACKET] = "packets on cables"};
 
 struct span {
 	enum kind kind;
@@ -106,6 +113,35 @@ static void add_flows(struct spans *spans)
 	}
 }
 
+// Step `index` over all shards, one shard after the other.
+static const struct trail_step *step_at(const struct world *world, uint32_t index)
+{
+	uint32_t shard = 0;
+	while (index >= world->trails[shard]->count)
+		index -= world->trails[shard++]->count;
+	return &world->trails[shard]->steps[index];
+}
+
+// From the first bit that leaves to the last one that arrives.
+static void add_packets(struct spans *spans)
+{
+	const struct world *world = spans->input->world;
+	uint32_t index = 0;
+	for (uint32_t shard = 0; world->trails[0] != NULL && shard < world->shard_count; shard++) {
+		const struct trail *trail = world->trails[shard];
+		for (uint32_t i = 0; i < trail->count; i++, index++) {
+			const struct trail_step *step = &trail->steps[i];
+			const struct cable_plan *cable = &world->cables[step->cable];
+			ps_t until = step->at + line_ps(cable->line, step->wire_bytes) +
+				cable->delay_ps;
+			bool has_ended = until <= spans->input->now_ps;
+			add(spans, KIND_PACKET, step->cable, index, step->at,
+			    has_ended ? until : PS_NEVER);
+		}
+		spans->left_out[KIND_PACKET] += (uint32_t)trail->missed;
+	}
+}
+
 // ---------------------------------------------------------------- lanes
 
 // By track, then by beginning; of two that begin together the longer one first, so that it holds
@@ -160,7 +196,8 @@ static void track_name(char ret[96], const struct spans *spans, const struct spa
 {
 	const struct world *world = spans->input->world;
 	const struct scenario *scenario = world->scenario;
-	char place[FAULT_PLACE_BYTES];
+	char place[FAULT_PLACE_BYTES > WORLD_CABLE_NAME_BYTES ? FAULT_PLACE_BYTES
+							      : WORLD_CABLE_NAME_BYTES];
 	switch (span->kind) {
 	case KIND_FAULT:
 		snprintf(ret, 96, "%s", fault_place_text(place, &scenario->faults[span->track].at));
@@ -176,6 +213,10 @@ static void track_name(char ret[96], const struct spans *spans, const struct spa
 		snprintf(ret, 96, "rank %u (NIC %u)", span->track,
 			 world->program->nics[span->track]);
 		break;
+	case KIND_PACKET:
+		world_cable_name(world, span->track, place, sizeof(place));
+		snprintf(ret, 96, "%s", place);
+		break;
 	default:
 		snprintf(ret, 96, "NIC %u", span->track);
 	}
@@ -189,6 +230,13 @@ static void op_name(char ret[96], const struct op *op)
 		snprintf(ret, 96, "receive from %u", op->peer);
 	else
 		snprintf(ret, 96, "%s", op_kind_name(op->kind));
+}
+
+static void packet_name(char ret[96], const struct trail_step *step)
+{
+	snprintf(ret, 96, "%s %u%s%s%s", packet_opcode_name(step->opcode), step->psn,
+		 step->bth & PACKET_RTX ? " again" : "", step->flags & PACKET_CE ? " marked" : "",
+		 step->flags & PACKET_TRIMMED ? " trimmed" : "");
 }
 
 static void span_name(char ret[96], const struct spans *spans, const struct span *span)
@@ -210,6 +258,9 @@ static void span_name(char ret[96], const struct spans *spans, const struct span
 	case KIND_RANK:
 		op_name(ret, &world->program->ops[span->index]);
 		break;
+	case KIND_PACKET:
+		packet_name(ret, step_at(world, span->index));
+		break;
 	default:
 		snprintf(ret, 96, "to NIC %u", world->flows[span->index].to);
 	}
@@ -230,6 +281,12 @@ static void put_args(FILE *to, const struct spans *spans, const struct span *spa
 		bytes = one.bucket->bytes;
 	}
 	fprintf(to, "\"args\":{\"index\":%u", span->index);
+	if (span->kind == KIND_PACKET) {
+		const struct trail_step *step = step_at(world, span->index);
+		bytes = step->wire_bytes;
+		fprintf(to, ",\"psn\":%u,\"ev\":%u,\"back\":%s", step->psn, step->ev,
+			step->is_back ? "true" : "false");
+	}
 	if (bytes > 0)
 		fprintf(to, ",\"bytes\":%" PRIu64, bytes);
 	fputs("}}", to);
@@ -308,6 +365,8 @@ static void put_head(FILE *to, const struct spans *spans)
 		fprintf(to, ",\"ranks_reason\":\"%s\"",
 			input->world->program != NULL ? "watch.operations is false"
 						      : "the traffic has no operations");
+	if (input->world->trails[0] == NULL)
+		fputs(",\"packets_reason\":\"watch.packets is none\"", to);
 	fputs("},\"traceEvents\":[\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":0,\"tid\":0,"
 	      "\"args\":{\"name\":\"weft\"}}",
 	      to);
@@ -315,7 +374,10 @@ static void put_head(FILE *to, const struct spans *spans)
 
 static uint64_t spans_max(const struct world *world)
 {
-	uint64_t max = world->scenario->fault_count + world->scenario->job_count +
+	uint64_t packets = 0;
+	for (uint32_t shard = 0; world->trails[0] != NULL && shard < world->shard_count; shard++)
+		packets += world->trails[shard]->count;
+	uint64_t max = packets + world->scenario->fault_count + world->scenario->job_count +
 		(uint64_t)world->outcome->collective_count + world->flow_count +
 		(world->op_times != NULL ? world->program->op_count : 0);
 	return max < PERFETTO_SPANS_MAX ? max : PERFETTO_SPANS_MAX;
@@ -333,6 +395,7 @@ int perfetto_write(FILE *to, const struct report_input *input)
 		add_collectives(&spans);
 		add_operations(&spans);
 		add_flows(&spans);
+		add_packets(&spans);
 		qsort(spans.at, spans.count, sizeof(*spans.at), by_place);
 		put_head(to, &spans);
 		put_spans(to, &spans, ends);

@@ -96,6 +96,14 @@ static int draw_bypass(struct world *world, uint32_t shard)
 					    world->transport.path_retry_ps / 2);
 }
 
+static int draw_trail(struct world *world, uint32_t shard)
+{
+	struct trail *trail = arena_draw(world->arena, ARENA_MEASURE, 1, sizeof(*trail));
+	world->trails[shard] = trail;
+	return trail == NULL ? -ENOMEM
+			     : trail_init(trail, world->arena, world->scenario->watch.packets);
+}
+
 // One shard writes into the world's outcome; several have one each.
 static int build_record(struct world *world, uint32_t shard, const uint32_t *clock_of_group)
 {
@@ -116,6 +124,8 @@ static int build_record(struct world *world, uint32_t shard, const uint32_t *clo
 	if (world->scenario->watch.bin_ps > 0)
 		world->series[shard] = &record->outcome->series;
 	if (world->scenario->watch.bypasses > 0 && draw_bypass(world, shard) < 0)
+		return -ENOMEM;
+	if (world->scenario->watch.packets > 0 && draw_trail(world, shard) < 0)
 		return -ENOMEM;
 	return build_clocks(world, shard);
 }
@@ -175,6 +185,13 @@ int outcome_build(struct world *world, struct refusal *refusal)
 						 sizeof(ps_t));
 	int rc = world->outcome->flow_end_ps == NULL ? -ENOMEM : 0;
 	const struct watch_config *watch = &world->scenario->watch;
+	uint32_t nics = world->topology.nics;
+	if (watch->packets > 0 &&
+	    (watch->packets_from >= nics || watch->packets_to >= nics ||
+	     watch->packets_from == watch->packets_to))
+		return refuse(refusal, -EINVAL,
+			      "watch.packets_from and packets_to are two of % NICs, not % and %",
+			      nics, watch->packets_from, watch->packets_to);
 	if (watch->has_nics)
 		world->nic_placed = arena_draw(arena, ARENA_MEASURE,
 					       (size_t)world->fabric.nics * watch->bins,

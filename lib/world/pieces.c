@@ -86,6 +86,13 @@ static void tell_bypass(const struct visitor *visitor, struct bypass *bypass)
 	tell(visitor, &bypass->missed, sizeof(bypass->missed));
 }
 
+static void tell_trail(const struct visitor *visitor, struct trail *trail)
+{
+	tell(visitor, &trail->count, sizeof(trail->count));
+	tell(visitor, trail->steps, trail->count * sizeof(*trail->steps));
+	tell(visitor, &trail->missed, sizeof(trail->missed));
+}
+
 static void tell_record(const struct visitor *visitor, const struct world *world, uint32_t shard)
 {
 	struct record *record = world->records[shard];
@@ -98,6 +105,8 @@ static void tell_record(const struct visitor *visitor, const struct world *world
 	tell_delays(visitor, world, shard);
 	for (int group = 0; world->links.depths != NULL && group < LINK_GROUP_COUNT; group++)
 		tell_hist(visitor, &world->links.depths[shard][group]);
+	if (world->trails[shard] != NULL)
+		tell_trail(visitor, world->trails[shard]);
 }
 
 static void tell_host(const struct visitor *visitor, const struct world *world, uint32_t index)

@@ -81,6 +81,7 @@ enum scenario_use {
 	USE_SRV6,
 	USE_SOLICITED,
 	USE_WATCH,
+	USE_PACKETS,
 	USE_COUNT
 };
 

@@ -188,6 +188,8 @@ static bool shared_use_holds(enum scenario_use use, const struct scenario *scena
 		return scenario->frames.ip_version != 4;
 	case USE_WATCH:
 		return scenario->watch.bin_ps > 0;
+	case USE_PACKETS:
+		return scenario->watch.packets > 0;
 	default:
 		return fabric_use_holds(use, scenario);
 	}
@@ -326,6 +328,7 @@ static const char *const use_names[USE_COUNT] = {
 	[USE_SRV6] = "wire.entropy srv6 or fabric.forwarding usid",
 	[USE_SOLICITED] = "wire.solicited true; without it neither SE nor M is ever set",
 	[USE_WATCH] = "watch.bin",
+	[USE_PACKETS] = "watch.packets",
 };
 
 const char *scenario_use_name(enum scenario_use use)

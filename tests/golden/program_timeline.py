@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""trace.json, the time line of a run: it loads, spans nest, and what is in it is what the result says: faults, jobs,
-collectives, operations of ranks, flows. What has not ended is counted, not drawn."""
+"""trace.json, the time line of a run: it is in the Trace Event Format to the letter, spans nest, and what is in it is what the
+result says: faults, jobs, collectives, operations of ranks, flows, packets of a pair of NICs, which are those of the log of
+taps. What has not ended is counted, not drawn."""
 import collections
+import copy
+import csv
 import decimal
 import json
 import os
@@ -28,9 +31,68 @@ def check(holds, what):
 def run(folder, *words, status=0):
     """Events, what is said of them, and the result."""
     done = subprocess.run([WEFT, "sim", *words, "--quiet", "--out", folder], capture_output=True, text=True, timeout=120)
-    check(done.returncode == status, f"{' '.join(words)}: status {done.returncode} {done.stderr.strip()}")
-    trace = json.loads((folder / "trace.json").read_text(), parse_float=decimal.Decimal)
+    check(done.returncode == status, f"{' '.join(map(str, words))}: status {done.returncode} {done.stderr.strip()}")
+    trace = json.loads((folder / "trace.json").read_text(), parse_float=decimal.Decimal, parse_constant=float, object_pairs_hook=no_twins)
+    check(breaches(trace) == [], f"{' '.join(map(str, words))}: the format is kept {breaches(trace)[:3]}")
     return trace["traceEvents"], trace["otherData"], json.loads((folder / "result.json").read_text())
+
+
+def no_twins(pairs):
+    assert len(dict(pairs)) == len(pairs), "a key that is there twice"
+    return dict(pairs)
+
+
+def is_number(of):
+    return isinstance(of, (int, decimal.Decimal)) and not isinstance(of, bool) and of >= 0
+
+
+def breach(event):
+    """What an event has that the Trace Event Format does not allow; None: nothing."""
+    if not isinstance(event.get("name"), str) or event["name"] == "":
+        return "no name"
+    if any(not isinstance(event.get(key), int) for key in ("pid", "tid")):
+        return "no process and thread"
+    if not isinstance(event.get("args", {}), dict):
+        return "args is no object"
+    if event.get("ph") == "M":
+        known = event["name"] in ("process_name", "thread_name", "process_sort_index", "thread_sort_index")
+        return None if known and isinstance(event["args"].get("name"), str) else "metadata that nobody knows"
+    if event.get("ph") != "X":
+        return f"phase {event.get('ph')}"
+    if not is_number(event.get("ts")) or not is_number(event.get("dur")):
+        return "no time"
+    return None if isinstance(event.get("cat"), str) else "no category"
+
+
+def breaches(trace):
+    """All of a file: its events, and that each process and thread that is used has a name."""
+    found = [] if trace.get("displayTimeUnit") in ("ms", "ns") and isinstance(trace.get("otherData"), dict) else ["no head"]
+    events = trace["traceEvents"]
+    found += [f"event {number}: {breach(event)}" for number, event in enumerate(events) if breach(event) is not None]
+    named = {event.get("pid") for event in events if event.get("name") == "process_name"}
+    threads = [(event.get("pid"), event.get("tid")) for event in events if event.get("name") == "thread_name"]
+    found += [f"process {pid} has no name" for pid in {event.get("pid") for event in events} - named]
+    found += ["a thread has two names"] if len(set(threads)) < len(threads) else []
+    return found
+
+
+def check_breaches(folder):
+    """Each rule has found something that breaks it."""
+    trace = json.loads((folder / "flows" / "trace.json").read_text())
+    last = len(trace["traceEvents"]) - 1
+    spoils = {"a span without a length": lambda of: of["traceEvents"][last].pop("dur"),
+              "a span that ends before it begins": lambda of: of["traceEvents"][last].update(dur=-1),
+              "a time that is a text": lambda of: of["traceEvents"][last].update(ts="1"),
+              "a phase that nobody knows": lambda of: of["traceEvents"][last].update(ph="Q"),
+              "an event without a name": lambda of: of["traceEvents"][last].update(name=""),
+              "a process without a name": lambda of: of["traceEvents"][last].update(pid=99),
+              "a thread with two names": lambda of: of["traceEvents"].append(copy.deepcopy([event for event in of["traceEvents"] if event["name"] == "thread_name"][0])),
+              "metadata without a name": lambda of: of["traceEvents"][0]["args"].clear(),
+              "a unit that is none": lambda of: of.update(displayTimeUnit="us")}
+    for what, spoil in spoils.items():
+        bad = json.loads(json.dumps(trace), parse_float=decimal.Decimal)
+        spoil(bad)
+        check(breaches(bad) != [], f"found: {what}: {breaches(bad)[:1]}")
 
 
 def ps(of):
@@ -83,6 +145,36 @@ def check_flows(folder):
     check({"nic 3 plane 0", "nic 5 plane 1"} <= names, "faults have their places as names")
 
 
+def check_packets(folder):
+    """Those of a pair of NICs, cable by cable, are those that taps on all cables log."""
+    scenario, log = folder / "tapped.yaml", folder / "log.csv"
+    text = (pathlib.Path(os.environ["WEFT_SOURCE"]) / "apps" / "scenarios" / "two-planes.yaml").read_text()
+    scenario.write_text(text + "\ntaps: [{at: all}]\n")
+    words = [scenario, "--fault", "{kind: loss, at: {nic: 4, plane: 0}, probability: 2%}", "--set", "watch.packets=100000", "--set", "watch.packets_to=4"]
+    events, about, result = run(folder / "packets", *words, "--log", log)
+    check_form("packets", events, result)
+    tracks = {(event["pid"], event["tid"]): event["args"]["name"] for event in events if event["ph"] == "M" and event["name"] == "thread_name"}
+    drawn = spans(events, "packets on cables")
+    got = collections.Counter((ps(event["ts"]), tracks[event["pid"], event["tid"]], event["args"]["psn"], event["name"].split()[0], event["args"]["bytes"])
+                              for event in drawn)
+    with open(log, newline="") as file:
+        rows = [row for row in csv.DictReader(file) if {row["source"], row["target"]} == {"0", "4"}]
+    wanted = collections.Counter((int(row["time_ps"]), row["tap"], int(row["psn"]), row["name"], int(row["wire_bytes"])) for row in rows)
+    check(got == wanted and len(drawn) > 1000, f"{len(drawn)} packets on cables are those of the log {list((got - wanted) | (wanted - got))[:2]}")
+    check(any(" again" in event["name"] for event in drawn), "some were sent again")
+    back = collections.Counter((event["name"].split("_")[0].split()[0], event["args"]["back"]) for event in drawn)
+    check(back["WRITE", False] > 1000 and back["WRITE", True] == 0 and back["SACK", True] > 100 and back["ACK", False] == 0, f"the two ways are told apart: {dict(back)}")
+    check(about["packets on cables"] == {"not finished": 0, "left out": 0}, "none is left out")
+    plain = run(folder / "unwatched", *words[:3])[2]
+    check(plain["run"]["digest"] == result["run"]["digest"], "watching changes nothing")
+    _, about, _ = run(folder / "few", *words[:3], "--set", "watch.packets=10", "--set", "watch.packets_to=4")
+    check(about["packets on cables"]["left out"] == len(drawn) - 10, f"{about['packets on cables']['left out']} are counted that had no room")
+    for bad, reason in ((["watch.packets=9", "watch.packets_to=0"], "two of"), (["watch.packets=9", "watch.packets_to=99"], "two of"),
+                        (["watch.packets_to=1"], "watch.packets")):
+        done = subprocess.run([WEFT, "sim", "two-planes", *(word for each in bad for word in ("--set", each))], capture_output=True, text=True, timeout=60)
+        check(done.returncode == 2 and reason in done.stderr, "refused: " + done.stderr.strip())
+
+
 def check_partial(folder):
     events, about, result = run(folder / "partial", "incast", "--set", "limits.time=700us", status=5)
     done, open_ = len(spans(events, "flows of NICs")), about["flows of NICs"]["not finished"]
@@ -123,6 +215,8 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         check_flows(folder)
+        check_breaches(folder)
+        check_packets(folder)
         check_partial(folder)
         check_collectives(folder)
         check_operations(folder)
