@@ -95,11 +95,12 @@ static __global__ void open_op(struct rank_view of, unsigned at)
 	if (op->needs_messages == 0)
 		return;
 	wait_for_flag(&of, &of.asked[index]);
-	long long now = timer_ns(), waited = now - of.state->ended_ns;
+	long long now = timer_ns();
 	if (op->work == GPU_REDUCE)
 		of.state->reduce_began_ns = now;
-	if (op->work == GPU_REDUCE || now <= of.state->due_ns)
+	if (op->work == GPU_REDUCE || now <= of.state->due_ns) // the others' words are not a sum's
 		return;
+	long long waited = now - of.state->ended_ns;
 	if (op->work == GPU_GATE)
 		of.state->gates_ns += waited;
 	else if (op->work == GPU_UPDATE)
