@@ -395,8 +395,7 @@ static uint64_t berths_packets(const struct world *world, uint64_t window)
 	uint32_t ranks = course_config(world->course)->ranks;
 	uint64_t pair = course_pair_packets(world->course, ranks - 1, ranks - 2,
 					    world->transport.payload_bytes);
-	uint64_t each = 8 * pair + 16;
-	return ranks * berths * (each < window + 64 ? each : window + 64);
+	return ranks * berths * (8 * pair + 16 < window + 64 ? 8 * pair + 16 : window + 64);
 }
 
 // Packets that the endpoints can have out at once: per QP what the window lets through four times

@@ -115,6 +115,28 @@ def check_again(path):
     print("ok: with losses", result["run"]["digest"], result["congestion"]["retransmitted"], "retransmitted")
 
 
+def check_size(path):
+    """Memory of all with all grows with ranks: with pairs, twice as many would take four times as much."""
+    shape = ["fabric.nics=512", "fabric.nics_per_t0=32", "fabric.t1_count=16", "transport.mpr=64", "traffic.channels=1"]
+    sizes = []
+    for ranks in (256, 512):
+        sets = [*shape, "traffic.collective=all_to_all", "traffic.peers=4", "traffic.messages=made", f"traffic.ranks={ranks}",
+                f"traffic.bytes={4 * ranks}KiB"]
+        done = sim(path, sets)
+        if done.returncode != 0:
+            complain(f"{ranks} ranks: {done.returncode} {done.stderr}")
+            return
+        result = json.loads(done.stdout)
+        if result["program"]["fabric_messages"] != ranks * (ranks - 1):
+            complain(f"{ranks} ranks: {result['program']}")
+        sizes.append(result["speed"]["arena_bytes"])
+    if sizes[1] > 2.1 * sizes[0]:
+        complain(f"256 ranks draw {sizes[0]} bytes, 512 draw {sizes[1]}")
+    print(f"ok: all with all draws {sizes[0] >> 20} MiB for 256 ranks, {sizes[1] >> 20} MiB for 512")
+    for algorithm in ("ring", "tree"):
+        check_form(path, ("all_reduce", algorithm, [*shape, "traffic.ranks=256", "traffic.chunk=4KiB"]))
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         path = pathlib.Path(name) / "course.yaml"
@@ -126,6 +148,7 @@ def main():
         for form in FORMS[4:16:3]:  # none whose connections change their QPs: what comes late then is answered otherwise
             check_form(str(grey), form)
         check_again(str(grey))
+        check_size(str(path))
         for sets, why in REFUSED:
             done = sim(str(path), [*sets, "traffic.messages=made"])
             if done.returncode != 2 or why not in done.stderr:
