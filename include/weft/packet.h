@@ -165,8 +165,7 @@ static inline struct packet *packet_at(const struct packet_pool *pool, uint32_t 
 	return &pool->packets[index];
 }
 
-// Takes a packet; its content is undefined. PACKET_NONE when the pool is empty: the caller stops
-// the run with a limit.
+// Takes a packet, of undefined content. PACKET_NONE: the pool is empty, and the run ends so.
 static inline uint32_t packet_get(struct packet_pool *pool)
 {
 	uint32_t index;
