@@ -266,7 +266,7 @@ int case_start(struct book *book, struct case_run *run)
 	words[count++] = out;
 	if (strcmp(book->with, "emu") == 0) {
 		words[count++] = "--ports";
-		words[count++] = "none";
+		words[count++] = book->facts.has_pfc ? "none" : "memory"; // pauses have no bytes
 		words[count++] = "--dilation";
 		words[count++] = "auto";
 	}

@@ -56,7 +56,9 @@ const char *page_tester(const struct book *book)
 		 "of a ring are those of its data; no straggler unless a fault says so",
 		 book->with,
 		 strcmp(book->with, "sim") == 0 ? "virtual time, packets without bytes"
-						: "paced time, real frames");
+			 : book->facts.has_pfc
+			 ? "paced time, packets without bytes, as pauses have none"
+			 : "paced time, real frames in memory");
 	return text;
 }
 

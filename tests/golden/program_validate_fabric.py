@@ -83,6 +83,11 @@ def check_healthy(folder, scenario):
     check(all(f"## {title}" in report for title in ("Device under test", "Test configuration", "Anomalies", "Repeatability",
                                                     "Comparability")), "report.md has the draft's sections")
     check_page(out, got, "PASS", [])
+    emulated = folder / "emulated"
+    status, _, errors = validate(scenario, emulated, "--quick", "--with", "emu", "--only", "one-packet")
+    one, ran = book(emulated)["cases"][0], json.loads((emulated / "cases" / "one-packet" / "run" / "result.json").read_text())
+    check(status == 0 and one["digest"] == {case["name"]: case["digest"] for case in asked}["one-packet"] and ran["ports"]["frames_sent"] > 0,
+          f"with frames a case has the same digest: {status} {one['digest']} {errors}")
     again = weft("sim", out / "cases" / "pair-far" / "scenario.yaml", "--json")
     digests = {one["name"]: one["digest"] for one in asked}
     check(json.loads(again[1])["run"]["digest"] == digests["pair-far"], "a case runs again by itself")
