@@ -16,8 +16,13 @@ void depth_series_init(struct depth_series *series)
 static void fold(struct depth_series *series)
 {
 	uint32_t *most = series->most_bytes;
-	for (uint32_t i = 0; i < DEPTH_BINS / 2; i++)
-		most[i] = most[2 * i] > most[2 * i + 1] ? most[2 * i] : most[2 * i + 1];
+	for (uint32_t i = 0; i < DEPTH_BINS / 2; i++) {
+		uint32_t one = most[2 * i], other = most[2 * i + 1];
+#ifdef PLANT_SHALLOW_BIN // a bug on purpose: of two bins the first is kept
+		other = one;
+#endif
+		most[i] = one > other ? one : other;
+	}
 	memset(&most[DEPTH_BINS / 2], 0, DEPTH_BINS / 2 * sizeof(*most));
 	series->bin_ps *= 2;
 	series->at /= 2;

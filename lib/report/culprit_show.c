@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "culprit_tail.h"
 #include "links.h"
 #include "number.h"
 #include "put.h"
@@ -175,6 +176,7 @@ static void put_culprit(json_t *array, const struct culprit *culprit, const stru
 	put_text(row, "unit", unit_of(culprit));
 	put_text(row, "way", way_of(culprit));
 	put_text(row, "evidence", evidence);
+	culprit_tail_json(row, culprit, world);
 }
 
 // How many culprits each finding has, or why it could not be looked for.
@@ -227,6 +229,7 @@ static void table_row(FILE *to, const struct culprit *culprit, const struct worl
 			culprit->links_of, evidence);
 	else
 		fprintf(to, "    %s\n", evidence);
+	culprit_tail_line(to, culprit, world);
 }
 
 void culprits_table(FILE *to, const struct report_input *input)

@@ -94,16 +94,10 @@ static void put_order(json_t *to, const struct delays *delays, const struct repo
 
 // ---------------------------------------------------------------- pairs
 
-struct worst {
-	const struct pair_delay *list[PAIRS_WORST];
-	uint32_t count;
-	uint64_t talked;
-};
-
 // By the slowest message; of equal ones the first.
-static void find_worst(struct worst *worst, const struct world_delays *delays)
+void worst_pairs_find(struct worst_pairs *worst, const struct world_delays *delays)
 {
-	*worst = (struct worst){0};
+	*worst = (struct worst_pairs){0};
 	for (uint32_t i = 0; i < delays->pair_count; i++) {
 		const struct pair_delay *pair = &delays->pairs[i];
 		uint32_t at = worst->count;
@@ -120,7 +114,7 @@ static void find_worst(struct worst *worst, const struct world_delays *delays)
 	}
 }
 
-static bool is_listed(const struct worst *worst, const struct pair_delay *pair)
+static bool is_listed(const struct worst_pairs *worst, const struct pair_delay *pair)
 {
 	for (uint32_t i = 0; i < worst->count; i++)
 		if (worst->list[i] == pair)
@@ -129,8 +123,8 @@ static bool is_listed(const struct worst *worst, const struct pair_delay *pair)
 }
 
 // The pairs of a class that are not listed, as one.
-static void put_rest(json_t *array, const struct world_delays *delays, const struct worst *worst,
-		     enum pair_class pair, bool is_sample)
+static void put_rest(json_t *array, const struct world_delays *delays,
+		     const struct worst_pairs *worst, enum pair_class pair, bool is_sample)
 {
 	struct hist rest = delays->pairs[0].message_ns;
 	uint64_t pairs = 0;
@@ -155,8 +149,8 @@ static void put_rest(json_t *array, const struct world_delays *delays, const str
 
 static void put_pairs(json_t *to, const struct world_delays *delays, bool is_sample)
 {
-	struct worst worst;
-	find_worst(&worst, delays);
+	struct worst_pairs worst;
+	worst_pairs_find(&worst, delays);
 	if (delays->has_berths)
 		put_reason(to, "pairs_talked", MADE_AS_THEY_GO);
 	else if (delays->pairs_all > DELAY_PAIRS_MAX)

@@ -3,12 +3,25 @@
 // which repeats were needed.
 #pragma once
 
+#include <stdint.h>
 #include <stdio.h>
 
 #include <jansson.h>
 #include <weft/report.h>
 
 #define PAIRS_WORST 16u // pairs that are listed; the others are told by class
+
+struct pair_delay;
+struct world_delays;
+
+// The pairs of NICs with the slowest messages, the slowest first, and how many talked at all.
+struct worst_pairs {
+	const struct pair_delay *list[PAIRS_WORST];
+	uint32_t count;
+	uint64_t talked;
+};
+
+void worst_pairs_find(struct worst_pairs *ret, const struct world_delays *delays);
 
 // Of `congestion`: repeats by what became of them.
 void repeats_json(json_t *to, const struct report_input *input);

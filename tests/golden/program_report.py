@@ -127,13 +127,22 @@ def check_page(folder, page, result, is_plain):
 def check_links(folder, scenario):
     """With watch.links: who is to blame, and the load of links by plane."""
     fault = "{kind: slow, at: {nic: 3, plane: 0}, rate: 30%}"
-    check(weft("sim", scenario, "--out", folder, "--set", "watch.links=true", "--set", "watch.racks=true", "--set", "traffic.bytes=4MiB", "--fault", fault)[0] == 0, "a run")
+    check(weft("sim", scenario, "--out", folder, "--set", "watch.links=true", "--set", "watch.racks=true", "--set", "watch.delays=true", "--set",
+               "traffic.bytes=4MiB", "--fault", fault)[0] == 0, "a run")
     result = json.loads((folder / "result.json").read_text())
     status, text, errors = weft("report", folder)
     first = result["culprits"]["list"][0]
     place = text.find("Culprits, the likeliest first")
     check(status == 0 and re.search(re.escape(first["name"]) + " +" + first["finding"], text[place:]) is not None and place > 0,
           f"text: look at {first['name']} ({first['finding']})")
+    pairs = result["delays"]["pairs"][:min(16, math.ceil(result["delays"]["pairs_talked"] / 8))]
+    share = sum(3 in (pair["from_nic"], pair["to_nic"]) for pair in pairs) / len(pairs)
+    check(abs(first["tail_share"] - share) < 1e-9 and first["tail_share"] > first["pairs_share"] > 0,
+          f"it has {first['tail_share']:.3f} of the worst pairs and {first['pairs_share']:.3f} of all")
+    check(3 in (pairs[0]["from_nic"], pairs[0]["to_nic"]), "the slowest message is to or from it")
+    for name in ("one_way_across_t1.hdr", "round_trip_plane_0.hdr", "order.hdr", "incast.hdr", "depth_nic_down.hdr"):
+        rows = [line.split() for line in (folder / name).read_text().splitlines() if re.match(r" *[0-9]", line)]
+        check(float(rows[-1][1]) == 1 and int(rows[-1][2]) > 0, f"{name}: {rows[-1][2]} values")
     page = Page((folder / "report.html").read_text())
     check(first["evidence"] in page.words, "page: its evidence")
     chart = [chart for chart in json.loads(page.scripts[0]) if chart["id"] == "links"][0]

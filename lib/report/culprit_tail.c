@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// See culprit_tail.h.
+
+#include "culprit_tail.h"
+
+#include <weft/world_delays.h>
+
+#include "culprit_place.h"
+#include "delays.h"
+#include "number.h"
+#include "put.h"
+
+#define NOT_TIMED "not measured: watch.delays is false"
+#define NO_PAIRS "no pairs of NICs are told apart"
+#define SPREAD "messages of all pairs are spread over it"
+
+// A row of NICs: below a switch, of a host, one.
+struct nics {
+	uint32_t first, count;
+};
+
+// The NICs whose messages begin or end at the culprit; none where all messages may pass it.
+static struct nics nics_of(const struct culprit *culprit, const struct world *world)
+{
+	const struct topology *topology = &world->topology;
+	const struct link_plan *link;
+	switch (culprit->place) {
+	case CULPRIT_LINK:
+		link = &topology->links[culprit->index];
+		if (link->tier == 0)
+			return (struct nics){culprit_nic_of(world, link), 1};
+		return (struct nics){0, 0};
+	case CULPRIT_NIC:
+		return (struct nics){culprit->index, 1};
+	case CULPRIT_HOST:
+		return (struct nics){culprit->index * topology->nics_per_host,
+				     topology->nics_per_host};
+	case CULPRIT_SWITCH:
+		if (topology->names == NULL && topology->switches[culprit->index].tier == 0)
+			return (struct nics){topology->switches[culprit->index].nics_first,
+					     topology->switches[culprit->index].nics_count};
+		return (struct nics){0, 0};
+	default:
+		return (struct nics){0, 0};
+	}
+}
+
+static bool is_at(const struct pair_delay *pair, struct nics nics)
+{
+	return pair->from_nic - nics.first < nics.count || pair->to_nic - nics.first < nics.count;
+}
+
+void culprit_tail(struct culprit_tail *ret, const struct culprit *culprit,
+		  const struct world *world)
+{
+	const struct world_delays *delays = world->delays;
+	struct nics nics = nics_of(culprit, world);
+	struct worst_pairs worst = {0};
+	uint64_t at = 0;
+	*ret = (struct culprit_tail){.reason = delays == NULL ? NOT_TIMED : NULL};
+	if (delays != NULL)
+		worst_pairs_find(&worst, delays);
+	if (delays != NULL && worst.count == 0)
+		ret->reason = NO_PAIRS;
+	else if (delays != NULL && nics.count == 0)
+		ret->reason = SPREAD;
+	if (ret->reason != NULL)
+		return;
+	for (uint32_t i = 0; i < delays->pair_count; i++)
+		at += delays->pairs[i].message_ns.total > 0 && is_at(&delays->pairs[i], nics);
+	uint64_t eighth = (worst.talked + 7) / 8; // else most pairs would be their own tail
+	ret->of = eighth < worst.count ? (uint32_t)eighth : worst.count;
+	for (uint32_t i = 0; i < ret->of; i++)
+		ret->at += is_at(worst.list[i], nics);
+	ret->all_share = (double)at / (double)worst.talked;
+}
+
+void culprit_tail_json(json_t *row, const struct culprit *culprit, const struct world *world)
+{
+	struct culprit_tail tail;
+	culprit_tail(&tail, culprit, world);
+	if (tail.reason != NULL) {
+		put_reason(row, "tail_share", tail.reason);
+		put_reason(row, "pairs_share", tail.reason);
+		return;
+	}
+	put_real(row, "tail_share", (double)tail.at / tail.of);
+	put_real(row, "pairs_share", tail.all_share);
+}
+
+void culprit_tail_line(FILE *to, const struct culprit *culprit, const struct world *world)
+{
+	struct culprit_tail tail;
+	struct text text;
+	if (world->delays == NULL)
+		return;
+	culprit_tail(&tail, culprit, world);
+	if (tail.reason != NULL)
+		fprintf(to, "    share of the tail: unavailable, %s\n", tail.reason);
+	else
+		fprintf(to,
+			"    %u of the %u pairs of NICs with the slowest messages are its, of all "
+			"pairs %s\n",
+			tail.at, tail.of, number_share(&text, tail.all_share));
+}
