@@ -92,6 +92,28 @@ static void tails(json_t *section, const struct html_input *input)
 	}
 }
 
+// Histograms of single packets and of queues, where they were measured: those of a beginning.
+static void more_tails(json_t *section, const struct html_input *input, const char *id,
+		       const char *title, const char *axis, const char *const beginnings[2])
+{
+	json_t *chart = NULL;
+	for (uint32_t i = 0; i < input->file_count; i++) {
+		const char *file = input->files[i].name;
+		char name[64];
+		if (strncmp(file, beginnings[0], strlen(beginnings[0])) != 0 &&
+		    strncmp(file, beginnings[1], strlen(beginnings[1])) != 0)
+			continue;
+		if (chart == NULL) {
+			chart = sheet_chart(section, id, "line", title);
+			sheet_axis(chart, "x", axis, true);
+			sheet_axis(chart, "y", "share above", true);
+		}
+		snprintf(name, sizeof(name), "%.60s", file);
+		name[strcspn(name, ".")] = '\0';
+		tail_series(chart, name, input->files[i].text);
+	}
+}
+
 // ---------------------------------------------------------------- racks
 
 static void label(json_t *list, const char *format, size_t first, size_t last)
@@ -152,6 +174,13 @@ void sheet_latency(struct sheet *sheet, const struct html_input *input)
 {
 	json_t *section = sheet_section(sheet, "latency", "Latency");
 	quantiles(section, sheet->result);
+	static const char *const packets[] = {"one_way_", "round_trip_"},
+				 *const queues[] = {"depth_", "depth_"};
 	tails(section, input);
+	more_tails(section, input, "delays",
+		   "Tails of single packets: one way by distance, round trips by plane",
+		   "time (us)", packets);
+	more_tails(section, input, "depth-tails", "Tails of queue depth, as packets found it",
+		   "bytes", queues);
 	racks(section, sheet->result);
 }

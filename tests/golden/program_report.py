@@ -159,6 +159,12 @@ def check_links(folder, scenario):
         got = {(chart["rows"][row], chart["labels"][column]): value for column, row, value in chart["cells"]}
         wanted = {(one["switch"], f"plane {one['plane']}"): one[key] / unit for one in switches}
         check(got.keys() == wanted.keys() and len(got) == 12 and all(abs(got[at] - wanted[at]) < 1e-6 for at in got), f"page: {name} of {len(got)} switches")
+    for name, beginnings in (("delays", ("one_way_", "round_trip_")), ("depth-tails", ("depth_",))):
+        drawn = {series["name"]: series["points"] for series in charts[name]["series"]}
+        files = {path.stem: tail_points(path) for path in folder.glob("*.hdr") if path.name.startswith(beginnings)}
+        check(drawn.keys() == files.keys() and len(files) > 1 and all(
+            len(drawn[of]) == len(files[of]) and all(abs(a - b) <= 1e-8 * b for pair in zip(drawn[of], files[of]) for a, b in zip(*pair)) for of in files),
+            f"page: {name} has the points of {sorted(files)}")
     racks = result["racks"]
     of_messages = [one for one in result["messages"] if one["count"] > 0]
     check(sum(pair["count"] for pair in racks["pairs"]) == sum(one["count"] for one in of_messages) and
