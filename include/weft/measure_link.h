@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include <weft/measure.h>
+#include <weft/measure_add.h>
 
 #define DUE_MARK_ONE (UINT64_C(1) << 20)
 #define LINK_SPREAD_BITS 6u
@@ -88,7 +88,7 @@ void depth_series_widen(struct depth_series *series, ps_t bin_ps);
 static inline void depth_note(const struct depth_watch *depth, ps_t now, uint32_t bytes)
 {
 	struct depth_series *series = depth->series;
-	hist_add(depth->bytes, bytes);
+	hist_note(depth->bytes, bytes);
 	if (series == NULL)
 		return;
 	if (__builtin_expect(now >= series->end_ps, 0))

@@ -22,7 +22,8 @@ uint32_t bitmap_count(const uint64_t *words, uint32_t bits)
 {
 	uint32_t count = 0;
 	for (uint32_t word = 0; word < bits >> 6; word++)
-		count += (uint32_t)__builtin_popcountll(words[word]);
+		if (words[word] != 0) // many have none, and not all processors count in one step
+			count += (uint32_t)__builtin_popcountll(words[word]);
 	if (bits & 63)
 		count += (uint32_t)__builtin_popcountll(words[bits >> 6] &
 							((UINT64_C(1) << (bits & 63)) - 1));

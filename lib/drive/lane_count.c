@@ -65,38 +65,46 @@ void lane_count_jobs(struct lane *lane, uint32_t m)
 	}
 }
 
-// What is under way from one port, as rows of departures are: packets are read once each.
-struct row {
-	uint64_t packets, bytes, data_packets, data_bytes, marked;
-	ps_t busy_ps; // on a cable that may be slow
-};
-
-static inline void count_packet(struct row *row, const struct departure *departure,
-				const struct packet *packet)
-{
-	row->packets++;
-	row->bytes += departure->bytes;
-	if (packet->payload_bytes == 0)
-		return;
-	row->data_packets++;
-	row->data_bytes += departure->bytes;
-	row->marked += (packet->flags & PACKET_CE) != 0;
-}
-
-static void add_row(struct link_count *count, const struct row *row, const struct cable *cable)
-{
-	count->packets += row->packets;
-	count->bytes += row->bytes;
-	count->data_packets += row->data_packets;
-	count->data_bytes += row->data_bytes;
-	count->marked += row->marked;
-	count->busy_ps += cable->is_slow ? row->busy_ps : line_ps(cable->line, row->bytes);
-}
-
 // A cell for an EV: the high bits of its product with 2^32 over the golden ratio.
 static inline uint32_t cell_of(uint32_t ev)
 {
 	return ev * UINT32_C(2654435769) >> (32 - LINK_SPREAD_BITS);
+}
+
+// One packet of data.
+static inline void count_data(struct link_count *count, uint32_t *cells,
+			      const struct packet *packet, uint32_t bytes)
+{
+	count->data_packets++;
+	count->data_bytes += bytes;
+	if (__builtin_expect(packet->flags & PACKET_CE, 0))
+		count->marked++;
+	if (cells != NULL)
+		cells[cell_of(packet->ev)]++;
+}
+
+// A row of departures of one port, of which `ret_end` is behind the last. Each packet is read once.
+static inline void count_row(const struct lane *lane, uint32_t m, uint32_t *cells,
+			     const struct departure *at, const struct departure **ret_end)
+{
+	const struct departure *const first = at, *end = *ret_end;
+	const uint32_t port = at->port, index = lane_cable(lane, m, at);
+	const struct cable *cable = &lane->cables.cables[index];
+	struct link_count *count = &lane->world->links.counts[lane->cables.plan[index]];
+	uint64_t row_bytes = 0;
+	do {
+		const struct packet *packet = packet_at(lane->out.packets, at->packet);
+		const uint32_t bytes = at->bytes;
+		row_bytes += bytes;
+		if (packet->payload_bytes > 0)
+			count_data(count, cells, packet, bytes);
+		if (__builtin_expect(cable->is_slow, 0))
+			count->busy_ps += line_ps(lane_line(lane, cable, at->start), bytes);
+	} while (++at < end && at->port == port);
+	count->packets += (uint64_t)(at - first);
+	count->bytes += row_bytes;
+	count->busy_ps += cable->is_slow ? 0 : line_ps(cable->line, row_bytes);
+	*ret_end = at;
 }
 
 void lane_count_links(struct lane *lane, uint32_t m)
@@ -105,22 +113,13 @@ void lane_count_links(struct lane *lane, uint32_t m)
 	const struct machine *machine = &lane->world->machines[m];
 	const struct departure *at = lane->out.departures, *end = at + lane->out.count;
 	while (at < end) {
-		const uint32_t port = at->port, index = lane_cable(lane, m, at);
-		const struct cable *cable = &lane->cables.cables[index];
 		// the ports of hosts are alike
-		uint32_t *cells = machine->is_host ? links->spread[m * machine->port_count + port]
-						   : NULL;
-		struct row row = {0};
-		do {
-			const struct packet *packet = packet_at(lane->out.packets, at->packet);
-			count_packet(&row, at, packet);
-			if (cells != NULL && packet->payload_bytes > 0)
-				cells[cell_of(packet->ev)]++;
-			if (__builtin_expect(cable->is_slow, 0))
-				row.busy_ps += line_ps(lane_line(lane, cable, at->start),
-						       at->bytes);
-		} while (++at < end && at->port == port);
-		add_row(&links->counts[lane->cables.plan[index]], &row, cable);
+		uint32_t *cells = machine->is_host
+			? links->spread[m * machine->port_count + at->port]
+			: NULL;
+		const struct departure *next = end;
+		count_row(lane, m, cells, at, &next);
+		at = next;
 	}
 }
 

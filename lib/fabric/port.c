@@ -154,15 +154,29 @@ static inline bool has_room(const struct cursor *cursor, struct outbox *out)
 
 // ---------------------------------------------------------------- service
 
-// Takes the oldest packet of a class off the queue of a port that does what few do.
+// What a port's way is made for, where it is inlined.
+enum port_way {
+	WAY_PLAIN,   // most ports: nothing special, and room for all
+	WAY_WATCHED, // the same, and its queue is measured
+	WAY_ANY,
+};
+
+// Whether notes are taken, known before where the way says it.
+static inline __attribute__((always_inline)) bool is_watched(const struct port *port,
+							     enum port_way way)
+{
+	return way == WAY_WATCHED || (way == WAY_ANY && port->special & PORT_WATCHED);
+}
+
+// Takes the oldest packet of a class off the queue of a port that may be watched.
 static inline __attribute__((always_inline)) uint64_t
-port_emit_special(struct port *port, struct cursor *cursor, struct outbox *out,
-		  struct fabric_counters *counters, enum packet_class klass)
+port_emit_noted(struct port *port, struct cursor *cursor, struct outbox *out,
+		struct fabric_counters *counters, enum packet_class klass, enum port_way way)
 {
 	ps_t start = cursor->free_at;
 	uint64_t marked = counters->marked;
 	uint64_t entry = port_emit(port, cursor, out, counters, klass);
-	if (klass == PACKET_CLASS_DATA && port->special & PORT_WATCHED)
+	if (klass == PACKET_CLASS_DATA && is_watched(port, way))
 		note_leave(port, entry, start, counters->marked != marked);
 	return entry;
 }
@@ -208,27 +222,28 @@ __attribute__((noinline)) static void line_serve(struct port *port, struct curso
 	}
 }
 
-// Emits every departure that starts at or before `last`. `is_special` is known where this is
-// inlined: most ports have nothing special, and room for all.
+// Emits every departure that starts at or before `last`. `way` is known where this is
+// inlined.
 static inline __attribute__((always_inline)) void
 port_serve(struct port *port, struct cursor *cursor, struct outbox *out,
-	   struct fabric_counters *counters, ps_t last, bool is_special)
+	   struct fabric_counters *counters, ps_t last, enum port_way way)
 {
-	if (is_special && port->special & PORT_LINE) {
+	if (way == WAY_ANY && port->special & PORT_LINE) {
 		line_serve(port, cursor, out, counters, last);
 		return;
 	}
 	while (cursor->free_at <= last) {
-		if (is_special) {
+		if (way == WAY_ANY) {
 			if (!port_is_backlogged(port) || !has_room(cursor, out))
 				return;
 			if (port->special & PORT_SLOWS)
 				port_slow(port, cursor->free_at);
-			port_emit_special(port, cursor, out, counters, port_next_class(port, out));
+			port_emit_noted(port, cursor, out, counters, port_next_class(port, out),
+					way);
 		} else if (port->queues[PACKET_CLASS_CONTROL].count > 0) {
 			port_emit(port, cursor, out, counters, PACKET_CLASS_CONTROL);
 		} else if (port->queues[PACKET_CLASS_DATA].count > 0) {
-			port_emit(port, cursor, out, counters, PACKET_CLASS_DATA);
+			port_emit_noted(port, cursor, out, counters, PACKET_CLASS_DATA, way);
 		} else {
 			return;
 		}
@@ -346,27 +361,27 @@ static inline __attribute__((always_inline)) void port_wait(struct port *port, s
 // Takes an arrival: starts it when the line is idle, else queues it.
 static inline __attribute__((always_inline)) void
 port_take(struct port *port, struct cursor *cursor, struct outbox *out,
-	  struct fabric_counters *counters, uint32_t index, ps_t now, bool is_special)
+	  struct fabric_counters *counters, uint32_t index, ps_t now, enum port_way way)
 {
 #ifdef PLANT_LOSE_PACKET // a bug on purpose: the conservation check must find it
 	static uint32_t planted;
 	if (++planted % 1000 == 0)
 		return;
 #endif
-	port_serve(port, cursor, out, counters, now, is_special);
-	if (is_special && port->special & PORT_SLOWS)
+	port_serve(port, cursor, out, counters, now, way);
+	if (way == WAY_ANY && port->special & PORT_SLOWS)
 		port_slow(port, now);
 	uint64_t entry = entry_of(index, packet_at(out->packets, index));
 	enum packet_class klass = entry_class(entry);
 	check(klass < PACKET_CLASS_COUNT);
-	if (cursor->free_at > now || (is_special && !has_room(cursor, out))) {
+	if (cursor->free_at > now || (way == WAY_ANY && !has_room(cursor, out))) {
 		port_wait(port, out, counters, klass, entry);
-		if (is_special && port->special & PORT_WATCHED)
+		if (is_watched(port, way))
 			note_wait(port, klass, now);
 		return;
 	}
 	cursor->free_at = now; // idle: nothing waits, so the packet never enters a queue
-	if (is_special && port->special & PORT_LINE) {
+	if (way == WAY_ANY && port->special & PORT_LINE) {
 		port_wait(port, out, counters, klass, entry);
 		return;
 	}
@@ -381,7 +396,7 @@ uint64_t port_emit_class(struct port *port, struct outbox *out, struct fabric_co
 	check(cursor.next < cursor.end);
 	if (port->special & PORT_SLOWS)
 		port_slow(port, port->free_at);
-	uint64_t entry = port_emit_special(port, &cursor, out, counters, klass);
+	uint64_t entry = port_emit_noted(port, &cursor, out, counters, klass, WAY_ANY);
 	cursor_end(&cursor, port, out);
 	return entry;
 }
@@ -422,7 +437,7 @@ void port_advance(struct port *port, struct outbox *out, struct fabric_counters 
 		  ps_t last)
 {
 	struct cursor cursor = cursor_begin(port, out);
-	port_serve(port, &cursor, out, counters, last, true);
+	port_serve(port, &cursor, out, counters, last, WAY_ANY);
 	cursor_end(&cursor, port, out);
 }
 
@@ -430,7 +445,7 @@ bool port_accept(struct port *port, struct outbox *out, struct fabric_counters *
 		 uint32_t index, ps_t now)
 {
 	struct cursor cursor = cursor_begin(port, out);
-	port_take(port, &cursor, out, counters, index, now, true);
+	port_take(port, &cursor, out, counters, index, now, WAY_ANY);
 	cursor_end(&cursor, port, out);
 	return port_is_backlogged(port);
 }
@@ -438,13 +453,13 @@ bool port_accept(struct port *port, struct outbox *out, struct fabric_counters *
 static inline __attribute__((always_inline)) void port_run_as(struct port *port, struct outbox *out,
 							      struct fabric_counters *counters,
 							      const struct batch *batch, ps_t until,
-							      bool is_special)
+							      enum port_way way)
 {
 	struct cursor cursor = cursor_begin(port, out);
 	const struct arrival *arrivals = batch->arrivals;
 	for (const struct arrival *end = arrivals + batch->count; arrivals < end; arrivals++)
-		port_take(port, &cursor, out, counters, arrivals->packet, arrivals->at, is_special);
-	port_serve(port, &cursor, out, counters, until - 1, is_special);
+		port_take(port, &cursor, out, counters, arrivals->packet, arrivals->at, way);
+	port_serve(port, &cursor, out, counters, until - 1, way);
 	cursor_end(&cursor, port, out);
 }
 
@@ -463,8 +478,11 @@ void port_run(struct port *port, struct outbox *out, struct fabric_counters *cou
 	if (batch->count > 1)
 		batch_sort(batch);
 	check(batch->count == 0 || batch->arrivals[batch->count - 1].at < until);
-	if (__builtin_expect(port->special || !has_room_for_all(port, out, batch->count), 0))
-		port_run_as(port, out, counters, batch, until, true);
+	if (__builtin_expect(
+		    port->special & ~PORT_WATCHED || !has_room_for_all(port, out, batch->count), 0))
+		port_run_as(port, out, counters, batch, until, WAY_ANY);
+	else if (port->special)
+		port_run_as(port, out, counters, batch, until, WAY_WATCHED);
 	else
-		port_run_as(port, out, counters, batch, until, false);
+		port_run_as(port, out, counters, batch, until, WAY_PLAIN);
 }

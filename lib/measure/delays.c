@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include <weft/check.h>
+#include <weft/measure_add.h>
 
 #define NS_MAX (UINT64_C(1) << 36) // 68 s
 #define CLASS_DIGITS 3u
@@ -82,6 +83,6 @@ void delays_add_rtt(struct delays *delays, uint32_t plane, uint32_t ev, ps_t rtt
 {
 	uint32_t cell = ev < delays->evs ? ev : delays->evs - 1;
 	check(plane < delays->planes);
-	hist_add(&delays->rtt_plane_ns[plane], rtt_ps / PS_PER_NS);
-	hist_add(&delays->rtt_ev_ns[cell], rtt_ps / PS_PER_NS);
+	hist_note(&delays->rtt_plane_ns[plane], rtt_ps / PS_PER_NS);
+	hist_note(&delays->rtt_ev_ns[cell], rtt_ps / PS_PER_NS);
 }

@@ -4,7 +4,7 @@
 // starts at twice the value and has 2^(b-1) cells of twice the width. A cell is thus narrower than
 // its lowest value / 2^(b-1), and 2^b >= 2 * 10^digits makes that one part in 10^digits.
 
-#include <weft/measure.h>
+#include <weft/measure_add.h>
 
 #include <errno.h>
 #include <stddef.h>
@@ -25,18 +25,9 @@ static uint32_t cell_bits_for(unsigned digits)
 	return bits;
 }
 
-// Doublings above the first bucket: the width of the value's cell is 2 to this power.
-static uint32_t shift_of(uint32_t cell_bits, uint64_t value)
-{
-	if (value >> cell_bits == 0)
-		return 0;
-	return 64 - (uint32_t)__builtin_clzll(value) - cell_bits;
-}
-
 static uint32_t cell_of(uint32_t cell_bits, uint64_t value)
 {
-	uint32_t shift = shift_of(cell_bits, value);
-	return (shift << (cell_bits - 1)) + (uint32_t)(value >> shift);
+	return hist_cell(&(const struct hist){.cell_bits = cell_bits}, value);
 }
 
 static bool is_shape(unsigned digits, uint64_t value_max)
@@ -98,7 +89,7 @@ void hist_add_many(struct hist *hist, int64_t value, uint64_t times)
 		hist->over += times;
 		capped = hist->value_max;
 	}
-	hist->counts[cell_of(hist->cell_bits, capped)] += times;
+	hist->counts[hist_cell(hist, capped)] += times;
 	if (hist->total == 0 || value < hist->min)
 		hist->min = value;
 	if (hist->total == 0 || value > hist->max)
@@ -109,19 +100,9 @@ void hist_add_many(struct hist *hist, int64_t value, uint64_t times)
 	hist->sum = sum_of(hist->sum, all);
 }
 
-// The first value and those out of range take the long way; the others come with every packet.
 void hist_add(struct hist *hist, int64_t value)
 {
-	uint64_t exact = (uint64_t)value; // below zero: out of range
-	if (__builtin_expect(exact > hist->value_max || hist->total == 0, 0)) {
-		hist_add_many(hist, value, 1);
-		return;
-	}
-	hist->counts[cell_of(hist->cell_bits, exact)]++;
-	hist->min = value < hist->min ? value : hist->min;
-	hist->max = value > hist->max ? value : hist->max;
-	hist->total++;
-	hist->sum = sum_of(hist->sum, exact);
+	hist_note(hist, value);
 }
 
 void hist_merge(struct hist *into, const struct hist *from)

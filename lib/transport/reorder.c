@@ -2,6 +2,8 @@
 // How far packets come behind others of their QP (watch.delays).
 #include "reorder.h"
 
+#include <weft/measure_add.h>
+
 // Bits that are set, in fewer instructions than the compiler's own where processors are unknown.
 static inline uint32_t ones(uint64_t bits)
 {
@@ -24,5 +26,5 @@ void reorder_note(struct endpoint *endpoint, const struct qp *qp, uint32_t psn)
 			here &= (UINT64_C(1) << left) - 1;
 		below += ones(here);
 	}
-	hist_add(&endpoint->delays->order_packets, qp->ooo_count - below);
+	hist_note(&endpoint->delays->order_packets, qp->ooo_count - below);
 }

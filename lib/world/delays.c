@@ -6,6 +6,7 @@
 
 #include <errno.h>
 
+#include <weft/measure_add.h>
 #include <weft/packet_stamp.h>
 #include <weft/world_delays.h>
 
@@ -173,21 +174,25 @@ void delays_collect(struct world *world)
 
 // ---------------------------------------------------------------- running
 
-struct delay_arrival delays_see(const struct packet *packet, const struct nic *nic, ps_t now)
-{
-	struct delay_arrival seen = {.age_ps = -1, .qpn = packet->qpn, .plane = packet->plane};
-	if (packet->payload_bytes == 0 || packet->qpn >= nic->qp_count)
-		return seen;
-	seen.is_data = true;
-	seen.age_ps = packet_age(packet, now);
-	seen.placed = endpoint_counters(nic->endpoint)->payload_bytes_placed;
-	return seen;
-}
-
 static bool takes_messages(const struct nic_peer *peer)
 {
 	return peer->role == NIC_ROLE_RING_RECEIVE || peer->role == NIC_ROLE_FLOW ||
 		peer->role == NIC_ROLE_LINE_RECEIVE;
+}
+
+struct delay_arrival delays_see(const struct packet *packet, const struct nic *nic, ps_t now)
+{
+	struct delay_arrival seen = {.age_ps = -1, .qpn = packet->qpn, .plane = packet->plane};
+	if (packet->qpn >= nic->qp_count)
+		return seen;
+	seen.is_data = true;
+	seen.age_ps = packet_age(packet, now);
+	// else a message comes in already
+	seen.may_open = !(nic->delays->open[packet->qpn] & OPEN_QP) &&
+		takes_messages(&nic->peers[packet->qpn]);
+	if (seen.may_open)
+		seen.placed = endpoint_counters(nic->endpoint)->payload_bytes_placed;
+	return seen;
 }
 
 // The first of a message came in on the QP.
@@ -212,11 +217,11 @@ void delays_on_arrival(struct world_host *host, struct nic *nic, const struct de
 #ifdef PLANT_YOUNG_PACKET // a bug on purpose: every packet took a little less
 		age_ns -= age_ns / 64;
 #endif
-		hist_add(&host->delays->one_way_ns[peer->pair], age_ns);
-		hist_add(&host->delays->one_way_plane_ns[seen->plane], age_ns);
+		hist_note(&host->delays->one_way_ns[peer->pair], age_ns);
+		hist_note(&host->delays->one_way_plane_ns[seen->plane], age_ns);
 	}
-	bool is_new = endpoint_counters(nic->endpoint)->payload_bytes_placed != seen->placed;
-	if (is_new && takes_messages(peer) && !(nic->delays->open[seen->qpn] & OPEN_QP))
+	if (seen->may_open &&
+	    endpoint_counters(nic->endpoint)->payload_bytes_placed != seen->placed)
 		open_qp(host, nic, seen->qpn);
 }
 

@@ -21,13 +21,15 @@ struct nic_delays {
 
 // A packet before its endpoint took it, and reused it for its answer.
 struct delay_arrival {
-	ps_t age_ps; // -1: not known (frames do not say it)
-	uint64_t placed;
+	ps_t age_ps;	 // -1: not known (frames do not say it)
+	uint64_t placed; // with may_open
 	bool is_data;
+	bool may_open; // it may be the first of a message
 	uint32_t qpn;
 	uint8_t plane;
 };
 
+// Of a packet with payload.
 struct delay_arrival delays_see(const struct packet *packet, const struct nic *nic, ps_t now);
 
 // It has been taken.

@@ -33,12 +33,12 @@ static void take(struct world_host *host, struct nic *nic, const struct arrival 
 void watched_receive(struct world_host *host, struct nic *nic, const struct arrival *arrival,
 		     struct outbox *out)
 {
-	if (host->delays == NULL) {
+	const struct packet *packet = packet_at(out->packets, arrival->packet);
+	if (host->delays == NULL || packet->payload_bytes == 0) {
 		take(host, nic, arrival, out);
 		return;
 	}
-	struct delay_arrival seen = delays_see(packet_at(out->packets, arrival->packet), nic,
-					       arrival->at);
+	struct delay_arrival seen = delays_see(packet, nic, arrival->at);
 	take(host, nic, arrival, out);
 	delays_on_arrival(host, nic, &seen);
 }
