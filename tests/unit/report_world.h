@@ -90,14 +90,15 @@ static inline void fake_series(struct fake *fake, uint32_t bins)
 static inline void fake_bypasses(struct fake *fake)
 {
 	static struct link_plan links[2];
-	static struct switch_plan t0;
+	static struct switch_plan switches[12];
 	struct world *world = &fake->world;
 	links[0] = (struct link_plan){.node_b = world->topology.hosts};
 	links[1] = links[0];
 	links[1].port_a = links[1].port_b = 2;
 	world->fabric.planes = world->topology.planes;
 	world->topology.links = links;
-	world->topology.switches = &t0;
+	check(world->topology.switch_count <= 12);
+	world->topology.switches = switches;
 	world->cable_count = 4;
 	for (uint32_t i = 0; i < 2; i++) {
 		world->bypass[i] = arena_draw(&fake->arena, ARENA_MEASURE, 1,
