@@ -93,7 +93,7 @@ static void series(json_t *section, const json_t *result)
 	double nics = sheet_number(result, "goodput.nics_receiving", 0);
 	double bin_us = at_us(from, "bin_ps", 1);
 	if (!json_is_object(from)) {
-		sheet_missing(section, "Goodput, queues and losses over time",
+		sheet_missing(section, "Goodput and losses over time",
 			      "the scenario asks for no series: watch.bin says how long a bin is");
 		return;
 	}
@@ -104,13 +104,43 @@ static void series(json_t *section, const json_t *result)
 		     "packets in a bin", 1);
 	series_chart(section, result, "losses", "lost_packets", "Data packets lost on cables",
 		     "packets in a bin", 1);
-	if (json_is_array(json_object_get(from, "queue_bytes_max")))
-		series_chart(section, result, "queues", "queue_bytes_max", "Deepest data queue",
-			     "kB", 1e-3);
-	else
-		sheet_missing(section, "Queues over time",
-			      "queues are measured over the whole run, not over time; the deepest "
-			      "one is in the summary");
+}
+
+// Why there are no queues over time.
+static const char *no_queues(const json_t *result)
+{
+	const json_t *links = json_object_get(result, "links");
+	const char *reason = json_is_object(links) ? sheet_text(links, "depth_series_reason")
+						   : sheet_text(result, "links_reason");
+	return *reason != '\0' ? reason : "nothing had to wait";
+}
+
+// The ports with the deepest queues, a line for each.
+static void queues(json_t *section, const json_t *result)
+{
+	const json_t *from = sheet_at(result, "links.depth_series");
+	const json_t *list = json_object_get(from, "ports"), *each, *bytes;
+	double bin_us = at_us(from, "bin_ps", 1);
+	size_t i, bin;
+	if (json_array_size(list) == 0) {
+		sheet_missing(section, "Queues over time", no_queues(result));
+		return;
+	}
+	json_t *chart = sheet_chart(section, "queues", "line",
+				    "Queues over time: the ports with the deepest");
+	sheet_axis(chart, "x", "virtual time (us)", false);
+	sheet_axis(chart, "y", "most in a bin (kB)", false);
+	json_array_foreach(list, i, each)
+	{
+		json_t *points = sheet_series(chart, sheet_text(each, "cable"));
+		json_array_foreach(json_object_get(each, "most_bytes"), bin, bytes)
+		{
+			double value = json_number_value(bytes) / 1e3;
+			sheet_point(points, (double)bin * bin_us, value); // a bin is a step
+			sheet_point(points, (double)(bin + 1) * bin_us, value);
+		}
+	}
+	bands(chart, result);
 }
 
 // ---------------------------------------------------------------- step
@@ -224,4 +254,5 @@ void sheet_time(struct sheet *sheet)
 	collectives(section, sheet->result);
 	jobs(section, sheet->result);
 	series(section, sheet->result);
+	queues(section, sheet->result);
 }

@@ -165,6 +165,12 @@ def check_links(folder, scenario):
         check(drawn.keys() == files.keys() and len(files) > 1 and all(
             len(drawn[of]) == len(files[of]) and all(abs(a - b) <= 1e-8 * b for pair in zip(drawn[of], files[of]) for a, b in zip(*pair)) for of in files),
             f"page: {name} has the points of {sorted(files)}")
+    deep = result["links"]["depth_series"]
+    drawn = {series["name"]: series["points"] for series in charts["queues"]["series"]}
+    wanted = {one["cable"]: [[at * deep["bin_ps"] / 1e6, most / 1e3] for at, most in enumerate(one["most_bytes"])] for one in deep["ports"]}
+    check(drawn.keys() == wanted.keys() and len(wanted) == 8 and all(
+        len(drawn[of][::2]) == len(wanted[of]) and all(abs(a - b) < 1e-6 for pair in zip(drawn[of][::2], wanted[of]) for a, b in zip(*pair)) for of in wanted)
+        and max(most for line in wanted.values() for _, most in line) > 0, f"page: queues over time of {len(drawn)} ports")
     racks = result["racks"]
     of_messages = [one for one in result["messages"] if one["count"] > 0]
     check(sum(pair["count"] for pair in racks["pairs"]) == sum(one["count"] for one in of_messages) and
