@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "outcome.h"
 
@@ -21,6 +22,14 @@ int outcome_once(struct refusal *refusal, const char **to, const char *option, c
 		return outcome_bad_word(refusal, "an empty value for", option);
 	*to = word;
 	return 0;
+}
+
+int outcome_unwritten(struct refusal *refusal, const char *path)
+{
+	int error = errno == 0 ? EIO : errno;
+	snprintf(refusal->file, sizeof(refusal->file), "%s", path);
+	snprintf(refusal->text, sizeof(refusal->text), "cannot write: %s", strerror(error));
+	return error == ENOENT || error == EISDIR ? -error : -EIO;
 }
 
 int outcome_status(int rc)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft goodput: arguments, and who prints.
 
-#include <errno.h>
 #include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
@@ -274,11 +273,7 @@ static int draw(struct call *call)
 		if (fclose(file) == 0 && rc == 0)
 			return 0;
 	}
-	int error = errno == 0 ? EIO : errno;
-	snprintf(call->refusal.file, sizeof(call->refusal.file), "%s", call->svg);
-	snprintf(call->refusal.text, sizeof(call->refusal.text), "cannot write: %s",
-		 strerror(error));
-	return error == ENOENT || error == EISDIR ? -error : -EIO;
+	return outcome_unwritten(&call->refusal, call->svg);
 }
 
 static int show(struct call *call)

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft verdict: arguments and files. What a bound is and whether it holds is in lib/report.
 
-#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <weft/drive_files.h>
 #include <weft/report_verdict.h>
@@ -120,11 +118,7 @@ static int write_junit(struct call *call)
 		if (fclose(file) == 0 && rc == 0)
 			return 0;
 	}
-	int error = errno == 0 ? EIO : errno;
-	snprintf(call->refusal.file, sizeof(call->refusal.file), "%s", call->junit);
-	snprintf(call->refusal.text, sizeof(call->refusal.text), "cannot write: %s",
-		 strerror(error));
-	return error == ENOENT || error == EISDIR ? -error : -EIO;
+	return outcome_unwritten(&call->refusal, call->junit);
 }
 
 static int show(struct call *call)
