@@ -2,61 +2,23 @@
 // Packets that cross from one rank to another, in slabs of fixed size: as many as a window needs,
 // the last one marked.
 
-#include "border.h"
+#include "border_slab.h"
 
 #include <errno.h>
-#include <string.h>
-
-#include <weft/world_signal.h>
 
 #include "mail.h"
 #include "patience.h"
 
-#ifndef SLAB_CROSSINGS	    // tests have small ones: many in a window
-#define SLAB_CROSSINGS 1024 // 80 kB: a window of eight thousand busy NICs has some twenty
-#endif
+#define CROSS_AHEAD 16 // departures whose packet is fetched ahead, to be copied
+#define TAKE_AHEAD 8   // crossings whose cable is fetched ahead
 
-#define TAKE_AHEAD 8 // crossings whose cable is fetched ahead
+// Who crosses, and when: kind << 62 | cable << 32 | low half of the time, as a cable has it. What
+// is not in the order of a cable may come much later: the next entry is its whole time.
+#define KIND_SHIFT 62
+#define CABLE_SHIFT 32
+#define CABLES_MAX (1u << (KIND_SHIFT - CABLE_SHIFT))
 
 enum crossing_kind { CROSSING_IN_ORDER, CROSSING_LATE, CROSSING_SIGNAL };
-
-struct crossing {
-	ps_t at;
-	uint32_t cable;
-	uint32_t kind; // enum crossing_kind
-	union {
-		struct packet packet;
-		struct signal signal;
-	};
-};
-static_assert(sizeof(struct crossing) == 80, "no hole that would send what is left in memory");
-
-struct slab {
-	uint32_t count;
-	uint32_t is_last;
-	struct crossing crossings[SLAB_CROSSINGS];
-};
-
-#define SLAB_HEAD_BYTES offsetof(struct slab, crossings)
-
-struct peer {
-	struct slab *out[RANKS_SLOTS];
-	uint32_t slot; // being filled
-	bool is_under_way[RANKS_SLOTS];
-	struct slab *in;
-	bool is_awaited; // more of this window is to come
-};
-
-struct border {
-	struct ranks *ranks;
-	struct lane *lane;
-	uint64_t *machines;
-	struct peer *peers;	   // [ranks]
-	struct border_news *views; // [ranks]
-	uint64_t stranded;
-	uint32_t stream_peer; // of a stream: its bytes lie in the slabs
-	size_t stream_at, stream_end;
-};
 
 // ---------------------------------------------------------------- building
 
@@ -67,6 +29,7 @@ static int draw_peer(struct peer *peer, struct arena *arena)
 		if (peer->out[slot] == NULL)
 			return -ENOMEM;
 	}
+	peer->filling = peer->out[0];
 	peer->in = arena_draw(arena, ARENA_DRIVE, 1, sizeof(struct slab));
 	return peer->in == NULL ? -ENOMEM : 0;
 }
@@ -94,6 +57,7 @@ static void mark_cables(struct border *border)
 	for (uint32_t i = 0; i < lane->cables.count; i++) {
 		const struct cable_plan *plan = &world->cables[lane->cables.plan[i]];
 		struct cable *cable = &lane->cables.cables[i];
+		cable->is_foreign = !world_is_in(world, plan->to_machine, own);
 		if (world_sender_of(world, lane->cables.plan[i]) != own ||
 		    !leads_away(border, plan))
 			continue;
@@ -110,6 +74,7 @@ int border_init(struct border **ret, struct lane *lane, struct ranks *ranks, str
 	struct border *border = arena_draw(arena, ARENA_DRIVE, 1, sizeof(*border));
 	if (border == NULL)
 		return -ENOMEM;
+	check(lane->cables.count < CABLES_MAX);
 	border->ranks = ranks;
 	border->lane = lane;
 	border->machines = arena_draw(arena, ARENA_DRIVE, BITMAP_WORDS(lane->world->machine_count),
@@ -133,9 +98,8 @@ const uint64_t *border_machines(const struct border *border)
 
 // ---------------------------------------------------------------- sending
 
-// Waits until a slot of `rank` is free, and takes meanwhile what comes: the other one may wait for
-// just that.
-static void free_slot(struct border *border, uint32_t rank, uint32_t slot)
+// It takes meanwhile what comes: the other one may wait for just that.
+void border_free_slot(struct border *border, uint32_t rank, uint32_t slot)
 {
 	struct patience patience = {0};
 	struct peer *peer = &border->peers[rank];
@@ -148,52 +112,84 @@ static void free_slot(struct border *border, uint32_t rank, uint32_t slot)
 	peer->is_under_way[slot] = false;
 }
 
-static void send_slab(struct border *border, uint32_t rank, size_t bytes)
+// Where a crossing is in a slab: its block, and its place there.
+static inline struct block *block_of(struct slab *slab, uint32_t i)
+{
+	return &slab->blocks[i / BLOCK_CROSSINGS];
+}
+
+static size_t slab_bytes(const struct slab *slab)
+{
+	uint32_t blocks = (slab->count + BLOCK_CROSSINGS - 1) / BLOCK_CROSSINGS;
+	return offsetof(struct slab, blocks) + blocks * sizeof(struct block);
+}
+
+void border_send_slab(struct border *border, uint32_t rank, size_t bytes)
 {
 	struct peer *peer = &border->peers[rank];
 	uint32_t slot = peer->slot;
-	border->ranks->ops->send(border->ranks, rank, slot, peer->out[slot], bytes);
+	border->ranks->ops->send(border->ranks, rank, slot, peer->filling, bytes);
 	peer->is_under_way[slot] = true;
 	peer->slot = (slot + 1) % RANKS_SLOTS;
-	free_slot(border, rank, peer->slot);
+	border_free_slot(border, rank, peer->slot);
+	peer->filling = peer->out[peer->slot];
 }
 
-static void send_crossings(struct border *border, uint32_t rank, bool is_last)
+static __attribute__((noinline)) void send_crossings(struct border *border, uint32_t rank,
+						     bool is_last)
 {
-	struct peer *peer = &border->peers[rank];
-	struct slab *slab = peer->out[peer->slot];
+	struct slab *slab = border->peers[rank].filling;
 	slab->is_last = is_last;
-	send_slab(border, rank, SLAB_HEAD_BYTES + slab->count * sizeof(struct crossing));
-	peer->out[peer->slot]->count = 0;
+	border_send_slab(border, rank, slab_bytes(slab));
+	border->peers[rank].filling->count = 0;
 }
 
-// Room for one more to `rank`.
-static struct crossing *next_crossing(struct border *border, uint32_t rank)
+// The slab to `rank`, with room for `count` more.
+static inline struct slab *slab_to(struct border *border, uint32_t rank, uint32_t count)
 {
 	struct peer *peer = &border->peers[rank];
-	if (peer->out[peer->slot]->count == SLAB_CROSSINGS)
+	if (__builtin_expect(peer->filling->count + count > SLAB_CROSSINGS, 0))
 		send_crossings(border, rank, false);
-	struct slab *slab = peer->out[peer->slot];
-	return &slab->crossings[slab->count++];
+	return peer->filling;
 }
 
-uint32_t border_rank(const struct border *border, const struct cable *cable,
-		     const struct packet *packet)
+// What ranks a packet may go to at the end of a cable: one, or by its target.
+struct way {
+	const struct shared_switch *shared; // NULL: always to `rank`
+	uint32_t rank;
+};
+
+static struct way way_over(const struct border *border, const struct cable *cable)
 {
 	const struct world *world = border->lane->world;
 	const struct shared_switch *shared = world_shared(world, cable->to_machine);
+	return (struct way){
+		shared, shared == NULL ? world->shard_of[cable->to_machine] : border->ranks->index};
+}
+
+static inline uint32_t rank_by(const struct way *way, const struct packet *packet)
+{
+	const struct shared_switch *shared = way->shared;
 	if (shared == NULL)
-		return world->shard_of[cable->to_machine];
+		return way->rank;
 	if (packet->target < shared->low || packet->target >= shared->high)
-		return border->ranks->index; // it is lost here as well as there
-#ifdef PLANT_WRONG_SIDE			     // a bug on purpose: a packet goes where its sender is
+		return way->rank; // it is lost here as well as there
+#ifdef PLANT_WRONG_SIDE		  // a bug on purpose: a packet goes where its sender is
 	return shared->shards[(packet->source - shared->low) / shared->span];
 #endif
 	return shared->shards[(packet->target - shared->low) / shared->span];
 }
 
-void border_send(struct border *border, uint32_t to, uint32_t index, const struct packet *packet,
-		 ps_t at, bool is_late)
+uint32_t border_rank(const struct border *border, const struct cable *cable,
+		     const struct packet *packet)
+{
+	const struct way way = way_over(border, cable);
+	return rank_by(&way, packet);
+}
+
+// A packet crosses in the order of its cable.
+static inline void cross(struct border *border, uint32_t to, uint32_t index,
+			 const struct packet *packet, ps_t at)
 {
 #ifdef PLANT_LOSE_CROSSING // a bug on purpose: the books of all ranks must not balance
 	if (rng_mix((uint64_t)at) % 100 == 0)
@@ -202,11 +198,60 @@ void border_send(struct border *border, uint32_t to, uint32_t index, const struc
 #ifdef PLANT_LATE_CROSSING // a bug on purpose: the digest must tell
 	at += border->lane->world->window_ps;
 #endif
-	*next_crossing(border,
-		       to) = (struct crossing){.at = at,
-					       .cable = index,
-					       .kind = is_late ? CROSSING_LATE : CROSSING_IN_ORDER,
-					       .packet = *packet};
+	struct slab *slab = slab_to(border, to, 1);
+	uint32_t i = slab->count++;
+	struct block *block = block_of(slab, i);
+	block->entries[i % BLOCK_CROSSINGS] = (uint64_t)index << CABLE_SHIFT | (uint32_t)at;
+	block->what[i % BLOCK_CROSSINGS].packet = *packet;
+}
+
+// Room for one that is not in the order of a cable.
+static struct block *cross_at(struct border *border, uint32_t to, enum crossing_kind kind,
+			      uint32_t index, ps_t at, uint32_t *ret)
+{
+	struct slab *slab = slab_to(border, to, 2);
+	uint32_t i = slab->count, next = i + 1;
+	slab->count += 2;
+	block_of(slab, next)->entries[next % BLOCK_CROSSINGS] = (uint64_t)kind << KIND_SHIFT |
+		(uint64_t)at;
+	struct block *block = block_of(slab, i);
+	block->entries[i % BLOCK_CROSSINGS] = (uint64_t)kind << KIND_SHIFT |
+		(uint64_t)index << CABLE_SHIFT;
+	*ret = i % BLOCK_CROSSINGS;
+	return block;
+}
+
+void border_send(struct border *border, uint32_t to, uint32_t index, const struct packet *packet,
+		 ps_t at, bool is_late)
+{
+	uint32_t i;
+	if (is_late)
+		cross_at(border, to, CROSSING_LATE, index, at, &i)->what[i].packet = *packet;
+	else
+		cross(border, to, index, packet, at);
+}
+
+const struct departure *border_cross(struct border *border, uint32_t index,
+				     const struct departure *departure, const struct departure *end)
+{
+	struct lane *lane = border->lane;
+	struct cable *cable = &lane->cables.cables[index];
+	const struct packet *packets = lane->out.packets->packets;
+	const uint32_t port = departure->port, own = border->ranks->index;
+	const struct way way = way_over(border, cable);
+	do {
+		if (end - departure > CROSS_AHEAD)
+			__builtin_prefetch(&packets[departure[CROSS_AHEAD].packet]);
+		ps_t at = lane_depart(lane, cable, departure);
+		uint32_t to = rank_by(&way, &packets[departure->packet]);
+		if (to == own) {
+			lane_lay(lane, cable, cable_entry(at, departure->packet), at);
+			continue;
+		}
+		cross(border, to, index, &packets[departure->packet], at);
+		packet_put(lane->out.packets, departure->packet);
+	} while (++departure < end && departure->port == port);
+	return departure;
 }
 
 void border_signal(struct border *border, const struct signal *signal)
@@ -218,62 +263,92 @@ void border_signal(struct border *border, const struct signal *signal)
 		if (signal->trigger % 7 == 3)
 			continue;
 #endif
-		struct crossing *crossing = next_crossing(border, rank);
-		memset(crossing, 0, sizeof(*crossing)); // a signal leaves most of it empty
-		crossing->at = signal->at;
-		crossing->kind = CROSSING_SIGNAL;
-		crossing->signal = *signal;
+		uint32_t i;
+		struct block *block = cross_at(border, rank, CROSSING_SIGNAL, 0, signal->at, &i);
+		block->what[i].signal = *signal;
 	}
 }
 
 // ---------------------------------------------------------------- taking
 
-static void lay_crossing(struct border *border, const struct crossing *crossing)
+// A packet of the pool for one that came, which lies at `from`; PACKET_NONE when there is none.
+static inline uint32_t settle(struct border *border, const struct cable *cable,
+			      const struct packet *from)
 {
 	struct lane *lane = border->lane;
-	if (crossing->kind == CROSSING_SIGNAL) {
-		check(crossing->at >= lane->window_end);
-		mail_hear(lane, &crossing->signal);
-		return;
-	}
-	struct cable *cable = &lane->cables.cables[crossing->cable];
 	uint32_t packet = packet_get(lane->out.packets);
-	check(crossing->at >= lane->window_end &&
-	      world_is_in(lane->world, cable->to_machine, border->ranks->index));
-	if (packet == PACKET_NONE) {
+	check(!cable->is_foreign);
+	if (__builtin_expect(packet == PACKET_NONE, 0)) {
 		lane->out.limit = OUTBOX_NO_PACKET; // the run ends with this window
 		border->stranded++;
+		return packet;
+	}
+	*packet_at(lane->out.packets, packet) = *from;
+	return packet;
+}
+
+static inline void lay_in_order(struct border *border, uint64_t entry, const struct packet *from)
+{
+	struct lane *lane = border->lane;
+	struct cable *cable = &lane->cables.cables[entry >> CABLE_SHIFT];
+	ps_t at = cable_entry_at(entry, lane->window_start);
+	check(at >= lane->window_end);
+	uint32_t packet = settle(border, cable, from);
+	if (packet != PACKET_NONE)
+		lane_lay(lane, cable, cable_entry(at, packet), at);
+}
+
+static __attribute__((noinline)) void lay_at(struct border *border, const struct block *block,
+					     uint32_t i, uint64_t time)
+{
+	struct lane *lane = border->lane;
+	uint64_t entry = block->entries[i];
+	ps_t at = (ps_t)(time & ((UINT64_C(1) << KIND_SHIFT) - 1));
+	uint32_t index = entry >> CABLE_SHIFT & (CABLES_MAX - 1);
+	check(at >= lane->window_end);
+	if (entry >> KIND_SHIFT == CROSSING_SIGNAL) {
+		mail_hear(lane, &block->what[i].signal);
 		return;
 	}
-	*packet_at(lane->out.packets, packet) = crossing->packet;
-	if (crossing->kind == CROSSING_LATE)
-		lane_push_late(lane, crossing->cable, crossing->at, packet);
-	else
-		lane_lay(lane, cable, cable_entry(crossing->at, packet), crossing->at);
+	uint32_t packet = settle(border, &lane->cables.cables[index], &block->what[i].packet);
+	if (packet != PACKET_NONE)
+		lane_push_late(lane, index, at, packet);
 }
 
 // Brings the cable of a crossing to come into the cache, and, of one that comes sooner, where its
 // next entry goes.
 static inline __attribute__((always_inline)) void fetch_cables(const struct lane *lane,
-							       const struct slab *slab, uint32_t i)
+							       struct slab *slab, uint32_t i)
 {
 	const struct cable *cables = lane->cables.cables;
-	if (i + 2 * TAKE_AHEAD >= slab->count)
+	uint32_t near = i + TAKE_AHEAD, far = i + 2 * TAKE_AHEAD;
+	if (far >= slab->count)
 		return;
-	uint32_t put = cables[slab->crossings[i + TAKE_AHEAD].cable].fifo.put;
-	__builtin_prefetch(&cables[slab->crossings[i + 2 * TAKE_AHEAD].cable], 1);
+	uint64_t next = block_of(slab, near)->entries[near % BLOCK_CROSSINGS];
+	uint64_t later = block_of(slab, far)->entries[far % BLOCK_CROSSINGS];
+	if ((next | later) >> KIND_SHIFT != CROSSING_IN_ORDER)
+		return;
+	uint32_t put = cables[next >> CABLE_SHIFT].fifo.put;
+	__builtin_prefetch(&cables[later >> CABLE_SHIFT], 1);
 	__builtin_prefetch(&lane->out.chunks->words[put - (put > 0)], 1);
 }
 
 static void take_slab(struct border *border, uint32_t rank, size_t bytes)
 {
 	struct peer *peer = &border->peers[rank];
-	const struct slab *slab = peer->in;
-	check(bytes == SLAB_HEAD_BYTES + slab->count * sizeof(struct crossing));
+	struct slab *slab = peer->in;
+	check(slab->count <= SLAB_CROSSINGS && bytes == slab_bytes(slab));
 	for (uint32_t i = 0; i < slab->count; i++) {
+		const struct block *block = block_of(slab, i);
+		uint32_t at = i % BLOCK_CROSSINGS, next = i + 1;
 		fetch_cables(border->lane, slab, i);
 		packet_fetch(border->lane->out.packets, TAKE_AHEAD);
-		lay_crossing(border, &slab->crossings[i]);
+		if (__builtin_expect(block->entries[at] >> KIND_SHIFT == CROSSING_IN_ORDER, 1)) {
+			lay_in_order(border, block->entries[at], &block->what[at].packet);
+			continue;
+		}
+		lay_at(border, block, at, block_of(slab, next)->entries[next % BLOCK_CROSSINGS]);
+		i++;
 	}
 	peer->is_awaited = !slab->is_last;
 	if (peer->is_awaited)
@@ -344,67 +419,5 @@ void border_agree(struct border *border, struct border_news *news)
 		news->work_done += view->work_done;
 		news->data_so_far += view->data_so_far;
 		news->wants_stop |= view->wants_stop;
-	}
-}
-
-// ---------------------------------------------------------------- bringing together
-
-void border_write(void *context, void *from, size_t bytes)
-{
-	struct border *border = context;
-	struct peer *peer = &border->peers[0];
-	for (size_t done = 0, more; done < bytes; done += more) {
-		if (border->stream_at == sizeof(struct slab)) {
-			send_slab(border, 0, sizeof(struct slab));
-			border->stream_at = 0;
-		}
-		more = sizeof(struct slab) - border->stream_at;
-		more = bytes - done < more ? bytes - done : more;
-		memcpy((char *)peer->out[peer->slot] + border->stream_at, (char *)from + done,
-		       more);
-		border->stream_at += more;
-	}
-}
-
-void border_written(struct border *border)
-{
-	struct peer *peer = &border->peers[0];
-	send_slab(border, 0, border->stream_at);
-	border->stream_at = 0;
-	for (uint32_t slot = 0; slot < RANKS_SLOTS; slot++)
-		free_slot(border, 0, slot);
-	for (uint32_t slot = 0; slot < RANKS_SLOTS; slot++)
-		peer->out[slot]->count = 0; // a run may go on
-}
-
-void border_read_from(struct border *border, uint32_t rank)
-{
-	check(border->stream_at == border->stream_end); // the one before is read to its end
-	border->stream_peer = rank;
-	border->stream_at = border->stream_end = 0;
-}
-
-static void read_slab(struct border *border)
-{
-	struct patience patience = {0};
-	uint32_t from = border->stream_peer;
-	struct slab *in = border->peers[from].in;
-	border->ranks->ops->expect(border->ranks, from, in, sizeof(*in));
-	while (!border->ranks->ops->has_come(border->ranks, from, &border->stream_end))
-		patience_take(&patience, border->ranks);
-	border->stream_at = 0;
-}
-
-void border_read(void *context, void *to, size_t bytes)
-{
-	struct border *border = context;
-	for (size_t done = 0, more; done < bytes; done += more) {
-		if (border->stream_at == border->stream_end)
-			read_slab(border);
-		more = border->stream_end - border->stream_at;
-		more = bytes - done < more ? bytes - done : more;
-		const struct slab *in = border->peers[border->stream_peer].in;
-		memcpy((char *)to + done, (const char *)in + border->stream_at, more);
-		border->stream_at += more;
 	}
 }

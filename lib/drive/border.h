@@ -37,6 +37,12 @@ uint32_t border_rank(const struct border *border, const struct cable *cable,
 void border_send(struct border *border, uint32_t to, uint32_t index, const struct packet *packet,
 		 ps_t at, bool is_late);
 
+// Departures of one port leave by cable `index`, which is_border and has no faults: those from
+// `departure` on, at most up to `end`. Returns the first that leaves by another port.
+const struct departure *border_cross(struct border *border, uint32_t index,
+				     const struct departure *departure,
+				     const struct departure *end);
+
 // All other ranks hear a signal.
 void border_signal(struct border *border, const struct signal *signal);
 

@@ -28,6 +28,7 @@ struct cable {
 	bool has_late : 1;  // a fault of it holds packets back, or makes copies, or stalls its host
 	bool is_slow : 1;   // a fault of it slows the line
 	bool is_border : 1; // it leads from a machine of this rank to one of another
+	bool is_foreign : 1; // the machine at its end is not run by this rank
 	bool is_special : 1; // it has faults or head_bytes, or is_border: more to do than to lay a
 			     // packet on it
 	uint8_t head_bytes;  // what a cut-through switch at its end reads of a packet; 0: all

@@ -10,7 +10,6 @@
 // Departures whose place on a cable is fetched ahead, and whose cable: most likely of other rows.
 #define SCATTER_AHEAD 16
 #define CABLE_AHEAD (2 * SCATTER_AHEAD)
-#define CROSS_AHEAD 8 // departures whose packet is fetched ahead, to be copied
 
 #define OWN_RANK UINT32_MAX
 
@@ -100,30 +99,6 @@ static inline const struct departure *lay_row(struct lane *lane, struct cable *c
 	return departure;
 }
 
-// Lays departures that leave by one port onto a cable to other ranks that has no faults: those from
-// `departure` on, at most up to `end`. Returns the first that leaves by another port.
-static __attribute__((noinline)) const struct departure *
-cross_row(struct lane *lane, uint32_t index, const struct departure *departure,
-	  const struct departure *end)
-{
-	struct cable *cable = &lane->cables.cables[index];
-	const struct packet *packets = lane->out.packets->packets;
-	const uint32_t port = departure->port;
-	do {
-		if (end - departure > CROSS_AHEAD)
-			__builtin_prefetch(&packets[departure[CROSS_AHEAD].packet]);
-		ps_t at = lane_depart(lane, cable, departure);
-		uint32_t to = rank_at(lane, cable, departure->packet);
-		if (to == OWN_RANK) {
-			lane_lay(lane, cable, cable_entry(at, departure->packet), at);
-			continue;
-		}
-		border_send(lane->border, to, index, &packets[departure->packet], at, false);
-		packet_put(lane->out.packets, departure->packet);
-	} while (++departure < end && departure->port == port);
-	return departure;
-}
-
 // Fetches what the rows after the one at `departure` are laid on.
 static inline __attribute__((always_inline)) void fetch_ahead(const struct lane *lane,
 							      const uint32_t *out_cable,
@@ -153,7 +128,7 @@ void lane_scatter(struct lane *lane, uint32_t m)
 			continue;
 		}
 		if (cable->is_border && cable->fault_count == 0 && cable->head_bytes == 0) {
-			departure = cross_row(lane, index, departure, end);
+			departure = border_cross(lane->border, index, departure, end);
 			continue;
 		}
 		lay_faulty(lane, index, departure, lane_depart(lane, cable, departure));
