@@ -85,8 +85,7 @@ struct bypass {
 	struct bypass_event *events; // [max]
 	uint32_t *places;	     // [mask + 1] hashed: event + 1, or 0
 	uint32_t count, max, mask;
-	ps_t silence_ps; // a path that was quiet for so long had been left: what comes then is a
-			 // try
+	ps_t silence_ps; // a path that was quiet for so long was left: what comes then is a try
 	uint64_t missed; // packets of events that there was no room for
 };
 
@@ -98,6 +97,7 @@ struct watch_config {
 	bool has_nics;	   // payload of each NIC, too
 	uint32_t bypasses; // events of paths over dead cables; 0 = none are kept
 	uint32_t packets, packets_from, packets_to; // kept of a pair of NICs; 0 = none
+	uint32_t messages;   // of rings, kept of each channel of each rank; 0 = none
 	bool has_links;	     // each cable, each port of a switch, each host: measure_link.h
 	bool has_delays;     // single packets are timed: measure_delay.h
 	bool has_operations; // when each operation of a program began and ended

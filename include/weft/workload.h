@@ -97,7 +97,7 @@ struct ring_action {
 	enum ring_action_kind kind;
 	uint32_t channel;
 	uint64_t slice; // running number within this connection, over all collectives of the job
-	uint64_t bytes;
+	uint64_t step, bytes; // send: the step is of the collective, counted over loops from 0
 };
 
 struct ring; // one rank's ring state, reused by every collective of the job

@@ -103,11 +103,11 @@ struct world {
 	uint32_t *shard_of;   // [machine_count], in no order: see shards.c
 	struct shared_switch *shared;		  // [topology.switch_count], or NULL: none is
 	struct record *records[WORLD_SHARDS_MAX]; // [shard_count]
-	// [shard_count] what each shard counts over time and of dead cables; or NULL
-	struct series *series[WORLD_SHARDS_MAX];
+	struct series *series[WORLD_SHARDS_MAX];  // [shard_count] and these; or NULL
 	struct bypass *bypass[WORLD_SHARDS_MAX];
 	struct trail *trails[WORLD_SHARDS_MAX]; // with watch.packets
-	uint64_t *nic_placed; // [nics][watch.bins] payload over time of each NIC; or NULL
+	struct slices *slices; // [ranks of all groups, group by group] with watch.messages; or NULL
+	uint64_t *nic_placed;  // [nics][watch.bins] payload over time of each NIC; or NULL
 	struct tally *tally;
 	struct world_pauses *pauses; // NULL without PFC
 	struct world_skip *skipped;  // what was; NULL: nothing is

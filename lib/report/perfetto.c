@@ -14,6 +14,7 @@
 #include "faults.h"
 #include "figures.h"
 #include "perfetto_gpu.h"
+#include "steps.h"
 
 enum kind {
 	KIND_FAULT = 1,
@@ -22,23 +23,35 @@ enum kind {
 	KIND_RANK,
 	KIND_FLOW,
 	KIND_PACKET,
+	KIND_PART, // this and the next ones are of one process, in the order of steps_level
+	KIND_STEP,
+	KIND_MESSAGE,
 	KIND_COUNT
 };
 
 static const char *const kind_names[KIND_COUNT] = {
 	[KIND_FAULT] = "faults",	   [KIND_JOB] = "jobs",
 	[KIND_COLLECTIVE] = "collectives", [KIND_RANK] = "ranks",
-	[KIND_FLOW] = "flows of NICs",	   [KIND_PACKET] = "packets on cables"};
+	[KIND_FLOW] = "flows of NICs",	   [KIND_PACKET] = "packets on cables",
+	[KIND_PART] = "steps of ranks",	   [KIND_STEP] = "steps",
+	[KIND_MESSAGE] = "messages"};
+
+static enum kind process_of(enum kind kind)
+{
+	return kind > KIND_PART ? KIND_PART : kind;
+}
 
 struct span {
 	enum kind kind;
-	uint32_t track; // of its kind; spans of one are told apart in lanes
+	uint32_t track; // of its process; spans of one are told apart in lanes
+	uint32_t lane;	// of steps; that of others follows from what overlaps
 	uint32_t index; // what it is of
 	ps_t from, until;
 };
 
 struct spans {
 	const struct report_input *input;
+	struct steps steps;
 	struct span *at; // [max]
 	uint32_t count, max;
 	uint32_t left_out[KIND_COUNT];
@@ -53,7 +66,7 @@ static void add(struct spans *spans, enum kind kind, uint32_t track, uint32_t in
 	else if (spans->count == spans->max)
 		spans->left_out[kind]++;
 	else
-		spans->at[spans->count++] = (struct span){kind, track, index, from, until};
+		spans->at[spans->count++] = (struct span){kind, track, 0, index, from, until};
 }
 
 // ---------------------------------------------------------------- what there is
@@ -113,6 +126,23 @@ static void add_flows(struct spans *spans)
 	}
 }
 
+// What ranks waited for: parts of collectives, and in them steps and messages.
+static void add_steps(struct spans *spans)
+{
+	const struct steps *steps = &spans->steps;
+	for (uint32_t i = 0; i < steps->count; i++) {
+		const struct steps_span *span = &steps->spans[i];
+		uint32_t before = spans->count;
+		add(spans, KIND_PART + span->level, span->track, i, span->from_ps, span->until_ps);
+		if (spans->count > before)
+			spans->at[before].lane = span->lane;
+	}
+	for (int level = 0; level < STEPS_LEVEL_COUNT; level++) {
+		spans->unfinished[KIND_PART + level] += (uint32_t)steps->unfinished[level];
+		spans->left_out[KIND_PART + level] += (uint32_t)steps->left_out[level];
+	}
+}
+
 // Step `index` over all shards, one shard after the other.
 static const struct trail_step *step_at(const struct world *world, uint32_t index)
 {
@@ -149,14 +179,18 @@ static void add_packets(struct spans *spans)
 static int by_place(const void *left, const void *right)
 {
 	const struct span *a = left, *b = right;
-	if (a->kind != b->kind)
+	if (process_of(a->kind) != process_of(b->kind))
 		return a->kind < b->kind ? -1 : 1;
 	if (a->track != b->track)
 		return a->track < b->track ? -1 : 1;
+	if (a->lane != b->lane)
+		return a->lane < b->lane ? -1 : 1;
 	if (a->from != b->from)
 		return a->from < b->from ? -1 : 1;
 	if (a->until != b->until)
 		return a->until > b->until ? -1 : 1;
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
 	return a->index < b->index ? -1 : 1;
 }
 
@@ -164,11 +198,11 @@ static int by_place(const void *left, const void *right)
 // lane; a new one is begun where all are busy.
 static uint32_t lane_of(ps_t *ends, uint32_t *lanes, const struct span *span)
 {
-	uint32_t lane = 0;
-	while (lane < *lanes && ends[lane] > span->from)
+	uint32_t lane = span->lane;
+	while (span->kind < KIND_PART && lane < *lanes && ends[lane] > span->from)
 		lane++;
-	if (lane == *lanes)
-		++*lanes;
+	if (lane >= *lanes)
+		*lanes = lane + 1;
 	ends[lane] = span->until;
 	return lane;
 }
@@ -212,6 +246,11 @@ static void track_name(char ret[96], const struct spans *spans, const struct spa
 	case KIND_RANK:
 		snprintf(ret, 96, "rank %u (NIC %u)", span->track,
 			 world->program->nics[span->track]);
+		break;
+	case KIND_PART:
+	case KIND_STEP:
+	case KIND_MESSAGE:
+		steps_track_name(ret, 96, &spans->steps, span->track);
 		break;
 	case KIND_PACKET:
 		world_cable_name(world, span->track, place, sizeof(place));
@@ -258,6 +297,11 @@ static void span_name(char ret[96], const struct spans *spans, const struct span
 	case KIND_RANK:
 		op_name(ret, &world->program->ops[span->index]);
 		break;
+	case KIND_PART:
+	case KIND_STEP:
+	case KIND_MESSAGE:
+		steps_span_name(ret, 96, &spans->steps, &spans->steps.spans[span->index]);
+		break;
 	case KIND_PACKET:
 		packet_name(ret, step_at(world, span->index));
 		break;
@@ -266,11 +310,30 @@ static void span_name(char ret[96], const struct spans *spans, const struct span
 	}
 }
 
+static void put_step_args(FILE *to, const struct spans *spans, const struct span *span)
+{
+	const struct steps_span *of = &spans->steps.spans[span->index];
+	fprintf(to, "\"args\":{\"bucket\":%u", of->bucket);
+	if (span->kind != KIND_PART)
+		fprintf(to, ",\"step\":%u,\"bytes\":%u", of->step, of->bytes);
+	if (span->kind == KIND_STEP)
+		fprintf(to, ",\"messages\":%u", of->count);
+	if (span->kind == KIND_MESSAGE) {
+		fprintf(to, ",\"index\":%u,\"posted\":", of->number);
+		put_us(to, of->posted_ps);
+	}
+	fputs("}}", to);
+}
+
 // What else is known of it.
 static void put_args(FILE *to, const struct spans *spans, const struct span *span)
 {
 	const struct world *world = spans->input->world;
 	uint64_t bytes = 0;
+	if (span->kind >= KIND_PART) {
+		put_step_args(to, spans, span);
+		return;
+	}
 	if (span->kind == KIND_FLOW)
 		bytes = world->flows[span->index].bytes;
 	else if (span->kind == KIND_RANK && world->program->ops[span->index].kind != OP_COMPUTE)
@@ -308,7 +371,7 @@ static void put_span(FILE *to, const struct spans *spans, const struct span *spa
 	fputs(",\n{\"ph\":\"X\",\"name\":", to);
 	put_string(to, name);
 	fprintf(to, ",\"cat\":\"%s\",\"pid\":%u,\"tid\":%u,\"ts\":", kind_names[span->kind],
-		span->kind, tid);
+		process_of(span->kind), tid);
 	put_us(to, span->from);
 	fputs(",\"dur\":", to);
 	put_us(to, span->until - span->from);
@@ -320,7 +383,7 @@ static void put_span(FILE *to, const struct spans *spans, const struct span *spa
 
 static bool is_same_track(const struct span *a, const struct span *b)
 {
-	return a->kind == b->kind && a->track == b->track;
+	return process_of(a->kind) == process_of(b->kind) && a->track == b->track;
 }
 
 static void put_spans(FILE *to, const struct spans *spans, ps_t *ends)
@@ -328,9 +391,10 @@ static void put_spans(FILE *to, const struct spans *spans, ps_t *ends)
 	uint32_t first_tid = 1, lanes = 0, named = 0;
 	for (uint32_t i = 0; i < spans->count; i++) {
 		const struct span *span = &spans->at[i];
-		bool is_new_kind = i == 0 || span[-1].kind != span->kind;
+		enum kind process = process_of(span->kind);
+		bool is_new_kind = i == 0 || process_of(span[-1].kind) != process;
 		if (is_new_kind)
-			put_name(to, "process_name", span->kind, 0, kind_names[span->kind]);
+			put_name(to, "process_name", process, 0, kind_names[process]);
 		if (i == 0 || !is_same_track(&span[-1], span)) {
 			first_tid = is_new_kind ? 1 : first_tid + lanes;
 			lanes = named = 0;
@@ -339,7 +403,7 @@ static void put_spans(FILE *to, const struct spans *spans, ps_t *ends)
 		if (lane == named) {
 			char name[96];
 			track_name(name, spans, span);
-			put_name(to, "thread_name", span->kind, first_tid + lane, name);
+			put_name(to, "thread_name", process, first_tid + lane, name);
 			named++;
 		}
 		put_span(to, spans, span, first_tid + lane);
@@ -365,6 +429,8 @@ static void put_head(FILE *to, const struct spans *spans)
 		fprintf(to, ",\"ranks_reason\":\"%s\"",
 			input->world->program != NULL ? "watch.operations is false"
 						      : "the traffic has no operations");
+	if (spans->steps.reason != NULL)
+		fprintf(to, ",\"steps_reason\":\"%s\"", spans->steps.reason);
 	if (input->world->trails[0] == NULL)
 		fputs(",\"packets_reason\":\"watch.packets is none\"", to);
 	fputs("},\"traceEvents\":[\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":0,\"tid\":0,"
@@ -372,29 +438,34 @@ static void put_head(FILE *to, const struct spans *spans)
 	      to);
 }
 
-static uint64_t spans_max(const struct world *world)
+static uint64_t spans_max(const struct spans *spans)
 {
+	const struct world *world = spans->input->world;
 	uint64_t packets = 0;
 	for (uint32_t shard = 0; world->trails[0] != NULL && shard < world->shard_count; shard++)
 		packets += world->trails[shard]->count;
 	uint64_t max = packets + world->scenario->fault_count + world->scenario->job_count +
 		(uint64_t)world->outcome->collective_count + world->flow_count +
-		(world->op_times != NULL ? world->program->op_count : 0);
+		spans->steps.count + (world->op_times != NULL ? world->program->op_count : 0);
 	return max < PERFETTO_SPANS_MAX ? max : PERFETTO_SPANS_MAX;
 }
 
 int perfetto_write(FILE *to, const struct report_input *input)
 {
-	struct spans spans = {.input = input, .max = (uint32_t)spans_max(input->world)};
+	struct spans spans = {.input = input};
+	int rc = steps_of(&spans.steps, input->world, PERFETTO_SPANS_MAX);
+	spans.max = (uint32_t)spans_max(&spans);
 	ps_t *ends = malloc((spans.max + 1) * sizeof(*ends));
 	spans.at = malloc((spans.max + 1) * sizeof(*spans.at));
-	int rc = ends != NULL && spans.at != NULL ? 0 : -ENOMEM;
+	if (ends == NULL || spans.at == NULL)
+		rc = -ENOMEM;
 	if (rc == 0) {
 		add_faults(&spans);
 		add_jobs(&spans);
 		add_collectives(&spans);
 		add_operations(&spans);
 		add_flows(&spans);
+		add_steps(&spans);
 		add_packets(&spans);
 		qsort(spans.at, spans.count, sizeof(*spans.at), by_place);
 		put_head(to, &spans);
@@ -405,5 +476,6 @@ int perfetto_write(FILE *to, const struct report_input *input)
 	}
 	free(ends);
 	free(spans.at);
+	steps_free(&spans.steps);
 	return rc;
 }

@@ -164,6 +164,7 @@ static struct ring_action send_next(struct ring_line *line, uint32_t channel)
 	struct ring_action action = {.kind = RING_SEND,
 				     .channel = channel,
 				     .slice = line->count.sent_next++,
+				     .step = line->at.loop * line->cut.steps + line->at.step,
 				     .bytes = is_last ? chunk->last_bytes : chunk->bytes};
 	line->at.slice++;
 	if (!is_last)

@@ -23,6 +23,9 @@ void links_collect(struct world *world); // adds up what shards have
 int delays_build(struct world *world, struct refusal *refusal);
 void delays_collect(struct world *world);
 
+// slices.c: slices of rings are kept; after machines.
+int slices_build(struct world *world, struct refusal *refusal);
+
 // setting.c: switches that faults have mark elsewhere. Before slow_build(), which may scale marks.
 int setting_build(struct world *world, struct refusal *refusal);
 

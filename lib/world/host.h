@@ -58,6 +58,7 @@ struct rank {
 	bool is_waiting;		// a HOST_RELEASE is under way
 	uint64_t *steps_seen;		// [channels] ring steps recorded of the running collective
 	struct collective_clock *clock; // of the running collective
+	struct slices *slices;		// with watch.messages; or NULL
 };
 
 struct world_host {

@@ -2,6 +2,7 @@
 // What a shard measured, piece by piece. Whatever a machine writes down for reports has its place
 // here; tests compare every cell of the outcome.
 
+#include <weft/measure_slices.h>
 #include <weft/world_delays.h>
 #include <weft/world_pieces.h>
 
@@ -109,6 +110,15 @@ static void tell_record(const struct visitor *visitor, const struct world *world
 		tell_trail(visitor, world->trails[shard]);
 }
 
+static void tell_slices(const struct visitor *visitor, struct slices *slices)
+{
+	size_t cells = (size_t)slices->channels * slices->max;
+	tell(visitor, slices->sent, cells * sizeof(*slices->sent));
+	tell(visitor, slices->came, cells * sizeof(*slices->came));
+	tell(visitor, slices->came_count, slices->channels * sizeof(*slices->came_count));
+	tell(visitor, slices->parts, slices->buckets * sizeof(*slices->parts));
+}
+
 static void tell_host(const struct visitor *visitor, const struct world *world, uint32_t index)
 {
 	struct world_host *host = world->hosts[index];
@@ -124,6 +134,8 @@ static void tell_host(const struct visitor *visitor, const struct world *world, 
 	for (uint32_t i = 0; world->pauses != NULL && i < host->nic_count; i++)
 		tell(visitor, host->nics[i].pauses,
 		     host->nics[i].planes * sizeof(*host->nics[i].pauses));
+	for (uint32_t i = 0; world->slices != NULL && i < host->rank_count; i++)
+		tell_slices(visitor, host->ranks[i].slices);
 	if (host->placed != NULL)
 		tell(visitor, host->placed, (size_t)host->nic_count * bins * sizeof(uint64_t));
 	if (host->work != NULL) {

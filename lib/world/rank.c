@@ -3,6 +3,8 @@
 // done: over the fabric as WRITE_WITH_IMM for slices and small plain WRITEs for credits (as NCCL
 // does), inside the host over the scale-up lines.
 
+#include <weft/measure_slices.h>
+
 #include "host.h"
 
 static void send_slice(struct world_host *host, uint32_t index, const struct ring_action *action,
@@ -10,6 +12,12 @@ static void send_slice(struct world_host *host, uint32_t index, const struct rin
 {
 	struct rank *rank = &host->ranks[index];
 	struct rank_link *to = &rank->to[action->channel];
+	if (__builtin_expect(rank->slices != NULL, 0))
+		slices_sent(rank->slices, action->channel, action->slice,
+			    &(struct slice_sent){.at = now,
+						 .bucket = rank->bucket - 1,
+						 .step = (uint32_t)action->step,
+						 .bytes = (uint32_t)action->bytes});
 	if (to->is_local) {
 		ps_t sent;
 		ps_t there = scaleup_send(&host->scaleup, rank->nic, host->ranks[to->rank].nic,
@@ -118,6 +126,8 @@ static void start_next(struct world_host *host, uint32_t index, ps_t now)
 	struct record *record = host->record;
 	rank->clock = &record->clocks[record->clock_of_group[rank->group_index] + rank->bucket++];
 	rank->clock->start_ps = ps_min(rank->clock->start_ps, now + later_ps);
+	if (rank->slices != NULL)
+		slices_began(rank->slices, rank->bucket - 1, now);
 	ring_start(rank->ring, bucket->kind, bucket->bytes);
 	for (uint32_t channel = 0; channel < host->job->ring.channels; channel++) {
 		rank->steps_seen[channel] = 0;
@@ -130,6 +140,8 @@ static void finish(struct world_host *host, struct rank *rank, ps_t now)
 	ps_t end_ps = now + host->record->skipped_ps;
 	rank->clock->end_ps = ps_max(rank->clock->end_ps, end_ps);
 	rank->clock->ranks_done++;
+	if (rank->slices != NULL)
+		slices_ended(rank->slices, rank->bucket - 1, now);
 	host->record->work_done++;
 	host->record->outcome->end_ps = ps_max(host->record->outcome->end_ps, end_ps);
 	if (host->agent != NULL)
@@ -166,6 +178,8 @@ void rank_on_received(struct world_host *host, uint32_t index, uint32_t channel,
 		      struct outbox *out)
 {
 	struct rank *rank = &host->ranks[index];
+	if (__builtin_expect(rank->slices != NULL, 0))
+		slices_came(rank->slices, channel, now);
 	ring_on_received(rank->ring, channel);
 	if (ring_is_busy(rank->ring))
 		record_steps(host, rank, channel, now);

@@ -188,6 +188,74 @@ def check_collectives(folder):
     check(drawn == sorted((one["start_ps"], one["end_ps"]) for one in result["collectives"]), f"{len(drawn)} collectives, from start to end")
 
 
+def astray(events, about):
+    """Parts, steps and messages of ranks: a step or message that lies in none of its own kind above it; None: all do."""
+    open_ = {}
+    for event in spans(events, "steps of ranks") + spans(events, "steps"):
+        open_.setdefault((event["cat"], event["pid"], event["tid"], event["args"]["bucket"], event["args"].get("step")), []).append(event)
+    for event in spans(events, "messages"):
+        args = event["args"]
+        over = open_.get(("steps", event["pid"], event["tid"], args["bucket"], args["step"]), [])
+        if len(over) != 1 or not (over[0]["ts"] <= event["ts"] and event["ts"] + event["dur"] <= over[0]["ts"] + over[0]["dur"]):
+            return event
+    for event in spans(events, "steps"):
+        over = open_.get(("steps of ranks", event["pid"], event["tid"], event["args"]["bucket"], None), [])
+        if len(over) != 1 or not (over[0]["ts"] <= event["ts"] and event["ts"] + event["dur"] <= over[0]["ts"] + over[0]["dur"]):
+            return event
+    return None
+
+
+def check_steps(folder):
+    """A ring: as many steps and messages as its schedule has, each in the one above it, the last one with the collective."""
+    words = ["two-racks", "--set", "watch.messages=100"]
+    events, about, result = run(folder / "steps", *words)
+    check_form("two-racks", events, result)
+    ranks, channels, slices = 8, 4, 2
+    parts, steps, messages = (spans(events, kind) for kind in ("steps of ranks", "steps", "messages"))
+    check((len(parts), len(steps), len(messages)) == (ranks * channels, ranks * channels * (ranks - 1), ranks * channels * (ranks - 1) * slices),
+          f"{len(parts)} parts of the collective, {len(steps)} steps, {len(messages)} messages")
+    check(astray(events, about) is None, f"each lies within its own {astray(events, about) or ''}")
+    one = result["collectives"][0]
+    check(sum(event["args"]["bytes"] for event in messages) == one["bytes"] // ranks * (ranks - 1) * ranks, "messages have the bytes of the collective")
+    check(all(event["args"]["messages"] == slices for event in steps), "steps have as many messages as a chunk has slices")
+    check((min(ps(event["ts"]) for event in parts), max(ps(event["ts"] + event["dur"]) for event in parts)) == (one["start_ps"], one["end_ps"]),
+          "parts begin and end with the collective")
+    check(all(event["args"]["posted"] <= event["ts"] + event["dur"] for event in messages), "no message comes before it is posted")
+    bad = json.loads(json.dumps(events, default=float))
+    moved = [event for event in bad if event.get("cat") == "messages"][7]
+    moved["ts"] += 500
+    check(astray(bad, about) is not None, "a message outside of its step is found")
+    plain = run(folder / "plain", words[0])
+    check(plain[2]["run"]["digest"] == result["run"]["digest"] and plain[1]["steps_reason"] == "watch.messages is none", "watching changes nothing")
+    check(all(about[kind] == {"not finished": 0, "left out": 0} for kind in ("steps of ranks", "steps", "messages")), "none is left out")
+    _, about, _ = run(folder / "few", words[0], "--set", "watch.messages=3")
+    left = ranks * channels * ((ranks - 1) * slices - 3)
+    check(about["messages"]["left out"] == left and about["steps"]["left out"] == ranks * channels, f"{about['messages']['left out']} messages are counted that had no room")
+    events, about, result = run(folder / "cut", *words, "--set", "limits.time=100us", status=5)
+    check_form("cut", events, result)
+    check(about["steps of ranks"]["not finished"] == len(parts) and about["messages"]["not finished"] > 0 and about["steps"]["not finished"] > 0,
+          f"of a run that was cut what is open is counted: {about['messages']['not finished']} messages")
+    check_program_steps(folder)
+    for more, reason in (([], "has no rings"), (["skip.steady=true"], "skip.steady")):
+        name = "two-racks" if more else "incast"
+        done = subprocess.run([WEFT, "sim", name, *(word for each in ["watch.messages=9", *more] for word in ("--set", each))], capture_output=True, text=True, timeout=60)
+        check(done.returncode == 2 and reason in done.stderr, "refused: " + done.stderr.strip())
+
+
+def check_program_steps(folder):
+    """A collective as a program: halving and doubling of 16 ranks has 8 steps of a message each, or more where messages are cut."""
+    scenario = folder / "doubling.yaml"
+    scenario.write_text("name: doubling\nfabric: {topology: leaf-spine, nics: 16, link_rate: 400Gb/s, nics_per_t0: 4, t1_count: 4}\n"
+                        "traffic: {kind: collective, collective: all_reduce, algorithm: halving_doubling, bytes: 1MiB, channels: 1}\n"
+                        "watch: {operations: true}\n")
+    events, about, result = run(folder / "doubling", scenario)
+    check_form("doubling", events, result)
+    steps = spans(events, "steps")
+    numbers = collections.Counter(event["args"]["step"] for event in steps)
+    check(numbers == {step: 16 for step in range(8)}, f"16 ranks have 8 steps each: {dict(numbers)}")
+    check(astray(events, about) is None and len(spans(events, "messages")) == result["program"]["messages"], "each of its messages is in its step")
+
+
 def check_operations(folder):
     words = ["jobs-two-rings", "--variant", "packed"]
     _, about, plain = run(folder / "plain", *words)
@@ -219,6 +287,7 @@ def main():
         check_packets(folder)
         check_partial(folder)
         check_collectives(folder)
+        check_steps(folder)
         check_operations(folder)
     print(f"{failed} failed")
     return 1 if failed else 0
