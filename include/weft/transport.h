@@ -8,6 +8,7 @@
 //   retransmit.c what is missing, timers    path.c       which entropy value, path health
 //   profile.c    where their values come from probe.c     bad ones that are tried
 //   sack.c       what was acknowledged       region.c     which memory may be written
+//   train.c      packets like the one before
 //   operation.c  which requests are done     ack.c        the target's word for it
 //   placement.c  what may be placed          offer.c      the window a target offers
 //   qp.c         one connection's state     endpoint.c   dispatch only
@@ -94,7 +95,19 @@ int endpoint_post(struct endpoint *endpoint, uint32_t qpn, const struct work *wo
 // owns the packet.
 uint32_t endpoint_next(struct endpoint *endpoint, uint32_t plane, ps_t now, struct outbox *out);
 
-// The same for control alone, on a plane whose data are paused.
+// Packets that may leave on `plane`, whose line is free at `start`, up to `last`, through `port`.
+struct train {
+	uint32_t plane, port;
+	ps_t start, last;
+	line_t line;
+};
+
+// As endpoint_next() in a loop: lets packets of data leave, as many as go without a second thought,
+// and puts them in the outbox. None, while there is anything else to do. Returns when the line is
+// free then: `start`, when none left.
+ps_t endpoint_next_train(struct endpoint *endpoint, const struct train *train, struct outbox *out);
+
+// As endpoint_next(), for control alone, on a plane whose data are paused.
 uint32_t endpoint_next_control(struct endpoint *endpoint, uint32_t plane, ps_t now,
 			       struct outbox *out);
 

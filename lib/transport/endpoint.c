@@ -17,6 +17,7 @@
 #include "service.h"
 #include "sleek.h"
 #include "status.h"
+#include "train.h"
 
 int endpoint_register(struct endpoint *endpoint, uint32_t rkey, uint64_t va, uint64_t bytes)
 {
@@ -98,6 +99,14 @@ uint32_t endpoint_next(struct endpoint *endpoint, uint32_t plane, ps_t now, stru
 		return endpoint->is_rc ? rc_next(endpoint, plane, now, out)
 				       : requester_next(endpoint, plane, now, out);
 	return next_control(endpoint, control, now, out);
+}
+
+ps_t endpoint_next_train(struct endpoint *endpoint, const struct train *train, struct outbox *out)
+{
+	if (endpoint->work == 0 || (endpoint->has_port_work | endpoint->is_rc) ||
+	    endpoint->control[train->plane].count > 0)
+		return train->start;
+	return train_send(endpoint, train, out);
 }
 
 bool endpoint_has_work(const struct endpoint *endpoint)

@@ -6,11 +6,9 @@
 
 #include <errno.h>
 
-#include <weft/packet_stamp.h>
-
-#include "balance.h"
 #include "credit.h"
 #include "flight.h"
+#include "outgoing.h"
 #include "ready.h"
 #include "retransmit.h"
 #include "sleek.h"
@@ -156,6 +154,12 @@ static inline __attribute__((always_inline)) bool plan_next(struct endpoint *end
 	return false;
 }
 
+bool requester_may_send(struct endpoint *endpoint, struct qp *qp)
+{
+	struct plan plan;
+	return plan_next(endpoint, qp, &plan);
+}
+
 void requester_wake_one(struct endpoint *endpoint, struct qp *qp)
 {
 	struct plan plan;
@@ -256,19 +260,6 @@ static const struct send *number_again(struct endpoint *endpoint, struct qp *qp,
 	return requester_send_of(endpoint, qp, plan->psn);
 }
 
-// Where a packet goes, and by which path.
-static void address(const struct endpoint *endpoint, const struct qp *qp, uint32_t ev_index,
-		    ps_t now, struct packet *packet)
-{
-	packet->source = endpoint->nic;
-	packet->target = qp->remote_nic;
-	packet->qpn = qp->remote_qpn;
-	packet->ev = path_value(&qp->path, ev_index);
-	packet->timestamp = (uint16_t)(now / TIMESTAMP_PS);
-	if (__builtin_expect(endpoint->delays != NULL, 0))
-		packet_stamp(packet, now);
-}
-
 // Its slot is another PSN's, when it is further than a window behind.
 static __attribute__((noinline)) void make_reminder(struct endpoint *endpoint, struct qp *qp,
 						    const struct plan *plan, ps_t now,
@@ -287,16 +278,8 @@ static __attribute__((noinline)) void make_reminder(struct endpoint *endpoint, s
 	qp->ack_since = sent_units(now);
 	endpoint->counters.rtx[RTX_ACK]++;
 	describe(endpoint, qp, send, plan, packet);
-	address(endpoint, qp, path.index, now, packet);
+	outgoing_address(endpoint, qp, path.index, now, packet);
 	packet->bth = PACKET_RTX;
-}
-
-// The path of the next packet, its rule known or looked up.
-static inline struct path_choice pick(struct path_set *set, uint32_t plane, uint32_t avoid)
-{
-	if (set->balance)
-		return (struct path_choice){balance_next(set, plane), false};
-	return path_pick(set, plane, avoid);
 }
 
 static void make_packet(struct endpoint *endpoint, struct qp *qp, const struct plan *plan, ps_t now,
@@ -306,7 +289,7 @@ static void make_packet(struct endpoint *endpoint, struct qp *qp, const struct p
 	uint32_t avoid = plan->is_rtx ? slot->ev_index : PATH_NO_EV;
 	balance_at(&qp->path, now);
 	path_at(&qp->path, now);
-	struct path_choice path = pick(&qp->path, packet->plane, avoid);
+	struct path_choice path = outgoing_pick(&qp->path, packet->plane, avoid);
 	const struct send *send = plan->is_rtx ? number_again(endpoint, qp, plan)
 					       : number_new(endpoint, qp, plan, now);
 	slot->sent_at = sent_units(now);
@@ -317,7 +300,7 @@ static void make_packet(struct endpoint *endpoint, struct qp *qp, const struct p
 	      "bytes in flight are a window and a packet at most");
 	qp->is_stalled = false;
 	describe(endpoint, qp, send, plan, packet);
-	address(endpoint, qp, path.index, now, packet);
+	outgoing_address(endpoint, qp, path.index, now, packet);
 	packet->bth = plan->is_rtx ? PACKET_RTX : 0;
 	if (asks_for_sack(endpoint, qp, now) || path.is_trial || ends_message(endpoint, send, plan))
 		packet->bth |= PACKET_AR;
@@ -325,16 +308,6 @@ static void make_packet(struct endpoint *endpoint, struct qp *qp, const struct p
 		slot->flags |= SLOT_ASKS;
 		qp->asks_out++;
 	}
-}
-
-static void count_sent(struct endpoint *endpoint, uint32_t plane, uint32_t wire_bytes)
-{
-	endpoint->counters.data_packets++;
-	endpoint->counters.data_bytes += wire_bytes;
-#ifdef PLANT_LOST_PLANE // a bug on purpose: the audit must find it
-	if (endpoint->counters.data_packets % 100 != 0)
-#endif
-		endpoint->counters.plane_bytes[plane] += wire_bytes;
 }
 
 // Puts the head of the queue behind its tail.
@@ -390,7 +363,7 @@ uint32_t requester_next(struct endpoint *endpoint, uint32_t plane, ps_t now, str
 		make_packet(endpoint, qp, &plan, now, packet);
 	if (endpoint->is_untold)
 		status_touch(endpoint, qp);
-	count_sent(endpoint, plane, plan.wire_bytes);
+	outgoing_count(endpoint, plane, 1, plan.wire_bytes);
 	retransmit_arm(endpoint, qp, now);
 	if (!stays)
 		requester_wake(endpoint, qp);

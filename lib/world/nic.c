@@ -71,12 +71,26 @@ static inline ps_t put(struct nic *nic, uint32_t plane, uint32_t packet, ps_t st
 	return start + line_ps(line, bytes);
 }
 
+// Puts packets of data on the line of a plane as long as they start up to `last` and nothing comes
+// between them: none, if it changes its rate. Returns when it is free again.
+static inline ps_t put_train(struct nic *nic, uint32_t plane, ps_t start, ps_t last,
+			     struct outbox *out)
+{
+	if (__builtin_expect(nic->slow != NULL, 0))
+		return start;
+	struct train train = {plane, nic->first_port + plane, start, last, nic->line};
+	return endpoint_next_train(nic->endpoint, &train, out);
+}
+
 // emit() for a NIC with one line, which is never paused and waits for no rate.
 static ps_t emit_plain(struct nic *nic, ps_t now, struct outbox *out, uint32_t *ret_idle)
 {
 	ps_t start = nic->free_at[0];
 	*ret_idle = 0;
 	while (start <= now) {
+		nic->free_at[0] = start = put_train(nic, 0, start, now, out);
+		if (start > now)
+			break;
 		uint32_t packet = endpoint_next(nic->endpoint, 0, start, out);
 		if (packet == PACKET_NONE) {
 			*ret_idle = 1;
@@ -85,6 +99,21 @@ static ps_t emit_plain(struct nic *nic, ps_t now, struct outbox *out, uint32_t *
 		nic->free_at[0] = start = put(nic, 0, packet, start, out);
 	}
 	return start;
+}
+
+// Puts the next packet, or a train of one, on the line of a plane that is free at
+// `start`. False when there is none.
+static inline bool put_next(struct nic *nic, uint32_t plane, ps_t start, struct outbox *out)
+{
+	ps_t free_at = put_train(nic, plane, start, start, out);
+	if (free_at == start) {
+		uint32_t packet = endpoint_next(nic->endpoint, plane, start, out);
+		if (packet == PACKET_NONE)
+			return false;
+		free_at = put(nic, plane, packet, start, out);
+	}
+	nic->free_at[plane] = free_at;
+	return true;
 }
 
 // Emits what starts at or before `now`. Lines that found nothing to send are in `ret_idle`, bit per
@@ -101,22 +130,21 @@ static ps_t emit(struct nic *nic, ps_t now, struct outbox *out, uint32_t *ret_id
 			next = ps_min(next, start);
 			break;
 		}
-		uint32_t packet;
+		bool is_sent;
 		if (__builtin_expect(nic->pauses != NULL, 0) && start < nic->pauses[plane].until) {
-			packet = next_paused(nic, plane, now, out, &idle, &ends_at);
+			uint32_t packet = next_paused(nic, plane, now, out, &idle, &ends_at);
 			if (packet == PACKET_NONE)
 				continue;
+			nic->free_at[plane] = put(nic, plane, packet, start, out);
+			is_sent = true;
 		} else {
-			packet = endpoint_next(nic->endpoint, plane, start, out);
+			is_sent = put_next(nic, plane, start, out);
 		}
-		if (packet == PACKET_NONE) {
-			if (!__builtin_expect(nic->is_paced, 0) ||
-			    !wait_for_rate(nic, plane, now, &next))
-				idle |= 1u << plane;
-			continue;
-		}
-		nic->free_at[plane] = put(nic, plane, packet, start, out);
-		nic->turn = plane + 1 < nic->planes ? plane + 1 : 0;
+		if (is_sent)
+			nic->turn = plane + 1 < nic->planes ? plane + 1 : 0;
+		else if (!__builtin_expect(nic->is_paced, 0) ||
+			 !wait_for_rate(nic, plane, now, &next))
+			idle |= 1u << plane;
 	}
 	*ret_idle = idle;
 	return ps_min(next, ends_at);
