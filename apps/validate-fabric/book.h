@@ -5,6 +5,7 @@
 //   main.c   arguments, the loop over cases      cases*.c  what is asked, section by section
 //   scene.c  the fabric's part of a scenario     child.c   a case as a process of its own
 //   case.c   files of a case, and its verdict    page*.c   the report, after every case
+//   why.c    what stands against a case that fails
 #pragma once
 
 #include <signal.h>
@@ -21,6 +22,7 @@
 #define BOOK_NAME_BYTES 32
 #define BOOK_PATH_BYTES 4096
 #define BOOK_WORDS_MAX 64
+#define DRILL_FLOWS 8 // at most, while something breaks
 
 // Categories of the BMWG draft on AI-fabric training benchmarks; the second is not in the draft:
 // what MRC adds.
@@ -44,26 +46,30 @@ struct facts {
 	uint32_t nics, nics_per_host, planes;
 	uint32_t nics_per_t0, t0_count; // 0: its switches have no tiers
 	uint32_t ups;			// links of a T0 upwards, in a plane
+	uint32_t ways;			// from a T0 to one far away, in a plane; 0: not known
 	double nic_rate_bps;
-	double up_share;   // capacity above a T0 over that below it, at most 1
-	double wire_share; // payload of a full packet over all of it
+	double up_share;    // capacity above a T0 (of a dumbbell: between its switches) over that
+			    // below it, at most 1
+	double trunk_share; // rate of a link upwards over that of a NIC's port
+	double wire_share;  // payload of a full packet over all of it
 	uint64_t payload_bytes;
-	ps_t base_rtt_ps;	// about: delays and a full packet at each hop
+	ps_t base_rtt_ps;
 	uint32_t ecn_share_ppb; // 0: all
 	uint32_t mtu_bytes;	// a full packet on the line
 	uint64_t sack_bytes;
-	ps_t near_rtt_ps; // between two NICs of a T0
+	double scaleup_bps; // of a GPU within its host; 0: NICs carry all
+	ps_t near_rtt_ps;   // between two NICs of a T0
 	bool has_pfc, has_trim, has_ecn, is_mrc;
-	uint64_t ecn_low_bytes, ecn_high_bytes; // once a first case has run
-	uint32_t far; // a NIC that NIC 0 reaches through the top of the fabric
+	enum path_policy path;
+	uint64_t ecn_low_bytes, ecn_high_bytes;
+	uint64_t queue_bytes;  // of a port of a switch
+	uint64_t window_bytes; // at most in flight of a connection
+	uint32_t far;	       // a NIC that NIC 0 reaches through the top of the fabric
 	bool is_quick;
 };
 
-void facts_of(struct facts *ret, const struct scenario *scenario, bool is_quick);
-
-// What only a world that was built knows.
-struct case_figures;
-void facts_learn(struct facts *facts, const struct case_figures *figures);
+// -errno with place and reason when this is no fabric.
+int facts_of(struct facts *ret, struct scenario *scenario, bool is_quick, struct refusal *refusal);
 
 // Where a case is written to: `scene`, what it adds to the fabric's part of a scenario, and
 // `checks`, those of a profile of its own in place of a shipped one.
@@ -85,6 +91,13 @@ struct book_case {
 	case_write_fn *write;
 	uint32_t number; // what it is about: senders, ranks, a seed
 	bool is_whole;	 // left out of --quick
+	unsigned relies; // on what of the fabric (RELIES_...)
+};
+
+enum {
+	RELIES_ON_SPREAD = 1,  // load is even over links, and senders feel which are full
+	RELIES_ON_DETOUR = 2,  // what is dead or slow is left
+	RELIES_ON_CONTROL = 4, // senders share a receiver
 };
 
 extern const struct book_case book_cases[]; // ends with a name that is NULL
@@ -98,6 +111,12 @@ case_write_fn ask_one_packet, ask_pair_near, ask_pair_far, ask_permutation, ask_
 
 // How long traffic has to run, so that a run of `nics` senders is not larger than the book allows.
 ps_t span_of(const struct facts *facts, uint32_t nics);
+// When senders have found their rate: a fifth of the span, or some round trips.
+ps_t settled_by(const struct facts *facts, ps_t span_ps);
+// Flows from NICs of one T0, no more than its links upwards carry, and the share of their lines
+// that these give each.
+uint32_t crossing_flows(const struct facts *facts, uint32_t most);
+double crossing_share(const struct facts *facts, uint32_t flows);
 // Bytes that a NIC sends in such a time at `share` of its rate, at least a packet.
 uint64_t bytes_in(const struct facts *facts, ps_t span_ps, double share);
 
@@ -126,7 +145,7 @@ enum case_state { CASE_OPEN, CASE_PASS, CASE_FAIL, CASE_NOT_VALID, CASE_NOT_ASKE
 // Figures of a result that the report shows; NAN: there is none.
 struct case_figures {
 	double goodput_bps, nic_rate_bps, fct_p50_s, fct_p99_s, busbw_bps, job_s, marked, trimmed,
-		resent, queue_bytes, wall_s, base_rtt_ps, ecn_low_bytes, ecn_high_bytes;
+		resent, queue_bytes, wall_s;
 	char digest[24];
 	char windows[256]; // of goodput, that are outside of what is expected
 	char culprit[256]; // who stands out most, where the case breaks nothing itself; or empty
@@ -170,3 +189,9 @@ int case_start(struct book *book, struct case_run *run);
 
 // It has ended with `status`, as waitpid() has it.
 int case_end(struct book *book, struct case_run *run, int status);
+
+// ---------------------------------------------------------------- why
+
+// Settings of the fabric that stand against what a case relies on, a sentence each with "; "
+// before it. Nothing where there are none: then its figures speak for themselves.
+void why_say(FILE *to, const struct book *book, const struct case_run *run);

@@ -2,6 +2,7 @@
 // A case as files in a folder of its own: scenario.yaml, profile.yaml, job.goal, and what its run
 // leaves. A case is kept when these say the same as an earlier call's, and that one's run ended.
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -168,12 +169,24 @@ static bool is_as_it_was(const struct book *book, const struct case_run *run,
 	return same && access(path, F_OK) == 0;
 }
 
+// What an earlier run left, whole or not: another case's, or one that was killed as it wrote. It
+// must not be taken for this one's, and weft sim writes into no folder of others.
+static void clear_run(const struct book *book, const struct case_run *run)
+{
+	char path[BOOK_PATH_BYTES];
+	path_of(path, book, run, "run");
+	DIR *folder = opendir(path);
+	for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;)
+		unlinkat(dirfd(folder), entry->d_name, 0); // "." and ".." stay
+	if (folder != NULL)
+		closedir(folder);
+}
+
 static int put_files(const struct book *book, const struct case_run *run, const struct files *files,
 		     struct refusal *refusal)
 {
 	char path[BOOK_PATH_BYTES];
-	path_of(path, book, run, "run/result.json");
-	unlink(path); // of another case; must not be taken for this one's
+	clear_run(book, run);
 	path_of(path, book, run, "");
 	if (mkdir(path, 0777) < 0 && errno != EEXIST)
 		return put_text(path, "", refusal);
@@ -352,9 +365,6 @@ static void read_figures(struct case_figures *ret, json_t *result, uint32_t faul
 		.resent = number_at(result, "congestion", "retransmitted_share"),
 		.queue_bytes = number_at(result, "congestion", "queue_bytes_max"),
 		.wall_s = number_at(result, "speed", "wall_s"),
-		.base_rtt_ps = number_at(result, "network", "base_rtt_ps"),
-		.ecn_low_bytes = number_at(result, "network", "ecn_low_bytes"),
-		.ecn_high_bytes = number_at(result, "network", "ecn_high_bytes"),
 	};
 	read_windows(ret->windows, sizeof(ret->windows), expect);
 	read_culprit(ret->culprit, sizeof(ret->culprit), result, faults);

@@ -8,7 +8,7 @@
 #include "book.h"
 #include "words.h"
 
-#define FLOWS_MAX 8
+#define FLOWS_MAX DRILL_FLOWS
 #define TIME_PS (5 * PS_PER_MS)
 #define BYPASSES 4096
 
@@ -30,15 +30,13 @@ static void window(FILE *to, const char *name, const char *from, const char *unt
 		from, until, (1 - share) * 100);
 }
 
-// Flows from the first NICs, those of one T0 where it is known, to the other half of the fabric.
+// Flows from the first NICs, below one T0 where it is known, to the other half of the fabric.
 static void drill(const struct facts *facts, uint32_t flows_max, const char *kind,
 		  const char *place, const struct meanwhile *meanwhile, struct case_text *to)
 {
 	FILE *scene = to->scene;
-	uint32_t flows = facts->nics_per_t0 > 0 ? facts->nics_per_t0 : 1;
-	flows = flows < flows_max ? flows : flows_max;
-	double lines = flows * 1.0 / (facts->nics_per_t0 > 0 ? facts->nics_per_t0 : 1);
-	double share = facts->up_share / lines < 1 ? facts->up_share / lines : 1;
+	uint32_t flows = crossing_flows(facts, flows_max);
+	double share = crossing_share(facts, flows);
 	words_flows(scene, flows, facts->far, bytes_in(facts, TIME_PS, share));
 	fprintf(scene, "watch: {bin: 100us, bins: 120, bypasses: %d}\n", BYPASSES);
 	fprintf(scene, "faults: [{kind: %s, at: %s, from: 1ms%s}]\n", kind, place,
@@ -133,6 +131,8 @@ const char *ask_retire(const struct book_case *of, const struct facts *facts, st
 {
 	if (!facts->is_mrc)
 		return "transport.kind is not mrc";
+	if (facts->path != PATH_MRC)
+		return "transport.path is not mrc: no EV is ever retired, so none can be restored";
 	return ask_trunk_down(of, facts, to);
 }
 
@@ -144,11 +144,12 @@ const char *ask_slow_trunk(const struct book_case *of, const struct facts *facts
 	(void)of;
 	if (facts->ups == 0)
 		return NO_TIERS;
-	uint32_t flows = facts->nics_per_t0 < FLOWS_MAX ? facts->nics_per_t0 : FLOWS_MAX;
+	uint32_t flows = crossing_flows(facts, FLOWS_MAX);
+	double share = crossing_share(facts, flows);
 	ps_t span_ps = span_of(facts, flows);
-	words_flows(to->scene, flows, facts->far, bytes_in(facts, span_ps, facts->up_share));
+	words_flows(to->scene, flows, facts->far, bytes_in(facts, span_ps, share));
 	fprintf(to->scene, "faults: [{kind: slow, at: {t0: 0, up: 0, plane: 0}, rate: 50%%}]\n");
-	words_steady(to->scene, span_ps, 0.9 * facts->up_share * (1 - 0.5 / facts->ups));
+	words_steady(to->scene, facts, span_ps, 0.9 * share * (1 - 0.5 / facts->ups));
 	return NULL;
 }
 
@@ -157,9 +158,10 @@ const char *ask_flaps(const struct book_case *of, const struct facts *facts, str
 	(void)of;
 	if (facts->ups * facts->planes < 2)
 		return "a T0 has no two links upwards";
-	uint32_t flows = facts->nics_per_t0 < FLOWS_MAX ? facts->nics_per_t0 : FLOWS_MAX;
+	uint32_t flows = crossing_flows(facts, FLOWS_MAX);
 	ps_t time_ps = (facts->is_quick ? 10 : 100) * PS_PER_MS;
-	words_flows(to->scene, flows, facts->far, bytes_in(facts, time_ps, facts->up_share));
+	words_flows(to->scene, flows, facts->far,
+		    bytes_in(facts, time_ps, crossing_share(facts, flows)));
 	fprintf(to->scene,
 		"faults: [{kind: flap, at: {t0: 0, up: 0, plane: 0}, from: 1ms, until: %dms, "
 		"down: 200us, up: 800us}]\n",

@@ -162,7 +162,7 @@ static int read_fabric(struct book *book)
 	if (rc == 0)
 		rc = scene_merge(&book->scene,
 				 "name: fabric\ntraffic: {kind: flows, flows: [{from: 0, to: 1, "
-				 "bytes: 1B}]}\n",
+				 "bytes: 1MB}]}\n",
 				 &text, &book->refusal);
 	if (rc < 0)
 		return rc;
@@ -177,7 +177,9 @@ static int read_fabric(struct book *book)
 	free(text);
 	if (rc < 0)
 		return rc;
-	facts_of(&book->facts, &book->scenario, book->is_quick);
+	rc = facts_of(&book->facts, &book->scenario, book->is_quick, &book->refusal);
+	if (rc < 0)
+		return rc;
 	if (book->facts.nics < 2)
 		return refuse(&book->refusal, -EINVAL, "a fabric of fewer than two NICs", 0, 0, 0);
 	return 0;
@@ -210,8 +212,6 @@ static void end_children(struct book *book)
 
 static int say(struct book *book, struct case_run *run)
 {
-	if (run->of == &book_cases[0] && run->state == CASE_PASS)
-		facts_learn(&book->facts, &run->figures);
 	page_line(stdout, book, run);
 	return page_write(book);
 }
@@ -249,15 +249,13 @@ static int begin(struct book *book, struct case_run *run)
 	return run->state == CASE_OPEN ? case_start(book, run) : say(book, run);
 }
 
-// The first case runs alone: the others need to know what it finds out.
 static int run_all(struct book *book)
 {
 	uint32_t next = 0;
 	int rc = page_write(book);
 	while (rc == 0 && stop == 0) {
 		uint32_t running = under_way(book);
-		uint32_t most = next <= 1 ? 1 : book->at_once;
-		if (next < book->case_count && running < most)
+		if (next < book->case_count && running < book->at_once)
 			rc = begin(book, &book->cases[next++]);
 		else if (running > 0)
 			rc = await(book);

@@ -34,7 +34,7 @@ int book_status(const struct book *book)
 		: EXIT_SUCCESS;
 }
 
-void page_missed(FILE *to, const struct case_run *run)
+void page_missed(FILE *to, const struct book *book, const struct case_run *run)
 {
 	const char *between = "";
 	if (run->reason[0] != '\0') {
@@ -52,13 +52,14 @@ void page_missed(FILE *to, const struct case_run *run)
 			continue;
 		else if (strcmp(check->metric, "expect.inside") == 0)
 			fprintf(to, "%s%s", between, run->figures.windows);
-		else if (check->bound.is_word)
-			fprintf(to, "%s%s is %s", between, check->name, finding->word);
-		else
-			fprintf(to, "%s%s %.4g, %s (%.4g)", between, check->name, finding->measured,
-				check->bound_text, finding->limit);
+		else {
+			fputs(between, to);
+			verdict_missed(to, check, finding);
+		}
 		between = "; ";
 	}
+	if (run->state == CASE_FAIL)
+		why_say(to, book, run);
 }
 
 // ---------------------------------------------------------------- terminal
@@ -85,7 +86,7 @@ void page_line(FILE *to, const struct book *book, const struct case_run *run)
 		fputs("  (kept)", to);
 	if (run->state != CASE_PASS) {
 		fputs("  ", to);
-		page_missed(to, run);
+		page_missed(to, book, run);
 	}
 	fputc('\n', to);
 	fflush(to);

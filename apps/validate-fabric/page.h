@@ -41,5 +41,6 @@ void page_command(FILE *to, const struct book *book);
 // The page: the same as book.json, with charts. -EIO.
 int page_html(FILE *to, const struct book *book);
 
-// What missed checks say of a case, "; " between them.
-void page_missed(FILE *to, const struct case_run *run);
+// What missed checks say of a case, "; " between them, and what settings of the fabric stand
+// against it; or why it was not asked.
+void page_missed(FILE *to, const struct book *book, const struct case_run *run);

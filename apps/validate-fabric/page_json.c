@@ -37,14 +37,14 @@ static json_t *number_or_null(double value)
 	return isnan(value) ? json_null() : json_real(value);
 }
 
-static json_t *text_of(const struct case_run *run)
+static json_t *text_of(const struct book *book, const struct case_run *run)
 {
 	char *text;
 	size_t bytes;
 	FILE *to = open_memstream(&text, &bytes);
 	if (to == NULL)
 		return json_null();
-	page_missed(to, run);
+	page_missed(to, book, run);
 	fclose(to);
 	json_t *ret = bytes == 0 ? json_null() : json_string(text);
 	free(text);
@@ -55,12 +55,11 @@ static json_t *case_json(const struct book *book, const struct case_run *run)
 {
 	const struct case_figures *figures = &run->figures;
 	char folder[64];
-	(void)book;
 	snprintf(folder, sizeof(folder), "cases/%s", run->of->name);
 	json_t *ret = json_pack("{ss ss ss ss ss? so}", "name", run->of->name, "section",
 				section_word(run->of->section), "asks", run->of->asks, "state",
 				states[run->state], "profile", run->of->profile, "reason",
-				text_of(run));
+				text_of(book, run));
 	if (run->state != CASE_PASS && run->state != CASE_FAIL)
 		return ret;
 	json_object_set_new(ret, "folder", json_string(folder));
@@ -196,14 +195,14 @@ static void escape(FILE *to, const char *text)
 		}
 }
 
-static void junit_case(FILE *to, const struct case_run *run)
+static void junit_case(FILE *to, const struct book *book, const struct case_run *run)
 {
 	static const char *const elements[] = {[CASE_OPEN] = "error",
 					       [CASE_PASS] = NULL,
 					       [CASE_FAIL] = "failure",
 					       [CASE_NOT_VALID] = "error",
 					       [CASE_NOT_ASKED] = "skipped"};
-	json_t *reason = text_of(run);
+	json_t *reason = text_of(book, run);
 	const char *why = json_string_value(reason), *element = elements[run->state];
 	fprintf(to, "  <testcase classname=\"%s\" name=\"%s\"", section_word(run->of->section),
 		run->of->name);
@@ -241,7 +240,7 @@ void page_junit(FILE *to, const struct book *book)
 			count_of(book, section, CASE_NOT_ASKED));
 		for (uint32_t i = 0; i < book->case_count; i++)
 			if (book->cases[i].of->section == section)
-				junit_case(to, &book->cases[i]);
+				junit_case(to, book, &book->cases[i]);
 		fputs(" </testsuite>\n", to);
 	}
 	fputs("</testsuites>\n", to);

@@ -83,7 +83,7 @@ static void cell(FILE *to, double value, double unit)
 		fprintf(to, " %.4g |", value / unit);
 }
 
-static void say_case(FILE *to, const struct case_run *run)
+static void say_case(FILE *to, const struct book *book, const struct case_run *run)
 {
 	const struct case_figures *figures = &run->figures;
 	bool has_figures = run->state == CASE_PASS || run->state == CASE_FAIL;
@@ -101,7 +101,7 @@ static void say_case(FILE *to, const struct case_run *run)
 		fputs(" | | | | | | |", to);
 	}
 	fputc(' ', to);
-	page_missed(to, run);
+	page_missed(to, book, run);
 	fputs(" |\n", to);
 }
 
@@ -114,7 +114,7 @@ static void say_section(FILE *to, const struct book *book, enum section section)
 		"|---|---|---|---|---|---|---|---|---|---|---|\n");
 	for (uint32_t i = 0; i < book->case_count; i++)
 		if (book->cases[i].of->section == section)
-			say_case(to, &book->cases[i]);
+			say_case(to, book, &book->cases[i]);
 }
 
 // ---------------------------------------------------------------- over cases
@@ -129,7 +129,7 @@ static void say_anomalies(FILE *to, const struct book *book)
 			continue;
 		is_any = true;
 		fprintf(to, "- %s, %s: ", section_word(run->of->section), run->of->name);
-		page_missed(to, run);
+		page_missed(to, book, run);
 		if (run->figures.culprit[0] != '\0')
 			fprintf(to, "; look at %s", run->figures.culprit);
 		fputc('\n', to);

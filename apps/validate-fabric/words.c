@@ -12,14 +12,17 @@ void words_check(FILE *to, const char *name, const char *metric, const char *bou
 		bound, source);
 }
 
-void words_steady(FILE *to, ps_t span_ps, double share)
+void words_steady(FILE *to, const struct facts *facts, ps_t span_ps, double share)
 {
 	long long bin_ns = (long long)(span_ps / BINS / PS_PER_NS);
+	long long bin_ps = bin_ns * PS_PER_NS;
+	long long from = (settled_by(facts, span_ps) + bin_ps - 1) / bin_ps;
+	long long until = BINS * 4 / 5;
 	fprintf(to, "watch: {bin: %lldns, bins: %d}\n", bin_ns, 4 * BINS);
 	fprintf(to,
 		"expect:\n  - {measure: goodput, formula: one_way, bound: at_least, name: steady, "
 		"from: %lldns, until: %lldns, tolerance: %.2f%%}\n",
-		bin_ns * (BINS / 5), bin_ns * (BINS * 4 / 5), (1 - share) * 100);
+		bin_ns * (from < until ? from : until - 1), bin_ns * until, (1 - share) * 100);
 }
 
 void words_flows(FILE *to, uint32_t count, uint32_t ahead, uint64_t bytes)

@@ -8,9 +8,9 @@
 void words_check(FILE *to, const char *name, const char *metric, const char *bound,
 		 const char *source);
 
-// Goodput per receiving NIC is watched, and from a fifth to four fifths of the span it must be at
-// least `share` of what the lines carry.
-void words_steady(FILE *to, ps_t span_ps, double share);
+// Goodput per receiving NIC is watched, and once senders have found their rate, until four fifths
+// of the span, it must be at least `share` of what the lines carry.
+void words_steady(FILE *to, const struct facts *facts, ps_t span_ps, double share);
 
 // A flow from each of the NICs 0 to `count` - 1 to the one `ahead` further.
 void words_flows(FILE *to, uint32_t count, uint32_t ahead, uint64_t bytes);

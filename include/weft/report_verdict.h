@@ -98,6 +98,9 @@ struct verdict {
 int verdict_of(struct verdict *ret, const struct profile *profile, const char *path,
 	       const char *text, size_t bytes, struct refusal *refusal);
 
+// A missed check in words: its name, what was measured and the bound, with units; "" for others.
+void verdict_missed(FILE *to, const struct profile_check *check, const struct finding *finding);
+
 // A line for each check: state, name, measured, bound, where.
 void verdict_show(FILE *to, const struct profile *profile, const struct verdict *verdict);
 

@@ -66,6 +66,18 @@ static void show_line(FILE *to, const struct profile_check *check, const struct 
 	fputc('\n', to);
 }
 
+void verdict_missed(FILE *to, const struct profile_check *check, const struct finding *finding)
+{
+	struct text measured, limit;
+	if (finding->state != FINDING_MISSED)
+		return;
+	fprintf(to, "%s %s%s, %s", check->name, check->bound.is_word ? "is " : "",
+		measured_text(&measured, finding, &check->bound), check->bound_text);
+	if (check->bound.of[0] != '\0')
+		fprintf(to, " (%s)",
+			figure_text(&limit, finding->limit, finding->dimension, &check->bound));
+}
+
 void verdict_show(FILE *to, const struct profile *profile, const struct verdict *verdict)
 {
 	fprintf(to, "%s held against %s%s%s\n\n", verdict->scenario, profile->name,

@@ -102,8 +102,13 @@ def check_kept(folder, scenario):
     lines = [line for line in text.splitlines() if " PASS " in line]
     check(status == 0 and lines and all("(kept)" in line for line in lines), "the second call keeps all cases")
     check((out / "book.json").read_text() == before, "and writes the same book")
-    _, text, _ = validate(scenario, out, "--quick", "--only", "one-packet", "--set", "transport.evs=32")
-    check("(kept)" not in text, "with another setting a case runs again")
+    status, text, errors = validate(scenario, out, "--quick", "--only", "one-packet", "--set", "transport.evs=32")
+    check(status == 0 and "(kept)" not in text and states(out) == {"one-packet": "pass"}, f"with another setting a case runs again: {status} {text}{errors}")
+    run = out / "cases" / "one-packet" / "run"
+    (run / "result.json").unlink()
+    (run / "torn.hdr").write_text("half of")
+    status, text, errors = validate(scenario, out, "--quick", "--only", "one-packet", "--set", "transport.evs=32")
+    check(status == 0 and "(kept)" not in text and not (run / "torn.hdr").exists(), f"and so does one that was killed as it wrote: {status} {text}{errors}")
 
 
 def check_faults(folder, scenario):
@@ -130,6 +135,25 @@ def check_faults(folder, scenario):
     report = (folder / "lossy" / "report.md").read_text()
     check("look at t0 0 up 1 plane 1 - t1 1 (lossy)" in report, "the lossy cable is named")
     check("**FAIL**" in report and "no drops on cables" in report.split("## Anomalies")[1], "the report says what was missed")
+
+
+def check_why(folder, scenario):
+    """What a scenario sets against a case is said where the case fails; what it cannot be asked is not asked."""
+    for name, setting, case, state, says in (
+            ("rotate", "transport.path=rotate", "trunk-down", "fail", "transport.path is rotate: no EV is ever held bad"),
+            ("rotate", "transport.path=rotate", "retire-restore", "not_asked", "transport.path is not mrc"),
+            ("holes", "transport.hole_age=off", "trunk-down", "fail", "transport.hole_age is off"),
+            ("deep", "queue.bytes=32MiB", "trim-repair", "not_asked", "fit into a port's queue"),
+            ("fixed", "cc.algorithm=fixed", "incast-8", "fail", "cc.algorithm is fixed: senders do not slow down"),
+            ("one-to-two", "fabric.t1_count=2", "tail", "not_asked", "less is above a T0 than below")):
+        _, _, errors = validate(scenario, folder / f"why-{name}", "--quick", "--only", case, "--set", setting)
+        one = book(folder / f"why-{name}")["cases"][0]
+        check(one["state"] == state and errors == "" and says in one["reason"], f"{setting}, {case}: {one['state']}: {one['reason']}")
+    faulty = folder / "faulty.yaml"
+    faulty.write_text(SMALL + "faults: [{kind: loss, at: {nic: 1, plane: 0}, probability: 1%}]\n")
+    validate(faulty, folder / "why-faulty", "--quick", "--only", "twins")
+    one = book(folder / "why-faulty")["cases"][0]
+    check(one["state"] == "fail" and "the scenario breaks 1 thing itself" in one["reason"], f"faults of the scenario: {one['reason']}")
 
 
 def check_stopped(folder, scenario, digests):
@@ -195,6 +219,7 @@ def main():
         digests = check_healthy(folder, scenario)
         check_kept(folder, scenario)
         check_faults(folder, scenario)
+        check_why(folder, scenario)
         check_stopped(folder, scenario, digests)
     sys.exit(failed > 0)
 

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why a case may fail on a fabric whose links are well: what its scenario sets stands against what
+// the case relies on. Nothing here is looked up in a result; what was measured stands beside it.
+
+#include <string.h>
+
+#include "book.h"
+
+#define MS_PER_S 1e3
+#define FEW_VALUES 4 // for each way: with eight, loads differ by a third and less
+#define NOTABLE 0.005
+#define LONG_S 50e-6 // what shipped profiles allow until a dead path is left
+
+// What a path policy does not do.
+static const char *const paths[] = {
+	[PATH_ROTATE] = "transport.path is rotate: no EV is ever held bad, each keeps its share of "
+			"packets, however full its links are and whatever it loses",
+	[PATH_MRC] = NULL,
+	[PATH_SINGLE] = "transport.path is single: all packets of a connection take one path",
+	[PATH_RANDOM] = "transport.path is random: no EV is ever held bad, each keeps its share of "
+			"packets, however full its links are and whatever it loses",
+	[PATH_BITMAP] = "transport.path is bitmap: no EV is held bad and probed; one whose packets "
+			"are marked or trimmed loses turns",
+	[PATH_REPS] = "transport.path is reps: no EV is held bad and probed; those whose packets "
+		      "came back clean are used again",
+	[PATH_REPS_LEGACY] = "transport.path is reps_legacy: no EV is held bad and probed; those "
+			     "whose packets came back clean are used again",
+	[PATH_MIXED] = "transport.path is mixed: no EV is held bad and probed; those whose packets "
+		       "came back clean are used again",
+	[PATH_FLOWLET] = "transport.path is flowlet: all packets of a connection take one path "
+			 "until it pauses",
+};
+
+static bool is_adaptive(const struct book *book)
+{
+	return book->scenario.fabric.spray != FABRIC_SPRAY_HASH;
+}
+
+static void say_paths(FILE *to, const struct book *book, unsigned relies)
+{
+	const struct facts *facts = &book->facts;
+	if ((relies & (RELIES_ON_SPREAD | RELIES_ON_DETOUR)) == 0 ||
+	    (is_adaptive(book) && (relies & RELIES_ON_DETOUR) == 0))
+		return;
+	if (!facts->is_mrc)
+		fputs("; transport.kind is rc: a connection stays on the path that its hash chose, "
+		      "which others may share, or which may be dead",
+		      to);
+	else if (paths[facts->path] != NULL)
+		fprintf(to, "; %s", paths[facts->path]);
+}
+
+static void say_marks(FILE *to, const struct book *book, unsigned relies)
+{
+	if (relies != 0 && !book->facts.has_ecn && !book->facts.has_pfc)
+		fputs("; queue.ecn is false: no mark tells of full queues", to);
+	if (relies != 0 && strcmp(book->scenario.cc_asked, "fixed") == 0)
+		fputs("; cc.algorithm is fixed: senders do not slow down for full queues", to);
+}
+
+// A hole that is older than this is held lost; a full queue alone may keep a packet for longer.
+static void say_holes(FILE *to, const struct book *book, unsigned relies)
+{
+	const struct facts *facts = &book->facts;
+	double age_s = (double)book->scenario.transport.hole_age_ps / (double)PS_PER_S;
+	double full_s = 8.0 * (double)facts->queue_bytes * facts->planes / facts->nic_rate_bps;
+	if (relies != 0 && facts->is_mrc && age_s > 0 && age_s < full_s)
+		fprintf(to,
+			"; transport.hole_age is %.3g ms, and a full queue takes %.3g ms: what "
+			"waits "
+			"there is held lost",
+			age_s * MS_PER_S, full_s * MS_PER_S);
+}
+
+// What the receiver's lines carry beside payload, and what is lost where nothing trims.
+static void say_receiver(FILE *to, const struct book *book, const struct case_run *run)
+{
+	const struct facts *facts = &book->facts;
+	double trims = run->figures.trimmed * book->scenario.fabric.trim_bytes / facts->mtu_bytes;
+	if ((run->of->relies & RELIES_ON_CONTROL) == 0)
+		return;
+	if (!facts->has_trim && !facts->has_pfc)
+		fputs("; queue.trim is false: a full queue drops", to);
+	else if (trims > NOTABLE)
+		fprintf(to,
+			"; of the receiver's lines headers take %.1f %%, and those of trimmed "
+			"packets "
+			"%.1f %%",
+			(1 - facts->wire_share) * 100, trims * 100);
+}
+
+// Above a T0 there is less than below: what crosses is held back by marks all the time.
+static void say_share(FILE *to, const struct book *book, unsigned relies)
+{
+	const struct facts *facts = &book->facts;
+	if ((relies & RELIES_ON_DETOUR) != 0) { // there flows are no more than these links carry
+		if (facts->ups > 0 && crossing_flows(facts, UINT32_MAX) <= DRILL_FLOWS)
+			fputs("; its flows fill all links above their T0, where hashes meet", to);
+		return;
+	}
+	if ((relies & RELIES_ON_SPREAD) != 0 && facts->up_share < 1)
+		fprintf(to,
+			"; what is above a T0 carries %.3g %% of what is below: senders that cross "
+			"it "
+			"are marked all the time",
+			facts->up_share * 100);
+}
+
+// Ways that a hash finds for few values are loaded by chance.
+static void say_values(FILE *to, const struct book *book, unsigned relies)
+{
+	const struct facts *facts = &book->facts;
+	if (!facts->is_mrc || facts->ways == 0 || is_adaptive(book) ||
+	    (relies & (RELIES_ON_SPREAD | RELIES_ON_DETOUR)) == 0)
+		return;
+	double each = (double)book->scenario.transport.ev_count / facts->planes / facts->ways;
+	if (each <= FEW_VALUES)
+		fprintf(to,
+			"; transport.evs is %u, %.3g for each way across a plane: by chance some "
+			"ways "
+			"have more than others",
+			book->scenario.transport.ev_count, each);
+}
+
+// How a loss that no NACK tells of is found.
+static void say_losses(FILE *to, const struct book *book, unsigned relies)
+{
+	const struct facts *facts = &book->facts;
+	ps_t age_ps = book->scenario.transport.hole_age_ps;
+	double queue_s = 8.0 * (double)facts->queue_bytes * facts->planes / facts->nic_rate_bps;
+	double auto_s = 1.25 * (double)facts->base_rtt_ps / (double)PS_PER_S + 3 * queue_s;
+	if ((relies & RELIES_ON_DETOUR) == 0 || !facts->is_mrc)
+		return;
+	if (age_ps == 0)
+		fputs("; transport.hole_age is off: what a dead link lost is found by the timer "
+		      "alone",
+		      to);
+	else if (age_ps < 0 && auto_s > LONG_S)
+		fprintf(to,
+			"; queues are so deep that a loss is told from waiting after %.3g us only "
+			"(transport.hole_age auto)",
+			auto_s * 1e6);
+}
+
+void why_say(FILE *to, const struct book *book, const struct case_run *run)
+{
+	unsigned relies = run->of->relies;
+	uint32_t faults = book->scenario.file_fault_count;
+	if (faults > 0)
+		fprintf(to, "; the scenario breaks %u thing%s itself, in each case", faults,
+			faults == 1 ? "" : "s");
+	say_paths(to, book, relies);
+	say_marks(to, book, relies);
+	say_holes(to, book, relies);
+	say_receiver(to, book, run);
+	say_share(to, book, relies);
+	say_values(to, book, relies);
+	say_losses(to, book, relies);
+}
