@@ -225,6 +225,9 @@ void border_send(struct border *border, uint32_t to, uint32_t index, const struc
 		 ps_t at, bool is_late)
 {
 	uint32_t i;
+#ifdef PLANT_CROSS_IN_ORDER // a bug on purpose: what is late lies in a cable's row
+	is_late = false;
+#endif
 	if (is_late)
 		cross_at(border, to, CROSSING_LATE, index, at, &i)->what[i].packet = *packet;
 	else
