@@ -72,6 +72,10 @@ uint32_t course_pair_messages(const struct course *course, uint32_t from, uint32
 uint64_t course_pair_packets(const struct course *course, uint32_t from, uint32_t to,
 			     uint32_t payload_bytes);
 uint64_t course_pair_bytes(const struct course *course, uint32_t from, uint32_t to);
+
+// The most of any pair.
+uint32_t course_pair_messages_max(const struct course *course);
+uint64_t course_pair_packets_max(const struct course *course, uint32_t payload_bytes);
 uint32_t course_pairs_max(const struct course *course);
 
 #ifdef __cplusplus

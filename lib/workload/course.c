@@ -32,6 +32,12 @@ void course_add(struct course *course, struct coll_part part, uint64_t times)
 	course->bytes += part.bytes * times;
 }
 
+// More than numbers tell apart are as many as that: course_create() refuses both.
+uint32_t course_capped(uint64_t pieces)
+{
+	return pieces < OP_NONE ? (uint32_t)pieces : OP_NONE;
+}
+
 uint32_t course_block_pieces(const struct course *course)
 {
 	const struct coll_config *config = &course->config;
@@ -42,8 +48,7 @@ uint32_t course_block_pieces(const struct course *course)
 			uint64_t pieces = coll_pieces(config, bytes);
 			most = pieces > most ? pieces : most;
 		}
-	check(most < OP_NONE);
-	return (uint32_t)most;
+	return course_capped(most);
 }
 
 // ---------------------------------------------------------------- building
@@ -84,10 +89,10 @@ int course_create(struct course **ret, struct arena *arena, const struct coll_co
 	if (course == NULL || rc == -ENOMEM)
 		return refuse(refusal, -ENOMEM, "no memory for the course of % ranks",
 			      config->ranks, 0, 0);
-	if (course->numbers > OP_NONE)
+	if (course->numbers >= OP_NONE)
 		return refuse(refusal, -EINVAL,
-			      "messages need % numbers, more than there are: take larger chunks or "
-			      "fewer channels",
+			      "messages need % numbers or more, too many to tell them apart: take "
+			      "larger chunks or fewer channels",
 			      (int64_t)course->numbers, 0, 0);
 	*ret = course;
 	return 0;

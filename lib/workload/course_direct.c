@@ -115,6 +115,30 @@ uint64_t course_pair_packets(const struct course *course, uint32_t from, uint32_
 	return packets;
 }
 
+// Blocks are cut so that none is longer than the last: it goes to or from the last rank.
+struct pair {
+	uint32_t from, to;
+};
+
+static struct pair longest_pair(const struct course *course)
+{
+	uint32_t last = course->config.ranks - 1;
+	return course->config.kind == COLL_ALL_GATHER ? (struct pair){last, 0}
+						      : (struct pair){0, last};
+}
+
+uint32_t course_pair_messages_max(const struct course *course)
+{
+	struct pair pair = longest_pair(course);
+	return course_pair_messages(course, pair.from, pair.to);
+}
+
+uint64_t course_pair_packets_max(const struct course *course, uint32_t payload_bytes)
+{
+	struct pair pair = longest_pair(course);
+	return course_pair_packets(course, pair.from, pair.to, payload_bytes);
+}
+
 uint32_t course_pairs_max(const struct course *course)
 {
 	uint64_t pairs = (uint64_t)width_of(course) * course->config.channels;

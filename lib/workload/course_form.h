@@ -13,7 +13,8 @@ struct course_listener {
 };
 
 struct course_form {
-	// Draws what the form counts, and fills messages, bytes, pieces and ready_max.
+	// Draws what the form counts, and fills messages, bytes, pieces, numbers and ready_max.
+	// -ENOMEM; whatever it returns when there are too many numbers, these are refused.
 	int (*create)(struct course *course, struct arena *arena);
 	void (*begin)(struct course *course, uint32_t rank, const struct course_listener *to);
 	void (*arrived)(struct course *course, uint32_t rank, uint32_t number,
@@ -57,6 +58,9 @@ static inline void course_tell(const struct course_listener *to,
 
 // Adds what `times` copies of a stretch come to.
 void course_add(struct course *course, struct coll_part part, uint64_t times);
+
+// Pieces as a number of them, at most OP_NONE.
+uint32_t course_capped(uint64_t pieces);
 
 // The most pieces of any block of any channel.
 uint32_t course_block_pieces(const struct course *course);

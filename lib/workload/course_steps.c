@@ -198,8 +198,7 @@ static void measure(struct course *course)
 		if (!is_by_blocks(config))
 			most = pieces > most ? pieces : most;
 	}
-	check(most < OP_NONE);
-	course->pieces = (uint32_t)most;
+	course->pieces = course_capped(most);
 	course->steps = count_steps(course);
 	uint64_t stretches = 0;
 	for (uint32_t i = 0; i < course->steps; i++) {

@@ -96,12 +96,13 @@ static int create(struct course *course, struct arena *arena)
 	course->pieces = 1;
 	for (uint32_t tree = 0; tree < course->trees; tree++) {
 		uint64_t pieces = coll_pieces(config, share_of(course, tree).bytes);
-		check(pieces < OP_NONE);
-		course->pieces = pieces > course->pieces ? (uint32_t)pieces : course->pieces;
+		course->pieces = pieces > course->pieces ? course_capped(pieces) : course->pieces;
 		course_add(course, share_of(course, tree), (uint64_t)ways * (config->ranks - 1));
 	}
 	course->numbers = 2ull * course->trees * course->pieces;
 	course->ready_max = course->messages;
+	if (course->numbers >= OP_NONE)
+		return -EINVAL;
 	if (draw(course, arena) < 0)
 		return -ENOMEM;
 	for (uint32_t tree = 0; tree < course->trees; tree++) {

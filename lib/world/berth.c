@@ -169,11 +169,18 @@ uint32_t berths_count(const struct world *world)
 	return (uint32_t)(count < most ? count : most);
 }
 
+bool berths_are_few(const struct world *world)
+{
+	return berths_count(world) < 2 * (course_config(world->course)->ranks - 1);
+}
+
 int berths_build(struct berths **ret, struct world *world, uint32_t nic)
 {
 	struct arena *arena = world->arena;
 	struct berths *berths = arena_draw(arena, ARENA_WORLD, 1, sizeof(*berths));
 	uint32_t count = berths_count(world), buckets = 1;
+	uint32_t others = course_config(world->course)->ranks - 1;
+	uint32_t arriving = count - course_pairs_max(world->course);
 	while (buckets < 2 * count)
 		buckets *= 2;
 	if (berths == NULL)
@@ -182,11 +189,12 @@ int berths_build(struct berths **ret, struct world *world, uint32_t nic)
 		.world = world,
 		.nic = nic,
 		.count = count,
-		.arriving_max = count - course_pairs_max(world->course),
+		.arriving_max = arriving < others ? arriving : others,
 		.mask = buckets - 1,
 		.buckets = arena_draw(arena, ARENA_WORLD, buckets, sizeof(uint32_t)),
 		.list = arena_draw(arena, ARENA_WORLD, count, sizeof(struct berth)),
 		.rest_head = OP_NONE,
+		.wait_first = OP_NONE,
 		.met = arena_draw(arena, ARENA_WORLD,
 				  BITMAP_WORDS(course_config(world->course)->ranks),
 				  sizeof(uint64_t))};
@@ -205,8 +213,12 @@ uint32_t berths_to(struct nic *nic, uint32_t to)
 	struct berths *berths = nic->berths;
 	uint32_t number = sending(berths->nic, to, ranks_of(berths));
 	uint32_t at = find(berths, number);
-	if (at == OP_NONE)
-		at = open(nic, number);
+	if (at != OP_NONE)
+		return at;
+	if (berths->sending >= berths->count - berths->arriving_max)
+		return OP_NONE;
+	berths->sending++;
+	at = open(nic, number);
 	check(at != OP_NONE && "receivers leave senders their berths");
 	return at;
 }
@@ -259,6 +271,8 @@ void berths_done(struct nic *nic, uint32_t at)
 		bitmap_set(berths->met, peer->owner);
 #endif
 		berths->arriving--;
+	} else {
+		berths->sending--;
 	}
 	rest(berths, at);
 }

@@ -5,8 +5,10 @@
 // are done and another connection needs the place. What is kept beyond is one bit for each sender:
 // whether all of its messages came, so that what comes again is known as such.
 //
-// Senders are few at once (course_pairs_max()) and always find a berth: receivers leave them as
-// many. A packet that finds none is lost, and comes again.
+// A rank sends to few at once (course_pairs_max()) while its channels keep step, and has berths for
+// so many; what receives has the others. Where losses hold up one channel, those before it go on to
+// NICs further away: their messages wait for a berth. That ends, as the channel behind finds its
+// connections open at both ends. A packet that finds no berth is lost, and comes again.
 #pragma once
 
 #include <stdbool.h>
@@ -29,21 +31,26 @@ struct berths {
 	const struct world *world;
 	uint32_t nic;
 	uint32_t count, fresh;		 // QPs; the first that was never used
+	uint32_t sending;		 // that send and are not done
 	uint32_t arriving, arriving_max; // that receive and are not done; at most
 	uint32_t mask;
-	uint32_t *buckets;	       // [mask + 1] by number
-	struct berth *list;	       // [count]
-	uint32_t rest_head, rest_tail; // done, the oldest first
-	uint64_t *met;		       // [ranks] bits: all messages of that rank came
+	uint32_t *buckets;		// [mask + 1] by number
+	struct berth *list;		// [count]
+	uint32_t rest_head, rest_tail;	// done, the oldest first
+	uint64_t *met;			// [ranks] bits: all messages of that rank came
+	uint32_t wait_first, wait_last; // messages that wait for a berth (courier.h), or OP_NONE
 };
 
 // QPs that each NIC of the world's course needs; 0: it has no such.
 uint32_t berths_count(const struct world *world);
 
+// Whether that may be too few for all that a rank sends: messages may have to wait for a berth.
+bool berths_are_few(const struct world *world);
+
 // Draws the berths of NIC `nic`, whose endpoint has that many QPs. -ENOMEM.
 int berths_build(struct berths **ret, struct world *world, uint32_t nic);
 
-// The berth over which NIC `to` is sent to. There is one: our bug otherwise.
+// The berth over which NIC `to` is sent to; OP_NONE: there is none yet.
 uint32_t berths_to(struct nic *nic, uint32_t to);
 
 // Puts a packet that came in on the QP of its connection. False when it has none: it is late, or

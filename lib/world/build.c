@@ -393,8 +393,7 @@ static uint64_t berths_packets(const struct world *world, uint64_t window)
 	if (berths == 0)
 		return 0;
 	uint32_t ranks = course_config(world->course)->ranks;
-	uint64_t pair = course_pair_packets(world->course, ranks - 1, ranks - 2,
-					    world->transport.payload_bytes);
+	uint64_t pair = course_pair_packets_max(world->course, world->transport.payload_bytes);
 	return ranks * berths * (8 * pair + 16 < window + 64 ? 8 * pair + 16 : window + 64);
 }
 

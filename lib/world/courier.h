@@ -14,10 +14,10 @@
 
 #include "nic.h"
 
-// A message that found its QP full.
+// A message that found its QP full, or no QP.
 struct courier_wait {
 	uint32_t number;
-	uint32_t next; // behind it at its QP, or in the list of free ones; OP_NONE: none
+	uint32_t next; // behind it in its list, or in that of free ones; OP_NONE: none
 };
 
 // What the couriers of one shard's hosts share.
@@ -26,6 +26,7 @@ struct courier {
 	struct agent_line *lines;   // of the world
 	const uint32_t *line_first; // [ranks + 1] lines from each rank; NULL: there are berths
 	struct courier_wait *waits; // [waits_max]
+	uint32_t *waits_to;	    // [waits_max] whom it is for; NULL: no NIC lacks a QP
 	uint32_t waits_fresh, waits_free, waits_max;
 };
 

@@ -98,7 +98,10 @@ static int draw(struct world *world)
 			.waits_free = OP_NONE,
 			.waits_max = (uint32_t)waits};
 		world->couriers[shard] = courier;
-		if (courier->waits == NULL)
+		bool is_short = !course_has_peers(world->course) && berths_are_few(world);
+		if (is_short)
+			courier->waits_to = arena_draw(arena, ARENA_WORLD, waits, sizeof(uint32_t));
+		if (courier->waits == NULL || (is_short && courier->waits_to == NULL))
 			return -ENOMEM;
 	}
 	return 0;

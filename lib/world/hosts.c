@@ -408,9 +408,7 @@ static void plan_messages(struct world *world)
 {
 	bool has_more = world->job.group_count > 0 || world->line_count > 0;
 	if (berths_count(world) > 0)
-		world->transport.messages_max = course_pair_messages(
-			world->course, course_config(world->course)->ranks - 1,
-			course_config(world->course)->ranks - 2);
+		world->transport.messages_max = course_pair_messages_max(world->course);
 	else if (!has_more && world->transport.kind == TRANSPORT_MRC &&
 		 world->transport.contexts == 0)
 		world->transport.messages_max = 1;

@@ -44,6 +44,7 @@ FORMS = [  # collective, algorithm, what else is set
     ("all_gather", "pat", []),
     ("all_to_all", "direct", []),
     ("all_to_all", "direct", ["traffic.peers=3", "traffic.channels=1", "traffic.chunk=4KiB"]),
+    ("all_to_all", "direct", ["traffic.bytes=65540B", "traffic.chunk=4KiB", "traffic.channels=1"]),  # two messages to the last alone
     ("reduce_scatter", "direct", ["traffic.peers=1"]),
     ("all_gather", "direct", ["traffic.peers=15", "traffic.ranks=18"]),
     ("all_to_all", "auto", ["traffic.bytes=4MiB", "queue.bytes=20KiB"]),
@@ -57,6 +58,9 @@ REFUSED = [  # what is set, what must be said
     (["traffic.collective=all_to_all", "transport.kind=rc", "transport.path=single", "cc.algorithm=dcqcn"], "transport.kind is rc"),
     (["traffic.collective=all_to_all", "traffic.bytes=64B"], "do not give each of 16 ranks"),
     (["traffic.algorithm=ring", "watch.operations=true"], "watch.operations"),
+    *[(["traffic.collective=all_reduce", f"traffic.algorithm={one}", "traffic.bytes=1TiB", "traffic.chunk=64B"], "too many to tell them apart")
+      for one in ("ring", "tree", "halving_doubling")],
+    (["traffic.collective=all_to_all", "traffic.bytes=60TiB", "traffic.chunk=64B"], "too many to tell them apart"),
 ]
 LEAVES = {"speed", "memory", "footprint", "knobs", "scenario", "again", "command"}
 failed = 0
@@ -115,6 +119,21 @@ def check_again(path):
     print("ok: with losses", result["run"]["digest"], result["congestion"]["retransmitted"], "retransmitted")
 
 
+def check_apart(path):
+    """So many losses that the channels of a rank get far apart: those before wait for connections of theirs."""
+    ranks = 32
+    sets = ["traffic.collective=all_to_all", "traffic.messages=made", "traffic.peers=1", "traffic.channels=4", "fabric.nics=32",
+            "fabric.nics_per_t0=8", f"traffic.ranks={ranks}", "traffic.bytes=512KiB"]
+    done = sim(path, sets)
+    if done.returncode != 0:
+        complain(f"channels apart: {done.returncode} {done.stderr}")
+        return
+    program = json.loads(done.stdout)["program"]
+    if program["fabric_bytes"] != (ranks - 1) * 512 * 1024:
+        complain(f"channels apart: {program}")
+    print("ok: channels apart", json.loads(done.stdout)["run"]["digest"])
+
+
 def check_size(path):
     """Memory of all with all grows with ranks: with pairs, twice as many would take four times as much."""
     shape = ["fabric.nics=512", "fabric.nics_per_t0=32", "fabric.t1_count=16", "transport.mpr=64", "traffic.channels=1"]
@@ -148,6 +167,9 @@ def main():
         for form in FORMS[4:16:3]:  # none whose connections change their QPs: what comes late then is answered otherwise
             check_form(str(grey), form)
         check_again(str(grey))
+        worse = pathlib.Path(name) / "worse.yaml"
+        worse.write_text(SCENARIO + LOSSES.replace("2%", "5%"), encoding="utf-8")
+        check_apart(str(worse))
         check_size(str(path))
         for sets, why in REFUSED:
             done = sim(str(path), [*sets, "traffic.messages=made"])
