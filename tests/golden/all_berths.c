@@ -31,7 +31,8 @@ static const struct outcome *run(const char *fault, const char *seed, const char
 	const struct outcome *outcome = rig.stage.world.outcome;
 	assert_int_equal(rig.run.end, RUN_DONE);
 	assert_int_equal(outcome->program.fabric_messages, RANKS * (RANKS - 1));
-	assert_int_equal(outcome->transport.payload_bytes_placed, (RANKS - 1) * rig.scenario.traffic.bytes);
+	assert_int_equal(outcome->transport.payload_bytes_placed,
+			 (RANKS - 1) * rig.scenario.traffic.bytes);
 	return outcome;
 }
 
@@ -47,7 +48,8 @@ static void what_comes_twice_is_placed_once(void **)
 {
 	static const char *const seeds[] = {"seed=1", "seed=2", "seed=3"};
 	for (uint32_t i = 0; i < 3; i++) {
-		const struct transport_counters *counters = &run(losses, seeds[i], "traffic.bytes=768KiB")->transport;
+		const struct transport_counters *counters =
+			&run(losses, seeds[i], "traffic.bytes=768KiB")->transport;
 		printf("%s: %lu packets went again, %lu came twice\n", seeds[i],
 		       (unsigned long)sent_again(counters), (unsigned long)counters->duplicates);
 		assert_true(sent_again(counters) > 100);
@@ -62,8 +64,7 @@ static void what_finds_no_place_comes_again(void **)
 {
 	const struct outcome *outcome = run(straggler, "seed=1", "traffic.bytes=6MiB");
 	uint64_t lost = outcome->dropped_at_host[DROP_UNKNOWN_QP];
-	printf("%lu packets found no place, %lu went again\n",
-	       (unsigned long)lost,
+	printf("%lu packets found no place, %lu went again\n", (unsigned long)lost,
 	       (unsigned long)sent_again(&outcome->transport));
 	assert_true(lost > 100);
 	stage_free(&rig.stage);
