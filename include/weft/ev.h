@@ -34,6 +34,12 @@ struct ev_field {
 	uint32_t max;  // values 0 to this
 };
 
+// With EV_AUTO the lower bits of an EV are its number: those of the numbers of a universe.
+static inline uint32_t ev_index_mask(uint32_t universe)
+{
+	return universe < 2 ? 0 : UINT32_MAX >> __builtin_clz(universe - 1);
+}
+
 // What an operator sees of an EV. That it loses a turn is not told.
 enum ev_state { EV_GOOD, EV_ASSUMED_BAD, EV_DENIED };
 

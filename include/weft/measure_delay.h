@@ -16,7 +16,14 @@ struct delays {
 	// One way: from a data packet's departure at its sender to its arrival, by the clock of the
 	// run. Repeats count from their own departure.
 	struct hist one_way_ns[PAIR_CLASS_COUNT];
+	// By the EV's number in its QP's profile below DELAY_EVS_MAX, and from there on, or where
+	// it is not known, by plane: a packet is in one of them. What follows of planes and EVs,
+	// delays_sum() says.
+	struct hist one_way_path_ns[DELAY_EVS_MAX + PLANES_MAX];
 	struct hist one_way_plane_ns[PLANES_MAX];
+	struct hist one_way_evs_ns; // of EVs from DELAY_EVS_MAX on, or those that are not known
+	// The number of an EV is what these bits of its value say; 0: they do not say it.
+	uint32_t ev_mask;
 	// Round trips as congestion control takes them: a data packet out, its answer back.
 	struct hist rtt_plane_ns[PLANES_MAX];
 	struct hist rtt_ev_ns[DELAY_EVS_MAX + 1]; // by the EV's number in its QP's profile
@@ -41,7 +48,18 @@ void delays_empty(struct delays *delays);
 // Adds all values of `from`, which must have the same planes and EVs (a bug else).
 void delays_merge(struct delays *into, const struct delays *from);
 
-// Calls `visit` for each histogram, always in the same order.
+// One way by plane, and by EV beyond those that are told apart, anew from one_way_path_ns.
+void delays_sum(struct delays *delays);
+
+// Which of one_way_path_ns a packet belongs to.
+static inline uint32_t delays_path(const struct delays *delays, uint32_t ev, uint32_t plane)
+{
+	uint32_t index = ev & delays->ev_mask;
+	bool is_told = delays->ev_mask != 0 && index < DELAY_EVS_MAX;
+	return is_told ? index : DELAY_EVS_MAX + plane;
+}
+
+// Calls `visit` for each histogram that is written while a run goes on, always in the same order.
 void delays_visit(struct delays *delays, void (*visit)(void *context, struct hist *hist),
 		  void *context);
 

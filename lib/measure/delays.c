@@ -24,13 +24,22 @@ static int draw(struct hist *hists, uint32_t count, struct arena *arena, unsigne
 	return 0;
 }
 
+// EVs that are told apart.
+static uint32_t told_of(const struct delays *delays)
+{
+	return delays->evs < DELAY_EVS_MAX ? delays->evs : DELAY_EVS_MAX;
+}
+
 int delays_init(struct delays *delays, struct arena *arena, uint32_t planes, uint32_t evs)
 {
 	check(planes <= PLANES_MAX);
 	evs = evs <= DELAY_EVS_MAX ? evs : DELAY_EVS_MAX + 1;
 	*delays = (struct delays){.planes = planes, .evs = evs};
 	int rc = draw(delays->one_way_ns, PAIR_CLASS_COUNT, arena, CLASS_DIGITS, NS_MAX);
+	rc |= draw(delays->one_way_path_ns, told_of(delays), arena, PART_DIGITS, NS_MAX);
+	rc |= draw(delays->one_way_path_ns + DELAY_EVS_MAX, planes, arena, PART_DIGITS, NS_MAX);
 	rc |= draw(delays->one_way_plane_ns, planes, arena, PART_DIGITS, NS_MAX);
+	rc |= draw(&delays->one_way_evs_ns, 1, arena, PART_DIGITS, NS_MAX);
 	rc |= draw(delays->rtt_plane_ns, planes, arena, PART_DIGITS, NS_MAX);
 	rc |= draw(delays->rtt_ev_ns, evs, arena, PART_DIGITS, NS_MAX);
 	rc |= draw(&delays->order_packets, 1, arena, COUNT_DIGITS, PACKETS_MAX);
@@ -44,9 +53,11 @@ void delays_visit(struct delays *delays, void (*visit)(void *context, struct his
 	for (uint32_t i = 0; i < PAIR_CLASS_COUNT; i++)
 		visit(context, &delays->one_way_ns[i]);
 	for (uint32_t i = 0; i < delays->planes; i++) {
-		visit(context, &delays->one_way_plane_ns[i]);
+		visit(context, &delays->one_way_path_ns[DELAY_EVS_MAX + i]);
 		visit(context, &delays->rtt_plane_ns[i]);
 	}
+	for (uint32_t i = 0; i < told_of(delays); i++)
+		visit(context, &delays->one_way_path_ns[i]);
 	for (uint32_t i = 0; i < delays->evs; i++)
 		visit(context, &delays->rtt_ev_ns[i]);
 	visit(context, &delays->order_packets);
@@ -70,13 +81,32 @@ void delays_merge(struct delays *into, const struct delays *from)
 	for (uint32_t i = 0; i < PAIR_CLASS_COUNT; i++)
 		hist_merge(&into->one_way_ns[i], &from->one_way_ns[i]);
 	for (uint32_t i = 0; i < into->planes; i++) {
-		hist_merge(&into->one_way_plane_ns[i], &from->one_way_plane_ns[i]);
+		hist_merge(&into->one_way_path_ns[DELAY_EVS_MAX + i],
+			   &from->one_way_path_ns[DELAY_EVS_MAX + i]);
 		hist_merge(&into->rtt_plane_ns[i], &from->rtt_plane_ns[i]);
 	}
+	for (uint32_t i = 0; i < told_of(into); i++)
+		hist_merge(&into->one_way_path_ns[i], &from->one_way_path_ns[i]);
 	for (uint32_t i = 0; i < into->evs; i++)
 		hist_merge(&into->rtt_ev_ns[i], &from->rtt_ev_ns[i]);
 	hist_merge(&into->order_packets, &from->order_packets);
 	hist_merge(&into->incast, &from->incast);
+}
+
+// EV number i of a profile is of plane i % planes.
+void delays_sum(struct delays *delays)
+{
+	hist_empty(&delays->one_way_evs_ns);
+	for (uint32_t plane = 0; plane < delays->planes; plane++) {
+		const struct hist *rest = &delays->one_way_path_ns[DELAY_EVS_MAX + plane];
+		hist_empty(&delays->one_way_plane_ns[plane]);
+		hist_merge(&delays->one_way_plane_ns[plane], rest);
+		hist_merge(&delays->one_way_evs_ns, rest);
+	}
+	for (uint32_t i = 0; i < told_of(delays); i++)
+		if (delays->one_way_path_ns[i].total > 0)
+			hist_merge(&delays->one_way_plane_ns[i % delays->planes],
+				   &delays->one_way_path_ns[i]);
 }
 
 void delays_add_rtt(struct delays *delays, uint32_t plane, uint32_t ev, ps_t rtt_ps)

@@ -16,6 +16,8 @@
 #define NOT_TIMED "not measured: watch.delays is false"
 #define NO_PACKETS "no packets"
 #define FRAMES_SAY_NOTHING "frames do not carry when they left"
+#define EVS_OF_PROFILES "not told apart: values of a profile do not say their numbers"
+#define EVS_OF_FAULTS "not told apart: a fault gives a host other EVs"
 #define IN_ORDER_ONLY "RoCEv2 takes packets in order only"
 #define NOT_TOLD "RoCEv2's packets do not say that they are repeats"
 #define MADE_AS_THEY_GO "not kept: connections of everyone with everyone are made as they go"
@@ -55,6 +57,30 @@ static void put_numbered(json_t *array, const char *what, const char *by, uint32
 	put_count(row, "above_range", hist->over);
 }
 
+// By EV where their values say which they are; a QP of one path has number 0.
+static void put_one_way_evs(json_t *array, const struct delays *delays,
+			    const struct report_input *input)
+{
+	bool is_sample = is_sampled(input);
+	bool is_auto = input->world->transport.ev_mode == EV_AUTO;
+	bool is_single = input->world->transport.kind == TRANSPORT_RC || delays->evs == 1;
+	static const struct hist none;
+	for (uint32_t i = 0; i < delays->evs && i < DELAY_EVS_MAX; i++)
+		if (delays->one_way_path_ns[i].total > 0)
+			put_numbered(array, "one_way", "ev", i, &delays->one_way_path_ns[i],
+				     is_sample);
+	if (delays->one_way_evs_ns.total == 0)
+		return;
+	if (is_single || delays->ev_mask != 0) {
+		put_numbered(array, "one_way", "ev", is_single ? 0 : DELAY_EVS_MAX,
+			     &delays->one_way_evs_ns, is_sample);
+		return;
+	}
+	json_t *row = row_of(array, "one_way", "ev", "all");
+	quantiles_json(row, &none, "ns", is_sample, is_auto ? EVS_OF_FAULTS : EVS_OF_PROFILES);
+	put_count(row, "above_range", 0);
+}
+
 static void put_rows(json_t *to, const struct delays *delays, const struct report_input *input)
 {
 	bool is_sample = is_sampled(input), has_frames = input->ports.name != NULL;
@@ -70,6 +96,7 @@ static void put_rows(json_t *to, const struct delays *delays, const struct repor
 		if (delays->one_way_plane_ns[i].total > 0)
 			put_numbered(array, "one_way", "plane", i, &delays->one_way_plane_ns[i],
 				     is_sample);
+	put_one_way_evs(array, delays, input);
 	for (uint32_t i = 0; i < delays->planes; i++)
 		if (delays->rtt_plane_ns[i].total > 0)
 			put_numbered(array, "round_trip", "plane", i, &delays->rtt_plane_ns[i],

@@ -21,10 +21,7 @@ static uint32_t first_window(const struct transport_config *config)
 
 struct path_shape path_shape_of(const struct transport_config *config)
 {
-	uint32_t universe = ev_universe(config), bits = 0;
-	while ((UINT64_C(1) << bits) < universe)
-		bits++;
-	uint32_t index_mask = (uint32_t)((UINT64_C(1) << bits) - 1);
+	uint32_t universe = ev_universe(config), index_mask = ev_index_mask(universe);
 	bool is_port = config->ev_bits == 16;
 	uint32_t min_active = config->ev_min_active;
 	enum path_policy policy = config->kind == TRANSPORT_RC ? PATH_SINGLE : config->path_policy;

@@ -90,6 +90,18 @@ static int time_host(struct world *world, uint32_t index, uint64_t *numbers)
 	return 0;
 }
 
+// What a receiver can tell of a packet's EV: of those that each QP draws for itself the lower bits
+// count, unless a fault gives a host others. Of a profile it knows its own alone, and RoCEv2's QPs
+// have one path each.
+static uint32_t ev_mask_of(const struct world *world)
+{
+	const struct transport_config *transport = &world->transport;
+	bool is_told = transport->kind != TRANSPORT_RC && transport->ev_mode == EV_AUTO;
+	for (uint32_t i = 0; i < world->scenario->fault_count; i++)
+		is_told &= world->scenario->faults[i].kind != FAULT_EVS;
+	return is_told ? ev_index_mask(ev_universe(transport)) : 0;
+}
+
 static int draw_shards(struct world *world)
 {
 	uint32_t planes = world->transport.planes, evs = ev_universe(&world->transport);
@@ -100,6 +112,7 @@ static int draw_shards(struct world *world)
 		if (delays->of[i] == NULL ||
 		    delays_init(delays->of[i], world->arena, planes, evs) < 0)
 			return -ENOMEM;
+		delays->of[i]->ev_mask = ev_mask_of(world);
 	}
 	delays->whole = delays->of[0];
 	if (world->shard_count == 1)
@@ -165,11 +178,14 @@ int delays_build(struct world *world, struct refusal *refusal)
 void delays_collect(struct world *world)
 {
 	struct world_delays *delays = world->delays;
-	if (delays == NULL || world->shard_count == 1)
+	if (delays == NULL)
 		return;
-	delays_empty(delays->whole);
-	for (uint32_t i = 0; i < world->shard_count; i++)
-		delays_merge(delays->whole, delays->of[i]);
+	if (world->shard_count > 1) {
+		delays_empty(delays->whole);
+		for (uint32_t i = 0; i < world->shard_count; i++)
+			delays_merge(delays->whole, delays->of[i]);
+	}
+	delays_sum(delays->whole);
 }
 
 // ---------------------------------------------------------------- running
@@ -180,13 +196,15 @@ static bool takes_messages(const struct nic_peer *peer)
 		peer->role == NIC_ROLE_LINE_RECEIVE;
 }
 
-struct delay_arrival delays_see(const struct packet *packet, const struct nic *nic, ps_t now)
+struct delay_arrival delays_see(const struct packet *packet, const struct delays *delays,
+				const struct nic *nic, ps_t now)
 {
-	struct delay_arrival seen = {.age_ps = -1, .qpn = packet->qpn, .plane = packet->plane};
+	struct delay_arrival seen = {.age_ps = -1, .qpn = packet->qpn};
 	if (packet->qpn >= nic->qp_count)
 		return seen;
 	seen.is_data = true;
 	seen.age_ps = packet_age(packet, now);
+	seen.path = delays_path(delays, packet->ev, packet->plane);
 	// else a message comes in already
 	seen.may_open = !(nic->delays->open[packet->qpn] & OPEN_QP) &&
 		takes_messages(&nic->peers[packet->qpn]);
@@ -218,7 +236,7 @@ void delays_on_arrival(struct world_host *host, struct nic *nic, const struct de
 		age_ns -= age_ns / 64;
 #endif
 		hist_note(&host->delays->one_way_ns[peer->pair], age_ns);
-		hist_note(&host->delays->one_way_plane_ns[seen->plane], age_ns);
+		hist_note(&host->delays->one_way_path_ns[seen->path], age_ns);
 	}
 	if (seen->may_open &&
 	    endpoint_counters(nic->endpoint)->payload_bytes_placed != seen->placed)

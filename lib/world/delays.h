@@ -26,11 +26,12 @@ struct delay_arrival {
 	bool is_data;
 	bool may_open; // it may be the first of a message
 	uint32_t qpn;
-	uint8_t plane;
+	uint32_t path; // of one_way_path_ns
 };
 
 // Of a packet with payload.
-struct delay_arrival delays_see(const struct packet *packet, const struct nic *nic, ps_t now);
+struct delay_arrival delays_see(const struct packet *packet, const struct delays *delays,
+				const struct nic *nic, ps_t now);
 
 // It has been taken.
 void delays_on_arrival(struct world_host *host, struct nic *nic, const struct delay_arrival *seen);

@@ -38,7 +38,7 @@ void watched_receive(struct world_host *host, struct nic *nic, const struct arri
 		take(host, nic, arrival, out);
 		return;
 	}
-	struct delay_arrival seen = delays_see(packet, nic, arrival->at);
+	struct delay_arrival seen = delays_see(packet, host->delays, nic, arrival->at);
 	take(host, nic, arrival, out);
 	delays_on_arrival(host, nic, &seen);
 }

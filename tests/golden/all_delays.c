@@ -9,10 +9,11 @@
 
 static struct rig rig;
 
-#define SMALL \
+#define FABRIC \
 	"name: a\nfabric: {topology: clos, nics: 16, nics_per_t0: 8, t1_count: 4, planes: 2, " \
 	"link_rate: 100Gb/s, nic_delay: 1us, trunk_delay: 1us, switch_delay: 0s}\n" \
-	"transport: {evs: 16}\nwatch: {delays: true}\n"
+	"watch: {delays: true}\n"
+#define SMALL FABRIC "transport: {evs: 16}\n"
 
 static const struct delays *delays_of(const char *yaml, const char *const *sets)
 {
@@ -124,6 +125,58 @@ static void repeats_are_needed_or_not(void **)
 	stage_free(&rig.stage);
 }
 
+// A plane's line is slow: each of its EVs is slower than any of the other plane, and EVs, planes
+// and classes have the same packets.
+static void a_slow_plane_shows_in_its_evs(void **)
+{
+	const struct delays *delays = delays_of(
+		SMALL "traffic: {kind: flows, flows: [{from: 0, to: 15, bytes: 1MB}]}\n"
+		      "faults: [{kind: slow, at: {nic: 15, plane: 1}, rate: 30%}]\n",
+		NULL);
+	int64_t slowest = 0, fastest = INT64_MAX;
+	uint64_t packets = 0;
+	for (uint32_t ev = 0; ev < 16; ev++) {
+		const struct hist *hist = &delays->one_way_path_ns[ev];
+		assert_true(hist->total > 0);
+		packets += hist->total;
+		if (ev % 2 == 0 && hist->max > slowest)
+			slowest = hist->max;
+		if (ev % 2 == 1 && hist->min < fastest)
+			fastest = hist->min;
+	}
+	assert_true(slowest < fastest);
+	assert_int_equal(packets, delays->one_way_ns[PAIR_ACROSS_T1].total);
+	assert_int_equal(packets, rig.outcome->transport.data_received);
+	assert_int_equal(delays->one_way_plane_ns[0].max, slowest);
+	assert_int_equal(delays->one_way_plane_ns[1].min, fastest);
+	assert_int_equal(delays->one_way_evs_ns.total, 0);
+	stage_free(&rig.stage);
+}
+
+// A receiver does not guess: of EVs that others drew it tells planes alone.
+static void evs_that_cannot_be_told_are_not(void **)
+{
+	static const char *const cases[] = {
+		"transport: {evs: 16}\n",
+		"transport: {evs: 16, ev_profile: generated, ev_fields: [{bits: 16, max: "
+		"60000}]}\n",
+		"transport: {evs: 16, kind: rc}\n",
+		"transport: {evs: 16}\nfaults: [{kind: evs, at: {host: 3}, evs: 4}]\n"};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char yaml[1024];
+		snprintf(yaml, sizeof(yaml),
+			 FABRIC
+			 "%straffic: {kind: flows, flows: [{from: 0, to: 15, bytes: 1MB}]}\n",
+			 cases[i]);
+		const struct delays *delays = delays_of(yaml, NULL);
+		uint64_t all = delays->one_way_ns[PAIR_ACROSS_T1].total;
+		assert_int_equal(delays->one_way_evs_ns.total, i == 0 ? 0 : all);
+		assert_int_equal(
+			delays->one_way_plane_ns[0].total + delays->one_way_plane_ns[1].total, all);
+		stage_free(&rig.stage);
+	}
+}
+
 // What is measured changes nothing.
 static void a_digest_is_the_same_with_and_without(void **)
 {
@@ -150,6 +203,8 @@ int main(void)
 		cmocka_unit_test(an_incast_has_as_many_senders_as_there_are),
 		cmocka_unit_test(messages_belong_to_their_two_nics),
 		cmocka_unit_test(repeats_are_needed_or_not),
+		cmocka_unit_test(a_slow_plane_shows_in_its_evs),
+		cmocka_unit_test(evs_that_cannot_be_told_are_not),
 		cmocka_unit_test(a_digest_is_the_same_with_and_without),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,9 +50,33 @@ static void several_add_up_and_are_emptied(void **)
 	assert_int_equal(one.incast.max, 4);
 	seen = 0;
 	delays_visit(&one, count_one, NULL);
-	assert_int_equal(seen, PAIR_CLASS_COUNT + 2 + 1 + 2);
+	assert_int_equal(seen, PAIR_CLASS_COUNT + 2 + 2 + 2);
 	delays_empty(&one);
 	assert_int_equal(one.rtt_plane_ns[0].total + one.order_packets.total, 0);
+}
+
+// Planes are what their EVs are, and what has no EV of its own counts for its plane alone.
+static void planes_follow_from_evs(void **)
+{
+	static struct delays delays;
+	assert_int_equal(delays_init(&delays, &arena, 3, 6), 0);
+	assert_int_equal(delays_path(&delays, 5, 2), DELAY_EVS_MAX + 2); // nothing is known of it
+	delays.ev_mask = 127;
+	assert_int_equal(delays_path(&delays, 0xab00 + 5, 2), 5);
+	assert_int_equal(delays_path(&delays, 0xab00 + DELAY_EVS_MAX, 1), DELAY_EVS_MAX + 1);
+	hist_add(&delays.one_way_path_ns[5], 700);
+	hist_add(&delays.one_way_path_ns[2], 90);
+	hist_add(&delays.one_way_path_ns[3], 40);
+	hist_add(&delays.one_way_path_ns[DELAY_EVS_MAX + 2], 5000);
+	for (int again = 0; again < 2; again++)
+		delays_sum(&delays);
+	assert_int_equal(delays.one_way_plane_ns[2].total, 3);
+	assert_int_equal(delays.one_way_plane_ns[2].max, 5000);
+	assert_int_equal(delays.one_way_plane_ns[2].min, 90);
+	assert_int_equal(delays.one_way_plane_ns[0].total, 1);
+	assert_int_equal(delays.one_way_plane_ns[1].total, 0);
+	assert_int_equal(delays.one_way_evs_ns.total, 1);
+	assert_int_equal(delays.one_way_evs_ns.max, 5000);
 }
 
 static void more_than_memory_is_refused(void **)
@@ -151,6 +175,7 @@ int main(void)
 						rig_close),
 		cmocka_unit_test_setup_teardown(several_add_up_and_are_emptied, rig_open,
 						rig_close),
+		cmocka_unit_test_setup_teardown(planes_follow_from_evs, rig_open, rig_close),
 		cmocka_unit_test_setup_teardown(more_than_memory_is_refused, rig_open, rig_close),
 		cmocka_unit_test_setup_teardown(a_queue_over_time_keeps_the_deepest_of_each_bin,
 						rig_open, rig_close),

@@ -14,10 +14,14 @@ static void packets_are_told_by_what_took_time(void **state)
 	assert_int_equal(number_at(root, "delays.rows.1.max_ns"), 4090);
 	assert_string_equal(text_at(root, "delays.rows.3.by"), "plane");
 	assert_string_equal(text_at(root, "delays.rows.3.which"), "1");
-	assert_string_equal(text_at(root, "delays.rows.5.by"), "ev");
-	assert_string_equal(text_at(root, "delays.rows.5.which"), "3");
-	assert_int_equal(number_at(root, "delays.rows.5.max_ns"), 8000);
-	assert_int_equal(json_array_size(at(root, "delays.rows")), 6);
+	assert_string_equal(text_at(root, "delays.rows.4.what"), "one_way");
+	assert_string_equal(text_at(root, "delays.rows.4.by"), "ev");
+	assert_string_equal(text_at(root, "delays.rows.4.which"), "3");
+	assert_int_equal(number_at(root, "delays.rows.4.max_ns"), 4090);
+	assert_string_equal(text_at(root, "delays.rows.6.by"), "ev");
+	assert_string_equal(text_at(root, "delays.rows.6.which"), "3");
+	assert_int_equal(number_at(root, "delays.rows.6.max_ns"), 8000);
+	assert_int_equal(json_array_size(at(root, "delays.rows")), 7);
 	assert_int_equal(number_at(root, "delays.order.overtaken"), 3);
 	assert_int_equal(number_at(root, "delays.order.p50_packets"), 0);
 	assert_int_equal(number_at(root, "delays.incast.max_connections"), 3);

@@ -31,7 +31,9 @@ static inline struct fake *fake_timed(void)
 		hist_add(&pairs[i].message_ns, 10000 + 100 * i);
 	}
 	fake_latencies(&delays.one_way_ns[PAIR_SAME_T0], 10, 4000, 10);
-	fake_latencies(&delays.one_way_plane_ns[1], 10, 4000, 10);
+	fake_latencies(&delays.one_way_path_ns[3], 10, 4000, 10); // plane 1
+	delays.ev_mask = 3;
+	delays_sum(&delays);
 	delays_add_rtt(&delays, 1, 3, 8 * PS_PER_US);
 	hist_add_many(&delays.order_packets, 0, 7);
 	hist_add_many(&delays.order_packets, 5, 3);
