@@ -221,7 +221,13 @@ static int write_all(struct recording *of, struct call *call, uint32_t gpu)
 		return refuse(&call->refusal, -EINVAL, wrong, 0, 0, 0);
 	record->buckets = first_bucket(of, of->plan->parallel.vpp);
 	record->steps = call->options.step_count;
-	of->part_room = step_parts_max(of) * (record->steps + 1);
+	uint64_t room = (uint64_t)step_parts_max(of) * (record->steps + 1);
+	if (room > GPU_OPS_MAX)
+		return refuse(
+			&call->refusal, -EINVAL,
+			"% steps are % computations, and a record has % at most: fewer --steps",
+			record->steps, (int64_t)room, GPU_OPS_MAX);
+	of->part_room = (uint32_t)room;
 	record->parts = calloc(of->part_room, sizeof(*record->parts));
 	if (record->parts == NULL)
 		return refuse(&call->refusal, -ENODEV, "no memory for % computations",

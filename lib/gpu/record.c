@@ -147,10 +147,12 @@ static const char *count_slices(struct gpu_record *of, const struct seen *seen)
 int gpu_record_seal(struct gpu_record *record, struct refusal *refusal)
 {
 	uint32_t at = 0;
+	const char *wrong = head_wrong(record);
+	if (wrong != NULL)
+		return refuse(refusal, -EINVAL, wrong, 0, 0, 0);
 	struct seen seen = {.has_gate = calloc(record->buckets, 1),
 			    .slices = calloc(record->buckets, sizeof(uint32_t))};
 	record->slices_before = calloc(record->buckets + 1u, sizeof(uint32_t));
-	const char *wrong = NULL;
 	bool has_memory = seen.has_gate != NULL && seen.slices != NULL &&
 		record->slices_before != NULL;
 	if (has_memory)
