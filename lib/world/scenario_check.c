@@ -441,7 +441,7 @@ static int check_skip(struct draft *draft)
 		return draft_refuse(draft, mark,
 				    "skip.steady: sample.steps leaves out steps, too; one of both");
 	if (scenario->watch.bin_ps > 0 || scenario->watch.bypasses > 0 ||
-	    scenario->watch.has_delays)
+	    scenario->watch.packets > 0 || scenario->watch.has_delays)
 		return draft_refuse(draft, mark,
 				    "skip.steady: watch counts what runs over time, and nothing of "
 				    "what is jumped over; one of both");

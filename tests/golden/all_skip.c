@@ -182,6 +182,7 @@ static void what_would_be_wrong_is_refused(void **)
 		const char *set, *says;
 	} all[] = {{"sample.steps=4", "sample.steps leaves out steps, too"},
 		   {"watch.bin=10us", "watch counts what runs over time"},
+		   {"watch.packets=10", "watch counts what runs over time"},
 		   {"watch.bypasses=10", "watch counts what runs over time"},
 		   {"skip.tolerance=1.5%", "no mean step is known better than 1.5625 %"},
 		   {"traffic.kind=permutation", "skip.steady"}};
