@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "validate.h"
 
@@ -135,9 +136,11 @@ static int compare(const struct choice *choice, const char *summary, const struc
 			return rc;
 		double sd = seeds.mean > 0 ? seeds.sd / seeds.mean * claim.expected : 0;
 		htsim_tolerate(&claim, (enum htsim_figure)figure, sd, 1);
-		size_t told = __builtin_strlen(claim.why);
-		snprintf(claim.why + told, sizeof(claim.why) - told,
-			 "; single runs here +- %.1f %%", deviations[figure] / means[figure] * 100);
+		size_t told = strlen(claim.why);
+		if (means[figure] > 0)
+			snprintf(claim.why + told, sizeof(claim.why) - told,
+				 "; single runs here +- %.1f %%",
+				 deviations[figure] / means[figure] * 100);
 		claims_add(claims, &claim);
 	}
 	return rc;
