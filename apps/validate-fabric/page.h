@@ -13,7 +13,7 @@ int book_status(const struct book *book);
 void page_line(FILE *to, const struct book *book, const struct case_run *run);
 void page_end(FILE *to, const struct book *book);
 
-// book.json, report.md and, if asked for, JUnit XML, each replaced at once.
+// book.json, report.md, report.html and, if asked for, JUnit XML, each replaced at once.
 int page_write(struct book *book);
 int page_json(FILE *to, const struct book *book);
 void page_text(FILE *to, const struct book *book);

@@ -133,8 +133,8 @@ int world_build_shards(struct world *ret, struct arena *arena, const struct scen
 #define WORLD_CABLE_NAME_BYTES 64 // holds every cable's name
 
 // Name of a cable (its index in world->cables) for people: "nic 3 plane 1 > t0 0", "t0 0 up 5 plane
-// 1 > t1 5". Unique in the world; docs/scenario.md says how to read it. Cut to `bytes`, at least 1.
-// "t1 3", or the switch's own name in a graph; `index` counts world->switches.
+// 1 > t1 5"; of a switch (in world->switches): "t1 3", or its own in a graph. Unique in the world;
+// docs/scenario.md says how to read it. Cut to `bytes`, at least 1.
 void world_switch_name(const struct world *world, uint32_t index, char *ret, size_t bytes);
 void world_cable_name(const struct world *world, uint32_t cable, char *ret, size_t bytes);
 

@@ -15,8 +15,8 @@ extern "C" {
 
 // Visits all pieces of `shard`, always in the same order: counters of its machines, its record, and
 // of what is listed by flow or NIC the places that are its own. What they hold is all that
-// world_collect(), world_is_done() and reports read of machines. `own` is
-// the shard that this process ran: what others counted at a switch that all have is added to it.
+// world_collect(), world_is_done() and reports read of machines. `own` is the shard that this
+// process ran: what others counted at a switch that all have is added to it.
 void world_pieces(struct world *world, uint32_t shard, uint32_t own, world_piece_fn *visit,
 		  void *context);
 

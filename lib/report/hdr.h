@@ -31,9 +31,8 @@ const struct hist *hdr_hist(const struct report_input *input, uint32_t index);
 bool hdr_has_values(const struct report_input *input, uint32_t index);
 
 // "message_same_rack.hdr", ..., "flow.hdr", "lateness_ns.hdr", "gap_ns.hdr",
-// "one_way_same_rack.hdr",
-// ..., "round_trip_plane_0.hdr", ..., "depth_trunk_up.hdr", ..., "order.hdr", "incast.hdr"; returns
-// `ret`.
+// "one_way_same_rack.hdr", ..., "round_trip_plane_0.hdr", ..., "depth_trunk_up.hdr", ...,
+// "order.hdr", "incast.hdr"; returns `ret`.
 const char *hdr_name(uint32_t index, char ret[HDR_NAME_BYTES]);
 
 // Writes file `index`; values are in microseconds, those of lateness_ns.hdr and gap_ns.hdr in
