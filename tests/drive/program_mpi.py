@@ -5,6 +5,7 @@ dies or is asked to stop ends all of them. Four processes on two cores are slow,
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -171,24 +172,43 @@ class Ranks(unittest.TestCase):
         self.assertEqual((run.returncode, len(own(run.stderr))), (BAD_INPUT, 1), run.stderr)
         self.assertFalse((self.folder / "out").exists())
 
-    def long(self):
-        """Starts a long run; returns it and the process ids of its two ranks once they are under way."""
-        run = subprocess.Popen(words_of(2, [*LONG, "--out", self.folder / "out"]), stdout=subprocess.PIPE,
+    def long(self, *options):
+        """Starts a long run, with options of mpirun; returns it and the process ids of its two ranks once they are under way."""
+        words = words_of(2, [*LONG, "--out", self.folder / "out"])
+        run = subprocess.Popen([words[0], *options, *words[1:]], stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, text=True, env={**os.environ, **RIGHTS})
-        deadline = time.monotonic() + 60
-        while not (self.folder / "out").exists() and time.monotonic() < deadline:
-            time.sleep(0.05)
-        time.sleep(1)
+        deadline = time.monotonic() + 90
         ranks = []
+        while not (len(ranks) == 2 and all(map(self.is_under_way, ranks))) and time.monotonic() < deadline:
+            time.sleep(0.05)
+            ranks = self.ranks()
+        self.assertEqual(len(ranks), 2)
+        self.assertTrue(all(map(self.is_under_way, ranks)))
+        return run, ranks
+
+    def ranks(self):
+        """The process ids of the ranks of this test."""
+        found = []
         for path in pathlib.Path("/proc").iterdir():
             try:
                 if path.name.isdigit() and os.readlink(path / "exe") == str(MPI) and \
                         str(self.folder).encode() in (path / "cmdline").read_bytes():
-                    ranks.append(int(path.name))
+                    found.append(int(path.name))
             except OSError:
                 pass
-        self.assertEqual(len(ranks), 2)
-        return run, sorted(ranks)
+        return sorted(found)
+
+    @staticmethod
+    def is_under_way(pid):
+        """It catches SIGTERM, and has had the processor for longer than it takes to build this world: a clock on the wall says
+        nothing on a machine that others keep busy."""
+        try:
+            caught = re.search(r"SigCgt:\s*(\w+)", pathlib.Path(f"/proc/{pid}/status").read_text(encoding="utf-8"))
+            words = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        except OSError:
+            return False
+        spent = (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+        return bool(int(caught[1], 16) >> (signal.SIGTERM - 1) & 1) and spent > 0.5
 
     @staticmethod
     def is_running(pid):
@@ -248,7 +268,7 @@ class Ranks(unittest.TestCase):
         self.assertTrue(self.gone(ranks))
 
     def test_the_launcher_may_be_asked_too(self):
-        run, ranks = self.long()
+        run, ranks = self.long("--mca", "odls_base_sigkill_timeout", "4")  # after a second it kills, which is short on a busy machine
         asked = time.monotonic()
         run.send_signal(signal.SIGTERM)
         said = run.communicate(timeout=60)[1]
