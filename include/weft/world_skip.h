@@ -22,6 +22,7 @@ enum skip_refusal {
 	SKIP_JITTER, // steps differed too much among each other
 	SKIP_APART,  // ranks drifted apart
 	SKIP_QUEUES, // packets piled up, or became fewer
+	SKIP_SLACK,  // lines had room, and too few blocks were seen to know that nobody drifts
 	SKIP_FAULT,  // a fault was at work, or lay ahead
 	SKIP_UNLIKE, // not all groups were in the same loop of equal collectives
 	SKIP_SHORT,  // too few steps were left, or limits.time

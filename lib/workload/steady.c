@@ -13,7 +13,7 @@
 // of it is where in a step the moments lie.
 #define HELD_PPM 100000u
 
-static const char *const names[] = {"steady", "pace", "jitter", "apart", "queues"};
+static const char *const names[] = {"steady", "pace", "jitter", "apart", "queues", "slack"};
 _Static_assert(sizeof(names) / sizeof(*names) == STEADY_VERDICT_COUNT, "a name for each verdict");
 
 const char *steady_verdict_name(enum steady_verdict verdict)
@@ -30,11 +30,22 @@ void steady_init(struct steady *steady, uint32_t block, uint32_t tolerance_ppm)
 
 void steady_begin(struct steady *steady, ps_t at)
 {
-	steady->count = 0;
-	steady->last_at = at;
+	steady->count = steady->blocks = 0;
+	steady->begin_at = steady->last_at = at;
 }
 
-void steady_step(struct steady *steady, ps_t at, uint64_t held)
+static void add_lead(struct steady *steady, uint64_t ahead)
+{
+	if (steady->count % steady->block == 0) {
+		steady->blocks++;
+		steady->lead = 0;
+	}
+	steady->lead += ahead;
+	if ((steady->blocks & (steady->blocks - 1)) == 0)
+		steady->marks[__builtin_ctz(steady->blocks)] = steady->lead;
+}
+
+void steady_step(struct steady *steady, ps_t at, uint64_t held, uint64_t ahead)
 {
 	uint32_t block = steady->block;
 	if (steady->count == 2 * block) {
@@ -42,6 +53,7 @@ void steady_step(struct steady *steady, ps_t at, uint64_t held)
 		memmove(steady->held, steady->held + block, block * sizeof(uint64_t));
 		steady->count = block;
 	}
+	add_lead(steady, ahead);
 	steady->step_ps[steady->count] = at - steady->last_at;
 	steady->held[steady->count++] = held;
 	steady->last_at = at;
@@ -98,6 +110,31 @@ static ps_t drift_ps(const struct steady *steady, const struct steady_lines *lin
 	return expected == 0 ? 0 : (ps_t)((__int128)time_ps * off / expected);
 }
 
+// Whether all steps that were seen took no longer than lines need for their bytes.
+static bool is_full(const struct steady *steady, const struct steady_lines *lines)
+{
+	uint64_t took = (uint64_t)(steady->last_at - steady->begin_at);
+	uint64_t least = (uint64_t)steady->blocks * steady->block * (uint64_t)lines->line_ps;
+	return least >= took || is_near(took, least, steady->tolerance_ppm);
+}
+
+// Lines have room: whether ranks use it to come apart. Over the blocks from `mark` to the newest
+// their lead grew or fell by `off` (summed over the steps of a block) while `expected` slices came.
+static enum steady_verdict judge_lead(const struct steady *steady, const struct steady_lines *lines,
+				      struct steady_jump *jump)
+{
+	if (steady->blocks < STEADY_BLOCKS_MIN)
+		return STEADY_SLACK;
+	uint32_t log = 30u - (uint32_t)__builtin_clz(steady->blocks - 1), mark = 1u << log;
+	uint64_t then = steady->marks[log], now = steady->lead;
+	uint64_t off = then > now ? then - now : now - then;
+	uint64_t expected = lines->lines * lines->step_slices * steady->block * steady->block *
+		(steady->blocks - mark);
+	ps_t drift = expected == 0 ? 0 : (ps_t)((__int128)jump->time_ps * off / expected);
+	jump->error_ps = ps_max(jump->error_ps, drift);
+	return is_near(expected, expected + off, steady->tolerance_ppm / 2) ? STEADY : STEADY_APART;
+}
+
 enum steady_verdict steady_judge(const struct steady *steady, const struct steady_lines *lines,
 				 struct steady_jump *jump)
 {
@@ -121,5 +158,8 @@ enum steady_verdict steady_judge(const struct steady *steady, const struct stead
 		return STEADY_APART;
 	if (!is_near(sum_of(steady->held, block), sum_of(steady->held + block, block), HELD_PPM))
 		return STEADY_QUEUES;
+#ifdef PLANT_SHORT_LOOK // a bug on purpose: two blocks are enough for anybody
 	return STEADY;
+#endif
+	return is_full(steady, lines) ? STEADY : judge_lead(steady, lines, jump);
 }

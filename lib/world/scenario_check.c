@@ -422,8 +422,8 @@ static int check_traffic(struct draft *draft)
 	return rc;
 }
 
-// What is jumped over is in no bin and on no dead cable, and would be left out of a sample's steps
-// twice.
+// What is jumped over is in no bin and on no dead cable. That a sample's steps would be left out
+// twice is said when the world is built: a command may put another sample in place of this one.
 static int check_skip(struct draft *draft)
 {
 	const struct scenario *scenario = draft->scenario;
@@ -437,9 +437,6 @@ static int check_skip(struct draft *draft)
 			"skip.tolerance: of two blocks of %u steps no mean step is known "
 			"better than %u.%04u %%; raise skip.block or the tolerance",
 			scenario->skip.block, least_ppb / 10000000, least_ppb / 1000 % 10000);
-	if (scenario->sample.steps > 0)
-		return draft_refuse(draft, mark,
-				    "skip.steady: sample.steps leaves out steps, too; one of both");
 	if (scenario->watch.bin_ps > 0 || scenario->watch.bypasses > 0 ||
 	    scenario->watch.packets > 0 || scenario->watch.has_delays)
 		return draft_refuse(draft, mark,

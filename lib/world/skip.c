@@ -17,8 +17,8 @@
 
 #define PPB_PER_PPM 1000u
 
-static const char *const names[] = {"pace",  "jitter", "apart", "queues",
-				    "fault", "unlike", "short"};
+static const char *const names[] = {"pace",  "jitter", "apart",	 "queues",
+				    "slack", "fault",  "unlike", "short"};
 _Static_assert(sizeof(names) / sizeof(*names) == SKIP_REFUSAL_COUNT, "a name for each refusal");
 
 const char *skip_refusal_name(enum skip_refusal refusal)
@@ -89,6 +89,10 @@ int skip_build(struct world *world, struct refusal *refusal)
 		return 0;
 	if (world->shard_count > 1)
 		return refuse(refusal, -EINVAL, "skip.steady needs a run in one thread", 0, 0, 0);
+	if (world->scenario->sample.steps > 0)
+		return refuse(refusal, -EINVAL,
+			      "skip.steady: sample.steps leaves out steps, too; one of both", 0, 0,
+			      0);
 	if (world->program != NULL)
 		return refuse(refusal, -EINVAL,
 			      "skip.steady does not go with a program: its computations do not "
@@ -250,7 +254,8 @@ static enum skip_refusal refusal_of(enum steady_verdict verdict)
 	static const enum skip_refusal of[STEADY_VERDICT_COUNT] = {[STEADY_PACE] = SKIP_PACE,
 								   [STEADY_JITTER] = SKIP_JITTER,
 								   [STEADY_APART] = SKIP_APART,
-								   [STEADY_QUEUES] = SKIP_QUEUES};
+								   [STEADY_QUEUES] = SKIP_QUEUES,
+								   [STEADY_SLACK] = SKIP_SLACK};
 	return of[verdict];
 }
 
@@ -260,7 +265,9 @@ static void judge(struct world *world, struct skip *skip, const struct skip_exte
 	const struct scenario *scenario = world->scenario;
 	uint64_t steps = extent->is_inside ? steps_to_leave(skip, extent) : 0;
 	skip->jump = (struct steady_jump){.steps = steps > 0 ? steps : 1};
-	enum steady_verdict verdict = steady_judge(&skip->steady, &extent->lines, &skip->jump);
+	struct steady_lines lines = extent->lines;
+	lines.line_ps = skip_line_ps(world);
+	enum steady_verdict verdict = steady_judge(&skip->steady, &lines, &skip->jump);
 	if (!extent->is_inside)
 		skip->of.refused[SKIP_UNLIKE]++;
 	else if (steps < skip->steady.block || at + skip->jump.time_ps > scenario->time_max_ps)
@@ -334,7 +341,8 @@ static void end_step(struct world *world, struct skip *skip, ps_t at)
 	if (skip->step + 1 == config->fill)
 		begin_blocks(world, skip, at);
 	else if (skip->step >= config->fill && skip->is_alike && !skip->has_jumped) {
-		steady_step(&skip->steady, at, packet_pool_taken(&world->packets));
+		steady_step(&skip->steady, at, packet_pool_taken(&world->packets),
+			    skip_ahead(world, skip));
 		if (steady_has_block(&skip->steady))
 			end_block(world, skip, at);
 	} else if (skip->has_jumped && skip->step + 1 == skip->plan.steps_per_loop) {

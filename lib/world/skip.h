@@ -59,6 +59,14 @@ static inline bool skip_has_credits(const struct world *world)
 	return world->job.ring.form != RING_BARRIER;
 }
 
+// How far all lines together are beyond step skip->step of the loop, in slices. A line that is in
+// no collective, or in another loop, is not counted.
+uint64_t skip_ahead(const struct world *world, const struct skip *skip);
+
+// What the bytes of a step take on the lines of the NIC that has most to send: data, credits, and
+// answers to what it receives.
+ps_t skip_line_ps(const struct world *world);
+
 // In a steady state in the first loop, and the collective before was the same: jumps to the same
 // place in the last of those that follow and are the same, too. Times of collectives that are left
 // out are written down. Returns the time that was jumped over, 0: nothing was.

@@ -139,6 +139,7 @@ def options(check):
         ("--out twice", [good, "--out", check.folder / "other"], "--out"),
         ("a sample that is none", [good, "--sample", "bogus"], "--sample:1:1: "),
         ("a sample of a word", ["ring-barrier", "--sample", "groups=x"], "--sample:1:8: "),
+        ("steps left out twice", ["ring-barrier", "--sample", "steps=4", "--skip", "steady"], ["--sample steps=4", "leaves out steps, too"]),
         ("a sample of flows", [good, "--sample", "groups=1"], ["--sample", "no effect"]),
         ("a trace and another kind of traffic", [good, "--trace", check.file(TRACE, "trace.txt")], "--set:"),
     ):

@@ -34,7 +34,7 @@ RUNS = {  # name: what weft does
     "goal": ["sim", "exchange"],
     "sample": ["sim", "ring-barrier", "--sample", "steps=4,fill=2"],
     "shared buffer and a log": ["sim", "incast", "--set", "queue.shared=4MiB", "--log", "LOG"],
-    "skipped": ["sim", "ring-barrier", "--skip", "steady"],
+    "skipped": ["sim", "ring-barrier", "--set", "sample.steps=4", "--sample", "groups=1", "--skip", "steady"],  # this sample for that one
     "paced": ["emu", "two-planes", "--ports", "none"],
     "frames": ["emu", "two-planes", "--ports", "memory"],
 }

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What a run costs: fits docs/scaling.md's model to runs of this machine, holds it against sizes that it was not fitted to, and says
-what it predicts. Processor time of the run = hops x (a + b x far) + visits x c x far, far = NICs / (NICs + 256): the share of what is touched that is in
-no cache. It grows with the world and ends at 1. Peak memory = m + n x NICs.
+what it predicts. Processor time of the run = hops x (a + b x far + d x wide) + visits x c x far. far = NICs / (NICs + 256): the share of
+what is touched that is in no cache; it grows with the world and ends at 1. wide = 1 - 24,576 / NICs, 0 where there are fewer (2
+GiB): the share beyond the pages whose places the processor remembers. Peak memory = m + n x NICs.
 
-  WEFT=build/apps/weft tests/soak/cost_model.py [--rounds N]
+  WEFT=build/apps/weft tests/soak/cost_model.py [--rounds N] [--wide]
+
+--wide fits d to 65,536 NICs and holds the model against 16,384, 32,768 and 131,072, too: it needs 12 GiB. Without, d is 0.
 """
 import json
 import math
@@ -15,7 +18,10 @@ import sys
 WEFT = os.environ["WEFT"]
 FITTED = (128, 256, 512, 1024, 2048)
 CHECKED = (4096, 8192)
+WIDE_FITTED, WIDE_CHECKED = (65536,), (16384, 32768, 131072)
+REACH = 24576  # NICs
 ROUNDS = int(sys.argv[sys.argv.index("--rounds") + 1]) if "--rounds" in sys.argv else 3
+WIDE = "--wide" in sys.argv
 BOUND = 2.0  # a prediction off by more is no prediction; below it the machine's noise decides
 
 
@@ -24,8 +30,9 @@ def run(nics, window=None):
     leaf = max(16, 1 << (int(math.log2(nics)) // 2))
     words = ["fabric.topology=clos", f"fabric.nics={nics}", f"fabric.nics_per_t0={leaf}", f"fabric.t1_count={leaf}"]
     words += [f"limits.window={window}"] if window else []
+    words += ["limits.memory=40GiB"] if nics > 16384 else []  # so much may be drawn
     best = None
-    for _ in range(ROUNDS):
+    for _ in range(4 * ROUNDS if nics <= 2048 else ROUNDS if nics < 65536 else min(ROUNDS, 2)):  # the short ones are noisiest
         done = subprocess.run([WEFT, "sim", SCENARIO, "--json", *sum((["--set", word] for word in words), [])],
                               capture_output=True, text=True, timeout=600)
         if done.returncode != 0:
@@ -53,7 +60,8 @@ def solve(rows, values):
 
 def time_row(of):
     far = of["nics"] / (of["nics"] + 256)  # the share of what is touched that is in no cache
-    return [of["hops"], of["hops"] * far, of["machine_visits"] * far]
+    row = [of["hops"], of["hops"] * far, of["machine_visits"] * far]
+    return row + [of["hops"] * max(0, 1 - REACH / of["nics"])] if WIDE else row
 
 
 def memory_row(of):
@@ -72,16 +80,18 @@ def show(what, measured, predicted, unit):
 
 def main():
     runs = [run(nics, window) for nics in FITTED for window in (None, "125ns")]
+    runs += [run(nics) for nics in WIDE_FITTED] if WIDE else []
     time = solve([time_row(of) for of in runs], [of["cpu_s"] for of in runs])
     memory = solve([memory_row(of) for of in runs], [of["memory_peak_bytes"] for of in runs])
     print(f"processor time: {time[0] * 1e9:.1f} ns a hop in a small world, up to {time[1] * 1e9:.1f} ns more in a large one, "
-          f"up to {time[2] * 1e9:.0f} ns a visit of a machine in a window")
+          f"up to {time[2] * 1e9:.0f} ns a visit of a machine in a window" +
+          (f", up to {time[3] * 1e9:.1f} ns more a hop beyond that" if WIDE else ""))
     print(f"peak memory: {memory[0] / 2**20:.1f} MiB, and {memory[1] / 1024:.1f} KiB for each NIC")
     print(f"  {'':34} {'measured':>10} {'predicted':>10}")
     for of in runs:
         show(f"fitted: {of['nics']} NICs, {of['windows']} windows", of["cpu_s"], predict(time_row(of), time), "s")
     worst = 1
-    for nics in CHECKED:
+    for nics in CHECKED + (WIDE_CHECKED if WIDE else ()):
         of = run(nics)
         worst = max(worst, show(f"not fitted: {nics} NICs, time", of["cpu_s"], predict(time_row(of), time), "s"))
         worst = max(worst, show(f"not fitted: {nics} NICs, memory", of["memory_peak_bytes"] / 2**20,

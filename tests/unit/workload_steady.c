@@ -27,7 +27,7 @@ static struct steady seen(const ps_t *step_ps, const uint64_t *held)
 	steady_begin(&steady, at);
 	for (uint32_t i = 0; i < 2 * BLOCK; i++) {
 		at += step_ps[i];
-		steady_step(&steady, at, held[i]);
+		steady_step(&steady, at, held[i], LINES);
 		assert_int_equal(steady_has_block(&steady), (i + 1) % BLOCK == 0);
 	}
 	assert_true(steady_has_both(&steady));
@@ -56,8 +56,9 @@ static void what_repeats_is_steady(void **)
 	ps_t step_ps[2 * BLOCK];
 	uint64_t held[2 * BLOCK];
 	fill(step_ps, held);
-	assert_int_equal(judge(step_ps, held, (struct steady_lines){LINES, SLICES, even, 1}, &jump),
-			 STEADY);
+	assert_int_equal(
+		judge(step_ps, held, (struct steady_lines){LINES, SLICES, even, 1, STEP_PS}, &jump),
+		STEADY);
 	assert_int_equal(jump.time_ps, 100 * STEP_PS);
 	assert_int_equal(jump.error_ps, 100 * STEP_PS / (4 * 2 * BLOCK)); // a quarter of a step
 }
@@ -71,8 +72,9 @@ static void a_pattern_shorter_than_a_block_is_steady(void **)
 	fill(step_ps, held);
 	for (uint32_t i = 0; i < 2 * BLOCK; i++)
 		step_ps[i] += i % 2 == 0 ? STEP_PS / 100 : -STEP_PS / 100;
-	assert_int_equal(judge(step_ps, held, (struct steady_lines){LINES, SLICES, even, 1}, &jump),
-			 STEADY);
+	assert_int_equal(
+		judge(step_ps, held, (struct steady_lines){LINES, SLICES, even, 1, STEP_PS}, &jump),
+		STEADY);
 	assert_int_equal(jump.time_ps, 100 * STEP_PS);
 }
 
@@ -84,8 +86,9 @@ static void a_pattern_longer_than_a_block_is_not(void **)
 	fill(step_ps, held);
 	for (uint32_t i = BLOCK; i < 2 * BLOCK; i++)
 		step_ps[i] += STEP_PS * 3 / 100;
-	assert_int_equal(judge(step_ps, held, (struct steady_lines){LINES, SLICES, even, 1}, &jump),
-			 STEADY_PACE);
+	assert_int_equal(
+		judge(step_ps, held, (struct steady_lines){LINES, SLICES, even, 1, STEP_PS}, &jump),
+		STEADY_PACE);
 }
 
 static void steps_that_jitter_are_not(void **)
@@ -99,7 +102,8 @@ static void steps_that_jitter_are_not(void **)
 		fill(step_ps, held);
 		for (uint32_t i = 0; i < 2 * BLOCK; i++)
 			step_ps[i] += (ps_t)(rng_next(&rng) % (STEP_PS / 2)) - STEP_PS / 4;
-		refused += judge(step_ps, held, (struct steady_lines){LINES, SLICES, even, 1},
+		refused += judge(step_ps, held,
+				 (struct steady_lines){LINES, SLICES, even, 1, STEP_PS},
 				 &jump) != STEADY;
 	}
 	assert_in_range(refused, 45, 50); // few numbers may lie near each other by chance
@@ -107,8 +111,9 @@ static void steps_that_jitter_are_not(void **)
 	fill(step_ps, held);
 	for (uint32_t i = 0; i < 2 * BLOCK; i++)
 		step_ps[i] += (i / 4) % 2 == 0 ? STEP_PS / 5 : -STEP_PS / 5;
-	assert_int_equal(judge(step_ps, held, (struct steady_lines){LINES, SLICES, even, 1}, &jump),
-			 STEADY_JITTER);
+	assert_int_equal(
+		judge(step_ps, held, (struct steady_lines){LINES, SLICES, even, 1, STEP_PS}, &jump),
+		STEADY_JITTER);
 }
 
 // Steps that all take the same time, and a state that does not repeat behind them: a false period.
@@ -117,7 +122,7 @@ static void a_false_period_is_found_by_its_state(void **)
 	struct steady_jump jump;
 	ps_t step_ps[2 * BLOCK];
 	uint64_t held[2 * BLOCK];
-	const struct steady_lines alike = {LINES, SLICES, even, 1};
+	const struct steady_lines alike = {LINES, SLICES, even, 1, STEP_PS};
 	fill(step_ps, held);
 	for (uint32_t i = 0; i < 2 * BLOCK; i++)
 		held[i] += i * 100; // a queue that fills
@@ -127,11 +132,11 @@ static void a_false_period_is_found_by_its_state(void **)
 		held[i] -= i * 100; // one that empties
 	assert_int_equal(judge(step_ps, held, alike, &jump), STEADY_QUEUES);
 	fill(step_ps, held);
-	const struct steady_lines ahead = {LINES, SLICES, even + even / 40, 1};
+	const struct steady_lines ahead = {LINES, SLICES, even + even / 40, 1, STEP_PS};
 	assert_int_equal(judge(step_ps, held, ahead, &jump), STEADY_APART); // the last falls back
-	const struct steady_lines behind = {LINES, SLICES, even - even / 40, 1};
+	const struct steady_lines behind = {LINES, SLICES, even - even / 40, 1, STEP_PS};
 	assert_int_equal(judge(step_ps, held, behind, &jump), STEADY_APART);
-	const struct steady_lines one = {LINES, SLICES, even, SLICES + 1};
+	const struct steady_lines one = {LINES, SLICES, even, SLICES + 1, STEP_PS};
 	assert_int_equal(judge(step_ps, held, one, &jump), STEADY_APART); // a single line drifts
 }
 
@@ -142,7 +147,7 @@ static void a_drift_within_the_tolerance_is_in_the_error(void **)
 	ps_t step_ps[2 * BLOCK];
 	uint64_t held[2 * BLOCK];
 	fill(step_ps, held);
-	const struct steady_lines ahead = {LINES, SLICES, even + even / 52, 1};
+	const struct steady_lines ahead = {LINES, SLICES, even + even / 52, 1, STEP_PS};
 	assert_int_equal(judge(step_ps, held, ahead, &jump), STEADY);
 	assert_int_equal(jump.error_ps, 100 * STEP_PS / 3200 * 61); // 61 of 3,200 slices too far
 }
@@ -156,20 +161,73 @@ static void the_oldest_block_is_forgotten(void **)
 	for (uint32_t i = 0; i < BLOCK; i++)
 		step_ps[i] *= 2; // it fills
 	struct steady steady = seen(step_ps, held);
-	const struct steady_lines alike = {LINES, SLICES, even, 1};
+	const struct steady_lines alike = {LINES, SLICES, even, 1, 2 * STEP_PS};
 	assert_int_equal(steady_judge(&steady, &alike, &jump), STEADY_PACE);
 	for (uint32_t i = 0; i < BLOCK; i++) {
-		steady_step(&steady, steady.last_at + STEP_PS, 5000);
+		steady_step(&steady, steady.last_at + STEP_PS, 5000, LINES);
 		assert_int_equal(steady_has_both(&steady), i + 1 == BLOCK);
 	}
 	assert_int_equal(steady_judge(&steady, &alike, &jump), STEADY);
 	assert_int_equal(jump.time_ps, 10 * STEP_PS);
 }
 
+// So many blocks of even steps, with the lead of all lines growing by `more` slices from each block
+// to the next, on lines that a step fills for `line_ps`.
+static enum steady_verdict judge_drift(uint32_t blocks, uint64_t more, ps_t line_ps, ps_t *error)
+{
+	struct steady steady;
+	struct steady_jump jump = {.steps = 100};
+	const struct steady_lines lines = {LINES, SLICES, even, 1, line_ps};
+	steady_init(&steady, BLOCK, 20000);
+	steady_begin(&steady, 0);
+	for (uint32_t i = 0; i < blocks * BLOCK; i++)
+		steady_step(&steady, (i + 1) * STEP_PS, 5000, 150 + i / BLOCK * more);
+	enum steady_verdict verdict = steady_judge(&steady, &lines, &jump);
+	*error = jump.error_ps;
+	return verdict;
+}
+
+// Two blocks are alike to the slice, and the last rank falls behind all the same.
+static void where_lines_have_room_a_slow_drift_is_found(void **)
+{
+	const ps_t room = STEP_PS * 9 / 10;
+	const uint64_t slices = (uint64_t)LINES * SLICES * BLOCK; // of a block
+	const ps_t least = 100 * STEP_PS / (8 * BLOCK);		  // resolution: a quarter of a step
+	ps_t error;
+	assert_int_equal(judge_drift(4, 0, room, &error), STEADY_SLACK);
+	assert_int_equal(judge_drift(5, 0, room, &error), STEADY);
+	assert_int_equal(error, least);
+	assert_int_equal(judge_drift(5, slices / 80, room, &error), STEADY_APART);
+	assert_int_equal(judge_drift(5, slices / 200, room, &error), STEADY);
+	assert_int_equal(judge_drift(50, slices / 80, room, &error), STEADY_APART);
+	// nobody is faster than a full line
+	assert_int_equal(judge_drift(2, slices / 80, STEP_PS * 99 / 100, &error), STEADY);
+	assert_int_equal(judge_drift(2, slices / 80, STEP_PS * 97 / 100, &error), STEADY_SLACK);
+}
+
+// A lull between two times of drift: what counts is how far they came since long before.
+static void a_lull_in_a_drift_is_not_steady(void **)
+{
+	struct steady steady;
+	struct steady_jump jump = {.steps = 100};
+	const struct steady_lines lines = {LINES, SLICES, even, 1, STEP_PS / 2};
+	steady_init(&steady, BLOCK, 20000);
+	steady_begin(&steady, 0);
+	for (uint32_t i = 0; i < 9 * BLOCK; i++) {
+		uint64_t grown = i < 6 * BLOCK ? i : 6 * BLOCK;
+		steady_step(&steady, (i + 1) * STEP_PS, 5000, 150 + 4 * grown);
+	}
+	assert_int_equal(steady_judge(&steady, &lines, &jump), STEADY_APART);
+	for (uint32_t i = 9 * BLOCK; i < 17 * BLOCK; i++)
+		steady_step(&steady, (i + 1) * STEP_PS, 5000, 150 + 4 * 6 * BLOCK);
+	assert_int_equal(steady_judge(&steady, &lines, &jump), STEADY);
+}
+
 static void verdicts_have_names(void **)
 {
 	assert_string_equal(steady_verdict_name(STEADY), "steady");
 	assert_string_equal(steady_verdict_name(STEADY_QUEUES), "queues");
+	assert_string_equal(steady_verdict_name(STEADY_SLACK), "slack");
 }
 
 int main(void)
@@ -182,6 +240,8 @@ int main(void)
 		cmocka_unit_test(a_false_period_is_found_by_its_state),
 		cmocka_unit_test(a_drift_within_the_tolerance_is_in_the_error),
 		cmocka_unit_test(the_oldest_block_is_forgotten),
+		cmocka_unit_test(where_lines_have_room_a_slow_drift_is_found),
+		cmocka_unit_test(a_lull_in_a_drift_is_not_steady),
 		cmocka_unit_test(verdicts_have_names),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
