@@ -40,6 +40,10 @@ uint64_t bitmap_ring_window(const uint64_t *words, uint32_t bits, uint32_t from)
 // `from` on, at most `max`.
 uint32_t bitmap_ring_run(const uint64_t *words, uint32_t bits, uint32_t from, uint32_t max);
 
+// Clears `count` bits, at most `bits`, of a ring of `bits` bits (a power of two) from running
+// number `from` on.
+void bitmap_ring_clear(uint64_t *words, uint32_t bits, uint32_t from, uint32_t count);
+
 #ifdef __cplusplus
 }
 #endif

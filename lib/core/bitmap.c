@@ -54,3 +54,14 @@ uint32_t bitmap_ring_run(const uint64_t *words, uint32_t bits, uint32_t from, ui
 	}
 	return run < max ? run : max;
 }
+
+void bitmap_ring_clear(uint64_t *words, uint32_t bits, uint32_t from, uint32_t count)
+{
+	while (count > 0) {
+		uint32_t at = from & (bits - 1), shift = at & 63;
+		uint32_t step = 64 - shift < count ? 64 - shift : count;
+		words[at >> 6] &= ~(~UINT64_C(0) >> (64 - step) << shift);
+		from += step;
+		count -= step;
+	}
+}

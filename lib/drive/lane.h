@@ -138,8 +138,7 @@ static inline ps_t lane_depart(const struct lane *lane, struct cable *cable,
 // it is marked now.
 static inline ps_t lane_mark(struct lane *lane, const struct cable *cable, ps_t at)
 {
-	window_mark(&lane->windows, cable->to_machine, at);
-	return at - at % lane->windows.length_ps + lane->windows.length_ps;
+	return window_mark(&lane->windows, cable->to_machine, at);
 }
 
 // Lays what arrives at `at` behind all else of its cable; what the list has of it is `entry`.

@@ -9,6 +9,7 @@
 #include <weft/check.h>
 
 #define SLOTS_MIN 64u
+#define NEAR_STEPS 4u // windows
 
 int window_set_init(struct window_set *set, struct arena *arena, uint32_t machines, ps_t length_ps,
 		    ps_t span_ps)
@@ -35,14 +36,35 @@ static void mark_slot(struct window_set *set, uint32_t machine, int64_t index)
 	bitmap_set(set->used, (uint32_t)slot);
 }
 
-void window_mark(struct window_set *set, uint32_t machine, ps_t at)
+// The window that `at` is in, whose end comes as `ret_end`. Most are near: a division takes longer
+// than a few steps.
+static int64_t index_at(const struct window_set *set, ps_t at, ps_t *ret_end)
 {
-	int64_t index = at / set->length_ps;
-	check(index >= set->index); // time never goes back
+	int64_t index = set->index;
+	ps_t end = set->start + set->length_ps;
+	for (uint32_t step = 0; at >= end; step++) {
+		if (step == NEAR_STEPS) {
+			index = at / set->length_ps;
+			end = (index + 1) * set->length_ps;
+			break;
+		}
+		index++;
+		end += set->length_ps;
+	}
+	*ret_end = end;
+	return index;
+}
+
+ps_t window_mark(struct window_set *set, uint32_t machine, ps_t at)
+{
+	ps_t end;
+	int64_t index = index_at(set, at, &end);
+	check(at >= set->start); // time never goes back
 	if (index - set->index <= (int64_t)set->slot_mask)
 		mark_slot(set, machine, index);
 	else
 		far_add(&set->far, machine, at);
+	return end;
 }
 
 // The first window from the running one on that the wheel has a machine in, or INT64_MAX.
@@ -69,6 +91,7 @@ void window_go(struct window_set *set, int64_t index)
 {
 	check(index >= set->index);
 	set->index = index;
+	set->start = index * set->length_ps;
 	while (set->far.count > 0 && far_first_at(&set->far) / set->length_ps <= index)
 		mark_slot(set, far_take(&set->far), index);
 	bitmap_clear(set->used, (uint32_t)((uint64_t)index & set->slot_mask));

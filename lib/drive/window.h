@@ -20,6 +20,7 @@ struct window_set {
 	uint64_t *bits;	    // [slots][words]
 	uint64_t *used;	    // bit per slot: has a machine in it
 	int64_t index;	    // window being run; marks for it or earlier are a bug
+	ps_t start;	    // of it
 	struct far_set far; // machines beyond the wheel
 };
 
@@ -28,8 +29,9 @@ int window_set_init(struct window_set *set, struct arena *arena, uint32_t machin
 		    ps_t span_ps);
 
 // Machine `machine` has something to do at `at`, in the running window or later. Only its earliest
-// far time is kept: a machine that is run says again when it wants to be run next.
-void window_mark(struct window_set *set, uint32_t machine, ps_t at);
+// far time is kept: a machine that is run says again when it wants to be run next. Returns the end
+// of the window that `at` is in.
+ps_t window_mark(struct window_set *set, uint32_t machine, ps_t at);
 
 // The next window that has a machine in it, at or after the running one; INT64_MAX = none.
 int64_t window_peek(const struct window_set *set);

@@ -132,8 +132,7 @@ static bool move_edge(struct endpoint *endpoint, struct qp *qp, bool is_end)
 	if (qp->ooo_count > 0) {
 		run += bitmap_ring_run(qp->received, endpoint->mpr_mask + 1, qp->rcv_next + 1,
 				       qp->ooo_count);
-		for (uint32_t i = 1; i < run; i++)
-			bitmap_clear(qp->received, (qp->rcv_next + i) & endpoint->mpr_mask);
+		bitmap_ring_clear(qp->received, endpoint->mpr_mask + 1, qp->rcv_next + 1, run - 1);
 		qp->ooo_count -= run - 1;
 		is_done |= operation_pass(endpoint, qp, qp->rcv_next + 1, run - 1);
 	}
@@ -438,6 +437,19 @@ static void receive_new(struct endpoint *endpoint, struct qp *qp, uint32_t index
 		answer(endpoint, qp, index, trigger, due, out);
 }
 
+// Most packets come as they left.
+static inline void count_received(struct transport_counters *counters, uint8_t flags)
+{
+	counters->data_received++;
+	if (__builtin_expect(!(flags & (PACKET_TRIMMED | PACKET_TRIMMED_LAST | PACKET_CE)), 1))
+		return;
+	bool is_trimmed = flags & PACKET_TRIMMED;
+	counters->data_received -= is_trimmed;
+	counters->trims_received += is_trimmed;
+	counters->trims_last_hop += (flags & PACKET_TRIMMED_LAST) != 0;
+	counters->marks_received += (flags & PACKET_CE) != 0;
+}
+
 void responder_receive(struct endpoint *endpoint, struct qp *qp, uint32_t index, ps_t now,
 		       struct outbox *out)
 {
@@ -453,10 +465,7 @@ void responder_receive(struct endpoint *endpoint, struct qp *qp, uint32_t index,
 	int32_t ahead = psn_distance(trigger.psn, qp->rcv_next);
 	uint32_t bit = trigger.psn & endpoint->mpr_mask;
 
-	endpoint->counters.data_received += !is_trimmed;
-	endpoint->counters.trims_received += is_trimmed;
-	endpoint->counters.trims_last_hop += (packet->flags & PACKET_TRIMMED_LAST) != 0;
-	endpoint->counters.marks_received += trigger.is_marked;
+	count_received(&endpoint->counters, packet->flags);
 	if (ahead > (int32_t)endpoint->mpr_mask) {
 		receive_above(endpoint, qp, index, &trigger, out);
 		return;

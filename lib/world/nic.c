@@ -82,20 +82,18 @@ static inline ps_t put_train(struct nic *nic, uint32_t plane, ps_t start, ps_t l
 	return endpoint_next_train(nic->endpoint, &train, out);
 }
 
-// emit() for a NIC with one line, which is never paused and waits for no rate.
-static ps_t emit_plain(struct nic *nic, ps_t now, struct outbox *out, uint32_t *ret_idle)
+// Emits what starts at or before `now`, by the only line. Returns when it is free, PS_NEVER when it
+// found nothing to send.
+static ps_t emit_plain(struct nic *nic, ps_t now, struct outbox *out)
 {
 	ps_t start = nic->free_at[0];
-	*ret_idle = 0;
 	while (start <= now) {
 		nic->free_at[0] = start = put_train(nic, 0, start, now, out);
 		if (start > now)
 			break;
 		uint32_t packet = endpoint_next(nic->endpoint, 0, start, out);
-		if (packet == PACKET_NONE) {
-			*ret_idle = 1;
+		if (packet == PACKET_NONE)
 			return PS_NEVER;
-		}
 		nic->free_at[0] = start = put(nic, 0, packet, start, out);
 	}
 	return start;
@@ -116,14 +114,13 @@ static inline bool put_next(struct nic *nic, uint32_t plane, ps_t start, struct 
 	return true;
 }
 
-// Emits what starts at or before `now`. Lines that found nothing to send are in `ret_idle`, bit per
-// plane.
-static ps_t emit(struct nic *nic, ps_t now, struct outbox *out, uint32_t *ret_idle)
+// Emits what starts at or before `now`, by any number of lines. Lines that found nothing to send
+// are in `ret_idle`, bit per plane.
+static __attribute__((noinline)) ps_t emit_any(struct nic *nic, ps_t now, struct outbox *out,
+					       uint32_t *ret_idle)
 {
 	uint32_t idle = 0;
 	ps_t next = PS_NEVER, ends_at = PS_NEVER;
-	if (nic->planes == 1 && nic->pauses == NULL && !nic->is_paced)
-		return emit_plain(nic, now, out, ret_idle);
 	for (uint32_t plane; (plane = first_free(nic, idle)) < nic->planes;) {
 		ps_t start = nic->free_at[plane];
 		if (start > now) {
@@ -150,15 +147,33 @@ static ps_t emit(struct nic *nic, ps_t now, struct outbox *out, uint32_t *ret_id
 	return ps_min(next, ends_at);
 }
 
-void nic_advance(struct nic *nic, ps_t now, struct outbox *out)
+// Whether it has one line, which is never paused and waits for no rate.
+static inline bool is_plain(const struct nic *nic)
 {
-	uint32_t idle = ~0u;
-	if (endpoint_has_work(nic->endpoint))
-		emit(nic, now, out, &idle);
-	// What idle lines send next is caused by the change at `now`.
+	return nic->planes == 1 && nic->pauses == NULL && !nic->is_paced;
+}
+
+// What idle lines send next is caused by the change at `now`.
+static inline void nic_rest(struct nic *nic, uint32_t idle, ps_t now)
+{
 	for (uint32_t plane = 0; plane < nic->planes; plane++)
 		if (idle >> plane & 1)
 			nic->free_at[plane] = ps_max(nic->free_at[plane], now);
+}
+
+void nic_advance(struct nic *nic, ps_t now, struct outbox *out)
+{
+	uint32_t idle = ~0u;
+	if (is_plain(nic)) {
+		if (nic->free_at[0] > now)
+			return;
+		if (!endpoint_has_work(nic->endpoint) || emit_plain(nic, now, out) == PS_NEVER)
+			nic->free_at[0] = ps_max(nic->free_at[0], now);
+		return;
+	}
+	if (endpoint_has_work(nic->endpoint))
+		emit_any(nic, now, out, &idle);
+	nic_rest(nic, idle, now);
 }
 
 ps_t nic_settle(struct nic *nic, ps_t until, struct outbox *out)
@@ -166,5 +181,7 @@ ps_t nic_settle(struct nic *nic, ps_t until, struct outbox *out)
 	uint32_t idle;
 	if (!endpoint_has_work(nic->endpoint))
 		return PS_NEVER;
-	return emit(nic, until - 1, out, &idle);
+	if (is_plain(nic))
+		return emit_plain(nic, until - 1, out);
+	return emit_any(nic, until - 1, out, &idle);
 }

@@ -150,6 +150,25 @@ static void bitmaps_agree_with_single_bits(void **state)
 	}
 }
 
+static void a_ring_is_cleared_over_its_end(void **state)
+{
+	(void)state;
+	enum { BITS = 256 };
+	struct rng rng = rng_of(9, RNG_TEST, 2);
+	for (uint32_t round = 0; round < 2000; round++) {
+		uint64_t words[BITS / 64], should[BITS / 64];
+		for (uint32_t i = 0; i < BITS / 64; i++)
+			words[i] = should[i] = ~(uint64_t)rng_below(&rng, 1000) *
+				0x9e3779b97f4a7c15u;
+		uint32_t from = (uint32_t)rng_next(&rng);
+		uint32_t count = rng_below(&rng, BITS + 1);
+		for (uint32_t i = 0; i < count; i++)
+			bitmap_clear(should, (from + i) % BITS);
+		bitmap_ring_clear(words, BITS, from, count);
+		assert_memory_equal(words, should, sizeof(words));
+	}
+}
+
 static void numbers_of_24_bits_become_the_nearest_running_number(void **state)
 {
 	static const uint32_t nears[] = {0,	   1,	      0x7fffff,	 0x800000,
@@ -185,6 +204,7 @@ int main(void)
 		cmocka_unit_test(what_is_removed_from_the_heap_never_comes),
 		cmocka_unit_test(the_pool_gives_each_packet_once),
 		cmocka_unit_test(bitmaps_agree_with_single_bits),
+		cmocka_unit_test(a_ring_is_cleared_over_its_end),
 		cmocka_unit_test(numbers_of_24_bits_become_the_nearest_running_number),
 		cmocka_unit_test(streams_of_different_owners_differ),
 	};
