@@ -176,6 +176,7 @@ struct book {
 	struct scenario scenario;
 	struct facts facts;
 	uint32_t case_count;
+	double start_s;
 	struct case_run cases[BOOK_CASES_MAX];
 	struct refusal refusal;
 };

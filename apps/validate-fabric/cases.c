@@ -35,7 +35,7 @@ const struct book_case book_cases[] = {
 	{SECTION_BASELINE, "pair-near", "do two NICs of a T0 fill their lines", "steady",
 	 ask_pair_near, 0, false, 0},
 	{SECTION_BASELINE, "pair-far", "do two NICs fill their lines across the fabric", "steady",
-	 ask_pair_far, 0, false, 0},
+	 ask_pair_far, 0, false, RELIES_ON_SPREAD},
 	{SECTION_BASELINE, "permutation-1", "each NIC to another: is the fabric full", "steady",
 	 ask_permutation, 1, false, RELIES_ON_SPREAD},
 	{SECTION_BASELINE, "permutation-2", "the same with another permutation", "steady",

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../run/folder.h"
@@ -212,6 +213,7 @@ static void end_children(struct book *book)
 
 static int say(struct book *book, struct case_run *run)
 {
+	page_bar_end(stderr);
 	page_line(stdout, book, run);
 	return page_write(book);
 }
@@ -252,16 +254,22 @@ static int begin(struct book *book, struct case_run *run)
 static int run_all(struct book *book)
 {
 	uint32_t next = 0;
+	struct timespec now;
 	int rc = page_write(book);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	book->start_s = (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 	while (rc == 0 && stop == 0) {
 		uint32_t running = under_way(book);
-		if (next < book->case_count && running < book->at_once)
+		if (next < book->case_count && running < book->at_once) {
 			rc = begin(book, &book->cases[next++]);
-		else if (running > 0)
+		} else if (running > 0) {
+			page_bar(stderr, book);
 			rc = await(book);
-		else
+		} else {
 			break;
+		}
 	}
+	page_bar_end(stderr);
 	end_children(book);
 	book->is_done = rc == 0 && stop == 0;
 	int written = page_write(book);

@@ -13,6 +13,11 @@ int book_status(const struct book *book);
 void page_line(FILE *to, const struct book *book, const struct case_run *run);
 void page_end(FILE *to, const struct book *book);
 
+// A bar of what is through, the names of what runs, and the time that is left, where `to` is a
+// terminal; and takes it away again.
+void page_bar(FILE *to, const struct book *book);
+void page_bar_end(FILE *to);
+
 // book.json, report.md, report.html and, if asked for, JUnit XML, each replaced at once.
 int page_write(struct book *book);
 int page_json(FILE *to, const struct book *book);

@@ -7,6 +7,7 @@
 
 #include <jansson.h>
 
+#include "../run/here.h"
 #include "outcome.h"
 #include "page.h"
 #include "weft_version.h"
@@ -174,45 +175,21 @@ int page_json(FILE *to, const struct book *book)
 
 // ---------------------------------------------------------------- JUnit
 
-static void escape(FILE *to, const char *text)
+static void say_test(struct junit *junit, const struct book *book, const struct case_run *run)
 {
-	for (; *text != '\0'; text++)
-		switch (*text) {
-		case '<':
-			fputs("&lt;", to);
-			break;
-		case '>':
-			fputs("&gt;", to);
-			break;
-		case '&':
-			fputs("&amp;", to);
-			break;
-		case '"':
-			fputs("&quot;", to);
-			break;
-		default:
-			fputc(*text, to);
-		}
-}
-
-static void junit_case(FILE *to, const struct book *book, const struct case_run *run)
-{
-	static const char *const elements[] = {[CASE_OPEN] = "error",
-					       [CASE_PASS] = NULL,
-					       [CASE_FAIL] = "failure",
-					       [CASE_NOT_VALID] = "error",
-					       [CASE_NOT_ASKED] = "skipped"};
+	static const enum junit_end junit_ends[] = {[CASE_OPEN] = JUNIT_ERROR,
+						    [CASE_PASS] = JUNIT_PASSED,
+						    [CASE_FAIL] = JUNIT_FAILED,
+						    [CASE_NOT_VALID] = JUNIT_ERROR,
+						    [CASE_NOT_ASKED] = JUNIT_SKIPPED};
 	json_t *reason = text_of(book, run);
-	const char *why = json_string_value(reason), *element = elements[run->state];
-	fprintf(to, "  <testcase classname=\"%s\" name=\"%s\"", section_word(run->of->section),
-		run->of->name);
-	if (element == NULL) {
-		fputs("/>\n", to);
-	} else {
-		fprintf(to, "><%s message=\"", element);
-		escape(to, why == NULL ? "it has not run" : why);
-		fputs("\"/></testcase>\n", to);
-	}
+	const char *why = json_string_value(reason);
+	struct junit_case one = {.suite = section_word(run->of->section),
+				 .name = run->of->name,
+				 .end = junit_ends[run->state],
+				 .why = why == NULL ? "it has not run" : why,
+				 .time_s = run->figures.wall_s};
+	junit_case(junit, &one);
 	json_decref(reason);
 }
 
@@ -224,24 +201,33 @@ static uint32_t count_of(const struct book *book, enum section section, enum cas
 	return count;
 }
 
+static void say_suite(struct junit *junit, const struct book *book, enum section section)
+{
+	struct junit_suite suite = {.name = section_word(section),
+				    .failures = count_of(book, section, CASE_FAIL),
+				    .errors = count_of(book, section, CASE_NOT_VALID) +
+					    count_of(book, section, CASE_OPEN),
+				    .skipped = count_of(book, section, CASE_NOT_ASKED)};
+	for (uint32_t i = 0; i < book->case_count; i++)
+		if (book->cases[i].of->section == section) {
+			double wall_s = book->cases[i].figures.wall_s;
+			suite.tests++;
+			suite.time_s += isnan(wall_s) ? 0 : wall_s;
+		}
+	junit_suite(junit, &suite);
+	for (uint32_t i = 0; i < book->case_count; i++)
+		if (book->cases[i].of->section == section)
+			say_test(junit, book, &book->cases[i]);
+	junit_suite_end(junit);
+}
+
 void page_junit(FILE *to, const struct book *book)
 {
-	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n", to);
-	for (uint32_t section = 0; section < SECTION_COUNT; section++) {
-		uint32_t tests = 0;
-		for (uint32_t i = 0; i < book->case_count; i++)
-			tests += book->cases[i].of->section == section;
-		fprintf(to,
-			" <testsuite name=\"%s\" tests=\"%u\" failures=\"%u\" errors=\"%u\" "
-			"skipped=\"%u\">\n",
-			section_word(section), tests, count_of(book, section, CASE_FAIL),
-			count_of(book, section, CASE_NOT_VALID) +
-				count_of(book, section, CASE_OPEN),
-			count_of(book, section, CASE_NOT_ASKED));
-		for (uint32_t i = 0; i < book->case_count; i++)
-			if (book->cases[i].of->section == section)
-				junit_case(to, book, &book->cases[i]);
-		fputs(" </testsuite>\n", to);
-	}
-	fputs("</testsuites>\n", to);
+	struct junit junit;
+	struct junit_origin origin;
+	here(&origin);
+	junit_open(&junit, to, &origin);
+	for (uint32_t section = 0; section < SECTION_COUNT; section++)
+		say_suite(&junit, book, section);
+	junit_close(&junit);
 }

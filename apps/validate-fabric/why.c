@@ -93,6 +93,13 @@ static void say_receiver(FILE *to, const struct book *book, const struct case_ru
 static void say_share(FILE *to, const struct book *book, unsigned relies)
 {
 	const struct facts *facts = &book->facts;
+	if ((relies & RELIES_ON_SPREAD) != 0 && facts->t0_count == 0 &&
+	    book->scenario.fabric.kind != TOPOLOGY_DUMBBELL) {
+		fputs("; what switches without tiers carry between far NICs is not worked out: a "
+		      "full line is asked",
+		      to);
+		return;
+	}
 	if ((relies & RELIES_ON_DETOUR) != 0) { // there flows are no more than these links carry
 		if (facts->ups > 0 && crossing_flows(facts, UINT32_MAX) <= DRILL_FLOWS)
 			fputs("; its flows fill all links above their T0, where hashes meet", to);

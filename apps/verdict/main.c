@@ -7,6 +7,7 @@
 #include <weft/drive_files.h>
 #include <weft/report_verdict.h>
 
+#include "../run/here.h"
 #include "../run/result_file.h"
 #include "help.h"
 #include "outcome.h"
@@ -114,7 +115,9 @@ static int write_junit(struct call *call)
 {
 	FILE *file = fopen(call->junit, "w");
 	if (file != NULL) {
-		int rc = verdict_junit(file, &call->profile, &call->verdict);
+		struct junit_origin origin;
+		here(&origin);
+		int rc = verdict_junit(file, &origin, &call->profile, &call->verdict);
 		if (fclose(file) == 0 && rc == 0)
 			return 0;
 	}

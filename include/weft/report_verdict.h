@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include <weft/refusal.h>
+#include <weft/report_junit.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -107,7 +108,8 @@ void verdict_show(FILE *to, const struct profile *profile, const struct verdict 
 // The same as JSON, and as JUnit XML: a test suite with a case for each check; missed ones are
 // failures, what could not be measured errors or skipped. Returns 0, or -EIO.
 int verdict_json(FILE *to, const struct profile *profile, const struct verdict *verdict);
-int verdict_junit(FILE *to, const struct profile *profile, const struct verdict *verdict);
+int verdict_junit(FILE *to, const struct junit_origin *origin, const struct profile *profile,
+		  const struct verdict *verdict);
 
 #ifdef __cplusplus
 }

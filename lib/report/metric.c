@@ -240,6 +240,10 @@ static void walk(struct metric *metric, const json_t *value, const json_t *paren
 			take_value(metric, value, parent, name, where);
 		return;
 	}
+	if (json_is_null(value)) { // it says itself why there is nothing further
+		take_value(metric, value, parent, name, where);
+		return;
+	}
 	size_t length = strcspn(at, ".");
 	take_unit(metric, value);
 	snprintf(field, sizeof(field), "%.*s", (int)length, at);

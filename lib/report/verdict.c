@@ -196,7 +196,10 @@ int verdict_of(struct verdict *ret, const struct profile *profile, const char *p
 		return refuse_result(refusal, path, error.line, error.text);
 	const json_t *schema = json_object_get(result, "schema");
 	int rc = 0;
-	if (!json_is_object(result) || !json_is_string(json_object_get(result, "weft")))
+	if (json_is_array(json_object_get(result, "cases")))
+		rc = refuse_result(refusal, path, 0,
+				   "this is a book: its verdict is in it, and each case has a run");
+	else if (!json_is_object(result) || !json_is_string(json_object_get(result, "weft")))
 		rc = refuse_result(refusal, path, 0, "this is no result of weft");
 	else if (!json_is_integer(schema) || json_integer_value(schema) != SCHEMA_KNOWN)
 		rc = refuse_result(refusal, path, 0,

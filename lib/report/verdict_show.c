@@ -142,71 +142,49 @@ int verdict_json(FILE *to, const struct profile *profile, const struct verdict *
 
 // ---------------------------------------------------------------- JUnit
 
-// A text inside of XML. What XML 1.0 cannot hold becomes a question mark.
-static void put_xml(FILE *to, const char *text)
+static struct junit_case case_of(const struct verdict *verdict, const struct profile_check *check,
+				 const struct finding *finding, char *why, size_t bytes)
 {
-	for (; *text != '\0'; text++) {
-		const char *name = *text == '<' ? "&lt;"
-			: *text == '>'		? "&gt;"
-			: *text == '&'		? "&amp;"
-			: *text == '"'		? "&quot;"
-						: NULL;
-		if (name != NULL)
-			fputs(name, to);
-		else
-			fputc((unsigned char)*text < 0x20 ? '?' : *text, to);
-	}
-}
-
-static void put_attribute(FILE *to, const char *name, const char *text)
-{
-	fprintf(to, " %s=\"", name);
-	put_xml(to, text);
-	fputc('"', to);
-}
-
-static void put_outcome(FILE *to, const struct profile_check *check, const struct finding *finding)
-{
-	static const char *const tags[] = {"", "failure", "error", "skipped"};
+	static const enum junit_end junit_ends[] = {JUNIT_PASSED, JUNIT_FAILED, JUNIT_ERROR,
+						    JUNIT_SKIPPED};
 	struct text measured, limit;
-	char message[256];
-	if (finding->state == FINDING_MET)
-		return;
-	snprintf(message, sizeof(message), "%s", finding->reason);
+	snprintf(why, bytes, "%s", finding->reason);
 	if (has_figure(finding) && check->bound.is_word)
-		snprintf(message, sizeof(message), "measured %s", finding->word);
+		snprintf(why, bytes, "measured %s", finding->word);
 	else if (has_figure(finding))
-		snprintf(message, sizeof(message), "measured %s, held against %s%s%s",
+		snprintf(why, bytes, "measured %s, held against %s%s%s",
 			 measured_text(&measured, finding, &check->bound),
 			 figure_text(&limit, finding->limit, finding->dimension, &check->bound),
 			 finding->where[0] != '\0' ? " at " : "", finding->where);
-	fprintf(to, "<%s", tags[finding->state]);
-	put_attribute(to, "message", message);
-	fputs("/>", to);
+	return (struct junit_case){.suite = verdict->scenario,
+				   .name = check->name,
+				   .end = junit_ends[finding->state],
+				   .why = why};
 }
 
-int verdict_junit(FILE *to, const struct profile *profile, const struct verdict *verdict)
+int verdict_junit(FILE *to, const struct junit_origin *origin, const struct profile *profile,
+		  const struct verdict *verdict)
 {
+	char why[256];
+	struct junit junit;
+	struct junit_suite suite = {.name = profile->name,
+				    .tests = profile->check_count + 1,
+				    .failures = verdict->missed,
+				    .errors = verdict->unavailable + verdict->is_partial,
+				    .skipped = verdict->skipped};
 	// a partial run fails as a whole, in a case of its own
-	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite", to);
-	put_attribute(to, "name", profile->name);
-	fprintf(to, " tests=\"%u\" failures=\"%u\" errors=\"%u\" skipped=\"%u\">\n",
-		profile->check_count + 1, verdict->missed,
-		verdict->unavailable + verdict->is_partial, verdict->skipped);
-	fputs("<testcase name=\"the run came to its end\"", to);
-	put_attribute(to, "classname", verdict->scenario);
-	fputs(verdict->is_partial ? "><error message=\"its figures are of a part of the "
-				    "traffic\"/></testcase>\n"
-				  : "></testcase>\n",
-	      to);
+	struct junit_case whole = {.suite = verdict->scenario,
+				   .name = "the run came to its end",
+				   .end = verdict->is_partial ? JUNIT_ERROR : JUNIT_PASSED,
+				   .why = "its figures are of a part of the traffic"};
+	junit_open(&junit, to, origin);
+	junit_suite(&junit, &suite);
+	junit_case(&junit, &whole);
 	for (uint32_t i = 0; i < profile->check_count; i++) {
-		fputs("<testcase", to);
-		put_attribute(to, "name", profile->checks[i].name);
-		put_attribute(to, "classname", verdict->scenario);
-		fputc('>', to);
-		put_outcome(to, &profile->checks[i], &verdict->findings[i]);
-		fputs("</testcase>\n", to);
+		struct junit_case one = case_of(verdict, &profile->checks[i], &verdict->findings[i],
+						why, sizeof(why));
+		junit_case(&junit, &one);
 	}
-	fputs("</testsuite>\n</testsuites>\n", to);
-	return ferror(to) ? -EIO : 0;
+	junit_suite_end(&junit);
+	return junit_close(&junit);
 }

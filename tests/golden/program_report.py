@@ -140,9 +140,7 @@ def check_links(folder, scenario):
     check(abs(first["tail_share"] - share) < 1e-9 and first["tail_share"] > first["pairs_share"] > 0,
           f"it has {first['tail_share']:.3f} of the worst pairs and {first['pairs_share']:.3f} of all")
     check(3 in (pairs[0]["from_nic"], pairs[0]["to_nic"]), "the slowest message is to or from it")
-    for name in ("one_way_across_t1.hdr", "round_trip_plane_0.hdr", "order.hdr", "incast.hdr", "depth_nic_down.hdr"):
-        rows = [line.split() for line in (folder / name).read_text().splitlines() if re.match(r" *[0-9]", line)]
-        check(float(rows[-1][1]) == 1 and int(rows[-1][2]) > 0, f"{name}: {rows[-1][2]} values")
+    check_watched_histograms(folder, result)
     page = Page((folder / "report.html").read_text())
     check(first["evidence"] in page.words, "page: its evidence")
     chart = [chart for chart in json.loads(page.scripts[0]) if chart["id"] == "links"][0]
@@ -315,6 +313,37 @@ def check_histograms(folder, result):
         check(int(float(summary["Mean"]) * 1000 + 0.5) in (row["mean_ns"], row["mean_ns"] + 1) and float(summary["Total count"]) == row["count"],
               f"{path.name}: mean and count are those of the result")
     check(found >= 2, f"{found} histograms")
+
+
+def around(rows, rank):
+    """Values between which the one of this rank is: that of the last level below it, and that of the first that reaches it."""
+    below = [value for value, _, count in rows if count < rank]
+    return (below[-1] if below else -1), next(value for value, _, count in rows if count >= rank)
+
+
+def check_watched_histograms(folder, result):
+    """Delays of packets, order, incast and depths: each file has the values that result.json has the quantiles of."""
+    delays, wanted = result["delays"], {}
+    for row in delays["rows"]: # those by EV, and one way by plane, have no file
+        name = {"one_way pair": "one_way_", "round_trip plane": "round_trip_plane_"}.get(f"{row['what']} {row['by']}")
+        wanted |= {} if name is None else {name + row["which"]: (row, "ns", 1000)}
+    wanted |= {"order": (delays["order"], "packets", 1), "incast": (delays["incast"], "connections", 1)}
+    wanted |= {f"depth_{row['group']}": (row, "bytes", 1) for row in result["links"]["depths"]}
+    files = {path.stem for path in folder.glob("*.hdr") if not path.name.startswith(("message_", "flow"))}
+    check(files == {name for name, (row, _, _) in wanted.items() if row["count"] > 0} and len(files) > 5, f"histograms of {sorted(files)}")
+    for name in sorted(files):
+        row, unit, scale = wanted[name]
+        text = (folder / f"{name}.hdr").read_text()
+        rows = [(round(float(at) * scale), float(level), int(count)) for at, level, count in re.findall(r"^ *([0-9.]+) +([0-9.]+) +([0-9]+)", text, re.M)]
+        bad = []
+        for key, level in (("p50", 0.5), ("p95", 0.95), ("p99", 0.99), ("p999", 0.999)):
+            least, most = around(rows, max(1, math.ceil(level * row["count"] - 1e-6)))
+            bad += [] if least < row[f"{key}_{unit}"] <= most else [f"{key} {row[f'{key}_{unit}']} is not in {least} to {most}"]
+        check(not bad, f"{name}.hdr: quantiles are those of the result {bad}")
+        summary = dict(re.findall(r"(Mean|Max|Total count) += +([0-9.]+)", text))
+        mean = float(summary["Mean"]) * scale
+        check(rows[-1] == (row[f"max_{unit}"], 1, row["count"]) and int(float(summary["Total count"])) == row["count"] and
+              -1 <= row[f"mean_{unit}"] - mean <= 1 and row[f"min_{unit}"] <= rows[0][0], f"{name}.hdr: least, mean, most and count, too")
 
 
 def check_verdicts(folder, result):

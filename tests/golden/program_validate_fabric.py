@@ -6,6 +6,7 @@ import html
 import json
 import os
 import pathlib
+import pty
 import re
 import signal
 import subprocess
@@ -63,6 +64,21 @@ def check_page(out, got, word, red):
     check(got["command"].startswith("weft validate-fabric ") and html.escape(got["command"], quote=False).replace('"', "&quot;") in page, "page: the command: " + got["command"])
 
 
+def check_form(root, what):
+    """What the schemas of Ant's JUnit tasks and of Jenkins ask of suites and cases, and their order."""
+    needed = {"testsuite": {"name", "package", "hostname", "timestamp", "id", "tests", "failures", "errors", "skipped", "time"},
+              "testcase": {"classname", "name", "time"}, "failure": {"type", "message"}, "error": {"type", "message"}, "skipped": {"type", "message"},
+              "testsuites": set(), "properties": set(), "system-out": set(), "system-err": set()}
+    forms = {"timestamp": r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", "time": r"\d+\.\d{3}", "id": r"\d+", "tests": r"\d+", "failures": r"\d+", "errors": r"\d+", "skipped": r"\d+"}
+    bad = [one.tag for one in root.iter() if set(one.keys()) != needed.get(one.tag)]
+    bad += [f"{key}={value}" for one in root.iter() for key, value in one.items() if value == "" or not re.fullmatch(forms.get(key, "(?s).+"), value)]
+    for at, suite in enumerate(root):
+        tags = [one.tag for one in suite]
+        bad += [] if tags == ["properties", *["testcase"] * (len(tags) - 3), "system-out", "system-err"] and suite.get("id") == str(at) else [suite.get("name")]
+        bad += [case.get("name") for case in suite.iter("testcase") if len(case) > 1]
+    check(root.tag == "testsuites" and len(root) > 0 and not bad, f"{what}: JUnit as its schemas have it {bad}")
+
+
 def check_healthy(folder, scenario):
     out, junit = folder / "healthy", folder / "healthy.xml"
     status, text, errors = validate(scenario, out, "--quick", "--jobs", "2", "--junit", junit)
@@ -76,7 +92,9 @@ def check_healthy(folder, scenario):
     check(all(180e9 < rates[name] < 200e9 for name in ("all-reduce", "all-gather", "reduce-scatter", "all-to-all")),
           "bus bandwidth is just below the rate of a NIC")
     root = xml.parse(junit).getroot()
-    check(sum(len(suite) for suite in root) == len(got["cases"]) and not root.findall(".//failure"), "JUnit has the same cases")
+    check_form(root, "healthy")
+    check([case.get("name") for case in root.iter("testcase")] == [one["name"] for one in got["cases"]] and not root.findall(".//failure"),
+          "JUnit has the same cases")
     check("look at" not in text and all(one.get("culprit") is None for one in got["cases"]), "nobody stands out")
     report = (out / "report.md").read_text()
     check(all(f"[{one['name']}]" in report for one in got["cases"]) and "**PASS**" in report, "report.md has them, too")
@@ -149,11 +167,39 @@ def check_why(folder, scenario):
         _, _, errors = validate(scenario, folder / f"why-{name}", "--quick", "--only", case, "--set", setting)
         one = book(folder / f"why-{name}")["cases"][0]
         check(one["state"] == state and errors == "" and says in one["reason"], f"{setting}, {case}: {one['state']}: {one['reason']}")
+    _, _, errors = validate("rail-8x4", folder / "why-rail", "--quick", "--only", "permutation-1")
+    one = book(folder / "why-rail")["cases"][0]
+    check(one["state"] == "fail" and "switches without tiers" in one["reason"] and errors == "", f"rail-8x4: {one['state']}: {one['reason']}")
     faulty = folder / "faulty.yaml"
     faulty.write_text(SMALL + "faults: [{kind: loss, at: {nic: 1, plane: 0}, probability: 1%}]\n")
     validate(faulty, folder / "why-faulty", "--quick", "--only", "twins")
     one = book(folder / "why-faulty")["cases"][0]
     check(one["state"] == "fail" and "the scenario breaks 1 thing itself" in one["reason"], f"faults of the scenario: {one['reason']}")
+
+
+def check_shipped(folder):
+    """The shipped fabric: a report and a verdict within three minutes; with a fault its section is red."""
+    begin = time.monotonic()
+    status, text, errors = validate("two-racks", folder / "shipped", "--quick", "--jobs", "2")
+    spent, got = time.monotonic() - begin, book(folder / "shipped")
+    check(status == 0 and errors == "" and got["verdict"] == "pass" and spent < 180, f"two-racks passes in {spent:.1f} s: {status} {text[-300:]}{errors}")
+    check("<html" in (folder / "shipped" / "report.html").read_text(), "and has a page")
+    fault = "{kind: loss, at: {t0: 0, up: 1, plane: 1}, probability: 1%}"
+    status, _, errors = validate("two-racks", folder / "shipped-lossy", "--quick", "--jobs", "2", "--only", "baseline", "--fault", fault)
+    got = {one["name"]: one["state"] for one in book(folder / "shipped-lossy")["sections"]}
+    check(status == 1 and got["baseline"] == "fail" and errors == "", f"and fails with a lossy cable: {status} {got}")
+
+
+def check_bar(folder, scenario):
+    """On a terminal there is a bar, into a pipe there is none."""
+    ours, theirs = pty.openpty()
+    words = [WEFT, "validate-fabric", scenario, "--out", folder / "bar", "--quick", "--only", "collectives"]
+    status = subprocess.run(list(map(str, words)), stdout=subprocess.PIPE, stderr=theirs, timeout=120, check=False).returncode
+    os.close(theirs)
+    drawn = os.read(ours, 1 << 16).decode()
+    steps = re.findall(r"\[([#.]{30})\] (\d+) of 5", drawn)
+    check(status == 0 and [int(through) for _, through in steps] == [0, 1, 2, 3, 4] and all(cells.count("#") == int(through) * 6 for cells, through in steps)
+          and "s left  all-gather" in drawn and drawn.endswith("\r\x1b[K"), f"the bar: {drawn!r}")
 
 
 def check_stopped(folder, scenario, digests):
@@ -220,6 +266,8 @@ def main():
         check_kept(folder, scenario)
         check_faults(folder, scenario)
         check_why(folder, scenario)
+        check_shipped(folder)
+        check_bar(folder, scenario)
         check_stopped(folder, scenario, digests)
     sys.exit(failed > 0)
 

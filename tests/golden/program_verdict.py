@@ -6,6 +6,7 @@ table; what is no profile or no result is refused."""
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -80,15 +81,38 @@ def check_runs(folder, healthy):
     got, checks = states(healthy, "incast-lossless")
     check(got["verdict"] == "not_valid" and checks["no deadlock"]["state"] == "unavailable" and
           checks["no deadlock"]["measured_reason"] == "the result has no pfc", "without PFC nothing is said of pauses")
+    for name, words, state, status in (("marks-right", ("--set", "watch.links=true"), "met", 0),
+                                       ("marks-wrong", ("--set", "watch.links=true", "--fault", "{kind: ecn, at: {t0: 0, plane: 0}, low: 4KiB, high: 8KiB}"), "missed", 1),
+                                       ("marks-unknown", (), "unavailable", 5)):
+        out = run(folder, name, *words)
+        one = states(out, "ecn-accuracy")[1]["marks as they are set"]
+        check(one["state"] == state and verdict(out, "ecn-accuracy")[0] == status, f"{name}: {one['state']} {one.get('measured_reason')}")
+    check(one["measured_reason"] == "not measured: watch.links is false", "what is not there says why")
     status, text, _ = verdict(healthy / "result.json", "pairwise")
     check(status == 0 and text.splitlines()[-1].startswith("PASS: "), "a file as well as its folder")
     check_junit(folder, lossy)
+
+
+def check_form(root, what):
+    """What the schemas of Ant's JUnit tasks and of Jenkins ask of suites and cases, and their order."""
+    needed = {"testsuite": {"name", "package", "hostname", "timestamp", "id", "tests", "failures", "errors", "skipped", "time"},
+              "testcase": {"classname", "name", "time"}, "failure": {"type", "message"}, "error": {"type", "message"}, "skipped": {"type", "message"},
+              "testsuites": set(), "properties": set(), "system-out": set(), "system-err": set()}
+    forms = {"timestamp": r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", "time": r"\d+\.\d{3}", "id": r"\d+", "tests": r"\d+", "failures": r"\d+", "errors": r"\d+", "skipped": r"\d+"}
+    bad = [one.tag for one in root.iter() if set(one.keys()) != needed.get(one.tag)]
+    bad += [f"{key}={value}" for one in root.iter() for key, value in one.items() if value == "" or not re.fullmatch(forms.get(key, "(?s).+"), value)]
+    for at, suite in enumerate(root):
+        tags = [one.tag for one in suite]
+        bad += [] if tags == ["properties", *["testcase"] * (len(tags) - 3), "system-out", "system-err"] and suite.get("id") == str(at) else [suite.get("name")]
+        bad += [case.get("name") for case in suite.iter("testcase") if len(case) > 1]
+    check(root.tag == "testsuites" and len(root) > 0 and not bad, f"{what}: JUnit as its schemas have it {bad}")
 
 
 def check_junit(folder, result):
     path = folder / "junit.xml"
     _, checks = states(result, "incast-lossless")
     verdict(result, "incast-lossless", "--junit", path)
+    check_form(xml.parse(path).getroot(), "verdict")
     suite = xml.parse(path).getroot().find("testsuite")
     cases = suite.findall("testcase")
     check(int(suite.get("tests")) == len(cases) == len(checks) + 1, f"JUnit: {len(cases)} cases")
@@ -112,6 +136,8 @@ def check_refusals(folder, healthy):
     (folder / "text.json").write_text("no JSON\n")
     refused("no result", ["--profile", "strict"], "no result given")
     refused("no profile", [healthy], "--profile")
+    (folder / "book.json").write_text('{"schema": 2, "weft": "", "cases": []}')
+    refused("a book", [folder / "book.json", "--profile", "strict"], "this is a book")
     refused("two results", [healthy, healthy, "--profile", "strict"], "one result at a time")
     refused("a profile twice", [healthy, "--profile", "strict", "--profile", "strict"], "given twice")
     refused("an unknown option", [healthy, "--fast"], "unknown option")
