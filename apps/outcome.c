@@ -44,6 +44,7 @@ int outcome_status(int rc)
 	case -ENOMEM:
 	case -EISDIR:
 	case -EFBIG:
+	case -EOVERFLOW:
 	case -ENOTEMPTY:
 		return EXIT_BAD_INPUT;
 	default:

@@ -241,6 +241,23 @@ static void put_joins(struct coll_writer *writer)
 	}
 }
 
+static int refuse_many(uint64_t ops, struct refusal *refusal)
+{
+	return refuse(refusal, -EOVERFLOW,
+		      "this collective would take % operations or more, beyond what a program can "
+		      "have: take larger chunks",
+		      (int64_t)ops, 0, 0);
+}
+
+// Operations that no algorithm gets by without, as each of the others has to hear of all bytes, or
+// in a gather or scatter one of its block: to count them all would take as long as there are many.
+static uint64_t ops_least(const struct coll_config *config)
+{
+	bool is_once = config->kind == COLL_GATHER || config->kind == COLL_SCATTER;
+	uint64_t times = is_once ? 1 : 2 * (uint64_t)(config->ranks - 1);
+	return (coll_pieces(config, config->bytes) - 1) * times;
+}
+
 int coll_count(const struct coll_config *config, struct arena *arena, bool is_joined,
 	       uint32_t *ret_ops, uint32_t *ret_edges, struct refusal *refusal)
 {
@@ -248,6 +265,8 @@ int coll_count(const struct coll_config *config, struct arena *arena, bool is_jo
 	uint32_t join;
 	struct coll_writer writer = {
 		.config = config, .place = &nowhere, .join = is_joined ? &join : NULL};
+	if (ops_least(config) >= OP_NONE)
+		return refuse_many(ops_least(config), refusal);
 	int rc = draw_lists(&writer, arena, refusal);
 	if (rc < 0)
 		return rc;
@@ -256,10 +275,7 @@ int coll_count(const struct coll_config *config, struct arena *arena, bool is_jo
 	put_joins(&writer);
 	put(&writer);
 	if (writer.ops >= OP_NONE || writer.edges >= OP_NONE)
-		return refuse(refusal, -EOVERFLOW,
-			      "this collective would take % operations, more than a program can "
-			      "have: take larger chunks",
-			      (int64_t)writer.ops, 0, 0);
+		return refuse_many(writer.ops, refusal);
 	*ret_ops = (uint32_t)writer.ops;
 	*ret_edges = (uint32_t)writer.edges;
 	return 0;

@@ -175,6 +175,9 @@ def main():
             done = sim(str(path), [*sets, "traffic.messages=made"])
             if done.returncode != 2 or why not in done.stderr:
                 complain(f"{sets}: {done.returncode} {done.stderr}")
+        many = sim(str(path), ["traffic.collective=all_reduce", "traffic.algorithm=tree", "traffic.bytes=1TiB", "traffic.chunk=64B"])
+        if many.returncode != 2 or "beyond what a program can have" not in many.stderr:  # at once: not when all are counted
+            complain(f"stored: {many.returncode} {many.stderr}")
     return failed != 0
 
 
