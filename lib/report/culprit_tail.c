@@ -3,6 +3,8 @@
 
 #include "culprit_tail.h"
 
+#include <inttypes.h>
+
 #include <weft/world_delays.h>
 
 #include "culprit_place.h"
@@ -11,6 +13,8 @@
 #include "put.h"
 
 #define NOT_TIMED "not measured: watch.delays is false"
+#define TAIL_PACKETS_LEAST 1000 // of which ten are the slowest hundredth
+#define TOO_FEW "fewer than 1,000 packets were timed"
 #define NO_PAIRS "no pairs of NICs are told apart"
 #define SPREAD "messages of all pairs are spread over it"
 
@@ -50,6 +54,27 @@ static bool is_at(const struct pair_delay *pair, struct nics nics)
 	return pair->from_nic - nics.first < nics.count || pair->to_nic - nics.first < nics.count;
 }
 
+// The slowest hundredth of the packets of all planes, in whole cells of their histograms, which are
+// of one shape: how many of them took the plane, and how many of all.
+static void tail_of_plane(struct culprit_tail *ret, const struct delays *delays, uint32_t plane)
+{
+	const struct hist *planes = delays->one_way_plane_ns;
+	uint64_t all = 0;
+	for (uint32_t i = 0; i < delays->planes; i++)
+		all += planes[i].total;
+	ret->is_packets = true;
+	if (all < TAIL_PACKETS_LEAST) {
+		ret->reason = TOO_FEW;
+		return;
+	}
+	for (uint32_t cell = planes[0].cells; cell-- > 0 && ret->of < (all + 99) / 100;) {
+		for (uint32_t i = 0; i < delays->planes; i++)
+			ret->of += planes[i].counts[cell];
+		ret->at += planes[plane].counts[cell];
+	}
+	ret->all_share = (double)planes[plane].total / (double)all;
+}
+
 void culprit_tail(struct culprit_tail *ret, const struct culprit *culprit,
 		  const struct world *world)
 {
@@ -58,6 +83,10 @@ void culprit_tail(struct culprit_tail *ret, const struct culprit *culprit,
 	struct worst_pairs worst = {0};
 	uint64_t at = 0;
 	*ret = (struct culprit_tail){.reason = delays == NULL ? NOT_TIMED : NULL};
+	if (delays != NULL && culprit->place == CULPRIT_PLANE) {
+		tail_of_plane(ret, delays->whole, culprit->index);
+		return;
+	}
 	if (delays != NULL)
 		worst_pairs_find(&worst, delays);
 	if (delays != NULL && worst.count == 0)
@@ -84,7 +113,7 @@ void culprit_tail_json(json_t *row, const struct culprit *culprit, const struct 
 		put_reason(row, "pairs_share", tail.reason);
 		return;
 	}
-	put_real(row, "tail_share", (double)tail.at / tail.of);
+	put_real(row, "tail_share", (double)tail.at / (double)tail.of);
 	put_real(row, "pairs_share", tail.all_share);
 }
 
@@ -97,9 +126,15 @@ void culprit_tail_line(FILE *to, const struct culprit *culprit, const struct wor
 	culprit_tail(&tail, culprit, world);
 	if (tail.reason != NULL)
 		fprintf(to, "    share of the tail: unavailable, %s\n", tail.reason);
+	else if (tail.is_packets)
+		fprintf(to,
+			"    %" PRIu64 " of the %" PRIu64
+			" slowest packets took it, of all packets %s\n",
+			tail.at, tail.of, number_share(&text, tail.all_share));
 	else
 		fprintf(to,
-			"    %u of the %u pairs of NICs with the slowest messages are its, of all "
+			"    %" PRIu64 " of the %" PRIu64
+			" pairs of NICs with the slowest messages are its, of all "
 			"pairs %s\n",
 			tail.at, tail.of, number_share(&text, tail.all_share));
 }

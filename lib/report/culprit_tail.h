@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much of the tail a culprit explains: of the eighth of all pairs of NICs that has the slowest
-// messages, 16 at most (watch.delays), those that begin or end at it.
+// How much of the tail a culprit explains (watch.delays): of the eighth of all pairs of NICs that
+// has the slowest messages, 16 at most, those that begin or end at it; of a plane, which has a part
+// of every message, its share of the slowest hundredth of all packets, one way.
 #pragma once
 
 #include <jansson.h>
 
 #include "culprit.h"
 
-// Shares of the listed pairs, and of all that talked; or why there are none.
+// Shares of the listed pairs, and of all that talked, or of packets; or why there are none.
 struct culprit_tail {
 	const char *reason; // NULL: the shares hold
-	uint32_t at, of;    // pairs at the culprit, of so many with the slowest messages
-	double all_share;   // of all pairs, those at the culprit
+	bool is_packets;    // else pairs
+	uint64_t at,
+		of; // at the culprit, of so many with the slowest messages or that are the slowest
+	double all_share; // of all pairs or packets, those at the culprit
 };
 
 void culprit_tail(struct culprit_tail *ret, const struct culprit *culprit,

@@ -107,6 +107,36 @@ static void put_rows(json_t *to, const struct delays *delays, const struct repor
 				     is_sample);
 }
 
+// How evenly packets were spread over the EVs of their QPs' profiles, over all QPs.
+static void put_paths(json_t *to, const struct delays *delays, const struct report_input *input)
+{
+	double sum = 0, squares = 0, most = 0;
+	json_t *paths = object_in(to, "paths");
+	bool is_auto = input->world->transport.ev_mode == EV_AUTO;
+	const char *reason = NULL;
+	for (uint32_t i = 0; i < delays->evs && i < DELAY_EVS_MAX; i++) {
+		double packets = (double)delays->one_way_path_ns[i].total;
+		sum += packets;
+		squares += packets * packets;
+		most = packets > most ? packets : most;
+	}
+	if (input->world->transport.kind == TRANSPORT_RC || delays->evs == 1)
+		reason = "connections have one path";
+	else if (delays->ev_mask == 0)
+		reason = is_auto ? EVS_OF_FAULTS : EVS_OF_PROFILES;
+	else if (delays->evs > DELAY_EVS_MAX)
+		reason = "those from 64 on share one row";
+	else if (sum == 0)
+		reason = input->ports.name != NULL ? FRAMES_SAY_NOTHING : NO_PACKETS;
+	if (reason != NULL) {
+		put_reason(paths, "jain", reason);
+		put_reason(paths, "max_to_mean", reason);
+		return;
+	}
+	put_real(paths, "jain", jain_of(sum, squares, delays->evs));
+	put_real(paths, "max_to_mean", most * delays->evs / sum);
+}
+
 static void put_order(json_t *to, const struct delays *delays, const struct report_input *input)
 {
 	const struct hist *hist = &delays->order_packets;
@@ -266,6 +296,7 @@ void delays_json(json_t *root, const struct report_input *input)
 	}
 	json_t *to = object_in(root, "delays");
 	put_rows(to, delays->whole, input);
+	put_paths(to, delays->whole, input);
 	put_order(to, delays->whole, input);
 	put_pairs(to, delays, is_sampled(input));
 }

@@ -316,19 +316,28 @@ double share_of(uint64_t part, uint64_t whole)
 	return whole == 0 ? 0 : (double)part / (double)whole;
 }
 
+// R. Jain, D. Chiu, W. Hawe: A Quantitative Measure of Fairness (DEC-TR-301, 1984).
+double jain_of(double sum, double squares, uint32_t count)
+{
+	return squares > 0 ? sum * sum / (count * squares) : 0;
+}
+
 void planes_of(struct planes *ret, const struct report_input *input)
 {
 	const struct outcome *outcome = input->world->outcome;
 	uint64_t most = 0, nic_most = 0, all = 0;
+	double squares = 0;
 	*ret = (struct planes){.count = input->world->topology.planes};
 	for (uint32_t i = 0; i < ret->count && i < PLANES_MAX; i++) {
 		uint64_t bytes = outcome->transport.plane_bytes[i];
 		all += bytes;
+		squares += (double)bytes * (double)bytes;
 		most = bytes > most ? bytes : most;
 		if (outcome->plane_bytes_nic_max[i] > nic_most)
 			nic_most = outcome->plane_bytes_nic_max[i];
 	}
 	ret->max_to_mean = share_of(most, all) * ret->count;
+	ret->jain = jain_of((double)all, squares, ret->count);
 	ret->nic_max_to_mean = share_of(nic_most, all) * ret->count *
 		nics_talking(input->world, false);
 }

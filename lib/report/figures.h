@@ -66,10 +66,14 @@ struct collective {
 
 void collective_of(struct collective *ret, const struct world *world, uint32_t index);
 
+// Jain's index of `count` loads, their sum and the sum of their squares; 0 where there is none.
+double jain_of(double sum, double squares, uint32_t count);
+
 // Data bytes per plane over all NICs.
 struct planes {
 	uint32_t count;
 	double max_to_mean;	// MMR; 1 = even; 0 = nothing was sent
+	double jain;		// Jain's index; 1 = even, 1 / count at worst; 0 = nothing
 	double nic_max_to_mean; // the busiest NIC and plane against the mean of sending NICs
 };
 

@@ -259,6 +259,7 @@ static void put_planes(json_t *root, const struct report_input *input)
 	struct planes planes;
 	json_t *to = object_in(root, "planes");
 	planes_of(&planes, input);
+	put_real(to, "jain", planes.jain);
 	put_real(to, "max_to_mean", planes.max_to_mean);
 	if (is_sampled(input))
 		put_reason(to, "nic_max_to_mean", NOT_IN_SAMPLE);

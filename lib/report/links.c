@@ -110,7 +110,7 @@ static void links_of(struct links *ret, const struct world *world)
 // Jain's index of the cables' bytes, and the most over the mean; 0 when nothing was carried.
 static double jain(const struct load *load)
 {
-	return load->squares > 0 ? load->bytes * load->bytes / (load->cables * load->squares) : 0;
+	return jain_of(load->bytes, load->squares, (uint32_t)load->cables);
 }
 
 static double max_to_mean(const struct load *load)

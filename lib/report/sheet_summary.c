@@ -72,6 +72,7 @@ static void figures(json_t *section, const json_t *result)
 	sheet_fact(table, "sent again", result, "congestion.retransmitted_share", UNIT_SHARE);
 	sheet_fact(table, "deepest data queue", result, "congestion.queue_bytes_max", UNIT_BYTES);
 	sheet_fact(table, "busiest plane to mean (MMR)", result, "planes.max_to_mean", UNIT_FACTOR);
+	sheet_fact(table, "planes alike (Jain)", result, "planes.jain", UNIT_FACTOR);
 	sheet_fact(table, "QPs failed", result, "transport.qps_failed", UNIT_COUNT);
 }
 

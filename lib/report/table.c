@@ -342,9 +342,9 @@ static void balance(FILE *to, const struct report_input *input)
 		return;
 	fprintf(to, "  max/mean - 1: %s over planes, ",
 		number_share(&text, planes.max_to_mean - 1));
-	fprintf(to, "%s over NICs and planes\n",
-		is_sampled(input) ? NOT_IN_SAMPLE
-				  : number_share(&text, planes.nic_max_to_mean - 1));
+	fprintf(to, "%s over NICs and planes; Jain %.4f\n",
+		is_sampled(input) ? NOT_IN_SAMPLE : number_share(&text, planes.nic_max_to_mean - 1),
+		planes.jain);
 }
 
 // ---------------------------------------------------------------- the run itself

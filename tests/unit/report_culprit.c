@@ -12,7 +12,10 @@
 
 #include <weft/rng.h>
 
+#include <weft/world_delays.h>
+
 #include "culprit.h"
+#include "culprit_tail.h"
 
 // 32 NICs, two on each host, in two planes of four T0 and four T1 switches: 64 links of NICs and 32
 // trunks.
@@ -253,6 +256,41 @@ static void marks_are_held_against_the_depths_that_were_ordered(void **state)
 	assert_int_equal(find().list[0].marks, MARKS_EARLY);
 }
 
+// 2,022 packets in two planes; of the 22 that took long 20 were in plane 1.
+static void a_plane_has_its_share_of_the_slowest_packets(void **)
+{
+	static _Alignas(64) uint8_t room[(size_t)16 << 20];
+	static struct delays delays;
+	struct world_delays all = {.whole = &delays};
+	struct culprit culprit = {.place = CULPRIT_PLANE, .index = 1};
+	struct culprit_tail tail;
+	struct arena other;
+	build();
+	arena_init(&other, room, sizeof(room));
+	assert_int_equal(delays_init(&delays, &other, 2, 4), 0);
+	world.delays = &all;
+	culprit_tail(&tail, &culprit, &world);
+	assert_string_equal(tail.reason, "fewer than 1,000 packets were timed");
+	hist_add_many(&delays.one_way_path_ns[0], 1000, 900);
+	hist_add_many(&delays.one_way_path_ns[1], 1000, 1100);
+	hist_add_many(&delays.one_way_path_ns[2], 50000, 2);
+	hist_add_many(&delays.one_way_path_ns[3], 50000, 20);
+	delays_sum(&delays);
+	culprit_tail(&tail, &culprit, &world);
+	assert_null(tail.reason);
+	assert_true(tail.is_packets);
+	assert_int_equal(tail.at, 20);
+	assert_int_equal(tail.of, 22);
+	assert_true(tail.all_share > 0.5539 && tail.all_share < 0.5540); // 1,120 of 2,022
+	culprit.index = 0;
+	culprit_tail(&tail, &culprit, &world);
+	assert_int_equal(tail.at, 2);
+	culprit.place = CULPRIT_LINK;
+	culprit.index = world.topology.link_count - 1;
+	culprit_tail(&tail, &culprit, &world);
+	assert_non_null(tail.reason); // a trunk, and no pairs
+}
+
 static void what_cannot_be_looked_for_has_a_reason(void **state)
 {
 	(void)state;
@@ -280,6 +318,7 @@ int main(void)
 		cmocka_unit_test(a_host_is_late_against_the_others),
 		cmocka_unit_test(a_host_with_few_paths_is_named),
 		cmocka_unit_test(marks_are_held_against_the_depths_that_were_ordered),
+		cmocka_unit_test(a_plane_has_its_share_of_the_slowest_packets),
 		cmocka_unit_test(what_cannot_be_looked_for_has_a_reason),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

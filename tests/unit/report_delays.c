@@ -22,6 +22,9 @@ static void packets_are_told_by_what_took_time(void **state)
 	assert_string_equal(text_at(root, "delays.rows.6.which"), "3");
 	assert_int_equal(number_at(root, "delays.rows.6.max_ns"), 8000);
 	assert_int_equal(json_array_size(at(root, "delays.rows")), 7);
+	// all packets took one of four EVs
+	assert_true(json_real_value(at(root, "delays.paths.jain")) == 0.25);
+	assert_true(json_real_value(at(root, "delays.paths.max_to_mean")) == 4);
 	assert_int_equal(number_at(root, "delays.order.overtaken"), 3);
 	assert_int_equal(number_at(root, "delays.order.p50_packets"), 0);
 	assert_int_equal(number_at(root, "delays.incast.max_connections"), 3);

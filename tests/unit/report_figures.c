@@ -162,11 +162,14 @@ static void planes_compare_with_their_mean(void **state)
 	planes_of(&planes, &fake->input);
 	assert_int_equal(planes.count, 2);
 	assert_true(planes.max_to_mean > 1.0999 && planes.max_to_mean < 1.1001);
+	// 22 and 18: 40^2 / (2 (22^2 + 18^2)) = 1600 / 1616
+	assert_true(planes.jain > 0.990098 && planes.jain < 0.990100);
 	// 300 MB of one NIC; a port of 8 NICs x 2 planes carries 250 MB in the mean
 	assert_true(planes.nic_max_to_mean > 1.1999 && planes.nic_max_to_mean < 1.2001);
 	memset(fake->outcome.transport.plane_bytes, 0, sizeof(fake->outcome.transport.plane_bytes));
 	planes_of(&planes, &fake->input);
-	assert_true(planes.max_to_mean == 0);
+	assert_true(planes.max_to_mean == 0 && planes.jain == 0);
+	assert_true(jain_of(5, 25, 4) == 0.25 && jain_of(8, 16, 4) == 1); // one of four; all alike
 	fake_free(fake);
 }
 

@@ -84,7 +84,7 @@ static const char golden[] =
 	"\n"
 	"Planes (wire bytes of data)\n"
 	"    0:  2.200 GB    1:  1.800 GB\n"
-	"  max/mean - 1: 10.000 % over planes, 20.000 % over NICs and planes\n"
+	"  max/mean - 1: 10.000 % over planes, 20.000 % over NICs and planes; Jain 0.9901\n"
 	"\n"
 	"Run\n"
 	"  packets: sent 1,200,000 = delivered 1,199,900 + dropped 100 + held 0\n"
