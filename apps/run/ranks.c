@@ -26,10 +26,12 @@ static void become(char **argv)
 	execv(path, argv);
 }
 
-static int refuse_word(struct call *call, const char *what)
+// What is asked for, and what to do instead.
+static int refuse_word(struct call *call, const char *what, const char *instead)
 {
 	snprintf(call->refusal.text, sizeof(call->refusal.text),
-		 "%s needs a run in one process, but %u were started", what, ranks_launched());
+		 "%s needs a run in one process, but %u were started: %s", what, ranks_launched(),
+		 instead);
 	return -EINVAL;
 }
 
@@ -39,7 +41,7 @@ int ranks_join(struct call *call, char **argv)
 		return 0;
 	call->is_other = ranks_launched_index() > 0;
 	if (strcmp(call->options.program, "sim") != 0)
-		return refuse_word(call, "weft emu");
+		return refuse_word(call, "weft emu", "it runs on several cores by --lanes");
 	if (!ranks_are_built())
 		become(argv);
 	int rc = ranks_start(&call->ranks, &call->refusal);
@@ -59,17 +61,21 @@ int ranks_check(struct call *call)
 	if (!call->has_ranks)
 		return 0;
 	if (call->is_study)
-		return refuse_word(call, "a study (--seeds, --sweep)");
+		return refuse_word(call, "a study (--seeds, --sweep)",
+				   "without mpirun, --jobs runs many side by side");
 	if (call->is_comparison)
-		return refuse_word(call, "a scenario with variants (--variant names one)");
+		return refuse_word(call, "a scenario with variants", "--variant names one");
 	if (options->depth_kind != DEPTH_NONE)
-		return refuse_word(call, "--depth");
+		return refuse_word(call, "--depth", "leave out mpirun");
+	if (options->export != NULL)
+		return refuse_word(call, "--export", "leave out mpirun, as nothing is run");
 	if (options->pcap != NULL)
-		return refuse_word(call, "--pcap");
+		return refuse_word(call, "--pcap", "without mpirun it is the same run");
 	if (options->log != NULL)
-		return refuse_word(call, "--log");
+		return refuse_word(call, "--log", "without mpirun it is the same run");
 	if (call->scenario.skip.is_on)
-		return refuse_word(call, "skip.steady");
+		return refuse_word(call, "skip.steady",
+				   "leave out mpirun, or --set skip.steady=false");
 	return 0;
 }
 

@@ -135,14 +135,29 @@ class Ranks(unittest.TestCase):
         self.hold("perm128-400g", "--set", "limits.time=30.3us", counts=(2, 4))
 
     def test_a_refusal_is_told_once(self):
-        for words in (["no-such-scenario"], ["two-planes", "--frobnicate"], ["two-planes", "--set", "fabric.nics=-1"],
-                      ["two-planes", "--pcap", self.folder / "a.pcapng"], ["two-planes", "--log", self.folder / "a.txt"],
-                      ["two-planes", "--seeds", "3"], ["azure-gb200-llama405b", "--depth", "model"], ["compare-ring"]):
-            with self.subTest(words=words):
-                run = mpirun(2, *words)
-                self.assertEqual(run.returncode, BAD_INPUT, run.stderr)
-                self.assertEqual(run.stdout, "")
-                self.assertEqual(len(own(run.stderr)), 1, run.stderr)
+        for words in (["no-such-scenario"], ["two-planes", "--frobnicate"], ["two-planes", "--set", "fabric.nics=-1"]):
+            self.refused(words)
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), [])
+
+    def refused(self, words, *reasons):
+        with self.subTest(words=words):
+            run = mpirun(2, *words)
+            self.assertEqual(run.returncode, BAD_INPUT, run.stderr)
+            self.assertEqual(run.stdout, "")
+            self.assertEqual(len(own(run.stderr)), 1, run.stderr)
+            for reason in reasons:
+                self.assertIn(reason, run.stderr)
+
+    def test_what_needs_one_process_is_refused_with_what_to_do(self):
+        for words, what, instead in (
+                (["two-planes", "--pcap", self.folder / "a.pcapng"], "--pcap", "without mpirun"),
+                (["two-planes", "--log", self.folder / "a.txt"], "--log", "without mpirun"),
+                (["two-planes", "--seeds", "3"], "a study", "--jobs"),
+                (["azure-gb200-llama405b", "--depth", "model"], "--depth", "leave out mpirun"),
+                (["compare-ring"], "variants", "--variant names one"),
+                (["ring-barrier", "--export", "goal", "--out", self.folder / "out"], "--export", "leave out mpirun"),
+                (["ring-barrier", "--set", "skip.steady=true"], "skip.steady", "skip.steady=false")):
+            self.refused(words, what, instead)
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), [])
 
     def test_pauses_of_pfc(self):
