@@ -169,14 +169,6 @@ static int read_histograms(struct call *call)
 	return rc;
 }
 
-static int cannot_write(struct call *call, const char *path, int error)
-{
-	snprintf(call->refusal.file, sizeof(call->refusal.file), "%.255s", path);
-	snprintf(call->refusal.text, sizeof(call->refusal.text), "cannot write: %s",
-		 strerror(error));
-	return error == ENOENT || error == EISDIR ? -error : -EIO;
-}
-
 static int page_of(FILE *to, const struct sheet *sheet, const struct html_input *input)
 {
 	return html_write(to, sheet, input);
@@ -226,13 +218,14 @@ static int write_one(struct call *call, size_t index, const struct sheet *sheet,
 	output_path(path, call, index, true);
 	FILE *file = fopen(path, "wx");
 	if (file == NULL)
-		return cannot_write(call, path, errno);
+		return outcome_unwritten(&call->refusal, path);
 	int rc = outputs[index].write(file, sheet, input), error = errno;
 	if (fclose(file) != 0 && rc == 0) {
 		error = errno;
 		rc = -EIO;
 	}
-	return rc < 0 ? cannot_write(call, path, error != 0 ? error : EIO) : 0;
+	errno = error;
+	return rc < 0 ? outcome_unwritten(&call->refusal, path) : 0;
 }
 
 // All are whole before the first gets its name. Of many runs there is the page alone: a study has
@@ -248,7 +241,7 @@ static int write_files(struct call *call, const struct sheet *sheet, const struc
 		output_path(first, call, i, true);
 		output_path(path, call, i, false);
 		if (rc == 0 && rename(first, path) != 0)
-			rc = cannot_write(call, path, errno);
+			rc = outcome_unwritten(&call->refusal, path);
 		if (rc < 0)
 			unlink(first);
 		else if (!call->is_quiet)

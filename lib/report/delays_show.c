@@ -62,22 +62,18 @@ static void show_counts(FILE *to, const struct delays *delays)
 // The pair with the slowest message.
 static void show_slowest(FILE *to, const struct world_delays *delays)
 {
-	const struct pair_delay *worst = NULL;
+	struct worst_pairs pairs;
 	struct text text[2];
-	for (uint32_t i = 0; i < delays->pair_count; i++) {
-		const struct pair_delay *pair = &delays->pairs[i];
-		if (pair->message_ns.total > 0 &&
-		    (worst == NULL || pair->message_ns.max > worst->message_ns.max))
-			worst = pair;
-	}
-	if (worst != NULL)
-		fprintf(to,
-			"  slowest message: nic %" PRIu32 " to nic %" PRIu32
-			", %s; the median of the two is %s\n",
-			worst->from_nic, worst->to_nic,
-			number_time(&text[0], worst->message_ns.max * PS_PER_NS),
-			number_time(&text[1],
-				    hist_quantile(&worst->message_ns, 500000) * PS_PER_NS));
+	worst_pairs_find(&pairs, delays);
+	if (pairs.count == 0)
+		return;
+	const struct pair_delay *worst = pairs.list[0];
+	fprintf(to,
+		"  slowest message: nic %" PRIu32 " to nic %" PRIu32
+		", %s; the median of the two is %s\n",
+		worst->from_nic, worst->to_nic,
+		number_time(&text[0], worst->message_ns.max * PS_PER_NS),
+		number_time(&text[1], hist_quantile(&worst->message_ns, 500000) * PS_PER_NS));
 }
 
 void delays_table(FILE *to, const struct report_input *input)
