@@ -98,13 +98,21 @@ static void answer(struct bench *bench, struct rng dice, ps_t now)
 		endpoint_on_time(bench->ends[0], now, &bench->out);
 }
 
-static struct bench *open_as(enum path_policy policy, enum sack_rule rule, bool is_gate_full)
+// What closes: the window, or the range of PSNs.
+struct limits {
+	uint32_t window_packets, mpr;
+};
+
+static struct bench *open_as(enum path_policy policy, enum sack_rule rule, bool is_gate_full,
+			     struct limits limits)
 {
 	struct transport_config config = bench_config();
 	config.planes = 1;
 	config.path_policy = policy;
 	config.sack_rule = rule;
 	config.hole_age_ps = 2 * PS_PER_US;
+	config.cc.window_bytes = limits.window_packets * FULL;
+	config.mpr = limits.mpr;
 	struct bench *bench = bench_open(&config, 1, 0xffff00u, 7);
 	bench->ends[0]->is_gate_full = is_gate_full;
 	bench->out.departures = departures;
@@ -113,21 +121,22 @@ static struct bench *open_as(enum path_policy policy, enum sack_rule rule, bool 
 }
 
 // Both send the same messages in the same windows; returns how many packets went in trains.
-static uint32_t compare(enum path_policy policy, enum sack_rule rule, bool is_gate_full)
+static uint32_t compare(enum path_policy policy, enum sack_rule rule, bool is_gate_full,
+			struct limits limits)
 {
 	static struct departure kept[DEPARTURES];
-	struct bench *trains = open_as(policy, rule, is_gate_full);
-	struct bench *single = open_as(policy, rule, is_gate_full);
+	struct bench *trains = open_as(policy, rule, is_gate_full, limits);
+	struct bench *single = open_as(policy, rule, is_gate_full, limits);
 	struct rng dice = rng_of((uint64_t)policy, RNG_TEST, rule);
 	ps_t free_trains = 0, free_single = 0, now = 0;
 	uint32_t in_trains = 0;
 	for (uint32_t window = 0; window < 200; window++) {
-		uint32_t bytes = 1 + rng_below(&dice, 60000);
-		if (rng_below(&dice, 4) == 0) {
+		uint32_t bytes = 1 + rng_below(&dice, 200000);
+		if (rng_below(&dice, 8) == 0) {
 			bench_post(trains, 0, 0, bytes, window);
 			bench_post(single, 0, 0, bytes, window);
 		}
-		ps_t last = now + (ps_t)rng_below(&dice, 20) * FULL_PS;
+		ps_t last = now + (ps_t)rng_below(&dice, 100) * FULL_PS;
 		struct rng loss = rng_of(window, RNG_TEST, 1);
 		free_trains = send_by_trains(trains, ps_max(free_trains, now), last, &in_trains);
 		memcpy(kept, departures, sizeof(kept));
@@ -152,11 +161,14 @@ static void a_train_is_what_goes_one_by_one(void **state)
 	(void)state;
 	static const enum path_policy policies[] = {PATH_MRC, PATH_SINGLE, PATH_MIXED, PATH_REPS,
 						    PATH_RANDOM};
+	static const struct limits limits[] = {{12, 256}, {200, 64}};
 	for (uint32_t i = 0; i < sizeof(policies) / sizeof(*policies); i++)
 		for (int rule = SACK_MRC; rule <= SACK_HTSIM; rule++)
 			for (int full = 0; full <= 1; full++)
-				assert_in_range(compare(policies[i], (enum sack_rule)rule, full),
-						100, 5000);
+				for (uint32_t limit = 0; limit < 2; limit++)
+					assert_in_range(compare(policies[i], (enum sack_rule)rule,
+								full, limits[limit]),
+							100, 20000);
 }
 
 int main(void)
