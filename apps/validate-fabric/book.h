@@ -168,6 +168,8 @@ struct case_run {
 struct book {
 	const char *name, *out, *junit, *only;
 	const char *with; // "sim" or "emu"
+	const char
+		*ports; // emu: as it has --ports; NULL: memory, or none where pauses have no bytes
 	const char *sets[BOOK_WORDS_MAX], *faults[BOOK_WORDS_MAX];
 	uint32_t set_count, fault_count, at_once;
 	const char *at_once_text;

@@ -95,6 +95,8 @@ static int open_all(struct case_text *to, struct files *files, size_t bytes[3])
 static void put_command(FILE *to, const struct book *book)
 {
 	fprintf(to, "# %s\n# weft %s scenario.yaml", WEFT_VERSION_TEXT, book->with);
+	if (book->ports != NULL)
+		fprintf(to, " --ports %s", book->ports);
 	for (uint32_t i = 0; i < book->set_count; i++)
 		fprintf(to, " --set '%s'", book->sets[i]);
 	for (uint32_t i = 0; i < book->fault_count; i++)
@@ -279,7 +281,9 @@ int case_start(struct book *book, struct case_run *run)
 	words[count++] = out;
 	if (strcmp(book->with, "emu") == 0) {
 		words[count++] = "--ports";
-		words[count++] = book->facts.has_pfc ? "none" : "memory"; // pauses have no bytes
+		words[count++] = book->ports != NULL ? book->ports
+			: book->facts.has_pfc	     ? "none" // pauses have no bytes
+						     : "memory";
 		words[count++] = "--dilation";
 		words[count++] = "auto";
 	}

@@ -24,6 +24,7 @@ enum {
 	OPT_OUT,
 	OPT_ONLY,
 	OPT_WITH,
+	OPT_PORTS,
 	OPT_SET,
 	OPT_FAULT,
 	OPT_JOBS,
@@ -33,12 +34,19 @@ enum {
 };
 
 static const struct option longs[] = {
-	{"quick", no_argument, NULL, OPT_QUICK},     {"out", required_argument, NULL, OPT_OUT},
-	{"only", required_argument, NULL, OPT_ONLY}, {"with", required_argument, NULL, OPT_WITH},
-	{"set", required_argument, NULL, OPT_SET},   {"fault", required_argument, NULL, OPT_FAULT},
-	{"jobs", required_argument, NULL, OPT_JOBS}, {"junit", required_argument, NULL, OPT_JUNIT},
-	{"list", no_argument, NULL, OPT_LIST},	     {"help", no_argument, NULL, 'h'},
-	{"version", no_argument, NULL, OPT_VERSION}, {NULL, 0, NULL, 0},
+	{"quick", no_argument, NULL, OPT_QUICK},
+	{"out", required_argument, NULL, OPT_OUT},
+	{"only", required_argument, NULL, OPT_ONLY},
+	{"with", required_argument, NULL, OPT_WITH},
+	{"ports", required_argument, NULL, OPT_PORTS},
+	{"set", required_argument, NULL, OPT_SET},
+	{"fault", required_argument, NULL, OPT_FAULT},
+	{"jobs", required_argument, NULL, OPT_JOBS},
+	{"junit", required_argument, NULL, OPT_JUNIT},
+	{"list", no_argument, NULL, OPT_LIST},
+	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, OPT_VERSION},
+	{NULL, 0, NULL, 0},
 };
 
 static volatile sig_atomic_t stop;
@@ -69,6 +77,8 @@ static int take(struct book *book, int option)
 		return outcome_once(refusal, &book->only, "--only", optarg);
 	case OPT_WITH:
 		return outcome_once(refusal, &book->with, "--with", optarg);
+	case OPT_PORTS:
+		return outcome_once(refusal, &book->ports, "--ports", optarg);
 	case OPT_JOBS:
 		return outcome_once(refusal, &book->at_once_text, "--jobs", optarg);
 	case OPT_JUNIT:
@@ -106,6 +116,8 @@ static int settle_words(struct book *book)
 		book->with = "sim";
 	if (strcmp(book->with, "sim") != 0 && strcmp(book->with, "emu") != 0)
 		return outcome_bad_word(refusal, "--with is sim or emu, not", book->with);
+	if (book->ports != NULL && strcmp(book->with, "emu") != 0)
+		return outcome_bad_word(refusal, "without --with emu nothing has", "--ports");
 	return 0;
 }
 

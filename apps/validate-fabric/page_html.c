@@ -32,6 +32,8 @@ void page_command(FILE *to, const struct book *book)
 		put_word(to, "--only", book->only);
 	if (strcmp(book->with, "sim") != 0)
 		put_word(to, "--with", book->with);
+	if (book->ports != NULL)
+		put_word(to, "--ports", book->ports);
 	for (uint32_t i = 0; i < book->set_count; i++)
 		put_word(to, "--set", book->sets[i]);
 	for (uint32_t i = 0; i < book->fault_count; i++)

@@ -56,6 +56,8 @@ const char *page_tester(const struct book *book)
 		 "of a ring are those of its data; no straggler unless a fault says so",
 		 book->with,
 		 strcmp(book->with, "sim") == 0 ? "virtual time, packets without bytes"
+			 : book->ports != NULL
+			 ? "paced time, real frames through the ports that the command names"
 			 : book->facts.has_pfc
 			 ? "paced time, packets without bytes, as pauses have none"
 			 : "paced time, real frames in memory");

@@ -106,6 +106,10 @@ def check_healthy(folder, scenario):
     one, ran = book(emulated)["cases"][0], json.loads((emulated / "cases" / "one-packet" / "run" / "result.json").read_text())
     check(status == 0 and one["digest"] == {case["name"]: case["digest"] for case in asked}["one-packet"] and ran["ports"]["frames_sent"] > 0,
           f"with frames a case has the same digest: {status} {one['digest']} {errors}")
+    status, text, errors = validate(scenario, folder / "rings", "--quick", "--with", "emu", "--ports", "4", "--only", "one-packet")
+    through = book(folder / "rings")["cases"][0]
+    check((status == 5 and "without DPDK" in through["reason"]) or (status == 0 and through["digest"] == one["digest"] and "--ports 4" in text + book(folder / "rings")["command"]),
+          f"through ports of DPDK, too: {status} {through['state']} {through['reason']} {errors}")
     again = weft("sim", out / "cases" / "pair-far" / "scenario.yaml", "--json")
     digests = {one["name"]: one["digest"] for one in asked}
     check(json.loads(again[1])["run"]["digest"] == digests["pair-far"], "a case runs again by itself")
@@ -243,6 +247,7 @@ def check_refusals(folder, scenario):
             ("no such section", [scenario, "--out", out, "--only", "nosuch"], "'nosuch'"),
             ("another driver", [scenario, "--out", out, "--with", "host"], "sim or emu"),
             ("no number", [scenario, "--out", out, "--jobs", "0"], "--jobs"),
+            ("ports of nothing", [scenario, "--out", out, "--ports", "ring"], "--ports"),
             ("a bad setting", [scenario, "--out", out, "--set", "fabric.nosuch=1"], "--set:1:"),
             ("a bad fault", [scenario, "--out", out, "--fault", "{kind: loss, at: {nic: 99, plane: 0}, probability: 1%}"], "99"),
             ("a folder of others", [scenario, "--out", foreign], "foreign"),
