@@ -45,6 +45,10 @@ void switch_set_ecn(struct switch_ *self, uint32_t low_bytes, uint32_t high_byte
 int switch_watch(struct switch_ *self, struct arena *arena, const struct topology *topology,
 		 const struct fabric_config *config);
 
+// Adds up what was measured of the queues, packet by packet, since it was last called; before any
+// of that is read.
+void switch_settle(struct switch_ *self);
+
 // What was measured of the queue of a port; NULL where nothing is.
 struct queue_watch *switch_port_watch(const struct switch_ *self, uint32_t port);
 

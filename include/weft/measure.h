@@ -43,6 +43,11 @@ struct hist {
 	uint64_t value_max; // largest value that is told apart
 	int64_t min, max;   // exact; undefined while total is 0
 	uint64_t sum;	    // exact while it fits in 64 bits
+	// For hist_note(): cells of a bucket behind the first, and which values, from `usual` on,
+	// are in range and no new extreme; none while it is empty.
+	uint64_t half;
+	uint64_t half_bits; // log2 of that: cell_bits - 1
+	uint64_t usual, usual_count;
 };
 
 // The same values in parts, to tell how far a quantile of all of them is from that of more such
@@ -69,6 +74,8 @@ struct series {
 	ps_t bin_ps;
 	bool halves;
 	uint64_t after[SERIES_FIGURE_COUNT]; // what happened after the last bin
+	uint64_t recent;		     // the bin that series_at() found last; and when it is,
+	ps_t recent_ps, recent_span_ps;	     // 0 long: unknown
 };
 
 // What one path of a QP lost on a cable that was down. The QP is named by its target.
@@ -176,18 +183,9 @@ void series_merge(struct series *into, const struct series *from);
 // else).
 uint64_t series_sum(const struct series *series, enum series_figure figure, ps_t from, ps_t until);
 
-// `amount` more at `at`.
-static inline void series_add(struct series *series, enum series_figure figure, ps_t at,
-			      uint64_t amount)
-{
-	uint64_t bin = (uint64_t)at / (uint64_t)series->bin_ps;
-	if (__builtin_expect(bin >= series->count && series->halves, 0)) {
-		series_reach(series, at);
-		bin = (uint64_t)at / (uint64_t)series->bin_ps;
-	}
-	uint64_t *cells = bin < series->count ? series->bins[bin] : series->after;
-	cells[figure] += amount;
-}
+// What was counted around `at`: the cells of its bin, which is `recent` then, or those after the
+// last one.
+uint64_t *series_find(struct series *series, ps_t at);
 
 // Draws a log of at most `max` events. -ENOMEM.
 int bypass_init(struct bypass *bypass, struct arena *arena, uint32_t max, ps_t silence_ps);

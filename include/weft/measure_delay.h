@@ -6,12 +6,26 @@
 
 #include <stdint.h>
 
-#include <weft/measure.h>
+#include <weft/measure_add.h>
 
-#define DELAY_EVS_MAX 64u      // EVs with a histogram of their own; those beyond share one more
+#define DELAY_EVS_MAX 64u // EVs with a histogram of their own; those beyond share one more
+#define DELAY_PATHS_MAX (DELAY_EVS_MAX + PLANES_MAX)
 #define DELAY_PAIRS_MAX 16384u // pairs of NICs that can be told apart
 
+// Ways of one class over one path, between delays_settle(): their cells are in both histograms,
+// their number, sum and extremes are here. A value is usual when it is no new extreme, and so large
+// that its cells follow from each other.
+struct way_sum {
+	uint64_t usual, usual_count;
+	struct hist_sum of;
+	uint64_t *class_cells, *path_cells; // with usual_count
+};
+
+#define DELAY_CLASS_BITS 10u // log2 of the cells of a bucket: three digits
+#define DELAY_PART_BITS 7u   // of those of planes and EVs: two digits
+
 struct delays {
+	struct way_sum ways[PAIR_CLASS_COUNT][DELAY_PATHS_MAX];
 	uint32_t planes, evs; // histograms that were drawn: of planes, of EVs
 	// One way: from a data packet's departure at its sender to its arrival, by the clock of the
 	// run. Repeats count from their own departure.
@@ -19,7 +33,7 @@ struct delays {
 	// By the EV's number in its QP's profile below DELAY_EVS_MAX, and from there on, or where
 	// it is not known, by plane: a packet is in one of them. What follows of planes and EVs,
 	// delays_sum() says.
-	struct hist one_way_path_ns[DELAY_EVS_MAX + PLANES_MAX];
+	struct hist one_way_path_ns[DELAY_PATHS_MAX];
 	struct hist one_way_plane_ns[PLANES_MAX];
 	struct hist one_way_evs_ns; // of EVs from DELAY_EVS_MAX on, or those that are not known
 	// The number of an EV is what these bits of its value say; 0: they do not say it.
@@ -44,6 +58,35 @@ int delays_init(struct delays *delays, struct arena *arena, uint32_t planes, uin
 
 // Takes all values out.
 void delays_empty(struct delays *delays);
+
+// A data packet took so long, in nanoseconds, from its departure to its arrival; `path` is
+// delays_path().
+void delays_add_far_way(struct delays *delays, enum pair_class pair, uint32_t path, int64_t ns);
+
+// The cell for paths of a value that is usual, by the one for classes: three of its bits fewer.
+static inline uint64_t delay_part_cell(uint64_t cell)
+{
+	const uint64_t bits = DELAY_CLASS_BITS - DELAY_PART_BITS;
+	return (cell >> bits) + (bits << DELAY_PART_BITS);
+}
+
+static inline void delays_add_way(struct delays *delays, enum pair_class pair, uint32_t path,
+				  int64_t ns)
+{
+	struct way_sum *way = &delays->ways[pair][path];
+	if (__builtin_expect((uint64_t)ns - way->usual >= way->usual_count, 0)) {
+		delays_add_far_way(delays, pair, path, ns);
+		return;
+	}
+	uint64_t cell = hist_cell_in(DELAY_CLASS_BITS, (uint64_t)ns);
+	way->class_cells[cell]++;
+	way->path_cells[delay_part_cell(cell)]++;
+	way->of.total++;
+	way->of.sum += (uint64_t)ns; // below 2^37 each: 2^27 of them do not fill it
+}
+
+// Puts all one-way times where they are read: before a histogram is.
+void delays_settle(struct delays *delays);
 
 // Adds all values of `from`, which must have the same planes and EVs (a bug else).
 void delays_merge(struct delays *into, const struct delays *from);

@@ -17,9 +17,7 @@
 struct link_count {
 	uint64_t packets, bytes; // whatever is put on it: wire bytes
 	ps_t busy_ps;		 // the line's time for these: bytes / busy_ps is its rate
-	uint64_t data_packets;	 // of these, with payload
-	uint64_t data_bytes;	 // wire bytes of those
-	uint64_t marked;	 // data packets that left with CE, wherever they got it
+	uint64_t data_bytes;	 // of packets with payload
 	uint64_t lost_down;	 // packets lost because it was down
 	uint64_t lost_random;	 // lost one by one, or in bursts
 	uint64_t damaged;	 // packets whose bits flipped
@@ -57,6 +55,9 @@ struct depth_series {
 };
 
 // Of a port that waits: made of these.
+// log2 of the cells of a bucket of `bytes`, which has two digits
+#define DEPTH_DIGITS 2u
+#define DEPTH_HALF_BITS 7u
 struct depth_watch {
 	struct hist *bytes;	     // shared by ports of one shard and group
 	struct depth_series *series; // its own, or NULL
@@ -85,14 +86,18 @@ void depth_series_widen(struct depth_series *series, ps_t bin_ps);
 #endif
 
 // The queue has so many bytes at `now`.
-static inline void depth_note(const struct depth_watch *depth, ps_t now, uint32_t bytes)
+static inline void depth_series_note(struct depth_series *series, ps_t now, uint32_t bytes)
 {
-	struct depth_series *series = depth->series;
-	hist_note(depth->bytes, bytes);
-	if (series == NULL)
-		return;
-	if (__builtin_expect(now >= series->end_ps, 0))
+	if (now >= series->end_ps)
 		depth_series_move(series, now);
 	if (bytes > series->most_bytes[series->at])
 		series->most_bytes[series->at] = bytes;
+}
+
+// The same for what a port that waits is measured by.
+static inline void depth_note(const struct depth_watch *depth, ps_t now, uint32_t bytes)
+{
+	hist_note(depth->bytes, bytes);
+	if (depth->series != NULL)
+		depth_series_note(depth->series, now, bytes);
 }

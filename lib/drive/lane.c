@@ -42,6 +42,16 @@ static uint32_t arrivals_max(const struct lane *lane, const struct world *world)
 	return world->departures_max + most;
 }
 
+// The largest packet without payload: trimmed packets are no larger than a header.
+static uint32_t other_bytes_max(const struct world *world)
+{
+	const struct transport_config *transport = &world->transport;
+	uint32_t most = transport->header_bytes > transport->control_bytes
+		? transport->header_bytes
+		: transport->control_bytes;
+	return most > PAUSE_FRAME_BYTES ? most : PAUSE_FRAME_BYTES;
+}
+
 static int draw_gathered(struct lane *lane, uint32_t ports_max, struct arena *arena)
 {
 	lane->gathered = arena_draw(arena, ARENA_DRIVE, 2, sizeof(struct gathered));
@@ -66,6 +76,7 @@ int lane_init(struct lane *lane, const struct world *world, ps_t span_ps, struct
 	lane->world = world;
 	lane->arrivals_max = burst;
 	lane->has_damage = has_damage(world);
+	lane->other_bytes_max = other_bytes_max(world);
 	lane->scratch[0] = arena_draw(arena, ARENA_DRIVE, burst, sizeof(struct arrival));
 	lane->scratch[1] = arena_draw(arena, ARENA_DRIVE, burst, sizeof(struct arrival));
 	lane->out.departures = arena_draw(arena, ARENA_DRIVE, world->departures_max,
@@ -337,8 +348,6 @@ static ps_t run_gathered(struct lane *lane, uint32_t m, const struct gathered *g
 		tap(lane, m);
 	if (lane->world->jobs.bytes != NULL)
 		lane_count_jobs(lane, m);
-	if (lane->world->links.counts != NULL)
-		lane_count_links(lane, m);
 	if (lane->world->trails[lane->shard] != NULL)
 		lane_keep_packets(lane, m);
 	lane_scatter(lane, m);

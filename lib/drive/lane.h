@@ -37,7 +37,8 @@ struct lane {
 	struct tap_set *taps;  // or NULL
 	struct border *border; // to other ranks, or NULL
 	uint32_t arrivals_max;
-	bool has_damage; // a fault damages packets
+	uint32_t other_bytes_max; // no packet without payload is larger
+	bool has_damage;	  // a fault damages packets
 	uint32_t index;
 	uint32_t shard;	     // whose series it writes
 	uint32_t hears;	     // shard whose hosts hear signals here
@@ -72,8 +73,9 @@ void lane_keep_packets(struct lane *lane, uint32_t m);
 void lane_count_loss(struct lane *lane, uint32_t index, const struct departure *departure, ps_t at,
 		     enum drop_reason fate);
 
-// Counts them for each cable alone, with watch.links.
-void lane_count_links(struct lane *lane, uint32_t m);
+// Counts the departures in hand for each cable alone, with watch.links, where they are not
+// scattered.
+void lane_count_links(const struct lane *lane, uint32_t m);
 
 // Runs the machines that have something to do in the window that lane->windows stands at.
 void lane_run_window(struct lane *lane);
@@ -81,7 +83,7 @@ void lane_run_window(struct lane *lane);
 // Counts deliveries to host `machine` and chains them into the digests of their cables.
 void lane_deliver(struct lane *lane, uint32_t machine, const struct gathered *gathered);
 
-// Lays the departures of machine `m` onto its cables.
+// Lays the departures of machine `m` onto its cables; counts them, with watch.links.
 void lane_scatter(struct lane *lane, uint32_t m);
 
 // What the faults of cable `index` do to a packet that would arrive at `at`; counts it.

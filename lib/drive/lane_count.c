@@ -2,6 +2,7 @@
 // What a lane writes down of departures and losses for whoever watches: nothing, as a rule.
 
 #include "lane.h"
+#include "row.h"
 
 // Writes down that a data packet was lost, for whoever watches. One lane per shard, or one for all.
 static void watch_loss(struct lane *lane, uint32_t index, const struct departure *departure,
@@ -71,56 +72,44 @@ static inline uint32_t cell_of(uint32_t ev)
 	return ev * UINT32_C(2654435769) >> (32 - LINK_SPREAD_BITS);
 }
 
-// One packet of data.
-static inline void count_data(struct link_count *count, uint32_t *cells,
-			      const struct packet *packet, uint32_t bytes)
+void lane_count_spread(const struct lane *lane, uint32_t m, const struct departure *first,
+		       const struct departure *end)
 {
-	count->data_packets++;
-	count->data_bytes += bytes;
-	if (__builtin_expect(packet->flags & PACKET_CE, 0))
-		count->marked++;
-	if (cells != NULL)
-		cells[cell_of(packet->ev)]++;
+	const struct packet *packets = lane->out.packets->packets;
+	const struct machine *machine = &lane->world->machines[m];
+	uint32_t *cells = lane->world->links.spread[m * machine->port_count + first->port];
+	for (const struct departure *at = first; at < end; at++)
+		if (packets[at->packet].payload_bytes > 0)
+			cells[cell_of(packets[at->packet].ev)]++;
 }
 
-// A row of departures of one port, of which `ret_end` is behind the last. Each packet is read once.
-static inline void count_row(const struct lane *lane, uint32_t m, uint32_t *cells,
-			     const struct departure *at, const struct departure **ret_end)
+void lane_count_slow(const struct lane *lane, uint32_t index, const struct departure *first,
+		     const struct departure *end)
 {
-	const struct departure *const first = at, *end = *ret_end;
-	const uint32_t port = at->port, index = lane_cable(lane, m, at);
 	const struct cable *cable = &lane->cables.cables[index];
 	struct link_count *count = &lane->world->links.counts[lane->cables.plan[index]];
-	uint64_t row_bytes = 0;
-	do {
-		const struct packet *packet = packet_at(lane->out.packets, at->packet);
-		const uint32_t bytes = at->bytes;
-		row_bytes += bytes;
-		if (packet->payload_bytes > 0)
-			count_data(count, cells, packet, bytes);
-		if (__builtin_expect(cable->is_slow, 0))
-			count->busy_ps += line_ps(lane_line(lane, cable, at->start), bytes);
-	} while (++at < end && at->port == port);
-	count->packets += (uint64_t)(at - first);
-	count->bytes += row_bytes;
-	count->busy_ps += cable->is_slow ? 0 : line_ps(cable->line, row_bytes);
-	*ret_end = at;
+	for (const struct departure *at = first; at < end; at++)
+		count->busy_ps += line_ps(lane_line(lane, cable, at->start), at->bytes);
 }
 
-void lane_count_links(struct lane *lane, uint32_t m)
+const struct departure *lane_count_row(const struct lane *lane, uint32_t m,
+				       const struct departure *first, const struct departure *end)
 {
-	const struct world_links *links = &lane->world->links;
-	const struct machine *machine = &lane->world->machines[m];
+	const struct departure *at = first;
+	struct row row;
+	row_begin(&row, first);
+	do {
+		row_add(&row, lane->out.packets, at, UINT32_MAX);
+	} while (++at < end && at->port == first->port);
+	row_end(&row, lane, m, lane_cable(lane, m, first), at);
+	return at;
+}
+
+void lane_count_links(const struct lane *lane, uint32_t m)
+{
 	const struct departure *at = lane->out.departures, *end = at + lane->out.count;
-	while (at < end) {
-		// the ports of hosts are alike
-		uint32_t *cells = machine->is_host
-			? links->spread[m * machine->port_count + at->port]
-			: NULL;
-		const struct departure *next = end;
-		count_row(lane, m, cells, at, &next);
-		at = next;
-	}
+	while (at < end)
+		at = lane_count_row(lane, m, at, end);
 }
 
 void lane_keep_packets(struct lane *lane, uint32_t m)

@@ -6,6 +6,7 @@
 
 #include "border.h"
 #include "lane.h"
+#include "row.h"
 
 // Departures whose place on a cable is fetched ahead, and whose cable: most likely of other rows.
 #define SCATTER_AHEAD 16
@@ -72,10 +73,10 @@ static __attribute__((noinline)) void lay_faulty(struct lane *lane, uint32_t ind
 
 // Lays departures that leave by one port onto its cable, which has nothing special: those from
 // `departure` on, at most up to `end`. Returns the first that leaves by another port. What the loop
-// changes is in registers.
-static inline const struct departure *lay_row(struct lane *lane, struct cable *cable,
-					      const struct departure *departure,
-					      const struct departure *end)
+// changes is in registers. They are counted in `row`, unless that is NULL.
+static inline __attribute__((always_inline)) const struct departure *
+lay_row(struct lane *lane, struct cable *cable, const struct departure *departure,
+	const struct departure *end, struct row *row)
 {
 	const ps_t delay_ps = cable->delay_ps;
 	const line_t line = cable->line;
@@ -86,6 +87,8 @@ static inline const struct departure *lay_row(struct lane *lane, struct cable *c
 	if (fifo.count == 0)
 		bitmap_set(lane->cables.waiting[cable->to_machine], cable->to_port);
 	do {
+		if (row != NULL)
+			row_add(row, lane->out.packets, departure, lane->other_bytes_max);
 		ps_t head_at = departure->start + delay_ps;
 		check(head_at >= last_at); // one packet at a time, in order
 		last_at = head_at + line_ps(line, departure->bytes);
@@ -114,19 +117,26 @@ static inline __attribute__((always_inline)) void fetch_ahead(const struct lane 
 	}
 }
 
-void lane_scatter(struct lane *lane, uint32_t m)
+static inline __attribute__((always_inline)) void scatter(struct lane *lane, uint32_t m,
+							  bool is_counted)
 {
 	const uint32_t *out_cable = lane->cables.out + lane->cables.base[m];
 	const struct departure *departure = lane->out.departures;
-	const struct departure *end = departure + lane->out.count;
+	const struct departure *end = departure + lane->out.count, *counted = departure;
+	struct row row;
 	while (departure < end) {
 		uint32_t index = out_cable[departure->port];
 		struct cable *cable = &lane->cables.cables[index];
 		fetch_ahead(lane, out_cable, departure, end);
 		if (__builtin_expect(!cable->is_special, 1)) {
-			departure = lay_row(lane, cable, departure, end);
+			row_begin(&row, departure);
+			departure = lay_row(lane, cable, departure, end, is_counted ? &row : NULL);
+			if (is_counted)
+				row_end(&row, lane, m, index, departure);
 			continue;
 		}
+		if (is_counted && departure >= counted) // whatever becomes of them
+			counted = lane_count_row(lane, m, departure, end);
 		if (cable->is_border && cable->fault_count == 0 && cable->head_bytes == 0) {
 			departure = border_cross(lane->border, index, departure, end);
 			continue;
@@ -134,4 +144,19 @@ void lane_scatter(struct lane *lane, uint32_t m)
 		lay_faulty(lane, index, departure, lane_depart(lane, cable, departure));
 		departure++;
 	}
+}
+
+// The same where cables are counted. A function of its own: the loops of the other need no register
+// for that.
+static __attribute__((noinline)) void scatter_counted(struct lane *lane, uint32_t m)
+{
+	scatter(lane, m, true);
+}
+
+void lane_scatter(struct lane *lane, uint32_t m)
+{
+	if (__builtin_expect(lane->world->links.counts != NULL, 0))
+		scatter_counted(lane, m);
+	else
+		scatter(lane, m, false);
 }

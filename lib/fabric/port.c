@@ -9,20 +9,8 @@
 // arrivals.
 
 #include "port.h"
+#include "port_mark.h"
 #include "port_note.h"
-
-// Whether the packet that just left is marked: never up to the low threshold, always above the high
-// one, in between with a probability that grows linearly from 0 to ecn_share (Pmax of RED).
-static inline bool port_marks(struct port *port, uint64_t entry)
-{
-	uint32_t queued = port->queued_bytes[PACKET_CLASS_DATA];
-	uint32_t low = port->ecn_low_bytes;
-	if (__builtin_expect(queued <= low, 1) || !(entry_flags(entry) & PACKET_ECT))
-		return false;
-	if (queued > port->ecn_high_bytes)
-		return true;
-	return rng_below(&port->rng, port->ecn_span_bytes) < queued - low;
-}
 
 // What the service of a port changes with each departure, so that a loop has it in registers.
 struct cursor {
@@ -50,22 +38,42 @@ static inline void cursor_send(struct cursor *cursor, const struct port *port, u
 	cursor->free_at += line_ps(port->line, bytes);
 }
 
-// Takes the next packet out of queue `klass` and puts it on the line at free_at.
-static inline uint64_t port_emit(struct port *port, struct cursor *cursor, struct outbox *out,
-				 struct fabric_counters *counters, enum packet_class klass)
+// What a port's way is made for, where it is inlined.
+enum port_way {
+	WAY_PLAIN,   // most ports: nothing special, and room for all
+	WAY_WATCHED, // the same, and its queue is measured
+	WAY_ANY,
+};
+
+// Marks where the queue is measured and deep: that may be written down, too.
+__attribute__((noinline)) static void port_mark_deep(struct port *port, const struct outbox *out,
+						     struct fabric_counters *counters,
+						     uint64_t entry, ps_t start)
+{
+	bool is_marked = port_mark(port, out, counters, entry);
+	note_leave(port, entry, start, is_marked);
+	note_usual(port);
+}
+
+// Takes the next packet out of queue `klass` and puts it on the line at free_at. Whoever goes
+// WAY_ANY writes down what there is of it.
+static inline __attribute__((always_inline)) uint64_t
+port_emit(struct port *port, struct cursor *cursor, struct outbox *out,
+	  struct fabric_counters *counters, enum packet_class klass, enum port_way way)
 {
 	uint64_t entry = fifo_pop(&port->queues[klass], out->chunks);
 	uint32_t bytes = entry_bytes(entry);
+	ps_t start = cursor->free_at;
 	port->queued_bytes[klass] -= bytes;
 #ifdef PLANT_QUEUE_DRIFT // a bug on purpose: the audit must find it
 	port->queued_bytes[klass] += entry_packet(entry) % 64 == 0;
 #endif
-	if (klass == PACKET_CLASS_DATA && port_marks(port, entry)) {
-		struct packet *packet = packet_at(out->packets, entry_packet(entry));
-		counters->marked += !(packet->flags & PACKET_CE); // packets, not marks
-		packet->flags |= PACKET_CE;
+	if (klass == PACKET_CLASS_DATA) {
+		if (way != WAY_WATCHED)
+			port_mark(port, out, counters, entry);
+		else if (__builtin_expect(is_deep(port), 0))
+			port_mark_deep(port, out, counters, entry, start);
 	}
-	ps_t start = cursor->free_at;
 #ifdef PLANT_TIME_BACK // a bug on purpose: the ground checks must find it
 	if (cursor->next > out->departures && cursor->next[-1].port == port->index &&
 	    entry_packet(entry) % 16 == 0)
@@ -154,29 +162,14 @@ static inline bool has_room(const struct cursor *cursor, struct outbox *out)
 
 // ---------------------------------------------------------------- service
 
-// What a port's way is made for, where it is inlined.
-enum port_way {
-	WAY_PLAIN,   // most ports: nothing special, and room for all
-	WAY_WATCHED, // the same, and its queue is measured
-	WAY_ANY,
-};
-
-// Whether notes are taken, known before where the way says it.
-static inline __attribute__((always_inline)) bool is_watched(const struct port *port,
-							     enum port_way way)
-{
-	return way == WAY_WATCHED || (way == WAY_ANY && port->special & PORT_WATCHED);
-}
-
 // Takes the oldest packet of a class off the queue of a port that may be watched.
-static inline __attribute__((always_inline)) uint64_t
-port_emit_noted(struct port *port, struct cursor *cursor, struct outbox *out,
-		struct fabric_counters *counters, enum packet_class klass, enum port_way way)
+static uint64_t port_emit_noted(struct port *port, struct cursor *cursor, struct outbox *out,
+				struct fabric_counters *counters, enum packet_class klass)
 {
 	ps_t start = cursor->free_at;
 	uint64_t marked = counters->marked;
-	uint64_t entry = port_emit(port, cursor, out, counters, klass);
-	if (klass == PACKET_CLASS_DATA && is_watched(port, way))
+	uint64_t entry = port_emit(port, cursor, out, counters, klass, WAY_ANY);
+	if (klass == PACKET_CLASS_DATA && port->special & PORT_WATCHED)
 		note_leave(port, entry, start, counters->marked != marked);
 	return entry;
 }
@@ -201,7 +194,7 @@ static void line_end(struct port *port, struct cursor *cursor, struct outbox *ou
 	cursor->free_at = port->started_at;
 	enum packet_class klass = (enum packet_class)(port->line_holds - 1);
 	uint64_t marked = counters->marked;
-	uint64_t entry = port_emit(port, cursor, out, counters, klass);
+	uint64_t entry = port_emit(port, cursor, out, counters, klass, WAY_ANY);
 	if (klass == PACKET_CLASS_DATA && port->special & PORT_WATCHED)
 		note_leave(port, entry, free_at, counters->marked != marked);
 	cursor->free_at = free_at; // even when its rate changed meanwhile
@@ -238,12 +231,11 @@ port_serve(struct port *port, struct cursor *cursor, struct outbox *out,
 				return;
 			if (port->special & PORT_SLOWS)
 				port_slow(port, cursor->free_at);
-			port_emit_noted(port, cursor, out, counters, port_next_class(port, out),
-					way);
+			port_emit_noted(port, cursor, out, counters, port_next_class(port, out));
 		} else if (port->queues[PACKET_CLASS_CONTROL].count > 0) {
-			port_emit(port, cursor, out, counters, PACKET_CLASS_CONTROL);
+			port_emit(port, cursor, out, counters, PACKET_CLASS_CONTROL, way);
 		} else if (port->queues[PACKET_CLASS_DATA].count > 0) {
-			port_emit_noted(port, cursor, out, counters, PACKET_CLASS_DATA, way);
+			port_emit(port, cursor, out, counters, PACKET_CLASS_DATA, way);
 		} else {
 			return;
 		}
@@ -376,7 +368,7 @@ port_take(struct port *port, struct cursor *cursor, struct outbox *out,
 	check(klass < PACKET_CLASS_COUNT);
 	if (cursor->free_at > now || (way == WAY_ANY && !has_room(cursor, out))) {
 		port_wait(port, out, counters, klass, entry);
-		if (is_watched(port, way))
+		if (way == WAY_WATCHED || (way == WAY_ANY && port->special & PORT_WATCHED))
 			note_wait(port, klass, now);
 		return;
 	}
@@ -396,7 +388,7 @@ uint64_t port_emit_class(struct port *port, struct outbox *out, struct fabric_co
 	check(cursor.next < cursor.end);
 	if (port->special & PORT_SLOWS)
 		port_slow(port, port->free_at);
-	uint64_t entry = port_emit_noted(port, &cursor, out, counters, klass, WAY_ANY);
+	uint64_t entry = port_emit_noted(port, &cursor, out, counters, klass);
 	cursor_end(&cursor, port, out);
 	return entry;
 }

@@ -78,11 +78,20 @@ struct port_nominal {
 	uint32_t data_bytes, ecn_low_bytes, ecn_high_bytes, ecn_span_bytes;
 };
 
-// What few ports have beside them.
+// What few ports have beside them. With PORT_WATCHED each packet of data that waits reads the first
+// part, which says when there is more to write down: it follows from the rest, and is 0 at first,
+// so that the first packet sets it.
 struct port_beside {
-	struct port_nominal nominal; // PORT_SLOWS
-	struct queue_watch watch;    // PORT_WATCHED
-	struct depth_watch depth;    // PORT_WATCHED
+	ps_t usual_end_ps;    // of the bin
+	uint32_t usual_bytes; // the deepest of all times, or the threshold while it is below
+	uint32_t least_bytes; // of those that were usual
+	int64_t calm_bytes;   // no departure that leaves less is about the threshold or a mark
+	uint32_t *most_bytes; // the deepest of this bin, or of all times
+	uint64_t *cells;      // of the histogram of depths
+	uint64_t waited, waited_bytes; // usual depths whose cells alone were counted, and their sum
+	struct depth_watch depth;      // PORT_WATCHED
+	struct queue_watch watch;      // PORT_WATCHED
+	struct port_nominal nominal;   // PORT_SLOWS
 };
 
 struct port {

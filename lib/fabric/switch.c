@@ -288,10 +288,31 @@ int switch_watch(struct switch_ *self, struct arena *arena, const struct topolog
 			.full_bytes = (uint32_t)topology->ecn_high_bytes,
 			.marked_min_bytes = UINT32_MAX,
 			.above_since_ps = PS_NEVER};
+		beside[i].least_bytes = UINT32_MAX;
 		self->ports[i].beside = &beside[i];
 		self->ports[i].special |= PORT_WATCHED;
 	}
 	return 0;
+}
+
+// Adds what was counted of usual depths to the histogram and to those that waited.
+static inline void settle(struct port_beside *beside)
+{
+	uint64_t most = beside->watch.queue_max_bytes, limit = beside->depth.bytes->value_max;
+	const struct hist_sum sum = {.total = beside->waited,
+				     .sum = beside->waited_bytes,
+				     .min = beside->least_bytes,
+				     .max = (int64_t)(most < limit ? most : limit)};
+	hist_add_sum(beside->depth.bytes, &sum);
+	beside->watch.waited += beside->waited;
+	beside->waited = beside->waited_bytes = 0;
+}
+
+void switch_settle(struct switch_ *self)
+{
+	for (uint32_t i = 0; i < self->port_count; i++)
+		if (self->ports[i].special & PORT_WATCHED)
+			settle(self->ports[i].beside);
 }
 
 struct depth_watch *switch_port_depth(const struct switch_ *self, uint32_t port)

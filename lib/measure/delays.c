@@ -5,6 +5,7 @@
 #include <weft/measure_delay.h>
 
 #include <errno.h>
+#include <string.h>
 
 #include <weft/check.h>
 #include <weft/measure_add.h>
@@ -44,6 +45,9 @@ int delays_init(struct delays *delays, struct arena *arena, uint32_t planes, uin
 	rc |= draw(delays->rtt_ev_ns, evs, arena, PART_DIGITS, NS_MAX);
 	rc |= draw(&delays->order_packets, 1, arena, COUNT_DIGITS, PACKETS_MAX);
 	rc |= draw(&delays->incast, 1, arena, COUNT_DIGITS, PACKETS_MAX);
+	check(rc < 0 ||
+	      (delays->one_way_ns[0].half_bits == DELAY_CLASS_BITS &&
+	       (planes == 0 || delays->one_way_plane_ns[0].half_bits == DELAY_PART_BITS)));
 	return rc == 0 ? 0 : -ENOMEM;
 }
 
@@ -73,11 +77,44 @@ static void empty_one(void *context, struct hist *hist)
 void delays_empty(struct delays *delays)
 {
 	delays_visit(delays, empty_one, NULL);
+	memset(delays->ways, 0, sizeof(delays->ways));
+}
+
+void delays_add_far_way(struct delays *delays, enum pair_class pair, uint32_t path, int64_t ns)
+{
+	struct way_sum *way = &delays->ways[pair][path];
+	struct hist_sum *of = &way->of;
+	check(delays->one_way_path_ns[path].counts != NULL);
+	hist_add(&delays->one_way_ns[pair], ns);
+	hist_add(&delays->one_way_path_ns[path], ns);
+	if ((uint64_t)ns < UINT64_C(1) << DELAY_CLASS_BITS || (uint64_t)ns > NS_MAX)
+		return;
+	of->min = way->usual_count == 0 || ns < of->min ? ns : of->min;
+	of->max = way->usual_count == 0 || ns > of->max ? ns : of->max;
+	way->class_cells = delays->one_way_ns[pair].counts;
+	way->path_cells = delays->one_way_path_ns[path].counts;
+	way->usual = (uint64_t)of->min;
+	way->usual_count = (uint64_t)(of->max - of->min) + 1;
+}
+
+void delays_settle(struct delays *delays)
+{
+	for (uint32_t i = 0; i < PAIR_CLASS_COUNT * DELAY_PATHS_MAX; i++) {
+		uint32_t pair = i / DELAY_PATHS_MAX, path = i % DELAY_PATHS_MAX;
+		struct hist_sum *of = &delays->ways[pair][path].of;
+		if (of->total == 0)
+			continue;
+		hist_add_sum(&delays->one_way_ns[pair], of);
+		hist_add_sum(&delays->one_way_path_ns[path], of);
+		of->total = of->sum = 0;
+	}
 }
 
 void delays_merge(struct delays *into, const struct delays *from)
 {
 	check(into->planes == from->planes && into->evs == from->evs);
+	for (uint32_t i = 0; i < PAIR_CLASS_COUNT * DELAY_PATHS_MAX; i++)
+		check(from->ways[i / DELAY_PATHS_MAX][i % DELAY_PATHS_MAX].of.total == 0);
 	for (uint32_t i = 0; i < PAIR_CLASS_COUNT; i++)
 		hist_merge(&into->one_way_ns[i], &from->one_way_ns[i]);
 	for (uint32_t i = 0; i < into->planes; i++) {

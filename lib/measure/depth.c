@@ -31,6 +31,12 @@ static void fold(struct depth_series *series)
 
 void depth_series_move(struct depth_series *series, ps_t now)
 {
+	if (now >= series->end_ps && now - series->end_ps < series->bin_ps &&
+	    series->at + 1 < DEPTH_BINS) { // the next, as a rule
+		series->at++;
+		series->end_ps += series->bin_ps;
+		return;
+	}
 	while (now / series->bin_ps >= DEPTH_BINS)
 		fold(series);
 	check(now / series->bin_ps >= series->at);

@@ -27,7 +27,9 @@ static uint32_t cell_bits_for(unsigned digits)
 
 static uint32_t cell_of(uint32_t cell_bits, uint64_t value)
 {
-	return hist_cell(&(const struct hist){.cell_bits = cell_bits}, value);
+	const struct hist shape = {.half_bits = cell_bits - 1,
+				   .half = UINT64_C(1) << (cell_bits - 1)};
+	return (uint32_t)hist_cell(&shape, value);
 }
 
 static bool is_shape(unsigned digits, uint64_t value_max)
@@ -50,6 +52,8 @@ int hist_init(struct hist *hist, struct arena *arena, unsigned digits, uint64_t 
 		.cells = cell_of(bits, value_max) + 1,
 		.cell_bits = bits,
 		.value_max = value_max,
+		.half = UINT64_C(1) << (bits - 1),
+		.half_bits = bits - 1,
 	};
 	return 0;
 }
@@ -69,6 +73,7 @@ void hist_empty(struct hist *hist)
 		hist->counts[i] = 0;
 	hist->total = hist->over = hist->sum = 0;
 	hist->min = hist->max = 0;
+	hist->usual_count = 0;
 }
 
 // A sum that does not fit stays at the largest number instead of starting again at zero.
@@ -76,6 +81,16 @@ static uint64_t sum_of(uint64_t a, uint64_t b)
 {
 	uint64_t sum;
 	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+// Values between the extremes that came are usual from here on, up to the largest in range.
+static void note_extremes(struct hist *hist)
+{
+	uint64_t low = (uint64_t)hist->min, high = (uint64_t)hist->max;
+	if (low > hist->value_max)
+		return;
+	hist->usual = low;
+	hist->usual_count = (high < hist->value_max ? high : hist->value_max) - low + 1;
 }
 
 void hist_add_many(struct hist *hist, int64_t value, uint64_t times)
@@ -98,6 +113,7 @@ void hist_add_many(struct hist *hist, int64_t value, uint64_t times)
 	if (__builtin_mul_overflow(exact, times, &all))
 		all = UINT64_MAX;
 	hist->sum = sum_of(hist->sum, all);
+	note_extremes(hist);
 }
 
 void hist_add(struct hist *hist, int64_t value)
@@ -105,12 +121,29 @@ void hist_add(struct hist *hist, int64_t value)
 	hist_note(hist, value);
 }
 
+void hist_add_sum(struct hist *hist, const struct hist_sum *sum)
+{
+	if (sum->total == 0)
+		return;
+	check(sum->min >= 0 && (uint64_t)sum->max <= hist->value_max);
+	if (hist->total == 0 || sum->min < hist->min)
+		hist->min = sum->min;
+	if (hist->total == 0 || sum->max > hist->max)
+		hist->max = sum->max;
+	hist->total += sum->total;
+	hist->sum = sum_of(hist->sum, sum->sum);
+	note_extremes(hist);
+}
+
 void hist_merge(struct hist *into, const struct hist *from)
 {
 	check(into->cell_bits == from->cell_bits && into->value_max == from->value_max);
 	if (from->total == 0)
 		return;
-	for (uint32_t i = 0; i < from->cells; i++)
+	uint64_t last = (uint64_t)from->max < from->value_max ? (uint64_t)from->max
+							      : from->value_max;
+	uint64_t first = (uint64_t)from->min < last ? (uint64_t)from->min : last;
+	for (uint64_t i = hist_cell(from, first); i <= hist_cell(from, last); i++)
 		into->counts[i] += from->counts[i];
 	if (into->total == 0 || from->min < into->min)
 		into->min = from->min;
@@ -155,7 +188,7 @@ int64_t hist_mean(const struct hist *hist)
 uint64_t hist_cell_low(const struct hist *hist, uint32_t index, uint64_t *ret_width)
 {
 	check(index < hist->cells);
-	uint32_t half_bits = hist->cell_bits - 1;
+	uint32_t half_bits = (uint32_t)hist->half_bits;
 	uint32_t shift = index >> hist->cell_bits == 0 ? 0 : (index >> half_bits) - 1;
 	if (ret_width != NULL)
 		*ret_width = UINT64_C(1) << shift;

@@ -34,6 +34,7 @@ static void fold(struct series *series)
 			series->bins[i / 2][figure] += amount;
 		}
 	series->bin_ps *= 2;
+	series->recent_span_ps = 0;
 }
 
 void series_reach(struct series *series, ps_t at)
@@ -41,6 +42,19 @@ void series_reach(struct series *series, ps_t at)
 	check(series->halves && series->count > 0);
 	while (at / series->bin_ps >= series->count)
 		fold(series);
+}
+
+uint64_t *series_find(struct series *series, ps_t at)
+{
+	uint64_t bin = (uint64_t)at / (uint64_t)series->bin_ps;
+	if (bin >= series->count && series->halves) {
+		series_reach(series, at);
+		bin = (uint64_t)at / (uint64_t)series->bin_ps;
+	}
+	series->recent = bin;
+	series->recent_ps = (ps_t)bin * series->bin_ps;
+	series->recent_span_ps = series->bin_ps;
+	return bin < series->count ? series->bins[bin] : series->after;
 }
 
 void series_merge(struct series *into, const struct series *from)

@@ -2,8 +2,6 @@
 // How far packets come behind others of their QP (watch.delays).
 #include "reorder.h"
 
-#include <weft/measure_add.h>
-
 // Bits that are set, in fewer instructions than the compiler's own where processors are unknown.
 static inline uint32_t ones(uint64_t bits)
 {
@@ -13,18 +11,19 @@ static inline uint32_t ones(uint64_t bits)
 	return (uint32_t)(bits * UINT64_C(0x0101010101010101) >> 56);
 }
 
-// How many packets with a higher PSN were here before this one, the ring's window behind it.
-void reorder_note(struct endpoint *endpoint, const struct qp *qp, uint32_t psn)
+// 64 bits of a ring of words from bit `at` on.
+static inline uint64_t window(const uint64_t *words, uint32_t at, uint32_t mask)
 {
-	const uint32_t bits = endpoint->mpr_mask + 1;
-	uint32_t below = 0;
-	for (uint32_t at = qp->rcv_next; qp->ooo_count > below && psn_distance(psn, at) > 0;
-	     at += 64) {
-		uint32_t left = psn - at;
-		uint64_t here = bitmap_ring_window(qp->received, bits, at);
-		if (left < 64)
-			here &= (UINT64_C(1) << left) - 1;
-		below += ones(here);
-	}
-	hist_note(&endpoint->delays->order_packets, qp->ooo_count - below);
+	uint32_t word = at >> 6, shift = at & 63;
+	uint64_t next = words[(word + 1) & (mask >> 6)];
+	return words[word] >> shift | next << 1 << (63 - shift);
+}
+
+uint32_t reorder_below(const struct endpoint *endpoint, const struct qp *qp, uint32_t psn)
+{
+	const uint32_t mask = endpoint->mpr_mask;
+	uint32_t left = psn - qp->rcv_next, at = qp->rcv_next, below = 0;
+	for (; left >= 64; left -= 64, at += 64)
+		below += ones(window(qp->received, at & mask, mask));
+	return below + ones(window(qp->received, at & mask, mask) & ((UINT64_C(1) << left) - 1));
 }

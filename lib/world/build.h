@@ -17,10 +17,17 @@ int light_build(struct world *world, struct refusal *refusal);
 // slow_build().
 int links_build(struct world *world, struct refusal *refusal);
 int links_watch(struct world *world, struct refusal *refusal);
+void links_settle(struct world *world);	 // before any of it is read
 void links_collect(struct world *world); // adds up what shards have
 
-// delays.c: packets and messages are timed; after machines. The second adds it up.
+// outcome.c: adds up what was counted packet by packet where it was; before it is told or
+// collected.
+void world_settle(struct world *world);
+
+// delays.c: packets and messages are timed; after machines. The others are for when it is read:
+// first each shard's, then all.
 int delays_build(struct world *world, struct refusal *refusal);
+void delays_gather(struct world *world);
 void delays_collect(struct world *world);
 
 // slices.c: slices of rings are kept; after machines.

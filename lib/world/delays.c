@@ -13,7 +13,6 @@
 #include "build.h"
 #include "host.h"
 
-#define OPEN_QP (1u << 15)
 #define PAIR_DIGITS 1u
 #define PAIR_NS_MAX (UINT64_C(1) << 32) // 4.3 s
 
@@ -175,6 +174,12 @@ int delays_build(struct world *world, struct refusal *refusal)
 	return draw_pairs(world) < 0 ? build_no_memory(world, refusal) : 0;
 }
 
+void delays_gather(struct world *world)
+{
+	for (uint32_t i = 0; world->delays != NULL && i < world->shard_count; i++)
+		delays_settle(world->delays->of[i]);
+}
+
 void delays_collect(struct world *world)
 {
 	struct world_delays *delays = world->delays;
@@ -190,57 +195,22 @@ void delays_collect(struct world *world)
 
 // ---------------------------------------------------------------- running
 
-static bool takes_messages(const struct nic_peer *peer)
+bool delays_opens(const struct nic *nic, uint32_t qpn)
 {
+	const struct nic_peer *peer = &nic->peers[qpn];
 	return peer->role == NIC_ROLE_RING_RECEIVE || peer->role == NIC_ROLE_FLOW ||
 		peer->role == NIC_ROLE_LINE_RECEIVE;
 }
 
-struct delay_arrival delays_see(const struct packet *packet, const struct delays *delays,
-				const struct nic *nic, ps_t now)
-{
-	struct delay_arrival seen = {.age_ps = -1, .qpn = packet->qpn};
-	if (packet->qpn >= nic->qp_count)
-		return seen;
-	seen.is_data = true;
-	seen.age_ps = packet_age(packet, now);
-	seen.path = delays_path(delays, packet->ev, packet->plane);
-	// else a message comes in already
-	seen.may_open = !(nic->delays->open[packet->qpn] & OPEN_QP) &&
-		takes_messages(&nic->peers[packet->qpn]);
-	if (seen.may_open)
-		seen.placed = endpoint_counters(nic->endpoint)->payload_bytes_placed;
-	return seen;
-}
-
-// The first of a message came in on the QP.
-static void open_qp(struct world_host *host, struct nic *nic, uint32_t qpn)
+void delays_open(struct world_host *host, struct nic *nic, uint32_t qpn)
 {
 	struct nic_delays *delays = nic->delays;
 	uint16_t *first = &delays->open[nic->peers[qpn].first];
-	delays->open[qpn] |= OPEN_QP;
-	delays->senders += (*first & (OPEN_QP - 1)) == 0;
+	delays->open[qpn] |= DELAYS_OPEN;
+	delays->senders += (*first & (DELAYS_OPEN - 1)) == 0;
 	(*first)++;
-	if ((*first & (OPEN_QP - 1)) == 1)
+	if ((*first & (DELAYS_OPEN - 1)) == 1)
 		hist_add(&host->delays->incast, delays->senders);
-}
-
-void delays_on_arrival(struct world_host *host, struct nic *nic, const struct delay_arrival *seen)
-{
-	if (!seen->is_data)
-		return;
-	const struct nic_peer *peer = &nic->peers[seen->qpn];
-	if (seen->age_ps >= 0) {
-		int64_t age_ns = seen->age_ps / PS_PER_NS;
-#ifdef PLANT_YOUNG_PACKET // a bug on purpose: every packet took a little less
-		age_ns -= age_ns / 64;
-#endif
-		hist_note(&host->delays->one_way_ns[peer->pair], age_ns);
-		hist_note(&host->delays->one_way_path_ns[seen->path], age_ns);
-	}
-	if (seen->may_open &&
-	    endpoint_counters(nic->endpoint)->payload_bytes_placed != seen->placed)
-		open_qp(host, nic, seen->qpn);
 }
 
 void delays_on_sent(struct world_host *host, const struct nic *nic, uint32_t qpn, ps_t took_ns)
@@ -254,9 +224,9 @@ void delays_on_received(struct nic *nic, uint32_t qpn)
 {
 	struct nic_delays *delays = nic->delays;
 	uint16_t *first = &delays->open[nic->peers[qpn].first];
-	if (!(delays->open[qpn] & OPEN_QP))
+	if (!(delays->open[qpn] & DELAYS_OPEN))
 		return;
-	delays->open[qpn] &= (uint16_t)~OPEN_QP;
+	delays->open[qpn] &= (uint16_t)~DELAYS_OPEN;
 	(*first)--;
-	delays->senders -= (*first & (OPEN_QP - 1)) == 0;
+	delays->senders -= (*first & (DELAYS_OPEN - 1)) == 0;
 }

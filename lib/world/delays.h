@@ -10,31 +10,22 @@
 
 struct world_host;
 
+#define DELAYS_OPEN (1u << 15)
+
 // What a NIC keeps for that.
 struct nic_delays {
 	uint32_t *pair_of; // [QPs] that messages are sent on: pair of the world + 1; else 0
-	// [QPs] of those that data come on: OPEN_QP while a message comes in on it; at the first of
-	// a connection also how many of its QPs are so
+	// [QPs] of those that data come on: DELAYS_OPEN while a message comes in on it; at the
+	// first of a connection also how many of its QPs are so
 	uint16_t *open;
 	uint32_t senders; // connections that are
 };
 
-// A packet before its endpoint took it, and reused it for its answer.
-struct delay_arrival {
-	ps_t age_ps;	 // -1: not known (frames do not say it)
-	uint64_t placed; // with may_open
-	bool is_data;
-	bool may_open; // it may be the first of a message
-	uint32_t qpn;
-	uint32_t path; // of one_way_path_ns
-};
+// Whether a message may begin on QP `qpn`, on which none comes in. Packets before it opens ask.
+bool delays_opens(const struct nic *nic, uint32_t qpn);
 
-// Of a packet with payload.
-struct delay_arrival delays_see(const struct packet *packet, const struct delays *delays,
-				const struct nic *nic, ps_t now);
-
-// It has been taken.
-void delays_on_arrival(struct world_host *host, struct nic *nic, const struct delay_arrival *seen);
+// The first of a message came in on the QP.
+void delays_open(struct world_host *host, struct nic *nic, uint32_t qpn);
 
 // A message that was sent on QP `qpn` is complete, or one that came on it.
 void delays_on_sent(struct world_host *host, const struct nic *nic, uint32_t qpn, ps_t took_ns);

@@ -4,9 +4,10 @@
 
 #include <errno.h>
 
+#include <weft/check.h>
+
 #include "build.h"
 
-#define DEPTH_DIGITS 2u
 #define DEPTH_BYTES_MAX (UINT64_C(1) << 28)
 
 enum link_group world_link_group(const struct world *world, uint32_t cable)
@@ -67,6 +68,7 @@ static int watch_depths(struct world *world, uint32_t index, bool has_series)
 		uint32_t of = is_shared ? topology_behind(topology, index, i) : node;
 		depth->bytes =
 			&world->links.depths[world->shard_of[of]][world_link_group(world, cable)];
+		check(depth->bytes->half_bits == DEPTH_HALF_BITS);
 		if (!has_series)
 			continue;
 		depth->series = arena_draw(world->arena, ARENA_MEASURE, 1, sizeof(*depth->series));
@@ -90,6 +92,14 @@ int links_watch(struct world *world, struct refusal *refusal)
 		    watch_depths(world, i, ports <= DEPTH_PORTS_MAX) < 0)
 			return build_no_memory(world, refusal);
 	return 0;
+}
+
+void links_settle(struct world *world)
+{
+	if (world->links.depths == NULL)
+		return;
+	for (uint32_t i = 0; i < world->topology.switch_count; i++)
+		switch_settle(world->switches[i]);
 }
 
 void links_collect(struct world *world)

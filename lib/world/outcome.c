@@ -342,6 +342,12 @@ static void collect_records(struct world *world)
 		add_record(outcome, world->records[shard]->outcome);
 }
 
+void world_settle(struct world *world)
+{
+	links_settle(world);
+	delays_gather(world);
+}
+
 void world_collect(struct world *world)
 {
 	struct outcome *outcome = world->outcome;
@@ -358,6 +364,7 @@ void world_collect(struct world *world)
 	for (int i = 0; i < DROP_REASON_COUNT; i++)
 		outcome->dropped[i] = outcome->fabric.dropped[i] + outcome->dropped_at_host[i];
 	collect_collectives(world);
+	world_settle(world);
 	links_collect(world);
 	delays_collect(world);
 }

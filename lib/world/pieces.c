@@ -6,6 +6,7 @@
 #include <weft/world_delays.h>
 #include <weft/world_pieces.h>
 
+#include "build.h"
 #include "host.h"
 
 struct visitor {
@@ -211,6 +212,8 @@ void world_pieces(struct world *world, uint32_t shard, uint32_t own, world_piece
 	const struct visitor visitor = {visit, context, shard, own};
 	uint32_t hosts = world->topology.hosts;
 	check(shard < world->shard_count && world->shard_count > 1);
+	if (shard == own)
+		world_settle(world);
 	tell_record(&visitor, world, shard);
 	for (uint32_t i = 0; i < hosts; i++)
 		if (world->shard_of[i] == shard)

@@ -24,6 +24,48 @@ static void a_round_trip_goes_to_its_plane_and_its_ev(void **)
 	assert_int_equal(delays.rtt_ev_ns[0].total + delays.rtt_ev_ns[1].total, 0);
 }
 
+static void holds_the_same(const struct hist *a, const struct hist *b)
+{
+	assert_int_equal(a->total, b->total);
+	assert_int_equal(a->over, b->over);
+	assert_int_equal(a->sum, b->sum);
+	assert_int_equal(a->min, b->min);
+	assert_int_equal(a->max, b->max);
+	assert_memory_equal(a->counts, b->counts, a->cells * sizeof(*a->counts));
+}
+
+// Of any size, most of them usual: now and then they are settled, which changes nothing when it is
+// done twice.
+static void ways_are_in_both_histograms_as_if_each_were_added(void **)
+{
+	static struct delays delays;
+	struct hist pairs[PAIR_CLASS_COUNT], planes[2];
+	struct rng rng = rng_of(13, RNG_TEST, 3);
+	assert_int_equal(delays_init(&delays, &arena, 2, 1), 0);
+	for (int i = 0; i < PAIR_CLASS_COUNT; i++)
+		assert_int_equal(hist_init(&pairs[i], &arena, 3, UINT64_C(1) << 36), 0);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(hist_init(&planes[i], &arena, 2, UINT64_C(1) << 36), 0);
+	for (uint32_t i = 0; i < VALUES; i++) {
+		uint32_t pair = (uint32_t)rng_below(&rng, PAIR_CLASS_COUNT);
+		uint32_t plane = (uint32_t)rng_below(&rng, 2), path = DELAY_EVS_MAX + plane;
+		uint64_t bits = 26 + rng_below(&rng, 38);
+		int64_t ns = (int64_t)(rng_next(&rng) >> bits);
+		delays_add_way(&delays, (enum pair_class)pair, path, ns);
+		hist_add(&pairs[pair], ns);
+		hist_add(&planes[plane], ns);
+		if (i % 1000 == 0)
+			delays_settle(&delays);
+	}
+	delays_settle(&delays);
+	delays_settle(&delays);
+	for (int i = 0; i < PAIR_CLASS_COUNT; i++)
+		holds_the_same(&delays.one_way_ns[i], &pairs[i]);
+	for (int i = 0; i < 2; i++)
+		holds_the_same(&delays.one_way_path_ns[DELAY_EVS_MAX + i], &planes[i]);
+	assert_true(pairs[0].over > 0 && planes[0].min < 1 << DELAY_CLASS_BITS);
+}
+
 static uint32_t seen;
 
 static void count_one(void *, struct hist *hist)
@@ -173,6 +215,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_round_trip_goes_to_its_plane_and_its_ev, rig_open,
 						rig_close),
+		cmocka_unit_test_setup_teardown(ways_are_in_both_histograms_as_if_each_were_added,
+						rig_open, rig_close),
 		cmocka_unit_test_setup_teardown(several_add_up_and_are_emptied, rig_open,
 						rig_close),
 		cmocka_unit_test_setup_teardown(planes_follow_from_evs, rig_open, rig_close),

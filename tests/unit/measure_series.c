@@ -3,6 +3,8 @@
 
 #include "measure_rig.h"
 
+#include <weft/measure_add.h>
+
 #define BIN PS_PER_US
 
 static struct series fresh(uint32_t count)
