@@ -154,12 +154,6 @@ static inline __attribute__((always_inline)) bool plan_next(struct endpoint *end
 	return false;
 }
 
-bool requester_may_send(struct endpoint *endpoint, struct qp *qp)
-{
-	struct plan plan;
-	return plan_next(endpoint, qp, &plan);
-}
-
 void requester_wake_one(struct endpoint *endpoint, struct qp *qp)
 {
 	struct plan plan;

@@ -9,9 +9,6 @@ int requester_post(struct endpoint *endpoint, struct qp *qp, const struct work *
 // The next data packet of the QPs of `plane`, in turn. PACKET_NONE: none may leave now.
 uint32_t requester_next(struct endpoint *endpoint, uint32_t plane, ps_t now, struct outbox *out);
 
-// Whether the QP has something that may leave now; if only the window is shut, it is stalled.
-bool requester_may_send(struct endpoint *endpoint, struct qp *qp);
-
 // Puts the QP in its ready queue if it has something that may leave now.
 void requester_wake(struct endpoint *endpoint, struct qp *qp);
 

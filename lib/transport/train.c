@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Most packets of data are like the one before: from the middle of a message, new, of the only QP
-// that has something, with the window open behind them. A train of such leaves with what they have
-// in common looked at once. It ends before the first packet that is not like them, which
-// requester.c makes.
+// that has something, with the window open behind them: another could follow, and the QP stays
+// ready. A train of such leaves with what they have in common looked at once. It ends before the
+// first packet that is not like them, which requester.c makes.
 #include "train.h"
 
 #include "flight.h"
 #include "outgoing.h"
-#include "ready.h"
-#include "requester.h"
 #include "retransmit.h"
 
 // The QP whose turn it is, if it is alone and has nothing to repair; else NULL.
@@ -117,8 +115,5 @@ ps_t train_send(struct endpoint *endpoint, const struct train *train, struct out
 	endpoint->counters.payload_bytes_new += (uint64_t)packets * qp->payload_bytes;
 	outgoing_count(endpoint, train->plane, packets, (uint64_t)packets * full_bytes);
 	retransmit_arm(endpoint, qp, train->start);
-	bool goes_on = left > 0 && inflight <= inflight_max; // but for the time, or packets
-	if (!goes_on && !requester_may_send(endpoint, qp))
-		ready_pop(endpoint, queue, qp);
 	return start;
 }
