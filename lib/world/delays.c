@@ -117,8 +117,10 @@ static int draw_shards(struct world *world)
 	if (world->shard_count == 1)
 		return 0;
 	delays->whole = arena_draw(world->arena, ARENA_MEASURE, 1, sizeof(*delays->whole));
-	return delays->whole == NULL ? -ENOMEM
-				     : delays_init(delays->whole, world->arena, planes, evs);
+	if (delays->whole == NULL || delays_init(delays->whole, world->arena, planes, evs) < 0)
+		return -ENOMEM;
+	delays->whole->ev_mask = delays->of[0]->ev_mask;
+	return 0;
 }
 
 // Names the pair of each QP, over all NICs of a host.

@@ -110,7 +110,7 @@ class Ranks(unittest.TestCase):
         self.hold("perm128-400g", "--set", "traffic.bytes=300kB")
         for number, name in enumerate(("two-planes", "link-down", "loss", "ring-barrier", "rail-8x4", "drill-grey-links")):
             self.hold(name, counts=(2 + number % 2,))
-        self.hold("two-racks", "--set", "watch.messages=9", counts=(2,))
+        self.hold("two-racks", "--set", "watch.messages=9", "--set", "watch.delays=true", counts=(2,))
 
     def test_a_world_with_all_kinds_of_faults(self):
         path = self.folder / "random.yaml"
