@@ -29,7 +29,8 @@ static inline uint32_t train_packets(const struct qp *qp, const struct send *sen
 	uint32_t in_message = send->last_psn - qp->psn_next;
 	uint32_t used = qp->psn_next - qp->una + 1;
 	uint32_t in_range = used < qp->mpr_limit ? qp->mpr_limit - used : 0;
-	if (qp->psn_next == send->first_psn)
+	// One that was queued for a repair that was not needed after all may have nothing new.
+	if (qp->psn_next == qp->psn_posted || qp->psn_next == send->first_psn)
 		return 0;
 	return in_message < in_range ? in_message : in_range;
 }

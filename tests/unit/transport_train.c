@@ -76,17 +76,29 @@ static void assert_same_state(struct bench *trains, struct bench *single)
 	assert_int_equal(endpoint_has_work(trains->ends[0]), endpoint_has_work(single->ends[0]));
 }
 
-// The other end takes what has left, but for what is lost, and its answers come back.
-static void answer(struct bench *bench, struct rng dice, ps_t now)
+// Packets that are late: they come behind those of the window after theirs.
+struct late {
+	uint32_t packets[DEPARTURES], count;
+};
+
+// The other end takes what has left, but for what is lost or late, and its answers come back. What
+// is late was taken for lost: where nothing left meanwhile, its repair is not needed after all.
+static void answer(struct bench *bench, struct rng dice, ps_t now, struct late *late)
 {
-	uint32_t count = bench->out.count;
+	uint32_t count = bench->out.count, late_before = late->count;
 	for (uint32_t i = 0; i < count; i++) {
-		uint32_t index = departures[i].packet;
-		if (rng_below(&dice, 50) == 0)
+		uint32_t index = departures[i].packet, fate = rng_below(&dice, 50);
+		if (fate == 0)
 			packet_put(&bench->packets, index);
+		else if (fate <= 2)
+			late->packets[late->count++] = index;
 		else
 			endpoint_receive(bench->ends[1], index, now, &bench->out);
 	}
+	for (uint32_t i = 0; i < late_before; i++)
+		endpoint_receive(bench->ends[1], late->packets[i], now, &bench->out);
+	late->count -= late_before;
+	memmove(late->packets, late->packets + late_before, late->count * sizeof(uint32_t));
 	bench->out.count = 0;
 	bench_poll(bench, 1);
 	for (uint32_t plane = 0, index; plane < bench->config.planes; plane++)
@@ -130,13 +142,17 @@ static uint32_t compare(enum path_policy policy, enum sack_rule rule, bool is_ga
 	struct rng dice = rng_of((uint64_t)policy, RNG_TEST, rule);
 	ps_t free_trains = 0, free_single = 0, now = 0;
 	uint32_t in_trains = 0;
+	struct late late_trains = {.count = 0}, late_single = {.count = 0};
 	for (uint32_t window = 0; window < 200; window++) {
 		uint32_t bytes = 1 + rng_below(&dice, 200000);
 		if (rng_below(&dice, 8) == 0) {
 			bench_post(trains, 0, 0, bytes, window);
 			bench_post(single, 0, 0, bytes, window);
 		}
+		// Now and then there is no time for any packet.
 		ps_t last = now + (ps_t)rng_below(&dice, 100) * FULL_PS;
+		if (rng_below(&dice, 4) == 0)
+			last = now - 1;
 		struct rng loss = rng_of(window, RNG_TEST, 1);
 		free_trains = send_by_trains(trains, ps_max(free_trains, now), last, &in_trains);
 		memcpy(kept, departures, sizeof(kept));
@@ -146,10 +162,10 @@ static uint32_t compare(enum path_policy policy, enum sack_rule rule, bool is_ga
 		assert_same_state(trains, single);
 		assert_true(free_trains == free_single);
 		now = ps_max(last, free_single) + 1;
-		answer(single, loss, now);
+		answer(single, loss, now, &late_single);
 		memcpy(departures, kept, sizeof(kept));
 		trains->out.departures = departures;
-		answer(trains, loss, now);
+		answer(trains, loss, now, &late_trains);
 	}
 	bench_close(trains);
 	bench_close(single);
