@@ -123,6 +123,9 @@ static inline void host_worked(struct world_host *host, ps_t planned_ps, ps_t fr
 void watched_receive(struct world_host *host, struct nic *nic, const struct arrival *arrival,
 		     struct outbox *out);
 
+// watched.c: adds what came since its NICs' bins began to the series; before that is read.
+void watched_settle(const struct world_host *host);
+
 // Adds a local event.
 void host_later(struct world_host *host, enum host_event event, uint64_t id, ps_t at);
 

@@ -105,7 +105,9 @@ static int build_nics(struct world *world, struct world_host *host, uint32_t hos
 		if (qps == 0)
 			continue;
 		nic->peers = arena_draw(arena, ARENA_WORLD, qps, sizeof(struct nic_peer));
-		if (nic->peers == NULL)
+		if (host->series != NULL)
+			nic->bin = arena_draw(arena, ARENA_MEASURE, 1, sizeof(*nic->bin));
+		if (nic->peers == NULL || (host->series != NULL && nic->bin == NULL))
 			return -ENOMEM;
 		int rc = endpoint_create(&nic->endpoint, arena, transport, index, qps,
 					 world->scenario->seed, builder->refusal);

@@ -344,6 +344,8 @@ static void collect_records(struct world *world)
 
 void world_settle(struct world *world)
 {
+	for (uint32_t i = 0; i < world->topology.hosts; i++)
+		watched_settle(world->hosts[i]);
 	links_settle(world);
 	delays_gather(world);
 }
@@ -360,11 +362,11 @@ void world_collect(struct world *world)
 	for (uint32_t i = 0; i < world->topology.switch_count; i++)
 		fabric_counters_add(&outcome->fabric, switch_counters(world->switches[i]));
 	pauses_collect(world);
+	world_settle(world);
 	collect_records(world);
 	for (int i = 0; i < DROP_REASON_COUNT; i++)
 		outcome->dropped[i] = outcome->fabric.dropped[i] + outcome->dropped_at_host[i];
 	collect_collectives(world);
-	world_settle(world);
 	links_collect(world);
 	delays_collect(world);
 }
