@@ -16,8 +16,9 @@ struct world_shards {
 // A switch that all processes have: each runs the out-ports that lead to machines of its own. So a
 // packet for a NIC from `low` to `high` - 1 goes where the neighbour that leads to it is.
 struct shared_switch {
-	uint32_t low, high, span;
-	uint8_t *shards; // [(high - low) / span] NULL: one process has the switch
+	uint32_t low, high;
+	uint32_t span, groups; // NICs below each neighbour, the last may have fewer; neighbours
+	uint8_t *shards;       // [groups] NULL: one process has the switch
 };
 
 struct world;

@@ -42,7 +42,7 @@ static bool leads_away(const struct border *border, const struct cable_plan *pla
 	uint32_t own = border->ranks->index;
 	if (shared == NULL)
 		return world->shard_of[plan->to_machine] != own;
-	for (uint32_t i = 0; i < (shared->high - shared->low) / shared->span; i++)
+	for (uint32_t i = 0; i < shared->groups; i++)
 		if (shared->shards[i] != own)
 			return true;
 	return false;

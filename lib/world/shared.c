@@ -36,7 +36,7 @@ int shared_draw(struct world *world)
 		if (shards == NULL)
 			return -ENOMEM;
 		world->shared[i] = (struct shared_switch){route->low, route->high, route->span,
-							  shards};
+							  groups_of(route), shards};
 	}
 	return 0;
 }
@@ -46,11 +46,12 @@ void shared_build(struct world *world)
 	const struct topology *topology = &world->topology;
 	for (uint32_t i = 0; world->shared != NULL && i < topology->switch_count; i++) {
 		const struct route *route = &topology->switches[i].route;
-		uint8_t *shards = world->shared[i].shards;
-		for (uint32_t group = 0; shards != NULL && group < groups_of(route); group++) {
+		const struct shared_switch *shared = &world->shared[i];
+		for (uint32_t group = 0; shared->shards != NULL && group < shared->groups;
+		     group++) {
 			uint32_t port = group * route->down_links;
 			uint32_t neighbour = topology_behind(topology, i, port);
-			shards[group] = (uint8_t)world->shard_of[neighbour];
+			shared->shards[group] = (uint8_t)world->shard_of[neighbour];
 		}
 	}
 }
