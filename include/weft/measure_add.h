@@ -15,10 +15,17 @@ static inline uint64_t hist_cell(const struct hist *hist, uint64_t value)
 }
 
 // The same where the cells of a bucket behind the first are known: 2^half_bits.
-static inline uint64_t hist_cell_in(uint64_t half_bits, uint64_t value)
+static inline uint64_t hist_cell_in(uint32_t half_bits, uint64_t value)
 {
-	uint64_t high = 63u ^ (uint64_t)__builtin_clzll(value | UINT64_C(1) << half_bits);
-	return ((high - half_bits) << half_bits) + (value >> (high - half_bits));
+	uint32_t high = 63u ^ (uint32_t)__builtin_clzll(value | UINT64_C(1) << half_bits);
+	uint32_t shift = high - half_bits; // 32 bits: nothing is extended
+	return ((uint64_t)shift << half_bits) + (value >> shift);
+}
+
+// Whether a value is in range and no new extreme.
+static inline bool hist_is_usual(const struct hist *hist, uint64_t value)
+{
+	return __builtin_expect(value - hist->usual < hist->usual_count, 1);
 }
 
 // The same as hist_add(). The first value, a new extreme, those out of range and a sum that gets
@@ -26,7 +33,7 @@ static inline uint64_t hist_cell_in(uint64_t half_bits, uint64_t value)
 static inline void hist_note(struct hist *hist, int64_t value)
 {
 	uint64_t sum;
-	if (__builtin_expect((uint64_t)value - hist->usual >= hist->usual_count, 0) ||
+	if (!hist_is_usual(hist, (uint64_t)value) ||
 	    __builtin_expect(__builtin_add_overflow(hist->sum, (uint64_t)value, &sum), 0)) {
 		hist_add_many(hist, value, 1);
 		return;

@@ -21,6 +21,7 @@ struct way_sum {
 	uint64_t *class_cells, *path_cells; // with usual_count
 };
 
+#define DELAY_NEAR_MAX 64u   // places behind that are counted one by one: nearly all
 #define DELAY_CLASS_BITS 10u // log2 of the cells of a bucket: three digits
 #define DELAY_PART_BITS 7u   // of those of planes and EVs: two digits
 
@@ -44,6 +45,7 @@ struct delays {
 	// How many packets of its QP with a higher PSN were here before a packet that was new and
 	// sent once.
 	struct hist order_packets;
+	uint64_t near[DELAY_NEAR_MAX]; // those behind so few, by how many, between delays_settle()
 	// How many connections were in the middle of a message at a NIC when one more began one,
 	// itself included.
 	struct hist incast;
@@ -85,7 +87,16 @@ static inline void delays_add_way(struct delays *delays, enum pair_class pair, u
 	way->of.sum += (uint64_t)ns; // below 2^37 each: 2^27 of them do not fill it
 }
 
-// Puts all one-way times where they are read: before a histogram is.
+// A packet that was new and sent once came behind so many with a higher PSN.
+static inline void delays_add_order(struct delays *delays, uint32_t packets)
+{
+	if (__builtin_expect(packets < DELAY_NEAR_MAX, 1))
+		delays->near[packets]++;
+	else
+		hist_note(&delays->order_packets, packets);
+}
+
+// Puts all one-way times and all of the order where they are read: before a histogram is.
 void delays_settle(struct delays *delays);
 
 // Adds all values of `from`, which must have the same planes and EVs (a bug else).

@@ -34,9 +34,8 @@ static inline void note_usual(struct port *port)
 		beside->usual_end_ps = series->end_ps;
 	}
 	beside->cells = beside->depth.bytes->counts;
-	beside->usual_bytes = watch->queue_max_bytes;
-	if (beside->usual_bytes > beside->depth.bytes->value_max)
-		beside->usual_bytes = (uint32_t)beside->depth.bytes->value_max;
+	uint64_t told = beside->depth.bytes->value_max;
+	beside->usual_bytes = told < UINT32_MAX ? (uint32_t)told : UINT32_MAX;
 	beside->calm_bytes = -1; // while it is above, departures may end it
 	if (is_above(watch))
 		return;
@@ -92,12 +91,14 @@ __attribute__((noinline)) static void note_bin(struct port_beside *beside, ps_t 
 	struct depth_series *series = beside->depth.series;
 	if (series == NULL) // nothing has been set yet
 		return;
+	depth_note_most(&beside->depth, &beside->watch); // of the bin that is over
 	depth_series_move(series, now);
 	beside->most_bytes = &series->most_bytes[series->at];
 	beside->usual_end_ps = series->end_ps;
 }
 
-// Data had to wait at `now`, and its queue is longer than ever, or above the threshold.
+// Data had to wait at `now`, the first that did, or its queue is above the threshold, or deeper
+// than is told apart.
 __attribute__((noinline)) static void note_unusual(struct port *port, ps_t now, uint32_t queued)
 {
 	struct port_beside *beside = port->beside;

@@ -298,6 +298,7 @@ int switch_watch(struct switch_ *self, struct arena *arena, const struct topolog
 // Adds what was counted of usual depths to the histogram and to those that waited.
 static inline void settle(struct port_beside *beside)
 {
+	depth_note_most(&beside->depth, &beside->watch);
 	uint64_t most = beside->watch.queue_max_bytes, limit = beside->depth.bytes->value_max;
 	const struct hist_sum sum = {.total = beside->waited,
 				     .sum = beside->waited_bytes,

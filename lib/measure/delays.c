@@ -78,6 +78,7 @@ void delays_empty(struct delays *delays)
 {
 	delays_visit(delays, empty_one, NULL);
 	memset(delays->ways, 0, sizeof(delays->ways));
+	memset(delays->near, 0, sizeof(delays->near));
 }
 
 void delays_add_far_way(struct delays *delays, enum pair_class pair, uint32_t path, int64_t ns)
@@ -108,6 +109,10 @@ void delays_settle(struct delays *delays)
 		hist_add_sum(&delays->one_way_path_ns[path], of);
 		of->total = of->sum = 0;
 	}
+	for (uint32_t i = 0; i < DELAY_NEAR_MAX; i++) {
+		hist_add_many(&delays->order_packets, i, delays->near[i]);
+		delays->near[i] = 0;
+	}
 }
 
 void delays_merge(struct delays *into, const struct delays *from)
@@ -115,6 +120,8 @@ void delays_merge(struct delays *into, const struct delays *from)
 	check(into->planes == from->planes && into->evs == from->evs);
 	for (uint32_t i = 0; i < PAIR_CLASS_COUNT * DELAY_PATHS_MAX; i++)
 		check(from->ways[i / DELAY_PATHS_MAX][i % DELAY_PATHS_MAX].of.total == 0);
+	for (uint32_t i = 0; i < DELAY_NEAR_MAX; i++)
+		check(from->near[i] == 0);
 	for (uint32_t i = 0; i < PAIR_CLASS_COUNT; i++)
 		hist_merge(&into->one_way_ns[i], &from->one_way_ns[i]);
 	for (uint32_t i = 0; i < into->planes; i++) {
@@ -149,7 +156,19 @@ void delays_sum(struct delays *delays)
 void delays_add_rtt(struct delays *delays, uint32_t plane, uint32_t ev, ps_t rtt_ps)
 {
 	uint32_t cell = ev < delays->evs ? ev : delays->evs - 1;
+	struct hist *of_plane = &delays->rtt_plane_ns[plane], *of_ev = &delays->rtt_ev_ns[cell];
+	uint64_t ns = (uint64_t)rtt_ps / PS_PER_NS;
 	check(plane < delays->planes);
-	hist_note(&delays->rtt_plane_ns[plane], rtt_ps / PS_PER_NS);
-	hist_note(&delays->rtt_ev_ns[cell], rtt_ps / PS_PER_NS);
+	if (!hist_is_usual(of_plane, ns) || !hist_is_usual(of_ev, ns)) {
+		hist_note(of_plane, (int64_t)ns);
+		hist_note(of_ev, (int64_t)ns);
+		return;
+	}
+	uint64_t at = hist_cell_in(DELAY_PART_BITS, ns);
+	of_plane->counts[at]++;
+	of_plane->total++;
+	of_plane->sum += ns; // below 2^37 each: 2^27 of them do not fill it
+	of_ev->counts[at]++;
+	of_ev->total++;
+	of_ev->sum += ns;
 }

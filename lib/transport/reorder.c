@@ -19,11 +19,20 @@ static inline uint64_t window(const uint64_t *words, uint32_t at, uint32_t mask)
 	return words[word] >> shift | next << 1 << (63 - shift);
 }
 
+// The same where they are more than a word.
+static __attribute__((noinline)) uint32_t below_far(const uint64_t *words, uint32_t at,
+						    uint32_t left, uint32_t mask)
+{
+	uint32_t below = 0;
+	for (; left >= 64; left -= 64, at += 64)
+		below += ones(window(words, at & mask, mask));
+	return below + ones(window(words, at & mask, mask) & ((UINT64_C(1) << left) - 1));
+}
+
 uint32_t reorder_below(const struct endpoint *endpoint, const struct qp *qp, uint32_t psn)
 {
-	const uint32_t mask = endpoint->mpr_mask;
-	uint32_t left = psn - qp->rcv_next, at = qp->rcv_next, below = 0;
-	for (; left >= 64; left -= 64, at += 64)
-		below += ones(window(qp->received, at & mask, mask));
-	return below + ones(window(qp->received, at & mask, mask) & ((UINT64_C(1) << left) - 1));
+	const uint32_t mask = endpoint->mpr_mask, at = qp->rcv_next, left = psn - at;
+	if (__builtin_expect(left >= 64, 0))
+		return below_far(qp->received, at, left, mask);
+	return ones(window(qp->received, at & mask, mask) & ((UINT64_C(1) << left) - 1));
 }

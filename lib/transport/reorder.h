@@ -17,5 +17,5 @@ static inline void reorder_note(const struct endpoint *endpoint, const struct qp
 	uint32_t above = qp->ooo_count;
 	if (above > 0 && psn != qp->rcv_next)
 		above -= reorder_below(endpoint, qp, psn);
-	hist_note(&endpoint->delays->order_packets, above);
+	delays_add_order(endpoint->delays, above);
 }

@@ -66,6 +66,35 @@ static void ways_are_in_both_histograms_as_if_each_were_added(void **)
 	assert_true(pairs[0].over > 0 && planes[0].min < 1 << DELAY_CLASS_BITS);
 }
 
+// The same of round trips and of places behind others.
+static void order_and_round_trips_are_as_if_each_were_added(void **)
+{
+	static struct delays delays;
+	struct hist order, rtt;
+	struct rng rng = rng_of(13, RNG_TEST, 4);
+	assert_int_equal(delays_init(&delays, &arena, 1, 1), 0);
+	assert_int_equal(hist_init(&order, &arena, 3, UINT64_C(1) << 16), 0);
+	assert_int_equal(hist_init(&rtt, &arena, 2, UINT64_C(1) << 36), 0);
+	for (uint32_t i = 0; i < VALUES; i++) {
+		uint32_t behind = (uint32_t)rng_below(&rng, 2 * DELAY_NEAR_MAX);
+		uint64_t bits = 17 + rng_below(&rng, 30);
+		ps_t rtt_ps = (ps_t)(rng_next(&rng) >> bits);
+		delays_add_order(&delays, behind);
+		delays_add_rtt(&delays, 0, 0, rtt_ps);
+		hist_add(&order, behind);
+		hist_add(&rtt, rtt_ps / PS_PER_NS);
+		if (i % 1000 == 0)
+			delays_settle(&delays);
+	}
+	delays_settle(&delays);
+	delays_settle(&delays);
+	holds_the_same(&delays.order_packets, &order);
+	holds_the_same(&delays.rtt_plane_ns[0], &rtt);
+	holds_the_same(&delays.rtt_ev_ns[0], &rtt);
+	assert_true(rtt.over > 0 && rtt.min < 1 << DELAY_PART_BITS);
+	assert_true(order.min < DELAY_NEAR_MAX && order.max > DELAY_NEAR_MAX);
+}
+
 static uint32_t seen;
 
 static void count_one(void *, struct hist *hist)
@@ -216,6 +245,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_round_trip_goes_to_its_plane_and_its_ev, rig_open,
 						rig_close),
 		cmocka_unit_test_setup_teardown(ways_are_in_both_histograms_as_if_each_were_added,
+						rig_open, rig_close),
+		cmocka_unit_test_setup_teardown(order_and_round_trips_are_as_if_each_were_added,
 						rig_open, rig_close),
 		cmocka_unit_test_setup_teardown(several_add_up_and_are_emptied, rig_open,
 						rig_close),
