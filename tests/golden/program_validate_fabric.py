@@ -15,6 +15,8 @@ import tempfile
 import time
 import xml.etree.ElementTree as xml
 
+import junit_form
+
 WEFT = os.environ["WEFT"]
 SMALL = """name: pod
 fabric: {nics: 16, planes: 2, link_rate: 100Gb/s, nics_per_t0: 4, t1_count: 4}
@@ -64,21 +66,6 @@ def check_page(out, got, word, red):
     check(got["command"].startswith("weft validate-fabric ") and html.escape(got["command"], quote=False).replace('"', "&quot;") in page, "page: the command: " + got["command"])
 
 
-def check_form(root, what):
-    """What the schemas of Ant's JUnit tasks and of Jenkins ask of suites and cases, and their order."""
-    needed = {"testsuite": {"name", "package", "hostname", "timestamp", "id", "tests", "failures", "errors", "skipped", "time"},
-              "testcase": {"classname", "name", "time"}, "failure": {"type", "message"}, "error": {"type", "message"}, "skipped": {"type", "message"},
-              "testsuites": set(), "properties": set(), "system-out": set(), "system-err": set()}
-    forms = {"timestamp": r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", "time": r"\d+\.\d{3}", "id": r"\d+", "tests": r"\d+", "failures": r"\d+", "errors": r"\d+", "skipped": r"\d+"}
-    bad = [one.tag for one in root.iter() if set(one.keys()) != needed.get(one.tag)]
-    bad += [f"{key}={value}" for one in root.iter() for key, value in one.items() if value == "" or not re.fullmatch(forms.get(key, "(?s).+"), value)]
-    for at, suite in enumerate(root):
-        tags = [one.tag for one in suite]
-        bad += [] if tags == ["properties", *["testcase"] * (len(tags) - 3), "system-out", "system-err"] and suite.get("id") == str(at) else [suite.get("name")]
-        bad += [case.get("name") for case in suite.iter("testcase") if len(case) > 1]
-    check(root.tag == "testsuites" and len(root) > 0 and not bad, f"{what}: JUnit as its schemas have it {bad}")
-
-
 def check_healthy(folder, scenario):
     out, junit = folder / "healthy", folder / "healthy.xml"
     status, text, errors = validate(scenario, out, "--quick", "--jobs", "2", "--junit", junit)
@@ -92,7 +79,8 @@ def check_healthy(folder, scenario):
     check(all(180e9 < rates[name] < 200e9 for name in ("all-reduce", "all-gather", "reduce-scatter", "all-to-all")),
           "bus bandwidth is just below the rate of a NIC")
     root = xml.parse(junit).getroot()
-    check_form(root, "healthy")
+    bad = junit_form.faults(root)
+    check(not bad, f"healthy: JUnit as its schemas have it {bad}")
     check([case.get("name") for case in root.iter("testcase")] == [one["name"] for one in got["cases"]] and not root.findall(".//failure"),
           "JUnit has the same cases")
     check("look at" not in text and all(one.get("culprit") is None for one in got["cases"]), "nobody stands out")

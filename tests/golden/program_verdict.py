@@ -6,11 +6,12 @@ table; what is no profile or no result is refused."""
 import json
 import os
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree as xml
+
+import junit_form
 
 WEFT = os.environ["WEFT"]
 PROFILES = pathlib.Path(os.environ["WEFT_SOURCE"], "apps", "profiles")
@@ -93,26 +94,12 @@ def check_runs(folder, healthy):
     check_junit(folder, lossy)
 
 
-def check_form(root, what):
-    """What the schemas of Ant's JUnit tasks and of Jenkins ask of suites and cases, and their order."""
-    needed = {"testsuite": {"name", "package", "hostname", "timestamp", "id", "tests", "failures", "errors", "skipped", "time"},
-              "testcase": {"classname", "name", "time"}, "failure": {"type", "message"}, "error": {"type", "message"}, "skipped": {"type", "message"},
-              "testsuites": set(), "properties": set(), "system-out": set(), "system-err": set()}
-    forms = {"timestamp": r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", "time": r"\d+\.\d{3}", "id": r"\d+", "tests": r"\d+", "failures": r"\d+", "errors": r"\d+", "skipped": r"\d+"}
-    bad = [one.tag for one in root.iter() if set(one.keys()) != needed.get(one.tag)]
-    bad += [f"{key}={value}" for one in root.iter() for key, value in one.items() if value == "" or not re.fullmatch(forms.get(key, "(?s).+"), value)]
-    for at, suite in enumerate(root):
-        tags = [one.tag for one in suite]
-        bad += [] if tags == ["properties", *["testcase"] * (len(tags) - 3), "system-out", "system-err"] and suite.get("id") == str(at) else [suite.get("name")]
-        bad += [case.get("name") for case in suite.iter("testcase") if len(case) > 1]
-    check(root.tag == "testsuites" and len(root) > 0 and not bad, f"{what}: JUnit as its schemas have it {bad}")
-
-
 def check_junit(folder, result):
     path = folder / "junit.xml"
     _, checks = states(result, "incast-lossless")
     verdict(result, "incast-lossless", "--junit", path)
-    check_form(xml.parse(path).getroot(), "verdict")
+    bad = junit_form.faults(xml.parse(path).getroot())
+    check(not bad, f"verdict: JUnit as its schemas have it {bad}")
     suite = xml.parse(path).getroot().find("testsuite")
     cases = suite.findall("testcase")
     check(int(suite.get("tests")) == len(cases) == len(checks) + 1, f"JUnit: {len(cases)} cases")

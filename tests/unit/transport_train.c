@@ -9,8 +9,20 @@
 
 static struct departure departures[DEPARTURES];
 
-// Lets `endpoint` of `bench` send on plane 0 from `start` on, up to `last`: by trains as far as
-// they go. Returns when the line is free.
+// The next packet of `bench` leaves on plane 0. Returns when the line is free; behind `last` when
+// there is none.
+static ps_t send_next(struct bench *bench, ps_t start, ps_t last)
+{
+	uint32_t index = endpoint_next(bench->ends[0], 0, start, &bench->out);
+	if (index == PACKET_NONE)
+		return last + 1;
+	uint32_t bytes = packet_at(&bench->packets, index)->wire_bytes;
+	outbox_send(&bench->out, 0, index, bytes, start);
+	return start + (ps_t)bytes * BENCH_PS_PER_BYTE;
+}
+
+// Lets `bench` send from `start` on, up to `last`: by trains as far as they go. Returns when the
+// line is free.
 static ps_t send_by_trains(struct bench *bench, ps_t start, ps_t last, uint32_t *ret_in_trains)
 {
 	while (start <= last) {
@@ -18,28 +30,16 @@ static ps_t send_by_trains(struct bench *bench, ps_t start, ps_t last, uint32_t 
 		struct train train = {0, 0, start, last, line_of(UINT64_C(100000000000))};
 		start = endpoint_next_train(bench->ends[0], &train, &bench->out);
 		*ret_in_trains += bench->out.count - before;
-		if (start > last)
-			break;
-		uint32_t index = endpoint_next(bench->ends[0], 0, start, &bench->out);
-		if (index == PACKET_NONE)
-			return last + 1;
-		uint32_t bytes = packet_at(&bench->packets, index)->wire_bytes;
-		outbox_send(&bench->out, 0, index, bytes, start);
-		start += (ps_t)bytes * BENCH_PS_PER_BYTE;
+		if (start <= last)
+			start = send_next(bench, start, last);
 	}
 	return start;
 }
 
 static ps_t send_one_by_one(struct bench *bench, ps_t start, ps_t last)
 {
-	while (start <= last) {
-		uint32_t index = endpoint_next(bench->ends[0], 0, start, &bench->out);
-		if (index == PACKET_NONE)
-			return last + 1;
-		uint32_t bytes = packet_at(&bench->packets, index)->wire_bytes;
-		outbox_send(&bench->out, 0, index, bytes, start);
-		start += (ps_t)bytes * BENCH_PS_PER_BYTE;
-	}
+	while (start <= last)
+		start = send_next(bench, start, last);
 	return start;
 }
 
