@@ -15,6 +15,7 @@ import tempfile
 import time
 import xml.etree.ElementTree as xml
 
+sys.path.append(os.path.join(os.environ["WEFT_SOURCE"], "tests"))
 import junit_form
 
 WEFT = os.environ["WEFT"]

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import xml.etree.ElementTree as xml
 
+sys.path.append(os.path.join(os.environ["WEFT_SOURCE"], "tests"))
 import junit_form
 
 WEFT = os.environ["WEFT"]
