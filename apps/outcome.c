@@ -24,14 +24,6 @@ int outcome_once(struct refusal *refusal, const char **to, const char *option, c
 	return 0;
 }
 
-int outcome_unwritten(struct refusal *refusal, const char *path)
-{
-	int error = errno == 0 ? EIO : errno;
-	snprintf(refusal->file, sizeof(refusal->file), "%s", path);
-	snprintf(refusal->text, sizeof(refusal->text), "cannot write: %s", strerror(error));
-	return error == ENOENT || error == EISDIR ? -error : -EIO;
-}
-
 int outcome_status(int rc)
 {
 	switch (rc) {

@@ -22,10 +22,6 @@ int outcome_bad_word(struct refusal *refusal, const char *what, const char *word
 // -EINVAL when *to holds a word already or `word` is empty; then *to stays.
 int outcome_once(struct refusal *refusal, const char **to, const char *option, const char *word);
 
-// Says that the file at `path` could not be written, and why by errno. Returns -ENOENT or -EISDIR
-// where the path is wrong, else -EIO, for the caller to hand up.
-int outcome_unwritten(struct refusal *refusal, const char *path);
-
 // The exit status for `rc`, a negative errno that came up. -ENOMEM is the scenario's own limit;
 // memory that the system does not give is -ENODEV.
 int outcome_status(int rc);

@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <weft/drive_files.h>
+
 #include "bench.h"
 
 #define PATH_BYTES 4096
@@ -49,28 +51,21 @@ int json_file_check(const char *path)
 static int write_stream(const json_t *out, FILE *stream)
 {
 	if (json_dumpf(out, stream, JSON_INDENT(2)) != 0 || fputc('\n', stream) == EOF)
-		return -1;
-	return fflush(stream);
+		return -EIO;
+	return fflush(stream) == 0 ? 0 : -EIO;
 }
 
-// Under another name first, so that nobody reads half of it.
 static int write_file(const json_t *out, const char *path)
 {
-	char part[PATH_BYTES];
-	snprintf(part, sizeof(part), "%s.part", path);
-	FILE *file = fopen(part, "w");
-	if (file == NULL)
-		return say_errno("cannot write", part, EXIT_ENVIRONMENT);
-	int rc = write_stream(out, file);
-	if (fclose(file) != 0)
-		rc = -1;
+	struct draft draft;
+	struct refusal refusal = {0};
+	int rc = draft_begin(&draft, path, &refusal);
 	if (rc == 0)
-		rc = rename(part, path);
+		rc = draft_end(&draft, write_stream(out, draft.to), &refusal);
 	if (rc == 0)
 		return 0;
-	int status = say_errno("cannot write", path, EXIT_ENVIRONMENT);
-	unlink(part);
-	return status;
+	fprintf(stderr, "weft bench: %s: %s\n", refusal.file, refusal.text);
+	return EXIT_ENVIRONMENT;
 }
 
 int json_file_write(json_t *out, const char *path)

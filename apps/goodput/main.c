@@ -267,13 +267,11 @@ static int parse(struct call *call, int argc, char **argv)
 // Draws into the file that --svg names.
 static int draw(struct call *call)
 {
-	FILE *file = fopen(call->svg, "w");
-	if (file != NULL) {
-		int rc = svg_draw(file, call);
-		if (fclose(file) == 0 && rc == 0)
-			return 0;
-	}
-	return outcome_unwritten(&call->refusal, call->svg);
+	struct draft draft;
+	int rc = draft_begin(&draft, call->svg, &call->refusal);
+	if (rc < 0)
+		return rc;
+	return draft_end(&draft, svg_draw(draft.to, call), &call->refusal);
 }
 
 static int show(struct call *call)

@@ -218,14 +218,13 @@ static int write_one(struct call *call, size_t index, const struct sheet *sheet,
 	output_path(path, call, index, true);
 	FILE *file = fopen(path, "wx");
 	if (file == NULL)
-		return outcome_unwritten(&call->refusal, path);
+		return file_unwritten(&call->refusal, path, errno);
 	int rc = outputs[index].write(file, sheet, input), error = errno;
 	if (fclose(file) != 0 && rc == 0) {
 		error = errno;
 		rc = -EIO;
 	}
-	errno = error;
-	return rc < 0 ? outcome_unwritten(&call->refusal, path) : 0;
+	return rc < 0 ? file_unwritten(&call->refusal, path, error) : 0;
 }
 
 // All are whole before the first gets its name. Of many runs there is the page alone: a study has
@@ -241,7 +240,7 @@ static int write_files(struct call *call, const struct sheet *sheet, const struc
 		output_path(first, call, i, true);
 		output_path(path, call, i, false);
 		if (rc == 0 && rename(first, path) != 0)
-			rc = outcome_unwritten(&call->refusal, path);
+			rc = file_unwritten(&call->refusal, path, errno);
 		if (rc < 0)
 			unlink(first);
 		else if (!call->is_quiet)

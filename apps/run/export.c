@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <weft/drive_files.h>
+
 #define PATH_BYTES 4096
 #define UNIT_PS PS_PER_NS // of calc in GOAL, as its users have it
 
@@ -30,14 +32,12 @@ static int write_file(const char *out, const char *name, const char *text, size_
 {
 	char path[PATH_BYTES];
 	snprintf(path, sizeof(path), "%s/%s", out, name);
-	FILE *to = fopen(path, "wb");
-	if (to == NULL)
-		return refuse_path(refusal, path, errno, "cannot be written");
-	bool is_good = fwrite(text, 1, bytes, to) == bytes;
-	int error = errno;
-	if (fclose(to) != 0)
-		return refuse_path(refusal, path, errno, "cannot be written");
-	return is_good ? 0 : refuse_path(refusal, path, error, "cannot be written");
+	struct draft draft;
+	int rc = draft_begin(&draft, path, refusal);
+	if (rc < 0)
+		return rc;
+	rc = fwrite(text, 1, bytes, draft.to) == bytes ? 0 : -EIO;
+	return draft_end(&draft, rc, refusal);
 }
 
 // ---------------------------------------------------------------- forms

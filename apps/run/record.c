@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <weft/drive_files.h>
 #include <weft/world_outside.h>
 
 #include "call.h"
@@ -78,19 +79,16 @@ static void put_parts(struct gpu_record *to, const struct world *world,
 int record_keep(struct call *call, struct gpu_record *record, uint32_t rank)
 {
 	char path[PATH_MAX];
+	struct draft draft;
 	int rc = gpu_record_seal(record, &call->refusal);
 	if (rc == -EINVAL)
 		return rc; // what cannot be read again is not written
 	snprintf(path, sizeof(path), "%s/rank-%u.record", call->options.out, rank);
-	FILE *to = rc == 0 ? fopen(path, "w") : NULL;
 	if (rc == 0)
-		rc = to == NULL ? -errno : gpu_record_write(to, record);
-	if (to != NULL && fclose(to) != 0 && rc == 0)
-		rc = -EIO;
-	if (rc == 0)
-		return 0;
-	snprintf(call->refusal.file, sizeof(call->refusal.file), "%.255s", path);
-	return refuse(&call->refusal, rc, "the record cannot be written", 0, 0, 0);
+		rc = draft_begin(&draft, path, &call->refusal);
+	if (rc < 0)
+		return rc;
+	return draft_end(&draft, gpu_record_write(draft.to, record), &call->refusal);
 }
 
 int record_write(struct call *call)

@@ -60,14 +60,11 @@ static bool is_same(const char *path, const char *text)
 
 static int put_text(const char *path, const char *text, struct refusal *refusal)
 {
-	FILE *file = fopen(path, "w");
-	bool is_written = file != NULL && fputs(text, file) >= 0;
-	if (file != NULL && fclose(file) == 0 && is_written)
-		return 0;
-	snprintf(refusal->file, sizeof(refusal->file), "%.*s", (int)sizeof(refusal->file) - 1,
-		 path);
-	snprintf(refusal->text, sizeof(refusal->text), "cannot write: %s", strerror(errno));
-	return -EIO;
+	struct draft draft;
+	int rc = draft_begin(&draft, path, refusal);
+	if (rc < 0)
+		return rc;
+	return draft_end(&draft, fputs(text, draft.to) >= 0 ? 0 : -EIO, refusal);
 }
 
 // What a case is, in texts; each NULL or the caller's to free.

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <weft/drive_files.h>
+
 #include "outcome.h"
 #include "page.h"
 
@@ -121,22 +123,13 @@ const char *page_culprit(const struct book *book)
 
 // ---------------------------------------------------------------- files
 
-// Writes a file beside its place, and puts it there once it is whole.
 static int replace(struct book *book, const char *path, int (*write)(FILE *to, const struct book *))
 {
-	char beside[BOOK_PATH_BYTES + 8];
-	snprintf(beside, sizeof(beside), "%s.new", path);
-	FILE *to = fopen(beside, "w");
-	bool is_whole = to != NULL && write(to, book) == 0;
-	if (to != NULL && fclose(to) == 0 && is_whole && rename(beside, path) == 0)
-		return 0;
-	int error = errno == 0 ? EIO : errno;
-	unlink(beside);
-	snprintf(book->refusal.file, sizeof(book->refusal.file), "%.*s",
-		 (int)sizeof(book->refusal.file) - 1, path);
-	snprintf(book->refusal.text, sizeof(book->refusal.text), "cannot write: %s",
-		 strerror(error));
-	return error == ENOENT || error == EISDIR ? -error : -EIO;
+	struct draft draft;
+	int rc = draft_begin(&draft, path, &book->refusal);
+	if (rc < 0)
+		return rc;
+	return draft_end(&draft, write(draft.to, book) == 0 ? 0 : -EIO, &book->refusal);
 }
 
 static int text(FILE *to, const struct book *book)

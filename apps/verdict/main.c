@@ -113,15 +113,14 @@ static int read_result(struct call *call)
 
 static int write_junit(struct call *call)
 {
-	FILE *file = fopen(call->junit, "w");
-	if (file != NULL) {
-		struct junit_origin origin;
-		here(&origin);
-		int rc = verdict_junit(file, &origin, &call->profile, &call->verdict);
-		if (fclose(file) == 0 && rc == 0)
-			return 0;
-	}
-	return outcome_unwritten(&call->refusal, call->junit);
+	struct draft draft;
+	struct junit_origin origin;
+	int rc = draft_begin(&draft, call->junit, &call->refusal);
+	if (rc < 0)
+		return rc;
+	here(&origin);
+	rc = verdict_junit(draft.to, &origin, &call->profile, &call->verdict);
+	return draft_end(&draft, rc, &call->refusal);
 }
 
 static int show(struct call *call)

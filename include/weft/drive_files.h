@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <weft/refusal.h>
 
@@ -36,6 +37,29 @@ int file_read(const char *path, size_t bytes_max, char **ret_text, size_t *ret_b
 // not begin at the root, beside the scenario at `scenario`. Writes at most `bytes` bytes; a place
 // that is longer is none. When it is in neither place, the name as it is.
 void file_beside(const char *scenario, const char *name, char *ret, size_t bytes);
+
+// Says that the file at `path` could not be written, and why: `error`, an errno. Returns -ENOENT or
+// -EISDIR where the path is wrong, else -EIO, for the caller to hand up.
+int file_unwritten(struct refusal *refusal, const char *path, int error);
+
+// A file being written: under another name in the folder of its own, so that nobody reads half of
+// it, and what was there stays until the new one is whole. What is no plain file (a pipe, a device)
+// is written as it is.
+#define DRAFT_PATH_BYTES 4096
+struct draft {
+	FILE *to;		       // to write on
+	const char *named;	       // the caller's, good until the end
+	char path[DRAFT_PATH_BYTES];   // where it will lie
+	char beside[DRAFT_PATH_BYTES]; // where it lies until then
+};
+
+// Opens a draft of the file at `path`. -ENOENT or -EISDIR where the path is wrong, else -EIO, with
+// a reason that names it; then there is nothing to end.
+int draft_begin(struct draft *draft, const char *path, struct refusal *refusal);
+
+// Closes a draft and puts it in its place; when `rc`, what writing it came to, is below 0, or not
+// all could be written, takes it away instead, with errors as above.
+int draft_end(struct draft *draft, int rc, struct refusal *refusal);
 
 // What is shipped: scenarios, and acceptance profiles (report_verdict.h). Beside a build's source
 // tree they lie in apps/, installed in share/weft/.

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIGURE_CHARTS_MAX 24
-
 static enum unit unit_of(const json_t *figure, double *ret_factor)
 {
 	static const struct {
@@ -208,12 +206,12 @@ static void figures(struct sheet *sheet)
 {
 	json_t *section = sheet_section(sheet, "figures", "Figures");
 	const json_t *list = json_object_get(sheet->result, "figures"), *each;
-	size_t i, drawn = 0;
+	size_t i;
 	if (json_array_size(list) == 0)
 		sheet_missing(section, "Figures", "no run came to its end");
 	json_array_foreach(list, i, each)
 	{
-		if (is_drawn(each) && drawn++ < FIGURE_CHARTS_MAX)
+		if (is_drawn(each))
 			figure_chart(section, sheet->result, each);
 		figure_table(section, sheet->result, each);
 	}

@@ -61,7 +61,7 @@ figures=$("$weft" sim "$work/case.yaml" --json) # whole: a reader that leaves ea
 grep -q 'ns per hop' "$work/table" || complain "the table has no time per hop"
 [ "$(grep -c '^incast' "$work/table")" = 2 ] || complain "the table has not the two cases that were asked for"
 [ "$(grep -c '"name": "incast' "$work/cases.json")" = 2 ] || complain "the file has not the two cases"
-[ "$(find "$work" -name '*.part')" = '' ] || complain "a part of the file was left"
+[ "$(find "$work" -name '.cases.json*')" = '' ] || complain "a part of the file was left"
 
 # Every case is a scenario that weft sim accepts; the smaller ones are run.
 while read -r name _; do

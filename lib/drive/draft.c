@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file that is whole or not there.
+
+#include <weft/drive_files.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int file_unwritten(struct refusal *refusal, const char *path, int error)
+{
+	error = error == 0 ? EIO : error;
+	snprintf(refusal->file, sizeof(refusal->file), "%.*s", (int)sizeof(refusal->file) - 1,
+		 path);
+	snprintf(refusal->text, sizeof(refusal->text), "cannot write: %s", strerror(error));
+	return error == ENOENT || error == EISDIR ? -error : -EIO;
+}
+
+// Where the file is written first: the folder of `path`, a name that says whose it is. False when
+// that is longer than a path may be.
+static bool beside_of(char ret[DRAFT_PATH_BYTES], const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	int folder = slash == NULL ? 0 : (int)(slash + 1 - path);
+	int length = snprintf(ret, DRAFT_PATH_BYTES, "%.*s.%s.%ld", folder, path, path + folder,
+			      (long)getpid());
+	return length < DRAFT_PATH_BYTES;
+}
+
+int draft_begin(struct draft *draft, const char *path, struct refusal *refusal)
+{
+	struct stat there;
+	char whole[PATH_MAX];
+	bool is_there = stat(path, &there) == 0;
+	*draft = (struct draft){.named = path};
+	if (is_there && S_ISDIR(there.st_mode))
+		return file_unwritten(refusal, path, EISDIR);
+	if (is_there && realpath(path, whole) == NULL)
+		return file_unwritten(refusal, path, errno);
+	if (!is_there)
+		snprintf(whole, sizeof(whole), "%s", path);
+	bool fits = strlen(path) < sizeof(draft->path) && beside_of(draft->beside, whole);
+	if (!fits)
+		return file_unwritten(refusal, path, ENAMETOOLONG);
+	snprintf(draft->path, sizeof(draft->path), "%s", whole);
+	if (is_there && !S_ISREG(there.st_mode))
+		strcpy(draft->beside, draft->path);
+	draft->to = fopen(draft->beside, "w");
+	if (draft->to == NULL)
+		return file_unwritten(refusal, path, errno);
+	errno = 0;
+	return 0;
+}
+
+int draft_end(struct draft *draft, int rc, struct refusal *refusal)
+{
+	int error = rc == -EIO && errno != 0 ? errno : -rc; // a writer's -EIO hides why
+	if (ferror(draft->to) != 0 && error == 0)
+		error = errno == 0 ? EIO : errno;
+	if (fclose(draft->to) != 0 && error == 0)
+		error = errno;
+	draft->to = NULL;
+	bool is_in_place = strcmp(draft->beside, draft->path) == 0;
+	if (error == 0 && !is_in_place && rename(draft->beside, draft->path) != 0)
+		error = errno;
+	if (error == 0)
+		return 0;
+	if (!is_in_place)
+		unlink(draft->beside);
+	return file_unwritten(refusal, draft->named, error);
+}
