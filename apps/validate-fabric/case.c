@@ -4,11 +4,7 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <math.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -24,8 +20,6 @@
 #include "book.h"
 #include "outcome.h"
 #include "weft_version.h"
-
-extern char **environ;
 
 #define TEXT_BYTES_MAX ((size_t)64 << 20)
 #define WORDS_MAX (2 * 2 * BOOK_WORDS_MAX + 16)
@@ -244,27 +238,14 @@ int case_prepare(struct book *book, struct case_run *run)
 
 // ---------------------------------------------------------------- run
 
-// The program beside this one.
-static void program_of(char ret[PATH_MAX + 16], const struct book *book)
-{
-	ssize_t length = readlink("/proc/self/exe", ret, PATH_MAX - 1);
-	ret[length > 0 ? length : 0] = '\0';
-	char *slash = strrchr(ret, '/');
-	snprintf(slash == NULL ? ret : slash + 1, 16, "weft-%s", book->with);
-}
-
 int case_start(struct book *book, struct case_run *run)
 {
-	char program[PATH_MAX + 16], scene[BOOK_PATH_BYTES], out[BOOK_PATH_BYTES],
-		log[BOOK_PATH_BYTES];
+	char scene[BOOK_PATH_BYTES], out[BOOK_PATH_BYTES], log[BOOK_PATH_BYTES];
 	const char *words[WORDS_MAX];
-	uint32_t count = 0;
-	posix_spawn_file_actions_t actions;
-	program_of(program, book);
+	uint32_t count = 1; // the program's name comes first
 	path_of(scene, book, run, "scenario.yaml");
 	path_of(out, book, run, "run");
 	path_of(log, book, run, "log.txt");
-	words[count++] = program;
 	words[count++] = scene;
 	for (uint32_t i = 0; i < book->set_count; i++) {
 		words[count++] = "--set";
@@ -285,18 +266,8 @@ int case_start(struct book *book, struct case_run *run)
 		words[count++] = "auto";
 	}
 	words[count] = NULL;
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_addopen(&actions, 1, log, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-	posix_spawn_file_actions_adddup2(&actions, 1, 2);
 	run->start_s = now_s();
-	int error = posix_spawn(&run->child, program, &actions, NULL, (char **)words, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	if (error == 0)
-		return 0;
-	run->child = 0;
-	snprintf(book->refusal.text, sizeof(book->refusal.text), "cannot start %.200s: %s", program,
-		 strerror(error));
-	return -EIO;
+	return child_start(&run->child, book->with, words, log, &book->refusal);
 }
 
 // ---------------------------------------------------------------- result

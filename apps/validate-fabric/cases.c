@@ -101,6 +101,8 @@ const struct book_case book_cases[] = {
 	 0, false, RELIES_ON_SPREAD | RELIES_ON_DETOUR},
 	{SECTION_CONVERGENCE, "plane-down", "a whole plane dies", "failure-drill", ask_plane_down,
 	 0, false, RELIES_ON_SPREAD | RELIES_ON_DETOUR},
+	{SECTION_SOAK, "sustained", "80 % of all lines, message by message: does it hold", "steady",
+	 ask_soak, 128, false, RELIES_ON_SPREAD},
 	{SECTION_SOAK, "flaps", "a trunk flaps all the time: no connection is lost", "flap-soak",
 	 ask_flaps, 0, false, RELIES_ON_SPREAD | RELIES_ON_DETOUR},
 	{0, NULL, NULL, NULL, NULL, 0, false, 0},

@@ -11,6 +11,8 @@
 #define FLOWS_MAX DRILL_FLOWS
 #define TIME_PS (5 * PS_PER_MS)
 #define BYPASSES 4096
+#define SOAK_ROUNDS 20
+#define SOAK_HELD 0.95 // of what is offered
 
 // What traffic must reach meanwhile: a share of the lines, or what is left without so many planes.
 struct meanwhile {
@@ -153,18 +155,46 @@ const char *ask_slow_trunk(const struct book_case *of, const struct facts *facts
 	return NULL;
 }
 
+// What the draft asks of a soak, small: 80 % of the lines for the whole time, a message a round.
+#define SOAK_LOAD 0.8
+#define SOAK_ROUND_PS (1 * PS_PER_MS)
+
 const char *ask_flaps(const struct book_case *of, const struct facts *facts, struct case_text *to)
 {
 	(void)of;
 	if (facts->ups * facts->planes < 2)
 		return "a T0 has no two links upwards";
-	uint32_t flows = crossing_flows(facts, FLOWS_MAX);
-	ps_t time_ps = (facts->is_quick ? 10 : 100) * PS_PER_MS;
-	words_flows(to->scene, flows, facts->far,
-		    bytes_in(facts, time_ps, crossing_share(facts, flows)));
+	uint32_t flows = crossing_flows(facts, FLOWS_MAX), rounds = facts->is_quick ? 10 : 100;
+	struct rounds soak = {
+		.count = rounds,
+		.period_ps = SOAK_ROUND_PS,
+		.bytes = bytes_in(facts, SOAK_ROUND_PS, SOAK_LOAD * crossing_share(facts, flows)),
+	};
+	fprintf(to->scene, "traffic:\n  kind: flows\n  flows:\n");
+	for (uint32_t i = 0; i < flows; i++)
+		words_rounds(to->scene, i, i + facts->far, &soak);
 	fprintf(to->scene,
-		"faults: [{kind: flap, at: {t0: 0, up: 0, plane: 0}, from: 1ms, until: %dms, "
-		"down: 200us, up: 800us}]\n",
-		facts->is_quick ? 9 : 99);
+		"watch: {bin: 1ms, bins: %u}\nfaults: [{kind: flap, at: {t0: 0, up: 0, plane: 0}, "
+		"from: 1ms, until: %ums, down: 200us, up: 800us}]\n",
+		2 * rounds, rounds - 1);
+	return NULL;
+}
+
+// NICs of the two halves send to each other.
+const char *ask_soak(const struct book_case *of, const struct facts *facts, struct case_text *to)
+{
+	uint32_t half = facts->nics / 2, each = half < of->number / 2 ? half : of->number / 2;
+	ps_t span_ps = span_of(facts, 2 * each), period_ps = span_ps / SOAK_ROUNDS;
+	struct rounds soak = {
+		.count = SOAK_ROUNDS,
+		.period_ps = period_ps,
+		.bytes = bytes_in(facts, period_ps, SOAK_LOAD * facts->up_share),
+	};
+	fprintf(to->scene, "traffic:\n  kind: flows\n  flows:\n");
+	for (uint32_t i = 0; i < each; i++) {
+		words_rounds(to->scene, i, half + i, &soak);
+		words_rounds(to->scene, half + i, i, &soak);
+	}
+	words_steady(to->scene, facts, span_ps, SOAK_HELD * SOAK_LOAD * facts->up_share);
 	return NULL;
 }

@@ -32,3 +32,11 @@ void words_flows(FILE *to, uint32_t count, uint32_t ahead, uint64_t bytes)
 		fprintf(to, "    - {from: %u, to: %u, bytes: %lluB}\n", i, i + ahead,
 			(unsigned long long)bytes);
 }
+
+void words_rounds(FILE *to, uint32_t from, uint32_t nic, const struct rounds *rounds)
+{
+	for (uint32_t i = 0; i < rounds->count; i++)
+		fprintf(to, "    - {from: %u, to: %u, bytes: %lluB, start: %lldns}\n", from, nic,
+			(unsigned long long)rounds->bytes,
+			(long long)(i * rounds->period_ps / PS_PER_NS));
+}

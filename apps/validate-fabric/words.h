@@ -14,3 +14,13 @@ void words_steady(FILE *to, const struct facts *facts, ps_t span_ps, double shar
 
 // A flow from each of the NICs 0 to `count` - 1 to the one `ahead` further.
 void words_flows(FILE *to, uint32_t count, uint32_t ahead, uint64_t bytes);
+
+// Messages of a NIC to another, one every `period_ps`.
+struct rounds {
+	uint32_t count;
+	ps_t period_ps;
+	uint64_t bytes; // of each
+};
+
+// A flow for each round.
+void words_rounds(FILE *to, uint32_t from, uint32_t nic, const struct rounds *rounds);

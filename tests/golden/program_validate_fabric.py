@@ -181,6 +181,8 @@ def check_shipped(folder):
     status, _, errors = validate("two-racks", folder / "shipped-lossy", "--quick", "--jobs", "2", "--only", "baseline", "--fault", fault)
     got = {one["name"]: one["state"] for one in book(folder / "shipped-lossy")["sections"]}
     check(status == 1 and got["baseline"] == "fail" and errors == "", f"and fails with a lossy cable: {status} {got}")
+    status, text, errors = validate("two-racks", folder / "shipped-soak", "--only", "soak")
+    check(status == 0 and errors == "" and states(folder / "shipped-soak") == {"sustained": "pass", "flaps": "pass"}, f"a whole soak: {status} {text}{errors}")
 
 
 def check_bar(folder, scenario):
@@ -218,6 +220,39 @@ def check_stopped(folder, scenario, digests):
     got = book(out)
     check(status == 0 and not got["partial"] and "(kept)" in text, "the third call ends it")
     check({one["name"]: one["digest"] for one in got["cases"] if one["state"] == "pass"} == digests, "with the same digests")
+
+
+def process(pid):
+    """The name of a process and its state, "" and "X" when there is none."""
+    try:
+        name, _, rest = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")
+    except OSError:
+        return "", "X"
+    return name.partition("(")[2], rest.split()[0]
+
+
+def alive(pid):
+    return process(pid)[1] not in "ZX"
+
+
+def check_killed(folder, scenario):
+    """A book that is killed at once takes its case with it: one that is held, so that it cannot end by itself."""
+    book_run = subprocess.Popen([WEFT, "validate-fabric", scenario, "--out", folder / "killed", "--quick"], stdout=subprocess.DEVNULL)
+    held, until = [], time.monotonic() + 60
+    while not held and time.monotonic() < until:
+        for pid in map(int, pathlib.Path(f"/proc/{book_run.pid}/task/{book_run.pid}/children").read_text().split()):
+            if process(pid)[0] == "weft-sim":
+                os.kill(pid, signal.SIGSTOP)
+                held = [pid] if alive(pid) else []
+    book_run.kill()
+    book_run.wait()
+    until = time.monotonic() + 10
+    while any(map(alive, held)) and time.monotonic() < until:
+        time.sleep(0.01)
+    left = [pid for pid in held if alive(pid)]
+    check(len(held) == 1 and not left, f"a killed book leaves no case behind: held {held}, left {left}")
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
 
 
 def check_refusals(folder, scenario):
@@ -263,6 +298,7 @@ def main():
         check_shipped(folder)
         check_bar(folder, scenario)
         check_stopped(folder, scenario, digests)
+        check_killed(folder, scenario)
     sys.exit(failed > 0)
 
 
