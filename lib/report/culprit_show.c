@@ -160,7 +160,8 @@ static const char *way_of(const struct culprit *culprit)
 	return culprit->up ? "up" : culprit->down ? "down" : NULL;
 }
 
-static void put_culprit(json_t *array, const struct culprit *culprit, const struct world *world)
+static void put_culprit(json_t *array, const struct culprit *culprit, const struct world *world,
+			const struct worst_steps *steps)
 {
 	char name[WORLD_CABLE_NAME_BYTES], evidence[EVIDENCE_BYTES];
 	json_t *row = row_in(array);
@@ -176,7 +177,7 @@ static void put_culprit(json_t *array, const struct culprit *culprit, const stru
 	put_text(row, "unit", unit_of(culprit));
 	put_text(row, "way", way_of(culprit));
 	put_text(row, "evidence", evidence);
-	culprit_tail_json(row, culprit, world);
+	culprit_tail_json(row, culprit, world, steps);
 }
 
 // How many culprits each finding has, or why it could not be looked for.
@@ -194,6 +195,21 @@ static void put_findings(json_t *to, const struct culprits *culprits)
 	}
 }
 
+// How many steps there are, and from how long on one is among the worst.
+static void put_worst_steps(json_t *to, const struct worst_steps *steps)
+{
+	static const char *const keys[] = {"steps", "steps_left_out", "worst_steps",
+					   "worst_step_ps"};
+	for (size_t i = 0; steps->reason != NULL && i < sizeof(keys) / sizeof(*keys); i++)
+		put_reason(to, keys[i], steps->reason);
+	if (steps->reason != NULL)
+		return;
+	put_count(to, keys[0], steps->count);
+	put_count(to, keys[1], steps->left_out);
+	put_count(to, keys[2], steps->worst);
+	put_time(to, keys[3], steps->list[steps->worst - 1].took_ps);
+}
+
 void culprits_json(json_t *root, const struct report_input *input)
 {
 	struct culprits culprits;
@@ -205,18 +221,23 @@ void culprits_json(json_t *root, const struct report_input *input)
 		put_reason(root, "culprits", "no memory");
 		return;
 	}
+	struct worst_steps steps;
+	worst_steps_find(&steps, input->world);
 	json_t *to = object_in(root, "culprits");
 	put_count(to, "count", culprits.count);
 	put_count(to, "links", culprits.links);
 	put_count(to, "nics", culprits.nics);
 	put_count(to, "hosts", culprits.hosts);
+	put_worst_steps(to, &steps);
 	json_t *array = array_in(to, "list");
 	for (uint32_t i = 0; i < culprits.count; i++)
-		put_culprit(array, &culprits.list[i], input->world);
+		put_culprit(array, &culprits.list[i], input->world, &steps);
 	put_findings(to, &culprits);
+	worst_steps_free(&steps);
 }
 
-static void table_row(FILE *to, const struct culprit *culprit, const struct world *world)
+static void table_row(FILE *to, const struct culprit *culprit, const struct world *world,
+		      const struct worst_steps *steps)
 {
 	char name[WORLD_CABLE_NAME_BYTES], evidence[EVIDENCE_BYTES];
 	culprit_name(culprit, world, name, sizeof(name));
@@ -229,20 +250,23 @@ static void table_row(FILE *to, const struct culprit *culprit, const struct worl
 			culprit->links_of, evidence);
 	else
 		fprintf(to, "    %s\n", evidence);
-	culprit_tail_line(to, culprit, world);
+	culprit_tail_lines(to, culprit, world, steps);
 }
 
 void culprits_table(FILE *to, const struct report_input *input)
 {
 	struct culprits culprits;
+	struct worst_steps steps;
 	struct text text;
 	if (input->world->links.counts == NULL || culprits_find(&culprits, input->world) < 0)
 		return;
 	if (!input->is_short)
 		links_table(to, input);
 	fprintf(to, "\nCulprits\n");
+	worst_steps_find(&steps, input->world);
 	for (uint32_t i = 0; i < culprits.count; i++)
-		table_row(to, &culprits.list[i], input->world);
+		table_row(to, &culprits.list[i], input->world, &steps);
+	worst_steps_free(&steps);
 	if (culprits.count == 0)
 		fprintf(to, "  nobody stands out among %s links\n",
 			number_grouped(&text, culprits.links));

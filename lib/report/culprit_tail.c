@@ -104,25 +104,83 @@ void culprit_tail(struct culprit_tail *ret, const struct culprit *culprit,
 	ret->all_share = (double)at / (double)worst.talked;
 }
 
-void culprit_tail_json(json_t *row, const struct culprit *culprit, const struct world *world)
+// Whether packets of a step go over NICs: inside a host they have lines of their own, if any.
+static bool has_packets(const struct worst_step *step, const struct world *world)
+{
+	uint32_t per_host = world->topology.nics_per_host;
+	return world->scenario->scaleup.rate_bps == 0 ||
+		step->from_nic / per_host != step->to_nic / per_host;
+}
+
+static bool is_step_at(const struct worst_step *step, struct nics nics)
+{
+	return step->from_nic - nics.first < nics.count || step->to_nic - nics.first < nics.count;
+}
+
+void culprit_steps(struct culprit_steps *ret, const struct culprit *culprit,
+		   const struct world *world, const struct worst_steps *steps)
+{
+	struct nics nics = nics_of(culprit, world);
+	*ret = (struct culprit_steps){.reason = steps->reason};
+	if (ret->reason == NULL && nics.count == 0)
+		ret->reason = SPREAD;
+	for (uint32_t i = 0; ret->reason == NULL && i < steps->count; i++) {
+		const struct worst_step *step = &steps->list[i];
+		bool is_its = is_step_at(step, nics) &&
+			(culprit->place == CULPRIT_HOST || has_packets(step, world));
+		ret->at += is_its;
+		ret->worst_at += is_its && i < steps->worst;
+	}
+}
+
+static void put_steps(json_t *row, const struct culprit *culprit, const struct world *world,
+		      const struct worst_steps *steps)
+{
+	struct culprit_steps of;
+	culprit_steps(&of, culprit, world, steps);
+	if (of.reason != NULL) {
+		put_reason(row, "worst_steps_share", of.reason);
+		put_reason(row, "steps_share", of.reason);
+		return;
+	}
+	put_real(row, "worst_steps_share", (double)of.worst_at / (double)steps->worst);
+	put_real(row, "steps_share", (double)of.at / (double)steps->count);
+}
+
+void culprit_tail_json(json_t *row, const struct culprit *culprit, const struct world *world,
+		       const struct worst_steps *steps)
 {
 	struct culprit_tail tail;
 	culprit_tail(&tail, culprit, world);
 	if (tail.reason != NULL) {
 		put_reason(row, "tail_share", tail.reason);
 		put_reason(row, "pairs_share", tail.reason);
-		return;
+	} else {
+		put_real(row, "tail_share", (double)tail.at / (double)tail.of);
+		put_real(row, "pairs_share", tail.all_share);
 	}
-	put_real(row, "tail_share", (double)tail.at / (double)tail.of);
-	put_real(row, "pairs_share", tail.all_share);
+	put_steps(row, culprit, world, steps);
 }
 
-void culprit_tail_line(FILE *to, const struct culprit *culprit, const struct world *world)
+static void steps_line(FILE *to, const struct culprit *culprit, const struct world *world,
+		       const struct worst_steps *steps)
+{
+	struct culprit_steps of;
+	struct text text;
+	culprit_steps(&of, culprit, world, steps);
+	if (of.reason != NULL)
+		fprintf(to, "    share of the worst steps: unavailable, %s\n", of.reason);
+	else
+		fprintf(to,
+			"    %" PRIu64 " of the %" PRIu32 " worst steps are its, of all steps %s\n",
+			of.worst_at, steps->worst,
+			number_share(&text, (double)of.at / (double)steps->count));
+}
+
+static void tail_line(FILE *to, const struct culprit *culprit, const struct world *world)
 {
 	struct culprit_tail tail;
 	struct text text;
-	if (world->delays == NULL)
-		return;
 	culprit_tail(&tail, culprit, world);
 	if (tail.reason != NULL)
 		fprintf(to, "    share of the tail: unavailable, %s\n", tail.reason);
@@ -137,4 +195,13 @@ void culprit_tail_line(FILE *to, const struct culprit *culprit, const struct wor
 			" pairs of NICs with the slowest messages are its, of all "
 			"pairs %s\n",
 			tail.at, tail.of, number_share(&text, tail.all_share));
+}
+
+void culprit_tail_lines(FILE *to, const struct culprit *culprit, const struct world *world,
+			const struct worst_steps *steps)
+{
+	if (world->delays != NULL)
+		tail_line(to, culprit, world);
+	if (world->op_times != NULL || world->slices != NULL)
+		steps_line(to, culprit, world, steps);
 }

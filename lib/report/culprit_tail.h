@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // How much of the tail a culprit explains (watch.delays): of the eighth of all pairs of NICs that
 // has the slowest messages, 16 at most, those that begin or end at it; of a plane, which has a part
-// of every message, its share of the slowest hundredth of all packets, one way.
+// of every message, its share of the slowest hundredth of all packets, one way. And of the worst
+// steps of collectives: those that begin or end at it.
 #pragma once
 
 #include <jansson.h>
 
 #include "culprit.h"
+#include "worst_steps.h"
 
 // Shares of the listed pairs, and of all that talked, or of packets; or why there are none.
 struct culprit_tail {
@@ -20,6 +22,18 @@ struct culprit_tail {
 void culprit_tail(struct culprit_tail *ret, const struct culprit *culprit,
 		  const struct world *world);
 
-// `tail_share` and `pairs_share` of a culprit in result.json, and its line of the table.
-void culprit_tail_json(json_t *row, const struct culprit *culprit, const struct world *world);
-void culprit_tail_line(FILE *to, const struct culprit *culprit, const struct world *world);
+// Of the worst steps, and of all of them, how many are the culprit's; or why that is not known.
+struct culprit_steps {
+	const char *reason;
+	uint64_t worst_at, at;
+};
+
+void culprit_steps(struct culprit_steps *ret, const struct culprit *culprit,
+		   const struct world *world, const struct worst_steps *steps);
+
+// `tail_share`, `worst_steps_share` and what chance would have of a culprit in result.json, and its
+// lines of the table.
+void culprit_tail_json(json_t *row, const struct culprit *culprit, const struct world *world,
+		       const struct worst_steps *steps);
+void culprit_tail_lines(FILE *to, const struct culprit *culprit, const struct world *world,
+			const struct worst_steps *steps);

@@ -189,6 +189,25 @@ static void culprit_table(json_t *section, const json_t *list)
 	}
 }
 
+// What of the slowest is theirs, and what of all is: what chance would have.
+static void share_table(json_t *section, const json_t *list)
+{
+	static const char *const head[] = {
+		"look at", "of the tail", "of all", "of the worst steps", "of all steps", NULL};
+	const json_t *each;
+	size_t i;
+	json_t *table = sheet_table(section, "Their shares of the slowest", head);
+	json_array_foreach(list, i, each)
+	{
+		json_t *row = sheet_row(table);
+		sheet_cell(row, "%s", sheet_text(each, "name"));
+		sheet_figure(row, each, "tail_share", UNIT_SHARE);
+		sheet_figure(row, each, "pairs_share", UNIT_SHARE);
+		sheet_figure(row, each, "worst_steps_share", UNIT_SHARE);
+		sheet_figure(row, each, "steps_share", UNIT_SHARE);
+	}
+}
+
 // What could not be looked for, and why.
 static void not_looked_for(json_t *section, const json_t *findings)
 {
@@ -217,11 +236,13 @@ void sheet_culprits(struct sheet *sheet)
 				      : "not measured: watch.links is false");
 		return;
 	}
-	if (json_array_size(list) > 0)
+	if (json_array_size(list) > 0) {
 		culprit_table(section, list);
-	else
+		share_table(section, list);
+	} else {
 		sheet_note(section, "Nobody stands out among %.0f links, %.0f NICs, %.0f hosts.",
 			   sheet_number(culprits, "links", 0), sheet_number(culprits, "nics", 0),
 			   sheet_number(culprits, "hosts", 0));
+	}
 	not_looked_for(section, json_object_get(culprits, "findings"));
 }

@@ -36,7 +36,8 @@ OPERATIONS = """name: operations
 fabric: {nics: 32, nics_per_t0: 8, t1_count: 4, planes: 2, link_rate: 100Gb/s}
 transport: {evs: 32, rto: 80us}
 traffic: {kind: collective, collective: all_reduce, algorithm: tree, bytes: 256KiB}
-faults: [{kind: loss, at: all, probability: 0.5%}]
+watch: {links: true, delays: true, operations: true}
+faults: [{kind: loss, at: all, probability: 0.5%}, {kind: slow, at: {nic: 5, plane: 1}, rate: 25%}]
 """
 JOBS = """name: jobs
 fabric: {nics: 32, nics_per_t0: 8, t1_count: 2, planes: 2, link_rate: 100Gb/s}

@@ -291,6 +291,51 @@ static void a_plane_has_its_share_of_the_slowest_packets(void **)
 	assert_non_null(tail.reason); // a trunk, and no pairs
 }
 
+// 400 steps of which 5 are the worst: three from NIC 5 to others, one inside its host, one of
+// others; of the rest 95 are to NIC 5, 100 inside its host, and 200 of others.
+static void a_culprit_has_its_share_of_the_worst_steps(void **)
+{
+	static struct worst_step list[400] = {
+		{50, 5, 9}, {50, 4, 5}, {40, 5, 30}, {30, 5, 9}, {30, 1, 2}};
+	const struct worst_steps steps = {.list = list, .count = 400, .worst = 5};
+	const struct {
+		enum culprit_place place;
+		uint32_t index, worst_at, at;
+	} shares[] = {
+		{CULPRIT_LINK, 48 + 5, 3, 98}, // the NIC's link in plane 1
+		{CULPRIT_NIC, 5, 3, 98},
+		{CULPRIT_NIC, 4, 0, 0}, // inside the host no packet was sent
+		{CULPRIT_HOST, 2, 4, 199},
+		{CULPRIT_SWITCH, 0, 4,
+		 199}, // T0 0 of plane 0: NICs 0 to 7, not what stays in a host
+		{CULPRIT_SWITCH, 3, 1, 201}, // T0 3: NIC 30, and NICs 24 and 31 of the others
+	};
+	struct culprit_steps of;
+	build();
+	for (uint32_t i = 5; i < 400; i++)
+		list[i] = i < 100 ? (struct worst_step){20, 17, 5}
+			: i < 200 ? (struct worst_step){20, 4, 5}
+				  : (struct worst_step){20, 24, i % 2 ? 31 : 7};
+	for (size_t i = 0; i < sizeof(shares) / sizeof(*shares); i++) {
+		const struct culprit culprit = {.place = shares[i].place, .index = shares[i].index};
+		culprit_steps(&of, &culprit, &world, &steps);
+		assert_null(of.reason);
+		assert_int_equal(of.worst_at, shares[i].worst_at);
+		assert_int_equal(of.at, shares[i].at);
+	}
+	const struct culprit spread[] = {{.place = CULPRIT_PLANE, .index = 1},
+					 {.place = CULPRIT_SWITCH, .index = 4}, // a T1
+					 {.place = CULPRIT_LINK, .index = 32}}; // a trunk
+	for (size_t i = 0; i < 3; i++) {
+		culprit_steps(&of, &spread[i], &world, &steps);
+		assert_string_equal(of.reason, "messages of all pairs are spread over it");
+	}
+	const struct worst_steps none = {.reason = "why"};
+	const struct culprit culprit = {.place = CULPRIT_HOST};
+	culprit_steps(&of, &culprit, &world, &none);
+	assert_string_equal(of.reason, "why");
+}
+
 static void what_cannot_be_looked_for_has_a_reason(void **state)
 {
 	(void)state;
@@ -319,6 +364,7 @@ int main(void)
 		cmocka_unit_test(a_host_with_few_paths_is_named),
 		cmocka_unit_test(marks_are_held_against_the_depths_that_were_ordered),
 		cmocka_unit_test(a_plane_has_its_share_of_the_slowest_packets),
+		cmocka_unit_test(a_culprit_has_its_share_of_the_worst_steps),
 		cmocka_unit_test(what_cannot_be_looked_for_has_a_reason),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

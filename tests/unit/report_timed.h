@@ -7,6 +7,17 @@
 
 #include "report_runs.h"
 
+// The culprit beside a program whose operations were timed: of its two messages the one that leaves
+// its host took longer.
+static inline struct fake *fake_stepped(void)
+{
+	static struct op_time times[] = {{0, 9}, {5, 5}, {10, 50}, {45, 45}, {0, 10}};
+	struct fake *fake = fake_culprit();
+	fake->world.program = fake_operations(fake);
+	fake->world.op_times = times;
+	return fake;
+}
+
 // The same where switches have too many ports for series of their queues.
 static inline struct fake *fake_crowd(void)
 {
