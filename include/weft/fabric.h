@@ -115,8 +115,7 @@ struct fabric_config {
 	uint64_t ecn_low_bytes, ecn_high_bytes; // both 0 = 20 % and 80 % of the queue in whole
 						// packets; low == high = step
 	uint32_t ecn_share_ppb; // marked when the queue is just below the high threshold; 0 = all
-	bool ecn_on;
-	bool ecn_last_hop; // mark on ports to NICs too
+	bool ecn_on, ecn_last_hop; // also mark on ports to NICs
 	bool trim_on;
 	uint32_t trim_bytes; // wire bytes of a trimmed packet
 	bool counts_line; // a queue counts the packet on the line, too, and it is marked when its
@@ -130,6 +129,7 @@ struct fabric_config {
 				     // all); see docs/measuring.md
 	enum fabric_forwarding forwarding;
 	ps_t flowlet_gap_ps; // FABRIC_SPRAY_FLOWLET; 0 = half of the base round trip
+	bool by_time; // switches take arrivals in the order of time, too, where by port would do
 };
 
 // ---------------------------------------------------------------- topology

@@ -80,6 +80,7 @@ int switch_create(struct switch_ **ret, struct arena *arena, const struct topolo
 	self->batch_end = batch_end;
 	self->port_count = plan->port_count;
 	self->route = plan->route;
+	self->is_by_time = config->spray != FABRIC_SPRAY_HASH || config->by_time;
 	if (spray_init(&self->spray, arena, config->spray, &self->route,
 		       rng_of(seed, RNG_SPRAY, switch_index)) < 0)
 		return refuse(refusal, -ENOMEM, "no memory for switch %", switch_index, 0, 0);
@@ -231,7 +232,7 @@ ps_t switch_run(void *self, const struct inbox *in, ps_t until, struct outbox *o
 	struct switch_ *it = self;
 	if (it->ordered != NULL)
 		return ordered_run(it, in, until, out);
-	if (it->spray.kind != FABRIC_SPRAY_HASH) {
+	if (it->is_by_time) {
 		switch_take_in_order(self, in, out);
 	} else if (in->arrival_count > 0) {
 		switch_route(self, in, out);

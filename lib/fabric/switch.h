@@ -27,7 +27,8 @@ struct switch_ {
 	uint32_t port_count;
 	struct route route;
 	struct spray spray;
-	struct ordered *ordered; // NULL: port by port
+	struct ordered *ordered; // NULL: ports do not depend on each other
+	bool is_by_time;	 // without `ordered`: arrivals in the order of time, not by port
 	struct fabric_counters counters;
 };
 

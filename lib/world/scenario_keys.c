@@ -876,6 +876,10 @@ static const struct scenario_key keys[] = {
 	{"limits.window", "time", "auto",
 	 "Length of a window of virtual time; auto is the smallest delay of any cable.",
 	 SCENARIO(window_ps), 1, SECOND, "auto", NULL, USE_ALWAYS},
+	{"limits.order", "word", "port",
+	 "How a switch takes what arrives in a window: by out-port, or by time; the run is the "
+	 "same.",
+	 SCENARIO(fabric.by_time), 0, 1, NULL, order_words, USE_BY_PORT},
 	{NULL, NULL, NULL, NULL, 0, 0, 0, 0, NULL, NULL, 0},
 };
 

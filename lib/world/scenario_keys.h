@@ -24,6 +24,7 @@ enum scenario_use {
 	USE_TRIM,
 	USE_PFC,
 	USE_NO_PFC,
+	USE_BY_PORT,
 	USE_PFC_WATCH,
 	USE_PFC_XOFF,
 	USE_SHARED,

@@ -113,6 +113,9 @@ static bool fabric_use_holds(enum scenario_use use, const struct scenario *scena
 		return scenario->fabric.pfc.is_on;
 	case USE_NO_PFC:
 		return !scenario->fabric.pfc.is_on && scenario->fabric.buffer.bytes == 0;
+	case USE_BY_PORT:
+		return !switch_needs_order(&scenario->fabric) &&
+			scenario->fabric.spray == FABRIC_SPRAY_HASH;
 	case USE_PFC_XOFF:
 		return scenario->fabric.pfc.is_on && scenario->fabric.buffer.bytes == 0;
 	case USE_CUT:
@@ -266,6 +269,8 @@ static const char *const use_names[USE_COUNT] = {
 	[USE_ECN] = "queue.ecn true",
 	[USE_TRIM] = "queue.trim true and queue.pfc false",
 	[USE_PFC] = "queue.pfc true",
+	[USE_BY_PORT] = "fabric.spray hash, queue.pfc false and no queue.shared: with these, "
+			"arrivals are taken in the order of time",
 	[USE_NO_PFC] = "queue.pfc false and no queue.shared: with these, queues of ports "
 		       "have no limits of their own",
 	[USE_PFC_XOFF] = "queue.pfc true without queue.shared, whose threshold moves",

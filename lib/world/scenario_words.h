@@ -18,6 +18,7 @@ static const char *const path_words[] = {"rotate", "mrc",	  "single", "random", 
 static const char *const profile_words[] = {"auto", "explicit", "generated", NULL};
 static const char *const forwarding_words[] = {"ecmp", "usid", NULL};
 static const char *const spray_words[] = {"hash", "round_robin", "adaptive", "flowlet", NULL};
+static const char *const order_words[] = {"port", "time", NULL};
 static const char *const sack_words[] = {"mrc", "htsim", NULL};
 static const char *const window_words[] = {"nack", "silent", NULL};
 static const char *const completion_words[] = {"ack", "sack", NULL};

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The standard cases of weft bench, small enough ones of each kind of traffic, have one digest with windows of the lookahead,
-a half and a seventh of it, and with huge pages and without."""
+a half and a seventh of it, with huge pages and without, and with switches that take packets port by port and in the order of
+time."""
 import ctypes
 import json
 import os
@@ -46,6 +47,9 @@ def check_case(folder, name):
             complain(f"{name}: {other} with windows of {length}, {digest} with those of 1 us")
         if more <= windows:
             complain(f"{name}: {more} windows of {length}, {windows} of 1 us")
+    other, _ = run(path, "--set", "limits.order=time")
+    if other != digest:
+        complain(f"{name}: {other} in the order of time, {digest} port by port")
     other, _ = run(path, before=without_huge_pages)
     if other != digest:
         complain(f"{name}: {other} without huge pages, {digest} with them")

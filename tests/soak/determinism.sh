@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The shipped scenarios over five seeds, with gcc (-O3, -O2) and with clang, optimised and not: one digest for each scenario and
-# seed, and another for another seed. WEFT_SOAK_SEEDS: how many seeds (5).
+# seed, and another for another seed; and the swarm's random worlds, whose digests it knows. WEFT_SOAK_SEEDS: how many seeds (5).
 set -euo pipefail
 seeds=${WEFT_SOAK_SEEDS:-5}
 # What makes the large ones small enough for a build without optimisation.
@@ -19,7 +19,7 @@ cd "${WEFT_SOURCE:?}"
 for build in gcc-release gcc-debugoptimized gcc-debug clang-release clang-debug; do
   command -v "${build%-*}" >/dev/null || { echo "$build: no such compiler, left out"; continue; }
   if ! { CC=${build%-*} meson setup "$folder/$build" --buildtype="${build#*-}" &&
-    ninja -j2 -C "$folder/$build" apps/weft apps/weft-sim; } >"$folder/log" 2>&1; then
+    ninja -j2 -C "$folder/$build" apps/weft apps/weft-sim tests/swarm_all_swarm; } >"$folder/log" 2>&1; then
     tail -n 20 "$folder/log"
     exit 1
   fi
@@ -33,6 +33,12 @@ digest() {
 }
 
 failed=0 runs=0
+for build in "$folder"/*/; do
+  "$build/tests/swarm_all_swarm" >"$folder/log" 2>&1 && continue
+  failed=$((failed + 1))
+  printf 'not ok: %s: random worlds\n' "$(basename "$build")"
+  tail -n 8 "$folder/log"
+done
 for path in apps/scenarios/*.yaml; do
   name=$(basename "$path" .yaml)
   [ "${shorter[$name]:-}" != skip ] || continue
