@@ -20,19 +20,34 @@
     return {silent: false, itemStyle: {color: colour("band"), opacity: 0.22}, label: {show: false}, data: list};
   }
 
-  function lines(chart) {
+  // The legend above a plot, and the room that its rows take where all names do not fit beside each other.
+  function above(chart, width) {
+    const names = chart.series.map((one) => one.name.length * 7 + 45).reduce((sum, one) => sum + one, 0);
+    const rows = Math.max(1, Math.ceil(names / Math.max(200, width - 120)));
+    return {legend: {top: 4, left: 60, right: 60, textStyle: {color: colour("fore")}}, top: 22 + 18 * rows};
+  }
+
+  // A log axis has whole decades: what fills less than one of them is better on a linear one.
+  function narrow(chart) {
+    const at = chart.series.flatMap((one) => one.points.map((point) => point[0])).filter((x) => x > 0);
+    const fills = chart.x.log && at.reduce((a, b) => Math.max(a, b), 0) > 10 * at.reduce((a, b) => Math.min(a, b), Infinity);
+    return Object.assign({}, chart.x, {log: fills, scale: chart.x.log || chart.x.scale});
+  }
+
+  function lines(chart, width) {
+    const over = above(chart, width);
     return {
-      xAxis: axis(chart.x), yAxis: axis(chart.y), dataZoom: [{type: "inside", filterMode: "none"}, {type: "slider", height: 18, bottom: 4, filterMode: "none"}],
-      grid: {left: 80, right: 30, top: 40, bottom: 84}, legend: {top: 4, textStyle: {color: colour("fore")}},
+      xAxis: axis(narrow(chart)), yAxis: axis(chart.y), dataZoom: [{type: "inside", filterMode: "none"}, {type: "slider", height: 18, bottom: 4, filterMode: "none"}],
+      grid: {left: 80, right: 30, top: over.top, bottom: 84}, legend: over.legend,
       series: chart.series.map((one, index) => ({type: "line", name: one.name, data: one.points, showSymbol: one.points.length < 2,
-        color: colour("c" + index % 8), markArea: index === 0 ? bands(chart) : undefined})),
+        color: colour("c" + index % 8), lineStyle: {type: index < 8 ? "solid" : "dashed"}, markArea: index === 0 ? bands(chart) : undefined})),
     };
   }
 
-  function bars(chart) {
+  function bars(chart, width) {
+    const over = above(chart, width);
     return {
-      xAxis: axis(chart.x, chart.labels), yAxis: axis(chart.y), grid: {left: 80, right: 30, top: 40, bottom: 50},
-      legend: {top: 4, textStyle: {color: colour("fore")}},
+      xAxis: axis(chart.x, chart.labels), yAxis: axis(chart.y), grid: {left: 80, right: 30, top: over.top, bottom: 50}, legend: over.legend,
       series: chart.series.map((one, index) => ({type: "bar", name: one.name, data: one.points.map((point) => point[1]),
         color: colour("c" + index % 8)})),
     };
@@ -76,7 +91,7 @@
     figure.classList.add("is-live");
     const live = echarts.init(place, null, {renderer: "svg"});
     const options = Object.assign({animation: false, textStyle: {color: colour("fore")}, tooltip: {trigger: chart.kind === "line" ? "axis" : "item"},
-      toolbox: {right: 8, feature: {dataView: {readOnly: true, lang: [chart.title, "close", ""]}}}}, kinds[chart.kind](chart));
+      toolbox: {right: 8, feature: {dataView: {readOnly: true, lang: [chart.title, "close", ""]}}}}, kinds[chart.kind](chart, place.clientWidth));
     live.setOption(options);
     figure.dataset.drawn = live.getOption().series.reduce((sum, one) => sum + one.data.length, 0);
     return live;
