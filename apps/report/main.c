@@ -118,9 +118,9 @@ static int read_verdict(struct call *call)
 		return rc;
 	rc = profile_parse(&call->profile, path, text, bytes, &call->refusal);
 	free(text);
+	struct verdict_source result = {call->result.path, call->result.text, call->result.bytes};
 	return rc < 0 ? rc
-		      : verdict_of(&call->verdict, &call->profile, call->result.path,
-				   call->result.text, call->result.bytes, &call->refusal);
+		      : verdict_of(&call->verdict, &call->profile, &result, NULL, &call->refusal);
 }
 
 static int is_histogram(const struct dirent *entry)

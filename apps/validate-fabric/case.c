@@ -350,9 +350,9 @@ static int take_result(struct book *book, struct case_run *run)
 	struct result_file file;
 	path_of(path, book, run, "run");
 	int rc = result_file_read(&file, path, &book->refusal);
+	struct verdict_source source = {file.path, file.text, file.bytes};
 	if (rc == 0)
-		rc = verdict_of(&run->verdict, &run->profile, file.path, file.text, file.bytes,
-				&book->refusal);
+		rc = verdict_of(&run->verdict, &run->profile, &source, NULL, &book->refusal);
 	if (rc == 0) {
 		json_t *result = json_loadb(file.text, file.bytes, 0, NULL);
 		read_figures(&run->figures, result, book->scenario.fault_count);

@@ -199,8 +199,8 @@ const char *ask_pauses(const struct book_case *of, const struct facts *facts, st
 #define ROUND_TRIPS_PER_STEP 20
 #define SPANS_OF_ALL_TO_ALL 4 // all pairs at once: more time than that shows nothing more
 #define CHANNELS 4	      // traffic.channels when not given
-#define BUSBW_SHARE 0.9 // of a NIC's rate: nccl-tests, BMWG AI-fabric training draft (indicative)
-#define HOST_SHARE 0.85 // of the NICs that a host's channels leave by
+#define BUSBW_SHARE 0.9	      // of a NIC's rate: nccl-tests
+#define HOST_SHARE 0.85	      // of the NICs that a host's channels leave by
 
 // Ranks of a collective: whole hosts, two at least.
 static uint32_t ranks_of(const struct facts *facts, uint32_t ranks)
@@ -259,8 +259,7 @@ static struct busbw of_nic(const struct facts *facts, double share)
 	return (struct busbw){
 		.bps = BUSBW_SHARE * share * facts->nic_rate_bps,
 		.name = "time of 90 % bus bandwidth",
-		.source = "nccl-tests: an error below 0.9 of what is expected; BMWG draft, "
-			  "indicative",
+		.source = "nccl-tests: an error below 0.9 of what is expected",
 	};
 }
 

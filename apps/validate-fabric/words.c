@@ -12,6 +12,13 @@ void words_check(FILE *to, const char *name, const char *metric, const char *bou
 		bound, source);
 }
 
+void words_indicative(FILE *to, const char *name, const char *metric, const char *bound,
+		      const char *source)
+{
+	fprintf(to, "  - {name: \"%s\", metric: %s, bound: %s, indicative: true, source: \"%s\"}\n",
+		name, metric, bound, source);
+}
+
 void words_steady(FILE *to, const struct facts *facts, ps_t span_ps, double share)
 {
 	long long bin_ns = (long long)(span_ps / BINS / PS_PER_NS);

@@ -8,6 +8,10 @@
 void words_check(FILE *to, const char *name, const char *metric, const char *bound,
 		 const char *source);
 
+// One that is shown, and judges nothing.
+void words_indicative(FILE *to, const char *name, const char *metric, const char *bound,
+		      const char *source);
+
 // Goodput per receiving NIC is watched, and once senders have found their rate, until four fifths
 // of the span, it must be at least `share` of what the lines carry.
 void words_steady(FILE *to, const struct facts *facts, ps_t span_ps, double share);

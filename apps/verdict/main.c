@@ -3,6 +3,7 @@
 
 #include <getopt.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <weft/drive_files.h>
 #include <weft/report_verdict.h>
@@ -14,13 +15,14 @@
 #include "profiles.h"
 #include "weft_version.h"
 
-enum { OPT_PROFILE = 256, OPT_JUNIT, OPT_JSON, OPT_LIST, OPT_VERSION };
+enum { OPT_PROFILE = 256, OPT_BASELINE, OPT_JUNIT, OPT_JSON, OPT_LIST, OPT_VERSION };
 
 #define PROFILE_BYTES_MAX ((size_t)1 << 20)
 #define PATH_BYTES 4096
 
 static const struct option longs[] = {
 	{"profile", required_argument, NULL, OPT_PROFILE},
+	{"baseline", required_argument, NULL, OPT_BASELINE},
 	{"junit", required_argument, NULL, OPT_JUNIT},
 	{"json", no_argument, NULL, OPT_JSON},
 	{"list", no_argument, NULL, OPT_LIST},
@@ -31,7 +33,7 @@ static const struct option longs[] = {
 
 // Everything one call of the program holds.
 struct call {
-	const char *result, *profile_name, *junit;
+	const char *result, *profile_name, *baseline, *junit;
 	bool is_json, wants_list, wants_help, wants_version;
 	struct profile profile;
 	struct verdict verdict;
@@ -43,6 +45,8 @@ static int take(struct call *call, int option)
 	switch (option) {
 	case OPT_PROFILE:
 		return outcome_once(&call->refusal, &call->profile_name, "--profile", optarg);
+	case OPT_BASELINE:
+		return outcome_once(&call->refusal, &call->baseline, "--baseline", optarg);
 	case OPT_JUNIT:
 		return outcome_once(&call->refusal, &call->junit, "--junit", optarg);
 	case OPT_JSON:
@@ -100,14 +104,33 @@ static int read_profile(struct call *call)
 	return rc;
 }
 
-static int read_result(struct call *call)
+static bool wants_baseline(const struct profile *profile)
 {
-	struct result_file file;
-	int rc = result_file_read(&file, call->result, &call->refusal);
+	for (uint32_t i = 0; i < profile->check_count; i++)
+		if (strcmp(profile->checks[i].bound.of, "baseline") == 0)
+			return true;
+	return false;
+}
+
+static int read_results(struct call *call)
+{
+	struct result_file file = {0}, beside = {0};
+	int rc = 0;
+	if (call->baseline != NULL && !wants_baseline(&call->profile))
+		rc = outcome_bad_word(&call->refusal,
+				      "no bound of this profile is a share of a baseline; profile",
+				      call->profile_name);
 	if (rc == 0)
-		rc = verdict_of(&call->verdict, &call->profile, file.path, file.text, file.bytes,
-				&call->refusal);
+		rc = result_file_read(&file, call->result, &call->refusal);
+	if (rc == 0 && call->baseline != NULL)
+		rc = result_file_read(&beside, call->baseline, &call->refusal);
+	struct verdict_source result = {file.path, file.text, file.bytes},
+			      baseline = {beside.path, beside.text, beside.bytes};
+	if (rc == 0)
+		rc = verdict_of(&call->verdict, &call->profile, &result,
+				call->baseline != NULL ? &baseline : NULL, &call->refusal);
 	result_file_free(&file);
+	result_file_free(&beside);
 	return rc;
 }
 
@@ -128,7 +151,7 @@ static int show(struct call *call)
 	static const int statuses[] = {EXIT_SUCCESS, EXIT_MISSED, EXIT_NOT_VALID};
 	int rc = read_profile(call);
 	if (rc == 0)
-		rc = read_result(call);
+		rc = read_results(call);
 	if (rc == 0 && call->junit != NULL)
 		rc = write_junit(call);
 	if (rc < 0)

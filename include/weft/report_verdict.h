@@ -35,8 +35,8 @@ struct bound {
 	bool is_word;
 	double value;		     // a percentage as a share
 	char word[24];		     // where is_word: done, true, false, ...
-	char of[PROFILE_PATH_BYTES]; // a field of the result that `value` is a share of; empty:
-				     // none
+	char of[PROFILE_PATH_BYTES]; // a field of the result that `value` is a share of, or
+				     // "baseline", the same figure of another result; empty: none
 };
 
 struct profile_check {
@@ -48,6 +48,7 @@ struct profile_check {
 	char source[PROFILE_TEXT_BYTES]; // where the bound is from
 	struct bound bound;
 	bool is_required;
+	bool is_indicative; // shown beside its bound, and judges nothing
 	uint32_t line;
 };
 
@@ -71,12 +72,14 @@ enum finding_state {
 	FINDING_MISSED,
 	FINDING_UNAVAILABLE, // required, but there is no such figure
 	FINDING_SKIPPED,     // there is no such figure, and the profile allows that
+	FINDING_INDICATIVE,  // there is one, and the check judges nothing
 };
 
 // What became of one check.
 struct finding {
 	enum finding_state state;
 	enum dimension dimension;
+	bool is_inside;			// the bound holds
 	double measured, limit;		// the worst of `values`, and what it was held against
 	uint32_t values;		// figures in the scope
 	char word[24];			// where the figure is a word or a flag
@@ -90,14 +93,23 @@ struct verdict {
 	enum verdict_end end; // not valid: the run was partial, or a required figure is missing
 	bool is_partial;
 	char scenario[96], weft[96], digest[24];
-	uint32_t met, missed, unavailable, skipped;
+	uint32_t met, missed, unavailable, skipped, indicative;
 	struct finding findings[PROFILE_CHECKS_MAX]; // in the order of the checks
 };
 
-// Holds the JSON `text` of a result against `profile`. -EINVAL when it is no JSON, no result of
-// weft, or of a version of its fields that is not known.
-int verdict_of(struct verdict *ret, const struct profile *profile, const char *path,
-	       const char *text, size_t bytes, struct refusal *refusal);
+// The JSON of a result. `path` is for messages.
+struct verdict_source {
+	const char *path, *text;
+	size_t bytes;
+};
+
+// Holds `result` against `profile`; bounds "of baseline" are shares of the same figures of
+// `baseline`, without which (NULL) they are unavailable. -EINVAL when one of them is no JSON, no
+// result of weft, or of a version of its fields that is not known; a baseline that is partial is
+// none to go by, and refused.
+int verdict_of(struct verdict *ret, const struct profile *profile,
+	       const struct verdict_source *result, const struct verdict_source *baseline,
+	       struct refusal *refusal);
 
 // A missed check in words: its name, what was measured and the bound, with units; "" for others.
 void verdict_missed(FILE *to, const struct profile_check *check, const struct finding *finding);

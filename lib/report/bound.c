@@ -12,15 +12,25 @@ static const struct {
 	double factor;
 	enum dimension dimension;
 } units[] = {
-	{"ps", 1e-12, DIMENSION_TIME},	   {"ns", 1e-9, DIMENSION_TIME},
-	{"us", 1e-6, DIMENSION_TIME},	   {"ms", 1e-3, DIMENSION_TIME},
-	{"s", 1, DIMENSION_TIME},	   {"b/s", 1, DIMENSION_RATE},
-	{"Mb/s", 1e6, DIMENSION_RATE},	   {"Gb/s", 1e9, DIMENSION_RATE},
-	{"Tb/s", 1e12, DIMENSION_RATE},	   {"B/s", 8, DIMENSION_RATE},
-	{"MB/s", 8e6, DIMENSION_RATE},	   {"GB/s", 8e9, DIMENSION_RATE},
-	{"B", 1, DIMENSION_BYTES},	   {"kB", 1e3, DIMENSION_BYTES},
-	{"MB", 1e6, DIMENSION_BYTES},	   {"KiB", 1024, DIMENSION_BYTES},
+	{"ps", 1e-12, DIMENSION_TIME},
+	{"ns", 1e-9, DIMENSION_TIME},
+	{"us", 1e-6, DIMENSION_TIME},
+	{"ms", 1e-3, DIMENSION_TIME},
+	{"s", 1, DIMENSION_TIME},
+	{"b/s", 1, DIMENSION_RATE},
+	{"Mb/s", 1e6, DIMENSION_RATE},
+	{"Gb/s", 1e9, DIMENSION_RATE},
+	{"Tb/s", 1e12, DIMENSION_RATE},
+	{"B/s", 8, DIMENSION_RATE},
+	{"MB/s", 8e6, DIMENSION_RATE},
+	{"GB/s", 8e9, DIMENSION_RATE},
+	{"B", 1, DIMENSION_BYTES},
+	{"kB", 1e3, DIMENSION_BYTES},
+	{"MB", 1e6, DIMENSION_BYTES},
+	{"GB", 1e9, DIMENSION_BYTES},
+	{"KiB", 1024, DIMENSION_BYTES},
 	{"MiB", 1048576, DIMENSION_BYTES},
+	{"GiB", 1073741824, DIMENSION_BYTES},
 };
 
 static const struct {

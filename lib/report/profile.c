@@ -64,13 +64,12 @@ static int read_text(struct reader *reader, char *to, size_t bytes, const char *
 	return 0;
 }
 
-static int read_flag(struct reader *reader, bool *to, const yaml_node_t *node)
+static int read_flag(struct reader *reader, bool *to, const char *key, const yaml_node_t *node)
 {
 	const char *text = text_of(node);
 	bool is_true = text != NULL && strcmp(text, "true") == 0;
 	if (!is_true && (text == NULL || strcmp(text, "false") != 0))
-		return refuse_at(reader, &node->start_mark, "true or false is needed as",
-				 "required");
+		return refuse_at(reader, &node->start_mark, "true or false is needed as", key);
 	*to = is_true;
 	return 0;
 }
@@ -82,14 +81,16 @@ static int read_field(struct reader *reader, struct profile_check *check, const 
 	if (name == NULL)
 		return refuse_at(reader, &key->start_mark, "a key is a text, not", "this");
 	if (strcmp(name, "required") == 0)
-		return read_flag(reader, &check->is_required, value);
+		return read_flag(reader, &check->is_required, name, value);
+	if (strcmp(name, "indicative") == 0)
+		return read_flag(reader, &check->is_indicative, name, value);
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		if (strcmp(name, texts[i].name) == 0)
 			return read_text(reader, (char *)check + texts[i].offset, texts[i].bytes,
 					 name, value);
 	return refuse_at(reader, &key->start_mark,
-			 "a check has name, metric, scope, statistic, bound, source and required, "
-			 "not",
+			 "a check has name, metric, scope, statistic, bound, source, required and "
+			 "indicative, not",
 			 name);
 }
 

@@ -96,12 +96,16 @@ static const char *limit_text(char *ret, size_t bytes, const struct finding *fin
 static void check_row(json_t *table, const struct profile_check *check,
 		      const struct finding *finding)
 {
-	static const char *const states[] = {"met", "missed", "unavailable", "skipped"};
+	static const char *const states[] = {"met", "missed", "unavailable", "skipped", "skipped"};
+	bool is_indicative = finding->state == FINDING_INDICATIVE;
 	json_t *row = sheet_row(table);
 	char text[64];
-	sheet_cell_state(row, states[finding->state], states[finding->state]);
+	sheet_cell_state(row, states[finding->state],
+			 !is_indicative		      ? states[finding->state]
+				 : finding->is_inside ? "indicative: inside"
+						      : "indicative: outside");
 	sheet_cell(row, "%s", check->name);
-	if (finding->state == FINDING_MET || finding->state == FINDING_MISSED)
+	if (finding->state == FINDING_MET || finding->state == FINDING_MISSED || is_indicative)
 		sheet_cell(row, "%s",
 			   check->bound.is_word ? finding->word
 						: limit_text(text, sizeof(text), finding));

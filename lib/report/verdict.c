@@ -13,6 +13,7 @@
 #include "metric.h"
 
 #define SCHEMA_KNOWN 1
+#define BASELINE "baseline"
 
 static bool holds(const struct bound *bound, double value, double limit)
 {
@@ -59,6 +60,26 @@ static void choose(struct metric *metric)
 	}
 }
 
+// The same figure of another result, times the bound's share. NAN with the reason when it has none.
+static double limit_beside(const json_t *baseline, const struct profile_check *check,
+			   struct finding *finding)
+{
+	struct finding other = {0};
+	struct metric metric = {.check = check, .finding = &other};
+	if (baseline == NULL) {
+		metric_lacks(finding, "no baseline was given: ", "--baseline");
+		return NAN;
+	}
+	metric_take(&metric, baseline, check->metric);
+	if (other.values == 0 || metric.has_word || other.reason[0] != '\0') {
+		metric_lacks(finding, "the baseline has no such figure: ",
+			     other.reason[0] != '\0' ? other.reason : check->metric);
+		return NAN;
+	}
+	choose(&metric);
+	return check->bound.value * other.measured;
+}
+
 // The field that a share is of. NAN with the reason when it has no number.
 static double limit_of(const json_t *result, const struct bound *bound, struct finding *finding)
 {
@@ -75,16 +96,23 @@ static double limit_of(const json_t *result, const struct bound *bound, struct f
 	return bound->value * metric.least;
 }
 
-static enum dimension limit_dimension(const struct bound *bound)
+static bool is_beside(const struct bound *bound)
+{
+	return strcmp(bound->of, BASELINE) == 0;
+}
+
+static enum dimension limit_dimension(const struct bound *bound, enum dimension own)
 {
 	double factor;
 	if (bound->of[0] == '\0')
 		return bound->dimension;
+	if (is_beside(bound))
+		return own;
 	const char *last = strrchr(bound->of, '.');
 	return metric_dimension(last == NULL ? bound->of : last + 1, &factor);
 }
 
-static bool judge_number(struct metric *metric, const json_t *result)
+static bool judge_number(struct metric *metric, const json_t *result, const json_t *baseline)
 {
 	const struct bound *bound = &metric->check->bound;
 	struct finding *finding = metric->finding;
@@ -92,12 +120,13 @@ static bool judge_number(struct metric *metric, const json_t *result)
 		metric_lacks(finding, "the figure is a number, not ", bound->word);
 		return false;
 	}
-	metric->limit = limit_of(result, bound, finding);
+	metric->limit = is_beside(bound) ? limit_beside(baseline, metric->check, finding)
+					 : limit_of(result, bound, finding);
 	finding->limit = metric->limit;
 	if (isnan(metric->limit))
 		return false;
 	choose(metric);
-	if (finding->dimension == limit_dimension(bound))
+	if (finding->dimension == limit_dimension(bound, finding->dimension))
 		return true;
 	metric_lacks(finding,
 		     "the figure and its bound are not of one kind: ", metric->check->bound_text);
@@ -105,7 +134,7 @@ static bool judge_number(struct metric *metric, const json_t *result)
 }
 
 // Whether there is something to hold against the bound.
-static bool judge(struct metric *metric, const json_t *result)
+static bool judge(struct metric *metric, const json_t *result, const json_t *baseline)
 {
 	struct finding *finding = metric->finding;
 	const struct profile_check *check = metric->check;
@@ -122,26 +151,30 @@ static bool judge(struct metric *metric, const json_t *result)
 	if (finding->values == 0 && !(is_counted && finding->reason[0] == '\0'))
 		return false;
 	if (!metric->has_word)
-		return judge_number(metric, result);
+		return judge_number(metric, result, baseline);
 	if (check->bound.is_word)
 		return true;
 	metric_lacks(finding, "the figure is a word: ", finding->word);
 	return false;
 }
 
-static void find(struct finding *finding, const struct profile_check *check, const json_t *result)
+static void find(struct finding *finding, const struct profile_check *check, const json_t *result,
+		 const json_t *baseline)
 {
 	struct metric metric = {.check = check, .finding = finding};
-	if (judge(&metric, result)) {
-		bool is_met = metric.has_word
+	if (judge(&metric, result, baseline)) {
+		finding->is_inside = metric.has_word
 			? !metric.word_differs
 			: holds(&check->bound, finding->measured, finding->limit);
-		finding->state = is_met ? FINDING_MET : FINDING_MISSED;
+		finding->state = finding->is_inside ? FINDING_MET : FINDING_MISSED;
+		if (check->is_indicative)
+			finding->state = FINDING_INDICATIVE;
 		finding->reason[0] = '\0';
 		return;
 	}
 #ifndef PLANT_MISSING_IS_MET // a bug on purpose: what was not measured passes
-	finding->state = check->is_required ? FINDING_UNAVAILABLE : FINDING_SKIPPED;
+	finding->state = check->is_required && !check->is_indicative ? FINDING_UNAVAILABLE
+								     : FINDING_SKIPPED;
 #endif
 }
 
@@ -152,6 +185,12 @@ static void copy_text(char *to, size_t bytes, const json_t *value)
 	snprintf(to, bytes, "%s", json_is_string(value) ? json_string_value(value) : "");
 }
 
+static bool is_partial(const json_t *result)
+{
+	return json_is_true(json_object_get(json_object_get(result, "run"), "partial")) ||
+		json_is_true(json_object_get(result, "partial"));
+}
+
 static void describe(struct verdict *ret, const json_t *result)
 {
 	const json_t *scenario = json_object_get(result, "scenario");
@@ -160,15 +199,16 @@ static void describe(struct verdict *ret, const json_t *result)
 		  json_is_object(scenario) ? json_object_get(scenario, "name") : scenario);
 	copy_text(ret->weft, sizeof(ret->weft), json_object_get(result, "weft"));
 	copy_text(ret->digest, sizeof(ret->digest), json_object_get(run, "digest"));
-	ret->is_partial = json_is_true(json_object_get(run, "partial")) ||
-		json_is_true(json_object_get(result, "partial"));
+	ret->is_partial = is_partial(result);
 }
 
-static void judge_all(struct verdict *ret, const struct profile *profile, const json_t *result)
+static void judge_all(struct verdict *ret, const struct profile *profile, const json_t *result,
+		      const json_t *baseline)
 {
-	uint32_t *const counts[] = {&ret->met, &ret->missed, &ret->unavailable, &ret->skipped};
+	uint32_t *const counts[] = {&ret->met, &ret->missed, &ret->unavailable, &ret->skipped,
+				    &ret->indicative};
 	for (uint32_t i = 0; i < profile->check_count; i++) {
-		find(&ret->findings[i], &profile->checks[i], result);
+		find(&ret->findings[i], &profile->checks[i], result, baseline);
 		(*counts[ret->findings[i].state])++;
 	}
 	ret->end = ret->is_partial || ret->unavailable > 0 || ret->met + ret->missed == 0
@@ -186,28 +226,46 @@ static int refuse_result(struct refusal *refusal, const char *path, int line, co
 	return -EINVAL;
 }
 
-int verdict_of(struct verdict *ret, const struct profile *profile, const char *path,
-	       const char *text, size_t bytes, struct refusal *refusal)
+// A result as JSON in *ret, which the caller gives back.
+static int load(json_t **ret, const struct verdict_source *source, struct refusal *refusal)
 {
 	json_error_t error;
-	memset(ret, 0, sizeof(*ret));
-	json_t *result = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &error);
+	const char *path = source->path;
+	json_t *result = json_loadb(source->text, source->bytes, JSON_REJECT_DUPLICATES, &error);
+	*ret = result;
 	if (result == NULL)
 		return refuse_result(refusal, path, error.line, error.text);
 	const json_t *schema = json_object_get(result, "schema");
-	int rc = 0;
 	if (json_is_array(json_object_get(result, "cases")))
-		rc = refuse_result(refusal, path, 0,
-				   "this is a book: its verdict is in it, and each case has a run");
-	else if (!json_is_object(result) || !json_is_string(json_object_get(result, "weft")))
-		rc = refuse_result(refusal, path, 0, "this is no result of weft");
-	else if (!json_is_integer(schema) || json_integer_value(schema) != SCHEMA_KNOWN)
-		rc = refuse_result(refusal, path, 0,
-				   "the fields of this result are of another version than 1");
+		return refuse_result(
+			refusal, path, 0,
+			"this is a book: its verdict is in it, and each case has a run");
+	if (!json_is_object(result) || !json_is_string(json_object_get(result, "weft")))
+		return refuse_result(refusal, path, 0, "this is no result of weft");
+	if (!json_is_integer(schema) || json_integer_value(schema) != SCHEMA_KNOWN)
+		return refuse_result(refusal, path, 0,
+				     "the fields of this result are of another version than 1");
+	return 0;
+}
+
+int verdict_of(struct verdict *ret, const struct profile *profile,
+	       const struct verdict_source *result, const struct verdict_source *baseline,
+	       struct refusal *refusal)
+{
+	json_t *own = NULL, *other = NULL;
+	memset(ret, 0, sizeof(*ret));
+	int rc = load(&own, result, refusal);
+	if (rc == 0 && baseline != NULL)
+		rc = load(&other, baseline, refusal);
+	if (rc == 0 && is_partial(other))
+		rc = refuse_result(refusal, baseline->path, 0,
+				   "a partial result is no baseline: its figures are of a part of "
+				   "the traffic");
 	if (rc == 0) {
-		describe(ret, result);
-		judge_all(ret, profile, result);
+		describe(ret, own);
+		judge_all(ret, profile, own, other);
 	}
-	json_decref(result);
+	json_decref(own);
+	json_decref(other);
 	return rc;
 }

@@ -12,15 +12,16 @@
 #include "number.h"
 #include "put.h"
 
-static const char *const states[] = {"met", "MISSED", "UNAVAILABLE", "skipped"};
-static const char *const state_words[] = {"met", "missed", "unavailable", "skipped"};
+static const char *const states[] = {"met", "MISSED", "UNAVAILABLE", "skipped", "indicative"};
+static const char *const state_words[] = {"met", "missed", "unavailable", "skipped", "indicative"};
 static const char *const ends[] = {"PASS", "FAIL", "NOT VALID"};
 static const char *const end_words[] = {"pass", "fail", "not_valid"};
 static const char *const dimensions[] = {"none", "s", "bit/s", "byte"};
 
 static bool has_figure(const struct finding *finding)
 {
-	return finding->state == FINDING_MET || finding->state == FINDING_MISSED;
+	return finding->state == FINDING_MET || finding->state == FINDING_MISSED ||
+		finding->state == FINDING_INDICATIVE;
 }
 
 static const char *figure_text(struct text *ret, double value, enum dimension dimension,
@@ -61,6 +62,8 @@ static void show_line(FILE *to, const struct profile_check *check, const struct 
 			figure_text(&limit, finding->limit, finding->dimension, &check->bound));
 	if (has_figure(finding) && finding->where[0] != '\0')
 		fprintf(to, "; %s", finding->where);
+	if (finding->state == FINDING_INDICATIVE)
+		fputs(finding->is_inside ? "; inside" : "; outside", to);
 	if (!has_figure(finding))
 		fprintf(to, "; %s", finding->reason);
 	fputc('\n', to);
@@ -84,8 +87,11 @@ void verdict_show(FILE *to, const struct profile *profile, const struct verdict 
 		profile->description[0] != '\0' ? ": " : "", profile->description);
 	for (uint32_t i = 0; i < profile->check_count; i++)
 		show_line(to, &profile->checks[i], &verdict->findings[i]);
-	fprintf(to, "\n%s: %u met, %u missed, %u unavailable, %u skipped\n", ends[verdict->end],
+	fprintf(to, "\n%s: %u met, %u missed, %u unavailable, %u skipped", ends[verdict->end],
 		verdict->met, verdict->missed, verdict->unavailable, verdict->skipped);
+	if (verdict->indicative > 0)
+		fprintf(to, "; %u indicative, which judge nothing", verdict->indicative);
+	fputc('\n', to);
 	if (verdict->is_partial)
 		fputs("The run did not come to its end: its figures are of a part of the "
 		      "traffic.\n",
@@ -112,6 +118,7 @@ static void put_check(json_t *row, const struct profile_check *check, const stru
 		put_text(row, "measured_reason", finding->reason);
 	put(row, "limit", is_number ? json_real(finding->limit) : json_null());
 	put_text(row, "where", finding->where[0] != '\0' ? finding->where : NULL);
+	put(row, "inside", has_figure(finding) ? json_boolean(finding->is_inside) : json_null());
 	put(row, "required", json_boolean(check->is_required));
 	put_text(row, "source", check->source);
 }
@@ -132,6 +139,7 @@ int verdict_json(FILE *to, const struct profile *profile, const struct verdict *
 	put_count(root, "missed", verdict->missed);
 	put_count(root, "unavailable", verdict->unavailable);
 	put_count(root, "skipped", verdict->skipped);
+	put_count(root, "indicative", verdict->indicative);
 	json_t *rows = array_in(root, "checks");
 	for (uint32_t i = 0; i < profile->check_count; i++)
 		put_check(row_in(rows), &profile->checks[i], &verdict->findings[i]);
@@ -146,13 +154,14 @@ static struct junit_case case_of(const struct verdict *verdict, const struct pro
 				 const struct finding *finding, char *why, size_t bytes)
 {
 	static const enum junit_end junit_ends[] = {JUNIT_PASSED, JUNIT_FAILED, JUNIT_ERROR,
-						    JUNIT_SKIPPED};
+						    JUNIT_SKIPPED, JUNIT_SKIPPED};
 	struct text measured, limit;
 	snprintf(why, bytes, "%s", finding->reason);
 	if (has_figure(finding) && check->bound.is_word)
 		snprintf(why, bytes, "measured %s", finding->word);
 	else if (has_figure(finding))
-		snprintf(why, bytes, "measured %s, held against %s%s%s",
+		snprintf(why, bytes, "%smeasured %s, held against %s%s%s",
+			 check->is_indicative ? "indicative, judges nothing: " : "",
 			 measured_text(&measured, finding, &check->bound),
 			 figure_text(&limit, finding->limit, finding->dimension, &check->bound),
 			 finding->where[0] != '\0' ? " at " : "", finding->where);
@@ -171,7 +180,7 @@ int verdict_junit(FILE *to, const struct junit_origin *origin, const struct prof
 				    .tests = profile->check_count + 1,
 				    .failures = verdict->missed,
 				    .errors = verdict->unavailable + verdict->is_partial,
-				    .skipped = verdict->skipped};
+				    .skipped = verdict->skipped + verdict->indicative};
 	// a partial run fails as a whole, in a case of its own
 	struct junit_case whole = {.suite = verdict->scenario,
 				   .name = "the run came to its end",

@@ -32,6 +32,12 @@ static const char result[] =
 	" \"drops\": [], \"expect\": [{\"inside\": true}, {\"inside\": false}],\n"
 	" \"congestion\": {\"marked_share\": 0.02, \"queue_bytes_max\": 65536}}\n";
 
+static int judged(const char *path, const char *text)
+{
+	struct verdict_source source = {path, text, strlen(text)};
+	return verdict_of(&verdict, &profile, &source, NULL, &refusal);
+}
+
 // A profile of one check, held against the result above.
 static const struct finding *held(const char *check)
 {
@@ -42,8 +48,7 @@ static const struct finding *held(const char *check)
 	refusal = (struct refusal){0};
 	if (profile_parse(&profile, "one.yaml", text, strlen(text), &refusal) != 0)
 		fail_msg("%s: %s", check, refusal.text);
-	assert_int_equal(
-		verdict_of(&verdict, &profile, "result.json", result, strlen(result), &refusal), 0);
+	assert_int_equal(judged("result.json", result), 0);
 	return &verdict.findings[0];
 }
 
@@ -217,7 +222,7 @@ static void a_study_is_held_against_bounds_as_well(void **state)
 				   "     scope: name=done, bound: at most 2s}\n";
 	(void)state;
 	assert_int_equal(profile_parse(&profile, "p", text, strlen(text), &refusal), 0);
-	assert_int_equal(verdict_of(&verdict, &profile, "s", study, strlen(study), &refusal), 0);
+	assert_int_equal(judged("s", study), 0);
 	assert_int_equal(verdict.findings[0].state, FINDING_MET);
 	assert_int_equal(verdict.findings[1].state, FINDING_MISSED);
 	assert_int_equal(verdict.findings[2].state, FINDING_MET);
@@ -233,10 +238,45 @@ static void a_partial_run_never_passes(void **state)
 	strcpy(partial, result);
 	char *flag = strstr(partial, "false}");
 	memcpy(flag, "true }", 6);
-	assert_int_equal(
-		verdict_of(&verdict, &profile, "partial", partial, strlen(partial), &refusal), 0);
+	assert_int_equal(judged("partial", partial), 0);
 	assert_true(verdict.is_partial);
 	assert_int_equal(verdict.end, VERDICT_NOT_VALID);
+}
+
+// The worst of the result against the worst of the baseline, each by the check's own rule.
+static void bounds_of_a_baseline_need_one(void **state)
+{
+	static const char less[] =
+		"{\"schema\": 1, \"weft\": \"w\", \"collectives\": [{\"busbw_bytes_per_s\": "
+		"50000000000}, {\"busbw_bytes_per_s\": 42000000000}]}";
+	struct verdict_source own = {"r", result, strlen(result)},
+			      other = {"b", less, strlen(less)};
+	(void)state;
+	assert_state("metric: collectives.busbw_bytes_per_s, bound: at least 95 % of baseline",
+		     FINDING_UNAVAILABLE);
+	assert_int_equal(verdict_of(&verdict, &profile, &own, &other, &refusal), 0);
+	assert_int_equal(verdict.findings[0].state, FINDING_MET); // 40 of 0.95 x 42 GB/s
+	assert_true(fabs(verdict.findings[0].limit - 0.95 * 42e9 * 8) < 1);
+	assert_state("metric: collectives.busbw_bytes_per_s, bound: at least 96 % of baseline",
+		     FINDING_UNAVAILABLE);
+	assert_int_equal(verdict_of(&verdict, &profile, &own, &other, &refusal), 0);
+	assert_int_equal(verdict.end, VERDICT_FAIL); // 40.32 GB/s
+}
+
+static void what_is_indicative_judges_nothing(void **state)
+{
+	(void)state;
+	assert_state("metric: congestion.marked_share, bound: at most 1 %, indicative: true",
+		     FINDING_INDICATIVE);
+	assert_false(verdict.findings[0].is_inside);
+	assert_int_equal(verdict.indicative, 1);
+	assert_int_equal(verdict.missed, 0);
+	assert_int_equal(verdict.end, VERDICT_NOT_VALID); // nothing was judged
+	assert_state("metric: congestion.marked_share, bound: at most 3 %, indicative: true",
+		     FINDING_INDICATIVE);
+	assert_true(verdict.findings[0].is_inside);
+	assert_state("metric: goodput.none_bps, bound: at least 1Gb/s, indicative: true",
+		     FINDING_SKIPPED);
 }
 
 static void what_is_no_result_is_refused(void **state)
@@ -251,9 +291,7 @@ static void what_is_no_result_is_refused(void **state)
 	(void)state;
 	assert_state("metric: run.end, bound: is done", FINDING_MET);
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		assert_int_equal(
-			verdict_of(&verdict, &profile, "r", texts[i], strlen(texts[i]), &refusal),
-			-EINVAL);
+		assert_int_equal(judged("r", texts[i]), -EINVAL);
 }
 
 static void assert_refused(const char *text, uint32_t line, const char *says)
@@ -301,6 +339,8 @@ int main(void)
 		cmocka_unit_test(what_is_missing_is_never_met),
 		cmocka_unit_test(a_study_is_held_against_bounds_as_well),
 		cmocka_unit_test(a_partial_run_never_passes),
+		cmocka_unit_test(bounds_of_a_baseline_need_one),
+		cmocka_unit_test(what_is_indicative_judges_nothing),
 		cmocka_unit_test(what_is_no_result_is_refused),
 		cmocka_unit_test(bad_profiles_are_refused_with_their_place),
 	};
