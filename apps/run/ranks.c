@@ -85,9 +85,10 @@ static uint64_t fingerprint(const struct call *call)
 {
 	const struct world *world = &call->stage.world;
 	uint64_t print = call->text_hash;
-	const uint64_t facts[] = {world->machine_count,	      world->cable_count,
-				  (uint64_t)world->window_ps, world->work_total,
-				  call->stage.arena.used,     call->scenario.seed};
+	const uint64_t facts[] = {
+		world->machine_count,	 world->cable_count, (uint64_t)world->window_ps,
+		world->work_total,	 world->qp_count,    world->context_count,
+		world->packets.capacity, call->scenario.seed};
 	for (size_t i = 0; i < sizeof(facts) / sizeof(*facts); i++)
 		print = (print ^ facts[i]) * UINT64_C(0x100000001b3);
 	return print;

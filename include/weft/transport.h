@@ -153,9 +153,6 @@ bool endpoint_has_events(const struct endpoint *endpoint);
 // What it counted so far.
 const struct transport_counters *endpoint_counters(const struct endpoint *endpoint);
 
-// Puts these in their place: those of the same endpoint as it was run elsewhere.
-void endpoint_set_counters(struct endpoint *endpoint, const struct transport_counters *counters);
-
 // Before traffic: round trips and the order of arrivals go into `delays`, and data packets say when
 // they left (packet_stamp()). `delays` must outlive the endpoint.
 struct delays;

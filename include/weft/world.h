@@ -21,38 +21,11 @@
 #include <weft/transport.h>
 #include <weft/workload.h>
 #include <weft/world_audit.h>
+#include <weft/world_cables.h>
 #include <weft/world_links.h>
 #include <weft/world_pause.h>
 #include <weft/world_program.h>
 #include <weft/world_shards.h>
-
-// A fault as a cable sees it.
-struct cable_fault {
-	enum fault_kind kind;
-	ps_t from_ps, until_ps;
-	uint32_t threshold;  // a packet is hit when the cable's next 32 random bits are below
-	ps_t down_ps, up_ps; // of a flap
-	ps_t delay_ps;	     // REORDER: held back for so long at most
-	uint32_t rate_ppb;   // SLOW: what is left of the rate
-	struct burst_chances burst;
-	uint32_t good_threshold; // BURST: `threshold` in the good state, and in the bad one
-	uint32_t bad_threshold;
-	uint32_t queue_packets; // STALL: so many wait at each port
-};
-
-// One direction of a link, towards (to_machine, to_port).
-struct cable_plan {
-	uint32_t from_machine, from_port;
-	uint32_t to_machine, to_port;
-	line_t line;
-	ps_t delay_ps;
-	uint32_t fault_first, fault_count; // in world.cable_faults
-	uint8_t tier, plane;
-	uint8_t head_bytes; // of a cut-through switch at its end; 0: the end wants all of a packet
-};
-
-// Until when a host with these faults does nothing, asked at `at`; `at` when it works.
-ps_t stall_until(const struct cable_fault *faults, uint32_t count, ps_t at);
 
 struct world_host; // host.h
 struct agent;	   // agent.h
@@ -96,10 +69,12 @@ struct world {
 	uint64_t context_count, qp_count; // of all endpoints: as many as QPs, or fewer; QPs
 	uint64_t work_total; // ends to be seen: of flows (two each), ranks' collectives, operations
 	struct outcome *outcome;
+	struct world_others others;  // what NICs of other processes counted
 	struct world_jobs jobs;	     // of several
 	struct world_links links;    // with watch.links
 	struct world_delays *delays; // with watch.delays: world_delays.h
 	uint32_t shard_count; // a shard is what one thread runs; it writes into its own record
+	uint32_t own_shard;   // of processes, the one that this is; else WORLD_EVERY_SHARD
 	uint32_t *shard_of;   // [machine_count], in no order: see shards.c
 	struct shared_switch *shared;		  // [topology.switch_count], or NULL: none is
 	struct record *records[WORLD_SHARDS_MAX]; // [shard_count]

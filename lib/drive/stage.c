@@ -21,7 +21,8 @@ int stage_build(struct stage *ret, const struct scenario *scenario, const char *
 	arena_init(&ret->arena, memory, bytes);
 	struct world_shards shards = {.count = options->lanes > 1 ? options->lanes : 1};
 	if (options->ranks != NULL)
-		shards = (struct world_shards){options->ranks->count, .are_processes = true};
+		shards = (struct world_shards){options->ranks->count, .are_processes = true,
+					       .index = options->ranks->index};
 	ret->sim = NULL;
 	int rc = world_build_shards(&ret->world, &ret->arena, scenario, trace_text, trace_bytes,
 				    shards, refusal);

@@ -283,11 +283,6 @@ const struct transport_counters *endpoint_counters(const struct endpoint *endpoi
 	return &endpoint->counters;
 }
 
-void endpoint_set_counters(struct endpoint *endpoint, const struct transport_counters *counters)
-{
-	endpoint->counters = *counters;
-}
-
 void endpoint_time(struct endpoint *endpoint, struct delays *delays)
 {
 	endpoint->delays = delays;

@@ -218,10 +218,11 @@ void agents_plan(struct world *world)
 	const struct program *program = world->program;
 	if (program == NULL)
 		return;
-	for (uint32_t rank = 0; rank < program->ranks; rank++)
-		if (program_run_left(world->agent->run, rank) > 0)
-			host_later(world->hosts[program->nics[rank] / world->fabric.nics_per_host],
-				   HOST_OP_BEGIN, rank, 0);
+	for (uint32_t rank = 0; rank < program->ranks; rank++) {
+		uint32_t host = program->nics[rank] / world->fabric.nics_per_host;
+		if (program_run_left(world->agent->run, rank) > 0 && world_has(world, host))
+			host_later(world->hosts[host], HOST_OP_BEGIN, rank, 0);
+	}
 	world->work_total += program->op_count;
 }
 

@@ -9,6 +9,7 @@
 
 #include <weft/plan.h>
 #include <weft/workload_goal.h>
+#include <weft/world_signal.h>
 
 #include "host.h"
 
@@ -449,10 +450,12 @@ int world_build_shards(struct world *ret, struct arena *arena, const struct scen
 			      .arena = arena,
 			      .fabric = scenario->fabric,
 			      .transport = scenario->transport,
-			      .shard_count = shards.count};
+			      .shard_count = shards.count,
+			      .own_shard = shards.are_processes ? shards.index : WORLD_EVERY_SHARD};
 	if (shards.count == 0 || shards.count > WORLD_SHARDS_MAX)
 		return refuse(refusal, -EINVAL, "% shards asked for; 1 to % are supported",
 			      shards.count, WORLD_SHARDS_MAX, 0);
+	check(!shards.are_processes || shards.index < shards.count);
 	int rc = build_job(ret, trace_text, trace_bytes, refusal);
 	if (rc == 0)
 		rc = build_sample(ret, refusal);

@@ -24,6 +24,10 @@ void links_collect(struct world *world); // adds up what shards have
 // collected.
 void world_settle(struct world *world);
 
+// outcome.c: adds what one more NIC counted to a sum, and to the most that any sent on each plane.
+void outcome_add_counters(struct transport_counters *sum, uint64_t *plane_bytes_nic_max,
+			  const struct transport_counters *more);
+
 // delays.c: packets and messages are timed; after machines. The others are for when it is read:
 // first each shard's, then all.
 int delays_build(struct world *world, struct refusal *refusal);

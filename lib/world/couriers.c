@@ -124,6 +124,7 @@ void couriers_plan(struct world *world)
 	if (world->course == NULL)
 		return;
 	for (uint32_t rank = 0; rank < course_config(world->course)->ranks; rank++)
-		host_later(world->hosts[rank], HOST_OP_BEGIN, rank, 0);
+		if (world_has(world, rank))
+			host_later(world->hosts[rank], HOST_OP_BEGIN, rank, 0);
 	world->work_total += 2 * course_messages(world->course);
 }

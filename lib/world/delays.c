@@ -77,12 +77,13 @@ static int time_host(struct world *world, uint32_t index, uint64_t *numbers)
 	host->delays = world->delays->of[world->shard_of[index]];
 	for (uint32_t i = 0; i < host->nic_count; i++) {
 		struct nic *nic = &host->nics[i];
-		if (nic->endpoint == NULL)
+		if (!nic->has_qps)
 			continue;
 		if (draw_nic(world, nic) < 0)
 			return -ENOMEM;
-		endpoint_time(nic->endpoint, host->delays);
-		world->delays->has_berths |= nic->berths != NULL;
+		if (nic->endpoint != NULL)
+			endpoint_time(nic->endpoint, host->delays);
+		world->delays->has_berths |= berths_count(world) > 0;
 		world->delays->pairs_all = number_pairs(world, host, nic, numbers,
 							world->delays->pairs_all);
 	}

@@ -6,9 +6,6 @@
 #include <errno.h>
 
 #include "hosts.h"
-#include "setting.h"
-
-#define GRANT_BYTES 64u // NCCL's entry in the sender's FIFO of credits
 
 static struct nic *nic_at(const struct world *world, uint32_t nic)
 {
@@ -54,19 +51,6 @@ static void count_berths(struct world *world, const struct builder *builder)
 
 // ---------------------------------------------------------------- hosts and NICs
 
-static void open_regions(const struct world *world, const struct builder *builder, uint32_t index,
-			 struct endpoint *endpoint)
-{
-	uint64_t data_bytes = builder->data_bytes[index];
-	uint64_t credit_bytes = (uint64_t)world->job.ring.credits * GRANT_BYTES;
-	int rc = 0;
-	if (data_bytes > 0)
-		rc = endpoint_register(endpoint, RKEY_DATA, 0, data_bytes);
-	if (rc == 0 && world->job.group_count > 0)
-		rc = endpoint_register(endpoint, RKEY_CREDITS, 0, credit_bytes);
-	check(rc == 0); // REGIONS_PER_NIC of them
-}
-
 // Counts ranks and flows per host.
 static void count_people(const struct world *world, struct builder *builder)
 {
@@ -78,52 +62,6 @@ static void count_people(const struct world *world, struct builder *builder)
 	}
 	for (uint32_t i = 0; i < world->flow_count; i++)
 		builder->flows_on[world->flows[i].from / per_host]++;
-}
-
-static int build_nics(struct world *world, struct world_host *host, uint32_t host_index,
-		      const struct builder *builder)
-{
-	const struct transport_config *transport = setting_transport(world, host_index);
-	struct arena *arena = world->arena;
-	uint32_t planes = host->planes, ports = host->nic_count * planes;
-	host->nics = arena_draw(arena, ARENA_WORLD, host->nic_count, sizeof(struct nic));
-	host->nic_of_port = arena_draw(arena, ARENA_WORLD, ports, sizeof(uint16_t));
-	host->working = arena_draw(arena, ARENA_WORLD, host->nic_count / 64 + 1, sizeof(uint64_t));
-	if (host->nics == NULL || host->nic_of_port == NULL || host->working == NULL ||
-	    transport == NULL)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < host->nic_count; i++) {
-		uint32_t index = host->first_nic + i, qps = builder->qps[index];
-		struct nic *nic = &host->nics[i];
-		*nic = (struct nic){.line = line_of(world->fabric.link_rate_bps),
-				    .planes = planes,
-				    .is_paced = cc_find(world->transport.cc.name)->has_rate,
-				    .first_port = i * planes,
-				    .wake_at = PS_NEVER};
-		for (uint32_t plane = 0; plane < planes; plane++)
-			host->nic_of_port[i * planes + plane] = (uint16_t)i;
-		if (qps == 0)
-			continue;
-		nic->peers = arena_draw(arena, ARENA_WORLD, qps, sizeof(struct nic_peer));
-		if (host->series != NULL)
-			nic->bin = arena_draw(arena, ARENA_MEASURE, 1, sizeof(*nic->bin));
-		if (nic->peers == NULL || (host->series != NULL && nic->bin == NULL))
-			return -ENOMEM;
-		int rc = endpoint_create(&nic->endpoint, arena, transport, index, qps,
-					 world->scenario->seed, builder->refusal);
-		if (rc < 0)
-			return rc;
-		uint32_t contexts = endpoint_contexts(transport, qps);
-		world->context_count += contexts;
-		if (contexts < qps)
-			rc = backlog_init(&nic->backlog, arena, qps, builder->posts[index]);
-		if (rc < 0)
-			return rc;
-		open_regions(world, builder, index, nic->endpoint);
-		if (berths_count(world) > 0 && (rc = berths_build(&nic->berths, world, index)) < 0)
-			return rc;
-	}
-	return 0;
 }
 
 static int build_host(struct world *world, uint32_t index, const struct builder *builder)
@@ -168,17 +106,19 @@ static int build_host(struct world *world, uint32_t index, const struct builder 
 	uint64_t events = builder->flows_on[index] + 16 + agents_events(world, index) +
 		(uint64_t)ranks * (3 + 3ull * ring->channels * (ring->credits + 1));
 	host->ranks = arena_draw(arena, ARENA_WORLD, ranks, sizeof(struct rank));
-	if (host->ranks == NULL ||
-	    heap_init(&host->events, arena, ARENA_WORLD, (uint32_t)events) < 0 ||
-	    scaleup_init(&host->scaleup, arena, &world->scenario->scaleup, nics) < 0)
+	if (host->ranks == NULL)
 		return -ENOMEM;
-	return build_nics(world, host, index, builder);
+	if (world_has(world, index) &&
+	    (heap_init(&host->events, arena, ARENA_WORLD, (uint32_t)events) < 0 ||
+	     scaleup_init(&host->scaleup, arena, &world->scenario->scaleup, nics) < 0))
+		return -ENOMEM;
+	return nics_build(world, host, builder);
 }
 
 static int build_stalling_host(struct world *world, uint32_t index, const struct builder *builder)
 {
 	int rc = build_host(world, index, builder);
-	return rc < 0 ? rc : stall_build(world, index);
+	return rc < 0 || !world_has(world, index) ? rc : stall_build(world, index);
 }
 
 // ---------------------------------------------------------------- ranks
@@ -198,6 +138,9 @@ static int build_rank(struct world *world, struct builder *builder, uint32_t gro
 	builder->rank_of[builder->group_first[group_index] + at] = index;
 	*rank = (struct rank){
 		.group = group, .group_index = group_index, .at = at, .nic = gpu % per_host};
+	world->work_total += group->bucket_count;
+	if (!world_has(world, gpu / per_host))
+		return 0;
 	rank->to = arena_draw(world->arena, ARENA_WORLD, ring->channels, sizeof(*rank->to));
 	rank->from = arena_draw(world->arena, ARENA_WORLD, ring->channels, sizeof(*rank->from));
 	rank->steps_seen = arena_draw(world->arena, ARENA_WORLD, ring->channels, sizeof(uint64_t));
@@ -213,7 +156,6 @@ static int build_rank(struct world *world, struct builder *builder, uint32_t gro
 		return rc;
 	host_later(host, HOST_RELEASE, index, 0);
 	rank->is_waiting = true;
-	world->work_total += group->bucket_count;
 	return 0;
 }
 
@@ -232,6 +174,8 @@ static int join_locals(struct world *world, const struct builder *builder, uint3
 					      "GPU % and GPU % of one host talk, and nothing joins "
 					      "them: give scaleup.rate, or fabric.nics_per_host 1",
 					      group->gpus[at], group->gpus[next], 0);
+			if (!world_has(world, group->gpus[at] / per_host))
+				continue;
 			const uint32_t *rank_of = builder->rank_of +
 				builder->group_first[group_index];
 			rank_at(world, builder, group_index, at)->to[channel] = (struct rank_link){
@@ -268,9 +212,19 @@ static uint32_t open_end(struct world *world, struct builder *builder, uint32_t 
 			 const struct nic_peer *peer)
 {
 	uint32_t qpn = builder->qps[nic]++;
-	nic_at(world, nic)->peers[qpn] = *peer;
-	nic_at(world, nic)->qp_count = qpn + 1;
+	struct nic *of = nic_at(world, nic);
+	if (of->peers == NULL)
+		return qpn;
+	of->peers[qpn] = *peer;
+	of->qp_count = qpn + 1;
 	return qpn;
+}
+
+// Nothing where another process has the NIC.
+static void connect_end(struct nic *nic, uint32_t qpn, const struct qp_config *config)
+{
+	if (nic->endpoint != NULL)
+		check(endpoint_connect(nic->endpoint, qpn, config, 0) == 0); // each is new
 }
 
 // Makes the two ends of one QP.
@@ -290,10 +244,8 @@ static void join(struct world *world, struct builder *builder, const struct conn
 				 .remote_qpn = from_qpn,
 				 .id = (uint64_t)to_nic << 32 | to_qpn,
 				 .first_psn = world->scenario->first_psn};
-	int rc = endpoint_connect(nic_at(world, from_nic)->endpoint, from_qpn, &there, 0);
-	if (rc == 0)
-		rc = endpoint_connect(nic_at(world, to_nic)->endpoint, to_qpn, &back, 0);
-	check(rc == 0); // each is new
+	connect_end(nic_at(world, from_nic), from_qpn, &there);
+	connect_end(nic_at(world, to_nic), to_qpn, &back);
 }
 
 // What QP number `index` of a connection belongs to, at both ends.
@@ -329,13 +281,14 @@ static void tell_owners(const struct world *world, const struct builder *builder
 	case NIC_ROLE_LINE_SEND:
 		world->lines[connection->line].qpn = from_qpn;
 		break;
-	default:
-		rank_at(world, builder, connection->group, connection->from_at)
-			->to[connection->channel]
-			.qpn = from_qpn;
-		rank_at(world, builder, connection->group, connection->to_at)
-			->from[connection->channel]
-			.qpn = to_qpn;
+	default: {
+		struct rank *from = rank_at(world, builder, connection->group, connection->from_at);
+		struct rank *to = rank_at(world, builder, connection->group, connection->to_at);
+		if (from->to != NULL)
+			from->to[connection->channel].qpn = from_qpn;
+		if (to->from != NULL)
+			to->from[connection->channel].qpn = to_qpn;
+	}
 	}
 }
 
@@ -363,9 +316,9 @@ static int connect(struct world *world, void *context, const struct connection *
 static void plan_flows(struct world *world)
 {
 	for (uint32_t i = 0; i < world->flow_count; i++) {
-		if (world->flows[i].trigger > 0)
-			continue;
 		uint32_t index = world->flows[i].from / world->fabric.nics_per_host;
+		if (world->flows[i].trigger > 0 || !world_has(world, index))
+			continue;
 		struct world_host *host = world->hosts[index];
 		ps_t start_ps = stall_work_done(&host->faults, world->flows[i].start_ps);
 		host_worked(host, world->flows[i].start_ps, 0, start_ps);

@@ -2,11 +2,14 @@
 // What the files that build hosts share: the connections of a world, and the scratch of the
 // building.
 //
-//   hosts.c  host machines, their NICs, endpoints, QPs, ranks     connections.c  who talks to whom
+//   hosts.c  host machines, their QPs and ranks   nics.c  their NICs   connections.c  who talks to
+//   whom
 #pragma once
 
 #include "build.h"
 #include "host.h"
+
+#define GRANT_BYTES 64u // NCCL's entry in the sender's FIFO of credits
 
 // One connection between two NICs of the world, told to a visitor.
 struct connection {
@@ -41,3 +44,6 @@ int connection_check(struct world *world, void *context, const struct connection
 
 // How large the region for data of each NIC is.
 void connections_measure(const struct world *world, struct builder *builder);
+
+// Builds the NICs of a host. -ENOMEM, or what endpoint_create() refuses.
+int nics_build(struct world *world, struct world_host *host, const struct builder *builder);

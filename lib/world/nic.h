@@ -59,12 +59,13 @@ struct nic_bin {
 };
 
 struct nic {
-	struct endpoint *endpoint; // NULL: this NIC has nobody to talk to
+	struct endpoint *endpoint; // NULL: this NIC has nobody to talk to, or is another process's
 	line_t line;		   // of each plane
 	struct nic_slow *slow;	   // [planes] of a NIC whose lines change their rates; else NULL
 	struct pause *pauses;	   // [planes] with PFC; else NULL
 	uint32_t planes;
 	bool is_paced;		  // QPs may wait for a rate
+	bool has_qps;		  // here, or in the process that has its endpoint
 	uint32_t turn;		  // plane that goes first among those free at the same time
 	uint32_t first_port;	  // of the host machine
 	ps_t free_at[PLANES_MAX]; // when the line of a plane is free

@@ -219,16 +219,21 @@ static void add_words(void *into, const void *from, size_t bytes)
 		sum[i] += more[i];
 }
 
+void outcome_add_counters(struct transport_counters *sum, uint64_t *plane_bytes_nic_max,
+			  const struct transport_counters *more)
+{
+	static_assert(sizeof(*sum) % sizeof(uint64_t) == 0, "words only");
+	add_words(sum, more, sizeof(*more));
+	for (int plane = 0; plane < PLANES_MAX; plane++)
+		if (more->plane_bytes[plane] > plane_bytes_nic_max[plane])
+			plane_bytes_nic_max[plane] = more->plane_bytes[plane];
+}
+
 static void collect_nic(struct outcome *outcome, const struct nic *nic)
 {
-	static_assert(sizeof(struct transport_counters) % sizeof(uint64_t) == 0, "words only");
-	if (nic->endpoint == NULL)
-		return;
-	const struct transport_counters *counters = endpoint_counters(nic->endpoint);
-	add_words(&outcome->transport, counters, sizeof(*counters));
-	for (int plane = 0; plane < PLANES_MAX; plane++)
-		if (counters->plane_bytes[plane] > outcome->plane_bytes_nic_max[plane])
-			outcome->plane_bytes_nic_max[plane] = counters->plane_bytes[plane];
+	if (nic->endpoint != NULL)
+		outcome_add_counters(&outcome->transport, outcome->plane_bytes_nic_max,
+				     endpoint_counters(nic->endpoint));
 }
 
 // nccl-tests: algbw = S / t, busbw = algbw (n-1)/n, twice that for all-reduce.
@@ -353,9 +358,10 @@ void world_settle(struct world *world)
 void world_collect(struct world *world)
 {
 	struct outcome *outcome = world->outcome;
-	outcome->transport = (struct transport_counters){0};
+	outcome->transport = world->others.transport;
 	outcome->fabric = (struct fabric_counters){0};
-	memset(outcome->plane_bytes_nic_max, 0, sizeof(outcome->plane_bytes_nic_max));
+	memcpy(outcome->plane_bytes_nic_max, world->others.plane_bytes_nic_max,
+	       sizeof(outcome->plane_bytes_nic_max));
 	for (uint32_t i = 0; i < world->topology.hosts; i++)
 		for (uint32_t n = 0; n < world->hosts[i]->nic_count; n++)
 			collect_nic(outcome, &world->hosts[i]->nics[n]);

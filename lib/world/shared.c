@@ -6,6 +6,8 @@
 
 #include <errno.h>
 
+#include <weft/world_signal.h>
+
 #include "build.h"
 
 static bool is_top(const struct switch_plan *plan)
@@ -68,6 +70,12 @@ const struct shared_switch *world_shared(const struct world *world, uint32_t mac
 bool world_is_in(const struct world *world, uint32_t machine, uint32_t shard)
 {
 	return world->shard_of[machine] == shard || world_shared(world, machine) != NULL;
+}
+
+bool world_has(const struct world *world, uint32_t machine)
+{
+	return world->own_shard == WORLD_EVERY_SHARD ||
+		world_is_in(world, machine, world->own_shard);
 }
 
 uint32_t world_sender_of(const struct world *world, uint32_t cable)

@@ -166,7 +166,7 @@ static const char buffer[] =
 static void processes_share_the_tops_of_a_tree(void **state)
 {
 	static struct built built;
-	if (try_build(&built, permutation, (struct world_shards){4, true}) < 0)
+	if (try_build(&built, permutation, (struct world_shards){4, true, 0}) < 0)
 		fail_msg("refused: %s", built.refusal.text);
 	const struct world *world = &built.world;
 	uint32_t t0s[4] = {0};
@@ -200,11 +200,55 @@ static void processes_share_the_tops_of_a_tree(void **state)
 static void a_switch_whose_ports_depend_on_each_other_is_whole(void **state)
 {
 	static struct built built;
-	if (try_build(&built, buffer, (struct world_shards){2, true}) < 0)
+	if (try_build(&built, buffer, (struct world_shards){2, true, 0}) < 0)
 		fail_msg("refused: %s", built.refusal.text);
 	for (uint32_t m = 0; m < built.world.machine_count; m++)
 		assert_null(world_shared(&built.world, m));
 	tear_down(&built);
+}
+
+// Adds what process `index` of 4 has of a world that one alone has as `whole`.
+static uint64_t count_endpoints(const struct world *whole, const char *yaml, uint32_t index)
+{
+	static struct built part;
+	if (try_build(&part, yaml, (struct world_shards){4, true, index}) < 0)
+		fail_msg("refused: %s", part.refusal.text);
+	const struct world *world = &part.world;
+	uint32_t per_host = world->fabric.nics_per_host, own = 0;
+	for (uint32_t i = 0; i < world->topology.nics; i++) {
+		const struct nic *nic = &world->hosts[i / per_host]->nics[i % per_host];
+		const struct nic *there = &whole->hosts[i / per_host]->nics[i % per_host];
+		bool is_own = world->shard_of[i / per_host] == index;
+		assert_int_equal(world_has(world, i / per_host), is_own);
+		assert_int_equal(nic->has_qps, there->endpoint != NULL);
+		assert_int_equal(nic->endpoint != NULL, is_own && nic->has_qps);
+		assert_int_equal(nic->qp_count, is_own ? there->qp_count : 0);
+		own += is_own;
+	}
+	assert_int_equal(own, world->topology.nics / 4);
+	assert_int_equal(world->qp_count, whole->qp_count);
+	assert_int_equal(world->context_count, whole->context_count);
+	assert_int_equal(world->work_total, whole->work_total);
+	assert_int_equal(world->packets.capacity, whole->packets.capacity);
+	uint64_t bytes = part.arena.drawn_bytes[ARENA_TRANSPORT];
+	tear_down(&part);
+	return bytes;
+}
+
+// Endpoints are most of a world: all processes together have them once.
+static void a_process_has_the_endpoints_of_its_own_hosts(void **state)
+{
+	const char *const yamls[] = {permutation, ring};
+	static struct built whole;
+	for (size_t i = 0; i < 2; i++) {
+		uint64_t bytes = 0;
+		build(&whole, yamls[i], 1);
+		for (uint32_t index = 0; index < 4; index++)
+			bytes += count_endpoints(&whole.world, yamls[i], index);
+		assert_true(bytes > 0);
+		assert_int_equal(bytes, whole.arena.drawn_bytes[ARENA_TRANSPORT]);
+		tear_down(&whole);
+	}
 }
 
 static void a_host_writes_into_the_record_of_its_shard(void **state)
@@ -316,6 +360,7 @@ int main(void)
 		cmocka_unit_test(a_switch_is_near_its_hosts_when_there_is_room),
 		cmocka_unit_test(processes_share_the_tops_of_a_tree),
 		cmocka_unit_test(a_switch_whose_ports_depend_on_each_other_is_whole),
+		cmocka_unit_test(a_process_has_the_endpoints_of_its_own_hosts),
 		cmocka_unit_test(a_host_writes_into_the_record_of_its_shard),
 		cmocka_unit_test(what_shards_write_lies_in_lines_of_their_own),
 		cmocka_unit_test(what_records_hold_is_added_up_anew_each_time),
