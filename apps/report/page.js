@@ -58,7 +58,7 @@
     return {
       xAxis: axis(chart.x, chart.labels), yAxis: Object.assign(axis(chart.y, chart.rows), {inverse: true, nameGap: 120}),
       grid: {left: 180, right: 110, top: 20, bottom: 50},
-      visualMap: {min: Math.min(0, ...values), max: Math.max(...values, 1e-12), calculable: true, right: 4, top: "middle",
+      visualMap: {min: chart.cool ?? Math.min(0, ...values), max: Math.max(...values, 1e-12), calculable: true, right: 4, top: "middle",
         inRange: {color: [colour("panel"), colour("c0")]}, textStyle: {color: colour("fore")}, precision: 2},
       series: [{type: "heatmap", data: chart.cells.map((cell) => [cell[0], cell[1], round(cell[2])]), label: {show: chart.cells.length <= 150}}],
     };

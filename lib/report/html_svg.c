@@ -307,13 +307,14 @@ static void heat(struct plot *plot)
 	const json_t *cells = json_object_get(plot->chart, "cells"), *each;
 	const json_t *labels = json_object_get(plot->chart, "labels");
 	double most = hottest(cells), columns = (double)json_array_size(labels);
+	double cool = json_number_value(json_object_get(plot->chart, "cool"));
 	double width = (plot->x.to - plot->x.from) / fmax(columns, 1);
 	size_t i;
 	row_names(plot);
 	json_array_foreach(cells, i, each)
 	{
 		double x = plot->x.from + width * part(each, 0), y = row_top(plot, part(each, 1));
-		double share = most > 0 ? part(each, 2) / most : 0;
+		double share = most > cool ? (part(each, 2) - cool) / (most - cool) : 0;
 		fprintf(plot->to,
 			"<rect class=\"heat\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
 			"fill-opacity=\"%.3f\"><title>%.4g</title></rect>",
