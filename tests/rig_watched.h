@@ -19,7 +19,7 @@ static void watched_hist(const struct hist *a, const struct hist *b)
 }
 
 struct watched_list {
-	struct hist *hists[PAIR_CLASS_COUNT + 2 * PLANES_MAX + DELAY_EVS_MAX + 3];
+	struct hist *hists[PAIR_CLASS_COUNT + 2 * PLANES_MAX + 2];
 	uint32_t count;
 };
 
@@ -27,6 +27,13 @@ static void watched_take(void *context, struct hist *hist)
 {
 	struct watched_list *list = context;
 	list->hists[list->count++] = hist;
+}
+
+static void watched_paths(const struct paths *a, const struct paths *b)
+{
+	assert_int_equal(a->count, b->count);
+	assert_memory_equal(a->sums, b->sums, a->count * sizeof(*a->sums));
+	assert_memory_equal(a->counts, b->counts, (size_t)a->count * a->cells * sizeof(*a->counts));
 }
 
 static void watched_delays(const struct world_delays *a, const struct world_delays *b)
@@ -37,6 +44,8 @@ static void watched_delays(const struct world_delays *a, const struct world_dela
 	assert_int_equal(one.count, other.count);
 	for (uint32_t i = 0; i < one.count; i++)
 		watched_hist(one.hists[i], other.hists[i]);
+	watched_paths(&a->whole->one_way_paths_ns, &b->whole->one_way_paths_ns);
+	watched_paths(&a->whole->rtt_paths_ns, &b->whole->rtt_paths_ns);
 	assert_true(a->whole->one_way_ns[PAIR_ACROSS_T1].total > 0);
 	assert_true(a->whole->rtt_plane_ns[0].total > 0);
 	assert_true(a->whole->order_packets.total > 0 && a->whole->incast.total > 0);

@@ -65,9 +65,9 @@ enum series_figure {
 	SERIES_FIGURE_COUNT
 };
 
-// Counts over time: bin i holds what happened from i * bin_ps on and before (i + 1) * bin_ps.
-// Additions only, so several can be added up. One that halves makes its bins twice as long, two
-// neighbours one, when time outruns them: it always reaches from 0 to the last thing counted.
+// Counts over time: bin i holds what happened from i * bin_ps on and before (i + 1) * bin_ps. Sums
+// only, so several can be added up. One that halves makes its bins twice as long when time outruns
+// them: it always reaches from 0 to the last thing counted.
 struct series {
 	uint64_t (*bins)[SERIES_FIGURE_COUNT]; // [count]
 	uint32_t count;
@@ -125,6 +125,8 @@ const char *pair_class_name(enum pair_class pair);
 // -EINVAL, -ENOMEM.
 int hist_init(struct hist *hist, struct arena *arena, unsigned digits, uint64_t value_max);
 
+// The same without `counts` [ret->cells], the caller's to give, all 0. -EINVAL.
+int hist_shape(struct hist *ret, unsigned digits, uint64_t value_max);
 // Bytes that hist_init() would draw.
 uint64_t hist_bytes(unsigned digits, uint64_t value_max);
 

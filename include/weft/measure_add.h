@@ -43,9 +43,10 @@ static inline void hist_note(struct hist *hist, int64_t value)
 	hist->total++;
 }
 
-// Values in range whose cells have been counted one by one: how many, and their sum and extremes.
+// Values whose cells have been counted one by one: how many, of these out of range, and their sum
+// and extremes.
 struct hist_sum {
-	uint64_t total, sum;
+	uint64_t total, over, sum;
 	int64_t min, max;
 };
 

@@ -25,24 +25,36 @@ static int draw(struct hist *hists, uint32_t count, struct arena *arena, unsigne
 	return 0;
 }
 
-// EVs that are told apart.
-static uint32_t told_of(const struct delays *delays)
+static int draw_ways(struct way **ret, struct arena *arena, uint32_t count)
 {
-	return delays->evs < DELAY_EVS_MAX ? delays->evs : DELAY_EVS_MAX;
+	*ret = arena_draw(arena, ARENA_MEASURE, count, sizeof(**ret));
+	return *ret == NULL ? -ENOMEM : 0;
 }
 
-int delays_init(struct delays *delays, struct arena *arena, uint32_t planes, uint32_t evs)
+static int draw_paths(struct delays *delays, struct arena *arena, uint32_t evs)
+{
+	uint32_t told = delays->ev_mask != 0 ? delays->ev_mask + 1 : delays->planes;
+	uint32_t trips = evs > delays->planes ? evs : delays->planes;
+	int rc = paths_init(&delays->one_way_paths_ns, arena, told, NS_MAX);
+	rc |= paths_init(&delays->rtt_paths_ns, arena, trips, NS_MAX);
+	for (uint32_t i = 0; i < PAIR_CLASS_COUNT; i++)
+		rc |= draw_ways(&delays->ways[i], arena, told);
+	rc |= draw_ways(&delays->trips, arena, trips);
+	delays->way_shift = DELAY_CLASS_BITS - delays->one_way_paths_ns.half_bits;
+	delays->trip_shift = DELAY_CLASS_BITS - delays->rtt_paths_ns.half_bits;
+	return rc;
+}
+
+int delays_init(struct delays *delays, struct arena *arena, uint32_t planes, uint32_t evs,
+		uint32_t ev_mask)
 {
 	check(planes <= PLANES_MAX);
-	evs = evs <= DELAY_EVS_MAX ? evs : DELAY_EVS_MAX + 1;
-	*delays = (struct delays){.planes = planes, .evs = evs};
+	*delays = (struct delays){
+		.planes = planes, .ev_mask = ev_mask, .plane_mask = ev_mask != 0 ? 0 : UINT32_MAX};
 	int rc = draw(delays->one_way_ns, PAIR_CLASS_COUNT, arena, CLASS_DIGITS, NS_MAX);
-	rc |= draw(delays->one_way_path_ns, told_of(delays), arena, PART_DIGITS, NS_MAX);
-	rc |= draw(delays->one_way_path_ns + DELAY_EVS_MAX, planes, arena, PART_DIGITS, NS_MAX);
 	rc |= draw(delays->one_way_plane_ns, planes, arena, PART_DIGITS, NS_MAX);
-	rc |= draw(&delays->one_way_evs_ns, 1, arena, PART_DIGITS, NS_MAX);
 	rc |= draw(delays->rtt_plane_ns, planes, arena, PART_DIGITS, NS_MAX);
-	rc |= draw(delays->rtt_ev_ns, evs, arena, PART_DIGITS, NS_MAX);
+	rc |= draw_paths(delays, arena, evs);
 	rc |= draw(&delays->order_packets, 1, arena, COUNT_DIGITS, PACKETS_MAX);
 	rc |= draw(&delays->incast, 1, arena, COUNT_DIGITS, PACKETS_MAX);
 	check(rc < 0 ||
@@ -57,13 +69,9 @@ void delays_visit(struct delays *delays, void (*visit)(void *context, struct his
 	for (uint32_t i = 0; i < PAIR_CLASS_COUNT; i++)
 		visit(context, &delays->one_way_ns[i]);
 	for (uint32_t i = 0; i < delays->planes; i++) {
-		visit(context, &delays->one_way_path_ns[DELAY_EVS_MAX + i]);
+		visit(context, &delays->one_way_plane_ns[i]);
 		visit(context, &delays->rtt_plane_ns[i]);
 	}
-	for (uint32_t i = 0; i < told_of(delays); i++)
-		visit(context, &delays->one_way_path_ns[i]);
-	for (uint32_t i = 0; i < delays->evs; i++)
-		visit(context, &delays->rtt_ev_ns[i]);
 	visit(context, &delays->order_packets);
 	visit(context, &delays->incast);
 }
@@ -76,99 +84,150 @@ static void empty_one(void *context, struct hist *hist)
 
 void delays_empty(struct delays *delays)
 {
+	uint32_t ways = delays->one_way_paths_ns.count;
 	delays_visit(delays, empty_one, NULL);
-	memset(delays->ways, 0, sizeof(delays->ways));
+	paths_empty(&delays->one_way_paths_ns);
+	paths_empty(&delays->rtt_paths_ns);
+	for (uint32_t i = 0; i < PAIR_CLASS_COUNT; i++)
+		memset(delays->ways[i], 0, ways * sizeof(**delays->ways));
+	memset(delays->trips, 0, delays->rtt_paths_ns.count * sizeof(*delays->trips));
 	memset(delays->near, 0, sizeof(delays->near));
 }
 
-void delays_add_far_way(struct delays *delays, enum pair_class pair, uint32_t path, int64_t ns)
+// ---------------------------------------------------------------- adding
+
+// How many cells a part's first bucket is ahead of where a class's cells, so many bits longer,
+// lead.
+static uint32_t ahead_of(uint32_t bits, uint32_t half_bits)
 {
-	struct way_sum *way = &delays->ways[pair][path];
-	struct hist_sum *of = &way->of;
-	check(delays->one_way_path_ns[path].counts != NULL);
-	hist_add(&delays->one_way_ns[pair], ns);
-	hist_add(&delays->one_way_path_ns[path], ns);
-	if ((uint64_t)ns < UINT64_C(1) << DELAY_CLASS_BITS || (uint64_t)ns > NS_MAX)
-		return;
-	of->min = way->usual_count == 0 || ns < of->min ? ns : of->min;
-	of->max = way->usual_count == 0 || ns > of->max ? ns : of->max;
+	return bits << half_bits;
+}
+
+// Makes a value that is in range usual from here on; false when it is not.
+static bool widen(struct way *way, uint64_t ns)
+{
+	if (ns < UINT64_C(1) << DELAY_CLASS_BITS || ns > NS_MAX)
+		return false;
+	if (way->usual_count == 0) {
+		way->usual = ns;
+		way->usual_count = 1;
+	} else if (ns < way->usual) {
+		way->usual_count += way->usual - ns;
+		way->usual = ns;
+	} else {
+		way->usual_count = ns - way->usual + 1;
+	}
+	return true;
+}
+
+// Where a way counts.
+static void place(struct way *way, struct hist *plane, const struct paths *paths, uint32_t path,
+		  uint32_t shift)
+{
+	const uint32_t bits = DELAY_CLASS_BITS - DELAY_PART_BITS;
+	way->plane_cells = plane->counts + ahead_of(bits, DELAY_PART_BITS);
+	way->path_cells = paths_cells(paths, path) + ahead_of(shift, paths->half_bits);
+}
+
+bool delays_widen_way(struct delays *delays, enum pair_class pair, uint32_t path, int64_t ns)
+{
+	struct way *way = &delays->ways[pair][path];
+	struct paths *paths = &delays->one_way_paths_ns;
+	struct hist *plane = &delays->one_way_plane_ns[path % delays->planes];
+	check(path < paths->count);
+	if (!widen(way, (uint64_t)ns)) {
+		hist_add(&delays->one_way_ns[pair], ns);
+		hist_add(plane, ns);
+		paths_add(paths, path, ns);
+		return false;
+	}
 	way->class_cells = delays->one_way_ns[pair].counts;
-	way->path_cells = delays->one_way_path_ns[path].counts;
-	way->usual = (uint64_t)of->min;
-	way->usual_count = (uint64_t)(of->max - of->min) + 1;
+	place(way, plane, paths, path, delays->way_shift);
+	return true;
+}
+
+static __attribute__((noinline)) bool widen_trip(struct delays *delays, uint32_t path, int64_t ns)
+{
+	struct hist *plane = &delays->rtt_plane_ns[path % delays->planes];
+	check(path < delays->rtt_paths_ns.count);
+	if (!widen(&delays->trips[path], (uint64_t)ns)) {
+		hist_add(plane, ns);
+		paths_add(&delays->rtt_paths_ns, path, ns);
+		return false;
+	}
+	place(&delays->trips[path], plane, &delays->rtt_paths_ns, path, delays->trip_shift);
+	return true;
+}
+
+void delays_add_rtt(struct delays *delays, uint32_t path, ps_t rtt_ps)
+{
+	struct way *way = &delays->trips[path];
+	uint64_t ns = (uint64_t)rtt_ps / PS_PER_NS;
+	if (__builtin_expect(ns - way->usual >= way->usual_count, 0) &&
+	    !widen_trip(delays, path, (int64_t)ns))
+		return;
+	delay_count(way, hist_cell_in(DELAY_CLASS_BITS, ns), delays->trip_shift, ns);
+}
+
+// ---------------------------------------------------------------- reading
+
+// Adds what a way counted to the histograms of its class, unless that is NULL, its plane and path.
+static void settle_way(struct way *way, struct hist *class_ns, struct hist *plane,
+		       struct paths *paths, uint32_t path)
+{
+	const struct hist_sum sum = {.total = way->total,
+				     .sum = way->sum,
+				     .min = (int64_t)way->usual,
+				     .max = (int64_t)(way->usual + way->usual_count) - 1};
+	if (way->total == 0)
+		return;
+	if (class_ns != NULL)
+		hist_add_sum(class_ns, &sum);
+	hist_add_sum(plane, &sum);
+	paths_add_sum(paths, path, &sum);
+	way->total = way->sum = 0;
 }
 
 void delays_settle(struct delays *delays)
 {
-	for (uint32_t i = 0; i < PAIR_CLASS_COUNT * DELAY_PATHS_MAX; i++) {
-		uint32_t pair = i / DELAY_PATHS_MAX, path = i % DELAY_PATHS_MAX;
-		struct hist_sum *of = &delays->ways[pair][path].of;
-		if (of->total == 0)
-			continue;
-		hist_add_sum(&delays->one_way_ns[pair], of);
-		hist_add_sum(&delays->one_way_path_ns[path], of);
-		of->total = of->sum = 0;
-	}
+	struct paths *paths = &delays->one_way_paths_ns;
+	for (uint32_t i = 0; i < PAIR_CLASS_COUNT; i++)
+		for (uint32_t path = 0; path < paths->count; path++)
+			settle_way(&delays->ways[i][path], &delays->one_way_ns[i],
+				   &delays->one_way_plane_ns[path % delays->planes], paths, path);
+	paths = &delays->rtt_paths_ns;
+	for (uint32_t path = 0; path < paths->count; path++)
+		settle_way(&delays->trips[path], NULL, &delays->rtt_plane_ns[path % delays->planes],
+			   paths, path);
 	for (uint32_t i = 0; i < DELAY_NEAR_MAX; i++) {
 		hist_add_many(&delays->order_packets, i, delays->near[i]);
 		delays->near[i] = 0;
 	}
 }
 
+static void check_settled(const struct delays *delays)
+{
+	for (uint32_t i = 0; i < PAIR_CLASS_COUNT; i++)
+		for (uint32_t path = 0; path < delays->one_way_paths_ns.count; path++)
+			check(delays->ways[i][path].total == 0);
+	for (uint32_t path = 0; path < delays->rtt_paths_ns.count; path++)
+		check(delays->trips[path].total == 0);
+	for (uint32_t i = 0; i < DELAY_NEAR_MAX; i++)
+		check(delays->near[i] == 0);
+}
+
 void delays_merge(struct delays *into, const struct delays *from)
 {
-	check(into->planes == from->planes && into->evs == from->evs);
-	for (uint32_t i = 0; i < PAIR_CLASS_COUNT * DELAY_PATHS_MAX; i++)
-		check(from->ways[i / DELAY_PATHS_MAX][i % DELAY_PATHS_MAX].of.total == 0);
-	for (uint32_t i = 0; i < DELAY_NEAR_MAX; i++)
-		check(from->near[i] == 0);
+	check(into->planes == from->planes && into->ev_mask == from->ev_mask);
+	check_settled(from);
 	for (uint32_t i = 0; i < PAIR_CLASS_COUNT; i++)
 		hist_merge(&into->one_way_ns[i], &from->one_way_ns[i]);
 	for (uint32_t i = 0; i < into->planes; i++) {
-		hist_merge(&into->one_way_path_ns[DELAY_EVS_MAX + i],
-			   &from->one_way_path_ns[DELAY_EVS_MAX + i]);
+		hist_merge(&into->one_way_plane_ns[i], &from->one_way_plane_ns[i]);
 		hist_merge(&into->rtt_plane_ns[i], &from->rtt_plane_ns[i]);
 	}
-	for (uint32_t i = 0; i < told_of(into); i++)
-		hist_merge(&into->one_way_path_ns[i], &from->one_way_path_ns[i]);
-	for (uint32_t i = 0; i < into->evs; i++)
-		hist_merge(&into->rtt_ev_ns[i], &from->rtt_ev_ns[i]);
+	paths_merge(&into->one_way_paths_ns, &from->one_way_paths_ns);
+	paths_merge(&into->rtt_paths_ns, &from->rtt_paths_ns);
 	hist_merge(&into->order_packets, &from->order_packets);
 	hist_merge(&into->incast, &from->incast);
-}
-
-// EV number i of a profile is of plane i % planes.
-void delays_sum(struct delays *delays)
-{
-	hist_empty(&delays->one_way_evs_ns);
-	for (uint32_t plane = 0; plane < delays->planes; plane++) {
-		const struct hist *rest = &delays->one_way_path_ns[DELAY_EVS_MAX + plane];
-		hist_empty(&delays->one_way_plane_ns[plane]);
-		hist_merge(&delays->one_way_plane_ns[plane], rest);
-		hist_merge(&delays->one_way_evs_ns, rest);
-	}
-	for (uint32_t i = 0; i < told_of(delays); i++)
-		if (delays->one_way_path_ns[i].total > 0)
-			hist_merge(&delays->one_way_plane_ns[i % delays->planes],
-				   &delays->one_way_path_ns[i]);
-}
-
-void delays_add_rtt(struct delays *delays, uint32_t plane, uint32_t ev, ps_t rtt_ps)
-{
-	uint32_t cell = ev < delays->evs ? ev : delays->evs - 1;
-	struct hist *of_plane = &delays->rtt_plane_ns[plane], *of_ev = &delays->rtt_ev_ns[cell];
-	uint64_t ns = (uint64_t)rtt_ps / PS_PER_NS;
-	check(plane < delays->planes);
-	if (!hist_is_usual(of_plane, ns) || !hist_is_usual(of_ev, ns)) {
-		hist_note(of_plane, (int64_t)ns);
-		hist_note(of_ev, (int64_t)ns);
-		return;
-	}
-	uint64_t at = hist_cell_in(DELAY_PART_BITS, ns);
-	of_plane->counts[at]++;
-	of_plane->total++;
-	of_plane->sum += ns; // below 2^37 each: 2^27 of them do not fill it
-	of_ev->counts[at]++;
-	of_ev->total++;
-	of_ev->sum += ns;
 }

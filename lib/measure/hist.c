@@ -37,24 +37,33 @@ static bool is_shape(unsigned digits, uint64_t value_max)
 	return digits >= 1 && digits <= 4 && value_max <= INT64_MAX;
 }
 
-int hist_init(struct hist *hist, struct arena *arena, unsigned digits, uint64_t value_max)
+int hist_shape(struct hist *ret, unsigned digits, uint64_t value_max)
 {
 	if (!is_shape(digits, value_max))
 		return -EINVAL;
-	uint64_t bytes = hist_bytes(digits, value_max);
-	uint64_t *counts = arena_draw(arena, ARENA_MEASURE, bytes / sizeof(*counts),
-				      sizeof(*counts)); // the arena gives zeroed memory
-	if (counts == NULL)
-		return -ENOMEM;
 	uint32_t bits = cell_bits_for(digits);
-	*hist = (struct hist){
-		.counts = counts,
+	*ret = (struct hist){
 		.cells = cell_of(bits, value_max) + 1,
 		.cell_bits = bits,
 		.value_max = value_max,
 		.half = UINT64_C(1) << (bits - 1),
 		.half_bits = bits - 1,
 	};
+	return 0;
+}
+
+int hist_init(struct hist *hist, struct arena *arena, unsigned digits, uint64_t value_max)
+{
+	struct hist shape;
+	int rc = hist_shape(&shape, digits, value_max);
+	if (rc < 0)
+		return rc;
+	uint64_t bytes = hist_bytes(digits, value_max);
+	shape.counts = arena_draw(arena, ARENA_MEASURE, bytes / sizeof(*shape.counts),
+				  sizeof(*shape.counts)); // the arena gives zeroed memory
+	if (shape.counts == NULL)
+		return -ENOMEM;
+	*hist = shape;
 	return 0;
 }
 
@@ -125,12 +134,13 @@ void hist_add_sum(struct hist *hist, const struct hist_sum *sum)
 {
 	if (sum->total == 0)
 		return;
-	check(sum->min >= 0 && (uint64_t)sum->max <= hist->value_max);
+	check(sum->min >= 0 && (sum->over > 0 || (uint64_t)sum->max <= hist->value_max));
 	if (hist->total == 0 || sum->min < hist->min)
 		hist->min = sum->min;
 	if (hist->total == 0 || sum->max > hist->max)
 		hist->max = sum->max;
 	hist->total += sum->total;
+	hist->over += sum->over;
 	hist->sum = sum_of(hist->sum, sum->sum);
 	note_extremes(hist);
 }

@@ -10,14 +10,11 @@
 #include <weft/world_delays.h>
 
 #include "figures.h"
+#include "paths.h"
 #include "put.h"
 #include "quantiles.h"
 
 #define NOT_TIMED "not measured: watch.delays is false"
-#define NO_PACKETS "no packets"
-#define FRAMES_SAY_NOTHING "frames do not carry when they left"
-#define EVS_OF_PROFILES "not told apart: values of a profile do not say their numbers"
-#define EVS_OF_FAULTS "not told apart: a fault gives a host other EVs"
 #define IN_ORDER_ONLY "RoCEv2 takes packets in order only"
 #define NOT_TOLD "RoCEv2's packets do not say that they are repeats"
 #define MADE_AS_THEY_GO "not kept: connections of everyone with everyone are made as they go"
@@ -47,38 +44,18 @@ static json_t *row_of(json_t *array, const char *what, const char *by, const cha
 	return row;
 }
 
-static void put_numbered(json_t *array, const char *what, const char *by, uint32_t number,
-			 const struct hist *hist, bool is_sample)
+static void put_planes(json_t *array, const char *what, const struct hist *planes, uint32_t count,
+		       bool is_sample)
 {
-	char which[32];
-	snprintf(which, sizeof(which), number == DELAY_EVS_MAX ? "%u and up" : "%u", number);
-	json_t *row = row_of(array, what, by, which);
-	quantiles_json(row, hist, "ns", is_sample, NO_PACKETS);
-	put_count(row, "above_range", hist->over);
-}
-
-// By EV where their values say which they are; a QP of one path has number 0.
-static void put_one_way_evs(json_t *array, const struct delays *delays,
-			    const struct report_input *input)
-{
-	bool is_sample = is_sampled(input);
-	bool is_auto = input->world->transport.ev_mode == EV_AUTO;
-	bool is_single = input->world->transport.kind == TRANSPORT_RC || delays->evs == 1;
-	static const struct hist none;
-	for (uint32_t i = 0; i < delays->evs && i < DELAY_EVS_MAX; i++)
-		if (delays->one_way_path_ns[i].total > 0)
-			put_numbered(array, "one_way", "ev", i, &delays->one_way_path_ns[i],
-				     is_sample);
-	if (delays->one_way_evs_ns.total == 0)
-		return;
-	if (is_single || delays->ev_mask != 0) {
-		put_numbered(array, "one_way", "ev", is_single ? 0 : DELAY_EVS_MAX,
-			     &delays->one_way_evs_ns, is_sample);
-		return;
+	for (uint32_t i = 0; i < count; i++) {
+		char which[16];
+		if (planes[i].total == 0)
+			continue;
+		snprintf(which, sizeof(which), "%u", i);
+		json_t *row = row_of(array, what, "plane", which);
+		quantiles_json(row, &planes[i], "ns", is_sample, NO_PACKETS);
+		put_count(row, "above_range", planes[i].over);
 	}
-	json_t *row = row_of(array, "one_way", "ev", "all");
-	quantiles_json(row, &none, "ns", is_sample, is_auto ? EVS_OF_FAULTS : EVS_OF_PROFILES);
-	put_count(row, "above_range", 0);
 }
 
 static void put_rows(json_t *to, const struct delays *delays, const struct report_input *input)
@@ -92,49 +69,10 @@ static void put_rows(json_t *to, const struct delays *delays, const struct repor
 			       has_frames ? FRAMES_SAY_NOTHING : NO_PACKETS);
 		put_count(row, "above_range", hist->over);
 	}
-	for (uint32_t i = 0; i < delays->planes; i++)
-		if (delays->one_way_plane_ns[i].total > 0)
-			put_numbered(array, "one_way", "plane", i, &delays->one_way_plane_ns[i],
-				     is_sample);
-	put_one_way_evs(array, delays, input);
-	for (uint32_t i = 0; i < delays->planes; i++)
-		if (delays->rtt_plane_ns[i].total > 0)
-			put_numbered(array, "round_trip", "plane", i, &delays->rtt_plane_ns[i],
-				     is_sample);
-	for (uint32_t i = 0; i < delays->evs; i++)
-		if (delays->rtt_ev_ns[i].total > 0)
-			put_numbered(array, "round_trip", "ev", i, &delays->rtt_ev_ns[i],
-				     is_sample);
-}
-
-// How evenly packets were spread over the EVs of their QPs' profiles, over all QPs.
-static void put_paths(json_t *to, const struct delays *delays, const struct report_input *input)
-{
-	double sum = 0, squares = 0, most = 0;
-	json_t *paths = object_in(to, "paths");
-	bool is_auto = input->world->transport.ev_mode == EV_AUTO;
-	const char *reason = NULL;
-	for (uint32_t i = 0; i < delays->evs && i < DELAY_EVS_MAX; i++) {
-		double packets = (double)delays->one_way_path_ns[i].total;
-		sum += packets;
-		squares += packets * packets;
-		most = packets > most ? packets : most;
-	}
-	if (input->world->transport.kind == TRANSPORT_RC || delays->evs == 1)
-		reason = "connections have one path";
-	else if (delays->ev_mask == 0)
-		reason = is_auto ? EVS_OF_FAULTS : EVS_OF_PROFILES;
-	else if (delays->evs > DELAY_EVS_MAX)
-		reason = "those from 64 on share one row";
-	else if (sum == 0)
-		reason = input->ports.name != NULL ? FRAMES_SAY_NOTHING : NO_PACKETS;
-	if (reason != NULL) {
-		put_reason(paths, "jain", reason);
-		put_reason(paths, "max_to_mean", reason);
-		return;
-	}
-	put_real(paths, "jain", jain_of(sum, squares, delays->evs));
-	put_real(paths, "max_to_mean", most * delays->evs / sum);
+	put_planes(array, "one_way", delays->one_way_plane_ns, delays->planes, is_sample);
+	paths_rows_json(array, input, PATHS_ONE_WAY);
+	put_planes(array, "round_trip", delays->rtt_plane_ns, delays->planes, is_sample);
+	paths_rows_json(array, input, PATHS_ROUND_TRIP);
 }
 
 static void put_order(json_t *to, const struct delays *delays, const struct report_input *input)
@@ -296,7 +234,7 @@ void delays_json(json_t *root, const struct report_input *input)
 	}
 	json_t *to = object_in(root, "delays");
 	put_rows(to, delays->whole, input);
-	put_paths(to, delays->whole, input);
+	paths_json(to, input);
 	put_order(to, delays->whole, input);
 	put_pairs(to, delays, is_sampled(input));
 }

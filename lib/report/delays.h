@@ -9,6 +9,9 @@
 #include <jansson.h>
 #include <weft/report.h>
 
+#define NO_PACKETS "no packets"
+#define FRAMES_SAY_NOTHING "frames do not carry when they left"
+
 #define PAIRS_WORST 16u // pairs that are listed; the others are told by class
 
 struct pair_delay;

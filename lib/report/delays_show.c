@@ -10,6 +10,7 @@
 
 #include "figures.h"
 #include "number.h"
+#include "paths.h"
 
 #define WIDTH 11
 
@@ -96,6 +97,7 @@ void delays_table(FILE *to, const struct report_input *input)
 		fprintf(to, "  one way: unavailable, frames do not carry when they left\n");
 	show_planes(to, "one way", whole->one_way_plane_ns, whole->planes, is_sample);
 	show_planes(to, "round trip", whole->rtt_plane_ns, whole->planes, is_sample);
+	paths_table(to, input);
 	if (!is_sample) {
 		show_counts(to, whole);
 		show_slowest(to, delays);

@@ -7,12 +7,14 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <weft/check.h>
 #include <weft/world_delays.h>
 
 #include "figures.h"
+#include "paths.h"
 
 #define LEVELS_PER_HALF 5
 #define NS_PER_US 1000.0
@@ -38,6 +40,8 @@ const struct hist *hdr_hist(const struct report_input *input, uint32_t index)
 {
 	const struct outcome *outcome = input->world->outcome;
 	check(index < HDR_COUNT);
+	if (index >= HDR_ONE_WAY_EV)
+		return NULL;
 	if (index == HDR_LATENESS)
 		return input->pace.lateness_ns;
 	if (index == HDR_GAP)
@@ -47,8 +51,29 @@ const struct hist *hdr_hist(const struct report_input *input, uint32_t index)
 	return index < PAIR_CLASS_COUNT ? &outcome->message_ns[index] : &outcome->flow_ns;
 }
 
+static enum paths_what what_of(uint32_t index)
+{
+	return index < HDR_ROUND_TRIP_EV ? PATHS_ONE_WAY : PATHS_ROUND_TRIP;
+}
+
+// Finds the EV of file `index`; false when there are not so many.
+static bool slow_ev_of(const struct report_input *input, uint32_t index, uint32_t *ret_path)
+{
+	struct worst_paths worst;
+	enum paths_what what = what_of(index);
+	uint32_t rank = (index - HDR_ONE_WAY_EV) % HDR_EVS;
+	if (input->world->delays == NULL || paths_untold(input, what) != NULL)
+		return false;
+	worst_paths_find(&worst, paths_of(input, what));
+	*ret_path = rank < worst.count ? worst.list[rank] : 0;
+	return rank < worst.count;
+}
+
 bool hdr_has_values(const struct report_input *input, uint32_t index)
 {
+	uint32_t path;
+	if (index >= HDR_ONE_WAY_EV)
+		return slow_ev_of(input, index, &path);
 	const struct hist *hist = hdr_hist(input, index);
 	return hist != NULL && hist->total > 0;
 }
@@ -64,7 +89,7 @@ static const char *unit_of(uint32_t index)
 {
 	if (is_wall(index))
 		return "ns";
-	if (index < HDR_DEPTH)
+	if (index < HDR_DEPTH || index >= HDR_ONE_WAY_EV)
 		return "us";
 	return index < HDR_ORDER ? "bytes" : index == HDR_ORDER ? "packets" : "connections";
 }
@@ -73,7 +98,10 @@ static const char *watched_name(uint32_t index, char ret[HDR_NAME_BYTES])
 {
 	static const char *const depths[] = {"trunk_up", "trunk_down", "nic_down"};
 	static_assert(sizeof(depths) / sizeof(*depths) == HDR_ORDER - HDR_DEPTH, "one for each");
-	if (index < HDR_ROUND_TRIP)
+	if (index >= HDR_ONE_WAY_EV)
+		snprintf(ret, HDR_NAME_BYTES, "%s_ev_slowest_%u.hdr",
+			 paths_what_name(what_of(index)), (index - HDR_ONE_WAY_EV) % HDR_EVS + 1);
+	else if (index < HDR_ROUND_TRIP)
 		snprintf(ret, HDR_NAME_BYTES, "one_way_%s.hdr",
 			 pair_class_name((enum pair_class)(index - HDR_ONE_WAY)));
 	else if (index < HDR_DEPTH)
@@ -154,9 +182,9 @@ static double deviation_of(const struct hist *hist, double unit)
 	return sqrt(squares / (double)hist->total) / unit;
 }
 
-void hdr_write(FILE *to, const struct report_input *input, uint32_t index)
+static void text_write(FILE *to, const struct report_input *input, uint32_t index,
+		       const struct hist *hist)
 {
-	const struct hist *hist = hdr_hist(input, index);
 	double unit = strcmp(unit_of(index), "us") == 0 ? NS_PER_US : 1;
 	check(hist != NULL);
 	uint32_t ppm_max = index < PAIR_CLASS_COUNT
@@ -179,4 +207,23 @@ void hdr_write(FILE *to, const struct report_input *input, uint32_t index)
 		(hist->cells >> (hist->cell_bits - 1)), UINT32_C(1) << hist->cell_bits);
 	fprintf(to, "#[unit %s; %s; digest %016" PRIx64 "]\n", unit_of(index),
 		input->is_partial ? "PARTIAL RESULT" : "complete", input->digest);
+}
+
+void hdr_write(FILE *to, const struct report_input *input, uint32_t index)
+{
+	uint32_t path;
+	struct hist scratch;
+	if (index < HDR_ONE_WAY_EV) {
+		text_write(to, input, index, hdr_hist(input, index));
+		return;
+	}
+	const struct paths *paths = paths_of(input, what_of(index));
+	check(slow_ev_of(input, index, &path));
+	paths_scratch(&scratch, paths);
+	if (paths_read(paths, path, &scratch))
+		text_write(to, input, index, &scratch);
+	else
+		fprintf(to, "#[%s]\n", PATHS_CELL_FULL);
+	fprintf(to, "#[EV number %" PRIu32 "]\n", path);
+	free(scratch.counts);
 }

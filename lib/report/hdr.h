@@ -8,8 +8,10 @@
 
 #include <weft/report.h>
 
+#define HDR_EVS 4u // the slowest, one way and there and back
+
 // Messages, one per pair class, then these; packets one way by pair class, round trips by plane,
-// depths of queues by group, but for queues of NICs.
+// depths of queues by group, but for queues of NICs; the slowest EVs.
 enum hdr_index {
 	HDR_FLOW = PAIR_CLASS_COUNT,
 	HDR_LATENESS,
@@ -19,12 +21,14 @@ enum hdr_index {
 	HDR_DEPTH = HDR_ROUND_TRIP + PLANES_MAX,
 	HDR_ORDER = HDR_DEPTH + LINK_GROUP_COUNT - LINK_TRUNK_UP,
 	HDR_INCAST,
-	HDR_COUNT
+	HDR_ONE_WAY_EV,
+	HDR_ROUND_TRIP_EV = HDR_ONE_WAY_EV + HDR_EVS,
+	HDR_COUNT = HDR_ROUND_TRIP_EV + HDR_EVS
 };
 
 #define HDR_NAME_BYTES 40
 
-// The histogram behind file `index`; NULL when the run had none.
+// The histogram behind file `index`; NULL when the run had none, and of EVs.
 const struct hist *hdr_hist(const struct report_input *input, uint32_t index);
 
 // Whether there is something to write to file `index`.
@@ -32,7 +36,8 @@ bool hdr_has_values(const struct report_input *input, uint32_t index);
 
 // "message_same_rack.hdr", ..., "flow.hdr", "lateness_ns.hdr", "gap_ns.hdr",
 // "one_way_same_rack.hdr", ..., "round_trip_plane_0.hdr", ..., "depth_trunk_up.hdr", ...,
-// "order.hdr", "incast.hdr"; returns `ret`.
+// "order.hdr", "incast.hdr", "one_way_ev_slowest_1.hdr", ..., "round_trip_ev_slowest_1.hdr", ...;
+// returns `ret`.
 const char *hdr_name(uint32_t index, char ret[HDR_NAME_BYTES]);
 
 // Writes file `index`; values are in microseconds, those of lateness_ns.hdr and gap_ns.hdr in

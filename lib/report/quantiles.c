@@ -8,24 +8,35 @@
 #include "figures.h"
 #include "put.h"
 
+static const char *const names[] = {"min", "mean", "p50", "p95", "p99", "p999", "max"};
+#define NAMES (sizeof(names) / sizeof(*names))
+
+void quantiles_none_json(json_t *to, uint64_t count, const char *unit, const char *reason)
+{
+	put_count(to, "count", count);
+	for (size_t i = 0; i < NAMES; i++) {
+		char key[48];
+		snprintf(key, sizeof(key), "%s_%s", names[i], unit);
+		put_reason(to, key, reason);
+	}
+}
+
 void quantiles_json(json_t *to, const struct hist *hist, const char *unit, bool is_sample,
 		    const char *none)
 {
 	struct latency values;
+	const struct figure *const figures[NAMES] = {
+		&values.min_ns, &values.mean_ns, &values.p50_ns, &values.p95_ns,
+		&values.p99_ns, &values.p999_ns, &values.max_ns};
+	if (hist->total == 0) {
+		quantiles_none_json(to, 0, unit, none);
+		return;
+	}
 	latency_of(&values, hist, is_sample);
-	const struct {
-		const char *name;
-		const struct figure *figure;
-	} rows[] = {{"min", &values.min_ns}, {"mean", &values.mean_ns}, {"p50", &values.p50_ns},
-		    {"p95", &values.p95_ns}, {"p99", &values.p99_ns},	{"p999", &values.p999_ns},
-		    {"max", &values.max_ns}};
 	put_count(to, "count", hist->total);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+	for (size_t i = 0; i < NAMES; i++) {
 		char key[48];
-		snprintf(key, sizeof(key), "%s_%s", rows[i].name, unit);
-		if (hist->total == 0)
-			put_reason(to, key, none);
-		else
-			put_figure(to, key, rows[i].figure);
+		snprintf(key, sizeof(key), "%s_%s", names[i], unit);
+		put_figure(to, key, figures[i]);
 	}
 }

@@ -11,3 +11,6 @@
 // values.
 void quantiles_json(json_t *to, const struct hist *hist, const char *unit, bool is_sample,
 		    const char *none);
+
+// The same of `count` values that do not say it, for `reason`.
+void quantiles_none_json(json_t *to, uint64_t count, const char *unit, const char *reason);

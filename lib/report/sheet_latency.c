@@ -93,9 +93,11 @@ static void tails(json_t *section, const struct html_input *input)
 	}
 }
 
-// Histograms of single packets and of queues, where they were measured: those of a beginning.
+// Histograms of single packets and of queues, where they were measured: those of a beginning, by EV
+// or by something else.
 static void more_tails(json_t *section, const struct html_input *input, const char *id,
-		       const char *title, const char *axis, const char *const beginnings[2])
+		       const char *title, const char *axis, const char *const beginnings[2],
+		       bool is_ev)
 {
 	json_t *chart = NULL;
 	for (uint32_t i = 0; i < input->file_count; i++) {
@@ -103,6 +105,8 @@ static void more_tails(json_t *section, const struct html_input *input, const ch
 		char name[64];
 		if (strncmp(file, beginnings[0], strlen(beginnings[0])) != 0 &&
 		    strncmp(file, beginnings[1], strlen(beginnings[1])) != 0)
+			continue;
+		if (is_ev != (strstr(file, "_ev_") != NULL))
 			continue;
 		if (chart == NULL) {
 			chart = sheet_chart(section, id, "line", title);
@@ -197,8 +201,10 @@ void sheet_latency(struct sheet *sheet, const struct html_input *input)
 	tails(section, input);
 	more_tails(section, input, "delays",
 		   "Tails of single packets: one way by distance, round trips by plane",
-		   "time (us)", packets);
+		   "time (us)", packets, false);
+	more_tails(section, input, "ev-tails", "Tails of single packets over the slowest EVs",
+		   "time (us)", packets, true);
 	more_tails(section, input, "depth-tails", "Tails of queue depth, as packets found it",
-		   "bytes", queues);
+		   "bytes", queues, false);
 	racks(section, sheet->result);
 }

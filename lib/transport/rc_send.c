@@ -288,7 +288,7 @@ static void acknowledge(struct endpoint *endpoint, struct qp *qp, uint32_t end, 
 	struct rc *rc = rc_of(qp);
 	struct cc_ack ack = {.rtt_ps = is_ack ? sample_rtt(endpoint, qp, end - 1, now) : -1};
 	if (__builtin_expect(endpoint->delays != NULL, 0) && ack.rtt_ps >= 0)
-		delays_add_rtt(endpoint->delays, qp->ready_plane, 0, ack.rtt_ps);
+		delays_add_rtt(endpoint->delays, qp->ready_plane, ack.rtt_ps);
 	ack.newly_bytes = advance(endpoint, qp, end);
 	ack.inflight_bytes = qp->inflight;
 	rc->tries = 0;

@@ -198,7 +198,7 @@ static __attribute__((noinline)) void note_rtt(struct endpoint *endpoint, const 
 {
 	uint32_t index = path_index(&qp->path, ev);
 	if (index != PATH_NO_EV)
-		delays_add_rtt(endpoint->delays, index % endpoint->config->planes, index, rtt_ps);
+		delays_add_rtt(endpoint->delays, index, rtt_ps);
 }
 
 void sack_receive(struct endpoint *endpoint, struct qp *qp, const struct packet *packet, ps_t now)

@@ -105,23 +105,24 @@ static uint32_t ev_mask_of(const struct world *world)
 static int draw_shards(struct world *world)
 {
 	uint32_t planes = world->transport.planes, evs = ev_universe(&world->transport);
+	uint32_t mask = ev_mask_of(world);
+	evs = world->transport.kind == TRANSPORT_RC ? planes : evs; // a path each, on any plane
 	struct world_delays *delays = world->delays;
 	for (uint32_t i = 0; i < world->shard_count; i++) {
 		shards_fence(world, ARENA_MEASURE, SHARD_PAGE_BYTES);
 		delays->of[i] = arena_draw(world->arena, ARENA_MEASURE, 1, sizeof(**delays->of));
 		if (delays->of[i] == NULL ||
-		    delays_init(delays->of[i], world->arena, planes, evs) < 0)
+		    delays_init(delays->of[i], world->arena, planes, evs, mask) < 0)
 			return -ENOMEM;
-		delays->of[i]->ev_mask = ev_mask_of(world);
 	}
 	delays->whole = delays->of[0];
 	if (world->shard_count == 1)
 		return 0;
 	delays->whole = arena_draw(world->arena, ARENA_MEASURE, 1, sizeof(*delays->whole));
-	if (delays->whole == NULL || delays_init(delays->whole, world->arena, planes, evs) < 0)
-		return -ENOMEM;
-	delays->whole->ev_mask = delays->of[0]->ev_mask;
-	return 0;
+	return delays->whole == NULL ||
+			delays_init(delays->whole, world->arena, planes, evs, mask) < 0
+		? -ENOMEM
+		: 0;
 }
 
 // Names the pair of each QP, over all NICs of a host.
@@ -188,12 +189,11 @@ void delays_collect(struct world *world)
 	struct world_delays *delays = world->delays;
 	if (delays == NULL)
 		return;
-	if (world->shard_count > 1) {
-		delays_empty(delays->whole);
-		for (uint32_t i = 0; i < world->shard_count; i++)
-			delays_merge(delays->whole, delays->of[i]);
-	}
-	delays_sum(delays->whole);
+	if (world->shard_count == 1)
+		return;
+	delays_empty(delays->whole);
+	for (uint32_t i = 0; i < world->shard_count; i++)
+		delays_merge(delays->whole, delays->of[i]);
 }
 
 // ---------------------------------------------------------------- running

@@ -57,6 +57,13 @@ static void tell_one(void *context, struct hist *hist)
 	tell_hist(context, hist);
 }
 
+static void tell_paths(const struct visitor *visitor, struct paths *paths)
+{
+	size_t cells = (size_t)paths->count * paths->cells;
+	tell(visitor, paths->counts, cells * sizeof(*paths->counts));
+	tell(visitor, paths->sums, paths->count * sizeof(*paths->sums));
+}
+
 // Of packets, and of messages to others from the shard's NICs.
 static void tell_delays(const struct visitor *visitor, const struct world *world, uint32_t shard)
 {
@@ -65,6 +72,8 @@ static void tell_delays(const struct visitor *visitor, const struct world *world
 	if (delays == NULL)
 		return;
 	delays_visit(delays->of[shard], tell_one, &own);
+	tell_paths(visitor, &delays->of[shard]->one_way_paths_ns);
+	tell_paths(visitor, &delays->of[shard]->rtt_paths_ns);
 	for (uint32_t i = 0; i < delays->pair_count; i++)
 		if (world->shard_of[delays->pairs[i].from_nic / world->fabric.nics_per_host] ==
 		    shard)

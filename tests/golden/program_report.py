@@ -157,9 +157,9 @@ def check_links(folder, scenario):
         got = {(chart["rows"][row], chart["labels"][column]): value for column, row, value in chart["cells"]}
         wanted = {(one["switch"], f"plane {one['plane']}"): one[key] / unit for one in switches}
         check(got.keys() == wanted.keys() and len(got) == 12 and all(abs(got[at] - wanted[at]) < 1e-6 for at in got), f"page: {name} of {len(got)} switches")
-    for name, beginnings in (("delays", ("one_way_", "round_trip_")), ("depth-tails", ("depth_",))):
+    for name, names in (("delays", ("one_way_[sa]*", "round_trip_p*")), ("ev-tails", ("*_ev_*",)), ("depth-tails", ("depth_*",))):
         drawn = {series["name"]: series["points"] for series in charts[name]["series"]}
-        files = {path.stem: tail_points(path) for path in folder.glob("*.hdr") if path.name.startswith(beginnings)}
+        files = {path.stem: tail_points(path) for one in names for path in folder.glob(one + ".hdr")}
         check(drawn.keys() == files.keys() and len(files) > 1 and all(
             len(drawn[of]) == len(files[of]) and all(abs(a - b) <= 1e-8 * b for pair in zip(drawn[of], files[of]) for a, b in zip(*pair)) for of in files),
             f"page: {name} has the points of {sorted(files)}")
@@ -324,9 +324,17 @@ def around(rows, rank):
 def check_watched_histograms(folder, result):
     """Delays of packets, order, incast and depths: each file has the values that result.json has the quantiles of."""
     delays, wanted = result["delays"], {}
-    for row in delays["rows"]: # those by EV, and one way by plane, have no file
+    for row in delays["rows"]: # one way by plane has no file
         name = {"one_way pair": "one_way_", "round_trip plane": "round_trip_plane_"}.get(f"{row['what']} {row['by']}")
         wanted |= {} if name is None else {name + row["which"]: (row, "ns", 1000)}
+    for what in ("one_way", "round_trip"): # and of EVs the four slowest have one
+        evs = [row for row in delays["rows"] if (row["what"], row["by"]) == (what, "ev")]
+        evs.sort(key=lambda row: (-row["max_ns"], int(row["which"])))
+        wanted |= {f"{what}_ev_slowest_{i + 1}": (row, "ns", 1000) for i, row in enumerate(evs[:4])}
+        rest = [row for row in delays["evs_rest"] if row["what"] == what]
+        packets = sum(row["count"] for row in delays["rows"] if (row["what"], row["by"]) == (what, "plane"))
+        check(len(evs) == 16 and sum(row["evs"] for row in rest) + 16 == (delays["paths"]["used"] if what == "one_way" else delays["paths"]["evs"]) and
+              sum(row["count"] for row in evs + rest) == packets, f"{what}: {packets} packets, by plane and by EV")
     wanted |= {"order": (delays["order"], "packets", 1), "incast": (delays["incast"], "connections", 1)}
     wanted |= {f"depth_{row['group']}": (row, "bytes", 1) for row in result["links"]["depths"]}
     files = {path.stem for path in folder.glob("*.hdr") if not path.name.startswith(("message_", "flow"))}
@@ -340,8 +348,9 @@ def check_watched_histograms(folder, result):
             least, most = around(rows, max(1, math.ceil(level * row["count"] - 1e-6)))
             bad += [] if least < row[f"{key}_{unit}"] <= most else [f"{key} {row[f'{key}_{unit}']} is not in {least} to {most}"]
         check(not bad, f"{name}.hdr: quantiles are those of the result {bad}")
+        check("_ev_" not in name or text.rstrip().endswith(f"#[EV number {row.get('which')}]"), f"{name}.hdr: its EV")
         summary = dict(re.findall(r"(Mean|Max|Total count) += +([0-9.]+)", text))
-        mean = float(summary["Mean"]) * scale
+        mean = round(float(summary["Mean"]) * scale, 6)
         check(rows[-1] == (row[f"max_{unit}"], 1, row["count"]) and int(float(summary["Total count"])) == row["count"] and
               -1 <= row[f"mean_{unit}"] - mean <= 1 and row[f"min_{unit}"] <= rows[0][0], f"{name}.hdr: least, mean, most and count, too")
 

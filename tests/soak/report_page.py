@@ -34,7 +34,7 @@ RUNS = { # what weft sim does, and the charts that its page has to have
     "incast": (["incast", "--set", "watch.bin=10us", "--set", "watch.links=true", "--set", "watch.racks=true", "--fault", "{kind: loss, at: {nic: 3, plane: 0}, probability: 5%, from: 100us, until: 300us}"],
                ["tails", "depth-tails", "racks", "racks-p99", "planes", "links", "switches", "depths", "goodput", "arrivals", "losses", "queues"]),
     "ring": (["ring-barrier", "--set", "watch.delays=true", "--set", "watch.bin=10us", "--set", "watch.links=true", "--set", "watch.racks=true", "--fault", "{kind: slow, at: {nic: 5, plane: 0}, rate: 50%, from: 100us, until: 250us}"],
-             ["tails", "delays", "depth-tails", "racks", "racks-p99", "planes", "links", "switches", "depths", "step", "goodput", "arrivals", "losses", "queues"]),
+             ["tails", "delays", "ev-tails", "depth-tails", "racks", "racks-p99", "planes", "links", "switches", "depths", "step", "goodput", "arrivals", "losses", "queues"]),
     "jobs": (["jobs-two-rings", "--variant", "across"], ["tails", "planes", "step", "jobs"]),
 }
 PICTURED = "ring"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of what result.json says of packets, pairs of NICs and queues.
 
+#include <math.h>
+
 #include "report_at.h"
 
 static void packets_are_told_by_what_took_time(void **state)
@@ -25,6 +27,9 @@ static void packets_are_told_by_what_took_time(void **state)
 	// all packets took one of four EVs
 	assert_true(json_real_value(at(root, "delays.paths.jain")) == 0.25);
 	assert_true(json_real_value(at(root, "delays.paths.max_to_mean")) == 4);
+	assert_int_equal(number_at(root, "delays.paths.evs"), 4);
+	assert_int_equal(number_at(root, "delays.paths.used"), 1);
+	assert_int_equal(json_array_size(at(root, "delays.evs_rest")), 0);
 	assert_int_equal(number_at(root, "delays.order.overtaken"), 3);
 	assert_int_equal(number_at(root, "delays.order.p50_packets"), 0);
 	assert_int_equal(number_at(root, "delays.incast.max_connections"), 3);
@@ -41,6 +46,45 @@ static void packets_are_told_by_what_took_time(void **state)
 	reason_is(root, "delays.rows.0.p50_ns", "frames do not carry when they left");
 	reason_is(root, "congestion.retransmitted_spurious",
 		  "RoCEv2's packets do not say that they are repeats");
+	json_decref(root);
+	fake_free(fake);
+}
+
+// Of many EVs the slowest are listed, and the others are told by plane: none is left out.
+static void of_many_evs_the_slowest_are_listed(void **)
+{
+	struct fake *fake = fake_paths();
+	json_t *root = json_of(fake);
+	// three classes, two planes
+	assert_string_equal(text_at(root, "delays.rows.5.by"), "ev");
+	assert_string_equal(text_at(root, "delays.rows.5.which"), "7");
+	assert_int_equal(number_at(root, "delays.rows.5.count"), 11);
+	assert_int_equal(number_at(root, "delays.rows.5.min_ns"), 4070);
+	assert_int_equal(number_at(root, "delays.rows.5.mean_ns"), (10 * 4070 + 70000) / 11);
+	assert_int_equal(number_at(root, "delays.rows.5.max_ns"), 70000);
+	assert_string_equal(text_at(root, "delays.rows.6.which"), "79");
+	assert_string_equal(text_at(root, "delays.rows.20.which"), "65");
+	assert_string_equal(text_at(root, "delays.rows.21.what"), "round_trip");
+	reason_is(root, "delays.rows.21.p50_ns", "no packets");
+	assert_int_equal(json_array_size(at(root, "delays.rows")), 22);
+	assert_int_equal(json_array_size(at(root, "delays.evs_rest")), 2);
+	assert_int_equal(number_at(root, "delays.evs_rest.0.plane"), 0);
+	assert_int_equal(number_at(root, "delays.evs_rest.0.evs"), 33); // of 40: 66, ..., 78 not
+	assert_int_equal(number_at(root, "delays.evs_rest.0.max_ns"), 4640);
+	assert_int_equal(number_at(root, "delays.evs_rest.1.evs"), 31); // 7, 65, ..., 79 not
+	assert_int_equal(number_at(root, "delays.evs_rest.1.count"), 310);
+	assert_int_equal(number_at(root, "delays.paths.used"), 80);
+	assert_int_equal(number_at(root, "delays.paths.digits"), 2);
+	double jain = 801.0 * 801 / 80 / (79 * 100 + 121);
+	assert_true(fabs(json_real_value(at(root, "delays.paths.jain")) - jain) < 1e-9);
+	assert_true(fabs(json_real_value(at(root, "delays.paths.max_to_mean")) - 880.0 / 801) <
+		    1e-9);
+	json_decref(root);
+	fake->input.ports.name = "net_ring";
+	root = json_of(fake);
+	reason_is(root, "delays.paths.jain", "frames do not carry when they left");
+	reason_is(root, "delays.paths.used", "frames do not carry when they left");
+	reason_is(root, "delays.rows.5.max_ns", "frames do not carry when they left");
 	json_decref(root);
 	fake_free(fake);
 }
@@ -69,6 +113,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(packets_are_told_by_what_took_time),
+		cmocka_unit_test(of_many_evs_the_slowest_are_listed),
 		cmocka_unit_test(queues_are_told_by_depth_and_over_time),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

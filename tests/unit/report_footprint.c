@@ -75,7 +75,7 @@ static void qps_and_arena_are_named(void **state)
 	const char *text = footprint_of(fake);
 	assert_non_null(strstr(text, "one QP: "));
 	assert_non_null(strstr(text, "QPs: 1,234"));
-	assert_non_null(strstr(text, "of an arena of 4.000 MiB"));
+	assert_non_null(strstr(text, "of an arena of 8.000 MiB"));
 	uint64_t qp_bytes = endpoint_context_bytes(&fake->world.transport);
 	assert_true(qp_bytes > 0);
 	// read the number behind the words, commas left out

@@ -18,7 +18,7 @@ static struct fake *(*const fakes[])(void) = {
 	fake_ring,	 fake_sample,  fake_flows,     fake_watched, fake_unharmed,
 	fake_unfinished, fake_silence, fake_emulated,  fake_unpaced, fake_paused,
 	fake_program,	 fake_jobs,    fake_generated, fake_lost,    fake_culprit,
-	fake_skipped,	 fake_timed,   fake_crowd,     fake_stepped};
+	fake_skipped,	 fake_timed,   fake_crowd,     fake_stepped, fake_paths};
 #define FAKE_COUNT (sizeof(fakes) / sizeof(*fakes))
 
 static void figures_are_exact_and_in_base_units(void **state)

@@ -34,21 +34,40 @@ static inline struct fake *fake_timed(void)
 	struct world_delays *all = arena_draw(&fake->arena, ARENA_MEASURE, 1, sizeof(*all));
 	static struct delays delays;
 	static struct pair_delay pairs[20];
-	check(all != NULL && delays_init(&delays, &fake->arena, 2, 4) == 0);
+	check(all != NULL && delays_init(&delays, &fake->arena, 2, 4, 3) == 0);
 	*all = (struct world_delays){.whole = &delays, .pairs = pairs, .pair_count = 20};
 	for (uint32_t i = 0; i < 20; i++) {
 		pairs[i] = (struct pair_delay){.from_nic = i, .to_nic = 30, .pair = PAIR_SAME_T0};
 		check(hist_init(&pairs[i].message_ns, &fake->arena, 1, 1 << 20) == 0);
 		hist_add(&pairs[i].message_ns, 10000 + 100 * i);
 	}
-	fake_latencies(&delays.one_way_ns[PAIR_SAME_T0], 10, 4000, 10);
-	fake_latencies(&delays.one_way_path_ns[3], 10, 4000, 10); // plane 1
-	delays.ev_mask = 3;
-	delays_sum(&delays);
-	delays_add_rtt(&delays, 1, 3, 8 * PS_PER_US);
+	for (int i = 0; i < 10; i++)
+		delays_add_way(&delays, PAIR_SAME_T0, 3, 4000 + 10 * i); // plane 1
+	delays_add_rtt(&delays, 3, 8 * PS_PER_US);
+	delays_settle(&delays);
 	hist_add_many(&delays.order_packets, 0, 7);
 	hist_add_many(&delays.order_packets, 5, 3);
 	hist_add(&delays.incast, 3);
 	fake->world.delays = all;
+	fake->world.transport.ev_count = 4;
+	return fake;
+}
+
+// The flows over 80 EVs in two planes, more than are listed: EV i took 4 us + 10 ns times i, 10
+// packets; number 7 a packet more, and the slowest of all.
+static inline struct fake *fake_paths(void)
+{
+	struct fake *fake = fake_flows();
+	struct world_delays *all = arena_draw(&fake->arena, ARENA_MEASURE, 1, sizeof(*all));
+	static struct delays delays;
+	check(all != NULL && delays_init(&delays, &fake->arena, 2, 80, 127) == 0);
+	*all = (struct world_delays){.whole = &delays};
+	for (uint32_t ev = 0; ev < 80; ev++)
+		for (int i = 0; i < 10; i++)
+			delays_add_way(&delays, PAIR_ACROSS_T1, ev, 4000 + 10 * ev);
+	delays_add_way(&delays, PAIR_ACROSS_T1, 7, 70000);
+	delays_settle(&delays);
+	fake->world.delays = all;
+	fake->world.transport.ev_count = 80;
 	return fake;
 }

@@ -8,7 +8,7 @@
 
 #include <weft/report.h>
 
-#define FAKE_ARENA_BYTES ((size_t)4 << 20)
+#define FAKE_ARENA_BYTES ((size_t)8 << 20)
 
 struct fake {
 	void *base;
