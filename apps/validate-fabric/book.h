@@ -48,6 +48,7 @@ const char *section_word(enum section section); // one word, for --only
 struct case_text {
 	FILE *scene, *checks, *goal;
 	double bus_bytes; // of a collective, that pass a rank's NIC; 0: no collective
+	ps_t limit_ps;	  // its run ends there at the latest; 0: where any run does
 };
 
 struct book_case;
@@ -61,9 +62,11 @@ struct book_case {
 	const char *asks;    // the question, one line
 	const char *profile; // a shipped one; NULL: its own checks
 	case_write_fn *write;
-	uint32_t number; // what it is about: senders, ranks, a seed
-	bool is_whole;	 // left out of --quick
-	unsigned relies; // on what of the fabric (RELIES_...)
+	uint32_t number;    // what it is about: senders, ranks, a seed
+	bool is_whole;	    // left out of --quick
+	unsigned relies;    // on what of the fabric (RELIES_...)
+	const char *run_of; // a case before it with the same traffic, whose run is held against
+			    // this one's profile where the book has it; NULL: its own
 };
 
 enum {
@@ -115,12 +118,14 @@ struct case_figures {
 struct case_run {
 	const struct book_case *of;
 	enum case_state state;
-	bool is_kept;	  // from an earlier call
-	char reason[200]; // not asked, or not valid
+	bool is_kept;		       // from an earlier call
+	char reason[200];	       // not asked, or not valid
+	const struct case_run *shares; // the case whose run it is; NULL: its own
 	struct profile profile;
 	struct verdict verdict;
 	struct case_figures figures;
 	double bus_bytes; // of a collective that pass a rank's NIC
+	ps_t limit_ps;	  // as case_text has it
 	pid_t child;	  // 0: none
 	double start_s;
 };
@@ -143,6 +148,12 @@ struct book {
 	struct case_run cases[BOOK_CASES_MAX];
 	struct refusal refusal;
 };
+
+// The case that `run` waits for, as its run is that one's, too; NULL: none.
+const struct case_run *case_awaited(const struct book *book, const struct case_run *run);
+
+// Where the run of a case lies: a folder below `cases`.
+const char *case_home(const struct case_run *run);
 
 // Writes the files of a case into its folder, unless those that are there are the same. Sets its
 // state: CASE_NOT_ASKED, or CASE_OPEN, or what an earlier call came to.

@@ -31,10 +31,15 @@ static double now_s(void)
 	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+const char *case_home(const struct case_run *run)
+{
+	return run->shares != NULL ? run->shares->of->name : run->of->name;
+}
+
 static void path_of(char ret[BOOK_PATH_BYTES], const struct book *book, const struct case_run *run,
 		    const char *file)
 {
-	snprintf(ret, BOOK_PATH_BYTES, "%s/cases/%s/%s", book->out, run->of->name, file);
+	snprintf(ret, BOOK_PATH_BYTES, "%s/cases/%s/%s", book->out, case_home(run), file);
 }
 
 // ---------------------------------------------------------------- files
@@ -125,10 +130,13 @@ static int write_texts(struct book *book, struct case_run *run, struct files *fi
 		return rc;
 	fprintf(to.scene, "name: %s\ndescription: \"%s\"\n", run->of->name, run->of->asks);
 	const char *reason = run->of->write(run->of, &book->facts, &to);
+	if (to.limit_ps > 0)
+		fprintf(to.scene, "limits: {time: %lldns}\n", (long long)(to.limit_ps / PS_PER_NS));
 	fclose(to.scene);
 	fclose(to.checks);
 	fclose(to.goal);
 	run->bus_bytes = to.bus_bytes;
+	run->limit_ps = to.limit_ps;
 	if (reason != NULL) {
 		run->state = CASE_NOT_ASKED;
 		snprintf(run->reason, sizeof(run->reason), "%s", reason);
@@ -212,6 +220,31 @@ static int read_profile(struct book *book, struct case_run *run, const struct fi
 
 static int take_result(struct book *book, struct case_run *run);
 
+static struct case_run *other_of(const struct book *book, const struct case_run *run)
+{
+	for (uint32_t i = 0; run->of->run_of != NULL && i < book->case_count; i++)
+		if (strcmp(book->cases[i].of->name, run->of->run_of) == 0)
+			return (struct case_run *)&book->cases[i];
+	return NULL;
+}
+
+const struct case_run *case_awaited(const struct book *book, const struct case_run *run)
+{
+	const struct case_run *other = other_of(book, run);
+	return other != NULL && other->child > 0 ? other : NULL;
+}
+
+// Where another case of the book has run the same traffic its result is this one's, too.
+static int take_shared(struct book *book, struct case_run *run)
+{
+	const struct case_run *other = other_of(book, run);
+	if (other == NULL || (other->state != CASE_PASS && other->state != CASE_FAIL))
+		return 0;
+	run->shares = other;
+	run->is_kept = other->is_kept;
+	return take_result(book, run);
+}
+
 int case_prepare(struct book *book, struct case_run *run)
 {
 	struct files files = {0};
@@ -221,10 +254,18 @@ int case_prepare(struct book *book, struct case_run *run)
 		return rc;
 	}
 	rc = read_profile(book, run, &files);
-	if (rc == 0 && is_as_it_was(book, run, &files)) {
+	if (rc == 0)
+		rc = take_shared(book, run);
+	if (rc < 0 || run->state != CASE_OPEN) {
+		files_free(&files);
+		return rc;
+	}
+	if (is_as_it_was(book, run, &files)) {
 		run->is_kept = true;
 		rc = take_result(book, run);
-		if (rc < 0 || run->verdict.is_partial) { // it was ended on its way: once more
+		if (rc < 0 ||
+		    (run->verdict.is_partial &&
+		     run->state != CASE_FAIL)) { // it was ended on its way: once more
 			run->is_kept = false;
 			run->state = CASE_OPEN;
 			rc = 0;
@@ -343,6 +384,19 @@ static void read_figures(struct case_figures *ret, json_t *result, uint32_t faul
 	snprintf(ret->digest, sizeof(ret->digest), "%s", digest == NULL ? "" : digest);
 }
 
+// Traffic that is not through when it was given up has failed.
+static void read_limit(struct case_run *run, json_t *result)
+{
+	json_t *part = json_object_get(result, "run");
+	const char *end = json_string_value(json_object_get(part, "end"));
+	if (run->limit_ps == 0 || end == NULL || strcmp(end, "time limit") != 0)
+		return;
+	run->state = CASE_FAIL;
+	snprintf(run->reason, sizeof(run->reason),
+		 "it was given up after %.4g ms, many times what its traffic takes on free lines",
+		 (double)run->limit_ps / (double)PS_PER_MS);
+}
+
 static int take_result(struct book *book, struct case_run *run)
 {
 	static const enum case_state states[] = {CASE_PASS, CASE_FAIL, CASE_NOT_VALID};
@@ -359,8 +413,9 @@ static int take_result(struct book *book, struct case_run *run)
 		run->figures.busbw_bps = run->bus_bytes > 0
 			? 8 * run->bus_bytes / run->figures.job_s
 			: NAN;
-		json_decref(result);
 		run->state = states[run->verdict.end];
+		read_limit(run, result);
+		json_decref(result);
 	}
 	result_file_free(&file);
 	return rc;

@@ -79,6 +79,16 @@ static void shuffle_across(uint32_t *next, uint32_t count, uint64_t seed)
 		}
 }
 
+#define LARGE_PACKETS 5e6 // of a case over all NICs: seconds to minutes
+#define LIMIT_SPANS 40
+#define LIMIT_PS (10 * PS_PER_MS) // losses that are found by timers take their time
+
+// When traffic that should take so long is given up.
+static ps_t limit_of(ps_t span_ps)
+{
+	return LIMIT_SPANS * span_ps + LIMIT_PS;
+}
+
 // Each NIC sends to another: a list of flows, which stragglers can slow, as long as a scenario has
 // room for so many. Where less is above a T0 than below all cross the fabric: near ones would be
 // done early, and leave the rest more than their share.
@@ -87,6 +97,7 @@ static ps_t permutation(const struct facts *facts, uint32_t seed, struct case_te
 	uint32_t next[SCENARIO_FLOWS_MAX];
 	ps_t span_ps = span_of(facts, facts->nics);
 	unsigned long long bytes = bytes_in(facts, span_ps, facts->up_share);
+	to->limit_ps = limit_of(span_ps);
 	if (facts->nics > SCENARIO_FLOWS_MAX) {
 		fprintf(to->scene, "seed: %u\ntraffic: {kind: permutation, bytes: %lluB}\n", seed,
 			bytes);
@@ -105,6 +116,15 @@ static ps_t permutation(const struct facts *facts, uint32_t seed, struct case_te
 const char *ask_permutation(const struct book_case *of, const struct facts *facts,
 			    struct case_text *to)
 {
+	static char reason[128];
+	double packets = packets_of_all(facts);
+	if (facts->is_quick && of->number > 1 && packets > LARGE_PACKETS) {
+		snprintf(
+			reason, sizeof(reason),
+			"one permutation is enough for --quick: each has %.0f million packets here",
+			packets / 1e6);
+		return reason;
+	}
 	ps_t span_ps = permutation(facts, of->number, to);
 	words_steady(to->scene, facts, span_ps, 0.9 * facts->up_share);
 	return NULL;
@@ -118,6 +138,7 @@ const char *ask_twins(const struct book_case *of, const struct facts *facts, str
 	ps_t span_ps = span_of(facts, facts->nics);
 	unsigned long long bytes = bytes_in(facts, span_ps, facts->up_share);
 	uint32_t half = facts->nics / 2;
+	to->limit_ps = limit_of(span_ps);
 	if (facts->nics > SCENARIO_FLOWS_MAX)
 		fprintf(to->scene, "traffic: {kind: tornado, bytes: %lluB}\n", bytes);
 	else

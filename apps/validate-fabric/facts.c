@@ -136,6 +136,12 @@ ps_t span_of(const struct facts *facts, uint32_t nics)
 	return ret - ret % (20 * PS_PER_NS); // twenty bins of whole nanoseconds
 }
 
+double packets_of_all(const struct facts *facts)
+{
+	double span_s = (double)span_of(facts, facts->nics) / (double)PS_PER_S;
+	return facts->nics * facts->nic_rate_bps / 8 / (double)facts->payload_bytes * span_s;
+}
+
 ps_t settled_by(const struct facts *facts, ps_t span_ps)
 {
 	ps_t settled = SETTLE_ROUND_TRIPS * facts->base_rtt_ps, fifth = span_ps / 5;

@@ -39,6 +39,8 @@ int facts_of(struct facts *ret, struct scenario *scenario, bool is_quick, struct
 
 // How long traffic has to run, so that a run of `nics` senders is not larger than the book allows.
 ps_t span_of(const struct facts *facts, uint32_t nics);
+// Data packets of a case in which all NICs send for such a time.
+double packets_of_all(const struct facts *facts);
 // When senders have found their rate: a fifth of the span, or some round trips.
 ps_t settled_by(const struct facts *facts, ps_t span_ps);
 // Flows from NICs of one T0, no more than its links upwards carry, and the share of their lines

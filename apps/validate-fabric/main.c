@@ -272,7 +272,8 @@ static int run_all(struct book *book)
 	book->start_s = (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 	while (rc == 0 && stop == 0) {
 		uint32_t running = under_way(book);
-		if (next < book->case_count && running < book->at_once) {
+		if (next < book->case_count && running < book->at_once &&
+		    case_awaited(book, &book->cases[next]) == NULL) {
 			rc = begin(book, &book->cases[next++]);
 		} else if (running > 0) {
 			page_bar(stderr, book);

@@ -56,7 +56,7 @@ static json_t *case_json(const struct book *book, const struct case_run *run)
 {
 	const struct case_figures *figures = &run->figures;
 	char folder[64];
-	snprintf(folder, sizeof(folder), "cases/%s", run->of->name);
+	snprintf(folder, sizeof(folder), "cases/%s", case_home(run));
 	json_t *ret = json_pack("{ss ss ss ss ss? so}", "name", run->of->name, "section",
 				section_word(run->of->section), "asks", run->of->asks, "state",
 				states[run->state], "profile", run->of->profile, "reason",

@@ -89,7 +89,7 @@ static void say_case(FILE *to, const struct book *book, const struct case_run *r
 {
 	const struct case_figures *figures = &run->figures;
 	bool has_figures = run->state == CASE_PASS || run->state == CASE_FAIL;
-	fprintf(to, "| [%s](cases/%s) | %s | %s |", run->of->name, run->of->name, run->of->asks,
+	fprintf(to, "| [%s](cases/%s) | %s | %s |", run->of->name, case_home(run), run->of->asks,
 		run->state == CASE_FAIL ? "**FAIL**" : case_word(run->state));
 	if (has_figures) {
 		cell(to, figures->goodput_bps, 1e9);

@@ -166,6 +166,23 @@ static void lay(yaml_document_t *to, int root, yaml_document_t *from, bool is_ca
 			join(to, root, from, pair);
 }
 
+// Of the scenario's limits its memory holds; its time and packets are those of its own traffic.
+static void keep_memory(yaml_document_t *to, int root, yaml_document_t *from)
+{
+	int top = (int)(yaml_document_get_root_node(from) - from->nodes.start) + 1;
+	int *limits = find(from, top, "limits");
+	int *memory = limits == NULL ? NULL : find(from, *limits, "memory");
+	if (memory == NULL)
+		return;
+	int kept_limits = yaml_document_add_mapping(to, NULL, YAML_FLOW_MAPPING_STYLE);
+	int key = yaml_document_add_scalar(to, NULL, (yaml_char_t *)"memory", 6,
+					   YAML_PLAIN_SCALAR_STYLE);
+	yaml_document_append_mapping_pair(to, kept_limits, key, copy(to, from, *memory));
+	key = yaml_document_add_scalar(to, NULL, (yaml_char_t *)"limits", 6,
+				       YAML_PLAIN_SCALAR_STYLE);
+	yaml_document_append_mapping_pair(to, root, key, kept_limits);
+}
+
 // ---------------------------------------------------------------- text
 
 static int print(yaml_document_t *document, char **ret_text)
@@ -225,6 +242,7 @@ int scene_merge(const struct scene *scene, const char *own, char **ret_text,
 		yaml_document_initialize(&merged, NULL, NULL, NULL, 1, 1);
 		int root = yaml_document_add_mapping(&merged, NULL, YAML_BLOCK_MAPPING_STYLE);
 		lay(&merged, root, &base, false);
+		keep_memory(&merged, root, &base);
 		lay(&merged, root, &more, true);
 		put_file(&merged, root, scene->path);
 		watch_links(&merged, root);

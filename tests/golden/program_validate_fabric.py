@@ -76,6 +76,9 @@ def check_healthy(folder, scenario):
     check(len(asked) >= 28 and {one["state"] for one in got["cases"]} == {"pass", "not_asked"}, f"healthy: {len(asked)} cases pass")
     check(all(one["reason"] for one in got["cases"] if one["state"] == "not_asked"), "what is not asked has a reason")
     check(all(one["state"] == "pass" for one in got["sections"]) and len(got["sections"]) == 8, "all sections pass")
+    by_name = {one["name"]: one for one in asked}
+    check(all(by_name[name]["folder"] == "cases/permutation-1" and by_name[name]["digest"] == by_name["permutation-1"]["digest"] and
+              not (out / "cases" / name).exists() for name in ("spray", "tail")), "what has the same traffic has one run")
     rates = {one["name"]: one.get("busbw_bps") for one in asked}
     check(all(180e9 < rates[name] < 200e9 for name in ("all-reduce", "all-gather", "reduce-scatter", "all-to-all")),
           "bus bandwidth is just below the rate of a NIC")
@@ -163,6 +166,16 @@ def check_why(folder, scenario):
     _, _, errors = validate("rail-8x4", folder / "why-rail", "--quick", "--only", "permutation-1")
     one = book(folder / "why-rail")["cases"][0]
     check(one["state"] == "fail" and "switches without tiers" in one["reason"] and errors == "", f"rail-8x4: {one['state']}: {one['reason']}")
+    status, _, errors = validate(scenario, folder / "why-never", "--quick", "--only", "permutation-1", "--set", "fabric.planes=1",
+                                 "--fault", "{kind: link_down, at: {nic: 3, plane: 0}}")
+    one = book(folder / "why-never")["cases"][0]
+    check(status == 1 and one["state"] == "fail" and "given up after" in one["reason"] and errors == "", f"what never ends is given up: {status}: {one['reason']}")
+    status, text, _ = validate(scenario, folder / "why-never", "--quick", "--only", "permutation-1", "--set", "fabric.planes=1",
+                               "--fault", "{kind: link_down, at: {nic: 3, plane: 0}}")
+    check(status == 1 and "(kept)" in text, "and its end is kept")
+    status, _, errors = validate("azure-gb200-llama405b-112", folder / "why-large", "--quick", "--only", "permutation-2")
+    one = book(folder / "why-large")["cases"][0]
+    check(status == 5 and one["state"] == "not_asked" and "15 million packets" in one["reason"], f"a second permutation of many: {one['reason']}")
     faulty = folder / "faulty.yaml"
     faulty.write_text(SMALL + "faults: [{kind: loss, at: {nic: 1, plane: 0}, probability: 1%}]\n")
     validate(faulty, folder / "why-faulty", "--quick", "--only", "twins")

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every command of docs/howto and of README.md that begins with `weft`, as it stands there, one after the other: it ends with the
+status that the page speaks of, and never with a message about the command itself. What needs a file of the reader's gets one
+that is at hand; what cannot be run here is listed with its reason. Words name pages: then only these.
+
+    docs_commands.py [accept-a-fabric ...]"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+SOURCE = pathlib.Path(os.environ["WEFT_SOURCE"])
+GIVEN = pathlib.Path(os.environ["WEFT_SHARED"], "data", "traces", "given")
+LIMIT_S = 900
+PROGRAM = pathlib.Path(os.environ["WEFT"])
+# A command that begins so ends with this; all others with 0.
+ENDS = {
+    "weft validate-fabric two-racks --quick --out out/lossy": 1,
+    "weft validate-fabric perm128-400g --quick --only trunk-down": 1,
+}
+# Files that a page takes for given, by what they are made of.
+FILES = {
+    "kineto.json.gz": "hta/nccl_data.json.gz",
+    "traces": "astra-sim/all_reduce_4npus_1MB",
+    "traces/custom_ring": "astra-sim/custom_ring_allreduce_8npus_1MB",
+    "aicb.txt": "aicb/G13B-M1-C02_GPT13B_megatron_tp8_pp1_mbs1_sp_A100.txt",
+}
+NOT_HERE = {  # the word that gives it away: why
+    "result_": "a log of MLPerf of the reader's",
+    "ratios.txt": "made of such a log",
+    "step.json": "held against such a log",
+    "mpirun": "tests/golden/all_program and drive run over MPI",
+    "my-": "a fabric of the reader's",
+    "scenario.yaml": "a scenario of the reader's",
+    "compare.yaml": "a scenario of the reader's",
+    "jq ": "another program",
+    "--seeds 10": "minutes of CPU each",
+    "weft report out/book": "a book of the reader's",
+}
+failed = 0
+
+
+def commands(text):
+    """Lines that are indented by four, or in a block between fences; a backslash goes on."""
+    inside, pending = False, ""
+    for line in text.splitlines():
+        if line.startswith("```"):
+            inside = not inside
+            continue
+        bare = line[4:] if line.startswith("    ") else line if inside else ""
+        if pending or re.match(r"(weft|mpirun) [-a-z]", bare):
+            pending += bare.rstrip("\\").strip() + " "
+            if not bare.endswith("\\"):
+                yield pending.strip()
+                pending = ""
+
+
+def expected(command):
+    return next((status for begin, status in ENDS.items() if command.startswith(begin)), 0)
+
+
+def run(page, command, folder):
+    global failed
+    reason = next((why for word, why in NOT_HERE.items() if word in command), None)
+    if reason is not None:
+        print(f"not here: {page}: {command}: {reason}", flush=True)
+        return
+    begin = time.monotonic()
+    path = f"{PROGRAM.parent}:{os.environ['PATH']}"
+    try:
+        done = subprocess.run(["bash", "-c", command], cwd=folder, capture_output=True, text=True, timeout=LIMIT_S, check=False,
+                              env={**os.environ, "PATH": path})
+        status, said = done.returncode, (done.stderr.strip().splitlines() or [""])[-1]
+    except subprocess.TimeoutExpired:
+        status, said = "none", f"not done within {LIMIT_S} s"
+    holds = status == expected(command)
+    failed += not holds
+    print(f"{'ok' if holds else 'FAILED'}: {page}: {command}: status {status}, {time.monotonic() - begin:.1f} s{'' if holds else ': ' + said}", flush=True)
+
+
+def put_files(folder):
+    """What is there for pages that take it for given; returns whether it is."""
+    for name, source in FILES.items():
+        if not (GIVEN / source).exists():
+            return False
+        place = folder / name
+        if (GIVEN / source).is_dir():
+            shutil.copytree(GIVEN / source, place, dirs_exist_ok=True)
+        else:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(GIVEN / source, place)
+    return True
+
+
+def main():
+    pages = sorted((SOURCE / "docs" / "howto").glob("*.md")) + [SOURCE / "README.md"]
+    counted = 0
+    for page in pages:
+        if len(sys.argv) > 1 and page.stem not in sys.argv[1:]:
+            continue
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            has_files = put_files(folder)
+            for command in commands(page.read_text()):
+                if not has_files and any(word in command for word in FILES):
+                    print(f"not here: {page.stem}: {command}: no traces of others are at hand")
+                    continue
+                run(page.stem, command, folder)
+                counted += 1
+    if counted == 0 or (len(sys.argv) == 1 and counted < 40):
+        print(f"FAILED: only {counted} commands found")
+        sys.exit(1)
+    sys.exit(failed > 0)
+
+
+main()
