@@ -10,6 +10,8 @@
 
 #include <weft/drive_files.h>
 
+#include "folder.h"
+
 #define PATH_BYTES 4096
 #define UNIT_PS PS_PER_NS // of calc in GOAL, as its users have it
 
@@ -84,7 +86,7 @@ static int write_goal(struct trace_set *set, const char *out, uint32_t ranks,
 }
 
 // What was written before it went wrong.
-static void take_back(const char *out, uint32_t ranks)
+static void take_back(const char *out, uint32_t ranks, uint32_t folders)
 {
 	char path[PATH_BYTES];
 	for (uint32_t rank = 0; rank < ranks; rank++) {
@@ -95,24 +97,29 @@ static void take_back(const char *out, uint32_t ranks)
 	unlink(path);
 	snprintf(path, sizeof(path), "%s/program.goal", out);
 	unlink(path);
-	rmdir(out);
+	folder_unmake(out, folders);
 }
 
 int export_write(struct trace_set *set, enum export_form form, const char *out, uint32_t ranks,
 		 const struct export_rings *rings, struct refusal *refusal)
 {
+	uint32_t folders;
 	if (ranks > 0 && trace_ranks(set) > 0 && ranks != trace_ranks(set))
 		return refuse(refusal, -EINVAL, "--ranks %: the trace is of % ranks", ranks,
 			      trace_ranks(set), 0);
 	int rc = form == EXPORT_CHAKRA ? trace_spread(set, ranks, refusal) : 0;
 	if (rc < 0)
 		return rc;
-	if (mkdir(out, 0777) < 0)
-		return refuse_path(refusal, out, errno == EEXIST ? EINVAL : errno,
-				   errno == EEXIST ? "is there already" : "cannot be made");
+	if (access(out, F_OK) == 0)
+		return refuse_path(refusal, out, EINVAL, "is there already");
+	rc = folder_make(out, "", &folders, refusal);
+	if (rc < 0) {
+		folder_unmake(out, folders);
+		return rc;
+	}
 	rc = form == EXPORT_CHAKRA ? write_chakra(set, out, refusal)
 				   : write_goal(set, out, ranks, rings, refusal);
 	if (rc < 0)
-		take_back(out, form == EXPORT_CHAKRA ? set->rank_count : 0);
+		take_back(out, form == EXPORT_CHAKRA ? set->rank_count : 0, folders);
 	return rc;
 }

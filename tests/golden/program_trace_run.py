@@ -117,7 +117,7 @@ def check_refusals(folder):
     refused("a folder that is there", ["trace", path, "--export", "goal", "--out", folder], "is there already")
     bad = csv(folder, "bad.csv", 8, ("all_reduce", "tp_group", 3, 4096, "None"))
     for form in ("goal", "chakra"):
-        refused(f"no {form} of what cannot be", ["trace", bad, "--export", form, "--out", folder / "x"], "do not part")
+        refused(f"no {form} of what cannot be", ["trace", bad, "--export", form, "--out", folder / "x" / "below"], "do not part")
         check(not (folder / "x").exists(), "  and nothing is left")
 
 
@@ -125,7 +125,8 @@ def check_goal(folder):
     """Written as GOAL: the same messages."""
     path = csv(folder, "goal.csv", 8, ("computation", "None", "None", 1, 5000), ("all_reduce", "dp_group", 8, 1 << 20, "None"))
     out = folder / "goal"
-    check(weft("trace", path, "--export", "goal", "--out", out)[0] == 0, "GOAL is written")
+    out = out / "new" / "below"
+    check(weft("trace", path, "--export", "goal", "--out", out)[0] == 0, "GOAL is written, into a folder that is made with its parents")
     text = (out / "program.goal").read_text()
     slices, credits = text.count(" send 65536b"), text.count(" send 64b")
     check(text.startswith("num_ranks 8\n") and slices == 8 * 14 * 2 and "calc 5000 " in text, "  with 14 steps of 8 ranks, two slices each")

@@ -22,15 +22,17 @@ PROGRAM = pathlib.Path(os.environ["WEFT"])
 ENDS = {
     "weft validate-fabric two-racks --quick --out out/lossy": 1,
     "weft validate-fabric perm128-400g --quick --only trunk-down": 1,
+    "weft report out/incast --profile operator-default": 1,
 }
 # Files that a page takes for given, by what they are made of.
 FILES = {
     "kineto.json.gz": "hta/nccl_data.json.gz",
-    "traces": "astra-sim/all_reduce_4npus_1MB",
     "traces/custom_ring": "astra-sim/custom_ring_allreduce_8npus_1MB",
+    "traces": "astra-sim/all_reduce_4npus_1MB",
     "aicb.txt": "aicb/G13B-M1-C02_GPT13B_megatron_tp8_pp1_mbs1_sp_A100.txt",
 }
 NOT_HERE = {  # the word that gives it away: why
+    "traces/rank.": "two files of the reader's",
     "result_": "a log of MLPerf of the reader's",
     "ratios.txt": "made of such a log",
     "step.json": "held against such a log",
@@ -83,18 +85,18 @@ def run(page, command, folder):
     print(f"{'ok' if holds else 'FAILED'}: {page}: {command}: status {status}, {time.monotonic() - begin:.1f} s{'' if holds else ': ' + said}", flush=True)
 
 
-def put_files(folder):
-    """What is there for pages that take it for given; returns whether it is."""
-    for name, source in FILES.items():
-        if not (GIVEN / source).exists():
-            return False
-        place = folder / name
-        if (GIVEN / source).is_dir():
-            shutil.copytree(GIVEN / source, place, dirs_exist_ok=True)
-        else:
-            place.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(GIVEN / source, place)
-    return True
+def put_file(command, folder):
+    """What the command takes for given is put in its place, and nothing else; returns whether it could be."""
+    name = next((name for name in FILES if re.search(rf"(?<!/){re.escape(name)}\b", command)), None)
+    if name is None:
+        return True
+    shutil.rmtree(folder / "traces", ignore_errors=True)
+    given, place = GIVEN / FILES[name], folder / name
+    if given.is_dir():
+        shutil.copytree(given, place)
+    elif given.exists():
+        shutil.copy(given, place)
+    return given.exists()
 
 
 def main():
@@ -105,9 +107,8 @@ def main():
             continue
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
-            has_files = put_files(folder)
             for command in commands(page.read_text()):
-                if not has_files and any(word in command for word in FILES):
+                if not put_file(command, folder):
                     print(f"not here: {page.stem}: {command}: no traces of others are at hand")
                     continue
                 run(page.stem, command, folder)
