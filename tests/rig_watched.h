@@ -36,6 +36,17 @@ static void watched_paths(const struct paths *a, const struct paths *b)
 	assert_memory_equal(a->counts, b->counts, (size_t)a->count * a->cells * sizeof(*a->counts));
 }
 
+static void watched_tail(const struct tail *a, const struct tail *b)
+{
+	assert_int_equal(a == NULL, b == NULL);
+	if (a == NULL)
+		return;
+	assert_int_equal(a->cables, b->cables);
+	assert_memory_equal(a->packets, b->packets, sizeof(a->packets));
+	assert_memory_equal(a->counts, b->counts,
+			    TAIL_LEVELS * (size_t)a->cables * sizeof(*a->counts));
+}
+
 static void watched_delays(const struct world_delays *a, const struct world_delays *b)
 {
 	struct watched_list one = {0}, other = {0};
@@ -49,6 +60,7 @@ static void watched_delays(const struct world_delays *a, const struct world_dela
 	assert_true(a->whole->one_way_ns[PAIR_ACROSS_T1].total > 0);
 	assert_true(a->whole->rtt_plane_ns[0].total > 0);
 	assert_true(a->whole->order_packets.total > 0 && a->whole->incast.total > 0);
+	watched_tail(a->tail, b->tail);
 	assert_int_equal(a->pair_count, b->pair_count);
 	for (uint32_t i = 0; i < a->pair_count; i++) {
 		assert_int_equal(a->pairs[i].from_nic, b->pairs[i].from_nic);

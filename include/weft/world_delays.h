@@ -4,6 +4,7 @@
 
 #include <weft/measure_delay.h>
 #include <weft/world.h>
+#include <weft/world_tail.h>
 
 // Messages from one NIC to another, over the fabric.
 struct pair_delay {
@@ -19,4 +20,7 @@ struct world_delays {
 	uint32_t pair_count;
 	bool has_berths;    // connections are made as they go: no pair is told apart
 	uint64_t pairs_all; // more than DELAY_PAIRS_MAX: none is told apart
+	struct tail *tails[WORLD_SHARDS_MAX]; // [shards]
+	struct tail *tail;	 // over all of them, after world_collect(); NULL: there is none,
+	const char *tail_reason; // and why
 };

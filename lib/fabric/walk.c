@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <weft/check.h>
+#include <weft/fabric_way.h>
 
 #include "route.h"
 #include "topology.h"
@@ -49,6 +50,30 @@ uint32_t topology_behind(const struct topology *topology, uint32_t at, uint32_t 
 	const struct link_plan *link =
 		&topology->links[topology->port_links[plan->port_first + port]];
 	return link->node_a == topology->hosts + at ? link->node_b : link->node_a;
+}
+
+void topology_follow(const struct topology *topology, uint32_t first_link,
+		     const struct packet *packet, uint64_t *counts)
+{
+	uint32_t hosts = topology->hosts, cable = 2 * first_link;
+	uint32_t node = topology->links[first_link].node_b;
+	counts[cable]++;
+	for (uint32_t links = 1; node >= hosts; links++) {
+		const struct switch_plan *plan = &topology->switches[node - hosts];
+		uint32_t port = route_port(&plan->route, packet);
+#ifdef PLANT_WRONG_HASH // a bug on purpose: another way than the switches take
+		if (plan->route.up_count > 1 && port >= plan->route.up_first)
+			port = plan->route.up_first +
+				(port + 1 - plan->route.up_first) % plan->route.up_count;
+#endif
+		check(port < plan->port_count && links < topology->links_max);
+		uint32_t index = topology->port_links[plan->port_first + port];
+		const struct link_plan *link = &topology->links[index];
+		bool is_up = link->node_a == node;
+		counts[2 * index + !is_up]++;
+		node = is_up ? link->node_b : link->node_a;
+	}
+	check(node == packet->target / topology->nics_per_host);
 }
 
 bool topology_has_names(enum topology_kind kind)

@@ -16,6 +16,7 @@
 #define TAIL_PACKETS_LEAST 1000 // of which ten are the slowest hundredth
 #define TOO_FEW "fewer than 1,000 packets were timed"
 #define NO_PAIRS "no pairs of NICs are told apart"
+#define NONE_LATE "no packet took one and a quarter base round trips"
 #define SPREAD "messages of all pairs are spread over it"
 
 // A row of NICs: below a switch, of a host, one.
@@ -75,6 +76,60 @@ static void tail_of_plane(struct culprit_tail *ret, const struct delays *delays,
 	ret->all_share = (double)planes[plane].total / (double)all;
 }
 
+// ---------------------------------------------------------------- packets by cable
+
+// Late packets that went by a cable, those of the levels from `first` on.
+static uint64_t late_on(const struct tail *tail, uint32_t cable, uint32_t first)
+{
+	uint64_t sum = 0;
+	for (uint32_t level = first; level < TAIL_LEVELS; level++)
+		sum += tail->counts[(size_t)level * tail->cables + cable];
+	return sum;
+}
+
+// Whether packets on this way of a link are the culprit's: of a link on ways on which it stands
+// out, if any; of a switch those that come in.
+static bool is_way_of(const struct culprit *culprit, const struct world *world, uint32_t link,
+		      uint32_t way)
+{
+	const struct link_plan *plan = &world->topology.links[link];
+	bool stands_out = culprit->up || culprit->down;
+	if (culprit->place == CULPRIT_LINK)
+		return culprit->index == link &&
+			(!stands_out || (way == 0 ? culprit->up : culprit->down));
+	return (way == 0 ? plan->node_b : plan->node_a) == world->topology.hosts + culprit->index;
+}
+
+// Of all packets by their bytes, which links count.
+static void tail_of_cables(struct culprit_tail *ret, const struct culprit *culprit,
+			   const struct world *world)
+{
+	const struct world_delays *delays = world->delays;
+	const struct tail *tail = delays->tail;
+	uint64_t all = 0, sent = 0, its = 0;
+	uint32_t first = TAIL_LEVELS;
+	ret->is_packets = true;
+	for (int pair = 0; pair < PAIR_CLASS_COUNT; pair++)
+		all += delays->whole->one_way_ns[pair].total;
+	while (tail != NULL && first > 0 && ret->of < (all + 99) / 100)
+		ret->of += tail->packets[--first];
+	ret->reason = tail == NULL	   ? delays->tail_reason
+		: all < TAIL_PACKETS_LEAST ? TOO_FEW
+		: ret->of == 0		   ? NONE_LATE
+					   : NULL;
+	for (uint32_t i = 0; ret->reason == NULL && i < 2 * world->topology.link_count; i++) {
+		uint64_t bytes = world->links.counts[i].data_bytes;
+		sent += world->topology.links[i / 2].tier == 0 && i % 2 == 0 ? bytes : 0;
+		if (!is_way_of(culprit, world, i / 2, i % 2))
+			continue;
+		ret->at += late_on(tail, i, first);
+		its += bytes;
+	}
+	ret->all_share = sent > 0 ? (double)its / (double)sent : 0;
+}
+
+// ---------------------------------------------------------------- all of it
+
 void culprit_tail(struct culprit_tail *ret, const struct culprit *culprit,
 		  const struct world *world)
 {
@@ -87,12 +142,14 @@ void culprit_tail(struct culprit_tail *ret, const struct culprit *culprit,
 		tail_of_plane(ret, delays->whole, culprit->index);
 		return;
 	}
+	if (delays != NULL && nics.count == 0) {
+		tail_of_cables(ret, culprit, world);
+		return;
+	}
 	if (delays != NULL)
 		worst_pairs_find(&worst, delays);
 	if (delays != NULL && worst.count == 0)
 		ret->reason = NO_PAIRS;
-	else if (delays != NULL && nics.count == 0)
-		ret->reason = SPREAD;
 	if (ret->reason != NULL)
 		return;
 	for (uint32_t i = 0; i < delays->pair_count; i++)

@@ -12,6 +12,7 @@
 
 #include "build.h"
 #include "host.h"
+#include "tail.h"
 
 #define PAIR_DIGITS 1u
 #define PAIR_NS_MAX (UINT64_C(1) << 32) // 4.3 s
@@ -60,14 +61,19 @@ static uint64_t number_pairs(const struct world *world, const struct world_host 
 
 static int draw_nic(struct world *world, struct nic *nic)
 {
-	nic->delays = arena_draw(world->arena, ARENA_MEASURE, 1, sizeof(*nic->delays));
+	nic->delays = arena_draw(world->arena, ARENA_MEASURE, 1,
+				 sizeof(*nic->delays) + nic->qp_count * sizeof(uint16_t));
 	if (nic->delays == NULL)
 		return -ENOMEM;
 	nic->delays->pair_of = arena_draw(world->arena, ARENA_MEASURE, nic->qp_count,
 					  sizeof(*nic->delays->pair_of));
-	nic->delays->open = arena_draw(world->arena, ARENA_MEASURE, nic->qp_count,
-				       sizeof(*nic->delays->open));
-	return nic->delays->pair_of == NULL || nic->delays->open == NULL ? -ENOMEM : 0;
+	if (nic->bin == NULL) {
+		nic->bin = arena_draw(world->arena, ARENA_MEASURE, 1, sizeof(*nic->bin));
+		if (nic->bin == NULL)
+			return -ENOMEM;
+		nic->bin->until_ps = PS_NEVER;
+	}
+	return nic->delays->pair_of == NULL ? -ENOMEM : 0;
 }
 
 // The NICs of a host, whose packets are timed from here on.
@@ -75,6 +81,8 @@ static int time_host(struct world *world, uint32_t index, uint64_t *numbers)
 {
 	struct world_host *host = world->hosts[index];
 	host->delays = world->delays->of[world->shard_of[index]];
+	host->tail = world->delays->tails[world->shard_of[index]];
+	host->late_ps = host->tail != NULL ? host->tail->late_ps : TAIL_NEVER;
 	for (uint32_t i = 0; i < host->nic_count; i++) {
 		struct nic *nic = &host->nics[i];
 		if (!nic->has_qps)
@@ -170,7 +178,8 @@ int delays_build(struct world *world, struct refusal *refusal)
 	world->delays = arena_draw(world->arena, ARENA_MEASURE, 1, sizeof(*world->delays));
 	uint64_t *numbers = arena_draw(world->arena, ARENA_MEASURE, world->topology.nics,
 				       sizeof(*numbers));
-	if (world->delays == NULL || numbers == NULL || draw_shards(world) < 0)
+	if (world->delays == NULL || numbers == NULL || draw_shards(world) < 0 ||
+	    tail_build(world) < 0)
 		return build_no_memory(world, refusal);
 	for (uint32_t i = 0; i < world->topology.hosts; i++)
 		if (time_host(world, i, numbers) < 0)
@@ -189,6 +198,7 @@ void delays_collect(struct world *world)
 	struct world_delays *delays = world->delays;
 	if (delays == NULL)
 		return;
+	tail_collect(world);
 	if (world->shard_count == 1)
 		return;
 	delays_empty(delays->whole);

@@ -15,10 +15,10 @@ struct world_host;
 // What a NIC keeps for that.
 struct nic_delays {
 	uint32_t *pair_of; // [QPs] that messages are sent on: pair of the world + 1; else 0
+	uint32_t senders;  // connections in the middle of a message
 	// [QPs] of those that data come on: DELAYS_OPEN while a message comes in on it; at the
 	// first of a connection also how many of its QPs are so
-	uint16_t *open;
-	uint32_t senders; // connections that are
+	uint16_t open[];
 };
 
 // Whether a message may begin on QP `qpn`, on which none comes in. Packets before it opens ask.

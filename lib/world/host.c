@@ -269,7 +269,7 @@ static void on_arrival(struct world_host *host, const struct arrival *arrival, s
 		return;
 	}
 	nic_advance(nic, arrival->at, out);
-	if (host->series != NULL || __builtin_expect(host->delays != NULL, 0))
+	if (nic->bin != NULL)
 		watched_receive(host, nic, arrival, out);
 	else
 		endpoint_receive(nic->endpoint, arrival->packet, arrival->at, out);

@@ -88,6 +88,8 @@ struct world_host {
 	uint64_t *placed;	  // [nic_count][bins of the series], or NULL
 	struct work_count *work;  // what it computes, or NULL
 	struct delays *delays;	  // of its shard, or NULL: packets are not timed
+	struct tail *tail;	  // of its shard, or NULL
+	uint64_t late_ps;	  // a packet that took so long is counted there, too
 	struct pair_delay *pairs; // of the world
 	uint32_t grant_bytes;	  // size of a credit write
 	uint32_t qps_per_connection;

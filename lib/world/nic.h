@@ -52,7 +52,8 @@ struct nic_slow {
 };
 
 // The bin of a series that a NIC counts into, of a run that counts over time: what is in it is the
-// difference of its endpoint's counters since it began. All 0: nothing has come.
+// difference of its endpoint's counters since it began. All 0: nothing has come. Where packets are
+// timed alone it is never over.
 struct nic_bin {
 	ps_t from_ps, until_ps;
 	uint64_t arrived, placed; // data_received and payload_bytes_placed when it began
@@ -75,7 +76,7 @@ struct nic {
 	struct backlog backlog;	   // posts that wait for a context
 	struct berths *berths;	   // connections have its QPs in turn; NULL: each has its own
 	struct nic_delays *delays; // delays.h; or NULL
-	struct nic_bin *bin;	   // with watch.bin, or NULL
+	struct nic_bin *bin;	   // of a host that counts over time or times packets; or NULL
 };
 
 // Before a change at `now`: emits every departure that starts at or before it. A line with nothing

@@ -64,6 +64,14 @@ static void tell_paths(const struct visitor *visitor, struct paths *paths)
 	tell(visitor, paths->sums, paths->count * sizeof(*paths->sums));
 }
 
+static void tell_tail(const struct visitor *visitor, struct tail *tail)
+{
+	if (tail == NULL)
+		return;
+	tell(visitor, tail->packets, sizeof(tail->packets));
+	tell(visitor, tail->counts, TAIL_LEVELS * (size_t)tail->cables * sizeof(*tail->counts));
+}
+
 // Of packets, and of messages to others from the shard's NICs.
 static void tell_delays(const struct visitor *visitor, const struct world *world, uint32_t shard)
 {
@@ -74,6 +82,7 @@ static void tell_delays(const struct visitor *visitor, const struct world *world
 	delays_visit(delays->of[shard], tell_one, &own);
 	tell_paths(visitor, &delays->of[shard]->one_way_paths_ns);
 	tell_paths(visitor, &delays->of[shard]->rtt_paths_ns);
+	tell_tail(visitor, delays->tails[shard]);
 	for (uint32_t i = 0; i < delays->pair_count; i++)
 		if (world->shard_of[delays->pairs[i].from_nic / world->fabric.nics_per_host] ==
 		    shard)

@@ -6,6 +6,29 @@
 
 #include "delays.h"
 #include "host.h"
+#include "tail.h"
+
+static inline void note_way(const struct world_host *host, const struct nic_peer *peer,
+			    const struct packet *packet, ps_t age_ps)
+{
+	int64_t age_ns = (int64_t)((uint64_t)age_ps / PS_PER_NS);
+#ifdef PLANT_YOUNG_PACKET // a bug on purpose: every packet took a little less
+	age_ns -= age_ns / 64;
+#endif
+	delays_add_way(host->delays, (enum pair_class)peer->pair,
+		       delays_path(host->delays, packet->ev, packet->plane), age_ns);
+}
+
+// A packet that is late, or whose age is not known: frames do not say it.
+static __attribute__((noinline)) void note_late(const struct world_host *host,
+						const struct nic *nic, const struct packet *packet,
+						ps_t age_ps)
+{
+	if (age_ps < 0)
+		return;
+	note_way(host, &nic->peers[packet->qpn], packet, age_ps);
+	tail_add(host->tail, packet, (uint64_t)age_ps);
+}
 
 // Times a packet that goes to an own QP, before its endpoint takes it and reuses it for its answer.
 // Whether a message may begin on that QP.
@@ -16,14 +39,10 @@ static inline bool note_packet(const struct world_host *host, const struct nic *
 	if (qpn >= nic->qp_count)
 		return false;
 	ps_t age_ps = packet_age(packet, now);
-	if (__builtin_expect(age_ps >= 0, 1)) { // frames do not say it
-		int64_t age_ns = (int64_t)((uint64_t)age_ps / PS_PER_NS);
-#ifdef PLANT_YOUNG_PACKET // a bug on purpose: every packet took a little less
-		age_ns -= age_ns / 64;
-#endif
-		delays_add_way(host->delays, (enum pair_class)nic->peers[qpn].pair,
-			       delays_path(host->delays, packet->ev, packet->plane), age_ns);
-	}
+	if (__builtin_expect((uint64_t)age_ps < host->late_ps, 1))
+		note_way(host, &nic->peers[qpn], packet, age_ps);
+	else
+		note_late(host, nic, packet, age_ps);
 	if (__builtin_expect(nic->delays->open[qpn] & DELAYS_OPEN, 1))
 		return false; // a message comes in already
 	return delays_opens(nic, qpn);
@@ -82,7 +101,7 @@ void watched_receive(struct world_host *host, struct nic *nic, const struct arri
 		     struct outbox *out)
 {
 	const struct packet *packet = packet_at(out->packets, arrival->packet);
-	if (host->series != NULL && arrival->at >= nic->bin->until_ps)
+	if (arrival->at >= nic->bin->until_ps)
 		turn(host, nic, arrival->at);
 	if (host->delays != NULL && packet->payload_bytes > 0 &&
 	    __builtin_expect(note_packet(host, nic, packet, arrival->at), 0))

@@ -49,6 +49,14 @@ def rounds(shifts=(5, 7, 9, 11)):
     return "\n".join(lines) + "\n"
 
 
+SPRAYED = """name: sprayed
+fabric: {nics: 32, nics_per_t0: 8, t1_count: 8, planes: 2}
+transport: {evs: 64}
+traffic: {kind: permutation, bytes: 1600kB}
+watch: {links: true, delays: true}
+"""
+
+
 def check(is_right, text):
     if not is_right:
         print(f"not ok: {text}")
@@ -83,6 +91,34 @@ def faults_have_the_worst_steps(folder):
         check(steps in (None, found["steps"]) and found["steps_left_out"] == 0, f"{name}: {found['steps']} steps")
         check(found["worst_steps"] >= -(-found["steps"] // 100), f"{name}: {found['worst_steps']} worst of {found['steps']}")
         check(f"of the {found['worst_steps']} worst steps are its, of all steps 12.500 %" in text, f"{name}: the terminal says {text}")
+
+
+# Fault, the culprit, and what share of all packets passes it where they are spread evenly: 64 links up and 16 T1 switches. Senders
+# avoid what is slow, so that it has fewer.
+LATE = (
+    ("{kind: slow, at: {t1: 3, plane: 1}, rate: 50%}", "t1 3 plane 1", 1 / 16),
+    ("{kind: slow, at: {t1: 6, plane: 0}, rate: 25%}", "t1 6 plane 0", 1 / 16),
+    ("{kind: slow, at: {t0: 2, up: 3, plane: 1}, rate: 50%}", "t0 2 up 3 plane 1 - t1 3", 2 / 64),
+    ("{kind: slow, at: {plane: 1}, rate: 50%}", "plane 1", 1 / 2),
+)
+
+
+def faults_have_the_late_packets(folder):
+    for fault, culprit, expected in LATE:
+        found, text = run(folder, "sprayed", "--fault", fault)
+        first = found["list"][0]
+        check(first["name"] == culprit, f"{fault}: first is {first['name']}")
+        check(first["tail_share"] >= 0.9, f"{fault}: {first['tail_share']:.3f} of the slowest packets")
+        check(expected / 4 <= first["pairs_share"] <= expected * 1.25, f"{fault}: {first['pairs_share']:.4f} of all packets")
+        check("slowest packets took it, of all packets" in text, f"{fault}: the terminal says {text}")
+    # A dead plane takes no packet at all, so its share is nothing, and that of all packets as well.
+    found, text = run(folder, "sprayed", "--fault", "{kind: link_down, at: {plane: 1}, from: 20us}")
+    first = found["list"][0]
+    check(first["name"] == "plane 1" and first["tail_share"] == 0 and first["pairs_share"] < 0.5, f"a dead plane: {first}")
+    found, _ = run(folder, "sprayed", "--fault", LATE[0][0], "--set", "fabric.spray=adaptive")
+    first = found["list"][0]
+    check(first["name"] == LATE[0][1] and first["tail_share"] is None and "does not say which way" in first["tail_share_reason"],
+          f"adaptive switches: {first}")
 
 
 def of_time_line(folder):
@@ -129,10 +165,11 @@ def unavailable_with_the_reason(folder):
 
 with tempfile.TemporaryDirectory() as room:
     place = pathlib.Path(room)
-    for world in (RING, PROGRAM, ROUNDS):
+    for world in (RING, PROGRAM, ROUNDS, SPRAYED):
         (place / (re.match(r"name: (\w+)", world).group(1) + ".yaml")).write_text(world, encoding="utf-8")
     (place / "rounds.goal").write_text(rounds(), encoding="utf-8")
     faults_have_the_worst_steps(place)
     as_the_time_line_has_it(place)
+    faults_have_the_late_packets(place)
     unavailable_with_the_reason(place)
 sys.exit(1 if FAILED else 0)

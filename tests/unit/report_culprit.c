@@ -284,10 +284,62 @@ static void a_plane_has_its_share_of_the_slowest_packets(void **)
 	culprit.index = 0;
 	culprit_tail(&tail, &culprit, &world);
 	assert_int_equal(tail.at, 2);
-	culprit.place = CULPRIT_LINK;
-	culprit.index = world.topology.link_count - 1;
+}
+
+#define TRUNK 32u // the first of plane 0, from T0 0 to T1 0
+
+// 2,000 packets were timed: the slowest 20 of them, in whole levels, are the 27 from level 3 on.
+static void a_trunk_and_its_switch_have_their_shares_of_late_packets(void **)
+{
+	static _Alignas(64) uint8_t room[(size_t)16 << 20];
+	static struct delays delays;
+	static uint64_t counts[TAIL_LEVELS][192];
+	struct tail late = {.cables = 192,
+			    .counts = &counts[0][0],
+			    .packets = {[0] = 100, [3] = 15, [10] = 12}};
+	struct world_delays all = {.whole = &delays, .tail_reason = "why"};
+	struct culprit culprit = {.place = CULPRIT_LINK, .index = TRUNK};
+	struct culprit_tail tail;
+	struct arena other;
+	build();
+	arena_init(&other, room, sizeof(room));
+	assert_int_equal(delays_init(&delays, &other, 2, 4, 3), 0);
+	hist_add_many(&delays.one_way_ns[PAIR_ACROSS_T1], 5000, 2000);
+	world.delays = &all;
 	culprit_tail(&tail, &culprit, &world);
-	assert_non_null(tail.reason); // a trunk, and no pairs
+	assert_string_equal(tail.reason, "why");
+	all.tail = &late;
+	for (uint32_t i = 0; i < world.topology.link_count; i++)
+		if (world.topology.links[i].tier == 0)
+			world.links.counts[2 * i].data_bytes = 1000;
+	world.links.counts[2 * TRUNK].data_bytes = 500;
+	world.links.counts[2 * TRUNK + 1].data_bytes = 300;
+	counts[0][2 * TRUNK] = 50;
+	counts[3][2 * TRUNK] = 10;
+	counts[10][2 * TRUNK] = 9;
+	counts[10][2 * TRUNK + 1] = 3;
+	culprit_tail(&tail, &culprit, &world);
+	assert_null(tail.reason);
+	assert_true(tail.is_packets);
+	assert_int_equal(tail.of, 27);
+	assert_int_equal(tail.at, 22);
+	assert_true(tail.all_share == 800. / 64000);
+	culprit.up = true; // it stands out on its way up alone
+	culprit_tail(&tail, &culprit, &world);
+	assert_int_equal(tail.at, 19);
+	assert_true(tail.all_share == 500. / 64000);
+	culprit = (struct culprit){.place = CULPRIT_SWITCH,
+				   .index = world.topology.links[TRUNK].node_b -
+					   world.topology.hosts};
+	culprit_tail(&tail, &culprit, &world); // what comes into the T1, once
+	assert_int_equal(tail.at, 19);
+	assert_int_equal(tail.of, 27);
+	memset(late.packets, 0, sizeof(late.packets));
+	culprit_tail(&tail, &culprit, &world);
+	assert_string_equal(tail.reason, "no packet took one and a quarter base round trips");
+	hist_empty(&delays.one_way_ns[PAIR_ACROSS_T1]);
+	culprit_tail(&tail, &culprit, &world);
+	assert_string_equal(tail.reason, "fewer than 1,000 packets were timed");
 }
 
 // 400 steps of which 5 are the worst: three from NIC 5 to others, one inside its host, one of
@@ -363,6 +415,7 @@ int main(void)
 		cmocka_unit_test(a_host_with_few_paths_is_named),
 		cmocka_unit_test(marks_are_held_against_the_depths_that_were_ordered),
 		cmocka_unit_test(a_plane_has_its_share_of_the_slowest_packets),
+		cmocka_unit_test(a_trunk_and_its_switch_have_their_shares_of_late_packets),
 		cmocka_unit_test(a_culprit_has_its_share_of_the_worst_steps),
 		cmocka_unit_test(what_cannot_be_looked_for_has_a_reason),
 	};
