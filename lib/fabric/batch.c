@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define BLOCK 16u
+#define BLOCK 32u
 
 static void insert_sort(struct arrival *arrivals, uint32_t count)
 {
