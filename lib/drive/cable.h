@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <weft/fifo.h>
 #include <weft/measure.h>
@@ -42,6 +43,25 @@ static_assert(sizeof(struct cable) == 64, "a cable is one cache line");
 static inline uint64_t cable_entry(ps_t at, uint32_t packet)
 {
 	return (uint64_t)packet << 32 | (uint32_t)at;
+}
+
+// An entry where it lies in a list: its halves as they are in memory, so that nothing is shifted.
+struct cable_halves {
+	uint32_t at, packet;
+};
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the lower half comes first");
+
+static inline void cable_put(uint64_t *entry, ps_t at, uint32_t packet)
+{
+	const struct cable_halves halves = {(uint32_t)at, packet};
+	memcpy(entry, &halves, sizeof(halves));
+}
+
+static inline struct cable_halves cable_get(const uint64_t *entry)
+{
+	struct cable_halves halves;
+	memcpy(&halves, entry, sizeof(halves));
+	return halves;
 }
 
 // The arrival time of an entry, `now` being at most CABLE_SPAN_PS before it.

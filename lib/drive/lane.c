@@ -79,8 +79,8 @@ int lane_init(struct lane *lane, const struct world *world, ps_t span_ps, struct
 	lane->other_bytes_max = other_bytes_max(world);
 	lane->scratch[0] = arena_draw(arena, ARENA_DRIVE, burst, sizeof(struct arrival));
 	lane->scratch[1] = arena_draw(arena, ARENA_DRIVE, burst, sizeof(struct arrival));
-	lane->out.departures = arena_draw(arena, ARENA_DRIVE, world->departures_max,
-					  sizeof(struct departure));
+	lane->out.departures = arena_draw(arena, ARENA_DRIVE, world->departures_max + 1,
+					  sizeof(struct departure)); // scatter.c: and the end
 	if (lane->scratch[0] == NULL || lane->scratch[1] == NULL || lane->out.departures == NULL ||
 	    draw_gathered(lane, ports_max, arena) < 0)
 		return -ENOMEM;
@@ -218,6 +218,27 @@ static __attribute__((noinline)) uint32_t take_faulty(struct lane *lane, uint32_
 	return taken;
 }
 
+static inline __attribute__((always_inline)) struct arrival *
+take_row_as(const struct lane *lane, const uint64_t *entries, struct arrival *to,
+	    const struct arrival *end, uint32_t port, bool fetches)
+{
+	const struct packet *packets = lane->out.packets->packets;
+	const ps_t start = lane->window_start;
+	const uint32_t length = (uint32_t)(lane->window_end - start);
+	for (; to < end; to++) {
+		struct cable_halves entry = cable_get(--entries);
+		uint32_t into = entry.at - (uint32_t)start; // of the window: arrivals are never
+		if (into >= length)			    // before it
+			break;
+		if (fetches)
+			__builtin_prefetch(&packets[entry.packet], 1);
+		to->at = start + into;
+		to->packet = entry.packet;
+		to->port = port;
+	}
+	return to;
+}
+
 // Takes the packets of a row of entries, the oldest one before `entries`, that arrive before the
 // window's end, up to `end`. Returns behind the last one. A function of its own, so that all of the
 // loop is in registers.
@@ -226,20 +247,9 @@ static __attribute__((noinline)) struct arrival *take_row(const struct lane *lan
 							  struct arrival *to,
 							  const struct arrival *end, uint32_t port)
 {
-	const struct packet *packets = lane->out.packets->packets;
-	const ps_t start = lane->window_start;
-	const uint32_t length = (uint32_t)(lane->window_end - start);
-	for (; to < end; to++) {
-		uint64_t entry = *--entries;
-		uint32_t into = (uint32_t)entry - (uint32_t)start; // of the window: arrivals are
-		if (into >= length)				   // never before it
-			break;
-		__builtin_prefetch(&packets[entry >> 32], 1);
-		to->at = start + into;
-		to->packet = (uint32_t)(entry >> 32);
-		to->port = port;
-	}
-	return to;
+	if (ahead_pays(lane))
+		return take_row_as(lane, entries, to, end, port, true);
+	return take_row_as(lane, entries, to, end, port, false);
 }
 
 // Takes the packets of one cable that arrive before the window's end; `to` has room for `room`.

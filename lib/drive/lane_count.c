@@ -99,9 +99,10 @@ const struct departure *lane_count_row(const struct lane *lane, uint32_t m,
 	struct row row;
 	row_begin(&row, first);
 	do {
-		row_add(&row, lane->out.packets, at, UINT32_MAX);
+		row_add(&row, lane, at, UINT32_MAX);
 	} while (++at < end && at->port == first->port);
-	row_end(&row, lane, m, lane_cable(lane, m, first), at);
+	uint32_t index = lane_cable(lane, m, first);
+	row_end(&row, lane, m, index, at, lane->cables.cables[index].is_slow);
 	return at;
 }
 

@@ -31,33 +31,33 @@ static inline __attribute__((always_inline)) void row_begin(struct row *row,
 }
 
 // Packets of more than `other_max` bytes have payload and are not looked at.
-static inline __attribute__((always_inline)) void row_add(struct row *row,
-							  const struct packet_pool *packets,
+static inline __attribute__((always_inline)) void row_add(struct row *row, const struct lane *lane,
 							  const struct departure *departure,
 							  uint32_t other_max)
 {
 	row->bytes += departure->bytes;
-	if (__builtin_expect(departure->bytes <= other_max, 0) &&
-	    packet_at(packets, departure->packet)->payload_bytes == 0)
+	if (__builtin_expect(departure->bytes > other_max, 1))
+		return;
+	if (packet_at(lane->out.packets, departure->packet)->payload_bytes == 0)
 		row->other_bytes += departure->bytes;
 }
 
-// Counts for cable `index` a row of departures of machine `m` that ends before `end`.
+// Counts for cable `index` a row of departures of machine `m` that ends before `end`, but for the
+// time of a slow line, which is no cable that rows are laid on at once (is_special).
 static inline __attribute__((always_inline)) void row_end(const struct row *row,
 							  const struct lane *lane, uint32_t m,
 							  uint32_t index,
-							  const struct departure *end)
+							  const struct departure *end, bool is_slow)
 {
-	const struct cable *cable = &lane->cables.cables[index];
 	const struct world_links *links = &lane->world->links;
 	struct link_count *count = &links->counts[lane->cables.plan[index]];
 	count->packets += (uint64_t)(end - row->first);
 	count->bytes += row->bytes;
 	count->data_bytes += row->bytes - row->other_bytes;
-	if (__builtin_expect(cable->is_slow, 0))
+	if (is_slow)
 		lane_count_slow(lane, index, row->first, end);
 	else
-		count->busy_ps += line_ps(cable->line, row->bytes);
+		count->busy_ps += line_ps(lane->cables.cables[index].line, row->bytes);
 	if (m < lane->world->topology.hosts)
 		lane_count_spread(lane, m, row->first, end);
 }

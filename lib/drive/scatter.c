@@ -13,6 +13,8 @@
 #define CABLE_AHEAD (2 * SCATTER_AHEAD)
 
 #define OWN_RANK UINT32_MAX
+#define NO_PORT UINT16_MAX // behind the last departure: ends its row
+static_assert(NO_PORT >= MACHINE_PORTS_MAX, "no port has this number");
 
 // The other rank that a packet crosses to at the end of a cable.
 static inline uint32_t rank_at(const struct lane *lane, const struct cable *cable, uint32_t packet)
@@ -75,8 +77,7 @@ static __attribute__((noinline)) void lay_faulty(struct lane *lane, uint32_t ind
 // `departure` on, at most up to `end`. Returns the first that leaves by another port. What the loop
 // changes is in registers. They are counted in `row`, unless that is NULL.
 static inline __attribute__((always_inline)) const struct departure *
-lay_row(struct lane *lane, struct cable *cable, const struct departure *departure,
-	const struct departure *end, struct row *row)
+lay_row(struct lane *lane, struct cable *cable, const struct departure *departure, struct row *row)
 {
 	const ps_t delay_ps = cable->delay_ps;
 	const line_t line = cable->line;
@@ -87,15 +88,23 @@ lay_row(struct lane *lane, struct cable *cable, const struct departure *departur
 	if (fifo.count == 0)
 		bitmap_set(lane->cables.waiting[cable->to_machine], cable->to_port);
 	do {
-		if (row != NULL)
-			row_add(row, lane->out.packets, departure, lane->other_bytes_max);
-		ps_t head_at = departure->start + delay_ps;
-		check(head_at >= last_at); // one packet at a time, in order
-		last_at = head_at + line_ps(line, departure->bytes);
-		fifo_push(&fifo, lane->out.chunks, cable_entry(last_at, departure->packet));
-		if (last_at >= marked_until)
-			marked_until = lane_mark(lane, cable, last_at);
-	} while (++departure < end && departure->port == port);
+		if (fifo.put % FIFO_CHUNK_WORDS == 0)
+			fifo_grow(&fifo, lane->out.chunks);
+		uint64_t *entry = &lane->out.chunks->words[fifo.put];
+		const uint64_t *full = entry - fifo.put % FIFO_CHUNK_WORDS, *newest = entry;
+		do {
+			if (row != NULL)
+				row_add(row, lane, departure, lane->other_bytes_max);
+			ps_t head_at = departure->start + delay_ps;
+			check(head_at >= last_at); // one packet at a time, in order
+			last_at = head_at + line_ps(line, departure->bytes);
+			cable_put(--entry, last_at, departure->packet);
+			if (last_at >= marked_until)
+				marked_until = lane_mark(lane, cable, last_at);
+		} while ((++departure)->port == port && entry > full);
+		fifo.put -= (uint32_t)(newest - entry);
+		fifo.count += (uint32_t)(newest - entry);
+	} while (departure->port == port);
 	cable->fifo = fifo;
 	cable->last_at = last_at;
 	cable->marked_until = marked_until;
@@ -123,6 +132,7 @@ static inline __attribute__((always_inline)) void scatter(struct lane *lane, uin
 	const uint32_t *out_cable = lane->cables.out + lane->cables.base[m];
 	const struct departure *departure = lane->out.departures;
 	const struct departure *end = departure + lane->out.count, *counted = departure;
+	lane->out.departures[lane->out.count].port = NO_PORT;
 	struct row row;
 	while (departure < end) {
 		uint32_t index = out_cable[departure->port];
@@ -130,9 +140,9 @@ static inline __attribute__((always_inline)) void scatter(struct lane *lane, uin
 		fetch_ahead(lane, out_cable, departure, end);
 		if (__builtin_expect(!cable->is_special, 1)) {
 			row_begin(&row, departure);
-			departure = lay_row(lane, cable, departure, end, is_counted ? &row : NULL);
+			departure = lay_row(lane, cable, departure, is_counted ? &row : NULL);
 			if (is_counted)
-				row_end(&row, lane, m, index, departure);
+				row_end(&row, lane, m, index, departure, false);
 			continue;
 		}
 		if (is_counted && departure >= counted) // whatever becomes of them
