@@ -140,14 +140,14 @@ struct route_table; // route.h
 // port group; everything else goes up. In a graph, where nothing is below and up_count is 0, the
 // table knows.
 struct route {
-	uint32_t low, high;		 // NIC indices below this switch
-	uint32_t span;			 // NICs below one down neighbour
-	uint64_t span_magic;		 // for division by `span`, see route.c
-	uint32_t down_links;		 // parallel links to each down neighbour (bundle)
-	uint32_t up_first;		 // first up port
-	uint32_t up_count;		 // up ports, 0 at the top
-	uint64_t salt;			 // of the EV hash, per switch
-	bool is_static;			 // up by static routes to uSIDs
+	uint32_t low, high;   // NIC indices below this switch
+	uint32_t width, span; // NICs below this switch, and below one down neighbour of it
+	uint64_t span_magic, group_magic; // for division by `span`, see route.c; where it is plain
+	uint32_t down_links;		  // parallel links to each down neighbour (bundle)
+	uint32_t up_first;		  // first up port
+	uint32_t up_count;		  // up ports, 0 at the top
+	uint64_t salt;			  // of the EV hash, per switch
+	bool is_static, is_plain; // up by static routes to uSIDs; by hash, one link down to each
 	const struct route_table *table; // of a graph, else NULL
 };
 

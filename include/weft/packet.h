@@ -102,8 +102,8 @@ struct packet_response {
 
 struct packet {
 	// --- what switches touch
-	uint32_t source;	// NIC index
 	uint32_t target;	// NIC index
+	uint32_t source;	// NIC index
 	uint32_t ev;		// entropy value; with `plane` it names the path
 	uint32_t payload;	// payload handle, 0 = none (virtual time has none)
 	uint16_t wire_bytes;	// what the line carries, all overheads included

@@ -6,13 +6,17 @@
 // of a graph looks its ports up instead and takes one by the same hash.
 #pragma once
 
+#include <assert.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <weft/fabric.h>
 #include <weft/packet.h>
 #include <weft/rng.h>
 
 #define ROUTE_NONE UINT32_MAX
+#define ROUTE_GROUP_SHIFT 48
 
 // Ports of equal cost, in ascending order, in route_table.ports.
 struct port_set {
@@ -40,10 +44,15 @@ static inline uint32_t route_quotient(uint32_t value, uint64_t magic)
 	return (uint32_t)(((unsigned __int128)value * magic) >> 63);
 }
 
+static_assert(offsetof(struct packet, source) == offsetof(struct packet, target) + 4 &&
+		      __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+	      "both ends are one word");
+
 // 32 bits that depend on every bit of the flow, the EV and the switch.
 static inline uint32_t route_hash(const struct route *route, const struct packet *packet)
 {
-	uint64_t flow = (uint64_t)packet->source << 32 | packet->target;
+	uint64_t flow; // source << 32 | target
+	memcpy(&flow, &packet->target, sizeof(flow));
 	uint64_t entropy = (packet->ev + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15);
 	return (uint32_t)(rng_mix(flow ^ entropy ^ route->salt) >> 32);
 }
@@ -52,6 +61,12 @@ static inline uint32_t route_hash(const struct route *route, const struct packet
 static inline uint32_t route_member(uint32_t hash, uint32_t count)
 {
 	return (uint32_t)(((uint64_t)hash * count) >> 32);
+}
+
+// The same for what is below a plain route: see route.c.
+static inline uint32_t route_group(uint32_t into, uint64_t magic)
+{
+	return (uint32_t)((into * magic) >> ROUTE_GROUP_SHIFT);
 }
 
 // The out-port that a table gives, or ROUTE_NONE when no switch or port leads to the target.
@@ -92,5 +107,17 @@ static inline uint32_t route_port(const struct route *route, const struct packet
 		return route->table == NULL ? ROUTE_NONE : route_look_up(route, packet);
 	if (__builtin_expect(route->is_static, 0))
 		return route_usid(route, packet);
+	return route->up_first + route_member(route_hash(route, packet), route->up_count);
+}
+
+// The same for a route that is plain: `none` when there is no way.
+static inline uint32_t route_port_plain(const struct route *route, const struct packet *packet,
+					uint32_t none)
+{
+	uint32_t into = packet->target - route->low;
+	if (into < route->width)
+		return route_group(into, route->group_magic);
+	if (route->up_count == 0)
+		return none;
 	return route->up_first + route_member(route_hash(route, packet), route->up_count);
 }

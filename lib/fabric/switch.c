@@ -13,9 +13,6 @@
 #include "batch.h"
 #include "switch.h"
 
-// How far reading a descriptor runs ahead: the time of a cache miss or two.
-#define READ_AHEAD 8
-
 // Where the line from no marks at the low threshold, which reaches ecn_share at the high one, would
 // come to all of them: bytes above the low one.
 static uint32_t ecn_span(uint64_t low_bytes, uint64_t high_bytes, uint32_t share_ppb)
@@ -103,35 +100,49 @@ struct guide {
 };
 
 // Routes one arrival: its port becomes the out-port, or port_count when it has no way.
-static inline __attribute__((always_inline)) void
-guide_route(const struct guide *guide, struct arrival *arrival, struct packet *packet)
+static inline __attribute__((always_inline)) void guide_route(const struct guide *guide,
+							      struct arrival *arrival,
+							      struct packet *packet, bool is_plain)
 {
 	packet->hop++;
-	uint32_t port = route_port(&guide->route, packet);
-	if (__builtin_expect(port == ROUTE_NONE, 0))
+	uint32_t port = is_plain ? route_port_plain(&guide->route, packet, guide->port_count)
+				 : route_port(&guide->route, packet);
+	if (!is_plain && port == ROUTE_NONE)
 		port = guide->port_count;
-	else if (guide->count[port] == 0)
-		bitmap_set(guide->busy, port);
-	guide->count[port]++;
+	if (__builtin_expect(guide->count[port]++ == 0, 0))
+		if (port < guide->port_count)
+			bitmap_set(guide->busy, port);
 	arrival->port = port;
+}
+
+static inline __attribute__((always_inline)) void route_all(const struct switch_ *self,
+							    const struct inbox *in,
+							    const struct outbox *out, bool is_plain)
+{
+	const struct guide guide = {self->route, self->batch_end, self->busy, self->port_count};
+	struct packet *packets = out->packets->packets;
+	struct arrival *arrival = in->runs[0].first; // the runs lie one behind the other
+	const struct arrival *end = arrival + in->arrival_count;
+	const struct arrival_run *last = &in->runs[in->run_count - 1];
+	check(last->first + last->count == end);
+	for (; arrival < end; arrival++)
+		guide_route(&guide, arrival, &packets[arrival->packet], is_plain);
+}
+
+static __attribute__((noinline)) void route_plain(const struct switch_ *self,
+						  const struct inbox *in, const struct outbox *out)
+{
+	route_all(self, in, out, true);
 }
 
 // Routes every arrival, and counts them by out-port.
 static __attribute__((noinline)) void switch_route(const struct switch_ *self,
 						   const struct inbox *in, const struct outbox *out)
 {
-	const struct guide guide = {self->route, self->batch_end, self->busy, self->port_count};
-	struct packet *packets = out->packets->packets;
-	struct arrival *arrival = in->runs[0].first; // the runs lie one behind the other
-	struct arrival *end = arrival + in->arrival_count;
-	const struct arrival_run *last = &in->runs[in->run_count - 1];
-	check(last->first + last->count == end);
-	for (; end - arrival > READ_AHEAD; arrival++) {
-		__builtin_prefetch(&packets[arrival[READ_AHEAD].packet], 1);
-		guide_route(&guide, arrival, &packets[arrival->packet]);
-	}
-	for (; arrival < end; arrival++)
-		guide_route(&guide, arrival, &packets[arrival->packet]);
+	if (self->route.is_plain)
+		route_plain(self, in, out);
+	else
+		route_all(self, in, out, false);
 }
 
 // Drops those that have no way.

@@ -204,6 +204,43 @@ static void a_target_outside_has_no_way_at_the_top(void **)
 	assert_int_equal(route_port(&route, &packet), ROUTE_NONE);
 }
 
+// As switches ask that have one link to each below: all edges of groups, and what is not below.
+static void a_plain_route_leads_where_any_does(void **)
+{
+	struct rng rng = rng_of(9, RNG_TEST, 0);
+	for (uint32_t i = 0; i < 20000; i++) {
+		uint32_t shift = 8 + rng_below(&rng, 24);
+		uint32_t span = 1 + ((uint32_t)rng_next(&rng) >> shift);
+		uint32_t groups = 1 + rng_below(&rng, 1 << 13), most = (1u << 24) / span;
+		uint32_t low = rng_below(&rng, 3) * span;
+		groups = groups < most ? groups : most;
+		struct route route = {.low = low,
+				      .high = low + groups * span,
+				      .span = span,
+				      .down_links = 1,
+				      .up_first = groups,
+				      .up_count = i % 5};
+		route_init(&route, 3, i);
+		assert_true(route.is_plain);
+		uint32_t edge = low + rng_below(&rng, groups + 1) * span;
+		for (uint32_t target = edge - 1; target != edge + 2; target++) {
+			struct packet packet = {.source = i, .target = target, .ev = i * 7};
+			assert_int_equal(route_port_plain(&route, &packet, ROUTE_NONE),
+					 route_port(&route, &packet));
+		}
+	}
+}
+
+static void bundles_and_source_routes_are_not_plain(void **)
+{
+	struct route route = {.high = 64, .span = 8, .down_links = 2};
+	route_init(&route, 3, 1);
+	assert_false(route.is_plain);
+	route = (struct route){.high = 64, .span = 8, .down_links = 1, .is_static = true};
+	route_init(&route, 3, 1);
+	assert_false(route.is_plain);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -218,6 +255,8 @@ int main(void)
 		cmocka_unit_test(a_target_below_goes_down_whatever_its_entropy),
 		cmocka_unit_test(every_member_of_a_bundle_is_used),
 		cmocka_unit_test(a_target_outside_has_no_way_at_the_top),
+		cmocka_unit_test(a_plain_route_leads_where_any_does),
+		cmocka_unit_test(bundles_and_source_routes_are_not_plain),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
