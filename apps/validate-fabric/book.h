@@ -19,6 +19,8 @@
 #include <weft/scenario.h>
 
 #include "facts.h"
+#include "measures.h"
+#include "section.h"
 
 #define BOOK_CASES_MAX 64
 #define BOOK_NAME_BYTES 32
@@ -26,22 +28,12 @@
 #define BOOK_WORDS_MAX 64
 #define DRILL_FLOWS 8 // at most, while something breaks
 
-// Categories of the BMWG draft on AI-fabric training benchmarks; the second is not in the draft:
-// what MRC adds.
-enum section {
-	SECTION_BASELINE,
-	SECTION_MRC,
-	SECTION_CONGESTION,
-	SECTION_BALANCE,
-	SECTION_COLLECTIVES,
-	SECTION_STEP,
-	SECTION_CONVERGENCE,
-	SECTION_SOAK,
-	SECTION_COUNT
+// What the draft wants beside a collective, or a job: its condition.
+struct asked {
+	const char *kind, *algorithm; // NULL: no collective
+	uint64_t bytes;
+	double roofline_s, compute_s; // of a job: computation and then communication; 0: none
 };
-
-const char *section_title(enum section section);
-const char *section_word(enum section section); // one word, for --only
 
 // Where a case is written to: `scene`, what it adds to the fabric's part of a scenario, and
 // `checks`, those of a profile of its own in place of a shipped one.
@@ -49,6 +41,7 @@ struct case_text {
 	FILE *scene, *checks, *goal;
 	double bus_bytes; // of a collective, that pass a rank's NIC; 0: no collective
 	ps_t limit_ps;	  // its run ends there at the latest; 0: where any run does
+	struct asked asked;
 };
 
 struct book_case;
@@ -110,6 +103,8 @@ enum case_state { CASE_OPEN, CASE_PASS, CASE_FAIL, CASE_NOT_VALID, CASE_NOT_ASKE
 struct case_figures {
 	double goodput_bps, nic_rate_bps, fct_p50_s, fct_p99_s, busbw_bps, job_s, marked, trimmed,
 		resent, queue_bytes, wall_s;
+	double more[MEASURE_COUNT];	// as measures[] has them
+	struct measure_samples samples; // count 0: none
 	char digest[24];
 	char windows[256]; // of goodput, that are outside of what is expected
 	char culprit[256]; // who stands out most, where the case breaks nothing itself; or empty
@@ -126,7 +121,8 @@ struct case_run {
 	struct case_figures figures;
 	double bus_bytes; // of a collective that pass a rank's NIC
 	ps_t limit_ps;	  // as case_text has it
-	pid_t child;	  // 0: none
+	struct asked asked;
+	pid_t child; // 0: none
 	double start_s;
 };
 

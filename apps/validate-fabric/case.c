@@ -130,6 +130,8 @@ static int write_texts(struct book *book, struct case_run *run, struct files *fi
 		return rc;
 	fprintf(to.scene, "name: %s\ndescription: \"%s\"\n", run->of->name, run->of->asks);
 	const char *reason = run->of->write(run->of, &book->facts, &to);
+	if (book->facts.nics <= SCENARIO_FLOWS_MAX) // of many they take memory and time
+		fprintf(to.scene, "watch: {delays: true}\n");
 	if (to.limit_ps > 0)
 		fprintf(to.scene, "limits: {time: %lldns}\n", (long long)(to.limit_ps / PS_PER_NS));
 	fclose(to.scene);
@@ -137,6 +139,7 @@ static int write_texts(struct book *book, struct case_run *run, struct files *fi
 	fclose(to.goal);
 	run->bus_bytes = to.bus_bytes;
 	run->limit_ps = to.limit_ps;
+	run->asked = to.asked;
 	if (reason != NULL) {
 		run->state = CASE_NOT_ASKED;
 		snprintf(run->reason, sizeof(run->reason), "%s", reason);
@@ -379,6 +382,9 @@ static void read_figures(struct case_figures *ret, json_t *result, uint32_t faul
 		.queue_bytes = number_at(result, "congestion", "queue_bytes_max"),
 		.wall_s = number_at(result, "speed", "wall_s"),
 	};
+	measures_read(ret->more, result);
+	if (!measures_samples(&ret->samples, result))
+		ret->samples.count = 0;
 	read_windows(ret->windows, sizeof(ret->windows), expect);
 	read_culprit(ret->culprit, sizeof(ret->culprit), result, faults);
 	snprintf(ret->digest, sizeof(ret->digest), "%s", digest == NULL ? "" : digest);

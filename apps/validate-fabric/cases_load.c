@@ -202,9 +202,11 @@ const char *ask_trims(const struct book_case *of, const struct facts *facts, str
 {
 	if (!facts->is_mrc || !facts->has_trim)
 		return "nothing trims: transport.kind is not mrc, or queue.trim is false";
-	if (of->number * facts->window_bytes < facts->queue_bytes * facts->planes)
-		return "nothing is trimmed: windows of eight senders fit into a port's queue";
-	return many_to_one(facts, of->number, to);
+	uint32_t there = facts->nics - facts->far,
+		 senders = of->number < there ? of->number : there;
+	if (senders * facts->window_bytes < facts->queue_bytes * facts->planes)
+		return "nothing is trimmed: windows of its senders fit into a port's queue";
+	return many_to_one(facts, senders, to);
 }
 
 const char *ask_pauses(const struct book_case *of, const struct facts *facts, struct case_text *to)
@@ -235,6 +237,7 @@ static uint32_t ranks_of(const struct facts *facts, uint32_t ranks)
 static void collective(const struct facts *facts, const char *kind, const char *algorithm,
 		       uint32_t ranks, uint64_t bytes, struct case_text *to)
 {
+	to->asked = (struct asked){.kind = kind, .algorithm = algorithm, .bytes = bytes};
 	const char *placement = 2 * ranks <= facts->nics ? "spread" : "packed";
 	fprintf(to->scene,
 		"traffic: {kind: jobs}\njobs: [{name: one, kind: collective, collective: %s, "

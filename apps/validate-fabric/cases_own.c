@@ -93,6 +93,11 @@ const char *ask_step(const struct book_case *of, const struct facts *facts, stru
 	double wire_s = 8.0 * (double)part_bytes * steps / facts->nic_rate_bps;
 	double roofline_s = ITERATIONS * ((double)COMPUTE_PS / (double)PS_PER_S + wire_s);
 	char bound[64];
+	to->asked = (struct asked){.kind = "all_reduce",
+				   .algorithm = "ring",
+				   .bytes = part_bytes * ranks,
+				   .roofline_s = roofline_s,
+				   .compute_s = ITERATIONS * (double)COMPUTE_PS / (double)PS_PER_S};
 	fprintf(to->goal, "num_ranks %u\n", ranks);
 	for (uint32_t rank = 0; rank < ranks; rank++) {
 		fprintf(to->goal, "rank %u {\n", rank);

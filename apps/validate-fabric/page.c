@@ -19,6 +19,11 @@ static const char *const words[] = {[CASE_OPEN] = "open",
 				    [CASE_NOT_VALID] = "NOT VALID",
 				    [CASE_NOT_ASKED] = "not asked"};
 
+bool page_has_figures(const struct case_run *run)
+{
+	return run->state == CASE_PASS || run->state == CASE_FAIL;
+}
+
 const char *case_word(enum case_state state)
 {
 	return words[state];

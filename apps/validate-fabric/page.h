@@ -37,8 +37,19 @@ bool page_repeats(struct page_repeats *ret, const struct book *book);
 // What the book is about, what the tester is, and what a book may be compared with. The text holds
 // until the next call.
 const char *page_name(const struct book *book);
+const char *page_topology(const struct book *book);
+const char *page_balance(const struct book *book);
+const char *page_host(const struct book *book);
 const char *page_tester(const struct book *book);
 const char *page_comparable(const struct book *book);
+
+// A job's time over its roofline, and the share of communication that computation of other ranks
+// hides (the draft's Overlap_Fraction); NAN: the case is no job.
+double page_jct_ratio(const struct case_run *run);
+double page_overlap(const struct case_run *run);
+
+// Whether a case has run, so that it has figures.
+bool page_has_figures(const struct case_run *run);
 
 // The call that writes the same book.
 void page_command(FILE *to, const struct book *book);

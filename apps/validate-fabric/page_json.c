@@ -12,7 +12,7 @@
 #include "page.h"
 #include "weft_version.h"
 
-#define BOOK_SCHEMA 2
+#define BOOK_SCHEMA 3
 
 static const char *const states[] = {[CASE_OPEN] = "open",
 				     [CASE_PASS] = "pass",
@@ -52,6 +52,46 @@ static json_t *text_of(const struct book *book, const struct case_run *run)
 	return ret;
 }
 
+// Those of its section that it has.
+static json_t *measures_json(const struct case_run *run)
+{
+	json_t *ret = json_array();
+	for (uint32_t i = 0; i < MEASURE_COUNT; i++) {
+		double value = run->figures.more[i];
+		if (!measure_is_of(&measures[i], run->of->section) || isnan(value))
+			continue;
+		json_array_append_new(ret,
+				      json_pack("{ss ss sf}", "name", measures[i].name, "unit",
+						measures[i].unit, "value", value));
+	}
+	return ret;
+}
+
+static void put_asked(json_t *to, const struct case_run *run)
+{
+	const struct asked *asked = &run->asked;
+	json_object_set_new(to, "collective",
+			    asked->kind == NULL
+				    ? json_null()
+				    : json_pack("{ss ss sI sf}", "kind", asked->kind, "algorithm",
+						asked->algorithm, "bytes", (json_int_t)asked->bytes,
+						"efficiency", 0.0));
+	if (asked->kind != NULL)
+		json_object_set_new(
+			json_object_get(to, "collective"), "efficiency",
+			number_or_null(run->figures.busbw_bps / run->figures.nic_rate_bps));
+	json_object_set_new(to, "overlap_fraction", number_or_null(page_overlap(run)));
+	json_object_set_new(to, "jct_ratio", number_or_null(page_jct_ratio(run)));
+}
+
+static void put_samples(json_t *to, const struct case_figures *figures)
+{
+	json_object_set_new(to, "samples", json_integer(figures->samples.count));
+	json_object_set_new(to, "variation",
+			    figures->samples.count > 0 ? json_real(figures->samples.variation)
+						       : json_null());
+}
+
 static json_t *case_json(const struct book *book, const struct case_run *run)
 {
 	const struct case_figures *figures = &run->figures;
@@ -76,6 +116,9 @@ static json_t *case_json(const struct book *book, const struct case_run *run)
 	json_object_set_new(ret, "trimmed_share", number_or_null(figures->trimmed));
 	json_object_set_new(ret, "retransmitted_share", number_or_null(figures->resent));
 	json_object_set_new(ret, "queue_bytes_max", number_or_null(figures->queue_bytes));
+	json_object_set_new(ret, "measures", measures_json(run));
+	put_asked(ret, run);
+	put_samples(ret, figures);
 	return ret;
 }
 
@@ -92,11 +135,11 @@ static json_t *device_json(const struct book *book)
 	const struct fabric_config *fabric = &book->scenario.fabric;
 	const struct facts *facts = &book->facts;
 	return json_pack(
-		"{si si si sf si si si sf sI sI sI sI}", "nics", facts->nics, "nics_per_host",
-		facts->nics_per_host, "planes", facts->planes, "nic_rate_bps", facts->nic_rate_bps,
-		"t0_count", facts->t0_count, "nics_per_t0", facts->nics_per_t0, "t0_links_up",
-		facts->ups, "share_above_t0", facts->up_share, "nic_delay_ps",
-		(json_int_t)fabric->nic_delay_ps, "trunk_delay_ps",
+		"{ss si si si sf si si si sf sI sI sI sI}", "topology", page_topology(book), "nics",
+		facts->nics, "nics_per_host", facts->nics_per_host, "planes", facts->planes,
+		"nic_rate_bps", facts->nic_rate_bps, "t0_count", facts->t0_count, "nics_per_t0",
+		facts->nics_per_t0, "t0_links_up", facts->ups, "share_above_t0", facts->up_share,
+		"nic_delay_ps", (json_int_t)fabric->nic_delay_ps, "trunk_delay_ps",
 		(json_int_t)fabric->trunk_delay_ps, "switch_delay_ps",
 		(json_int_t)fabric->switch_delay_ps, "base_rtt_ps", (json_int_t)facts->base_rtt_ps);
 }
@@ -104,9 +147,13 @@ static json_t *device_json(const struct book *book)
 static json_t *settings_json(const struct book *book)
 {
 	const struct facts *facts = &book->facts;
-	return json_pack("{ss ss si sI sb sb sb ss sb}", "transport", facts->is_mrc ? "mrc" : "rc",
-			 "cc", book->scenario.cc_asked, "entropy_values",
-			 book->scenario.transport.ev_count, "payload_bytes",
+	return json_pack("{ss sI sI sI ss ss ss si sI sb sb sb ss sb}", "balance",
+			 page_balance(book), "ecn_low_bytes",
+			 (json_int_t)(facts->has_ecn ? facts->ecn_low_bytes : 0), "ecn_high_bytes",
+			 (json_int_t)(facts->has_ecn ? facts->ecn_high_bytes : 0), "queue_bytes",
+			 (json_int_t)facts->queue_bytes, "host", page_host(book), "transport",
+			 facts->is_mrc ? "mrc" : "rc", "cc", book->scenario.cc_asked,
+			 "entropy_values", book->scenario.transport.ev_count, "payload_bytes",
 			 (json_int_t)facts->payload_bytes, "ecn", facts->has_ecn, "trimming",
 			 facts->has_trim, "pfc", facts->has_pfc, "tester", page_tester(book),
 			 "gradient_driven", false);

@@ -20,6 +20,7 @@ static void say_device(FILE *to, const struct book *book)
 	const struct facts *facts = &book->facts;
 	fprintf(to, "## Device under test\n\n| | |\n|---|---|\n");
 	fprintf(to, "| scenario | `%s` |\n", book->scene.path);
+	fprintf(to, "| topology and cabling | %s |\n", page_topology(book));
 	fprintf(to, "| NICs | %u, %u in a host, %u planes, %.0f Gb/s each in all |\n", facts->nics,
 		facts->nics_per_host, facts->planes, facts->nic_rate_bps / 1e9);
 	if (facts->nics_per_t0 > 0)
@@ -36,34 +37,6 @@ static void say_device(FILE *to, const struct book *book)
 		fprintf(to, "| fault | `%s` |\n", book->faults[i]);
 }
 
-// What the file is called: the scenario's own name was replaced by that of the fabric's.
-const char *page_name(const struct book *book)
-{
-	static char text[BOOK_PATH_BYTES];
-	const char *slash = strrchr(book->scene.path, '/');
-	snprintf(text, sizeof(text), "%s", slash == NULL ? book->scene.path : slash + 1);
-	char *dot = strrchr(text, '.');
-	if (dot != NULL && dot != text)
-		*dot = '\0';
-	return text;
-}
-
-const char *page_tester(const struct book *book)
-{
-	static char text[256];
-	snprintf(text, sizeof(text),
-		 "weft %s: %s; messages, not gradients, drive collectives; barriers between steps "
-		 "of a ring are those of its data; no straggler unless a fault says so",
-		 book->with,
-		 strcmp(book->with, "sim") == 0 ? "virtual time, packets without bytes"
-			 : book->ports != NULL
-			 ? "paced time, real frames through the ports that the command names"
-			 : book->facts.has_pfc
-			 ? "paced time, packets without bytes, as pauses have none"
-			 : "paced time, real frames in memory");
-	return text;
-}
-
 static void say_settings(FILE *to, const struct book *book)
 {
 	const struct facts *facts = &book->facts;
@@ -72,9 +45,17 @@ static void say_settings(FILE *to, const struct book *book)
 	fprintf(to, "| congestion control | %s |\n", book->scenario.cc_asked);
 	fprintf(to, "| entropy values | %u |\n", book->scenario.transport.ev_count);
 	fprintf(to, "| packets | %llu B of payload |\n", (unsigned long long)facts->payload_bytes);
+	fprintf(to, "| load balancing | %s |\n", page_balance(book));
 	fprintf(to, "| ECN, trimming, PFC | %s, %s, %s |\n", yes(facts->has_ecn),
 		yes(facts->has_trim), yes(facts->has_pfc));
+	if (facts->has_ecn)
+		fprintf(to, "| marks | from %llu B, of all packets from %llu B on |\n",
+			(unsigned long long)facts->ecn_low_bytes,
+			(unsigned long long)facts->ecn_high_bytes);
+	fprintf(to, "| buffers | %llu B of data for a port |\n",
+		(unsigned long long)facts->queue_bytes);
 	fprintf(to, "| tester | %s |\n", page_tester(book));
+	fprintf(to, "\n## Host configuration\n\n%s.\n", page_host(book));
 }
 
 static void cell(FILE *to, double value, double unit)
@@ -88,7 +69,7 @@ static void cell(FILE *to, double value, double unit)
 static void say_case(FILE *to, const struct book *book, const struct case_run *run)
 {
 	const struct case_figures *figures = &run->figures;
-	bool has_figures = run->state == CASE_PASS || run->state == CASE_FAIL;
+	bool has_figures = page_has_figures(run);
 	fprintf(to, "| [%s](cases/%s) | %s | %s |", run->of->name, case_home(run), run->of->asks,
 		run->state == CASE_FAIL ? "**FAIL**" : case_word(run->state));
 	if (has_figures) {
@@ -107,6 +88,91 @@ static void say_case(FILE *to, const struct book *book, const struct case_run *r
 	fputs(" |\n", to);
 }
 
+// ---------------------------------------------------------------- what a section has beside
+
+static bool has_measure(const struct book *book, enum section section, uint32_t measure)
+{
+	for (uint32_t i = 0; i < book->case_count; i++)
+		if (book->cases[i].of->section == section && page_has_figures(&book->cases[i]) &&
+		    !isnan(book->cases[i].figures.more[measure]))
+			return measure_is_of(&measures[measure], section);
+	return false;
+}
+
+static const struct {
+	const char *unit, *shown;
+	double size;
+} units[] = {{"s", " us", 1e-6},
+	     {"bit/s", " Gb/s", 1e9},
+	     {"byte", " kB", 1e3},
+	     {"", "", 1},
+	     {"count", "", 1}};
+
+static double unit_of(const struct measure *measure, const char **ret_shown)
+{
+	uint32_t i = 0;
+	while (strcmp(units[i].unit, measure->unit) != 0)
+		i++;
+	*ret_shown = units[i].shown;
+	return units[i].size;
+}
+
+// A table of the figures that any of its cases has.
+static void say_measures(FILE *to, const struct book *book, enum section section)
+{
+	const char *shown;
+	uint32_t columns = 0;
+	for (uint32_t i = 0; i < MEASURE_COUNT; i++)
+		columns += has_measure(book, section, i);
+	if (columns == 0)
+		return;
+	fprintf(to, "\n| case |");
+	for (uint32_t i = 0; i < MEASURE_COUNT; i++)
+		if (has_measure(book, section, i)) {
+			unit_of(&measures[i], &shown);
+			fprintf(to, " %s%s |", measures[i].name, shown);
+		}
+	fprintf(to, "\n|---|");
+	for (uint32_t i = 0; i < columns; i++)
+		fputs("---|", to);
+	fputc('\n', to);
+	for (uint32_t c = 0; c < book->case_count; c++) {
+		const struct case_run *run = &book->cases[c];
+		if (run->of->section != section || !page_has_figures(run))
+			continue;
+		fprintf(to, "| %s |", run->of->name);
+		for (uint32_t i = 0; i < MEASURE_COUNT; i++)
+			if (has_measure(book, section, i))
+				cell(to, run->figures.more[i], unit_of(&measures[i], &shown));
+		fputc('\n', to);
+	}
+}
+
+// Conditions that a figure of a collective is nothing without.
+static void say_collectives(FILE *to, const struct book *book, enum section section)
+{
+	bool is_first = true;
+	for (uint32_t i = 0; i < book->case_count; i++) {
+		const struct case_run *run = &book->cases[i];
+		if (run->of->section != section || run->asked.kind == NULL ||
+		    !page_has_figures(run))
+			continue;
+		if (is_first)
+			fprintf(to,
+				"\n| case | collective | S bytes | algorithm (what ran) | load "
+				"balancing | busbw / NIC rate | JCT Ratio | Overlap_Fraction |\n"
+				"|---|---|---|---|---|---|---|---|\n");
+		is_first = false;
+		fprintf(to, "| %s | %s | %llu | %s | %s |", run->of->name, run->asked.kind,
+			(unsigned long long)run->asked.bytes, run->asked.algorithm,
+			page_balance(book));
+		cell(to, run->figures.busbw_bps / run->figures.nic_rate_bps, 1);
+		cell(to, page_jct_ratio(run), 1);
+		cell(to, page_overlap(run), 1);
+		fputc('\n', to);
+	}
+}
+
 static void say_section(FILE *to, const struct book *book, enum section section)
 {
 	fprintf(to, "\n## %d. %s\n\n", section + 1, section_title(section));
@@ -117,6 +183,8 @@ static void say_section(FILE *to, const struct book *book, enum section section)
 	for (uint32_t i = 0; i < book->case_count; i++)
 		if (book->cases[i].of->section == section)
 			say_case(to, book, &book->cases[i]);
+	say_collectives(to, book, section);
+	say_measures(to, book, section);
 }
 
 // ---------------------------------------------------------------- over cases
@@ -172,18 +240,16 @@ static void say_repeats(FILE *to, const struct book *book)
 		"Goodput of %u permutations: mean %.5g Gb/s per NIC, coefficient of variation %.3g "
 		"%%. The same scenario, seed and commit always give the same digest.\n",
 		repeats.count, repeats.mean_bps / 1e9, repeats.variation * 100);
-}
-
-const char *page_comparable(const struct book *book)
-{
-	static char text[192];
-	const struct facts *facts = &book->facts;
-	snprintf(text, sizeof(text),
-		 "%u NICs, %.0f Gb/s, over-subscription %.3g : 1, transport, congestion control, "
-		 "spraying, book (%s)",
-		 facts->nics, facts->nic_rate_bps / 1e9, 1 / facts->up_share,
-		 book->is_quick ? "quick" : "whole");
-	return text;
+	for (uint32_t i = 0; i < book->case_count; i++) {
+		const struct case_run *run = &book->cases[i];
+		if (page_has_figures(run) && run->figures.samples.count > 0)
+			fprintf(to,
+				"\n- %s: %u samples of its goodput, coefficient of variation %.3g "
+				"%%",
+				run->of->name, run->figures.samples.count,
+				run->figures.samples.variation * 100);
+	}
+	fputc('\n', to);
 }
 
 static void say_comparable(FILE *to, const struct book *book)

@@ -15,7 +15,7 @@
 #include "put.h"
 
 // Versions of the fields that are known.
-static const int known[] = {[SHEET_RESULT] = 1, [SHEET_STUDY] = 1, [SHEET_BOOK] = 2};
+static const int known[] = {[SHEET_RESULT] = 1, [SHEET_STUDY] = 1, [SHEET_BOOK] = 3};
 
 #define CELL_BYTES 512
 

@@ -87,6 +87,9 @@ void sheet_rest(struct sheet *sheet);
 void sheet_study(struct sheet *sheet, const struct html_input *input);
 void sheet_book(struct sheet *sheet);
 
+// The measures of the cases of a section of the book.
+void sheet_measures(json_t *section, const json_t *book, const char *word);
+
 // What several kinds have: checks of a verdict, and the command.
 void sheet_verdict(json_t *section, const struct html_input *input);
 void sheet_again(struct sheet *sheet);

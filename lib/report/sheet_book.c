@@ -176,6 +176,7 @@ static void words(json_t *section, const char *what, const json_t *list)
 static void device(struct sheet *sheet)
 {
 	static const struct fact of_device[] = {
+		{"topology and cabling", "topology", UNIT_COUNT},
 		{"NICs", "nics", UNIT_COUNT},
 		{"NICs of a host", "nics_per_host", UNIT_COUNT},
 		{"planes", "planes", UNIT_COUNT},
@@ -194,7 +195,11 @@ static void device(struct sheet *sheet)
 		{"congestion control", "cc", UNIT_COUNT},
 		{"entropy values", "entropy_values", UNIT_COUNT},
 		{"payload of a full packet", "payload_bytes", UNIT_BYTES},
+		{"load balancing", "balance", UNIT_COUNT},
 		{"ECN", "ecn", UNIT_COUNT},
+		{"marks from", "ecn_low_bytes", UNIT_BYTES},
+		{"marks of all packets from", "ecn_high_bytes", UNIT_BYTES},
+		{"data queue of a port", "queue_bytes", UNIT_BYTES},
 		{"trimming", "trimming", UNIT_COUNT},
 		{"PFC", "pfc", UNIT_COUNT},
 		{"tester", "tester", UNIT_COUNT},
@@ -205,6 +210,8 @@ static void device(struct sheet *sheet)
 	section = sheet_section(sheet, "settings", "Test configuration");
 	facts(section, "Test configuration", json_object_get(sheet->result, "settings"),
 	      of_settings);
+	sheet_note(section, "Host configuration: %s.",
+		   sheet_text(json_object_get(sheet->result, "settings"), "host"));
 	words(section, "Set in all cases", json_object_get(sheet->result, "sets"));
 	words(section, "Broken in all cases", json_object_get(sheet->result, "faults"));
 }
@@ -260,6 +267,7 @@ static void cases(struct sheet *sheet)
 			json_object_get(sheet->result, "cases"), k,
 			one) if (strcmp(sheet_text(one, "section"), sheet_text(each, "name")) == 0)
 			case_row(table, one);
+		sheet_measures(section, sheet->result, sheet_text(each, "name"));
 	}
 }
 

@@ -4,6 +4,7 @@
 goes on where it was and comes to the same, and the report has the same facts in all of its forms."""
 import html
 import json
+import math
 import os
 import pathlib
 import pty
@@ -59,12 +60,44 @@ def check_page(out, got, word, red):
     for one in got["sections"]:
         part = page.partition(f'<section id="section-{one["name"]}"')[2].partition("</section>")[0]
         cases = [case for case in got["cases"] if case["section"] == one["name"]]
-        check(all(f">{case['name']}<" in part for case in cases) and part.count("<tr>") == len(cases) + 1 and
+        check(all(f">{case['name']}<" in part for case in cases) and part.partition("</table>")[0].count("<tr>") == len(cases) + 1 and
               (part.count('class="missed"') > 0) == (one["name"] in red), f"page: section {one['name']} has its {len(cases)} cases, red: {one['name'] in red}")
     links = re.findall(r'<a href="(?!#)([^"]*)"', page)
     check(len(links) == sum("folder" in case for case in got["cases"]) and all((out / link).is_dir() for link in links), f"page: {len(links)} links to cases")
     check(not re.search(r">nan|nan<|[^a-z]nan[^a-z]", page), "page: no figure is none")
     check(got["command"].startswith("weft validate-fabric ") and html.escape(got["command"], quote=False).replace('"', "&quot;") in page, "page: the command: " + got["command"])
+
+
+def measured(got, case):
+    return {one["name"]: one["value"] for one in next(each for each in got["cases"] if each["name"] == case)["measures"]}
+
+
+def check_measures(out, got, report):
+    """What sections have beside is what the results say, in book.json, on both pages; the draft's conditions stand there."""
+    by_name = {one["name"]: one for one in got["cases"]}
+    for case, name, way in (("pair-far", "P99", ("flows", "p99_ns")), ("spray", "JFI of planes", ("planes", "jain")),
+                            ("trim-repair", "trims", ("transport", "trims_received")), ("retire-restore", "EVs taken back", ("transport", "paths_reinstated")),
+                            ("incast-8", "deepest queue", ("congestion", "queue_bytes_max")), ("trunk-down", "dead path left P50", ("bypass", "paths", "p50_ps"))):
+        value = json.loads((out / by_name[case]["folder"] / "run" / "result.json").read_text())
+        for part in way:
+            value = value[part]
+        scale = {"ns": 1e-9, "ps": 1e-12}.get(way[-1].rpartition("_")[2], 1)
+        check(math.isclose(measured(got, case)[name], value * scale, rel_tol=1e-9), f"{case}: {name} is {measured(got, case)[name]:.6g}")
+        check(f" {name}" in report, f"report.md has {name}")
+    drops = json.loads((out / by_name["trunk-down"]["folder"] / "run" / "result.json").read_text())["drops"]
+    check(measured(got, "trunk-down")["lost on cables"] == sum(one["cables"] for one in drops) > 0, "what a dead trunk lost is the sum over reasons")
+    check({"goodput before", "meanwhile", "after"} <= set(measured(got, "trunk-down")) and "pauses" not in measured(got, "incast-8"),
+          "before, meanwhile, after; and no figure that there is not")
+    step = by_name["step"]
+    check(1 < step["jct_ratio"] < 1.15 and -0.15 < step["overlap_fraction"] < 0 and step["collective"]["algorithm"] == "ring" and
+          by_name["tail"]["collective"] is None, f"a job over its roofline: {step['jct_ratio']:.4f}, overlap {step['overlap_fraction']:.4f}")
+    check(0 < by_name["sustained"]["variation"] < 0.05 and by_name["sustained"]["samples"] > 8 and by_name["step"]["variation"] is None,
+          f"a soak holds: {by_name['sustained']['samples']} samples, CV {by_name['sustained']['variation']:.2%}")
+    check(all(word in got["settings"]["tester"] for word in ("Barriers", "schedule", "gradients", "Stragglers")), "the tester says what the draft asks of it")
+    check("topology A" in got["device"]["topology"] and got["settings"]["ecn_high_bytes"] > got["settings"]["ecn_low_bytes"] > 0, "topology and thresholds")
+    page = (out / "report.html").read_text()
+    check(all(f"cdf-{section}" in page for section in ("baseline", "mrc", "congestion", "balance", "convergence", "soak")) and "reorder distance P99" in page,
+          "the page has the distributions and the measures")
 
 
 def check_healthy(folder, scenario):
@@ -90,9 +123,10 @@ def check_healthy(folder, scenario):
     check("look at" not in text and all(one.get("culprit") is None for one in got["cases"]), "nobody stands out")
     report = (out / "report.md").read_text()
     check(all(f"[{one['name']}]" in report for one in got["cases"]) and "**PASS**" in report, "report.md has them, too")
-    check(all(f"## {title}" in report for title in ("Device under test", "Test configuration", "Anomalies", "Repeatability",
+    check(all(f"## {title}" in report for title in ("Device under test", "Test configuration", "Host configuration", "Anomalies", "Repeatability",
                                                     "Comparability")), "report.md has the draft's sections")
     check_page(out, got, "PASS", [])
+    check_measures(out, got, report)
     emulated = folder / "emulated"
     status, _, errors = validate(scenario, emulated, "--quick", "--with", "emu", "--only", "one-packet")
     one, ran = book(emulated)["cases"][0], json.loads((emulated / "cases" / "one-packet" / "run" / "result.json").read_text())
