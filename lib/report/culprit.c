@@ -66,6 +66,32 @@ static void mark_links(struct culprit_search *search, enum culprit_finding findi
 	}
 }
 
+static bool has_been_dark(const struct culprit_search *search, const struct link_plan *link)
+{
+	const struct topology *topology = &search->world->topology;
+	uint32_t ports = topology->nics_per_host * topology->planes;
+	return search->world->links.dark[(size_t)link->node_a * ports + link->port_a];
+}
+
+// A port with light may carry nothing as the port of everyone that it talks to is dead: those
+// without are to blame, if there are any in its plane.
+static void pardon_lit(struct culprit_search *search)
+{
+	const struct topology *topology = &search->world->topology;
+	bool has_dark[PLANES_MAX] = {false};
+	for (uint32_t i = 0; i < topology->link_count; i++)
+		has_dark[link_of(search, i)->plane] |= mark_is_bad(&search->marks[i]) &&
+			search->marks[i].is_dark;
+	for (uint32_t i = 0; i < topology->link_count; i++) {
+		struct culprit_mark *mark = &search->marks[i];
+#ifdef PLANT_BLAME_THE_PEER // a bug on purpose: whoever talks to a dead port is as guilty
+		continue;
+#endif
+		if (has_dark[link_of(search, i)->plane] && !mark->is_dark)
+			mark->is_bad[0] = mark->is_bad[1] = false;
+	}
+}
+
 // Ports of NICs that carry nothing, while the NIC's others do: on both ways.
 static void mark_silent(struct culprit_search *search)
 {
@@ -87,7 +113,9 @@ static void mark_silent(struct culprit_search *search)
 		mark->is_bad[0] = mark->is_bad[1] = mark->is_used &&
 			up->lost_down + down->lost_down == 0 &&
 			(double)(up->packets + down->packets) < SILENT_MOST * mean;
+		mark->is_dark = link->tier == 0 && has_been_dark(search, link);
 	}
+	pardon_lit(search);
 	free(sums);
 }
 
@@ -162,11 +190,13 @@ static double mark_evs(struct culprit_search *search, uint32_t *ret_nics)
 static void sum_up(const struct culprit_search *search, uint32_t place, struct culprit *culprit)
 {
 	double nominal = 0, busy = 0;
+	bool is_dark = true;
 	culprit->since_ps = PS_NEVER;
 	for (uint32_t i = 0; i < search->world->topology.link_count; i++) {
 		const struct culprit_mark *mark = &search->marks[i];
 		if (!mark_is_bad(mark) || !culprit_search_holds(search, place, i))
 			continue;
+		is_dark &= mark->is_dark;
 		culprit->up |= mark->is_bad[0];
 		culprit->down |= mark->is_bad[1];
 		for (uint32_t way = 0; way < WAYS; way++) {
@@ -184,6 +214,8 @@ static void sum_up(const struct culprit_search *search, uint32_t place, struct c
 			nominal += rate_left(count, link_of(search, i)) * (double)count->busy_ps;
 		}
 	}
+	if (search->world->transport.port_status)
+		culprit->light = is_dark ? LIGHT_OFF : LIGHT_ON;
 	if (culprit->finding == CULPRIT_SLOW) {
 		culprit->expected = 1;
 		culprit->measured = busy > 0 ? nominal / busy : 0;

@@ -35,6 +35,13 @@ enum culprit_marks {
 	MARKS_MANY,  // more than were due; packets
 };
 
+// What NICs saw on ports that carry nothing.
+enum culprit_light {
+	LIGHT_UNKNOWN, // NICs do not tell (transport.port_status)
+	LIGHT_ON,
+	LIGHT_OFF, // on all of them
+};
+
 struct culprit {
 	enum culprit_finding finding;
 	enum culprit_place place;
@@ -46,6 +53,7 @@ struct culprit {
 				       // one of its links was seen to go down
 	ps_t since_ps;		       // DOWN, LOSSY: the first of the lost
 	enum culprit_marks marks;      // ECN
+	enum culprit_light light;      // SILENT
 };
 
 struct culprits {

@@ -9,6 +9,7 @@
 // One link as a finding sees it: whether it was judged, and whether it stands out on either way.
 struct culprit_mark {
 	bool is_used, is_bad[WAYS]; // up, down
+	bool is_dark;		    // its NIC has seen no light on it
 };
 
 #define NO_PLACE UINT32_MAX

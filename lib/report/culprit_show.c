@@ -28,6 +28,12 @@ static const char *const units[CULPRIT_FINDING_COUNT] = {
 	[CULPRIT_ECN] = "bytes queued",
 	[CULPRIT_LATE] = "time taken over time planned"};
 
+// No counter tells the two ends of a cable that carries nothing apart.
+static const char *const silences[] = {
+	[LIGHT_UNKNOWN] = "carries nothing, other ports of its NIC do: at which end is not known",
+	[LIGHT_ON] = "carries nothing, but has light: look at its peers and the way there",
+	[LIGHT_OFF] = "carries nothing, no light: at which end, or on the way, is not known"};
+
 const char *culprit_finding_name(enum culprit_finding finding)
 {
 	return findings[finding];
@@ -122,8 +128,7 @@ void culprit_evidence(const struct culprit *culprit, char *ret, size_t bytes)
 		loss_evidence(culprit, ret, bytes);
 		break;
 	case CULPRIT_SILENT:
-		snprintf(ret, bytes,
-			 "carries nothing, while other ports of the same NICs are busy");
+		snprintf(ret, bytes, "%s", silences[culprit->light]);
 		break;
 	case CULPRIT_SLOW:
 		snprintf(ret, bytes, "sends at %s of its rate",

@@ -303,6 +303,8 @@ static void on_light(struct world_host *host, struct heap_item item, struct outb
 	if (is_dark == watch->is_dark || !light_is_steady(watch, then, now))
 		return;
 	watch->is_dark = is_dark;
+	if (host->dark != NULL)
+		host->dark[port] |= is_dark;
 	nic_advance(nic, now, out);
 	endpoint_port(nic->endpoint, port - nic->first_port, !is_dark, now, out);
 	touch(host, index);

@@ -87,6 +87,7 @@ struct world_host {
 	struct series *series;	  // or NULL: nothing is counted over time
 	uint64_t *placed;	  // [nic_count][bins of the series], or NULL
 	struct work_count *work;  // what it computes, or NULL
+	bool *dark;		  // [ports] that have been without light, or NULL
 	struct delays *delays;	  // of its shard, or NULL: packets are not timed
 	struct tail *tail;	  // of its shard, or NULL
 	uint64_t late_ps;	  // a packet that took so long is counted there, too

@@ -76,24 +76,27 @@ static int build_host(struct world *world, uint32_t index, const struct builder 
 	uint64_t *placed = world->nic_placed;
 	if (placed != NULL)
 		placed += (size_t)index * nics * world->scenario->watch.bins;
-	*host = (struct world_host){.nic_count = nics,
-				    .planes = world->fabric.planes,
-				    .rank_count = ranks,
-				    .job = &world->job,
-				    .agent = world->agent,
-				    .courier = world->couriers[world->shard_of[index]],
-				    .flows = world->flows,
-				    .triggers = world->triggers,
-				    .starters = world->starters,
-				    .flow_qpn = builder->flow_qpn,
-				    .record = world->records[world->shard_of[index]],
-				    .series = world->series[world->shard_of[index]],
-				    .placed = placed,
-				    .work = world->links.work != NULL ? &world->links.work[index]
-								      : NULL,
-				    .grant_bytes = GRANT_BYTES,
-				    .qps_per_connection = world->scenario->qps_per_connection,
-				    .first_nic = index * nics};
+	*host = (struct world_host){
+		.nic_count = nics,
+		.planes = world->fabric.planes,
+		.rank_count = ranks,
+		.job = &world->job,
+		.agent = world->agent,
+		.courier = world->couriers[world->shard_of[index]],
+		.flows = world->flows,
+		.triggers = world->triggers,
+		.starters = world->starters,
+		.flow_qpn = builder->flow_qpn,
+		.record = world->records[world->shard_of[index]],
+		.series = world->series[world->shard_of[index]],
+		.placed = placed,
+		.work = world->links.work != NULL ? &world->links.work[index] : NULL,
+		.dark = world->links.dark != NULL
+			? world->links.dark + (size_t)index * nics * world->fabric.planes
+			: NULL,
+		.grant_bytes = GRANT_BYTES,
+		.qps_per_connection = world->scenario->qps_per_connection,
+		.first_nic = index * nics};
 	world->hosts[index] = host;
 	world->machines[index] = (struct machine){.run = host_run,
 						  .fetch = host_fetch,

@@ -43,10 +43,11 @@ int links_build(struct world *world, struct refusal *refusal)
 		return 0;
 	links->counts = arena_draw(world->arena, ARENA_MEASURE, cables, sizeof(*links->counts));
 	links->spread = arena_draw(world->arena, ARENA_MEASURE, ports, sizeof(*links->spread));
+	links->dark = arena_draw(world->arena, ARENA_MEASURE, ports, sizeof(*links->dark));
 	links->work = arena_draw(world->arena, ARENA_MEASURE, topology->hosts,
 				 sizeof(*links->work));
-	if (links->counts == NULL || links->spread == NULL || links->work == NULL ||
-	    draw_depths(world) < 0)
+	if (links->counts == NULL || links->spread == NULL || links->dark == NULL ||
+	    links->work == NULL || draw_depths(world) < 0)
 		return build_no_memory(world, refusal);
 	for (uint32_t i = 0; i < cables; i++)
 		links->counts[i].first_lost_ps = PS_NEVER;

@@ -173,6 +173,7 @@ static void tell_host(const struct visitor *visitor, struct world *world, uint32
 		tell(visitor, host->work, sizeof(*host->work));
 		tell(visitor, world->links.spread[(size_t)index * ports],
 		     ports * sizeof(*world->links.spread));
+		tell(visitor, host->dark, ports * sizeof(*host->dark));
 	}
 }
 

@@ -30,6 +30,7 @@ faults:
   - {kind: duplicate, at: all, probability: 2%}
   - {kind: reorder, at: {plane: 1}, probability: 5%, delay: 20us}
   - {kind: link_down, at: {t0: 1, plane: 0, up: 1}, from: 3us, until: 30us}
+  - {kind: link_down, at: {nic: 7, plane: 1}}
   - {kind: stall, at: {host: 3}, from: 2us, until: 9us, queue: 6}
 """
 OPERATIONS = """name: operations

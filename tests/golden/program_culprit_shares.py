@@ -49,6 +49,12 @@ def rounds(shifts=(5, 7, 9, 11)):
     return "\n".join(lines) + "\n"
 
 
+PAIR = """name: pair
+fabric: {nics: 16, nics_per_t0: 4, t1_count: 4, planes: 2}
+transport: {evs: 64}
+traffic: {kind: flows, flows: [{from: 0, to: 15, bytes: 2MB}, {from: 5, to: 9, bytes: 2MB}]}
+watch: {links: true, delays: true}
+"""
 SPRAYED = """name: sprayed
 fabric: {nics: 32, nics_per_t0: 8, t1_count: 8, planes: 2}
 transport: {evs: 64}
@@ -121,6 +127,14 @@ def faults_have_the_late_packets(folder):
           f"adaptive switches: {first}")
 
 
+def the_dark_port_is_named_and_not_its_peer(folder):
+    """NIC 0 sends to NIC 15 alone: both are silent in the plane in which one of them is dead."""
+    for seed in range(1, 4):
+        found, text = run(folder, "pair", "--fault", "{kind: link_down, at: {nic: 0, plane: 1}}", "--seed", str(seed))
+        names = [(each["name"], each["finding"]) for each in found["list"]]
+        check(names == [("nic 0 plane 1 - t0 0", "silent")] and "no light: at which end, or on the way, is not known" in text, f"a dead port: {names}")
+
+
 def of_time_line(folder):
     """Of the ring's steps: how long the receiver stood for each one's slices, in ps, and whether NIC 5 had a part in it."""
     events = json.loads((folder / "out" / "trace.json").read_text(encoding="utf-8"))["traceEvents"]
@@ -165,11 +179,12 @@ def unavailable_with_the_reason(folder):
 
 with tempfile.TemporaryDirectory() as room:
     place = pathlib.Path(room)
-    for world in (RING, PROGRAM, ROUNDS, SPRAYED):
+    for world in (RING, PROGRAM, ROUNDS, PAIR, SPRAYED):
         (place / (re.match(r"name: (\w+)", world).group(1) + ".yaml")).write_text(world, encoding="utf-8")
     (place / "rounds.goal").write_text(rounds(), encoding="utf-8")
     faults_have_the_worst_steps(place)
     as_the_time_line_has_it(place)
     faults_have_the_late_packets(place)
+    the_dark_port_is_named_and_not_its_peer(place)
     unavailable_with_the_reason(place)
 sys.exit(1 if FAILED else 0)

@@ -201,6 +201,41 @@ static void a_silent_port_is_silent_on_both_ways(void **state)
 	assert_int_equal(culprits.list[0].links, links);
 }
 
+// Silences the port of NIC 9 in plane 1, and that of NIC 20, its only peer. Of what they say of the
+// light depends which is to blame, and no counter tells the two ends of a cable apart.
+static void a_port_with_light_is_not_blamed_for_one_without(void **)
+{
+	char text[160];
+	const uint32_t links[] = {48 + 9, 48 + 20};
+	build();
+	for (uint32_t i = 0; i < 2; i++)
+		world.links.counts[2 * links[i]].packets =
+			world.links.counts[2 * links[i] + 1].packets = 0;
+	struct culprits culprits = find();
+	assert_int_equal(culprits.count, 2);
+	culprit_evidence(&culprits.list[0], text, sizeof(text));
+	assert_string_equal(text,
+			    "carries nothing, but has light: look at its peers and the way there");
+	world.links.dark[20 * 2 + 1] = true;
+	culprits = find();
+	assert_int_equal(culprits.count, 1);
+	is_named(&culprits, 0, CULPRIT_SILENT, "nic 20 plane 1 - t0 2");
+	culprit_evidence(&culprits.list[0], text, sizeof(text));
+	assert_string_equal(text,
+			    "carries nothing, no light: at which end, or on the way, is not known");
+	world.links.dark[9 * 2] = true; // another port of the NIC
+	assert_int_equal(find().count, 1);
+	world.links.dark[9 * 2 + 1] = true;
+	assert_int_equal(find().count, 2);
+	world.transport.port_status = false; // NICs do not look
+	memset(world.links.dark, 0, 64);
+	culprits = find();
+	assert_int_equal(culprits.count, 2);
+	culprit_evidence(&culprits.list[1], text, sizeof(text));
+	assert_string_equal(
+		text, "carries nothing, other ports of its NIC do: at which end is not known");
+}
+
 static void a_host_is_late_against_the_others(void **state)
 {
 	(void)state;
@@ -411,6 +446,7 @@ int main(void)
 		cmocka_unit_test(two_places_are_two_culprits_the_costlier_first),
 		cmocka_unit_test(a_way_and_what_it_lost_are_told),
 		cmocka_unit_test(a_silent_port_is_silent_on_both_ways),
+		cmocka_unit_test(a_port_with_light_is_not_blamed_for_one_without),
 		cmocka_unit_test(a_host_is_late_against_the_others),
 		cmocka_unit_test(a_host_with_few_paths_is_named),
 		cmocka_unit_test(marks_are_held_against_the_depths_that_were_ordered),

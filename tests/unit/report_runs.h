@@ -293,6 +293,7 @@ static inline struct fake *fake_culprit(void)
 	static struct link_count counts[4];
 	static uint32_t spread[32][LINK_SPREAD_CELLS];
 	static struct work_count work[4];
+	static bool dark[32];
 	fake_bypasses(fake); // for its cables
 	check(world->topology.nics * world->topology.planes <= 32 && world->topology.hosts <= 4);
 	for (int i = 0; i < 4; i++)
@@ -329,7 +330,7 @@ static inline struct fake *fake_culprit(void)
 	depth_note(switch_port_depth(t0, 0), PS_PER_US, 9000);
 	switch_port_watch(t0, 0)->queue_max_bytes = 9000;
 	world->links = (struct world_links){
-		.counts = counts, .spread = spread, .work = work, .depth = depths};
+		.counts = counts, .spread = spread, .dark = dark, .work = work, .depth = depths};
 	return fake;
 }
 
