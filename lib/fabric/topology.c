@@ -469,10 +469,3 @@ enum pair_class topology_pair(const struct topology *topology, uint32_t from, ui
 		: from / topology->t0_nics == to / topology->t0_nics;
 	return is_near ? PAIR_SAME_T0 : PAIR_ACROSS_T1;
 }
-
-const struct switch_plan *topology_t0(const struct topology *topology, uint32_t plane,
-				      uint32_t index)
-{
-	uint32_t per_plane = topology->switch_count / topology->planes;
-	return &topology->switches[plane * per_plane + index];
-}

@@ -79,10 +79,6 @@ int named_place_check(const struct link_place *place, const struct topology *top
 // Rate of the links between switches.
 uint64_t trunk_rate(const struct fabric_config *config);
 
-// The plan of T0 switch `index` of `plane`; its links down come first, NIC by NIC.
-const struct switch_plan *topology_t0(const struct topology *topology, uint32_t plane,
-				      uint32_t index);
-
 // pfc_plan.c: xoff and xon; that they make sense; the headroom of all links, once these are there.
 // -EINVAL.
 void pfc_derive(const struct fabric_config *config, struct topology *topology);

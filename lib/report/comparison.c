@@ -3,6 +3,7 @@
 // ratio needs two of them.
 
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,7 +104,8 @@ static struct expect_row settled(const struct report_comparison *comparison, uin
 	if (ret.measure != EXPECT_RATIO)
 		return ret;
 	double to = goodput_of_side(comparison, row->to);
-	ret.measured = to > 0 ? ret.measured / to : 0;
+	ret.measured = to > 0 ? ret.measured / to : NAN;
+	ret.reason = to > 0 ? NULL : "the other variant did not run, or received nothing";
 	ret.is_inside = expect_is_inside(&ret);
 	return ret;
 }
@@ -160,6 +162,8 @@ void report_comparison_table(FILE *to, const struct report_comparison *compariso
 	for (uint32_t i = 0; i < comparison->row_count; i++) {
 		const struct row *row = &comparison->rows[i];
 		struct expect_row shown = settled(comparison, i);
+		if (shown.name == NULL) // its variant did not run
+			continue;
 		expect_table_row(to, &shown);
 		fprintf(to, "    of %s%s%s\n", row->run, row->to[0] != '\0' ? " to " : "", row->to);
 	}
@@ -186,6 +190,8 @@ int report_comparison_json(FILE *to, const struct report_comparison *comparison)
 	for (uint32_t i = 0; i < comparison->row_count; i++) {
 		const struct row *row = &comparison->rows[i];
 		struct expect_row shown = settled(comparison, i);
+		if (shown.name == NULL) // its variant did not run
+			continue;
 		json_t *object = expect_row_json(&shown);
 		json_object_set_new(object, "run", json_string(row->run));
 		json_object_set_new(object, "to",

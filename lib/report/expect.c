@@ -30,17 +30,6 @@ const char *expect_bound_name(enum expect_bound bound)
 	return bound < EXPECT_BOUND_COUNT ? names[bound] : "unknown";
 }
 
-enum expect_unit expect_unit_of(enum expect_measure measure)
-{
-	static const enum expect_unit units[EXPECT_MEASURE_COUNT] = {
-		[EXPECT_GOODPUT] = EXPECT_RATE,	 [EXPECT_RETRANSMITTED] = EXPECT_SHARE,
-		[EXPECT_LOST] = EXPECT_SHARE,	 [EXPECT_FURTHER] = EXPECT_TIME,
-		[EXPECT_BYPASS] = EXPECT_TIME,	 [EXPECT_LEAVING] = EXPECT_TIME,
-		[EXPECT_RECOVERY] = EXPECT_TIME, [EXPECT_RATIO] = EXPECT_SHARE,
-	};
-	return units[measure];
-}
-
 // The part of the run that an expectation is about, as whole bins.
 struct part {
 	const struct series *series;
@@ -66,22 +55,33 @@ static double goodput_in(const struct report_input *input, const struct part *pa
 	return goodput.nics_receiving == 0 ? 0 : bits / length_s / goodput.nics_receiving;
 }
 
-static double lost_in(const struct part *part)
+// NAN, which is inside of nothing, and why.
+static double none(const char **ret_reason, const char *reason)
+{
+	*ret_reason = reason;
+	return NAN;
+}
+
+static double lost_in(const struct part *part, const char **ret_reason)
 {
 	uint64_t lost = series_sum(part->series, SERIES_LOST, part->from, part->until);
 	uint64_t arrived = series_sum(part->series, SERIES_ARRIVED, part->from, part->until);
+	if (lost + arrived == 0)
+		return none(ret_reason, "no data packet was lost or arrived in this part");
 	return share_of(lost, lost + arrived);
 }
 
-static double further(const struct outcome *outcome)
+static double further(const struct outcome *outcome, const char **ret_reason)
 {
 	const struct hist *far = &outcome->message_ns[PAIR_ACROSS_T1];
 	const struct hist *near = &outcome->message_ns[PAIR_SAME_T0];
-	return far->total == 0 || near->total == 0 ? 0 : (double)(far->min - near->min) / 1e9;
+	if (far->total == 0 || near->total == 0)
+		return none(ret_reason, "no messages of one of the two kinds");
+	return (double)(far->min - near->min) / 1e9;
 }
 
-// NAN when there is no such figure: that is inside of nothing.
-static double bypass_of(const struct report_input *input, const struct scenario_expect *expectation)
+static double bypass_of(const struct report_input *input, const struct scenario_expect *expectation,
+			const char **ret_reason)
 {
 	struct bypass_times back = {0};
 	struct bypass_list list;
@@ -94,25 +94,28 @@ static double bypass_of(const struct report_input *input, const struct scenario_
 	struct figure figure = bypass_quantile(times, expectation->quantile_ppb / 1e9);
 	bypass_free(&list);
 	free(back.at);
-	return figure.reason != NULL ? NAN : (double)figure.value / PS_PER_S;
+	return figure.reason != NULL ? none(ret_reason, figure.reason)
+				     : (double)figure.value / PS_PER_S;
 }
 
 static double measured_of(const struct report_input *input,
-			  const struct scenario_expect *expectation)
+			  const struct scenario_expect *expectation, const char **ret_reason)
 {
 	const struct part part = part_of(input, expectation);
 	struct goodput goodput;
 	switch ((enum expect_measure)expectation->measure) {
 	case EXPECT_RETRANSMITTED:
+		if (input->data_packets == 0)
+			return none(ret_reason, "no data packet was sent");
 		return share_of(rtx_total(&input->world->outcome->transport), input->data_packets);
 	case EXPECT_LOST:
-		return lost_in(&part);
+		return lost_in(&part, ret_reason);
 	case EXPECT_FURTHER:
-		return further(input->world->outcome);
+		return further(input->world->outcome, ret_reason);
 	case EXPECT_BYPASS:
 	case EXPECT_LEAVING:
 	case EXPECT_RECOVERY:
-		return bypass_of(input, expectation);
+		return bypass_of(input, expectation, ret_reason);
 	default:
 		if (expectation->until_ps > 0)
 			return goodput_in(input, &part);
@@ -139,9 +142,9 @@ void expect_of(struct expect_row *ret, const struct report_input *input, uint32_
 		.bound = expectation->bound,
 		.from_ps = expectation->from_ps,
 		.until_ps = expectation->until_ps,
-		.measured = measured_of(input, expectation),
 		.tolerance = expectation->tolerance_ppb / 1e9,
 	};
+	ret->measured = measured_of(input, expectation, &ret->reason);
 	expect_formula(ret, input, index);
 	ret->is_inside = expect_is_inside(ret);
 }

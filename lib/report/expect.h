@@ -9,7 +9,7 @@
 #include <jansson.h>
 #include <weft/report.h>
 
-enum expect_unit { EXPECT_RATE, EXPECT_SHARE, EXPECT_TIME }; // bits per second, of 1, seconds
+#include "number.h"
 
 struct expect_row {
 	const char *name;
@@ -17,7 +17,8 @@ struct expect_row {
 	enum expect_formula formula;
 	enum expect_bound bound;
 	ps_t from_ps, until_ps;	   // the part of the run; 0, 0 = all of it
-	double expected, measured; // in the measure's unit
+	double expected, measured; // in the measure's unit; measured is NAN when there is none,
+	const char *reason;	   // and this says why
 	double tolerance;	   // relative to `expected`
 	bool is_inside;
 	char text[240]; // the formula with its numbers filled in
@@ -35,7 +36,8 @@ void expect_of(struct expect_row *ret, const struct report_input *input, uint32_
 // Works out what the row's formula comes to for expectation `index`, with its text.
 void expect_formula(struct expect_row *ret, const struct report_input *input, uint32_t index);
 
-enum expect_unit expect_unit_of(enum expect_measure measure);
+// "397.1 Gb/s", "0.1 %", "1.2 us"; "none" for NAN.
+const char *expect_value_text(struct text *ret, enum expect_measure measure, double value);
 
 // "goodput", ...; "planes_left", ...; "near", ...
 const char *expect_measure_name(enum expect_measure measure);

@@ -6,6 +6,9 @@
 
 #include "expect.h"
 #include "number.h"
+#include "put.h"
+
+enum expect_unit { EXPECT_RATE, EXPECT_SHARE, EXPECT_TIME }; // bits per second, of 1, seconds
 
 // A time, or null where there is no window.
 static json_t *end_json(const struct expect_row *row, ps_t end_ps)
@@ -15,13 +18,19 @@ static json_t *end_json(const struct expect_row *row, ps_t end_ps)
 
 json_t *expect_row_json(const struct expect_row *row)
 {
-	return json_pack("{ss ss ss ss ss so so sf so sf sb}", "name", row->name, "measure",
-			 expect_measure_name(row->measure), "formula",
-			 expect_formula_name(row->formula), "text", row->text, "bound",
-			 expect_bound_name(row->bound), "from_ps", end_json(row, row->from_ps),
-			 "until_ps", end_json(row, row->until_ps), "expected", row->expected,
-			 "measured", isnan(row->measured) ? json_null() : json_real(row->measured),
-			 "tolerance", row->tolerance, "inside", row->is_inside);
+	json_t *ret = json_pack("{ss ss ss ss ss so so sf}", "name", row->name, "measure",
+				expect_measure_name(row->measure), "formula",
+				expect_formula_name(row->formula), "text", row->text, "bound",
+				expect_bound_name(row->bound), "from_ps",
+				end_json(row, row->from_ps), "until_ps",
+				end_json(row, row->until_ps), "expected", row->expected);
+	if (isnan(row->measured))
+		put_reason(ret, "measured", row->reason);
+	else
+		put_real(ret, "measured", row->measured);
+	put_real(ret, "tolerance", row->tolerance);
+	put(ret, "inside", json_boolean(row->is_inside));
+	return ret;
 }
 
 json_t *expect_json(const struct report_input *input)
@@ -37,13 +46,19 @@ json_t *expect_json(const struct report_input *input)
 	return array;
 }
 
-static const char *value_text(struct text *ret, const struct expect_row *row, double value)
+const char *expect_value_text(struct text *ret, enum expect_measure measure, double value)
 {
+	static const enum expect_unit units[EXPECT_MEASURE_COUNT] = {
+		[EXPECT_GOODPUT] = EXPECT_RATE,	 [EXPECT_RETRANSMITTED] = EXPECT_SHARE,
+		[EXPECT_LOST] = EXPECT_SHARE,	 [EXPECT_FURTHER] = EXPECT_TIME,
+		[EXPECT_BYPASS] = EXPECT_TIME,	 [EXPECT_LEAVING] = EXPECT_TIME,
+		[EXPECT_RECOVERY] = EXPECT_TIME, [EXPECT_RATIO] = EXPECT_SHARE,
+	};
 	if (isnan(value)) {
 		snprintf(ret->at, sizeof(ret->at), "none");
 		return ret->at;
 	}
-	switch (expect_unit_of(row->measure)) {
+	switch (units[measure]) {
 	case EXPECT_RATE:
 		return number_rate(ret, value);
 	case EXPECT_SHARE:
@@ -74,9 +89,12 @@ void expect_table_row(FILE *to, const struct expect_row *row)
 	struct text text[3];
 	double off = row->expected > 0 ? row->measured / row->expected - 1 : 0;
 	fprintf(to, "  %-24s %11s %11s %+9.3f %% %11s  %s\n", row->name,
-		value_text(&text[0], row, row->expected), value_text(&text[1], row, row->measured),
-		off * 100, tolerance_text(&text[2], row), row->is_inside ? "inside" : "OUTSIDE");
+		expect_value_text(&text[0], row->measure, row->expected),
+		expect_value_text(&text[1], row->measure, row->measured), off * 100,
+		tolerance_text(&text[2], row), row->is_inside ? "inside" : "OUTSIDE");
 	fprintf(to, "    %s = %s\n", expect_formula_name(row->formula), row->text);
+	if (isnan(row->measured) && row->reason != NULL)
+		fprintf(to, "    measured: unavailable, %s\n", row->reason);
 	if (row->until_ps > 0)
 		fprintf(to, "    measured from %s until %s\n", number_time(&text[0], row->from_ps),
 			number_time(&text[1], row->until_ps));

@@ -11,6 +11,7 @@
 
 #include <weft/check.h>
 
+#include "expect.h"
 #include "number.h"
 #include "put.h"
 
@@ -174,6 +175,20 @@ void sheet_figure(json_t *row, const json_t *from, const char *key, enum unit un
 		reason = value == NULL ? "the result does not have it" : "not of this run";
 	snprintf(text, sizeof(text), "unavailable: %s", reason);
 	sheet_cell_state(row, text, "unavailable");
+}
+
+void sheet_expected(json_t *row, const json_t *expectation, const char *key)
+{
+	const json_t *value = sheet_at(expectation, key);
+	struct text text;
+	for (uint32_t i = 0; i < EXPECT_MEASURE_COUNT && json_is_number(value); i++) {
+		enum expect_measure measure = (enum expect_measure)i;
+		if (strcmp(expect_measure_name(measure), sheet_text(expectation, "measure")) != 0)
+			continue;
+		sheet_cell(row, "%s", expect_value_text(&text, measure, json_number_value(value)));
+		return;
+	}
+	sheet_figure(row, expectation, key, UNIT_FACTOR);
 }
 
 void sheet_fact(json_t *table, const char *name, const json_t *from, const char *key,

@@ -59,6 +59,9 @@ void sheet_cell_link(json_t *row, const char *text, const char *path);
 // A figure of the result, or "unavailable: " and why.
 void sheet_figure(json_t *row, const json_t *from, const char *key, enum unit unit);
 
+// What an expectation measured, or expects, in the unit of its measure.
+void sheet_expected(json_t *row, const json_t *expectation, const char *key);
+
 // "12.3 us", "97 Gb/s", "1,234": `value` in `unit`.
 const char *sheet_number_text(char *ret, size_t bytes, double value, enum unit unit);
 

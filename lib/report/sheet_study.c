@@ -78,8 +78,8 @@ static void expectations(json_t *section, const json_t *study)
 		sheet_cell(row, "%s", sheet_text(each, "name"));
 		sheet_cell(row, "%s", sheet_text(each, "run"));
 		sheet_cell(row, "%.0f of %.0f runs", inside, runs);
-		sheet_figure(row, each, "measured", UNIT_FACTOR);
-		sheet_figure(row, each, "expected", UNIT_FACTOR);
+		sheet_expected(row, each, "measured");
+		sheet_expected(row, each, "expected");
 	}
 }
 
@@ -112,7 +112,7 @@ static void cell_of(json_t *row, const json_t *point, const char *key, enum unit
 			   sheet_number_text(text, sizeof(text), json_number_value(value) * factor,
 					     unit));
 	else
-		sheet_cell_state(row, "unavailable: too few runs", "unavailable");
+		sheet_figure(row, point, key, unit); // why there is none
 }
 
 static void figure_table(json_t *section, const json_t *study, const json_t *figure)
@@ -217,6 +217,26 @@ static void figures(struct sheet *sheet)
 	}
 }
 
+// Figures that no run has, and why.
+static void missing(struct sheet *sheet)
+{
+	static const char *const head[] = {"figure", "why there is none", NULL};
+	json_t *section = sheet_section(sheet, "unavailable", "What could not be measured");
+	const json_t *list = json_object_get(sheet->result, "missing"), *each;
+	size_t i;
+	if (json_array_size(list) == 0) {
+		sheet_note(section, "Every figure of a study was measured.");
+		return;
+	}
+	json_t *table = sheet_table(section, "Unavailable", head);
+	json_array_foreach(list, i, each)
+	{
+		json_t *row = sheet_row(table);
+		sheet_cell(row, "%s", sheet_text(each, "title"));
+		sheet_cell_state(row, sheet_text(each, "reason"), "unavailable");
+	}
+}
+
 // ---------------------------------------------------------------- runs
 
 static void runs(struct sheet *sheet)
@@ -253,6 +273,7 @@ void sheet_study(struct sheet *sheet, const struct html_input *input)
 	sweeps(section, sheet->result);
 	facts(section, sheet->result);
 	figures(sheet);
+	missing(sheet);
 	runs(sheet);
 	sheet_again(sheet);
 }

@@ -149,8 +149,8 @@ static void expected(json_t *section, const json_t *result)
 		bool is_met = json_is_true(json_object_get(each, "inside"));
 		sheet_cell_state(row, is_met ? "met" : "missed", is_met ? "met" : "missed");
 		sheet_cell(row, "%s", sheet_text(each, "name"));
-		sheet_figure(row, each, "measured", UNIT_FACTOR);
-		sheet_figure(row, each, "expected", UNIT_FACTOR);
+		sheet_expected(row, each, "measured");
+		sheet_expected(row, each, "expected");
 		sheet_cell(row, "%s", sheet_text(each, "text"));
 	}
 }

@@ -199,6 +199,29 @@ void study_values(const struct report_study *study, uint32_t point, uint32_t fig
 	}
 }
 
+static const char *missing(bool has_runs, uint32_t figure)
+{
+	const char *why = study_figure(figure)->missing;
+	if (!has_runs)
+		return "no run came to its end";
+	return why != NULL ? why : "not of these runs";
+}
+
+const char *study_missing(const struct report_study *study, uint32_t point, uint32_t figure)
+{
+	return missing(study_complete_at(study, point) > 0, figure);
+}
+
+const char *study_missing_in(const struct study_run *run, uint32_t figure)
+{
+	return run->is_complete ? missing(true, figure) : "the run did not come to its end";
+}
+
+const char *study_missing_all(const struct report_study *study, uint32_t figure)
+{
+	return missing(study->complete > 0, figure);
+}
+
 bool study_has(const struct report_study *study, uint32_t figure)
 {
 	return study->has[figure];
@@ -268,7 +291,8 @@ void study_expected(const struct report_study *study, uint32_t index, struct stu
 	*ret = (struct study_expected){.name = expectation->name[0] != '\0'
 					       ? expectation->name
 					       : expect_measure_name(expectation->measure),
-				       .variant = expectation->run};
+				       .variant = expectation->run,
+				       .measure = expectation->measure};
 	for (uint32_t at = 0; at < all; at++) {
 		struct expect_row row;
 		if (!expect_pair(study, index, at / study->plan.seeds, at % study->plan.seeds,

@@ -20,6 +20,7 @@ struct study_figure {
 	enum study_unit unit;
 	bool is_head;					// of the short table
 	double (*of)(const struct report_input *input); // NAN: this run has none
+	const char *missing;				// why; NULL: each run has one
 };
 
 // All of them, [study_figure_count()].
@@ -55,6 +56,13 @@ void study_values(const struct report_study *study, uint32_t point, uint32_t fig
 // Complete runs of a point.
 uint32_t study_complete_at(const struct report_study *study, uint32_t point);
 
+// Why `figure` has no value at `point`, where it has none.
+const char *study_missing(const struct report_study *study, uint32_t point, uint32_t figure);
+
+// Why it has none in a run, or in all of them.
+const char *study_missing_in(const struct study_run *run, uint32_t figure);
+const char *study_missing_all(const struct report_study *study, uint32_t figure);
+
 // Whether `figure` has a value in any complete run, and whether that is 0 in all that have one.
 bool study_has(const struct report_study *study, uint32_t figure);
 bool study_is_zero(const struct report_study *study, uint32_t figure);
@@ -74,6 +82,7 @@ void study_label(const struct report_study *study, uint32_t point, char ret[STUD
 // What an expectation came to over the runs of the points that it is of.
 struct study_expected {
 	const char *name, *variant;
+	enum expect_measure measure;
 	struct spread_figures expected, measured;
 	uint32_t runs, inside;
 };

@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "expect.h"
+
 #define LINE_COLUMNS 96
 
 const char *study_number(struct text *ret, enum study_unit unit, double value)
@@ -278,12 +280,16 @@ static void expectation_lines(FILE *to, const struct report_study *study)
 		fprintf(to, "\nExpected\n");
 	for (uint32_t i = 0; i < study->expectation_count; i++) {
 		struct study_expected expected;
+		struct text text[2];
 		study_expected(study, i, &expected);
 		if (expected.runs == 0)
 			continue;
-		fprintf(to, "  %-20s %-12s %u of %u runs inside; expected %.6g, mean %.6g, %s\n",
+		fprintf(to, "  %-20s %-12s %u of %u runs inside; expected %s, mean %s, %s\n",
 			expected.name, expected.variant, expected.inside, expected.runs,
-			expected.expected.mean, expected.measured.mean,
+			expect_value_text(&text[0], expected.measure, expected.expected.mean),
+			expect_value_text(&text[1], expected.measure,
+					  expected.measured.count > 0 ? expected.measured.mean
+								      : NAN),
 			expected.inside == expected.runs ? "ok" : "MISSED");
 	}
 }

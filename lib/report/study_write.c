@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "expect.h"
 #include "put.h"
 
 #define STUDY_SCHEMA 1
@@ -17,21 +18,31 @@
 
 // ---------------------------------------------------------------- JSON
 
-static void put_number(json_t *to, const char *key, double value)
+#define ONE_RUN "one run has no spread"
+#define ONE_PAIR "one pair of runs has no spread"
+#define NO_PAIR "no seed has both"
+
+// A number, or null and why it is none.
+static void put_number(json_t *to, const char *key, double value, const char *reason)
 {
-	put(to, key, isnan(value) ? json_null() : json_real(value));
+	if (isnan(value))
+		put_reason(to, key, reason);
+	else
+		put_real(to, key, value);
 }
 
-static void put_spread(json_t *to, const struct spread_figures *spread)
+// `missing`: why there is nothing, where there is not.
+static void put_spread(json_t *to, const struct spread_figures *spread, const char *missing)
 {
 	bool is_there = spread->count > 0;
+	const char *alone = is_there ? ONE_RUN : missing;
 	put_count(to, "runs", spread->count);
-	put_number(to, "mean", is_there ? spread->mean : NAN);
-	put_number(to, "low", is_there ? spread->mean - spread->half : NAN);
-	put_number(to, "high", is_there ? spread->mean + spread->half : NAN);
-	put_number(to, "sd", spread->count > 1 ? spread->sd : NAN);
-	put_number(to, "min", is_there ? spread->min : NAN);
-	put_number(to, "max", is_there ? spread->max : NAN);
+	put_number(to, "mean", is_there ? spread->mean : NAN, missing);
+	put_number(to, "low", is_there ? spread->mean - spread->half : NAN, alone);
+	put_number(to, "high", is_there ? spread->mean + spread->half : NAN, alone);
+	put_number(to, "sd", spread->count > 1 ? spread->sd : NAN, alone);
+	put_number(to, "min", is_there ? spread->min : NAN, missing);
+	put_number(to, "max", is_there ? spread->max : NAN, missing);
 }
 
 static void put_difference(json_t *to, const struct report_study *study, uint32_t point,
@@ -40,11 +51,13 @@ static void put_difference(json_t *to, const struct report_study *study, uint32_
 	struct spread_difference difference;
 	study_difference(study, point, figure, &difference);
 	const struct spread_figures *spread = &difference.spread;
+	bool is_there = spread->count > 0;
+	const char *alone = is_there ? ONE_PAIR : NO_PAIR;
 	json_t *object = object_in(to, "from_first");
-	put_number(object, "mean", spread->count > 0 ? spread->mean : NAN);
-	put_number(object, "low", spread->count > 0 ? spread->mean - spread->half : NAN);
-	put_number(object, "high", spread->count > 0 ? spread->mean + spread->half : NAN);
-	put_number(object, "chance", difference.chance);
+	put_number(object, "mean", is_there ? spread->mean : NAN, NO_PAIR);
+	put_number(object, "low", is_there ? spread->mean - spread->half : NAN, alone);
+	put_number(object, "high", is_there ? spread->mean + spread->half : NAN, alone);
+	put_number(object, "chance", difference.chance, alone);
 	put_text(object, "verdict", spread_verdict_name(difference.verdict));
 }
 
@@ -70,10 +83,24 @@ static void put_figures(json_t *root, const struct report_study *study)
 			struct spread_figures spread;
 			json_t *at = row_in(points);
 			study_spread(study, point, figure, &spread);
-			put_spread(at, &spread);
+			put_spread(at, &spread, study_missing(study, point, figure));
 			if (point > 0)
 				put_difference(at, study, point, figure);
 		}
+	}
+}
+
+// Figures that no run has, and why.
+static void put_missing(json_t *root, const struct report_study *study)
+{
+	json_t *array = array_in(root, "missing");
+	for (uint32_t figure = 0; figure < study_figure_count(); figure++) {
+		if (study_has(study, figure))
+			continue;
+		json_t *row = row_in(array);
+		put_text(row, "name", study_figure(figure)->name);
+		put_text(row, "title", study_figure(figure)->title);
+		put_text(row, "reason", study_missing_all(study, figure));
 	}
 }
 
@@ -116,7 +143,8 @@ static void put_runs(json_t *root, const struct report_study *study)
 		json_t *values = object_in(row, "figures");
 		for (uint32_t i = 0; i < study_figure_count(); i++)
 			if (study_has(study, i))
-				put_number(values, study_figure(i)->name, run->figures[i]);
+				put_number(values, study_figure(i)->name, run->figures[i],
+					   study_missing_in(run, i));
 	}
 }
 
@@ -141,12 +169,15 @@ static void put_expectations(json_t *root, const struct report_study *study)
 		json_t *row = row_in(array);
 		study_expected(study, i, &expected);
 		put_text(row, "name", expected.name);
+		put_text(row, "measure", expect_measure_name(expected.measure));
 		put_text(row, "run", expected.variant[0] != '\0' ? expected.variant : NULL);
 		put_count(row, "runs", expected.runs);
 		put_count(row, "inside", expected.inside);
-		put_number(row, "expected", expected.runs > 0 ? expected.expected.mean : NAN);
+		put_number(row, "expected", expected.runs > 0 ? expected.expected.mean : NAN,
+			   "no run came to its end");
 		put_number(row, "measured",
-			   expected.measured.count > 0 ? expected.measured.mean : NAN);
+			   expected.measured.count > 0 ? expected.measured.mean : NAN,
+			   expected.runs > 0 ? "no run has it" : "no run came to its end");
 	}
 }
 
@@ -167,6 +198,7 @@ int report_study_json(FILE *to, const struct report_study *study)
 	put_real(root, "confidence", SPREAD_CONFIDENCE);
 	put_points(root, study);
 	put_figures(root, study);
+	put_missing(root, study);
 	put_sweeps(root, study);
 	put_expectations(root, study);
 	put_runs(root, study);
@@ -225,13 +257,11 @@ static void write_spreads(FILE *to, const struct report_study *study)
 {
 	fprintf(to, "figure,unit");
 	point_heads(to, study);
-	fprintf(to, ",runs,mean,low,high,sd,min,max,from_first,chance,verdict\n");
+	fprintf(to, ",runs,mean,low,high,sd,min,max,from_first,chance,verdict,reason\n");
 	for (uint32_t at = 0; at < study_figure_count() * study->points; at++) {
 		uint32_t figure = at / study->points, point = at % study->points;
 		struct spread_difference difference;
 		struct spread_figures spread;
-		if (!study_has(study, figure))
-			continue;
 		study_spread(study, point, figure, &spread);
 		study_difference(study, point, figure, &difference);
 		fprintf(to, "%s,%s", study_figure(figure)->name,
@@ -248,8 +278,24 @@ static void write_spreads(FILE *to, const struct report_study *study)
 		cell(to, is_there ? spread.max : NAN);
 		cell(to, has_other ? difference.spread.mean : NAN);
 		cell(to, has_other ? difference.chance : NAN);
-		fprintf(to, ",%s\n", has_other ? spread_verdict_name(difference.verdict) : "");
+		fprintf(to, ",%s", has_other ? spread_verdict_name(difference.verdict) : "");
+		name_cell(to, is_there ? "" : study_missing(study, point, figure));
+		fputc('\n', to);
 	}
+}
+
+// What a run has not, and why; ends the line.
+static void reason_cell(FILE *to, const struct report_study *study, const struct study_run *run)
+{
+	const char *between = "";
+	fputs(",\"", to);
+	for (uint32_t i = 0; i < study_figure_count(); i++) {
+		if (!study_has(study, i) || !isnan(run->figures[i]))
+			continue;
+		fprintf(to, "%s%s: %s", between, study_figure(i)->name, study_missing_in(run, i));
+		between = "; ";
+	}
+	fputs("\"\n", to);
 }
 
 static void write_runs(FILE *to, const struct report_study *study)
@@ -260,7 +306,7 @@ static void write_runs(FILE *to, const struct report_study *study)
 	for (uint32_t i = 0; i < study_figure_count(); i++)
 		if (study_has(study, i))
 			fprintf(to, ",%s", study_figure(i)->name);
-	fputc('\n', to);
+	fputs(",reason\n", to);
 	for (uint32_t at = 0; at < study->points * study->plan.seeds; at++) {
 		uint32_t point = at / study->plan.seeds, seed = at % study->plan.seeds;
 		const struct study_run *run = study_run_at(study, point, seed);
@@ -272,7 +318,7 @@ static void write_runs(FILE *to, const struct report_study *study)
 		for (uint32_t i = 0; i < study_figure_count(); i++)
 			if (study_has(study, i))
 				cell(to, run->figures[i]);
-		fputc('\n', to);
+		reason_cell(to, study, run);
 	}
 }
 

@@ -114,7 +114,12 @@ class Study(unittest.TestCase):
             self.assertEqual(float(row["done_s"]), run["figures"]["done_s"])
         with open(self.out / "study.csv", newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
-        self.assertEqual(len(rows), 4 * len(printed["figures"]))
+        self.assertEqual(len(rows), 4 * (len(printed["figures"]) + len(printed["missing"])))
+        missing = {one["name"]: one["reason"] for one in printed["missing"]}
+        self.assertEqual(missing["busbw_bps"], "no collective, or not all ended")
+        for row in rows:
+            self.assertEqual(row["reason"], missing.get(row["figure"], ""))
+            self.assertEqual(row["mean"] == "", row["figure"] in missing)
         self.assertEqual((rows[3]["variant"], rows[3]["traffic.bytes"], rows[3]["runs"]), ("single", "2MB", "3"))
         self.assertEqual(sorted(path.name for path in self.out.iterdir()), ["runs.csv", "study.csv", "study.json"])
         again = self.weft(TWO, "--seeds", 2, "--set", "traffic.bytes=1MB", "--out", self.out)  # an earlier study is replaced

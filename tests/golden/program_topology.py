@@ -160,6 +160,25 @@ class Topology(unittest.TestCase):
         self.assertEqual((run.returncode, run.stdout), (2, ""))
         self.assertIn("one.cm: cannot be read", run.stderr)
 
+    def test_lossless_fabrics_show_what_follows_from_rates_and_delays(self):
+        words = ("two-planes", "--set", "queue.pfc=true")
+        shown = self.weft(*words).stdout
+        run = subprocess.run([WEFT, "sim", *words, "--json"], capture_output=True, text=True, timeout=60)
+        pfc = json.loads(run.stdout)["pfc"]
+        self.assertGreater(pfc["headroom_low_bytes"], 0)
+        for line in (f"PFC                  xoff {pfc['xoff_bytes']} B, xon {pfc['xon_bytes']} B",
+                     f"headroom             {pfc['headroom_low_bytes']} B to {pfc['headroom_high_bytes']} B an in-port",
+                     f"room of a switch     {pfc['switch_room_bytes']} B at most"):
+            self.assertIn(line, shown)
+        self.assertNotIn("data queue", shown)
+
+    def test_a_footprint_says_where_memory_goes(self):
+        run = subprocess.run([WEFT, "sim", "two-planes", "--footprint", "--json"], capture_output=True, text=True, timeout=60)
+        footprint = json.loads(run.stdout)
+        self.assertEqual((run.returncode, footprint["scenario"], footprint["nics"]), (0, "two-planes", 8))
+        self.assertEqual(sum(footprint["bytes"].values()), footprint["total_bytes"])
+        self.assertGreater(min(footprint["qp_bytes"], footprint["context_bytes"], footprint["ev_bytes"]), 0)
+
     def test_what_is_wrong_is_refused(self):
         for words, status, says in (
                 ((), 2, "no scenario given"),

@@ -328,6 +328,14 @@ def check_refusals(folder, scenario):
     check(not out.exists(), "nothing was written")
 
 
+def check_list():
+    """--list has every case, with what it asks; those of a quick book, in its order."""
+    status, text, _ = weft("validate-fabric", "--list")
+    lines = [re.match(r"(\w+) +([\w-]+) +\S.*$", line) for line in text.splitlines()]
+    check(status == 0 and all(lines) and len(lines) > 30, f"--list: {len(lines)} cases")
+    return [line.groups() for line in lines if not line.string.endswith("(not with --quick)")]
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -339,6 +347,8 @@ def main():
             check(status == 0, f"one section, under sanitisers: {status} {errors}")
             sys.exit(failed > 0)
         digests = check_healthy(folder, scenario)
+        of_book = [(case["section"], case["name"]) for case in book(folder / "healthy")["cases"]]
+        check(check_list() == of_book, "--list has the cases of the book, and more of a whole one")
         check_kept(folder, scenario)
         check_faults(folder, scenario)
         check_why(folder, scenario)

@@ -40,6 +40,18 @@ static struct expect_row row_of(struct scenario_expect expectation)
 	return row;
 }
 
+// It is inside of nothing, and result.json says why.
+static void assert_unmeasured(struct scenario_expect expectation, const char *reason)
+{
+	struct expect_row row = row_of(expectation);
+	assert_true(isnan(row.measured) && !row.is_inside);
+	assert_string_equal(row.reason, reason);
+	json_t *json = expect_row_json(&row);
+	assert_true(json_is_null(json_object_get(json, "measured")));
+	assert_string_equal(json_string_value(json_object_get(json, "measured_reason")), reason);
+	json_decref(json);
+}
+
 static void assert_value(struct scenario_expect expectation, double expected, const char *text)
 {
 	struct expect_row row = row_of(expectation);
@@ -242,13 +254,26 @@ static void a_window_is_measured_apart_from_the_rest(void **)
 	series_add(&fake->outcome.series, SERIES_LOST, 0, 1000);
 	expectation.measure = EXPECT_LOST;
 	assert_true(row_of(expectation).measured == 0.25);
+	expectation.bound = EXPECT_AT_MOST; // nothing is at most anything, but it is no measurement
+	expectation.from_ps = 2 * PS_PER_US;
+	assert_unmeasured(expectation, "no data packet was lost or arrived in this part");
+}
+
+static void shares_of_no_packets_are_not_measured(void **)
+{
+	struct scenario_expect expectation = {.measure = EXPECT_RETRANSMITTED,
+					      .formula = EXPECT_LOSS_REPAIRED,
+					      .bound = EXPECT_AT_MOST};
+	assert_true(row_of(expectation).measured >= 0);
+	fake->input.data_packets = 0;
+	assert_unmeasured(expectation, "no data packet was sent");
 }
 
 static void the_shortest_messages_tell_how_much_further_it_is(void **)
 {
 	struct scenario_expect expectation = {.measure = EXPECT_FURTHER,
 					      .formula = EXPECT_TWO_SWITCHES};
-	assert_true(row_of(expectation).measured == 0); // there are no messages of both kinds
+	assert_unmeasured(expectation, "no messages of one of the two kinds");
 	fake_latencies(&fake->outcome.message_ns[PAIR_SAME_T0], 5, 4321, 10);
 	fake_latencies(&fake->outcome.message_ns[PAIR_ACROSS_T1], 5, 7654, 10);
 	assert_true(fabs(row_of(expectation).measured - 3333e-9) < 1e-15);
@@ -309,6 +334,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_ratio_is_of_two_variants, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_expectation_is_of_its_variant, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_window_is_measured_apart_from_the_rest, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(shares_of_no_packets_are_not_measured, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(the_shortest_messages_tell_how_much_further_it_is,
 						setup, teardown),

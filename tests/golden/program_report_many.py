@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""weft report on what goes beyond one run's figures: a study's page has each figure, run and expectation of study.json in
+units that people read, and says what no run has; a step's collectives and several jobs are time lines on the page of a run."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+WEFT = os.environ["WEFT"]
+failed = 0
+STUDY = """name: small
+fabric: {nics: 8, planes: 2, link_rate: 100Gb/s, nics_per_t0: 4, t1_count: 4}
+traffic: {kind: permutation, bytes: 256KiB}
+watch: {bin: 1us}
+expect:
+  - {measure: goodput, formula: one_way, bound: at_least, name: half, from: 5us, until: 15us, tolerance: 50%}
+  - {measure: lost, formula: loss_on_way, loss: 1%, bound: at_most, name: after the end, from: 30us, until: 31us, tolerance: 5%}
+"""
+
+
+def check(holds, what):
+    global failed
+    failed += 0 if holds else 1
+    print(("ok: " if holds else "FAILED: ") + what)
+
+
+def weft(*words, status=0):
+    done = subprocess.run([WEFT, *map(str, words)], capture_output=True, text=True, timeout=120, check=False)
+    check(done.returncode == status, f"weft {words[0]} ends with {status}" + (f": {done.stderr}" if done.returncode != status else ""))
+    return done.stdout
+
+
+def figures_of(page):
+    """Points of each drawing, by its name."""
+    return {name: int(points) for name, points in re.findall(r'<figure[^>]* id="chart-([^"]*)"[^>]*data-points="(\d+)"', page)}
+
+
+def rate(value):
+    """As number_rate() writes it."""
+    for name, size in (("Tb/s", 1e12), ("Gb/s", 1e9), ("Mb/s", 1e6)):
+        if value >= size:
+            digits = 4 - len(str(int(value / size)))
+            return f"{value / size:.{digits}f} {name}"
+    raise ValueError(value)
+
+
+def check_study(folder):
+    (folder / "small.yaml").write_text(STUDY)
+    out = folder / "study"
+    said = weft("sim", folder / "small.yaml", "--seeds", 3, "--sweep", "queue.ecn=true,false", "--out", out, status=1)
+    study = json.loads((out / "study.json").read_text())
+    shown = weft("report", out, "--plain")
+    page = (out / "report.html").read_text()
+    drawn = {"figure-" + one["name"]: len(one["points"]) for one in study["figures"] if any(point["mean"] for point in one["points"])}
+    check(figures_of(page) == drawn and len(drawn) > 8, f"{len(drawn)} drawings, one for each figure that is not zero")
+    goodput = next(one for one in study["figures"] if one["name"] == "goodput_bps")
+    for point, of in zip(study["points"], goodput["points"]):
+        row = next(line for line in shown.split("Goodput per receiving NIC")[1].splitlines() if line.startswith("  " + point["name"]))
+        wanted = [str(of["runs"]), *(rate(of[key]) for key in ("mean", "low", "high", "min", "max"))]
+        check(row.split("  ")[2:] and all(word in row for word in wanted), f"{point['name']}: {' '.join(wanted)}")
+    half, after = study["expect"]
+    check((half["runs"], half["inside"], after["inside"], after["measured"]) == (6, 6, 0, None), "one expectation is met, the other has no packets to measure")
+    wanted = rate(half["measured"])
+    check(all(rate(half[key]) in text for key in ("measured", "expected") for text in (shown, said)), f"the expectation in its unit: {wanted}")
+    check("unavailable: " + after["measured_reason"] in shown and after["measured_reason"] in page, f"the other: {after['measured_reason']}")
+    names = [one["name"] for one in study["figures"]] + [one["name"] for one in study["missing"]]
+    check("busbw_bps" in names and len(set(names)) == len(names), f"{len(names)} figures, each measured or missing")
+    for one in study["missing"]:
+        check(one["title"] in shown and one["reason"] in page, f"missing: {one['title']}: {one['reason']}")
+    check(all(run["digest"] in page for run in study["runs"]) and len(study["runs"]) == 6, "the page has six runs")
+
+
+def check_single(folder):
+    """One seed has no interval, and says why."""
+    out = folder / "points"
+    weft("sim", folder / "small.yaml", "--sweep", "queue.ecn=true,false", "--out", out, "--quiet", status=1)
+    study = json.loads((out / "study.json").read_text())
+    first, second = study["figures"][0]["points"]
+    check(first["low"] is None and first["low_reason"] == "one run has no spread", "one run: no interval, and why")
+    check(second["from_first"]["chance"] is None and second["from_first"]["chance_reason"] == "one pair of runs has no spread", "no chance, and why")
+    weft("report", out, "--plain", "--quiet")
+    check("unavailable: one run has no spread" in (out / "report.html").read_text(), "the page says so, too")
+
+
+def check_time_lines(folder):
+    for name, words, chart, key in (("jobs", ["jobs-two-rings", "--variant", "across"], "jobs", "jobs"),
+                                    ("step", ["moe-small-3-depths"], "step", "collectives")):
+        out = folder / name
+        weft("sim", *words, "--out", out, "--quiet")
+        weft("report", out, "--plain", "--quiet")
+        result = json.loads((out / "result.json").read_text())
+        points = figures_of((out / "report.html").read_text())
+        check(points.get(chart) == len(result[key]) > 1, f"{name}: a time line of {len(result[key])}")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        check_study(folder)
+        check_single(folder)
+        check_time_lines(folder)
+    print(f"{failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
