@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import random
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -17,7 +18,7 @@ WORLD = f"""name: culprits
 fabric: {{nics: {NICS}, nics_per_t0: {NICS // T0S}, t1_count: {T1S}, planes: {PLANES}}}
 transport: {{evs: 64}}
 traffic: {{kind: goal, file: rounds.goal}}
-watch: {{links: true}}
+watch: {{links: true, delays: true, operations: true}}
 """
 
 
@@ -67,17 +68,25 @@ def is_first(found, place, name):
     return found != [] and found[0]["place"] == place and (found[0]["name"] + " ").startswith(name + " ")
 
 
+def middle(found, part, whole):
+    """The share of the slowest in the middle run, and in brackets that of all."""
+    both = [(each[part], each[whole]) for each in found if each[part] is not None]
+    return "-" if not both else "{:.0f} % ({:.0f} %)".format(*(statistics.median(each) * 100 for each in zip(*both)))
+
+
 def table(path):
-    """How often each culprit was first."""
-    firsts = {}
+    """How often each culprit was first, and those that were."""
+    firsts, named = {}, {}
     for seed in range(1, SEEDS + 1):
         firsts["healthy: nobody"] = firsts.get("healthy: nobody", 0) + (culprits(path, seed) == [])
         for what, fault, place, name in drawn(random.Random(seed)):
             found = culprits(path, seed, "--fault", fault)
             firsts[what] = firsts.get(what, 0) + is_first(found, place, name)
-            if not is_first(found, place, name):
+            if is_first(found, place, name):
+                named.setdefault(what, []).append(found[0])
+            else:
                 print(f"seed {seed}: {what} {fault}: first is {found[:1]}")
-    return firsts
+    return firsts, named
 
 
 def controls(path):
@@ -100,9 +109,11 @@ with tempfile.TemporaryDirectory() as folder:
     world = pathlib.Path(folder, "culprits.yaml")
     world.write_text(WORLD, encoding="utf-8")
     pathlib.Path(folder, "rounds.goal").write_text(rounds(), encoding="utf-8")
-    counts = table(world)
+    counts, culprits_named = table(world)
     is_right = controls(world)
-print("\n".join(f"| {what} | {count} of {SEEDS} |" for what, count in counts.items()))
+for what, count in counts.items():
+    own = culprits_named.get(what, [])
+    print(f"| {what} | {count} of {SEEDS} | {middle(own, 'tail_share', 'pairs_share')} | {middle(own, 'worst_steps_share', 'steps_share')} |")
 calm_count = counts.pop("healthy: nobody")
 if not is_right or calm_count < SEEDS or any(count < 0.9 * SEEDS for count in counts.values()):
     sys.exit(f"not ok: {counts}, healthy {calm_count}, controls {is_right}")
