@@ -73,9 +73,6 @@ int ranks_check(struct call *call)
 		return refuse_word(call, "--pcap", "without mpirun it is the same run");
 	if (options->log != NULL)
 		return refuse_word(call, "--log", "without mpirun it is the same run");
-	if (call->scenario.skip.is_on)
-		return refuse_word(call, "skip.steady",
-				   "leave out mpirun, or --set skip.steady=false");
 	return 0;
 }
 

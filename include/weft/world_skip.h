@@ -4,6 +4,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <weft/time.h>
@@ -56,7 +57,16 @@ extern "C" {
 ps_t world_skipped_ps(const struct world *world);
 
 // Between two windows: jumps if the world's rings are in a steady state.
-void world_skip_look(struct world *world);
+//
+// Where processes share a world, all call it at the same window, when all have a front, and see all
+// that any of them sees: `share` gives each one what each of them has, `bytes` from all, in the
+// order of their ranks. NULL in one process.
+typedef void world_share_fn(void *context, const void *mine, void *all, size_t bytes);
+void world_skip_look(struct world *world, world_share_fn *share, void *context);
+
+// Whether the ranks of this process have the step whose front is waited for; false when nothing is
+// ever skipped.
+bool world_skip_has_front(const struct world *world);
 
 #ifdef __cplusplus
 }

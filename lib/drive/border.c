@@ -412,7 +412,7 @@ void border_agree(struct border *border, struct border_news *news)
 {
 	const struct border_news mine = *news;
 	ranks_share(border->ranks, &mine, border->views, sizeof(mine));
-	*news = (struct border_news){.next_window = INT64_MAX};
+	*news = (struct border_news){.next_window = INT64_MAX, .has_front = true};
 	for (uint32_t rank = 0; rank < border->ranks->count; rank++) {
 		const struct border_news *view = &border->views[rank];
 		if (view->next_window < news->next_window)
@@ -422,5 +422,6 @@ void border_agree(struct border *border, struct border_news *news)
 		news->work_done += view->work_done;
 		news->data_so_far += view->data_so_far;
 		news->wants_stop |= view->wants_stop;
+		news->has_front &= view->has_front;
 	}
 }

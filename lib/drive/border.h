@@ -20,6 +20,7 @@ struct border_news {
 	uint64_t data_so_far; // data packets delivered
 	uint32_t limit;	      // enum outbox_limit
 	uint32_t wants_stop;
+	uint64_t has_front; // all ranks have the step of rings that is waited for
 };
 
 // Draws the border of `lane`, whose cables to machines of other ranks are marked with it. -ENOMEM.

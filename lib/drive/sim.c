@@ -283,7 +283,22 @@ static void look(struct sim *sim, bool has_run)
 		return;
 	news->work_done = world_work_done(sim->world);
 	news->data_so_far = sim->lanes[0].run.data_delivered;
+	news->has_front = has_run && world_skip_has_front(sim->world);
 	border_agree(border, news);
+}
+
+static void share_bytes(void *context, const void *mine, void *all, size_t bytes)
+{
+	ranks_share(context, mine, all, bytes);
+}
+
+// Steps of rings may be jumped over: by all ranks at once, as all see the same.
+static void look_at_rings(struct sim *sim)
+{
+	if (sim->lanes[0].border == NULL)
+		world_skip_look(sim->world, NULL, NULL);
+	else if (sim->news.has_front)
+		world_skip_look(sim->world, share_bytes, sim->options.ranks);
 }
 
 // Whether the workload is complete, when nothing more is run.
@@ -303,10 +318,10 @@ static void choose_window(struct sim *sim)
 		end_run(sim, RUN_LOST);
 		return;
 	}
-	if (has_run)
-		world_skip_look(sim->world);
-	ps_t time_max_ps = sim->world->scenario->time_max_ps - world_skipped_ps(sim->world);
 	look(sim, has_run);
+	if (has_run)
+		look_at_rings(sim);
+	ps_t time_max_ps = sim->world->scenario->time_max_ps - world_skipped_ps(sim->world);
 	if (sim->news.limit != OUTBOX_WITHIN) {
 		sim->run.limit_option = sim->news.limit == OUTBOX_NO_PACKET ? "limits.packets"
 									    : "limits.memory";

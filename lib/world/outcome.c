@@ -253,6 +253,9 @@ static void add_clock(struct collective_clock *whole, const struct collective_cl
 	whole->start_ps = ps_min(whole->start_ps, part->start_ps);
 	whole->end_ps = ps_max(whole->end_ps, part->end_ps);
 	whole->ranks_done += part->ranks_done;
+	if (part->steps_skipped > whole->steps_skipped) // all processes know of jumps
+		whole->steps_skipped = part->steps_skipped;
+	whole->error_ps = ps_max(whole->error_ps, part->error_ps);
 	uint64_t cells = (uint64_t)part->channels * part->steps;
 	for (uint64_t i = 0; i < cells; i++) {
 		whole->front_ps[i] = ps_max(whole->front_ps[i], part->front_ps[i]);
@@ -277,6 +280,8 @@ static const struct collective_clock *whole_clock(const struct world *world, uin
 	whole->start_ps = PS_NEVER;
 	whole->end_ps = 0;
 	whole->ranks_done = 0;
+	whole->steps_skipped = 0;
+	whole->error_ps = 0;
 	memset(whole->front_ps, 0, cells * sizeof(*whole->front_ps));
 	memset(whole->whole_count, 0, cells * sizeof(*whole->whole_count));
 	for (uint32_t shard = 0; shard < world->shard_count; shard++)

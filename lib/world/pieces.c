@@ -129,6 +129,20 @@ static void tell_record(const struct visitor *visitor, const struct world *world
 		tell_trail(visitor, world->trails[shard]);
 }
 
+// What did not run is counted at its sender.
+static void tell_skipped(const struct visitor *visitor, const struct world *world)
+{
+	struct world_skip *skipped = world->skipped;
+	if (skipped == NULL)
+		return;
+	uint64_t counts[] = {skipped->packets, skipped->payload_bytes};
+	tell(visitor, counts, sizeof(counts));
+	if (visitor->shard == visitor->own)
+		return;
+	skipped->packets += counts[0];
+	skipped->payload_bytes += counts[1];
+}
+
 static void tell_slices(const struct visitor *visitor, struct slices *slices)
 {
 	size_t cells = (size_t)slices->channels * slices->max;
@@ -245,6 +259,7 @@ void world_pieces(struct world *world, uint32_t shard, uint32_t own, world_piece
 	if (shard == own)
 		world_settle(world);
 	tell_record(&visitor, world, shard);
+	tell_skipped(&visitor, world);
 	for (uint32_t i = 0; i < hosts; i++)
 		if (world->shard_of[i] == shard)
 			tell_host(&visitor, world, i);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include <weft/check.h>
+#include <weft/world_signal.h>
 
 #include "build.h"
 
@@ -32,9 +33,14 @@ ps_t world_skipped_ps(const struct world *world)
 	return world->skipped == NULL ? 0 : world->skipped->time_ps;
 }
 
+struct record *skip_record(const struct world *world)
+{
+	return world->records[world->shard_count > 1 ? world->own_shard : 0];
+}
+
 struct collective_clock *skip_clock(const struct world *world, uint32_t group, uint32_t bucket)
 {
-	const struct record *record = world->records[0];
+	const struct record *record = skip_record(world);
 	return &record->clocks[record->clock_of_group[group] + bucket];
 }
 
@@ -81,13 +87,32 @@ static void begin_bucket(const struct world *world, struct skip *skip)
 	skip->is_alike = is_alike(world, skip->bucket);
 }
 
+static int draw(const struct world *world, struct skip *skip)
+{
+	int64_t **const of_lines[] = {&skip->begin[0], &skip->begin[1], &skip->now};
+	const struct job *job = &world->job;
+	for (int i = 0; i < 3; i++) {
+		*of_lines[i] = arena_draw(world->arena, ARENA_WORLD, skip->lines, sizeof(int64_t));
+		if (*of_lines[i] == NULL)
+			return -ENOMEM;
+	}
+	skip->ranks = arena_draw(world->arena, ARENA_WORLD, job->group_count, sizeof(uint32_t));
+	if (skip->ranks == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < job->group_count; i++)
+		for (uint32_t at = 0; at < job->groups[i].ranks; at++)
+			skip->ranks[i] += world_has(
+				world, job->groups[i].gpus[at] / world->fabric.nics_per_host);
+	return 0;
+}
+
 int skip_build(struct world *world, struct refusal *refusal)
 {
 	const struct skip_config *config = &world->scenario->skip;
 	uint32_t lines = 0;
 	if (!config->is_on)
 		return 0;
-	if (world->shard_count > 1)
+	if (world->shard_count > 1 && world->own_shard == WORLD_EVERY_SHARD)
 		return refuse(refusal, -EINVAL, "skip.steady needs a run in one thread", 0, 0, 0);
 	if (world->scenario->sample.steps > 0)
 		return refuse(refusal, -EINVAL,
@@ -104,9 +129,7 @@ int skip_build(struct world *world, struct refusal *refusal)
 	if (skip == NULL)
 		return build_no_memory(world, refusal);
 	*skip = (struct skip){.lines = lines};
-	for (int i = 0; i < 2; i++)
-		skip->begin[i] = arena_draw(world->arena, ARENA_WORLD, lines, sizeof(int64_t));
-	if (skip->begin[0] == NULL || skip->begin[1] == NULL)
+	if (draw(world, skip) < 0)
 		return build_no_memory(world, refusal);
 	steady_init(&skip->steady, config->block, config->tolerance_ppb / PPB_PER_PPM);
 	begin_bucket(world, skip);
@@ -114,50 +137,7 @@ int skip_build(struct world *world, struct refusal *refusal)
 	return 0;
 }
 
-// ---------------------------------------------------------------- the state of all lines
-
-// Adds a line that has come to `at`, and had received *from two blocks before.
-static void add_line(const struct skip *skip, const struct ring_place *at, const int64_t *from,
-		     struct skip_extent *ret)
-{
-	uint64_t has = ((uint64_t)at->received + at->slices - 1) / at->slices;
-	uint64_t most = at->step > has ? at->step : has;
-	ret->step_max = most > ret->step_max ? most : ret->step_max;
-	ret->lines.step_slices = at->slices;
-	if (from == NULL)
-		return;
-	uint64_t expected = 2 * (uint64_t)skip->steady.block * at->slices;
-	uint64_t gain = (uint64_t)(at->received - *from);
-	uint64_t off = gain > expected ? gain - expected : expected - gain;
-	ret->lines.gain += gain;
-	ret->lines.off_most = off > ret->lines.off_most ? off : ret->lines.off_most;
-}
-
-// Looks at all lines. What they have received goes to received[], and is compared with from[], two
-// blocks before; NULL: it is not.
-static void look_at_lines(const struct world *world, const struct skip *skip, const int64_t *from,
-			  int64_t *received, struct skip_extent *ret)
-{
-	uint64_t index = 0;
-	*ret = (struct skip_extent){.is_inside = true, .lines = {.lines = skip->lines}};
-	for (uint32_t i = 0; i < world->topology.hosts; i++) {
-		const struct world_host *host = world->hosts[i];
-		for (uint32_t r = 0; r < host->rank_count; r++) {
-			const struct rank *rank = &host->ranks[r];
-			for (uint32_t c = 0; c < world->job.ring.channels; c++, index++) {
-				struct ring_place at = {0};
-				if (rank->bucket != skip->bucket + 1 ||
-				    !ring_place(rank->ring, c, &at) || at.loop != skip->loop ||
-				    at.received < 0) {
-					ret->is_inside = false;
-					return;
-				}
-				add_line(skip, &at, from == NULL ? NULL : &from[index], ret);
-				received[index] = at.received;
-			}
-		}
-	}
-}
+// ---------------------------------------------------------------- whether to jump
 
 // Steps that can be left out, so that a block's worth of them is still run behind.
 static uint64_t steps_to_leave(const struct skip *skip, const struct skip_extent *extent)
@@ -199,7 +179,7 @@ static void move_lines(struct world *world, struct skip *skip, uint64_t steps)
 {
 	for (uint32_t i = 0; i < world->topology.hosts; i++) {
 		struct world_host *host = world->hosts[i];
-		for (uint32_t r = 0; r < host->rank_count; r++) {
+		for (uint32_t r = 0; world_has(world, i) && r < host->rank_count; r++) {
 			struct rank *rank = &host->ranks[r];
 			for (uint32_t c = 0; c < world->job.ring.channels; c++) {
 				account(world, skip, host, rank, c, steps);
@@ -260,14 +240,14 @@ static enum skip_refusal refusal_of(enum steady_verdict verdict)
 }
 
 // Two blocks are full: jumps, or says why not.
-static void judge(struct world *world, struct skip *skip, const struct skip_extent *extent, ps_t at)
+static void judge(struct world *world, struct skip *skip, const struct skip_view *view)
 {
 	const struct scenario *scenario = world->scenario;
+	const struct skip_extent *extent = &view->extent;
+	ps_t at = view->at;
 	uint64_t steps = extent->is_inside ? steps_to_leave(skip, extent) : 0;
 	skip->jump = (struct steady_jump){.steps = steps > 0 ? steps : 1};
-	struct steady_lines lines = extent->lines;
-	lines.line_ps = skip_line_ps(world);
-	enum steady_verdict verdict = steady_judge(&skip->steady, &lines, &skip->jump);
+	enum steady_verdict verdict = steady_judge(&skip->steady, &extent->lines, &skip->jump);
 	if (!extent->is_inside)
 		skip->of.refused[SKIP_UNLIKE]++;
 	else if (steps < skip->steady.block || at + skip->jump.time_ps > scenario->time_max_ps)
@@ -280,39 +260,36 @@ static void judge(struct world *world, struct skip *skip, const struct skip_exte
 		if (skip->loop == 0)
 			skip->pace_ps = skip->jump.time_ps / (ps_t)steps;
 		if (skip->loop == 0)
-			at += skip_whole(world, skip);
+			at += skip_whole(world, skip, view);
 		jump(world, skip, extent->step_max, at);
 	}
-	world->records[0]->skipped_ps = skip->of.time_ps;
+	skip_record(world)->skipped_ps = skip->of.time_ps;
 }
 
-// The first block begins.
-static void begin_blocks(struct world *world, struct skip *skip, ps_t at)
+// What lines have received becomes begin[i]; what that was is free.
+static void keep(struct skip *skip, int i, bool is_inside)
 {
-	struct skip_extent extent;
-	steady_begin(&skip->steady, at);
-	look_at_lines(world, skip, NULL, skip->begin[0], &extent);
-	skip->has_begin[0] = extent.is_inside;
+	int64_t *was = skip->begin[i];
+	skip->begin[i] = skip->now;
+	skip->now = was;
+	skip->has_begin[i] = is_inside;
 }
 
 // A block is full.
-static void end_block(struct world *world, struct skip *skip, ps_t at)
+static void end_block(struct world *world, struct skip *skip, struct skip_view *view)
 {
-	struct skip_extent extent;
-	int64_t *oldest = skip->begin[0];
+	bool is_inside = view->extent.is_inside;
 	if (!steady_has_both(&skip->steady)) {
-		look_at_lines(world, skip, NULL, skip->begin[1], &extent);
-		skip->has_begin[1] = extent.is_inside;
+		keep(skip, 1, is_inside);
 		return;
 	}
-	look_at_lines(world, skip, oldest, oldest, &extent);
-	bool is_inside = extent.is_inside;
-	extent.is_inside = is_inside && skip->has_begin[0];
-	judge(world, skip, &extent, at);
+	view->extent.is_inside = is_inside && skip->has_begin[0];
+	judge(world, skip, view);
+	int64_t *oldest = skip->begin[0];
 	skip->begin[0] = skip->begin[1];
 	skip->has_begin[0] = skip->has_begin[1];
-	skip->begin[1] = oldest; // compared, and written anew
-	skip->has_begin[1] = is_inside;
+	skip->begin[1] = oldest;
+	keep(skip, 1, is_inside);
 }
 
 // Behind a jump the steps must go on as before: else its error is larger than was thought.
@@ -335,41 +312,19 @@ static void confirm(struct world *world, struct skip *skip, ps_t at)
 }
 
 // The last rank has step skip->step of the loop whole.
-static void end_step(struct world *world, struct skip *skip, ps_t at)
+static void end_step(struct world *world, struct skip *skip, struct skip_view *view)
 {
-	const struct skip_config *config = &world->scenario->skip;
-	if (skip->step + 1 == config->fill)
-		begin_blocks(world, skip, at);
-	else if (skip->step >= config->fill && skip->is_alike && !skip->has_jumped) {
-		steady_step(&skip->steady, at, packet_pool_taken(&world->packets),
-			    skip_ahead(world, skip));
+	if (skip_begins_block(world, skip)) {
+		steady_begin(&skip->steady, view->at);
+		keep(skip, 0, view->extent.is_inside);
+	} else if (skip_is_in_block(world, skip)) {
+		steady_step(&skip->steady, view->at, view->held, view->ahead);
 		if (steady_has_block(&skip->steady))
-			end_block(world, skip, at);
+			end_block(world, skip, view);
 	} else if (skip->has_jumped && skip->step + 1 == skip->plan.steps_per_loop) {
-		confirm(world, skip, at);
+		confirm(world, skip, view->at);
 	}
 	skip->step++;
-}
-
-// Whether all ranks have the step that is waited for, and since when.
-static bool has_front(const struct world *world, const struct skip *skip, ps_t *ret_at)
-{
-	uint64_t step = skip->loop * skip->plan.steps_per_loop + skip->step;
-	*ret_at = 0;
-	for (uint32_t i = 0; i < world->job.group_count; i++) {
-		if (skip->bucket >= world->job.groups[i].bucket_count)
-			return false;
-		const struct collective_clock *clock = skip_clock(world, i, skip->bucket);
-		if (step >= clock->steps)
-			return false;
-		for (uint32_t c = 0; c < clock->channels; c++) {
-			uint64_t cell = (uint64_t)c * clock->steps + step;
-			if (clock->whole_count[cell] < world->job.groups[i].ranks)
-				return false;
-			*ret_at = ps_max(*ret_at, clock->front_ps[cell]);
-		}
-	}
-	return true;
 }
 
 static void end_bucket(const struct world *world, struct skip *skip)
@@ -381,14 +336,40 @@ static void end_bucket(const struct world *world, struct skip *skip)
 	begin_bucket(world, skip);
 }
 
-void world_skip_look(struct world *world)
+bool world_skip_has_front(const struct world *world)
+{
+	struct skip_view view;
+	if (world->skipped == NULL)
+		return false;
+	skip_see_front(world, skip_of(world), &view);
+	return view.has_front;
+}
+
+// What all see together.
+static void share_view(const struct world *world, struct skip_view *view, world_share_fn *share,
+		       void *context)
+{
+	struct skip_view views[WORLD_SHARDS_MAX];
+	if (share == NULL)
+		return;
+	share(context, view, views, sizeof(*view));
+	*view = views[0];
+	for (uint32_t i = 1; i < world->shard_count; i++)
+		skip_merge(view, &views[i]);
+}
+
+void world_skip_look(struct world *world, world_share_fn *share, void *context)
 {
 	struct skip *skip = skip_of(world);
-	ps_t at;
+	struct skip_view view;
 	if (skip == NULL)
 		return;
-	while (skip->bucket < world->job.groups[0].bucket_count && has_front(world, skip, &at)) {
-		end_step(world, skip, at);
+	while (skip->bucket < world->job.groups[0].bucket_count) {
+		skip_see(world, skip, &view);
+		share_view(world, &view, share, context);
+		if (!view.has_front)
+			return;
+		end_step(world, skip, &view);
 		if (skip->step < skip->plan.steps_per_loop)
 			continue;
 		begin_loop(skip);

@@ -8,7 +8,7 @@ uint64_t skip_ahead(const struct world *world, const struct skip *skip)
 	uint64_t ahead = 0;
 	for (uint32_t i = 0; i < world->topology.hosts; i++) {
 		const struct world_host *host = world->hosts[i];
-		for (uint32_t r = 0; r < host->rank_count; r++) {
+		for (uint32_t r = 0; world_has(world, i) && r < host->rank_count; r++) {
 			for (uint32_t c = 0; c < world->job.ring.channels; c++) {
 				struct ring_place at;
 				if (!ring_place(host->ranks[r].ring, c, &at) ||
@@ -50,7 +50,7 @@ ps_t skip_line_ps(const struct world *world)
 	ps_t most = 0;
 	for (uint32_t i = 0; i < world->topology.hosts; i++) {
 		const struct world_host *host = world->hosts[i];
-		for (uint32_t r = 0; r < host->rank_count; r++) {
+		for (uint32_t r = 0; world_has(world, i) && r < host->rank_count; r++) {
 			const struct rank *rank = &host->ranks[r];
 			uint64_t bytes = 0;
 			for (uint32_t c = 0; c < world->job.ring.channels; c++)

@@ -22,34 +22,40 @@ static const struct bucket *bucket_at(const struct world *world, uint32_t bucket
 	return &world->job.buckets[world->job.groups[0].bucket_first + bucket];
 }
 
-static bool is_done(const struct world *world, uint32_t bucket)
+bool skip_is_done(const struct world *world, const struct skip *skip, uint32_t bucket)
 {
 	for (uint32_t i = 0; i < world->job.group_count; i++)
-		if (skip_clock(world, i, bucket)->ranks_done < world->job.groups[i].ranks)
+		if (skip_clock(world, i, bucket)->ranks_done < skip->ranks[i])
 			return false;
 	return true;
 }
 
-// Start, end and error of a collective over all groups.
-static void span_of(const struct world *world, uint32_t bucket, ps_t *ret_start, ps_t *ret_end,
-		    ps_t *ret_error)
+struct skip_span skip_span(const struct world *world, uint32_t bucket)
 {
-	*ret_start = PS_NEVER;
-	*ret_end = *ret_error = 0;
+	struct skip_span span = {PS_NEVER, 0};
 	for (uint32_t i = 0; i < world->job.group_count; i++) {
 		const struct collective_clock *clock = skip_clock(world, i, bucket);
-		*ret_start = ps_min(*ret_start, clock->start_ps);
-		*ret_end = ps_max(*ret_end, clock->end_ps);
-		*ret_error = ps_max(*ret_error, clock->error_ps);
+		span.start = ps_min(span.start, clock->start_ps);
+		span.end = ps_max(span.end, clock->end_ps);
 	}
+	return span;
+}
+
+// All processes know the errors of all collectives.
+static ps_t error_of(const struct world *world, uint32_t bucket)
+{
+	ps_t error_ps = 0;
+	for (uint32_t i = 0; i < world->job.group_count; i++)
+		error_ps = ps_max(error_ps, skip_clock(world, i, bucket)->error_ps);
+	return error_ps;
 }
 
 // Whether the collective before the running one was the same, and what lies between them.
-static bool find_period(const struct world *world, const struct skip *skip, struct skip_period *ret)
+static bool find_period(const struct world *world, const struct skip *skip,
+			const struct skip_view *view, struct skip_period *ret)
 {
-	ps_t start, end, next_start, next_end, error;
 	const struct skip_last *last = &skip->last;
-	if (!last->is_known || last->bucket + 1 != skip->bucket || !is_done(world, last->bucket))
+	if (!last->is_known || last->bucket + 1 != skip->bucket || !view->is_done)
 		return false;
 	const struct bucket *before = bucket_at(world, last->bucket);
 	const struct bucket *here = bucket_at(world, skip->bucket);
@@ -58,13 +64,12 @@ static bool find_period(const struct world *world, const struct skip *skip, stru
 	if (before->kind != here->kind || before->bytes != here->bytes ||
 	    off > last->pace_ps / PPM * skip->steady.tolerance_ppm)
 		return false;
-	span_of(world, last->bucket, &start, &end, &error);
-	ps_t drift = (ps_t)((unsigned __int128)(end - start) * (uint64_t)off /
-			    (uint64_t)last->pace_ps);
-	*ret = (struct skip_period){.whole_ps = end - start, .error_ps = error + drift};
-	span_of(world, skip->bucket, &next_start, &next_end, &error);
-	ret->is_apart = next_start >= end;
-	ret->between_ps = next_start - start;
+	ps_t whole_ps = view->before.end - view->before.start;
+	ps_t drift = (ps_t)((unsigned __int128)whole_ps * (uint64_t)off / (uint64_t)last->pace_ps);
+	*ret = (struct skip_period){.is_apart = view->here.start >= view->before.end,
+				    .whole_ps = whole_ps,
+				    .between_ps = view->here.start - view->before.start,
+				    .error_ps = error_of(world, last->bucket) + drift};
 	return true;
 }
 
@@ -100,7 +105,7 @@ static void account(struct world *world, struct skip *skip, uint32_t count)
 	const struct ring_plan *plan = &skip->plan;
 	for (uint32_t i = 0; i < world->topology.hosts; i++) {
 		const struct world_host *host = world->hosts[i];
-		for (uint32_t r = 0; r < host->rank_count; r++) {
+		for (uint32_t r = 0; world_has(world, i) && r < host->rank_count; r++) {
 			const struct rank *rank = &host->ranks[r];
 			for (uint32_t c = 0; c < world->job.ring.channels; c++) {
 				uint64_t packets = ring_packets(rank->ring, c, payload);
@@ -124,10 +129,10 @@ static void write_down(struct world *world, const struct skip *skip, uint32_t bu
 		struct collective_clock *clock = skip_clock(world, i, bucket);
 		clock->start_ps = start;
 		clock->end_ps = start + period->whole_ps;
-		clock->ranks_done = world->job.groups[i].ranks;
+		clock->ranks_done = skip->ranks[i];
 		clock->steps_skipped = skip->plan.loops * skip->plan.steps_per_loop;
 		clock->error_ps = period->error_ps;
-		world->records[0]->work_done += world->job.groups[i].ranks;
+		skip_record(world)->work_done += skip->ranks[i];
 	}
 }
 
@@ -139,14 +144,15 @@ static void take_over(struct world *world, struct skip *skip, uint32_t to, ps_t 
 		struct collective_clock *clock = skip_clock(world, i, to);
 		uint64_t cells = (uint64_t)old->channels * old->steps;
 		check(clock->steps == old->steps && clock->channels == old->channels);
-		clock->start_ps = old->start_ps + later_ps;
+		if (old->start_ps != PS_NEVER) // the group has ranks here, and one has begun
+			clock->start_ps = old->start_ps + later_ps;
 		for (uint64_t cell = 0; cell < cells; cell++) {
 			clock->whole_count[cell] = old->whole_count[cell];
 			clock->front_ps[cell] = old->front_ps[cell] + later_ps;
 		}
 	}
 	for (uint32_t i = 0; i < world->topology.hosts; i++) {
-		for (uint32_t r = 0; r < world->hosts[i]->rank_count; r++) {
+		for (uint32_t r = 0; world_has(world, i) && r < world->hosts[i]->rank_count; r++) {
 			struct rank *rank = &world->hosts[i]->ranks[r];
 			rank->bucket += to - skip->bucket;
 			rank->clock += to - skip->bucket;
@@ -154,15 +160,13 @@ static void take_over(struct world *world, struct skip *skip, uint32_t to, ps_t 
 	}
 }
 
-ps_t skip_whole(struct world *world, struct skip *skip)
+ps_t skip_whole(struct world *world, struct skip *skip, const struct skip_view *view)
 {
 	struct skip_period period;
-	ps_t first, end, error, start, at;
+	ps_t first = view->here.start, start = first, at;
 	uint32_t to = skip->bucket;
-	if (!find_period(world, skip, &period))
+	if (!find_period(world, skip, view, &period))
 		return 0;
-	span_of(world, skip->bucket, &first, &end, &error);
-	start = first;
 	while ((at = next_start(world, to, start, &period)) < world->scenario->time_max_ps) {
 		to++;
 		start = at;

@@ -157,10 +157,17 @@ class Ranks(unittest.TestCase):
                 (["two-planes", "--seeds", "3"], "a study", "--jobs"),
                 (["azure-gb200-llama405b", "--depth", "model"], "--depth", "leave out mpirun"),
                 (["compare-ring"], "variants", "--variant names one"),
-                (["ring-barrier", "--export", "goal", "--out", self.folder / "out"], "--export", "leave out mpirun"),
-                (["ring-barrier", "--set", "skip.steady=true"], "skip.steady", "skip.steady=false")):
+                (["ring-barrier", "--export", "goal", "--out", self.folder / "out"], "--export", "leave out mpirun")):
             self.refused(words, what, instead)
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), [])
+
+    def test_steady_states_are_jumped_over_by_all(self):
+        words = ["ring-barrier", "--skip", "steady", "--set", "traffic.form=pipelined", "--set", "skip.block=2",
+                 "--set", "skip.tolerance=7%"]
+        self.hold(*words, counts=(2,))
+        run = mpirun(3, *words)
+        self.assertEqual(run.returncode, DONE, run.stderr)
+        self.assertIn("skipped: 1 jump", run.stdout)
 
     def test_pauses_of_pfc(self):
         path = self.folder / "pauses.yaml"
