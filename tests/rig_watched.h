@@ -19,7 +19,7 @@ static void watched_hist(const struct hist *a, const struct hist *b)
 }
 
 struct watched_list {
-	struct hist *hists[PAIR_CLASS_COUNT + 2 * PLANES_MAX + 2];
+	struct hist *hists[2 * PAIR_CLASS_COUNT + 2 * PLANES_MAX + 2];
 	uint32_t count;
 };
 
@@ -47,7 +47,8 @@ static void watched_tail(const struct tail *a, const struct tail *b)
 			    TAIL_LEVELS * (size_t)a->cables * sizeof(*a->counts));
 }
 
-static void watched_delays(const struct world_delays *a, const struct world_delays *b)
+static void watched_delays(const struct world_delays *a, const struct world_delays *b,
+			   uint32_t nics)
 {
 	struct watched_list one = {0}, other = {0};
 	delays_visit(a->whole, watched_take, &one);
@@ -61,6 +62,8 @@ static void watched_delays(const struct world_delays *a, const struct world_dela
 	assert_true(a->whole->rtt_plane_ns[0].total > 0);
 	assert_true(a->whole->order_packets.total > 0 && a->whole->incast.total > 0);
 	watched_tail(a->tail, b->tail);
+	for (uint32_t i = 0; i < nics; i++)
+		assert_memory_equal(&a->incasts[i], &b->incasts[i], sizeof(*a->incasts));
 	assert_int_equal(a->pair_count, b->pair_count);
 	for (uint32_t i = 0; i < a->pair_count; i++) {
 		assert_int_equal(a->pairs[i].from_nic, b->pairs[i].from_nic);
@@ -86,6 +89,6 @@ static void watched_same(const struct world *a, const struct world *b)
 	const struct series *one = &a->outcome->series, *other = &b->outcome->series;
 	assert_int_equal(one->bin_ps, other->bin_ps);
 	assert_memory_equal(one->bins, other->bins, one->count * sizeof(*one->bins));
-	watched_delays(a->delays, b->delays);
+	watched_delays(a->delays, b->delays, a->topology.nics);
 	watched_depths(a, b);
 }

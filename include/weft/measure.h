@@ -104,11 +104,11 @@ struct watch_config {
 	bool has_nics;	   // payload of each NIC, too
 	uint32_t bypasses; // events of paths over dead cables; 0 = none are kept
 	uint32_t packets, packets_from, packets_to; // kept of a pair of NICs; 0 = none
-	uint32_t messages;   // of rings, kept of each channel of each rank; 0 = none
-	bool has_links;	     // each cable, each port of a switch, each host: measure_link.h
-	bool has_delays;     // single packets are timed: measure_delay.h
-	bool has_operations; // when each operation of a program began and ended
-	bool has_racks;	     // latency by the racks of both ends: measure_racks.h
+	uint32_t messages;	   // of rings, kept of each channel of each rank; 0 = none
+	bool has_links;		   // each cable, each port of a switch, each host: measure_link.h
+	bool has_delays, has_gaps; // single packets are timed: measure_delay.h
+	bool has_operations;	   // when each operation of a program began and ended
+	bool has_racks;		   // latency by the racks of both ends: measure_racks.h
 };
 
 #ifdef __cplusplus

@@ -49,6 +49,9 @@ struct delays {
 	// How many connections were in the middle of a message at a NIC when one more began one,
 	// itself included.
 	struct hist incast;
+	// Between two data packets of a connection at its receiver, with watch.gaps; else without
+	// cells.
+	struct hist gap_ns[PAIR_CLASS_COUNT];
 };
 
 #ifdef __cplusplus
@@ -59,6 +62,9 @@ extern "C" {
 // planes. `ev_mask` are the bits of an EV that say its number to a receiver; 0: none do. -ENOMEM.
 int delays_init(struct delays *delays, struct arena *arena, uint32_t planes, uint32_t evs,
 		uint32_t ev_mask);
+
+// Draws those of gaps. -ENOMEM.
+int delays_init_gaps(struct delays *delays, struct arena *arena);
 
 // Takes all values out.
 void delays_empty(struct delays *delays);

@@ -81,6 +81,9 @@ void depth_series_init(struct depth_series *series);
 // Goes on to the bin of `now`, which is never before the current one.
 void depth_series_move(struct depth_series *series, ps_t now);
 
+// The state has been `level` since the last one that was noted, until `now`.
+void depth_series_hold(struct depth_series *series, ps_t now, uint32_t level);
+
 // Makes the bins `bin_ps` long: those they have, doubled so and so many times.
 void depth_series_widen(struct depth_series *series, ps_t bin_ps);
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <weft/measure_delay.h>
+#include <weft/measure_link.h>
 #include <weft/world.h>
 #include <weft/world_tail.h>
 
@@ -13,13 +14,20 @@ struct pair_delay {
 	struct hist message_ns; // post to completion at the sender; one digit
 };
 
+// Connections that were in the middle of a message at a NIC, over time.
+struct nic_incast {
+	struct depth_series most;
+	uint32_t now; // at the end
+};
+
 struct world_delays {
 	struct delays *of[WORLD_SHARDS_MAX]; // [shards]
 	struct delays *whole;		     // over all of them, after world_collect()
 	struct pair_delay *pairs;	     // [pair_count] that may talk, by sender
 	uint32_t pair_count;
-	bool has_berths;    // connections are made as they go: no pair is told apart
-	uint64_t pairs_all; // more than DELAY_PAIRS_MAX: none is told apart
+	struct nic_incast *incasts; // [nics]; NULL with more than DEPTH_PORTS_MAX
+	bool has_berths;	    // connections are made as they go: no pair is told apart
+	uint64_t pairs_all;	    // more than DELAY_PAIRS_MAX: none is told apart
 	struct tail *tails[WORLD_SHARDS_MAX]; // [shards]
 	struct tail *tail;	 // over all of them, after world_collect(); NULL: there is none,
 	const char *tail_reason; // and why

@@ -63,6 +63,11 @@ int delays_init(struct delays *delays, struct arena *arena, uint32_t planes, uin
 	return rc == 0 ? 0 : -ENOMEM;
 }
 
+int delays_init_gaps(struct delays *delays, struct arena *arena)
+{
+	return draw(delays->gap_ns, PAIR_CLASS_COUNT, arena, CLASS_DIGITS, NS_MAX);
+}
+
 void delays_visit(struct delays *delays, void (*visit)(void *context, struct hist *hist),
 		  void *context)
 {
@@ -74,6 +79,8 @@ void delays_visit(struct delays *delays, void (*visit)(void *context, struct his
 	}
 	visit(context, &delays->order_packets);
 	visit(context, &delays->incast);
+	for (uint32_t i = 0; i < PAIR_CLASS_COUNT && delays->gap_ns[i].counts != NULL; i++)
+		visit(context, &delays->gap_ns[i]);
 }
 
 static void empty_one(void *context, struct hist *hist)
@@ -230,4 +237,6 @@ void delays_merge(struct delays *into, const struct delays *from)
 	paths_merge(&into->rtt_paths_ns, &from->rtt_paths_ns);
 	hist_merge(&into->order_packets, &from->order_packets);
 	hist_merge(&into->incast, &from->incast);
+	for (uint32_t i = 0; i < PAIR_CLASS_COUNT && into->gap_ns[i].counts != NULL; i++)
+		hist_merge(&into->gap_ns[i], &from->gap_ns[i]);
 }

@@ -44,6 +44,28 @@ void depth_series_move(struct depth_series *series, ps_t now)
 	series->end_ps = (ps_t)(series->at + 1) * series->bin_ps;
 }
 
+static void keep(struct depth_series *series, uint32_t bin, uint32_t level)
+{
+	if (level > series->most_bytes[bin])
+		series->most_bytes[bin] = level;
+}
+
+void depth_series_hold(struct depth_series *series, ps_t now, uint32_t level)
+{
+	ps_t from_ps = series->end_ps - series->bin_ps;
+	if (now < series->end_ps)
+		return; // it was noted in this bin
+	depth_series_move(series, now);
+	uint32_t first = (uint32_t)(from_ps / series->bin_ps);
+#ifdef PLANT_FORGOTTEN_BIN // a bug on purpose: what lasts is seen where it began alone
+	first = series->at;
+#endif
+	for (uint32_t bin = first; bin < series->at; bin++)
+		keep(series, bin, level);
+	if (now > series->end_ps - series->bin_ps)
+		keep(series, series->at, level);
+}
+
 void depth_series_widen(struct depth_series *series, ps_t bin_ps)
 {
 	while (series->bin_ps < bin_ps)

@@ -10,6 +10,7 @@
 #include <weft/world_delays.h>
 
 #include "figures.h"
+#include "incast.h"
 #include "paths.h"
 #include "put.h"
 #include "quantiles.h"
@@ -17,7 +18,6 @@
 #define NOT_TIMED "not measured: watch.delays is false"
 #define IN_ORDER_ONLY "RoCEv2 takes packets in order only"
 #define NOT_TOLD "RoCEv2's packets do not say that they are repeats"
-#define MADE_AS_THEY_GO "not kept: connections of everyone with everyone are made as they go"
 #define TOO_MANY_PAIRS "not kept: more than 16,384 pairs of NICs"
 static_assert(DELAY_PAIRS_MAX == 16384, "the text says so");
 
@@ -236,5 +236,6 @@ void delays_json(json_t *root, const struct report_input *input)
 	put_rows(to, delays->whole, input);
 	paths_json(to, input);
 	put_order(to, delays->whole, input);
+	incast_json(to, input);
 	put_pairs(to, delays, is_sampled(input));
 }

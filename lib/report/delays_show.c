@@ -9,6 +9,7 @@
 #include <weft/world_delays.h>
 
 #include "figures.h"
+#include "incast.h"
 #include "number.h"
 #include "paths.h"
 
@@ -38,6 +39,17 @@ static void show_planes(FILE *to, const char *what, const struct hist *hists, ui
 	for (uint32_t i = 0; i < planes; i++) {
 		char name[40];
 		snprintf(name, sizeof(name), "%s, plane %" PRIu32, what, i);
+		show_row(to, name, &hists[i], is_sample);
+	}
+}
+
+static void show_classes(FILE *to, const char *what, const struct hist *hists, bool is_sample)
+{
+	for (int i = 0; i < PAIR_CLASS_COUNT; i++) {
+		char name[40];
+		snprintf(name, sizeof(name), "%s, %s", what, pair_class_name((enum pair_class)i));
+		for (char *at = name; *at != '\0'; at++)
+			*at = *at == '_' ? ' ' : *at;
 		show_row(to, name, &hists[i], is_sample);
 	}
 }
@@ -86,18 +98,14 @@ void delays_table(FILE *to, const struct report_input *input)
 	const struct delays *whole = delays->whole;
 	fprintf(to, "\nDelays of packets%*s %*s %*s %*s %*s\n", 31 - 14 + WIDTH + 3, "count", WIDTH,
 		"p50", WIDTH, "p99", WIDTH, "p99.9", WIDTH, "max");
-	for (int i = 0; i < PAIR_CLASS_COUNT; i++) {
-		char name[40];
-		snprintf(name, sizeof(name), "one way, %s", pair_class_name((enum pair_class)i));
-		for (char *at = name; *at != '\0'; at++)
-			*at = *at == '_' ? ' ' : *at;
-		show_row(to, name, &whole->one_way_ns[i], is_sample);
-	}
+	show_classes(to, "one way", whole->one_way_ns, is_sample);
 	if (input->ports.name != NULL)
 		fprintf(to, "  one way: unavailable, frames do not carry when they left\n");
 	show_planes(to, "one way", whole->one_way_plane_ns, whole->planes, is_sample);
 	show_planes(to, "round trip", whole->rtt_plane_ns, whole->planes, is_sample);
+	show_classes(to, "gap", whole->gap_ns, is_sample);
 	paths_table(to, input);
+	incast_table(to, input);
 	if (!is_sample) {
 		show_counts(to, whole);
 		show_slowest(to, delays);

@@ -29,6 +29,8 @@ static const struct hist *watched_hist(const struct world *world, uint32_t index
 			: &world->links.depth[LINK_TRUNK_UP + index - HDR_DEPTH];
 	if (delays == NULL)
 		return NULL;
+	if (index >= HDR_PACKET_GAP)
+		return &delays->gap_ns[index - HDR_PACKET_GAP];
 	if (index < HDR_ROUND_TRIP)
 		return &delays->one_way_ns[index - HDR_ONE_WAY];
 	if (index < HDR_DEPTH)
@@ -36,11 +38,16 @@ static const struct hist *watched_hist(const struct world *world, uint32_t index
 	return index == HDR_ORDER ? &delays->order_packets : &delays->incast;
 }
 
+static bool is_ev(uint32_t index)
+{
+	return index >= HDR_ONE_WAY_EV && index < HDR_PACKET_GAP;
+}
+
 const struct hist *hdr_hist(const struct report_input *input, uint32_t index)
 {
 	const struct outcome *outcome = input->world->outcome;
 	check(index < HDR_COUNT);
-	if (index >= HDR_ONE_WAY_EV)
+	if (is_ev(index))
 		return NULL;
 	if (index == HDR_LATENESS)
 		return input->pace.lateness_ns;
@@ -72,7 +79,7 @@ static bool slow_ev_of(const struct report_input *input, uint32_t index, uint32_
 bool hdr_has_values(const struct report_input *input, uint32_t index)
 {
 	uint32_t path;
-	if (index >= HDR_ONE_WAY_EV)
+	if (is_ev(index))
 		return slow_ev_of(input, index, &path);
 	const struct hist *hist = hdr_hist(input, index);
 	return hist != NULL && hist->total > 0;
@@ -98,7 +105,10 @@ static const char *watched_name(uint32_t index, char ret[HDR_NAME_BYTES])
 {
 	static const char *const depths[] = {"trunk_up", "trunk_down", "nic_down"};
 	static_assert(sizeof(depths) / sizeof(*depths) == HDR_ORDER - HDR_DEPTH, "one for each");
-	if (index >= HDR_ONE_WAY_EV)
+	if (index >= HDR_PACKET_GAP)
+		snprintf(ret, HDR_NAME_BYTES, "packet_gap_%s.hdr",
+			 pair_class_name((enum pair_class)(index - HDR_PACKET_GAP)));
+	else if (index >= HDR_ONE_WAY_EV)
 		snprintf(ret, HDR_NAME_BYTES, "%s_ev_slowest_%u.hdr",
 			 paths_what_name(what_of(index)), (index - HDR_ONE_WAY_EV) % HDR_EVS + 1);
 	else if (index < HDR_ROUND_TRIP)
@@ -213,7 +223,7 @@ void hdr_write(FILE *to, const struct report_input *input, uint32_t index)
 {
 	uint32_t path;
 	struct hist scratch;
-	if (index < HDR_ONE_WAY_EV) {
+	if (!is_ev(index)) {
 		text_write(to, input, index, hdr_hist(input, index));
 		return;
 	}

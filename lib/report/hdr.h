@@ -11,7 +11,8 @@
 #define HDR_EVS 4u // the slowest, one way and there and back
 
 // Messages, one per pair class, then these; packets one way by pair class, round trips by plane,
-// depths of queues by group, but for queues of NICs; the slowest EVs.
+// depths of queues by group, but for queues of NICs; the slowest EVs; gaps between
+// packets by pair class.
 enum hdr_index {
 	HDR_FLOW = PAIR_CLASS_COUNT,
 	HDR_LATENESS,
@@ -23,7 +24,8 @@ enum hdr_index {
 	HDR_INCAST,
 	HDR_ONE_WAY_EV,
 	HDR_ROUND_TRIP_EV = HDR_ONE_WAY_EV + HDR_EVS,
-	HDR_COUNT = HDR_ROUND_TRIP_EV + HDR_EVS
+	HDR_PACKET_GAP = HDR_ROUND_TRIP_EV + HDR_EVS,
+	HDR_COUNT = HDR_PACKET_GAP + PAIR_CLASS_COUNT
 };
 
 #define HDR_NAME_BYTES 40
@@ -37,7 +39,7 @@ bool hdr_has_values(const struct report_input *input, uint32_t index);
 // "message_same_rack.hdr", ..., "flow.hdr", "lateness_ns.hdr", "gap_ns.hdr",
 // "one_way_same_rack.hdr", ..., "round_trip_plane_0.hdr", ..., "depth_trunk_up.hdr", ...,
 // "order.hdr", "incast.hdr", "one_way_ev_slowest_1.hdr", ..., "round_trip_ev_slowest_1.hdr", ...;
-// returns `ret`.
+// "packet_gap_same_rack.hdr", ...; returns `ret`.
 const char *hdr_name(uint32_t index, char ret[HDR_NAME_BYTES]);
 
 // Writes file `index`; values are in microseconds, those of lateness_ns.hdr and gap_ns.hdr in

@@ -204,6 +204,9 @@ void sheet_latency(struct sheet *sheet, const struct html_input *input)
 		   "time (us)", packets, false);
 	more_tails(section, input, "ev-tails", "Tails of single packets over the slowest EVs",
 		   "time (us)", packets, true);
+	static const char *const gaps[] = {"packet_gap_", "packet_gap_"};
+	more_tails(section, input, "gaps", "Gaps between packets of a connection at its receiver",
+		   "time (us)", gaps, false);
 	more_tails(section, input, "depth-tails", "Tails of queue depth, as packets found it",
 		   "bytes", queues, false);
 	racks(section, sheet->result);

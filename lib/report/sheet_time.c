@@ -143,6 +143,39 @@ static void queues(json_t *section, const json_t *result)
 	bands(chart, result);
 }
 
+// The NICs with the deepest incasts, a line for each.
+static void incasts(json_t *section, const json_t *result)
+{
+	const json_t *from = sheet_at(result, "delays.incast_series"), *each, *count;
+	const json_t *delays = json_object_get(result, "delays");
+	const char *reason = json_is_object(delays) ? sheet_text(delays, "incast_series_reason")
+						    : sheet_text(result, "delays_reason");
+	const json_t *list = json_object_get(from, "nics");
+	double bin_us = at_us(from, "bin_ps", 1);
+	size_t i, bin;
+	if (json_array_size(list) == 0) {
+		sheet_missing(section, "Incast over time",
+			      *reason != '\0' ? reason : "no messages");
+		return;
+	}
+	json_t *chart = sheet_chart(section, "incasts", "line",
+				    "Incast over time: the NICs with the most senders at once");
+	sheet_axis(chart, "x", "virtual time (us)", false);
+	sheet_axis(chart, "y", "connections in the middle of a message, most in a bin", false);
+	json_array_foreach(list, i, each)
+	{
+		char name[32];
+		snprintf(name, sizeof(name), "nic %.0f", sheet_number(each, "nic", 0));
+		json_t *points = sheet_series(chart, name);
+		json_array_foreach(json_object_get(each, "most_connections"), bin, count)
+		{
+			sheet_point(points, (double)bin * bin_us, json_number_value(count));
+			sheet_point(points, (double)(bin + 1) * bin_us, json_number_value(count));
+		}
+	}
+	bands(chart, result);
+}
+
 // ---------------------------------------------------------------- step
 
 static void span(json_t *spans, size_t row, double from, double to, const char *name)
@@ -255,4 +288,5 @@ void sheet_time(struct sheet *sheet)
 	jobs(section, sheet->result);
 	series(section, sheet->result);
 	queues(section, sheet->result);
+	incasts(section, sheet->result);
 }

@@ -67,6 +67,12 @@ static int draw_nic(struct world *world, struct nic *nic)
 		return -ENOMEM;
 	nic->delays->pair_of = arena_draw(world->arena, ARENA_MEASURE, nic->qp_count,
 					  sizeof(*nic->delays->pair_of));
+	bool has_gaps = world->scenario->watch.has_gaps && berths_count(world) == 0;
+	if (has_gaps)
+		nic->delays->came = arena_draw(world->arena, ARENA_MEASURE, nic->qp_count,
+					       sizeof(*nic->delays->came));
+	if (has_gaps && nic->delays->came == NULL)
+		return -ENOMEM;
 	if (nic->bin == NULL) {
 		nic->bin = arena_draw(world->arena, ARENA_MEASURE, 1, sizeof(*nic->bin));
 		if (nic->bin == NULL)
@@ -89,6 +95,8 @@ static int time_host(struct world *world, uint32_t index, uint64_t *numbers)
 			continue;
 		if (draw_nic(world, nic) < 0)
 			return -ENOMEM;
+		if (world->delays->incasts != NULL)
+			nic->delays->incast = &world->delays->incasts[host->first_nic + i];
 		if (nic->endpoint != NULL)
 			endpoint_time(nic->endpoint, host->delays);
 		world->delays->has_berths |= berths_count(world) > 0;
@@ -110,27 +118,41 @@ static uint32_t ev_mask_of(const struct world *world)
 	return is_told ? ev_index_mask(ev_universe(transport)) : 0;
 }
 
+static int draw_incasts(struct world *world)
+{
+	uint32_t nics = world->topology.nics;
+	if (nics > DEPTH_PORTS_MAX)
+		return 0;
+	struct nic_incast *incasts = arena_draw(world->arena, ARENA_MEASURE, nics,
+						sizeof(*incasts));
+	for (uint32_t i = 0; incasts != NULL && i < nics; i++)
+		depth_series_init(&incasts[i].most);
+	world->delays->incasts = incasts;
+	return incasts == NULL ? -ENOMEM : 0;
+}
+
+static int draw_one(struct world *world, struct delays **ret)
+{
+	const struct transport_config *transport = &world->transport;
+	bool is_rc = transport->kind == TRANSPORT_RC; // whose QPs have a path each, on any plane
+	uint32_t evs = is_rc ? transport->planes : ev_universe(transport);
+	*ret = arena_draw(world->arena, ARENA_MEASURE, 1, sizeof(**ret));
+	if (*ret == NULL ||
+	    delays_init(*ret, world->arena, transport->planes, evs, ev_mask_of(world)) < 0)
+		return -ENOMEM;
+	return world->scenario->watch.has_gaps ? delays_init_gaps(*ret, world->arena) : 0;
+}
+
 static int draw_shards(struct world *world)
 {
-	uint32_t planes = world->transport.planes, evs = ev_universe(&world->transport);
-	uint32_t mask = ev_mask_of(world);
-	evs = world->transport.kind == TRANSPORT_RC ? planes : evs; // a path each, on any plane
 	struct world_delays *delays = world->delays;
 	for (uint32_t i = 0; i < world->shard_count; i++) {
 		shards_fence(world, ARENA_MEASURE, SHARD_PAGE_BYTES);
-		delays->of[i] = arena_draw(world->arena, ARENA_MEASURE, 1, sizeof(**delays->of));
-		if (delays->of[i] == NULL ||
-		    delays_init(delays->of[i], world->arena, planes, evs, mask) < 0)
+		if (draw_one(world, &delays->of[i]) < 0)
 			return -ENOMEM;
 	}
 	delays->whole = delays->of[0];
-	if (world->shard_count == 1)
-		return 0;
-	delays->whole = arena_draw(world->arena, ARENA_MEASURE, 1, sizeof(*delays->whole));
-	return delays->whole == NULL ||
-			delays_init(delays->whole, world->arena, planes, evs, mask) < 0
-		? -ENOMEM
-		: 0;
+	return world->shard_count == 1 ? 0 : draw_one(world, &delays->whole);
 }
 
 // Names the pair of each QP, over all NICs of a host.
@@ -179,7 +201,7 @@ int delays_build(struct world *world, struct refusal *refusal)
 	uint64_t *numbers = arena_draw(world->arena, ARENA_MEASURE, world->topology.nics,
 				       sizeof(*numbers));
 	if (world->delays == NULL || numbers == NULL || draw_shards(world) < 0 ||
-	    tail_build(world) < 0)
+	    draw_incasts(world) < 0 || tail_build(world) < 0)
 		return build_no_memory(world, refusal);
 	for (uint32_t i = 0; i < world->topology.hosts; i++)
 		if (time_host(world, i, numbers) < 0)
@@ -215,15 +237,27 @@ bool delays_opens(const struct nic *nic, uint32_t qpn)
 		peer->role == NIC_ROLE_LINE_RECEIVE;
 }
 
-void delays_open(struct world_host *host, struct nic *nic, uint32_t qpn)
+// So many connections are in the middle of a message at the NIC from `now` on.
+static void turn(struct nic_delays *delays, uint32_t senders, ps_t now)
+{
+	if (delays->incast != NULL) {
+		depth_series_hold(&delays->incast->most, now, delays->senders);
+		depth_series_note(&delays->incast->most, now, senders);
+		delays->incast->now = senders;
+	}
+	delays->senders = senders;
+}
+
+void delays_open(struct world_host *host, struct nic *nic, uint32_t qpn, ps_t now)
 {
 	struct nic_delays *delays = nic->delays;
 	uint16_t *first = &delays->open[nic->peers[qpn].first];
 	delays->open[qpn] |= DELAYS_OPEN;
-	delays->senders += (*first & (DELAYS_OPEN - 1)) == 0;
-	(*first)++;
-	if ((*first & (DELAYS_OPEN - 1)) == 1)
+	if ((*first & (DELAYS_OPEN - 1)) == 0) {
+		turn(delays, delays->senders + 1, now);
 		hist_add(&host->delays->incast, delays->senders);
+	}
+	(*first)++;
 }
 
 void delays_on_sent(struct world_host *host, const struct nic *nic, uint32_t qpn, ps_t took_ns)
@@ -233,7 +267,7 @@ void delays_on_sent(struct world_host *host, const struct nic *nic, uint32_t qpn
 		hist_add(&host->pairs[pair - 1].message_ns, took_ns);
 }
 
-void delays_on_received(struct nic *nic, uint32_t qpn)
+void delays_on_received(struct nic *nic, uint32_t qpn, ps_t now)
 {
 	struct nic_delays *delays = nic->delays;
 	uint16_t *first = &delays->open[nic->peers[qpn].first];
@@ -241,5 +275,18 @@ void delays_on_received(struct nic *nic, uint32_t qpn)
 		return;
 	delays->open[qpn] &= (uint16_t)~DELAYS_OPEN;
 	(*first)--;
-	delays->senders -= (*first & (DELAYS_OPEN - 1)) == 0;
+	if ((*first & (DELAYS_OPEN - 1)) == 0)
+		turn(delays, delays->senders - 1, now);
+}
+
+void delays_note_gap(struct world_host *host, struct nic *nic, uint32_t qpn, ps_t now)
+{
+	const struct nic_peer *peer = &nic->peers[qpn];
+	ps_t *came = &nic->delays->came[peer->first], last = *came;
+	*came = now;
+#ifdef PLANT_LONG_GAP // a bug on purpose: gaps are from the first packet on, not from the last
+	*came = last > 0 ? last : now;
+#endif
+	if (last > 0)
+		hist_note(&host->delays->gap_ns[peer->pair], (now - last) / PS_PER_NS);
 }

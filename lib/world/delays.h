@@ -14,8 +14,10 @@ struct world_host;
 
 // What a NIC keeps for that.
 struct nic_delays {
-	uint32_t *pair_of; // [QPs] that messages are sent on: pair of the world + 1; else 0
-	uint32_t senders;  // connections in the middle of a message
+	uint32_t *pair_of;	   // [QPs] that messages are sent on: pair of the world + 1; else 0
+	uint32_t senders;	   // connections in the middle of a message
+	struct nic_incast *incast; // of the world; or NULL
+	ps_t *came; // [QPs] at the first of a connection: when its last data came, 0: none; or NULL
 	// [QPs] of those that data come on: DELAYS_OPEN while a message comes in on it; at the
 	// first of a connection also how many of its QPs are so
 	uint16_t open[];
@@ -25,8 +27,11 @@ struct nic_delays {
 bool delays_opens(const struct nic *nic, uint32_t qpn);
 
 // The first of a message came in on the QP.
-void delays_open(struct world_host *host, struct nic *nic, uint32_t qpn);
+void delays_open(struct world_host *host, struct nic *nic, uint32_t qpn, ps_t now);
 
 // A message that was sent on QP `qpn` is complete, or one that came on it.
 void delays_on_sent(struct world_host *host, const struct nic *nic, uint32_t qpn, ps_t took_ns);
-void delays_on_received(struct nic *nic, uint32_t qpn);
+void delays_on_received(struct nic *nic, uint32_t qpn, ps_t now);
+
+// Data came on the QP, of a NIC that has `came`.
+void delays_note_gap(struct world_host *host, struct nic *nic, uint32_t qpn, ps_t now);

@@ -171,7 +171,7 @@ static void on_received(struct world_host *host, struct nic *nic, const struct c
 {
 	struct nic_peer *peer = &nic->peers[done->qp];
 	if (__builtin_expect(host->delays != NULL, 0))
-		delays_on_received(nic, done->qp);
+		delays_on_received(nic, done->qp, now);
 	if (peer->role == NIC_ROLE_FLOW) {
 		flow_on_received(host, nic, peer, now, out);
 		return;

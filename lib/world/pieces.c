@@ -83,6 +83,9 @@ static void tell_delays(const struct visitor *visitor, const struct world *world
 	tell_paths(visitor, &delays->of[shard]->one_way_paths_ns);
 	tell_paths(visitor, &delays->of[shard]->rtt_paths_ns);
 	tell_tail(visitor, delays->tails[shard]);
+	for (uint32_t i = 0; delays->incasts != NULL && i < world->topology.nics; i++)
+		if (world->shard_of[i / world->fabric.nics_per_host] == shard)
+			tell(visitor, &delays->incasts[i], sizeof(*delays->incasts));
 	for (uint32_t i = 0; i < delays->pair_count; i++)
 		if (world->shard_of[delays->pairs[i].from_nic / world->fabric.nics_per_host] ==
 		    shard)

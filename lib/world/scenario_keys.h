@@ -83,6 +83,7 @@ enum scenario_use {
 	USE_SOLICITED,
 	USE_WATCH,
 	USE_PACKETS,
+	USE_TIMED,
 	USE_COUNT
 };
 

@@ -191,6 +191,8 @@ static bool shared_use_holds(enum scenario_use use, const struct scenario *scena
 		return scenario->frames.ip_version != 4;
 	case USE_WATCH:
 		return scenario->watch.bin_ps > 0;
+	case USE_TIMED:
+		return scenario->watch.has_delays;
 	case USE_PACKETS:
 		return scenario->watch.packets > 0;
 	default:
@@ -334,6 +336,7 @@ static const char *const use_names[USE_COUNT] = {
 	[USE_SOLICITED] = "wire.solicited true; without it neither SE nor M is ever set",
 	[USE_WATCH] = "watch.bin",
 	[USE_PACKETS] = "watch.packets",
+	[USE_TIMED] = "watch.delays true",
 };
 
 const char *scenario_use_name(enum scenario_use use)

@@ -32,7 +32,7 @@ static __attribute__((noinline)) void note_late(const struct world_host *host,
 
 // Times a packet that goes to an own QP, before its endpoint takes it and reuses it for its answer.
 // Whether a message may begin on that QP.
-static inline bool note_packet(const struct world_host *host, const struct nic *nic,
+static inline bool note_packet(struct world_host *host, struct nic *nic,
 			       const struct packet *packet, ps_t now)
 {
 	uint32_t qpn = packet->qpn;
@@ -43,6 +43,8 @@ static inline bool note_packet(const struct world_host *host, const struct nic *
 		note_way(host, &nic->peers[qpn], packet, age_ps);
 	else
 		note_late(host, nic, packet, age_ps);
+	if (__builtin_expect(nic->delays->came != NULL, 0))
+		delays_note_gap(host, nic, qpn, now);
 	if (__builtin_expect(nic->delays->open[qpn] & DELAYS_OPEN, 1))
 		return false; // a message comes in already
 	return delays_opens(nic, qpn);
@@ -94,7 +96,7 @@ static __attribute__((noinline)) void receive_first(struct world_host *host, str
 	uint64_t placed = counters->payload_bytes_placed;
 	endpoint_receive(nic->endpoint, arrival->packet, arrival->at, out);
 	if (counters->payload_bytes_placed != placed)
-		delays_open(host, nic, qpn);
+		delays_open(host, nic, qpn, arrival->at);
 }
 
 void watched_receive(struct world_host *host, struct nic *nic, const struct arrival *arrival,

@@ -38,7 +38,8 @@ static const char yaml[] =
 	"queue: {bytes: 40000B}\n"
 	"transport: {evs: 32, rto: 80us}\n"
 	"traffic: {kind: ring, collective: all_reduce, ranks: 32, bytes: 8MiB, channels: 2}\n"
-	"watch: {bin: 10us, bins: 50, nics: true, bypasses: 64, delays: true, links: true}\n"
+	"watch: {bin: 10us, bins: 50, nics: true, bypasses: 64, delays: true, gaps: true, links: "
+	"true}\n"
 	"faults: [{kind: loss, at: all, probability: 0.5%}, {kind: link_down, at: {t0: 1, up: 1, "
 	"plane: 0}, from: 20us, until: 90us}]\n";
 

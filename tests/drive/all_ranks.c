@@ -97,7 +97,8 @@ static void what_is_watched_comes_together(void **state)
 #define TIMED \
 	TRUTH_PLANES \
 	"transport: {evs: 32, rto: 80us}\ntraffic: {kind: permutation, bytes: 1MB}\n" \
-	"watch: {bin: 1us, bins: 16, halve: true, delays: true, links: true}\n" TRUTH_LOSS
+	"watch: {bin: 1us, bins: 16, halve: true, delays: true, gaps: true, links: " \
+	"true}\n" TRUTH_LOSS
 
 // What is measured of packets and queues, and over time in bins that halve.
 static void what_is_timed_comes_together(void **state)

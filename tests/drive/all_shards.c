@@ -45,7 +45,7 @@ static const struct world_case cases[] = {
 	 RUN_DONE},
 	{"permutation, timed, with bins that halve",
 	 "name: a\n" FABRIC "traffic: {kind: permutation, bytes: 300kB}\n"
-	 "watch: {bin: 1us, bins: 16, halve: true, delays: true, links: true}\n"
+	 "watch: {bin: 1us, bins: 16, halve: true, delays: true, gaps: true, links: true}\n"
 	 "faults: [{kind: loss, at: all, probability: 1%}]\n",
 	 RUN_DONE},
 	{"incast with trims",

@@ -24,7 +24,7 @@ seed: 5
 fabric: {nics: 32, nics_per_t0: 8, t1_count: 4, planes: 2, link_rate: 100Gb/s}
 transport: {evs: 32, rto: 80us}
 traffic: {kind: permutation, bytes: 300kB}
-watch: {bin: 5us, bins: 40, nics: true, bypasses: 200, racks: true, delays: true, links: true}
+watch: {bin: 5us, bins: 40, nics: true, bypasses: 200, racks: true, delays: true, gaps: true, links: true}
 faults:
   - {kind: loss, at: all, probability: 1%}
   - {kind: duplicate, at: all, probability: 2%}

@@ -74,6 +74,55 @@ static void an_incast_has_as_many_senders_as_there_are(void **)
 	stage_free(&rig.stage);
 }
 
+// From when all have begun until the first is done each bin has them all.
+static void an_incast_is_as_deep_all_the_time(void **)
+{
+	const ps_t begun_ps = 14 * PS_PER_US; // of most the first packets are trimmed
+	delays_of(SMALL "traffic: {kind: incast, senders: 9, bytes: 200kB}\n", NULL);
+	const struct world *world = &rig.stage.world;
+	ps_t done_ps = PS_NEVER;
+	uint32_t busy = 0, bins = 0;
+	for (uint32_t i = 0; i < world->flow_count; i++)
+		done_ps = ps_min(done_ps, rig.outcome->flow_end_ps[i]);
+	done_ps -= begun_ps; // heard at the sender
+	for (uint32_t nic = 0; nic < 16; nic++) {
+		const struct nic_incast *incast = &world->delays->incasts[nic];
+		const struct depth_series *series = &incast->most;
+		assert_int_equal(incast->now, 0);
+		if (series->at == 0)
+			continue;
+		busy++;
+		for (uint32_t bin = 0; bin < DEPTH_BINS; bin++) {
+			assert_true(series->most_bytes[bin] <= 9);
+			if (bin * series->bin_ps < begun_ps || (bin + 1) * series->bin_ps > done_ps)
+				continue;
+			assert_int_equal(series->most_bytes[bin], 9);
+			bins++;
+		}
+	}
+	assert_int_equal(busy, 1);
+	assert_true(bins > 10);
+	stage_free(&rig.stage);
+}
+
+// One behind the other over one line: what lies between two is a packet's time on it.
+static void packets_of_a_message_come_a_packet_apart(void **)
+{
+	static const char *const one_line[] = {"fabric.planes=1", "watch.gaps=true", NULL};
+	const struct delays *delays = delays_of(
+		SMALL "traffic: {kind: flows, flows: [{from: 0, to: 1, bytes: 40960B}]}\n",
+		one_line);
+	const struct transport_config *sizes = &rig.stage.world.transport;
+	const struct hist *gaps = &delays->gap_ns[PAIR_SAME_T0];
+	int64_t gap_ns = (sizes->payload_bytes + sizes->header_bytes) * 80 / PS_PER_NS;
+	assert_int_equal(sizes->payload_bytes, 4096);
+	assert_int_equal(gaps->total, 9);
+	assert_int_equal(gaps->min, gap_ns);
+	assert_int_equal(gaps->max, gap_ns);
+	assert_int_equal(delays->gap_ns[PAIR_ACROSS_T1].total, 0);
+	stage_free(&rig.stage);
+}
+
 // A pair's slowest message is the flow between the two; flows are timed from their start on.
 static void messages_belong_to_their_two_nics(void **)
 {
@@ -184,6 +233,7 @@ static void a_digest_is_the_same_with_and_without(void **)
 	static const char *const sets[][4] = {
 		{"watch.delays=false", NULL},
 		{"watch.links=true", NULL},
+		{"watch.gaps=true", NULL},
 		{"watch.bin=1us", "watch.halve=true", "watch.bins=8", NULL}};
 	const char *yaml = SMALL "traffic: {kind: incast, senders: 9, bytes: 200kB}\n"
 				 "faults: [{kind: loss, at: all, probability: 1%}]\n";
@@ -202,6 +252,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_packet_takes_as_long_as_the_closed_form),
 		cmocka_unit_test(an_incast_has_as_many_senders_as_there_are),
+		cmocka_unit_test(an_incast_is_as_deep_all_the_time),
+		cmocka_unit_test(packets_of_a_message_come_a_packet_apart),
 		cmocka_unit_test(messages_belong_to_their_two_nics),
 		cmocka_unit_test(repeats_are_needed_or_not),
 		cmocka_unit_test(a_slow_plane_shows_in_its_evs),

@@ -127,7 +127,7 @@ def check_page(folder, page, result, is_plain):
 def check_links(folder, scenario):
     """With watch.links: who is to blame, and the load of links by plane."""
     fault = "{kind: slow, at: {nic: 3, plane: 0}, rate: 30%}"
-    check(weft("sim", scenario, "--out", folder, "--set", "watch.links=true", "--set", "watch.racks=true", "--set", "watch.delays=true", "--set",
+    check(weft("sim", scenario, "--out", folder, "--set", "watch.links=true", "--set", "watch.racks=true", "--set", "watch.delays=true", "--set", "watch.gaps=true", "--set",
                "traffic.bytes=4MiB", "--fault", fault)[0] == 0, "a run")
     result = json.loads((folder / "result.json").read_text())
     status, text, errors = weft("report", folder)
@@ -336,6 +336,7 @@ def check_watched_histograms(folder, result):
         check(len(evs) == 16 and sum(row["evs"] for row in rest) + 16 == (delays["paths"]["used"] if what == "one_way" else delays["paths"]["evs"]) and
               sum(row["count"] for row in evs + rest) == packets, f"{what}: {packets} packets, by plane and by EV")
     wanted |= {"order": (delays["order"], "packets", 1), "incast": (delays["incast"], "connections", 1)}
+    wanted |= {f"packet_gap_{row['pair']}": (row, "ns", 1000) for row in delays["gaps"]["pairs"]}
     wanted |= {f"depth_{row['group']}": (row, "bytes", 1) for row in result["links"]["depths"]}
     files = {path.stem for path in folder.glob("*.hdr") if not path.name.startswith(("message_", "flow"))}
     check(files == {name for name, (row, _, _) in wanted.items() if row["count"] > 0} and len(files) > 5, f"histograms of {sorted(files)}")

@@ -253,6 +253,34 @@ static void a_queue_over_time_keeps_the_deepest_of_each_bin(void **)
 	}
 }
 
+// What lasts counts in each bin that it reaches into.
+static void a_level_over_time_is_in_every_bin_that_it_lasts_for(void **)
+{
+	static ps_t times[VALUES];
+	static uint32_t levels[VALUES], most[DEPTH_BINS];
+	struct rng rng = rng_of(14, RNG_TEST, 5);
+	for (uint32_t count = 2; count <= VALUES / 4; count = count * 3 + 1) {
+		struct depth_series series;
+		depth_series_init(&series);
+		draw_times(times, count, &rng);
+		memset(most, 0, sizeof(most));
+		for (uint32_t i = 0; i < count; i++) {
+			levels[i] = (uint32_t)rng_below(&rng, 1000);
+			depth_series_hold(&series, times[i], i > 0 ? levels[i - 1] : 0);
+			depth_series_note(&series, times[i], levels[i]);
+		}
+		for (uint32_t i = 0; i < count; i++) {
+			ps_t end = i + 1 < count ? times[i + 1] : times[i] + 1;
+			uint32_t first = (uint32_t)(times[i] / series.bin_ps);
+			uint32_t last = end > times[i] ? (uint32_t)((end - 1) / series.bin_ps)
+						       : first;
+			for (uint32_t bin = first; bin <= last; bin++)
+				most[bin] = levels[i] > most[bin] ? levels[i] : most[bin];
+		}
+		assert_memory_equal(series.most_bytes, most, sizeof(most));
+	}
+}
+
 static struct series halving(uint32_t bins)
 {
 	struct series series;
@@ -307,6 +335,8 @@ int main(void)
 						rig_close),
 		cmocka_unit_test_setup_teardown(more_than_memory_is_refused, rig_open, rig_close),
 		cmocka_unit_test_setup_teardown(a_queue_over_time_keeps_the_deepest_of_each_bin,
+						rig_open, rig_close),
+		cmocka_unit_test_setup_teardown(a_level_over_time_is_in_every_bin_that_it_lasts_for,
 						rig_open, rig_close),
 		cmocka_unit_test_setup_teardown(counts_over_time_are_the_raw_sums_at_any_width,
 						rig_open, rig_close),

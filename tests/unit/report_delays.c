@@ -33,6 +33,17 @@ static void packets_are_told_by_what_took_time(void **state)
 	assert_int_equal(number_at(root, "delays.order.overtaken"), 3);
 	assert_int_equal(number_at(root, "delays.order.p50_packets"), 0);
 	assert_int_equal(number_at(root, "delays.incast.max_connections"), 3);
+	assert_int_equal(number_at(root, "delays.incast_series.bin_ps"), PS_PER_US);
+	assert_int_equal(number_at(root, "delays.incast_series.most_connections.0"), 2);
+	assert_int_equal(number_at(root, "delays.incast_series.most_connections.2"), 7);
+	assert_int_equal(json_array_size(at(root, "delays.incast_series.most_connections")), 3);
+	assert_int_equal(number_at(root, "delays.incast_series.nics.0.nic"), 5);
+	assert_int_equal(number_at(root, "delays.incast_series.nics.1.nic"), 3);
+	assert_int_equal(number_at(root, "delays.incast_series.nics.1.most_connections.1"), 2);
+	assert_int_equal(number_at(root, "delays.incast_series.nics.1.most_connections.2"), 2);
+	assert_int_equal(json_array_size(at(root, "delays.incast_series.nics")), 2);
+	assert_int_equal(number_at(root, "delays.gaps.pairs.1.p50_ns"), 340);
+	reason_is(root, "delays.gaps.pairs.0.p50_ns", "no packets");
 	assert_int_equal(number_at(root, "delays.pairs_talked"), 20);
 	assert_int_equal(json_array_size(at(root, "delays.pairs")), 16);
 	assert_int_equal(number_at(root, "delays.pairs.0.from_nic"), 19); // the slowest
@@ -75,6 +86,8 @@ static void of_many_evs_the_slowest_are_listed(void **)
 	assert_int_equal(number_at(root, "delays.evs_rest.1.count"), 310);
 	assert_int_equal(number_at(root, "delays.paths.used"), 80);
 	assert_int_equal(number_at(root, "delays.paths.digits"), 2);
+	reason_is(root, "delays.gaps", "not measured: watch.gaps is false");
+	reason_is(root, "delays.incast_series", "not kept: more than 16,384 NICs");
 	double jain = 801.0 * 801 / 80 / (79 * 100 + 121);
 	assert_true(fabs(json_real_value(at(root, "delays.paths.jain")) - jain) < 1e-9);
 	assert_true(fabs(json_real_value(at(root, "delays.paths.max_to_mean")) - 880.0 / 801) <

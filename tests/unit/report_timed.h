@@ -7,6 +7,8 @@
 
 #include "report_runs.h"
 
+#define FAKE_TIMED_NICS 16u // as report_world.h
+
 // The culprit beside a program whose operations were timed: of its two messages the one that leaves
 // its host took longer.
 static inline struct fake *fake_stepped(void)
@@ -48,6 +50,17 @@ static inline struct fake *fake_timed(void)
 	hist_add_many(&delays.order_packets, 0, 7);
 	hist_add_many(&delays.order_packets, 5, 3);
 	hist_add(&delays.incast, 3);
+	static struct nic_incast incasts[FAKE_TIMED_NICS];
+	for (uint32_t i = 0; i < FAKE_TIMED_NICS; i++) {
+		incasts[i] = (struct nic_incast){0};
+		depth_series_init(&incasts[i].most);
+	}
+	depth_series_note(&incasts[3].most, 500 * PS_PER_NS, 2); // two, still at the end
+	incasts[3].now = 2;
+	depth_series_note(&incasts[5].most, 2500 * PS_PER_NS, 7);
+	check(delays_init_gaps(&delays, &fake->arena) == 0);
+	hist_add(&delays.gap_ns[PAIR_SAME_T0], 340);
+	all->incasts = incasts;
 	fake->world.delays = all;
 	fake->world.transport.ev_count = 4;
 	return fake;
