@@ -102,7 +102,7 @@ enum case_state { CASE_OPEN, CASE_PASS, CASE_FAIL, CASE_NOT_VALID, CASE_NOT_ASKE
 // Figures of a result that the report shows; NAN: there is none.
 struct case_figures {
 	double goodput_bps, nic_rate_bps, fct_p50_s, fct_p99_s, busbw_bps, job_s, marked, trimmed,
-		resent, queue_bytes, wall_s;
+		resent, queue_bytes, answers_dropped, wall_s;
 	double more[MEASURE_COUNT];	// as measures[] has them
 	struct measure_samples samples; // count 0: none
 	char digest[24];

@@ -380,6 +380,7 @@ static void read_figures(struct case_figures *ret, json_t *result, uint32_t faul
 		.trimmed = number_at(result, "congestion", "trimmed_share"),
 		.resent = number_at(result, "congestion", "retransmitted_share"),
 		.queue_bytes = number_at(result, "congestion", "queue_bytes_max"),
+		.answers_dropped = number_at(result, "transport", "answers_dropped"),
 		.wall_s = number_at(result, "speed", "wall_s"),
 	};
 	measures_read(ret->more, result);

@@ -9,7 +9,7 @@
 
 #include "section.h"
 
-#define MEASURE_COUNT 36
+#define MEASURE_COUNT 38
 
 struct measure {
 	unsigned sections;	 // a bit for each that shows it

@@ -9,7 +9,8 @@
 #define MS_PER_S 1e3
 #define FEW_VALUES 4 // for each way: with eight, loads differ by a third and less
 #define NOTABLE 0.005
-#define LONG_S 50e-6 // what shipped profiles allow until a dead path is left
+#define LONG_ROUND_TRIPS 6 // what shipped profiles allow until a dead path is left
+#define MANY_QUEUES 10	   // of windows that come at once
 
 // What a path policy does not do.
 static const char *const paths[] = {
@@ -76,7 +77,8 @@ static void say_holes(FILE *to, const struct book *book, unsigned relies)
 static void say_receiver(FILE *to, const struct book *book, const struct case_run *run)
 {
 	const struct facts *facts = &book->facts;
-	double trims = run->figures.trimmed * book->scenario.fabric.trim_bytes / facts->mtu_bytes;
+	const struct fabric_config *fabric = &book->scenario.fabric;
+	double trims = run->figures.trimmed * fabric->trim_bytes / facts->mtu_bytes;
 	if ((run->of->relies & RELIES_ON_CONTROL) == 0)
 		return;
 	if (!facts->has_trim && !facts->has_pfc)
@@ -87,6 +89,22 @@ static void say_receiver(FILE *to, const struct book *book, const struct case_ru
 			"packets "
 			"%.1f %%",
 			(1 - facts->wire_share) * 100, trims * 100);
+	if (run->figures.answers_dropped > 0)
+		fprintf(to,
+			"; receivers had no room for %.0f answers, which timers make up for: a "
+			"NACK is "
+			"%u B on the line, a trimmed header %u B%s",
+			run->figures.answers_dropped, fabric->control_bytes, fabric->trim_bytes,
+			fabric->control_bytes > fabric->trim_bytes
+				? ", so they come faster than they are answered"
+				: "");
+	double windows = (double)run->of->number * (double)facts->window_bytes;
+	double queues = (double)facts->queue_bytes * facts->planes;
+	if (facts->has_trim && windows > MANY_QUEUES * queues)
+		fprintf(to,
+			"; %u windows that come at once are %.0f times what the receiver's queues "
+			"hold: until senders slow down its lines are full of trimmed headers",
+			run->of->number, windows / queues);
 }
 
 // Above a T0 there is less than below: what crosses is held back by marks all the time.
@@ -142,7 +160,8 @@ static void say_losses(FILE *to, const struct book *book, unsigned relies)
 		fputs("; transport.hole_age is off: what a dead link lost is found by the timer "
 		      "alone",
 		      to);
-	else if (age_ps < 0 && auto_s > LONG_S)
+	else if (age_ps < 0 &&
+		 auto_s > LONG_ROUND_TRIPS * (double)facts->base_rtt_ps / (double)PS_PER_S)
 		fprintf(to,
 			"; queues are so deep that a loss is told from waiting after %.3g us only "
 			"(transport.hole_age auto)",

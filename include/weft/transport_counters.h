@@ -55,6 +55,7 @@ struct transport_counters {
 	uint64_t marks_received;       // data packets that came with CE
 	uint64_t trims_received;       // trimmed headers
 	uint64_t trims_last_hop;       // of these, trimmed at the last hop
+	uint64_t trims_new;	       // of these, of packets that were not here: a NACK each
 	uint64_t messages_sent, messages_received; // completed
 	uint64_t messages_flushed;	       // work requests that ended with their QP in ERROR
 	uint64_t payload_bytes_flushed;	       // of these; some may have been placed

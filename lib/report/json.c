@@ -293,6 +293,7 @@ static void put_transport(json_t *root, const struct report_input *input)
 	put_count(to, "marks_received", from->marks_received);
 	put_count(to, "trims_received", from->trims_received);
 	put_count(to, "trims_last_hop", from->trims_last_hop);
+	put_count(to, "trims_new", from->trims_new);
 	put_count(to, "sacks_sent", from->sacks_sent);
 	put_count(to, "sacks_received", from->sacks_received);
 	put_count(to, "nacks_sent", from->nacks_sent);

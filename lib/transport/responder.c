@@ -336,6 +336,7 @@ static void receive_trimmed(struct endpoint *endpoint, struct qp *qp, uint32_t i
 			    const struct trigger *trigger, struct outbox *out)
 {
 	bool is_last_hop = packet_at(out->packets, index)->flags & PACKET_TRIMMED_LAST;
+	endpoint->counters.trims_new++;
 	if (qp->capabilities & QP_CAN_TRIM_NACK)
 		answer_nack(endpoint, qp, index, trigger,
 			    is_last_hop ? PACKET_NACK_TRIMMED_LAST : PACKET_NACK_TRIMMED, out);

@@ -200,6 +200,10 @@ def check_why(folder, scenario):
     _, _, errors = validate("rail-8x4", folder / "why-rail", "--quick", "--only", "permutation-1")
     one = book(folder / "why-rail")["cases"][0]
     check(one["state"] == "fail" and "switches without tiers" in one["reason"] and errors == "", f"rail-8x4: {one['state']}: {one['reason']}")
+    validate("uec", folder / "why-uec", "--quick", "--only", "incast-64")
+    one = book(folder / "why-uec")["cases"][0]
+    check(one["state"] == "fail" and "receivers had no room for" in one["reason"] and "a NACK is 110 B on the line, a trimmed header 94 B" in one["reason"] and
+          "64 windows that come at once" in one["reason"], f"uec, incast-64: {one['reason']}")
     status, _, errors = validate(scenario, folder / "why-never", "--quick", "--only", "permutation-1", "--set", "fabric.planes=1",
                                  "--fault", "{kind: link_down, at: {nic: 3, plane: 0}}")
     one = book(folder / "why-never")["cases"][0]

@@ -87,6 +87,10 @@ static void check_packets(const struct rig *rig)
 	assert_true(fabric->trimmed_last_hop <= fabric->trimmed);
 	assert_true(of->marks_received <= fabric->marked);
 	assert_true(of->nacks_sent <= of->trims_received);
+	if (rig->stage.world.transport.kind == TRANSPORT_MRC &&
+	    rig->stage.world.transport.trim_nack)
+		assert_int_equal(of->nacks_sent, of->trims_new); // each has its NACK, nothing else
+	assert_true(of->trims_new <= of->trims_received);
 	assert_true(of->rtx[RTX_NACK] <= of->nacks_received);
 	assert_true(of->acks_sent <= of->messages_sent + of->duplicates + of->trims_received);
 	assert_int_equal(fabric->dropped[DROP_NO_ROUTE] + of->no_qp + transport_refused(of), 0);

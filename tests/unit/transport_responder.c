@@ -344,6 +344,7 @@ static void a_trimmed_header_is_answered_with_its_reason(void **state)
 	const struct transport_counters *counters = endpoint_counters(bench->ends[1]);
 	assert_int_equal(counters->trims_received, 3);
 	assert_int_equal(counters->trims_last_hop, 1);
+	assert_int_equal(counters->trims_new, 2);
 	assert_int_equal(counters->nacks_sent, 2);
 	assert_int_equal(counters->data_received, 1);
 	bench_check_empty(bench);
