@@ -68,6 +68,7 @@ int culprits_find(struct culprits *ret, const struct world *world);
 
 // culprit_show.c: "slow", ...; "link", ...; unit of measured and expected; name and evidence.
 const char *culprit_finding_name(enum culprit_finding finding);
+const char *culprit_place_name(enum culprit_place place);
 void culprit_name(const struct culprit *culprit, const struct world *world, char *ret,
 		  size_t bytes);
 void culprit_evidence(const struct culprit *culprit, char *ret, size_t bytes);

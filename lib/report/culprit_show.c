@@ -10,6 +10,7 @@
 #include "links.h"
 #include "number.h"
 #include "put.h"
+#include "slowest.h"
 
 #define EVIDENCE_BYTES 160
 #define NOT_WATCHED "not measured: watch.links is false"
@@ -39,7 +40,7 @@ const char *culprit_finding_name(enum culprit_finding finding)
 	return findings[finding];
 }
 
-static const char *place_name(enum culprit_place place)
+const char *culprit_place_name(enum culprit_place place)
 {
 	static const char *const names[] = {"link", "nic", "host", "switch", "plane"};
 	return names[place];
@@ -75,7 +76,7 @@ void culprit_name(const struct culprit *culprit, const struct world *world, char
 		switch_name(culprit->index, world, ret, bytes);
 		break;
 	default:
-		snprintf(ret, bytes, "%s %u", place_name(culprit->place), culprit->index);
+		snprintf(ret, bytes, "%s %u", culprit_place_name(culprit->place), culprit->index);
 	}
 }
 
@@ -172,7 +173,7 @@ static void put_culprit(json_t *array, const struct culprit *culprit, const stru
 	json_t *row = row_in(array);
 	culprit_name(culprit, world, name, sizeof(name));
 	culprit_evidence(culprit, evidence, sizeof(evidence));
-	put_text(row, "place", place_name(culprit->place));
+	put_text(row, "place", culprit_place_name(culprit->place));
 	put_text(row, "name", name);
 	put_text(row, "finding", culprit_finding_name(culprit->finding));
 	put_count(row, "links", culprit->links);
@@ -238,6 +239,7 @@ void culprits_json(json_t *root, const struct report_input *input)
 	for (uint32_t i = 0; i < culprits.count; i++)
 		put_culprit(array, &culprits.list[i], input->world, &steps);
 	put_findings(to, &culprits);
+	slowest_json(to, input->world, &steps);
 	worst_steps_free(&steps);
 }
 
@@ -271,10 +273,11 @@ void culprits_table(FILE *to, const struct report_input *input)
 	worst_steps_find(&steps, input->world);
 	for (uint32_t i = 0; i < culprits.count; i++)
 		table_row(to, &culprits.list[i], input->world, &steps);
-	worst_steps_free(&steps);
 	if (culprits.count == 0)
 		fprintf(to, "  nobody stands out among %s links\n",
 			number_grouped(&text, culprits.links));
+	slowest_lines(to, input->world, &steps);
+	worst_steps_free(&steps);
 	for (int finding = 0; finding < CULPRIT_FINDING_COUNT; finding++)
 		if (culprits.reason[finding] != NULL)
 			fprintf(to, "  not looked for: %s (%s)\n", findings[finding],

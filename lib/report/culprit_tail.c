@@ -78,13 +78,44 @@ static void tail_of_plane(struct culprit_tail *ret, const struct delays *delays,
 
 // ---------------------------------------------------------------- packets by cable
 
-// Late packets that went by a cable, those of the levels from `first` on.
-static uint64_t late_on(const struct tail *tail, uint32_t cable, uint32_t first)
+uint64_t culprit_tail_on(const struct tail *tail, uint32_t cable, uint32_t first)
 {
 	uint64_t sum = 0;
 	for (uint32_t level = first; level < TAIL_LEVELS; level++)
 		sum += tail->counts[(size_t)level * tail->cables + cable];
 	return sum;
+}
+
+static uint64_t timed(const struct world_delays *delays)
+{
+	uint64_t all = 0;
+	for (int pair = 0; pair < PAIR_CLASS_COUNT; pair++)
+		all += delays->whole->one_way_ns[pair].total;
+	return all;
+}
+
+uint32_t culprit_tail_level(const struct world_delays *delays, uint64_t *ret_packets)
+{
+	uint32_t first = TAIL_LEVELS;
+	uint64_t least = (timed(delays) + 99) / 100;
+	*ret_packets = 0;
+	while (first > 0 && *ret_packets < least)
+		*ret_packets += delays->tail->packets[--first];
+	return first;
+}
+
+const char *culprit_tail_reason(const struct world *world)
+{
+	const struct world_delays *delays = world->delays;
+	uint64_t packets;
+	if (delays == NULL)
+		return NOT_TIMED;
+	if (delays->tail == NULL)
+		return delays->tail_reason;
+	if (timed(delays) < TAIL_PACKETS_LEAST)
+		return TOO_FEW;
+	culprit_tail_level(delays, &packets);
+	return packets == 0 ? NONE_LATE : NULL;
 }
 
 // Whether packets on this way of a link are the culprit's: of a link on ways on which it stands
@@ -106,23 +137,16 @@ static void tail_of_cables(struct culprit_tail *ret, const struct culprit *culpr
 {
 	const struct world_delays *delays = world->delays;
 	const struct tail *tail = delays->tail;
-	uint64_t all = 0, sent = 0, its = 0;
-	uint32_t first = TAIL_LEVELS;
+	uint64_t sent = 0, its = 0;
+	uint32_t first = tail == NULL ? 0 : culprit_tail_level(delays, &ret->of);
 	ret->is_packets = true;
-	for (int pair = 0; pair < PAIR_CLASS_COUNT; pair++)
-		all += delays->whole->one_way_ns[pair].total;
-	while (tail != NULL && first > 0 && ret->of < (all + 99) / 100)
-		ret->of += tail->packets[--first];
-	ret->reason = tail == NULL	   ? delays->tail_reason
-		: all < TAIL_PACKETS_LEAST ? TOO_FEW
-		: ret->of == 0		   ? NONE_LATE
-					   : NULL;
+	ret->reason = culprit_tail_reason(world);
 	for (uint32_t i = 0; ret->reason == NULL && i < 2 * world->topology.link_count; i++) {
 		uint64_t bytes = world->links.counts[i].data_bytes;
 		sent += world->topology.links[i / 2].tier == 0 && i % 2 == 0 ? bytes : 0;
 		if (!is_way_of(culprit, world, i / 2, i % 2))
 			continue;
-		ret->at += late_on(tail, i, first);
+		ret->at += culprit_tail_on(tail, i, first);
 		its += bytes;
 	}
 	ret->all_share = sent > 0 ? (double)its / (double)sent : 0;

@@ -8,6 +8,8 @@
 
 #include <jansson.h>
 
+#include <weft/world_delays.h>
+
 #include "culprit.h"
 #include "worst_steps.h"
 
@@ -22,6 +24,12 @@ struct culprit_tail {
 
 void culprit_tail(struct culprit_tail *ret, const struct culprit *culprit,
 		  const struct world *world);
+
+// The level of late packets from which on the slowest hundredth of all packets are, or all that
+// were late, and how many these are; and how many of them went by a cable. Only with delays->tail.
+const char *culprit_tail_reason(const struct world *world); // why there are none, or NULL
+uint32_t culprit_tail_level(const struct world_delays *delays, uint64_t *ret_packets);
+uint64_t culprit_tail_on(const struct tail *tail, uint32_t cable, uint32_t first);
 
 // Of the worst steps, and of all of them, how many are the culprit's; or why that is not known.
 struct culprit_steps {

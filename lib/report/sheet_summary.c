@@ -212,6 +212,27 @@ static void share_table(json_t *section, const json_t *list)
 	}
 }
 
+// Where the slowest were, whoever is to blame.
+static void slowest_table(json_t *section, const json_t *list)
+{
+	static const char *const head[] = {"place", "of the slowest", "it has",
+					   "share", "of all",	      NULL};
+	const json_t *each;
+	size_t i;
+	if (json_array_size(list) == 0)
+		return;
+	json_t *table = sheet_table(section, "Where the slowest were", head);
+	json_array_foreach(list, i, each)
+	{
+		json_t *row = sheet_row(table);
+		sheet_cell(row, "%s", sheet_text(each, "name"));
+		sheet_cell(row, "%s", sheet_text(each, "what"));
+		sheet_figure(row, each, "count", UNIT_COUNT);
+		sheet_figure(row, each, "share", UNIT_SHARE);
+		sheet_figure(row, each, "all_share", UNIT_SHARE);
+	}
+}
+
 // What could not be looked for, and why.
 static void not_looked_for(json_t *section, const json_t *findings)
 {
@@ -248,5 +269,6 @@ void sheet_culprits(struct sheet *sheet)
 			   sheet_number(culprits, "links", 0), sheet_number(culprits, "nics", 0),
 			   sheet_number(culprits, "hosts", 0));
 	}
+	slowest_table(section, json_object_get(culprits, "slowest"));
 	not_looked_for(section, json_object_get(culprits, "findings"));
 }

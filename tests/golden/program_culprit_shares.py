@@ -116,6 +116,10 @@ def faults_have_the_late_packets(folder):
         check(first["name"] == culprit, f"{fault}: first is {first['name']}")
         check(first["tail_share"] >= 0.9, f"{fault}: {first['tail_share']:.3f} of the slowest packets")
         check(expected / 4 <= first["pairs_share"] <= expected * 1.25, f"{fault}: {first['pairs_share']:.4f} of all packets")
+        place = next((each for each in found["slowest"][:2] if each["name"] == culprit), found["slowest"][0])
+        check(place["name"] == culprit and (place == found["slowest"][0] or place["place"] == "plane") and place["what"] == "packets" and place["share"] >= 0.85 and 0 < place["all_share"] < 0.5,
+              f"{fault}: the slowest were at {place}")
+        check(f"slowest packets: {culprit} has {place['count']} of {found['slow_packets']}, of all" in text, f"{fault}: the terminal says {text}")
         check("slowest packets took it, of all packets" in text, f"{fault}: the terminal says {text}")
     # A dead plane takes no packet at all, so its share is nothing, and that of all packets as well.
     found, text = run(folder, "sprayed", "--fault", "{kind: link_down, at: {plane: 1}, from: 20us}")
@@ -125,6 +129,12 @@ def faults_have_the_late_packets(folder):
     first = found["list"][0]
     check(first["name"] == LATE[0][1] and first["tail_share"] is None and "does not say which way" in first["tail_share_reason"],
           f"adaptive switches: {first}")
+
+
+def hosts_have_the_worst_steps(folder):
+    found, _ = run(folder, "ring", "--fault", CASES[0][1], "--set", "watch.delays=false")
+    rows = [{"place": "host", "name": f"host {host}", "what": "steps", "count": 5, "share": 1.0, "all_share": 2 / NICS} for host in (4, 5)]
+    check(found["worst_steps"] == 5 and found["slow_packets"] is None and found["slowest"] == rows, f"a slow port: {found['slowest']}")
 
 
 def the_dark_port_is_named_and_not_its_peer(folder):
@@ -186,5 +196,6 @@ with tempfile.TemporaryDirectory() as room:
     as_the_time_line_has_it(place)
     faults_have_the_late_packets(place)
     the_dark_port_is_named_and_not_its_peer(place)
+    hosts_have_the_worst_steps(place)
     unavailable_with_the_reason(place)
 sys.exit(1 if FAILED else 0)

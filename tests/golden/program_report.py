@@ -143,6 +143,12 @@ def check_links(folder, scenario):
     check_watched_histograms(folder, result)
     page = Page((folder / "report.html").read_text())
     check(first["evidence"] in page.words, "page: its evidence")
+    shares = text[text.find("Their shares of the slowest"):].splitlines()[:6]
+    check(any(first["name"] in line and f"{first['tail_share'] * 100:.1f}"[:3] in line and "unavailable: the traffic has no steps" in line
+              for line in shares) and "Their shares of the slowest" in page.words, f"text: its shares: {shares}")
+    slowest = result["culprits"]["slowest"]
+    check(len(slowest) > 0 and "Where the slowest were" in page.words and all(each["name"] in page.words for each in slowest),
+          f"page: where the slowest were: {slowest}")
     chart = [chart for chart in json.loads(page.scripts[0]) if chart["id"] == "links"][0]
     got = {(chart["rows"][row], chart["labels"][column]): value for column, row, value in chart["cells"]}
     wanted = {(one["group"], f"plane {one['plane']}"): one["data_bytes_max"] / 1e6 for one in result["links"]["planes"]}

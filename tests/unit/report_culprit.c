@@ -16,6 +16,7 @@
 
 #include "culprit.h"
 #include "culprit_tail.h"
+#include "slowest.h"
 
 // 32 NICs, two on each host, in two planes of four T0 and four T1 switches: 64 links of NICs and 32
 // trunks.
@@ -321,6 +322,41 @@ static void a_plane_has_its_share_of_the_slowest_packets(void **)
 	assert_int_equal(tail.at, 2);
 }
 
+static void has_slowest(const struct slowest *one, const char *name, uint64_t its, double all_share)
+{
+	char found[WORLD_CABLE_NAME_BYTES];
+	culprit_name(&one->at, &world, found, sizeof(found));
+	assert_string_equal(found, name);
+	assert_int_equal(one->its, its);
+	assert_true(one->all_share == all_share);
+}
+
+// Of steps: host 2 has 6 of 8, and a quarter of all 32; host 3 has 3. Of packets see below; all of
+// them came in by the port of NIC 9 in plane 0, which carries most of all bytes.
+static void the_slowest_were_where_most_are_beyond_chance(uint64_t (*counts)[192])
+{
+	static struct worst_step list[32];
+	const struct worst_steps steps = {.list = list, .count = 32, .worst = 8};
+	struct slowest_list found;
+	for (uint32_t i = 0; i < 32; i++)
+		list[i] = i < 6	 ? (struct worst_step){9, 4, 16 + i}
+			: i < 8	 ? (struct worst_step){9, 6, 7}
+			: i < 10 ? (struct worst_step){1, 5, 9}
+				 : (struct worst_step){1, 0, 8};
+	counts[3][2 * 9] = 27;
+	world.links.counts[2 * 9].data_bytes = 137000;
+	slowest_find(&found, &world, &steps);
+	assert_null(found.reason);
+	assert_int_equal(found.packets, 27);
+	assert_int_equal(found.count, 4);
+	has_slowest(&found.list[0], "t0 0 up 0 plane 0 - t1 0", 22, 800. / 200000);
+	has_slowest(&found.list[1], "t1 0 plane 0", 19, 500. / 200000);
+	has_slowest(&found.list[2], "nic 4", 6, 6. / 32);
+	has_slowest(&found.list[3], "host 2", 6, 8. / 32);
+	counts[3][2 * 9] = 0;
+	world.links.counts[2 * 9].data_bytes = 1000;
+}
+
 #define TRUNK 32u // the first of plane 0, from T0 0 to T1 0
 
 // 2,000 packets were timed: the slowest 20 of them, in whole levels, are the 27 from level 3 on.
@@ -369,6 +405,7 @@ static void a_trunk_and_its_switch_have_their_shares_of_late_packets(void **)
 	culprit_tail(&tail, &culprit, &world); // what comes into the T1, once
 	assert_int_equal(tail.at, 19);
 	assert_int_equal(tail.of, 27);
+	the_slowest_were_where_most_are_beyond_chance(counts);
 	memset(late.packets, 0, sizeof(late.packets));
 	culprit_tail(&tail, &culprit, &world);
 	assert_string_equal(tail.reason, "no packet took one and a quarter base round trips");

@@ -65,27 +65,19 @@ static inline struct fake *fake_ring(void)
 	return fake;
 }
 
-// Three ranks: 20 bytes from the first to the second, 300 from there to the third.
-static inline struct program *fake_operations(struct fake *fake)
+// Two ranks of one host and one of another: 300 bytes between hosts, 20 within one.
+static inline struct fake *fake_program(void)
 {
+	struct fake *fake = fake_world("program-3");
 	struct program *program;
-	check(program_create(&program, &fake->arena, 3, 5, 1, NULL) == 0);
+	struct agent_line *line = arena_draw(&fake->arena, ARENA_WORLD, 1, sizeof(*line));
+	check(line != NULL && program_create(&program, &fake->arena, 3, 5, 1, NULL) == 0);
 	program_send(program, 0, 1, 0, 20, 0);
 	program_receive(program, 1, 0, 0, 20, 0, false);
 	uint32_t send = program_send(program, 1, 2, 0, 300, 0);
 	program_receive(program, 2, 1, 0, 300, 0, false);
 	program_wait(program, send, program_compute(program, 1, 0, 10));
 	check(program_seal(program, &fake->arena, NULL) == 0);
-	return program;
-}
-
-// Two ranks of one host and one of another: 300 bytes between hosts, 20 within one.
-static inline struct fake *fake_program(void)
-{
-	struct fake *fake = fake_world("program-3");
-	struct program *program = fake_operations(fake);
-	struct agent_line *line = arena_draw(&fake->arena, ARENA_WORLD, 1, sizeof(*line));
-	check(line != NULL);
 	*line = (struct agent_line){.from_nic = 1, .to_nic = 4};
 	fake->world.program = program;
 	fake->world.lines = line;

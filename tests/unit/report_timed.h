@@ -9,13 +9,22 @@
 
 #define FAKE_TIMED_NICS 16u // as report_world.h
 
-// The culprit beside a program whose operations were timed: of its two messages the one that leaves
-// its host took longer.
+// The culprit beside a program whose operations were timed: of 500 messages the five from rank 0 to
+// rank 1 took longest.
 static inline struct fake *fake_stepped(void)
 {
-	static struct op_time times[] = {{0, 9}, {5, 5}, {10, 50}, {45, 45}, {0, 10}};
+	static struct op_time times[1000];
 	struct fake *fake = fake_culprit();
-	fake->world.program = fake_operations(fake);
+	struct program *program;
+	check(program_create(&program, &fake->arena, 4, 1000, 1, NULL) == 0);
+	for (uint32_t i = 0; i < 500; i++) {
+		uint32_t from = i < 5 ? 0 : 2;
+		program_send(program, from, from + 1, 0, 100, 0);
+		program_receive(program, from + 1, from, 0, 100, 0, false);
+		times[2 * i + 1].end_ps = i < 5 ? 1000 : 100;
+	}
+	check(program_seal(program, &fake->arena, NULL) == 0);
+	fake->world.program = program;
 	fake->world.op_times = times;
 	return fake;
 }
