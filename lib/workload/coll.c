@@ -303,6 +303,19 @@ int coll_put(struct program *program, struct arena *arena, const struct coll_con
 	return 0;
 }
 
+// Before anything is put: pages of a program that does not fit would be filled for seconds.
+static int check_room(const struct coll_config *config, const struct arena *arena, uint32_t ops,
+		      uint32_t edges, struct refusal *refusal)
+{
+	uint64_t bytes = program_bytes(config->ranks, ops, edges);
+	if (bytes <= arena->size - arena->used)
+		return 0;
+	return refuse(refusal, -ENOMEM,
+		      "this collective takes % operations, which are % MiB: take larger chunks, or "
+		      "raise limits.memory, here % MiB",
+		      ops, (int64_t)(bytes >> 20), (int64_t)(arena->size >> 20));
+}
+
 int coll_program(struct program **ret, struct arena *arena, const struct coll_config *config,
 		 struct refusal *refusal)
 {
@@ -310,6 +323,7 @@ int coll_program(struct program **ret, struct arena *arena, const struct coll_co
 	uint32_t ops, edges;
 	int rc = coll_check(config, refusal);
 	if (rc < 0 || (rc = coll_count(config, arena, false, &ops, &edges, refusal)) < 0 ||
+	    (rc = check_room(config, arena, ops, edges, refusal)) < 0 ||
 	    (rc = program_create(ret, arena, config->ranks, ops, edges, refusal)) < 0 ||
 	    (rc = coll_put(*ret, arena, config, &whole, refusal)) < 0)
 		return rc;

@@ -2,6 +2,7 @@
 // Collectives as programs: what is refused, shapes of trees, the algorithm that NCCL would take,
 // joins, and places in a larger program. What they compute: tests/property/workload_coll.c.
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -226,6 +227,24 @@ static void bus_bandwidth_is_that_of_nccl_tests(void **state)
 	assert_near(coll_bus_factor(COLL_SEND_RECEIVE, 8), 1);
 }
 
+// Not after its memory is full: that takes seconds where there is much of it.
+static void a_program_that_has_no_room_is_refused_at_once(void **state)
+{
+	(void)state;
+	static _Alignas(64) uint8_t memory[ARENA_BYTES];
+	struct coll_config config = usual;
+	struct refusal refusal = {0};
+	struct program *program;
+	struct arena arena;
+	config.chunk_bytes = 64;
+	arena_init(&arena, memory, ARENA_BYTES);
+	assert_int_equal(coll_program(&program, &arena, &config, &refusal), -ENOMEM);
+	assert_non_null(strstr(refusal.text, "take larger chunks"));
+	assert_true(arena.used < 1024); // the scratch of counting
+	config.chunk_bytes = 1 << 14;
+	assert_int_equal(coll_program(&program, &arena, &config, &refusal), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -235,6 +254,7 @@ int main(void)
 		cmocka_unit_test(places_are_kept),
 		cmocka_unit_test(nccl_takes_what_is_quicker),
 		cmocka_unit_test(bus_bandwidth_is_that_of_nccl_tests),
+		cmocka_unit_test(a_program_that_has_no_room_is_refused_at_once),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
