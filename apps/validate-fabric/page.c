@@ -77,6 +77,20 @@ static void say_figure(FILE *to, const char *name, double value, const char *uni
 		fprintf(to, "  %s %.3g%s", name, value, unit);
 }
 
+// "8.431 us", "5.563 ms"
+static void say_time(FILE *to, const char *name, double seconds)
+{
+	static const struct {
+		double size;
+		const char *unit;
+	} units[] = {{1, " s"}, {1e-3, " ms"}, {1e-6, " us"}, {1e-9, " ns"}};
+	uint32_t i = 0;
+	while (i < 3 && seconds < units[i].size)
+		i++;
+	if (!isnan(seconds))
+		fprintf(to, "  %s %.4g%s", name, seconds / units[i].size, units[i].unit);
+}
+
 void page_line(FILE *to, const struct book *book, const struct case_run *run)
 {
 	const struct case_figures *figures = &run->figures;
@@ -86,7 +100,7 @@ void page_line(FILE *to, const struct book *book, const struct case_run *run)
 	if (run->state == CASE_PASS || run->state == CASE_FAIL) {
 		say_figure(to, "goodput", figures->goodput_bps / figures->nic_rate_bps * 100, " %");
 		say_figure(to, "busbw", figures->busbw_bps / figures->nic_rate_bps * 100, " %");
-		say_figure(to, "p99", figures->fct_p99_s * 1e6, " us");
+		say_time(to, "p99", figures->fct_p99_s);
 		say_figure(to, "sent again", figures->resent * 100, " %");
 	}
 	if (run->is_kept)

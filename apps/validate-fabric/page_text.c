@@ -63,7 +63,7 @@ static void cell(FILE *to, double value, double unit)
 	if (isnan(value))
 		fputs(" - |", to);
 	else
-		fprintf(to, " %.4g |", value / unit);
+		fprintf(to, fabs(value / unit) < 9999.5 ? " %.4g |" : " %.0f |", value / unit);
 }
 
 static void say_case(FILE *to, const struct book *book, const struct case_run *run)
@@ -270,6 +270,10 @@ void page_text(FILE *to, const struct book *book)
 		"categories these are: that one measures only.\n\n");
 	say_device(to, book);
 	say_settings(to, book);
+	fprintf(to,
+		"\nGoodput of a case is that of its last window with an expectation, such as after "
+		"a "
+		"fault; of one without, that of the whole run.\n");
 	for (uint32_t i = 0; i < SECTION_COUNT; i++)
 		say_section(to, book, i);
 	say_anomalies(to, book);

@@ -131,6 +131,9 @@ static void summary(struct sheet *sheet)
 			   "PARTIAL RESULT: %zu of %zu cases have not run; the same call goes on "
 			   "from here.",
 			   open, count);
+	sheet_note(section,
+		   "Goodput of a case is that of its last window with an expectation, such as "
+		   "after a fault; of one without, that of the whole run.");
 	culprit(section, book);
 	by_section(section, book);
 	case_bars(section, book, "goodput", "Goodput of a NIC, case by case", "goodput_per_nic_bps",
