@@ -256,9 +256,9 @@ int switch_slow(struct switch_ *self, struct arena *arena, uint32_t port,
 // elsewhere, if the packets that go there do.
 bool switch_needs_order(const struct fabric_config *config);
 
-// Packets in its queues; and whether they hold what they count, in `chunks`: stops at a bug.
+// Packets in its queues; stops at a bug in them, and gives back what empty ones keep of `chunks`.
 uint32_t switch_held(const struct switch_ *self);
-void switch_audit(const struct switch_ *self, const struct fifo_pool *chunks);
+void switch_audit(struct switch_ *self, struct fifo_pool *chunks);
 
 // ---------------------------------------------------------------- scale-up domain
 

@@ -28,7 +28,7 @@ struct fifo_pool {
 	uint32_t capacity;
 };
 
-// Of an empty list, which has no chunk, both places are 0.
+// Of an empty list, which has no chunk unless it keeps one, both places are 0.
 struct fifo {
 	uint32_t get;	// the oldest entry is the word before this one
 	uint32_t put;	// the newest entry
@@ -139,6 +139,25 @@ static inline uint64_t fifo_pop(struct fifo *fifo, struct fifo_pool *pool)
 	if (fifo->count == 0 || fifo->get % FIFO_CHUNK_WORDS == 0)
 		fifo_shrink(fifo, pool);
 	return entry;
+}
+
+// The same, but an empty list keeps its last chunk for what comes next, until fifo_release().
+static inline uint64_t fifo_pop_keep(struct fifo *fifo, struct fifo_pool *pool)
+{
+	uint64_t entry = pool->words[--fifo->get];
+	fifo->count--;
+	if (fifo->count == 0)
+		fifo->get = fifo->put |= FIFO_CHUNK_ENTRIES; // the chunk's end: all of it is free
+	else if (fifo->get % FIFO_CHUNK_WORDS == 0)
+		fifo_shrink(fifo, pool);
+	return entry;
+}
+
+// Gives back the chunk that a list keeps, if it is empty.
+static inline void fifo_release(struct fifo *fifo, struct fifo_pool *pool)
+{
+	if (fifo->count == 0 && fifo->put != 0)
+		fifo_shrink(fifo, pool);
 }
 
 // How many entries lie in a row from the oldest on: &pool->words[fifo->get - 1] and downwards.

@@ -21,7 +21,7 @@ extern "C" {
 
 // Holds the books of each machine against each other at the end of a run: stops at a bug. `chunks`
 // of each shard; machines of a shard without are left out, for another process ran them.
-void world_audit_machines(const struct world *world, const struct fifo_pool *const *chunks,
+void world_audit_machines(const struct world *world, struct fifo_pool *const *chunks,
 			  bool is_whole);
 
 // The same for what all machines measured together, after world_collect().

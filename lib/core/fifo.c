@@ -7,10 +7,10 @@
 
 uint32_t fifo_chunks_for(uint64_t fifos, uint64_t entries)
 {
-	// A list of n entries spans at most n / 15 + 2 chunks (a part at each end), and only a list
-	// with entries holds chunks.
+	// A list of n entries spans at most n / 15 + 2 chunks (a part at each end); one without may
+	// keep a chunk.
 	uint64_t lists = fifos < entries ? fifos : entries;
-	uint64_t chunks = entries / FIFO_CHUNK_ENTRIES + 2 * lists + 1;
+	uint64_t chunks = entries / FIFO_CHUNK_ENTRIES + lists + fifos + 1;
 	return chunks > UINT32_MAX - 1 ? UINT32_MAX - 1 : (uint32_t)chunks;
 }
 

@@ -97,7 +97,7 @@ static bool is_whole(const struct sim *sim)
 // The machines that this process ran.
 static void audit_machines(const struct sim *sim)
 {
-	const struct fifo_pool *chunks[WORLD_SHARDS_MAX] = {0};
+	struct fifo_pool *chunks[WORLD_SHARDS_MAX] = {0};
 	const struct ranks *ranks = sim->options.ranks;
 	for (uint32_t i = 0; i < sim->world->shard_count; i++) // one lane may run all shards
 		if (ranks == NULL || i == ranks->index)

@@ -15,14 +15,16 @@ static uint64_t bytes_in(const struct fifo *fifo, const struct fifo_pool *pool)
 	return bytes;
 }
 
-void switch_audit(const struct switch_ *self, const struct fifo_pool *chunks)
+void switch_audit(struct switch_ *self, struct fifo_pool *chunks)
 {
 	uint64_t deepest = 0;
 	for (uint32_t i = 0; i < self->port_count; i++) {
-		const struct port *port = &self->ports[i];
-		for (int klass = 0; klass < PACKET_CLASS_COUNT; klass++)
+		struct port *port = &self->ports[i];
+		for (int klass = 0; klass < PACKET_CLASS_COUNT; klass++) {
 			check(bytes_in(&port->queues[klass], chunks) == port->queued_bytes[klass] &&
 			      "a queue holds the bytes that it counts");
+			fifo_release(&port->queues[klass], chunks);
+		}
 		uint32_t limit = port->limit_bytes[PACKET_CLASS_DATA];
 		if (port->special & PORT_SLOWS)
 			limit = port->beside->nominal.data_bytes;

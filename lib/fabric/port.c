@@ -61,7 +61,7 @@ static inline __attribute__((always_inline)) uint64_t
 port_emit(struct port *port, struct cursor *cursor, struct outbox *out,
 	  struct fabric_counters *counters, enum packet_class klass, enum port_way way)
 {
-	uint64_t entry = fifo_pop(&port->queues[klass], out->chunks);
+	uint64_t entry = fifo_pop_keep(&port->queues[klass], out->chunks);
 	uint32_t bytes = entry_bytes(entry);
 	ps_t start = cursor->free_at;
 	port->queued_bytes[klass] -= bytes;

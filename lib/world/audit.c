@@ -5,8 +5,7 @@
 #include "build.h"
 #include "host.h"
 
-void world_audit_machines(const struct world *world, const struct fifo_pool *const *chunks,
-			  bool is_whole)
+void world_audit_machines(const struct world *world, struct fifo_pool *const *chunks, bool is_whole)
 {
 	uint32_t hosts = world->topology.hosts;
 	for (uint32_t i = 0; i < hosts; i++)

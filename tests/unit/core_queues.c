@@ -38,7 +38,9 @@ static void lists_keep_order_and_give_all_chunks_back(void **state)
 			assert_int_equal(*fifo_newest(&lists[list], &pool), pushed[list] - 1);
 		} else if (lists[list].count > 0) {
 			assert_int_equal(fifo_peek(&lists[list], &pool), popped[list]);
-			assert_int_equal(fifo_pop(&lists[list], &pool), popped[list]++);
+			uint64_t entry = list % 2 ? fifo_pop(&lists[list], &pool)
+						  : fifo_pop_keep(&lists[list], &pool);
+			assert_int_equal(entry, popped[list]++);
 			held--;
 		}
 		assert_int_equal(lists[list].count, pushed[list] - popped[list]);
@@ -46,6 +48,30 @@ static void lists_keep_order_and_give_all_chunks_back(void **state)
 	for (int list = 0; list < LISTS; list++)
 		while (lists[list].count > 0)
 			fifo_pop(&lists[list], &pool);
+	for (int list = 0; list < LISTS; list++)
+		fifo_release(&lists[list], &pool);
+	assert_int_equal(pool.free_count, pool.capacity);
+}
+
+// More lists than entries: each has been used, and keeps a chunk.
+static void empty_lists_that_keep_chunks_are_counted(void **)
+{
+	enum { LISTS = 40, ENTRIES = 31 };
+	struct arena arena;
+	struct fifo_pool pool;
+	struct fifo lists[LISTS] = {0};
+	arena_init(&arena, memory, sizeof(memory));
+	assert_int_equal(fifo_pool_init(&pool, &arena, fifo_chunks_for(LISTS, ENTRIES)), 0);
+	for (uint32_t list = 0; list < LISTS; list++) {
+		for (uint64_t i = 0; i < ENTRIES; i++)
+			fifo_push(&lists[list], &pool, i);
+		assert_true(pool.free_count > 0);
+		for (uint64_t i = 0; i < ENTRIES; i++)
+			assert_int_equal(fifo_pop_keep(&lists[list], &pool), i);
+		assert_int_equal(pool.free_count, pool.capacity - list - 1);
+	}
+	for (uint32_t list = 0; list < LISTS; list++)
+		fifo_release(&lists[list], &pool);
 	assert_int_equal(pool.free_count, pool.capacity);
 }
 
@@ -200,6 +226,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lists_keep_order_and_give_all_chunks_back),
+		cmocka_unit_test(empty_lists_that_keep_chunks_are_counted),
 		cmocka_unit_test(the_heap_gives_the_earliest_then_the_smallest_key),
 		cmocka_unit_test(what_is_removed_from_the_heap_never_comes),
 		cmocka_unit_test(the_pool_gives_each_packet_once),

@@ -307,6 +307,7 @@ static void no_packet_is_lost_or_made(void **)
 		}
 	}
 	assert_in_range(switch_counters(world.machine)->queue_bytes_max, 11 * 4150, 12 * 4150);
+	switch_audit(world.machine, &world.rig.chunks);
 	assert_int_equal(world.rig.chunks.free_count, world.rig.chunks.capacity);
 	world_close(&world);
 }
