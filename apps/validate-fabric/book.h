@@ -75,7 +75,7 @@ case_write_fn ask_one_packet, ask_pair_near, ask_pair_far, ask_permutation, ask_
 	ask_trims, ask_retire, ask_port_status, ask_no_pause, ask_incast, ask_marks, ask_pauses,
 	ask_tail, ask_slow_trunk, ask_collective, ask_small_collective, ask_all_to_all, ask_step,
 	ask_scale, ask_trunk_down, ask_t1_down, ask_t0_down, ask_port_down, ask_plane_down,
-	ask_flaps, ask_soak;
+	ask_flaps, ask_soak, ask_size;
 
 // ---------------------------------------------------------------- scene
 

@@ -341,6 +341,26 @@ const char *ask_all_to_all(const struct book_case *of, const struct facts *facts
 	return NULL;
 }
 
+// The draft's sizes: their bus bandwidth where its steps took no more than their latency.
+const char *ask_size(const struct book_case *of, const struct facts *facts, struct case_text *to)
+{
+	uint32_t ranks = ranks_of(facts, 8), steps = 2 * (ranks - 1);
+	uint64_t bytes = in_packets(facts, ranks, of->number * 1e6);
+	struct busbw least = of_ring(facts);
+	char bound[64];
+	to->bus_bytes = (double)bytes * steps / ranks;
+	double latency_us = steps * (double)facts->base_rtt_ps / (double)PS_PER_US;
+	collective(facts, "all_reduce", "ring", ranks, bytes, to);
+	snprintf(bound, sizeof(bound), "at most %.3f us",
+		 latency_us + 8e6 * to->bus_bytes / least.bps);
+	words_check(
+		to->checks, "time of its steps and bytes", "jobs.time_ps", bound,
+		"a round trip for each step, and 90 % of the NIC's rate (85 % of a host's NICs)");
+	words_check(to->checks, "no repair by timeout", "congestion.retransmitted_by.timeout",
+		    "is 0", "a timeout stands in every tail");
+	return NULL;
+}
+
 // Each step waits for a message of one packet from another rank.
 const char *ask_small_collective(const struct book_case *of, const struct facts *facts,
 				 struct case_text *to)

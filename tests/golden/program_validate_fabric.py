@@ -113,6 +113,7 @@ def check_healthy(folder, scenario):
     check(all(by_name[name]["folder"] == "cases/permutation-1" and by_name[name]["digest"] == by_name["permutation-1"]["digest"] and
               not (out / "cases" / name).exists() for name in ("spray", "tail")), "what has the same traffic has one run")
     rates = {one["name"]: one.get("busbw_bps") for one in asked}
+    check(rates["all-reduce-1MB"] < rates["all-reduce-8MB"] < rates["all-reduce-64MB"] < 200e9, "bus bandwidth grows with the buffer")
     check(all(180e9 < rates[name] < 200e9 for name in ("all-reduce", "all-gather", "reduce-scatter", "all-to-all")),
           "bus bandwidth is just below the rate of a NIC")
     root = xml.parse(junit).getroot()
@@ -243,8 +244,8 @@ def check_bar(folder, scenario):
     status = subprocess.run(list(map(str, words)), stdout=subprocess.PIPE, stderr=theirs, timeout=120, check=False).returncode
     os.close(theirs)
     drawn = os.read(ours, 1 << 16).decode()
-    steps = re.findall(r"\[([#.]{30})\] (\d+) of 5", drawn)
-    check(status == 0 and [int(through) for _, through in steps] == [0, 1, 2, 3, 4] and all(cells.count("#") == int(through) * 6 for cells, through in steps)
+    steps = re.findall(r"\[([#.]{30})\] (\d+) of 8", drawn)
+    check(status == 0 and [int(through) for _, through in steps] == list(range(8)) and all(cells.count("#") == int(through) * 30 // 8 for cells, through in steps)
           and "s left  all-gather" in drawn and drawn.endswith("\r\x1b[K"), f"the bar: {drawn!r}")
 
 
