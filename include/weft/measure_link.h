@@ -21,12 +21,14 @@ struct link_count {
 	uint64_t lost_down;   // packets lost because it was down
 	uint64_t bytes;	      // of all packets: wire bytes
 	uint64_t lost_random; // lost one by one, or in bursts
-	ps_t busy_ps;	      // the line's time for these: bytes / busy_ps is its rate
+	ps_t slow_ps;	      // the line's time for slow_bytes, packet by packet
 	uint64_t damaged;     // packets whose bits flipped
 	uint64_t data_bytes;  // of packets with payload
-	uint64_t downs;	      // times that it was found to have gone down since before
-	ps_t down_ps;	      // when it last went down, of those
-	ps_t first_lost_ps;   // when the first of the lost was sent, PS_NEVER: none
+	uint64_t
+		slow_bytes; // of those on a cable that may be slow; the others take the line's rate
+	uint64_t downs;	    // times that it was found to have gone down since before
+	ps_t down_ps;	    // when it last went down, of those
+	ps_t first_lost_ps; // when the first of the lost was sent, PS_NEVER: none
 };
 
 // Of one out-port of a switch: its data queue.

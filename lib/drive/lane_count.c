@@ -88,8 +88,10 @@ void lane_count_slow(const struct lane *lane, uint32_t index, const struct depar
 {
 	const struct cable *cable = &lane->cables.cables[index];
 	struct link_count *count = &lane->world->links.counts[lane->cables.plan[index]];
-	for (const struct departure *at = first; at < end; at++)
-		count->busy_ps += line_ps(lane_line(lane, cable, at->start), at->bytes);
+	for (const struct departure *at = first; at < end; at++) {
+		count->slow_ps += line_ps(lane_line(lane, cable, at->start), at->bytes);
+		count->slow_bytes += at->bytes;
+	}
 }
 
 const struct departure *lane_count_row(const struct lane *lane, uint32_t m,

@@ -56,8 +56,6 @@ static inline __attribute__((always_inline)) void row_end(const struct row *row,
 	count->data_bytes += row->bytes - row->other_bytes;
 	if (is_slow)
 		lane_count_slow(lane, index, row->first, end);
-	else
-		count->busy_ps += line_ps(lane->cables.cables[index].line, row->bytes);
 	if (m < lane->world->topology.hosts)
 		lane_count_spread(lane, m, row->first, end);
 }

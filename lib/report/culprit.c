@@ -33,11 +33,21 @@ static const struct link_count *count_of(const struct culprit_search *search, ui
 	return &search->world->links.counts[2 * link + way];
 }
 
+static double at_rate_ps(uint64_t bytes, const struct link_plan *link)
+{
+	return (double)bytes * 8 * (double)PS_PER_S / (double)link->rate_bps;
+}
+
+// How long a line took for its packets.
+static double taken_ps(const struct link_count *count, const struct link_plan *link)
+{
+	return (double)count->slow_ps + at_rate_ps(count->bytes - count->slow_bytes, link);
+}
+
 // What is left of the rate of a line.
 static double rate_left(const struct link_count *count, const struct link_plan *link)
 {
-	double nominal_ps = (double)count->bytes * 8 * (double)PS_PER_S / (double)link->rate_bps;
-	return count->busy_ps > 0 ? nominal_ps / (double)count->busy_ps : 1;
+	return count->bytes > 0 ? at_rate_ps(count->bytes, link) / taken_ps(count, link) : 1;
 }
 
 static bool stands_out(const struct link_count *count, const struct link_plan *link,
@@ -210,8 +220,8 @@ static void sum_up(const struct culprit_search *search, uint32_t place, struct c
 			if (count->downs > culprit->downs)
 				culprit->downs = count->downs;
 			culprit->since_ps = ps_min(culprit->since_ps, count->first_lost_ps);
-			busy += (double)count->busy_ps;
-			nominal += rate_left(count, link_of(search, i)) * (double)count->busy_ps;
+			busy += taken_ps(count, link_of(search, i));
+			nominal += at_rate_ps(count->bytes, link_of(search, i));
 		}
 	}
 	if (search->world->transport.port_status)

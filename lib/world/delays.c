@@ -282,6 +282,8 @@ void delays_on_received(struct nic *nic, uint32_t qpn, ps_t now)
 void delays_note_gap(struct world_host *host, struct nic *nic, uint32_t qpn, ps_t now)
 {
 	const struct nic_peer *peer = &nic->peers[qpn];
+	if (!delays_opens(nic, qpn))
+		return; // credits come when they come
 	ps_t *came = &nic->delays->came[peer->first], last = *came;
 	*came = now;
 #ifdef PLANT_LONG_GAP // a bug on purpose: gaps are from the first packet on, not from the last

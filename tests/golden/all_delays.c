@@ -123,6 +123,25 @@ static void packets_of_a_message_come_a_packet_apart(void **)
 	stage_free(&rig.stage);
 }
 
+// A ring's credits come back on connections of their own: these have no gaps, nor has the first
+// packet of the 16 that carry data.
+static void credits_are_no_gaps(void **)
+{
+	static const char *const gaps[] = {"watch.gaps=true", NULL};
+	const struct delays *delays = delays_of(
+		SMALL "traffic: {kind: ring, collective: all_gather, bytes: 4MiB, channels: 1}\n",
+		gaps);
+	uint64_t came = 0, found = 0, credits = rig.outcome->credits_sent;
+	for (int i = 0; i < PAIR_CLASS_COUNT; i++) {
+		came += delays->one_way_ns[i].total;
+		found += delays->gap_ns[i].total;
+	}
+	assert_int_equal(rig.outcome->transport.data_packets, rig.outcome->transport.data_received);
+	assert_true(credits > 0 && came == rig.outcome->transport.data_received);
+	assert_int_equal(found, came - credits - 16);
+	stage_free(&rig.stage);
+}
+
 // A pair's slowest message is the flow between the two; flows are timed from their start on.
 static void messages_belong_to_their_two_nics(void **)
 {
@@ -254,6 +273,7 @@ int main(void)
 		cmocka_unit_test(an_incast_has_as_many_senders_as_there_are),
 		cmocka_unit_test(an_incast_is_as_deep_all_the_time),
 		cmocka_unit_test(packets_of_a_message_come_a_packet_apart),
+		cmocka_unit_test(credits_are_no_gaps),
 		cmocka_unit_test(messages_belong_to_their_two_nics),
 		cmocka_unit_test(repeats_are_needed_or_not),
 		cmocka_unit_test(a_slow_plane_shows_in_its_evs),

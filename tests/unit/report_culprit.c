@@ -45,10 +45,8 @@ static void build(void)
 	if (rc < 0)
 		fail_msg("%s: %s", refusal.file, refusal.text);
 	for (uint32_t i = 0; i < world.cable_count; i++)
-		world.links.counts[i] = (struct link_count){.packets = 1000,
-							    .bytes = 4000000,
-							    .busy_ps = 320 * PS_PER_US,
-							    .first_lost_ps = PS_NEVER};
+		world.links.counts[i] = (struct link_count){
+			.packets = 1000, .bytes = 4000000, .first_lost_ps = PS_NEVER};
 	for (uint32_t i = 0; i < 64; i++)
 		for (uint32_t cell = 0; cell < LINK_SPREAD_CELLS; cell++)
 			world.links.spread[i][cell] = 10 + cell % 3;
@@ -79,7 +77,8 @@ typedef void harm_fn(struct link_count *count);
 
 static void be_slow(struct link_count *count)
 {
-	count->busy_ps *= 2;
+	count->slow_bytes = count->bytes / 2; // at a third of the rate: half of it over all
+	count->slow_ps = 3 * 160 * PS_PER_US;
 }
 
 static void be_lossy(struct link_count *count)

@@ -289,10 +289,8 @@ static inline struct fake *fake_culprit(void)
 	fake_bypasses(fake); // for its cables
 	check(world->topology.nics * world->topology.planes <= 32 && world->topology.hosts <= 4);
 	for (int i = 0; i < 4; i++)
-		counts[i] = (struct link_count){.packets = 1000,
-						.bytes = 4000000,
-						.busy_ps = 320 * PS_PER_US,
-						.first_lost_ps = PS_NEVER};
+		counts[i] = (struct link_count){
+			.packets = 1000, .bytes = 4000000, .first_lost_ps = PS_NEVER};
 	static struct switch_ *t0;
 	static uint32_t port_links[] = {0, 0, 1};
 	world->topology.links[0].rate_bps = world->topology.links[1].rate_bps = UINT64_C(
