@@ -204,11 +204,11 @@ static void put_latency(json_t *to, const struct latency *latency)
 }
 
 static void put_latency_or_null(json_t *to, const char *key, const struct hist *hist,
-				bool is_sample)
+				bool is_sample, const char *none)
 {
 	struct latency latency;
 	if (hist == NULL || hist->total == 0)
-		return put(to, key, json_null());
+		return put_reason(to, key, none);
 	latency_of(&latency, hist, is_sample);
 	put_latency(object_in(to, key), &latency);
 }
@@ -226,7 +226,8 @@ static void put_latencies(json_t *root, const struct report_input *input)
 		put_figure(row, "p95_error_ns", &latency.p95_error_ns);
 		put_figure(row, "p99_error_ns", &latency.p99_error_ns);
 	}
-	put_latency_or_null(root, "flows", &input->world->outcome->flow_ns, is_sampled(input));
+	put_latency_or_null(root, "flows", &input->world->outcome->flow_ns, is_sampled(input),
+			    "no flow was completed");
 }
 
 static void put_congestion(json_t *root, const struct report_input *input)
@@ -405,8 +406,8 @@ static void put_pace(json_t *root, const struct report_pace *pace)
 				      : json_real((double)pace->dilation_milli / 1000));
 	put(to, "by_trial", json_boolean(pace->is_auto));
 	put_count(to, "lanes", pace->lanes);
-	put_latency_or_null(to, "lateness", pace->lateness_ns, false);
-	put_latency_or_null(to, "gap", pace->gap_ns, false);
+	put_latency_or_null(to, "lateness", pace->lateness_ns, false, "nothing waited");
+	put_latency_or_null(to, "gap", pace->gap_ns, false, "the clock was not looked at");
 }
 
 static void put_ports(json_t *root, const struct report_ports *ports)

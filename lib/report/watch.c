@@ -15,6 +15,9 @@
 #include "put.h"
 #include "recovery.h"
 
+#define NOT_COUNTED "not measured: watch.bin is none"
+#define NOT_WATCHED "not measured: watch.bypasses is none"
+
 static const char *const figure_names[SERIES_FIGURE_COUNT] = {
 	[SERIES_PLACED] = "payload_bytes",
 	[SERIES_ARRIVED] = "data_packets",
@@ -55,8 +58,10 @@ static void put_times(json_t *to, const char *key, const struct bypass_times *ti
 static void put_bypass(json_t *root, const struct world *world)
 {
 	struct bypass_list list;
-	if (!bypass_is_watched(world))
+	if (!bypass_is_watched(world)) {
+		put_reason(root, "bypass", NOT_WATCHED);
 		return;
+	}
 	bypass_gather(&list, world);
 	json_t *to = object_in(root, "bypass");
 	put_times(to, "paths", &list.paths);
@@ -76,8 +81,10 @@ static void put_bypass(json_t *root, const struct world *world)
 static void put_series(json_t *root, const struct report_input *input)
 {
 	const struct series *series = &input->world->outcome->series;
-	if (!watch_has_series(input))
+	if (!watch_has_series(input)) {
+		put_reason(root, "series", NOT_COUNTED);
 		return;
+	}
 	json_t *to = object_in(root, "series");
 	put_time(to, "bin_ps", series->bin_ps);
 	put_count(to, "bins", used_bins(series));

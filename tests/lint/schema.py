@@ -17,7 +17,7 @@ import sys
 ROW = re.compile(r"^\| `([^`]+)` \| ([^|]+) \|(.*)\|$")
 SIMPLE = {"integer": "integer", "time": "integer", "number": "number", "text": "string", "word": "string", "flag": "boolean"}
 # Objects and lists that a result has only where it had something to say; docs/result.md says when.
-SOMETIMES = {"jobs", "program", "buffer", "pfc", "series", "bypass", "bypass.recovery", "pace", "ports", "capture", "expect", "mrc_ctl", "gpu", "skip"}
+SOMETIMES = {"jobs", "program", "buffer", "pfc", "bypass.recovery", "pace", "ports", "capture", "expect", "mrc_ctl", "gpu", "skip"}
 FIGURES = "digest culprit goodput_per_nic_bps busbw_bps fct_p50_s fct_p99_s marked_share trimmed_share retransmitted_share queue_bytes_max measures "
 FIGURES += "collective jct_ratio overlap_fraction samples variation"
 # Of the other files: heading of its list, file and word that its version is defined by, what it has sometimes.
@@ -26,7 +26,7 @@ OTHERS = {
     "book": ("A book", "apps/validate-fabric/page_json.c", "BOOK_SCHEMA", {"cases[].folder", *("cases[]." + name for name in FIGURES.split())}),
 }
 ALWAYS = set("schema weft command run scenario network faults plan goodput collectives messages flows racks congestion drops cables planes "
-             "transport switches conservation links delays collective_times culprits speed inputs".split())
+             "transport switches conservation series bypass links delays collective_times culprits speed inputs".split())
 
 
 def rows(root, heading="Fields of result.json"):
