@@ -24,7 +24,8 @@ import zlib
 
 WEFT, SOURCE = os.environ["WEFT"], pathlib.Path(os.environ["WEFT_SOURCE"])
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-PAGE_BYTES_MAX, PICTURE_BYTES_MAX, WIDTH, HEIGHT_MAX = 5_000_000, 400_000, 1000, 12_000
+PAGE_BYTES_MAX, PICTURE_BYTES_MAX, WIDTH, HEIGHT_MAX = 5_000_000, 400_000, 1000, 16_000
+PICTURE_ROWS = 8000 # of a page that is longer, its beginning
 CONTRAST_MIN = 4.5 # of text on its ground: WCAG 2.1, level AA
 LIGHT, DARK = (255, 255, 255), (13, 17, 23) # --back of apps/report/page.css
 BROWSER = ("google.com", "googleapis.com", "gstatic.com") # whom the browser asks of its own, whatever it shows
@@ -34,13 +35,14 @@ RUNS = { # what weft sim does, and the charts that its page has to have
     "incast": (["incast", "--set", "watch.bin=10us", "--set", "watch.links=true", "--set", "watch.racks=true", "--fault", "{kind: loss, at: {nic: 3, plane: 0}, probability: 5%, from: 100us, until: 300us}"],
                ["tails", "depth-tails", "racks", "racks-p99", "planes", "links", "switches", "depths", "goodput", "arrivals", "losses", "queues"]),
     "ring": (["ring-barrier", "--set", "watch.delays=true", "--set", "watch.bin=10us", "--set", "watch.links=true", "--set", "watch.racks=true", "--fault", "{kind: slow, at: {nic: 5, plane: 0}, rate: 50%, from: 100us, until: 250us}"],
-             ["tails", "delays", "ev-tails", "depth-tails", "racks", "racks-p99", "planes", "links", "switches", "depths", "step", "goodput", "arrivals", "losses", "queues"]),
+             ["tails", "delays", "ev-tails", "depth-tails", "racks", "racks-p99", "planes", "links", "switches", "depths", "step", "goodput", "arrivals", "losses", "queues", "incasts"]),
     "jobs": (["jobs-two-rings", "--variant", "across"], ["tails", "planes", "step", "jobs"]),
 }
 PICTURED = "ring"
 # Pages of many runs: what weft does, sections, and the charts that there are; None: those of the figures.
 BOOK_SECTIONS = ["summary", "device", "settings", *("section-" + name for name in "baseline mrc congestion balance collectives step convergence soak".split()),
                  "anomalies", "repeatability", "again"]
+WITH_FLOWS = "baseline mrc congestion balance convergence soak".split() # sections that draw when flows were done
 LOSSY = "{kind: loss, at: {t0: 0, up: 1, plane: 1}, probability: 1%}"
 BOOKS = {"book": [], "book-lossy": ["--fault", LOSSY]}
 STUDIES = {"seeds": ["incast", "--seeds", "3", "--sweep", "queue.bytes=64KiB,128KiB"], "points": ["incast", "--sweep", "queue.bytes=32KiB,64KiB,128KiB"]}
@@ -366,6 +368,7 @@ def check_looks(profile, folder, page, name):
             (SOURCE / "docs" / "pictures").mkdir(exist_ok=True)
             if picture.name == "book-dark.png": # a page like the other one's
                 continue
+            browse(profile, page, f"--screenshot={picture}", f"--blink-settings=preferredColorScheme={scheme}", f"--window-size={WIDTH},{min(height, PICTURE_ROWS)}")
             shrink(picture)
             check(picture.stat().st_size < PICTURE_BYTES_MAX, f"{name}, {look}: a picture of {picture.stat().st_size} bytes")
             shutil.copy(picture, SOURCE / "docs" / "pictures" / picture.name)
@@ -394,14 +397,14 @@ def check_many(profile, folder):
     for name, words in BOOKS.items():
         out = folder / name
         subprocess.run([WEFT, "validate-fabric", "two-racks", "--quick", "--jobs", "2", "--out", out, *words], capture_output=True, timeout=300)
-        found = list(faults_of(profile, out / "report.html", ["goodput", "busbw", "fct"], BOOK_SECTIONS))
+        found = list(faults_of(profile, out / "report.html", ["goodput", "busbw", "fct", *("cdf-" + name for name in WITH_FLOWS)], BOOK_SECTIONS))
         check(found == [], f"{name}: {(out / 'report.html').stat().st_size} bytes {'; '.join(found)}")
     for name, words in STUDIES.items():
         out = folder / name
         subprocess.run([WEFT, "sim", *words, "--out", out], capture_output=True, timeout=120, check=True)
         subprocess.run([WEFT, "report", out, "--quiet"], timeout=60, check=True)
         drawn = [one["name"] for one in json.loads((out / "study.json").read_text())["figures"] if any(point["mean"] for point in one["points"])]
-        found = list(faults_of(profile, out / "report.html", ["figure-" + one for one in drawn], ["summary", "figures", "runs", "again"]))
+        found = list(faults_of(profile, out / "report.html", ["figure-" + one for one in drawn], ["summary", "figures", "unavailable", "runs", "again"]))
         check(found == [] and len(drawn) > 8, f"study of {name}: {len(drawn)} charts {'; '.join(found)}")
     check_looks(profile, folder, folder / "book-lossy" / "report.html", "book")
 
