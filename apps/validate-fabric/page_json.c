@@ -33,9 +33,19 @@ static enum case_state state_of(const struct book *book, enum section section)
 	return CASE_NOT_ASKED;
 }
 
-static json_t *number_or_null(double value)
+#define NO_COLLECTIVE "the case runs no collective"
+#define NO_JOB "the case has no steps of computation and collectives"
+#define NO_FLOWS "the case has no flows"
+#define NO_DATA "no data were sent"
+
+// A number, or null and why it is none.
+static void put_number(json_t *to, const char *key, double value, const char *reason)
 {
-	return isnan(value) ? json_null() : json_real(value);
+	char name[64];
+	snprintf(name, sizeof(name), "%s_reason", key);
+	json_object_set_new(to, key, isnan(value) ? json_null() : json_real(value));
+	if (isnan(value))
+		json_object_set_new(to, name, json_string(reason));
 }
 
 static json_t *text_of(const struct book *book, const struct case_run *run)
@@ -70,26 +80,37 @@ static json_t *measures_json(const struct case_run *run)
 static void put_asked(json_t *to, const struct case_run *run)
 {
 	const struct asked *asked = &run->asked;
-	json_object_set_new(to, "collective",
-			    asked->kind == NULL
-				    ? json_null()
-				    : json_pack("{ss ss sI sf}", "kind", asked->kind, "algorithm",
-						asked->algorithm, "bytes", (json_int_t)asked->bytes,
-						"efficiency", 0.0));
-	if (asked->kind != NULL)
-		json_object_set_new(
-			json_object_get(to, "collective"), "efficiency",
-			number_or_null(run->figures.busbw_bps / run->figures.nic_rate_bps));
-	json_object_set_new(to, "overlap_fraction", number_or_null(page_overlap(run)));
-	json_object_set_new(to, "jct_ratio", number_or_null(page_jct_ratio(run)));
+	if (asked->kind == NULL) {
+		json_object_set_new(to, "collective", json_null());
+		json_object_set_new(to, "collective_reason", json_string(NO_COLLECTIVE));
+	} else {
+		json_t *of = json_pack("{ss ss sI}", "kind", asked->kind, "algorithm",
+				       asked->algorithm, "bytes", (json_int_t)asked->bytes);
+		put_number(of, "efficiency", run->figures.busbw_bps / run->figures.nic_rate_bps,
+			   "not all of it was done");
+		json_object_set_new(to, "collective", of);
+	}
+	put_number(to, "overlap_fraction", page_overlap(run), NO_JOB);
+	put_number(to, "jct_ratio", page_jct_ratio(run), NO_JOB);
 }
 
 static void put_samples(json_t *to, const struct case_figures *figures)
 {
 	json_object_set_new(to, "samples", json_integer(figures->samples.count));
-	json_object_set_new(to, "variation",
-			    figures->samples.count > 0 ? json_real(figures->samples.variation)
-						       : json_null());
+	put_number(to, "variation", figures->samples.count > 0 ? figures->samples.variation : NAN,
+		   "the case has no samples of its goodput");
+}
+
+static void put_figures(json_t *to, const struct case_figures *figures)
+{
+	put_number(to, "goodput_per_nic_bps", figures->goodput_bps, "no payload arrived");
+	put_number(to, "busbw_bps", figures->busbw_bps, NO_COLLECTIVE);
+	put_number(to, "fct_p50_s", figures->fct_p50_s, NO_FLOWS);
+	put_number(to, "fct_p99_s", figures->fct_p99_s, NO_FLOWS);
+	put_number(to, "marked_share", figures->marked, NO_DATA);
+	put_number(to, "trimmed_share", figures->trimmed, NO_DATA);
+	put_number(to, "retransmitted_share", figures->resent, NO_DATA);
+	put_number(to, "queue_bytes_max", figures->queue_bytes, NO_DATA);
 }
 
 static json_t *case_json(const struct book *book, const struct case_run *run)
@@ -108,14 +129,7 @@ static json_t *case_json(const struct book *book, const struct case_run *run)
 	json_object_set_new(ret, "culprit",
 			    figures->culprit[0] != '\0' ? json_string(figures->culprit)
 							: json_null());
-	json_object_set_new(ret, "goodput_per_nic_bps", number_or_null(figures->goodput_bps));
-	json_object_set_new(ret, "busbw_bps", number_or_null(figures->busbw_bps));
-	json_object_set_new(ret, "fct_p50_s", number_or_null(figures->fct_p50_s));
-	json_object_set_new(ret, "fct_p99_s", number_or_null(figures->fct_p99_s));
-	json_object_set_new(ret, "marked_share", number_or_null(figures->marked));
-	json_object_set_new(ret, "trimmed_share", number_or_null(figures->trimmed));
-	json_object_set_new(ret, "retransmitted_share", number_or_null(figures->resent));
-	json_object_set_new(ret, "queue_bytes_max", number_or_null(figures->queue_bytes));
+	put_figures(ret, figures);
 	json_object_set_new(ret, "measures", measures_json(run));
 	put_asked(ret, run);
 	put_samples(ret, figures);

@@ -273,7 +273,9 @@ void page_text(FILE *to, const struct book *book)
 	fprintf(to,
 		"\nGoodput of a case is that of its last window with an expectation, such as after "
 		"a "
-		"fault; of one without, that of the whole run.\n");
+		"fault; of one without, that of the whole run. A dash: the case has no such "
+		"figure; "
+		"book.json says why.\n");
 	for (uint32_t i = 0; i < SECTION_COUNT; i++)
 		say_section(to, book, i);
 	say_anomalies(to, book);

@@ -133,7 +133,8 @@ static void summary(struct sheet *sheet)
 			   open, count);
 	sheet_note(section,
 		   "Goodput of a case is that of its last window with an expectation, such as "
-		   "after a fault; of one without, that of the whole run.");
+		   "after a fault; of one without, that of the whole run. A dash: the case has no "
+		   "such figure; book.json says why.");
 	culprit(section, book);
 	by_section(section, book);
 	case_bars(section, book, "goodput", "Goodput of a NIC, case by case", "goodput_per_nic_bps",

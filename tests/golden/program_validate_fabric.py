@@ -143,6 +143,14 @@ def check_healthy(folder, scenario):
     return digests
 
 
+def check_reasons(got):
+    """What a case has not is null, with its reason."""
+    silent = [f"{one['name']}: {key}" for one in got["cases"] for key, value in one.items()
+              if value is None and key not in ("profile", "reason", "culprit") and not one.get(key + "_reason")]
+    given = [one for one in got["cases"] if one.get("busbw_bps_reason")]
+    check(silent == [] and len(given) > 10, f"figures without a reason: {silent}")
+
+
 def check_kept(folder, scenario):
     """The second call runs nothing; another option runs it all."""
     out = folder / "healthy"
@@ -352,6 +360,7 @@ def main():
             check(status == 0, f"one section, under sanitisers: {status} {errors}")
             sys.exit(failed > 0)
         digests = check_healthy(folder, scenario)
+        check_reasons(book(folder / "healthy"))
         of_book = [(case["section"], case["name"]) for case in book(folder / "healthy")["cases"]]
         check(check_list() == of_book, "--list has the cases of the book, and more of a whole one")
         check_kept(folder, scenario)
