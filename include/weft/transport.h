@@ -128,6 +128,10 @@ ps_t endpoint_next_at(const struct endpoint *endpoint);
 enum endpoint_fetch { ENDPOINT_FETCH_SELF, ENDPOINT_FETCH_CONTEXTS, ENDPOINT_FETCH_RINGS };
 void endpoint_fetch(const struct endpoint *endpoint, enum endpoint_fetch step);
 
+// Brings all of a QP into the cache: for who will reset it. Changes nothing. `qpn` is one of the
+// endpoint's.
+void endpoint_fetch_qp(const struct endpoint *endpoint, uint32_t qpn);
+
 // False when endpoint_next() would surely give nothing on any plane. A hint that costs one load.
 bool endpoint_has_work(const struct endpoint *endpoint);
 

@@ -77,3 +77,11 @@ void endpoint_fetch(const struct endpoint *endpoint, enum endpoint_fetch step)
 			fetch_sender(endpoint, sends);
 	}
 }
+
+void endpoint_fetch_qp(const struct endpoint *endpoint, uint32_t qpn)
+{
+	const struct qp *qp = endpoint_qp(endpoint, qpn);
+	__builtin_prefetch(&endpoint->records[qpn], 1);
+	for (uint32_t at = 0; qp != NULL && at < sizeof(*qp); at += CACHE_LINE)
+		__builtin_prefetch((const char *)qp + at, 1);
+}

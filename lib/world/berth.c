@@ -98,6 +98,8 @@ static uint32_t take(struct nic *nic)
 	berths->rest_head = berths->list[at].next;
 	forget(berths, at);
 	check(endpoint_reset(nic->endpoint, at) == 0);
+	if (berths->rest_head != OP_NONE) // it is the next one to be reset
+		endpoint_fetch_qp(nic->endpoint, berths->rest_head);
 	return at;
 }
 
