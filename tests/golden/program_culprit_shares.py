@@ -11,6 +11,9 @@ import sys
 import tempfile
 from collections import defaultdict
 
+sys.path.append(os.path.join(os.environ["WEFT_SOURCE"], "tests"))
+from goal_rounds import rounds
+
 WEFT = os.environ["WEFT"]
 FAILED = []
 NICS = 16
@@ -32,21 +35,6 @@ transport: {evs: 64}
 traffic: {kind: goal, file: rounds.goal}
 watch: {links: true, delays: true, operations: true}
 """
-
-
-def rounds(shifts=(5, 7, 9, 11)):
-    """Each rank computes for 50 us, passes a message on and waits for one, four times over."""
-    lines = [f"num_ranks {NICS}"]
-    for rank in range(NICS):
-        lines.append(f"rank {rank} {{")
-        for number, shift in enumerate(shifts):
-            lines.append(f"c{number}: calc 50000")
-            lines += [f"c{number} requires {word}{number - 1}" for word in "sr" if number > 0]
-            lines.append(f"s{number}: send 400000b to {(rank + shift) % NICS} tag {number}")
-            lines.append(f"s{number} requires c{number}")
-            lines.append(f"r{number}: recv 400000b from {(rank - shift) % NICS} tag {number}")
-        lines.append("}")
-    return "\n".join(lines) + "\n"
 
 
 PAIR = """name: pair
@@ -191,7 +179,7 @@ with tempfile.TemporaryDirectory() as room:
     place = pathlib.Path(room)
     for world in (RING, PROGRAM, ROUNDS, PAIR, SPRAYED):
         (place / (re.match(r"name: (\w+)", world).group(1) + ".yaml")).write_text(world, encoding="utf-8")
-    (place / "rounds.goal").write_text(rounds(), encoding="utf-8")
+    (place / "rounds.goal").write_text(rounds(NICS, (5, 7, 9, 11), 50000), encoding="utf-8")
     faults_have_the_worst_steps(place)
     as_the_time_line_has_it(place)
     faults_have_the_late_packets(place)

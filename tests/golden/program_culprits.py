@@ -11,6 +11,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(os.path.join(os.environ["WEFT_SOURCE"], "tests"))
+from goal_rounds import rounds
+
 WEFT = os.environ["WEFT"]
 SEEDS = int(os.environ.get("WEFT_CULPRIT_SEEDS", "2"))
 NICS, T0S, T1S, PLANES = 32, 4, 8, 2
@@ -20,21 +23,6 @@ transport: {{evs: 64}}
 traffic: {{kind: goal, file: rounds.goal}}
 watch: {{links: true, delays: true, operations: true}}
 """
-
-
-def rounds(shifts=(9, 13, 17, 24)):
-    """Each rank computes, passes a message on and waits for one, four times over."""
-    lines = [f"num_ranks {NICS}"]
-    for rank in range(NICS):
-        lines.append(f"rank {rank} {{")
-        for number, shift in enumerate(shifts):
-            lines.append(f"c{number}: calc 5000")
-            lines += [f"c{number} requires {word}{number - 1}" for word in "sr" if number > 0]
-            lines.append(f"s{number}: send 400000b to {(rank + shift) % NICS} tag {number}")
-            lines.append(f"s{number} requires c{number}")
-            lines.append(f"r{number}: recv 400000b from {(rank - shift) % NICS} tag {number}")
-        lines.append("}")
-    return "\n".join(lines) + "\n"
 
 
 def drawn(dice):
@@ -108,7 +96,7 @@ def controls(path):
 with tempfile.TemporaryDirectory() as folder:
     world = pathlib.Path(folder, "culprits.yaml")
     world.write_text(WORLD, encoding="utf-8")
-    pathlib.Path(folder, "rounds.goal").write_text(rounds(), encoding="utf-8")
+    pathlib.Path(folder, "rounds.goal").write_text(rounds(NICS, (9, 13, 17, 24), 5000), encoding="utf-8")
     counts, culprits_named = table(world)
     is_right = controls(world)
 for what, count in counts.items():
