@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <weft/check.h>
 #include <weft/world_delays.h>
 
 #include "culprit_tail.h"
@@ -84,7 +85,8 @@ static void take_steps(struct slowest_list *ret, const struct worst_steps *steps
 {
 	const struct slowest like = {.at = {.place = place}, .is_steps = true, .of = steps->worst};
 	struct count *counts = calloc(places, sizeof(*counts));
-	for (uint32_t i = 0; counts != NULL && i < steps->count; i++) {
+	check(counts != NULL);
+	for (uint32_t i = 0; i < steps->count; i++) {
 		uint32_t from = steps->list[i].from_nic / per, to = steps->list[i].to_nic / per;
 		bool is_worst = i < steps->worst;
 		counts[from].its += is_worst;
@@ -94,8 +96,7 @@ static void take_steps(struct slowest_list *ret, const struct worst_steps *steps
 		counts[to].its += is_worst;
 		counts[to].all++;
 	}
-	if (counts != NULL)
-		take(ret, &like, counts, places, steps->count);
+	take(ret, &like, counts, places, steps->count);
 	free(counts);
 }
 
@@ -142,10 +143,10 @@ static void take_packets(struct slowest_list *ret, const struct world *world)
 	struct slowest like = {0};
 	uint32_t first = culprit_tail_level(world->delays, &like.of);
 	ret->packets = like.of;
-	bool has_memory = places.links != NULL && places.lower != NULL && places.upper != NULL;
-	for (uint32_t i = 0; has_memory && i < 2 * topology->link_count; i++)
+	check(places.links != NULL && places.lower != NULL && places.upper != NULL);
+	for (uint32_t i = 0; i < 2 * topology->link_count; i++)
 		count_cable(&places, world, i, culprit_tail_on(world->delays->tail, i, first));
-	if (has_memory && like.of > 0) {
+	if (like.of > 0) {
 		like.at.place = CULPRIT_LINK;
 		take(ret, &like, places.links, topology->link_count, places.sent);
 		like.at.place = CULPRIT_SWITCH;
