@@ -16,6 +16,7 @@ build     git                command -v git
 build     libyaml-dev        pkg-config --exists yaml-0.1
 build     libjansson-dev     pkg-config --exists jansson
 build     libisal-dev        pkg-config --exists libisal
+build     libssl-dev         pkg-config --exists libcrypto
 optional  libdpdk-dev        pkg-config --exists libdpdk
 optional  libopenmpi-dev     command -v mpicc
 optional  openmpi-bin        command -v mpirun

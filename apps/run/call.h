@@ -10,6 +10,7 @@
 
 #include <weft/drive.h>
 #include <weft/report.h>
+#include <weft/report_manifest.h>
 
 #include "gpu.h"
 #include "options.h"
@@ -56,6 +57,7 @@ struct call {
 	bool is_other;			   // this is not the first of them: it says nothing
 	uint64_t text_hash;		   // of all files that were read
 	uint32_t folders_made;		   // for --out
+	struct manifest_rows inputs;	   // all files that were read
 };
 
 // Reads what the command line names: scenario, traces, sample. -errno with a reason.
@@ -77,6 +79,9 @@ int call_run(struct call *call, struct run *ret);
 
 // What there is to report of a run.
 struct report_input call_report(const struct call *call, const struct run *run);
+
+// Writes the manifest of the folder of --out: last, when all else is there. -errno with a reason.
+int call_seal(struct call *call);
 
 // Says why a result is partial or wrong; a script that keeps only stderr knows it, too.
 void call_say_end(const struct call *call, const struct run *run);

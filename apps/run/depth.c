@@ -325,6 +325,8 @@ int depth_run(struct call *call)
 		rc = depth_keep(call, write_depth, &depth);
 	if (rc == 0 && call->options.record_rank != NULL)
 		rc = record_step(call, &depth);
+	if (rc == 0 && call->options.record_rank != NULL)
+		rc = call_seal(call); // the record, too
 	if (rc < 0) {
 		free(depth.stages);
 		return depth_say_refusal(call, rc);

@@ -25,5 +25,6 @@ int depth_keep(struct call *call, depth_write *write, const void *depth)
 	if (rc < 0)
 		return rc;
 	write(draft.to, call, depth);
-	return draft_end(&draft, 0, &call->refusal);
+	rc = draft_end(&draft, 0, &call->refusal);
+	return rc < 0 ? rc : call_seal(call);
 }

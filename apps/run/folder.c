@@ -107,10 +107,10 @@ bool folder_has_result_at(const char *path, const char *file)
 	char place[PATH_MAX];
 	const char *slash = strrchr(file, '/'), *name = slash == NULL ? file : slash + 1;
 	size_t length = strlen(name);
-	if (strcmp(name, "result.json") != 0 && strcmp(name, "series.csv") != 0 &&
-	    strcmp(name, "bypass.csv") != 0 && strcmp(name, "trace.json") != 0 &&
-	    strcmp(name, "report.html") != 0 && strcmp(name, "metrics.txt") != 0 &&
-	    strcmp(name, "result.csv") != 0 &&
+	if (strcmp(name, "result.json") != 0 && strcmp(name, "manifest.json") != 0 &&
+	    strcmp(name, "series.csv") != 0 && strcmp(name, "bypass.csv") != 0 &&
+	    strcmp(name, "trace.json") != 0 && strcmp(name, "report.html") != 0 &&
+	    strcmp(name, "metrics.txt") != 0 && strcmp(name, "result.csv") != 0 &&
 	    (length < 4 || strcmp(name + length - 4, ".hdr") != 0))
 		return false;
 	snprintf(place, sizeof(place), "%.*s.", (int)(name - file), file);

@@ -283,6 +283,11 @@ struct report_input call_report(const struct call *call, const struct run *run)
 	return input;
 }
 
+int call_seal(struct call *call)
+{
+	return manifest_write(call->options.out, &call->inputs, WEFT_VERSION_TEXT, &call->refusal);
+}
+
 int call_finish_output(const struct call *call)
 {
 	return outcome_end(call->options.program, EXIT_SUCCESS);
@@ -364,6 +369,8 @@ static int perform(struct call *call)
 		rc = report_write(&input, &call->refusal);
 		if (rc == 0 && call->options.record_rank != NULL && run.end == RUN_DONE)
 			rc = record_write(call);
+		if (rc == 0)
+			rc = call_seal(call);
 		if (rc < 0)
 			return call_say_refusal(call, rc);
 	}
@@ -456,6 +463,7 @@ int run_main(const char *program, const char *help, int argc, char **argv)
 		rc = options_parse(&call.options, program, argc, argv, &call.refusal);
 	if (rc == 0 && answer(&call.options, help))
 		return ranks_leave(&call, call_finish_output(&call));
+	file_watch(manifest_take, &call.inputs);
 	options_command(program, argc, argv, call.command, sizeof(call.command));
 	if (rc == 0)
 		rc = prepare(&call);
@@ -465,6 +473,7 @@ int run_main(const char *program, const char *help, int argc, char **argv)
 	gpu_close(&call);
 	workload_free(&call.workload);
 	several_free(&call);
+	manifest_rows_free(&call.inputs);
 	dpdk_stop();
 	return status;
 }

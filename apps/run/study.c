@@ -147,6 +147,8 @@ static int finish(struct study_work *work)
 	struct call *call = work->call;
 	if (call->options.out != NULL) {
 		int rc = report_study_write(work->study, call->options.out, &call->refusal);
+		if (rc == 0)
+			rc = call_seal(call);
 		if (rc < 0)
 			return call_say_refusal(call, rc);
 	}

@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include <weft/refusal.h>
+#include <weft/report_manifest.h>
 #include <weft/report_verdict.h>
 #include <weft/scenario.h>
 
@@ -142,6 +143,7 @@ struct book {
 	uint32_t case_count;
 	double start_s;
 	struct case_run cases[BOOK_CASES_MAX];
+	struct manifest_rows inputs; // what the fabric was read from
 	struct refusal refusal;
 };
 

@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <weft/drive_files.h>
+
 #include "../run/folder.h"
 #include "help.h"
 #include "outcome.h"
@@ -299,14 +301,17 @@ static void catch_signals(void)
 static int validate(struct book *book)
 {
 	int rc = choose_cases(book);
+	file_watch(manifest_take, &book->inputs);
 	if (rc == 0)
 		rc = read_fabric(book);
+	file_watch(NULL, NULL);
 	if (rc == 0)
 		rc = make_folders(book);
 	catch_signals();
 	if (rc == 0)
 		rc = run_all(book);
 	scene_free(&book->scene);
+	manifest_rows_free(&book->inputs);
 	if (rc < 0)
 		return outcome_refused("validate-fabric", &book->refusal, rc);
 	page_end(stdout, book);

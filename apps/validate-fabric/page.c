@@ -12,6 +12,7 @@
 
 #include "outcome.h"
 #include "page.h"
+#include "weft_version.h"
 
 static const char *const words[] = {[CASE_OPEN] = "open",
 				    [CASE_PASS] = "PASS",
@@ -174,5 +175,8 @@ int page_write(struct book *book)
 	snprintf(path, sizeof(path), "%s/report.html", book->out);
 	if (rc == 0)
 		rc = replace(book, path, page_html);
-	return rc == 0 && book->junit != NULL ? replace(book, book->junit, junit) : rc;
+	if (rc == 0 && book->junit != NULL)
+		rc = replace(book, book->junit, junit);
+	return rc < 0 ? rc
+		      : manifest_write(book->out, &book->inputs, WEFT_VERSION_TEXT, &book->refusal);
 }

@@ -124,6 +124,15 @@ static int read_whole(FILE *file, size_t bytes_max, char **text, size_t *bytes)
 	}
 }
 
+static file_seen_fn *file_seen;
+static void *file_seen_context;
+
+void file_watch(file_seen_fn *seen, void *context)
+{
+	file_seen = seen;
+	file_seen_context = context;
+}
+
 int file_read(const char *path, size_t bytes_max, char **ret_text, size_t *ret_bytes,
 	      struct refusal *refusal)
 {
@@ -139,6 +148,8 @@ int file_read(const char *path, size_t bytes_max, char **ret_text, size_t *ret_b
 		return refuse_file(refusal, path, error);
 	}
 	text[bytes] = '\0';
+	if (file_seen != NULL)
+		file_seen(file_seen_context, path, text, bytes);
 	*ret_text = text;
 	*ret_bytes = bytes;
 	return 0;
