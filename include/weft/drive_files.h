@@ -33,8 +33,8 @@ uint64_t memory_peak_bytes(void);
 int file_read(const char *path, size_t bytes_max, char **ret_text, size_t *ret_bytes,
 	      struct refusal *refusal);
 
-// Who is told of each file that file_read() has read, with its text; NULL: nobody. One for a program:
-// what its result rests on is in the manifest (report_manifest.h).
+// Who is told of each file that file_read() has read, with its text; NULL: nobody. One for a
+// program: what its result rests on is in the manifest (report_manifest.h).
 typedef void file_seen_fn(void *context, const char *path, const char *text, size_t bytes);
 void file_watch(file_seen_fn *seen, void *context);
 
