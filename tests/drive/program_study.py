@@ -121,7 +121,7 @@ class Study(unittest.TestCase):
             self.assertEqual(row["reason"], missing.get(row["figure"], ""))
             self.assertEqual(row["mean"] == "", row["figure"] in missing)
         self.assertEqual((rows[3]["variant"], rows[3]["traffic.bytes"], rows[3]["runs"]), ("single", "2MB", "3"))
-        self.assertEqual(sorted(path.name for path in self.out.iterdir()), ["runs.csv", "study.csv", "study.json"])
+        self.assertEqual(sorted(path.name for path in self.out.iterdir()), ["manifest.json", "runs.csv", "study.csv", "study.json"])
         again = self.weft(TWO, "--seeds", 2, "--set", "traffic.bytes=1MB", "--out", self.out)  # an earlier study is replaced
         self.assertEqual(again.stderr, "")
 
