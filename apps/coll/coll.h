@@ -4,6 +4,7 @@
 //   main.c      arguments, files, the loop over sizes    types.c   numbers and words of nccl-tests
 //   measure.c   one size: run, or extrapolated           table.c   what is printed
 //   data.c      the data of a ring with credits          json.c    the same as JSON
+//   ideal.c     the least time
 #pragma once
 
 #include <stdbool.h>
@@ -16,6 +17,7 @@
 #include <weft/drive.h>
 #include <weft/drive_ledger.h>
 #include <weft/scenario.h>
+#include <weft/world_ideal.h>
 
 #define SETS_MAX 64
 #define SET_BYTES 64
@@ -82,7 +84,8 @@ struct measured {
 	uint32_t ranks;
 	struct coll_config config; // what was run
 	bool is_credit_ring;
-	double time_us; // mean of the iterations
+	struct ideal_time ideal; // no run takes less
+	double time_us;		 // mean of the iterations
 	double error_us;
 	bool is_extrapolated;
 	bool is_checked;
@@ -93,6 +96,9 @@ struct measured {
 
 // Reads the scenario for `bytes` into call->scenario. Negative errno with call->refusal.
 int call_scenario(struct call *call, uint64_t bytes, bool is_credit_ring, uint64_t seed);
+
+// The least time of what call->scenario says. Negative errno with call->refusal.
+int ideal_find(struct call *call, struct ideal_time *ret);
 
 // Runs one size. Negative errno with call->refusal.
 int measure_size(struct call *call, uint64_t bytes, struct measured *ret);
@@ -118,6 +124,7 @@ void json_print(FILE *to, const struct call *call, double busbw_mean);
 // "ring", ..., "credit_ring".
 const char *algorithm_of(const struct measured *row);
 
+double ideal_us(const struct measured *row);
 // GB/s, decimal.
 double algbw(const struct measured *row);
 double busbw(const struct measured *row);

@@ -27,6 +27,8 @@ void json_row(struct call *call, const struct measured *row)
 	put_count(to, "ranks", row->ranks);
 	put(to, "algorithm", json_string(algorithm_of(row)));
 	put(to, "time_us", json_real(row->time_us));
+	put(to, "ideal_us", json_real(ideal_us(row)));
+	put(to, "ideal_limit", json_string(ideal_limit_name(row->ideal.limit)));
 	put(to, "algbw_GBps", json_real(algbw(row)));
 	put(to, "busbw_GBps", json_real(busbw(row)));
 	put(to, "wrong", row->is_checked ? json_integer((json_int_t)row->wrong) : json_null());

@@ -278,6 +278,9 @@ int measure_size(struct call *call, uint64_t bytes, struct measured *ret)
 		return rc;
 	ret->bytes = whole_elements(ret, call, bytes);
 	ret->count = count_of(call, ret);
+	rc = call_scenario(call, ret->bytes, ret->is_credit_ring, call->seed);
+	if (rc < 0 || (rc = ideal_find(call, &ret->ideal)) < 0)
+		return rc;
 	bool is_long = packets_of(call, ret, ret->bytes) > (double)call->packets_max;
 	if (is_long && call->is_checked)
 		return refuse(&call->refusal, -EINVAL,

@@ -16,6 +16,11 @@ double busbw(const struct measured *row)
 	return algbw(row) * coll_bus_factor(row->config.kind, row->ranks);
 }
 
+double ideal_us(const struct measured *row)
+{
+	return (double)row->ideal.ps / PS_PER_US;
+}
+
 const char *algorithm_of(const struct measured *row)
 {
 	return row->is_credit_ring ? "credit_ring" : coll_algorithm_name(row->config.algorithm);
@@ -43,9 +48,10 @@ void table_head(FILE *to, const struct call *call, const struct measured *first)
 			? "data are checked as unsigned integers of the type's size"
 			: "no data are carried (-c 1 carries and checks them), so #wrong is N/A");
 	fputs("#\n"
-	      "#       size         count      type   redop    root      time   algbw   busbw "
-	      "#wrong  algorithm\n"
-	      "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)\n",
+	      "#       size         count      type   redop    root      time     ideal   algbw   "
+	      "busbw #wrong  algorithm\n"
+	      "#        (B)    (elements)                               (us)      (us)  (GB/s)  "
+	      "(GB/s)\n",
 	      to);
 }
 
@@ -54,10 +60,11 @@ void table_row(FILE *to, const struct call *call, const struct measured *row)
 	char wrong[24] = "N/A";
 	if (row->is_checked)
 		snprintf(wrong, sizeof(wrong), "%" PRIu64, row->wrong);
-	fprintf(to, "%12" PRIu64 "  %12" PRIu64 "  %8s  %6s  %6d  %8.1f  %6.2f  %6.2f  %6s  %s",
+	fprintf(to,
+		"%12" PRIu64 "  %12" PRIu64 "  %8s  %6s  %6d  %8.1f  %8.1f  %6.2f  %6.2f  %6s  %s",
 		row->bytes, row->count, call->type->name, has_sum(call->kind) ? "sum" : "none",
-		coll_has_root(call->kind) ? (int)call->root : -1, row->time_us, algbw(row),
-		busbw(row), wrong, algorithm_of(row));
+		coll_has_root(call->kind) ? (int)call->root : -1, row->time_us, ideal_us(row),
+		algbw(row), busbw(row), wrong, algorithm_of(row));
 	if (row->is_extrapolated)
 		fprintf(to, ", extrapolated: time +- %.1f us", row->error_us);
 	fputc('\n', to);

@@ -122,7 +122,28 @@ struct coll_place {
 int coll_put(struct program *program, struct arena *arena, const struct coll_config *config,
 	     const struct coll_place *place, struct refusal *refusal);
 
-// Bytes that coll_count() and coll_put() draw each.
+// A message, told by coll_walk(). What it waits for is said in marks that the caller gave.
+struct coll_message {
+	uint32_t from, to; // ranks
+	uint64_t bytes;	   // 1 and more
+	uint32_t after;	   // the mark of what the sender must have first; OP_NONE: nothing
+	uint32_t before;   // the same of what the receiver must have before this counts as received
+};
+
+// The caller's marks of a message, anything but OP_NONE: of the time when its sender has sent it,
+// and of when its receiver has it.
+struct coll_marks {
+	uint32_t sent, received;
+};
+
+typedef struct coll_marks coll_walk_fn(void *context, const struct coll_message *message);
+
+// Tells all messages that coll_put() would add, each after those that it waits for, and stores
+// none. Checked configurations only. -ENOMEM from `arena`, which holds coll_bytes() meanwhile.
+int coll_walk(const struct coll_config *config, struct arena *arena, coll_walk_fn *tell,
+	      void *context, struct refusal *refusal);
+
+// Bytes that coll_count(), coll_put() and coll_walk() draw each.
 uint64_t coll_bytes(const struct coll_config *config);
 
 // A sealed program with this collective alone: coll_check(), coll_count(), program_create(),

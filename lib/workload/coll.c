@@ -303,6 +303,19 @@ int coll_put(struct program *program, struct arena *arena, const struct coll_con
 	return 0;
 }
 
+int coll_walk(const struct coll_config *config, struct arena *arena, coll_walk_fn *tell,
+	      void *context, struct refusal *refusal)
+{
+	static const struct coll_place nowhere;
+	struct coll_writer writer = {
+		.config = config, .place = &nowhere, .tell = tell, .context = context};
+	int rc = draw_lists(&writer, arena, refusal);
+	if (rc < 0)
+		return rc;
+	put(&writer);
+	return 0;
+}
+
 // Before anything is put: pages of a program that does not fit would be filled for seconds.
 static int check_room(const struct coll_config *config, const struct arena *arena, uint32_t ops,
 		      uint32_t edges, struct refusal *refusal)

@@ -12,16 +12,15 @@ static void put_part(struct coll_writer *writer, struct coll_hop hop, struct col
 {
 	const struct coll_config *config = writer->config;
 	uint32_t ranks = config->ranks, distance = (hop.to + ranks - hop.from) % ranks;
-	uint32_t receive;
 	if (config->peers == 0) {
 		coll_send_to(writer, hop, part, to_offset, OP_NONE, OP_NONE);
 		return;
 	}
 	size_t lane = (size_t)(distance - 1) % config->peers * config->channels + hop.channel;
 	uint32_t *turn = &writer->turns[lane * ranks + hop.from];
-	receive = coll_send_to(writer, hop, part, to_offset, *turn, OP_NONE);
+	coll_send_to(writer, hop, part, to_offset, *turn, OP_NONE);
 	if (part.bytes > 0)
-		*turn = receive - 1; // put_message() puts them together
+		*turn = writer->sent_last;
 }
 
 // The block of `owner` goes from one rank to another, to the same place.

@@ -73,10 +73,22 @@ static void put_wait(struct coll_writer *writer, uint32_t op, uint32_t before)
 		program_wait(writer->program, op, before);
 }
 
+// Tells one message, where operations are marks of who is told.
+static uint32_t tell_message(struct coll_writer *writer, struct coll_hop hop, uint64_t bytes,
+			     uint32_t after, uint32_t before)
+{
+	const struct coll_message message = {hop.from, hop.to, bytes, after, before};
+	struct coll_marks marks = writer->tell(writer->context, &message);
+	writer->sent_last = marks.sent;
+	return marks.received;
+}
+
 // Puts one message; part.bytes is at most a chunk.
 static uint32_t put_message(struct coll_writer *writer, struct coll_hop hop, struct coll_part part,
 			    uint64_t to_offset, uint32_t after, uint32_t before)
 {
+	if (writer->tell != NULL)
+		return tell_message(writer, hop, part.bytes, after, before);
 	uint32_t from = rank_of(writer, hop.from), to = rank_of(writer, hop.to);
 	uint32_t tag = writer->place->tag + hop.channel, bytes = (uint32_t)part.bytes;
 	uint64_t base = writer->place->offset;
@@ -88,6 +100,7 @@ static uint32_t put_message(struct coll_writer *writer, struct coll_hop hop, str
 					  hop.is_sum);
 	}
 	writer->ops += 2;
+	writer->sent_last = send;
 	put_wait(writer, send, after == OP_NONE ? writer->after[hop.from] : after);
 	put_wait(writer, receive, before);
 	if (writer->join != NULL) {
@@ -142,6 +155,6 @@ uint32_t coll_send_in_turn(struct coll_writer *writer, struct coll_hop hop, stru
 	uint32_t *sent = &writer->sent[hop.from];
 	uint32_t receive = coll_send_to(writer, hop, part, to_offset, *sent, before);
 	if (part.bytes > 0)
-		*sent = receive - 1; // put_message() puts them together
+		*sent = writer->sent_last;
 	return receive;
 }

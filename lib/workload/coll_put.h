@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the generators of collectives are built of: blocks, and messages that are cut in pieces.
-// Without a program it only counts, so that the count is the same code.
+// Without a program it only counts, or tells somebody, so that both are the same code.
 #pragma once
 
 #include <weft/coll.h>
@@ -21,6 +21,9 @@ struct coll_writer {
 	uint32_t *sent;		    // [ranks] scratch: a member's last message in turn
 	uint32_t *turns; // [peers][channels][ranks] scratch: a member's last message in that lane
 	uint64_t ops, edges;
+	coll_walk_fn *tell; // NULL: nobody is told
+	void *context;
+	uint32_t sent_last; // the send, or its mark, of the message put last
 };
 
 // Of everyone with everyone: lanes of all members, in each of which one message follows another.

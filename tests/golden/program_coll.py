@@ -77,8 +77,8 @@ def check(holds, what):
 
 
 def rows(text):
-    """(size, count, type, redop, root, time, algbw, busbw, wrong, algorithm and the rest) of each size."""
-    return [line.split(None, 9) for line in text.splitlines() if line and not line.startswith("#")]
+    """(size, count, type, redop, root, time, ideal, algbw, busbw, wrong, algorithm and the rest) of each size."""
+    return [line.split(None, 10) for line in text.splitlines() if line and not line.startswith("#")]
 
 
 def check_refusals():
@@ -94,16 +94,16 @@ def check_data():
             status, out, err = coll(kind, "-b", "100000", "-c", "1", "-d", "int32", "--ranks", "16", "--algorithm", algorithm,
                                     "--chunk", "16K", "--channels", "2")
             row = rows(out)
-            check(status == 0 and len(row) == 1 and row[0][8] == "0" and row[0][9] == algorithm and "0 OK" in out,
+            check(status == 0 and len(row) == 1 and row[0][9] == "0" and row[0][10] == algorithm and "0 OK" in out,
                   f"{kind}, {algorithm}: right everywhere {err}")
     for kind in ("all_reduce", "reduce_scatter", "all_gather"):
         words = [kind, "-b", "1M", "-d", "int32", "--ranks", "16", "--algorithm", "credit_ring", "--chunk", "16K", "--channels", "2"]
         row, plain = rows(coll(*words, "-c", "1")[1])[0], rows(coll(*words)[1])[0]
-        check(row[8] == "0" and row[9] == "credit_ring" and row[5] == plain[5], f"{kind}, credit_ring: right everywhere, in the same time")
+        check(row[9] == "0" and row[10] == "credit_ring" and row[5] == plain[5], f"{kind}, credit_ring: right everywhere, in the same time")
     for kind in ("reduce_scatter", "all_gather"):
         status, out, err = coll(kind, "-b", "100000", "-c", "1", "-d", "uint8", "--ranks", "13", "--algorithm", "pat",
                                 "--scenario", "perm128-400g")
-        check(status == 0 and rows(out)[0][8] == "0", f"{kind}, pat, 13 ranks: right everywhere {err}")
+        check(status == 0 and rows(out)[0][9] == "0", f"{kind}, pat, 13 ranks: right everywhere {err}")
 
 
 def check_columns():
@@ -111,11 +111,11 @@ def check_columns():
     table = rows(out)
     check(status == 0 and [row[0] for row in table] == ["1048576", "2097152", "4194304"], "sizes are multiplied")
     for row in table:
-        size, time_us, algbw, busbw = int(row[0]), float(row[5]), float(row[6]), float(row[7])
-        check(int(row[1]) == size // 2 and row[2:5] == ["half", "sum", "-1"] and row[8] == "N/A", f"{size}: columns")
+        size, time_us, algbw, busbw = int(row[0]), float(row[5]), float(row[7]), float(row[8])
+        check(int(row[1]) == size // 2 and row[2:5] == ["half", "sum", "-1"] and row[9] == "N/A", f"{size}: columns")
         check(abs(size / time_us / 1e3 - algbw) < 0.006 + algbw * 0.001 and abs(busbw / algbw - 2 * 31 / 32) < 0.002,
               f"{size}: algbw {algbw}, busbw {busbw} in {time_us} us")
-    mean = sum(float(row[7]) for row in table) / 3
+    mean = sum(float(row[8]) for row in table) / 3
     check(f"# Avg bus bandwidth    : {mean:.1f}"[:-1] in out or abs(float(out.rsplit(":", 1)[1]) - mean) < 0.01, "their mean")
     status, out, _ = coll("broadcast", "-b", "1000000", "-e", "3000000", "-i", "1000000", "-r", "9")
     check([row[0] for row in rows(out)] == ["1000000", "2000000", "3000000"] and rows(out)[0][4] == "9", "sizes are added")
@@ -131,8 +131,8 @@ def check_json():
     told, table = json.loads(coll(*words, "--json")[1]), rows(coll(*words)[1])
     check(told["collective"] == "all_reduce" and told["root"] is None and len(told["sizes"]) == len(table) == 2, "JSON has the sizes")
     for one, row in zip(told["sizes"], table):
-        check(str(one["bytes"]) == row[0] and f"{one['time_us']:.1f}" == row[5] and f"{one['busbw_GBps']:.2f}" == row[7] and
-              one["wrong"] == 0 and one["algorithm"] == row[9], f"  {one['bytes']}: {one['time_us']:.1f} us, {one['algorithm']}")
+        check(str(one["bytes"]) == row[0] and f"{one['time_us']:.1f}" == row[5] and f"{one['busbw_GBps']:.2f}" == row[8] and
+              f"{one['ideal_us']:.1f}" == row[6] and one["wrong"] == 0 and one["algorithm"] == row[10], f"  {one['bytes']}: {one['time_us']:.1f} us, {one['algorithm']}")
     check(coll("all_reduce", "-b", "1M", "--json")[1].count('"wrong": null') == 1, "  nothing that was not checked is right")
 
 
@@ -145,8 +145,8 @@ def check_extrapolation():
         whole = rows(coll(*words, "-b", "128M", "--packets", "20000000")[1])[0]
         status, out, _ = coll(*words, "-b", "128M", "--packets", packets)
         row = rows(out)[0]
-        check(status == 0 and "extrapolated: time +- " in row[9] and "extrapolated" not in whole[9], f"{words}: says so")
-        is_us, should_us, error_us = float(row[5]), float(whole[5]), float(row[9].split()[-2])
+        check(status == 0 and "extrapolated: time +- " in row[10] and "extrapolated" not in whole[10], f"{words}: says so")
+        is_us, should_us, error_us = float(row[5]), float(whole[5]), float(row[10].split()[-2])
         check(0 < error_us < should_us / 5 and abs(is_us - should_us) <= error_us + should_us / 100,
               f"{words}: {is_us} +- {error_us} us for {should_us} us")
 
