@@ -7,9 +7,14 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include <weft/drive_files.h>
+
 #include "weft_version.h"
+
+#define FILE_BYTES_MAX ((size_t)1 << 26)
 
 #define REPEAT_LEAST 3	 // runs of a side that can tell its noise
 #define NOISE_LEAST 0.10 // what batches of runs of one program differ by on a quiet machine
@@ -61,7 +66,13 @@ static bool is_ours(const json_t *then)
 int compare_read(const char *path, json_t **ret, struct refusal *refusal)
 {
 	json_error_t error;
-	*ret = json_load_file(path, 0, &error);
+	char *text;
+	size_t bytes;
+	int rc = file_read(path, FILE_BYTES_MAX, &text, &bytes, refusal);
+	if (rc < 0)
+		return rc;
+	*ret = json_loadb(text, bytes, 0, &error);
+	free(text);
 	if (*ret != NULL && is_ours(*ret))
 		return 0;
 	snprintf(refusal->file, sizeof(refusal->file), "%s", path);

@@ -37,13 +37,13 @@ static void folder_of(const char *path, char *ret, size_t bytes)
 int json_file_check(const char *path)
 {
 	char folder[PATH_BYTES];
-	struct stat there;
+	struct refusal refusal = {0};
 	if (path == NULL || is_stream(path))
 		return 0;
 	if (path[0] == '\0' || strlen(path) > PATH_BYTES - 8)
 		return bad_word("--json wants a file, not", path);
-	if (stat(path, &there) == 0 && S_ISDIR(there.st_mode))
-		return bad_word("--json wants a file, and this is a folder:", path);
+	if (files_check_output(path, &refusal) < 0)
+		return say_refusal(&refusal, EXIT_BAD_INPUT);
 	folder_of(path, folder, sizeof(folder));
 	return access(folder, W_OK) == 0 ? 0 : say_errno("cannot write to", folder, EXIT_BAD_INPUT);
 }

@@ -59,6 +59,9 @@ static int read_option(struct words *words, int option, const char *word)
 	case 'j':
 		options->json = optarg;
 		return 0;
+	case 'f':
+		files_force();
+		return 0;
 	case 'c':
 		options->compare = optarg;
 		return 0;
@@ -90,6 +93,7 @@ static int read_words(struct words *words, int argc, char **argv)
 					      {"scenario", required_argument, NULL, 's'},
 					      {"only", required_argument, NULL, 'o'},
 					      {"json", required_argument, NULL, 'j'},
+					      {"force", no_argument, NULL, 'f'},
 					      {"compare", required_argument, NULL, 'c'},
 					      {"instructions", no_argument, NULL, 'i'},
 					      {"list", no_argument, NULL, 'l'},
@@ -144,6 +148,8 @@ static int measure(const char *what, const struct words *words)
 {
 	const struct bench_options *options = &words->options;
 	bool is_sim = strcmp(what, "sim") == 0;
+	if (files_are_forced() && (options->json == NULL || strcmp(options->json, "-") == 0))
+		return bad_word("needs --json FILE:", "--force");
 	if (!is_sim && strcmp(what, "dpdk") != 0)
 		return bad_word("cannot measure", what);
 	if (!is_sim && words->asked != ASKED_NOTHING)

@@ -164,6 +164,8 @@ static int run_bench(struct bench *bench)
 	int rc = options->scenario_name != NULL ? take_scenario(bench) : take_cases(bench);
 	if (rc == 0 && options->compare != NULL)
 		rc = compare_read(options->compare, &bench->then, &bench->refusal);
+	if (rc == 0 && json_file_check(options->json) != 0)
+		return EXIT_BAD_INPUT;
 	if (rc == 0)
 		rc = run_rounds(bench);
 	if (rc == 0 && options->has_instructions)
@@ -177,9 +179,7 @@ int bench_sim(const struct bench_options *options)
 	const char *unknown = options->only != NULL ? cases_unknown(options->only) : NULL;
 	if (unknown != NULL)
 		return bad_word("--list names the cases; there is no", unknown);
-	int status = json_file_check(options->json);
-	if (status == 0)
-		status = run_bench(&bench);
+	int status = run_bench(&bench);
 	bench_free(&bench);
 	return status;
 }

@@ -36,6 +36,7 @@ enum {
 	OPT_ONCE_END, // those before may be given once
 	OPT_RATE,
 	OPT_SET,
+	OPT_FORCE,
 	OPT_JSON,
 	OPT_LIST,
 	OPT_VERSION
@@ -64,6 +65,7 @@ static const struct option longs[] = {
 	{"repair", required_argument, NULL, OPT_REPAIR},
 	{"faults", required_argument, NULL, OPT_FAULTS},
 	{"svg", required_argument, NULL, OPT_SVG},
+	{"force", no_argument, NULL, OPT_FORCE},
 	{"set", required_argument, NULL, OPT_SET},
 	{"json", no_argument, NULL, OPT_JSON},
 	{"list", no_argument, NULL, OPT_LIST},
@@ -160,6 +162,9 @@ static int take(struct call *call, int option)
 		return add_set(call, optarg);
 	case OPT_SVG:
 		call->svg = optarg;
+		return 0;
+	case OPT_FORCE:
+		files_force();
 		return 0;
 	case OPT_JSON:
 		call->is_json = true;
@@ -258,6 +263,8 @@ static int parse(struct call *call, int argc, char **argv)
 	if (call->wants_faults && call->is_json)
 		return outcome_bad_word(&call->refusal, "--faults prints YAML; it does not go with",
 					"--json");
+	if (files_are_forced() && call->svg == NULL)
+		return outcome_bad_word(&call->refusal, "needs --svg:", "--force");
 	if (!isnan(call->numbers.repair_s) && call->numbers.spares == GOODPUT_ENOUGH_SPARES)
 		return outcome_bad_word(&call->refusal,
 					"has no effect without --spares:", "--repair");
@@ -277,10 +284,10 @@ static int draw(struct call *call)
 static int show(struct call *call)
 {
 	int rc = job_make(call);
+	if (rc == 0 && call->svg != NULL)
+		rc = files_check_output(call->svg, &call->refusal);
 	if (rc == 0)
 		rc = call->wants_faults ? timeline_print(stdout, call) : study_run(call);
-	if (rc == 0 && call->svg != NULL)
-		rc = draw(call);
 	if (rc < 0)
 		return outcome_refused("goodput", &call->refusal, rc);
 	if (call->wants_faults)
@@ -289,7 +296,9 @@ static int show(struct call *call)
 		json_print(stdout, call);
 	else
 		table_print(stdout, call);
-	return EXIT_SUCCESS;
+	if (call->svg != NULL)
+		rc = draw(call);
+	return rc < 0 ? outcome_refused("goodput", &call->refusal, rc) : EXIT_SUCCESS;
 }
 
 int main(int argc, char **argv)

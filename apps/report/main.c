@@ -17,7 +17,7 @@
 #include "outcome.h"
 #include "weft_version.h"
 
-enum { OPT_PROFILE = 256, OPT_OUT, OPT_NO_FILES, OPT_QUIET, OPT_PLAIN, OPT_VERSION };
+enum { OPT_PROFILE = 256, OPT_OUT, OPT_FORCE, OPT_NO_FILES, OPT_QUIET, OPT_PLAIN, OPT_VERSION };
 
 #define PROFILE_BYTES_MAX ((size_t)1 << 20)
 #define HDR_BYTES_MAX ((size_t)1 << 24)
@@ -27,6 +27,7 @@ enum { OPT_PROFILE = 256, OPT_OUT, OPT_NO_FILES, OPT_QUIET, OPT_PLAIN, OPT_VERSI
 static const struct option longs[] = {
 	{"profile", required_argument, NULL, OPT_PROFILE},
 	{"out", required_argument, NULL, OPT_OUT},
+	{"force", no_argument, NULL, OPT_FORCE},
 	{"no-files", no_argument, NULL, OPT_NO_FILES},
 	{"quiet", no_argument, NULL, OPT_QUIET},
 	{"plain", no_argument, NULL, OPT_PLAIN},
@@ -57,6 +58,9 @@ static int take(struct call *call, int option)
 		return outcome_once(&call->refusal, &call->profile_name, "--profile", optarg);
 	case OPT_OUT:
 		return outcome_once(&call->refusal, &call->out, "--out", optarg);
+	case OPT_FORCE:
+		files_force();
+		return 0;
 	case OPT_NO_FILES:
 		call->has_no_files = true;
 		return 0;
@@ -83,11 +87,12 @@ static int check_words(struct call *call, int argc, char **argv)
 	if (optind < argc)
 		return outcome_bad_word(&call->refusal, "one result at a time; what is",
 					argv[optind]);
-	if (call->has_no_files && (call->out != NULL || call->is_plain || call->is_quiet))
-		return outcome_bad_word(
-			&call->refusal,
-			"--out, --plain and --quiet are of the files that are not written with",
-			"--no-files");
+	if (call->has_no_files &&
+	    (call->out != NULL || call->is_plain || call->is_quiet || files_are_forced()))
+		return outcome_bad_word(&call->refusal,
+					"--out, --plain, --quiet and --force are of the files that "
+					"are not written with",
+					"--no-files");
 	return 0;
 }
 
@@ -194,57 +199,61 @@ static const struct output {
 
 #define OUTPUT_COUNT (sizeof(outputs) / sizeof(*outputs))
 
-// Where output `index` goes: --out, or the folder of the result; under another name first.
-static void output_path(char ret[PATH_BYTES], const struct call *call, size_t index, bool is_first)
+// Where output `index` goes: --out, or the folder of the result.
+static void output_path(char ret[PATH_BYTES], const struct call *call, size_t index)
 {
-	char folder[PATH_BYTES];
 	const char *path = call->result.path, *slash = strrchr(path, '/');
 	if (call->out != NULL)
-		snprintf(folder, sizeof(folder), "%s/", call->out);
+		snprintf(ret, PATH_BYTES, "%.3900s/%s", call->out, outputs[index].name);
 	else
-		snprintf(folder, sizeof(folder), "%.*s",
-			 slash == NULL ? 0 : (int)(slash + 1 - path), path);
-	if (is_first)
-		snprintf(ret, PATH_BYTES, "%.3900s.%s.%ld", folder, outputs[index].name,
-			 (long)getpid());
-	else
-		snprintf(ret, PATH_BYTES, "%.3900s%s", folder, outputs[index].name);
+		snprintf(ret, PATH_BYTES, "%.*s%s", slash == NULL ? 0 : (int)(slash + 1 - path),
+			 path, outputs[index].name);
 }
 
-static int write_one(struct call *call, size_t index, const struct sheet *sheet,
-		     const struct html_input *input)
+// Of many runs there is the page alone: a study has tables of its own.
+static size_t output_count(const struct sheet *sheet)
+{
+	return sheet_is_result(sheet) ? OUTPUT_COUNT : 1;
+}
+
+// Before anything is printed.
+static int check_files(struct call *call, const struct sheet *sheet)
 {
 	char path[PATH_BYTES];
-	output_path(path, call, index, true);
-	FILE *file = fopen(path, "wx");
-	if (file == NULL)
-		return file_unwritten(&call->refusal, path, errno);
-	int rc = outputs[index].write(file, sheet, input), error = errno;
-	if (fclose(file) != 0 && rc == 0) {
-		error = errno;
-		rc = -EIO;
+	int rc = 0;
+	for (size_t i = 0; i < output_count(sheet) && rc == 0; i++) {
+		output_path(path, call, i);
+		rc = files_check_output(path, &call->refusal);
 	}
-	return rc < 0 ? file_unwritten(&call->refusal, path, error) : 0;
+	return rc;
 }
 
-// All are whole before the first gets its name. Of many runs there is the page alone: a study has
-// tables of its own.
+// All are whole before the first gets its name.
 static int write_files(struct call *call, const struct sheet *sheet, const struct html_input *input)
 {
-	char path[PATH_BYTES], first[PATH_BYTES];
-	size_t count = sheet_is_result(sheet) ? OUTPUT_COUNT : 1;
-	int rc = 0;
-	for (size_t i = 0; i < count && rc == 0; i++)
-		rc = write_one(call, i, sheet, input);
-	for (size_t i = 0; i < count; i++) {
-		output_path(first, call, i, true);
-		output_path(path, call, i, false);
-		if (rc == 0 && rename(first, path) != 0)
-			rc = file_unwritten(&call->refusal, path, errno);
+	static struct draft drafts[OUTPUT_COUNT];
+	static char paths[OUTPUT_COUNT][PATH_BYTES];
+	size_t begun = 0, count = output_count(sheet);
+	int rc = 0, ended;
+	for (; begun < count && rc == 0; begun++) {
+		output_path(paths[begun], call, begun);
+		rc = draft_begin(&drafts[begun], paths[begun], &call->refusal);
 		if (rc < 0)
-			unlink(first);
-		else if (!call->is_quiet)
-			printf("%s  %s\n", i == 0 ? "\nFiles\n" : "", path);
+			break;
+		rc = outputs[begun].write(drafts[begun].to, sheet, input);
+		if (rc == 0 && fflush(drafts[begun].to) != 0)
+			rc = -EIO;
+		if (rc < 0)
+			file_unwritten(&call->refusal, paths[begun], errno);
+	}
+	for (size_t i = 0; i < begun; i++) {
+		struct refusal why = {0};
+		ended = draft_end(&drafts[i], rc, &why);
+		if (rc == 0 && ended < 0)
+			call->refusal = why;
+		rc = rc < 0 ? rc : ended;
+		if (rc == 0 && !call->is_quiet)
+			printf("%s  %s\n", i == 0 ? "\nFiles\n" : "", paths[i]);
 	}
 	return rc;
 }
@@ -278,7 +287,9 @@ static int make(struct call *call)
 					"a book has a profile for each of its cases; it takes no",
 					"--profile");
 	}
-	if (!call->is_quiet)
+	if (!call->has_no_files)
+		rc = check_files(call, sheet);
+	if (rc == 0 && !call->is_quiet)
 		rc = sheet_show(stdout, sheet);
 	if (rc == 0 && !call->has_no_files)
 		rc = write_files(call, sheet, &input);

@@ -23,6 +23,7 @@ enum {
 	OPT_OUT,
 	OPT_PCAP,
 	OPT_LOG,
+	OPT_FORCE,
 	OPT_PORTS,
 	OPT_DILATION,
 	OPT_LANES,
@@ -80,6 +81,7 @@ static const struct option longs[] = {
 	{"out", required_argument, NULL, OPT_OUT},
 	{"pcap", required_argument, NULL, OPT_PCAP},
 	{"log", required_argument, NULL, OPT_LOG},
+	{"force", no_argument, NULL, OPT_FORCE},
 	{"json", no_argument, NULL, OPT_JSON},
 	{"quiet", no_argument, NULL, OPT_QUIET},
 	{"footprint", no_argument, NULL, OPT_FOOTPRINT},
@@ -149,6 +151,30 @@ static int take_depth(struct options *options, int option, struct refusal *refus
 	}
 }
 
+// Words of emu.
+static int take_emu(struct options *options, int option, struct refusal *refusal)
+{
+	switch (option) {
+	case OPT_PORTS:
+		return outcome_once(refusal, &options->ports, "--ports", optarg);
+	case OPT_DILATION:
+		return outcome_once(refusal, &options->dilation, "--dilation", optarg);
+	case OPT_LANES:
+		return outcome_once(refusal, &options->lanes, "--lanes", optarg);
+	case OPT_EAL:
+		return outcome_once(refusal, &options->eal, "--eal", optarg);
+	case OPT_GPU:
+		return outcome_once(refusal, &options->gpu, "--gpu", optarg);
+	case OPT_GPU_BARRIER:
+		options->has_gpu_barrier = true;
+		return 0;
+	case OPT_GPU_PATIENCE:
+		return outcome_once(refusal, &options->gpu_patience, "--gpu-patience", optarg);
+	default:
+		return take_depth(options, option, refusal);
+	}
+}
+
 static int take(struct options *options, int option, struct refusal *refusal)
 {
 	switch (option) {
@@ -174,21 +200,9 @@ static int take(struct options *options, int option, struct refusal *refusal)
 		return outcome_once(refusal, &options->pcap, "--pcap", optarg);
 	case OPT_LOG:
 		return outcome_once(refusal, &options->log, "--log", optarg);
-	case OPT_PORTS:
-		return outcome_once(refusal, &options->ports, "--ports", optarg);
-	case OPT_DILATION:
-		return outcome_once(refusal, &options->dilation, "--dilation", optarg);
-	case OPT_LANES:
-		return outcome_once(refusal, &options->lanes, "--lanes", optarg);
-	case OPT_EAL:
-		return outcome_once(refusal, &options->eal, "--eal", optarg);
-	case OPT_GPU:
-		return outcome_once(refusal, &options->gpu, "--gpu", optarg);
-	case OPT_GPU_BARRIER:
-		options->has_gpu_barrier = true;
+	case OPT_FORCE:
+		files_force();
 		return 0;
-	case OPT_GPU_PATIENCE:
-		return outcome_once(refusal, &options->gpu_patience, "--gpu-patience", optarg);
 	case OPT_SEEDS:
 		return outcome_once(refusal, &options->seeds, "--seeds", optarg);
 	case OPT_JOBS:
@@ -217,7 +231,7 @@ static int take(struct options *options, int option, struct refusal *refusal)
 		options->wants_version = true;
 		return 0;
 	default:
-		return take_depth(options, option, refusal);
+		return take_emu(options, option, refusal);
 	}
 }
 
@@ -251,6 +265,9 @@ static int check_together(const struct options *options, struct refusal *refusal
 		return 0;
 	if (options->scenario == NULL && options->trace == NULL)
 		return outcome_bad_word(refusal, "no scenario given: weft", options->program);
+	if (files_are_forced() && options->out == NULL && options->pcap == NULL &&
+	    options->log == NULL)
+		return outcome_bad_word(refusal, "needs --out, --pcap or --log:", "--force");
 	if (options->is_json && options->is_quiet)
 		return outcome_bad_word(
 			refusal, "--json prints no table that --quiet could shorten:", "--quiet");

@@ -20,6 +20,7 @@ enum {
 	OPT_DEPTH,
 	OPT_SAMPLE,
 	OPT_SVG,
+	OPT_FORCE,
 	OPT_JSON,
 	OPT_CSV,
 	OPT_VERSION
@@ -38,6 +39,7 @@ static const struct option longs[] = {
 	{"depth", required_argument, NULL, OPT_DEPTH},
 	{"sample", required_argument, NULL, OPT_SAMPLE},
 	{"svg", required_argument, NULL, OPT_SVG},
+	{"force", no_argument, NULL, OPT_FORCE},
 	{"json", no_argument, NULL, OPT_JSON},
 	{"csv", no_argument, NULL, OPT_CSV},
 	{"help", no_argument, NULL, 'h'},
@@ -79,6 +81,9 @@ static int take(struct call *call, int option)
 		return outcome_once(&call->refusal, &call->svg, "--svg", optarg);
 	case OPT_SET:
 		return add_set(call, optarg);
+	case OPT_FORCE:
+		files_force();
+		return 0;
 	case OPT_JSON:
 		call->is_json = true;
 		return 0;
@@ -224,6 +229,8 @@ static int parse(struct call *call, int argc, char **argv)
 					argv[optind]);
 	if (call->is_json && call->is_csv)
 		return outcome_bad_word(&call->refusal, "--json does not go with", "--csv");
+	if (files_are_forced() && call->svg == NULL)
+		return outcome_bad_word(&call->refusal, "needs --svg:", "--force");
 	rc = take_racks(call);
 	if (rc == 0)
 		rc = take_reference(call);
@@ -245,8 +252,6 @@ static int draw(struct call *call)
 static int show(struct call *call)
 {
 	int rc = points_run(call);
-	if (rc == 0 && call->svg != NULL)
-		rc = draw(call);
 	if (rc < 0)
 		return outcome_refused("scaling", &call->refusal, rc);
 	if (call->is_json)
@@ -255,7 +260,9 @@ static int show(struct call *call)
 		csv_print(stdout, call);
 	else
 		table_print(stdout, call);
-	return EXIT_SUCCESS;
+	if (call->svg != NULL)
+		rc = draw(call);
+	return rc < 0 ? outcome_refused("scaling", &call->refusal, rc) : EXIT_SUCCESS;
 }
 
 int main(int argc, char **argv)

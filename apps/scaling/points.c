@@ -183,6 +183,8 @@ int points_run(struct call *call)
 	int rc = jitter_take(&unused, &call->jitter, &call->refusal);
 	if (rc == 0)
 		rc = read_scenario(call, call->set_count);
+	if (rc == 0 && call->svg != NULL)
+		rc = files_check_output(call->svg, &call->refusal);
 	call->gpus_per_rack = call->scenario.fabric.nics_per_host;
 	for (uint32_t i = 0; rc == 0 && i < call->point_count; i++)
 		rc = run_point(call, &call->points[i]);

@@ -43,6 +43,8 @@ static int take(struct call *call, int option, const char *word)
 		if (call->set_count == SETS_MAX)
 			return outcome_bad_word(&call->refusal, "too many --set, at", word);
 		call->sets[call->set_count++] = word;
+	} else if (option == 'f') {
+		files_force();
 	} else {
 		return outcome_once(&call->refusal, &call->svg, "--svg", word);
 	}
@@ -52,11 +54,9 @@ static int take(struct call *call, int option, const char *word)
 static int parse(struct call *call, int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{"svg", required_argument, NULL, 'o'},
-		{"set", required_argument, NULL, 's'},
-		{"help", no_argument, NULL, 'h'},
-		{"version", no_argument, NULL, 'v'},
-		{NULL, 0, NULL, 0},
+		{"svg", required_argument, NULL, 'o'}, {"force", no_argument, NULL, 'f'},
+		{"set", required_argument, NULL, 's'}, {"help", no_argument, NULL, 'h'},
+		{"version", no_argument, NULL, 'v'},   {NULL, 0, NULL, 0},
 	};
 	int option;
 	opterr = 0;
@@ -75,6 +75,8 @@ static int parse(struct call *call, int argc, char **argv)
 					argv[optind]);
 	if (call->scenario_name == NULL && !call->wants_help && !call->wants_version)
 		return outcome_bad_word(&call->refusal, "no scenario given: weft", "topology");
+	if (files_are_forced() && call->svg == NULL)
+		return outcome_bad_word(&call->refusal, "needs --svg:", "--force");
 	return 0;
 }
 
@@ -134,11 +136,13 @@ static int show(struct call *call)
 	if (rc == 0 && figures_find(&call->figures, &call->topology, &call->scenario.fabric) != 0)
 		rc = refuse(&call->refusal, -ENODEV, "the system gives no memory", 0, 0, 0);
 	if (rc == 0 && call->svg != NULL)
-		rc = draw(call);
+		rc = files_check_output(call->svg, &call->refusal);
 	if (rc < 0)
 		return outcome_refused("topology", &call->refusal, rc);
 	table_print(stdout, &call->scenario, &call->topology, &call->figures);
-	return EXIT_SUCCESS;
+	if (call->svg != NULL)
+		rc = draw(call);
+	return rc < 0 ? outcome_refused("topology", &call->refusal, rc) : EXIT_SUCCESS;
 }
 
 int main(int argc, char **argv)

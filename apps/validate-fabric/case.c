@@ -50,7 +50,7 @@ static bool is_same(const char *path, const char *text)
 	size_t bytes;
 	struct refusal ignored;
 	if (access(path, F_OK) != 0 ||
-	    file_read(path, TEXT_BYTES_MAX, &there, &bytes, &ignored) < 0)
+	    file_read_back(path, TEXT_BYTES_MAX, &there, &bytes, &ignored) < 0)
 		return false;
 	bool same = strcmp(there, text) == 0;
 	free(there);
@@ -60,7 +60,7 @@ static bool is_same(const char *path, const char *text)
 static int put_text(const char *path, const char *text, struct refusal *refusal)
 {
 	struct draft draft;
-	int rc = draft_begin(&draft, path, refusal);
+	int rc = draft_renew(&draft, path, refusal);
 	if (rc < 0)
 		return rc;
 	return draft_end(&draft, fputs(text, draft.to) >= 0 ? 0 : -EIO, refusal);

@@ -31,24 +31,19 @@ enum {
 	OPT_FAULT,
 	OPT_JOBS,
 	OPT_JUNIT,
+	OPT_FORCE,
 	OPT_LIST,
 	OPT_VERSION
 };
 
 static const struct option longs[] = {
-	{"quick", no_argument, NULL, OPT_QUICK},
-	{"out", required_argument, NULL, OPT_OUT},
-	{"only", required_argument, NULL, OPT_ONLY},
-	{"with", required_argument, NULL, OPT_WITH},
-	{"ports", required_argument, NULL, OPT_PORTS},
-	{"set", required_argument, NULL, OPT_SET},
-	{"fault", required_argument, NULL, OPT_FAULT},
-	{"jobs", required_argument, NULL, OPT_JOBS},
-	{"junit", required_argument, NULL, OPT_JUNIT},
-	{"list", no_argument, NULL, OPT_LIST},
-	{"help", no_argument, NULL, 'h'},
-	{"version", no_argument, NULL, OPT_VERSION},
-	{NULL, 0, NULL, 0},
+	{"quick", no_argument, NULL, OPT_QUICK},       {"out", required_argument, NULL, OPT_OUT},
+	{"only", required_argument, NULL, OPT_ONLY},   {"with", required_argument, NULL, OPT_WITH},
+	{"ports", required_argument, NULL, OPT_PORTS}, {"set", required_argument, NULL, OPT_SET},
+	{"fault", required_argument, NULL, OPT_FAULT}, {"jobs", required_argument, NULL, OPT_JOBS},
+	{"junit", required_argument, NULL, OPT_JUNIT}, {"force", no_argument, NULL, OPT_FORCE},
+	{"list", no_argument, NULL, OPT_LIST},	       {"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, OPT_VERSION},   {NULL, 0, NULL, 0},
 };
 
 static volatile sig_atomic_t stop;
@@ -89,6 +84,9 @@ static int take(struct book *book, int option)
 		return add(book, book->sets, &book->set_count, "--set");
 	case OPT_FAULT:
 		return add(book, book->faults, &book->fault_count, "--fault");
+	case OPT_FORCE:
+		files_force();
+		return 0;
 	case OPT_QUICK:
 		book->is_quick = true;
 		return 0;
@@ -145,6 +143,8 @@ static int parse(struct book *book, int argc, char **argv)
 					argv[optind]);
 	if (book->out == NULL)
 		return outcome_bad_word(&book->refusal, "a folder is needed:", "--out");
+	if (files_are_forced() && book->junit == NULL)
+		return outcome_bad_word(&book->refusal, "needs --junit:", "--force");
 	return settle_words(book);
 }
 
@@ -305,6 +305,8 @@ static int validate(struct book *book)
 	if (rc == 0)
 		rc = read_fabric(book);
 	file_watch(NULL, NULL);
+	if (rc == 0 && book->junit != NULL)
+		rc = files_check_output(book->junit, &book->refusal);
 	if (rc == 0)
 		rc = make_folders(book);
 	catch_signals();

@@ -146,7 +146,8 @@ const char *page_culprit(const struct book *book)
 static int replace(struct book *book, const char *path, int (*write)(FILE *to, const struct book *))
 {
 	struct draft draft;
-	int rc = draft_begin(&draft, path, &book->refusal);
+	int rc = path == book->junit ? draft_begin(&draft, path, &book->refusal)
+				     : draft_renew(&draft, path, &book->refusal);
 	if (rc < 0)
 		return rc;
 	return draft_end(&draft, write(draft.to, book) == 0 ? 0 : -EIO, &book->refusal);
@@ -175,7 +176,7 @@ int page_write(struct book *book)
 	snprintf(path, sizeof(path), "%s/report.html", book->out);
 	if (rc == 0)
 		rc = replace(book, path, page_html);
-	if (rc == 0 && book->junit != NULL)
+	if (rc == 0 && book->junit != NULL && book->is_done)
 		rc = replace(book, book->junit, junit);
 	return rc < 0 ? rc
 		      : manifest_write(book->out, &book->inputs, WEFT_VERSION_TEXT, &book->refusal);

@@ -15,7 +15,7 @@
 #include "profiles.h"
 #include "weft_version.h"
 
-enum { OPT_PROFILE = 256, OPT_BASELINE, OPT_JUNIT, OPT_JSON, OPT_LIST, OPT_VERSION };
+enum { OPT_PROFILE = 256, OPT_BASELINE, OPT_JUNIT, OPT_FORCE, OPT_JSON, OPT_LIST, OPT_VERSION };
 
 #define PROFILE_BYTES_MAX ((size_t)1 << 20)
 #define PATH_BYTES 4096
@@ -24,6 +24,7 @@ static const struct option longs[] = {
 	{"profile", required_argument, NULL, OPT_PROFILE},
 	{"baseline", required_argument, NULL, OPT_BASELINE},
 	{"junit", required_argument, NULL, OPT_JUNIT},
+	{"force", no_argument, NULL, OPT_FORCE},
 	{"json", no_argument, NULL, OPT_JSON},
 	{"list", no_argument, NULL, OPT_LIST},
 	{"help", no_argument, NULL, 'h'},
@@ -49,6 +50,9 @@ static int take(struct call *call, int option)
 		return outcome_once(&call->refusal, &call->baseline, "--baseline", optarg);
 	case OPT_JUNIT:
 		return outcome_once(&call->refusal, &call->junit, "--junit", optarg);
+	case OPT_FORCE:
+		files_force();
+		return 0;
 	case OPT_JSON:
 		call->is_json = true;
 		return 0;
@@ -83,6 +87,8 @@ static int parse(struct call *call, int argc, char **argv)
 	if (optind < argc)
 		return outcome_bad_word(&call->refusal, "one result at a time; what is",
 					argv[optind]);
+	if (files_are_forced() && call->junit == NULL)
+		return outcome_bad_word(&call->refusal, "needs --junit:", "--force");
 	return call->profile_name != NULL
 		? 0
 		: outcome_bad_word(&call->refusal, "a profile is needed:", "--profile");
@@ -153,14 +159,17 @@ static int show(struct call *call)
 	if (rc == 0)
 		rc = read_results(call);
 	if (rc == 0 && call->junit != NULL)
-		rc = write_junit(call);
+		rc = files_check_output(call->junit, &call->refusal);
 	if (rc < 0)
 		return outcome_refused("verdict", &call->refusal, rc);
 	if (!call->is_json)
 		verdict_show(stdout, &call->profile, &call->verdict);
 	else if (verdict_json(stdout, &call->profile, &call->verdict) < 0)
 		return EXIT_ENVIRONMENT;
-	return statuses[call->verdict.end];
+	if (call->junit != NULL)
+		rc = write_junit(call);
+	return rc < 0 ? outcome_refused("verdict", &call->refusal, rc)
+		      : statuses[call->verdict.end];
 }
 
 static int list(struct call *call)

@@ -2,6 +2,7 @@
 // What programs need of the system beside a world: memory, files, and where shipped scenarios lie.
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -29,7 +30,7 @@ uint64_t memory_peak_bytes(void);
 // ---------------------------------------------------------------- files
 
 // Reads a file of at most `bytes_max` bytes whole; the caller frees *ret_text, which ends with a
-// NUL beyond its bytes. -errno with a reason that names the file.
+// NUL beyond its bytes. It is an input from then on. -errno with a reason that names the file.
 int file_read(const char *path, size_t bytes_max, char **ret_text, size_t *ret_bytes,
 	      struct refusal *refusal);
 
@@ -37,6 +38,30 @@ int file_read(const char *path, size_t bytes_max, char **ret_text, size_t *ret_b
 // program: what its result rests on is in the manifest (report_manifest.h).
 typedef void file_seen_fn(void *context, const char *path, const char *text, size_t bytes);
 void file_watch(file_seen_fn *seen, void *context);
+
+// Reads what this program wrote itself, and may write again: no input.
+int file_read_back(const char *path, size_t bytes_max, char **ret_text, size_t *ret_bytes,
+		   struct refusal *refusal);
+
+// Outputs never destroy inputs, under whatever name, and replace what is there only with --force.
+// What opens a file by itself, without file_read() or a draft, must tell this.
+
+// The command line has --force: outputs may replace files that are no inputs.
+void files_force(void);
+bool files_are_forced(void);
+
+// An open file is read, or written. An errno, or 0; EBUSY of an input that is also written.
+int files_note_input(int descriptor);
+int files_note_output(int descriptor);
+void files_end_output(int descriptor); // written to its end
+
+// Whether the file `path`, seen from folder `at` (AT_FDCWD: from here), was read.
+bool files_is_input(int at, const char *path);
+
+// Whether an output may go to `path`: asked when all inputs are read, and before work is done for
+// it. -EINVAL of an input, of a file that is there without --force, of a disk; else as of
+// file_unwritten().
+int files_check_output(const char *path, struct refusal *refusal);
 
 // Where a file is that a scenario names: as it is named, or, when there is none and the name does
 // not begin at the root, beside the scenario at `scenario`. Writes at most `bytes` bytes; a place
@@ -56,11 +81,15 @@ struct draft {
 	const char *named;	       // the caller's, good until the end
 	char path[DRAFT_PATH_BYTES];   // where it will lie
 	char beside[DRAFT_PATH_BYTES]; // where it lies until then
+	bool is_new;		       // nothing was there, and nothing may be there at the end
 };
 
-// Opens a draft of the file at `path`. -ENOENT or -EISDIR where the path is wrong, else -EIO, with
-// a reason that names it; then there is nothing to end.
+// Opens a draft of the file at `path`. Errors of files_check_output(), -ENOENT where the path is
+// wrong, else -EIO, with a reason that names it; then there is nothing to end.
 int draft_begin(struct draft *draft, const char *path, struct refusal *refusal);
+
+// The same of a file that this program keeps up to date: it replaces what is there, but no input.
+int draft_renew(struct draft *draft, const char *path, struct refusal *refusal);
 
 // Closes a draft and puts it in its place; when `rc`, what writing it came to, is below 0, or not
 // all could be written, takes it away instead, with errors as above.

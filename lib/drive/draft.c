@@ -4,6 +4,7 @@
 #include <weft/drive_files.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -31,14 +32,12 @@ static bool beside_of(char ret[DRAFT_PATH_BYTES], const char *path)
 	return length < DRAFT_PATH_BYTES;
 }
 
-int draft_begin(struct draft *draft, const char *path, struct refusal *refusal)
+static int open_draft(struct draft *draft, const char *path, struct refusal *refusal)
 {
 	struct stat there;
 	char whole[PATH_MAX];
 	bool is_there = stat(path, &there) == 0;
-	*draft = (struct draft){.named = path};
-	if (is_there && S_ISDIR(there.st_mode))
-		return file_unwritten(refusal, path, EISDIR);
+	*draft = (struct draft){.named = path, .is_new = !is_there};
 	if (is_there && realpath(path, whole) == NULL)
 		return file_unwritten(refusal, path, errno);
 	if (!is_there)
@@ -56,17 +55,51 @@ int draft_begin(struct draft *draft, const char *path, struct refusal *refusal)
 	return 0;
 }
 
+int draft_begin(struct draft *draft, const char *path, struct refusal *refusal)
+{
+	int rc = files_check_output(path, refusal);
+	return rc < 0 ? rc : open_draft(draft, path, refusal);
+}
+
+int draft_renew(struct draft *draft, const char *path, struct refusal *refusal)
+{
+	struct stat there;
+	if (stat(path, &there) == 0 && (!S_ISREG(there.st_mode) || files_is_input(AT_FDCWD, path)))
+		return draft_begin(draft, path, refusal);
+	int rc = open_draft(draft, path, refusal);
+	draft->is_new = false;
+	return rc;
+}
+
+// Puts a whole draft where it belongs. One that is new replaces nothing that came meanwhile; some
+// file systems cannot promise that.
+static int put_in_place(const struct draft *draft)
+{
+	if (!draft->is_new || files_are_forced())
+		return rename(draft->beside, draft->path) == 0 ? 0 : errno;
+	if (renameat2(AT_FDCWD, draft->beside, AT_FDCWD, draft->path, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return errno;
+	if (access(draft->path, F_OK) == 0)
+		return EEXIST;
+	return rename(draft->beside, draft->path) == 0 ? 0 : errno;
+}
+
 int draft_end(struct draft *draft, int rc, struct refusal *refusal)
 {
 	int error = rc == -EIO && errno != 0 ? errno : -rc; // a writer's -EIO hides why
 	if (ferror(draft->to) != 0 && error == 0)
 		error = errno == 0 ? EIO : errno;
+	bool is_in_place = strcmp(draft->beside, draft->path) == 0;
+	if (error == 0 &&
+	    (fflush(draft->to) != 0 || (!is_in_place && fsync(fileno(draft->to)) != 0)))
+		error = errno;
 	if (fclose(draft->to) != 0 && error == 0)
 		error = errno;
 	draft->to = NULL;
-	bool is_in_place = strcmp(draft->beside, draft->path) == 0;
-	if (error == 0 && !is_in_place && rename(draft->beside, draft->path) != 0)
-		error = errno;
+	if (error == 0 && !is_in_place)
+		error = put_in_place(draft);
 	if (error == 0)
 		return 0;
 	if (!is_in_place)

@@ -133,26 +133,40 @@ void file_watch(file_seen_fn *seen, void *context)
 	file_seen_context = context;
 }
 
-int file_read(const char *path, size_t bytes_max, char **ret_text, size_t *ret_bytes,
-	      struct refusal *refusal)
+static int read_file(const char *path, size_t bytes_max, char **ret_text, size_t *ret_bytes,
+		     bool is_input, struct refusal *refusal)
 {
 	FILE *file = fopen(path, "rb");
 	if (file == NULL)
 		return refuse_file(refusal, path, errno);
 	char *text = NULL;
 	size_t bytes = 0;
-	int error = read_whole(file, bytes_max, &text, &bytes);
+	int error = is_input ? files_note_input(fileno(file)) : 0;
+	if (error == 0)
+		error = read_whole(file, bytes_max, &text, &bytes);
 	fclose(file);
 	if (error != 0) {
 		free(text);
 		return refuse_file(refusal, path, error);
 	}
 	text[bytes] = '\0';
-	if (file_seen != NULL)
+	if (is_input && file_seen != NULL)
 		file_seen(file_seen_context, path, text, bytes);
 	*ret_text = text;
 	*ret_bytes = bytes;
 	return 0;
+}
+
+int file_read(const char *path, size_t bytes_max, char **ret_text, size_t *ret_bytes,
+	      struct refusal *refusal)
+{
+	return read_file(path, bytes_max, ret_text, ret_bytes, true, refusal);
+}
+
+int file_read_back(const char *path, size_t bytes_max, char **ret_text, size_t *ret_bytes,
+		   struct refusal *refusal)
+{
+	return read_file(path, bytes_max, ret_text, ret_bytes, false, refusal);
 }
 
 void file_beside(const char *scenario, const char *name, char *ret, size_t bytes)

@@ -252,9 +252,6 @@ static int open_files(struct tap_set *set, const struct tap_options *options,
 		rc = tap_file_open(&set->capture_file, options->pcap, refusal);
 	if (rc == 0 && options->log != NULL)
 		rc = tap_file_open(&set->log_file, options->log, refusal);
-	if (rc == 0 && options->pcap != NULL && options->log != NULL &&
-	    tap_file_is_same(&set->capture_file, &set->log_file))
-		rc = refuse(refusal, -EINVAL, "the capture and the log are the same file", 0, 0, 0);
 	return rc;
 }
 

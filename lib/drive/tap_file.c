@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <weft/drive_files.h>
+
 static int refuse_file(struct refusal *refusal, const char *path, int code, const char *what,
 		       int error)
 {
@@ -26,32 +28,30 @@ int tap_file_open(struct tap_file *ret, const char *path, struct refusal *refusa
 	const int how = O_WRONLY | O_CLOEXEC;
 	struct stat status = {0};
 	bool is_new = true;
-	int descriptor = open(path, how | O_CREAT | O_EXCL, 0666);
-	if (descriptor < 0 && errno == EEXIST) {
+	int rc = files_check_output(path, refusal);
+	if (rc < 0)
+		return rc;
+	int descriptor = open(path, how | O_CREAT | O_EXCL, 0666), error = errno;
+	if (descriptor < 0 && error == EEXIST) {
 		is_new = false;
 		descriptor = open(path, how);
+		error = errno;
 	}
-	if (descriptor < 0 || fstat(descriptor, &status) < 0) {
-		int error = errno;
+	if (descriptor >= 0 && (error = files_note_output(descriptor)) == 0 &&
+	    fstat(descriptor, &status) < 0)
+		error = errno;
+	if (descriptor < 0 || error != 0) {
 		if (descriptor >= 0)
 			close(descriptor);
 		return refuse_file(refusal, path, -error, "cannot be written", error);
 	}
 	*ret = (struct tap_file){
 		.path = path,
-		.device = status.st_dev,
-		.inode = status.st_ino,
 		.descriptor = descriptor,
 		.is_regular = S_ISREG(status.st_mode),
 		.is_new = is_new,
 	};
 	return 0;
-}
-
-bool tap_file_is_same(const struct tap_file *file, const struct tap_file *other)
-{
-	return file->is_regular && other->is_regular && file->device == other->device &&
-		file->inode == other->inode;
 }
 
 void tap_file_empty(struct tap_file *file)
@@ -64,6 +64,7 @@ void tap_file_abandon(struct tap_file *file)
 {
 	if (file->path == NULL)
 		return;
+	files_end_output(file->descriptor);
 	close(file->descriptor);
 	if (file->is_new)
 		unlink(file->path);
@@ -88,6 +89,7 @@ void tap_file_write(struct tap_file *file, const void *bytes, size_t count)
 
 int tap_file_close(struct tap_file *file, struct refusal *refusal)
 {
+	files_end_output(file->descriptor);
 	if (close(file->descriptor) < 0 && file->error == 0)
 		file->error = errno;
 	if (file->error == 0)

@@ -10,10 +10,8 @@
 #include <weft/refusal.h>
 
 struct tap_file {
-	const char *path;     // as the user named it; NULL = there is no such file
-	uint64_t bytes;	      // that were written
-	unsigned long device; // these two name the file
-	unsigned long inode;
+	const char *path; // as the user named it; NULL = there is no such file
+	uint64_t bytes;	  // that were written
 	int descriptor;
 	int error; // errno of the first write that failed; nothing is written after it
 	bool is_regular;
@@ -21,11 +19,8 @@ struct tap_file {
 };
 
 // Opens `path`, which must outlive the file; one that is there keeps its content until
-// tap_file_empty(). -errno with file and reason.
+// tap_file_empty(). Errors of files_check_output(), else -errno with file and reason.
 int tap_file_open(struct tap_file *ret, const char *path, struct refusal *refusal);
-
-// Whether both are the same file of a disk.
-bool tap_file_is_same(const struct tap_file *file, const struct tap_file *other);
 
 // Takes away what an earlier run left in it.
 void tap_file_empty(struct tap_file *file);

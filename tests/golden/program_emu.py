@@ -109,7 +109,7 @@ def files(emu):
             emu.refused(f"{program} {option} on a folder", [*SMALL, *more, option, f"{emu.folder}/"], "Is a directory",
                         program=program)
         emu.refused(f"{program} with one file for both", [*SMALL, *more, "--pcap", emu.folder / "x", "--log", emu.folder / "x"],
-                    "same file", program=program)
+                    "is written already by this call", program=program)
         run = weft(program, *SMALL, *more, "--pcap", "/dev/full", "--log", "/dev/full", "--out", emu.out)
         emu.hold(f"{program}: a full disk is told", run.returncode == ENVIRONMENT and "/dev/full: " in run.stderr, run)
         emu.hold(f"{program}: and costs no result", digest_of(run) is not None and (emu.out / "result.json").exists(), run)
@@ -214,7 +214,7 @@ def paced(emu, ports):
 
 def stopped(emu, ports, what):
     out = emu.folder / f"stopped-{ports}-{what.name}"
-    words = ["two-racks", "--ports", ports, "--dilation", "200000", "--out", out, "--pcap", emu.folder / "stopped.pcapng"]
+    words = ["two-racks", "--ports", ports, "--dilation", "200000", "--out", out, "--pcap", emu.folder / "stopped.pcapng", "--force"]
     with subprocess.Popen([WEFT, "emu", *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
         deadline = time.monotonic() + 30
         while not out.exists() and time.monotonic() < deadline:  # made when the run is about to begin

@@ -157,7 +157,7 @@ def check_plot():
             check(off < 0.3, f"{fabric}: runs and closed form within {off:.2f} points, at {min(kept[fabric]):.1f} to {max(kept[fabric]):.1f} %")
         texts = " ".join(one.text or "" for one in root)
         check("Young" in texts and "Daly" in texts and "8192 GPUs" in texts and "nan" not in texts, "with Young's and Daly's intervals")
-        goodput("--runs", "10", "--spares", "8", "--svg", path)
+        goodput("--runs", "10", "--spares", "8", "--svg", path, "--force")
         check("nan" not in pathlib.Path(path).read_text(encoding="utf-8"), "spares have runs and no closed form")
     refused("a plot nowhere", [AZURE, "--svg", "/nonexistent/x.svg", "--runs", "2"], "cannot write")
     refused("a plot of faults", [AZURE, "--faults", "5ms", "--svg", "x.svg"], "has no use for the option 'svg'")

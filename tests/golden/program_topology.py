@@ -187,11 +187,15 @@ class Topology(unittest.TestCase):
                 (("nonsense",), 2, "'nonsense'"),
                 (("two-planes", "--set", "fabric.nics=x"), 2, "--set:1:13: "),
                 (("two-planes", "--svg", self.folder / "none" / "x.svg"), 2, "cannot write"),
-                (("two-planes", "--svg", "/dev/full"), 3, "cannot write"),
                 (("azure-gb200-llama405b", "--set", "limits.memory=1MiB"), 2, "no memory")):
             run = self.weft(*words)
             self.assertEqual((run.returncode, run.stdout), (status, ""), words)
             self.assertIn(says, run.stderr)
+
+    def test_a_picture_that_cannot_be_written_costs_no_table(self):
+        run = self.weft("two-planes", "--svg", "/dev/full")
+        self.assertEqual((run.returncode, run.stdout), (3, self.weft("two-planes").stdout))
+        self.assertRegex(run.stderr, "^weft topology: /dev/full: cannot write: .*\n$")
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ static void assert_holds(const char *path, const char *text)
 {
 	char *there;
 	size_t bytes;
-	assert_int_equal(file_read(path, 100, &there, &bytes, &refusal), 0);
+	assert_int_equal(file_read_back(path, 100, &there, &bytes, &refusal), 0);
 	assert_string_equal(there, text);
 	free(there);
 }
@@ -54,6 +54,69 @@ static void put(const char *path, const char *text, int rc, int end)
 	assert_int_equal(draft_begin(&draft, path, &refusal), 0);
 	fputs(text, draft.to);
 	assert_int_equal(draft_end(&draft, rc, &refusal), end);
+}
+
+static void what_is_there_stays_without_force(void **state)
+{
+	const char *path = path_of("a");
+	put(path, "first", 0, 0);
+	assert_int_equal(draft_begin(&draft, path, &refusal), -EINVAL);
+	assert_non_null(strstr(refusal.text, "--force"));
+	unlink(path);
+	assert_int_equal(draft_begin(&draft, path, &refusal), 0);
+	fputs("second", draft.to);
+	FILE *meanwhile = fopen(path, "w");
+	fputs("of another", meanwhile);
+	fclose(meanwhile);
+	assert_int_equal(draft_end(&draft, 0, &refusal), -EIO);
+	assert_non_null(strstr(refusal.text, strerror(EEXIST)));
+	assert_holds(path, "of another");
+	assert_int_equal(files_there(), 1);
+	assert_int_equal(draft_renew(&draft, path, &refusal), 0); // one of its own
+	fputs("third", draft.to);
+	assert_int_equal(draft_end(&draft, 0, &refusal), 0);
+	assert_holds(path, "third");
+	unlink(path);
+	files_force();
+}
+
+static void an_input_is_never_written(void **state)
+{
+	char *text, path[256], other[256];
+	size_t bytes;
+	snprintf(path, sizeof(path), "%s", path_of("a"));
+	snprintf(other, sizeof(other), "%s", path_of("other"));
+	put(path, "first", 0, 0);
+	assert_int_equal(link(path, other), 0);
+	assert_int_equal(file_read_back(path, 100, &text, &bytes, &refusal), 0);
+	free(text);
+	assert_int_equal(files_check_output(other, &refusal), 0);
+	assert_int_equal(file_read(path, 100, &text, &bytes, &refusal), 0);
+	free(text);
+	assert_int_equal(files_check_output(other, &refusal), -EINVAL);
+	assert_int_equal(draft_begin(&draft, path, &refusal), -EINVAL);
+	assert_int_equal(draft_renew(&draft, other, &refusal), -EINVAL);
+	assert_string_equal(refusal.file, other);
+	assert_holds(path, "first");
+	unlink(other);
+	unlink(path);
+}
+
+static void an_output_is_no_input_before_it_ends(void **state)
+{
+	char *text;
+	size_t bytes;
+	const char *path = path_of("b");
+	FILE *file = fopen(path, "w");
+	assert_int_equal(files_note_output(fileno(file)), 0);
+	assert_int_equal(file_read(path, 100, &text, &bytes, &refusal), -EBUSY);
+	assert_int_equal(files_check_output(path, &refusal), -EINVAL);
+	files_end_output(fileno(file));
+	fclose(file);
+	assert_int_equal(files_check_output(path, &refusal), 0);
+	assert_int_equal(file_read(path, 100, &text, &bytes, &refusal), 0);
+	free(text);
+	unlink(path);
 }
 
 static void a_draft_takes_its_place_at_the_end(void **state)
@@ -136,6 +199,9 @@ static void a_wrong_path_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_there_stays_without_force), // from here on it is given
+		cmocka_unit_test(an_input_is_never_written),
+		cmocka_unit_test(an_output_is_no_input_before_it_ends),
 		cmocka_unit_test(a_draft_takes_its_place_at_the_end),
 		cmocka_unit_test(what_went_wrong_leaves_what_was_there),
 		cmocka_unit_test(a_disk_that_fills_up_leaves_what_was_there),

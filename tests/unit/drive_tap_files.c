@@ -31,11 +31,13 @@ static void files_that_cannot_be_written_are_refused(void **state)
 	refused(NULL, NULL, -EINVAL, "");
 	refused(path_of("a"), path_of("none/a"), -ENOENT, path_of("none/a"));
 	assert_false(is_there(path_of("a")));
-	refused(path_of("a"), path_of("a"), -EINVAL, "");
+	refused(path_of("a"), path_of("a"), -EINVAL, path_of("a"));
 	assert_false(is_there(path_of("a")));
 	FILE *file = fopen(path_of("a"), "w");
 	fputs("of an earlier run", file);
 	fclose(file);
+	refused(path_of("a"), NULL, -EINVAL, path_of("a"));
+	files_force();
 	refused(path_of("a"), folder, -EISDIR, folder);
 	assert_int_equal(file_of(path_of("a"), file_a), 17); // it was not touched
 	struct tap_set *set = open_taps(path_of("a"), NULL, 1);
