@@ -28,7 +28,7 @@ def bench(*words, env=None):
 
 def figures_of(folder, *words, **more):
     path = folder / "figures.json"
-    done = bench("--json", str(path), *words, **more)
+    done = bench("--json", str(path), "--force", *words, **more)
     if done.returncode != 0:
         sys.exit(f"weft bench sim: {done.returncode}, {done.stderr}")
     return json.loads(path.read_text(encoding="utf-8")), done.stdout
