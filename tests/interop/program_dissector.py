@@ -224,7 +224,7 @@ class Simulated(unittest.TestCase):
     def simulate(self, scenario):
         (self.folder / "case.yaml").write_text(scenario, encoding="utf-8")
         capture, log = self.folder / "case.pcapng", self.folder / "case.csv"
-        run = subprocess.run([WEFT, "sim", self.folder / "case.yaml", "--pcap", capture, "--log", log, "--quiet"], capture_output=True,
+        run = subprocess.run([WEFT, "sim", self.folder / "case.yaml", "--pcap", capture, "--log", log, "--quiet", "--force"], capture_output=True,
                              text=True, check=False, timeout=60)
         self.assertEqual((run.returncode, run.stderr), (0, ""))
         with log.open(encoding="utf-8", newline="") as lines:

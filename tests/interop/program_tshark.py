@@ -416,7 +416,7 @@ class Interop:
         if words[0].endswith(".yaml"):
             words = [str(self.folder / words[0]), *words[1:]]
         pcap, log = self.folder / f"{driver}.pcapng", self.folder / f"{driver}.csv"
-        run = subprocess.run([WEFT, *self.drivers[driver][:1], *words, *self.drivers[driver][1:], "--quiet", "--pcap", str(pcap),
+        run = subprocess.run([WEFT, *self.drivers[driver][:1], *words, *self.drivers[driver][1:], "--quiet", "--force", "--pcap", str(pcap),
                               "--log", str(log)], capture_output=True, text=True, timeout=120, check=False)
         if run.returncode != 0:
             sys.exit(f"not ok: {name}, {driver}: exit {run.returncode}: {run.stderr}")
