@@ -30,6 +30,7 @@ int outcome_status(int rc)
 	case -EINTR:
 		return EXIT_NOT_VALID;
 	case -ECONNRESET:
+	case -EPROTO: // what the peer wrote cannot be
 		return EXIT_PEER_LOST;
 	case -EINVAL:
 	case -ENOENT:

@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <weft/gpu_record.h>
 
@@ -50,7 +49,7 @@ static int show(const struct choice *choice, const struct gpu_link *link, const 
 	else
 		show_table(stdout, link, ranks, count, played);
 	for (uint32_t i = 0; i < count; i++)
-		wrong += link->ranks[ranks[i]].figures.wrong;
+		wrong += link->figures[ranks[i]].wrong;
 	if (wrong > 0)
 		fprintf(stderr, "weft gpu: %llu elements are not what was made or summed\n",
 			(unsigned long long)wrong);
@@ -150,7 +149,8 @@ static int join(const struct choice *choice, const char *device)
 	struct refusal refusal = {0};
 	struct gpu_link link;
 	uint32_t *ranks = NULL, count = 0;
-	int rc = gpu_link_open(&link, choice->link, choice->patience_s * NS_PER_S, &refusal);
+	int rc = gpu_link_open(&link, choice->link, choice->patience_s * NS_PER_S, &stop_asked,
+			       &refusal);
 	if (rc < 0)
 		return outcome_refused("gpu", &refusal, rc);
 	rc = choice_ranks(choice->ranks, link.header->rank_count, &ranks, &count, &refusal);
@@ -163,7 +163,7 @@ static int join(const struct choice *choice, const char *device)
 	return status;
 }
 
-// With records: their ranks, in a link of their own.
+// With records: their ranks, in a link of their own that has no name.
 static int play_link(const struct choice *choice, const struct gpu_record *records,
 		     struct gpu_link *run, const char *device, struct refusal *refusal)
 {
@@ -172,7 +172,7 @@ static int play_link(const struct choice *choice, const struct gpu_record *recor
 	uint32_t rows[PLAYS_MAX], count = choice->play_count;
 	for (uint32_t i = 0; i < count; i++)
 		rows[i] = i;
-	int rc = gpu_link_open(&link, run->path, NS_PER_S, refusal);
+	int rc = gpu_link_join(&link, run, refusal);
 	if (rc < 0)
 		return outcome_refused("gpu", refusal, rc);
 	rc = gpu_player_start(&player, run, records, GPU_DAMAGE_NONE, refusal);
@@ -194,13 +194,10 @@ static int play_link(const struct choice *choice, const struct gpu_record *recor
 static int play_records(const struct choice *choice, struct gpu_record *records, const char *device,
 			struct refusal *refusal)
 {
-	char path[64];
 	struct gpu_link run;
-	const char *folder = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : P_tmpdir;
-	snprintf(path, sizeof(path), "%s/weft-play-%ld", folder, (long)getpid());
 	for (uint32_t i = 0; i < choice->play_count; i++)
 		gpu_record_scale(&records[i], choice->scale_by);
-	int rc = gpu_record_link(&run, path, records, choice->play_count, choice->has_barrier,
+	int rc = gpu_record_link(&run, NULL, records, choice->play_count, choice->has_barrier,
 				 refusal);
 	if (rc < 0)
 		return outcome_refused("gpu", refusal, rc);

@@ -20,7 +20,7 @@ static double ms(int64_t ns)
 static void put_peers(FILE *to, const struct gpu_link *link)
 {
 	for (uint32_t i = 0; i < link->header->rank_count; i++)
-		fprintf(to, "%s%u", i > 0 ? "," : "", link->ranks[i].number);
+		fprintf(to, "%s%u", i > 0 ? "," : "", link->numbers[i]);
 }
 
 static void show_played(FILE *to, const struct gpu_link *link, const struct played *played)
@@ -43,8 +43,8 @@ static void show_load(FILE *to, const struct gpu_link *link, const uint32_t *ran
 {
 	double bytes = 0, flops = 0;
 	for (uint32_t i = 0; i < count; i++) {
-		bytes += (double)link->ranks[ranks[i]].figures.load_bytes;
-		flops += (double)link->ranks[ranks[i]].figures.load_flops;
+		bytes += (double)link->figures[ranks[i]].load_bytes;
+		flops += (double)link->figures[ranks[i]].load_flops;
 	}
 	if (bytes > 0)
 		fprintf(to, "\nbeside it %.3f GB were copied\n", bytes / 1e9);
@@ -59,30 +59,31 @@ static void show_steps(FILE *to, const struct gpu_link *link, const uint32_t *ra
 	fprintf(to, "  %5s %12s %12s %12s %12s %12s %12s\n", "", "ms", "ms", "ms", "ms", "ms",
 		"ms");
 	for (uint32_t i = 0; i < count; i++) {
-		const struct gpu_link_rank *row = &link->ranks[ranks[i]];
-		const struct gpu_link_figures *of = &row->figures;
-		fprintf(to, "  %5u %12.3f %12.3f %12.3f %12.3f %12.3f %12.3f\n", row->number,
-			ms(of->step_min_ns), ms(of->step_p50_ns), ms(of->step_mean_ns),
-			ms(of->step_max_ns), ms(of->compute_wait_ns), ms(of->barrier_ns));
+		const struct gpu_link_figures *of = &link->figures[ranks[i]];
+		fprintf(to, "  %5u %12.3f %12.3f %12.3f %12.3f %12.3f %12.3f\n",
+			link->numbers[ranks[i]], ms(of->step_min_ns), ms(of->step_p50_ns),
+			ms(of->step_mean_ns), ms(of->step_max_ns), ms(of->compute_wait_ns),
+			ms(of->barrier_ns));
 	}
 }
 
 void show_table(FILE *to, const struct gpu_link *link, const uint32_t *ranks, uint32_t count,
 		const struct played *played)
 {
+	char device[GPU_NAME_BYTES];
+	gpu_link_device(link, ranks[0], device);
 	fprintf(to, "%u of %u ranks on %s, dilation %.1f; times are of the clock here\n\n", count,
-		link->header->group_ranks, link->ranks[ranks[0]].device,
-		(double)link->header->dilation_milli / 1000);
+		link->header->group_ranks, device, (double)link->header->dilation_milli / 1000);
 	fprintf(to, "  %5s %9s %10s %10s %10s %11s %11s %12s %7s\n", "rank", "releases", "late p50",
 		"p99", "max", "at gates", "for sums", "elements", "wrong");
 	fprintf(to, "  %5s %9s %10s %10s %10s %11s %11s %12s %7s\n", "", "", "us", "us", "us", "us",
 		"us", "checked", "");
 	for (uint32_t i = 0; i < count; i++) {
-		const struct gpu_link_figures *of = &link->ranks[ranks[i]].figures;
+		const struct gpu_link_figures *of = &link->figures[ranks[i]];
 		fprintf(to,
 			"  %5u %9" PRIu64 " %10.1f %10.1f %10.1f %11.1f %11.1f %12" PRIu64
 			" %7" PRIu64 "\n",
-			link->ranks[ranks[i]].number, of->releases, us(of->late_p50_ns),
+			link->numbers[ranks[i]], of->releases, us(of->late_p50_ns),
 			us(of->late_p99_ns), us(of->late_max_ns), us(of->gates_ns),
 			us(of->update_wait_ns), of->elements, of->wrong);
 	}
@@ -94,11 +95,11 @@ void show_table(FILE *to, const struct gpu_link *link, const uint32_t *ranks, ui
 
 static json_t *rank_json(const struct gpu_link *link, uint32_t rank)
 {
-	const struct gpu_link_figures *of = &link->ranks[rank].figures;
+	const struct gpu_link_figures *of = &link->figures[rank];
 	const struct {
 		const char *key;
 		int64_t value;
-	} values[] = {{"rank", link->ranks[rank].number},
+	} values[] = {{"rank", link->numbers[rank]},
 		      {"releases", (int64_t)of->releases},
 		      {"release_late_p50_ns", of->late_p50_ns},
 		      {"release_late_p99_ns", of->late_p99_ns},
@@ -134,7 +135,7 @@ static void played_json(json_t *root, const struct gpu_link *link, const struct 
 	uint32_t live = link->header->rank_count, all = link->header->group_ranks;
 	json_t *numbers = json_array(), *files = json_array();
 	for (uint32_t i = 0; i < live; i++) {
-		json_array_append_new(numbers, json_integer(link->ranks[i].number));
+		json_array_append_new(numbers, json_integer(link->numbers[i]));
 		json_array_append_new(files, json_string(played->files[i]));
 	}
 	json_object_set_new(root, "live_ranks", numbers);
@@ -150,7 +151,9 @@ int show_json(FILE *to, const struct gpu_link *link, const uint32_t *ranks, uint
 {
 	json_t *root = json_object(), *list = json_array();
 	bool is_all = link->header->rank_count == link->header->group_ranks;
-	json_object_set_new(root, "device", json_string(link->ranks[ranks[0]].device));
+	char device[GPU_NAME_BYTES];
+	gpu_link_device(link, ranks[0], device);
+	json_object_set_new(root, "device", json_string(device));
 	json_object_set_new(root, "peers",
 			    json_string(is_all		    ? "live"
 						: count > 1 ? "live and played back"

@@ -31,6 +31,11 @@ static struct gpu_seen *seen_of(struct gpu_call *gpu, uint32_t rank, uint32_t pa
 	return &gpu->seen[(uint64_t)rank * gradients_parts(&gpu->config) + part];
 }
 
+static struct gpu_told *times_of(struct gpu_call *gpu, uint32_t rank, uint32_t part)
+{
+	return &gpu->times[(uint64_t)rank * gradients_parts(&gpu->config) + part];
+}
+
 // Time that the rank's computations stood still for messages, sums apart.
 static void note_exposed(struct gpu_call *gpu, uint32_t rank, uint32_t part, ps_t begun)
 {
@@ -44,27 +49,39 @@ static void note_exposed(struct gpu_call *gpu, uint32_t rank, uint32_t part, ps_
 static void ask(struct gpu_call *gpu, struct sim *sim, uint32_t rank, uint32_t part, ps_t begun)
 {
 	struct gpu_link *link = &gpu->link;
-	if (gpu->parts[part].needs_messages)
-		gpu_link_raise(gpu_link_flag_of(link, link->asked, rank, part),
-			       sim_outside_due_ns(sim, begun));
+	int64_t at_ns = sim_outside_due_ns(sim, begun);
+	if (gpu->parts[part].needs_messages) {
+		gpu_link_raise(gpu_link_flag_of(link, link->asked, rank, part), at_ns);
+		times_of(gpu, rank, part)->asked_ns = at_ns;
+	}
 	*told_of(gpu, rank, part) = TOLD_ASKED;
 	seen_of(gpu, rank, part)->begun = begun;
 	note_exposed(gpu, rank, part, begun);
 }
 
-static void end(struct gpu_call *gpu, struct sim *sim, uint32_t rank, uint32_t part,
-		const struct gpu_link_flag *flag)
+static void end(struct gpu_call *gpu, struct sim *sim, uint32_t rank, uint32_t part, int64_t at_ns)
 {
 	uint32_t op = gradients_op(&gpu->config, rank, part);
-	ps_t late_ps = sim_outside_end(sim, op, flag->at_ns);
+	ps_t late_ps = sim_outside_end(sim, op, at_ns);
+	times_of(gpu, rank, part)->done_ns = at_ns;
 	*told_of(gpu, rank, part) = TOLD_ENDED;
 	if (gpu->parts[part].work == GRADIENTS_FILL)
 		gpu_lateness_add(&gpu->heard, late_ps);
-	ps_t ended = sim_outside_time(sim, flag->at_ns);
+	ps_t ended = sim_outside_time(sim, at_ns);
 	seen_of(gpu, rank, part)->ended = ended;
 	if (gpu->parts[part].work == GRADIENTS_REDUCE)
 		return;
 	gpu->ranks[rank].end_ps = ps_max(gpu->ranks[rank].end_ps, ended);
+}
+
+// Whoever was lost first is told of.
+static void lose(struct gpu_call *gpu, uint32_t rank, enum gpu_peer how, const char *why)
+{
+	if (gpu->lost != GPU_PEER_HERE)
+		return;
+	gpu->lost_rank = rank;
+	gpu->lost = how;
+	gpu->lost_why = why;
 }
 
 // One computation: passes on that it may begin, or has ended. Returns whether it ended now.
@@ -77,9 +94,15 @@ static bool pass(struct gpu_call *gpu, struct sim *sim, const struct world *worl
 	if (*told_of(gpu, rank, part) == TOLD_NOTHING &&
 	    world_outside_has_begun(world, gradients_op(&gpu->config, rank, part), &begun))
 		ask(gpu, sim, rank, part, begun);
-	if (*told_of(gpu, rank, part) != TOLD_ASKED || !gpu_link_is_raised(done))
+	int64_t at_ns;
+	if (*told_of(gpu, rank, part) != TOLD_ASKED)
 		return false;
-	end(gpu, sim, rank, part, done);
+	enum gpu_look look = gpu_link_look(done, &at_ns);
+	if (look == GPU_LOOK_WRONG)
+		lose(gpu, rank, GPU_PEER_WRONG, "a computation ended when it cannot have");
+	if (look != GPU_LOOK_UP)
+		return false;
+	end(gpu, sim, rank, part, at_ns);
 	return true;
 }
 
@@ -100,26 +123,44 @@ static bool pass_rank(struct gpu_call *gpu, struct sim *sim, const struct world 
 	return has_ended;
 }
 
-// Whether a generator that still has something to do is lost.
+// Whether a rank ended all of its computations, as it has before it is done.
+static bool has_all(const struct gpu_call *gpu, uint32_t rank)
+{
+	const struct gpu_link *link = &gpu->link;
+	for (uint32_t i = gpu->ranks[rank].first_open; i < link->header->op_count; i++)
+		if (!gpu_link_is_raised(gpu_link_flag_of(link, link->done, rank, i)))
+			return false;
+	return true;
+}
+
+static void look_at_rank(struct gpu_call *gpu, uint32_t rank, int64_t now_ns)
+{
+	enum gpu_rank_state state = gpu_link_rank_state(&gpu->link, rank);
+	enum gpu_peer peer = gpu_link_rank_is(&gpu->link, rank, now_ns);
+	if (state == GPU_RANK_DONE && !has_all(gpu, rank))
+		lose(gpu, rank, GPU_PEER_WRONG, "it is done, but its computations are not");
+	else if (state != GPU_RANK_DONE && peer != GPU_PEER_HERE)
+		lose(gpu, rank, peer, NULL);
+	else if (state != GPU_RANK_DONE && state != GPU_RANK_READY)
+		lose(gpu, rank, GPU_PEER_GONE, NULL);
+}
+
+// Whether a generator that still has something to do is lost, or the link is.
 static bool is_lost(struct gpu_call *gpu, int64_t now_ns)
 {
-	for (uint32_t rank = 0; rank < gpu->config.ranks; rank++) {
-		enum gpu_rank_state state = gpu_link_rank_state(&gpu->link, rank);
-		enum gpu_peer peer = gpu_link_rank_is(&gpu->link, rank, now_ns);
-		if (state == GPU_RANK_DONE || (state != GPU_RANK_FAILED && peer == GPU_PEER_HERE))
-			continue;
-		gpu->lost_rank = rank;
-		gpu->lost = peer != GPU_PEER_HERE ? peer : GPU_PEER_GONE;
-		return true;
-	}
-	return false;
+	const char *wrong = gpu_link_wrong(&gpu->link);
+	if (wrong != NULL)
+		lose(gpu, UINT32_MAX, GPU_PEER_WRONG, wrong);
+	for (uint32_t rank = 0; rank < gpu->config.ranks && gpu->lost == GPU_PEER_HERE; rank++)
+		look_at_rank(gpu, rank, now_ns);
+	return gpu->lost != GPU_PEER_HERE;
 }
 
 static bool look_around(struct gpu_call *gpu)
 {
 	int64_t now_ns = gpu_clock_ns();
 	if (now_ns < gpu->beat_ns + BEAT_NS)
-		return true;
+		return gpu->lost == GPU_PEER_HERE;
 	gpu->beat_ns = now_ns;
 	gpu_link_beat_host(&gpu->link, now_ns);
 	return !is_lost(gpu, now_ns);
@@ -221,6 +262,15 @@ static void write_ops(struct gpu_call *gpu, uint64_t dilation_milli)
 	}
 }
 
+// For as long as the run may wait for generators and then take, a generator has the link open.
+static uint32_t limit_s(const struct call *call)
+{
+	__int128 run_ps = (__int128)call->scenario.time_max_ps * (int64_t)call->dilation_milli /
+		1000;
+	__int128 limit = run_ps / PS_PER_S + 1 + call->options.gpu_patience_s;
+	return limit < GPU_LIMIT_S_MAX ? (uint32_t)limit : GPU_LIMIT_S_MAX;
+}
+
 static int make_link(struct call *call)
 {
 	struct gpu_call *gpu = &call->gpu;
@@ -234,13 +284,13 @@ static int make_link(struct call *call)
 					     .element_bytes = config->element_bytes,
 					     .seed = call->scenario.seed,
 					     .dilation_milli = call->dilation_milli,
+					     .limit_s = limit_s(call),
 					     .has_barrier = call->options.has_gpu_barrier};
 	int rc = gpu_link_create(&gpu->link, call->options.gpu, &shape, &call->refusal);
 	if (rc < 0)
 		return rc;
 	write_ops(gpu, call->dilation_milli);
-	gpu_link_offer(&gpu->link);
-	return 0;
+	return gpu_link_offer(&gpu->link, &call->refusal);
 }
 
 int gpu_open(struct call *call, struct sim_options *options)
@@ -296,6 +346,9 @@ int gpu_attach(struct call *call)
 			return refuse(&call->refusal, -EINTR,
 				      "interrupted while it waited for generators", 0, 0, 0);
 		snprintf(call->refusal.file, sizeof(call->refusal.file), "%s", gpu->link.path);
+		const char *wrong = gpu_link_wrong(&gpu->link);
+		if (wrong != NULL)
+			return refuse(&call->refusal, -ECONNRESET, wrong, 0, 0, 0);
 		if (now_ns > until_ns)
 			return refuse(&call->refusal, -ECONNRESET,
 				      "% of % ranks have no generator (weft gpu), and "
@@ -304,10 +357,24 @@ int gpu_attach(struct call *call)
 				      call->options.gpu_patience_s);
 		nanosleep(&(struct timespec){0, 1000000}, NULL);
 	}
+	gpu_link_unname(&gpu->link); // all are here: what remains goes with the last process
 	return rc;
 }
 
 // ---------------------------------------------------------------- afterwards
+
+// A copy of what each rank measured, where it can be.
+static bool take_figures(struct gpu_call *gpu)
+{
+	for (uint32_t rank = 0; rank < gpu->config.ranks; rank++) {
+		struct gpu_link_figures *figures = &gpu->link.figures[rank];
+		memcpy(figures, &gpu->link.ranks[rank].figures, sizeof(*figures));
+		const char *wrong = gpu_link_figures_wrong(gpu->link.header, figures);
+		if (wrong != NULL)
+			lose(gpu, rank, GPU_PEER_WRONG, wrong);
+	}
+	return gpu->lost == GPU_PEER_HERE;
+}
 
 // Generators tell their figures right after their last computation.
 static bool wait_for_figures(struct gpu_call *gpu)
@@ -318,10 +385,13 @@ static bool wait_for_figures(struct gpu_call *gpu)
 		for (uint32_t rank = 0; rank < gpu->config.ranks; rank++)
 			done += gpu_link_rank_state(&gpu->link, rank) == GPU_RANK_DONE;
 		int64_t now_ns = gpu_clock_ns();
-		if (done == gpu->config.ranks)
-			return true;
-		if (now_ns > until_ns || is_lost(gpu, now_ns))
+		if (is_lost(gpu, now_ns))
 			return false;
+		if (done == gpu->config.ranks)
+			return take_figures(gpu);
+		if (now_ns > until_ns)
+			lose(gpu, UINT32_MAX, GPU_PEER_WRONG,
+			     "generators did not tell what they measured");
 		gpu_link_beat_host(&gpu->link, now_ns);
 		nanosleep(&(struct timespec){0, 1000000}, NULL);
 	}
@@ -339,7 +409,7 @@ ps_t gpu_fabric_time(const struct gpu_call *gpu, int64_t ns)
 
 static void add_rank(struct gpu_call *gpu, uint32_t rank, uint64_t sums[4])
 {
-	const struct gpu_link_figures *figures = &gpu->link.ranks[rank].figures;
+	const struct gpu_link_figures *figures = &gpu->link.figures[rank];
 	struct report_gpu *to = &gpu->report;
 	int64_t exposed_ns = figures->gates_ns + figures->update_wait_ns;
 	to->releases += figures->releases;
@@ -384,8 +454,9 @@ void gpu_finish(struct call *call, enum run_end end)
 	}
 	gpu->report.fill_bps = rate_bps(sums[0], sums[1]);
 	gpu->report.reduce_bps = rate_bps(sums[2], sums[3]);
-	gpu->report.device = gpu->link.ranks[0].device;
-	gpu->report.clock_offset_ns = gpu->link.ranks[0].figures.clock_offset_ns;
+	gpu_link_device(&gpu->link, 0, gpu->device);
+	gpu->report.device = gpu->device;
+	gpu->report.clock_offset_ns = gpu->link.figures[0].clock_offset_ns;
 	gpu->report.clock_zero_ns = gpu->link.header->start_ns;
 	gpu->report.heard_p50_ps = gpu_lateness_quantile(&gpu->heard, 500);
 	gpu->report.heard_p99_ps = gpu_lateness_quantile(&gpu->heard, 990);
@@ -394,12 +465,23 @@ void gpu_finish(struct call *call, enum run_end end)
 	gpu->report.exposed_model_ps = gpu->model_end_ps - silent_ps(&gpu->config);
 }
 
-void gpu_say_lost(const struct call *call)
+bool gpu_say_lost(const struct call *call)
 {
-	fprintf(stderr, "weft %s: the generator of rank %u is %s\n", call->options.program,
-		call->gpu.lost_rank,
-		call->gpu.lost == GPU_PEER_SILENT ? "silent: it lives, but does not move"
-						  : "gone: its process has ended");
+	const struct gpu_call *gpu = &call->gpu;
+	const char *program = call->options.program;
+	if (gpu->lost == GPU_PEER_HERE)
+		return false;
+	if (gpu->lost_rank == UINT32_MAX)
+		fprintf(stderr, "weft %s: %s: %s\n", program, gpu->link.path, gpu->lost_why);
+	else if (gpu->lost == GPU_PEER_WRONG)
+		fprintf(stderr, "weft %s: what the generator of rank %u wrote cannot be: %s\n",
+			program, gpu->lost_rank, gpu->lost_why);
+	else
+		fprintf(stderr, "weft %s: the generator of rank %u is %s\n", program,
+			gpu->lost_rank,
+			gpu->lost == GPU_PEER_SILENT ? "silent: it lives, but does not move"
+						     : "gone: its process has ended");
+	return true;
 }
 
 void gpu_close(struct call *call)

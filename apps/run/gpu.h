@@ -27,11 +27,14 @@ struct gpu_call {
 	uint8_t *told;			  // [ranks][parts] what was said of each
 	struct gpu_lateness heard;	  // releases: after they were raised, in virtual time (ps)
 	struct gpu_seen *seen, *modelled; // [ranks][parts]
+	struct gpu_told *times;		  // [ranks][parts]
 	struct report_gpu_span *spans;
 	int64_t beat_ns;
 	ps_t model_end_ps; // of the run with the scenario's own times
 	uint32_t lost_rank;
-	enum gpu_peer lost; // GPU_PEER_HERE: nobody
+	enum gpu_peer lost;	     // GPU_PEER_HERE: nobody
+	const char *lost_why;	     // of GPU_PEER_WRONG
+	char device[GPU_NAME_BYTES]; // of rank 0
 	struct report_gpu report;
 };
 
@@ -47,8 +50,8 @@ int gpu_attach(struct call *call);
 // The run has ended: takes leave of the generators and what they measured.
 void gpu_finish(struct call *call, enum run_end end);
 
-// Says who was lost.
-void gpu_say_lost(const struct call *call);
+// Whether a generator was lost, in the run or before it told what it measured; says who.
+bool gpu_say_lost(const struct call *call);
 
 // A stretch of the clock here as the fabric's time.
 ps_t gpu_fabric_time(const struct gpu_call *gpu, int64_t ns);

@@ -21,11 +21,14 @@ int gpu_spans_draw(struct call *call)
 	size_t count = all_parts(gpu);
 	gpu->seen = malloc(count * sizeof(*gpu->seen));
 	gpu->modelled = malloc(count * sizeof(*gpu->modelled));
+	gpu->times = malloc(count * sizeof(*gpu->times));
 	gpu->spans = malloc(REPORT_GPU_VIEWS * count * sizeof(*gpu->spans));
-	if (gpu->seen == NULL || gpu->modelled == NULL || gpu->spans == NULL)
+	if (gpu->seen == NULL || gpu->modelled == NULL || gpu->times == NULL || gpu->spans == NULL)
 		return -ENOMEM;
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		gpu->seen[i] = gpu->modelled[i] = (struct gpu_seen){PS_NEVER, PS_NEVER};
+		gpu->times[i] = (struct gpu_told){-1, -1};
+	}
 	return 0;
 }
 
@@ -45,16 +48,14 @@ void gpu_spans_model(struct call *call)
 }
 
 // By the flags of the link, in the fabric's time.
-static struct gpu_seen on_device(const struct gpu_call *gpu, uint32_t rank, uint32_t part)
+static struct gpu_seen on_device(const struct gpu_call *gpu, const struct gpu_told *times)
 {
-	const struct gpu_link *link = &gpu->link;
-	const struct gpu_link_flag *asked = gpu_link_flag_of(link, link->asked, rank, part);
-	const struct gpu_link_flag *done = gpu_link_flag_of(link, link->done, rank, part);
 	struct gpu_seen seen = {0, PS_NEVER};
-	if (gpu_link_is_raised(asked))
-		seen.begun = gpu_fabric_time(gpu, asked->at_ns - link->header->start_ns);
-	if (gpu_link_is_raised(done))
-		seen.ended = gpu_fabric_time(gpu, done->at_ns - link->header->start_ns);
+	int64_t start_ns = gpu->link.header->start_ns;
+	if (times->asked_ns >= 0)
+		seen.begun = gpu_fabric_time(gpu, times->asked_ns - start_ns);
+	if (times->done_ns >= 0)
+		seen.ended = gpu_fabric_time(gpu, times->done_ns - start_ns);
 	return seen;
 }
 
@@ -63,7 +64,7 @@ static struct gpu_seen look(const struct gpu_call *gpu, enum report_gpu_view vie
 {
 	size_t at = (size_t)rank * gradients_parts(&gpu->config) + part;
 	if (view == REPORT_GPU_DEVICE)
-		return on_device(gpu, rank, part);
+		return on_device(gpu, &gpu->times[at]);
 	return view == REPORT_GPU_HOST ? gpu->seen[at] : gpu->modelled[at];
 }
 
@@ -109,5 +110,6 @@ void gpu_spans_free(struct call *call)
 {
 	free(call->gpu.seen);
 	free(call->gpu.modelled);
+	free(call->gpu.times);
 	free(call->gpu.spans);
 }

@@ -12,6 +12,10 @@ struct gpu_seen { // of a computation; PS_NEVER: not seen
 	ps_t begun, ended;
 };
 
+struct gpu_told { // of a computation, by the system's clock; -1: not told
+	int64_t asked_ns, done_ns;
+};
+
 // Room for all of them. -ENOMEM.
 int gpu_spans_draw(struct call *call);
 

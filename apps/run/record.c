@@ -103,6 +103,11 @@ int record_write(struct call *call)
 				    .slice_bytes = config.bucket_bytes / config.slices,
 				    .element_bytes = config.element_bytes,
 				    .seed = call->scenario.seed};
+	if (record.part_count > GPU_OPS_MAX)
+		return refuse(&call->refusal, -EINVAL,
+			      "% steps are % computations, and a record has % at most: fewer "
+			      "traffic.steps",
+			      config.steps, record.part_count, GPU_OPS_MAX);
 	record.parts = calloc(record.part_count, sizeof(*record.parts));
 	if (record.parts == NULL)
 		return refuse(&call->refusal, -ENODEV, "no memory for % computations",

@@ -61,10 +61,10 @@ static uint32_t first_bucket(const struct recording *of, uint32_t chunk)
 	return first;
 }
 
-static uint32_t slices_of(const struct recording *of, const struct step_gradient *gradient)
+static uint64_t slices_of(const struct recording *of, const struct step_gradient *gradient)
 {
 	uint64_t slice = of->record.slice_bytes;
-	return (uint32_t)((gradient->reduce_bytes + slice - 1) / slice);
+	return gradient->reduce_bytes / slice + (gradient->reduce_bytes % slice > 0);
 }
 
 // ---------------------------------------------------------------- parts
@@ -136,7 +136,7 @@ static void put_fills(struct recording *to, const struct step_span *span)
 		ps_t ready = i + 1 == count
 			? span->end
 			: span->begin + (ps_t)((__int128)whole * gradient.ready_ppm / PPM);
-		uint32_t slices = slices_of(to, &gradient);
+		uint32_t slices = (uint32_t)slices_of(to, &gradient); // there is room for them
 		for (uint32_t k = 0; k < slices; k++)
 			put_slice(to, &gradient, first + i, k, slices,
 				  begin + (ps_t)((__int128)(ready - begin) * (k + 1) / slices));
@@ -203,13 +203,16 @@ static const char *wrong_with(const struct recording *of)
 	return NULL;
 }
 
-static uint32_t step_parts_max(const struct recording *of)
+// More than a record has room for stay that.
+static uint64_t step_parts_max(const struct recording *of)
 {
 	struct step_gradient gradient;
-	uint32_t parts = 2 * of->span_count + 1;
+	uint64_t parts = 2 * (uint64_t)of->span_count + 1;
 	for (uint32_t chunk = 0; chunk < of->plan->parallel.vpp; chunk++)
-		for (uint32_t i = 0; find(of, chunk, i, &gradient); i++)
-			parts += 1 + 2 * slices_of(of, &gradient);
+		for (uint32_t i = 0; find(of, chunk, i, &gradient); i++) {
+			uint64_t slices = slices_of(of, &gradient);
+			parts += 1 + 2 * (slices < GPU_OPS_MAX ? slices : GPU_OPS_MAX);
+		}
 	return parts;
 }
 
@@ -221,8 +224,8 @@ static int write_all(struct recording *of, struct call *call, uint32_t gpu)
 		return refuse(&call->refusal, -EINVAL, wrong, 0, 0, 0);
 	record->buckets = first_bucket(of, of->plan->parallel.vpp);
 	record->steps = call->options.step_count;
-	uint64_t room = (uint64_t)step_parts_max(of) * (record->steps + 1);
-	if (room > GPU_OPS_MAX)
+	uint64_t parts = step_parts_max(of), room = parts * (record->steps + UINT64_C(1));
+	if (parts > GPU_OPS_MAX || room > GPU_OPS_MAX)
 		return refuse(
 			&call->refusal, -EINVAL,
 			"% steps are % computations, and a record has % at most: fewer --steps",

@@ -355,10 +355,9 @@ static int perform(struct call *call)
 	if (rc < 0)
 		return call_say_refusal(call, rc);
 	rc = call_run(call, &run);
-	if (run.end == RUN_LOST)
-		gpu_say_lost(call);
 	if (call->options.gpu != NULL)
 		gpu_finish(call, run.end);
+	bool is_lost = gpu_say_lost(call);
 	if (call->is_other) // the first has everything
 		return 0;
 	bool is_cut = rc < 0; // a capture or a log: the result is good all the same
@@ -380,7 +379,7 @@ static int perform(struct call *call)
 	call_say_end(call, &run);
 	if (is_cut)
 		return EXIT_ENVIRONMENT;
-	if (run.end == RUN_LOST)
+	if (is_lost)
 		return EXIT_PEER_LOST;
 	if (run.end != RUN_DONE || run.payload_bytes_wrong > 0 || call->gpu.report.wrong > 0)
 		return EXIT_NOT_VALID;

@@ -1,108 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 // The link between a run that sends gradients and the generator that makes them: a file that both
 // map, so that flags, times and data are seen without a copy or a call. The run makes it and says
-// what is to be computed; a generator takes ranks of it, computes, and says what has ended. This
-// header is the layout: whoever keeps it can take either end.
-//
-//	header | ops[op_count] | ranks[rank_count] | asked[ranks][ops] | done[ranks][ops] | buffers
-//
-// Every flag has one writer and is set once; what was written before it is seen by who reads it
-// (store with release, load with acquire, for a device of the whole system). Times are nanoseconds
-// of the system's monotonic clock.
+// what is to be computed; a generator takes ranks of it, computes, and says what has ended. The
+// layout is that of gpu_link_layout.h.
 //
 // Each end holds a lock on a byte of the file of its own, which the system takes away when its
 // process ends, however it ends: so the other end knows. Who still lives but no longer moves shows
 // by an old heartbeat.
+//
+// Neither end trusts what the other wrote. What is to be computed is copied once and the copy is
+// checked; flags, states and figures are checked where they are read. When the file is cut short,
+// private memory of zeros takes its place, so that nobody is killed by it, and the link says that
+// it is damaged.
 #pragma once
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include <weft/gpu_link_layout.h>
 #include <weft/refusal.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define GPU_LINK_MAGIC UINT64_C(0x316b6e696c757067) // "gpulink1"
-#define GPU_LINK_VERSION 2u
-#define GPU_NAME_BYTES 64
 #define GPU_LINK_PATH_BYTES 256
-#define GPU_RANKS_MAX 4096u
-#define GPU_OPS_MAX (1u << 24)
-
-// What a generator does for a computation; see gradients.h. GPU_COMPUTE has no data: a forward or
-// backward of which nothing is released.
-enum gpu_work { GPU_GATE, GPU_FILL, GPU_REDUCE, GPU_UPDATE, GPU_COMPUTE, GPU_WORK_COUNT };
-
-// One computation. All ranks have the same list; sums run beside the others, which follow each
-// other.
-struct gpu_link_op {
-	uint32_t work;		 // enum gpu_work
-	uint32_t needs_messages; // may begin when asked[] is set; others when the one before ended
-	uint32_t step, bucket, slice;
-	uint32_t reserved;
-	uint64_t offset, bytes; // in the stretch
-	int64_t compute_ns;	// as long as it takes on the clock of both
-};
-
-struct gpu_link_flag {
-	uint32_t is_set; // atomic, last
-	uint32_t reserved;
-	int64_t at_ns;
-};
-
-enum gpu_host_state { GPU_HOST_WAITS = 1, GPU_HOST_RUNS, GPU_HOST_DONE, GPU_HOST_FAILED };
-enum gpu_rank_state { GPU_RANK_FREE, GPU_RANK_READY, GPU_RANK_DONE, GPU_RANK_FAILED };
-
-// What a generator measured of a rank: good when its state is DONE.
-struct gpu_link_figures {
-	uint64_t releases;			       // slices
-	int64_t late_p50_ns, late_p99_ns, late_max_ns; // after they were due
-	int64_t gates_ns, update_wait_ns; // waited at gates, and for the last sums of steps
-	int64_t compute_wait_ns;	  // and for what other stages compute
-	int64_t barrier_ns;		  // and for ranks that came later to a step
-	uint64_t elements, wrong;	  // that were checked, and were not what they should be
-	int64_t clock_error_ns;	    // of the device's clock against the system's; 0: it is that
-	int64_t clock_offset_ns;    // that less this
-	int64_t fill_ns, reduce_ns; // at work
-	uint64_t fill_bytes, reduce_bytes;
-	int64_t run_ns; // from the start to the end of the last gate
-	int64_t step_min_ns, step_p50_ns, step_mean_ns, step_max_ns; // from update to update
-	uint64_t load_bytes, load_flops; // copied, and multiplied and added, while it computed
-};
-
-struct gpu_link_rank {
-	uint32_t state; // enum gpu_rank_state, atomic; the generator's
-	uint32_t pid;
-	int64_t beat_ns; // atomic
-	uint64_t buffer; // offset in the file of its buffer
-	uint32_t number; // of the group: what its values and its blocks follow from
-	uint32_t step;	 // atomic: that it has ended, counted from 1
-	char device[GPU_NAME_BYTES];
-	struct gpu_link_figures figures;
-};
-
-struct gpu_link_header {
-	uint64_t magic; // atomic, last
-	uint32_t version, header_bytes;
-	uint64_t file_bytes;
-	uint32_t rank_count, op_count;
-	uint64_t ops, ranks, asked, done, buffers; // offsets in the file
-	uint64_t buffer_bytes;			   // of a rank: three stretches, and up to a page
-	uint64_t stretch_bytes, bucket_bytes, slice_bytes, block_bytes;
-	uint32_t element_bytes; // 2: BF16, 4: FP32
-	uint32_t host_pid;
-	uint64_t seed;		 // of the pattern
-	uint64_t dilation_milli; // time here over time of the fabric
-	uint32_t state;		 // enum gpu_host_state, atomic; the run's
-	uint32_t group_ranks;	 // whose gradients are summed; those beyond rank_count are played
-	uint32_t has_barrier;	 // ranks of the link begin each step together
-	uint32_t reserved;
-	int64_t start_ns; // of the fabric's time; good when it runs
-	int64_t beat_ns;  // atomic
-};
 
 // What a run makes a link for.
 struct gpu_link_shape {
@@ -111,29 +35,37 @@ struct gpu_link_shape {
 	uint32_t element_bytes;
 	uint64_t seed, dilation_milli;
 	uint32_t group_ranks; // 0: all are in the link, and number i is rank i of it
+	uint32_t limit_s;     // 0: GPU_LIMIT_S_MAX
 	bool has_barrier;
 };
 
-// One end.
+// One end. Header, ops and numbers are copies of its own; the run's end fills in ops and numbers
+// before gpu_link_offer().
 struct gpu_link {
 	struct gpu_link_header *header; // NULL: closed
 	struct gpu_link_op *ops;
-	struct gpu_link_rank *ranks;
-	struct gpu_link_flag *asked, *done; // gpu_link_flag_of()
+	uint32_t *numbers;		    // [ranks] in their group
+	struct gpu_link_figures *figures;   // [ranks] as this end told them with gpu_link_tell()
+	struct gpu_link_header *shared;	    // in the file: state, start and heartbeat change
+	struct gpu_link_rank *ranks;	    // in the file
+	struct gpu_link_flag *asked, *done; // in the file: gpu_link_flag_of()
 	uint8_t *base;
 	size_t bytes;
-	int fd;
+	int64_t opened_ns;
+	int fd, guard;
 	bool is_host;
-	char path[GPU_LINK_PATH_BYTES];
+	char path[GPU_LINK_PATH_BYTES]; // empty: it has no name
 };
 
 enum gpu_peer {
 	GPU_PEER_HERE,
-	GPU_PEER_GONE,	// its process ended
-	GPU_PEER_SILENT // it lives, but did not move for GPU_SILENT_NS
+	GPU_PEER_GONE,	 // its process ended
+	GPU_PEER_SILENT, // it lives, but did not move for GPU_SILENT_NS
+	GPU_PEER_WRONG	 // it wrote what cannot be
 };
 
 #define GPU_SILENT_NS INT64_C(5000000000)
+#define GPU_AHEAD_NS INT64_C(1000000000) // that a time may be ahead: clocks of devices have errors
 
 int64_t gpu_clock_ns(void);
 
@@ -141,26 +73,62 @@ int64_t gpu_clock_ns(void);
 const char *gpu_link_shape_wrong(const struct gpu_link_shape *shape);
 const char *gpu_link_header_wrong(const struct gpu_link_header *header, uint64_t file_bytes);
 
-// The run's end: makes the file, in place of one that nobody holds; to fill in `ops`, then
-// gpu_link_offer(). -EBUSY when another run holds it, -EINVAL, -errno of the system; with a reason.
+// What is wrong with the computations [op_count], with the numbers of ranks, and with what a
+// generator measured: NULL, or why; `ret_at` says of which computation. Pure.
+const char *gpu_link_ops_wrong(const struct gpu_link_header *header, const struct gpu_link_op *ops,
+			       uint32_t *ret_at);
+const char *gpu_link_numbers_wrong(const struct gpu_link_header *header, const uint32_t *numbers);
+const char *gpu_link_figures_wrong(const struct gpu_link_header *header,
+				   const struct gpu_link_figures *figures);
+
+// The layout of a shape. Pure.
+void gpu_link_lay_out(struct gpu_link_header *ret, const struct gpu_link_shape *shape);
+
+// The run's end: makes the file, in place of one of this user that a run left behind; to fill in
+// `ops`, then gpu_link_offer(). Without a path it is memory without a name, for gpu_link_join().
+// -EBUSY when another run holds it, -EEXIST when there is a file that is no link, -EINVAL, -errno
+// of the system; with a reason.
 int gpu_link_create(struct gpu_link *ret, const char *path, const struct gpu_link_shape *shape,
 		    struct refusal *refusal);
-void gpu_link_offer(struct gpu_link *link);
 
-// A generator's end: waits so long for a run to offer it. -ETIMEDOUT, -EPROTO (not this layout),
-// -errno of the system; with a reason.
+// Writes what is to be computed and says that generators may come. -EINVAL with a reason.
+int gpu_link_offer(struct gpu_link *link, struct refusal *refusal);
+
+// A generator's end: waits so long for a run to offer it, or until *stop is not 0 (or NULL).
+// -ETIMEDOUT, -EINTR, -EPROTO (damaged, or no link), -EINVAL (no regular file), -EPERM (not this
+// user's), -errno of the system; with a reason.
 int gpu_link_open(struct gpu_link *ret, const char *path, int64_t patience_ns,
-		  struct refusal *refusal);
+		  const volatile sig_atomic_t *stop, struct refusal *refusal);
+
+// A generator's end of a link that this process made. As gpu_link_open().
+int gpu_link_join(struct gpu_link *ret, const struct gpu_link *run, struct refusal *refusal);
+
+// Takes the file's name away, where it still is this file's; both ends keep the memory.
+void gpu_link_unname(struct gpu_link *link);
+
+// What is wrong with an open link: NULL, or that its file was cut or written over.
+const char *gpu_link_wrong(const struct gpu_link *link);
 
 // Takes rank `rank`, to be computed by `device`. -EINVAL: there is none, -EBUSY: it is taken.
 int gpu_link_claim(struct gpu_link *link, uint32_t rank, const char *device,
 		   struct refusal *refusal);
+
+// States; what is no state reads as FAILED.
 void gpu_link_set_rank(struct gpu_link *link, uint32_t rank, enum gpu_rank_state state);
 enum gpu_rank_state gpu_link_rank_state(const struct gpu_link *link, uint32_t rank);
+
+// The name of a rank's device, of printable ASCII.
+void gpu_link_device(const struct gpu_link *link, uint32_t rank, char ret[GPU_NAME_BYTES]);
+
+// What was measured of a rank, to the run. Then its state is DONE.
+void gpu_link_tell(struct gpu_link *link, uint32_t rank, const struct gpu_link_figures *figures);
 
 // The run goes on: waits, runs (from `start_ns` on), is done, or has failed.
 void gpu_link_set_host(struct gpu_link *link, enum gpu_host_state state, int64_t start_ns);
 enum gpu_host_state gpu_link_host_state(const struct gpu_link *link);
+
+// A generator's end takes the start from a run that runs, into its header. -EPROTO: it cannot be.
+int gpu_link_take_start(struct gpu_link *link, struct refusal *refusal);
 
 // Heartbeats of one's own end, and whether the other is there. Cheap enough for every 50 ms.
 void gpu_link_beat_host(struct gpu_link *link, int64_t now_ns);
@@ -168,7 +136,7 @@ void gpu_link_beat_rank(struct gpu_link *link, uint32_t rank, int64_t now_ns);
 enum gpu_peer gpu_link_host_is(const struct gpu_link *link, int64_t now_ns);
 enum gpu_peer gpu_link_rank_is(const struct gpu_link *link, uint32_t rank, int64_t now_ns);
 
-// Gives it up; the run's end takes the file away.
+// Gives it up; the run's end takes the file away, a generator's when the run is gone.
 void gpu_link_close(struct gpu_link *link);
 
 static inline struct gpu_link_flag *gpu_link_flag_of(const struct gpu_link *link,
@@ -180,18 +148,24 @@ static inline struct gpu_link_flag *gpu_link_flag_of(const struct gpu_link *link
 
 static inline uint8_t *gpu_link_buffer(const struct gpu_link *link, uint32_t rank)
 {
-	return link->base + link->ranks[rank].buffer;
+	return link->base + link->header->buffers + rank * link->header->buffer_bytes;
 }
 
-// How long steps took, by the flags of a rank that has done everything. -ENOMEM.
+// How long steps took, by the flags of a rank that has done everything. -ENOMEM, -EPROTO (times
+// that cannot be); with a reason.
 int gpu_link_measure_steps(const struct gpu_link *link, uint32_t rank,
-			   struct gpu_link_figures *figures);
+			   struct gpu_link_figures *figures, struct refusal *refusal);
 
 // Whether all ranks of the link have ended `steps` steps.
 bool gpu_link_have_ended(const struct gpu_link *link, uint32_t steps);
 
 void gpu_link_raise(struct gpu_link_flag *flag, int64_t at_ns);
 bool gpu_link_is_raised(const struct gpu_link_flag *flag);
+
+// Reads a flag of the other end, once. Its time is not before 0 and not further ahead than
+// GPU_AHEAD_NS, else it is wrong.
+enum gpu_look { GPU_LOOK_DOWN, GPU_LOOK_UP, GPU_LOOK_WRONG };
+enum gpu_look gpu_link_look(const struct gpu_link_flag *flag, int64_t *ret_at_ns);
 
 #ifdef __cplusplus
 }

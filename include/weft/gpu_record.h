@@ -39,7 +39,8 @@ struct gpu_record {
 // Names of works as in a file: "gate", ...; [GPU_WORK_COUNT].
 extern const char *const gpu_work_names[];
 
-// Reads a file; to be freed. -EINVAL with line and reason, -errno of the system.
+// Reads a regular file; to be freed. -EINVAL with line and reason, -errno of the system. Numbers
+// are whole, in decimal, without a sign; what does not fit is refused.
 int gpu_record_read(struct gpu_record *ret, const char *path, struct refusal *refusal);
 
 // A record whose parts were made elsewhere: finds its buckets and holds it against what a file may
@@ -54,8 +55,9 @@ int gpu_record_write(FILE *to, const struct gpu_record *record);
 void gpu_record_scale(struct gpu_record *record, uint32_t divisor);
 
 // Makes a link for ranks of one run, whose computations are those of their records; the others of
-// their group are not in it. With a barrier they begin each step together. -EINVAL where records do
-// not belong together; as gpu_link_create().
+// their group are not in it. With a barrier they begin each step together. Without a path it has no
+// name: gpu_link_join() takes its other end. -EINVAL where records do not belong together; as
+// gpu_link_create().
 int gpu_record_link(struct gpu_link *ret, const char *path, const struct gpu_record *records,
 		    uint32_t count, bool has_barrier, struct refusal *refusal);
 

@@ -19,7 +19,7 @@ void gpu_data_of(struct gpu_data *ret, const struct gpu_link *link, uint32_t ran
 				 .slice_bytes = header->slice_bytes,
 				 .block_bytes = header->block_bytes,
 				 .element_bytes = header->element_bytes,
-				 .rank = link->ranks[rank].number,
+				 .rank = link->numbers[rank],
 				 .ranks = header->group_ranks};
 }
 

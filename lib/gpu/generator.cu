@@ -107,7 +107,7 @@ static int prepare_rank(struct cuda_generator *all, struct cuda_rank *of, struct
 	of->view.slice_bytes = header->slice_bytes;
 	of->view.block_bytes = header->block_bytes;
 	of->view.element_bytes = header->element_bytes;
-	of->view.rank = all->link->ranks[of->rank].number;
+	of->view.rank = all->link->numbers[of->rank];
 	of->view.ranks = header->group_ranks;
 	of->view.step_ops = all->step_ops;
 	of->view.op_count = header->op_count;
@@ -321,7 +321,7 @@ static void tell_load(const struct cuda_generator *all, const struct rank_state 
 static int tell_figures(struct cuda_generator *all, struct cuda_rank *of, struct refusal *refusal)
 {
 	struct rank_state state;
-	struct gpu_link_figures *figures = &all->link->ranks[of->rank].figures;
+	struct gpu_link_figures told = {}, *figures = &told;
 	TRY(refusal, "figures",
 	    cudaMemcpy(&state, of->view.state, sizeof(state), cudaMemcpyDeviceToHost));
 	int rc = tell_lateness(of, state.fills, figures, refusal);
@@ -342,10 +342,10 @@ static int tell_figures(struct cuda_generator *all, struct cuda_rank *of, struct
 	figures->reduce_bytes = state.reduce_bytes;
 	figures->run_ns = state.due_ns - all->pinned->offset_ns - all->link->header->start_ns;
 	tell_load(all, &state, figures);
-	if (gpu_link_measure_steps(all->link, of->rank, figures) < 0)
-		return refuse(refusal, -ENOMEM, "no memory for the times of steps", 0, 0, 0);
-	gpu_link_set_rank(all->link, of->rank, GPU_RANK_DONE);
-	return 0;
+	rc = gpu_link_measure_steps(all->link, of->rank, figures, refusal);
+	if (rc == 0)
+		gpu_link_tell(all->link, of->rank, figures);
+	return rc;
 }
 
 // The clocks are related once more: what they drifted apart since the look before is part of the
@@ -407,7 +407,8 @@ static int wait_for_start(struct cuda_generator *all, struct refusal *refusal)
 		if (rc < 0)
 			return rc;
 	}
-	return start_ranks(all, refusal);
+	int rc = gpu_link_take_start(all->link, refusal);
+	return rc == 0 ? start_ranks(all, refusal) : rc;
 }
 
 // Waiting kernels see the word and end; what is left is the device's to give back.

@@ -17,7 +17,8 @@
 #include "load_host.h"
 #include "watch.h"
 
-#define NAP_NS INT64_C(200000) // as long as nothing is due: others have the CPU
+#define NAP_NS INT64_C(200000)	  // as long as nothing is due: others have the CPU
+#define TURN_NS INT64_C(20000000) // of a rank at most: then the others, and a look at the run
 
 struct player {
 	uint32_t rank;
@@ -100,20 +101,22 @@ static bool is_done(const struct gpu_link *link, const struct player *player, ui
 
 // Sums whose parts are here, in any order. They are of the step in hand: the update that ends it
 // waits for them.
-static bool do_sums(const struct gpu_link *link, struct player *player)
+static bool do_sums(const struct gpu_link *link, struct player *player, int64_t until_ns)
 {
 	uint32_t count = link->header->op_count;
 	bool has_done = false;
 	while (player->sum_first < count &&
 	       (!is_sum(link, player->sum_first) || is_done(link, player, player->sum_first)))
 		player->sum_first++;
-	for (uint32_t i = player->sum_first; i < count; i++) {
+	int64_t now_ns = 0;
+	for (uint32_t i = player->sum_first; i < count && now_ns < until_ns; i++) {
 		if (link->ops[i].work == GPU_UPDATE)
 			break;
 		if (!is_sum(link, i) || is_done(link, player, i) || !is_asked(link, player, i))
 			continue;
 		reduce(player, &link->ops[i]);
-		raise_done(link, player, i, gpu_clock_ns());
+		now_ns = gpu_clock_ns();
+		raise_done(link, player, i, now_ns);
 		has_done = true;
 	}
 	return has_done;
@@ -188,14 +191,15 @@ static bool has_ended(const struct gpu_link *link, const struct player *player)
 	return player->next == link->header->op_count;
 }
 
-// All that can be done now. Returns whether there was anything.
+// All that can be done now, within a turn. Returns whether there was anything.
 static bool play(const struct gpu_link *link, struct player *player)
 {
-	bool has_done = do_sums(link, player);
-	while (!has_ended(link, player)) {
+	int64_t now_ns = gpu_clock_ns(), until_ns = now_ns + TURN_NS;
+	bool has_done = do_sums(link, player, until_ns);
+	while (!has_ended(link, player) && now_ns < until_ns) {
 		if (!player->is_busy && !begin(link, player))
 			break;
-		int64_t now_ns = gpu_clock_ns();
+		now_ns = gpu_clock_ns();
 		if (now_ns < player->due_ns)
 			break;
 		end(link, player, now_ns);
@@ -215,11 +219,10 @@ static int finish(const struct generator *all, struct player *player, struct ref
 	figures->run_ns = player->due_ns - link->header->start_ns;
 	if (player == all->players)
 		gpu_host_load_tell(&all->load, figures);
-	if (gpu_link_measure_steps(link, player->rank, figures) < 0)
-		return refuse(refusal, -ENOMEM, "no memory for the times of steps", 0, 0, 0);
-	link->ranks[player->rank].figures = *figures;
-	gpu_link_set_rank(link, player->rank, GPU_RANK_DONE);
-	return 0;
+	int rc = gpu_link_measure_steps(link, player->rank, figures, refusal);
+	if (rc == 0)
+		gpu_link_tell(link, player->rank, figures);
+	return rc;
 }
 
 // ---------------------------------------------------------------- all of them
@@ -259,9 +262,10 @@ static int wait_for_start(struct generator *all, struct refusal *refusal)
 			return rc;
 		rest(all);
 	}
-	for (uint32_t i = 0; i < all->options->rank_count; i++)
+	int rc = gpu_link_take_start(all->link, refusal);
+	for (uint32_t i = 0; rc == 0 && i < all->options->rank_count; i++)
 		all->players[i].due_ns = all->players[i].ended_ns = all->link->header->start_ns;
-	return 0;
+	return rc;
 }
 
 static int play_all(struct generator *all, struct refusal *refusal)

@@ -44,6 +44,16 @@ static const struct gpu_link_flag *done_flag(const struct gpu_player *player,
 	return gpu_link_flag_of(player->link, player->link->done, live->row, part);
 }
 
+// When a computation ended, by its flag; false: it has not. The link has no name, and its generator
+// is in this process; a time that cannot be is now all the same, so that nothing wraps.
+static bool has_ended_at(const struct gpu_link_flag *flag, int64_t *ret_ns)
+{
+	enum gpu_look look = gpu_link_look(flag, ret_ns);
+	if (look == GPU_LOOK_WRONG)
+		*ret_ns = gpu_clock_ns();
+	return look != GPU_LOOK_DOWN;
+}
+
 // The computation that part `part` was recorded behind; the first has none.
 static int64_t before(const struct live *live, uint32_t part)
 {
@@ -79,9 +89,10 @@ static bool have_peers_sent(const struct gpu_player *player, const struct live *
 	*ret_ns = 0;
 	for (uint32_t i = 0; is_sent && i < player->count; i++) {
 		const struct gpu_link_flag *flag = done_flag(player, &player->ranks[i], sent);
-		if (!gpu_link_is_raised(flag))
+		int64_t at_ns;
+		if (!has_ended_at(flag, &at_ns))
 			return false;
-		*ret_ns = flag->at_ns > *ret_ns ? flag->at_ns : *ret_ns;
+		*ret_ns = at_ns > *ret_ns ? at_ns : *ret_ns;
 	}
 	return true;
 }
@@ -189,13 +200,11 @@ static void ask(struct gpu_player *player, struct live *live, uint32_t part)
 	struct gpu_link *link = player->link;
 	const struct gpu_link_op *op = &link->ops[part];
 	struct gpu_link_flag *asked = gpu_link_flag_of(link, link->asked, live->row, part);
-	int64_t behind = before(live, part);
+	int64_t behind = before(live, part), behind_ns = link->header->start_ns;
 	if (op->needs_messages == 0 || gpu_link_is_raised(asked) ||
-	    (behind >= 0 && !gpu_link_is_raised(done_flag(player, live, (uint32_t)behind))))
+	    (behind >= 0 && !has_ended_at(done_flag(player, live, (uint32_t)behind), &behind_ns)))
 		return;
-	int64_t due_ns = live->record->parts[part].wait_ns +
-		(behind >= 0 ? done_flag(player, live, (uint32_t)behind)->at_ns
-			     : link->header->start_ns);
+	int64_t due_ns = live->record->parts[part].wait_ns + behind_ns;
 	int64_t now_ns = gpu_clock_ns(), sent_ns;
 	if (due_ns < player->next_ns)
 		player->next_ns = due_ns;

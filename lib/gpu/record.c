@@ -4,16 +4,21 @@
 #include <weft/gpu_record.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define LINE_BYTES 256
+#define LINE_BYTES_MIN 15 // "gate 0 0 0 0 0", and its end
 #define WAIT_MAX_NS INT64_C(1000000000000)
 
 #define BUCKETS_MAX 65536u
 #define SLICES_MAX (1u << 20)
+#define STRETCH_BYTES_MAX (UINT64_C(1) << 44)
 
 const char *const gpu_work_names[] = {"gate", "fill", "reduce", "update", "compute"};
 _Static_assert(sizeof(gpu_work_names) / sizeof(*gpu_work_names) == GPU_WORK_COUNT,
@@ -39,6 +44,8 @@ static const char *head_wrong(const struct gpu_record *of)
 	if ((of->element_bytes != 2 && of->element_bytes != 4) || of->slice_bytes == 0 ||
 	    of->slice_bytes % grain != 0)
 		return "a slice has no whole elements of 2 or 4 bytes for each rank";
+	if (of->slice_bytes / of->ranks > UINT32_MAX)
+		return "a rank's block of a slice is 4 GiB or more";
 	return NULL;
 }
 
@@ -141,6 +148,8 @@ static const char *count_slices(struct gpu_record *of, const struct seen *seen)
 		if (of->slices_before[i + 1] > SLICES_MAX)
 			return "there are too many slices";
 	}
+	if (of->slices_before[of->buckets] > STRETCH_BYTES_MAX / of->slice_bytes)
+		return "the slices of a step are more than 16 TiB";
 	return NULL;
 }
 
@@ -171,42 +180,122 @@ int gpu_record_seal(struct gpu_record *record, struct refusal *refusal)
 
 // ---------------------------------------------------------------- reading
 
-static const char *read_head(struct gpu_record *ret, FILE *file)
+// Words and numbers of a line, one after the other, with one space between two.
+struct words {
+	const char *at;
+	bool is_wrong;
+};
+
+static void take_word(struct words *words, const char *word)
 {
-	char line[LINE_BYTES], rest;
-	if (fgets(line, sizeof(line), file) == NULL || strcmp(line, "weft-record 2\n") != 0)
+	size_t length = strlen(word);
+	words->is_wrong |= strncmp(words->at, word, length) != 0;
+	words->at += words->is_wrong ? 0 : length;
+}
+
+// A whole number in decimal without a sign; what does not fit is wrong, and does not wrap.
+static uint64_t take_number(struct words *words, uint64_t max)
+{
+	uint64_t value = 0;
+	const char *first = words->at;
+	for (; *words->at >= '0' && *words->at <= '9' && !words->is_wrong; words->at++) {
+		unsigned digit = (unsigned)(*words->at - '0');
+		words->is_wrong = value > (max - digit) / 10;
+		value = value * 10 + digit;
+	}
+	words->is_wrong |= words->at == first;
+	return words->is_wrong ? 0 : value;
+}
+
+static uint32_t take_named(struct words *words, const char *name)
+{
+	take_word(words, name);
+	return (uint32_t)take_number(words, UINT32_MAX);
+}
+
+// The next line, whole and with nothing in it that is no text.
+static bool read_line(char line[LINE_BYTES], FILE *file)
+{
+	memset(line, 'x', LINE_BYTES);
+	if (fgets(line, LINE_BYTES, file) == NULL)
+		return false;
+	const char *end = memchr(line, '\n', LINE_BYTES);
+	return end != NULL && strlen(line) == (size_t)(end + 1 - line);
+}
+
+static const char *read_head(struct gpu_record *ret, FILE *file, uint32_t *ret_line)
+{
+	char line[LINE_BYTES];
+	struct words words = {.at = line};
+	*ret_line = 1;
+	if (!read_line(line, file) || strcmp(line, "weft-record 2\n") != 0)
 		return "this is no record of a rank: its first line is not `weft-record 2`";
-	if (fgets(line, sizeof(line), file) == NULL ||
-	    sscanf(line,
-		   "rank %" SCNu32 " ranks %" SCNu32 " buckets %" SCNu32 " steps %" SCNu32
-		   " parts %" SCNu32 " slice_bytes %" SCNu64 " element_bytes %" SCNu32
-		   " seed %" SCNu64 " %c",
-		   &ret->rank, &ret->ranks, &ret->buckets, &ret->steps, &ret->part_count,
-		   &ret->slice_bytes, &ret->element_bytes, &ret->seed, &rest) != 8)
+	*ret_line = 2;
+	if (!read_line(line, file))
 		return "the second line does not say what was recorded";
-	return head_wrong(ret);
+	ret->rank = take_named(&words, "rank ");
+	ret->ranks = take_named(&words, " ranks ");
+	ret->buckets = take_named(&words, " buckets ");
+	ret->steps = take_named(&words, " steps ");
+	ret->part_count = take_named(&words, " parts ");
+	take_word(&words, " slice_bytes ");
+	ret->slice_bytes = take_number(&words, UINT64_MAX);
+	ret->element_bytes = take_named(&words, " element_bytes ");
+	take_word(&words, " seed ");
+	ret->seed = take_number(&words, UINT64_MAX);
+	take_word(&words, "\n");
+	return words.is_wrong ? "the second line does not say what was recorded" : head_wrong(ret);
+}
+
+static bool take_work(struct words *words, uint32_t *ret)
+{
+	size_t length = strcspn(words->at, " ");
+	for (*ret = 0; *ret < GPU_WORK_COUNT; (*ret)++)
+		if (strlen(gpu_work_names[*ret]) == length &&
+		    strncmp(words->at, gpu_work_names[*ret], length) == 0)
+			break;
+	words->at += length;
+	return *ret < GPU_WORK_COUNT;
 }
 
 static const char *read_part(struct gpu_record_part *ret, FILE *file)
 {
-	char line[LINE_BYTES], work[16], rest;
-	if (fgets(line, sizeof(line), file) == NULL)
-		return "the file ends before its computations do";
-	if (sscanf(line, "%15s %" SCNu32 " %" SCNu32 " %" SCNu32 " %" SCNd64 " %" SCNd64 " %c",
-		   work, &ret->step, &ret->bucket, &ret->slice, &ret->compute_ns, &ret->wait_ns,
-		   &rest) != 6)
-		return "this is no computation: work, step, bucket, slice, its time, its wait";
-	for (ret->work = 0; ret->work < GPU_WORK_COUNT; ret->work++)
-		if (strcmp(work, gpu_work_names[ret->work]) == 0)
-			return NULL;
-	return "there is no such work: gate, fill, reduce, update, compute";
+	char line[LINE_BYTES];
+	struct words words = {.at = line};
+	if (!read_line(line, file))
+		return feof(file) ? "the file ends before its computations do"
+				  : "this line is too long, or no text";
+	if (!take_work(&words, &ret->work))
+		return "there is no such work: gate, fill, reduce, update, compute";
+	ret->step = take_named(&words, " ");
+	ret->bucket = take_named(&words, " ");
+	ret->slice = take_named(&words, " ");
+	take_word(&words, " ");
+	ret->compute_ns = (int64_t)take_number(&words, INT64_MAX);
+	take_word(&words, " ");
+	ret->wait_ns = (int64_t)take_number(&words, INT64_MAX);
+	take_word(&words, "\n");
+	return words.is_wrong ? "this is no computation: work, step, bucket, slice, its time, its "
+				"wait, as whole numbers"
+			      : NULL;
+}
+
+// A file that is too short for what it says gets no memory for it.
+static bool is_too_short(FILE *file, uint32_t part_count)
+{
+	struct stat status;
+	return fstat(fileno(file), &status) < 0 ||
+		(uint64_t)status.st_size / LINE_BYTES_MIN < part_count;
 }
 
 static int read_all(struct gpu_record *ret, FILE *file, const char *path, struct refusal *refusal)
 {
-	const char *wrong = read_head(ret, file);
+	uint32_t line;
+	const char *wrong = read_head(ret, file, &line);
+	if (wrong == NULL && is_too_short(file, ret->part_count))
+		wrong = "the file is too short for as many computations";
 	if (wrong != NULL)
-		return refuse_line(refusal, path, 2, wrong);
+		return refuse_line(refusal, path, line, wrong);
 	ret->parts = calloc(ret->part_count, sizeof(*ret->parts));
 	if (ret->parts == NULL)
 		return refuse(refusal, -ENOMEM, "no memory for % computations", ret->part_count, 0,
@@ -226,16 +315,30 @@ static int read_all(struct gpu_record *ret, FILE *file, const char *path, struct
 	return rc;
 }
 
+// Only a regular file: others may never end, or never begin.
+static FILE *open_file(const char *path, struct refusal *refusal)
+{
+	struct stat status;
+	refuse_line(refusal, path, 0, "");
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd >= 0 && fstat(fd, &status) == 0 && !S_ISREG(status.st_mode)) {
+		close(fd);
+		errno = EINVAL;
+		refuse(refusal, -EINVAL, "a record is a regular file, and this is none", 0, 0, 0);
+		return NULL;
+	}
+	FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
+	if (file == NULL)
+		snprintf(refusal->text, sizeof(refusal->text), "%s", strerror(errno));
+	return file;
+}
+
 int gpu_record_read(struct gpu_record *ret, const char *path, struct refusal *refusal)
 {
-	FILE *file = fopen(path, "r");
 	*ret = (struct gpu_record){0};
-	if (file == NULL) {
-		int error = errno;
-		refuse_line(refusal, path, 0, "");
-		snprintf(refusal->text, sizeof(refusal->text), "%s", strerror(error));
-		return -error;
-	}
+	FILE *file = open_file(path, refusal);
+	if (file == NULL)
+		return -errno;
 	int rc = read_all(ret, file, path, refusal);
 	fclose(file);
 	if (rc < 0)
@@ -348,11 +451,14 @@ int gpu_record_link(struct gpu_link *ret, const char *path, const struct gpu_rec
 	int rc = check_together(records, count, refusal);
 	if (rc == 0)
 		rc = gpu_link_create(ret, path, &shape, refusal);
-	for (uint32_t i = 0; rc == 0 && i < first->part_count; i++)
+	if (rc < 0)
+		return rc;
+	for (uint32_t i = 0; i < first->part_count; i++)
 		ret->ops[i] = op_of(first, &first->parts[i]);
-	for (uint32_t i = 0; rc == 0 && i < count; i++)
-		ret->ranks[i].number = records[i].rank;
-	if (rc == 0)
-		gpu_link_offer(ret);
+	for (uint32_t i = 0; i < count; i++)
+		ret->numbers[i] = records[i].rank;
+	rc = gpu_link_offer(ret, refusal);
+	if (rc < 0)
+		gpu_link_close(ret);
 	return rc;
 }

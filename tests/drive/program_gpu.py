@@ -118,8 +118,7 @@ class Generators(unittest.TestCase):
         """Somebody writes where rank 1's gradients and sums lie: both ends say that the result is not valid."""
         emu = self.emu(*SMALL, "--set", "traffic.steps=60", "--dilation", 100, "--json")
         generator = self.gpu()
-        self.wait_until_it_runs(0)
-        with open(self.link, "r+b") as file, mmap.mmap(file.fileno(), 0) as link:
+        with open(self.wait_until_it_runs(emu, 0), "r+b") as file, mmap.mmap(file.fileno(), 0) as link:
             buffers, buffer_bytes, stretch = struct.unpack_from("<3Q", link, 64)  # of struct gpu_link_header
             begin = time.monotonic()
             while emu.poll() is None and time.monotonic() - begin < 20:
@@ -149,7 +148,7 @@ class Generators(unittest.TestCase):
 
     def test_a_run_that_is_killed_is_missed(self):
         emu, generator = self.emu(*LONG, "--dilation", 100), self.gpu()
-        self.wait_until_it_runs()
+        self.wait_until_it_runs(emu)
         emu.kill()
         self.says_soon(generator, f"weft gpu: {self.link}: the run is gone: its process has ended\n")
         self.end(generator, PEER_LOST)
@@ -157,7 +156,7 @@ class Generators(unittest.TestCase):
 
     def test_a_generator_that_is_killed_is_missed(self):
         emu, first, second = self.emu(*LONG, "--dilation", 100, "--json"), self.gpu("--ranks", "0-2"), self.gpu("--ranks", "3")
-        self.wait_until_it_runs()
+        self.wait_until_it_runs(emu)
         second.kill()
         self.says_soon(emu, "weft emu: the generator of rank 3 is gone: its process has ended\n")
         result = json.loads(self.end(emu, PEER_LOST)[0])
@@ -173,23 +172,51 @@ class Generators(unittest.TestCase):
 
     def test_who_stops_is_told_of(self):
         emu, generator = self.emu(*LONG, "--dilation", 100), self.gpu()
-        self.wait_until_it_runs()
+        self.wait_until_it_runs(emu)
         generator.send_signal(signal.SIGINT)
         self.assertEqual(self.end(generator, NOT_VALID)[1], "weft gpu: interrupted\n")
         self.assertIn("the generator of rank 0 is gone", self.end(emu, PEER_LOST)[1])
 
-    def wait_until_it_runs(self, more_s=0.5):
-        """Until both have done something for a while."""
+    def wait_until_it_runs(self, emu, more_s=0.5):
+        """Until both have done something for a while. Where the link can be opened: its name is gone then."""
         for _ in range(2000):
-            if os.path.exists(self.link) and os.path.getsize(self.link) > 0:
-                break
+            for fd in pathlib.Path(f"/proc/{emu.pid}/fd").iterdir():
+                if os.path.lexists(fd) and os.readlink(fd) == f"{self.link} (deleted)":
+                    time.sleep(more_s)
+                    return fd
             time.sleep(0.01)
-        time.sleep(more_s)
+        self.fail("the run did not begin")
 
     def whole_again(self):
-        """What a killed run left behind is in nobody's way."""
-        self.assertTrue(os.path.exists(self.link))
+        """A run that is killed leaves nothing behind, and the next one is whole."""
+        self.assertEqual([name for name in os.listdir(self.room.name) if name != "out"], [])
         self.check_whole(*self.run_whole())
+
+    def test_what_a_run_left_behind_is_in_nobodys_way(self):
+        """Killed while it waited: whoever joined it takes the file away, and without anybody the next run does."""
+        emu, generator = self.emu(*LONG, "--dilation", 100), self.gpu("--ranks", "0-2")
+        self.wait_until_claimed(generator)
+        emu.kill()
+        self.says_soon(generator, f"weft gpu: {self.link}: the run is gone: its process has ended\n")
+        self.end(generator, PEER_LOST)
+        self.whole_again()
+        emu = self.emu(*LONG, "--dilation", 100)
+        while not os.path.exists(self.link) or os.path.getsize(self.link) < 65536:
+            time.sleep(0.01)
+        emu.kill()
+        emu.wait()
+        self.check_whole(*self.run_whole())
+
+    def wait_until_claimed(self, generator):
+        """Until it holds its locks: the system shows those of ranks beside each other as one, behind the run's."""
+        for _ in range(2000):
+            with open("/proc/locks", encoding="utf-8") as locks:
+                inode = os.stat(self.link).st_ino if os.path.exists(self.link) else -1
+                if sum(f":{inode} " in line for line in locks) >= 2:
+                    return
+            self.assertIsNone(generator.poll())
+            time.sleep(0.01)
+        self.fail("no rank was taken")
 
     def test_nobody_waits_for_ever(self):
         out, err = self.end(self.emu(*SMALL, "--dilation", 1, "--gpu-patience", 1, "--out", self.room.name + "/out"), PEER_LOST)

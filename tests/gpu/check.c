@@ -117,18 +117,15 @@ static void look_at_flags(const struct gpu_link *link, struct outcome *ret)
 static int run(const struct checks *checks, const struct gpu_record *record, enum gpu_damage damage,
 	       struct outcome *ret)
 {
-	char path[64];
 	struct refusal refusal = {0};
 	struct gpu_link here, there;
 	struct gpu_player *player;
 	const uint32_t rank = 0;
 	const struct gpu_generator_options options = {.ranks = &rank, .rank_count = 1};
 	*ret = (struct outcome){0};
-	snprintf(path, sizeof(path), "%s/weft-check-%ld",
-		 access("/dev/shm", W_OK) == 0 ? "/dev/shm" : P_tmpdir, (long)getpid());
-	int rc = gpu_record_link(&here, path, record, 1, false, &refusal);
+	int rc = gpu_record_link(&here, NULL, record, 1, false, &refusal);
 	if (rc == 0)
-		rc = gpu_link_open(&there, path, 1000 * MS, &refusal);
+		rc = gpu_link_join(&there, &here, &refusal);
 	if (rc == 0)
 		rc = gpu_link_claim(&there, rank, "checked", &refusal);
 	if (rc == 0)

@@ -46,18 +46,32 @@ static int tear_down(void **)
 	return 0;
 }
 
+static const struct gpu_link_op ops[] = {
+	{.work = GPU_GATE, .bytes = 192},
+	{.work = GPU_FILL, .offset = 96, .bytes = 96},
+	{.work = GPU_REDUCE, .needs_messages = 1, .offset = 96, .bytes = 96},
+	{.work = GPU_UPDATE, .needs_messages = 1, .bytes = 384},
+	{.work = GPU_GATE, .step = 1, .bytes = 192}};
+
 static struct gpu_link made(void)
 {
 	struct gpu_link link;
 	if (gpu_link_create(&link, path, &shape, &refusal) < 0)
 		fail_msg("%s", refusal.text);
+	memcpy(link.ops, ops, sizeof(ops));
 	return link;
+}
+
+static void offer(struct gpu_link *link)
+{
+	if (gpu_link_offer(link, &refusal) < 0)
+		fail_msg("%s", refusal.text);
 }
 
 static struct gpu_link opened(void)
 {
 	struct gpu_link link;
-	if (gpu_link_open(&link, path, 1000 * MS, &refusal) < 0)
+	if (gpu_link_open(&link, path, 1000 * MS, NULL, &refusal) < 0)
 		fail_msg("%s", refusal.text);
 	return link;
 }
@@ -65,11 +79,11 @@ static struct gpu_link opened(void)
 static void both_ends_see_the_same(void **)
 {
 	struct gpu_link run = made();
-	run.ops[4] = (struct gpu_link_op){.work = GPU_UPDATE, .offset = 77};
-	gpu_link_offer(&run);
+	run.ops[4].offset = 96;
+	offer(&run);
 	struct gpu_link generator = opened();
 	assert_int_equal(generator.header->rank_count, 3);
-	assert_int_equal(generator.ops[4].offset, 77);
+	assert_int_equal(generator.ops[4].offset, 96);
 	gpu_link_raise(gpu_link_flag_of(&generator, generator.done, 2, 4), 123);
 	assert_true(gpu_link_is_raised(gpu_link_flag_of(&run, run.done, 2, 4)));
 	assert_false(gpu_link_is_raised(gpu_link_flag_of(&run, run.done, 2, 3)));
@@ -108,7 +122,7 @@ static void parts_do_not_overlap(void **)
 static void a_damaged_header_is_refused(void **)
 {
 	struct gpu_link run = made();
-	gpu_link_offer(&run);
+	offer(&run);
 	const uint64_t bytes = run.header->file_bytes;
 	assert_null(gpu_link_header_wrong(run.header, bytes));
 	assert_string_equal(gpu_link_header_wrong(run.header, bytes - 1),
@@ -137,11 +151,11 @@ static void shapes_that_do_not_fit_are_refused(void **)
 static void another_version_is_refused(void **)
 {
 	struct gpu_link link, run = made();
-	gpu_link_offer(&run);
-	run.header->version = GPU_LINK_VERSION + 1;
-	assert_int_equal(gpu_link_open(&link, path, 100 * MS, &refusal), -EPROTO);
+	offer(&run);
+	run.shared->version = GPU_LINK_VERSION + 1;
+	assert_int_equal(gpu_link_open(&link, path, 100 * MS, NULL, &refusal), -EPROTO);
 	assert_string_equal(refusal.text, "this link has the layout of another version");
-	run.header->version = GPU_LINK_VERSION;
+	run.shared->version = GPU_LINK_VERSION;
 	link = opened();
 	gpu_link_close(&link);
 	gpu_link_close(&run);
@@ -174,7 +188,7 @@ static void steps_are_measured_by_their_updates(void **)
 		run.ops[i] = (struct gpu_link_op){.work = i < 4 ? GPU_UPDATE : GPU_GATE, .step = i};
 		gpu_link_raise(gpu_link_flag_of(&run, run.done, 1, i), i < 4 ? ends_ns[i] : 999);
 	}
-	assert_int_equal(gpu_link_measure_steps(&run, 1, &figures), 0);
+	assert_int_equal(gpu_link_measure_steps(&run, 1, &figures, &refusal), 0);
 	assert_int_equal(figures.step_min_ns, 10);
 	assert_int_equal(figures.step_p50_ns, 30);
 	assert_int_equal(figures.step_mean_ns, 45);
@@ -185,7 +199,7 @@ static void steps_are_measured_by_their_updates(void **)
 static void a_rank_has_one_generator(void **)
 {
 	struct gpu_link run = made();
-	gpu_link_offer(&run);
+	offer(&run);
 	struct gpu_link first = opened(), second = opened();
 	assert_int_equal(gpu_link_claim(&first, 1, "first", &refusal), 0);
 	assert_int_equal(gpu_link_claim(&second, 1, "second", &refusal), -EBUSY);
@@ -202,12 +216,12 @@ static void nobody_waits_for_ever(void **)
 {
 	struct gpu_link link;
 	int64_t begin = gpu_clock_ns();
-	assert_int_equal(gpu_link_open(&link, path, 30 * MS, &refusal), -ETIMEDOUT);
+	assert_int_equal(gpu_link_open(&link, path, 30 * MS, NULL, &refusal), -ETIMEDOUT);
 	assert_true(gpu_clock_ns() - begin >= 30 * MS);
 	struct gpu_link run = made(); // not offered yet
-	assert_int_equal(gpu_link_open(&link, path, 10 * MS, &refusal), -ETIMEDOUT);
+	assert_int_equal(gpu_link_open(&link, path, 10 * MS, NULL, &refusal), -ETIMEDOUT);
 	assert_int_equal(gpu_link_create(&link, path, &shape, &refusal), -EBUSY);
-	gpu_link_offer(&run);
+	offer(&run);
 	assert_int_equal(gpu_link_create(&link, path, &shape, &refusal), -EBUSY);
 	gpu_link_close(&run);
 }
@@ -244,7 +258,7 @@ static pid_t child_with(void (*hold)(void))
 static void hold_run(void)
 {
 	struct gpu_link run = made();
-	gpu_link_offer(&run);
+	offer(&run);
 }
 
 static void hold_rank(void)
@@ -265,7 +279,7 @@ static void a_killed_end_shows_at_once(void **)
 	assert_int_equal(gpu_link_host_is(&link, gpu_clock_ns()), GPU_PEER_GONE);
 	gpu_link_close(&link);
 	struct gpu_link next = made(); // what it left behind is in nobody's way
-	gpu_link_offer(&next);
+	offer(&next);
 	assert_int_equal(gpu_link_rank_is(&next, 2, gpu_clock_ns()), GPU_PEER_GONE);
 	pid_t generator = child_with(hold_rank);
 	assert_int_equal(gpu_link_rank_is(&next, 2, gpu_clock_ns()), GPU_PEER_HERE);

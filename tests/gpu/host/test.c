@@ -25,14 +25,7 @@
 #define SLICE_BYTES UINT64_C(1024)
 #define STEP_PARTS (2 * BUCKETS + BUCKETS * SLICES * 2 + 1) // a gate and a compute of each bucket
 
-static char path[64];
 static struct refusal refusal;
-
-static int set_up(void **)
-{
-	snprintf(path, sizeof(path), "%s/weft-threads-%d", P_tmpdir, (int)getpid());
-	return 0;
-}
 
 static void put(struct gpu_record *to, uint32_t step, enum gpu_work work, uint32_t bucket,
 		uint32_t slice, int64_t compute_ns, int64_t wait_ns)
@@ -87,9 +80,9 @@ static struct played play(uint32_t count, uint32_t steps, uint32_t element_bytes
 					recorded(1, steps, element_bytes)};
 	struct gpu_player *player;
 	struct played ret = {0};
-	assert_int_equal(gpu_record_link(&ret.here, path, records, count, has_barrier, &refusal),
+	assert_int_equal(gpu_record_link(&ret.here, NULL, records, count, has_barrier, &refusal),
 			 0);
-	assert_int_equal(gpu_link_open(&ret.there, path, 100 * MS, &refusal), 0);
+	assert_int_equal(gpu_link_join(&ret.there, &ret.here, &refusal), 0);
 	for (uint32_t i = 0; i < count; i++)
 		assert_int_equal(gpu_link_claim(&ret.there, i, "threads", &refusal), 0);
 	assert_int_equal(gpu_player_start(&player, &ret.here, records, damage, &refusal), 0);
@@ -207,8 +200,8 @@ static void whoever_goes_the_other_ends(void **)
 		struct gpu_record record = recorded(0, 3, 2);
 		const uint32_t row = 0;
 		pthread_t thread;
-		assert_int_equal(gpu_record_link(&here, path, &record, 1, false, &refusal), 0);
-		assert_int_equal(gpu_link_open(&there, path, 100 * MS, &refusal), 0);
+		assert_int_equal(gpu_record_link(&here, NULL, &record, 1, false, &refusal), 0);
+		assert_int_equal(gpu_link_join(&there, &here, &refusal), 0);
 		assert_int_equal(gpu_link_claim(&there, 0, "threads", &refusal), 0);
 		struct ending ending = {.here = &here, .is_run = is_run != 0};
 		const struct gpu_generator_options options = {
@@ -233,11 +226,11 @@ static void whoever_goes_the_other_ends(void **)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(steps_are_whole_and_sums_are_right, set_up),
-		cmocka_unit_test_setup(two_ranks_meet_at_each_step, set_up),
-		cmocka_unit_test_setup(a_load_is_done_and_told, set_up),
-		cmocka_unit_test_setup(damage_is_found, set_up),
-		cmocka_unit_test_setup(whoever_goes_the_other_ends, set_up),
+		cmocka_unit_test(steps_are_whole_and_sums_are_right),
+		cmocka_unit_test(two_ranks_meet_at_each_step),
+		cmocka_unit_test(a_load_is_done_and_told),
+		cmocka_unit_test(damage_is_found),
+		cmocka_unit_test(whoever_goes_the_other_ends),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// What passes over a link: claims, states, heartbeats, flags, times of steps. See gpu_link.h.
+
+#include <weft/gpu_link.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <weft/gpu_lateness.h>
+
+#include "link_file.h"
+
+int gpu_link_claim(struct gpu_link *link, uint32_t rank, const char *device,
+		   struct refusal *refusal)
+{
+	if (rank >= link->header->rank_count) {
+		link_refuse(refusal, -EINVAL, link->path, "");
+		return refuse(refusal, -EINVAL, "there is no rank %: the run has %", rank,
+			      link->header->rank_count, 0);
+	}
+	if (link_file_lock(link->fd, 1 + (off_t)rank) < 0 ||
+	    gpu_link_rank_state(link, rank) != GPU_RANK_FREE) {
+		link_refuse(refusal, -EBUSY, link->path, "");
+		return refuse(refusal, -EBUSY, "rank % has a generator", rank, 0, 0);
+	}
+	struct gpu_link_rank *of = &link->ranks[rank];
+	of->pid = (uint32_t)getpid();
+	snprintf(of->device, sizeof(of->device), "%s", device);
+	gpu_link_beat_rank(link, rank, gpu_clock_ns());
+	return 0;
+}
+
+// ---------------------------------------------------------------- states and flags
+
+void gpu_link_set_rank(struct gpu_link *link, uint32_t rank, enum gpu_rank_state state)
+{
+	__atomic_store_n(&link->ranks[rank].state, (uint32_t)state, __ATOMIC_RELEASE);
+}
+
+enum gpu_rank_state gpu_link_rank_state(const struct gpu_link *link, uint32_t rank)
+{
+	uint32_t state = __atomic_load_n(&link->ranks[rank].state, __ATOMIC_ACQUIRE);
+	return state <= GPU_RANK_FAILED ? (enum gpu_rank_state)state : GPU_RANK_FAILED;
+}
+
+void gpu_link_device(const struct gpu_link *link, uint32_t rank, char ret[GPU_NAME_BYTES])
+{
+	memcpy(ret, link->ranks[rank].device, GPU_NAME_BYTES);
+	ret[GPU_NAME_BYTES - 1] = '\0';
+	for (char *at = ret; *at != '\0'; at++)
+		*at = *at >= ' ' && *at < 127 ? *at : '?';
+}
+
+void gpu_link_tell(struct gpu_link *link, uint32_t rank, const struct gpu_link_figures *figures)
+{
+	link->figures[rank] = *figures;
+	link->ranks[rank].figures = *figures;
+	gpu_link_set_rank(link, rank, GPU_RANK_DONE);
+}
+
+void gpu_link_set_host(struct gpu_link *link, enum gpu_host_state state, int64_t start_ns)
+{
+	link->header->start_ns = link->shared->start_ns = start_ns;
+	__atomic_store_n(&link->shared->state, (uint32_t)state, __ATOMIC_RELEASE);
+}
+
+enum gpu_host_state gpu_link_host_state(const struct gpu_link *link)
+{
+	uint32_t state = __atomic_load_n(&link->shared->state, __ATOMIC_ACQUIRE);
+	return state >= GPU_HOST_WAITS && state <= GPU_HOST_FAILED ? (enum gpu_host_state)state
+								   : GPU_HOST_FAILED;
+}
+
+int gpu_link_take_start(struct gpu_link *link, struct refusal *refusal)
+{
+	int64_t start_ns = __atomic_load_n(&link->shared->start_ns, __ATOMIC_RELAXED);
+	if (start_ns < 0 || start_ns > gpu_clock_ns() + GPU_SILENT_NS)
+		return link_refuse(refusal, -EPROTO, link->path,
+				   "the link is damaged: its start cannot be");
+	link->header->start_ns = start_ns;
+	return 0;
+}
+
+void gpu_link_beat_host(struct gpu_link *link, int64_t now_ns)
+{
+	__atomic_store_n(&link->shared->beat_ns, now_ns, __ATOMIC_RELAXED);
+}
+
+void gpu_link_beat_rank(struct gpu_link *link, uint32_t rank, int64_t now_ns)
+{
+	__atomic_store_n(&link->ranks[rank].beat_ns, now_ns, __ATOMIC_RELAXED);
+}
+
+static enum gpu_peer peer_is(const struct gpu_link *link, off_t byte, const int64_t *beat_ns,
+			     int64_t now_ns)
+{
+#ifndef PLANT_UNSEEN_DEATH // a bug on purpose: a test must find it
+	if (!link_file_is_locked(link->fd, byte))
+		return GPU_PEER_GONE;
+#endif
+	int64_t beat = __atomic_load_n(beat_ns, __ATOMIC_RELAXED);
+	bool is_ahead = beat > gpu_clock_ns() + GPU_AHEAD_NS; // it would never be old
+	return is_ahead || beat < now_ns - GPU_SILENT_NS ? GPU_PEER_SILENT : GPU_PEER_HERE;
+}
+
+enum gpu_peer gpu_link_host_is(const struct gpu_link *link, int64_t now_ns)
+{
+	return peer_is(link, 0, &link->shared->beat_ns, now_ns);
+}
+
+enum gpu_peer gpu_link_rank_is(const struct gpu_link *link, uint32_t rank, int64_t now_ns)
+{
+	return peer_is(link, 1 + (off_t)rank, &link->ranks[rank].beat_ns, now_ns);
+}
+
+void gpu_link_raise(struct gpu_link_flag *flag, int64_t at_ns)
+{
+	flag->at_ns = at_ns;
+	__atomic_store_n(&flag->is_set, 1, __ATOMIC_RELEASE);
+}
+
+bool gpu_link_is_raised(const struct gpu_link_flag *flag)
+{
+	return __atomic_load_n(&flag->is_set, __ATOMIC_ACQUIRE) != 0;
+}
+
+enum gpu_look gpu_link_look(const struct gpu_link_flag *flag, int64_t *ret_at_ns)
+{
+	if (!gpu_link_is_raised(flag))
+		return GPU_LOOK_DOWN;
+	*ret_at_ns = __atomic_load_n(&flag->at_ns, __ATOMIC_RELAXED);
+	bool can_be = *ret_at_ns >= 0 && *ret_at_ns <= gpu_clock_ns() + GPU_AHEAD_NS;
+	return can_be ? GPU_LOOK_UP : GPU_LOOK_WRONG;
+}
+
+bool gpu_link_have_ended(const struct gpu_link *link, uint32_t steps)
+{
+	for (uint32_t rank = 0; rank < link->header->rank_count; rank++)
+		if (__atomic_load_n(&link->ranks[rank].step, __ATOMIC_ACQUIRE) < steps)
+			return false;
+	return true;
+}
+
+// ---------------------------------------------------------------- steps
+
+static int refuse_times(const struct gpu_link *link, struct refusal *refusal)
+{
+	return link_refuse(refusal, -EPROTO, link->path,
+			   "the link is damaged: a computation ended when it cannot have");
+}
+
+// Ends of updates, each behind the one before.
+static int note_steps(const struct gpu_link *link, uint32_t rank, struct gpu_lateness *steps,
+		      struct gpu_link_figures *figures, struct refusal *refusal)
+{
+	int64_t begin_ns = link->header->start_ns, end_ns;
+	for (uint32_t i = 0; i < link->header->op_count; i++) {
+		const struct gpu_link_flag *done = gpu_link_flag_of(link, link->done, rank, i);
+		if (link->ops[i].work != GPU_UPDATE)
+			continue;
+		if (gpu_link_look(done, &end_ns) != GPU_LOOK_UP || end_ns < begin_ns)
+			return refuse_times(link, refusal);
+		gpu_lateness_add(steps, end_ns - begin_ns);
+		figures->step_mean_ns += end_ns - begin_ns;
+		begin_ns = end_ns;
+	}
+	return 0;
+}
+
+int gpu_link_measure_steps(const struct gpu_link *link, uint32_t rank,
+			   struct gpu_link_figures *figures, struct refusal *refusal)
+{
+	struct gpu_lateness steps;
+	const char *wrong = gpu_link_wrong(link); // a last look: what is told is of a sound link
+	if (wrong != NULL)
+		return link_refuse(refusal, -EPROTO, link->path, wrong);
+	if (gpu_lateness_init(&steps, link->header->op_count) < 0)
+		return refuse(refusal, -ENODEV, "no memory for the times of steps", 0, 0, 0);
+	figures->step_mean_ns = 0;
+	int rc = note_steps(link, rank, &steps, figures, refusal);
+	figures->step_mean_ns /= steps.count > 0 ? steps.count : 1;
+	figures->step_min_ns = gpu_lateness_quantile(&steps, 0);
+	figures->step_p50_ns = gpu_lateness_quantile(&steps, 500);
+	figures->step_max_ns = gpu_lateness_quantile(&steps, 1000);
+	gpu_lateness_free(&steps);
+	return rc;
+}
