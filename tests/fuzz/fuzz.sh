@@ -30,7 +30,15 @@ first_inputs() {
     ;;
   frames) ;; # it writes its own, see below
   calls) printf 'pa0p00b0B0b0B0w1abW0hz0b0iI' >"$2/calls" ;;
+  records) cp tests/gpu/azure-rank-0.txt "$2" && records_first "$2" ;;
+  peers) printf '%0300d' 0 >"$2/sound" && printf '2111000000\205\1\2\3\206\4\5\6\207\7\10\11\210\12\13' >"$2/odd" ;;
   esac
+}
+
+# A record of one step.
+records_first() {
+  printf 'weft-record 2\nrank 0 ranks 2 buckets 1 steps 1 parts 5 slice_bytes 64 element_bytes 2 seed 1\n' >"$1/record"
+  printf 'gate 0 0 0 7 0\nfill 0 0 0 7 0\nreduce 0 0 0 0 9\nupdate 0 0 0 5 5\ngate 1 0 0 0 4\n' >>"$1/record"
 }
 
 # A trace of each format, small.
@@ -54,6 +62,7 @@ source_of() {
   case $1 in
   frames) echo tests/fuzz/wire_frames.c ;;
   calls) echo tests/fuzz/adapter_calls.c ;;
+  records | peers) echo "tests/fuzz/gpu_$1.c" ;;
   *) echo "tests/fuzz/all_$1.c" ;;
   esac
 }
@@ -67,7 +76,7 @@ if echo '#include <isa-l/crc.h>' | clang -fsyntax-only -x c - 2>/dev/null; then
 else
   echo "ISA-L is not here: no frames, no calls of adapters"
 fi
-targets+=(goal imports mllog plan)
+targets+=(goal imports mllog plan records peers)
 traces=()
 if command -v protoc-c >/dev/null && pkg-config --exists libprotobuf-c zlib; then
   targets+=(traces)
@@ -100,6 +109,7 @@ compile() {
   done
 }
 sources=(lib/core/*.c lib/measure/*.c lib/cc/*.c lib/transport/*.c lib/fabric/*.c lib/workload/*.c lib/world/*.c
+  lib/gpu/{data_host,generator_host,lateness,link,link_check,link_file,link_guard,link_state,load_host,player,record,watch}.c
   lib/report/mllog*.c lib/drive/stop.c "${wire[@]}" "${traces[@]}")
 half=$((${#sources[@]} / 2))
 compile "${sources[@]:0:half}" &

@@ -83,7 +83,7 @@ static void what_no_file_may_say_is_refused(void **)
 static int read_text(const char *text, size_t bytes, struct gpu_record *ret,
 		     struct refusal *refusal)
 {
-	char path[] = "/tmp/weft-record-XXXXXX";
+	char path[] = P_tmpdir "/weft-record-XXXXXX";
 	int fd = mkstemp(path);
 	*refusal = (struct refusal){0};
 	assert_true(fd >= 0);
@@ -212,7 +212,7 @@ static void slices_are_not_more_than_a_stretch_has(void **)
 
 static void what_is_no_file_is_refused(void **)
 {
-	char path[] = "/tmp/weft-record-XXXXXX";
+	char path[] = P_tmpdir "/weft-record-XXXXXX";
 	struct refusal refusal = {0};
 	struct gpu_record record;
 	assert_non_null(mkdtemp(path));
