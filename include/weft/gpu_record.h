@@ -40,7 +40,7 @@ struct gpu_record {
 extern const char *const gpu_work_names[];
 
 // Reads a regular file; to be freed. -EINVAL with line and reason, -errno of the system. Numbers
-// are whole, in decimal, without a sign; what does not fit is refused.
+// are whole, in decimal, without a sign or zeros before them; what does not fit is refused.
 int gpu_record_read(struct gpu_record *ret, const char *path, struct refusal *refusal);
 
 // A record whose parts were made elsewhere: finds its buckets and holds it against what a file may

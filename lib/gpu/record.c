@@ -193,7 +193,8 @@ static void take_word(struct words *words, const char *word)
 	words->at += words->is_wrong ? 0 : length;
 }
 
-// A whole number in decimal without a sign; what does not fit is wrong, and does not wrap.
+// A whole number in decimal, without a sign and zeros before it; what does not fit is wrong, and
+// does not wrap.
 static uint64_t take_number(struct words *words, uint64_t max)
 {
 	uint64_t value = 0;
@@ -203,7 +204,7 @@ static uint64_t take_number(struct words *words, uint64_t max)
 		words->is_wrong = value > (max - digit) / 10;
 		value = value * 10 + digit;
 	}
-	words->is_wrong |= words->at == first;
+	words->is_wrong |= words->at == first || (*first == '0' && words->at > first + 1);
 	return words->is_wrong ? 0 : value;
 }
 

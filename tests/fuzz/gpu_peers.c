@@ -72,6 +72,8 @@ static uint64_t odd_value(void)
 				   UINT64_C(1) << 31,
 				   UINT64_C(1) << 32,
 				   peer.header.file_bytes,
+				   peer.header.stretch_bytes,
+				   peer.header.slice_bytes << 20,
 				   (uint64_t)peer.now_ns,
 				   (uint64_t)peer.now_ns + 4000000000u,
 				   GPU_LINK_MAGIC,
@@ -326,6 +328,8 @@ static void check_generator(const uint8_t *data, size_t bytes)
 	begin(data, bytes, &image);
 	make_file(&image);
 	const struct gpu_link run = {.fd = peer.fd};
+	for (uint32_t left = next() % 4; left > 0; left--) // some of the lists are wrong at once
+		put_odd(peer.header.ops + some_op() * sizeof(struct gpu_link_op) + next() % 7 * 8);
 	peer.is_on = true;
 	int rc = gpu_link_join(&link, &run, &refusal);
 	uint32_t count = rc == 0 ? link.header->rank_count : 0;

@@ -48,19 +48,14 @@ static int read_bytes(struct gpu_record *ret, const void *data, size_t bytes,
 	return rc;
 }
 
-// The text of what was read, and what is read of that, are the same.
-static void check_text(const struct gpu_record *record)
+// What was read is written as it stood in the file: no number became another one.
+static void check_text(const struct gpu_record *record, const uint8_t *data, size_t bytes)
 {
 	char *text = NULL;
-	size_t bytes;
-	struct refusal refusal = {0};
-	struct gpu_record again;
-	FILE *to = open_memstream(&text, &bytes);
+	size_t text_bytes;
+	FILE *to = open_memstream(&text, &text_bytes);
 	check(to != NULL && gpu_record_write(to, record) == 0 && fclose(to) == 0);
-	check(read_bytes(&again, text, bytes, &refusal) == 0);
-	check(again.part_count == record->part_count && again.seed == record->seed);
-	check(memcmp(again.parts, record->parts, record->part_count * sizeof(*record->parts)) == 0);
-	gpu_record_free(&again);
+	check(text_bytes == bytes && memcmp(text, data, bytes) == 0);
 	free(text);
 }
 
@@ -87,7 +82,7 @@ static void fuzz_one(const uint8_t *data, size_t bytes)
 		check(refusal.line > 0);
 		return;
 	}
-	check_text(&record);
+	check_text(&record, data, bytes);
 	uint64_t slices = record.slices_before[record.buckets];
 	check(slices > 0 && slices <= UINT64_MAX / record.slice_bytes);
 	if (record.part_count <= PARTS_LINKED && slices * record.slice_bytes <= STRETCH_LINKED)

@@ -144,6 +144,7 @@ static const struct {
 	{HEAD GOOD "gate 0 0 0 18446744073709551616 0\n" PARTS_GOOD, 3, "whole numbers"},
 	{HEAD GOOD "gate 0 0 0 9223372036854775808 0\n" PARTS_GOOD, 3, "whole numbers"},
 	{HEAD GOOD "gate 0 0 0 7 -18446744073709551609\n" PARTS_GOOD, 3, "whole numbers"},
+	{HEAD GOOD "gate 00 0 0 7 0\n" PARTS_GOOD, 3, "whole numbers"},
 	{HEAD GOOD "gate 0 0 0 9223372036854775807 0\n" PARTS_GOOD, 3, "beyond 1000 s"},
 	{HEAD GOOD "gate 0 0 0 7 1000000000001\n" PARTS_GOOD, 3, "beyond 1000 s"},
 	{HEAD GOOD "gates 0 0 0 7 0\n" PARTS_GOOD, 3, "no such work"},
