@@ -29,6 +29,8 @@ const char *const fuzz_texts[] = {
 	"4999\x82"
 	"6zz",
 	"2111000000\x85\x01\x02\x03\x86\x04\x05\x06\x87\x07\x08\x09\x88\x0a\x0b\x0c\x89\x0d\x0e",
+	"112003\x20"
+	"000000000000000000000000000000000000000000000000000000000000000000000000",
 	"3212101111111111111111111111111111111111111111111111111111111111\x84\x84\x84\x84\x84",
 	NULL};
 #endif
@@ -254,6 +256,8 @@ static void draw(struct image *image)
 					  .dilation_milli = 1000,
 					  .limit_s = 2,
 					  .has_barrier = next() % 2 == 0}};
+	uint64_t away = next() % 4 == 3 ? (uint64_t)slice << next() % 56
+					: 0; // all of them lie there
 	for (uint32_t step = 0; step <= steps; step++) {
 		put_op(image,
 		       (struct gpu_link_op){.work = GPU_GATE,
@@ -267,7 +271,7 @@ static void draw(struct image *image)
 						    .needs_messages = i % 2,
 						    .step = step,
 						    .slice = i / 2,
-						    .offset = i / 2 * slice,
+						    .offset = i / 2 * slice + away,
 						    .bytes = slice,
 						    .compute_ns = 7000});
 		if (step < steps)
@@ -377,7 +381,11 @@ static void check_run(const uint8_t *data, size_t bytes)
 	begin(data, bytes, &image);
 	check(gpu_link_create(&link, NULL, &image.shape, &refusal) == 0);
 	memcpy(link.ops, image.ops, image.shape.op_count * sizeof(*image.ops));
-	check(gpu_link_offer(&link, &refusal) == 0);
+	if (gpu_link_offer(&link, &refusal) < 0) {
+		check_refusal(-EINVAL, &refusal);
+		gpu_link_close(&link);
+		return;
+	}
 	char path[64];
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", link.fd);
 	peer.fd = open(path, O_RDWR | O_CLOEXEC);

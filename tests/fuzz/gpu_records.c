@@ -19,6 +19,10 @@ const char *const fuzz_texts[] = {
 	"weft-record 2\n"
 	"rank 0 ranks 2 buckets 1 steps 1 parts 5 slice_bytes 64 element_bytes 2 seed 1\n"
 	"gate 0 0 0 20000 0\nfill 0 0 0 7 0\nreduce 0 0 0 0 9\nupdate 0 0 0 5 5\ngate 1 0 0 0 4\n",
+	"weft-record 2\n" // numbers that would wrap
+	"rank 0 ranks 2 buckets 1 steps 1 parts 5 slice_bytes 64 element_bytes 2 seed "
+	"18446744073709551617\n"
+	"gate 0 0 0 20000 0\nfill 0 0 0 7 0\nreduce 0 0 0 0 9\nupdate 0 0 0 5 5\ngate 1 0 0 0 4\n",
 	"weft-record 2\n"
 	"rank 3 ranks 4 buckets 2 steps 2 parts 18 slice_bytes 128 element_bytes 4 seed 9\n"
 	"compute 0 7 9 20 0\ngate 0 1 0 2 0\ngate 0 0 0 2 0\n"
