@@ -312,7 +312,7 @@ class Generators(unittest.TestCase):
     def test_a_rank_of_a_large_job_takes_its_step(self):
         """Every forward, backward, gate and slice of rank 0 of 8,192, at real time; its buckets are smaller, its times are not."""
         out = pathlib.Path(self.room.name, "large")
-        job = ["sim", "azure-gb200-llama405b", "--depth", "model", "--json", "--out", out, "--record-rank"]
+        job = ["sim", "azure-gb200-llama405b", "--depth", "model", "--json", "--force", "--out", out, "--record-rank"]
         step_ns = json.loads(self.end(self.start(*job, 0))[0])["cases"][0]["step_ps"] // 1000
         lines = (out / "rank-0.record").read_text(encoding="utf-8").split("\n")[2:-1]
         kept = pathlib.Path(os.environ["WEFT_SOURCE"], "tests/gpu/azure-rank-0.txt")

@@ -182,17 +182,25 @@ static void steps_are_measured_by_their_updates(void **)
 {
 	struct gpu_link run = made();
 	struct gpu_link_figures figures = {0};
-	const int64_t ends_ns[] = {50, 120, 130, 200};
+	const int64_t ends_ns[] = {50, 120, 130, 200, 260};
+	for (uint32_t i = 0; i < 5; i++)
+		run.ops[i] = (struct gpu_link_op){
+			.work = GPU_UPDATE, .needs_messages = 1, .step = i};
+	offer(&run);
 	run.header->start_ns = 20;
-	for (uint32_t i = 0; i < 5; i++) {
-		run.ops[i] = (struct gpu_link_op){.work = i < 4 ? GPU_UPDATE : GPU_GATE, .step = i};
-		gpu_link_raise(gpu_link_flag_of(&run, run.done, 1, i), i < 4 ? ends_ns[i] : 999);
-	}
+	for (uint32_t i = 0; i < 5; i++)
+		gpu_link_raise(gpu_link_flag_of(&run, run.done, 1, i), ends_ns[i]);
 	assert_int_equal(gpu_link_measure_steps(&run, 1, &figures, &refusal), 0);
 	assert_int_equal(figures.step_min_ns, 10);
-	assert_int_equal(figures.step_p50_ns, 30);
-	assert_int_equal(figures.step_mean_ns, 45);
+	assert_int_equal(figures.step_p50_ns, 60);
+	assert_int_equal(figures.step_mean_ns, 48);
 	assert_int_equal(figures.step_max_ns, 70);
+	// a computation that ended before the one before it, or in a thousand years
+	const int64_t wrong_ns[] = {40, INT64_MAX, -1};
+	for (uint32_t i = 0; i < 3; i++) {
+		gpu_link_raise(gpu_link_flag_of(&run, run.done, 1, 4), wrong_ns[i]);
+		assert_int_equal(gpu_link_measure_steps(&run, 1, &figures, &refusal), -EPROTO);
+	}
 	gpu_link_close(&run);
 }
 
