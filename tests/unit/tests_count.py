@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""tests/count.py tells a failure, a timeout and a test that never ran apart, and counts none of them as passed; every test of
+this build may take ten times what the longest one of its suite needs."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+COUNT = pathlib.Path(os.environ["WEFT_SOURCE"], "tests", "count.py")
+BUILD = pathlib.Path(os.environ["WEFT"]).parent.parent
+ROUND = """project('round')
+sh = find_program('sh')
+foreach suite, tests : {'unit': {'good': 'exit 0', 'bad': 'exit 3', 'absent': 'exit 77', 'hung': 'sleep 300'}, 'drive': {'fine': 'exit 0'},
+    'golden': {'hung': 'sleep 300', 'later': 'exit 0'}}
+  foreach name, line : tests
+    test(name, sh, args: ['-c', line], suite: suite, timeout: [suite, name] == ['unit', 'hung'] ? 1 : 250, is_parallel: false)
+  endforeach
+endforeach
+"""
+failed = 0
+
+
+def check(holds, what):
+    global failed
+    failed += 0 if holds else 1
+    print(("ok: " if holds else "FAILED: ") + what)
+
+
+def count(folder, *suites):
+    done = subprocess.run([COUNT, folder, *suites], capture_output=True, text=True, check=True)
+    return [int(word) for word in done.stdout.split()], done.stderr.splitlines()
+
+
+def rounds(folder):
+    (folder / "meson.build").write_text(ROUND, encoding="utf-8")
+    build = folder / "build"
+    subprocess.run(["meson", "setup", build, folder], check=True, capture_output=True)
+    figures, said = count(build, "unit", "drive")
+    check(figures == [0, 5, 0, 0] and all("not run" in line for line in said), f"before the first round: {figures}")
+    subprocess.run(["meson", "test", "-C", build, "--suite", "unit", "--suite", "drive"], capture_output=True, check=False)
+    figures, said = count(build, "unit", "drive")
+    check(figures == [2, 1, 1, 1], f"passed, failed, timed out, skipped: {figures}")
+    check(len(said) == 2 and "unit / bad: failed" in said[0] and "exit 3" in said[0], f"names what failed: {said}")
+    check("unit / hung: timed out after 1 s" in said[1] and "quiet machine: a hang" in said[1], "a timeout is told as one")
+    run = subprocess.Popen(["meson", "test", "-C", build, "--suite", "golden"], stdout=subprocess.PIPE)
+    run.stdout.readline()  # it has begun
+    run.terminate()
+    run.communicate()
+    figures, said = count(build, "golden")
+    check(figures == [0, 2, 0, 0], f"a round that is stopped has no test that passed: {figures}, {said}")
+
+
+def limits():
+    rows = [line.split() for line in (COUNT.parent / "times.txt").read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    column = 2 if os.environ.get("WEFT_SANITIZE") else 1
+    quiet_s = {row[0]: int(row[column]) for row in rows}
+    tests = json.loads((BUILD / "meson-info" / "intro-tests.json").read_text(encoding="utf-8"))
+    short = [test["name"] for test in tests if test["timeout"] < 10 * quiet_s[test["suite"][0].split(":")[-1]]]
+    check(len(tests) > 100 and not short, f"{len(tests)} tests have ten times what they need; not so: {short}")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        rounds(pathlib.Path(folder))
+    limits()
+    sys.exit(1 if failed else 0)
+
+
+main()
