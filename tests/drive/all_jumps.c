@@ -5,6 +5,7 @@
 
 #include <weft/world_skip.h>
 
+#include "../sanitized.h"
 #include "thread_ranks.h"
 #include "truth.h"
 
@@ -69,8 +70,7 @@ static struct world_skip hold(const char *yaml, const char *const *sets, uint32_
 // With sanitizers one is enough.
 static size_t cases(size_t all)
 {
-	const char *sanitize = getenv("WEFT_SANITIZE");
-	return sanitize == NULL || sanitize[0] == '\0' ? all : 1;
+	return is_sanitized() ? 1 : all;
 }
 
 static void rings_jump_as_in_one_process(void **)

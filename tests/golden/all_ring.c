@@ -4,6 +4,7 @@
 // ring within 1 %, and within the error it states.
 
 #include "../rig.h"
+#include "../sanitized.h"
 
 static const char barrier[] =
 	"name: barrier\n"
@@ -55,7 +56,7 @@ static const char big_ring[] =
 	"scaleup: {rate: 900GB/s, delay: 3us}\n"
 	"transport: {evs: 64}\n"
 	"cc: {algorithm: nscc}\n"
-	"traffic: {kind: ring, collective: reduce_scatter, bytes: 512MiB, channels: 4, ranks: "
+	"traffic: {kind: ring, collective: reduce_scatter, bytes: 128MiB, channels: 4, ranks: "
 	"256}\n";
 
 static ps_t whole_of(const char *steps, const char *seed, ps_t *ret_error_ps)
@@ -73,7 +74,8 @@ static void a_sample_of_the_steps_agrees_with_the_whole_ring(void **state)
 {
 	static const char *const seeds[] = {"seed=1", "seed=2", "seed=3"};
 	static const char *const samples[] = {"sample.steps=8", "sample.steps=32"};
-	for (size_t s = 0; s < sizeof(seeds) / sizeof(*seeds); s++) {
+	size_t count = is_sanitized() ? 1 : sizeof(seeds) / sizeof(*seeds);
+	for (size_t s = 0; s < count; s++) {
 		ps_t error_ps;
 		ps_t whole_ps = whole_of("sample=off", seeds[s], &error_ps);
 		assert_int_equal(error_ps, 0);

@@ -4,6 +4,7 @@
 // is no steady state nothing is jumped over and the run is the same to the packet.
 
 #include "../rig.h"
+#include "../sanitized.h"
 
 #include <errno.h>
 
@@ -62,8 +63,7 @@ static void assert_accounted(const struct found *part, const struct found *whole
 // With sanitizers one case of each kind is enough.
 static size_t cases(size_t all)
 {
-	const char *sanitize = getenv("WEFT_SANITIZE");
-	return sanitize == NULL || sanitize[0] == '\0' ? all : 1;
+	return is_sanitized() ? 1 : all;
 }
 
 static void steps_that_repeat_are_jumped_over(void **)

@@ -9,6 +9,7 @@
 
 #include "../drive/truth.h"
 #include "../random_world.h"
+#include "../sanitized.h"
 #include "bytes.h"
 #include "waits.h"
 
@@ -411,9 +412,7 @@ static void run_seed(uint64_t seed, struct seen *seen)
 // Under sanitizers, which make it ten times slower, fewer.
 static uint64_t worlds(void)
 {
-	const char *sanitize = getenv("WEFT_SANITIZE");
-	bool is_slow = sanitize != NULL && sanitize[0] != '\0';
-	return number("WEFT_BYTES_COUNT", is_slow ? 60 : 300);
+	return number("WEFT_BYTES_COUNT", is_sanitized() ? 60 : 300);
 }
 
 static void random_worlds_place_each_byte_where_it_belongs(void **)

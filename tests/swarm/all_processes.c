@@ -7,6 +7,7 @@
 
 #include "../drive/thread_ranks.h"
 #include "../drive/truth.h"
+#include "../sanitized.h"
 #include "../swarm_world.h"
 
 #define RANKS_MAX 4
@@ -74,8 +75,7 @@ static void random_worlds_do_not_depend_on_the_number_of_processes(void **state)
 	static struct text text;
 	struct expectation expected;
 	struct seen seen = {0};
-	const char *sanitize = getenv("WEFT_SANITIZE"); // it is slow, and has less to find
-	uint64_t few = sanitize != NULL && sanitize[0] != '\0' ? 3 : 6;
+	uint64_t few = is_sanitized() ? 3 : 6; // it has less to find
 	uint64_t first = number("WEFT_PROCESSES_FIRST",
 				3); // the second has the most windows by far
 	uint64_t count = number("WEFT_PROCESSES_COUNT", few);

@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // No damage to a shipped scenario gets past the reader: each is cut behind each byte, and each byte
-// of each is changed four times. A program of its own, so that it runs beside the others.
+// of each is changed four times (under sanitizers one byte in seven). A program of its own, so that
+// it runs beside the others.
 
+#include "../sanitized.h"
 #include "scenario_files.h"
 
 #define FLIPS 4 // changes of a byte
+
+static size_t visited; // scenarios
+
+// Bytes from one that is damaged to the next; each scenario begins with another.
+static size_t stride(void)
+{
+	return is_sanitized() ? 7 : 1;
+}
 
 // Reads damaged text from a block of exactly its size, so that a sanitizer sees the end. An
 // accepted scenario must still have what every scenario needs.
@@ -34,7 +44,7 @@ static void cut_shipped(const char *name)
 	char path[256];
 	snprintf(path, sizeof(path), "apps/scenarios/%s", name);
 	size_t bytes = source_read(path);
-	for (size_t at = 0; at < bytes; at++)
+	for (size_t at = visited++ % stride(); at < bytes; at += stride())
 		parse_damaged(text, at);
 }
 
@@ -49,7 +59,7 @@ static void flip_shipped(const char *name)
 	uint32_t dice = 1;
 	snprintf(path, sizeof(path), "apps/scenarios/%s", name);
 	size_t bytes = source_read(path);
-	for (size_t at = 0; at < bytes; at++) {
+	for (size_t at = visited++ % stride(); at < bytes; at += stride()) {
 		for (uint32_t flip = 0; flip < FLIPS; flip++) {
 			dice = dice * 1664525 + 1013904223;
 			char was = text[at];
