@@ -43,7 +43,7 @@ FOLLOWS = {"drill-header-efficiency": [PLAIN, "transport.header=166B"],
 
 
 def run(what, arguments):
-    done = subprocess.run([os.environ["WEFT"], "sim", what, *arguments], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([os.environ["WEFT"], "sim", what, *arguments], capture_output=True, text=True, timeout=600, check=False)
     if done.returncode not in (0, 1):
         sys.exit(f"not ok: {what} {arguments}: exit {done.returncode}: {done.stderr}")
     return done
