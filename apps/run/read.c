@@ -104,8 +104,9 @@ static void hash_text(struct call *call, const char *text, size_t bytes)
 		call->text_hash = (call->text_hash ^ (uint8_t)text[i]) * UINT64_C(0x100000001b3);
 }
 
-// Parses the scenario with these assignments.
-static int parse(struct call *call, const char *const *sets, uint32_t set_count)
+// Parses the scenario with these assignments, the first `common_count` of which all runs have.
+static int parse(struct call *call, const char *const *sets, uint32_t set_count,
+		 uint32_t common_count)
 {
 	char path[SCENARIO_PATH_BYTES];
 	char *text;
@@ -124,6 +125,7 @@ static int parse(struct call *call, const char *const *sets, uint32_t set_count)
 		.bytes = bytes,
 		.sets = sets,
 		.set_count = set_count,
+		.common_count = common_count,
 		.faults = call->options.faults,
 		.fault_count = call->options.fault_count,
 	};
@@ -195,7 +197,8 @@ static void take_options(const struct call *call, bool with_seed, struct assignm
 
 static int read_with(struct call *call, const struct assignments *sets, uint32_t variant)
 {
-	int rc = parse(call, sets->words, sets->count);
+	bool is_one = sets->count == sets->of_options; // with nothing of its own
+	int rc = parse(call, sets->words, sets->count, is_one ? 0 : sets->of_options);
 	if (rc < 0) {
 		place_refusal(call, sets, variant);
 		return rc;
@@ -249,7 +252,7 @@ int call_read(struct call *call)
 	const struct options *options = &call->options;
 	int rc = options->trace != NULL ? take_trace(call) : 0;
 	if (rc == 0)
-		rc = parse(call, options->sets, options->set_count);
+		rc = parse(call, options->sets, options->set_count, 0);
 	if (rc < 0)
 		return rc;
 	call->is_study = options_has_study(options);

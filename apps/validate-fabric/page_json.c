@@ -166,7 +166,7 @@ static json_t *settings_json(const struct book *book)
 			 (json_int_t)(facts->has_ecn ? facts->ecn_low_bytes : 0), "ecn_high_bytes",
 			 (json_int_t)(facts->has_ecn ? facts->ecn_high_bytes : 0), "queue_bytes",
 			 (json_int_t)facts->queue_bytes, "host", page_host(book), "transport",
-			 facts->is_mrc ? "mrc" : "rc", "cc", book->scenario.cc_asked,
+			 facts->is_mrc ? "mrc" : "rc", "cc", book->scenario.transport.cc.name,
 			 "entropy_values", book->scenario.transport.ev_count, "payload_bytes",
 			 (json_int_t)facts->payload_bytes, "ecn", facts->has_ecn, "trimming",
 			 facts->has_trim, "pfc", facts->has_pfc, "tester", page_tester(book),

@@ -42,7 +42,7 @@ static void say_settings(FILE *to, const struct book *book)
 	const struct facts *facts = &book->facts;
 	fprintf(to, "\n## Test configuration\n\n| | |\n|---|---|\n");
 	fprintf(to, "| transport | %s |\n", facts->is_mrc ? "MRC" : "RoCEv2 RC");
-	fprintf(to, "| congestion control | %s |\n", book->scenario.cc_asked);
+	fprintf(to, "| congestion control | %s |\n", book->scenario.transport.cc.name);
 	fprintf(to, "| entropy values | %u |\n", book->scenario.transport.ev_count);
 	fprintf(to, "| packets | %llu B of payload |\n", (unsigned long long)facts->payload_bytes);
 	fprintf(to, "| load balancing | %s |\n", page_balance(book));

@@ -103,7 +103,7 @@ const char *page_comparable(const struct book *book)
 		 "Gb/s), over-subscription (%.3g : 1), collective and S (as each case has them), "
 		 "transport (%s, %s), load balancing (%s), book (%s)",
 		 facts->nics, facts->nic_rate_bps / 1e9, 1 / facts->up_share,
-		 facts->is_mrc ? "mrc" : "rc", book->scenario.cc_asked, page_balance(book),
+		 facts->is_mrc ? "mrc" : "rc", book->scenario.transport.cc.name, page_balance(book),
 		 book->is_quick ? "quick" : "whole");
 	return text;
 }

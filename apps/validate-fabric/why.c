@@ -55,8 +55,9 @@ static void say_marks(FILE *to, const struct book *book, unsigned relies)
 {
 	if (relies != 0 && !book->facts.has_ecn && !book->facts.has_pfc)
 		fputs("; queue.ecn is false: no mark tells of full queues", to);
-	if (relies != 0 && strcmp(book->scenario.cc_asked, "fixed") == 0)
-		fputs("; cc.algorithm is fixed: senders do not slow down for full queues", to);
+	const char *name = book->scenario.transport.cc.name;
+	if (relies != 0 && cc_find(name)->is_fixed)
+		fprintf(to, "; cc.algorithm is %s: senders do not slow down for full queues", name);
 }
 
 // A hole that is older than this is held lost; a full queue alone may keep a packet for longer.

@@ -121,10 +121,27 @@ struct cc_knobs {
 
 struct cc;
 
+// Transports that give an algorithm the signals it works on.
+#define CC_ON_MRC 1u // SACKs: bytes, round trips, marks; trims and losses; credits
+#define CC_ON_RC 2u  // ACKs and NAKs: bytes, round trips, losses, but no marks; CNPs
+
+// Families of scenario keys that an algorithm reads.
+#define CC_KEYS_TARGET 1u    // cc.target_delay
+#define CC_KEYS_NSCC 2u	     // NSCC's knobs
+#define CC_KEYS_DCQCN 4u     // DCQCN's
+#define CC_KEYS_CREDIT 8u    // of credits
+#define CC_KEYS_LAST_HOP 16u // cc.last_hop_rule
+
 struct cc_ops {
-	const char *name;
-	bool has_rate;	 // writes rate_bps, and works on CNPs: for RoCEv2 RC
-	bool has_credit; // sends what the receiver grants, which is an extension: not MRC
+	const char *name;     // the word that cc.algorithm takes
+	uint32_t transports;  // CC_ON_...; on others it is refused
+	uint32_t keys;	      // CC_KEYS_...
+	bool is_fixed;	      // the window never moves: cc.window in place of cc.max_window
+	bool needs_marks;     // without marks, or the CNPs they cause, only losses slow it down
+	bool needs_full_gate; // a packet leaves when a full one fits the window (NSCC)
+	bool has_rate;	      // writes rate_bps; RC paces, MRC does not
+	bool has_credit;      // sends what the receiver grants, which is an extension: not MRC
+	bool is_credit_alone; // and has no window but these
 	void (*init)(struct cc *, const struct cc_config *, ps_t now);
 	void (*on_ack)(struct cc *, const struct cc_ack *, ps_t now);
 	void (*on_loss)(struct cc *, const struct cc_loss *, ps_t now);
@@ -164,13 +181,15 @@ struct cc {
 extern "C" {
 #endif
 
-// All algorithms, ended by NULL. Explicit: a new one is added here by hand.
+// All algorithms, and their names in the same order, ended by NULL: the rows of CC_ALL.
 extern const struct cc_ops *const cc_all[];
+extern const char *const cc_names[];
 
 // The algorithm of that name, or NULL.
 const struct cc_ops *cc_find(const char *name);
 
-// What NSCC makes of a configuration, with or without credits. False where another algorithm runs.
+// What NSCC makes of a configuration, with or without credits. False where the algorithm has none
+// of its knobs (CC_KEYS_NSCC).
 bool cc_knobs_of(const struct cc_config *config, struct cc_knobs *ret);
 
 // Bandwidth-delay product in bytes: rate_bps / 8 * base_rtt.

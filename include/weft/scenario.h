@@ -47,7 +47,6 @@ struct scenario {
 	struct graph_link graph_links[SCENARIO_LINKS_MAX];    // behind fabric.graph
 	struct scaleup_config scaleup;
 	struct transport_config transport;
-	const char *cc_asked;	 // what cc.algorithm says; RC runs most of them as `fixed`
 	uint32_t ev_value_count; // in what transport.ev_values, ev_denied point to
 	uint32_t ev_values[EV_VALUES_MAX], ev_denied[EV_VALUES_MAX];
 	uint32_t first_psn;	     // of every QP
@@ -117,6 +116,8 @@ struct scenario_source {
 	size_t bytes;
 	const char *const *sets; // "fabric.planes=4"; shown in errors as file "--set"
 	uint32_t set_count;
+	uint32_t common_count; // the first of these are for all runs of a comparison: as keys of
+			       // the file they are passed over where the others make them moot
 	// "{kind: loss, at: all, probability: 1%}", one line each, after the faults of the file;
 	// shown in errors as file "--fault", the line being the number of the fault
 	const char *const *faults;

@@ -74,6 +74,8 @@ static void aimd_on_loss(struct cc *cc, const struct cc_loss *loss, ps_t now)
 
 const struct cc_ops cc_mprdma = {
 	.name = "mprdma",
+	.transports = CC_ON_MRC,
+	.needs_marks = true,
 	.init = mprdma_init,
 	.on_ack = aimd_on_ack,
 	.on_loss = aimd_on_loss,
@@ -90,6 +92,8 @@ const struct cc_ops cc_mprdma = {
 
 const struct cc_ops cc_dctcp = {
 	.name = "dctcp",
+	.transports = CC_ON_MRC,
+	.needs_marks = true,
 	.init = dctcp_init,
 	.on_ack = aimd_on_ack,
 	.on_loss = aimd_on_loss,

@@ -5,14 +5,20 @@
 
 #include <weft/cc.h>
 
-extern const struct cc_ops cc_fixed;
-extern const struct cc_ops cc_nscc;
-extern const struct cc_ops cc_swift;
-extern const struct cc_ops cc_mprdma;
-extern const struct cc_ops cc_dctcp;
-extern const struct cc_ops cc_dcqcn;
-extern const struct cc_ops cc_rccc;
-extern const struct cc_ops cc_nscc_rccc;
+// The table of algorithms: cc_NAME is the const struct cc_ops of the name NAME.
+#define CC_ALL(ROW) \
+	ROW(fixed) \
+	ROW(nscc) \
+	ROW(swift) \
+	ROW(mprdma) \
+	ROW(dctcp) \
+	ROW(dcqcn) \
+	ROW(rccc) \
+	ROW(nscc_rccc)
+
+#define CC_DECLARE(name) extern const struct cc_ops cc_##name;
+CC_ALL(CC_DECLARE)
+#undef CC_DECLARE
 
 // NSCC's share of cc.state, and the window that it would have by itself.
 #define NSCC_WORDS 28

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of congestion control algorithms and the arithmetic they share. No algorithm is in
-// here; each has a file of its own and is added to the table by hand.
+// Finds an algorithm, and the arithmetic that they share. No algorithm is in here; each has a file
+// of its own and a row in CC_ALL (algorithms.h).
 #include "algorithms.h"
 
 #include <string.h>
-
-const struct cc_ops *const cc_all[] = {&cc_fixed, &cc_nscc, &cc_swift,	   &cc_mprdma, &cc_dctcp,
-				       &cc_dcqcn, &cc_rccc, &cc_nscc_rccc, NULL};
 
 const struct cc_ops *cc_find(const char *name)
 {

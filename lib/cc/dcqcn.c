@@ -168,6 +168,9 @@ static void dcqcn_on_loss(struct cc *cc, const struct cc_loss *loss, ps_t now)
 
 const struct cc_ops cc_dcqcn = {
 	.name = "dcqcn",
+	.transports = CC_ON_RC,
+	.keys = CC_KEYS_DCQCN,
+	.needs_marks = true,
 	.has_rate = true,
 	.init = dcqcn_init,
 	.on_ack = dcqcn_on_ack,

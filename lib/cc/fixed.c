@@ -32,6 +32,8 @@ static void fixed_on_loss(struct cc *cc, const struct cc_loss *loss, ps_t now)
 
 const struct cc_ops cc_fixed = {
 	.name = "fixed",
+	.transports = CC_ON_MRC | CC_ON_RC,
+	.is_fixed = true,
 	.init = fixed_init,
 	.on_ack = fixed_on_ack,
 	.on_loss = fixed_on_loss,

@@ -383,7 +383,7 @@ static uint64_t ns_of(ps_t ps)
 bool cc_knobs_of(const struct cc_config *config, struct cc_knobs *ret)
 {
 	struct cc cc = {.ops = cc_find(config->name)};
-	if (cc.ops != &cc_nscc && cc.ops != &cc_nscc_rccc)
+	if (!(cc.ops->keys & CC_KEYS_NSCC))
 		return false;
 	nscc_init(&cc, config, 0);
 	const struct nscc *n = nscc_of(&cc);
@@ -419,6 +419,10 @@ static uint8_t nscc_receiver_on_data(uint64_t state[CC_RECEIVER_WORDS], uint32_t
 
 const struct cc_ops cc_nscc = {
 	.name = "nscc",
+	.transports = CC_ON_MRC,
+	.keys = CC_KEYS_TARGET | CC_KEYS_NSCC,
+	.needs_marks = true,
+	.needs_full_gate = true,
 	.init = nscc_init,
 	.on_ack = nscc_on_ack,
 	.on_loss = nscc_on_loss,

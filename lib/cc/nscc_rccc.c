@@ -86,6 +86,10 @@ static uint8_t nscc_rccc_receiver_on_data(uint64_t state[CC_RECEIVER_WORDS], uin
 
 const struct cc_ops cc_nscc_rccc = {
 	.name = "nscc_rccc",
+	.transports = CC_ON_MRC,
+	.keys = CC_KEYS_TARGET | CC_KEYS_NSCC | CC_KEYS_CREDIT | CC_KEYS_LAST_HOP,
+	.needs_marks = true,
+	.needs_full_gate = true,
 	.has_credit = true,
 	.init = nscc_rccc_init,
 	.on_ack = nscc_rccc_on_ack,

@@ -185,6 +185,9 @@ uint32_t rccc_receiver_grant(uint64_t state[CC_RECEIVER_WORDS])
 
 const struct cc_ops cc_rccc = {
 	.name = "rccc",
+	.transports = CC_ON_MRC,
+	.keys = CC_KEYS_CREDIT,
+	.is_credit_alone = true,
 	.has_credit = true,
 	.init = rccc_init,
 	.on_ack = rccc_on_ack,

@@ -105,6 +105,8 @@ static void swift_on_loss(struct cc *cc, const struct cc_loss *loss, ps_t now)
 
 const struct cc_ops cc_swift = {
 	.name = "swift",
+	.transports = CC_ON_MRC,
+	.keys = CC_KEYS_TARGET,
 	.init = swift_init,
 	.on_ack = swift_on_ack,
 	.on_loss = swift_on_loss,

@@ -68,7 +68,7 @@ static void put_scenario(json_t *root, const struct report_input *input)
 	put_text(to, "transport", transport_name(transport->kind));
 	put_count(to, "qps_per_connection", scenario->qps_per_connection);
 	put_text(to, "cc", transport->cc.name);
-	put_text(to, "cc_asked", scenario->cc_asked);
+	put_text(to, "cc_asked", scenario->transport.cc.name);
 	put_count(to, "payload_bytes", transport->payload_bytes);
 	put_count(to, "entropy_values", transport->ev_count);
 }

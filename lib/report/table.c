@@ -71,16 +71,6 @@ static void sample_line(FILE *to, const struct world *world)
 			name);
 }
 
-// Algorithms that work on SACKs do not run on RC; what does, and in place of what, is said.
-static void rc_line(FILE *to, const struct world *world)
-{
-	const char *ran = world->transport.cc.name, *asked = world->scenario->cc_asked;
-	bool is_other = asked != NULL && strcmp(asked, ran) != 0;
-	fprintf(to, "  RoCEv2 RC, QPs per connection: %" PRIu32 ", congestion control: %s%s%s%s\n",
-		world->scenario->qps_per_connection, ran, is_other ? " window: RC has no " : "",
-		is_other ? asked : "", is_other ? ", which works on SACKs" : "");
-}
-
 static void what_ran(FILE *to, const struct report_input *input)
 {
 	const struct world *world = input->world;
@@ -97,7 +87,9 @@ static void what_ran(FILE *to, const struct report_input *input)
 		number_time(&text[2], world->topology.base_rtt_ps),
 		number_grouped(&text[3], world->topology.switch_count));
 	if (world->transport.kind == TRANSPORT_RC)
-		rc_line(to, world);
+		fprintf(to,
+			"  RoCEv2 RC, QPs per connection: %" PRIu32 ", congestion control: %s\n",
+			scenario->qps_per_connection, world->transport.cc.name);
 	sample_line(to, world);
 	skip_table(to, input);
 	fprintf(to, "  %s data packets sent\n", number_count(&text[0], input->data_packets));

@@ -156,14 +156,20 @@ static int refuse_cc(const struct cc_config *cc, bool is_rc, bool is_pooled,
 	if (cc->mtu_bytes == 0)
 		return refuse(refusal, -EINVAL, "congestion control needs the packet size", 0, 0,
 			      0);
-	bool is_fixed = cc_find(cc->name) == cc_find("fixed") && cc->window_bytes != 0;
-	if (!is_fixed && (cc->rate_bps == 0 || cc->base_rtt_ps <= 0))
+	const struct cc_ops *ops = cc_find(cc->name);
+	bool is_given = ops->is_fixed && cc->window_bytes != 0;
+	if (!is_given && (cc->rate_bps == 0 || cc->base_rtt_ps <= 0))
 		return refuse(refusal, -EINVAL, "congestion control needs a rate and a round trip",
 			      0, 0, 0);
-	if (cc_find(cc->name)->has_rate && !is_rc)
+	if (!(ops->transports & (is_rc ? CC_ON_RC : CC_ON_MRC)))
+		return refuse(refusal, -EINVAL,
+			      is_rc ? "this congestion control does not run on RoCEv2 RC"
+				    : "this congestion control does not run on MRC",
+			      0, 0, 0);
+	if (ops->has_rate && !is_rc)
 		return refuse(refusal, -EINVAL, "this congestion control paces RoCEv2 RC only", 0,
 			      0, 0);
-	if (cc_find(cc->name)->has_credit && (is_rc || is_pooled))
+	if (ops->has_credit && (is_rc || is_pooled))
 		return refuse(refusal, -EINVAL, "credits are for MRC with a context for each QP", 0,
 			      0, 0);
 	return 0;
@@ -186,7 +192,7 @@ static int refuse_shares(const struct transport_config *config, struct refusal *
 static int refuse_sleek(const struct transport_config *config, struct refusal *refusal)
 {
 	const struct cc_ops *ops = cc_find(config->cc.name);
-	if (config->sleek && (config->kind == TRANSPORT_RC || ops == cc_find("rccc")))
+	if (config->sleek && (config->kind == TRANSPORT_RC || ops->is_credit_alone))
 		return refuse(refusal, -EINVAL, "SLEEK needs SACKs and a window of the sender", 0,
 			      0, 0);
 	if (config->sleek && config->cc.base_rtt_ps <= 0)
@@ -331,11 +337,6 @@ static void number_contexts(struct endpoint *endpoint, uint32_t count)
 		context_pool_init(endpoint, count);
 }
 
-static bool has_nscc(const struct cc_config *cc)
-{
-	return cc_find(cc->name) == cc_find("nscc") || cc_find(cc->name) == cc_find("nscc_rccc");
-}
-
 // No algorithm opens its window further than it begins with, or closes it below a packet; but a
 // window of credits is empty when they are spent, and may be granted a second time over.
 static void measure_window(struct endpoint *endpoint)
@@ -347,7 +348,7 @@ static void measure_window(struct endpoint *endpoint)
 	endpoint->credit_first = first.credit_bytes;
 	if (endpoint->credit_bps > 0)
 		endpoint->window_min = 0;
-	if (endpoint->cc_ops == cc_find("rccc"))
+	if (endpoint->cc_ops->is_credit_alone)
 		endpoint->window_max = first.window_bytes < UINT32_MAX / 2 ? 2 * first.window_bytes
 									   : UINT32_MAX;
 }
@@ -393,7 +394,7 @@ int endpoint_create(struct endpoint **ret, struct arena *arena,
 	endpoint->rto_units = (uint32_t)((config->rto_ps + SENT_ROUND_UP) >> SENT_SHIFT);
 	endpoint->reads_stamps = config->rtt == RTT_STAMP || config->service_time;
 	endpoint->is_rc = config->kind == TRANSPORT_RC;
-	endpoint->is_gate_full = has_nscc(&config->cc) &&
+	endpoint->is_gate_full = cc_find(config->cc.name)->needs_full_gate &&
 		!cc_rule_is_htsim(config->cc.send_gate_rule, config->cc.is_htsim);
 	endpoint->has_shares = config->shares_cc;
 	endpoint->has_sleek = config->sleek;

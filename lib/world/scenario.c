@@ -144,10 +144,14 @@ static int read_assignment(struct draft *draft, const char *text, uint32_t numbe
 	return draft_store(draft, draft->scenario, &key, &value, draft->value_marks[index]);
 }
 
-static int read_assignments(struct draft *draft, const char *const *sets, uint32_t set_count)
+static int read_assignments(struct draft *draft, const struct scenario_source *source)
 {
-	for (uint32_t i = 0; i < set_count; i++) {
+	const char *const *sets = source->sets;
+	draft_note_use(draft);
+	for (uint32_t i = 0; i < source->set_count; i++) {
 		struct mark mark = {i + 1, 1, true};
+		if (i > 0 && i == source->common_count)
+			draft_note_use(draft); // what is common to all runs, too
 		int rc = document_check_text(draft, sets[i], strlen(sets[i]), mark);
 		if (rc == 0)
 			rc = read_assignment(draft, sets[i], i + 1);
@@ -225,9 +229,7 @@ static int read_draft(struct draft *draft, yaml_document_t *document,
 {
 	int rc = document_read(draft, document);
 	if (rc == 0)
-		draft_note_use(draft);
-	if (rc == 0)
-		rc = read_assignments(draft, source->sets, source->set_count);
+		rc = read_assignments(draft, source);
 	if (rc == 0)
 		rc = draft_check_use(draft);
 	if (rc != 0)
@@ -242,7 +244,10 @@ static int read_draft(struct draft *draft, yaml_document_t *document,
 int scenario_read(struct scenario *ret, const struct scenario_source *source,
 		  struct refusal *refusal)
 {
-	struct draft draft = {.scenario = ret, .refusal = refusal, .path = source->path};
+	struct draft draft = {.scenario = ret,
+			      .refusal = refusal,
+			      .path = source->path,
+			      .common_count = source->common_count};
 	yaml_document_t document;
 	draft.root = (struct mark){1, 1, false};
 	if (strlen(source->path) >= sizeof(ret->path))

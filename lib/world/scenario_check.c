@@ -20,19 +20,12 @@ static bool is_sampled(const struct draft *draft)
 	return false;
 }
 
-// What RC makes of keys that were meant for MRC, so that any scenario can be run both ways: it has
-// one path per QP, no trimming, and no SACKs, on which all algorithms work but DCQCN.
-static void settle_rc(struct transport_config *transport)
+// RC has one path per QP and no trimming. Keys that ask for something else have no effect there
+// (scenario_use.c); here go their defaults, which are MRC's.
+static void settle_rc(struct scenario *scenario)
 {
-	transport->path_policy = PATH_SINGLE;
-	transport->trim_nack = false;
-	transport->dynamic_mpr = false;
-	transport->sleek = false;
-	transport->shares_cc = false;
-	transport->service_time = false;
-	transport->cc.has_trimming = false;
-	if (strcmp(transport->cc.name, "dcqcn") != 0)
-		transport->cc.name = "fixed";
+	scenario->transport.path_policy = PATH_SINGLE;
+	scenario->fabric.trim_on = false;
 }
 
 // As scenarios say it 0 is 0 and the highest number is auto; a configuration has it the other way.
@@ -47,13 +40,13 @@ static void settle_knobs(struct cc_config *cc)
 		cc->fi_scale_ppb = CC_ZERO_PPB;
 }
 
-// Whether trimming was asked for beside queue.pfc: in the file both, or by an assignment.
-static bool is_trim_asked(const struct draft *draft)
+// Whether trimming was asked for beside `path`, which excludes it: in the file both, or by an
+// assignment.
+static bool is_trim_asked(const struct draft *draft, const char *path)
 {
-	bool is_word = draft_mark(draft, "queue.trim").is_set;
-	bool is_pfc_word = draft_mark(draft, "queue.pfc").is_set;
+	bool is_own = draft_is_own(draft, draft_mark(draft, "queue.trim"));
 	return draft->scenario->fabric.trim_on && draft_is_given(draft, "queue.trim") &&
-		(is_word || !is_pfc_word);
+		(is_own || !draft_mark(draft, path).is_set);
 }
 
 void draft_settle(struct draft *draft)
@@ -65,9 +58,12 @@ void draft_settle(struct draft *draft)
 		fabric->kind = TOPOLOGY_CLOS; // planes are 1 by default
 	if (!scenario->has_cut_through)
 		fabric->cut_bytes = 0;
-	draft->is_trim_asked = is_trim_asked(draft);
+	draft->is_trim_asked = is_trim_asked(draft,
+					     fabric->pfc.is_on ? "queue.pfc" : "transport.kind");
 	if (fabric->pfc.is_on)
 		fabric->trim_on = false;
+	if (transport->kind == TRANSPORT_RC)
+		settle_rc(scenario);
 	transport->planes = fabric->planes;
 	draft_settle_fabric(draft);
 	draft_settle_usid(draft);
@@ -79,9 +75,6 @@ void draft_settle(struct draft *draft)
 	settle_knobs(&transport->cc);
 	transport->trim_nack = transport->trim_nack && fabric->trim_on;
 	transport->cc.has_trimming = transport->trim_nack; // a trim that nobody reports is a loss
-	scenario->cc_asked = transport->cc.name;
-	if (transport->kind == TRANSPORT_RC)
-		settle_rc(transport);
 	if (transport->path_policy != PATH_MRC) // a QP that spreads blindly cannot leave a plane
 		transport->port_status = false;
 	uint32_t jobs = scenario_use_holds(USE_JOBS, scenario) ? scenario->traffic.jobs : 1;
@@ -179,7 +172,19 @@ static int check_shared(struct draft *draft)
 	return 0;
 }
 
-// xon is below xoff, which holds a packet; and nothing that is lossless is trimmed.
+// Nothing that is lossless is trimmed, and nothing of RC.
+static int check_trim_asked(struct draft *draft)
+{
+	bool is_pfc = draft->scenario->fabric.pfc.is_on;
+	if (!draft->is_trim_asked || (!is_pfc && draft->scenario->transport.kind != TRANSPORT_RC))
+		return 0;
+	return draft_refuse(draft, draft_mark(draft, "queue.trim"),
+			    "queue.trim: true has no effect with %s",
+			    is_pfc ? "queue.pfc; data are lossless then"
+				   : "transport.kind rc, which knows no trimming");
+}
+
+// xon is below xoff, which holds a packet.
 static int check_pfc(struct draft *draft)
 {
 	const struct fabric_config *fabric = &draft->scenario->fabric;
@@ -188,10 +193,6 @@ static int check_pfc(struct draft *draft)
 	uint64_t xoff_bytes = pfc->xoff_bytes > 0 ? pfc->xoff_bytes : fabric->queue_bytes;
 	if (!pfc->is_on)
 		return 0;
-	if (draft->is_trim_asked)
-		return draft_refuse(draft, draft_mark(draft, "queue.trim"),
-				    "queue.trim: true has no effect with queue.pfc; data are "
-				    "lossless then");
 	if (pfc->xoff_bytes > 0 && pfc->xoff_bytes < fabric->mtu_bytes)
 		return draft_refuse(draft, draft_mark(draft, xoff),
 				    "%s: %llu B do not hold a full packet of %u B", xoff,
@@ -248,6 +249,8 @@ static int check_queue(struct draft *draft)
 		rc = check_counts(draft);
 	if (rc == 0)
 		rc = check_shared(draft);
+	if (rc == 0)
+		rc = check_trim_asked(draft);
 	if (rc == 0)
 		rc = check_pfc(draft);
 	return rc != 0 ? rc : check_trim(draft);
@@ -330,16 +333,31 @@ static int check_frames(struct draft *draft)
 	return 0;
 }
 
+// The transport gives the algorithm what it works on, or it is refused with those that run there.
+static int check_algorithm(struct draft *draft)
+{
+	const char *name = draft->scenario->transport.cc.name;
+	bool is_rc = draft->scenario->transport.kind == TRANSPORT_RC;
+	uint32_t transport = is_rc ? CC_ON_RC : CC_ON_MRC;
+	char list[160] = "";
+	size_t used = 0;
+	if (cc_find(name)->transports & transport)
+		return 0;
+	for (const struct cc_ops *const *ops = cc_all; *ops != NULL && used < sizeof(list); ops++)
+		if ((*ops)->transports & transport)
+			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
+						 used == 0 ? "" : ", ", (*ops)->name);
+	return draft_refuse(draft, either_mark(draft, "cc.algorithm", "transport.kind"),
+			    "cc.algorithm: %s%s does not run on transport.kind %s, which has %s; "
+			    "set one that does: %s",
+			    name, draft_is_given(draft, "cc.algorithm") ? "" : ", the default,",
+			    is_rc ? "rc" : "mrc", is_rc ? "no SACKs" : "no CNPs", list);
+}
+
 static int check_rate(struct draft *draft)
 {
 	const struct cc_config *cc = &draft->scenario->transport.cc;
-	bool is_rc = draft->scenario->transport.kind == TRANSPORT_RC;
 	uint64_t line_bps = draft->scenario->fabric.link_rate_bps;
-	if (cc_find(cc->name)->has_rate && !is_rc)
-		return draft_refuse(draft, draft_mark(draft, "cc.algorithm"),
-				    "cc.algorithm: %s works on the notifications of "
-				    "transport.kind rc; mrc has none",
-				    cc->name);
 	if (cc_find(cc->name)->has_credit && draft->scenario->transport.contexts != 0)
 		return draft_refuse(draft, draft_mark(draft, "transport.contexts"),
 				    "transport.contexts: cc.algorithm %s needs one for each "
@@ -459,8 +477,8 @@ static int check_watch(struct draft *draft)
 int draft_check(struct draft *draft)
 {
 	static int (*const checks[])(struct draft *) = {
-		check_fabric,  check_transport, check_queue, check_window, check_rate,
-		check_traffic, check_frames,	check_skip,  check_watch,
+		check_algorithm, check_fabric,	check_transport, check_queue, check_window,
+		check_rate,	 check_traffic, check_frames,	 check_skip,  check_watch,
 	};
 	for (uint32_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
 		int rc = checks[i](draft);

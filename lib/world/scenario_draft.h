@@ -27,6 +27,7 @@ struct draft {
 	struct mark value_marks[SCENARIO_KEYS_MAX];  // where its value stands
 	bool is_used[SCENARIO_KEYS_MAX];	     // had an effect before any assignment
 	bool is_trim_asked;			     // not only by default
+	uint32_t common_count;			     // assignments that count as keys of the file
 	const yaml_node_t *lists[SCENARIO_KEYS_MAX]; // value of each list key
 };
 
@@ -157,8 +158,12 @@ bool scenario_jobs_compute(const struct scenario *scenario);
 
 // ---------------------------------------------------------------- scenario_given.c
 
-// Notes which keys of the file have an effect. After the file, before assignments.
+// Notes which keys of the file, or of common assignments, have an effect. After the file, and after
+// the common assignments.
 void draft_note_use(struct draft *draft);
+
+// Whether the key of that place is given for one run alone, so that it must have an effect there.
+bool draft_is_own(const struct draft *draft, struct mark mark);
 
 // Every key that was given has an effect, every key that is needed was given. What an assignment
 // made moot of the file is as if it had not been given.

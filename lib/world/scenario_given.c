@@ -43,13 +43,14 @@ static int check_key_use(struct draft *draft, int index)
 {
 	const struct scenario_key *key = &scenario_keys()[index];
 	bool holds = scenario_use_holds(key->use, draft->scenario);
+	char needs[USE_NAME_BYTES];
+	scenario_use_write(needs, sizeof(needs), key->use);
 	if (holds && scenario_key_is_required(key) && !draft->is_given[index])
 		return draft_refuse(draft, section_mark(draft, key), "%s is missing; %s needs it",
-				    key->path, scenario_use_name(key->use));
+				    key->path, needs);
 	if (!holds && draft->is_given[index])
 		return draft_refuse(draft, draft->key_marks[index],
-				    "%s has no effect here; it needs %s", key->path,
-				    scenario_use_name(key->use));
+				    "%s has no effect here; it needs %s", key->path, needs);
 	return 0;
 }
 
@@ -57,8 +58,13 @@ void draft_note_use(struct draft *draft)
 {
 	const struct scenario_key *keys = scenario_keys();
 	for (int i = 0; keys[i].path != NULL; i++)
-		draft->is_used[i] = draft->is_given[i] &&
+		draft->is_used[i] |= draft->is_given[i] &&
 			scenario_use_holds(keys[i].use, draft->scenario);
+}
+
+bool draft_is_own(const struct draft *draft, struct mark mark)
+{
+	return mark.is_set && mark.line > draft->common_count;
 }
 
 // Takes back a key of the file that had an effect there, and has none beside the assignments: who
@@ -66,8 +72,8 @@ void draft_note_use(struct draft *draft)
 static bool forget_moot(struct draft *draft, int index)
 {
 	const struct scenario_key *key = &scenario_keys()[index];
-	if (!draft->is_given[index] || draft->key_marks[index].is_set || !draft->is_used[index] ||
-	    scenario_use_holds(key->use, draft->scenario))
+	if (!draft->is_given[index] || draft_is_own(draft, draft->key_marks[index]) ||
+	    !draft->is_used[index] || scenario_use_holds(key->use, draft->scenario))
 		return false;
 	draft_forget(draft, index);
 	return true;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <weft/world.h>
@@ -31,10 +32,12 @@ enum scenario_use {
 	USE_CUT,
 	USE_HOST,
 	USE_SCALEUP,
+	USE_MRC,
 	USE_MRC_PATHS,
 	USE_FLOWLET_PATH,
 	USE_FLOWLET_SPRAY,
 	USE_DYNAMIC_MPR,
+	USE_EVS,
 	USE_PROFILE,
 	USE_EXPLICIT,
 	USE_GENERATED,
@@ -103,9 +106,12 @@ struct scenario_link {
 // Topology word of the file that becomes a Clos with one plane (scenario_check.c).
 #define TOPOLOGY_LEAF_SPINE TOPOLOGY_KIND_COUNT
 
-// Whether keys of that use have an effect in `scenario`, and what they need, in words.
+// Whether keys of that use have an effect in `scenario`.
 bool scenario_use_holds(enum scenario_use use, const struct scenario *scenario);
-const char *scenario_use_name(enum scenario_use use);
+
+// Writes what they need, in words: "queue.ecn true". `size` is USE_NAME_BYTES.
+#define USE_NAME_BYTES 200
+void scenario_use_write(char *ret, size_t size, enum scenario_use use);
 
 // Whether the key must be given (where it has an effect).
 bool scenario_key_is_required(const struct scenario_key *key);

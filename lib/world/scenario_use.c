@@ -5,6 +5,7 @@
 #include "scenario_keys.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #define PATH_BYTES 64
@@ -15,14 +16,43 @@ static bool is_rings(const struct scenario *scenario)
 	return kind == TRAFFIC_RING || kind == TRAFFIC_MODEL || kind == TRAFFIC_TRACE;
 }
 
-static bool has_cc(const struct scenario *scenario, const char *name)
+// Whether keys of that use, which hang on the algorithm, have an effect with this one.
+static bool cc_reads(enum scenario_use use, const struct cc_ops *ops)
 {
-	return strcmp(scenario->transport.cc.name, name) == 0;
+	switch (use) {
+	case USE_FIXED:
+		return ops->is_fixed;
+	case USE_MOVING:
+		return !ops->is_fixed;
+	case USE_TARGET:
+		return ops->keys & CC_KEYS_TARGET;
+	case USE_NSCC:
+	case USE_QUICK_ADAPT:
+	case USE_PENALTY:
+		return ops->keys & CC_KEYS_NSCC;
+	case USE_DCQCN:
+		return ops->keys & CC_KEYS_DCQCN;
+	case USE_CREDIT:
+		return ops->keys & CC_KEYS_CREDIT;
+	case USE_LAST_HOP:
+		return ops->keys & CC_KEYS_LAST_HOP;
+	case USE_SLEEK:
+		return !ops->is_credit_alone;
+	case USE_SHARED_CC:
+		return !ops->has_credit && !ops->has_rate;
+	default:
+		return true;
+	}
 }
 
-static bool has_nscc(const struct scenario *scenario)
+static bool is_mrc(const struct scenario *scenario)
 {
-	return has_cc(scenario, "nscc") || has_cc(scenario, "nscc_rccc");
+	return scenario->transport.kind == TRANSPORT_MRC;
+}
+
+static bool has_path(const struct scenario *scenario, enum path_policy policy)
+{
+	return is_mrc(scenario) && scenario->transport.path_policy == policy;
 }
 
 // Clos, before a leaf-spine is settled to one, and after.
@@ -64,32 +94,19 @@ static bool topology_use_holds(enum scenario_use use, const struct scenario *sce
 
 static bool cc_use_holds(enum scenario_use use, const struct scenario *scenario)
 {
+	if (!cc_reads(use, cc_find(scenario->transport.cc.name)))
+		return false;
 	switch (use) {
-	case USE_FIXED:
-		return has_cc(scenario, "fixed");
-	case USE_MOVING:
-		return !has_cc(scenario, "fixed");
-	case USE_TARGET:
-		return has_nscc(scenario) || has_cc(scenario, "swift");
-	case USE_NSCC:
-		return has_nscc(scenario);
 	case USE_QUICK_ADAPT:
-		return has_nscc(scenario) && !scenario->transport.cc.disable_qa;
+		return !scenario->transport.cc.disable_qa;
 	case USE_PENALTY:
-		return has_nscc(scenario) && scenario->transport.cc.penalty > 0;
-	case USE_DCQCN:
-		return has_cc(scenario, "dcqcn");
-	case USE_CREDIT:
-		return has_cc(scenario, "rccc") || has_cc(scenario, "nscc_rccc");
-	case USE_LAST_HOP:
-		return has_cc(scenario, "nscc_rccc");
+		return scenario->transport.cc.penalty > 0;
 	case USE_SLEEK:
-		return !has_cc(scenario, "rccc");
 	case USE_SHARED_CC:
-		return !has_cc(scenario, "rccc") && !has_cc(scenario, "nscc_rccc") &&
-			!has_cc(scenario, "dcqcn");
+	case USE_MRC:
+		return is_mrc(scenario);
 	case USE_RC:
-		return scenario->transport.kind == TRANSPORT_RC;
+		return !is_mrc(scenario);
 	default:
 		return topology_use_holds(use, scenario);
 	}
@@ -108,7 +125,7 @@ static bool fabric_use_holds(enum scenario_use use, const struct scenario *scena
 	case USE_ECN:
 		return scenario->fabric.ecn_on;
 	case USE_TRIM:
-		return scenario->fabric.trim_on && !scenario->fabric.pfc.is_on;
+		return scenario->fabric.trim_on && !scenario->fabric.pfc.is_on && is_mrc(scenario);
 	case USE_PFC:
 		return scenario->fabric.pfc.is_on;
 	case USE_NO_PFC:
@@ -129,26 +146,26 @@ static bool fabric_use_holds(enum scenario_use use, const struct scenario *scena
 	case USE_SCALEUP:
 		return scenario->scaleup.rate_bps > 0;
 	case USE_DYNAMIC_MPR:
-		return scenario->transport.dynamic_mpr;
+		return scenario->transport.dynamic_mpr && is_mrc(scenario);
 	case USE_MRC_PATHS:
-		return scenario->transport.path_policy == PATH_MRC;
+		return has_path(scenario, PATH_MRC);
 	case USE_BALANCED:
-		return scenario->transport.path_policy >= PATH_BITMAP &&
+		return is_mrc(scenario) && scenario->transport.path_policy >= PATH_BITMAP &&
 			scenario->transport.path_policy <= PATH_MIXED;
 	case USE_FLOWLET_PATH:
-		return scenario->transport.path_policy == PATH_FLOWLET;
+		return has_path(scenario, PATH_FLOWLET);
 	case USE_FLOWLET_SPRAY:
 		return scenario->fabric.spray == FABRIC_SPRAY_FLOWLET;
+	case USE_EVS:
+		return is_mrc(scenario) || scenario->fabric.forwarding == FABRIC_USID;
 	case USE_PROFILE:
-		return scenario->transport.path_policy == PATH_MRC &&
-			scenario->transport.ev_mode != EV_AUTO;
+		return has_path(scenario, PATH_MRC) && scenario->transport.ev_mode != EV_AUTO;
 	case USE_EXPLICIT:
 		return scenario->transport.ev_mode == EV_EXPLICIT;
 	case USE_GENERATED:
 		return scenario->transport.ev_mode == EV_GENERATED;
 	case USE_PORT_STATUS:
-		return scenario->transport.port_status &&
-			scenario->transport.path_policy == PATH_MRC;
+		return scenario->transport.port_status && has_path(scenario, PATH_MRC);
 	default:
 		return cc_use_holds(use, scenario);
 	}
@@ -269,7 +286,7 @@ static const char *const use_names[USE_COUNT] = {
 	[USE_FILE] = "fabric.topology file",
 	[USE_GRAPH] = "fabric.topology graph",
 	[USE_ECN] = "queue.ecn true",
-	[USE_TRIM] = "queue.trim true and queue.pfc false",
+	[USE_TRIM] = "queue.trim true, queue.pfc false and transport.kind mrc",
 	[USE_PFC] = "queue.pfc true",
 	[USE_BY_PORT] = "fabric.spray hash, queue.pfc false and no queue.shared: with these, "
 			"arrivals are taken in the order of time",
@@ -281,26 +298,31 @@ static const char *const use_names[USE_COUNT] = {
 	[USE_PFC_WATCH] = "queue.pfc true with a queue.pfc_watch",
 	[USE_HOST] = "fabric.nics_per_host above 1",
 	[USE_SCALEUP] = "a scaleup.rate",
-	[USE_DYNAMIC_MPR] = "transport.dynamic_mpr true",
-	[USE_MRC_PATHS] = "transport.path mrc",
-	[USE_FLOWLET_PATH] = "transport.path flowlet",
+	[USE_DYNAMIC_MPR] = "transport.kind mrc with transport.dynamic_mpr true",
+	[USE_MRC] = "transport.kind mrc",
+	[USE_MRC_PATHS] = "transport.kind mrc with transport.path mrc",
+	[USE_FLOWLET_PATH] = "transport.kind mrc with transport.path flowlet",
 	[USE_FLOWLET_SPRAY] = "fabric.spray flowlet",
-	[USE_PROFILE] = "transport.path mrc with transport.ev_profile explicit or generated",
+	[USE_EVS] = "transport.kind mrc, or fabric.forwarding usid",
+	[USE_PROFILE] = "transport.kind mrc and transport.path mrc with transport.ev_profile "
+			"explicit or generated",
 	[USE_EXPLICIT] = "transport.ev_profile explicit",
 	[USE_GENERATED] = "transport.ev_profile generated",
-	[USE_PORT_STATUS] = "transport.path mrc with transport.port_status true",
-	[USE_FIXED] = "cc.algorithm fixed",
-	[USE_MOVING] = "cc.algorithm other than fixed",
-	[USE_TARGET] = "cc.algorithm nscc, nscc_rccc or swift",
-	[USE_NSCC] = "cc.algorithm nscc or nscc_rccc",
-	[USE_QUICK_ADAPT] = "cc.algorithm nscc or nscc_rccc with cc.quick_adapt true",
-	[USE_PENALTY] = "cc.algorithm nscc or nscc_rccc with a cc.penalty",
-	[USE_BALANCED] = "transport.path bitmap, reps, reps_legacy or mixed",
-	[USE_DCQCN] = "cc.algorithm dcqcn",
-	[USE_CREDIT] = "cc.algorithm rccc or nscc_rccc",
-	[USE_LAST_HOP] = "cc.algorithm nscc_rccc",
-	[USE_SLEEK] = "cc.algorithm other than rccc",
-	[USE_SHARED_CC] = "cc.algorithm with a window of the sender alone",
+	[USE_PORT_STATUS] = "transport.kind mrc and transport.path mrc with "
+			    "transport.port_status true",
+	[USE_FIXED] = "",
+	[USE_MOVING] = "",
+	[USE_TARGET] = "",
+	[USE_NSCC] = "",
+	[USE_QUICK_ADAPT] = " with cc.quick_adapt true",
+	[USE_PENALTY] = " with a cc.penalty",
+	[USE_BALANCED] = "transport.kind mrc with transport.path bitmap, reps, reps_legacy or "
+			 "mixed",
+	[USE_DCQCN] = "",
+	[USE_CREDIT] = "",
+	[USE_LAST_HOP] = "",
+	[USE_SLEEK] = " with transport.kind mrc",
+	[USE_SHARED_CC] = " with transport.kind mrc",
 	[USE_RC] = "transport.kind rc",
 	[USE_FLOWS] = "traffic.kind flows",
 	[USE_BYTES] = "a traffic.kind with messages of one size",
@@ -339,9 +361,31 @@ static const char *const use_names[USE_COUNT] = {
 	[USE_TIMED] = "watch.delays true",
 };
 
-const char *scenario_use_name(enum scenario_use use)
+// Those that read the key, as the table of algorithms has them.
+static bool hangs_on_cc(enum scenario_use use)
 {
-	return use_names[use];
+	for (const struct cc_ops *const *ops = cc_all; *ops != NULL; ops++)
+		if (!cc_reads(use, *ops))
+			return true;
+	return false;
+}
+
+void scenario_use_write(char *ret, size_t size, enum scenario_use use)
+{
+	if (!hangs_on_cc(use)) {
+		snprintf(ret, size, "%s", use_names[use]);
+		return;
+	}
+	const char *between = "cc.algorithm ";
+	size_t used = 0;
+	for (const struct cc_ops *const *ops = cc_all; *ops != NULL && used < size; ops++)
+		if (cc_reads(use, *ops)) {
+			used += (size_t)snprintf(ret + used, size - used, "%s%s", between,
+						 (*ops)->name);
+			between = " or ";
+		}
+	if (used < size)
+		snprintf(ret + used, size - used, "%s", use_names[use]);
 }
 
 bool scenario_key_is_required(const struct scenario_key *key)

@@ -27,8 +27,6 @@ static const char *const rtt_words[] = {"local", "stamp", "once", NULL};
 static const char *const timeout_words[] = {"known", "zero", NULL};
 static const char *const rule_words[] = {"auto", "spec", "htsim", NULL};
 static const char *const context_words[] = {"connection", "destination", NULL};
-static const char *const cc_words[] = {"fixed", "nscc", "swift",     "mprdma", "dctcp",
-				       "dcqcn", "rccc", "nscc_rccc", NULL};
 static const char *const kind_words[] = {"flows",      "permutation", "incast",	   "ring",
 					 "model",      "trace",	      "matrix",	   "all_to_all",
 					 "outcast",    "tornado",     "butterfly", "goal",

@@ -135,11 +135,13 @@ static void the_beginnings_of_flows_come_together(void **state)
 	"nics: 1}, {name: b, nics: 1}, {name: c, nics: 1}, {name: d, nics: 1}], links: [{from: " \
 	"a, " \
 	"to: b}, {from: b, to: c}, {from: c, to: d}, {from: d, to: a}]}\nqueue: {pfc: true, ecn: " \
-	"false, bytes: 50kB}\ntransport: {kind: rc, rto: 100ms}\ntraffic: {kind: flows, flows: " \
+	"false, bytes: 50kB}\ncc: {algorithm: fixed}\ntransport: {kind: rc, rto: " \
+	"100ms}\ntraffic: {kind: flows, flows: " \
 	"[{from: 0, to: 2, bytes: 2MB}, {from: 1, to: 3, bytes: 2MB}, {from: 2, to: 0, bytes: " \
 	"2MB}, {from: 3, to: 1, bytes: 2MB}]}\nlimits: {time: 2ms}\n"
 #define PFC_TREE \
-	TRUTH_PLANES "queue: {pfc: true, ecn: false, bytes: 30kB}\ntransport: {kind: rc}\n" \
+	TRUTH_PLANES "queue: {pfc: true, ecn: false, bytes: 30kB}\ncc: {algorithm: " \
+		     "fixed}\ntransport: {kind: rc}\n" \
 		     "traffic: {kind: incast, senders: 12, bytes: 200kB}\n"
 
 static uint64_t shows_pauses(const struct rig *rig)

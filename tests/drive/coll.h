@@ -21,7 +21,7 @@ static const char coll_worlds[][320] = {
 	"queue: {bytes: 30kB}\ntransport: {payload: 1024B}\n",
 	// RoCEv2
 	"name: coll\nfabric: {nics: 8, nics_per_host: 2, nics_per_t0: 4, t1_count: 2}\n"
-	"scaleup: {rate: 450GB/s}\ntransport: {kind: rc}\n"
+	"scaleup: {rate: 450GB/s}\ncc: {algorithm: fixed}\ntransport: {kind: rc}\n"
 	"faults: [{kind: loss, at: all, probability: 0.1%}]\n",
 };
 

@@ -72,7 +72,7 @@ class Ends(unittest.TestCase):
         links = ", ".join(f"{{from: {a}, to: {b}}}" for a, b in ("ab", "bc", "cd", "da"))
         flows = ", ".join(f"{{from: {nic}, to: {(nic + 2) % 4}, bytes: 2MB}}" for nic in range(4))
         path.write_text(f"fabric: {{topology: graph, nics: 4, nodes: [{nodes}], links: [{links}]}}\n"
-                        "queue: {pfc: true, ecn: false, bytes: 50kB}\ntransport: {kind: rc, rto: 100ms}\n"
+                        "queue: {pfc: true, ecn: false, bytes: 50kB}\ncc: {algorithm: fixed}\ntransport: {kind: rc, rto: 100ms}\n"
                         f"traffic: {{kind: flows, flows: [{flows}]}}\nlimits: {{time: 5ms}}\n", encoding="utf-8")
         seen = set()
         for seed in range(1, 41):  # two of sixteen ways around stand still

@@ -51,6 +51,7 @@ jobs:
 PAUSES = """name: pauses
 fabric: {nics: 32, nics_per_t0: 8, t1_count: 4, planes: 2, link_rate: 100Gb/s}
 queue: {pfc: true, ecn: false, bytes: 30kB}
+cc: {algorithm: fixed}
 transport: {kind: rc}
 traffic: {kind: incast, senders: 12, bytes: 100kB}
 """

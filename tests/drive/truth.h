@@ -221,7 +221,8 @@ static const struct truth_case truth_cases[] = {
 	 shows_program, RUN_DONE},
 	{"RoCEv2: a program over two QPs",
 	 "name: truth\nfabric: {nics: 16, nics_per_host: 2, nics_per_t0: 4, t1_count: 2, planes: "
-	 "2, link_rate: 100Gb/s}\nscaleup: {rate: 450GB/s, delay: 900ns}\ntransport: {kind: rc, "
+	 "2, link_rate: 100Gb/s}\nscaleup: {rate: 450GB/s, delay: 900ns}\ncc: {algorithm: "
+	 "fixed}\ntransport: {kind: rc, "
 	 "rto: 80us, qps_per_connection: 2}\ntraffic: {kind: goal, file: rig}\n" TRUTH_LOSS
 	 "limits: {packets: 20000, memory: 256MiB}\n",
 	 shows_program, RUN_DONE},
@@ -284,11 +285,13 @@ static const struct truth_case truth_cases[] = {
 	 "traffic: {kind: permutation, bytes: 60kB}\nlimits: {packets: 20000, memory: 256MiB}\n",
 	 shows_spray, RUN_DONE},
 	{"RoCEv2: go-back-N",
-	 TRUTH_PLANES "transport: {kind: rc, rto: 80us}\ntraffic: {kind: permutation, bytes: "
+	 TRUTH_PLANES "cc: {algorithm: fixed}\ntransport: {kind: rc, rto: 80us}\ntraffic: {kind: "
+		      "permutation, bytes: "
 		      "60kB}\n" TRUTH_LOSS,
 	 shows_go_back, RUN_DONE},
 	{"RoCEv2: flows of four QPs, and loss",
-	 TRUTH_PLANES "transport: {kind: rc, rto: 80us, qps_per_connection: 4}\ntraffic: {kind: "
+	 TRUTH_PLANES "cc: {algorithm: fixed}\ntransport: {kind: rc, rto: 80us, "
+		      "qps_per_connection: 4}\ntraffic: {kind: "
 		      "permutation, bytes: 60kB}\n" TRUTH_LOSS,
 	 shows_go_back, RUN_DONE},
 	{"rounds of flows of three QPs, with fewer contexts",
@@ -296,13 +299,14 @@ static const struct truth_case truth_cases[] = {
 		      "traffic: {kind: butterfly, bytes: 20kB}\n" TRUTH_LOSS,
 	 shows_loss, RUN_DONE},
 	{"RoCEv2: CNPs in IPv4",
-	 TRUTH_FABRIC "wire: {ip: 4}\ntransport: {kind: rc, rto: 80us}\n"
+	 TRUTH_FABRIC "wire: {ip: 4}\ncc: {algorithm: fixed}\ntransport: {kind: rc, rto: 80us}\n"
 		      "traffic: {kind: incast, senders: 8, bytes: 60kB}\nqueue: {bytes: 400kB, "
 		      "ecn_last_hop: true}\n",
 	 shows_cnps, RUN_DONE},
 	{"RoCEv2: a ring of four QPs, SRv6 for others",
 	 TRUTH_PLANES "wire: {entropy: srv6, port: 4971}\n"
-		      "transport: {kind: rc, rto: 80us, qps_per_connection: 4}\ntraffic: {kind: "
+		      "cc: {algorithm: fixed}\ntransport: {kind: rc, rto: 80us, "
+		      "qps_per_connection: 4}\ntraffic: {kind: "
 		      "ring, collective: all_reduce, ranks: 16, bytes: 512KiB}\n",
 	 shows_collective, RUN_DONE},
 	{"an end on the way",

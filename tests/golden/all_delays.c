@@ -228,7 +228,7 @@ static void evs_that_cannot_be_told_are_not(void **)
 		"transport: {evs: 16}\n",
 		"transport: {evs: 16, ev_profile: generated, ev_fields: [{bits: 16, max: "
 		"60000}]}\n",
-		"transport: {evs: 16, kind: rc}\n",
+		"transport: {evs: 16, kind: rc}\ncc: {algorithm: fixed}\n",
 		"transport: {evs: 16}\nfaults: [{kind: evs, at: {host: 3}, evs: 4}]\n"};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		char yaml[1024];

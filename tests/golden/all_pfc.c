@@ -105,7 +105,7 @@ static const char ring[] =
 	"b, nics: 1}, {name: c, nics: 1}, {name: d, nics: 1}], links: [{from: a, to: b}, {from: b, "
 	"to: c}, {from: c, to: d}, {from: d, to: a}]}\n"
 	"queue: {pfc: true, ecn: false, bytes: 50kB}\n"
-	"transport: {kind: rc, rto: 100ms}\n"
+	"cc: {algorithm: fixed}\ntransport: {kind: rc, rto: 100ms}\n"
 	"traffic: {kind: flows, flows: [{from: 0, to: 2, bytes: 2MB}, {from: 1, to: 3, bytes: "
 	"2MB}, {from: 2, to: 0, bytes: 2MB}, {from: 3, to: 1, bytes: 2MB}]}\n"
 	"limits: {time: 5ms}\n";

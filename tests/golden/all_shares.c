@@ -50,7 +50,7 @@ static const char one_line[] =
 	"name: shares\nfabric: {topology: dumbbell, nics: 8, bundle: 1, link_rate: 100Gb/s,\n"
 	"  nic_delay: 1us, trunk_delay: 1us, switch_delay: 0ns}\n"
 	"queue: {bytes: 64MB, ecn: false, trim_bytes: 64B}\n"
-	"transport: {kind: %s, qps_per_connection: %u, payload: 4096B, header: 64B, control: 64B,\n"
+	"transport: {qps_per_connection: %u, payload: 4096B, header: 64B, control: 64B,\n"
 	"  evs: 16, path: rotate, sack_rule: htsim, sack_bytes: 16384B, completion: sack, "
 	"hole_age: off, rto: 100ms}\n"
 	"cc: {algorithm: fixed, window: 100MB}\n"
@@ -84,8 +84,10 @@ static void run_line(const char *kind, uint32_t qps, uint32_t bytes)
 {
 	static struct rig rig;
 	char text[1024];
-	snprintf(text, sizeof(text), one_line, kind, qps, bytes);
-	rig_run(&rig, text, NULL);
+	char set[32];
+	snprintf(text, sizeof(text), one_line, qps, bytes);
+	snprintf(set, sizeof(set), "transport.kind=%s", kind);
+	rig_run(&rig, text, (const char *const[]){set, NULL});
 	ps_t measured = rig.outcome->flow_end_ps[0], expected = expected_end(qps, bytes);
 	printf("%-3s %2u QPs %8u B: %10.4f us, expected %10.4f, %lld ps off\n", kind, qps, bytes,
 	       (double)measured / 1e6, (double)expected / 1e6, (long long)(measured - expected));
@@ -120,8 +122,9 @@ static const char planes[] =
 	"name: shares\nseed: %u\n"
 	"fabric: {nics: 8, nics_per_t0: 4, t1_count: 1, planes: 8, link_rate: 100Gb/s,\n"
 	"  nic_delay: 1us, trunk_delay: 1us, switch_delay: 0ns}\n"
-	"queue: {bytes: 64MB, ecn: false, trim_bytes: 64B}\n"
-	"transport: {kind: rc, qps_per_connection: %u, payload: 4096B, header: 64B, control: 64B}\n"
+	"queue: {bytes: 64MB, ecn: false}\n"
+	"cc: {algorithm: fixed}\ntransport: {kind: rc, qps_per_connection: %u, payload: 4096B, "
+	"header: 64B, control: 64B}\n"
 	"traffic: {kind: flows, flows: [{from: 0, to: 5, bytes: 64KiB}]}\n";
 
 // Four links, and all packets full.
@@ -199,7 +202,7 @@ static void qps_without_a_share_are_refused(void **)
 {
 	static struct rig rig;
 	char text[1024];
-	snprintf(text, sizeof(text), one_line, "mrc", 16, 17 * 128);
+	snprintf(text, sizeof(text), one_line, 16, 17 * 128);
 	assert_int_equal(rig_build(&rig, text, NULL), -EINVAL);
 	assert_int_equal(rig.refusal.line, 8);
 	assert_non_null(strstr(rig.refusal.text,

@@ -55,7 +55,7 @@ REFUSED = [  # what is set, what must be said
     (["traffic.algorithm=ring", "fabric.nics_per_host=2", "scaleup.rate=1Tb/s"], "of one rank a scale-up domain, not 2"),
     (["traffic.collective=all_to_all", "transport.contexts=8"], "transport.contexts is given"),
     (["traffic.collective=all_to_all", "transport.qps_per_connection=2"], "qps_per_connection is more than 1"),
-    (["traffic.collective=all_to_all", "transport.kind=rc", "transport.path=single", "cc.algorithm=dcqcn"], "transport.kind is rc"),
+    (["traffic.collective=all_to_all", "transport.kind=rc", "cc.algorithm=dcqcn"], "transport.kind is rc"),
     (["traffic.collective=all_to_all", "traffic.bytes=64B"], "do not give each of 16 ranks"),
     (["traffic.algorithm=ring", "watch.operations=true"], "watch.operations"),
     *[(["traffic.collective=all_reduce", f"traffic.algorithm={one}", "traffic.bytes=1TiB", "traffic.chunk=64B"], "too many to tell them apart")

@@ -26,7 +26,7 @@ RUNS = {  # name: what weft does
     "incast with faults and series": ["sim", "incast", "--fault", LOSS, "--set", "watch.bin=5us"],
     "culprits": ["sim", "two-planes", "--fault", LOSS, "--set", "watch.links=true"],
     "ring": ["sim", "ring-barrier"],
-    "ring on RC": ["sim", "ring-barrier", "--set", "transport.kind=rc"],
+    "ring on RC": ["sim", "ring-barrier", "--set", "transport.kind=rc", "--set", "cc.algorithm=fixed"],
     "partial": ["sim", "incast", "--set", "limits.time=100us"],
     "dead links": ["sim", "drill-bypass"],
     "lossless": ["sim", "incast", "--set", "queue.pfc=true", "--set", "queue.trim=false"],

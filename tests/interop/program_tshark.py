@@ -83,11 +83,11 @@ CASES = {
     "faults": ["faults.yaml"],
     "faults, IPv4, UDP checksums": ["faults.yaml", "--set", "wire.ip=4", "--set", "wire.udp_checksum=true"],
     "faults, another seed, 90 bytes": ["faults.yaml", "--seed", "2", "--set", "capture.snap=90B"],
-    "RoCEv2": [*RACKS, "--set", "transport.kind=rc", "--set", "transport.qps_per_connection=3"],
-    "RoCEv2, UDP checksums": [*INCAST, "--set", "transport.kind=rc", "--set", "queue.ecn_last_hop=true", "--set",
+    "RoCEv2": [*RACKS, "--set", "transport.kind=rc", "--set", "cc.algorithm=fixed", "--set", "transport.qps_per_connection=3"],
+    "RoCEv2, UDP checksums": [*INCAST, "--set", "transport.kind=rc", "--set", "cc.algorithm=fixed", "--set", "queue.ecn_last_hop=true", "--set",
                               "wire.udp_checksum=true"],
-    "RoCEv2, faults": ["faults.yaml", "--set", "transport.kind=rc", "--set", "wire.ev=port-low"],
-    "RoCEv2, faults, IPv4": ["faults.yaml", "--set", "transport.kind=rc", "--set", "wire.ip=4", "--set", "queue.ecn_last_hop=true"],
+    "RoCEv2, faults": ["faults.yaml", "--set", "transport.kind=rc", "--set", "cc.algorithm=fixed", "--set", "wire.ev=port-low"],
+    "RoCEv2, faults, IPv4": ["faults.yaml", "--set", "transport.kind=rc", "--set", "cc.algorithm=fixed", "--set", "wire.ip=4", "--set", "queue.ecn_last_hop=true"],
     "a cable goes down": ["link-down", "--set", "traffic.bytes=256KiB", "--set", "capture.keep=headers"],
 }
 

@@ -59,6 +59,8 @@ static void draw_world(uint64_t seed, bool is_lossless, bool has_loss)
 	    has_loss ? "400us" : "20ms");
 	if (pick(&rng, 0, 1))
 		add(&text, "cc: {algorithm: fixed, window: 400kB}\n");
+	else if (is_rc)
+		add(&text, "cc: {algorithm: fixed}\n");
 	if (nics < 3)
 		add(&text, "traffic: {kind: permutation, bytes: 300kB}\n");
 	else

@@ -106,6 +106,8 @@ static void draw_world(struct text *text, struct rng *rng, struct drawn *drawn)
 	    sends);
 	if (kind[0] == 'm')
 		add(text, ", evs: %u, contexts: %u", 8 * planes, pick(rng, 8, 30));
+	else
+		add(text, "}\ncc: {algorithm: fixed");
 	add(text, "}\ntraffic: {kind: goal, file: given}\n");
 	add(text, "limits: {packets: 40000, memory: 256MiB, time: 1s}\n");
 	add(text, "faults:\n  - {kind: straggler, at: {host: 0}, rate: 0.%u, from: 5us}\n",

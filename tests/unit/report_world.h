@@ -56,7 +56,7 @@ static inline struct fake *fake_world(const char *name)
 	world->fabric.link_rate_bps = UINT64_C(100000000000);
 	world->fabric.thin_kept = world->fabric.thin_of = 1;
 	world->transport.cc.name = "nscc";
-	fake->scenario.cc_asked = "nscc";
+	fake->scenario.transport.cc.name = "nscc";
 	world->transport.payload_bytes = 4096;
 	world->transport.planes = 2;
 	world->topology.nics = 16;

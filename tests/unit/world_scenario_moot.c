@@ -67,6 +67,10 @@ static const struct moot moots[] = {
 	 HEAD "}\n" FLOW,
 	 {"fabric.switching=store_and_forward"}},
 	{HEAD ", planes: 4}\n" FLOW, HEAD "}\n" FLOW, {"fabric.topology=leaf-spine"}},
+	{HEAD "}\n" FLOW "transport: {path: reps, hole_age: 9us, sleek: true, timeout_ev: zero}\n"
+	      "queue: {trim: true, trim_bytes: 99B}\ncc: {htsim: true}\n",
+	 HEAD "}\n" FLOW,
+	 {"transport.kind=rc", "cc.algorithm=fixed"}},
 	{HEAD "}\n" FLOW,
 	 "name: moot\nfabric: {nics: 16, nics_per_t0: 4}\n" FLOW,
 	 {"fabric.topology=torus", "fabric.torus_x=2", "fabric.torus_y=2"}},
@@ -91,60 +95,119 @@ static void what_is_moot_is_as_if_it_was_not_said(void **)
 	}
 }
 
+static const struct {
+	const char *text;
+	const char *sets[3];
+	const char *file;
+	uint32_t line;
+	const char *reason;
+} wrongs[] = {
+	// without effect in the file already
+	{HEAD "}\n" FLOW "queue: {trim: false, trim_bytes: 99B}\n",
+	 {"queue.pfc=true"},
+	 "moot",
+	 4,
+	 "queue.trim_bytes has no effect"},
+	{HEAD "}\n" FLOW "queue: {pfc: true, trim: true}\n",
+	 {"seed=3"},
+	 "moot",
+	 4,
+	 "queue.trim: true has no effect"},
+	// the command line's own, and two of its assignments
+	{HEAD "}\n" FLOW "queue: {trim: false}\n",
+	 {"queue.trim_bytes=99B"},
+	 "--set",
+	 1,
+	 "queue.trim_bytes has no effect"},
+	{HEAD "}\n" FLOW,
+	 {"queue.trim=false", "queue.trim_bytes=99B"},
+	 "--set",
+	 2,
+	 "queue.trim_bytes has no effect"},
+	{HEAD "}\n" FLOW,
+	 {"queue.pfc=true", "queue.trim=true"},
+	 "--set",
+	 2,
+	 "queue.trim: true has no effect"},
+	{HEAD "}\n" FLOW "queue: {pfc: true}\n",
+	 {"queue.trim=true"},
+	 "--set",
+	 1,
+	 "queue.trim: true has no effect"},
+	// RC runs what it is asked for, or nothing
+	{HEAD "}\n" FLOW,
+	 {"transport.kind=rc"},
+	 "--set",
+	 1,
+	 "nscc, the default, does not run on transport.kind rc, which has no SACKs; set "
+	 "one that does: fixed, dcqcn"},
+	{HEAD "}\n" FLOW "cc: {algorithm: swift}\n",
+	 {"transport.kind=rc"},
+	 "moot",
+	 4,
+	 "swift does not run on transport.kind rc"},
+	{HEAD "}\n" FLOW "cc: {algorithm: fixed}\n",
+	 {"transport.kind=rc", "transport.path=reps"},
+	 "--set",
+	 2,
+	 "transport.path has no effect here; it needs transport.kind mrc"},
+	{HEAD "}\n" FLOW "cc: {algorithm: fixed}\n",
+	 {"transport.kind=rc", "queue.trim=true"},
+	 "--set",
+	 2,
+	 "queue.trim: true has no effect with transport.kind rc"},
+	{HEAD "}\n" FLOW "cc: {algorithm: fixed, context: destination}\n"
+	      "transport: {kind: rc}\n",
+	 {NULL},
+	 "moot",
+	 4,
+	 "cc.context has no effect here; it needs cc.algorithm fixed or nscc or swift or "
+	 "mprdma or dctcp with transport.kind mrc"},
+	{HEAD "}\n" FLOW "cc: {algorithm: nscc}\n",
+	 {"cc.htsim=true", "cc.algorithm=fixed"},
+	 "--set",
+	 1,
+	 "cc.htsim has no effect"},
+};
+
 static void nothing_else_is_dropped(void **)
 {
-	static const struct {
-		const char *text;
-		const char *sets[3];
-		const char *file;
-		uint32_t line;
-		const char *reason;
-	} cases[] = {
-		// without effect in the file already
-		{HEAD "}\n" FLOW "queue: {trim: false, trim_bytes: 99B}\n",
-		 {"queue.pfc=true"},
-		 "moot",
-		 4,
-		 "queue.trim_bytes has no effect"},
-		{HEAD "}\n" FLOW "queue: {pfc: true, trim: true}\n",
-		 {"seed=3"},
-		 "moot",
-		 4,
-		 "queue.trim: true has no effect"},
-		// the command line's own, and two of its assignments
-		{HEAD "}\n" FLOW "queue: {trim: false}\n",
-		 {"queue.trim_bytes=99B"},
-		 "--set",
-		 1,
-		 "queue.trim_bytes has no effect"},
-		{HEAD "}\n" FLOW,
-		 {"queue.trim=false", "queue.trim_bytes=99B"},
-		 "--set",
-		 2,
-		 "queue.trim_bytes has no effect"},
-		{HEAD "}\n" FLOW,
-		 {"queue.pfc=true", "queue.trim=true"},
-		 "--set",
-		 2,
-		 "queue.trim: true has no effect"},
-		{HEAD "}\n" FLOW "queue: {pfc: true}\n",
-		 {"queue.trim=true"},
-		 "--set",
-		 1,
-		 "queue.trim: true has no effect"},
-		{HEAD "}\n" FLOW "cc: {algorithm: nscc}\n",
-		 {"cc.htsim=true", "cc.algorithm=fixed"},
-		 "--set",
-		 1,
-		 "cc.htsim has no effect"},
-	};
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		int rc = parse(&with, cases[i].text, cases[i].sets);
-		if (rc != -EINVAL || strcmp(refusal.file, cases[i].file) != 0 ||
-		    refusal.line != cases[i].line || strstr(refusal.text, cases[i].reason) == NULL)
+	for (size_t i = 0; i < sizeof(wrongs) / sizeof(*wrongs); i++) {
+		int rc = parse(&with, wrongs[i].text, wrongs[i].sets);
+		if (rc != -EINVAL || strcmp(refusal.file, wrongs[i].file) != 0 ||
+		    refusal.line != wrongs[i].line ||
+		    strstr(refusal.text, wrongs[i].reason) == NULL)
 			fail_msg("%zu: %d, %s:%u: %s", i, rc, refusal.file, refusal.line,
 				 refusal.text);
 	}
+}
+
+// What the command line says for all runs is passed over by the run whose own assignments make it
+// moot, and only there.
+static void what_all_runs_have_is_passed_over_like_the_file(void **)
+{
+	static const char text[] = HEAD "}\n" FLOW;
+	const char *sets[] = {"transport.path=reps", "transport.timeout_ev=zero",
+			      "transport.kind=rc", "cc.algorithm=fixed"};
+	const char *own[] = {"transport.kind=rc", "cc.algorithm=fixed", NULL};
+	struct scenario_source source = {.path = "moot",
+					 .text = text,
+					 .bytes = strlen(text),
+					 .sets = sets,
+					 .set_count = 4,
+					 .common_count = 2};
+	assert_int_equal(parse(&with, text, own), 0);
+	memcpy(&without, &with, sizeof(with));
+	assert_int_equal(scenario_read(&with, &source, &refusal), 0);
+	assert_memory_equal(&with, &without, sizeof(with));
+	source.common_count = 1; // the second is the run's own
+	assert_int_equal(scenario_read(&with, &source, &refusal), -EINVAL);
+	assert_int_equal(refusal.line, 2);
+	sets[1] = "seed=3";
+	sets[0] = "transport.flowlet_gap=9us"; // has no effect without the others, either
+	source.common_count = 2;
+	assert_int_equal(scenario_read(&with, &source, &refusal), -EINVAL);
+	assert_int_equal(refusal.line, 1);
 }
 
 int main(void)
@@ -152,6 +215,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_moot_is_as_if_it_was_not_said),
 		cmocka_unit_test(nothing_else_is_dropped),
+		cmocka_unit_test(what_all_runs_have_is_passed_over_like_the_file),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
