@@ -4,7 +4,7 @@
 //   main.c      arguments, files, the loop over sizes    types.c   numbers and words of nccl-tests
 //   measure.c   one size: run, or extrapolated           table.c   what is printed
 //   data.c      the data of a ring with credits          json.c    the same as JSON
-//   ideal.c     the least time
+//   ideal.c     the least time                           extrapolate.c   long sizes
 #pragma once
 
 #include <stdbool.h>
@@ -88,6 +88,7 @@ struct measured {
 	double time_us;		 // mean of the iterations
 	double error_us;
 	bool is_extrapolated;
+	char why_not[96]; // there is no time; "": there is
 	bool is_checked;
 	uint64_t wrong;	  // elements, when checked
 	uint64_t digest;  // of the last run
@@ -103,6 +104,20 @@ int ideal_find(struct call *call, struct ideal_time *ret);
 // Runs one size. Negative errno with call->refusal.
 int measure_size(struct call *call, uint64_t bytes, struct measured *ret);
 
+// Whole elements, and blocks of whole elements, of so many bytes, at least one.
+uint64_t size_whole(const struct measured *row, const struct call *call, uint64_t bytes);
+
+// Runs `bytes` packet by packet; the time is the mean of the iterations.
+int run_whole(struct call *call, uint64_t bytes, struct measured *ret);
+
+// Finds the time of ret->bytes from shorter sizes, or says why not. Negative errno with
+// call->refusal.
+int extrapolate(struct call *call, struct measured *ret);
+
+// Takes the time of a sampled ring with credits away where it must not be trusted. `rc` is what
+// running it came to; returns what is left of it.
+int judge_ring(struct call *call, struct measured *ret, int rc);
+
 // The data of a ring with credits. Its machine counts slices and has none, so the same slices and
 // credits run once more as messages (weft/workload_ring.h), with data: their scenario in place of
 // call->scenario. Needs data_free() in any case. Negative errno with call->refusal.
@@ -115,11 +130,18 @@ void data_free(struct data *data);
 
 void table_head(FILE *to, const struct call *call, const struct measured *first);
 void table_row(FILE *to, const struct call *call, const struct measured *row);
-void table_tail(FILE *to, const struct call *call, double busbw_sum, uint32_t rows, uint64_t wrong);
+// What all rows came to. Sizes without a time are in no mean.
+struct total {
+	double busbw_sum;
+	uint32_t rows, timed;
+	uint64_t wrong;
+};
+
+void table_tail(FILE *to, const struct call *call, const struct total *total);
 
 // The same as JSON: a row is kept, then all are printed.
 void json_row(struct call *call, const struct measured *row);
-void json_print(FILE *to, const struct call *call, double busbw_mean);
+void json_print(FILE *to, const struct call *call, const struct total *total);
 
 // "ring", ..., "credit_ring".
 const char *algorithm_of(const struct measured *row);

@@ -17,27 +17,36 @@ static void put_count(json_t *to, const char *name, uint64_t value)
 	put(to, name, json_integer((json_int_t)value));
 }
 
+// A figure, or null where the size has no time.
+static json_t *figure_of(const struct measured *row, double value)
+{
+	return row->why_not[0] == '\0' ? json_real(value) : json_null();
+}
+
 void json_row(struct call *call, const struct measured *row)
 {
 	json_t *to = json_object();
+	bool has_time = row->why_not[0] == '\0';
 	if (call->json == NULL)
 		call->json = json_array();
 	put_count(to, "bytes", row->bytes);
 	put_count(to, "count", row->count);
 	put_count(to, "ranks", row->ranks);
 	put(to, "algorithm", json_string(algorithm_of(row)));
-	put(to, "time_us", json_real(row->time_us));
+	put(to, "time_us", figure_of(row, row->time_us));
 	put(to, "ideal_us", json_real(ideal_us(row)));
 	put(to, "ideal_limit", json_string(ideal_limit_name(row->ideal.limit)));
-	put(to, "algbw_GBps", json_real(algbw(row)));
-	put(to, "busbw_GBps", json_real(busbw(row)));
+	put(to, "algbw_GBps", figure_of(row, algbw(row)));
+	put(to, "busbw_GBps", figure_of(row, busbw(row)));
 	put(to, "wrong", row->is_checked ? json_integer((json_int_t)row->wrong) : json_null());
-	put(to, "extrapolated", json_boolean(row->is_extrapolated));
-	put(to, "time_error_us", json_real(row->is_extrapolated ? row->error_us : 0));
+	put(to, "extrapolated", json_boolean(row->is_extrapolated && has_time));
+	put(to, "time_error_us", figure_of(row, row->is_extrapolated ? row->error_us : 0));
+	put(to, "why_not", has_time ? json_null() : json_string(row->why_not));
+	put_count(to, "packets_whole", row->ideal.packets);
 	check(json_array_append_new(call->json, to) == 0);
 }
 
-void json_print(FILE *to, const struct call *call, double busbw_mean)
+void json_print(FILE *to, const struct call *call, const struct total *total)
 {
 	json_t *root = json_object();
 	put_count(root, "schema", 1);
@@ -49,7 +58,8 @@ void json_print(FILE *to, const struct call *call, double busbw_mean)
 	put_count(root, "seed", call->seed);
 	put_count(root, "iterations", call->iterations);
 	put(root, "sizes", json_incref(call->json));
-	put(root, "busbw_mean_GBps", json_real(busbw_mean));
+	put(root, "busbw_mean_GBps",
+	    total->timed > 0 ? json_real(total->busbw_sum / total->timed) : json_null());
 	json_dumpf(root, to, JSON_INDENT(2));
 	fputc('\n', to);
 	json_decref(root);

@@ -304,11 +304,23 @@ static int say_end(uint64_t bytes, enum run_end end)
 	return EXIT_NOT_VALID;
 }
 
+static void show_row(struct call *call, const struct measured *row, struct total *total)
+{
+	bool has_time = row->why_not[0] == '\0';
+	if (total->rows++ == 0 && !call->is_json)
+		table_head(stdout, call, row);
+	if (call->is_json)
+		json_row(call, row);
+	else
+		table_row(stdout, call, row);
+	total->timed += has_time;
+	total->busbw_sum += has_time ? busbw(row) : 0;
+	total->wrong += row->wrong;
+}
+
 static int show(struct call *call)
 {
-	double busbw_sum = 0;
-	uint64_t wrong = 0;
-	uint32_t rows = 0;
+	struct total total = {0};
 	for (uint64_t bytes = call->size_min; bytes <= call->size_max;
 	     bytes = next_size(call, bytes)) {
 		struct measured row;
@@ -317,22 +329,17 @@ static int show(struct call *call)
 			return outcome_refused("coll", &call->refusal, rc);
 		if (row.end != RUN_DONE)
 			return say_end(row.bytes, row.end);
-		if (rows++ == 0 && !call->is_json)
-			table_head(stdout, call, &row);
-		if (call->is_json)
-			json_row(call, &row);
-		else
-			table_row(stdout, call, &row);
-		busbw_sum += busbw(&row);
-		wrong += row.wrong;
+		show_row(call, &row, &total);
 		if (bytes == UINT64_MAX)
 			break;
 	}
 	if (call->is_json)
-		json_print(stdout, call, busbw_sum / rows);
+		json_print(stdout, call, &total);
 	else
-		table_tail(stdout, call, busbw_sum, rows, wrong);
-	return wrong > 0 ? EXIT_MISSED : EXIT_SUCCESS;
+		table_tail(stdout, call, &total);
+	if (total.timed < total.rows)
+		return EXIT_NOT_VALID;
+	return total.wrong > 0 ? EXIT_MISSED : EXIT_SUCCESS;
 }
 
 static int read_scenario(struct call *call)

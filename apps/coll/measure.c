@@ -2,12 +2,9 @@
 // One size: the scenario with this collective in the place of its traffic, run in virtual time.
 //
 // A size whose packets are more than --packets is not run whole. A ring with credits runs part of
-// its steps (sample.packets of a scenario). The others are run at S/4, S/2 and S of the largest S
-// that fits: from there on time grows in proportion to the bytes, and twice what the two slopes
-// differ by is the error that is stated (tests/golden/program_coll.py holds it to whole runs).
+// its steps (sample.packets of a scenario); of the others shorter sizes are run (extrapolate.c).
 
 #include <errno.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +75,7 @@ static bool is_whole(enum coll_kind kind)
 		kind == COLL_SEND_RECEIVE;
 }
 
-static uint64_t whole_elements(const struct measured *row, const struct call *call, uint64_t bytes)
+uint64_t size_whole(const struct measured *row, const struct call *call, uint64_t bytes)
 {
 	uint64_t grain = (uint64_t)call->type->bytes * (is_whole(call->kind) ? 1 : row->ranks);
 	return bytes < grain ? grain : bytes - bytes % grain;
@@ -87,8 +84,8 @@ static uint64_t whole_elements(const struct measured *row, const struct call *ca
 // Whether a ring with credits can show its data: its blocks and parts are whole elements.
 static bool holds_elements(const struct call *call, const struct measured *row, uint64_t bytes)
 {
-	return ring_has_whole_elements(&call->scenario.traffic.ring,
-				       whole_elements(row, call, bytes), call->type->bytes);
+	return ring_has_whole_elements(&call->scenario.traffic.ring, size_whole(row, call, bytes),
+				       call->type->bytes);
 }
 
 // Whether a ring with credits is run: asked for, or what NCCL would take.
@@ -215,7 +212,7 @@ static int run_once(struct call *call, uint64_t bytes, uint32_t iteration, struc
 	return rc;
 }
 
-static int run_whole(struct call *call, uint64_t bytes, struct measured *ret)
+int run_whole(struct call *call, uint64_t bytes, struct measured *ret)
 {
 	int rc = 0;
 	ret->time_us = ret->error_us = 0;
@@ -230,40 +227,6 @@ static int run_whole(struct call *call, uint64_t bytes, struct measured *ret)
 
 // ---------------------------------------------------------------- sizes
 
-// Data packets that a size makes, roughly: each byte goes once to all ranks but one, or twice.
-static double packets_of(const struct call *call, const struct measured *row, uint64_t bytes)
-{
-	double rounds = call->kind == COLL_ALL_REDUCE ? 2 : 1;
-	return rounds * (row->ranks - 1) * (double)bytes /
-		(double)call->scenario.transport.payload_bytes;
-}
-
-static int extrapolate(struct call *call, uint64_t bytes, struct measured *ret)
-{
-	uint64_t largest = bytes, sizes[3];
-	double times[3];
-	while (packets_of(call, ret, largest) > (double)call->packets_max && largest > 1)
-		largest /= 2;
-	for (uint32_t i = 0; i < 3; i++) {
-		sizes[i] = whole_elements(ret, call, largest >> (2 - i));
-		int rc = run_whole(call, sizes[i], ret);
-		if (rc < 0 || ret->end != RUN_DONE)
-			return rc;
-		times[i] = ret->time_us;
-	}
-	if (sizes[0] >= sizes[1] || sizes[1] >= sizes[2])
-		return refuse(&call->refusal, -EINVAL,
-			      "--packets is too few to say anything about % bytes", (int64_t)bytes,
-			      0, 0);
-	double before = (times[1] - times[0]) / (double)(sizes[1] - sizes[0]);
-	double slope = (times[2] - times[1]) / (double)(sizes[2] - sizes[1]);
-	double rest = (double)(bytes - sizes[2]);
-	ret->time_us = times[2] + slope * rest;
-	ret->error_us = 2 * fabs(slope - before) * rest;
-	ret->is_extrapolated = true;
-	return 0;
-}
-
 // As nccl-tests counts: of one block where there are blocks.
 static uint64_t count_of(const struct call *call, const struct measured *row)
 {
@@ -276,16 +239,18 @@ int measure_size(struct call *call, uint64_t bytes, struct measured *ret)
 	int rc = settle(call, bytes - bytes % call->type->bytes, ret);
 	if (rc < 0)
 		return rc;
-	ret->bytes = whole_elements(ret, call, bytes);
+	ret->bytes = size_whole(ret, call, bytes);
 	ret->count = count_of(call, ret);
 	rc = call_scenario(call, ret->bytes, ret->is_credit_ring, call->seed);
 	if (rc < 0 || (rc = ideal_find(call, &ret->ideal)) < 0)
 		return rc;
-	bool is_long = packets_of(call, ret, ret->bytes) > (double)call->packets_max;
+	bool is_long = ret->ideal.packets > call->packets_max;
 	if (is_long && call->is_checked)
 		return refuse(&call->refusal, -EINVAL,
 			      "-c 1 checks what is run whole, and % bytes take more than --packets",
 			      (int64_t)ret->bytes, 0, 0);
-	return is_long && !ret->is_credit_ring ? extrapolate(call, ret->bytes, ret)
-					       : run_whole(call, ret->bytes, ret);
+	if (is_long && !ret->is_credit_ring)
+		return extrapolate(call, ret);
+	rc = run_whole(call, ret->bytes, ret);
+	return ret->is_credit_ring ? judge_ring(call, ret, rc) : rc;
 }

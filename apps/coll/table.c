@@ -55,26 +55,55 @@ void table_head(FILE *to, const struct call *call, const struct measured *first)
 	      to);
 }
 
+// A figure of `width` places, or N/A.
+static void put_figure(FILE *to, const struct measured *row, int width, int digits, double value)
+{
+	if (row->why_not[0] == '\0')
+		fprintf(to, "%*.*f  ", width, digits, value);
+	else
+		fprintf(to, "%*s  ", width, "N/A");
+}
+
+// What stands behind the algorithm.
+static void put_note(FILE *to, const struct measured *row)
+{
+	if (row->why_not[0] != '\0')
+		fprintf(to, ", not extrapolated: %s; --packets %" PRIu64 " runs it whole",
+			row->why_not, row->ideal.packets);
+	else if (row->is_extrapolated)
+		fprintf(to, ", extrapolated: time +- %.1f us", row->error_us);
+}
+
 void table_row(FILE *to, const struct call *call, const struct measured *row)
 {
 	char wrong[24] = "N/A";
 	if (row->is_checked)
 		snprintf(wrong, sizeof(wrong), "%" PRIu64, row->wrong);
-	fprintf(to,
-		"%12" PRIu64 "  %12" PRIu64 "  %8s  %6s  %6d  %8.1f  %8.1f  %6.2f  %6.2f  %6s  %s",
-		row->bytes, row->count, call->type->name, has_sum(call->kind) ? "sum" : "none",
-		coll_has_root(call->kind) ? (int)call->root : -1, row->time_us, ideal_us(row),
-		algbw(row), busbw(row), wrong, algorithm_of(row));
-	if (row->is_extrapolated)
-		fprintf(to, ", extrapolated: time +- %.1f us", row->error_us);
+	fprintf(to, "%12" PRIu64 "  %12" PRIu64 "  %8s  %6s  %6d  ", row->bytes, row->count,
+		call->type->name, has_sum(call->kind) ? "sum" : "none",
+		coll_has_root(call->kind) ? (int)call->root : -1);
+	put_figure(to, row, 8, 1, row->time_us);
+	fprintf(to, "%8.1f  ", ideal_us(row));
+	put_figure(to, row, 6, 2, algbw(row));
+	put_figure(to, row, 6, 2, busbw(row));
+	fprintf(to, "%6s  %s", wrong, algorithm_of(row));
+	put_note(to, row);
 	fputc('\n', to);
 	fflush(to); // sizes take a while
 }
 
-void table_tail(FILE *to, const struct call *call, double busbw_sum, uint32_t rows, uint64_t wrong)
+void table_tail(FILE *to, const struct call *call, const struct total *total)
 {
 	if (call->is_checked)
-		fprintf(to, "# Out of bounds values : %" PRIu64 " %s\n", wrong,
-			wrong == 0 ? "OK" : "FAILED");
-	fprintf(to, "# Avg bus bandwidth    : %.4f\n", busbw_sum / rows);
+		fprintf(to, "# Out of bounds values : %" PRIu64 " %s\n", total->wrong,
+			total->wrong == 0 ? "OK" : "FAILED");
+	fputs("# Avg bus bandwidth    : ", to);
+	if (total->timed == 0)
+		fputs("N/A", to);
+	else
+		fprintf(to, "%.4f", total->busbw_sum / total->timed);
+	if (total->timed < total->rows)
+		fprintf(to, " (%" PRIu32 " of %" PRIu32 " sizes without a time)",
+			total->rows - total->timed, total->rows);
+	fputc('\n', to);
 }

@@ -221,8 +221,10 @@ ps_t ideal_add(struct ideal *ideal, const struct ideal_message *message)
 
 static void take(struct ideal_time *time, ps_t ps, enum ideal_limit limit)
 {
-	if (ps > time->ps)
-		*time = (struct ideal_time){ps, limit, time->packets};
+	if (ps <= time->ps)
+		return;
+	time->ps = ps;
+	time->limit = limit;
 }
 
 static void take_cut(struct ideal_time *time, const struct ideal *ideal,
@@ -239,7 +241,11 @@ static void take_cut(struct ideal_time *time, const struct ideal *ideal,
 
 struct ideal_time ideal_time(const struct ideal *ideal)
 {
-	struct ideal_time time = {ideal->end_ps, IDEAL_STEPS, ideal->packets};
+	struct ideal_time time = {.ps = ideal->end_ps,
+				  .limit = IDEAL_STEPS,
+				  .steps_ps = ideal->end_ps,
+				  .base_rtt_ps = ideal->topology->base_rtt_ps,
+				  .packets = ideal->packets};
 	uint64_t near_bps = ideal->scenario->scaleup.rate_bps;
 	for (uint32_t nic = 0; nic < ideal->topology->nics; nic++) {
 		uint64_t rate_bps = ideal->nic_rate_bps[nic];

@@ -137,18 +137,41 @@ def check_json():
 
 
 def check_extrapolation():
-    """What is said of a long size, against the same size run whole: within the error that is stated and 1 %. Two trees meet
-    at their ranks, and trims there make single runs differ by 5 %: four seeds."""
-    for words, packets in ((["all_reduce", "--algorithm", "double_tree", "-n", "4"], "2000000"), (["alltoall"], "500000"),
-                           (["all_gather", "--algorithm", "ring"], "1000000"),
-                           (["reduce_scatter", "--algorithm", "credit_ring"], "40000")):
-        whole = rows(coll(*words, "-b", "128M", "--packets", "20000000")[1])[0]
-        status, out, _ = coll(*words, "-b", "128M", "--packets", packets)
-        row = rows(out)[0]
-        check(status == 0 and "extrapolated: time +- " in row[10] and "extrapolated" not in whole[10], f"{words}: says so")
-        is_us, should_us, error_us = float(row[5]), float(whole[5]), float(row[10].split()[-2])
-        check(0 < error_us < should_us / 5 and abs(is_us - should_us) <= error_us + should_us / 100,
+    """What is said of a long size, against the same size run whole: never below the ideal, within the error that is stated, and that
+    10 % at most. tests/property/program_extrapolation.py has random ones."""
+    for words, size in ((["all_reduce", "--algorithm", "double_tree", "--chunk", "64K"], "128M"),
+                        (["all_reduce", "--algorithm", "ring", "--chunk", "256K"], "256M"), (["broadcast", "--algorithm", "tree"], "128M"), (["reduce_scatter", "--algorithm", "credit_ring"], "128M")):
+        whole = json.loads(coll(*words, "-b", size, "--json")[1])["sizes"][0]
+        packets = str(whole["packets_whole"] * 8 // 10)
+        status, out, err = coll(*words, "-b", size, "--packets", packets)
+        row = rows(out)[0] if out else [""] * 11
+        check(status == 0 and ", extrapolated: time +- " in row[10] and not whole["extrapolated"], f"{words}: says so {row} {err}")
+        if status != 0:
+            continue
+        is_us, should_us, error_us = float(row[5]), whole["time_us"], float(row[10].split()[-2])
+        check(whole["ideal_us"] <= is_us and 0 < error_us <= is_us / 10 and abs(is_us - should_us) <= error_us,
               f"{words}: {is_us} +- {error_us} us for {should_us} us")
+
+
+def check_no_time():
+    """A size that cannot be extrapolated has no time and a reason; others are printed all the same, and the mean is theirs."""
+    words = ["all_reduce", "--algorithm", "hierarchical", "-b", "1M", "-e", "64M", "-f", "64", "--packets", "20000"]
+    status, out, _ = coll(*words)
+    table = rows(out)
+    check(status == 5 and len(table) == 2 and table[1][5] == table[1][7] == table[1][8] == "N/A" and float(table[1][6]) > 0 and
+          "its pipeline of" in table[1][10] and table[1][10].endswith("--packets 98304 runs it whole"), f"no time: {table[1:]}")
+    mean = float(out.rsplit(":", 1)[1].split()[0])
+    check(abs(mean - float(table[0][8])) < 0.01 and "(1 of 2 sizes without a time)" in out, f"  is in no mean: {mean}")
+    told = json.loads(coll(*words, "--json")[1])
+    one = told["sizes"][1]
+    check(one["time_us"] is None and one["busbw_GBps"] is None and one["time_error_us"] is None and one["ideal_us"] > 0 and
+          "its pipeline of" in one["why_not"] and told["sizes"][0]["why_not"] is None and
+          told["busbw_mean_GBps"] == told["sizes"][0]["busbw_GBps"], "  is null")
+    status, out, _ = coll("all_gather", "--algorithm", "credit_ring", "-b", "64M", "--packets", "1000")
+    check(status == 5 and "# Avg bus bandwidth    : N/A (1 of 1 sizes without a time)" in out, "no ring, no mean")
+    for packets in ("1000", "98304"):
+        check(float(rows(coll(*words[:3], "-b", "1M", "--packets", packets)[1] or "")[0][6]) ==
+              float(table[0][6]), "  the ideal does not depend on what is run")
 
 
 check_refusals()
@@ -156,5 +179,6 @@ check_columns()
 check_json()
 check_data()
 check_extrapolation()
+check_no_time()
 print(f"{failed} failed")
 sys.exit(1 if failed else 0)

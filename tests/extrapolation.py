@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random collectives of random fabrics, run whole and extrapolated by weft coll. A case follows from its seed."""
+import json
+import os
+import random
+import subprocess
+import tempfile
+
+KINDS = {  # collective: algorithms that it has
+    "all_reduce": "ring tree double_tree halving_doubling hierarchical credit_ring",
+    "reduce_scatter": "ring halving_doubling direct hierarchical credit_ring pat",
+    "all_gather": "ring halving_doubling direct hierarchical credit_ring pat",
+    "alltoall": "direct hierarchical",
+    "broadcast": "ring tree",
+    "reduce": "ring tree",
+    "gather": "direct",
+    "scatter": "direct",
+    "sendrecv": "direct",
+}
+BASE = "fabric: {nics: 8, nics_per_t0: 8, t1_count: 1}\ntraffic: {kind: collective, collective: all_reduce, bytes: 1MB}\n"
+ALL = str(10 ** 9)  # packets: whole
+
+
+def divisors(number):
+    return [each for each in range(1, number + 1) if number % each == 0]
+
+
+def topology(rng, hosts, per_host):
+    """Keys of a random topology; what leaves a T0, a pod or a rail is up to four times too little."""
+    nics, kind = hosts * per_host, rng.choice(["clos", "clos", "clos", "fat-tree", "rail", "torus", "dumbbell"])
+    over = rng.choice([1, 2, 4])
+    if kind == "rail" and per_host > 1:
+        return {"topology": kind, "t1_count": max(1, hosts // over)}
+    if kind == "dumbbell" and hosts % 2 == 0:
+        return {"topology": kind, "bundle": max(1, nics // 2 // over)}
+    if kind == "torus":
+        row = rng.choice(divisors(hosts))
+        return {"topology": kind, "nics_per_t0": per_host, "torus_x": row, "torus_y": hosts // row, "bundle": rng.choice([1, 2])}
+    below = per_host * rng.choice([each for each in divisors(hosts)[1:-1] or [hosts]])
+    if kind == "fat-tree":
+        pod = rng.choice(divisors(nics // below))
+        return {"topology": kind, "tor_nics": below, "pod_tors": pod, "pod_aggs": max(1, below // over),
+                "cores": max(1, below // over) * max(1, pod // 2)}
+    return {"nics_per_t0": below, "t1_count": max(1, below // over)}
+
+
+def draw(seed):
+    """Words of weft coll, but for the size."""
+    rng = random.Random(seed)
+    kind = rng.choice([*KINDS, *["all_reduce"] * 4, "all_gather", "reduce_scatter", "alltoall"])
+    algorithm = rng.choice(KINDS[kind].split())
+    per_host = 1 if algorithm == "pat" else rng.choice([1, 1, 2, 4, 8])
+    hosts = rng.choice([4, 8, 16] if algorithm == "halving_doubling" else [2, 3, 4, 6, 8] if per_host > 1 else [4, 6, 8, 12, 16, 24])
+    keys = topology(rng, hosts, per_host)
+    keys.update({"nics": hosts * per_host, "nics_per_host": per_host, "link_rate": rng.choice(["100Gb/s", "200Gb/s", "400Gb/s"]),
+                 "planes": rng.choice([1, 1, 2, 4])})
+    if rng.random() < 0.3:
+        keys["switching"] = "cut_through"
+    words = [kind, "--algorithm", algorithm, "--channels", str(rng.choice([1, 1, 2, 4, 8])),
+             "--chunk", rng.choice(["64K", "256K", "512K", "1M", "2M"])]
+    for key, value in keys.items():
+        words += ["--set", f"fabric.{key}={value}"]
+    if per_host > 1:
+        words += ["--set", "scaleup.rate=" + rng.choice(["50GB/s", "200GB/s", "450GB/s", "900GB/s"])]
+    if rng.random() < 0.3:
+        words += ["--set", "cc.algorithm=" + rng.choice(["swift", "fixed"])]
+    return words, rng.choice([3, 6, 10]) / 10  # what of its packets the long size is extrapolated from
+
+
+def run(words, size, packets):
+    """The row of a size, or None with the reason."""
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as base:
+        base.write(BASE)
+        base.flush()
+        done = subprocess.run([os.environ["WEFT"], "coll", *words, "--scenario", base.name, "-b", str(size), "--packets",
+                               str(packets), "--json"], capture_output=True, text=True, timeout=600)
+    if done.returncode not in (0, 5) or not done.stdout:
+        return None, done.stderr.strip()
+    return json.loads(done.stdout)["sizes"][0], ""
+
+
+def soak(first, count, packets):
+    """Runs cases of so many packets; returns sizes seen, those with a time, those whose error holds, and what is wrong."""
+    seen = timed = held = 0
+    wrong = []
+    for seed in range(first, first + count):
+        words, share = draw(seed)
+        small, why = run(words, 1 << 18, ALL)
+        if small is None:
+            wrong.append(f"seed {seed}: {why}")
+            continue
+        if small["packets_whole"] == 0:
+            continue
+        size = (1 << 18) * packets // small["packets_whole"]
+        whole, why = run(words, size, ALL)
+        if whole is None or whole["time_us"] is None:
+            wrong.append(f"seed {seed}: {why}")
+            continue
+        row, why = run(words, size, max(1, int(whole["packets_whole"] * share) - 1))
+        seen += 1
+        for each in (small, whole):
+            if each["time_us"] < each["ideal_us"]:
+                wrong.append(f"seed {seed}: {each['time_us']} us, below the least of {each['ideal_us']}: {' '.join(words)}")
+        if row is None or row["ideal_us"] != whole["ideal_us"]:
+            wrong.append(f"seed {seed}: {why} {' '.join(words)}")
+        elif row["time_us"] is None:
+            continue
+        elif row["time_us"] < row["ideal_us"] or not 0 < row["time_error_us"] <= row["time_us"] / 10:
+            wrong.append(f"seed {seed}: {row}")
+        else:
+            off = abs(row["time_us"] - whole["time_us"])
+            timed += 1
+            held += off <= row["time_error_us"]
+            if off > row["time_error_us"]:
+                print(f"seed {seed}: {row['time_us']:.1f} +- {row['time_error_us']:.1f} us for {whole['time_us']:.1f}: {' '.join(words)}",
+                      flush=True)
+    return seen, timed, held, wrong

@@ -1,0 +1,23 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""weft coll over random collectives, algorithms, ranks, channels, chunks, sizes, topologies and over-subscriptions that fit whole: no
+time is below the ideal, and the error that is stated with an extrapolated time holds in 95 of 100 (rounded up by less than one
+case: tests/soak/extrapolation.py has hundreds). WEFT_CASES_FIRST and WEFT_CASES_COUNT choose others."""
+import os
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import extrapolation  # noqa: E402
+
+first, count = int(os.environ.get("WEFT_CASES_FIRST", "1")), int(os.environ.get("WEFT_CASES_COUNT", "40"))
+seen, timed, held, wrong = extrapolation.soak(first, count, int(os.environ.get("WEFT_CASES_PACKETS", "60000")))
+print(f"{seen} cases, {timed} with a time, {held} within their error")
+for line in wrong:
+    print("FAILED:", line)
+misses_max = -(-timed * 5 // 100)
+if timed - held > misses_max:
+    print(f"FAILED: {timed - held} of {timed} are off by more than they state")
+if timed < count // 6:
+    print("FAILED: hardly any has a time")
+sys.exit(1 if wrong or timed - held > misses_max or timed < count // 6 else 0)
