@@ -48,6 +48,10 @@ static void say_shape(struct words *words, const struct call *call, bool is_cred
 		say(words, "traffic.chunk=%lluB", (unsigned long long)call->chunk_bytes);
 	if (!is_credit_ring && coll_has_root(call->kind))
 		say(words, "traffic.root=%u", call->root);
+	if (is_credit_ring) { // one ring over all, whatever the file has
+		say(words, "traffic.axes=none");
+		say(words, "traffic.jobs=1");
+	}
 	if (is_credit_ring)
 		say(words, "sample.packets=%llu", (unsigned long long)call->packets_max);
 }

@@ -65,11 +65,14 @@ static void put_figure(FILE *to, const struct measured *row, int width, int digi
 }
 
 // What stands behind the algorithm.
-static void put_note(FILE *to, const struct measured *row)
+static void put_note(FILE *to, const struct call *call, const struct measured *row)
 {
 	if (row->why_not[0] != '\0')
-		fprintf(to, ", not extrapolated: %s; --packets %" PRIu64 " runs it whole",
-			row->why_not, row->ideal.packets);
+		fprintf(to, ", not extrapolated: %s; ", row->why_not);
+	if (row->why_not[0] != '\0' && row->ideal.packets > call->packets_max)
+		fprintf(to, "--packets %" PRIu64 " runs it whole", row->ideal.packets);
+	else if (row->why_not[0] != '\0')
+		fputs("the scenario's sample leaves steps out", to);
 	else if (row->is_extrapolated)
 		fprintf(to, ", extrapolated: time +- %.1f us", row->error_us);
 }
@@ -87,7 +90,7 @@ void table_row(FILE *to, const struct call *call, const struct measured *row)
 	put_figure(to, row, 6, 2, algbw(row));
 	put_figure(to, row, 6, 2, busbw(row));
 	fprintf(to, "%6s  %s", wrong, algorithm_of(row));
-	put_note(to, row);
+	put_note(to, call, row);
 	fputc('\n', to);
 	fflush(to); // sizes take a while
 }

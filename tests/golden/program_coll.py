@@ -60,6 +60,7 @@ REFUSED = [  # words, what must be said
     (["all_reduce", "--seed", "x"], "a seed is a number"),
     (["all_reduce", "--set", "fabric.planes=x"], "fabric.planes"),
     (["all_reduce", "-b", "64M", "-c", "1", "--packets", "1000"], "take more than --packets"),
+    (["all_reduce", "--algorithm", "credit_ring", "--set", "traffic.jobs=2", "--ranks", "16"], "traffic.jobs is set twice"),
     (["all_reduce", "--no-such"], "unknown option"),
 ]
 failed = 0
@@ -167,6 +168,10 @@ def check_no_time():
     check(one["time_us"] is None and one["busbw_GBps"] is None and one["time_error_us"] is None and one["ideal_us"] > 0 and
           "its pipeline of" in one["why_not"] and told["sizes"][0]["why_not"] is None and
           told["busbw_mean_GBps"] == told["sizes"][0]["busbw_GBps"], "  is null")
+    status, out, _ = coll("all_gather", "--algorithm", "credit_ring", "-b", "100K", "--ranks", "8", "--scenario", "trace-default")
+    check(status == 5 and "the scenario's sample leaves steps out" in out, f"a sample of the scenario's {out}")
+    status, out, _ = coll("all_reduce", "--algorithm", "credit_ring", "-b", "1M", "--scenario", "two-jobs")
+    check(status == 0 and rows(out)[0][10] == "credit_ring", "the scenario's traffic is replaced")
     status, out, _ = coll("all_gather", "--algorithm", "credit_ring", "-b", "64M", "--packets", "1000")
     check(status == 5 and "# Avg bus bandwidth    : N/A (1 of 1 sizes without a time)" in out, "no ring, no mean")
     for packets in ("1000", "98304"):
