@@ -14,12 +14,13 @@
 #include "outcome.h"
 #include "weft_version.h"
 
-enum { OPT_ALL = 256, OPT_WITHIN, OPT_JSON, OPT_VERSION };
+enum { OPT_ALL = 256, OPT_WITHIN, OPT_JSON, OPT_NO_MANIFEST, OPT_VERSION };
 
 static const struct option longs[] = {
 	{"all", no_argument, NULL, OPT_ALL},
 	{"within", required_argument, NULL, OPT_WITHIN},
 	{"json", no_argument, NULL, OPT_JSON},
+	{"no-manifest", no_argument, NULL, OPT_NO_MANIFEST},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, OPT_VERSION},
 	{NULL, 0, NULL, 0},
@@ -29,7 +30,7 @@ static const struct option longs[] = {
 struct call {
 	const char *names[2];
 	double within; // a share; negative: not asked
-	bool is_all, is_json, wants_help, wants_version;
+	bool is_all, is_json, is_lone, wants_help, wants_version;
 	struct result_file files[2];
 	struct contrast contrast;
 	struct refusal refusal;
@@ -55,6 +56,9 @@ static int take(struct call *call, int option)
 		return take_within(call, optarg);
 	case OPT_JSON:
 		call->is_json = true;
+		return 0;
+	case OPT_NO_MANIFEST:
+		call->is_lone = true;
 		return 0;
 	case OPT_VERSION:
 		call->wants_version = true;
@@ -90,15 +94,14 @@ static int parse(struct call *call, int argc, char **argv)
 
 static int compare(struct call *call)
 {
-	struct contrast_side sides[2];
 	for (int i = 0; i < 2; i++) {
-		int rc = result_file_read(&call->files[i], call->names[i], &call->refusal);
+		int rc = result_file_read(&call->files[i], call->names[i], call->is_lone,
+					  &call->refusal);
 		if (rc < 0)
 			return rc;
-		sides[i] = (struct contrast_side){call->files[i].path, call->files[i].text,
-						  call->files[i].bytes};
 	}
-	return contrast_of(&call->contrast, &sides[0], &sides[1], &call->refusal);
+	return contrast_of(&call->contrast, call->files[0].result, call->files[1].result,
+			   &call->refusal);
 }
 
 static int show(struct call *call)

@@ -17,7 +17,16 @@
 #include "outcome.h"
 #include "weft_version.h"
 
-enum { OPT_PROFILE = 256, OPT_OUT, OPT_FORCE, OPT_NO_FILES, OPT_QUIET, OPT_PLAIN, OPT_VERSION };
+enum {
+	OPT_PROFILE = 256,
+	OPT_OUT,
+	OPT_NO_FILES,
+	OPT_QUIET,
+	OPT_PLAIN,
+	OPT_NO_MANIFEST,
+	OPT_FORCE,
+	OPT_VERSION
+};
 
 #define PROFILE_BYTES_MAX ((size_t)1 << 20)
 #define HDR_BYTES_MAX ((size_t)1 << 24)
@@ -31,6 +40,7 @@ static const struct option longs[] = {
 	{"no-files", no_argument, NULL, OPT_NO_FILES},
 	{"quiet", no_argument, NULL, OPT_QUIET},
 	{"plain", no_argument, NULL, OPT_PLAIN},
+	{"no-manifest", no_argument, NULL, OPT_NO_MANIFEST},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, OPT_VERSION},
 	{NULL, 0, NULL, 0},
@@ -39,7 +49,7 @@ static const struct option longs[] = {
 // Everything one call of the program holds.
 struct call {
 	const char *folder, *profile_name, *out;
-	bool has_no_files, is_quiet, is_plain, wants_help, wants_version;
+	bool is_lone, has_no_files, is_quiet, is_plain, wants_help, wants_version;
 	struct profile profile;
 	struct verdict verdict;
 	struct result_file result;
@@ -69,6 +79,9 @@ static int take(struct call *call, int option)
 		return 0;
 	case OPT_PLAIN:
 		call->is_plain = true;
+		return 0;
+	case OPT_NO_MANIFEST:
+		call->is_lone = true;
 		return 0;
 	case OPT_VERSION:
 		call->wants_version = true;
@@ -123,9 +136,9 @@ static int read_verdict(struct call *call)
 		return rc;
 	rc = profile_parse(&call->profile, path, text, bytes, &call->refusal);
 	free(text);
-	struct verdict_source result = {call->result.path, call->result.text, call->result.bytes};
 	return rc < 0 ? rc
-		      : verdict_of(&call->verdict, &call->profile, &result, NULL, &call->refusal);
+		      : verdict_of(&call->verdict, &call->profile, call->result.result, NULL,
+				   &call->refusal);
 }
 
 static int is_histogram(const struct dirent *entry)
@@ -135,17 +148,17 @@ static int is_histogram(const struct dirent *entry)
 		strcmp(entry->d_name + length - 4, ".hdr") == 0;
 }
 
-static int read_histogram(struct call *call, const char *folder, const char *name)
+static int read_histogram(struct call *call, const char *name)
 {
 	char path[PATH_BYTES];
 	size_t bytes;
 	uint32_t at = call->file_count;
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	int rc = file_read(path, HDR_BYTES_MAX, &call->texts[at], &bytes, &call->refusal);
+	int rc = result_file_beside(&call->result, name, HDR_BYTES_MAX, path, &call->texts[at],
+				    &bytes, &call->refusal);
 	if (rc < 0)
 		return rc;
 	snprintf(call->names[at], sizeof(call->names[at]), "%s", name);
-	call->files[at] = (struct html_file){call->names[at], call->texts[at]};
+	call->files[at] = (struct html_file){call->names[at], call->texts[at], bytes};
 	call->file_count++;
 	return 0;
 }
@@ -154,20 +167,15 @@ static int read_histogram(struct call *call, const char *folder, const char *nam
 static int read_histograms(struct call *call)
 {
 	struct dirent **names;
-	char folder[PATH_BYTES];
-	snprintf(folder, sizeof(folder), "%s", call->result.path);
-	char *slash = strrchr(folder, '/');
-	if (slash == NULL)
-		strcpy(folder, ".");
-	else
-		slash[slash == folder] = '\0';
-	int count = scandir(folder, &names, is_histogram, alphasort), rc = 0;
+	if (result_kind(call->result.result) != RESULT_RUN)
+		return 0;
+	int count = scandir(call->result.folder, &names, is_histogram, alphasort), rc = 0;
 	if (count < 0)
 		return refuse(&call->refusal, -errno, "the folder of the result cannot be read", 0,
 			      0, 0);
 	for (int i = 0; i < count; i++) {
 		if (rc == 0 && call->file_count < FILES_MAX)
-			rc = read_histogram(call, folder, names[i]->d_name);
+			rc = read_histogram(call, names[i]->d_name);
 		free(names[i]);
 	}
 	free(names);
@@ -263,9 +271,7 @@ static int write_files(struct call *call, const struct sheet *sheet, const struc
 static int make(struct call *call)
 {
 	struct html_input input = {
-		.path = call->result.path,
-		.text = call->result.text,
-		.bytes = call->result.bytes,
+		.result = call->result.result,
 		.files = call->files,
 		.file_count = call->file_count,
 		.style = page_style,
@@ -300,7 +306,7 @@ static int make(struct call *call)
 static int show(struct call *call)
 {
 	static const int statuses[] = {EXIT_SUCCESS, EXIT_MISSED, EXIT_NOT_VALID};
-	int rc = result_file_read(&call->result, call->folder, &call->refusal);
+	int rc = result_file_read(&call->result, call->folder, call->is_lone, &call->refusal);
 	if (rc == 0 && call->profile_name != NULL)
 		rc = read_verdict(call);
 	if (rc == 0)

@@ -410,19 +410,17 @@ static int take_result(struct book *book, struct case_run *run)
 	char path[BOOK_PATH_BYTES];
 	struct result_file file;
 	path_of(path, book, run, "run");
-	int rc = result_file_read(&file, path, &book->refusal);
-	struct verdict_source source = {file.path, file.text, file.bytes};
+	int rc = result_file_read(&file, path, false, &book->refusal);
 	if (rc == 0)
-		rc = verdict_of(&run->verdict, &run->profile, &source, NULL, &book->refusal);
+		rc = verdict_of(&run->verdict, &run->profile, file.result, NULL, &book->refusal);
 	if (rc == 0) {
-		json_t *result = json_loadb(file.text, file.bytes, 0, NULL);
+		json_t *result = (json_t *)result_fields(file.result);
 		read_figures(&run->figures, result, book->scenario.fault_count);
 		run->figures.busbw_bps = run->bus_bytes > 0
 			? 8 * run->bus_bytes / run->figures.job_s
 			: NAN;
 		run->state = states[run->verdict.end];
 		read_limit(run, result);
-		json_decref(result);
 	}
 	result_file_free(&file);
 	return rc;

@@ -51,9 +51,10 @@ int page_html(FILE *to, const struct book *book)
 		return -1;
 	int rc = page_json(json, book);
 	fclose(json);
-	struct html_input input = {.path = "book.json",
-				   .text = text,
-				   .bytes = bytes,
+	struct result *result = NULL;
+	if (rc == 0)
+		rc = result_parse(&result, "book.json", text, bytes, &refusal);
+	struct html_input input = {.result = result,
 				   .style = page_style,
 				   .script = page_script,
 				   .charts = page_charts,
@@ -63,6 +64,7 @@ int page_html(FILE *to, const struct book *book)
 	if (rc == 0)
 		rc = html_write(to, sheet, &input);
 	sheet_free(sheet);
+	result_free(result);
 	free(text);
 	return rc;
 }

@@ -15,7 +15,16 @@
 #include "profiles.h"
 #include "weft_version.h"
 
-enum { OPT_PROFILE = 256, OPT_BASELINE, OPT_JUNIT, OPT_FORCE, OPT_JSON, OPT_LIST, OPT_VERSION };
+enum {
+	OPT_PROFILE = 256,
+	OPT_BASELINE,
+	OPT_JUNIT,
+	OPT_JSON,
+	OPT_LIST,
+	OPT_NO_MANIFEST,
+	OPT_FORCE,
+	OPT_VERSION
+};
 
 #define PROFILE_BYTES_MAX ((size_t)1 << 20)
 #define PATH_BYTES 4096
@@ -27,6 +36,7 @@ static const struct option longs[] = {
 	{"force", no_argument, NULL, OPT_FORCE},
 	{"json", no_argument, NULL, OPT_JSON},
 	{"list", no_argument, NULL, OPT_LIST},
+	{"no-manifest", no_argument, NULL, OPT_NO_MANIFEST},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, OPT_VERSION},
 	{NULL, 0, NULL, 0},
@@ -35,7 +45,7 @@ static const struct option longs[] = {
 // Everything one call of the program holds.
 struct call {
 	const char *result, *profile_name, *baseline, *junit;
-	bool is_json, wants_list, wants_help, wants_version;
+	bool is_json, is_lone, wants_list, wants_help, wants_version;
 	struct profile profile;
 	struct verdict verdict;
 	struct refusal refusal;
@@ -58,6 +68,9 @@ static int take(struct call *call, int option)
 		return 0;
 	case OPT_LIST:
 		call->wants_list = true;
+		return 0;
+	case OPT_NO_MANIFEST:
+		call->is_lone = true;
 		return 0;
 	case OPT_VERSION:
 		call->wants_version = true;
@@ -127,14 +140,12 @@ static int read_results(struct call *call)
 				      "no bound of this profile is a share of a baseline; profile",
 				      call->profile_name);
 	if (rc == 0)
-		rc = result_file_read(&file, call->result, &call->refusal);
+		rc = result_file_read(&file, call->result, call->is_lone, &call->refusal);
 	if (rc == 0 && call->baseline != NULL)
-		rc = result_file_read(&beside, call->baseline, &call->refusal);
-	struct verdict_source result = {file.path, file.text, file.bytes},
-			      baseline = {beside.path, beside.text, beside.bytes};
+		rc = result_file_read(&beside, call->baseline, call->is_lone, &call->refusal);
 	if (rc == 0)
-		rc = verdict_of(&call->verdict, &call->profile, &result,
-				call->baseline != NULL ? &baseline : NULL, &call->refusal);
+		rc = verdict_of(&call->verdict, &call->profile, file.result, beside.result,
+				&call->refusal);
 	result_file_free(&file);
 	result_file_free(&beside);
 	return rc;

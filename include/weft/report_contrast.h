@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include <weft/refusal.h>
+#include <weft/report_result.h>
 #include <weft/report_spread.h>
 
 #ifdef __cplusplus
@@ -16,13 +17,6 @@ extern "C" {
 #endif
 
 #define CONTRAST_NAME_BYTES 160
-
-// A result as text: study.json, or result.json.
-struct contrast_side {
-	const char *path; // for messages
-	const char *text;
-	size_t bytes;
-};
 
 // One figure of both.
 struct contrast_row {
@@ -45,9 +39,10 @@ struct contrast {
 	uint32_t differing, unknown; // of these: beyond noise; without a spread, and not equal
 };
 
-// Compares `a` with `b`. -EINVAL with a reason when one is no result of weft, or they are of two
-// kinds; -ENODEV without memory. contrast_free() gives the rows back, also after a failure.
-int contrast_of(struct contrast *ret, const struct contrast_side *a, const struct contrast_side *b,
+// Compares `a` with `b`. -EINVAL with a reason when one is a book, they are of two kinds, or have
+// no figure in common; -ENODEV without memory. contrast_free() gives the rows back, also after a
+// failure.
+int contrast_of(struct contrast *ret, const struct result *a, const struct result *b,
 		struct refusal *refusal);
 void contrast_free(struct contrast *contrast);
 

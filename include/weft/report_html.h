@@ -19,12 +19,11 @@ extern "C" {
 struct html_file {
 	const char *name;
 	const char *text;
+	size_t bytes;
 };
 
 struct html_input {
-	const char *path; // of the result, for messages
-	const char *text; // of result.json
-	size_t bytes;
+	const struct result *result;
 	const struct html_file *files; // histograms (*.hdr)
 	uint32_t file_count;
 	const struct profile *profile; // with `verdict`, or both NULL
@@ -37,8 +36,8 @@ struct html_input {
 // What is said, before it is a page or a text.
 struct sheet;
 
-// Reads result.json, study.json or book.json. -EINVAL when it is no JSON, no result of weft, or of
-// a version of its fields that is not known; -ENOMEM. The caller frees it.
+// What is to be said of a result, with the histograms beside it. -EINVAL when one of these is none,
+// or not of this run; -ENOMEM. The caller frees it.
 int sheet_create(struct sheet **ret, const struct html_input *input, struct refusal *refusal);
 void sheet_free(struct sheet *sheet);
 

@@ -41,9 +41,9 @@ extern "C" {
 void manifest_take(void *rows, const char *path, const char *text, size_t bytes);
 void manifest_rows_free(struct manifest_rows *rows);
 
-// Writes manifest.json into the folder `dir`: all plain files there but hidden ones and itself,
-// and `inputs` (NULL: none). `weft` is the version that wrote them. -errno with a reason; then the
-// folder has the manifest that it had.
+// Writes manifest.json into the folder `dir`: all plain files there but itself, hidden ones
+// and the pages of weft report, and `inputs` (NULL: none). `weft` is the version that wrote them.
+// -errno with a reason; then the folder has the manifest that it had.
 int manifest_write(const char *dir, const struct manifest_rows *inputs, const char *weft,
 		   struct refusal *refusal);
 

@@ -11,6 +11,7 @@
 
 #include <weft/refusal.h>
 #include <weft/report_junit.h>
+#include <weft/report_result.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -97,19 +98,11 @@ struct verdict {
 	struct finding findings[PROFILE_CHECKS_MAX]; // in the order of the checks
 };
 
-// The JSON of a result. `path` is for messages.
-struct verdict_source {
-	const char *path, *text;
-	size_t bytes;
-};
-
 // Holds `result` against `profile`; bounds "of baseline" are shares of the same figures of
-// `baseline`, without which (NULL) they are unavailable. -EINVAL when one of them is no JSON, no
-// result of weft, or of a version of its fields that is not known; a baseline that is partial is
-// none to go by, and refused.
-int verdict_of(struct verdict *ret, const struct profile *profile,
-	       const struct verdict_source *result, const struct verdict_source *baseline,
-	       struct refusal *refusal);
+// `baseline`, without which (NULL) they are unavailable. -EINVAL when one of them is a book, or the
+// baseline is partial: then it is none to go by.
+int verdict_of(struct verdict *ret, const struct profile *profile, const struct result *result,
+	       const struct result *baseline, struct refusal *refusal);
 
 // A missed check in words: its name, what was measured and the bound, with units; "" for others.
 void verdict_missed(FILE *to, const struct profile_check *check, const struct finding *finding);

@@ -12,8 +12,7 @@
 #include <weft/report_contrast.h>
 
 #include "contrast.h"
-
-#define SCHEMA_KNOWN 1
+#include "result.h"
 
 // ---------------------------------------------------------------- rows
 
@@ -77,59 +76,16 @@ bool contrast_is_within(const struct contrast *contrast, double share)
 	return contrast->only_a == 0 && contrast->only_b == 0;
 }
 
-// ---------------------------------------------------------------- reading
+// ---------------------------------------------------------------- both
 
-static int refuse_side(struct refusal *refusal, const struct contrast_side *side, int line,
-		       const char *what)
+static int compare(struct contrast *ret, const struct result *a, const struct result *b)
 {
-	snprintf(refusal->file, sizeof(refusal->file), "%s", side->path);
-	refusal->line = line > 0 ? (uint32_t)line : 0;
-	snprintf(refusal->text, sizeof(refusal->text), "%s", what);
-	return -EINVAL;
-}
-
-static int load(json_t **ret, const struct contrast_side *side, struct refusal *refusal)
-{
-	json_error_t error;
-	*ret = json_loadb(side->text, side->bytes, JSON_REJECT_DUPLICATES, &error);
-	if (*ret == NULL)
-		return refuse_side(refusal, side, error.line, error.text);
-	const json_t *schema = json_object_get(*ret, "schema");
-	if (!json_is_object(*ret) || !json_is_string(json_object_get(*ret, "weft")) ||
-	    !json_is_integer(schema))
-		return refuse_side(refusal, side, 0, "this is no result of weft");
-	if (json_integer_value(schema) != SCHEMA_KNOWN)
-		return refuse_side(refusal, side, 0,
-				   "the fields of this result are of another version than 1");
-	return 0;
-}
-
-static bool is_study(const json_t *result)
-{
-	return json_is_array(json_object_get(result, "runs")) &&
-		json_is_array(json_object_get(result, "points"));
-}
-
-static bool is_partial(const json_t *result)
-{
-	const json_t *run = json_object_get(result, "run");
-	return json_is_true(json_object_get(result, "partial")) ||
-		json_is_true(json_object_get(run, "partial"));
-}
-
-static int compare(struct contrast *ret, const json_t *a, const json_t *b,
-		   const struct contrast_side *side, struct refusal *refusal)
-{
-	if (is_study(a) != is_study(b))
-		return refuse_side(refusal, side, 0,
-				   "one is a study of many runs, the other is not");
-	if (!is_study(a) && !json_is_object(json_object_get(a, "run")))
-		return refuse_side(refusal, side, 0, "this is neither result.json nor study.json");
-	ret->is_study = is_study(a);
-	ret->is_partial = is_partial(a) || is_partial(b);
-	int rc = ret->is_study ? contrast_studies(ret, a, b) : contrast_runs(ret, a, b);
+	ret->is_study = a->kind == RESULT_STUDY;
+	ret->is_partial = a->is_partial || b->is_partial;
+	int rc = ret->is_study ? contrast_studies(ret, a->fields, b->fields)
+			       : contrast_runs(ret, a->fields, b->fields);
 	if (rc < 0)
-		return refuse(refusal, -ENODEV, "the system gives no memory", 0, 0, 0);
+		return rc;
 	for (uint32_t i = 0; i < ret->count; i++) {
 		ret->differing += ret->rows[i].verdict == SPREAD_DIFFERS;
 		ret->unknown += ret->rows[i].verdict == SPREAD_UNKNOWN;
@@ -139,17 +95,22 @@ static int compare(struct contrast *ret, const json_t *a, const json_t *b,
 	return 0;
 }
 
-int contrast_of(struct contrast *ret, const struct contrast_side *a, const struct contrast_side *b,
+int contrast_of(struct contrast *ret, const struct result *a, const struct result *b,
 		struct refusal *refusal)
 {
-	json_t *json_a = NULL, *json_b = NULL;
+	const struct result *const both[] = {a, b};
 	memset(ret, 0, sizeof(*ret));
-	int rc = load(&json_a, a, refusal);
-	if (rc == 0)
-		rc = load(&json_b, b, refusal);
-	if (rc == 0)
-		rc = compare(ret, json_a, json_b, b, refusal);
-	json_decref(json_a);
-	json_decref(json_b);
-	return rc;
+	for (int i = 0; i < 2; i++)
+		if (both[i]->kind == RESULT_BOOK)
+			return result_refuse(refusal, both[i]->path,
+					     "this is a book: runs and studies are compared");
+	if (a->kind != b->kind)
+		return result_refuse(refusal, b->path,
+				     "one is a study of many runs, the other is not");
+	if (compare(ret, a, b) < 0)
+		return refuse(refusal, -ENODEV, "the system gives no memory", 0, 0, 0);
+	if (ret->count == 0)
+		return result_refuse(refusal, b->path,
+				     "there is no figure that both have: nothing can be compared");
+	return 0;
 }

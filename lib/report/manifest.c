@@ -143,11 +143,21 @@ static int by_name(const void *a, const void *b)
 		      ((const struct manifest_row *)b)->name);
 }
 
-// A plain file that is not hidden is one of the result; nothing can be forgotten so.
+// What weft report makes of a result, at any time, and nobody reads.
+static bool is_page(const char *name)
+{
+	static const char *const names[] = {"report.html", "metrics.txt", "result.csv"};
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+// Any other plain file that is not hidden is one of the result; nothing can be forgotten so.
 static int take_entry(struct manifest_rows *to, int folder, const char *name)
 {
 	struct stat about;
-	if (name[0] == '.' || strcmp(name, MANIFEST_NAME) == 0 ||
+	if (name[0] == '.' || strcmp(name, MANIFEST_NAME) == 0 || is_page(name) ||
 	    fstatat(folder, name, &about, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(about.st_mode))
 		return 0;
 	if (to->count == MANIFEST_FILES_MAX)

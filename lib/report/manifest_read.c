@@ -263,7 +263,8 @@ int manifest_check(struct manifest *ret, const char *dir, struct refusal *refusa
 	if (rc < 0)
 		rc = manifest_refuse(refusal, -EINVAL, dir, MANIFEST_NAME,
 				     rc == -ENOENT ? "is missing, and a run writes it last: the "
-						     "result is not whole; run it again"
+						     "result is not whole, or a file of it was "
+						     "taken out of its folder"
 						   : found_for(rc));
 	snprintf(path, sizeof(path), "%s/" MANIFEST_NAME, dir);
 	if (rc == 0)

@@ -14,9 +14,7 @@
 #include "expect.h"
 #include "number.h"
 #include "put.h"
-
-// Versions of the fields that are known.
-static const int known[] = {[SHEET_RESULT] = 1, [SHEET_STUDY] = 1, [SHEET_BOOK] = 3};
+#include "result.h"
 
 #define CELL_BYTES 512
 
@@ -244,36 +242,20 @@ void sheet_missing(json_t *section, const char *what, const char *reason)
 
 // ---------------------------------------------------------------- whole
 
-static int refuse_result(struct refusal *refusal, const struct html_input *input, const char *text)
+// The histograms beside it.
+static int check_files(const struct html_input *input, struct refusal *refusal)
 {
-	snprintf(refusal->file, sizeof(refusal->file), "%.255s", input->path);
-	return refuse(refusal, -EINVAL, text, 0, 0, 0);
-}
-
-// What its fields say that it is.
-static bool find_kind(struct sheet *sheet)
-{
-	bool is_book = json_is_array(sheet_at(sheet->result, "cases")) &&
-		json_is_array(sheet_at(sheet->result, "sections"));
-	bool is_study = json_is_array(sheet_at(sheet->result, "points")) &&
-		json_is_array(sheet_at(sheet->result, "runs"));
-	sheet->kind = is_book ? SHEET_BOOK : is_study ? SHEET_STUDY : SHEET_RESULT;
-	return is_book || is_study || json_is_object(sheet_at(sheet->result, "run"));
-}
-
-static int read_result(struct sheet *sheet, const struct html_input *input, struct refusal *refusal)
-{
-	json_error_t error;
-	sheet->result = json_loadb(input->text, input->bytes, JSON_REJECT_DUPLICATES, &error);
-	if (sheet->result == NULL) {
-		refusal->line = (uint32_t)(error.line > 0 ? error.line : 0);
-		return refuse_result(refusal, input, "is no JSON");
+	char path[4096];
+	const char *own = input->result->path, *slash = strrchr(own, '/');
+	for (uint32_t i = 0; i < input->file_count; i++) {
+		const struct html_file *file = &input->files[i];
+		snprintf(path, sizeof(path), "%.*s%s", slash == NULL ? 0 : (int)(slash + 1 - own),
+			 own, file->name);
+		int rc = result_check_histogram(input->result, path, file->text, file->bytes,
+						refusal);
+		if (rc < 0)
+			return rc;
 	}
-	if (!find_kind(sheet) || !json_is_string(sheet_at(sheet->result, "weft")))
-		return refuse_result(refusal, input, "is no result.json of weft");
-	if (sheet_number(sheet->result, "schema", 0) != known[sheet->kind])
-		return refuse_result(refusal, input,
-				     "its fields are of a version that this program does not know");
 	return 0;
 }
 
@@ -290,24 +272,21 @@ static void fill_result(struct sheet *sheet, const struct html_input *input)
 static void fill(struct sheet *sheet, const struct html_input *input)
 {
 	static const char *const ends[] = {"pass", "fail", "not_valid"};
-	static const char *const names[] = {[SHEET_RESULT] = "scenario.name",
-					    [SHEET_STUDY] = "scenario",
-					    [SHEET_BOOK] = "name"};
-	static const char *const partials[] = {[SHEET_RESULT] = "run.partial",
-					       [SHEET_STUDY] = "partial",
-					       [SHEET_BOOK] = "partial"};
+	static const char *const names[] = {[RESULT_RUN] = "scenario.name",
+					    [RESULT_STUDY] = "scenario",
+					    [RESULT_BOOK] = "name"};
 	snprintf(sheet->title, sizeof(sheet->title), "%.95s",
 		 sheet_text(sheet->result, names[sheet->kind]));
-	if (sheet->kind == SHEET_BOOK)
+	if (sheet->kind == RESULT_BOOK)
 		snprintf(sheet->state, sizeof(sheet->state), "%.15s",
 			 sheet_text(sheet->result, "verdict"));
-	if (json_is_true(sheet_at(sheet->result, partials[sheet->kind])))
+	if (input->result->is_partial)
 		strcpy(sheet->state, "partial");
 	if (input->verdict != NULL)
 		strcpy(sheet->state, ends[input->verdict->end]);
-	if (sheet->kind == SHEET_STUDY)
+	if (sheet->kind == RESULT_STUDY)
 		sheet_study(sheet, input);
-	else if (sheet->kind == SHEET_BOOK)
+	else if (sheet->kind == RESULT_BOOK)
 		sheet_book(sheet);
 	else
 		fill_result(sheet, input);
@@ -315,12 +294,12 @@ static void fill(struct sheet *sheet, const struct html_input *input)
 
 bool sheet_is_result(const struct sheet *sheet)
 {
-	return sheet->kind == SHEET_RESULT;
+	return sheet->kind == RESULT_RUN;
 }
 
 bool sheet_takes_profile(const struct sheet *sheet)
 {
-	return sheet->kind != SHEET_BOOK;
+	return sheet->kind != RESULT_BOOK;
 }
 
 int sheet_create(struct sheet **ret, const struct html_input *input, struct refusal *refusal)
@@ -328,7 +307,9 @@ int sheet_create(struct sheet **ret, const struct html_input *input, struct refu
 	struct sheet *sheet = calloc(1, sizeof(*sheet));
 	if (sheet == NULL)
 		return refuse(refusal, -ENOMEM, "no memory for a report", 0, 0, 0);
-	int rc = read_result(sheet, input, refusal);
+	sheet->kind = input->result->kind;
+	sheet->result = json_incref(input->result->fields);
+	int rc = check_files(input, refusal);
 	if (rc == 0) {
 		sheet->sections = json_array();
 		check(sheet->sections != NULL);

@@ -23,10 +23,8 @@
 
 #include <weft/report_html.h>
 
-enum sheet_kind { SHEET_RESULT, SHEET_STUDY, SHEET_BOOK };
-
 struct sheet {
-	enum sheet_kind kind;
+	enum result_kind kind;
 	json_t *result;	  // as it was read
 	json_t *sections; // in the order in which they are shown
 	char title[96];

@@ -146,7 +146,7 @@ void sheet_again(struct sheet *sheet)
 		sheet_missing(section, "Command", "the result has none");
 	sheet_note(section, "Same commit (%s), scenario and seeds: the same digests.",
 		   sheet_text(sheet->result, "weft"));
-	if (sheet->kind == SHEET_RESULT)
+	if (sheet->kind == RESULT_RUN)
 		sheet_note(section, "Its digest is %s.", sheet_text(sheet->result, "run.digest"));
 }
 

@@ -11,8 +11,8 @@
 #include <weft/report_verdict.h>
 
 #include "metric.h"
+#include "result.h"
 
-#define SCHEMA_KNOWN 1
 #define BASELINE "baseline"
 
 static bool holds(const struct bound *bound, double value, double limit)
@@ -185,21 +185,16 @@ static void copy_text(char *to, size_t bytes, const json_t *value)
 	snprintf(to, bytes, "%s", json_is_string(value) ? json_string_value(value) : "");
 }
 
-static bool is_partial(const json_t *result)
+static void describe(struct verdict *ret, const struct result *of)
 {
-	return json_is_true(json_object_get(json_object_get(result, "run"), "partial")) ||
-		json_is_true(json_object_get(result, "partial"));
-}
-
-static void describe(struct verdict *ret, const json_t *result)
-{
+	const json_t *result = of->fields;
 	const json_t *scenario = json_object_get(result, "scenario");
 	const json_t *run = json_object_get(result, "run");
 	copy_text(ret->scenario, sizeof(ret->scenario),
 		  json_is_object(scenario) ? json_object_get(scenario, "name") : scenario);
 	copy_text(ret->weft, sizeof(ret->weft), json_object_get(result, "weft"));
 	copy_text(ret->digest, sizeof(ret->digest), json_object_get(run, "digest"));
-	ret->is_partial = is_partial(result);
+	ret->is_partial = of->is_partial;
 }
 
 static void judge_all(struct verdict *ret, const struct profile *profile, const json_t *result,
@@ -218,54 +213,22 @@ static void judge_all(struct verdict *ret, const struct profile *profile, const 
 		ret->end = VERDICT_FAIL;
 }
 
-static int refuse_result(struct refusal *refusal, const char *path, int line, const char *what)
+int verdict_of(struct verdict *ret, const struct profile *profile, const struct result *result,
+	       const struct result *baseline, struct refusal *refusal)
 {
-	snprintf(refusal->file, sizeof(refusal->file), "%s", path);
-	refusal->line = line > 0 ? (uint32_t)line : 0;
-	snprintf(refusal->text, sizeof(refusal->text), "%s", what);
-	return -EINVAL;
-}
-
-// A result as JSON in *ret, which the caller gives back.
-static int load(json_t **ret, const struct verdict_source *source, struct refusal *refusal)
-{
-	json_error_t error;
-	const char *path = source->path;
-	json_t *result = json_loadb(source->text, source->bytes, JSON_REJECT_DUPLICATES, &error);
-	*ret = result;
-	if (result == NULL)
-		return refuse_result(refusal, path, error.line, error.text);
-	const json_t *schema = json_object_get(result, "schema");
-	if (json_is_array(json_object_get(result, "cases")))
-		return refuse_result(
-			refusal, path, 0,
-			"this is a book: its verdict is in it, and each case has a run");
-	if (!json_is_object(result) || !json_is_string(json_object_get(result, "weft")))
-		return refuse_result(refusal, path, 0, "this is no result of weft");
-	if (!json_is_integer(schema) || json_integer_value(schema) != SCHEMA_KNOWN)
-		return refuse_result(refusal, path, 0,
-				     "the fields of this result are of another version than 1");
-	return 0;
-}
-
-int verdict_of(struct verdict *ret, const struct profile *profile,
-	       const struct verdict_source *result, const struct verdict_source *baseline,
-	       struct refusal *refusal)
-{
-	json_t *own = NULL, *other = NULL;
+	const struct result *const both[] = {result, baseline};
 	memset(ret, 0, sizeof(*ret));
-	int rc = load(&own, result, refusal);
-	if (rc == 0 && baseline != NULL)
-		rc = load(&other, baseline, refusal);
-	if (rc == 0 && is_partial(other))
-		rc = refuse_result(refusal, baseline->path, 0,
-				   "a partial result is no baseline: its figures are of a part of "
-				   "the traffic");
-	if (rc == 0) {
-		describe(ret, own);
-		judge_all(ret, profile, own, other);
-	}
-	json_decref(own);
-	json_decref(other);
-	return rc;
+	for (int i = 0; i < 2; i++)
+		if (both[i] != NULL && both[i]->kind == RESULT_BOOK)
+			return result_refuse(
+				refusal, both[i]->path,
+				"this is a book: its verdict is in it, and each case has a run");
+	if (baseline != NULL && baseline->is_partial)
+		return result_refuse(
+			refusal, baseline->path,
+			"a partial result is no baseline: its figures are of a part of "
+			"the traffic");
+	describe(ret, result);
+	judge_all(ret, profile, result->fields, baseline != NULL ? baseline->fields : NULL);
+	return 0;
 }

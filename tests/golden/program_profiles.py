@@ -11,6 +11,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(os.path.join(os.environ["WEFT_SOURCE"], "tests"))
+import remanifest
+
 WEFT = os.environ["WEFT"]
 failed = 0
 SMALL = """name: small
@@ -88,6 +91,35 @@ def put(at, way, value):
         put(at[first], rest, value)
     else:
         at[first] = value
+        keep_order(at, first, value)
+
+
+def keep_order(row, name, value):
+    """The quantiles beside one that was set follow it, so that they rise as before."""
+    part, _, unit = name.partition("_")
+    quantiles = ["min", "p50", "p95", "p99", "p999", "max"]
+    if f"p50_{unit}" not in row or part not in [*quantiles, "mean"]:
+        return
+    place = quantiles.index(part) if part in quantiles else None
+    for at, other in enumerate(quantiles):
+        key = f"{other}_{unit}"
+        if row[key] is not None and at != place:
+            is_above = at > place if place is not None else other != "min"
+            row[key] = max(row[key], value) if is_above else min(row[key], value)
+    if part != "mean" and row[f"mean_{unit}"] is not None:
+        row[f"mean_{unit}"] = min(max(row[f"mean_{unit}"], row[f"min_{unit}"]), row[f"max_{unit}"])
+
+
+def agree(result):
+    """Figures that follow from others are made to follow: a result that contradicts itself is refused."""
+    goodput, sums, packets = result["goodput"], result["conservation"], result["congestion"]
+    goodput["total_bps"] = goodput["per_nic_bps"] * goodput["nics_receiving"]
+    goodput.update(traffic_ps=8 * 10**12, payload_bytes=round(goodput["total_bps"]))
+    packets["marked_share"] = packets["marked"] / result["transport"]["data_packets"]
+    result["switches"]["marked"] = packets["marked"]
+    sums["dropped"] = sum(row["switches"] + row["cables"] for row in result["drops"])
+    sums["sent"] = sums["delivered"] + sums["dropped"] + sums["held"]
+    return result
 
 
 def verdict(result, profile, *words):
@@ -100,17 +132,15 @@ def verdict(result, profile, *words):
 
 
 def written(folder, result):
-    path = folder / "changed.json"
-    path.write_text(json.dumps(result))
-    return path
+    return remanifest.put(folder / "changed", "result.json", agree(result))
 
 
 def check_row(folder, base, row, is_indicative):
     profile, name, way, inside, outside, whose = row
-    status, _, errors = verdict(written(folder, base), profile, "--baseline", folder / "base.json")
-    beside = ["--baseline", folder / "base.json"] if status != 2 else []
+    status, _, errors = verdict(written(folder, base), profile, "--baseline", folder / "base")
+    beside = ["--baseline", folder / "base"] if status != 2 else []
     ends = []
-    for value in (inside, outside):
+    for value in map(round, (inside, outside)):
         result = copy.deepcopy(base)
         put(result, way, value)
         status, checks, errors = verdict(written(folder, result), profile, *beside)
@@ -126,18 +156,20 @@ def base_of(folder):
     """A result of weft's, with the figures of a ring, of flows and of pauses, so that each profile finds its own."""
     (folder / "small.yaml").write_text(SMALL)
     subprocess.run([WEFT, "sim", folder / "small.yaml", "--out", folder / "run"], check=True, capture_output=True, timeout=60)
+    subprocess.run([WEFT, "sim", folder / "small.yaml", "--out", folder / "pausing", "--set", "queue.pfc=true", "--set", "queue.trim=false"],
+                   check=True, capture_output=True, timeout=60)
     base = json.loads((folder / "run" / "result.json").read_text())
-    base["pfc"] = {"pauses_sent": 0}
-    base["flows"] = {"count": 8, "min_ns": 100000, "mean_ns": 100000, "p50_ns": 100000, "p99_ns": 100000, "max_ns": 100000}
-    put(base, GOODPUT, 100 * G)
-    put(base, BUSBW, 100 * G)
-    (folder / "base.json").write_text(json.dumps(base))
+    base["pfc"] = dict(json.loads((folder / "pausing" / "result.json").read_text())["pfc"], pauses_sent=0)
+    base["flows"] = {"count": 8, "above_range": 0} | {f"{part}_ns": 100000 for part in ("min", "mean", "p50", "p95", "p99", "p999", "max")}
+    put(base, GOODPUT, round(100 * G))
+    put(base, BUSBW, round(100 * G))
+    remanifest.put(folder / "base", "result.json", agree(base))
     return base
 
 
 def check_indicative(folder, base):
     """Whatever the figures are, they decide nothing: not the verdict, not the exit status."""
-    for value in (1, 199 * G):
+    for value in (1, round(199 * G)):
         result = copy.deepcopy(base)
         put(result, GOODPUT, value)
         put(result, DROPS, 7)
@@ -145,26 +177,26 @@ def check_indicative(folder, base):
         check((status, end) == (0, "pass"), f"bmwg-indicative with {value:.3g} b/s and drops: {end}, status {status}")
     path = folder / "only.yaml"
     path.write_text("name: only\nchecks: [{name: a, metric: drops.switches, statistic: sum, bound: is 0, indicative: true, source: x}]\n")
-    status, _, end = verdict(folder / "base.json", path)
+    status, _, end = verdict(folder / "base", path)
     check((status, end) == (5, "not_valid"), f"a profile that judges nothing passes nothing: {end}")
 
 
 def check_baseline(folder, base):
-    status, checks, end = verdict(folder / "base.json", "superbench")
+    status, checks, end = verdict(folder / "base", "superbench")
     one = checks["bus bandwidth"], checks["goodput of a NIC"]
     check(status == 5 and one[0]["state"] == "skipped" and one[1]["state"] == "unavailable" and "--baseline" in one[1]["measured_reason"],
           f"without a baseline nothing is judged by it: {end}: {one[1].get('measured_reason')}")
-    status, _, errors = verdict(folder / "base.json", "strict", "--baseline", folder / "base.json")
+    status, _, errors = verdict(folder / "base", "strict", "--baseline", folder / "base")
     check(status == 2 and "baseline" in errors, f"a baseline without effect is refused: {errors.strip()}")
     partial = copy.deepcopy(base)
-    put(partial, "run.partial", True)
-    (folder / "partial.json").write_text(json.dumps(partial))
-    status, _, errors = verdict(folder / "base.json", "superbench", "--baseline", folder / "partial.json")
+    partial["run"].update(partial=True, end="time limit")
+    remanifest.put(folder / "partial", "result.json", partial)
+    status, _, errors = verdict(folder / "base", "superbench", "--baseline", folder / "partial")
     check(status == 2 and "partial result is no baseline" in errors, f"a partial baseline is refused: {errors.strip()}")
     lacks = copy.deepcopy(base)
-    del lacks["collectives"]
-    (folder / "lacks.json").write_text(json.dumps(lacks))
-    status, checks, _ = verdict(folder / "base.json", "nccl-tests", "--baseline", folder / "lacks.json")
+    lacks["collectives"] = []
+    remanifest.put(folder / "lacks", "result.json", lacks)
+    status, checks, _ = verdict(folder / "base", "nccl-tests", "--baseline", folder / "lacks")
     check(status == 5 and "the baseline has no such figure" in checks["mean bus bandwidth"]["measured_reason"],
           f"a baseline without the figure: {checks['mean bus bandwidth'].get('measured_reason')}")
 

@@ -15,6 +15,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(os.path.join(os.environ["WEFT_SOURCE"], "tests"))
+import remanifest
+
 WEFT = os.environ["WEFT"]
 PAGE_BYTES_MAX = 5_000_000
 failed = 0
@@ -370,9 +373,8 @@ def check_verdicts(folder, result):
         word = {0: "PASS", 1: "FAIL", 5: "NOT VALID"}[status]
         check(f"Verdict {word}, held against {profile}" in text, f"{profile}: {word}")
         check(("\nFiles\n" in text) == (not words), "--no-files writes none")
-    (folder / "partial").mkdir()
     partial = dict(result, run=dict(result["run"], partial=True, end="time limit"))
-    (folder / "partial" / "result.json").write_text(json.dumps(partial))
+    remanifest.put(folder / "partial", "result.json", partial)
     status, text, _ = weft("report", folder / "partial")
     page = (folder / "partial" / "report.html").read_text()
     check(status == 0 and "PARTIAL RESULT" in text and ">PARTIAL RESULT<" in page, "a partial result is reported as one")
@@ -382,13 +384,13 @@ def check_verdicts(folder, result):
 def check_refusals(folder):
     empty = folder / "empty"
     empty.mkdir()
-    (folder / "text.json").write_text("no JSON")
-    (folder / "other.json").write_text('{"schema": 1}')
-    (folder / "late.json").write_text('{"schema": 99, "weft": "weft", "run": {}}')
-    cases = [([], "no folder given"), ([empty], "no result.json"), ([folder / "none"], "No such file"), ([folder / "text.json"], "is no JSON"),
-             ([folder / "other.json"], "no result.json of weft"), ([folder / "late.json"], "version"), ([empty, empty], "one result at a time"),
+    text, other, late = (remanifest.put(folder / name, "result.json", data) for name, data in (
+        ("text", "no JSON"), ("other", {"schema": 1}), ("late", {"schema": 99, "weft": "weft", "run": {}, "scenario": {}})))
+    (folder / "lone.json").write_text("{}")
+    cases = [([], "no folder given"), ([empty], "no result.json"), ([folder / "none"], "No such file"), ([text], "result.json:1: "), ([folder / "lone.json"], "manifest.json: is missing"),
+             ([other], "no result of weft"), ([late], "version 99"), ([empty, empty], "one result at a time"),
              ([empty, "--no-files", "--plain"], "--no-files"), ([empty, "--colour"], "unknown option"),
-             ([folder / "other.json", "--profile", "nobody"], "nobody")]
+             ([other, "--profile", "nobody"], "no result of weft")]
     before = sorted(folder.rglob("*"))
     for words, reason in cases:
         status, text, errors = weft("report", *words)

@@ -166,6 +166,12 @@ def check_kept(folder, scenario):
     (run / "torn.hdr").write_text("half of")
     status, text, errors = validate(scenario, out, "--quick", "--only", "one-packet", "--set", "transport.evs=32")
     check(status == 0 and "(kept)" not in text and not (run / "torn.hdr").exists(), f"and so does one that was killed as it wrote: {status} {text}{errors}")
+    with open(run / "result.json", "a") as file:  # a byte more than the run wrote
+        file.write(" ")
+    status, text, errors = validate(scenario, out, "--quick", "--only", "one-packet", "--set", "transport.evs=32")
+    check(status == 0 and "(kept)" not in text, f"and so does one whose manifest does not hold: {status} {text}{errors}")
+    status, text, errors = validate(scenario, out, "--quick", "--only", "one-packet", "--set", "transport.evs=32")
+    check(status == 0 and "(kept)" in text, f"which is kept from then on: {status} {text}{errors}")
 
 
 def check_faults(folder, scenario):

@@ -13,6 +13,7 @@ import xml.etree.ElementTree as xml
 
 sys.path.append(os.path.join(os.environ["WEFT_SOURCE"], "tests"))
 import junit_form
+import remanifest
 
 WEFT = os.environ["WEFT"]
 PROFILES = pathlib.Path(os.environ["WEFT_SOURCE"], "apps", "profiles")
@@ -121,11 +122,11 @@ def check_refusals(folder, healthy):
     bad = folder / "bad.yaml"
     bad.write_text("name: bad\nchecks:\n  - {name: a, metric: b, bound: soon, source: c}\n")
     (folder / "empty").mkdir()
-    (folder / "text.json").write_text("no JSON\n")
+    text = remanifest.put(folder / "text", "result.json", "no JSON\n")
+    weft("validate-fabric", "two-planes", "--quick", "--only", "one-packet", "--out", folder / "book")
     refused("no result", ["--profile", "strict"], "no result given")
     refused("no profile", [healthy], "--profile")
-    (folder / "book.json").write_text('{"schema": 2, "weft": "", "cases": []}')
-    refused("a book", [folder / "book.json", "--profile", "strict"], "this is a book")
+    refused("a book", [folder / "book", "--profile", "strict"], "this is a book")
     refused("two results", [healthy, healthy, "--profile", "strict"], "one result at a time")
     refused("a profile twice", [healthy, "--profile", "strict", "--profile", "strict"], "given twice")
     refused("an unknown option", [healthy, "--fast"], "unknown option")
@@ -133,8 +134,9 @@ def check_refusals(folder, healthy):
     refused("no bound", [healthy, "--profile", bad], f"{bad}:3: `soon` is no bound")
     refused("no such file", [folder / "none", "--profile", "strict"], "none: cannot be read")
     refused("a folder without a result", [folder / "empty", "--profile", "strict"], "no result.json")
-    refused("no JSON", [folder / "text.json", "--profile", "strict"], "text.json:1:")
-    refused("a profile as result", [bad, "--profile", "strict"], "bad.yaml:1:")
+    refused("no JSON", [text, "--profile", "strict"], "result.json:1:")
+    refused("a profile as result", [bad, "--profile", "strict"], "manifest.json: is missing")
+    refused("a profile as result, unchecked", [bad, "--profile", "strict", "--no-manifest"], "bad.yaml:1:")
     refused("JUnit into a folder", [healthy, "--profile", "strict", "--junit", folder], "cannot write")
 
 

@@ -42,8 +42,9 @@ def version(root, file="lib/report/json.c", word="RESULT_SCHEMA"):
 
 def leaf(kind, meaning):
     words = kind.strip().split(" or ")
-    types = [SIMPLE[word] for word in words if word != "null"] + (["null"] if "null" in words else [])
-    return {"type": types if len(types) > 1 else types[0], "description": re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", meaning).replace("`", "")}
+    types = [SIMPLE[word.removeprefix("signed ")] for word in words if word != "null"] + (["null"] if "null" in words else [])
+    least = {"minimum": 0} if {"integer", "number"} & set(types) and not kind.startswith("signed") else {}
+    return {"type": types if len(types) > 1 else types[0], **least, "description": re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", meaning).replace("`", "")}
 
 
 def below(node, part):

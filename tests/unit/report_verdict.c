@@ -14,6 +14,8 @@
 
 #include <weft/report_verdict.h>
 
+#include "result.h"
+
 static struct profile profile;
 static struct verdict verdict;
 static struct refusal refusal;
@@ -34,8 +36,10 @@ static const char result[] =
 
 static int judged(const char *path, const char *text)
 {
-	struct verdict_source source = {path, text, strlen(text)};
-	return verdict_of(&verdict, &profile, &source, NULL, &refusal);
+	struct result *own = result_unchecked(json_loads(text, 0, NULL), path);
+	int rc = verdict_of(&verdict, &profile, own, NULL, &refusal);
+	result_free(own);
+	return rc;
 }
 
 // A profile of one check, held against the result above.
@@ -249,18 +253,23 @@ static void bounds_of_a_baseline_need_one(void **state)
 	static const char less[] =
 		"{\"schema\": 1, \"weft\": \"w\", \"collectives\": [{\"busbw_bytes_per_s\": "
 		"50000000000}, {\"busbw_bytes_per_s\": 42000000000}]}";
-	struct verdict_source own = {"r", result, strlen(result)},
-			      other = {"b", less, strlen(less)};
+	struct result *own = result_unchecked(json_loads(result, 0, NULL), "r");
+	struct result *other = result_unchecked(json_loads(less, 0, NULL), "b");
 	(void)state;
 	assert_state("metric: collectives.busbw_bytes_per_s, bound: at least 95 % of baseline",
 		     FINDING_UNAVAILABLE);
-	assert_int_equal(verdict_of(&verdict, &profile, &own, &other, &refusal), 0);
+	assert_int_equal(verdict_of(&verdict, &profile, own, other, &refusal), 0);
 	assert_int_equal(verdict.findings[0].state, FINDING_MET); // 40 of 0.95 x 42 GB/s
 	assert_true(fabs(verdict.findings[0].limit - 0.95 * 42e9 * 8) < 1);
 	assert_state("metric: collectives.busbw_bytes_per_s, bound: at least 96 % of baseline",
 		     FINDING_UNAVAILABLE);
-	assert_int_equal(verdict_of(&verdict, &profile, &own, &other, &refusal), 0);
+	assert_int_equal(verdict_of(&verdict, &profile, own, other, &refusal), 0);
 	assert_int_equal(verdict.end, VERDICT_FAIL); // 40.32 GB/s
+	other->is_partial = true;
+	assert_int_equal(verdict_of(&verdict, &profile, own, other, &refusal), -EINVAL);
+	assert_string_equal(refusal.file, "b");
+	result_free(own);
+	result_free(other);
 }
 
 static void what_is_indicative_judges_nothing(void **state)
@@ -279,19 +288,12 @@ static void what_is_indicative_judges_nothing(void **state)
 		     FINDING_SKIPPED);
 }
 
-static void what_is_no_result_is_refused(void **state)
+static void a_book_is_refused(void **state)
 {
-	static const char *const texts[] = {"",
-					    "{",
-					    "[]",
-					    "{}",
-					    "{\"schema\": 1}",
-					    "{\"schema\": 2, \"weft\": \"x\"}",
-					    "{\"schema\": 1, \"schema\": 1, \"weft\": \"x\"}"};
 	(void)state;
 	assert_state("metric: run.end, bound: is done", FINDING_MET);
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		assert_int_equal(judged("r", texts[i]), -EINVAL);
+	assert_int_equal(judged("r", "{\"cases\": [], \"sections\": []}"), -EINVAL);
+	assert_string_equal(refusal.file, "r");
 }
 
 static void assert_refused(const char *text, uint32_t line, const char *says)
@@ -341,7 +343,7 @@ int main(void)
 		cmocka_unit_test(a_partial_run_never_passes),
 		cmocka_unit_test(bounds_of_a_baseline_need_one),
 		cmocka_unit_test(what_is_indicative_judges_nothing),
-		cmocka_unit_test(what_is_no_result_is_refused),
+		cmocka_unit_test(a_book_is_refused),
 		cmocka_unit_test(bad_profiles_are_refused_with_their_place),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
