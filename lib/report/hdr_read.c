@@ -50,7 +50,7 @@ static const char *read_lines(struct comments *to, const char *text)
 			count_before = count;
 		}
 		line = strchr(line, '\n');
-		line += line != NULL;
+		line = line == NULL ? NULL : line + 1;
 	}
 	if (!to->has_total || !to->has_run)
 		return "was cut: its last lines, with total and digest, are missing";

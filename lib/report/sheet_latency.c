@@ -60,7 +60,7 @@ static void tail_series(json_t *chart, const char *name, const char *text)
 				sheet_point(points, value, 1 - level);
 		}
 		line = strchr(line, '\n');
-		line += line != NULL;
+		line = line == NULL ? NULL : line + 1;
 	}
 }
 

@@ -22,6 +22,10 @@ first_inputs() {
   plan) printf 'tp-cp-ep-pp-dp\nlayers=4\nhidden=64\nheads=4\nkv_heads=2\nhead_dim=16\nvocab=100\nffn=256\nsequence=128\npp=2\n' >"$2/plan" ;;
   goal) printf 'num_ranks 2\nrank 0 {\na: calc 9 cpu 1\nb: send 8b to 1 tag 2\nb requires a\n}\nrank 1 {\nc: recv 8b from 0 tag 2\nd: calc 1\nd irequires c\n}\n' >"$2/goal" ;;
   mllog) cp tests/fuzz/mllog.txt "$2" ;;
+  result) results_first "$2" ;;
+  manifest) cp "$folder/book/manifest.json" "$2" ;;
+  hdr) cp "$folder"/book/cases/one-packet/run/*.hdr "$2" ;;
+  profile) cp apps/profiles/*.yaml "$2" ;;
   traces) traces_first "$2" ;;
   imports) imports_first "$2" ;;
   sample)
@@ -39,6 +43,16 @@ first_inputs() {
 records_first() {
   printf 'weft-record 2\nrank 0 ranks 2 buckets 1 steps 1 parts 5 slice_bytes 64 element_bytes 2 seed 1\n' >"$1/record"
   printf 'gate 0 0 0 7 0\nfill 0 0 0 7 0\nreduce 0 0 0 0 9\nupdate 0 0 0 5 5\ngate 1 0 0 0 4\n' >>"$1/record"
+}
+
+# A run, a partial one, a study, a book; its folder stays for others.
+results_first() {
+  "$WEFT" sim two-racks --json >"$1/run"
+  "$WEFT" sim two-planes --json --set limits.time=20us >"$1/partial" 2>/dev/null || [ $? -eq 5 ]
+  "$WEFT" sim two-planes --seeds 2 --sweep queue.bytes=64KiB,128KiB --json >"$1/study"
+  rm -rf "$folder/book"
+  "$WEFT" validate-fabric two-planes --quick --only one-packet --out "$folder/book" >"$folder/book.log"
+  cp "$folder/book/book.json" "$1/book"
 }
 
 # A trace of each format, small.
@@ -60,6 +74,7 @@ imports_first() {
 # Where the source of target $1 is.
 source_of() {
   case $1 in
+  hdr) echo tests/fuzz/report_hdr.c ;;
   frames) echo tests/fuzz/wire_frames.c ;;
   calls) echo tests/fuzz/adapter_calls.c ;;
   records | peers) echo "tests/fuzz/gpu_$1.c" ;;
@@ -67,7 +82,7 @@ source_of() {
   esac
 }
 
-targets=(scenario trace sample)
+targets=(scenario trace sample result manifest hdr profile)
 wire=() libraries=(-lyaml -ljansson -lm)
 if echo '#include <isa-l/crc.h>' | clang -fsyntax-only -x c - 2>/dev/null; then
   targets+=(frames calls)
@@ -111,6 +126,12 @@ compile() {
 sources=(lib/core/*.c lib/measure/*.c lib/cc/*.c lib/transport/*.c lib/fabric/*.c lib/workload/*.c lib/world/*.c
   lib/gpu/{data_host,generator_host,lateness,link,link_check,link_file,link_guard,link_state,load_host,player,record,watch}.c
   lib/report/mllog*.c lib/drive/stop.c "${wire[@]}" "${traces[@]}")
+# Readers of results: the rest of lib/report, whose schemas are made from docs.
+python3 lib/report/schemas.py "$folder/schema_texts.c" result=docs/result.schema.json study=docs/study.schema.json book=docs/book.schema.json
+mapfile -t readers < <(find lib/report -name '*.c' ! -name 'mllog*.c')
+sources+=("${readers[@]}" "$folder/schema_texts.c")
+flags+=(-Ilib/report)
+libraries+=(-lcrypto)
 half=$((${#sources[@]} / 2))
 compile "${sources[@]:0:half}" &
 first_half=$!

@@ -37,6 +37,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 extern const char *const fuzz_folders[];
 extern const char *const fuzz_texts[];
 
+// With FUZZ_HAS_COMMANDS: shell commands whose output is a first input each; WEFT is in their
+// environment. Ends with NULL.
+extern const char *const fuzz_commands[];
+
 struct fuzz_input {
 	uint8_t at[FUZZ_BYTES_MAX];
 	size_t bytes;
@@ -73,6 +77,19 @@ static void fuzz_keep_folder(const char *name)
 	}
 	closedir(folder);
 }
+
+#ifdef FUZZ_HAS_COMMANDS
+static void fuzz_keep_output(const char *command)
+{
+	static uint8_t data[FUZZ_BYTES_MAX + 1];
+	FILE *from = popen(command, "r");
+	check(from != NULL);
+	size_t bytes = fread(data, 1, sizeof(data), from);
+	pclose(from); // it may end with another status: a partial run does
+	check(bytes > 0 && bytes <= FUZZ_BYTES_MAX);
+	fuzz_keep(data, bytes);
+}
+#endif
 
 static uint32_t fuzz_below(struct rng *rng, size_t count)
 {
@@ -144,6 +161,10 @@ int main(int argc, char **argv)
 		fuzz_keep_folder(fuzz_folders[i]);
 	for (uint32_t i = 0; fuzz_texts[i] != NULL; i++)
 		fuzz_keep(fuzz_texts[i], strlen(fuzz_texts[i]));
+#ifdef FUZZ_HAS_COMMANDS
+	for (uint32_t i = 0; fuzz_commands[i] != NULL; i++)
+		fuzz_keep_output(fuzz_commands[i]);
+#endif
 	for (uint32_t i = 0; i < fuzz_count; i++)
 		fuzz_one(fuzz_corpus[i].at, fuzz_corpus[i].bytes);
 	uint64_t seed = fuzz_number("WEFT_FUZZ_SEED", 1), done = 0;

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fuzz: any bytes as result.json, study.json or book.json. What is accepted can be judged, compared
+// with itself and shown; what is partial passes no profile; what is refused has a reason and a
+// file.
+
+#include <errno.h>
+
+#include <weft/report_contrast.h>
+#include <weft/report_html.h>
+#include <weft/report_result.h>
+
+#define FUZZ_HAS_COMMANDS
+#include "target.h"
+
+#ifndef WITH_LIBFUZZER
+const char *const fuzz_folders[] = {NULL};
+const char *const fuzz_texts[] = {"{}", NULL};
+const char *const fuzz_commands[] = {
+	"\"$WEFT\" sim two-racks --json", "\"$WEFT\" sim two-planes --json --set limits.time=20us",
+	"\"$WEFT\" sim two-planes --seeds 2 --sweep queue.bytes=64KiB,128KiB --json",
+	"at=$(mktemp -d) && \"$WEFT\" validate-fabric two-planes --quick --only one-packet --out "
+	"\"$at\" >\"$at/said\" && cat \"$at/book.json\"; rm -r \"$at\"",
+	NULL};
+#endif
+
+static const char done[] = "name: done\nchecks: [{name: it, metric: schema, bound: at least 1, "
+			   "source: fuzz}]\n";
+
+static void judge(const struct result *result)
+{
+	static struct profile profile;
+	static struct verdict verdict;
+	static struct contrast contrast;
+	struct refusal refusal = {0};
+	if (profile.check_count == 0)
+		check(profile_parse(&profile, "p", done, sizeof(done) - 1, &refusal) == 0);
+	int rc = verdict_of(&verdict, &profile, result, NULL, &refusal);
+	check((rc == 0) == (result_kind(result) != RESULT_BOOK));
+	if (rc < 0)
+		return;
+	check((verdict.end == VERDICT_PASS) == !result_is_partial(result));
+	rc = contrast_of(&contrast, result, result, &refusal);
+	check(rc == 0 || (rc == -EINVAL && refusal.text[0] != '\0')); // nothing to compare
+	check(rc < 0 || (contrast.differing == 0 && contrast_is_within(&contrast, 0)));
+	check(rc < 0 || contrast.is_partial == result_is_partial(result));
+	contrast_free(&contrast);
+}
+
+static void show(const struct result *result, FILE *to)
+{
+	const struct html_input input = {
+		.result = result, .style = "", .script = "", .version = "fuzz"};
+	struct refusal refusal = {0};
+	struct sheet *sheet;
+	check(sheet_create(&sheet, &input, &refusal) == 0);
+	check(sheet_show(to, sheet) == 0 && html_write(to, sheet, &input) == 0);
+	if (sheet_is_result(sheet))
+		check(metrics_write(to, sheet) == 0 && metrics_csv(to, sheet) == 0);
+	sheet_free(sheet);
+}
+
+static void fuzz_one(const uint8_t *data, size_t bytes)
+{
+	static FILE *nowhere;
+	struct refusal refusal = {0};
+	struct result *result;
+	char *text = malloc(bytes + (bytes == 0)); // of this size: a reader beyond the end is seen
+	check(text != NULL);
+	memcpy(text, data, bytes);
+	int rc = result_parse(&result, "a/result.json", text, bytes, &refusal);
+	free(text);
+	if (nowhere == NULL)
+		nowhere = fopen("/dev/null", "w");
+	check(nowhere != NULL);
+	if (rc < 0) {
+		check(rc == -EINVAL && result == NULL && refusal.text[0] != '\0');
+		check(strcmp(refusal.file, "a/result.json") == 0);
+		return;
+	}
+	judge(result);
+	show(result, nowhere);
+	result_free(result);
+}
