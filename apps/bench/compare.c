@@ -76,11 +76,13 @@ int compare_read(const char *path, json_t **ret, struct refusal *refusal)
 	if (*ret != NULL && is_ours(*ret))
 		return 0;
 	snprintf(refusal->file, sizeof(refusal->file), "%s", path);
-	if (*ret == NULL)
+	if (*ret == NULL) {
+		refusal->line = (uint32_t)error.line;
 		snprintf(refusal->text, sizeof(refusal->text), "%s", error.text);
-	else
+	} else {
 		snprintf(refusal->text, sizeof(refusal->text),
 			 "these are no figures that weft bench sim --json wrote");
+	}
 	json_decref(*ret);
 	*ret = NULL;
 	return -EINVAL;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <weft/drive_files.h>
 #include <weft/gpu_record.h>
 
 #include "gpu.h"
@@ -13,6 +14,7 @@
 #include "outcome.h"
 #include "weft_version.h"
 
+#define RECORD_BYTES_MAX ((size_t)1 << 28)
 #define NS_PER_S INT64_C(1000000000)
 
 static volatile sig_atomic_t stop_asked;
@@ -206,6 +208,18 @@ static int play_records(const struct choice *choice, struct gpu_record *records,
 	return status;
 }
 
+static int read_record(struct gpu_record *ret, const char *path, struct refusal *refusal)
+{
+	char *text;
+	size_t bytes;
+	int rc = file_read(path, RECORD_BYTES_MAX, &text, &bytes, refusal);
+	if (rc < 0)
+		return rc;
+	rc = gpu_record_read(ret, path, text, bytes, refusal);
+	free(text);
+	return rc;
+}
+
 static int play(const struct choice *choice)
 {
 	struct refusal refusal = {0};
@@ -220,7 +234,7 @@ static int play(const struct choice *choice)
 	if (choice->play_count == 0)
 		return join(choice, device);
 	for (; rc == 0 && count < choice->play_count; count++)
-		rc = gpu_record_read(&records[count], choice->plays[count], &refusal);
+		rc = read_record(&records[count], choice->plays[count], &refusal);
 	int status = rc < 0 ? outcome_refused("gpu", &refusal, rc)
 			    : play_records(choice, records, device, &refusal);
 	for (uint32_t i = 0; i < count; i++)

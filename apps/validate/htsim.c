@@ -160,6 +160,24 @@ static int compare_row(const struct choice *choice, const char *summary, uint32_
 	return rc;
 }
 
+int htsim_check(const struct choice *choice, struct refusal *refusal)
+{
+	char name[64], *summary;
+	struct htsim_seeds ignored;
+	int rc = htsim_summary(choice, &summary, refusal);
+	if (rc < 0)
+		return rc;
+	for (uint32_t i = 0; rc == 0 && i < HTSIM_ROWS; i++) {
+		snprintf(name, sizeof(name), "htsim-%s", htsim_row_name(i));
+		for (int figure = 0;
+		     choice_takes(choice, name) && rc == 0 && figure < HTSIM_FIGURES; figure++)
+			rc = htsim_seeds_of(choice, summary, i, (enum htsim_figure)figure, &ignored,
+					    refusal);
+	}
+	free(summary);
+	return rc;
+}
+
 int htsim_run(const struct choice *choice, struct claims *claims, struct refusal *refusal)
 {
 	char name[64], *summary;

@@ -148,6 +148,10 @@ int main(int argc, char **argv)
 	int rc = read_options(argc, argv, &choice);
 	if (rc != 0)
 		return rc - 1;
+	if (choice.data != NULL)
+		rc = htsim_check(&choice, &refusal);
+	if (rc < 0)
+		return say_refusal(&refusal, rc);
 	if (choice.differences)
 		return show_differences(&choice);
 	printf("%-38s %14s %12s %10s %-8s %-7s %s\n", "case", "expected", "measured", "tolerance",

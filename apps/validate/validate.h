@@ -153,6 +153,9 @@ void htsim_tolerate(struct claim *claim, enum htsim_figure figure, double sd, ui
 // Prints the table of differences.
 int differences_run(const struct choice *choice, struct refusal *refusal);
 
+// Whether the summary is there, with what the chosen rows need of it: asked before anything runs.
+int htsim_check(const struct choice *choice, struct refusal *refusal);
+
 int htsim_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);
 int larger_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);
 int rings_run(const struct choice *choice, struct claims *claims, struct refusal *refusal);

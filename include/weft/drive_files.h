@@ -30,7 +30,9 @@ uint64_t memory_peak_bytes(void);
 // ---------------------------------------------------------------- files
 
 // Reads a file of at most `bytes_max` bytes whole; the caller frees *ret_text, which ends with a
-// NUL beyond its bytes. It is an input from then on. -errno with a reason that names the file.
+// NUL beyond its bytes. It is an input from then on. A byte order mark of UTF-8 is left out. -errno
+// with a reason that names the file: -EISDIR for a folder, -EINVAL for a pipe, a socket, a device
+// (at once: nothing is waited for) and text in UTF-16.
 int file_read(const char *path, size_t bytes_max, char **ret_text, size_t *ret_bytes,
 	      struct refusal *refusal);
 

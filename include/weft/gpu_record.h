@@ -39,9 +39,11 @@ struct gpu_record {
 // Names of works as in a file: "gate", ...; [GPU_WORK_COUNT].
 extern const char *const gpu_work_names[];
 
-// Reads a regular file; to be freed. -EINVAL with line and reason, -errno of the system. Numbers
-// are whole, in decimal, without a sign or zeros before them; what does not fit is refused.
-int gpu_record_read(struct gpu_record *ret, const char *path, struct refusal *refusal);
+// Reads the text of the file at `path`, which refusals name; to be freed. -EINVAL with line and
+// reason, -ENOMEM. Numbers are whole, in decimal, without a sign or zeros before them; what does not
+// fit is refused.
+int gpu_record_read(struct gpu_record *ret, const char *path, const char *text, size_t bytes,
+		    struct refusal *refusal);
 
 // A record whose parts were made elsewhere: finds its buckets and holds it against what a file may
 // say. -EINVAL with a reason and the line that it would be in a file, -ENOMEM.

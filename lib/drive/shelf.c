@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that programs read before a run: scenarios and profiles by name, and any file whole.
+// Scenarios and profiles that are shipped, by name.
 
 #include <dirent.h>
 #include <errno.h>
@@ -97,85 +97,4 @@ int shelf_find(enum shelf shelf, const char *name, char *ret_path, size_t path_b
 		 "no %s '%.64s' is shipped; there are:", kinds[shelf].noun, name);
 	list_names(shelf, refusal->text, sizeof(refusal->text));
 	return -ENOENT;
-}
-
-static int refuse_file(struct refusal *refusal, const char *path, int error)
-{
-	snprintf(refusal->file, sizeof(refusal->file), "%s", path);
-	snprintf(refusal->text, sizeof(refusal->text), "cannot be read: %s", strerror(error));
-	return -error;
-}
-
-// Reads to the file's end, into memory that grows, with room for one byte more. An errno, or 0.
-static int read_whole(FILE *file, size_t bytes_max, char **text, size_t *bytes)
-{
-	for (size_t room = 1 << 16;; room *= 2) {
-		char *moved = realloc(*text, room);
-		if (moved == NULL)
-			return ENOMEM;
-		*text = moved;
-		*bytes += fread(moved + *bytes, 1, room - *bytes, file);
-		if (ferror(file))
-			return errno == 0 ? EIO : errno;
-		if (*bytes > bytes_max)
-			return EFBIG;
-		if (*bytes < room)
-			return 0;
-	}
-}
-
-static file_seen_fn *file_seen;
-static void *file_seen_context;
-
-void file_watch(file_seen_fn *seen, void *context)
-{
-	file_seen = seen;
-	file_seen_context = context;
-}
-
-static int read_file(const char *path, size_t bytes_max, char **ret_text, size_t *ret_bytes,
-		     bool is_input, struct refusal *refusal)
-{
-	FILE *file = fopen(path, "rb");
-	if (file == NULL)
-		return refuse_file(refusal, path, errno);
-	char *text = NULL;
-	size_t bytes = 0;
-	int error = is_input ? files_note_input(fileno(file)) : 0;
-	if (error == 0)
-		error = read_whole(file, bytes_max, &text, &bytes);
-	fclose(file);
-	if (error != 0) {
-		free(text);
-		return refuse_file(refusal, path, error);
-	}
-	text[bytes] = '\0';
-	if (is_input && file_seen != NULL)
-		file_seen(file_seen_context, path, text, bytes);
-	*ret_text = text;
-	*ret_bytes = bytes;
-	return 0;
-}
-
-int file_read(const char *path, size_t bytes_max, char **ret_text, size_t *ret_bytes,
-	      struct refusal *refusal)
-{
-	return read_file(path, bytes_max, ret_text, ret_bytes, true, refusal);
-}
-
-int file_read_back(const char *path, size_t bytes_max, char **ret_text, size_t *ret_bytes,
-		   struct refusal *refusal)
-{
-	return read_file(path, bytes_max, ret_text, ret_bytes, false, refusal);
-}
-
-void file_beside(const char *scenario, const char *name, char *ret, size_t bytes)
-{
-	const char *slash = strrchr(scenario, '/');
-	int length = snprintf(ret, bytes, "%.*s%s", slash == NULL ? 0 : (int)(slash + 1 - scenario),
-			      scenario, name);
-	bool is_beside = name[0] != '/' && access(name, F_OK) != 0 && (size_t)length < bytes &&
-		access(ret, F_OK) == 0;
-	if (!is_beside)
-		snprintf(ret, bytes, "%s", name);
 }

@@ -316,30 +316,15 @@ static int read_all(struct gpu_record *ret, FILE *file, const char *path, struct
 	return rc;
 }
 
-// Only a regular file: others may never end, or never begin.
-static FILE *open_file(const char *path, struct refusal *refusal)
-{
-	struct stat status;
-	refuse_line(refusal, path, 0, "");
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd >= 0 && fstat(fd, &status) == 0 && !S_ISREG(status.st_mode)) {
-		close(fd);
-		errno = EINVAL;
-		refuse(refusal, -EINVAL, "a record is a regular file, and this is none", 0, 0, 0);
-		return NULL;
-	}
-	FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
-	if (file == NULL)
-		snprintf(refusal->text, sizeof(refusal->text), "%s", strerror(errno));
-	return file;
-}
-
-int gpu_record_read(struct gpu_record *ret, const char *path, struct refusal *refusal)
+int gpu_record_read(struct gpu_record *ret, const char *path, const char *text, size_t bytes,
+		    struct refusal *refusal)
 {
 	*ret = (struct gpu_record){0};
-	FILE *file = open_file(path, refusal);
+	if (bytes == 0)
+		return refuse_line(refusal, path, 1, "the file is empty");
+	FILE *file = fmemopen((void *)(uintptr_t)text, bytes, "r");
 	if (file == NULL)
-		return -errno;
+		return refuse(refusal, -ENOMEM, "no memory to read a record", 0, 0, 0);
 	int rc = read_all(ret, file, path, refusal);
 	fclose(file);
 	if (rc < 0)

@@ -79,7 +79,7 @@ def files(check):
     check.accepted("the good scenario", [good])
     missing = check.folder / "missing.yaml"
     check.refused("a missing file", [missing], [f"{missing}: ", "No such file"])
-    check.refused("a folder", [f"{check.folder}/"], "Is a directory")
+    check.refused("a folder", [f"{check.folder}/"], "this is a folder")
     check.refused("a name that is not shipped", ["nonsense"], ["'nonsense'", "azure-gb200-llama405b", "--list has all"])
     check.refused("an empty name", [""], "no scenario")
     check.refused("a name beyond any length", ["n" * 5000], "no scenario")
