@@ -54,7 +54,8 @@ uint32_t ranks_launched_index(void);
 bool ranks_are_built(void);
 
 // Starts MPI. -ENOTSUP in a program without MPI; -ENODEV when MPI sees another number of processes
-// than the launcher started.
+// than the launcher started, -EINVAL when they are more than run one world; then it is ended
+// again.
 int ranks_start(struct ranks *ret, struct refusal *refusal);
 
 // Ends MPI. All ranks call it, once.

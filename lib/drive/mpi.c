@@ -92,6 +92,22 @@ bool ranks_are_built(void)
 	return true;
 }
 
+// Whether these processes can run one world. All see the same, so that nobody need agree; MPI is
+// started first all the same, since Open MPI's launcher can hang where processes end without.
+static int check_count(uint32_t count, struct refusal *refusal)
+{
+	if (count != ranks_launched())
+		return refuse(
+			refusal, -ENODEV,
+			"the launcher started % processes, but MPI sees %: is it the launcher "
+			"of another MPI?",
+			ranks_launched(), count, 0);
+	if (count > WORLD_SHARDS_MAX)
+		return refuse(refusal, -EINVAL, "% processes were started; at most % run one world",
+			      count, WORLD_SHARDS_MAX, 0);
+	return 0;
+}
+
 int ranks_start(struct ranks *ret, struct refusal *refusal)
 {
 	int count, index;
@@ -99,21 +115,17 @@ int ranks_start(struct ranks *ret, struct refusal *refusal)
 		return refuse(refusal, -ENODEV, "MPI does not start", 0, 0, 0);
 	MPI_Comm_size(MPI_COMM_WORLD, &count);
 	MPI_Comm_rank(MPI_COMM_WORLD, &index);
+	int rc = check_count((uint32_t)count, refusal);
+	if (rc < 0) {
+		MPI_Finalize();
+		return rc;
+	}
 	*ret = (struct ranks){.ops = &ops, .count = (uint32_t)count, .index = (uint32_t)index};
 	for (uint32_t i = 0; i < WORLD_SHARDS_MAX; i++) {
 		coming[i] = MPI_REQUEST_NULL;
 		for (uint32_t slot = 0; slot < RANKS_SLOTS; slot++)
 			sending[i][slot] = MPI_REQUEST_NULL;
 	}
-	if (ret->count != ranks_launched())
-		return refuse(
-			refusal, -ENODEV,
-			"the launcher started % processes, but MPI sees %: is it the launcher "
-			"of another MPI?",
-			ranks_launched(), ret->count, 0);
-	if (ret->count > WORLD_SHARDS_MAX)
-		return refuse(refusal, -EINVAL, "% ranks; at most % are supported", ret->count,
-			      WORLD_SHARDS_MAX, 0);
 	return 0;
 }
 

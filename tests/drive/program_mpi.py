@@ -162,6 +162,21 @@ class Ranks(unittest.TestCase):
             self.refused(words, what, instead)
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), [])
 
+    def test_every_number_of_processes_runs_or_is_refused(self):
+        alone = self.digest(mpirun(1, "two-planes", "--json"))
+        for count in (5, 9, 16):  # more than the world has hosts, too
+            self.assertEqual(self.digest(mpirun(count, "two-planes", "--json")), alone)
+        for count in (17, 20):
+            with self.subTest(count=count):
+                run = mpirun(count, "two-planes", "--out", self.folder / "out")
+                self.assertEqual((run.returncode, run.stdout), (BAD_INPUT, ""), run.stderr)
+                self.assertEqual(run.stderr.count(f"{count} processes were started; at most 16 run one world"), 1, run.stderr)
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), [])
+
+    def digest(self, run):
+        self.assertEqual(run.returncode, DONE, run.stderr)
+        return json.loads(run.stdout)["run"]["digest"]
+
     def test_steady_states_are_jumped_over_by_all(self):
         words = ["ring-barrier", "--skip", "steady", "--set", "traffic.form=pipelined", "--set", "skip.block=2",
                  "--set", "skip.tolerance=7%"]
