@@ -1,11 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include <weft/report_visible.h>
 
 #include "outcome.h"
+
+static FILE *terminal;
+
+// Before main(): so that no program can forget it. What programs print on names of others; see
+// report_visible.h. Without memory for it nothing could be printed, or run.
+__attribute__((constructor)) static void begin(void)
+{
+	FILE *out = visible_open(stdout), *err = visible_open(stderr);
+	terminal = stderr;
+	if (out == NULL || err == NULL)
+		return;
+	setvbuf(stderr, NULL, _IOFBF, BUFSIZ); // flushed after each message, which then is one
+	setvbuf(out, NULL, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, BUFSIZ);
+	setvbuf(err, NULL, _IONBF, 0);
+	stdout = out;
+	stderr = err;
+}
+
+FILE *outcome_terminal(void)
+{
+	return terminal;
+}
+
+void outcome_bar(const char *format, ...)
+{
+	va_list values;
+	va_start(values, format);
+	vfprintf(terminal, format, values);
+	va_end(values);
+	fflush(terminal);
+}
 
 int outcome_bad_word(struct refusal *refusal, const char *what, const char *word)
 {
@@ -47,15 +83,17 @@ int outcome_status(int rc)
 
 int outcome_refused(const char *program, const struct refusal *refusal, int rc)
 {
-	bool has_place = refusal->file[0] != '\0' || refusal->line > 0;
-	fprintf(stderr, "weft %s: ", program);
-	if (refusal->file[0] != '\0')
-		fprintf(stderr, "%s:", refusal->file);
+	char *file = visible_text(refusal->file), *text = visible_text(refusal->text);
+	char line[16] = "", column[16] = "";
+	bool has_file = file[0] != '\0';
 	if (refusal->line > 0)
-		fprintf(stderr, "%u:", refusal->line);
+		snprintf(line, sizeof(line), "%u:", refusal->line);
 	if (refusal->column > 0)
-		fprintf(stderr, "%u:", refusal->column);
-	fprintf(stderr, "%s%s\n", has_place ? " " : "", refusal->text);
+		snprintf(column, sizeof(column), "%u:", refusal->column);
+	fprintf(stderr, "weft %s: %s%s%s%s%s%s\n", program, file, has_file ? ":" : "", line, column,
+		has_file || refusal->line > 0 ? " " : "", text);
+	free(file);
+	free(text);
 	return outcome_status(rc);
 }
 

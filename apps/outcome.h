@@ -3,6 +3,8 @@
 // them.
 #pragma once
 
+#include <stdio.h>
+
 #include <weft/refusal.h>
 
 // Exit statuses, those of README.md. EXIT_SUCCESS is the system's own.
@@ -13,6 +15,13 @@ enum {
 	EXIT_PEER_LOST = 4,   // who this ran with is gone
 	EXIT_NOT_VALID = 5    // there is a result, but partial
 };
+
+// The standard error as it is, for bars of progress, which move the cursor; to be flushed. All
+// else that a program prints goes through streams that make what could do so visible (report_visible.h).
+FILE *outcome_terminal(void);
+
+// Prints on it.
+void outcome_bar(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 // A word of the command line that is none. `what` says what would be right, `word` stands behind it
 // in quotes. Returns -EINVAL, for the caller to hand up.

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include <weft/drive.h>
+#include <weft/report_visible.h>
 
 #include "bench.h"
 #include "help.h"
@@ -31,7 +32,9 @@ int say_refusal(const struct refusal *refusal, int status)
 
 int bad_word(const char *what, const char *word)
 {
-	fprintf(stderr, "weft bench: %s '%s' (weft bench --help lists the options)\n", what, word);
+	char *shown = visible_text(word);
+	fprintf(stderr, "weft bench: %s '%s' (weft bench --help lists the options)\n", what, shown);
+	free(shown);
 	return EXIT_BAD_INPUT;
 }
 

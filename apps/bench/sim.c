@@ -120,11 +120,11 @@ static int run_rounds(struct bench *bench)
 	int rc = 0;
 	for (long i = 0; rc == 0 && i < repeat; i++) {
 		if (isatty(STDERR_FILENO))
-			fprintf(stderr, "\rround %ld of %ld ", i + 1, repeat);
+			outcome_bar("\rround %ld of %ld ", i + 1, repeat);
 		rc = run_all(bench, repeat);
 	}
 	if (isatty(STDERR_FILENO))
-		fprintf(stderr, "\r%40s\r", "");
+		outcome_bar("\r%40s\r", "");
 	for (uint32_t i = 0; rc == 0 && i < bench->count; i++)
 		figures_conclude(&bench->figures[i]);
 	return rc;

@@ -60,7 +60,7 @@ void json_print(FILE *to, const struct call *call, const struct total *total)
 	put(root, "sizes", json_incref(call->json));
 	put(root, "busbw_mean_GBps",
 	    total->timed > 0 ? json_real(total->busbw_sum / total->timed) : json_null());
-	json_dumpf(root, to, JSON_INDENT(2));
+	json_dumpf(root, to, JSON_ENSURE_ASCII | JSON_INDENT(2));
 	fputc('\n', to);
 	json_decref(root);
 }

@@ -134,7 +134,7 @@ void json_print(FILE *to, const struct call *call)
 	put_text(worth, "verdict", spread_verdict_name(call->worth.verdict));
 	put(root, "mrc_less_roce", worth);
 	put(root, "inputs", inputs_of(call));
-	json_dumpf(root, to, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+	json_dumpf(root, to, JSON_ENSURE_ASCII | JSON_INDENT(2) | JSON_REAL_PRECISION(12));
 	fputc('\n', to);
 	json_decref(root);
 }

@@ -167,7 +167,7 @@ int show_json(FILE *to, const struct gpu_link *link, const uint32_t *ranks, uint
 	for (uint32_t i = 0; i < count; i++)
 		json_array_append_new(list, rank_json(link, ranks[i]));
 	json_object_set_new(root, "ranks", list);
-	int rc = json_dumpf(root, to, JSON_INDENT(2));
+	int rc = json_dumpf(root, to, JSON_ENSURE_ASCII | JSON_INDENT(2));
 	fputc('\n', to);
 	json_decref(root);
 	return rc;

@@ -97,7 +97,7 @@ void json_print(FILE *to, const struct call *call)
 	for (uint32_t i = 0; i < call->count; i++)
 		check(json_array_append_new(list, file_of(call, &call->files[i])) == 0);
 	put(root, "logs", list);
-	json_dumpf(root, to, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+	json_dumpf(root, to, JSON_ENSURE_ASCII | JSON_INDENT(2) | JSON_REAL_PRECISION(12));
 	fputc('\n', to);
 	json_decref(root);
 }

@@ -62,7 +62,7 @@ static json_t *begin(const struct call *call, const char *depth)
 
 static void end(FILE *to, json_t *root)
 {
-	json_dumpf(root, to, JSON_INDENT(2));
+	json_dumpf(root, to, JSON_ENSURE_ASCII | JSON_INDENT(2));
 	fputc('\n', to);
 	json_decref(root);
 }

@@ -167,7 +167,7 @@ void depth_json(FILE *to, const struct call *call, const struct depth *depth)
 	put(root, "steps", depth_steps_json(&depth->steps));
 	put(root, "prediction", prediction_of(depth));
 	put(root, "inputs", inputs_of(call));
-	json_dumpf(root, to, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+	json_dumpf(root, to, JSON_ENSURE_ASCII | JSON_INDENT(2) | JSON_REAL_PRECISION(12));
 	fputc('\n', to);
 	json_decref(root);
 }

@@ -104,7 +104,7 @@ void depth_sample_json(FILE *to, const struct call *call, const struct depth_sam
 	put(root, "terms", terms_of(depth));
 	put(root, "outside", depth_outside_json(&depth->run.world, depth->longer_ps));
 	put(root, "steps", depth_steps_json(&depth->steps));
-	json_dumpf(root, to, JSON_INDENT(2));
+	json_dumpf(root, to, JSON_ENSURE_ASCII | JSON_INDENT(2));
 	fputc('\n', to);
 	json_decref(root);
 }

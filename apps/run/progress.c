@@ -7,6 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "outcome.h"
+
 #define BAR_CELLS 30
 
 static double now_s(void)
@@ -50,17 +52,16 @@ bool progress_show(void *context, const struct world *world, const struct run *s
 	for (int i = 0; i < BAR_CELLS; i++)
 		bar[i] = i < (int)(share * BAR_CELLS) ? '#' : '.';
 	bar[BAR_CELLS] = '\0';
-	fprintf(stderr, "\r[%s] %3.0f %%  %.3f ms simulated  %.2f M packets/s  ", bar, share * 100,
-		(double)(so_far->now_ps + world_skipped_ps(world)) / 1e9,
-		(double)so_far->data_delivered / spent_s / 1e6);
+	outcome_bar("\r[%s] %3.0f %%  %.3f ms simulated  %.2f M packets/s  ", bar, share * 100,
+		    (double)(so_far->now_ps + world_skipped_ps(world)) / 1e9,
+		    (double)so_far->data_delivered / spent_s / 1e6);
 	if (share > 0.01)
-		fprintf(stderr, "%.0f s left   ", spent_s * (1 - share) / share);
-	fflush(stderr);
+		outcome_bar("%.0f s left   ", spent_s * (1 - share) / share);
 	return true;
 }
 
 void progress_end(const struct progress *progress)
 {
 	if (progress->is_on)
-		fprintf(stderr, "\r\033[K");
+		outcome_bar("\r\033[K");
 }

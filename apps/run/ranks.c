@@ -4,6 +4,7 @@
 #include "ranks.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,6 +36,16 @@ static int refuse_word(struct call *call, const char *what, const char *instead)
 	return -EINVAL;
 }
 
+// What others than the first print goes nowhere.
+static int be_silent(struct refusal *refusal)
+{
+	int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	if (nothing < 0 || dup2(nothing, STDOUT_FILENO) < 0)
+		return refuse(refusal, -errno, "cannot open /dev/null", 0, 0, 0);
+	close(nothing);
+	return 0;
+}
+
 int ranks_join(struct call *call, char **argv)
 {
 	if (ranks_launched() == 1)
@@ -50,9 +61,7 @@ int ranks_join(struct call *call, char **argv)
 		return rc;
 	call->ranks.stop = call_stop();
 	call->is_other = call->ranks.index > 0;
-	if (call->is_other && freopen("/dev/null", "w", stdout) == NULL)
-		return refuse(&call->refusal, -errno, "cannot open /dev/null", 0, 0, 0);
-	return 0;
+	return call->is_other ? be_silent(&call->refusal) : 0;
 }
 
 int ranks_check(struct call *call)

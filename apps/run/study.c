@@ -117,7 +117,7 @@ static void work_take(void *context, uint32_t index, const struct study_run *run
 	report_study_take(work->study, run);
 	work->taken++;
 	if (work->has_bar)
-		fprintf(stderr, "\r%u of %u runs ", work->taken, work->all);
+		outcome_bar("\r%u of %u runs ", work->taken, work->all);
 }
 
 // Everything is parsed before anything is run: a wrong word is told now.
@@ -177,7 +177,7 @@ static int run_all(struct study_work *work)
 	int status = jobs_run(work->all, call->options.job_count, work_run, work_take, work);
 	call->options.is_quiet = is_quiet;
 	if (work->has_bar)
-		fprintf(stderr, "\r%30s\r", "");
+		outcome_bar("\r%30s\r", "");
 	return status != 0 ? status : finish(work);
 }
 

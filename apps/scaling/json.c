@@ -85,7 +85,7 @@ void json_print(FILE *to, const struct call *call)
 	for (uint32_t i = 0; i < call->point_count; i++)
 		check(json_array_append_new(list, point_of(call, &call->points[i])) == 0);
 	put(root, "points", list);
-	json_dumpf(root, to, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+	json_dumpf(root, to, JSON_ENSURE_ASCII | JSON_INDENT(2) | JSON_REAL_PRECISION(12));
 	fputc('\n', to);
 	json_decref(root);
 }

@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include <weft/report_visible.h>
+
 #include "scaling.h"
 
 #define WIDTH 720.0
@@ -153,20 +155,6 @@ static void put_spread(const struct plot *plot)
 	}
 }
 
-static void put_text(FILE *to, const char *text)
-{
-	for (; *text != '\0'; text++) {
-		if (*text == '<')
-			fputs("&lt;", to);
-		else if (*text == '>')
-			fputs("&gt;", to);
-		else if (*text == '&')
-			fputs("&amp;", to);
-		else
-			fputc(*text, to);
-	}
-}
-
 static void put_head(FILE *to, const struct call *call)
 {
 	static const char *const style =
@@ -182,7 +170,7 @@ static void put_head(FILE *to, const struct call *call)
 		"%.0f 580'>\n<style>%s</style>\n<rect width='%.0f' height='580' fill='white'/>\n"
 		"<text class='title' x='16' y='24'>",
 		WIDTH, WIDTH, style, WIDTH);
-	put_text(to, call->name);
+	visible_xml(to, call->name);
 	fprintf(to,
 		": weak scaling</text>\n<text class='note' x='16' y='42'>racks of %" PRIu32
 		" GPUs; one step from its schedule, %s; the reference has %" PRIu32

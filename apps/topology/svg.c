@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include <weft/report_visible.h>
+
 #include "layout.h"
 #include "table.h"
 
@@ -22,21 +24,6 @@ struct drawing {
 	struct layout layout;
 	double left; // of the plane under way
 };
-
-// Writes text of a scenario with what XML wants escaped.
-static void put_text(FILE *to, const char *text)
-{
-	for (; *text != '\0'; text++) {
-		if (*text == '<')
-			fputs("&lt;", to);
-		else if (*text == '>')
-			fputs("&gt;", to);
-		else if (*text == '&')
-			fputs("&amp;", to);
-		else
-			fputc(*text, to);
-	}
-}
 
 static double x_of(const struct drawing *drawing, uint32_t at)
 {
@@ -137,7 +124,7 @@ static void put_switch(const struct drawing *drawing, uint32_t at)
 		"<text x='%.1f' y='%.1f'>",
 		plan->tier, x - 24, y - 11, x, y + 4);
 	if (drawing->topology->names != NULL)
-		put_text(drawing->to, drawing->topology->names[plan->index]);
+		visible_xml(drawing->to, drawing->topology->names[plan->index]);
 	else
 		fprintf(drawing->to, "t%u %" PRIu32, plan->tier, plan->index);
 	fputs("</text>\n", drawing->to);
@@ -200,7 +187,7 @@ static void put_head(const struct drawing *drawing, uint32_t planes)
 		"style='fill:white;stroke:none'/>\n<text class='title' x='16' y='24'>",
 		width, layout->height + HEAD, width, layout->height + HEAD, style, width,
 		layout->height + HEAD);
-	put_text(drawing->to, drawing->scenario->name);
+	visible_xml(drawing->to, drawing->scenario->name);
 	fprintf(drawing->to,
 		": %s</text>\n<text class='note' x='16' y='42'>%" PRIu32 " NICs, %" PRIu32
 		" planes with %" PRIu32 " switches and %" PRIu32 " links each",

@@ -90,7 +90,7 @@ void json_print(FILE *to, const struct call *call)
 	for (uint32_t i = 0; i < count->row_count; i++)
 		check(json_array_append_new(rows, row_of(set, &count->rows[i])) == 0);
 	put(root, "communications", rows);
-	json_dumpf(root, to, JSON_INDENT(2));
+	json_dumpf(root, to, JSON_ENSURE_ASCII | JSON_INDENT(2));
 	fputc('\n', to);
 	json_decref(root);
 }

@@ -227,7 +227,7 @@ static void end_children(struct book *book)
 
 static int say(struct book *book, struct case_run *run)
 {
-	page_bar_end(stderr);
+	page_bar_end(outcome_terminal());
 	page_line(stdout, book, run);
 	return page_write(book);
 }
@@ -278,13 +278,13 @@ static int run_all(struct book *book)
 		    case_awaited(book, &book->cases[next]) == NULL) {
 			rc = begin(book, &book->cases[next++]);
 		} else if (running > 0) {
-			page_bar(stderr, book);
+			page_bar(outcome_terminal(), book);
 			rc = await(book);
 		} else {
 			break;
 		}
 	}
-	page_bar_end(stderr);
+	page_bar_end(outcome_terminal());
 	end_children(book);
 	book->is_done = rc == 0 && stop == 0;
 	int written = page_write(book);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <weft/drive_files.h>
+#include <weft/report_visible.h>
 
 #include "outcome.h"
 #include "page.h"
@@ -155,8 +156,11 @@ static int replace(struct book *book, const char *path, int (*write)(FILE *to, c
 
 static int text(FILE *to, const struct book *book)
 {
-	page_text(to, book);
-	return ferror(to) != 0;
+	FILE *visible = visible_open(to);
+	if (visible == NULL)
+		return -ENOMEM;
+	page_text(visible, book);
+	return visible_close(visible);
 }
 
 static int junit(FILE *to, const struct book *book)

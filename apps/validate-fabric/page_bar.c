@@ -19,7 +19,7 @@ static double since_s(double start_s)
 void page_bar(FILE *to, const struct book *book)
 {
 	uint32_t through = 0, run = 0;
-	if (isatty(fileno(to)) == 0)
+	if (isatty(STDERR_FILENO) == 0)
 		return;
 	for (uint32_t i = 0; i < book->case_count; i++) {
 		through += book->cases[i].state != CASE_OPEN;
@@ -41,7 +41,7 @@ void page_bar(FILE *to, const struct book *book)
 
 void page_bar_end(FILE *to)
 {
-	if (isatty(fileno(to)) != 0)
+	if (isatty(STDERR_FILENO) != 0)
 		fputs("\r\033[K", to);
 	fflush(to);
 }

@@ -228,7 +228,7 @@ int page_json(FILE *to, const struct book *book)
 		put_repeats(all, book);
 		json_object_set_new(all, "comparable", json_string(page_comparable(book)));
 	}
-	int rc = all == NULL ? -1 : json_dumpf(all, to, JSON_INDENT(1));
+	int rc = all == NULL ? -1 : json_dumpf(all, to, JSON_ENSURE_ASCII | JSON_INDENT(1));
 	json_decref(all);
 	fputc('\n', to);
 	return rc;

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <weft/report_visible.h>
+
 #include "help.h"
 #include "outcome.h"
 #include "validate.h"
@@ -61,8 +63,10 @@ void claims_add(struct claims *claims, const struct claim *claim)
 
 static int bad_input(const char *text, const char *value)
 {
-	fprintf(stderr, "weft validate: %s `%s`; see weft validate --help\n", text, value);
-	return 2;
+	char *shown = visible_text(value);
+	fprintf(stderr, "weft validate: %s `%s`; see weft validate --help\n", text, shown);
+	free(shown);
+	return EXIT_BAD_INPUT;
 }
 
 // A whole number from 1 to `max`; 0 when it is none.

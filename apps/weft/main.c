@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <weft/report_visible.h>
+
 #include "command.h"
 #include "help.h"
 #include "outcome.h"
@@ -89,7 +91,9 @@ static int run_command(char **arguments)
 		fprintf(stderr, "weft: weft-%s: %s\n", command, strerror(reason));
 		return EXIT_ENVIRONMENT;
 	}
-	fprintf(stderr, "weft: '%s' is not a command\n", command);
+	char *shown = visible_text(command);
+	fprintf(stderr, "weft: '%s' is not a command\n", shown);
+	free(shown);
 	list_commands(stderr);
 	return EXIT_BAD_INPUT;
 }

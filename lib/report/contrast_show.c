@@ -130,7 +130,7 @@ int contrast_json(FILE *to, const struct contrast *contrast)
 	json_t *rows = array_in(root, "rows");
 	for (uint32_t i = 0; i < contrast->count; i++)
 		put_row(row_in(rows), &contrast->rows[i]);
-	int rc = json_dumpf(root, to, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+	int rc = json_dumpf(root, to, JSON_ENSURE_ASCII | JSON_INDENT(2) | JSON_REAL_PRECISION(12));
 	json_decref(root);
 	return rc == 0 && fputc('\n', to) != EOF ? 0 : -EIO;
 }

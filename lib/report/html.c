@@ -186,7 +186,7 @@ static void data(FILE *to, const struct sheet *sheet)
 	json_array_foreach(sheet->sections, i, section)
 		json_array_foreach(json_object_get(section, "charts"), k, chart)
 			json_array_append(all, (json_t *)(uintptr_t)chart);
-	char *text = json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(9));
+	char *text = json_dumps(all, JSON_ENSURE_ASCII | JSON_COMPACT | JSON_REAL_PRECISION(9));
 	json_decref(all);
 	check(text != NULL);
 	fputs("<script type=\"application/json\" id=\"charts\">", to);

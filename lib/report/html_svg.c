@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include <weft/report_visible.h>
+
 #define WIDTH 900.0
 #define TOP 14.0
 #define BOTTOM 46.0
@@ -33,18 +35,7 @@ struct plot {
 
 void html_text(FILE *to, const char *text)
 {
-	for (; *text != '\0'; text++) {
-		if (*text == '<')
-			fputs("&lt;", to);
-		else if (*text == '>')
-			fputs("&gt;", to);
-		else if (*text == '&')
-			fputs("&amp;", to);
-		else if (*text == '"')
-			fputs("&quot;", to);
-		else
-			fputc(*text, to);
-	}
+	visible_xml(to, text);
 }
 
 // ---------------------------------------------------------------- scales

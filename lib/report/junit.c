@@ -6,27 +6,12 @@
 #include <math.h>
 
 #include <weft/report_junit.h>
-
-// A text inside of XML. What XML 1.0 cannot hold becomes a question mark.
-static void put_xml(FILE *to, const char *text)
-{
-	for (; *text != '\0'; text++) {
-		const char *name = *text == '<' ? "&lt;"
-			: *text == '>'		? "&gt;"
-			: *text == '&'		? "&amp;"
-			: *text == '"'		? "&quot;"
-						: NULL;
-		if (name != NULL)
-			fputs(name, to);
-		else
-			fputc((unsigned char)*text < 0x20 ? '?' : *text, to);
-	}
-}
+#include <weft/report_visible.h>
 
 static void put_attribute(FILE *to, const char *name, const char *text)
 {
 	fprintf(to, " %s=\"", name);
-	put_xml(to, text);
+	visible_xml(to, text);
 	fputc('"', to);
 }
 

@@ -8,8 +8,11 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <weft/check.h>
 
 #include "faults.h"
 #include "figures.h"
@@ -211,14 +214,10 @@ static uint32_t lane_of(ps_t *ends, uint32_t *lanes, const struct span *span)
 
 static void put_string(FILE *to, const char *text)
 {
-	fputc('"', to);
-	for (; *text != '\0'; text++) {
-		if (*text == '"' || *text == '\\')
-			fputc('\\', to);
-		if ((unsigned char)*text >= ' ')
-			fputc(*text, to);
-	}
-	fputc('"', to);
+	json_t *string = json_string(text);
+	check(string != NULL); // names of a scenario are UTF-8
+	json_dumpf(string, to, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
+	json_decref(string);
 }
 
 static void put_us(FILE *to, ps_t time)

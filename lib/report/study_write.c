@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <weft/report_visible.h>
+
 #include "expect.h"
 #include "put.h"
 
@@ -203,7 +205,7 @@ int report_study_json(FILE *to, const struct report_study *study)
 	put_expectations(root, study);
 	put_runs(root, study);
 	errno = 0;
-	int failed = json_dumpf(root, to, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+	int failed = json_dumpf(root, to, JSON_ENSURE_ASCII | JSON_INDENT(2) | JSON_REAL_PRECISION(12));
 	failed |= fputc('\n', to) == EOF || fflush(to) != 0;
 	int error = errno != 0 ? errno : EIO;
 	json_decref(root);
@@ -221,18 +223,10 @@ static void cell(FILE *to, double value)
 		fputc(',', to);
 }
 
-// A name, in quotes where it has a comma or a quote.
 static void name_cell(FILE *to, const char *name)
 {
-	bool is_plain = strpbrk(name, ",\"") == NULL;
-	fputs(is_plain ? "," : ",\"", to);
-	for (; *name != '\0'; name++) {
-		if (*name == '"')
-			fputc('"', to);
-		fputc(*name, to);
-	}
-	if (!is_plain)
-		fputc('"', to);
+	fputc(',', to);
+	visible_cell(to, name);
 }
 
 // Columns that name a point: its variant, then the value of each swept key.
