@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A result as lines of figures: OpenMetrics text, and CSV. What could not be measured is in both,
-// with its reason, and is no number in either. Format: the OpenMetrics specification, version 1.0,
-// text form.
+// A result as lines of figures: metrics, and CSV. What could not be measured is in both, with its
+// reason, and is no number in either. Metrics are in what OpenMetrics 1.0 and Prometheus' text have
+// in common: gauges alone, texts as labels of gauges that are 1.
 
 #include <ctype.h>
 #include <errno.h>
@@ -9,11 +9,12 @@
 #include <string.h>
 
 #include <weft/check.h>
+#include <weft/report_visible.h>
 
 #include "flat.h"
 #include "sheet.h"
 
-#define NAME_BYTES (FLAT_PATH_BYTES + 8)
+#define NAME_BYTES (2 * FLAT_PATH_BYTES)
 #define REASON_NONE "not of this run"
 
 // ---------------------------------------------------------------- OpenMetrics
@@ -24,29 +25,62 @@ struct metrics {
 	json_t *helps;	  // name: path
 };
 
-// "messages[].p99_ns" to "weft_messages_p99_ns".
-static void name_of(char ret[NAME_BYTES], const char *path)
+// Prometheus asks for base units with whole names, and keeps some last words for kinds of metrics
+// of its own (promtool check metrics).
+static const struct {
+	const char *word, *name;
+	double factor;
+	bool is_last; // the word is taken at the end alone
+} words[] = {
+	{"ps", "seconds", 1e-12, false}, {"ns", "seconds", 1e-9, false},
+	{"us", "seconds", 1e-6, false},	 {"ms", "seconds", 1e-3, false},
+	{"s", "seconds", 1, false},	 {"bps", "bytes_per_second", 0.125, false},
+	{"count", "number", 1, true},	 {"total", "all", 1, true},
+	{"sum", "whole", 1, true},	 {"bucket", "part", 1, true},
+};
+
+// Writes a word of a name as Prometheus has it. Returns what a value is to be multiplied by.
+static double put_word(char ret[NAME_BYTES], const char *word, bool is_last)
 {
-	size_t used = (size_t)snprintf(ret, NAME_BYTES, "weft_");
-	for (; *path != '\0' && used + 1 < NAME_BYTES; path++) {
-		if (isalnum((unsigned char)*path))
-			ret[used++] = *path;
-		else if (*path == '.' || *path == '_')
-			ret[used++] = '_';
+	size_t used = strlen(ret);
+	bool is_rate = used > 4 && strcmp(ret + used - 4, "_per") == 0;
+	const char *name = word;
+	double factor = 1;
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		if (strcmp(word, words[i].word) != 0 || (words[i].is_last && !is_last))
+			continue;
+		name = is_rate ? "second" : words[i].name;
+		factor = words[i].factor;
 	}
-	ret[used] = '\0';
+	snprintf(ret + used, NAME_BYTES - used, "_%s", name);
+	return factor;
+}
+
+// "messages[].p99_ns" to "weft_messages_p99_seconds", for values times 1e-9.
+static double name_of(char ret[NAME_BYTES], const char *path)
+{
+	char word[NAME_BYTES];
+	double factor = 1;
+	snprintf(ret, NAME_BYTES, "weft");
+	while (*path != '\0') {
+		size_t length = 0;
+		for (; *path != '\0' && *path != '.' && *path != '_'; path++)
+			if (isalnum((unsigned char)*path) && length + 1 < sizeof(word))
+				word[length++] = (char)tolower((unsigned char)*path);
+		word[length] = '\0';
+		path += *path != '\0';
+		if (length > 0)
+			factor *= put_word(ret, word, *path == '\0');
+	}
+	return factor;
 }
 
 static void put_escaped(FILE *to, const char *text)
 {
-	for (; *text != '\0'; text++) {
-		if (*text == '\n')
-			fputs("\\n", to);
-		else if (*text == '"' || *text == '\\')
-			fprintf(to, "\\%c", *text);
-		else
-			fputc(*text, to);
-	}
+	char *shown = visible_text(text);
+	for (const char *at = shown; *at != '\0'; at++)
+		fprintf(to, *at == '"' || *at == '\\' ? "\\%c" : "%c", *at);
+	free(shown);
 }
 
 // {pair="same_t0",index="1"}, with one more label where `key` is given.
@@ -81,12 +115,12 @@ static void keep(struct metrics *metrics, const char *name, const char *path, ch
 	free(line);
 }
 
-static void put_number(FILE *to, const json_t *value)
+static void put_number(FILE *to, const json_t *value, double factor)
 {
-	if (json_is_integer(value))
+	if (json_is_integer(value) && factor == 1)
 		fprintf(to, " %lld\n", (long long)json_integer_value(value));
-	else if (json_is_real(value))
-		fprintf(to, " %.12g\n", json_real_value(value));
+	else if (json_is_number(value))
+		fprintf(to, " %.12g\n", json_number_value(value) * factor);
 	else
 		fprintf(to, " %d\n", json_is_true(value));
 }
@@ -96,7 +130,7 @@ static void take_metric(const struct flat_leaf *leaf, void *context)
 	struct metrics *metrics = context;
 	char name[NAME_BYTES], *line = NULL;
 	size_t bytes;
-	name_of(name, leaf->path);
+	double factor = name_of(name, leaf->path);
 	FILE *to = open_memstream(&line, &bytes);
 	check(to != NULL);
 	if (json_is_null(leaf->value)) {
@@ -112,11 +146,10 @@ static void take_metric(const struct flat_leaf *leaf, void *context)
 		fputs(name, to);
 		put_labels(to, leaf, "value", json_string_value(leaf->value));
 		fputs(" 1\n", to);
-		name[strlen(name) - strlen("_info")] = '\0';
 	} else {
 		fputs(name, to);
 		put_labels(to, leaf, NULL, NULL);
-		put_number(to, leaf->value);
+		put_number(to, leaf->value, factor);
 	}
 	check(fclose(to) == 0);
 	keep(metrics, name, leaf->path, line);
@@ -133,12 +166,8 @@ int metrics_write(FILE *to, const struct sheet *sheet)
 	flat_walk(sheet->result, take_metric, &metrics);
 	json_object_foreach(metrics.families, name, list)
 	{
-		const char *first = json_string_value(json_array_get(list, 0));
-		size_t length = strlen(name);
-		bool is_info = strncmp(first, name, length) == 0 &&
-			strncmp(first + length, "_info{", 6) == 0;
 		bool is_missing = strcmp(name, "weft_unavailable") == 0;
-		fprintf(to, "# TYPE %s %s\n# HELP %s %s\n", name, is_info ? "info" : "gauge", name,
+		fprintf(to, "# TYPE %s gauge\n# HELP %s %s\n", name, name,
 			is_missing ? "figures that there are none of, and why"
 				   : json_string_value(json_object_get(metrics.helps, name)));
 		json_array_foreach(list, i, each) fputs(json_string_value(each), to);
@@ -150,19 +179,6 @@ int metrics_write(FILE *to, const struct sheet *sheet)
 }
 
 // ---------------------------------------------------------------- CSV
-
-// Quoted where a comma or a quote would split it (RFC 4180).
-static void put_field(FILE *to, const char *text)
-{
-	if (strpbrk(text, ",\"\n") == NULL) {
-		fputs(text, to);
-		return;
-	}
-	fputc('"', to);
-	for (; *text != '\0'; text++)
-		fprintf(to, *text == '"' ? "\"\"" : "%c", *text);
-	fputc('"', to);
-}
 
 static const char *unit_of(const char *path)
 {
@@ -195,14 +211,14 @@ static void take_line(const struct flat_leaf *leaf, void *context)
 					 i > 0 ? " " : "", leaf->labels[i].key,
 					 leaf->labels[i].value);
 	fprintf(to, "%s,", leaf->path);
-	put_field(to, where);
+	visible_cell(to, where);
 	fputc(',', to);
 	if (json_is_integer(leaf->value))
 		fprintf(to, "%lld", (long long)json_integer_value(leaf->value));
 	else if (json_is_real(leaf->value))
 		fprintf(to, "%.12g", json_real_value(leaf->value));
 	else if (json_is_string(leaf->value))
-		put_field(to, json_string_value(leaf->value));
+		visible_cell(to, json_string_value(leaf->value));
 	else if (!json_is_null(leaf->value))
 		fprintf(to, "%d", json_is_true(leaf->value));
 	bool is_number = json_is_number(leaf->value);
@@ -210,7 +226,7 @@ static void take_line(const struct flat_leaf *leaf, void *context)
 	if (json_is_null(leaf->value)) {
 		snprintf(where, sizeof(where), "unavailable: %s",
 			 leaf->reason != NULL ? leaf->reason : REASON_NONE);
-		put_field(to, where);
+		visible_cell(to, where);
 	}
 	fputc('\n', to);
 }

@@ -227,17 +227,17 @@ LABEL = re.compile(r'([a-z_][a-z0-9_]*)="((?:[^"\\]|\\.)*)"(?:,|$)')
 
 
 def read_metrics(text):
-    """OpenMetrics text as {(name, labels): value}; what is not in its form is refused."""
+    """OpenMetrics text of gauges as {(name, labels): value}; what is not in its form is refused."""
     lines, samples, family, families = text.split("\n"), {}, None, set()
     assert lines[-2:] == ["# EOF", ""], "ends with # EOF"
     for line in lines[:-2]:
         if line.startswith("# TYPE "):
             family, kind = line.split()[2:]
-            assert family not in families and kind in ("gauge", "info"), line
+            assert family not in families and kind == "gauge", line
             families.add(family)
         elif not line.startswith("# HELP " + family + " "):
             name, labels, value = SAMPLE.fullmatch(line).groups()
-            assert name == family + ("_info" if kind == "info" else ""), line
+            assert name == family, line
             pairs = LABEL.findall(labels or "")
             assert LABEL.sub("", labels or "") == "" and len(dict(pairs)) == len(pairs), line
             key = (name, frozenset((k, re.sub(r"\\(.)", lambda m: "\n" if m[1] == "n" else m[1], v)) for k, v in pairs))
@@ -246,19 +246,47 @@ def read_metrics(text):
     return samples
 
 
+BASE = {"ps": ("seconds", 1e-12), "ns": ("seconds", 1e-9), "us": ("seconds", 1e-6), "ms": ("seconds", 1e-3), "s": ("seconds", 1),
+        "bps": ("bytes_per_second", 1 / 8)}
+LAST = {"count": "number", "total": "all", "sum": "whole", "bucket": "part"}
+
+
+def metric_of(path):
+    """Its name in base units, and the factor that makes them."""
+    names, factor, words = ["weft"], 1, re.sub(r"[^a-z0-9_.]", "", path.lower()).replace(".", "_").split("_")
+    for at, word in enumerate(words):
+        if word in BASE:
+            factor *= BASE[word][1]
+            word = "second" if names[-1] == "per" else BASE[word][0]
+        elif at == len(words) - 1:
+            word = LAST.get(word, word)
+        names.append(word)
+    return "_".join(name for name in names if name), factor
+
+
+def check_with_promtool(text):
+    promtool = shutil.which("promtool")
+    if promtool is None:
+        print("left out: metrics.txt is not checked by promtool (prometheus)")
+        return
+    done = subprocess.run([promtool, "check", "metrics"], input=text, capture_output=True, text=True, check=False)
+    check((done.returncode, done.stdout + done.stderr) == (0, ""), f"promtool has nothing to say {(done.stdout + done.stderr)[-300:]}")
+
+
 def check_metrics(folder, result):
     text = (folder / "metrics.txt").read_text()
     got, wanted = read_metrics(text), {}
     for path, labels, value, reason in leaves(result):
-        name = "weft_" + re.sub(r"[^a-zA-Z0-9_]", "", path.replace(".", "_"))
+        name, factor = metric_of(path)
         if value is None:
             wanted[("weft_unavailable", frozenset((*labels, ("metric", name), ("reason", reason))))] = 1
         elif isinstance(value, str):
             wanted[(name + "_info", frozenset((*labels, ("value", value))))] = 1
         else:
-            wanted[(name, frozenset(labels))] = value
+            wanted[(name, frozenset(labels))] = value * factor
     close = got.keys() == wanted.keys() and all(abs(got[key] - wanted[key]) <= 1e-11 * abs(wanted[key]) for key in got)
     check(close and len(got) > 150, f"metrics.txt: the {len(wanted)} figures of the result, none else {set(got) ^ set(wanted)}")
+    check_with_promtool(text)
     reader = "import sys; from prometheus_client.openmetrics.parser import text_string_to_metric_families as read\n" \
              "print(sum(len(family.samples) for family in read(sys.stdin.read())))"
     done = subprocess.run(["/usr/bin/python3", "-c", reader], input=text, capture_output=True, text=True)
