@@ -50,7 +50,8 @@ int json_file_check(const char *path)
 
 static int write_stream(const json_t *out, FILE *stream)
 {
-	if (json_dumpf(out, stream, JSON_ENSURE_ASCII | JSON_INDENT(2)) != 0 || fputc('\n', stream) == EOF)
+	if (json_dumpf(out, stream, JSON_ENSURE_ASCII | JSON_INDENT(2)) != 0 ||
+	    fputc('\n', stream) == EOF)
 		return -EIO;
 	return fflush(stream) == 0 ? 0 : -EIO;
 }

@@ -136,7 +136,9 @@ void json_print(FILE *to, const struct call *call)
 	put(root, "stages", stages);
 	put_groups(root, call);
 	put_messages(root, call);
-	json_dumpf(root, to, JSON_ENSURE_ASCII | JSON_INDENT(2)); // who called asks the file whether it was written
+	json_dumpf(root, to,
+		   JSON_ENSURE_ASCII |
+			   JSON_INDENT(2)); // who called asks the file whether it was written
 	fputc('\n', to);
 	json_decref(root);
 }

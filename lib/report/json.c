@@ -501,7 +501,8 @@ int report_json(FILE *to, const struct report_input *input)
 		put(root, "expect", expect_json(input));
 	put_inputs(root, input);
 	errno = 0;
-	int failed = json_dumpf(root, to, JSON_ENSURE_ASCII | JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+	int failed = json_dumpf(root, to,
+				JSON_ENSURE_ASCII | JSON_INDENT(2) | JSON_REAL_PRECISION(12));
 	failed |= fputc('\n', to) == EOF || fflush(to) != 0;
 	int error = errno != 0 ? errno : EIO;
 	json_decref(root);

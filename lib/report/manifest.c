@@ -210,7 +210,8 @@ static int put_file(const char *path, const struct manifest_rows *files,
 	put_rows(root, "files", "name", files);
 	put_rows(root, "inputs", "path", inputs);
 	errno = 0;
-	bool has_failed = json_dumpf(root, to, JSON_ENSURE_ASCII | JSON_INDENT(1)) != 0 || fputc('\n', to) == EOF;
+	bool has_failed = json_dumpf(root, to, JSON_ENSURE_ASCII | JSON_INDENT(1)) != 0 ||
+		fputc('\n', to) == EOF;
 	has_failed |= fflush(to) != 0;
 	int code = !has_failed ? 0 : errno != 0 ? -errno : -EIO;
 	json_decref(root);
