@@ -89,7 +89,7 @@ def check_options(folder):
     check(status == 0 and errors == "" and "steps                        5   median 3.1200 s" in out, "a small log")
     refused("no log", [], "no log given")
     refused("no such file", [folder / "none"], "none: ")
-    refused("a folder", [folder], "directory")
+    refused("a folder", [folder], "a folder")
     refused("unknown option", ["--fast", SMALL], "unknown option")
     refused("--slow below 1", ["--slow", "0.5", SMALL], "from 1")
     refused("--slow of words", ["--slow", "nan", SMALL], "from 1")
