@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -41,6 +42,13 @@ void outcome_bar(const char *format, ...)
 	vfprintf(terminal, format, values);
 	va_end(values);
 	fflush(terminal);
+}
+
+// A file that grows beyond its limit is an error of whoever writes it, told with its name, and no
+// end of the program. Here, because each program has this file and no call of it comes first.
+__attribute__((constructor)) static void outcome_begin(void)
+{
+	signal(SIGXFSZ, SIG_IGN);
 }
 
 int outcome_bad_word(struct refusal *refusal, const char *what, const char *word)

@@ -2,11 +2,11 @@
 // weft gpu: takes ranks of a run and has a generator play them.
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <weft/drive_files.h>
+#include <weft/drive_signals.h>
 #include <weft/gpu_record.h>
 
 #include "gpu.h"
@@ -16,14 +16,6 @@
 
 #define RECORD_BYTES_MAX ((size_t)1 << 28)
 #define NS_PER_S INT64_C(1000000000)
-
-static volatile sig_atomic_t stop_asked;
-
-static void ask_stop(int signal)
-{
-	(void)signal;
-	stop_asked = 1;
-}
 
 static int claim(struct gpu_link *link, const uint32_t *ranks, uint32_t count, const char *device,
 		 struct refusal *refusal)
@@ -133,7 +125,7 @@ static int generate(const struct choice *choice, struct gpu_link *link, const ui
 		    uint32_t count, const char *device, struct refusal *refusal)
 {
 	struct gpu_generator_options options = {
-		.ranks = ranks, .rank_count = count, .load = choice->load, .stop = &stop_asked};
+		.ranks = ranks, .rank_count = count, .load = choice->load, .stop = signals_stop()};
 	int rc = claim(link, ranks, count, device, refusal);
 	if (rc < 0)
 		return rc;
@@ -256,8 +248,7 @@ int main(int argc, char **argv)
 	else if (choice.wants_probe)
 		show_probe();
 	else {
-		signal(SIGINT, ask_stop);
-		signal(SIGTERM, ask_stop);
+		signals_catch();
 		return play(&choice);
 	}
 	return outcome_end("gpu", EXIT_SUCCESS);

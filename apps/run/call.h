@@ -9,6 +9,8 @@
 #include <stdint.h>
 
 #include <weft/drive.h>
+#include <weft/drive_signals.h>
+#include <weft/drive_staging.h>
 #include <weft/report.h>
 #include <weft/report_manifest.h>
 
@@ -20,6 +22,7 @@
 
 #define COMMAND_BYTES 2048
 #define VARIANT_BYTES 256
+#define OUT_CAPTURES 2
 
 // What belongs to several jobs of one fabric (several.h).
 struct several_file {
@@ -56,8 +59,10 @@ struct call {
 	bool has_ranks;			   // several processes run this together
 	bool is_other;			   // this is not the first of them: it says nothing
 	uint64_t text_hash;		   // of all files that were read
-	uint32_t folders_made;		   // for --out
-	struct manifest_rows inputs;	   // all files that were read
+	struct staging staging;		   // of --out
+	const char *capture_names[OUT_CAPTURES + 1];
+	char capture_paths[OUT_CAPTURES][STAGING_PATH_BYTES]; // of --pcap and --log
+	struct manifest_rows inputs;			      // all files that were read
 };
 
 // Reads what the command line names: scenario, traces, sample. -errno with a reason.
@@ -71,6 +76,14 @@ int call_read_variant(struct call *call, uint32_t variant);
 int call_read_point(struct call *call, uint32_t variant, const char *const *words, uint32_t count,
 		    bool with_seed);
 
+// Makes the folder that files for --out are written into, call->staging.part, and finds where
+// captures go. Nothing without --out. -errno with a reason.
+int out_begin(struct call *call);
+
+// All is written there, and came to `rc`: puts the folder in its place. To be made before anything
+// is printed, and told behind it: a table is printed even where this fails. -errno with a reason.
+int out_end(struct call *call, int rc);
+
 // Builds the world that will be run.
 int call_build(struct call *call);
 
@@ -79,9 +92,6 @@ int call_run(struct call *call, struct run *ret);
 
 // What there is to report of a run.
 struct report_input call_report(const struct call *call, const struct run *run);
-
-// Writes the manifest of the folder of --out: last, when all else is there. -errno with a reason.
-int call_seal(struct call *call);
 
 // Says why a result is partial or wrong; a script that keeps only stderr knows it, too.
 void call_say_end(const struct call *call, const struct run *run);
@@ -92,9 +102,8 @@ int call_say_refusal(const struct call *call, int rc);
 // Whether all that was printed is where it should be. Returns an exit status.
 int call_finish_output(const struct call *call);
 
-// Whether the user asked to stop; and where that is written.
+// Whether the user asked to stop.
 bool call_is_stopped(void);
-const volatile sig_atomic_t *call_stop(void);
 
 // Refuses options that are about one run, where all variants would run.
 int compare_check(struct call *call);

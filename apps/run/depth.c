@@ -321,20 +321,17 @@ int depth_run(struct call *call)
 {
 	static struct depth depth; // large: kept off the stack
 	int rc = work_out(call, &depth);
-	if (rc == 0)
-		rc = depth_keep(call, write_depth, &depth);
 	if (rc == 0 && call->options.record_rank != NULL)
 		rc = record_step(call, &depth);
-	if (rc == 0 && call->options.record_rank != NULL)
-		rc = call_seal(call); // the record, too
 	if (rc < 0) {
 		free(depth.stages);
 		return depth_say_refusal(call, rc);
 	}
+	int kept = depth_keep(call, write_depth, &depth);
 	if (call->options.is_json)
 		depth_json(stdout, call, &depth);
 	else
 		print_table(call, &depth);
 	free(depth.stages);
-	return call_finish_output(call);
+	return depth_end(call, kept);
 }

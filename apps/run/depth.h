@@ -48,9 +48,12 @@ void depth_print_steps(const struct depth_steps *steps);
 // Prints the outcome as JSON to `to`.
 typedef void depth_write(FILE *to, const struct call *call, const void *depth);
 
-// Writes the outcome of a depth into the folder of --out, as step.json; nothing without --out. To
-// be made before anything is printed. -errno with a reason.
+// Writes the outcome of a depth into the folder of --out, as step.json, and puts it in its place;
+// nothing without --out. To be made before anything is printed. -errno with a reason.
 int depth_keep(struct call *call, depth_write *write, const void *depth);
+
+// All is printed: says what depth_keep() came to. Returns the exit status.
+int depth_end(struct call *call, int kept);
 
 // Says why there is no step, at the order or the scenario, and gives the exit status.
 int depth_say_refusal(struct call *call, int rc);

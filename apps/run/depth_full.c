@@ -136,15 +136,14 @@ int depth_full_run(struct call *call)
 {
 	static struct depth_full depth;
 	int rc = work_out(call, &depth);
-	if (rc == 0)
-		rc = depth_keep(call, write_depth_full, &depth);
 	if (rc < 0)
 		return depth_say_refusal(call, rc);
+	int kept = depth_keep(call, write_depth_full, &depth);
 	if (call->options.is_json)
 		depth_full_json(stdout, call, &depth);
 	else
 		depth_full_table(call, &depth);
-	return call_finish_output(call);
+	return depth_end(call, kept);
 }
 
 static void write_depth_all(FILE *to, const struct call *call, const void *depth)
@@ -158,13 +157,12 @@ int depth_all_run(struct call *call)
 	int rc = work_out(call, &depth.full);
 	if (rc == 0)
 		rc = depth_sample_work(call, &depth.sample);
-	if (rc == 0)
-		rc = depth_keep(call, write_depth_all, &depth);
 	if (rc < 0)
 		return depth_say_refusal(call, rc);
+	int kept = depth_keep(call, write_depth_all, &depth);
 	if (call->options.is_json)
 		depth_all_json(stdout, call, &depth);
 	else
 		depth_all_table(call, &depth);
-	return call_finish_output(call);
+	return depth_end(call, kept);
 }

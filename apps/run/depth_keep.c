@@ -6,25 +6,24 @@
 #include <weft/drive_files.h>
 
 #include "depth.h"
-#include "folder.h"
-
-#define NAME "step.json"
 
 int depth_keep(struct call *call, depth_write *write, const void *depth)
 {
-	char path[4096];
+	char path[STAGING_PATH_BYTES + 16];
 	struct draft draft;
-	uint32_t made;
 	if (call->options.out == NULL)
 		return 0;
-	int rc = folder_make(call->options.out, NAME, &made, &call->refusal);
-	if (rc < 0)
-		return rc;
-	snprintf(path, sizeof(path), "%s/" NAME, call->options.out);
-	rc = draft_begin(&draft, path, &call->refusal);
-	if (rc < 0)
-		return rc;
-	write(draft.to, call, depth);
-	rc = draft_end(&draft, 0, &call->refusal);
-	return rc < 0 ? rc : call_seal(call);
+	snprintf(path, sizeof(path), "%s/step.json", call->staging.part);
+	int rc = draft_begin(&draft, path, &call->refusal);
+	if (rc == 0) {
+		write(draft.to, call, depth);
+		rc = draft_end(&draft, 0, &call->refusal);
+	}
+	return out_end(call, rc);
+}
+
+int depth_end(struct call *call, int kept)
+{
+	int status = call_finish_output(call);
+	return kept < 0 ? call_say_refusal(call, kept) : status;
 }

@@ -434,13 +434,12 @@ int depth_sample_run(struct call *call)
 {
 	static struct depth_sample depth; // large: kept off the stack
 	int rc = depth_sample_work(call, &depth);
-	if (rc == 0)
-		rc = depth_keep(call, write_depth_sample, &depth);
 	if (rc < 0)
 		return depth_say_refusal(call, rc);
+	int kept = depth_keep(call, write_depth_sample, &depth);
 	if (call->options.is_json)
 		depth_sample_json(stdout, call, &depth);
 	else
 		depth_sample_table(call, &depth);
-	return call_finish_output(call);
+	return depth_end(call, kept);
 }

@@ -5,14 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <weft/drive_files.h>
+#include <weft/drive_staging.h>
 
-#include "folder.h"
-
-#define PATH_BYTES 4096
+#define PATH_BYTES (STAGING_PATH_BYTES + 64)
 #define UNIT_PS PS_PER_NS // of calc in GOAL, as its users have it
 
 enum export_form export_find(const char *name)
@@ -20,13 +17,6 @@ enum export_form export_find(const char *name)
 	if (strcmp(name, "chakra") == 0)
 		return EXPORT_CHAKRA;
 	return strcmp(name, "goal") == 0 ? EXPORT_GOAL : EXPORT_NONE;
-}
-
-static int refuse_path(struct refusal *refusal, const char *path, int error, const char *what)
-{
-	snprintf(refusal->file, sizeof(refusal->file), "%.255s", path);
-	snprintf(refusal->text, sizeof(refusal->text), "%s: %s", what, strerror(error));
-	return -error;
 }
 
 static int write_file(const char *out, const char *name, const char *text, size_t bytes,
@@ -85,41 +75,23 @@ static int write_goal(struct trace_set *set, const char *out, uint32_t ranks,
 	return rc;
 }
 
-// What was written before it went wrong.
-static void take_back(const char *out, uint32_t ranks, uint32_t folders)
-{
-	char path[PATH_BYTES];
-	for (uint32_t rank = 0; rank < ranks; rank++) {
-		snprintf(path, sizeof(path), "%s/rank.%u.et", out, rank);
-		unlink(path);
-	}
-	snprintf(path, sizeof(path), "%s/comm_group.json", out);
-	unlink(path);
-	snprintf(path, sizeof(path), "%s/program.goal", out);
-	unlink(path);
-	folder_unmake(out, folders);
-}
-
 int export_write(struct trace_set *set, enum export_form form, const char *out, uint32_t ranks,
 		 const struct export_rings *rings, struct refusal *refusal)
 {
-	uint32_t folders;
+	static struct staging staging; // large: kept off the stack
 	if (ranks > 0 && trace_ranks(set) > 0 && ranks != trace_ranks(set))
 		return refuse(refusal, -EINVAL, "--ranks %: the trace is of % ranks", ranks,
 			      trace_ranks(set), 0);
 	int rc = form == EXPORT_CHAKRA ? trace_spread(set, ranks, refusal) : 0;
 	if (rc < 0)
 		return rc;
-	if (access(out, F_OK) == 0)
-		return refuse_path(refusal, out, EINVAL, "is there already");
-	rc = folder_make(out, "", &folders, refusal);
-	if (rc < 0) {
-		folder_unmake(out, folders);
-		return rc;
-	}
-	rc = form == EXPORT_CHAKRA ? write_chakra(set, out, refusal)
-				   : write_goal(set, out, ranks, rings, refusal);
+	rc = staging_begin(&staging, out, NULL, refusal);
 	if (rc < 0)
-		take_back(out, form == EXPORT_CHAKRA ? set->rank_count : 0, folders);
+		return rc;
+	rc = form == EXPORT_CHAKRA ? write_chakra(set, staging.part, refusal)
+				   : write_goal(set, staging.part, ranks, rings, refusal);
+	if (rc == 0)
+		rc = staging_end(&staging, refusal);
+	staging_abandon(&staging);
 	return rc;
 }

@@ -15,7 +15,8 @@ struct export_rings {
 	uint32_t rank_host; // ranks of a host
 };
 
-// Makes the folder `out`, which must not be there, and writes the set into it. A set of one file is
+// Makes the folder `out`, which must not be there or be empty (or, with --force, hold an earlier
+// export), and writes the set into it. A set of one file is
 // spread over its ranks; `ranks` as in struct trace_run, 0 where the set must tell. Rings in GOAL
 // are slices and credits as `rings` has them. -errno with a reason; nothing stays half written.
 int export_write(struct trace_set *set, enum export_form form, const char *out, uint32_t ranks,

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <weft/drive.h>
+#include <weft/drive_staging.h>
 
 static int refuse_folder(struct refusal *refusal, const char *path, int error, const char *reason)
 {
@@ -21,8 +22,8 @@ static int refuse_folder(struct refusal *refusal, const char *path, int error, c
 	return -error;
 }
 
-// Makes each folder on the way that is not there; counts them.
-static int make_all(const char *path, uint32_t *made)
+// Makes each folder on the way that is not there.
+static int make_all(const char *path)
 {
 	char part[PATH_MAX];
 	size_t length = strlen(path);
@@ -33,29 +34,10 @@ static int make_all(const char *path, uint32_t *made)
 			continue;
 		memcpy(part, path, i);
 		part[i] = '\0';
-		if (mkdir(part, 0777) == 0)
-			++*made;
-		else if (errno != EEXIST)
+		if (mkdir(part, 0777) != 0 && errno != EEXIST)
 			return errno;
 	}
 	return 0;
-}
-
-void folder_unmake(const char *path, uint32_t made)
-{
-	char part[PATH_MAX];
-	snprintf(part, sizeof(part), "%s", path);
-	size_t length = strlen(part);
-	while (made > 0 && length > 0) {
-		while (length > 1 && part[length - 1] == '/')
-			part[--length] = '\0';
-		if (rmdir(part) == 0)
-			made--;
-		else
-			return; // somebody has put something there
-		while (length > 0 && part[length - 1] != '/')
-			part[--length] = '\0';
-	}
 }
 
 // An empty folder, or one with an earlier result of the same kind.
@@ -78,10 +60,9 @@ static bool is_ours(const char *path, const char *mark, int *ret_error)
 	return is_empty || has_result;
 }
 
-int folder_make(const char *path, const char *mark, uint32_t *ret_made, struct refusal *refusal)
+int folder_make(const char *path, const char *mark, struct refusal *refusal)
 {
-	*ret_made = 0;
-	int error = make_all(path, ret_made);
+	int error = make_all(path);
 	if (error != 0)
 		return refuse_folder(refusal, path, error, strerror(error));
 	bool ours = is_ours(path, mark, &error);
@@ -92,29 +73,7 @@ int folder_make(const char *path, const char *mark, uint32_t *ret_made, struct r
 	if (!ours)
 		return refuse_folder(refusal, path, ENOTEMPTY,
 				     "holds other files: give an empty or a new folder to --out");
-	return 0;
-}
-
-static bool is_same_folder(const char *path, const char *other)
-{
-	struct stat a, b;
-	return stat(path, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
-		a.st_ino == b.st_ino;
-}
-
-bool folder_has_result_at(const char *path, const char *file)
-{
-	char place[PATH_MAX];
-	const char *slash = strrchr(file, '/'), *name = slash == NULL ? file : slash + 1;
-	size_t length = strlen(name);
-	if (strcmp(name, "result.json") != 0 && strcmp(name, "manifest.json") != 0 &&
-	    strcmp(name, "series.csv") != 0 && strcmp(name, "bypass.csv") != 0 &&
-	    strcmp(name, "trace.json") != 0 && strcmp(name, "report.html") != 0 &&
-	    strcmp(name, "metrics.txt") != 0 && strcmp(name, "result.csv") != 0 &&
-	    (length < 4 || strcmp(name + length - 4, ".hdr") != 0))
-		return false;
-	snprintf(place, sizeof(place), "%.*s.", (int)(name - file), file);
-	return is_same_folder(path, place);
+	return staging_lock(path, refusal);
 }
 
 static int by_name(const struct dirent **a, const struct dirent **b)

@@ -206,7 +206,7 @@ static int check_call(struct call *call)
 // The scenario's own times in virtual time: what the model says.
 static int run_model(struct call *call)
 {
-	struct sim_options options = {.stop = call_stop()};
+	struct sim_options options = {.stop = signals_stop()};
 	struct run run;
 	int rc = stage_build(&call->stage, &call->scenario, NULL, 0, &options, &call->refusal);
 	if (rc < 0)

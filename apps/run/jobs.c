@@ -9,6 +9,8 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,12 +30,22 @@ struct jobs {
 	jobs_work_fn *work;
 	jobs_take_fn *take;
 	void *context;
+	uint32_t taken;
 	int status; // the first that ended the study
 };
 
-static void child(const struct jobs *jobs, uint32_t index, int to)
+// A run ends with its study, also where that one is killed and can tell nobody. A parent that died
+// before this was asked for sends nothing any more.
+static void end_with(pid_t parent)
+{
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent)
+		_exit(EXIT_ENVIRONMENT);
+}
+
+static void child(const struct jobs *jobs, uint32_t index, pid_t parent, int to)
 {
 	struct study_run run;
+	end_with(parent);
 	int status = jobs->work(jobs->context, index, &run);
 	if (status == 0 && write(to, &run, sizeof(run)) != (ssize_t)sizeof(run))
 		status = EXIT_ENVIRONMENT;
@@ -55,10 +67,10 @@ static int start(struct jobs *jobs, uint32_t index)
 	if (pipe(ends) < 0)
 		return say_environment();
 	fflush(NULL);
-	pid_t id = fork();
+	pid_t parent = getpid(), id = fork();
 	if (id == 0) {
 		close(ends[0]);
-		child(jobs, index, ends[1]);
+		child(jobs, index, parent, ends[1]);
 	}
 	close(ends[1]);
 	if (id < 0) {
@@ -70,24 +82,35 @@ static int start(struct jobs *jobs, uint32_t index)
 	return 0;
 }
 
-static int status_of(int how)
+// Why there is nothing of a run: for its line of the table.
+static void say_why(struct study_run *ret, int status, int how)
 {
-	if (WIFEXITED(how))
-		return WEXITSTATUS(how);
-	fprintf(stderr, "weft sim: a run was ended by signal %d\n", WTERMSIG(how));
-	return EXIT_ENVIRONMENT;
+	*ret = (struct study_run){.dead = status};
+	if (WIFSIGNALED(how))
+		snprintf(ret->end, sizeof(ret->end), "killed by signal %d (%.12s)", WTERMSIG(how),
+			 sigabbrev_np(WTERMSIG(how)) == NULL ? "" : sigabbrev_np(WTERMSIG(how)));
+	else if (status == EXIT_BAD_INPUT)
+		snprintf(ret->end, sizeof(ret->end), "refused");
+	else
+		snprintf(ret->end, sizeof(ret->end), "ended with status %d", WEXITSTATUS(how));
 }
 
+// One that died costs no other: its own line says why. Refused before anything ran is the study.
 static void end(struct jobs *jobs, struct job_process *process, int how)
 {
 	struct study_run run;
-	int status = status_of(how);
-	if (status == 0 && read(process->from, &run, sizeof(run)) != (ssize_t)sizeof(run))
-		status = EXIT_ENVIRONMENT;
-	if (status == 0)
+	int status = WIFEXITED(how) ? WEXITSTATUS(how) : EXIT_ENVIRONMENT;
+	bool is_whole = status == 0 &&
+		read(process->from, &run, sizeof(run)) == (ssize_t)sizeof(run);
+	if (is_whole) {
 		jobs->take(jobs->context, process->index, &run);
-	else if (jobs->status == 0)
+		jobs->taken++;
+	} else if (status == EXIT_BAD_INPUT && jobs->taken == 0) {
 		jobs->status = status;
+	} else if (!call_is_stopped()) {
+		say_why(&run, status == EXIT_BAD_INPUT ? status : EXIT_ENVIRONMENT, how);
+		jobs->take(jobs->context, process->index, &run);
+	}
 	close(process->from);
 	process->id = 0;
 	jobs->running--;
@@ -113,36 +136,11 @@ static void wait_for_one(struct jobs *jobs)
 			end(jobs, &jobs->processes[i], how);
 }
 
-static int run_here(uint32_t count, jobs_work_fn *work, jobs_take_fn *take, void *context)
-{
-	for (uint32_t index = 0; index < count && !call_is_stopped(); index++) {
-		struct study_run run;
-		int status = work(context, index, &run);
-		if (status != 0)
-			return status;
-		take(context, index, &run);
-	}
-	return 0;
-}
-
-// Lets the signal end a wait, which would begin anew otherwise.
-static void wake_on(int signal)
-{
-	struct sigaction action;
-	sigaction(signal, NULL, &action);
-	action.sa_flags &= ~SA_RESTART;
-	sigaction(signal, &action, NULL);
-}
-
 int jobs_run(uint32_t count, uint32_t at_once, jobs_work_fn *work, jobs_take_fn *take,
 	     void *context)
 {
-	if (at_once == 1)
-		return run_here(count, work, take, context);
 	static struct jobs jobs;
 	jobs = (struct jobs){.work = work, .take = take, .context = context};
-	wake_on(SIGINT);
-	wake_on(SIGTERM);
 	for (uint32_t index = 0; index < count && jobs.status == 0 && !call_is_stopped();) {
 		if (jobs.running == at_once) {
 			wait_for_one(&jobs);

@@ -10,8 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "folder.h"
-
 #define PROGRAM_MPI "weft-sim-mpi"
 
 // Becomes the program that is linked with MPI. Returns only when there is none.
@@ -59,7 +57,7 @@ int ranks_join(struct call *call, char **argv)
 	call->has_ranks = call->ranks.ops != NULL;
 	if (rc < 0)
 		return rc;
-	call->ranks.stop = call_stop();
+	call->ranks.stop = signals_stop();
 	call->is_other = call->ranks.index > 0;
 	return call->is_other ? be_silent(&call->refusal) : 0;
 }
@@ -104,10 +102,7 @@ int ranks_may_run(struct call *call, int rc)
 {
 	if (!call->has_ranks)
 		return rc;
-	int agreed = ranks_agree(&call->ranks, rc, rc == 0 ? fingerprint(call) : 0, &call->refusal);
-	if (rc == 0 && agreed < 0 && call->options.out != NULL && !call->is_other)
-		folder_unmake(call->options.out, call->folders_made);
-	return agreed;
+	return ranks_agree(&call->ranks, rc, rc == 0 ? fingerprint(call) : 0, &call->refusal);
 }
 
 int ranks_leave(struct call *call, int status)

@@ -4,7 +4,6 @@
 #include "record.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,12 +77,12 @@ static void put_parts(struct gpu_record *to, const struct world *world,
 
 int record_keep(struct call *call, struct gpu_record *record, uint32_t rank)
 {
-	char path[PATH_MAX];
+	char path[STAGING_PATH_BYTES + 32];
 	struct draft draft;
 	int rc = gpu_record_seal(record, &call->refusal);
 	if (rc == -EINVAL)
 		return rc; // what cannot be read again is not written
-	snprintf(path, sizeof(path), "%s/rank-%u.record", call->options.out, rank);
+	snprintf(path, sizeof(path), "%s/rank-%u.record", call->staging.part, rank);
 	if (rc == 0)
 		rc = draft_begin(&draft, path, &call->refusal);
 	if (rc < 0)

@@ -2,7 +2,6 @@
 // weft sim and weft emu: arguments, files, choice of driver. Nothing of the run itself lives here.
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,22 +21,9 @@
 #include "traces.h"
 #include "weft_version.h"
 
-static volatile sig_atomic_t stop_asked;
-
-static void ask_stop(int signal)
-{
-	(void)signal;
-	stop_asked = 1;
-}
-
 bool call_is_stopped(void)
 {
-	return stop_asked != 0;
-}
-
-const volatile sig_atomic_t *call_stop(void)
-{
-	return &stop_asked;
+	return *signals_stop() != 0;
 }
 
 int call_say_refusal(const struct call *call, int rc)
@@ -80,7 +66,7 @@ static struct sim_options sim_options_of(struct call *call)
 	const struct options *options = &call->options;
 	return (struct sim_options){.progress = progress_show,
 				    .progress_context = &call->progress,
-				    .stop = &stop_asked,
+				    .stop = signals_stop(),
 				    .ports = options->port_choice,
 				    .lanes = options->lane_count,
 				    .ranks = call->has_ranks ? &call->ranks : NULL};
@@ -111,7 +97,7 @@ static int try_dilation(struct call *call)
 		call->dilation_milli = pace_trial_dilation(trial);
 		stage_free(&call->stage);
 		call->refusal.file[0] = '\0';
-		if (stop_asked)
+		if (call_is_stopped())
 			rc = refuse(&call->refusal, -EINTR,
 				    "interrupted while it looked for a dilation", 0, 0, 0);
 	}
@@ -126,26 +112,14 @@ int call_build(struct call *call)
 	if (!options->is_dilation_auto)
 		call->dilation_milli = options->dilation_milli;
 	struct sim_options sim = sim_options_of(call);
-	sim.taps = (struct tap_options){options->pcap, options->log, WEFT_VERSION_TEXT};
+	sim.taps = (struct tap_options){options->pcap == NULL ? NULL : call->capture_paths[0],
+					options->log == NULL ? NULL : call->capture_paths[1],
+					WEFT_VERSION_TEXT};
 	sim.pace = (struct pace_options){.is_on = is_emu,
 					 .dilation_milli = call->dilation_milli,
 					 .clock = clock_of(options)};
 	int rc = options->gpu != NULL ? gpu_open(call, &sim) : 0;
 	return rc < 0 ? rc : build(call, &sim);
-}
-
-// Captures may lie beside a result, but not where one of its files goes.
-static int check_captures(struct call *call)
-{
-	const struct options *options = &call->options;
-	const char *const files[] = {options->pcap, options->log};
-	for (int i = 0; i < 2; i++) {
-		if (files[i] == NULL || !folder_has_result_at(options->out, files[i]))
-			continue;
-		snprintf(call->refusal.file, sizeof(call->refusal.file), "%s", files[i]);
-		return refuse(&call->refusal, -EINVAL, "--out writes a file of that name", 0, 0, 0);
-	}
-	return 0;
 }
 
 static int check_skip(struct call *call)
@@ -160,8 +134,7 @@ static int check_skip(struct call *call)
 // Reads everything and builds the world; what is refused here has written nothing.
 static int prepare(struct call *call)
 {
-	signal(SIGINT, ask_stop);
-	signal(SIGTERM, ask_stop);
+	signals_catch();
 	int rc = call_read(call);
 	if (rc == 0)
 		rc = ranks_check(call);
@@ -172,26 +145,19 @@ static int prepare(struct call *call)
 	if (rc == 0 && call->is_comparison && call->options.export != NULL)
 		return refuse(&call->refusal, -EINVAL,
 			      "--export writes one job: name a variant with --variant", 0, 0, 0);
-	if (call->is_comparison || call->is_study || call->options.depth_kind != DEPTH_NONE)
+	if (rc < 0 || call->is_comparison)
 		return rc;
-	if (rc == 0 && call->options.export != NULL)
+	if (call->options.export != NULL && call->options.depth_kind == DEPTH_NONE)
 		return call_build(call); // export_write() makes the folder
-	if (rc == 0 && !call->options.wants_footprint)
+	if (call->options.export == NULL)
+		rc = out_begin(call);
+	if (rc < 0 || call->is_study || call->options.depth_kind != DEPTH_NONE)
+		return rc;
+	if (!call->options.wants_footprint)
 		rc = several_alone(call, call->variant);
 	if (rc == 0 && call->options.is_dilation_auto && !call->options.wants_footprint)
 		rc = try_dilation(call);
-	if (rc < 0 || call->options.out == NULL || call->is_other)
-		return rc < 0 ? rc : call_build(call);
-	// Captures may go into the folder, so it is made before they are opened.
-	rc = folder_make(call->options.out, "result.json", &call->folders_made, &call->refusal);
-	if (rc < 0)
-		return rc;
-	rc = check_captures(call);
-	if (rc == 0)
-		rc = call_build(call);
-	if (rc < 0)
-		folder_unmake(call->options.out, call->folders_made);
-	return rc;
+	return rc < 0 ? rc : call_build(call);
 }
 
 // The scenario key that would let the run go on, NULL when no limit ended it.
@@ -283,11 +249,6 @@ struct report_input call_report(const struct call *call, const struct run *run)
 	return input;
 }
 
-int call_seal(struct call *call)
-{
-	return manifest_write(call->options.out, &call->inputs, WEFT_VERSION_TEXT, &call->refusal);
-}
-
 int call_finish_output(const struct call *call)
 {
 	return outcome_end(call->options.program, EXIT_SUCCESS);
@@ -345,13 +306,22 @@ int call_run(struct call *call, struct run *ret)
 	return sim_end(call->stage.sim, ret, &call->refusal);
 }
 
+// Writes the result and puts it in its place. -errno with a reason.
+static int keep(struct call *call, const struct report_input *input, bool is_done)
+{
+	struct report_input there = *input;
+	there.out_dir = call->staging.part;
+	int rc = report_write(&there, &call->refusal);
+	if (rc == 0 && call->options.record_rank != NULL && is_done)
+		rc = record_write(call);
+	return out_end(call, rc);
+}
+
 // Runs, then writes and prints the result. Returns the exit status.
 static int perform(struct call *call)
 {
 	struct run run;
 	int rc = call->options.gpu != NULL ? gpu_attach(call) : 0;
-	if (rc < 0 && call->options.out != NULL)
-		folder_unmake(call->options.out, call->folders_made);
 	if (rc < 0)
 		return call_say_refusal(call, rc);
 	rc = call_run(call, &run);
@@ -364,16 +334,10 @@ static int perform(struct call *call)
 	if (is_cut)
 		call_say_refusal(call, rc);
 	struct report_input input = call_report(call, &run);
-	if (call->options.out != NULL) {
-		rc = report_write(&input, &call->refusal);
-		if (rc == 0 && call->options.record_rank != NULL && run.end == RUN_DONE)
-			rc = record_write(call);
-		if (rc == 0)
-			rc = call_seal(call);
-		if (rc < 0)
-			return call_say_refusal(call, rc);
-	}
+	rc = call->options.out != NULL ? keep(call, &input, run.end == RUN_DONE) : 0;
 	int status = show(call, &input);
+	if (rc < 0)
+		status = call_say_refusal(call, rc);
 	if (status != 0)
 		return status;
 	call_say_end(call, &run);
@@ -468,6 +432,7 @@ int run_main(const char *program, const char *help, int argc, char **argv)
 		rc = prepare(&call);
 	rc = ranks_may_run(&call, rc);
 	int status = ranks_leave(&call, rc < 0 ? call_say_refusal(&call, rc) : act(&call));
+	staging_abandon(&call.staging);
 	stage_free(&call.stage);
 	gpu_close(&call);
 	workload_free(&call.workload);

@@ -4,12 +4,12 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "call.h"
-#include "folder.h"
 #include "jobs.h"
 #include "weft_version.h"
 
@@ -20,6 +20,7 @@ struct study_work {
 	struct study_plan plan;
 	struct report_study *study;
 	uint32_t taken, all;
+	int status; // of the first run that died
 	bool has_bar;
 };
 
@@ -110,11 +111,30 @@ static int work_run(void *context, uint32_t index, struct study_run *ret)
 	return 0;
 }
 
+// Names a run of which there is nothing.
+static void say_dead(const struct study_work *work, const struct study_run *run)
+{
+	char name[STUDY_NAME_BYTES];
+	study_point_name(&work->plan, &work->call->scenario, run->point, name, sizeof(name));
+	fprintf(stderr, "weft sim: run %s, seed %" PRIu64 ": %s\n", name,
+		work->plan.seed_first + run->seed, run->end);
+}
+
 static void work_take(void *context, uint32_t index, const struct study_run *run)
 {
 	struct study_work *work = context;
-	(void)index;
-	report_study_take(work->study, run);
+	struct study_run dead = *run;
+	if (run->dead != 0) {
+		dead.point = index / work->plan.seeds;
+		dead.seed = index % work->plan.seeds;
+		for (uint32_t i = 0; i < STUDY_FIGURES_MAX; i++)
+			dead.figures[i] = NAN;
+		if (run->dead != EXIT_BAD_INPUT) // else it has said so itself
+			say_dead(work, &dead);
+		if (work->status == 0)
+			work->status = run->dead;
+	}
+	report_study_take(work->study, &dead);
 	work->taken++;
 	if (work->has_bar)
 		outcome_bar("\r%u of %u runs ", work->taken, work->all);
@@ -145,14 +165,13 @@ static int show(const struct call *call, const struct report_study *study)
 static int finish(struct study_work *work)
 {
 	struct call *call = work->call;
-	if (call->options.out != NULL) {
-		int rc = report_study_write(work->study, call->options.out, &call->refusal);
-		if (rc == 0)
-			rc = call_seal(call);
-		if (rc < 0)
-			return call_say_refusal(call, rc);
-	}
+	int rc = 0;
+	if (call->options.out != NULL)
+		rc = out_end(call,
+			     report_study_write(work->study, call->staging.part, &call->refusal));
 	int status = show(call, work->study);
+	if (rc < 0)
+		status = call_say_refusal(call, rc);
 	if (status != 0)
 		return status;
 	if (call_is_stopped() && report_study_taken(work->study) < work->all)
@@ -160,6 +179,8 @@ static int finish(struct study_work *work)
 	else if (report_study_complete(work->study) < work->all)
 		fprintf(stderr, "weft sim: %u of %u runs did not come to their end\n",
 			work->all - report_study_complete(work->study), work->all);
+	if (work->status != 0)
+		return work->status;
 	if (report_study_complete(work->study) < work->all)
 		return EXIT_NOT_VALID;
 	if (report_study_is_expected(work->study))
@@ -181,11 +202,10 @@ static int run_all(struct study_work *work)
 	return status != 0 ? status : finish(work);
 }
 
-static int prepare(struct study_work *work, uint32_t *ret_made)
+static int prepare(struct study_work *work)
 {
 	struct call *call = work->call;
 	uint64_t points = study_points(&work->plan);
-	*ret_made = 0;
 	if (points > STUDY_POINTS_MAX)
 		return refuse(&call->refusal, -EINVAL,
 			      "these sweeps have more than % points together", STUDY_POINTS_MAX, 0,
@@ -199,21 +219,15 @@ static int prepare(struct study_work *work, uint32_t *ret_made)
 	if (work->study == NULL)
 		return refuse(&call->refusal, -ENOMEM, "the system gives no memory for % runs",
 			      work->all, 0, 0);
-	int rc = read_all(work);
-	if (rc == 0 && call->options.out != NULL)
-		rc = folder_make(call->options.out, "study.json", ret_made, &call->refusal);
-	return rc;
+	return read_all(work);
 }
 
 int study_run(struct call *call)
 {
 	static struct study_work work;
-	uint32_t made;
 	work = (struct study_work){.call = call, .plan = plan_of(call)};
-	int rc = prepare(&work, &made);
+	int rc = prepare(&work);
 	int status = rc < 0 ? call_say_refusal(call, rc) : run_all(&work);
-	if (status == EXIT_BAD_INPUT && made > 0)
-		folder_unmake(call->options.out, made);
 	report_study_free(work.study);
 	return status;
 }

@@ -6,13 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <weft/drive_files.h>
+
 #include "../run/trace_files.h"
 #include "call.h"
 #include "help.h"
 #include "outcome.h"
 #include "weft_version.h"
 
-enum { OPT_FORMAT = 256, OPT_JSON, OPT_EXPORT, OPT_OUT, OPT_RANKS, OPT_VERSION };
+enum { OPT_FORMAT = 256, OPT_JSON, OPT_EXPORT, OPT_OUT, OPT_FORCE, OPT_RANKS, OPT_VERSION };
 
 #define RANKS_MAX 1000000ul
 // A ring in GOAL: one channel, and NCCL's chunks of 2 MiB in two slices with 4 credits.
@@ -22,10 +24,15 @@ enum { OPT_FORMAT = 256, OPT_JSON, OPT_EXPORT, OPT_OUT, OPT_RANKS, OPT_VERSION }
 	}
 
 static const struct option longs[] = {
-	{"format", required_argument, NULL, OPT_FORMAT}, {"json", no_argument, NULL, OPT_JSON},
-	{"export", required_argument, NULL, OPT_EXPORT}, {"out", required_argument, NULL, OPT_OUT},
-	{"ranks", required_argument, NULL, OPT_RANKS},	 {"help", no_argument, NULL, 'h'},
-	{"version", no_argument, NULL, OPT_VERSION},	 {NULL, 0, NULL, 0},
+	{"format", required_argument, NULL, OPT_FORMAT},
+	{"json", no_argument, NULL, OPT_JSON},
+	{"export", required_argument, NULL, OPT_EXPORT},
+	{"out", required_argument, NULL, OPT_OUT},
+	{"force", no_argument, NULL, OPT_FORCE},
+	{"ranks", required_argument, NULL, OPT_RANKS},
+	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, OPT_VERSION},
+	{NULL, 0, NULL, 0},
 };
 
 static int take_ranks(struct call *call, const char *word)
@@ -59,6 +66,9 @@ static int take(struct call *call, int option, const char *word)
 	case OPT_OUT:
 		call->out = word;
 		return 0;
+	case OPT_FORCE:
+		files_force();
+		return 0;
 	case OPT_RANKS:
 		return take_ranks(call, word);
 	case OPT_VERSION:
@@ -79,6 +89,8 @@ static int check(struct call *call)
 	if (!is_export && (call->out != NULL || call->ranks > 0))
 		return outcome_bad_word(&call->refusal,
 					"needs --export:", call->out != NULL ? "--out" : "--ranks");
+	if (!is_export && files_are_forced())
+		return outcome_bad_word(&call->refusal, "needs --export and --out:", "--force");
 	return is_export && call->is_json
 		? outcome_bad_word(&call->refusal, "has no effect with --export:", "--json")
 		: 0;

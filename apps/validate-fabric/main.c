@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <weft/drive_files.h>
+#include <weft/drive_signals.h>
 
 #include "../run/folder.h"
 #include "help.h"
@@ -46,12 +47,9 @@ static const struct option longs[] = {
 	{"version", no_argument, NULL, OPT_VERSION},   {NULL, 0, NULL, 0},
 };
 
-static volatile sig_atomic_t stop;
-
-static void ask_stop(int signal)
+static bool is_stopped(void)
 {
-	(void)signal;
-	stop = 1;
+	return *signals_stop() != 0;
 }
 
 // ---------------------------------------------------------------- arguments
@@ -203,8 +201,7 @@ static int read_fabric(struct book *book)
 static int make_folders(struct book *book)
 {
 	char path[BOOK_PATH_BYTES];
-	uint32_t made;
-	int rc = folder_make(book->out, MARK, &made, &book->refusal);
+	int rc = folder_make(book->out, MARK, &book->refusal);
 	snprintf(path, sizeof(path), "%s/cases", book->out);
 	if (rc < 0 || mkdir(path, 0777) == 0 || errno == EEXIST)
 		return rc;
@@ -240,7 +237,7 @@ static int await(struct book *book)
 	if (ended < 0)
 		return errno == EINTR ? 0 : -EIO;
 	for (uint32_t i = 0; i < book->case_count; i++)
-		if (book->cases[i].child == ended && stop == 0) {
+		if (book->cases[i].child == ended && !is_stopped()) {
 			int rc = case_end(book, &book->cases[i], status);
 			return rc < 0 ? rc : say(book, &book->cases[i]);
 		} else if (book->cases[i].child == ended) {
@@ -272,7 +269,7 @@ static int run_all(struct book *book)
 	int rc = page_write(book);
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	book->start_s = (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-	while (rc == 0 && stop == 0) {
+	while (rc == 0 && !is_stopped()) {
 		uint32_t running = under_way(book);
 		if (next < book->case_count && running < book->at_once &&
 		    case_awaited(book, &book->cases[next]) == NULL) {
@@ -286,16 +283,9 @@ static int run_all(struct book *book)
 	}
 	page_bar_end(outcome_terminal());
 	end_children(book);
-	book->is_done = rc == 0 && stop == 0;
+	book->is_done = rc == 0 && !is_stopped();
 	int written = page_write(book);
 	return rc < 0 ? rc : written;
-}
-
-static void catch_signals(void)
-{
-	struct sigaction action = {.sa_handler = ask_stop}; // without SA_RESTART: it ends a wait
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
 }
 
 static int validate(struct book *book)
@@ -309,7 +299,7 @@ static int validate(struct book *book)
 		rc = files_check_output(book->junit, &book->refusal);
 	if (rc == 0)
 		rc = make_folders(book);
-	catch_signals();
+	signals_catch();
 	if (rc == 0)
 		rc = run_all(book);
 	scene_free(&book->scene);
@@ -317,10 +307,10 @@ static int validate(struct book *book)
 	if (rc < 0)
 		return outcome_refused("validate-fabric", &book->refusal, rc);
 	page_end(stdout, book);
-	if (stop != 0)
+	if (is_stopped())
 		fputs("weft validate-fabric: interrupted; the same call goes on from here\n",
 		      stderr);
-	return stop != 0 ? EXIT_NOT_VALID : book_status(book);
+	return is_stopped() ? EXIT_NOT_VALID : book_status(book);
 }
 
 static void list(FILE *to)

@@ -38,9 +38,10 @@ struct study_plan {
 struct study_run {
 	uint32_t point, seed; // index
 	uint64_t digest;
-	bool is_complete;		   // else the figures are not used
-	bool is_interrupted;		   // it is as if it had not been begun
-	char end[32];			   // why it ended
+	bool is_complete;    // else the figures are not used
+	bool is_interrupted; // it is as if it had not been begun
+	int dead;	     // not 0: exit status of a process that left nothing but `end`
+	char end[32];	     // why it ended
 	double figures[STUDY_FIGURES_MAX]; // NAN: this run has none
 	double expected[SCENARIO_EXPECTATIONS_MAX];
 	double measured[SCENARIO_EXPECTATIONS_MAX]; // NAN where the expectation is of another

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <weft/drive_files.h>
+#include <weft/drive_signals.h>
 
 static int refuse_file(struct refusal *refusal, const char *path, int code, const char *what,
 		       int error)
@@ -77,7 +78,8 @@ void tap_file_write(struct tap_file *file, const void *bytes, size_t count)
 	while (count > 0 && file->error == 0) {
 		ssize_t written = write(file->descriptor, at, count);
 		if (written < 0) {
-			if (errno != EINTR)
+			bool is_over = !file->is_regular && *signals_stop() != 0;
+			if (errno != EINTR || is_over) // a pipe that nobody reads
 				file->error = errno;
 			continue;
 		}

@@ -105,10 +105,10 @@ class Ends(unittest.TestCase):
 
     def stop(self, what):
         """Stops a long run in its midst; returns the seconds it took to end."""
-        with subprocess.Popen([WEFT, "sim", *LONG, "--out", self.out], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        with subprocess.Popen([WEFT, "sim", *LONG, "--force", "--out", self.out], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               text=True) as run:
             deadline = time.monotonic() + 60
-            while not self.out.exists() and time.monotonic() < deadline:  # made when the run is about to begin
+            while not (self.folder / ".out.weft-part").exists() and time.monotonic() < deadline:  # made when the run is about to begin
                 time.sleep(0.01)
             time.sleep(0.4)
             asked = time.monotonic()
@@ -229,7 +229,7 @@ class Ends(unittest.TestCase):
 
     def test_a_second_result_replaces_the_first(self):
         for seed in (1, 2):
-            self.assertEqual(weft("perm128-400g", "--set", "traffic.bytes=50kB", "--seed", seed, "--out", self.out).returncode, DONE)
+            self.assertEqual(weft("perm128-400g", "--set", "traffic.bytes=50kB", "--seed", seed, "--out", self.out, "--force").returncode, DONE)
         self.assertEqual(self.result()["scenario"]["seed"], "2")
 
 

@@ -334,7 +334,7 @@ class Generators(unittest.TestCase):
         self.assertGreater(rank["compute_wait_ns"], 0)
         for words, says in (([9999], "it has 8192"), (["0", "--jitter", "1"], "without --jitter"),
                             (["0", "--slow", "gpu3:5"], "without --slow gpuN")):
-            self.assertIn(says, self.end(self.start(*job, *words), BAD_INPUT)[1])
+            self.assertIn(says, self.end(self.start(*job, *words, "--force"), BAD_INPUT)[1])
 
     def test_what_has_no_record_is_refused(self):
         for words, says in ((["two-racks", "--record-rank", "0", "--out", self.room.name], "it needs traffic.kind gradients"),

@@ -122,7 +122,7 @@ class Study(unittest.TestCase):
             self.assertEqual(row["mean"] == "", row["figure"] in missing)
         self.assertEqual((rows[3]["variant"], rows[3]["traffic.bytes"], rows[3]["runs"]), ("single", "2MB", "3"))
         self.assertEqual(sorted(path.name for path in self.out.iterdir()), ["manifest.json", "runs.csv", "study.csv", "study.json"])
-        again = self.weft(TWO, "--seeds", 2, "--set", "traffic.bytes=1MB", "--out", self.out)  # an earlier study is replaced
+        again = self.weft(TWO, "--seeds", 2, "--set", "traffic.bytes=1MB", "--out", self.out, "--force")  # an earlier study is replaced
         self.assertEqual(again.stderr, "")
 
     def test_what_is_wrong_is_refused_before_anything_runs(self):
@@ -141,7 +141,7 @@ class Study(unittest.TestCase):
                 (["--sweep", "transport.path=rotate,single"], "is set twice"),
                 (["--sweep", "seed=1,2", "--seeds", "2"], "are the same"),
                 (["--seeds", "2", "--pcap", self.folder / "a.pcapng"], "are of one"),
-                (["--sweep", "limits.memory=1GiB,1MiB"], "raise limits.memory (run: rotate limits.memory=1MiB, seed 1)"),
+                (["--sweep", "limits.memory=1MiB,1GiB"], "raise limits.memory (run: rotate limits.memory=1MiB, seed 1)"),
                 (["--seeds", "2", "--set", "limits.memory=1MiB", "--jobs", "1"], "(run: rotate, seed 1)")):
             variants = TWO.replace("{name: rotate}", "{name: rotate, set: transport.path=rotate}")
             run = self.weft(variants, *words, "--out", self.out, status=BAD_INPUT)
@@ -149,10 +149,17 @@ class Study(unittest.TestCase):
             self.assertEqual((run.stdout, run.stderr.count("\n")), ("", 1))
             self.assertFalse(self.out.exists(), words)
 
+    def test_a_point_that_is_refused_costs_no_other(self):
+        run = self.weft(SMALL, "--sweep", "limits.memory=1GiB,1MiB,2GiB", "--out", self.out, status=BAD_INPUT)
+        self.assertIn("raise limits.memory (run: limits.memory=1MiB, seed 1)", run.stderr)
+        study = json.loads((self.out / "study.json").read_text(encoding="utf-8"))
+        self.assertEqual([one["end"] for one in study["runs"]], ["done", "refused", "done"])
+        self.assertIn("1MiB, seed 1: refused", run.stdout)
+
     def test_a_folder_with_another_result_is_refused(self):
         self.weft(SMALL, "--out", self.out)
         run = self.weft(SMALL, "--seeds", 2, "--out", self.out, status=BAD_INPUT)
-        self.assertIn("holds other files", run.stderr)
+        self.assertIn("holds a result already; --force replaces it", run.stderr)
         self.assertEqual(list(self.out.glob("study*")), [])
 
     def test_runs_without_end_are_counted_and_in_no_figure(self):
@@ -163,7 +170,7 @@ class Study(unittest.TestCase):
         self.assertNotIn("Goodput", run.stdout)
 
     def stop(self, jobs):
-        words = ["--set", "traffic.bytes=2MB", "--seeds", "5000", "--jobs", str(jobs), "--out", self.out]
+        words = ["--set", "traffic.bytes=2MB", "--seeds", "5000", "--jobs", str(jobs), "--out", self.out, "--force"]
         with subprocess.Popen([WEFT, "sim", self.file(SMALL), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               text=True) as run:
             time.sleep(1.5)

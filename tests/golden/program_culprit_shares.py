@@ -58,7 +58,7 @@ def check(is_right, text):
 
 
 def run(folder, name, *words):
-    done = subprocess.run([WEFT, "sim", folder / f"{name}.yaml", "--out", folder / "out", *words], capture_output=True, text=True,
+    done = subprocess.run([WEFT, "sim", folder / f"{name}.yaml", "--out", folder / "out", "--force", *words], capture_output=True, text=True,
                           timeout=120, check=False)
     check(done.returncode == 0, f"{name} {words}: {done.stderr}")
     return json.loads((folder / "out" / "result.json").read_text(encoding="utf-8"))["culprits"], done.stdout

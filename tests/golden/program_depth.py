@@ -160,7 +160,7 @@ def check_measured(folder):
         check(abs(result["collectives_longer"] - (share - 1)) < 0.005, f"{result['collectives_longer']:+.4f} longer")
         longer = (case["exposed_ps"] - as_it_is["exposed_ps"]) / 1e9
         check(abs(longer - 30 * (share - 1)) < 0.4 + (share - 1), f"which costs {longer:+.3f} ms")
-        model("--measured", path, "--record-rank", 0, "--out", folder / "recorded")
+        model("--measured", path, "--record-rank", 0, "--out", folder / "recorded", "--force")
         lines = (folder / "recorded/rank-0.record").read_text(encoding="utf-8").splitlines()[2:]
         parts = [line.split() for line in lines if not line.startswith("reduce") and line.split()[1] == "0"]
         sum_ns = sum(int(part[4]) + int(part[5]) for part in parts)

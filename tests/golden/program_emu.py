@@ -217,7 +217,7 @@ def stopped(emu, ports, what):
     words = ["two-racks", "--ports", ports, "--dilation", "200000", "--out", out, "--pcap", emu.folder / "stopped.pcapng", "--force"]
     with subprocess.Popen([WEFT, "emu", *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
         deadline = time.monotonic() + 30
-        while not out.exists() and time.monotonic() < deadline:  # made when the run is about to begin
+        while not out.with_name(f".{out.name}.weft-part").exists() and time.monotonic() < deadline:  # made when the run is about to begin
             time.sleep(0.01)
         time.sleep(1.0)
         asked = time.monotonic()

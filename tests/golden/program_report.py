@@ -452,7 +452,8 @@ def main():
         check_gnuplot(folder, result)
         check_histograms(folder, result)
         check_verdicts(folder, result)
-        weft("sim", scenario, "--out", folder)
+        shutil.rmtree(folder / "partial")
+        weft("sim", scenario, "--out", folder, "--force")
         left = {path.name for path in folder.iterdir()} & {"report.html", "metrics.txt", "result.csv"}
         check(not left, f"the next run takes the report of the last one away {left}")
         check_links(pathlib.Path(name, "links"), scenario)

@@ -114,7 +114,7 @@ def check_refusals(folder):
     refused("an export that is none", ["trace", path, "--export", "pdf", "--out", folder / "x"], "there is no export")
     refused("--ranks of words", ["trace", path, "--export", "goal", "--out", folder / "x", "--ranks", "a"], "ranks are")
     refused("--ranks beside the trace's", ["trace", path, "--export", "goal", "--out", folder / "x", "--ranks", "4"], "of 8 ranks")
-    refused("a folder that is there", ["trace", path, "--export", "goal", "--out", folder], "is there already")
+    refused("a folder that is there", ["trace", path, "--export", "goal", "--out", folder], "holds other files")
     bad = csv(folder, "bad.csv", 8, ("all_reduce", "tp_group", 3, 4096, "None"))
     for form in ("goal", "chakra"):
         refused(f"no {form} of what cannot be", ["trace", bad, "--export", form, "--out", folder / "x" / "below"], "do not part")
