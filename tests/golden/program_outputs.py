@@ -190,21 +190,34 @@ class Outputs(unittest.TestCase):
 
         self.each(check)
 
-    def test_the_report_replaces_its_files_only_with_force(self):
+    def test_the_report_renews_its_own_files_and_replaces_others_only_with_force(self):
         run = [WEFT, "report", self.folder / "run", "--quiet"]
-        self.assertEqual(subprocess.run(run, timeout=60, check=False).returncode, DONE)
-        page = self.folder / "run" / "report.html"
+        for _ in range(2):
+            self.assertEqual(subprocess.run(run, timeout=60, check=False).returncode, DONE)
+        pages = self.folder / "pages"
+        pages.mkdir()
+        page = pages / "result.csv"
         page.write_text("mine", encoding="utf-8")
         before = self.state()
-        again = subprocess.run(run, capture_output=True, text=True, timeout=60, check=False)
+        again = subprocess.run([*run, "--out", pages], capture_output=True, text=True, timeout=60, check=False)
         self.assert_refused(again, page, "is there already; --force replaces it")
         self.assertEqual(self.state(), before)
-        self.assertEqual(subprocess.run([*run, "--force"], timeout=60, check=False).returncode, DONE)
-        self.assertIn("<html", page.read_text(encoding="utf-8"))
-        os.link(self.names["result"], self.folder / "report.html")
+        self.assertEqual(subprocess.run([*run, "--out", pages, "--force"], timeout=60, check=False).returncode, DONE)
+        self.assertNotEqual(page.read_text(encoding="utf-8"), "mine")
+        (pages / "report.html").unlink()
+        os.link(self.names["result"], pages / "report.html")
         before = self.state()
-        other = subprocess.run([*run, "--out", self.folder, "--force"], capture_output=True, text=True, timeout=60, check=False)
-        self.assert_refused(other, self.folder / "report.html", "was read: the file that is read is not written")
+        other = subprocess.run([*run, "--out", pages, "--force"], capture_output=True, text=True, timeout=60, check=False)
+        self.assert_refused(other, pages / "report.html", "was read: the file that is read is not written")
+        self.assertEqual(self.state(), before)
+
+    def test_the_report_writes_over_no_result_in_its_own_folder(self):
+        page = self.folder / "run" / "report.html"
+        os.link(self.names["result"], page)
+        before = self.state()
+        run = subprocess.run([WEFT, "report", self.folder / "run"], capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(run.returncode, BAD_INPUT)
+        self.assertIn(f"{page}: was read: the file that is read is not written", run.stderr)
         self.assertEqual(self.state(), before)
 
     def test_every_option_that_names_a_file_is_in_the_table(self):

@@ -396,7 +396,7 @@ def check_watched_histograms(folder, result):
 def check_verdicts(folder, result):
     for profile, words in (("operator-default", ()), ("strict", ()), ("strict", ("--no-files",))):
         status, said, _ = weft("verdict", folder, "--profile", profile)
-        got, text, errors = weft("report", folder, "--profile", profile, *(words or ["--force"]))
+        got, text, errors = weft("report", folder, "--profile", profile, *words)
         check(got == status and errors == "", f"{profile}: status {got}, that of weft verdict is {status}")
         word = {0: "PASS", 1: "FAIL", 5: "NOT VALID"}[status]
         check(f"Verdict {word}, held against {profile}" in text, f"{profile}: {word}")
@@ -445,7 +445,7 @@ def main():
         plain = check_page(folder, plain_folder / "report.html", result, True)
         check(len(plain.scripts) == 1, "--plain has data and no script")
         again = (folder / "report.html").read_bytes()
-        weft("report", folder, "--quiet", "--force")
+        weft("report", folder, "--quiet")
         check((folder / "report.html").read_bytes() == again, "the same result, the same page")
         check_metrics(folder, result)
         check_csv(folder, result)
