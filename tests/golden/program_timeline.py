@@ -30,7 +30,7 @@ def check(holds, what):
 
 def run(folder, *words, status=0):
     """Events, what is said of them, and the result."""
-    done = subprocess.run([WEFT, "sim", *words, "--quiet", "--out", folder], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([WEFT, "sim", *words, "--quiet", "--force", "--out", folder], capture_output=True, text=True, timeout=120)
     check(done.returncode == status, f"{' '.join(map(str, words))}: status {done.returncode} {done.stderr.strip()}")
     trace = json.loads((folder / "trace.json").read_text(), parse_float=decimal.Decimal, parse_constant=float, object_pairs_hook=no_twins)
     check(breaches(trace) == [], f"{' '.join(map(str, words))}: the format is kept {breaches(trace)[:3]}")
