@@ -23,6 +23,7 @@ enum {
 	OPT_OUT,
 	OPT_PCAP,
 	OPT_LOG,
+	OPT_PCAP_MAX,
 	OPT_FORCE,
 	OPT_PORTS,
 	OPT_DILATION,
@@ -81,6 +82,7 @@ static const struct option longs[] = {
 	{"out", required_argument, NULL, OPT_OUT},
 	{"pcap", required_argument, NULL, OPT_PCAP},
 	{"log", required_argument, NULL, OPT_LOG},
+	{"pcap-max", required_argument, NULL, OPT_PCAP_MAX},
 	{"force", no_argument, NULL, OPT_FORCE},
 	{"json", no_argument, NULL, OPT_JSON},
 	{"quiet", no_argument, NULL, OPT_QUIET},
@@ -116,6 +118,15 @@ static int take_seed(struct options *options, const char *word, struct refusal *
 		return outcome_bad_word(refusal, "given twice:", "--seed");
 	snprintf(options->seed_set, sizeof(options->seed_set), "seed=%s", word);
 	return add_set(options, options->seed_set, refusal);
+}
+
+static int take_pcap_max(struct options *options, const char *word, struct refusal *refusal)
+{
+	if (options->pcap_max_set[0] != '\0')
+		return outcome_bad_word(refusal, "given twice:", "--pcap-max");
+	snprintf(options->pcap_max_set, sizeof(options->pcap_max_set), "capture.file_bytes=%s",
+		 word);
+	return add_set(options, options->pcap_max_set, refusal);
 }
 
 static int take_skip(struct options *options, const char *word, struct refusal *refusal)
@@ -200,6 +211,8 @@ static int take(struct options *options, int option, struct refusal *refusal)
 		return outcome_once(refusal, &options->pcap, "--pcap", optarg);
 	case OPT_LOG:
 		return outcome_once(refusal, &options->log, "--log", optarg);
+	case OPT_PCAP_MAX:
+		return take_pcap_max(options, optarg, refusal);
 	case OPT_FORCE:
 		files_force();
 		return 0;
@@ -265,6 +278,8 @@ static int check_together(const struct options *options, struct refusal *refusal
 		return 0;
 	if (options->scenario == NULL && options->trace == NULL)
 		return outcome_bad_word(refusal, "no scenario given: weft", options->program);
+	if (options->pcap_max_set[0] != '\0' && options->pcap == NULL && options->log == NULL)
+		return outcome_bad_word(refusal, "needs --pcap or --log:", "--pcap-max");
 	if (files_are_forced() && options->out == NULL && options->pcap == NULL &&
 	    options->log == NULL)
 		return outcome_bad_word(refusal, "needs --out, --pcap or --log:", "--force");

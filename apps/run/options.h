@@ -41,6 +41,7 @@ struct options {
 	uint32_t fault_count;
 	const char *faults[SCENARIO_FAULTS_MAX];
 	char seed_set[OPTION_TEXT_BYTES]; // "seed=N", in `sets` when given
+	char pcap_max_set[OPTION_TEXT_BYTES];
 	// sim
 	const char *record_rank;				      // a number, or NULL
 	const char *depth, *order, *slow, *jitter, *steps, *measured; // words, or NULL

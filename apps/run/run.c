@@ -2,6 +2,7 @@
 // weft sim and weft emu: arguments, files, choice of driver. Nothing of the run itself lives here.
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -232,7 +233,8 @@ struct report_input call_report(const struct call *call, const struct run *run)
 		.pace = {call->dilation_milli, options->is_dilation_auto, run->lanes,
 			 run->lateness_ns, run->gap_ns},
 		.taps = {options->pcap, options->log, run->taps.frames, run->taps.lost,
-			 run->taps.bytes},
+			 run->taps.bytes, run->taps.pcap_left_out, run->taps.log_left_out,
+			 (uint64_t)call->scenario.capture.file_bytes},
 		.gpu = options->gpu != NULL ? &call->gpu.report : NULL,
 		.alone_ps = call->several.has_alone ? call->several.alone_ps : NULL,
 		.memory_peak_bytes = memory_peak_bytes() > run->memory_bytes_other
@@ -254,6 +256,15 @@ int call_finish_output(const struct call *call)
 	return outcome_end(call->options.program, EXIT_SUCCESS);
 }
 
+static void say_left_out(const char *program, const char *path, uint64_t count)
+{
+	if (count > 0)
+		fprintf(stderr,
+			"weft %s: %s: full: %" PRIu64 " packets are left out; --pcap-max SIZE "
+			"allows more\n",
+			program, path, count);
+}
+
 void call_say_end(const struct call *call, const struct run *run)
 {
 	const char *program = call->options.program;
@@ -272,6 +283,8 @@ void call_say_end(const struct call *call, const struct run *run)
 			program);
 	else if (run->end == RUN_INTERRUPTED)
 		fprintf(stderr, "weft %s: interrupted\n", program);
+	say_left_out(program, call->options.pcap, run->taps.pcap_left_out);
+	say_left_out(program, call->options.log, run->taps.log_left_out);
 	if (call->gpu.report.wrong > 0)
 		fprintf(stderr,
 			"weft %s: elements are wrong: generators found what was not made or "

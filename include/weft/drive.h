@@ -160,9 +160,10 @@ struct tap_options {
 };
 
 struct tap_counts {
-	uint64_t frames; // written
+	uint64_t frames; // that passed, and found room
 	uint64_t lost;	 // passed, but found no room in the buffers of a window
 	uint64_t bytes;	 // of the files
+	uint64_t pcap_left_out, log_left_out; // of `frames`: beyond capture.file_bytes
 };
 
 // How a run ended.

@@ -39,6 +39,8 @@ struct report_ports {
 struct report_taps {
 	const char *pcap, *log; // files, or NULL
 	uint64_t frames, lost, bytes;
+	uint64_t pcap_left_out, log_left_out; // of `frames`: the file was full
+	uint64_t file_bytes_max;
 };
 
 // All that a report is made of. Cables belong to the driver: what they dropped comes in

@@ -32,6 +32,7 @@ struct frames_config {
 struct capture_config {
 	bool is_headers_only;
 	uint32_t snap_bytes; // 0 = whole frames
+	int64_t file_bytes;  // a capture, and a log, ends when it would grow beyond
 };
 
 enum tap_direction {

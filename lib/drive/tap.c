@@ -18,6 +18,7 @@
 #define TAP_RECORDS_MAX (1u << 19)
 #define TAP_BYTES_MAX (UINT64_C(64) << 20)
 #define BUFFER_BYTES ((size_t)1 << 20) // of a file
+#define STATISTICS_BYTES 64	       // of an interface, at the end of a capture: 52 and some
 
 enum listens {
 	LISTENS_NOT,
@@ -30,6 +31,7 @@ struct tap_point {
 	uint32_t cable;
 	uint64_t passed;
 	uint64_t lost;
+	uint64_t left_out; // the capture is full
 };
 
 // One packet of the window.
@@ -69,6 +71,8 @@ struct tap_set {
 	size_t text_used;
 	struct tap_file capture_file, log_file;
 	uint64_t frames;
+	uint64_t log_left_out;
+	bool is_capture_full, is_log_full; // nothing is added behind a gap
 };
 
 // ---------------------------------------------------------------- places
@@ -338,19 +342,20 @@ int tap_open(struct tap_set **ret, struct world *world, const struct tap_options
 static void put_statistics(struct tap_set *set, uint32_t interface, ps_t now)
 {
 	const struct tap_point *point = &set->points[interface];
-	if (pcapng_statistics(&set->capture, interface, now, point->passed, point->lost) == 0)
-		return;
-	drain_capture(set);
-	check(pcapng_statistics(&set->capture, interface, now, point->passed, point->lost) == 0);
+	uint64_t lost = point->lost + point->left_out;
+	if (set->capture.capacity - set->capture.used < STATISTICS_BYTES)
+		drain_capture(set);
+	check(pcapng_statistics(&set->capture, interface, now, point->passed, lost) == 0);
 }
 
 int tap_close(struct tap_set *set, ps_t now, struct tap_counts *ret, struct refusal *refusal)
 {
 	int rc = 0;
 	tap_window_end(set);
-	*ret = (struct tap_counts){.frames = set->frames};
+	*ret = (struct tap_counts){.frames = set->frames, .log_left_out = set->log_left_out};
 	for (uint32_t i = 0; i < set->point_count; i++) {
 		ret->lost += set->points[i].lost;
+		ret->pcap_left_out += set->points[i].left_out;
 		if (set->capture_file.path != NULL)
 			put_statistics(set, i, now);
 	}
@@ -430,6 +435,15 @@ static void put_frame(struct tap_set *set, const struct tap_lane *lane,
 		.captured = record->captured,
 		.original = record->original,
 	};
+	set->is_capture_full |= !tap_file_has_room(&set->capture_file,
+						   set->capture.used + pcapng_frame_bytes(&frame) +
+							   (size_t)set->point_count *
+								   STATISTICS_BYTES,
+						   set->world->scenario->capture.file_bytes);
+	if (set->is_capture_full) {
+		set->points[frame.interface].left_out++;
+		return;
+	}
 	if (pcapng_frame(&set->capture, &frame) == 0)
 		return;
 	drain_capture(set);
@@ -440,6 +454,12 @@ static void put_line(struct tap_set *set, const struct tap_record *record,
 		     const struct packet *packet)
 {
 	char name[WORLD_CABLE_NAME_BYTES];
+	set->is_log_full |= !tap_file_has_room(&set->log_file, set->text_used + TAP_LOG_LINE_BYTES,
+					       set->world->scenario->capture.file_bytes);
+	if (set->is_log_full) {
+		set->log_left_out++;
+		return;
+	}
 	if (set->text_used > BUFFER_BYTES - TAP_LOG_LINE_BYTES)
 		drain_log(set);
 	world_cable_name(set->world, record->cable, name, sizeof(name));

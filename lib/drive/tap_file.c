@@ -72,6 +72,11 @@ void tap_file_abandon(struct tap_file *file)
 	*file = (struct tap_file){0};
 }
 
+bool tap_file_has_room(const struct tap_file *file, size_t bytes, int64_t bytes_max)
+{
+	return file->bytes + bytes <= (uint64_t)bytes_max;
+}
+
 void tap_file_write(struct tap_file *file, const void *bytes, size_t count)
 {
 	const uint8_t *at = bytes;

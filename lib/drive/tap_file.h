@@ -28,6 +28,9 @@ void tap_file_empty(struct tap_file *file);
 // Closes the file and leaves the folder as it was before tap_file_open().
 void tap_file_abandon(struct tap_file *file);
 
+// Whether it may grow by `bytes` without being larger than `bytes_max`.
+bool tap_file_has_room(const struct tap_file *file, size_t bytes, int64_t bytes_max);
+
 void tap_file_write(struct tap_file *file, const void *bytes, size_t count);
 
 // -EIO with file and reason when anything could not be written.

@@ -184,16 +184,23 @@ void emulation_short(FILE *to, const struct report_input *input)
 	wrong_payload(to, &input->ports);
 }
 
-static void file_line(FILE *to, const char *name, const char *what, const struct report_taps *taps)
+static void file_line(FILE *to, const char *name, const char *what, const struct report_taps *taps,
+		      uint64_t left_out)
 {
 	struct text text[2];
-	if (name != NULL)
-		fprintf(to, "%s: %s %s, %s lost\n", name, number_grouped(&text[0], taps->frames),
-			what, taps->lost == 0 ? "none" : number_grouped(&text[1], taps->lost));
+	if (name == NULL)
+		return;
+	fprintf(to, "%s: %s %s, %s lost", name, number_grouped(&text[0], taps->frames - left_out),
+		what, taps->lost == 0 ? "none" : number_grouped(&text[1], taps->lost));
+	if (left_out > 0)
+		fprintf(to, "; FULL at %s bytes: %s more are left out",
+			number_grouped(&text[0], taps->file_bytes_max),
+			number_grouped(&text[1], left_out));
+	fputc('\n', to);
 }
 
 void emulation_files(FILE *to, const struct report_input *input)
 {
-	file_line(to, input->taps.pcap, "frames captured", &input->taps);
-	file_line(to, input->taps.log, "packets logged", &input->taps);
+	file_line(to, input->taps.pcap, "frames captured", &input->taps, input->taps.pcap_left_out);
+	file_line(to, input->taps.log, "packets logged", &input->taps, input->taps.log_left_out);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// result.json: every figure of the table and more, exact, in base units (bytes, ps, ns, bits per
-// second). What may not be given is null with its reason beside it. Keys are as in docs/result.md.
+// result.json, in base units, keys as in docs/result.md. No figure: null, and its reason beside it.
 
 #include <errno.h>
 #include <inttypes.h>
@@ -441,6 +440,8 @@ static void put_capture(json_t *root, const struct report_taps *taps)
 	put_count(to, "frames", taps->frames);
 	put_count(to, "frames_lost", taps->lost);
 	put_count(to, "bytes", taps->bytes);
+	put_count(to, "pcap_left_out", taps->pcap_left_out);
+	put_count(to, "log_left_out", taps->log_left_out);
 }
 
 // Not there at all when the run had none of it.

@@ -2,14 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Captures and results of the real program in one folder: beside each other they are both whole, and a capture that a file of
 the result would replace is refused before anything is written."""
+import json
 import os
 import pathlib
+import struct
 import subprocess
 import tempfile
 import unittest
 
 WEFT = os.environ["WEFT"]
 DONE, BAD_INPUT = 0, 2
+FRAME, STATISTICS = 6, 5  # types of blocks
 
 
 class Beside(unittest.TestCase):
@@ -39,6 +42,63 @@ class Beside(unittest.TestCase):
                     self.assertEqual((run.returncode, run.stdout), (BAD_INPUT, ""))
                     self.assertEqual(run.stderr, f"weft sim: {path}: --out writes a file of that name\n")
                     self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_a_full_capture_ends_whole_and_counts_what_is_left_out(self):
+        """No file grows beyond the limit; what is in it is the beginning of the whole one; the rest is counted, told and shown."""
+        whole = self.run_weft("--out", "a", "--pcap", "whole.pcapng", "--log", "whole.csv")
+        self.assertEqual((whole.returncode, whole.stderr), (DONE, ""))
+        frames = json.loads((self.folder / "a" / "result.json").read_text(encoding="utf-8"))["capture"]["frames"]
+        blocks, lines = self.blocks("whole.pcapng"), (self.folder / "whole.csv").read_text(encoding="utf-8").splitlines()
+        self.assertEqual((self.count(blocks, FRAME), len(lines)), (frames, frames + 1))
+        for limit in (70_000, 150_000):
+            run = self.run_weft("--pcap", "cut.pcapng", "--log", "cut.csv", "--pcap-max", f"{limit}B", "--force", "--out", "b")
+            self.assertEqual(run.returncode, DONE)
+            told = json.loads((self.folder / "b" / "result.json").read_text(encoding="utf-8"))["capture"]
+            cut, rows = self.blocks("cut.pcapng"), (self.folder / "cut.csv").read_text(encoding="utf-8").splitlines()
+            self.assertLessEqual((self.folder / "cut.pcapng").stat().st_size, limit)
+            self.assertGreater((self.folder / "cut.pcapng").stat().st_size, limit * 0.8)
+            self.assertLessEqual((self.folder / "cut.csv").stat().st_size, limit)
+            self.assertEqual((told["frames"], told["frames_lost"]), (frames, 0))
+            self.assertEqual(told["pcap_left_out"], frames - self.count(cut, FRAME))
+            self.assertEqual(told["log_left_out"], frames + 1 - len(rows))
+            self.assertGreater(told["pcap_left_out"], 0)
+            kept = [block for block in cut if block[0] != STATISTICS]
+            self.assertEqual(kept, [block for block in blocks if block[0] != STATISTICS][:len(kept)])
+            self.assertEqual(rows, lines[:len(rows)])
+            self.assertEqual(self.count(cut, STATISTICS), self.count(blocks, STATISTICS))
+            self.assertEqual(self.lost(cut), told["pcap_left_out"])
+            self.assertIn(f"weft sim: cut.pcapng: full: {told['pcap_left_out']} packets are left out; --pcap-max SIZE allows more\n", run.stderr)
+            self.assertRegex(run.stdout, r"cut\.pcapng: .* FULL at .* are left out")
+            self.assertEqual(run.stderr.count("\n"), 2 if told["log_left_out"] > 0 else 1)
+
+    def test_a_limit_needs_a_file_and_a_size(self):
+        for words, says in ((["--pcap-max", "1MB"], "needs --pcap or --log: '--pcap-max'"), (["--pcap", "x", "--pcap-max", "1"], "has no unit"),
+                            (["--pcap", "x", "--pcap-max", "10B"], "64KiB"),
+                            (["--pcap", "x", "--pcap-max", "1MB", "--pcap-max", "2MB"], "given twice")):
+            run = self.run_weft(*words)
+            self.assertEqual((run.returncode, run.stdout), (BAD_INPUT, ""), run)
+            self.assertIn(says, run.stderr)
+            self.assertEqual(list(self.folder.iterdir()), [])
+
+    def blocks(self, name):
+        """(type, body) of each block; all are whole, to the last byte."""
+        data, found, at = (self.folder / name).read_bytes(), [], 0
+        while at < len(data):
+            kind, length = struct.unpack_from("<II", data, at)
+            self.assertEqual(struct.unpack_from("<I", data, at + length - 4)[0], length)
+            found.append((kind, data[at + 8:at + length - 4]))
+            at += length
+        self.assertEqual(at, len(data))
+        return found
+
+    @staticmethod
+    def count(blocks, kind):
+        return sum(block[0] == kind for block in blocks)
+
+    @staticmethod
+    def lost(blocks):
+        """What statistics of interfaces call dropped: option 5, behind option 4."""
+        return sum(struct.unpack_from("<HHQHHQ", block[1], 12)[5] for block in blocks if block[0] == STATISTICS)
 
 
 if __name__ == "__main__":
