@@ -19,7 +19,7 @@ const char *const fuzz_commands[] = {
 	"\"$WEFT\" sim two-racks --json", "\"$WEFT\" sim two-planes --json --set limits.time=20us",
 	"\"$WEFT\" sim two-planes --seeds 2 --sweep queue.bytes=64KiB,128KiB --json",
 	"at=$(mktemp -d) && \"$WEFT\" validate-fabric two-planes --quick --only one-packet --out "
-	"\"$at\" >\"$at/said\" && cat \"$at/book.json\"; rm -r \"$at\"",
+	"\"$at/book\" >\"$at/said\" && cat \"$at/book/book.json\"; rm -r \"$at\"",
 	NULL};
 #endif
 
