@@ -93,6 +93,9 @@ int call_run(struct call *call, struct run *ret);
 // What there is to report of a run.
 struct report_input call_report(const struct call *call, const struct run *run);
 
+// Says on stderr what is odd about the world that was built.
+void call_say_warnings(const struct call *call);
+
 // Says why a result is partial or wrong; a script that keeps only stderr knows it, too.
 void call_say_end(const struct call *call, const struct run *run);
 

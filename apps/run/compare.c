@@ -31,6 +31,7 @@ static int run_variant(struct call *call, uint32_t variant, struct report_compar
 		rc = call_build(call);
 	if (rc < 0)
 		return call_say_refusal(call, rc);
+	call_say_warnings(call);
 	call_run(call, &run); // no captures: nothing that could fail
 	struct report_input input = call_report(call, &run);
 	report_comparison_take(comparison, &input);

@@ -251,6 +251,13 @@ struct report_input call_report(const struct call *call, const struct run *run)
 	return input;
 }
 
+void call_say_warnings(const struct call *call)
+{
+	char before[32];
+	snprintf(before, sizeof(before), "weft %s: ", call->options.program);
+	report_warnings(stderr, before, &call->stage.world);
+}
+
 int call_finish_output(const struct call *call)
 {
 	return outcome_end(call->options.program, EXIT_SUCCESS);
@@ -343,6 +350,8 @@ static int perform(struct call *call)
 	bool is_lost = gpu_say_lost(call);
 	if (call->is_other) // the first has everything
 		return 0;
+	if (call->options.is_json)
+		call_say_warnings(call);
 	bool is_cut = rc < 0; // a capture or a log: the result is good all the same
 	if (is_cut)
 		call_say_refusal(call, rc);

@@ -101,6 +101,8 @@ static int work_run(void *context, uint32_t index, struct study_run *ret)
 		rc = call_build(call);
 	if (rc < 0)
 		return say_run(work, point, seed, rc);
+	if (seed == 0)
+		call_say_warnings(call);
 	call_run(call, &run); // no captures: nothing that could fail
 	struct report_input input = call_report(call, &run);
 	report_study_measure(ret, &input);

@@ -79,6 +79,9 @@ extern "C" {
 // The table for people, at most 100 columns wide.
 void report_table(FILE *to, const struct report_input *input);
 
+// The warnings about a built world, one line each behind `before`.
+void report_warnings(FILE *to, const char *before, const struct world *world);
+
 // Writes result.json and the *.hdr histograms into input->out_dir, which exists. -errno with a
 // reason; files are written under a temporary name first and renamed, so nothing is left
 // half-written.

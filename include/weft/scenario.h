@@ -131,6 +131,9 @@ int scenario_read(struct scenario *ret, const struct scenario_source *source,
 // Where fault number `index` was written, in a refusal of the world that is built of it.
 void scenario_fault_place(const struct scenario *scenario, uint32_t index, struct refusal *refusal);
 
+// The word of value `value` of the key `path`: "reps" of transport.path.
+const char *scenario_word(const char *path, uint32_t value);
+
 // The word of a kind of fault, as a scenario has it: "link_down".
 const char *scenario_fault_name(enum fault_kind kind);
 

@@ -25,6 +25,7 @@
 #include "put.h"
 #include "racks.h"
 #include "skip.h"
+#include "warnings.h"
 #include "watch.h"
 
 #define RESULT_SCHEMA 1 // raised when a field changes its meaning or goes away
@@ -68,6 +69,8 @@ static void put_scenario(json_t *root, const struct report_input *input)
 	put_count(to, "qps_per_connection", scenario->qps_per_connection);
 	put_text(to, "cc", transport->cc.name);
 	put_text(to, "cc_asked", scenario->transport.cc.name);
+	put_text(to, "path", scenario_word("transport.path", transport->path_policy));
+	put_text(to, "spray", scenario_word("fabric.spray", input->world->fabric.spray));
 	put_count(to, "payload_bytes", transport->payload_bytes);
 	put_count(to, "entropy_values", transport->ev_count);
 }
@@ -455,16 +458,6 @@ static void put_emulation(json_t *root, const struct report_input *input)
 		put_capture(root, &input->taps);
 }
 
-static void put_inputs(json_t *root, const struct report_input *input)
-{
-	json_t *array = array_in(root, "inputs");
-	for (uint32_t i = 0; i < input->input_count; i++) {
-		json_t *row = row_in(array);
-		put_text(row, "origin", origin_name(input->inputs[i].origin));
-		put_text(row, "text", input->inputs[i].text);
-	}
-}
-
 int report_json(FILE *to, const struct report_input *input)
 {
 	json_t *root = json_object();
@@ -500,7 +493,8 @@ int report_json(FILE *to, const struct report_input *input)
 	gpu_json(root, input);
 	if (input->world->scenario->expectation_count > 0)
 		put(root, "expect", expect_json(input));
-	put_inputs(root, input);
+	inputs_json(root, input);
+	warnings_json(root, input);
 	errno = 0;
 	int failed = json_dumpf(root, to,
 				JSON_ENSURE_ASCII | JSON_INDENT(2) | JSON_REAL_PRECISION(12));

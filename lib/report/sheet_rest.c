@@ -158,6 +158,10 @@ void sheet_rest(struct sheet *sheet)
 		"goodput", "congestion", "cables", "transport", "switches", "conservation", "pfc",
 		"program", "bypass",	 "pace",   "ports",	"capture",  "speed",	    NULL};
 	json_t *section = sheet_section(sheet, "inputs", "Parameters");
+	const json_t *warning;
+	size_t i;
+	json_array_foreach(json_object_get(sheet->result, "warnings"), i, warning)
+		sheet_note(section, "Warning: %s", sheet_text(warning, "text"));
 	inputs(section, sheet->result);
 	fields(section, sheet->result, "All parameters of the result", parameters);
 	section = sheet_section(sheet, "unavailable", "What could not be measured");

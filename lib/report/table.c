@@ -18,6 +18,7 @@
 #include "pauses.h"
 #include "program.h"
 #include "skip.h"
+#include "warnings.h"
 #include "watch.h"
 
 #define ROWS_MAX 40 // distinct collectives shown; the others are in result.json
@@ -398,25 +399,6 @@ static void broken(FILE *to, const struct report_input *input)
 		conservation_line(to, input);
 }
 
-// Prints `text` broken at spaces, so that each line holds at most `width` characters.
-static void wrapped(FILE *to, const char *text, size_t width)
-{
-	bool is_first = true;
-	while (*text != '\0') {
-		size_t take = strlen(text);
-		if (take > width) {
-			take = width;
-			while (take > 0 && text[take] != ' ')
-				take--;
-			if (take == 0)
-				take = width;
-		}
-		fprintf(to, "%s%.*s\n", is_first ? "    - " : "      ", (int)take, text);
-		text += take + (text[take] == ' ');
-		is_first = false;
-	}
-}
-
 static void inputs(FILE *to, const struct report_input *input)
 {
 	// What a reader must doubt comes first.
@@ -432,7 +414,7 @@ static void inputs(FILE *to, const struct report_input *input)
 			if (is_first)
 				fprintf(to, "  %s\n", origin_name(order[i]));
 			is_first = false;
-			wrapped(to, input->inputs[k].text, 94);
+			warnings_wrapped(to, input->inputs[k].text, 94);
 		}
 	}
 }
@@ -459,6 +441,7 @@ static void files(FILE *to, const struct report_input *input)
 void report_table(FILE *to, const struct report_input *input)
 {
 	headline(to, input);
+	warnings_table(to, input);
 	if (!input->is_short)
 		what_ran(to, input);
 	goodput(to, input);

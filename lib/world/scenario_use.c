@@ -409,6 +409,11 @@ int scenario_key_find(const char *path)
 	return -1;
 }
 
+const char *scenario_word(const char *path, uint32_t value)
+{
+	return scenario_keys()[scenario_key_find(path)].words[value];
+}
+
 bool scenario_section_exists(const char *path)
 {
 	const struct scenario_key *keys = scenario_keys();

@@ -64,7 +64,12 @@ static inline struct fake *fake_world(const char *name)
 	world->topology.nics_per_host = 4;
 	world->topology.planes = 2;
 	world->topology.links_max = 4;
+	static struct switch_plan switches[12];
+	static uint32_t port_links[16];
 	world->topology.switch_count = 12;
+	world->topology.switches = switches;
+	world->topology.port_links = port_links;
+	world->fabric.ecn_on = true; // which nscc works on
 	world->topology.base_rtt_ps = 8123456;
 	world->job.groups = fake->groups;
 	world->job.buckets = fake->buckets;
