@@ -5,7 +5,9 @@
 //   main.c   arguments, the loop over cases      cases*.c  what is asked, section by section
 //   scene.c  the fabric's part of a scenario     child.c   a case as a process of its own
 //   case.c   files of a case, and its verdict    page*.c   the report, after every case
-//   why.c    what stands against a case that fails
+//   why.c    what stands against a case that     coverage.c  what of the book has a verdict
+//            fails                               facts.c, tiers.c  what is known of the fabric
+//   budget.c, cost.c  what a book takes          carry.c   what the fabric carries between NICs
 #pragma once
 
 #include <signal.h>
@@ -19,6 +21,7 @@
 #include <weft/report_verdict.h>
 #include <weft/scenario.h>
 
+#include "cost.h"
 #include "facts.h"
 #include "measures.h"
 #include "section.h"
@@ -27,7 +30,7 @@
 #define BOOK_NAME_BYTES 32
 #define BOOK_PATH_BYTES 4096
 #define BOOK_WORDS_MAX 64
-#define DRILL_FLOWS 8 // at most, while something breaks
+#define BOOK_REASON_BYTES 256
 
 // What the draft wants beside a collective, or a job: its condition.
 struct asked {
@@ -43,6 +46,10 @@ struct case_text {
 	double bus_bytes; // of a collective, that pass a rank's NIC; 0: no collective
 	ps_t limit_ps;	  // its run ends there at the latest; 0: where any run does
 	struct asked asked;
+	struct cost cost;
+	double carried;	  // of a NIC's rate, by all of its pairs at once; 0: not worked out
+	bool is_left_out; // the fabric could be asked that, but the book has no room for it
+	char reason[BOOK_REASON_BYTES];
 };
 
 struct book_case;
@@ -98,12 +105,20 @@ int scene_merge(const struct scene *scene, const char *own, char **ret_text,
 
 // ---------------------------------------------------------------- cases
 
-enum case_state { CASE_OPEN, CASE_PASS, CASE_FAIL, CASE_NOT_VALID, CASE_NOT_ASKED };
+enum case_state {
+	CASE_OPEN,
+	CASE_PASS,
+	CASE_FAIL,
+	CASE_NOT_VALID,
+	CASE_NOT_ASKED, // this fabric cannot be asked that
+	CASE_LEFT_OUT,	// it could, but a book has no room for it
+	CASE_STATE_COUNT
+};
 
 // Figures of a result that the report shows; NAN: there is none.
 struct case_figures {
 	double goodput_bps, nic_rate_bps, fct_p50_s, fct_p99_s, busbw_bps, job_s, marked, trimmed,
-		resent, queue_bytes, answers_dropped, wall_s;
+		resent, queue_bytes, answers_dropped, wall_s, hops;
 	double more[MEASURE_COUNT];	// as measures[] has them
 	struct measure_samples samples; // count 0: none
 	char digest[24];
@@ -114,8 +129,12 @@ struct case_figures {
 struct case_run {
 	const struct book_case *of;
 	enum case_state state;
-	bool is_kept;		       // from an earlier call
-	char reason[200];	       // not asked, or not valid
+	bool is_kept;			// from an earlier call
+	char reason[BOOK_REASON_BYTES]; // not asked, left out, or not valid
+	bool is_in_budget;		// neither not asked nor left out, as far as is known before
+	struct cost cost;
+	double carried;		       // as case_text has it
+	double estimate_s;	       // of processor time; 0: it takes none
 	const struct case_run *shares; // the case whose run it is; NULL: its own
 	struct profile profile;
 	struct verdict verdict;
@@ -136,6 +155,8 @@ struct book {
 	const char *sets[BOOK_WORDS_MAX], *faults[BOOK_WORDS_MAX];
 	uint32_t set_count, fault_count, at_once;
 	const char *at_once_text;
+	const char *required[BOOK_WORDS_MAX]; // --require, word by word
+	uint32_t required_count;
 	bool is_quick, wants_help, wants_version, wants_list, is_done;
 	struct scene scene;
 	struct scenario scenario;

@@ -18,6 +18,7 @@
 
 #include "../run/result_file.h"
 #include "book.h"
+#include "budget.h"
 #include "outcome.h"
 #include "weft_version.h"
 
@@ -130,18 +131,24 @@ static int write_texts(struct book *book, struct case_run *run, struct files *fi
 		return rc;
 	fprintf(to.scene, "name: %s\ndescription: \"%s\"\n", run->of->name, run->of->asks);
 	const char *reason = run->of->write(run->of, &book->facts, &to);
+	if (reason == NULL)
+		reason = budget_reason(&book->facts, &to);
 	if (book->facts.nics <= SCENARIO_FLOWS_MAX) // of many they take memory and time
 		fprintf(to.scene, "watch: {delays: true}\n");
+	fprintf(to.scene, "limits: {hops: %.0f", cost_hops_given_up(&to.cost));
 	if (to.limit_ps > 0)
-		fprintf(to.scene, "limits: {time: %lldns}\n", (long long)(to.limit_ps / PS_PER_NS));
+		fprintf(to.scene, ", time: %lldns", (long long)(to.limit_ps / PS_PER_NS));
+	fprintf(to.scene, "}\n");
 	fclose(to.scene);
 	fclose(to.checks);
 	fclose(to.goal);
 	run->bus_bytes = to.bus_bytes;
 	run->limit_ps = to.limit_ps;
 	run->asked = to.asked;
+	run->cost = to.cost;
+	run->carried = to.carried;
 	if (reason != NULL) {
-		run->state = CASE_NOT_ASKED;
+		run->state = to.is_left_out ? CASE_LEFT_OUT : CASE_NOT_ASKED;
 		snprintf(run->reason, sizeof(run->reason), "%s", reason);
 		return 0;
 	}
@@ -252,7 +259,7 @@ int case_prepare(struct book *book, struct case_run *run)
 {
 	struct files files = {0};
 	int rc = write_texts(book, run, &files);
-	if (rc < 0 || run->state == CASE_NOT_ASKED) {
+	if (rc < 0 || run->state != CASE_OPEN) {
 		files_free(&files);
 		return rc;
 	}
@@ -382,6 +389,7 @@ static void read_figures(struct case_figures *ret, json_t *result, uint32_t faul
 		.queue_bytes = number_at(result, "congestion", "queue_bytes_max"),
 		.answers_dropped = number_at(result, "transport", "answers_dropped"),
 		.wall_s = number_at(result, "speed", "wall_s"),
+		.hops = number_at(result, "speed", "hops"),
 	};
 	measures_read(ret->more, result);
 	if (!measures_samples(&ret->samples, result))
@@ -391,11 +399,21 @@ static void read_figures(struct case_figures *ret, json_t *result, uint32_t faul
 	snprintf(ret->digest, sizeof(ret->digest), "%s", digest == NULL ? "" : digest);
 }
 
-// Traffic that is not through when it was given up has failed.
+// Traffic that is not through when it was given up has failed: it took many times what it takes.
 static void read_limit(struct case_run *run, json_t *result)
 {
 	json_t *part = json_object_get(result, "run");
 	const char *end = json_string_value(json_object_get(part, "end"));
+	const char *option = json_string_value(json_object_get(part, "limit_option"));
+	bool has_most = run->figures.hops >= cost_hops_given_up(&run->cost); // --set may say less
+	if (option != NULL && strcmp(option, "limits.hops") == 0 && has_most) {
+		run->state = CASE_FAIL;
+		snprintf(run->reason, sizeof(run->reason),
+			 "it was given up after %.3g million packet-hops, where its traffic takes "
+			 "%.3g: %.3g %% of its packets were sent again",
+			 run->figures.hops / 1e6, run->cost.hops / 1e6, run->figures.resent * 100);
+		return;
+	}
 	if (run->limit_ps == 0 || end == NULL || strcmp(end, "time limit") != 0)
 		return;
 	run->state = CASE_FAIL;
@@ -452,6 +470,8 @@ int case_end(struct book *book, struct case_run *run, int status)
 	read_reason(book, run);
 	if (code == EXIT_BAD_INPUT && strstr(run->reason, "has no effect here") != NULL)
 		run->state = CASE_NOT_ASKED; // a fault of the command line that other traffic feels
+	if (strstr(run->reason, "raise limits.memory") != NULL)
+		run->state = CASE_LEFT_OUT; // the estimate was too low
 	if (code < 0)
 		snprintf(run->reason, sizeof(run->reason), "it was ended by signal %d",
 			 WTERMSIG(status));

@@ -8,7 +8,6 @@
 #include "book.h"
 #include "words.h"
 
-#define FLOWS_MAX DRILL_FLOWS
 #define TIME_PS (5 * PS_PER_MS)
 #define BYPASSES 4096
 #define SOAK_ROUNDS 20
@@ -32,14 +31,14 @@ static void window(FILE *to, const char *name, const char *from, const char *unt
 		from, until, (1 - share) * 100);
 }
 
-// Flows from the first NICs, below one T0 where it is known, to the other half of the fabric.
+// Flows from NICs of one T0 to NICs that are as far away as any.
 static void drill(const struct facts *facts, uint32_t flows_max, const char *kind,
 		  const char *place, const struct meanwhile *meanwhile, struct case_text *to)
 {
 	FILE *scene = to->scene;
-	uint32_t flows = crossing_flows(facts, flows_max);
-	double share = crossing_share(facts, flows);
-	words_flows(scene, flows, facts->far, bytes_in(facts, TIME_PS, share));
+	uint32_t flows = flows_max < facts->drill_count ? flows_max : facts->drill_count;
+	double share = facts->drilled.share;
+	words_pairs(to, facts, facts->drills, flows, bytes_in(facts, TIME_PS, share));
 	fprintf(scene, "watch: {bin: 100us, bins: 120, bypasses: %d}\n", BYPASSES);
 	fprintf(scene, "faults: [{kind: %s, at: %s, from: 1ms%s}]\n", kind, place,
 		meanwhile->is_for_good ? "" : ", until: 2ms");
@@ -51,38 +50,36 @@ static void drill(const struct facts *facts, uint32_t flows_max, const char *kin
 		window(scene, "after", "3.5ms", "4.5ms", 0.95 * share, 0);
 }
 
-// A plane that lost one of so many links carries less, and a spray that is even over planes waits
-// for it.
-static double without_one_of(uint32_t links)
-{
-	return 1 - 1.0 / links;
-}
+#define NOT_FAR "all its NICs are at one switch"
+#define ONE_PLANE "the fabric has one plane: nothing is left"
 
-#define NO_TIERS "its switches have no tiers, or there is one T0"
+// A plane that lost so much of its links carries less, and a spray that is even over planes waits
+// for it; one that lost all of its ways is lost.
+static const char *ways_lost(const struct facts *facts, double lost, const char *place,
+			     struct case_text *to)
+{
+	struct meanwhile meanwhile = {.share = 1 - lost};
+	if (facts->drill_count == 0)
+		return NOT_FAR;
+	if (lost == 1 && facts->planes < 2)
+		return "there is one way in its only plane: nothing is left";
+	if (lost == 1)
+		meanwhile = (struct meanwhile){.share = 1, .planes_lost = 1};
+	drill(facts, DRILL_FLOWS, "link_down", place, &meanwhile, to);
+	return NULL;
+}
 
 const char *ask_trunk_down(const struct book_case *of, const struct facts *facts,
 			   struct case_text *to)
 {
 	(void)of;
-	if (facts->ups == 0)
-		return NO_TIERS;
-	if (facts->ups < 2)
-		return "a T0 has one link upwards in a plane";
-	struct meanwhile meanwhile = {.share = without_one_of(facts->ups)};
-	drill(facts, FLOWS_MAX, "link_down", "{t0: 0, up: 0, plane: 0}", &meanwhile, to);
-	return NULL;
+	return ways_lost(facts, facts->trunk_lost, facts->trunk_at, to);
 }
 
 const char *ask_t1_down(const struct book_case *of, const struct facts *facts, struct case_text *to)
 {
 	(void)of;
-	if (facts->ups == 0)
-		return NO_TIERS;
-	if (facts->ups < 2)
-		return "a T0 has one link upwards in a plane";
-	struct meanwhile meanwhile = {.share = without_one_of(facts->ups)};
-	drill(facts, FLOWS_MAX, "link_down", "{t1: 0, plane: 0}", &meanwhile, to);
-	return NULL;
+	return ways_lost(facts, facts->next_lost, facts->next_at, to);
 }
 
 // What a plane less leaves.
@@ -90,7 +87,9 @@ static const char *plane_lost(const struct facts *facts, uint32_t flows, const c
 			      bool is_for_good, struct case_text *to)
 {
 	if (facts->planes < 2)
-		return "the fabric has one plane: nothing is left";
+		return ONE_PLANE;
+	if (facts->drill_count == 0)
+		return NOT_FAR;
 	struct meanwhile meanwhile = {.share = 1, .planes_lost = 1, .is_for_good = is_for_good};
 	drill(facts, flows, "link_down", place, &meanwhile, to);
 	return NULL;
@@ -99,9 +98,7 @@ static const char *plane_lost(const struct facts *facts, uint32_t flows, const c
 const char *ask_t0_down(const struct book_case *of, const struct facts *facts, struct case_text *to)
 {
 	(void)of;
-	if (facts->ups == 0)
-		return NO_TIERS;
-	return plane_lost(facts, FLOWS_MAX, "{t0: 0, plane: 0}", false, to);
+	return plane_lost(facts, DRILL_FLOWS, facts->t0_at, false, to);
 }
 
 const char *ask_port_down(const struct book_case *of, const struct facts *facts,
@@ -115,7 +112,7 @@ const char *ask_plane_down(const struct book_case *of, const struct facts *facts
 			   struct case_text *to)
 {
 	(void)of;
-	return plane_lost(facts, FLOWS_MAX, "{plane: 0}", false, to);
+	return plane_lost(facts, DRILL_FLOWS, "{plane: 0}", false, to);
 }
 
 const char *ask_port_status(const struct book_case *of, const struct facts *facts,
@@ -144,14 +141,14 @@ const char *ask_slow_trunk(const struct book_case *of, const struct facts *facts
 			   struct case_text *to)
 {
 	(void)of;
-	if (facts->ups == 0)
-		return NO_TIERS;
-	uint32_t flows = crossing_flows(facts, FLOWS_MAX);
-	double share = crossing_share(facts, flows);
-	ps_t span_ps = span_of(facts, flows);
-	words_flows(to->scene, flows, facts->far, bytes_in(facts, span_ps, share));
-	fprintf(to->scene, "faults: [{kind: slow, at: {t0: 0, up: 0, plane: 0}, rate: 50%%}]\n");
-	words_steady(to->scene, facts, span_ps, 0.9 * share * (1 - 0.5 / facts->ups));
+	uint32_t flows = facts->drill_count;
+	if (flows == 0)
+		return NOT_FAR;
+	double share = facts->drilled.share;
+	ps_t span_ps = span_of(facts, flows, &facts->drilled);
+	words_pairs(to, facts, facts->drills, flows, bytes_in(facts, span_ps, share));
+	fprintf(to->scene, "faults: [{kind: slow, at: %s, rate: 50%%}]\n", facts->trunk_at);
+	words_steady(to->scene, facts, span_ps, 0.9 * share * (1 - 0.5 * facts->trunk_lost));
 	return NULL;
 }
 
@@ -162,39 +159,47 @@ const char *ask_slow_trunk(const struct book_case *of, const struct facts *facts
 const char *ask_flaps(const struct book_case *of, const struct facts *facts, struct case_text *to)
 {
 	(void)of;
-	if (facts->ups * facts->planes < 2)
-		return "a T0 has no two links upwards";
-	uint32_t flows = crossing_flows(facts, FLOWS_MAX), rounds = facts->is_quick ? 10 : 100;
+	uint32_t rounds = facts->is_quick ? 10 : 100;
+	if (facts->drill_count == 0)
+		return NOT_FAR;
+	if (facts->trunk_lost == 1 && facts->planes < 2)
+		return "there is one way in its only plane: nothing is left";
 	struct rounds soak = {
 		.count = rounds,
 		.period_ps = SOAK_ROUND_PS,
-		.bytes = bytes_in(facts, SOAK_ROUND_PS, SOAK_LOAD * crossing_share(facts, flows)),
+		.bytes = bytes_in(facts, SOAK_ROUND_PS, SOAK_LOAD * facts->drilled.share),
 	};
-	fprintf(to->scene, "traffic:\n  kind: flows\n  flows:\n");
-	for (uint32_t i = 0; i < flows; i++)
-		words_rounds(to->scene, i, i + facts->far, &soak);
+	words_rounds(to, facts, facts->drills, facts->drill_count, &soak);
 	fprintf(to->scene,
-		"watch: {bin: 1ms, bins: %u}\nfaults: [{kind: flap, at: {t0: 0, up: 0, plane: 0}, "
-		"from: 1ms, until: %ums, down: 200us, up: 800us}]\n",
-		2 * rounds, rounds - 1);
+		"watch: {bin: 1ms, bins: %u}\nfaults: [{kind: flap, at: %s, from: 1ms, until: "
+		"%ums, "
+		"down: 200us, up: 800us}]\n",
+		2 * rounds, facts->trunk_at, rounds - 1);
 	return NULL;
 }
+
+#define SOAK_PAIRS_MAX 128
 
 // NICs of the two halves send to each other.
 const char *ask_soak(const struct book_case *of, const struct facts *facts, struct case_text *to)
 {
 	uint32_t half = facts->nics / 2, each = half < of->number / 2 ? half : of->number / 2;
-	ps_t span_ps = span_of(facts, 2 * each), period_ps = span_ps / SOAK_ROUNDS;
+	struct pair pairs[SOAK_PAIRS_MAX];
+	struct carried carried;
+	for (uint32_t i = 0; i < each; i++) {
+		pairs[2 * i] = (struct pair){i, half + i};
+		pairs[2 * i + 1] = (struct pair){half + i, i};
+	}
+	const char *reason = words_carry(&carried, to, facts, pairs, 2 * each, 1);
+	if (reason != NULL)
+		return reason;
+	ps_t span_ps = span_of(facts, 2 * each, &carried), period_ps = span_ps / SOAK_ROUNDS;
 	struct rounds soak = {
 		.count = SOAK_ROUNDS,
 		.period_ps = period_ps,
-		.bytes = bytes_in(facts, period_ps, SOAK_LOAD * facts->up_share),
+		.bytes = bytes_in(facts, period_ps, SOAK_LOAD * carried.share),
 	};
-	fprintf(to->scene, "traffic:\n  kind: flows\n  flows:\n");
-	for (uint32_t i = 0; i < each; i++) {
-		words_rounds(to->scene, i, half + i, &soak);
-		words_rounds(to->scene, half + i, i, &soak);
-	}
-	words_steady(to->scene, facts, span_ps, SOAK_HELD * SOAK_LOAD * facts->up_share);
+	words_rounds(to, facts, pairs, 2 * each, &soak);
+	words_steady(to->scene, facts, span_ps, SOAK_HELD * SOAK_LOAD * carried.share);
 	return NULL;
 }

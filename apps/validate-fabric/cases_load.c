@@ -2,10 +2,11 @@
 // Cases of load: what a fabric carries when nothing is broken. Shares that goodput is held to are
 // those of lines: payload over all of a packet (formula one_way), times what lies above a T0.
 
+#include <stdlib.h>
 #include <string.h>
 
-#include <weft/coll.h>
 #include <weft/rng.h>
+#include <weft/workload_flow.h>
 
 #include "book.h"
 #include "words.h"
@@ -14,8 +15,7 @@ const char *ask_one_packet(const struct book_case *of, const struct facts *facts
 			   struct case_text *to)
 {
 	(void)of;
-	fprintf(to->scene, "traffic: {kind: flows, flows: [{from: 0, to: %u, bytes: %lluB}]}\n",
-		facts->far, (unsigned long long)facts->payload_bytes);
+	words_pairs(to, facts, &(struct pair){0, facts->far}, 1, facts->payload_bytes);
 	words_check(to->checks, "completion", "flows.max_ns",
 		    "at most 102 % of network.base_rtt_ps",
 		    "a packet out and its answer back, nothing before it");
@@ -24,51 +24,71 @@ const char *ask_one_packet(const struct book_case *of, const struct facts *facts
 	return NULL;
 }
 
-static void pair(const struct facts *facts, uint32_t ahead, struct case_text *to)
+static const char *pair(const struct facts *facts, uint32_t nic, struct case_text *to)
 {
-	ps_t span_ps = span_of(facts, 1);
-	words_flows(to->scene, 1, ahead, bytes_in(facts, span_ps, 1));
-	words_steady(to->scene, facts, span_ps, 0.97);
+	struct pair one = {0, nic};
+	struct carried carried;
+	const char *reason = words_carry(&carried, to, facts, &one, 1, 1);
+	if (reason != NULL)
+		return reason;
+	ps_t span_ps = span_of(facts, 1, &carried);
+	words_pairs(to, facts, &one, 1, bytes_in(facts, span_ps, carried.share));
+	words_steady(to->scene, facts, span_ps, 0.97 * carried.share);
+	return NULL;
 }
 
 const char *ask_pair_near(const struct book_case *of, const struct facts *facts,
 			  struct case_text *to)
 {
 	(void)of;
-	if (facts->nics_per_t0 < 2)
-		return "no T0 of this fabric is known to have two NICs";
-	pair(facts, 1, to);
-	return NULL;
+	if (facts->near == NIC_NONE)
+		return "no two NICs are at one switch";
+	return pair(facts, facts->near, to);
 }
 
 const char *ask_pair_far(const struct book_case *of, const struct facts *facts,
 			 struct case_text *to)
 {
 	(void)of;
-	pair(facts, facts->far, to);
-	return NULL;
+	return pair(facts, facts->far, to);
 }
 
 // ---------------------------------------------------------------- all NICs
 
 // One cycle through all NICs in random order (Sattolo's shuffle): nobody sends to itself.
-static void shuffle(uint32_t *next, uint32_t count, uint64_t seed)
+static void shuffle(struct pair *pairs, uint32_t count, uint64_t seed)
 {
 	struct rng rng = rng_of(seed, RNG_WORKLOAD, 0);
 	for (uint32_t i = 0; i < count; i++)
-		next[i] = i;
+		pairs[i] = (struct pair){i, i};
 	for (uint32_t i = count - 1; i > 0; i--) {
-		uint32_t other = rng_below(&rng, i), kept = next[i];
-		next[i] = next[other];
-		next[other] = kept;
+		uint32_t other = rng_below(&rng, i), kept = pairs[i].to;
+		pairs[i].to = pairs[other].to;
+		pairs[other].to = kept;
 	}
 }
 
-// The same for two halves: each NIC to one of the other half, where that share is what is asked.
-static void shuffle_across(uint32_t *next, uint32_t count, uint64_t seed)
+// NICs in the order of their T0s. Over so many at most is a case a list of flows.
+static void order_by_t0(const struct facts *facts, uint32_t *ret)
 {
+	const uint16_t *at = facts->topology->nic_switch;
+	uint32_t switches = facts->topology->switch_count / facts->planes, count = 0;
+	for (uint32_t i = 0; at == NULL && i < facts->nics; i++)
+		ret[i] = i;
+	for (uint32_t place = 0; at != NULL && place < switches; place++)
+		for (uint32_t i = 0; i < facts->nics; i++)
+			if (at[i] == place)
+				ret[count++] = i;
+}
+
+// The same for two halves, T0 by T0: each NIC to one of the other half, where that share is what is
+// asked.
+static void shuffle_across(const struct facts *facts, struct pair *pairs, uint64_t seed)
+{
+	uint32_t order[SCENARIO_FLOWS_MAX], next[SCENARIO_FLOWS_MAX];
+	uint32_t count = facts->nics, half = count / 2;
 	struct rng rng = rng_of(seed, RNG_WORKLOAD, 0);
-	uint32_t half = count / 2;
+	order_by_t0(facts, order);
 	for (uint32_t i = 0; i < count; i++)
 		next[i] = i < half ? i + half : i - half;
 	for (uint32_t first = 0; first < count; first += half)
@@ -77,9 +97,11 @@ static void shuffle_across(uint32_t *next, uint32_t count, uint64_t seed)
 			next[first + i] = next[first + other];
 			next[first + other] = kept;
 		}
+	for (uint32_t i = 0; i < count; i++)
+		pairs[order[i]] = (struct pair){order[i], order[next[i]]};
 }
 
-#define LARGE_PACKETS 5e6 // of a case over all NICs: seconds to minutes
+#define LARGE_HOPS 30e6 // of a case over all NICs: more than seconds
 #define LIMIT_SPANS 40
 #define LIMIT_PS (10 * PS_PER_MS) // losses that are found by timers take their time
 
@@ -89,97 +111,177 @@ static ps_t limit_of(ps_t span_ps)
 	return LIMIT_SPANS * span_ps + LIMIT_PS;
 }
 
+// A case over all NICs: who sends to whom.
+struct all {
+	struct pair *pairs; // [nics]; the caller's to free
+	struct carried carried;
+	ps_t span_ps;
+	uint64_t bytes; // of each
+};
+
+// What the fabric carries of its pairs, and so how much there is to send. NULL, or why it is not
+// asked.
+static const char *all_size(struct all *all, const struct facts *facts, struct case_text *to)
+{
+	const char *reason = words_carry(&all->carried, to, facts, all->pairs, facts->nics, 1);
+	if (reason != NULL)
+		return reason;
+	all->span_ps = span_of(facts, facts->nics, &all->carried);
+	all->bytes = bytes_in(facts, all->span_ps, all->carried.share);
+	to->limit_ps = limit_of(all->span_ps);
+	return NULL;
+}
+
+static void pattern(const struct facts *facts, struct pair *pairs, uint32_t seed)
+{
+	struct flow *flows = calloc(facts->nics, sizeof(*flows));
+	if (flows == NULL)
+		return;
+	pattern_permutation(flows, facts->nics, 1, seed);
+	for (uint32_t i = 0; i < facts->nics; i++)
+		pairs[i] = (struct pair){flows[i].from, flows[i].to};
+	free(flows);
+}
+
 // Each NIC sends to another: a list of flows, which stragglers can slow, as long as a scenario has
 // room for so many. Where less is above a T0 than below all cross the fabric: near ones would be
 // done early, and leave the rest more than their share.
-static ps_t permutation(const struct facts *facts, uint32_t seed, struct case_text *to)
+static const char *all_permuted(struct all *all, const struct facts *facts, uint32_t seed,
+				struct case_text *to)
 {
-	uint32_t next[SCENARIO_FLOWS_MAX];
-	ps_t span_ps = span_of(facts, facts->nics);
-	unsigned long long bytes = bytes_in(facts, span_ps, facts->up_share);
-	to->limit_ps = limit_of(span_ps);
-	if (facts->nics > SCENARIO_FLOWS_MAX) {
-		fprintf(to->scene, "seed: %u\ntraffic: {kind: permutation, bytes: %lluB}\n", seed,
-			bytes);
-		return span_ps;
-	}
-	if (facts->up_share < 1 && facts->nics % 2 == 0)
-		shuffle_across(next, facts->nics, seed);
+	*all = (struct all){.pairs = calloc(facts->nics, sizeof(*all->pairs))};
+	if (all->pairs == NULL)
+		return "the system gives no memory";
+	if (facts->nics > SCENARIO_FLOWS_MAX)
+		pattern(facts, all->pairs, seed);
+	else if (facts->up_share < 1 && facts->nics % 2 == 0)
+		shuffle_across(facts, all->pairs, seed);
 	else
-		shuffle(next, facts->nics, seed);
-	fprintf(to->scene, "traffic:\n  kind: flows\n  flows:\n");
-	for (uint32_t i = 0; i < facts->nics; i++)
-		fprintf(to->scene, "    - {from: %u, to: %u, bytes: %lluB}\n", i, next[i], bytes);
-	return span_ps;
+		shuffle(all->pairs, facts->nics, seed);
+	return all_size(all, facts, to);
+}
+
+static void write_all(const struct all *all, const struct facts *facts, const char *kind,
+		      struct case_text *to)
+{
+	if (facts->nics <= SCENARIO_FLOWS_MAX) {
+		words_pairs(to, facts, all->pairs, facts->nics, all->bytes);
+		return;
+	}
+	fprintf(to->scene, "traffic: {kind: %s, bytes: %lluB}\n", kind,
+		(unsigned long long)all->bytes);
+	cost_add(&to->cost, facts,
+		 &(struct messages){facts->nics, 1, (double)all->bytes, all->carried.links});
+	to->cost.senders = facts->nics;
+}
+
+static const char *permutation(struct all *all, const struct facts *facts, uint32_t seed,
+			       struct case_text *to)
+{
+	const char *reason = all_permuted(all, facts, seed, to);
+	if (reason == NULL && facts->nics > SCENARIO_FLOWS_MAX)
+		fprintf(to->scene, "seed: %u\n", seed);
+	if (reason == NULL)
+		write_all(all, facts, "permutation", to);
+	free(all->pairs);
+	return reason;
 }
 
 const char *ask_permutation(const struct book_case *of, const struct facts *facts,
 			    struct case_text *to)
 {
-	static char reason[128];
-	double packets = packets_of_all(facts);
-	if (facts->is_quick && of->number > 1 && packets > LARGE_PACKETS) {
-		snprintf(
-			reason, sizeof(reason),
-			"one permutation is enough for --quick: each has %.0f million packets here",
-			packets / 1e6);
+	struct all all;
+	const char *reason = permutation(&all, facts, of->number, to);
+	if (reason != NULL)
 		return reason;
-	}
-	ps_t span_ps = permutation(facts, of->number, to);
-	words_steady(to->scene, facts, span_ps, 0.9 * facts->up_share);
-	return NULL;
+	words_carried(to->scene, facts, all.span_ps, &all.carried);
+	to->is_left_out = facts->is_quick && of->number > 1 && to->cost.hops > LARGE_HOPS;
+	return to->is_left_out
+		? words_reason(to,
+			       "one permutation is enough for --quick: each has %.0f "
+			       "million packets here",
+			       to->cost.packets / 1e6)
+		: NULL;
 }
 
 const char *ask_twins(const struct book_case *of, const struct facts *facts, struct case_text *to)
 {
 	(void)of;
+	uint32_t half = facts->nics / 2;
+	struct all all = {0};
 	if (facts->nics % 2 != 0)
 		return "the number of NICs is odd";
-	ps_t span_ps = span_of(facts, facts->nics);
-	unsigned long long bytes = bytes_in(facts, span_ps, facts->up_share);
-	uint32_t half = facts->nics / 2;
-	to->limit_ps = limit_of(span_ps);
-	if (facts->nics > SCENARIO_FLOWS_MAX)
-		fprintf(to->scene, "traffic: {kind: tornado, bytes: %lluB}\n", bytes);
-	else
-		words_flows(to->scene, half, half, bytes);
-	for (uint32_t i = half; facts->nics <= SCENARIO_FLOWS_MAX && i < facts->nics; i++)
-		fprintf(to->scene, "    - {from: %u, to: %u, bytes: %lluB}\n", i, i - half, bytes);
-	words_steady(to->scene, facts, span_ps, 0.9 * facts->up_share);
-	return NULL;
+	all.pairs = calloc(facts->nics, sizeof(*all.pairs));
+	if (all.pairs == NULL)
+		return "the system gives no memory";
+	for (uint32_t i = 0; i < facts->nics; i++)
+		all.pairs[i] = (struct pair){i, i < half ? i + half : i - half};
+	const char *reason = all_size(&all, facts, to);
+	if (reason == NULL) {
+		write_all(&all, facts, "tornado", to);
+		words_carried(to->scene, facts, all.span_ps, &all.carried);
+	}
+	free(all.pairs);
+	return reason;
 }
 
 const char *ask_tail(const struct book_case *of, const struct facts *facts, struct case_text *to)
 {
-	if (facts->up_share < 1)
-		return "near and far messages cannot end together: less is above a T0 than below";
-	permutation(facts, of->number, to);
-	return NULL;
+	struct all all;
+	const char *reason = permutation(&all, facts, of->number, to);
+	if (reason == NULL && all.carried.share < 1)
+		return words_reason(to,
+				    "its messages cannot end together: the fabric carries %.3g %% "
+				    "of what NICs send, and near ones have more",
+				    all.carried.share * 100);
+	return reason;
 }
 
 const char *ask_spray(const struct book_case *of, const struct facts *facts, struct case_text *to)
 {
+	struct all all;
 	if (!facts->is_mrc)
 		return "transport.kind is not mrc";
 	if (facts->planes < 2)
 		return "the fabric has one plane";
-	permutation(facts, of->number, to);
-	return NULL;
+	return permutation(&all, facts, of->number, to);
 }
 
 // ---------------------------------------------------------------- many to one
 
-// From the other half of the fabric, so that all are about as far away: who is nearer has more.
+#define SENDERS_MAX 64
+#define FULL_RECEIVER 0.99 // of its rate: what the ways to it must carry
+
+// From far away and on, none of them below the receiver's T0, so that all are about as far: who is
+// nearer has more. Returns how many there are, at most `most`.
+static uint32_t senders_of(const struct facts *facts, struct pair *pairs, uint32_t most)
+{
+	uint32_t count = 0;
+	for (uint32_t nic = facts->far; nic < facts->nics && count < most; nic++)
+		if (facts->drill_count == 0 ||
+		    topology_links(facts->topology, facts->fabric, nic, 0) > 2)
+			pairs[count++] = (struct pair){nic, 0};
+	return count;
+}
+
 static const char *many_to_one(const struct facts *facts, uint32_t senders, struct case_text *to)
 {
-	if (senders > facts->nics - facts->far)
+	struct pair pairs[SENDERS_MAX];
+	struct carried carried;
+	if (senders_of(facts, pairs, senders) < senders)
 		return "the fabric has too few NICs";
-	uint64_t bytes = bytes_in(facts, span_of(facts, 1), 1) / senders;
+	const char *reason = words_carry(&carried, to, facts, pairs, senders, 1.0 / senders);
+	if (reason != NULL)
+		return reason;
+	if (carried.share * senders < FULL_RECEIVER)
+		return words_reason(to,
+				    "the receiver is not what is full: links on the way carry %.3g "
+				    "%% of its rate",
+				    carried.share * senders * 100);
+	carried.share = 1; // of all of them
+	uint64_t bytes = bytes_in(facts, span_of(facts, 1, &carried), 1) / senders;
 	bytes += facts->payload_bytes - bytes % facts->payload_bytes;
-	fprintf(to->scene, "traffic:\n  kind: flows\n  flows:\n");
-	for (uint32_t i = 0; i < senders; i++)
-		fprintf(to->scene, "    - {from: %u, to: 0, bytes: %lluB}\n", facts->far + i,
-			(unsigned long long)bytes);
+	words_pairs(to, facts, pairs, senders, bytes);
 	return NULL;
 }
 
@@ -202,8 +304,8 @@ const char *ask_trims(const struct book_case *of, const struct facts *facts, str
 {
 	if (!facts->is_mrc || !facts->has_trim)
 		return "nothing trims: transport.kind is not mrc, or queue.trim is false";
-	uint32_t there = facts->nics - facts->far,
-		 senders = of->number < there ? of->number : there;
+	struct pair pairs[SENDERS_MAX];
+	uint32_t senders = senders_of(facts, pairs, of->number);
 	if (senders * facts->window_bytes < facts->queue_bytes * facts->planes)
 		return "nothing is trimmed: windows of its senders fit into a port's queue";
 	return many_to_one(facts, senders, to);
@@ -214,165 +316,4 @@ const char *ask_pauses(const struct book_case *of, const struct facts *facts, st
 	if (!facts->has_pfc)
 		return "queue.pfc is false";
 	return many_to_one(facts, of->number, to);
-}
-
-// ---------------------------------------------------------------- collectives
-
-// Large enough that latencies of its steps are a twentieth of its time.
-#define ROUND_TRIPS_PER_STEP 20
-#define SPANS_OF_ALL_TO_ALL 4 // all pairs at once: more time than that shows nothing more
-#define CHANNELS 4	      // traffic.channels when not given
-#define BUSBW_SHARE 0.9	      // of a NIC's rate: nccl-tests
-#define HOST_SHARE 0.85	      // of the NICs that a host's channels leave by
-
-// Ranks of a collective: whole hosts, two at least.
-static uint32_t ranks_of(const struct facts *facts, uint32_t ranks)
-{
-	uint32_t least = 2 * facts->nics_per_host;
-	ranks = ranks < least ? least : ranks - ranks % facts->nics_per_host;
-	return ranks < facts->nics ? ranks : facts->nics;
-}
-
-// Where there is room, every other host has ranks, so that more of the fabric is crossed.
-static void collective(const struct facts *facts, const char *kind, const char *algorithm,
-		       uint32_t ranks, uint64_t bytes, struct case_text *to)
-{
-	to->asked = (struct asked){.kind = kind, .algorithm = algorithm, .bytes = bytes};
-	const char *placement = 2 * ranks <= facts->nics ? "spread" : "packed";
-	fprintf(to->scene,
-		"traffic: {kind: jobs}\njobs: [{name: one, kind: collective, collective: %s, "
-		"algorithm: %s, ranks: %u, placement: %s, bytes: %lluB}]\n",
-		kind, algorithm, ranks, placement, (unsigned long long)bytes);
-}
-
-// A multiple of a packet for each rank, at least one.
-static uint64_t in_packets(const struct facts *facts, uint32_t ranks, double bytes)
-{
-	uint64_t grain = facts->payload_bytes * ranks;
-	return bytes < (double)grain ? grain : (uint64_t)bytes - (uint64_t)bytes % grain;
-}
-
-// What bus bandwidth is held to.
-struct busbw {
-	double bps;
-	const char *name, *source;
-};
-
-// `share` of the buffer passes each rank in `time_ps`, about: bus bandwidth as nccl-tests has it.
-static void large(const struct facts *facts, const char *kind, const char *algorithm,
-		  uint32_t ranks, ps_t time_ps, double share, const struct busbw *least,
-		  struct case_text *to)
-{
-	char bound[64];
-	uint64_t bytes = in_packets(facts, ranks, (double)bytes_in(facts, time_ps, 1) / share);
-	to->bus_bytes = (double)bytes * share;
-	collective(facts, kind, algorithm, ranks, bytes, to);
-	snprintf(bound, sizeof(bound), "at most %.3f us", 8e6 * to->bus_bytes / least->bps);
-	words_check(to->checks, least->name, "jobs.time_ps", bound, least->source);
-	words_check(to->checks, "no repair by timeout", "congestion.retransmitted_by.timeout",
-		    "is 0", "a timeout stands in every tail");
-}
-
-static ps_t time_of(const struct facts *facts, uint32_t steps)
-{
-	return (ps_t)steps * ROUND_TRIPS_PER_STEP * facts->base_rtt_ps;
-}
-
-static struct busbw of_nic(const struct facts *facts, double share)
-{
-	return (struct busbw){
-		.bps = BUSBW_SHARE * share * facts->nic_rate_bps,
-		.name = "time of 90 % bus bandwidth",
-		.source = "nccl-tests: an error below 0.9 of what is expected",
-	};
-}
-
-// A ring leaves a host of several NICs by one of them in each channel; inside it goes as fast as
-// the scale-up domain does.
-static struct busbw of_ring(const struct facts *facts)
-{
-	uint32_t channels = facts->nics_per_host < CHANNELS ? facts->nics_per_host : CHANNELS;
-	double rate_bps = channels * facts->nic_rate_bps;
-	if (facts->scaleup_bps == 0 || channels < 2)
-		return of_nic(facts, 1);
-	return (struct busbw){
-		.bps = HOST_SHARE * (facts->scaleup_bps < rate_bps ? facts->scaleup_bps : rate_bps),
-		.name = "time of 85 % bus bandwidth",
-		.source = "sign-off practice: an all-reduce within 15 % of what is expected, here "
-			  "of the NICs that a host's channels leave by",
-	};
-}
-
-static void ring(const struct facts *facts, enum coll_kind kind, uint32_t ranks,
-		 struct case_text *to)
-{
-	uint32_t steps = (kind == COLL_ALL_REDUCE ? 2 : 1) * (ranks - 1);
-	struct busbw least = of_ring(facts);
-	large(facts, coll_kind_name(kind), "ring", ranks, time_of(facts, steps),
-	      (double)steps / ranks, &least, to);
-}
-
-const char *ask_collective(const struct book_case *of, const struct facts *facts,
-			   struct case_text *to)
-{
-	ring(facts, (enum coll_kind)of->number, ranks_of(facts, 8), to);
-	return NULL;
-}
-
-const char *ask_scale(const struct book_case *of, const struct facts *facts, struct case_text *to)
-{
-	if (of->number > facts->nics)
-		return "the fabric has too few NICs";
-	if (of->number < 2 * facts->nics_per_host)
-		return "two hosts have more NICs than that";
-	ring(facts, COLL_ALL_GATHER, ranks_of(facts, of->number), to);
-	return NULL;
-}
-
-const char *ask_all_to_all(const struct book_case *of, const struct facts *facts,
-			   struct case_text *to)
-{
-	(void)of;
-	uint32_t ranks = ranks_of(facts, 8);
-	ps_t time_ps = time_of(facts, ranks), most_ps = SPANS_OF_ALL_TO_ALL * span_of(facts, ranks);
-	struct busbw least = of_nic(facts, facts->up_share);
-	large(facts, "all_to_all", "direct", ranks, time_ps < most_ps ? time_ps : most_ps,
-	      (double)(ranks - 1) / ranks, &least, to);
-	return NULL;
-}
-
-// The draft's sizes: their bus bandwidth where its steps took no more than their latency.
-const char *ask_size(const struct book_case *of, const struct facts *facts, struct case_text *to)
-{
-	uint32_t ranks = ranks_of(facts, 8), steps = 2 * (ranks - 1);
-	uint64_t bytes = in_packets(facts, ranks, of->number * 1e6);
-	struct busbw least = of_ring(facts);
-	char bound[64];
-	to->bus_bytes = (double)bytes * steps / ranks;
-	double latency_us = steps * (double)facts->base_rtt_ps / (double)PS_PER_US;
-	collective(facts, "all_reduce", "ring", ranks, bytes, to);
-	snprintf(bound, sizeof(bound), "at most %.3f us",
-		 latency_us + 8e6 * to->bus_bytes / least.bps);
-	words_check(
-		to->checks, "time of its steps and bytes", "jobs.time_ps", bound,
-		"a round trip for each step, and 90 % of the NIC's rate (85 % of a host's NICs)");
-	words_check(to->checks, "no repair by timeout", "congestion.retransmitted_by.timeout",
-		    "is 0", "a timeout stands in every tail");
-	return NULL;
-}
-
-// Each step waits for a message of one packet from another rank.
-const char *ask_small_collective(const struct book_case *of, const struct facts *facts,
-				 struct case_text *to)
-{
-	(void)of;
-	uint32_t ranks = ranks_of(facts, 8), steps = 2 * (ranks - 1);
-	char bound[64];
-	collective(facts, "all_reduce", "ring", ranks, facts->payload_bytes * ranks, to);
-	snprintf(bound, sizeof(bound), "at most %u %% of network.base_rtt_ps", steps * 100);
-	words_check(to->checks, "time of its steps", "jobs.time_ps", bound,
-		    "a step is one way of a packet, and less than a round trip");
-	words_check(to->checks, "nothing sent again", "congestion.retransmitted", "is 0",
-		    "a packet at a time");
-	return NULL;
 }

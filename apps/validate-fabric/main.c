@@ -14,6 +14,8 @@
 #include <weft/drive_signals.h>
 
 #include "../run/folder.h"
+#include "budget.h"
+#include "coverage.h"
 #include "help.h"
 #include "outcome.h"
 #include "page.h"
@@ -33,18 +35,27 @@ enum {
 	OPT_JOBS,
 	OPT_JUNIT,
 	OPT_FORCE,
+	OPT_REQUIRE,
 	OPT_LIST,
 	OPT_VERSION
 };
 
 static const struct option longs[] = {
-	{"quick", no_argument, NULL, OPT_QUICK},       {"out", required_argument, NULL, OPT_OUT},
-	{"only", required_argument, NULL, OPT_ONLY},   {"with", required_argument, NULL, OPT_WITH},
-	{"ports", required_argument, NULL, OPT_PORTS}, {"set", required_argument, NULL, OPT_SET},
-	{"fault", required_argument, NULL, OPT_FAULT}, {"jobs", required_argument, NULL, OPT_JOBS},
-	{"junit", required_argument, NULL, OPT_JUNIT}, {"force", no_argument, NULL, OPT_FORCE},
-	{"list", no_argument, NULL, OPT_LIST},	       {"help", no_argument, NULL, 'h'},
-	{"version", no_argument, NULL, OPT_VERSION},   {NULL, 0, NULL, 0},
+	{"quick", no_argument, NULL, OPT_QUICK},
+	{"out", required_argument, NULL, OPT_OUT},
+	{"only", required_argument, NULL, OPT_ONLY},
+	{"with", required_argument, NULL, OPT_WITH},
+	{"ports", required_argument, NULL, OPT_PORTS},
+	{"set", required_argument, NULL, OPT_SET},
+	{"fault", required_argument, NULL, OPT_FAULT},
+	{"jobs", required_argument, NULL, OPT_JOBS},
+	{"junit", required_argument, NULL, OPT_JUNIT},
+	{"force", no_argument, NULL, OPT_FORCE},
+	{"require", required_argument, NULL, OPT_REQUIRE},
+	{"list", no_argument, NULL, OPT_LIST},
+	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, OPT_VERSION},
+	{NULL, 0, NULL, 0},
 };
 
 static bool is_stopped(void)
@@ -60,6 +71,19 @@ static int add(struct book *book, const char **list, uint32_t *count, const char
 		return outcome_bad_word(&book->refusal, "too many of", option);
 	list[(*count)++] = optarg;
 	return 0;
+}
+
+// Words with commas between them.
+static int add_required(struct book *book)
+{
+	for (char *word = strtok(optarg, ","); word != NULL; word = strtok(NULL, ",")) {
+		if (book->required_count == BOOK_WORDS_MAX)
+			return outcome_bad_word(&book->refusal, "too many of", "--require");
+		book->required[book->required_count++] = word;
+	}
+	return book->required_count > 0
+		? 0
+		: outcome_bad_word(&book->refusal, "an empty value for", "--require");
 }
 
 static int take(struct book *book, int option)
@@ -78,6 +102,8 @@ static int take(struct book *book, int option)
 		return outcome_once(refusal, &book->at_once_text, "--jobs", optarg);
 	case OPT_JUNIT:
 		return outcome_once(refusal, &book->junit, "--junit", optarg);
+	case OPT_REQUIRE:
+		return add_required(book);
 	case OPT_SET:
 		return add(book, book->sets, &book->set_count, "--set");
 	case OPT_FAULT:
@@ -293,17 +319,24 @@ static int validate(struct book *book)
 	int rc = choose_cases(book);
 	file_watch(manifest_take, &book->inputs);
 	if (rc == 0)
+		rc = coverage_check(book);
+	if (rc == 0)
 		rc = read_fabric(book);
 	file_watch(NULL, NULL);
 	if (rc == 0 && book->junit != NULL)
 		rc = files_check_output(book->junit, &book->refusal);
 	if (rc == 0)
+		rc = budget_count(book);
+	if (rc == 0)
 		rc = make_folders(book);
 	signals_catch();
-	if (rc == 0)
+	if (rc == 0) {
+		budget_say(stdout, book);
 		rc = run_all(book);
+	}
 	scene_free(&book->scene);
 	manifest_rows_free(&book->inputs);
+	facts_free(&book->facts);
 	if (rc < 0)
 		return outcome_refused("validate-fabric", &book->refusal, rc);
 	page_end(stdout, book);

@@ -11,15 +11,14 @@
 #include <weft/drive_files.h>
 #include <weft/report_visible.h>
 
+#include "coverage.h"
 #include "outcome.h"
 #include "page.h"
 #include "weft_version.h"
 
-static const char *const words[] = {[CASE_OPEN] = "open",
-				    [CASE_PASS] = "PASS",
-				    [CASE_FAIL] = "FAIL",
-				    [CASE_NOT_VALID] = "NOT VALID",
-				    [CASE_NOT_ASKED] = "not asked"};
+static const char *const words[] = {[CASE_OPEN] = "open",	    [CASE_PASS] = "PASS",
+				    [CASE_FAIL] = "FAIL",	    [CASE_NOT_VALID] = "NOT VALID",
+				    [CASE_NOT_ASKED] = "not asked", [CASE_LEFT_OUT] = "left out"};
 
 bool page_has_figures(const struct case_run *run)
 {
@@ -31,16 +30,34 @@ const char *case_word(enum case_state state)
 	return words[state];
 }
 
+static void count_states(uint32_t ret[CASE_STATE_COUNT], const struct book *book)
+{
+	memset(ret, 0, CASE_STATE_COUNT * sizeof(*ret));
+	for (uint32_t i = 0; i < book->case_count; i++)
+		ret[book->cases[i].state]++;
+}
+
 int book_status(const struct book *book)
 {
-	uint32_t counts[CASE_NOT_ASKED + 1] = {0};
-	for (uint32_t i = 0; i < book->case_count; i++)
-		counts[book->cases[i].state]++;
+	uint32_t counts[CASE_STATE_COUNT];
+	count_states(counts, book);
 	if (counts[CASE_FAIL] > 0)
 		return EXIT_MISSED;
-	return counts[CASE_NOT_VALID] + counts[CASE_OPEN] > 0 || counts[CASE_PASS] == 0
-		? EXIT_NOT_VALID
-		: EXIT_SUCCESS;
+	bool is_valid = counts[CASE_NOT_VALID] + counts[CASE_OPEN] == 0 && counts[CASE_PASS] > 0;
+	return is_valid && coverage_holds_all(book) ? EXIT_SUCCESS : EXIT_NOT_VALID;
+}
+
+void page_verdict(FILE *to, const struct book *book)
+{
+	static const char *const ends[] = {"PASS", "FAIL"};
+	int status = book_status(book);
+	uint32_t covered = coverage_count(book);
+	fputs(status <= EXIT_MISSED ? ends[status] : "NOT VALID", to);
+	if (covered < book->case_count)
+		fprintf(to, ", coverage %u of %u", covered, book->case_count);
+	for (uint32_t i = 0; i < book->required_count; i++)
+		if (!coverage_holds(book, book->required[i]))
+			fprintf(to, ", below --require %s", book->required[i]);
 }
 
 void page_missed(FILE *to, const struct book *book, const struct case_run *run)
@@ -117,15 +134,12 @@ void page_line(FILE *to, const struct book *book, const struct case_run *run)
 
 void page_end(FILE *to, const struct book *book)
 {
-	static const char *const ends[] = {"PASS", "FAIL"};
-	uint32_t counts[CASE_NOT_ASKED + 1] = {0};
-	int status = book_status(book);
-	for (uint32_t i = 0; i < book->case_count; i++)
-		counts[book->cases[i].state]++;
-	fprintf(to, "%s: %u passed, %u failed, %u not valid, %u not asked, %u open\n",
-		status <= EXIT_MISSED ? ends[status] : "NOT VALID", counts[CASE_PASS],
-		counts[CASE_FAIL], counts[CASE_NOT_VALID], counts[CASE_NOT_ASKED],
-		counts[CASE_OPEN]);
+	uint32_t counts[CASE_STATE_COUNT];
+	count_states(counts, book);
+	page_verdict(to, book);
+	fprintf(to, ": %u passed, %u failed, %u not valid, %u not asked, %u left out, %u open\n",
+		counts[CASE_PASS], counts[CASE_FAIL], counts[CASE_NOT_VALID],
+		counts[CASE_NOT_ASKED], counts[CASE_LEFT_OUT], counts[CASE_OPEN]);
 	if (page_culprit(book) != NULL)
 		fprintf(to, "look at: %s\n", page_culprit(book));
 	fprintf(to, "report: %s/report.html, report.md, book.json\n", book->out);

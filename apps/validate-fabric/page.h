@@ -9,6 +9,10 @@ const char *case_word(enum case_state state); // "PASS", "FAIL", ...
 // What the whole comes to: an exit status, of the cases that were asked.
 int book_status(const struct book *book);
 
+// The verdict in words: PASS alone where every case of the book has one, else with the coverage:
+// "PASS, coverage 23 of 38", and what --require asks for in vain.
+void page_verdict(FILE *to, const struct book *book);
+
 // A line for a case, when it has ended.
 void page_line(FILE *to, const struct book *book, const struct case_run *run);
 void page_end(FILE *to, const struct book *book);

@@ -18,23 +18,27 @@ static double since_s(double start_s)
 
 void page_bar(FILE *to, const struct book *book)
 {
-	uint32_t through = 0, run = 0;
+	uint32_t through = 0;
+	double run_s = 0, left_s = 0; // as estimated
 	if (isatty(STDERR_FILENO) == 0)
 		return;
 	for (uint32_t i = 0; i < book->case_count; i++) {
-		through += book->cases[i].state != CASE_OPEN;
-		run += book->cases[i].state != CASE_OPEN && book->cases[i].start_s > 0;
+		const struct case_run *run = &book->cases[i];
+		through += run->state != CASE_OPEN;
+		run_s += run->state != CASE_OPEN && run->start_s > 0 ? run->estimate_s : 0;
+		left_s += run->state == CASE_OPEN ? run->estimate_s : 0;
 	}
 	fputs("\r[", to);
 	for (uint32_t i = 0; i < CELLS; i++)
 		fputc(i < through * CELLS / book->case_count ? '#' : '.', to);
 	fprintf(to, "] %u of %u", through, book->case_count);
-	double spent_s = since_s(book->start_s);
-	if (run > 0) // kept ones cost nothing
-		fprintf(to, "  about %.0f s left", spent_s / run * (book->case_count - through));
+	// What ran says how fast this machine is; kept cases cost nothing.
+	double pace = run_s > 0 ? since_s(book->start_s) / run_s : 1.0 / book->at_once;
+	fprintf(to, "  about %.0f s left", left_s * pace);
 	for (uint32_t i = 0; i < book->case_count; i++)
 		if (book->cases[i].child > 0)
-			fprintf(to, "  %s", book->cases[i].of->name);
+			fprintf(to, "  %s (about %.0f s)", book->cases[i].of->name,
+				book->cases[i].estimate_s * pace);
 	fputs("\033[K", to);
 	fflush(to);
 }

@@ -34,6 +34,8 @@ void page_command(FILE *to, const struct book *book)
 		put_word(to, "--with", book->with);
 	if (book->ports != NULL)
 		put_word(to, "--ports", book->ports);
+	for (uint32_t i = 0; i < book->required_count; i++)
+		put_word(to, "--require", book->required[i]);
 	for (uint32_t i = 0; i < book->set_count; i++)
 		put_word(to, "--set", book->sets[i]);
 	for (uint32_t i = 0; i < book->fault_count; i++)

@@ -8,23 +8,22 @@
 #include <jansson.h>
 
 #include "../run/here.h"
+#include "coverage.h"
 #include "outcome.h"
 #include "page.h"
 #include "weft_version.h"
 
-#define BOOK_SCHEMA 3
+#define BOOK_SCHEMA 4
 
-static const char *const states[] = {[CASE_OPEN] = "open",
-				     [CASE_PASS] = "pass",
-				     [CASE_FAIL] = "fail",
-				     [CASE_NOT_VALID] = "not_valid",
-				     [CASE_NOT_ASKED] = "not_asked"};
+static const char *const states[] = {[CASE_OPEN] = "open",	     [CASE_PASS] = "pass",
+				     [CASE_FAIL] = "fail",	     [CASE_NOT_VALID] = "not_valid",
+				     [CASE_NOT_ASKED] = "not_asked", [CASE_LEFT_OUT] = "left_out"};
 
 // The worst of a section's cases; open when it is not through.
 static enum case_state state_of(const struct book *book, enum section section)
 {
 	static const enum case_state worst_first[] = {CASE_FAIL, CASE_NOT_VALID, CASE_OPEN,
-						      CASE_PASS, CASE_NOT_ASKED};
+						      CASE_PASS, CASE_LEFT_OUT,	 CASE_NOT_ASKED};
 	for (uint32_t w = 0; w < sizeof(worst_first) / sizeof(worst_first[0]); w++)
 		for (uint32_t i = 0; i < book->case_count; i++)
 			if (book->cases[i].of->section == section &&
@@ -46,6 +45,61 @@ static void put_number(json_t *to, const char *key, double value, const char *re
 	json_object_set_new(to, key, isnan(value) ? json_null() : json_real(value));
 	if (isnan(value))
 		json_object_set_new(to, name, json_string(reason));
+}
+
+static json_t *verdict_text_json(const struct book *book)
+{
+	char *text;
+	size_t bytes;
+	FILE *to = open_memstream(&text, &bytes);
+	if (to == NULL)
+		return json_null();
+	page_verdict(to, book);
+	fclose(to);
+	json_t *ret = json_string(text);
+	free(text);
+	return ret;
+}
+
+static uint32_t count_of(const struct book *book, enum section section, enum case_state state)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < book->case_count; i++)
+		count += (section == SECTION_COUNT || book->cases[i].of->section == section) &&
+			book->cases[i].state == state;
+	return count;
+}
+
+static json_t *coverage_json(const struct book *book)
+{
+	json_t *required = json_array(), *missed = json_array();
+	for (uint32_t i = 0; i < book->required_count; i++) {
+		const char *word = book->required[i];
+		json_array_append_new(required, json_string(word));
+		if (!coverage_holds(book, word))
+			json_array_append_new(missed, json_string(word));
+	}
+	return json_pack("{si si si si so so}", "cases", coverage_count(book), "of",
+			 book->case_count, "not_asked",
+			 count_of(book, SECTION_COUNT, CASE_NOT_ASKED), "left_out",
+			 count_of(book, SECTION_COUNT, CASE_LEFT_OUT), "required", required,
+			 "missed", missed);
+}
+
+// What a case was thought to take; null: it was not asked.
+static void put_estimate(json_t *to, const struct book *book, const struct case_run *run)
+{
+	const struct cost *cost = &run->cost;
+	if (cost->hops == 0) {
+		json_object_set_new(to, "estimate", json_null());
+		json_object_set_new(to, "estimate_reason", json_string("the case is not asked"));
+		return;
+	}
+	json_object_set_new(to, "estimate",
+			    json_pack("{sf sf sf sf sf}", "packets", cost->packets, "hops",
+				      cost->hops, "hops_given_up", cost_hops_given_up(cost),
+				      "memory_bytes", cost_memory_bytes(&book->facts, cost),
+				      "processor_s", run->estimate_s));
 }
 
 static json_t *text_of(const struct book *book, const struct case_run *run)
@@ -103,6 +157,7 @@ static void put_samples(json_t *to, const struct case_figures *figures)
 
 static void put_figures(json_t *to, const struct case_figures *figures)
 {
+	json_object_set_new(to, "hops", json_integer((json_int_t)figures->hops));
 	put_number(to, "goodput_per_nic_bps", figures->goodput_bps, "no payload arrived");
 	put_number(to, "busbw_bps", figures->busbw_bps, NO_COLLECTIVE);
 	put_number(to, "fct_p50_s", figures->fct_p50_s, NO_FLOWS);
@@ -122,6 +177,7 @@ static json_t *case_json(const struct book *book, const struct case_run *run)
 				section_word(run->of->section), "asks", run->of->asks, "state",
 				states[run->state], "profile", run->of->profile, "reason",
 				text_of(book, run));
+	put_estimate(ret, book, run);
 	if (run->state != CASE_PASS && run->state != CASE_FAIL)
 		return ret;
 	json_object_set_new(ret, "folder", json_string(folder));
@@ -215,15 +271,17 @@ int page_json(FILE *to, const struct book *book)
 						states[state_of(book, i)]));
 	for (uint32_t i = 0; i < book->case_count; i++)
 		json_array_append_new(cases, case_json(book, &book->cases[i]));
-	json_t *all = json_pack(
-		"{si ss so ss ss ss sb sb ss so so so so so so}", "schema", BOOK_SCHEMA, "weft",
-		WEFT_VERSION_TEXT, "command", command_json(book), "name", page_name(book),
-		"scenario", book->scene.path, "with", book->with, "quick", book->is_quick,
-		"partial", !book->is_done, "verdict",
-		status <= EXIT_MISSED ? ends[status] : "not_valid", "device", device_json(book),
-		"settings", settings_json(book), "sets", list_of(book->sets, book->set_count),
-		"faults", list_of(book->faults, book->fault_count), "sections", sections, "cases",
-		cases);
+	json_t *all = json_pack("{si ss so ss ss ss sb sb ss so so so so so so so so sf}", "schema",
+				BOOK_SCHEMA, "weft", WEFT_VERSION_TEXT, "command",
+				command_json(book), "name", page_name(book), "scenario",
+				book->scene.path, "with", book->with, "quick", book->is_quick,
+				"partial", !book->is_done, "verdict",
+				status <= EXIT_MISSED ? ends[status] : "not_valid", "verdict_text",
+				verdict_text_json(book), "coverage", coverage_json(book), "device",
+				device_json(book), "settings", settings_json(book), "sets",
+				list_of(book->sets, book->set_count), "faults",
+				list_of(book->faults, book->fault_count), "sections", sections,
+				"cases", cases, "hops_max", cost_hops_max(&book->facts));
 	if (all != NULL) {
 		put_repeats(all, book);
 		json_object_set_new(all, "comparable", json_string(page_comparable(book)));
@@ -238,11 +296,10 @@ int page_json(FILE *to, const struct book *book)
 
 static void say_test(struct junit *junit, const struct book *book, const struct case_run *run)
 {
-	static const enum junit_end junit_ends[] = {[CASE_OPEN] = JUNIT_ERROR,
-						    [CASE_PASS] = JUNIT_PASSED,
-						    [CASE_FAIL] = JUNIT_FAILED,
-						    [CASE_NOT_VALID] = JUNIT_ERROR,
-						    [CASE_NOT_ASKED] = JUNIT_SKIPPED};
+	static const enum junit_end junit_ends[] = {
+		[CASE_OPEN] = JUNIT_ERROR,	  [CASE_PASS] = JUNIT_PASSED,
+		[CASE_FAIL] = JUNIT_FAILED,	  [CASE_NOT_VALID] = JUNIT_ERROR,
+		[CASE_NOT_ASKED] = JUNIT_SKIPPED, [CASE_LEFT_OUT] = JUNIT_SKIPPED};
 	json_t *reason = text_of(book, run);
 	const char *why = json_string_value(reason);
 	struct junit_case one = {.suite = section_word(run->of->section),
@@ -254,21 +311,14 @@ static void say_test(struct junit *junit, const struct book *book, const struct 
 	json_decref(reason);
 }
 
-static uint32_t count_of(const struct book *book, enum section section, enum case_state state)
-{
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < book->case_count; i++)
-		count += book->cases[i].of->section == section && book->cases[i].state == state;
-	return count;
-}
-
 static void say_suite(struct junit *junit, const struct book *book, enum section section)
 {
 	struct junit_suite suite = {.name = section_word(section),
 				    .failures = count_of(book, section, CASE_FAIL),
 				    .errors = count_of(book, section, CASE_NOT_VALID) +
 					    count_of(book, section, CASE_OPEN),
-				    .skipped = count_of(book, section, CASE_NOT_ASKED)};
+				    .skipped = count_of(book, section, CASE_NOT_ASKED) +
+					    count_of(book, section, CASE_LEFT_OUT)};
 	for (uint32_t i = 0; i < book->case_count; i++)
 		if (book->cases[i].of->section == section) {
 			double wall_s = book->cases[i].figures.wall_s;

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "coverage.h"
 #include "outcome.h"
 #include "page.h"
 #include "weft_version.h"
@@ -208,6 +209,22 @@ static void say_anomalies(FILE *to, const struct book *book)
 		fprintf(to, "None.\n");
 }
 
+// Cases without a verdict, and why.
+static void say_coverage(FILE *to, const struct book *book)
+{
+	fprintf(to, "\n## Coverage\n\n%u of %u cases have a verdict.\n", coverage_count(book),
+		book->case_count);
+	for (uint32_t i = 0; i < book->case_count; i++) {
+		const struct case_run *run = &book->cases[i];
+		if (page_has_figures(run))
+			continue;
+		fprintf(to, "\n- %s, %s: %s%s", section_word(run->of->section), run->of->name,
+			case_word(run->state), run->state == CASE_OPEN ? "" : ": ");
+		page_missed(to, book, run);
+	}
+	fputc('\n', to);
+}
+
 bool page_repeats(struct page_repeats *ret, const struct book *book)
 {
 	double sum = 0, squares = 0;
@@ -260,11 +277,10 @@ static void say_comparable(FILE *to, const struct book *book)
 
 void page_text(FILE *to, const struct book *book)
 {
-	static const char *const ends[] = {"PASS", "FAIL"};
-	int status = book_status(book);
-	fprintf(to, "# Validation of a fabric: %s\n\n", page_name(book));
-	fprintf(to, "**%s**%s. %s.\n\n", status <= EXIT_MISSED ? ends[status] : "NOT VALID",
-		book->is_done ? "" : " so far: this report is partial", WEFT_VERSION_TEXT);
+	fprintf(to, "# Validation of a fabric: %s\n\n**", page_name(book));
+	page_verdict(to, book);
+	fprintf(to, "**%s. %s.\n\n", book->is_done ? "" : " so far: this report is partial",
+		WEFT_VERSION_TEXT);
 	fprintf(to,
 		"The verdict is that of acceptance profiles, not of the BMWG draft whose "
 		"categories these are: that one measures only.\n\n");
@@ -278,6 +294,7 @@ void page_text(FILE *to, const struct book *book)
 		"book.json says why.\n");
 	for (uint32_t i = 0; i < SECTION_COUNT; i++)
 		say_section(to, book, i);
+	say_coverage(to, book);
 	say_anomalies(to, book);
 	say_repeats(to, book);
 	say_comparable(to, book);

@@ -9,6 +9,7 @@
 #define MS_PER_S 1e3
 #define FEW_VALUES 4 // for each way: with eight, loads differ by a third and less
 #define NOTABLE 0.005
+#define MANY_TURNS 4	   // of a round trip until a value comes up again
 #define LONG_ROUND_TRIPS 6 // what shipped profiles allow until a dead path is left
 #define MANY_QUEUES 10	   // of windows that come at once
 
@@ -108,44 +109,58 @@ static void say_receiver(FILE *to, const struct book *book, const struct case_ru
 			run->of->number, windows / queues);
 }
 
-// Above a T0 there is less than below: what crosses is held back by marks all the time.
-static void say_share(FILE *to, const struct book *book, unsigned relies)
+// What crosses links that carry less than NICs send is held back by marks all the time.
+static void say_share(FILE *to, const struct book *book, const struct case_run *run)
 {
 	const struct facts *facts = &book->facts;
-	if ((relies & RELIES_ON_SPREAD) != 0 && facts->t0_count == 0 &&
-	    book->scenario.fabric.kind != TOPOLOGY_DUMBBELL) {
-		fputs("; what switches without tiers carry between far NICs is not worked out: a "
-		      "full line is asked",
-		      to);
-		return;
-	}
+	unsigned relies = run->of->relies;
 	if ((relies & RELIES_ON_DETOUR) != 0) { // there flows are no more than these links carry
-		if (facts->ups > 0 && crossing_flows(facts, UINT32_MAX) <= DRILL_FLOWS)
+		if (facts->drill_count > 1 &&
+		    facts->nics_per_t0 * facts->up_share <= facts->drill_count)
 			fputs("; its flows fill all links above their T0, where hashes meet", to);
 		return;
 	}
-	if ((relies & RELIES_ON_SPREAD) != 0 && facts->up_share < 1)
+	if ((relies & RELIES_ON_SPREAD) != 0 && run->carried > 0 && run->carried < 1)
 		fprintf(to,
-			"; what is above a T0 carries %.3g %% of what is below: senders that cross "
-			"it "
-			"are marked all the time",
-			facts->up_share * 100);
+			"; links between switches carry %.3g %% of what its NICs send, and no more "
+			"is asked: senders are held back all the time",
+			run->carried * 100);
 }
 
-// Ways that a hash finds for few values are loaded by chance.
+// A window that transport.mpr cuts short of what is under way on an idle path.
+static void say_window(FILE *to, const struct book *book, unsigned relies)
+{
+	const struct facts *facts = &book->facts;
+	double out = (double)facts->mpr * (double)facts->payload_bytes;
+	double bdp = facts->nic_rate_bps / 8 * (double)facts->base_rtt_ps / (double)PS_PER_S;
+	if ((relies & (RELIES_ON_SPREAD | RELIES_ON_DETOUR)) != 0 && facts->is_mrc &&
+	    out < bdp * facts->wire_share)
+		fprintf(to,
+			"; transport.mpr lets a connection have %u packets out, %.3g %% of its "
+			"rate over an idle round trip",
+			facts->mpr, out / (bdp * facts->wire_share) * 100);
+}
+
+// Few values are spread over ways by chance; of many what is known of their paths is old.
 static void say_values(FILE *to, const struct book *book, unsigned relies)
 {
 	const struct facts *facts = &book->facts;
-	if (!facts->is_mrc || facts->ways == 0 || is_adaptive(book) ||
+	uint32_t count = book->scenario.transport.ev_count;
+	if (!facts->is_mrc || is_adaptive(book) ||
 	    (relies & (RELIES_ON_SPREAD | RELIES_ON_DETOUR)) == 0)
 		return;
-	double each = (double)book->scenario.transport.ev_count / facts->planes / facts->ways;
-	if (each <= FEW_VALUES)
+	double bdp = facts->nic_rate_bps / 8 * (double)facts->base_rtt_ps / (double)PS_PER_S;
+	double turns = count / (bdp / facts->mtu_bytes);
+	if (facts->ways > 0 && (double)count / facts->planes / facts->ways <= FEW_VALUES)
 		fprintf(to,
 			"; transport.evs is %u, %.3g for each way across a plane: by chance some "
-			"ways "
-			"have more than others",
-			book->scenario.transport.ev_count, each);
+			"ways have more than others",
+			count, (double)count / facts->planes / facts->ways);
+	else if (turns >= MANY_TURNS)
+		fprintf(to,
+			"; transport.evs is %u, %.2g times the packets of a round trip: a value "
+			"comes up again when what is known of its path is old",
+			count, turns);
 }
 
 // How a loss that no NACK tells of is found.
@@ -180,7 +195,8 @@ void why_say(FILE *to, const struct book *book, const struct case_run *run)
 	say_marks(to, book, relies);
 	say_holes(to, book, relies);
 	say_receiver(to, book, run);
-	say_share(to, book, relies);
+	say_share(to, book, run);
+	say_window(to, book, relies);
 	say_values(to, book, relies);
 	say_losses(to, book, relies);
 }

@@ -3,6 +3,9 @@
 
 #include "words.h"
 
+#include <errno.h>
+#include <stdarg.h>
+
 #define BINS 20 // of a span
 
 void words_check(FILE *to, const char *name, const char *metric, const char *bound,
@@ -32,18 +35,78 @@ void words_steady(FILE *to, const struct facts *facts, ps_t span_ps, double shar
 		bin_ns * (from < until ? from : until - 1), bin_ns * until, (1 - share) * 100);
 }
 
-void words_flows(FILE *to, uint32_t count, uint32_t ahead, uint64_t bytes)
+void words_whole(FILE *to, const struct facts *facts, ps_t span_ps, double share)
 {
-	fprintf(to, "traffic:\n  kind: flows\n  flows:\n");
-	for (uint32_t i = 0; i < count; i++)
-		fprintf(to, "    - {from: %u, to: %u, bytes: %lluB}\n", i, i + ahead,
-			(unsigned long long)bytes);
+	ps_t until_ps = span_ps * 10 / 9 + 2 * facts->base_rtt_ps;
+	long long bin_ns = (long long)(until_ps / BINS / PS_PER_NS) + 1;
+	double arrived = share * (double)span_ps / (double)(bin_ns * BINS * PS_PER_NS);
+	fprintf(to, "watch: {bin: %lldns, bins: %d}\n", bin_ns, 4 * BINS);
+	fprintf(to,
+		"expect:\n  - {measure: goodput, formula: one_way, bound: at_least, name: whole, "
+		"from: 0ns, until: %lldns, tolerance: %.4f%%}\n",
+		bin_ns * BINS, (1 - 0.999 * arrived) * 100);
 }
 
-void words_rounds(FILE *to, uint32_t from, uint32_t nic, const struct rounds *rounds)
+void words_carried(FILE *to, const struct facts *facts, ps_t span_ps, const struct carried *carried)
 {
-	for (uint32_t i = 0; i < rounds->count; i++)
-		fprintf(to, "    - {from: %u, to: %u, bytes: %lluB, start: %lldns}\n", from, nic,
-			(unsigned long long)rounds->bytes,
-			(long long)(i * rounds->period_ps / PS_PER_NS));
+	if (carried->is_even)
+		words_steady(to, facts, span_ps, 0.9 * carried->share);
+	else
+		words_whole(to, facts, span_ps, carried->share);
+}
+
+// What messages cost, each on a connection of its own.
+static void add_pairs(struct case_text *to, const struct facts *facts, const struct pair *pairs,
+		      uint32_t count, const struct rounds *rounds)
+{
+	for (uint32_t i = 0; i < count; i++) // a connection for each message
+		cost_add(&to->cost, facts,
+			 &(struct messages){rounds->count, 1, (double)rounds->bytes,
+					    topology_links(facts->topology, facts->fabric,
+							   pairs[i].from, pairs[i].to)});
+	to->cost.senders += count;
+}
+
+void words_pairs(struct case_text *to, const struct facts *facts, const struct pair *pairs,
+		 uint32_t count, uint64_t bytes)
+{
+	fprintf(to->scene, "traffic:\n  kind: flows\n  flows:\n");
+	for (uint32_t i = 0; i < count; i++)
+		fprintf(to->scene, "    - {from: %u, to: %u, bytes: %lluB}\n", pairs[i].from,
+			pairs[i].to, (unsigned long long)bytes);
+	add_pairs(to, facts, pairs, count, &(struct rounds){.count = 1, .bytes = bytes});
+}
+
+void words_rounds(struct case_text *to, const struct facts *facts, const struct pair *pairs,
+		  uint32_t count, const struct rounds *rounds)
+{
+	fprintf(to->scene, "traffic:\n  kind: flows\n  flows:\n");
+	for (uint32_t pair = 0; pair < count; pair++)
+		for (uint32_t i = 0; i < rounds->count; i++)
+			fprintf(to->scene,
+				"    - {from: %u, to: %u, bytes: %lluB, start: %lldns}\n",
+				pairs[pair].from, pairs[pair].to, (unsigned long long)rounds->bytes,
+				(long long)(i * rounds->period_ps / PS_PER_NS));
+	add_pairs(to, facts, pairs, count, rounds);
+}
+
+const char *words_reason(struct case_text *to, const char *format, ...)
+{
+	va_list words;
+	va_start(words, format);
+	vsnprintf(to->reason, sizeof(to->reason), format, words);
+	va_end(words);
+	return to->reason;
+}
+
+const char *words_carry(struct carried *ret, struct case_text *to, const struct facts *facts,
+			const struct pair *pairs, uint32_t count, double weight)
+{
+	int rc = carry(ret, facts, pairs, count, weight);
+	to->carried = ret->share / weight;
+	if (rc == 0)
+		return NULL;
+	return words_reason(to,
+			    rc == -ENOMEM ? "the system gives no memory"
+					  : "no way leads from some of its NICs to the others");
 }

@@ -16,8 +16,18 @@ void words_indicative(FILE *to, const char *name, const char *metric, const char
 // of the span, it must be at least `share` of what the lines carry.
 void words_steady(FILE *to, const struct facts *facts, ps_t span_ps, double share);
 
-// A flow from each of the NICs 0 to `count` - 1 to the one `ahead` further.
-void words_flows(FILE *to, uint32_t count, uint32_t ahead, uint64_t bytes);
+// Where less is carried than NICs send, and some pairs meet fuller links than others: all that they
+// have for a span at their common share has arrived when the fullest link has carried its part at
+// 90 % of its rate.
+void words_whole(FILE *to, const struct facts *facts, ps_t span_ps, double share);
+
+// One of the two: each pair at its share, or all of them through.
+void words_carried(FILE *to, const struct facts *facts, ps_t span_ps,
+		   const struct carried *carried);
+
+// A message of each pair, all at once.
+void words_pairs(struct case_text *to, const struct facts *facts, const struct pair *pairs,
+		 uint32_t count, uint64_t bytes);
 
 // Messages of a NIC to another, one every `period_ps`.
 struct rounds {
@@ -26,5 +36,14 @@ struct rounds {
 	uint64_t bytes; // of each
 };
 
-// A flow for each round.
-void words_rounds(FILE *to, uint32_t from, uint32_t nic, const struct rounds *rounds);
+// A message of each pair in each round.
+void words_rounds(struct case_text *to, const struct facts *facts, const struct pair *pairs,
+		  uint32_t count, const struct rounds *rounds);
+
+// Says in to->reason why a case is not asked, and returns that.
+const char *words_reason(struct case_text *to, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+// What pairs have, with the reason in to->reason where no way leads from one to the other.
+const char *words_carry(struct carried *ret, struct case_text *to, const struct facts *facts,
+			const struct pair *pairs, uint32_t count, double weight);

@@ -171,7 +171,7 @@ enum run_end {
 	RUN_DONE,	 // the workload is complete
 	RUN_TIME,	 // limits.time was reached first
 	RUN_INTERRUPTED, // the caller asked to stop
-	RUN_LIMIT,	 // a pool ran dry: see limit_option
+	RUN_LIMIT,	 // a pool ran dry, or limits.hops was reached: see limit_option
 	RUN_STALLED,	 // nothing left to do, but the workload is not complete
 	RUN_LOST,	 // who computes outside is gone
 };

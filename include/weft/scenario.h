@@ -83,6 +83,7 @@ struct scenario {
 	bool is_tensor;	   // model: one message of tensor ranks in place of gradients; the caller's
 	uint32_t packets_max;	   // limits: descriptors in the pool; 0 = derived from the world
 	uint64_t memory_bytes_max; // of the arena
+	uint64_t hops_max;	   // packets over cables, of the whole run; 0 = no limit
 	ps_t time_max_ps;	   // the run ends here at the latest
 	ps_t window_ps;		   // length of a window; 0 = the lookahead
 };

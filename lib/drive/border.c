@@ -421,6 +421,7 @@ void border_agree(struct border *border, struct border_news *news)
 			news->limit = view->limit;
 		news->work_done += view->work_done;
 		news->data_so_far += view->data_so_far;
+		news->hops += view->hops;
 		news->wants_stop |= view->wants_stop;
 		news->has_front &= view->has_front;
 	}

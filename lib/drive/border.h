@@ -18,6 +18,7 @@ struct border_news {
 	int64_t next_window;  // in which something is to be done; INT64_MAX = none
 	uint64_t work_done;   // ends of flows or of ranks' collectives
 	uint64_t data_so_far; // data packets delivered
+	uint64_t hops;	      // packets over cables
 	uint32_t limit;	      // enum outbox_limit
 	uint32_t wants_stop;
 	uint64_t has_front; // all ranks have the step of rings that is waited for

@@ -271,6 +271,14 @@ static int64_t next_window(const struct sim *sim)
 	return next;
 }
 
+static uint64_t hops_so_far(const struct sim *sim)
+{
+	uint64_t hops = 0;
+	for (uint32_t i = 0; i < sim->lane_count; i++)
+		hops += sim->lanes[i].run.hops;
+	return hops;
+}
+
 // What is known between two windows, here or by all ranks together.
 static void look(struct sim *sim, bool has_run)
 {
@@ -279,6 +287,7 @@ static void look(struct sim *sim, bool has_run)
 	news->wants_stop = has_run && wants_stop(sim);
 	news->limit = limit_hit(sim);
 	news->next_window = next_window(sim);
+	news->hops = hops_so_far(sim);
 	if (border == NULL)
 		return;
 	news->work_done = world_work_done(sim->world);
@@ -309,6 +318,18 @@ static bool is_done(const struct sim *sim)
 	return done == sim->world->work_total;
 }
 
+// The option to raise where a limit other than that of time was hit; NULL: none was.
+static const char *limit_option(const struct sim *sim)
+{
+	uint64_t hops_max = sim->world->scenario->hops_max;
+	if (sim->news.limit == OUTBOX_NO_PACKET)
+		return "limits.packets";
+	if (sim->news.limit != OUTBOX_WITHIN)
+		return "limits.memory";
+	bool goes_on = sim->news.next_window != INT64_MAX;
+	return hops_max > 0 && goes_on && sim->news.hops >= hops_max ? "limits.hops" : NULL;
+}
+
 // Says which window comes next, or that the run ends. Done by one lane while the others wait.
 static void choose_window(struct sim *sim)
 {
@@ -322,9 +343,8 @@ static void choose_window(struct sim *sim)
 	if (has_run)
 		look_at_rings(sim);
 	ps_t time_max_ps = sim->world->scenario->time_max_ps - world_skipped_ps(sim->world);
-	if (sim->news.limit != OUTBOX_WITHIN) {
-		sim->run.limit_option = sim->news.limit == OUTBOX_NO_PACKET ? "limits.packets"
-									    : "limits.memory";
+	sim->run.limit_option = limit_option(sim);
+	if (sim->run.limit_option != NULL) {
 		end_run(sim, RUN_LIMIT);
 		return;
 	}

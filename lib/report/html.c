@@ -165,8 +165,13 @@ static void top(FILE *to, const struct sheet *sheet)
 	html_text(to, sheet->title);
 	fputs("</h1>", to);
 	for (i = 0; i < sizeof(words) / sizeof(*words); i++)
-		if (strcmp(sheet->state, words[i][0]) == 0)
-			fprintf(to, "<p class=\"verdict %s\">%s</p>", words[i][0], words[i][1]);
+		if (strcmp(sheet->state, words[i][0]) == 0) {
+			bool is_partial = strcmp(sheet->state, "partial") == 0;
+			bool has_more = sheet->state_text[0] != '\0' && !is_partial;
+			fprintf(to, "<p class=\"verdict %s\">", words[i][0]);
+			html_text(to, has_more ? sheet->state_text : words[i][1]);
+			fputs("</p>", to);
+		}
 	fputs("<nav aria-label=\"Sections\"><ul>", to);
 	json_array_foreach(sheet->sections, i, each)
 	{

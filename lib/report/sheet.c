@@ -280,6 +280,9 @@ static void fill(struct sheet *sheet, const struct html_input *input)
 	if (sheet->kind == RESULT_BOOK)
 		snprintf(sheet->state, sizeof(sheet->state), "%.15s",
 			 sheet_text(sheet->result, "verdict"));
+	if (sheet->kind == RESULT_BOOK)
+		snprintf(sheet->state_text, sizeof(sheet->state_text), "%.127s",
+			 sheet_text(sheet->result, "verdict_text"));
 	if (input->result->is_partial)
 		strcpy(sheet->state, "partial");
 	if (input->verdict != NULL)

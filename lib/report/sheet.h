@@ -28,7 +28,8 @@ struct sheet {
 	json_t *result;	  // as it was read
 	json_t *sections; // in the order in which they are shown
 	char title[96];
-	char state[16]; // pass, fail, not_valid, partial, or empty: no verdict was asked for
+	char state_text[128]; // what the verdict says beside its word: coverage; or empty
+	char state[16];	      // pass, fail, not_valid, partial, or empty: no verdict was asked for
 };
 
 // What a number of the result is, for people.

@@ -13,11 +13,9 @@
 
 static const char *word_of(const char *state)
 {
-	static const char *const words[][2] = {{"pass", "PASS"},
-					       {"fail", "FAIL"},
-					       {"not_valid", "NOT VALID"},
-					       {"not_asked", "not asked"},
-					       {"open", "open"}};
+	static const char *const words[][2] = {
+		{"pass", "PASS"},	    {"fail", "FAIL"},	      {"not_valid", "NOT VALID"},
+		{"not_asked", "not asked"}, {"left_out", "left out"}, {"open", "open"}};
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 		if (strcmp(words[i][0], state) == 0)
 			return words[i][1];
@@ -30,6 +28,7 @@ static void state_cell(json_t *row, const json_t *of)
 	const char *look = strcmp(state, "pass") == 0 ? "met"
 		: strcmp(state, "fail") == 0	      ? "missed"
 		: strcmp(state, "not_asked") == 0     ? "skipped"
+		: strcmp(state, "left_out") == 0      ? "skipped"
 						      : "unavailable";
 	sheet_cell_state(row, word_of(state), look);
 }
@@ -38,9 +37,10 @@ static void state_cell(json_t *row, const json_t *of)
 
 static void by_section(json_t *section, const json_t *book)
 {
-	static const char *const head[] = {"section",	"verdict",   "passed", "failed",
-					   "not valid", "not asked", "open",   NULL};
-	static const char *const states[] = {"pass", "fail", "not_valid", "not_asked", "open"};
+	static const char *const head[] = {"section",	"verdict",  "passed", "failed", "not valid",
+					   "not asked", "left out", "open",   NULL};
+	static const char *const states[] = {"pass",	  "fail",     "not_valid",
+					     "not_asked", "left_out", "open"};
 	const json_t *each, *one;
 	size_t i, k;
 	json_t *table = sheet_table(section, "Sections", head);
@@ -120,12 +120,14 @@ static void summary(struct sheet *sheet)
 	const json_t *book = sheet->result, *each;
 	size_t i, open = 0, count = json_array_size(json_object_get(book, "cases"));
 	json_t *section = sheet_section(sheet, "summary", "Summary");
+	const char *verdict = sheet_text(book, "verdict_text");
 	json_array_foreach(json_object_get(book, "cases"), i, each)
 		open += strcmp(sheet_text(each, "state"), "open") == 0;
 	sheet_note(section,
-		   "Verdict %s, of %zu cases. It is that of acceptance profiles, not of the BMWG "
+		   "Verdict %s; there are %zu cases. It is that of acceptance profiles, not of the "
+		   "BMWG "
 		   "draft whose categories these are: that one measures only.",
-		   word_of(sheet_text(book, "verdict")), count);
+		   verdict, count);
 	if (json_is_true(sheet_at(book, "partial")))
 		sheet_note(section,
 			   "PARTIAL RESULT: %zu of %zu cases have not run; the same call goes on "

@@ -212,6 +212,23 @@ static void a_pool_that_runs_dry_ends_all(void **state)
 	}
 }
 
+// Hops of all ranks count: they end in the window in which one process would.
+static void a_limit_of_hops_ends_all_where_one_process_ends(void **state)
+{
+	const char *const sets[] = {"limits.hops=20000", NULL};
+	rig_run(&truth, TRUTH_FABRIC INCAST, sets);
+	assert_int_equal(truth.run.end, RUN_LIMIT);
+	for (uint32_t count = 2; count <= 4; count++) {
+		thread_ranks_run(rigs, TRUTH_FABRIC INCAST, sets, count);
+		assert_int_equal(rigs[0].run.hops, truth.run.hops);
+		assert_true(rigs[0].run.digest == truth.run.digest);
+		for (uint32_t i = 0; i < count; i++)
+			assert_string_equal(rigs[i].run.limit_option, "limits.hops");
+		thread_ranks_free(rigs, count);
+	}
+	stage_free(&truth.stage);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -223,6 +240,7 @@ int main(void)
 		cmocka_unit_test(pauses_and_deadlocks_come_together),
 		cmocka_unit_test(no_pool_runs_dry_by_traffic_that_goes_one_way),
 		cmocka_unit_test(a_pool_that_runs_dry_ends_all),
+		cmocka_unit_test(a_limit_of_hops_ends_all_where_one_process_ends),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

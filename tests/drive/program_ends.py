@@ -58,6 +58,14 @@ class Ends(unittest.TestCase):
         self.assertIn("limits.packets", run.stdout)
         self.assert_partial("limit", "limits.packets")
 
+    def test_the_limit_of_hops_names_itself(self):
+        run = weft("perm128-400g", "--set", "limits.hops=100000", "--out", self.out)
+        self.assertEqual((run.returncode, run.stderr), (NOT_VALID, "weft sim: a limit was hit: raise limits.hops\n"))
+        self.assert_partial("limit", "limits.hops")
+        self.assertTrue(100_000 <= self.result()["speed"]["hops"] < 150_000, self.result()["speed"]["hops"])  # a window more
+        run = weft("two-racks", "--set", "limits.hops=100000000", "--out", self.folder / "within")
+        self.assertEqual(run.returncode, 0, run.stderr)
+
     def test_the_time_limit_names_itself(self):
         run = weft("perm128-400g", "--set", "limits.time=30us", "--out", self.out)
         self.assertEqual((run.returncode, run.stderr), (NOT_VALID, "weft sim: a limit was hit: raise limits.time\n"))

@@ -54,9 +54,9 @@ def states(out, key="cases"):
 
 
 def check_page(out, got, word, red):
-    """The page has what book.json has: the verdict, each section and case, in red what failed, and links that lead somewhere."""
+    """`word` is in the verdict. The page has what book.json has: the verdict, each section and case, in red what failed, and links that lead somewhere."""
     page = (out / "report.html").read_text().partition("<script")[0]
-    check(f'class="verdict {got["verdict"]}">{word}<' in page, f"page: {word}")
+    check(got["verdict_text"].startswith(word) and f'class="verdict {got["verdict"]}">{got["verdict_text"]}<' in page, f"page: {got['verdict_text']}")
     for one in got["sections"]:
         part = page.partition(f'<section id="section-{one["name"]}"')[2].partition("</section>")[0]
         cases = [case for case in got["cases"] if case["section"] == one["name"]]
@@ -123,7 +123,7 @@ def check_healthy(folder, scenario):
           "JUnit has the same cases")
     check("look at" not in text and all(one.get("culprit") is None for one in got["cases"]), "nobody stands out")
     report = (out / "report.md").read_text()
-    check(all(f"[{one['name']}]" in report for one in got["cases"]) and "**PASS**" in report, "report.md has them, too")
+    check(all(f"[{one['name']}]" in report for one in got["cases"]) and f"**{got['verdict_text']}**" in report, "report.md has them, too")
     check(all(f"## {title}" in report for title in ("Device under test", "Test configuration", "Host configuration", "Anomalies", "Repeatability",
                                                     "Comparability")), "report.md has the draft's sections")
     check_page(out, got, "PASS", [])
@@ -197,7 +197,7 @@ def check_faults(folder, scenario):
     check_page(folder / "lossy", book(folder / "lossy"), "FAIL", ["baseline"])
     report = (folder / "lossy" / "report.md").read_text()
     check("look at t0 0 up 1 plane 1 - t1 1 (lossy)" in report, "the lossy cable is named")
-    check("**FAIL**" in report and "no drops on cables" in report.split("## Anomalies")[1], "the report says what was missed")
+    check("**FAIL, coverage" in report and "no drops on cables" in report.split("## Anomalies")[1], "the report says what was missed")
 
 
 def check_why(folder, scenario):
@@ -208,13 +208,14 @@ def check_why(folder, scenario):
             ("holes", "transport.hole_age=off", "trunk-down", "fail", "transport.hole_age is off"),
             ("deep", "queue.bytes=32MiB", "trim-repair", "not_asked", "fit into a port's queue"),
             ("fixed", "cc.algorithm=fixed", "incast-8", "fail", "cc.algorithm is fixed: senders do not slow down"),
-            ("one-to-two", "fabric.t1_count=2", "tail", "not_asked", "less is above a T0 than below")):
+            ("one-to-two", "fabric.t1_count=2", "tail", "not_asked", "the fabric carries 50 % of what NICs send")):
         _, _, errors = validate(scenario, folder / f"why-{name}", "--quick", "--only", case, "--set", setting)
         one = book(folder / f"why-{name}")["cases"][0]
         check(one["state"] == state and errors == "" and says in one["reason"], f"{setting}, {case}: {one['state']}: {one['reason']}")
     _, _, errors = validate("rail-8x4", folder / "why-rail", "--quick", "--only", "permutation-1")
     one = book(folder / "why-rail")["cases"][0]
-    check(one["state"] == "fail" and "switches without tiers" in one["reason"] and errors == "", f"rail-8x4: {one['state']}: {one['reason']}")
+    check(one["state"] == "fail" and "transport.evs is 256, 5.2 times the packets of a round trip" in one["reason"] and errors == "",
+          f"rail-8x4: {one['state']}: {one['reason']}")
     validate("uec", folder / "why-uec", "--quick", "--only", "incast-64")
     one = book(folder / "why-uec")["cases"][0]
     check(one["state"] == "fail" and "receivers had no room for" in one["reason"] and "a NACK is 110 B on the line, a trimmed header 94 B" in one["reason"] and
@@ -228,12 +229,105 @@ def check_why(folder, scenario):
     check(status == 1 and "(kept)" in text, "and its end is kept")
     status, _, errors = validate("azure-gb200-llama405b-112", folder / "why-large", "--quick", "--only", "permutation-2")
     one = book(folder / "why-large")["cases"][0]
-    check(status == 5 and one["state"] == "not_asked" and "15 million packets" in one["reason"], f"a second permutation of many: {one['reason']}")
+    check(status == 5 and one["state"] == "left_out" and "15 million packets" in one["reason"], f"a second permutation of many: {one['reason']}")
     faulty = folder / "faulty.yaml"
     faulty.write_text(SMALL + "faults: [{kind: loss, at: {nic: 1, plane: 0}, probability: 1%}]\n")
     validate(faulty, folder / "why-faulty", "--quick", "--only", "twins")
     one = book(folder / "why-faulty")["cases"][0]
     check(one["state"] == "fail" and "the scenario breaks 1 thing itself" in one["reason"], f"faults of the scenario: {one['reason']}")
+
+
+RAIL = "name: rail\nfabric: {topology: rail, nics: 32, planes: 2, nics_per_host: 8, t1_count: 2}\ntransport: {evs: 64}\n"
+TORUS = "name: torus\nfabric: {topology: torus, nics: 512, nics_per_t0: 1, torus_x: 8, torus_y: 8, torus_z: 8}\ntransport: {evs: 16}\n"
+LISTED = """name: listed
+fabric:
+  topology: graph
+  nics: 8
+  planes: 2
+  nodes: [{name: west, nics: 4}, {name: east, nics: 4}, {name: north}, {name: south}]
+  links: [{from: west, to: north}, {from: west, to: south}, {from: east, to: north}, {from: east, to: south}]
+transport: {evs: 64}
+"""
+TRAFFIC = "traffic: {kind: permutation, bytes: 1MB}\n"
+
+
+def check_carried(folder):
+    """Permutations are held to what the fabric carries, and cables fail by their names, whatever the switches are called."""
+    for name, text, cable in (("rail", RAIL, "{t0: 0, up: 0, plane: 0}"), ("listed", LISTED, "{link: west-north, plane: 0}")):
+        scenario, out = folder / f"{name}.yaml", folder / f"carried-{name}"
+        scenario.write_text(text + TRAFFIC)
+        states_of = {}
+        for section in ("baseline", "convergence", "mrc"):
+            _, _, errors = validate(scenario, out, "--quick", "--jobs", "2", "--only", section)
+            states_of |= states(out)
+        got, asked = book(out), {key: value for key, value in states_of.items() if value != "not_asked"}
+        drills = {"trunk-down", "t1-down", "t0-down", "port-down", "plane-down", "retire-restore", "port-status"}
+        wanted = {"pair-near", "pair-far", "permutation-1", "permutation-2", "permutation-3", "twins"} | drills
+        check(errors == "" and wanted <= asked.keys() and set(asked.values()) == {"pass"}, f"{name}, two to one: {asked}")
+        check(got["device"]["share_above_t0"] == 0.5 and got["device"]["t0_count"] == (8 if name == "rail" else 2), f"{name}: {got['device']}")
+        written = (out / "cases" / "trunk-down" / "scenario.yaml").read_text().replace('"', "")
+        check(cable in written, f"{name}: {cable} dies")
+    half = json.loads((folder / "carried-rail" / "cases" / "permutation-1" / "run" / "result.json").read_text())["expect"][0]
+    check(0.9 * 0.5 * half["expected"] <= half["measured"] < 0.5 * half["expected"], f"a permutation over rails two to one has half of its lines: {half}")
+
+
+def check_budget(folder):
+    """A torus that carries a fifth of what its NICs send is asked for that: hops, counted, stay within the book's and near the estimate."""
+    scenario, out = folder / "torus.yaml", folder / "budget"
+    scenario.write_text(TORUS + TRAFFIC)
+    status, text, errors = validate(scenario, out, "--quick", "--jobs", "2", "--only", "baseline")
+    got = book(out)
+    ran = [one for one in got["cases"] if one["state"] in ("pass", "fail")]
+    check(errors == "" and len(ran) >= 4 and "million packet-hops: about" in text.splitlines()[0], f"a torus is asked: {status} {text.splitlines()[0]}")
+    check(all(one["hops"] <= one["estimate"]["hops_given_up"] and one["estimate"]["hops"] <= got["hops_max"] for one in ran), "hops are within the budget")
+    check({one["name"]: one["state"] for one in ran}["permutation-1"] == "pass", f"and its permutation is held to what it carries: {states(out)}")
+    _, _, errors = validate(scenario, out, "--quick", "--only", "permutation-1", "--set", "limits.memory=64MiB")
+    one = book(out)["cases"][0]
+    check(one["state"] == "left_out" and "left out: it takes about" in one["reason"] and "limits.memory" in one["reason"], f"memory is told before: {one}")
+
+
+def check_estimate(got):
+    """Estimates are near to what was counted: of each case that sends little again, and of all together."""
+    ran = [one for one in got["cases"] if one["state"] == "pass" and one["folder"] == f"cases/{one['name']}" and one["name"] != "one-packet"]
+    off = {one["name"]: one["hops"] / one["estimate"]["hops"] for one in ran if one["retransmitted_share"] < 0.05}
+    check(len(off) > 15 and all(0.5 < each < 2 for each in off.values()), f"estimates of hops: {off}")
+    whole = sum(one["hops"] for one in ran) / sum(one["estimate"]["hops"] for one in ran)
+    check(0.67 < whole < 1.5, f"and of the book: {whole:.3f}")
+
+
+def check_given_up(folder):
+    """A case that takes many times what its traffic does ends by its hops, and says so."""
+    scenario, out = folder / "doubled.yaml", folder / "given-up"
+    scenario.write_text(SMALL)
+    status, _, errors = validate(scenario, out, "--quick", "--only", "all-reduce-64MB", "--set", "limits.packets=4000000",
+                                 "--fault", "{kind: duplicate, at: all, probability: 70%}")
+    one = book(out)["cases"][0]
+    check(status == 1 and errors == "" and one["state"] == "fail" and "it was given up after" in one["reason"] and "packet-hops" in one["reason"] and
+          one["hops"] < 1.1 * one["estimate"]["hops_given_up"], f"given up: {status} {one['reason']}")
+
+
+def check_coverage(folder, scenario, got):
+    """PASS alone says that each case has a verdict; --require says what must."""
+    skipped = [one["name"] for one in got["cases"] if one["state"] in ("not_asked", "left_out")]
+    ran = len(got["cases"]) - len(skipped)
+    words = f"PASS, coverage {ran} of {len(got['cases'])}"
+    check(skipped and got["verdict_text"] == words and got["coverage"]["cases"] == ran and got["coverage"]["of"] == len(got["cases"]), words)
+    out = folder / "healthy"
+    for require, status, missed in (("all", 5, ["all"]), (str(ran), 0, []), (str(ran + 1), 5, [str(ran + 1)]), ("50%", 0, []), ("99%", 5, ["99%"]),
+                                    ("permutation-1,mrc", 5, ["mrc"]), ("balance,twins", 0, []), (skipped[0], 5, [skipped[0]])):
+        ended, text, errors = validate(scenario, out, "--quick", "--require", require)
+        now = book(out)
+        last = text.splitlines()[-2]
+        check(ended == status and errors == "" and now["coverage"]["missed"] == missed and now["coverage"]["required"] == require.split(",") and
+              last.startswith(("NOT VALID, coverage " if missed else words) + ("" if missed else ":")) and
+              all(f"below --require {word}" in last and f"below --require {word}" in (out / "report.html").read_text() for word in missed),
+              f"--require {require}: {ended}: {last}")
+    validate(scenario, out, "--quick")  # as it was
+    ended, text, _ = validate(scenario, folder / "part", "--quick", "--only", "balance", "--require", "all")
+    check(ended == 0 and text.splitlines()[-2].startswith("PASS: "), f"all of a part: {text.splitlines()[-2]}")
+    for require in ("0", "99", "101%", "nosuch", "-1", ","):
+        ended, text, errors = validate(scenario, folder / "never", "--quick", "--require", require)
+        check(ended == 2 and text == "" and "--require" in errors and not (folder / "never").exists(), f"--require {require}: {ended} {errors.strip()}")
 
 
 def check_shipped(folder):
@@ -369,9 +463,14 @@ def main():
         check_reasons(book(folder / "healthy"))
         of_book = [(case["section"], case["name"]) for case in book(folder / "healthy")["cases"]]
         check(check_list() == of_book, "--list has the cases of the book, and more of a whole one")
+        check_estimate(book(folder / "healthy"))
+        check_coverage(folder, scenario, book(folder / "healthy"))
         check_kept(folder, scenario)
         check_faults(folder, scenario)
         check_why(folder, scenario)
+        check_carried(folder)
+        check_budget(folder)
+        check_given_up(folder)
         check_shipped(folder)
         check_bar(folder, scenario)
         check_stopped(folder, scenario, digests)

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a book has room for, and what it takes: known before its first case runs.
+#pragma once
+
+#include <stdio.h>
+
+struct book;
+struct case_text;
+struct facts;
+
+// Why the book has no room for a case: more hops or memory than there is; NULL: it has. Sets
+// to->is_left_out.
+const char *budget_reason(const struct facts *facts, struct case_text *to);
+
+// Counts what each case will cost. -ENOMEM.
+int budget_count(struct book *book);
+
+// What the whole book takes, one line.
+void budget_say(FILE *to, const struct book *book);

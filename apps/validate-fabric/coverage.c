@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// What of a book has a verdict, and what --require asks of that: a number of cases, a share of
+// them, all, or sections and cases by name.
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "book.h"
+#include "coverage.h"
+#include "outcome.h"
+
+static bool is_covered(const struct case_run *run)
+{
+	return run->state == CASE_PASS || run->state == CASE_FAIL;
+}
+
+uint32_t coverage_count(const struct book *book)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < book->case_count; i++)
+		count += is_covered(&book->cases[i]);
+	return count;
+}
+
+static bool is_named(const struct case_run *run, const char *word)
+{
+	return strcmp(run->of->name, word) == 0 ||
+		strcmp(section_word(run->of->section), word) == 0;
+}
+
+// Cases that a number, a share or "all" asks for; NAN: it is none of these.
+static double number_of(const struct book *book, const char *word)
+{
+	char *end;
+	double number = strtod(word, &end);
+	if (strcmp(word, "all") == 0)
+		return book->case_count;
+	if (end == word || word[0] < '0' || word[0] > '9')
+		return NAN;
+	if (strcmp(end, "%") == 0)
+		return number <= 100 ? ceil(number / 100 * book->case_count) : NAN;
+	return *end == '\0' && number == floor(number) ? number : NAN;
+}
+
+bool coverage_holds(const struct book *book, const char *word)
+{
+	double number = number_of(book, word);
+	if (!isnan(number))
+		return coverage_count(book) >= number;
+	for (uint32_t i = 0; i < book->case_count; i++)
+		if (is_named(&book->cases[i], word) && !is_covered(&book->cases[i]))
+			return false;
+	return true;
+}
+
+bool coverage_holds_all(const struct book *book)
+{
+	for (uint32_t i = 0; i < book->required_count; i++)
+		if (!coverage_holds(book, book->required[i]))
+			return false;
+	return true;
+}
+
+int coverage_check(struct book *book)
+{
+	for (uint32_t i = 0; i < book->required_count; i++) {
+		const char *word = book->required[i];
+		double number = number_of(book, word);
+		bool is_known = number >= 1 && number <= book->case_count;
+		for (uint32_t c = 0; c < book->case_count; c++)
+			is_known |= isnan(number) && is_named(&book->cases[c], word);
+		if (!is_known)
+			return outcome_bad_word(&book->refusal,
+						"--require has all, a number or share (%) of the "
+						"book's cases, or names of these; not",
+						word);
+	}
+	return 0;
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much of a book has a verdict, and what --require asks of that.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct book;
+
+// Cases of the book that have a verdict, pass or fail.
+uint32_t coverage_count(const struct book *book);
+
+// Checks the words of --require against the book. -EINVAL.
+int coverage_check(struct book *book);
+
+// Whether the word, one of --require, is met by cases that have a verdict.
+bool coverage_holds(const struct book *book, const char *word);
+bool coverage_holds_all(const struct book *book);

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a built fabric is made of, whatever its kind: its lowest switches, what they have upwards,
+// who is far away, and the names of what a case breaks.
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "facts.h"
+
+static uint32_t switch_of(const struct topology *topology, uint32_t nic)
+{
+	return topology->nic_switch != NULL ? topology->nic_switch[nic] : nic / topology->t0_nics;
+}
+
+uint32_t facts_nic(const struct facts *facts, uint32_t t0, uint32_t index)
+{
+	for (uint32_t nic = 0; nic < facts->nics; nic++)
+		if (switch_of(facts->topology, nic) == facts->t0[t0] && index-- == 0)
+			return nic;
+	return NIC_NONE;
+}
+
+// T0s in the order of their first NICs.
+static void find_t0s(struct facts *facts)
+{
+	const struct topology *topology = facts->topology;
+	uint32_t switches = topology->switch_count / topology->planes;
+	for (uint32_t at = 0; at < switches; at++) {
+		const struct switch_plan *plan = &topology->switches[at];
+		bool has_nics = plan->up_ports < plan->port_count && plan->tier == 0;
+		if (has_nics && facts->t0_count < FACTS_T0_MAX)
+			facts->t0[facts->t0_count] = at;
+		facts->t0_count += has_nics;
+	}
+	uint32_t own = switch_of(topology, 0);
+	for (uint32_t nic = 0; nic < facts->nics; nic++) {
+		if (switch_of(topology, nic) != own)
+			continue;
+		if (facts->nics_per_t0++ == 1)
+			facts->near = nic;
+	}
+}
+
+static uint64_t rate_at(const struct topology *topology, uint32_t at, uint32_t port)
+{
+	return topology->links[topology->port_links[topology->switches[at].port_first + port]]
+		.rate_bps;
+}
+
+static void find_links_up(struct facts *facts)
+{
+	const struct topology *topology = facts->topology;
+	uint32_t at = switch_of(topology, 0);
+	const struct switch_plan *plan = &topology->switches[at];
+	double below = (double)facts->nics_per_t0 * (double)facts->fabric->link_rate_bps, above = 0;
+	for (uint32_t i = 0; i < plan->up_ports; i++)
+		above += (double)rate_at(topology, at, plan->up_first + i);
+	facts->ups = plan->up_ports;
+	facts->up_share = above < below ? above / below : 1;
+	if (plan->up_ports > 0)
+		facts->trunk_share = (double)rate_at(topology, at, plan->up_first) /
+			(double)facts->fabric->link_rate_bps;
+}
+
+// Whether each tier of a tree has as much above it as below.
+static bool is_full(const struct topology *topology)
+{
+	double below[TOPOLOGY_TIERS_MAX] = {0}, above[TOPOLOGY_TIERS_MAX] = {0};
+	uint32_t switches = topology->switch_count / topology->planes;
+	if (topology->kind != TOPOLOGY_CLOS && topology->kind != TOPOLOGY_FAT_TREE &&
+	    topology->kind != TOPOLOGY_FILE)
+		return false;
+	for (uint32_t at = 0; at < switches; at++) {
+		const struct switch_plan *plan = &topology->switches[at];
+		for (uint32_t port = 0; port < plan->port_count; port++) {
+			bool is_up = port - plan->up_first < plan->up_ports; // wraps below up_first
+			*(is_up ? &above[plan->tier]
+				: &below[plan->tier]) += (double)rate_at(topology, at, port);
+		}
+	}
+	for (uint32_t tier = 0; tier < TOPOLOGY_TIERS_MAX; tier++)
+		if (above[tier] > 0 && above[tier] < below[tier])
+			return false;
+	return true;
+}
+
+// ---------------------------------------------------------------- who is far away
+
+static bool is_taken(const struct facts *facts, uint32_t nic)
+{
+	for (uint32_t i = 0; i < facts->drill_count; i++)
+		if (facts->drills[i].to == nic)
+			return true;
+	return false;
+}
+
+// The next NIC from the other half on that no drill goes to and that is `links` away.
+static uint32_t partner_of(const struct facts *facts, uint32_t from, uint32_t links)
+{
+	for (uint32_t i = 0; i < facts->nics; i++) {
+		uint32_t to = (uint32_t)(((uint64_t)from + facts->nics / 2 + i) % facts->nics);
+		if (topology_links(facts->topology, facts->fabric, from, to) == links &&
+		    !is_taken(facts, to))
+			return to;
+	}
+	return NIC_NONE;
+}
+
+// Links to who is farthest from NIC 0; 0: all are below its T0.
+static uint32_t farthest(const struct facts *facts)
+{
+	uint32_t links = facts->topology->links_max;
+	while (links > 2 && partner_of(facts, 0, links) == NIC_NONE)
+		links--;
+	return links > 2 ? links : 0;
+}
+
+// As many as the links upwards carry.
+static int find_drills(struct facts *facts)
+{
+	uint32_t links = farthest(facts), own = switch_of(facts->topology, 0);
+	double carried = facts->nics_per_t0 * facts->up_share;
+	uint32_t most = carried < 1 ? 1 : carried < DRILL_FLOWS ? (uint32_t)carried : DRILL_FLOWS;
+	facts->far = facts->nics / 2;
+	for (uint32_t nic = 0; links > 0 && nic < facts->nics && facts->drill_count < most; nic++) {
+		uint32_t to = switch_of(facts->topology, nic) == own ? partner_of(facts, nic, links)
+								     : NIC_NONE;
+		if (to != NIC_NONE)
+			facts->drills[facts->drill_count++] = (struct pair){nic, to};
+	}
+	if (facts->drill_count == 0)
+		return 0;
+	facts->far = facts->drills[0].to;
+	return carry(&facts->drilled, facts, facts->drills, facts->drill_count, 1);
+}
+
+// ---------------------------------------------------------------- what breaks
+
+static void name_switch(const struct facts *facts, uint32_t at, char ret[NODE_NAME_BYTES])
+{
+	if (facts->topology->names != NULL)
+		snprintf(ret, NODE_NAME_BYTES, "%s", facts->topology->names[at]);
+	else
+		topology_name(facts->fabric, at, ret);
+}
+
+// A switch: by its tier and number, or by its name.
+static void place_of(const struct facts *facts, uint32_t at, char ret[FACTS_PLACE_BYTES])
+{
+	const struct switch_plan *plan = &facts->topology->switches[at];
+	char name[NODE_NAME_BYTES];
+	if (topology_has_names(facts->topology->kind)) {
+		name_switch(facts, at, name);
+		snprintf(ret, FACTS_PLACE_BYTES, "{node: \"%s\", plane: 0}", name);
+	} else {
+		snprintf(ret, FACTS_PLACE_BYTES, "{t%u: %u, plane: 0}", plan->tier, plan->index);
+	}
+}
+
+static void find_places(struct facts *facts)
+{
+	const struct topology *topology = facts->topology;
+	uint16_t ports[MACHINE_PORTS_MAX];
+	uint32_t at = switch_of(topology, 0), same = 0;
+	uint32_t count = topology_ports(topology, at, facts->far, ports);
+	uint32_t next = topology_behind(topology, at, ports[0]);
+	for (uint32_t i = 0; i < count; i++)
+		same += topology_behind(topology, at, ports[i]) == next;
+	next -= topology->hosts;
+	place_of(facts, at, facts->t0_at);
+	place_of(facts, next, facts->next_at);
+	facts->next_lost = (double)same / count;
+	if (!topology_has_names(topology->kind)) {
+		facts->trunk_lost = 1.0 / count;
+		snprintf(facts->trunk_at, sizeof(facts->trunk_at), "{t0: %u, up: %u, plane: 0}",
+			 topology->switches[at].index, ports[0] - topology->switches[at].up_first);
+		return;
+	}
+	char a[NODE_NAME_BYTES], b[NODE_NAME_BYTES];
+	name_switch(facts, at, a);
+	name_switch(facts, next, b);
+	facts->trunk_lost = facts->next_lost; // all links between the two have one name
+	snprintf(facts->trunk_at, sizeof(facts->trunk_at), "{link: \"%s-%s\", plane: 0}", a, b);
+}
+
+int tiers_of(struct facts *facts)
+{
+	facts->near = NIC_NONE;
+	find_t0s(facts);
+	find_links_up(facts);
+	facts->is_full = is_full(facts->topology);
+	int rc = find_drills(facts);
+	if (rc == 0 && facts->drill_count > 0)
+		find_places(facts);
+	return rc;
+}
