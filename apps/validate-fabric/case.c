@@ -422,6 +422,17 @@ static void read_limit(struct case_run *run, json_t *result)
 		 (double)run->limit_ps / (double)PS_PER_MS);
 }
 
+static void read_deadlock(struct case_run *run, json_t *result)
+{
+	json_t *deadlock = json_object_get(json_object_get(result, "pfc"), "deadlock");
+	double ports = number_at(deadlock, NULL, "ports");
+	size_t used = strlen(run->reason);
+	if (run->state == CASE_FAIL && ports > 0)
+		snprintf(run->reason + used, sizeof(run->reason) - used,
+			 "%s%.0f ports pause each other in a ring: a deadlock",
+			 used > 0 ? "; " : "", ports);
+}
+
 static int take_result(struct book *book, struct case_run *run)
 {
 	static const enum case_state states[] = {CASE_PASS, CASE_FAIL, CASE_NOT_VALID};
@@ -439,6 +450,7 @@ static int take_result(struct book *book, struct case_run *run)
 			: NAN;
 		run->state = states[run->verdict.end];
 		read_limit(run, result);
+		read_deadlock(run, result);
 	}
 	result_file_free(&file);
 	return rc;

@@ -109,6 +109,16 @@ static void say_receiver(FILE *to, const struct book *book, const struct case_ru
 			run->of->number, windows / queues);
 }
 
+// Switches that spray well still fill a queue now and then.
+static void say_full(FILE *to, const struct book *book, unsigned relies)
+{
+	const struct facts *facts = &book->facts;
+	if ((relies & RELIES_ON_SPREAD) != 0 && !facts->has_trim && !facts->has_pfc)
+		fputs("; queue.trim is false: a full queue drops, and what it drops waits for a "
+		      "timer",
+		      to);
+}
+
 // What crosses links that carry less than NICs send is held back by marks all the time.
 static void say_share(FILE *to, const struct book *book, const struct case_run *run)
 {
@@ -195,6 +205,7 @@ void why_say(FILE *to, const struct book *book, const struct case_run *run)
 	say_marks(to, book, relies);
 	say_holes(to, book, relies);
 	say_receiver(to, book, run);
+	say_full(to, book, relies);
 	say_share(to, book, run);
 	say_window(to, book, relies);
 	say_values(to, book, relies);
