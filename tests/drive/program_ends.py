@@ -8,9 +8,13 @@ import pathlib
 import pty
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
+
+sys.path.append(os.path.join(os.environ["WEFT_SOURCE"], "tests"))
+from under_way import wait_for_work
 
 WEFT = os.environ["WEFT"]
 DONE, ENVIRONMENT, NOT_VALID = 0, 3, 5
@@ -118,7 +122,7 @@ class Ends(unittest.TestCase):
             deadline = time.monotonic() + 60
             while not (self.folder / ".out.weft-part").exists() and time.monotonic() < deadline:  # made when the run is about to begin
                 time.sleep(0.01)
-            time.sleep(0.4)
+            wait_for_work(run, 0.4)
             asked = time.monotonic()
             run.send_signal(what)
             printed, said = run.communicate(timeout=60)
@@ -146,7 +150,7 @@ class Ends(unittest.TestCase):
         with subprocess.Popen([WEFT, "sim", *words], stdout=subprocess.DEVNULL, stderr=theirs) as run:
             os.close(theirs)
             if stop_after_s is not None:
-                time.sleep(stop_after_s)
+                wait_for_work(run, stop_after_s)
                 run.send_signal(signal.SIGINT)
             shown = b""
             try:

@@ -9,9 +9,12 @@ import pathlib
 import signal
 import statistics
 import subprocess
+import sys
 import tempfile
-import time
 import unittest
+
+sys.path.append(os.path.join(os.environ["WEFT_SOURCE"], "tests"))
+from under_way import wait_for_work
 
 WEFT = os.environ["WEFT"]
 DONE, MISSED, BAD_INPUT, NOT_VALID = 0, 1, 2, 5
@@ -173,7 +176,7 @@ class Study(unittest.TestCase):
         words = ["--set", "traffic.bytes=2MB", "--seeds", "5000", "--jobs", str(jobs), "--out", self.out, "--force"]
         with subprocess.Popen([WEFT, "sim", self.file(SMALL), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               text=True) as run:
-            time.sleep(1.5)
+            wait_for_work(run, 1)
             run.send_signal(signal.SIGINT)
             printed, said = run.communicate(timeout=30)
         self.assertEqual((run.returncode, said), (NOT_VALID, "weft sim: interrupted\n"))

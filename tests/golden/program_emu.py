@@ -16,6 +16,9 @@ import sys
 import tempfile
 import time
 
+sys.path.append(os.path.join(os.environ["WEFT_SOURCE"], "tests"))
+from under_way import wait_for_work
+
 WEFT = os.environ["WEFT"]
 DONE, BAD_INPUT, ENVIRONMENT, NOT_VALID = 0, 2, 3, 5
 NOWAIT = ["--dilation", "none"]
@@ -239,7 +242,7 @@ def stopped_in_trial(emu, ports):
     out = emu.folder / f"trial-{ports}"
     words = ["link-down", "--set", "traffic.bytes=512MiB", "--ports", ports, "--out", out]
     with subprocess.Popen([WEFT, "emu", *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
-        time.sleep(0.7)
+        wait_for_work(run, 0.7)
         run.send_signal(signal.SIGINT)
         printed, said = run.communicate(timeout=60)
     emu.hold(f"{ports}: a trial that is stopped ends with 5 and one line: {run.returncode}, {said!r}",
