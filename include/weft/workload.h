@@ -218,6 +218,11 @@ int sample_apply(struct job *job, const struct sample *want, uint64_t payload_by
 ps_t sample_extrapolate(ps_t run_ps, const ps_t *step_ps, uint32_t count, uint64_t steps_left_out,
 			ps_t *ret_error_ps);
 
+// What `steps_left_out` steps take when they repeat `count` ones that were found to be a period;
+// the error is smaller than that of a sample, which cannot know.
+ps_t sample_repeat(const ps_t *step_ps, uint32_t count, uint64_t steps_left_out,
+		   ps_t *ret_error_ps);
+
 // Builds the data-parallel groups of a plan, those of dense parameters and those of experts, with
 // the buckets of each group's stage: rank r of the plan's order is GPU r. Groups of one rank have
 // nothing to send and are left out. `leaves` of the job says which other messages would leave their

@@ -142,8 +142,7 @@ enum steady_verdict steady_judge(const struct steady *steady, const struct stead
 	uint64_t first = time_of(steady->step_ps, block);
 	uint64_t second = time_of(steady->step_ps + block, block);
 	check(steady_has_both(steady) && jump->steps > 0);
-	jump->time_ps = sample_extrapolate(0, steady->step_ps, 2 * block, jump->steps,
-					   &jump->error_ps);
+	jump->time_ps = sample_repeat(steady->step_ps, 2 * block, jump->steps, &jump->error_ps);
 	ps_t spread_ps = jump->error_ps;
 	jump->error_ps = ps_max(spread_ps, drift_ps(steady, lines, jump->time_ps));
 	if (!is_near(first, second, steady->tolerance_ppm))

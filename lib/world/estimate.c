@@ -1,49 +1,94 @@
 // SPDX-License-Identifier: Apache-2.0
-// Extrapolation of a sampled collective, channel by channel.
+// Extrapolation of a sampled collective, channel by channel
+// (docs/decisions/0023-a-sample-grows-by-the-mean-of-its-ranks.md).
 //
-// What is measured per step is the front: the time at which the last rank had the step. The mean
-// over ranks would be steadier but wrong: a ring is a chain of waits (each step starts when the
-// neighbour's and the own last one are done), so ranks drift apart while it runs, and the
-// collective ends with the last of them.
+// A ring is a chain of waits: a rank starts a step when its neighbour's and its own last one are
+// done. The time at which the *mean* rank has a step grows by the same amount in each step once the
+// ring is full: each rank sees each hop in turn. The front, the time of the *last* rank, grows
+// unevenly, since slow hops (between racks, say) lie apart; it ends the collective. So the steps
+// left out add the growth of the mean, and how far the front strays from the mean is an error.
 
 #include "estimate.h"
 
-// When the last rank of a channel had step `step` whole.
-static ps_t front_ps(const struct collective_clock *clock, uint32_t channel, uint64_t step)
+// When the last rank of a channel had the step in cell `at`, and the mean rank.
+static ps_t front_ps(const struct collective_clock *clock, uint64_t at)
 {
-	uint64_t at = (uint64_t)channel * clock->steps + step;
 	check(clock->whole_count[at] == clock->ranks_done);
 	return clock->front_ps[at];
 }
 
-// Times per step after the fill of the loop that begins at step `first`. Returns how many were
-// written.
-static uint32_t loop_steps(const struct collective_clock *clock, uint32_t channel, uint64_t first,
-			   uint64_t fill, const struct ring_plan *plan, ps_t *ret)
+static ps_t mean_ps(const struct collective_clock *clock, uint64_t at)
+{
+	check(clock->whole_count[at] == clock->ranks_done);
+	return clock->sum_ps[at] / clock->ranks_done;
+}
+
+// Steps of a loop that are measured: after the fill, without the last one, in which the ring runs
+// empty; that one alone where there is no other.
+struct window {
+	uint64_t first, end;
+};
+
+static struct window window_of(const struct ring_plan *plan, uint64_t fill)
+{
+	struct window window = {fill > 0 ? fill : 1, plan->steps_per_loop};
+	if (window.end > window.first + 1)
+		window.end--;
+	return window;
+}
+
+// By how much the mean grew in each step of the window, which begins in cell `at` of its channel.
+// Returns their count.
+static uint32_t steps_of(const struct collective_clock *clock, uint64_t at,
+			 const struct window *window, ps_t *ret)
 {
 	uint32_t count = 0;
-	for (uint64_t step = fill > 0 ? fill : 1; step < plan->steps_per_loop; step++)
-		ret[count++] = front_ps(clock, channel, first + step) -
-			front_ps(clock, channel, first + step - 1);
+	for (uint64_t step = window->first; step < window->end; step++)
+		ret[count++] = mean_ps(clock, at + step) - mean_ps(clock, at + step - 1);
 	return count;
 }
 
-// What the steps left out of all loops add on one channel.
+// How far apart the least and the largest distance between front and mean lie.
+static ps_t gap_ps(const struct collective_clock *clock, uint64_t at, const struct window *window)
+{
+	ps_t least = PS_NEVER, largest = 0;
+	for (uint64_t step = window->first - 1; step < window->end; step++) {
+		ps_t gap = front_ps(clock, at + step) - mean_ps(clock, at + step);
+		least = ps_min(least, gap);
+		largest = ps_max(largest, gap);
+	}
+	return largest - least;
+}
+
+// What the steps left out of all loops add on one channel. A third is put on the gap: a window
+// seldom shows all of it.
 static ps_t added_ps(const struct world *world, const struct collective_clock *clock,
 		     uint32_t channel, const struct ring_plan *plan, ps_t *ret_error_ps)
 {
+	const struct window window = window_of(plan, world->plan.sample.fill);
 	ps_t *step_ps = world->tally->step_ps, added = 0;
 	*ret_error_ps = 0;
 	for (uint64_t loop = 0; loop < plan->loops; loop++) {
+		uint64_t at = (uint64_t)channel * clock->steps + loop * plan->steps_per_loop;
 		ps_t error_ps = 0;
-		uint32_t count = loop_steps(clock, channel, loop * plan->steps_per_loop,
-					    world->plan.sample.fill, plan, step_ps);
+		uint32_t count = steps_of(clock, at, &window, step_ps);
 		added += sample_extrapolate(0, step_ps, count,
 					    plan->steps_per_loop_all - plan->steps_per_loop,
 					    &error_ps);
-		*ret_error_ps += error_ps;
+		*ret_error_ps += error_ps + gap_ps(clock, at, &window) / 3 * 4;
 	}
 	return added;
+}
+
+// From the last front to the end: ranks wait for the completion of what they sent last, which a
+// front does not see.
+static ps_t tail_ps(const struct collective_clock *clock, ps_t end_ps)
+{
+	ps_t last = 0;
+	for (uint64_t channel = 1; channel <= clock->channels; channel++)
+		last = ps_max(last, front_ps(clock, channel * clock->steps - 1));
+	check(end_ps >= last);
+	return end_ps - last;
 }
 
 void estimate_whole(const struct world *world, const struct collective_clock *clock,
@@ -59,9 +104,10 @@ void estimate_whole(const struct world *world, const struct collective_clock *cl
 	of->steps_skipped = clock->steps_skipped / plan.loops;
 	if (plan.steps_per_loop == plan.steps_per_loop_all)
 		return;
+	const ps_t tail = tail_ps(clock, of->end_ps);
 	for (uint32_t channel = 0; channel < clock->channels; channel++) {
-		ps_t error_ps;
-		ps_t whole_ps = front_ps(clock, channel, clock->steps - 1) - of->start_ps +
+		ps_t error_ps, last = front_ps(clock, (channel + 1ull) * clock->steps - 1);
+		ps_t whole_ps = last + tail - of->start_ps +
 			added_ps(world, clock, channel, &plan, &error_ps);
 		if (whole_ps > of->whole_ps) {
 			of->whole_ps = whole_ps;

@@ -41,8 +41,11 @@ static int draw_clock(struct world *world, struct collective_clock *clock, uint6
 	clock->steps = (uint32_t)steps;
 	clock->channels = world->job.ring.channels;
 	clock->front_ps = arena_draw(world->arena, ARENA_MEASURE, cells, sizeof(ps_t));
+	clock->sum_ps = arena_draw(world->arena, ARENA_MEASURE, cells, sizeof(ps_t));
 	clock->whole_count = arena_draw(world->arena, ARENA_MEASURE, cells, sizeof(uint32_t));
-	return clock->front_ps == NULL || clock->whole_count == NULL ? -ENOMEM : 0;
+	bool is_full = clock->front_ps == NULL || clock->sum_ps == NULL ||
+		clock->whole_count == NULL;
+	return is_full ? -ENOMEM : 0;
 }
 
 // The clocks of one shard.
@@ -259,6 +262,7 @@ static void add_clock(struct collective_clock *whole, const struct collective_cl
 	uint64_t cells = (uint64_t)part->channels * part->steps;
 	for (uint64_t i = 0; i < cells; i++) {
 		whole->front_ps[i] = ps_max(whole->front_ps[i], part->front_ps[i]);
+		whole->sum_ps[i] += part->sum_ps[i];
 		whole->whole_count[i] += part->whole_count[i];
 	}
 }
@@ -283,6 +287,7 @@ static const struct collective_clock *whole_clock(const struct world *world, uin
 	whole->steps_skipped = 0;
 	whole->error_ps = 0;
 	memset(whole->front_ps, 0, cells * sizeof(*whole->front_ps));
+	memset(whole->sum_ps, 0, cells * sizeof(*whole->sum_ps));
 	memset(whole->whole_count, 0, cells * sizeof(*whole->whole_count));
 	for (uint32_t shard = 0; shard < world->shard_count; shard++)
 		add_clock(whole, &world->records[shard]->clocks[index]);

@@ -99,6 +99,7 @@ static void tell_clock(const struct visitor *visitor, struct collective_clock *c
 	tell(visitor, &clock->end_ps, sizeof(clock->end_ps));
 	tell(visitor, &clock->ranks_done, sizeof(clock->ranks_done));
 	tell(visitor, clock->front_ps, cells * sizeof(*clock->front_ps));
+	tell(visitor, clock->sum_ps, cells * sizeof(*clock->sum_ps));
 	tell(visitor, clock->whole_count, cells * sizeof(*clock->whole_count));
 }
 

@@ -18,6 +18,7 @@ struct collective_clock {
 	uint32_t steps;		// ring steps over all loops, as run
 	uint32_t channels;
 	ps_t *front_ps;	       // [channels][steps] when the last rank had the step whole
+	ps_t *sum_ps;	       // [channels][steps] sum over these ranks of when they had it
 	uint32_t *whole_count; // [channels][steps] ranks that had it
 };
 
@@ -48,5 +49,6 @@ static inline void record_step(struct collective_clock *clock, uint32_t channel,
 	check(channel < clock->channels && step < clock->steps);
 	uint64_t at = (uint64_t)channel * clock->steps + step;
 	clock->front_ps[at] = ps_max(clock->front_ps[at], now);
+	clock->sum_ps[at] += now;
 	clock->whole_count[at]++;
 }

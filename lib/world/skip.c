@@ -202,8 +202,10 @@ static void move_clock(const struct skip *skip, struct collective_clock *clock, 
 			clock->front_ps[to] = clock->whole_count[from] > 0
 				? clock->front_ps[from] + skip->jump.time_ps
 				: 0;
+			clock->sum_ps[to] = clock->sum_ps[from] +
+				clock->whole_count[from] * skip->jump.time_ps;
 			clock->whole_count[from] = 0;
-			clock->front_ps[from] = 0;
+			clock->sum_ps[from] = clock->front_ps[from] = 0;
 		}
 	}
 	clock->steps_skipped += steps;

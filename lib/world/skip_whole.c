@@ -149,6 +149,7 @@ static void take_over(struct world *world, struct skip *skip, uint32_t to, ps_t 
 		for (uint64_t cell = 0; cell < cells; cell++) {
 			clock->whole_count[cell] = old->whole_count[cell];
 			clock->front_ps[cell] = old->front_ps[cell] + later_ps;
+			clock->sum_ps[cell] = old->sum_ps[cell] + old->whole_count[cell] * later_ps;
 		}
 	}
 	for (uint32_t i = 0; i < world->topology.hosts; i++) {
