@@ -93,6 +93,10 @@ int report_json(FILE *to, const struct report_input *input);
 // Whether all that the scenario expects was measured, each within its tolerance.
 bool report_is_expected(const struct report_input *input);
 
+// Collectives that ended, but whose stated error is more than a tenth of their time: no output has
+// a time or a bus bandwidth of them, and the run is not valid.
+uint32_t report_vague(const struct report_input *input);
+
 // Runs of the variants of one scenario, to be compared.
 struct report_comparison;
 struct report_comparison *report_comparison_create(void); // NULL: no memory

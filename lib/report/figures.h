@@ -12,6 +12,7 @@
 #define NOT_IN_SAMPLE "not valid in this sample"
 #define NO_MESSAGES "no messages"
 #define NOT_FINISHED "not finished"
+#define ERROR_TOO_LARGE "stated error above 10 %: run more ring steps (sample.steps)"
 
 // A number, or the reason why there is none.
 struct figure {
@@ -62,6 +63,7 @@ struct collective {
 	uint64_t steps_run, steps_all; // per loop
 	bool is_finished;
 	bool is_extrapolated;
+	const char *reason; // why it has no time and no bus bandwidth; NULL: it has
 };
 
 void collective_of(struct collective *ret, const struct world *world, uint32_t index);

@@ -177,8 +177,13 @@ static void put_collective(json_t *array, const struct collective *one)
 	}
 	put_time(to, "start_ps", outcome->start_ps);
 	put_time(to, "end_ps", outcome->end_ps);
-	put_time(to, "time_ps", outcome->whole_ps);
 	put_time(to, "time_error_ps", outcome->whole_error_ps);
+	if (one->reason != NULL) {
+		put_reason(to, "time_ps", one->reason);
+		put_reason(to, "busbw_bytes_per_s", one->reason);
+		return;
+	}
+	put_time(to, "time_ps", outcome->whole_ps);
 	put_count(to, "busbw_bytes_per_s", outcome->busbw_bytes_per_s);
 }
 

@@ -86,7 +86,7 @@ static double fairness(const struct report_input *input)
 
 // ---------------------------------------------------------------- collectives and messages
 
-// Means over the collectives of the run; NAN while one is not finished.
+// Means over the collectives of the run; NAN while one has no time.
 static double collective_mean(const struct report_input *input, bool is_rate)
 {
 	const struct outcome *outcome = input->world->outcome;
@@ -94,7 +94,7 @@ static double collective_mean(const struct report_input *input, bool is_rate)
 	for (uint32_t i = 0; i < outcome->collective_count; i++) {
 		struct collective one;
 		collective_of(&one, input->world, i);
-		if (!one.is_finished)
+		if (one.reason != NULL)
 			return NAN;
 		sum += is_rate ? (double)one.outcome->busbw_bytes_per_s * 8
 			       : seconds(one.outcome->whole_ps);
@@ -230,7 +230,7 @@ static double planes_uneven(const struct report_input *input)
 
 #define NO_TRAFFIC "no payload arrived"
 #define NO_FLOWS "no flow was completed"
-#define NO_COLLECTIVES "no collective, or not all ended"
+#define NO_COLLECTIVES "no collective, not all ended, or a stated error above 10 %"
 #define NO_SUCH_MESSAGES "no such messages; those of flows are the flows"
 
 static const struct study_figure figures[] = {

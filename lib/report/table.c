@@ -132,8 +132,10 @@ static void row_add(struct row *row, const struct collective *one)
 	row->groups++;
 	if (!one->is_finished)
 		return;
-	if (row->finished == 0 || one->outcome->whole_ps > row->slowest.outcome->whole_ps)
-		row->slowest = *one;
+	bool is_slower = row->finished == 0 ||
+		one->outcome->whole_ps > row->slowest.outcome->whole_ps;
+	if (row->finished == 0 || (row->slowest.reason == NULL && (one->reason != NULL || is_slower)))
+		row->slowest = *one; // one without a time says so for all
 	row->finished++;
 }
 
@@ -174,6 +176,10 @@ static void row_print(FILE *to, const struct row *row)
 		steps);
 	if (row->finished == 0) {
 		fprintf(to, "%s\n", NOT_FINISHED);
+		return;
+	}
+	if (slowest->reason != NULL) {
+		fprintf(to, "%s\n", slowest->reason);
 		return;
 	}
 	if (slowest->is_extrapolated)
