@@ -36,8 +36,10 @@ static int run_variant(struct call *call, uint32_t variant, struct report_compar
 	struct report_input input = call_report(call, &run);
 	report_comparison_take(comparison, &input);
 	call_say_end(call, &run);
+	bool is_imprecise = report_imprecise_say(stderr, call->options.program, &input);
 	stage_free(&call->stage);
-	return run.end != RUN_DONE || run.payload_bytes_wrong > 0 ? EXIT_NOT_VALID : 0;
+	bool is_valid = run.end == RUN_DONE && run.payload_bytes_wrong == 0 && !is_imprecise;
+	return is_valid ? 0 : EXIT_NOT_VALID;
 }
 
 static int show(const struct call *call, const struct report_comparison *comparison)

@@ -369,6 +369,8 @@ static int perform(struct call *call)
 		return EXIT_PEER_LOST;
 	if (run.end != RUN_DONE || run.payload_bytes_wrong > 0 || call->gpu.report.wrong > 0)
 		return EXIT_NOT_VALID;
+	if (report_imprecise_say(stderr, call->options.program, &input))
+		return EXIT_NOT_VALID;
 	if (report_is_expected(&input))
 		return 0;
 	fprintf(stderr, "weft %s: not as expected\n", call->options.program);

@@ -185,6 +185,13 @@ static int finish(struct study_work *work)
 		return work->status;
 	if (report_study_complete(work->study) < work->all)
 		return EXIT_NOT_VALID;
+	if (report_study_imprecise(work->study) > 0) {
+		fprintf(stderr,
+			"weft sim: in %u of %u runs a collective has no time: its stated error is "
+			"above 10 %%; raise sample.steps (--sample steps=N)\n",
+			report_study_imprecise(work->study), work->all);
+		return EXIT_NOT_VALID;
+	}
 	if (report_study_is_expected(work->study))
 		return 0;
 	fprintf(stderr, "weft sim: not as expected\n");

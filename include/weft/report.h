@@ -95,7 +95,10 @@ bool report_is_expected(const struct report_input *input);
 
 // Collectives that ended, but whose stated error is more than a tenth of their time: no output has
 // a time or a bus bandwidth of them, and the run is not valid.
-uint32_t report_vague(const struct report_input *input);
+uint32_t report_imprecise(const struct report_input *input);
+
+// Says so in one line, with the option to raise. Returns whether there are any.
+bool report_imprecise_say(FILE *to, const char *program, const struct report_input *input);
 
 // Runs of the variants of one scenario, to be compared.
 struct report_comparison;

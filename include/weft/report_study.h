@@ -40,6 +40,7 @@ struct study_run {
 	uint64_t digest;
 	bool is_complete;    // else the figures are not used
 	bool is_interrupted; // it is as if it had not been begun
+	bool is_imprecise;   // a collective has no time: report_imprecise()
 	int dead;	     // not 0: exit status of a process that left nothing but `end`
 	char end[32];	     // why it ended
 	double figures[STUDY_FIGURES_MAX]; // NAN: this run has none
@@ -82,6 +83,9 @@ void report_study_take(struct report_study *study, const struct study_run *run);
 // Runs that were taken, and those of them that came to their end.
 uint32_t report_study_taken(const struct report_study *study);
 uint32_t report_study_complete(const struct report_study *study);
+
+// Runs in which a collective's stated error is too large for a time.
+uint32_t report_study_imprecise(const struct report_study *study);
 
 // Whether each run that came to its end is as the scenario expects.
 bool report_study_is_expected(const struct report_study *study);

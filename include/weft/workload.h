@@ -218,8 +218,7 @@ int sample_apply(struct job *job, const struct sample *want, uint64_t payload_by
 ps_t sample_extrapolate(ps_t run_ps, const ps_t *step_ps, uint32_t count, uint64_t steps_left_out,
 			ps_t *ret_error_ps);
 
-// What `steps_left_out` steps take when they repeat `count` ones that were found to be a period;
-// the error is smaller than that of a sample, which cannot know.
+// The same of steps that were found to repeat; the error is smaller.
 ps_t sample_repeat(const ps_t *step_ps, uint32_t count, uint64_t steps_left_out,
 		   ps_t *ret_error_ps);
 

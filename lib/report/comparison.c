@@ -11,12 +11,16 @@
 #include "figures.h"
 #include "jobs.h"
 #include "number.h"
+#include "put.h"
 
 struct side {
 	char name[EXPECT_NAME_BYTES];
 	double goodput_bps; // per receiving NIC
 	double retransmitted;
-	ps_t end_ps; // the last completion
+	ps_t end_ps; // the last completion; of a sample that of what ran
+	bool is_sample, has_collective;
+	ps_t collective_ps, error_ps; // of the slowest collective, with its stated error
+	const char *reason;	      // why there is none
 	uint64_t digest;
 	char end[32]; // why it ended
 	bool is_partial;
@@ -65,6 +69,22 @@ static void take_rows(struct report_comparison *comparison, const struct report_
 	comparison->row_count = scenario->expectation_count;
 }
 
+// The slowest collective; one that has no time says so for all.
+static void take_collective(struct side *side, const struct world *world)
+{
+	side->is_sample = world->plan.sample.is_on;
+	side->has_collective = world->outcome->collective_count > 0;
+	for (uint32_t i = 0; i < world->outcome->collective_count && side->reason == NULL; i++) {
+		struct collective one;
+		collective_of(&one, world, i);
+		side->reason = one.reason;
+		if (one.reason != NULL || one.outcome->whole_ps <= side->collective_ps)
+			continue;
+		side->collective_ps = one.outcome->whole_ps;
+		side->error_ps = one.outcome->whole_error_ps;
+	}
+}
+
 void report_comparison_take(struct report_comparison *comparison, const struct report_input *input)
 {
 	const struct scenario *scenario = input->world->scenario;
@@ -79,6 +99,7 @@ void report_comparison_take(struct report_comparison *comparison, const struct r
 		.digest = input->digest,
 		.is_partial = input->is_partial,
 	};
+	take_collective(side, input->world);
 	side->job_count = job_sides_of(side->jobs, input);
 	snprintf(side->name, sizeof(side->name), "%s",
 		 scenario->variants[scenario->variant - 1].name);
@@ -124,19 +145,41 @@ static void sides_table(FILE *to, const struct report_comparison *comparison)
 {
 	struct text text[3];
 	double first = comparison->sides[0].goodput_bps;
-	fprintf(to, "%s: variants side by side (goodput per receiving NIC)\n",
-		comparison->scenario);
-	fprintf(to, "  %-20s %12s %11s %12s %15s  %s\n", "", "goodput", "of first", "done at",
-		"retransmitted", "digest");
+	fprintf(to, "%s: variants side by side (goodput per receiving NIC)%s\n",
+		comparison->scenario,
+		comparison->sides[0].is_sample
+			? "\nA sample: some ring steps ran, the time of the slowest collective is "
+			  "extrapolated from them"
+			: "");
+	fprintf(to, "  %-20s %12s %11s %12s %15s  %s\n", "", "goodput", "of first",
+		comparison->sides[0].is_sample ? "" : "done at", "retransmitted", "digest");
 	for (uint32_t i = 0; i < comparison->side_count; i++) {
 		const struct side *side = &comparison->sides[i];
 		fprintf(to, "  %-20s %12s %11.3f %12s %15s  %016llx%s%s\n", side->name,
 			number_rate(&text[0], side->goodput_bps),
 			first > 0 ? side->goodput_bps / first : 0,
-			number_time(&text[1], side->end_ps),
+			side->is_sample ? "" : number_time(&text[1], side->end_ps),
 			number_share(&text[2], side->retransmitted),
 			(unsigned long long)side->digest, side->is_partial ? " " : "",
 			side->is_partial ? side->end : "");
+	}
+}
+
+static void collectives_of_sides(FILE *to, const struct report_comparison *comparison)
+{
+	struct text text[2];
+	if (!comparison->sides[0].has_collective)
+		return;
+	fprintf(to, "\nSlowest collective\n  %-20s %12s %15s\n", "", "time", "stated error");
+	for (uint32_t i = 0; i < comparison->side_count; i++) {
+		const struct side *side = &comparison->sides[i];
+		if (side->reason != NULL)
+			fprintf(to, "  %-20s %s\n", side->name, side->reason);
+		else
+			fprintf(to, "  %-20s %12s %15s\n", side->name,
+				number_time(&text[0], side->collective_ps),
+				side->error_ps > 0 ? number_time(&text[1], side->error_ps)
+						   : "exact");
 	}
 }
 
@@ -156,6 +199,7 @@ static void jobs_of_sides(FILE *to, const struct report_comparison *comparison)
 void report_comparison_table(FILE *to, const struct report_comparison *comparison)
 {
 	sides_table(to, comparison);
+	collectives_of_sides(to, comparison);
 	jobs_of_sides(to, comparison);
 	if (comparison->row_count > 0)
 		expect_table_head(to);
@@ -173,10 +217,17 @@ static json_t *side_json(const struct side *side)
 {
 	char digest[20];
 	snprintf(digest, sizeof(digest), "%016llx", (unsigned long long)side->digest);
-	json_t *ret = json_pack("{ss sf sf sI ss ss sb}", "name", side->name, "goodput_bps",
-				side->goodput_bps, "retransmitted", side->retransmitted, "end_ps",
-				(json_int_t)side->end_ps, "digest", digest, "end", side->end,
-				"partial", side->is_partial);
+	json_t *ret = json_pack("{ss sf sf ss ss sb}", "name", side->name, "goodput_bps",
+				side->goodput_bps, "retransmitted", side->retransmitted, "digest",
+				digest, "end", side->end, "partial", side->is_partial);
+	const struct figure end = {side->end_ps, side->is_sample ? NOT_IN_SAMPLE : NULL};
+	const struct figure time = {side->collective_ps, side->reason};
+	const struct figure error = {side->error_ps, side->reason};
+	put_figure(ret, "end_ps", &end);
+	if (side->has_collective) {
+		put_figure(ret, "collective_ps", &time);
+		put_figure(ret, "collective_error_ps", &error);
+	}
 	if (side->job_count > 0)
 		json_object_set_new(ret, "jobs", job_sides_json(side->jobs, side->job_count));
 	return ret;

@@ -152,7 +152,7 @@ void collective_of(struct collective *ret, const struct world *world, uint32_t i
 	check(outcome->steps_skipped <= steps_run);
 	steps_run -= outcome->steps_skipped;
 	bool is_finished = outcome->whole_ps > 0 && outcome->end_ps != PS_NEVER;
-	bool is_vague = outcome->whole_error_ps > outcome->whole_ps / ERROR_PART;
+	bool is_imprecise = outcome->whole_error_ps > outcome->whole_ps / ERROR_PART;
 	*ret = (struct collective){
 		.outcome = outcome,
 		.group = group,
@@ -161,19 +161,10 @@ void collective_of(struct collective *ret, const struct world *world, uint32_t i
 		.steps_all = steps_all,
 		.is_finished = is_finished,
 		.is_extrapolated = steps_run < steps_all,
-		.reason = !is_finished ? NOT_FINISHED : is_vague ? ERROR_TOO_LARGE : NULL,
+		.reason = !is_finished ? NOT_FINISHED
+			: is_imprecise ? ERROR_TOO_LARGE
+				       : NULL,
 	};
-}
-
-uint32_t report_vague(const struct report_input *input)
-{
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < input->world->outcome->collective_count; i++) {
-		struct collective one;
-		collective_of(&one, input->world, i);
-		count += one.is_finished && one.reason != NULL;
-	}
-	return count;
 }
 
 // ---------------------------------------------------------------- goodput

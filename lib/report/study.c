@@ -142,6 +142,7 @@ void report_study_measure(struct study_run *ret, const struct report_input *inpu
 		ret->figures[i] = NAN;
 	for (uint32_t i = 0; ret->is_complete && i < study_figure_count(); i++)
 		ret->figures[i] = study_figure(i)->of(input);
+	ret->is_imprecise = report_imprecise(input) > 0;
 	measure_expectations(ret, input);
 }
 
@@ -156,6 +157,7 @@ void report_study_take(struct report_study *study, const struct study_run *run)
 	study->is_taken[at] = true;
 	study->taken++;
 	study->complete += run->is_complete;
+	study->imprecise += run->is_imprecise;
 	for (uint32_t i = 0; run->is_complete && i < study_figure_count(); i++) {
 		study->has[i] |= !isnan(run->figures[i]);
 		study->has_other[i] |= !isnan(run->figures[i]) && run->figures[i] != 0;
@@ -170,6 +172,11 @@ uint32_t report_study_taken(const struct report_study *study)
 uint32_t report_study_complete(const struct report_study *study)
 {
 	return study->complete;
+}
+
+uint32_t report_study_imprecise(const struct report_study *study)
+{
+	return study->imprecise;
 }
 
 const struct study_run *study_run_at(const struct report_study *study, uint32_t point,

@@ -38,7 +38,7 @@ struct report_study {
 	struct scenario_variant variants[SCENARIO_VARIANTS_MAX];
 	uint32_t expectation_count;
 	struct scenario_expect expectations[SCENARIO_EXPECTATIONS_MAX];
-	uint32_t points, taken, complete;
+	uint32_t points, taken, complete, imprecise;
 	struct study_run *runs; // [points * plan.seeds], by point, then seed
 	bool *is_taken;		// of each
 	bool has[STUDY_FIGURES_MAX], has_other[STUDY_FIGURES_MAX]; // any value; any but 0

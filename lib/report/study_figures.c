@@ -25,8 +25,11 @@ static double goodput(const struct report_input *input)
 	return goodput.traffic_ps > 0 ? goodput.per_nic_bps : NAN;
 }
 
+// What ran of a sample ends long before the job does.
 static double done(const struct report_input *input)
 {
+	if (input->world->plan.sample.is_on)
+		return NAN;
 	return seconds(input->world->outcome->end_ps);
 }
 
@@ -235,7 +238,7 @@ static double planes_uneven(const struct report_input *input)
 
 static const struct study_figure figures[] = {
 	{"goodput_bps", "Goodput per receiving NIC", STUDY_RATE, true, goodput, NO_TRAFFIC},
-	{"done_s", "Last completion", STUDY_TIME, true, done, NULL},
+	{"done_s", "Last completion", STUDY_TIME, true, done, NOT_IN_SAMPLE},
 	{"fct_p50_s", "Flow completion time, median", STUDY_TIME, true, flow_p50, NO_FLOWS},
 	{"fct_p99_s", "Flow completion time, p99", STUDY_TIME, true, flow_p99, NO_FLOWS},
 	{"fct_max_s", "Flow completion time, longest", STUDY_TIME, true, flow_max, NO_FLOWS},

@@ -134,7 +134,8 @@ static void row_add(struct row *row, const struct collective *one)
 		return;
 	bool is_slower = row->finished == 0 ||
 		one->outcome->whole_ps > row->slowest.outcome->whole_ps;
-	if (row->finished == 0 || (row->slowest.reason == NULL && (one->reason != NULL || is_slower)))
+	if (row->finished == 0 ||
+	    (row->slowest.reason == NULL && (one->reason != NULL || is_slower)))
 		row->slowest = *one; // one without a time says so for all
 	row->finished++;
 }

@@ -7,6 +7,8 @@
 // ring is full: each rank sees each hop in turn. The front, the time of the *last* rank, grows
 // unevenly, since slow hops (between racks, say) lie apart; it ends the collective. So the steps
 // left out add the growth of the mean, and how far the front strays from the mean is an error.
+// Where the front moves away from the mean for good (one hop is slow all the time, and holds up
+// more ranks with each step) the truth lies between the two: the middle is taken.
 
 #include "estimate.h"
 
@@ -48,16 +50,36 @@ static uint32_t steps_of(const struct collective_clock *clock, uint64_t at,
 	return count;
 }
 
-// How far apart the least and the largest distance between front and mean lie.
-static ps_t gap_ps(const struct collective_clock *clock, uint64_t at, const struct window *window)
+// Front less mean.
+static ps_t gap_ps(const struct collective_clock *clock, uint64_t at)
+{
+	return front_ps(clock, at) - mean_ps(clock, at);
+}
+
+// How far apart the least and the largest gap lie.
+static ps_t gap_range_ps(const struct collective_clock *clock, uint64_t at,
+			 const struct window *window)
 {
 	ps_t least = PS_NEVER, largest = 0;
 	for (uint64_t step = window->first - 1; step < window->end; step++) {
-		ps_t gap = front_ps(clock, at + step) - mean_ps(clock, at + step);
-		least = ps_min(least, gap);
-		largest = ps_max(largest, gap);
+		least = ps_min(least, gap_ps(clock, at + step));
+		largest = ps_max(largest, gap_ps(clock, at + step));
 	}
 	return largest - least;
+}
+
+// By how much the gap grows in `steps` steps as it grew between the halves of the window.
+static ps_t gap_growth_ps(const struct collective_clock *clock, uint64_t at,
+			  const struct window *window, uint64_t steps)
+{
+	uint64_t count = window->end - window->first, half = count / 2;
+	ps_t later = 0;
+	for (uint64_t i = 0; i < half; i++)
+		later += gap_ps(clock, at + window->end - 1 - i) -
+			gap_ps(clock, at + window->first + i);
+	if (later <= 0)
+		return 0;
+	return (ps_t)((__int128)later * 2 * steps / (half * count));
 }
 
 // What the steps left out of all loops add on one channel. A third is put on the gap: a window
@@ -66,16 +88,17 @@ static ps_t added_ps(const struct world *world, const struct collective_clock *c
 		     uint32_t channel, const struct ring_plan *plan, ps_t *ret_error_ps)
 {
 	const struct window window = window_of(plan, world->plan.sample.fill);
+	const uint64_t left_out = plan->steps_per_loop_all - plan->steps_per_loop;
 	ps_t *step_ps = world->tally->step_ps, added = 0;
 	*ret_error_ps = 0;
 	for (uint64_t loop = 0; loop < plan->loops; loop++) {
 		uint64_t at = (uint64_t)channel * clock->steps + loop * plan->steps_per_loop;
 		ps_t error_ps = 0;
 		uint32_t count = steps_of(clock, at, &window, step_ps);
-		added += sample_extrapolate(0, step_ps, count,
-					    plan->steps_per_loop_all - plan->steps_per_loop,
-					    &error_ps);
-		*ret_error_ps += error_ps + gap_ps(clock, at, &window) / 3 * 4;
+		added += sample_extrapolate(0, step_ps, count, left_out, &error_ps);
+		ps_t growth = gap_growth_ps(clock, at, &window, left_out);
+		added += growth / 2;
+		*ret_error_ps += error_ps + growth / 2 + gap_range_ps(clock, at, &window) / 3 * 4;
 	}
 	return added;
 }

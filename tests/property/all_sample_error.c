@@ -9,7 +9,7 @@
 
 #define CASES 40
 
-// Hosts of one GPU on a Clos, hosts of several beside it, or rails.
+// Hosts of one GPU on a Clos, hosts of several beside it, rails, losses, or RoCE.
 static void draw_fabric(struct text *text, struct rng *rng, uint32_t *ret_ranks)
 {
 	static const uint32_t sizes[] = {8, 16, 24, 32, 48, 64, 96, 128};
@@ -33,6 +33,9 @@ static void draw_fabric(struct text *text, struct rng *rng, uint32_t *ret_ranks)
 	if (kind == 2)
 		add(text, "faults: [{kind: loss, at: all, probability: 0.0%u%%}]\n",
 		    pick(rng, 1, 9));
+	if (kind == 3)
+		add(text, "transport: {kind: rc, qps_per_connection: %u}\nqueue: {bytes: 32MiB}\n",
+		    1u << pick(rng, 0, 3));
 	*ret_ranks = nics;
 }
 
