@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A size that is too long to be run: its time from those of five shorter ones, or the reason why it
-// has none (docs/decisions/0023-a-long-size-is-extrapolated-or-refused.md).
+// has none (docs/decisions/0024-a-long-size-is-extrapolated-or-refused.md).
 //
 // Time over size is a constant and a fill over size: t / S = b + a / S. Congestion moves a time in
 // proportion to it, so that all five weigh the same in t / S, and the line through them over 1 / S

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Extrapolation of a sampled collective, channel by channel
-// (docs/decisions/0023-a-sample-grows-by-the-mean-of-its-ranks.md).
+// (docs/decisions/0027-a-sample-grows-by-the-mean-of-its-ranks.md).
 //
 // A ring is a chain of waits: a rank starts a step when its neighbour's and its own last one are
 // done. The time at which the *mean* rank has a step grows by the same amount in each step once the

@@ -15,7 +15,7 @@ DONE, BAD_INPUT, ENVIRONMENT = 0, 2, 3
 
 
 def emu(*words, **more):
-    return subprocess.run([EMU, *WORDS, *words], capture_output=True, text=True, timeout=60, check=False, **more)
+    return subprocess.run([EMU, *WORDS, *words], capture_output=True, text=True, timeout=600, check=False, **more)
 
 
 class Start(unittest.TestCase):
@@ -30,7 +30,7 @@ class Start(unittest.TestCase):
 
     def closed(self, how):
         """Runs with standard files closed as bash words say."""
-        return subprocess.run(["bash", "-c", f'"$@" {how}', "bash", EMU, *WORDS], capture_output=True, text=True, timeout=60,
+        return subprocess.run(["bash", "-c", f'"$@" {how}', "bash", EMU, *WORDS], capture_output=True, text=True, timeout=600,
                               check=False)
 
     def test_an_output_that_is_closed_stays_closed(self):
@@ -52,7 +52,7 @@ class Start(unittest.TestCase):
             for more, status in (("--eal", "--log-level=error"), DONE), (("--eal", "--iova-mode=none"), ENVIRONMENT):
                 with subprocess.Popen([EMU, *WORDS, *more], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                       env={**os.environ, "XDG_RUNTIME_DIR": folder}) as run:
-                    self.assertEqual(run.wait(timeout=60), status)
+                    self.assertEqual(run.wait(timeout=600), status)
                     self.assertEqual([base for base in bases if (base / f"weft-{run.pid}").exists()], [])
 
 

@@ -348,7 +348,7 @@ class Generators(unittest.TestCase):
         """What tests/gpu/run does with a device, in small."""
         out = pathlib.Path(self.room.name, "gpu.json")
         done = subprocess.run([os.environ["WEFT_SOURCE"] + "/tests/gpu/run", "none", out, "50"], capture_output=True, text=True,
-                              timeout=120, check=False)
+                              timeout=600, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         told = json.loads(out.read_text(encoding="utf-8"))
         self.assertEqual((told["device"], told["failed"]), ("CPU", 0))

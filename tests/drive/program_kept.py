@@ -48,7 +48,7 @@ class Kept(unittest.TestCase):
         self.room.cleanup()
 
     def weft(self, program, *words, **more):
-        return subprocess.run([WEFT, program, *map(str, words)], capture_output=True, text=True, timeout=60, check=False, **more)
+        return subprocess.run([WEFT, program, *map(str, words)], capture_output=True, text=True, timeout=600, check=False, **more)
 
     def start(self, *words, **more):
         run = subprocess.Popen([WEFT, "sim", *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
@@ -58,7 +58,7 @@ class Kept(unittest.TestCase):
         return run
 
     def end_of(self, run):
-        printed, said = run.communicate(timeout=60)
+        printed, said = run.communicate(timeout=600)
         return run.returncode, printed, said
 
     # ---- folders
@@ -214,13 +214,13 @@ class Kept(unittest.TestCase):
             picture.unlink(missing_ok=True)
         with open(self.folder / "stdout", "w", encoding="utf-8") as to:
             run = subprocess.run(["bash", "-c", f"ulimit -f 1; exec {WEFT} sim --list-keys"], stdout=to, stderr=subprocess.PIPE,
-                                 text=True, timeout=20, check=False)
+                                 text=True, timeout=600, check=False)
         self.assertEqual((run.returncode, run.stderr.count("\n")), (ENVIRONMENT, 1), run)
 
     def test_a_reader_that_leaves_costs_no_result(self):
         for words in ([self.small, "--out", self.out], [self.small, "--seeds", 2, "--out", self.out]):
             run = subprocess.run(["bash", "-c", '"$@" | true; exit ${PIPESTATUS[0]}', "bash", WEFT, "sim", *map(str, words)],
-                                 capture_output=True, text=True, timeout=60, check=False)
+                                 capture_output=True, text=True, timeout=600, check=False)
             self.assertIn(run.returncode, (DONE, ENVIRONMENT), run)
             self.assertTrue(files_of(self.out))
             shutil.rmtree(self.out)
@@ -347,7 +347,7 @@ class Kept(unittest.TestCase):
         for seed in ("1", "2"):
             shutil.rmtree(self.out, ignore_errors=True)
             begun = time.monotonic()
-            self.assertEqual(subprocess.run([*words, "--seed", seed], stdout=subprocess.DEVNULL, timeout=60, check=False).returncode, DONE)
+            self.assertEqual(subprocess.run([*words, "--seed", seed], stdout=subprocess.DEVNULL, timeout=600, check=False).returncode, DONE)
             times.append(time.monotonic() - begun)
             wholes[seed] = self.state()
         shutil.rmtree(self.out)
@@ -364,7 +364,7 @@ class Kept(unittest.TestCase):
             seen.append("none" if after is None else "old" if after == before else "new")
         print({what: seen.count(what) for what in ("none", "old", "new")}, f"runs take {min(times):.3f} s")
         self.assertEqual(self.shared() - shared, set())
-        self.assertEqual(subprocess.run([*words, "--seed", "1"], stdout=subprocess.DEVNULL, timeout=60, check=False).returncode, DONE)
+        self.assertEqual(subprocess.run([*words, "--seed", "1"], stdout=subprocess.DEVNULL, timeout=600, check=False).returncode, DONE)
         self.assertEqual((self.state(), files_of(self.home)), (wholes["1"], ["out"]))
 
 

@@ -62,7 +62,7 @@ def words_of(count, words):
 
 
 def mpirun(count, *words):
-    return subprocess.run(words_of(count, words), capture_output=True, text=True, timeout=120, check=False,
+    return subprocess.run(words_of(count, words), capture_output=True, text=True, timeout=600, check=False,
                           env={**os.environ, **RIGHTS})
 
 
@@ -89,7 +89,7 @@ class Ranks(unittest.TestCase):
     def hold(self, *words, counts=(1, 2, 3, 4)):
         """The same files from one process without mpirun and from so many with it."""
         alone = subprocess.run([WEFT, "sim", *map(str, words), "--out", self.folder / "alone"], capture_output=True, text=True,
-                               timeout=120, check=False)
+                               timeout=600, check=False)
         self.assertIn(alone.returncode, (DONE, NOT_VALID), alone.stderr)
         should = self.result("alone")
         for count in counts:
@@ -193,14 +193,14 @@ class Ranks(unittest.TestCase):
     def test_emu_is_refused(self):
         words = words_of(2, ["two-planes"])
         words[words.index("sim")] = "emu"
-        run = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False, env={**os.environ, **RIGHTS})
+        run = subprocess.run(words, capture_output=True, text=True, timeout=600, check=False, env={**os.environ, **RIGHTS})
         self.assertEqual((run.returncode, len(own(run.stderr))), (BAD_INPUT, 1), run.stderr)
         self.assertIn("one process", run.stderr)
 
     def test_ranks_that_built_other_worlds_say_so(self):
         script = f'exec "{WEFT}" sim two-planes --quiet --seed $((OMPI_COMM_WORLD_RANK + 1))'
         run = subprocess.run(["mpirun", "--oversubscribe", "-n", "2", "bash", "-c", script], capture_output=True, text=True,
-                             timeout=60, check=False, env={**os.environ, **RIGHTS})
+                             timeout=600, check=False, env={**os.environ, **RIGHTS})
         self.assertEqual(run.returncode, BAD_INPUT, run.stderr)
         self.assertEqual(len(own(run.stderr)), 1, run.stderr)
         self.assertIn("another world", run.stderr)
@@ -208,7 +208,7 @@ class Ranks(unittest.TestCase):
     def test_a_rank_alone_that_refuses_ends_all(self):
         script = f'[ $OMPI_COMM_WORLD_RANK = 0 ] && name=two-planes || name=none; exec "{WEFT}" sim $name --out {self.folder}/out'
         run = subprocess.run(["mpirun", "--oversubscribe", "-n", "3", "bash", "-c", script], capture_output=True, text=True,
-                             timeout=60, check=False, env={**os.environ, **RIGHTS})
+                             timeout=600, check=False, env={**os.environ, **RIGHTS})
         self.assertEqual((run.returncode, len(own(run.stderr))), (BAD_INPUT, 1), run.stderr)
         self.assertFalse((self.folder / "out").exists())
 
@@ -268,7 +268,7 @@ class Ranks(unittest.TestCase):
         run, ranks = self.long()
         os.kill(ranks[1], signal.SIGKILL)
         killed = time.monotonic()
-        said = run.communicate(timeout=60)[1]
+        said = run.communicate(timeout=600)[1]
         spent = time.monotonic() - killed
         print(f"after SIGKILL of one rank all ended in {spent:.2f} s, status {run.returncode}")
         self.assertNotEqual(run.returncode, DONE)
@@ -279,7 +279,7 @@ class Ranks(unittest.TestCase):
     def test_a_rank_that_is_asked_to_stop_stops_all_with_what_there_is(self):
         run, ranks = self.long()
         os.kill(ranks[1], signal.SIGTERM)
-        said = run.communicate(timeout=60)[1]
+        said = run.communicate(timeout=600)[1]
         self.assertEqual(run.returncode, NOT_VALID, said)
         self.assertEqual(own(said), ["weft sim: interrupted"])
         result = self.result("out")
@@ -293,7 +293,7 @@ class Ranks(unittest.TestCase):
         time.sleep(0.2)
         os.kill(ranks[0], signal.SIGTERM)
         asked = time.monotonic()
-        said = run.communicate(timeout=60)[1]
+        said = run.communicate(timeout=600)[1]
         return run, ranks, asked, said
 
     def test_a_rank_that_does_not_answer_is_given_up(self):
@@ -311,7 +311,7 @@ class Ranks(unittest.TestCase):
         run, ranks = self.long("--mca", "odls_base_sigkill_timeout", "4")  # after a second it kills, which is short on a busy machine
         asked = time.monotonic()
         run.send_signal(signal.SIGTERM)
-        said = run.communicate(timeout=60)[1]
+        said = run.communicate(timeout=600)[1]
         print(f"after SIGTERM of mpirun all ended in {time.monotonic() - asked:.2f} s")
         self.assertNotEqual(run.returncode, DONE, said)
         self.assertTrue(self.result("out")["run"]["partial"])

@@ -46,7 +46,7 @@ class Study(unittest.TestCase):
         return path
 
     def weft(self, text, *words, status=DONE):
-        run = subprocess.run([WEFT, "sim", self.file(text), *map(str, words)], capture_output=True, text=True, timeout=60,
+        run = subprocess.run([WEFT, "sim", self.file(text), *map(str, words)], capture_output=True, text=True, timeout=600,
                              check=False)
         self.assertEqual(run.returncode, status, run.stderr)
         return run
@@ -178,7 +178,7 @@ class Study(unittest.TestCase):
                               text=True) as run:
             wait_for_work(run, 1)
             run.send_signal(signal.SIGINT)
-            printed, said = run.communicate(timeout=30)
+            printed, said = run.communicate(timeout=600)
         self.assertEqual((run.returncode, said), (NOT_VALID, "weft sim: interrupted\n"))
         self.assertIn("PARTIAL RESULT: ", printed)
         study = json.loads((self.out / "study.json").read_text(encoding="utf-8"))

@@ -25,7 +25,7 @@ class Beside(unittest.TestCase):
 
     def run_weft(self, *words):
         return subprocess.run([WEFT, "sim", "two-racks", "--set", "traffic.bytes=1MiB", *words], capture_output=True, text=True,
-                              timeout=60, check=False, cwd=self.folder)
+                              timeout=600, check=False, cwd=self.folder)
 
     def test_a_capture_may_lie_beside_a_result(self):
         run = self.run_weft("--out", "out", "--pcap", "out/hdr.pcapng", "--log", "result.json")

@@ -66,7 +66,7 @@ REFUSED = [  # words, what must be said
 failed = 0
 
 
-def coll(*words, timeout=120):
+def coll(*words, timeout=600):
     done = subprocess.run([WEFT, "coll", *words], capture_output=True, text=True, timeout=timeout)
     return done.returncode, done.stdout, done.stderr
 

@@ -35,7 +35,7 @@ def run(folder, text, *sets):
     file = pathlib.Path(folder, "controls.yaml")
     file.write_text(text, encoding="utf-8")
     words = [WEFT, "sim", file, "--json", *(word for key in sets for word in ("--set", key))]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=600, check=False)
     return json.loads(done.stdout) if done.returncode == 0 else None
 
 

@@ -74,7 +74,7 @@ def complain(text):
 
 def sim(path, sets):
     words = [word for one in sets for word in ("--set", one)]
-    return subprocess.run([WEFT, "sim", path, "--json", *words], capture_output=True, text=True, timeout=120)
+    return subprocess.run([WEFT, "sim", path, "--json", *words], capture_output=True, text=True, timeout=600)
 
 
 def differences(one, other, path=""):

@@ -59,7 +59,7 @@ def check(is_right, text):
 
 def run(folder, name, *words):
     done = subprocess.run([WEFT, "sim", folder / f"{name}.yaml", "--out", folder / "out", "--force", *words], capture_output=True, text=True,
-                          timeout=120, check=False)
+                          timeout=600, check=False)
     check(done.returncode == 0, f"{name} {words}: {done.stderr}")
     return json.loads((folder / "out" / "result.json").read_text(encoding="utf-8"))["culprits"], done.stdout
 

@@ -46,7 +46,7 @@ def drawn(dice):
 
 def culprits(path, seed, *words):
     words = [WEFT, "sim", str(path), "--seed", str(seed), "--json", *words]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=600, check=False)
     if done.returncode != 0:
         sys.exit(f"not ok: {' '.join(words)}: exit {done.returncode}: {done.stderr}")
     return json.loads(done.stdout)["culprits"]["list"]
@@ -81,11 +81,11 @@ def controls(path):
     """Another place than the fault's is not taken for it, and the terminal says what result.json does."""
     fault = "{kind: loss, at: {nic: 3, plane: 1}, probability: 5%}"
     found = culprits(path, 1, "--fault", fault)
-    text = subprocess.run([WEFT, "sim", path, "--fault", fault], capture_output=True, text=True, timeout=60, check=False).stdout
-    calm = subprocess.run([WEFT, "sim", path], capture_output=True, text=True, timeout=60, check=False).stdout
-    off = subprocess.run([WEFT, "sim", path, "--set", "watch.links=false", "--json"], capture_output=True, text=True, timeout=60, check=False)
+    text = subprocess.run([WEFT, "sim", path, "--fault", fault], capture_output=True, text=True, timeout=600, check=False).stdout
+    calm = subprocess.run([WEFT, "sim", path], capture_output=True, text=True, timeout=600, check=False).stdout
+    off = subprocess.run([WEFT, "sim", path, "--set", "watch.links=false", "--json"], capture_output=True, text=True, timeout=600, check=False)
     unwatched = json.loads(off.stdout)
-    watched = json.loads(subprocess.run([WEFT, "sim", path, "--json"], capture_output=True, text=True, timeout=60, check=False).stdout)
+    watched = json.loads(subprocess.run([WEFT, "sim", path, "--json"], capture_output=True, text=True, timeout=600, check=False).stdout)
     return (not is_first(found, "link", "nic 3 plane 0 -") and not is_first(found, "nic", "nic 3")
             and f"look at: {found[0]['name']} (lossy)" in text and found[0]["evidence"] in text
             and "nobody stands out among" in calm and "look at" not in calm

@@ -51,7 +51,7 @@ def check(holds, what):
 
 
 def sim(*words):
-    done = subprocess.run([WEFT, "sim", *map(str, words)], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([WEFT, "sim", *map(str, words)], capture_output=True, text=True, timeout=600)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -209,13 +209,13 @@ def check_logs(folder):
             path = folder / "step.json"
             path.write_text(json.dumps(result))
             done = subprocess.run([WEFT, "mllog", str(log), "--result", str(path), "--within", "0.02"], capture_output=True,
-                                  text=True, timeout=60)
+                                  text=True, timeout=600)
             check(done.returncode == 0, f"which is the log's median: {done.stderr.strip() or done.stdout.splitlines()[-1]}")
     predicted = model()["prediction"]
     slots = {"2560": 24 * 8 + 7, "5120": 16 * 8 + 7}
     logs = [LOGS / f"nvidia_gb200_{gpus}gpu_llama31_405b_result_0.txt" for gpus in slots]
     if all(log.exists() for log in logs):
-        done = subprocess.run([WEFT, "mllog", "--json", *map(str, logs)], capture_output=True, text=True, timeout=60)
+        done = subprocess.run([WEFT, "mllog", "--json", *map(str, logs)], capture_output=True, text=True, timeout=600)
         large, small = (log["validation_median_s"] for log in json.loads(done.stdout)["logs"])
         slope = (large - small) / (slots["2560"] - slots["5120"])
         check(abs(predicted["forward_ps"] / 1e12 - slope) < 1e-8, f"a forward is their slope of validation, {slope * 1e3:.5f} ms")

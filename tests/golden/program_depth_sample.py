@@ -20,7 +20,7 @@ def check(holds, what):
 
 
 def sim(*words):
-    done = subprocess.run([WEFT, "sim", *map(str, words)], capture_output=True, text=True, timeout=280)
+    done = subprocess.run([WEFT, "sim", *map(str, words)], capture_output=True, text=True, timeout=600)
     return done.returncode, done.stdout, done.stderr
 
 

@@ -33,7 +33,7 @@ traffic: {kind: flows, flows: [{from: 0, to: 1, bytes: 1kB}]}
 
 
 def weft(*words):
-    return subprocess.run([WEFT, *map(str, words)], capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run([WEFT, *map(str, words)], capture_output=True, text=True, timeout=600, check=False)
 
 
 class Emu:
@@ -225,7 +225,7 @@ def stopped(emu, ports, what):
         time.sleep(1.0)
         asked = time.monotonic()
         run.send_signal(what)
-        printed, said = run.communicate(timeout=60)
+        printed, said = run.communicate(timeout=600)
         spent = time.monotonic() - asked
     emu.hold(f"{ports}: {what.name} ends a run with 5 and its reason: {run.returncode}, {said!r}",
              run.returncode == NOT_VALID and said == "weft emu: interrupted\n")
@@ -244,7 +244,7 @@ def stopped_in_trial(emu, ports):
     with subprocess.Popen([WEFT, "emu", *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
         wait_for_work(run, 0.7)
         run.send_signal(signal.SIGINT)
-        printed, said = run.communicate(timeout=60)
+        printed, said = run.communicate(timeout=600)
     emu.hold(f"{ports}: a trial that is stopped ends with 5 and one line: {run.returncode}, {said!r}",
              run.returncode == NOT_VALID and said == "weft emu: interrupted while it looked for a dilation\n" and printed == "")
     emu.hold(f"{ports}: and leaves nothing", not out.exists())

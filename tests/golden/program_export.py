@@ -29,7 +29,7 @@ def check(holds, what):
 
 
 def weft(*words):
-    done = subprocess.run([WEFT, *map(str, words)], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([WEFT, *map(str, words)], capture_output=True, text=True, timeout=600)
     check(done.returncode == 0, " ".join(map(str, words[:2])) + " " + done.stderr.strip())
     return done.stdout
 

@@ -61,7 +61,7 @@ failed = 0
 def digest(command, scenario, *words):
     """What names the run."""
     words = [WEFT, command, scenario, *words, "--json"]
-    run = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    run = subprocess.run(words, capture_output=True, text=True, timeout=600, check=False)
     if run.returncode not in (0, 5):
         sys.exit(f"not ok: {' '.join(map(str, words))}: exit {run.returncode}: {run.stderr}")
     return json.loads(run.stdout)["run"]["digest"]
@@ -89,7 +89,7 @@ with tempfile.TemporaryDirectory() as folder:
     at_once = pathlib.Path(folder, "at_once.yaml")
     at_once.write_text(WORLD.replace(", start: 2us", ""), encoding="utf-8")
     words = [WEFT, "sim", at_once, "--fault", FAULTS["a straggler"]]
-    refused = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    refused = subprocess.run(words, capture_output=True, text=True, timeout=600, check=False)
     check("a straggler with nothing to be late with is refused",
           refused.returncode == 2 and "--fault:1: a straggler has no effect here" in refused.stderr)
     first, second = FAULTS["random loss"], FAULTS["a plane"]
@@ -100,7 +100,7 @@ with tempfile.TemporaryDirectory() as folder:
     check("a fault behind that of the file", digest("sim", file, "--fault", second) == both)
     file.write_text(LAST_CREDITS, encoding="utf-8")
     words = [WEFT, "sim", file, "--json"]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=600, check=False)
     check(f"a collective whose last credits fail is done: {done.stderr}", done.returncode == 0)
     if done.returncode == 0:
         counted = json.loads(done.stdout)["transport"]

@@ -35,7 +35,7 @@ def near(found, expected, share, text):
 
 
 def sim(*words, program="sim"):
-    done = subprocess.run([WEFT, program, *words, "--json"], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([WEFT, program, *words, "--json"], capture_output=True, text=True, timeout=600, check=False)
     if done.returncode != 0:
         check(False, f"{' '.join(words)}: exit {done.returncode}: {done.stderr.strip()}")
         return None
@@ -158,11 +158,11 @@ def refusals(folder):
                                           encoding="utf-8")
     for text, says in REFUSED:
         path.write_text(HEAD.splitlines()[0] + "\n" + text, encoding="utf-8")
-        done = subprocess.run([WEFT, "sim", path], capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run([WEFT, "sim", path], capture_output=True, text=True, timeout=600, check=False)
         check(done.returncode == 2 and done.stdout == "" and says in done.stderr, f"{text}: {done.returncode}: {done.stderr.strip()}")
     for words, says in ((["--sample", "steps=2"], "--sample has no effect here"), (["--depth", "model"], "it needs traffic.kind model"),
                         (["--set", "traffic.ranks=4"], "traffic.ranks has no effect here")):
-        done = subprocess.run([WEFT, "sim", "jobs-two-rings", "--variant", "across", *words], capture_output=True, text=True, timeout=60,
+        done = subprocess.run([WEFT, "sim", "jobs-two-rings", "--variant", "across", *words], capture_output=True, text=True, timeout=600,
                               check=False)
         check(done.returncode == 2 and done.stdout == "" and says in done.stderr, f"{words}: {done.stderr.strip()}")
 

@@ -25,7 +25,7 @@ failed = 0
 
 
 def mllog(*words):
-    done = subprocess.run([WEFT, "mllog", *map(str, words)], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([WEFT, "mllog", *map(str, words)], capture_output=True, text=True, timeout=600)
     return done.returncode, done.stdout, done.stderr
 
 

@@ -57,7 +57,7 @@ class Outputs(unittest.TestCase):
         (cls.made / "job.goal").write_text(GOAL, encoding="utf-8")
         models = pathlib.Path(os.environ["WEFT_SOURCE"]) / "apps" / "scenarios" / "azure-gb200-llama405b.yaml"
         shutil.copy(models, cls.made / "model.yaml")
-        subprocess.run([WEFT, "sim", cls.made / "scenario.yaml", "--out", cls.made / "run"], stdout=subprocess.DEVNULL, timeout=60,
+        subprocess.run([WEFT, "sim", cls.made / "scenario.yaml", "--out", cls.made / "run"], stdout=subprocess.DEVNULL, timeout=600,
                        check=True)
 
     @classmethod
@@ -77,7 +77,7 @@ class Outputs(unittest.TestCase):
 
     def weft(self, program, words, option, path, *more):
         words = [word.format(**self.names) for word in words]
-        return subprocess.run([WEFT, program, *words, option, path, *more], capture_output=True, text=True, timeout=60, check=False)
+        return subprocess.run([WEFT, program, *words, option, path, *more], capture_output=True, text=True, timeout=600, check=False)
 
     def state(self):
         """Every file with its content."""
@@ -165,7 +165,7 @@ class Outputs(unittest.TestCase):
             reader = threading.Thread(target=lambda: got.append(pipe.read_bytes()))
             reader.start()
             run = self.weft(program, words, option, pipe)
-            reader.join(timeout=20)
+            reader.join(timeout=600)
             self.assertIn(run.returncode, (DONE, MISSED), run)
             self.assertGreater(len(got[0]), 20)
             self.assertTrue(stat.S_ISFIFO(pipe.stat().st_mode))
@@ -183,7 +183,7 @@ class Outputs(unittest.TestCase):
     def test_force_without_an_output_is_refused(self):
         def check(program, words, option, _reads):
             words = [word.format(**self.names) for word in words if "other.pcapng" not in word and word != "--pcap"]
-            run = subprocess.run([WEFT, program, *words, "--force"], capture_output=True, text=True, timeout=60, check=False)
+            run = subprocess.run([WEFT, program, *words, "--force"], capture_output=True, text=True, timeout=600, check=False)
             self.assertEqual((run.returncode, run.stdout), (BAD_INPUT, ""), run)
             self.assertIn("'--force'", run.stderr)
             self.assertIn(option, run.stderr)
@@ -193,21 +193,21 @@ class Outputs(unittest.TestCase):
     def test_the_report_renews_its_own_files_and_replaces_others_only_with_force(self):
         run = [WEFT, "report", self.folder / "run", "--quiet"]
         for _ in range(2):
-            self.assertEqual(subprocess.run(run, timeout=60, check=False).returncode, DONE)
+            self.assertEqual(subprocess.run(run, timeout=600, check=False).returncode, DONE)
         pages = self.folder / "pages"
         pages.mkdir()
         page = pages / "result.csv"
         page.write_text("mine", encoding="utf-8")
         before = self.state()
-        again = subprocess.run([*run, "--out", pages], capture_output=True, text=True, timeout=60, check=False)
+        again = subprocess.run([*run, "--out", pages], capture_output=True, text=True, timeout=600, check=False)
         self.assert_refused(again, page, "is there already; --force replaces it")
         self.assertEqual(self.state(), before)
-        self.assertEqual(subprocess.run([*run, "--out", pages, "--force"], timeout=60, check=False).returncode, DONE)
+        self.assertEqual(subprocess.run([*run, "--out", pages, "--force"], timeout=600, check=False).returncode, DONE)
         self.assertNotEqual(page.read_text(encoding="utf-8"), "mine")
         (pages / "report.html").unlink()
         os.link(self.names["result"], pages / "report.html")
         before = self.state()
-        other = subprocess.run([*run, "--out", pages, "--force"], capture_output=True, text=True, timeout=60, check=False)
+        other = subprocess.run([*run, "--out", pages, "--force"], capture_output=True, text=True, timeout=600, check=False)
         self.assert_refused(other, pages / "report.html", "was read: the file that is read is not written")
         self.assertEqual(self.state(), before)
 
@@ -215,19 +215,19 @@ class Outputs(unittest.TestCase):
         page = self.folder / "run" / "report.html"
         os.link(self.names["result"], page)
         before = self.state()
-        run = subprocess.run([WEFT, "report", self.folder / "run"], capture_output=True, text=True, timeout=60, check=False)
+        run = subprocess.run([WEFT, "report", self.folder / "run"], capture_output=True, text=True, timeout=600, check=False)
         self.assertEqual(run.returncode, BAD_INPUT)
         self.assertIn(f"{page}: was read: the file that is read is not written", run.stderr)
         self.assertEqual(self.state(), before)
 
     def test_every_option_that_names_a_file_is_in_the_table(self):
         known = {(program, option) for program, _, option, _ in WRITERS}
-        listed = subprocess.run([WEFT, "--help"], capture_output=True, text=True, timeout=20, check=True).stdout
+        listed = subprocess.run([WEFT, "--help"], capture_output=True, text=True, timeout=600, check=True).stdout
         programs = [program for program in re.findall(r"^    ([a-z-]+) ", listed, re.MULTILINE)
                     if (pathlib.Path(WEFT).parent / f"weft-{program}").exists()]
         self.assertGreater(len(programs), 15)
         for program in programs:
-            text = subprocess.run([WEFT, program, "--help"], capture_output=True, text=True, timeout=20, check=True).stdout
+            text = subprocess.run([WEFT, program, "--help"], capture_output=True, text=True, timeout=600, check=True).stdout
             for option in re.findall(r"^    (--[a-z-]+) (?:FILE|DIR|FOLDER|PROFILE)\b", text, re.MULTILINE):
                 self.assertTrue(option in OTHERS or (program, option) in known, f"{program} {option}")
 

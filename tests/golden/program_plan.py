@@ -67,7 +67,7 @@ def check(holds, what):
 
 
 def plan(*words):
-    done = subprocess.run([WEFT, "plan", *words], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([WEFT, "plan", *words], capture_output=True, text=True, timeout=600)
     return done.returncode, done.stdout, done.stderr
 
 

@@ -124,7 +124,7 @@ def agree(result):
 
 def verdict(result, profile, *words):
     done = subprocess.run([WEFT, "verdict", str(result), "--profile", profile, "--json", *map(str, words)],
-                          capture_output=True, text=True, timeout=60, check=False)
+                          capture_output=True, text=True, timeout=600, check=False)
     if done.returncode in (2, 3):
         return done.returncode, {}, done.stderr
     got = json.loads(done.stdout)
@@ -155,9 +155,9 @@ def check_row(folder, base, row, is_indicative):
 def base_of(folder):
     """A result of weft's, with the figures of a ring, of flows and of pauses, so that each profile finds its own."""
     (folder / "small.yaml").write_text(SMALL)
-    subprocess.run([WEFT, "sim", folder / "small.yaml", "--out", folder / "run"], check=True, capture_output=True, timeout=60)
+    subprocess.run([WEFT, "sim", folder / "small.yaml", "--out", folder / "run"], check=True, capture_output=True, timeout=600)
     subprocess.run([WEFT, "sim", folder / "small.yaml", "--out", folder / "pausing", "--set", "queue.pfc=true", "--set", "queue.trim=false"],
-                   check=True, capture_output=True, timeout=60)
+                   check=True, capture_output=True, timeout=600)
     base = json.loads((folder / "run" / "result.json").read_text())
     base["pfc"] = dict(json.loads((folder / "pausing" / "result.json").read_text())["pfc"], pauses_sent=0)
     base["flows"] = {"count": 8, "above_range": 0} | {f"{part}_ns": 100000 for part in ("min", "mean", "p50", "p95", "p99", "p999", "max")}

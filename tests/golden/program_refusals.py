@@ -53,7 +53,7 @@ class Refusals:
         out = self.out if out is None else out
         more = [] if out is False else ["--out", str(out)]
         existed = os.path.lexists(out) if more else True
-        run = subprocess.run([*before, WEFT, "sim", *map(str, words), *more], capture_output=True, text=True, timeout=60,
+        run = subprocess.run([*before, WEFT, "sim", *map(str, words), *more], capture_output=True, text=True, timeout=600,
                              errors="backslashreplace")
         says = [says] if isinstance(says, str) else says
         if run.returncode != status:
@@ -69,7 +69,7 @@ class Refusals:
     def accepted(self, what, words):
         """The control: what the refused input differs from is accepted."""
         self.done += 1
-        run = subprocess.run([WEFT, "sim", *map(str, words)], capture_output=True, text=True, timeout=60, check=False)
+        run = subprocess.run([WEFT, "sim", *map(str, words)], capture_output=True, text=True, timeout=600, check=False)
         if run.returncode != 0 or run.stderr:
             self.complain(what, run, "expected to be accepted")
 

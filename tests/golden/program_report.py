@@ -31,7 +31,7 @@ inputs:
 
 
 def weft(*words):
-    done = subprocess.run([WEFT, *map(str, words)], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([WEFT, *map(str, words)], capture_output=True, text=True, timeout=600)
     return done.returncode, done.stdout, done.stderr
 
 

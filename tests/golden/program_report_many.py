@@ -29,7 +29,7 @@ def check(holds, what):
 
 
 def weft(*words, status=0):
-    done = subprocess.run([WEFT, *map(str, words)], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([WEFT, *map(str, words)], capture_output=True, text=True, timeout=600, check=False)
     check(done.returncode == status, f"weft {words[0]} ends with {status}" + (f": {done.stderr}" if done.returncode != status else ""))
     return done.stdout
 

@@ -49,7 +49,7 @@ def run(folder, text, *sets):
     file = pathlib.Path(folder, "rules.yaml")
     file.write_text(text, encoding="utf-8")
     words = [WEFT, "sim", file, "--json", *(word for key in sets for word in ("--set", key))]
-    return subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(words, capture_output=True, text=True, timeout=600, check=False)
 
 
 def result(folder, text, *sets):

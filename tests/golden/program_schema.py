@@ -75,7 +75,7 @@ def run(words, folder):
     """The result of a run, and how the run ended."""
     folder.mkdir()
     words = [str(folder / "packets.csv") if word == "LOG" else word for word in words]
-    done = subprocess.run([WEFT, *words, "--quiet", "--out", folder], capture_output=True, text=True, timeout=200)
+    done = subprocess.run([WEFT, *words, "--quiet", "--out", folder], capture_output=True, text=True, timeout=600)
     path = folder / "result.json"
     return json.loads(path.read_text()) if path.exists() else None, done
 
@@ -86,7 +86,7 @@ def check_other(kind, folder):
     schema = json.loads(pathlib.Path(os.environ["WEFT_SOURCE"], "docs", f"{kind}.schema.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     valid = jsonschema.Draft202012Validator(schema)
-    done = subprocess.run([WEFT, *words, "--out", folder], capture_output=True, text=True, timeout=200)
+    done = subprocess.run([WEFT, *words, "--out", folder], capture_output=True, text=True, timeout=600)
     good = json.loads((folder / f"{kind}.json").read_text())
     wrong = [f"{'.'.join(map(str, error.absolute_path))}: {error.message[:160]}" for error in valid.iter_errors(good)]
     check(done.returncode in (0, 1) and not wrong, f"{kind}: status {done.returncode}, valid {'; '.join(wrong)}{done.stderr}")

@@ -63,7 +63,7 @@ class Shown(unittest.TestCase):
         return text
 
     def weft(self, *words, status=0):
-        run = subprocess.run([WEFT, *words], capture_output=True, timeout=120, check=False)
+        run = subprocess.run([WEFT, *words], capture_output=True, timeout=600, check=False)
         self.assertEqual(run.returncode, status, (words, run.stderr))
         return self.assert_harmless(run.stdout, words) + self.assert_harmless(run.stderr, words)
 
@@ -135,7 +135,7 @@ class Shown(unittest.TestCase):
                           ("validate-fabric", word, "--out", self.folder / "book"), ("topology", word),
                           ("verdict", self.folder, "--profile", word)):
                 with self.subTest(words=words):
-                    run = subprocess.run([WEFT, *words], capture_output=True, timeout=60, check=False)
+                    run = subprocess.run([WEFT, *words], capture_output=True, timeout=600, check=False)
                     self.assertNotEqual(run.returncode, 0)
                     self.assert_harmless(run.stdout + run.stderr, words)
                     if len(words) > 1 and words[0] != "help":

@@ -21,7 +21,7 @@ def check(is_right, text):
 
 
 def run(*words):
-    return subprocess.run([WEFT, *words], capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run([WEFT, *words], capture_output=True, text=True, timeout=600, check=False)
 
 
 def step(name, depth, *words):

@@ -35,7 +35,7 @@ def check(holds, what):
 
 
 def sim(*words):
-    done = subprocess.run([WEFT, "sim", *words, "--json"], capture_output=True, text=True, timeout=250)
+    done = subprocess.run([WEFT, "sim", *words, "--json"], capture_output=True, text=True, timeout=600)
     if done.returncode != 0:
         check(False, f"{' '.join(words)}: {done.stderr.strip()}")
         return None
@@ -124,7 +124,7 @@ REFUSED = [
 
 def refusals():
     for words, says in REFUSED:
-        done = subprocess.run([WEFT, "sim", *words], capture_output=True, text=True, timeout=60)
+        done = subprocess.run([WEFT, "sim", *words], capture_output=True, text=True, timeout=600)
         check(done.returncode == 2 and done.stdout == "" and says in done.stderr, f"{' '.join(words)}: {done.stderr.strip()}")
 
 

@@ -71,7 +71,7 @@ HEAD = ("world", "digest", "end", "end_ps", "data", "hops", "marks", "trims", "n
 def figures(name, text, folder):
     path = folder / "world.yaml"
     path.write_text(text, encoding="utf-8")
-    run = subprocess.run([os.environ["WEFT"], "sim", str(path), "--json"], capture_output=True, text=True, timeout=20, check=False)
+    run = subprocess.run([os.environ["WEFT"], "sim", str(path), "--json"], capture_output=True, text=True, timeout=600, check=False)
     if run.returncode not in (0, 5):
         sys.exit(f"not ok: {name}: exit {run.returncode}: {run.stderr}")
     result = json.loads(run.stdout)

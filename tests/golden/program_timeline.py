@@ -30,7 +30,7 @@ def check(holds, what):
 
 def run(folder, *words, status=0):
     """Events, what is said of them, and the result."""
-    done = subprocess.run([WEFT, "sim", *words, "--quiet", "--force", "--out", folder], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([WEFT, "sim", *words, "--quiet", "--force", "--out", folder], capture_output=True, text=True, timeout=600)
     check(done.returncode == status, f"{' '.join(map(str, words))}: status {done.returncode} {done.stderr.strip()}")
     trace = json.loads((folder / "trace.json").read_text(), parse_float=decimal.Decimal, parse_constant=float, object_pairs_hook=no_twins)
     check(breaches(trace) == [], f"{' '.join(map(str, words))}: the format is kept {breaches(trace)[:3]}")
@@ -171,7 +171,7 @@ def check_packets(folder):
     check(about["packets on cables"]["left out"] == len(drawn) - 10, f"{about['packets on cables']['left out']} are counted that had no room")
     for bad, reason in ((["watch.packets=9", "watch.packets_to=0"], "two of"), (["watch.packets=9", "watch.packets_to=99"], "two of"),
                         (["watch.packets_to=1"], "watch.packets")):
-        done = subprocess.run([WEFT, "sim", "two-planes", *(word for each in bad for word in ("--set", each))], capture_output=True, text=True, timeout=60)
+        done = subprocess.run([WEFT, "sim", "two-planes", *(word for each in bad for word in ("--set", each))], capture_output=True, text=True, timeout=600)
         check(done.returncode == 2 and reason in done.stderr, "refused: " + done.stderr.strip())
 
 
@@ -238,7 +238,7 @@ def check_steps(folder):
     check_program_steps(folder)
     for more, reason in (([], "has no rings"), (["skip.steady=true"], "skip.steady")):
         name = "two-racks" if more else "incast"
-        done = subprocess.run([WEFT, "sim", name, *(word for each in ["watch.messages=9", *more] for word in ("--set", each))], capture_output=True, text=True, timeout=60)
+        done = subprocess.run([WEFT, "sim", name, *(word for each in ["watch.messages=9", *more] for word in ("--set", each))], capture_output=True, text=True, timeout=600)
         check(done.returncode == 2 and reason in done.stderr, "refused: " + done.stderr.strip())
 
 
@@ -273,7 +273,7 @@ def check_operations(folder):
     kinds = collections.Counter(event["name"].split()[0] for event in spans(events, "ranks"))
     check(kinds["send"] == kinds["receive"] == result["program"]["messages"] and kinds["compute"] == result["program"]["computations"],
           f"exchange: {dict(kinds)}")
-    status = subprocess.run([WEFT, "sim", "incast", "--set", "watch.operations=true"], capture_output=True, text=True, timeout=60)
+    status = subprocess.run([WEFT, "sim", "incast", "--set", "watch.operations=true"], capture_output=True, text=True, timeout=600)
     check(status.returncode == 2 and "has no operations of ranks" in status.stderr, "refused where there are none: " + status.stderr.strip())
 
 

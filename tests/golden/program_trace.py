@@ -23,7 +23,7 @@ failed = 0
 
 
 def trace(*words):
-    done = subprocess.run([WEFT, "trace", *map(str, words)], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([WEFT, "trace", *map(str, words)], capture_output=True, text=True, timeout=600)
     return done.returncode, done.stdout, done.stderr
 
 

@@ -19,7 +19,7 @@ failed = 0
 
 
 def weft(*words):
-    done = subprocess.run([WEFT, *map(str, words)], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([WEFT, *map(str, words)], capture_output=True, text=True, timeout=600)
     return done.returncode, done.stdout, done.stderr
 
 

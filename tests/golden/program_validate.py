@@ -14,7 +14,7 @@ RUNS = os.environ.get("WEFT_VALIDATE_RUNS", "2")
 
 
 def validate(*words):
-    done = subprocess.run([WEFT, "validate", *words], capture_output=True, text=True, timeout=280)
+    done = subprocess.run([WEFT, "validate", *words], capture_output=True, text=True, timeout=600)
     return done.returncode, done.stdout, done.stderr
 
 

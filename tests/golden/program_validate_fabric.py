@@ -37,7 +37,7 @@ def check(holds, what):
 
 
 def weft(*words):
-    done = subprocess.run([WEFT, *map(str, words)], capture_output=True, text=True, timeout=300)
+    done = subprocess.run([WEFT, *map(str, words)], capture_output=True, text=True, timeout=600)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -349,7 +349,7 @@ def check_bar(folder, scenario):
     """On a terminal there is a bar, into a pipe there is none."""
     ours, theirs = pty.openpty()
     words = [WEFT, "validate-fabric", scenario, "--out", folder / "bar", "--quick", "--only", "collectives"]
-    status = subprocess.run(list(map(str, words)), stdout=subprocess.PIPE, stderr=theirs, timeout=120, check=False).returncode
+    status = subprocess.run(list(map(str, words)), stdout=subprocess.PIPE, stderr=theirs, timeout=600, check=False).returncode
     os.close(theirs)
     drawn = os.read(ours, 1 << 16).decode()
     steps = re.findall(r"\[([#.]{30})\] (\d+) of 8", drawn)
@@ -366,7 +366,7 @@ def check_stopped(folder, scenario, digests):
         lines = [run.stdout.readline() for _ in range(3 + 3 * number)]
         run.send_signal(how)
         asked = time.monotonic()
-        said = run.communicate(timeout=60)
+        said = run.communicate(timeout=600)
         spent = time.monotonic() - asked
         got = book(out)
         check(got["partial"] and "open" in states(out).values(), f"after {how.name} the book is partial")

@@ -73,7 +73,7 @@ class Tshark:
     def text(self, capture, *words, has_script=True):
         load = ["-X", f"lua_script:{SCRIPT}"] if has_script else []
         run = subprocess.run(["tshark", *load, "-r", capture, *words], capture_output=True, text=True, env=self.env, check=False,
-                             timeout=120)
+                             timeout=600)
         assert run.returncode == 0, run.stderr
         return run.stdout
 
@@ -225,7 +225,7 @@ class Simulated(unittest.TestCase):
         (self.folder / "case.yaml").write_text(scenario, encoding="utf-8")
         capture, log = self.folder / "case.pcapng", self.folder / "case.csv"
         run = subprocess.run([WEFT, "sim", self.folder / "case.yaml", "--pcap", capture, "--log", log, "--quiet", "--force"], capture_output=True,
-                             text=True, check=False, timeout=60)
+                             text=True, check=False, timeout=600)
         self.assertEqual((run.returncode, run.stderr), (0, ""))
         with log.open(encoding="utf-8", newline="") as lines:
             return capture, list(csv.DictReader(lines))

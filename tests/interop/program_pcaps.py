@@ -51,7 +51,7 @@ def names(suffix):
 
 def made(folder, driver):
     words = {**os.environ, "WEFT_DRIVER": driver}
-    run = subprocess.run([PCAPS / "make", folder], env=words, capture_output=True, text=True, timeout=240, check=False)
+    run = subprocess.run([PCAPS / "make", folder], env=words, capture_output=True, text=True, timeout=600, check=False)
     assert (run.returncode, run.stdout, run.stderr) == (0, "", ""), run.stderr
 
 
@@ -77,7 +77,7 @@ class Bytes(unittest.TestCase):
             raw = pathlib.Path(folder) / "raw.pcapng"
             sets = [word for assignment in words for word in ("--set", assignment)]
             command = [os.environ["WEFT"], "sim", PCAPS / f"{name}.yaml", "--quiet", *sets, "--pcap", raw]
-            run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+            run = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
             self.assertEqual(run.returncode, 0, run.stderr)
             found = [frame for _, frame, _ in frames(raw.read_bytes())]
             return {(frame[14] & 15) << 2 | frame[15] >> 6 for frame in found}
@@ -129,7 +129,7 @@ class Read(unittest.TestCase):
 
     def test_the_texts_are_what_tshark_reads(self):
         for name in EXPERTS:
-            run = subprocess.run([PCAPS / "decode", PCAPS / f"{name}.pcapng"], capture_output=True, text=True, timeout=120, check=False)
+            run = subprocess.run([PCAPS / "decode", PCAPS / f"{name}.pcapng"], capture_output=True, text=True, timeout=600, check=False)
             self.assertEqual(run.returncode, 0, run.stderr)
             expected = (PCAPS / f"{name}.txt").read_text(encoding="utf-8")
             # Widths of columns are the reader's.
@@ -161,7 +161,7 @@ class Read(unittest.TestCase):
         """What `trim-last-hop` reads as when a trim leaves the lengths in IP and UDP as they were."""
         raw = pathlib.Path(self.room.name) / "kept.pcapng"
         command = [os.environ["WEFT"], "sim", PCAPS / "trim-last-hop.yaml", "--quiet", "--set", "wire.trim_lengths=kept", "--pcap", raw]
-        run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        run = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
         self.assertEqual(run.returncode, 0, run.stderr)
         return self.tshark.rows(raw, FIELDS, *QUIET_IPV6, "-o", "weft_mrc.icrc:TRUE")
 

@@ -221,7 +221,7 @@ def tshark(path, arguments):
     command = ["tshark", "-n", "-r", str(path), *arguments, "-T", "fields", "-E", "separator=/t", "-E", "aggregator=|"]
     for field in FIELDS:
         command += ["-e", field]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=READER)
+    run = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False, env=READER)
     said = [line for line in run.stderr.splitlines() if line and "could be dangerous" not in line]
     rows = [dict(zip(FIELDS, line.split("\t"))) for line in run.stdout.splitlines()]
     return rows, said + ([] if run.returncode == 0 else [f"tshark ended with {run.returncode}"])
@@ -396,7 +396,7 @@ class Interop:
 
     def has_dpdk(self):
         run = subprocess.run([WEFT, "emu", "two-racks", "--ports", "ring", "--dilation", "none", "--set", "traffic.bytes=64KiB"],
-                             capture_output=True, text=True, timeout=60, check=False)
+                             capture_output=True, text=True, timeout=600, check=False)
         if run.returncode != 0 and "built without DPDK" not in run.stderr:
             sys.exit(f"not ok: ring ports: {run.stderr}")
         print("with ring ports" if run.returncode == 0 else "without DPDK: ring ports are left out")
@@ -417,7 +417,7 @@ class Interop:
             words = [str(self.folder / words[0]), *words[1:]]
         pcap, log = self.folder / f"{driver}.pcapng", self.folder / f"{driver}.csv"
         run = subprocess.run([WEFT, *self.drivers[driver][:1], *words, *self.drivers[driver][1:], "--quiet", "--force", "--pcap", str(pcap),
-                              "--log", str(log)], capture_output=True, text=True, timeout=120, check=False)
+                              "--log", str(log)], capture_output=True, text=True, timeout=600, check=False)
         if run.returncode != 0:
             sys.exit(f"not ok: {name}, {driver}: exit {run.returncode}: {run.stderr}")
         return pcap, log, run.stdout.split("\n", 1)[0]
@@ -444,7 +444,7 @@ class Interop:
 
     @staticmethod
     def wrong_in_summary(pcap, rows):
-        run = subprocess.run(["capinfos", "-M", str(pcap)], capture_output=True, text=True, timeout=60, check=False)
+        run = subprocess.run(["capinfos", "-M", str(pcap)], capture_output=True, text=True, timeout=600, check=False)
         taps = sorted(set(re.findall(r"Name = (.*)", run.stdout)))
         if run.returncode != 0:
             yield f"exit {run.returncode}: {run.stderr}"
