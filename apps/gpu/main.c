@@ -143,7 +143,7 @@ static int join(const struct choice *choice, const char *device)
 	struct refusal refusal = {0};
 	struct gpu_link link;
 	uint32_t *ranks = NULL, count = 0;
-	int rc = gpu_link_open(&link, choice->link, choice->patience_s * NS_PER_S, &stop_asked,
+	int rc = gpu_link_open(&link, choice->link, choice->patience_s * NS_PER_S, signals_stop(),
 			       &refusal);
 	if (rc < 0)
 		return outcome_refused("gpu", &refusal, rc);

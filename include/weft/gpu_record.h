@@ -40,8 +40,8 @@ struct gpu_record {
 extern const char *const gpu_work_names[];
 
 // Reads the text of the file at `path`, which refusals name; to be freed. -EINVAL with line and
-// reason, -ENOMEM. Numbers are whole, in decimal, without a sign or zeros before them; what does not
-// fit is refused.
+// reason, -ENOMEM. Numbers are whole, in decimal, without a sign or zeros before them; what does
+// not fit is refused.
 int gpu_record_read(struct gpu_record *ret, const char *path, const char *text, size_t bytes,
 		    struct refusal *refusal);
 

@@ -4,13 +4,10 @@
 #include <weft/gpu_record.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define LINE_BYTES 256
 #define LINE_BYTES_MIN 15 // "gate 0 0 0 0 0", and its end
@@ -282,18 +279,12 @@ static const char *read_part(struct gpu_record_part *ret, FILE *file)
 }
 
 // A file that is too short for what it says gets no memory for it.
-static bool is_too_short(FILE *file, uint32_t part_count)
-{
-	struct stat status;
-	return fstat(fileno(file), &status) < 0 ||
-		(uint64_t)status.st_size / LINE_BYTES_MIN < part_count;
-}
-
-static int read_all(struct gpu_record *ret, FILE *file, const char *path, struct refusal *refusal)
+static int read_all(struct gpu_record *ret, FILE *file, size_t bytes, const char *path,
+		    struct refusal *refusal)
 {
 	uint32_t line;
 	const char *wrong = read_head(ret, file, &line);
-	if (wrong == NULL && is_too_short(file, ret->part_count))
+	if (wrong == NULL && bytes / LINE_BYTES_MIN < ret->part_count)
 		wrong = "the file is too short for as many computations";
 	if (wrong != NULL)
 		return refuse_line(refusal, path, line, wrong);
@@ -325,7 +316,7 @@ int gpu_record_read(struct gpu_record *ret, const char *path, const char *text, 
 	FILE *file = fmemopen((void *)(uintptr_t)text, bytes, "r");
 	if (file == NULL)
 		return refuse(refusal, -ENOMEM, "no memory to read a record", 0, 0, 0);
-	int rc = read_all(ret, file, path, refusal);
+	int rc = read_all(ret, file, bytes, path, refusal);
 	fclose(file);
 	if (rc < 0)
 		gpu_record_free(ret);

@@ -16,8 +16,8 @@ def bare(schema):
 
 
 def literal(text):
-    text = text.replace("\\", "\\\\").replace('"', '\\"')
-    return "\n".join(f'\t"{text[at:at + 4000]}"' for at in range(0, len(text), 4000))
+    parts = (text[at:at + 3000] for at in range(0, len(text), 3000))  # cut before quoting: no escape is cut in two
+    return "\n".join('\t"' + part.replace("\\", "\\\\").replace('"', '\\"') + '"' for part in parts)
 
 
 parts = ['#include "schema.h"\n']

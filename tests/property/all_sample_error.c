@@ -34,7 +34,9 @@ static void draw_fabric(struct text *text, struct rng *rng, uint32_t *ret_ranks)
 		add(text, "faults: [{kind: loss, at: all, probability: 0.0%u%%}]\n",
 		    pick(rng, 1, 9));
 	if (kind == 3)
-		add(text, "transport: {kind: rc, qps_per_connection: %u}\nqueue: {bytes: 32MiB}\n",
+		add(text,
+		    "transport: {kind: rc, qps_per_connection: %u}\ncc: {algorithm: fixed}\n"
+		    "queue: {bytes: 32MiB}\n",
 		    1u << pick(rng, 0, 3));
 	*ret_ranks = nics;
 }
@@ -77,10 +79,11 @@ static struct time run(const struct text *text, const char *steps, const char *f
 
 static void stated_errors_hold(void **)
 {
-	uint64_t first = number("WEFT_SEED", 1), count = number("WEFT_SEEDS", CASES);
+	uint64_t first = number("WEFT_SAMPLE_FIRST", 1), count = number("WEFT_SAMPLE_COUNT", CASES);
 	uint32_t judged = 0, held = 0;
 	for (uint64_t seed = first; seed < first + count; seed++) {
 		struct rng rng = {rng_mix(seed)};
+		seed_begin("WEFT_SAMPLE", seed);
 		struct text text = {.used = 0};
 		char steps[32], fill[32];
 		uint32_t ranks;
@@ -108,7 +111,7 @@ static void stated_errors_hold(void **)
 		judged++;
 		held += holds;
 	}
-	fflush(stdout);
+	seeds_end();
 	printf("%u of %u held\n", held, judged);
 	assert_true(judged > count / 4);
 	assert_true(held * 100 >= judged * 95);

@@ -97,7 +97,7 @@ static const struct {
 	uint32_t line;
 	const char *says;
 } wrong_files[] = {
-	{"", 1, "first line"},
+	{"", 1, "empty"},
 	{"weft-record 1\n" GOOD PARTS_GOOD LAST, 1, "first line"},
 	{HEAD, 2, "second line"},
 	{HEAD SECOND("4294967296", "2", "1", "1", "5", "64", "2", "0") PARTS_GOOD LAST, 2,
