@@ -72,6 +72,7 @@ int outcome_status(int rc)
 {
 	switch (rc) {
 	case -EINTR:
+	case -EDOM: // measured, but too far from sure
 		return EXIT_NOT_VALID;
 	case -ECONNRESET:
 	case -EPROTO: // what the peer wrote cannot be

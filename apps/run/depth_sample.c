@@ -5,6 +5,7 @@
 // collectives are then taken to be longer than their closed form by as much as those that ran.
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@
 #define ROOM_TIMES_MAX 128
 #define ROOM_PS PS_PER_MS // beside that: timers of what went before
 #define PPB INT64_C(1000000000)
+#define ERROR_PART 10 // nothing whose stated error is more than a tenth of it
 
 // ---------------------------------------------------------------- what the step waits for
 
@@ -379,6 +381,37 @@ static void finish(struct call *call, struct depth_sample *depth, const struct s
 		depth_run_steps(&depth->steps, schedule, &setup, call->options.step_count);
 }
 
+// ---------------------------------------------------------------- how sure it is
+
+static bool is_imprecise(ps_t time, ps_t error)
+{
+	return error > time / ERROR_PART;
+}
+
+// -EDOM where the exposed time, or that of a collective which ran, has too large an error.
+static int check_error(const struct call *call, const struct sampled_run *run,
+		       struct refusal *refusal)
+{
+	ps_t exposed = depth_exposed(&run->times);
+	uint64_t steps = 0;
+	const char *what = is_imprecise(exposed, run->error_ps) ? "the exposed time" : NULL;
+	for (uint32_t i = 0; i < run->count; i++) {
+		const struct sampled *row = &run->rows[i];
+		if (row->is_run && is_imprecise(row->of.time_ps, row->error_ps))
+			what = "the time of a collective";
+		steps = row->is_run ? row->steps : steps;
+	}
+	if (run->tensor.closed_ps > 0 && is_imprecise(run->tensor.time_ps, run->tensor.error_ps))
+		what = "the time of a tensor message";
+	if (what == NULL)
+		return 0;
+	snprintf(refusal->text, sizeof(refusal->text),
+		 "%s has a stated error above 10 %%: run more than %" PRIu64
+		 " ring steps, the first %u of which fill the ring (--sample steps=N,fill=N)",
+		 what, steps, call->scenario.sample.fill);
+	return -EDOM;
+}
+
 // ---------------------------------------------------------------- all of it
 
 static int run_ideal(struct call *call, struct depth_sample *depth, const struct schedule *schedule)
@@ -419,8 +452,12 @@ int depth_sample_work(struct call *call, struct depth_sample *depth)
 		rc = run_ideal(call, depth, &schedule);
 	if (rc == 0)
 		rc = run_packets(call, &depth->world.plan, &depth->run);
-	if (rc == 0)
+	if (rc == 0) {
 		finish(call, depth, &schedule);
+		rc = check_error(call, &depth->run, &call->refusal);
+	}
+	if (rc == 0 && depth->has_ideal)
+		rc = check_error(call, &depth->ideal, &call->refusal);
 	schedule_free(&schedule);
 	return rc;
 }

@@ -197,7 +197,8 @@ static void take_options(const struct call *call, bool with_seed, struct assignm
 
 static int read_with(struct call *call, const struct assignments *sets, uint32_t variant)
 {
-	bool is_one = sets->count == sets->of_options; // with nothing of its own
+	bool is_named = call->options.variant != NULL && !call->is_study;
+	bool is_one = is_named || sets->count == sets->of_options; // with nothing of its own
 	int rc = parse(call, sets->words, sets->count, is_one ? 0 : sets->of_options);
 	if (rc < 0) {
 		place_refusal(call, sets, variant);

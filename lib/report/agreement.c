@@ -39,8 +39,6 @@ static const struct agreement {
 	{RESULT_RUN, "congestion", NULL,
 	 "retransmitted_by.nack + retransmitted_by.timeout + retransmitted_by.hole + "
 	 "retransmitted_by.sleek + retransmitted_by.ack = retransmitted"},
-	{RESULT_RUN, "congestion", NULL,
-	 "retransmitted_needed + retransmitted_spurious <= retransmitted"},
 	{RESULT_RUN, "", NULL, "congestion.marked = switches.marked"},
 	{RESULT_RUN, "", NULL, "congestion.trimmed_last_hop = switches.trimmed_last_hop"},
 	{RESULT_RUN, "", NULL,

@@ -100,7 +100,7 @@ def check_all_reduces():
     model = json.loads(out)["step"]["exposed_ps"]
     floor = 672452216 * 2 * 255 / 256 / (8 * 25e9) * 1e12
     check(0.9 < model / floor < 1.2, f"all-reduces of 672 MB expose {model / 1e9:.3f} ms, {floor / 1e9:.3f} at the rate of 8 NICs")
-    status, out, errors = sim("a100-4096", "--depth", "sample", "--json", "--set", "fabric.nics=256", "--sample", "steps=3,fill=4")
+    status, out, errors = sim("a100-4096", "--depth", "sample", "--json", "--set", "fabric.nics=256", "--sample", "steps=24,fill=24")
     check(status == 0 and '"all_reduce"' in out, f"and runs by packets {errors.strip()}")
     if status == 0:
         sample = json.loads(out)["step"]["exposed_ps"]

@@ -327,7 +327,7 @@ def check_good(place, run, other, many, bound):
               weft("report", folder, "--quiet")[0] == 0, f"{name}: passes")
         check(weft("verdict", folder, "--profile", place / "p.yaml")[0] == 0, f"{name}: and with the page beside it")
     check(weft("compare", many, many, "--within", 0)[0] == 0 and weft("report", many, "--quiet")[0] == 0, "a study passes")
-    check([weft("report", bound, "--quiet", "--force")[0] for _ in range(2)] == [0, 0], "a book passes, and again with its page made anew")
+    check([weft("report", bound, "--quiet")[0] for _ in range(2)] == [0, 0], "a book passes, and again with its page made anew")
     lone = place / "lone.json"
     shutil.copy(run / "result.json", lone)
     refused("a file alone", "verdict", [lone, "--profile", place / "p.yaml"], place, "manifest.json")

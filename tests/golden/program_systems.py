@@ -15,14 +15,14 @@ WEFT = os.environ["WEFT"]
 # share of the step that is exposed by the schedule in %, from and to, None: no schedule
 # Ceilings: NICs of a group in a host x payload rate. H100, Meta, A100 rings: 2 x 50, 50, 8 x 25 GB/s (A100: latency).
 SYSTEMS = {
-    "azure-gb200-llama405b-112": (["steps=4", "fill=2", "buckets=1"], None, (185, 192.4), (2.0, 2.2)),
-    "coreweave-gb300-deepseek-v3": (["steps=2", "fill=2"], "pp", (60, 3200), (5, 9)),
+    "azure-gb200-llama405b-112": (["steps=8", "fill=4", "buckets=1"], None, (185, 192.4), (2.0, 2.2)),
+    "coreweave-gb300-deepseek-v3": (["steps=2", "fill=2"], "pp", None, (5, 9)),
     "nvidia-gb300-gpt-oss-20b": (["steps=16", "groups=1", "buckets=1"], None, (450, 1600), (15, 25)),
-    "nvidia-h100-8192-quantum2": (["steps=2", "fill=2"], "pp", (90, 98.5), (2, 5)),
-    "meta-24k-roce": (["steps=2", "fill=1"], "pp", (40, 48.9), (1, 4)),
-    "a100-4096": (["steps=6", "fill=6"], None, (20, 200), (50, 90)),
-    "uec": (["steps=4", "fill=4"], None, (150, 194.6), (1, 3)),
-    "google-tpu-v5p-6144": (["steps=1", "fill=1"], None, (90, 98.5), None),
+    "nvidia-h100-8192-quantum2": ([], "pp", (90, 98.5), (2, 5)),
+    "meta-24k-roce": ([], "pp", (40, 48.9), (1, 4)),
+    "a100-4096": (["steps=6", "fill=6"], None, None, (50, 90)),
+    "uec": (["groups=2"], None, (150, 194.6), (1, 3)),
+    "google-tpu-v5p-6144": (["steps=4", "fill=1"], None, (90, 98.5), None),
     "tpu-v3-1024": (["steps=4", "groups=2", "buckets=1"], None, (70, 80.8), None),
 }
 failed = 0
@@ -42,8 +42,19 @@ def sim(*words):
     return json.loads(done.stdout)
 
 
+def imprecise(name, words):
+    """Of rings with thousands of steps a small sample says nothing, and says so."""
+    done = subprocess.run([WEFT, "sim", name, *words, "--json"], capture_output=True, text=True, timeout=600)
+    reasons = [one.get("time_ps_reason") for one in json.loads(done.stdout)["collectives"] if one["time_ps"] is None]
+    check(done.returncode == 5 and "raise sample.steps" in done.stderr and reasons and all("stated error above 10 %" in one for one in reasons),
+          f"{name}: a small sample gives no time")
+
+
 def runs(name, sample, not_run, band):
-    result = sim(name, *[word for one in sample for word in ("--set", "sample." + one)])
+    words = [word for one in sample for word in ("--set", "sample." + one)]
+    if band is None:
+        return imprecise(name, words)
+    result = sim(name, *words)
     if result is None:
         return
     plan, run = result["plan"], result["run"]

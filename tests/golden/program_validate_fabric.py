@@ -65,7 +65,7 @@ def check_page(out, got, word, red):
     links = re.findall(r'<a href="(?!#)([^"]*)"', page)
     check(len(links) == sum("folder" in case for case in got["cases"]) and all((out / link).is_dir() for link in links), f"page: {len(links)} links to cases")
     check(not re.search(r">nan|nan<|[^a-z]nan[^a-z]", page), "page: no figure is none")
-    check(got["command"].startswith("weft validate-fabric ") and html.escape(got["command"], quote=False).replace('"', "&quot;") in page, "page: the command: " + got["command"])
+    check(got["command"].startswith("weft validate-fabric ") and html.escape(got["command"], quote=True).replace("&#x27;", "&#39;") in page, "page: the command: " + got["command"])
 
 
 def measured(got, case):
