@@ -65,7 +65,7 @@ def check_collectives(step):
 
 def check_order():
     """Tensor ranks in four racks: the report names them, and one of their messages ran."""
-    words = [AZURE, "--depth", "sample", "--sample", "steps=3,fill=3", "--order", "dp-tp-cp-pp"]
+    words = [AZURE, "--depth", "sample", "--sample", "steps=60,fill=66", "--order", "dp-tp-cp-pp"]
     status, out, errors = sim(*words, "--json")
     if status != 0:
         check(False, errors)

@@ -125,7 +125,7 @@ def check_jitter(folder):
 
 def check_sample():
     """A thin sample: packets give what weft sim --depth sample gives, near the schedule's; seeds scatter."""
-    thin = ["--sample", "steps=2,fill=2"]
+    thin = ["--sample", "steps=8,fill=4"]
     small = [AZURE, "--racks", "8,16", "--depth", "sample", *thin]
     result = scaling(*small)
     first, second = result["points"]

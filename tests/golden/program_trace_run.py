@@ -226,7 +226,7 @@ def check_given(folder):
     for name in ("param/linear_et.json.gz", "chakra/small_chakra.0.json"):
         refused(f"{name} alone", ["sim", "--trace", GIVEN / name], "no communication")
     for name, words in (("micro_all_reduce.txt", []), ("L7B-M1-C04_Llama7B_megatron_tp2_pp1_mbs1_A100.txt", [])):
-        run(GIVEN / "aicb" / name, "--set", "fabric.nics=128", "--sample", "groups=1,steps=8,buckets=1,fill=4", *words)
+        run(GIVEN / "aicb" / name, "--set", "fabric.nics=128", "--sample", "groups=1,steps=16,buckets=1,fill=8", *words)
 
 
 def main():
