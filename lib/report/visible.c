@@ -140,10 +140,21 @@ void visible_cell(FILE *to, const char *text)
 // ---------------------------------------------------------------- streams
 
 struct stream {
+	struct stream *next; // of those that are open: some stay so until the program ends
 	FILE *to;
 	size_t held_bytes;
 	char held[HELD_MAX + 1];
 };
+
+static struct stream *streams;
+
+static void forget(const struct stream *stream)
+{
+	struct stream **at = &streams;
+	while (*at != stream)
+		at = &(*at)->next;
+	*at = stream->next;
+}
 
 // The character that was held back, now that more of it has come. Returns how much of `text` it
 // took.
@@ -184,6 +195,7 @@ static int stream_close(void *cookie)
 	for (size_t i = 0; i < stream->held_bytes; i++)
 		fprintf(stream->to, "[0x%02X]", (uint8_t)stream->held[i]);
 	int failed = fflush(stream->to);
+	forget(stream);
 	free(stream);
 	return failed;
 }
@@ -196,8 +208,12 @@ FILE *visible_open(FILE *to)
 		return NULL;
 	stream->to = to;
 	FILE *visible = fopencookie(stream, "w", calls);
-	if (visible == NULL)
+	if (visible == NULL) {
 		free(stream);
+		return NULL;
+	}
+	stream->next = streams;
+	streams = stream;
 	return visible;
 }
 
