@@ -9,7 +9,8 @@ extern "C" {
 #endif
 
 // From now on SIGINT, SIGTERM and SIGHUP (unless it is ignored, as under nohup) ask for the end,
-// and end a system call that waits; writing into a pipe that nobody reads fails, and ends nothing.
+// and end a system call that waits; a second SIGINT ends the program at once. Writing into a pipe
+// that nobody reads fails, and ends nothing.
 void signals_catch(void);
 
 // Not 0 once the end was asked for.

@@ -20,7 +20,9 @@ void signals_catch(void)
 {
 	struct sigaction of_hangup;
 	const struct sigaction ask = {.sa_handler = ask_stop}; // without SA_RESTART: it ends a wait
-	sigaction(SIGINT, &ask, NULL);
+	struct sigaction ask_once = ask;
+	ask_once.sa_flags = SA_RESETHAND; // the second Ctrl-C ends what does not look
+	sigaction(SIGINT, &ask_once, NULL);
 	sigaction(SIGTERM, &ask, NULL);
 	if (sigaction(SIGHUP, NULL, &of_hangup) == 0 && of_hangup.sa_handler != SIG_IGN)
 		sigaction(SIGHUP, &ask, NULL); // nohup has it ignored

@@ -55,6 +55,17 @@ class Ends(unittest.TestCase):
                 self.assertIn("PARTIAL RESULT", path.read_text(encoding="utf-8"))
         self.assertTrue(self.result()["conservation"]["holds"])
 
+    def test_a_second_interrupt_ends_what_is_still_built(self):
+        """A world of 131,072 NICs takes seconds to build, and nobody looks at signals meanwhile."""
+        run = subprocess.Popen([WEFT, "sim", "clos-131072", "--out", self.out], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        wait_for_work(run, 0.2)
+        run.send_signal(signal.SIGINT)
+        time.sleep(0.05)
+        run.send_signal(signal.SIGINT)
+        run.communicate(timeout=60)
+        self.assertEqual(run.returncode, -signal.SIGINT)
+        self.assertFalse(self.out.exists())
+
     def test_a_pool_that_runs_dry_names_its_option(self):
         run = weft("perm128-400g", "--set", "limits.packets=300", "--out", self.out)
         self.assertEqual((run.returncode, run.stderr), (NOT_VALID, "weft sim: a limit was hit: raise limits.packets\n"))
