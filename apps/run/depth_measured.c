@@ -52,8 +52,10 @@ static int add_collective(struct sums *sums, const struct world_step *world, con
 			   "a collective that is no reduce-scatter or all-gather of a job");
 	if (ranks != world->setup.dense.ranks)
 		return bad(refusal, path, "its collectives have other ranks than this step's");
-	if (time == 0) // it did not end
-		return 0;
+	if (time == 0)
+		return bad(refusal, path,
+			   "a collective in it has no time: it did not end, or its stated error is "
+			   "above 10 %");
 	sums->measured_ps += (double)copies * (double)time;
 	sums->closed_ps += (double)copies *
 		(double)ring_time_ps(&world->setup.dense, (uint64_t)bytes);

@@ -21,6 +21,7 @@ first_inputs() {
   trace) cp tests/fuzz/trace.txt "$2" ;;
   plan) printf 'tp-cp-ep-pp-dp\nlayers=4\nhidden=64\nheads=4\nkv_heads=2\nhead_dim=16\nvocab=100\nffn=256\nsequence=128\npp=2\n' >"$2/plan" ;;
   goal) printf 'num_ranks 2\nrank 0 {\na: calc 9 cpu 1\nb: send 8b to 1 tag 2\nb requires a\n}\nrank 1 {\nc: recv 8b from 0 tag 2\nd: calc 1\nd irequires c\n}\n' >"$2/goal" ;;
+  jitter) printf '1\n1.01 # slow\n# of a log\n0.99\n' >"$2/jitter" ;;
   mllog) cp tests/fuzz/mllog.txt "$2" ;;
   result) results_first "$2" ;;
   manifest) cp "$folder/book/manifest.json" "$2" ;;
@@ -91,7 +92,7 @@ if echo '#include <isa-l/crc.h>' | clang -fsyntax-only -x c - 2>/dev/null; then
 else
   echo "ISA-L is not here: no frames, no calls of adapters"
 fi
-targets+=(goal imports mllog plan records peers)
+targets+=(goal imports jitter mllog plan records peers)
 traces=()
 if command -v protoc-c >/dev/null && pkg-config --exists libprotobuf-c zlib; then
   targets+=(traces)
