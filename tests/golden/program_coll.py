@@ -168,7 +168,8 @@ def check_no_time():
     check(one["time_us"] is None and one["busbw_GBps"] is None and one["time_error_us"] is None and one["ideal_us"] > 0 and
           "its pipeline of" in one["why_not"] and told["sizes"][0]["why_not"] is None and
           told["busbw_mean_GBps"] == told["sizes"][0]["busbw_GBps"], "  is null")
-    status, out, _ = coll("all_gather", "--algorithm", "credit_ring", "-b", "100K", "--ranks", "8", "--scenario", "trace-default")
+    status, out, _ = coll("all_gather", "--algorithm", "credit_ring", "-b", "100K", "--ranks", "8", "--scenario", "trace-default",
+                          "--set", "sample.steps=2", "--set", "sample.fill=1")
     check(status == 5 and "the scenario's sample leaves steps out" in out, f"a sample of the scenario's {out}")
     status, out, _ = coll("all_reduce", "--algorithm", "credit_ring", "-b", "1M", "--scenario", "two-jobs")
     check(status == 0 and rows(out)[0][10] == "credit_ring", "the scenario's traffic is replaced")
