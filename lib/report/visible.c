@@ -46,6 +46,8 @@ static int decode(const char *text, size_t bytes, uint32_t *ret)
 	int length = first < 0x80 ? 1 : first < 0xc2 ? -1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
 	if (first >= 0xf5)
 		length = -1;
+	if (length < 0)
+		return -1;
 	*ret = length == 1 ? first : first & (0x7f >> length);
 	for (int i = 1; i < length; i++) {
 		if ((size_t)i == bytes)
