@@ -108,6 +108,11 @@ static int check_count(uint32_t count, struct refusal *refusal)
 	return 0;
 }
 
+static void finalize(void)
+{
+	MPI_Finalize();
+}
+
 int ranks_start(struct ranks *ret, struct refusal *refusal)
 {
 	int count, index;
@@ -117,7 +122,8 @@ int ranks_start(struct ranks *ret, struct refusal *refusal)
 	MPI_Comm_rank(MPI_COMM_WORLD, &index);
 	int rc = check_count((uint32_t)count, refusal);
 	if (rc < 0) {
-		MPI_Finalize();
+		atexit(finalize); // it waits for all: the launcher ends the others once one has
+				  // failed, and the reason is still to be printed
 		return rc;
 	}
 	*ret = (struct ranks){.ops = &ops, .count = (uint32_t)count, .index = (uint32_t)index};
