@@ -144,7 +144,7 @@ static int show_differences(const struct choice *choice)
 	return rows > 0 ? 0 : bad_input("no row of htsim begins with", choice->only);
 }
 
-int main(int argc, char **argv)
+static int validate(int argc, char **argv)
 {
 	struct choice choice = {.matrices = MATRICES_MAX};
 	struct claims claims = {0};
@@ -187,4 +187,9 @@ int main(int argc, char **argv)
 	if (claims.inside + claims.outside == 0)
 		return bad_input("no case begins with", choice.only == NULL ? "" : choice.only);
 	return claims.outside > 0;
+}
+
+int main(int argc, char **argv)
+{
+	return outcome_end("validate", validate(argc, argv));
 }

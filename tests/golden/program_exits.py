@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Exit statuses are those of the help: each status that a program's help names comes of a command below, and no command
+ends with one that its help does not name. Output that takes nothing is status 3 of every program."""
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+WEFT = os.environ["WEFT"]
+SMALL = """name: small
+fabric: {nics: 8, nics_per_t0: 4, t1_count: 2}
+traffic: {kind: permutation, bytes: 100kB}
+"""
+MISSES = SMALL + "expect: [{measure: goodput, formula: one_way, tolerance: 0%, bound: at_least}]\n"
+BOUND = "name: p\nchecks: [{name: c, metric: goodput.total_bps, bound: at least %s, source: s}]\n"
+LOG = "".join(':::MLLOG {"key": "tracked_stats", "value": {"train_step_time": 3.%d, "reduced_train_loss": 7}, "metadata": {"step": %d}}\n'
+              % (1 + step % 2, step) for step in range(1, 9))
+# What another test shows: a generator that is gone, several processes, frames that DPDK loses, a step without an end.
+ELSEWHERE = {("sim", 4), ("emu", 4), ("gpu", 4), ("gpu", 5), ("bench", 5), ("scaling", 5), ("validate", 1)}
+
+
+def statuses(program):
+    """Those that the help names."""
+    text = subprocess.run([WEFT, "help", program], capture_output=True, text=True, timeout=600, check=True).stdout
+    section = re.search(r"^EXIT STATUS\n(.*?)(?=^[A-Z]|\Z)", text, re.S | re.M)[1]
+    return {int(number) for number in re.findall(r"^ {4}(\d) ", section, re.M)}
+
+
+class Exits(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.room = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.room.name)
+        for name, text in (("small", SMALL), ("misses", MISSES), ("met", BOUND % "1b/s"), ("high", BOUND % "900Tb/s")):
+            (cls.folder / f"{name}.yaml").write_text(text, encoding="utf-8")
+        (cls.folder / "log.txt").write_text(LOG, encoding="utf-8")
+        for name, words in (("out", []), ("other", ["--set", "traffic.bytes=200kB"]), ("cut", ["--set", "limits.time=5us"])):
+            subprocess.run([WEFT, "sim", cls.at("small.yaml"), "--quiet", *words, "--out", cls.at(name)], capture_output=True, timeout=600, check=False)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.room.cleanup()
+
+    @classmethod
+    def at(cls, name):
+        return str(cls.folder / name)
+
+    def table(self):
+        """program: {status: words}"""
+        small, misses, at = self.at("small.yaml"), self.at("misses.yaml"), self.at
+        cut = ["--set", "limits.time=5us"]
+        return {
+            "sim": {0: [small], 1: [misses], 2: ["nothing"], 5: [small, *cut]},
+            "emu": {0: [small, "--ports", "memory"], 1: [misses, "--ports", "memory"], 2: ["nothing"], 5: [small, "--ports", "memory", *cut]},
+            "coll": {0: ["all_reduce", "-b", "64K"], 1: None, 2: ["nothing"], 5: ["all_reduce", "-b", "64K", *cut]},
+            "compare": {0: [at("out"), at("out")], 1: [at("out"), at("other"), "--within", "0"], 2: [at("out"), at("nothing")],
+                        5: [at("out"), at("cut")]},
+            "verdict": {0: [at("out"), "--profile", at("met.yaml")], 1: [at("out"), "--profile", at("high.yaml")], 2: [at("nothing")],
+                        5: [at("cut"), "--profile", at("met.yaml")]},
+            "report": {0: [at("out"), "--quiet"], 1: [at("out"), "--quiet", "--profile", at("high.yaml")], 2: [at("nothing")],
+                       5: [at("cut"), "--quiet", "--profile", at("met.yaml")]},
+            "topology": {0: [small], 2: ["nothing"]},
+            "plan": {0: ["llama-small"], 2: ["nothing"]},
+            "mllog": {0: [at("log.txt")], 1: None, 2: [at("small.yaml")]},
+            "goodput": {0: ["azure-gb200-llama405b"], 2: ["nothing"]},
+            "scaling": {0: ["azure-gb200-llama405b", "--racks", "112,128"], 2: ["nothing"]},
+            "trace": {0: None, 2: [at("nothing")]},
+            "validate": {0: ["--only", "coll"], 2: ["--only", "nothing"]},
+            "validate-fabric": {0: [small, "--quick", "--only", "one-packet", "--out", at("book")],
+                                1: [small, "--quick", "--only", "permutation-1", "--fault", "{kind: loss, at: all, probability: 5%}",
+                                    "--out", at("failed")],
+                                2: ["nothing", "--out", at("none")],
+                                5: [small, "--quick", "--only", "one-packet", "--fault", "{kind: link_down, at: {nic: 0, plane: 0}}",
+                                    "--out", at("stalled")]},
+            "gpu": {0: None, 2: ["--play", at("nothing")]},
+            "bench": {0: ["sim", "--scenario", small, "--repeat", "1"], 2: ["nothing"]},
+        }
+
+    def test_each_status_of_the_help_comes_of_a_command(self):
+        for program, rows in self.table().items():
+            named = statuses(program)
+            told_elsewhere = {status for status in named if (program, status) in ELSEWHERE}
+            with self.subTest(program=program):
+                self.assertEqual(named, set(rows) | {3} | told_elsewhere)
+            for status, words in rows.items():
+                if words is None:
+                    continue
+                with self.subTest(program=program, status=status):
+                    run = subprocess.run([WEFT, program, *words], capture_output=True, text=True, timeout=600, check=False)
+                    self.assertEqual(run.returncode, status, f"{words}: {run.stdout[-300:]} {run.stderr}")
+
+    def test_output_that_takes_nothing_is_an_error_of_the_environment(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            for program in self.table():
+                with self.subTest(program=program):
+                    run = subprocess.run([WEFT, program, "--help"], stdout=full, stderr=subprocess.PIPE, timeout=600, check=False)
+                    self.assertEqual(run.returncode, 3, run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
