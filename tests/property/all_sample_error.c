@@ -7,6 +7,8 @@
 
 #include <math.h>
 
+#include <weft/world_ideal.h>
+
 #define CASES 40
 
 // Hosts of one GPU on a Clos, hosts of several beside it, rails, losses, or RoCE.
@@ -58,6 +60,22 @@ static void draw_ring(struct text *text, struct rng *rng, uint32_t ranks)
 	add(text, "slices: %u, credits: %u}\n", slices, credits);
 }
 
+// Whether lines could have carried the ring in the time that is stated.
+static bool is_possible(const struct rig *rig, ps_t whole_ps)
+{
+	static const size_t bytes = (size_t)16 << 20;
+	struct refusal refusal = {0};
+	struct ideal_time ideal;
+	struct arena arena;
+	void *memory = memory_reserve(bytes);
+	assert_non_null(memory);
+	arena_init(&arena, memory, bytes);
+	if (ideal_scenario(&ideal, &arena, rig->stage.world.scenario, &refusal) < 0)
+		fail_msg("%s", refusal.text);
+	memory_release(memory, bytes);
+	return whole_ps >= ideal.ps;
+}
+
 struct time {
 	double whole_us, error_us;
 	bool is_done, is_sampled;
@@ -73,6 +91,9 @@ static struct time run(const struct text *text, const char *steps, const char *f
 	ret = (struct time){(double)of->whole_ps / PS_PER_US,
 			    (double)of->whole_error_ps / PS_PER_US, rig.run.end == RUN_DONE,
 			    of->whole_error_ps > 0};
+	bool is_stated = of->whole_error_ps <= of->whole_ps / 10;
+	if (is_stated && !is_possible(&rig, of->whole_ps))
+		fail_msg("below the least time: %s", text->at);
 	stage_free(&rig.stage);
 	return ret;
 }
