@@ -42,8 +42,9 @@ const char *ask_marks(const struct book_case *of, const struct facts *facts, str
 		return "queue.ecn is false";
 	if (facts->has_pfc || !facts->is_mrc)
 		return "pauses or go-back-N would hold the queue, not a window";
-	if (high < low + 8 * (double)facts->mtu_bytes)
-		return "the thresholds are too near to each other to have a middle";
+	if (of->number * (double)facts->mtu_bytes > MARKS_WITHIN * facts->planes * (high - low))
+		return "the thresholds are too near to each other: a packet more from each sender "
+		       "moves the share beyond what is tolerated";
 	uint32_t t0s = facts->t0_count < FACTS_T0_MAX ? facts->t0_count : FACTS_T0_MAX;
 	struct pair pairs[FACTS_T0_MAX * SENDERS_MAX];
 	uint32_t count = pairs_below(facts, t0s, of->number, pairs);

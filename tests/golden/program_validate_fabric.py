@@ -208,6 +208,7 @@ def check_why(folder, scenario):
             ("holes", "transport.hole_age=off", "trunk-down", "fail", "transport.hole_age is off"),
             ("deep", "queue.bytes=32MiB", "trim-repair", "not_asked", "fit into a port's queue"),
             ("fixed", "cc.algorithm=fixed", "incast-8", "fail", "cc.algorithm is fixed: senders do not slow down"),
+            ("few packets", "queue.bytes=32KiB", "marks", "not_asked", "the thresholds are too near to each other"),
             ("one-to-two", "fabric.t1_count=2", "tail", "not_asked", "the fabric carries 50 % of what NICs send")):
         _, _, errors = validate(scenario, folder / f"why-{name}", "--quick", "--only", case, "--set", setting)
         one = book(folder / f"why-{name}")["cases"][0]
