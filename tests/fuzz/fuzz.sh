@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The fuzz targets with clang's libFuzzer, address and undefined behaviour sanitisers, whatever compiler the project is
 # built with. The corpus is kept in the build folder, so that each run goes on from the last. WEFT_FUZZ_S: seconds for
-# each target (30 for frames, which come from outside, 5 for the others). An input that is found is left in the build folder; to run it again: the target with its path.
+# each target (10 for frames, which come from outside, 3 for the others). An input that is found is left in the build folder; to run it again: the target with its path.
 set -euo pipefail
 command -v clang >/dev/null || { echo "clang is not here: skipped"; exit 77; }
 cd "${WEFT_SOURCE:?}"
@@ -108,8 +108,8 @@ fi
 # How long target $1 runs.
 seconds_of() {
   case $1 in
-  frames) echo "${WEFT_FUZZ_S:-30}" ;;
-  *) echo "${WEFT_FUZZ_S:-5}" ;;
+  frames) echo "${WEFT_FUZZ_S:-10}" ;;
+  *) echo "${WEFT_FUZZ_S:-3}" ;;
   esac
 }
 

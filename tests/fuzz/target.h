@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the fuzz targets share. A target defines fuzz_one() and its first inputs. tests/fuzz/fuzz.sh
 // builds it with clang's libFuzzer (-DWITH_LIBFUZZER); every other build has the plain mutator
-// below, so that the target always runs: WEFT_FUZZ_S seconds (5), from seed WEFT_FUZZ_SEED (1). The
+// below, so that the target always runs: WEFT_FUZZ_S seconds (2), from seed WEFT_FUZZ_SEED (1). The
 // same seed makes the same inputs.
 #pragma once
 
@@ -169,7 +169,7 @@ int main(int argc, char **argv)
 		fuzz_one(fuzz_corpus[i].at, fuzz_corpus[i].bytes);
 	uint64_t seed = fuzz_number("WEFT_FUZZ_SEED", 1), done = 0;
 	struct rng rng = rng_of(seed, RNG_TEST, 0);
-	time_t end = time(NULL) + (time_t)fuzz_number("WEFT_FUZZ_S", 5);
+	time_t end = time(NULL) + (time_t)fuzz_number("WEFT_FUZZ_S", 2);
 	printf("seed %llu, %u first inputs\n", (unsigned long long)seed, fuzz_count);
 	fflush(stdout);
 	for (; done % 64 != 0 || time(NULL) < end; done++) {

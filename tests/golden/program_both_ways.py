@@ -39,6 +39,7 @@ WORDS = {name: SMALL for name in SYSTEMS} | {  # what makes it small, or what it
     "compare-ring": ["--variant", "mrc", "--set", "traffic.bytes=4MiB"],
     "compare-all-to-all": ["--variant", "mrc", "--set", "traffic.bytes=64kB"],
     "coreweave-gb300-deepseek-v3": [*SMALL, "--set", "sample.groups=1"],
+    "uec": [*SMALL, "--set", "sample.groups=1"],
     "two-jobs": ["--variant", "packed"],
     "jobs-two-rings": ["--variant", "packed"],
     "jobs-two-models": ["--variant", "packed"],

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Every shipped drill comes to what its formula says; with its fault taken away, or one more, it does not."""
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -25,6 +26,7 @@ MORE = {
     "drill-loss-0.1": ("at: all, probability: 0.1%", "at: all, probability: 0.2%"),
 }
 QUIET = ["drill-grey-links", "drill-ring-loss-0.1", "drill-ring-loss-1"]  # without its faults it is better than expected
+LONG = ["drill-ring-roce", "drill-ring-loss-0.1", "drill-ring-loss-1"]  # their tables have the form of drill-all-to-all's
 SETS = {"drill-ring-roce": ["transport.path=single"], "drill-all-to-all": ["transport.path=single"],
         "drill-ring-loss-0.1": ["transport.path=single"],
         "drill-ring-loss-1": ["transport.path=single"],
@@ -52,14 +54,14 @@ def run(what, arguments):
 def passes(path, *words):
     result = run(str(path), ["--json", *words])
     rows = json.loads(result.stdout)["expect"]
-    table = run(str(path), [*words])
-    wrong = result.returncode != 0 or table.returncode != 0 or not rows
+    table = None if path.stem in LONG else run(str(path), [*words])
+    wrong = result.returncode != 0 or not rows or (table is not None and (table.returncode != 0 or "OUTSIDE" in table.stdout))
     for row in rows:
         off = (row["measured"] - row["expected"]) / (row["expected"] or 1)
         off = {"near": abs(off), "at_most": off, "at_least": -off}[row["bound"]]
-        wrong |= off > row["tolerance"] or not row["inside"] or row["text"] not in table.stdout
-    if wrong or "OUTSIDE" in table.stdout:
-        sys.exit(f"not ok: {path.name}: {rows}\n{table.stderr}")
+        wrong |= off > row["tolerance"] or not row["inside"] or (table is not None and row["text"] not in table.stdout)
+    if wrong:
+        sys.exit(f"not ok: {path.name}: {rows}\n{result.stderr}")
 
 
 def misses(name, path, arguments):
@@ -73,26 +75,34 @@ def without_faults(text):
     return lead + "expect:\n" + rest.split("expect:\n")[1]
 
 
-def main():
-    drills = sorted(SHIPPED.glob("drill-*.yaml"))
+def changes(path, text):
+    """Name and text of each change after which a drill must miss."""
+    if path.stem not in MORE:
+        return
+    if "faults:" in text and path.stem not in QUIET:
+        yield "without its faults", without_faults(text)
+    old, new = MORE[path.stem]
+    assert old in text, path
+    yield "with another fault", text.replace(old, new)
+
+
+def try_out(path):
+    passes(path)
+    for assignments in FOLLOWS.get(path.stem, []):
+        passes(path, *(word for assignment in assignments.split() for word in ("--set", assignment)))
+    for assignment in SETS.get(path.stem, []):
+        misses(path.stem, path, ["--set", assignment])
     with tempfile.TemporaryDirectory() as folder:
         changed = pathlib.Path(folder) / "drill.yaml"
-        for path in drills:
-            passes(path)
-            text = path.read_text(encoding="utf-8")
-            for assignments in FOLLOWS.get(path.stem, []):
-                passes(path, *(word for assignment in assignments.split() for word in ("--set", assignment)))
-            for assignment in SETS.get(path.stem, []):
-                misses(path.stem, path, ["--set", assignment])
-            if path.stem not in MORE:
-                continue
-            if "faults:" in text and path.stem not in QUIET:
-                changed.write_text(without_faults(text), encoding="utf-8")
-                misses(path.stem + " without its faults", changed, [])
-            old, new = MORE[path.stem]
-            assert old in text, path
-            changed.write_text(text.replace(old, new), encoding="utf-8")
-            misses(path.stem + " with another fault", changed, [])
+        for what, text in changes(path, path.read_text(encoding="utf-8")):
+            changed.write_text(text, encoding="utf-8")
+            misses(f"{path.stem} {what}", changed, [])
+
+
+def main():
+    drills = sorted(SHIPPED.glob("drill-*.yaml"))
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        list(pool.map(try_out, drills))
     if len(drills) < 10:
         sys.exit(f"not ok: only {len(drills)} drills in {SHIPPED}")
     print(f"{len(drills)} drills pass, and miss when they are not what they say")

@@ -18,7 +18,7 @@
 
 #include <weft/drive_files.h>
 
-static char folder[] = "/tmp/draft-XXXXXX";
+static char folder[] = "draft-XXXXXX";
 static struct draft draft;
 static struct refusal refusal;
 
