@@ -3,7 +3,11 @@
 // benchmarks asks for.
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include <weft/check.h>
+#include <weft/report_visible.h>
 
 #include "coverage.h"
 #include "outcome.h"
@@ -15,13 +19,34 @@ static const char *yes(bool is)
 	return is ? "yes" : "no";
 }
 
+// A row of two cells.
+static void say_row(FILE *to, const char *name, const char *text)
+{
+	fprintf(to, "| %s | ", name);
+	visible_markdown(to, text);
+	fputs(" |\n", to);
+}
+
+// What page_missed() says may have names of files and values of the scenario in it.
+static void say_missed(FILE *to, const struct book *book, const struct case_run *run)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *memory = open_memstream(&text, &bytes);
+	check(memory != NULL);
+	page_missed(memory, book, run);
+	check(fclose(memory) == 0);
+	visible_markdown(to, text);
+	free(text);
+}
+
 static void say_device(FILE *to, const struct book *book)
 {
 	const struct fabric_config *fabric = &book->scenario.fabric;
 	const struct facts *facts = &book->facts;
 	fprintf(to, "## Device under test\n\n| | |\n|---|---|\n");
-	fprintf(to, "| scenario | `%s` |\n", book->scene.path);
-	fprintf(to, "| topology and cabling | %s |\n", page_topology(book));
+	say_row(to, "scenario", book->scene.path);
+	say_row(to, "topology and cabling", page_topology(book));
 	fprintf(to, "| NICs | %u, %u in a host, %u planes, %.0f Gb/s each in all |\n", facts->nics,
 		facts->nics_per_host, facts->planes, facts->nic_rate_bps / 1e9);
 	if (facts->nics_per_t0 > 0)
@@ -33,9 +58,9 @@ static void say_device(FILE *to, const struct book *book)
 		(double)fabric->switch_delay_ps / 1e6);
 	fprintf(to, "| idle round trip | %.4g us |\n", (double)facts->base_rtt_ps / 1e6);
 	for (uint32_t i = 0; i < book->set_count; i++)
-		fprintf(to, "| set | `%s` |\n", book->sets[i]);
+		say_row(to, "set", book->sets[i]);
 	for (uint32_t i = 0; i < book->fault_count; i++)
-		fprintf(to, "| fault | `%s` |\n", book->faults[i]);
+		say_row(to, "fault", book->faults[i]);
 }
 
 static void say_settings(FILE *to, const struct book *book)
@@ -43,10 +68,10 @@ static void say_settings(FILE *to, const struct book *book)
 	const struct facts *facts = &book->facts;
 	fprintf(to, "\n## Test configuration\n\n| | |\n|---|---|\n");
 	fprintf(to, "| transport | %s |\n", facts->is_mrc ? "MRC" : "RoCEv2 RC");
-	fprintf(to, "| congestion control | %s |\n", book->scenario.transport.cc.name);
+	say_row(to, "congestion control", book->scenario.transport.cc.name);
 	fprintf(to, "| entropy values | %u |\n", book->scenario.transport.ev_count);
 	fprintf(to, "| packets | %llu B of payload |\n", (unsigned long long)facts->payload_bytes);
-	fprintf(to, "| load balancing | %s |\n", page_balance(book));
+	say_row(to, "load balancing", page_balance(book));
 	fprintf(to, "| ECN, trimming, PFC | %s, %s, %s |\n", yes(facts->has_ecn),
 		yes(facts->has_trim), yes(facts->has_pfc));
 	if (facts->has_ecn)
@@ -55,7 +80,7 @@ static void say_settings(FILE *to, const struct book *book)
 			(unsigned long long)facts->ecn_high_bytes);
 	fprintf(to, "| buffers | %llu B of data for a port |\n",
 		(unsigned long long)facts->queue_bytes);
-	fprintf(to, "| tester | %s |\n", page_tester(book));
+	say_row(to, "tester", page_tester(book));
 	fprintf(to, "\n## Host configuration\n\n%s.\n", page_host(book));
 }
 
@@ -85,7 +110,7 @@ static void say_case(FILE *to, const struct book *book, const struct case_run *r
 		fputs(" | | | | | | |", to);
 	}
 	fputc(' ', to);
-	page_missed(to, book, run);
+	say_missed(to, book, run);
 	fputs(" |\n", to);
 }
 
@@ -164,9 +189,10 @@ static void say_collectives(FILE *to, const struct book *book, enum section sect
 				"balancing | busbw / NIC rate | JCT Ratio | Overlap_Fraction |\n"
 				"|---|---|---|---|---|---|---|---|\n");
 		is_first = false;
-		fprintf(to, "| %s | %s | %llu | %s | %s |", run->of->name, run->asked.kind,
-			(unsigned long long)run->asked.bytes, run->asked.algorithm,
-			page_balance(book));
+		fprintf(to, "| %s | %s | %llu | %s | ", run->of->name, run->asked.kind,
+			(unsigned long long)run->asked.bytes, run->asked.algorithm);
+		visible_markdown(to, page_balance(book));
+		fputs(" |", to);
 		cell(to, run->figures.busbw_bps / run->figures.nic_rate_bps, 1);
 		cell(to, page_jct_ratio(run), 1);
 		cell(to, page_overlap(run), 1);
@@ -200,9 +226,11 @@ static void say_anomalies(FILE *to, const struct book *book)
 			continue;
 		is_any = true;
 		fprintf(to, "- %s, %s: ", section_word(run->of->section), run->of->name);
-		page_missed(to, book, run);
-		if (run->figures.culprit[0] != '\0')
-			fprintf(to, "; look at %s", run->figures.culprit);
+		say_missed(to, book, run);
+		if (run->figures.culprit[0] != '\0') {
+			fputs("; look at ", to);
+			visible_markdown(to, run->figures.culprit);
+		}
 		fputc('\n', to);
 	}
 	if (!is_any)
@@ -220,7 +248,7 @@ static void say_coverage(FILE *to, const struct book *book)
 			continue;
 		fprintf(to, "\n- %s, %s: %s%s", section_word(run->of->section), run->of->name,
 			case_word(run->state), run->state == CASE_OPEN ? "" : ": ");
-		page_missed(to, book, run);
+		say_missed(to, book, run);
 	}
 	fputc('\n', to);
 }
@@ -277,7 +305,9 @@ static void say_comparable(FILE *to, const struct book *book)
 
 void page_text(FILE *to, const struct book *book)
 {
-	fprintf(to, "# Validation of a fabric: %s\n\n**", page_name(book));
+	fputs("# Validation of a fabric: ", to);
+	visible_markdown(to, page_name(book));
+	fputs("\n\n**", to);
 	page_verdict(to, book);
 	fprintf(to, "**%s. %s.\n\n", book->is_done ? "" : " so far: this report is partial",
 		WEFT_VERSION_TEXT);

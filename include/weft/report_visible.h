@@ -28,6 +28,10 @@ char *visible_text(const char *text);
 // The same inside of XML or HTML, in an attribute too.
 void visible_xml(FILE *to, const char *text);
 
+// The same in Markdown, as text and in a cell of a table: a backslash stands before each character
+// that would be markup (CommonMark, and tables as GitHub reads them).
+void visible_markdown(FILE *to, const char *text);
+
 // Writes a text as a cell of CSV (RFC 4180): in quotes where it needs them, with an apostrophe
 // before what a spreadsheet would take for a formula. Numbers stay numbers.
 void visible_cell(FILE *to, const char *text);

@@ -3,6 +3,7 @@
 
 #include <weft/report_visible.h>
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -116,6 +117,22 @@ void visible_xml(FILE *to, const char *text)
 		else
 			fputc(*at, to);
 	}
+	free(shown);
+}
+
+// An underscore within a word is no markup; there it stays as it is, as in the names of keys.
+static bool is_markup(const char *text, const char *at)
+{
+	if (*at != '_')
+		return strchr("\\`*[]<>|&~", *at) != NULL;
+	return at == text || !isalnum((unsigned char)at[-1]) || !isalnum((unsigned char)at[1]);
+}
+
+void visible_markdown(FILE *to, const char *text)
+{
+	char *shown = visible_text(text);
+	for (const char *at = shown; *at != '\0'; at++)
+		fprintf(to, is_markup(shown, at) ? "\\%c" : "%c", *at);
 	free(shown);
 }
 

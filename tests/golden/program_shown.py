@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Names of others are shown, not obeyed: no character that moves a cursor, changes a colour or turns the direction of writing gets
-out of any program as it is, on a terminal or in a file; and no cell of CSV is a formula."""
+out of any program as it is, on a terminal or in a file; no cell of CSV is a formula, and no name is markup in Markdown."""
 import csv
 import json
 import os
@@ -118,6 +118,30 @@ class Shown(unittest.TestCase):
         for name in ("report.md", "report.html", "book.json"):
             text = (out / name).read_text(encoding="utf-8")
             self.assert_harmless(re.sub(r"(?s)<script>.*?</script>", "", text), name)
+
+    def test_names_break_no_table_of_markdown(self):
+        """Rows have as many cells as their head, and what is markup in a name stands there as itself."""
+        markup = "a|b`c*d*[e](f)<g>&h~i"
+        shown = "a\\|b\\`c\\*d\\*\\[e\\](f)\\<g\\>\\&h\\~i"
+        out = self.folder / f"{markup}-book"
+        # why a case is not asked names its scenario, which is in this folder
+        scenario = self.file(f"{markup}.yaml", SCENARIO + "faults: [{kind: straggler, at: {host: 0}, rate: 50%}]\n")
+        self.weft("validate-fabric", scenario, "--quick", "--only", "pair-near", "--set", f"description={markup} k_l _m_",
+                  "--fault", "{kind: loss, at: all, probability: 0.001%} # " + markup, "--out", out, status=5)
+        report = (out / "report.md").read_text(encoding="utf-8")
+        for line in (f"# Validation of a fabric: {shown}", f"| scenario | {self.folder}/{shown}.yaml |",
+                     f"| set | description={shown} k_l \\_m\\_ |",
+                     f"| fault | {{kind: loss, at: all, probability: 0.001%}} # {shown} |"):
+            self.assertIn(line, report.splitlines())
+        self.assertEqual(report.count(f"{self.folder}/{shown}-book/cases/pair-near/scenario.yaml:"), 2)
+        cells = None
+        for line in report.splitlines():
+            count = len(re.findall(r"(?<!\\)(?:\\\\)*\|", line))
+            if not line.startswith("|"):
+                self.assertEqual(count, 0, line)
+            elif cells is not None:
+                self.assertEqual(count, cells, line)
+            cells = count if line.startswith("|") else None
 
     def test_logs_and_traces_of_others(self):
         self.weft("mllog", self.file("log", LOG))
