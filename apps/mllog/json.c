@@ -2,7 +2,6 @@
 // Figures of logs as JSON, and the one figure that is read of a result. Seconds and shares are
 // doubles, as the logs have them.
 
-#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -105,26 +104,14 @@ void json_print(FILE *to, const struct call *call)
 int result_read(struct call *call)
 {
 	struct refusal *refusal = &call->refusal;
-	json_error_t error;
 	char *text;
 	size_t bytes;
 	int rc = file_read(call->result, RESULT_BYTES_MAX, &text, &bytes, refusal);
 	if (rc < 0)
 		return rc;
-	json_t *root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &error);
+	rc = mllog_result(&call->result_s, text, bytes, refusal);
 	free(text);
-	const json_t *step = json_object_get(json_object_get(root, "step"), "step_ps");
-	if (json_is_integer(step) && json_integer_value(step) > 0) {
-		call->result_s = (double)json_integer_value(step) / 1e12;
-	} else {
+	if (rc < 0)
 		snprintf(refusal->file, sizeof(refusal->file), "%s", call->result);
-		refusal->line = root == NULL && error.line > 0 ? (uint32_t)error.line : 0;
-		refusal->column = root == NULL && error.column > 0 ? (uint32_t)error.column : 0;
-		snprintf(refusal->text, sizeof(refusal->text), "%s%.200s",
-			 root == NULL ? "not JSON: " : "no step.step_ps: not the result of a step",
-			 root == NULL ? error.text : "");
-		rc = -EINVAL;
-	}
-	json_decref(root);
 	return rc;
 }

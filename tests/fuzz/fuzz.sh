@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The fuzz targets with clang's libFuzzer, address and undefined behaviour sanitisers, whatever compiler the project is
-# built with. The corpus is kept in the build folder, so that each run goes on from the last. WEFT_FUZZ_S: seconds for
-# each target (10 for frames, which come from outside, 3 for the others). An input that is found is left in the build folder; to run it again: the target with its path.
+# built with. Arguments: the targets to run; without, all of them. The corpus is kept in the build folder, so that each run
+# goes on from the last. WEFT_FUZZ_S: seconds for each target (10 for frames, which come from outside, 3 for the others). An
+# input that is found is left in the build folder; to run it again: the target with its path.
 set -euo pipefail
 command -v clang >/dev/null || { echo "clang is not here: skipped"; exit 77; }
 cd "${WEFT_SOURCE:?}"
@@ -23,6 +24,8 @@ first_inputs() {
   goal) printf 'num_ranks 2\nrank 0 {\na: calc 9 cpu 1\nb: send 8b to 1 tag 2\nb requires a\n}\nrank 1 {\nc: recv 8b from 0 tag 2\nd: calc 1\nd irequires c\n}\n' >"$2/goal" ;;
   jitter) printf '1\n1.01 # slow\n# of a log\n0.99\n' >"$2/jitter" ;;
   mllog) cp tests/fuzz/mllog.txt "$2" ;;
+  step) printf '{"step": {"step_ps": 3120000000000}}' >"$2/step" ;;
+  measured) printf '{"collectives": [{"kind": "all_gather", "bytes": 4096, "ranks": 256, "stands_for": 8, "time_ps": 900000000}]}' >"$2/one" ;;
   result) results_first "$2" ;;
   manifest) cp "$folder/book/manifest.json" "$2" ;;
   hdr) cp "$folder"/book/cases/one-packet/run/*.hdr "$2" ;;
@@ -92,7 +95,7 @@ if echo '#include <isa-l/crc.h>' | clang -fsyntax-only -x c - 2>/dev/null; then
 else
   echo "ISA-L is not here: no frames, no calls of adapters"
 fi
-targets+=(goal imports jitter mllog plan records peers)
+targets+=(goal imports jitter measured mllog plan records peers step)
 traces=()
 if command -v protoc-c >/dev/null && pkg-config --exists libprotobuf-c zlib; then
   targets+=(traces)
@@ -104,6 +107,8 @@ if command -v protoc-c >/dev/null && pkg-config --exists libprotobuf-c zlib; the
 else
   echo "protobuf-c or zlib is not here: no traces"
 fi
+
+[ $# -eq 0 ] || targets=("$@")
 
 # How long target $1 runs.
 seconds_of() {
