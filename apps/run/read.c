@@ -152,11 +152,12 @@ static int read_rest(struct call *call)
 struct assignments {
 	const char *words[OPTION_SETS_MAX + VARIANT_BYTES / 2 + STUDY_SWEEPS_MAX + 1];
 	uint32_t of_options, of_variant, count;
+	uint32_t variant_line; // where those of a variant stand in the scenario
 };
 
 // A refusal counts all assignments together. Those that are not words of the command line are
 // refused at their place in the file, or as --sweep.
-static void place_refusal(struct call *call, const struct assignments *sets, uint32_t variant)
+static void place_refusal(struct call *call, const struct assignments *sets)
 {
 	struct refusal *refusal = &call->refusal;
 	char text[sizeof(refusal->text)];
@@ -170,7 +171,7 @@ static void place_refusal(struct call *call, const struct assignments *sets, uin
 	snprintf(text, sizeof(text), "variants[].set: %.*s", (int)sizeof(text) - 20, refusal->text);
 	memcpy(refusal->text, text, sizeof(text));
 	snprintf(refusal->file, sizeof(refusal->file), "%s", call->options.scenario);
-	refusal->line = call->scenario.variants[variant - 1].line;
+	refusal->line = sets->variant_line;
 	refusal->column = 0;
 }
 
@@ -183,6 +184,7 @@ static void take_variant(struct call *call, uint32_t number, struct assignments 
 	     word = strtok_r(NULL, " ", &rest))
 		sets->words[sets->count++] = word;
 	sets->of_variant = sets->count - sets->of_options;
+	sets->variant_line = call->scenario.variants[number - 1].line;
 }
 
 // A study counts its seeds from --seed on, or from the scenario's.
@@ -201,7 +203,7 @@ static int read_with(struct call *call, const struct assignments *sets, uint32_t
 	bool is_one = is_named || sets->count == sets->of_options; // with nothing of its own
 	int rc = parse(call, sets->words, sets->count, is_one ? 0 : sets->of_options);
 	if (rc < 0) {
-		place_refusal(call, sets, variant);
+		place_refusal(call, sets);
 		return rc;
 	}
 	call->scenario.variant = variant;

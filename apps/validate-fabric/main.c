@@ -193,29 +193,51 @@ static int choose_cases(struct book *book)
 				book->only);
 }
 
+static struct scenario_source source_of(const struct book *book, const char *text, size_t bytes)
+{
+	return (struct scenario_source){.path = book->scene.path,
+					.text = text,
+					.bytes = bytes,
+					.sets = book->sets,
+					.set_count = book->set_count,
+					.faults = book->faults,
+					.fault_count = book->fault_count};
+}
+
+// What was refused is the scenario with traffic of the book, whose lines are in no file: the
+// scenario as it was given says where it is wrong.
+static void place_refusal(struct book *book)
+{
+	static struct scenario scenario; // large: kept off the stack
+	struct refusal given = {0};
+	if (book->scene.text == NULL || strcmp(book->refusal.file, book->scene.path) != 0)
+		return;
+	struct scenario_source source = source_of(book, book->scene.text, book->scene.bytes);
+	int rc = scenario_read(&scenario, &source, &given);
+	book->refusal.line = book->refusal.column = 0;
+	if (rc < 0 && strcmp(given.file, book->scene.path) == 0)
+		book->refusal = given;
+}
+
 // The fabric with any traffic: whether there is one, and what cases need to know.
 static int read_fabric(struct book *book)
 {
-	char *text;
+	char *text = NULL;
 	int rc = scene_read(&book->scene, book->name, &book->refusal);
 	if (rc == 0)
 		rc = scene_merge(&book->scene,
 				 "name: fabric\ntraffic: {kind: flows, flows: [{from: 0, to: 1, "
 				 "bytes: 1MB}]}\n",
 				 &text, &book->refusal);
-	if (rc < 0)
-		return rc;
-	struct scenario_source source = {.path = book->scene.path,
-					 .text = text,
-					 .bytes = strlen(text),
-					 .sets = book->sets,
-					 .set_count = book->set_count,
-					 .faults = book->faults,
-					 .fault_count = book->fault_count};
-	rc = scenario_read(&book->scenario, &source, &book->refusal);
+	if (rc == 0) {
+		struct scenario_source source = source_of(book, text, strlen(text));
+		rc = scenario_read(&book->scenario, &source, &book->refusal);
+	}
 	free(text);
-	if (rc < 0)
+	if (rc < 0) {
+		place_refusal(book);
 		return rc;
+	}
 	rc = facts_of(&book->facts, &book->scenario, book->is_quick, &book->refusal);
 	if (rc < 0)
 		return rc;

@@ -15,6 +15,7 @@ struct reader {
 	yaml_document_t document;
 	const char *path;
 	struct refusal *refusal;
+	yaml_mark_t name, bound; // of the check that is being read
 };
 
 static const struct {
@@ -30,13 +31,19 @@ static const struct {
 	{"source", offsetof(struct profile_check, source), PROFILE_TEXT_BYTES, true},
 };
 
-static int refuse_at(struct reader *reader, const yaml_mark_t *mark, const char *what,
-		     const char *word)
+static void refuse_place(struct reader *reader, const yaml_mark_t *mark)
 {
 	struct refusal *refusal = reader->refusal;
 	snprintf(refusal->file, sizeof(refusal->file), "%s", reader->path);
 	refusal->line = (uint32_t)mark->line + 1;
 	refusal->column = (uint32_t)mark->column + 1;
+}
+
+static int refuse_at(struct reader *reader, const yaml_mark_t *mark, const char *what,
+		     const char *word)
+{
+	struct refusal *refusal = reader->refusal;
+	refuse_place(reader, mark);
 	snprintf(refusal->text, sizeof(refusal->text), "%s `%.80s`", what, word);
 	return -EINVAL;
 }
@@ -56,8 +63,6 @@ static int read_text(struct reader *reader, char *to, size_t bytes, const char *
 	const char *text = text_of(node);
 	if (text == NULL || *text == '\0')
 		return refuse_at(reader, &node->start_mark, "a text is needed as", key);
-	if (*to != '\0')
-		return refuse_at(reader, &node->start_mark, "given twice:", key);
 	if (strlen(text) >= bytes)
 		return refuse_at(reader, &node->start_mark, "too long a text:", text);
 	strcpy(to, text);
@@ -74,12 +79,29 @@ static int read_flag(struct reader *reader, bool *to, const char *key, const yam
 	return 0;
 }
 
+// That no pair before `at` has the same key.
+static int check_double(struct reader *reader, const yaml_node_t *node, const yaml_node_pair_t *at)
+{
+	const yaml_node_t *key = yaml_document_get_node(&reader->document, at->key);
+	const char *name = text_of(key);
+	for (const yaml_node_pair_t *pair = node->data.mapping.pairs.start; pair < at; pair++) {
+		const char *other = text_of(yaml_document_get_node(&reader->document, pair->key));
+		if (name != NULL && other != NULL && strcmp(other, name) == 0)
+			return refuse_at(reader, &key->start_mark, "given twice:", name);
+	}
+	return 0;
+}
+
 static int read_field(struct reader *reader, struct profile_check *check, const yaml_node_t *key,
 		      const yaml_node_t *value)
 {
 	const char *name = text_of(key);
 	if (name == NULL)
 		return refuse_at(reader, &key->start_mark, "a key is a text, not", "this");
+	if (strcmp(name, "name") == 0)
+		reader->name = value->start_mark;
+	if (strcmp(name, "bound") == 0)
+		reader->bound = value->start_mark;
 	if (strcmp(name, "required") == 0)
 		return read_flag(reader, &check->is_required, name, value);
 	if (strcmp(name, "indicative") == 0)
@@ -103,12 +125,11 @@ static int check_whole(struct reader *reader, const struct profile *profile,
 					 texts[i].name);
 	for (uint32_t i = 0; i < profile->check_count; i++)
 		if (strcmp(profile->checks[i].name, check->name) == 0)
-			return refuse_at(reader, &node->start_mark, "two checks have the name",
+			return refuse_at(reader, &reader->name, "two checks have the name",
 					 check->name);
 	if (bound_parse(&check->bound, check->bound_text, reader->refusal) == 0)
 		return 0;
-	snprintf(reader->refusal->file, sizeof(reader->refusal->file), "%s", reader->path);
-	reader->refusal->line = (uint32_t)node->start_mark.line + 1;
+	refuse_place(reader, &reader->bound);
 	return -EINVAL;
 }
 
@@ -124,9 +145,11 @@ static int read_check(struct reader *reader, struct profile *profile, yaml_node_
 					.line = (uint32_t)node->start_mark.line + 1};
 	for (yaml_node_pair_t *pair = node->data.mapping.pairs.start;
 	     pair < node->data.mapping.pairs.top; pair++) {
-		int rc = read_field(reader, check,
-				    yaml_document_get_node(&reader->document, pair->key),
-				    yaml_document_get_node(&reader->document, pair->value));
+		int rc = check_double(reader, node, pair);
+		if (rc == 0)
+			rc = read_field(reader, check,
+					yaml_document_get_node(&reader->document, pair->key),
+					yaml_document_get_node(&reader->document, pair->value));
 		if (rc < 0)
 			return rc;
 	}
@@ -171,14 +194,63 @@ static int read_document(struct reader *reader, struct profile *profile)
 		return refuse_at(reader, &start, "a profile is keys and values; there is",
 				 root == NULL ? "nothing" : "something else");
 	for (yaml_node_pair_t *pair = root->data.mapping.pairs.start;
-	     rc == 0 && pair < root->data.mapping.pairs.top; pair++)
-		rc = read_key(reader, profile, yaml_document_get_node(&reader->document, pair->key),
-			      yaml_document_get_node(&reader->document, pair->value));
+	     rc == 0 && pair < root->data.mapping.pairs.top; pair++) {
+		rc = check_double(reader, root, pair);
+		if (rc == 0)
+			rc = read_key(reader, profile,
+				      yaml_document_get_node(&reader->document, pair->key),
+				      yaml_document_get_node(&reader->document, pair->value));
+	}
 	if (rc == 0 && profile->name[0] == '\0')
 		rc = refuse_at(reader, &root->start_mark, "the profile has no", "name");
 	if (rc == 0 && profile->check_count == 0)
 		rc = refuse_at(reader, &root->start_mark, "the profile has no", "checks");
 	return rc;
+}
+
+// Where the text is no YAML. libyaml says of a byte that is no text how many are before it; what is
+// open at the end was opened at the place that is wrong.
+static yaml_mark_t syntax_mark(const yaml_parser_t *parser, const char *text, size_t bytes)
+{
+	bool is_byte = parser->error == YAML_READER_ERROR;
+	size_t before = is_byte ? parser->problem_offset : bytes;
+	yaml_mark_t mark = {0};
+	for (size_t i = 0; i < before && i < bytes; i++) {
+		mark.index += (text[i] & 0xc0) != 0x80;
+		mark.column += (text[i] & 0xc0) != 0x80;
+		mark.line += text[i] == '\n';
+		mark.column = text[i] == '\n' ? 0 : mark.column;
+	}
+	if (is_byte)
+		return mark;
+	bool is_end = parser->context != NULL && parser->problem_mark.index >= mark.index;
+	return is_end ? parser->context_mark : parser->problem_mark;
+}
+
+static int refuse_syntax(struct reader *reader, const yaml_parser_t *parser, const char *text,
+			 size_t bytes)
+{
+	yaml_mark_t mark = syntax_mark(parser, text, bytes);
+	char why[128];
+	snprintf(why, sizeof(why), "%s%s%s",
+		 parser->problem == NULL ? "unreadable" : parser->problem,
+		 parser->context == NULL ? "" : " ",
+		 parser->context == NULL ? "" : parser->context);
+	return refuse_at(reader, &mark, "not YAML:", why);
+}
+
+// That nothing follows the first document.
+static int check_last(struct reader *reader, yaml_parser_t *parser, const char *text, size_t bytes)
+{
+	yaml_document_t next;
+	if (!yaml_parser_load(parser, &next))
+		return refuse_syntax(reader, parser, text, bytes);
+	bool is_one = yaml_document_get_root_node(&next) != NULL;
+	yaml_mark_t mark = next.start_mark;
+	yaml_document_delete(&next);
+	return is_one
+		? refuse_at(reader, &mark, "a profile is one document, and here begins a", "second")
+		: 0;
 }
 
 int profile_parse(struct profile *ret, const char *path, const char *text, size_t bytes,
@@ -194,9 +266,10 @@ int profile_parse(struct profile *ret, const char *path, const char *text, size_
 	if (yaml_parser_load(&parser, &reader.document)) {
 		rc = read_document(&reader, ret);
 		yaml_document_delete(&reader.document);
+		if (rc == 0)
+			rc = check_last(&reader, &parser, text, bytes);
 	} else {
-		rc = refuse_at(&reader, &parser.problem_mark,
-			       "not YAML:", parser.problem == NULL ? "unreadable" : parser.problem);
+		rc = refuse_syntax(&reader, &parser, text, bytes);
 	}
 	yaml_parser_delete(&parser);
 	return rc;

@@ -46,15 +46,20 @@ static size_t first_line(const char *text, size_t bytes)
 	return end == NULL ? bytes : (size_t)(end - text);
 }
 
-// A file of Chakra begins with a short message of metadata: its length, then field 1 or 2.
+// A file of Chakra begins with a short message of metadata: its length, then field 1 or 2, whose
+// own length fits into it. Blank lines of a text look alike, up to there.
 static bool is_chakra(const char *text, size_t bytes)
 {
-	size_t at = 0;
+	size_t at = 0, length = 0;
 	if (bytes > 0 && text[0] == 0) // metadata without a field
 		return true;
-	while (at < bytes && at < 4 && (uint8_t)text[at] >= 0x80)
-		at++;
-	return at + 1 < bytes && (text[at + 1] == 0x0a || text[at + 1] == 0x12);
+	for (; at < bytes && at < 4 && (uint8_t)text[at] >= 0x80; at++)
+		length |= ((size_t)text[at] & 0x7f) << (7 * at);
+	length |= at < bytes ? ((size_t)text[at] & 0x7f) << (7 * at) : 0;
+	if (at + 2 >= bytes || (text[at + 1] != 0x0a && text[at + 1] != 0x12))
+		return false;
+	uint8_t field = (uint8_t)text[at + 2];
+	return field >= 0x80 || field + (size_t)2 <= length;
 }
 
 static bool is_json(enum trace_format *ret, const char *text, size_t bytes)

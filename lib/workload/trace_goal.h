@@ -28,8 +28,10 @@ struct goal_statement {
 
 struct goal_words {
 	struct lines lines;
-	const char *at;	 // in the line
-	bool is_comment; // within one that may go on in the next line
+	const char *at;	      // in the line
+	bool is_comment;      // within one that may go on in the next line
+	struct lines comment; // the line where that began
+	uint32_t comment_column;
 };
 
 // The next statement. 1 when there is one, 0 at the end of the text, -EINVAL with its place.

@@ -45,6 +45,8 @@ static void skip(struct goal_words *words)
 		} else if (starts(words, "//")) {
 			words->at = end;
 		} else if (starts(words, "/*")) {
+			words->comment = words->lines;
+			words->comment_column = lines_column(&words->lines, words->at);
 			words->at += 2;
 			words->is_comment = true;
 		} else {
@@ -237,8 +239,8 @@ int goal_next(struct goal_words *words, struct goal_statement *ret)
 		}
 		int rc = lines_next(&words->lines);
 		if (rc == 0 && words->is_comment)
-			return lines_refuse(&words->lines, 0, "the file ends within a comment", 0,
-					    0);
+			return lines_refuse(&words->comment, words->comment_column,
+					    "the file ends within this comment", 0, 0);
 		if (rc <= 0)
 			return rc;
 		words->at = words->lines.line_start;

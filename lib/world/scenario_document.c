@@ -82,10 +82,21 @@ int document_check_text(struct draft *draft, const char *text, size_t bytes, str
 
 // ---------------------------------------------------------------- loading
 
+// What is open at the end of the text was opened at the place that is wrong, which may be far
+// above.
+static struct mark syntax_mark(const yaml_parser_t *parser)
+{
+	size_t characters = 0;
+	for (const uint8_t *at = parser->input.string.start; at < parser->input.string.end; at++)
+		characters += (*at & 0xc0) != 0x80;
+	bool is_end = parser->context != NULL && parser->problem_mark.index >= characters;
+	const yaml_mark_t *mark = is_end ? &parser->context_mark : &parser->problem_mark;
+	return (struct mark){(uint32_t)mark->line + 1, (uint32_t)mark->column + 1, false};
+}
+
 static int refuse_syntax(struct draft *draft, const yaml_parser_t *parser)
 {
-	struct mark mark = {(uint32_t)parser->problem_mark.line + 1,
-			    (uint32_t)parser->problem_mark.column + 1, false};
+	struct mark mark = syntax_mark(parser);
 	if (parser->error == YAML_MEMORY_ERROR)
 		return draft_refuse(draft, mark, "there is not enough memory to read the file");
 	if (parser->context != NULL)

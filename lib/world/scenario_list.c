@@ -388,7 +388,7 @@ static int read_variant(struct draft *draft, yaml_document_t *document, const ya
 	int rc = document_read_element(draft, document, node, "variants[]", variant);
 	if (rc != 0)
 		return rc;
-	variant->line = document_mark(node).line;
+	variant->line = draft_element_mark(draft, node, "variants[].set").line;
 	scenario->variant_count = index + 1;
 	if (variant->name[0] == '\0' || strchr(variant->name, ' ') != NULL)
 		return draft_refuse(draft, draft_mark(draft, "variants[].name"),

@@ -329,7 +329,7 @@ static void bad_profiles_are_refused_with_their_place(void **state)
 		       5, "two checks");
 	assert_refused(HEAD "  - nothing\n", 4, "keys and values");
 	assert_refused("name: x\nlimits: 3\n", 2, "not `limits`");
-	assert_refused("name: [x\n", 2, "not YAML");
+	assert_refused("name: [x\n", 1, "not YAML");
 }
 
 int main(void)

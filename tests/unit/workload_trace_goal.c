@@ -134,7 +134,7 @@ static void wrong_words_are_refused(void **)
 	expect_refused(HEAD "l1: copy 1\n" TAIL, 3, 5, "send, recv or calc is wanted here");
 	expect_refused(HEAD "7: calc 1\n" TAIL, 3, 1,
 		       "num_ranks, rank, an operation, a label or } is wanted here");
-	expect_refused(HEAD "/* 7\n" TAIL, 6, 0, "the file ends within a comment");
+	expect_refused(HEAD "/* 7\n" TAIL, 3, 1, "the file ends within this comment");
 	expect_refused(HEAD "calc 1 cpu 65535\n" TAIL, 3, 12, "the number is above 65534");
 	expect_refused(HEAD "calc 1 tag 2\n" TAIL, 3, 8,
 		       "a computation goes on with cpu, once, or ends here");
