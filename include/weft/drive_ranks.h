@@ -53,9 +53,12 @@ uint32_t ranks_launched_index(void);
 // Whether this program is one that can start them: others are not linked with MPI.
 bool ranks_are_built(void);
 
-// Starts MPI. -ENOTSUP in a program without MPI; -ENODEV when MPI sees another number of processes
-// than the launcher started, -EINVAL when they are more than run one world; then it is ended
-// again.
+// Whether `count` processes, which MPI sees, can run one world; a launcher says that it started
+// `launched`. -ENODEV when the two differ, -EINVAL with the most that fit when they are too many.
+int ranks_fit(uint32_t count, uint32_t launched, struct refusal *refusal);
+
+// Starts MPI. -ENOTSUP in a program without MPI; as ranks_fit() when these processes cannot run one
+// world; then it is ended again.
 int ranks_start(struct ranks *ret, struct refusal *refusal);
 
 // Ends MPI. All ranks call it, once.

@@ -92,22 +92,6 @@ bool ranks_are_built(void)
 	return true;
 }
 
-// Whether these processes can run one world. All see the same, so that nobody need agree; MPI is
-// started first all the same, since Open MPI's launcher can hang where processes end without.
-static int check_count(uint32_t count, struct refusal *refusal)
-{
-	if (count != ranks_launched())
-		return refuse(
-			refusal, -ENODEV,
-			"the launcher started % processes, but MPI sees %: is it the launcher "
-			"of another MPI?",
-			ranks_launched(), count, 0);
-	if (count > WORLD_SHARDS_MAX)
-		return refuse(refusal, -EINVAL, "% processes were started; at most % run one world",
-			      count, WORLD_SHARDS_MAX, 0);
-	return 0;
-}
-
 static void finalize(void)
 {
 	MPI_Finalize();
@@ -120,7 +104,9 @@ int ranks_start(struct ranks *ret, struct refusal *refusal)
 		return refuse(refusal, -ENODEV, "MPI does not start", 0, 0, 0);
 	MPI_Comm_size(MPI_COMM_WORLD, &count);
 	MPI_Comm_rank(MPI_COMM_WORLD, &index);
-	int rc = check_count((uint32_t)count, refusal);
+	// All see the same, so that nobody need agree; MPI is started first all the same, since
+	// Open MPI's launcher can hang where processes end without.
+	int rc = ranks_fit((uint32_t)count, ranks_launched(), refusal);
 	if (rc < 0) {
 		atexit(finalize); // it waits for all: the launcher ends the others once one has
 				  // failed, and the reason is still to be printed

@@ -38,6 +38,20 @@ uint32_t ranks_launched_index(void)
 	return number_of(names, 0);
 }
 
+int ranks_fit(uint32_t count, uint32_t launched, struct refusal *refusal)
+{
+	if (count != launched)
+		return refuse(
+			refusal, -ENODEV,
+			"the launcher started % processes, but MPI sees %: is it the launcher "
+			"of another MPI?",
+			launched, count, 0);
+	if (count > WORLD_SHARDS_MAX)
+		return refuse(refusal, -EINVAL, "% processes were started; at most % run one world",
+			      count, WORLD_SHARDS_MAX, 0);
+	return 0;
+}
+
 void ranks_share(struct ranks *ranks, const void *mine, void *all, size_t bytes)
 {
 	struct patience patience = {0};

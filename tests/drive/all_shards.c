@@ -211,6 +211,23 @@ static void a_result_does_not_depend_on_the_number_of_shards(void **state)
 	}
 }
 
+// Also more of them than it has hosts, so that some have nothing to do.
+static void every_number_of_shards_runs_a_small_world(void **state)
+{
+	static struct rig whole, cut;
+	char *yaml = rig_text("two-planes");
+	build_and_run(&whole, yaml, 1);
+	assert_true(whole.stage.world.topology.hosts < WORLD_SHARDS_MAX);
+	for (uint32_t count = 2; count <= WORLD_SHARDS_MAX; count++) {
+		build_and_run(&cut, yaml, count);
+		same_run(&cut, &whole);
+		same_outcome(&cut, &whole);
+		stage_free(&cut.stage);
+	}
+	stage_free(&whole.stage);
+	free(yaml);
+}
+
 static void adding_up_again_changes_nothing(void **state)
 {
 	static struct rig whole, cut;
@@ -300,6 +317,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_result_does_not_depend_on_the_number_of_shards),
+		cmocka_unit_test(every_number_of_shards_runs_a_small_world),
 		cmocka_unit_test(adding_up_again_changes_nothing),
 		cmocka_unit_test(windows_may_be_added_up_one_by_one),
 		cmocka_unit_test(a_sample_of_a_model_is_the_same_in_shards),
