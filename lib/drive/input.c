@@ -17,6 +17,7 @@ static int refuse_file(struct refusal *refusal, const char *path, int code, cons
 {
 	snprintf(refusal->file, sizeof(refusal->file), "%.*s", (int)sizeof(refusal->file) - 1,
 		 path);
+	refusal->line = refusal->column = 0; // of another file, if any
 	snprintf(refusal->text, sizeof(refusal->text), "%s%s", what, why);
 	return -code;
 }
@@ -110,7 +111,7 @@ void file_watch(file_seen_fn *seen, void *context)
 static int read_file(const char *path, size_t bytes_max, char **ret_text, size_t *ret_bytes,
 		     bool is_input, struct refusal *refusal)
 {
-	int from, rc = open_plain(&from, path, refusal);
+	int from = -1, rc = open_plain(&from, path, refusal);
 	if (rc < 0)
 		return rc;
 	char *text = NULL;

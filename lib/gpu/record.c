@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define LINE_BYTES 256
+#define HEAD_LINES 2
 #define LINE_BYTES_MIN 15 // "gate 0 0 0 0 0", and its end
 #define WAIT_MAX_NS INT64_C(1000000000000)
 
@@ -111,12 +112,25 @@ static const char *first_wrong(const struct gpu_record *of, struct seen *seen, u
 	return "a step has no update at its end";
 }
 
+// What the head says, held against the first step.
+static const char *count_wrong(struct gpu_record *of, const struct seen *seen)
+{
+	if (of->part_count != (uint64_t)of->steps * seen->at + of->buckets)
+		return "it has not as many computations as its steps have";
+	for (uint32_t i = 0; i < of->buckets; i++) {
+		of->slices_before[i + 1] = of->slices_before[i] + seen->slices[i];
+		if (of->slices_before[i + 1] > SLICES_MAX)
+			return "there are too many slices";
+	}
+	if (of->slices_before[of->buckets] > STRETCH_BYTES_MAX / of->slice_bytes)
+		return "the slices of a step are more than 16 TiB";
+	return NULL;
+}
+
 // Steps that are as the first, and the gates that end it all.
 static const char *rest_wrong(const struct gpu_record *of, struct seen *seen, uint32_t *ret_at)
 {
 	uint32_t step_parts = seen->at;
-	if (of->part_count != (uint64_t)of->steps * step_parts + of->buckets)
-		return "it has not as many computations as its steps have";
 	memset(seen->has_gate, 0, of->buckets);
 	for (*ret_at = step_parts; *ret_at < of->part_count; (*ret_at)++) {
 		const struct gpu_record_part *part = &of->parts[*ret_at];
@@ -138,18 +152,6 @@ static const char *rest_wrong(const struct gpu_record *of, struct seen *seen, ui
 	return NULL;
 }
 
-static const char *count_slices(struct gpu_record *of, const struct seen *seen)
-{
-	for (uint32_t i = 0; i < of->buckets; i++) {
-		of->slices_before[i + 1] = of->slices_before[i] + seen->slices[i];
-		if (of->slices_before[i + 1] > SLICES_MAX)
-			return "there are too many slices";
-	}
-	if (of->slices_before[of->buckets] > STRETCH_BYTES_MAX / of->slice_bytes)
-		return "the slices of a step are more than 16 TiB";
-	return NULL;
-}
-
 int gpu_record_seal(struct gpu_record *record, struct refusal *refusal)
 {
 	uint32_t at = 0;
@@ -161,18 +163,27 @@ int gpu_record_seal(struct gpu_record *record, struct refusal *refusal)
 	record->slices_before = calloc(record->buckets + 1u, sizeof(uint32_t));
 	bool has_memory = seen.has_gate != NULL && seen.slices != NULL &&
 		record->slices_before != NULL;
-	if (has_memory)
+	uint32_t line = 0;
+	if (has_memory) {
 		wrong = first_wrong(record, &seen, &at);
-	if (has_memory && wrong == NULL)
+		line = HEAD_LINES + at + 1;
+	}
+	if (has_memory && wrong == NULL) {
+		wrong = count_wrong(record, &seen);
+		line = HEAD_LINES;
+	}
+	if (has_memory && wrong == NULL) {
 		wrong = rest_wrong(record, &seen, &at);
-	if (has_memory && wrong == NULL)
-		wrong = count_slices(record, &seen);
+		line = HEAD_LINES + at + 1;
+	}
 	free(seen.has_gate);
 	free(seen.slices);
 	if (!has_memory)
 		return refuse(refusal, -ENOMEM, "no memory for % buckets", record->buckets, 0, 0);
-	refusal->line = at + 3;
-	return wrong == NULL ? 0 : refuse(refusal, -EINVAL, wrong, 0, 0, 0);
+	if (wrong == NULL)
+		return 0;
+	refusal->line = line;
+	return refuse(refusal, -EINVAL, wrong, 0, 0, 0);
 }
 
 // ---------------------------------------------------------------- reading
@@ -295,10 +306,10 @@ static int read_all(struct gpu_record *ret, FILE *file, size_t bytes, const char
 	for (uint32_t i = 0; i < ret->part_count; i++) {
 		wrong = read_part(&ret->parts[i], file);
 		if (wrong != NULL)
-			return refuse_line(refusal, path, i + 3, wrong);
+			return refuse_line(refusal, path, HEAD_LINES + i + 1, wrong);
 	}
 	if (fgetc(file) != EOF)
-		return refuse_line(refusal, path, ret->part_count + 3,
+		return refuse_line(refusal, path, HEAD_LINES + ret->part_count + 1,
 				   "there is more than the second line says");
 	int rc = gpu_record_seal(ret, refusal);
 	if (rc < 0)

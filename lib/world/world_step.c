@@ -41,28 +41,36 @@ static uint32_t nic_left(const struct scenario *scenario, uint32_t nic)
 	return (uint32_t)(sum / scenario->fabric.planes);
 }
 
+static int check_fault(const struct scenario *scenario, const struct fault *fault,
+		       struct refusal *refusal)
+{
+	const struct link_place *at = &fault->at;
+	bool is_known = (fault->kind == FAULT_LINK_DOWN || fault->kind == FAULT_SLOW) &&
+		(at->where == LINK_AT_NIC || at->where == LINK_AT_PLANE ||
+		 at->where == LINK_AT_ALL || at->where == LINK_AT_NIC_WHOLE);
+	if (!is_known || fault->from_ps > 0 || fault->until_ps != PS_NEVER)
+		return refuse(refusal, -EINVAL,
+			      "a schedule knows only faults that hold for the whole step: "
+			      "link_down and slow, of a nic, a plane or all",
+			      0, 0, 0);
+	if (at->where != LINK_AT_ALL && at->where != LINK_AT_PLANE &&
+	    at->index >= scenario->fabric.nics)
+		return refuse(refusal, -EINVAL, "there is no NIC %", at->index, 0, 0);
+	if ((at->where == LINK_AT_NIC || at->where == LINK_AT_PLANE) &&
+	    at->plane >= scenario->fabric.planes)
+		return refuse(refusal, -EINVAL, "there is no plane %", at->plane, 0, 0);
+	return 0;
+}
+
 static int check_faults(const struct scenario *scenario, struct refusal *refusal)
 {
 	for (uint32_t i = 0; i < scenario->fault_count; i++) {
-		const struct fault *fault = &scenario->faults[i];
-		const struct link_place *at = &fault->at;
-		bool is_known = (fault->kind == FAULT_LINK_DOWN || fault->kind == FAULT_SLOW) &&
-			(at->where == LINK_AT_NIC || at->where == LINK_AT_PLANE ||
-			 at->where == LINK_AT_ALL || at->where == LINK_AT_NIC_WHOLE);
-		refusal->line = scenario->fault_lines[i];
-		if (!is_known || fault->from_ps > 0 || fault->until_ps != PS_NEVER)
-			return refuse(refusal, -EINVAL,
-				      "a schedule knows only faults that hold for the whole step: "
-				      "link_down and slow, of a nic, a plane or all",
-				      0, 0, 0);
-		if (at->where != LINK_AT_ALL && at->where != LINK_AT_PLANE &&
-		    at->index >= scenario->fabric.nics)
-			return refuse(refusal, -EINVAL, "there is no NIC %", at->index, 0, 0);
-		if ((at->where == LINK_AT_NIC || at->where == LINK_AT_PLANE) &&
-		    at->plane >= scenario->fabric.planes)
-			return refuse(refusal, -EINVAL, "there is no plane %", at->plane, 0, 0);
+		int rc = check_fault(scenario, &scenario->faults[i], refusal);
+		if (rc < 0) {
+			scenario_fault_place(scenario, i, refusal);
+			return rc;
+		}
 	}
-	refusal->line = 0;
 	return 0;
 }
 

@@ -126,7 +126,7 @@ TABLE = {
     "a result beside a log": (("mllog", "log", "--result", "@"), '{"step":\n {"step_ps": 3}\n}\n', "\n \n", [(2, ' {"step_ps" 3}')]),
     "a measured result": (("sim", "azure-gb200-llama405b", "--depth", "model", "--measured", "@"), '{"collectives":\n [\n ]}\n', "\n", [(2, " ]")]),
     "a record": (("gpu", "--play", "@", "--play", "other/rank-0.record"), None, "", [
-        (1, "weft-record 3"), (2, "rank 1"), (3, "gate x"), (5, "fill 0 0"), (9, "bogus"), (6, "")]),
+        (1, "weft-record 3"), (2, "rank 1"), (2, "rank 1 ranks 4 buckets 4 steps 7 parts 46 slice_bytes 131072 element_bytes 2 seed 1"), (3, "gate x"), (5, "fill 0 0"), (9, "bogus"), (6, "")]),
 }
 CRLF_IS_WRONG = ("a record",)  # a file that only programs write
 
@@ -184,6 +184,19 @@ class Lines(unittest.TestCase):
                     with self.subTest(what=what, line=number, new=new, form=form):
                         is_line, said = self.told(words, changed)
                         self.assertEqual(is_line, should, said)
+
+    def refused(self, words, says):
+        run = self.weft(*words)
+        self.assertEqual((run.returncode, run.stdout.decode(), run.stderr.decode()), (BAD_INPUT, "", says))
+
+    def test_lines_of_one_input_are_not_told_of_another(self):
+        record, model = "record/rank-1.record", ("sim", "azure-gb200-llama405b", "--depth", "model")
+        self.refused(("gpu", "--play", record, "--play", "none"), "weft gpu: none: cannot be read: No such file or directory\n")
+        self.refused(("gpu", "--play", record, "--play", record), "weft gpu: rank 1 twice\n")
+        known = "a schedule knows only faults that hold for the whole step: link_down and slow, of a nic, a plane or all"
+        for number, fault in enumerate(("{kind: loss, at: all, probability: 1%}", "{kind: link_down, at: {nic: 0, plane: 0}, from: 1us}")):
+            before = ("--fault", "{kind: link_down, at: {nic: 0, plane: 1}}") * number
+            self.refused((*model, *before, "--fault", fault), f"weft sim: --fault:{number + 1}: {known}\n")
 
     def test_blank_lines_are_no_chakra(self):
         """They look like the length of a message and its first field."""
