@@ -43,6 +43,7 @@ struct study_run {
 	bool is_imprecise;   // a collective has no time: report_imprecise()
 	int dead;	     // not 0: exit status of a process that left nothing but `end`
 	char end[32];	     // why it ended
+	uint32_t warned;     // bit of each warning about its world (world_warning.h)
 	double figures[STUDY_FIGURES_MAX]; // NAN: this run has none
 	double expected[SCENARIO_EXPECTATIONS_MAX];
 	double measured[SCENARIO_EXPECTATIONS_MAX]; // NAN where the expectation is of another

@@ -12,6 +12,9 @@
 #include "jobs.h"
 #include "number.h"
 #include "put.h"
+#include "warnings.h"
+
+#include <weft/world_warning.h>
 
 struct side {
 	char name[EXPECT_NAME_BYTES];
@@ -24,6 +27,7 @@ struct side {
 	uint64_t digest;
 	char end[32]; // why it ended
 	bool is_partial;
+	uint32_t warned;    // bit of each warning
 	uint32_t job_count; // of several jobs
 	struct job_side jobs[MIX_PARTS_MAX];
 };
@@ -98,6 +102,7 @@ void report_comparison_take(struct report_comparison *comparison, const struct r
 		.end_ps = input->world->outcome->end_ps,
 		.digest = input->digest,
 		.is_partial = input->is_partial,
+		.warned = warnings_bits(input->world),
 	};
 	take_collective(side, input->world);
 	side->job_count = job_sides_of(side->jobs, input);
@@ -165,6 +170,15 @@ static void sides_table(FILE *to, const struct report_comparison *comparison)
 	}
 }
 
+static void warnings_of_sides(FILE *to, const struct report_comparison *comparison)
+{
+	for (uint32_t i = 0; i < comparison->side_count; i++)
+		for (uint32_t bit = 0; world_warning_name(bit) != NULL; bit++)
+			if (comparison->sides[i].warned & 1u << bit)
+				fprintf(to, "WARNING %s: %s\n", world_warning_name(bit),
+					comparison->sides[i].name);
+}
+
 static void collectives_of_sides(FILE *to, const struct report_comparison *comparison)
 {
 	struct text text[2];
@@ -199,6 +213,7 @@ static void jobs_of_sides(FILE *to, const struct report_comparison *comparison)
 void report_comparison_table(FILE *to, const struct report_comparison *comparison)
 {
 	sides_table(to, comparison);
+	warnings_of_sides(to, comparison);
 	collectives_of_sides(to, comparison);
 	jobs_of_sides(to, comparison);
 	if (comparison->row_count > 0)
@@ -224,6 +239,7 @@ static json_t *side_json(const struct side *side)
 	const struct figure time = {side->collective_ps, side->reason};
 	const struct figure error = {side->error_ps, side->reason};
 	put_figure(ret, "end_ps", &end);
+	warnings_names_json(ret, side->warned);
 	if (side->has_collective) {
 		put_figure(ret, "collective_ps", &time);
 		put_figure(ret, "collective_error_ps", &error);

@@ -260,6 +260,16 @@ static void runs(struct sheet *sheet)
 	}
 }
 
+static void warnings(json_t *section, const json_t *study)
+{
+	const json_t *points = json_object_get(study, "points"), *point, *name;
+	size_t i, j;
+	json_array_foreach(points, i, point)
+		json_array_foreach(json_object_get(point, "warnings"), j, name)
+			sheet_note(section, "Warning: %s: %s", sheet_text(point, "name"),
+				   json_string_value(name));
+}
+
 void sheet_study(struct sheet *sheet, const struct html_input *input)
 {
 	json_t *section = sheet_section(sheet, "summary", "Summary");
@@ -268,6 +278,7 @@ void sheet_study(struct sheet *sheet, const struct html_input *input)
 		sheet_note(section,
 			   "PARTIAL RESULT: runs are missing, or did not come to their "
 			   "end; they are in no figure.");
+	warnings(section, sheet->result);
 	sheet_verdict(section, input);
 	expectations(section, sheet->result);
 	sweeps(section, sheet->result);

@@ -11,6 +11,7 @@
 
 #include "expect.h"
 #include "figures.h"
+#include "warnings.h"
 
 // ---------------------------------------------------------------- the plan
 
@@ -143,6 +144,7 @@ void report_study_measure(struct study_run *ret, const struct report_input *inpu
 	for (uint32_t i = 0; ret->is_complete && i < study_figure_count(); i++)
 		ret->figures[i] = study_figure(i)->of(input);
 	ret->is_imprecise = report_imprecise(input) > 0;
+	ret->warned = warnings_bits(input->world);
 	measure_expectations(ret, input);
 }
 
@@ -194,6 +196,16 @@ uint32_t study_complete_at(const struct report_study *study, uint32_t point)
 		count += run != NULL && run->is_complete;
 	}
 	return count;
+}
+
+uint32_t study_warned_at(const struct report_study *study, uint32_t point)
+{
+	uint32_t bits = 0;
+	for (uint32_t seed = 0; seed < study->plan.seeds; seed++) {
+		const struct study_run *run = study_run_at(study, point, seed);
+		bits |= run != NULL ? run->warned : 0;
+	}
+	return bits;
 }
 
 // ---------------------------------------------------------------- figures

@@ -56,6 +56,9 @@ void study_values(const struct report_study *study, uint32_t point, uint32_t fig
 // Complete runs of a point.
 uint32_t study_complete_at(const struct report_study *study, uint32_t point);
 
+// Bit of each warning (world_warning.h) about the worlds of a point.
+uint32_t study_warned_at(const struct report_study *study, uint32_t point);
+
 // Why `figure` has no value at `point`, where it has none.
 const char *study_missing(const struct report_study *study, uint32_t point, uint32_t figure);
 

@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#include <weft/world_warning.h>
+
 #include "expect.h"
 
 #define LINE_COLUMNS 96
@@ -252,6 +254,35 @@ static void point_table(FILE *to, const struct report_study *study)
 		point_line(to, study, point, width);
 }
 
+// ---------------------------------------------------------------- warnings
+
+// Where all points have it, none is named.
+static void warning_line(FILE *to, const struct report_study *study, uint32_t index)
+{
+	char name[STUDY_NAME_BYTES];
+	const char *between = ": ";
+	uint32_t count = 0;
+	for (uint32_t point = 0; point < study->points; point++)
+		count += study_warned_at(study, point) >> index & 1;
+	if (count == 0)
+		return;
+	fprintf(to, "WARNING %s", world_warning_name(index));
+	for (uint32_t point = 0; count < study->points && point < study->points; point++) {
+		if (!(study_warned_at(study, point) >> index & 1))
+			continue;
+		study_label(study, point, name);
+		fprintf(to, "%s%s", between, name);
+		between = ", ";
+	}
+	fputc('\n', to);
+}
+
+static void warning_lines(FILE *to, const struct report_study *study)
+{
+	for (uint32_t i = 0; world_warning_name(i) != NULL; i++)
+		warning_line(to, study, i);
+}
+
 // ---------------------------------------------------------------- swept keys, expectations
 
 static void sweep_lines(FILE *to, const struct report_study *study)
@@ -298,6 +329,7 @@ void report_study_table(FILE *to, const struct report_study *study, bool is_shor
 {
 	head(to, study);
 	incomplete(to, study);
+	warning_lines(to, study);
 	if (study->plan.seeds > 1)
 		figure_tables(to, study, is_short);
 	else

@@ -14,6 +14,7 @@
 
 #include "expect.h"
 #include "put.h"
+#include "warnings.h"
 
 #define STUDY_SCHEMA 1
 #define PATH_BYTES 1024
@@ -123,6 +124,7 @@ static void put_points(json_t *root, const struct report_study *study)
 				 study->plan.sweeps[i]
 					 .values[study_value_at(&study->plan, point, i)]);
 		put_count(row, "complete", study_complete_at(study, point));
+		warnings_names_json(row, study_warned_at(study, point));
 	}
 }
 

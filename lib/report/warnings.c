@@ -32,6 +32,25 @@ void warnings_json(json_t *root, const struct report_input *input)
 	}
 }
 
+uint32_t warnings_bits(const struct world *world)
+{
+	struct world_warning of[WORLD_WARNINGS_MAX];
+	uint32_t bits = 0;
+	for (uint32_t i = world_warnings(world, of); i > 0; i--)
+		bits |= 1u << of[i - 1].index;
+	return bits;
+}
+
+void warnings_names_json(json_t *to, uint32_t bits)
+{
+	if (bits == 0)
+		return;
+	json_t *array = array_in(to, "warnings");
+	for (uint32_t i = 0; world_warning_name(i) != NULL; i++)
+		if (bits & 1u << i)
+			json_array_append_new(array, json_string(world_warning_name(i)));
+}
+
 void warnings_wrapped(FILE *to, const char *text, size_t width)
 {
 	bool is_first = true;

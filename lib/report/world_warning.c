@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #define SIZE sizeof(((struct world_warning *)NULL)->text)
 
@@ -35,17 +36,22 @@ static bool warn_reordering(const struct world *world, char *text)
 	return true;
 }
 
-// The EV says nothing where switches choose and there is one plane. MRC's own path still probes.
+// Where switches choose, the EV says no more than the plane, and all paths but MRC's own (which
+// probes, and leaves planes) and a single one take planes in turn.
 static bool warn_path(const struct world *world, char *text)
 {
 	const struct transport_config *transport = &world->transport;
+	bool is_one_plane = transport->planes == 1;
 	if (!has_switch_choice(world) || transport->kind != TRANSPORT_MRC ||
-	    transport->planes > 1 || transport->path_policy == PATH_MRC)
+	    transport->path_policy == PATH_MRC ||
+	    (transport->path_policy == PATH_SINGLE && !is_one_plane))
 		return false;
 	snprintf(text, SIZE,
 		 "transport.path %s has no effect here: with fabric.spray %s switches choose the "
-		 "way, whatever the entropy value, and there is one plane",
-		 scenario_word("transport.path", transport->path_policy), spray_word(world));
+		 "way, whatever the entropy value, and %s",
+		 scenario_word("transport.path", transport->path_policy), spray_word(world),
+		 is_one_plane ? "there is one plane"
+			      : "planes are taken in turn, as all but mrc and single do");
 	return true;
 }
 
@@ -75,31 +81,97 @@ static bool warn_last_hop(const struct world *world, char *text)
 	return true;
 }
 
-// The largest switch chips announced up to 2026 carry 102.4 Tb/s, in at most 512 ports (Broadcom
-// Tomahawk 6, 2025: 64 of 1.6 Tb/s to 512 of 200 Gb/s); those before 51.2 Tb/s, 512 of 100 Gb/s.
-#define RADIX_MAX 512u
-#define CAPACITY_MAX_BPS UINT64_C(102400000000000)
-
-static bool warn_radix(const struct world *world, char *text)
+// A window is bytes, mpr packets: the smaller one holds. A window of several QPs has the packets of
+// them all, and a rate without a window needs none.
+static bool warn_window(const struct world *world, char *text)
 {
-	const struct topology *topology = &world->topology;
-	uint32_t ports_max = 0;
-	uint64_t most_bps = 0;
-	for (uint32_t i = 0; i < topology->switch_count; i++) {
-		const struct switch_plan *plan = &topology->switches[i];
-		uint64_t bps = 0;
-		for (uint32_t port = 0; port < plan->port_count; port++)
-			bps += topology->links[topology->port_links[plan->port_first + port]]
-				       .rate_bps;
-		ports_max = plan->port_count > ports_max ? plan->port_count : ports_max;
-		most_bps = bps > most_bps ? bps : most_bps;
-	}
-	if (ports_max <= RADIX_MAX && most_bps <= CAPACITY_MAX_BPS)
+	const struct transport_config *transport = &world->transport;
+	const struct cc_config *cc = &transport->cc;
+	const struct cc_ops *ops = cc_find(cc->name);
+	uint64_t given = ops->is_fixed ? cc->window_bytes : cc->max_cwnd_bytes;
+	uint64_t derived = ops->has_rate ? 0 : cc_bdp_bytes(cc) * 3 / 2;
+	uint64_t window = given > 0 ? given : derived;
+	uint64_t most = (uint64_t)transport->mpr * cc->mtu_bytes;
+	if (transport->shares_cc || window <= most)
 		return false;
 	snprintf(text, SIZE,
-		 "fabric.topology: a switch here has %" PRIu32 " ports, and one carries %" PRIu64
-		 ".%" PRIu64 " Tb/s; no switch of today has more than %u ports or 102.4 Tb/s",
-		 ports_max, most_bps / 1000000000000, most_bps / 100000000000 % 10, RADIX_MAX);
+		 "%s, %" PRIu64 " B%s, is never reached: transport.mpr, %u packets in flight at "
+		 "most, are %" PRIu64 " B",
+		 ops->is_fixed ? "cc.window" : "cc.max_window", window, given > 0 ? "" : " (auto)",
+		 transport->mpr, most);
+	return true;
+}
+
+// An EV of RC is a UDP source port, of which not all may be used.
+static bool warn_evs(const struct world *world, char *text)
+{
+	uint32_t asked = world->scenario->transport.ev_count;
+	if (world->transport.ev_count == asked)
+		return false;
+	snprintf(text, SIZE,
+		 "transport.evs %u is %u here: with transport.kind rc an entropy value is a UDP "
+		 "source port, and no more of them name paths",
+		 asked, world->transport.ev_count);
+	return true;
+}
+
+// The largest switch chip that is known here: Broadcom's Tomahawk 6 comes with 1,024 SerDes lanes
+// of 100 Gb/s or with 512 of 200 Gb/s (press release "Broadcom Ships Tomahawk 6: World's First
+// 102.4 Tbps Switch", 3 June 2025; ServeTheHome, "Broadcom Tomahawk 6 Launched for 1.6TbE
+// Generation"). A port takes whole lanes. A box may hold several chips, which then are several
+// switches in here.
+static const struct {
+	uint64_t rate_bps;
+	uint64_t lanes;
+} chips[] = {{UINT64_C(100000000000), 1024}, {UINT64_C(200000000000), 512}};
+
+#define CHIPS (sizeof(chips) / sizeof(*chips))
+
+static bool fits_a_chip(const uint64_t *lanes)
+{
+	for (size_t i = 0; i < CHIPS; i++)
+		if (lanes[i] <= chips[i].lanes)
+			return true;
+	return false;
+}
+
+// The lanes of each chip that the ports take, and their rates together.
+static uint64_t lanes_of(const struct topology *topology, const struct switch_plan *plan,
+			 uint64_t ret_lanes[CHIPS])
+{
+	uint64_t all_bps = 0;
+	for (size_t i = 0; i < CHIPS; i++)
+		ret_lanes[i] = 0;
+	for (uint32_t port = 0; port < plan->port_count; port++) {
+		uint64_t bps =
+			topology->links[topology->port_links[plan->port_first + port]].rate_bps;
+		all_bps += bps;
+		for (size_t i = 0; i < CHIPS; i++)
+			ret_lanes[i] += (bps + chips[i].rate_bps - 1) / chips[i].rate_bps;
+	}
+	return all_bps;
+}
+
+static bool warn_switch(const struct world *world, char *text)
+{
+	const struct topology *topology = &world->topology;
+	uint32_t ports = 0;
+	uint64_t most[CHIPS] = {0}, most_bps = 0;
+	for (uint32_t i = 0; i < topology->switch_count; i++) {
+		uint64_t lanes[CHIPS], bps = lanes_of(topology, &topology->switches[i], lanes);
+		if (fits_a_chip(lanes) || lanes[0] <= most[0])
+			continue;
+		memcpy(most, lanes, sizeof(most));
+		most_bps = bps;
+		ports = topology->switches[i].port_count;
+	}
+	if (ports == 0)
+		return false;
+	snprintf(text, SIZE,
+		 "fabric.topology: a switch here has %" PRIu32 " ports, together %" PRIu64
+		 ".%" PRIu64 " Tb/s, which take %" PRIu64 " lanes of 100 Gb/s or %" PRIu64
+		 " of 200 Gb/s; the largest switch chip (Tomahawk 6, 2025) has 1024 or 512",
+		 ports, most_bps / 1000000000000, most_bps / 100000000000 % 10, most[0], most[1]);
 	return true;
 }
 
@@ -107,15 +179,27 @@ static const struct {
 	const char *name;
 	bool (*holds)(const struct world *world, char *text);
 } warnings[] = {
-	{"rc-reordering", warn_reordering},   {"path-unused", warn_path},  {"no-marks", warn_marks},
-	{"no-last-hop-marks", warn_last_hop}, {"switch-size", warn_radix},
+	{"rc-reordering", warn_reordering},
+	{"path-unused", warn_path},
+	{"no-marks", warn_marks},
+	{"no-last-hop-marks", warn_last_hop},
+	{"switch-size", warn_switch},
+	{"window-above-mpr", warn_window},
+	{"fewer-evs", warn_evs},
 };
 
 uint32_t world_warnings(const struct world *world, struct world_warning *ret)
 {
 	uint32_t count = 0;
 	for (size_t i = 0; i < sizeof(warnings) / sizeof(*warnings); i++)
-		if (warnings[i].holds(world, ret[count].text))
+		if (warnings[i].holds(world, ret[count].text)) {
+			ret[count].index = (uint32_t)i;
 			ret[count++].name = warnings[i].name;
+		}
 	return count;
+}
+
+const char *world_warning_name(uint32_t index)
+{
+	return index < sizeof(warnings) / sizeof(*warnings) ? warnings[index].name : NULL;
 }

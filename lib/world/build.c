@@ -323,6 +323,8 @@ static void fill_transport(struct world *world)
 	const struct fabric_config *fabric = &world->fabric;
 	transport->regions_max = REGIONS_PER_NIC;
 	transport->ev_bits = scenario_evs_are_ports(world->scenario) ? 16 : 32;
+	while (transport->ev_bits == 16 && transport->ev_count > EVS_OF_PORT_MAX)
+		transport->ev_count /= 2; // of which a QP of RC draws one; MRC's were refused
 	transport->cc.rate_bps = fabric->link_rate_bps;
 	if (transport->kind == TRANSPORT_MRC) // RC: a QP has one plane
 		transport->cc.rate_bps *= fabric->planes;

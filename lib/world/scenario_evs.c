@@ -201,8 +201,6 @@ static void settle_rc(struct scenario *scenario)
 	transport->ev_universe = 0;
 	transport->ev_min_active = 0;
 	transport->ev_denied_count = 0;
-	while (scenario_evs_are_ports(scenario) && transport->ev_count > EVS_OF_PORT_MAX)
-		transport->ev_count /= 2; // of which it draws one
 	if (scenario->fabric.forwarding != FABRIC_USID)
 		transport->ev_mode = EV_AUTO;
 }

@@ -307,20 +307,26 @@ static void a_switch_that_nobody_sells_is_warned_about(void **)
 {
 #define TRAFFIC "traffic: {kind: permutation, bytes: 4kB}\n"
 #define SWITCH(of, holds) warned("name: a\nfabric: {" of "}\n" TRAFFIC, "switch-size", holds)
-	SWITCH("topology: rail, nics: 512, t1_count: 0", false);
-	SWITCH("topology: rail, nics: 1024, t1_count: 0", true);		    // ports
-	SWITCH("topology: rail, nics: 300, t1_count: 0, link_rate: 400Gb/s", true); // 120 Tb/s
-	SWITCH("nics: 512, nics_per_t0: 256, t1_count: 256", false);
-	SWITCH("nics: 512, nics_per_t0: 256, t1_count: 257", true);
-	SWITCH("topology: leaf-spine, nics: 1040, nics_per_t0: 2, t1_count: 1", true);
-	SWITCH("topology: fat-tree, nics: 1024, tor_nics: 512, pod_tors: 1, pod_aggs: 1, cores: 1",
+	SWITCH("topology: rail, nics: 1024, t1_count: 0", false); // 1,024 lanes of 100 Gb/s
+	SWITCH("topology: rail, nics: 1025, t1_count: 0", true);
+	SWITCH("topology: rail, nics: 512, t1_count: 0, link_rate: 200Gb/s", false); // or 512
+	SWITCH("topology: rail, nics: 513, t1_count: 0, link_rate: 200Gb/s", true);
+	SWITCH("topology: rail, nics: 256, t1_count: 0, link_rate: 400Gb/s", false);
+	SWITCH("topology: rail, nics: 257, t1_count: 0, link_rate: 400Gb/s", true);
+	SWITCH("topology: rail, nics: 600, t1_count: 0, link_rate: 150Gb/s", true); // 90 Tb/s
+	SWITCH("topology: rail, nics: 512, t1_count: 0, link_rate: 150Gb/s", false);
+	SWITCH("topology: rail, nics: 1025, t1_count: 0, link_rate: 10Gb/s", true); // a lane each
+	SWITCH("nics: 1024, nics_per_t0: 512, t1_count: 512", false);
+	SWITCH("nics: 1024, nics_per_t0: 512, t1_count: 513", true);
+	SWITCH("topology: leaf-spine, nics: 2050, nics_per_t0: 2, t1_count: 1", true);
+	SWITCH("topology: fat-tree, nics: 2048, tor_nics: 1024, pod_tors: 1, pod_aggs: 1, cores: 1",
 	       true);
-	SWITCH("topology: dumbbell, nics: 1022, bundle: 1", false);
-	SWITCH("topology: dumbbell, nics: 1024, bundle: 1", true);
-	SWITCH("topology: torus, nics: 1020, nics_per_t0: 510, torus_x: 2, torus_y: 1", false);
-	SWITCH("topology: torus, nics: 1200, nics_per_t0: 600, torus_x: 2, torus_y: 1", true);
-	SWITCH("topology: graph, nics: 513, nodes: [{name: a, nics: 513}]", true);
-	SWITCH("topology: graph, nics: 512, nodes: [{name: a, nics: 512}]", false);
+	SWITCH("topology: dumbbell, nics: 2046, bundle: 1", false);
+	SWITCH("topology: dumbbell, nics: 2048, bundle: 1", true);
+	SWITCH("topology: torus, nics: 2044, nics_per_t0: 1022, torus_x: 2, torus_y: 1", false);
+	SWITCH("topology: torus, nics: 2048, nics_per_t0: 1024, torus_x: 2, torus_y: 1", true);
+	SWITCH("topology: graph, nics: 1025, nodes: [{name: a, nics: 1025}]", true);
+	SWITCH("topology: graph, nics: 1024, nodes: [{name: a, nics: 1024}]", false);
 }
 
 static void marks_at_the_last_hop_are_missed_with_rc(void **)
@@ -333,6 +339,56 @@ static void marks_at_the_last_hop_are_missed_with_rc(void **)
 	warned(RC "queue: {ecn: false}\n", "no-last-hop-marks", false);
 }
 
+#define SMALL "name: a\nfabric: {nics: 8, nics_per_t0: 4, t1_count: 2, planes: 2}\n" TRAFFIC
+
+// A window in bytes beside the most packets in flight: the larger one is not what holds.
+static void a_window_that_mpr_cuts_is_warned_about(void **)
+{
+#define WINDOW(of, holds) warned(SMALL of, "window-above-mpr", holds)
+	WINDOW("", false);
+	WINDOW("cc: {algorithm: fixed, window: 17031kB}\n", false); // 4,096 packets of 4,258 B
+	WINDOW("cc: {algorithm: fixed, window: 17441kB}\n", true);
+	WINDOW("cc: {max_window: 1GB}\n", true);
+	WINDOW("cc: {max_window: 1GB, context: destination}\n", false); // of several QPs
+	WINDOW("transport: {mpr: 64}\ncc: {base_rtt: 1ms}\n", true);	// auto
+	WINDOW("transport: {kind: rc}\ncc: {algorithm: dcqcn}\n", false);
+	WINDOW("transport: {kind: rc}\ncc: {algorithm: dcqcn, max_window: 1GB}\n", true);
+}
+
+static uint64_t digest_of(const char *spray, const char *path, bool *ret_warned)
+{
+	static struct rig rig;
+	char text[2][64];
+	struct world_warning of[WORLD_WARNINGS_MAX];
+	snprintf(text[0], sizeof(text[0]), "fabric.spray=%s", spray);
+	snprintf(text[1], sizeof(text[1]), "transport.path=%s", path);
+	rig_run(&rig, small, (const char *const[]){"fabric.planes=2", text[0], text[1], NULL});
+	*ret_warned = world_warnings(&rig.stage.world, of) == 1 &&
+		strcmp(of[0].name, "path-unused") == 0;
+	stage_free(&rig.stage);
+	return rig.run.digest;
+}
+
+// With several planes an EV still says which, so that only paths that are one run are warned about.
+// With flowlets of switches those that take another EV for each packet may come to the same dice in
+// one run, and do not in the next.
+static void over_planes_paths_that_are_one_run_are_warned_about(void **)
+{
+	for (const char *const *spray = words[3]; *spray != NULL; spray++)
+		for (const char *const *path = words[PATH]; *path != NULL; path++) {
+			bool is_warned, is_other_warned, is_one = false;
+			uint64_t digest = digest_of(*spray, *path, &is_warned);
+			for (const char *const *other = words[PATH]; *other != NULL; other++)
+				is_one |= other != path &&
+					digest_of(*spray, *other, &is_other_warned) == digest;
+			bool has_flowlets = strcmp(*spray, "flowlet") == 0;
+			if (is_one != is_warned && !(has_flowlets && !is_warned))
+				fail_msg("fabric.spray %s, transport.path %s: %s", *spray, *path,
+					 is_one ? "another is the same run"
+						: "it is a run of its own");
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -341,6 +397,8 @@ int main(void)
 		cmocka_unit_test(the_page_says_so),
 		cmocka_unit_test(a_switch_that_nobody_sells_is_warned_about),
 		cmocka_unit_test(marks_at_the_last_hop_are_missed_with_rc),
+		cmocka_unit_test(a_window_that_mpr_cuts_is_warned_about),
+		cmocka_unit_test(over_planes_paths_that_are_one_run_are_warned_about),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
