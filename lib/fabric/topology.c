@@ -218,6 +218,12 @@ static int check_derived(const struct fabric_config *config, const struct topolo
 		return refuse(refusal, -EINVAL, "ecn_low_bytes % is above ecn_high_bytes %",
 			      (int64_t)topology->ecn_low_bytes, (int64_t)topology->ecn_high_bytes,
 			      0);
+	// of a shared buffer the share of a queue moves, and with PFC queues have no limit
+	bool is_limited = config->buffer.bytes == 0 && !config->pfc.is_on;
+	if (config->ecn_on && is_limited && topology->ecn_low_bytes > most)
+		return refuse(refusal, -EINVAL,
+			      "queue.ecn_low: % B is never reached in a queue of % B",
+			      (int64_t)topology->ecn_low_bytes, (int64_t)most, 0);
 	if (topology->ecn_high_bytes > QUEUE_BYTES_MAX)
 		return refuse(refusal, -EINVAL, "ecn_high_bytes % is above %",
 			      (int64_t)topology->ecn_high_bytes, (int64_t)QUEUE_BYTES_MAX, 0);

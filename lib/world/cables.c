@@ -221,9 +221,13 @@ int cables_build(struct world *world, struct refusal *refusal)
 			"transport.rto is % ps, and no answer can be back by then: the shortest "
 			"cable alone takes % ps",
 			world->transport.rto_ps, world->lookahead_ps, 0);
-	world->window_ps = world->lookahead_ps;
-	if (world->scenario->window_ps > 0)
-		world->window_ps = ps_min(world->lookahead_ps, world->scenario->window_ps);
+	if (world->scenario->window_ps > world->lookahead_ps)
+		return refuse(refusal, -EINVAL,
+			      "limits.window: a window of % ps is longer than the shortest delay, "
+			      "% ps; what is sent in it could arrive in it",
+			      world->scenario->window_ps, world->lookahead_ps, 0);
+	world->window_ps = world->scenario->window_ps > 0 ? world->scenario->window_ps
+							  : world->lookahead_ps;
 	uint64_t departures = departures_max(world);
 	if (departures > DEPARTURES_MAX)
 		return refuse(

@@ -368,11 +368,14 @@ static int check_rate(struct draft *draft)
 		return draft_refuse(draft, draft_mark(draft, "cc.context"),
 				    "cc.context: destination needs transport.contexts all and "
 				    "transport.sleek false");
-	if (cc->rate_min_bps > line_bps)
-		return draft_refuse(draft, draft_mark(draft, "cc.rate_min"),
-				    "cc.rate_min: %llu b/s is above fabric.link_rate, %llu b/s",
-				    (unsigned long long)cc->rate_min_bps,
-				    (unsigned long long)line_bps);
+	bool is_min = cc->rate_min_bps > line_bps; // which is rate_ai where it is not given
+	const char *path = is_min ? "cc.rate_min" : "cc.rate_ai";
+	if (is_min || cc->rate_ai_bps > line_bps)
+		return draft_refuse(
+			draft, draft_mark(draft, path),
+			"%s: %llu b/s is above fabric.link_rate, %llu b/s", path,
+			(unsigned long long)(is_min ? cc->rate_min_bps : cc->rate_ai_bps),
+			(unsigned long long)line_bps);
 	return 0;
 }
 

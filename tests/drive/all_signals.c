@@ -27,7 +27,7 @@ static void signals_cross_ranks(void **state)
 
 static void the_delay_bounds_the_window_and_its_length_changes_nothing(void **state)
 {
-	static const char *const lengths[] = {"limits.window=100ns", "limits.window=350ns",
+	static const char *const lengths[] = {"limits.window=100ns", "limits.window=99ns",
 					      "limits.window=33ns", "limits.window=7ns"};
 	rig_run(&truth, MATRIX, NULL);
 	assert_int_equal(truth.stage.world.window_ps, 100000);

@@ -389,6 +389,35 @@ static void over_planes_paths_that_are_one_run_are_warned_about(void **)
 		}
 }
 
+static void refused(const char *yaml, const char *text)
+{
+	static struct rig rig;
+	if (rig_build(&rig, yaml, NULL) >= 0)
+		fail_msg("not refused: %s", yaml);
+	if (strstr(rig.refusal.text, text) == NULL)
+		fail_msg("%s\nis refused with: %s", yaml, rig.refusal.text);
+}
+
+// A figure that cannot be kept is refused by its name, or warned about: none is cut in silence.
+static void no_figure_is_cut_in_silence(void **)
+{
+	warned(SMALL "transport: {kind: rc, evs: 32768}\ncc: {algorithm: fixed}\n", "fewer-evs",
+	       true);
+	warned(SMALL "transport: {kind: rc, evs: 16384}\ncc: {algorithm: fixed}\n", "fewer-evs",
+	       false);
+	refused(SMALL "limits: {window: 501ns}\n", "limits.window: a window of 501000 ps");
+	refused(SMALL "queue: {ecn_low: 200kB, ecn_high: 300kB}\n",
+		"queue.ecn_low: 200000 B is never reached in a queue of ");
+	refused(SMALL "transport: {mpr: 32768}\n", "transport.mpr: `32768` is too large");
+	refused(SMALL "transport: {sends: 65536}\n", "transport.sends: `65536` is too large");
+	refused(SMALL "transport: {kind: rc}\ncc: {algorithm: dcqcn, rate_ai: 101Gb/s}\n",
+		"cc.rate_ai: 101000000000 b/s is above fabric.link_rate");
+	warned(SMALL "limits: {window: 500ns}\n", "switch-size", false); // the lookahead
+	warned(SMALL "queue: {ecn_low: 200kB, ecn_high: 300kB, last_hop_bytes: 400kB}\n",
+	       "switch-size", false);
+	warned(SMALL "queue: {ecn_low: 200kB, ecn_high: 300kB, pfc: true}\n", "switch-size", false);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -399,6 +428,7 @@ int main(void)
 		cmocka_unit_test(marks_at_the_last_hop_are_missed_with_rc),
 		cmocka_unit_test(a_window_that_mpr_cuts_is_warned_about),
 		cmocka_unit_test(over_planes_paths_that_are_one_run_are_warned_about),
+		cmocka_unit_test(no_figure_is_cut_in_silence),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
