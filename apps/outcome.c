@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <errno.h>
+#include <getopt.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -9,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <weft/check.h>
 #include <weft/report_visible.h>
 
 #include "outcome.h"
@@ -66,6 +68,20 @@ int outcome_once(struct refusal *refusal, const char **to, const char *option, c
 		return outcome_bad_word(refusal, "an empty value for", option);
 	*to = word;
 	return 0;
+}
+
+int outcome_first(struct refusal *refusal, bool *seen, const struct option *longs, int option)
+{
+	char name[40];
+	check(option > 0 && option < OUTCOME_OPTIONS_MAX);
+	while (longs->val != option && longs->name != NULL)
+		longs++;
+	if (longs->name == NULL || longs->has_arg == no_argument || !seen[option]) {
+		seen[option] = true;
+		return 0;
+	}
+	snprintf(name, sizeof(name), "--%s", longs->name);
+	return outcome_bad_word(refusal, "given twice:", name);
 }
 
 int outcome_status(int rc)

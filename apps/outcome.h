@@ -3,6 +3,7 @@
 // them.
 #pragma once
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include <weft/refusal.h>
@@ -31,6 +32,13 @@ int outcome_bad_word(struct refusal *refusal, const char *what, const char *word
 // Remembers `word` of the command line in *to, for an option that may be given once. Returns 0, or
 // -EINVAL when *to holds a word already or `word` is empty; then *to stays.
 int outcome_once(struct refusal *refusal, const char **to, const char *option, const char *word);
+
+// Notes in `seen` [OUTCOME_OPTIONS_MAX], which begins false, that getopt has found `option` of
+// `longs`. Returns 0, or -EINVAL when it was there before: the second value would silently take the
+// place of the first. Options that may be given many times do not ask.
+#define OUTCOME_OPTIONS_MAX 320
+struct option;
+int outcome_first(struct refusal *refusal, bool *seen, const struct option *longs, int option);
 
 // The exit status for `rc`, a negative errno that came up. -ENOMEM is the scenario's own limit;
 // memory that the system does not give is -ENODEV.

@@ -104,8 +104,12 @@ static int read_words(struct words *words, int argc, char **argv)
 					      {"help", no_argument, NULL, 'h'},
 					      {"version", no_argument, NULL, 'v'},
 					      {NULL, 0, NULL, 0}};
+	bool seen[OUTCOME_OPTIONS_MAX] = {false};
+	struct refusal refusal = {0};
 	opterr = 0;
 	for (int option; (option = getopt_long(argc, argv, "h", longs, NULL)) != -1;) {
+		if (option != '?' && outcome_first(&refusal, seen, longs, option) < 0)
+			return outcome_refused("bench", &refusal, -EINVAL);
 		int status = read_option(words, option, argv[optind - 1]);
 		if (status != 0)
 			return status;

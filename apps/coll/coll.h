@@ -67,6 +67,7 @@ struct call {
 	bool is_seed_given;
 	bool is_checked; // -c 1
 	uint64_t packets_max;
+	bool has_warned; // of the world: it is the same for all sizes
 	bool is_json;
 	json_t *json; // rows, owned
 	const char *sets[SETS_MAX];

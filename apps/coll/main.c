@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,10 +148,12 @@ static int take_set(struct call *call, const char *word)
 static int take_seed(struct call *call, const char *word)
 {
 	char *end;
+	errno = 0;
 	call->seed = strtoull(word, &end, 10);
 	call->is_seed_given = true;
-	if (word[0] < '0' || word[0] > '9' || *end != '\0')
-		return outcome_bad_word(&call->refusal, "a seed is a number, not", word);
+	if (word[0] < '0' || word[0] > '9' || *end != '\0' || errno != 0 ||
+	    call->seed > INT64_MAX - ITERATIONS_MAX)
+		return outcome_bad_word(&call->refusal, "a seed is a number below 2^63, not", word);
 	return 0;
 }
 
@@ -265,6 +268,7 @@ static int check_call(struct call *call)
 
 static int parse(struct call *call, int argc, char **argv)
 {
+	bool seen[OUTCOME_OPTIONS_MAX] = {false};
 	int option, rc;
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, "b:e:i:f:g:n:c:o:d:r:t:w:m:G:z:p:a:C:R:T:h", longs,
@@ -272,6 +276,9 @@ static int parse(struct call *call, int argc, char **argv)
 		if (option == '?')
 			return outcome_bad_word(&call->refusal, "unknown option or missing value:",
 						argv[optind - 1]);
+		if (option != OPT_SET &&
+		    (rc = outcome_first(&call->refusal, seen, longs, option)) < 0)
+			return rc;
 		if ((rc = take(call, option, optarg)) < 0)
 			return rc;
 	}
@@ -318,9 +325,22 @@ static void show_row(struct call *call, const struct measured *row, struct total
 	total->wrong += row->wrong;
 }
 
+// Sizes that grow need not meet -e.
+static void say_last(const struct call *call, uint64_t last)
+{
+	if (last != call->size_max)
+		fprintf(stderr,
+			"weft coll: warning: -e %" PRIu64 " is not reached: sizes from -b %" PRIu64
+			" on %s %" PRIu64 ", and the last one is %" PRIu64 "\n",
+			call->size_max, call->size_min,
+			call->factor > 1 ? "grow by a factor of" : "grow by",
+			call->factor > 1 ? call->factor : call->step_bytes, last);
+}
+
 static int show(struct call *call)
 {
 	struct total total = {0};
+	uint64_t last = 0;
 	for (uint64_t bytes = call->size_min; bytes <= call->size_max;
 	     bytes = next_size(call, bytes)) {
 		struct measured row;
@@ -330,6 +350,7 @@ static int show(struct call *call)
 		if (row.end != RUN_DONE)
 			return say_end(row.bytes, row.end);
 		show_row(call, &row, &total);
+		last = bytes;
 		if (bytes == UINT64_MAX)
 			break;
 	}
@@ -337,6 +358,7 @@ static int show(struct call *call)
 		json_print(stdout, call, &total);
 	else
 		table_tail(stdout, call, &total);
+	say_last(call, last);
 	if (total.timed < total.rows)
 		return EXIT_NOT_VALID;
 	return total.wrong > 0 ? EXIT_MISSED : EXIT_SUCCESS;

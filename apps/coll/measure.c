@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <weft/report.h>
 #include <weft/workload_ring.h>
 
 #include "coll.h"
@@ -166,6 +167,9 @@ static int run_stage(struct call *call, struct ledger *ledger, struct measured *
 	int rc = stage_build(&stage, &call->scenario, NULL, 0, &options, &call->refusal);
 	if (rc < 0)
 		return rc;
+	if (!call->has_warned)
+		report_warnings(stderr, "weft coll: ", &stage.world);
+	call->has_warned = true;
 	if (ledger != NULL && (rc = fill(call, ledger, &stage.world, ret)) < 0) {
 		stage_free(&stage);
 		return rc;

@@ -98,12 +98,15 @@ static int check(struct call *call)
 
 static int parse(struct call *call, int argc, char **argv)
 {
+	bool seen[OUTCOME_OPTIONS_MAX] = {false};
 	int option, rc;
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
 		if (option == '?')
 			return outcome_bad_word(&call->refusal, "unknown option or missing value:",
 						argv[optind - 1]);
+		if ((rc = outcome_first(&call->refusal, seen, longs, option)) < 0)
+			return rc;
 		if ((rc = take(call, option, optarg)) < 0)
 			return rc;
 	}

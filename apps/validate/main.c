@@ -81,9 +81,14 @@ static uint32_t count_of(const char *text, uint32_t max)
 // 0 to go on, else the exit status plus 1.
 static int read_options(int argc, char **argv, struct choice *choice)
 {
+	bool seen[OUTCOME_OPTIONS_MAX] = {false};
+	struct refusal refusal = {0};
 	int option;
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
+		int rc = option == '?' ? 0 : outcome_first(&refusal, seen, long_options, option);
+		if (rc < 0)
+			return 1 + outcome_refused("validate", &refusal, rc);
 		switch (option) {
 		case OPT_DATA:
 			choice->data = optarg;
