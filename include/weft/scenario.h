@@ -161,6 +161,9 @@ struct scenario_key {
 // All keys, ended by one whose path is NULL.
 const struct scenario_key *scenario_keys(void);
 
+// Whether the key of that path has an effect in a scenario that was read.
+bool scenario_key_holds(const struct scenario *scenario, const char *path);
+
 // Another name that a key may be given by.
 struct scenario_name {
 	const char *name, *path;  // "cc.max_cwnd", of key "cc.max_window"

@@ -125,6 +125,12 @@ static inline bool probes_idle(const struct transport_config *config)
 		 config->sack_rule == SACK_MRC);
 }
 
+// EVs that stay in use whatever is lost.
+static inline uint32_t ev_min_active(const struct transport_config *config)
+{
+	return config->ev_min_active != 0 ? config->ev_min_active : (config->ev_count + 3) / 4;
+}
+
 // EVs of a QP, backups included.
 static inline uint32_t ev_universe(const struct transport_config *config)
 {

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <weft/cc_derived.h>
 #include <weft/course.h>
 #include <weft/fabric.h>
 #include <weft/machine.h>

@@ -24,6 +24,9 @@ void world_hear(const struct world *world, uint32_t shard, const struct signal *
 uint32_t world_signals_max(const struct world *world);
 uint64_t world_signals_total(const struct world *world);
 
+// How long each of them takes.
+ps_t world_signal_delay(const struct world *world);
+
 // Whether a machine ever gives one.
 bool world_gives_signals(const struct world *world, uint32_t machine);
 

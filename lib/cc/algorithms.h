@@ -48,6 +48,9 @@ void cc_on_sent_none(struct cc *cc, uint32_t bytes, ps_t now);
 void cc_aims_of_config(const struct cc *cc, const struct cc_config *config, struct cc_aims *ret);
 ps_t cc_target_ps(const struct cc_config *config);
 
+// The same of Swift.
+ps_t cc_swift_target_ps(const struct cc_config *config);
+
 // on_credit, receiver_told and receiver_grant of those without credits.
 void cc_on_credit_none(struct cc *cc, uint32_t bytes, ps_t now);
 void cc_receiver_told_none(uint64_t state[CC_RECEIVER_WORDS], uint32_t asked, uint32_t unpaid);

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include <weft/cc_derived.h>
+
 const struct cc_ops *cc_find(const char *name)
 {
 	for (const struct cc_ops *const *ops = cc_all; *ops; ops++) {
@@ -61,6 +63,12 @@ ps_t cc_target_ps(const struct cc_config *config)
 	if (config->target_delay_ps != 0)
 		return config->target_delay_ps;
 	return config->has_trimming ? config->base_rtt_ps * 3 / 4 : config->base_rtt_ps;
+}
+
+ps_t cc_delay_aim(const struct cc_config *config)
+{
+	return cc_find(config->name)->keys & CC_KEYS_NSCC ? cc_target_ps(config)
+							  : cc_swift_target_ps(config);
 }
 
 void cc_aims_of_config(const struct cc *cc, const struct cc_config *config, struct cc_aims *ret)

@@ -17,6 +17,8 @@
 // it. Ours is the least rate, one R_AI.
 #include "algorithms.h"
 
+#include <weft/cc_derived.h>
+
 #include <assert.h>
 
 #define PPB 1e9
@@ -60,6 +62,20 @@ static double rate_or(uint64_t given_bps, double derived)
 	return given_bps != 0 ? (double)given_bps : derived;
 }
 
+static void set_steps(struct dcqcn *d, const struct cc_config *config)
+{
+	d->ai = rate_or(config->rate_ai_bps, (double)config->rate_bps / AI_PER_LINE);
+	d->hai = rate_or(config->rate_hai_bps, d->ai * HAI_PER_AI);
+	d->least = rate_or(config->rate_min_bps, d->ai);
+}
+
+void cc_rates_of(const struct cc_config *config, struct cc_rates *ret)
+{
+	struct dcqcn d;
+	set_steps(&d, config);
+	*ret = (struct cc_rates){(uint64_t)d.ai, (uint64_t)d.hai, (uint64_t)d.least};
+}
+
 static void dcqcn_init(struct cc *cc, const struct cc_config *config, ps_t now)
 {
 	struct dcqcn *d = dcqcn_of(cc);
@@ -73,9 +89,7 @@ static void dcqcn_init(struct cc *cc, const struct cc_config *config, ps_t now)
 		.step_bytes = config->rate_bytes ? config->rate_bytes : RATE_BYTES,
 		.rounds = config->recovery_rounds ? config->recovery_rounds : ROUNDS,
 	};
-	d->ai = rate_or(config->rate_ai_bps, d->line / AI_PER_LINE);
-	d->hai = rate_or(config->rate_hai_bps, d->ai * HAI_PER_AI);
-	d->least = rate_or(config->rate_min_bps, d->ai);
+	set_steps(d, config);
 	d->target = d->line;
 	cc->window_bytes = config->max_cwnd_bytes ? config->max_cwnd_bytes : UINT32_MAX;
 	cc->wake_at = PS_NEVER;

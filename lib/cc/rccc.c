@@ -19,6 +19,8 @@
 
 #include "algorithms.h"
 
+#include <weft/cc_derived.h>
+
 #define QUANTUM_PACKETS 4u // htsim's
 #define PATIENCE_PS PS_PER_MS
 
@@ -126,13 +128,17 @@ static void rccc_on_time(struct cc *cc, ps_t now)
 
 // ---------------------------------------------------------------- the receiver
 
+uint32_t cc_credit_quantum(const struct cc_config *config)
+{
+	return config->credit_quantum_bytes ? config->credit_quantum_bytes
+					    : QUANTUM_PACKETS * config->mtu_bytes;
+}
+
 void rccc_receiver_init(uint64_t state[CC_RECEIVER_WORDS], const struct cc_config *config)
 {
 	*receiver_of(state) = (struct rccc_receiver){.mtu_bytes = config->mtu_bytes,
 						     .window_max = (uint32_t)cc_window_max(config),
-						     .quantum_bytes = config->credit_quantum_bytes
-							     ? config->credit_quantum_bytes
-							     : QUANTUM_PACKETS * config->mtu_bytes};
+						     .quantum_bytes = cc_credit_quantum(config)};
 }
 
 // Of a trimmed packet only its headers are left: it is owed a full one.

@@ -43,16 +43,19 @@ static void set_window(struct cc *cc, struct swift *s, double cwnd)
 	cc->window_bytes = (uint32_t)s->cwnd;
 }
 
+ps_t cc_swift_target_ps(const struct cc_config *config)
+{
+	return config->target_delay_ps != 0 ? config->target_delay_ps : config->base_rtt_ps / 2;
+}
+
 static void swift_init(struct cc *cc, const struct cc_config *config, ps_t now)
 {
 	struct swift *s = swift_of(cc);
 	(void)now;
 	*s = (struct swift){.cwnd_max = cc_window_max(config),
 			    .base_rtt_ps = config->base_rtt_ps,
-			    .target_ps = config->target_delay_ps,
+			    .target_ps = cc_swift_target_ps(config),
 			    .mtu_bytes = config->mtu_bytes};
-	if (s->target_ps == 0)
-		s->target_ps = config->base_rtt_ps / 2;
 	s->fs_range_ps = FS_TARGETS * (double)s->target_ps;
 	s->fs_a_ps = s->fs_range_ps / (1 / sqrt(FS_CWND_MIN) - 1 / sqrt(FS_CWND_MAX));
 	s->fs_b_ps = -s->fs_a_ps / sqrt(FS_CWND_MAX);

@@ -18,6 +18,7 @@
 #include "pauses.h"
 #include "program.h"
 #include "skip.h"
+#include "taken.h"
 #include "warnings.h"
 #include "watch.h"
 
@@ -477,5 +478,6 @@ void report_table(FILE *to, const struct report_input *input)
 	expect_table(to, input);
 	speed(to, input);
 	inputs(to, input);
+	taken_table(to, input);
 	files(to, input);
 }

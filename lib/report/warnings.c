@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "put.h"
+#include "taken.h"
 
 #include <weft/world_warning.h>
 
@@ -16,6 +17,7 @@ void inputs_json(json_t *root, const struct report_input *input)
 		put_text(row, "origin", origin_name(input->inputs[i].origin));
 		put_text(row, "text", input->inputs[i].text);
 	}
+	taken_json(root, input);
 }
 
 void warnings_json(json_t *root, const struct report_input *input)

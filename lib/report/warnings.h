@@ -6,7 +6,7 @@
 
 #include <weft/report.h>
 
-// Adds the list `inputs`.
+// Adds the lists `inputs` and `taken` (taken.h).
 void inputs_json(json_t *root, const struct report_input *input);
 
 // Adds the list `warnings` to `root`, nothing where there is none.

@@ -23,7 +23,6 @@ struct path_shape path_shape_of(const struct transport_config *config)
 {
 	uint32_t universe = ev_universe(config), index_mask = ev_index_mask(universe);
 	bool is_port = config->ev_bits == 16;
-	uint32_t min_active = config->ev_min_active;
 	enum path_policy policy = config->kind == TRANSPORT_RC ? PATH_SINGLE : config->path_policy;
 	return (struct path_shape){
 		.planes = config->planes,
@@ -32,7 +31,7 @@ struct path_shape path_shape_of(const struct transport_config *config)
 		.index_mask = index_mask,
 		.drawn_mask = (is_port ? EVS_OF_PORT_MAX - 1 : UINT32_MAX) & ~index_mask,
 		.fixed = is_port ? EV_PORT_FIRST : 0,
-		.min_active = min_active != 0 ? min_active : (config->ev_count + 3) / 4,
+		.min_active = ev_min_active(config),
 		.policy = policy,
 		.first_window = first_window(config),
 		.flowlet_gap_ps = config->flowlet_gap_ps,

@@ -409,6 +409,11 @@ int scenario_key_find(const char *path)
 	return -1;
 }
 
+bool scenario_key_holds(const struct scenario *scenario, const char *path)
+{
+	return scenario_use_holds(scenario_keys()[scenario_key_find(path)].use, scenario);
+}
+
 const char *scenario_word(const char *path, uint32_t value)
 {
 	return scenario_keys()[scenario_key_find(path)].words[value];

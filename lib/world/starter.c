@@ -214,6 +214,11 @@ uint64_t world_signals_total(const struct world *world)
 	return world->starters->signals_total;
 }
 
+ps_t world_signal_delay(const struct world *world)
+{
+	return world->starters->delay_ps;
+}
+
 bool world_gives_signals(const struct world *world, uint32_t machine)
 {
 	return machine < world->topology.hosts && world->starters->signals[machine] > 0;
