@@ -80,7 +80,7 @@ static void a_wrong_word_is_refused_at_its_place(void **)
 		{"{kind: link_down, at: all, until: 0ns}", 35, "write never, or 1ps"},
 		{"kind=loss", 1, "one line"},
 		{"- {kind: link_down, at: all}", 1, "one line"},
-		{"{kind: link_down, at: all", 26, "not YAML"},
+		{"{kind: link_down, at: all", 1, "not YAML"},
 		{"{kind: link_down, at: all}}", 27, "not YAML"},
 		{"{kind: link_down, at: all, seed: 3}", 28, "seed"},
 		{"", 1, "one line"},
