@@ -153,6 +153,7 @@ void collective_of(struct collective *ret, const struct world *world, uint32_t i
 	steps_run -= outcome->steps_skipped;
 	bool is_finished = outcome->whole_ps > 0 && outcome->end_ps != PS_NEVER;
 	bool is_imprecise = outcome->whole_error_ps > outcome->whole_ps / ERROR_PART;
+	bool is_too_short = outcome->whole_ps < outcome->ideal_ps;
 	*ret = (struct collective){
 		.outcome = outcome,
 		.group = group,
@@ -163,6 +164,7 @@ void collective_of(struct collective *ret, const struct world *world, uint32_t i
 		.is_extrapolated = steps_run < steps_all,
 		.reason = !is_finished ? NOT_FINISHED
 			: is_imprecise ? ERROR_TOO_LARGE
+			: is_too_short ? BELOW_IDEAL
 				       : NULL,
 	};
 }

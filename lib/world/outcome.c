@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <weft/world_ideal.h>
+
 #include "build.h"
 #include "estimate.h"
 #include "host.h"
@@ -176,6 +178,27 @@ static int build_collectives(struct world *world, uint32_t *clock_of_group)
 	return 0;
 }
 
+// What no extrapolation may undercut. Of what runs whole nobody asks.
+static int build_ideals(struct world *world, struct refusal *refusal)
+{
+	const struct job *job = &world->job;
+	struct outcome *outcome = world->outcome;
+	struct ideal *ideal;
+	bool is_whole = job->ring.steps_max == 0 && !world->scenario->skip.is_on;
+	if (is_whole || outcome->collective_count == 0)
+		return 0;
+	int rc = ideal_create(&ideal, world->arena, world->scenario, &world->topology, refusal);
+	for (uint32_t i = 0; rc == 0 && i < outcome->collective_count; i++) {
+		struct outcome_collective *of = &outcome->collectives[i];
+		const struct bucket *bucket = &job->buckets[of->bucket];
+		ideal_clear(ideal);
+		ideal_add_ring(ideal, &job->groups[of->group], &job->ring, bucket->kind,
+			       bucket->bytes);
+		of->ideal_ps = ideal_time(ideal).ps;
+	}
+	return rc;
+}
+
 int outcome_build(struct world *world, struct refusal *refusal)
 {
 	struct arena *arena = world->arena;
@@ -209,7 +232,7 @@ int outcome_build(struct world *world, struct refusal *refusal)
 		rc = build_record(world, shard, clock_of_group);
 	if (rc == 0)
 		rc = build_tally(world);
-	return rc < 0 ? build_no_memory(world, refusal) : 0;
+	return rc < 0 ? build_no_memory(world, refusal) : build_ideals(world, refusal);
 }
 
 // ---------------------------------------------------------------- adding up

@@ -199,7 +199,13 @@ static void a_collective_knows_whether_it_was_extrapolated(void **state)
 	collective_of(&one, &fake->world, 0);
 	assert_int_equal(one.steps_run, 12);
 	assert_int_equal(one.steps_all, 510); // all-reduce goes round twice
-	assert_true(one.is_extrapolated && one.is_finished);
+	assert_true(one.is_extrapolated && one.is_finished && one.reason == NULL);
+	fake->collectives[0].ideal_ps = fake->collectives[0].whole_ps;
+	collective_of(&one, &fake->world, 0);
+	assert_null(one.reason);
+	fake->collectives[0].ideal_ps++; // it cannot be so short
+	collective_of(&one, &fake->world, 0);
+	assert_string_equal(one.reason, BELOW_IDEAL);
 	fake->world.job.ring.steps_max = 300; // more than a reduce-scatter has
 	collective_of(&one, &fake->world, 1);
 	assert_int_equal(one.steps_run, 255);
