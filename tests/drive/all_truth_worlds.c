@@ -212,7 +212,7 @@ static void a_seed_is_the_same_world_with_every_compiler(void **)
 
 static void random_worlds_are_the_same_with_frames(void **state)
 {
-	uint64_t first = number("WEFT_TRUTH_FIRST", 1), count = number("WEFT_TRUTH_COUNT", 200);
+	uint64_t first = number("WEFT_TRUTH_FIRST", 1), count = number("WEFT_TRUTH_COUNT", 120);
 	struct seen seen = {0};
 	for (uint64_t seed = first; seed < first + count; seed++)
 		run_seed(seed, &seen);
