@@ -118,8 +118,11 @@ static int show(struct call *call)
 		return EXIT_ENVIRONMENT;
 	if (call->contrast.is_partial)
 		return EXIT_NOT_VALID;
-	return call->within < 0 || contrast_is_within(&call->contrast, call->within) ? EXIT_SUCCESS
-										     : EXIT_MISSED;
+	const char *beyond = call->within < 0 ? NULL
+					      : contrast_beyond(&call->contrast, call->within);
+	if (beyond != NULL)
+		fprintf(stderr, "weft compare: too far apart: %s\n", beyond);
+	return beyond == NULL ? EXIT_SUCCESS : EXIT_MISSED;
 }
 
 int main(int argc, char **argv)

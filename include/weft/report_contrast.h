@@ -46,8 +46,10 @@ int contrast_of(struct contrast *ret, const struct result *a, const struct resul
 		struct refusal *refusal);
 void contrast_free(struct contrast *contrast);
 
-// Whether each row is equal, within noise, or within `share` of a.
-bool contrast_is_within(const struct contrast *contrast, double share);
+// The first row that is neither equal, nor within noise, nor within `share` of a; NULL: none. What a
+// run is called and made from (digest, seed, name, file) counts for nothing: it differs where runs
+// do.
+const char *contrast_beyond(const struct contrast *contrast, double share);
 
 // A table; with `is_all` also the rows that are equal.
 void contrast_show(FILE *to, const struct contrast *contrast, bool is_all);

@@ -65,15 +65,26 @@ static int compare_rows(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-bool contrast_is_within(const struct contrast *contrast, double share)
+// What a run is called and made from: it differs where runs do, and is no figure.
+static bool is_identity(const char *name)
+{
+	static const char *const names[] = {"run.digest", "scenario.seed", "scenario.file",
+					    "scenario.name", "scenario.description"};
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+const char *contrast_beyond(const struct contrast *contrast, double share)
 {
 	for (uint32_t i = 0; i < contrast->count; i++) {
 		const struct contrast_row *row = &contrast->rows[i];
 		bool is_open = row->verdict == SPREAD_DIFFERS || row->verdict == SPREAD_UNKNOWN;
-		if (is_open && !(apart(row) <= share))
-			return false;
+		if (is_open && !is_identity(row->name) && !(apart(row) <= share))
+			return row->name;
 	}
-	return contrast->only_a == 0 && contrast->only_b == 0;
+	return contrast->only_a + contrast->only_b > 0 ? "what one side alone has" : NULL;
 }
 
 // ---------------------------------------------------------------- both

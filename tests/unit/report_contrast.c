@@ -86,7 +86,7 @@ static void the_same_seeds_are_compared_seed_by_seed(void **state)
 	assert_true(contrast.is_paired);
 	assert_int_equal(row_of(1, a, 5, 100, b, 5)->verdict, SPREAD_NOISE);
 	assert_int_equal(row_of(1, a, 5, 1, a, 5)->verdict, SPREAD_SAME);
-	assert_true(contrast_is_within(&contrast, 0));
+	assert_null(contrast_beyond(&contrast, 0));
 }
 
 static void one_value_says_nothing_of_noise(void **state)
@@ -95,8 +95,8 @@ static void one_value_says_nothing_of_noise(void **state)
 	(void)state;
 	assert_int_equal(row_of(1, a, 1, 2, b, 1)->verdict, SPREAD_UNKNOWN);
 	assert_int_equal(contrast.unknown, 1);
-	assert_false(contrast_is_within(&contrast, 0.99));
-	assert_true(contrast_is_within(&contrast, 1));
+	assert_non_null(contrast_beyond(&contrast, 0.99));
+	assert_null(contrast_beyond(&contrast, 1));
 }
 
 static void runs_are_compared_field_by_field(void **state)
@@ -119,9 +119,23 @@ static void runs_are_compared_field_by_field(void **state)
 	assert_int_equal(contrast.only_b, 1);
 	assert_string_equal(contrast.rows[2].name, "x[p].n"); // the others are infinitely far
 	assert_true(contrast.rows[2].a == 10 && contrast.rows[2].b == 11);
-	assert_false(contrast_is_within(&contrast, 100));
+	assert_non_null(contrast_beyond(&contrast, 100));
 	assert_int_equal(compare(a, a), 0);
-	assert_true(contrast_is_within(&contrast, 0));
+	assert_null(contrast_beyond(&contrast, 0));
+}
+
+// The same file under another name, or another seed: within what the figures are.
+static void what_a_run_is_called_is_no_figure(void **state)
+{
+	static const char a[] = "{\"run\": {\"digest\": \"1\"}, \"scenario\": {\"seed\": \"1\", "
+				"\"file\": \"a\", \"nics\": 4}, \"x\": 10}";
+	static const char b[] = "{\"run\": {\"digest\": \"2\"}, \"scenario\": {\"seed\": \"2\", "
+				"\"file\": \"b\", \"nics\": 4}, \"x\": 11}";
+	(void)state;
+	assert_int_equal(compare(a, b), 0);
+	assert_int_equal(contrast.unknown, 4);
+	assert_null(contrast_beyond(&contrast, 0.11));
+	assert_string_equal(contrast_beyond(&contrast, 0.09), "x");
 }
 
 static void what_cannot_be_compared_is_refused(void **state)
@@ -152,6 +166,7 @@ int main(void)
 		cmocka_unit_test(the_same_seeds_are_compared_seed_by_seed),
 		cmocka_unit_test(one_value_says_nothing_of_noise),
 		cmocka_unit_test(runs_are_compared_field_by_field),
+		cmocka_unit_test(what_a_run_is_called_is_no_figure),
 		cmocka_unit_test(what_cannot_be_compared_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, free_rows);
