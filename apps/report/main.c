@@ -100,8 +100,8 @@ static int check_words(struct call *call, int argc, char **argv)
 	if (optind < argc)
 		return outcome_bad_word(&call->refusal, "one result at a time; what is",
 					argv[optind]);
-	if (files_are_forced() && call->out == NULL)
-		return outcome_bad_word(&call->refusal, "needs --out:", "--force");
+	if (files_are_forced() && call->out == NULL && !call->is_lone)
+		return outcome_bad_word(&call->refusal, "needs --out or --no-manifest:", "--force");
 	if (call->has_no_files && (call->out != NULL || call->is_plain || call->is_quiet))
 		return outcome_bad_word(&call->refusal,
 					"--out, --plain and --quiet are of the files that "
@@ -225,12 +225,19 @@ static size_t output_count(const struct sheet *sheet)
 	return sheet_is_result(sheet) ? OUTPUT_COUNT : 1;
 }
 
-// Before anything is printed. In its own folder the page of a result is kept up to date.
+// In its own folder the page of a result is kept up to date; a file that was taken out of its
+// folder lies among others.
+static bool is_own_folder(const struct call *call)
+{
+	return call->out == NULL && !call->is_lone;
+}
+
+// Before anything is printed.
 static int check_files(struct call *call, const struct sheet *sheet)
 {
 	char path[PATH_BYTES];
 	int rc = 0;
-	for (size_t i = 0; call->out != NULL && i < output_count(sheet) && rc == 0; i++) {
+	for (size_t i = 0; !is_own_folder(call) && i < output_count(sheet) && rc == 0; i++) {
 		output_path(path, call, i);
 		rc = files_check_output(path, &call->refusal);
 	}
@@ -246,8 +253,8 @@ static int write_files(struct call *call, const struct sheet *sheet, const struc
 	int rc = 0, ended;
 	for (; begun < count && rc == 0; begun++) {
 		output_path(paths[begun], call, begun);
-		rc = (call->out != NULL ? draft_begin : draft_renew)(&drafts[begun], paths[begun],
-								     &call->refusal);
+		rc = (is_own_folder(call) ? draft_renew : draft_begin)(&drafts[begun], paths[begun],
+								       &call->refusal);
 		if (rc < 0)
 			break;
 		rc = outputs[begun].write(drafts[begun].to, sheet, input);

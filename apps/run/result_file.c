@@ -4,10 +4,12 @@
 #include "result_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <weft/drive_files.h>
 
@@ -75,6 +77,24 @@ static int read_text(const struct result_file *file, const char *path, const cha
 	return rc;
 }
 
+// The manifest was held against every file of the result: all of them were read.
+static int note_files(const struct result_file *file, struct refusal *refusal)
+{
+	int error = 0;
+	for (uint32_t i = 0; error == 0 && i < file->manifest.files.count; i++) {
+		char path[sizeof(file->path)];
+		snprintf(path, sizeof(path), "%.3800s/%.255s", file->folder,
+			 file->manifest.files.rows[i].name);
+		int one = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+		error = one < 0 ? errno : files_note_input(one);
+		if (one >= 0)
+			close(one);
+		if (error != 0)
+			return refuse_absent(refusal, path, error);
+	}
+	return 0;
+}
+
 int result_file_read(struct result_file *ret, const char *name, bool is_lone,
 		     struct refusal *refusal)
 {
@@ -87,6 +107,8 @@ int result_file_read(struct result_file *ret, const char *name, bool is_lone,
 	take_folder(ret);
 	if (!is_lone)
 		rc = manifest_check(&ret->manifest, ret->folder, refusal);
+	if (rc == 0)
+		rc = note_files(ret, refusal);
 	if (rc == 0)
 		rc = read_text(ret, ret->path, name_of(ret), RESULT_BYTES_MAX, &text, &bytes,
 			       refusal);

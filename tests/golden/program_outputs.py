@@ -37,7 +37,7 @@ WRITERS = [
     ("topology", ["{scenario}"], "--svg", ["scenario"]),
     ("goodput", ["{model}", "--runs", "2", "--days", "1"], "--svg", ["model"]),
     ("scaling", ["{model}", "--racks", "16,32"], "--svg", ["model"]),
-    ("verdict", ["{result}", "--profile", "{profile}"], "--junit", ["profile", "result"]),
+    ("verdict", ["{result}", "--profile", "{profile}"], "--junit", ["profile", "result", "histogram"]),
     ("bench", ["sim", "--scenario", "{scenario}", "--repeat", "1"], "--json", ["scenario"]),
     ("validate-fabric", ["{scenario}", "--quick", "--only", "pair-near", "--out", "{folder}/book"], "--junit", ["scenario"]),
 ]
@@ -70,7 +70,7 @@ class Outputs(unittest.TestCase):
         shutil.copytree(self.made, self.folder)
         self.names = {"folder": self.folder, "scenario": self.folder / "scenario.yaml", "profile": self.folder / "profile.yaml",
                       "traced": self.folder / "traced.yaml", "goal": self.folder / "job.goal", "model": self.folder / "model.yaml",
-                      "result": self.folder / "run" / "result.json"}
+                      "result": self.folder / "run" / "result.json", "histogram": next((self.folder / "run").glob("*.hdr"))}
 
     def tearDown(self):
         self.own.cleanup()
@@ -219,6 +219,19 @@ class Outputs(unittest.TestCase):
         self.assertEqual(run.returncode, BAD_INPUT)
         self.assertIn(f"{page}: was read: the file that is read is not written", run.stderr)
         self.assertEqual(self.state(), before)
+
+    def test_the_report_of_a_file_without_its_folder_replaces_nothing(self):
+        loose = self.folder / "loose"
+        loose.mkdir()
+        shutil.copy(self.names["result"], loose / "other.json")
+        (loose / "report.html").write_text("mine", encoding="utf-8")
+        before = self.state()
+        words = [WEFT, "report", loose / "other.json", "--no-manifest"]
+        run = subprocess.run(words, capture_output=True, text=True, timeout=600, check=False)
+        self.assert_refused(run, loose / "report.html", "is there already; --force replaces it")
+        self.assertEqual(self.state(), before)
+        self.assertEqual(subprocess.run([*words, "--quiet", "--force"], timeout=600, check=False).returncode, DONE)
+        self.assertNotEqual((loose / "report.html").read_text(encoding="utf-8"), "mine")
 
     def test_every_option_that_names_a_file_is_in_the_table(self):
         known = {(program, option) for program, _, option, _ in WRITERS}
