@@ -8,6 +8,7 @@
 //   why.c    what stands against a case that     coverage.c  what of the book has a verdict
 //            fails                               facts.c, tiers.c  what is known of the fabric
 //   budget.c, cost.c  what a book takes          carry.c   what the fabric carries between NICs
+//   earlier.c  what the folder holds already
 #pragma once
 
 #include <signal.h>
@@ -26,6 +27,7 @@
 #include "measures.h"
 #include "section.h"
 
+#define BOOK_MARK "book.json" // a folder of ours has it
 #define BOOK_CASES_MAX 64
 #define BOOK_NAME_BYTES 32
 #define BOOK_PATH_BYTES 4096
@@ -167,6 +169,10 @@ struct book {
 	struct manifest_rows inputs; // what the fabric was read from
 	struct refusal refusal;
 };
+
+// -EINVAL where the folder holds the book of another call and there is no --force: another scenario,
+// other options, or more cases.
+int earlier_check(struct book *book);
 
 // The case that `run` waits for, as its run is that one's, too; NULL: none.
 const struct case_run *case_awaited(const struct book *book, const struct case_run *run);

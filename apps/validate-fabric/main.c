@@ -22,7 +22,6 @@
 #include "weft_version.h"
 
 #define AT_ONCE_MAX 64
-#define MARK "book.json" // a folder of ours has it
 
 enum {
 	OPT_QUICK = 256,
@@ -167,8 +166,6 @@ static int parse(struct book *book, int argc, char **argv)
 					argv[optind]);
 	if (book->out == NULL)
 		return outcome_bad_word(&book->refusal, "a folder is needed:", "--out");
-	if (files_are_forced() && book->junit == NULL)
-		return outcome_bad_word(&book->refusal, "needs --junit:", "--force");
 	return settle_words(book);
 }
 
@@ -249,7 +246,7 @@ static int read_fabric(struct book *book)
 static int make_folders(struct book *book)
 {
 	char path[BOOK_PATH_BYTES];
-	int rc = folder_make(book->out, MARK, &book->refusal);
+	int rc = folder_make(book->out, BOOK_MARK, &book->refusal);
 	snprintf(path, sizeof(path), "%s/cases", book->out);
 	if (rc < 0 || mkdir(path, 0777) == 0 || errno == EEXIST)
 		return rc;
@@ -345,6 +342,8 @@ static int validate(struct book *book)
 	if (rc == 0)
 		rc = read_fabric(book);
 	file_watch(NULL, NULL);
+	if (rc == 0)
+		rc = earlier_check(book);
 	if (rc == 0 && book->junit != NULL)
 		rc = files_check_output(book->junit, &book->refusal);
 	if (rc == 0)

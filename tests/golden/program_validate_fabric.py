@@ -159,7 +159,7 @@ def check_kept(folder, scenario):
     lines = [line for line in text.splitlines() if " PASS " in line]
     check(status == 0 and lines and all("(kept)" in line for line in lines), "the second call keeps all cases")
     check((out / "book.json").read_text() == before, "and writes the same book")
-    status, text, errors = validate(scenario, out, "--quick", "--only", "one-packet", "--set", "transport.evs=32")
+    status, text, errors = validate(scenario, out, "--quick", "--only", "one-packet", "--set", "transport.evs=32", "--force")
     check(status == 0 and "(kept)" not in text and states(out) == {"one-packet": "pass"}, f"with another setting a case runs again: {status} {text}{errors}")
     run = out / "cases" / "one-packet" / "run"
     (run / "result.json").unlink()
@@ -183,7 +183,7 @@ def check_faults(folder, scenario):
         out = folder / name
         sections = [red, *green]
         for section in sections:
-            status, text, errors = validate(scenario, out, "--quick", "--jobs", "2", "--only", section, "--fault", fault)
+            status, text, errors = validate(scenario, out, "--quick", "--jobs", "2", "--only", section, "--fault", fault, "--force")
             got = {one["name"]: one["state"] for one in book(out)["sections"]}
             check(got[section] == ("fail" if section == red else "not_asked") and errors == "",
                   f"{name}: section {section} is {got[section]}, status {status}: {errors}")
@@ -200,6 +200,22 @@ def check_faults(folder, scenario):
     check("**FAIL**" in report and "no drops on cables" in report.split("## Anomalies")[1], "the report says what was missed")
 
 
+def check_others(folder, scenario):
+    """The book of another call stays, but with --force."""
+    own = ["--quick", "--only", "one-packet"]
+    validate(scenario, folder / "other", *own)
+    before = (folder / "other" / "book.json").read_bytes()
+    for name, words, why in ((scenario, ["--quick", "--only", "pair-near"], "it has more cases"), ("incast", own, "its scenario is another one"),
+                             (scenario, own[1:], "its --with or --quick is another one"),
+                             (scenario, [*own, "--set", "seed=4"], "its --set or --fault is another one")):
+        status, out, errors = validate(name, folder / "other", *words)
+        check(status == 2 and out == "" and f"holds the book of another call ({why}); --force replaces it" in errors, f"another's book: {errors.strip()}")
+    check((folder / "other" / "book.json").read_bytes() == before, "and it is as it was")
+    check(validate(scenario, folder / "other", *own)[0] == 0, "the same call goes on")
+    check(validate("incast", folder / "other", *own, "--force")[0] == 0, "--force replaces it")
+    check(book(folder / "other")["name"] == "incast", "by the new one")
+
+
 def check_why(folder, scenario):
     """What a scenario sets against a case is said where the case fails; what it cannot be asked is not asked."""
     for name, setting, case, state, says in (
@@ -210,7 +226,7 @@ def check_why(folder, scenario):
             ("fixed", "cc.algorithm=fixed", "incast-8", "fail", "cc.algorithm is fixed: senders do not slow down"),
             ("few packets", "queue.bytes=32KiB", "marks", "not_asked", "the thresholds are too near to each other"),
             ("one-to-two", "fabric.t1_count=2", "tail", "not_asked", "the fabric carries 50 % of what NICs send")):
-        _, _, errors = validate(scenario, folder / f"why-{name}", "--quick", "--only", case, "--set", setting)
+        _, _, errors = validate(scenario, folder / f"why-{name}", "--quick", "--only", case, "--set", setting, "--force")
         one = book(folder / f"why-{name}")["cases"][0]
         check(one["state"] == state and errors == "" and says in one["reason"], f"{setting}, {case}: {one['state']}: {one['reason']}")
     _, _, errors = validate("rail-8x4", folder / "why-rail", "--quick", "--only", "permutation-1")
@@ -259,7 +275,7 @@ def check_carried(folder):
         scenario.write_text(text + TRAFFIC)
         states_of = {}
         for section in ("baseline", "convergence", "mrc"):
-            _, _, errors = validate(scenario, out, "--quick", "--jobs", "2", "--only", section)
+            _, _, errors = validate(scenario, out, "--quick", "--jobs", "2", "--only", section, "--force")
             states_of |= states(out)
         got, asked = book(out), {key: value for key, value in states_of.items() if value != "not_asked"}
         drills = {"trunk-down", "t1-down", "t0-down", "port-down", "plane-down", "retire-restore", "port-status"}
@@ -282,7 +298,7 @@ def check_budget(folder):
     check(errors == "" and len(ran) >= 4 and "million packet-hops: about" in text.splitlines()[0], f"a torus is asked: {status} {text.splitlines()[0]}")
     check(all(one["hops"] <= one["estimate"]["hops_given_up"] and one["estimate"]["hops"] <= got["hops_max"] for one in ran), "hops are within the budget")
     check({one["name"]: one["state"] for one in ran}["permutation-1"] == "pass", f"and its permutation is held to what it carries: {states(out)}")
-    _, _, errors = validate(scenario, out, "--quick", "--only", "permutation-1", "--set", "limits.memory=64MiB")
+    _, _, errors = validate(scenario, out, "--quick", "--only", "permutation-1", "--set", "limits.memory=64MiB", "--force")
     one = book(out)["cases"][0]
     check(one["state"] == "left_out" and "left out: it takes about" in one["reason"] and "limits.memory" in one["reason"], f"memory is told before: {one}")
 
@@ -468,6 +484,7 @@ def main():
         check_coverage(folder, scenario, book(folder / "healthy"))
         check_kept(folder, scenario)
         check_faults(folder, scenario)
+        check_others(folder, scenario)
         check_why(folder, scenario)
         check_carried(folder)
         check_budget(folder)

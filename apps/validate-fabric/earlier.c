@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// The book that a folder holds already. A call goes on with its own; that of another call is
+// replaced only with --force.
+
+#include "book.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <weft/drive_files.h>
+
+#define BOOK_BYTES_MAX ((size_t)64 << 20)
+
+static bool is_list(const json_t *list, const char *const words[], uint32_t count)
+{
+	if (json_array_size(list) != count)
+		return false;
+	for (uint32_t i = 0; i < count; i++) {
+		const char *word = json_string_value(json_array_get(list, i));
+		if (word == NULL || strcmp(word, words[i]) != 0)
+			return false;
+	}
+	return true;
+}
+
+static bool is_word(const json_t *root, const char *key, const char *word)
+{
+	const char *there = json_string_value(json_object_get(root, key));
+	return there != NULL && strcmp(there, word) == 0;
+}
+
+static bool has_case(const struct book *book, const json_t *one)
+{
+	for (uint32_t i = 0; i < book->case_count; i++)
+		if (is_word(one, "name", book->cases[i].of->name))
+			return true;
+	return false;
+}
+
+// What is not as in this call; NULL: nothing, so this call goes on with it.
+static const char *other_of(const struct book *book, const json_t *root)
+{
+	const json_t *cases = json_object_get(root, "cases"), *one;
+	size_t i;
+	if (!is_word(root, "scenario", book->scene.path))
+		return "its scenario is another one";
+	if (!is_word(root, "with", book->with) ||
+	    json_is_true(json_object_get(root, "quick")) != book->is_quick)
+		return "its --with or --quick is another one";
+	if (!is_list(json_object_get(root, "sets"), book->sets, book->set_count) ||
+	    !is_list(json_object_get(root, "faults"), book->faults, book->fault_count))
+		return "its --set or --fault is another one";
+	json_array_foreach(cases, i, one) if (!has_case(book, one)) return "it has more cases";
+	return NULL;
+}
+
+int earlier_check(struct book *book)
+{
+	char path[BOOK_PATH_BYTES], *text;
+	struct refusal unread = {0};
+	size_t bytes;
+	snprintf(path, sizeof(path), "%s/%s", book->out, BOOK_MARK);
+	if (files_are_forced() || file_read_back(path, BOOK_BYTES_MAX, &text, &bytes, &unread) < 0)
+		return 0;
+	json_t *root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, NULL);
+	const char *other = other_of(book, root);
+	json_decref(root);
+	free(text);
+	if (other == NULL)
+		return 0;
+	snprintf(book->refusal.file, sizeof(book->refusal.file), "%.255s", book->out);
+	snprintf(book->refusal.text, sizeof(book->refusal.text),
+		 "holds the book of another call (%s); --force replaces it", other);
+	return -EINVAL;
+}
