@@ -20,7 +20,7 @@ struct staging {
 	const char *named;	       // the caller's word for it, good until the end, as are
 	const char *const *names;      // what it writes there beside a result, NULL behind the last
 	int lock;		       // the open folder `part`, locked
-	uint32_t made;		       // folders on the way that were not there
+	uint64_t made;		       // a bit of each folder on the way that was not there
 	bool is_begun, is_there, is_inside;
 };
 

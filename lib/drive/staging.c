@@ -109,24 +109,34 @@ static int resolve(char ret[PATH_MAX], const char *path)
 	return length < PATH_MAX ? 0 : ENAMETOOLONG;
 }
 
-// Makes each folder on the way to `path` that is not there; counts them. An errno.
-static int make_parents(const char *path, uint32_t *made)
+// Of a path without slashes and `.` at its end.
+static size_t trimmed(const char *path)
+{
+	size_t length = strlen(path);
+	while (length > 1 &&
+	       (path[length - 1] == '/' || (path[length - 1] == '.' && path[length - 2] == '/')))
+		length--;
+	return length;
+}
+
+// Makes each folder on the way to `path` that is not there, and notes which. An errno.
+static int make_parents(const char *path, uint64_t *made)
 {
 	char part[PATH_MAX];
-	size_t length = strlen(path);
+	size_t length = trimmed(path);
+	uint32_t slashes = 0;
 	if (length == 0 || length >= sizeof(part))
 		return length == 0 ? ENOENT : ENAMETOOLONG;
-	while (length > 1 && path[length - 1] == '/')
-		length--;
 	for (size_t i = 1; i < length; i++) {
 		if (path[i] != '/')
 			continue;
 		memcpy(part, path, i);
 		part[i] = '\0';
 		if (mkdir(part, 0777) == 0)
-			++*made;
+			*made |= slashes < 64 ? UINT64_C(1) << slashes : 0;
 		else if (errno != EEXIST)
 			return errno;
+		slashes++;
 	}
 	return 0;
 }
@@ -134,10 +144,19 @@ static int make_parents(const char *path, uint32_t *made)
 static void unmake_parents(const struct staging *staging)
 {
 	char part[PATH_MAX];
-	snprintf(part, sizeof(part), "%s", staging->path);
-	for (uint32_t i = 0; i < staging->made; i++) {
-		*strrchr(part, '/') = '\0';
-		if (rmdir(part) != 0)
+	size_t length = trimmed(staging->named);
+	uint32_t slashes = 0;
+	if (staging->made == 0)
+		return;
+	memcpy(part, staging->named, length);
+	for (size_t i = 1; i < length; i++)
+		slashes += part[i] == '/';
+	for (size_t i = length - 1; slashes > 0; i--) {
+		if (part[i] != '/')
+			continue;
+		part[i] = '\0';
+		slashes--;
+		if (slashes < 64 && staging->made >> slashes & 1 && rmdir(part) != 0)
 			return; // somebody has put something there
 	}
 }

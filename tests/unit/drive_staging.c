@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the folder of a result lies, and what a refused one leaves of the folders on the way to it.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <weft/drive_staging.h>
+
+static char folder[] = "staging-XXXXXX";
+static struct staging staging;
+static struct refusal refusal;
+
+static bool is_there(const char *path)
+{
+	return access(path, F_OK) == 0;
+}
+
+static void refused(const char *path, int code)
+{
+	refusal = (struct refusal){0};
+	assert_int_equal(staging_begin(&staging, path, NULL, &refusal), code);
+	assert_true(refusal.text[0] != '\0' && strlen(refusal.file) > 0);
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	strcpy(folder, "staging-XXXXXX");
+	return mkdtemp(folder) == NULL || chdir(folder) != 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	char command[64];
+	snprintf(command, sizeof(command), "rm -r %s", folder);
+	return chdir("..") != 0 || system(command) != 0;
+}
+
+// A name that no disk takes, at the end or on the way.
+static void a_refused_folder_leaves_none_on_the_way(void **state)
+{
+	(void)state;
+	char path[1024], name[301];
+	memset(name, 'n', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	snprintf(path, sizeof(path), "a/b/%s", name);
+	refused(path, -ENAMETOOLONG);
+	assert_false(is_there("a"));
+	snprintf(path, sizeof(path), "a/b/%s/c", name);
+	refused(path, -ENAMETOOLONG);
+	assert_false(is_there("a"));
+	snprintf(path, sizeof(path), "./a//b/%s/.", name);
+	refused(path, -ENAMETOOLONG);
+	assert_false(is_there("a"));
+}
+
+static void folders_that_were_there_stay(void **state)
+{
+	(void)state;
+	char path[1024], name[301];
+	memset(name, 'n', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	assert_int_equal(mkdir("old", 0777) | mkdir("old/empty", 0777), 0);
+	snprintf(path, sizeof(path), "new/../old/empty/%s", name);
+	refused(path, -ENAMETOOLONG);
+	assert_true(is_there("old/empty"));
+	assert_false(is_there("new"));
+}
+
+static void an_abandoned_result_leaves_nothing(void **state)
+{
+	(void)state;
+	assert_int_equal(staging_begin(&staging, "a/b/result/", NULL, &refusal), 0);
+	assert_true(is_there("a/b/.result.weft-part"));
+	staging_abandon(&staging);
+	assert_false(is_there("a"));
+}
+
+static void the_end_of_a_path_may_have_slashes_and_dots(void **state)
+{
+	(void)state;
+	static const char *const ends[] = {"", "/", "/.", "//./"};
+	char real[4096], should[4200], path[64];
+	assert_non_null(realpath(".", real));
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+		snprintf(path, sizeof(path), "r%zu%s", i, ends[i]);
+		snprintf(should, sizeof(should), "%s/r%zu", real, i);
+		assert_int_equal(staging_begin(&staging, path, NULL, &refusal), 0);
+		assert_string_equal(staging.path, should);
+		assert_int_equal(staging_end(&staging, &refusal), 0);
+		assert_true(is_there(should));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_refused_folder_leaves_none_on_the_way, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(folders_that_were_there_stay, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_abandoned_result_leaves_nothing, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(the_end_of_a_path_may_have_slashes_and_dots, set_up,
+						tear_down),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
