@@ -68,47 +68,6 @@ static bool is_dots(const char *name)
 
 // ---------------------------------------------------------------- paths
 
-// Takes `.`, `..` and needless slashes out of a path that begins at the root.
-static void tidy(char *path)
-{
-	char *to = path;
-	for (char *word = path; *word != '\0';) {
-		word += strspn(word, "/");
-		size_t length = strcspn(word, "/");
-		if (length == 2 && memcmp(word, "..", 2) == 0) {
-			while (to > path && *--to != '/') {
-			}
-		} else if (length > 0 && !(length == 1 && *word == '.')) {
-			*to++ = '/';
-			memmove(to, word, length);
-			to += length;
-		}
-		word += length;
-	}
-	if (to == path)
-		*to++ = '/';
-	*to = '\0';
-}
-
-// `path` from the root and without links; its end need not be there. An errno.
-static int resolve(char ret[PATH_MAX], const char *path)
-{
-	char whole[2 * PATH_MAX], folder[PATH_MAX];
-	if (realpath(path, ret) != NULL)
-		return 0;
-	if (errno != ENOENT || getcwd(folder, sizeof(folder)) == NULL)
-		return errno;
-	snprintf(whole, sizeof(whole), "%s/%s", path[0] == '/' ? "" : folder, path);
-	tidy(whole);
-	char *slash = strrchr(whole, '/');
-	*slash = '\0';
-	if (realpath(slash == whole ? "/" : whole, folder) == NULL)
-		return errno;
-	int length = snprintf(ret, PATH_MAX, "%s/%s", strcmp(folder, "/") == 0 ? "" : folder,
-			      slash + 1);
-	return length < PATH_MAX ? 0 : ENAMETOOLONG;
-}
-
 // Of a path without slashes and `.` at its end.
 static size_t trimmed(const char *path)
 {
@@ -117,6 +76,27 @@ static size_t trimmed(const char *path)
 	       (path[length - 1] == '/' || (path[length - 1] == '.' && path[length - 2] == '/')))
 		length--;
 	return length;
+}
+
+// `path` from the root and without links; its end need not be there. An errno.
+static int resolve(char ret[PATH_MAX], const char *path)
+{
+	char folder[PATH_MAX], real[PATH_MAX];
+	if (realpath(path, ret) != NULL)
+		return 0;
+	if (errno != ENOENT)
+		return errno;
+	size_t at = trimmed(path), end = at;
+	while (at > 0 && path[at - 1] != '/')
+		at--;
+	int length = snprintf(folder, sizeof(folder), "%.*s.", (int)at, path);
+	if (length >= (int)sizeof(folder))
+		return ENAMETOOLONG;
+	if (realpath(folder, real) == NULL)
+		return errno;
+	length = snprintf(ret, PATH_MAX, "%s/%.*s", strcmp(real, "/") == 0 ? "" : real,
+			  (int)(end - at), path + at);
+	return length < PATH_MAX ? 0 : ENAMETOOLONG;
 }
 
 // Makes each folder on the way to `path` that is not there, and notes which. An errno.

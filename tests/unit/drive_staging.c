@@ -86,6 +86,23 @@ static void an_abandoned_result_leaves_nothing(void **state)
 	assert_false(is_there("a"));
 }
 
+// As the system takes it: `..` behind a link is above where the link leads.
+static void a_link_on_the_way_is_followed_first(void **state)
+{
+	(void)state;
+	char real[4096], should[4200];
+	assert_int_equal(mkdir("deep", 0777) | mkdir("deep/er", 0777), 0);
+	assert_int_equal(symlink("deep/er", "link"), 0);
+	assert_non_null(realpath("deep", real));
+	snprintf(should, sizeof(should), "%s/result", real);
+	assert_int_equal(staging_begin(&staging, "link/../result", NULL, &refusal), 0);
+	assert_string_equal(staging.path, should);
+	assert_int_equal(staging_end(&staging, &refusal), 0);
+	assert_true(is_there("link/../result"));
+	assert_true(is_there("deep/result"));
+	assert_false(is_there("result"));
+}
+
 static void the_end_of_a_path_may_have_slashes_and_dots(void **state)
 {
 	(void)state;
@@ -109,6 +126,8 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(folders_that_were_there_stay, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_abandoned_result_leaves_nothing, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_link_on_the_way_is_followed_first, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(the_end_of_a_path_may_have_slashes_and_dots, set_up,
 						tear_down),
