@@ -93,9 +93,9 @@ static int read_rows(struct manifest_rows *to, const struct reading *reading, js
 static int read_fields(struct manifest *ret, struct reading *reading, json_t *root)
 {
 	const char *kind, *weft;
-	int schema;
+	json_int_t schema;
 	json_t *files, *inputs;
-	if (json_unpack(root, "{s:s, s:i, s:s, s:o, s:o!}", "kind", &kind, "schema", &schema,
+	if (json_unpack(root, "{s:s, s:I, s:s, s:o, s:o!}", "kind", &kind, "schema", &schema,
 			"weft", &weft, "files", &files, "inputs", &inputs) != 0 ||
 	    strcmp(kind, MANIFEST_KIND) != 0)
 		return refuse_text(reading, "this is no manifest of weft", 0);

@@ -225,8 +225,10 @@ static void what_is_no_manifest_is_refused(void **state)
 		"",
 		"[]",
 		"{}",
-		"{\"kind\": \"manifest\", \"schema\": 2, \"weft\": \"weft 1\", \"files\": []" TAIL,
-		"{\"kind\": \"book\", \"schema\": 1, \"weft\": \"weft 1\", \"files\": []" TAIL,
+		"{\"kind\": \"manifest\", \"schema\": 2, \"weft\": \"weft 1\", \"files\": [" TAIL,
+		"{\"kind\": \"manifest\", \"schema\": 4294967297, \"weft\": \"weft 1\", "
+		"\"files\": [" TAIL,
+		"{\"kind\": \"book\", \"schema\": 1, \"weft\": \"weft 1\", \"files\": [" TAIL,
 		HEAD TAIL "x",
 		HEAD "3" TAIL,
 		HEAD "{\"name\": \"a\", \"bytes\": 3}" TAIL,
