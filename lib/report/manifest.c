@@ -129,6 +129,8 @@ int manifest_refuse(struct refusal *refusal, int code, const char *dir, const ch
 	char path[MANIFEST_PATH_BYTES + 256];
 	size_t length = (size_t)snprintf(path, sizeof(path), "%s%s%s", dir,
 					 *name == '\0' ? "" : "/", name);
+	if (length >= sizeof(path))
+		length = sizeof(path) - 1; // what fitted
 	size_t left = length < sizeof(refusal->file) ? 0 : length - sizeof(refusal->file) + 4;
 	snprintf(refusal->file, sizeof(refusal->file), "%s%.252s", left > 0 ? "..." : "",
 		 path + left);

@@ -277,6 +277,22 @@ static void what_cannot_be_written_leaves_nothing(void **state)
 	assert_string_equal(refusal.file, "/no/such/folder/manifest.json");
 }
 
+static void a_path_that_is_longer_than_any_is_refused(void **state)
+{
+	(void)state;
+	char path[9000];
+	for (size_t length = 4000; length < sizeof(path); length += 83) {
+		struct manifest manifest;
+		struct refusal refusal = {0};
+		memset(path, 'a', length);
+		path[length] = '\0';
+		assert_int_equal(manifest_check(&manifest, path, &refusal), -EINVAL);
+		assert_int_equal(strncmp(refusal.file, "...aaaa", 7), 0);
+		assert_string_equal(refusal.text, strerror(ENAMETOOLONG));
+		manifest_free(&manifest);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -288,6 +304,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_cannot_be_written_leaves_nothing, make_dir,
 						remove_dir),
 		cmocka_unit_test(what_is_no_manifest_is_refused),
+		cmocka_unit_test(a_path_that_is_longer_than_any_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
