@@ -27,6 +27,7 @@ static const uint32_t hidden[][2] = {
 	{0xd800, 0xdfff},   // no characters
 	{0xfeff, 0xfeff},   // byte order mark
 	{0xfff9, 0xfffb},   // annotations
+	{0xfffe, 0xffff},   // no characters, and XML has none of them
 	{0xe0000, 0xe0fff}, // tags
 };
 
