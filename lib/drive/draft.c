@@ -32,6 +32,15 @@ static bool beside_of(char ret[DRAFT_PATH_BYTES], const char *path)
 	return length < DRAFT_PATH_BYTES;
 }
 
+// A file that is made: a link that waits under its name leads to another one.
+static FILE *open_beside(const char *path, bool is_made)
+{
+	if (!is_made)
+		return fopen(path, "we");
+	unlink(path); // of a process that had our number and was killed
+	return fopen(path, "wxe");
+}
+
 static int open_draft(struct draft *draft, const char *path, struct refusal *refusal)
 {
 	struct stat there;
@@ -48,7 +57,7 @@ static int open_draft(struct draft *draft, const char *path, struct refusal *ref
 	snprintf(draft->path, sizeof(draft->path), "%s", whole);
 	if (is_there && !S_ISREG(there.st_mode))
 		strcpy(draft->beside, draft->path);
-	draft->to = fopen(draft->beside, "w");
+	draft->to = open_beside(draft->beside, !is_there || S_ISREG(there.st_mode));
 	if (draft->to == NULL)
 		return file_unwritten(refusal, path, errno);
 	errno = 0;

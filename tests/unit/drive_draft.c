@@ -173,6 +173,23 @@ static void a_link_stays_and_its_file_changes(void **state)
 	unlink(link);
 }
 
+// Who may write in the folder, too, can know the name that a draft has until its end.
+static void a_link_in_the_way_of_a_draft_is_not_followed(void **state)
+{
+	(void)state;
+	char name[64], own[256], other[256];
+	snprintf(own, sizeof(own), "%s", path_of("own"));
+	snprintf(other, sizeof(other), "%s", path_of("other"));
+	put(other, "other", 0, 0);
+	snprintf(name, sizeof(name), ".own.%ld", (long)getpid());
+	assert_int_equal(symlink("other", path_of(name)), 0);
+	put(own, "new", 0, 0);
+	assert_holds(own, "new");
+	assert_holds(other, "other");
+	assert_int_not_equal(access(path_of(name), F_OK), 0);
+	assert_int_equal(unlink(own) | unlink(other), 0);
+}
+
 static void a_device_is_written_as_it_is(void **state)
 {
 	put("/dev/null", "gone", 0, 0);
@@ -206,6 +223,7 @@ int main(void)
 		cmocka_unit_test(what_went_wrong_leaves_what_was_there),
 		cmocka_unit_test(a_disk_that_fills_up_leaves_what_was_there),
 		cmocka_unit_test(a_link_stays_and_its_file_changes),
+		cmocka_unit_test(a_link_in_the_way_of_a_draft_is_not_followed),
 		cmocka_unit_test(a_device_is_written_as_it_is),
 		cmocka_unit_test(a_wrong_path_is_refused),
 	};
