@@ -88,17 +88,20 @@ static int refuse_path(struct refusal *refusal, const char *path, int rc, const 
 	return rc;
 }
 
-int files_note_input(int descriptor)
+static bool is_in(const struct list *list, int descriptor)
 {
 	struct identity file;
-	bool is_written = outputs.count > 0 && identify(&file, descriptor, "") == 0 &&
-		holds(&outputs, &file);
-	return is_written ? EBUSY : note(&inputs, descriptor);
+	return list->count > 0 && identify(&file, descriptor, "") == 0 && holds(list, &file);
+}
+
+int files_note_input(int descriptor)
+{
+	return is_in(&outputs, descriptor) ? EBUSY : note(&inputs, descriptor);
 }
 
 int files_note_output(int descriptor)
 {
-	return note(&outputs, descriptor);
+	return is_in(&inputs, descriptor) ? EBUSY : note(&outputs, descriptor);
 }
 
 void files_end_output(int descriptor)

@@ -24,6 +24,14 @@ static int refuse_file(struct refusal *refusal, const char *path, int code, cons
 	return code;
 }
 
+// What was found when the path was looked at may be another file by now. An errno.
+static int look_again(int descriptor, bool is_new, struct stat *ret)
+{
+	if (fstat(descriptor, ret) < 0)
+		return errno;
+	return !is_new && S_ISREG(ret->st_mode) && !files_are_forced() ? EEXIST : 0;
+}
+
 int tap_file_open(struct tap_file *ret, const char *path, struct refusal *refusal)
 {
 	const int how = O_WRONLY | O_CLOEXEC;
@@ -38,12 +46,13 @@ int tap_file_open(struct tap_file *ret, const char *path, struct refusal *refusa
 		descriptor = open(path, how);
 		error = errno;
 	}
-	if (descriptor >= 0 && (error = files_note_output(descriptor)) == 0 &&
-	    fstat(descriptor, &status) < 0)
-		error = errno;
+	if (descriptor >= 0 && (error = files_note_output(descriptor)) == 0)
+		error = look_again(descriptor, is_new, &status);
 	if (descriptor < 0 || error != 0) {
-		if (descriptor >= 0)
+		if (descriptor >= 0) {
+			files_end_output(descriptor);
 			close(descriptor);
+		}
 		return refuse_file(refusal, path, -error, "cannot be written", error);
 	}
 	*ret = (struct tap_file){

@@ -116,6 +116,9 @@ static void an_output_is_no_input_before_it_ends(void **state)
 	assert_int_equal(files_check_output(path, &refusal), 0);
 	assert_int_equal(file_read(path, 100, &text, &bytes, &refusal), 0);
 	free(text);
+	file = fopen(path, "a"); // nor an input an output
+	assert_int_equal(files_note_output(fileno(file)), EBUSY);
+	fclose(file);
 	unlink(path);
 }
 
