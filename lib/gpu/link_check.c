@@ -7,7 +7,7 @@
 
 #define PAGE 65536u // of the largest systems; buffers are pinned page by page
 #define DILATION_MILLI_MAX UINT64_C(1000000000000)
-#define FIGURE_MAX (UINT64_C(1) << 51) // as many as fit beside those of all other ranks
+#define FIGURE_MAX ((UINT64_C(1) << 51) - 1) // fits beside those of all other ranks
 #define NS_PER_S INT64_C(1000000000)
 
 static uint64_t round_up(uint64_t bytes, uint64_t grain)
@@ -204,6 +204,8 @@ const char *gpu_link_figures_wrong(const struct gpu_link_header *header,
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
 		if (counts[i] > FIGURE_MAX)
 			return "a count is beyond what a run has";
+	if (of->late_p50_ns > of->late_p99_ns || of->late_p99_ns > of->late_max_ns)
+		return "its releases are later than the latest of them";
 	if (of->releases > header->op_count || of->wrong > of->elements)
 		return "it has more releases than computations, or more wrong elements than all";
 	return NULL;

@@ -553,7 +553,8 @@ class Hostile(unittest.TestCase):
                 link.row(rank, 0, "<I", RANK_DONE)
             self.says(emu, name, PEER_LOST, "what the generator of rank 0 wrote cannot be")
             link.close()
-        self.each([("releases", 0, -1), ("late", 3, -1), ("gates", 4, NEVER), ("wrong", 9, 5), ("bytes", 13, NEVER)], one)
+        self.each([("releases", 0, -1), ("late", 3, -1), ("later than the latest", 1, 1), ("gates", 4, NEVER), ("wrong", 9, 5),
+                   ("bytes", 13, NEVER)], one)
 
     # ------------------------------------------------------------ both ends of weft, and somebody who writes into their link
 

@@ -204,6 +204,28 @@ static void steps_are_measured_by_their_updates(void **)
 	gpu_link_close(&run);
 }
 
+static void figures_that_cannot_be_are_named(void **)
+{
+	const struct gpu_link_header header = {.op_count = 10, .rank_count = GPU_RANKS_MAX};
+	const struct gpu_link_figures good = {.releases = 10,
+					      .late_p50_ns = 1,
+					      .late_p99_ns = 2,
+					      .late_max_ns = 2,
+					      .elements = INT64_MAX / GPU_RANKS_MAX};
+	struct gpu_link_figures bad[6];
+	assert_null(gpu_link_figures_wrong(&header, &good));
+	for (int i = 0; i < 6; i++)
+		bad[i] = good;
+	bad[0].releases = 11;
+	bad[1].late_p50_ns = 3;
+	bad[2].late_max_ns = 1;
+	bad[3].gates_ns = -1;
+	bad[4].elements++; // of all ranks together they are no signed number any more
+	bad[5].wrong = bad[5].elements + 1;
+	for (int i = 0; i < 6; i++)
+		assert_non_null(gpu_link_figures_wrong(&header, &bad[i]));
+}
+
 static void a_rank_has_one_generator(void **)
 {
 	struct gpu_link run = made();
@@ -311,6 +333,7 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(steps_are_measured_by_their_updates, set_up,
 						tear_down),
+		cmocka_unit_test(figures_that_cannot_be_are_named),
 		cmocka_unit_test_setup_teardown(a_rank_has_one_generator, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(nobody_waits_for_ever, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_file_that_is_no_link_stays, set_up, tear_down),
