@@ -30,7 +30,8 @@ static bool replace(uint32_t i, uintptr_t at)
 	return true;
 }
 
-// What is not guarded is whoever's it was before: the same access faults again and finds that.
+// What is not guarded is whoever's it was before: the same access faults again and finds that, and
+// what somebody sent comes once more.
 static void take_fault(int signal, siginfo_t *info, void *context)
 {
 	int error = errno;
@@ -39,6 +40,8 @@ static void take_fault(int signal, siginfo_t *info, void *context)
 		is_replaced = replace(i, (uintptr_t)info->si_addr);
 	if (!is_replaced)
 		sigaction(signal, &before, NULL);
+	if (info->si_code <= 0)
+		raise(signal);
 	errno = error;
 }
 

@@ -539,6 +539,17 @@ class Hostile(unittest.TestCase):
         self.says(emu, name, PEER_LOST, wanted)
         link.close()
 
+    def test_a_fault_that_somebody_sends_ends_a_run(self):
+        """What puts memory in place of lost pages is not for a SIGBUS of others."""
+        path = self.path()
+        emu = self.start(*EMU, path)
+        link = self.offered(path, emu)
+        emu.send_signal(signal.SIGBUS)
+        emu.communicate(timeout=HANGS_S)
+        if not os.environ.get("WEFT_SANITIZE"):  # which has a handler of its own
+            self.assertEqual(emu.returncode, -signal.SIGBUS)
+        link.close()
+
     def test_figures_that_cannot_be_are_no_result(self):
         """Generators that do all that is asked at once, and tell absurd figures at the end."""
         def one(name, at, value):
