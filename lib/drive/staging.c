@@ -18,6 +18,7 @@
 
 #define SUFFIX ".weft-part"
 #define TRIES 16
+#define NAME_BYTES 128 // of a file in the folder, while it is written
 
 // What results, studies, steps, reports and exports are made of. The manifest goes in last and out
 // first.
@@ -280,7 +281,7 @@ static bool is_fixed(const char *path, const char *parent)
 	return is_mount || is_here || access(parent, W_OK | X_OK) != 0;
 }
 
-// Where it is written.
+// Where it is written. Its files must have room behind it: told now, not after the run.
 static int name_part(struct staging *staging)
 {
 	char parent[PATH_MAX];
@@ -292,7 +293,7 @@ static int name_part(struct staging *staging)
 		? snprintf(staging->part, sizeof(staging->part), "%s/" SUFFIX, staging->path)
 		: snprintf(staging->part, sizeof(staging->part), "%.*s.%s" SUFFIX,
 			   (int)(slash + 1 - staging->path), staging->path, slash + 1);
-	return length < (int)sizeof(staging->part) ? 0 : -ENAMETOOLONG;
+	return length + NAME_BYTES < (int)sizeof(staging->part) ? 0 : -ENAMETOOLONG;
 }
 
 static int find(struct staging *staging, struct refusal *refusal)

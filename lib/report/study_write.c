@@ -17,7 +17,7 @@
 #include "warnings.h"
 
 #define STUDY_SCHEMA 1
-#define PATH_BYTES 1024
+#define PATH_BYTES 4096 // as long as the system takes
 
 // ---------------------------------------------------------------- JSON
 

@@ -16,7 +16,7 @@
 #include "watch.h"
 
 #define FILES_MAX (7 + HDR_COUNT)
-#define PATH_BYTES 1024
+#define PATH_BYTES 4096 // as long as the system takes
 
 struct output {
 	char name[HDR_NAME_BYTES];

@@ -127,6 +127,20 @@ class Kept(unittest.TestCase):
         self.assertEqual(self.weft("sim", self.small, "--out", self.small).returncode, ENVIRONMENT)
         self.assertEqual(self.small.read_text(encoding="utf-8"), SMALL)
 
+    def test_a_folder_may_lie_deep(self):
+        """As deep as the system takes; where its files would have no room, that is told before anything runs."""
+        deep = self.home.joinpath(*["b" * 240] * 5)
+        deep.mkdir(parents=True)
+        for words in ([self.small], [self.small, "--seeds", "2"], MODEL):
+            run = self.weft("sim", *words, "--out", "out", "--force", cwd=deep)
+            self.assertEqual(run.returncode, DONE, run)
+            self.assertIn("manifest.json", files_of(deep / "out"))
+        length = 4095 - 16 - len(str(self.home))
+        deepest = f"{self.home}/" + "/".join("c" * 240 for _ in range(length // 241)) + "/" + "c" * (length % 241)
+        run = self.weft("sim", self.long, "--out", deepest)
+        self.assertEqual((run.returncode, run.stdout), (ENVIRONMENT, ""), run)
+        self.assertIn("File name too long", run.stderr)
+
     def test_every_kind_of_result_replaces_itself_with_force_alone(self):
         goal = self.folder / "job.goal"
         goal.write_text("num_ranks 2\nrank 0 {\nl1: send 10b to 1 tag 1\n}\nrank 1 {\nl1: recv 10b from 0 tag 1\n}\n",

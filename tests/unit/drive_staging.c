@@ -31,6 +31,13 @@ static void refused(const char *path, int code)
 	assert_true(refusal.text[0] != '\0' && strlen(refusal.file) > 0);
 }
 
+static const char *name_of_300(void)
+{
+	static char name[301];
+	memset(name, 'n', sizeof(name) - 1);
+	return name;
+}
+
 static int set_up(void **state)
 {
 	(void)state;
@@ -50,9 +57,8 @@ static int tear_down(void **state)
 static void a_refused_folder_leaves_none_on_the_way(void **state)
 {
 	(void)state;
-	char path[1024], name[301];
-	memset(name, 'n', sizeof(name) - 1);
-	name[sizeof(name) - 1] = '\0';
+	char path[1024];
+	const char *name = name_of_300();
 	snprintf(path, sizeof(path), "a/b/%s", name);
 	refused(path, -ENAMETOOLONG);
 	assert_false(is_there("a"));
@@ -67,14 +73,30 @@ static void a_refused_folder_leaves_none_on_the_way(void **state)
 static void folders_that_were_there_stay(void **state)
 {
 	(void)state;
-	char path[1024], name[301];
-	memset(name, 'n', sizeof(name) - 1);
-	name[sizeof(name) - 1] = '\0';
+	char path[1024];
+	const char *name = name_of_300();
 	assert_int_equal(mkdir("old", 0777) | mkdir("old/empty", 0777), 0);
 	snprintf(path, sizeof(path), "new/../old/empty/%s", name);
 	refused(path, -ENAMETOOLONG);
 	assert_true(is_there("old/empty"));
 	assert_false(is_there("new"));
+}
+
+// Told before anything runs, and not when all is done.
+static void files_have_room_behind_their_folder(void **state)
+{
+	(void)state;
+	char path[4096] = "";
+	assert_non_null(getcwd(path, sizeof(path)));
+	size_t length = strlen(path);
+	while (length < 4000)
+		length += (size_t)snprintf(path + length, sizeof(path) - length, "/%.*s",
+					   length < 3780 ? 200 : 4000 - (int)length, name_of_300());
+	refused(path, -ENAMETOOLONG);
+	assert_string_equal(refusal.text, strerror(ENAMETOOLONG));
+	*strrchr(path, '/') = '\0';
+	assert_int_equal(staging_begin(&staging, path, NULL, &refusal), 0);
+	staging_abandon(&staging);
 }
 
 static void an_abandoned_result_leaves_nothing(void **state)
@@ -125,6 +147,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_refused_folder_leaves_none_on_the_way, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(folders_that_were_there_stay, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(files_have_room_behind_their_folder, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(an_abandoned_result_leaves_nothing, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_link_on_the_way_is_followed_first, set_up,
