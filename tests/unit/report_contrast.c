@@ -138,6 +138,24 @@ static void what_a_run_is_called_is_no_figure(void **state)
 	assert_string_equal(contrast_beyond(&contrast, 0.09), "x");
 }
 
+// What was taken for auto: one less on one side moves no other.
+static void parameters_are_compared_by_their_keys(void **state)
+{
+	static const char a[] = "{\"run\": {\"end\": \"done\"}, \"taken\": ["
+				"{\"key\": \"x.a\", \"value\": \"1B\"},"
+				"{\"key\": \"x.b\", \"value\": \"2B\"},"
+				"{\"key\": \"x.c\", \"value\": \"3B\"}]}";
+	static const char b[] = "{\"run\": {\"end\": \"done\"}, \"taken\": ["
+				"{\"key\": \"x.b\", \"value\": \"2B\"},"
+				"{\"key\": \"x.c\", \"value\": \"4B\"}]}";
+	(void)state;
+	assert_int_equal(compare(a, b), 0);
+	assert_int_equal(contrast.unknown, 1);
+	assert_int_equal(contrast.only_a, 1);
+	assert_int_equal(contrast.only_b, 0);
+	assert_string_equal(contrast.rows[0].name, "taken[x.c].value");
+}
+
 static void what_cannot_be_compared_is_refused(void **state)
 {
 	static const char run[] = "{\"run\": {\"end\": \"done\"}}";
@@ -167,6 +185,7 @@ int main(void)
 		cmocka_unit_test(one_value_says_nothing_of_noise),
 		cmocka_unit_test(runs_are_compared_field_by_field),
 		cmocka_unit_test(what_a_run_is_called_is_no_figure),
+		cmocka_unit_test(parameters_are_compared_by_their_keys),
 		cmocka_unit_test(what_cannot_be_compared_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, free_rows);
