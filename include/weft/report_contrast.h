@@ -22,7 +22,8 @@ extern "C" {
 struct contrast_row {
 	char name[CONTRAST_NAME_BYTES]; // the figure; of a study with several points, and its point
 	char unit[24];			// empty: the name says it
-	char word_a[48], word_b[48];	// where it is a word or a flag
+	char word_a[48], word_b[48];	// where it is a word or a flag; of a text its beginning
+	bool are_words_other;		// one is not the other, as a whole
 	double a, b;			// means of a study; NAN: a null
 	double low, high;		// interval of confidence of b - a; NAN without a spread
 	double chance;

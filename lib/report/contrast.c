@@ -40,7 +40,7 @@ void contrast_free(struct contrast *contrast)
 // How far apart, as a share of a; what is nothing on one side alone is infinitely far.
 static double apart(const struct contrast_row *row)
 {
-	if (isnan(row->a) != isnan(row->b) || strcmp(row->word_a, row->word_b) != 0)
+	if (isnan(row->a) != isnan(row->b) || row->are_words_other)
 		return INFINITY;
 	if (row->a == row->b || (isnan(row->a) && isnan(row->b)))
 		return 0;

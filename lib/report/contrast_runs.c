@@ -49,9 +49,9 @@ static void add_leaf(struct walk *walk, const char *name, const json_t *a, const
 	row->a = json_is_number(a) ? json_number_value(a) : NAN;
 	row->b = json_is_number(b) ? json_number_value(b) : NAN;
 	row->runs_a = row->runs_b = 1;
-	bool is_equal = json_is_number(a) && json_is_number(b)
-		? row->a == row->b
-		: strcmp(row->word_a, row->word_b) == 0 && json_is_number(a) == json_is_number(b);
+	bool are_numbers = json_is_number(a) && json_is_number(b);
+	bool is_equal = are_numbers ? row->a == row->b : json_equal(a, b);
+	row->are_words_other = !are_numbers && !is_equal;
 	row->verdict = is_equal ? SPREAD_SAME : SPREAD_UNKNOWN;
 }
 

@@ -138,6 +138,20 @@ static void what_a_run_is_called_is_no_figure(void **state)
 	assert_string_equal(contrast_beyond(&contrast, 0.09), "x");
 }
 
+// A table has room for the beginning of a text alone.
+static void texts_are_compared_to_their_end(void **state)
+{
+#define LONG "a text that is longer than what a table has room for, and ends in "
+	static const char a[] = "{\"run\": {\"end\": \"done\"}, \"x\": \"" LONG "a\"}";
+	static const char b[] = "{\"run\": {\"end\": \"done\"}, \"x\": \"" LONG "b\"}";
+	(void)state;
+	assert_int_equal(compare(a, b), 0);
+	assert_int_equal(contrast.unknown, 1);
+	assert_non_null(contrast_beyond(&contrast, 100));
+	assert_int_equal(compare(a, a), 0);
+	assert_null(contrast_beyond(&contrast, 0));
+}
+
 // What was taken for auto: one less on one side moves no other.
 static void parameters_are_compared_by_their_keys(void **state)
 {
@@ -185,6 +199,7 @@ int main(void)
 		cmocka_unit_test(one_value_says_nothing_of_noise),
 		cmocka_unit_test(runs_are_compared_field_by_field),
 		cmocka_unit_test(what_a_run_is_called_is_no_figure),
+		cmocka_unit_test(texts_are_compared_to_their_end),
 		cmocka_unit_test(parameters_are_compared_by_their_keys),
 		cmocka_unit_test(what_cannot_be_compared_is_refused),
 	};
