@@ -40,7 +40,8 @@ int staging_begin(struct staging *ret, const char *path, const char *const *name
 bool staging_place(const struct staging *staging, const char *file, char ret[STAGING_PATH_BYTES]);
 
 // Writes all to the disk and puts the folder in its place; one that was there is removed. Does
-// nothing where nothing was begun. -errno with a reason, which says where the result lies then.
+// nothing where nothing was begun. -errno with a reason, which says where the result lies then: in
+// a folder that no other run clears.
 int staging_end(struct staging *staging, struct refusal *refusal);
 
 // Takes away what was begun and not ended.

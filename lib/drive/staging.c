@@ -451,6 +451,16 @@ static int put_in_place(const struct staging *staging)
 	return 0;
 }
 
+// A result that found no place gets a name that no other run clears.
+static void keep_aside(struct staging *staging)
+{
+	char kept[STAGING_PATH_BYTES + 32];
+	int length = snprintf(kept, sizeof(kept), "%s.%ld", staging->part, (long)getpid());
+	if (length < (int)sizeof(staging->part) &&
+	    renameat2(AT_FDCWD, staging->part, AT_FDCWD, kept, RENAME_NOREPLACE) == 0)
+		strcpy(staging->part, kept);
+}
+
 int staging_end(struct staging *staging, struct refusal *refusal)
 {
 	struct stat about;
@@ -466,6 +476,8 @@ int staging_end(struct staging *staging, struct refusal *refusal)
 	if (rc == 0 && (error = put_in_place(staging)) != 0)
 		rc = refuse_path(refusal, staging->named, -EIO,
 				 "cannot be put there: ", strerror(error));
+	if (rc < 0)
+		keep_aside(staging);
 	close(staging->lock);
 	staging->is_begun = false;
 	if (rc == 0)

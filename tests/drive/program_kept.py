@@ -204,7 +204,11 @@ class Kept(unittest.TestCase):
         run.send_signal(signal.SIGTERM)
         self.assert_told(self.end_of(run), "the result lies in .*weft-part", "PARTIAL RESULT")
         self.assertEqual(files_of(self.out), ["mine"])
-        self.assertIn("result.json", files_of(self.part))
+        [kept] = self.home.glob(f"{self.part.name}.*")
+        self.assertIn("result.json", files_of(kept))
+        shutil.rmtree(self.out)
+        self.assertEqual(self.weft("sim", self.small, "--out", self.out).returncode, DONE)
+        self.assertIn("result.json", files_of(kept))  # the next run with this --out leaves it alone
 
     def limited(self, *words, bytes_max=3000):
         return self.weft(*words, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (bytes_max, bytes_max)))

@@ -108,6 +108,21 @@ static void an_abandoned_result_leaves_nothing(void **state)
 	assert_false(is_there("a"));
 }
 
+static void a_result_without_a_place_is_not_cleared(void **state)
+{
+	(void)state;
+	char kept[64];
+	snprintf(kept, sizeof(kept), ".result.weft-part.%ld", (long)getpid());
+	assert_int_equal(staging_begin(&staging, "result", NULL, &refusal), 0);
+	assert_int_equal(mkdir("result", 0777) | mkdir("result/of others", 0777), 0);
+	assert_int_equal(staging_end(&staging, &refusal), -EIO);
+	assert_non_null(strstr(refusal.text, kept));
+	assert_int_equal(rmdir("result/of others"), 0);
+	assert_int_equal(staging_begin(&staging, "result", NULL, &refusal), 0);
+	assert_int_equal(staging_end(&staging, &refusal), 0);
+	assert_true(is_there("result") && is_there(kept));
+}
+
 // As the system takes it: `..` behind a link is above where the link leads.
 static void a_link_on_the_way_is_followed_first(void **state)
 {
@@ -150,6 +165,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(files_have_room_behind_their_folder, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(an_abandoned_result_leaves_nothing, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_result_without_a_place_is_not_cleared, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_link_on_the_way_is_followed_first, set_up,
 						tear_down),
