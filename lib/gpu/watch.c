@@ -17,9 +17,11 @@ static int refuse_lost(const struct gpu_link *link, const char *why, struct refu
 	return -ECONNRESET;
 }
 
-// The run may have ended well, and gone, before this is asked.
-static const char *run_lost(const struct gpu_link *link, int64_t now_ns)
+// The run may have ended well, and gone, before this is asked; what is open then is never asked
+// for.
+static const char *run_lost(struct gpu_watch *watch, int64_t now_ns)
 {
+	const struct gpu_link *link = watch->link;
 	enum gpu_host_state state = gpu_link_host_state(link);
 	enum gpu_peer peer = gpu_link_host_is(link, now_ns);
 	const char *wrong = gpu_link_wrong(link);
@@ -27,6 +29,10 @@ static const char *run_lost(const struct gpu_link *link, int64_t now_ns)
 		return wrong;
 	if (state == GPU_HOST_FAILED)
 		return "the run has failed";
+	if (state == GPU_HOST_DONE && watch->done_ns == 0)
+		watch->done_ns = now_ns;
+	if (state == GPU_HOST_DONE && now_ns > watch->done_ns + GPU_SILENT_NS)
+		return "the run says that it is done, but it has not asked for everything";
 	if (state == GPU_HOST_DONE || peer == GPU_PEER_HERE)
 		return NULL;
 	return peer == GPU_PEER_GONE ? "the run is gone: its process has ended"
@@ -44,7 +50,7 @@ int gpu_watch_look(struct gpu_watch *watch, struct refusal *refusal)
 	watch->beat_ns = now_ns;
 	for (uint32_t i = 0; i < watch->options->rank_count; i++)
 		gpu_link_beat_rank(watch->link, watch->options->ranks[i], now_ns);
-	const char *lost = run_lost(link, now_ns);
+	const char *lost = run_lost(watch, now_ns);
 	if (lost != NULL)
 		return refuse_lost(link, lost, refusal);
 	if (now_ns - link->opened_ns < link->header->limit_s * NS_PER_S + GPU_SILENT_NS)

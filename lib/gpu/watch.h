@@ -12,6 +12,7 @@ struct gpu_watch {
 	struct gpu_link *link;
 	const struct gpu_generator_options *options;
 	int64_t beat_ns;
+	int64_t done_ns; // when the run was first seen to be done; 0: it was not
 };
 
 // -EINTR when it is to stop, -ECONNRESET when the run is lost; with a reason. Cheap: most calls

@@ -308,6 +308,8 @@ LATE_RUNS = [
     ("dilation 0", put(dilation_milli=0), OVER),
     ("a state that is none", put(state=77), "the run has failed"),
     ("it failed", put(state=FAILED), "the run has failed"),
+    ("it is done too early", put(state=DONE), "has not asked for everything"),
+    ("it is done too early and goes", lambda link: (put(state=DONE)(link), let_go(link)), "has not asked for everything"),
     ("it lets go", let_go, "the run is gone"),
     ("a heartbeat in a thousand years", lambda link: (link.still(), link.put("beat_ns", NEVER)), "the run is silent"),
     ("a heartbeat of -2^63", lambda link: (link.still(), link.put("beat_ns", -2**63)), "the run is silent"),
