@@ -318,16 +318,22 @@ static bool is_done(const struct sim *sim)
 	return done == sim->world->work_total;
 }
 
-// The option to raise where a limit other than that of time was hit; NULL: none was.
-static const char *limit_option(const struct sim *sim)
+// The option to raise where a limit other than that of time was hit; NULL: none was. What comes
+// behind a complete workload is not missed.
+static const char *limit_option(const struct sim *sim, bool has_all_hops)
 {
-	uint64_t hops_max = sim->world->scenario->hops_max;
 	if (sim->news.limit == OUTBOX_NO_PACKET)
 		return "limits.packets";
 	if (sim->news.limit != OUTBOX_WITHIN)
 		return "limits.memory";
+	return has_all_hops && !is_done(sim) ? "limits.hops" : NULL;
+}
+
+static bool is_at_hops(const struct sim *sim)
+{
+	uint64_t hops_max = sim->world->scenario->hops_max;
 	bool goes_on = sim->news.next_window != INT64_MAX;
-	return hops_max > 0 && goes_on && sim->news.hops >= hops_max ? "limits.hops" : NULL;
+	return hops_max > 0 && goes_on && sim->news.hops >= hops_max;
 }
 
 // Says which window comes next, or that the run ends. Done by one lane while the others wait.
@@ -343,9 +349,10 @@ static void choose_window(struct sim *sim)
 	if (has_run)
 		look_at_rings(sim);
 	ps_t time_max_ps = sim->world->scenario->time_max_ps - world_skipped_ps(sim->world);
-	sim->run.limit_option = limit_option(sim);
-	if (sim->run.limit_option != NULL) {
-		end_run(sim, RUN_LIMIT);
+	bool has_all_hops = is_at_hops(sim);
+	sim->run.limit_option = limit_option(sim, has_all_hops);
+	if (sim->run.limit_option != NULL || has_all_hops) {
+		end_run(sim, sim->run.limit_option != NULL ? RUN_LIMIT : RUN_DONE);
 		return;
 	}
 	if (sim->news.wants_stop) {

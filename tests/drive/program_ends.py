@@ -78,8 +78,11 @@ class Ends(unittest.TestCase):
         self.assertEqual((run.returncode, run.stderr), (NOT_VALID, "weft sim: a limit was hit: raise limits.hops\n"))
         self.assert_partial("limit", "limits.hops")
         self.assertTrue(100_000 <= self.result()["speed"]["hops"] < 150_000, self.result()["speed"]["hops"])  # a window more
-        run = weft("two-racks", "--set", "limits.hops=100000000", "--out", self.folder / "within")
+        run = weft("incast", "--set", "limits.hops=100000000", "--out", self.folder / "within")
         self.assertEqual(run.returncode, 0, run.stderr)
+        hops = json.loads((self.folder / "within" / "result.json").read_text(encoding="utf-8"))["speed"]["hops"]
+        run = weft("incast", "--set", f"limits.hops={hops - 1}", "--out", self.folder / "last")  # behind the last completion
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
 
     def test_the_time_limit_names_itself(self):
         run = weft("perm128-400g", "--set", "limits.time=30us", "--out", self.out)
