@@ -99,6 +99,25 @@ static ps_t added_by_ps(const struct world *world, const struct collective_clock
 	return added + growth / 2;
 }
 
+// Loops of a channel: where the last one of the plan is of a byte, the later channels do not have
+// it.
+static uint64_t loops_of(const struct collective_clock *clock, uint32_t channel,
+			 const struct ring_plan *plan)
+{
+	uint64_t at = (uint64_t)channel * clock->steps, loops = plan->loops;
+	while (loops > 0 && clock->whole_count[at + loops * plan->steps_per_loop - 1] == 0)
+		loops--;
+	return loops;
+}
+
+// The last front of a channel; 0 where it has no loop.
+static ps_t last_ps(const struct collective_clock *clock, uint32_t channel,
+		    const struct ring_plan *plan)
+{
+	uint64_t steps = loops_of(clock, channel, plan) * plan->steps_per_loop;
+	return steps > 0 ? front_ps(clock, (uint64_t)channel * clock->steps + steps - 1) : 0;
+}
+
 // What the steps left out of all loops add on one channel. A ring that fills more slowly than
 // sample.fill says drifts at first: a later part of the window is taken where that halves the
 // error.
@@ -107,9 +126,10 @@ static ps_t added_ps(const struct world *world, const struct collective_clock *c
 {
 	const struct window all = window_of(plan, world->plan.sample.fill);
 	const uint64_t left_out = plan->steps_per_loop_all - plan->steps_per_loop;
+	const uint64_t loops = loops_of(clock, channel, plan);
 	ps_t added = 0;
 	*ret_error_ps = 0;
-	for (uint64_t loop = 0; loop < plan->loops; loop++) {
+	for (uint64_t loop = 0; loop < loops; loop++) {
 		uint64_t at = (uint64_t)channel * clock->steps + loop * plan->steps_per_loop;
 		ps_t error_ps, best_ps = added_by_ps(world, clock, at, &all, left_out, &error_ps);
 		for (uint64_t part = 1; part < PARTS; part++) {
@@ -132,11 +152,11 @@ static ps_t added_ps(const struct world *world, const struct collective_clock *c
 
 // From the last front to the end: ranks wait for the completion of what they sent last, which a
 // front does not see.
-static ps_t tail_ps(const struct collective_clock *clock, ps_t end_ps)
+static ps_t tail_ps(const struct collective_clock *clock, const struct ring_plan *plan, ps_t end_ps)
 {
 	ps_t last = 0;
-	for (uint64_t channel = 1; channel <= clock->channels; channel++)
-		last = ps_max(last, front_ps(clock, channel * clock->steps - 1));
+	for (uint32_t channel = 0; channel < clock->channels; channel++)
+		last = ps_max(last, last_ps(clock, channel, plan));
 	check(end_ps >= last);
 	return end_ps - last;
 }
@@ -154,9 +174,9 @@ void estimate_whole(const struct world *world, const struct collective_clock *cl
 	of->steps_skipped = clock->steps_skipped / plan.loops;
 	if (plan.steps_per_loop == plan.steps_per_loop_all)
 		return;
-	const ps_t tail = tail_ps(clock, of->end_ps);
+	const ps_t tail = tail_ps(clock, &plan, of->end_ps);
 	for (uint32_t channel = 0; channel < clock->channels; channel++) {
-		ps_t error_ps, last = front_ps(clock, (channel + 1ull) * clock->steps - 1);
+		ps_t error_ps, last = last_ps(clock, channel, &plan);
 		ps_t whole_ps = last + tail - of->start_ps +
 			added_ps(world, clock, channel, &plan, &error_ps);
 		if (whole_ps > of->whole_ps) {

@@ -141,11 +141,33 @@ static void one_switch_of_several_gives_no_quantile(void **)
 	assert_null(found.latency.p99_ns.reason);
 }
 
+// 262,145 bytes of each rank on four channels: the first has a byte behind a full chunk, a loop
+// more than the others. One byte: the others have nothing.
+static void later_channels_may_have_a_loop_less(void **)
+{
+	static const char *const sizes[] = {"traffic.bytes=2097160B", "traffic.bytes=8B"};
+	static const char ring[] =
+		"name: loops\n"
+		"fabric: {topology: clos, nics: 8, nics_per_t0: 4, t1_count: 4}\n"
+		"traffic: {kind: ring, collective: all_gather, bytes: 1MB, channels: 4, chunk: "
+		"64KiB}\n"
+		"sample: {steps: 3, fill: 2}\n";
+	static struct rig rig;
+	for (size_t i = 0; i < 2; i++) {
+		rig_run(&rig, ring, (const char *const[]){sizes[i], NULL});
+		assert_int_equal(rig.run.end, RUN_DONE);
+		const struct outcome_collective *of = &rig.outcome->collectives[0];
+		assert_true(of->whole_ps > of->end_ps - of->start_ps);
+		stage_free(&rig.stage);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parts_of_the_groups_agree_with_all),
 		cmocka_unit_test(one_switch_of_several_gives_no_quantile),
+		cmocka_unit_test(later_channels_may_have_a_loop_less),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
