@@ -140,6 +140,11 @@ struct ring_plan {
 void ring_plan(struct ring_plan *ret, const struct ring_config *config, enum collective_kind kind,
 	       uint64_t bytes);
 
+// Data packets of at most `payload_bytes` that a rank sends on that channel, over all loops, in the
+// steps that are run.
+uint64_t ring_plan_packets(const struct ring_config *config, enum collective_kind kind,
+			   uint64_t bytes, uint32_t channel, uint64_t payload_bytes);
+
 // ---------------------------------------------------------------- job
 
 // Ranks that run the same collectives, listed host by host (scale-up domain by domain).

@@ -61,6 +61,7 @@ struct ideal_message {
 	uint32_t from, to;     // NICs; of one host only where there is a scale-up domain
 	uint64_t bytes;	       // of all
 	uint64_t first_bytes;  // of the first
+	uint64_t packets;      // of all; 0: as few as there can be
 	uint64_t packet_bytes; // payload of the smallest packet; 1: nobody knows
 	ps_t begin_ps;
 };

@@ -352,3 +352,11 @@ void ring_plan(struct ring_plan *ret, const struct ring_config *config, enum col
 				  .bytes_per_channel = cut.steps * cut.share,
 				  .bytes_per_channel_all = all * cut.share};
 }
+
+uint64_t ring_plan_packets(const struct ring_config *config, enum collective_kind kind,
+			   uint64_t bytes, uint32_t channel, uint64_t payload_bytes)
+{
+	struct cut cut;
+	cut_of(&cut, config, kind, bytes, channel);
+	return cut_packets(&cut, payload_bytes);
+}

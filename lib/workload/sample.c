@@ -39,11 +39,9 @@ static uint64_t count_bucket(const struct planner *planner, const struct group *
 	const struct sample *sample = &planner->sample;
 	ring.ranks = group->ranks;
 	ring.steps_max = sample->steps == 0 ? 0 : sample->fill + sample->steps;
-	for (uint32_t channel = 0; channel < ring.channels; channel++) {
-		struct cut cut;
-		cut_of(&cut, &ring, bucket->kind, bucket->bytes, channel);
-		packets += cut_packets(&cut, planner->payload_bytes);
-	}
+	for (uint32_t channel = 0; channel < ring.channels; channel++)
+		packets += ring_plan_packets(&ring, bucket->kind, bucket->bytes, channel,
+					     planner->payload_bytes);
 	// On each channel one member of a host sends to the next host; the others stay inside.
 	return hosts > 1 ? packets * hosts : 0;
 }

@@ -178,20 +178,27 @@ static void add_to_cuts(struct ideal *ideal, uint32_t from, uint32_t to,
 	}
 }
 
-// Packets of `bytes`, and what they are on the wire.
-static struct ideal_load wire_of(const struct ideal *ideal, uint64_t bytes)
+uint64_t ideal_packets(const struct ideal *ideal, uint64_t bytes)
 {
-	const struct transport_config *transport = &ideal->scenario->transport;
-	uint64_t packets = (bytes + transport->payload_bytes - 1) / transport->payload_bytes;
-	return (struct ideal_load){.bytes = bytes + packets * transport->header_bytes,
-				   .packets = packets};
+	uint64_t payload_bytes = ideal->scenario->transport.payload_bytes;
+	return (bytes + payload_bytes - 1) / payload_bytes;
+}
+
+// What `bytes` in so many packets are on the wire.
+static struct ideal_load wire_of(const struct ideal *ideal, uint64_t bytes, uint64_t packets)
+{
+	uint64_t header_bytes = ideal->scenario->transport.header_bytes;
+	return (struct ideal_load){.bytes = bytes + packets * header_bytes, .packets = packets};
 }
 
 static ps_t add_far(struct ideal *ideal, const struct ideal_message *message)
 {
 	uint32_t from = message->from, to = message->to;
-	struct ideal_load all = wire_of(ideal, message->bytes);
-	struct ideal_load first = wire_of(ideal, message->first_bytes);
+	uint64_t packets = ideal_packets(ideal, message->bytes);
+	struct ideal_load all = wire_of(ideal, message->bytes,
+					message->packets > 0 ? message->packets : packets);
+	struct ideal_load first = wire_of(ideal, message->first_bytes,
+					  ideal_packets(ideal, message->first_bytes));
 	ps_t begin_ps = message->begin_ps;
 	ps_t along_ps = way_ps(ideal, from, to,
 			       message->packet_bytes + ideal->scenario->transport.header_bytes);

@@ -42,5 +42,8 @@ struct ideal {
 void ideal_load_add(struct ideal_load *load, uint64_t bytes, uint64_t packets, ps_t head_ps,
 		    ps_t tail_ps);
 
+// Packets of one message of so many bytes.
+uint64_t ideal_packets(const struct ideal *ideal, uint64_t bytes);
+
 // Finds the cuts of the topology. -ENOMEM.
 int ideal_find_cuts(struct ideal *ideal, struct arena *arena);

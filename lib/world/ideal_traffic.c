@@ -27,6 +27,14 @@ static uint64_t last_packet_bytes(const struct walk *walk, uint64_t bytes)
 	return bytes > walk->chunk_bytes ? 1 : (bytes - 1) % walk->payload_bytes + 1;
 }
 
+// A message of the collective, or several of chunks and the rest.
+static uint64_t packets_of(const struct walk *walk, uint64_t bytes)
+{
+	uint64_t rest = bytes % walk->chunk_bytes;
+	return bytes / walk->chunk_bytes * ideal_packets(walk->ideal, walk->chunk_bytes) +
+		ideal_packets(walk->ideal, rest);
+}
+
 static uint32_t mark_of(ps_t at)
 {
 	return at / PS_PER_NS < MARK_MAX ? (uint32_t)(at / PS_PER_NS) : MARK_MAX;
@@ -49,6 +57,7 @@ static struct coll_marks tell(void *context, const struct coll_message *message)
 		.to = message->to,
 		.bytes = bytes,
 		.first_bytes = bytes < walk->chunk_bytes ? bytes : walk->chunk_bytes,
+		.packets = packets_of(walk, bytes),
 		.packet_bytes = last_packet_bytes(walk, bytes),
 		.begin_ps = message->after == OP_NONE ? 0 : message->after * PS_PER_NS,
 	};
@@ -60,10 +69,10 @@ static struct coll_marks tell(void *context, const struct coll_message *message)
 }
 
 // Chunks so long that messages are not too many, never shorter than they are. A stretch of longer
-// ones begins with what a message is.
+// ones begins with what a message is, and is cut at its ends.
 static uint32_t walk_chunk_bytes(const struct coll_config *config)
 {
-	uint64_t chunk_bytes = config->chunk_bytes;
+	uint64_t chunk_bytes = config->chunk_bytes - config->chunk_bytes % config->element_bytes;
 	while (chunk_bytes * 2 <= COLL_CHUNK_BYTES_MAX &&
 	       config->bytes / chunk_bytes * config->ranks > WALK_MESSAGES_MAX)
 		chunk_bytes *= 2;
@@ -95,20 +104,17 @@ static uint64_t slice_bytes(const struct ring_config *ring, uint64_t share)
 	return slice > 0 ? slice : 1;
 }
 
-// A channel's line around, so many steps. A slice goes from its rank to the one before it, or twice
-// so far: the times of the links on the way add up.
+// A channel's line around, so many steps, which are `hop` of each rank. A slice goes from its rank
+// to the one before it, or twice so far: the times of the links on the way add up.
 static void add_channel(struct ideal *ideal, const struct group *group, uint32_t channel,
-			uint64_t steps, uint64_t share, uint64_t slice)
+			uint64_t steps, struct ideal_message hop)
 {
 	ps_t chain_ps = 0;
 	for (uint32_t at = 0, i = 0; i < group->ranks; i++) {
 		uint32_t next = group_next(group, channel, at);
-		ps_t hop_ps = ideal_add(ideal,
-					&(struct ideal_message){.from = group->gpus[at],
-								.to = group->gpus[next],
-								.bytes = steps * share,
-								.first_bytes = slice,
-								.packet_bytes = 1});
+		hop.from = group->gpus[at];
+		hop.to = group->gpus[next];
+		ps_t hop_ps = ideal_add(ideal, &hop);
 		uint64_t times = steps / group->ranks + (i < steps % group->ranks);
 		chain_ps += (ps_t)times * hop_ps;
 		at = next;
@@ -121,10 +127,18 @@ void ideal_add_ring(struct ideal *ideal, const struct group *group, const struct
 {
 	uint64_t shard = bytes / group->ranks + (bytes % group->ranks != 0);
 	uint64_t steps = (kind == COLLECTIVE_ALL_REDUCE ? 2 : 1) * (uint64_t)(group->ranks - 1);
+	uint64_t payload_bytes = ideal->scenario->transport.payload_bytes;
+	struct ring_config whole = *ring;
+	whole.ranks = group->ranks;
+	whole.steps_max = 0;
 	for (uint32_t channel = 0; channel < ring->channels; channel++) {
 		uint64_t share = shard / ring->channels + (channel < shard % ring->channels);
-		if (share > 0)
-			add_channel(ideal, group, channel, steps, share, slice_bytes(ring, share));
+		struct ideal_message hop = {.bytes = steps * share, .packet_bytes = 1};
+		if (share == 0)
+			continue;
+		hop.first_bytes = slice_bytes(ring, share);
+		hop.packets = ring_plan_packets(&whole, kind, bytes, channel, payload_bytes);
+		add_channel(ideal, group, channel, steps, hop);
 	}
 }
 

@@ -154,10 +154,19 @@ static void a_torus_is_cut_in_rows(void **)
 
 static void rings_with_credits_send_all_of_their_steps(void **)
 {
+	// a step is two slices of 500,096 and 499,904 bytes, in 1,001 packets
 	struct ideal_time time = TIME_OF("traffic.kind=ring");
-	is_just_below(time, IDEAL_NIC, full_ps(14000000) + WAY_FAR_PS, 300000);
+	ps_t more = 14 * 100 * BYTE_PS;
+	is_just_below(time, IDEAL_NIC, full_ps(14000000) + more + WAY_FAR_PS, 300000);
+	assert_int_equal(time.packets, 8 * 14 * 1001);
 	struct ideal_time sample = TIME_OF("traffic.kind=ring", "sample.packets=1000");
 	assert_int_equal(sample.ps, time.ps);
+	// slices of 256, 256 and 88 bytes of 600, each with headers
+	struct ideal_time small = TIME_OF("traffic.kind=ring", "traffic.chunk=600B",
+					  "traffic.slices=3", "traffic.bytes=4800B");
+	assert_int_equal(small.packets, 8 * 14 * 3);
+	ps_t line = 14 * (600 + 3 * 100) * BYTE_PS;
+	assert_true(small.ps > line);
 }
 
 static void long_ones_are_not_walked_message_by_message(void **)
@@ -165,6 +174,13 @@ static void long_ones_are_not_walked_message_by_message(void **)
 	struct ideal_time whole = TIME_OF("traffic.bytes=512MB", "traffic.chunk=1kB");
 	ps_t should = full_ps(512000000 / 8 * 14);
 	assert_true(whole.ps > should - should / 100 && whole.ps < should + 10000000);
+	// so many that two are told as one
+	struct ideal_time small = TIME_OF("traffic.bytes=300MB", "traffic.chunk=101B",
+					  "traffic.element=4B", "traffic.collective=gather",
+					  "traffic.algorithm=direct");
+	assert_int_equal(small.packets, 7 * 375000);
+	is_just_below(small, IDEAL_NIC, (ps_t)small.packets * 200 * BYTE_PS + WAY_NEAR_PS,
+		      3000000); // each packet is rounded down
 }
 
 int main(void)
