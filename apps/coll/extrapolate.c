@@ -161,7 +161,7 @@ int extrapolate(struct call *call, struct measured *ret)
 int judge_ring(struct call *call, struct measured *ret, int rc)
 {
 	bool is_long = ret->ideal.packets > call->packets_max;
-	if (rc == -EINVAL && is_long)
+	if (rc == -EOVERFLOW && is_long) // of sample_apply()
 		return give_up(ret, "so few packets are no step of it");
 	if (rc < 0 || !ret->is_extrapolated || ret->end != RUN_DONE)
 		return rc;

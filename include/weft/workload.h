@@ -212,8 +212,8 @@ struct sample_plan {
 };
 
 // Cuts `job` down to what `want` allows (groups spread evenly over all, buckets merged into
-// siblings, ring.steps_max set). `payload_bytes` is the path MTU. -EINVAL with the reason when not
-// even one step fits packets_max, or the job has no collective that was picked.
+// siblings, ring.steps_max set). `payload_bytes` is the path MTU. -EOVERFLOW with the reason when
+// not even one step fits packets_max, -EINVAL when the job has no collective that was picked.
 int sample_apply(struct job *job, const struct sample *want, uint64_t payload_bytes,
 		 struct sample_plan *ret, struct refusal *refusal);
 

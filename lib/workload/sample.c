@@ -332,7 +332,7 @@ int sample_apply(struct job *job, const struct sample *want, uint64_t payload_by
 	if (want->buckets > 0)
 		merge_all(&planner);
 	if (!fit(&planner))
-		return refuse(refusal, -EINVAL,
+		return refuse(refusal, -EOVERFLOW,
 			      "one group, one collective and one ring step after % to fill are % "
 			      "packets, over the % allowed: allow more, or fewer steps to fill",
 			      planner.sample.fill, (int64_t)count_packets(&planner),

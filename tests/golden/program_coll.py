@@ -175,6 +175,8 @@ def check_no_time():
     check(status == 0 and rows(out)[0][10] == "credit_ring", "the scenario's traffic is replaced")
     status, out, _ = coll("all_gather", "--algorithm", "credit_ring", "-b", "64M", "--packets", "1000")
     check(status == 5 and "# Avg bus bandwidth    : N/A (1 of 1 sizes without a time)" in out, "no ring, no mean")
+    status, out, err = coll("all_gather", "--algorithm", "credit_ring", "-b", "64M", "--packets", "30000", "--set", "limits.window=1s")
+    check(status == 2 and out == "" and "limits.window" in err, f"what the packets are no cause of is told {err}")
     for packets in ("1000", "98304"):
         check(float(rows(coll(*words[:3], "-b", "1M", "--packets", packets)[1] or "")[0][6]) ==
               float(table[0][6]), "  the ideal does not depend on what is run")

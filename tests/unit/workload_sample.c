@@ -2,6 +2,7 @@
 // Samples: what is asked for is read, what is run fits, what is left out is put back with an error
 // that covers it.
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -219,7 +220,7 @@ static void a_sample_that_cannot_fit_is_refused(void **)
 	struct refusal refusal;
 	azure_job(&job);
 	struct sample want = {.packets_max = 1000, .is_on = true};
-	assert_int_equal(sample_apply(&job, &want, PAYLOAD, &plan, &refusal), -22);
+	assert_int_equal(sample_apply(&job, &want, PAYLOAD, &plan, &refusal), -EOVERFLOW);
 	assert_non_null(strstr(refusal.text, "over the 1000 allowed"));
 }
 
