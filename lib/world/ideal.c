@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The least time of a set of messages: loads of lines, and what they come to. See world_ideal.h.
 //
-// Every figure errs to the low side. A line of the simulation is rounded to 2^-20 ps a byte and
-// each packet on it down to a picosecond, so that much is taken off.
+// Every figure errs to the low side. A line of the simulation is rounded down to 2^-20 ps a byte,
+// one part in line_of() of the fastest, and each packet on it to a picosecond: that is taken off.
 
 #include <errno.h>
 
@@ -44,7 +44,7 @@ static ps_t carry_ps(uint64_t bytes, uint64_t packets, uint64_t rate_bps, uint64
 {
 	unsigned __int128 exact = (unsigned __int128)bytes * 8 * PS_PER_S / rate_bps;
 	unsigned __int128 rounded = (unsigned __int128)packets * rate_max_bps / rate_bps + 1;
-	unsigned __int128 off = (exact >> 20) + rounded;
+	unsigned __int128 off = exact / line_of(rate_max_bps) + rounded;
 	if (exact <= off)
 		return 0;
 	exact -= off;

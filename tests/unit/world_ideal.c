@@ -143,6 +143,17 @@ static void what_stays_in_a_host_takes_its_lines(void **)
 		      40000);
 }
 
+// A line of 99 Tb/s is rounded by five parts in a million.
+static void a_fast_line_is_as_fast_as_it_is(void **)
+{
+	struct ideal_time time = TIME_OF(
+		"traffic.collective=send_receive", "traffic.algorithm=direct", "traffic.bytes=1GB",
+		"traffic.chunk=1GB", "traffic.ranks=2", "fabric.nics_per_host=4",
+		"scaleup.rate=99Tb/s", "scaleup.delay=1us");
+	ps_t bytes_ps = line_ps(line_of(99000000000000), 1000000000);
+	is_just_below(time, IDEAL_STEPS, bytes_ps + 1000000, 1000);
+}
+
 static void a_torus_is_cut_in_rows(void **)
 {
 	// a row of 8, a NIC each, all_to_all: each half sends 4 x 4 blocks of 1 MB over two links
@@ -192,6 +203,7 @@ int main(void)
 		cmocka_unit_test(a_gather_fills_the_line_of_its_root),
 		cmocka_unit_test(what_crosses_t0s_passes_their_trunks),
 		cmocka_unit_test(what_stays_in_a_host_takes_its_lines),
+		cmocka_unit_test(a_fast_line_is_as_fast_as_it_is),
 		cmocka_unit_test(a_torus_is_cut_in_rows),
 		cmocka_unit_test(rings_with_credits_send_all_of_their_steps),
 		cmocka_unit_test(long_ones_are_not_walked_message_by_message),
