@@ -171,6 +171,8 @@ static void sum_up(struct sim *sim)
 	struct run *run = &sim->run;
 	const struct cable_set *cables = &sim->lanes[0].cables;
 	world_collect(sim->world);
+	// what ends in the last window may end behind where that begins
+	run->now_ps = ps_max(run->now_ps, sim->world->outcome->end_ps);
 	check_conservation(sim);
 	world_audit(sim->world,
 		    &(struct world_audit){.doubled = run->doubled,

@@ -47,6 +47,7 @@ static void expect_end(const char *goal, const char *const *sets, ps_t end_ps)
 	rig.outcome = rig.stage.world.outcome;
 	assert_int_equal(rig.run.end, RUN_DONE);
 	assert_int_equal(rig.outcome->end_ps, end_ps);
+	assert_true(rig.run.now_ps >= end_ps); // a result that says less is refused
 }
 
 static void expect_messages(uint64_t fabric, uint64_t scaleup)
