@@ -30,7 +30,6 @@ struct jobs {
 	jobs_work_fn *work;
 	jobs_take_fn *take;
 	void *context;
-	uint32_t taken;
 	int status; // the first that ended the study
 };
 
@@ -95,7 +94,8 @@ static void say_why(struct study_run *ret, int status, int how)
 		snprintf(ret->end, sizeof(ret->end), "ended with status %d", WEXITSTATUS(how));
 }
 
-// One that died costs no other: its own line says why. Refused before anything ran is the study.
+// One that died costs no other: its own line says why. Where the first is refused the study is,
+// however many run at once.
 static void end(struct jobs *jobs, struct job_process *process, int how)
 {
 	struct study_run run;
@@ -104,8 +104,7 @@ static void end(struct jobs *jobs, struct job_process *process, int how)
 		read(process->from, &run, sizeof(run)) == (ssize_t)sizeof(run);
 	if (is_whole) {
 		jobs->take(jobs->context, process->index, &run);
-		jobs->taken++;
-	} else if (status == EXIT_BAD_INPUT && jobs->taken == 0) {
+	} else if (status == EXIT_BAD_INPUT && process->index == 0) {
 		jobs->status = status;
 	} else if (!call_is_stopped()) {
 		say_why(&run, status == EXIT_BAD_INPUT ? status : EXIT_ENVIRONMENT, how);

@@ -208,7 +208,10 @@ static int run_all(struct study_work *work)
 	call->options.is_quiet = is_quiet;
 	if (work->has_bar)
 		outcome_bar("\r%30s\r", "");
-	return status != 0 ? status : finish(work);
+	if (status != 0 && report_study_taken(work->study) == 0)
+		return status;
+	int finished = finish(work); // what has run is not lost
+	return status != 0 ? status : finished;
 }
 
 static int prepare(struct study_work *work)

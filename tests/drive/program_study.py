@@ -153,11 +153,12 @@ class Study(unittest.TestCase):
             self.assertFalse(self.out.exists(), words)
 
     def test_a_point_that_is_refused_costs_no_other(self):
-        run = self.weft(SMALL, "--sweep", "limits.memory=1GiB,1MiB,2GiB", "--out", self.out, status=BAD_INPUT)
-        self.assertIn("raise limits.memory (run: limits.memory=1MiB, seed 1)", run.stderr)
-        study = json.loads((self.out / "study.json").read_text(encoding="utf-8"))
-        self.assertEqual([one["end"] for one in study["runs"]], ["done", "refused", "done"])
-        self.assertIn("1MiB, seed 1: refused", run.stdout)
+        for jobs in (1, 3):  # with 3 it is the first that ends
+            run = self.weft(SMALL, "--sweep", "limits.memory=1GiB,1MiB,2GiB", "--jobs", jobs, "--out", self.out, "--force", status=BAD_INPUT)
+            self.assertIn("raise limits.memory (run: limits.memory=1MiB, seed 1)", run.stderr)
+            study = json.loads((self.out / "study.json").read_text(encoding="utf-8"))
+            self.assertEqual([one["end"] for one in study["runs"]], ["done", "refused", "done"])
+            self.assertIn("1MiB, seed 1: refused", run.stdout)
 
     def test_a_folder_with_another_result_is_refused(self):
         self.weft(SMALL, "--out", self.out)
