@@ -56,12 +56,6 @@ static void find_farthest(struct figures *figures, const struct topology *topolo
 	}
 }
 
-// The switch of a NIC in the first plane.
-static uint32_t switch_of(const struct topology *topology, uint32_t nic)
-{
-	return topology->nic_switch != NULL ? topology->nic_switch[nic] : nic / topology->t0_nics;
-}
-
 // Ways from switch `at` on; `known` remembers what was counted already.
 static uint64_t count_paths(const struct topology *topology, uint32_t at, uint32_t to,
 			    uint64_t *known)
@@ -69,7 +63,7 @@ static uint64_t count_paths(const struct topology *topology, uint32_t at, uint32
 	uint16_t ports[MACHINE_PORTS_MAX];
 	if (known[at] > 0)
 		return known[at];
-	if (at == switch_of(topology, to))
+	if (at == topology_switch(topology, to))
 		return 1;
 	uint32_t count = topology_ports(topology, at, to, ports);
 	for (uint32_t i = 0; i < count; i++) {
@@ -91,7 +85,7 @@ int figures_find(struct figures *ret, const struct topology *topology,
 		count_tier(ret, topology, at);
 	count_links(ret, topology);
 	find_farthest(ret, topology, config);
-	ret->paths = count_paths(topology, switch_of(topology, ret->from), ret->to, known);
+	ret->paths = count_paths(topology, topology_switch(topology, ret->from), ret->to, known);
 	free(known);
 	return cut_find(&ret->bisection_bps, topology, config);
 }

@@ -26,11 +26,6 @@ struct walk {
 	bool is_adding;
 };
 
-static uint32_t switch_of(const struct topology *topology, uint32_t nic)
-{
-	return topology->nic_switch != NULL ? topology->nic_switch[nic] : nic / topology->t0_nics;
-}
-
 static void pass(struct walk *walk, uint32_t at, uint32_t port, double part)
 {
 	const struct topology *topology = walk->topology;
@@ -71,8 +66,8 @@ static bool step(struct walk *walk, uint32_t target, uint32_t side)
 // Follows a pair; false where there is no way.
 static bool follow(struct walk *walk, const struct pair *pair, double weight)
 {
-	uint32_t from = switch_of(walk->topology, pair->from), side = 0;
-	uint32_t to = switch_of(walk->topology, pair->to);
+	uint32_t from = topology_switch(walk->topology, pair->from), side = 0;
+	uint32_t to = topology_switch(walk->topology, pair->to);
 	walk->slowest = 1;
 	walk->fullest = 0;
 	walk->front[0][0] = from;

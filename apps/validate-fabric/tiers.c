@@ -8,15 +8,10 @@
 
 #include "facts.h"
 
-static uint32_t switch_of(const struct topology *topology, uint32_t nic)
-{
-	return topology->nic_switch != NULL ? topology->nic_switch[nic] : nic / topology->t0_nics;
-}
-
 uint32_t facts_nic(const struct facts *facts, uint32_t t0, uint32_t index)
 {
 	for (uint32_t nic = 0; nic < facts->nics; nic++)
-		if (switch_of(facts->topology, nic) == facts->t0[t0] && index-- == 0)
+		if (topology_switch(facts->topology, nic) == facts->t0[t0] && index-- == 0)
 			return nic;
 	return NIC_NONE;
 }
@@ -33,9 +28,9 @@ static void find_t0s(struct facts *facts)
 			facts->t0[facts->t0_count] = at;
 		facts->t0_count += has_nics;
 	}
-	uint32_t own = switch_of(topology, 0);
+	uint32_t own = topology_switch(topology, 0);
 	for (uint32_t nic = 0; nic < facts->nics; nic++) {
-		if (switch_of(topology, nic) != own)
+		if (topology_switch(topology, nic) != own)
 			continue;
 		if (facts->nics_per_t0++ == 1)
 			facts->near = nic;
@@ -51,7 +46,7 @@ static uint64_t rate_at(const struct topology *topology, uint32_t at, uint32_t p
 static void find_links_up(struct facts *facts)
 {
 	const struct topology *topology = facts->topology;
-	uint32_t at = switch_of(topology, 0);
+	uint32_t at = topology_switch(topology, 0);
 	const struct switch_plan *plan = &topology->switches[at];
 	double below = (double)facts->nics_per_t0 * (double)facts->fabric->link_rate_bps, above = 0;
 	for (uint32_t i = 0; i < plan->up_ports; i++)
@@ -119,13 +114,14 @@ static uint32_t farthest(const struct facts *facts)
 // As many as the links upwards carry.
 static int find_drills(struct facts *facts)
 {
-	uint32_t links = farthest(facts), own = switch_of(facts->topology, 0);
+	uint32_t links = farthest(facts), own = topology_switch(facts->topology, 0);
 	double carried = facts->nics_per_t0 * facts->up_share;
 	uint32_t most = carried < 1 ? 1 : carried < DRILL_FLOWS ? (uint32_t)carried : DRILL_FLOWS;
 	facts->far = facts->nics / 2;
 	for (uint32_t nic = 0; links > 0 && nic < facts->nics && facts->drill_count < most; nic++) {
-		uint32_t to = switch_of(facts->topology, nic) == own ? partner_of(facts, nic, links)
-								     : NIC_NONE;
+		uint32_t to = topology_switch(facts->topology, nic) == own
+			? partner_of(facts, nic, links)
+			: NIC_NONE;
 		if (to != NIC_NONE)
 			facts->drills[facts->drill_count++] = (struct pair){nic, to};
 	}
@@ -162,7 +158,7 @@ static void find_places(struct facts *facts)
 {
 	const struct topology *topology = facts->topology;
 	uint16_t ports[MACHINE_PORTS_MAX];
-	uint32_t at = switch_of(topology, 0), same = 0;
+	uint32_t at = topology_switch(topology, 0), same = 0;
 	uint32_t count = topology_ports(topology, at, facts->far, ports);
 	uint32_t next = topology_behind(topology, at, ports[0]);
 	for (uint32_t i = 0; i < count; i++)

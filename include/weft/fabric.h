@@ -213,6 +213,9 @@ int tree_parse(struct tree_plan *ret, const char *text, size_t bytes, struct ref
 uint32_t topology_links(const struct topology *topology, const struct fabric_config *config,
 			uint32_t from, uint32_t to);
 
+// The switch of a NIC, by its place in a plane.
+uint32_t topology_switch(const struct topology *topology, uint32_t nic);
+
 // The ports by which switch `at` (its place in topology.switches) may send a packet on to NIC
 // `target`, in ascending order. Returns how many there are; `ret` has room for MACHINE_PORTS_MAX.
 uint32_t topology_ports(const struct topology *topology, uint32_t at, uint32_t target,

@@ -466,12 +466,15 @@ uint32_t topology_thinned(const struct fabric_config *config)
 	return config->kind == TOPOLOGY_FAT_TREE ? fattree_aggs_kept(config) : 0;
 }
 
+uint32_t topology_switch(const struct topology *topology, uint32_t nic)
+{
+	return topology->nic_switch != NULL ? topology->nic_switch[nic] : nic / topology->t0_nics;
+}
+
 enum pair_class topology_pair(const struct topology *topology, uint32_t from, uint32_t to)
 {
 	if (from / topology->nics_per_host == to / topology->nics_per_host)
 		return PAIR_SAME_RACK;
-	bool is_near = topology->nic_switch != NULL
-		? topology->nic_switch[from] == topology->nic_switch[to]
-		: from / topology->t0_nics == to / topology->t0_nics;
+	bool is_near = topology_switch(topology, from) == topology_switch(topology, to);
 	return is_near ? PAIR_SAME_T0 : PAIR_ACROSS_T1;
 }
