@@ -4,11 +4,11 @@
 // checked. The pipelined ring of NCCL's Simple protocol, with its slices and credits, is a machine
 // of its own (workload.h); what is here has no credits: a send leaves when its bytes are there.
 //
-//   coll.c          names, checks, sizes//   coll_put.c      adding operations coll_choose.c what
-//   NCCL would take coll_data.c     values, and what becomes of them coll_ring.c     rings and
-//   chains           coll_tree.c   binary and double binary trees coll_halving.c  halving and
-//   doubling       coll_pat.c    PAT coll_direct.c   everyone with everyone     coll_levels.c,
-//   coll_exchange.c hierarchical
+//   coll.c          names, checks, sizes        coll_put.c    adding operations
+//   coll_choose.c   what NCCL would take        coll_data.c   values, and what becomes of them
+//   coll_ring.c     rings and chains            coll_tree.c   binary and double binary trees
+//   coll_halving.c  halving and doubling        coll_pat.c    PAT
+//   coll_direct.c   everyone with everyone      coll_levels.c, coll_exchange.c   hierarchical
 //
 // The result does not depend on the order in which messages arrive or operations run: a receive
 // may take its bytes as soon as they are sent, so what a message overwrites has always been read,
