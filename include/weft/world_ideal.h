@@ -58,7 +58,7 @@ void ideal_clear(struct ideal *ideal);
 
 // Messages between two NICs, of which the first can be sent at `begin_ps`.
 struct ideal_message {
-	uint32_t from, to;     // NICs; of one host only where there is a scale-up domain
+	uint32_t from, to;     // NICs; of one host without a scale-up domain: nothing is added
 	uint64_t bytes;	       // of all
 	uint64_t first_bytes;  // of the first
 	uint64_t packets;      // of all; 0: as few as there can be

@@ -6,6 +6,8 @@
 // becomes longer when collectives are longer by theirs. A quarter of 8 T1 switches are 2; of 4 it
 // is one, where collectives come out a sixth too long, and there is no quantile.
 
+#include <errno.h>
+
 #include "../../lib/report/figures.h"
 #include "../rig.h"
 
@@ -162,12 +164,29 @@ static void later_channels_may_have_a_loop_less(void **)
 	}
 }
 
+// Told as of what runs whole: the least time of a sample is worked out before its hosts are built.
+static void hosts_that_nothing_joins_are_refused(void **)
+{
+	static const char *const samples[] = {"sample.steps=3", "skip.steady=true"};
+	static const char model[] = "name: apart\n"
+				    "fabric: {nics: 64, nics_per_host: 8, nics_per_t0: 16, "
+				    "t1_count: 4}\n"
+				    "traffic: {kind: model, model: llama-small}\n";
+	static struct rig rig;
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(rig_build(&rig, model, (const char *const[]){samples[i], NULL}),
+				 -EINVAL);
+		assert_non_null(strstr(rig.refusal.text, "nothing joins them"));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parts_of_the_groups_agree_with_all),
 		cmocka_unit_test(one_switch_of_several_gives_no_quantile),
 		cmocka_unit_test(later_channels_may_have_a_loop_less),
+		cmocka_unit_test(hosts_that_nothing_joins_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
