@@ -245,7 +245,7 @@ class Link:
                 for rank in ranks:
                     self.row(rank, 8, "<q", time.monotonic_ns())
                 time.sleep(0.05)
-        self.beater = threading.Thread(target=go_on)
+        self.beater = threading.Thread(target=go_on, daemon=True)  # a test that fails ends, too
         self.beater.start()
 
     def still(self):

@@ -182,6 +182,8 @@ class Outputs(unittest.TestCase):
 
     def test_force_without_an_output_is_refused(self):
         def check(program, words, option, _reads):
+            if program == "validate-fabric":  # its --out is one
+                return
             words = [word.format(**self.names) for word in words if "other.pcapng" not in word and word != "--pcap"]
             run = subprocess.run([WEFT, program, *words, "--force"], capture_output=True, text=True, timeout=600, check=False)
             self.assertEqual((run.returncode, run.stdout), (BAD_INPUT, ""), run)
