@@ -8,7 +8,6 @@
 //   why.c    what stands against a case that     coverage.c  what of the book has a verdict
 //            fails                               facts.c, tiers.c  what is known of the fabric
 //   budget.c, cost.c  what a book takes          carry.c   what the fabric carries between NICs
-//   earlier.c  what the folder holds already
 #pragma once
 
 #include <signal.h>
@@ -170,8 +169,7 @@ struct book {
 	struct refusal refusal;
 };
 
-// -EINVAL where the folder holds the book of another call and there is no --force: another scenario,
-// other options, or more cases.
+// -EINVAL where the folder holds the book of another call (earlier.c) and there is no --force.
 int earlier_check(struct book *book);
 
 // The case that `run` waits for, as its run is that one's, too; NULL: none.
@@ -195,8 +193,6 @@ int child_start(pid_t *ret, const char *with, const char *words[], const char *l
 
 // It has ended with `status`, as waitpid() has it.
 int case_end(struct book *book, struct case_run *run, int status);
-
-// ---------------------------------------------------------------- why
 
 // Settings of the fabric that stand against what a case relies on, a sentence each with "; "
 // before it. Nothing where there are none: then its figures speak for themselves.

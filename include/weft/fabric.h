@@ -208,12 +208,9 @@ int topology_build(struct topology *ret, struct arena *arena, const struct fabri
 // Reads a .topo file of htsim. -EINVAL with line, column and reason.
 int tree_parse(struct tree_plan *ret, const char *text, size_t bytes, struct refusal *refusal);
 
-// Links on the way from one NIC to another within a plane; 0 when there is no way (rails without
-// spines).
+// Links from one NIC to another in a plane, 0: no way (rails without spines); a NIC's switch there.
 uint32_t topology_links(const struct topology *topology, const struct fabric_config *config,
 			uint32_t from, uint32_t to);
-
-// The switch of a NIC, by its place in a plane.
 uint32_t topology_switch(const struct topology *topology, uint32_t nic);
 
 // The ports by which switch `at` (its place in topology.switches) may send a packet on to NIC

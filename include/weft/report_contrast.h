@@ -47,9 +47,9 @@ int contrast_of(struct contrast *ret, const struct result *a, const struct resul
 		struct refusal *refusal);
 void contrast_free(struct contrast *contrast);
 
-// The first row that is neither equal, nor within noise, nor within `share` of a; NULL: none. What a
-// run is called and made from (digest, seed, name, file) counts for nothing: it differs where runs
-// do.
+// The first row that is neither equal, nor within noise, nor within `share` of a; NULL: none. What
+// a run is called and made from (digest, seed, name, file) counts for nothing: it differs where
+// runs do.
 const char *contrast_beyond(const struct contrast *contrast, double share);
 
 // A table; with `is_all` also the rows that are equal.
