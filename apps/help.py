@@ -39,11 +39,16 @@ def read(path):
         skipped += 1
     if not lines or lines[0] != "NAME":
         fail(path, skipped + 1, "the first section must be NAME")
+    section = before = ""
     for number, line in enumerate(lines, skipped + 1):
         if len(line) > 80 or line != line.rstrip() or "\t" in line:
             fail(path, number, "at most 80 columns, no tabs, no space at the end")
         if line and not line.startswith("    ") and not re.fullmatch(r"[A-Z][A-Z ]+", line):
             fail(path, number, "neither a section in capitals nor indented by four")
+        section = line if line and not line.startswith(" ") else section
+        if section == "EXIT STATUS" and before == "" and line.startswith("    "):
+            fail(path, number, "an empty line in the table of exit statuses")
+        before = line
     return "\n".join(lines).rstrip("\n") + "\n"
 
 

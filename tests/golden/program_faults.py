@@ -5,6 +5,7 @@ differs from the run without it."""
 import json
 import os
 import pathlib
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -86,6 +87,12 @@ with tempfile.TemporaryDirectory() as folder:
         check(f"{name}: the same from the command line", digest("sim", plain, "--fault", fault) == of_file)
         frames = digest("emu", plain, "--fault", fault, "--ports", "memory", "--dilation", "none")
         check(f"{name}: the same with frames", frames == of_file)
+    told = subprocess.run([WEFT, "sim", "--help"], capture_output=True, text=True, timeout=60, check=True).stdout
+    examples = [shlex.split(line) for line in told.splitlines() if line.startswith("    weft sim ") and "--fault '" in line]
+    check("the help has an example of a fault", examples)
+    for example in examples:
+        scenario, *words = example[2:]
+        check(f"{' '.join(example)}: changes the run", digest("sim", scenario, *words) != digest("sim", scenario))
     at_once = pathlib.Path(folder, "at_once.yaml")
     at_once.write_text(WORLD.replace(", start: 2us", ""), encoding="utf-8")
     words = [WEFT, "sim", at_once, "--fault", FAULTS["a straggler"]]

@@ -60,7 +60,8 @@ class Help(unittest.TestCase):
         self.assertIn("\n\\&.first of\n", self.make("man", more=("--version", "1"))[1])
 
     def test_a_malformed_text_is_refused_with_its_line(self):
-        for text, line in (("SYNOPSIS\n", 1), ("NAME\n    a - b\nlower\n", 3), ("NAME\n    a - " + "b" * 80 + "\n", 2)):
+        for text, line in (("SYNOPSIS\n", 1), ("NAME\n    a - b\nlower\n", 3), ("NAME\n    a - " + "b" * 80 + "\n", 2),
+                           ("NAME\n    a - b\n\nEXIT STATUS\n    0    done\n\n    2    bad input\n", 7)):
             status, made = self.make("text", text)
             self.assertEqual(status, 1)
             self.assertIn(f"help.txt:{line}: ", made)
