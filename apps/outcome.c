@@ -60,6 +60,12 @@ int outcome_bad_word(struct refusal *refusal, const char *what, const char *word
 	return -EINVAL;
 }
 
+int outcome_bad_line(struct refusal *refusal, const char *what)
+{
+	snprintf(refusal->text, sizeof(refusal->text), "%s (--help lists the options)", what);
+	return -EINVAL;
+}
+
 int outcome_once(struct refusal *refusal, const char **to, const char *option, const char *word)
 {
 	if (*to != NULL)

@@ -29,6 +29,10 @@ void outcome_bar(const char *format, ...) __attribute__((format(printf, 1, 2)));
 // in quotes. Returns -EINVAL, for the caller to hand up.
 int outcome_bad_word(struct refusal *refusal, const char *what, const char *word);
 
+// A command line of which no one word is wrong: something is missing, or two options contradict
+// each other, as `what` says. Returns -EINVAL, for the caller to hand up.
+int outcome_bad_line(struct refusal *refusal, const char *what);
+
 // Remembers `word` of the command line in *to, for an option that may be given once. Returns 0, or
 // -EINVAL when *to holds a word already or `word` is empty; then *to stays.
 int outcome_once(struct refusal *refusal, const char **to, const char *option, const char *word);

@@ -65,6 +65,14 @@ static int take_bytes(struct call *call, uint64_t *to, const char *word)
 	return 0;
 }
 
+static int take_packets(struct call *call, const char *word)
+{
+	if (size_parse(word, &call->packets_max) < 0 || call->packets_max == 0)
+		return outcome_bad_word(&call->refusal,
+					"a number of packets is needed, 1048576 or 1M, not", word);
+	return 0;
+}
+
 static int take_count(struct call *call, uint32_t *to, const char *word, uint32_t min, uint32_t max)
 {
 	char *end, what[96];
@@ -175,7 +183,7 @@ static int take_fabric(struct call *call, int option, const char *word)
 	case OPT_CHUNK:
 		return take_bytes(call, &call->chunk_bytes, word);
 	case OPT_PACKETS:
-		return take_bytes(call, &call->packets_max, word);
+		return take_packets(call, word);
 	case OPT_SEED:
 		return take_seed(call, word);
 	case OPT_SET:
@@ -242,18 +250,14 @@ static int check_call(struct call *call)
 	if (call->size_max == 0)
 		call->size_max = call->size_min;
 	if (call->size_max < call->size_min)
-		return outcome_bad_word(&call->refusal,
-					"-e is less than -b:", coll_kind_name(call->kind));
+		return outcome_bad_line(&call->refusal, "-e is less than -b");
 	if (call->factor > 1 && call->step_bytes > 0)
-		return outcome_bad_word(&call->refusal,
-					"sizes grow by -f or by -i, not both:", "-i");
+		return outcome_bad_line(&call->refusal, "sizes grow by -f or by -i, not both");
 	if (call->size_max > call->size_min && call->factor == 0 && call->step_bytes == 0)
-		return outcome_bad_word(&call->refusal,
-					"from -b to -e by what? give -f or -i:", "-e");
+		return outcome_bad_line(&call->refusal, "from -b to -e by what? give -f or -i");
 	if (call->size_max == call->size_min && (call->factor > 0 || call->step_bytes > 0))
-		return outcome_bad_word(
-			&call->refusal,
-			"there is one size; -f and -i have no effect without:", "-e");
+		return outcome_bad_line(&call->refusal,
+					"there is one size; -f and -i have no effect without -e");
 	if (call->is_root_given && !coll_has_root(call->kind))
 		return outcome_bad_word(&call->refusal, "-r has no effect: no root has",
 					coll_kind_name(call->kind));
@@ -284,9 +288,11 @@ static int parse(struct call *call, int argc, char **argv)
 	}
 	if (call->wants_help || call->wants_version)
 		return 0;
-	if (optind + 1 != argc)
-		return outcome_bad_word(&call->refusal, "one collective is needed: weft coll",
-					optind == argc ? "all_reduce" : argv[optind + 1]);
+	if (optind == argc)
+		return outcome_bad_line(&call->refusal, "no collective given");
+	if (optind + 1 < argc)
+		return outcome_bad_word(&call->refusal, "one collective at a time; what is",
+					argv[optind + 1]);
 	if (kind_parse(argv[optind], &call->kind) < 0)
 		return outcome_bad_word(&call->refusal, "there is no collective", argv[optind]);
 	return check_call(call);

@@ -86,8 +86,8 @@ static int parse(struct call *call, int argc, char **argv)
 	if (call->wants_help || call->wants_version)
 		return 0;
 	if (argc - optind != 2)
-		return outcome_bad_word(&call->refusal, "two results are compared: weft",
-					"compare");
+		return outcome_bad_line(&call->refusal,
+					"two results are compared, no fewer or more");
 	call->names[0] = argv[optind];
 	call->names[1] = argv[optind + 1];
 	return call->is_all && call->is_json

@@ -255,7 +255,7 @@ static int parse(struct call *call, int argc, char **argv)
 	if (rc < 0 || call->wants_help || call->wants_version || call->wants_list)
 		return rc;
 	if (optind == argc)
-		return outcome_bad_word(&call->refusal, "no scenario given: weft", "goodput");
+		return outcome_bad_line(&call->refusal, "no scenario given");
 	call->scenario_name = argv[optind++];
 	if (optind < argc)
 		return outcome_bad_word(&call->refusal, "one scenario at a time; what is",

@@ -152,7 +152,7 @@ static int check_together(const struct choice *choice, struct refusal *refusal)
 		return outcome_bad_word(refusal,
 					"it only looks, and takes no other option:", "--probe");
 	if (!choice->wants_probe && !has_source)
-		return outcome_bad_word(refusal, "no link to a run given:", "--link");
+		return outcome_bad_line(refusal, "no link to a run given: --link is needed");
 	if (choice->play_count == 0 && (choice->scale != NULL || choice->has_barrier))
 		return outcome_bad_word(
 			refusal,

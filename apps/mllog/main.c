@@ -110,7 +110,7 @@ static int parse(struct call *call, int argc, char **argv)
 		call->paths[call->count++] = argv[optind];
 	}
 	if (call->count == 0)
-		return outcome_bad_word(&call->refusal, "no log given: weft", "mllog");
+		return outcome_bad_line(&call->refusal, "no log given");
 	if (call->wants_ratios && (call->is_json || call->result != NULL))
 		return outcome_bad_word(&call->refusal,
 					"goes without --json and --result:", "--ratios");

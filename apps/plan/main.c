@@ -95,7 +95,7 @@ static int parse(struct call *call, int argc, char **argv)
 		return outcome_bad_word(&call->refusal, "lists have no JSON: drop", "--json");
 	if (call->name == NULL && !call->wants_help && !call->wants_version && !call->wants_list &&
 	    !call->wants_keys)
-		return outcome_bad_word(&call->refusal, "no plan given: weft", "plan");
+		return outcome_bad_line(&call->refusal, "no plan given");
 	return 0;
 }
 

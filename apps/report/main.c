@@ -95,7 +95,7 @@ static int take(struct call *call, int option)
 static int check_words(struct call *call, int argc, char **argv)
 {
 	if (optind == argc)
-		return outcome_bad_word(&call->refusal, "no folder given: weft", "report");
+		return outcome_bad_line(&call->refusal, "no folder given");
 	call->folder = argv[optind++];
 	if (optind < argc)
 		return outcome_bad_word(&call->refusal, "one result at a time; what is",

@@ -277,7 +277,7 @@ static int check_together(const struct options *options, struct refusal *refusal
 	if (is_asking)
 		return 0;
 	if (options->scenario == NULL && options->trace == NULL)
-		return outcome_bad_word(refusal, "no scenario given: weft", options->program);
+		return outcome_bad_line(refusal, "no scenario given");
 	if (options->pcap_max_set[0] != '\0' && options->pcap == NULL && options->log == NULL)
 		return outcome_bad_word(refusal, "needs --pcap or --log:", "--pcap-max");
 	if (files_are_forced() && options->out == NULL && options->pcap == NULL &&

@@ -222,7 +222,7 @@ static int parse(struct call *call, int argc, char **argv)
 	if (call->wants_help || call->wants_version)
 		return 0;
 	if (optind == argc)
-		return outcome_bad_word(&call->refusal, "no scenario given: weft", "scaling");
+		return outcome_bad_line(&call->refusal, "no scenario given");
 	call->scenario_name = argv[optind++];
 	if (optind < argc)
 		return outcome_bad_word(&call->refusal, "one scenario at a time; what is",

@@ -74,7 +74,7 @@ static int parse(struct call *call, int argc, char **argv)
 		return outcome_bad_word(&call->refusal, "one scenario at a time; what is",
 					argv[optind]);
 	if (call->scenario_name == NULL && !call->wants_help && !call->wants_version)
-		return outcome_bad_word(&call->refusal, "no scenario given: weft", "topology");
+		return outcome_bad_line(&call->refusal, "no scenario given");
 	if (files_are_forced() && call->svg == NULL)
 		return outcome_bad_word(&call->refusal, "needs --svg:", "--force");
 	return 0;

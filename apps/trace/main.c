@@ -114,9 +114,8 @@ static int parse(struct call *call, int argc, char **argv)
 		return 0;
 	call->paths = argv + optind;
 	call->path_count = (uint32_t)(argc - optind);
-	return call->path_count > 0
-		? check(call)
-		: outcome_bad_word(&call->refusal, "no file given: weft", "trace");
+	return call->path_count > 0 ? check(call)
+				    : outcome_bad_line(&call->refusal, "no file given");
 }
 
 static int show(struct call *call)

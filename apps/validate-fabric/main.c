@@ -158,14 +158,13 @@ static int parse(struct book *book, int argc, char **argv)
 	if (book->wants_help || book->wants_version || book->wants_list)
 		return 0;
 	if (optind == argc)
-		return outcome_bad_word(&book->refusal, "no scenario given: weft",
-					"validate-fabric");
+		return outcome_bad_line(&book->refusal, "no scenario given");
 	book->name = argv[optind++];
 	if (optind < argc)
 		return outcome_bad_word(&book->refusal, "one scenario at a time; what is",
 					argv[optind]);
 	if (book->out == NULL)
-		return outcome_bad_word(&book->refusal, "a folder is needed:", "--out");
+		return outcome_bad_line(&book->refusal, "no folder given: --out is needed");
 	return settle_words(book);
 }
 

@@ -95,7 +95,7 @@ static int parse(struct call *call, int argc, char **argv)
 	if (call->wants_help || call->wants_version || call->wants_list)
 		return 0;
 	if (optind == argc)
-		return outcome_bad_word(&call->refusal, "no result given: weft", "verdict");
+		return outcome_bad_line(&call->refusal, "no result given");
 	call->result = argv[optind++];
 	if (optind < argc)
 		return outcome_bad_word(&call->refusal, "one result at a time; what is",
@@ -104,7 +104,7 @@ static int parse(struct call *call, int argc, char **argv)
 		return outcome_bad_word(&call->refusal, "needs --junit:", "--force");
 	return call->profile_name != NULL
 		? 0
-		: outcome_bad_word(&call->refusal, "a profile is needed:", "--profile");
+		: outcome_bad_line(&call->refusal, "no profile given: --profile is needed");
 }
 
 // ---------------------------------------------------------------- files

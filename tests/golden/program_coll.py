@@ -20,8 +20,8 @@ KINDS = {  # collective: algorithms that it has
     "sendrecv": "direct",
 }
 REFUSED = [  # words, what must be said
-    ([], "one collective is needed"),
-    (["all_reduce", "all_gather"], "one collective is needed"),
+    ([], "weft coll: no collective given (--help"),
+    (["all_reduce", "all_gather"], "one collective at a time; what is 'all_gather'"),
     (["allreduce"], "there is no collective 'allreduce'"),
     (["all_reduce", "-w", "5"], "virtual time needs no warm-up"),
     (["all_reduce", "-t", "2"], "there are no threads"),
@@ -40,7 +40,8 @@ REFUSED = [  # words, what must be said
     (["all_reduce", "-b", "1X"], "bytes are needed"),
     (["all_reduce", "-b", "0"], "bytes are needed"),
     (["all_reduce", "-b", "99999999999999999999"], "bytes are needed"),
-    (["all_reduce", "-b", "2M", "-e", "1M", "-f", "2"], "-e is less than -b"),
+    (["all_reduce", "-b", "2M", "-e", "1M", "-f", "2"], "-e is less than -b (--help"),
+    (["all_reduce", "--packets", "0"], "a number of packets is needed, 1048576 or 1M, not '0'"),
     (["all_reduce", "-b", "1M", "-e", "2M"], "give -f or -i"),
     (["all_reduce", "-b", "1M", "-e", "2M", "-f", "2", "-i", "1M"], "not both"),
     (["all_reduce", "-f", "2"], "have no effect without"),

@@ -147,7 +147,7 @@ def options(check):
     for option in ("--seed", "--set", "--sample", "--trace", "--out"):
         check.refused(f"{option} without a value", [good, option], f"'{option}'", out=False)
     check.refused("--out with an empty name", [good, "--out", ""], "--out", out=False)
-    check.refused("no scenario", [], "no scenario given")
+    check.refused("no scenario", [], "weft sim: no scenario given (--help lists the options)")
 
 
 def worlds(check):

@@ -124,7 +124,7 @@ def check_refusals(folder, healthy):
     (folder / "empty").mkdir()
     text = remanifest.put(folder / "text", "result.json", "no JSON\n")
     weft("validate-fabric", "two-planes", "--quick", "--only", "one-packet", "--out", folder / "book")
-    refused("no result", ["--profile", "strict"], "no result given")
+    refused("no result", ["--profile", "strict"], "weft verdict: no result given (--help lists the options)")
     refused("no profile", [healthy], "--profile")
     refused("a book", [folder / "book", "--profile", "strict"], "this is a book")
     refused("two results", [healthy, healthy, "--profile", "strict"], "one result at a time")
