@@ -66,6 +66,16 @@ int outcome_bad_line(struct refusal *refusal, const char *what)
 	return -EINVAL;
 }
 
+int outcome_alone(struct refusal *refusal, const char *option, int argc, char **argv)
+{
+	char what[64];
+	int first = argc > 1 && strcmp(argv[1], option) == 0 ? 2 : 1;
+	if (argc <= 2)
+		return 0;
+	snprintf(what, sizeof(what), "%s goes alone; what is", option);
+	return outcome_bad_word(refusal, what, argv[first]);
+}
+
 int outcome_once(struct refusal *refusal, const char **to, const char *option, const char *word)
 {
 	if (*to != NULL)

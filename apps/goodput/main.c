@@ -252,8 +252,10 @@ static int take_all(struct call *call, int argc, char **argv)
 static int parse(struct call *call, int argc, char **argv)
 {
 	int rc = take_all(call, argc, argv);
-	if (rc < 0 || call->wants_help || call->wants_version || call->wants_list)
+	if (rc < 0 || call->wants_help || call->wants_version)
 		return rc;
+	if (call->wants_list)
+		return outcome_alone(&call->refusal, "--list", argc, argv);
 	if (optind == argc)
 		return outcome_bad_line(&call->refusal, "no scenario given");
 	call->scenario_name = argv[optind++];

@@ -93,8 +93,12 @@ static int parse(struct call *call, int argc, char **argv)
 					argv[optind]);
 	if (call->wants_json && (call->wants_list || call->wants_keys))
 		return outcome_bad_word(&call->refusal, "lists have no JSON: drop", "--json");
-	if (call->name == NULL && !call->wants_help && !call->wants_version && !call->wants_list &&
-	    !call->wants_keys)
+	if (call->wants_help || call->wants_version)
+		return 0;
+	if (call->wants_list || call->wants_keys)
+		return outcome_alone(&call->refusal, call->wants_list ? "--list" : "--list-keys",
+				     argc, argv);
+	if (call->name == NULL)
 		return outcome_bad_line(&call->refusal, "no plan given");
 	return 0;
 }

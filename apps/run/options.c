@@ -272,10 +272,6 @@ static int options_export(const struct options *options, struct refusal *refusal
 // Options that would have no effect together are errors.
 static int check_together(const struct options *options, struct refusal *refusal)
 {
-	bool is_asking = options->wants_help || options->wants_version || options->wants_list ||
-		options->wants_keys;
-	if (is_asking)
-		return 0;
 	if (options->scenario == NULL && options->trace == NULL)
 		return outcome_bad_line(refusal, "no scenario given");
 	if (options->pcap_max_set[0] != '\0' && options->pcap == NULL && options->log == NULL)
@@ -319,6 +315,11 @@ int options_parse(struct options *ret, const char *program, int argc, char **arg
 		ret->scenario = argv[optind++];
 	if (optind < argc)
 		return outcome_bad_word(refusal, "one scenario at a time; what is", argv[optind]);
+	if (ret->wants_help || ret->wants_version)
+		return 0;
+	if (ret->wants_list || ret->wants_keys)
+		return outcome_alone(refusal, ret->wants_list ? "--list" : "--list-keys", argc,
+				     argv);
 	int rc = check_together(ret, refusal);
 	if (rc == 0)
 		rc = options_depth(ret, refusal);

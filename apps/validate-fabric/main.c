@@ -155,8 +155,10 @@ static int parse(struct book *book, int argc, char **argv)
 		if ((rc = take(book, option)) < 0)
 			return rc;
 	}
-	if (book->wants_help || book->wants_version || book->wants_list)
+	if (book->wants_help || book->wants_version)
 		return 0;
+	if (book->wants_list)
+		return outcome_alone(&book->refusal, "--list", argc, argv);
 	if (optind == argc)
 		return outcome_bad_line(&book->refusal, "no scenario given");
 	book->name = argv[optind++];

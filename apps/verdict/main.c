@@ -92,8 +92,10 @@ static int parse(struct call *call, int argc, char **argv)
 		if ((rc = take(call, option)) < 0)
 			return rc;
 	}
-	if (call->wants_help || call->wants_version || call->wants_list)
+	if (call->wants_help || call->wants_version)
 		return 0;
+	if (call->wants_list)
+		return outcome_alone(&call->refusal, "--list", argc, argv);
 	if (optind == argc)
 		return outcome_bad_line(&call->refusal, "no result given");
 	call->result = argv[optind++];

@@ -46,6 +46,7 @@ LINES = {
 }
 REFUSED = [
     ([], "no plan given"),
+    (["--list", "llama-small"], "--list goes alone; what is 'llama-small'"),
     (["llama"], "there is no plan 'llama'"),
     (["custom"], "custom: a plan needs its layers"),
     (["llama-3.1-405b-azure", "other"], "one plan at a time"),

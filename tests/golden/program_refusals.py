@@ -147,6 +147,8 @@ def options(check):
     for option in ("--seed", "--set", "--sample", "--trace", "--out"):
         check.refused(f"{option} without a value", [good, option], f"'{option}'", out=False)
     check.refused("--out with an empty name", [good, "--out", ""], "--out", out=False)
+    for words in (["--list-keys", "two-racks"], ["two-racks", "--list"], ["--list", "--quiet"]):
+        check.refused("a list of one scenario", words, "goes alone; what is '", out=False)
     check.refused("no scenario", [], "weft sim: no scenario given (--help lists the options)")
 
 
