@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "number.h"
+#include "verdict_show.h"
 
 static const char *const facts_head[] = {"what", "figure", NULL};
 
@@ -78,28 +78,13 @@ static void figures(json_t *section, const json_t *result)
 
 // ---------------------------------------------------------------- verdict
 
-static const char *limit_text(char *ret, size_t bytes, const struct finding *finding)
-{
-	struct text text = {.at = ""};
-	if (finding->dimension == DIMENSION_TIME)
-		number_time(&text, (ps_t)llround(finding->measured * 1e12));
-	else if (finding->dimension == DIMENSION_RATE)
-		number_rate(&text, finding->measured);
-	else if (finding->dimension == DIMENSION_BYTES)
-		number_bytes(&text, (uint64_t)llround(finding->measured));
-	else
-		snprintf(text.at, sizeof(text.at), "%.6g", finding->measured);
-	snprintf(ret, bytes, "%s", text.at);
-	return ret;
-}
-
 static void check_row(json_t *table, const struct profile_check *check,
 		      const struct finding *finding)
 {
 	static const char *const states[] = {"met", "missed", "unavailable", "skipped", "skipped"};
 	bool is_indicative = finding->state == FINDING_INDICATIVE;
 	json_t *row = sheet_row(table);
-	char text[64];
+	struct text text;
 	sheet_cell_state(row, states[finding->state],
 			 !is_indicative		      ? states[finding->state]
 				 : finding->is_inside ? "indicative: inside"
@@ -107,8 +92,10 @@ static void check_row(json_t *table, const struct profile_check *check,
 	sheet_cell(row, "%s", check->name);
 	if (finding->state == FINDING_MET || finding->state == FINDING_MISSED || is_indicative)
 		sheet_cell(row, "%s",
-			   check->bound.is_word ? finding->word
-						: limit_text(text, sizeof(text), finding));
+			   check->bound.is_word
+				   ? finding->word
+				   : verdict_figure(&text, finding->measured, finding->dimension,
+						    &check->bound));
 	else
 		sheet_cell(row, "unavailable: %s", finding->reason);
 	sheet_cell(row, "%s", check->bound_text);

@@ -9,8 +9,8 @@
 
 #include <weft/report_verdict.h>
 
-#include "number.h"
 #include "put.h"
+#include "verdict_show.h"
 
 static const char *const states[] = {"met", "MISSED", "UNAVAILABLE", "skipped", "indicative"};
 static const char *const state_words[] = {"met", "missed", "unavailable", "skipped", "indicative"};
@@ -24,8 +24,8 @@ static bool has_figure(const struct finding *finding)
 		finding->state == FINDING_INDICATIVE;
 }
 
-static const char *figure_text(struct text *ret, double value, enum dimension dimension,
-			       const struct bound *bound)
+const char *verdict_figure(struct text *ret, double value, enum dimension dimension,
+			   const struct bound *bound)
 {
 	switch (dimension) {
 	case DIMENSION_TIME:
@@ -49,7 +49,7 @@ static const char *measured_text(struct text *ret, const struct finding *finding
 		return "-";
 	if (bound->is_word)
 		return finding->word;
-	return figure_text(ret, finding->measured, finding->dimension, bound);
+	return verdict_figure(ret, finding->measured, finding->dimension, bound);
 }
 
 static void show_line(FILE *to, const struct profile_check *check, const struct finding *finding)
@@ -59,7 +59,7 @@ static void show_line(FILE *to, const struct profile_check *check, const struct 
 		measured_text(&measured, finding, &check->bound), check->bound_text);
 	if (has_figure(finding) && check->bound.of[0] != '\0')
 		fprintf(to, " (%s)",
-			figure_text(&limit, finding->limit, finding->dimension, &check->bound));
+			verdict_figure(&limit, finding->limit, finding->dimension, &check->bound));
 	if (has_figure(finding) && finding->where[0] != '\0')
 		fprintf(to, "; %s", finding->where);
 	if (finding->state == FINDING_INDICATIVE)
@@ -78,7 +78,7 @@ void verdict_missed(FILE *to, const struct profile_check *check, const struct fi
 		measured_text(&measured, finding, &check->bound), check->bound_text);
 	if (check->bound.of[0] != '\0')
 		fprintf(to, " (%s)",
-			figure_text(&limit, finding->limit, finding->dimension, &check->bound));
+			verdict_figure(&limit, finding->limit, finding->dimension, &check->bound));
 }
 
 void verdict_show(FILE *to, const struct profile *profile, const struct verdict *verdict)
@@ -163,7 +163,7 @@ static struct junit_case case_of(const struct verdict *verdict, const struct pro
 		snprintf(why, bytes, "%smeasured %s, held against %s%s%s",
 			 check->is_indicative ? "indicative, judges nothing: " : "",
 			 measured_text(&measured, finding, &check->bound),
-			 figure_text(&limit, finding->limit, finding->dimension, &check->bound),
+			 verdict_figure(&limit, finding->limit, finding->dimension, &check->bound),
 			 finding->where[0] != '\0' ? " at " : "", finding->where);
 	return (struct junit_case){.suite = verdict->scenario,
 				   .name = check->name,
