@@ -93,9 +93,15 @@ void budget_say(FILE *to, const struct book *book)
 		hops += run->estimate_s > 0 ? run->cost.hops : 0;
 		seconds += run->estimate_s;
 	}
-	fprintf(to, "%u of %u cases, %.3g million packet-hops: about ", count, book->case_count,
-		hops / MILLION);
-	fprintf(to, seconds < 90 ? "%.0f s" : "%.0f min", seconds < 90 ? seconds : seconds / 60);
+	fprintf(to, "%u of %u cases, ", count, book->case_count);
+	fprintf(to, hops < MILLION ? "%.0f" : "%.3g million",
+		hops < MILLION ? hops : hops / MILLION);
+	fprintf(to, " packet-hops: ");
+	if (seconds < 0.5)
+		fprintf(to, "less than a second");
+	else
+		fprintf(to, seconds < 90 ? "about %.0f s" : "about %.0f min",
+			seconds < 90 ? seconds : seconds / 60);
 	fprintf(to, " of processor time%s\n",
 		book->at_once > 1 ? ", over all that run at once" : "");
 	fflush(to);

@@ -161,6 +161,8 @@ def check_kept(folder, scenario):
     check((out / "book.json").read_text() == before, "and writes the same book")
     status, text, errors = validate(scenario, out, "--quick", "--only", "one-packet", "--set", "transport.evs=32", "--force")
     check(status == 0 and "(kept)" not in text and states(out) == {"one-packet": "pass"}, f"with another setting a case runs again: {status} {text}{errors}")
+    said = re.match(r"1 of 1 cases, (\d+) packet-hops: less than a second of processor time\n", text)
+    check(said and 1 <= int(said[1]) <= 100, f"hops of one packet are counted whole: {text.splitlines()[0]}")
     run = out / "cases" / "one-packet" / "run"
     (run / "result.json").unlink()
     (run / "torn.hdr").write_text("half of")
