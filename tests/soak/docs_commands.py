@@ -21,6 +21,7 @@ PROGRAM = pathlib.Path(os.environ["WEFT"])
 # A command that begins so ends with this; all others with 0.
 ENDS = {
     "weft validate-fabric two-racks --quick --out out/lossy": 1,
+    "weft validate-fabric two-racks --quick --out out/two-racks-book --require": 5,
     "weft validate-fabric perm128-400g --quick --only trunk-down": 1,
     "weft report out/incast --profile operator-default": 1,
 }
