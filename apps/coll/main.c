@@ -343,19 +343,30 @@ static void say_last(const struct call *call, uint64_t last)
 			call->factor > 1 ? call->factor : call->step_bytes, last);
 }
 
+// 0, or the exit status of a size that has no row.
+static int show_size(struct call *call, uint64_t bytes, struct measured *row, struct total *total)
+{
+	if (total->rows > 0 && size_whole(row, call, bytes) == row->bytes)
+		return 0; // in whole elements it is the size before
+	int rc = measure_size(call, bytes, row);
+	if (rc < 0)
+		return outcome_refused("coll", &call->refusal, rc);
+	if (row->end != RUN_DONE)
+		return say_end(row->bytes, row->end);
+	show_row(call, row, total);
+	return 0;
+}
+
 static int show(struct call *call)
 {
 	struct total total = {0};
+	struct measured row;
 	uint64_t last = 0;
 	for (uint64_t bytes = call->size_min; bytes <= call->size_max;
 	     bytes = next_size(call, bytes)) {
-		struct measured row;
-		int rc = measure_size(call, bytes, &row);
-		if (rc < 0)
-			return outcome_refused("coll", &call->refusal, rc);
-		if (row.end != RUN_DONE)
-			return say_end(row.bytes, row.end);
-		show_row(call, &row, &total);
+		int status = show_size(call, bytes, &row, &total);
+		if (status != 0)
+			return status;
 		last = bytes;
 		if (bytes == UINT64_MAX)
 			break;

@@ -43,7 +43,7 @@ void table_head(FILE *to, const struct call *call, const struct measured *first)
 		" x %.1f Gb/s each\n",
 		call->scenario.name, first->ranks, first->config.domain, fabric->planes,
 		(double)fabric->link_rate_bps / 1e9);
-	fprintf(to, "# sizes are cut to whole elements of every rank; %s\n",
+	fprintf(to, "# sizes are whole elements of every rank, one at least; %s\n",
 		call->is_checked
 			? "data are checked as unsigned integers of the type's size"
 			: "no data are carried (-c 1 carries and checks them), so #wrong is N/A");

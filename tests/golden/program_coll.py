@@ -123,6 +123,8 @@ def check_columns():
     check([row[0] for row in rows(out)] == ["1000000", "2000000", "3000000"] and rows(out)[0][4] == "9", "sizes are added")
     status, out, _ = coll("all_gather", "-b", "1000001")
     check(rows(out)[0][:2] == ["1000000", str(1000000 // 4 // 32)] or int(rows(out)[0][0]) % 128 == 0, "sizes are cut to whole blocks")
+    status, out, _ = coll("alltoall", "-b", "100", "-e", "500", "-i", "100")
+    check(status == 0 and [row[:2] for row in rows(out)] == [["128", "1"], ["256", "2"], ["384", "3"]], "no size comes twice, and none is below an element of every rank")
     once, mean = coll("all_reduce", "-b", "1M", "--seed", "7")[1], coll("all_reduce", "-b", "1M", "--seed", "7", "-n", "3")[1]
     check("seed 7\n" in once and "seed 7 and the next 2, mean" in mean, "iterations are seeds")
 
