@@ -15,6 +15,7 @@
 #include "expect.h"
 #include "put.h"
 #include "warnings.h"
+#include "write.h"
 
 #define STUDY_SCHEMA 1
 #define PATH_BYTES 4096 // as long as the system takes
@@ -370,11 +371,5 @@ int report_study_write(const struct report_study *study, const char *dir, struct
 		if (code < 0)
 			unlink(temporary);
 	}
-	if (code == 0)
-		return 0;
-	snprintf(refusal->file, sizeof(refusal->file), "%.255s", dir);
-	snprintf(refusal->text, sizeof(refusal->text),
-		 "cannot write the result: %s; name a folder that exists and can be written",
-		 strerror(-code));
-	return code;
+	return code == 0 ? 0 : write_failed(refusal, dir, code);
 }

@@ -14,6 +14,7 @@
 #include "hdr.h"
 #include "perfetto.h"
 #include "watch.h"
+#include "write.h"
 
 #define FILES_MAX (7 + HDR_COUNT)
 #define PATH_BYTES 4096 // as long as the system takes
@@ -39,15 +40,17 @@ static int path_of(char ret[PATH_BYTES], const char *dir, const char *name, bool
 	return length < PATH_BYTES ? 0 : -ENAMETOOLONG;
 }
 
-static int write_failed(struct refusal *refusal, const char *dir, int code)
+int write_failed(struct refusal *refusal, const char *dir, int code)
 {
+	bool is_of_folder = code == -ENOENT || code == -ENOTDIR || code == -EACCES ||
+		code == -EPERM || code == -EROFS;
 	if (refusal == NULL)
 		return code;
 	*refusal = (struct refusal){0};
 	snprintf(refusal->file, sizeof(refusal->file), "%.255s", dir);
-	snprintf(refusal->text, sizeof(refusal->text),
-		 "cannot write the result: %s; name a folder that exists and can be written",
-		 strerror(-code));
+	snprintf(refusal->text, sizeof(refusal->text), "cannot write the result: %s%s",
+		 strerror(-code),
+		 is_of_folder ? "; name a folder that exists and can be written" : "");
 	return code;
 }
 

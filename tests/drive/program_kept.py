@@ -230,6 +230,10 @@ class Kept(unittest.TestCase):
             self.assertEqual(run.returncode, ENVIRONMENT, run)
             self.assertIn("File too large", run.stderr)
             picture.unlink(missing_ok=True)
+        for more in ([], ["--seeds", "2"]):
+            run = self.limited("sim", self.small, "--out", self.out, *more, bytes_max=1000)
+            self.assertEqual(run.returncode, ENVIRONMENT, run)
+            self.assertIn("cannot write the result: File too large\n", run.stderr)
         with open(self.folder / "stdout", "w", encoding="utf-8") as to:
             run = subprocess.run(["bash", "-c", f"ulimit -f 1; exec {WEFT} sim --list-keys"], stdout=to, stderr=subprocess.PIPE,
                                  text=True, timeout=600, check=False)
