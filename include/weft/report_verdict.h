@@ -99,8 +99,9 @@ struct verdict {
 };
 
 // Holds `result` against `profile`; bounds "of baseline" are shares of the same figures of
-// `baseline`, without which (NULL) they are unavailable. -EINVAL when one of them is a book, or the
-// baseline is partial: then it is none to go by.
+// `baseline`, without which (NULL) they are unavailable. -EINVAL when one of them is a book, when
+// `result` is a study and the profile speaks of single runs alone, or when the baseline is partial:
+// then it is none to go by.
 int verdict_of(struct verdict *ret, const struct profile *profile, const struct result *result,
 	       const struct result *baseline, struct refusal *refusal);
 

@@ -213,6 +213,30 @@ static void judge_all(struct verdict *ret, const struct profile *profile, const 
 		ret->end = VERDICT_FAIL;
 }
 
+// Whether the result has the field that the metric of a check begins at, and something in it.
+static bool is_of(const json_t *result, const struct profile_check *check)
+{
+	size_t length = strcspn(check->metric, ".");
+	char field[sizeof(check->metric)];
+	snprintf(field, sizeof(field), "%.*s", (int)length, check->metric);
+	const json_t *of = json_object_get(result, field);
+	return of != NULL && !(json_is_array(of) && json_array_size(of) == 0);
+}
+
+// Whether no check found a figure, and none that is required is of a field of this result: then it
+// is of another kind than the profile is for.
+static bool is_of_another_kind(const struct verdict *verdict, const struct profile *profile,
+			       const json_t *result)
+{
+	if (verdict->met + verdict->missed + verdict->indicative > 0 || verdict->unavailable == 0)
+		return false;
+	for (uint32_t i = 0; i < profile->check_count; i++)
+		if (verdict->findings[i].state == FINDING_UNAVAILABLE &&
+		    is_of(result, &profile->checks[i]))
+			return false;
+	return true;
+}
+
 int verdict_of(struct verdict *ret, const struct profile *profile, const struct result *result,
 	       const struct result *baseline, struct refusal *refusal)
 {
@@ -230,5 +254,9 @@ int verdict_of(struct verdict *ret, const struct profile *profile, const struct 
 			"the traffic");
 	describe(ret, result);
 	judge_all(ret, profile, result->fields, baseline != NULL ? baseline->fields : NULL);
+	if (result->kind == RESULT_STUDY && is_of_another_kind(ret, profile, result->fields))
+		return result_refuse(refusal, result->path,
+				     "this is a study of many runs, and the profile speaks of one: "
+				     "its checks want fields of a study, as figures.points.min");
 	return 0;
 }

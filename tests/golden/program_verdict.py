@@ -128,6 +128,12 @@ def check_refusals(folder, healthy):
     refused("no result", ["--profile", "strict"], "weft verdict: no result given (--help lists the options)")
     refused("no profile", [healthy], "--profile")
     refused("a book", [folder / "book", "--profile", "strict"], "this is a book")
+    weft("sim", folder / "small.yaml", "--seeds", "2", "--out", folder / "study")
+    for profile in ("operator-default", "steady"):
+        refused(f"a study held against {profile}", [folder / "study", "--profile", profile], "study.json: this is a study of many runs")
+    of_study = folder / "of-study.yaml"
+    of_study.write_text("name: s\nchecks:\n  - {name: a, metric: figures.points.mine, bound: at least 1, source: c}\n")
+    check(weft("verdict", folder / "study", "--profile", of_study)[0] == 5, "a profile of studies is held against one, whatever is missing")
     refused("two results", [healthy, healthy, "--profile", "strict"], "one result at a time")
     refused("a profile twice", [healthy, "--profile", "strict", "--profile", "strict"], "given twice")
     refused("an unknown option", [healthy, "--fast"], "unknown option")
