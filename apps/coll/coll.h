@@ -91,9 +91,10 @@ struct measured {
 	bool is_extrapolated;
 	char why_not[96]; // there is no time; "": there is
 	bool is_checked;
-	uint64_t wrong;	  // elements, when checked
-	uint64_t digest;  // of the last run
-	enum run_end end; // anything but RUN_DONE: nothing else holds
+	uint64_t wrong;		  // elements, when checked
+	uint64_t digest;	  // of the last run
+	enum run_end end;	  // anything but RUN_DONE: nothing else holds
+	const char *limit_option; // the key to raise where the run ended as a limit
 };
 
 // Reads the scenario for `bytes` into call->scenario. Negative errno with call->refusal.
@@ -133,6 +134,7 @@ void table_head(FILE *to, const struct call *call, const struct measured *first)
 void table_row(FILE *to, const struct call *call, const struct measured *row);
 // What all rows came to. Sizes without a time are in no mean.
 struct total {
+	enum run_end end; // of the last size
 	double busbw_sum;
 	uint32_t rows, timed;
 	uint64_t wrong;

@@ -57,6 +57,7 @@ void json_print(FILE *to, const struct call *call, const struct total *total)
 	put(root, "root", coll_has_root(call->kind) ? json_integer(call->root) : json_null());
 	put_count(root, "seed", call->seed);
 	put_count(root, "iterations", call->iterations);
+	put(root, "end", json_string(run_end_name(total->end)));
 	put(root, "sizes", json_incref(call->json));
 	put(root, "busbw_mean_GBps",
 	    total->timed > 0 ? json_real(total->busbw_sum / total->timed) : json_null());

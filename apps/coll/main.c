@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <weft/drive_signals.h>
+
 #include "coll.h"
 #include "help.h"
 #include "outcome.h"
@@ -310,11 +312,14 @@ static uint64_t next_size(const struct call *call, uint64_t bytes)
 	return bytes > most - call->step_bytes ? most : bytes + call->step_bytes;
 }
 
-static int say_end(uint64_t bytes, enum run_end end)
+// A size whose run did not come to its end; those behind it did not run.
+static void say_end(const struct measured *row)
 {
-	fprintf(stderr, "weft coll: %llu bytes: the run ended as %s\n", (unsigned long long)bytes,
-		run_end_name(end));
-	return EXIT_NOT_VALID;
+	const char *key = row->end == RUN_TIME ? "limits.time"
+		: row->end == RUN_LIMIT	       ? row->limit_option
+					       : NULL;
+	fprintf(stderr, "weft coll: %" PRIu64 " bytes: the run ended as %s%s%s\n", row->bytes,
+		run_end_name(row->end), key != NULL ? "; raise " : "", key != NULL ? key : "");
 }
 
 static void show_row(struct call *call, const struct measured *row, struct total *total)
@@ -326,6 +331,7 @@ static void show_row(struct call *call, const struct measured *row, struct total
 		json_row(call, row);
 	else
 		table_row(stdout, call, row);
+	fflush(stdout); // a long run shows each size when it has it, in a pipe, too
 	total->timed += has_time;
 	total->busbw_sum += has_time ? busbw(row) : 0;
 	total->wrong += row->wrong;
@@ -343,40 +349,48 @@ static void say_last(const struct call *call, uint64_t last)
 			call->factor > 1 ? call->factor : call->step_bytes, last);
 }
 
-// 0, or the exit status of a size that has no row.
+// 0, or -errno with the reason. There is no row where the run did not come to its end.
 static int show_size(struct call *call, uint64_t bytes, struct measured *row, struct total *total)
 {
 	if (total->rows > 0 && size_whole(row, call, bytes) == row->bytes)
 		return 0; // in whole elements it is the size before
 	int rc = measure_size(call, bytes, row);
-	if (rc < 0)
-		return outcome_refused("coll", &call->refusal, rc);
-	if (row->end != RUN_DONE)
-		return say_end(row->bytes, row->end);
-	show_row(call, row, total);
-	return 0;
+	if (rc == 0 && row->end == RUN_DONE)
+		show_row(call, row, total);
+	return rc;
+}
+
+// Below all rows that there are.
+static void show_total(const struct call *call, const struct total *total)
+{
+	if (call->is_json)
+		json_print(stdout, call, total);
+	else if (total->rows > 0)
+		table_tail(stdout, call, total);
 }
 
 static int show(struct call *call)
 {
 	struct total total = {0};
-	struct measured row;
+	struct measured row = {.end = RUN_DONE};
 	uint64_t last = 0;
+	signals_catch();
 	for (uint64_t bytes = call->size_min; bytes <= call->size_max;
 	     bytes = next_size(call, bytes)) {
-		int status = show_size(call, bytes, &row, &total);
-		if (status != 0)
-			return status;
+		int rc = show_size(call, bytes, &row, &total);
+		if (rc < 0)
+			return outcome_refused("coll", &call->refusal, rc);
 		last = bytes;
-		if (bytes == UINT64_MAX)
+		if (bytes == UINT64_MAX || row.end != RUN_DONE)
 			break;
 	}
-	if (call->is_json)
-		json_print(stdout, call, &total);
+	total.end = row.end;
+	show_total(call, &total);
+	if (row.end != RUN_DONE)
+		say_end(&row);
 	else
-		table_tail(stdout, call, &total);
-	say_last(call, last);
-	if (total.timed < total.rows)
+		say_last(call, last);
+	if (total.timed < total.rows || row.end != RUN_DONE)
 		return EXIT_NOT_VALID;
 	return total.wrong > 0 ? EXIT_MISSED : EXIT_SUCCESS;
 }

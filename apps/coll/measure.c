@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <weft/drive_signals.h>
 #include <weft/report.h>
 #include <weft/workload_ring.h>
 
@@ -157,7 +158,7 @@ static int fill(struct call *call, struct ledger *ledger, const struct world *wo
 static int run_stage(struct call *call, struct ledger *ledger, struct measured *ret)
 {
 	static struct stage stage; // large
-	struct sim_options options = {.lanes = 1};
+	struct sim_options options = {.lanes = 1, .stop = signals_stop()};
 	struct run run;
 	double error_us;
 	if (ledger != NULL) {
@@ -176,6 +177,7 @@ static int run_stage(struct call *call, struct ledger *ledger, struct measured *
 	}
 	sim_run(stage.sim, &run);
 	ret->end = run.end;
+	ret->limit_option = run.limit_option;
 	ret->digest = run.digest;
 	ret->time_us += time_us(&stage.world, &error_us) / call->iterations;
 	ret->error_us += error_us / call->iterations;

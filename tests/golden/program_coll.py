@@ -4,6 +4,7 @@
 are extrapolated against sizes that are run, and options that are refused."""
 import json
 import os
+import signal
 import subprocess
 import sys
 
@@ -185,7 +186,26 @@ def check_no_time():
               float(table[0][6]), "  the ideal does not depend on what is run")
 
 
+def check_ends():
+    """Sizes that ran are shown where a later one does not come to its end, by a limit or a signal."""
+    words = ["all_reduce", "-b", "1M", "-e", "64M", "-f", "4"]
+    status, out, err = coll(*words, "--set", "limits.time=300us")
+    check(status == 5 and [row[0] for row in rows(out)] == ["1048576", "4194304"] and "# Avg bus bandwidth" in out and
+          err == "weft coll: 16777216 bytes: the run ended as time limit; raise limits.time\n", f"a limit: {err}")
+    told = json.loads(coll(*words, "--set", "limits.time=300us", "--json")[1])
+    check(told["end"] == "time limit" and len(told["sizes"]) == 2, "  in JSON, too")
+    check(json.loads(coll("all_reduce", "-b", "1M", "--json")[1])["end"] == "done", "  which else is done")
+    run = subprocess.Popen([WEFT, "coll", "all_reduce", "-b", "1M", "-e", "1G", "-f", "1024", "-n", "100"], stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE, text=True)
+    first = [run.stdout.readline() for _ in range(7)]  # up to the first row
+    run.send_signal(signal.SIGINT)
+    out, err = run.communicate(timeout=600)
+    check(run.returncode == 5 and "1048576" in "".join(first) and "# Avg bus bandwidth" in out and
+          err == "weft coll: 1073741824 bytes: the run ended as interrupted\n", f"Ctrl-C: {run.returncode} {err}")
+
+
 check_refusals()
+check_ends()
 check_columns()
 check_json()
 check_data()
