@@ -16,14 +16,6 @@ const char *const fuzz_texts[] = {
 	"1\n1.01\n0.99\n", "# of a log\n1.000000001\n\n  0.5 \n2\n", "1e3\n", "-1\n", "0\n", NULL};
 #endif
 
-static uint32_t lines_of(const uint8_t *data, size_t bytes)
-{
-	uint32_t lines = 1;
-	for (size_t i = 0; i < bytes; i++)
-		lines += data[i] == '\n';
-	return lines;
-}
-
 static void fuzz_one(const uint8_t *data, size_t bytes)
 {
 	static uint64_t ratios[RATIOS_MAX];
@@ -32,10 +24,10 @@ static void fuzz_one(const uint8_t *data, size_t bytes)
 	int rc = jitter_list_parse(ratios, RATIOS_MAX, (const char *)data, bytes, &count, &refusal);
 	if (rc < 0) {
 		check(rc == -EINVAL && refusal.text[0] != '\0');
-		check(refusal.line <= lines_of(data, bytes));
+		check(refusal.line <= fuzz_lines(data, bytes));
 		return;
 	}
-	check(count >= 2 && count <= RATIOS_MAX && count <= lines_of(data, bytes));
+	check(count >= 2 && count <= RATIOS_MAX && count <= fuzz_lines(data, bytes));
 	for (uint32_t i = 0; i < count; i++)
 		check(ratios[i] > 0 && ratios[i] <= 1000 * UINT64_C(1000000000));
 }

@@ -31,14 +31,6 @@ static const struct world_step step = {.setup = {.dense = {.ranks = 256,
 							   .credits = 8,
 							   .credit_ps = 5 * PS_PER_US}}};
 
-static uint32_t lines_of(const char *text, size_t bytes)
-{
-	uint32_t lines = 1;
-	for (size_t i = 0; i < bytes; i++)
-		lines += text[i] == '\n';
-	return lines;
-}
-
 static void fuzz_one(const uint8_t *data, size_t bytes)
 {
 	static struct world_step measured;
@@ -51,7 +43,7 @@ static void fuzz_one(const uint8_t *data, size_t bytes)
 	if (rc < 0) {
 		check(rc == -EINVAL && refusal.text[0] != '\0' && !measured.is_measured);
 		check(strcmp(refusal.file, "r.json") == 0);
-		check(refusal.line <= lines_of(text, bytes));
+		check(refusal.line <= fuzz_lines(data, bytes));
 	} else {
 		check(measured.is_measured && measured.measured_ppb > -1000000000);
 		check((double)measured.measured_ppb <= (LONGEST - 1) * 1e9);

@@ -22,6 +22,15 @@
 // Takes one input. It stops the program when something is wrong.
 static void fuzz_one(const uint8_t *data, size_t bytes);
 
+// Lines of an input, the last one too where nothing ends it: no refusal names one behind them.
+static inline uint32_t fuzz_lines(const uint8_t *data, size_t bytes)
+{
+	uint32_t lines = 1;
+	for (size_t i = 0; i < bytes; i++)
+		lines += data[i] == '\n';
+	return lines;
+}
+
 #ifdef WITH_LIBFUZZER
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
