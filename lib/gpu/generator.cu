@@ -340,7 +340,7 @@ static int tell_figures(struct cuda_generator *all, struct cuda_rank *of, struct
 	figures->fill_bytes = state.fill_bytes;
 	figures->reduce_ns = state.reduce_ns;
 	figures->reduce_bytes = state.reduce_bytes;
-	figures->run_ns = state.due_ns - all->pinned->offset_ns - all->link->header->start_ns;
+	figures->run_ns = state.closed_ns - all->link->header->start_ns;
 	tell_load(all, &state, figures);
 	rc = gpu_link_measure_steps(all->link, of->rank, figures, refusal);
 	if (rc == 0)

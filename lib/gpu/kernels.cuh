@@ -11,6 +11,7 @@
 struct rank_state {
 	long long due_ns;    // when the computation in hand, or the one before, ends
 	long long ended_ns;  // when the one before did
+	long long closed_ns; // due_ns of the last one that is over, by the system's clock as known then
 	unsigned step, fills;
 	unsigned long long wrong, elements, load_units;
 	long long gates_ns, update_wait_ns, compute_wait_ns, barrier_ns;
@@ -206,9 +207,12 @@ static __global__ void close_op(struct rank_view of, unsigned at)
 		return; // it did not end: nobody may be told so
 	if (op->work == GPU_FILL)
 		of.late_ns[of.state->fills++] = now - of.state->due_ns;
-	if (op->work != GPU_REDUCE)
+	long long offset_ns = load_offset(of.offset_ns);
+	if (op->work != GPU_REDUCE) {
 		of.state->ended_ns = now;
-	of.done[index].at_ns = now - load_offset(of.offset_ns);
+		of.state->closed_ns = of.state->due_ns - offset_ns;
+	}
+	of.done[index].at_ns = now - offset_ns;
 	__threadfence_system();
 	store_system(&of.done[index].is_set, 1);
 	if (op->work == GPU_UPDATE)

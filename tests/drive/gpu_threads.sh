@@ -19,4 +19,4 @@ for source in lib/core/refusal.c lib/drive/stop.c lib/gpu/{data_host,lateness,li
 done
 "$cxx" -std=c++17 "${flags[@]}" -Wno-missing-field-initializers -I tests/gpu/host -c tests/gpu/host/generator.cpp -o "$folder/generator.o"
 "$cxx" "$folder/generator.o" "${objects[@]}" -o "$folder/test" -lcmocka -lpthread
-timeout 60 "$folder/test"
+timeout 150 "$folder/test"
