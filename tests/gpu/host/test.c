@@ -114,8 +114,8 @@ static void check_figures(const struct gpu_link_figures *of, uint32_t steps, uin
 	assert_int_equal(of->releases, steps * BUCKETS * SLICES);
 	assert_int_equal(of->elements,
 			 steps * (bytes * (RANKS - 1) / RANKS + bytes) / element_bytes);
-	// nothing is shorter than it computes and waits, as far as the clocks can be told apart; the
-	// device computes by its own clock, which is fast
+	// nothing is shorter than it computes and waits, as far as the clocks can be told apart;
+	// the device computes by its own clock, which is fast
 	int64_t error_ns = 2 * of->clock_error_ns, step_ns = 11 * MS - 11 * MS / HOST_DEVICE_FAST;
 	assert_true(of->step_min_ns + error_ns >= step_ns);
 	assert_true(of->run_ns + error_ns >= steps * step_ns);
@@ -147,7 +147,8 @@ static void two_ranks_meet_at_each_step(void **)
 	assert_true(of.figures[0].barrier_ns > 0 && of.figures[1].barrier_ns > 0);
 }
 
-// A unit takes long here, and where others compute longer still: the computation grows until one fits.
+// A unit takes long here, and where others compute longer still: the computation grows until one
+// fits.
 static struct gpu_link_figures loaded(enum gpu_load load)
 {
 	struct played of = {0};
