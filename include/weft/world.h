@@ -141,6 +141,7 @@ struct outcome_collective {
 	ps_t whole_ps;		    // time of the whole collective: run, or extrapolated
 	ps_t whole_error_ps;	    // stated half-width; 0 when all was run
 	ps_t ideal_ps;		    // the least that it can take (world_ideal.h); 0 when all is run
+	ps_t lines_ps;		    // of its payload on the busiest line (world_ideal.h)
 	uint64_t steps_skipped;	    // of each loop, in the mean: jumped over
 	uint64_t busbw_bytes_per_s; // nccl-tests: S / t * (n-1)/n (x 2 for all-reduce)
 };

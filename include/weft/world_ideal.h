@@ -40,6 +40,7 @@ const char *ideal_limit_name(enum ideal_limit limit);
 struct ideal_time {
 	ps_t ps;
 	enum ideal_limit limit;
+	ps_t lines_ps;	  // of the payload alone, on the busiest line of a NIC or scale-up domain
 	ps_t steps_ps;	  // of the longest chain of messages: what a pipeline takes to fill
 	ps_t base_rtt_ps; // of the topology
 	uint64_t packets; // data packets that go over the fabric

@@ -168,23 +168,20 @@ static void put_collective(json_t *array, const struct collective *one)
 	put_count(to, "steps_run", one->steps_run);
 	put_count(to, "steps_all", one->steps_all);
 	put(to, "extrapolated", json_boolean(one->is_extrapolated));
-	if (!one->is_finished) {
-		const char *const keys[] = {"start_ps", "end_ps", "time_ps", "time_error_ps",
-					    "busbw_bytes_per_s"};
-		for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
-			put_reason(to, keys[i], NOT_FINISHED);
-		return;
+	if (one->is_finished) {
+		put_time(to, "start_ps", outcome->start_ps);
+		put_time(to, "end_ps", outcome->end_ps);
+		put_time(to, "time_error_ps", outcome->whole_error_ps);
 	}
-	put_time(to, "start_ps", outcome->start_ps);
-	put_time(to, "end_ps", outcome->end_ps);
-	put_time(to, "time_error_ps", outcome->whole_error_ps);
-	if (one->reason != NULL) {
-		put_reason(to, "time_ps", one->reason);
-		put_reason(to, "busbw_bytes_per_s", one->reason);
+	const char *const keys[] = {"time_ps", "busbw_bytes_per_s", "busbw_share", "start_ps",
+				    "end_ps",  "time_error_ps"};
+	for (size_t i = 0; one->reason != NULL && i < (one->is_finished ? 3 : 6); i++)
+		put_reason(to, keys[i], one->reason);
+	if (one->reason != NULL)
 		return;
-	}
 	put_time(to, "time_ps", outcome->whole_ps);
 	put_count(to, "busbw_bytes_per_s", outcome->busbw_bytes_per_s);
+	put_real(to, "busbw_share", (double)outcome->lines_ps / (double)outcome->whole_ps);
 }
 
 static void put_collectives(json_t *root, const struct report_input *input)

@@ -247,10 +247,37 @@ static void take_cut(struct ideal_time *time, const struct ideal *ideal,
 	}
 }
 
+// How long the payload of a load takes at a line's rate and nothing else.
+static ps_t payload_ps(const struct ideal_load *load, uint64_t header_bytes, uint64_t rate_bps)
+{
+	uint64_t bytes = load->bytes - load->packets * header_bytes;
+	return (ps_t)((unsigned __int128)bytes * 8 * PS_PER_S / rate_bps);
+}
+
+static ps_t lines_ps(const struct ideal *ideal)
+{
+	uint64_t near_bps = ideal->scenario->scaleup.rate_bps, nics = ideal->topology->nics;
+	uint64_t header_bytes = ideal->scenario->transport.header_bytes;
+	ps_t ret = 0;
+	for (uint32_t nic = 0; nic < nics; nic++) {
+		uint64_t rate_bps = ideal->nic_rate_bps[nic];
+		if (rate_bps > 0) {
+			ret = ps_max(ret, payload_ps(&ideal->out[nic], header_bytes, rate_bps));
+			ret = ps_max(ret, payload_ps(&ideal->in[nic], header_bytes, rate_bps));
+		}
+		if (near_bps > 0) {
+			ret = ps_max(ret, payload_ps(&ideal->give[nic], 0, near_bps));
+			ret = ps_max(ret, payload_ps(&ideal->take[nic], 0, near_bps));
+		}
+	}
+	return ret;
+}
+
 struct ideal_time ideal_time(const struct ideal *ideal)
 {
 	struct ideal_time time = {.ps = ideal->end_ps,
 				  .limit = IDEAL_STEPS,
+				  .lines_ps = lines_ps(ideal),
 				  .steps_ps = ideal->end_ps,
 				  .base_rtt_ps = ideal->topology->base_rtt_ps,
 				  .packets = ideal->packets};

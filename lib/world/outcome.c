@@ -178,14 +178,14 @@ static int build_collectives(struct world *world, uint32_t *clock_of_group)
 	return 0;
 }
 
-// What no extrapolation may undercut. Of what runs whole nobody asks.
+// What its lines carry each collective in, and what no extrapolation may undercut.
 static int build_ideals(struct world *world, struct refusal *refusal)
 {
 	const struct job *job = &world->job;
 	struct outcome *outcome = world->outcome;
 	struct ideal *ideal;
 	bool is_whole = job->ring.steps_max == 0 && !world->scenario->skip.is_on;
-	if (is_whole || outcome->collective_count == 0)
+	if (outcome->collective_count == 0)
 		return 0;
 	int rc = ideal_create(&ideal, world->arena, world->scenario, &world->topology, refusal);
 	for (uint32_t i = 0; rc == 0 && i < outcome->collective_count; i++) {
@@ -194,7 +194,9 @@ static int build_ideals(struct world *world, struct refusal *refusal)
 		ideal_clear(ideal);
 		ideal_add_ring(ideal, &job->groups[of->group], &job->ring, bucket->kind,
 			       bucket->bytes);
-		of->ideal_ps = ideal_time(ideal).ps;
+		struct ideal_time time = ideal_time(ideal);
+		of->lines_ps = time.lines_ps;
+		of->ideal_ps = is_whole ? 0 : time.ps;
 	}
 	return rc;
 }

@@ -93,7 +93,19 @@ def check_runs(folder, healthy):
     check(one["measured_reason"] == "not measured: watch.links is false", "what is not there says why")
     status, text, _ = verdict(healthy / "result.json", "pairwise")
     check(status == 0 and text.splitlines()[-1].startswith("PASS: "), "a file as well as its folder")
+    check_several_nics(folder)
     check_junit(folder, lossy)
+
+
+def check_several_nics(folder):
+    """Where the channels of a host leave by several NICs, one NIC's rate is no bound: half a fabric would pass."""
+    for name, words, wanted in (("whole", (), "met"), ("half", ("--set", "fabric.trunk_rate=50Gb/s"), "missed")):
+        weft("sim", "two-racks", "--out", folder / name, *words)
+        for profile in ("collectives", "operator-default"):
+            one = states(folder / name, profile)[1]["bus bandwidth"]
+            check(one["state"] == wanted, f"{name} trunks: busbw held against {profile}: {one['state']}, {one['measured']:.3f}")
+        rate = json.loads((folder / name / "result.json").read_text())["collectives"][0]["busbw_bytes_per_s"] * 8
+        check(rate > 1.5 * 400e9, f"{name} trunks: more than one NIC of 400 Gb/s carries: {rate / 1e9:.0f}")
 
 
 def check_junit(folder, result):

@@ -35,6 +35,7 @@ static void figures_are_exact_and_in_base_units(void **state)
 	assert_int_equal(number_at(root, "collectives.0.time_ps"), 20 * PS_PER_MS);
 	assert_int_equal(number_at(root, "collectives.0.steps_all"), 30);
 	assert_int_equal(number_at(root, "collectives.0.busbw_bytes_per_s"), 93750000000);
+	assert_true(json_real_value(at(root, "collectives.0.busbw_share")) == 0.75);
 	assert_string_equal(text_at(root, "collectives.1.kind"), "all_gather");
 	assert_string_equal(text_at(root, "messages.1.pair"), "same_t0");
 	assert_int_equal(number_at(root, "messages.1.count"), 200);
@@ -87,6 +88,7 @@ static void a_partial_run_says_so_and_what_did_not_end_has_no_time(void **state)
 	assert_true(json_is_true(at(root, "run.partial")));
 	reason_is(root, "collectives.1.time_ps", "not finished");
 	reason_is(root, "collectives.1.busbw_bytes_per_s", "not finished");
+	reason_is(root, "collectives.1.busbw_share", "not finished");
 	assert_int_equal(number_at(root, "collectives.0.time_ps"), 20 * PS_PER_MS);
 	json_decref(root);
 	fake_free(fake);

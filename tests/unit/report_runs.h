@@ -36,6 +36,7 @@ static inline struct fake *fake_ring(void)
 		.start_ps = 10 * PS_PER_MS,
 		.end_ps = 30 * PS_PER_MS,
 		.whole_ps = 20 * PS_PER_MS,
+		.lines_ps = 15 * PS_PER_MS,
 		.busbw_bytes_per_s = UINT64_C(93750000000)};
 	fake->collectives[1] = (struct outcome_collective){
 		.bucket = 1,

@@ -78,6 +78,7 @@ static void a_ring_sends_what_is_not_its_own(void **)
 		      full_ps(7000000) + WAY_FAR_PS, 20000);
 	is_just_below(TIME_OF("traffic.chunk=10kB", "fabric.planes=4"), IDEAL_NIC,
 		      full_ps(14000000) / 4 + WAY_FAR_PS, 20000);
+	assert_int_equal(TIME_OF("fabric.planes=4").lines_ps, 14000000 * BYTE_PS / 4);
 }
 
 static void a_small_ring_takes_its_steps(void **)
@@ -117,6 +118,11 @@ static void what_crosses_t0s_passes_their_trunks(void **)
 	is_just_below(TIME_OF("traffic.collective=all_to_all", "traffic.algorithm=direct",
 			      "fabric.t1_count=4"),
 		      IDEAL_NIC, full_ps(7000000) + WAY_NEAR_PS, 10000);
+	// of lines alone: trunks do not count
+	assert_int_equal(TIME_OF("traffic.collective=all_to_all", "traffic.algorithm=direct",
+				 "fabric.t1_count=1")
+				 .lines_ps,
+			 7000000 * BYTE_PS);
 }
 
 static void what_stays_in_a_host_takes_its_lines(void **)
@@ -128,6 +134,7 @@ static void what_stays_in_a_host_takes_its_lines(void **)
 					 "scaleup.delay=1us");
 	is_just_below(time, IDEAL_SCALEUP, 12000000LL * 800 + 1000000, 20000);
 	assert_int_equal(time.packets, 8 * 2000);
+	assert_int_equal(time.lines_ps, 12000000LL * 800);
 	is_just_below(TIME_OF("traffic.algorithm=hierarchical", "traffic.chunk=10kB",
 			      "fabric.nics_per_host=4", "fabric.t1_count=4", "scaleup.rate=100Gb/s",
 			      "scaleup.delay=1us", "traffic.collective=reduce_scatter"),
@@ -170,6 +177,7 @@ static void rings_with_credits_send_all_of_their_steps(void **)
 	ps_t more = 14 * 100 * BYTE_PS;
 	is_just_below(time, IDEAL_NIC, full_ps(14000000) + more + WAY_FAR_PS, 300000);
 	assert_int_equal(time.packets, 8 * 14 * 1001);
+	assert_int_equal(time.lines_ps, 14000000 * BYTE_PS);
 	struct ideal_time sample = TIME_OF("traffic.kind=ring", "sample.packets=1000");
 	assert_int_equal(sample.ps, time.ps);
 	// slices of 256, 256 and 88 bytes of 600, each with headers
