@@ -86,11 +86,12 @@ static const char *tolerance_text(struct text *ret, const struct expect_row *row
 
 void expect_table_row(FILE *to, const struct expect_row *row)
 {
-	struct text text[3];
+	struct text text[4];
 	double off = row->expected > 0 ? row->measured / row->expected - 1 : 0;
-	fprintf(to, "  %-24s %11s %11s %+9.3f %% %11s  %s\n", row->name,
+	snprintf(text[3].at, sizeof(text[3].at), isnan(off) ? "-" : "%+.3f %%", off * 100);
+	fprintf(to, "  %-24s %11s %11s %11s %11s  %s\n", row->name,
 		expect_value_text(&text[0], row->measure, row->expected),
-		expect_value_text(&text[1], row->measure, row->measured), off * 100,
+		expect_value_text(&text[1], row->measure, row->measured), text[3].at,
 		tolerance_text(&text[2], row), row->is_inside ? "inside" : "OUTSIDE");
 	fprintf(to, "    %s = %s\n", expect_formula_name(row->formula), row->text);
 	if (isnan(row->measured) && row->reason != NULL)

@@ -115,6 +115,20 @@ static bool warn_evs(const struct world *world, char *text)
 	return true;
 }
 
+// A timer that ends before an answer can be there sends everything again.
+static bool warn_timer(const struct world *world, char *text)
+{
+	ps_t rto_ps = world->transport.rto_ps, base_rtt_ps = world->topology.base_rtt_ps;
+	if (rto_ps > base_rtt_ps)
+		return false;
+	snprintf(text, SIZE,
+		 "transport.rto, %.3f us, is no longer than the round trip of the empty fabric, "
+		 "%.3f "
+		 "us: the timer sends each packet again before its answer can be there",
+		 (double)rto_ps / 1e6, (double)base_rtt_ps / 1e6);
+	return true;
+}
+
 // The largest switch chip that is known here: Broadcom's Tomahawk 6 comes with 1,024 SerDes lanes
 // of 100 Gb/s or with 512 of 200 Gb/s (press release "Broadcom Ships Tomahawk 6: World's First
 // 102.4 Tbps Switch", 3 June 2025; ServeTheHome, "Broadcom Tomahawk 6 Launched for 1.6TbE
@@ -186,6 +200,7 @@ static const struct {
 	{"switch-size", warn_switch},
 	{"window-above-mpr", warn_window},
 	{"fewer-evs", warn_evs},
+	{"rto-below-rtt", warn_timer},
 };
 
 uint32_t world_warnings(const struct world *world, struct world_warning *ret)

@@ -405,6 +405,8 @@ static void no_figure_is_cut_in_silence(void **)
 	       true);
 	warned(SMALL "transport: {kind: rc, evs: 16384}\ncc: {algorithm: fixed}\n", "fewer-evs",
 	       false);
+	warned(SMALL "transport: {rto: 1us}\n", "rto-below-rtt", true);
+	warned(SMALL "transport: {rto: 20us}\n", "rto-below-rtt", false);
 	refused(SMALL "limits: {window: 501ns}\n", "limits.window: a window of 501000 ps");
 	refused(SMALL "queue: {ecn_low: 200kB, ecn_high: 300kB}\n",
 		"queue.ecn_low: 200000 B is never reached in a queue of ");
