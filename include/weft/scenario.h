@@ -16,7 +16,7 @@
 #include <weft/world_frames.h>
 #include <weft/world_skip.h>
 
-#define SCENARIO_FAULTS_MAX 64
+#define SCENARIO_FAULTS_MAX 1024
 #define SCENARIO_FLOWS_MAX 4096
 #define SCENARIO_TAPS_MAX 64
 #define SCENARIO_NODES_MAX 1024

@@ -620,8 +620,8 @@ static const struct scenario_key keys[] = {
 	{"skip.fill", "count", "4", "Ring steps per loop that are run before the first block.",
 	 SCENARIO(skip.fill), 1, 1000000, NULL, NULL, USE_SKIP},
 
-	{"faults", "list", "none", "What goes wrong, and when.", 0, 0, 0, 0, NULL, NULL,
-	 USE_ALWAYS},
+	{"faults", "list", "none", "What goes wrong, and when; at most 1,024.", 0, 0, 0, 0, NULL,
+	 NULL, USE_ALWAYS},
 	{"faults[].kind", "word", "required",
 	 "link_down, flap (down and up in turn), slow; what random packets suffer: loss, corrupt, "
 	 "duplicate, reorder; burst (in a row); of a host: stall, straggler, evs; a switch: ecn.",

@@ -131,7 +131,7 @@ def options(check):
          ["--fault:2:8: ", "link_down"]),
         ("a fault at a port that flaps too fast", [good, "--fault", "{kind: flap, at: all, down: 1ns, up: 1ns}"],
          ["--fault:1: ", "transport.port_status"]),
-        ("too many faults", [good] + ["--fault", "{kind: link_down, at: all}"] * 65, "too many --fault"),
+        ("too many faults", [good] + ["--fault", "{kind: link_down, at: all}"] * 1025, "too many --fault"),
         ("too many assignments", [good] + ["--set", "seed=1"] * 1000, "too many --set"),
         ("--json with --quiet", [good, "--json", "--quiet"], ["--json", "--quiet"]),
         ("--footprint with --quiet", [good, "--footprint", "--quiet"], ["--footprint", "--quiet"]),
@@ -181,8 +181,8 @@ def faults(check):
         check.refused(f"{what} that does not exist", [path], "input.yaml:5:")
     path = check.file(lead + "  - {kind: loss, at: all, probability: 1%}\n" * 3 + "  - {kind: loss, at: {plane: 7}, probability: 1%}\n")
     check.refused("the fourth fault", [path], "input.yaml:8:")
-    check.accepted("64 faults", [check.file(lead + "  - {kind: loss, at: all, probability: 0.001%}\n" * 64)])
-    check.refused("65 faults", [check.file(lead + "  - {kind: loss, at: all, probability: 0.001%}\n" * 65)], ["input.yaml:69:", "64"])
+    check.accepted("1,024 faults", [check.file(lead + "  - {kind: loss, at: all, probability: 0.001%}\n" * 1024)])
+    check.refused("1,025 faults", [check.file(lead + "  - {kind: loss, at: all, probability: 0.001%}\n" * 1025)], ["input.yaml:1029:", "1024"])
 
 
 def taps(check):

@@ -119,7 +119,7 @@ static void there_is_an_end_to_faults(void **)
 		words[i] = "{kind: link_down, at: all}";
 	assert_int_equal(read_with(FABRIC TRAFFIC, words, SCENARIO_FAULTS_MAX), 0);
 	assert_int_equal(read_with(FABRIC TRAFFIC, words, SCENARIO_FAULTS_MAX + 1), -EINVAL);
-	assert_refused("--fault", SCENARIO_FAULTS_MAX + 1, 1, "more than 64");
+	assert_refused("--fault", SCENARIO_FAULTS_MAX + 1, 1, "more than 1024");
 }
 
 int main(void)
