@@ -11,6 +11,7 @@
 #include "culprit.h"
 #include "delays.h"
 #include "figures.h"
+#include "flows.h"
 #include "links.h"
 #include "put.h"
 #include "recovery.h"
@@ -113,6 +114,8 @@ void watch_files(FILE *to, const struct report_input *input)
 		fprintf(to, "\n  series.csv");
 	if (bypass_is_watched(input->world))
 		fprintf(to, "\n  bypass.csv");
+	if (flows_are_there(input->world))
+		fprintf(to, "\n  flows.csv");
 }
 
 void watch_table(FILE *to, const struct report_input *input)

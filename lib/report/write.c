@@ -11,12 +11,13 @@
 #include <weft/report.h>
 
 #include "bypass.h"
+#include "flows.h"
 #include "hdr.h"
 #include "perfetto.h"
 #include "watch.h"
 #include "write.h"
 
-#define FILES_MAX (7 + HDR_COUNT)
+#define FILES_MAX (8 + HDR_COUNT)
 #define PATH_BYTES 4096 // as long as the system takes
 
 struct output {
@@ -26,6 +27,7 @@ struct output {
 		OUTPUT_JSON,
 		OUTPUT_SERIES,
 		OUTPUT_BYPASS,
+		OUTPUT_FLOWS,
 		OUTPUT_TRACE,
 		OUTPUT_HDR
 	} kind;
@@ -67,8 +69,10 @@ static void outputs_of(struct output ret[FILES_MAX], const struct report_input *
 	strcpy(ret[4].name, "metrics.txt");
 	strcpy(ret[5].name, "result.csv");
 	ret[6] = (struct output){.name = "trace.json", .has_content = true, .kind = OUTPUT_TRACE};
+	ret[7] = (struct output){.name = "flows.csv", .kind = OUTPUT_FLOWS};
+	ret[7].has_content = flows_are_there(input->world);
 	for (uint32_t i = 0; i < HDR_COUNT; i++) {
-		struct output *output = &ret[7 + i];
+		struct output *output = &ret[8 + i];
 		*output = (struct output){.hdr_index = i, .kind = OUTPUT_HDR};
 		hdr_name(i, output->name);
 		output->has_content = hdr_has_values(input, i);
@@ -91,6 +95,8 @@ static int content_write(const char *path, const struct report_input *input,
 		watch_series_write(file, input);
 	else if (output->kind == OUTPUT_BYPASS)
 		bypass_write(file, input);
+	else if (output->kind == OUTPUT_FLOWS)
+		flows_write(file, input->world);
 	else
 		hdr_write(file, input, output->hdr_index);
 	if (code == 0 && (ferror(file) != 0 || fflush(file) != 0))

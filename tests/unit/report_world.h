@@ -71,6 +71,7 @@ static inline struct fake *fake_world(const char *name)
 	world->topology.port_links = port_links;
 	world->fabric.ecn_on = true; // which nscc works on
 	world->topology.base_rtt_ps = 8123456;
+	world->transport.rto_ps = 262144000;
 	world->job.groups = fake->groups;
 	world->job.buckets = fake->buckets;
 	fake->outcome.collectives = fake->collectives;

@@ -99,7 +99,31 @@ static void a_second_run_replaces_all_files_of_the_first(void **state)
 	assert_int_equal(report_write(&fake->input, &refusal), 0);
 	assert_true(is_there("message_same_rack.hdr") && is_there("flow.hdr"));
 	assert_false(is_there("message_same_t0.hdr")); // of the first run: it would mislead
-	assert_int_equal(entries(false), 4);
+	assert_int_equal(entries(false), 5);
+	fake_free(fake);
+}
+
+static void flows_have_their_exact_times(void **)
+{
+	struct refusal refusal = {0};
+	char text[512];
+	struct fake *fake = fake_flows();
+	fake->input.out_dir = dir;
+	fake->flow_end_ps[0] = 2 * PS_PER_MS + 123456789;
+	fake->flow_end_ps[1] = PS_PER_MS + 1;
+	fake->flow_end_ps[2] = fake->flow_end_ps[3] = 0;
+	fake->flows[3].start_ps = PS_NEVER; // it waits
+	assert_int_equal(report_write(&fake->input, &refusal), 0);
+	FILE *file = fopen(in_dir("flows.csv"), "r");
+	assert_non_null(file);
+	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+	fclose(file);
+	assert_string_equal(text,
+			    "flow,from,to,bytes,start_ps,end_ps,fct_ps\n"
+			    "0,0,8,1000000,2000000000,2123456789,123456789\n"
+			    "1,1,8,1000000,1000000000,1000000001,1\n"
+			    "2,2,8,1000000,1000000000,,\n"
+			    "3,0,9,1000000,,,\n");
 	fake_free(fake);
 }
 
@@ -329,6 +353,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		in_folder(result_and_histograms_are_written),
 		in_folder(a_second_run_replaces_all_files_of_the_first),
+		in_folder(flows_have_their_exact_times),
 		in_folder(lateness_and_gaps_have_files_while_there_are_values),
 		in_folder(a_series_has_a_line_for_each_bin_up_to_the_last_one_in_use),
 		in_folder(a_folder_that_is_not_there_is_refused),
