@@ -39,6 +39,13 @@ static int count_with(const struct endpoint *endpoint, uint32_t ev)
 	return count;
 }
 
+// Whether a QP is at rest hangs on what is denied to it, where contexts are fewer than QPs.
+static void touch(struct endpoint *endpoint, struct qp *qp)
+{
+	if (endpoint->is_pooled)
+		context_touch(endpoint, qp);
+}
+
 // The number of a value in the profile that new QPs take, PROFILE_NO_EV when there is none.
 static uint32_t number_in_profile(const struct endpoint *endpoint, uint32_t ev)
 {
@@ -65,8 +72,10 @@ int endpoint_ev_deny(struct endpoint *endpoint, uint32_t ev)
 	struct qp *qp;
 	for (uint32_t number = 0; (qp = open_qp(endpoint, &number)) != NULL; number++) {
 		uint32_t index = path_index(&qp->path, ev);
-		if (index != PATH_NO_EV)
-			path_deny(&qp->path, index);
+		if (index == PATH_NO_EV)
+			continue;
+		path_deny(&qp->path, index);
+		touch(endpoint, qp);
 	}
 	dark_on_deny(endpoint);
 	return 0;
@@ -89,6 +98,7 @@ int endpoint_ev_allow(struct endpoint *endpoint, uint32_t ev)
 		if (index == PATH_NO_EV)
 			continue;
 		path_allow(&qp->path, index);
+		touch(endpoint, qp);
 		is_known = true;
 	}
 	return is_known ? 0 : -ENOENT;

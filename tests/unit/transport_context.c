@@ -416,26 +416,6 @@ static void a_qp_that_is_failed_waits_no_more(void **state)
 	bench_close(bench);
 }
 
-static void a_failed_qp_has_no_say_in_what_is_denied(void **state)
-{
-	struct transport_config config = bench_config();
-	uint32_t values[64];
-	for (uint32_t i = 0; i < 64; i++)
-		values[i] = 1000 + i;
-	config.contexts = 2;
-	config.ev_mode = EV_EXPLICIT;
-	config.ev_values = values;
-	struct bench *bench = bench_open(&config, 4, 0, 1);
-	say(bench, 0, 0, 1);
-	assert_int_equal(endpoint_fail(bench->ends[0], 0), 0);
-	assert_true(has_context(bench, 0, 0));
-	assert_int_equal(endpoint_ev_deny(bench->ends[0], 1003), 0);
-	say(bench, 0, 1, 2);
-	say(bench, 0, 2, 3);
-	assert_false(has_context(bench, 0, 0));
-	bench_close(bench);
-}
-
 static uint32_t losses_left;
 
 static bool loses_data(struct bench *bench, const struct packet *packet)
@@ -485,7 +465,6 @@ int main(void)
 		cmocka_unit_test(a_turn_that_is_not_used_is_lost_though_packets_come),
 		cmocka_unit_test(a_qp_that_is_failed_waits_no_more),
 		cmocka_unit_test(bad_paths_hold_no_context),
-		cmocka_unit_test(a_failed_qp_has_no_say_in_what_is_denied),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
