@@ -54,7 +54,6 @@ struct adapter_counters {
 	uint64_t frames_pulled, bytes_pulled; // Ethernet header to ICRC
 	uint64_t bytes_placed;		      // written into regions
 	uint64_t refused[WIRE_REASON_COUNT];  // frames that are no packets for this adapter
-	uint64_t late;	  // packets for memory that is not registered any more: dropped
 	uint64_t no_room; // frames turned away because completions were not polled
 };
 
@@ -76,8 +75,8 @@ int adapter_create(struct adapter **ret, void *memory, size_t bytes,
 		   const struct adapter_config *config, struct refusal *refusal);
 
 // Lets peers write to `bytes` bytes at `base`, which they know as `va` of region `rkey`. -EINVAL,
-// -EEXIST (the rkey), -ENOSPC. From adapter_unregister() on they cannot any more; the rkey is spent
-// then, and the region still counts. -ENOENT.
+// -EEXIST (the rkey), -ENOSPC. From adapter_unregister() on they cannot any more. The rkey is free
+// then: who gives it out again lets packets in that are still on their way. -ENOENT.
 int adapter_register(struct adapter *adapter, uint32_t rkey, void *base, uint64_t va,
 		     uint64_t bytes);
 int adapter_unregister(struct adapter *adapter, uint32_t rkey);

@@ -85,6 +85,10 @@ int endpoint_create(struct endpoint **ret, struct arena *arena,
 // empty or passes the end of the address space.
 int endpoint_register(struct endpoint *endpoint, uint32_t rkey, uint64_t va, uint64_t bytes);
 
+// Closes it again: what comes for `rkey` from now on is refused. The key and its place are free.
+// -ENOENT.
+int endpoint_unregister(struct endpoint *endpoint, uint32_t rkey);
+
 // Posts a write. -ENOBUFS when the QP holds sends_max requests, -EAGAIN when it has no context and
 // must wait for COMPLETION_READY, -ENOTCONN before RTS, -ECONNRESET
 // in ERROR.

@@ -18,11 +18,10 @@ int adapter_register(struct adapter *adapter, uint32_t rkey, void *base, uint64_
 
 int adapter_unregister(struct adapter *adapter, uint32_t rkey)
 {
-	struct mapping *mapping = mapping_find(&adapter->mappings, rkey);
-	if (mapping == NULL || mapping->base == NULL)
-		return -ENOENT;
-	mapping->base = NULL;
-	return 0;
+	int rc = endpoint_unregister(adapter->endpoint, rkey);
+	if (rc == 0)
+		mapping_remove(&adapter->mappings, rkey);
+	return rc;
 }
 
 void adapter_drain(struct adapter *adapter)

@@ -8,11 +8,6 @@
 
 #define HANDLE 1u // payload handle of the one packet at hand
 
-static bool is_write(const struct packet *packet)
-{
-	return packet->opcode >= PACKET_WRITE_FIRST && packet->opcode <= PACKET_WRITE_ONLY_IMM;
-}
-
 static enum wire_reason parse(struct adapter *adapter, const void *frame, size_t bytes,
 			      struct packet *ret, struct wire_view *ret_view)
 {
@@ -21,15 +16,6 @@ static enum wire_reason parse(struct adapter *adapter, const void *frame, size_t
 	    (ret->target != adapter->config.nic || ret->plane >= adapter->config.transport.planes))
 		reason = WIRE_FOREIGN_ADDRESS;
 	return reason;
-}
-
-// Whether it writes to memory that is the program's own again, of which the endpoint knows nothing.
-static bool is_late(const struct adapter *adapter, const struct packet *packet)
-{
-	if (!is_write(packet) || (packet->flags & PACKET_TRIMMED))
-		return false;
-	const struct mapping *mapping = mapping_find(&adapter->mappings, packet->u.data.rkey);
-	return mapping != NULL && mapping->base == NULL;
 }
 
 // Copies the payload of the packet at hand if the endpoint wants it. It wants each one once.
@@ -75,9 +61,6 @@ int adapter_feed(struct adapter *adapter, const void *frame, size_t bytes, ps_t 
 	}
 	adapter->counters.frames_fed++;
 	adapter->counters.bytes_fed += view.frame_bytes;
-	if (is_late(adapter, &packet))
-		adapter->counters.late++;
-	else
-		take(adapter, &packet, (const uint8_t *)frame + view.payload_at, now);
+	take(adapter, &packet, (const uint8_t *)frame + view.payload_at, now);
 	return 0;
 }

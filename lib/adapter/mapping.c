@@ -36,7 +36,16 @@ void mapping_add(struct mapping_table *table, const struct mapping *mapping)
 	table->count++;
 }
 
-struct mapping *mapping_find(const struct mapping_table *table, uint32_t rkey)
+void mapping_remove(struct mapping_table *table, uint32_t rkey)
+{
+	uint32_t place = place_of(table, rkey);
+	struct mapping *at = &table->mappings[place];
+	check(place < table->count && at->rkey == rkey);
+	table->count--;
+	memmove(at, at + 1, (table->count - place) * sizeof(*at));
+}
+
+const struct mapping *mapping_find(const struct mapping_table *table, uint32_t rkey)
 {
 	uint32_t place = place_of(table, rkey);
 	if (place == table->count || table->mappings[place].rkey != rkey)

@@ -10,8 +10,8 @@
 #include <weft/check.h>
 
 struct mapping {
-	uint8_t *base; // NULL: not registered any more
-	uint64_t va;   // what peers call the byte at `base`
+	uint8_t *base;
+	uint64_t va; // what peers call the byte at `base`
 	uint64_t bytes;
 	uint32_t rkey;
 };
@@ -27,13 +27,16 @@ int mapping_table_init(struct mapping_table *table, struct arena *arena, uint32_
 // Adds a mapping whose rkey is not there; there must be room.
 void mapping_add(struct mapping_table *table, const struct mapping *mapping);
 
-// The mapping of an rkey, NULL when there never was one.
-struct mapping *mapping_find(const struct mapping_table *table, uint32_t rkey);
+// Takes out the mapping of an rkey, which must be there.
+void mapping_remove(struct mapping_table *table, uint32_t rkey);
+
+// The mapping of an rkey, NULL when there is none.
+const struct mapping *mapping_find(const struct mapping_table *table, uint32_t rkey);
 
 // Where `bytes` bytes at `va` are; they must be in the mapping.
 static inline uint8_t *mapping_at(const struct mapping *mapping, uint64_t va, uint64_t bytes)
 {
 	uint64_t at = va - mapping->va;
-	check(mapping->base != NULL && at <= mapping->bytes && bytes <= mapping->bytes - at);
+	check(at <= mapping->bytes && bytes <= mapping->bytes - at);
 	return mapping->base + at;
 }

@@ -24,6 +24,11 @@ int endpoint_register(struct endpoint *endpoint, uint32_t rkey, uint64_t va, uin
 	return region_add(&endpoint->regions, rkey, va, bytes);
 }
 
+int endpoint_unregister(struct endpoint *endpoint, uint32_t rkey)
+{
+	return region_remove(&endpoint->regions, rkey);
+}
+
 // Posts on a QP that may have to get a context first.
 static __attribute__((noinline)) int post_pooled(struct endpoint *endpoint, uint32_t qpn,
 						 const struct work *work, ps_t now)

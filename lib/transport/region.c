@@ -40,3 +40,27 @@ int region_add(struct region_table *table, uint32_t rkey, uint64_t va, uint64_t 
 	table->count++;
 	return 0;
 }
+
+// Regions that a search finds by passing the free place move into it, so that no search ends early.
+static void close_gap(struct region_table *table, uint32_t gap)
+{
+	for (uint32_t at = (gap + 1) & table->mask; table->places[at].bytes != 0;
+	     at = (at + 1) & table->mask) {
+		uint32_t from_first = at - table->places[at].rkey;
+		if ((from_first & table->mask) < ((at - gap) & table->mask))
+			continue; // its search begins behind the gap
+		table->places[gap] = table->places[at];
+		gap = at;
+	}
+	table->places[gap] = (struct region){0};
+}
+
+int region_remove(struct region_table *table, uint32_t rkey)
+{
+	const struct region *region = region_find(table, rkey);
+	if (region == NULL)
+		return -ENOENT;
+	close_gap(table, (uint32_t)(region - table->places));
+	table->count--;
+	return 0;
+}

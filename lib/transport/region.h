@@ -35,6 +35,9 @@ uint64_t region_bytes(uint32_t count_max);
 // See endpoint_register().
 int region_add(struct region_table *table, uint32_t rkey, uint64_t va, uint64_t bytes);
 
+// See endpoint_unregister().
+int region_remove(struct region_table *table, uint32_t rkey);
+
 // Where the search for a key begins: nearly always its region, if it has one.
 static inline const struct region *region_first(const struct region_table *table, uint32_t rkey)
 {

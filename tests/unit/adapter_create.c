@@ -159,7 +159,11 @@ static void regions_are_registered_once(void **state)
 	assert_int_equal(adapter_unregister(adapter, 4), -ENOENT);
 	assert_int_equal(adapter_unregister(adapter, 5), 0);
 	assert_int_equal(adapter_unregister(adapter, 5), -ENOENT);
-	assert_int_equal(adapter_register(adapter, 5, memory, 77, 16), -EEXIST);
+	for (uint32_t rkey = 10; rkey < 1000; rkey++) { // its place is free each time
+		assert_int_equal(adapter_register(adapter, rkey, memory, 77, 16), 0);
+		assert_int_equal(adapter_unregister(adapter, rkey), 0);
+	}
+	assert_int_equal(adapter_register(adapter, 3, memory, 77, 16), -EEXIST);
 	rig_close(rig);
 }
 

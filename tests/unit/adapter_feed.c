@@ -232,7 +232,7 @@ static void memory_that_is_not_registered_any_more_stays_as_it_is(void **state)
 	assert_int_equal(adapter_unregister(rig->sides[1].adapter, RIG_RKEY), 0);
 	memset(memory, RIG_UNTOUCHED, 4096 + 2 * GUARD);
 	assert_int_equal(post_and_run(rig, &write).kind, COMPLETION_FLUSHED);
-	assert_true(adapter_counters(rig->sides[1].adapter)->late > 0);
+	assert_true(adapter_transport(rig->sides[1].adapter)->refused[REFUSED_KEY] > 0);
 	check_untouched(memory, 0, 4096 + 2 * GUARD);
 	free(memory);
 	rig_close(rig);

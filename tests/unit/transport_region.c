@@ -82,6 +82,40 @@ static void a_region_holds_what_lies_in_it_whole(void **state)
 	assert_false(region_holds(&top, 0, 1));
 }
 
+// However keys meet in the table: those that stay are found, those that went are not.
+static void what_is_removed_is_gone_and_the_others_stay(void **state)
+{
+	(void)state;
+	struct region_table table = table_of(8);
+	struct rng rng = rng_of(1, RNG_TEST, 0);
+	bool is_there[24] = {false};
+	uint32_t count = 0;
+	assert_int_equal(region_remove(&table, 3), -ENOENT);
+	for (uint32_t i = 0; i < 20000; i++) {
+		uint32_t number = rng_below(&rng, 24), rkey = number * 5 % 7 << 3 | number / 7;
+		rkey = number % 3 == 0 ? number << 8 | 15 : rkey + (number << 16);
+		if (is_there[number])
+			assert_int_equal(region_remove(&table, rkey), 0);
+		else if (count < 8)
+			assert_int_equal(region_add(&table, rkey, number, 1 + number), 0);
+		else
+			assert_int_equal(region_add(&table, rkey, number, 1), -ENOSPC);
+		if (is_there[number] || count < 8) {
+			is_there[number] = !is_there[number];
+			count += is_there[number] ? 1 : UINT32_MAX;
+		}
+		const struct region *region = region_find(&table, rkey);
+		assert_int_equal(region != NULL, is_there[number]);
+		for (uint32_t at = 0, seen = 0; at <= table.mask; at++) {
+			seen += table.places[at].bytes != 0;
+			assert_true(at < table.mask || seen == count);
+			if (table.places[at].bytes != 0)
+				assert_ptr_equal(region_find(&table, table.places[at].rkey),
+						 &table.places[at]);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -89,6 +123,7 @@ int main(void)
 		cmocka_unit_test(a_key_is_given_once_and_a_full_table_says_so),
 		cmocka_unit_test(a_region_is_neither_empty_nor_wraps),
 		cmocka_unit_test(a_region_holds_what_lies_in_it_whole),
+		cmocka_unit_test(what_is_removed_is_gone_and_the_others_stay),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
