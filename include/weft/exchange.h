@@ -14,6 +14,11 @@
 #define ADAPTER_EXCHANGE_VERSION 1
 #define ADAPTER_MAGIC "weft"
 
+// MTUs: the least is InfiniBand's, the most what packets have bits for. Less than that is no
+// network, but a peer that would have a write taken apart into more packets than can be numbered.
+#define ADAPTER_MTU_MIN 256u
+#define ADAPTER_MTU_MAX 65535u
+
 struct adapter_exchange {
 	uint8_t magic[4]; // ADAPTER_MAGIC
 	uint8_t version;

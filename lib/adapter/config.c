@@ -112,7 +112,12 @@ static int refuse_transport(const struct adapter_config *config, struct refusal 
 	arena_init(&none, NULL, 0);
 	int rc = endpoint_create(&endpoint, &none, &config->transport, config->nic, config->qp_max,
 				 config->seed, refusal);
-	return rc == -ENOMEM ? 0 : rc;
+	if (rc != -ENOMEM)
+		return rc;
+	if (config->transport.payload_bytes < ADAPTER_MTU_MIN) // peers would refuse it
+		return refuse(refusal, -EINVAL, "an MTU of %: must be % or more",
+			      config->transport.payload_bytes, ADAPTER_MTU_MIN, 0);
+	return 0;
 }
 
 int config_complete(const struct adapter_config *given, struct adapter_config *ret,

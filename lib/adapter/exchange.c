@@ -100,9 +100,12 @@ int adapter_exchange_read(const struct adapter_exchange *exchange, struct adapte
 	if (end.wimm_max == 0 || end.planes == 0 || end.planes > PLANES_MAX)
 		return refuse(refusal, -EPROTO, "an exchange with % immediates, % planes",
 			      end.wimm_max, end.planes, 0);
-	if ((end.ip_version != 4 && end.ip_version != 6) || end.mtu == 0 || end.mpr == 0)
-		return refuse(refusal, -EPROTO, "an exchange with IP version %, MTU %, MPR %",
-			      end.ip_version, end.mtu, end.mpr);
+	if (end.mtu < ADAPTER_MTU_MIN || end.mtu > ADAPTER_MTU_MAX)
+		return refuse(refusal, -EPROTO, "an exchange with an MTU of %: must be % to %",
+			      end.mtu, ADAPTER_MTU_MIN, ADAPTER_MTU_MAX);
+	if ((end.ip_version != 4 && end.ip_version != 6) || end.mpr == 0)
+		return refuse(refusal, -EPROTO, "an exchange with IP version %, MPR %",
+			      end.ip_version, end.mpr, 0);
 	*ret = end;
 	return 0;
 }

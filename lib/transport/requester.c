@@ -36,7 +36,7 @@ int requester_post(struct endpoint *endpoint, struct qp *qp, const struct work *
 	uint32_t packets = 1;
 	if (work->bytes > qp->payload_bytes)
 		packets += (work->bytes - 1) / qp->payload_bytes;
-	if (qp->psn_posted - qp->una + packets > POSTED_MAX)
+	if (packets > POSTED_MAX - (qp->psn_posted - qp->una))
 		return -ENOBUFS;
 	uint32_t last_payload = work->bytes - (packets - 1) * qp->payload_bytes;
 	if (endpoint->has_demand)

@@ -110,6 +110,9 @@ static void what_cannot_be_is_refused_with_its_reason(void **state)
 	config.transport.payload_bytes = UINT32_MAX;
 	refuse_one(&config, "payload");
 	config = rig_config();
+	config.transport.payload_bytes = 255;
+	refuse_one(&config, "MTU of 255: must be 256 or more");
+	config = rig_config();
 	config.transport.cc.name = "none such";
 	refuse_one(&config, "congestion control");
 	config = rig_config();

@@ -121,6 +121,50 @@ static void other_versions_and_other_bytes_are_refused(void **state)
 	free(peer.memory);
 }
 
+// What a peer says is not trusted: neither the least nor the most of a field does harm.
+static void numbers_of_a_peer_that_cannot_be_are_refused(void **state)
+{
+	enum { MTU_AT = 36, WIMM_AT = 40, MPR_AT = 44, BYTES = 4 };
+	static const struct {
+		uint32_t at, value;
+		const char *why; // NULL: it is taken
+	} cases[] = {
+		{MTU_AT, 0, "MTU of 0: must be 256 to 65535"},
+		{MTU_AT, 1, "MTU of 1: must be 256 to 65535"},
+		{MTU_AT, 255, "MTU of 255"},
+		{MTU_AT, 65536, "MTU of 65536"},
+		{MTU_AT, UINT32_MAX, "MTU of 4294967295"},
+		{MTU_AT, 256, NULL},
+		{MTU_AT, 65535, NULL},
+		{WIMM_AT, 0, "0 immediates"},
+		{WIMM_AT, 1, NULL},
+		{WIMM_AT, UINT32_MAX, NULL},
+		{MPR_AT, 0, "MPR 0"},
+		{MPR_AT, 1, NULL},
+		{MPR_AT, UINT32_MAX, NULL},
+	};
+	struct adapter_config config = config_of(1, 6), other = config_of(2, 6);
+	static const uint8_t much[UINT16_MAX];
+	struct adapter_write write = {.local = much, .bytes = sizeof(much)};
+	for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct end end = make_end(&config), peer = make_end(&other);
+		uint8_t frame[9216];
+		for (uint32_t byte = 0; byte < BYTES; byte++)
+			((uint8_t *)&peer.exchange)[cases[i].at + byte] =
+				(uint8_t)(cases[i].value >> (24 - 8 * byte));
+		int rc = adapter_connect(end.adapter, 0, &peer.exchange, 0, &end.refusal);
+		assert_int_equal(rc, cases[i].why ? -EPROTO : 0);
+		if (cases[i].why && !strstr(end.refusal.text, cases[i].why))
+			fail_msg("'%s' does not say '%s'", end.refusal.text, cases[i].why);
+		if (rc == 0) {
+			assert_int_equal(adapter_post(end.adapter, 0, &write, 0), 0);
+			assert_true(adapter_pull(end.adapter, 0, frame, sizeof(frame), 0) > 0);
+		}
+		free(end.memory);
+		free(peer.memory);
+	}
+}
+
 // Whether two ends refuse each other, with a word of the reason.
 static void refuse_pair(const struct adapter_config *here, const struct adapter_config *there,
 			const char *why)
@@ -247,6 +291,7 @@ int main(void)
 		cmocka_unit_test(ipv4_addresses_are_mapped),
 		cmocka_unit_test(what_is_written_is_read),
 		cmocka_unit_test(other_versions_and_other_bytes_are_refused),
+		cmocka_unit_test(numbers_of_a_peer_that_cannot_be_are_refused),
 		cmocka_unit_test(ends_that_do_not_fit_are_not_connected),
 		cmocka_unit_test(the_smaller_limits_are_agreed),
 		cmocka_unit_test(a_reset_qp_is_connected_again),

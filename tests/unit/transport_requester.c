@@ -250,6 +250,23 @@ static void too_little_memory_is_refused(void **state)
 	}
 }
 
+// However small the packets are: a write that would need more numbers than can be told apart waits
+// for ever, and says so.
+static void more_packets_than_have_numbers_are_refused(void **state)
+{
+	(void)state;
+	struct transport_config config = bench_config();
+	config.payload_bytes = 1;
+	struct bench *bench = bench_open(&config, 1, 0, 1);
+	assert_int_equal(bench_post(bench, 0, 0, 1000, 1), 0);
+	assert_int_equal(bench_post(bench, 0, 0, UINT32_MAX, 2), -ENOBUFS);
+	assert_int_equal(bench_post(bench, 0, 0, 0x40000000u - 999, 3), -ENOBUFS);
+	assert_int_equal(bench_post(bench, 0, 0, 1000, 4), 0);
+	bench_run(bench, PS_PER_S);
+	assert_int_equal(endpoint_counters(bench->ends[0])->messages_sent, 2);
+	bench_close(bench);
+}
+
 // Where each QP carries one message in each direction, with repairs: all of them come through in
 // rings of one place.
 static void qps_of_one_message_each_take_little_room(void **state)
@@ -312,6 +329,7 @@ int main(void)
 		cmocka_unit_test(a_slow_qp_asks_before_its_timer_rings),
 		cmocka_unit_test(bad_sizes_are_refused),
 		cmocka_unit_test(too_little_memory_is_refused),
+		cmocka_unit_test(more_packets_than_have_numbers_are_refused),
 		cmocka_unit_test(qps_of_one_message_each_take_little_room),
 		cmocka_unit_test(one_message_and_rc_or_few_contexts_are_refused),
 	};
