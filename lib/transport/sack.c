@@ -240,7 +240,7 @@ void sack_receive(struct endpoint *endpoint, struct qp *qp, const struct packet 
 		.newly_bytes = qp->heard_bytes - heard,
 		.inflight_bytes = flight_bytes(qp),
 		.rtt_ps = rtt_ps,
-		.is_marked = sack->mark != 0,
+		.is_marked = sack->mark == PACKET_MARK_SKIP_ONCE, // else it is about the path
 		.penalty = sack->penalty & 0x7f,
 		.is_restore = sack->penalty >> 7,
 	};

@@ -187,6 +187,11 @@ static void a_mark_skips_the_path_of_the_packet_that_met_it(void **state)
 	assert_true(last_ack.is_restore);
 	assert_int_equal(last_ack.penalty, 5);
 	assert_int_equal(endpoint_counters(bench->ends[0])->paths_skipped, 1);
+	sack.u.sack.mark = PACKET_MARK_SKIP_ALWAYS; // a path not wanted any more: no congestion
+	sack.u.sack.ev_echo = evs[2];
+	give(bench, &sack);
+	assert_false(last_ack.is_marked);
+	sack.u.sack.mark = 1;
 	sack.u.sack.ev_echo = evs[1] ^ 0x80000000;
 	give(bench, &sack); // not one of its EVs
 	assert_int_equal(endpoint_counters(bench->ends[0])->paths_skipped, 1);
