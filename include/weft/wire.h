@@ -40,6 +40,7 @@ enum wire_reason {
 	WIRE_NOT_TRIMMABLE,   // neither write nor probe of MRC in a trimmed class
 	WIRE_OFF_ROUTE,	      // SRv6: the uSIDs are not those left of its route after so many hops
 	WIRE_FOREIGN_ADDRESS, // source or target is no NIC by the rule, or they are in two planes
+	WIRE_FOREIGN_PARTITION, // its P_Key and ours are of two partitions, or both limited members
 	WIRE_REASON_COUNT
 };
 
@@ -136,7 +137,7 @@ struct wire_config {
 	uint8_t hop_limit;  // of a packet that has passed no switch
 	uint8_t dscp[WIRE_CLASS_COUNT];
 	uint16_t port;	       // UDP destination port that is built
-	uint16_t pkey;	       // BTH
+	uint16_t pkey;	       // BTH: partition 15 bits; bit 15, a full member of it
 	bool has_tseth;	       // build: writes carry their time stamp
 	bool has_solicited;    // build: writes with immediate have SE (solicited event)
 	bool se_low;	       // MRC: SE is bit 6 of the BTH's byte 1, M bit 7; not IBTA's order
@@ -187,8 +188,7 @@ struct wire_view {
 	uint8_t inner_dscp; // SRv6; else the same
 	uint8_t ecn;
 	uint8_t hop_limit;
-	bool has_srv6;
-	bool has_srh;
+	bool has_srv6, has_srh;
 	uint8_t pad_bytes;		// between payload and ICRC
 	uint8_t headers;		// WIRE_HAS_... of a packet that may be trimmed
 	uint8_t icrc;			// enum wire_icrc

@@ -53,6 +53,7 @@ const char *wire_reason_name(enum wire_reason reason)
 		[WIRE_NOT_TRIMMABLE] = "trimmed control packet",
 		[WIRE_OFF_ROUTE] = "off its route",
 		[WIRE_FOREIGN_ADDRESS] = "foreign address",
+		[WIRE_FOREIGN_PARTITION] = "foreign partition",
 	};
 	static_assert(sizeof(names) / sizeof(names[0]) == WIRE_REASON_COUNT, "a name for each");
 	return reason < WIRE_REASON_COUNT ? names[reason] : "?";
@@ -162,6 +163,9 @@ int wire_config_check(const struct wire_config *config, struct refusal *refusal)
 			      WIRE_PORT, WIRE_PORT_OTHER);
 	if (config->hop_limit == 0)
 		return refuse(refusal, -EINVAL, "the hop limit is 0", 0, 0, 0);
+	if ((config->pkey & MRC_PKEY_PARTITION) == 0)
+		return refuse(refusal, -EINVAL, "the P_Key % is of no partition", config->pkey, 0,
+			      0);
 	int wrong = check_sizes(config, refusal);
 	if (wrong == 0 && config->entropy == WIRE_ENTROPY_SRV6)
 		wrong = srv6_check(config, refusal);

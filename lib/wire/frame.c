@@ -256,6 +256,18 @@ static enum wire_reason parse_icrc(const struct wire_config *config, const uint8
 	return is_good || config->icrc_ignored ? WIRE_FINE : WIRE_BAD_ICRC;
 }
 
+// Whether the frame is of our partition (IBTA 10.9.3). Who reads captures has none, nor has a
+// switch.
+static bool is_in_partition(const struct wire_config *config, const uint8_t *frame,
+			    const struct wire_view *view)
+{
+	uint16_t told = mrc_parse_bth(frame + view->bth_at).pkey;
+	if (config->icrc_unchecked || config->addresses == WIRE_ADDRESSES_ANY)
+		return true;
+	return ((told ^ config->pkey) & MRC_PKEY_PARTITION) == 0 &&
+		((told | config->pkey) & MRC_PKEY_FULL) != 0;
+}
+
 // Whether packet.wire_bytes can hold what the line carries.
 static bool is_too_large(const struct wire_config *config, const struct wire_view *view)
 {
@@ -319,6 +331,8 @@ enum wire_reason wire_parse(const struct wire_config *config, const void *frame,
 	reason = parse_icrc(config, frame, &view);
 	if (reason != WIRE_FINE)
 		return reason;
+	if (!is_in_partition(config, frame, &view))
+		return WIRE_FOREIGN_PARTITION;
 	if (config->follows_usids && !is_on_route(config, frame, &ends, &view))
 		return WIRE_OFF_ROUTE;
 	describe(config, frame, &ends, &view, ret);

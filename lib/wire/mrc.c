@@ -63,6 +63,7 @@ struct mrc_bth mrc_parse_bth(const uint8_t *at)
 		.opcode = at[BTH_OPCODE_AT],
 		.version = at[BTH_VERSION_AT] & 15,
 		.pad_bytes = at[BTH_VERSION_AT] >> 4 & 3,
+		.pkey = get_be16(at + BTH_PKEY_AT),
 		.has_tseth = at[BTH_FLAGS_AT] & BTH_TS,
 		.se_m = at[BTH_VERSION_AT] & (SE_M_HIGH | SE_M_LOW),
 	};

@@ -27,11 +27,16 @@
 #define WEFT_CREDIT_BYTES 4
 #define WEFT_DEMAND_BYTES 8
 
+// Of a P_Key: which partition, and whether as a full member, who talks to limited ones, too.
+#define MRC_PKEY_PARTITION 0x7fff
+#define MRC_PKEY_FULL 0x8000
+
 // What the BTH says beside the packet.
 struct mrc_bth {
 	uint8_t opcode;
 	uint8_t version;
 	uint8_t pad_bytes;
+	uint16_t pkey;
 	bool has_tseth;
 	uint8_t se_m; // byte 1, of which only these two bits
 };

@@ -4,6 +4,8 @@
 
 #include "wire_rig.h"
 
+#include <errno.h>
+
 static uint8_t frame[FRAME_MAX], damaged[FRAME_MAX];
 
 // The reason for refusing the first `bytes` of a whole frame.
@@ -270,6 +272,49 @@ static void every_wound_has_its_reason(void **state)
 	}
 }
 
+static enum wire_reason reason_of_pkeys(struct wire_config config, uint16_t own, uint16_t told)
+{
+	struct packet packet = {.source = 1, .target = 2, .opcode = PACKET_WRITE_ONLY}, back;
+	struct wire_view view;
+	config.pkey = told;
+	size_t bytes = wire_build(&config, &packet, frame, sizeof(frame), &view);
+	wire_seal(frame, &view);
+	config.pkey = own;
+	return wire_parse(&config, frame, bytes, &back, &view);
+}
+
+static void packets_of_another_partition_are_refused(void **state)
+{
+	(void)state;
+	static const struct {
+		uint16_t own, told;
+		bool is_ours;
+	} cases[] = {
+		{0xffff, 0xffff, true},	 {0xffff, 0x7fff, true},  {0x7fff, 0xffff, true},
+		{0x7fff, 0x7fff, false}, {0xffff, 0x8001, false}, {0x8001, 0x8001, true},
+		{0x8001, 0x0001, true},	 {0x8001, 0x8000, false}, {0x8001, 0x9001, false},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct wire_config config;
+		wire_config_default(6, &config);
+		assert_int_equal(reason_of_pkeys(config, cases[i].own, cases[i].told),
+				 cases[i].is_ours ? WIRE_FINE : WIRE_FOREIGN_PARTITION);
+		config.icrc_unchecked = true; // a switch has no partition
+		assert_int_equal(reason_of_pkeys(config, cases[i].own, cases[i].told), WIRE_FINE);
+	}
+}
+
+static void a_key_of_no_partition_is_no_configuration(void **state)
+{
+	(void)state;
+	struct wire_config config;
+	struct refusal refusal;
+	wire_config_default(6, &config);
+	config.pkey = 0x8000;
+	assert_int_equal(wire_config_check(&config, &refusal), -EINVAL);
+	assert_non_null(strstr(refusal.text, "P_Key 32768"));
+}
+
 // Writes the IPv4 checksum anew after a change.
 static void repair_checksum(uint8_t *ip)
 {
@@ -404,6 +449,8 @@ int main(void)
 		cmocka_unit_test(random_damage_never_passes_for_a_whole_frame),
 		cmocka_unit_test(noise_is_refused),
 		cmocka_unit_test(every_wound_has_its_reason),
+		cmocka_unit_test(packets_of_another_partition_are_refused),
+		cmocka_unit_test(a_key_of_no_partition_is_no_configuration),
 		cmocka_unit_test(a_good_checksum_does_not_excuse_the_rest_of_ipv4),
 		cmocka_unit_test(a_bad_icrc_can_be_told_instead_of_refused),
 		cmocka_unit_test(what_a_packet_cannot_count_is_refused),
