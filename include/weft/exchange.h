@@ -19,6 +19,8 @@
 #define ADAPTER_MTU_MIN 256u
 #define ADAPTER_MTU_MAX 65535u
 
+#define ADAPTER_QPN_FIRST 3u // InfiniBand keeps 0 and 1 for itself, MRC 2: of no QP
+
 struct adapter_exchange {
 	uint8_t magic[4]; // ADAPTER_MAGIC
 	uint8_t version;
@@ -27,7 +29,7 @@ struct adapter_exchange {
 	uint8_t ip_version;   // of its frames
 	uint8_t gid[16];      // address in plane 0; IPv4 as ::ffff:a.b.c.d
 	uint8_t nic[4];	      // its number
-	uint8_t qpn[4];	      // of the QP, 24 bits
+	uint8_t qpn[4];	      // of the QP, 24 bits, ADAPTER_QPN_FIRST at least
 	uint8_t first_psn[4]; // its share of it, 24 bits: both start with the exclusive or
 	uint8_t mtu[4];	      // payload of a full packet
 	uint8_t wimm_max[4];  // WRITE_WITH_IMM in flight that it takes

@@ -33,6 +33,7 @@ void adapter_drain(struct adapter *adapter)
 			return;
 		if (at->kind == COMPLETION_FLUSHED)
 			adapter->connections[at->qp].state = ADAPTER_ERROR;
+		at->qp += ADAPTER_QPN_FIRST;
 		adapter->completions_tail++;
 	}
 }
@@ -84,7 +85,7 @@ int adapter_ev_allow(struct adapter *adapter, uint32_t ev)
 
 int adapter_ev_state(const struct adapter *adapter, uint32_t qpn, uint32_t ev, enum ev_state *ret)
 {
-	return endpoint_ev_state(adapter->endpoint, qpn, ev, ret);
+	return endpoint_ev_state(adapter->endpoint, adapter_number(qpn), ev, ret);
 }
 
 const struct adapter_counters *adapter_counters(const struct adapter *adapter)

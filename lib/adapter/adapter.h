@@ -58,6 +58,13 @@ static inline ps_t adapter_clock(struct adapter *adapter, ps_t now_ps)
 	return adapter->now;
 }
 
+// The endpoint's number of a QP, and the place of its connection. Numbers that are reserved become
+// ones that no QP has.
+static inline uint32_t adapter_number(uint32_t qpn)
+{
+	return qpn - ADAPTER_QPN_FIRST;
+}
+
 // Completions that the ring has room for.
 static inline uint32_t adapter_room(const struct adapter *adapter)
 {
@@ -81,4 +88,4 @@ int config_complete(const struct adapter_config *given, struct adapter_config *r
 void exchange_gid(const struct wire_config *wire, uint32_t nic, uint8_t ret[16]);
 
 // What an opened QP tells its peer.
-void exchange_write(const struct adapter *adapter, uint32_t qpn, struct adapter_exchange *ret);
+void exchange_write(const struct adapter *adapter, uint32_t number, struct adapter_exchange *ret);

@@ -29,22 +29,22 @@ struct connection *connection_of(const struct adapter *adapter, uint32_t remote_
 }
 
 // Begins a life of a QP.
-static void begin(struct adapter *adapter, uint32_t qpn, struct adapter_exchange *ret_exchange)
+static void begin(struct adapter *adapter, uint32_t number, struct adapter_exchange *ret_exchange)
 {
-	struct connection *connection = &adapter->connections[qpn];
+	struct connection *connection = &adapter->connections[number];
 	connection->state = ADAPTER_INIT;
 	connection->posted = 0;
 	connection->first_psn = (uint32_t)rng_next(&adapter->rng) & PSN_MASK;
-	exchange_write(adapter, qpn, ret_exchange);
+	exchange_write(adapter, number, ret_exchange);
 }
 
 int adapter_open(struct adapter *adapter, uint32_t *ret_qpn, struct adapter_exchange *ret_exchange)
 {
 	if (adapter->opened == adapter->config.qp_max)
 		return -ENOBUFS;
-	uint32_t qpn = adapter->opened++;
-	begin(adapter, qpn, ret_exchange);
-	*ret_qpn = qpn;
+	uint32_t number = adapter->opened++;
+	begin(adapter, number, ret_exchange);
+	*ret_qpn = number + ADAPTER_QPN_FIRST;
 	return 0;
 }
 
@@ -52,11 +52,10 @@ int adapter_open(struct adapter *adapter, uint32_t *ret_qpn, struct adapter_exch
 static void list_peers(struct adapter *adapter)
 {
 	memset(adapter->by_peer, 0, (adapter->by_peer_mask + 1) * sizeof(adapter->by_peer[0]));
-	for (uint32_t qpn = 0; qpn < adapter->opened; qpn++) {
-		const struct connection *connection = &adapter->connections[qpn];
+	for (uint32_t i = 0; i < adapter->opened; i++) {
+		const struct connection *connection = &adapter->connections[i];
 		if (connection->state != ADAPTER_INIT)
-			*place_of(adapter, connection->remote_nic, connection->remote_qpn) = qpn +
-				1;
+			*place_of(adapter, connection->remote_nic, connection->remote_qpn) = i + 1;
 	}
 }
 
@@ -71,19 +70,21 @@ static void forget_completions(struct adapter *adapter, uint32_t qpn)
 
 int adapter_reset(struct adapter *adapter, uint32_t qpn, struct adapter_exchange *ret_exchange)
 {
-	if (qpn >= adapter->opened)
+	uint32_t number = adapter_number(qpn);
+	if (number >= adapter->opened)
 		return -EINVAL;
-	int rc = endpoint_reset(adapter->endpoint, qpn);
+	int rc = endpoint_reset(adapter->endpoint, number);
 	check(rc == 0);
 	forget_completions(adapter, qpn);
-	begin(adapter, qpn, ret_exchange);
+	begin(adapter, number, ret_exchange);
 	list_peers(adapter);
 	return 0;
 }
 
 int adapter_query(const struct adapter *adapter, uint32_t qpn, struct qp_view *ret)
 {
-	return qpn < adapter->opened ? endpoint_query(adapter->endpoint, qpn, ret) : -EINVAL;
+	uint32_t number = adapter_number(qpn);
+	return number < adapter->opened ? endpoint_query(adapter->endpoint, number, ret) : -EINVAL;
 }
 
 // Limits need not be equal: the smaller ones rule. Planes must, as EVs belong to them by number.
@@ -118,25 +119,25 @@ static int refuse_frames(const struct adapter_config *own, const struct adapter_
 	return 0;
 }
 
-static void join(struct adapter *adapter, uint32_t qpn, const struct adapter_end *end, ps_t now)
+static void join(struct adapter *adapter, uint32_t number, const struct adapter_end *end, ps_t now)
 {
-	struct connection *connection = &adapter->connections[qpn];
+	struct connection *connection = &adapter->connections[number];
 	connection->remote_nic = end->nic;
 	connection->remote_qpn = end->qpn;
 	connection->state = ADAPTER_RTS;
-	*place_of(adapter, end->nic, end->qpn) = qpn + 1;
+	*place_of(adapter, end->nic, end->qpn) = number + 1;
 	struct qp_config config = {
 		.local_nic = adapter->config.nic,
 		.remote_nic = end->nic,
 		.remote_qpn = end->qpn,
-		.id = (uint64_t)adapter->config.nic << 16 | qpn,
+		.id = (uint64_t)adapter->config.nic << 16 | number,
 		.first_psn = connection->first_psn ^ end->first_psn,
 		.mtu = end->mtu,
 		.mpr_dest = end->mpr,
 		.wimm_max_dest = end->wimm_max,
 		.capabilities = QP_TOLD | end->capabilities,
 	};
-	int rc = endpoint_connect(adapter->endpoint, qpn, &config, now);
+	int rc = endpoint_connect(adapter->endpoint, number, &config, now);
 	check(rc == 0 && "the exchange was read");
 }
 
@@ -144,9 +145,10 @@ int adapter_connect(struct adapter *adapter, uint32_t qpn, const struct adapter_
 		    ps_t now_ps, struct refusal *refusal)
 {
 	struct adapter_end end;
-	if (qpn >= adapter->opened)
+	uint32_t number = adapter_number(qpn);
+	if (number >= adapter->opened)
 		return refuse(refusal, -EINVAL, "QP % is not open", qpn, 0, 0);
-	if (adapter->connections[qpn].state != ADAPTER_INIT)
+	if (adapter->connections[number].state != ADAPTER_INIT)
 		return refuse(refusal, -EISCONN, "QP % was connected before", qpn, 0, 0);
 	int rc = adapter_exchange_read(remote, &end, refusal);
 	if (rc == 0)
@@ -158,21 +160,23 @@ int adapter_connect(struct adapter *adapter, uint32_t qpn, const struct adapter_
 	if (connection_of(adapter, end.nic, end.qpn) != NULL)
 		return refuse(refusal, -EADDRINUSE, "another QP is connected with QP % of NIC %",
 			      end.qpn, end.nic, 0);
-	join(adapter, qpn, &end, adapter_clock(adapter, now_ps));
+	join(adapter, number, &end, adapter_clock(adapter, now_ps));
 	return 0;
 }
 
 enum adapter_state adapter_state(const struct adapter *adapter, uint32_t qpn)
 {
-	return qpn < adapter->opened ? adapter->connections[qpn].state : ADAPTER_RESET;
+	uint32_t number = adapter_number(qpn);
+	return number < adapter->opened ? adapter->connections[number].state : ADAPTER_RESET;
 }
 
 int adapter_post(struct adapter *adapter, uint32_t qpn, const struct adapter_write *write,
 		 ps_t now_ps)
 {
-	if (qpn >= adapter->opened || write->local == NULL || write->bytes == 0)
+	uint32_t number = adapter_number(qpn);
+	if (number >= adapter->opened || write->local == NULL || write->bytes == 0)
 		return -EINVAL;
-	struct connection *connection = &adapter->connections[qpn];
+	struct connection *connection = &adapter->connections[number];
 	if (connection->state == ADAPTER_INIT)
 		return -ENOTCONN;
 	struct work work = {
@@ -183,7 +187,7 @@ int adapter_post(struct adapter *adapter, uint32_t qpn, const struct adapter_wri
 		.has_imm = write->has_imm,
 		.cookie = write->cookie,
 	};
-	int rc = endpoint_post(adapter->endpoint, qpn, &work, adapter_clock(adapter, now_ps));
+	int rc = endpoint_post(adapter->endpoint, number, &work, adapter_clock(adapter, now_ps));
 	if (rc == -ECONNRESET)
 		connection->state = ADAPTER_ERROR;
 	if (rc != 0)

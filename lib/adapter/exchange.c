@@ -51,7 +51,7 @@ void exchange_gid(const struct wire_config *wire, uint32_t nic, uint8_t ret[16])
 	}
 }
 
-void exchange_write(const struct adapter *adapter, uint32_t qpn, struct adapter_exchange *ret)
+void exchange_write(const struct adapter *adapter, uint32_t number, struct adapter_exchange *ret)
 {
 	const struct transport_config *transport = &adapter->config.transport;
 	const struct wire_config *wire = &adapter->config.wire;
@@ -64,8 +64,8 @@ void exchange_write(const struct adapter *adapter, uint32_t qpn, struct adapter_
 	memcpy(exchange.magic, ADAPTER_MAGIC, sizeof(exchange.magic));
 	exchange_gid(wire, adapter->config.nic, exchange.gid);
 	put32(exchange.nic, adapter->config.nic);
-	put32(exchange.qpn, qpn);
-	put32(exchange.first_psn, adapter->connections[qpn].first_psn);
+	put32(exchange.qpn, number + ADAPTER_QPN_FIRST);
+	put32(exchange.first_psn, adapter->connections[number].first_psn);
 	put32(exchange.mtu, transport->payload_bytes);
 	put32(exchange.wimm_max, transport->wimm_max);
 	put32(exchange.mpr, transport->mpr);
@@ -97,6 +97,10 @@ int adapter_exchange_read(const struct adapter_exchange *exchange, struct adapte
 	if (end.qpn > PSN_MASK || end.first_psn > PSN_MASK) // both have 24 bits on packets
 		return refuse(refusal, -EPROTO, "an exchange with QPN % and PSN %: at most %",
 			      end.qpn, end.first_psn, PSN_MASK);
+	if (end.qpn < ADAPTER_QPN_FIRST)
+		return refuse(refusal, -EPROTO,
+			      "an exchange with QPN %, which is reserved: % at least", end.qpn,
+			      ADAPTER_QPN_FIRST, 0);
 	if (end.wimm_max == 0 || end.planes == 0 || end.planes > PLANES_MAX)
 		return refuse(refusal, -EPROTO, "an exchange with % immediates, % planes",
 			      end.wimm_max, end.planes, 0);

@@ -8,6 +8,14 @@
 
 #define HANDLE 1u // payload handle of the one packet at hand
 
+// The endpoint's word for whom the packet is for. What is for its ports has a number of its own.
+static uint32_t number_at(const struct packet *packet)
+{
+	bool is_of_ports = packet->opcode == PACKET_ENDPOINT_REQUEST ||
+		packet->opcode == PACKET_ENDPOINT_RESPONSE;
+	return is_of_ports ? packet->qpn : adapter_number(packet->qpn);
+}
+
 static enum wire_reason parse(struct adapter *adapter, const void *frame, size_t bytes,
 			      struct packet *ret, struct wire_view *ret_view)
 {
@@ -39,6 +47,7 @@ static void take(struct adapter *adapter, const struct packet *packet, const uin
 	check(index != PACKET_NONE && "all that an endpoint can hold, and this one");
 	struct packet *own = packet_at(&adapter->packets, index);
 	*own = *packet;
+	own->qpn = number_at(packet);
 	own->payload = packet->payload_bytes > 0 ? HANDLE : 0;
 	endpoint_receive(adapter->endpoint, index, now, &adapter->out);
 	place(adapter, payload);

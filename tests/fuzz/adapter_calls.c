@@ -14,6 +14,7 @@
 #define HELD 8u
 #define MEMORY (1u << 20)
 #define VA 0x1000u
+#define QPN(number) ((number) + ADAPTER_QPN_FIRST)
 #define RKEY 5u
 
 struct held {
@@ -68,8 +69,8 @@ static void start(struct play *play)
 	}
 	for (uint32_t side = 0; side < 2; side++)
 		for (uint32_t qp = 0; qp < 2; qp++)
-			check(adapter_connect(play->adapters[side], qp, &exchanges[1 - side][qp], 0,
-					      &refusal) == 0);
+			check(adapter_connect(play->adapters[side], QPN(qp),
+					      &exchanges[1 - side][qp], 0, &refusal) == 0);
 }
 
 static void post(struct play *play, uint32_t side)
@@ -82,7 +83,7 @@ static void post(struct play *play, uint32_t side)
 		.va = VA + take(play, 2) % REGION,
 		.has_imm = bits & 1,
 	};
-	adapter_post(play->adapters[side], bits >> 1 & 1, &write, play->now);
+	adapter_post(play->adapters[side], QPN(bits >> 1 & 1), &write, play->now);
 }
 
 // Takes the next frame of `side` out, to be delivered now or later.
@@ -135,7 +136,7 @@ static void forge(struct play *play, uint32_t side)
 	static uint8_t frame[FRAME];
 	packet.opcode = opcodes[take(play, 1) % sizeof(opcodes)];
 	packet.klass = PACKET_CLASS_CONTROL;
-	packet.qpn = take(play, 1) & 1;
+	packet.qpn = take(play, 1) & 7; // reserved ones, QPs, and others
 	packet.psn = take(play, 3);
 	packet.bth = (uint8_t)(take(play, 1) & (PACKET_AR | PACKET_RTX));
 	for (uint32_t i = 0; i < sizeof(packet.u); i++)
@@ -161,7 +162,8 @@ static void poll(struct play *play, uint32_t side)
 	struct completion done[4];
 	uint32_t count = adapter_poll(play->adapters[side], done, 4);
 	for (uint32_t i = 0; i < count; i++)
-		check(done[i].qp < 2 && done[i].kind <= COMPLETION_FLUSHED);
+		check(done[i].qp >= QPN(0) && done[i].qp <= QPN(1) &&
+		      done[i].kind <= COMPLETION_FLUSHED);
 }
 
 // Both ends of a QP begin anew; or one of them, which then waits for the other for ever.
@@ -171,12 +173,12 @@ static void live_again(struct play *play, uint32_t qp, bool is_half)
 	struct refusal refusal;
 	struct qp_view view;
 	for (uint32_t side = 0; side < 2u - is_half; side++)
-		check(adapter_reset(play->adapters[side], qp, &exchanges[side]) == 0);
-	check(adapter_query(play->adapters[0], qp, &view) == 0 && view.state == QP_RESET);
-	check(adapter_reset(play->adapters[0], 2, &exchanges[0]) == -EINVAL);
+		check(adapter_reset(play->adapters[side], QPN(qp), &exchanges[side]) == 0);
+	check(adapter_query(play->adapters[0], QPN(qp), &view) == 0 && view.state == QP_RESET);
+	check(adapter_reset(play->adapters[0], QPN(2), &exchanges[0]) == -EINVAL);
 	for (uint32_t side = 0; side < 2 && !is_half; side++)
-		check(adapter_connect(play->adapters[side], qp, &exchanges[1 - side], play->now,
-				      &refusal) == 0);
+		check(adapter_connect(play->adapters[side], QPN(qp), &exchanges[1 - side],
+				      play->now, &refusal) == 0);
 }
 
 static void call(struct play *play)

@@ -90,7 +90,8 @@ static void values_that_are_not_there_and_the_last_one_are_refused(void **state)
 	assert_int_equal(adapter_ev_allow(adapter, EV_FIRST + 1), -ENOENT);
 	assert_int_equal(adapter_ev_state(adapter, rig->sides[0].qpns[0], EV_FIRST + 1, &told),
 			 -ENOENT);
-	assert_int_equal(adapter_ev_state(adapter, RIG_QPS, values[0], &told), -ENOENT);
+	assert_int_equal(adapter_ev_state(adapter, ADAPTER_QPN_FIRST + RIG_QPS, values[0], &told),
+			 -ENOENT);
 	for (uint32_t i = 0; i + 1 < EVS; i++)
 		assert_int_equal(adapter_ev_deny(adapter, values[i]), 0);
 	assert_int_equal(adapter_ev_deny(adapter, values[EVS - 1]), -EBUSY);

@@ -43,7 +43,7 @@ static void an_exchange_has_this_layout(void **state)
 	memcpy(bytes, &end.exchange, sizeof(bytes));
 	assert_memory_equal(bytes, head, sizeof(head));
 	assert_memory_equal(bytes + 8, gid, sizeof(gid));
-	assert_memory_equal(bytes + 24, "\0\1\2\3\0\0\0\0\0", 9); // NIC, QPN, high byte of PSN
+	assert_memory_equal(bytes + 24, "\0\1\2\3\0\0\0\3\0", 9); // NIC, QPN, high byte of PSN
 	assert_memory_equal(bytes + 36, numbers, sizeof(numbers));
 	assert_memory_equal(bytes + 50, reserved, sizeof(reserved));
 	free(end.memory);
@@ -68,14 +68,14 @@ static void what_is_written_is_read(void **state)
 	struct end end = make_end(&config);
 	struct adapter_end facts;
 	uint32_t psns[3];
-	for (uint32_t qpn = 0; qpn < 3; qpn++) {
-		if (qpn > 0)
+	for (uint32_t i = 0; i < 3; i++) {
+		if (i > 0)
 			assert_int_equal(adapter_open(end.adapter, &end.qpn, &end.exchange), 0);
-		assert_int_equal(end.qpn, qpn);
+		assert_int_equal(end.qpn, 3 + i); // 0, 1 and 2 are of no QP
 		assert_int_equal(adapter_exchange_read(&end.exchange, &facts, &end.refusal), 0);
 		assert_memory_equal(facts.gid, end.exchange.gid, 16);
 		assert_int_equal(facts.nic, 77);
-		assert_int_equal(facts.qpn, qpn);
+		assert_int_equal(facts.qpn, end.qpn);
 		assert_int_equal(facts.mtu, 1024);
 		assert_int_equal(facts.wimm_max, 32);
 		assert_int_equal(facts.mpr, 256);
@@ -83,7 +83,7 @@ static void what_is_written_is_read(void **state)
 		assert_int_equal(facts.udp_port, WIRE_PORT_OTHER);
 		assert_int_equal(facts.ip_version, 6);
 		assert_int_equal(facts.capabilities, ADAPTER_ACK);
-		psns[qpn] = facts.first_psn;
+		psns[i] = facts.first_psn;
 	}
 	assert_true(psns[0] != psns[1] && psns[1] != psns[2]);
 	assert_int_equal(adapter_open(end.adapter, &end.qpn, &end.exchange), -ENOBUFS);
@@ -102,7 +102,7 @@ static void other_versions_and_other_bytes_are_refused(void **state)
 		assert_int_equal(adapter_exchange_read(&exchange, &facts, &end.refusal), wanted);
 		if (wanted != 0) {
 			assert_int_equal(
-				adapter_connect(end.adapter, 0, &exchange, 0, &end.refusal),
+				adapter_connect(end.adapter, end.qpn, &exchange, 0, &end.refusal),
 				-EPROTO);
 			assert_non_null(strstr(end.refusal.text, "version"));
 		}
@@ -113,10 +113,10 @@ static void other_versions_and_other_bytes_are_refused(void **state)
 		((uint8_t *)&exchange)[from[i]] ^= 0x40;
 		assert_int_equal(adapter_exchange_read(&exchange, &facts, &end.refusal), -EPROTO);
 	}
-	assert_int_equal(adapter_state(end.adapter, 0), ADAPTER_INIT);
+	assert_int_equal(adapter_state(end.adapter, end.qpn), ADAPTER_INIT);
 	struct adapter_exchange exchange = peer.exchange; // of a later minor version
 	exchange.reserved[0] = 1;
-	assert_int_equal(adapter_connect(end.adapter, 0, &exchange, 0, &end.refusal), 0);
+	assert_int_equal(adapter_connect(end.adapter, end.qpn, &exchange, 0, &end.refusal), 0);
 	free(end.memory);
 	free(peer.memory);
 }
@@ -124,11 +124,16 @@ static void other_versions_and_other_bytes_are_refused(void **state)
 // What a peer says is not trusted: neither the least nor the most of a field does harm.
 static void numbers_of_a_peer_that_cannot_be_are_refused(void **state)
 {
-	enum { MTU_AT = 36, WIMM_AT = 40, MPR_AT = 44, BYTES = 4 };
+	enum { QPN_AT = 28, MTU_AT = 36, WIMM_AT = 40, MPR_AT = 44, BYTES = 4 };
 	static const struct {
 		uint32_t at, value;
 		const char *why; // NULL: it is taken
 	} cases[] = {
+		{QPN_AT, 0, "QPN 0, which is reserved: 3 at least"},
+		{QPN_AT, 2, "QPN 2"},
+		{QPN_AT, 3, NULL},
+		{QPN_AT, 0xffffff, NULL},
+		{QPN_AT, 0x1000000, "QPN 16777216"},
 		{MTU_AT, 0, "MTU of 0: must be 256 to 65535"},
 		{MTU_AT, 1, "MTU of 1: must be 256 to 65535"},
 		{MTU_AT, 255, "MTU of 255"},
@@ -152,12 +157,12 @@ static void numbers_of_a_peer_that_cannot_be_are_refused(void **state)
 		for (uint32_t byte = 0; byte < BYTES; byte++)
 			((uint8_t *)&peer.exchange)[cases[i].at + byte] =
 				(uint8_t)(cases[i].value >> (24 - 8 * byte));
-		int rc = adapter_connect(end.adapter, 0, &peer.exchange, 0, &end.refusal);
+		int rc = adapter_connect(end.adapter, end.qpn, &peer.exchange, 0, &end.refusal);
 		assert_int_equal(rc, cases[i].why ? -EPROTO : 0);
 		if (cases[i].why && !strstr(end.refusal.text, cases[i].why))
 			fail_msg("'%s' does not say '%s'", end.refusal.text, cases[i].why);
 		if (rc == 0) {
-			assert_int_equal(adapter_post(end.adapter, 0, &write, 0), 0);
+			assert_int_equal(adapter_post(end.adapter, end.qpn, &write, 0), 0);
 			assert_true(adapter_pull(end.adapter, 0, frame, sizeof(frame), 0) > 0);
 		}
 		free(end.memory);
@@ -170,10 +175,11 @@ static void refuse_pair(const struct adapter_config *here, const struct adapter_
 			const char *why)
 {
 	struct end end = make_end(here), peer = make_end(there);
-	assert_int_equal(adapter_connect(end.adapter, 0, &peer.exchange, 0, &end.refusal), -EINVAL);
+	assert_int_equal(adapter_connect(end.adapter, end.qpn, &peer.exchange, 0, &end.refusal),
+			 -EINVAL);
 	if (!strstr(end.refusal.text, why))
 		fail_msg("'%s' does not say '%s'", end.refusal.text, why);
-	assert_int_equal(adapter_state(end.adapter, 0), ADAPTER_INIT);
+	assert_int_equal(adapter_state(end.adapter, end.qpn), ADAPTER_INIT);
 	free(end.memory);
 	free(peer.memory);
 }
@@ -202,10 +208,11 @@ static void the_smaller_limits_are_agreed(void **state)
 	here.transport.wimm_max = 64;
 	there.transport.mpr = 512;
 	struct end end = make_end(&here), peer = make_end(&there);
-	assert_int_equal(adapter_connect(end.adapter, 0, &peer.exchange, 0, &end.refusal), 0);
-	assert_int_equal(adapter_connect(peer.adapter, 0, &end.exchange, 0, &peer.refusal), 0);
-	assert_int_equal(adapter_query(end.adapter, 0, &views[0]), 0);
-	assert_int_equal(adapter_query(peer.adapter, 0, &views[1]), 0);
+	assert_int_equal(adapter_connect(end.adapter, end.qpn, &peer.exchange, 0, &end.refusal), 0);
+	assert_int_equal(adapter_connect(peer.adapter, peer.qpn, &end.exchange, 0, &peer.refusal),
+			 0);
+	assert_int_equal(adapter_query(end.adapter, end.qpn, &views[0]), 0);
+	assert_int_equal(adapter_query(peer.adapter, peer.qpn, &views[1]), 0);
 	for (uint32_t side = 0; side < 2; side++) {
 		assert_int_equal(views[side].state, QP_RTS);
 		assert_int_equal(views[side].mtu, 512);
@@ -225,17 +232,17 @@ static void a_reset_qp_is_connected_again(void **state)
 	struct adapter_exchange again;
 	struct completion done;
 	struct qp_view view;
-	assert_int_equal(adapter_reset(end.adapter, 1, &again), -EINVAL);
-	assert_int_equal(adapter_query(end.adapter, 1, &view), -EINVAL);
-	assert_int_equal(adapter_connect(end.adapter, 0, &peer.exchange, 0, &end.refusal), 0);
-	assert_int_equal(adapter_post(end.adapter, 0, &write, 0), 0);
-	assert_int_equal(adapter_reset(end.adapter, 0, &again), 0);
+	assert_int_equal(adapter_reset(end.adapter, end.qpn + 1, &again), -EINVAL);
+	assert_int_equal(adapter_query(end.adapter, end.qpn + 1, &view), -EINVAL);
+	assert_int_equal(adapter_connect(end.adapter, end.qpn, &peer.exchange, 0, &end.refusal), 0);
+	assert_int_equal(adapter_post(end.adapter, end.qpn, &write, 0), 0);
+	assert_int_equal(adapter_reset(end.adapter, end.qpn, &again), 0);
 	assert_int_equal(adapter_poll(end.adapter, &done, 1), 0);
-	assert_int_equal(adapter_state(end.adapter, 0), ADAPTER_INIT);
-	assert_int_equal(adapter_post(end.adapter, 0, &write, 0), -ENOTCONN);
+	assert_int_equal(adapter_state(end.adapter, end.qpn), ADAPTER_INIT);
+	assert_int_equal(adapter_post(end.adapter, end.qpn, &write, 0), -ENOTCONN);
 	assert_memory_not_equal(again.first_psn, end.exchange.first_psn, 4);
-	assert_int_equal(adapter_connect(end.adapter, 0, &peer.exchange, 0, &end.refusal), 0);
-	assert_int_equal(adapter_post(end.adapter, 0, &write, 0), 0);
+	assert_int_equal(adapter_connect(end.adapter, end.qpn, &peer.exchange, 0, &end.refusal), 0);
+	assert_int_equal(adapter_post(end.adapter, end.qpn, &write, 0), 0);
 	free(end.memory);
 	free(peer.memory);
 }
@@ -248,15 +255,16 @@ static void states_follow_each_other(void **state)
 	struct adapter_write write = {.local = "x", .bytes = 1};
 	struct adapter_exchange second;
 	uint32_t qpn;
-	assert_int_equal(adapter_state(end.adapter, 0), ADAPTER_INIT);
-	assert_int_equal(adapter_state(end.adapter, 1), ADAPTER_RESET);
+	assert_int_equal(adapter_state(end.adapter, end.qpn), ADAPTER_INIT);
+	assert_int_equal(adapter_state(end.adapter, end.qpn + 1), ADAPTER_RESET);
 	assert_int_equal(adapter_state(end.adapter, 1000), ADAPTER_RESET);
-	assert_int_equal(adapter_post(end.adapter, 0, &write, 0), -ENOTCONN);
-	assert_int_equal(adapter_connect(end.adapter, 1, &peer.exchange, 0, &end.refusal), -EINVAL);
-	assert_int_equal(adapter_connect(end.adapter, 0, &peer.exchange, 0, &end.refusal), 0);
-	assert_int_equal(adapter_state(end.adapter, 0), ADAPTER_RTS);
-	assert_int_equal(adapter_post(end.adapter, 0, &write, 0), 0);
-	assert_int_equal(adapter_connect(end.adapter, 0, &peer.exchange, 0, &end.refusal),
+	assert_int_equal(adapter_post(end.adapter, end.qpn, &write, 0), -ENOTCONN);
+	assert_int_equal(adapter_connect(end.adapter, end.qpn + 1, &peer.exchange, 0, &end.refusal),
+			 -EINVAL);
+	assert_int_equal(adapter_connect(end.adapter, end.qpn, &peer.exchange, 0, &end.refusal), 0);
+	assert_int_equal(adapter_state(end.adapter, end.qpn), ADAPTER_RTS);
+	assert_int_equal(adapter_post(end.adapter, end.qpn, &write, 0), 0);
+	assert_int_equal(adapter_connect(end.adapter, end.qpn, &peer.exchange, 0, &end.refusal),
 			 -EISCONN);
 	assert_int_equal(adapter_open(end.adapter, &qpn, &second), 0);
 	assert_int_equal(adapter_connect(end.adapter, qpn, &peer.exchange, 0, &end.refusal),
@@ -271,15 +279,16 @@ static void bad_posts_are_refused(void **state)
 	struct adapter_config config = config_of(1, 6), other = config_of(2, 6);
 	struct end end = make_end(&config), peer = make_end(&other);
 	struct adapter_write write = {.local = "x", .bytes = 1};
-	assert_int_equal(adapter_connect(end.adapter, 0, &peer.exchange, 0, &end.refusal), 0);
-	assert_int_equal(adapter_post(end.adapter, 1, &write, 0), -EINVAL);
-	assert_int_equal(adapter_post(end.adapter, 0, &(struct adapter_write){.local = "x"}, 0),
-			 -EINVAL);
-	assert_int_equal(adapter_post(end.adapter, 0, &(struct adapter_write){.bytes = 1}, 0),
+	assert_int_equal(adapter_connect(end.adapter, end.qpn, &peer.exchange, 0, &end.refusal), 0);
+	assert_int_equal(adapter_post(end.adapter, end.qpn + 1, &write, 0), -EINVAL);
+	assert_int_equal(
+		adapter_post(end.adapter, end.qpn, &(struct adapter_write){.local = "x"}, 0),
+		-EINVAL);
+	assert_int_equal(adapter_post(end.adapter, end.qpn, &(struct adapter_write){.bytes = 1}, 0),
 			 -EINVAL);
 	for (uint32_t i = 0; i < config.transport.sends_max; i++)
-		assert_int_equal(adapter_post(end.adapter, 0, &write, 0), 0);
-	assert_int_equal(adapter_post(end.adapter, 0, &write, 0), -ENOBUFS);
+		assert_int_equal(adapter_post(end.adapter, end.qpn, &write, 0), 0);
+	assert_int_equal(adapter_post(end.adapter, end.qpn, &write, 0), -ENOBUFS);
 	free(end.memory);
 	free(peer.memory);
 }

@@ -78,7 +78,7 @@ static void damaged_frames_place_no_wrong_byte(void **state)
 		local[i] = (uint8_t)(i * 7 % 163); // never RIG_UNTOUCHED
 	struct adapter_write write = {
 		.local = local, .bytes = 8192, .rkey = RIG_RKEY, .va = RIG_VA};
-	assert_int_equal(adapter_post(rig->sides[0].adapter, 0, &write, 0), 0);
+	assert_int_equal(adapter_post(rig->sides[0].adapter, rig->sides[0].qpns[0], &write, 0), 0);
 	while ((bytes = adapter_pull(rig->sides[0].adapter, 0, frame, sizeof(frame), 0)) > 0) {
 		for (uint32_t i = 0; i < 2000; i++) {
 			memcpy(bad, frame, (size_t)bytes);
@@ -135,7 +135,7 @@ static void frames_that_lie_never_write_beside_a_region(void **state)
 		packet.ev = (uint32_t)rng_next(&rig->rng);
 		packet.plane = (uint8_t)rng_below(&rig->rng, 3);
 		packet.opcode = opcodes[rng_below(&rig->rng, sizeof(opcodes))];
-		packet.qpn = rng_below(&rig->rng, 3);
+		packet.qpn = rng_below(&rig->rng, 3 + ADAPTER_QPN_FIRST);
 		packet.psn = (uint32_t)near(rig, ends[0].first_psn ^ ends[1].first_psn) & 0xffffff;
 		packet.klass = packet.opcode <= PACKET_WRITE_ONLY_IMM ? PACKET_CLASS_DATA
 								      : PACKET_CLASS_CONTROL;
@@ -168,7 +168,8 @@ static void frames_that_lie_never_write_beside_a_region(void **state)
 static struct completion post_and_run(struct rig *rig, const struct adapter_write *write)
 {
 	struct completion done = {0};
-	assert_int_equal(adapter_post(rig->sides[0].adapter, 0, write, rig->now), 0);
+	assert_int_equal(
+		adapter_post(rig->sides[0].adapter, rig->sides[0].qpns[0], write, rig->now), 0);
 	rig->is_polling = false;
 	rig_run(rig, rig->now + PS_PER_S);
 	assert_int_equal(adapter_poll(rig->sides[0].adapter, &done, 1), 1);
@@ -194,8 +195,10 @@ static void a_write_that_leaves_its_region_fails_at_the_target(void **state)
 		assert_int_equal(done.kind, COMPLETION_FLUSHED);
 		assert_int_equal(done.cookie, 99);
 		assert_int_equal(done.failure, QP_FAILURE_RETRIES);
-		assert_int_equal(adapter_state(rig->sides[0].adapter, 0), ADAPTER_ERROR);
-		assert_int_equal(adapter_post(rig->sides[0].adapter, 0, &write, rig->now),
+		assert_int_equal(adapter_state(rig->sides[0].adapter, rig->sides[0].qpns[0]),
+				 ADAPTER_ERROR);
+		assert_int_equal(adapter_post(rig->sides[0].adapter, rig->sides[0].qpns[0], &write,
+					      rig->now),
 				 -ECONNRESET);
 		assert_true(adapter_transport(rig->sides[1].adapter)->refused[REFUSED_BOUNDS] > 0);
 		assert_int_equal(adapter_counters(rig->sides[1].adapter)->bytes_placed, 0);
@@ -310,8 +313,9 @@ static void a_peer_that_is_silent_gives_all_requests_back(void **state)
 	for (uint32_t side = 0; side < 2; side++) {
 		for (uint32_t qp = 0; qp < RIG_QPS; qp++) {
 			assert_int_equal(rig->sides[side].streams[qp].flushed, 100);
-			assert_int_equal(adapter_state(rig->sides[side].adapter, qp),
-					 ADAPTER_ERROR);
+			assert_int_equal(
+				adapter_state(rig->sides[side].adapter, rig->sides[side].qpns[qp]),
+				ADAPTER_ERROR);
 		}
 		assert_int_equal(adapter_next_at(rig->sides[side].adapter, rig->now), PS_NEVER);
 	}

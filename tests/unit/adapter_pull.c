@@ -7,7 +7,8 @@ static void post(struct rig *rig, const void *local, uint32_t bytes)
 {
 	struct adapter_write write = {
 		.local = local, .bytes = bytes, .rkey = RIG_RKEY, .va = RIG_VA, .has_imm = true};
-	assert_int_equal(adapter_post(rig->sides[0].adapter, 0, &write, rig->now), 0);
+	assert_int_equal(
+		adapter_post(rig->sides[0].adapter, rig->sides[0].qpns[0], &write, rig->now), 0);
 }
 
 static void each_plane_gets_frames_of_its_own(void **state)
