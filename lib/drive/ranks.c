@@ -55,6 +55,7 @@ int ranks_fit(uint32_t count, uint32_t launched, struct refusal *refusal)
 void ranks_share(struct ranks *ranks, const void *mine, void *all, size_t bytes)
 {
 	struct patience patience = {0};
+	check(bytes <= INT32_MAX); // MPI counts in ints
 	ranks->ops->share(ranks, mine, all, bytes);
 	while (!ranks->ops->has_all(ranks))
 		patience_take(&patience, ranks);

@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -42,11 +44,52 @@ static void a_launcher_that_says_another_number_is_refused(void **state)
 	}
 }
 
+static void share_nothing(struct ranks *ranks, const void *mine, void *all, size_t bytes)
+{
+	(void)ranks;
+	(void)mine;
+	(void)all;
+	(void)bytes;
+}
+
+static bool has_shared(struct ranks *ranks)
+{
+	(void)ranks;
+	return true;
+}
+
+// The exit status of a process that shares so much.
+static int status_of_sharing(size_t bytes)
+{
+	static const struct ranks_ops ops = {.share = share_nothing, .has_all = has_shared};
+	struct ranks ranks = {.ops = &ops, .count = 2};
+	int status;
+	fflush(NULL); // else the child writes it, too
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		fclose(stderr); // what it says is known
+		ranks_share(&ranks, NULL, NULL, bytes);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void more_than_mpi_can_count_is_a_bug_and_not_a_wrap(void **state)
+{
+	(void)state;
+	assert_int_equal(status_of_sharing(INT32_MAX), 0);
+	assert_int_equal(status_of_sharing((size_t)INT32_MAX + 1), 70);
+	assert_int_equal(status_of_sharing((size_t)UINT32_MAX + 9), 70);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_does_not_fit_is_refused_with_what_does),
 		cmocka_unit_test(a_launcher_that_says_another_number_is_refused),
+		cmocka_unit_test(more_than_mpi_can_count_is_a_bug_and_not_a_wrap),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
