@@ -48,15 +48,28 @@ int adapter_open(struct adapter *adapter, uint32_t *ret_qpn, struct adapter_exch
 	return 0;
 }
 
-// Writes the hash of peers anew, without those of QPs that have none.
-static void list_peers(struct adapter *adapter)
+static uint32_t first_place(const struct adapter *adapter, const struct connection *connection)
 {
-	memset(adapter->by_peer, 0, (adapter->by_peer_mask + 1) * sizeof(adapter->by_peer[0]));
-	for (uint32_t i = 0; i < adapter->opened; i++) {
-		const struct connection *connection = &adapter->connections[i];
-		if (connection->state != ADAPTER_INIT)
-			*place_of(adapter, connection->remote_nic, connection->remote_qpn) = i + 1;
+	uint64_t hash = rng_mix((uint64_t)connection->remote_nic << 32 | connection->remote_qpn);
+	return (uint32_t)hash & adapter->by_peer_mask;
+}
+
+// Takes a connection out of the hash of peers. Those that a search finds by passing its place move
+// into it, so that no search ends early.
+static void forget_peer(struct adapter *adapter, const struct connection *connection)
+{
+	uint32_t mask = adapter->by_peer_mask;
+	uint32_t *place = place_of(adapter, connection->remote_nic, connection->remote_qpn);
+	uint32_t gap = (uint32_t)(place - adapter->by_peer);
+	for (uint32_t at = (gap + 1) & mask; adapter->by_peer[at] != 0; at = (at + 1) & mask) {
+		uint32_t number = adapter->by_peer[at];
+		uint32_t first = first_place(adapter, &adapter->connections[number - 1]);
+		if (((at - first) & mask) < ((at - gap) & mask))
+			continue; // its search begins behind the gap
+		adapter->by_peer[gap] = number;
+		gap = at;
 	}
+	adapter->by_peer[gap] = 0;
 }
 
 static void forget_completions(struct adapter *adapter, uint32_t qpn)
@@ -76,8 +89,9 @@ int adapter_reset(struct adapter *adapter, uint32_t qpn, struct adapter_exchange
 	int rc = endpoint_reset(adapter->endpoint, number);
 	check(rc == 0);
 	forget_completions(adapter, qpn);
+	if (adapter->connections[number].state != ADAPTER_INIT)
+		forget_peer(adapter, &adapter->connections[number]);
 	begin(adapter, number, ret_exchange);
-	list_peers(adapter);
 	return 0;
 }
 

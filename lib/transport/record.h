@@ -28,8 +28,8 @@ struct qp_record {
 	uint32_t context;	    // number + 1; 0 = none
 	uint32_t wait_next[2];	    // QP behind it of those that wait for a context, by enum need;
 				    // number + 1
-	uint32_t peer, peer_next;   // with port status: index + 1 of the peer that it leads to; the
-				    // QP behind it that leads there, number + 1
+	uint32_t peer;		    // with port status: index + 1 of the peer that it leads to
+	uint32_t peer_next, peer_prev; // the QPs beside it that lead there, number + 1
 	uint32_t told_next;  // QP behind it of those to be told that they may post, number + 1
 	uint16_t msn, rqmsn; // of the next work request posted
 	uint16_t rqmsn_wanted;

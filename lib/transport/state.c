@@ -10,6 +10,7 @@
 #include "pace.h"
 #include "rc.h"
 #include "ready.h"
+#include "sleek.h"
 #include "status.h"
 
 #define ID_BITS 56 // of qp_config.id
@@ -136,7 +137,13 @@ static void forget_completions(struct endpoint *endpoint, uint32_t qpn)
 	endpoint->completions_tail = to;
 }
 
-// Takes a context out of everything in which it stands but the pool.
+static uint64_t timer_key(enum timer_kind kind, const struct qp *qp)
+{
+	return (uint64_t)kind << TIMER_KIND_SHIFT | qp->context;
+}
+
+// Takes a context out of everything in which it stands but the pool. What it is not in is not
+// looked through: a program that resets all of its QPs has many.
 static void clear_context(struct endpoint *endpoint, struct qp *qp)
 {
 	ready_leave(endpoint, qp);
@@ -144,10 +151,15 @@ static void clear_context(struct endpoint *endpoint, struct qp *qp)
 	credit_leave(endpoint, qp);
 	if (endpoint->has_shares)
 		share_leave(endpoint, qp);
-	leave_flush_list(endpoint, qp);
-	for (uint64_t kind = 0; kind < TIMER_KIND_COUNT; kind++)
-		heap_remove(&endpoint->timers, kind << TIMER_KIND_SHIFT | qp->context);
-	qp->has_timer = false;
+	if (qp->state == QP_ERROR)
+		leave_flush_list(endpoint, qp);
+	if (qp->has_timer)
+		heap_remove(&endpoint->timers, timer_key(TIMER_RETRANSMIT, qp));
+	if (qp->has_cc_timer)
+		heap_remove(&endpoint->timers, timer_key(TIMER_CC, qp));
+	qp->has_timer = qp->has_cc_timer = false;
+	probe_end(endpoint, qp);
+	sleek_end(endpoint, qp);
 }
 
 int endpoint_reset(struct endpoint *endpoint, uint32_t qpn)

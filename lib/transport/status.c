@@ -90,7 +90,10 @@ void status_join(struct endpoint *endpoint, uint32_t number)
 			? replace_one(endpoint, record->remote_nic)
 			: peers_add(&endpoint->peers, record->remote_nic);
 	record->peer = peers_index(&endpoint->peers, peer) + 1;
+	record->peer_prev = 0;
 	record->peer_next = peer->first_qp;
+	if (peer->first_qp != 0)
+		endpoint->records[peer->first_qp - 1].peer_prev = number + 1;
 	peer->first_qp = number + 1;
 	peer->has_heard = false; // it may have begun anew, and count so
 	struct qp *qp = endpoint_qp(endpoint, number);
@@ -113,11 +116,13 @@ void status_leave(struct endpoint *endpoint, uint32_t number)
 {
 	struct qp_record *record = &endpoint->records[number];
 	struct peer *peer = &endpoint->peers.peers[record->peer - 1];
-	uint32_t *link = &peer->first_qp;
-	while (*link != number + 1)
-		link = &endpoint->records[*link - 1].peer_next;
-	*link = record->peer_next;
-	record->peer = record->peer_next = 0;
+	if (record->peer_prev != 0)
+		endpoint->records[record->peer_prev - 1].peer_next = record->peer_next;
+	else
+		peer->first_qp = record->peer_next;
+	if (record->peer_next != 0)
+		endpoint->records[record->peer_next - 1].peer_prev = record->peer_prev;
+	record->peer = record->peer_next = record->peer_prev = 0;
 	if (peer->first_qp == 0)
 		part(endpoint, peer);
 	refresh_flags(endpoint);

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What two ends tell each other, byte by byte, and which ends do not become a connection.
+#include "adapter.h"
+
+#include <time.h>
+
 #include "adapter_rig.h"
 
 // One adapter with one open QP.
@@ -247,6 +251,86 @@ static void a_reset_qp_is_connected_again(void **state)
 	free(peer.memory);
 }
 
+static double cpu_s(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+// CPU time that it takes per QP to connect so many with one NIC and to reset them all.
+static double reset_s(uint32_t qps, bool is_backwards)
+{
+	struct adapter_config config = config_of(1, 6), other = config_of(2, 6);
+	config.qp_max = qps;
+	config.transport.mpr = 64;
+	config.transport.sends_max = 1;
+	config.transport.ev_count = 2;
+	struct end end = make_end(&config), peer = make_end(&other);
+	struct adapter_exchange exchange = peer.exchange;
+	for (uint32_t i = 0; i < qps; i++) {
+		if (i > 0)
+			adapter_open(end.adapter, &end.qpn, &end.exchange);
+		uint32_t qpn = i + ADAPTER_QPN_FIRST;
+		exchange.qpn[1] = (uint8_t)(qpn >> 16);
+		exchange.qpn[2] = (uint8_t)(qpn >> 8);
+		exchange.qpn[3] = (uint8_t)qpn;
+		assert_int_equal(adapter_connect(end.adapter, end.qpn, &exchange, 0, &end.refusal),
+				 0);
+	}
+	double before = cpu_s();
+	for (uint32_t i = 0; i < qps; i++) {
+		uint32_t number = is_backwards ? qps - 1 - i : i;
+		assert_int_equal(adapter_reset(end.adapter, number + ADAPTER_QPN_FIRST, &exchange),
+				 0);
+	}
+	double took = cpu_s() - before;
+	assert_int_equal(adapter_connect(end.adapter, end.qpn, &peer.exchange, 0, &end.refusal), 0);
+	free(end.memory);
+	free(peer.memory);
+	return took / qps;
+}
+
+// Whoever is reset is found no more by its peer's frames, and all others are.
+static void peers_are_told_apart_while_some_leave(void **state)
+{
+	(void)state;
+	enum { QPS = 200 };
+	struct adapter_config config = config_of(1, 6), other = config_of(2, 6);
+	config.qp_max = QPS;
+	config.transport.mpr = 64;
+	struct end end = make_end(&config), peer = make_end(&other);
+	struct adapter_exchange exchange = peer.exchange, again;
+	struct rng rng = rng_of(1, RNG_TEST, 0);
+	bool is_there[QPS] = {false};
+	for (uint32_t i = 1; i < QPS; i++)
+		adapter_open(end.adapter, &end.qpn, &end.exchange);
+	for (uint32_t turn = 0; turn < 3000; turn++) {
+		uint32_t i = rng_below(&rng, QPS), qpn = i + ADAPTER_QPN_FIRST;
+		exchange.qpn[3] = (uint8_t)qpn;
+		is_there[i] = !is_there[i];
+		assert_int_equal(
+			is_there[i] ? adapter_connect(end.adapter, qpn, &exchange, 0, &end.refusal)
+				    : adapter_reset(end.adapter, qpn, &again),
+			0);
+		for (uint32_t at = 0; at < QPS; at++) {
+			const struct connection *connection = connection_of(end.adapter, 2,
+									    at + ADAPTER_QPN_FIRST);
+			assert_int_equal(connection != NULL, is_there[at]);
+			assert_true(!connection || connection == &end.adapter->connections[at]);
+		}
+	}
+	free(end.memory);
+	free(peer.memory);
+}
+
+// 32 times as many QPs made each reset 32 times as long.
+static void to_reset_many_qps_takes_each_no_longer(void **state)
+{
+	for (uint32_t is_backwards = 0; is_backwards < 2; is_backwards++)
+		assert_true(reset_s(16384, is_backwards) < 10 * reset_s(512, is_backwards));
+}
+
 static void states_follow_each_other(void **state)
 {
 	struct adapter_config config = config_of(1, 6), other = config_of(2, 6);
@@ -304,6 +388,8 @@ int main(void)
 		cmocka_unit_test(ends_that_do_not_fit_are_not_connected),
 		cmocka_unit_test(the_smaller_limits_are_agreed),
 		cmocka_unit_test(a_reset_qp_is_connected_again),
+		cmocka_unit_test(peers_are_told_apart_while_some_leave),
+		cmocka_unit_test(to_reset_many_qps_takes_each_no_longer),
 		cmocka_unit_test(states_follow_each_other),
 		cmocka_unit_test(bad_posts_are_refused),
 	};
