@@ -79,6 +79,7 @@ struct qp {
 	// --- sending, MRC: see flight.h; running numbers, with RC both 0
 	uint32_t heard_bytes;	// that the receiver has, as far as it told
 	uint32_t settled_bytes; // of these, known by PSN
+	uint32_t count_base;	// of the receiver's count: what it is ahead of that, see flight.h
 
 	struct cc cc;
 	_Alignas(64) struct path_set path; // what each packet reads of it is one cache line

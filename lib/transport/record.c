@@ -74,6 +74,7 @@ static void load_numbers(const struct endpoint *endpoint, struct qp *qp,
 	qp->epoch = record->epoch;
 	qp->rcvd_bytes = record->rcvd_bytes;
 	qp->heard_bytes = qp->settled_bytes = record->heard_bytes;
+	qp->count_base = record->count_base;
 	qp->has_received = record->has_received;
 }
 
@@ -156,6 +157,7 @@ void record_store(struct endpoint *endpoint, struct qp *qp)
 	record->epoch = qp->epoch;
 	record->rcvd_bytes = qp->rcvd_bytes;
 	record->heard_bytes = qp->heard_bytes;
+	record->count_base = qp->count_base;
 	record->has_received = qp->has_received;
 	record->rng = qp->path.rng.state;
 	record->control_rng = qp->path.control_rng.state;

@@ -19,6 +19,7 @@ struct qp_record {
 	uint64_t rng, control_rng; // where its dice stand
 	uint64_t rcvd_bytes;
 	uint32_t heard_bytes; // and settled, at rest
+	uint32_t count_base;
 	uint32_t remote_nic, remote_qpn;
 	uint32_t psn;		    // the next new one: all before it are acknowledged
 	uint32_t sends;		    // work requests posted, running number

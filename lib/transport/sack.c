@@ -14,6 +14,8 @@
 #include "retransmit.h"
 #include "sleek.h"
 
+#define OOO_NOT_KEPT 0x7fff // as much as the field has room for
+
 // Takes a PSN that the responder has now out of flight, or off the list of the lost.
 static void settle(struct endpoint *endpoint, struct qp *qp, uint32_t psn, uint32_t wire_bytes)
 {
@@ -201,6 +203,16 @@ static __attribute__((noinline)) void note_rtt(struct endpoint *endpoint, const 
 		delays_add_rtt(endpoint->delays, index, rtt_ps);
 }
 
+// How many packets the receiver has above the cumulative PSN that no SACK has told one by one. Not
+// known when the SACK was overtaken, or its receiver does not keep the number.
+static inline int32_t untold_packets(const struct qp *qp, uint32_t cumulative,
+				     const struct packet_sack *sack)
+{
+	bool is_kept = sack->ooo_count < OOO_NOT_KEPT && sack->ooo_count >= qp->acked_count;
+	return is_kept && cumulative + 1 == qp->una ? (int32_t)(sack->ooo_count - qp->acked_count)
+						    : FLIGHT_UNKNOWN;
+}
+
 void sack_receive(struct endpoint *endpoint, struct qp *qp, const struct packet *packet, ps_t now)
 {
 	const struct packet_sack *sack = &packet->u.sack;
@@ -229,7 +241,7 @@ void sack_receive(struct endpoint *endpoint, struct qp *qp, const struct packet 
 	newly_bytes += take_bitmap(endpoint, qp, cumulative + (uint32_t)(int32_t)sack->offset,
 				   sack->bitmap);
 	flight_settle(qp, newly_bytes);
-	flight_hear(qp, sack->rcvd_256);
+	flight_hear(qp, sack->rcvd_256, untold_packets(qp, cumulative, sack));
 	if (!sack->is_probe)
 		feed_path(endpoint, qp, sack, now);
 	if (!sack->is_probe && has_sample)

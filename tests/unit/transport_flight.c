@@ -109,6 +109,78 @@ static void no_more_is_believed_than_is_out(void **state)
 	bench_close(bench);
 }
 
+// What a SACK says of bytes, made what another receiver would say who counts a packet otherwise.
+static struct {
+	uint32_t of, as; // so many bytes as so many
+	uint64_t bytes;	 // that were truly counted
+	uint32_t inflight_max;
+} other;
+
+static void count_otherwise(struct bench *bench, struct packet *packet)
+{
+	const struct qp *qp = endpoint_qp(bench->ends[0], 0);
+	if (packet->opcode != PACKET_SACK)
+		return;
+	uint32_t before = (uint32_t)((other.bytes + 255) >> 8);
+	int32_t more = (int32_t)((packet->u.sack.rcvd_256 - before) << 8) >> 8;
+	other.bytes += (int64_t)more << 8;
+	packet->u.sack.rcvd_256 = (uint32_t)((other.bytes / other.of * other.as + 255) >> 8) &
+		PSN_MASK;
+	if (qp->inflight > other.inflight_max)
+		other.inflight_max = qp->inflight;
+}
+
+// Sends so much to a receiver that counts so, with jitter or without; returns the most that was in
+// flight at a time, by PSN.
+static uint32_t most_out(uint32_t as, ps_t jitter_ps)
+{
+	struct transport_config config = bench_config();
+	config.cc.window_bytes = 16 * FULL; // less than the lines hold: it is what limits
+	struct bench *bench = bench_open(&config, 1, START, 1);
+	memset(&other, 0, sizeof(other));
+	other.of = FULL;
+	other.as = as;
+	bench->on_send = count_otherwise;
+	bench->jitter_ps = jitter_ps;
+	for (uint32_t i = 0; i < 20; i++) {
+		assert_int_equal(bench_post(bench, 0, 0, 2048 * 1024, i + 1), 0);
+		bench_run(bench, BENCH_TO_THE_END);
+	}
+	assert_int_equal(endpoint_counters(bench->ends[0])->messages_sent, 20);
+	bench_close(bench);
+	return other.inflight_max;
+}
+
+// 40,000 packets. Nothing agrees the two ends on what a packet counts.
+static void a_receiver_that_counts_otherwise_does_not_move_the_window(void **state)
+{
+	(void)state;
+	for (ps_t jitter_ps = 0; jitter_ps < 3 * PS_PER_US; jitter_ps += 2 * PS_PER_US) {
+		uint32_t alike = most_out(FULL, jitter_ps);
+		assert_in_range(most_out(FULL + 38, jitter_ps), alike - 2 * FULL, alike + 4 * FULL);
+		assert_in_range(most_out(FULL - 38, jitter_ps), alike - 4 * FULL, alike + 4 * FULL);
+	}
+}
+
+// What it lags behind must not pass for a lead when numbers come round.
+static void a_count_far_behind_is_no_lead(void **state)
+{
+	(void)state;
+	for (uint32_t lag = 0x40000000u; lag != 0; lag += 0x10000000u) {
+		struct bench *bench = open_one(SACK_MRC);
+		struct qp *qp = endpoint_qp(bench->ends[0], 0);
+		qp->heard_bytes = qp->settled_bytes = lag;
+		bench_post(bench, 0, 0, 100 * 1024, 1);
+		assert_int_equal(send_all(bench), 64);
+		give_sack(bench, 10, 9, 10);
+		assert_in_range(last_ack.newly_bytes, 10 * FULL, 10 * FULL + 255);
+		give_sack(bench, 20, 19, 20);
+		assert_in_range(acked_bytes, 20 * FULL, 20 * FULL + 255);
+		assert_in_range(last_ack.inflight_bytes, 44 * FULL - 255, 44 * FULL);
+		bench_close(bench);
+	}
+}
+
 // ---------------------------------------------------------------- the receiver
 
 // Whether the packet START + n, of so many others, is answered.
@@ -168,6 +240,8 @@ int main(void)
 		cmocka_unit_test(what_is_counted_is_not_in_flight),
 		cmocka_unit_test(nothing_is_counted_twice),
 		cmocka_unit_test(no_more_is_believed_than_is_out),
+		cmocka_unit_test(a_receiver_that_counts_otherwise_does_not_move_the_window),
+		cmocka_unit_test(a_count_far_behind_is_no_lead),
 		cmocka_unit_test(arrivals_far_apart_are_no_reason),
 		cmocka_unit_test(a_request_is_answered_again_when_no_hole_is_left),
 	};
