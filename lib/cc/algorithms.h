@@ -24,6 +24,24 @@ CC_ALL(CC_DECLARE)
 #define NSCC_WORDS 28
 uint32_t nscc_window(const struct cc *cc);
 
+// The least round trip so far. One that is less than a quarter of all before it and less than half
+// of all that follow for a while was none, but a time stamp or a SACK that told wrong: it is
+// forgotten then. (The first packet of an incast may well take half as long as all others.)
+struct cc_floor {
+	uint32_t other : 25; // least of the others, in units of 8192 ps
+	uint32_t doubts : 7; // samples that may still confirm it; 0: it stands
+};
+
+// Takes a sample: whether `base_ps` changed by it.
+bool cc_floor_sink(struct cc_floor *floor, ps_t *base_ps, ps_t rtt_ps);
+bool cc_floor_doubt(struct cc_floor *floor, ps_t *base_ps, ps_t rtt_ps);
+static inline bool cc_floor_take(struct cc_floor *floor, ps_t *base_ps, ps_t rtt_ps)
+{
+	if (rtt_ps < *base_ps)
+		return cc_floor_sink(floor, base_ps, rtt_ps);
+	return __builtin_expect(floor->doubts != 0, 0) && cc_floor_doubt(floor, base_ps, rtt_ps);
+}
+
 // The largest window, which is the first one, too: as configured, or 1.5 BDP; at least a packet.
 double cc_window_max(const struct cc_config *config);
 

@@ -32,6 +32,39 @@ double cc_window_max(const struct cc_config *config)
 	return most > (double)UINT32_MAX ? (double)UINT32_MAX : most;
 }
 
+#define FLOOR_DOUBTS 64 // about a window of SACKs, and more
+#define FLOOR_SHIFT 13
+#define FLOOR_MAX 0x1ffffffu
+
+static uint32_t floor_units(ps_t ps)
+{
+	return ps >> FLOOR_SHIFT < FLOOR_MAX ? (uint32_t)(ps >> FLOOR_SHIFT) : FLOOR_MAX;
+}
+
+bool cc_floor_sink(struct cc_floor *floor, ps_t *base_ps, ps_t rtt_ps)
+{
+	floor->other = floor_units(*base_ps) & FLOOR_MAX;
+	floor->doubts = rtt_ps < *base_ps / 4 ? FLOOR_DOUBTS : 0;
+	*base_ps = rtt_ps;
+	return true;
+}
+
+bool cc_floor_doubt(struct cc_floor *floor, ps_t *base_ps, ps_t rtt_ps)
+{
+	uint32_t units = floor_units(rtt_ps);
+	if (units < floor->other)
+		floor->other = units & FLOOR_MAX;
+	ps_t other_ps = (ps_t)floor->other << FLOOR_SHIFT;
+	if (other_ps <= 2 * *base_ps) { // it is not alone
+		floor->doubts = 0;
+		return false;
+	}
+	if (--floor->doubts > 0)
+		return false;
+	*base_ps = other_ps;
+	return true;
+}
+
 void cc_on_cnp_none(struct cc *cc, ps_t now)
 {
 	(void)cc;

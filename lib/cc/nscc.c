@@ -45,8 +45,9 @@ struct nscc {
 	ps_t target_ps, base_rtt_ps, config_rtt_ps, period_ps;
 	ps_t adjusted_at, decreased_at, qa_ends_at, qa_threshold_ps;
 	uint64_t achieved_bytes, received_bytes, fast_bytes;
-	uint64_t ignore_bytes, ignored_bytes;
-	uint32_t mtu_bytes, adjust_bytes;
+	uint64_t ignored_bytes;
+	uint32_t ignore_bytes, mtu_bytes, adjust_bytes;
+	struct cc_floor floor; // of base_rtt_ps
 	uint8_t qa_gate;
 	bool is_htsim_average, is_htsim_period, is_htsim_penalty; // the rules of htsim
 	bool has_credit, is_htsim_last_hop;
@@ -154,16 +155,16 @@ static void nscc_init(struct cc *cc, const struct cc_config *config, ps_t now)
 	set_window(cc, n, n->cwnd_max);
 }
 
+// The largest window follows the base round trip, to no more than it is at first.
 static void update_base_rtt(struct nscc *n, ps_t rtt_ps)
 {
-	if (rtt_ps >= n->base_rtt_ps)
+	if (!cc_floor_take(&n->floor, &n->base_rtt_ps, rtt_ps) || n->is_max_given)
 		return;
-	n->base_rtt_ps = rtt_ps;
-	double cwnd_max = 1.5 * n->bytes_per_ps * (double)rtt_ps;
-	if (cwnd_max < n->mtu_bytes)
-		cwnd_max = n->mtu_bytes;
-	if (!n->is_max_given && cwnd_max < n->cwnd_max)
-		n->cwnd_max = cwnd_max;
+	double first = 1.5 * (double)(uint64_t)(n->bytes_per_ps * (double)n->config_rtt_ps);
+	double cwnd_max = 1.5 * n->bytes_per_ps * (double)n->base_rtt_ps;
+	if (cwnd_max > first)
+		cwnd_max = first;
+	n->cwnd_max = cc_window_within(cwnd_max, n->mtu_bytes, (double)UINT32_MAX);
 }
 
 static void update_average(struct nscc *n, ps_t delay_ps, uint32_t bytes, bool is_marked)

@@ -25,7 +25,8 @@ struct swift {
 	double fs_a_ps, fs_b_ps, fs_range_ps;
 	ps_t target_ps;	  // queueing delay aimed at by a large window
 	ps_t base_rtt_ps; // smallest round trip seen or configured
-	ps_t rtt_ps;	  // last sample
+	struct cc_floor floor;
+	ps_t rtt_ps; // last sample
 	ps_t decreased_at;
 	uint32_t mtu_bytes;
 	bool has_decreased;
@@ -86,8 +87,7 @@ static void swift_on_ack(struct cc *cc, const struct cc_ack *ack, ps_t now)
 	if (ack->rtt_ps < 0)
 		return;
 	s->rtt_ps = ack->rtt_ps;
-	if (ack->rtt_ps < s->base_rtt_ps)
-		s->base_rtt_ps = ack->rtt_ps;
+	cc_floor_take(&s->floor, &s->base_rtt_ps, ack->rtt_ps);
 	double delay = (double)(ack->rtt_ps - s->base_rtt_ps), target = target_of(s);
 	if (delay < target) {
 		set_window(cc, s, s->cwnd + (double)ack->newly_bytes * s->mtu_bytes / s->cwnd);

@@ -36,7 +36,7 @@ static void ack(struct cc *cc, uint32_t bytes, ps_t delay_ps, bool is_marked, ps
 {
 	cc->ops->on_ack(cc,
 			&(struct cc_ack){.newly_bytes = bytes,
-					 .rtt_ps = delay_ps < 0 ? -1 : RTT_PS + delay_ps,
+					 .rtt_ps = delay_ps == -1 ? -1 : RTT_PS + delay_ps,
 					 .is_marked = is_marked},
 			now);
 }
@@ -128,6 +128,18 @@ static void swift_aims_higher_with_a_small_window(void **)
 	assert_true(cc.window_bytes < 50 * MTU);
 }
 
+static void swift_forgets_a_round_trip_that_stands_alone(void **)
+{
+	double target = swift_target_ps(25);
+	struct cc cc = start("swift", 100000);
+	ack(&cc, MTU, -RTT_PS + 1000, false, 0);
+	for (uint32_t i = 0; i < 100; i++)
+		ack(&cc, MTU, (ps_t)target / 2, false, i * RTT_PS);
+	uint32_t before = cc.window_bytes;
+	ack(&cc, MTU, (ps_t)target / 2, false, 200 * RTT_PS); // below the target: it grows
+	assert_true(cc.window_bytes > before);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -137,6 +149,7 @@ int main(void)
 		cmocka_unit_test(swift_grows_by_a_packet_per_window_below_its_target),
 		cmocka_unit_test(swift_shrinks_by_the_excess_once_per_round_trip),
 		cmocka_unit_test(swift_aims_higher_with_a_small_window),
+		cmocka_unit_test(swift_forgets_a_round_trip_that_stands_alone),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

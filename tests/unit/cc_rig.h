@@ -35,12 +35,12 @@ static struct cc start(const struct cc_config *config)
 	return cc;
 }
 
-static void lose(struct cc *cc, uint32_t bytes)
+static inline void lose(struct cc *cc, uint32_t bytes)
 {
 	cc->ops->on_loss(cc, &(struct cc_loss){.bytes = bytes}, 0);
 }
 
-static void ack(struct cc *cc, uint32_t bytes, ps_t delay_ps, bool is_marked, ps_t now)
+static inline void ack(struct cc *cc, uint32_t bytes, ps_t delay_ps, bool is_marked, ps_t now)
 {
 	cc->ops->on_ack(cc,
 			&(struct cc_ack){.newly_bytes = bytes,
