@@ -26,6 +26,7 @@ void adapter_config_default(struct adapter_config *ret)
 			      .sack_rule = SACK_MRC,
 			      .sack_bytes = 16384,
 			      .trim_nack = true,
+			      .refused = REFUSED_NAK, // a program's mistake is no loss
 			      .rto_ps = 262144 * PS_PER_NS,
 			      .rto_linear = 7,
 			      .rto_doublings = 7,

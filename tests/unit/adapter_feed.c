@@ -194,7 +194,8 @@ static void a_write_that_leaves_its_region_fails_at_the_target(void **state)
 		struct completion done = post_and_run(rig, &write);
 		assert_int_equal(done.kind, COMPLETION_FLUSHED);
 		assert_int_equal(done.cookie, 99);
-		assert_int_equal(done.failure, QP_FAILURE_RETRIES);
+		assert_int_equal(done.failure, QP_FAILURE_REMOTE);
+		assert_int_equal(adapter_transport(rig->sides[0].adapter)->paths_retired, 0);
 		assert_int_equal(adapter_state(rig->sides[0].adapter, rig->sides[0].qpns[0]),
 				 ADAPTER_ERROR);
 		assert_int_equal(adapter_post(rig->sides[0].adapter, rig->sides[0].qpns[0], &write,
@@ -215,8 +216,11 @@ static void an_unknown_rkey_fails_at_the_target(void **state)
 	uint8_t *memory = guarded(rig, RIG_RKEY, 4100);
 	struct adapter_write write = {
 		.local = "byte", .bytes = 4, .rkey = RIG_RKEY + 1, .va = RIG_VA};
-	assert_int_equal(post_and_run(rig, &write).kind, COMPLETION_FLUSHED);
-	assert_true(adapter_transport(rig->sides[1].adapter)->refused[REFUSED_KEY] > 0);
+	struct completion done = post_and_run(rig, &write);
+	assert_int_equal(done.kind, COMPLETION_FLUSHED);
+	assert_int_equal(done.failure, QP_FAILURE_REMOTE);
+	assert_int_equal(adapter_transport(rig->sides[1].adapter)->refused[REFUSED_KEY], 1);
+	assert_int_equal(adapter_transport(rig->sides[0].adapter)->paths_retired, 0);
 	check_untouched(memory, 0, 4100 + 2 * GUARD);
 	free(memory);
 	rig_close(rig);
