@@ -120,8 +120,9 @@ int adapter_post(struct adapter *adapter, uint32_t qpn, const struct adapter_wri
 uint32_t adapter_poll(struct adapter *adapter, struct completion *ret, uint32_t max);
 
 // Takes a frame that came in, from the Ethernet header on; padding and FCS may follow. Its bytes
-// are placed before the call returns. 0; else it was dropped, as if it had been lost: enum
-// wire_reason when it is no packet for this adapter, -ENOBUFS when completions must be polled.
+// are placed before the call returns. 0; else it was dropped: enum wire_reason, when it is no
+// packet for this adapter, -ENOBUFS, when completions must be polled first. Then the sender of data
+// is told to send it again, and no path is held to have lost it.
 int adapter_feed(struct adapter *adapter, const void *frame, size_t bytes, ps_t now_ps);
 
 // Writes the next frame for `plane`, whose line is free, to `buffer`, without FCS. Returns its

@@ -142,6 +142,13 @@ bool endpoint_has_work(const struct endpoint *endpoint);
 // Takes a packet that arrived at `now`; it is given back to the pool or reused for the answer.
 void endpoint_receive(struct endpoint *endpoint, uint32_t packet, ps_t now, struct outbox *out);
 
+// Whether taking the packet may give completions: else endpoint_receive() needs no room for them.
+bool endpoint_may_complete(const struct endpoint *endpoint, const struct packet *packet);
+
+// As endpoint_receive(), for one who has no room: data are answered by NACK "no packet buffer", so
+// that they come again and no path is held to have lost them; all else is given back.
+void endpoint_turn_away(struct endpoint *endpoint, uint32_t packet, struct outbox *out);
+
 // When endpoint_on_time() wants to run next, PS_NEVER = not.
 ps_t endpoint_wake_at(const struct endpoint *endpoint);
 

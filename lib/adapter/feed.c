@@ -40,8 +40,8 @@ static void place(struct adapter *adapter, const uint8_t *payload)
 	}
 }
 
-static void take(struct adapter *adapter, const struct packet *packet, const uint8_t *payload,
-		 ps_t now)
+// A descriptor of the endpoint's with what came.
+static uint32_t own_of(struct adapter *adapter, const struct packet *packet)
 {
 	uint32_t index = packet_get(&adapter->packets);
 	check(index != PACKET_NONE && "all that an endpoint can hold, and this one");
@@ -49,6 +49,19 @@ static void take(struct adapter *adapter, const struct packet *packet, const uin
 	*own = *packet;
 	own->qpn = number_at(packet);
 	own->payload = packet->payload_bytes > 0 ? HANDLE : 0;
+	return index;
+}
+
+// Whether there is room for all completions that the packet can cause. Where programs do not poll,
+// what causes none is taken still, lest answers that came seem to be lost.
+static bool has_room(const struct adapter *adapter, uint32_t index)
+{
+	return adapter_room(adapter) >= adapter->completions_burst ||
+		!endpoint_may_complete(adapter->endpoint, packet_at(&adapter->packets, index));
+}
+
+static void take(struct adapter *adapter, uint32_t index, const uint8_t *payload, ps_t now)
+{
 	endpoint_receive(adapter->endpoint, index, now, &adapter->out);
 	place(adapter, payload);
 	adapter_drain(adapter);
@@ -59,17 +72,19 @@ int adapter_feed(struct adapter *adapter, const void *frame, size_t bytes, ps_t 
 	ps_t now = adapter_clock(adapter, now_ps);
 	struct packet packet;
 	struct wire_view view;
-	if (adapter_room(adapter) < adapter->completions_burst) {
-		adapter->counters.no_room++;
-		return -ENOBUFS;
-	}
 	enum wire_reason reason = parse(adapter, frame, bytes, &packet, &view);
 	if (reason != WIRE_FINE) {
 		adapter->counters.refused[reason]++;
 		return (int)reason;
 	}
+	uint32_t index = own_of(adapter, &packet);
+	if (!has_room(adapter, index)) {
+		adapter->counters.no_room++;
+		endpoint_turn_away(adapter->endpoint, index, &adapter->out);
+		return -ENOBUFS;
+	}
 	adapter->counters.frames_fed++;
 	adapter->counters.bytes_fed += view.frame_bytes;
-	take(adapter, &packet, (const uint8_t *)frame + view.payload_at, now);
+	take(adapter, index, (const uint8_t *)frame + view.payload_at, now);
 	return 0;
 }

@@ -231,22 +231,29 @@ struct qp *context_for_packet(struct endpoint *endpoint, uint32_t number, ps_t n
 	return endpoint_qp(endpoint, number);
 }
 
+void context_answer_nack(struct endpoint *endpoint, const struct qp_record *record, uint32_t index,
+			 uint8_t reason, struct outbox *out)
+{
+	struct packet *packet = packet_at(out->packets, index);
+	uint32_t ev = packet->ev; // the answer goes as it came
+	packet->opcode = PACKET_NACK;
+	packet->u.nack = (struct packet_nack_info){
+		.ev_echo = ev, .psn = packet->psn, .reason = reason};
+	endpoint->counters.nacks_sent++;
+	responder_address(endpoint, record->remote_qpn, packet);
+	control_send(endpoint, index, out);
+}
+
 void context_defer(struct endpoint *endpoint, const struct qp_record *record, uint32_t index,
 		   struct outbox *out)
 {
 	struct packet *packet = packet_at(out->packets, index);
-	uint32_t ev = packet->ev; // the answer goes as it came
 	endpoint->counters.packets_deferred++;
 	if (packet->opcode == PACKET_PROBE) { // its sender has a timer
 		packet_put(out->packets, index);
 		return;
 	}
-	packet->opcode = PACKET_NACK;
-	packet->u.nack = (struct packet_nack_info){
-		.ev_echo = ev, .psn = packet->psn, .reason = PACKET_NACK_NO_BITMAP};
-	endpoint->counters.nacks_sent++;
-	responder_address(endpoint, record->remote_qpn, packet);
-	control_send(endpoint, index, out);
+	context_answer_nack(endpoint, record, index, PACKET_NACK_NO_BITMAP, out);
 }
 
 void context_touch(struct endpoint *endpoint, struct qp *qp)

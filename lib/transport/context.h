@@ -59,6 +59,11 @@ struct qp *context_for_packet(struct endpoint *endpoint, uint32_t number, ps_t n
 void context_defer(struct endpoint *endpoint, const struct qp_record *record, uint32_t index,
 		   struct outbox *out);
 
+// Answers a packet by a NACK of this reason, whether its QP has a context or not. The descriptor is
+// reused.
+void context_answer_nack(struct endpoint *endpoint, const struct qp_record *record, uint32_t index,
+			 uint8_t reason, struct outbox *out);
+
 // After something was done with a QP: it may be at rest now, or not any more.
 void context_touch(struct endpoint *endpoint, struct qp *qp);
 

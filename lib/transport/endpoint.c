@@ -225,6 +225,42 @@ void endpoint_receive(struct endpoint *endpoint, uint32_t index, ps_t now, struc
 	}
 }
 
+static bool is_data(const struct packet *packet)
+{
+	return packet->opcode >= PACKET_WRITE_FIRST && packet->opcode <= PACKET_WRITE_ONLY_IMM &&
+		!(packet->flags & PACKET_TRIMMED);
+}
+
+// The record of the open QP that a packet is for, NULL when there is none that would take it.
+static const struct qp_record *record_for(const struct endpoint *endpoint,
+					  const struct packet *packet)
+{
+	if (packet->qpn >= endpoint->qp_max || packet->plane >= endpoint->shape.planes)
+		return NULL;
+	const struct qp_record *record = &endpoint->records[packet->qpn];
+	bool is_open = record->state == QP_RTS || record->state == QP_RTR;
+	return is_open && record->remote_nic == packet->source ? record : NULL;
+}
+
+bool endpoint_may_complete(const struct endpoint *endpoint, const struct packet *packet)
+{
+	const struct qp_record *record = record_for(endpoint, packet);
+	if (record == NULL)
+		return false;
+	return is_data(packet) || packet->opcode == PACKET_ACK ||
+		(packet->opcode == PACKET_SACK && !(record->capabilities & QP_CAN_ACK));
+}
+
+void endpoint_turn_away(struct endpoint *endpoint, uint32_t index, struct outbox *out)
+{
+	struct packet *packet = packet_at(out->packets, index);
+	const struct qp_record *record = record_for(endpoint, packet);
+	if (record != NULL && is_data(packet))
+		context_answer_nack(endpoint, record, index, PACKET_NACK_NO_PKT_BUFFER, out);
+	else
+		packet_put(out->packets, index);
+}
+
 ps_t endpoint_wake_at(const struct endpoint *endpoint)
 {
 	return heap_next_at(&endpoint->timers);

@@ -292,6 +292,13 @@ static void who_does_not_poll_gets_no_more_frames_until_he_does(void **state)
 	rig_run(rig, PS_PER_MS);
 	assert_true(adapter_counters(rig->sides[0].adapter)->no_room > 0);
 	assert_true(adapter_counters(rig->sides[1].adapter)->no_room > 0);
+	for (uint32_t side = 0; side < 2; side++) { // that is nobody's path's fault
+		const struct transport_counters *counters = adapter_transport(
+			rig->sides[side].adapter);
+		assert_int_equal(counters->paths_retired, 0);
+		assert_true(counters->nacks_received > 0);
+		assert_int_equal(counters->qps_failed, 0);
+	}
 	rig->is_polling = true;
 	rig_poll(rig, 0);
 	rig_poll(rig, 1);
