@@ -6,7 +6,8 @@ the unit and property tests of these rooms on each, no whole worlds. A mutant is
   < and <=, > and >=, == and !=, + and -, += and -=, && and ||, 0 and 1, true and false, ps_min and ps_max in each other's place;
   the condition of if or while negated; ++ or -- left out; a call that is a statement left out
 
-but for comments, strings, lines of the preprocessor and what stands in check(). A hash of seed, file, function and line gives the order, the
+but for comments, strings, lines of the preprocessor and what stands in check(). Only tests that enter its function, as gcov has it, are
+run. A hash of seed, file, function and line gives the order, the
 rooms get shares by their lines. What does not compile, or compiles to the same object, is not counted, and the next is taken. A
 mutant is killed by a test that fails, crashes or runs several times as long. tests/soak/mutants.txt lists survivors that change nothing
 that could be seen, with the reason; they are replaced, too. Fails when less than 95 % are killed, or a listed one is.
@@ -17,7 +18,10 @@ that could be seen, with the reason; they are replaced, too. Fails when less tha
 is left out. With header files, the objects of the rooms that include it are compiled anew, not the tests.
 """
 import argparse
+import bisect
+import gzip
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -77,6 +81,9 @@ class Mutant:
         self.content = text[first:text.find("\n", start)].strip()
         heads = [m for m in FUNCTION.finditer(text, 0, start) if text[m.start():].split("\n")[0][-1:] != ";"]
         self.function = heads[-1].group(1) if heads else "-"
+        self.entry = text.count("\n", 0, heads[-1].start()) + 1 if heads else 0  # the line where its function begins
+        end_of_function = text.find("\n}", start)
+        self.last = text.count("\n", 0, end_of_function) + 1
         self.what, self.column = what, start - first
 
     def key(self):
@@ -155,9 +162,43 @@ class Tree:
             shutil.copytree(SOURCE / part, self.folder / part)
         self.objects = {}  # of sources of the rooms, in the base copy
         self.tests = {}  # name: [room, seconds]
+        self.entered = {}  # test: {file: lines that it ran}
 
     def command(self, path, output):
         return [*self.cc, *self.flags, f"-I{Path(path).parent}", "-c", str(path), "-o", str(output)]
+
+    def count_lines(self, pool):
+        """A second library counts lines; what each test runs of it."""
+        counted = self.folder / "counted"
+        shutil.copytree(SOURCE / "include", counted / "include")
+        shutil.copytree(SOURCE / "lib", counted / "lib")
+        list(pool.map(lambda source: subprocess.run([*self.command(source, Path(source).with_suffix(".o")), "--coverage"], cwd=counted,
+                                                    check=True), self.objects))
+        subprocess.run([*self.cc, "--coverage", "-shared", "-o", "libunder_test.so",
+                        *[str(made) for made, _ in self.objects.values()], *self.links], cwd=counted, check=True)
+        self.entered = dict(zip(self.tests, pool.map(lambda name: self.lines_of(counted, name), self.tests)))
+
+    def lines_of(self, counted, name):
+        """gcov's counts of one test, whose data go to a folder of its own."""
+        data = self.folder / f"lines_{name}"
+        self.run(counted, name, 600, {"GCOV_PREFIX": str(data), "GCOV_PREFIX_STRIP": str(len(counted.parts) - 1)})
+        for note in counted.glob("lib/*/*.gcno"):
+            if (data / note.relative_to(counted)).with_suffix(".gcda").exists():
+                shutil.copy(note, data / note.relative_to(counted))
+        found = sorted(str(file) for file in data.glob("lib/*/*.gcda"))
+        subprocess.run(["gcov", "--json-format", "--preserve-paths", *found], cwd=data, capture_output=True, check=True)
+        lines = {}
+        for file in data.glob("*.gcov.json.gz"):
+            for of in json.loads(gzip.decompress(file.read_bytes()))["files"]:
+                lines.setdefault(of["file"], set()).update(line["line_number"] for line in of["lines"] if line["count"] > 0)
+        shutil.rmtree(data)
+        return {path: sorted(of) for path, of in lines.items()}
+
+    def enters(self, name, mutant):
+        """Whether a test runs any line of the mutant's function."""
+        lines = self.entered[name].get(str(mutant.path), [])
+        at = bisect.bisect_left(lines, mutant.entry)
+        return mutant.entry == 0 or (at < len(lines) and lines[at] <= mutant.last)
 
     def compile(self, path):
         path = Path(path)
@@ -185,16 +226,16 @@ class Tree:
             subprocess.run([*self.cc, "-shared", "-o", "libunder_test.so", *[str(made) for made, _ in self.objects.values()],
                             *self.links], cwd=self.folder, check=True)
             list(pool.map(self.link, [test[:-2] for test in tests]))
-        for test in tests:
-            name = Path(test).stem
-            seconds = self.run(self.folder, name, 600)
-            if seconds is None:
-                sys.exit(f"{test} fails without any change")
-            self.tests[name] = (name.split("_")[0], seconds)
+            names = [Path(test).stem for test in tests]
+            for name, seconds in zip(names, pool.map(lambda name: self.run(self.folder, name, 600), names)):
+                if seconds is None:
+                    sys.exit(f"{name} fails without any change")
+                self.tests[name] = (name.split("_")[0], seconds)
+            self.count_lines(pool)
 
-    def run(self, library, name, limit_s):
-        """Seconds of processor time that the test took, or None when it failed or took more than `limit_s`."""
-        env = dict(os.environ, LD_LIBRARY_PATH=str(library), WEFT_SOURCE=str(SOURCE))
+    def run(self, library, name, limit_s, more=None):
+        """How many seconds the test took, or None when it failed or its processor time was more than `limit_s`."""
+        env = dict(os.environ, LD_LIBRARY_PATH=str(library), WEFT_SOURCE=str(SOURCE), **(more or {}))
         env.setdefault("WEFT_SHARED", str(SOURCE.parent / "shared"))
         command = ["prlimit", f"--cpu={int(limit_s) + 1}", "--as=4294967296", "--core=0", str(self.folder / name)]
         began = time.monotonic()
@@ -232,7 +273,7 @@ class Worker:
 
     def killer(self, mutant):
         word = mutant.path.stem.split("_")[0]
-        names = [name for name, (room, _) in self.tree.tests.items() if room in ROOMS[mutant.room]]
+        names = [name for name, (room, _) in self.tree.tests.items() if room in ROOMS[mutant.room] and self.tree.enters(name, mutant)]
         for name in sorted(names, key=lambda name: (word not in name.split("_"), self.tree.tests[name][1])):
             if self.tree.run(self.folder, name, 2 + 4 * self.tree.tests[name][1]) is None:
                 return name
