@@ -6,7 +6,7 @@ the unit and property tests of these rooms on each, no whole worlds. A mutant is
   < and <=, > and >=, == and !=, + and -, += and -=, && and ||, 0 and 1, true and false, ps_min and ps_max in each other's place;
   the condition of if or while negated; ++ or -- left out; a call that is a statement left out
 
-but for comments, strings, lines of the preprocessor and what stands in check(). Only tests that enter its function, as gcov has it, are
+but for comments, strings, lines of the preprocessor, what stands in check(), and prefetches. Only tests that enter its function, as gcov has it, are
 run. A hash of seed, file, function and line gives the order, the
 rooms get shares by their lines. What does not compile, or compiles to the same object, is not counted, and the next is taken. A
 mutant is killed by a test that fails, crashes or runs several times as long. tests/soak/mutants.txt lists survivors that change nothing
@@ -46,8 +46,8 @@ STEP = re.compile(r"\+\+|--")
 CONDITION = re.compile(r"\b(?:if|while) \(")
 CALL = re.compile(r"^\t+((?:\(void\))?[a-z_]\w*(?:(?:->|\.)\w+)*\()", re.M)
 BLANKED = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|^#(?:[^\n]*\\\n)*[^\n]*", re.S | re.M)
-FUNCTION = re.compile(r"^[a-z].*?\b(\w+)\(", re.M)
-WORDS = ("if", "for", "while", "switch", "return", "sizeof", "check")
+FUNCTION = re.compile(r"^[a-z].*?\b(\w+)\((?!\()", re.M)
+WORDS = ("if", "for", "while", "switch", "return", "sizeof", "check", "__builtin_prefetch")
 
 
 def close_of(text, at):

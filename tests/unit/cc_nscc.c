@@ -247,15 +247,6 @@ static void a_penalty_stops_increases(void **state)
 	assert_near(cc.window_bytes, cwnd - MTU / 128.0, 1);
 }
 
-static struct cc trimmed(const struct cc_config *config, uint32_t achieved)
-{
-	struct cc cc = start(config);
-	ack(&cc, MTU, 0, true, 0); // begins the first period, counts in none
-	ack(&cc, achieved, 0, true, 1);
-	cc.ops->on_loss(&cc, &(struct cc_loss){.bytes = MTU, .is_trim = true}, 2);
-	return cc;
-}
-
 static void quick_adapt_sets_the_window_to_what_was_achieved(void **state)
 {
 	(void)state;

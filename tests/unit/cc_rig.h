@@ -55,3 +55,13 @@ static void assert_near(double value, double expected, double off)
 	if (fabs(value - expected) > off)
 		fail_msg("%f is not %f +- %f", value, expected, off);
 }
+
+// Some bytes are achieved in the first period of quick adapt, and a packet was trimmed in it.
+static inline struct cc trimmed(const struct cc_config *config, uint32_t achieved)
+{
+	struct cc cc = start(config);
+	ack(&cc, MTU, 0, true, 0); // begins the first period, counts in none
+	ack(&cc, achieved, 0, true, 1);
+	cc.ops->on_loss(&cc, &(struct cc_loss){.bytes = MTU, .is_trim = true}, 2);
+	return cc;
+}

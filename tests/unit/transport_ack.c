@@ -341,6 +341,10 @@ static void an_ack_of_what_was_not_sent_is_refused(void **state)
 	assert_int_equal(counters->acks_received, 3);
 	assert_int_equal(bench->log_count[0], 1);
 	assert_int_equal(endpoint_qp(bench->ends[0], 0)->una, START + 2);
+	for (uint32_t credits = 0; credits < PACKET_ACK_FINE; credits++) // which mean nothing here
+		give_ack(bench, START + 1, 1, (uint8_t)credits);
+	assert_int_equal(counters->acks_received, 3 + PACKET_ACK_FINE);
+	assert_int_equal(counters->refused[REFUSED_ACK], 6);
 	bench_close(bench);
 }
 

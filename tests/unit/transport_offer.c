@@ -35,6 +35,9 @@ static void a_budget_is_shared_by_those_that_receive(void **state)
 	assert_int_equal(offer_to(bench, 0, 2 * EPOCH), 32); // and are no more
 	assert_int_equal(offer_to(bench, 1, 2 * EPOCH), 32);
 	assert_int_equal(offer_to(bench, 2, 9 * EPOCH), 32); // after a pause of all
+	for (uint32_t qpn = 0; qpn < 4; qpn++)
+		offer_to(bench, qpn, 20 * EPOCH);
+	assert_int_equal(offer_to(bench, 0, 22 * EPOCH), 32); // four of long ago count no more
 	bench_close(bench);
 }
 

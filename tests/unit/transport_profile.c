@@ -330,6 +330,40 @@ static void evs_that_a_qp_draws_are_denied_by_their_value_too(void **state)
 	bench_close(bench);
 }
 
+// A backup that is in a skip is better than an empty place, and worse than a good one.
+static void a_skipped_backup_is_the_last_that_takes_a_place(void **state)
+{
+	(void)state;
+	struct transport_config config = with_backups(36); // of plane 1: 33 and 35
+	struct bench *bench = bench_open(&config, 1, 0, 3);
+	struct path_set *set = path_of(bench);
+	assert_true(path_skip(set, 33));
+	assert_int_equal(path_retire(set, 3, 0), PATH_REPLACED);
+	assert_int_equal(set->places[3], 35);
+	assert_int_equal(path_retire(set, 5, 0), PATH_REPLACED);
+	assert_int_equal(set->places[5], 33);
+	assert_int_equal(set->bad, 0);
+	check_planes(set);
+	bench_close(bench);
+}
+
+// Only probes bring back what is held bad: a mark that comes late does not.
+static void a_mark_does_not_mend_a_bad_ev(void **state)
+{
+	(void)state;
+	struct transport_config config = bench_config();
+	struct bench *bench = bench_open(&config, 1, 0, 3);
+	struct path_set *set = path_of(bench);
+	assert_int_equal(path_retire(set, 5, 0), PATH_CHANGED);
+	assert_false(path_skip(set, 5));
+	assert_int_equal(path_state(set, 5), PATH_ASSUMED_BAD);
+	assert_int_equal(set->bad, 1);
+	assert_true(path_skip(set, 7));
+	assert_false(path_skip(set, 7)); // it is in one
+	assert_int_equal(path_state(set, 7), PATH_SKIP);
+	bench_close(bench);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -344,6 +378,8 @@ int main(void)
 		cmocka_unit_test(more_evs_than_a_way_to_choose_can_tell_apart_are_refused),
 		cmocka_unit_test(what_an_operator_denies_is_not_used_until_it_is_allowed),
 		cmocka_unit_test(evs_that_a_qp_draws_are_denied_by_their_value_too),
+		cmocka_unit_test(a_skipped_backup_is_the_last_that_takes_a_place),
+		cmocka_unit_test(a_mark_does_not_mend_a_bad_ev),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -316,6 +316,42 @@ static void one_message_and_rc_or_few_contexts_are_refused(void **state)
 	}
 }
 
+// Distances of PSNs are signed: 2^30 of them may be between the oldest and the last that is posted.
+static void the_posted_psns_are_bounded(void **state)
+{
+	(void)state;
+	struct transport_config config = bench_config();
+	config.sends_max = 512;
+	struct bench *bench = bench_open(&config, 1, 0xfffffe, 1);
+	for (uint32_t i = 0; i < 256; i++) // 2^22 packets each
+		assert_int_equal(bench_post(bench, 0, 0, UINT32_MAX, 0), 0);
+	assert_int_equal(bench_post(bench, 0, 0, 1, 0), -ENOBUFS);
+	bench_close(bench);
+}
+
+// The window was cut below what flies, and nothing that flies asks for an answer: one more packet
+// leaves and asks. What already asked waits for its answer; htsim waits in any case.
+static void a_cut_window_does_not_leave_a_qp_mute(void **state)
+{
+	(void)state;
+	for (uint32_t is_htsim = 0; is_htsim < 2; is_htsim++) {
+		struct transport_config config = bench_config();
+		config.sack_rule = is_htsim ? SACK_HTSIM : SACK_MRC;
+		struct bench *bench = bench_open(&config, 1, 0, 1);
+		bench_post(bench, 0, 0, 40 * 1024, 0);
+		for (uint32_t i = 0; i < 10; i++)
+			assert_int_equal(next(bench)->bth & PACKET_AR, 0);
+		endpoint_qp(bench->ends[0], 0)->cc.window_bytes = 2 * 1088;
+		const struct packet *packet = next(bench);
+		if (is_htsim)
+			assert_null(packet);
+		else
+			assert_int_equal(packet->bth, PACKET_AR);
+		assert_null(next(bench));
+		bench_close(bench);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -332,6 +368,8 @@ int main(void)
 		cmocka_unit_test(more_packets_than_have_numbers_are_refused),
 		cmocka_unit_test(qps_of_one_message_each_take_little_room),
 		cmocka_unit_test(one_message_and_rc_or_few_contexts_are_refused),
+		cmocka_unit_test(the_posted_psns_are_bounded),
+		cmocka_unit_test(a_cut_window_does_not_leave_a_qp_mute),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

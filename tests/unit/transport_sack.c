@@ -147,7 +147,10 @@ static void a_sack_of_psns_never_sent_is_ignored_and_counted(void **state)
 	give_sack(bench, 1000000, 1000000, 0, 4);
 	give_sack(bench, 0, 0, UINT64_C(1) << 4, 4);
 	give_sack(bench, 0, 100, 1, 4);
-	assert_int_equal(endpoint_counters(bench->ends[0])->refused[REFUSED_SACK], 4);
+	give_sack(bench, 5, 5, 0, 3);		     // one of the three each: the edge
+	give_sack(bench, 4, 4, 0, 4);		     // the cause
+	give_sack(bench, 0, 0, UINT64_C(1) << 4, 3); // the last of the bitmap
+	assert_int_equal(endpoint_counters(bench->ends[0])->refused[REFUSED_SACK], 7);
 	assert_int_equal(endpoint_counters(bench->ends[0])->sacks_received, 0);
 	assert_int_equal(ack_count, 0);
 	assert_int_equal(qp_of(bench)->una, START);
@@ -195,6 +198,12 @@ static void a_mark_skips_the_path_of_the_packet_that_met_it(void **state)
 	sack.u.sack.ev_echo = evs[1] ^ 0x80000000;
 	give(bench, &sack); // not one of its EVs
 	assert_int_equal(endpoint_counters(bench->ends[0])->paths_skipped, 1);
+	sack.u.sack.mark = 0;
+	sack.u.sack.penalty = 0x7f;
+	give(bench, &sack);
+	assert_false(last_ack.is_marked);
+	assert_false(last_ack.is_restore);
+	assert_int_equal(last_ack.penalty, 0x7f);
 	bench_close(bench);
 }
 
@@ -344,6 +353,109 @@ static void a_nack_brings_the_wait_back_to_the_base(void **state)
 	bench_close(bench);
 }
 
+// The EV of a NACK is good where the target's own line was the queue, and would have a turn; what
+// is sent again does not take it.
+static void a_repair_never_takes_the_ev_that_it_had(void **state)
+{
+	(void)state;
+	for (uint32_t n = 0; n < 16; n++) { // one of them is next in the rotation
+		struct bench *bench = open_one(bench_config());
+		uint32_t evs[16];
+		send_packets(bench, 16, evs);
+		give_nack(bench, n, evs[n], PACKET_NACK_TRIMMED_LAST);
+		const struct packet *packet = next(bench);
+		assert_int_equal(packet->psn, (START + n) & PSN_MASK);
+		assert_int_not_equal(packet->ev, evs[n]);
+		bench_close(bench);
+	}
+}
+
+static void each_repair_is_counted_by_its_own_reason(void **state)
+{
+	(void)state;
+	struct transport_config config = bench_config();
+	config.path_policy = PATH_ROTATE;
+	config.hole_age_ps = 3 * PS_PER_US;
+	struct bench *bench = open_one(config);
+	const uint64_t *rtx = endpoint_counters(bench->ends[0])->rtx;
+	uint32_t evs[10];
+	send_packets(bench, 10, evs);
+	give_sack(bench, 0, 9, 1, 9); // 0 to 5 are holes
+	assert_int_equal(rtx[RTX_HOLE] + loss_count, 6);
+	for (uint32_t i = 0; i < 6; i++)
+		evs[i] = next(bench)->ev;
+	assert_int_equal(rtx[RTX_HOLE], 6);
+	for (uint32_t again = 1; again < 4; again++) { // now trims take the first, each time
+		give_nack(bench, 0, evs[0], PACKET_NACK_TRIMMED_LAST);
+		evs[0] = next(bench)->ev;
+		assert_int_equal(rtx[RTX_NACK], again);
+	}
+	assert_int_equal(rtx[RTX_HOLE], 6);
+	assert_int_equal(rtx[RTX_TIMEOUT] + rtx[RTX_SLEEK] + rtx[RTX_ACK], 0);
+	bench_close(bench);
+}
+
+// The packet is there after doubled waits; what is awaited now is its ACK, by a new wait.
+static void an_ack_is_awaited_from_its_sack_on_by_the_base_wait(void **state)
+{
+	(void)state;
+	struct transport_config config = bench_config();
+	config.completion = COMPLETION_BY_ACK;
+	config.path_policy = PATH_ROTATE;
+	config.planes = 1;
+	config.rto_linear = 1;
+	struct bench *bench = open_one(config);
+	uint32_t ev;
+	send_packets(bench, 1, &ev);
+	for (uint32_t wait = 0; wait < 3; wait++) { // 50, 100, 200 us; the next would be 400
+		while (!endpoint_has_work(bench->ends[0])) {
+			bench->now = endpoint_wake_at(bench->ends[0]);
+			endpoint_on_time(bench->ends[0], bench->now, &bench->out);
+		}
+		next(bench);
+	}
+	bench->now += 10 * PS_PER_US;
+	give_sack(bench, 1, 1, 0, 0);
+	ps_t heard_at = bench->now;
+	while (!endpoint_has_work(bench->ends[0])) {
+		bench->now = endpoint_wake_at(bench->ends[0]);
+		endpoint_on_time(bench->ends[0], bench->now, &bench->out);
+	}
+	assert_in_range(bench->now - heard_at, 50 * PS_PER_US - 2048, 50 * PS_PER_US + 2048);
+	assert_int_equal(next(bench)->psn, START & PSN_MASK);
+	assert_int_equal(endpoint_counters(bench->ends[0])->rtx[RTX_ACK], 1);
+	bench_close(bench);
+}
+
+// Both requests are there; the ACK of the first shows that the target is alive, and the wait for
+// the second begins anew.
+static void an_ack_begins_the_wait_for_the_next(void **state)
+{
+	(void)state;
+	struct transport_config config = bench_config();
+	config.completion = COMPLETION_BY_ACK;
+	struct bench *bench = open_one(config);
+	uint32_t ev;
+	send_packets(bench, 1, &ev);
+	send_packets(bench, 1, &ev);
+	give_sack(bench, 2, 2, 0, 1);
+	ps_t heard_at = bench->now;
+	bench->now += 40 * PS_PER_US; // of 50
+	give(bench,
+	     &(struct packet){.source = 1,
+			      .opcode = PACKET_ACK,
+			      .klass = PACKET_CLASS_CONTROL,
+			      .psn = START & PSN_MASK,
+			      .u.ack = {.msn = 1, .syndrome = PACKET_ACK_FINE}});
+	assert_int_equal(bench->log_count[0], 1);
+	while (!endpoint_has_work(bench->ends[0])) {
+		bench->now = endpoint_wake_at(bench->ends[0]);
+		endpoint_on_time(bench->ends[0], bench->now, &bench->out);
+	}
+	assert_in_range(bench->now - heard_at, 90 * PS_PER_US - 2048, 90 * PS_PER_US + 2048);
+	bench_close(bench);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -358,6 +470,10 @@ int main(void)
 		cmocka_unit_test(a_hole_is_lost_when_later_packets_arrived_long_enough),
 		cmocka_unit_test(waits_are_linear_then_double),
 		cmocka_unit_test(a_nack_brings_the_wait_back_to_the_base),
+		cmocka_unit_test(a_repair_never_takes_the_ev_that_it_had),
+		cmocka_unit_test(each_repair_is_counted_by_its_own_reason),
+		cmocka_unit_test(an_ack_is_awaited_from_its_sack_on_by_the_base_wait),
+		cmocka_unit_test(an_ack_begins_the_wait_for_the_next),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// NSCC at the edges of its quadrants and periods, and what a NACK does to average and quick adapt.
+
+#include "cc_rig.h"
+
+// A NACK gives the average a sample of the configured base round trip, T * 4/3, by the packet's
+// share of the window; a mark at T itself is above the target then.
+static void a_trim_lifts_the_average_and_a_mark_at_the_target_decreases(void **state)
+{
+	(void)state;
+	struct cc_config config = usual();
+	config.disable_qa = true;
+	struct cc cc = start(&config);
+	cc.ops->on_loss(&cc, &(struct cc_loss){.bytes = MTU, .is_trim = true}, 1);
+	double cwnd = cc.window_bytes;
+	ack(&cc, MTU, TARGET_PS, true, 2);
+	double average = 4.0 / 3.0 - MTU / cwnd / 3.0; // in targets
+	assert_near(cc.window_bytes, cwnd * (1.0 - 0.8 * (average - 1.0) / average), 3);
+}
+
+// In htsim's average each sample weighs 1/80, and only unmarked ones are replaced: a NACK's is not.
+static void htsim_averages_nacks_as_they_are(void **state)
+{
+	(void)state;
+	struct cc_config config = usual();
+	config.is_htsim = true;
+	config.disable_qa = true;
+	struct cc cc = start(&config);
+	for (uint32_t i = 0; i < 115; i++)
+		cc.ops->on_loss(&cc, &(struct cc_loss){.bytes = 1, .is_trim = true}, 1);
+	double cwnd = cc.window_bytes;
+	double average = 4.0 / 3.0 * (1.0 - pow(0.9875, 115)); // in targets: above one
+	average += 0.0125 * (1.0 - average);
+	ack(&cc, 1, TARGET_PS, true, 2);
+	assert_near(cc.window_bytes, cwnd * (1.0 - 0.8 * (average - 1.0) / average), 3);
+}
+
+// The trim asks for quick adapt; the period's end may come with whatever feedback.
+static void a_trim_asks_for_quick_adapt_at_the_end_of_the_period(void **state)
+{
+	(void)state;
+	struct cc_config config = usual();
+	struct cc cc = trimmed(&config, 20000);
+	ack(&cc, 1000, TARGET_PS / 2, false, RTT_PS + TARGET_PS);
+	assert_int_equal(cc.window_bytes, 21000);
+}
+
+static void quick_adapt_needs_less_than_the_share_not_as_much(void **state)
+{
+	(void)state;
+	struct cc_loss loss = {.bytes = MTU, .inflight_bytes = 30000, .is_trim = true};
+	struct cc_config config = usual();
+	config.max_cwnd_bytes = 80000; // an eighth of it: 10000
+	struct cc cc = trimmed(&config, 10000);
+	uint32_t before = cc.window_bytes;
+	cc.ops->on_loss(&cc, &loss, RTT_PS + TARGET_PS);
+	assert_int_equal(cc.window_bytes, before - MTU);
+	cc = trimmed(&config, 9999);
+	cc.ops->on_loss(&cc, &loss, RTT_PS + TARGET_PS);
+	assert_int_equal(cc.window_bytes, 9999);
+}
+
+// Any delay ends fast increase, that of the other quadrants too.
+static void a_delay_of_the_target_ends_fast_increase(void **state)
+{
+	(void)state;
+	for (uint32_t is_marked = 0; is_marked < 2; is_marked++) {
+		struct cc_config config = usual();
+		config.disable_qa = true;
+		config.fi_bytes = config.eta_bytes = CC_ZERO;
+		struct cc cc = start(&config);
+		lose(&cc, 200000);
+		ack(&cc, cc.window_bytes + MTU, 0, false, 1); // a clean window: fast from here on
+		lose(&cc, cc.window_bytes - 60000);
+		ack(&cc, MTU, TARGET_PS, is_marked, 2);
+		uint32_t before = cc.window_bytes;
+		ack(&cc, MTU, 0, false, 3);
+		assert_int_equal(cc.window_bytes, before);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_trim_lifts_the_average_and_a_mark_at_the_target_decreases),
+		cmocka_unit_test(htsim_averages_nacks_as_they_are),
+		cmocka_unit_test(a_trim_asks_for_quick_adapt_at_the_end_of_the_period),
+		cmocka_unit_test(quick_adapt_needs_less_than_the_share_not_as_much),
+		cmocka_unit_test(a_delay_of_the_target_ends_fast_increase),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
