@@ -211,8 +211,12 @@ class Tree:
             used = (self.folder / output).with_suffix(".d").read_text().replace("\\\n", " ").split()[1:]
             self.objects[str(path)] = (output, {os.path.normpath(name) for name in used})
 
+    @staticmethod
+    def name_of(test):
+        return "_".join(Path(test).parts[1:])  # two suites may have programs of one name
+
     def link(self, test):
-        done = subprocess.run([*self.cc, f"{test}.o", "-o", str(self.folder / Path(test).name), "-L.", "-lunder_test", *self.links],
+        done = subprocess.run([*self.cc, f"{test}.o", "-o", str(self.folder / self.name_of(test)), "-L.", "-lunder_test", *self.links],
                               cwd=self.folder, capture_output=True, text=True)
         if done.returncode != 0:
             sys.exit(done.stderr)
@@ -226,11 +230,11 @@ class Tree:
             subprocess.run([*self.cc, "-shared", "-o", "libunder_test.so", *[str(made) for made, _ in self.objects.values()],
                             *self.links], cwd=self.folder, check=True)
             list(pool.map(self.link, [test[:-2] for test in tests]))
-            names = [Path(test).stem for test in tests]
+            names = [self.name_of(test)[:-2] for test in tests]
             for name, seconds in zip(names, pool.map(lambda name: self.run(self.folder, name, 600), names)):
                 if seconds is None:
                     sys.exit(f"{name} fails without any change")
-                self.tests[name] = (name.split("_")[0], seconds)
+                self.tests[name] = (name.split("_")[1], seconds)
             self.count_lines(pool)
 
     def run(self, library, name, limit_s, more=None):

@@ -79,6 +79,28 @@ static void a_delay_of_the_target_ends_fast_increase(void **state)
 	}
 }
 
+// A penalty takes its share from what was in flight when the window is not used up, and never gives
+// window.
+static void a_penalty_begins_at_what_is_in_flight_or_the_window(void **state)
+{
+	(void)state;
+	const struct {
+		uint32_t inflight_bytes, from;
+	} rows[] = {{90000, 100000}, {400000, 0}};
+	for (uint32_t i = 0; i < 2; i++) {
+		struct cc_config config = usual();
+		struct cc cc = start(&config);
+		uint32_t from = rows[i].from ? rows[i].from : cc.window_bytes;
+		cc.ops->on_ack(&cc,
+			       &(struct cc_ack){.newly_bytes = 10000,
+						.inflight_bytes = rows[i].inflight_bytes,
+						.rtt_ps = -1,
+						.penalty = 64},
+			       1);
+		assert_near(cc.window_bytes, from - 5000, 1);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -87,6 +109,7 @@ int main(void)
 		cmocka_unit_test(a_trim_asks_for_quick_adapt_at_the_end_of_the_period),
 		cmocka_unit_test(quick_adapt_needs_less_than_the_share_not_as_much),
 		cmocka_unit_test(a_delay_of_the_target_ends_fast_increase),
+		cmocka_unit_test(a_penalty_begins_at_what_is_in_flight_or_the_window),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -330,6 +330,22 @@ static void a_long_pause_does_not_look_like_loss(void **state)
 	bench_close(bench);
 }
 
+// Nobody may be told of a message under the number of a QP that begins anew.
+static void a_reset_forgets_what_was_not_polled(void **state)
+{
+	(void)state;
+	struct transport_config config = bench_config();
+	struct bench *bench = bench_open(&config, 1, 0, 1);
+	struct completion done;
+	assert_int_equal(bench_post(bench, 0, 0, 100, 5), 0);
+	uint32_t index = endpoint_next(bench->ends[0], 0, bench->now, &bench->out);
+	endpoint_receive(bench->ends[1], index, bench->now, &bench->out);
+	assert_true(endpoint_has_events(bench->ends[1]));
+	assert_int_equal(endpoint_reset(bench->ends[1], 0), 0);
+	assert_int_equal(endpoint_poll(bench->ends[1], &done, 1), 0);
+	bench_close(bench);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -344,6 +360,7 @@ int main(void)
 		cmocka_unit_test(retry_exhaustion_flushes_all_requests),
 		cmocka_unit_test(both_directions_of_a_qp_work_at_once),
 		cmocka_unit_test(a_long_pause_does_not_look_like_loss),
+		cmocka_unit_test(a_reset_forgets_what_was_not_polled),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

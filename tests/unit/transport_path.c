@@ -430,6 +430,27 @@ static void evs_of_32_bits_use_them_all(void **state)
 	free(rig);
 }
 
+// What a first window is for REPS of htsim's old kind: that of the configuration, else one and a
+// half bandwidth-delay products, in packets; and no more than there are EVs.
+static void a_first_window_is_one_and_a_half_bdp(void **state)
+{
+	(void)state;
+	struct transport_config config = {
+		.planes = 1,
+		.ev_count = 256,
+		.payload_bytes = 1024,
+		.header_bytes = 64,
+		.path_policy = PATH_REPS_LEGACY,
+		.cc = {.rate_bps = 100000000000, .base_rtt_ps = 10 * PS_PER_US}};
+	assert_int_equal(path_shape_of(&config).first_window, 187500 / 1088);
+	config.ev_count = 128;
+	assert_int_equal(path_shape_of(&config).first_window, 128);
+	config.cc.max_cwnd_bytes = 10 * 1088;
+	assert_int_equal(path_shape_of(&config).first_window, 10);
+	config.path_policy = PATH_REPS;
+	assert_int_equal(path_shape_of(&config).first_window, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -453,6 +474,7 @@ int main(void)
 		cmocka_unit_test(evs_of_16_bits_are_different_ephemeral_ports),
 		cmocka_unit_test(qps_draw_all_sets_of_16_bits_alike),
 		cmocka_unit_test(evs_of_32_bits_use_them_all),
+		cmocka_unit_test(a_first_window_is_one_and_a_half_bdp),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -240,6 +240,8 @@ static void profiles_that_cannot_be_are_refused(void **state)
 	configs[9].ev_denied_count = 1;
 	for (uint32_t i = 0; i < 10; i++)
 		assert_int_equal(creation(&configs[i], &refusal), -EINVAL);
+	assert_int_equal(creation(&configs[7], &refusal), -EINVAL);
+	assert_string_equal(refusal.text, "0 EV fields: must be 1 to 8");
 	configs[0] = explicit_config();
 	configs[0].ev_denied = configs[0].ev_values; // all of them
 	configs[0].ev_denied_count = 8;

@@ -440,6 +440,15 @@ static void a_bad_request_ends_the_connection(void **state)
 	}
 }
 
+static void a_message_may_be_one_byte(void **state)
+{
+	(void)state;
+	struct bench *bench = open_bench(1, 0);
+	assert_int_equal(bench_post(bench, 0, 0, 1, 0), 0);
+	assert_int_equal(at(bench, take(bench, 0))->payload_bytes, 1);
+	bench_close(bench);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -456,6 +465,7 @@ int main(void)
 		cmocka_unit_test(what_was_sent_again_without_need_is_not_sent_on),
 		cmocka_unit_test(answers_that_cannot_be_are_refused),
 		cmocka_unit_test(a_bad_request_ends_the_connection),
+		cmocka_unit_test(a_message_may_be_one_byte),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

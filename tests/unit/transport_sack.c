@@ -228,6 +228,7 @@ static void trimmed_packets_are_repaired_at_once_oldest_first_by_another_path(vo
 		assert_int_not_equal(packet->ev, evs[order[i] % 10]);
 	}
 	assert_int_equal(endpoint_counters(bench->ends[0])->rtx[RTX_NACK], 2);
+	assert_int_equal(endpoint_counters(bench->ends[0])->paths_reinstated, 0);
 	// a second NACK for the first sending says nothing about the second
 	give_nack(bench, 3, evs[3], PACKET_NACK_TRIMMED_LAST);
 	assert_int_equal(loss_count, 2);
@@ -456,6 +457,28 @@ static void an_ack_begins_the_wait_for_the_next(void **state)
 	bench_close(bench);
 }
 
+// REPS sends again over the EV of what came unmarked, and not over that of a mark.
+static void an_ev_is_recycled_where_its_packet_was_not_marked(void **state)
+{
+	(void)state;
+	for (uint8_t mark = 0; mark < 2; mark++) {
+		struct transport_config config = bench_config();
+		config.path_policy = PATH_REPS;
+		config.planes = 1;
+		struct bench *bench = open_one(config);
+		uint32_t ev, again;
+		send_packets(bench, 1, &ev);
+		give(bench,
+		     &(struct packet){.source = 1,
+				      .opcode = PACKET_SACK,
+				      .psn = START,
+				      .u.sack = {.mark = mark, .ev_echo = ev}});
+		send_packets(bench, 1, &again);
+		assert_int_equal(again == ev, mark == 0);
+		bench_close(bench);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -474,6 +497,7 @@ int main(void)
 		cmocka_unit_test(each_repair_is_counted_by_its_own_reason),
 		cmocka_unit_test(an_ack_is_awaited_from_its_sack_on_by_the_base_wait),
 		cmocka_unit_test(an_ack_begins_the_wait_for_the_next),
+		cmocka_unit_test(an_ev_is_recycled_where_its_packet_was_not_marked),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -205,6 +205,26 @@ static void numbers_of_requests_come_round(void **state)
 	close_done(bench);
 }
 
+// Numbers of requests begin anew with a NIC that began anew: one that was joined by no QP may have.
+static void numbers_of_a_peer_without_qps_are_forgotten(void **state)
+{
+	(void)state;
+	struct bench *bench = open_two(1);
+	struct packet newer = request_of(0, BOTH, 100), older = request_of(0, 1, 99);
+	forge(bench, 1, &newer);
+	assert_int_equal(endpoint_reset(bench->ends[1], 0), 0);
+	endpoint_connect(bench->ends[1], 0,
+			 &(struct qp_config){.local_nic = 1,
+					     .first_psn = 0xfffff0,
+					     .capabilities = QP_TOLD |
+						     transport_capabilities(&bench->config)},
+			 bench->now);
+	forge(bench, 1, &older);
+	assert_int_equal(endpoint_qp(bench->ends[1], 0)->path.peer_down, 2);
+	bench_run(bench, BENCH_TO_THE_END);
+	close_done(bench);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -219,6 +239,7 @@ int main(void)
 		cmocka_unit_test(a_response_that_answers_nothing_is_refused),
 		cmocka_unit_test(numbers_of_requests_come_round),
 		cmocka_unit_test(without_port_status_requests_are_foreign),
+		cmocka_unit_test(numbers_of_a_peer_without_qps_are_forgotten),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
