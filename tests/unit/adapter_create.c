@@ -170,6 +170,47 @@ static void regions_are_registered_once(void **state)
 	rig_close(rig);
 }
 
+// The limits that its refusals tell are themselves allowed.
+static void the_limits_are_allowed(void **state)
+{
+	static const uint64_t rates[] = {999999, 1000000, 10000000000000, 10000000000001};
+	struct refusal refusal;
+	for (uint32_t i = 0; i < 4; i++) {
+		struct adapter_config config = rig_config();
+		config.plane_bps = rates[i];
+		assert_int_equal(adapter_bytes(&config, &refusal) != 0, i == 1 || i == 2);
+	}
+	for (uint32_t more = 0; more < 2; more++) {
+		struct adapter_config config = rig_config();
+		config.completion_max = (1u << 24) + more;
+		assert_int_equal(adapter_bytes(&config, &refusal) != 0, !more);
+		config = rig_config();
+		config.qp_max = 65536 + more;
+		assert_int_equal(adapter_bytes(&config, &refusal) != 0, !more);
+	}
+}
+
+// Round trips are measured with time stamps: frames have them whatever the program asked for.
+static void frames_have_time_stamps(void **state)
+{
+	struct adapter_config config = rig_config();
+	struct wire_config reader = config.wire;
+	struct packet packet;
+	struct wire_view view;
+	uint8_t frame[9216];
+	config.wire.has_tseth = false;
+	reader.has_tseth = true;
+	struct rig *rig = rig_open(&config, 1, 6);
+	struct adapter_write write = {.local = "x", .bytes = 1, .rkey = RIG_RKEY, .va = RIG_VA};
+	ps_t now = 5 * 128 * PS_PER_NS;
+	assert_int_equal(adapter_post(rig->sides[0].adapter, 0, &write, now), 0);
+	int bytes = adapter_pull(rig->sides[0].adapter, 0, frame, sizeof(frame), now);
+	assert_int_equal(wire_parse(&reader, frame, (size_t)bytes, &packet, &view), WIRE_FINE);
+	assert_int_equal(packet.timestamp, 5);
+	assert_int_equal(packet.payload_bytes, 1);
+	rig_close(rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -179,6 +220,8 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_is_refused_with_its_reason),
 		cmocka_unit_test(a_configuration_need_not_outlive_its_use),
 		cmocka_unit_test(regions_are_registered_once),
+		cmocka_unit_test(the_limits_are_allowed),
+		cmocka_unit_test(frames_have_time_stamps),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -237,6 +237,15 @@ static void two_flows_come_together_by_the_closed_form(void **)
 	}
 }
 
+// It learns from marks alone: a fabric without them cannot run it.
+static void it_needs_marks(void **state)
+{
+	(void)state;
+	assert_true(cc_find("dcqcn")->needs_marks);
+	assert_true(cc_find("nscc")->needs_marks);
+	assert_false(cc_find("fixed")->needs_marks);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -250,6 +259,7 @@ int main(void)
 		cmocka_unit_test(the_timer_ends_at_the_line),
 		cmocka_unit_test(each_parameter_is_heard),
 		cmocka_unit_test(two_flows_come_together_by_the_closed_form),
+		cmocka_unit_test(it_needs_marks),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -158,6 +158,23 @@ static void a_rule_of_the_specification_holds_in_htsim_mode_too(void **)
 	assert_memory_equal(of_spec, mixed, sizeof(mixed));
 }
 
+// What is derived is told as the controller's structure has it.
+static void knobs_are_told_as_they_are_derived(void **)
+{
+	struct cc_config config = usual();
+	struct cc_knobs knobs;
+	assert_true(cc_knobs_of(&config, &knobs));
+	assert_int_equal(knobs.base_rtt_ns, 14023);
+	assert_in_range(knobs.target_delay_ns, 10517, 10518); // three quarters of it
+	assert_near(knobs.max_cwnd, WINDOW, WINDOW * 1e-4);
+	assert_near(knobs.gamma, 0.8, 1e-9);
+	assert_near(knobs.max_md_jump, 0.5, 1e-9);
+	assert_near(knobs.fi, 5 * MTU * BDP / 150000, 2);
+	assert_int_equal(knobs.qa_gate, 3);
+	config.name = "fixed";
+	assert_false(cc_knobs_of(&config, &knobs));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,6 +186,7 @@ int main(void)
 		cmocka_unit_test(gamma_and_max_md_jump_shape_a_decrease),
 		cmocka_unit_test(the_rules_of_htsim_can_be_chosen_one_by_one),
 		cmocka_unit_test(a_rule_of_the_specification_holds_in_htsim_mode_too),
+		cmocka_unit_test(knobs_are_told_as_they_are_derived),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,6 +60,13 @@ static void a_late_answer_counts_once(void **state)
 		assert_int_equal(counters(bench)->probes_late, i < 2 ? i + 1 : 2);
 		assert_int_equal(counters(bench)->refused[REFUSED_PROBE], i < 2 ? 0 : i - 1);
 	}
+	give(bench,
+	     &(struct packet){.source = 1,
+			      .opcode = PACKET_SACK,
+			      .klass = PACKET_CLASS_CONTROL,
+			      .psn = (qp->una - 1) & PSN_MASK,
+			      .u.sack = {.is_probe = 1, .probe_id = 1}}); // never sent
+	assert_int_equal(counters(bench)->refused[REFUSED_PROBE], 3);
 	bench_close(bench);
 }
 

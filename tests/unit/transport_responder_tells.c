@@ -2,6 +2,8 @@
 // What a responder tells of what it has: the ends of its bitmap, repairs, its penalty.
 #include "transport_responder.h"
 
+#include "reorder.h"
+
 // The last PSN of the window, mpr above the left edge, is told of like all others.
 static void the_last_psn_of_the_window_is_in_the_bitmap(void **state)
 {
@@ -75,6 +77,24 @@ static void a_receivers_penalty_goes_out_with_each_sack(void **state)
 	bench_close(bench);
 }
 
+// How far out of order a packet came: the PSNs below it that were here and will be waited for.
+static void arrivals_below_a_packet_are_counted(void **state)
+{
+	(void)state;
+	struct bench *bench = open_one(bench_config());
+	const struct qp *qp = endpoint_qp(bench->ends[1], 0);
+	for (uint32_t n = 1; n < 200; n++)
+		if (n % 3 != 0)
+			give_plain(bench, n);
+	for (uint32_t n = 1; n < 230; n++) {
+		uint32_t here = 0;
+		for (uint32_t below = 1; below < n && below < 200; below++)
+			here += below % 3 != 0;
+		assert_int_equal(reorder_below(bench->ends[1], qp, START + n), here);
+	}
+	bench_close(bench);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -82,6 +102,7 @@ int main(void)
 		cmocka_unit_test(news_as_wide_as_a_bitmap_is_told_at_once),
 		cmocka_unit_test(repairs_are_counted_by_what_they_were_for),
 		cmocka_unit_test(a_receivers_penalty_goes_out_with_each_sack),
+		cmocka_unit_test(arrivals_below_a_packet_are_counted),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,8 @@
 
 #include <isa-l/crc.h>
 
+#include "sum.h"
+
 static const uint8_t write_only_imm[] = {
 	// Ethernet: NIC 0x102 to 0x8203 in plane 3
 	0x02, 0x03, 0x00, 0x00, 0x82, 0x04, 0x02, 0x03, 0x00, 0x00, 0x01, 0x03, 0x86, 0xdd,
@@ -251,6 +253,24 @@ static void writes_with_immediate_may_be_solicited(void **state)
 	}
 }
 
+// RFC 1071: words of 16 bits, an odd last byte followed by a zero.
+static void an_odd_byte_is_summed_with_a_zero(void **state)
+{
+	(void)state;
+	static const uint8_t bytes[] = {0, 1, 0xf2, 3, 0xf4, 0xf5, 0xf6, 0xf7, 9};
+	for (size_t count = 0; count <= sizeof(bytes); count++) {
+		uint32_t sum = 0;
+		for (size_t i = 0; i < count; i++)
+			sum += i % 2 == 0 ? (uint32_t)bytes[i] << 8 : bytes[i];
+		sum = (sum & 0xffff) + (sum >> 16);
+		sum = (sum & 0xffff) + (sum >> 16);
+		uint16_t folded = sum_fold(sum_add(0, bytes, count));
+		uint8_t written[2];
+		sum_put(written, folded); // in the order of the bytes
+		assert_int_equal(written[0] << 8 | written[1], sum);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -260,6 +280,7 @@ int main(void)
 		cmocka_unit_test(a_configuration_that_cannot_work_is_refused),
 		cmocka_unit_test(the_address_rule_knows_how_many_it_can_tell_apart),
 		cmocka_unit_test(writes_with_immediate_may_be_solicited),
+		cmocka_unit_test(an_odd_byte_is_summed_with_a_zero),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
