@@ -81,7 +81,8 @@ class Mutant:
         self.content = text[first:text.find("\n", start)].strip()
         heads = [m for m in FUNCTION.finditer(text, 0, start) if text[m.start():].split("\n")[0][-1:] != ";"]
         self.function = heads[-1].group(1) if heads else "-"
-        self.entry = text.count("\n", 0, heads[-1].start()) + 1 if heads else 0  # the line where its function begins
+        is_inside = heads and text.find("\n}", heads[-1].start()) > start  # else it stands in a table
+        self.entry = text.count("\n", 0, heads[-1].start()) + 1 if is_inside else 0  # the line where its function begins
         end_of_function = text.find("\n}", start)
         self.last = text.count("\n", 0, end_of_function) + 1
         self.what, self.column = what, start - first

@@ -194,6 +194,29 @@ static void contexts_that_are_taken_away_are_refused(void **state)
 	assert_int_equal(endpoint_create(&endpoint, &arena, &config, 0, 4, 1, &refusal), -EINVAL);
 }
 
+// The last in the row of those that are owed leaves it; who is owed next has its turn all the same.
+static void who_comes_behind_one_that_left_has_its_turn(void **state)
+{
+	(void)state;
+	struct bench *bench = open_bench(3);
+	uint32_t qpn, seen = 0;
+	for (uint32_t i = 0; i < 2; i++)
+		bench_post(bench, 0, i, FULL, 0);
+	send_all(bench);
+	assert_int_equal(endpoint_reset(bench->ends[1], 1), 0);
+	bench_post(bench, 0, 2, FULL, 0);
+	send_all(bench);
+	for (uint32_t turn = 0; turn < 2; turn++) {
+		assert_true(endpoint_wake_at(bench->ends[1]) != PS_NEVER);
+		bench->now = ps_max(bench->now, endpoint_wake_at(bench->ends[1]));
+		endpoint_on_time(bench->ends[1], bench->now, &bench->out);
+		assert_int_equal(pass_answers(bench, true, &qpn), 1);
+		seen |= 1u << qpn;
+	}
+	assert_int_equal(seen, 1u << 0 | 1u << 2);
+	bench_close(bench);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -203,6 +226,7 @@ int main(void)
 		cmocka_unit_test(who_knows_no_credits_refuses_them),
 		cmocka_unit_test(a_qp_that_is_owed_can_be_reset),
 		cmocka_unit_test(contexts_that_are_taken_away_are_refused),
+		cmocka_unit_test(who_comes_behind_one_that_left_has_its_turn),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

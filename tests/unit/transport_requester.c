@@ -352,6 +352,32 @@ static void a_cut_window_does_not_leave_a_qp_mute(void **state)
 	}
 }
 
+// The largest that an endpoint may be is not refused but for lack of memory, and one more is.
+static void the_limits_of_an_endpoint_are_allowed(void **state)
+{
+	(void)state;
+	for (uint32_t more = 0; more < 2; more++) {
+		struct transport_config configs[3] = {bench_config(), bench_config(),
+						      bench_config()};
+		configs[0].skip_ps = PS_PER_S + more;
+		configs[1].planes = 1; // as many as there are ephemeral ports
+		configs[1].ev_bits = 16;
+		configs[1].ev_count = 16384;
+		configs[1].ev_universe = 16384 + more;
+		configs[2].cc.name = "nscc"; // some round trip there must be
+		configs[2].cc.base_rtt_ps = 1 - more;
+		for (uint32_t i = 0; i < 3; i++) {
+			struct arena none;
+			struct endpoint *endpoint;
+			struct refusal refusal = {0};
+			arena_init(&none, NULL, 0);
+			assert_int_equal(
+				endpoint_create(&endpoint, &none, &configs[i], 0, 1, 1, &refusal),
+				more ? -EINVAL : -ENOMEM);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -370,6 +396,7 @@ int main(void)
 		cmocka_unit_test(one_message_and_rc_or_few_contexts_are_refused),
 		cmocka_unit_test(the_posted_psns_are_bounded),
 		cmocka_unit_test(a_cut_window_does_not_leave_a_qp_mute),
+		cmocka_unit_test(the_limits_of_an_endpoint_are_allowed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
