@@ -67,7 +67,7 @@ def blank(match):
 def code_of(text):
     """The text with everything that is not changed blanked out, each character in its place."""
     code = BLANKED.sub(blank, text)
-    for match in list(re.finditer(r"\b(?:check|_Static_assert)\(", code)):
+    for match in list(re.finditer(r"\b(?:check|_Static_assert|__builtin_prefetch)\(", code)):
         end = close_of(code, match.end() - 1)
         code = code[:match.start()] + re.sub(r"[^\n]", " ", code[match.start():end + 1]) + code[end + 1:]
     return code

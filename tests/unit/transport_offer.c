@@ -222,6 +222,23 @@ static void offers_need_units_and_a_budget(void **state)
 	}
 }
 
+// mpr8 is 0 where the target does not offer; what is less than the least of 8 units counts as that.
+static void no_offer_changes_nothing(void **state)
+{
+	(void)state;
+	struct transport_config config = offering(4096, 8192);
+	struct bench *bench = bench_open(&config, 1, 0, 1);
+	struct qp *qp = endpoint_qp(bench->ends[0], 0);
+	uint32_t limit = qp->mpr_limit;
+	offer_take(qp, 0);
+	assert_int_equal(qp->mpr_limit, limit);
+	offer_take(qp, 1);
+	assert_int_equal(qp->mpr_limit, 8 * 128);
+	offer_take(qp, 9);
+	assert_int_equal(qp->mpr_limit, 9 * 128);
+	bench_close(bench);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -233,6 +250,7 @@ int main(void)
 		cmocka_unit_test(both_ends_must_agree_to_offers),
 		cmocka_unit_test(a_smaller_offer_waits_until_what_is_out_has_arrived),
 		cmocka_unit_test(offers_need_units_and_a_budget),
+		cmocka_unit_test(no_offer_changes_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
