@@ -28,6 +28,9 @@ enum path_policy {
 	PATH_FLOWLET,	  // one EV until the QP pauses for a gap, then another
 };
 
+// What a plane may hold of a QP's window: as much as its line takes, or a share that marks move.
+enum plane_share { PLANE_SHARE_LINE, PLANE_SHARE_MARKS }; // MARKS: PATH_MRC only
+
 enum sack_rule {
 	SACK_MRC,   // at sack_bytes, on AR, CE, retransmission, duplicate
 	SACK_HTSIM, // the same and on the first packet of a QP, but not because more came than one
@@ -82,6 +85,7 @@ struct transport_config {
 	const uint32_t *ev_denied; // [ev_denied_count] never used; not with EV_AUTO
 	uint32_t ev_denied_count;
 	enum path_policy path_policy;
+	enum plane_share plane_share;
 	uint32_t mpr;	       // PSNs in flight at most, a power of two, 64..32768
 	uint32_t sends_max;    // work requests a QP holds at most
 	uint32_t wimm_max;     // WRITE_WITH_IMM in flight at most, 32 and up

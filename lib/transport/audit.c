@@ -6,6 +6,7 @@
 #include <weft/check.h>
 
 #include "endpoint.h"
+#include "load.h"
 
 // Sending: what is out lies between the oldest PSN not acknowledged and the next new one.
 static void audit_sending(const struct endpoint *endpoint, const struct qp *qp)
@@ -20,6 +21,18 @@ static void audit_sending(const struct endpoint *endpoint, const struct qp *qp)
 	      "a QP's bytes in flight are those of its PSNs");
 	if (out == 0)
 		check(qp->inflight == 0 && "a QP with nothing out has no bytes in flight");
+}
+
+// What planes hold is what is in flight.
+static void audit_planes(const struct endpoint *endpoint, const struct qp *qp)
+{
+	uint64_t flying = 0, weights = 0;
+	for (uint32_t plane = 0; plane < endpoint->shape.planes; plane++) {
+		flying += qp->path.load->planes[plane].flying;
+		weights += qp->path.load->planes[plane].weight;
+	}
+	check(flying == qp->inflight && "bytes in flight of all planes are all bytes in flight");
+	check(weights == qp->path.load->weights && "a QP's planes have all of its weights");
 }
 
 static void audit_receiving(const struct endpoint *endpoint, const struct qp *qp)
@@ -44,6 +57,8 @@ void endpoint_audit(const struct endpoint *endpoint)
 		if (endpoint->is_rc)
 			continue; // goes back to a PSN: it has no bits
 		audit_sending(endpoint, qp);
+		if (qp->path.load != NULL)
+			audit_planes(endpoint, qp);
 		audit_receiving(endpoint, qp);
 	}
 }

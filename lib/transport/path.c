@@ -4,6 +4,7 @@
 #include "path.h"
 
 #include "balance.h"
+#include "load.h"
 #include "place.h"
 
 // PATH_REPS_LEGACY walks the EVs in order first: as many packets as the largest window holds, which
@@ -37,6 +38,8 @@ struct path_shape path_shape_of(const struct transport_config *config)
 		.flowlet_gap_ps = config->flowlet_gap_ps,
 		.skip_ps = policy == PATH_MRC ? config->skip_ps : 0,
 		.retry_ps = config->path_retry_ps,
+		.has_load = policy == PATH_MRC && config->planes > 1 &&
+			config->plane_share == PLANE_SHARE_MARKS,
 	};
 }
 
@@ -45,7 +48,7 @@ uint64_t path_bytes(const struct path_shape *shape)
 	uint64_t bytes = shape->universe * (sizeof(uint32_t) + sizeof(uint8_t));
 	if (place_has_backups(shape))
 		bytes += place_count(shape) * sizeof(uint16_t);
-	return (bytes + 7) / 8 * 8 + balance_bytes(shape);
+	return (bytes + 7) / 8 * 8 + balance_bytes(shape) + load_bytes(shape);
 }
 
 static void new_round(struct path_set *set, struct path_plane *plane)
@@ -93,6 +96,9 @@ void path_init(struct path_set *set, const struct path_shape *shape, void *memor
 	if (balance_is_for(shape->policy))
 		set->balance = balance_init(
 			shape, (uint8_t *)memory + path_bytes(shape) - balance_bytes(shape));
+	if (shape->has_load)
+		set->load = load_init(shape,
+				      (uint8_t *)memory + path_bytes(shape) - load_bytes(shape));
 	if (shape->profile)
 		init_denied(set);
 }

@@ -76,6 +76,7 @@ struct path_set {
 	uint32_t *retry_at; // [universe] when to probe it; of a SKIP EV when skip_ps end; wraps
 	uint16_t *places;   // [active] EV of each place, NULL without backups
 	uint8_t *states;    // [universe] see path_state()
+	struct load *load;  // what planes hold of the window, NULL: what lines take
 	struct path_plane planes[PLANES_MAX];
 };
 

@@ -3,6 +3,7 @@
 // like. The state of each is in path.h.
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <weft/time.h>
@@ -27,6 +28,7 @@ struct path_shape {
 	ps_t skip_ps;		       // PATH_MRC: a SKIP EV loses its turns for so long; 0: one
 	ps_t retry_ps;		       // an ASSUMED_BAD EV is probed again after this
 	const struct profile *profile; // where values come from; NULL: each QP draws
+	bool has_load;		       // planes have shares of the window: load.h
 	uint32_t ports_down;	       // bits of own ports that are down
 };
 

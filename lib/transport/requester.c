@@ -8,6 +8,7 @@
 
 #include "credit.h"
 #include "flight.h"
+#include "load.h"
 #include "outgoing.h"
 #include "ready.h"
 #include "retransmit.h"
@@ -289,6 +290,7 @@ static void make_packet(struct endpoint *endpoint, struct qp *qp, const struct p
 	slot->sent_at = sent_units(now);
 	slot->ev_index = (uint16_t)path.index;
 	qp->inflight += plan->wire_bytes;
+	load_add(&qp->path, packet->plane, plan->wire_bytes);
 	check((flight_bytes(qp) <= (uint64_t)qp->cc.window_bytes + qp->full_bytes ||
 	       qp->asks_out == 0 || passes_full(endpoint, qp, plan->is_rtx)) &&
 	      "bytes in flight are a window and a packet at most");
@@ -316,13 +318,12 @@ static void queue_turn(struct endpoint *endpoint, struct ready_queue *queue, str
 static struct qp *next_qp(struct endpoint *endpoint, struct ready_queue *queue, uint32_t plane,
 			  struct plan *ret_plan)
 {
-	uint32_t first_closed =
-		0; // number + 1 of the first QP whose paths on this plane are all bad
+	uint32_t first_closed = 0; // number + 1 of the first QP that leaves this plane alone
 	while (queue->head != 0 && queue->head != first_closed) {
 		struct qp *qp = context_at(endpoint, queue->head - 1);
 		if (!plan_next(endpoint, qp, ret_plan)) { // the window closed while it stood here
 			ready_pop(endpoint, queue, qp);
-		} else if (path_is_closed(&qp->path, plane)) {
+		} else if (path_is_closed(&qp->path, plane) || load_is_full(qp, plane)) {
 			if (first_closed == 0)
 				first_closed = queue->head;
 			queue_turn(endpoint, queue, qp);

@@ -8,6 +8,7 @@
 #include "balance.h"
 #include "credit.h"
 #include "flight.h"
+#include "load.h"
 #include "requester.h"
 #include "sack.h"
 
@@ -36,6 +37,7 @@ static void lose(struct endpoint *endpoint, struct qp *qp, uint32_t psn, enum rt
 	loss->bytes = requester_wire_bytes(endpoint, qp, psn);
 	check(qp->inflight >= loss->bytes);
 	qp->inflight -= loss->bytes;
+	load_take(&qp->path, slot->ev_index, loss->bytes);
 	loss->inflight_bytes = flight_bytes(qp);
 	qp->asks_out -= (slot->flags & SLOT_ASKS) != 0;
 	bitmap_set(qp->lost, bit);

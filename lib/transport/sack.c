@@ -9,6 +9,7 @@
 #include "balance.h"
 #include "credit.h"
 #include "flight.h"
+#include "load.h"
 #include "offer.h"
 #include "requester.h"
 #include "retransmit.h"
@@ -32,6 +33,7 @@ static void settle(struct endpoint *endpoint, struct qp *qp, uint32_t psn, uint3
 		path_heard(&qp->path, qp->slots[bit].ev_index);
 	check(qp->inflight >= wire_bytes);
 	qp->inflight -= wire_bytes;
+	load_take(&qp->path, qp->slots[bit].ev_index, wire_bytes);
 #ifdef PLANT_STUCK_BYTES // a bug on purpose: the audit must find it
 	qp->inflight += psn % 64 == 0;
 #endif
@@ -189,6 +191,8 @@ static void feed_path(struct endpoint *endpoint, struct qp *qp, const struct pac
 	endpoint->counters.paths_reinstated += path_arrived(&qp->path, ev_index) != PATH_SAME;
 	balance_feed(&qp->path, ev_index,
 		     sack->mark == PACKET_MARK_NONE ? BALANCE_CLEAN : BALANCE_MARKED, now);
+	if (qp->path.load != NULL)
+		load_weigh(&qp->path, ev_index, sack->mark != PACKET_MARK_NONE);
 	if (sack->mark == PACKET_MARK_SKIP_ALWAYS)
 		probe_retire(endpoint, qp, ev_index, now);
 	else if (sack->mark != PACKET_MARK_NONE)

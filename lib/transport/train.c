@@ -6,6 +6,7 @@
 #include "train.h"
 
 #include "flight.h"
+#include "load.h"
 #include "outgoing.h"
 #include "retransmit.h"
 
@@ -18,7 +19,7 @@ static inline struct qp *train_qp(struct endpoint *endpoint, const struct ready_
 		return NULL;
 	struct qp *qp = context_at(endpoint, queue->head - 1);
 	if (qp->state != QP_RTS || qp->lost_count > 0 || qp->is_ack_due ||
-	    path_is_shut(&qp->path, plane))
+	    path_is_shut(&qp->path, plane) || load_is_full(qp, plane))
 		return NULL;
 	return qp;
 }
@@ -112,6 +113,7 @@ ps_t train_send(struct endpoint *endpoint, const struct train *train, struct out
 		return start;
 	qp->psn_next = psn;
 	qp->inflight = inflight;
+	load_add(&qp->path, train->plane, packets * full_bytes);
 	qp->is_stalled = false;
 	endpoint->counters.payload_bytes_new += (uint64_t)packets * qp->payload_bytes;
 	outgoing_count(endpoint, train->plane, packets, (uint64_t)packets * full_bytes);

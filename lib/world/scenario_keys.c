@@ -237,6 +237,10 @@ static const struct scenario_key keys[] = {
 	 "How packets are spread: rotate over all paths, mrc (rotate, passing over bad ones), "
 	 "single; random, bitmap, reps, reps_legacy, mixed: as htsim has them, to compare.",
 	 SCENARIO(transport.path_policy), 0, 0, NULL, path_words, USE_MRC},
+	{"transport.plane_share", "word", "line",
+	 "What a plane may hold of a connection's window: what its free line takes, or a share "
+	 "that falls with the marks of the plane and rises without (marks).",
+	 SCENARIO(transport.plane_share), 0, 0, NULL, plane_share_words, USE_MRC_PATHS},
 	{"transport.universe", "count", "evs",
 	 "Active entropy values and backups; evs: as many as transport.evs, so no backups.",
 	 SCENARIO(transport.ev_universe), 1, 65536, "evs", NULL, USE_MRC_PATHS},
