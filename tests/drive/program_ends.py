@@ -50,7 +50,7 @@ class Ends(unittest.TestCase):
         self.assertIn(end, run["end"])
         self.assertEqual(run["limit_option"], limit)
         for path in self.out.iterdir():
-            self.assertIn(path.suffix, (".json", ".hdr"))
+            self.assertIn(path.suffix, (".json", ".hdr", ".csv"))
             if path.suffix == ".hdr":
                 self.assertIn("PARTIAL RESULT", path.read_text(encoding="utf-8"))
         self.assertTrue(self.result()["conservation"]["holds"])

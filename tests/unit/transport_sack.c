@@ -101,9 +101,8 @@ static const struct packet *next(struct bench *bench)
 	return packet_at(&bench->packets, index);
 }
 
-static void a_bitmap_takes_single_packets_out_of_flight_once(void **state)
+static void a_bitmap_takes_single_packets_out_of_flight_once(void **)
 {
-	(void)state;
 	struct bench *bench = open_one(bench_config());
 	uint32_t evs[10];
 	send_packets(bench, 10, evs);
@@ -123,9 +122,8 @@ static void a_bitmap_takes_single_packets_out_of_flight_once(void **state)
 	bench_close(bench);
 }
 
-static void an_overtaken_sack_never_moves_una_back_but_its_news_counts(void **state)
+static void an_overtaken_sack_never_moves_una_back_but_its_news_counts(void **)
 {
-	(void)state;
 	struct bench *bench = open_one(bench_config());
 	uint32_t evs[10];
 	send_packets(bench, 10, evs);
@@ -137,9 +135,8 @@ static void an_overtaken_sack_never_moves_una_back_but_its_news_counts(void **st
 	bench_close(bench);
 }
 
-static void a_sack_of_psns_never_sent_is_ignored_and_counted(void **state)
+static void a_sack_of_psns_never_sent_is_ignored_and_counted(void **)
 {
-	(void)state;
 	struct bench *bench = open_one(bench_config());
 	uint32_t evs[4];
 	send_packets(bench, 4, evs);
@@ -158,9 +155,8 @@ static void a_sack_of_psns_never_sent_is_ignored_and_counted(void **state)
 	bench_close(bench);
 }
 
-static void round_trips_come_from_packets_sent_once(void **state)
+static void round_trips_come_from_packets_sent_once(void **)
 {
-	(void)state;
 	struct bench *bench = open_one(bench_config());
 	uint32_t evs[4];
 	send_packets(bench, 4, evs); // at 1, 2, 3, 4 us
