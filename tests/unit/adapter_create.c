@@ -203,7 +203,7 @@ static void frames_have_time_stamps(void **state)
 	struct rig *rig = rig_open(&config, 1, 6);
 	struct adapter_write write = {.local = "x", .bytes = 1, .rkey = RIG_RKEY, .va = RIG_VA};
 	ps_t now = 5 * 128 * PS_PER_NS;
-	assert_int_equal(adapter_post(rig->sides[0].adapter, 0, &write, now), 0);
+	assert_int_equal(adapter_post(rig->sides[0].adapter, ADAPTER_QPN_FIRST, &write, now), 0);
 	int bytes = adapter_pull(rig->sides[0].adapter, 0, frame, sizeof(frame), now);
 	assert_int_equal(wire_parse(&reader, frame, (size_t)bytes, &packet, &view), WIRE_FINE);
 	assert_int_equal(packet.timestamp, 5);
