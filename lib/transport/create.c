@@ -66,8 +66,12 @@ static int refuse_many_evs(const struct transport_config *config, struct refusal
 	if (config->path_policy == PATH_REPS && config->ev_count > EVS_OF_REPS_MAX)
 		return refuse(refusal, -EINVAL, "% entropy values: reps knows at most %",
 			      config->ev_count, EVS_OF_REPS_MAX, 0);
-	if (config->plane_share == PLANE_SHARE_MARKS && !has_states(config))
-		return refuse(refusal, -EINVAL, "shares of planes need MRC and its paths", 0, 0, 0);
+	if (config->plane_share == PLANE_SHARE_MARKS &&
+	    (!has_states(config) || config->planes == 1))
+		return refuse(refusal, -EINVAL,
+			      "shares of planes (plane_share marks) need MRC, its paths and two "
+			      "planes or more",
+			      0, 0, 0);
 	if (ev_universe(config) != config->ev_count && !has_states(config))
 		return refuse(refusal, -EINVAL, "backups of entropy values need MRC and its paths",
 			      0, 0, 0);

@@ -70,5 +70,7 @@ with tempfile.TemporaryDirectory() as folder:
     check("line is the default", json.loads(run(folder).stdout)["run"]["digest"] == line["run"]["digest"])
     refused = run(folder, "--set", "transport.path=rotate", "--set", "transport.plane_share=marks")
     check("shares need the paths of MRC", refused.returncode == 2 and "no effect here" in refused.stderr)
+    refused = run(folder, "--set", "fabric.planes=1", "--set", "transport.plane_share=marks")
+    check(f"shares need planes {refused.stderr.strip()}", refused.returncode == 2 and "two planes or more" in refused.stderr)
 print(f"four runs, {failed} wrong")
 sys.exit(failed > 0)
