@@ -102,7 +102,7 @@ def check_several_nics(folder):
     for name, words, wanted in (("whole", (), "met"), ("half", ("--set", "fabric.trunk_rate=50Gb/s"), "missed")):
         weft("sim", "two-racks", "--out", folder / name, *words)
         for profile in ("collectives", "operator-default"):
-            one = states(folder / name, profile)[1]["bus bandwidth"]
+            one = states(folder / name, profile)[1]["bus bandwidth of its lines"]
             check(one["state"] == wanted, f"{name} trunks: busbw held against {profile}: {one['state']}, {one['measured']:.3f}")
         rate = json.loads((folder / name / "result.json").read_text())["collectives"][0]["busbw_bytes_per_s"] * 8
         check(rate > 1.5 * 400e9, f"{name} trunks: more than one NIC of 400 Gb/s carries: {rate / 1e9:.0f}")
