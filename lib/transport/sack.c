@@ -192,7 +192,7 @@ static void feed_path(struct endpoint *endpoint, struct qp *qp, const struct pac
 	balance_feed(&qp->path, ev_index,
 		     sack->mark == PACKET_MARK_NONE ? BALANCE_CLEAN : BALANCE_MARKED, now);
 	if (qp->path.load != NULL)
-		load_weigh(&qp->path, ev_index, sack->mark != PACKET_MARK_NONE);
+		load_weigh(&qp->path, ev_index, sack->mark == PACKET_MARK_SKIP_ONCE);
 	if (sack->mark == PACKET_MARK_SKIP_ALWAYS)
 		probe_retire(endpoint, qp, ev_index, now);
 	else if (sack->mark != PACKET_MARK_NONE)
