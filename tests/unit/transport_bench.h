@@ -288,6 +288,16 @@ static inline void bench_arrive(struct bench *bench)
 	bench_poll(bench, side);
 }
 
+// Hands a packet of a test's own making to its target, now.
+static inline void bench_give(struct bench *bench, const struct packet *packet)
+{
+	uint32_t index = packet_get(&bench->packets);
+	assert_int_not_equal(index, PACKET_NONE);
+	*packet_at(&bench->packets, index) = *packet;
+	endpoint_receive(bench->ends[packet->target], index, bench->now, &bench->out);
+	bench_poll(bench, packet->target);
+}
+
 #define BENCH_TO_THE_END (PS_NEVER - 1)
 
 // Runs until `until`, or until nothing is left to do; returns the time of the last thing done.
@@ -328,6 +338,19 @@ static inline int bench_post(struct bench *bench, uint32_t side, uint32_t qpn, u
 					    .has_imm = imm != 0,
 					    .cookie = imm},
 			     bench->now);
+}
+
+static inline bool bench_has_context(const struct bench *bench, uint32_t side, uint32_t qpn)
+{
+	return endpoint_qp(bench->ends[side], qpn) != NULL;
+}
+
+// A write that arrives within 20 us.
+static inline void bench_say(struct bench *bench, uint32_t side, uint32_t qpn, uint32_t imm)
+{
+	assert_int_equal(bench_post(bench, side, qpn, 1000, imm), 0);
+	bench_run(bench, bench->now + 20 * PS_PER_US);
+	assert_int_equal(bench->log[1 - side][bench->log_count[1 - side] - 1].imm, imm);
 }
 
 // All packets must be back in the pool, all lists empty.

@@ -183,26 +183,15 @@ static void one_context_is_refused(void **state)
 	assert_non_null(strstr(refusal.text, "1 context: must be 2 or more"));
 }
 
-static bool has_context(const struct bench *bench, uint32_t side, uint32_t qpn)
-{
-	return endpoint_qp(bench->ends[side], qpn) != NULL;
-}
-
-static void say(struct bench *bench, uint32_t side, uint32_t qpn, uint32_t imm)
-{
-	assert_int_equal(bench_post(bench, side, qpn, 1000, imm), 0);
-	bench_run(bench, bench->now + 20 * PS_PER_US);
-	assert_int_equal(bench->log[1 - side][bench->log_count[1 - side] - 1].imm, imm);
-}
-
 static void nobody_has_one_before_it_talks(void **state)
 {
 	struct bench *bench = bench_pooled(3, 6, 1);
 	for (uint32_t qpn = 0; qpn < 6; qpn++)
-		assert_false(has_context(bench, 0, qpn) || has_context(bench, 1, qpn));
-	say(bench, 0, 4, 1);
+		assert_false(bench_has_context(bench, 0, qpn) || bench_has_context(bench, 1, qpn));
+	bench_say(bench, 0, 4, 1);
 	for (uint32_t qpn = 0; qpn < 6; qpn++)
-		assert_int_equal(has_context(bench, 0, qpn) + has_context(bench, 1, qpn),
+		assert_int_equal(bench_has_context(bench, 0, qpn) +
+					 bench_has_context(bench, 1, qpn),
 				 qpn == 4 ? 2 : 0);
 	bench_close(bench);
 }
@@ -210,18 +199,18 @@ static void nobody_has_one_before_it_talks(void **state)
 static void the_one_at_rest_longest_is_taken(void **state)
 {
 	struct bench *bench = bench_pooled(3, 6, 1);
-	say(bench, 0, 0, 1);
-	say(bench, 0, 1, 2);
-	say(bench, 0, 2, 3);
-	say(bench, 0, 0, 4); // once more: now 1 has been at rest longest
+	bench_say(bench, 0, 0, 1);
+	bench_say(bench, 0, 1, 2);
+	bench_say(bench, 0, 2, 3);
+	bench_say(bench, 0, 0, 4); // once more: now 1 has been at rest longest
 	bench_run(bench, bench->now + 400 * PS_PER_US);
 	assert_int_equal(endpoint_counters(bench->ends[0])->contexts_taken, 0);
-	say(bench, 0, 3, 5);
-	assert_false(has_context(bench, 0, 1));
-	say(bench, 1, 4, 6); // the same for packets that come in
-	assert_false(has_context(bench, 0, 2));
-	assert_true(has_context(bench, 0, 0) && has_context(bench, 0, 3) &&
-		    has_context(bench, 0, 4));
+	bench_say(bench, 0, 3, 5);
+	assert_false(bench_has_context(bench, 0, 1));
+	bench_say(bench, 1, 4, 6); // the same for packets that come in
+	assert_false(bench_has_context(bench, 0, 2));
+	assert_true(bench_has_context(bench, 0, 0) && bench_has_context(bench, 0, 3) &&
+		    bench_has_context(bench, 0, 4));
 	bench_close(bench);
 }
 
@@ -231,7 +220,7 @@ static void a_qp_goes_on_where_it_was(void **state)
 	for (uint32_t round = 0; round < 40; round++) {
 		for (uint32_t qpn = 0; qpn < 8; qpn++) {
 			struct qp_view view;
-			say(bench, round % 2, qpn, 1 + round);
+			bench_say(bench, round % 2, qpn, 1 + round);
 			assert_int_equal(endpoint_query(bench->ends[0], qpn, &view), 0);
 			assert_int_equal(view.state, QP_RTS);
 			assert_int_equal(view.msn, round / 2 + 1);
@@ -257,11 +246,11 @@ static void an_old_packet_is_known_by_the_record_alone(void **state)
 {
 	struct bench *bench = bench_pooled(2, 8, 1);
 	bench->on_send = keep_data;
-	say(bench, 0, 0, 1);
+	bench_say(bench, 0, 0, 1);
 	struct packet old = last_data;
 	for (uint32_t qpn = 1; qpn < 4; qpn++)
-		say(bench, 0, qpn, 1 + qpn);
-	assert_false(has_context(bench, 1, 0));
+		bench_say(bench, 0, qpn, 1 + qpn);
+	assert_false(bench_has_context(bench, 1, 0));
 	uint32_t index = packet_get(&bench->packets), messages = bench->log_count[1];
 	*packet_at(&bench->packets, index) = old;
 	endpoint_receive(bench->ends[1], index, bench->now, &bench->out);
@@ -436,9 +425,9 @@ static void bad_paths_hold_no_context(void **state)
 		bench_run(bench, bench->now + PS_PER_US);
 	assert_true(endpoint_qp(bench->ends[0], 0)->has_probe_timer);
 	assert_int_equal(endpoint_contexts_busy(bench->ends[0]), 0);
-	say(bench, 0, 1, 2);
-	say(bench, 0, 2, 3);
-	assert_false(has_context(bench, 0, 0));
+	bench_say(bench, 0, 1, 2);
+	bench_say(bench, 0, 2, 3);
+	assert_false(bench_has_context(bench, 0, 0));
 	assert_false(endpoint_qp(bench->ends[0], 2)->has_probe_timer);
 	bench_run(bench, BENCH_TO_THE_END);
 	assert_true(endpoint_wake_at(bench->ends[0]) == PS_NEVER);

@@ -2,18 +2,6 @@
 // Entropy values that are denied while QPs rest, where contexts are fewer than QPs.
 #include "transport_bench.h"
 
-static bool has_context(const struct bench *bench, uint32_t side, uint32_t qpn)
-{
-	return endpoint_qp(bench->ends[side], qpn) != NULL;
-}
-
-static void say(struct bench *bench, uint32_t side, uint32_t qpn, uint32_t imm)
-{
-	assert_int_equal(bench_post(bench, side, qpn, 1000, imm), 0);
-	bench_run(bench, bench->now + 20 * PS_PER_US);
-	assert_int_equal(bench->log[1 - side][bench->log_count[1 - side] - 1].imm, imm);
-}
-
 static void a_failed_qp_has_no_say_in_what_is_denied(void **state)
 {
 	struct transport_config config = bench_config();
@@ -24,13 +12,13 @@ static void a_failed_qp_has_no_say_in_what_is_denied(void **state)
 	config.ev_mode = EV_EXPLICIT;
 	config.ev_values = values;
 	struct bench *bench = bench_open(&config, 4, 0, 1);
-	say(bench, 0, 0, 1);
+	bench_say(bench, 0, 0, 1);
 	assert_int_equal(endpoint_fail(bench->ends[0], 0), 0);
-	assert_true(has_context(bench, 0, 0));
+	assert_true(bench_has_context(bench, 0, 0));
 	assert_int_equal(endpoint_ev_deny(bench->ends[0], 1003), 0);
-	say(bench, 0, 1, 2);
-	say(bench, 0, 2, 3);
-	assert_false(has_context(bench, 0, 0));
+	bench_say(bench, 0, 1, 2);
+	bench_say(bench, 0, 2, 3);
+	assert_false(bench_has_context(bench, 0, 0));
 	bench_close(bench);
 }
 
@@ -43,20 +31,20 @@ static void what_is_denied_to_a_qp_at_rest_keeps_its_context(void **state)
 	struct endpoint *endpoint = bench->ends[0];
 	enum ev_state known;
 	uint32_t ev;
-	say(bench, 0, 0, 1);
+	bench_say(bench, 0, 0, 1);
 	assert_int_equal(endpoint_contexts_busy(endpoint), 0);
 	assert_int_equal(endpoint_ev(endpoint, 0, 3, &ev), 0);
 	assert_int_equal(endpoint_ev_deny(endpoint, ev), 0);
 	for (uint32_t qpn = 1; qpn < 6; qpn++)
-		say(bench, 0, qpn, 1 + qpn);
+		bench_say(bench, 0, qpn, 1 + qpn);
 	assert_int_equal(endpoint_contexts_busy(endpoint), 1);
 	assert_int_equal(endpoint_ev_state(endpoint, 0, ev, &known), 0);
 	assert_int_equal(known, EV_DENIED);
 	assert_int_equal(endpoint_ev_allow(endpoint, ev), 0);
 	assert_int_equal(endpoint_contexts_busy(endpoint), 0);
 	for (uint32_t qpn = 1; qpn < 4; qpn++)
-		say(bench, 0, qpn, 10 + qpn);
-	assert_false(has_context(bench, 0, 0)); // as that of any other
+		bench_say(bench, 0, qpn, 10 + qpn);
+	assert_false(bench_has_context(bench, 0, 0)); // as that of any other
 	bench_run(bench, BENCH_TO_THE_END);
 	bench_check_empty(bench);
 	bench_close(bench);

@@ -225,15 +225,6 @@ static void an_older_probe_that_was_lost_is_not_held_against_an_ev_that_is_back(
 	bench_close(bench);
 }
 
-static void give(struct bench *bench, const struct packet *packet)
-{
-	uint32_t index = packet_get(&bench->packets);
-	assert_int_not_equal(index, PACKET_NONE);
-	*packet_at(&bench->packets, index) = *packet;
-	endpoint_receive(bench->ends[packet->target], index, bench->now, &bench->out);
-	bench_poll(bench, packet->target);
-}
-
 static void answers_that_answer_nothing_are_refused_and_change_nothing(void **state)
 {
 	(void)state;
@@ -264,14 +255,14 @@ static void answers_that_answer_nothing_are_refused_and_change_nothing(void **st
 	lies[4].u.sack.ev_echo ^= 0x80000000;
 	lies[5].timestamp = (uint16_t)(lies[5].timestamp - 3); // before it was sent
 	for (uint32_t i = 0; i < 6; i++) {
-		give(bench, &lies[i]);
+		bench_give(bench, &lies[i]);
 		assert_int_equal(counters(bench)->refused[REFUSED_PROBE], i + 1);
 		assert_int_equal(state_of(bench, 5), PATH_ASSUMED_BAD);
 	}
 	assert_int_equal(counters(bench)->sacks_received, 0);
-	give(bench, &honest);
+	bench_give(bench, &honest);
 	assert_int_equal(state_of(bench, 5), PATH_GOOD);
-	give(bench, &honest); // it comes twice
+	bench_give(bench, &honest); // it comes twice
 	assert_int_equal(counters(bench)->refused[REFUSED_PROBE], 7);
 	assert_int_equal(counters(bench)->probes_answered, 1);
 	bench_close(bench);
@@ -304,7 +295,7 @@ static void a_probe_without_a_number_is_refused(void **state)
 {
 	(void)state;
 	struct bench *bench = open_with(bench_config());
-	give(bench, &(struct packet){.source = 0, .target = 1, .opcode = PACKET_PROBE});
+	bench_give(bench, &(struct packet){.source = 0, .target = 1, .opcode = PACKET_PROBE});
 	assert_int_equal(endpoint_counters(bench->ends[1])->refused[REFUSED_PROBE], 1);
 	assert_int_equal(endpoint_held(bench->ends[1]), 0);
 	bench_check_empty(bench);

@@ -18,15 +18,6 @@ static const struct transport_counters *counters(const struct bench *bench)
 	return endpoint_counters(bench->ends[0]);
 }
 
-static void give(struct bench *bench, const struct packet *packet)
-{
-	uint32_t index = packet_get(&bench->packets);
-	assert_int_not_equal(index, PACKET_NONE);
-	*packet_at(&bench->packets, index) = *packet;
-	endpoint_receive(bench->ends[packet->target], index, bench->now, &bench->out);
-	bench_poll(bench, packet->target);
-}
-
 // Two probes are given up, and answered too late; the wire doubles the answers.
 static void a_late_answer_counts_once(void **state)
 {
@@ -47,25 +38,25 @@ static void a_late_answer_counts_once(void **state)
 		endpoint_on_time(bench->ends[0], bench->now, &bench->out);
 	}
 	for (uint32_t i = 0; i < 4; i++) {
-		give(bench,
-		     &(struct packet){
-			     .source = 1,
-			     .opcode = PACKET_SACK,
-			     .klass = PACKET_CLASS_CONTROL,
-			     .psn = (qp->una - 1) & PSN_MASK,
-			     .timestamp = (uint16_t)(300 * PS_PER_US / TIMESTAMP_PS),
-			     .u.sack = {.is_probe = 1,
-					.probe_id = ids[i % 2],
-					.ev_echo = path_value(&qp->path, 5 + 2 * (i % 2))}});
+		bench_give(bench,
+			   &(struct packet){
+				   .source = 1,
+				   .opcode = PACKET_SACK,
+				   .klass = PACKET_CLASS_CONTROL,
+				   .psn = (qp->una - 1) & PSN_MASK,
+				   .timestamp = (uint16_t)(300 * PS_PER_US / TIMESTAMP_PS),
+				   .u.sack = {.is_probe = 1,
+					      .probe_id = ids[i % 2],
+					      .ev_echo = path_value(&qp->path, 5 + 2 * (i % 2))}});
 		assert_int_equal(counters(bench)->probes_late, i < 2 ? i + 1 : 2);
 		assert_int_equal(counters(bench)->refused[REFUSED_PROBE], i < 2 ? 0 : i - 1);
 	}
-	give(bench,
-	     &(struct packet){.source = 1,
-			      .opcode = PACKET_SACK,
-			      .klass = PACKET_CLASS_CONTROL,
-			      .psn = (qp->una - 1) & PSN_MASK,
-			      .u.sack = {.is_probe = 1, .probe_id = 1}}); // never sent
+	bench_give(bench,
+		   &(struct packet){.source = 1,
+				    .opcode = PACKET_SACK,
+				    .klass = PACKET_CLASS_CONTROL,
+				    .psn = (qp->una - 1) & PSN_MASK,
+				    .u.sack = {.is_probe = 1, .probe_id = 1}}); // never sent
 	assert_int_equal(counters(bench)->refused[REFUSED_PROBE], 3);
 	bench_close(bench);
 }
@@ -97,15 +88,15 @@ static ps_t rtt_of_probe(ps_t wait_ps)
 	endpoint_on_time(bench->ends[0], bench->now, &bench->out);
 	uint16_t stamp = (uint16_t)(bench->now / TIMESTAMP_PS);
 	bench->now += wait_ps;
-	give(bench,
-	     &(struct packet){.source = 1,
-			      .opcode = PACKET_SACK,
-			      .klass = PACKET_CLASS_CONTROL,
-			      .psn = (qp->una - 1) & PSN_MASK,
-			      .timestamp = stamp,
-			      .u.sack = {.is_probe = 1,
-					 .probe_id = qp->probes.out[0].id,
-					 .ev_echo = path_value(&qp->path, 5)}});
+	bench_give(bench,
+		   &(struct packet){.source = 1,
+				    .opcode = PACKET_SACK,
+				    .klass = PACKET_CLASS_CONTROL,
+				    .psn = (qp->una - 1) & PSN_MASK,
+				    .timestamp = stamp,
+				    .u.sack = {.is_probe = 1,
+					       .probe_id = qp->probes.out[0].id,
+					       .ev_echo = path_value(&qp->path, 5)}});
 	assert_int_equal(counters(bench)->probes_answered, 1);
 	assert_int_equal(counters(bench)->stamps_stale, wait_ps > 4 * PS_PER_MS);
 	bench_close(bench);
