@@ -29,7 +29,11 @@ enum path_policy {
 };
 
 // What a plane may hold of a QP's window: as much as its line takes, or a share that marks move.
-enum plane_share { PLANE_SHARE_LINE, PLANE_SHARE_MARKS }; // MARKS: PATH_MRC only
+enum plane_share {
+	PLANE_SHARE_AUTO, // marks with PATH_MRC and two planes or more, else line
+	PLANE_SHARE_LINE,
+	PLANE_SHARE_MARKS, // PATH_MRC and two planes or more, else refused
+};
 
 enum sack_rule {
 	SACK_MRC,   // at sack_bytes, on AR, CE, retransmission, duplicate
@@ -127,6 +131,13 @@ static inline bool probes_idle(const struct transport_config *config)
 	return config->probe_idle == PROBE_IDLE_YES ||
 		(config->probe_idle == PROBE_IDLE_AUTO && config->path_policy == PATH_MRC &&
 		 config->sack_rule == SACK_MRC);
+}
+
+// Whether planes have shares of a QP's window.
+static inline bool has_plane_shares(const struct transport_config *config)
+{
+	return config->kind == TRANSPORT_MRC && config->path_policy == PATH_MRC &&
+		config->planes > 1 && config->plane_share != PLANE_SHARE_LINE;
 }
 
 // EVs that stay in use whatever is lost.

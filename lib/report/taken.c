@@ -83,6 +83,8 @@ static void of_transport(struct taken *to)
 	number(to, "transport.min_active", asked->ev_min_active, ev_min_active(ran));
 	number(to, "transport.hole_age", asked->hole_age_ps >= 0, (uint64_t)ran->hole_age_ps);
 	number(to, "transport.flowlet_gap", asked->flowlet_gap_ps, (uint64_t)ran->flowlet_gap_ps);
+	word(to, "transport.plane_share", asked->plane_share != PLANE_SHARE_AUTO,
+	     has_plane_shares(ran) ? "marks" : "line");
 	word(to, "transport.probe_idle", asked->probe_idle != PROBE_IDLE_AUTO,
 	     probes_idle(ran) ? "true" : "false");
 }

@@ -56,5 +56,7 @@ bool load_is_above(const struct qp *qp, uint32_t plane)
 		return false;
 	// what is heard of and not known by PSN still counts as in flight
 	uint64_t window = (uint64_t)qp->cc.window_bytes + (qp->heard_bytes - qp->settled_bytes);
+	if (qp->inflight >= window) // it closes all lines, but to a packet that asks for a SACK
+		return false;
 	return open_weights(&qp->path) * load->flying > LOAD_SLACK * window * load->weight;
 }

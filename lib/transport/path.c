@@ -38,8 +38,7 @@ struct path_shape path_shape_of(const struct transport_config *config)
 		.flowlet_gap_ps = config->flowlet_gap_ps,
 		.skip_ps = policy == PATH_MRC ? config->skip_ps : 0,
 		.retry_ps = config->path_retry_ps,
-		.has_load = policy == PATH_MRC && config->planes > 1 &&
-			config->plane_share == PLANE_SHARE_MARKS,
+		.has_load = has_plane_shares(config),
 	};
 }
 

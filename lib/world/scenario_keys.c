@@ -237,9 +237,10 @@ static const struct scenario_key keys[] = {
 	 "How packets are spread: rotate over all paths, mrc (rotate, passing over bad ones), "
 	 "single; random, bitmap, reps, reps_legacy, mixed: as htsim has them, to compare.",
 	 SCENARIO(transport.path_policy), 0, 0, NULL, path_words, USE_MRC},
-	{"transport.plane_share", "word", "line",
+	{"transport.plane_share", "word", "auto",
 	 "What a plane may hold of a connection's window: what its free line takes, or a share "
-	 "that falls with the marks of the plane and rises without (marks).",
+	 "that falls with the marks of the plane and rises without (marks); auto: marks where "
+	 "there are two planes.",
 	 SCENARIO(transport.plane_share), 0, 0, NULL, plane_share_words, USE_MRC_PATHS},
 	{"transport.universe", "count", "evs",
 	 "Active entropy values and backups; evs: as many as transport.evs, so no backups.",

@@ -23,10 +23,12 @@ MORE = {
     "drill-grey-links": ("path_retry: 4ms", "path: rotate"),
     "drill-further": ("from: 2, to: 4", "from: 2, to: 3"),
     "drill-recovery": ("from: 1ms}\n", "from: 1ms}\n  - {kind: link_down, at: {t0: 0, plane: 5}, from: 1ms}\n"),
+    **{f"drill-load-{what}": ("from: 200us}\n", "from: 200us}\n  - {kind: link_down, at: {plane: 5}, from: 200us}\n")
+       for what in ("trunk", "t1", "t0", "plane", "nic-port")},
     "drill-loss-0.1": ("at: all, probability: 0.1%", "at: all, probability: 0.2%"),
 }
 QUIET = ["drill-grey-links", "drill-ring-loss-0.1", "drill-ring-loss-1"]  # without its faults it is better than expected
-LONG = ["drill-ring-roce", "drill-ring-loss-0.1", "drill-ring-loss-1"]  # their tables have the form of drill-all-to-all's
+LONG = ["drill-ring-roce", "drill-ring-loss-0.1", "drill-ring-loss-1", "drill-load-t0", "drill-load-plane", "drill-load-nic-port"]  # their tables have the form of drill-all-to-all's
 SETS = {"drill-ring-roce": ["transport.path=single"], "drill-all-to-all": ["transport.path=single"],
         "drill-ring-loss-0.1": ["transport.path=single"],
         "drill-ring-loss-1": ["transport.path=single"],
@@ -37,7 +39,9 @@ SETS = {"drill-ring-roce": ["transport.path=single"], "drill-all-to-all": ["tran
         "drill-trunk-links-8": ["transport.path=rotate"],
         "drill-trunk-links-20": ["transport.path=rotate"],
         "drill-bypass": ["transport.path=rotate", "transport.hole_age=100us", "watch.bypasses=100"],
-        "drill-recovery": ["transport.path=rotate"]}
+        "drill-recovery": ["transport.path=rotate"],
+        # a free line alone gives a plane more than its T1 switches can carry
+        "drill-load-t1": ["transport.plane_share=line"]}
 # What may be changed: the expected value follows. Without SRv6, and with a time stamp in each packet.
 PLAIN = "transport.header=122B transport.control=138B queue.trim_bytes=102B"
 FOLLOWS = {"drill-header-efficiency": [PLAIN, "transport.header=166B"],

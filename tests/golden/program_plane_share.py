@@ -67,7 +67,10 @@ with tempfile.TemporaryDirectory() as folder:
     check("over the whole run it is not half of that", 0 < whole_cost(marks, marks_down) <= 3 < whole_cost(line, line_down) / 2)
     check("shares cost nothing at full load", goodput(marks, SETTLED_AT, SENT_BY) > 0.995 * goodput(line, SETTLED_AT, SENT_BY))
     check("nor do the slowest end later", whole(marks) > 0.99 * whole(line))
-    check("line is the default", json.loads(run(folder).stdout)["run"]["digest"] == line["run"]["digest"])
+    check("marks are the default", json.loads(run(folder).stdout)["run"]["digest"] == marks["run"]["digest"])
+    one = [json.loads(run(folder, "--set", "fabric.planes=1", "--set", f"transport.plane_share={share}", "--set", "traffic.bytes=4MB").stdout)["run"]["digest"]
+           for share in ("auto", "line")]
+    check("one plane has no shares", one[0] == one[1])
     refused = run(folder, "--set", "transport.path=rotate", "--set", "transport.plane_share=marks")
     check("shares need the paths of MRC", refused.returncode == 2 and "no effect here" in refused.stderr)
     refused = run(folder, "--set", "fabric.planes=1", "--set", "transport.plane_share=marks")

@@ -72,6 +72,20 @@ static void a_plane_holds_twice_its_share_and_a_packet(void **)
 	free(rig);
 }
 
+// It has to let the packet out that asks for a SACK, on whichever line comes first.
+static void a_closed_window_is_no_matter_of_shares(void **)
+{
+	struct rig *rig = open_rig(PLANE_SHARE_MARKS);
+	load_add(&rig->qp.path, 2, 40 * FULL);
+	rig->qp.inflight = 40 * FULL - 1;
+	assert_true(load_is_full(&rig->qp, 2));
+	rig->qp.inflight = 40 * FULL;
+	assert_false(load_is_full(&rig->qp, 2));
+	rig->qp.heard_bytes = 1; // in flight by PSNs, and heard of
+	assert_true(load_is_full(&rig->qp, 2));
+	free(rig);
+}
+
 static void two_packets_pass_any_share(void **)
 {
 	struct rig *rig = open_rig(PLANE_SHARE_MARKS);
@@ -140,6 +154,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_shares_a_line_is_all_there_is),
 		cmocka_unit_test(a_plane_holds_twice_its_share_and_a_packet),
+		cmocka_unit_test(a_closed_window_is_no_matter_of_shares),
 		cmocka_unit_test(two_packets_pass_any_share),
 		cmocka_unit_test(marks_lower_a_weight_and_clean_sacks_raise_it),
 		cmocka_unit_test(what_all_planes_lose_none_loses),

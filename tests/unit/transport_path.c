@@ -16,7 +16,7 @@
 struct rig {
 	struct path_shape shape;
 	struct path_set set;
-	uint8_t memory[5 * 16384]; // what 16384 EVs take
+	uint8_t memory[5 * 16384 + 1024]; // what 16384 EVs take, and shares of planes
 };
 
 static struct rig *open_rig(enum path_policy policy, uint32_t planes, uint32_t per_plane,
