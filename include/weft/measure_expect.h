@@ -17,6 +17,7 @@ enum expect_measure {
 	EXPECT_LEAVING,	      // the same of a link, over all paths that a QP has there
 	EXPECT_RECOVERY,      // from the first packet lost on a link to 99 % of the goodput
 	EXPECT_RATIO,	      // goodput of a variant over that of another
+	EXPECT_GOODPUT_KEPT,  // goodput of a part of the run over that before the first fault
 	EXPECT_MEASURE_COUNT
 };
 
@@ -38,6 +39,7 @@ enum expect_formula { // lib/report/expect_formulas.c
 	EXPECT_LIMIT, // a time that is given
 	EXPECT_HOLES,
 	EXPECT_HOLES_OF_ALL,
+	EXPECT_CAPACITY_LEFT,
 	EXPECT_FORMULA_COUNT
 };
 
@@ -59,9 +61,11 @@ struct scenario_expect {
 	uint32_t planes;	      // that are down, or flap
 	uint32_t links;		      // above one T0 that are grey
 	uint32_t time_ppb, loss_ppb;  // share of time down; loss of each cable
+	uint32_t lost_ppb;	      // share of the capacity that faults take
 	uint32_t quantile_ppb;	      // of a distribution; all of it: its maximum
 	ps_t limit_ps;
-	uint32_t tolerance_ppb;	     // of the expected value
+	ps_t since_ps;		// goodput_kept: of what is measured from here to the first fault
+	uint32_t tolerance_ppb; // of the expected value
 	char run[EXPECT_NAME_BYTES]; // the variant that it is about; "" = any
 	char to[EXPECT_NAME_BYTES];  // ratio: the variant that `run` is compared with
 };

@@ -17,8 +17,9 @@
 
 const char *expect_measure_name(enum expect_measure measure)
 {
-	static const char *const names[] = {"goodput", "retransmitted", "lost",	    "further",
-					    "bypass",  "leaving",	"recovery", "ratio"};
+	static const char *const names[] = {"goodput",	"retransmitted", "lost",
+					    "further",	"bypass",	 "leaving",
+					    "recovery", "ratio",	 "goodput_kept"};
 	static_assert(sizeof(names) / sizeof(*names) == EXPECT_MEASURE_COUNT, "a name for each");
 	return measure < EXPECT_MEASURE_COUNT ? names[measure] : "unknown";
 }
@@ -71,6 +72,26 @@ static double lost_in(const struct part *part, const char **ret_reason)
 	return share_of(lost, lost + arrived);
 }
 
+// Of the goodput between `since_ps` and the first fault behind it, what is left in the part. A bin
+// in which a fault begins is of neither.
+static double kept_in(const struct report_input *input, const struct part *part, ps_t since_ps,
+		      const char **ret_reason)
+{
+	const struct scenario *scenario = input->world->scenario;
+	ps_t first = PS_NEVER;
+	for (uint32_t i = 0; i < scenario->fault_count; i++)
+		if (scenario->faults[i].from_ps > since_ps && scenario->faults[i].from_ps < first)
+			first = scenario->faults[i].from_ps;
+	struct part before = {part->series, since_ps,
+			      first / part->series->bin_ps * part->series->bin_ps};
+	if (first > part->from || before.until <= since_ps)
+		return none(ret_reason, "no fault begins between since and from");
+	double goodput = goodput_in(input, &before);
+	if (goodput == 0)
+		return none(ret_reason, "nothing was received before the first fault");
+	return goodput_in(input, part) / goodput;
+}
+
 static double further(const struct outcome *outcome, const char **ret_reason)
 {
 	const struct hist *far = &outcome->message_ns[PAIR_ACROSS_T1];
@@ -110,6 +131,8 @@ static double measured_of(const struct report_input *input,
 		return share_of(rtx_total(&input->world->outcome->transport), input->data_packets);
 	case EXPECT_LOST:
 		return lost_in(&part, ret_reason);
+	case EXPECT_GOODPUT_KEPT:
+		return kept_in(input, &part, expectation->since_ps, ret_reason);
 	case EXPECT_FURTHER:
 		return further(input->world->outcome, ret_reason);
 	case EXPECT_BYPASS:

@@ -292,6 +292,14 @@ static double holes_of_all(const struct terms *t, char *text, size_t bytes)
 	return one + 2 * turn_s(t);
 }
 
+static double capacity_left(const struct terms *t, char *text, size_t bytes)
+{
+	struct text taken;
+	snprintf(text, bytes, "1 - %s of the capacity",
+		 number_share(&taken, t->expectation->lost_ppb / 1e9));
+	return 1 - t->expectation->lost_ppb / 1e9;
+}
+
 static const struct {
 	const char *name;
 	formula_fn *formula;
@@ -310,6 +318,7 @@ static const struct {
 	[EXPECT_LIMIT] = {"limit", limit},
 	[EXPECT_HOLES] = {"holes", holes},
 	[EXPECT_HOLES_OF_ALL] = {"holes_of_all", holes_of_all},
+	[EXPECT_CAPACITY_LEFT] = {"capacity_left", capacity_left},
 };
 
 const char *expect_formula_name(enum expect_formula formula)

@@ -49,10 +49,11 @@ json_t *expect_json(const struct report_input *input)
 const char *expect_value_text(struct text *ret, enum expect_measure measure, double value)
 {
 	static const enum expect_unit units[EXPECT_MEASURE_COUNT] = {
-		[EXPECT_GOODPUT] = EXPECT_RATE,	 [EXPECT_RETRANSMITTED] = EXPECT_SHARE,
-		[EXPECT_LOST] = EXPECT_SHARE,	 [EXPECT_FURTHER] = EXPECT_TIME,
-		[EXPECT_BYPASS] = EXPECT_TIME,	 [EXPECT_LEAVING] = EXPECT_TIME,
-		[EXPECT_RECOVERY] = EXPECT_TIME, [EXPECT_RATIO] = EXPECT_SHARE,
+		[EXPECT_GOODPUT] = EXPECT_RATE,	      [EXPECT_RETRANSMITTED] = EXPECT_SHARE,
+		[EXPECT_LOST] = EXPECT_SHARE,	      [EXPECT_FURTHER] = EXPECT_TIME,
+		[EXPECT_BYPASS] = EXPECT_TIME,	      [EXPECT_LEAVING] = EXPECT_TIME,
+		[EXPECT_RECOVERY] = EXPECT_TIME,      [EXPECT_RATIO] = EXPECT_SHARE,
+		[EXPECT_GOODPUT_KEPT] = EXPECT_SHARE,
 	};
 	if (isnan(value)) {
 		snprintf(ret->at, sizeof(ret->at), "none");

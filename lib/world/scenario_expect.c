@@ -12,7 +12,7 @@ enum unit { UNIT_RATE, UNIT_SHARE, UNIT_TIME };
 static const struct {
 	enum unit unit;
 	bool has_window; // may be measured of a part of the run
-	bool needs_series, needs_bypasses;
+	bool needs_window, needs_series, needs_bypasses;
 } measure_uses[EXPECT_MEASURE_COUNT] = {
 	[EXPECT_GOODPUT] = {.unit = UNIT_RATE, .has_window = true},
 	[EXPECT_RETRANSMITTED] = {.unit = UNIT_SHARE},
@@ -22,12 +22,16 @@ static const struct {
 	[EXPECT_LEAVING] = {.unit = UNIT_TIME, .needs_bypasses = true},
 	[EXPECT_RECOVERY] = {.unit = UNIT_TIME, .needs_bypasses = true},
 	[EXPECT_RATIO] = {.unit = UNIT_SHARE},
+	[EXPECT_GOODPUT_KEPT] = {.unit = UNIT_SHARE,
+				 .has_window = true,
+				 .needs_window = true,
+				 .needs_series = true},
 };
 
 // Which figures a formula is made of.
 static const struct {
 	enum unit unit;
-	bool has_planes, has_time, has_loss, has_links, needs_window, has_limit;
+	bool has_planes, has_time, has_loss, has_links, needs_window, has_limit, has_lost;
 } formula_uses[EXPECT_FORMULA_COUNT] = {
 	[EXPECT_ONE_WAY] = {.unit = UNIT_RATE},
 	[EXPECT_RING_WRITES] = {.unit = UNIT_RATE},
@@ -46,6 +50,7 @@ static const struct {
 	[EXPECT_LIMIT] = {.unit = UNIT_TIME, .has_limit = true},
 	[EXPECT_HOLES] = {.unit = UNIT_TIME},
 	[EXPECT_HOLES_OF_ALL] = {.unit = UNIT_TIME},
+	[EXPECT_CAPACITY_LEFT] = {.unit = UNIT_SHARE, .has_lost = true},
 };
 
 static int check_figure(struct draft *draft, const yaml_node_t *node, const char *path,
@@ -75,6 +80,8 @@ static int check_figures(struct draft *draft, const yaml_node_t *node,
 		rc = check_figure(draft, node, "expect[].links", formula_uses[formula].has_links);
 	if (rc == 0)
 		rc = check_figure(draft, node, "expect[].limit", formula_uses[formula].has_limit);
+	if (rc == 0)
+		rc = check_figure(draft, node, "expect[].lost", formula_uses[formula].has_lost);
 	if (rc == 0 && expectation->planes > planes)
 		rc = draft_refuse(draft, draft_mark(draft, "expect[].planes"),
 				  "expect[].planes: %u of %u planes cannot be down",
@@ -124,13 +131,16 @@ static int check_window(struct draft *draft, const yaml_node_t *node,
 	if (has_until && !may_have)
 		return draft_refuse(draft, draft_mark(draft, "expect[].until"),
 				    "expect[].until has no effect here; it needs expect[].measure "
-				    "goodput or lost");
+				    "goodput, goodput_kept or lost");
 	if (!has_until && formula_uses[expectation->formula].needs_window)
 		return draft_refuse(draft, document_mark(node),
 				    "expect[].until is missing; the formula needs it");
+	if (!has_until && measure_uses[expectation->measure].needs_window)
+		return draft_refuse(draft, document_mark(node),
+				    "expect[].until is missing; the measure needs it");
 	if (measure_uses[expectation->measure].needs_series && draft->scenario->watch.bin_ps == 0)
 		return draft_refuse(draft, draft_mark(draft, "expect[].measure"),
-				    "expect[].measure: lost needs watch.bin");
+				    "expect[].measure: lost and goodput_kept need watch.bin");
 	if (measure_uses[expectation->measure].needs_bypasses &&
 	    draft->scenario->watch.bypasses == 0)
 		return draft_refuse(draft, draft_mark(draft, "expect[].measure"),
@@ -140,6 +150,30 @@ static int check_window(struct draft *draft, const yaml_node_t *node,
 		return draft_refuse(draft, draft_mark(draft, "expect[].measure"),
 				    "expect[].measure: recovery needs watch.nics");
 	return has_until ? check_bins(draft, node, expectation) : 0;
+}
+
+// Goodput is kept of what there was in whole bins before the first fault, which is in the window.
+static int check_since(struct draft *draft, const yaml_node_t *node,
+		       const struct scenario_expect *expectation)
+{
+	bool is_given = draft_is_given(draft, "expect[].since");
+	bool is_needed = expectation->measure == EXPECT_GOODPUT_KEPT;
+	struct mark mark = draft_element_mark(draft, node, "expect[].since");
+	if (is_needed && !is_given)
+		return draft_refuse(draft, document_mark(node),
+				    "expect[].since is missing; goodput_kept needs it");
+	if (!is_needed && is_given)
+		return draft_refuse(draft, mark,
+				    "expect[].since has no effect here; it needs expect[].measure "
+				    "goodput_kept");
+	if (is_needed && expectation->since_ps >= expectation->from_ps)
+		return draft_refuse(draft, mark,
+				    "expect[].since: not before expect[].from: nothing is "
+				    "compared with");
+	if (is_needed && expectation->since_ps % draft->scenario->watch.bin_ps != 0)
+		return draft_refuse(draft, mark,
+				    "expect[].since: not at the beginning of a bin of watch.bin");
+	return 0;
 }
 
 // A distribution is told by one of its quantiles.
@@ -218,14 +252,19 @@ static int check_pair(struct draft *draft, const struct scenario_expect *expecta
 				    "expect[].formula: one_way, ring_writes, planes_left, "
 				    "planes_flapping and loss_repaired are of goodput, loss_on_way "
 				    "and grey links of shares, busiest_plane and equal of ratios, "
-				    "two_switches, "
-				    "limit and holes of times");
+				    "capacity_left of goodput_kept, two_switches, limit and holes "
+				    "of times");
 	bool is_of_ratio = expectation->formula == EXPECT_BUSIEST_PLANE ||
 		expectation->formula == EXPECT_EQUAL;
 	if (is_of_ratio != (expectation->measure == EXPECT_RATIO))
 		return draft_refuse(draft, mark,
 				    "expect[].formula: a ratio goes with busiest_plane or equal, "
 				    "and they with it");
+	if ((expectation->formula == EXPECT_CAPACITY_LEFT) !=
+	    (expectation->measure == EXPECT_GOODPUT_KEPT))
+		return draft_refuse(draft, mark,
+				    "expect[].formula: goodput_kept goes with capacity_left, and "
+				    "that with it");
 	if (expectation->formula == EXPECT_BUSIEST_PLANE)
 		return check_busiest_plane(draft, mark);
 	if (expectation->formula == EXPECT_RING_WRITES &&
@@ -254,6 +293,8 @@ int draft_read_expectation(struct draft *draft, yaml_document_t *document, const
 		rc = check_figures(draft, node, expectation);
 	if (rc == 0)
 		rc = check_window(draft, node, expectation);
+	if (rc == 0)
+		rc = check_since(draft, node, expectation);
 	if (rc == 0)
 		rc = check_quantile(draft, node, expectation);
 	if (rc == 0)

@@ -833,12 +833,12 @@ static const struct scenario_key keys[] = {
 	 "further (shortest message across T1, less that below one T0); bypass, leaving (time from "
 	 "the first packet lost on a dead path, or of a QP on a dead link, to the last one sent "
 	 "there); recovery (from there to 99 % of the goodput); ratio (goodput of run over that of "
-	 "to).",
+	 "to); goodput_kept (share of the goodput before the first fault).",
 	 IN(struct scenario_expect, measure), 0, 0, NULL, measure_words, USE_ALWAYS},
 	{"expect[].formula", "word", "required",
 	 "How its value follows: one_way, ring_writes, planes_left, planes_flapping, "
 	 "loss_repaired, loss_on_way, busiest_plane, equal, two_switches, grey_learning, "
-	 "grey_learnt, limit, holes, holes_of_all.",
+	 "grey_learnt, limit, holes, holes_of_all, capacity_left.",
 	 IN(struct scenario_expect, formula), 0, 0, NULL, formula_words, USE_ALWAYS},
 	{"expect[].name", "text", "-", "What the table calls it; else the measure's name.",
 	 IN(struct scenario_expect, name), 0, 0, NULL, NULL, USE_ALWAYS},
@@ -855,6 +855,11 @@ static const struct scenario_key keys[] = {
 	 IN(struct scenario_expect, time_ppb), 1, 1000000000, NULL, NULL, USE_ALWAYS},
 	{"expect[].loss", "share", "none", "Share of packets that each cable loses.",
 	 IN(struct scenario_expect, loss_ppb), 1, 1000000000, NULL, NULL, USE_ALWAYS},
+	{"expect[].lost", "share", "none", "Share of the capacity that the faults take.",
+	 IN(struct scenario_expect, lost_ppb), 1, 1000000000, NULL, NULL, USE_ALWAYS},
+	{"expect[].since", "time", "none",
+	 "Of goodput_kept: compared is the goodput from here to the first fault.",
+	 IN(struct scenario_expect, since_ps), 0, 1000 * SECOND, NULL, NULL, USE_ALWAYS},
 	{"expect[].quantile", "share", "none",
 	 "Of bypass, leaving or recovery: 50% is the median, 100% the most.",
 	 IN(struct scenario_expect, quantile_ppb), 1, 1000000000, NULL, NULL, USE_ALWAYS},

@@ -59,12 +59,13 @@ static const char *const lengths_words[] = {"kept", "rewritten", NULL};
 static const char *const keep_words[] = {"whole", "headers", NULL};
 static const char *const direction_words[] = {"both", "up", "down", NULL};
 static const char *const all_words[] = {"all", NULL};
-static const char *const measure_words[] = {"goodput",	"retransmitted", "lost",
-					    "further",	"bypass",	 "leaving",
-					    "recovery", "ratio",	 NULL};
+static const char *const measure_words[] = {
+	"goodput", "retransmitted", "lost",  "further",	     "bypass",
+	"leaving", "recovery",	    "ratio", "goodput_kept", NULL};
 static const char *const formula_words[] = {
-	"one_way",     "ring_writes",	"planes_left", "planes_flapping", "loss_repaired",
-	"loss_on_way", "busiest_plane", "equal",       "two_switches",	  "grey_learning",
-	"grey_learnt", "limit",		"holes",       "holes_of_all",	  NULL};
+	"one_way",	 "ring_writes",	  "planes_left",   "planes_flapping",
+	"loss_repaired", "loss_on_way",	  "busiest_plane", "equal",
+	"two_switches",	 "grey_learning", "grey_learnt",   "limit",
+	"holes",	 "holes_of_all",  "capacity_left", NULL};
 static const char *const bound_words[] = {"near", "at_most", "at_least", NULL};
 static const char *const origin_words[] = {"fact", "assumed", "calibrated", NULL};

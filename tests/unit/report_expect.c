@@ -321,6 +321,34 @@ static void a_run_is_as_expected_within_the_tolerance(void **)
 	assert_true(report_is_expected(&fake->input));
 }
 
+static void goodput_is_kept_of_what_was_before_the_first_fault(void **)
+{
+	struct scenario_expect expectation = {.measure = EXPECT_GOODPUT_KEPT,
+					      .formula = EXPECT_CAPACITY_LEFT,
+					      .bound = EXPECT_AT_LEAST,
+					      .lost_ppb = 250000000,
+					      .from_ps = 2 * PS_PER_US,
+					      .until_ps = 3 * PS_PER_US};
+	fake_series(fake, 4);
+	series_add(&fake->outcome.series, SERIES_PLACED, PS_PER_US, 9); // a fault begins here
+	series_add(&fake->outcome.series, SERIES_PLACED, 2 * PS_PER_US, 700);
+	fake->scenario.faults[0].from_ps = 0;
+	fake->scenario.faults[1].from_ps = 3 * PS_PER_US;
+	fake->scenario.faults[2].from_ps = 2 * PS_PER_US - 1;
+	fake->scenario.fault_count = 1; // from the start on: before it there is nothing
+	assert_unmeasured(expectation, "no fault begins between since and from");
+	fake->scenario.fault_count = 2; // behind what is compared
+	assert_unmeasured(expectation, "no fault begins between since and from");
+	fake->scenario.fault_count = 3;
+	assert_unmeasured(expectation, "nothing was received before the first fault");
+	series_add(&fake->outcome.series, SERIES_PLACED, 0, 1000);
+	assert_value(expectation, 0.75, "1 - 25.000 % of the capacity");
+	struct expect_row row = row_of(expectation);
+	assert_true(fabs(row.measured - 0.7) < 1e-12 && !row.is_inside);
+	expectation.tolerance_ppb = 70000000;
+	assert_true(row_of(expectation).is_inside);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -350,6 +378,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_bound_holds_on_one_side_only, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_run_is_as_expected_within_the_tolerance, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(goodput_is_kept_of_what_was_before_the_first_fault,
+						setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -238,9 +238,9 @@ static const struct broken_text broken_texts[] = {
 	{TEXT("expect: [" OF_ALL ", until: 11us}]\n" WATCH GOOD), 1, 69, "the 10 bins"},
 	{TEXT("expect: [{measure: further, formula: two_switches, tolerance: 1%, until: "
 	      "2us}]\n" WATCH GOOD),
-	 1, 74, "needs expect[].measure goodput or lost"},
+	 1, 74, "needs expect[].measure goodput, goodput_kept or lost"},
 	{TEXT("expect: [{measure: lost, formula: loss_on_way, loss: 1%, tolerance: 1%}]" GOOD), 1,
-	 20, "lost needs watch.bin"},
+	 20, "lost and goodput_kept need watch.bin"},
 	{TEXT("expect: [{measure: lost, formula: grey_learnt, loss: 1%, tolerance: 1%}]\n" WATCH
 		      GOOD),
 	 1, 10, "expect[].links is missing"},

@@ -210,11 +210,50 @@ static void what_all_runs_have_is_passed_over_like_the_file(void **)
 	assert_int_equal(refusal.line, 1);
 }
 
+// Of what goodput_kept needs nothing may be missing, and others may not have it.
+static void goodput_is_kept_since_and_of_what_is_lost(void **)
+{
+	static const struct {
+		const char *expect, *reason;
+	} wrong[] = {
+		{"goodput_kept, formula: loss_on_way, loss: 1%, since: 1us, from: 2us, until: 3us",
+		 "goodput_kept goes with capacity_left"},
+		{"goodput, formula: capacity_left, lost: 1%", "capacity_left of goodput_kept"},
+		{"goodput_kept, formula: capacity_left, since: 1us, from: 2us, until: 3us",
+		 "expect[].lost is missing"},
+		{"goodput_kept, formula: capacity_left, lost: 1%, since: 1us",
+		 "expect[].until is missing; the measure"},
+		{"goodput_kept, formula: capacity_left, lost: 1%, from: 2us, until: 3us",
+		 "expect[].since is missing"},
+		{"goodput_kept, formula: capacity_left, lost: 1%, since: 2us, from: 2us, until: "
+		 "3us",
+		 "nothing is compared with"},
+		{"goodput_kept, formula: capacity_left, lost: 1%, since: 1500ns, from: 2us, until: "
+		 "3us",
+		 "not at the beginning of a bin"},
+		{"goodput, formula: one_way, since: 1us", "expect[].since has no effect here"},
+		{"goodput, formula: one_way, lost: 1%", "expect[].lost has no effect here"},
+	};
+	static const char *const none[] = {NULL};
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		char text[512];
+		snprintf(text, sizeof(text),
+			 HEAD
+			 "}\n" FLOW
+			 "watch: {bin: 1us, bins: 9}\nexpect: [{measure: %s, tolerance: 1%%}]\n",
+			 wrong[i].expect);
+		assert_int_equal(parse(&with, text, none), -EINVAL);
+		if (refusal.line != 5 || strstr(refusal.text, wrong[i].reason) == NULL)
+			fail_msg("%s: %u: %s", wrong[i].expect, refusal.line, refusal.text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_moot_is_as_if_it_was_not_said),
 		cmocka_unit_test(nothing_else_is_dropped),
+		cmocka_unit_test(goodput_is_kept_since_and_of_what_is_lost),
 		cmocka_unit_test(what_all_runs_have_is_passed_over_like_the_file),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
