@@ -208,7 +208,8 @@ static int refuse_sleek(const struct transport_config *config, struct refusal *r
 
 // Places of a context in the timer heap: for retransmission, congestion control, probes, SLEEK; a
 // whole cache line of them, so that each draws the same.
-#define TIMERS_PER_CONTEXT 4u
+#define TIMERS_PER_CONTEXT 5u
+#define CONTEXT_TIMER_BYTES (TIMERS_PER_CONTEXT * sizeof(struct heap_item))
 
 #define CREDIT_SHARE_PPB 990000000u // htsim's
 
@@ -272,7 +273,7 @@ uint64_t endpoint_context_bytes(const struct transport_config *config)
 	struct path_shape shape = path_shape_of(config);
 	struct qp_layout layout;
 	qp_layout_of(config, &shape, &layout);
-	return layout.bytes + TIMERS_PER_CONTEXT * sizeof(struct heap_item);
+	return layout.bytes + CONTEXT_TIMER_BYTES;
 }
 
 uint64_t endpoint_bytes(const struct transport_config *config, uint32_t qp_max)
@@ -284,9 +285,10 @@ uint64_t endpoint_bytes(const struct transport_config *config, uint32_t qp_max)
 		region_bytes(config->regions_max),
 		profile_bytes(config),
 		qp_max * sizeof(struct qp_record),
-		// its places in the timer heap included
-		endpoint_contexts(config, qp_max) * endpoint_context_bytes(config),
-		own_timers(config, qp_max) * sizeof(struct heap_item), // of the endpoint
+		endpoint_contexts(config, qp_max) *
+			(endpoint_context_bytes(config) - CONTEXT_TIMER_BYTES),
+		endpoint_contexts(config, qp_max) * CONTEXT_TIMER_BYTES +
+			own_timers(config, qp_max) * sizeof(struct heap_item),
 		peers_bytes(config->port_status ? qp_max : 0),
 		paced_max(config, qp_max) * sizeof(struct heap_item),
 		share_bytes(config, qp_max),

@@ -17,6 +17,7 @@
 #include "service.h"
 #include "sleek.h"
 #include "status.h"
+#include "tail.h"
 #include "train.h"
 
 int endpoint_register(struct endpoint *endpoint, uint32_t rkey, uint64_t va, uint64_t bytes)
@@ -303,6 +304,8 @@ static void ring(struct endpoint *endpoint, uint64_t key, ps_t now, struct outbo
 		ring_cc(endpoint, qp, now);
 	else if (kind == TIMER_PROBE)
 		probe_on_time(endpoint, qp, now, out);
+	else if (kind == TIMER_TAIL)
+		tail_on_time(endpoint, qp, now);
 	else if (kind == TIMER_SLEEK)
 		sleek_on_time(endpoint, qp, now, out);
 	else if (endpoint->is_rc)

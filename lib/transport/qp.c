@@ -56,11 +56,12 @@ void qp_layout_of(const struct transport_config *config, const struct path_shape
 void qp_wipe(struct qp *qp)
 {
 	uint32_t context = qp->context, number = qp->number;
-	bool has_timer = qp->has_timer;
+	bool has_timer = qp->has_timer, has_tail_timer = qp->has_tail_timer;
 	memset(qp, 0, sizeof(*qp));
 	qp->context = context;
 	qp->number = number;
 	qp->has_timer = has_timer;
+	qp->has_tail_timer = has_tail_timer;
 }
 
 bool qp_is_at_rest(const struct qp *qp)

@@ -91,6 +91,8 @@ struct qp {
 	uint32_t ack_since;   // units: since when the oldest of these waits
 	uint8_t ack_tries;    // and how often its last packet was sent again
 	uint8_t capabilities; // QP_CAN_... of both ends
+	bool has_tail_timer;  // has a place in the heap for tail.h
+	bool is_tail_probed;  // and nothing was acknowledged since it went again
 	uint16_t mpr_agreed;  // mpr_limit without offers
 	uint32_t ops_done;    // receiving: requests done, running number
 	uint32_t ops_end;     // PSN behind the last of these

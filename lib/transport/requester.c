@@ -14,6 +14,7 @@
 #include "retransmit.h"
 #include "sleek.h"
 #include "status.h"
+#include "tail.h"
 
 #define POSTED_MAX 0x40000000u // PSNs between una and the end of the queue: keeps distances signed
 
@@ -304,6 +305,7 @@ static void make_packet(struct endpoint *endpoint, struct qp *qp, const struct p
 		slot->flags |= SLOT_ASKS;
 		qp->asks_out++;
 	}
+	tail_arm(endpoint, qp, now);
 }
 
 // Puts the head of the queue behind its tail.

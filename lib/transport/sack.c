@@ -14,6 +14,7 @@
 #include "requester.h"
 #include "retransmit.h"
 #include "sleek.h"
+#include "tail.h"
 
 #define OOO_NOT_KEPT 0x7fff // as much as the field has room for
 
@@ -268,6 +269,8 @@ void sack_receive(struct endpoint *endpoint, struct qp *qp, const struct packet 
 			      rtt_ps, now);
 	if (ack_is_awaited(qp))
 		retransmit_arm(endpoint, qp, now);
+	qp->is_tail_probed &= newly_bytes == 0;
+	tail_arm(endpoint, qp, now);
 	sack_arm_cc(endpoint, qp);
 	requester_wake(endpoint, qp);
 }

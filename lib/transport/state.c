@@ -157,7 +157,9 @@ static void clear_context(struct endpoint *endpoint, struct qp *qp)
 		heap_remove(&endpoint->timers, timer_key(TIMER_RETRANSMIT, qp));
 	if (qp->has_cc_timer)
 		heap_remove(&endpoint->timers, timer_key(TIMER_CC, qp));
-	qp->has_timer = qp->has_cc_timer = false;
+	if (qp->has_tail_timer)
+		heap_remove(&endpoint->timers, timer_key(TIMER_TAIL, qp));
+	qp->has_timer = qp->has_cc_timer = qp->has_tail_timer = false;
 	probe_end(endpoint, qp);
 	sleek_end(endpoint, qp);
 }

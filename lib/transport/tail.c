@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// See tail.h.
+#include "tail.h"
+
+#include "requester.h"
+
+static uint32_t wait_units(const struct endpoint *endpoint)
+{
+	ps_t wait = endpoint->config->cc.base_rtt_ps + endpoint->config->hole_age_ps;
+	return (uint32_t)((wait + SENT_ROUND_UP) >> SENT_SHIFT);
+}
+
+static void arm(struct endpoint *endpoint, struct qp *qp, uint32_t units, ps_t now)
+{
+	qp->has_tail_timer = true;
+	heap_push(&endpoint->timers, ((now >> SENT_SHIFT) + units) << SENT_SHIFT,
+		  (uint64_t)TIMER_TAIL << TIMER_KIND_SHIFT | qp->context);
+}
+
+void tail_start(struct endpoint *endpoint, struct qp *qp, ps_t now)
+{
+	if (endpoint->config->hole_age_ps != 0)
+		arm(endpoint, qp, wait_units(endpoint), now);
+}
+
+// Since when nothing left and nothing was heard.
+static uint32_t quiet_since(const struct endpoint *endpoint, const struct qp *qp)
+{
+	uint32_t sent_at = qp->slots[(qp->psn_next - 1) & endpoint->mpr_mask].sent_at;
+	return (int32_t)(sent_at - qp->heard_at) > 0 ? sent_at : qp->heard_at;
+}
+
+void tail_on_time(struct endpoint *endpoint, struct qp *qp, ps_t now)
+{
+	qp->has_tail_timer = false;
+	bool is_waiting = qp->inflight > 0 || ack_is_awaited(qp);
+	if (qp->state != QP_RTS || !is_waiting || qp->psn_next != qp->psn_posted ||
+	    qp->lost_count > 0 || qp->is_ack_due || qp->is_tail_probed)
+		return; // what changes that looks again
+	uint32_t quiet = sent_units(now) - quiet_since(endpoint, qp);
+	if (quiet < wait_units(endpoint)) {
+		arm(endpoint, qp, wait_units(endpoint) - quiet, now);
+		return;
+	}
+	qp->is_tail_probed = qp->is_ack_due = true;
+	requester_wake(endpoint, qp);
+}

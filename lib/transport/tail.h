@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The end of what a QP has to send. Behind its last packets nothing arrives that would tell of
+// their loss, nor behind the ACK of its last request; a retransmit timer is long. So when all is
+// sent and nothing was heard for a round trip and a hole's age, the last packet of the oldest
+// request goes again, once until something new is acknowledged: the answer says what is missing.
+// TCP's tail loss probe does the same (RFC 8985, section 7); MRC's sources name none (ours). Off
+// where holes are (transport.hole_age).
+#pragma once
+
+#include "ack.h"
+#include "endpoint.h"
+
+void tail_start(struct endpoint *endpoint, struct qp *qp, ps_t now);
+
+// Looks whether a QP has come to the end of what it has to send, and waits for answers.
+static inline void tail_arm(struct endpoint *endpoint, struct qp *qp, ps_t now)
+{
+	if (qp->psn_next == qp->psn_posted && !(qp->has_tail_timer | qp->is_tail_probed) &&
+	    (qp->inflight > 0 || ack_is_awaited(qp)))
+		tail_start(endpoint, qp, now);
+}
+
+// The timer rang.
+void tail_on_time(struct endpoint *endpoint, struct qp *qp, ps_t now);

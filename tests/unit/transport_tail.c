@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// The end of what a QP has to send: what is lost there is found without a retransmit timer, by one
+// packet that goes again, a round trip and a hole's age after all was quiet.
+#include "transport_bench.h"
+
+#define FULL 1024u
+#define HOLE_PS (5 * PS_PER_US)
+#define QUIET_PS (HOLE_PS + 3 * PS_PER_US) // and the bench's base round trip
+
+static uint32_t drops_left;
+static uint8_t dropped_opcode;
+
+static bool drops_opcode(struct bench *, const struct packet *packet)
+{
+	bool is_dropped = drops_left > 0 && packet->opcode == dropped_opcode;
+	drops_left -= is_dropped;
+	return is_dropped;
+}
+
+// The last three packets of a message of ten, once.
+static bool drops_end(struct bench *, const struct packet *packet)
+{
+	bool is_end = packet->klass == PACKET_CLASS_DATA && packet->psn >= 7;
+	bool is_dropped = is_end && drops_left > 0;
+	drops_left -= is_dropped;
+	return is_dropped;
+}
+
+static struct bench *open_tail(bool (*drops)(struct bench *, const struct packet *), uint32_t count,
+			       ps_t hole_age_ps)
+{
+	struct transport_config config = bench_config();
+	config.completion = COMPLETION_BY_ACK;
+	config.hole_age_ps = hole_age_ps;
+	config.rto_ps = PS_PER_MS;
+	struct bench *bench = bench_open(&config, 1, 0, 1);
+	bench->drops = drops;
+	drops_left = count;
+	return bench;
+}
+
+static const uint64_t *rtx_of(const struct bench *bench)
+{
+	return endpoint_counters(bench->ends[0])->rtx;
+}
+
+static void a_lost_ack_is_asked_for_when_all_is_quiet(void **)
+{
+	dropped_opcode = PACKET_ACK;
+	struct bench *bench = open_tail(drops_opcode, 1, HOLE_PS);
+	assert_int_equal(bench_post(bench, 0, 0, 10 * FULL, 1), 0);
+	bench_run(bench, QUIET_PS + PS_PER_US);
+	assert_int_equal(rtx_of(bench)[RTX_ACK], 0);
+	bench_run(bench, QUIET_PS + 10 * PS_PER_US);
+	assert_int_equal(rtx_of(bench)[RTX_ACK], 1);
+	assert_int_equal(bench->log_count[0], 1);
+	assert_int_equal(endpoint_counters(bench->ends[1])->duplicates, 1);
+	bench_run(bench, BENCH_TO_THE_END);
+	bench_check_empty(bench);
+	bench_close(bench);
+}
+
+// The first of the three goes again by its age, once the last has come to be newer.
+static void lost_last_packets_need_no_timer(void **)
+{
+	struct bench *bench = open_tail(drops_end, 3, HOLE_PS);
+	assert_int_equal(bench_post(bench, 0, 0, 10 * FULL, 1), 0);
+	bench_run(bench, 3 * QUIET_PS);
+	assert_int_equal(bench->log_count[0], 1);
+	assert_int_equal(bench->log_count[1], 1);
+	assert_int_equal(rtx_of(bench)[RTX_ACK], 1);
+	assert_int_equal(rtx_of(bench)[RTX_HOLE], 2);
+	assert_int_equal(rtx_of(bench)[RTX_TIMEOUT], 0);
+	bench_run(bench, BENCH_TO_THE_END);
+	bench_check_empty(bench);
+	bench_close(bench);
+}
+
+// A target that says nothing is asked once, and then waited for.
+static void one_packet_asks_until_something_comes(void **)
+{
+	dropped_opcode = PACKET_ACK;
+	struct bench *bench = open_tail(drops_opcode, 2, HOLE_PS);
+	bench->control_loss_ppm = 1000000;
+	assert_int_equal(bench_post(bench, 0, 0, 10 * FULL, 1), 0);
+	bench_run(bench, PS_PER_MS);
+	assert_int_equal(rtx_of(bench)[RTX_ACK], 1);
+	assert_int_equal(bench->log_count[0], 0);
+	bench->control_loss_ppm = 0;
+	bench_run(bench, BENCH_TO_THE_END);
+	assert_int_equal(bench->log_count[0], 1);
+	assert_true(rtx_of(bench)[RTX_TIMEOUT] > 0);
+	bench_check_empty(bench);
+	bench_close(bench);
+}
+
+static void where_holes_are_off_a_timer_is_waited_for(void **)
+{
+	dropped_opcode = PACKET_ACK;
+	struct bench *bench = open_tail(drops_opcode, 1, 0);
+	assert_int_equal(bench_post(bench, 0, 0, 10 * FULL, 1), 0);
+	bench_run(bench, PS_PER_MS);
+	assert_int_equal(bench->log_count[0], 0);
+	bench_run(bench, BENCH_TO_THE_END);
+	assert_int_equal(bench->log_count[0], 1);
+	bench_close(bench);
+}
+
+// What comes in time is never asked for, however many messages end.
+static void nothing_is_asked_for_that_is_not_late(void **)
+{
+	struct bench *bench = open_tail(NULL, 0, HOLE_PS);
+	for (uint32_t i = 0; i < 50; i++) {
+		assert_int_equal(bench_post(bench, 0, 0, 3 * FULL, i + 1), 0);
+		bench_run(bench, bench->now + (i % 7) * 3 * PS_PER_US);
+	}
+	bench_run(bench, BENCH_TO_THE_END);
+	assert_int_equal(bench->log_count[0], 50);
+	assert_int_equal(endpoint_counters(bench->ends[1])->duplicates, 0);
+	bench_check_empty(bench);
+	bench_close(bench);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_lost_ack_is_asked_for_when_all_is_quiet),
+		cmocka_unit_test(lost_last_packets_need_no_timer),
+		cmocka_unit_test(one_packet_asks_until_something_comes),
+		cmocka_unit_test(where_holes_are_off_a_timer_is_waited_for),
+		cmocka_unit_test(nothing_is_asked_for_that_is_not_late),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
