@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a failure costs under load: goodput lost over capacity lost, for the five drills drill-load-*, at 100, 80 and 50 % of load,
+MRC beside plain rotation, against the same run without the failure. In the steady part all flows count, and what the failure takes
+of all; the whole run is as long as its slowest flow, so there it is what the failure takes of the flow that it hits most.
+
+  program_failure_cost.py SEED...    the table of these seeds; 1 when there are none
+"""
+import concurrent.futures
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+WEFT, SCENARIOS = os.environ["WEFT"], pathlib.Path(os.environ["WEFT_SOURCE"], "apps", "scenarios")
+TAKEN = {"trunk": 1 / 128, "t1": 1 / 32, "t0": 1 / 8, "plane": 1 / 8, "nic-port": 1 / 128} # of all flows
+WORST = {**TAKEN, "nic-port": 1 / 8}
+BYTES, BIN_US, DOWN_AT_US, SETTLED_US = "200MB", 10, 200, 150 # a failure at DOWN_AT_US, and MRC may take so long to settle
+STEADY_MAX, WHOLE_MAX = 1.3, 2.5
+STEP_BINS = 5
+failed = 0
+
+
+def check(what, holds):
+    global failed
+    if not holds:
+        failed += 1
+        print(f"not ok: {what}")
+
+
+def run(folder, what, variant, seed, is_healthy):
+    text = (SCENARIOS / f"drill-load-{what}.yaml").read_text(encoding="utf-8")
+    lead, rest = text.split("faults:\n")
+    if is_healthy:
+        rest = "expect:" + rest.split("expect:")[1]
+    # the expectations are of a shorter transfer
+    lead = lead.replace("bytes: 48MB", f"bytes: {BYTES}")
+    fault = "" if is_healthy else "faults:\n" + rest.split("expect:")[0]
+    path = pathlib.Path(folder, f"{what}-{variant}-{seed}-{is_healthy}.yaml")
+    path.write_text(lead + fault, encoding="utf-8")
+    done = subprocess.run([WEFT, "sim", path, "--variant", variant, "--seed", str(seed), "--json"], capture_output=True, text=True,
+                          timeout=600, check=False)
+    if done.returncode != 0:
+        sys.exit(f"not ok: {what} {variant}: exit {done.returncode}: {done.stderr}")
+    return json.loads(done.stdout)
+
+
+def goodput(one, first, last):
+    """Mean of bins first to last - 1."""
+    payload = one["series"]["payload_bytes"][first:last]
+    return sum(payload) / len(payload)
+
+
+def steady_end(one):
+    """The last bin in which every flow still sends."""
+    return int(one["flows"]["min_ns"] / 1000 / BIN_US) - 5
+
+
+def settled_us(healthy, down, taken, end):
+    """From the failure to the end of the last two steps in a row that cost more: one alone may be chance."""
+    settled, was_above = 0, True
+    for first in range(DOWN_AT_US // BIN_US, end - STEP_BINS + 1, STEP_BINS):
+        cost = (1 - goodput(down, first, first + STEP_BINS) / goodput(healthy, first, first + STEP_BINS)) / taken
+        if cost > STEADY_MAX and was_above:
+            settled = (first + STEP_BINS) * BIN_US - DOWN_AT_US
+        was_above = cost > STEADY_MAX
+    return settled
+
+
+def row_of(what, healthy, down):
+    end = min(steady_end(healthy), steady_end(down))
+    first = (DOWN_AT_US + SETTLED_US) // BIN_US
+    steady = (1 - goodput(down, first, end) / goodput(healthy, first, end)) / TAKEN[what]
+    whole = (1 - healthy["flows"]["max_ns"] / down["flows"]["max_ns"]) / WORST[what]
+    return steady, whole, settled_us(healthy, down, TAKEN[what], end)
+
+
+def main(seeds):
+    variants = [f"{path}-{load}" for path in ("mrc", "rotate") for load in (100, 80, 50)]
+    asked = [(what, variant, seed, is_healthy) for variant in variants for seed in seeds for is_healthy in (True, False)
+             for what in (["t1"] if is_healthy else TAKEN)]
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        runs = dict(zip(asked, pool.map(lambda one: run(folder, *one), asked)))
+    print("| failure | load | capacity it takes | MRC: settles in | steady | whole | rotation: steady | whole |\n" + "|---" * 8 + "|")
+    for what in TAKEN:
+        for load in (100, 80, 50):
+            mean = {}
+            for path in ("mrc", "rotate"):
+                variant = f"{path}-{load}"
+                rows = [row_of(what, runs["t1", variant, seed, True], runs[what, variant, seed, False]) for seed in seeds]
+                mean[path] = [sum(column) / len(rows) for column in list(zip(*rows))[:2]] + [max(row[2] for row in rows)]
+            mrc, rotate = mean["mrc"], mean["rotate"]
+            print(f"| {what} | {load} % | {TAKEN[what] * 100:.1f} % | {mrc[2]} us | {mrc[0]:.2f} | {mrc[1]:.2f} | {rotate[0]:.2f} | {rotate[1]:.2f} |")
+            check(f"{what} at {load} %: steady {mrc[0]:.2f}", mrc[0] <= STEADY_MAX)
+            check(f"{what} at {load} %: whole {mrc[1]:.2f}", mrc[1] <= WHOLE_MAX)
+            check(f"{what} at {load} %: MRC costs {mrc[0]:.2f} and {mrc[1]:.2f}, rotation {rotate[0]:.2f} and {rotate[1]:.2f}",
+                  mrc[0] < rotate[0] + 0.1 and mrc[1] < rotate[1])
+    check("a T1 under full load costs rotation more than a steady part may", mean_cost(runs, seeds) > STEADY_MAX)
+    print(f"{len(asked)} runs, {failed} wrong")
+
+
+def mean_cost(runs, seeds):
+    rows = [row_of("t1", runs["t1", "rotate-100", seed, True], runs["t1", "rotate-100", seed, False])[0] for seed in seeds]
+    return sum(rows) / len(rows)
+
+
+if __name__ == "__main__":
+    if os.environ.get("WEFT_SANITIZE") and not os.environ.get("WEFT_WHOLE"):
+        print("whole scenarios take minutes under sanitizers: `tests/run sanitize` runs them")
+        sys.exit(77)
+    main([int(word) for word in sys.argv[1:]] or [1])
+    sys.exit(failed > 0)
