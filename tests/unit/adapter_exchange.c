@@ -324,11 +324,15 @@ static void peers_are_told_apart_while_some_leave(void **state)
 	free(peer.memory);
 }
 
-// 32 times as many QPs made each reset 32 times as long.
+// 32 times as many QPs made each reset 32 times as long. A process whose CPU time is limited may
+// have a clock that goes by ticks, and the few QPs take less than one.
 static void to_reset_many_qps_takes_each_no_longer(void **state)
 {
+	enum { FEW = 512, MANY = 16384 };
+	const double ticks_s = 0.02;
 	for (uint32_t is_backwards = 0; is_backwards < 2; is_backwards++)
-		assert_true(reset_s(16384, is_backwards) < 10 * reset_s(512, is_backwards));
+		assert_true(reset_s(MANY, is_backwards) <
+			    10 * reset_s(FEW, is_backwards) + ticks_s / MANY);
 }
 
 static void states_follow_each_other(void **state)
@@ -348,6 +352,7 @@ static void states_follow_each_other(void **state)
 	assert_int_equal(adapter_connect(end.adapter, end.qpn, &peer.exchange, 0, &end.refusal), 0);
 	assert_int_equal(adapter_state(end.adapter, end.qpn), ADAPTER_RTS);
 	assert_int_equal(adapter_post(end.adapter, end.qpn, &write, 0), 0);
+	assert_int_equal(adapter_state(end.adapter, end.qpn), ADAPTER_RTS);
 	assert_int_equal(adapter_connect(end.adapter, end.qpn, &peer.exchange, 0, &end.refusal),
 			 -EISCONN);
 	assert_int_equal(adapter_open(end.adapter, &qpn, &second), 0);

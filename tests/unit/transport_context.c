@@ -435,6 +435,26 @@ static void bad_paths_hold_no_context(void **state)
 	bench_close(bench);
 }
 
+static void who_was_told_with_others_is_taken_out_alone(void **)
+{
+	struct bench *bench = bench_pooled(4, 7, 1);
+	for (uint32_t qpn = 0; qpn < 3; qpn++)
+		assert_int_equal(bench_post(bench, 0, qpn, 60000, 1), 0);
+	for (uint32_t qpn = 3; qpn < 7; qpn++)
+		assert_int_equal(bench_post(bench, 0, qpn, 1000, 2), -EAGAIN);
+	for (uint32_t qpn = 0; qpn < 3; qpn++)
+		assert_int_equal(endpoint_reset(bench->ends[0], qpn), 0);
+	assert_int_equal(endpoint_reset(bench->ends[0], 4), 0); // was told, and not yet asked
+	bench_poll(bench, 0);
+	assert_int_equal(bench->log_count[0], 3);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(bench->log[0][i].kind, COMPLETION_READY);
+	assert_int_equal(bench->log[0][0].qp, 3);
+	assert_int_equal(bench->log[0][1].qp, 5);
+	assert_int_equal(bench->log[0][2].qp, 6);
+	bench_close(bench);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -454,6 +474,7 @@ int main(void)
 		cmocka_unit_test(a_turn_that_is_not_used_is_lost_though_packets_come),
 		cmocka_unit_test(a_qp_that_is_failed_waits_no_more),
 		cmocka_unit_test(bad_paths_hold_no_context),
+		cmocka_unit_test(who_was_told_with_others_is_taken_out_alone),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -208,6 +208,61 @@ static void others_refuse_a_demand(void **state)
 	}
 }
 
+// The last of 10 packets is trimmed, and its NACK is the first that is heard.
+static void a_first_answer_that_is_a_nack_ends_what_is_free(void **)
+{
+	struct bench *bench = open_bench();
+	assert_int_equal(bench_post(bench, 0, 0, 60 * FULL, 0), 0);
+	for (uint32_t i = 0; i < 10; i++) {
+		uint32_t index = endpoint_next(bench->ends[0], 0, bench->now, &bench->out);
+		assert_int_not_equal(index, PACKET_NONE);
+		struct packet *packet = packet_at(&bench->packets, index);
+		if (i < 9) { // under way
+			packet_put(&bench->packets, index);
+			continue;
+		}
+		packet->flags |= PACKET_TRIMMED;
+		packet->wire_bytes = 64;
+		packet->payload_bytes = 0;
+		packet->klass = PACKET_CLASS_CONTROL;
+		endpoint_receive(bench->ends[1], index, bench->now, &bench->out);
+	}
+	uint32_t nack = endpoint_next(bench->ends[1], 0, bench->now, &bench->out);
+	assert_int_not_equal(nack, PACKET_NONE);
+	assert_int_equal(packet_at(&bench->packets, nack)->opcode, PACKET_NACK);
+	endpoint_receive(bench->ends[0], nack, bench->now, &bench->out);
+	assert_true(send_all(bench, UINT32_MAX) <= 1); // the trimmed one
+	assert_int_equal(told_count, 1);
+	assert_int_equal(told.asked, 50 * WIRE);
+	assert_int_equal(told.unpaid, 10 * WIRE);
+	bench_close(bench);
+}
+
+// The sender has nothing out, and its clock for credit that does not come has it ask once more.
+static void a_demand_that_is_lost_is_told_again(void **)
+{
+	struct bench *bench = open_bench();
+	uint32_t demands = 0;
+	assert_int_equal(bench_post(bench, 0, 0, 1000 * FULL, 0), 0);
+	send_all(bench, UINT32_MAX);
+	answer(bench, false);
+	endpoint_on_time(bench->ends[0], bench->now, &bench->out);
+	for (uint32_t index;
+	     (index = endpoint_next(bench->ends[0], 0, bench->now, &bench->out)) != PACKET_NONE;) {
+		demands += packet_at(&bench->packets, index)->opcode == PACKET_DEMAND;
+		packet_put(&bench->packets, index);
+	}
+	assert_int_equal(demands, 1);
+	for (uint32_t i = 0; i < 10 && told_count == 0; i++) {
+		assert_true(endpoint_wake_at(bench->ends[0]) <= PS_PER_MS);
+		bench->now = endpoint_wake_at(bench->ends[0]);
+		send_all(bench, UINT32_MAX);
+	}
+	assert_int_equal(told_count, 1);
+	assert_int_equal(told.asked, (1000 - FIRST) * WIRE);
+	bench_close(bench);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -217,6 +272,8 @@ int main(void)
 		cmocka_unit_test(what_is_lost_keeps_its_credit),
 		cmocka_unit_test(what_is_given_up_is_forgotten_by_both),
 		cmocka_unit_test(others_refuse_a_demand),
+		cmocka_unit_test(a_first_answer_that_is_a_nack_ends_what_is_free),
+		cmocka_unit_test(a_demand_that_is_lost_is_told_again),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

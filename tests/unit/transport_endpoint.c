@@ -5,6 +5,8 @@
 
 #include <errno.h>
 
+#include "../../lib/transport/load.h"
+
 #define SIZES 7
 static const uint32_t sizes[SIZES] = {1, 1024, 1025, 40000, 63, 3 * 1024, 9000};
 
@@ -346,6 +348,51 @@ static void a_reset_forgets_what_was_not_polled(void **state)
 	bench_close(bench);
 }
 
+static void what_no_qp_would_take_completes_nothing(void **)
+{
+	struct transport_config config = bench_config();
+	struct bench *bench = bench_open(&config, 2, 0, 1);
+	struct packet packet = {.target = 1, .opcode = PACKET_WRITE_ONLY, .qpn = 1};
+	assert_true(endpoint_may_complete(bench->ends[1], &packet));
+	packet.plane = (uint8_t)config.planes;
+	assert_false(endpoint_may_complete(bench->ends[1], &packet));
+	packet.plane = 0;
+	packet.qpn = 2;
+	assert_false(endpoint_may_complete(bench->ends[1], &packet));
+	packet.qpn = 1;
+	packet.source = 1; // not whom it talks to
+	assert_false(endpoint_may_complete(bench->ends[1], &packet));
+	bench_close(bench);
+}
+
+// The audit adds up what planes hold, with packets out and when all have arrived.
+static void planes_hold_what_is_in_flight(void **)
+{
+	struct transport_config config = bench_config();
+	config.plane_share = PLANE_SHARE_MARKS;
+	struct bench *bench = bench_open(&config, 2, 0, 5);
+	bench->loss_ppm = 20000;
+	bench->mark_ppm = 100000;
+	bench->trim_ppm = 20000;
+	bench->jitter_ps = PS_PER_US;
+	assert_int_equal(bench_post(bench, 0, 0, 100000, 1), 0);
+	assert_int_equal(bench_post(bench, 0, 1, 100000, 1), 0);
+	for (int i = 0; i < 20; i++) {
+		bench_run(bench, bench->now + PS_PER_US);
+		endpoint_audit(bench->ends[0]);
+	}
+	assert_true(endpoint_qp(bench->ends[0], 0)->inflight > 0);
+	bench_run(bench, BENCH_TO_THE_END);
+	endpoint_audit(bench->ends[0]);
+	for (uint32_t qpn = 0; qpn < 2; qpn++) {
+		const struct qp *qp = endpoint_qp(bench->ends[0], qpn);
+		for (uint32_t plane = 0; plane < config.planes; plane++)
+			assert_int_equal(qp->path.load->planes[plane].flying, 0);
+	}
+	assert_int_equal(bench->log_count[1], 2);
+	bench_close(bench);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -361,6 +408,8 @@ int main(void)
 		cmocka_unit_test(both_directions_of_a_qp_work_at_once),
 		cmocka_unit_test(a_long_pause_does_not_look_like_loss),
 		cmocka_unit_test(a_reset_forgets_what_was_not_polled),
+		cmocka_unit_test(what_no_qp_would_take_completes_nothing),
+		cmocka_unit_test(planes_hold_what_is_in_flight),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -202,6 +202,28 @@ static void a_transfer_over_a_bad_wire_samples_the_wire_alone(void **state)
 	}
 }
 
+// Where round trips are kept, each SACK that has one adds it to the histogram of its plane.
+static void each_round_trip_is_timed_for_its_path(void **)
+{
+	static uint8_t memory[4 << 20];
+	static struct delays delays;
+	struct transport_config config = bench_config();
+	struct arena arena;
+	uint64_t count = 0;
+	arena_init(&arena, memory, sizeof(memory));
+	assert_int_equal(delays_init(&delays, &arena, config.planes, config.ev_count, 0), 0);
+	struct bench *bench = open_recording(&config, 1);
+	endpoint_time(bench->ends[0], &delays);
+	assert_int_equal(bench_post(bench, 0, 0, 60000, 1), 0);
+	bench_run(bench, BENCH_TO_THE_END);
+	delays_settle(&delays);
+	for (uint32_t plane = 0; plane < config.planes; plane++)
+		count += delays.rtt_plane_ns[plane].total;
+	assert_in_range(sample_count, 4, 63);
+	assert_int_equal(count, sample_count);
+	bench_close(bench);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -211,6 +233,7 @@ int main(void)
 		cmocka_unit_test(a_stamp_of_another_time_gives_no_round_trip),
 		cmocka_unit_test(once_takes_no_round_trip_of_what_was_sent_again_twice),
 		cmocka_unit_test(a_transfer_over_a_bad_wire_samples_the_wire_alone),
+		cmocka_unit_test(each_round_trip_is_timed_for_its_path),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -169,6 +169,11 @@ static void a_full_payload_must_fit_in_a_packet(void **state)
 		packet.payload_bytes = config.full_payload_bytes;
 		size_t bytes = wire_build(&config, &packet, large, sizeof(large), &view);
 		assert_true(bytes + WIRE_LINE_BYTES <= UINT16_MAX);
+		packet.payload_bytes = 4; // so the rest are headers; any size may want 3 more
+		size_t headers = wire_build(&config, &packet, large, sizeof(large), &view) - 4;
+		if (version == 6)
+			assert_int_equal(config.full_payload_bytes,
+					 UINT16_MAX - WIRE_LINE_BYTES - headers - 3);
 	}
 }
 

@@ -97,6 +97,11 @@ static void headers_of_rocev2_are_the_shorter_ones(void **state)
 	for (int opcode = 0; opcode < 256; opcode++) // a packet is of one of the two
 		assert_true(rc_bytes((uint8_t)opcode) == 0 ||
 			    mrc_bytes((uint8_t)opcode, false) == 0);
+	assert_int_equal(rc_headers(RC_WRITE_FIRST), WIRE_HAS_RETH);
+	assert_int_equal(rc_headers(RC_WRITE_MIDDLE), 0);
+	assert_int_equal(rc_headers(RC_WRITE_LAST_IMM), WIRE_HAS_IMM);
+	assert_int_equal(rc_headers(RC_WRITE_ONLY_IMM), WIRE_HAS_RETH | WIRE_HAS_IMM);
+	assert_int_equal(rc_headers(RC_ACK), 0);
 	assert_int_equal(rc_bytes(0x04), 0); // SEND Only
 	assert_int_equal(rc_bytes(0x0c), 0); // READ request
 }
