@@ -28,7 +28,11 @@ struct link_count {
 		slow_bytes; // of those on a cable that may be slow; the others take the line's rate
 	uint64_t downs;	    // times that it was found to have gone down since before
 	ps_t down_ps;	    // when it last went down, of those
-	ps_t first_lost_ps; // when the first of the lost was sent, PS_NEVER: none
+	ps_t first_lost_ps; // when the first was lost, PS_NEVER: none
+	uint64_t doubled;   // packets that arrived twice
+	uint64_t held_back; // that others may have overtaken
+	ps_t held_max_ps;   // for so long at most
+	ps_t first_odd_ps;  // when the first of these was sent, PS_NEVER: none
 };
 
 // Of one out-port of a switch: its data queue.
@@ -68,9 +72,13 @@ struct depth_watch {
 	struct depth_series *series; // its own, or NULL
 };
 
-// What one host had to compute, and how long that took it.
+// What one host had to compute, and how long that took it; and what came and was not taken at once.
 struct work_count {
 	uint64_t planned_ps, taken_ps;
+	uint64_t waited;    // packets that waited in the receive queues of its ports, or found them
+			    // full
+	ps_t waited_max_ps; // for so long at most
+	ps_t waited_from_ps; // when the first of them came; only where there is one
 };
 
 #ifdef __cplusplus

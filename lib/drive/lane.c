@@ -175,18 +175,12 @@ static uint32_t take_stalled(struct lane *lane, uint32_t index, ps_t at, struct 
 bool lane_stalls(struct lane *lane, uint32_t index, ps_t at, uint64_t what, bool *ret_is_lost)
 {
 	struct stalled *stalled = lane->cables.stalled[index];
-	*ret_is_lost = false;
-	switch (stalled_put(stalled, lane->out.chunks, at, what)) {
-	case STALLED_NOT:
-		return false;
-	case STALLED_FULL:
-		*ret_is_lost = true;
-		lane->run.dropped[DROP_HOST_FULL]++;
-		return true;
-	case STALLED_WAIT:
-		return true;
-	}
-	return true;
+	enum stalled_answer answer = stalled_put(stalled, lane->out.chunks, at, what);
+	*ret_is_lost = answer == STALLED_FULL;
+	lane->run.dropped[DROP_HOST_FULL] += answer == STALLED_FULL;
+	if (answer != STALLED_NOT)
+		lane_count_waiting(lane, index, at);
+	return answer != STALLED_NOT;
 }
 
 // The same for cables to hosts that stall: first what waited, then what comes.
@@ -302,8 +296,8 @@ struct cable_fate lane_fate(struct lane *lane, uint32_t index, const struct depa
 		fate.held_ps = 0;
 		run->late_full++;
 	}
-	if (fate.is_damaged && lane->world->links.counts != NULL)
-		lane->world->links.counts[lane->cables.plan[index]].damaged++;
+	if (lane->world->links.counts != NULL)
+		lane_count_odd(lane, index, start, &fate);
 	run->damaged += fate.is_damaged;
 	run->doubled += fate.is_doubled;
 	run->held_back += fate.held_ps > 0;

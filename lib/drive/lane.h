@@ -73,8 +73,13 @@ void lane_keep_packets(struct lane *lane, uint32_t m);
 void lane_count_loss(struct lane *lane, uint32_t index, const struct departure *departure, ps_t at,
 		     enum drop_reason fate);
 
-// Counts the departures in hand for each cable alone, with watch.links, where they are not
-// scattered.
+// Counts damage, copies and packets held back of cable `index`. Only with watch.links.
+void lane_count_odd(struct lane *lane, uint32_t index, ps_t start, const struct cable_fate *fate);
+
+// Counts what came over cable `index` and was not taken, as its host stalls.
+void lane_count_waiting(struct lane *lane, uint32_t index, ps_t at);
+
+// Counts the departures in hand for each cable alone, where they are not scattered.
 void lane_count_links(const struct lane *lane, uint32_t m);
 
 // Runs the machines that have something to do in the window that lane->windows stands at.

@@ -32,13 +32,15 @@ static void note_loss(struct lane *lane, uint32_t index, const struct departure 
 		      enum drop_reason fate)
 {
 	struct link_count *count = &lane->world->links.counts[lane->cables.plan[index]];
-	count->first_lost_ps = ps_min(count->first_lost_ps, departure->start);
 	if (fate != DROP_LINK_DOWN) {
+		count->first_lost_ps = ps_min(count->first_lost_ps, departure->start);
 		count->lost_random++;
 		return;
 	}
 	ps_t since = cable_down_since(&lane->cables.cables[index], lane->world->cable_faults,
 				      departure->start, at);
+	// what was on its way when the cable went down was lost then
+	count->first_lost_ps = ps_min(count->first_lost_ps, ps_max(since, departure->start));
 	count->downs += count->lost_down == 0 || since != count->down_ps;
 	count->down_ps = since;
 	count->lost_down++;
@@ -50,6 +52,30 @@ void lane_count_loss(struct lane *lane, uint32_t index, const struct departure *
 	watch_loss(lane, index, departure, at, fate);
 	if (lane->world->links.counts != NULL)
 		note_loss(lane, index, departure, at, fate);
+}
+
+void lane_count_odd(struct lane *lane, uint32_t index, ps_t start, const struct cable_fate *fate)
+{
+	struct link_count *count = &lane->world->links.counts[lane->cables.plan[index]];
+	count->damaged += fate->is_damaged;
+	count->doubled += fate->is_doubled;
+	count->held_back += fate->held_ps > 0;
+	count->held_max_ps = ps_max(count->held_max_ps, fate->held_ps);
+	if (fate->is_doubled || fate->held_ps > 0)
+		count->first_odd_ps = ps_min(count->first_odd_ps, start);
+}
+
+void lane_count_waiting(struct lane *lane, uint32_t index, ps_t at)
+{
+	const struct world *world = lane->world;
+	const struct cable *cable = &lane->cables.cables[index];
+	if (world->links.work == NULL)
+		return;
+	struct work_count *work = &world->links.work[cable->to_machine];
+	ps_t until = stall_until(world->cable_faults + cable->fault_first, cable->fault_count, at);
+	work->waited_from_ps = work->waited == 0 ? at : ps_min(work->waited_from_ps, at);
+	work->waited_max_ps = ps_max(work->waited_max_ps, until - at);
+	work->waited++;
 }
 
 void lane_count_jobs(struct lane *lane, uint32_t m)

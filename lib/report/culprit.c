@@ -3,6 +3,7 @@
 // then those that stand out together are put down to the smallest place that has them all.
 
 #include "culprit.h"
+#include "culprit_marks.h"
 #include "culprit_place.h"
 
 #include <errno.h>
@@ -10,15 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RATE_LEAST 0.98	   // of a line's rate; below it is slow
-#define PACKETS_LEAST 16u  // on a line that is judged by its rate
-#define SPRAYED_LEAST 64u  // data packets of a NIC's port that is judged by its paths
-#define PEERS_LEAST 4u	   // NICs or hosts, before one of them can stand out
-#define SPREAD_LEAST 0.5   // of the evenness of others
-#define LATE_MOST 1.05	   // times what the work of others takes longer than planned
-#define SILENT_MOST 0.02   // of the mean over the ports of a NIC
-#define MARKS_SIGMAS 4.5   // of the dice, before marks are too few or too many
-#define MARKS_OFF_LEAST 10 // and so many packets
+#define RATE_LEAST 0.98	       // of a line's rate; below it is slow
+#define PACKETS_LEAST 16u      // on a line that is judged by its rate
+#define SPRAYED_LEAST 64u      // data packets of a NIC's port that is judged by its paths
+#define PEERS_LEAST 4u	       // NICs or hosts, before one of them can stand out
+#define SPREAD_LEAST 0.5       // of the evenness of others
+#define LATE_MOST 1.05	       // times what the work of others takes longer than planned
+#define SILENT_MOST 0.02       // of the mean over the ports of a NIC
+#define WAITED_LEAST PS_PER_US // a host takes at once what comes
 
 // ---------------------------------------------------------------- what stands out on links
 
@@ -58,6 +58,10 @@ static bool stands_out(const struct link_count *count, const struct link_plan *l
 		return count->lost_down > 0;
 	case CULPRIT_LOSSY:
 		return count->lost_random + count->damaged > 0;
+	case CULPRIT_TWICE:
+		return count->doubled > 0;
+	case CULPRIT_ORDER:
+		return count->held_back > 0;
 	default:
 		return count->packets >= PACKETS_LEAST && rate_left(count, link) < RATE_LEAST;
 	}
@@ -196,6 +200,24 @@ static double mark_evs(struct culprit_search *search, uint32_t *ret_nics)
 
 // ---------------------------------------------------------------- what a culprit came to
 
+// Packets of a cable to which happened what is found, and when first.
+static uint64_t hit_of(const struct link_count *count, enum culprit_finding finding,
+		       ps_t *ret_since_ps)
+{
+	bool is_odd = finding == CULPRIT_TWICE || finding == CULPRIT_ORDER;
+	*ret_since_ps = is_odd ? count->first_odd_ps : count->first_lost_ps;
+	switch (finding) {
+	case CULPRIT_DOWN:
+		return count->lost_down;
+	case CULPRIT_TWICE:
+		return count->doubled;
+	case CULPRIT_ORDER:
+		return count->held_back;
+	default:
+		return count->lost_random + count->damaged;
+	}
+}
+
 // Sums what the links of the place measured, those that stand out.
 static void sum_up(const struct culprit_search *search, uint32_t place, struct culprit *culprit)
 {
@@ -213,13 +235,13 @@ static void sum_up(const struct culprit_search *search, uint32_t place, struct c
 			const struct link_count *count = count_of(search, i, way);
 			if (!mark->is_bad[way])
 				continue;
+			ps_t since;
 			culprit->packets += count->packets;
-			culprit->lost += culprit->finding == CULPRIT_DOWN
-				? count->lost_down
-				: count->lost_random + count->damaged;
+			culprit->lost += hit_of(count, culprit->finding, &since);
 			if (count->downs > culprit->downs)
 				culprit->downs = count->downs;
-			culprit->since_ps = ps_min(culprit->since_ps, count->first_lost_ps);
+			culprit->since_ps = ps_min(culprit->since_ps, since);
+			culprit->longest_ps = ps_max(culprit->longest_ps, count->held_max_ps);
 			busy += taken_ps(count, link_of(search, i));
 			nominal += at_rate_ps(count->bytes, link_of(search, i));
 		}
@@ -243,7 +265,7 @@ static void forget(struct culprit_search *search, uint32_t place)
 			search->marks[i] = (struct culprit_mark){0};
 }
 
-static struct culprit *add(struct culprits *culprits, enum culprit_finding finding)
+struct culprit *culprit_add(struct culprits *culprits, enum culprit_finding finding)
 {
 	if (culprits->count == CULPRITS_MAX)
 		return NULL;
@@ -257,7 +279,7 @@ static void put_down(struct culprit_search *search, struct culprits *culprits,
 		     enum culprit_finding finding, double expected)
 {
 	while (culprit_search_count(search) > 0) {
-		struct culprit *culprit = add(culprits, finding);
+		struct culprit *culprit = culprit_add(culprits, finding);
 		if (culprit == NULL)
 			return;
 		uint32_t place = culprit_search_best(search);
@@ -276,66 +298,7 @@ static void put_down(struct culprit_search *search, struct culprits *culprits,
 	}
 }
 
-// ---------------------------------------------------------------- switches and hosts
-
-// Marks of all ports of a switch.
-struct switch_marks {
-	double marked, due; // packets
-	uint32_t marked_min, clear_max;
-};
-
-static void sum_marks(struct switch_marks *ret, const struct world *world, uint32_t index)
-{
-	*ret = (struct switch_marks){.marked_min = UINT32_MAX};
-	for (uint32_t port = 0; port < world->topology.switches[index].port_count; port++) {
-		const struct queue_watch *watch = switch_port_watch(world->switches[index], port);
-		ret->marked += (double)watch->marked;
-		ret->due += (double)watch->due / DUE_MARK_ONE;
-		if (watch->marked_min_bytes < ret->marked_min)
-			ret->marked_min = watch->marked_min_bytes;
-		if (watch->clear_max_bytes > ret->clear_max)
-			ret->clear_max = watch->clear_max_bytes;
-	}
-}
-
-// A switch marks above its low threshold only, everything above its high one, and in between as
-// many as are due, but for the dice: each throw has a variance of a quarter and of its chance at
-// most.
-static bool marks_wrongly(const struct switch_marks *of, const struct topology *topology,
-			  struct culprit *ret)
-{
-	double off = of->marked - of->due, sigmas = MARKS_SIGMAS * sqrt(of->due);
-	ret->measured = of->marked;
-	ret->expected = of->due;
-	if (of->marked_min <= topology->ecn_low_bytes) {
-		ret->marks = MARKS_EARLY;
-		ret->measured = of->marked_min;
-		ret->expected = (double)topology->ecn_low_bytes;
-	} else if (of->clear_max > topology->ecn_high_bytes) {
-		ret->marks = MARKS_LATE;
-		ret->measured = of->clear_max;
-		ret->expected = (double)topology->ecn_high_bytes;
-	} else {
-		ret->marks = off < 0 ? MARKS_FEW : MARKS_MANY;
-		return fabs(off) > sigmas && fabs(off) > MARKS_OFF_LEAST;
-	}
-	return true;
-}
-
-static void find_ecn(struct culprits *culprits, const struct world *world)
-{
-	for (uint32_t i = 0; i < world->topology.switch_count; i++) {
-		struct switch_marks marks;
-		struct culprit found = {
-			.finding = CULPRIT_ECN, .place = CULPRIT_SWITCH, .index = i};
-		sum_marks(&marks, world, i);
-		if (!marks_wrongly(&marks, &world->topology, &found))
-			continue;
-		struct culprit *culprit = add(culprits, CULPRIT_ECN);
-		if (culprit != NULL)
-			*culprit = found;
-	}
-}
+// ---------------------------------------------------------------- hosts
 
 static double longer(const struct work_count *work)
 {
@@ -357,14 +320,33 @@ static void find_late(struct culprit_search *search, struct culprits *culprits)
 	}
 	for (uint32_t i = 0; i < world->topology.hosts; i++) {
 		double value = longer(&world->links.work[i]);
-		struct culprit *culprit = value > LATE_MOST * middle ? add(culprits, CULPRIT_LATE)
-								     : NULL;
+		struct culprit *culprit = value > LATE_MOST * middle
+			? culprit_add(culprits, CULPRIT_LATE)
+			: NULL;
 		if (culprit == NULL)
 			continue;
 		culprit->place = CULPRIT_HOST;
 		culprit->index = i;
 		culprit->measured = value;
 		culprit->expected = middle;
+	}
+}
+
+static void find_stalled(struct culprits *culprits, const struct world *world)
+{
+	for (uint32_t i = 0; i < world->topology.hosts; i++) {
+		const struct work_count *work = &world->links.work[i];
+		if (work->waited == 0 || work->waited_max_ps < WAITED_LEAST)
+			continue;
+		struct culprit *culprit = culprit_add(culprits, CULPRIT_STALLED);
+		if (culprit == NULL)
+			return;
+		culprit->place = CULPRIT_HOST;
+		culprit->index = i;
+		culprit->measured = (double)work->waited_max_ps;
+		culprit->lost = work->waited;
+		culprit->since_ps = work->waited_from_ps;
+		culprit->longest_ps = work->waited_max_ps;
 	}
 }
 
@@ -424,7 +406,8 @@ static int by_cost(const void *a, const void *b)
 
 int culprits_find(struct culprits *ret, const struct world *world)
 {
-	static const enum culprit_finding of_links[] = {CULPRIT_DOWN, CULPRIT_LOSSY, CULPRIT_SLOW};
+	static const enum culprit_finding of_links[] = {CULPRIT_DOWN, CULPRIT_LOSSY, CULPRIT_TWICE,
+							CULPRIT_ORDER, CULPRIT_SLOW};
 	struct culprit_search search = {0};
 	*ret = (struct culprits){0};
 	int rc = culprit_search_init(&search, world);
@@ -438,12 +421,8 @@ int culprits_find(struct culprits *ret, const struct world *world)
 	if (rc == 0) {
 		find_silent(&search, ret);
 		find_evs(&search, ret);
-		if (!world->fabric.ecn_on)
-			ret->reason[CULPRIT_ECN] = "switches do not mark";
-		else if (world->fabric.slow_scaled)
-			ret->reason[CULPRIT_ECN] = "slow lines mark elsewhere (queue.slow)";
-		else
-			find_ecn(ret, world);
+		find_stalled(ret, world);
+		culprit_find_ecn(ret, world);
 		find_late(&search, ret);
 		qsort(ret->list, ret->count, sizeof(*ret->list), by_cost);
 	}

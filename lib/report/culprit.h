@@ -15,13 +15,16 @@
 
 // What stands out, causes before what may follow from them.
 enum culprit_finding {
-	CULPRIT_DOWN,	// lost packets as it was down
-	CULPRIT_SILENT, // carries nothing, where its like do
-	CULPRIT_LOSSY,	// loses or damages packets
-	CULPRIT_SLOW,	// its line is slower than it should be
-	CULPRIT_EVS,	// its packets take few paths
-	CULPRIT_ECN,	// marks from other depths on than was ordered
-	CULPRIT_LATE,	// its own work takes longer than that of others
+	CULPRIT_DOWN,	 // lost packets as it was down
+	CULPRIT_SILENT,	 // carries nothing, where its like do
+	CULPRIT_LOSSY,	 // loses or damages packets
+	CULPRIT_TWICE,	 // delivers packets twice
+	CULPRIT_ORDER,	 // holds packets back, so that others overtake them
+	CULPRIT_SLOW,	 // its line is slower than it should be
+	CULPRIT_STALLED, // takes for a while nothing that comes
+	CULPRIT_EVS,	 // its packets take few paths
+	CULPRIT_ECN,	 // marks from other depths on than was ordered
+	CULPRIT_LATE,	 // its own work takes longer than that of others
 	CULPRIT_FINDING_COUNT
 };
 
@@ -49,19 +52,26 @@ struct culprit {
 	bool up, down;		       // of a link: ways on which it stands out
 	uint32_t links, links_of;      // that stand out there, and of how many that were used
 	double measured, expected;     // in the unit of the finding; see culprit_unit()
-	uint64_t lost, packets, downs; // DOWN, LOSSY: lost or damaged, sent into it; times that
-				       // one of its links was seen to go down
-	ps_t since_ps;		       // DOWN, LOSSY: the first of the lost
-	enum culprit_marks marks;      // ECN
-	enum culprit_light light;      // SILENT
+	uint64_t lost, packets, downs; // of links: lost, damaged, doubled or held back, sent into
+				       // it; times that one of its links was seen to go down. Of a
+				       // host that stalled: packets that waited
+	ps_t since_ps;		       // the first of the lost, and so on
+	ps_t longest_ps;	  // ORDER, STALLED: the longest that one was held back or waited
+	enum culprit_marks marks; // ECN
+	enum culprit_light light; // SILENT
 };
 
 struct culprits {
 	uint32_t count;
-	struct culprit list[CULPRITS_MAX]; // the first explains most
-	uint32_t links, nics, hosts;	   // measured: links used, NICs that sprayed, hosts' work
+	struct culprit list[CULPRITS_MAX];  // the first explains most
+	uint32_t links, nics, hosts;	    // measured: links used, NICs that sprayed, hosts' work
+	uint32_t switches, switches_judged; // that could mark; of these, whose queues made marks
+					    // enough due to tell whether it does
 	const char *reason[CULPRIT_FINDING_COUNT]; // why it could not be looked for, or NULL
 };
+
+// One more, of this finding; NULL: there are as many as can be.
+struct culprit *culprit_add(struct culprits *culprits, enum culprit_finding finding);
 
 // -ENOMEM; else culprits, none where all is even. Only with world->links.
 int culprits_find(struct culprits *ret, const struct world *world);

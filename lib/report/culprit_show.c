@@ -16,15 +16,19 @@
 #define NOT_WATCHED "not measured: watch.links is false"
 
 static const char *const findings[CULPRIT_FINDING_COUNT] = {
-	[CULPRIT_DOWN] = "down", [CULPRIT_SILENT] = "silent", [CULPRIT_LOSSY] = "lossy",
-	[CULPRIT_SLOW] = "slow", [CULPRIT_EVS] = "few_paths", [CULPRIT_ECN] = "ecn",
+	[CULPRIT_DOWN] = "down",     [CULPRIT_SILENT] = "silent",   [CULPRIT_LOSSY] = "lossy",
+	[CULPRIT_TWICE] = "doubled", [CULPRIT_ORDER] = "reordered", [CULPRIT_STALLED] = "stalled",
+	[CULPRIT_SLOW] = "slow",     [CULPRIT_EVS] = "few_paths",   [CULPRIT_ECN] = "ecn",
 	[CULPRIT_LATE] = "late"};
 
 static const char *const units[CULPRIT_FINDING_COUNT] = {
 	[CULPRIT_DOWN] = "share of packets lost",
 	[CULPRIT_SILENT] = "share of packets lost",
 	[CULPRIT_LOSSY] = "share of packets lost or damaged",
+	[CULPRIT_TWICE] = "share of packets that came twice",
+	[CULPRIT_ORDER] = "share of packets held back",
 	[CULPRIT_SLOW] = "share of the rate",
+	[CULPRIT_STALLED] = "ps that a packet waited",
 	[CULPRIT_EVS] = "evenness of paths",
 	[CULPRIT_ECN] = "bytes queued",
 	[CULPRIT_LATE] = "time taken over time planned"};
@@ -80,14 +84,24 @@ void culprit_name(const struct culprit *culprit, const struct world *world, char
 	}
 }
 
-static void loss_evidence(const struct culprit *culprit, char *ret, size_t bytes)
+static void packets_evidence(const struct culprit *culprit, char *ret, size_t bytes)
 {
-	struct text text[4];
+	struct text text[5];
 	const char *lost = number_grouped(&text[0], culprit->lost);
 	const char *packets = number_grouped(&text[1], culprit->packets);
 	const char *share = number_share(&text[2], culprit->measured);
 	const char *since = number_time(&text[3], culprit->since_ps);
-	if (culprit->finding == CULPRIT_DOWN)
+	const char *longest = number_time(&text[4], culprit->longest_ps);
+	if (culprit->finding == CULPRIT_TWICE)
+		snprintf(ret, bytes,
+			 "delivered twice %s of the packets sent into it (%s of %s), from %s on",
+			 share, lost, packets, since);
+	else if (culprit->finding == CULPRIT_ORDER)
+		snprintf(
+			ret, bytes,
+			"held back %s of the packets sent into it (%s of %s), up to %s, from %s on",
+			share, lost, packets, longest, since);
+	else if (culprit->finding == CULPRIT_DOWN)
 		snprintf(ret, bytes,
 			 "lost %s of %s packets while it was down, from %s on; went down %" PRIu64
 			 " %s",
@@ -97,6 +111,16 @@ static void loss_evidence(const struct culprit *culprit, char *ret, size_t bytes
 		snprintf(ret, bytes,
 			 "lost or damaged %s of the packets sent into it (%s of %s), from %s on",
 			 share, lost, packets, since);
+}
+
+static void stall_evidence(const struct culprit *culprit, char *ret, size_t bytes)
+{
+	struct text text[3];
+	snprintf(ret, bytes,
+		 "took nothing for a while: %s packets waited at its ports, up to %s, from %s on",
+		 number_grouped(&text[0], culprit->lost),
+		 number_time(&text[1], culprit->longest_ps),
+		 number_time(&text[2], culprit->since_ps));
 }
 
 static void ecn_evidence(const struct culprit *culprit, char *ret, size_t bytes)
@@ -126,7 +150,9 @@ void culprit_evidence(const struct culprit *culprit, char *ret, size_t bytes)
 	switch (culprit->finding) {
 	case CULPRIT_DOWN:
 	case CULPRIT_LOSSY:
-		loss_evidence(culprit, ret, bytes);
+	case CULPRIT_TWICE:
+	case CULPRIT_ORDER:
+		packets_evidence(culprit, ret, bytes);
 		break;
 	case CULPRIT_SILENT:
 		snprintf(ret, bytes, "%s", silences[culprit->light]);
@@ -134,6 +160,9 @@ void culprit_evidence(const struct culprit *culprit, char *ret, size_t bytes)
 	case CULPRIT_SLOW:
 		snprintf(ret, bytes, "sends at %s of its rate",
 			 number_share(&text, culprit->measured));
+		break;
+	case CULPRIT_STALLED:
+		stall_evidence(culprit, ret, bytes);
 		break;
 	case CULPRIT_EVS:
 		snprintf(ret, bytes,
@@ -234,6 +263,8 @@ void culprits_json(json_t *root, const struct report_input *input)
 	put_count(to, "links", culprits.links);
 	put_count(to, "nics", culprits.nics);
 	put_count(to, "hosts", culprits.hosts);
+	put_count(to, "switches", culprits.switches);
+	put_count(to, "switches_judged", culprits.switches_judged);
 	put_worst_steps(to, &steps);
 	json_t *array = array_in(to, "list");
 	for (uint32_t i = 0; i < culprits.count; i++)
@@ -282,4 +313,9 @@ void culprits_table(FILE *to, const struct report_input *input)
 		if (culprits.reason[finding] != NULL)
 			fprintf(to, "  not looked for: %s (%s)\n", findings[finding],
 				culprits.reason[finding]);
+	if (culprits.reason[CULPRIT_ECN] == NULL && culprits.switches_judged < culprits.switches)
+		fprintf(to,
+			"  %" PRIu32 " of %" PRIu32
+			" switches cannot be judged by their marks at this load\n",
+			culprits.switches - culprits.switches_judged, culprits.switches);
 }

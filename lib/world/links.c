@@ -50,7 +50,7 @@ int links_build(struct world *world, struct refusal *refusal)
 	    links->work == NULL || draw_depths(world) < 0)
 		return build_no_memory(world, refusal);
 	for (uint32_t i = 0; i < cables; i++)
-		links->counts[i].first_lost_ps = PS_NEVER;
+		links->counts[i].first_lost_ps = links->counts[i].first_odd_ps = PS_NEVER;
 	return 0;
 }
 
