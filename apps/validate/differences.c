@@ -84,7 +84,7 @@ static void print_line(const char *row, const char *name, double (*base)[HTSIM_F
 static int compare(const struct choice *choice, uint32_t row, double (*base)[HTSIM_FIGURES],
 		   double (*values)[HTSIM_FIGURES], struct refusal *refusal)
 {
-	uint32_t runs = choice->matrices * choice->per_matrix;
+	uint32_t runs = htsim_row_seeds(choice, row) * choice->per_matrix;
 	const char *all[HTSIM_RULES_MAX + 1] = {NULL}, *one[] = {NULL, NULL};
 	struct htsim_world world = {.row = row, .rules = one};
 	int rc = htsim_row_run(choice, &world, base, refusal);
@@ -111,11 +111,15 @@ int differences_run(const struct choice *choice, struct refusal *refusal)
 	uint32_t count = 0;
 	int rc = 0;
 	print_head();
-	for (uint32_t row = 0; rc == 0 && row < HTSIM_ROWS; row++) {
-		char name[64];
+	for (uint32_t row = 0; rc == 0 && row < htsim_rows(); row++) {
+		char name[80];
 		snprintf(name, sizeof(name), "htsim-%s", htsim_row_name(row));
 		if (!choice_takes(choice, name))
 			continue;
+		if (htsim_row_reason(row) != NULL) {
+			printf("%-28s not run: %s\n", htsim_row_name(row), htsim_row_reason(row));
+			continue;
+		}
 		rc = compare(choice, row, base, values, refusal);
 		count++;
 	}

@@ -13,7 +13,6 @@
 
 #include "validate.h"
 
-#define MATRICES 10
 #define FILE_BYTES_MAX ((size_t)1 << 20)
 
 // In the order of enum htsim_figure, as the summary's columns begin.
@@ -80,8 +79,11 @@ int htsim_seeds_of(const struct choice *choice, const char *summary, uint32_t ro
 	int rc = read_cell(summary, name, column, "mean", &ret->mean);
 	if (rc == 0)
 		rc = read_cell(summary, name, column, "sd", &ret->sd);
-	if (rc == 0)
+	const char *seeds = cell(summary, name, "seeds");
+	ret->count = seeds == NULL ? 0 : (uint32_t)strtoul(seeds, NULL, 10);
+	if (rc == 0 && ret->count > 0)
 		return 0;
+	rc = -EINVAL;
 	name_summary(choice, refusal->file, sizeof(refusal->file));
 	return refuse(refusal, rc, "the summary lacks a row or a column", 0, 0, 0);
 }
@@ -99,7 +101,7 @@ int htsim_row_means(const struct choice *choice, const struct htsim_world *world
 		    double ret[HTSIM_FIGURES], double ret_deviation[HTSIM_FIGURES],
 		    struct refusal *refusal)
 {
-	uint32_t runs = choice->matrices * choice->per_matrix;
+	uint32_t runs = htsim_row_seeds(choice, world->row) * choice->per_matrix;
 	double(*values)[HTSIM_FIGURES] = calloc(runs, sizeof(*values));
 	if (values == NULL)
 		return refuse(refusal, -ENODEV, "no memory for % runs", runs, 0, 0);
@@ -143,7 +145,7 @@ static int compare_row(const struct choice *choice, const char *summary, uint32_
 	int rc = htsim_row_means(choice, &(struct htsim_world){.row = row, .rules = no_rules},
 				 means, deviations, refusal);
 	for (int figure = 0; rc == 0 && figure < HTSIM_FIGURES; figure++) {
-		struct claim claim = {.source = "htsim, ten seeds",
+		struct claim claim = {.source = "htsim, its seeds",
 				      .unit = figure <= HTSIM_MAX ? "us" : "packets",
 				      .measured = means[figure]};
 		struct htsim_seeds seeds;
@@ -154,7 +156,7 @@ static int compare_row(const struct choice *choice, const char *summary, uint32_
 		if (rc < 0)
 			return rc;
 		claim.expected = seeds.mean;
-		htsim_tolerate(&claim, (enum htsim_figure)figure, seeds.sd, MATRICES);
+		htsim_tolerate(&claim, (enum htsim_figure)figure, seeds.sd, seeds.count);
 		claims_add(claims, &claim);
 	}
 	return rc;
@@ -162,15 +164,17 @@ static int compare_row(const struct choice *choice, const char *summary, uint32_
 
 int htsim_check(const struct choice *choice, struct refusal *refusal)
 {
-	char name[64], *summary;
+	char name[80], *summary;
 	struct htsim_seeds ignored;
 	int rc = htsim_summary(choice, &summary, refusal);
 	if (rc < 0)
 		return rc;
-	for (uint32_t i = 0; rc == 0 && i < HTSIM_ROWS; i++) {
+	rc = htsim_rows_read(choice, summary, refusal);
+	for (uint32_t i = 0; rc == 0 && i < htsim_rows(); i++) {
 		snprintf(name, sizeof(name), "htsim-%s", htsim_row_name(i));
-		for (int figure = 0;
-		     choice_takes(choice, name) && rc == 0 && figure < HTSIM_FIGURES; figure++)
+		for (int figure = 0; choice_takes(choice, name) && htsim_row_reason(i) == NULL &&
+		     rc == 0 && figure < HTSIM_FIGURES;
+		     figure++)
 			rc = htsim_seeds_of(choice, summary, i, (enum htsim_figure)figure, &ignored,
 					    refusal);
 	}
@@ -180,13 +184,15 @@ int htsim_check(const struct choice *choice, struct refusal *refusal)
 
 int htsim_run(const struct choice *choice, struct claims *claims, struct refusal *refusal)
 {
-	char name[64], *summary;
+	char name[80], *summary;
 	int rc = htsim_summary(choice, &summary, refusal);
 	if (rc < 0)
 		return rc;
-	for (uint32_t i = 0; rc == 0 && i < HTSIM_ROWS; i++) {
+	for (uint32_t i = 0; rc == 0 && i < htsim_rows(); i++) {
 		snprintf(name, sizeof(name), "htsim-%s", htsim_row_name(i));
-		if (choice_takes(choice, name))
+		if (choice_takes(choice, name) && htsim_row_reason(i) != NULL)
+			claims_leave_out(claims, name, htsim_row_reason(i));
+		else if (choice_takes(choice, name))
 			rc = compare_row(choice, summary, i, claims, refusal);
 	}
 	free(summary);

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "validate.h"
+#include "htsim_command.h"
 
-#define MATRICES 10
-#define FLOWS_MAX 128
-#define FILE_BYTES_MAX ((size_t)1 << 20)
-#define SETS 6 // that make a row, and the seed
+#define ROWS_MAX 256
+#define FILE_BYTES_MAX ((size_t)16 << 20)
+#define NODES 128
+#define SEED_STEP 10 // between runs of one matrix
 
 static const char world[] =
 	"name: htsim\n"
@@ -23,53 +23,145 @@ static const char world[] =
 	"transport: {payload: 4086B, header: 64B, control: 64B, evs: 128, sack_rule: htsim, "
 	"completion: sack, hole_age: off, rtt: once}\n"
 	"traffic: {kind: matrix, matrix: as-given}\n";
-static const char sender_cc[] = "cc: {algorithm: nscc, htsim: true}\n";
-#define CC_BYTES_MAX 64
 
-// htsim's "-failed 4": the four links into aggregation switch 0, downwards, at a quarter of the
-// rate, their queues and marks with them.
-static const char failed[] =
-	"faults:\n"
-	"  - {kind: slow, at: {t1: 0, up: 0, plane: 0}, way: down, rate: 25%}\n"
-	"  - {kind: slow, at: {t1: 0, up: 1, plane: 0}, way: down, rate: 25%}\n"
-	"  - {kind: slow, at: {t1: 0, up: 2, plane: 0}, way: down, rate: 25%}\n"
-	"  - {kind: slow, at: {t1: 0, up: 3, plane: 0}, way: down, rate: 25%}\n";
+static struct htsim_row rows[ROWS_MAX];
+static uint32_t row_count;
 
-// A row of htsim's summary that can be run here.
-static const struct row {
-	const char *name, *matrix;
-	const char *rate, *rto; // min RTO: 15 us and six full queues
-	const char *path, *sack_bytes;
-	const char *spray;
-	const char *faults; // their section, or nothing
-} rows[HTSIM_ROWS] = {
-	{"perm100g_oblivious", "perm_128_2MB", "100Gb/s", "100.656us", "rotate", "16384B", "hash",
-	 ""},
-	{"perm100g_bitmap", "perm_128_2MB", "100Gb/s", "100.656us", "bitmap", "16384B", "hash", ""},
-	{"perm100g_reps_sack1", "perm_128_2MB", "100Gb/s", "100.656us", "reps", "1B", "hash", ""},
-	{"perm100g_reps_legacy_sack1", "perm_128_2MB", "100Gb/s", "100.656us", "reps_legacy", "1B",
-	 "hash", ""},
-	{"perm100g_mixed", "perm_128_2MB", "100Gb/s", "100.656us", "mixed", "16384B", "hash", ""},
-	{"perm100g_mixed_sack1", "perm_128_2MB", "100Gb/s", "100.656us", "mixed", "1B", "hash", ""},
-	{"perm100g_ecmp", "perm_128_2MB", "100Gb/s", "100.656us", "single", "16384B", "hash", ""},
-	{"perm100g_ecmp_rr", "perm_128_2MB", "100Gb/s", "100.656us", "single", "16384B",
-	 "round_robin", ""},
-	{"incast8_100g_mixed", "incast_128_8to1_1MiB", "100Gb/s", "100.656us", "mixed", "16384B",
-	 "hash", ""},
-	{"incast32_100g_mixed", "incast_128_32to1_1MiB", "100Gb/s", "100.656us", "mixed", "16384B",
-	 "hash", ""},
-	{"perm100g_failed4_mixed_sack1", "perm_128_2MB", "100Gb/s", "100.656us", "mixed", "1B",
-	 "hash", failed},
-	{"perm100g_failed4_reps_sack1", "perm_128_2MB", "100Gb/s", "100.656us", "reps", "1B",
-	 "hash", failed},
-	{"perm400g_mixed", "perm_128_2MB", "400Gb/s", "90.198us", "mixed", "16384B", "hash", ""},
-	{"perm800g_mixed", "perm_128_2MB", "800Gb/s", "88.704us", "mixed", "16384B", "hash", ""},
-};
+uint32_t htsim_rows(void)
+{
+	return row_count;
+}
 
 const char *htsim_row_name(uint32_t row)
 {
 	return rows[row].name;
 }
+
+const char *htsim_row_reason(uint32_t row)
+{
+	return rows[row].reason[0] != '\0' ? rows[row].reason : NULL;
+}
+
+uint32_t htsim_row_seeds(const struct choice *choice, uint32_t row)
+{
+	return rows[row].runs < choice->matrices ? rows[row].runs : choice->matrices;
+}
+
+// ---------------------------------------------------------------- what the folder has
+
+// The row of that name, a new one if need be; NULL: there are too many.
+static struct htsim_row *row_named(const char *name)
+{
+	for (uint32_t i = 0; i < row_count; i++)
+		if (strcmp(rows[i].name, name) == 0)
+			return &rows[i];
+	if (row_count == ROWS_MAX)
+		return NULL;
+	struct htsim_row *row = &rows[row_count++];
+	*row = (struct htsim_row){0};
+	snprintf(row->name, sizeof(row->name), "%s", name);
+	return row;
+}
+
+// Cuts a line into its cells; returns how many, up to `max`.
+static uint32_t cut(char *line, char **ret, uint32_t max)
+{
+	uint32_t count = 0;
+	line[strcspn(line, "\r")] = '\0';
+	for (char *cell; count < max && (cell = strsep(&line, ",")) != NULL;)
+		ret[count++] = cell;
+	return count;
+}
+
+static uint32_t column_of(char **cells, uint32_t count, const char *name)
+{
+	uint32_t at = 0;
+	while (at < count && strcmp(cells[at], name) != 0)
+		at++;
+	return at;
+}
+
+#define CELLS_MAX 64
+
+static int read_runs(char *text, struct refusal *refusal)
+{
+	char *cells[CELLS_MAX], *line = strsep(&text, "\n");
+	uint32_t columns = cut(line, cells, CELLS_MAX), name = column_of(cells, columns, "row"),
+		 command = column_of(cells, columns, "command");
+	if (name == columns || command == columns)
+		return refuse(refusal, -EINVAL, "there is no column `row` or `command`", 0, 0, 0);
+	for (int64_t number = 2; (line = strsep(&text, "\n")) != NULL; number++) {
+		if (line[strspn(line, " \r")] == '\0')
+			continue;
+		uint32_t count = cut(line, cells, CELLS_MAX);
+		if (count <= name || count <= command)
+			return refuse(refusal, -EINVAL, "line % has no row and command", number, 0,
+				      0);
+		struct htsim_row *row = row_named(cells[name]);
+		if (row == NULL)
+			return refuse(refusal, -EINVAL, "there are more than % rows", ROWS_MAX, 0,
+				      0);
+		if (row->runs < HTSIM_SEEDS_MAX)
+			htsim_command_read(row, cells[command]);
+	}
+	return 0;
+}
+
+// A matrix of other hosts than the topology has.
+static void check_nodes(const struct choice *choice, struct htsim_row *row)
+{
+	char path[1024], *text;
+	size_t bytes;
+	unsigned nodes;
+	struct refusal none = {0};
+	snprintf(path, sizeof(path), "%s/%s", choice->data, row->seeds[0].matrix);
+	if (row->reason[0] != '\0' || file_read(path, FILE_BYTES_MAX, &text, &bytes, &none) < 0)
+		return; // what is not there is refused when it is run
+	if (sscanf(text, "Nodes %u", &nodes) == 1 && nodes != NODES)
+		snprintf(row->reason, sizeof(row->reason),
+			 "its matrix is of %u hosts, its topology of %u", nodes, NODES);
+	free(text);
+}
+
+// Rows of the summary without any run.
+static int add_unknown(const char *summary)
+{
+	for (const char *line = strchr(summary, '\n'); line != NULL; line = strchr(line, '\n')) {
+		char name[64];
+		size_t bytes = strcspn(++line, ",\r\n");
+		if (bytes == 0)
+			continue;
+		snprintf(name, sizeof(name), "%.*s", (int)bytes, line);
+		struct htsim_row *row = row_named(name);
+		if (row == NULL)
+			return -EINVAL;
+		if (row->runs == 0)
+			snprintf(row->reason, sizeof(row->reason), "runs.csv has no command of it");
+	}
+	return 0;
+}
+
+int htsim_rows_read(const struct choice *choice, const char *summary, struct refusal *refusal)
+{
+	char path[1024], *text;
+	size_t bytes;
+	snprintf(path, sizeof(path), "%s/runs.csv", choice->data);
+	row_count = 0;
+	int rc = file_read(path, FILE_BYTES_MAX, &text, &bytes, refusal);
+	if (rc < 0)
+		return rc;
+	rc = read_runs(text, refusal);
+	if (rc < 0)
+		snprintf(refusal->file, sizeof(refusal->file), "%.200s", path);
+	free(text);
+	if (rc == 0 && add_unknown(summary) < 0)
+		rc = refuse(refusal, -EINVAL, "there are more than % rows", ROWS_MAX, 0, 0);
+	for (uint32_t i = 0; rc == 0 && i < row_count; i++)
+		check_nodes(choice, &rows[i]);
+	return rc;
+}
+
+// ---------------------------------------------------------------- runs
 
 static ps_t quantile(const ps_t *sorted, uint32_t count, uint32_t percent)
 {
@@ -92,36 +184,33 @@ void htsim_figures_of(const struct trial *trial, const ps_t *times, double *ret)
 static int run_once(const struct htsim_world *of, const char *matrix, uint32_t seed,
 		    double ret[HTSIM_FIGURES], struct refusal *refusal)
 {
-	const struct row *row = &rows[of->row];
+	const struct htsim_row *row = &rows[of->row];
 	static struct trial trial;
-	ps_t times[FLOWS_MAX];
-	char own[SETS][64];
-	const char *sets[SETS + HTSIM_RULES_MAX + 1];
-	snprintf(own[0], sizeof(own[0]), "fabric.link_rate=%s", row->rate);
-	snprintf(own[1], sizeof(own[1]), "transport.rto=%s", row->rto);
-	snprintf(own[2], sizeof(own[2]), "transport.path=%s", row->path);
-	snprintf(own[3], sizeof(own[3]), "transport.sack_bytes=%s", row->sack_bytes);
-	snprintf(own[4], sizeof(own[4]), "fabric.spray=%s", row->spray);
-	snprintf(own[5], sizeof(own[5]), "seed=%u", seed);
+	char own[48], text[2048];
+	const char *sets[HTSIM_SETS + 1 + HTSIM_RULES_MAX + 1];
 	uint32_t count = 0;
-	while (count < SETS) {
-		sets[count] = own[count];
-		count++;
-	}
+	for (; count < HTSIM_SETS && row->sets[count][0] != '\0'; count++)
+		sets[count] = row->sets[count];
+	snprintf(own, sizeof(own), "seed=%u", seed);
+	sets[count++] = own;
 	for (uint32_t i = 0; i < HTSIM_RULES_MAX && of->rules[i] != NULL; i++)
 		sets[count++] = of->rules[i];
 	sets[count] = NULL;
-	char text[sizeof(world) + sizeof(failed) + CC_BYTES_MAX];
-	snprintf(text, sizeof(text), "%s%s%s", world, of->cc != NULL ? of->cc : sender_cc,
+	snprintf(text, sizeof(text), "%s%s%s", world, of->cc != NULL ? of->cc : row->cc,
 		 row->faults);
 	int rc = trial_run(&trial, text, sets, matrix, refusal);
 	if (rc < 0)
 		return rc;
-	check(trial.stage.world.flow_count <= FLOWS_MAX);
-	trial_flow_times(&trial, times);
-	htsim_figures_of(&trial, times, ret);
+	ps_t *times = calloc(trial.stage.world.flow_count, sizeof(*times));
+	if (times == NULL) {
+		rc = refuse(refusal, -ENOMEM, "no memory for the times of flows", 0, 0, 0);
+	} else {
+		trial_flow_times(&trial, times);
+		htsim_figures_of(&trial, times, ret);
+	}
+	free(times);
 	trial_end(&trial);
-	return 0;
+	return rc;
 }
 
 // Gives each message of a matrix another size. `ret` has room for a matrix.
@@ -139,17 +228,16 @@ static void resize(const char *matrix, uint32_t message_bytes, char *ret)
 }
 
 // The matrix of a seed; the caller frees it.
-static int read_matrix(const struct choice *choice, const struct htsim_world *of, uint32_t seed,
+static int read_matrix(const struct choice *choice, const struct htsim_world *of, const char *file,
 		       char **ret, struct refusal *refusal)
 {
 	char path[1024];
 	size_t bytes;
-	snprintf(path, sizeof(path), "%s/matrices/%s_s%u.cm", choice->data, rows[of->row].matrix,
-		 seed);
+	snprintf(path, sizeof(path), "%s/%s", choice->data, file);
 	int rc = file_read(path, FILE_BYTES_MAX, ret, &bytes, refusal);
 	if (rc < 0 || of->message_bytes == 0)
 		return rc;
-	char *text = malloc(bytes + FLOWS_MAX * 10 + 1); // each size has up to 10 digits
+	char *text = malloc(2 * bytes + 1); // a flow takes more than the ten digits of a size
 	if (text != NULL)
 		resize(*ret, of->message_bytes, text);
 	free(*ret);
@@ -161,13 +249,14 @@ int htsim_row_run(const struct choice *choice, const struct htsim_world *of,
 		  double (*ret)[HTSIM_FIGURES], struct refusal *refusal)
 {
 	int rc = 0;
-	for (uint32_t seed = 1; rc == 0 && seed <= choice->matrices; seed++) {
+	for (uint32_t i = 0; rc == 0 && i < htsim_row_seeds(choice, of->row); i++) {
+		const struct htsim_seed *seed = &rows[of->row].seeds[i];
 		char *matrix;
-		rc = read_matrix(choice, of, seed, &matrix, refusal);
+		rc = read_matrix(choice, of, seed->matrix, &matrix, refusal);
 		if (rc < 0)
 			return rc;
-		for (uint32_t i = 0; rc == 0 && i < choice->per_matrix; i++)
-			rc = run_once(of, matrix, seed + i * MATRICES, *ret++, refusal);
+		for (uint32_t run = 0; rc == 0 && run < choice->per_matrix; run++)
+			rc = run_once(of, matrix, seed->seed + run * SEED_STEP, *ret++, refusal);
 		free(matrix);
 	}
 	return rc;

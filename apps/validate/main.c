@@ -61,6 +61,12 @@ void claims_add(struct claims *claims, const struct claim *claim)
 	fflush(stdout);
 }
 
+void claims_leave_out(struct claims *claims, const char *name, const char *reason)
+{
+	claims->left_out++;
+	printf("%-38s not compared: %s\n", name, reason);
+}
+
 static int bad_input(const char *text, const char *value)
 {
 	char *shown = visible_text(value);
@@ -188,7 +194,11 @@ static int validate(int argc, char **argv)
 		return say_refusal(&refusal, rc);
 	if (choice.data == NULL)
 		puts("htsim's rows are not compared: name the folder with its results by --data");
-	printf("%u inside, %u outside\n", claims.inside, claims.outside);
+	printf("%u inside, %u outside", claims.inside, claims.outside);
+	printf(claims.left_out > 0 ? ", %u rows not compared\n" : "\n", claims.left_out);
+	if (claims.inside + claims.outside == 0 && claims.left_out > 0)
+		return bad_input("no case can be compared that begins with",
+				 choice.only == NULL ? "" : choice.only);
 	if (claims.inside + claims.outside == 0)
 		return bad_input("no case begins with", choice.only == NULL ? "" : choice.only);
 	return claims.outside > 0;

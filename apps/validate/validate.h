@@ -74,7 +74,11 @@ struct claim {
 
 struct claims {
 	uint32_t inside, outside;
+	uint32_t left_out; // rows that are not compared, for a reason
 };
+
+// Prints a line for a row that is not compared.
+void claims_leave_out(struct claims *claims, const char *name, const char *reason);
 
 bool claim_holds(const struct claim *claim);
 
@@ -106,12 +110,19 @@ int control_run(const struct choice *choice, struct claims *claims, struct refus
 // What is told of a run of one of htsim's rows: completion times in us, packets.
 enum htsim_figure { HTSIM_P50, HTSIM_P99, HTSIM_MAX, HTSIM_RTX, HTSIM_ACKS, HTSIM_FIGURES };
 
-#define HTSIM_ROWS 14
 #define HTSIM_RULES_MAX 14
 #define HTSIM_PER_MATRIX_MAX 1000
 #define HTSIM_RUNS_MAX (10 * HTSIM_PER_MATRIX_MAX)
 
+// The rows of the folder with htsim's results: how many, the name of each, why it cannot be run
+// here (NULL: it can), and how many of its seeds are taken.
+uint32_t htsim_rows(void);
 const char *htsim_row_name(uint32_t row);
+const char *htsim_row_reason(uint32_t row);
+uint32_t htsim_row_seeds(const struct choice *choice, uint32_t row);
+
+// Reads them from runs.csv; those of the summary alone have a reason. -errno with a reason.
+int htsim_rows_read(const struct choice *choice, const char *summary, struct refusal *refusal);
 
 // The figures of a run, from the completion times of its flows, shortest first.
 void htsim_figures_of(const struct trial *trial, const ps_t *times, double *ret);
@@ -120,7 +131,7 @@ void htsim_figures_of(const struct trial *trial, const ps_t *times, double *ret)
 struct htsim_world {
 	uint32_t row;
 	const char *const *rules; // keys and values set on top, at most HTSIM_RULES_MAX and NULL
-	const char *cc;		  // in the place of NSCC in htsim's rules, or NULL
+	const char *cc;		  // in the place of the row's, or NULL
 	uint32_t message_bytes;	  // in the place of those in the matrix, or 0
 };
 
@@ -135,9 +146,10 @@ int htsim_row_means(const struct choice *choice, const struct htsim_world *world
 		    double ret[HTSIM_FIGURES], double ret_deviation[HTSIM_FIGURES],
 		    struct refusal *refusal);
 
-// htsim's ten seeds of a row: mean and deviation of a figure.
+// htsim's seeds of a row: mean and deviation of a figure, and how many there are.
 struct htsim_seeds {
 	double mean, sd;
+	uint32_t count;
 };
 
 // Reads the summary of the folder with htsim's results; the caller frees *ret. The figures of a

@@ -58,6 +58,7 @@ def check_further(data):
     with tempfile.TemporaryDirectory() as folder:
         copy = pathlib.Path(folder)
         (copy / "matrices").symlink_to(data / "matrices")
+        (copy / "runs.csv").symlink_to(data / "runs.csv")
         summary = [line.split(",") for line in (data / "summary.csv").read_text().splitlines()]
         status, text, _ = validate(*words, "further-perm400g-half-us")
         at = summary[0].index("p99_sd")
@@ -77,6 +78,7 @@ def check_that_it_can_fail(data):
     with tempfile.TemporaryDirectory() as folder:
         copy = pathlib.Path(folder)
         (copy / "matrices").symlink_to(data / "matrices")
+        (copy / "runs.csv").symlink_to(data / "runs.csv")
         summary = (data / "summary.csv").read_text().splitlines()
         columns = summary[0].split(",")
         at = columns.index("p50_mean")
@@ -89,6 +91,89 @@ def check_that_it_can_fail(data):
         (copy / "summary.csv").write_text(summary[0] + "\n")
         status, _, errors = validate(*words)
         failed += check(status == 2 and "lacks a row" in errors, "a summary without the row is refused")
+    return failed
+
+
+FIGURES = ("p50", "p99", "max", "rtx", "acks")
+COMMAND = "./htsim_uec -tm matrices/{matrix}_s{seed}.cm -topo topologies/{topology}.topo -linkspeed {rate} {words} -seed {seed} -end 4000 -o out/x.dat"
+
+
+def made_rows():
+    """Rows that the data do not have: name, matrix, topology, rate in Mb/s, options; and why weft cannot run them."""
+    plain, tree = "-sender_cc_only -paths 128 -load_balancing_algo mixed", "fat_tree_128_1os"
+    return (("perm200g", "half", f"{tree}_200g", 200000, "-sender_cc_only -paths 64 -load_balancing_algo reps -sack_threshold 4000", ""),
+            ("perm100g", "half", tree, 100000, plain, ""),
+            ("slow_marks", "half", tree, 100000, f"{plain} -ecn 20 40 -target_q_delay 12", ""),
+            ("credits", "incast_128_8to1_1MiB", tree, 100000, "-receiver_cc_only -paths 128", ""),
+            ("still", "half", tree, 100000, "-sender_cc_only -sender_cc_algo constant -load_balancing_algo oblivious", ""),
+            ("paths", "half", tree, 100000, "-load_balancing_algo clairvoyant", "-load_balancing_algo clairvoyant"),
+            ("option", "half", tree, 100000, f"{plain} -warp 9", "option -warp"),
+            ("tree", "half", "fat_tree_1024_1os", 100000, plain, "fat_tree_1024_1os"),
+            ("rates", "half", tree, 400000, plain, "topology at its rate"),
+            ("failures", "half", tree, 100000, f"{plain} -failed 8", "8 links"),
+            ("control", "half", tree, 100000, f"{plain} -sender_cc_algo dctcp", "dctcp"),
+            ("strategy", "half", tree, 100000, f"{plain} -strat simple", "-strat simple"),
+            ("hosts", "few", tree, 100000, plain, "64 hosts"))
+
+
+def write_rows(folder, means):
+    """runs.csv of three seeds each, and a summary with these means."""
+    runs, summary = ["row,seed,command,flows"], ["row,seeds," + ",".join(f"{figure}_mean,{figure}_sd" for figure in FIGURES)]
+    for name, matrix, topology, rate, words, _ in made_rows():
+        runs += [f"{name},{seed}," + COMMAND.format(matrix=matrix, topology=topology, rate=rate, words=words, seed=seed) + ",128" for seed in (1, 2, 3)]
+    for name in [row[0] for row in made_rows()] + ["unheard"]:
+        summary.append(f"{name},3," + ",".join(f"{mean},0" for mean in means.get(name, [1] * 5)))
+    (folder / "runs.csv").write_text("\n".join(runs) + "\n")
+    (folder / "summary.csv").write_text("\n".join(summary) + "\n")
+
+
+def measured_of(text):
+    found = {}
+    for line in text.splitlines():
+        if match := re.match(r"htsim-(\w+)-(\w+) +\S+ +(\S+)", line):
+            found.setdefault(match[1], []).append(float(match[3]))
+    return found
+
+
+def check_other_rows(data):
+    """A folder with other rows: what its commands say is run, what cannot be is named with the reason, a wrong mean is outside."""
+    failed = 0
+    with tempfile.TemporaryDirectory() as path:
+        folder = pathlib.Path(path)
+        (folder / "matrices").mkdir()
+        for seed in (1, 2, 3):
+            permutation = (data / f"matrices/perm_128_2MB_s{seed}.cm").read_text()
+            (folder / f"matrices/half_s{seed}.cm").write_text(permutation.replace("size 2000000", "size 1000000"))
+            (folder / f"matrices/few_s{seed}.cm").write_text("Nodes 64\nConnections 1\n1->2 id 1 start 0 size 1000\n")
+            incast = f"matrices/incast_128_8to1_1MiB_s{seed}.cm"
+            (folder / incast).symlink_to(data / incast)
+        words = ["--data", path, "--only", "htsim", "--runs", "2"]
+        write_rows(folder, {})
+        status, text, errors = validate(*words)
+        print(text + errors)
+        found = measured_of(text)
+        failed += check(status == 1 and sorted(found) == sorted(row[0] for row in made_rows() if row[5] == ""), "rows that weft can run are run")
+        for name, *_, reason in [row for row in made_rows() if row[5]] + [("unheard", "runs.csv has no command")]:
+            failed += check(re.search(f"^htsim-{name} +not compared: .*{re.escape(reason)}", text, re.M), f"{name} is named with its reason")
+        failed += check("9 rows not compared" in text, "and counted")
+        bound = 1000000 / 4086 * 4150 * 8 / 1e5  # us at 100 Gb/s
+        failed += check(bound < found["perm100g"][0] < 1.3 * bound + 12 and bound / 2 < found["perm200g"][0] < 0.65 * bound + 12, "rate and size are the row's")
+        failed += check(found["perm200g"][4] >= 128 * 245 and found["perm100g"][4] < 128 * 100, "acknowledgements are the row's")
+        failed += check(abs(found["credits"][2] - 696.8) < 0.02 * 696.8 and 250 < found["credits"][3] < 345, "credits of receivers, as htsim has them")
+        write_rows(folder, found)
+        status, text, _ = validate(*words)
+        failed += check(status == 0 and "25 inside, 0 outside" in text, "the means that come out are inside")
+        found["perm200g"][0] *= 1.02
+        write_rows(folder, found)
+        status, text, _ = validate(*words)
+        failed += check(status == 1 and outside(text) == ["htsim-perm200g-p50"], "a row with a wrong mean fails")
+        status, text, errors = validate("--data", path, "--only", "htsim-tree", "--runs", "1")
+        failed += check(status == 2 and "not compared" in text and "no case can be compared" in errors, "a row that cannot be run is no success")
+        status, text, _ = validate("--data", path, "--only", "further-perm-256", "--runs", "1")
+        failed += check(status == 2 and "further-perm-256KiB" in text and "not there" in text, "what needs a row of htsim's is named")
+        (folder / "runs.csv").unlink()
+        status, _, errors = validate(*words)
+        failed += check(status == 2 and "runs.csv" in errors, "without commands nothing can be run")
     return failed
 
 
@@ -128,7 +213,7 @@ def main():
     if os.environ.get("WEFT_SANITIZE") and not os.environ.get("WEFT_WHOLE"):
         print("htsim's rows take minutes under sanitizers: `tests/run sanitize` runs them")
     elif (data / "summary.csv").is_file():
-        failed += check_rows(data) + check_further(data) + check_that_it_can_fail(data) + check_differences(data)
+        failed += check_rows(data) + check_further(data) + check_that_it_can_fail(data) + check_other_rows(data) + check_differences(data)
     else:
         print(f"skipped: no reference data in {data}")
     return 1 if failed else 0
