@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <weft/adapter_peer.h>
 #include <weft/exchange.h>
 #include <weft/refusal.h>
 #include <weft/time.h>
@@ -21,7 +22,9 @@
 
 // Fill it with adapter_config_default(), change it. Nothing in it needs to outlive the calls.
 struct adapter_config {
-	uint32_t nic; // own number: MAC and IP addresses follow from it by the rule of `wire`
+	uint32_t nic; // own number: addresses follow from it by the rule of `wire`, unless given
+	const struct wire_end *ends; // [transport.planes] own ports; NULL: by the rule. Not with
+				     // SRv6, whose routes follow from numbers
 	uint32_t qp_max;
 	uint32_t completion_max; // that may wait to be polled before frames are turned away
 	uint64_t plane_bps;	 // line rate of each plane

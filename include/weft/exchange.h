@@ -24,18 +24,21 @@
 struct adapter_exchange {
 	uint8_t magic[4]; // ADAPTER_MAGIC
 	uint8_t version;
-	uint8_t capabilities; // ADAPTER_...
-	uint8_t planes;	      // NIC ports that it has
-	uint8_t ip_version;   // of its frames
-	uint8_t gid[16];      // address in plane 0; IPv4 as ::ffff:a.b.c.d
-	uint8_t nic[4];	      // its number
-	uint8_t qpn[4];	      // of the QP, 24 bits, ADAPTER_QPN_FIRST at least
-	uint8_t first_psn[4]; // its share of it, 24 bits: both start with the exclusive or
-	uint8_t mtu[4];	      // payload of a full packet
-	uint8_t wimm_max[4];  // WRITE_WITH_IMM in flight that it takes
-	uint8_t mpr[4];	      // PSNs in flight that it takes
-	uint8_t udp_port[2];  // UDP destination port of its frames
-	uint8_t reserved[14]; // 0; not looked at
+	uint8_t capabilities;	 // ADAPTER_...
+	uint8_t planes;		 // NIC ports that it has
+	uint8_t ip_version;	 // of its frames
+	uint8_t gid[16];	 // address in plane 0; IPv4 as ::ffff:a.b.c.d
+	uint8_t nic[4];		 // its number
+	uint8_t qpn[4];		 // of the QP, 24 bits, ADAPTER_QPN_FIRST at least
+	uint8_t first_psn[4];	 // its share of it, 24 bits: both start with the exclusive or
+	uint8_t mtu[4];		 // payload of a full packet
+	uint8_t wimm_max[4];	 // WRITE_WITH_IMM in flight that it takes
+	uint8_t mpr[4];		 // PSNs in flight that it takes
+	uint8_t udp_port[2];	 // UDP destination port of its frames
+	uint8_t header_bytes[2]; // that it counts for a packet beside the payload; 0: not told
+	uint8_t pkey[2];	 // of its partition; 0: not told
+	uint8_t mac[6];		 // in plane 0; 0: not told
+	uint8_t reserved[4];	 // 0; not looked at
 };
 static_assert(sizeof(struct adapter_exchange) == 64, "the layout is the contract");
 
@@ -52,7 +55,8 @@ struct adapter_end {
 	uint8_t gid[16];
 	uint32_t nic, qpn, first_psn;
 	uint32_t mtu, wimm_max, mpr, planes;
-	uint16_t udp_port;
+	uint16_t udp_port, header_bytes, pkey;
+	uint8_t mac[6];
 	uint8_t ip_version;
 	uint8_t capabilities;
 };

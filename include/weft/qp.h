@@ -4,6 +4,7 @@
 // "The life of a QP" and "Contexts".
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <weft/time.h>
@@ -40,11 +41,14 @@ struct qp_config {
 	uint32_t local_nic, remote_nic;
 	uint32_t remote_qpn;
 	uint64_t id;		// names the QP's random stream; unique in the world, below 2^56
-	uint32_t first_psn;	// PSN that both directions start with; low 24 bits on packets
+	uint32_t first_psn;	// PSN that what is sent starts with; low 24 bits on packets
+	uint32_t rcv_psn;	// is_psn_apart: the same of what comes in; else it is first_psn
 	uint32_t mtu;		// payload of a full packet that the peer takes and sends at most
 	uint32_t mpr_dest;	// PSNs in flight that it takes
 	uint32_t wimm_max_dest; // WRITE_WITH_IMM in flight that it takes
+	uint16_t header_bytes;	// that it counts for a packet beside the payload
 	uint8_t capabilities;	// QP_TOLD and QP_CAN_...; without QP_TOLD as this end
+	bool is_psn_apart;
 };
 
 // What came in on a connection before this QP took it over: whole WRITE_WITH_IMMs in all.
@@ -63,6 +67,9 @@ struct qp_view {
 	uint32_t psn_next;	     // the next new PSN, 24 bits
 	uint32_t psn_acked;	     // all before it are acknowledged
 	uint32_t psn_wanted;	     // the oldest that did not come
+	uint32_t psns_lost;	     // held lost, and not sent again yet
+	uint32_t flight_bytes;	     // in flight, as far as this end knows, by its own count
+	uint32_t window_bytes;	     // that may be
 	uint16_t msn;		     // work requests posted
 };
 

@@ -71,6 +71,7 @@ enum wire_ev_place {
 enum wire_addresses {
 	WIRE_ADDRESSES_BY_RULE, // frames of others are refused
 	WIRE_ADDRESSES_ANY,	// parse only: source, target and plane are 0; for captures
+	WIRE_ADDRESSES_GIVEN,	// the same for a NIC that is part of it all: see wire_ends.h
 };
 
 enum wire_icrc {
@@ -158,8 +159,7 @@ struct wire_config {
 	struct wire_srv6 srv6;
 };
 
-// wire_view.headers
-enum {
+enum { // wire_view.headers
 	WIRE_HAS_METH = 1,
 	WIRE_HAS_TSETH = 2,
 	WIRE_HAS_RETH = 4,

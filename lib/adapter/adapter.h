@@ -10,6 +10,7 @@
 #include <weft/packet.h>
 #include <weft/rng.h>
 
+#include "host.h"
 #include "mapping.h"
 
 // Where the bytes of a posted write are, until it is completed.
@@ -20,10 +21,10 @@ struct source {
 };
 
 struct connection {
-	struct source *sources; // ring by message number
-	uint32_t posted;	// messages so far
-	uint32_t first_psn;	// own share of it
-	uint32_t remote_nic, remote_qpn;
+	struct source *sources;	     // ring by message number
+	uint32_t posted;	     // messages so far
+	uint32_t first_psn;	     // own share of it
+	uint32_t remote, remote_qpn; // number of the NIC: of `hosts`, with SRv6 its own; its QPN
 	enum adapter_state state;
 };
 
@@ -38,7 +39,8 @@ struct adapter {
 	struct connection *connections; // [qp_max]
 	uint32_t opened;
 	uint32_t sources_mask;
-	uint32_t *by_peer; // hash of (remote NIC, remote QPN): number of a connection + 1
+	struct host_table hosts; // those that QPs lead to, but for SRv6
+	uint32_t *by_peer;	 // hash of (remote, remote QPN): number of a connection + 1
 	uint32_t by_peer_mask;
 	struct completion *completions; // ring of completions_mask + 1
 	uint32_t completions_mask, completions_head, completions_tail;
@@ -47,6 +49,7 @@ struct adapter {
 	ps_t free_at[PLANES_MAX];
 	ps_t now; // latest time that was told: it never goes back
 	size_t frame_bytes;
+	struct wire_end ends[PLANES_MAX]; // own ports
 	struct rng rng;
 	struct adapter_counters counters;
 };
@@ -77,15 +80,35 @@ static inline uint32_t adapter_room(const struct adapter *adapter)
 void adapter_drain(struct adapter *adapter);
 
 // The connection whose peer is this QP; NULL when there is none.
-struct connection *connection_of(const struct adapter *adapter, uint32_t remote_nic,
+struct connection *connection_of(const struct adapter *adapter, uint32_t remote,
 				 uint32_t remote_qpn);
 
 // Checks a configuration and fills in what follows from it. -EINVAL with the reason.
 int config_complete(const struct adapter_config *given, struct adapter_config *ret,
 		    struct refusal *refusal);
 
-// The address of a NIC in plane 0, as its frames have it.
-void exchange_gid(const struct wire_config *wire, uint32_t nic, uint8_t ret[16]);
+// Whether addresses are given, not by the rule: with all but SRv6.
+static inline bool adapter_is_given(const struct adapter *adapter)
+{
+	return adapter->config.wire.addresses == WIRE_ADDRESSES_GIVEN;
+}
+
+// Numbers of a peer that cannot be, however they came. -EPROTO with the reason.
+int exchange_refuse_numbers(const struct adapter_end *end, struct refusal *refusal);
+
+// A peer that is ready to be connected with.
+struct match {
+	struct host_given given;
+	struct adapter_end end;		// its first PSN is not looked at
+	uint32_t send_psn, receive_psn; // 24 bits
+};
+
+// What an exchange, or plain values, say of a peer, for a QP whose own share of the first PSN is
+// this. -EPROTO, -EINVAL with the reason.
+int match_exchange(const struct adapter *adapter, const struct adapter_exchange *remote,
+		   uint32_t own_psn, struct match *ret, struct refusal *refusal);
+int match_peer(const struct adapter *adapter, const struct adapter_peer *peer, struct match *ret,
+	       struct refusal *refusal);
 
 // What an opened QP tells its peer.
 void exchange_write(const struct adapter *adapter, uint32_t number, struct adapter_exchange *ret);

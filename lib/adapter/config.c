@@ -4,6 +4,7 @@
 #include "adapter.h"
 
 #include <errno.h>
+#include <string.h>
 
 #define QP_MAX 65536u
 #define COMPLETIONS_MAX (1u << 24)
@@ -53,7 +54,8 @@ static void fill_sizes(struct adapter_config *config)
 	struct transport_config *transport = &config->transport;
 	struct wire_config *wire = &config->wire;
 	wire->has_tseth = true; // round trips are measured with it
-	wire->addresses = WIRE_ADDRESSES_BY_RULE;
+	wire->addresses = wire->entropy == WIRE_ENTROPY_SRV6 ? WIRE_ADDRESSES_BY_RULE
+							     : WIRE_ADDRESSES_GIVEN;
 	wire->icrc_ignored = wire->icrc_unchecked = false; // what is damaged is not placed
 	if (transport->header_bytes == 0)
 		transport->header_bytes = frame_overhead(wire, PACKET_WRITE_MIDDLE);
@@ -92,8 +94,31 @@ static int refuse_numbers(const struct adapter_config *config, struct refusal *r
 	return 0;
 }
 
+// Each port has an address of its own: by that it is known where a frame came in.
+static int refuse_ends(const struct adapter_config *config, struct refusal *refusal)
+{
+	const struct wire_end *ends = config->ends;
+	if (config->wire.entropy == WIRE_ENTROPY_SRV6)
+		return refuse(refusal, -EINVAL, "SRv6 routes go by the rule of addresses", 0, 0, 0);
+	for (uint32_t plane = 0; plane < config->transport.planes && plane < PLANES_MAX; plane++) {
+		if (wire_gid_version(ends[plane].gid) != config->wire.ip_version)
+			return refuse(refusal, -EINVAL, "the GID of plane % is not of IPv%", plane,
+				      config->wire.ip_version, 0);
+		if (!wire_end_is_possible(&ends[plane]))
+			return refuse(refusal, -EINVAL, "the GID or MAC of plane % is no NIC's",
+				      plane, 0, 0);
+		for (uint32_t other = 0; other < plane; other++)
+			if (memcmp(ends[other].gid, ends[plane].gid, sizeof(ends->gid)) == 0)
+				return refuse(refusal, -EINVAL, "planes % and % have one GID",
+					      other, plane, 0);
+	}
+	return 0;
+}
+
 static int refuse_addresses(const struct adapter_config *config, struct refusal *refusal)
 {
+	if (config->ends != NULL)
+		return refuse_ends(config, refusal);
 	uint32_t nics = wire_nics_max(&config->wire), planes = wire_planes_max(&config->wire);
 	if (config->nic >= nics)
 		return refuse(refusal, -EINVAL, "NIC %: there are addresses for %", config->nic,

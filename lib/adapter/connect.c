@@ -8,23 +8,23 @@
 #include <weft/psn.h>
 
 // The place in the hash where the peer is, or would be. There always is a free one.
-static uint32_t *place_of(const struct adapter *adapter, uint32_t remote_nic, uint32_t remote_qpn)
+static uint32_t *place_of(const struct adapter *adapter, uint32_t remote, uint32_t remote_qpn)
 {
-	uint64_t hash = rng_mix((uint64_t)remote_nic << 32 | remote_qpn);
+	uint64_t hash = rng_mix((uint64_t)remote << 32 | remote_qpn);
 	for (uint32_t i = (uint32_t)hash;; i++) {
 		uint32_t *place = &adapter->by_peer[i & adapter->by_peer_mask];
 		if (*place == 0)
 			return place;
 		const struct connection *connection = &adapter->connections[*place - 1];
-		if (connection->remote_nic == remote_nic && connection->remote_qpn == remote_qpn)
+		if (connection->remote == remote && connection->remote_qpn == remote_qpn)
 			return place;
 	}
 }
 
-struct connection *connection_of(const struct adapter *adapter, uint32_t remote_nic,
+struct connection *connection_of(const struct adapter *adapter, uint32_t remote,
 				 uint32_t remote_qpn)
 {
-	uint32_t number = *place_of(adapter, remote_nic, remote_qpn);
+	uint32_t number = *place_of(adapter, remote, remote_qpn);
 	return number == 0 ? NULL : &adapter->connections[number - 1];
 }
 
@@ -50,7 +50,7 @@ int adapter_open(struct adapter *adapter, uint32_t *ret_qpn, struct adapter_exch
 
 static uint32_t first_place(const struct adapter *adapter, const struct connection *connection)
 {
-	uint64_t hash = rng_mix((uint64_t)connection->remote_nic << 32 | connection->remote_qpn);
+	uint64_t hash = rng_mix((uint64_t)connection->remote << 32 | connection->remote_qpn);
 	return (uint32_t)hash & adapter->by_peer_mask;
 }
 
@@ -59,7 +59,7 @@ static uint32_t first_place(const struct adapter *adapter, const struct connecti
 static void forget_peer(struct adapter *adapter, const struct connection *connection)
 {
 	uint32_t mask = adapter->by_peer_mask;
-	uint32_t *place = place_of(adapter, connection->remote_nic, connection->remote_qpn);
+	uint32_t *place = place_of(adapter, connection->remote, connection->remote_qpn);
 	uint32_t gap = (uint32_t)(place - adapter->by_peer);
 	for (uint32_t at = (gap + 1) & mask; adapter->by_peer[at] != 0; at = (at + 1) & mask) {
 		uint32_t number = adapter->by_peer[at];
@@ -81,6 +81,12 @@ static void forget_completions(struct adapter *adapter, uint32_t qpn)
 	adapter->completions_tail = to;
 }
 
+static void leave_host(struct adapter *adapter, uint32_t remote)
+{
+	if (adapter_is_given(adapter))
+		host_drop(&adapter->hosts, remote);
+}
+
 int adapter_reset(struct adapter *adapter, uint32_t qpn, struct adapter_exchange *ret_exchange)
 {
 	uint32_t number = adapter_number(qpn);
@@ -89,8 +95,10 @@ int adapter_reset(struct adapter *adapter, uint32_t qpn, struct adapter_exchange
 	int rc = endpoint_reset(adapter->endpoint, number);
 	check(rc == 0);
 	forget_completions(adapter, qpn);
-	if (adapter->connections[number].state != ADAPTER_INIT)
+	if (adapter->connections[number].state != ADAPTER_INIT) {
 		forget_peer(adapter, &adapter->connections[number]);
+		leave_host(adapter, adapter->connections[number].remote);
+	}
 	begin(adapter, number, ret_exchange);
 	return 0;
 }
@@ -98,84 +106,103 @@ int adapter_reset(struct adapter *adapter, uint32_t qpn, struct adapter_exchange
 int adapter_query(const struct adapter *adapter, uint32_t qpn, struct qp_view *ret)
 {
 	uint32_t number = adapter_number(qpn);
-	return number < adapter->opened ? endpoint_query(adapter->endpoint, number, ret) : -EINVAL;
+	if (number >= adapter->opened)
+		return -EINVAL;
+	int rc = endpoint_query(adapter->endpoint, number, ret);
+	if (adapter_is_given(adapter) && adapter->connections[number].state != ADAPTER_INIT)
+		ret->remote_nic = host_at(&adapter->hosts, ret->remote_nic)->nic;
+	return rc;
 }
 
-// Limits need not be equal: the smaller ones rule. Planes must, as EVs belong to them by number.
-static int refuse_limits(const struct transport_config *own, const struct adapter_end *end,
-			 struct refusal *refusal)
+// Gives the peer's NIC a number. -EADDRINUSE with the reason.
+static int number_host(struct adapter *adapter, const struct match *match, uint32_t *ret,
+		       struct refusal *refusal)
 {
-	if (end->planes != own->planes)
-		return refuse(refusal, -EINVAL, "the peer has % planes, here are %", end->planes,
-			      own->planes, 0);
+	if (!adapter_is_given(adapter)) {
+		*ret = match->end.nic;
+		return 0;
+	}
+	int rc = host_take(&adapter->hosts, &match->given, ret);
+	if (rc != 0)
+		return refuse(refusal, rc, "another NIC in use has an address of this peer", 0, 0,
+			      0);
 	return 0;
 }
 
-// Its frames must be ones that are understood here: another rule of addresses would make all of
-// them foreign.
-static int refuse_frames(const struct adapter_config *own, const struct adapter_end *end,
-			 struct refusal *refusal)
+static void join(struct adapter *adapter, uint32_t number, uint32_t remote,
+		 const struct match *match, ps_t now)
 {
-	uint8_t gid[16];
-	if (end->ip_version != own->wire.ip_version)
-		return refuse(refusal, -EINVAL, "the peer sends IPv%, here it is IPv%",
-			      end->ip_version, own->wire.ip_version, 0);
-	if (end->nic >= wire_nics_max(&own->wire))
-		return refuse(refusal, -EINVAL, "the peer is NIC %: there are addresses for %",
-			      end->nic, wire_nics_max(&own->wire), 0);
-	exchange_gid(&own->wire, end->nic, gid);
-	if (memcmp(gid, end->gid, sizeof(gid)) != 0)
-		return refuse(refusal, -EINVAL, "NIC % has another address than its number says",
-			      end->nic, 0, 0);
-	if (end->udp_port != own->wire.port)
-		return refuse(refusal, -EINVAL, "the peer sends to UDP port %, here it is %",
-			      end->udp_port, own->wire.port, 0);
-	return 0;
-}
-
-static void join(struct adapter *adapter, uint32_t number, const struct adapter_end *end, ps_t now)
-{
+	const struct adapter_end *end = &match->end;
 	struct connection *connection = &adapter->connections[number];
-	connection->remote_nic = end->nic;
+	connection->remote = remote;
 	connection->remote_qpn = end->qpn;
 	connection->state = ADAPTER_RTS;
-	*place_of(adapter, end->nic, end->qpn) = number + 1;
+	*place_of(adapter, remote, end->qpn) = number + 1;
 	struct qp_config config = {
 		.local_nic = adapter->config.nic,
-		.remote_nic = end->nic,
+		.remote_nic = remote,
 		.remote_qpn = end->qpn,
 		.id = (uint64_t)adapter->config.nic << 16 | number,
-		.first_psn = connection->first_psn ^ end->first_psn,
+		.first_psn = match->send_psn,
+		.rcv_psn = match->receive_psn,
+		.is_psn_apart = true,
 		.mtu = end->mtu,
 		.mpr_dest = end->mpr,
 		.wimm_max_dest = end->wimm_max,
+		.header_bytes = end->header_bytes,
 		.capabilities = QP_TOLD | end->capabilities,
 	};
 	int rc = endpoint_connect(adapter->endpoint, number, &config, now);
-	check(rc == 0 && "the exchange was read");
+	check(rc == 0 && "its numbers were looked at");
 }
 
-int adapter_connect(struct adapter *adapter, uint32_t qpn, const struct adapter_exchange *remote,
-		    ps_t now_ps, struct refusal *refusal)
+// Whether a QP can be connected.
+static int refuse_state(const struct adapter *adapter, uint32_t qpn, struct refusal *refusal)
 {
-	struct adapter_end end;
 	uint32_t number = adapter_number(qpn);
 	if (number >= adapter->opened)
 		return refuse(refusal, -EINVAL, "QP % is not open", qpn, 0, 0);
 	if (adapter->connections[number].state != ADAPTER_INIT)
 		return refuse(refusal, -EISCONN, "QP % was connected before", qpn, 0, 0);
-	int rc = adapter_exchange_read(remote, &end, refusal);
-	if (rc == 0)
-		rc = refuse_limits(&adapter->config.transport, &end, refusal);
-	if (rc == 0)
-		rc = refuse_frames(&adapter->config, &end, refusal);
+	return 0;
+}
+
+static int connect_match(struct adapter *adapter, uint32_t number, const struct match *match,
+			 ps_t now_ps, struct refusal *refusal)
+{
+	uint32_t remote;
+	int rc = number_host(adapter, match, &remote, refusal);
 	if (rc != 0)
 		return rc;
-	if (connection_of(adapter, end.nic, end.qpn) != NULL)
-		return refuse(refusal, -EADDRINUSE, "another QP is connected with QP % of NIC %",
-			      end.qpn, end.nic, 0);
-	join(adapter, number, &end, adapter_clock(adapter, now_ps));
+	if (connection_of(adapter, remote, match->end.qpn) != NULL) {
+		leave_host(adapter, remote);
+		return refuse(refusal, -EADDRINUSE, "another QP is connected with QP % of this NIC",
+			      match->end.qpn, 0, 0);
+	}
+	join(adapter, number, remote, match, adapter_clock(adapter, now_ps));
 	return 0;
+}
+
+int adapter_connect(struct adapter *adapter, uint32_t qpn, const struct adapter_exchange *remote,
+		    ps_t now_ps, struct refusal *refusal)
+{
+	struct match match;
+	uint32_t number = adapter_number(qpn);
+	int rc = refuse_state(adapter, qpn, refusal);
+	if (rc == 0)
+		rc = match_exchange(adapter, remote, adapter->connections[number].first_psn, &match,
+				    refusal);
+	return rc == 0 ? connect_match(adapter, number, &match, now_ps, refusal) : rc;
+}
+
+int adapter_connect_peer(struct adapter *adapter, uint32_t qpn, const struct adapter_peer *peer,
+			 ps_t now_ps, struct refusal *refusal)
+{
+	struct match match;
+	int rc = refuse_state(adapter, qpn, refusal);
+	if (rc == 0)
+		rc = match_peer(adapter, peer, &match, refusal);
+	return rc == 0 ? connect_match(adapter, adapter_number(qpn), &match, now_ps, refusal) : rc;
 }
 
 enum adapter_state adapter_state(const struct adapter *adapter, uint32_t qpn)

@@ -50,6 +50,7 @@ static uint64_t total_bytes(const struct adapter_config *config)
 		config->qp_max * sizeof(struct connection),
 		(uint64_t)config->qp_max * sizes.sources * sizeof(struct source),
 		sizes.peers * sizeof(uint32_t),
+		host_table_bytes(config->qp_max, config->transport.planes, ADAPTER_ALIGN),
 		sizes.completions * sizeof(struct completion),
 	};
 	uint64_t bytes = 0;
@@ -104,6 +105,9 @@ static int draw_lists(struct adapter *adapter, const struct sizes *sizes)
 	if (rc == 0)
 		rc = mapping_table_init(&adapter->mappings, arena,
 					adapter->config.transport.regions_max);
+	if (rc == 0 && adapter_is_given(adapter))
+		rc = host_table_init(&adapter->hosts, arena, adapter->config.qp_max,
+				     adapter->config.transport.planes);
 	adapter->out = (struct outbox){.packets = &adapter->packets, .chunks = &adapter->chunks};
 	return rc;
 }
@@ -119,6 +123,19 @@ static int draw(struct adapter *adapter, struct refusal *refusal)
 	if (rc == 0)
 		rc = draw_lists(adapter, &sizes);
 	return rc;
+}
+
+// The own ports, as they were given or by the rule.
+static void fill_ends(struct adapter *adapter)
+{
+	struct adapter_config *config = &adapter->config;
+	for (uint32_t plane = 0; plane < config->transport.planes; plane++)
+		if (config->ends != NULL)
+			adapter->ends[plane] = config->ends[plane];
+		else
+			wire_end_by_rule(&config->wire, config->nic, (uint8_t)plane,
+					 &adapter->ends[plane]);
+	config->ends = NULL; // the caller's
 }
 
 static size_t largest_frame(const struct adapter_config *config)
@@ -155,6 +172,7 @@ int adapter_create(struct adapter **ret, void *memory, size_t bytes,
 	rc = draw(adapter, refusal);
 	check(rc == 0 && "adapter_bytes() says enough");
 	arena_seal(&adapter->arena);
+	fill_ends(adapter);
 	adapter->line = line_of(complete.plane_bps);
 	adapter->frame_bytes = largest_frame(&complete);
 	adapter->rng = rng_of(complete.seed, RNG_QP, UINT64_C(1) << 48 | complete.nic);

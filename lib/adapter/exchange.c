@@ -8,10 +8,6 @@
 
 #include <weft/psn.h>
 
-#define FRAME_MAX 256 // of a control packet
-#define IPV4_BYTES 20
-#define IPV6_BYTES 40
-
 static void put16(uint8_t at[2], uint32_t value)
 {
 	at[0] = (uint8_t)(value >> 8);
@@ -34,23 +30,6 @@ static uint32_t get32(const uint8_t at[4])
 	return get16(at) << 16 | get16(at + 2);
 }
 
-// Room wire knows the rule of addresses: it is asked for a frame, and the source address taken out.
-void exchange_gid(const struct wire_config *wire, uint32_t nic, uint8_t ret[16])
-{
-	struct packet packet = {
-		.source = nic, .opcode = PACKET_SACK, .klass = PACKET_CLASS_CONTROL};
-	uint8_t frame[FRAME_MAX];
-	struct wire_view view;
-	wire_build(wire, &packet, frame, sizeof(frame), &view);
-	if (wire->ip_version == 4) {
-		memset(ret, 0, 10);
-		memset(ret + 10, 0xff, 2);
-		memcpy(ret + 12, frame + view.udp_at - IPV4_BYTES + 12, 4);
-	} else {
-		memcpy(ret, frame + view.udp_at - IPV6_BYTES + 8, 16);
-	}
-}
-
 void exchange_write(const struct adapter *adapter, uint32_t number, struct adapter_exchange *ret)
 {
 	const struct transport_config *transport = &adapter->config.transport;
@@ -62,7 +41,8 @@ void exchange_write(const struct adapter *adapter, uint32_t number, struct adapt
 		.ip_version = wire->ip_version,
 	};
 	memcpy(exchange.magic, ADAPTER_MAGIC, sizeof(exchange.magic));
-	exchange_gid(wire, adapter->config.nic, exchange.gid);
+	memcpy(exchange.gid, adapter->ends[0].gid, sizeof(exchange.gid));
+	memcpy(exchange.mac, adapter->ends[0].mac, sizeof(exchange.mac));
 	put32(exchange.nic, adapter->config.nic);
 	put32(exchange.qpn, number + ADAPTER_QPN_FIRST);
 	put32(exchange.first_psn, adapter->connections[number].first_psn);
@@ -70,7 +50,29 @@ void exchange_write(const struct adapter *adapter, uint32_t number, struct adapt
 	put32(exchange.wimm_max, transport->wimm_max);
 	put32(exchange.mpr, transport->mpr);
 	put16(exchange.udp_port, wire->port);
+	put16(exchange.header_bytes, transport->header_bytes);
+	put16(exchange.pkey, wire->pkey);
 	*ret = exchange;
+}
+
+int exchange_refuse_numbers(const struct adapter_end *end, struct refusal *refusal)
+{
+	if (end->qpn > PSN_MASK || end->first_psn > PSN_MASK) // both have 24 bits on packets
+		return refuse(refusal, -EPROTO, "a peer with QPN % and PSN %: at most %", end->qpn,
+			      end->first_psn, PSN_MASK);
+	if (end->qpn < ADAPTER_QPN_FIRST)
+		return refuse(refusal, -EPROTO, "a peer with QPN %, which is reserved: % at least",
+			      end->qpn, ADAPTER_QPN_FIRST, 0);
+	if (end->wimm_max == 0 || end->planes == 0 || end->planes > PLANES_MAX)
+		return refuse(refusal, -EPROTO, "a peer with % immediates, % planes", end->wimm_max,
+			      end->planes, 0);
+	if (end->mtu < ADAPTER_MTU_MIN || end->mtu > ADAPTER_MTU_MAX)
+		return refuse(refusal, -EPROTO, "a peer with an MTU of %: must be % to %", end->mtu,
+			      ADAPTER_MTU_MIN, ADAPTER_MTU_MAX);
+	if ((end->ip_version != 4 && end->ip_version != 6) || end->mpr == 0)
+		return refuse(refusal, -EPROTO, "a peer with IP version %, MPR %", end->ip_version,
+			      end->mpr, 0);
+	return 0;
 }
 
 int adapter_exchange_read(const struct adapter_exchange *exchange, struct adapter_end *ret,
@@ -90,26 +92,16 @@ int adapter_exchange_read(const struct adapter_exchange *exchange, struct adapte
 		.mpr = get32(exchange->mpr),
 		.planes = exchange->planes,
 		.udp_port = (uint16_t)get16(exchange->udp_port),
+		.header_bytes = (uint16_t)get16(exchange->header_bytes),
+		.pkey = (uint16_t)get16(exchange->pkey),
 		.ip_version = exchange->ip_version,
 		.capabilities = exchange->capabilities,
 	};
 	memcpy(end.gid, exchange->gid, sizeof(end.gid));
-	if (end.qpn > PSN_MASK || end.first_psn > PSN_MASK) // both have 24 bits on packets
-		return refuse(refusal, -EPROTO, "an exchange with QPN % and PSN %: at most %",
-			      end.qpn, end.first_psn, PSN_MASK);
-	if (end.qpn < ADAPTER_QPN_FIRST)
-		return refuse(refusal, -EPROTO,
-			      "an exchange with QPN %, which is reserved: % at least", end.qpn,
-			      ADAPTER_QPN_FIRST, 0);
-	if (end.wimm_max == 0 || end.planes == 0 || end.planes > PLANES_MAX)
-		return refuse(refusal, -EPROTO, "an exchange with % immediates, % planes",
-			      end.wimm_max, end.planes, 0);
-	if (end.mtu < ADAPTER_MTU_MIN || end.mtu > ADAPTER_MTU_MAX)
-		return refuse(refusal, -EPROTO, "an exchange with an MTU of %: must be % to %",
-			      end.mtu, ADAPTER_MTU_MIN, ADAPTER_MTU_MAX);
-	if ((end.ip_version != 4 && end.ip_version != 6) || end.mpr == 0)
-		return refuse(refusal, -EPROTO, "an exchange with IP version %, MPR %",
-			      end.ip_version, end.mpr, 0);
+	memcpy(end.mac, exchange->mac, sizeof(end.mac));
+	int rc = exchange_refuse_numbers(&end, refusal);
+	if (rc != 0)
+		return rc;
 	*ret = end;
 	return 0;
 }

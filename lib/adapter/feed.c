@@ -16,14 +16,39 @@ static uint32_t number_at(const struct packet *packet)
 	return is_of_ports ? packet->qpn : adapter_number(packet->qpn);
 }
 
+// The own port that the frame is for.
+static uint32_t plane_of(const struct adapter *adapter, const uint8_t gid[16])
+{
+	uint32_t plane = 0, planes = adapter->config.transport.planes;
+	while (plane < planes && memcmp(adapter->ends[plane].gid, gid, 16) != 0)
+		plane++;
+	return plane;
+}
+
+// Who sent a frame, and where it came in, by its addresses. Who is not known is no NIC's QP.
+static void name_ends(const struct adapter *adapter, const void *frame,
+		      const struct wire_view *view, struct packet *packet)
+{
+	struct wire_ends ends;
+	wire_ends_read(frame, view, &ends);
+	packet->target = adapter->config.nic;
+	packet->plane = (uint8_t)plane_of(adapter, ends.target.gid);
+	packet->source = host_find(&adapter->hosts, ends.source.gid);
+}
+
 static enum wire_reason parse(struct adapter *adapter, const void *frame, size_t bytes,
 			      struct packet *ret, struct wire_view *ret_view)
 {
 	enum wire_reason reason = wire_parse(&adapter->config.wire, frame, bytes, ret, ret_view);
-	if (reason == WIRE_FINE &&
-	    (ret->target != adapter->config.nic || ret->plane >= adapter->config.transport.planes))
-		reason = WIRE_FOREIGN_ADDRESS;
-	return reason;
+	if (reason != WIRE_FINE)
+		return reason;
+	if (adapter_is_given(adapter) && ret_view->has_srv6) // whoever took it out was to
+		return WIRE_FOREIGN_ADDRESS;
+	if (adapter_is_given(adapter))
+		name_ends(adapter, frame, ret_view, ret);
+	if (ret->target != adapter->config.nic || ret->plane >= adapter->config.transport.planes)
+		return WIRE_FOREIGN_ADDRESS;
+	return WIRE_FINE;
 }
 
 // Copies the payload of the packet at hand if the endpoint wants it. It wants each one once.

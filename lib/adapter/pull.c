@@ -18,11 +18,29 @@ static const uint8_t *payload_of(const struct adapter *adapter, const struct pac
 	return source->local + at;
 }
 
+// The headers of a packet, with the addresses of its NICs.
+static size_t write_headers(const struct adapter *adapter, const struct packet *packet, void *frame,
+			    size_t capacity, struct wire_view *ret_view)
+{
+	const struct wire_config *wire = &adapter->config.wire;
+	if (!adapter_is_given(adapter))
+		return wire_build(wire, packet, frame, capacity, ret_view);
+	struct packet plain = *packet; // the rule has an address for these, which is written over
+	plain.source = plain.target = plain.plane = 0;
+	size_t bytes = wire_build(wire, &plain, frame, capacity, ret_view);
+	const struct wire_ends ends = {
+		.source = adapter->ends[packet->plane],
+		.target = *host_end(&adapter->hosts, packet->target, packet->plane),
+	};
+	wire_ends_write(&ends, host_at(&adapter->hosts, packet->target)->port, frame, ret_view);
+	return bytes;
+}
+
 static size_t write_frame(const struct adapter *adapter, const struct packet *packet, void *frame,
 			  size_t capacity)
 {
 	struct wire_view view;
-	size_t bytes = wire_build(&adapter->config.wire, packet, frame, capacity, &view);
+	size_t bytes = write_headers(adapter, packet, frame, capacity, &view);
 	if (view.payload_bytes > 0)
 		memcpy((uint8_t *)frame + view.payload_at, payload_of(adapter, packet),
 		       view.payload_bytes);

@@ -80,6 +80,7 @@ struct qp {
 	uint32_t heard_bytes;	// that the receiver has, as far as it told
 	uint32_t settled_bytes; // of these, known by PSN
 	uint32_t count_base;	// of the receiver's count: what it is ahead of that, see flight.h
+	int32_t count_more;	// that it counts for a packet, beyond what this end does
 
 	struct cc cc;
 	_Alignas(64) struct path_set path; // what each packet reads of it is one cache line
@@ -89,6 +90,7 @@ struct qp {
 	uint32_t number;      // own QPN
 	uint32_t lost_from;   // no PSN held lost is before this
 	uint32_t ack_since;   // units: since when the oldest of these waits
+	uint32_t count_psn;   // sending, MRC: count_more counts from this PSN on
 	uint8_t ack_tries;    // and how often its last packet was sent again
 	uint8_t capabilities; // QP_CAN_... of both ends
 	bool has_tail_timer;  // has a place in the heap for tail.h

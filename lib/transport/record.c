@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "endpoint.h"
+#include "flight.h"
 #include "sleek.h"
 
 static uint32_t smaller(uint32_t own, uint32_t told)
@@ -30,10 +31,14 @@ void record_agree(const struct endpoint *endpoint, struct qp_record *record,
 	record->id = config->id;
 	record->remote_nic = config->remote_nic;
 	record->remote_qpn = config->remote_qpn;
-	record->psn = record->rcv_next = record->ops_end = config->first_psn;
+	record->psn = config->first_psn;
+	record->rcv_next = config->is_psn_apart ? config->rcv_psn : config->first_psn;
+	record->ops_end = record->rcv_next;
 	record->payload_bytes = (uint16_t)smaller(own->payload_bytes, config->mtu);
 	record->mpr_limit = (uint16_t)smaller(mpr, config->mpr_dest);
 	record->wimm_limit = (uint16_t)smaller(own->wimm_max, config->wimm_max_dest);
+	if (config->header_bytes != 0)
+		record->count_more = (int32_t)config->header_bytes - (int32_t)own->header_bytes;
 	record->capabilities = transport_capabilities(own);
 	if (config->capabilities & QP_TOLD)
 		record->capabilities &= config->capabilities;
@@ -75,6 +80,8 @@ static void load_numbers(const struct endpoint *endpoint, struct qp *qp,
 	qp->rcvd_bytes = record->rcvd_bytes;
 	qp->heard_bytes = qp->settled_bytes = record->heard_bytes;
 	qp->count_base = record->count_base;
+	qp->count_more = record->count_more;
+	qp->count_psn = record->psn;
 	qp->has_received = record->has_received;
 }
 
@@ -157,7 +164,7 @@ void record_store(struct endpoint *endpoint, struct qp *qp)
 	record->epoch = qp->epoch;
 	record->rcvd_bytes = qp->rcvd_bytes;
 	record->heard_bytes = qp->heard_bytes;
-	record->count_base = qp->count_base;
+	record->count_base = qp->count_base + flight_more(qp, qp->psn_posted);
 	record->has_received = qp->has_received;
 	record->rng = qp->path.rng.state;
 	record->control_rng = qp->path.control_rng.state;

@@ -20,6 +20,7 @@ struct qp_record {
 	uint64_t rcvd_bytes;
 	uint32_t heard_bytes; // and settled, at rest
 	uint32_t count_base;
+	int32_t count_more; // see flight.h
 	uint32_t remote_nic, remote_qpn;
 	uint32_t psn;		    // the next new one: all before it are acknowledged
 	uint32_t sends;		    // work requests posted, running number

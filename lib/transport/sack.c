@@ -246,7 +246,8 @@ void sack_receive(struct endpoint *endpoint, struct qp *qp, const struct packet 
 	newly_bytes += take_bitmap(endpoint, qp, cumulative + (uint32_t)(int32_t)sack->offset,
 				   sack->bitmap);
 	flight_settle(qp, newly_bytes);
-	flight_hear(qp, sack->rcvd_256, untold_packets(qp, cumulative, sack));
+	flight_hear(qp, sack->rcvd_256, cumulative + 1 + sack->ooo_count,
+		    untold_packets(qp, cumulative, sack));
 	if (!sack->is_probe)
 		feed_path(endpoint, qp, sack, now);
 	if (!sack->is_probe && has_sample)

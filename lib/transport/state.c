@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "credit.h"
+#include "flight.h"
 #include "pace.h"
 #include "rc.h"
 #include "ready.h"
@@ -204,5 +205,10 @@ int endpoint_query(const struct endpoint *endpoint, uint32_t qpn, struct qp_view
 		.psn_wanted = (is_at_work ? qp->rcv_next : record->rcv_next) & PSN_MASK,
 		.msn = is_at_work ? qp->msn : record->msn,
 	};
+	if (is_at_work) {
+		ret->psns_lost = qp->lost_count;
+		ret->flight_bytes = flight_bytes(qp);
+		ret->window_bytes = qp->cc.window_bytes;
+	}
 	return 0;
 }

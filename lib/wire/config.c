@@ -155,9 +155,11 @@ int wire_config_check(const struct wire_config *config, struct refusal *refusal)
 		return refuse(refusal, -EINVAL, "there is no IP version %", config->ip_version, 0,
 			      0);
 	if (config->entropy > WIRE_ENTROPY_SRV6 || config->ev_place > WIRE_EV_PORT_LOW ||
-	    config->addresses > WIRE_ADDRESSES_ANY)
+	    config->addresses > WIRE_ADDRESSES_GIVEN)
 		return refuse(refusal, -EINVAL, "unknown place of the EV, or address rule", 0, 0,
 			      0);
+	if (config->addresses == WIRE_ADDRESSES_GIVEN && config->entropy == WIRE_ENTROPY_SRV6)
+		return refuse(refusal, -EINVAL, "SRv6 routes go by the rule of addresses", 0, 0, 0);
 	if (config->port != WIRE_PORT && config->port != WIRE_PORT_OTHER)
 		return refuse(refusal, -EINVAL, "UDP port % is neither % nor %", config->port,
 			      WIRE_PORT, WIRE_PORT_OTHER);

@@ -31,6 +31,11 @@ void udp_put_bytes(uint8_t *at, uint32_t bytes)
 	put_be16(at + LENGTH_AT, bytes);
 }
 
+void udp_put_target_port(uint8_t *at, uint16_t port)
+{
+	put_be16(at + TARGET_AT, port);
+}
+
 void udp_seal(uint8_t *at, uint32_t bytes, uint64_t pseudo_sum)
 {
 	put_be16(at + CHECKSUM_AT, 0);

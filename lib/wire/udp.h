@@ -26,6 +26,9 @@ void udp_build(const struct udp_head *head, uint8_t *at);
 // Changes the length in place.
 void udp_put_bytes(uint8_t *at, uint32_t bytes);
 
+// Changes the destination port in place.
+void udp_put_target_port(uint8_t *at, uint16_t port);
+
 // Writes the checksum over `bytes` bytes from the header on; `pseudo_sum` is ip_pseudo_sum()'s.
 void udp_seal(uint8_t *at, uint32_t bytes, uint64_t pseudo_sum);
 

@@ -40,7 +40,7 @@ static void an_exchange_has_this_layout(void **state)
 	static const uint8_t gid[] = {0xfd, 0x77, 0x65, 0x66, 0x74, 0, 0, 0,
 				      0,    0,	  0,	0,    0,    1, 2, 4};
 	static const uint8_t numbers[] = {0, 0, 4, 0, 0, 0, 0, 32, 0, 0, 1, 0, 0x12, 0xb7};
-	static const uint8_t reserved[14];
+	static const uint8_t rest[14] = {0, 126, 0xff, 0xff, 2, 0, 0, 1, 2, 4};
 	struct adapter_config config = config_of(0x10203, 6);
 	struct end end = make_end(&config);
 	uint8_t bytes[64];
@@ -49,7 +49,7 @@ static void an_exchange_has_this_layout(void **state)
 	assert_memory_equal(bytes + 8, gid, sizeof(gid));
 	assert_memory_equal(bytes + 24, "\0\1\2\3\0\0\0\3\0", 9); // NIC, QPN, high byte of PSN
 	assert_memory_equal(bytes + 36, numbers, sizeof(numbers));
-	assert_memory_equal(bytes + 50, reserved, sizeof(reserved));
+	assert_memory_equal(bytes + 50, rest, sizeof(rest)); // charge, P_Key, MAC, reserved
 	free(end.memory);
 }
 
@@ -314,7 +314,8 @@ static void peers_are_told_apart_while_some_leave(void **state)
 				    : adapter_reset(end.adapter, qpn, &again),
 			0);
 		for (uint32_t at = 0; at < QPS; at++) {
-			const struct connection *connection = connection_of(end.adapter, 2,
+			uint32_t nic = host_find(&end.adapter->hosts, exchange.gid);
+			const struct connection *connection = connection_of(end.adapter, nic,
 									    at + ADAPTER_QPN_FIRST);
 			assert_int_equal(connection != NULL, is_there[at]);
 			assert_true(!connection || connection == &end.adapter->connections[at]);

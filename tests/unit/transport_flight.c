@@ -147,6 +147,8 @@ static uint32_t most_out(uint32_t as, ps_t jitter_ps)
 		bench_run(bench, BENCH_TO_THE_END);
 	}
 	assert_int_equal(endpoint_counters(bench->ends[0])->messages_sent, 20);
+	int32_t found = endpoint_qp(bench->ends[0], 0)->count_more, more = (int32_t)as - FULL;
+	assert_true(found >= more - 1 && found <= more + 1);
 	bench_close(bench);
 	return other.inflight_max;
 }
