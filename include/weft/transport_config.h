@@ -90,7 +90,7 @@ struct transport_config {
 	uint32_t ev_denied_count;
 	enum path_policy path_policy;
 	enum plane_share plane_share;
-	uint32_t mpr;	       // PSNs in flight at most, a power of two, 64..32768
+	uint32_t mpr; // PSNs in flight at most: a multiple of 128 or a power of two, 64..32768
 	uint32_t sends_max;    // work requests a QP holds at most
 	uint32_t wimm_max;     // WRITE_WITH_IMM in flight at most, 32 and up
 	uint32_t messages_max; // that a QP sends in its life at most, and receives: rings are no

@@ -30,8 +30,10 @@ static int refuse_sizes(const struct transport_config *config, struct refusal *r
 	if (config->control_bytes < 1 || config->control_bytes > UINT16_MAX)
 		return refuse(refusal, -EINVAL, "control packets of % bytes: must be 1 to 65535",
 			      config->control_bytes, 0, 0);
-	if (!is_power_of_two(config->mpr) || config->mpr < MPR_MIN || config->mpr > MPR_MAX)
-		return refuse(refusal, -EINVAL, "mpr is %, but must be a power of two, % to %",
+	if (!(is_power_of_two(config->mpr) || config->mpr % MPR_OFFER_UNIT == 0) ||
+	    config->mpr < MPR_MIN || config->mpr > MPR_MAX)
+		return refuse(refusal, -EINVAL,
+			      "mpr is %, but must be a multiple of 128 or a power of two, % to %",
 			      config->mpr, MPR_MIN, MPR_MAX);
 	if (config->sends_max < 1 || config->sends_max > UINT16_MAX)
 		return refuse(refusal, -EINVAL, "a QP of % work requests: must be 1 to 65535",
@@ -396,6 +398,7 @@ int endpoint_create(struct endpoint **ret, struct arena *arena,
 	endpoint->seed = seed;
 	endpoint->context_stride = endpoint->layout.bytes;
 	endpoint->mpr_mask = endpoint->layout.mpr_mask;
+	endpoint->mpr_last = config->mpr - 1;
 	endpoint->sends_mask = endpoint->layout.sends_mask;
 	endpoint->stash_mask = endpoint->layout.stash_mask;
 	endpoint->epoch_shift = offer_epoch_shift(config);

@@ -47,6 +47,7 @@ struct endpoint {
 	uint32_t qp_max;
 	uint32_t nic;
 	uint32_t mpr_mask, sends_mask, stash_mask;
+	uint32_t mpr_last; // distance of the last PSN that is in the window from the first
 	uint32_t receivers, receivers_before; // QPs that received in this epoch, in the last: see
 	uint32_t epoch;			      // offer.c
 	uint8_t epoch_shift;

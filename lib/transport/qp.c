@@ -31,12 +31,13 @@ void qp_layout_of(const struct transport_config *config, const struct path_shape
 	struct qp_layout layout = {0};
 	uint32_t sends = power_of_two_above(qp_messages(config, config->sends_max));
 	uint32_t stashes = power_of_two_above(qp_messages(config, config->wimm_max));
+	uint32_t psns = power_of_two_above(config->mpr); // places; the window may be less
 	uint64_t at = 0;
-	uint64_t bits = config->mpr / 64 * sizeof(uint64_t);
+	uint64_t bits = psns / 64 * sizeof(uint64_t);
 
 	place_ring(&at, sizeof(struct qp));
 	layout.sends = place_ring(&at, sends * sizeof(struct send));
-	layout.slots = place_ring(&at, config->mpr * sizeof(struct slot));
+	layout.slots = place_ring(&at, psns * sizeof(struct slot));
 	layout.acked = place_ring(&at, bits);
 	layout.lost = place_ring(&at, bits);
 	layout.received = place_ring(&at, bits);
@@ -47,7 +48,7 @@ void qp_layout_of(const struct transport_config *config, const struct path_shape
 	layout.bytes = at;
 	layout.sends_mask = sends - 1;
 	layout.stash_mask = stashes - 1;
-	layout.mpr_mask = config->mpr - 1;
+	layout.mpr_mask = psns - 1;
 	*ret_layout = layout;
 }
 

@@ -467,7 +467,7 @@ void responder_receive(struct endpoint *endpoint, struct qp *qp, uint32_t index,
 	uint32_t bit = trigger.psn & endpoint->mpr_mask;
 
 	count_received(&endpoint->counters, packet->flags);
-	if (ahead > (int32_t)endpoint->mpr_mask) {
+	if (ahead > (int32_t)endpoint->mpr_last) {
 		receive_above(endpoint, qp, index, &trigger, out);
 		return;
 	}

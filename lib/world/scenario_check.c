@@ -284,9 +284,10 @@ static int check_transport(struct draft *draft)
 				    "transport.evs: %u over %u planes is not a power of two per "
 				    "plane",
 				    transport->ev_count, transport->planes);
-	if (!is_power_of_two(transport->mpr))
+	if (transport->mpr != 64 && transport->mpr % MPR_OFFER_UNIT != 0)
 		return draft_refuse(draft, draft_mark(draft, "transport.mpr"),
-				    "transport.mpr: %u is not a power of two", transport->mpr);
+				    "transport.mpr: %u is no multiple of %u", transport->mpr,
+				    MPR_OFFER_UNIT);
 	if (transport->dynamic_mpr && transport->mpr < MPR_OFFER_UNIT)
 		return draft_refuse(draft, draft_mark(draft, "transport.mpr"),
 				    "transport.mpr: %u cannot be offered in units of %u",

@@ -267,7 +267,7 @@ static const struct scenario_key keys[] = {
 	 USE_PROFILE},
 	{"transport.deny[].ev", "count", "required", "A value of the profile.", 0, 4, 0, UINT32_MAX,
 	 NULL, NULL, USE_ALWAYS},
-	{"transport.mpr", "count", "4096", "Packets in flight at most; a power of two.",
+	{"transport.mpr", "count", "4096", "Packets in flight at most; a multiple of 128, or 64.",
 	 SCENARIO(transport.mpr), 64, 16384, NULL, NULL, USE_ALWAYS},
 	{"transport.sends", "count", "64", "Work requests that a connection holds at most.",
 	 SCENARIO(transport.sends_max), 1, 65535, NULL, NULL, USE_ALWAYS},

@@ -110,7 +110,7 @@ static void draw_config(struct rng *rng, uint32_t planes, uint8_t ip_version, st
 	transport->ev_count = planes << rng_below(rng, 6);
 	transport->path_policy = policies[rng_below(rng, 4)];
 	transport->port_status = transport->path_policy == PATH_MRC && chance(rng, 500000);
-	transport->mpr = 64u << rng_below(rng, 4);
+	transport->mpr = chance(rng, 200000) ? 64 : 128 * between(rng, 1, 7);
 	transport->sends_max = between(rng, 1, 16);
 	transport->wimm_max = between(rng, 32, 64);
 	transport->sack_bytes = between(rng, 1024, 32768);

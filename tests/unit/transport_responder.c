@@ -179,21 +179,23 @@ static void a_request_that_overtook_others_is_answered_again_when_they_are_here(
 static void a_psn_above_the_window_is_dropped_and_told(void **state)
 {
 	(void)state;
-	for (uint32_t silent = 0; silent < 2; silent++) {
-		struct transport_config config = bench_config(); // mpr 256
+	for (uint32_t i = 0; i < 4; i++) {
+		struct transport_config config = bench_config();
+		uint32_t silent = i % 2, mpr = i < 2 ? 256 : 384; // less than there are places for
+		config.mpr = mpr;
 		config.out_of_window = silent ? OUT_OF_WINDOW_SILENT : OUT_OF_WINDOW_NACK;
 		struct bench *bench = open_one(config);
-		give_with(bench, 255, PACKET_AR, 0);
+		give_with(bench, mpr - 1, PACKET_AR, 0);
 		assert_non_null(answer(bench));
-		give_with(bench, 256, PACKET_AR, 0);
+		give_with(bench, mpr, PACKET_AR, 0);
 		const struct packet *packet = answer(bench);
 		if (silent) {
 			assert_null(packet);
 		} else {
 			assert_int_equal(packet->opcode, PACKET_NACK);
 			assert_int_equal(packet->u.nack.reason, PACKET_NACK_PSN_OOR_WINDOW);
-			assert_int_equal(packet->u.nack.psn, (START + 256) & PSN_MASK);
-			assert_int_equal(packet->u.nack.ev_echo, 1256);
+			assert_int_equal(packet->u.nack.psn, (START + mpr) & PSN_MASK);
+			assert_int_equal(packet->u.nack.ev_echo, 1000 + mpr);
 		}
 		const struct transport_counters *counters = endpoint_counters(bench->ends[1]);
 		assert_int_equal(counters->out_of_window, 1);
