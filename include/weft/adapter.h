@@ -27,6 +27,7 @@ struct adapter_config {
 				     // SRv6, whose routes follow from numbers
 	uint32_t qp_max;
 	uint32_t completion_max; // that may wait to be polled before frames are turned away
+	uint32_t receives_max;	 // receive requests that a QP holds at most; 0: it needs none
 	uint64_t plane_bps;	 // line rate of each plane
 	uint64_t seed;		 // of first PSNs and entropy values
 	// 0 in header_bytes, control_bytes, ev_bits, cc.rate_bps or cc.mtu_bytes: as it follows
@@ -57,7 +58,9 @@ struct adapter_counters {
 	uint64_t frames_pulled, bytes_pulled; // Ethernet header to ICRC
 	uint64_t bytes_placed;		      // written into regions
 	uint64_t refused[WIRE_REASON_COUNT];  // frames that are no packets for this adapter
-	uint64_t no_room; // frames turned away because completions were not polled
+	uint64_t no_room;    // frames turned away because completions were not polled
+	uint64_t no_receive; // WRITE_WITH_IMMs that no receive request waited for
+	uint64_t presses;    // times that peers were asked for less, for completions wait
 };
 
 struct adapter;
@@ -118,6 +121,11 @@ int adapter_ev_state(const struct adapter *adapter, uint32_t qpn, uint32_t ev, e
 // -EAGAIN (transport.contexts are all in use: COMPLETION_READY follows).
 int adapter_post(struct adapter *adapter, uint32_t qpn, const struct adapter_write *write,
 		 ps_t now_ps);
+
+// Posts a receive request, on a QP in any state but RESET: each takes one WRITE_WITH_IMM, in order,
+// and its cookie comes back with COMPLETION_RECEIVED. One that finds none ends its requester's QP.
+// A reset forgets them. -EINVAL: no such QP, or receives_max is 0. -ENOBUFS: it holds so many.
+int adapter_post_receive(struct adapter *adapter, uint32_t qpn, uint64_t cookie);
 
 // Takes up to `max` completions, oldest first.
 uint32_t adapter_poll(struct adapter *adapter, struct completion *ret, uint32_t max);

@@ -149,6 +149,14 @@ bool endpoint_may_complete(const struct endpoint *endpoint, const struct packet 
 // that they come again and no path is held to have lost them; all else is given back.
 void endpoint_turn_away(struct endpoint *endpoint, uint32_t packet, struct outbox *out);
 
+// The same for a WRITE_WITH_IMM that no receive request waits for: answered by NACK "unexpected
+// event", which ends its requester's QP.
+void endpoint_refuse(struct endpoint *endpoint, uint32_t packet, struct outbox *out);
+
+// From now on SACKs ask for this window penalty, 1 to 127 (64 over a window halves it); 0: for what
+// was taken to be given back.
+void endpoint_press(struct endpoint *endpoint, uint8_t penalty);
+
 // When endpoint_on_time() wants to run next, PS_NEVER = not.
 ps_t endpoint_wake_at(const struct endpoint *endpoint);
 

@@ -5,6 +5,9 @@
 
 #include <errno.h>
 
+#define PENALTY_HALF 64u  // halves a window
+#define PENALTY_MOST 127u // one packet per round trip
+
 int adapter_register(struct adapter *adapter, uint32_t rkey, void *base, uint64_t va,
 		     uint64_t bytes)
 {
@@ -24,6 +27,36 @@ int adapter_unregister(struct adapter *adapter, uint32_t rkey)
 	return rc;
 }
 
+static uint32_t penalty_of(const struct adapter *adapter)
+{
+	uint32_t waiting = adapter->completions_tail - adapter->completions_head;
+	uint32_t most = adapter->config.completion_max;
+	if (adapter_room(adapter) < adapter->completions_burst)
+		return PENALTY_MOST;
+	if (waiting > most / 2 + 1)
+		return PENALTY_HALF;
+	return waiting > most / 4 ? adapter->penalty : 0; // not to and fro
+}
+
+void adapter_press(struct adapter *adapter)
+{
+	uint32_t penalty = penalty_of(adapter);
+	if (__builtin_expect(penalty == adapter->penalty, 1))
+		return;
+	adapter->counters.presses += adapter->penalty == 0;
+	adapter->penalty = penalty;
+	endpoint_press(adapter->endpoint, (uint8_t)penalty);
+}
+
+// The receive request that a message takes.
+static uint64_t take_receive(struct adapter *adapter, struct connection *connection)
+{
+	if (adapter->config.receives_max == 0)
+		return 0;
+	check(connection->receives_done != connection->receives_posted);
+	return connection->receives[connection->receives_done++ & adapter->receives_mask];
+}
+
 void adapter_drain(struct adapter *adapter)
 {
 	while (adapter_room(adapter) > 0) {
@@ -33,6 +66,8 @@ void adapter_drain(struct adapter *adapter)
 			return;
 		if (at->kind == COMPLETION_FLUSHED)
 			adapter->connections[at->qp].state = ADAPTER_ERROR;
+		if (at->kind == COMPLETION_RECEIVED)
+			at->cookie = take_receive(adapter, &adapter->connections[at->qp]);
 		at->qp += ADAPTER_QPN_FIRST;
 		adapter->completions_tail++;
 	}
@@ -49,6 +84,7 @@ uint32_t adapter_poll(struct adapter *adapter, struct completion *ret, uint32_t 
 		ret[count] = adapter->completions[adapter->completions_head++ &
 						  adapter->completions_mask];
 	}
+	adapter_press(adapter);
 	return count;
 }
 

@@ -21,8 +21,10 @@ struct source {
 };
 
 struct connection {
-	struct source *sources;	     // ring by message number
-	uint32_t posted;	     // messages so far
+	struct source *sources; // ring by message number
+	uint32_t posted;	// messages so far
+	uint64_t *receives;	// ring of cookies
+	uint32_t receives_posted, receives_done;
 	uint32_t first_psn;	     // own share of it
 	uint32_t remote, remote_qpn; // number of the NIC: of `hosts`, with SRv6 its own; its QPN
 	enum adapter_state state;
@@ -38,7 +40,7 @@ struct adapter {
 	struct mapping_table mappings;
 	struct connection *connections; // [qp_max]
 	uint32_t opened;
-	uint32_t sources_mask;
+	uint32_t sources_mask, receives_mask;
 	struct host_table hosts; // those that QPs lead to, but for SRv6
 	uint32_t *by_peer;	 // hash of (remote, remote QPN): number of a connection + 1
 	uint32_t by_peer_mask;
@@ -49,6 +51,7 @@ struct adapter {
 	ps_t free_at[PLANES_MAX];
 	ps_t now; // latest time that was told: it never goes back
 	size_t frame_bytes;
+	uint32_t penalty;		  // that peers are asked for
 	struct wire_end ends[PLANES_MAX]; // own ports
 	struct rng rng;
 	struct adapter_counters counters;
@@ -74,6 +77,9 @@ static inline uint32_t adapter_room(const struct adapter *adapter)
 	return adapter->completions_mask + 1 -
 		(adapter->completions_tail - adapter->completions_head);
 }
+
+// Asks peers for less the more completions wait, and gives it back when they are polled.
+void adapter_press(struct adapter *adapter);
 
 // Moves completions from the endpoint, as far as there is room. What stays behind are flushed
 // requests, which the endpoint keeps in any number.

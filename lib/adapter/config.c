@@ -8,6 +8,7 @@
 
 #define QP_MAX 65536u
 #define COMPLETIONS_MAX (1u << 24)
+#define RECEIVES_MAX 32767u // messages are numbered with 16 bits
 
 void adapter_config_default(struct adapter_config *ret)
 {
@@ -86,6 +87,9 @@ static int refuse_numbers(const struct adapter_config *config, struct refusal *r
 	if (config->completion_max < 1 || config->completion_max > COMPLETIONS_MAX)
 		return refuse(refusal, -EINVAL, "% completions: must be 1 to %",
 			      config->completion_max, COMPLETIONS_MAX, 0);
+	if (config->receives_max > RECEIVES_MAX)
+		return refuse(refusal, -EINVAL, "% receive requests: must be 0 to %",
+			      config->receives_max, RECEIVES_MAX, 0);
 	if (config->transport.kind != TRANSPORT_MRC) // its packets do not say where they belong
 		return refuse(refusal, -EINVAL, "an adapter's transport is MRC", 0, 0, 0);
 	if (config->plane_bps < 1000000 || config->plane_bps > 10000000000000)

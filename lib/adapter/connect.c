@@ -34,6 +34,7 @@ static void begin(struct adapter *adapter, uint32_t number, struct adapter_excha
 	struct connection *connection = &adapter->connections[number];
 	connection->state = ADAPTER_INIT;
 	connection->posted = 0;
+	connection->receives_posted = connection->receives_done = 0;
 	connection->first_psn = (uint32_t)rng_next(&adapter->rng) & PSN_MASK;
 	exchange_write(adapter, number, ret_exchange);
 }
@@ -235,5 +236,17 @@ int adapter_post(struct adapter *adapter, uint32_t qpn, const struct adapter_wri
 		return rc;
 	connection->sources[connection->posted++ & adapter->sources_mask] = (struct source){
 		.local = write->local, .va = write->va, .bytes = write->bytes};
+	return 0;
+}
+
+int adapter_post_receive(struct adapter *adapter, uint32_t qpn, uint64_t cookie)
+{
+	uint32_t number = adapter_number(qpn), most = adapter->config.receives_max;
+	if (number >= adapter->opened || most == 0)
+		return -EINVAL;
+	struct connection *connection = &adapter->connections[number];
+	if (connection->receives_posted - connection->receives_done == most)
+		return -ENOBUFS;
+	connection->receives[connection->receives_posted++ & adapter->receives_mask] = cookie;
 	return 0;
 }

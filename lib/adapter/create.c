@@ -18,6 +18,7 @@ struct sizes {
 	uint32_t packets;     // all control packets that an endpoint may hold, and the one at hand
 	uint32_t chunks;      // for these
 	uint32_t sources;     // of one QP, a power of two
+	uint32_t receives;    // of one QP, a power of two
 	uint32_t peers;	      // places of the hash, a power of two
 	uint32_t burst;	      // completions that one call can cause
 	uint32_t completions; // places of the ring, a power of two
@@ -32,6 +33,7 @@ static struct sizes sizes_of(const struct adapter_config *config)
 		.peers = power_of_two_above(2 * config->qp_max),
 		.burst = transport->sends_max + transport->wimm_max,
 	};
+	sizes.receives = power_of_two_above(config->receives_max);
 	sizes.chunks = fifo_chunks_for(transport->planes, sizes.packets);
 	sizes.completions = power_of_two_above(config->completion_max + sizes.burst);
 	return sizes;
@@ -49,6 +51,7 @@ static uint64_t total_bytes(const struct adapter_config *config)
 		config->transport.regions_max * sizeof(struct mapping),
 		config->qp_max * sizeof(struct connection),
 		(uint64_t)config->qp_max * sizes.sources * sizeof(struct source),
+		(uint64_t)config->qp_max * sizes.receives * sizeof(uint64_t),
 		sizes.peers * sizeof(uint32_t),
 		host_table_bytes(config->qp_max, config->transport.planes, ADAPTER_ALIGN),
 		sizes.completions * sizeof(struct completion),
@@ -80,11 +83,17 @@ static int draw_connections(struct adapter *adapter, const struct sizes *sizes)
 	adapter->connections = arena_draw(arena, ARENA_DRIVE, qps, sizeof(struct connection));
 	struct source *sources = arena_draw(arena, ARENA_DRIVE, (size_t)qps * sizes->sources,
 					    sizeof(struct source));
+	uint64_t *receives = arena_draw(arena, ARENA_DRIVE, (size_t)qps * sizes->receives,
+					sizeof(uint64_t));
 	adapter->by_peer = arena_draw(arena, ARENA_DRIVE, sizes->peers, sizeof(uint32_t));
-	if (adapter->connections == NULL || sources == NULL || adapter->by_peer == NULL)
+	if (adapter->connections == NULL || sources == NULL || receives == NULL ||
+	    adapter->by_peer == NULL)
 		return -ENOMEM;
-	for (uint32_t qpn = 0; qpn < qps; qpn++)
+	for (uint32_t qpn = 0; qpn < qps; qpn++) {
 		adapter->connections[qpn].sources = sources + (size_t)qpn * sizes->sources;
+		adapter->connections[qpn].receives = receives + (size_t)qpn * sizes->receives;
+	}
+	adapter->receives_mask = sizes->receives - 1;
 	adapter->sources_mask = sizes->sources - 1;
 	adapter->by_peer_mask = sizes->peers - 1;
 	return 0;

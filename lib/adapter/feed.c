@@ -85,11 +85,24 @@ static bool has_room(const struct adapter *adapter, uint32_t index)
 		!endpoint_may_complete(adapter->endpoint, packet_at(&adapter->packets, index));
 }
 
+// Whether a WRITE_WITH_IMM finds no receive request: both are numbered from the connection on.
+static bool lacks_receive(const struct adapter *adapter, const struct packet *packet)
+{
+	bool has_imm = packet->opcode == PACKET_WRITE_LAST_IMM ||
+		packet->opcode == PACKET_WRITE_ONLY_IMM;
+	uint32_t number = adapter_number(packet->qpn);
+	if (adapter->config.receives_max == 0 || !has_imm || number >= adapter->opened)
+		return false;
+	uint16_t posted = (uint16_t)adapter->connections[number].receives_posted;
+	return (int16_t)(uint16_t)(packet->u.data.rqmsn - posted) >= 0;
+}
+
 static void take(struct adapter *adapter, uint32_t index, const uint8_t *payload, ps_t now)
 {
 	endpoint_receive(adapter->endpoint, index, now, &adapter->out);
 	place(adapter, payload);
 	adapter_drain(adapter);
+	adapter_press(adapter);
 }
 
 int adapter_feed(struct adapter *adapter, const void *frame, size_t bytes, ps_t now_ps)
@@ -103,6 +116,11 @@ int adapter_feed(struct adapter *adapter, const void *frame, size_t bytes, ps_t 
 		return (int)reason;
 	}
 	uint32_t index = own_of(adapter, &packet);
+	if (lacks_receive(adapter, &packet)) {
+		adapter->counters.no_receive++;
+		endpoint_refuse(adapter->endpoint, index, &adapter->out);
+		return -ENOBUFS;
+	}
 	if (!has_room(adapter, index)) {
 		adapter->counters.no_room++;
 		endpoint_turn_away(adapter->endpoint, index, &adapter->out);

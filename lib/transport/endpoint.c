@@ -20,6 +20,8 @@
 #include "tail.h"
 #include "train.h"
 
+#define PRESS_RESTORE (1u << 7) // of the penalty byte: what was taken is given back
+
 int endpoint_register(struct endpoint *endpoint, uint32_t rkey, uint64_t va, uint64_t bytes)
 {
 	return region_add(&endpoint->regions, rkey, va, bytes);
@@ -252,14 +254,33 @@ bool endpoint_may_complete(const struct endpoint *endpoint, const struct packet 
 		(packet->opcode == PACKET_SACK && !(record->capabilities & QP_CAN_ACK));
 }
 
-void endpoint_turn_away(struct endpoint *endpoint, uint32_t index, struct outbox *out)
+// Answers data that somebody else does not take.
+static void answer_untaken(struct endpoint *endpoint, uint32_t index, enum packet_nack reason,
+			   struct outbox *out)
 {
 	struct packet *packet = packet_at(out->packets, index);
 	const struct qp_record *record = record_for(endpoint, packet);
 	if (record != NULL && is_data(packet))
-		context_answer_nack(endpoint, record, index, PACKET_NACK_NO_PKT_BUFFER, out);
+		context_answer_nack(endpoint, record, index, (uint8_t)reason, out);
 	else
 		packet_put(out->packets, index);
+}
+
+void endpoint_turn_away(struct endpoint *endpoint, uint32_t index, struct outbox *out)
+{
+	answer_untaken(endpoint, index, PACKET_NACK_NO_PKT_BUFFER, out);
+}
+
+void endpoint_refuse(struct endpoint *endpoint, uint32_t index, struct outbox *out)
+{
+	answer_untaken(endpoint, index, PACKET_NACK_UNEXP_EVENT, out);
+}
+
+void endpoint_press(struct endpoint *endpoint, uint8_t penalty)
+{
+	check(penalty < PRESS_RESTORE);
+	if (penalty != 0 || endpoint->press != 0) // to who was never pressed nothing is given back
+		endpoint->press = (uint8_t)(penalty != 0 ? penalty : PRESS_RESTORE);
 }
 
 ps_t endpoint_wake_at(const struct endpoint *endpoint)

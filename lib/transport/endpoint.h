@@ -52,6 +52,7 @@ struct endpoint {
 	uint32_t epoch;			      // offer.c
 	uint8_t epoch_shift;
 	uint32_t rto_units;  // base timeout in units of 1024 ps
+	uint8_t press;	     // penalty byte of all SACKs, beside what a QP's receiver half asks
 	bool is_pooled;	     // fewer contexts than QPs: else QP i has context i from birth on
 	bool has_shares;     // QPs to one NIC share their congestion control
 	bool has_sleek;	     // losses are inferred from packets out of order, too

@@ -231,7 +231,7 @@ static void fill_sack(struct endpoint *endpoint, struct qp *qp, struct packet *p
 	packet->psn = (qp->rcv_next - 1) & PSN_MASK;
 	sack->rcvd_256 = (uint32_t)((qp->rcvd_bytes + 255) >> 8) & PSN_MASK;
 	sack->ooo_count = (uint16_t)qp->ooo_count;
-	sack->penalty = qp->penalty;
+	sack->penalty = qp->penalty | endpoint->press;
 	fill_bitmap(endpoint, qp, sack);
 	qp->owed_bytes = 0;
 }

@@ -120,6 +120,7 @@ static void draw_config(struct rng *rng, uint32_t planes, uint8_t ip_version, st
 	transport->rto_ps = between(rng, 30, 60) * PS_PER_US;
 	transport->rto_doublings = chance(rng, 500000) ? RTO_DOUBLINGS_FOREVER : 7;
 	transport->path_retry_ps = 100 * PS_PER_US;
+	transport->shares_cc = chance(rng, 300000);
 	transport->cc.name = algorithms[rng_below(rng, 5)];
 	transport->cc.base_rtt_ps = between(rng, 5, 20) * PS_PER_US;
 }

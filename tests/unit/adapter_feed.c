@@ -307,6 +307,116 @@ static void who_does_not_poll_gets_no_more_frames_until_he_does(void **state)
 	rig_close(rig);
 }
 
+// A target that is behind takes window from its peers, and gives it back.
+static void who_polls_late_asks_for_less_until_he_does(void **state)
+{
+	(void)state;
+	struct adapter_config config = rig_config();
+	struct qp_view before, pressed, after;
+	config.completion_max = 40;
+	config.transport.cc.max_cwnd_bytes = 100000;
+	struct rig *rig = rig_open(&config, 2, 9);
+	struct adapter *sender = rig->sides[0].adapter;
+	rig_prepare(rig, 600, 1000);
+	for (uint32_t qp = 0; qp < 2; qp++) // one direction alone
+		rig->sides[1].streams[qp].count = 0;
+	adapter_query(sender, rig->sides[0].qpns[0], &before);
+	rig->is_polling = false;
+	rig_run(rig, PS_PER_MS);
+	adapter_query(sender, rig->sides[0].qpns[0], &pressed);
+	assert_true(adapter_counters(rig->sides[1].adapter)->presses > 0);
+	assert_true(pressed.window_bytes < before.window_bytes / 4);
+	rig->is_polling = true;
+	rig_poll(rig, 1);
+	rig_poll(rig, 0);
+	rig_run(rig, 10 * PS_PER_S);
+	rig_check_done(rig);
+	adapter_query(sender, rig->sides[0].qpns[0], &after);
+	assert_true(after.window_bytes > before.window_bytes / 2);
+	rig_close(rig);
+}
+
+// Sends messages to a target with so many receive requests; returns how many it completed.
+static uint32_t receive(uint32_t count, uint32_t receives, bool *ret_failed)
+{
+	struct adapter_config config = rig_config();
+	config.receives_max = 20;
+	struct rig *rig = rig_open(&config, 1, 10);
+	struct adapter *target = rig->sides[1].adapter;
+	uint32_t qpn = rig->sides[1].qpns[0];
+	rig->jitter_ps = 3 * PS_PER_US;
+	rig_prepare(rig, count, 3000);
+	for (uint32_t i = 0; i < 20; i++) // the other way there are enough
+		assert_int_equal(
+			adapter_post_receive(rig->sides[0].adapter, rig->sides[0].qpns[0], i), 0);
+	for (uint32_t i = 0; i < receives; i++)
+		assert_int_equal(adapter_post_receive(target, qpn, 1000 + i), 0);
+	rig_run(rig, PS_PER_S);
+	*ret_failed = adapter_state(rig->sides[0].adapter, rig->sides[0].qpns[0]) == ADAPTER_ERROR;
+	const struct transport_counters *sender = adapter_transport(rig->sides[0].adapter);
+	assert_int_equal(sender->qps_failed_remote, *ret_failed);
+	assert_int_equal(adapter_counters(target)->no_receive > 0, *ret_failed);
+	uint32_t received = rig->sides[0].streams[0].received;
+	rig_close(rig);
+	return received;
+}
+
+static void a_message_without_a_receive_request_ends_its_qp(void **state)
+{
+	(void)state;
+	bool is_failed;
+	assert_int_equal(receive(10, 10, &is_failed), 10);
+	assert_false(is_failed);
+	assert_true(receive(10, 9, &is_failed) <= 9);
+	assert_true(is_failed);
+	assert_int_equal(receive(10, 0, &is_failed), 0);
+	assert_true(is_failed);
+}
+
+static void receive_requests_come_back_in_order(void **state)
+{
+	(void)state;
+	struct adapter_config config = rig_config();
+	struct completion done;
+	config.receives_max = 3;
+	struct rig *rig = rig_open(&config, 1, 11);
+	struct adapter *sender = rig->sides[0].adapter, *target = rig->sides[1].adapter;
+	uint32_t qpn = rig->sides[1].qpns[0], got = 0;
+	uint8_t memory[8];
+	assert_int_equal(adapter_register(target, RIG_RKEY, memory, RIG_VA, sizeof(memory)), 0);
+	assert_int_equal(adapter_post_receive(target, qpn + 1, 0), -EINVAL);
+	for (uint64_t i = 0; i < 70000; i++) { // their numbers come round
+		struct adapter_write write = {.local = "x",
+					      .bytes = 1,
+					      .rkey = RIG_RKEY,
+					      .va = RIG_VA,
+					      .imm = (uint32_t)i,
+					      .has_imm = true};
+		if (i == 0)
+			for (uint64_t first = 0; first < 2; first++)
+				assert_int_equal(adapter_post_receive(target, qpn, first), 0);
+		assert_int_equal(adapter_post_receive(target, qpn, i + 2), 0);
+		assert_int_equal(adapter_post_receive(target, qpn, 0), -ENOBUFS);
+		assert_int_equal(adapter_post(sender, rig->sides[0].qpns[0], &write, rig->now), 0);
+		rig->is_polling = false;
+		rig_run(rig, rig->now + 20 * PS_PER_US);
+		while (adapter_poll(sender, &done, 1) == 1)
+			assert_int_equal(done.kind, COMPLETION_SENT);
+		while (adapter_poll(target, &done, 1) == 1) {
+			assert_int_equal(done.kind, COMPLETION_RECEIVED);
+			assert_int_equal(done.cookie, got++);
+		}
+		assert_int_equal(got, i + 1);
+	}
+	assert_int_equal(adapter_counters(target)->no_receive, 0);
+	rig_close(rig);
+	config.receives_max = 0;
+	rig = rig_open(&config, 1, 12);
+	assert_int_equal(adapter_post_receive(rig->sides[0].adapter, ADAPTER_QPN_FIRST, 0),
+			 -EINVAL);
+	rig_close(rig);
+}
+
 static void a_peer_that_is_silent_gives_all_requests_back(void **state)
 {
 	struct adapter_config config = rig_config();
@@ -345,6 +455,9 @@ int main(void)
 		cmocka_unit_test(any_rkey_and_any_address_will_do),
 		cmocka_unit_test(frames_for_others_are_foreign),
 		cmocka_unit_test(who_does_not_poll_gets_no_more_frames_until_he_does),
+		cmocka_unit_test(who_polls_late_asks_for_less_until_he_does),
+		cmocka_unit_test(a_message_without_a_receive_request_ends_its_qp),
+		cmocka_unit_test(receive_requests_come_back_in_order),
 		cmocka_unit_test(a_peer_that_is_silent_gives_all_requests_back),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
