@@ -11,7 +11,7 @@
 #include <weft/fabric_buffer.h>
 #include <weft/fabric_counters.h>
 #include <weft/fabric_pause.h>
-#include <weft/fault.h>
+#include <weft/fabric_reroute.h>
 #include <weft/machine.h>
 #include <weft/measure.h>
 #include <weft/measure_link.h>
@@ -124,9 +124,9 @@ struct fabric_config {
 	enum trim_choice trim_choice;
 	struct pfc_config pfc;
 	struct buffer_config buffer;
+	struct reroute_config reroute;
 	enum fabric_spray spray;     // trees; graphs hash
-	uint32_t thin_kept, thin_of; // a sample keeps thin_kept of thin_of T0-T1 links (1, 1 =
-				     // all); see docs/measuring.md
+	uint32_t thin_kept, thin_of; // T0-T1 links of a sample; 1, 1: all; docs/measuring.md
 	enum fabric_forwarding forwarding;
 	ps_t flowlet_gap_ps; // FABRIC_SPRAY_FLOWLET; 0 = half of the base round trip
 	bool by_time; // switches take arrivals in the order of time, too, where by port would do

@@ -244,6 +244,7 @@ static void arrive(struct switch_ *self, const struct arrival *arrival, struct o
 		return;
 	}
 	packet->hop++;
+	switch_reach(self, arrival->at);
 	uint32_t to = spray_port(&self->spray, &self->route, self->ports, packet, arrival->at, out,
 				 &self->counters);
 	if (to == ROUTE_NONE) {

@@ -32,6 +32,14 @@ struct route_table {
 	const uint16_t *set_of;	    // [switches of a plane]
 	const struct port_set *sets;
 	const uint16_t *ports;
+	uint32_t set_count, port_count; // of a table that switches_reroute() made
+};
+
+// Routes of a switch from a time on, for what arrives later than that.
+struct route_epoch {
+	ps_t at;
+	struct route_epoch *next;
+	struct route route;
 };
 
 // Sets the fields that are derived: the division by `span` and the salt of switch `id`.

@@ -12,7 +12,11 @@
 int spray_init(struct spray *spray, struct arena *arena, enum fabric_spray kind,
 	       const struct route *route, struct rng rng)
 {
-	*spray = (struct spray){.kind = kind, .at = route->up_count, .rng = rng};
+	*spray = (struct spray){.kind = kind,
+				.at = route->up_count,
+				.up_first = route->up_first,
+				.up_count = route->up_count,
+				.rng = rng};
 	if (kind == FABRIC_SPRAY_FLOWLET && route->up_count > 1) {
 		spray->flowlets = arena_draw(arena, ARENA_FABRIC, SPRAY_FLOWLETS,
 					     sizeof(*spray->flowlets));
@@ -39,22 +43,46 @@ static void shuffle(struct spray *spray, uint32_t count)
 	spray->at = 0;
 }
 
-static uint32_t in_turn(struct spray *spray, uint32_t count)
+// The up ports that a packet may take, by their places among all; NULL: all of them.
+struct choice {
+	const uint16_t *ports;
+	uint32_t count, up_first;
+};
+
+static uint32_t member_of(const struct choice *choice, uint32_t index)
 {
-	if (spray->at == count)
-		shuffle(spray, count);
-	return spray->order[spray->at++];
+	return choice->ports == NULL ? index : choice->ports[index] - choice->up_first;
+}
+
+static bool has_member(const struct choice *choice, uint32_t member)
+{
+	for (uint32_t i = 0; choice->ports != NULL && i < choice->count; i++)
+		if (member_of(choice, i) == member)
+			return true;
+	return choice->ports == NULL;
+}
+
+// The next port in turn that the packet may take.
+static uint32_t in_turn(struct spray *spray, const struct choice *choice)
+{
+	for (;;) {
+		if (spray->at == spray->up_count)
+			shuffle(spray, spray->up_count);
+		uint32_t member = spray->order[spray->at++];
+		if (has_member(choice, member))
+			return member;
+	}
 }
 
 // The up port of a flow's flowlet: any one, when it has paused (E. Vanini and others, "Let It
-// Flow", NSDI 2017).
-static uint32_t of_flowlet(struct spray *spray, const struct route *route,
-			   const struct packet *packet, ps_t now)
+// Flow", NSDI 2017), or when its own is not to be used any more.
+static uint32_t of_flowlet(struct spray *spray, const struct choice *choice, uint32_t hash,
+			   ps_t now)
 {
-	uint32_t hash = route_hash(route, packet);
 	struct spray_flowlet *flowlet = &spray->flowlets[hash % SPRAY_FLOWLETS];
-	if (now >= flowlet->next_at)
-		flowlet->member = (uint16_t)rng_below(&spray->rng, route->up_count);
+	if (now >= flowlet->next_at || !has_member(choice, flowlet->member))
+		flowlet->member = (uint16_t)member_of(choice,
+						      rng_below(&spray->rng, choice->count));
 	flowlet->next_at = now + spray->gap_ps;
 	return flowlet->member;
 }
@@ -66,13 +94,15 @@ static uint32_t steps_of(const struct port *port)
 		SPRAY_STEP_BYTES;
 }
 
-// One of the `count` ports from `first` on that have the shortest queue: dice say which.
-static uint32_t shortest(struct spray *spray, struct port *first, uint32_t count, ps_t now,
-			 struct outbox *out, struct fabric_counters *counters)
+// One of the ports that have the shortest queue: dice say which.
+static uint32_t shortest(struct spray *spray, const struct choice *choice, struct port *first,
+			 ps_t now, struct outbox *out, struct fabric_counters *counters)
 {
-	uint32_t start = rng_below(&spray->rng, count), best = start, least = UINT32_MAX;
+	uint32_t count = choice->count, start = rng_below(&spray->rng, count);
+	uint32_t best = 0, least = UINT32_MAX;
 	for (uint32_t i = 0; i < count; i++) {
-		uint32_t member = start + i < count ? start + i : start + i - count;
+		uint32_t index = start + i < count ? start + i : start + i - count;
+		uint32_t member = member_of(choice, index);
 		if (!spray->is_ordered)
 			port_advance(&first[member], out, counters, now);
 		uint32_t steps = steps_of(&first[member]);
@@ -84,20 +114,31 @@ static uint32_t shortest(struct spray *spray, struct port *first, uint32_t count
 	return best;
 }
 
+// The up ports that `packet` may take: those of a table, when routes have changed.
+static struct choice choice_of(const struct spray *spray, const struct route *route,
+			       const struct packet *packet)
+{
+	const struct route_table *table = route->table;
+	if (table == NULL)
+		return (struct choice){NULL, route->up_count, route->up_first};
+	const struct port_set *set = &table->sets[table->set_of[table->nic_switch[packet->target]]];
+	return (struct choice){table->ports + set->first, set->count, spray->up_first};
+}
+
 uint32_t spray_port(struct spray *spray, const struct route *route, struct port *ports,
 		    const struct packet *packet, ps_t now, struct outbox *out,
 		    struct fabric_counters *counters)
 {
-	uint32_t hashed = route_port(route, packet);
+	uint32_t hashed = route_port(route, packet), first = spray->up_first;
 	if (spray->kind == FABRIC_SPRAY_HASH)
 		return hashed;
-	bool goes_up = hashed != ROUTE_NONE && route->up_count > 1 && hashed >= route->up_first;
+	bool goes_up = hashed != ROUTE_NONE && spray->up_count > 1 && hashed >= first;
 	if (!goes_up || packet->wire_bytes < SPRAY_BYTES_MIN)
 		return hashed;
+	struct choice choice = choice_of(spray, route, packet);
 	if (spray->kind == FABRIC_SPRAY_FLOWLET)
-		return route->up_first + of_flowlet(spray, route, packet, now);
+		return first + of_flowlet(spray, &choice, route_hash(route, packet), now);
 	if (spray->kind == FABRIC_SPRAY_ROUND_ROBIN)
-		return route->up_first + in_turn(spray, route->up_count);
-	return route->up_first +
-		shortest(spray, &ports[route->up_first], route->up_count, now, out, counters);
+		return first + in_turn(spray, &choice);
+	return first + shortest(spray, &choice, &ports[first], now, out, counters);
 }

@@ -21,6 +21,7 @@ struct spray {
 	ps_t gap_ps;
 	uint16_t *order; // [route.up_count] turns of this round
 	uint32_t at;	 // the next one
+	uint32_t up_first, up_count;
 	struct rng rng;
 	bool is_ordered; // the ports are at the time of the packet already
 };

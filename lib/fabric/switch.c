@@ -135,11 +135,29 @@ static __attribute__((noinline)) void route_plain(const struct switch_ *self,
 	route_all(self, in, out, true);
 }
 
+// The same where routes change in this window: each arrival has those of its time.
+static __attribute__((cold, noinline)) void
+route_changing(const struct switch_ *self, const struct inbox *in, const struct outbox *out)
+{
+	struct arrival *arrival = in->runs[0].first;
+	for (const struct arrival *end = arrival + in->arrival_count; arrival < end; arrival++) {
+		const struct route *route = &self->route;
+		const struct route_epoch *epoch = self->next;
+		for (; epoch != NULL && epoch->at < arrival->at; epoch = epoch->next)
+			route = &epoch->route;
+		const struct guide guide = {*route, self->batch_end, self->busy, self->port_count};
+		guide_route(&guide, arrival, packet_at(out->packets, arrival->packet), false);
+	}
+}
+
 // Routes every arrival, and counts them by out-port.
 static __attribute__((noinline)) void switch_route(const struct switch_ *self,
-						   const struct inbox *in, const struct outbox *out)
+						   const struct inbox *in, const struct outbox *out,
+						   ps_t until)
 {
-	if (self->route.is_plain)
+	if (__builtin_expect(self->next != NULL, 0) && self->next->at < until)
+		route_changing(self, in, out);
+	else if (self->route.is_plain)
 		route_plain(self, in, out);
 	else
 		route_all(self, in, out, false);
@@ -224,6 +242,7 @@ static void switch_take_in_order(struct switch_ *self, const struct inbox *in, s
 	for (uint32_t i = 0; i < in->arrival_count; i++) {
 		struct packet *packet = packet_at(out->packets, arrivals[i].packet);
 		packet->hop++;
+		switch_reach(self, arrivals[i].at);
 		uint32_t port = spray_port(&self->spray, &self->route, self->ports, packet,
 					   arrivals[i].at, out, &self->counters);
 		if (port == ROUTE_NONE) {
@@ -246,9 +265,10 @@ ps_t switch_run(void *self, const struct inbox *in, ps_t until, struct outbox *o
 	if (it->is_by_time) {
 		switch_take_in_order(self, in, out);
 	} else if (in->arrival_count > 0) {
-		switch_route(self, in, out);
+		switch_route(self, in, out, until);
 		all.count = switch_group(self, in, all.arrivals, out);
 	}
+	switch_reach(it, until);
 	return switch_walk(self, all, until, out);
 }
 

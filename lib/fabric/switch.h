@@ -27,10 +27,20 @@ struct switch_ {
 	uint32_t port_count;
 	struct route route;
 	struct spray spray;
-	struct ordered *ordered; // NULL: ports do not depend on each other
-	bool is_by_time;	 // without `ordered`: arrivals in the order of time, not by port
+	struct route_epoch *next; // routes that come, after `route`; NULL: none
+	struct ordered *ordered;  // NULL: ports do not depend on each other
+	bool is_by_time;	  // without `ordered`: arrivals in the order of time, not by port
 	struct fabric_counters counters;
 };
+
+// Brings the routes to those of a packet that arrives at `at`.
+static inline void switch_reach(struct switch_ *self, ps_t at)
+{
+	while (__builtin_expect(self->next != NULL, 0) && self->next->at < at) {
+		self->route = self->next->route;
+		self->next = self->next->next;
+	}
+}
 
 // Draws what the order of time needs, if `config` asks for it. -ENOMEM.
 int ordered_init(struct switch_ *self, struct arena *arena, const struct topology *topology,

@@ -40,6 +40,9 @@ int slices_build(struct world *world, struct refusal *refusal);
 // setting.c: switches that faults have mark elsewhere. Before slow_build(), which may scale marks.
 int setting_build(struct world *world, struct refusal *refusal);
 
+// reroute.c: hands switches their routes over time. After the switches.
+int reroute_build(struct world *world, struct refusal *refusal);
+
 // Hands each out-port that a fault slows its rates over time. After machines and cables.
 int slow_build(struct world *world, struct refusal *refusal);
 

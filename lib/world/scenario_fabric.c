@@ -141,10 +141,35 @@ int draft_check_axes(struct draft *draft)
 	return 0;
 }
 
+// Routes change where there are several. Who is told of another's failure was told of its own.
+static int check_reroute(struct draft *draft)
+{
+	const struct fabric_config *fabric = &draft->scenario->fabric;
+	const struct reroute_config *reroute = &fabric->reroute;
+	const char *local = "fabric.reroute_local", *remote = "fabric.reroute_remote";
+	if (reroute->local_ps == 0)
+		return 0;
+	if (fabric->kind == TOPOLOGY_TORUS)
+		return draft_refuse(draft, draft_mark(draft, local),
+				    "%s: dimension order has no second way through a torus", local);
+	if (fabric->forwarding == FABRIC_USID)
+		return draft_refuse(draft, draft_mark(draft, local),
+				    "%s: source routes say the way, and no switch may change it",
+				    local);
+	if (reroute->remote_ps > 0 && reroute->remote_ps < reroute->local_ps)
+		return draft_refuse(draft, draft_mark(draft, remote),
+				    "%s: a switch cannot know of another's failure before that "
+				    "does, after %s",
+				    remote, local);
+	return 0;
+}
+
 // What a kind needs beyond what all need; graphs and files are checked when they are read.
 int draft_check_kind(struct draft *draft)
 {
 	int rc = check_over(draft);
+	if (rc == 0)
+		rc = check_reroute(draft);
 	if (rc != 0)
 		return rc;
 	switch (draft->scenario->fabric.kind) {

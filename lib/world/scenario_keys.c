@@ -60,6 +60,13 @@ static const struct scenario_key keys[] = {
 	 "How a switch of a Clos finds the way up: ecmp, by a hash; usid, by the packet's SRv6 "
 	 "source route, whose EV says which up port.",
 	 SCENARIO(fabric.forwarding), 0, 0, NULL, forwarding_words, USE_ALWAYS},
+	{"fabric.reroute_local", "time", "never",
+	 "A switch stops using a port whose link to a switch was down for so long, and uses it "
+	 "again when it was up for so long; never: routes stay as they are.",
+	 SCENARIO(fabric.reroute.local_ps), 1, 1000 * SECOND, "never", NULL, USE_ALWAYS},
+	{"fabric.reroute_remote", "time", "never",
+	 "The same for ports behind which another switch has lost all its ways to a target.",
+	 SCENARIO(fabric.reroute.remote_ps), 1, 1000 * SECOND, "never", NULL, USE_REROUTE},
 	{"fabric.link_rate", "rate", "100Gb/s", "Rate of each NIC port and each switch port.",
 	 SCENARIO(fabric.link_rate_bps), GBPS / 10, 8000 * GBPS, NULL, NULL, USE_ALWAYS},
 	{"fabric.nic_delay", "time", "500ns", "Propagation between a NIC and its switch.",

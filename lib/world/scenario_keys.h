@@ -12,6 +12,7 @@ enum scenario_use {
 	USE_ALWAYS,
 	USE_PLANES,
 	USE_OVER,
+	USE_REROUTE,
 	USE_DELAYS,
 	USE_T0,
 	USE_T1,

@@ -122,6 +122,8 @@ static bool fabric_use_holds(enum scenario_use use, const struct scenario *scena
 		return scenario->frames.has_solicited;
 	case USE_PLANES:
 		return (uint32_t)scenario->fabric.kind != TOPOLOGY_LEAF_SPINE;
+	case USE_REROUTE:
+		return scenario->fabric.reroute.local_ps > 0;
 	case USE_ECN:
 		return scenario->fabric.ecn_on;
 	case USE_TRIM:
@@ -303,6 +305,7 @@ static const char *const use_names[USE_COUNT] = {
 	[USE_MRC_PATHS] = "transport.kind mrc with transport.path mrc",
 	[USE_FLOWLET_PATH] = "transport.kind mrc with transport.path flowlet",
 	[USE_FLOWLET_SPRAY] = "fabric.spray flowlet",
+	[USE_REROUTE] = "a fabric.reroute_local",
 	[USE_EVS] = "transport.kind mrc, or fabric.forwarding usid",
 	[USE_PROFILE] = "transport.kind mrc and transport.path mrc with transport.ev_profile "
 			"explicit or generated",

@@ -47,6 +47,9 @@ int tail_build(struct world *world)
 	if (world->fabric.spray != FABRIC_SPRAY_HASH)
 		delays->tail_reason = "switches choose ports by what went before: a packet does "
 				      "not say which way it took";
+	else if (world->fabric.reroute.local_ps > 0 && world->scenario->fault_count > 0)
+		delays->tail_reason = "routes change after failures: a packet does not say which "
+				      "way it took";
 	else if (world->cable_count > TAIL_CABLES_MAX)
 		delays->tail_reason =
 			"more than 32,768 cables: late packets are not counted by them";

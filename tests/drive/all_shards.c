@@ -57,6 +57,14 @@ static const struct world_case cases[] = {
 	 "cores: 4, link_rate: 100Gb/s}\ntransport: {evs: 16}\n"
 	 "traffic: {kind: permutation, bytes: 200kB}\n",
 	 RUN_DONE},
+	{"routes that change after failures",
+	 "name: a\nfabric: {topology: clos, nics: 32, nics_per_t0: 8, t1_count: 4, bundle: 2, "
+	 "planes: 2, link_rate: 100Gb/s, reroute_local: 5us, reroute_remote: 13us}\n"
+	 "transport: {kind: rc, qps_per_connection: 4, rto: 80us}\ncc: {algorithm: fixed}\n"
+	 "traffic: {kind: permutation, bytes: 600kB}\n"
+	 "faults: [{kind: link_down, at: {t1: 1, plane: 0}, from: 3us, until: 40us}, {kind: flap, "
+	 "at: {t0: 2, plane: 1, up: 3}, from: 4us, until: 60us, down: 8us, up: 7us}]\n",
+	 RUN_DONE},
 	{"butterfly, whose rounds wait for each other",
 	 "name: a\n" FABRIC "traffic: {kind: butterfly, bytes: 40kB}\n"
 	 "faults: [{kind: loss, at: all, probability: 1%}]\n",

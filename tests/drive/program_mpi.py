@@ -48,6 +48,15 @@ jobs:
   - {name: rings, kind: ring, collective: all_reduce, bytes: 1MB, ranks: 8, placement: spread}
   - {name: tree, kind: collective, collective: all_reduce, algorithm: tree, bytes: 512KiB, ranks: 16, placement: random, start: 5us}
 """
+REROUTE = """name: reroute
+fabric: {nics: 32, nics_per_t0: 8, t1_count: 4, bundle: 2, planes: 2, link_rate: 100Gb/s, reroute_local: 5us, reroute_remote: 13us}
+transport: {kind: rc, qps_per_connection: 4, rto: 80us}
+cc: {algorithm: fixed}
+traffic: {kind: permutation, bytes: 600kB}
+faults:
+  - {kind: link_down, at: {t1: 1, plane: 0}, from: 3us, until: 40us}
+  - {kind: flap, at: {t0: 2, plane: 1, up: 3}, from: 4us, until: 60us, down: 8us, up: 7us}
+"""
 PAUSES = """name: pauses
 fabric: {nics: 32, nics_per_t0: 8, t1_count: 4, planes: 2, link_rate: 100Gb/s}
 queue: {pfc: true, ecn: false, bytes: 30kB}
@@ -119,6 +128,12 @@ class Ranks(unittest.TestCase):
         path = self.folder / "random.yaml"
         path.write_text(RANDOM, encoding="utf-8")
         self.hold(path)
+
+    def test_routes_that_change(self):
+        path = self.folder / "reroute.yaml"
+        path.write_text(REROUTE, encoding="utf-8")
+        self.hold(path, counts=(2, 3))
+        self.hold(path, "--set", "fabric.spray=adaptive", counts=(2,))
 
     def test_a_program_of_operations(self):
         path = self.folder / "operations.yaml"
