@@ -166,15 +166,18 @@ static uint32_t flowlet_next(struct path_set *set, uint32_t plane)
 
 // --- bitmap
 
-// The next turn whose EV has no penalty left; each one passed over pays a turn.
+// The next turn whose EV has no penalty left. The first one passed over pays a turn, those behind
+// it none: a plane on which most paths are punished does not forget all of it in one packet. When a
+// whole round is passed over the next one is used all the same.
 static uint32_t bitmap_turn(struct path_set *set, uint32_t plane)
 {
 	uint8_t *penalties = set->balance->penalties;
-	for (;;) {
+	for (uint32_t passed = 0;; passed++) {
 		uint32_t index = path_turn(set, plane);
-		if (penalties[index] == 0)
+		if (penalties[index] == 0 || passed == set->shape->per_plane)
 			return index;
-		penalties[index]--;
+		if (passed == 0)
+			penalties[index]--;
 	}
 }
 

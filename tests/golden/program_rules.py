@@ -28,7 +28,7 @@ SLOW = ("name: rules\nfabric: {topology: leaf-spine, nics: 4, nics_per_t0: 2, t1
 SWITCHES = {  # the key: a world in which it matters, and what else is set
     "cc.average": (INCAST, ["queue.ecn_last_hop=true"]),
     "cc.qa_delay": (INCAST, ["cc.target_delay=2us"]),
-    "cc.send_gate": (DEAD_PATH, []),
+    "cc.send_gate": (DEAD_PATH, ["transport.path=rotate"]),
     "cc.last_hop_rule": (INCAST, ["cc.algorithm=nscc_rccc"]),
     "cc.penalty_rule": (INCAST, ["cc.penalty=20"]),
     "cc.no_sample": (INCAST, ["transport.rtt=once", "queue.ecn_last_hop=true"]),

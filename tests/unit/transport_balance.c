@@ -88,10 +88,36 @@ static void a_bitmap_rotates_and_passes_over_what_pays(void **)
 static void a_bitmap_with_every_ev_punished_still_gives_one(void **)
 {
 	struct rig rig;
+	uint32_t paid = 0;
 	open_rig(&rig, PATH_BITMAP, 1, 8);
 	for (uint32_t i = 0; i < 8; i++)
 		feed(&rig, i, BALANCE_LOST, 0);
 	next(&rig, 0);
+	for (uint32_t i = 0; i < 8; i++) // a round was passed over for it, and one EV paid
+		paid += 15u - rig.set.balance->penalties[i];
+	assert_int_equal(paid, 1);
+	free(rig.memory);
+}
+
+// Of EVs that are punished side by side only the first pays for the packet that passes over them.
+static void of_evs_passed_over_together_the_first_pays(void **)
+{
+	struct rig rig;
+	uint32_t order[16], debts = 0;
+	open_rig(&rig, PATH_BITMAP, 1, 16);
+	for (uint32_t i = 0; i < 16; i++) // without a penalty: the order of the first round
+		order[i] = next(&rig, 0);
+	free(rig.memory);
+	open_rig(&rig, PATH_BITMAP, 1, 16);
+	for (uint32_t i = 4; i < 8; i++)
+		feed(&rig, order[i], BALANCE_TRIMMED, 0);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_int_equal(next(&rig, 0), order[i]);
+	assert_int_equal(next(&rig, 0), order[8]); // four were passed over
+	assert_int_equal(rig.set.balance->penalties[order[4]], 3);
+	for (uint32_t i = 5; i < 8; i++)
+		debts += rig.set.balance->penalties[order[i]];
+	assert_int_equal(debts, 12);
 	free(rig.memory);
 }
 
@@ -223,6 +249,7 @@ int main(void)
 		cmocka_unit_test(random_takes_every_ev_about_as_often),
 		cmocka_unit_test(a_bitmap_rotates_and_passes_over_what_pays),
 		cmocka_unit_test(a_bitmap_with_every_ev_punished_still_gives_one),
+		cmocka_unit_test(of_evs_passed_over_together_the_first_pays),
 		cmocka_unit_test(reps_uses_clean_evs_once_each_oldest_first),
 		cmocka_unit_test(reps_remembers_eight),
 		cmocka_unit_test(after_a_loss_reps_explores_nothing_for_10_ms),
