@@ -208,10 +208,14 @@ static void describe(const struct endpoint *endpoint, const struct qp *qp, const
 }
 
 // Whether the responder should answer at once: nothing new may follow this packet before it does,
-// or this QP sends so slowly that the timer would ring before sack_bytes come together.
+// or this QP sends so slowly that the timer would ring before sack_bytes come together. A window is
+// closed when the next packet would fill it, as answers open it; a credit holds whole packets, and
+// is used up when it does not hold one more.
 static bool asks_for_sack(const struct endpoint *endpoint, struct qp *qp, ps_t now)
 {
-	bool is_closed = flight_bytes(qp) + qp->full_bytes >= qp->cc.window_bytes;
+	uint32_t next = flight_bytes(qp) + qp->full_bytes;
+	bool is_closed = next >= qp->cc.window_bytes &&
+		(next > qp->cc.credit_bytes || qp->cc.window_bytes < qp->cc.credit_bytes);
 	bool is_slow = endpoint->config->sack_rule == SACK_MRC &&
 		sent_units(now) - qp->heard_at > endpoint->rto_units / 4;
 	if (!is_closed && !is_slow && has_new(endpoint, qp))

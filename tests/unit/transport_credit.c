@@ -11,7 +11,7 @@
 #define WIRE 1088u
 #define RATE_BPS 100000000000u
 
-static struct bench *open_bench(uint32_t qps)
+static struct bench *open_window(uint32_t qps, uint64_t window_bytes)
 {
 	struct transport_config config = bench_config();
 	config.planes = 1;
@@ -19,8 +19,14 @@ static struct bench *open_bench(uint32_t qps)
 				       .rate_bps = RATE_BPS,
 				       .base_rtt_ps = 3 * PS_PER_US,
 				       .mtu_bytes = WIRE,
+				       .max_cwnd_bytes = window_bytes,
 				       .has_trimming = true};
 	return bench_open(&config, qps, 0, 1);
+}
+
+static struct bench *open_bench(uint32_t qps)
+{
+	return open_window(qps, 0);
 }
 
 // What NIC 1 has to say at once: counts credits, and gives all of it to NIC 0 or drops the credits.
@@ -118,6 +124,24 @@ static void a_later_credit_makes_up_for_lost_ones(void **state)
 	assert_int_equal(send_all(bench), 1);
 	settle(bench, true);
 	assert_in_range(qp->cc.window_bytes, 50 * WIRE, 52 * WIRE);
+	bench_close(bench);
+}
+
+// A credit of whole packets is used up by the last of them, and only that one asks for a SACK.
+static void only_the_last_packet_of_a_credit_asks(void **state)
+{
+	(void)state;
+	enum { PACKETS = 8 };
+	struct bench *bench = open_window(1, PACKETS * WIRE);
+	bench_post(bench, 0, 0, 1000 * FULL, 0);
+	for (uint32_t i = 1; i <= PACKETS; i++) {
+		uint32_t index = endpoint_next(bench->ends[0], 0, bench->now, &bench->out);
+		assert_int_not_equal(index, PACKET_NONE);
+		assert_int_equal((packet_at(&bench->packets, index)->bth & PACKET_AR) != 0,
+				 i == PACKETS);
+		packet_put(&bench->packets, index);
+	}
+	assert_int_equal(endpoint_next(bench->ends[0], 0, bench->now, &bench->out), PACKET_NONE);
 	bench_close(bench);
 }
 
@@ -221,6 +245,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(credits_leave_in_turn_at_the_pace_of_the_lines),
+		cmocka_unit_test(only_the_last_packet_of_a_credit_asks),
 		cmocka_unit_test(a_later_credit_makes_up_for_lost_ones),
 		cmocka_unit_test(an_overtaken_or_made_up_credit_does_no_harm),
 		cmocka_unit_test(who_knows_no_credits_refuses_them),
