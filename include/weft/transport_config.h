@@ -119,12 +119,15 @@ struct transport_config {
 	bool is_timeout_ev_lost;  // a packet that timed out says that EV 0 lost it, not its own
 	ps_t flowlet_gap_ps;	  // PATH_FLOWLET: a pause of so long ends a flowlet
 	ps_t path_retry_ps;	  // an ASSUMED_BAD EV is probed after this time, and again
-	ps_t skip_ps;		  // a SKIP EV is passed over for so long; 0 = for one turn
+	ps_t skip_ps;		  // a SKIP EV is passed over for so long; 0 = for one turn; or
+				  // SKIP_BY_MARKS
 	uint32_t probe_successes; // that make it GOOD again, in a row, 1 to 15; 0 = 1
 	enum probe_idle probe_idle;
 	bool port_status; // ports that are down are known, and told to peers; PATH_MRC only
 	struct cc_config cc;
 };
+
+#define SKIP_BY_MARKS (-1) // for the more turns the more marks came in a row
 
 static inline bool probes_idle(const struct transport_config *config)
 {

@@ -147,7 +147,7 @@ static int refuse_times(const struct transport_config *config, struct refusal *r
 	if (config->hole_age_ps < 0 || config->hole_age_ps > wait_max / 2)
 		return refuse(refusal, -EINVAL, "a hole age of % ps: must be 0 to %",
 			      config->hole_age_ps, wait_max / 2, 0);
-	if (config->skip_ps < 0 || config->skip_ps > PS_PER_S)
+	if (config->skip_ps < SKIP_BY_MARKS || config->skip_ps > PS_PER_S)
 		return refuse(refusal, -EINVAL, "a skip of % ps: must be 0 to %", config->skip_ps,
 			      PS_PER_S, 0);
 	if (config->path_retry_ps < 0 || config->path_retry_ps > 1000 * PS_PER_S)

@@ -4,6 +4,7 @@
 #include "path.h"
 
 #include "balance.h"
+#include "history.h"
 #include "load.h"
 #include "place.h"
 
@@ -36,7 +37,8 @@ struct path_shape path_shape_of(const struct transport_config *config)
 		.policy = policy,
 		.first_window = first_window(config),
 		.flowlet_gap_ps = config->flowlet_gap_ps,
-		.skip_ps = policy == PATH_MRC ? config->skip_ps : 0,
+		.skip_ps = policy == PATH_MRC && config->skip_ps > 0 ? config->skip_ps : 0,
+		.has_rows = policy == PATH_MRC && config->skip_ps == SKIP_BY_MARKS,
 		.retry_ps = config->path_retry_ps,
 		.has_load = has_plane_shares(config),
 	};
@@ -44,7 +46,7 @@ struct path_shape path_shape_of(const struct transport_config *config)
 
 uint64_t path_bytes(const struct path_shape *shape)
 {
-	uint64_t bytes = shape->universe * (sizeof(uint32_t) + sizeof(uint8_t));
+	uint64_t bytes = shape->universe * (sizeof(uint32_t) + 2 * sizeof(uint8_t));
 	if (place_has_backups(shape))
 		bytes += place_count(shape) * sizeof(uint16_t);
 	return (bytes + 7) / 8 * 8 + balance_bytes(shape) + load_bytes(shape);
@@ -53,6 +55,7 @@ uint64_t path_bytes(const struct path_shape *shape)
 static void new_round(struct path_set *set, struct path_plane *plane)
 {
 	plane->at = 0;
+	history_round(plane);
 	plane->mask = (uint16_t)(rng_next(&set->rng) & (set->shape->per_plane - 1));
 }
 
@@ -88,6 +91,7 @@ void path_init(struct path_set *set, const struct path_shape *shape, void *memor
 	set->retry_at = memory;
 	uint8_t *behind = (uint8_t *)(set->retry_at + shape->universe);
 	set->states = place_has_backups(shape) ? behind + active * sizeof(uint16_t) : behind;
+	set->history = set->states + shape->universe;
 	if (place_has_backups(shape))
 		init_places(set, behind);
 	for (uint32_t plane = 0; plane < shape->planes; plane++)
@@ -155,6 +159,8 @@ static uint32_t skip_units(const struct path_set *set)
 static bool is_skipped(const struct path_set *set, uint32_t index)
 {
 	uint32_t left = set->retry_at[index] - set->now;
+	if (set->shape->has_rows)
+		return history_skips_on(set, index);
 	return set->shape->skip_ps != 0 && left - 1 < skip_units(set);
 }
 
@@ -165,7 +171,10 @@ static bool take_turn(struct path_set *set, uint32_t index)
 		place_set_state(set, index, PATH_GOOD);
 		return set->shape->skip_ps != 0;
 	}
-	return path_state(set, index) == PATH_GOOD;
+	if (path_state(set, index) != PATH_GOOD)
+		return false;
+	history_use(set, index);
+	return true;
 }
 
 static bool has_open_plane(const struct path_set *set)
@@ -199,7 +208,7 @@ struct path_choice path_pick(struct path_set *set, uint32_t plane_number, uint32
 	uint32_t index = turn(set, plane_number);
 	if (path_is_shut(set, plane_number))
 		return try_any(set, plane_number, index);
-	if (plane->unusable == 0 && index != avoid)
+	if ((plane->unusable | plane->rows) == 0 && index != avoid)
 		return (struct path_choice){index, false};
 	// two rounds meet every EV of the plane, whatever its state
 	uint32_t spare =
@@ -273,6 +282,7 @@ enum path_change path_arrived(struct path_set *set, uint32_t index)
 	path_heard(set, index);
 	if (!is_trial || path_state(set, index) != PATH_ASSUMED_BAD)
 		return PATH_SAME;
+	history_excuse(set, index);
 	place_reinstate(set, index, PATH_GOOD);
 	return PATH_CHANGED;
 }
@@ -282,8 +292,10 @@ void path_renew(struct path_set *set, uint32_t plane)
 	path_plane_alive(set, plane);
 	for (uint32_t index = plane; set->held > 0 && index < set->shape->universe;
 	     index += set->shape->planes)
-		if (path_state(set, index) == PATH_ASSUMED_BAD)
+		if (path_state(set, index) == PATH_ASSUMED_BAD) {
+			history_excuse(set, index);
 			place_reinstate(set, index, PATH_GOOD);
+		}
 }
 
 // Counts a loss on a plane; too many in a row close it.
@@ -315,8 +327,10 @@ bool path_skip(struct path_set *set, uint32_t index)
 		return false;
 	bool is_new = path_state(set, index) == PATH_GOOD;
 	begin_skip(set, index);
-	if (is_new)
+	if (is_new) {
+		history_mark(set, index);
 		place_set_state(set, index, PATH_SKIP);
+	}
 	return is_new;
 }
 
@@ -329,10 +343,13 @@ enum path_change path_retire(struct path_set *set, uint32_t index, ps_t now)
 	uint32_t backup = is_active ? place_usable_backup(set, index) : PATH_NO_EV;
 	// so many places stay in use, at least one; a whole plane may go
 	uint32_t left = place_count(shape) - set->bad - 1;
-	if (is_active && backup == PATH_NO_EV && (left == 0 || left < shape->min_active))
+	uint32_t left_on_plane = shape->per_plane - place_plane(set, index)->bad;
+	if (is_active && backup == PATH_NO_EV &&
+	    (left == 0 || left < shape->min_active ||
+	     left_on_plane <= shape->min_active / shape->planes))
 		return PATH_SAME;
 	place_set_state(set, index, PATH_ASSUMED_BAD);
-	set->retry_at[index] = retry_from(set, now);
+	set->retry_at[index] = retry_from(set, now + history_lose(set, index, retry_units(now)));
 	if (backup == PATH_NO_EV)
 		return PATH_CHANGED;
 	place_give(set, index, backup);

@@ -40,10 +40,10 @@ enum path_change {
 // One plane's rotation: a round visits each EV number of the plane once, in the order of the
 // position with some bits flipped; each round flips other bits.
 struct path_plane {
-	uint16_t at;	   // position in this round
-	uint16_t mask;	   // bits flipped in this round
-	uint16_t bad;	   // places whose EV is blocked
-	uint16_t unusable; // places whose EV is not GOOD
+	uint16_t at, mask;		     // position in this round, and bits flipped in it
+	uint16_t bad, unusable;		     // places whose EV is blocked, and is not GOOD
+	uint16_t rows;			     // EVs with a row of marks
+	uint16_t round, marked, marked_mean; // history.h: its number, its marks, the mean
 	uint32_t probe_at; // closed: when the next probe may leave, in units of 2^20 ps
 	uint8_t lost;	   // packets lost in a row: since one is known to have arrived
 	bool is_closed;	   // so many that the plane itself is held dead
@@ -76,11 +76,12 @@ struct path_set {
 	uint32_t *retry_at; // [universe] when to probe it; of a SKIP EV when skip_ps end; wraps
 	uint16_t *places;   // [active] EV of each place, NULL without backups
 	uint8_t *states;    // [universe] see path_state()
+	uint8_t *history;   // [universe] see history.h
 	struct load *load;  // what planes hold of the window, NULL: what lines take
 	struct path_plane planes[PLANES_MAX];
 };
 
-// Bytes that the EVs of a QP take: five each, and two per place of the rotation with backups.
+// Bytes that the EVs of a QP take: six each, and two per place of the rotation with backups.
 uint64_t path_bytes(const struct path_shape *shape);
 
 // Starts a set in `memory` of path_bytes(), zeroed.
@@ -129,8 +130,8 @@ struct path_choice path_pick(struct path_set *set, uint32_t plane, uint32_t avoi
 // nothing about its EVs.
 void path_renew(struct path_set *set, uint32_t plane);
 
-// An EV number for a control packet on `plane`: any that is not known to be bad, if there is one.
-// With every EV of the plane denied it leaves by another plane: path_control_plane().
+// An EV number for a control packet on `plane`: one not known to be bad, if there is one. With
+// every EV denied it leaves by another plane: path_control_plane().
 uint32_t path_control(struct path_set *set, uint32_t plane);
 uint32_t path_control_plane(const struct path_set *set, uint32_t plane);
 
@@ -157,8 +158,8 @@ enum path_change path_retire(struct path_set *set, uint32_t index, ps_t now);
 // The packet over this EV was lost: its plane, too, may be dead.
 enum path_change path_lose(struct path_set *set, uint32_t index, ps_t now);
 
-// A probe over this EV came back. After `successes` of them in a row it is GOOD again, or SKIP when
-// the last one was marked.
+// A probe over this EV came back. After `successes` in a row it is GOOD, or SKIP if that was
+// marked.
 enum path_change path_probed(struct path_set *set, uint32_t index, bool is_marked,
 			     uint32_t successes);
 
@@ -169,11 +170,10 @@ void path_unanswered(struct path_set *set, uint32_t index);
 // counts on a retry time until it is again.
 uint32_t path_due(struct path_set *set, uint32_t *from, ps_t now);
 
-// When path_due() will next find one, PS_NEVER = not.
+// When path_due() finds the next, or PS_NEVER.
 ps_t path_due_at(const struct path_set *set, ps_t now);
 
-// What an operator says: never to be used; to be used again. path_deny() gives false for the last
-// EV that is not denied.
+// What an operator says. path_deny() gives false for the last that is not denied.
 bool path_deny(struct path_set *set, uint32_t index);
 void path_allow(struct path_set *set, uint32_t index);
 
@@ -182,7 +182,7 @@ static inline enum path_state path_state(const struct path_set *set, uint32_t in
 	return (enum path_state)(set->states[index] & 3);
 }
 
-// The value on the packet, and back. path_index() gives PATH_NO_EV for an EV of another QP.
+// The value on the packet, and back: PATH_NO_EV for an EV of another QP.
 static inline uint32_t path_value(const struct path_set *set, uint32_t index)
 {
 	const struct profile *profile = set->shape->profile;

@@ -23,10 +23,11 @@ struct path_shape {
 	uint32_t fixed;	     // bits that every EV has set
 	uint32_t min_active; // places that are never given up
 	enum path_policy policy;
-	uint32_t first_window;	       // packets of a QP's first window; at most one per place
-	ps_t flowlet_gap_ps;	       // PATH_FLOWLET
-	ps_t skip_ps;		       // PATH_MRC: a SKIP EV loses its turns for so long; 0: one
-	ps_t retry_ps;		       // an ASSUMED_BAD EV is probed again after this
+	uint32_t first_window; // packets of a QP's first window; at most one per place
+	ps_t flowlet_gap_ps;   // PATH_FLOWLET
+	ps_t skip_ps;	       // PATH_MRC: a SKIP EV loses its turns for so long; 0: see next
+	bool has_rows;	       // the more turns the more often it was marked; else one
+	ps_t retry_ps;	       // an ASSUMED_BAD EV is probed again after this
 	const struct profile *profile; // where values come from; NULL: each QP draws
 	bool has_load;		       // planes have shares of the window: load.h
 	uint32_t ports_down;	       // bits of own ports that are down

@@ -12,6 +12,10 @@ enum {
 	STATE_BACKUP = 1 << 7, // has no place in the rotation
 };
 
+#define HISTORY_ROW \
+	15u // path_set.history: an EV's row of marks; above it how often it came back in vain
+#define HISTORY_RETRY_MAX_PS (500 * PS_PER_S) // a wait that grows ends there: units come round
+
 static inline uint32_t place_count(const struct path_shape *shape)
 {
 	return shape->planes * shape->per_plane;

@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "credit.h"
+#include "doubt.h"
 #include "flight.h"
 #include "load.h"
 #include "outgoing.h"
@@ -319,6 +320,16 @@ static void queue_turn(struct endpoint *endpoint, struct ready_queue *queue, str
 	ready_push(endpoint, qp);
 }
 
+// Whether a QP leaves the line of `plane` to others, or idle.
+static inline bool leaves_plane(const struct qp *qp, uint32_t plane)
+{
+	if (__builtin_expect(!path_is_doubtful(&qp->path, plane), 1))
+		return load_is_full(qp, plane);
+	uint64_t waiting = (uint64_t)(qp->psn_posted - qp->psn_next) * qp->full_bytes;
+	return path_is_left(&qp->path, plane, waiting, qp->cc.window_bytes) ||
+		load_is_full(qp, plane);
+}
+
 // The first QP in turn that has something for `plane`, its plan in `ret_plan`; NULL when there is
 // none.
 static struct qp *next_qp(struct endpoint *endpoint, struct ready_queue *queue, uint32_t plane,
@@ -329,7 +340,7 @@ static struct qp *next_qp(struct endpoint *endpoint, struct ready_queue *queue, 
 		struct qp *qp = context_at(endpoint, queue->head - 1);
 		if (!plan_next(endpoint, qp, ret_plan)) { // the window closed while it stood here
 			ready_pop(endpoint, queue, qp);
-		} else if (path_is_closed(&qp->path, plane) || load_is_full(qp, plane)) {
+		} else if (leaves_plane(qp, plane)) {
 			if (first_closed == 0)
 				first_closed = queue->head;
 			queue_turn(endpoint, queue, qp);

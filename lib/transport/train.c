@@ -5,6 +5,7 @@
 // first packet that is not like them, which requester.c makes.
 #include "train.h"
 
+#include "doubt.h"
 #include "flight.h"
 #include "load.h"
 #include "outgoing.h"
@@ -19,7 +20,7 @@ static inline struct qp *train_qp(struct endpoint *endpoint, const struct ready_
 		return NULL;
 	struct qp *qp = context_at(endpoint, queue->head - 1);
 	if (qp->state != QP_RTS || qp->lost_count > 0 || qp->is_ack_due ||
-	    path_is_shut(&qp->path, plane) || load_is_full(qp, plane))
+	    path_is_doubtful(&qp->path, plane) || load_is_full(qp, plane))
 		return NULL;
 	return qp;
 }

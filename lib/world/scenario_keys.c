@@ -338,9 +338,9 @@ static const struct scenario_key keys[] = {
 	{"transport.flowlet_gap", "time", "auto",
 	 "A pause of so long ends a flowlet; auto is half of the base round trip.",
 	 SCENARIO(transport.flowlet_gap_ps), 1, SECOND, "auto", NULL, USE_FLOWLET_PATH},
-	{"transport.skip_time", "time", "turn",
+	{"transport.skip_time", "time", "auto",
 	 "How long a path is passed over after a mark or a trim on the way; turn: it loses one "
-	 "turn.",
+	 "turn; auto: twice as many for each mark in a row.",
 	 SCENARIO(transport.skip_ps), US, SECOND, "turn", NULL, USE_MRC_PATHS},
 	{"transport.path_retry", "time", "1ms",
 	 "After this time a path held bad is probed, and then again and again.",

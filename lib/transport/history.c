@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// See history.h.
+#include "history.h"
+
+#define ROW_TURN 3u // up to this row a skip is one turn, above it twice as many for each
+#define ROW_MAX 9u
+#define STEP_MAX 3u
+#define SOON 16 // waits, within which a loss says that the last was too short
+#define LEVEL_SHIFT 4
+#define LEVEL_MAX 7u // first retry times 64
+
+// What a mark adds to a row, of which each use takes one: rows grow where more than one in four
+// uses is marked while few on the plane are. Where a fifth of the plane is marked they only fall.
+static uint32_t step(const struct path_set *set, const struct path_plane *plane)
+{
+	uint32_t mean = plane->marked_mean, all = set->shape->per_plane * ROUNDS_MEAN;
+	if (mean * 8 <= all)
+		return STEP_MAX;
+	return mean * 5 <= all ? 2 : 0;
+}
+
+void history_mark(struct path_set *set, uint32_t index)
+{
+	struct path_plane *plane = place_plane(set, index);
+	uint32_t before = set->history[index] & HISTORY_ROW, row = before + step(set, plane);
+	if (row > ROW_MAX)
+		row = ROW_MAX;
+	plane->rows = (uint16_t)(plane->rows + (before == 0 && row > 0));
+	plane->marked++;
+	set->history[index] = (uint8_t)((set->history[index] & ~HISTORY_ROW) | row);
+}
+
+// Rounds of a plane are numbered: an EV waits for one that its row divides, each EV for others,
+// lest all come back at once. No more than three quarters of a plane rest for longer than a turn.
+bool history_skips_on(const struct path_set *set, uint32_t index)
+{
+	const struct path_shape *shape = set->shape;
+	const struct path_plane *plane = &set->planes[index % shape->planes];
+	uint32_t row = set->history[index] & HISTORY_ROW;
+	if (row <= ROW_TURN || plane->unusable * 4u > shape->per_plane * 3u)
+		return false;
+	uint32_t turns = 1u << (row - ROW_TURN);
+	return ((plane->round + index / shape->planes) & (turns - 1)) != 0;
+}
+
+// retry_at is still that of the probe that brought it back.
+ps_t history_lose(struct path_set *set, uint32_t index, uint32_t now_units)
+{
+	uint32_t level = set->history[index] >> LEVEL_SHIFT;
+	ps_t first = set->shape->retry_ps, last = first << (level > 0 ? level - 1 : 0);
+	uint32_t soon = set->retry_at[index] + (uint32_t)(SOON * last >> PATH_UNIT_SHIFT);
+	bool is_soon = level > 0 && (int32_t)(now_units - soon) < 0;
+	bool has_room = level < LEVEL_MAX && first << level <= HISTORY_RETRY_MAX_PS;
+	level = !is_soon ? 1 : level + has_room;
+	set->history[index] = (uint8_t)((set->history[index] & HISTORY_ROW) | level << LEVEL_SHIFT);
+	return (first << (level - 1)) - first;
+}

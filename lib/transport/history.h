@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is remembered of an EV beyond its state, in a byte: its row, which marks raise and uses
+// lower, and how often it was lost again soon after its probe came back. Both make it rest for
+// longer.
+#pragma once
+
+#include "place.h"
+
+#define ROUNDS_MEAN 8 // marks of a round are averaged over about so many, and kept times that
+
+// A new mark of an EV in use. What one counts for depends on how common they are: where all EVs of
+// the plane are marked alike there is nothing to turn to.
+void history_mark(struct path_set *set, uint32_t index);
+
+// The plane's next round begins.
+static inline void history_round(struct path_plane *plane)
+{
+	plane->round++;
+	plane->marked_mean = (uint16_t)(plane->marked_mean + plane->marked -
+					plane->marked_mean / ROUNDS_MEAN);
+	plane->marked = 0;
+}
+
+// It takes a packet.
+static inline void history_use(struct path_set *set, uint32_t index)
+{
+	if ((set->history[index] & HISTORY_ROW) == 0)
+		return;
+	if ((--set->history[index] & HISTORY_ROW) == 0)
+		place_plane(set, index)->rows--;
+}
+
+// Whether an EV in SKIP, whose turn it is, goes on to lose turns behind this one.
+bool history_skips_on(const struct path_set *set, uint32_t index);
+
+// An EV is lost. How much longer than the retry time it waits for its first probe.
+ps_t history_lose(struct path_set *set, uint32_t index, uint32_t now_units);
+
+// It was not to blame for its losses.
+static inline void history_excuse(struct path_set *set, uint32_t index)
+{
+	set->history[index] &= HISTORY_ROW;
+}
