@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a T1 switch that goes down costs at full load, with and without shares of the window per plane
-(transport.plane_share): goodput lost over capacity lost, in the steady part and over the whole run; and what shares cost
+"""What a T1 switch that goes down costs at full load where a mark costs a path one turn, with and without shares of the
+window per plane (transport.plane_share): goodput lost over capacity lost, in the steady part and over the whole run; and what shares cost
 where nothing is wrong. One of 32 T1 switches is 1 / 32 of what leads from one rack to the other."""
 import json
 import os
@@ -12,7 +12,7 @@ import tempfile
 
 WEFT = os.environ["WEFT"]
 SCENARIO = ("name: share\nfabric: {nics: 32, planes: 8, link_rate: 100Gb/s, nics_per_t0: 16, t1_count: 4, bundle: 4}\n"
-            "traffic: {kind: tornado, bytes: 200MB}\nwatch: {bin: 10us, bins: 1000}\n")
+            "transport: {skip_time: turn}\ntraffic: {kind: tornado, bytes: 200MB}\nwatch: {bin: 10us, bins: 1000}\n")
 T1_DOWN = ["--fault", "{kind: link_down, at: {t1: 0, plane: 0}, from: 100us}"]
 T1_SHARE, DOWN_AT, SETTLED_AT, SENT_BY = 1 / 32, 10, 25, 190  # bins; in all runs every NIC still sends then
 failed = 0
@@ -61,10 +61,10 @@ with tempfile.TemporaryDirectory() as folder:
         print(f"{name}: {goodput(ok, SETTLED_AT, SENT_BY):.1f} Gb/s per NIC, whole {whole(ok):.1f}; T1 down "
               f"{goodput(down, SETTLED_AT, SENT_BY):.1f}, whole {whole(down):.1f}; over the capacity lost "
               f"{cost(ok, down, SETTLED_AT):.2f}, whole {whole_cost(ok, down):.2f}")
-    check("a free line alone lets the plane hold up the others", cost(line, line_down, SETTLED_AT) > 3)
+    check("a free line alone lets the plane hold up the others", cost(line, line_down, SETTLED_AT) > 2)
     check("with shares a failure costs little more than what it takes", 0 < cost(marks, marks_down, SETTLED_AT) <= 1.3)
     check("and no more in the first 150 us", cost(marks, marks_down, DOWN_AT) <= 1.3)
-    check("over the whole run it is not half of that", 0 < whole_cost(marks, marks_down) <= 3 < whole_cost(line, line_down) / 2)
+    check("over the whole run it is less, too", 0 < whole_cost(marks, marks_down) <= 3 < 0.85 * whole_cost(line, line_down))
     check("shares cost nothing at full load", goodput(marks, SETTLED_AT, SENT_BY) > 0.995 * goodput(line, SETTLED_AT, SENT_BY))
     check("nor do the slowest end later", whole(marks) > 0.99 * whole(line))
     check("marks are the default", json.loads(run(folder).stdout)["run"]["digest"] == marks["run"]["digest"])

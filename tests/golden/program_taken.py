@@ -26,6 +26,7 @@ CASES = {
 ELSEWHERE = {
     "transport.ev_profile": "a word of its own: each connection draws",
     "capture.snap": "all of a frame",
+    "transport.skip_time": "a rule, not a time: turns by marks in a row",
     "traffic.algorithm": "program.algorithm",
     "queue.pfc_headroom": "pfc: in-ports differ",
     **{key: "mrc_ctl" for key in ("cc.eta", "cc.fi", "cc.fi_scale", "cc.qa_threshold")},
