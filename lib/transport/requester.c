@@ -91,13 +91,32 @@ static bool has_new(const struct endpoint *endpoint, const struct qp *qp)
 	return !send->has_imm || qp->psn_next != send->first_psn || qp->wimm_count < qp->wimm_limit;
 }
 
-// The last packet of the oldest request again: the target has it, and will say so once more.
+// Whether what goes again is the oldest packet in flight: others arrived behind it, so it is a
+// repair that was lost and left last, or its request has not left whole. Else it is the last one of
+// that.
+static bool asks_of_tail(const struct endpoint *endpoint, const struct qp *qp)
+{
+	const struct send *oldest = &qp->sends[qp->send_done & endpoint->sends_mask];
+	return qp->is_tail_probed && qp->inflight > 0 &&
+		(qp->acked_count > 0 || psn_distance(oldest->last_psn, qp->psn_next) >= 0);
+}
+
+static const struct send *reminded(const struct endpoint *endpoint, const struct qp *qp)
+{
+	uint32_t number = asks_of_tail(endpoint, qp) ? qp->send_una : qp->send_done;
+	return &qp->sends[number & endpoint->sends_mask];
+}
+
+// A packet that the target may have goes again: it says what it has.
 static void plan_reminder(const struct endpoint *endpoint, const struct qp *qp,
 			  struct plan *ret_plan)
 {
-	const struct send *send = &qp->sends[qp->send_done & endpoint->sends_mask];
-	*ret_plan = (struct plan){.psn = send->last_psn,
-				  .wire_bytes = send->last_wire,
+	const struct send *send = reminded(endpoint, qp);
+	bool is_tail = asks_of_tail(endpoint, qp);
+	*ret_plan = (struct plan){.psn = is_tail ? qp->una : send->last_psn,
+				  .wire_bytes = is_tail
+					  ? requester_wire_bytes(endpoint, qp, qp->una)
+					  : send->last_wire,
 				  .is_rtx = true,
 				  .is_reminder = true};
 }
@@ -267,7 +286,7 @@ static __attribute__((noinline)) void make_reminder(struct endpoint *endpoint, s
 						    struct packet *packet)
 {
 	struct slot *slot = &qp->slots[plan->psn & endpoint->mpr_mask];
-	const struct send *send = &qp->sends[qp->send_done & endpoint->sends_mask];
+	const struct send *send = reminded(endpoint, qp);
 	balance_at(&qp->path, now);
 	path_at(&qp->path, now);
 	struct path_choice path = path_pick(&qp->path, packet->plane, PATH_NO_EV);

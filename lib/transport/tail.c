@@ -34,8 +34,8 @@ void tail_on_time(struct endpoint *endpoint, struct qp *qp, ps_t now)
 {
 	qp->has_tail_timer = false;
 	bool is_waiting = qp->inflight > 0 || ack_is_awaited(qp);
-	if (qp->state != QP_RTS || !is_waiting || qp->psn_next != qp->psn_posted ||
-	    qp->lost_count > 0 || qp->is_ack_due || qp->is_tail_probed)
+	if (qp->state != QP_RTS || !is_waiting || !tail_is_here(qp) || qp->lost_count > 0 ||
+	    qp->is_ack_due || qp->is_tail_probed)
 		return; // what changes that looks again
 	uint32_t quiet = sent_units(now) - quiet_since(endpoint, qp);
 	if (quiet < wait_units(endpoint)) {

@@ -48,7 +48,7 @@ fabric: {planes: 1, nic_delay: 56ns, trunk_delay: 81ns, switch_delay: 390ns, nic
 queue: {trim_choice: coin, bytes: 32773B, control_bytes: 13154B}
 transport: {payload: 1511B, evs: 2, mpr: 256, sack_bytes: 11993B, rto: 48us, rto_linear: 1, rto_doublings: 1,
   path_retry: 356us, universe: 2, probe_successes: 2, probe_idle: true, first_psn: 11658560, completion: sack,
-  refused: nak, rtt: local, dynamic_mpr: true}
+  refused: nak, rtt: local, dynamic_mpr: true, hole_age: off}
 traffic: {kind: ring, collective: all_reduce, bytes: 32KiB}
 faults:
   - {kind: duplicate, from: 9us, at: {plane: 0}, probability: 0.031, until: 91us}

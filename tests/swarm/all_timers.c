@@ -22,7 +22,7 @@ static uint64_t add_world(struct text *text, uint64_t seed)
 	add(text,
 	    "name: timer\nseed: %llu\nfabric: {nics: 4, nics_per_t0: 2, t1_count: 1}\n"
 	    "transport: {path: single, rto: %uus, rto_linear: %u, rto_doublings: %u, completion: "
-	    "sack}\ntraffic: {kind: flows, flows: [{from: 0, to: 3, bytes: %uB}]}\n"
+	    "sack, hole_age: off}\ntraffic: {kind: flows, flows: [{from: 0, to: 3, bytes: %uB}]}\n"
 	    "faults: [{kind: link_down, at: {nic: 0}, until: %lluus}]\nlimits: {memory: 64MiB}\n",
 	    (unsigned long long)seed, rto_us, rto_linear, rto_doublings, bytes,
 	    (unsigned long long)(sent_us - early_us));
@@ -62,7 +62,7 @@ static void a_seed_is_the_same_world_with_every_compiler(void **)
 		add_world(&text, seed);
 		digest = text_digest(digest, &text);
 	}
-	assert_int_equal(digest, UINT64_C(0xcc4e8db4dd7f08b1));
+	assert_int_equal(digest, UINT64_C(0x32a80ac315cbf2d9));
 }
 
 int main(void)

@@ -76,6 +76,52 @@ static void lost_last_packets_need_no_timer(void **)
 	bench_close(bench);
 }
 
+// Its first try and its repair are lost, and the repair left last.
+static bool drops_twice(struct bench *, const struct packet *packet)
+{
+	bool is_dropped = packet->klass == PACKET_CLASS_DATA && packet->psn == 2 && drops_left > 0;
+	drops_left -= is_dropped;
+	return is_dropped;
+}
+
+static void a_repair_that_is_lost_needs_no_timer(void **)
+{
+	struct bench *bench = open_tail(drops_twice, 2, HOLE_PS);
+	assert_int_equal(bench_post(bench, 0, 0, 400 * FULL, 1), 0);
+	bench_run(bench, 12 * QUIET_PS);
+	assert_int_equal(bench->log_count[0], 1);
+	assert_int_equal(rtx_of(bench)[RTX_HOLE], 1);
+	assert_int_equal(rtx_of(bench)[RTX_ACK], 1);
+	assert_int_equal(rtx_of(bench)[RTX_TIMEOUT], 0);
+	assert_int_equal(endpoint_counters(bench->ends[1])->duplicates, 0);
+	bench_run(bench, BENCH_TO_THE_END);
+	bench_check_empty(bench);
+	bench_close(bench);
+}
+
+// The range of PSNs is full of packets of one request, and nothing is heard: the request has not
+// left whole, so what goes again is its oldest packet.
+static void a_full_range_is_a_tail(void **)
+{
+	struct transport_config config = bench_config();
+	config.hole_age_ps = HOLE_PS;
+	config.rto_ps = PS_PER_MS;
+	config.cc.window_bytes = 300 * 1088;
+	struct bench *bench = bench_open(&config, 1, 0, 1);
+	dropped_opcode = PACKET_SACK;
+	drops_left = UINT32_MAX;
+	bench->drops = drops_opcode;
+	assert_int_equal(bench_post(bench, 0, 0, 1000 * FULL, 1), 0);
+	bench_run(bench, 60 * PS_PER_US);
+	assert_int_equal(rtx_of(bench)[RTX_ACK], 1);
+	assert_int_equal(endpoint_counters(bench->ends[1])->duplicates, 1);
+	drops_left = 0;
+	bench_run(bench, BENCH_TO_THE_END);
+	assert_int_equal(bench->log_count[0], 1);
+	bench_check_empty(bench);
+	bench_close(bench);
+}
+
 // A target that says nothing is asked once, and then waited for.
 static void one_packet_asks_until_something_comes(void **)
 {
@@ -126,6 +172,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_lost_ack_is_asked_for_when_all_is_quiet),
 		cmocka_unit_test(lost_last_packets_need_no_timer),
+		cmocka_unit_test(a_repair_that_is_lost_needs_no_timer),
+		cmocka_unit_test(a_full_range_is_a_tail),
 		cmocka_unit_test(one_packet_asks_until_something_comes),
 		cmocka_unit_test(where_holes_are_off_a_timer_is_waited_for),
 		cmocka_unit_test(nothing_is_asked_for_that_is_not_late),
