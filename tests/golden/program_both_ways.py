@@ -35,6 +35,7 @@ WORDS = {name: SMALL for name in SYSTEMS} | {  # what makes it small, or what it
     "drill-ring-loss-0.1": ["--variant", "mrc", "--set", "traffic.bytes=16MiB"],
     "drill-ring-loss-1": ["--variant", "mrc", "--set", "traffic.bytes=16MiB"],
     "drill-all-to-all": ["--variant", "mrc"],
+    **{f"drill-load-{what}": ["--variant", "mrc-100"] for what in ("trunk", "t1", "t0", "plane", "nic-port")},
     "drill-loss-1": ["--variant", "mrc"],
     "compare-ring": ["--variant", "mrc", "--set", "traffic.bytes=4MiB"],
     "compare-all-to-all": ["--variant", "mrc", "--set", "traffic.bytes=64kB"],

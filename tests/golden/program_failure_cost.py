@@ -95,8 +95,9 @@ def main(seeds):
             print(f"| {what} | {load} % | {TAKEN[what] * 100:.1f} % | {mrc[2]} us | {mrc[0]:.2f} | {mrc[1]:.2f} | {rotate[0]:.2f} | {rotate[1]:.2f} |")
             check(f"{what} at {load} %: steady {mrc[0]:.2f}", mrc[0] <= STEADY_MAX)
             check(f"{what} at {load} %: whole {mrc[1]:.2f}", mrc[1] <= WHOLE_MAX)
-            check(f"{what} at {load} %: MRC costs {mrc[0]:.2f} and {mrc[1]:.2f}, rotation {rotate[0]:.2f} and {rotate[1]:.2f}",
-                  mrc[0] < rotate[0] + 0.1 and mrc[1] < rotate[1])
+            check(f"{what} at {load} %: MRC costs {mrc[0]:.2f}, rotation {rotate[0]:.2f}", mrc[0] < rotate[0] + 0.1)
+            last = [max(runs[what, f"{path}-{load}", seed, False]["flows"]["max_ns"] for seed in seeds) for path in ("mrc", "rotate")]
+            check(f"{what} at {load} %: MRC is done after {last[0]} ns, rotation after {last[1]}", last[0] < last[1])
     check("a T1 under full load costs rotation more than a steady part may", mean_cost(runs, seeds) > STEADY_MAX)
     print(f"{len(asked)} runs, {failed} wrong")
 

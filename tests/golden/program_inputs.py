@@ -83,6 +83,8 @@ class Inputs(unittest.TestCase):
                                             "fabric: {topology: file, file: @, nics: 4, link_rate: 100Gb/s}\n"))
         data = cls.folder / "data"
         data.mkdir()
+        (data / "runs.csv").write_text("row,seed,command\nmade,1,./htsim_uec -tm matrices/perm_128_2MB_s1.cm -topo topologies/fat_tree_128_1os.topo"
+                                          " -linkspeed 100000 -sender_cc_only -paths 128 -load_balancing_algo oblivious -seed 1 -end 4000\n", encoding="utf-8")
         return {
             "a scenario": (("sim", named), scenario),
             "a scenario of emu": (("emu", named, "--ports", "none", "--dilation", "none", "--quiet"), scenario),
