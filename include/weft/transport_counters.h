@@ -12,7 +12,7 @@ enum rtx_reason {
 	RTX_TIMEOUT,
 	RTX_HOLE,
 	RTX_SLEEK, // too many packets out of order, or a probe overtook it (transport_config.sleek)
-	RTX_ACK,   // all of a request is there, but no transport ACK came
+	RTX_ACK,   // no transport ACK came, or nothing at the end of what may be sent: tail.h
 	RTX_REASON_COUNT
 };
 
