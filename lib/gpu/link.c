@@ -271,15 +271,17 @@ int gpu_link_join(struct gpu_link *ret, const struct gpu_link *run, struct refus
 	return rc;
 }
 
-// What changes in a header apart, it is as it was read.
+// What changes in a header apart, it is as it was read. The start may be taken by another thread
+// just now.
 static bool is_written_over(const struct gpu_link *link)
 {
-	struct gpu_link_header now;
+	struct gpu_link_header now, read;
 	memcpy(&now, link->shared, sizeof(now));
-	now.state = link->header->state;
-	now.start_ns = link->header->start_ns;
-	now.beat_ns = link->header->beat_ns;
-	return memcmp(&now, link->header, sizeof(now)) != 0;
+	memcpy(&read, link->header, sizeof(read));
+	now.state = read.state = 0;
+	now.start_ns = read.start_ns = 0;
+	now.beat_ns = read.beat_ns = 0;
+	return memcmp(&now, &read, sizeof(now)) != 0;
 }
 
 const char *gpu_link_wrong(const struct gpu_link *link)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -256,6 +257,33 @@ static void nobody_waits_for_ever(void **)
 	gpu_link_close(&run);
 }
 
+static bool is_set_going; // atomic
+
+static void *set_start(void *context)
+{
+	for (int64_t i = 0; __atomic_load_n(&is_set_going, __ATOMIC_RELAXED); i++)
+		gpu_link_set_host(context, GPU_HOST_RUNS, i);
+	return NULL;
+}
+
+// A thread takes the start while another looks after the link.
+static void a_start_is_no_damage(void **)
+{
+	struct gpu_link link = made();
+	pthread_t thread;
+	offer(&link);
+	__atomic_store_n(&is_set_going, true, __ATOMIC_RELAXED);
+	assert_int_equal(pthread_create(&thread, NULL, set_start, &link), 0);
+	const char *wrong = NULL;
+	for (int i = 0; i < 200000 && wrong == NULL; i++)
+		wrong = gpu_link_wrong(&link);
+	__atomic_store_n(&is_set_going, false, __ATOMIC_RELAXED);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	if (wrong != NULL)
+		fail_msg("%s", wrong);
+	gpu_link_close(&link);
+}
+
 static void a_file_that_is_no_link_stays(void **)
 {
 	struct gpu_link link;
@@ -336,6 +364,7 @@ int main(void)
 		cmocka_unit_test(figures_that_cannot_be_are_named),
 		cmocka_unit_test_setup_teardown(a_rank_has_one_generator, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(nobody_waits_for_ever, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_start_is_no_damage, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_file_that_is_no_link_stays, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_killed_end_shows_at_once, set_up, tear_down),
 	};
