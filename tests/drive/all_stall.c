@@ -7,7 +7,7 @@
 #define WORLD \
 	"name: stall\nfabric: {nics: 8, nics_per_t0: 4, t1_count: 2, planes: 2, link_rate: " \
 	"100Gb/s}\n" \
-	"transport: {evs: 32}\n"
+	"transport: {evs: 32, hole_age: off}\n"
 #define STALL_FROM_PS (5 * PS_PER_US)
 #define STALL_UNTIL_PS (35 * PS_PER_US)
 #define STALL(more) "faults: [{kind: stall, at: {host: 3}, from: 5us, until: 35us" more "}]\n"

@@ -13,6 +13,7 @@ static const char everyone[] =
 	"name: berths\n"
 	"fabric: {topology: leaf-spine, nics: 48, nics_per_t0: 12, t1_count: 2, link_rate: "
 	"400Gb/s}\n"
+	"transport: {hole_age: off}\n"
 	"traffic: {kind: collective, collective: all_to_all, algorithm: direct, ranks: 48, "
 	"channels: 1, peers: 1, messages: made}\n"
 	"faults:\n";
