@@ -32,7 +32,7 @@ struct qp {
 	uint32_t highest;     // newest PSN acknowledged
 	uint32_t newest_sent; // send time of the acknowledged packet that was sent last
 	uint32_t asks_out;    // packets in flight that asked for a SACK
-	uint32_t heard_at;    // units: last SACK, or last request for one
+	uint32_t heard_at;    // units: last SACK of data, or last request for one
 	uint32_t send_una;    // the one that una is in: those from send_done on wait for ACKs
 	uint32_t send_at;     // the one that is being sent
 	uint32_t send_tail;   // behind the last

@@ -235,7 +235,6 @@ void sack_receive(struct endpoint *endpoint, struct qp *qp, const struct packet 
 	endpoint->counters.sacks_received++;
 	if (__builtin_expect(qp->is_unpaid, 0))
 		credit_heard(endpoint, qp, now);
-	qp->heard_at = sent_units(now);
 	uint32_t newly_bytes = 0, heard = qp->heard_bytes;
 	bool has_sample = endpoint->config->rtt != RTT_ONCE ||
 		(is_flying(endpoint, qp, trigger) &&
@@ -245,6 +244,9 @@ void sack_receive(struct endpoint *endpoint, struct qp *qp, const struct packet 
 		newly_bytes = advance(endpoint, qp, cumulative + 1);
 	newly_bytes += take_bitmap(endpoint, qp, cumulative + (uint32_t)(int32_t)sack->offset,
 				   sack->bitmap);
+	if (!sack->is_probe ||
+	    newly_bytes > 0) // probes of paths are answered however quiet data are
+		qp->heard_at = sent_units(now);
 	flight_settle(qp, newly_bytes);
 	flight_hear(qp, sack->rcvd_256, cumulative + 1 + sack->ooo_count,
 		    untold_packets(qp, cumulative, sack));

@@ -3,8 +3,7 @@
 """What is known of paths serves whoever shares them. Two flows share one path of two: the one that has only this path
 comes to its fair rate, for the other turns to its second, while a healthy tornado keeps its goodput. And where a plane of
 four loses packets, what its sound planes can carry is left to them: loss falls to a fraction of rotation's, messages end
-sooner, and at full load, where every plane is needed, goodput in the steady part is not behind rotation's, and the last
-flow ends at most 7 % later."""
+sooner, and at full load, where every plane is needed, goodput is not behind rotation's."""
 import json
 import os
 import pathlib
@@ -116,8 +115,7 @@ def planes(folder):
             steady = [gbps(one, 3, 18) / PAIRS for one in runs]
             print(f"full load, loss {loss}, seed {seed}: {mrc:.0f} Gb/s, steady {steady[0]:.0f}; "
                   f"rotation {rotate:.0f}, {steady[1]:.0f}")
-            check("at full load it is not behind rotation", steady[0] > 0.98 * steady[1])
-            check("and the last flow is not much later", mrc > 0.93 * rotate) # its last window leaves the lossy plane alone
+            check("at full load it is not behind rotation", mrc > 0.98 * rotate and steady[0] > 0.98 * steady[1])
 
 
 with tempfile.TemporaryDirectory() as folder:

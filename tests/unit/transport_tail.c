@@ -33,6 +33,7 @@ static struct bench *open_tail(bool (*drops)(struct bench *, const struct packet
 	config.completion = COMPLETION_BY_ACK;
 	config.hole_age_ps = hole_age_ps;
 	config.rto_ps = PS_PER_MS;
+	config.path_retry_ps = 2 * PS_PER_US;
 	struct bench *bench = bench_open(&config, 1, 0, 1);
 	bench->drops = drops;
 	drops_left = count;
@@ -152,6 +153,24 @@ static void where_holes_are_off_a_timer_is_waited_for(void **)
 	bench_close(bench);
 }
 
+// EVs are probed all the while, and each answer says that nothing new has come.
+static void answers_to_probes_are_no_news(void **)
+{
+	struct bench *bench = open_tail(drops_end, 3, HOLE_PS);
+	struct qp *qp = endpoint_qp(bench->ends[0], 0);
+	assert_int_equal(bench_post(bench, 0, 0, 10 * FULL, 1), 0);
+	for (uint32_t i = 0; i < 16; i++) {
+		probe_retire(bench->ends[0], qp, i, bench->now);
+		bench_run(bench, bench->now + 2 * PS_PER_US);
+	}
+	assert_true(endpoint_counters(bench->ends[0])->probes_answered > 2);
+	assert_int_equal(rtx_of(bench)[RTX_ACK], 1);
+	assert_int_equal(rtx_of(bench)[RTX_TIMEOUT], 0);
+	bench_run(bench, BENCH_TO_THE_END);
+	assert_int_equal(bench->log_count[0], 1);
+	bench_close(bench);
+}
+
 // What comes in time is never asked for, however many messages end.
 static void nothing_is_asked_for_that_is_not_late(void **)
 {
@@ -176,6 +195,7 @@ int main(void)
 		cmocka_unit_test(a_full_range_is_a_tail),
 		cmocka_unit_test(one_packet_asks_until_something_comes),
 		cmocka_unit_test(where_holes_are_off_a_timer_is_waited_for),
+		cmocka_unit_test(answers_to_probes_are_no_news),
 		cmocka_unit_test(nothing_is_asked_for_that_is_not_late),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
