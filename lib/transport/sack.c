@@ -244,8 +244,7 @@ void sack_receive(struct endpoint *endpoint, struct qp *qp, const struct packet 
 		newly_bytes = advance(endpoint, qp, cumulative + 1);
 	newly_bytes += take_bitmap(endpoint, qp, cumulative + (uint32_t)(int32_t)sack->offset,
 				   sack->bitmap);
-	if (!sack->is_probe ||
-	    newly_bytes > 0) // probes of paths are answered however quiet data are
+	if (!sack->is_probe || newly_bytes > 0) // else it says nothing new of data
 		qp->heard_at = sent_units(now);
 	flight_settle(qp, newly_bytes);
 	flight_hear(qp, sack->rcvd_256, cumulative + 1 + sack->ooo_count,
