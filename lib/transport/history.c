@@ -43,15 +43,23 @@ bool history_skips_on(const struct path_set *set, uint32_t index)
 	return ((plane->round + index / shape->planes) & (turns - 1)) != 0;
 }
 
-// retry_at is still that of the probe that brought it back.
+// Whether it is lost soon after the probe that brought it back, whose time retry_at still is.
+static bool is_lost_soon(const struct path_set *set, uint32_t index, uint32_t level,
+			 uint32_t now_units)
+{
+	ps_t last = set->shape->retry_ps << (level - 1);
+	uint32_t soon = set->retry_at[index] + (uint32_t)(SOON * last >> PATH_UNIT_SHIFT);
+	return (int32_t)(now_units - soon) < 0;
+}
+
 ps_t history_lose(struct path_set *set, uint32_t index, uint32_t now_units)
 {
 	uint32_t level = set->history[index] >> LEVEL_SHIFT;
-	ps_t first = set->shape->retry_ps, last = first << (level > 0 ? level - 1 : 0);
-	uint32_t soon = set->retry_at[index] + (uint32_t)(SOON * last >> PATH_UNIT_SHIFT);
-	bool is_soon = level > 0 && (int32_t)(now_units - soon) < 0;
-	bool has_room = level < LEVEL_MAX && first << level <= HISTORY_RETRY_MAX_PS;
-	level = !is_soon ? 1 : level + has_room;
+	ps_t first = set->shape->retry_ps;
+	if (level == 0 || !is_lost_soon(set, index, level, now_units))
+		level = 1;
+	else if (level < LEVEL_MAX && first << level <= HISTORY_RETRY_MAX_PS)
+		level++;
 	set->history[index] = (uint8_t)((set->history[index] & HISTORY_ROW) | level << LEVEL_SHIFT);
 	return (first << (level - 1)) - first;
 }

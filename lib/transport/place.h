@@ -14,7 +14,8 @@ enum {
 
 #define HISTORY_ROW \
 	15u // path_set.history: an EV's row of marks; above it how often it came back in vain
-#define HISTORY_RETRY_MAX_PS (500 * PS_PER_S) // a wait that grows ends there: units come round
+#define HISTORY_RETRY_MAX_PS \
+	(100 * PS_PER_S) // a wait that grows ends there: units come round after 45
 
 static inline uint32_t place_count(const struct path_shape *shape)
 {

@@ -295,7 +295,7 @@ static __attribute__((noinline)) void make_reminder(struct endpoint *endpoint, s
 		slot->flags |= SLOT_RTX;
 	}
 	qp->is_ack_due = false;
-	qp->ack_since = sent_units(now);
+	qp->ack_since = qp->heard_at = sent_units(now);
 	endpoint->counters.rtx[RTX_ACK]++;
 	describe(endpoint, qp, send, plan, packet);
 	outgoing_address(endpoint, qp, path.index, now, packet);

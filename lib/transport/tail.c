@@ -23,21 +23,12 @@ void tail_start(struct endpoint *endpoint, struct qp *qp, ps_t now)
 		arm(endpoint, qp, wait_units(endpoint), now);
 }
 
-// Since when nothing left and nothing was heard.
-static uint32_t quiet_since(const struct endpoint *endpoint, const struct qp *qp)
-{
-	uint32_t sent_at = qp->slots[(qp->psn_next - 1) & endpoint->mpr_mask].sent_at;
-	return (int32_t)(sent_at - qp->heard_at) > 0 ? sent_at : qp->heard_at;
-}
-
 void tail_on_time(struct endpoint *endpoint, struct qp *qp, ps_t now)
 {
 	qp->has_tail_timer = false;
-	bool is_waiting = qp->inflight > 0 || ack_is_awaited(qp);
-	if (qp->state != QP_RTS || !is_waiting || !tail_is_here(qp) || qp->lost_count > 0 ||
-	    qp->is_ack_due || qp->is_tail_probed)
-		return; // what changes that looks again
-	uint32_t quiet = sent_units(now) - quiet_since(endpoint, qp);
+	if (qp->state != QP_RTS || !tail_is_quiet(qp) || qp->lost_count > 0 || qp->is_ack_due)
+		return;					 // what changes that looks again
+	uint32_t quiet = sent_units(now) - qp->heard_at; // whatever leaves last asks for a SACK
 	if (quiet < wait_units(endpoint)) {
 		arm(endpoint, qp, wait_units(endpoint) - quiet, now);
 		return;

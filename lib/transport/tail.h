@@ -13,17 +13,18 @@
 
 void tail_start(struct endpoint *endpoint, struct qp *qp, ps_t now);
 
-// Nothing new may leave: all is sent, or as far ahead of the oldest packet as may be.
-static inline bool tail_is_here(const struct qp *qp)
+// Nothing new may leave: all is sent, or as far ahead of the oldest packet as may be. And answers
+// are waited for.
+static inline bool tail_is_quiet(const struct qp *qp)
 {
-	return qp->psn_next == qp->psn_posted || qp->psn_next - qp->una >= qp->mpr_limit;
+	return (qp->psn_next == qp->psn_posted || qp->psn_next - qp->una >= qp->mpr_limit) &&
+		(qp->inflight > 0 || ack_is_awaited(qp));
 }
 
-// Looks whether a QP has come to the end of what it may send, and waits for answers.
+// Looks whether a QP has come to the end of what it may send.
 static inline void tail_arm(struct endpoint *endpoint, struct qp *qp, ps_t now)
 {
-	if (tail_is_here(qp) && !(qp->has_tail_timer | qp->is_tail_probed) &&
-	    (qp->inflight > 0 || ack_is_awaited(qp)))
+	if (tail_is_quiet(qp) && !(qp->has_tail_timer | qp->is_tail_probed))
 		tail_start(endpoint, qp, now);
 }
 

@@ -186,6 +186,124 @@ static void nothing_is_asked_for_that_is_not_late(void **)
 	bench_close(bench);
 }
 
+// ---------------------------------------------------------------- the timer, by hand
+
+#define UNIT_PS (INT64_C(1) << SENT_SHIFT)
+#define WAIT_PS ((QUIET_PS + UNIT_PS - 1) / UNIT_PS * UNIT_PS)
+
+static uint32_t sent_ev;
+
+static void give(struct bench *bench, const struct packet *content)
+{
+	uint32_t index = packet_get(&bench->packets);
+	*packet_at(&bench->packets, index) = *content;
+	endpoint_receive(bench->ends[0], index, bench->now, &bench->out);
+}
+
+// One packet is out, the last of its message, and the tail's timer is the next to ring.
+static struct qp *send_one(struct bench **ret_bench)
+{
+	struct transport_config config = bench_config();
+	config.hole_age_ps = HOLE_PS;
+	config.rto_ps = PS_PER_MS;
+	struct bench *bench = *ret_bench = bench_open(&config, 1, 0, 1);
+	bench->now = 3 * UNIT_PS;
+	assert_int_equal(bench_post(bench, 0, 0, FULL, 1), 0);
+	uint32_t index = endpoint_next(bench->ends[0], 0, bench->now, &bench->out);
+	assert_int_not_equal(index, PACKET_NONE);
+	sent_ev = packet_at(&bench->packets, index)->ev;
+	packet_put(&bench->packets, index);
+	assert_int_equal(endpoint_wake_at(bench->ends[0]), bench->now + WAIT_PS);
+	return endpoint_qp(bench->ends[0], 0);
+}
+
+// Lets the tail's timer ring. Whether a packet is to go again for it.
+static bool rings(struct bench *bench, const struct qp *qp)
+{
+	bool was_due = qp->is_ack_due;
+	assert_true(qp->has_tail_timer);
+	bench->now = 3 * UNIT_PS + WAIT_PS;
+	endpoint_on_time(bench->ends[0], bench->now, &bench->out);
+	assert_true(qp->is_ack_due == (was_due || qp->is_tail_probed));
+	return qp->is_tail_probed;
+}
+
+static void the_wait_is_a_round_trip_and_the_age_of_a_hole(void **)
+{
+	struct bench *bench;
+	struct qp *qp = send_one(&bench);
+	assert_true(rings(bench, qp));
+	assert_false(qp->has_tail_timer);
+	bench_close(bench);
+}
+
+static void what_was_heard_puts_it_off_by_as_much(void **)
+{
+	struct bench *bench;
+	struct qp *qp = send_one(&bench);
+	qp->heard_at += 100;
+	assert_false(rings(bench, qp));
+	assert_true(qp->has_tail_timer);
+	assert_int_equal(endpoint_wake_at(bench->ends[0]), bench->now + 100 * UNIT_PS);
+	bench->now += 100 * UNIT_PS;
+	endpoint_on_time(bench->ends[0], bench->now, &bench->out);
+	assert_true(qp->is_tail_probed && qp->is_ack_due);
+	bench_close(bench);
+}
+
+static void it_is_not_for_what_something_else_repairs(void **)
+{
+	for (int i = 0; i < 5; i++) {
+		struct bench *bench;
+		struct qp *qp = send_one(&bench);
+		switch (i) {
+		case 0: // more is to be sent
+			assert_int_equal(bench_post(bench, 0, 0, FULL, 2), 0);
+			break;
+		case 1: // it is known to be lost
+			give(bench,
+			     &(struct packet){.source = 1,
+					      .opcode = PACKET_NACK,
+					      .klass = PACKET_CLASS_CONTROL,
+					      .u.nack = {.ev_echo = sent_ev,
+							 .reason = PACKET_NACK_TRIMMED_LAST}});
+			assert_int_equal(qp->lost_count, 1);
+			break;
+		case 2: // it has arrived
+			give(bench,
+			     &(struct packet){.source = 1,
+					      .opcode = PACKET_SACK,
+					      .klass = PACKET_CLASS_CONTROL,
+					      .u.sack = {.offset = 1}});
+			assert_int_equal(qp->inflight, 0);
+			break;
+		case 3: // the last packet goes again in any case
+			qp->is_ack_due = true;
+			break;
+		default:
+			qp->state = QP_ERROR;
+		}
+		assert_false(rings(bench, qp));
+		assert_false(qp->has_tail_timer);
+		bench_close(bench);
+	}
+}
+
+// Each message has a tail of its own.
+static void a_later_end_is_looked_at_as_well(void **)
+{
+	dropped_opcode = PACKET_ACK;
+	struct bench *bench = open_tail(drops_opcode, 1, HOLE_PS);
+	for (uint32_t i = 1; i <= 3; i++) {
+		drops_left = 1;
+		assert_int_equal(bench_post(bench, 0, 0, 10 * FULL, i), 0);
+		bench_run(bench, bench->now + 4 * QUIET_PS);
+		assert_int_equal(rtx_of(bench)[RTX_ACK], i);
+		assert_int_equal(bench->log_count[0], i);
+	}
+	bench_close(bench);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -197,6 +315,10 @@ int main(void)
 		cmocka_unit_test(where_holes_are_off_a_timer_is_waited_for),
 		cmocka_unit_test(answers_to_probes_are_no_news),
 		cmocka_unit_test(nothing_is_asked_for_that_is_not_late),
+		cmocka_unit_test(the_wait_is_a_round_trip_and_the_age_of_a_hole),
+		cmocka_unit_test(what_was_heard_puts_it_off_by_as_much),
+		cmocka_unit_test(it_is_not_for_what_something_else_repairs),
+		cmocka_unit_test(a_later_end_is_looked_at_as_well),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
