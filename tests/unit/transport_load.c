@@ -69,6 +69,10 @@ static void a_plane_holds_twice_its_share_and_a_packet(void **)
 	assert_false(load_is_full(&rig->qp, 2));
 	rig->qp.heard_bytes = 4 * FULL; // in flight by PSNs, and heard of
 	assert_int_equal(fill(rig, 2), 1 + LOAD_SLACK * 4 / PLANES);
+	rig->qp.heard_bytes = 8 * FULL;
+	rig->qp.settled_bytes = 4 * FULL; // known by PSN as well: no more than before
+	assert_int_equal(fill(rig, 2), 0);
+	assert_int_equal(load_bytes(&rig->shape), 40); // one sum and four planes, to whole words
 	free(rig);
 }
 
@@ -121,6 +125,30 @@ static void what_all_planes_lose_none_loses(void **)
 	free(rig);
 }
 
+// However a plane is shut, the three others share what four had: twice 13 of 39 packets each.
+static void open_planes_share_what_a_shut_one_had(void **)
+{
+	for (int i = 0; i < 5; i++) {
+		struct rig *rig = open_rig(PLANE_SHARE_MARKS);
+		struct path_set *path = &rig->qp.path;
+		uint32_t shut = i == 3 ? 0 : 3;
+		rig->qp.cc.window_bytes = 39 * FULL;
+		if (i == 1) {
+			path->closed = 1;
+			path->planes[shut].is_closed = true;
+		} else if (i == 2) {
+			path->bad = path->planes[shut].bad = rig->shape.per_plane;
+		} else if (i == 3) {
+			path->peer_down = 1;
+		} else if (i == 4) {
+			rig->shape.ports_down = 1u << shut;
+		}
+		assert_int_equal(fill(rig, 1), i == 0 ? 20 : 27);
+		assert_int_equal(fill(rig, 2), i == 0 ? 20 : 27);
+		free(rig);
+	}
+}
+
 // However weights are and whichever planes are down: as long as the window has room, so has a plane
 // that is open.
 static void a_window_with_room_has_an_open_plane_with_room(void **)
@@ -158,6 +186,7 @@ int main(void)
 		cmocka_unit_test(two_packets_pass_any_share),
 		cmocka_unit_test(marks_lower_a_weight_and_clean_sacks_raise_it),
 		cmocka_unit_test(what_all_planes_lose_none_loses),
+		cmocka_unit_test(open_planes_share_what_a_shut_one_had),
 		cmocka_unit_test(a_window_with_room_has_an_open_plane_with_room),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
