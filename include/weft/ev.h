@@ -55,6 +55,13 @@ extern "C" {
 int endpoint_ev_deny(struct endpoint *endpoint, uint32_t ev);
 int endpoint_ev_allow(struct endpoint *endpoint, uint32_t ev);
 
+// Before its traffic: a QP in RTS uses the EVs of these numbers alone, which are active at the
+// start, each here once; NULL: the first `count`, 1 at least. What the others could have repaired
+// is not. -ENOENT: no such QP or number; -EOPNOTSUPP without PATH_MRC or PATH_ROTATE, or with fewer
+// contexts than QPs, which would forget it.
+int endpoint_ev_keep(struct endpoint *endpoint, uint32_t qpn, const uint16_t *numbers,
+		     uint32_t count);
+
 // What an open QP holds of an EV. -ENOENT when it has no such EV.
 int endpoint_ev_state(const struct endpoint *endpoint, uint32_t qpn, uint32_t ev,
 		      enum ev_state *ret);

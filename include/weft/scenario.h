@@ -18,6 +18,7 @@
 
 #define SCENARIO_FAULTS_MAX 1024
 #define SCENARIO_FLOWS_MAX 4096
+#define SCENARIO_FLOW_EVS_MAX 16384 // numbers in the lists of all flows
 #define SCENARIO_TAPS_MAX 64
 #define SCENARIO_NODES_MAX 1024
 #define SCENARIO_LINKS_MAX 8192
@@ -32,6 +33,13 @@ enum input_origin { INPUT_FACT, INPUT_ASSUMED, INPUT_CALIBRATED, INPUT_ORIGIN_CO
 struct scenario_input {
 	enum input_origin origin;
 	char text[200];
+};
+
+// The entropy values that a flow has to itself, by number: those of a list, or the first.
+struct flow_evs {
+	uint32_t count; // 0: it uses all
+	uint32_t first; // is_list: of them, in flow_ev_numbers
+	bool is_list;
 };
 
 struct scenario {
@@ -67,6 +75,9 @@ struct scenario {
 	struct tap taps[SCENARIO_TAPS_MAX];
 	uint32_t tap_lines[SCENARIO_TAPS_MAX];
 	struct flow flows[SCENARIO_FLOWS_MAX]; // behind traffic.flows
+	struct flow_evs flow_evs[SCENARIO_FLOWS_MAX];
+	uint32_t flow_evs_count, flow_ev_count; // flows that have a set; in flow_ev_numbers
+	uint16_t flow_ev_numbers[SCENARIO_FLOW_EVS_MAX];
 	uint32_t job_count;
 	struct scenario_job jobs[SCENARIO_JOBS_MAX];
 	char only[SCENARIO_NAME_BYTES]; // name of the one job that runs; "": all do

@@ -19,6 +19,7 @@
 #define LATE_MOST 1.05	       // times what the work of others takes longer than planned
 #define SILENT_MOST 0.02       // of the mean over the ports of a NIC
 #define WAITED_LEAST PS_PER_US // a host takes at once what comes
+#define OWN_EVS "flows have entropy values of their own"
 
 // ---------------------------------------------------------------- what stands out on links
 
@@ -359,6 +360,8 @@ static void find_silent(struct culprit_search *search, struct culprits *culprits
 		culprits->reason[CULPRIT_SILENT] = "NICs have one port";
 	else if (transport->kind != TRANSPORT_MRC || transport->path_policy == PATH_SINGLE)
 		culprits->reason[CULPRIT_SILENT] = "connections do not use all planes";
+	else if (search->world->scenario->flow_evs_count > 0)
+		culprits->reason[CULPRIT_SILENT] = OWN_EVS;
 	else {
 		mark_silent(search);
 		put_down(search, culprits, CULPRIT_SILENT, 0);
@@ -370,6 +373,10 @@ static void find_evs(struct culprit_search *search, struct culprits *culprits)
 	if (search->world->transport.kind != TRANSPORT_MRC ||
 	    search->world->transport.path_policy == PATH_SINGLE) {
 		culprits->reason[CULPRIT_EVS] = "connections have one path";
+		return;
+	}
+	if (search->world->scenario->flow_evs_count > 0) {
+		culprits->reason[CULPRIT_EVS] = OWN_EVS;
 		return;
 	}
 	double middle = mark_evs(search, &culprits->nics);

@@ -11,6 +11,7 @@
 #include "culprit.h"
 #include "delays.h"
 #include "figures.h"
+#include "flow_evs.h"
 #include "flows.h"
 #include "links.h"
 #include "put.h"
@@ -103,6 +104,7 @@ void watch_json(json_t *root, const struct report_input *input)
 {
 	put_series(root, input);
 	put_bypass(root, input->world);
+	flow_evs_json(root, input->world);
 	links_json(root, input);
 	delays_json(root, input);
 	culprits_json(root, input);
@@ -123,6 +125,7 @@ void watch_table(FILE *to, const struct report_input *input)
 	delays_table(to, input);
 	culprits_table(to, input);
 	bypass_table(to, input);
+	flow_evs_table(to, input->world);
 }
 
 bool watch_has_series(const struct report_input *input)

@@ -3,6 +3,7 @@
 // has it: by value, in three states. See path.h for what they mean.
 #include "dark.h"
 #include "endpoint.h"
+#include "place.h"
 
 #include <errno.h>
 
@@ -102,6 +103,30 @@ int endpoint_ev_allow(struct endpoint *endpoint, uint32_t ev)
 		is_known = true;
 	}
 	return is_known ? 0 : -ENOENT;
+}
+
+// Whether the numbers have places in the rotation.
+static bool are_active(const struct endpoint *endpoint, const uint16_t *numbers, uint32_t count)
+{
+	uint32_t active = place_count(&endpoint->shape);
+	if (count == 0 || count > active)
+		return false;
+	for (uint32_t i = 0; numbers != NULL && i < count; i++)
+		if (numbers[i] >= active)
+			return false;
+	return true;
+}
+
+int endpoint_ev_keep(struct endpoint *endpoint, uint32_t qpn, const uint16_t *numbers,
+		     uint32_t count)
+{
+	if (endpoint->shape.policy > PATH_MRC || endpoint->is_pooled)
+		return -EOPNOTSUPP;
+	struct qp *qp = qpn < endpoint->qp_max ? endpoint_qp(endpoint, qpn) : NULL;
+	if (!qp || !is_open(qp) || !are_active(endpoint, numbers, count))
+		return -ENOENT;
+	place_keep(&qp->path, numbers, count);
+	return 0;
 }
 
 int endpoint_ev_state(const struct endpoint *endpoint, uint32_t qpn, uint32_t ev,

@@ -84,7 +84,7 @@ static void init_denied(struct path_set *set)
 void path_init(struct path_set *set, const struct path_shape *shape, void *memory, struct rng rng)
 {
 	uint32_t active = place_count(shape);
-	*set = (struct path_set){.shape = shape, .rng = rng};
+	*set = (struct path_set){.shape = shape, .rng = rng, .min_active = shape->min_active};
 	set->control_rng.state = rng_next(&set->rng);
 	set->upper = shape->fixed | ((uint32_t)rng_next(&set->rng) & shape->drawn_mask);
 	set->single = rng_below(&set->rng, active);
@@ -345,8 +345,8 @@ enum path_change path_retire(struct path_set *set, uint32_t index, ps_t now)
 	uint32_t left = place_count(shape) - set->bad - 1;
 	uint32_t left_on_plane = shape->per_plane - place_plane(set, index)->bad;
 	if (is_active && backup == PATH_NO_EV &&
-	    (left == 0 || left < shape->min_active ||
-	     left_on_plane <= shape->min_active / shape->planes))
+	    (left == 0 || left < set->min_active ||
+	     left_on_plane <= set->min_active / shape->planes))
 		return PATH_SAME;
 	place_set_state(set, index, PATH_ASSUMED_BAD);
 	set->retry_at[index] = retry_from(set, now + history_lose(set, index, retry_units(now)));

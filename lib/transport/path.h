@@ -79,6 +79,7 @@ struct path_set {
 	uint8_t *history;   // [universe] see history.h
 	struct load *load;  // what planes hold of the window, NULL: what lines take
 	struct path_plane planes[PLANES_MAX];
+	uint32_t min_active; // places that are never given up
 };
 
 // Bytes that the EVs of a QP take: six each, and two per place of the rotation with backups.
@@ -140,8 +141,7 @@ void path_plane_alive(struct path_set *set, uint32_t plane);
 
 // Feedback about an EV number: a packet that took it arrived, was marked or trimmed on the way
 // (skip one turn, or skip_ps from now; true: it did not yet), was lost or is to be skipped for good
-// (assumed bad). An arrival mends a bad EV only where its plane is shut: the plane was to blame,
-// and is alive. Else probes do: path_probed().
+// (assumed bad). An arrival mends a bad EV only where its plane is shut. Else path_probed() does.
 enum path_change path_arrived(struct path_set *set, uint32_t index);
 
 // A packet that took this EV is known to have arrived, though no feedback came back for it alone:

@@ -81,3 +81,19 @@ void place_reinstate(struct path_set *set, uint32_t index, enum path_state state
 		}
 	}
 }
+
+void place_keep(struct path_set *set, const uint16_t *numbers, uint32_t count)
+{
+	const struct path_shape *shape = set->shape;
+	uint64_t least = (uint64_t)shape->min_active * count / place_count(shape);
+	for (uint32_t index = 0; index < shape->universe; index++)
+		place_set_state(set, index, PATH_DENIED);
+	for (uint32_t plane = 0; plane < shape->planes; plane++)
+		set->planes[plane].is_denied = true;
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t index = numbers != NULL ? numbers[i] : i;
+		place_set_state(set, index, PATH_GOOD);
+		place_plane(set, index)->is_denied = false;
+	}
+	set->min_active = (uint32_t)least;
+}

@@ -55,6 +55,10 @@ uint32_t place_backup(const struct path_set *set, uint32_t index, enum path_stat
 // One that can carry packets; those that lost no turn before others.
 uint32_t place_usable_backup(const struct path_set *set, uint32_t index);
 
+// Denies all EVs but those of these numbers, which have places; NULL: the first `count`. Of these
+// as large a part stays in use as of all. In a set that has not been used.
+void place_keep(struct path_set *set, const uint16_t *numbers, uint32_t count);
+
 // Takes an EV back. One that has lost its place takes that of a blocked one, if there is one; else
 // it is a backup from now on.
 void place_reinstate(struct path_set *set, uint32_t index, enum path_state state);

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 
+#include "flow_evs.h"
 #include "hosts.h"
 
 static struct nic *nic_at(const struct world *world, uint32_t nic)
@@ -249,6 +250,10 @@ static void join(struct world *world, struct builder *builder, const struct conn
 				 .first_psn = world->scenario->first_psn};
 	connect_end(nic_at(world, from_nic), from_qpn, &there);
 	connect_end(nic_at(world, to_nic), to_qpn, &back);
+	if (connection->from_role != NIC_ROLE_FLOW)
+		return;
+	flow_evs_keep(world, connection->flow, nic_at(world, from_nic)->endpoint, from_qpn);
+	flow_evs_keep(world, connection->flow, nic_at(world, to_nic)->endpoint, to_qpn);
 }
 
 // What QP number `index` of a connection belongs to, at both ends.

@@ -315,11 +315,12 @@ static int read_value(struct draft *draft, int index, const struct scenario_key 
 {
 	struct mark mark = document_mark(node);
 	bool is_list = strcmp(key->unit, "list") == 0;
+	bool is_count = key->max > 0 && node->type == YAML_SCALAR_NODE; // or a count in its place
 	draft->value_marks[index] = mark;
 	draft->is_given[index] = true;
-	if (is_list && node->type != YAML_SEQUENCE_NODE)
-		return draft_refuse(draft, mark, "%s: a list is expected, not %s", key->path,
-				    node_noun(node));
+	if (is_list && !is_count && node->type != YAML_SEQUENCE_NODE)
+		return draft_refuse(draft, mark, "%s: a list %sis expected, not %s", key->path,
+				    key->max > 0 ? "or a count " : "", node_noun(node));
 	if (is_list) {
 		draft->lists[index] = node;
 		return 0;
@@ -418,4 +419,18 @@ int document_read_element(struct draft *draft, yaml_document_t *document, const 
 			return draft_refuse(draft, document_mark(node), "%s is missing",
 					    keys[i].path);
 	return rc;
+}
+
+int document_read_single(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
+			 const struct scenario_key *key, void *base)
+{
+	const struct level root = {yaml_document_get_root_node(document), NULL};
+	int rc = check_node(draft, node, &root, key->path, document_mark(node));
+	if (rc != 0)
+		return rc;
+	if (node->type != YAML_SCALAR_NODE)
+		return draft_refuse(draft, document_mark(node), "%s: a %s is expected, not %s",
+				    key->path, key->unit, node_noun(node));
+	const struct scalar scalar = node_scalar(node);
+	return draft_store(draft, base, key, &scalar, document_mark(node));
 }

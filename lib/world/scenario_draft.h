@@ -64,6 +64,11 @@ int document_read(struct draft *draft, yaml_document_t *document);
 int document_read_element(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
 			  const char *prefix, void *base);
 
+// Reads one that is a single value, of the unit and range of `key`, into the field that it names in
+// `base`.
+int document_read_single(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
+			 const struct scenario_key *key, void *base);
+
 struct mark document_mark(const yaml_node_t *node);
 
 // ---------------------------------------------------------------- scenario_list.c
@@ -102,6 +107,9 @@ int draft_check_collective(struct draft *draft);
 // scenario_flows.c: what must hold of a pattern and of flows, and of their shares. As
 // draft_check().
 int draft_check_flows(struct draft *draft);
+
+// Reads the entropy values of flow `index`, whose other keys were just read.
+int draft_read_flow_evs(struct draft *draft, yaml_document_t *document, uint32_t index);
 
 // That each QP of a connection has a share of a flow of `bytes`, the value of the key `path`.
 int draft_check_shares(struct draft *draft, const char *path, uint64_t bytes);

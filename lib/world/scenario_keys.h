@@ -35,6 +35,7 @@ enum scenario_use {
 	USE_SCALEUP,
 	USE_MRC,
 	USE_MRC_PATHS,
+	USE_TURNS,
 	USE_FLOWLET_PATH,
 	USE_FLOWLET_SPRAY,
 	USE_DYNAMIC_MPR,
@@ -102,7 +103,7 @@ struct scenario_link {
 	struct graph_link link;
 };
 
-#define SCENARIO_KEYS_MAX 320 // places in a list of all keys
+#define SCENARIO_KEYS_MAX 352 // places in a list of all keys
 
 // Topology word of the file that becomes a Clos with one plane (scenario_check.c).
 #define TOPOLOGY_LEAF_SPINE TOPOLOGY_KIND_COUNT

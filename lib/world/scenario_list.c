@@ -39,6 +39,8 @@ static int read_flow(struct draft *draft, yaml_document_t *document, const yaml_
 				  flow->to);
 	if (rc == 0)
 		rc = draft_check_shares(draft, "traffic.flows[].bytes", flow->bytes);
+	if (rc == 0)
+		rc = draft_read_flow_evs(draft, document, index);
 	scenario->traffic.flow_count = index + 1;
 	return rc;
 }
@@ -303,6 +305,10 @@ static int check_setting(struct draft *draft, const yaml_node_t *node, const str
 	const struct scenario *scenario = draft->scenario;
 	enum link_where where = fault->at.where;
 	uint32_t planes = scenario->fabric.planes, per_plane = fault->ev_count / planes;
+	if (fault->kind == FAULT_EVS && scenario->flow_evs_count > 0)
+		return draft_refuse(draft, draft_mark(draft, "faults[].evs"),
+				    "faults[].evs: flows have sets of their own here "
+				    "(traffic.flows[].evs), which are of transport.evs");
 	if (fault->kind == FAULT_EVS) {
 		if (fault->ev_count % planes == 0 && per_plane > 0 &&
 		    (per_plane & (per_plane - 1)) == 0 &&

@@ -26,7 +26,7 @@ OTHERS = {
     "book": ("A book", "apps/validate-fabric/page_json.c", "BOOK_SCHEMA", {"cases[].folder", *("cases[]." + name for name in FIGURES.split())}),
 }
 ALWAYS = set("schema weft command run scenario network faults plan goodput collectives messages flows racks congestion drops cables planes "
-             "transport switches conservation series bypass links delays collective_times culprits speed inputs".split())
+             "transport switches conservation series bypass flow_evs links delays collective_times culprits speed inputs".split())
 
 
 def rows(root, heading="Fields of result.json"):

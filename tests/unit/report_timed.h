@@ -75,6 +75,16 @@ static inline struct fake *fake_timed(void)
 	return fake;
 }
 
+// Flows 1 and 3 have entropy values of their own.
+static inline void fake_evs(struct fake *fake)
+{
+	fake->scenario.traffic.flow_count = 4;
+	fake->scenario.flow_evs_count = 2;
+	fake->scenario.flow_evs[1] = (struct flow_evs){.count = 3, .is_list = true};
+	fake->scenario.flow_evs[3] = (struct flow_evs){.count = 16};
+	memcpy(fake->scenario.flow_ev_numbers, (uint16_t[]){3, 7, 12}, 3 * sizeof(uint16_t));
+}
+
 // The flows over 80 EVs in two planes, more than are listed: EV i took 4 us + 10 ns times i, 10
 // packets; number 7 a packet more, and the slowest of all.
 static inline struct fake *fake_paths(void)
@@ -91,5 +101,6 @@ static inline struct fake *fake_paths(void)
 	delays_settle(&delays);
 	fake->world.delays = all;
 	fake->world.transport.ev_count = 80;
+	fake_evs(fake);
 	return fake;
 }

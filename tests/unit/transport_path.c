@@ -165,7 +165,7 @@ static void a_plane_without_good_evs_carries_no_data(void **state)
 {
 	(void)state;
 	struct rig *rig = open_rig(PATH_MRC, 2, 16, 4);
-	rig->shape.min_active = 1; // else a quarter of each plane stays
+	rig->shape.min_active = rig->set.min_active = 1; // else a quarter of each plane stays
 	for (uint32_t i = 0; i < 16; i++) {
 		assert_false(path_is_closed(&rig->set, 1));
 		assert_int_equal(path_lose(&rig->set, 2 * i + 1, 0), PATH_CHANGED);

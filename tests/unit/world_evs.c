@@ -18,6 +18,10 @@
 #define TABLE(rest) EVS("ev_profile: explicit, ev_values: [{ev: 7}, {ev: 8}], " rest)
 #define FIELDS(rest) EVS("ev_profile: generated, ev_fields: [{bits: 8, max: 9}], " rest)
 
+#define FLOW(transport, evs) \
+	"fabric: {nics: 8, nics_per_t0: 4, t1_count: 2}\ntransport: {evs: 4" transport \
+	"}\ntraffic: {kind: flows, flows: [{from: 0, to: 5, bytes: 1MB, " evs "}]}\n"
+
 static const struct {
 	const char *text;
 	uint32_t line, column;
@@ -58,6 +62,24 @@ static const struct {
 	 "these give 1 values; 2 are needed"},
 	{EVS("ev_profile: generated, ev_fields: [{bits: 32, max: 9}, {bits: 1, max: 1}]"), 1, 55,
 	 "33 bits; an EV has 32 here"},
+	{FLOW("", "evs: [1, 3, 4]"), 3, 73, "4 is not one of the 4 (transport.evs)"},
+	{FLOW("", "evs: [1, 3, 1]"), 3, 73, "1 is here twice"},
+	{FLOW("", "evs: [1, -3]"), 3, 70, "traffic.flows[].evs[]: "},
+	{FLOW("", "evs: [{ev: 1}]"), 3, 67, "a count is expected, not a mapping"},
+	{FLOW("", "evs: []"), 3, 66, "an empty list leaves the flow no path"},
+	{FLOW("", "evs: 5"), 3, 66, "5 are more than transport.evs, 4"},
+	{FLOW("", "evs: 0"), 3, 66, "too small"},
+	{FLOW("", "evs: {count: 2}"), 3, 66, "a list or a count is expected, not a mapping"},
+	{FLOW(", kind: rc}\ncc: {algorithm: dcqcn", "evs: [1]"), 4, 66,
+	 "no effect here; it needs transport.kind mrc with transport.path mrc or rotate"},
+	{FLOW(", path: reps", "evs: 2"), 3, 66, "no effect here; it needs transport.kind mrc with"},
+	{FLOW(", contexts: 2", "evs: 2"), 3, 66, "with transport.contexts a QP that rests forgets"},
+	{FLOW(", ev_profile: explicit, ev_values: [{ev: 5}, {ev: 6}, {ev: 7}, {ev: 8}], deny: "
+	      "[{ev: 7}]",
+	      "evs: 2"),
+	 3, 66, "transport.deny takes values from all QPs"},
+	{FLOW("", "evs: 2") "faults: [{kind: evs, at: all, evs: 2}]\n", 4, 36,
+	 "flows have sets of their own here"},
 };
 
 static struct scenario scenario;
@@ -96,6 +118,29 @@ static void a_profile_comes_through_whole(void **state)
 	assert_int_equal(transport->ev_denied[0], 7);
 }
 
+static void flows_have_sets_as_lists_and_as_counts(void **state)
+{
+	(void)state;
+	struct refusal refusal;
+	const char text[] = "fabric: {nics: 8, nics_per_t0: 4, t1_count: 2}\n"
+			    "traffic: {kind: flows, flows: [{from: 0, to: 5, bytes: 1MB, evs: [9]},"
+			    " {from: 0, to: 5, bytes: 1MB, evs: all},"
+			    " {from: 0, to: 5, bytes: 1MB, evs: 16},"
+			    " {from: 0, to: 5, bytes: 1MB, evs: [255, 0]}]}\n";
+	assert_int_equal(scenario_parse(&scenario, "t.yaml", text, strlen(text), NULL, 0, &refusal),
+			 0);
+	const struct flow_evs *evs = scenario.flow_evs;
+	assert_int_equal(scenario.flow_evs_count, 3);
+	assert_int_equal(scenario.flow_ev_count, 3);
+	assert_true(evs[0].is_list && evs[0].count == 1);
+	assert_int_equal(scenario.flow_ev_numbers[evs[0].first], 9);
+	assert_int_equal(evs[1].count, 0); // all
+	assert_true(!evs[2].is_list && evs[2].count == 16);
+	assert_true(evs[3].is_list && evs[3].count == 2);
+	assert_int_equal(scenario.flow_ev_numbers[evs[3].first], 255);
+	assert_int_equal(scenario.flow_ev_numbers[evs[3].first + 1], 0);
+}
+
 static void receivers_probe_where_all_else_is_mrc(void **state)
 {
 	(void)state;
@@ -125,6 +170,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(broken_values_are_refused_at_their_place),
 		cmocka_unit_test(a_profile_comes_through_whole),
+		cmocka_unit_test(flows_have_sets_as_lists_and_as_counts),
 		cmocka_unit_test(receivers_probe_where_all_else_is_mrc),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
