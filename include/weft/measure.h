@@ -105,7 +105,7 @@ struct watch_config {
 	uint32_t bypasses; // events of paths over dead cables; 0 = none are kept
 	uint32_t packets, packets_from, packets_to; // kept of a pair of NICs; 0 = none
 	uint32_t messages;	   // of rings, kept of each channel of each rank; 0 = none
-	bool has_links;		   // each cable, each port of a switch, each host: measure_link.h
+	bool has_links, has_evs;   // cables, ports and hosts; EVs of flows: measure_evs.h
 	bool has_delays, has_gaps; // single packets are timed: measure_delay.h
 	bool has_operations;	   // when each operation of a program began and ended
 	bool has_racks;		   // latency by the racks of both ends: measure_racks.h

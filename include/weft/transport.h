@@ -181,6 +181,12 @@ const struct transport_counters *endpoint_counters(const struct endpoint *endpoi
 struct delays;
 void endpoint_time(struct endpoint *endpoint, struct delays *delays);
 
+// Before traffic: data packets that leave are counted, each QP's by number of its entropy value.
+// `counts` [qp_max] has a row of ev_universe() for each QP, which several may share, or NULL; all
+// of it must outlive the endpoint.
+struct ev_count;
+void endpoint_count_evs(struct endpoint *endpoint, struct ev_count *const *counts);
+
 // Control packets it holds that have not left yet (for conservation: they are taken from the pool).
 uint32_t endpoint_held(const struct endpoint *endpoint);
 

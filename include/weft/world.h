@@ -74,6 +74,7 @@ struct world {
 	struct world_jobs jobs;	     // of several
 	struct world_links links;    // with watch.links
 	struct world_delays *delays; // with watch.delays: world_delays.h
+	struct ev_count *ev_counts;  // [flows][ev_universe()] with watch.evs; or NULL
 	uint32_t shard_count; // a shard is what one thread runs; it writes into its own record
 	uint32_t own_shard;   // of processes, the one that this is; else WORLD_EVERY_SHARD
 	uint32_t *shard_of;   // [machine_count], in no order: see shards.c

@@ -15,6 +15,11 @@
 
 static const char *const names[LINK_GROUP_COUNT] = {"nic_up", "trunk_up", "trunk_down", "nic_down"};
 
+const char *links_group_name(enum link_group group)
+{
+	return names[group];
+}
+
 struct load {
 	uint32_t cables, ports; // that there are; of switches, with a queue that is measured
 	double bytes, squares;	// of data, over the cables

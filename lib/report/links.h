@@ -10,6 +10,9 @@
 
 #define LINKS_BUSIEST 16
 
+// As results call a group of cables: "trunk_up".
+const char *links_group_name(enum link_group group);
+
 // The `links` of result.json, and the lines of the table; nothing in that without watch.links.
 void links_json(json_t *root, const struct report_input *input);
 void links_table(FILE *to, const struct report_input *input);

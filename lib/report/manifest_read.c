@@ -205,9 +205,10 @@ static int check_row(const struct manifest *manifest, const char *dir, int folde
 // Names that readers take from a folder without being told of them.
 static bool is_taken(const char *name)
 {
-	static const char *const names[] = {"result.json", "study.json", "book.json",  "step.json",
-					    "study.csv",   "runs.csv",	 "series.csv", "bypass.csv",
-					    "flows.csv",   "trace.json"};
+	static const char *const names[] = {"result.json",  "study.json", "book.json",
+					    "step.json",    "study.csv",  "runs.csv",
+					    "series.csv",   "bypass.csv", "flows.csv",
+					    "flow_evs.csv", "cables.csv", "trace.json"};
 	size_t length = strlen(name);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(name, names[i]) == 0)

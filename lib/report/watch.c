@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "bypass.h"
+#include "cables.h"
 #include "culprit.h"
 #include "delays.h"
 #include "figures.h"
@@ -118,6 +119,10 @@ void watch_files(FILE *to, const struct report_input *input)
 		fprintf(to, "\n  bypass.csv");
 	if (flows_are_there(input->world))
 		fprintf(to, "\n  flows.csv");
+	if (flow_evs_are_counted(input->world))
+		fprintf(to, "\n  flow_evs.csv");
+	if (cables_are_counted(input->world))
+		fprintf(to, "\n  cables.csv");
 }
 
 void watch_table(FILE *to, const struct report_input *input)

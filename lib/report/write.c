@@ -11,13 +11,15 @@
 #include <weft/report.h>
 
 #include "bypass.h"
+#include "cables.h"
+#include "flow_evs.h"
 #include "flows.h"
 #include "hdr.h"
 #include "perfetto.h"
 #include "watch.h"
 #include "write.h"
 
-#define FILES_MAX (8 + HDR_COUNT)
+#define FILES_MAX (10 + HDR_COUNT)
 #define PATH_BYTES 4096 // as long as the system takes
 
 struct output {
@@ -28,6 +30,8 @@ struct output {
 		OUTPUT_SERIES,
 		OUTPUT_BYPASS,
 		OUTPUT_FLOWS,
+		OUTPUT_FLOW_EVS,
+		OUTPUT_CABLES,
 		OUTPUT_TRACE,
 		OUTPUT_HDR
 	} kind;
@@ -71,8 +75,12 @@ static void outputs_of(struct output ret[FILES_MAX], const struct report_input *
 	ret[6] = (struct output){.name = "trace.json", .has_content = true, .kind = OUTPUT_TRACE};
 	ret[7] = (struct output){.name = "flows.csv", .kind = OUTPUT_FLOWS};
 	ret[7].has_content = flows_are_there(input->world);
+	ret[8] = (struct output){.name = "flow_evs.csv", .kind = OUTPUT_FLOW_EVS};
+	ret[8].has_content = flow_evs_are_counted(input->world);
+	ret[9] = (struct output){.name = "cables.csv", .kind = OUTPUT_CABLES};
+	ret[9].has_content = cables_are_counted(input->world);
 	for (uint32_t i = 0; i < HDR_COUNT; i++) {
-		struct output *output = &ret[8 + i];
+		struct output *output = &ret[10 + i];
 		*output = (struct output){.hdr_index = i, .kind = OUTPUT_HDR};
 		hdr_name(i, output->name);
 		output->has_content = hdr_has_values(input, i);
@@ -97,6 +105,10 @@ static int content_write(const char *path, const struct report_input *input,
 		bypass_write(file, input);
 	else if (output->kind == OUTPUT_FLOWS)
 		flows_write(file, input->world);
+	else if (output->kind == OUTPUT_FLOW_EVS)
+		flow_evs_write(file, input->world);
+	else if (output->kind == OUTPUT_CABLES)
+		cables_write(file, input->world);
 	else
 		hdr_write(file, input, output->hdr_index);
 	if (code == 0 && (ferror(file) != 0 || fflush(file) != 0))

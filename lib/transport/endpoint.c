@@ -351,6 +351,13 @@ const struct transport_counters *endpoint_counters(const struct endpoint *endpoi
 void endpoint_time(struct endpoint *endpoint, struct delays *delays)
 {
 	endpoint->delays = delays;
+	endpoint->is_noted = true;
+}
+
+void endpoint_count_evs(struct endpoint *endpoint, struct ev_count *const *counts)
+{
+	endpoint->ev_counts = counts;
+	endpoint->is_noted = true;
 }
 
 uint32_t endpoint_held(const struct endpoint *endpoint)

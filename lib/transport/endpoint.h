@@ -64,6 +64,7 @@ struct endpoint {
 	bool is_untold;	     // there may be peers who do not know which of our ports are down
 	bool has_dark_timer; // the time without a port is measured, of some QP
 	bool is_dark_anew;   // it begins when the timer rings, which it does at once
+	bool is_noted;	     // what leaves is timed or counted
 	struct ready_queue ready[PLANES_MAX];
 	struct fifo control[PLANES_MAX];
 	struct transport_counters counters;
@@ -97,6 +98,7 @@ struct endpoint {
 	struct path_shape shape;
 	struct profile profile; // shape.profile, unless each QP draws its EVs
 	struct qp_layout layout;
+	struct ev_count *const *ev_counts; // [qp_max] see endpoint_count_evs(); or NULL
 };
 
 static inline struct qp *context_at(const struct endpoint *endpoint, uint32_t context)

@@ -5,8 +5,8 @@
 #include "rc.h"
 
 #include <weft/opcode.h>
-#include <weft/packet_stamp.h>
 
+#include "outgoing.h"
 #include "pace.h"
 #include "ready.h"
 #include "requester.h"
@@ -172,8 +172,8 @@ static void make_packet(struct endpoint *endpoint, struct qp *qp, uint32_t wire_
 	uint32_t psn = qp->psn_next;
 	describe(endpoint, qp, send, wire_bytes, packet);
 	number(endpoint, qp, send, wire_bytes, now);
-	if (__builtin_expect(endpoint->delays != NULL, 0))
-		packet_stamp(packet, now);
+	if (__builtin_expect(endpoint->is_noted, 0))
+		outgoing_note(endpoint, qp, qp->path.single, now, packet);
 	if (asks_for_ack(endpoint, qp, send, psn, wire_bytes, now))
 		packet->bth = PACKET_AR;
 	if (qp->cc.rate_bps != 0) {

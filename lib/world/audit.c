@@ -3,6 +3,7 @@
 // books, what arrived against what was sent, and no flow faster than its lines and cables are.
 
 #include "build.h"
+#include "flow_evs.h"
 #include "host.h"
 
 void world_audit_machines(const struct world *world, struct fifo_pool *const *chunks, bool is_whole)
@@ -17,6 +18,7 @@ void world_audit_machines(const struct world *world, struct fifo_pool *const *ch
 		for (uint32_t i = 0; chunks[shard] != NULL && i < world->topology.switch_count; i++)
 			if (world_is_in(world, hosts + i, shard))
 				switch_audit(world->switches[i], chunks[shard]);
+	flow_evs_audit(world);
 	for (uint32_t shard = 0; is_whole && shard < world->shard_count; shard++)
 		if (chunks[shard] != NULL && world->program != NULL)
 			check(agents_left(world, shard) == 0 && "all operations ended");

@@ -3,6 +3,7 @@
 // once; nothing allocates later.
 
 #include "build.h"
+#include "flow_evs.h"
 #include "skip.h"
 
 #include <errno.h>
@@ -477,10 +478,10 @@ int world_build_shards(struct world *ret, struct arena *arena, const struct scen
 	if (shards.are_processes && shards.count > 1 && shared_draw(ret) < 0)
 		return build_no_memory(ret, refusal);
 	int (*const steps[])(struct world *, struct refusal *) = {
-		shards_build, outcome_build,	links_build,   build_machines,
-		cables_build, light_build,	setting_build, reroute_build,
-		links_watch,  delays_build,	slow_build,    slices_build,
-		pauses_build, jobs_draw_counts, skip_build,    build_pools};
+		shards_build, outcome_build, links_build,   build_machines, cables_build,
+		light_build,  setting_build, reroute_build, links_watch,    flow_evs_build,
+		delays_build, slow_build,    slices_build,  pauses_build,   jobs_draw_counts,
+		skip_build,   build_pools};
 	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
 		rc = steps[i](ret, refusal);
 		if (rc < 0)

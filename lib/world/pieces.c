@@ -7,6 +7,7 @@
 #include <weft/world_pieces.h>
 
 #include "build.h"
+#include "flow_evs.h"
 #include "host.h"
 
 struct visitor {
@@ -240,6 +241,9 @@ static void tell_flow(const struct visitor *visitor, struct world *world, uint32
 {
 	tell(visitor, &world->flows[index].start_ps, sizeof(ps_t));
 	tell(visitor, &world->outcome->flow_end_ps[index], sizeof(ps_t));
+	struct ev_count *counts = flow_evs_counts(world, index);
+	if (counts != NULL)
+		tell(visitor, counts, ev_universe(&world->transport) * sizeof(*counts));
 }
 
 // An operation's times are its rank's.

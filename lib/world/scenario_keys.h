@@ -59,6 +59,7 @@ enum scenario_use {
 	USE_RC,
 	USE_FLOWS,
 	USE_BYTES,
+	USE_MESSAGES,
 	USE_INCAST,
 	USE_OUTCAST,
 	USE_RING,

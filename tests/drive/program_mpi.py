@@ -57,6 +57,15 @@ faults:
   - {kind: link_down, at: {t1: 1, plane: 0}, from: 3us, until: 40us}
   - {kind: flap, at: {t0: 2, plane: 1, up: 3}, from: 4us, until: 60us, down: 8us, up: 7us}
 """
+FLOWS = """name: flows
+fabric: {nics: 32, nics_per_t0: 8, t1_count: 4, planes: 2, link_rate: 100Gb/s}
+transport: {evs: 32, rto: 80us}
+watch: {evs: true, links: true}
+traffic:
+  kind: flows
+  flows: [{from: 0, to: 31, bytes: 900kB, evs: [3]}, {from: 17, to: 2, bytes: 1MB, evs: [0, 6, 31]}, {from: 9, to: 25, bytes: 1MB}]
+faults: [{kind: loss, at: all, probability: 1%}]
+"""
 PAUSES = """name: pauses
 fabric: {nics: 32, nics_per_t0: 8, t1_count: 4, planes: 2, link_rate: 100Gb/s}
 queue: {pfc: true, ecn: false, bytes: 30kB}
@@ -138,6 +147,11 @@ class Ranks(unittest.TestCase):
     def test_a_program_of_operations(self):
         path = self.folder / "operations.yaml"
         path.write_text(OPERATIONS, encoding="utf-8")
+        self.hold(path, counts=(2, 3))
+
+    def test_what_flows_sent_by_each_entropy_value(self):
+        path = self.folder / "flows.yaml"
+        path.write_text(FLOWS, encoding="utf-8")
         self.hold(path, counts=(2, 3))
 
     def test_jobs_side_by_side(self):

@@ -3,6 +3,7 @@
 // some series.
 #pragma once
 
+#include <weft/measure_evs.h>
 #include <weft/world_delays.h>
 
 #include "report_runs.h"
@@ -75,9 +76,13 @@ static inline struct fake *fake_timed(void)
 	return fake;
 }
 
-// Flows 1 and 3 have entropy values of their own.
+// Flows 1 and 3 have entropy values of their own; flow 1 sent 12 packets by two of its three.
 static inline void fake_evs(struct fake *fake)
 {
+	static struct ev_count counts[4 * 80];
+	counts[80 + 7] = (struct ev_count){10, 50000};
+	counts[80 + 12] = (struct ev_count){2, 10000};
+	fake->world.ev_counts = counts;
 	fake->scenario.traffic.flow_count = 4;
 	fake->scenario.flow_evs_count = 2;
 	fake->scenario.flow_evs[1] = (struct flow_evs){.count = 3, .is_list = true};

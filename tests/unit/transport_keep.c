@@ -5,6 +5,8 @@
 
 #include <errno.h>
 
+#include <weft/measure_evs.h>
+
 #include "../../lib/transport/place.h"
 
 #define PLANES 4u
@@ -116,6 +118,7 @@ static void the_last_of_a_set_stays_in_use(void **state)
 
 static uint64_t used[64]; // data packets by EV number
 static const struct endpoint *sender;
+static uint32_t qp_of_sender;
 
 static void note(struct bench *bench, struct packet *packet)
 {
@@ -123,7 +126,7 @@ static void note(struct bench *bench, struct packet *packet)
 	if (packet->source != 0 || packet->payload_bytes == 0)
 		return;
 	for (uint32_t index = 0; index < bench->config.ev_count; index++)
-		if (endpoint_ev(sender, 0, index, &ev) == 0 && ev == packet->ev)
+		if (endpoint_ev(sender, qp_of_sender, index, &ev) == 0 && ev == packet->ev)
 			used[index]++;
 }
 
@@ -135,6 +138,7 @@ static void all_data_take_the_set_whatever_is_lost(void **state)
 	(void)state;
 	memset(used, 0, sizeof(used));
 	sender = bench->ends[0];
+	qp_of_sender = 0;
 	bench->on_send = note;
 	bench->loss_ppm = 20000;
 	bench->mark_ppm = 20000;
@@ -153,6 +157,41 @@ static void all_data_take_the_set_whatever_is_lost(void **state)
 	assert_true(used[0] > 0 && used[3] > 0 && used[6] > 0);
 	bench_check_empty(bench);
 	bench_close(bench);
+}
+
+// What goes again, and what probes whether a receiver is there, too.
+static void all_that_leaves_is_counted_by_its_ev(void **state)
+{
+	static const uint16_t numbers[] = {0, 3, 6};
+	static const uint32_t losses_ppm[] = {0, 20000, 200000};
+	struct transport_config config = bench_config();
+	(void)state;
+	for (uint32_t run = 0; run < 3; run++) {
+		struct bench *bench = bench_open(&config, 2, 0, 1 + run);
+		struct ev_count counts[64] = {0}, sum = {0};
+		struct ev_count *const rows[] = {NULL, counts};
+		check(ev_universe(&config) <= 64);
+		memset(used, 0, sizeof(used));
+		sender = bench->ends[0];
+		qp_of_sender = 1;
+		bench->on_send = note;
+		bench->loss_ppm = losses_ppm[run];
+		bench->control_loss_ppm = losses_ppm[run];
+		endpoint_count_evs(bench->ends[0], rows);
+		assert_int_equal(endpoint_ev_keep(bench->ends[0], 1, numbers, 3), 0);
+		assert_int_equal(bench_post(bench, 0, 1, 3000000, 1), 0);
+		bench_run(bench, BENCH_TO_THE_END);
+		for (uint32_t i = 0; i < 64; i++) {
+			assert_int_equal(counts[i].packets, used[i]);
+			sum.packets += counts[i].packets;
+			sum.bytes += counts[i].bytes;
+		}
+		assert_int_equal(sum.packets, endpoint_counters(sender)->data_packets);
+		assert_int_equal(sum.bytes, endpoint_counters(sender)->data_bytes);
+		assert_int_equal(counts[0].packets + counts[3].packets + counts[6].packets,
+				 sum.packets);
+		bench_close(bench);
+	}
 }
 
 static int keep(const struct transport_config *config, uint32_t qps, uint16_t number)
@@ -188,6 +227,7 @@ int main(void)
 		cmocka_unit_test(an_ev_of_the_set_is_given_up_when_it_loses),
 		cmocka_unit_test(the_last_of_a_set_stays_in_use),
 		cmocka_unit_test(all_data_take_the_set_whatever_is_lost),
+		cmocka_unit_test(all_that_leaves_is_counted_by_its_ev),
 		cmocka_unit_test(a_set_that_cannot_be_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
