@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include <weft/adapter_peer.h>
+#include <weft/adapter_profile.h>
 #include <weft/exchange.h>
 #include <weft/refusal.h>
 #include <weft/time.h>

@@ -66,6 +66,15 @@ int endpoint_ev_keep(struct endpoint *endpoint, uint32_t qpn, const uint16_t *nu
 int endpoint_ev_state(const struct endpoint *endpoint, uint32_t qpn, uint32_t ev,
 		      enum ev_state *ret);
 
+// The same of a path: the value where it leaves by the port of `plane` alone. With EV_ANY_PLANE
+// they are the calls above: a value on several planes is denied and allowed on all, and the state
+// is the best of its paths. What a value is on several planes: docs/protocol.md, "Profiles".
+#define EV_ANY_PLANE UINT32_MAX
+int endpoint_path_deny(struct endpoint *endpoint, uint32_t ev, uint32_t plane);
+int endpoint_path_allow(struct endpoint *endpoint, uint32_t ev, uint32_t plane);
+int endpoint_path_state(const struct endpoint *endpoint, uint32_t qpn, uint32_t ev, uint32_t plane,
+			enum ev_state *ret);
+
 // EV number `index` of an open QP; numbers run over all planes in turn, active ones first at the
 // start. -ENOENT when there are not so many.
 int endpoint_ev(const struct endpoint *endpoint, uint32_t qpn, uint32_t index, uint32_t *ret);

@@ -49,6 +49,7 @@ struct qp_config {
 	uint16_t header_bytes;	// that it counts for a packet beside the payload
 	uint8_t capabilities;	// QP_TOLD and QP_CAN_...; without QP_TOLD as this end
 	bool is_psn_apart;
+	uint16_t ev_profile, cc_profile; // of transport_profiles.h; 0: the endpoint's own
 };
 
 // What came in on a connection before this QP took it over: whole WRITE_WITH_IMMs in all.
@@ -82,7 +83,7 @@ extern "C" {
 
 // Takes QP number `qpn` (0 .. qp_max-1) from RESET to RTS at once. Draws no memory. -EINVAL,
 // nothing changed: no such QP, another state, or what cannot be: a foreign NIC, an id of 2^56 or
-// more.
+// more, a profile that was not made.
 int endpoint_connect(struct endpoint *endpoint, uint32_t qpn, const struct qp_config *config,
 		     ps_t now);
 

@@ -82,12 +82,14 @@ struct transport_config {
 	uint32_t ev_universe;	// active ones and backups, equally many per plane; 0 = no backups
 	uint32_t ev_min_active; // so many places stay in use whatever is lost; 0 = a quarter
 	enum ev_mode ev_mode;
-	const uint32_t *ev_values; // EV_EXPLICIT: [universe], different; number i is on plane i mod
-				   // planes. Copied, as `ev_denied` is
+	const uint32_t *ev_values; // EV_EXPLICIT: [universe]; number i is on plane i mod planes,
+				   // different on each. Copied, as `ev_denied` is
 	struct ev_field ev_fields[EV_FIELDS_MAX]; // EV_GENERATED: [ev_field_count]
 	uint32_t ev_field_count;
 	const uint32_t *ev_denied; // [ev_denied_count] never used; not with EV_AUTO
 	uint32_t ev_denied_count;
+	uint32_t ev_profiles_max; // profiles of EVs and of congestion control beside the own ones
+	uint32_t cc_profiles_max; // above, for QPs that name them: weft/transport_profiles.h
 	enum path_policy path_policy;
 	enum plane_share plane_share;
 	uint32_t mpr; // PSNs in flight at most: a multiple of 128 or a power of two, 64..32768

@@ -9,6 +9,7 @@
 #include <weft/machine.h>
 #include <weft/packet.h>
 #include <weft/rng.h>
+#include <weft/transport_profiles.h>
 
 #include "host.h"
 #include "mapping.h"
@@ -27,6 +28,7 @@ struct connection {
 	uint32_t receives_posted, receives_done;
 	uint32_t first_psn;	     // own share of it
 	uint32_t remote, remote_qpn; // number of the NIC: of `hosts`, with SRv6 its own; its QPN
+	uint16_t ev_profile, cc_profile;
 	enum adapter_state state;
 };
 
@@ -53,6 +55,7 @@ struct adapter {
 	size_t frame_bytes;
 	uint32_t penalty;		  // that peers are asked for
 	struct wire_end ends[PLANES_MAX]; // own ports
+	uint32_t *values;		  // [ev_count] scratch, where profiles of EVs may be made
 	struct rng rng;
 	struct adapter_counters counters;
 };

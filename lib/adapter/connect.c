@@ -33,6 +33,7 @@ static void begin(struct adapter *adapter, uint32_t number, struct adapter_excha
 {
 	struct connection *connection = &adapter->connections[number];
 	connection->state = ADAPTER_INIT;
+	connection->ev_profile = connection->cc_profile = 0;
 	connection->posted = 0;
 	connection->receives_posted = connection->receives_done = 0;
 	connection->first_psn = (uint32_t)rng_next(&adapter->rng) & PSN_MASK;
@@ -152,6 +153,8 @@ static void join(struct adapter *adapter, uint32_t number, uint32_t remote,
 		.wimm_max_dest = end->wimm_max,
 		.header_bytes = end->header_bytes,
 		.capabilities = QP_TOLD | end->capabilities,
+		.ev_profile = connection->ev_profile,
+		.cc_profile = connection->cc_profile,
 	};
 	int rc = endpoint_connect(adapter->endpoint, number, &config, now);
 	check(rc == 0 && "its numbers were looked at");

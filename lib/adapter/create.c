@@ -22,6 +22,7 @@ struct sizes {
 	uint32_t peers;	      // places of the hash, a power of two
 	uint32_t burst;	      // completions that one call can cause
 	uint32_t completions; // places of the ring, a power of two
+	uint32_t values;      // of an EV profile
 };
 
 static struct sizes sizes_of(const struct adapter_config *config)
@@ -35,6 +36,7 @@ static struct sizes sizes_of(const struct adapter_config *config)
 	};
 	sizes.receives = power_of_two_above(config->receives_max);
 	sizes.chunks = fifo_chunks_for(transport->planes, sizes.packets);
+	sizes.values = transport->ev_profiles_max > 0 ? transport->ev_count : 0;
 	sizes.completions = power_of_two_above(config->completion_max + sizes.burst);
 	return sizes;
 }
@@ -55,6 +57,7 @@ static uint64_t total_bytes(const struct adapter_config *config)
 		sizes.peers * sizeof(uint32_t),
 		host_table_bytes(config->qp_max, config->transport.planes, ADAPTER_ALIGN),
 		sizes.completions * sizeof(struct completion),
+		sizes.values * sizeof(uint32_t),
 	};
 	uint64_t bytes = 0;
 	for (uint32_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
@@ -117,6 +120,10 @@ static int draw_lists(struct adapter *adapter, const struct sizes *sizes)
 	if (rc == 0 && adapter_is_given(adapter))
 		rc = host_table_init(&adapter->hosts, arena, adapter->config.qp_max,
 				     adapter->config.transport.planes);
+	if (sizes->values > 0)
+		adapter->values = arena_draw(arena, ARENA_DRIVE, sizes->values, sizeof(uint32_t));
+	if (sizes->values > 0 && adapter->values == NULL)
+		rc = -ENOMEM;
 	adapter->out = (struct outbox){.packets = &adapter->packets, .chunks = &adapter->chunks};
 	return rc;
 }

@@ -156,33 +156,6 @@ static int refuse_times(const struct transport_config *config, struct refusal *r
 	return 0;
 }
 
-static int refuse_cc(const struct cc_config *cc, bool is_rc, bool is_pooled,
-		     struct refusal *refusal)
-{
-	if (!cc->name || !cc_find(cc->name))
-		return refuse(refusal, -EINVAL, "no such congestion control algorithm", 0, 0, 0);
-	if (cc->mtu_bytes == 0)
-		return refuse(refusal, -EINVAL, "congestion control needs the packet size", 0, 0,
-			      0);
-	const struct cc_ops *ops = cc_find(cc->name);
-	bool is_given = ops->is_fixed && cc->window_bytes != 0;
-	if (!is_given && (cc->rate_bps == 0 || cc->base_rtt_ps <= 0))
-		return refuse(refusal, -EINVAL, "congestion control needs a rate and a round trip",
-			      0, 0, 0);
-	if (!(ops->transports & (is_rc ? CC_ON_RC : CC_ON_MRC)))
-		return refuse(refusal, -EINVAL,
-			      is_rc ? "this congestion control does not run on RoCEv2 RC"
-				    : "this congestion control does not run on MRC",
-			      0, 0, 0);
-	if (ops->has_rate && !is_rc)
-		return refuse(refusal, -EINVAL, "this congestion control paces RoCEv2 RC only", 0,
-			      0, 0);
-	if (ops->has_credit && (is_rc || is_pooled))
-		return refuse(refusal, -EINVAL, "credits are for MRC with a context for each QP", 0,
-			      0, 0);
-	return 0;
-}
-
 // A window of MRC's that can be divided among QPs.
 static int refuse_shares(const struct transport_config *config, struct refusal *refusal)
 {
@@ -294,6 +267,7 @@ uint64_t endpoint_bytes(const struct transport_config *config, uint32_t qp_max)
 		peers_bytes(config->port_status ? qp_max : 0),
 		paced_max(config, qp_max) * sizeof(struct heap_item),
 		share_bytes(config, qp_max),
+		choose_bytes(config),
 	};
 	uint64_t bytes = 0;
 	for (uint32_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
@@ -325,6 +299,7 @@ static struct endpoint *draw(struct arena *arena, const struct transport_config 
 	    (cc_find(config->cc.name)->has_rate &&
 	     heap_init(&endpoint->paced, arena, ARENA_TRANSPORT, paced_max(config, qp_max)) != 0) ||
 	    peers_init(&endpoint->peers, arena, config->port_status ? qp_max : 0) != 0 ||
+	    choose_init(endpoint, arena, config) != 0 ||
 	    share_init(endpoint, arena, config, qp_max) != 0 ||
 	    region_init(&endpoint->regions, arena, config->regions_max) != 0)
 		return NULL;
@@ -379,8 +354,8 @@ int endpoint_create(struct endpoint **ret, struct arena *arena,
 	if (error == 0)
 		error = refuse_ports(config, refusal);
 	if (error == 0)
-		error = refuse_cc(&config->cc, config->kind == TRANSPORT_RC, config->contexts != 0,
-				  refusal);
+		error = choose_refuse_cc(&config->cc, config->kind == TRANSPORT_RC,
+					 config->contexts != 0, refusal);
 	if (error == 0)
 		error = refuse_sleek(config, refusal);
 	if (error == 0)
@@ -405,8 +380,6 @@ int endpoint_create(struct endpoint **ret, struct arena *arena,
 	endpoint->rto_units = (uint32_t)((config->rto_ps + SENT_ROUND_UP) >> SENT_SHIFT);
 	endpoint->reads_stamps = config->rtt == RTT_STAMP || config->service_time;
 	endpoint->is_rc = config->kind == TRANSPORT_RC;
-	endpoint->is_gate_full = cc_find(config->cc.name)->needs_full_gate &&
-		!cc_rule_is_htsim(config->cc.send_gate_rule, config->cc.is_htsim);
 	endpoint->has_shares = config->shares_cc;
 	endpoint->has_sleek = config->sleek;
 	endpoint->is_single = endpoint->shape.policy == PATH_SINGLE;

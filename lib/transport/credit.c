@@ -183,7 +183,7 @@ static uint32_t waiting_bytes(const struct endpoint *endpoint, const struct qp *
 	uint32_t bytes = 0, psn = qp->psn_next;
 	for (uint32_t at = qp->send_at; at != qp->send_tail; at++) {
 		const struct send *send = &qp->sends[at & endpoint->sends_mask];
-		uint32_t last = endpoint->is_gate_full ? qp->full_bytes : send->last_wire;
+		uint32_t last = qp->is_gate_full ? qp->full_bytes : send->last_wire;
 		bytes += (send->last_psn - psn) * qp->full_bytes + last;
 		psn = send->last_psn + 1;
 	}
@@ -204,7 +204,7 @@ void credit_posted(struct endpoint *endpoint, struct qp *qp, uint32_t packets, u
 		return;
 	}
 	qp->asked += (packets - 1) * qp->full_bytes;
-	qp->asked += endpoint->is_gate_full ? qp->full_bytes : last_wire;
+	qp->asked += qp->is_gate_full ? qp->full_bytes : last_wire;
 	tell(endpoint, qp, now);
 }
 

@@ -8,6 +8,7 @@
 #include <weft/measure_delay.h>
 #include <weft/transport.h>
 
+#include "choose.h"
 #include "context.h"
 #include "peers.h"
 #include "qp.h"
@@ -56,7 +57,6 @@ struct endpoint {
 	bool is_pooled;	     // fewer contexts than QPs: else QP i has context i from birth on
 	bool has_shares;     // QPs to one NIC share their congestion control
 	bool has_sleek;	     // losses are inferred from packets out of order, too
-	bool is_gate_full;   // a packet leaves only if a full one fits the window
 	bool is_rc;	     // config->kind: which of the two protocols its QPs speak
 	bool reads_stamps;   // each round trip needs the time stamp that comes back
 	bool is_single;	     // each QP has one path, so one plane: a ready queue per plane
@@ -92,6 +92,7 @@ struct endpoint {
 	uint32_t words;	    // peers who were last told that some port is down
 	ps_t dark_until_ps; // QPs end then when no port of theirs was up before
 	const struct cc_ops *cc_ops;
+	struct choices choices; // what QPs have: profiles by their numbers
 	struct share_table shares;
 	uint32_t window_min, window_max; // of congestion control: a packet, and its first window
 	uint64_t seed;

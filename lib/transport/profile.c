@@ -65,51 +65,94 @@ static int check_values(const struct transport_config *config, struct refusal *r
 		if (config->ev_bits == 16 && (values[i] < EV_PORT_FIRST || values[i] > UINT16_MAX))
 			return refuse(refusal, -EINVAL, "EV % is %: a UDP port of % and up", i,
 				      values[i], EV_PORT_FIRST);
-		for (uint32_t other = 0; other < i; other++)
-			if (values[other] == values[i])
+		for (uint32_t other = i % config->planes; other < i; other += config->planes)
+			if (values[other] == values[i]) // on one plane: the same path
 				return refuse(refusal, -EINVAL, "EVs % and % are both %", other, i,
 					      values[i]);
 	}
 	return 0;
 }
 
+// How many EVs of a table are denied: a value on several planes is so on all.
+static uint32_t denied_in_table(const struct transport_config *config)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < ev_universe(config); i++) {
+		uint32_t at = 0;
+		while (at < config->ev_denied_count &&
+		       config->ev_denied[at] != config->ev_values[i])
+			at++;
+		count += at < config->ev_denied_count;
+	}
+	return count;
+}
+
+static int refuse_denied(const struct transport_config *config, uint32_t denied,
+			 struct refusal *refusal)
+{
+	if (denied < ev_universe(config))
+		return 0;
+	return refuse(refusal, -EINVAL, "% of % entropy values are denied: none is left", denied,
+		      ev_universe(config), 0);
+}
+
 int profile_check(const struct transport_config *config, struct refusal *refusal)
 {
-	if (config->ev_denied_count >= ev_universe(config))
-		return refuse(refusal, -EINVAL, "% of % entropy values are denied: none is left",
-			      config->ev_denied_count, ev_universe(config), 0);
-	if (config->ev_mode == EV_GENERATED)
-		return check_fields(config, refusal);
-	if (config->ev_mode == EV_EXPLICIT)
-		return check_values(config, refusal);
-	if (config->ev_denied_count != 0)
+	int rc = refuse_denied(config, config->ev_denied_count, refusal);
+	if (rc == 0 && config->ev_mode == EV_GENERATED)
+		rc = check_fields(config, refusal);
+	if (rc == 0 && config->ev_mode == EV_EXPLICIT)
+		rc = check_values(config, refusal);
+	if (rc == 0 && config->ev_mode == EV_EXPLICIT && config->ev_denied_count > 0)
+		rc = refuse_denied(config, denied_in_table(config), refusal);
+	if (rc == 0 && config->ev_mode == EV_AUTO && config->ev_denied_count != 0)
 		return refuse(refusal, -EINVAL, "EVs that each QP draws cannot be denied by value",
 			      0, 0, 0);
-	return 0;
+	return rc;
+}
+
+uint64_t profile_bytes_for(uint32_t count)
+{
+	return BITMAP_WORDS((uint64_t)count) * sizeof(uint64_t) +
+		((uint64_t)count + buckets_for(count)) * sizeof(uint32_t);
 }
 
 uint64_t profile_bytes(const struct transport_config *config)
 {
-	uint64_t count = ev_universe(config);
-	if (config->ev_mode == EV_AUTO)
-		return 0;
-	return BITMAP_WORDS(count) * sizeof(uint64_t) +
-		(count + buckets_for((uint32_t)count)) * sizeof(uint32_t);
+	return config->ev_mode == EV_AUTO ? 0 : profile_bytes_for(ev_universe(config));
 }
 
 // --- making
 
-// Puts a value in as the next number, unless it is there.
-static bool add(struct profile *profile, uint32_t ev)
+uint32_t profile_find_on(const struct profile *profile, uint32_t ev, uint32_t plane)
 {
-	if (profile_find(profile, ev) != PROFILE_NO_EV)
-		return false;
+	uint32_t mask = UINT32_MAX >> profile->shift;
+	for (uint32_t at = profile_bucket(profile, ev);; at = (at + 1) & mask) {
+		uint32_t entry = profile->buckets[at];
+		if (entry == 0)
+			return PROFILE_NO_EV;
+		if (profile->values[entry - 1] == ev && (entry - 1) % profile->planes == plane)
+			return entry - 1;
+	}
+}
+
+// Puts a value in as the next number.
+static void put(struct profile *profile, uint32_t ev)
+{
 	uint32_t mask = UINT32_MAX >> profile->shift;
 	uint32_t at = profile_bucket(profile, ev);
 	while (profile->buckets[at] != 0)
 		at = (at + 1) & mask;
 	profile->values[profile->count++] = ev;
 	profile->buckets[at] = profile->count;
+}
+
+// The same, unless it is there.
+static bool add(struct profile *profile, uint32_t ev)
+{
+	if (profile_find(profile, ev) != PROFILE_NO_EV)
+		return false;
+	put(profile, ev);
 	return true;
 }
 
@@ -159,33 +202,58 @@ static void shuffle(struct profile *profile, struct rng *rng)
 		add(profile, profile->values[i]);
 }
 
+// A value is denied on all of its planes.
 static void deny(struct profile *profile, const struct transport_config *config)
 {
-	for (uint32_t i = 0; i < config->ev_denied_count; i++) {
-		uint32_t index = profile_find(profile, config->ev_denied[i]);
-		if (index == PROFILE_NO_EV || bitmap_get(profile->denied, index))
-			continue;
-		bitmap_set(profile->denied, index);
-		profile->denied_count++;
-	}
+	for (uint32_t i = 0; i < config->ev_denied_count; i++)
+		for (uint32_t plane = 0; plane < profile->planes; plane++)
+			profile_deny(profile,
+				     profile_find_on(profile, config->ev_denied[i], plane));
 }
 
-int profile_init(struct profile *profile, struct arena *arena,
-		 const struct transport_config *config, struct rng rng)
+void profile_deny(struct profile *profile, uint32_t number)
+{
+	if (number == PROFILE_NO_EV || bitmap_get(profile->denied, number))
+		return;
+	bitmap_set(profile->denied, number);
+	profile->denied_count++;
+}
+
+void profile_allow(struct profile *profile, uint32_t number)
+{
+	if (!bitmap_get(profile->denied, number))
+		return;
+	bitmap_clear(profile->denied, number);
+	profile->denied_count--;
+}
+
+void profile_make(struct profile *profile, void *memory, const struct transport_config *config,
+		  struct rng rng)
 {
 	uint32_t count = ev_universe(config), buckets = buckets_for(count);
-	*profile = (struct profile){.shift = (uint32_t)__builtin_clz(buckets) + 1};
-	profile->denied = arena_draw(arena, ARENA_TRANSPORT, 1, profile_bytes(config));
-	if (!profile->denied)
-		return -ENOMEM;
+	*profile = (struct profile){.shift = (uint32_t)__builtin_clz(buckets) + 1,
+				    .planes = config->planes,
+				    .denied = memory};
 	profile->values = (uint32_t *)(profile->denied + BITMAP_WORDS(count));
 	profile->buckets = profile->values + count;
 	if (config->ev_mode == EV_GENERATED) {
 		generate(profile, config, &rng);
 		shuffle(profile, &rng);
 	}
-	for (uint32_t i = 0; config->ev_mode == EV_EXPLICIT && i < count; i++)
-		add(profile, config->ev_values[i]);
+	for (uint32_t i = 0; config->ev_mode == EV_EXPLICIT && i < count; i++) {
+		uint32_t ev = config->ev_values[i];
+		profile->has_repeats |= profile_find(profile, ev) != PROFILE_NO_EV;
+		put(profile, ev);
+	}
 	deny(profile, config);
+}
+
+int profile_init(struct profile *profile, struct arena *arena,
+		 const struct transport_config *config, struct rng rng)
+{
+	void *memory = arena_draw(arena, ARENA_TRANSPORT, 1, profile_bytes(config));
+	if (!memory)
+		return -ENOMEM;
+	profile_make(profile, memory, config, rng);
 	return 0;
 }

@@ -6,6 +6,7 @@
 // carries.
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <weft/arena.h>
@@ -23,17 +24,31 @@ struct profile {
 	uint32_t *buckets; // hash: number + 1 of the EV, 0 = none; twice as many as EVs at least
 	uint64_t *denied;  // [count] bits: what new QPs must not use
 	uint32_t denied_count;
+	uint32_t planes;
+	bool has_repeats; // some value is on several planes
 };
 
 // Whether the values or fields of a configuration, and what it denies, can be. -EINVAL.
 int profile_check(const struct transport_config *config, struct refusal *refusal);
 
-// Bytes that profile_init() draws; 0 with EV_AUTO.
+// Bytes of a profile of so many values; of the one that profile_init() draws: 0 with EV_AUTO.
+uint64_t profile_bytes_for(uint32_t count);
 uint64_t profile_bytes(const struct transport_config *config);
 
 // Makes the profile of a checked configuration; `rng` draws generated values. -ENOMEM.
 int profile_init(struct profile *profile, struct arena *arena,
 		 const struct transport_config *config, struct rng rng);
+
+// The same in zeroed memory of profile_bytes_for().
+void profile_make(struct profile *profile, void *memory, const struct transport_config *config,
+		  struct rng rng);
+
+// New QPs must not use this EV number, if it is one; or may again.
+void profile_deny(struct profile *profile, uint32_t number);
+void profile_allow(struct profile *profile, uint32_t number);
+
+// The number of the EV of that value on that plane, PROFILE_NO_EV when there is none.
+uint32_t profile_find_on(const struct profile *profile, uint32_t ev, uint32_t plane);
 
 // Place of a value in `buckets`, where a search for it begins.
 static inline uint32_t profile_bucket(const struct profile *profile, uint32_t ev)
@@ -41,7 +56,8 @@ static inline uint32_t profile_bucket(const struct profile *profile, uint32_t ev
 	return (ev * UINT32_C(0x9e3779b1)) >> profile->shift;
 }
 
-// The number of the EV of that value, PROFILE_NO_EV when it is not in the profile.
+// The number of the EV of that value, the first given of several; PROFILE_NO_EV when it is not in
+// the profile.
 static inline uint32_t profile_find(const struct profile *profile, uint32_t ev)
 {
 	uint32_t mask = UINT32_MAX >> profile->shift;

@@ -50,6 +50,8 @@ struct qp {
 	bool is_unpaid;	      // still without credit, as nothing was heard yet
 	uint16_t msn, rqmsn;  // of the next work request posted
 	uint16_t payload_bytes, full_bytes; // of a full packet: payload, all of it on the line
+	bool is_gate_full;		    // a packet leaves only if a full one fits the window
+	uint16_t cc_profile;		    // that it has its congestion control of
 	struct slot *slots;		    // [mpr] by PSN
 	uint64_t *acked;		    // [mpr] bits by PSN: acknowledged above una
 	uint64_t *lost;			    // [mpr] bits by PSN

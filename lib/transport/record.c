@@ -31,6 +31,8 @@ void record_agree(const struct endpoint *endpoint, struct qp_record *record,
 	record->id = config->id;
 	record->remote_nic = config->remote_nic;
 	record->remote_qpn = config->remote_qpn;
+	record->ev_profile = config->ev_profile;
+	record->cc_profile = config->cc_profile;
 	record->psn = config->first_psn;
 	record->rcv_next = config->is_psn_apart ? config->rcv_psn : config->first_psn;
 	record->ops_end = record->rcv_next;
@@ -102,7 +104,8 @@ static void point_to_rings(struct qp *qp, const struct qp_layout *layout)
 static void load_path(struct endpoint *endpoint, struct qp *qp, const struct qp_record *record)
 {
 	uint8_t *memory = (uint8_t *)qp + endpoint->layout.path;
-	path_init(&qp->path, &endpoint->shape, memory, rng_of(endpoint->seed, RNG_QP, record->id));
+	path_init(&qp->path, choose_shape(endpoint, record->ev_profile), memory,
+		  rng_of(endpoint->seed, RNG_QP, record->id));
 	if (record->has_dice) {
 		qp->path.rng.state = record->rng;
 		qp->path.control_rng.state = record->control_rng;
@@ -115,7 +118,6 @@ static void load_path(struct endpoint *endpoint, struct qp *qp, const struct qp_
 
 void record_load(struct endpoint *endpoint, struct qp *qp, uint32_t number, ps_t now)
 {
-	const struct cc_config *cc = &endpoint->config->cc;
 	struct qp_record *record = &endpoint->records[number];
 	qp_wipe(qp);
 	point_to_rings(qp, &endpoint->layout);
@@ -123,13 +125,16 @@ void record_load(struct endpoint *endpoint, struct qp *qp, uint32_t number, ps_t
 	load_path(endpoint, qp, record);
 	qp->number = number;
 	qp->newest_sent = sent_units(now);
-	qp->cc.ops = endpoint->cc_ops;
+	qp->cc_profile = record->cc_profile;
+	const struct cc_choice *choice = choose_cc(endpoint, qp);
+	qp->is_gate_full = choice->is_gate_full;
+	qp->cc.ops = choice->ops;
 	qp->cc.credit_bytes = UINT32_MAX;
-	qp->cc.ops->init(&qp->cc, cc, now);
+	qp->cc.ops->init(&qp->cc, choice->config, now);
 	qp->is_unpaid = endpoint->has_demand;
 	if (endpoint->has_shares)
 		share_join(endpoint, qp, now);
-	qp->cc.ops->receiver_init(qp->receiver, cc);
+	qp->cc.ops->receiver_init(qp->receiver, choice->config);
 	if (endpoint->has_sleek)
 		sleek_start(endpoint, qp);
 	record->context = qp->context + 1;

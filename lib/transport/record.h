@@ -35,6 +35,7 @@ struct qp_record {
 	uint32_t told_next;  // QP behind it of those to be told that they may post, number + 1
 	uint16_t msn, rqmsn; // of the next work request posted
 	uint16_t rqmsn_wanted;
+	uint16_t ev_profile, cc_profile;	       // 0: the endpoint's own
 	uint16_t payload_bytes, mpr_limit, wimm_limit; // agreed with the peer
 	uint8_t capabilities;			       // QP_CAN_... of both ends
 	uint8_t state;				       // enum qp_state

@@ -156,7 +156,7 @@ static inline __attribute__((always_inline)) bool plan_next(struct endpoint *end
 #endif
 	if (__builtin_expect(endpoint->has_shares, 0))
 		share_refresh(endpoint, qp);
-	uint32_t room = endpoint->is_gate_full ? qp->full_bytes : ret_plan->wire_bytes;
+	uint32_t room = qp->is_gate_full ? qp->full_bytes : ret_plan->wire_bytes;
 	uint32_t flying = flight_bytes(qp);
 	if (flying + room <= qp->cc.window_bytes)
 		return true;

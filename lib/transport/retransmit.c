@@ -9,6 +9,7 @@
 #include "credit.h"
 #include "flight.h"
 #include "load.h"
+#include "pair.h"
 #include "requester.h"
 #include "sack.h"
 
@@ -193,6 +194,18 @@ static void send_again(struct endpoint *endpoint, struct qp *qp, uint32_t psn, s
 	requester_wake(endpoint, qp);
 }
 
+// The header of a packet over this EV arrived.
+static void feed_path(struct endpoint *endpoint, struct qp *qp, uint32_t ev_index, uint8_t reason,
+		      ps_t now)
+{
+	path_at(&qp->path, now);
+	endpoint->counters.paths_reinstated += path_arrived(&qp->path, ev_index) != PATH_SAME;
+	if (reason != PACKET_NACK_TRIMMED)
+		return;
+	balance_feed(&qp->path, ev_index, BALANCE_TRIMMED, now);
+	endpoint->counters.paths_skipped += path_skip(&qp->path, ev_index);
+}
+
 void retransmit_on_nack(struct endpoint *endpoint, struct qp *qp, const struct packet *nack,
 			ps_t now)
 {
@@ -208,13 +221,10 @@ void retransmit_on_nack(struct endpoint *endpoint, struct qp *qp, const struct p
 		return;
 	}
 	count_nack(endpoint, info->reason);
-	path_at(&qp->path, now);
-	endpoint->counters.paths_reinstated += path_arrived(&qp->path, ev_index) !=
-		PATH_SAME; // its header did
-	if (info->reason == PACKET_NACK_TRIMMED) {
-		balance_feed(&qp->path, ev_index, BALANCE_TRIMMED, now);
-		endpoint->counters.paths_skipped += path_skip(&qp->path, ev_index);
-	}
+	if (pair_is_asked(qp))
+		ev_index = pair_of(endpoint, qp, info->ev_echo, psn, nack->plane);
+	if (ev_index != PATH_NO_EV)
+		feed_path(endpoint, qp, ev_index, info->reason, now);
 	if (psn_distance(psn, qp->una) < 0 || bitmap_get(qp->acked, bit))
 		return; // arrived meanwhile
 	if (info->reason == PACKET_NACK_UNEXP_EVENT)

@@ -11,6 +11,7 @@
 #include "flight.h"
 #include "load.h"
 #include "offer.h"
+#include "pair.h"
 #include "requester.h"
 #include "retransmit.h"
 #include "sleek.h"
@@ -183,9 +184,11 @@ void sack_arm_cc(struct endpoint *endpoint, struct qp *qp)
 // The packet that caused the SACK arrived over its EV, marked or not; or the target wants no more
 // of it.
 static void feed_path(struct endpoint *endpoint, struct qp *qp, const struct packet_sack *sack,
-		      ps_t now)
+		      uint32_t trigger, uint32_t plane, ps_t now)
 {
 	uint32_t ev_index = path_index(&qp->path, sack->ev_echo);
+	if (pair_is_asked(qp))
+		ev_index = pair_of(endpoint, qp, sack->ev_echo, trigger, plane);
 	if (ev_index == PATH_NO_EV)
 		return;
 	path_at(&qp->path, now);
@@ -250,7 +253,7 @@ void sack_receive(struct endpoint *endpoint, struct qp *qp, const struct packet 
 	flight_hear(qp, sack->rcvd_256, cumulative + 1 + sack->ooo_count,
 		    untold_packets(qp, cumulative, sack));
 	if (!sack->is_probe)
-		feed_path(endpoint, qp, sack, now);
+		feed_path(endpoint, qp, sack, trigger, packet->plane, now);
 	if (!sack->is_probe && has_sample)
 		rtt_ps = sample_rtt(endpoint, qp, trigger, packet->timestamp, now);
 	if (__builtin_expect(endpoint->delays != NULL, 0) && rtt_ps >= 0 && !sack->is_probe)

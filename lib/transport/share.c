@@ -122,33 +122,50 @@ int share_init(struct endpoint *endpoint, struct arena *arena,
 	if (!table->shares)
 		return -ENOMEM;
 	table->mask = places - 1;
-	table->ops = *cc_find(config->cc.name);
-	table->ops.on_ack = shared_on_ack;
-	table->ops.on_loss = shared_on_loss;
-	table->ops.aims = shared_aims;
 	return 0;
+}
+
+void share_ops(struct cc_ops *ret, const struct cc_ops *algorithm)
+{
+	*ret = *algorithm;
+	ret->on_ack = shared_on_ack;
+	ret->on_loss = shared_on_loss;
+	ret->aims = shared_aims;
 }
 
 // ---------------------------------------------------------------- who shares
 
-static struct share *find(struct share_table *table, uint32_t nic)
+// The share of a NIC and a profile, or the place where it goes: one that nobody has any more, if
+// the search passed one. Those in use are at most half of all.
+static struct share *find(struct share_table *table, uint32_t nic, uint32_t cc_profile)
 {
+	struct share *empty = NULL;
 	uint32_t at = nic * HASH >> 7 & table->mask;
-	while (table->shares[at].is_used && table->shares[at].nic != nic)
-		at = (at + 1) & table->mask;
-	return &table->shares[at];
+	for (uint32_t left = table->mask + 1; left > 0; left--, at = (at + 1) & table->mask) {
+		struct share *share = &table->shares[at];
+		if (share->is_used && share->nic == nic && share->cc_profile == cc_profile)
+			return share;
+		if (share->first == 0 && empty == NULL)
+			empty = share;
+		if (!share->is_used)
+			break;
+	}
+	check(empty != NULL);
+	return empty;
 }
 
 void share_join(struct endpoint *endpoint, struct qp *qp, ps_t now)
 {
-	struct share *share = find(&endpoint->shares, qp->remote_nic);
+	const struct cc_choice *choice = choose_cc(endpoint, qp);
+	struct share *share = find(&endpoint->shares, qp->remote_nic, qp->cc_profile);
 	share->is_used = true;
 	share->nic = qp->remote_nic;
+	share->cc_profile = qp->cc_profile;
 	if (share->first == 0) { // of an earlier life it knows nothing
-		share->cc = (struct cc){.ops = endpoint->cc_ops, .credit_bytes = UINT32_MAX};
-		share->cc.ops->init(&share->cc, &endpoint->config->cc, now);
+		share->cc = (struct cc){.ops = choice->ops, .credit_bytes = UINT32_MAX};
+		share->cc.ops->init(&share->cc, choice->config, now);
 	}
-	qp->cc = (struct cc){.ops = &endpoint->shares.ops,
+	qp->cc = (struct cc){.ops = &choice->shared,
 			     .window_bytes = share->cc.window_bytes,
 			     .credit_bytes = UINT32_MAX,
 			     .wake_at = PS_NEVER};
@@ -160,7 +177,7 @@ void share_join(struct endpoint *endpoint, struct qp *qp, ps_t now)
 void share_leave(struct endpoint *endpoint, struct qp *qp)
 {
 	struct share *share = member_of(qp)->share;
-	if (qp->cc.ops != &endpoint->shares.ops || share == NULL) // never born
+	if (qp->cc.ops == NULL || share == NULL) // never born
 		return;
 	uint32_t *link = &share->first;
 	while (*link != qp->context + 1)

@@ -18,15 +18,18 @@ struct transport_config;
 struct share {
 	struct cc cc;
 	uint32_t nic;
-	uint32_t first; // context, number + 1; 0 = none, and the place may be free
+	uint32_t cc_profile; // whose windows are of one kind
+	uint32_t first;	     // context, number + 1; 0 = none, and the place may be free
 	bool is_used;
 };
 
 struct share_table {
 	struct share *shares; // [mask + 1] by a hash of the NIC; NULL = nothing is shared
 	uint32_t mask;
-	struct cc_ops ops; // what QPs have in the algorithm's place
 };
+
+// What QPs that share have in the place of an algorithm.
+void share_ops(struct cc_ops *ret, const struct cc_ops *algorithm);
 
 // Bytes of an endpoint's table; 0 when nothing is shared.
 uint64_t share_bytes(const struct transport_config *config, uint32_t qp_max);

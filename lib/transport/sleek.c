@@ -97,7 +97,7 @@ void sleek_on_sack(struct endpoint *endpoint, struct qp *qp, uint32_t ooo_count,
 {
 	struct sleek *sleek = sleek_of(endpoint, qp);
 	struct cc_aims aims;
-	qp->cc.ops->aims(&qp->cc, &endpoint->config->cc, &aims);
+	qp->cc.ops->aims(&qp->cc, choose_cc(endpoint, qp)->config, &aims);
 	bool is_tail = qp->psn_next == qp->psn_posted;
 	sleek->probe_at = now +
 		(is_tail ? aims.base_rtt_ps + aims.target_ps : FIRST_PROBE_RTTS * aims.base_rtt_ps);
@@ -124,7 +124,7 @@ void sleek_on_time(struct endpoint *endpoint, struct qp *qp, ps_t now, struct ou
 	sleek->has_timer = false;
 	if (!is_open(qp))
 		return;
-	qp->cc.ops->aims(&qp->cc, &endpoint->config->cc, &aims);
+	qp->cc.ops->aims(&qp->cc, choose_cc(endpoint, qp)->config, &aims);
 	if (now >= sleek->probe_at) {
 		sleek->probe_id = probe_ask(endpoint, qp, now, out);
 		sleek->probe_at = now + NEXT_PROBE_RTTS * aims.base_rtt_ps;

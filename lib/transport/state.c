@@ -6,6 +6,8 @@
 
 #include <errno.h>
 
+#include <weft/transport_profiles.h>
+
 #include "credit.h"
 #include "flight.h"
 #include "pace.h"
@@ -24,7 +26,8 @@ static bool is_in(const struct endpoint *endpoint, uint32_t qpn, enum qp_state s
 static bool is_possible(const struct endpoint *endpoint, const struct qp_config *config)
 {
 	return config->local_nic == endpoint->nic && config->id >> ID_BITS == 0 &&
-		config->remote_qpn <= PSN_MASK;
+		config->remote_qpn <= PSN_MASK &&
+		endpoint_has_profiles(endpoint, config->ev_profile, config->cc_profile);
 }
 
 int endpoint_open(struct endpoint *endpoint, uint32_t qpn)
@@ -43,6 +46,7 @@ static int ready_to_receive(struct endpoint *endpoint, uint32_t qpn, const struc
 		return -EINVAL;
 	record_agree(endpoint, &endpoint->records[qpn], config);
 	record_remember(&endpoint->records[qpn], past);
+	choose_take(endpoint, &endpoint->records[qpn]);
 	if (!endpoint->is_pooled)
 		record_load(endpoint, endpoint_qp(endpoint, qpn), qpn, now);
 	if (endpoint->is_rc)
@@ -179,6 +183,7 @@ int endpoint_reset(struct endpoint *endpoint, uint32_t qpn)
 		context_forget(endpoint, qpn);
 	else
 		qp_clear(endpoint, qp);
+	choose_leave(endpoint, &endpoint->records[qpn]);
 	endpoint->records[qpn] = (struct qp_record){
 		.context = endpoint->is_pooled ? 0 : endpoint->records[qpn].context};
 	return 0;

@@ -197,6 +197,7 @@ void endpoint_port(struct endpoint *endpoint, uint32_t plane, bool is_up, ps_t n
 	if (is_up == !status_is_down(endpoint, plane))
 		return;
 	endpoint->shape.ports_down ^= UINT32_C(1) << plane;
+	choose_ports(endpoint, endpoint->shape.ports_down);
 	endpoint->counters.port_downs += !is_up;
 	refresh_flags(endpoint);
 	for (uint32_t i = 0; i < endpoint->peers.count && is_up; i++)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pairs of ends that have next to nothing in common: other GIDs and MACs, PSNs, MTUs, limits, bytes
-// that a packet counts, entropy values and congestion control. Each is told of the other by plain
-// values and talks over a wire that loses, doubles, marks, trims and reorders. Every pair must come
-// to its end with every byte where it belongs; and what a sender holds to be in flight must be what
-// is, but for a packet, where it was told what a packet counts at the other end: the test keeps its
-// own books of what left and what came. A failing pair is run again by
+// that a packet counts, entropy values and congestion control, which a QP may have of its own:
+// paths of which many have one value, and a profile. Each is told of the other by plain values and
+// talks over a wire that loses, doubles, marks, trims and reorders. Every pair must come to its end
+// with every byte where it belongs; and what a sender holds to be in flight must be what is, but
+// for a packet, where it was told what a packet counts at the other end: the test keeps its own
+// books of what left and what came. A failing pair is run again by
 //   WEFT_PAIRS_FIRST=<seed> WEFT_PAIRS_COUNT=1 <this program>
 #include "adapter.h"
 
@@ -22,6 +23,7 @@
 
 #include "../seeds.h"
 #include "pairs_books.h"
+#include "pairs_own.h"
 
 #define FLIGHTS 4096u
 #define MESSAGES 24u
@@ -40,6 +42,7 @@ struct flight {
 
 struct side {
 	struct adapter_config config;
+	struct own own;
 	struct wire_end ends[PLANES];
 	struct adapter *adapter;
 	void *memory;
@@ -123,6 +126,7 @@ static void draw_config(struct rng *rng, uint32_t planes, uint8_t ip_version, st
 	transport->shares_cc = chance(rng, 300000);
 	transport->cc.name = algorithms[rng_below(rng, 5)];
 	transport->cc.base_rtt_ps = between(rng, 5, 20) * PS_PER_US;
+	transport->ev_profiles_max = transport->cc_profiles_max = 2;
 }
 
 static void make_side(struct pair *pair, struct side *side)
@@ -136,6 +140,7 @@ static void make_side(struct pair *pair, struct side *side)
 		0);
 	struct adapter_exchange unused; // these two talk otherwise
 	assert_int_equal(adapter_open(side->adapter, &side->qpn, &unused), 0);
+	own_draw(&side->own, &pair->rng, side->adapter, &side->config, side->qpn);
 	side->books.first_psn = (uint32_t)rng_next(&pair->rng) & PSN_MASK;
 	if (chance(&pair->rng, 300000)) // its numbers come round
 		side->books.first_psn = PSN_MASK - rng_below(&pair->rng, 50);
@@ -248,6 +253,19 @@ static void launch(struct pair *pair, uint32_t to, const uint8_t *frame, uint32_
 	memcpy(flight->data, frame, bytes);
 }
 
+// The port that a frame left by: from it to the same port of the other end.
+static uint32_t plane_of(const struct pair *pair, uint32_t from, const struct wire_ends *ends)
+{
+	uint32_t plane = 0;
+	while (plane < PLANES &&
+	       (memcmp(&ends->source, &pair->sides[from].ends[plane], sizeof(ends->source)) != 0 ||
+		memcmp(&ends->target, &pair->sides[1 - from].ends[plane], sizeof(ends->target)) !=
+			0))
+		plane++;
+	assert_true(plane < PLANES);
+	return plane;
+}
+
 static void carry(struct pair *pair, uint32_t from, uint8_t *frame, uint32_t bytes, ps_t at)
 {
 	struct packet packet;
@@ -256,13 +274,7 @@ static void carry(struct pair *pair, uint32_t from, uint8_t *frame, uint32_t byt
 	assert_int_equal(wire_parse(&pair->in_switch, frame, bytes, &packet, &view), WIRE_FINE);
 	wire_ends_read(frame, &view, &ends);
 	assert_int_equal(view.target_port, pair->sides[1 - from].config.wire.port);
-	bool is_found = false; // from a port of the one to the same port of the other
-	for (uint32_t plane = 0; plane < PLANES; plane++)
-		is_found |= memcmp(&ends.source, &pair->sides[from].ends[plane],
-				   sizeof(ends.source)) == 0 &&
-			memcmp(&ends.target, &pair->sides[1 - from].ends[plane],
-			       sizeof(ends.target)) == 0;
-	assert_true(is_found);
+	own_depart(&pair->sides[from].own, &packet, plane_of(pair, from, &ends));
 	if (books_are_of(&packet))
 		books_depart(&pair->sides[from].books, &packet);
 	if (chance(&pair->rng, pair->loss_ppm))
@@ -317,6 +329,7 @@ static void compare(struct side *side, const struct packet *sack)
 	struct qp_view view;
 	assert_int_equal(adapter_query(side->adapter, side->qpn, &view), 0);
 	books_compare(&side->books, sack, &view);
+	own_compare(&side->own, &view);
 }
 
 static void feed(struct pair *pair, const struct flight *flight)
@@ -412,7 +425,7 @@ static void pairs_of_all_kinds_come_to_their_end(void **state)
 {
 	(void)state;
 	uint64_t first = number("WEFT_PAIRS_FIRST", 1), count = number("WEFT_PAIRS_COUNT", 5000);
-	uint64_t packets = 0, checks = 0, far_max = 0;
+	uint64_t packets = 0, checks = 0, far_max = 0, repeated = 0, windows = 0;
 	for (uint64_t seed = first; seed < first + count; seed++) {
 		seed_begin("WEFT_PAIRS", seed);
 		struct pair *pair = open_pair(seed);
@@ -422,13 +435,19 @@ static void pairs_of_all_kinds_come_to_their_end(void **state)
 			const struct books *books = &pair->sides[own].books;
 			packets += books->sent;
 			checks += books->checks;
+			repeated += pair->sides[own].own.used;
+			windows += pair->sides[own].own.window_most != 0;
 			far_max = far_max > books->far_max ? far_max : books->far_max;
 		}
 		close_pair(pair);
 	}
-	printf("%llu pairs, %llu packets, flight compared %llu times: at most %llu bytes apart\n",
+	printf("%llu pairs, %llu packets, flight compared %llu times: at most %llu bytes apart; "
+	       "%llu left over values that are on several planes, %llu QPs had a window of their "
+	       "own\n",
 	       (unsigned long long)count, (unsigned long long)packets, (unsigned long long)checks,
-	       (unsigned long long)far_max);
+	       (unsigned long long)far_max, (unsigned long long)repeated,
+	       (unsigned long long)windows);
+	assert_true(count < 100 || (repeated > count && windows > count / 2));
 	seeds_end();
 }
 

@@ -218,7 +218,8 @@ static int creation(const struct transport_config *config, struct refusal *refus
 static void profiles_that_cannot_be_are_refused(void **state)
 {
 	(void)state;
-	const uint32_t twice[] = {1, 2, 3, 1, 5, 6, 7, 8};
+	const uint32_t twice[] = {1, 2, 1, 4, 5, 6, 7, 8}; // number 0 and 2: on plane 0
+	const uint32_t repeated[] = {1, 1, 2, 2, 3, 3, 4, 4};
 	struct transport_config configs[10];
 	struct refusal refusal;
 	for (uint32_t i = 0; i < 10; i++)
@@ -246,6 +247,15 @@ static void profiles_that_cannot_be_are_refused(void **state)
 	configs[0].ev_denied = configs[0].ev_values; // all of them
 	configs[0].ev_denied_count = 8;
 	assert_int_equal(creation(&configs[0], &refusal), -EINVAL);
+	configs[0].ev_values = configs[0].ev_denied = repeated; // each is on both planes
+	assert_int_equal(creation(&configs[0], &refusal), -EINVAL);
+	configs[0].ev_denied = repeated + 2; // the first one is left
+	configs[0].ev_denied_count = 6;
+	assert_int_equal(creation(&configs[0], &refusal), 0);
+	configs[0].ev_denied = (const uint32_t[]){1, 2, 3, 4};
+	configs[0].ev_denied_count = 4;
+	assert_int_equal(creation(&configs[0], &refusal), -EINVAL);
+	assert_string_equal(refusal.text, "8 of 8 entropy values are denied: none is left");
 }
 
 // Turns and the rings of recycled EVs are kept in 16 bits, and what does not know backups must not

@@ -6,6 +6,8 @@
 
 #include <errno.h>
 
+#include <weft/transport_profiles.h>
+
 #define FULL 1088u
 #define WINDOW_PACKETS 10u
 
@@ -126,6 +128,49 @@ static void another_nic_has_a_window_of_its_own(void **state)
 	bench_close(bench);
 }
 
+// However many NICs there were before.
+static void nics_of_earlier_lives_take_no_place(void **state)
+{
+	(void)state;
+	struct transport_config config = shared_config();
+	struct bench *bench = bench_open(&config, 2, 0, 1);
+	uint32_t counts[4] = {0};
+	for (uint32_t nic = 100; nic < 200; nic++) {
+		const struct qp_config there = {.remote_nic = nic, .remote_qpn = 1};
+		endpoint_reset(bench->ends[0], 1);
+		assert_int_equal(endpoint_connect(bench->ends[0], 1, &there, bench->now), 0);
+	}
+	for (uint32_t qpn = 0; qpn < 2; qpn++)
+		bench_post(bench, 0, qpn, 50 * 1024, 0);
+	assert_int_equal(send_all(bench, counts), 2 * WINDOW_PACKETS);
+	bench_close(bench);
+}
+
+// Two QPs to one NIC with one profile share its window; a third, with the endpoint's own, has that.
+static void windows_of_two_profiles_are_two(void **state)
+{
+	(void)state;
+	struct transport_config config = shared_config();
+	config.cc_profiles_max = 1;
+	struct bench *bench = bench_open(&config, 3, 0, 1);
+	uint32_t counts[4] = {0};
+	struct cc_config cc = config.cc;
+	struct refusal refusal;
+	cc.window_bytes = 4 * FULL;
+	assert_int_equal(endpoint_cc_profile(bench->ends[0], 1, &cc, &refusal), 0);
+	for (uint32_t qpn = 0; qpn < 2; qpn++) {
+		const struct qp_config there = {
+			.remote_nic = 1, .remote_qpn = qpn, .id = qpn, .cc_profile = 1};
+		endpoint_reset(bench->ends[0], qpn);
+		assert_int_equal(endpoint_connect(bench->ends[0], qpn, &there, bench->now), 0);
+	}
+	for (uint32_t qpn = 0; qpn < 3; qpn++)
+		bench_post(bench, 0, qpn, 50 * 1024, 0);
+	assert_int_equal(send_all(bench, counts), 4 + WINDOW_PACKETS);
+	assert_int_equal(counts[0] + counts[1], 4);
+	bench_close(bench);
+}
+
 // A trim that one hears of takes its size off the window of all, once.
 static void feedback_to_one_is_feedback_to_all(void **state)
 {
@@ -213,6 +258,8 @@ int main(void)
 		cmocka_unit_test(room_that_one_leaves_goes_to_the_others),
 		cmocka_unit_test(a_qp_that_was_reset_takes_part_again),
 		cmocka_unit_test(another_nic_has_a_window_of_its_own),
+		cmocka_unit_test(nics_of_earlier_lives_take_no_place),
+		cmocka_unit_test(windows_of_two_profiles_are_two),
 		cmocka_unit_test(feedback_to_one_is_feedback_to_all),
 		cmocka_unit_test(random_wires_deliver_all_within_one_window),
 		cmocka_unit_test(what_cannot_be_shared_is_refused),

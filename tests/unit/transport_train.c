@@ -126,7 +126,7 @@ static struct bench *open_as(enum path_policy policy, enum sack_rule rule, bool 
 	config.cc.window_bytes = limits.window_packets * FULL;
 	config.mpr = limits.mpr;
 	struct bench *bench = bench_open(&config, 1, 0xffff00u, 7);
-	bench->ends[0]->is_gate_full = is_gate_full;
+	endpoint_qp(bench->ends[0], 0)->is_gate_full = is_gate_full;
 	bench->out.departures = departures;
 	bench->out.capacity = DEPARTURES;
 	return bench;
