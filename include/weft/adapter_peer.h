@@ -30,6 +30,7 @@ struct adapter_peer {
 	uint16_t udp_port;     // that it listens at: 4791 or 4971
 	uint16_t pkey;	       // of its partition, with the bit of full members
 	uint8_t capabilities;  // ADAPTER_...: what it does
+	uint8_t planes;	       // ports that it sends by: as many as here, else it is refused
 };
 
 struct adapter;
@@ -41,14 +42,14 @@ extern "C" {
 // The address of the own port in `plane`, for the peer to be told. -EINVAL: no such plane.
 int adapter_end_of(const struct adapter *adapter, uint32_t plane, struct wire_end *ret);
 
-// A peer that does what every MRC NIC does, with this adapter's own limits, UDP port and P_Key; its
-// addresses, QPN and PSNs are 0.
+// A peer that does what every MRC NIC does, with this adapter's own limits, planes, UDP port and
+// P_Key; its addresses, QPN and PSNs are 0.
 void adapter_peer_default(const struct adapter *adapter, struct adapter_peer *ret);
 
 // As adapter_connect(), with a peer that is told of by plain values. -EPROTO: numbers that cannot
-// be; -EINVAL: no such QP, or an address, port or partition that does not fit; -EADDRINUSE: another
-// QP has this peer, or another NIC one of its addresses; -EISCONN; -EOPNOTSUPP: with SRv6, whose
-// routes follow from the numbers of NICs.
+// be; -EINVAL: no such QP, or planes, an address, port or partition that does not fit; -EADDRINUSE:
+// another QP has this peer, or another NIC one of its addresses; -EISCONN; -EOPNOTSUPP: with SRv6,
+// whose routes follow from the numbers of NICs.
 int adapter_connect_peer(struct adapter *adapter, uint32_t qpn, const struct adapter_peer *peer,
 			 ps_t now_ps, struct refusal *refusal);
 

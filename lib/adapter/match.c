@@ -21,6 +21,16 @@ static int refuse_partition(const struct adapter *adapter, uint16_t pkey, struct
 	return 0;
 }
 
+// Plane i of one end is plane i of the other: so many addresses, and bits of ports.
+static int refuse_planes(const struct adapter *adapter, uint32_t planes, struct refusal *refusal)
+{
+	uint32_t own = adapter->config.transport.planes;
+	if (planes != own)
+		return refuse(refusal, -EINVAL, "the peer has % planes, here are %", planes, own,
+			      0);
+	return 0;
+}
+
 static int refuse_ends(const struct adapter *adapter, const struct host_given *given,
 		       struct refusal *refusal)
 {
@@ -44,9 +54,6 @@ static int refuse_ends(const struct adapter *adapter, const struct host_given *g
 static int refuse_frames(const struct adapter_config *own, const struct adapter_end *end,
 			 struct refusal *refusal)
 {
-	if (end->planes != own->transport.planes) // as many addresses as that has
-		return refuse(refusal, -EINVAL, "the peer has % planes, here are %", end->planes,
-			      own->transport.planes, 0);
 	if (end->ip_version != own->wire.ip_version)
 		return refuse(refusal, -EINVAL, "the peer sends IPv%, here it is IPv%",
 			      end->ip_version, own->wire.ip_version, 0);
@@ -93,6 +100,8 @@ int match_exchange(const struct adapter *adapter, const struct adapter_exchange 
 	struct adapter_end *end = &match.end;
 	int rc = adapter_exchange_read(remote, end, refusal);
 	if (rc == 0)
+		rc = refuse_planes(adapter, end->planes, refusal);
+	if (rc == 0)
 		rc = refuse_frames(&adapter->config, end, refusal);
 	if (rc == 0 && end->pkey != 0)
 		rc = refuse_partition(adapter, end->pkey, refusal);
@@ -129,7 +138,7 @@ int match_peer(const struct adapter *adapter, const struct adapter_peer *peer, s
 			.mtu = peer->mtu,
 			.wimm_max = peer->wimm_max,
 			.mpr = peer->mpr,
-			.planes = planes,
+			.planes = peer->planes,
 			.header_bytes = peer->header_bytes,
 			.ip_version = adapter->config.wire.ip_version,
 			.capabilities = peer->capabilities},
@@ -141,6 +150,8 @@ int match_peer(const struct adapter *adapter, const struct adapter_peer *peer, s
 		return refuse(refusal, -EOPNOTSUPP, "SRv6 routes go by the rule of addresses", 0, 0,
 			      0);
 	int rc = exchange_refuse_numbers(&match.end, refusal);
+	if (rc == 0)
+		rc = refuse_planes(adapter, peer->planes, refusal);
 	if (rc == 0)
 		rc = refuse_psns(peer, refusal);
 	if (rc == 0)
@@ -166,6 +177,7 @@ void adapter_peer_default(const struct adapter *adapter, struct adapter_peer *re
 		.mtu = transport->payload_bytes,
 		.mpr = transport->mpr,
 		.wimm_max = transport->wimm_max,
+		.planes = (uint8_t)transport->planes,
 		.udp_port = adapter->config.wire.port,
 		.pkey = adapter->config.wire.pkey,
 		.capabilities = ADAPTER_TRIM_NACK | ADAPTER_ACK,

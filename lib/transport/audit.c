@@ -60,5 +60,7 @@ void endpoint_audit(const struct endpoint *endpoint)
 		if (qp->path.load != NULL)
 			audit_planes(endpoint, qp);
 		audit_receiving(endpoint, qp);
+		if (endpoint->has_shares)
+			share_audit(endpoint, qp);
 	}
 }

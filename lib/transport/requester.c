@@ -155,7 +155,7 @@ static inline __attribute__((always_inline)) bool plan_next(struct endpoint *end
 		return true;
 #endif
 	if (__builtin_expect(endpoint->has_shares, 0))
-		share_refresh(endpoint, qp);
+		share_refresh(qp);
 	uint32_t room = qp->is_gate_full ? qp->full_bytes : ret_plan->wire_bytes;
 	uint32_t flying = flight_bytes(qp);
 	if (flying + room <= qp->cc.window_bytes)
@@ -316,6 +316,8 @@ static void make_packet(struct endpoint *endpoint, struct qp *qp, const struct p
 	slot->ev_index = (uint16_t)path.index;
 	qp->inflight += plan->wire_bytes;
 	load_add(&qp->path, packet->plane, plan->wire_bytes);
+	if (__builtin_expect(endpoint->has_shares, 0))
+		share_count(qp);
 	check((flight_bytes(qp) <= (uint64_t)qp->cc.window_bytes + qp->full_bytes ||
 	       qp->asks_out == 0 || passes_full(endpoint, qp, plan->is_rtx)) &&
 	      "bytes in flight are a window and a packet at most");

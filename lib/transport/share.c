@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A QP that shares has an algorithm of its own that knows only where the common one is, in its
-// private state. Sums over who shares are taken when they are asked for: these are few.
+// private state. The sum of what all have in flight is kept: each QP's part of it is brought up to
+// date when its own flight changed, before another's window is asked for.
 #include "share.h"
 
 #include <assert.h>
@@ -17,7 +18,9 @@
 struct member {
 	struct endpoint *endpoint;
 	struct share *share;
-	uint32_t next; // context of the next who shares, number + 1
+	uint32_t next;	  // context of the next who shares, number + 1
+	uint32_t context; // own one
+	uint32_t counted; // its bytes in flight, as they are in the sum
 };
 static_assert(sizeof(struct member) <= CC_STATE_WORDS * sizeof(uint64_t), "fits");
 
@@ -46,24 +49,38 @@ static struct qp *next_of(const struct endpoint *endpoint, uint32_t context)
 	return context == 0 ? NULL : context_at(endpoint, context - 1);
 }
 
-static uint32_t flight_of(const struct endpoint *endpoint, const struct share *share)
+static void count(struct member *member)
 {
-	uint32_t bytes = 0;
-	for (struct qp *qp = next_of(endpoint, share->first); qp != NULL;
-	     qp = next_of(endpoint, member_of(qp)->next))
-		bytes += flight_bytes(qp);
-	return bytes;
+	uint32_t flying = flight_bytes(context_at(member->endpoint, member->context));
+	member->share->flight_bytes += flying - member->counted;
+	member->counted = flying;
 }
 
-void share_refresh(const struct endpoint *endpoint, struct qp *qp)
+void share_count(struct qp *qp)
 {
-	const struct share *share = member_of(qp)->share;
-	uint32_t others = flight_of(endpoint, share) - flight_bytes(qp);
-	uint32_t window = share->cc.window_bytes;
+	count(member_of(qp));
+}
+
+void share_refresh(struct qp *qp)
+{
+	struct member *member = member_of(qp);
+	count(member);
+	uint32_t others = member->share->flight_bytes - member->counted;
+	uint32_t window = member->share->cc.window_bytes;
 #ifdef PLANT_WINDOW_EACH // a planted bug: each has the whole window
 	others = 0;
 #endif
 	qp->cc.window_bytes = window > others ? window - others : 0;
+}
+
+void share_audit(const struct endpoint *endpoint, const struct qp *qp)
+{
+	const struct share *share = member_of(qp)->share;
+	uint32_t bytes = 0;
+	for (const struct qp *at = next_of(endpoint, share->first); at != NULL;
+	     at = next_of(endpoint, member_of(at)->next))
+		bytes += flight_bytes(at);
+	check(bytes == share->flight_bytes && "what QPs that share have in flight is counted");
 }
 
 bool share_is_mute(const struct endpoint *endpoint, const struct qp *qp)
@@ -77,6 +94,7 @@ bool share_is_mute(const struct endpoint *endpoint, const struct qp *qp)
 
 void share_wake(struct endpoint *endpoint, struct qp *qp)
 {
+	share_count(qp);
 	for (struct qp *at = next_of(endpoint, member_of(qp)->share->first); at != NULL;
 	     at = next_of(endpoint, member_of(at)->next))
 		requester_wake_one(endpoint, at);
@@ -86,20 +104,22 @@ void share_wake(struct endpoint *endpoint, struct qp *qp)
 
 static void shared_on_ack(struct cc *cc, const struct cc_ack *ack, ps_t now)
 {
-	const struct member *member = (const struct member *)(void *)cc->state;
+	struct member *member = (struct member *)(void *)cc->state;
 	struct cc *common = &member->share->cc;
 	struct cc_ack all = *ack;
-	all.inflight_bytes = flight_of(member->endpoint, member->share);
+	count(member);
+	all.inflight_bytes = member->share->flight_bytes;
 	common->ops->on_ack(common, &all, now);
 	cc->window_bytes = common->window_bytes;
 }
 
 static void shared_on_loss(struct cc *cc, const struct cc_loss *loss, ps_t now)
 {
-	const struct member *member = (const struct member *)(void *)cc->state;
+	struct member *member = (struct member *)(void *)cc->state;
 	struct cc *common = &member->share->cc;
 	struct cc_loss all = *loss;
-	all.inflight_bytes = flight_of(member->endpoint, member->share);
+	count(member);
+	all.inflight_bytes = member->share->flight_bytes;
 	common->ops->on_loss(common, &all, now);
 	cc->window_bytes = common->window_bytes;
 }
@@ -164,13 +184,14 @@ void share_join(struct endpoint *endpoint, struct qp *qp, ps_t now)
 	if (share->first == 0) { // of an earlier life it knows nothing
 		share->cc = (struct cc){.ops = choice->ops, .credit_bytes = UINT32_MAX};
 		share->cc.ops->init(&share->cc, choice->config, now);
+		share->flight_bytes = 0;
 	}
 	qp->cc = (struct cc){.ops = &choice->shared,
 			     .window_bytes = share->cc.window_bytes,
 			     .credit_bytes = UINT32_MAX,
 			     .wake_at = PS_NEVER};
 	*member_of(qp) = (struct member){
-		.endpoint = endpoint, .share = share, .next = share->first};
+		.endpoint = endpoint, .share = share, .next = share->first, .context = qp->context};
 	share->first = qp->context + 1;
 }
 
@@ -183,6 +204,8 @@ void share_leave(struct endpoint *endpoint, struct qp *qp)
 	while (*link != qp->context + 1)
 		link = &member_of(context_at(endpoint, *link - 1))->next;
 	*link = member_of(qp)->next;
+	share->flight_bytes -= member_of(qp)->counted;
+	member_of(qp)->counted = 0;
 	qp->inflight = 0;
 	if (share->first != 0)
 		share_wake(endpoint, context_at(endpoint, share->first - 1));

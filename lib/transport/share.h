@@ -18,8 +18,9 @@ struct transport_config;
 struct share {
 	struct cc cc;
 	uint32_t nic;
-	uint32_t cc_profile; // whose windows are of one kind
-	uint32_t first;	     // context, number + 1; 0 = none, and the place may be free
+	uint32_t cc_profile;   // whose windows are of one kind
+	uint32_t flight_bytes; // of all who share
+	uint32_t first;	       // context, number + 1; 0 = none, and the place may be free
 	bool is_used;
 };
 
@@ -43,7 +44,13 @@ void share_join(struct endpoint *endpoint, struct qp *qp, ps_t now);
 void share_leave(struct endpoint *endpoint, struct qp *qp);
 
 // Sets the QP's window to what the others leave of all's.
-void share_refresh(const struct endpoint *endpoint, struct qp *qp);
+void share_refresh(struct qp *qp);
+
+// What the QP has in flight changed.
+void share_count(struct qp *qp);
+
+// Stops when the sum is not that of the QPs: a bug.
+void share_audit(const struct endpoint *endpoint, const struct qp *qp);
 
 // Whether nothing that is in flight to that NIC asks for a SACK.
 bool share_is_mute(const struct endpoint *endpoint, const struct qp *qp);

@@ -91,6 +91,9 @@ static void what_cannot_be_is_refused(void **state)
 		{good, -EINVAL, "in plane 1 is no NIC's"},
 		{good, -EINVAL, "in plane 0 is no NIC's"},
 		{good, -EINVAL, "in plane 0 is no NIC's"},
+		{good, -EINVAL, "the peer has 4 planes, here are 2"},
+		{good, -EINVAL, "the peer has 1 planes, here are 2"},
+		{good, -EPROTO, "0 planes"},
 	};
 	cases[0].peer.qpn = 2;
 	cases[1].peer.qpn = 1u << 24;
@@ -106,6 +109,9 @@ static void what_cannot_be_is_refused(void **state)
 	cases[10].peer.ends[1].mac[0] = 1; // a group
 	cases[11].peer.ends[0].gid[0] = 0xff;
 	memset(cases[12].peer.ends[0].gid, 0, 16);
+	cases[13].peer.planes = 4;
+	cases[14].peer.planes = 1;
+	cases[15].peer.planes = 0;
 	for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		assert_int_equal(join(&own, &cases[i].peer), cases[i].rc);
 		if (!strstr(own.refusal.text, cases[i].why))
@@ -179,6 +185,34 @@ static void with_one_plane_an_exchange_tells_the_address(void **state)
 	assert_non_null(strstr(own.refusal.text, "with 2 planes they are to be told one by one"));
 	free(own.memory);
 	free(other.memory);
+}
+
+// Both ways to connect refuse ends with other numbers of planes, at both ends.
+static void ends_with_other_planes_are_refused(void **state)
+{
+	(void)state;
+	struct end two, four;
+	open_end(&two, 1, 2, 1);
+	open_end(&four, 2, 4, 1);
+	struct adapter_peer to_four = peer_of(&two, &four), to_two;
+	adapter_peer_default(four.adapter, &to_two);
+	for (uint32_t plane = 0; plane < 4; plane++)
+		assert_int_equal(adapter_end_of(two.adapter, plane % 2, &to_two.ends[plane]), 0);
+	to_two.qpn = two.qpn;
+	to_four.planes = 4;
+	to_two.planes = 2;
+	assert_int_equal(join(&two, &to_four), -EINVAL);
+	assert_string_equal(two.refusal.text, "the peer has 4 planes, here are 2");
+	assert_int_equal(join(&four, &to_two), -EINVAL);
+	assert_string_equal(four.refusal.text, "the peer has 2 planes, here are 4");
+	assert_int_equal(adapter_connect(two.adapter, two.qpn, &four.exchange, 0, &two.refusal),
+			 -EINVAL);
+	assert_string_equal(two.refusal.text, "the peer has 4 planes, here are 2");
+	assert_int_equal(adapter_connect(four.adapter, four.qpn, &two.exchange, 0, &four.refusal),
+			 -EINVAL);
+	assert_string_equal(four.refusal.text, "the peer has 2 planes, here are 4");
+	free(two.memory);
+	free(four.memory);
 }
 
 static void another_partition_is_refused_at_once(void **state)
@@ -311,6 +345,7 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_is_refused),
 		cmocka_unit_test(own_addresses_that_cannot_be_are_refused),
 		cmocka_unit_test(with_one_plane_an_exchange_tells_the_address),
+		cmocka_unit_test(ends_with_other_planes_are_refused),
 		cmocka_unit_test(another_partition_is_refused_at_once),
 		cmocka_unit_test(an_unknown_mac_is_left_to_the_program),
 		cmocka_unit_test(frames_of_a_third_are_of_no_qp),
