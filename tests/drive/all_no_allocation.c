@@ -30,18 +30,25 @@ void *realloc(void *from, size_t bytes)
 	return __libc_realloc(from, bytes);
 }
 
-static const char yaml[] =
-	"name: quiet\n"
-	"fabric: {topology: clos, nics: 32, nics_per_host: 2, nics_per_t0: 8, t1_count: 4, planes: "
-	"2, link_rate: 100Gb/s}\n"
-	"scaleup: {rate: 900GB/s, delay: 1us}\n"
-	"queue: {bytes: 40000B}\n"
-	"transport: {evs: 32, rto: 80us}\n"
-	"traffic: {kind: ring, collective: all_reduce, ranks: 32, bytes: 8MiB, channels: 2}\n"
-	"watch: {bin: 10us, bins: 50, nics: true, bypasses: 64, delays: true, gaps: true, links: "
-	"true}\n"
-	"faults: [{kind: loss, at: all, probability: 0.5%}, {kind: link_down, at: {t0: 1, up: 1, "
-	"plane: 0}, from: 20us, until: 90us}]\n";
+#define YAML(traffic, watch) \
+	"name: quiet\n" \
+	"fabric: {topology: clos, nics: 32, nics_per_host: 2, nics_per_t0: 8, t1_count: 4, " \
+	"planes: 2, link_rate: 100Gb/s}\n" \
+	"scaleup: {rate: 900GB/s, delay: 1us}\n" \
+	"queue: {bytes: 40000B}\n" \
+	"transport: {evs: 32, rto: 80us}\n" \
+	"traffic: {" traffic "}\n" \
+	"watch: {bin: 10us, bins: 50, nics: true, bypasses: 64, delays: true, gaps: true, " \
+	"links: true" watch "}\n" \
+	"faults: [{kind: loss, at: all, probability: 0.5%}, {kind: link_down, at: {t0: 1, up: 1, " \
+	"plane: 0}, from: 20us, until: 90us}]\n"
+
+static const char ring[] = YAML(
+	"kind: ring, collective: all_reduce, ranks: 32, bytes: 8MiB, channels: 2", "");
+static const char flows[] = YAML(
+	"kind: flows, flows: [{from: 8, to: 31, bytes: 2MB, evs: [3, 4, 9]}, {from: 9, to: 30, "
+	"bytes: 2MB, evs: 8}, {from: 10, to: 29, bytes: 2MB}]",
+	", evs: true");
 
 static void the_watch_sees_an_allocation(void **state)
 {
@@ -54,7 +61,7 @@ static void the_watch_sees_an_allocation(void **state)
 }
 
 // Runs the world as `options` say while malloc is watched.
-static void watch_run(const struct sim_options *options)
+static void watch_run(const char *yaml, const struct sim_options *options)
 {
 	static struct rig rig;
 	if (rig_build_with(&rig, yaml, NULL, options) < 0)
@@ -78,19 +85,20 @@ static void watch_run(const struct sim_options *options)
 static void nothing_allocates_once_the_world_is_built(void **state)
 {
 	static const struct sim_options options;
-	watch_run(&options);
+	watch_run(ring, &options);
+	watch_run(flows, &options);
 }
 
 static void nothing_allocates_with_frames_and_a_clock(void **state)
 {
 	struct sim_options options = {.ports.kind = PORTS_MEMORY};
-	watch_run(&options);
+	watch_run(ring, &options);
 	options.pace = (struct pace_options){.is_on = true, .dilation_milli = 1000};
-	watch_run(&options);
+	watch_run(ring, &options);
 	options.pace.dilation_milli = 0; // a trial
 	options.pace.trial = pace_trial_create();
 	assert_non_null(options.pace.trial);
-	watch_run(&options);
+	watch_run(ring, &options);
 	assert_true(pace_trial_dilation(options.pace.trial) >= 1000);
 	pace_trial_free(options.pace.trial);
 }
