@@ -15,7 +15,8 @@ enum rng_kind {
 	RNG_WORKLOAD,
 	RNG_TEST,
 	RNG_PROFILE,
-	RNG_SPRAY
+	RNG_SPRAY,
+	RNG_CREDIT
 };
 
 struct rng {

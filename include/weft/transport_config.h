@@ -35,6 +35,13 @@ enum plane_share {
 	PLANE_SHARE_MARKS, // PATH_MRC and two planes or more, else refused
 };
 
+// Whether receivers of credits grant less when trunks are full (weft/cc_throttle.h).
+enum throttle_rule {
+	THROTTLE_AUTO, // on with credits alone, where trunks carry less than all NICs send
+	THROTTLE_OFF,
+	THROTTLE_ON,
+};
+
 enum sack_rule {
 	SACK_MRC,   // at sack_bytes, on AR, CE, retransmission, duplicate
 	SACK_HTSIM, // the same and on the first packet of a QP, but not because more came than one
@@ -92,6 +99,8 @@ struct transport_config {
 	uint32_t cc_profiles_max; // above, for QPs that name them: weft/transport_profiles.h
 	enum path_policy path_policy;
 	enum plane_share plane_share;
+	enum throttle_rule throttle;
+	uint32_t trunk_ppb; // of what all NICs send that trunks carry; 0 = all of it, or more
 	uint32_t mpr; // PSNs in flight at most: a multiple of 128 or a power of two, 64..32768
 	uint32_t sends_max;    // work requests a QP holds at most
 	uint32_t wimm_max;     // WRITE_WITH_IMM in flight at most, 32 and up
@@ -143,6 +152,14 @@ static inline bool has_plane_shares(const struct transport_config *config)
 {
 	return config->kind == TRANSPORT_MRC && config->path_policy == PATH_MRC &&
 		config->planes > 1 && config->plane_share != PLANE_SHARE_LINE;
+}
+
+static inline bool has_throttle(const struct transport_config *config)
+{
+	const struct cc_ops *ops = cc_find(config->cc.name);
+	bool is_auto = config->throttle == THROTTLE_AUTO && ops->is_credit_alone &&
+		config->trunk_ppb != 0;
+	return ops->has_credit && (is_auto || config->throttle == THROTTLE_ON);
 }
 
 // EVs that stay in use whatever is lost.

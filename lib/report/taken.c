@@ -118,6 +118,9 @@ static void of_rates(struct taken *to)
 	number(to, "cc.rate_ai", (int64_t)asked->rate_ai_bps, rates.ai_bps);
 	number(to, "cc.rate_hai", (int64_t)asked->rate_hai_bps, rates.hai_bps);
 	number(to, "cc.rate_min", (int64_t)asked->rate_min_bps, rates.min_bps);
+	word(to, "cc.oversubscribed_control",
+	     to->world->scenario->transport.throttle != THROTTLE_AUTO,
+	     has_throttle(&to->world->transport) ? "on" : "off");
 	number(to, "cc.credit_quantum", asked->credit_quantum_bytes, cc_credit_quantum(ran));
 }
 

@@ -385,6 +385,11 @@ int endpoint_create(struct endpoint **ret, struct arena *arena,
 	endpoint->is_single = endpoint->shape.policy == PATH_SINGLE;
 	endpoint->cc_ops = cc_find(config->cc.name);
 	endpoint->credit_bps = credit_bps(&config->cc);
+	endpoint->has_throttle = has_throttle(config);
+	if (endpoint->has_throttle)
+		throttle_init(&endpoint->throttle, config->cc.base_rtt_ps,
+			      config->trunk_ppb != 0 ? config->trunk_ppb : THROTTLE_ALL,
+			      rng_of(seed, RNG_CREDIT, nic));
 	endpoint->has_demand = endpoint->credit_bps > 0 && config->cc.credit_told;
 	measure_window(endpoint);
 	number_contexts(endpoint, endpoint_contexts(config, qp_max));

@@ -43,6 +43,22 @@ void credit_owe(struct endpoint *endpoint, struct qp *qp, ps_t now)
 	arm(endpoint, now);
 }
 
+void credit_arrived(struct endpoint *endpoint, struct qp *qp, const struct packet *packet, ps_t now)
+{
+	if (endpoint->has_throttle)
+		throttle_data(&endpoint->throttle, packet->flags & PACKET_CE,
+			      packet->flags & PACKET_TRIMMED, packet->flags & PACKET_TRIMMED_LAST,
+			      now);
+	credit_owe(endpoint, qp, now);
+}
+
+// How long the lines take what was granted, at the share of them that is granted now.
+static ps_t granted_ps(struct endpoint *endpoint, uint32_t bytes, ps_t now)
+{
+	ps_t line_ps = (ps_t)(bytes * BIT_PS / endpoint->credit_bps);
+	return endpoint->has_throttle ? throttle_ps(&endpoint->throttle, line_ps, now) : line_ps;
+}
+
 // A packet of weft's own to the QP's other end, on one plane after the other.
 static struct packet *address(struct endpoint *endpoint, const struct qp *qp, uint32_t index,
 			      uint8_t opcode, struct outbox *out)
@@ -82,7 +98,7 @@ void credit_on_time(struct endpoint *endpoint, ps_t now, struct outbox *out)
 		qp->granted += bytes;
 		grant(endpoint, qp, index, out);
 		push(endpoint, qp);
-		endpoint->credit_at = now + (ps_t)(bytes * BIT_PS / endpoint->credit_bps);
+		endpoint->credit_at = now + granted_ps(endpoint, bytes, now);
 		break;
 	}
 	arm(endpoint, now);

@@ -3,6 +3,7 @@
 // functions named after a file are in that file's header.
 #pragma once
 
+#include <weft/cc_throttle.h>
 #include <weft/fifo.h>
 #include <weft/heap.h>
 #include <weft/measure_delay.h>
@@ -75,11 +76,13 @@ struct endpoint {
 	uint32_t owed_head, owed_tail; // contexts owed credit, number + 1
 	uint32_t credit_plane;	       // of the next one
 	bool has_credit_timer;
-	bool has_demand; // senders tell what they want credit for
+	bool has_throttle; // less is granted when trunks are full
+	bool has_demand;   // senders tell what they want credit for
 	bool has_demand_timer;
-	uint32_t tell_head, tell_tail;	// contexts that have that to tell, number + 1
-	uint32_t credit_first;		// bytes that a sender may send without
-	struct heap paced;		// contexts of RC that wait for their rate, see pace.h
+	uint32_t tell_head, tell_tail; // contexts that have that to tell, number + 1
+	uint32_t credit_first;	       // bytes that a sender may send without
+	struct heap paced;	       // contexts of RC that wait for their rate, see pace.h
+	struct throttle throttle;
 	struct completion *completions; // ring of completions_mask + 1
 	uint32_t completions_mask, completions_head, completions_tail;
 	uint32_t places_head, places_tail;

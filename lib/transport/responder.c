@@ -474,7 +474,7 @@ void responder_receive(struct endpoint *endpoint, struct qp *qp, uint32_t index,
 	qp->penalty = qp->cc.ops->receiver_on_data(qp->receiver, packet->wire_bytes,
 						   trigger.is_marked, is_trimmed, now);
 	if (__builtin_expect(endpoint->credit_bps != 0, 0))
-		credit_owe(endpoint, qp, now);
+		credit_arrived(endpoint, qp, packet, now);
 	bool is_here = ahead < 0 || bitmap_get(qp->received, bit);
 	if (__builtin_expect(endpoint->delays != NULL, 0) && !is_here && !is_trimmed &&
 	    !(packet->bth & PACKET_RTX))

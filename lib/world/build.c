@@ -8,6 +8,7 @@
 
 #include <errno.h>
 
+#include <weft/fabric_capacity.h>
 #include <weft/plan.h>
 #include <weft/workload_goal.h>
 #include <weft/world_signal.h>
@@ -329,6 +330,7 @@ static void fill_transport(struct world *world)
 	transport->cc.rate_bps = fabric->link_rate_bps;
 	if (transport->kind == TRANSPORT_MRC) // RC: a QP has one plane
 		transport->cc.rate_bps *= fabric->planes;
+	transport->trunk_ppb = topology_trunk_ppb(&world->topology, fabric);
 	if (transport->cc.base_rtt_ps == 0)
 		transport->cc.base_rtt_ps = world->topology.base_rtt_ps;
 	if (transport->flowlet_gap_ps == 0)

@@ -469,6 +469,10 @@ static const struct scenario_key keys[] = {
 	 SCENARIO(transport.cc.credit_told), 0, 1, NULL, demand_words, USE_CREDIT},
 	{"cc.credit_quantum", "bytes", "auto", "RCCC: bytes of one credit; auto is 4 packets.",
 	 SCENARIO(transport.cc.credit_quantum_bytes), 64, GIB, "auto", NULL, USE_CREDIT},
+	{"cc.oversubscribed_control", "word", "auto",
+	 "RCCC: receivers grant less when what comes was marked, or trimmed before the last hop; "
+	 "auto is on for rccc where trunks carry less than all NICs send (htsim).",
+	 SCENARIO(transport.throttle), 0, 0, NULL, throttle_words, USE_CREDIT},
 
 	{"traffic.kind", "word", "required",
 	 "flows, permutation, incast, ring (NCCL's, with credits), collective, model (a training "

@@ -16,6 +16,7 @@ static const char *const transport_words[] = {"mrc", "rc", NULL};
 static const char *const path_words[] = {"rotate", "mrc",	  "single", "random",  "bitmap",
 					 "reps",   "reps_legacy", "mixed",  "flowlet", NULL};
 static const char *const plane_share_words[] = {"auto", "line", "marks", NULL};
+static const char *const throttle_words[] = {"auto", "off", "on", NULL};
 static const char *const profile_words[] = {"auto", "explicit", "generated", NULL};
 static const char *const forwarding_words[] = {"ecmp", "usid", NULL};
 static const char *const spray_words[] = {"hash", "round_robin", "adaptive", "flowlet", NULL};

@@ -90,6 +90,47 @@ static void credits_leave_in_turn_at_the_pace_of_the_lines(void **state)
 	bench_close(bench);
 }
 
+// Half of what comes is trimmed before the last hop: the receiver grants at half of its pace then,
+// and at all of it where nobody controls that.
+static ps_t gap_behind_trims(enum throttle_rule rule, uint8_t trim_flags)
+{
+	struct transport_config config = bench_config();
+	config.planes = 1;
+	config.throttle = rule;
+	config.trunk_ppb = 250000000;
+	config.cc = (struct cc_config){.name = "rccc",
+				       .rate_bps = RATE_BPS,
+				       .base_rtt_ps = 3 * PS_PER_US,
+				       .mtu_bytes = WIRE,
+				       .has_trimming = true};
+	struct bench *bench = bench_open(&config, 1, 0, 1);
+	uint32_t index, count = 0, qpn;
+	bench_post(bench, 0, 0, 40 * FULL, 0);
+	while ((index = endpoint_next(bench->ends[0], 0, bench->now, &bench->out)) != PACKET_NONE) {
+		packet_at(&bench->packets, index)->flags |= count++ % 2 ? trim_flags : 0;
+		endpoint_receive(bench->ends[1], index, bench->now, &bench->out);
+		bench_poll(bench, 1);
+	}
+	assert_int_equal(count, 40);
+	bench->now += 6 * PS_PER_US; // one step of 3.4 to 5.6 us
+	endpoint_on_time(bench->ends[1], bench->now, &bench->out);
+	assert_int_equal(pass_answers(bench, true, &qpn), 1);
+	ps_t gap = endpoint_wake_at(bench->ends[1]) - bench->now;
+	bench_close(bench);
+	return gap;
+}
+
+static void a_receiver_grants_less_when_trunks_trim(void **state)
+{
+	(void)state;
+	const uint8_t trunk = PACKET_TRIMMED, last = PACKET_TRIMMED | PACKET_TRIMMED_LAST;
+	ps_t plain = (ps_t)(4.0 * WIRE * 8e12 / (0.99 * RATE_BPS));
+	assert_in_range(gap_behind_trims(THROTTLE_OFF, trunk) - plain, 0, 1);
+	assert_in_range(gap_behind_trims(THROTTLE_AUTO, trunk) - 2 * plain, 0, 2);
+	assert_in_range(gap_behind_trims(THROTTLE_ON, trunk) - 2 * plain, 0, 2);
+	assert_in_range(gap_behind_trims(THROTTLE_AUTO, last) - plain, 0, 1);
+}
+
 // NIC 1 says what it owes until it owes nothing more: all in one turn each, with credits or
 // without.
 static uint32_t settle(struct bench *bench, bool has_credits)
@@ -246,6 +287,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(credits_leave_in_turn_at_the_pace_of_the_lines),
 		cmocka_unit_test(only_the_last_packet_of_a_credit_asks),
+		cmocka_unit_test(a_receiver_grants_less_when_trunks_trim),
 		cmocka_unit_test(a_later_credit_makes_up_for_lost_ones),
 		cmocka_unit_test(an_overtaken_or_made_up_credit_does_no_harm),
 		cmocka_unit_test(who_knows_no_credits_refuses_them),
