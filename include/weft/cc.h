@@ -161,8 +161,8 @@ struct cc_ops {
 	// The sender told, of all bytes since the QP began, what it asks credit for and what it
 	// sent without, modulo 2^32.
 	void (*receiver_told)(uint64_t state[CC_RECEIVER_WORDS], uint32_t asked, uint32_t unpaid);
-	// It is the QP's turn: what it is granted now, 0 when nothing is owed.
-	uint32_t (*receiver_grant)(uint64_t state[CC_RECEIVER_WORDS]);
+	// Its turn: what it is granted; `passed_bytes` left before what came, and are under way.
+	uint32_t (*receiver_grant)(uint64_t state[CC_RECEIVER_WORDS], uint32_t passed_bytes);
 };
 
 // The sender half of one QP (later: of one destination).

@@ -119,7 +119,7 @@ void cc_receiver_told_none(uint64_t state[CC_RECEIVER_WORDS], uint32_t asked, ui
 	(void)unpaid;
 }
 
-uint32_t cc_receiver_grant_none(uint64_t state[CC_RECEIVER_WORDS])
+uint32_t cc_receiver_grant_none(uint64_t state[CC_RECEIVER_WORDS], uint32_t passed_bytes)
 {
 	(void)state;
 	return 0;

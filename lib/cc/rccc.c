@@ -165,22 +165,26 @@ void rccc_receiver_told(uint64_t state[CC_RECEIVER_WORDS], uint32_t asked, uint3
 }
 
 // What came without a credit is owed one, and when the sender told how much waits, so is that: but
-// no more than a first window that has not come.
-static int64_t owed(const struct rccc_receiver *receiver)
+// no more than a first window that has not left the sender, as far as can be known here. What a
+// later packet passed on the way has left: it waits in queues, and would hold up what follows. Half
+// a window of it at most: a sender takes two windows, of which answers under way are a part.
+static int64_t owed(const struct rccc_receiver *receiver, uint32_t passed_bytes)
 {
 	int64_t paid = (int32_t)(receiver->arrived - receiver->unpaid - receiver->granted);
 	if (!receiver->is_told)
 		return paid;
 	int64_t waits = (int32_t)(receiver->asked + receiver->trimmed - receiver->granted);
+	uint32_t passed_max = receiver->window_max / 2;
 	int64_t room = receiver->window_max + paid;
+	room += passed_bytes < passed_max ? passed_bytes : passed_max;
 	waits = waits > paid ? waits : paid;
 	return waits < room ? waits : room;
 }
 
-uint32_t rccc_receiver_grant(uint64_t state[CC_RECEIVER_WORDS])
+uint32_t rccc_receiver_grant(uint64_t state[CC_RECEIVER_WORDS], uint32_t passed_bytes)
 {
 	struct rccc_receiver *receiver = receiver_of(state);
-	int64_t bytes = owed(receiver);
+	int64_t bytes = owed(receiver, passed_bytes);
 	if (bytes > receiver->quantum_bytes)
 		bytes = receiver->quantum_bytes;
 	if (bytes <= 0)

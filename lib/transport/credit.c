@@ -43,8 +43,32 @@ void credit_owe(struct endpoint *endpoint, struct qp *qp, ps_t now)
 	arm(endpoint, now);
 }
 
+// Counts PSNs that left for the first time before one that came, and did not come themselves yet.
+static void note_passed(struct qp *qp, const struct packet *packet)
+{
+	uint32_t psn = psn_extend(qp->rcv_next, packet->psn);
+	int32_t ahead = psn_distance(psn, qp->credit_next);
+	if (ahead >= 0) {
+		qp->passed += (uint32_t)ahead;
+		qp->credit_next = psn + 1;
+	} else if (!(packet->bth & PACKET_RTX) && qp->passed > 0) {
+		qp->passed--;
+	}
+}
+
+// Their bytes. They are no more than what is missing: one that was lost is here when it came again.
+static uint32_t passed_bytes(struct qp *qp)
+{
+	int32_t ahead = psn_distance(qp->credit_next, qp->rcv_next);
+	uint32_t holes = ahead > 0 ? (uint32_t)ahead - qp->ooo_count : 0;
+	if (qp->passed > holes)
+		qp->passed = holes;
+	return qp->passed * qp->full_bytes;
+}
+
 void credit_arrived(struct endpoint *endpoint, struct qp *qp, const struct packet *packet, ps_t now)
 {
+	note_passed(qp, packet);
 	if (endpoint->has_throttle)
 		throttle_data(&endpoint->throttle, packet->flags & PACKET_CE,
 			      packet->flags & PACKET_TRIMMED, packet->flags & PACKET_TRIMMED_LAST,
@@ -87,7 +111,7 @@ void credit_on_time(struct endpoint *endpoint, ps_t now, struct outbox *out)
 	endpoint->has_credit_timer = false;
 	while (endpoint->owed_head != 0) {
 		struct qp *qp = pop(endpoint);
-		uint32_t bytes = qp->cc.ops->receiver_grant(qp->receiver);
+		uint32_t bytes = qp->cc.ops->receiver_grant(qp->receiver, passed_bytes(qp));
 		if (bytes == 0 || (qp->state != QP_RTS && qp->state != QP_RTR))
 			continue; // all was granted in its last turn
 		uint32_t index = packet_get(out->packets);

@@ -116,6 +116,8 @@ struct qp {
 	// --- credits
 	uint32_t credited;	// sending: what was granted so far
 	uint32_t granted;	// receiving: the same
+	uint32_t credit_next;	// PSN behind the newest that came
+	uint32_t passed;	// PSNs before it that never came, whole or trimmed
 	uint32_t owed_next;	// context behind this of those owed some, number + 1
 	bool is_owed;		// stands among them
 	bool is_telling;	// sending: stands among those that have a demand to tell

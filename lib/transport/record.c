@@ -73,7 +73,7 @@ static void load_numbers(const struct endpoint *endpoint, struct qp *qp,
 	qp->send_una = qp->send_at = qp->send_done = qp->send_tail = record->sends;
 	qp->msn = record->msn;
 	qp->rqmsn = record->rqmsn;
-	qp->rcv_next = record->rcv_next;
+	qp->rcv_next = qp->credit_next = record->rcv_next;
 	qp->news_from = qp->news_to = record->rcv_next;
 	qp->rqmsn_wanted = record->rqmsn_wanted;
 	qp->ops_done = record->ops_done;

@@ -159,8 +159,8 @@ static void the_receiver_grants_and_asks_for_its_penalty(void **state)
 	const struct cc_ops *ops = pair.cc.ops;
 	assert_int_equal(ops->receiver_on_data(pair.receiver, MTU, false, false, 1), 33);
 	assert_int_equal(ops->receiver_on_data(pair.receiver, 64, false, true, 1), 33);
-	assert_int_equal(ops->receiver_grant(pair.receiver), 2 * MTU);
-	assert_int_equal(ops->receiver_grant(pair.receiver), 0);
+	assert_int_equal(ops->receiver_grant(pair.receiver, 0), 2 * MTU);
+	assert_int_equal(ops->receiver_grant(pair.receiver, 0), 0);
 }
 
 // Whatever NSCC does, what may be in flight by credits, and what is owed, is the first window and
@@ -192,7 +192,7 @@ static void credit_is_conserved(void **state)
 			else
 				ack(cc, MTU, delay_ps, delay_ps > 9 * PS_PER_US, now);
 		} else if (what == 3) {
-			uint32_t bytes = cc->ops->receiver_grant(pair.receiver);
+			uint32_t bytes = cc->ops->receiver_grant(pair.receiver, 0);
 			owed -= bytes;
 			cc->ops->on_credit(cc, bytes, now);
 		}

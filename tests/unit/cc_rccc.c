@@ -45,7 +45,7 @@ static void arrive(struct pair *pair, uint32_t bytes, bool is_trimmed)
 
 static uint32_t grant(struct pair *pair)
 {
-	return pair->cc.ops->receiver_grant(pair->receiver);
+	return pair->cc.ops->receiver_grant(pair->receiver, 0);
 }
 
 static void a_turn_grants_a_quantum_of_what_came(void **state)
@@ -65,6 +65,23 @@ static void a_turn_grants_a_quantum_of_what_came(void **state)
 	arrive(&pair, 2500, false);
 	assert_int_equal(grant(&pair), 10000);
 	assert_int_equal(grant(&pair), 500);
+}
+
+// Told what waits, a first window may be granted that has not left: what was passed on the way has,
+// but counts as half a window at most.
+static void what_was_passed_on_the_way_makes_room(void **state)
+{
+	(void)state;
+	struct pair pair = start(10 * WINDOW);
+	pair.cc.ops->receiver_told(pair.receiver, 100 * WINDOW, 0);
+	assert_int_equal(pair.cc.ops->receiver_grant(pair.receiver, 0), WINDOW);
+	assert_int_equal(pair.cc.ops->receiver_grant(pair.receiver, 0), 0);
+	assert_int_equal(pair.cc.ops->receiver_grant(pair.receiver, 3 * MTU), 3 * MTU);
+	assert_int_equal(pair.cc.ops->receiver_grant(pair.receiver, 3 * MTU), 0);
+	for (int i = 0; i < 3; i++)
+		arrive(&pair, MTU, false); // they came, and are not granted a second time
+	assert_int_equal(pair.cc.ops->receiver_grant(pair.receiver, 0), 0);
+	assert_int_equal(pair.cc.ops->receiver_grant(pair.receiver, 9 * WINDOW), WINDOW / 2);
 }
 
 static void a_trimmed_packet_is_owed_a_full_one(void **state)
@@ -168,6 +185,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_turn_grants_a_quantum_of_what_came),
+		cmocka_unit_test(what_was_passed_on_the_way_makes_room),
 		cmocka_unit_test(a_trimmed_packet_is_owed_a_full_one),
 		cmocka_unit_test(what_is_acknowledged_or_trimmed_takes_its_credit_along),
 		cmocka_unit_test(no_credit_makes_more_than_two_first_windows_or_less_than_none),

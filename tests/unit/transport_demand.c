@@ -85,6 +85,53 @@ static void grant_all(struct bench *bench, bool has_credits)
 	}
 }
 
+// A packet reaches NIC 1, which grants what it owes then.
+static void hand_over(struct bench *bench, uint32_t index)
+{
+	endpoint_receive(bench->ends[1], index, bench->now, &bench->out);
+	bench_poll(bench, 1);
+	grant_all(bench, true);
+}
+
+// One packet of many comes, and its sender is granted a first window more; returns what that is.
+static uint32_t send_first(struct bench *bench)
+{
+	assert_int_equal(bench_post(bench, 0, 0, 1000 * FULL, 0), 0);
+	hand_over(bench, endpoint_next(bench->ends[0], 0, bench->now, &bench->out));
+	send_all(bench, UINT32_MAX);
+	grant_all(bench, true);
+	return granted;
+}
+
+// Ten packets are under way when the one behind them comes: they have left, so as much more is
+// granted, and nothing for them when they come, whole or trimmed; nor for one that was lost, once
+// it is here.
+static void what_a_later_packet_passed_is_granted_before_it_comes(void **state)
+{
+	(void)state;
+	enum { HELD = 10 };
+	struct bench *bench = open_bench();
+	uint32_t held[HELD], last, first = send_first(bench);
+	for (uint32_t i = 0; i < HELD; i++)
+		held[i] = endpoint_next(bench->ends[0], 0, bench->now, &bench->out);
+	last = endpoint_next(bench->ends[0], 0, bench->now, &bench->out);
+	assert_int_not_equal(last, PACKET_NONE);
+	hand_over(bench, last);
+	assert_int_equal(granted - first, (1 + HELD) * WIRE);
+	packet_at(&bench->packets, held[3])->flags |= PACKET_TRIMMED;
+	for (uint32_t i = 0; i < HELD - 1; i++)
+		hand_over(bench, held[i]);
+	assert_int_equal(granted - first, (1 + HELD) * WIRE);
+	uint32_t again = endpoint_next(bench->ends[0], 0, bench->now, &bench->out);
+	assert_true(packet_at(&bench->packets, again)->bth & PACKET_RTX); // the trimmed one
+	hand_over(bench, again);
+	assert_int_equal(granted - first, (2 + HELD) * WIRE);
+	packet_at(&bench->packets, held[HELD - 1])->bth |= PACKET_RTX; // its first was lost
+	hand_over(bench, held[HELD - 1]);
+	assert_int_equal(granted - first, (2 + HELD) * WIRE);
+	bench_close(bench);
+}
+
 // 10 of 51 packets have left when the first answer comes: the other 41 wait, and are asked for.
 static void the_first_answer_ends_what_is_free(void **state)
 {
@@ -266,6 +313,7 @@ static void a_demand_that_is_lost_is_told_again(void **)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_a_later_packet_passed_is_granted_before_it_comes),
 		cmocka_unit_test(the_first_answer_ends_what_is_free),
 		cmocka_unit_test(no_more_than_a_window_is_under_way),
 		cmocka_unit_test(work_is_asked_for_or_begins_anew),
