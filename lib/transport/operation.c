@@ -74,7 +74,7 @@ void operation_nak(struct endpoint *endpoint, struct qp *qp, uint32_t index, uin
 {
 	struct packet *packet = packet_at(out->packets, index);
 	bool is_access = reason == REFUSED_KEY || reason == REFUSED_BOUNDS;
-	responder_route(qp, packet);
+	responder_route(endpoint, qp, packet);
 	packet->opcode = PACKET_ACK;
 	packet->timestamp = 0;
 	packet->psn = psn & PSN_MASK;

@@ -224,15 +224,15 @@ struct path_choice path_pick(struct path_set *set, uint32_t plane_number, uint32
 	return (struct path_choice){spare, false};
 }
 
-// How bad a plane is for a control packet: 0 as good as any, 1 down at the peer, 2 down here, 3
-// denied.
+// How bad a plane is for a control packet: 0 as good as any, 1 down at the peer or held dead, 2
+// down here, 3 denied.
 static uint32_t badness(const struct path_set *set, uint32_t plane)
 {
 	if (set->planes[plane].is_denied)
 		return 3;
 	if (set->shape->ports_down >> plane & 1)
 		return 2;
-	return set->peer_down >> plane & 1;
+	return (set->peer_down >> plane & 1) | set->planes[plane].is_closed;
 }
 
 uint32_t path_control_plane(const struct path_set *set, uint32_t plane)

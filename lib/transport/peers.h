@@ -14,6 +14,7 @@
 struct peer {
 	uint32_t nic;
 	uint32_t first_qp;   // of the QPs that lead there, number + 1, linked through qp.peer_next
+	uint32_t knower;     // of its QPs, the one that last lost an EV, number + 1; 0 = none
 	uint32_t down;	     // bits of its ports that are down, as it says
 	uint32_t word;	     // bits of ours that are down, as it was told last, or WORD_UNKNOWN
 	uint32_t ask_next;   // peer behind this one among those to be told, index + 1

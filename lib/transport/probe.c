@@ -10,6 +10,7 @@
 #include "control.h"
 #include "endpoint.h"
 #include "responder.h"
+#include "way.h"
 
 // A probe without an answer is given up after a base timeout.
 static ps_t wait_ps(const struct endpoint *endpoint)
@@ -82,6 +83,8 @@ static void count_retired(struct endpoint *endpoint, struct qp *qp, enum path_ch
 {
 	endpoint->counters.paths_retired += change != PATH_SAME;
 	endpoint->counters.paths_replaced += change == PATH_REPLACED;
+	if (change != PATH_SAME)
+		way_lost(endpoint, qp);
 	probe_wake(endpoint, qp, now);
 }
 

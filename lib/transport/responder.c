@@ -12,6 +12,7 @@
 #include "placement.h"
 #include "reorder.h"
 #include "service.h"
+#include "way.h"
 
 // A SACK can tell of a cause so far behind its cumulative PSN.
 #define OFFSET_MIN (-32768)
@@ -161,10 +162,11 @@ static bool accept(struct endpoint *endpoint, struct qp *qp, const struct packet
 	return is_done;
 }
 
-void responder_route(struct qp *qp, struct packet *packet)
+void responder_route(const struct endpoint *endpoint, struct qp *qp, struct packet *packet)
 {
-	packet->plane = (uint8_t)path_control_plane(&qp->path, packet->plane);
-	packet->ev = path_value(&qp->path, path_control(&qp->path, packet->plane));
+	struct path_set *path = way_known(endpoint, qp);
+	packet->plane = (uint8_t)path_control_plane(path, packet->plane);
+	packet->ev = path_value(path, path_control(path, packet->plane));
 }
 
 void responder_address(const struct endpoint *endpoint, uint32_t remote_qpn, struct packet *packet)
@@ -184,7 +186,7 @@ void responder_address(const struct endpoint *endpoint, uint32_t remote_qpn, str
 void responder_answer(struct endpoint *endpoint, struct qp *qp, uint32_t index, struct outbox *out)
 {
 	struct packet *packet = packet_at(out->packets, index);
-	responder_route(qp, packet);
+	responder_route(endpoint, qp, packet);
 	responder_address(endpoint, qp->remote_qpn, packet);
 	packet->payload = service_is_left_out(endpoint, qp); // until it leaves
 	control_send(endpoint, index, out);
@@ -307,7 +309,7 @@ static __attribute__((noinline)) void answer(struct endpoint *endpoint, struct q
 	if (due == DUE_SACK) {
 		answer_sack(endpoint, qp, index, trigger, out);
 	} else if (due == DUE_ACK) {
-		responder_route(qp, packet_at(out->packets, index));
+		responder_route(endpoint, qp, packet_at(out->packets, index));
 		operation_ack(endpoint, qp, index, out);
 	} else if (due != 0) {
 		answer_both(endpoint, qp, index, trigger, out);

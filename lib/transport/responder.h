@@ -16,7 +16,7 @@ void responder_answer_probe(struct endpoint *endpoint, struct qp *qp, uint32_t i
 			    struct outbox *out);
 
 // The way back of an answer: the plane that its cause came by, where that is alive.
-void responder_route(struct qp *qp, struct packet *packet);
+void responder_route(const struct endpoint *endpoint, struct qp *qp, struct packet *packet);
 
 // Addresses a control packet back to where its cause came from, by `source`.
 void responder_address(const struct endpoint *endpoint, uint32_t remote_qpn, struct packet *packet);

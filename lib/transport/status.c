@@ -123,6 +123,8 @@ void status_leave(struct endpoint *endpoint, uint32_t number)
 	if (record->peer_next != 0)
 		endpoint->records[record->peer_next - 1].peer_prev = record->peer_prev;
 	record->peer = record->peer_next = record->peer_prev = 0;
+	if (peer->knower == number + 1)
+		peer->knower = 0;
 	if (peer->first_qp == 0)
 		part(endpoint, peer);
 	refresh_flags(endpoint);

@@ -34,3 +34,29 @@ uint32_t way_ev(const struct endpoint *endpoint, const struct peer *peer, uint32
 	const struct profile *profile = endpoint->shape.profile;
 	return profile ? profile->values[plane] : endpoint->shape.fixed | plane;
 }
+
+static bool knows_bad(const struct path_set *path)
+{
+	return (path->bad | path->closed) != 0;
+}
+
+struct path_set *way_known(const struct endpoint *endpoint, struct qp *qp)
+{
+	uint32_t peer = endpoint->records[qp->number].peer;
+	uint32_t knower = peer == 0 ? 0 : endpoint->peers.peers[peer - 1].knower;
+	if (__builtin_expect(knower == 0, 1) || knows_bad(&qp->path))
+		return &qp->path;
+	struct qp *other = endpoint_qp(endpoint, knower - 1);
+	// what a QP that failed knew would never end, as it probes no more, nor what is denied to
+	// it
+	bool is_fresh = other && other->state == QP_RTS && knows_bad(&other->path) &&
+		other->path.denied == 0 && other->path.shape == qp->path.shape;
+	return is_fresh ? &other->path : &qp->path;
+}
+
+void way_lost(struct endpoint *endpoint, const struct qp *qp)
+{
+	uint32_t peer = endpoint->records[qp->number].peer;
+	if (peer != 0)
+		endpoint->peers.peers[peer - 1].knower = qp->number + 1;
+}
