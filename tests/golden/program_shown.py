@@ -8,9 +8,11 @@ import os
 import pathlib
 import pty
 import re
+import shutil
 import subprocess
 import tempfile
 import unittest
+import uuid
 
 WEFT = os.environ["WEFT"]
 BIDI = "\u202egpj\u2066\u200f\u061c\ufeff\u0085\u009b31m\u2028"
@@ -47,9 +49,10 @@ def is_number(text):
 
 class Shown(unittest.TestCase):
     def setUp(self):
-        self.room = tempfile.TemporaryDirectory()
-        self.addCleanup(self.room.cleanup)
-        self.folder = pathlib.Path(self.room.name)
+        # no name of tempfile's own: one with `_` at its end is markup, and its path stands in what is compared here
+        self.folder = pathlib.Path(tempfile.gettempdir()) / f"shown{uuid.uuid4().hex}"
+        self.folder.mkdir(mode=0o700)
+        self.addCleanup(shutil.rmtree, self.folder)
 
     def file(self, name, text):
         path = self.folder / name
