@@ -24,6 +24,16 @@ static void name_ends(uint8_t name, struct wire_end ends[PLANES_MAX])
 						.mac = {0x4c, 0, 0, name, 0, plane}};
 }
 
+static void open_adapter(struct end *end)
+{
+	size_t bytes = adapter_bytes(&end->config, &end->refusal);
+	assert_int_not_equal(bytes, 0);
+	end->memory = aligned_alloc(ADAPTER_ALIGN, bytes);
+	assert_int_equal(
+		adapter_create(&end->adapter, end->memory, bytes, &end->config, &end->refusal), 0);
+	assert_int_equal(adapter_open(end->adapter, &end->qpn, &end->exchange), 0);
+}
+
 static void open_end(struct end *end, uint8_t name, uint32_t planes, uint32_t qps)
 {
 	struct wire_end ends[PLANES_MAX]; // need not outlive the calls
@@ -32,12 +42,7 @@ static void open_end(struct end *end, uint8_t name, uint32_t planes, uint32_t qp
 	end->config.transport.planes = planes;
 	end->config.qp_max = qps;
 	end->config.ends = ends;
-	size_t bytes = adapter_bytes(&end->config, &end->refusal);
-	assert_int_not_equal(bytes, 0);
-	end->memory = aligned_alloc(ADAPTER_ALIGN, bytes);
-	assert_int_equal(
-		adapter_create(&end->adapter, end->memory, bytes, &end->config, &end->refusal), 0);
-	assert_int_equal(adapter_open(end->adapter, &end->qpn, &end->exchange), 0);
+	open_adapter(end);
 	memset(ends, 0xee, sizeof(ends));
 }
 
@@ -255,6 +260,25 @@ static void an_unknown_mac_is_left_to_the_program(void **state)
 	free(other.memory);
 }
 
+// Addresses that follow from a NIC's number: an exchange may leave the MAC out, and not lie.
+static void a_mac_that_is_told_is_that_of_the_number(void **state)
+{
+	(void)state;
+	struct end own = {.config = rig_config()}, other = {.config = rig_config()};
+	own.config.nic = 1;
+	other.config.nic = 2;
+	open_adapter(&own);
+	open_adapter(&other);
+	struct adapter_exchange told = other.exchange;
+	told.mac[5] ^= 1;
+	assert_int_equal(adapter_connect(own.adapter, own.qpn, &told, 0, &own.refusal), -EINVAL);
+	assert_non_null(strstr(own.refusal.text, "another address"));
+	memset(told.mac, 0, sizeof(told.mac));
+	assert_int_equal(adapter_connect(own.adapter, own.qpn, &told, 0, &own.refusal), 0);
+	free(own.memory);
+	free(other.memory);
+}
+
 // The right QPN is not enough.
 static void frames_of_a_third_are_of_no_qp(void **state)
 {
@@ -348,6 +372,7 @@ int main(void)
 		cmocka_unit_test(ends_with_other_planes_are_refused),
 		cmocka_unit_test(another_partition_is_refused_at_once),
 		cmocka_unit_test(an_unknown_mac_is_left_to_the_program),
+		cmocka_unit_test(a_mac_that_is_told_is_that_of_the_number),
 		cmocka_unit_test(frames_of_a_third_are_of_no_qp),
 		cmocka_unit_test(an_address_is_of_one_nic),
 		cmocka_unit_test(hosts_come_and_go),

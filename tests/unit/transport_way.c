@@ -2,6 +2,7 @@
 // What one QP lost, answers of another QP to the same peer avoid, for as long as it is bad.
 #include "transport_status.h"
 
+#include "../../lib/transport/probe.h"
 #include "../../lib/transport/responder.h"
 #include "../../lib/transport/way.h"
 
@@ -38,6 +39,15 @@ static void an_answer_avoids_what_another_qp_lost(void **state)
 		assert_int_not_equal(index, 4);
 		assert_int_equal(packet.plane, 0);
 	}
+	close_done(bench);
+}
+
+static void whatever_retires_a_path_tells_the_others(void **state)
+{
+	(void)state;
+	struct bench *bench = open_two(2);
+	probe_lose(bench->ends[0], qp_of(bench, 1), 4, 0);
+	assert_ptr_equal(known_to(bench, 0), &qp_of(bench, 1)->path);
 	close_done(bench);
 }
 
@@ -123,6 +133,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_answer_avoids_what_another_qp_lost),
+		cmocka_unit_test(whatever_retires_a_path_tells_the_others),
 		cmocka_unit_test(who_lost_something_itself_goes_by_that),
 		cmocka_unit_test(a_path_that_came_back_is_used_again),
 		cmocka_unit_test(a_qp_that_failed_or_left_says_nothing),
