@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include <weft/drive.h>
+#include <weft/engine/engine.h>
 
 #include "rig_goal.h"
 #include "rig_matrix.h"

@@ -3,7 +3,7 @@
 // cell by cell. After rig.h.
 #pragma once
 
-#include <weft/world_delays.h>
+#include <weft/world/world_delays.h>
 
 #include "rig.h"
 

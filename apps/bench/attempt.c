@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <weft/drive.h>
+#include <weft/engine/engine.h>
 
 // What comes back from a process.
 struct answer {

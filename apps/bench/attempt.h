@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <weft/refusal.h>
-#include <weft/time.h>
+#include <weft/core/refusal.h>
+#include <weft/core/time.h>
 
 // What is the same each time is in `digest` and the counts; the last two are not.
 struct attempt {

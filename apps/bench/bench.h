@@ -6,9 +6,9 @@
 
 #include <jansson.h>
 
-#include <weft/refusal.h>
+#include <weft/core/refusal.h>
 
-#include "outcome.h"
+#include <weft/run/outcome.h>
 
 #define REPEAT_MAX 1000
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <weft/check.h>
+#include <weft/core/check.h>
 
 // Links of 1 us and switches without latency, as htsim's runs had them.
 #define DELAYS "  nic_delay: 1us\n  trunk_delay: 1us\n  switch_delay: 0ns\n"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <weft/drive_files.h>
+#include <weft/files/files.h>
 
 #include "weft_version.h"
 

@@ -10,7 +10,7 @@
 
 #include <jansson.h>
 
-#include <weft/drive.h>
+#include <weft/engine/engine.h>
 
 #include "bench.h"
 #include "peer.h"

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <weft/drive_files.h>
+#include <weft/files/files.h>
 
 #include "bench.h"
 

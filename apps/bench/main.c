@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <weft/drive.h>
-#include <weft/report_visible.h>
+#include <weft/engine/engine.h>
+#include <weft/result/report_visible.h>
 
 #include "bench.h"
 #include "help.h"

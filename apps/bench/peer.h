@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-#include <weft/machine.h>
-#include <weft/transport.h>
+#include <weft/core/machine.h>
+#include <weft/transport/transport.h>
 
 #define PEER_QPS 4
 

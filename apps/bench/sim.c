@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <weft/drive_files.h>
+#include <weft/files/files.h>
 
 #include "cases.h"
 #include "compare.h"

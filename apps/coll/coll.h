@@ -13,11 +13,11 @@
 
 #include <jansson.h>
 
-#include <weft/coll.h>
-#include <weft/drive.h>
-#include <weft/drive_ledger.h>
-#include <weft/scenario.h>
-#include <weft/world_ideal.h>
+#include <weft/engine/engine.h>
+#include <weft/ports/ledger.h>
+#include <weft/scenario/scenario.h>
+#include <weft/workload/coll.h>
+#include <weft/world/world_ideal.h>
 
 #define SETS_MAX 64
 #define SET_BYTES 64
@@ -121,8 +121,8 @@ int extrapolate(struct call *call, struct measured *ret);
 int judge_ring(struct call *call, struct measured *ret, int rc);
 
 // The data of a ring with credits. Its machine counts slices and has none, so the same slices and
-// credits run once more as messages (weft/workload_ring.h), with data: their scenario in place of
-// call->scenario. Needs data_free() in any case. Negative errno with call->refusal.
+// credits run once more as messages (weft/workload/workload_ring.h), with data: their scenario in
+// place of call->scenario. Needs data_free() in any case. Negative errno with call->refusal.
 struct data {
 	void *memory;
 	size_t bytes;

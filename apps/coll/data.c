@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include <weft/workload_ring.h>
+#include <weft/workload/workload_ring.h>
 
 #include "coll.h"
 

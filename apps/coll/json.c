@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the table has, as JSON: sizes in bytes, times in microseconds, rates in GB/s.
 
-#include <weft/check.h>
+#include <weft/core/check.h>
 
 #include "coll.h"
 #include "weft_version.h"

@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <weft/drive_signals.h>
+#include <weft/files/signals.h>
 
 #include "coll.h"
 #include "help.h"
-#include "outcome.h"
 #include "weft_version.h"
+#include <weft/run/outcome.h>
 
 #define SCENARIO_BYTES_MAX ((size_t)1 << 20)
 #define PACKETS_DEFAULT 8000000

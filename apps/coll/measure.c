@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <weft/drive_signals.h>
-#include <weft/report.h>
-#include <weft/workload_ring.h>
+#include <weft/files/signals.h>
+#include <weft/result/report.h>
+#include <weft/workload/workload_ring.h>
 
 #include "coll.h"
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft compare: arguments and files. What differs and what is noise is in lib/report.
+// weft compare: arguments and files. What differs and what is noise is in lib/study.
 
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <weft/drive_files.h>
-#include <weft/report_contrast.h>
+#include <weft/files/files.h>
+#include <weft/study/report_contrast.h>
 
-#include "../run/result_file.h"
 #include "help.h"
-#include "outcome.h"
 #include "weft_version.h"
+#include <weft/run/outcome.h>
+#include <weft/run/result_file.h>
 
 enum { OPT_ALL = 256, OPT_WITHIN, OPT_JSON, OPT_NO_MANIFEST, OPT_VERSION };
 

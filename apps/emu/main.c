@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft emu: runs a scenario with real frames, paced by a clock. All of it is in ../run.
 
-#include "../run/run.h"
 #include "help.h"
+#include <weft/run/run.h>
 
 int main(int argc, char **argv)
 {

@@ -8,9 +8,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include <weft/drive.h>
-#include <weft/measure_goodput.h>
-#include <weft/report_spread.h>
+#include <weft/engine/engine.h>
+#include <weft/measure/measure_goodput.h>
+#include <weft/study/report_spread.h>
 
 #include "facts.h"
 

@@ -6,13 +6,13 @@
 #include <math.h>
 #include <string.h>
 
-#include <weft/check.h>
-#include <weft/world_step.h>
+#include <weft/core/check.h>
+#include <weft/world/world_step.h>
 
-#include "../run/scenario_file.h"
-#include "../run/schedule.h"
 #include "goodput.h"
-#include "outcome.h"
+#include <weft/run/outcome.h>
+#include <weft/run/scenario_file.h>
+#include <weft/run/schedule.h>
 
 #define DAY_S 86400.0
 #define IB_TIMEOUT_S 4.096e-6 // times 2^timeout: InfiniBand's local ACK timeout

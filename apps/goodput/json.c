@@ -4,7 +4,7 @@
 #include <jansson.h>
 #include <math.h>
 
-#include <weft/check.h>
+#include <weft/core/check.h>
 
 #include "goodput.h"
 #include "weft_version.h"

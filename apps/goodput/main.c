@@ -8,8 +8,8 @@
 
 #include "goodput.h"
 #include "help.h"
-#include "outcome.h"
 #include "weft_version.h"
+#include <weft/run/outcome.h>
 
 enum {
 	OPT_DAYS = 256,

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include <weft/rng.h>
+#include <weft/core/rng.h>
 
 #include "goodput.h"
 

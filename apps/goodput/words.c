@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "goodput.h"
-#include "outcome.h"
+#include <weft/run/outcome.h>
 
 #define TIME_MAX_S (100 * 365 * 86400.0)
 #define RATE_MAX 1e9

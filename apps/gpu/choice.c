@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "gpu.h"
-#include "outcome.h"
+#include <weft/run/outcome.h>
 
 #define PATIENCE_S 30u
 

@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-#include <weft/gpu_generator.h>
-#include <weft/refusal.h>
+#include <weft/core/refusal.h>
+#include <weft/gpu/gpu_generator.h>
 
 #define DEVICE_NONE UINT32_MAX
 #define PLAYS_MAX 64

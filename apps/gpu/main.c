@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <weft/drive_files.h>
-#include <weft/drive_signals.h>
-#include <weft/gpu_record.h>
+#include <weft/files/files.h>
+#include <weft/files/signals.h>
+#include <weft/gpu/gpu_record.h>
 
 #include "gpu.h"
 #include "help.h"
-#include "outcome.h"
 #include "weft_version.h"
+#include <weft/run/outcome.h>
 
 #define RECORD_BYTES_MAX ((size_t)1 << 28)
 #define NS_PER_S INT64_C(1000000000)

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <weft/check.h>
-#include <weft/drive.h>
+#include <weft/core/check.h>
+#include <weft/engine/engine.h>
 
 #include "mllog.h"
 

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <weft/drive.h>
+#include <weft/engine/engine.h>
 
 #include "help.h"
 #include "mllog.h"
-#include "outcome.h"
 #include "weft_version.h"
+#include <weft/run/outcome.h>
 
 #define LOG_BYTES_MAX ((size_t)1 << 28)
 #define BLOCK_MAX 100000

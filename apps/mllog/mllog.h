@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include <weft/mllog.h>
+#include <weft/study/mllog.h>
 
 #define FILES_MAX 64
 

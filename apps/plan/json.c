@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include <weft/check.h>
+#include <weft/core/check.h>
 
 #include "plan.h"
 

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "help.h"
-#include "outcome.h"
 #include "plan.h"
 #include "weft_version.h"
+#include <weft/run/outcome.h>
 
 enum { OPT_SET = 256, OPT_ORDER, OPT_DOMAIN, OPT_TRAY, OPT_LIST, OPT_KEYS, OPT_JSON, OPT_VERSION };
 

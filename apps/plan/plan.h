@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include <weft/order.h>
+#include <weft/workload/order.h>
 
 #define SETS_MAX 64
 

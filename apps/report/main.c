@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft report: arguments and files. What is said, and how it looks, is in lib/report.
+// weft report: arguments and files. What is said, and how it looks, is in lib/page.
 
 #include <dirent.h>
 #include <errno.h>
@@ -8,14 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <weft/drive_files.h>
-#include <weft/report_html.h>
+#include <weft/files/files.h>
+#include <weft/page/report_html.h>
 
-#include "../run/page.h"
-#include "../run/result_file.h"
 #include "help.h"
-#include "outcome.h"
 #include "weft_version.h"
+#include <weft/page/page_assets.h>
+#include <weft/run/outcome.h>
+#include <weft/run/result_file.h>
 
 enum {
 	OPT_PROFILE = 256,
@@ -191,13 +191,13 @@ static int page_of(FILE *to, const struct sheet *sheet, const struct html_input 
 static int metrics_of(FILE *to, const struct sheet *sheet, const struct html_input *input)
 {
 	(void)input;
-	return metrics_write(to, sheet);
+	return sheet_metrics(to, sheet);
 }
 
 static int csv_of(FILE *to, const struct sheet *sheet, const struct html_input *input)
 {
 	(void)input;
-	return metrics_csv(to, sheet);
+	return sheet_csv(to, sheet);
 }
 
 // What is written, and by whom.

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "help.h"
-#include "outcome.h"
 #include "scaling.h"
 #include "weft_version.h"
+#include <weft/run/outcome.h>
 
 enum {
 	OPT_RACKS = 256,

@@ -6,8 +6,8 @@
 #include <getopt.h>
 #include <string.h>
 
-#include "../run/call.h"
-#include "../run/depth_sample.h"
+#include <weft/run/call.h>
+#include <weft/run/depth_sample.h>
 
 #define WORDS_MAX (2 * OPTION_SETS_MAX + 8)
 

@@ -2,8 +2,8 @@
 // One step whose collectives run packet by packet, as weft sim --depth sample has it.
 #pragma once
 
-#include <weft/refusal.h>
-#include <weft/step.h>
+#include <weft/core/refusal.h>
+#include <weft/workload/step.h>
 
 struct packets_step {
 	struct step_exposed times;

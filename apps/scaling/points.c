@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <weft/report_scaling.h>
-#include <weft/world_step.h>
+#include <weft/study/report_scaling.h>
+#include <weft/world/world_step.h>
 
-#include "../run/scenario_file.h"
-#include "../run/schedule.h"
 #include "packets.h"
 #include "scaling.h"
+#include <weft/run/scenario_file.h>
+#include <weft/run/schedule.h>
 
 static double s(ps_t time)
 {

@@ -7,11 +7,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include <weft/drive.h>
-#include <weft/report_spread.h>
-#include <weft/step.h>
+#include <weft/engine/engine.h>
+#include <weft/study/report_spread.h>
+#include <weft/workload/step.h>
 
-#include "../run/jitter.h"
+#include <weft/run/jitter.h>
 
 #define POINTS_MAX 64
 #define SETS_MAX 60 // with two of our own no more than weft sim takes

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include <weft/report_visible.h>
+#include <weft/result/report_visible.h>
 
 #include "scaling.h"
 

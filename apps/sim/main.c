@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft sim: runs a scenario in virtual time. All of it is in ../run.
 
-#include "../run/run.h"
 #include "help.h"
+#include <weft/run/run.h>
 
 int main(int argc, char **argv)
 {

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include <weft/fabric.h>
+#include <weft/fabric/fabric.h>
 
 // The most that can flow from the first half of the NICs to the second, in one direction, bits per
 // second. The halves are by number; of a torus, they are parted along its longest dimension, where

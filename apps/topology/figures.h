@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include <weft/fabric.h>
+#include <weft/fabric/fabric.h>
 
 // The switches of one tier in one plane. Capacities are sums over the tier, in one direction.
 struct tier_figures {

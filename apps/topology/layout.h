@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <weft/fabric.h>
+#include <weft/fabric/fabric.h>
 
 enum layout_form { LAYOUT_ROWS, LAYOUT_GRID, LAYOUT_CIRCLE };
 

@@ -7,15 +7,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <weft/drive.h>
+#include <weft/engine/engine.h>
 
-#include "../run/topology_file.h"
 #include "figures.h"
 #include "help.h"
-#include "outcome.h"
 #include "svg.h"
 #include "table.h"
 #include "weft_version.h"
+#include <weft/run/outcome.h>
+#include <weft/run/topology_file.h>
 
 #define SETS_MAX 64
 #define SCENARIO_BYTES_MAX ((size_t)1 << 20)

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include <weft/report_visible.h>
+#include <weft/result/report_visible.h>
 
 #include "layout.h"
 #include "table.h"

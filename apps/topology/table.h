@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include <weft/world.h>
+#include <weft/world/world.h>
 
 #include "figures.h"
 

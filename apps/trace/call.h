@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include <weft/trace.h>
+#include <weft/trace/trace.h>
 
-#include "../run/export.h"
+#include <weft/run/export.h>
 
 struct call {
 	char *const *paths;

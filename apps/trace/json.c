@@ -3,7 +3,7 @@
 
 #include <jansson.h>
 
-#include <weft/check.h>
+#include <weft/core/check.h>
 
 #include "call.h"
 

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <weft/drive_files.h>
+#include <weft/files/files.h>
 
-#include "../run/trace_files.h"
 #include "call.h"
 #include "help.h"
-#include "outcome.h"
 #include "weft_version.h"
+#include <weft/run/outcome.h>
+#include <weft/run/trace_files.h>
 
 enum { OPT_FORMAT = 256, OPT_JSON, OPT_EXPORT, OPT_OUT, OPT_FORCE, OPT_RANKS, OPT_VERSION };
 

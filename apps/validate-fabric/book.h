@@ -16,10 +16,10 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include <weft/refusal.h>
-#include <weft/report_manifest.h>
-#include <weft/report_verdict.h>
-#include <weft/scenario.h>
+#include <weft/core/refusal.h>
+#include <weft/result/report_manifest.h>
+#include <weft/scenario/scenario.h>
+#include <weft/verdict/report_verdict.h>
 
 #include "cost.h"
 #include "facts.h"

@@ -14,13 +14,13 @@
 
 #include <jansson.h>
 
-#include <weft/drive_files.h>
+#include <weft/files/files.h>
 
-#include "../run/result_file.h"
 #include "book.h"
 #include "budget.h"
-#include "outcome.h"
 #include "weft_version.h"
+#include <weft/run/outcome.h>
+#include <weft/run/result_file.h>
 
 #define TEXT_BYTES_MAX ((size_t)64 << 20)
 #define WORDS_MAX (2 * 2 * BOOK_WORDS_MAX + 16)

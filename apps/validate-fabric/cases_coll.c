@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <weft/coll.h>
+#include <weft/workload/coll.h>
 
 #include "book.h"
 #include "words.h"

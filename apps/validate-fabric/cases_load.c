@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <weft/rng.h>
-#include <weft/workload_flow.h>
+#include <weft/core/rng.h>
+#include <weft/workload/workload_flow.h>
 
 #include "book.h"
 #include "words.h"

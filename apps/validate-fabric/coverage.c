@@ -9,7 +9,7 @@
 
 #include "book.h"
 #include "coverage.h"
-#include "outcome.h"
+#include <weft/run/outcome.h>
 
 static bool is_covered(const struct case_run *run)
 {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <weft/drive_files.h>
+#include <weft/files/files.h>
 
 #define BOOK_BYTES_MAX ((size_t)64 << 20)
 

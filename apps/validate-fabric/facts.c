@@ -3,10 +3,10 @@
 
 #include <errno.h>
 
-#include <weft/drive.h>
+#include <weft/engine/engine.h>
 
-#include "../run/topology_file.h"
 #include "cost.h"
+#include <weft/run/topology_file.h>
 
 #define QUICK_HOPS 6e6 // of a case, about: a second or two
 #define WHOLE_HOPS 60e6

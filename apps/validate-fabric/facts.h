@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <weft/refusal.h>
-#include <weft/scenario.h>
+#include <weft/core/refusal.h>
+#include <weft/scenario/scenario.h>
 
 #include "carry.h"
 

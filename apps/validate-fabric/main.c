@@ -10,16 +10,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <weft/drive_files.h>
-#include <weft/drive_signals.h>
+#include <weft/files/files.h>
+#include <weft/files/signals.h>
 
-#include "../run/folder.h"
 #include "budget.h"
 #include "coverage.h"
 #include "help.h"
-#include "outcome.h"
 #include "page.h"
 #include "weft_version.h"
+#include <weft/run/folder.h>
+#include <weft/run/outcome.h>
 
 #define AT_ONCE_MAX 64
 

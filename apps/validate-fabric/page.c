@@ -8,13 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <weft/drive_files.h>
-#include <weft/report_visible.h>
+#include <weft/files/files.h>
+#include <weft/result/report_visible.h>
 
 #include "coverage.h"
-#include "outcome.h"
 #include "page.h"
 #include "weft_version.h"
+#include <weft/run/outcome.h>
 
 static const char *const words[] = {[CASE_OPEN] = "open",	    [CASE_PASS] = "PASS",
 				    [CASE_FAIL] = "FAIL",	    [CASE_NOT_VALID] = "NOT VALID",

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <weft/report_html.h>
+#include <weft/page/report_html.h>
 
-#include "../run/page.h"
 #include "page.h"
 #include "weft_version.h"
+#include <weft/page/page_assets.h>
 
 static void put_word(FILE *to, const char *option, const char *word)
 {

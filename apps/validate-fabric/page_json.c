@@ -7,11 +7,11 @@
 
 #include <jansson.h>
 
-#include "../run/here.h"
 #include "coverage.h"
-#include "outcome.h"
 #include "page.h"
 #include "weft_version.h"
+#include <weft/run/here.h>
+#include <weft/run/outcome.h>
 
 #define BOOK_SCHEMA 4
 

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <weft/check.h>
-#include <weft/report_visible.h>
+#include <weft/core/check.h>
+#include <weft/result/report_visible.h>
 
 #include "coverage.h"
-#include "outcome.h"
 #include "page.h"
 #include "weft_version.h"
+#include <weft/run/outcome.h>
 
 static const char *yes(bool is)
 {

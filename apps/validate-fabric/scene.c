@@ -9,7 +9,7 @@
 
 #include <yaml.h>
 
-#include <weft/drive_files.h>
+#include <weft/files/files.h>
 
 #include "book.h"
 

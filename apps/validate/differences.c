@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <weft/report_spread.h>
+#include <weft/study/report_spread.h>
 
 #include "validate.h"
 

@@ -10,12 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <weft/report_visible.h>
+#include <weft/result/report_visible.h>
 
 #include "help.h"
-#include "outcome.h"
 #include "validate.h"
 #include "weft_version.h"
+#include <weft/run/outcome.h>
 
 #define MATRICES_MAX 10
 #define PER_MATRIX 4

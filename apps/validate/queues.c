@@ -17,7 +17,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <weft/rng.h>
+#include <weft/core/rng.h>
 
 #include "form.h"
 #include "validate.h"

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <weft/drive.h>
+#include <weft/engine/engine.h>
 
 // ---------------------------------------------------------------- one run
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft verdict: arguments and files. What a bound is and whether it holds is in lib/report.
+// weft verdict: arguments and files. What a bound is and whether it holds is in lib/verdict.
 
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <weft/drive_files.h>
-#include <weft/report_verdict.h>
+#include <weft/files/files.h>
+#include <weft/verdict/report_verdict.h>
 
-#include "../run/here.h"
-#include "../run/result_file.h"
 #include "help.h"
-#include "outcome.h"
 #include "profiles.h"
 #include "weft_version.h"
+#include <weft/run/here.h>
+#include <weft/run/outcome.h>
+#include <weft/run/result_file.h>
 
 enum {
 	OPT_PROFILE = 256,

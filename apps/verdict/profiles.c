@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <weft/drive_files.h>
-#include <weft/report_verdict.h>
+#include <weft/files/files.h>
+#include <weft/verdict/report_verdict.h>
 
 #include "profiles.h"
 

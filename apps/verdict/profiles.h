@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include <weft/refusal.h>
+#include <weft/core/refusal.h>
 
 // A line for each: its name and its description. -errno with a reason when there is no folder of
 // them, or one of them is no profile.

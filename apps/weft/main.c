@@ -10,12 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <weft/report_visible.h>
+#include <weft/result/report_visible.h>
 
 #include "command.h"
 #include "help.h"
-#include "outcome.h"
 #include "weft_version.h"
+#include <weft/run/outcome.h>
 
 // Where commands are looked for, relative to the folder of this program.
 static const char *const places[] = {"", "../libexec/weft/"};

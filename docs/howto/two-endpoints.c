@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <weft/adapter.h>
+#include <weft/adapter/adapter.h>
 
 #define MESSAGES 10
 #define MESSAGE_BYTES 1000000u

@@ -3,13 +3,13 @@
 // memory; all that it points to lies behind it, but for the programs' regions and local buffers.
 #pragma once
 
-#include <weft/adapter.h>
-#include <weft/arena.h>
-#include <weft/fifo.h>
-#include <weft/machine.h>
-#include <weft/packet.h>
-#include <weft/rng.h>
-#include <weft/transport_profiles.h>
+#include <weft/adapter/adapter.h>
+#include <weft/core/arena.h>
+#include <weft/core/fifo.h>
+#include <weft/core/machine.h>
+#include <weft/core/packet.h>
+#include <weft/core/rng.h>
+#include <weft/transport/transport_profiles.h>
 
 #include "host.h"
 #include "mapping.h"

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include <weft/psn.h>
+#include <weft/core/psn.h>
 
 // The place in the hash where the peer is, or would be. There always is a free one.
 static uint32_t *place_of(const struct adapter *adapter, uint32_t remote, uint32_t remote_qpn)

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include <weft/psn.h>
+#include <weft/core/psn.h>
 
 static void put16(uint8_t at[2], uint32_t value)
 {

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include <weft/rng.h>
+#include <weft/core/rng.h>
 
 #define GID_BYTES 16
 

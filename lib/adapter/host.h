@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <weft/arena.h>
-#include <weft/transport.h>
-#include <weft/wire_ends.h>
+#include <weft/core/arena.h>
+#include <weft/transport/transport.h>
+#include <weft/wire/wire_ends.h>
 
 #define HOST_NONE UINT32_MAX // no NIC has this number
 

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <weft/arena.h>
-#include <weft/check.h>
+#include <weft/core/arena.h>
+#include <weft/core/check.h>
 
 struct mapping {
 	uint8_t *base;

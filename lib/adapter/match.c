@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include <weft/psn.h>
+#include <weft/core/psn.h>
 
 #define PARTITION 0x7fffu // of a P_Key
 #define FULL_MEMBER 0x8000u

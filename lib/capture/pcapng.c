@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include <weft/capture.h>
+#include <weft/capture/capture.h>
 
 enum block_type {
 	BLOCK_SECTION = 0x0a0d0d0a,

@@ -3,7 +3,7 @@
 // asks for anything.
 #pragma once
 
-#include <weft/cc.h>
+#include <weft/cc/cc.h>
 
 // The table of algorithms: cc_NAME is the const struct cc_ops of the name NAME.
 #define CC_ALL(ROW) \

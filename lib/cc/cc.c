@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include <weft/cc_derived.h>
+#include <weft/cc/cc_derived.h>
 
 const struct cc_ops *cc_find(const char *name)
 {

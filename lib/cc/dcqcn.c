@@ -17,7 +17,7 @@
 // it. Ours is the least rate, one R_AI.
 #include "algorithms.h"
 
-#include <weft/cc_derived.h>
+#include <weft/cc/cc_derived.h>
 
 #include <assert.h>
 

@@ -3,9 +3,9 @@
 // a part of MRC: the packet that grants them is an extension of weft's (docs/wire.md).
 //
 // The receiver owes a QP as many bytes as came from it, whole or trimmed, and grants them in quanta
-// at the pace of its line (lib/transport/credit.c), all that send in turn. A sender may send what
-// it was granted, and 1.5 BDP at first. In the terms of a window: what is in flight and what is
-// granted; so an acknowledgement takes from both, and a credit adds.
+// at the pace of its line (lib/transport/mrc/credit.c), all that send in turn. A sender may send
+// what it was granted, and 1.5 BDP at first. In the terms of a window: what is in flight and what
+// is granted; so an acknowledgement takes from both, and a credit adds.
 //
 // Timer: a sender without credit for a packet waits for one; when none came for a millisecond, the
 // last one may be lost, and it sends a packet without, for which the next one pays.
@@ -19,7 +19,7 @@
 
 #include "algorithms.h"
 
-#include <weft/cc_derived.h>
+#include <weft/cc/cc_derived.h>
 
 #define QUANTUM_PACKETS 4u // htsim's
 #define PATIENCE_PS PS_PER_MS

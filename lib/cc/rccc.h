@@ -3,7 +3,7 @@
 // window of the sender, too (nscc_rccc.c). What may be in flight by credits is cc.credit_bytes.
 #pragma once
 
-#include <weft/cc.h>
+#include <weft/cc/cc.h>
 
 struct rccc {
 	uint32_t window_max, mtu_bytes;

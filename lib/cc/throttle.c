@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See weft/cc_throttle.h.
-#include <weft/cc_throttle.h>
+// See weft/cc/cc_throttle.h.
+#include <weft/cc/cc_throttle.h>
 
 #define TARGET 0.3    // share of marks that is not too much
 #define DECREASE 0.5  // of the share, for each share of marks above it

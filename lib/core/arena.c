@@ -2,8 +2,8 @@
 // A bump allocator over memory that the driver gives. Nothing is ever given back: a world is built
 // once.
 
-#include <weft/arena.h>
-#include <weft/check.h>
+#include <weft/core/arena.h>
+#include <weft/core/check.h>
 
 #include <assert.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Searching and counting in bitmaps and in rings of bits.
 
-#include <weft/bitmap.h>
+#include <weft/core/bitmap.h>
 
 uint32_t bitmap_next(const uint64_t *words, uint32_t bits, uint32_t from)
 {

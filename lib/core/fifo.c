@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pool of chunks behind every first-in-first-out list.
 
-#include <weft/fifo.h>
+#include <weft/core/fifo.h>
 
 #include <errno.h>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A 4-ary heap of timers, ordered by (time, key).
 
-#include <weft/heap.h>
+#include <weft/core/heap.h>
 
 #include <errno.h>
 
-#include <weft/check.h>
+#include <weft/core/check.h>
 
 #define HEAP_ARITY 4u
 

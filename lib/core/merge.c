@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include <weft/machine.h>
+#include <weft/core/machine.h>
 
 // One run inside a list.
 struct span {

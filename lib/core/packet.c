@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The packet pool and the names of opcodes.
 
-#include <weft/packet.h>
+#include <weft/core/packet.h>
 
 #include <errno.h>
 

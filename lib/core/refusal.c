@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Texts of refusals without printf, so that pure rooms can say why they refuse.
 
-#include <weft/refusal.h>
+#include <weft/core/refusal.h>
 
 #include <stddef.h>
 

@@ -2,7 +2,7 @@
 // What the files for CUDA devices share on the host.
 #pragma once
 
-#include <weft/refusal.h>
+#include <weft/core/refusal.h>
 
 #include <cuda_runtime.h>
 #include <errno.h>

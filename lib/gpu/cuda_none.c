@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A build without CUDA: what takes generator.cu's place.
 
-#include <weft/gpu_generator.h>
+#include <weft/gpu/gpu_generator.h>
 
 #include <errno.h>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients on the CPU: made, summed, checked. See gpu_generator.h and gpu_pattern.h.
 
-#include <weft/gpu_generator.h>
+#include <weft/gpu/gpu_generator.h>
 
 #include <stdbool.h>
 #include <string.h>
 
-#include <weft/gpu_pattern.h>
+#include <weft/gpu/gpu_pattern.h>
 
 void gpu_data_of(struct gpu_data *ret, const struct gpu_link *link, uint32_t rank)
 {

@@ -9,7 +9,7 @@
 //
 // Kernels that wait look at a word by which the host ends them all.
 
-#include <weft/gpu_generator.h>
+#include <weft/gpu/gpu_generator.h>
 
 #include <cuda_runtime.h>
 #include <errno.h>
@@ -19,7 +19,7 @@
 #include <string.h>
 #include <time.h>
 
-#include <weft/gpu_lateness.h>
+#include <weft/gpu/gpu_lateness.h>
 
 #include "clock.cuh"
 #include "generator.cuh"

@@ -2,7 +2,7 @@
 // What the parts of the generator on a CUDA device share. See generator.cu.
 #pragma once
 
-#include <weft/gpu_generator.h>
+#include <weft/gpu/gpu_generator.h>
 
 #include <pthread.h>
 

@@ -3,8 +3,8 @@
 // loop does here: a computation begins when the one before was due to end, or when it is asked for;
 // its work is done at once, and it ends when its time is over.
 
-#include <weft/gpu_generator.h>
-#include <weft/gpu_lateness.h>
+#include <weft/gpu/gpu_generator.h>
+#include <weft/gpu/gpu_lateness.h>
 
 #include <errno.h>
 #include <sched.h>
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include <weft/check.h>
+#include <weft/core/check.h>
 
 #include "load_host.h"
 #include "watch.h"

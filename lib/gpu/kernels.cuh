@@ -2,8 +2,8 @@
 // What runs on a CUDA device: kernels that wait, make, sum, check and release. See generator.cu.
 #pragma once
 
-#include <weft/gpu_generator.h>
-#include <weft/gpu_pattern.h>
+#include <weft/gpu/gpu_generator.h>
+#include <weft/gpu/gpu_pattern.h>
 
 #include <cuda_runtime.h>
 

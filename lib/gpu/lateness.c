@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// See weft/gpu_lateness.h.
+// See weft/gpu/gpu_lateness.h.
 
-#include <weft/gpu_lateness.h>
+#include <weft/gpu/gpu_lateness.h>
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include <weft/check.h>
+#include <weft/core/check.h>
 
 int gpu_lateness_init(struct gpu_lateness *lateness, uint32_t room)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The two ends of a link: how they are made, opened and closed. See gpu_link.h.
 
-#include <weft/gpu_link.h>
+#include <weft/gpu/gpu_link.h>
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What may stand in a link: shape, header, computations, figures. Pure. See gpu_link.h.
 
-#include <weft/gpu_link.h>
+#include <weft/gpu/gpu_link.h>
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include <weft/gpu_link.h>
+#include <weft/gpu/gpu_link.h>
 
 int link_refuse(struct refusal *refusal, int rc, const char *path, const char *why);
 int link_refuse_system(struct refusal *refusal, const char *path, const char *what);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What passes over a link: claims, states, heartbeats, flags, times of steps. See gpu_link.h.
 
-#include <weft/gpu_link.h>
+#include <weft/gpu/gpu_link.h>
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <weft/gpu_lateness.h>
+#include <weft/gpu/gpu_lateness.h>
 
 #include "link_file.h"
 

@@ -2,7 +2,7 @@
 // Work that the CPU does in place of waiting, in units as long as they were measured to take.
 #pragma once
 
-#include <weft/gpu_generator.h>
+#include <weft/gpu/gpu_generator.h>
 
 struct gpu_host_load {
 	enum gpu_load kind;

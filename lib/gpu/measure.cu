@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rates of a device's memory: what a copy reaches, and what gradients reach against it.
 
-#include <weft/gpu_generator.h>
+#include <weft/gpu/gpu_generator.h>
 
 #include "cuda.cuh"
 #include "kernels.cuh"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The run's end of a link, played from records: ranks that are live, and others that are patterns.
-// See weft/gpu_record.h.
+// See weft/gpu/gpu_record.h.
 
-#include <weft/gpu_record.h>
+#include <weft/gpu/gpu_record.h>
 
 #include <errno.h>
 #include <pthread.h>

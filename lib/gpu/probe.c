@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the driver says of devices. It is looked for at run time, so that programs start without it.
 
-#include <weft/gpu_generator.h>
+#include <weft/gpu/gpu_generator.h>
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records of a rank. See weft/gpu_record.h.
+// Records of a rank. See weft/gpu/gpu_record.h.
 
-#include <weft/gpu_record.h>
+#include <weft/gpu/gpu_record.h>
 
 #include <errno.h>
 #include <inttypes.h>

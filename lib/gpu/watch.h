@@ -2,7 +2,7 @@
 // What a generator does every now and then: it shows that it lives, and looks whether the run does.
 #pragma once
 
-#include <weft/gpu_generator.h>
+#include <weft/gpu/gpu_generator.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -9,8 +9,8 @@
 // and never less than the grain of the parts' histograms, one part in a hundred. What all parts
 // have in common is not in it.
 
-#include <weft/check.h>
-#include <weft/measure.h>
+#include <weft/core/check.h>
+#include <weft/measure/measure.h>
 
 #define DIGITS 2u
 #define GRAIN 100

@@ -2,12 +2,12 @@
 // How long paths over dead cables go on being used, from outside: by what is lost there. A path
 // that was left is tried again now and then; its tries are told apart by the silence before them.
 
-#include <weft/measure.h>
+#include <weft/measure/measure.h>
 
 #include <errno.h>
 
-#include <weft/check.h>
-#include <weft/rng.h>
+#include <weft/core/check.h>
+#include <weft/core/rng.h>
 
 int bypass_init(struct bypass *bypass, struct arena *arena, uint32_t max, ps_t silence_ps)
 {

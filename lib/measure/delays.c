@@ -2,13 +2,13 @@
 // The histograms of packets, in one place. Those that many share a run's memory with (planes, EVs)
 // have two digits, those of classes three.
 
-#include <weft/measure_delay.h>
+#include <weft/measure/measure_delay.h>
 
 #include <errno.h>
 #include <string.h>
 
-#include <weft/check.h>
-#include <weft/measure_add.h>
+#include <weft/core/check.h>
+#include <weft/measure/measure_add.h>
 
 #define NS_MAX (UINT64_C(1) << 36) // 68 s
 #define CLASS_DIGITS 3u

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The deepest state of a queue in each of some bins, which double when time outruns them.
 
-#include <weft/measure_link.h>
+#include <weft/measure/measure_link.h>
 
 #include <string.h>
 
-#include <weft/check.h>
+#include <weft/core/check.h>
 
 void depth_series_init(struct depth_series *series)
 {

@@ -2,14 +2,14 @@
 // One run, from event to event. Between events whole rounds of computing and saving are passed at
 // once, so that a run costs as much as it has failures.
 
-#include <weft/measure_goodput.h>
+#include <weft/measure/measure_goodput.h>
 
 #include <errno.h>
 #include <math.h>
 #include <stddef.h>
 
-#include <weft/check.h>
-#include <weft/rng.h>
+#include <weft/core/check.h>
+#include <weft/core/rng.h>
 
 #define OUTAGES_MAX 1024
 #define REPAIRS_MAX 8192

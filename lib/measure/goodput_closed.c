@@ -3,7 +3,7 @@
 // 1 - e^(-(i + C) / M); a restart of R can be hit itself. The mean time of a round that ends is
 // M / a (e^((i + C) / M) - 1), with a the mean of e^(-R / M).
 
-#include <weft/measure_goodput.h>
+#include <weft/measure/measure_goodput.h>
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
 // nearly a hyperbolic cosine: symmetric, so that the lowest point of a parabola through them is not
 // off to one side, however flat it lies and however rough the few failures of a run make it.
 
-#include <weft/measure_goodput.h>
+#include <weft/measure/measure_goodput.h>
 
 #include <math.h>
 

@@ -4,12 +4,12 @@
 // starts at twice the value and has 2^(b-1) cells of twice the width. A cell is thus narrower than
 // its lowest value / 2^(b-1), and 2^b >= 2 * 10^digits makes that one part in 10^digits.
 
-#include <weft/measure_add.h>
+#include <weft/measure/measure_add.h>
 
 #include <errno.h>
 #include <stddef.h>
 
-#include <weft/check.h>
+#include <weft/core/check.h>
 
 #define PARTS UINT64_C(1000000)
 

@@ -2,7 +2,7 @@
 // The words of drop reasons and pair classes, as every output prints them. They are part of the
 // schema in docs/result.md: a word that has been published is not changed.
 
-#include <weft/measure.h>
+#include <weft/measure/measure.h>
 
 #include <assert.h>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // See measure_paths.h.
 
-#include <weft/measure_paths.h>
+#include <weft/measure/measure_paths.h>
 
 #include <errno.h>
 #include <string.h>
 
-#include <weft/check.h>
+#include <weft/core/check.h>
 
 #define FINE_DIGITS 2u
 #define COARSE_DIGITS 1u

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // See measure_racks.h.
 
-#include <weft/measure_racks.h>
+#include <weft/measure/measure_racks.h>
 
 #include <errno.h>
 
-#include <weft/check.h>
+#include <weft/core/check.h>
 
 int racks_init(struct racks *racks, struct arena *arena, uint32_t hosts, uint32_t nics_per_host,
 	       uint64_t value_max)

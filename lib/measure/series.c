@@ -2,12 +2,12 @@
 // Counts in bins of equal length, for goodput over a window of a run. A window is whole bins, so
 // what it holds is exact: nothing is interpolated.
 
-#include <weft/measure.h>
+#include <weft/measure/measure.h>
 
 #include <errno.h>
 #include <string.h>
 
-#include <weft/check.h>
+#include <weft/core/check.h>
 
 int series_init(struct series *series, struct arena *arena, uint32_t count, ps_t bin_ps)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // See measure_slices.h.
 
-#include <weft/measure_slices.h>
+#include <weft/measure/measure_slices.h>
 
 #include <errno.h>
 
-#include <weft/check.h>
+#include <weft/core/check.h>
 
 int slices_init(struct slices *slices, struct arena *arena, uint32_t channels, uint32_t max,
 		uint32_t buckets)

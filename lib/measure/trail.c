@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // See measure_trail.h.
 
-#include <weft/measure_trail.h>
+#include <weft/measure/measure_trail.h>
 
 #include <errno.h>
 

@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include <weft/check.h>
+#include <weft/core/check.h>
 
 #include "chakra.h"
 #include "chakra.pb-c.h"

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include <weft/trace_run.h>
+#include <weft/trace/trace_run.h>
 
 #include "set.h"
 

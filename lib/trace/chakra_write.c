@@ -3,7 +3,7 @@
 // (version 0.0.4, is_cpu_op, comm_type and comm_size of 64 bits, comm_src, comm_dst and comm_tag of
 // 32, pg_name as text).
 
-#include <weft/trace_run.h>
+#include <weft/trace/trace_run.h>
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include <weft/trace.h>
+#include <weft/trace/trace.h>
 
 static bool is_counted(const struct trace_node *node)
 {

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <weft/check.h>
-#include <weft/coll.h>
-#include <weft/workload_ring.h>
+#include <weft/core/check.h>
+#include <weft/workload/coll.h>
+#include <weft/workload/workload_ring.h>
 
 #include "rings.h"
 

@@ -3,8 +3,8 @@
 // which ranks each collective is over.
 #pragma once
 
-#include <weft/arena.h>
-#include <weft/trace_run.h>
+#include <weft/core/arena.h>
+#include <weft/trace/trace_run.h>
 
 // One collective: node nodes[m] of rank ranks[m], for each member m.
 struct instance {

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include <weft/check.h>
-#include <weft/trace.h>
+#include <weft/core/check.h>
+#include <weft/trace/trace.h>
 
 static const char *const names[] = {"chakra", "chakra-json", "pytorch",	 "kineto", "simai",
 				    "aicb",   "micro",	     "aicb-csv", "goal"};

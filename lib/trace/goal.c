@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <weft/trace_run.h>
-#include <weft/workload_goal.h>
+#include <weft/trace/trace_run.h>
+#include <weft/workload/workload_goal.h>
 
 // An operation of some 200 bytes with its label needs a line of 7 or more.
 #define ARENA_BYTES(text_bytes) ((text_bytes)*64 + ((size_t)1 << 20))

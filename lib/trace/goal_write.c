@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program as GOAL text (see weft/workload_goal.h for the words).
+// A program as GOAL text (see weft/workload/workload_goal.h for the words).
 
-#include <weft/trace_run.h>
+#include <weft/trace/trace_run.h>
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <weft/check.h>
+#include <weft/core/check.h>
 
 static void put_op(FILE *to, const struct op *op, uint32_t label, ps_t unit_ps)
 {

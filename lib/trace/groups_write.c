@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The members of groups as JSON.
 
-#include <weft/trace_run.h>
+#include <weft/trace/trace_run.h>
 
 #include <errno.h>
 #include <stdio.h>

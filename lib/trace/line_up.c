@@ -4,7 +4,7 @@
 // file shows between the end of the last and its begin (none where they overlapped, or without
 // times), and after the last one the time until the file's end.
 
-#include <weft/trace_run.h>
+#include <weft/trace/trace_run.h>
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sets that are made here, not read: what weft itself would run.
 
-#include <weft/trace_run.h>
+#include <weft/trace/trace_run.h>
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include <weft/check.h>
+#include <weft/core/check.h>
 
 #include "set.h"
 

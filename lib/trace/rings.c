@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <weft/check.h>
+#include <weft/core/check.h>
 
 #define NONE UINT32_MAX
 

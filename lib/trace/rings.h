@@ -3,7 +3,7 @@
 // collectives. Counted while a set is gone through the first time, filled the second time.
 #pragma once
 
-#include <weft/workload.h>
+#include <weft/workload/workload.h>
 
 #include "expand.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <weft/check.h>
+#include <weft/core/check.h>
 
 #define NODES_MAX (1u << 27)
 #define GROUPS_MAX 65536u

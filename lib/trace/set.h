@@ -2,7 +2,7 @@
 // What the readers of this room share: building a set, and the readers themselves.
 #pragma once
 
-#include <weft/trace.h>
+#include <weft/trace/trace.h>
 
 // One file under the reader's finger.
 struct trace_input {

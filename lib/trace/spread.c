@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <weft/check.h>
+#include <weft/core/check.h>
 
 struct spread {
 	struct trace_set *to;

@@ -6,7 +6,7 @@
 
 #include <zlib.h>
 
-#include <weft/trace.h>
+#include <weft/trace/trace.h>
 
 #define GZIP_WINDOW (15 + 16) // the largest window; + 16: gzip's head and checksum
 

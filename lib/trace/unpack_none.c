@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include <weft/trace.h>
+#include <weft/trace/trace.h>
 
 int trace_unpack(char **ret_text, size_t *ret_bytes, const char *text, size_t bytes,
 		 struct refusal *refusal)

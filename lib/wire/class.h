@@ -3,7 +3,7 @@
 // which class is the operator's choice.
 #pragma once
 
-#include <weft/wire.h>
+#include <weft/wire/wire.h>
 
 #include "ip.h"
 

@@ -2,7 +2,7 @@
 // How packets look as bytes: defaults, what can be wrong with a choice, and the names of reasons.
 // The defaults and who disputes them: docs/wire.md.
 
-#include <weft/wire.h>
+#include <weft/wire/wire.h>
 
 #include <errno.h>
 

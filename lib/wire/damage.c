@@ -2,7 +2,7 @@
 // What a bad cable does to a frame. One byte only: a CRC finds each error of up to 32 bits in a
 // row, so there is no frame whose damage goes unseen by bad luck.
 
-#include <weft/wire.h>
+#include <weft/wire/wire.h>
 
 #include "ip.h"
 #include "udp.h"

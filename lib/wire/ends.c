@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ends by address: in and out of Ethernet and IP headers. Offsets are those of eth.c and ip.c.
 
-#include <weft/wire_ends.h>
+#include <weft/wire/wire_ends.h>
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include <weft/wire.h>
+#include <weft/wire/wire.h>
 
 #define ETH_BYTES 14
 #define ETH_TYPE_IPV4 0x0800

@@ -3,7 +3,7 @@
 // that say which of their bits an EV fills. What it is expanded to is a source port, a flow label,
 // or the uSIDs of SRv6 addresses.
 
-#include <weft/wire.h>
+#include <weft/wire/wire.h>
 
 #include <errno.h>
 #include <string.h>

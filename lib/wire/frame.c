@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole frames: parse, build and seal. What a switch writes is in patch.c.
 
-#include <weft/wire.h>
+#include <weft/wire/wire.h>
 
 #include <string.h>
 

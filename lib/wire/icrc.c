@@ -3,7 +3,7 @@
 // packet from its IP header on, with ones in the place of what routers change, and eight bytes of
 // ones ahead, where InfiniBand has its link header. It goes out with its low byte first.
 
-#include <weft/wire.h>
+#include <weft/wire/wire.h>
 
 #include <isa-l/crc.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include <weft/wire.h>
+#include <weft/wire/wire.h>
 
 #define IPV4_BYTES 20 // without options; parsing takes options, building writes none
 #define IPV4_BYTES_MAX 60

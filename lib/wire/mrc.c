@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include <weft/psn.h>
+#include <weft/core/psn.h>
 
 #include "bytes.h"
 #include "rc.h"

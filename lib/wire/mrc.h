@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <weft/wire.h>
+#include <weft/wire/wire.h>
 
 #define MRC_BTH_BYTES 12
 #define MRC_METH_BYTES 4

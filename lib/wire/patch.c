@@ -2,7 +2,7 @@
 // What a switch writes into a frame. It looks at the first IP header, which with SRv6 is the outer
 // one, and no further, but for the UDP header of what it cuts.
 
-#include <weft/wire.h>
+#include <weft/wire/wire.h>
 
 #include "class.h"
 #include "ip.h"

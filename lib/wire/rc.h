@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <weft/wire.h>
+#include <weft/wire/wire.h>
 
 #define RC_CNP_BYTES 16 // reserved
 

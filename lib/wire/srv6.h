@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include <weft/wire.h>
+#include <weft/wire/wire.h>
 
 #include "ip.h"
 

@@ -3,7 +3,7 @@
 // docs/measuring.md says how. Nothing is lost or reordered; messages of 1 MiB or of one packet.
 #include <stdio.h>
 
-#include "../unit/transport_bench.h"
+#include "../unit/transport/transport_bench.h"
 
 #define MESSAGES 64u
 #define PACKET_PS (341 * PS_PER_NS) // 100 Gb/s

@@ -3,7 +3,7 @@
 // result. A byte that the ICRC covers costs the frame, and the transport repairs it; whatever the
 // byte is, a run ends whole and its books balance (they are checked at the end of every run).
 
-#include <weft/wire.h>
+#include <weft/wire/wire.h>
 
 #include "truth.h"
 

@@ -3,7 +3,7 @@
 // steps, and the run is that of one process with jumps, to the packet. The processes are threads
 // here, each with a world of its own.
 
-#include <weft/world_skip.h>
+#include <weft/scenario/world_skip.h>
 
 #include "../sanitized.h"
 #include "thread_ranks.h"

@@ -6,8 +6,8 @@
 
 #include "../rig.h"
 
-#include <weft/coll.h>
-#include <weft/drive_ledger.h>
+#include <weft/ports/ledger.h>
+#include <weft/workload/coll.h>
 
 static const char coll_worlds[][320] = {
 	// a T0 for each four, two planes

@@ -193,7 +193,7 @@ class Ranks(unittest.TestCase):
 
     def test_every_number_of_processes_runs_or_is_refused(self):
         alone = self.digest(mpirun(1, "two-planes", "--json"))
-        # all from 1 to 40: unit/drive_ranks.c and drive/all_shards.c
+        # all from 1 to 40: unit/engine/engine_ranks.c and drive/all_shards.c
         for count in (5, 16):  # more than the world has hosts, too
             self.assertEqual(self.digest(mpirun(count, "two-planes", "--json")), alone)
         for count in (17, 40):

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-#include <weft/adapter.h>
+#include <weft/adapter/adapter.h>
 
 #define REGION 20000u
 #define GUARD 64u

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-#include <weft/workload_goal.h>
+#include <weft/workload/workload_goal.h>
 
 #define MEMORY_BYTES ((size_t)16 << 20)
 

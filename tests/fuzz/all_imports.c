@@ -6,9 +6,9 @@
 
 #include <errno.h>
 
-#include <weft/fabric.h>
-#include <weft/refusal.h>
-#include <weft/workload.h>
+#include <weft/core/refusal.h>
+#include <weft/fabric/fabric.h>
+#include <weft/workload/workload.h>
 
 #define MEMORY_BYTES ((size_t)4 << 20)
 

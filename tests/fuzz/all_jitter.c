@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include <weft/step.h>
+#include <weft/workload/step.h>
 
 #include "target.h"
 

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include <weft/report_manifest.h>
+#include <weft/result/report_manifest.h>
 
 #include "target.h"
 

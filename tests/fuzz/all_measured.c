@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-#include <weft/report_measured.h>
+#include <weft/result/report_measured.h>
 
 #include "target.h"
 

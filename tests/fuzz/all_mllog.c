@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include <weft/mllog.h>
+#include <weft/study/mllog.h>
 
 #include "target.h"
 

@@ -4,8 +4,8 @@
 
 #include <errno.h>
 
-#include <weft/order.h>
-#include <weft/step.h>
+#include <weft/workload/order.h>
+#include <weft/workload/step.h>
 
 #include "target.h"
 

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include <weft/report_verdict.h>
+#include <weft/verdict/report_verdict.h>
 
 #include "target.h"
 

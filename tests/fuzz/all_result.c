@@ -5,9 +5,9 @@
 
 #include <errno.h>
 
-#include <weft/report_contrast.h>
-#include <weft/report_html.h>
-#include <weft/report_result.h>
+#include <weft/page/report_html.h>
+#include <weft/result/report_result.h>
+#include <weft/study/report_contrast.h>
 
 #define FUZZ_HAS_COMMANDS
 #include "target.h"

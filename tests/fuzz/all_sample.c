@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-#include <weft/workload.h>
+#include <weft/workload/workload.h>
 
 #ifndef WITH_LIBFUZZER
 const char *const fuzz_folders[] = {NULL};

@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-#include <weft/world.h>
+#include <weft/world/world.h>
 
 #ifndef WITH_LIBFUZZER
 const char *const fuzz_folders[] = {"apps/scenarios", "tests/golden/broken", NULL};

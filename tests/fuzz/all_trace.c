@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-#include <weft/workload.h>
+#include <weft/workload/workload.h>
 
 #define MEMORY_BYTES ((size_t)4 << 20)
 

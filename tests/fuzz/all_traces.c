@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-#include <weft/trace_run.h>
+#include <weft/trace/trace_run.h>
 
 #define NODES_EXPANDED_MAX 300u
 #define BYTES_EXPANDED_MAX (UINT64_C(1) << 24)

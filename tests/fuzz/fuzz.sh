@@ -10,7 +10,7 @@ cd "${WEFT_SOURCE:?}"
 folder=$(dirname "$(dirname "${WEFT:?}")")/fuzz
 mkdir -p "$folder"
 flags=(-std=gnu2x -D_GNU_SOURCE -DWITH_LIBFUZZER -O1 -g -ffp-contract=off "-fsanitize=fuzzer,address,undefined"
-  -fno-sanitize-recover=all -Iinclude)
+  -fno-sanitize-recover=all -Iinclude -Iinclude/installed)
 echo 'int LLVMFuzzerTestOneInput(const unsigned char *at, unsigned long n) { (void)at; return (int)(n & 0); }' >"$folder/probe.c"
 clang -fsanitize=fuzzer,address,undefined "$folder/probe.c" -o "$folder/probe" 2>/dev/null ||
   { echo "clang has no libFuzzer here: skipped"; exit 77; }
@@ -78,7 +78,7 @@ imports_first() {
 # Where the source of target $1 is.
 source_of() {
   case $1 in
-  hdr) echo tests/fuzz/report_hdr.c ;;
+  hdr) echo tests/fuzz/result_hdr.c ;;
   frames) echo tests/fuzz/wire_frames.c ;;
   calls) echo tests/fuzz/adapter_calls.c ;;
   records | peers) echo "tests/fuzz/gpu_$1.c" ;;
@@ -126,17 +126,17 @@ compile() {
   local source name
   for source; do
     name=${source//\//_}
-    clang "${flags[@]}" -c "$source" -o "$objects/${name%.c}.o"
+    clang "${flags[@]}" "-I$(cut -d/ -f1,2 <<<"$source")" -c "$source" -o "$objects/${name%.c}.o"
   done
 }
-sources=(lib/core/*.c lib/measure/*.c lib/cc/*.c lib/transport/*.c lib/fabric/*.c lib/workload/*.c lib/world/*.c
+mapfile -t sources < <(find lib/{core,measure,cc,transport,fabric,workload,scenario,host,world} -name '*.c')
+sources+=(
   lib/gpu/{data_host,generator_host,lateness,link,link_check,link_file,link_guard,link_state,load_host,player,record,watch}.c
-  lib/report/mllog*.c lib/drive/stop.c "${wire[@]}" "${traces[@]}")
-# Readers of results: the rest of lib/report, whose schemas are made from docs.
-python3 lib/report/schemas.py "$folder/schema_texts.c" result=docs/result.schema.json study=docs/study.schema.json book=docs/book.schema.json
-mapfile -t readers < <(find lib/report -name '*.c' ! -name 'mllog*.c')
+  lib/engine/stop.c "${wire[@]}" "${traces[@]}")
+# Readers of results and logs, whose schemas are made from docs.
+python3 lib/result/schemas.py "$folder/schema_texts.c" result=docs/result.schema.json study=docs/study.schema.json book=docs/book.schema.json
+mapfile -t readers < <(find lib/{result,diagnose,verdict,study,page} -name '*.c')
 sources+=("${readers[@]}" "$folder/schema_texts.c")
-flags+=(-Ilib/report)
 libraries+=(-lcrypto)
 half=$((${#sources[@]} / 2))
 compile "${sources[@]:0:half}" &

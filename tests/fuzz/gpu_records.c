@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <weft/gpu_record.h>
+#include <weft/gpu/gpu_record.h>
 
 #include "target.h"
 

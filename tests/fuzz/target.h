@@ -13,8 +13,8 @@
 #include <string.h>
 #include <time.h>
 
-#include <weft/check.h>
-#include <weft/rng.h>
+#include <weft/core/check.h>
+#include <weft/core/rng.h>
 
 #define FUZZ_BYTES_MAX 65536
 #define FUZZ_SEEDS_MAX 512

@@ -7,9 +7,9 @@
 
 #include "target.h"
 
-#include <weft/wire.h>
+#include <weft/wire/wire.h>
 
-#include "../unit/wire_captures.h"
+#include "../unit/wire/wire_captures.h"
 
 #ifndef WITH_LIBFUZZER
 const char *const fuzz_folders[] = {NULL};

@@ -5,7 +5,7 @@
 
 #include "../rig.h"
 
-#include <weft/transport_counters.h>
+#include <weft/transport/transport_counters.h>
 
 #define RANKS 48u
 

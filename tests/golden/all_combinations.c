@@ -8,7 +8,7 @@
 
 #include "../rig.h"
 
-#include <weft/world_warning.h>
+#include <weft/world/world_warning.h>
 
 #define KEYS 7
 #define PATH 2 // the key whose last value is: not said

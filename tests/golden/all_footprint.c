@@ -2,7 +2,7 @@
 // What a world costs: --footprint prints what the arena drew, room by room; a connection draws what
 // endpoint_qp_bytes() says; and a host of a permutation stays below a stated size.
 
-#include <weft/report.h>
+#include <weft/result/report.h>
 
 #include "../rig.h"
 

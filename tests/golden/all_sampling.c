@@ -8,10 +8,10 @@
 
 #include <errno.h>
 
-#include "../../lib/report/figures.h"
 #include "../rig.h"
+#include <weft/result/figures.h>
 
-#include <weft/world_step.h>
+#include <weft/world/world_step.h>
 
 static const char job[] =
 	"name: sampling\n"

@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-#include <weft/world_skip.h>
+#include <weft/scenario/world_skip.h>
 
 static const char ring[] =
 	"name: ring\n"

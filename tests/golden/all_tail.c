@@ -5,7 +5,7 @@
 
 #include "../rig.h"
 
-#include <weft/world_delays.h>
+#include <weft/world/world_delays.h>
 
 static struct rig rig;
 

@@ -3,7 +3,7 @@
 """Bad input through the real program. Whatever is wrong, one thing happens: the exit status says which kind it was, one
 line on stderr says where and why, nothing is printed, and the output folder is not made.
 
-The broken scenarios and what each must be told stand in one table, in tests/unit/world_scenario_broken.c.
+The broken scenarios and what each must be told stand in one table, in tests/unit/scenario/scenario_broken.c.
 """
 import os
 import pathlib
@@ -98,11 +98,11 @@ def files(check):
 
 
 def broken_scenarios(check):
-    table = (SOURCE / "tests/unit/world_scenario_broken.c").read_text(encoding="utf-8")
+    table = (SOURCE / "tests/unit/scenario/scenario_broken.c").read_text(encoding="utf-8")
     rows = re.findall(r'\{"(\d+-[^"]+\.yaml)",\s*(\d+),\s*(\d+),\s*"([^"]*)"\}', table)
     paths = sorted((SOURCE / "tests/golden/broken").glob("*.yaml"), key=lambda path: int(path.name.split("-")[0]))
     if [row[0] for row in rows] != [path.name for path in paths]:
-        sys.exit("not ok: tests/golden/broken and its table in tests/unit/world_scenario_broken.c do not agree")
+        sys.exit("not ok: tests/golden/broken and its table in tests/unit/scenario/scenario_broken.c do not agree")
     for (name, line, column, reason), path in zip(rows, paths):
         check.refused(name, [path], [f"{path}:{line}:{column}: ", reason])
 

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <weft/gpu_record.h>
+#include <weft/gpu/gpu_record.h>
 
 #define MS INT64_C(1000000)
 #define MIB (UINT64_C(1) << 20)

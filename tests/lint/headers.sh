@@ -13,10 +13,11 @@ for compiler in "gcc -std=gnu2x -x c -Wshadow -Wstrict-prototypes" "clang -std=g
     echo "${compiler%% *} is not here: left out"
     continue
   fi
-  for header in "$root"/include/weft/*.h; do
+  for header in "$root"/include/weft/*/*.h "$root"/include/installed/weft/*/*.h; do
+    [ -e "$header" ] || continue
     # shellcheck disable=SC2086 # options are words
-    if ! echo "#include <weft/${header##*/}>" | $compiler $warnings -fsyntax-only -I"$root/include" -; then
-      echo "include/weft/${header##*/}: does not compile alone with ${compiler%% *}"
+    if ! echo "#include <weft/${header##*/weft/}>" | $compiler $warnings -fsyntax-only -I"$root/include" -I"$root/include/installed" -; then
+      echo "${header#"$root"/}: does not compile alone with ${compiler%% *}"
       wrong=$((wrong + 1))
     fi
     compiled=$((compiled + 1))

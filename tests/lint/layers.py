@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Reads every #include of include/weft, lib and apps against the table of who may include whom.
+"""Reads every #include of include, lib and apps against the table of who may include whom.
 
   layers.py [ROOT]      prints each wrong include; exit 1 when there is one
 
@@ -14,61 +14,46 @@ import sys
 # room: rooms whose front doors it may use. docs/architecture.md shows this table with its reasons.
 TABLE = {
     "core": "",
-    "wire": "core",
     "measure": "core",
-    "capture": "core",
     "cc": "core",
+    "wire": "core",
+    "capture": "core",
     "transport": "core cc measure",
     "fabric": "core measure",
     "workload": "core measure",
-    "world": "core cc transport fabric workload measure",
+    "scenario": "core cc transport fabric workload measure",
+    "host": "core cc transport fabric workload measure scenario",
+    "world": "core cc transport fabric workload measure scenario host",
     "adapter": "core cc transport wire measure",
-    "drive": "core wire capture measure world",
-    "report": "core measure world",
-    "trace": "core measure workload",
-    "tune": "core measure world",
+    "trace": "core workload measure",
     "gpu": "core",
-}
-# The nouns of core each have a header of their own; every other room has a header with its name, and may have parts of it
-# beside.
-NOUNS = "arena bitmap check fifo heap machine opcode packet packet_stamp psn refusal rng time".split()
-
-# A room whose header grew too long has a second one.
-SECOND = {
-    "mllog": "report",
-    "mix": "workload",
-    "plan": "workload",
-    "coll": "workload",
-    "course": "workload",
-    "order": "workload",
-    "program": "workload",
-    "gradients": "workload",
-    "step": "workload",
-    "step_program": "workload",
-    "qp": "transport",
-    "ev": "transport",
-    "exchange": "adapter",
-    "fault": "fabric",
-    "scenario": "world",
-    "scenario_traffic": "world",
+    "files": "core",
+    "ports": "core wire capture measure scenario host world files",
+    "engine": "core wire capture measure scenario host world files ports",
+    "result": "core measure scenario host world",
+    "diagnose": "core measure scenario host world result",
+    "verdict": "core measure result",
+    "study": "core measure scenario host world result",
+    "page": "core measure result diagnose verdict study",
+    "run": "core measure cc wire transport fabric workload scenario host world trace gpu files ports engine result diagnose verdict study page",
 }
 
-PURE = "core wire measure capture cc transport fabric workload world adapter".split()
+PURE = "core wire measure capture cc transport fabric workload scenario host world adapter".split()
 PURE_SYSTEM = "assert.h errno.h inttypes.h limits.h stdbool.h stddef.h stdint.h string.h".split()
 # What else a pure room may take from the system. Only where files match.
 EXTRA_SYSTEM = {
     "cc/*": "math.h",
     "measure/*": "math.h",
     "wire/icrc.c": "isa-l/crc.h",
-    "world/scenario*": "ctype.h math.h stdarg.h stdio.h stdlib.h yaml.h",
+    "scenario/*": "ctype.h math.h stdarg.h stdio.h stdlib.h yaml.h",
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
 def room_of_header(name):
-    """The room behind <weft/name.h> or <weft/name_part.h>, or None."""
-    room = SECOND.get(name, name.split("_")[0])
-    return "core" if name in NOUNS else room if room in TABLE and room != "core" else None
+    """The room behind <weft/room/name.h>, or None."""
+    room = name.split("/")[0]
+    return room if "/" in name and room in TABLE else None
 
 
 def is_system_allowed(room, file, header):
@@ -78,20 +63,26 @@ def is_system_allowed(room, file, header):
                for pattern, extra in EXTRA_SYSTEM.items())
 
 
-def wrong_include(room, path, kind, header):
+def wrong_include(root, room, path, kind, header):
     """Why this include is wrong, or None. `room` is None in apps."""
     if kind == '"':
-        if "/" in header and not (room is None and header.startswith("../run/")):  # what sim and emu share
-            return "a quoted include stays in its own folder"
-        made_of = path.parent / header.replace(".pb-c.h", ".proto")  # protoc-c makes the one from the other
-        return None if room is None or made_of.exists() else "no such file in this room"
+        if header.startswith(".."):
+            return "a quoted include stays in its own room"
+        if room is None:
+            return None if "/" not in header else "a quoted include stays in its own folder"
+        made_of = header.replace(".pb-c.h", ".proto").replace("weft_version.h", "../../weft_version.h.in")
+        # protoc-c makes the one from the other; meson makes the version
+        places = [path.parent / made_of, root / "lib" / room / made_of]
+        return None if any(place.exists() for place in places) else "no such file in this room"
     if not header.startswith("weft/"):
-        if room is None or is_system_allowed(room, path.name, header):
+        if room is None or is_system_allowed(room, path.relative_to(root / "lib" / room) if "lib" in path.parts else path.name, header):
             return None
         return f"{room} is pure: it may not use this part of the system"
     other = room_of_header(header[len("weft/"):-len(".h")])
     if other is None:
         return "no room has this header"
+    if not any((root / folder / header).exists() for folder in ("include", "include/installed")):
+        return "there is no such header"
     if room is None or other == room or other in TABLE[room].split():
         return None
     return f"{room} may use only: {TABLE[room] or 'nothing'}"
@@ -102,7 +93,7 @@ def room_of_file(root, path):
     parts = path.relative_to(root).parts
     if parts[0] == "apps":
         return None
-    name = room_of_header(path.stem) if parts[0] == "include" else parts[1]
+    name = parts[parts.index("weft") + 1] if parts[0] == "include" else parts[1]
     return name if name in TABLE else ""
 
 
@@ -114,7 +105,7 @@ def check_file(root, path):
     for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
         found = INCLUDE.match(line)
         if found:
-            why = wrong_include(room, path, found.group(1), found.group(2))
+            why = wrong_include(root, room, path, found.group(1), found.group(2))
             if why:
                 yield number, f"{found.group(2)}: {why}"
 
@@ -136,7 +127,7 @@ def check_link_table(root):
 
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2])
-    files = sorted(path for folder in ("include/weft", "lib", "apps") for path in (root / folder).rglob("*")
+    files = sorted(path for folder in ("include", "lib", "apps") for path in (root / folder).rglob("*")
                    if path.suffix in (".c", ".h", ".cu"))
     if not files:
         sys.exit(f"no sources below {root}")

@@ -12,18 +12,18 @@ trap 'rm -rf "$tree"' EXIT
 spdx='// SPDX-License-Identifier: Apache-2.0'
 
 # The tree that is right.
-mkdir -p "$tree/include/weft" "$tree/lib/core" "$tree/lib/cc" "$tree/lib/drive"
+mkdir -p "$tree/include/weft/core" "$tree/include/installed/weft/cc" "$tree/lib/core" "$tree/lib/cc" "$tree/lib/engine"
 cp "$root/.clang-format" "$tree"
-printf '%s\n#pragma once\n\n#include <stdint.h>\n\ntypedef int64_t ps_t;\n' "$spdx" >"$tree/include/weft/time.h"
-printf '%s\n#pragma once\n\n#include <weft/time.h>\n\nps_t cc_pick(ps_t now);\n' "$spdx" >"$tree/include/weft/cc.h"
-printf '%s\n#include <weft/cc.h>\n\nps_t cc_pick(ps_t now)\n{\n\treturn now + 1;\n}\n' "$spdx" >"$tree/lib/cc/pick.c"
+printf '%s\n#pragma once\n\n#include <stdint.h>\n\ntypedef int64_t ps_t;\n' "$spdx" >"$tree/include/weft/core/time.h"
+printf '%s\n#pragma once\n\n#include <weft/core/time.h>\n\nps_t cc_pick(ps_t now);\n' "$spdx" >"$tree/include/installed/weft/cc/cc.h"
+printf '%s\n#include <weft/cc/cc.h>\n\nps_t cc_pick(ps_t now)\n{\n\treturn now + 1;\n}\n' "$spdx" >"$tree/lib/cc/pick.c"
 printf 'Read [pick](lib/cc/pick.c) and `lib/cc/pick.c`.\n' >"$tree/README.md"
 printf '#!/bin/sh\n# SPDX-License-Identifier: Apache-2.0\nset -e\necho\n' >"$tree/run"
 if [ "$lint" = schema ]; then
-  mkdir -p "$tree/docs" "$tree/lib/report"
+  mkdir -p "$tree/docs" "$tree/lib/result" "$tree/lib/study"
   mkdir -p "$tree/apps/validate-fabric"
-  printf '#define RESULT_SCHEMA 1\n' >"$tree/lib/report/json.c"
-  printf '#define STUDY_SCHEMA 1\n' >"$tree/lib/report/study_write.c"
+  printf '#define RESULT_SCHEMA 1\n' >"$tree/lib/result/json.c"
+  printf '#define STUDY_SCHEMA 1\n' >"$tree/lib/study/study_write.c"
   printf '#define BOOK_SCHEMA 1\n' >"$tree/apps/validate-fabric/page_json.c"
   printf '# Result\n\n## Fields of result.json\n\n| `schema` | integer | version |\n| `end_ps` | time or null | |\n\n## A book\n\n| `schema` | integer | version |\n\n## Many runs\n\n| `schema` | integer | version |\n' >"$tree/docs/result.md"
   "$here/schema.py" "$tree" --write
@@ -31,7 +31,7 @@ fi
 
 # Compiles lib/cc/pick.c into the archive that purity.sh reads.
 archive() {
-  gcc -O1 -c -I"$tree/include" -o "$tree/lib/cc_pick.c.o" "$tree/lib/cc/pick.c"
+  gcc -O1 -c -I"$tree/include" -I"$tree/include/installed" -o "$tree/lib/cc_pick.c.o" "$tree/lib/cc/pick.c"
   rm -f "$tree/libweft_cc.a"
   ar crT "$tree/libweft_cc.a" "$tree/lib/cc_pick.c.o" # thin, as meson makes them
 }
@@ -66,11 +66,13 @@ run_lint || exit $?
 long=$(for ((i = 0; i < 70; i++)); do printf '\\tnow++;\\n'; done)
 case "$lint" in
 layers)
-  finds 'weft/cc.h: core may use only: nothing' lib/core/x.c '#include <weft/cc.h>\n'
-  finds 'weft/fabric.h: cc may use only: core' lib/cc/pick.c '#include <weft/fabric.h>\n'
-  finds 'weft/cc.h: drive may use only' lib/drive/x.c '#include <weft/cc.h>\n'
+  finds 'weft/cc/cc.h: core may use only: nothing' lib/core/x.c '#include <weft/cc/cc.h>\n'
+  mkdir -p "$tree/include/weft/fabric"
+  printf '%s\n#pragma once\n' "$spdx" >"$tree/include/weft/fabric/fabric.h"
+  finds 'weft/fabric/fabric.h: cc may use only: core' lib/cc/pick.c '#include <weft/fabric/fabric.h>\n'
+  finds 'weft/cc/cc.h: engine may use only' lib/engine/x.c '#include <weft/cc/cc.h>\n'
   finds 'time.h: cc is pure' lib/cc/pick.c '#include <time.h>\n'
-  finds 'stays in its own folder' lib/cc/pick.c '#include "../core/x.h"\n'
+  finds 'stays in its own room' lib/cc/pick.c '#include "../core/x.h"\n'
   finds 'no such file in this room' lib/cc/pick.c '#include "x.h"\n'
   finds 'no room has this header' lib/cc/pick.c '#include <weft/tools.h>\n'
   finds 'not in the table' lib/tools/x.c '#include <stdint.h>\n'
@@ -85,8 +87,8 @@ purity)
     'static int calls;\nint count(void);\nint count(void)\n{\n\treturn ++calls;\n}\n'
   ;;
 headers)
-  finds 'include/weft/cc.h: does not compile alone with gcc' include/weft/cc.h 'uint8_x cc_missing(void);\n'
-  finds 'include/weft/cc.h: does not compile alone with g++' include/weft/cc.h 'int cc_old(int class);\n'
+  finds 'include/installed/weft/cc/cc.h: does not compile alone with gcc' include/installed/weft/cc/cc.h 'uint8_x cc_missing(void);\n'
+  finds 'include/installed/weft/cc/cc.h: does not compile alone with g++' include/installed/weft/cc/cc.h 'int cc_old(int class);\n'
   ;;
 format) finds 'pick.c' lib/cc/pick.c 'int  f(void) { return 1; }\n' ;;
 spdx)
@@ -96,7 +98,7 @@ spdx)
 sizes)
   finds 'a function of 72 lines' lib/cc/long.c "void f(int now)\n{\n$long}\n"
   finds 'lib/cc/long.c: 501 lines' lib/cc/long.c "$(printf '//\\n%.0s' {1..501})"
-  finds 'include/weft/cc.h: 206 lines' include/weft/cc.h "$(printf '//\\n%.0s' {1..200})"
+  finds 'include/installed/weft/cc/cc.h: 206 lines' include/installed/weft/cc/cc.h "$(printf '//\\n%.0s' {1..200})"
   ;;
 draws)
   finds 'lib/cc/x.c:3: two draws' lib/cc/x.c 'int f(struct rng *rng)\n{\n\treturn g(pick(rng, 1), pick(rng, 2));\n}\n'

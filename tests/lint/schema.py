@@ -22,7 +22,7 @@ FIGURES = "digest hops culprit goodput_per_nic_bps busbw_bps fct_p50_s fct_p99_s
 FIGURES += "collective jct_ratio overlap_fraction samples variation"
 # Of the other files: heading of its list, file and word that its version is defined by, what it has sometimes.
 OTHERS = {
-    "study": ("Many runs", "lib/report/study_write.c", "STUDY_SCHEMA", {"figures[].points[].from_first", "points[].warnings"}),
+    "study": ("Many runs", "lib/study/study_write.c", "STUDY_SCHEMA", {"figures[].points[].from_first", "points[].warnings"}),
     "book": ("A book", "apps/validate-fabric/page_json.c", "BOOK_SCHEMA", {"cases[].folder", *("cases[]." + name for name in FIGURES.split())}),
 }
 ALWAYS = set("schema weft command run scenario network faults plan goodput collectives messages flows racks congestion drops cables planes "
@@ -36,7 +36,7 @@ def rows(root, heading="Fields of result.json"):
     return [tuple(map(str.strip, match.groups())) for match in map(ROW.match, part.split("\n")) if match]
 
 
-def version(root, file="lib/report/json.c", word="RESULT_SCHEMA"):
+def version(root, file="lib/result/json.c", word="RESULT_SCHEMA"):
     return int(re.search(rf"#define {word} (\d+)", (root / file).read_text()).group(1))
 
 
@@ -93,7 +93,7 @@ def close(node, sometimes, always=None, path=""):
 
 
 def make(root, kind="result"):
-    heading, file, word, sometimes = OTHERS.get(kind, ("Fields of result.json", "lib/report/json.c", "RESULT_SCHEMA", SOMETIMES))
+    heading, file, word, sometimes = OTHERS.get(kind, ("Fields of result.json", "lib/result/json.c", "RESULT_SCHEMA", SOMETIMES))
     number = version(root, file, word)
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": f"urn:weft:{kind}:{number}",
               "title": f"{kind}.json of weft, version {number} of its fields",

@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-#include <weft/rng.h>
+#include <weft/core/rng.h>
 
 #include "../seeds.h"
 #include "pairs_books.h"

@@ -7,8 +7,8 @@
 
 #include "../random_world.h"
 
-#include <weft/trace_run.h>
-#include <weft/workload_goal.h>
+#include <weft/trace/trace_run.h>
+#include <weft/workload/workload_goal.h>
 
 #define ARENA_BYTES (8u << 20)
 #define OPS_MAX 300u

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include <weft/world_ideal.h>
+#include <weft/world/world_ideal.h>
 
 #define CASES 40
 

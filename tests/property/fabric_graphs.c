@@ -3,7 +3,7 @@
 // a loop and by a shortest way, every port that a packet may take leads nearer, and the base round
 // trip is that of the slowest shortest way, found here by trying them all.
 
-#include "../unit/fabric_walks.h"
+#include "../unit/fabric/fabric_walks.h"
 
 #define NODES_MAX 14u
 #define LINKS_MAX_HERE 64u

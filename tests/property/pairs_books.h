@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <weft/packet.h>
-#include <weft/psn.h>
-#include <weft/qp.h>
+#include <weft/core/packet.h>
+#include <weft/core/psn.h>
+#include <weft/transport/qp.h>
 
 #define PSNS 4096u // of one direction at most
 

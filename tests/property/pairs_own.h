@@ -7,9 +7,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <weft/adapter.h>
-#include <weft/packet.h>
-#include <weft/rng.h>
+#include <weft/adapter/adapter.h>
+#include <weft/core/packet.h>
+#include <weft/core/rng.h>
 
 #define OWN_PATHS_MAX 128u
 

@@ -4,7 +4,7 @@
 // transfers still complete exactly once and in order. A failing seed is run again by
 //   WEFT_HOSTILE_FIRST=<seed> WEFT_HOSTILE_COUNT=1 <this program>
 #include "../seeds.h"
-#include "../unit/transport_bench.h"
+#include "../unit/transport/transport_bench.h"
 
 #define PACKETS_PER_SEED 10000u
 #define QPS 2u

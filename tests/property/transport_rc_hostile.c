@@ -4,9 +4,9 @@
 // and says of each request what became of it, once. A failing seed is run again by
 //   WEFT_HOSTILE_FIRST=<seed> WEFT_HOSTILE_COUNT=1 <this program>
 #include "../seeds.h"
-#include "../unit/transport_bench.h"
+#include "../unit/transport/transport_bench.h"
 
-#include <weft/opcode.h>
+#include <weft/core/opcode.h>
 
 enum { QPS = 3, ROUNDS = 400 };
 

@@ -5,7 +5,7 @@
 // of a message is repaired without the timer. A failing seed is run again by
 //   WEFT_SLEEK_FIRST=<seed> WEFT_SLEEK_COUNT=1 <this program>
 #include "../seeds.h"
-#include "../unit/transport_bench.h"
+#include "../unit/transport/transport_bench.h"
 
 #define FULL 1088u
 #define PAYLOAD 1024u

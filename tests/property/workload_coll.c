@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include <weft/coll.h>
-#include <weft/rng.h>
-#include <weft/workload_ring.h>
+#include <weft/core/rng.h>
+#include <weft/workload/coll.h>
+#include <weft/workload/workload_ring.h>
 
 #include "../seeds.h"
 

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include <weft/program.h>
-#include <weft/rng.h>
+#include <weft/core/rng.h>
+#include <weft/workload/program.h>
 
 #include "../seeds.h"
 

@@ -15,7 +15,7 @@ for arch in $("$nvcc" --list-gpu-arch | sed 's/compute_//'); do
     continue
   fi
   for source in generator measure; do
-    "$nvcc" -c -std=c++17 -O2 -I "$WEFT_SOURCE/include" "-gencode=arch=compute_$arch,code=sm_$arch" \
+    "$nvcc" -c -std=c++17 -O2 -I "$WEFT_SOURCE/include" -I "$WEFT_SOURCE/include/installed" "-gencode=arch=compute_$arch,code=sm_$arch" \
       "$WEFT_SOURCE/lib/gpu/$source.cu" -o "$folder/$source.o"
   done
   count=$((count + 1))

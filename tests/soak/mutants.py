@@ -14,7 +14,7 @@ that could be seen, with the reason; they are replaced, too. Fails when less tha
 
   WEFT_SOURCE=$PWD WEFT_SHARED=$PWD/../shared tests/soak/mutants.py [--limit N] [--seed N] [--jobs N] [--only FILE]... [--list]
 
---limit 0 takes all; --only takes one file, lib/transport/sack.c, and may be repeated; --list shows the sample before what does not compile
+--limit 0 takes all; --only takes one file, lib/transport/mrc/sack.c, and may be repeated; --list shows the sample before what does not compile
 is left out. With header files, the objects of the rooms that include it are compiled anew, not the tests.
 """
 import argparse
@@ -156,7 +156,7 @@ class Tree:
     def __init__(self, folder, jobs):
         self.folder, self.jobs = Path(folder), jobs
         self.cc = [word for word in os.environ.get("WEFT_CC", "cc").split() if word != "ccache"]
-        self.flags = ["-std=gnu2x", "-O1", "-fPIC", "-w", "-D_GNU_SOURCE", "-ffp-contract=off", "-fno-math-errno", "-Iinclude",
+        self.flags = ["-std=gnu2x", "-O1", "-fPIC", "-w", "-D_GNU_SOURCE", "-ffp-contract=off", "-fno-math-errno", "-Iinclude", "-Iinclude/installed",
                       *flags_of("--cflags", "libisal", "cmocka")]
         self.links = ["-lm", *flags_of("--libs", "libisal", "cmocka")]
         for part in ("include", "lib", "tests"):
@@ -166,7 +166,7 @@ class Tree:
         self.entered = {}  # test: {file: lines that it ran}
 
     def command(self, path, output):
-        return [*self.cc, *self.flags, f"-I{Path(path).parent}", "-c", str(path), "-o", str(output)]
+        return [*self.cc, *self.flags, f"-Ilib/{Path(path).parts[1]}", "-c", str(path), "-o", str(output)]
 
     def count_lines(self, pool):
         """A second library counts lines; what each test runs of it."""
@@ -183,10 +183,10 @@ class Tree:
         """gcov's counts of one test, whose data go to a folder of its own."""
         data = self.folder / f"lines_{name}"
         self.run(counted, name, 600, {"GCOV_PREFIX": str(data), "GCOV_PREFIX_STRIP": str(len(counted.parts) - 1)})
-        for note in counted.glob("lib/*/*.gcno"):
+        for note in counted.glob("lib/**/*.gcno"):
             if (data / note.relative_to(counted)).with_suffix(".gcda").exists():
                 shutil.copy(note, data / note.relative_to(counted))
-        found = sorted(str(file) for file in data.glob("lib/*/*.gcda"))
+        found = sorted(str(file) for file in data.glob("lib/**/*.gcda"))
         subprocess.run(["gcov", "--json-format", "--preserve-paths", *found], cwd=data, capture_output=True, check=True)
         lines = {}
         for file in data.glob("*.gcov.json.gz"):
@@ -203,7 +203,7 @@ class Tree:
 
     def compile(self, path):
         path = Path(path)
-        room = path.stem.split("_")[0] if path.parts[0] == "tests" else path.parent.name
+        room = path.stem.split("_")[0] if path.parts[0] == "tests" else path.parts[1]
         output = path.with_suffix(".o")
         done = subprocess.run([*self.command(path, output), f"-Ilib/{room}", "-MMD"], cwd=self.folder, capture_output=True, text=True)
         if done.returncode != 0:
@@ -224,10 +224,10 @@ class Tree:
 
     def build(self):
         with ThreadPoolExecutor(self.jobs) as pool:
-            sources = [f"lib/{room}/{file.name}" for room in (*BELOW, *ROOMS) for file in sorted((SOURCE / "lib" / room).glob("*.c"))]
+            sources = [str(file.relative_to(SOURCE)) for room in (*BELOW, *ROOMS) for file in sorted((SOURCE / "lib" / room).rglob("*.c"))]
             tests = [str(file.relative_to(SOURCE)) for suite in ("unit", "property") for room in ROOMS
-                     for file in sorted((SOURCE / "tests" / suite).glob(f"{room}_*.c"))]
-            list(pool.map(self.compile, [*sources, "lib/drive/stop.c", *tests]))
+                     for file in sorted((SOURCE / "tests" / suite).rglob(f"{room}_*.c"))]
+            list(pool.map(self.compile, [*sources, "lib/engine/stop.c", *tests]))
             subprocess.run([*self.cc, "-shared", "-o", "libunder_test.so", *[str(made) for made, _ in self.objects.values()],
                             *self.links], cwd=self.folder, check=True)
             list(pool.map(self.link, [test[:-2] for test in tests]))
@@ -359,7 +359,7 @@ def arguments():
 
 def main():
     asked = arguments()
-    files = {room: [path for file in sorted((SOURCE / "lib" / room).glob("*.[ch]"))
+    files = {room: [path for file in sorted((SOURCE / "lib" / room).rglob("*.[ch]"))
                     if not asked.only or str(file.relative_to(SOURCE)) in asked.only for path in [file.relative_to(SOURCE)]]
              for room in ROOMS}
     files = {room: paths for room, paths in files.items() if paths}

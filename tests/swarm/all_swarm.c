@@ -11,7 +11,7 @@
 
 #include "../swarm_world.h"
 
-#include <weft/world_ideal.h>
+#include <weft/world/world_ideal.h>
 
 #define WORLDS 150
 

@@ -5,9 +5,9 @@
 
 #include "../rig.h"
 
-#include <weft/machine.h>
-#include <weft/rng.h>
-#include <weft/transport.h>
+#include <weft/core/machine.h>
+#include <weft/core/rng.h>
+#include <weft/transport/transport.h>
 
 #define GUARD_BYTES 256u
 #define GUARD 0xa5

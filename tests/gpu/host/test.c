@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include <weft/gpu_record.h>
+#include <weft/gpu/gpu_record.h>
 
 #include "device_clock.h"
 

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the trunks of a fabric carry of what its NICs send.
+#pragma once
+
+#include <weft/fabric/fabric.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Of what all NICs send at once, the share in 10^-9 that the trunks of the narrowest tier carry, of
+// the whole fabric also where a sample has but a part of it; 0 = all of it or more, no trunks, or
+// a torus or graph, where it depends on who sends to whom.
+uint32_t topology_trunk_ppb(const struct topology *topology, const struct fabric_config *config);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of a host that runs programs (program.h): posts what may begin, times computations,
+// tells the program what ended. Sends to a NIC of the same host go over the scale-up lines, others
+// over connections, one for each pair of NICs that talk in one direction.
+//
+//   agent.c   while it runs     agents.c  building: lines, checks
+#pragma once
+
+#include <weft/core/machine.h>
+#include <weft/core/refusal.h>
+#include <weft/host/world_program.h>
+#include <weft/workload/program.h>
+
+#include <weft/host/landing.h>
+#include <weft/host/nic.h>
+
+// What the agents of all hosts share. Each host touches what belongs to its ranks and its NICs
+// alone.
+struct agent {
+	const struct program *program;
+	struct program_run *run;
+	struct agent_line *lines; // of the world
+	uint32_t *line_of;	  // [ops] line of a send; OP_NONE: over the scale-up
+	uint32_t *next; // [ops] of a send that waits for room in its QP: the one behind it
+	// where the rings are: rank rank_of[group_first[group] + at] of its host
+	const uint32_t *rank_of, *group_first;
+	struct op_time *times;	 // [ops] with watch.operations, or NULL
+	const uint8_t *owner_of; // [nics] of several jobs: whose each is; or NULL
+	ps_t *begun_ps;		 // [ops] when computations began; NULL: nobody asks
+	uint64_t *events;	 // [hosts] local events that may be under way at once
+	struct landing landing;
+};
+
+struct world_host;
+struct rank;
+
+// Whether the program lets rank `rank` of the host start the next bucket of its group; and that it
+// has done its part of the one that it started last.
+bool agent_lets_start(const struct world_host *host, const struct rank *rank);
+void agent_on_collective(struct world_host *host, const struct rank *rank, ps_t now);
+
+// Events of a host: a rank begins; a computation has taken its time; a scale-up transfer left, or
+// arrived; a send over the fabric completed; its message is here; its QP may post again.
+void agent_on_begin(struct world_host *host, uint32_t rank, ps_t now, struct outbox *out);
+void agent_on_ended(struct world_host *host, uint32_t op, ps_t now, struct outbox *out);
+void agent_on_moved(struct world_host *host, uint32_t receive, ps_t now, struct outbox *out);
+void agent_on_arrived(struct world_host *host, uint32_t receive, ps_t now, struct outbox *out);
+void agent_on_sent(struct world_host *host, struct nic *nic, const struct completion *done,
+		   uint32_t op, ps_t now, struct outbox *out);
+void agent_on_received(struct world_host *host, const struct nic *nic,
+		       const struct completion *done, ps_t now, struct outbox *out);
+void agent_on_ready(struct world_host *host, struct nic *nic, uint32_t qpn, ps_t now,
+		    struct outbox *out);

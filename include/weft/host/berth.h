@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Connections of everyone with everyone, made when they are first used. A NIC has a number for each
+// connection, which packets carry and which names its dice, as if all were there from the start;
+// and few QPs, its berths. A connection has a berth from its first packet until all its messages
+// are done and another connection needs the place. What is kept beyond is one bit for each sender:
+// whether all of its messages came, so that what comes again is known as such.
+//
+// A rank sends to few at once (course_pairs_max()) while its channels keep step, and has berths for
+// so many; what receives has the others. Where losses hold up one channel, those before it go on to
+// NICs further away: their messages wait for a berth. That ends, as the channel behind finds its
+// connections open at both ends. A packet that finds no berth is lost, and comes again.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <weft/core/arena.h>
+#include <weft/core/packet.h>
+
+struct course;
+struct nic;
+struct topology;
+struct transport_config;
+
+// What berths are of: all outlive them.
+struct berths_of {
+	const struct course *course;
+	const struct topology *topology;
+	const struct transport_config *transport;
+	uint32_t first_psn;
+};
+
+struct berth {
+	uint32_t number; // of the connection
+	uint32_t left;	 // messages of it that are not done
+	uint32_t chain;	 // the one behind it in its bucket; OP_NONE: none
+	uint32_t next;	 // the one that came to rest behind it; OP_NONE: none
+};
+
+struct berths {
+	const struct course *course;
+	const struct topology *topology;
+	const struct transport_config *transport;
+	uint32_t first_psn;
+	uint32_t nic;
+	uint32_t count, fresh;		 // QPs; the first that was never used
+	uint32_t sending;		 // that send and are not done
+	uint32_t arriving, arriving_max; // that receive and are not done; at most
+	uint32_t mask;
+	uint32_t *buckets;		// [mask + 1] by number
+	struct berth *list;		// [count]
+	uint32_t rest_head, rest_tail;	// done, the oldest first
+	uint64_t *met;			// [ranks] bits: all messages of that rank came
+	uint32_t wait_first, wait_last; // messages that wait for a berth (courier.h), or OP_NONE
+};
+
+// QPs that each NIC of a course (or NULL) needs; 0: it has no such.
+uint32_t berths_count(const struct course *course);
+
+// Whether that may be too few for all that a rank sends: messages may have to wait for a berth.
+bool berths_are_few(const struct course *course);
+
+// Draws the berths of NIC `nic`, whose endpoint has that many QPs. -ENOMEM.
+int berths_build(struct berths **ret, struct arena *arena, const struct berths_of *of,
+		 uint32_t nic);
+
+// The berth over which NIC `to` is sent to; OP_NONE: there is none yet.
+uint32_t berths_to(struct nic *nic, uint32_t to);
+
+// Puts a packet that came in on the QP of its connection. False when it has none: it is late, or
+// there is no place.
+bool berths_admit(struct nic *nic, struct packet *packet);
+
+// One more message of a berth is done.
+void berths_done(struct nic *nic, uint32_t berth);

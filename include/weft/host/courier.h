@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of a host that runs its rank of a course (course.h), one rank a host: posts what is to
+// be sent, tells the course what was sent and what is here. Few others are reached over
+// connections that are there from the start (lines, as an agent's), everyone over berths.
+//
+//   courier.c   while it runs     couriers.c  building: lines, checks
+#pragma once
+
+#include <stdint.h>
+
+#include <weft/core/machine.h>
+#include <weft/host/world_program.h>
+#include <weft/workload/course.h>
+
+#include <weft/host/nic.h>
+
+// A message that found its QP full, or no QP.
+struct courier_wait {
+	uint32_t number;
+	uint32_t next; // behind it in its list, or in that of free ones; OP_NONE: none
+};
+
+// What the couriers of one shard's hosts share.
+struct courier {
+	struct course *course;	    // each host touches what belongs to its rank alone
+	struct agent_line *lines;   // of the world
+	const uint32_t *line_first; // [ranks + 1] lines from each rank; NULL: there are berths
+	struct courier_wait *waits; // [waits_max]
+	uint32_t *waits_to;	    // [waits_max] whom it is for; NULL: no NIC lacks a QP
+	uint32_t waits_fresh, waits_free, waits_max;
+};
+
+struct world_host;
+
+// Events of a host: its rank begins; a message was sent; one is here; a QP may post again.
+void courier_on_begin(struct world_host *host, uint32_t rank, ps_t now, struct outbox *out);
+void courier_on_sent(struct world_host *host, struct nic *nic, const struct completion *done,
+		     uint32_t number, ps_t now, struct outbox *out);
+void courier_on_received(struct world_host *host, struct nic *nic, const struct completion *done,
+			 ps_t now, struct outbox *out);
+void courier_on_ready(struct world_host *host, struct nic *nic, uint32_t qpn, ps_t now,
+		      struct outbox *out);

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// A result as a report: one page that needs nothing beside itself, or the same facts as text. It is
+// made of the files of a result alone, so that any result can be reported at any time.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <weft/core/refusal.h>
+#include <weft/verdict/report_verdict.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// A file beside result.json: its name, and its text, which ends with a NUL.
+struct html_file {
+	const char *name;
+	const char *text;
+	size_t bytes;
+};
+
+struct html_input {
+	const struct result *result;
+	const struct html_file *files; // histograms (*.hdr)
+	uint32_t file_count;
+	const struct profile *profile; // with `verdict`, or both NULL
+	const struct verdict *verdict;
+	const char *style, *script; // CSS and JavaScript of the page
+	const char *charts;	    // Apache ECharts as text; NULL: the charts are plain SVG
+	const char *version;	    // program that writes the report
+};
+
+// What is said, before it is a page or a text.
+struct sheet;
+
+// What is to be said of a result, with the histograms beside it. -EINVAL when one of these is none,
+// or not of this run; -ENOMEM. The caller frees it.
+int sheet_create(struct sheet **ret, const struct html_input *input, struct refusal *refusal);
+void sheet_free(struct sheet *sheet);
+
+// Whether it is of one run: only that has metrics. And whether a profile can be held against it: a
+// book has its own, case by case.
+bool sheet_is_result(const struct sheet *sheet);
+bool sheet_takes_profile(const struct sheet *sheet);
+
+// The page, with everything in it: no part of it is asked for elsewhere. -EIO.
+int html_write(FILE *to, const struct sheet *sheet, const struct html_input *input);
+
+// The facts for a terminal, at most 100 columns wide. -EIO.
+int sheet_show(FILE *to, const struct sheet *sheet);
+
+// All figures of the result, one a line, with their labels: OpenMetrics text, and CSV (RFC 4180)
+// with the columns field, where, value, unit, reason. What could not be measured has its reason,
+// and no number. -EIO.
+int sheet_metrics(FILE *to, const struct sheet *sheet);
+int sheet_csv(FILE *to, const struct sheet *sheet);
+
+#ifdef __cplusplus
+}
+#endif

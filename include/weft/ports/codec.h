@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packets of a world as frames and back: room wire with the world's sizes and addresses, and the
+// payload's pattern. Works on plain memory; knows no port.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <weft/ports/ports.h>
+#include <weft/wire/wire.h>
+#include <weft/world/world.h>
+
+struct codec {
+	const struct ports_options *ports; // who has the payload's bytes; NULL: the pattern
+	struct wire_config nic;		   // what NICs build and parse
+	struct wire_config in_switch;	   // the same, but a switch does not look at the ICRC
+	uint32_t frame_bytes_max;	   // longest frame of the world
+};
+
+// The codec of a world. -EINVAL when its packets cannot be told apart as frames (too many NICs or
+// planes for the addresses).
+int codec_init(struct codec *ret, const struct world *world, struct refusal *refusal);
+
+// Writes the frame of a packet that a NIC sends, payload included, into `frame_bytes_max` bytes.
+// Returns its length.
+uint32_t codec_write(const struct codec *codec, const struct packet *packet, void *frame);
+
+// The same without the payload's bytes (they stay as they are) and without ICRC: what a capture of
+// headers needs. `ret_view` says where things stand.
+uint32_t codec_write_headers(const struct codec *codec, const struct packet *packet, void *frame,
+			     struct wire_view *ret_view);
+
+// Damages a frame that is on its way so that the NIC that gets it will find it; see wire_damage().
+void codec_damage(const struct codec *codec, bool is_last_hop, uint64_t dice, uint8_t *frame,
+		  uint32_t bytes);

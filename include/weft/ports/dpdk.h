@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// DPDK's environment, for those that link it.
+#pragma once
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// How DPDK's environment is started, by the first run whose ports need it.
+struct dpdk_options {
+	const char *const *words; // arguments of the EAL beside, or in place of, our own: no huge
+				  // pages, no PCI devices, one lcore for each lane
+	uint32_t word_count;
+	uint32_t lanes; // lcores
+};
+
+// Ends DPDK's environment, if it was started. It cannot be started again.
+void dpdk_stop(void);
+
+// A clock for pace_options: the CPU's time stamp counter. After the start.
+int64_t dpdk_clock_ns(void *context);
+
+// Runs `fn` with each of `count` contexts, the first here, the others on a lcore each, to the end.
+void dpdk_run(void (*fn)(void *), void *const *contexts, uint32_t count);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// What links and queues carried, with watch.links: evenness of load by where links are, queues by
+// where ports lead, and the ports that were above the threshold for longest.
+#pragma once
+
+#include <stdio.h>
+
+#include <jansson.h>
+#include <weft/result/report.h>
+
+#define LINKS_BUSIEST 16
+
+// As results call a group of cables: "trunk_up".
+const char *links_group_name(enum link_group group);
+
+// The `links` of result.json, and the lines of the table; nothing in that without watch.links.
+void links_json(json_t *root, const struct report_input *input);
+void links_table(FILE *to, const struct report_input *input);

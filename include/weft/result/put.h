@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fields of result.json: each call sets one, or begins what holds more of them. What the system has
+// no memory for stops the program: a result with holes would be worse than none.
+#pragma once
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include <weft/result/figures.h>
+
+void put(json_t *to, const char *key, json_t *value);
+void put_count(json_t *to, const char *key, uint64_t value);
+void put_text(json_t *to, const char *key, const char *text); // NULL becomes null
+void put_real(json_t *to, const char *key, double value);
+void put_time(json_t *to, const char *key, ps_t value); // PS_NEVER becomes null
+
+// A null, and why in `<key>_reason`.
+void put_reason(json_t *to, const char *key, const char *reason);
+void put_figure(json_t *to, const char *key, const struct figure *figure);
+
+// An object or a list in `to`, and an object in a list. They belong to what they are in.
+json_t *object_in(json_t *to, const char *key);
+json_t *array_in(json_t *to, const char *key);
+json_t *row_in(json_t *array);

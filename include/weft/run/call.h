@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// One call of a program that runs a scenario, for the files of this folder: read.c gets it ready,
+// run.c runs it, compare.c runs the variants of a scenario,
+// study.c many runs with other seeds and swept keys, jobs.c several of those at once.
+#pragma once
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <weft/engine/engine.h>
+#include <weft/files/signals.h>
+#include <weft/files/staging.h>
+#include <weft/result/report.h>
+#include <weft/result/report_manifest.h>
+
+#include <weft/run/gpu.h>
+#include <weft/run/options.h>
+#include <weft/run/outcome.h>
+#include <weft/run/progress.h>
+#include <weft/run/workload.h>
+
+#define COMMAND_BYTES 2048
+#define VARIANT_BYTES 256
+#define OUT_CAPTURES 2
+
+// What belongs to several jobs of one fabric (several.h).
+struct several_file {
+	struct workload workload;
+	void *memory; // of what was parsed of it
+	size_t memory_bytes;
+};
+
+struct several_call {
+	struct several_file files[SCENARIO_JOBS_MAX];
+	ps_t alone_ps[SCENARIO_JOBS_MAX]; // what each took alone; 0: it did not end
+	bool has_alone;
+};
+
+// Everything one call of the program holds.
+struct call {
+	struct options options;
+	struct scenario scenario;
+	struct workload workload;
+	struct several_call several;
+	struct gpu_call gpu;			  // --gpu
+	char gpus_set[64];			  // "fabric.nics=N" from the trace
+	char trace_set[SCENARIO_PATH_BYTES + 64]; // "traffic.trace=FILE"
+	struct stage stage;
+	struct progress progress;
+	struct refusal refusal;
+	char command[COMMAND_BYTES];
+	uint64_t dilation_milli;	   // of a paced run
+	char variant_words[VARIANT_BYTES]; // of the variant that runs, each ended by 0
+	uint32_t variant;		   // --variant NAME, counted from 1; 0 = none
+	bool is_comparison;		   // all variants run, one after the other
+	bool is_study;			   // --seeds, --sweep: many runs
+	struct ranks ranks;		   // where has_ranks
+	bool has_ranks;			   // several processes run this together
+	bool is_other;			   // this is not the first of them: it says nothing
+	uint64_t text_hash;		   // of all files that were read
+	struct staging staging;		   // of --out
+	const char *capture_names[OUT_CAPTURES + 1];
+	char capture_paths[OUT_CAPTURES][STAGING_PATH_BYTES]; // of --pcap and --log
+	struct manifest_rows inputs;			      // all files that were read
+};
+
+// Reads what the command line names: scenario, traces, sample. -errno with a reason.
+int call_read(struct call *call);
+
+// Reads it again as its variant `variant`, counted from 1.
+int call_read_variant(struct call *call, uint32_t variant);
+
+// Reads it again as a run of a study: its variant `variant` (0: none), then these assignments; with
+// the seed of the command line, or without.
+int call_read_point(struct call *call, uint32_t variant, const char *const *words, uint32_t count,
+		    bool with_seed);
+
+// Makes the folder that files for --out are written into, call->staging.part, and finds where
+// captures go. Nothing without --out. -errno with a reason.
+int out_begin(struct call *call);
+
+// All is written there, and came to `rc`: puts the folder in its place. To be made before anything
+// is printed, and told behind it: a table is printed even where this fails. -errno with a reason.
+int out_end(struct call *call, int rc);
+
+// Builds the world that will be run.
+int call_build(struct call *call);
+
+// Runs it to its end. -errno when a capture or log could not be written; the run is good then.
+int call_run(struct call *call, struct run *ret);
+
+// What there is to report of a run.
+struct report_input call_report(const struct call *call, const struct run *run);
+
+// Says on stderr what is odd about the world that was built.
+void call_say_warnings(const struct call *call);
+
+// Says why a result is partial or wrong; a script that keeps only stderr knows it, too.
+void call_say_end(const struct call *call, const struct run *run);
+
+// Says why something was refused, once, and gives the exit status.
+int call_say_refusal(const struct call *call, int rc);
+
+// Whether all that was printed is where it should be. Returns an exit status.
+int call_finish_output(const struct call *call);
+
+// Whether the user asked to stop.
+bool call_is_stopped(void);
+
+// Refuses options that are about one run, where all variants would run.
+int compare_check(struct call *call);
+
+// Runs all variants and prints them side by side. Returns the exit status.
+int compare_run(struct call *call);
+
+// Refuses what a study cannot do, before anything is run.
+int study_check(struct call *call);
+
+// Runs all points and seeds, prints them and writes their files. Returns the exit status.
+int study_run(struct call *call);

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// --depth sample: a step from its schedule, whose collectives ran packet by packet where the step
+// waits for them. depth_sample.c runs them, depth_sample_show.c prints, depth_ideal.c is the fabric
+// that the closed forms assume.
+#pragma once
+
+#include <weft/run/depth.h>
+
+#define SAMPLED_MAX 64
+
+// A collective of the schedule.
+struct sampled {
+	struct step_collective of; // time_ps: by packets, or scaled from those that ran
+	ps_t closed_ps;
+	ps_t error_ps;	  // stated with the sample
+	bool is_critical; // the step is longer when this is a tenth longer
+	bool is_run;
+	uint32_t group;		   // that ran it
+	uint64_t steps, steps_all; // ring steps of a loop: run, and all
+};
+
+// Messages of tensor ranks that leave their domain: one of them, as a ring.
+struct sampled_tensor {
+	ps_t closed_ps; // 0 = they stay inside, and none ran
+	ps_t time_ps, error_ps;
+	uint64_t bytes, steps, steps_all, packets;
+	uint32_t groups_all;
+};
+
+// What one run of packets came to.
+struct sampled_run {
+	struct world_step world; // with tensor messages as they ran
+	struct sampled_tensor tensor;
+	uint32_t count;
+	struct sampled rows[SAMPLED_MAX];
+	struct step_exposed times;
+	ps_t error_ps;	    // of the exposed time: all samples at the end of their error
+	ps_t quiet_ps;	    // exposed time with messages of tensor ranks in closed form
+	ps_t others_ps;	    // exposed time if collectives that did not run were a tenth longer
+	int64_t longer_ppb; // those that ran, against their closed form
+	uint64_t packets, marks, trims, resent;
+	uint32_t groups, groups_all, trunks_kept, trunks_of;
+	ps_t base_rtt_ps;
+	double wall_s;
+};
+
+// The exposed time, term by term: closed forms with one thing more in each.
+struct sampled_terms {
+	ps_t closed_ps;	 // --depth model
+	ps_t latency_ps; // slices take as long as on this fabric
+	ps_t credit_ps;	 // and wait for credits, which take as long
+	ps_t ideal_ps;	 // packets on an ideal fabric; with --explain
+	ps_t header_ps;	 // the line carries headers, too
+	ps_t sack_ps;	 // and what answers the other direction
+};
+
+struct depth_sample {
+	struct world_step world;
+	struct step_collective table[SAMPLED_MAX]; // that the schedule reads
+	struct sampled_run run, ideal;
+	bool has_ideal;
+	struct sampled_terms terms;
+	ps_t longer_ps[DIMENSION_COUNT]; // what the step would not take if it stayed in its domain
+	struct depth_steps steps;	 // count 0 = none were asked for
+};
+
+// Runs such a call. Returns the exit status.
+int depth_sample_run(struct call *call);
+
+// The same of a call that has been read, without printing; `depth` is all zero. -errno with place
+// and reason.
+int depth_sample_work(struct call *call, struct depth_sample *depth);
+
+// Runs one message of tensor ranks packet by packet, if they leave their domain, and takes it into
+// the run's world. -errno with a reason.
+int depth_tensor(struct call *call, struct sampled_run *run);
+
+void depth_sample_table(const struct call *call, const struct depth_sample *depth);
+// The way from closed forms to packets.
+void depth_sample_print_terms(const struct depth_sample *depth);
+
+void depth_sample_json(FILE *to, const struct call *call, const struct depth_sample *depth);
+
+// Makes the scenario's fabric what the closed forms assume: all of the line for payload, no marks,
+// no trims, queues that hold everything, a window that does not move. Delays stay. -EINVAL when the
+// scenario has faults, which are no part of it, or is of a kind that nobody tried.
+int depth_ideal(struct scenario *scenario, struct refusal *refusal);
+
+// What that is, in words, a line each; ends with NULL.
+extern const char *const depth_ideal_text[];

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Folders: where a book goes, and where scenarios come from.
+#pragma once
+
+#include <stdio.h>
+
+#include <weft/core/refusal.h>
+
+// Makes the folder `path` with its parents and locks it until the process ends. One that holds
+// other files, but none called `mark` as earlier ones of this kind have, is refused: -ENOTEMPTY;
+// one that another process writes: -EBUSY.
+int folder_make(const char *path, const char *mark, struct refusal *refusal);
+
+// Prints each shipped scenario with the first line of its description.
+void folder_list_scenarios(FILE *to);

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line of the programs that run a scenario: weft sim, and weft emu, which has more.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <weft/core/refusal.h>
+#include <weft/engine/engine.h>
+#include <weft/study/report_study.h>
+#include <weft/workload/step.h>
+
+#include <weft/run/jitter.h>
+
+#define OPTION_SETS_MAX 64
+#define OPTION_TEXT_BYTES 512
+#define OPTION_SWEEP_BYTES 8192
+#define OPTION_EAL_WORDS_MAX 32
+#define OPTION_EAL_BYTES 1024
+
+enum depth_kind {
+	DEPTH_NONE,   // no step: the scenario's traffic
+	DEPTH_MODEL,  // the schedule, no packets
+	DEPTH_SAMPLE, // the schedule, and packets for what it waits for
+	DEPTH_FULL,   // every packet of the schedule
+	DEPTH_ALL,    // the three side by side
+};
+
+struct options {
+	const char *program;	 // "sim" or "emu"
+	const char *scenario;	 // name or path; NULL = none given
+	const char *trace;	 // file, or NULL
+	const char *export_form; // or NULL
+	const char *sample;	 // SPEC, or NULL
+	const char *variant;	 // name, or NULL
+	const char *out;	 // folder, or NULL
+	const char *pcap;	 // capture file, or NULL
+	const char *log;	 // packet log, or NULL
+	uint32_t set_count;
+	const char *sets[OPTION_SETS_MAX];
+	uint32_t fault_count;
+	const char *faults[SCENARIO_FAULTS_MAX];
+	char seed_set[OPTION_TEXT_BYTES]; // "seed=N", in `sets` when given
+	char pcap_max_set[OPTION_TEXT_BYTES];
+	// sim
+	const char *record_rank;				      // a number, or NULL
+	const char *depth, *order, *slow, *jitter, *steps, *measured; // words, or NULL
+	enum depth_kind depth_kind;
+	bool wants_terms;	       // --explain
+	uint32_t slow_stage, slow_ppb; // of the schedule; UINT32_MAX = no stage
+	uint32_t slow_gpu;	       // in place of a stage; UINT32_MAX = none
+	struct jitter jitter_choice;
+	uint32_t step_count;	  // of the schedule
+	const char *seeds, *jobs; // words, or NULL
+	uint32_t seed_count;	  // of a study; 0 = none was asked for
+	uint32_t job_count;	  // runs at once
+	uint32_t sweep_count;
+	struct study_sweep sweeps[STUDY_SWEEPS_MAX];
+	char sweep_text[OPTION_SWEEP_BYTES]; // behind `sweeps`
+	uint32_t sweep_bytes;
+	// emu
+	const char *ports;	  // word, or NULL
+	const char *dilation;	  // word, or NULL
+	const char *lanes;	  // word, or NULL
+	const char *eal;	  // words, or NULL
+	const char *gpu;	  // file of the link to generators, or NULL
+	const char *gpu_patience; // seconds, or NULL
+	uint32_t gpu_patience_s;
+	bool has_gpu_barrier; // generators begin each step together
+	struct ports_options port_choice;
+	uint64_t dilation_milli; // 0: do not wait
+	bool is_dilation_auto;
+	uint32_t lane_count;
+	char eal_text[OPTION_EAL_BYTES];
+	const char *eal_words[OPTION_EAL_WORDS_MAX];
+	bool is_json, is_quiet, wants_footprint, wants_list, wants_keys, wants_help, wants_version;
+};
+
+// Reads the command line of `program`. -EINVAL with a reason.
+int options_parse(struct options *ret, const char *program, int argc, char **argv,
+		  struct refusal *refusal);
+
+// Reads the words of emu: ports, dilation, lanes, EAL. -EINVAL with a reason; -ENOTSUP for ports of
+// a DPDK that this build has not.
+int options_emu(struct options *options, struct refusal *refusal);
+
+// Reads the words of a study: seeds, jobs. -EINVAL with a reason.
+int options_study(struct options *options, struct refusal *refusal);
+
+// Takes one `--sweep KEY=VALUE,VALUE,...`. -EINVAL with a reason.
+int options_sweep(struct options *options, const char *word, struct refusal *refusal);
+
+// Reads the words of a schedule: depth, order, slow, jitter, steps. -EINVAL with a reason, also for
+// options that a schedule has no use for.
+int options_depth(struct options *options, struct refusal *refusal);
+
+// Whether several runs were asked for.
+bool options_has_study(const struct options *options);
+
+// The command that runs this again, quoted for a shell.
+void options_command(const char *program, int argc, char **argv, char *ret, uint32_t bytes);

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files of a trace: read, unpacked, recognised.
+#pragma once
+
+#include <weft/trace/trace.h>
+
+// Reads files, or the files of folders, as the ranks of one set. `format` TRACE_FORMAT_COUNT: the
+// first file tells. `ret` needs trace_set_free() in any case. -errno with a reason.
+int trace_files_read(struct trace_set *ret, char *const *paths, uint32_t count,
+		     enum trace_format format, struct refusal *refusal);

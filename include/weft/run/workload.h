@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The file that a scenario's traffic stands in: a trace, a traffic matrix of htsim, GOAL text.
+#pragma once
+
+#include <weft/trace/trace_run.h>
+#include <weft/world/world.h>
+
+struct workload {
+	char *text; // NULL: none was read, or it is a trace of nodes
+	size_t bytes;
+	bool has_set; // a trace of nodes, which becomes a program when the scenario is known
+	struct trace_set set;
+	struct trace_program program;
+};
+
+// Reads the file at `path` and makes sure that it is what `kind` says; the number of NICs that it
+// is for goes to `ret_nics` (0: it does not tell). -errno with the file, the line and the reason in
+// `refusal`.
+int workload_read(struct workload *ret, enum traffic_kind kind, const char *path,
+		  uint32_t *ret_nics, struct refusal *refusal);
+
+// Bytes of memory that parsing so many bytes of text takes at most.
+size_t workload_room(enum traffic_kind kind, size_t bytes);
+
+// Expands a trace of nodes for the fabric and the collectives of this scenario, in place of what
+// another one made of it, and gives the scenario the program. Nothing for other files. -errno with
+// a reason.
+int workload_expand(struct workload *workload, struct scenario *scenario, struct refusal *refusal);
+
+void workload_free(struct workload *workload);

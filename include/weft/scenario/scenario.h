@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// A scenario: everything a run needs, as one file says it, and how it is read. Every error has
+// file, line, column and reason (lib/scenario).
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <weft/core/refusal.h>
+#include <weft/fabric/fabric.h>
+#include <weft/measure/measure_expect.h>
+#include <weft/scenario/scenario_traffic.h>
+#include <weft/scenario/world_frames.h>
+#include <weft/scenario/world_skip.h>
+#include <weft/transport/transport.h>
+#include <weft/workload/workload.h>
+
+#define SCENARIO_FAULTS_MAX 1024
+#define SCENARIO_FLOWS_MAX 4096
+#define SCENARIO_FLOW_EVS_MAX 16384 // numbers in the lists of all flows
+#define SCENARIO_TAPS_MAX 64
+#define SCENARIO_NODES_MAX 1024
+#define SCENARIO_LINKS_MAX 8192
+
+// Where a figure of a scenario comes from; every input of a result is listed as one of these.
+enum input_origin { INPUT_FACT, INPUT_ASSUMED, INPUT_CALIBRATED, INPUT_ORIGIN_COUNT };
+
+#define SCENARIO_INPUTS_MAX 48
+#define SCENARIO_EXPECTATIONS_MAX 32
+
+// One figure that a result rests on, in words, with its source.
+struct scenario_input {
+	enum input_origin origin;
+	char text[200];
+};
+
+// The entropy values that a flow has to itself, by number: those of a list, or the first.
+struct flow_evs {
+	uint32_t count; // 0: it uses all
+	uint32_t first; // is_list: of them, in flow_ev_numbers
+	bool is_list;
+};
+
+struct scenario {
+	char name[SCENARIO_NAME_BYTES];
+	char description[256];
+	char path[SCENARIO_PATH_BYTES]; // the file it came from
+	uint64_t seed;
+	struct fabric_config fabric;
+	bool has_cut_through;			 // else fabric.cut_bytes is 0
+	uint32_t oversubscription;		 // of T0 or ToR switches; 0 = as counts say
+	char topology_file[SCENARIO_PATH_BYTES]; // fabric.topology file
+	char node_names[SCENARIO_NODES_MAX][NODE_NAME_BYTES]; // behind fabric.graph
+	struct graph_link graph_links[SCENARIO_LINKS_MAX];    // behind fabric.graph
+	struct scaleup_config scaleup;
+	struct transport_config transport;
+	uint32_t ev_value_count; // in what transport.ev_values, ev_denied point to
+	uint32_t ev_values[EV_VALUES_MAX], ev_denied[EV_VALUES_MAX];
+	uint32_t first_psn;	     // of every QP
+	uint32_t qps_per_connection; // slices go to them in turn; a flow is shared among them
+	ps_t port_detect_ps; // a NIC knows so much later that a port's light went out or came back
+	struct traffic_config traffic;
+	struct sample sample;
+	struct skip_config skip;
+	uint32_t fault_count;
+	struct fault faults[SCENARIO_FAULTS_MAX];
+	uint32_t fault_lines[SCENARIO_FAULTS_MAX]; // line of each fault in the file, or its number
+						   // among those of the command line
+	uint32_t file_fault_count; // so many are the file's
+	struct frames_config frames;
+	struct capture_config capture;
+	struct watch_config watch;
+	uint32_t tap_count;
+	struct tap taps[SCENARIO_TAPS_MAX];
+	uint32_t tap_lines[SCENARIO_TAPS_MAX];
+	struct flow flows[SCENARIO_FLOWS_MAX]; // behind traffic.flows
+	struct flow_evs flow_evs[SCENARIO_FLOWS_MAX];
+	uint32_t flow_evs_count, flow_ev_count; // flows that have a set; in flow_ev_numbers
+	uint16_t flow_ev_numbers[SCENARIO_FLOW_EVS_MAX];
+	uint32_t job_count;
+	struct scenario_job jobs[SCENARIO_JOBS_MAX];
+	char only[SCENARIO_NAME_BYTES]; // name of the one job that runs; "": all do
+	uint32_t job_only;		// that one, counted from 1; 0: all
+	uint32_t variant_count;
+	struct scenario_variant variants[SCENARIO_VARIANTS_MAX];
+	uint32_t variant; // the one that this is, counted from 1; 0 = none, the scenario as it is
+	uint32_t expectation_count;
+	struct scenario_expect expectations[SCENARIO_EXPECTATIONS_MAX];
+	uint32_t input_count;
+	struct scenario_input inputs[SCENARIO_INPUTS_MAX];
+	const struct world_step *step; // model: this whole step; the caller's, NULL when read
+	const char *order; // model: of ranks, in place of the plan's; the caller's, NULL when read
+	bool is_tensor;	   // model: one message of tensor ranks in place of gradients; the caller's
+	uint32_t packets_max;	   // limits: descriptors in the pool; 0 = derived from the world
+	uint64_t memory_bytes_max; // of the arena
+	uint64_t hops_max;	   // packets over cables, of the whole run; 0 = no limit
+	ps_t time_max_ps;	   // the run ends here at the latest
+	ps_t window_ps;		   // length of a window; 0 = the lookahead
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Whether frames carry an EV in the UDP source port alone, so that EVs are ports. RoCEv2 knows no
+// other place, but where switches follow source routes these are in front of its packets, too.
+static inline bool scenario_evs_are_ports(const struct scenario *scenario)
+{
+	if (scenario->fabric.forwarding == FABRIC_USID)
+		return false;
+	return scenario->transport.kind == TRANSPORT_RC || scenario->frames.ip_version == 4 ||
+		scenario->frames.entropy == FRAMES_ENTROPY_PORT;
+}
+
+// The values that hold when a file says nothing; each is listed in docs/scenario.md.
+void scenario_defaults(struct scenario *ret);
+
+// Reads YAML text (`bytes` long, named `path` in errors) over the defaults, then the assignments
+// `sets` ("fabric.planes=4"; shown in errors as file "--set"), then checks the whole. -EINVAL with
+// file, line, column and reason; `ret` is then undefined.
+int scenario_parse(struct scenario *ret, const char *path, const char *text, size_t bytes,
+		   const char *const *sets, uint32_t set_count, struct refusal *refusal);
+
+// What a scenario is read from: a file, and words of the command line.
+struct scenario_source {
+	const char *path, *text; // of the file; its text is `bytes` long
+	size_t bytes;
+	const char *const *sets; // "fabric.planes=4"; shown in errors as file "--set"
+	uint32_t set_count;
+	uint32_t common_count; // the first of these are for all runs of a comparison: as keys of
+			       // the file they are passed over where the others make them moot
+	// "{kind: loss, at: all, probability: 1%}", one line each, after the faults of the file;
+	// shown in errors as file "--fault", the line being the number of the fault
+	const char *const *faults;
+	uint32_t fault_count;
+};
+
+// As scenario_parse(), with faults of the command line.
+int scenario_read(struct scenario *ret, const struct scenario_source *source,
+		  struct refusal *refusal);
+
+// Where fault number `index` was written, in a refusal of the world that is built of it.
+void scenario_fault_place(const struct scenario *scenario, uint32_t index, struct refusal *refusal);
+
+// The word of value `value` of the key `path`: "reps" of transport.path.
+const char *scenario_word(const char *path, uint32_t value);
+
+// The word of a kind of fault, as a scenario has it: "link_down".
+const char *scenario_fault_name(enum fault_kind kind);
+
+// The collective that traffic.kind collective asks for, `auto` being settled.
+void scenario_collective(struct coll_config *ret, const struct scenario *scenario);
+void scenario_gradients(struct gradients_config *ret, const struct scenario *scenario);
+
+// One key that a scenario may have, for docs/scenario.md and `weft sim --list-keys`.
+struct scenario_key {
+	const char *path;  // "fabric.planes"
+	const char *unit;  // "count", "rate", "bytes", "time", "word", "text", "flag", "share",
+			   // "list"
+	const char *value; // default, as one would write it; "required" when there is none
+	const char *text;  // one line
+	// How the reader takes it; see scenario_keys.c.
+	uint32_t offset, size; // of the field in struct scenario, or in the list's element
+	uint64_t min, max;     // of a number, in ps, bytes, bits per second or parts per 10^9
+	const char *zero;      // the word that stands for 0 ("auto"), or NULL
+	const char *const
+		*words; // of a word or flag, in the order of their values, NULL at the end
+	uint8_t use;	// when the key has an effect (enum scenario_use)
+};
+
+// All keys, ended by one whose path is NULL.
+const struct scenario_key *scenario_keys(void);
+
+// Whether the key of that path has an effect in a scenario that was read.
+bool scenario_key_holds(const struct scenario *scenario, const char *path);
+
+// Another name that a key may be given by.
+struct scenario_name {
+	const char *name, *path;  // "cc.max_cwnd", of key "cc.max_window"
+	const char *const *words; // where they are others than the key's; else NULL
+};
+
+// All of them, ended by one whose name is NULL.
+const struct scenario_name *scenario_names(void);
+
+#ifdef __cplusplus
+}
+#endif

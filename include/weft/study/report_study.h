@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// A study: runs of one scenario with other seeds, as its variants, with swept keys. What they came
+// to, with the spread over the seeds, as text, JSON and CSV (docs/result.md). Floating point is
+// allowed here.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <weft/result/report.h>
+
+#define STUDY_SWEEPS_MAX 8
+#define STUDY_VALUES_MAX 64
+#define STUDY_POINTS_MAX 1024
+#define STUDY_SEEDS_MAX 10000
+#define STUDY_FIGURES_MAX 48
+#define STUDY_NAME_BYTES 128
+
+// A key of the scenario and the values that it takes, one after the other.
+struct study_sweep {
+	const char *key; // "queue.bytes"
+	uint32_t count;
+	const char *values[STUDY_VALUES_MAX]; // "64KiB"
+};
+
+// What is run. Point p is variant p % variants of grid point p / variants; of the grid's keys the
+// last one goes round first.
+struct study_plan {
+	uint64_t seed_first; // seed i is seed_first + i
+	uint32_t seeds;	     // 1: there is no spread
+	uint32_t variants;   // 1 for a scenario without
+	uint32_t sweep_count;
+	struct study_sweep sweeps[STUDY_SWEEPS_MAX];
+};
+
+// One run, as plain data: it may come from another process.
+struct study_run {
+	uint32_t point, seed; // index
+	uint64_t digest;
+	bool is_complete;    // else the figures are not used
+	bool is_interrupted; // it is as if it had not been begun
+	bool is_imprecise;   // a collective has no time: report_imprecise()
+	int dead;	     // not 0: exit status of a process that left nothing but `end`
+	char end[32];	     // why it ended
+	uint32_t warned;     // bit of each warning about its world (world_warning.h)
+	double figures[STUDY_FIGURES_MAX]; // NAN: this run has none
+	double expected[SCENARIO_EXPECTATIONS_MAX];
+	double measured[SCENARIO_EXPECTATIONS_MAX]; // NAN where the expectation is of another
+						    // variant
+};
+
+struct report_study;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Points of a plan, at most 2^64 - 1; more than STUDY_POINTS_MAX are too many.
+uint64_t study_points(const struct study_plan *plan);
+
+// Which value sweep `sweep` has at `point`, and which variant it is (from 0).
+uint32_t study_value_at(const struct study_plan *plan, uint32_t point, uint32_t sweep);
+uint32_t study_variant_at(const struct study_plan *plan, uint32_t point);
+
+// "roce-8 queue.bytes=64KiB", cut to `bytes`; "all" where there is one point alone. `scenario`
+// names the variants, if it is not of one of them itself.
+void study_point_name(const struct study_plan *plan, const struct scenario *scenario,
+		      uint32_t point, char *ret, size_t bytes);
+
+// A study without runs, of a scenario whose variants and expectations are copied; what `plan`
+// points to stays the caller's. NULL: no memory.
+struct report_study *report_study_create(const struct study_plan *plan,
+					 const struct scenario *scenario, const char *version,
+					 const char *command);
+void report_study_free(struct report_study *study);
+
+// What a run came to. `point` and `seed` are the caller's to fill.
+void report_study_measure(struct study_run *ret, const struct report_input *input);
+
+// Takes a run, once for each point and seed. One that was interrupted is left out.
+void report_study_take(struct report_study *study, const struct study_run *run);
+
+// Runs that were taken, and those of them that came to their end.
+uint32_t report_study_taken(const struct report_study *study);
+uint32_t report_study_complete(const struct report_study *study);
+
+// Runs in which a collective's stated error is too large for a time.
+uint32_t report_study_imprecise(const struct report_study *study);
+
+// Whether each run that came to its end is as the scenario expects.
+bool report_study_is_expected(const struct report_study *study);
+
+// For people; a short table has goodput and times alone.
+void report_study_table(FILE *to, const struct report_study *study, bool is_short);
+
+// -errno when the stream does not take it.
+int report_study_json(FILE *to, const struct report_study *study);
+
+// Writes study.json, study.csv and runs.csv into the folder `dir`, which exists. As report_write().
+int report_study_write(const struct report_study *study, const char *dir, struct refusal *refusal);
+
+#ifdef __cplusplus
+}
+#endif

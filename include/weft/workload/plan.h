@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model and how a job cuts it: what lies on each rank, which collectives move it, and how large
+// they are. From dimensions alone; no fabric is known here.
+//
+//   architecture.c  dimensions of published models, parameters of a layer's parts
+//   plan.c          which layers lie where, parameters of a rank, checks    plan_bucket.c  buckets
+//   as Megatron-LM's distributed data parallel makes them, messages of a step
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <weft/core/refusal.h>
+#include <weft/core/time.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// A transformer. What a model does not have is 0.
+struct architecture {
+	const char *name;
+	uint32_t layers, hidden, vocab;
+	uint32_t heads, kv_heads, head_dim;
+	uint32_t ffn;		     // of a layer without experts
+	bool is_gated;		     // two matrices before the activation
+	bool has_bias;		     // of matrices
+	uint32_t norm_vectors;	     // 1 = RMS, 2 = with a bias
+	bool is_tied;		     // the output matrix is the embedding
+	uint32_t sinks;		     // attention sinks: one number a head
+	uint64_t extra_first_params; // positions and token types, whole on each tensor rank
+	uint64_t extra_last_params;  // heads beyond the output matrix, whole on each tensor rank
+	uint32_t output_bias;	     // 1 = the output has one a word
+	// latent attention: ranks of the projections, and the parts of a head
+	uint32_t query_rank, kv_rank, rope_dim, value_dim;
+	// experts
+	uint32_t experts, experts_per_token, expert_ffn, shared_ffn;
+	uint32_t dense_layers; // the first ones, which have none
+};
+
+// How it is cut, and what a step is.
+struct parallel {
+	uint32_t tp, cp, ep, pp, vpp, dp;   // dp: replicas of the dense part
+	uint32_t micro_batches, samples;    // a step and replica; samples of a micro-batch
+	uint32_t sequence;		    // tokens of a sample
+	uint32_t layers_first, layers_last; // of the first and last cell; 0 = as the others
+	uint32_t vocab_grain;		    // the vocabulary is padded to a multiple of grain * tp
+	uint32_t grad_bytes, param_bytes, activation_bytes; // one number on the wire
+	bool has_distributed_optimizer; // reduce-scatter and all-gather, else all-reduce
+	uint64_t bucket_params;		// 0 = Megatron's rule
+	bool is_aligned;		// stages reduce together, and a cell's buckets at its end
+	const char *order;		// of ranks, the innermost first: "tp-cp-ep-pp-dp"
+};
+
+// What computation takes; fitted, never published.
+struct timing {
+	ps_t forward_ps, backward_ps; // one micro-batch through one cell with `slots` layers
+	ps_t other_ps; // of a step: optimizer, norms, quantisation, waiting: all that is no
+		       // pipeline and no exposed communication
+	const char *origin; // what these three are calibrated by, or come from
+	bool is_assumed;    // nobody measured a step of it
+};
+
+struct plan {
+	const char *name;
+	const struct architecture *architecture;
+	struct parallel parallel;
+	struct timing timing; // all 0 where nobody fitted them
+	ps_t published_ps;    // step time that was published for it; 0 = none
+	const char *source;   // where
+};
+
+// Times fitted to two logs of the Llama cut on GB200 alone: for predictions of other runs.
+extern const struct timing timing_from_logs;
+
+// Whether a plan cuts the model as the jobs of these logs do, so that its cells take as long.
+bool plan_is_of_logs(const struct plan *plan);
+
+// Published jobs; `plan_all` ends with NULL.
+extern const struct plan *const plan_all[];
+const struct plan *plan_find(const char *name);
+extern const struct architecture *const architecture_all[];
+const struct architecture *architecture_find(const char *name);
+
+// A plan of one's own: begins as a published one, or with all sizes missing ("custom").
+struct plan_draft {
+	struct plan plan; // points to `architecture`
+	struct architecture architecture;
+};
+
+// -ENOENT when there is no plan of that name.
+int plan_begin(struct plan_draft *ret, const char *name, struct refusal *refusal);
+
+// One size that may be set: "hidden", "tp", ...
+struct plan_key {
+	const char *name, *text;
+	uint32_t offset; // in struct plan_draft
+	uint8_t bytes;	 // of the field: 1 (0 or 1), 4 or 8
+	bool is_needed;	 // may not be 0
+};
+
+// All keys, ended by one whose name is NULL.
+const struct plan_key *plan_keys(void);
+
+// Sets one, "hidden=8192". -EINVAL with a reason: no such key, not a whole number, too large.
+int plan_set(struct plan_draft *draft, const char *text, struct refusal *refusal);
+
+// -EINVAL with a reason when the cut does not fit the model.
+int plan_check(const struct plan *plan, struct refusal *refusal);
+
+// The same job on so many ranks: replicas make the difference, and what was published is no longer
+// about it. -EINVAL when they are no whole number of replicas.
+int plan_resize(struct plan *ret, const struct plan *plan, uint32_t ranks, struct refusal *refusal);
+
+// Ranks of the job; in the data-parallel group of dense parameters (replicas x context ranks), and
+// in that of experts.
+uint32_t plan_ranks(const struct plan *plan);
+uint32_t plan_dense_ranks(const struct plan *plan);
+uint32_t plan_expert_ranks(const struct plan *plan);
+
+// ---------------------------------------------------------------- parameters
+
+// A tensor of one rank, as buckets see it: norms count with the matrix that follows them.
+struct part {
+	const char *name;
+	uint64_t params;
+	bool is_expert;
+};
+
+// Cells are numbered (stage, chunk); their order through the model is chunk * pp + stage.
+uint32_t plan_layers(const struct plan *plan, uint32_t stage, uint32_t chunk);
+uint32_t plan_slots(const struct plan *plan); // layers of a cell in the middle
+
+// Part `index` of a cell in the order of forward; false when there are no more.
+bool plan_part(const struct plan *plan, uint32_t stage, uint32_t chunk, uint32_t index,
+	       struct part *ret);
+
+// Parameters of a cell on one rank: dense, or of its experts.
+uint64_t plan_cell_params(const struct plan *plan, uint32_t stage, uint32_t chunk, bool is_expert);
+
+// Parameters of a stage on one rank, and of the whole model, each counted once.
+uint64_t plan_stage_params(const struct plan *plan, uint32_t stage, bool is_expert);
+uint64_t architecture_params(const struct architecture *architecture);
+
+// Part `slot` of a layer on one rank; architecture.c. `is_moe`: the layer has experts.
+enum layer_part { PART_QKV, PART_PROJ, PART_ROUTER, PART_SHARED, PART_FC1, PART_FC2, PART_COUNT };
+uint64_t layer_part_params(const struct architecture *architecture, enum layer_part part,
+			   uint32_t tp, bool is_moe);
+bool layer_is_moe(const struct architecture *architecture, uint32_t layer);
+const char *layer_part_name(enum layer_part part);
+
+// ---------------------------------------------------------------- buckets and messages
+
+// A bucket of a cell: consecutive parts.
+struct plan_bucket {
+	uint64_t params, padded; // padded: as it travels
+	uint32_t parts;
+	uint32_t part_last; // the last in the order of forward: the first in that of backward
+	bool is_expert;
+};
+
+// The next bucket of a cell in the order of backward; false when there are no more. `left` is the
+// number of parts that are still to be walked: plan_part_count() at the beginning. Only stage 0,
+// chunk 0 has more than one bucket (of each kind).
+uint32_t plan_part_count(const struct plan *plan, uint32_t stage, uint32_t chunk);
+bool plan_bucket_next(const struct plan *plan, uint32_t stage, uint32_t chunk, bool is_expert,
+		      uint32_t *left, struct plan_bucket *ret);
+
+// Bucket size in parameters that holds: the plan's, or Megatron's max(40 M, 1 M x ranks).
+uint64_t plan_bucket_params(const struct plan *plan, bool is_expert);
+
+// What moves along a dimension of the cut.
+enum message_kind {
+	MESSAGE_TP,	   // gathers and scatters of activations, one each
+	MESSAGE_CP,	   // keys and values to the next context rank
+	MESSAGE_EP,	   // tokens to experts, or back
+	MESSAGE_PP,	   // activations to the next stage, or gradients back
+	MESSAGE_DP_REDUCE, // gradients of the dense part
+	MESSAGE_DP_GATHER,
+	MESSAGE_EDP_REDUCE, // gradients of experts
+	MESSAGE_EDP_GATHER,
+	MESSAGE_COUNT
+};
+
+struct message_sum {
+	uint64_t bytes;	      // the largest one
+	uint64_t count;	      // of a rank in a step
+	uint64_t total_bytes; // of a rank in a step
+};
+
+// What a rank of `stage` takes part in during one step. All-reduce counts as DP_REDUCE.
+void plan_messages(const struct plan *plan, uint32_t stage, struct message_sum ret[MESSAGE_COUNT]);
+// Adds what a cell's activations are to `ret`: tensor, context, expert and pipeline messages.
+void plan_cell_messages(const struct plan *plan, uint32_t stage, uint32_t chunk,
+			struct message_sum ret[MESSAGE_COUNT]);
+const char *message_name(enum message_kind kind);
+
+#ifdef __cplusplus
+}
+#endif

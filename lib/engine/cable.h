@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// A cable: one direction of a link, a first-in-first-out list of packets with the time of their
+// arrival. It carries the delay (which is the lookahead of the window engine) and the faults; the
+// sending port carries serialisation order.
+#pragma once
+
+#include <assert.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <weft/core/fifo.h>
+#include <weft/core/rng.h>
+#include <weft/measure/measure.h>
+#include <weft/world/world.h>
+
+#include "late.h"
+#include "stalled.h"
+
+struct cable {
+	struct fifo fifo; // entries: packet << 32 | low 32 bits of the arrival time
+	ps_t last_at;	  // arrival of the newest packet: arrivals never go back
+	line_t line;
+	ps_t delay_ps;
+	ps_t marked_until; // the receiver is already marked active for arrivals before this time
+	uint32_t to_machine;
+	uint32_t to_port;
+	uint32_t fault_first; // in the world's list
+	uint16_t fault_count;
+	bool has_late : 1;  // a fault of it holds packets back, or makes copies, or stalls its host
+	bool is_slow : 1;   // a fault of it slows the line
+	bool is_border : 1; // it leads from a machine of this rank to one of another
+	bool is_foreign : 1; // the machine at its end is not run by this rank
+	bool is_special : 1; // it has faults or head_bytes, or is_border: more to do than to lay a
+			     // packet on it
+	uint8_t head_bytes;  // what a cut-through switch at its end reads of a packet; 0: all
+};
+static_assert(sizeof(struct cable) == 64, "a cable is one cache line");
+
+// Arrival times on a cable are kept modulo 2^32 ps and read relative to "now": a cable must be
+// shorter than this.
+#define CABLE_SPAN_PS (INT64_C(1) << 31)
+
+static inline uint64_t cable_entry(ps_t at, uint32_t packet)
+{
+	return (uint64_t)packet << 32 | (uint32_t)at;
+}
+
+// An entry where it lies in a list: its halves as they are in memory, so that nothing is shifted.
+struct cable_halves {
+	uint32_t at, packet;
+};
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the lower half comes first");
+
+static inline void cable_put(uint64_t *entry, ps_t at, uint32_t packet)
+{
+	const struct cable_halves halves = {(uint32_t)at, packet};
+	memcpy(entry, &halves, sizeof(halves));
+}
+
+static inline struct cable_halves cable_get(const uint64_t *entry)
+{
+	struct cable_halves halves;
+	memcpy(&halves, entry, sizeof(halves));
+	return halves;
+}
+
+// The arrival time of an entry, `now` being at most CABLE_SPAN_PS before it.
+static inline ps_t cable_entry_at(uint64_t entry, ps_t now)
+{
+	return now + (int32_t)((uint32_t)entry - (uint32_t)now);
+}
+
+// When the end takes a packet of which the first bit leaves at `start`, and the last bit arrives at
+// `at`.
+static inline ps_t cable_taken_at(const struct cable *cable, ps_t start, uint32_t bytes, ps_t at)
+{
+	if (cable->head_bytes == 0 || bytes <= cable->head_bytes)
+		return at;
+	return start + line_ps(cable->line, cable->head_bytes) + cable->delay_ps;
+}
+
+// The line of a cable with faults that slow it, for a packet whose first bit leaves at `start`.
+line_t cable_slow_line(const struct cable *cable, const struct cable_fault *faults, ps_t start);
+
+// What becomes of a packet on a cable.
+struct cable_fate {
+	enum drop_reason drop; // DROP_REASON_COUNT: it is not lost
+	bool is_damaged;
+	bool is_doubled;
+	ps_t held_ps;	// it arrives so much later
+	uint64_t place; // dice that say what is damaged
+};
+
+// The fate of a packet whose first bit leaves at `start` and whose last bit would arrive at `at`.
+// Draws from the cable's own stream only while a fault that hits a share of the packets is active.
+// `is_bad` holds the states of the world's bursts, as `faults` its faults.
+struct cable_fate cable_fate(const struct cable *cable, const struct cable_fault *faults,
+			     uint8_t *is_bad, struct rng *rng, ps_t start, ps_t at);
+
+// When the cable went down that lost such a packet (DROP_LINK_DOWN); of a flap, the last time.
+ps_t cable_down_since(const struct cable *cable, const struct cable_fault *faults, ps_t start,
+		      ps_t at);
+
+// All cables of a world. A cable is numbered by where it leads: base[to_machine] + to_port.
+struct cable_set {
+	struct cable *cables;
+	uint32_t *base;		  // [machines + 1]
+	uint32_t *out;		  // cable at out-port p of machine m: out[base[m] + p]
+	uint32_t *plan;		  // [cables] index in world->cables
+	uint64_t **waiting;	  // [machines] bit per in-port whose cable holds packets
+	struct rng *rng;	  // [cables]
+	struct late **late;	  // [cables] of those with has_late
+	struct stalled **stalled; // [cables] of those that lead to a host that stalls, or NULL
+	uint8_t *is_bad;	  // [faults of the world] the state of a burst, the sender's
+	uint64_t *digests;	  // [cables] chained over the deliveries of a cable to a host
+	uint32_t count;
+};
+
+// Draws and lays the cables of a world. -ENOMEM.
+int cable_set_init(struct cable_set *set, const struct world *world, struct arena *arena);

@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: Apache-2.0
+// One lane in one window: each machine that has something to do gets its arrivals and leaves its
+// departures. Here packets lie on cables in memory; frames.c has the same for frames.
+
+#include "lane.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include <weft/core/bitmap.h>
+#include <weft/world/world_signal.h>
+
+#include "ahead.h"
+#include "frames.h"
+#include "processes/border.h"
+#include "processes/mail.h"
+
+#define POLL_EVERY 64 // machines between two looks at what came from other ranks
+
+static bool has_damage(const struct world *world)
+{
+	for (uint32_t i = 0; i < world->scenario->fault_count; i++)
+		if (world->scenario->faults[i].kind == FAULT_CORRUPT)
+			return true;
+	return false;
+}
+
+// The most arrivals of a machine in a window: what its neighbours send in one, and what they sent
+// before that was held back.
+static uint32_t arrivals_max(const struct lane *lane, const struct world *world)
+{
+	uint32_t most = 0;
+	for (uint32_t m = 0; m < world->machine_count; m++) {
+		uint32_t late = 0;
+		for (uint32_t i = lane->cables.base[m]; i < lane->cables.base[m + 1]; i++) {
+			const struct stalled *stalled = lane->cables.stalled[i];
+			late += lane->cables.cables[i].has_late * LATE_ROOM;
+			late += stalled != NULL ? stalled->packets_max : 0;
+		}
+		most = late > most ? late : most;
+	}
+	return world->departures_max + most;
+}
+
+// The largest packet without payload: trimmed packets are no larger than a header.
+static uint32_t other_bytes_max(const struct world *world)
+{
+	const struct transport_config *transport = &world->transport;
+	uint32_t most = transport->header_bytes > transport->control_bytes
+		? transport->header_bytes
+		: transport->control_bytes;
+	return most > PAUSE_FRAME_BYTES ? most : PAUSE_FRAME_BYTES;
+}
+
+static int draw_gathered(struct lane *lane, uint32_t ports_max, struct arena *arena)
+{
+	lane->gathered = arena_draw(arena, ARENA_DRIVE, 2, sizeof(struct gathered));
+	for (uint32_t i = 0; lane->gathered != NULL && i < 2; i++) {
+		struct gathered *gathered = &lane->gathered[i];
+		gathered->arrivals = arena_draw(arena, ARENA_DRIVE, lane->arrivals_max,
+						sizeof(struct arrival));
+		gathered->runs = arena_draw(arena, ARENA_DRIVE, ports_max,
+					    sizeof(struct arrival_run));
+		if (gathered->arrivals == NULL || gathered->runs == NULL)
+			return -ENOMEM;
+	}
+	return lane->gathered == NULL ? -ENOMEM : 0;
+}
+
+int lane_init(struct lane *lane, const struct world *world, ps_t span_ps, struct arena *arena)
+{
+	uint32_t ports_max = 0, burst = arrivals_max(lane, world);
+	for (uint32_t m = 0; m < world->machine_count; m++)
+		if (world->machines[m].port_count > ports_max)
+			ports_max = world->machines[m].port_count;
+	lane->world = world;
+	lane->arrivals_max = burst;
+	lane->has_damage = has_damage(world);
+	lane->other_bytes_max = other_bytes_max(world);
+	lane->scratch[0] = arena_draw(arena, ARENA_DRIVE, burst, sizeof(struct arrival));
+	lane->scratch[1] = arena_draw(arena, ARENA_DRIVE, burst, sizeof(struct arrival));
+	lane->out.departures = arena_draw(arena, ARENA_DRIVE, world->departures_max + 1,
+					  sizeof(struct departure)); // scatter.c: and the end
+	if (lane->scratch[0] == NULL || lane->scratch[1] == NULL || lane->out.departures == NULL ||
+	    draw_gathered(lane, ports_max, arena) < 0)
+		return -ENOMEM;
+	lane->out.capacity = world->departures_max;
+	lane->out.signal_capacity = world_signals_max(world);
+	lane->out.signals = arena_draw(arena, ARENA_DRIVE, lane->out.signal_capacity,
+				       sizeof(struct signal));
+	if (lane->out.signals == NULL)
+		return -ENOMEM;
+	return window_set_init(&lane->windows, arena, world->machine_count, world->window_ps,
+			       span_ps);
+}
+
+// ---------------------------------------------------------------- arrivals
+
+static void deliver(struct lane *lane, uint32_t cable, const struct arrival *arrival)
+{
+	const struct packet *packet = packet_at(lane->out.packets, arrival->packet);
+	uint64_t what = (uint64_t)packet->psn << 32 | (uint64_t)packet->opcode << 24 |
+		(uint64_t)packet->flags << 16 | packet->hop;
+	uint64_t who = (uint64_t)packet->qpn << 32 ^ packet->source;
+	uint64_t digest = lane->cables.digests[cable] ^
+		rng_mix((uint64_t)arrival->at ^ what * UINT64_C(0x9e3779b97f4a7c15));
+	lane->cables.digests[cable] = (digest ^ who) * UINT64_C(0xff51afd7ed558ccd) + 1;
+	lane->run.delivered++;
+	lane->run.data_delivered += packet->payload_bytes > 0;
+}
+
+void lane_deliver(struct lane *lane, uint32_t machine, const struct gathered *gathered)
+{
+	uint32_t base = lane->cables.base[machine];
+	const struct arrival *arrival = gathered->arrivals;
+	for (const struct arrival *end = arrival + gathered->arrival_count; arrival < end;
+	     arrival++)
+		deliver(lane, base + arrival->port, arrival);
+}
+
+// Whether a packet that came over `cable` is found to be damaged there: a NIC checks all of it, a
+// switch only headers, and of a trimmed packet nothing else is left.
+static bool is_refused(struct lane *lane, const struct cable *cable, uint32_t index)
+{
+	const struct packet *packet = packet_at(lane->out.packets, index);
+	if (!(packet->flags & PACKET_DAMAGED) ||
+	    !(lane->world->machines[cable->to_machine].is_host || packet->flags & PACKET_TRIMMED))
+		return false;
+	lane->run.dropped[DROP_BAD_FRAME]++;
+	packet_put(lane->out.packets, index);
+	return true;
+}
+
+// Takes the first packet of a cable with faults, if it arrives before the window's end.
+static bool take_first(struct lane *lane, uint32_t index, ps_t *ret_at, uint32_t *ret_packet)
+{
+	struct cable *cable = &lane->cables.cables[index];
+	struct late *late = lane->cables.late[index];
+	ps_t at = PS_NEVER, late_at = cable->has_late ? late_first_at(late) : PS_NEVER;
+	if (cable->fifo.count > 0)
+		at = cable_entry_at(fifo_peek(&cable->fifo, lane->out.chunks), lane->window_start);
+	*ret_at = ps_min(at, late_at);
+	if (*ret_at >= lane->window_end)
+		return false;
+	*ret_packet = late_at < at ? (uint32_t)late_pop(late)
+				   : (uint32_t)(fifo_pop(&cable->fifo, lane->out.chunks) >> 32);
+	return true;
+}
+
+// Takes a packet that arrives at `at`, unless it is found to be damaged.
+static uint32_t take_one(struct lane *lane, uint32_t index, ps_t at, uint32_t packet,
+			 struct arrival *to, uint32_t room)
+{
+	const struct cable *cable = &lane->cables.cables[index];
+	if (is_refused(lane, cable, packet))
+		return 0;
+	check(room > 0);
+	*to = (struct arrival){at, packet, cable->to_port};
+	return 1;
+}
+
+// What waited for the host of the cable and is taken at `at` or before.
+static uint32_t take_stalled(struct lane *lane, uint32_t index, ps_t at, struct arrival *to,
+			     uint32_t room)
+{
+	struct stalled *stalled = lane->cables.stalled[index];
+	uint32_t taken = 0;
+	while (stalled_is_due(stalled, at, lane->window_end)) {
+		uint32_t packet = (uint32_t)fifo_pop(&stalled->fifo, lane->out.chunks);
+		taken += take_one(lane, index, stalled->until, packet, to + taken, room - taken);
+	}
+	return taken;
+}
+
+bool lane_stalls(struct lane *lane, uint32_t index, ps_t at, uint64_t what, bool *ret_is_lost)
+{
+	struct stalled *stalled = lane->cables.stalled[index];
+	enum stalled_answer answer = stalled_put(stalled, lane->out.chunks, at, what);
+	*ret_is_lost = answer == STALLED_FULL;
+	lane->run.dropped[DROP_HOST_FULL] += answer == STALLED_FULL;
+	if (answer != STALLED_NOT)
+		lane_count_waiting(lane, index, at);
+	return answer != STALLED_NOT;
+}
+
+// The same for cables to hosts that stall: first what waited, then what comes.
+static uint32_t take_waiting(struct lane *lane, uint32_t index, struct arrival *to, uint32_t room)
+{
+	uint32_t taken = 0, packet;
+	bool is_lost;
+	ps_t at;
+	while (take_first(lane, index, &at, &packet)) {
+		taken += take_stalled(lane, index, at, to + taken, room - taken);
+		if (!lane_stalls(lane, index, at, packet, &is_lost))
+			taken += take_one(lane, index, at, packet, to + taken, room - taken);
+		else if (is_lost)
+			packet_put(lane->out.packets, packet);
+	}
+	return taken + take_stalled(lane, index, PS_NEVER, to + taken, room - taken);
+}
+
+// take_cable() for cables with faults, and where packets may be damaged.
+static __attribute__((noinline)) uint32_t take_faulty(struct lane *lane, uint32_t index,
+						      struct arrival *to, uint32_t room)
+{
+	uint32_t taken = 0, packet;
+	ps_t at;
+	if (lane->cables.stalled[index] != NULL)
+		return take_waiting(lane, index, to, room);
+	while (take_first(lane, index, &at, &packet))
+		taken += take_one(lane, index, at, packet, to + taken, room - taken);
+	return taken;
+}
+
+static inline __attribute__((always_inline)) struct arrival *
+take_row_as(const struct lane *lane, const uint64_t *entries, struct arrival *to,
+	    const struct arrival *end, uint32_t port, bool fetches)
+{
+	const struct packet *packets = lane->out.packets->packets;
+	const ps_t start = lane->window_start;
+	const uint32_t length = (uint32_t)(lane->window_end - start);
+	for (; to < end; to++) {
+		struct cable_halves entry = cable_get(--entries);
+		uint32_t into = entry.at - (uint32_t)start; // of the window: arrivals are never
+		if (into >= length)			    // before it
+			break;
+		if (fetches)
+			__builtin_prefetch(&packets[entry.packet], 1);
+		to->at = start + into;
+		to->packet = entry.packet;
+		to->port = port;
+	}
+	return to;
+}
+
+// Takes the packets of a row of entries, the oldest one before `entries`, that arrive before the
+// window's end, up to `end`. Returns behind the last one. A function of its own, so that all of the
+// loop is in registers.
+static __attribute__((noinline)) struct arrival *take_row(const struct lane *lane,
+							  const uint64_t *entries,
+							  struct arrival *to,
+							  const struct arrival *end, uint32_t port)
+{
+	if (ahead_pays(lane))
+		return take_row_as(lane, entries, to, end, port, true);
+	return take_row_as(lane, entries, to, end, port, false);
+}
+
+// Takes the packets of one cable that arrive before the window's end; `to` has room for `room`.
+static uint32_t take_cable(struct lane *lane, uint32_t index, struct arrival *to, uint32_t room)
+{
+	struct cable *cable = &lane->cables.cables[index];
+	struct fifo fifo = cable->fifo;
+	uint32_t taken = 0;
+	if (cable->has_late || lane->has_damage)
+		return take_faulty(lane, index, to, room);
+	while (fifo.count > 0) {
+		uint32_t row = fifo_row(&fifo), most = room - taken;
+		const struct arrival *end = to + taken + (row < most ? row : most);
+		uint32_t got = (uint32_t)(take_row(lane, &lane->out.chunks->words[fifo.get],
+						   to + taken, end, cable->to_port) -
+					  (to + taken));
+		fifo_skip(&fifo, lane->out.chunks, got);
+		taken += got;
+		if (got < row)
+			break;
+	}
+	check(taken < room || fifo.count == 0 ||
+	      cable_entry_at(fifo_peek(&fifo, lane->out.chunks), lane->window_start) >=
+		      lane->window_end);
+	cable->fifo = fifo;
+	return taken;
+}
+
+// ---------------------------------------------------------------- departures
+
+struct cable_fate lane_fate(struct lane *lane, uint32_t index, const struct departure *departure,
+			    ps_t at)
+{
+	struct late *late = lane->cables.late[index];
+	struct run *run = &lane->run;
+	ps_t start = departure->start;
+	struct cable_fate fate = cable_fate(&lane->cables.cables[index], lane->world->cable_faults,
+					    lane->cables.is_bad, &lane->cables.rng[index], start,
+					    at);
+	if (fate.drop != DROP_REASON_COUNT) {
+		run->dropped[fate.drop]++;
+		lane_count_loss(lane, index, departure, at, fate.drop);
+		return fate;
+	}
+	if (fate.is_doubled && !late_send(late, start, at)) {
+		fate.is_doubled = false;
+		run->late_full++;
+	}
+	if (fate.held_ps > 0 && !late_send(late, start, at + fate.held_ps)) {
+		fate.held_ps = 0;
+		run->late_full++;
+	}
+	if (lane->world->links.counts != NULL)
+		lane_count_odd(lane, index, start, &fate);
+	run->damaged += fate.is_damaged;
+	run->doubled += fate.is_doubled;
+	run->held_back += fate.held_ps > 0;
+	return fate;
+}
+
+void lane_push_late(struct lane *lane, uint32_t index, ps_t at, uint64_t what)
+{
+	const struct cable *cable = &lane->cables.cables[index];
+	late_push(lane->cables.late[index], at, what);
+	bitmap_set(lane->cables.waiting[cable->to_machine], cable->to_port);
+	window_mark(&lane->windows, cable->to_machine, at);
+}
+
+bool lane_awaits_late(struct lane *lane, uint32_t index)
+{
+	const struct stalled *stalled = lane->cables.stalled[index];
+	bool is_stalled = stalled != NULL && stalled->fifo.count > 0;
+	ps_t at = late_first_at(lane->cables.late[index]);
+	if (is_stalled)
+		at = ps_min(at, stalled->until);
+	if (at == PS_NEVER)
+		return is_stalled;
+	// Of far times the active set keeps only one: each is told again. The last window may end
+	// early, before what still belongs to it.
+	at = ps_max(at, lane->window_start + lane->windows.length_ps);
+	window_mark(&lane->windows, lane->cables.cables[index].to_machine, at);
+	return true;
+}
+
+// Shows the departures of machine `m` to the taps, which listen before the faults of cables.
+static __attribute__((noinline)) void tap(struct lane *lane, uint32_t m)
+{
+	for (uint32_t i = 0; i < lane->out.count; i++) {
+		const struct departure *departure = &lane->out.departures[i];
+		uint32_t plan = lane->cables.plan[lane_cable(lane, m, departure)];
+		if (tap_listens(lane->taps, plan, departure->start))
+			tap_take(lane->taps, lane->index, plan, departure->start,
+				 packet_at(lane->out.packets, departure->packet), NULL, 0);
+	}
+}
+
+// ---------------------------------------------------------------- a machine, a window
+
+// Runs machine `m` with what was gathered for it; packets lie on cables in memory.
+static ps_t run_gathered(struct lane *lane, uint32_t m, const struct gathered *gathered)
+{
+	const struct machine *machine = &lane->world->machines[m];
+	struct inbox in = lane_inbox(lane, m, gathered);
+	ps_t next = machine->run(machine->self, &in, lane->window_end, &lane->out);
+	if (lane->taps != NULL)
+		tap(lane, m);
+	if (lane->world->jobs.bytes != NULL)
+		lane_count_jobs(lane, m);
+	if (lane->world->trails[lane->shard] != NULL)
+		lane_keep_packets(lane, m);
+	lane_scatter(lane, m);
+	return next;
+}
+
+// A machine has run, and has something to do at `next` without a new arrival.
+static void end_machine(struct lane *lane, uint32_t m, ps_t next)
+{
+	if (__builtin_expect(lane->out.signal_count > 0, 0))
+		mail_pass(lane);
+	lane->run.hops += lane->out.count;
+	lane->window_sent += lane->out.count;
+	if (lane->world->machines[m].is_host)
+		lane->run.sent += lane->out.count;
+	lane->out.count = 0;
+	lane->run.visits++;
+	// The last window may end early, at the time limit: what is due then belongs to the next
+	// one all the same.
+	if (next != PS_NEVER)
+		window_mark(&lane->windows, m,
+			    ps_max(next, lane->window_start + lane->windows.length_ps));
+}
+
+// The machines of a window, in ascending order.
+struct walk {
+	uint64_t *bits;
+	const uint64_t *only; // of these; NULL: of all
+	uint32_t word, words;
+	bool polls; // looks now and then at what came from other ranks
+};
+
+static inline uint32_t walk_next(struct walk *walk)
+{
+	for (; walk->word < walk->words; walk->word++) {
+		uint64_t rest = walk->bits[walk->word];
+		if (walk->only != NULL)
+			rest &= walk->only[walk->word];
+		if (rest == 0)
+			continue;
+		walk->bits[walk->word] &= ~(rest & -rest);
+		return (walk->word << 6) + (uint32_t)__builtin_ctzll(rest);
+	}
+	return MACHINE_NONE;
+}
+
+// Runs the machines of `walk`. What they need is fetched in steps while those before them run, and
+// the arrivals of the next one are gathered: nothing that a machine sends arrives in this window.
+static void run_walk(struct lane *lane, struct walk walk)
+{
+	enum { NOW, NEXT, ROW = AHEAD_STEPS + 1 };
+	struct gathered *now = &lane->gathered[0], *ahead = &lane->gathered[1];
+	uint32_t row[ROW]; // the machine that runs, and those after it
+	uint32_t left = 0; // of them
+	uint32_t turn = 0;
+	for (int i = 0; i < ROW; i++)
+		row[i] = MACHINE_NONE;
+	do {
+		for (int i = 0; i < ROW - 1; i++)
+			row[i] = row[i + 1];
+		row[ROW - 1] = walk_next(&walk);
+		left += row[ROW - 1] != MACHINE_NONE;
+		if (ahead_pays(lane))
+			ahead_fetch(lane, &row[NEXT]);
+		if (row[NEXT] != MACHINE_NONE)
+			lane_gather(lane, row[NEXT], take_cable, ahead);
+		if (row[NOW] != MACHINE_NONE) {
+			end_machine(lane, row[NOW], run_gathered(lane, row[NOW], now));
+			left--;
+		}
+		struct gathered *taken = now;
+		now = ahead;
+		ahead = taken;
+		if (walk.polls && ++turn % POLL_EVERY == 0)
+			border_poll(lane->border);
+	} while (left > 0);
+}
+
+static void run_machines(struct lane *lane)
+{
+	struct walk walk = {window_bits(&lane->windows), NULL, 0, lane->windows.words, false};
+	uint32_t m;
+	if (lane->ports == NULL)
+		run_walk(lane, walk);
+	else
+		while ((m = walk_next(&walk)) != MACHINE_NONE)
+			end_machine(lane, m, frames_run_machine(lane, m));
+}
+
+// First the machines at the border, so that what they leave travels while the others run.
+static void run_ranked(struct lane *lane)
+{
+	const uint64_t *first = border_machines(lane->border);
+	uint64_t *bits = window_bits(&lane->windows);
+	border_open(lane->border);
+	run_walk(lane, (struct walk){bits, first, 0, lane->windows.words, false});
+	border_flush(lane->border);
+	run_walk(lane, (struct walk){bits, NULL, 0, lane->windows.words, true});
+	border_close(lane->border);
+}
+
+void lane_run_window(struct lane *lane)
+{
+	if (lane->border != NULL)
+		run_ranked(lane);
+	else
+		run_machines(lane);
+#ifdef PLANT_ALLOCATE // a bug on purpose: the watch over malloc must find it
+	void *volatile planted = malloc(1);
+	free(planted);
+#endif
+}

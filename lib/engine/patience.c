@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waiting for another rank.
+
+#include "patience.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <time.h>
+
+#include <weft/ports/pace.h>
+
+#define SPIN_TRIES 2000 // some 20 us: shorter than a switch to another process and back
+#define LOOK_TRIES 4096 // tries between two looks at the clock
+#define LOST_S 2.0
+#define EXIT_PEER_LOST 4
+
+static double now_s(clockid_t clock)
+{
+	struct timespec now;
+	clock_gettime(clock, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+void patience_take(struct patience *patience, struct ranks *ranks)
+{
+	if (patience->tries == 0)
+		patience->cpu_s = now_s(CLOCK_PROCESS_CPUTIME_ID);
+	if (patience->tries++ < SPIN_TRIES) {
+		pace_relax();
+		return;
+	}
+	sched_yield();
+	if (patience->tries % LOOK_TRIES != 0 || ranks->stop == NULL || *ranks->stop == 0)
+		return;
+	if (patience->asked_s == 0)
+		patience->asked_s = now_s(CLOCK_MONOTONIC);
+	if (now_s(CLOCK_MONOTONIC) - patience->asked_s < LOST_S)
+		return;
+	fprintf(stderr, "weft: rank %u was asked to stop, and another rank does not answer\n",
+		ranks->index);
+	ranks->ops->give_up(ranks, EXIT_PEER_LOST);
+}
+
+void patience_end(const struct patience *patience, struct ranks *ranks)
+{
+	if (patience->tries > 0)
+		ranks->waited_cpu_s += now_s(CLOCK_PROCESS_CPUTIME_ID) - patience->cpu_s;
+}

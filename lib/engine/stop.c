@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where check() ends: the message and the exit. The driver tells it the run's seed and the virtual
+// time it has reached.
+
+#include "stop.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <weft/core/check.h>
+
+static struct stop_place place;
+
+void stop_place_set(const struct stop_place *where)
+{
+	place = *where;
+}
+
+void check_failed(const char *file, int line, const char *condition)
+{
+	fprintf(stderr, "weft: bug: %s:%d: check(%s) failed, seed %llu, virtual time %lld ps\n",
+		file, line, condition, (unsigned long long)place.seed,
+		place.now_ps == NULL ? -1LL : (long long)*place.now_ps);
+	exit(70);
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What trunks carry of what NICs send.
+#include <weft/fabric/fabric_capacity.h>
+
+#define MBPS 1000000u
+#define PPM 1000000u
+#define PPB_OF_PPM 1000u
+
+// The links of a tier, all in one direction.
+static uint64_t tier_mbps(const struct topology *topology, uint32_t tier)
+{
+	uint64_t mbps = 0;
+	for (uint32_t i = 0; i < topology->link_count; i++)
+		if (topology->links[i].tier == tier)
+			mbps += topology->links[i].rate_bps / MBPS;
+	return mbps;
+}
+
+uint32_t topology_trunk_ppb(const struct topology *topology, const struct fabric_config *config)
+{
+	if (topology->kind == TOPOLOGY_TORUS || topology->kind == TOPOLOGY_GRAPH)
+		return 0;
+	uint64_t nics_mbps = tier_mbps(topology, 0), least_ppm = PPM;
+	if (topology->kind == TOPOLOGY_DUMBBELL)
+		nics_mbps /= 2; // of one side
+	for (uint32_t tier = 1; tier < TOPOLOGY_TIERS_MAX; tier++) {
+		uint64_t mbps = tier_mbps(topology, tier);
+		if (config->thin_kept > 0)
+			mbps = mbps * config->thin_of / config->thin_kept;
+		if (mbps > 0 && mbps < nics_mbps && mbps * PPM / nics_mbps < least_ppm)
+			least_ppm = mbps * PPM / nics_mbps;
+	}
+	return least_ppm < PPM ? (uint32_t)least_ppm * PPB_OF_PPM : 0;
+}

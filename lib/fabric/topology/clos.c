@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two-tier Clos plane as MRC deploys it: every T0 has `bundle` links to every T1. T0 ports:
+// NICs first, then T1 by T1 with the bundle together. T1 ports: T0 by T0, the bundle together.
+
+#include <errno.h>
+
+#include <weft/core/refusal.h>
+
+#include "topology.h"
+
+uint32_t clos_t1_kept(const struct fabric_config *config)
+{
+	uint64_t share = (uint64_t)config->t1_count * config->thin_kept;
+	return (uint32_t)((share + config->thin_of - 1) / config->thin_of);
+}
+
+static int clos_check(const struct fabric_config *config, struct refusal *refusal)
+{
+	if (config->nics_per_t0 == 0)
+		return refuse(refusal, -EINVAL, "nics_per_t0 must be at least 1", 0, 0, 0);
+	if (config->nics % config->nics_per_t0 != 0)
+		return refuse(refusal, -EINVAL,
+			      "% NICs do not fill whole T0 switches of % NICs each", config->nics,
+			      config->nics_per_t0, 0);
+	if (config->nics_per_t0 % config->nics_per_host != 0)
+		return refuse(refusal, -EINVAL,
+			      "hosts of % NICs would straddle T0 switches of % NICs: nics_per_t0 "
+			      "must be a multiple of nics_per_host",
+			      config->nics_per_host, config->nics_per_t0, 0);
+	if (config->t1_count == 0 && config->nics > config->nics_per_t0)
+		return refuse(refusal, -EINVAL, "% T0 switches per plane need at least one T1",
+			      config->nics / config->nics_per_t0, 0, 0);
+	if (config->t1_count > 0 && config->bundle == 0)
+		return refuse(refusal, -EINVAL,
+			      "bundle must be at least 1: links between a T0 and a T1", 0, 0, 0);
+	if (config->t1_count > UINT16_MAX || config->bundle > UINT16_MAX)
+		return refuse(refusal, -EINVAL, "% T1 switches in bundles of % are too many",
+			      config->t1_count, config->bundle, 0);
+	if (config->thin_kept == 0 || config->thin_kept > config->thin_of)
+		return refuse(refusal, -EINVAL,
+			      "a sample keeps 1 to all of the T0-T1 links, not % of %",
+			      config->thin_kept, config->thin_of, 0);
+	return 0;
+}
+
+int clos_shape(const struct fabric_config *config, struct refusal *refusal, struct shape *ret)
+{
+	int error = clos_check(config, refusal);
+	if (error != 0)
+		return error;
+	uint64_t t0 = config->nics / config->nics_per_t0;
+	uint64_t t1 = clos_t1_kept(config);
+	*ret = (struct shape){
+		.tiers = t1 > 0 ? 2 : 1,
+		.switches = {t0, t1},
+		.ports = {config->nics_per_t0 + t1 * config->bundle, t0 * config->bundle},
+		.links = {config->nics, t0 * t1 * config->bundle},
+		.t0_nics = config->nics_per_t0,
+	};
+	return 0;
+}
+
+// The bundles of one T0.
+static void clos_trunks_of(struct draft *draft, uint32_t t0, uint32_t t1_count)
+{
+	uint32_t bundle = draft->config->bundle;
+	for (uint32_t i = 0; i < t1_count * bundle; i++) {
+		struct draft_end lower = {draft->tier_first[0] + t0,
+					  draft->config->nics_per_t0 + i};
+		struct draft_end upper = {draft->tier_first[1] + i / bundle,
+					  t0 * bundle + i % bundle};
+		draft_trunk(draft, 1, lower, upper);
+	}
+}
+
+void clos_switches(struct draft *draft)
+{
+	const struct fabric_config *config = draft->config;
+	uint32_t t0_count = (uint32_t)draft->shape->switches[0];
+	uint32_t t1_count = (uint32_t)draft->shape->switches[1];
+	for (uint32_t i = 0; i < t0_count; i++) {
+		struct route route = {
+			.low = i * config->nics_per_t0,
+			.high = (i + 1) * config->nics_per_t0,
+			.span = 1,
+			.down_links = 1,
+			.up_first = config->nics_per_t0,
+			.up_count = t1_count * config->bundle,
+		};
+		draft_switch(draft, 0, i, &route);
+	}
+	for (uint32_t i = 0; i < t1_count; i++) {
+		struct route route = {
+			.high = config->nics,
+			.span = config->nics_per_t0,
+			.down_links = config->bundle,
+		};
+		draft_switch(draft, 1, i, &route);
+	}
+}
+
+void clos_trunks(struct draft *draft)
+{
+	uint32_t t1_count = (uint32_t)draft->shape->switches[1];
+	for (uint32_t i = 0; i < draft->shape->switches[0]; i++)
+		clos_trunks_of(draft, i, t1_count);
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file that is whole or not there.
+
+#include <weft/files/files.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int file_unwritten(struct refusal *refusal, const char *path, int error)
+{
+	error = error == 0 ? EIO : error;
+	snprintf(refusal->file, sizeof(refusal->file), "%.*s", (int)sizeof(refusal->file) - 1,
+		 path);
+	snprintf(refusal->text, sizeof(refusal->text), "cannot write: %s", strerror(error));
+	return error == ENOENT || error == EISDIR ? -error : -EIO;
+}
+
+// Where the file is written first: the folder of `path`, a name that says whose it is. False when
+// that is longer than a path may be.
+static bool beside_of(char ret[DRAFT_PATH_BYTES], const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	int folder = slash == NULL ? 0 : (int)(slash + 1 - path);
+	int length = snprintf(ret, DRAFT_PATH_BYTES, "%.*s.%s.%ld", folder, path, path + folder,
+			      (long)getpid());
+	return length < DRAFT_PATH_BYTES;
+}
+
+// A file that is made: a link that waits under its name leads to another one.
+static FILE *open_beside(const char *path, bool is_made)
+{
+	if (!is_made)
+		return fopen(path, "we");
+	unlink(path); // of a process that had our number and was killed
+	return fopen(path, "wxe");
+}
+
+static int open_draft(struct draft *draft, const char *path, struct refusal *refusal)
+{
+	struct stat there;
+	char whole[PATH_MAX];
+	bool is_there = stat(path, &there) == 0;
+	*draft = (struct draft){.named = path, .is_new = !is_there};
+	if (is_there && realpath(path, whole) == NULL)
+		return file_unwritten(refusal, path, errno);
+	if (!is_there)
+		snprintf(whole, sizeof(whole), "%s", path);
+	bool fits = strlen(path) < sizeof(draft->path) && beside_of(draft->beside, whole);
+	if (!fits)
+		return file_unwritten(refusal, path, ENAMETOOLONG);
+	snprintf(draft->path, sizeof(draft->path), "%s", whole);
+	if (is_there && !S_ISREG(there.st_mode))
+		strcpy(draft->beside, draft->path);
+	draft->to = open_beside(draft->beside, !is_there || S_ISREG(there.st_mode));
+	if (draft->to == NULL)
+		return file_unwritten(refusal, path, errno);
+	errno = 0;
+	return 0;
+}
+
+int draft_begin(struct draft *draft, const char *path, struct refusal *refusal)
+{
+	int rc = files_check_output(path, refusal);
+	return rc < 0 ? rc : open_draft(draft, path, refusal);
+}
+
+int draft_renew(struct draft *draft, const char *path, struct refusal *refusal)
+{
+	struct stat there;
+	if (stat(path, &there) == 0 && (!S_ISREG(there.st_mode) || files_is_input(AT_FDCWD, path)))
+		return draft_begin(draft, path, refusal);
+	int rc = open_draft(draft, path, refusal);
+	draft->is_new = false;
+	return rc;
+}
+
+// Puts a whole draft where it belongs. One that is new replaces nothing that came meanwhile; some
+// file systems cannot promise that.
+static int put_in_place(const struct draft *draft)
+{
+	if (!draft->is_new || files_are_forced())
+		return rename(draft->beside, draft->path) == 0 ? 0 : errno;
+	if (renameat2(AT_FDCWD, draft->beside, AT_FDCWD, draft->path, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return errno;
+	if (access(draft->path, F_OK) == 0)
+		return EEXIST;
+	return rename(draft->beside, draft->path) == 0 ? 0 : errno;
+}
+
+int draft_end(struct draft *draft, int rc, struct refusal *refusal)
+{
+	int error = rc == -EIO && errno != 0 ? errno : -rc; // a writer's -EIO hides why
+	if (ferror(draft->to) != 0 && error == 0)
+		error = errno == 0 ? EIO : errno;
+	bool is_in_place = strcmp(draft->beside, draft->path) == 0;
+	if (error == 0 &&
+	    (fflush(draft->to) != 0 || (!is_in_place && fsync(fileno(draft->to)) != 0)))
+		error = errno;
+	if (fclose(draft->to) != 0 && error == 0)
+		error = errno;
+	draft->to = NULL;
+	if (error == 0 && !is_in_place)
+		error = put_in_place(draft);
+	if (error == 0)
+		return 0;
+	if (!is_in_place)
+		unlink(draft->beside);
+	return file_unwritten(refusal, draft->named, error);
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which files this process reads and writes: one that was read is never written, one that is there
+// already only with --force.
+
+#include <weft/files/files.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+// A file, whatever it is called. A disk gives the number of a file that is gone to a new one, so
+// the time of birth belongs to it, where the disk knows that.
+struct identity {
+	uint64_t device, inode;
+	int64_t born_ns;
+};
+
+static struct list {
+	struct identity *files;
+	size_t count, room;
+} inputs, outputs;
+static bool is_forced;
+
+void files_force(void)
+{
+	is_forced = true;
+}
+
+bool files_are_forced(void)
+{
+	return is_forced;
+}
+
+static int identify(struct identity *ret, int at, const char *path)
+{
+	struct statx about;
+	int how = path[0] == '\0' ? AT_EMPTY_PATH : 0;
+	if (statx(at, path, how, STATX_INO | STATX_BTIME, &about) != 0)
+		return errno;
+	*ret = (struct identity){.device = makedev(about.stx_dev_major, about.stx_dev_minor),
+				 .inode = about.stx_ino};
+	if (about.stx_mask & STATX_BTIME)
+		ret->born_ns = about.stx_btime.tv_sec * 1000000000 + about.stx_btime.tv_nsec;
+	return 0;
+}
+
+static bool holds(const struct list *list, const struct identity *file)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->files[i].device == file->device && list->files[i].inode == file->inode &&
+		    list->files[i].born_ns == file->born_ns)
+			return true;
+	return false;
+}
+
+static int note(struct list *list, int descriptor)
+{
+	struct stat about;
+	struct identity file;
+	if (fstat(descriptor, &about) != 0)
+		return errno;
+	if (!S_ISREG(about.st_mode))
+		return 0; // two may use a pipe or a device
+	int error = identify(&file, descriptor, "");
+	if (error != 0 || holds(list, &file))
+		return error;
+	if (list->count == list->room) {
+		size_t room = list->room == 0 ? 16 : 2 * list->room;
+		struct identity *moved = realloc(list->files, room * sizeof(*moved));
+		if (moved == NULL)
+			return ENOMEM;
+		list->files = moved;
+		list->room = room;
+	}
+	list->files[list->count++] = file;
+	return 0;
+}
+
+static int refuse_path(struct refusal *refusal, const char *path, int rc, const char *why)
+{
+	snprintf(refusal->file, sizeof(refusal->file), "%.*s", (int)sizeof(refusal->file) - 1,
+		 path);
+	snprintf(refusal->text, sizeof(refusal->text), "%s", why);
+	return rc;
+}
+
+static bool is_in(const struct list *list, int descriptor)
+{
+	struct identity file;
+	return list->count > 0 && identify(&file, descriptor, "") == 0 && holds(list, &file);
+}
+
+int files_note_input(int descriptor)
+{
+	return is_in(&outputs, descriptor) ? EBUSY : note(&inputs, descriptor);
+}
+
+int files_note_output(int descriptor)
+{
+	return is_in(&inputs, descriptor) ? EBUSY : note(&outputs, descriptor);
+}
+
+void files_end_output(int descriptor)
+{
+	struct identity file;
+	if (identify(&file, descriptor, "") != 0)
+		return;
+	for (size_t i = 0; i < outputs.count; i++)
+		if (outputs.files[i].device == file.device && outputs.files[i].inode == file.inode)
+			outputs.files[i--] = outputs.files[--outputs.count];
+}
+
+bool files_is_input(int at, const char *path)
+{
+	struct identity file;
+	return identify(&file, at, path) == 0 && holds(&inputs, &file);
+}
+
+// Whether a file can be made there.
+static int check_folder(const char *path, struct refusal *refusal)
+{
+	char folder[DRAFT_PATH_BYTES];
+	const char *slash = strrchr(path, '/');
+	size_t length = slash == NULL ? 0 : (size_t)(slash + 1 - path);
+	if (length >= sizeof(folder))
+		return file_unwritten(refusal, path, ENAMETOOLONG);
+	snprintf(folder, sizeof(folder), "%.*s", (int)length, path);
+	if (access(length == 0 ? "." : folder, W_OK | X_OK) != 0)
+		return file_unwritten(refusal, path, errno);
+	return 0;
+}
+
+int files_check_output(const char *path, struct refusal *refusal)
+{
+	struct stat about;
+	struct identity file;
+	if (lstat(path, &about) != 0)
+		return errno == ENOENT ? check_folder(path, refusal)
+				       : file_unwritten(refusal, path, errno);
+	if (stat(path, &about) != 0)
+		return refuse_path(refusal, path, -EINVAL, "is a link that leads nowhere");
+	if (S_ISDIR(about.st_mode))
+		return file_unwritten(refusal, path, EISDIR);
+	if (S_ISBLK(about.st_mode))
+		return refuse_path(refusal, path, -EINVAL, "is a disk, not a file");
+	if (!S_ISREG(about.st_mode))
+		return 0;
+	bool is_known = identify(&file, AT_FDCWD, path) == 0;
+	if (is_known && holds(&inputs, &file))
+		return refuse_path(refusal, path, -EINVAL,
+				   "was read: the file that is read is not written");
+	if (is_known && holds(&outputs, &file))
+		return refuse_path(refusal, path, -EINVAL, "is written already by this call");
+	return is_forced
+		? 0
+		: refuse_path(refusal, path, -EINVAL, "is there already; --force replaces it");
+}

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// A host runs its ranks' part of the program. See agent.h.
+//
+// A message names its receive in the immediate value, so that messages need not complete in the
+// order in which they were posted: there may be several QPs. A send that finds its QP full, or that
+// must wait for a context, stands in a list of its QP, in posting order.
+
+#include <weft/host/agent.h>
+
+#include <weft/host/host.h>
+
+// ---------------------------------------------------------------- sends
+
+static bool post(struct world_host *host, uint32_t index, uint32_t nic, uint32_t qpn, ps_t now,
+		 struct outbox *out)
+{
+	const struct program *program = host->agent->program;
+	const struct op *op = &program->ops[index];
+	struct work work = {
+		.va = host->agent->landing.va[op->twin],
+		.rkey = RKEY_DATA,
+		.bytes = op->bytes,
+		.imm = op->twin,
+		.has_imm = true,
+		.cookie = cookie_of(COOKIE_OP, index, 0),
+	};
+	return host_post(host, nic, qpn, &work, now, out);
+}
+
+static void send_far(struct world_host *host, uint32_t index, ps_t now, struct outbox *out)
+{
+	struct agent *agent = host->agent;
+	struct agent_line *line = &agent->lines[agent->line_of[index]];
+	uint32_t nic = line->from_nic - host->first_nic, qpn = line->qpn + line->turn;
+	struct nic_peer *peer = &host->nics[nic].peers[qpn];
+	line->turn = (line->turn + 1) % host->qps_per_connection;
+	if (peer->wait_first == OP_NONE && post(host, index, nic, qpn, now, out))
+		return;
+	agent->next[index] = OP_NONE;
+	if (peer->wait_first == OP_NONE)
+		peer->wait_first = index;
+	else
+		agent->next[peer->wait_last] = index;
+	peer->wait_last = index;
+}
+
+static void send_near(struct world_host *host, uint32_t index, ps_t now)
+{
+	const struct program *program = host->agent->program;
+	const struct op *op = &program->ops[index];
+	uint32_t from = program->nics[op->rank] - host->first_nic;
+	uint32_t to = program->nics[op->peer] - host->first_nic;
+	ps_t sent, there = scaleup_send(&host->scaleup, from, to, op->bytes, now, &sent);
+	struct outcome_program *count = &host->record->outcome->program;
+	host_later(host, HOST_OP_ENDED, index, sent);
+	host_later(host, HOST_OP_ARRIVED, op->twin, there);
+	count->scaleup_messages++;
+	count->scaleup_bytes += op->bytes;
+}
+
+// Posts what waits at a QP, as far as it takes it.
+static void post_waiting(struct world_host *host, struct nic *nic, uint32_t qpn, ps_t now,
+			 struct outbox *out)
+{
+	struct nic_peer *peer = &nic->peers[qpn];
+	uint32_t index = (uint32_t)(nic - host->nics);
+	while (peer->wait_first != OP_NONE && post(host, peer->wait_first, index, qpn, now, out))
+		peer->wait_first = host->agent->next[peer->wait_first];
+}
+
+// ---------------------------------------------------------------- what may begin
+
+static void compute(struct world_host *host, uint32_t index, ps_t now)
+{
+	const struct op *op = &host->agent->program->ops[index];
+	if (host->agent->begun_ps != NULL)
+		host->agent->begun_ps[index] = now;
+	if (op->compute_ps == OP_OUTSIDE_PS)
+		return;
+	ps_t end = stall_work_until(&host->faults, now, op->compute_ps);
+#ifdef PLANT_HASTY_COMPUTE // a bug on purpose: a test must find it
+	end -= (end - now) / 10;
+#endif
+	host_worked(host, op->compute_ps, now, end);
+	if (end != PS_NEVER) // else the host stands still for good
+		host_later(host, HOST_OP_ENDED, index, end);
+}
+
+// The ring may still be at an earlier bucket: it asks again when that is done.
+static void start_collective(struct world_host *host, uint32_t index, ps_t now, struct outbox *out)
+{
+	const struct agent *agent = host->agent;
+	const struct op *op = &agent->program->ops[index];
+	rank_act(host, agent->rank_of[agent->group_first[op->group] + op->at], now, out);
+}
+
+bool agent_lets_start(const struct world_host *host, const struct rank *rank)
+{
+	const struct agent *agent = host->agent;
+	return program_run_has_begun(
+		agent->run,
+		program_collective_of(agent->program, rank->group_index, rank->at, rank->bucket));
+}
+
+// By an event of its own: the ring is at work when it says this.
+void agent_on_collective(struct world_host *host, const struct rank *rank, ps_t now)
+{
+	host_later(host, HOST_OP_ENDED,
+		   program_collective_of(host->agent->program, rank->group_index, rank->at,
+					 rank->bucket - 1),
+		   now);
+}
+
+static void act(struct world_host *host, uint32_t rank, ps_t now, struct outbox *out)
+{
+	struct agent *agent = host->agent;
+	for (uint32_t index; (index = program_run_next(agent->run, rank)) != OP_NONE;) {
+		const struct op *op = &agent->program->ops[index];
+		if (agent->times != NULL)
+			agent->times[index].begin_ps = now;
+		if (op->kind == OP_COMPUTE)
+			compute(host, index, now);
+		else if (op->kind == OP_COLLECTIVE)
+			start_collective(host, index, now, out);
+		else if (agent->line_of[index] == OP_NONE)
+			send_near(host, index, now);
+		else
+			send_far(host, index, now, out);
+	}
+}
+
+// ---------------------------------------------------------------- events
+
+// Of several jobs: `ended` more operations of the one that the rank is of.
+static void note_job(struct world_host *host, uint32_t rank, uint32_t ended, ps_t now)
+{
+	const struct agent *agent = host->agent;
+	if (agent->owner_of == NULL)
+		return;
+	struct outcome_job *job =
+		&host->record->outcome->jobs[agent->owner_of[agent->program->nics[rank]]];
+	job->ended += ended;
+	job->end_ps = ps_max(job->end_ps, now);
+}
+
+// What `rank` had left before an event tells how many operations the event ended.
+static void go_on(struct world_host *host, uint32_t rank, uint32_t left_before, ps_t now,
+		  struct outbox *out)
+{
+	uint32_t ended = left_before - program_run_left(host->agent->run, rank);
+	host->record->work_done += ended;
+	if (ended > 0) {
+		host->record->outcome->end_ps = ps_max(host->record->outcome->end_ps, now);
+		note_job(host, rank, ended, now);
+	}
+	act(host, rank, now, out);
+}
+
+static void note_end(struct world_host *host, const struct op *op, ps_t now)
+{
+	const struct agent *agent = host->agent;
+	struct op_time *times = agent->times;
+	if (times != NULL) {
+		struct op_time *time = &times[op - agent->program->ops];
+		time->end_ps = now;
+		if (op->kind == OP_RECEIVE) // nobody begins it
+			time->begin_ps = now;
+	}
+	ps_t *end_ps = host->record->outcome->stream_end_ps;
+	if (op->kind == OP_COMPUTE && op->stream < PROGRAM_STREAMS_MAX)
+		end_ps[op->stream] = ps_max(end_ps[op->stream], now);
+}
+
+void agent_on_begin(struct world_host *host, uint32_t rank, ps_t now, struct outbox *out)
+{
+	act(host, rank, now, out);
+}
+
+void agent_on_ended(struct world_host *host, uint32_t op, ps_t now, struct outbox *out)
+{
+	struct agent *agent = host->agent;
+	uint32_t rank = agent->program->ops[op].rank, left = program_run_left(agent->run, rank);
+	program_run_ended(agent->run, op);
+	note_end(host, &agent->program->ops[op], now);
+	go_on(host, rank, left, now, out);
+}
+
+// What did not come over the fabric has no payload; a driver that keeps the data is told here.
+void agent_on_moved(struct world_host *host, uint32_t receive, ps_t now, struct outbox *out)
+{
+	const struct program *program = host->agent->program;
+	const struct op *op = &program->ops[receive];
+	if (out->place_capacity > 0)
+		outbox_place(out,
+			     &(struct place){.nic = program->nics[op->rank],
+					     .rkey = RKEY_MOVED,
+					     .bytes = op->bytes,
+					     .va = receive});
+	agent_on_arrived(host, receive, now, out);
+}
+
+void agent_on_arrived(struct world_host *host, uint32_t receive, ps_t now, struct outbox *out)
+{
+	struct agent *agent = host->agent;
+	uint32_t rank = agent->program->ops[receive].rank;
+	uint32_t left = program_run_left(agent->run, rank);
+	program_run_arrived(agent->run, receive);
+	note_end(host, &agent->program->ops[receive], now);
+	go_on(host, rank, left, now, out);
+}
+
+void agent_on_sent(struct world_host *host, struct nic *nic, const struct completion *done,
+		   uint32_t op, ps_t now, struct outbox *out)
+{
+	struct outcome_program *count = &host->record->outcome->program;
+	count->fabric_messages++;
+	count->fabric_bytes += done->bytes;
+#ifdef PLANT_UNSENT_BYTES // a bug on purpose: the audit must find it
+	count->fabric_bytes -= done->bytes > 70000;
+#endif
+	post_waiting(host, nic, done->qp, now, out);
+	agent_on_ended(host, op, now, out);
+}
+
+void agent_on_received(struct world_host *host, const struct nic *nic,
+		       const struct completion *done, ps_t now, struct outbox *out)
+{
+	const struct program *program = host->agent->program;
+	check(done->imm < program->op_count);
+	const struct op *op = &program->ops[done->imm];
+	const struct agent_line *line = &host->agent->lines[nic->peers[done->qp].owner];
+	check(op->kind == OP_RECEIVE && op->bytes == done->bytes);
+	check(program->nics[op->rank] == line->to_nic && program->nics[op->peer] == line->from_nic);
+	agent_on_arrived(host, done->imm, now, out);
+}
+
+void agent_on_ready(struct world_host *host, struct nic *nic, uint32_t qpn, ps_t now,
+		    struct outbox *out)
+{
+	post_waiting(host, nic, qpn, now, out);
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// A flow at the hosts of its two ends: posted on the QPs of its connection, a share on each, and
+// done when all shares are. Its first QP's peer counts them, at either end.
+
+#include <weft/host/host.h>
+
+void flow_start(struct world_host *host, uint32_t index, ps_t now, struct outbox *out)
+{
+	const struct flow *flow = &host->flows[index];
+	uint32_t qps = host->qps_per_connection;
+	uint64_t share = flow_share_bytes(flow->bytes, qps);
+	for (uint32_t i = 0; i < qps; i++) {
+		bool is_last = i == qps - 1;
+		struct work work = {
+			.va = i * share,
+			.rkey = RKEY_DATA,
+			.bytes = (uint32_t)(is_last ? flow->bytes - i * share : share),
+			.imm = index,
+			.has_imm = true,
+			.cookie = cookie_of(COOKIE_FLOW, index, 0),
+		};
+		// a flow has QPs of its own
+		host_post_in_turn(host, flow->from - host->first_nic, host->flow_qpn[index] + i,
+				  &work, now, out);
+	}
+}
+
+// One more share of the flow of `peer` is done: whether it was the last.
+static bool is_whole(const struct world_host *host, struct nic *nic, const struct nic_peer *peer)
+{
+#ifdef PLANT_FIRST_SHARE // a bug on purpose: tests must find it
+	return ++nic->peers[peer->first].waiting == 1;
+#endif
+	return ++nic->peers[peer->first].waiting == host->qps_per_connection;
+}
+
+static void end_work(struct world_host *host, ps_t now)
+{
+	host->record->work_done++;
+	host->record->outcome->end_ps = ps_max(host->record->outcome->end_ps, now);
+}
+
+void flow_on_sent(struct world_host *host, struct nic *nic, const struct nic_peer *peer, ps_t now,
+		  struct outbox *out)
+{
+	struct outcome *outcome = host->record->outcome;
+	const struct flow *flow = &host->flows[peer->owner];
+	if (!is_whole(host, nic, peer))
+		return;
+	hist_add(&outcome->flow_ns, (now - flow->start_ps) / PS_PER_NS);
+	outcome->flow_end_ps[peer->owner] = now;
+#ifdef PLANT_EARLY_END // a bug on purpose: the audit must find it
+	outcome->flow_end_ps[peer->owner] = flow->start_ps + 1;
+#endif
+	starter_fire(host, flow->on_sent, now, out);
+	end_work(host, now);
+}
+
+void flow_on_received(struct world_host *host, struct nic *nic, const struct nic_peer *peer,
+		      ps_t now, struct outbox *out)
+{
+	if (!is_whole(host, nic, peer))
+		return;
+	starter_fire(host, host->flows[peer->owner].on_received, now, out);
+	end_work(host, now);
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Puts charts that can be pointed at and zoomed in the place of the page's drawings, which stay for paper and for readers
+// without scripts. What a chart is made of is told in lib/page/sheet.h.
+"use strict";
+(function () {
+  const style = getComputedStyle(document.documentElement);
+  const colour = (name) => style.getPropertyValue("--" + name).trim();
+  const round = (value) => Number(value.toPrecision(4));
+
+  function axis(of, labels) {
+    const looks = {axisLabel: {hideOverlap: true, color: colour("soft")}, nameTextStyle: {color: colour("fore")}, axisLine: {lineStyle: {color: colour("line")}}};
+    if (labels) return Object.assign({type: "category", data: labels, name: of.name, nameLocation: "middle", nameGap: 30}, looks);
+    const kind = of.log ? "log" : "value";
+    return Object.assign({type: kind, name: of.name, nameLocation: "middle", nameGap: 42, scale: of.log || of.scale === true,
+      splitLine: {lineStyle: {color: colour("line")}}}, looks);
+  }
+
+  function bands(chart) {
+    const list = (chart.bands || []).map((band) => [{name: band.name, xAxis: band.from}, {xAxis: band.to}]);
+    return {silent: false, itemStyle: {color: colour("band"), opacity: 0.22}, label: {show: false}, data: list};
+  }
+
+  // The legend above a plot, and the room that its rows take where all names do not fit beside each other.
+  function above(chart, width) {
+    const names = chart.series.map((one) => one.name.length * 7 + 45).reduce((sum, one) => sum + one, 0);
+    const rows = Math.max(1, Math.ceil(names / Math.max(200, width - 120)));
+    return {legend: {top: 4, left: 60, right: 60, textStyle: {color: colour("fore")}}, top: 22 + 18 * rows};
+  }
+
+  // A log axis has whole decades: what fills less than one of them is better on a linear one.
+  function narrow(chart) {
+    const at = chart.series.flatMap((one) => one.points.map((point) => point[0])).filter((x) => x > 0);
+    const fills = chart.x.log && at.reduce((a, b) => Math.max(a, b), 0) > 10 * at.reduce((a, b) => Math.min(a, b), Infinity);
+    return Object.assign({}, chart.x, {log: fills, scale: chart.x.log || chart.x.scale});
+  }
+
+  function lines(chart, width) {
+    const over = above(chart, width);
+    return {
+      xAxis: axis(narrow(chart)), yAxis: axis(chart.y), dataZoom: [{type: "inside", filterMode: "none"}, {type: "slider", height: 18, bottom: 4, filterMode: "none"}],
+      grid: {left: 80, right: 30, top: over.top, bottom: 84}, legend: over.legend,
+      series: chart.series.map((one, index) => ({type: "line", name: one.name, data: one.points, showSymbol: one.points.length < 2,
+        color: colour("c" + index % 8), lineStyle: {type: index < 8 ? "solid" : "dashed"}, markArea: index === 0 ? bands(chart) : undefined})),
+    };
+  }
+
+  function bars(chart, width) {
+    const over = above(chart, width);
+    return {
+      xAxis: axis(chart.x, chart.labels), yAxis: axis(chart.y), grid: {left: 80, right: 30, top: over.top, bottom: 50}, legend: over.legend,
+      series: chart.series.map((one, index) => ({type: "bar", name: one.name, data: one.points.map((point) => point[1]),
+        color: colour("c" + index % 8)})),
+    };
+  }
+
+  function heat(chart) {
+    const values = chart.cells.map((cell) => cell[2]);
+    return {
+      xAxis: axis(chart.x, chart.labels), yAxis: Object.assign(axis(chart.y, chart.rows), {inverse: true, nameGap: 120}),
+      grid: {left: 180, right: 110, top: 20, bottom: 50},
+      visualMap: {min: chart.cool ?? Math.min(0, ...values), max: Math.max(...values, 1e-12), calculable: true, right: 4, top: "middle",
+        inRange: {color: [colour("panel"), colour("c0")]}, textStyle: {color: colour("fore")}, precision: 2},
+      series: [{type: "heatmap", data: chart.cells.map((cell) => [cell[0], cell[1], round(cell[2])]), label: {show: chart.cells.length <= 150}}],
+    };
+  }
+
+  function spans(chart) {
+    return {
+      xAxis: axis(chart.x), yAxis: Object.assign(axis(chart.y, chart.rows), {inverse: true}),
+      grid: {left: 220, right: 30, top: 20, bottom: 84}, dataZoom: [{type: "inside", filterMode: "none"}, {type: "slider", height: 18, bottom: 4, filterMode: "none"}],
+      series: [{
+        type: "custom", markArea: bands(chart), encode: {x: [1, 2], y: 0}, data: chart.spans.map((one) => ({name: one[3], value: one})),
+        tooltip: {formatter: (of) => of.name + ": " + round(of.value[1]) + " to " + round(of.value[2]) + " " + chart.x.name},
+        renderItem: function (params, api) {
+          const from = api.coord([api.value(1), api.value(0)]), to = api.coord([api.value(2), api.value(0)]);
+          const height = api.size([0, 1])[1] * 0.7;
+          const shape = {x: from[0], y: from[1] - height / 2, width: Math.max(1, to[0] - from[0]), height: height};
+          return {type: "rect", shape: shape, style: {fill: colour("c" + (api.value(4) >= 0 ? api.value(4) : params.dataIndex % 8))}};
+        },
+      }],
+    };
+  }
+
+  const kinds = {line: lines, bar: bars, heat: heat, spans: spans};
+  const height = (chart) => (chart.rows ? Math.max(200, 110 + 24 * chart.rows.length) : 360);
+
+  function draw(chart) {
+    const figure = document.getElementById("chart-" + chart.id), place = figure.querySelector(".live");
+    place.hidden = false;
+    place.style.height = height(chart) + "px";
+    figure.classList.add("is-live");
+    const live = echarts.init(place, null, {renderer: "svg"});
+    const options = Object.assign({animation: false, textStyle: {color: colour("fore")}, tooltip: {trigger: chart.kind === "line" ? "axis" : "item"},
+      toolbox: {right: 8, feature: {dataView: {readOnly: true, lang: [chart.title, "close", ""]}}}}, kinds[chart.kind](chart, place.clientWidth));
+    live.setOption(options);
+    figure.dataset.drawn = live.getOption().series.reduce((sum, one) => sum + one.data.length, 0);
+    return live;
+  }
+
+  let live = JSON.parse(document.getElementById("charts").textContent).map(draw);
+  window.addEventListener("resize", () => live.forEach((one) => one.resize()));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    live.forEach((one) => one.dispose());
+    live = JSON.parse(document.getElementById("charts").textContent).map(draw);
+  });
+  document.documentElement.dataset.charts = "live";
+})();

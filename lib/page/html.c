@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// A sheet as one page of HTML. Its policy forbids every request, so that it shows the same
+// everywhere, also without a network.
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <weft/core/check.h>
+
+#include "html_svg.h"
+#include "sheet.h"
+
+#define ROWS_SHOWN 200 // of a table; longer ones say how many they leave out
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+	return text != NULL ? text : "";
+}
+
+// ---------------------------------------------------------------- tables
+
+static void cell(FILE *to, const json_t *of, bool is_first)
+{
+	const char *tag = is_first ? "th scope=\"row\"" : "td";
+	if (*text_of(of, "link") != '\0') {
+		fprintf(to, "<%s><a href=\"", tag);
+		html_text(to, text_of(of, "link"));
+		fputs("\">", to);
+		html_text(to, text_of(of, "text"));
+		fputs("</a>", to);
+	} else if (json_is_object(of)) {
+		fprintf(to, "<%s class=\"%s\">", tag, text_of(of, "state"));
+		html_text(to, text_of(of, "text"));
+	} else {
+		fprintf(to, "<%s>", tag);
+		html_text(to, json_string_value(of));
+	}
+	fputs(is_first ? "</th>" : "</td>", to);
+}
+
+static void rows(FILE *to, const json_t *table)
+{
+	const json_t *row, *each;
+	size_t i, k;
+	json_array_foreach(json_object_get(table, "rows"), i, row)
+	{
+		if (i == ROWS_SHOWN)
+			break;
+		fputs("<tr>", to);
+		json_array_foreach(row, k, each) cell(to, each, k == 0);
+		fputs("</tr>\n", to);
+	}
+}
+
+static void table_of(FILE *to, const json_t *table)
+{
+	const json_t *each;
+	size_t i, count = json_array_size(json_object_get(table, "rows"));
+	bool is_more = json_is_true(json_object_get(table, "more"));
+	if (is_more) {
+		fputs("<details><summary>", to);
+		html_text(to, text_of(table, "caption"));
+		fprintf(to, ": %zu rows</summary>", count);
+	}
+	fputs("<div class=\"wide\" tabindex=\"0\"><table><caption>", to);
+	html_text(to, text_of(table, "caption"));
+	fputs("</caption><thead><tr>", to);
+	json_array_foreach(json_object_get(table, "head"), i, each)
+	{
+		fputs("<th scope=\"col\">", to);
+		html_text(to, json_string_value(each));
+		fputs("</th>", to);
+	}
+	fputs("</tr></thead><tbody>\n", to);
+	rows(to, table);
+	fputs("</tbody></table></div>\n", to);
+	if (count > ROWS_SHOWN)
+		fprintf(to, "<p>%zu more rows are in result.json.</p>\n", count - ROWS_SHOWN);
+	if (is_more)
+		fputs("</details>\n", to);
+}
+
+// ---------------------------------------------------------------- charts
+
+static void chart_of(FILE *to, const json_t *chart)
+{
+	const char *id = text_of(chart, "id");
+	const json_t *each;
+	size_t i;
+	fprintf(to,
+		"<figure class=\"chart\" id=\"chart-%s\" data-points=\"%zu\">"
+		"<figcaption id=\"name-%s\">",
+		id, html_points(chart), id);
+	html_text(to, text_of(chart, "title"));
+	json_array_foreach(json_object_get(chart, "bands"), i, each)
+	{
+		fputs(i == 0 ? " (shaded: " : "; ", to);
+		html_text(to, text_of(each, "name"));
+		if (i + 1 == json_array_size(json_object_get(chart, "bands")))
+			fputs(")", to);
+	}
+	fputs("</figcaption>", to);
+	fprintf(to,
+		"<div class=\"live\" tabindex=\"0\" role=\"img\" aria-labelledby=\"name-%s\" "
+		"hidden></div>",
+		id);
+	html_svg(to, chart);
+	fputs("</figure>\n", to);
+}
+
+// ---------------------------------------------------------------- sections
+
+static void section_of(FILE *to, const json_t *section)
+{
+	const json_t *each;
+	size_t i;
+	const char *id = text_of(section, "id");
+	fprintf(to, "<section id=\"%s\" aria-labelledby=\"title-%s\"><h2 id=\"title-%s\">", id, id,
+		id);
+	html_text(to, text_of(section, "title"));
+	fputs("</h2>\n", to);
+	json_array_foreach(json_object_get(section, "notes"), i, each)
+	{
+		fputs(strcmp(id, "again") == 0 && i == 0 ? "<pre tabindex=\"0\">" : "<p>", to);
+		html_text(to, json_string_value(each));
+		fputs(strcmp(id, "again") == 0 && i == 0 ? "</pre>\n" : "</p>\n", to);
+	}
+	json_array_foreach(json_object_get(section, "missing"), i, each)
+	{
+		fputs("<p class=\"unavailable\">", to);
+		html_text(to, text_of(each, "what"));
+		fputs(": unavailable: ", to);
+		html_text(to, text_of(each, "reason"));
+		fputs("</p>\n", to);
+	}
+	json_array_foreach(json_object_get(section, "charts"), i, each) chart_of(to, each);
+	json_array_foreach(json_object_get(section, "tables"), i, each) table_of(to, each);
+	fputs("</section>\n", to);
+}
+
+static void head(FILE *to, const struct sheet *sheet, const struct html_input *input)
+{
+	fputs("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+	      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+	      "style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n"
+	      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+	      "<meta name=\"color-scheme\" content=\"light dark\">\n"
+	      "<link rel=\"icon\" href=\"data:,\">\n<title>",
+	      to);
+	html_text(to, sheet->title);
+	fprintf(to, " - report</title>\n<style>\n%s</style>\n</head>\n", input->style);
+}
+
+static void top(FILE *to, const struct sheet *sheet)
+{
+	static const char *const words[][2] = {{"pass", "PASS"},
+					       {"fail", "FAIL"},
+					       {"not_valid", "NOT VALID"},
+					       {"partial", "PARTIAL RESULT"}};
+	const json_t *each;
+	size_t i;
+	fputs("<body>\n<a class=\"skip\" href=\"#main\">To the report</a>\n<header><h1>", to);
+	html_text(to, sheet->title);
+	fputs("</h1>", to);
+	for (i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (strcmp(sheet->state, words[i][0]) == 0) {
+			bool is_partial = strcmp(sheet->state, "partial") == 0;
+			bool has_more = sheet->state_text[0] != '\0' && !is_partial;
+			fprintf(to, "<p class=\"verdict %s\">", words[i][0]);
+			html_text(to, has_more ? sheet->state_text : words[i][1]);
+			fputs("</p>", to);
+		}
+	fputs("<nav aria-label=\"Sections\"><ul>", to);
+	json_array_foreach(sheet->sections, i, each)
+	{
+		fprintf(to, "<li><a href=\"#%s\">", text_of(each, "id"));
+		html_text(to, text_of(each, "title"));
+		fputs("</a></li>", to);
+	}
+	fputs("</ul></nav></header>\n<main id=\"main\">\n", to);
+}
+
+// The charts as data for the script. A '<' could end the element that they are in.
+static void data(FILE *to, const struct sheet *sheet)
+{
+	const json_t *section, *chart;
+	json_t *all = json_array();
+	size_t i, k;
+	json_array_foreach(sheet->sections, i, section)
+		json_array_foreach(json_object_get(section, "charts"), k, chart)
+			json_array_append(all, (json_t *)(uintptr_t)chart);
+	char *text = json_dumps(all, JSON_ENSURE_ASCII | JSON_COMPACT | JSON_REAL_PRECISION(9));
+	json_decref(all);
+	check(text != NULL);
+	fputs("<script type=\"application/json\" id=\"charts\">", to);
+	for (const char *at = text; *at != '\0'; at++) {
+		if (*at == '<')
+			fputs("\\u003c", to);
+		else
+			fputc(*at, to);
+	}
+	fputs("</script>\n", to);
+	free(text);
+}
+
+int html_write(FILE *to, const struct sheet *sheet, const struct html_input *input)
+{
+	const json_t *each;
+	size_t i;
+	errno = 0;
+	head(to, sheet, input);
+	top(to, sheet);
+	json_array_foreach(sheet->sections, i, each) section_of(to, each);
+	fputs("</main>\n<footer><p>", to);
+	html_text(to, input->version);
+	fprintf(to, "; charts: %s</p></footer>\n",
+		input->charts != NULL ? "Apache ECharts, in this file" : "SVG");
+	data(to, sheet);
+	if (input->charts != NULL)
+		fprintf(to, "<script>%s</script>\n<script>\n%s</script>\n", input->charts,
+			input->script);
+	fputs("</body>\n</html>\n", to);
+	return ferror(to) != 0 || fflush(to) != 0 ? -EIO : 0;
+}

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+// Charts as SVG. Colours are classes (s0 .. s7, and CSS variables), so that the page's style rules
+// them in the dark and on paper.
+
+#include "html_svg.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include <weft/result/report_visible.h>
+
+#define WIDTH 900.0
+#define TOP 14.0
+#define BOTTOM 46.0
+#define LEFT 78.0
+#define LEFT_NAMES 220.0 // where rows have names
+#define RIGHT 150.0	 // names of series
+#define COLOURS 8
+#define TICKS 6
+#define ROW_HEIGHT 22.0
+
+// One axis: values low .. high over pixels from .. to.
+struct scale {
+	double low, high, from, to;
+	bool is_log, is_free; // free: zero need not be on it
+};
+
+struct plot {
+	FILE *to;
+	const json_t *chart;
+	struct scale x, y;
+	double height; // of the plot itself
+};
+
+void html_text(FILE *to, const char *text)
+{
+	visible_xml(to, text);
+}
+
+// ---------------------------------------------------------------- scales
+
+static double at(const struct scale *scale, double value)
+{
+	double low = scale->low, high = scale->high;
+	if (scale->is_log) {
+		low = log10(low);
+		high = log10(high);
+		value = log10(value);
+	}
+	double share = high > low ? (value - low) / (high - low) : 0.5;
+	return scale->from + share * (scale->to - scale->from);
+}
+
+static void widen(struct scale *scale, double value)
+{
+	if (scale->is_log && value <= 0)
+		return;
+	scale->low = fmin(scale->low, value);
+	scale->high = fmax(scale->high, value);
+}
+
+// Whole powers of ten on a logarithmic axis; a linear one begins at zero where all is above.
+static void round_ends(struct scale *scale)
+{
+	if (scale->low > scale->high) // nothing was in it
+		scale->low = scale->is_log ? 1 : 0, scale->high = 1;
+	if (scale->is_log) {
+		scale->low = pow(10, floor(log10(scale->low)));
+		scale->high = pow(10, ceil(log10(scale->high)));
+		if (scale->low == scale->high)
+			scale->high *= 10;
+		return;
+	}
+	if (scale->is_free) {
+		double margin = 0.1 * (scale->high - scale->low);
+		scale->low -= margin;
+		scale->high += margin;
+	} else if (scale->low > 0) {
+		scale->low = 0;
+	}
+	if (scale->high <= scale->low)
+		scale->high = scale->low + 1;
+}
+
+// 1, 2 or 5 times a power of ten.
+static double step_of(const struct scale *scale)
+{
+	double raw = (scale->high - scale->low) / TICKS, power = pow(10, floor(log10(raw)));
+	double lead = raw / power;
+	return (lead <= 1 ? 1 : lead <= 2 ? 2 : lead <= 5 ? 5 : 10) * power;
+}
+
+static double next_tick(const struct scale *scale, double tick)
+{
+	return scale->is_log ? tick * 10 : tick + step_of(scale);
+}
+
+static double first_tick(const struct scale *scale)
+{
+	return scale->is_log ? scale->low : ceil(scale->low / step_of(scale)) * step_of(scale);
+}
+
+// ---------------------------------------------------------------- axes
+
+static void text_at(FILE *to, double x, double y, const char *anchor, const char *text)
+{
+	fprintf(to, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
+	html_text(to, text);
+	fputs("</text>", to);
+}
+
+static void line(FILE *to, const char *kind, double x1, double y1, double x2, double y2)
+{
+	fprintf(to, "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>", kind,
+		x1, y1, x2, y2);
+}
+
+static const char *axis_name(const json_t *chart, const char *axis)
+{
+	const char *name = json_string_value(json_object_get(json_object_get(chart, axis), "name"));
+	return name != NULL ? name : "";
+}
+
+static void axis_x(const struct plot *plot)
+{
+	const struct scale *x = &plot->x, *y = &plot->y;
+	double end = x->high + (x->high - x->low) * 1e-9;
+	for (double tick = first_tick(x); tick <= end; tick = next_tick(x, tick)) {
+		char text[32];
+		snprintf(text, sizeof(text), "%g", fabs(tick) < 1e-12 ? 0 : tick);
+		line(plot->to, "grid", at(x, tick), y->to, at(x, tick), y->from);
+		text_at(plot->to, at(x, tick), y->from + 16, "middle", text);
+	}
+	text_at(plot->to, (x->from + x->to) / 2, y->from + 36, "middle",
+		axis_name(plot->chart, "x"));
+}
+
+static void axis_y(const struct plot *plot)
+{
+	const struct scale *x = &plot->x, *y = &plot->y;
+	double end = y->high + (y->high - y->low) * 1e-9;
+	for (double tick = first_tick(y); tick <= end; tick = next_tick(y, tick)) {
+		char text[32];
+		snprintf(text, sizeof(text), "%g", fabs(tick) < 1e-12 ? 0 : tick);
+		line(plot->to, "grid", x->from, at(y, tick), x->to, at(y, tick));
+		text_at(plot->to, x->from - 6, at(y, tick) + 4, "end", text);
+	}
+	double middle = (y->from + y->to) / 2;
+	fprintf(plot->to,
+		"<text transform=\"translate(14 %.1f) rotate(-90)\" text-anchor=\"middle\">",
+		middle);
+	html_text(plot->to, axis_name(plot->chart, "y"));
+	fputs("</text>", plot->to);
+}
+
+// Times of faults behind what is drawn.
+static void bands(const struct plot *plot)
+{
+	const json_t *each;
+	size_t i;
+	json_array_foreach(json_object_get(plot->chart, "bands"), i, each)
+	{
+		double from = at(&plot->x, json_number_value(json_object_get(each, "from")));
+		double to = at(&plot->x,
+			       fmin(plot->x.high, json_number_value(json_object_get(each, "to"))));
+		if (from > plot->x.to)
+			continue;
+		fprintf(plot->to,
+			"<rect class=\"band\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
+			"height=\"%.1f\"><title>",
+			from, plot->y.to, fmax(1, to - from), plot->y.from - plot->y.to);
+		html_text(plot->to, json_string_value(json_object_get(each, "name")));
+		fputs("</title></rect>", plot->to);
+	}
+}
+
+// ---------------------------------------------------------------- lines and bars
+
+static bool axis_is_log(const json_t *chart, const char *axis)
+{
+	return json_is_true(json_object_get(json_object_get(chart, axis), "log"));
+}
+
+static double part(const json_t *list, size_t index)
+{
+	return json_number_value(json_array_get(list, index));
+}
+
+static void scales_of_points(struct plot *plot)
+{
+	const json_t *series, *point;
+	size_t i, k;
+	json_array_foreach(json_object_get(plot->chart, "series"), i, series)
+		json_array_foreach(json_object_get(series, "points"), k, point)
+	{
+		widen(&plot->x, part(point, 0));
+		widen(&plot->y, part(point, 1));
+	}
+}
+
+static void series_name(const struct plot *plot, size_t index, const json_t *series)
+{
+	double y = TOP + 14 + 18 * (double)index;
+	fprintf(plot->to, "<rect class=\"f%zu\" x=\"%.1f\" y=\"%.1f\" width=\"10\" height=\"10\"/>",
+		index % COLOURS, plot->x.to + 12, y - 9);
+	text_at(plot->to, plot->x.to + 26, y, "start",
+		json_string_value(json_object_get(series, "name")));
+}
+
+static void polyline(const struct plot *plot, size_t index, const json_t *points)
+{
+	const json_t *point;
+	size_t i;
+	fprintf(plot->to, "<polyline class=\"s%zu\" points=\"", index % COLOURS);
+	json_array_foreach(points, i, point)
+	{
+		bool is_drawn = (!plot->x.is_log || part(point, 0) > 0) &&
+			(!plot->y.is_log || part(point, 1) > 0);
+		if (is_drawn)
+			fprintf(plot->to, "%.1f,%.1f ", at(&plot->x, part(point, 0)),
+				at(&plot->y, part(point, 1)));
+	}
+	fputs("\"/>", plot->to);
+}
+
+static void lines(struct plot *plot)
+{
+	const json_t *series;
+	size_t i;
+	scales_of_points(plot);
+	round_ends(&plot->x);
+	round_ends(&plot->y);
+	bands(plot);
+	axis_x(plot);
+	axis_y(plot);
+	json_array_foreach(json_object_get(plot->chart, "series"), i, series)
+	{
+		polyline(plot, i, json_object_get(series, "points"));
+		series_name(plot, i, series);
+	}
+}
+
+static void bars(struct plot *plot)
+{
+	const json_t *labels = json_object_get(plot->chart, "labels"), *series, *point;
+	size_t i, k, count = json_array_size(labels);
+	scales_of_points(plot);
+	plot->x.low = -0.5;
+	plot->x.high = (double)count - 0.5;
+	round_ends(&plot->y);
+	axis_y(plot);
+	double width = 0.7 * (plot->x.to - plot->x.from) / (double)(count > 0 ? count : 1);
+	json_array_foreach(json_object_get(plot->chart, "series"), i, series)
+	{
+		series_name(plot, i, series);
+		json_array_foreach(json_object_get(series, "points"), k, point)
+		{
+			double x = at(&plot->x, part(point, 0)), y = at(&plot->y, part(point, 1));
+			fprintf(plot->to,
+				"<rect class=\"f%zu\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
+				"height=\"%.1f\"/>",
+				i % COLOURS, x - width / 2, y, width, plot->y.from - y);
+			text_at(plot->to, x, plot->y.from + 16, "middle",
+				json_string_value(json_array_get(labels, k)));
+		}
+	}
+}
+
+// ---------------------------------------------------------------- heat and spans
+
+// A row with its name at the left of the plot.
+static double row_top(const struct plot *plot, double row)
+{
+	return plot->y.to + row * ROW_HEIGHT;
+}
+
+static void row_names(const struct plot *plot)
+{
+	const json_t *each;
+	size_t i;
+	json_array_foreach(json_object_get(plot->chart, "rows"), i, each)
+		text_at(plot->to, plot->x.from - 6, row_top(plot, (double)i) + 15, "end",
+			json_string_value(each));
+}
+
+static double hottest(const json_t *cells)
+{
+	const json_t *each;
+	double most = 0;
+	size_t i;
+	json_array_foreach(cells, i, each) most = fmax(most, part(each, 2));
+	return most;
+}
+
+static void heat(struct plot *plot)
+{
+	const json_t *cells = json_object_get(plot->chart, "cells"), *each;
+	const json_t *labels = json_object_get(plot->chart, "labels");
+	double most = hottest(cells), columns = (double)json_array_size(labels);
+	double cool = json_number_value(json_object_get(plot->chart, "cool"));
+	double width = (plot->x.to - plot->x.from) / fmax(columns, 1);
+	size_t i;
+	row_names(plot);
+	json_array_foreach(cells, i, each)
+	{
+		double x = plot->x.from + width * part(each, 0), y = row_top(plot, part(each, 1));
+		double share = most > cool ? (part(each, 2) - cool) / (most - cool) : 0;
+		fprintf(plot->to,
+			"<rect class=\"heat\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
+			"fill-opacity=\"%.3f\"><title>%.4g</title></rect>",
+			x, y, width - 1, ROW_HEIGHT - 1, 0.06 + 0.94 * share, part(each, 2));
+		if (width >= 44) {
+			char text[24];
+			snprintf(text, sizeof(text), "%.3g", part(each, 2));
+			fprintf(plot->to, "<g class=\"%s\">", share > 0.55 ? "on" : "off");
+			text_at(plot->to, x + width / 2, y + 15, "middle", text);
+			fputs("</g>", plot->to);
+		}
+	}
+	for (i = 0; i < json_array_size(labels) && width >= 60; i++)
+		text_at(plot->to, plot->x.from + width * ((double)i + 0.5), plot->y.from + 16,
+			"middle", json_string_value(json_array_get(labels, i)));
+	text_at(plot->to, (plot->x.from + plot->x.to) / 2, plot->y.from + 36, "middle",
+		axis_name(plot->chart, "x"));
+}
+
+static void spans(struct plot *plot)
+{
+	const json_t *each;
+	size_t i;
+	json_array_foreach(json_object_get(plot->chart, "spans"), i, each)
+	{
+		widen(&plot->x, part(each, 1));
+		widen(&plot->x, part(each, 2));
+	}
+	round_ends(&plot->x);
+	bands(plot);
+	axis_x(plot);
+	row_names(plot);
+	json_array_foreach(json_object_get(plot->chart, "spans"), i, each)
+	{
+		double from = at(&plot->x, part(each, 1)), to = at(&plot->x, part(each, 2));
+		fprintf(plot->to,
+			"<rect class=\"f%zu\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
+			"height=\"%.1f\"><title>",
+			json_array_size(each) > 4 ? (size_t)part(each, 4) : i % COLOURS, from,
+			row_top(plot, part(each, 0)) + 3, fmax(1, to - from), ROW_HEIGHT - 6);
+		html_text(plot->to, json_string_value(json_array_get(each, 3)));
+		fprintf(plot->to, ": %.6g to %.6g</title></rect>", part(each, 1), part(each, 2));
+	}
+}
+
+// ---------------------------------------------------------------- whole
+
+size_t html_points(const json_t *chart)
+{
+	const json_t *series;
+	size_t i,
+		count = json_array_size(json_object_get(chart, "cells")) +
+		json_array_size(json_object_get(chart, "spans"));
+	json_array_foreach(json_object_get(chart, "series"), i, series)
+		count += json_array_size(json_object_get(series, "points"));
+	return count;
+}
+
+void html_svg(FILE *to, const json_t *chart)
+{
+	static const struct {
+		const char *kind;
+		void (*draw)(struct plot *plot);
+		bool has_rows;
+	} kinds[] = {{"line", lines, false},
+		     {"bar", bars, false},
+		     {"heat", heat, true},
+		     {"spans", spans, true}};
+	const char *kind = json_string_value(json_object_get(chart, "kind"));
+	struct plot plot = {.to = to, .chart = chart, .height = 260};
+	size_t i = 0;
+	while (strcmp(kinds[i].kind, kind) != 0)
+		i++;
+	if (kinds[i].has_rows)
+		plot.height = ROW_HEIGHT *
+			fmax(1, (double)json_array_size(json_object_get(chart, "rows")));
+	plot.x = (struct scale){.low = INFINITY, .high = -INFINITY};
+	plot.y = plot.x;
+	plot.x.is_free = json_is_true(json_object_get(json_object_get(chart, "x"), "scale"));
+	plot.x.is_log = axis_is_log(chart, "x");
+	plot.y.is_log = axis_is_log(chart, "y");
+	plot.x.from = kinds[i].has_rows ? LEFT_NAMES : LEFT;
+	plot.x.to = WIDTH - (kinds[i].has_rows ? 20 : RIGHT);
+	plot.y.from = TOP + plot.height;
+	plot.y.to = TOP;
+	fprintf(to, "<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"", WIDTH,
+		TOP + plot.height + BOTTOM);
+	html_text(to, json_string_value(json_object_get(chart, "title")));
+	fprintf(to, ", %zu figures\">", html_points(chart));
+	kinds[i].draw(&plot);
+	fputs("</svg>\n", to);
+}

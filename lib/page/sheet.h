@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a report says: sections with sentences, tables and charts, kept as JSON, so that the page,
+// its charts and the text on the terminal are made of the same facts.
+//
+//   section {id, title, notes [text], tables [table], charts [chart]}
+//   table   {caption, head [text], rows [[cell]], more}   cell: text, or {text, state} or {text,
+//   link}; more: it
+//           belongs to the page alone
+//   chart   {id, kind, title, x, y {name, log, scale: zero need not be on it}, series [{name,
+//   points [[x, y]]}], labels, rows, cells, spans,
+//           bands}
+//             line   series over x; x and y {name, log}
+//             bar    series of one value for each of `labels`
+//             heat   cells [[column, row, value]] over `labels` and `rows`; value null: none;
+//                    `cool`, else 0, is the value of the palest look
+//             spans  spans [[row, from, to, name]] over `rows`; a fifth element is its colour
+//           bands [{name, from, to}]: times of faults, in units of x
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <weft/page/report_html.h>
+
+struct sheet {
+	enum result_kind kind;
+	json_t *result;	  // as it was read
+	json_t *sections; // in the order in which they are shown
+	char title[96];
+	char state_text[128]; // what the verdict says beside its word: coverage; or empty
+	char state[16];	      // pass, fail, not_valid, partial, or empty: no verdict was asked for
+};
+
+// What a number of the result is, for people.
+enum unit { UNIT_COUNT, UNIT_PS, UNIT_NS, UNIT_BPS, UNIT_BYTES, UNIT_SHARE, UNIT_FACTOR, UNIT_GBS };
+
+// The value at "a.b.c"; NULL when there is none.
+const json_t *sheet_at(const json_t *from, const char *path);
+double sheet_number(const json_t *from, const char *path, double otherwise);
+const char *sheet_text(const json_t *from, const char *path); // "" when there is none
+
+json_t *sheet_section(struct sheet *sheet, const char *id, const char *title);
+void sheet_note(json_t *section, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+// `head` ends with NULL.
+json_t *sheet_table(json_t *section, const char *caption, const char *const head[]);
+void sheet_is_more(json_t *table); // of the page alone: too long for a terminal
+json_t *sheet_row(json_t *table);
+void sheet_cell(json_t *row, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+// A cell with a word for its look: met, missed, unavailable, skipped.
+void sheet_cell_state(json_t *row, const char *text, const char *state);
+
+// A cell that leads to a file beside the page.
+void sheet_cell_link(json_t *row, const char *text, const char *path);
+
+// A figure of the result, or "unavailable: " and why.
+void sheet_figure(json_t *row, const json_t *from, const char *key, enum unit unit);
+
+// What an expectation measured, or expects, in the unit of its measure.
+void sheet_expected(json_t *row, const json_t *expectation, const char *key);
+
+// "12.3 us", "97 Gb/s", "1,234": `value` in `unit`.
+const char *sheet_number_text(char *ret, size_t bytes, double value, enum unit unit);
+
+// A fact of two columns: name and figure.
+void sheet_fact(json_t *table, const char *name, const json_t *from, const char *key,
+		enum unit unit);
+
+json_t *sheet_chart(json_t *section, const char *id, const char *kind, const char *title);
+void sheet_axis(json_t *chart, const char *axis, const char *name, bool is_log);
+json_t *sheet_series(json_t *chart, const char *name); // its list of points
+void sheet_point(json_t *points, double x, double y);
+
+// A chart that cannot be drawn, and why.
+void sheet_missing(json_t *section, const char *what, const char *reason);
+
+// The sections, each file its own: sheet_summary.c, sheet_latency.c, sheet_load.c, sheet_time.c,
+// sheet_rest.c.
+void sheet_summary(struct sheet *sheet, const struct html_input *input);
+void sheet_culprits(struct sheet *sheet);
+void sheet_latency(struct sheet *sheet, const struct html_input *input);
+void sheet_load(struct sheet *sheet);
+void sheet_time(struct sheet *sheet);
+void sheet_rest(struct sheet *sheet);
+
+// All of those of another kind: sheet_study.c, sheet_book.c.
+void sheet_study(struct sheet *sheet, const struct html_input *input);
+void sheet_book(struct sheet *sheet);
+
+// The measures of the cases of a section of the book.
+void sheet_measures(json_t *section, const json_t *book, const char *word);
+
+// What several kinds have: checks of a verdict, and the command.
+void sheet_verdict(json_t *section, const struct html_input *input);
+void sheet_again(struct sheet *sheet);

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// DPDK in a build that has none: says so.
+
+#include <errno.h>
+
+#include <weft/ports/ports.h>
+
+#include <weft/core/check.h>
+#include <weft/ports/port.h>
+
+static int refuse_dpdk(struct refusal *refusal)
+{
+	return refuse(refusal, -ENOTSUP,
+		      "this weft was built without DPDK; --ports memory carries the same frames", 0,
+		      0, 0);
+}
+
+uint32_t ports_ring_max(void)
+{
+	return 0;
+}
+
+uint32_t ports_ring_queues(void)
+{
+	return 0;
+}
+
+void dpdk_stop(void)
+{
+}
+
+int64_t dpdk_clock_ns(void *context)
+{
+	(void)context;
+	check(false && "a build without DPDK has no clock of DPDK's");
+	return 0;
+}
+
+void dpdk_run(void (*fn)(void *), void *const *contexts, uint32_t count)
+{
+	check(count == 1);
+	fn(contexts[0]);
+}
+
+int port_dpdk_open(struct ports *ports, struct arena *arena, const struct dpdk_options *options,
+		   struct refusal *refusal)
+{
+	(void)ports;
+	(void)arena;
+	(void)options;
+	return refuse_dpdk(refusal);
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pattern: the 8 bytes at address 8i of a region are a number that the region gives, plus i
+// times an odd constant, low byte first. Addition only, so that compilers make vectors of it.
+
+#include <weft/ports/payload.h>
+
+#include <string.h>
+
+#include <weft/core/rng.h>
+
+#define STEP UINT64_C(0x9e3779b97f4a7c15)
+#define WORDS 64 // compared at once
+
+static uint64_t word_at(const struct payload_spot *spot, uint64_t va)
+{
+	uint64_t region = rng_mix((uint64_t)spot->nic << 32 ^ spot->qp);
+	return rng_mix(region ^ spot->rkey) + (va >> 3) * STEP;
+}
+
+// The pattern of a few bytes that lie in one word.
+static void fill_part(uint64_t word, uint64_t va, uint8_t *ret, uint32_t bytes)
+{
+	for (uint32_t i = 0; i < bytes; i++)
+		ret[i] = (uint8_t)(word >> (((va + i) & 7) * 8));
+}
+
+static uint32_t head_bytes(uint64_t va, uint32_t bytes)
+{
+	uint32_t head = (uint32_t)(-va & 7);
+	return head < bytes ? head : bytes;
+}
+
+static void fill_words(uint64_t word, void *ret, uint32_t words)
+{
+	uint8_t *at = ret;
+	for (uint32_t i = 0; i < words; i++, word += STEP) {
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+		uint64_t value = __builtin_bswap64(word);
+#else
+		uint64_t value = word;
+#endif
+		__builtin_memcpy(at + (size_t)i * 8, &value, 8);
+	}
+}
+
+void payload_fill(const struct payload_spot *spot, void *ret, uint32_t bytes)
+{
+	uint8_t *at = ret;
+	uint64_t va = spot->va;
+	uint32_t head = head_bytes(va, bytes);
+	uint64_t word = word_at(spot, va);
+	fill_part(word, va, at, head);
+	word += head > 0 ? STEP : 0;
+	uint32_t words = (bytes - head) / 8;
+	fill_words(word, at + head, words);
+	fill_part(word + words * STEP, 0, at + head + words * 8, (bytes - head) & 7);
+}
+
+static uint32_t count_wrong(const uint8_t *is, const uint8_t *should, uint32_t bytes)
+{
+	uint32_t wrong = 0;
+	for (uint32_t i = 0; i < bytes; i++)
+		wrong += is[i] != should[i];
+	return wrong;
+}
+
+uint32_t payload_wrong(const struct payload_spot *spot, const void *payload, uint32_t bytes)
+{
+	uint8_t should[WORDS * 8];
+	const uint8_t *at = payload;
+	struct payload_spot part = *spot;
+	uint32_t wrong = 0;
+	while (bytes > 0) {
+		uint32_t count = bytes < sizeof(should) ? bytes : (uint32_t)sizeof(should);
+		payload_fill(&part, should, count);
+		if (memcmp(at, should, count) != 0)
+			wrong += count_wrong(at, should, count);
+		at += count;
+		part.va += count;
+		bytes -= count;
+	}
+	return wrong;
+}

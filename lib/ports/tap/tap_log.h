@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// A packet as a line of text: what its descriptor says, not its bytes. The columns are described in
+// docs/result.md.
+#pragma once
+
+#include <stddef.h>
+
+#include <weft/core/packet.h>
+#include <weft/core/time.h>
+#include <weft/world/world.h>
+
+#define TAP_LOG_LINE_BYTES (384 + WORLD_CABLE_NAME_BYTES) // holds every line
+
+// The first line: the columns' names.
+extern const char tap_log_head[];
+
+// Writes the line of `packet`, which entered the cable `tap` at `at`, into TAP_LOG_LINE_BYTES.
+// Returns its length; there is no NUL behind it.
+size_t tap_log_line(char *ret, ps_t at, const char *tap, const struct packet *packet);

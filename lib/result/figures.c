@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: Apache-2.0
+// Derived figures and the rules of validity. No text is written here.
+
+#include <weft/result/figures.h>
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include <weft/core/check.h>
+
+// What a quantile needs before a sample may give it. Extremes (is_tail) belong to the whole job: no
+// part of it can give them.
+static const struct rule {
+	uint32_t ppm;
+	uint64_t messages_min;
+	bool is_tail;
+} rule_p50 = {500000, 100, false}, rule_p95 = {950000, 1000, false},
+  rule_p99 = {990000, 1000, false}, rule_p999 = {999000, 10000, true};
+
+static bool is_valid(const struct rule *rule, uint64_t count, bool is_sample)
+{
+	return !is_sample || (!rule->is_tail && count >= rule->messages_min);
+}
+
+static struct figure figure_of(const struct hist *hist, int64_t value, bool valid)
+{
+	if (hist->total == 0)
+		return (struct figure){0, NO_MESSAGES};
+	if (!valid)
+		return (struct figure){0, NOT_IN_SAMPLE};
+	return (struct figure){value, NULL};
+}
+
+static struct figure quantile_of(const struct hist *hist, const struct rule *rule, bool is_sample)
+{
+	return figure_of(hist, hist_quantile(hist, rule->ppm),
+			 is_valid(rule, hist->total, is_sample));
+}
+
+void latency_of(struct latency *ret, const struct hist *hist, bool is_sample)
+{
+	bool enough = is_valid(&rule_p50, hist->total, is_sample);
+	*ret = (struct latency){
+		.count = hist->total,
+		.above_range = hist->over,
+		.min_ns = figure_of(hist, hist->min, !is_sample),
+		.mean_ns = figure_of(hist, hist_mean(hist), enough),
+		.p50_ns = quantile_of(hist, &rule_p50, is_sample),
+		.p95_ns = quantile_of(hist, &rule_p95, is_sample),
+		.p99_ns = quantile_of(hist, &rule_p99, is_sample),
+		.p999_ns = quantile_of(hist, &rule_p999, is_sample),
+		.max_ns = figure_of(hist, hist->max, !is_sample),
+	};
+}
+
+uint32_t latency_ppm_max(uint64_t count, bool is_sample)
+{
+	const struct rule *const rules[] = {&rule_p50, &rule_p95, &rule_p99};
+	if (!is_sample)
+		return 1000000;
+	uint32_t ppm = 0;
+	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++) {
+		if (is_valid(rules[i], count, is_sample))
+			ppm = rules[i]->ppm;
+	}
+	return ppm;
+}
+
+// Switches above a leaf: of the job, and what thinning leaves.
+struct ways {
+	uint32_t all, kept;
+};
+
+static struct ways ways_of(const struct fabric_config *fabric)
+{
+	struct fabric_config whole = *fabric;
+	whole.thin_kept = whole.thin_of = 1;
+	return (struct ways){topology_thinned(&whole), topology_thinned(fabric)};
+}
+
+// Thinned trunks carry the right load, from fewer flows over fewer switches, and what meets in a
+// queue is of a coarser grain. Seen in worlds that run whole, too: one group of four on 2 of 8
+// switches makes the median 6 % longer, on 4 of 16 by 3 %; a quarter of 1 / kept - 1 / all is above
+// all of them.
+static int64_t grain_of(int64_t value, const struct ways *ways)
+{
+	if (ways->kept == 0)
+		return 0;
+	return value * (int64_t)(ways->all - ways->kept) / (4 * (int64_t)ways->kept * ways->all);
+}
+
+// Gives a quantile of a sample its error, or takes it away.
+static void judge(struct figure *quantile, struct figure *error, const struct rule *rule,
+		  const struct report_input *input, enum pair_class pair)
+{
+	const struct batches *batches = &input->world->outcome->message_batches[pair];
+	*error = (struct figure){0, quantile->reason};
+	if (!is_sampled(input) || quantile->reason != NULL)
+		return;
+	const struct ways ways = ways_of(&input->world->fabric);
+	int64_t spread = batches_error(batches, rule->ppm, rule->messages_min / BATCH_COUNT);
+	error->value = spread + grain_of(quantile->value, &ways);
+	// over the one switch that is left of several goes everything
+	if (spread < 0 || (ways.kept == 1 && ways.all > 1))
+		*quantile = *error = (struct figure){0, NOT_IN_SAMPLE};
+}
+
+void message_latency(struct latency *ret, const struct report_input *input, enum pair_class pair)
+{
+	latency_of(ret, &input->world->outcome->message_ns[pair], is_sampled(input));
+	judge(&ret->p50_ns, &ret->p50_error_ns, &rule_p50, input, pair);
+	judge(&ret->p95_ns, &ret->p95_error_ns, &rule_p95, input, pair);
+	judge(&ret->p99_ns, &ret->p99_error_ns, &rule_p99, input, pair);
+}
+
+uint32_t message_ppm_max(const struct report_input *input, enum pair_class pair)
+{
+	struct latency latency;
+	uint32_t most = latency_ppm_max(input->world->outcome->message_ns[pair].total,
+					is_sampled(input));
+	message_latency(&latency, input, pair);
+	if (!is_sampled(input) || latency.p99_ns.reason == NULL)
+		return most;
+	if (latency.p95_ns.reason == NULL)
+		return rule_p95.ppm;
+	return latency.p50_ns.reason == NULL ? rule_p50.ppm : 0;
+}
+
+bool is_sampled(const struct report_input *input)
+{
+	const struct world_skip *skip = input->world->skipped;
+	return input->world->plan.sample.is_on || (skip != NULL && skip->jumps > 0);
+}
+
+// ---------------------------------------------------------------- collectives
+
+#define ERROR_PART 10 // no time whose stated error is more than a tenth of it
+
+void collective_of(struct collective *ret, const struct world *world, uint32_t index)
+{
+	const struct job *job = &world->job;
+	const struct outcome_collective *outcome = &world->outcome->collectives[index];
+	check(outcome->group < job->group_count && outcome->bucket < job->bucket_count);
+	const struct group *group = &job->groups[outcome->group];
+	const struct bucket *bucket = &job->buckets[outcome->bucket];
+	uint64_t steps_all = group->ranks - 1;
+	if (bucket->kind == COLLECTIVE_ALL_REDUCE)
+		steps_all *= 2;
+	uint64_t steps_run = job->ring.steps_max;
+	if (steps_run == 0 || steps_run > steps_all)
+		steps_run = steps_all;
+	check(outcome->steps_skipped <= steps_run);
+	steps_run -= outcome->steps_skipped;
+	bool is_finished = outcome->whole_ps > 0 && outcome->end_ps != PS_NEVER;
+	bool is_imprecise = outcome->whole_error_ps > outcome->whole_ps / ERROR_PART;
+	bool is_too_short = outcome->whole_ps < outcome->ideal_ps;
+	*ret = (struct collective){
+		.outcome = outcome,
+		.group = group,
+		.bucket = bucket,
+		.steps_run = steps_run,
+		.steps_all = steps_all,
+		.is_finished = is_finished,
+		.is_extrapolated = steps_run < steps_all,
+		.reason = !is_finished ? NOT_FINISHED
+			: is_imprecise ? ERROR_TOO_LARGE
+			: is_too_short ? BELOW_IDEAL
+				       : NULL,
+	};
+}
+
+// ---------------------------------------------------------------- goodput
+
+struct span {
+	ps_t from, until;
+};
+
+static int span_compare(const void *a, const void *b)
+{
+	const struct span *left = a, *right = b;
+	return (left->from > right->from) - (left->from < right->from);
+}
+
+// Time covered by at least one of the spans; they are sorted in place.
+static ps_t spans_union(struct span *spans, uint32_t count)
+{
+	ps_t covered = 0, end = INT64_MIN;
+	qsort(spans, count, sizeof(*spans), span_compare);
+	for (uint32_t i = 0; i < count; i++) {
+		ps_t from = ps_max(spans[i].from, end);
+		if (spans[i].until > from)
+			covered += spans[i].until - from;
+		end = ps_max(end, spans[i].until);
+	}
+	return covered;
+}
+
+// Time with a collective under way; one that is not finished lasts until the run stopped.
+static ps_t traffic_of_collectives(const struct report_input *input)
+{
+	const struct outcome *outcome = input->world->outcome;
+	struct span *spans = calloc(outcome->collective_count, sizeof(*spans));
+	uint32_t count = 0;
+	for (uint32_t i = 0; spans != NULL && i < outcome->collective_count; i++) {
+		const struct outcome_collective *one = &outcome->collectives[i];
+		bool has_end = one->whole_ps > 0 && one->end_ps != PS_NEVER;
+		ps_t until = has_end ? one->end_ps : input->now_ps;
+		if (one->start_ps >= 0 && one->start_ps < until)
+			spans[count++] = (struct span){one->start_ps, until};
+	}
+	ps_t covered = count == 0 ? 0 : spans_union(spans, count);
+	free(spans);
+	return covered;
+}
+
+// A program begins at 0, as a course does.
+static ps_t traffic_of_flows(const struct report_input *input)
+{
+	const struct world *world = input->world;
+	ps_t from = world->program != NULL || world->course != NULL ? 0 : PS_NEVER;
+	for (uint32_t i = 0; i < world->flow_count; i++)
+		from = ps_min(from, world->flows[i].start_ps);
+	ps_t until = input->is_partial ? input->now_ps : world->outcome->end_ps;
+	return until > from ? until - from : 0;
+}
+
+// NICs of a job that meet the fabric: channels rotate the members of a host, so that as many of
+// its NICs carry the ring as there are channels.
+static uint32_t nics_of_job(const struct world *world)
+{
+	uint32_t nics = 0;
+	for (uint32_t i = 0; i < world->job.group_count; i++) {
+		const struct group *group = &world->job.groups[i];
+		uint32_t per_host = group->ranks_per_host;
+		if (per_host == 0 || world->scenario->scaleup.rate_bps == 0) {
+			nics += group->ranks;
+			continue;
+		}
+		uint32_t hosts = group->ranks / per_host;
+		uint32_t used = world->job.ring.channels;
+		if (hosts > 1)
+			nics += hosts * (used < per_host ? used : per_host);
+	}
+	return nics;
+}
+
+static int nic_compare(const void *a, const void *b)
+{
+	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+	return (left > right) - (left < right);
+}
+
+// Distinct NICs that flows, or a program's messages over the fabric, leave from, or go to.
+static uint32_t nics_of_pairs(const struct world *world, bool is_receiver)
+{
+	uint32_t count = 0, distinct = 0;
+	if (world->course != NULL && !course_has_peers(world->course)) // everyone with everyone
+		return course_config(world->course)->ranks;
+	uint32_t *nics = calloc((size_t)world->flow_count + world->line_count + 1, sizeof(*nics));
+	if (nics == NULL)
+		return 0;
+	for (uint32_t i = 0; i < world->flow_count; i++)
+		nics[count++] = is_receiver ? world->flows[i].to : world->flows[i].from;
+	for (uint32_t i = 0; i < world->line_count; i++)
+		nics[count++] = is_receiver ? world->lines[i].to_nic : world->lines[i].from_nic;
+	qsort(nics, count, sizeof(*nics), nic_compare);
+	for (uint32_t i = 0; i < count; i++)
+		distinct += i == 0 || nics[i] != nics[i - 1];
+	free(nics);
+	return distinct;
+}
+
+// Of several jobs: NICs whose cable carried data of one.
+static uint32_t nics_of_several(const struct world *world, bool is_receiver)
+{
+	uint32_t jobs = world->scenario->job_count, hosts = world->topology.hosts, count = 0;
+	bool *talks = calloc((size_t)world->fabric.nics, sizeof(*talks));
+	for (uint32_t i = 0; talks != NULL && i < world->cable_count; i++) {
+		const struct cable_plan *cable = &world->cables[i];
+		uint32_t host = is_receiver ? cable->to_machine : cable->from_machine;
+		uint32_t port = is_receiver ? cable->to_port : cable->from_port;
+		uint64_t bytes = 0;
+		for (uint32_t job = 0; job < jobs; job++)
+			bytes += world->jobs.bytes[(size_t)i * jobs + job];
+		if (host >= hosts || bytes == 0)
+			continue;
+		bool *nic =
+			&talks[host * world->fabric.nics_per_host + port / world->fabric.planes];
+		count += !*nic;
+		*nic = true;
+	}
+	free(talks);
+	return count;
+}
+
+static uint32_t nics_talking(const struct world *world, bool is_receiver)
+{
+	if (world->jobs.bytes != NULL)
+		return nics_of_several(world, is_receiver);
+	return world->job.group_count == 0 ? nics_of_pairs(world, is_receiver) : nics_of_job(world);
+}
+
+void goodput_of(struct goodput *ret, const struct report_input *input)
+{
+	const struct outcome *outcome = input->world->outcome;
+	bool is_job = outcome->collective_count > 0 && input->world->jobs.bytes == NULL;
+	*ret = (struct goodput){
+		.payload_bytes = outcome->transport.payload_bytes_placed +
+			(input->world->skipped != NULL ? input->world->skipped->payload_bytes : 0),
+		.traffic_ps = is_job ? traffic_of_collectives(input) : traffic_of_flows(input),
+		.nics_sending = nics_talking(input->world, false),
+		.nics_receiving = nics_talking(input->world, true),
+	};
+	if (ret->traffic_ps > 0)
+		ret->total_bps = (double)ret->payload_bytes * 8 * (double)PS_PER_S /
+			(double)ret->traffic_ps;
+	if (ret->nics_receiving > 0)
+		ret->per_nic_bps = ret->total_bps / ret->nics_receiving;
+}
+
+// ---------------------------------------------------------------- sums and shares
+
+double share_of(uint64_t part, uint64_t whole)
+{
+	return whole == 0 ? 0 : (double)part / (double)whole;
+}
+
+// R. Jain, D. Chiu, W. Hawe: A Quantitative Measure of Fairness (DEC-TR-301, 1984).
+double jain_of(double sum, double squares, uint32_t count)
+{
+	return squares > 0 ? sum * sum / (count * squares) : 0;
+}
+
+void planes_of(struct planes *ret, const struct report_input *input)
+{
+	const struct outcome *outcome = input->world->outcome;
+	uint64_t most = 0, nic_most = 0, all = 0;
+	double squares = 0;
+	*ret = (struct planes){.count = input->world->topology.planes};
+	for (uint32_t i = 0; i < ret->count && i < PLANES_MAX; i++) {
+		uint64_t bytes = outcome->transport.plane_bytes[i];
+		all += bytes;
+		squares += (double)bytes * (double)bytes;
+		most = bytes > most ? bytes : most;
+		if (outcome->plane_bytes_nic_max[i] > nic_most)
+			nic_most = outcome->plane_bytes_nic_max[i];
+	}
+	ret->max_to_mean = share_of(most, all) * ret->count;
+	ret->jain = jain_of((double)all, squares, ret->count);
+	ret->nic_max_to_mean = share_of(nic_most, all) * ret->count *
+		nics_talking(input->world, false);
+}
+
+uint64_t drops_of(const struct report_input *input, enum drop_reason reason)
+{
+	const struct outcome *outcome = input->world->outcome;
+	return outcome->fabric.dropped[reason] + outcome->dropped_at_host[reason] +
+		input->cable_dropped[reason];
+}
+
+void conservation_of(struct conservation *ret, const struct report_input *input)
+{
+	*ret = (struct conservation){
+		.sent = input->sent,
+		.doubled = input->doubled,
+		.delivered = input->delivered,
+		.held = input->held - input->held_unsent,
+		.unsent = input->held_unsent,
+	};
+	for (enum drop_reason reason = 0; reason < DROP_REASON_COUNT; reason++)
+		ret->dropped += input->world->outcome->fabric.dropped[reason] +
+			input->cable_dropped[reason];
+	const struct pause_counters *pause = &input->world->outcome->fabric.pause;
+	ret->pauses_sent = pause->pauses_sent + pause->resumes_sent;
+	ret->pauses_taken = pause->pauses_received + pause->resumes_received;
+	ret->holds = ret->sent + ret->pauses_sent + ret->doubled ==
+		ret->delivered + ret->pauses_taken + ret->dropped + ret->held;
+}
+
+uint64_t rtx_total(const struct transport_counters *transport)
+{
+	uint64_t total = 0;
+	for (enum rtx_reason reason = 0; reason < RTX_REASON_COUNT; reason++)
+		total += transport->rtx[reason];
+	return total;
+}
+
+// ---------------------------------------------------------------- words
+
+const char *traffic_name(enum traffic_kind kind)
+{
+	static const char *const names[] = {"flows",	  "permutation", "incast",    "ring",
+					    "model",	  "trace",	 "matrix",    "all_to_all",
+					    "outcast",	  "tornado",	 "butterfly", "goal",
+					    "collective", "jobs",	 "gradients"};
+	static_assert(sizeof(names) / sizeof(*names) == TRAFFIC_GRADIENTS + 1, "a name for each");
+	return kind <= TRAFFIC_GRADIENTS ? names[kind] : "unknown";
+}
+
+const char *transport_name(enum transport_kind kind)
+{
+	return kind == TRANSPORT_RC ? "rc" : "mrc";
+}
+
+const char *rtx_name(enum rtx_reason reason)
+{
+	static const char *const names[] = {"nack", "timeout", "hole", "sleek", "ack"};
+	static_assert(sizeof(names) / sizeof(*names) == RTX_REASON_COUNT, "a name for each");
+	return reason < RTX_REASON_COUNT ? names[reason] : "unknown";
+}
+
+const char *refused_name(enum refused_reason reason)
+{
+	static const char *const names[] = {"key",    "bounds",	 "length",  "immediate",
+					    "opcode", "sack",	 "nack",    "probe",
+					    "ack",    "request", "response"};
+	static_assert(sizeof(names) / sizeof(*names) == REFUSED_REASON_COUNT, "a name for each");
+	return reason < REFUSED_REASON_COUNT ? names[reason] : "unknown";
+}
+
+const char *origin_name(enum input_origin origin)
+{
+	static const char *const names[] = {"fact", "assumed", "calibrated"};
+	static_assert(sizeof(names) / sizeof(*names) == INPUT_ORIGIN_COUNT, "a name for each");
+	return origin < INPUT_ORIGIN_COUNT ? names[origin] : "unknown";
+}

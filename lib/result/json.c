@@ -1,0 +1,507 @@
+// SPDX-License-Identifier: Apache-2.0
+// result.json, in base units, keys as in docs/result.md. No figure: null, and its reason beside it.
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <weft/core/check.h>
+#include <weft/result/report.h>
+
+#include "knobs.h"
+#include "sections/buffer.h"
+#include "sections/drops.h"
+#include "sections/emulation.h"
+#include "sections/faults.h"
+#include "sections/gpu.h"
+#include "sections/pauses.h"
+#include "sections/program.h"
+#include "sections/racks.h"
+#include "sections/skip.h"
+#include "sections/watch.h"
+#include <weft/result/delays.h>
+#include <weft/result/expect.h>
+#include <weft/result/figures.h>
+#include <weft/result/jobs.h>
+#include <weft/result/put.h>
+#include <weft/result/warnings.h>
+
+#define RESULT_SCHEMA 1 // raised when a field changes its meaning or goes away
+
+// ---------------------------------------------------------------- what ran
+
+static void put_run(json_t *root, const struct report_input *input)
+{
+	char digest[24];
+	json_t *run = object_in(root, "run");
+	snprintf(digest, sizeof(digest), "%016" PRIx64, input->digest);
+	put_text(run, "end", input->end);
+	put(run, "partial", json_boolean(input->is_partial));
+	put_text(run, "limit_option", input->limit_option);
+	put_text(run, "digest", digest);
+	put_time(run, "virtual_time_ps", input->now_ps);
+	put_time(run, "last_completion_ps", input->world->outcome->end_ps);
+}
+
+// As text: JSON readers that keep numbers as doubles would change a seed of 64 bits.
+static void put_seed(json_t *to, uint64_t seed)
+{
+	char text[24];
+	snprintf(text, sizeof(text), "%" PRIu64, seed);
+	put_text(to, "seed", text);
+}
+
+static void put_scenario(json_t *root, const struct report_input *input)
+{
+	const struct scenario *scenario = input->world->scenario;
+	const struct transport_config *transport = &input->world->transport;
+	json_t *to = object_in(root, "scenario");
+	put_text(to, "name", scenario->name);
+	put_text(to, "description", scenario->description);
+	put_text(to, "file", scenario->path);
+	put_seed(to, scenario->seed);
+	put_text(to, "traffic", traffic_name(scenario->traffic.kind));
+	put_text(to, "model",
+		 scenario->traffic.kind == TRAFFIC_MODEL ? scenario->traffic.model : NULL);
+	put_text(to, "transport", transport_name(transport->kind));
+	put_count(to, "qps_per_connection", scenario->qps_per_connection);
+	put_text(to, "cc", transport->cc.name);
+	put_text(to, "cc_asked", scenario->transport.cc.name);
+	put_text(to, "path", scenario_word("transport.path", transport->path_policy));
+	put_text(to, "spray", scenario_word("fabric.spray", input->world->fabric.spray));
+	put_count(to, "payload_bytes", transport->payload_bytes);
+	put_count(to, "entropy_values", transport->ev_count);
+}
+
+static void put_network(json_t *root, const struct report_input *input)
+{
+	const struct topology *topology = &input->world->topology;
+	const struct fabric_config *fabric = &input->world->fabric;
+	json_t *to = object_in(root, "network");
+	put_count(to, "nics", topology->nics);
+	put_count(to, "hosts", topology->hosts);
+	put_count(to, "planes", topology->planes);
+	put_count(to, "switches", topology->switch_count);
+	put_count(to, "links", topology->link_count);
+	put_count(to, "connection_ends", input->world->qp_count);
+	put_count(to, "trunks_kept", fabric->thin_kept);
+	put_count(to, "trunks_of", fabric->thin_of);
+	put_count(to, "link_rate_bps", fabric->link_rate_bps);
+	put_count(to, "nic_rate_bps", fabric->link_rate_bps * topology->planes);
+	put_time(to, "base_rtt_ps", topology->base_rtt_ps);
+	put_count(to, "queue_bytes", topology->queue_bytes);
+	put_count(to, "ecn_low_bytes", topology->ecn_low_bytes);
+	put_count(to, "ecn_high_bytes", topology->ecn_high_bytes);
+	put(to, "ecn", json_boolean(fabric->ecn_on));
+	put(to, "trimming", json_boolean(fabric->trim_on));
+}
+
+// "pp ep", or null.
+static void put_not_run(json_t *to, const struct job *job)
+{
+	char names[64] = "";
+	uint32_t at = 0, used = 0;
+	for (const char *name; (name = job_leaving(job, &at)) != NULL;)
+		used += (uint32_t)snprintf(names + used, sizeof(names) - used, "%s%s",
+					   used > 0 ? " " : "", name);
+	put_text(to, "not_run", used > 0 ? names : NULL);
+}
+
+static void put_plan(json_t *root, const struct report_input *input)
+{
+	const struct world *world = input->world;
+	const struct sample_plan *plan = &world->plan;
+	if (world->job.group_count == 0 || world->jobs.bytes != NULL) { // of several: "jobs"
+		put(root, "plan", json_null());
+		return;
+	}
+	json_t *to = object_in(root, "plan");
+	put(to, "sampled", json_boolean(plan->sample.is_on));
+	put_count(to, "groups_run", world->job.group_count);
+	put_count(to, "groups_all", plan->groups_all);
+	put_count(to, "buckets_run", world->job.bucket_count);
+	put_count(to, "buckets_all", plan->buckets_all);
+	put_count(to, "ring_steps_max", world->job.ring.steps_max);
+	put_count(to, "fill_steps", plan->sample.fill);
+	put_count(to, "channels", world->job.ring.channels);
+	put_count(to, "packets_run", plan->packets);
+	put_count(to, "packets_all", plan->packets_all);
+	put_count(to, "bytes_run", plan->bytes_run);
+	put_count(to, "bytes_all", plan->bytes_all);
+	put_not_run(to, &world->job);
+}
+
+// ---------------------------------------------------------------- what came out
+
+static void put_goodput(json_t *root, const struct report_input *input)
+{
+	struct goodput goodput;
+	json_t *to = object_in(root, "goodput");
+	goodput_of(&goodput, input);
+	put_count(to, "payload_bytes", goodput.payload_bytes);
+	put_time(to, "traffic_ps", goodput.traffic_ps);
+	put_count(to, "nics_sending", goodput.nics_sending);
+	put_count(to, "nics_receiving", goodput.nics_receiving);
+	if (goodput.traffic_ps == 0) {
+		put_reason(to, "total_bps", "no traffic");
+		put_reason(to, "per_nic_bps", "no traffic");
+		return;
+	}
+	put_real(to, "total_bps", goodput.total_bps);
+	put_real(to, "per_nic_bps", goodput.per_nic_bps);
+}
+
+static void put_collective(json_t *array, const struct collective *one)
+{
+	const struct outcome_collective *outcome = one->outcome;
+	json_t *to = row_in(array);
+	put_count(to, "group", one->group->index);
+	put_count(to, "stage", one->group->stage);
+	put_count(to, "ranks", one->group->ranks);
+	put_text(to, "label", one->bucket->label);
+	put_text(to, "kind", collective_kind_name(one->bucket->kind));
+	put_count(to, "bytes", one->bucket->bytes);
+	put_count(to, "stands_for", one->bucket->siblings);
+	put_time(to, "release_ps", one->bucket->release_ps);
+	put_count(to, "steps_run", one->steps_run);
+	put_count(to, "steps_all", one->steps_all);
+	put(to, "extrapolated", json_boolean(one->is_extrapolated));
+	if (one->is_finished) {
+		put_time(to, "start_ps", outcome->start_ps);
+		put_time(to, "end_ps", outcome->end_ps);
+		put_time(to, "time_error_ps", outcome->whole_error_ps);
+	}
+	const char *const keys[] = {"time_ps", "busbw_bytes_per_s", "busbw_share", "start_ps",
+				    "end_ps",  "time_error_ps"};
+	for (size_t i = 0; one->reason != NULL && i < (one->is_finished ? 3 : 6); i++)
+		put_reason(to, keys[i], one->reason);
+	if (one->reason != NULL)
+		return;
+	put_time(to, "time_ps", outcome->whole_ps);
+	put_count(to, "busbw_bytes_per_s", outcome->busbw_bytes_per_s);
+	put_real(to, "busbw_share", (double)outcome->lines_ps / (double)outcome->whole_ps);
+}
+
+static void put_collectives(json_t *root, const struct report_input *input)
+{
+	json_t *array = array_in(root, "collectives");
+	for (uint32_t i = 0; i < input->world->outcome->collective_count; i++) {
+		struct collective one;
+		collective_of(&one, input->world, i);
+		put_collective(array, &one);
+	}
+}
+
+static void put_latency(json_t *to, const struct latency *latency)
+{
+	put_count(to, "count", latency->count);
+	put_count(to, "above_range", latency->above_range);
+	put_figure(to, "min_ns", &latency->min_ns);
+	put_figure(to, "mean_ns", &latency->mean_ns);
+	put_figure(to, "p50_ns", &latency->p50_ns);
+	put_figure(to, "p95_ns", &latency->p95_ns);
+	put_figure(to, "p99_ns", &latency->p99_ns);
+	put_figure(to, "p999_ns", &latency->p999_ns);
+	put_figure(to, "max_ns", &latency->max_ns);
+}
+
+static void put_latency_or_null(json_t *to, const char *key, const struct hist *hist,
+				bool is_sample, const char *none)
+{
+	struct latency latency;
+	if (hist == NULL || hist->total == 0)
+		return put_reason(to, key, none);
+	latency_of(&latency, hist, is_sample);
+	put_latency(object_in(to, key), &latency);
+}
+
+static void put_latencies(json_t *root, const struct report_input *input)
+{
+	json_t *array = array_in(root, "messages");
+	struct latency latency;
+	for (enum pair_class pair = 0; pair < PAIR_CLASS_COUNT; pair++) {
+		json_t *row = row_in(array);
+		put_text(row, "pair", pair_class_name(pair));
+		message_latency(&latency, input, pair);
+		put_latency(row, &latency);
+		put_figure(row, "p50_error_ns", &latency.p50_error_ns);
+		put_figure(row, "p95_error_ns", &latency.p95_error_ns);
+		put_figure(row, "p99_error_ns", &latency.p99_error_ns);
+	}
+	put_latency_or_null(root, "flows", &input->world->outcome->flow_ns, is_sampled(input),
+			    "no flow was completed");
+}
+
+static void put_congestion(json_t *root, const struct report_input *input)
+{
+	const struct outcome *outcome = input->world->outcome;
+	const struct fabric_counters *fabric = &outcome->fabric;
+	uint64_t packets = input->data_packets, rtx = rtx_total(&outcome->transport);
+	json_t *to = object_in(root, "congestion");
+	put_text(to, "share_quality", is_sampled(input) ? "indication" : "measured");
+	put_count(to, "marked", fabric->marked);
+	put_real(to, "marked_share", share_of(fabric->marked, packets));
+	put_count(to, "trimmed_core", fabric->trimmed - fabric->trimmed_last_hop);
+	put_count(to, "trimmed_last_hop", fabric->trimmed_last_hop);
+	put_real(to, "trimmed_share", share_of(fabric->trimmed, packets));
+	put_count(to, "retransmitted", rtx);
+	put_real(to, "retransmitted_share", share_of(rtx, packets));
+	repeats_json(to, input);
+	if (is_sampled(input))
+		put_reason(to, "queue_bytes_max", NOT_IN_SAMPLE);
+	else
+		put_count(to, "queue_bytes_max", fabric->queue_bytes_max);
+	json_t *by_reason = object_in(to, "retransmitted_by");
+	for (enum rtx_reason reason = 0; reason < RTX_REASON_COUNT; reason++)
+		put_count(by_reason, rtx_name(reason), outcome->transport.rtx[reason]);
+}
+
+static void put_planes(json_t *root, const struct report_input *input)
+{
+	const struct outcome *outcome = input->world->outcome;
+	struct planes planes;
+	json_t *to = object_in(root, "planes");
+	planes_of(&planes, input);
+	put_real(to, "jain", planes.jain);
+	put_real(to, "max_to_mean", planes.max_to_mean);
+	if (is_sampled(input))
+		put_reason(to, "nic_max_to_mean", NOT_IN_SAMPLE);
+	else
+		put_real(to, "nic_max_to_mean", planes.nic_max_to_mean);
+	json_t *array = array_in(to, "each");
+	for (uint32_t i = 0; i < planes.count; i++) {
+		json_t *row = row_in(array);
+		put_count(row, "plane", i);
+		put_count(row, "bytes", outcome->transport.plane_bytes[i]);
+		if (is_sampled(input))
+			put_reason(row, "bytes_nic_max", NOT_IN_SAMPLE);
+		else
+			put_count(row, "bytes_nic_max", outcome->plane_bytes_nic_max[i]);
+	}
+}
+
+// ---------------------------------------------------------------- counters and the run itself
+
+static void put_transport(json_t *root, const struct report_input *input)
+{
+	const struct transport_counters *from = &input->world->outcome->transport;
+	json_t *to = object_in(root, "transport");
+	put_count(to, "data_packets", from->data_packets);
+	put_count(to, "data_bytes", from->data_bytes);
+	put_count(to, "payload_bytes_new", from->payload_bytes_new);
+	put_count(to, "payload_bytes_placed", from->payload_bytes_placed);
+	put_count(to, "data_received", from->data_received);
+	put_count(to, "duplicates", from->duplicates);
+	put_count(to, "out_of_window", from->out_of_window);
+	put_count(to, "marks_received", from->marks_received);
+	put_count(to, "trims_received", from->trims_received);
+	put_count(to, "trims_last_hop", from->trims_last_hop);
+	put_count(to, "trims_new", from->trims_new);
+	put_count(to, "sacks_sent", from->sacks_sent);
+	put_count(to, "sacks_received", from->sacks_received);
+	put_count(to, "nacks_sent", from->nacks_sent);
+	put_count(to, "nacks_received", from->nacks_received);
+	put_count(to, "acks_sent", from->acks_sent);
+	put_count(to, "acks_received", from->acks_received);
+	put_count(to, "naks_sent", from->naks_sent);
+	put_count(to, "naks_received", from->naks_received);
+	put_count(to, "nacks_resource", from->nacks_resource);
+	put_count(to, "nacks_window", from->nacks_window);
+	put_count(to, "cnps_sent", from->cnps_sent);
+	put_count(to, "cnps_received", from->cnps_received);
+	put_count(to, "messages_sent", from->messages_sent);
+	put_count(to, "messages_flushed", from->messages_flushed);
+	put_count(to, "payload_bytes_flushed", from->payload_bytes_flushed);
+	put_count(to, "messages_received", from->messages_received);
+	put_count(to, "paths_skipped", from->paths_skipped);
+	put_count(to, "paths_retired", from->paths_retired);
+	put_count(to, "paths_replaced", from->paths_replaced);
+	put_count(to, "paths_reinstated", from->paths_reinstated);
+	put_count(to, "probes_sent", from->probes_sent);
+	put_count(to, "probes_answered", from->probes_answered);
+	put_count(to, "probes_lost", from->probes_lost);
+	put_count(to, "probes_late", from->probes_late);
+	put_count(to, "probes_received", from->probes_received);
+	put_count(to, "qps_failed", from->qps_failed);
+	put_count(to, "qps_failed_remote", from->qps_failed_remote);
+	put_count(to, "stamps_stale", from->stamps_stale);
+	put_count(to, "window_stalls", from->window_stalls);
+	put_count(to, "no_qp", from->no_qp);
+	put_count(to, "grants_sent", from->grants_sent);
+	put_count(to, "grants_received", from->grants_received);
+	put_count(to, "demands_sent", from->demands_sent);
+	put_count(to, "demands_received", from->demands_received);
+	put_count(to, "answers_dropped", from->answers_dropped);
+	put_count(to, "contexts_given", from->contexts_given);
+	put_count(to, "contexts_taken", from->contexts_taken);
+	put_count(to, "posts_deferred", from->posts_deferred);
+	put_count(to, "packets_deferred", from->packets_deferred);
+	put_count(to, "answers_idle", from->answers_idle);
+	put_count(to, "port_downs", from->port_downs);
+	put_count(to, "requests_sent", from->requests_sent);
+	put_count(to, "requests_received", from->requests_received);
+	put_count(to, "requests_lost", from->requests_lost);
+	put_count(to, "responses_sent", from->responses_sent);
+	put_count(to, "responses_received", from->responses_received);
+	put_count(to, "bad_packets", transport_refused(from));
+	put_count(to, "credits_sent", input->world->outcome->credits_sent);
+	json_t *by_reason = object_in(to, "refused");
+	for (enum refused_reason reason = 0; reason < REFUSED_REASON_COUNT; reason++)
+		put_count(by_reason, refused_name(reason), from->refused[reason]);
+}
+
+static void put_switches(json_t *root, const struct report_input *input)
+{
+	const struct fabric_counters *from = &input->world->outcome->fabric;
+	json_t *to = object_in(root, "switches");
+	put_count(to, "forwarded_control", from->forwarded[PACKET_CLASS_CONTROL]);
+	put_count(to, "forwarded_data", from->forwarded[PACKET_CLASS_DATA]);
+	put_count(to, "marked", from->marked);
+	put_count(to, "trimmed", from->trimmed);
+	put_count(to, "trimmed_last_hop", from->trimmed_last_hop);
+}
+
+static void put_conservation(json_t *root, const struct report_input *input)
+{
+	struct conservation sum;
+	json_t *to = object_in(root, "conservation");
+	conservation_of(&sum, input);
+	put(to, "holds", json_boolean(sum.holds));
+	put_count(to, "sent", sum.sent);
+	put_count(to, "doubled", sum.doubled);
+	put_count(to, "pauses_sent", sum.pauses_sent);
+	put_count(to, "pauses_taken", sum.pauses_taken);
+	put_count(to, "delivered", sum.delivered);
+	put_count(to, "dropped", sum.dropped);
+	put_count(to, "held", sum.held);
+	put_count(to, "not_sent", sum.unsent);
+}
+
+static void put_speed(json_t *root, const struct report_input *input)
+{
+	json_t *to = object_in(root, "speed");
+	double cpu_s = input->cpu_s > 0 ? input->cpu_s : input->wall_s;
+	put_real(to, "wall_s", input->wall_s);
+	put_real(to, "cpu_s", input->cpu_s);
+	put_count(to, "data_packets", input->data_packets);
+	put_count(to, "hops", input->hops);
+	put_count(to, "data_hops", input->data_hops);
+	put_count(to, "windows", input->windows);
+	put_count(to, "machine_visits", input->visits);
+	put_real(to, "data_packets_per_s", cpu_s > 0 ? (double)input->data_packets / cpu_s : 0);
+	put_real(to, "hops_per_s", cpu_s > 0 ? (double)input->hops / cpu_s : 0);
+	put_real(to, "ns_per_hop", input->hops > 0 ? cpu_s * 1e9 / (double)input->hops : 0);
+	put_count(to, "ranks", input->ranks);
+	put_real(to, "cpu_waiting_s", input->cpu_waiting_s);
+	put_real(to, "cpu_busiest_s", input->cpu_busiest_s);
+	put_count(to, "memory_peak_bytes", input->memory_peak_bytes);
+	put_count(to, "arena_bytes", input->world->arena->used);
+}
+
+// ---------------------------------------------------------------- runs with a clock or frames
+
+static void put_pace(json_t *root, const struct report_pace *pace)
+{
+	json_t *to = object_in(root, "pace");
+	put(to, "dilation",
+	    pace->dilation_milli == 0 ? json_null()
+				      : json_real((double)pace->dilation_milli / 1000));
+	put(to, "by_trial", json_boolean(pace->is_auto));
+	put_count(to, "lanes", pace->lanes);
+	put_latency_or_null(to, "lateness", pace->lateness_ns, false, "nothing waited");
+	put_latency_or_null(to, "gap", pace->gap_ns, false, "the clock was not looked at");
+}
+
+static void put_ports(json_t *root, const struct report_ports *ports)
+{
+	json_t *to = object_in(root, "ports");
+	put_text(to, "name", ports->name);
+	put_count(to, "ports", ports->ports);
+	put_count(to, "queues", ports->queues);
+	put_count(to, "cables_per_queue_max", ports->cables_per_queue_max);
+	put_count(to, "buffers", ports->frames);
+	put_count(to, "buffer_bytes", ports->frame_bytes_max);
+	put(to, "frames_agree", json_boolean(emulation_frames_agree(ports)));
+	put_count(to, "frames_sent", ports->sent);
+	put_count(to, "frames_received", ports->received);
+	put_count(to, "frames_missed", ports->missed);
+	put_count(to, "payload_bytes_good", ports->payload_bytes_good);
+	put_count(to, "payload_bytes_wrong", ports->payload_bytes_wrong);
+	json_t *array = array_in(to, "damaged");
+	for (uint32_t i = 0; i < ports->bad_count; i++) {
+		json_t *row = row_in(array);
+		put_text(row, "reason", ports->bad_names[i]);
+		put_count(row, "frames", ports->bad[i]);
+	}
+}
+
+static void put_capture(json_t *root, const struct report_taps *taps)
+{
+	json_t *to = object_in(root, "capture");
+	put_text(to, "pcap", taps->pcap);
+	put_text(to, "log", taps->log);
+	put_count(to, "frames", taps->frames);
+	put_count(to, "frames_lost", taps->lost);
+	put_count(to, "bytes", taps->bytes);
+	put_count(to, "pcap_left_out", taps->pcap_left_out);
+	put_count(to, "log_left_out", taps->log_left_out);
+}
+
+// Not there at all when the run had none of it.
+static void put_emulation(json_t *root, const struct report_input *input)
+{
+	if (emulation_has_pace(input))
+		put_pace(root, &input->pace);
+	if (emulation_has_frames(input))
+		put_ports(root, &input->ports);
+	if (emulation_has_taps(input))
+		put_capture(root, &input->taps);
+}
+
+int report_json(FILE *to, const struct report_input *input)
+{
+	json_t *root = json_object();
+	if (root == NULL)
+		return -ENOMEM;
+	put_count(root, "schema", RESULT_SCHEMA);
+	put_text(root, "weft", input->version);
+	put_text(root, "command", input->command);
+	put_run(root, input);
+	put_scenario(root, input);
+	put_network(root, input);
+	knobs_json(root, input);
+	faults_json(root, input);
+	put_plan(root, input);
+	put_goodput(root, input);
+	put_collectives(root, input);
+	jobs_json(root, input);
+	program_json(root, input);
+	put_latencies(root, input);
+	put_congestion(root, input);
+	racks_json(root, input);
+	drops_json(root, input);
+	put_planes(root, input);
+	put_transport(root, input);
+	put_switches(root, input);
+	put_conservation(root, input);
+	buffer_json(root, input);
+	pauses_json(root, input);
+	skip_json(root, input);
+	watch_json(root, input);
+	put_speed(root, input);
+	put_emulation(root, input);
+	gpu_json(root, input);
+	if (input->world->scenario->expectation_count > 0)
+		put(root, "expect", expect_json(input));
+	inputs_json(root, input);
+	warnings_json(root, input);
+	errno = 0;
+	int failed = json_dumpf(root, to,
+				JSON_ENSURE_ASCII | JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+	failed |= fputc('\n', to) == EOF || fflush(to) != 0;
+	int error = errno != 0 ? errno : EIO;
+	json_decref(root);
+	return failed != 0 ? -error : 0;
+}

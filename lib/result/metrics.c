@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// A result as lines of figures: metrics, and CSV. What could not be measured is in both, with its
+// reason, and is no number in either. Metrics are in what OpenMetrics 1.0 and Prometheus' text have
+// in common: gauges alone, texts as labels of gauges that are 1.
+
+#include <weft/result/metrics.h>
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <weft/core/check.h>
+#include <weft/result/report_visible.h>
+
+#include "flat.h"
+
+#define NAME_BYTES (2 * FLAT_PATH_BYTES)
+#define REASON_NONE "not of this run"
+
+// ---------------------------------------------------------------- OpenMetrics
+
+// Samples by the name of their metric: all of one name have to stand together.
+struct metrics {
+	json_t *families; // name: [text of a sample]
+	json_t *helps;	  // name: path
+};
+
+// Prometheus asks for base units with whole names, and keeps some last words for kinds of metrics
+// of its own (promtool check metrics).
+static const struct {
+	const char *word, *name;
+	double factor;
+	bool is_last; // the word is taken at the end alone
+} words[] = {
+	{"ps", "seconds", 1e-12, false}, {"ns", "seconds", 1e-9, false},
+	{"us", "seconds", 1e-6, false},	 {"ms", "seconds", 1e-3, false},
+	{"s", "seconds", 1, false},	 {"bps", "bytes_per_second", 0.125, false},
+	{"count", "number", 1, true},	 {"total", "all", 1, true},
+	{"sum", "whole", 1, true},	 {"bucket", "part", 1, true},
+};
+
+// Writes a word of a name as Prometheus has it. Returns what a value is to be multiplied by.
+static double put_word(char ret[NAME_BYTES], const char *word, bool is_last)
+{
+	size_t used = strlen(ret);
+	bool is_rate = used > 4 && strcmp(ret + used - 4, "_per") == 0;
+	const char *name = word;
+	double factor = 1;
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		if (strcmp(word, words[i].word) != 0 || (words[i].is_last && !is_last))
+			continue;
+		name = is_rate ? "second" : words[i].name;
+		factor = words[i].factor;
+	}
+	snprintf(ret + used, NAME_BYTES - used, "_%s", name);
+	return factor;
+}
+
+// "messages[].p99_ns" to "weft_messages_p99_seconds", for values times 1e-9.
+static double name_of(char ret[NAME_BYTES], const char *path)
+{
+	char word[NAME_BYTES];
+	double factor = 1;
+	snprintf(ret, NAME_BYTES, "weft");
+	while (*path != '\0') {
+		size_t length = 0;
+		for (; *path != '\0' && *path != '.' && *path != '_'; path++)
+			if (isalnum((unsigned char)*path) && length + 1 < sizeof(word))
+				word[length++] = (char)tolower((unsigned char)*path);
+		word[length] = '\0';
+		path += *path != '\0';
+		if (length > 0)
+			factor *= put_word(ret, word, *path == '\0');
+	}
+	return factor;
+}
+
+static void put_escaped(FILE *to, const char *text)
+{
+	char *shown = visible_text(text);
+	for (const char *at = shown; *at != '\0'; at++)
+		fprintf(to, *at == '"' || *at == '\\' ? "\\%c" : "%c", *at);
+	free(shown);
+}
+
+// {pair="same_t0",index="1"}, with one more label where `key` is given.
+static void put_labels(FILE *to, const struct flat_leaf *leaf, const char *key, const char *value)
+{
+	const char *gap = "{";
+	for (uint32_t i = 0; i < leaf->label_count; i++, gap = ",") {
+		fprintf(to, "%s%s=\"", gap, leaf->labels[i].key);
+		put_escaped(to, leaf->labels[i].value);
+		fputc('"', to);
+	}
+	if (key != NULL) {
+		fprintf(to, "%s%s=\"", gap, key);
+		put_escaped(to, value);
+		fputc('"', to);
+		gap = ",";
+	}
+	if (*gap == ',')
+		fputc('}', to);
+}
+
+static void keep(struct metrics *metrics, const char *name, const char *path, char *line)
+{
+	json_t *list = json_object_get(metrics->families, name);
+	if (list == NULL) {
+		list = json_array();
+		json_object_set_new(metrics->families, name, list);
+		json_object_set_new(metrics->helps, name, json_string(path));
+	}
+	int failed = json_array_append_new(list, json_string(line));
+	check(failed == 0);
+	free(line);
+}
+
+static void put_number(FILE *to, const json_t *value, double factor)
+{
+	if (json_is_integer(value) && factor == 1)
+		fprintf(to, " %lld\n", (long long)json_integer_value(value));
+	else if (json_is_number(value))
+		fprintf(to, " %.12g\n", json_number_value(value) * factor);
+	else
+		fprintf(to, " %d\n", json_is_true(value));
+}
+
+static void take_metric(const struct flat_leaf *leaf, void *context)
+{
+	struct metrics *metrics = context;
+	char name[NAME_BYTES], *line = NULL;
+	size_t bytes;
+	double factor = name_of(name, leaf->path);
+	FILE *to = open_memstream(&line, &bytes);
+	check(to != NULL);
+	if (json_is_null(leaf->value)) {
+		struct flat_leaf with = *leaf;
+		if (with.label_count < FLAT_LABELS_MAX)
+			with.labels[with.label_count++] = (struct flat_label){"metric", name};
+		fputs("weft_unavailable", to);
+		put_labels(to, &with, "reason", leaf->reason != NULL ? leaf->reason : REASON_NONE);
+		fputs(" 1\n", to);
+		strcpy(name, "weft_unavailable");
+	} else if (json_is_string(leaf->value)) {
+		strcat(name, "_info");
+		fputs(name, to);
+		put_labels(to, leaf, "value", json_string_value(leaf->value));
+		fputs(" 1\n", to);
+	} else {
+		fputs(name, to);
+		put_labels(to, leaf, NULL, NULL);
+		put_number(to, leaf->value, factor);
+	}
+	check(fclose(to) == 0);
+	keep(metrics, name, leaf->path, line);
+}
+
+int metrics_write(FILE *to, const json_t *result)
+{
+	struct metrics metrics = {json_object(), json_object()};
+	const char *name;
+	json_t *list;
+	const json_t *each;
+	size_t i;
+	errno = 0;
+	flat_walk(result, take_metric, &metrics);
+	json_object_foreach(metrics.families, name, list)
+	{
+		bool is_missing = strcmp(name, "weft_unavailable") == 0;
+		fprintf(to, "# TYPE %s gauge\n# HELP %s %s\n", name, name,
+			is_missing ? "figures that there are none of, and why"
+				   : json_string_value(json_object_get(metrics.helps, name)));
+		json_array_foreach(list, i, each) fputs(json_string_value(each), to);
+	}
+	fputs("# EOF\n", to);
+	json_decref(metrics.families);
+	json_decref(metrics.helps);
+	return ferror(to) != 0 || fflush(to) != 0 ? -EIO : 0;
+}
+
+// ---------------------------------------------------------------- CSV
+
+static const char *unit_of(const char *path)
+{
+	static const char *const ends[][2] = {
+		{"_bytes_per_s", "byte/s"},
+		{"_per_s", "1/s"},
+		{"_bps", "bit/s"},
+		{"_ps", "ps"},
+		{"_ns", "ns"},
+		{"_s", "s"},
+		{"bytes", "byte"},
+		{"bytes_max", "byte"},
+	};
+	size_t length = strlen(path);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+		size_t end = strlen(ends[i][0]);
+		if (length > end && strcmp(path + length - end, ends[i][0]) == 0)
+			return ends[i][1];
+	}
+	return "";
+}
+
+static void take_line(const struct flat_leaf *leaf, void *context)
+{
+	FILE *to = context;
+	char where[512] = "";
+	size_t used = 0;
+	for (uint32_t i = 0; i < leaf->label_count && used < sizeof(where); i++)
+		used += (size_t)snprintf(where + used, sizeof(where) - used, "%s%s=%s",
+					 i > 0 ? " " : "", leaf->labels[i].key,
+					 leaf->labels[i].value);
+	fprintf(to, "%s,", leaf->path);
+	visible_cell(to, where);
+	fputc(',', to);
+	if (json_is_integer(leaf->value))
+		fprintf(to, "%lld", (long long)json_integer_value(leaf->value));
+	else if (json_is_real(leaf->value))
+		fprintf(to, "%.12g", json_real_value(leaf->value));
+	else if (json_is_string(leaf->value))
+		visible_cell(to, json_string_value(leaf->value));
+	else if (!json_is_null(leaf->value))
+		fprintf(to, "%d", json_is_true(leaf->value));
+	bool is_number = json_is_number(leaf->value);
+	fprintf(to, ",%s,", is_number ? unit_of(leaf->path) : "");
+	if (json_is_null(leaf->value)) {
+		snprintf(where, sizeof(where), "unavailable: %s",
+			 leaf->reason != NULL ? leaf->reason : REASON_NONE);
+		visible_cell(to, where);
+	}
+	fputc('\n', to);
+}
+
+int metrics_csv(FILE *to, const json_t *result)
+{
+	errno = 0;
+	fputs("field,where,value,unit,reason\n", to);
+	flat_walk(result, take_line, to);
+	return ferror(to) != 0 || fflush(to) != 0 ? -EIO : 0;
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fields of result.json.
+
+#include <weft/result/put.h>
+
+#include <stdio.h>
+
+#include <weft/core/check.h>
+
+// jansson gives NULL when the system has no memory; a result with holes would be worse than none.
+void put(json_t *to, const char *key, json_t *value)
+{
+	int failed = json_object_set_new(to, key, value);
+	check(failed == 0);
+}
+
+void put_count(json_t *to, const char *key, uint64_t value)
+{
+	check(value <= INT64_MAX);
+	put(to, key, json_integer((json_int_t)value));
+}
+
+void put_text(json_t *to, const char *key, const char *text)
+{
+	json_t *value = text == NULL ? json_null() : json_string(text);
+	put(to, key, value != NULL ? value : json_string("(not UTF-8)"));
+}
+
+void put_real(json_t *to, const char *key, double value)
+{
+	put(to, key, json_real(value));
+}
+
+void put_time(json_t *to, const char *key, ps_t value)
+{
+	put(to, key, value == PS_NEVER ? json_null() : json_integer(value));
+}
+
+// A null, and why in `<key>_reason`.
+void put_reason(json_t *to, const char *key, const char *reason)
+{
+	char name[64];
+	snprintf(name, sizeof(name), "%s_reason", key);
+	put(to, key, json_null());
+	put_text(to, name, reason);
+}
+
+void put_figure(json_t *to, const char *key, const struct figure *figure)
+{
+	if (figure->reason != NULL)
+		put_reason(to, key, figure->reason);
+	else
+		put(to, key, json_integer(figure->value));
+}
+
+json_t *object_in(json_t *to, const char *key)
+{
+	json_t *object = json_object();
+	put(to, key, object);
+	return object;
+}
+
+json_t *array_in(json_t *to, const char *key)
+{
+	json_t *array = json_array();
+	put(to, key, array);
+	return array;
+}
+
+json_t *row_in(json_t *array)
+{
+	json_t *row = json_object();
+	int failed = json_array_append_new(array, row);
+	check(failed == 0);
+	return row;
+}

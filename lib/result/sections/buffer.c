@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// See buffer.h.
+
+#include "buffer.h"
+
+#include <weft/result/figures.h>
+#include <weft/result/number.h>
+#include <weft/result/put.h>
+
+void buffer_json(json_t *root, const struct report_input *input)
+{
+	const struct buffer_config *config = &input->world->fabric.buffer;
+	if (config->bytes == 0)
+		return;
+	json_t *to = object_in(root, "buffer");
+	put_count(to, "bytes", config->bytes);
+	put_real(to, "alpha", (double)config->alpha_ppb / ALPHA_WHOLE);
+	if (is_sampled(input))
+		put_reason(to, "used_max_bytes", NOT_IN_SAMPLE);
+	else
+		put_count(to, "used_max_bytes", input->world->outcome->fabric.buffer_bytes_max);
+}
+
+void buffer_table(FILE *to, const struct report_input *input)
+{
+	const struct buffer_config *config = &input->world->fabric.buffer;
+	struct text text[2];
+	if (config->bytes == 0)
+		return;
+	fprintf(to, "\nShared buffer of a switch\n");
+	fprintf(to, "  %-28s %17s   alpha %g\n", "bytes", number_bytes(&text[0], config->bytes),
+		(double)config->alpha_ppb / ALPHA_WHOLE);
+	fprintf(to, "  %-28s %17s\n", "most used",
+		is_sampled(input)
+			? NOT_IN_SAMPLE
+			: number_bytes(&text[1], input->world->outcome->fabric.buffer_bytes_max));
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <weft/run/export.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <weft/files/files.h>
+#include <weft/files/staging.h>
+
+#define PATH_BYTES (STAGING_PATH_BYTES + 64)
+#define UNIT_PS PS_PER_NS // of calc in GOAL, as its users have it
+
+enum export_form export_find(const char *name)
+{
+	if (strcmp(name, "chakra") == 0)
+		return EXPORT_CHAKRA;
+	return strcmp(name, "goal") == 0 ? EXPORT_GOAL : EXPORT_NONE;
+}
+
+static int write_file(const char *out, const char *name, const char *text, size_t bytes,
+		      struct refusal *refusal)
+{
+	char path[PATH_BYTES];
+	snprintf(path, sizeof(path), "%s/%s", out, name);
+	struct draft draft;
+	int rc = draft_begin(&draft, path, refusal);
+	if (rc < 0)
+		return rc;
+	rc = fwrite(text, 1, bytes, draft.to) == bytes ? 0 : -EIO;
+	return draft_end(&draft, rc, refusal);
+}
+
+// ---------------------------------------------------------------- forms
+
+static int write_chakra(const struct trace_set *set, const char *out, struct refusal *refusal)
+{
+	char name[64], *text;
+	size_t bytes;
+	int rc = 0;
+	for (uint32_t rank = 0; rc == 0 && rank < set->rank_count; rank++) {
+		if ((rc = trace_chakra_text(&text, &bytes, set, rank, refusal)) < 0)
+			return rc;
+		snprintf(name, sizeof(name), "rank.%u.et", rank);
+		rc = write_file(out, name, text, bytes, refusal);
+		free(text);
+	}
+	if (rc == 0 && (rc = trace_groups_text(&text, &bytes, set)) == 0) {
+		rc = write_file(out, "comm_group.json", text, bytes, refusal);
+		free(text);
+	}
+	return rc;
+}
+
+static int write_goal(struct trace_set *set, const char *out, uint32_t ranks,
+		      const struct export_rings *rings, struct refusal *refusal)
+{
+	const struct trace_run run = {.ranks = ranks,
+				      .rank_host = rings->rank_host,
+				      .ring = rings->ring,
+				      .has_messages_only = true};
+	struct trace_program program;
+	char *text;
+	size_t bytes;
+	int rc = trace_expand(&program, set, &run, refusal);
+	if (rc < 0)
+		return rc;
+	rc = trace_goal_text(&text, &bytes, program.program, UNIT_PS);
+	trace_program_free(&program);
+	if (rc < 0)
+		return refuse(refusal, rc, "no memory for the text", 0, 0, 0);
+	rc = write_file(out, "program.goal", text, bytes, refusal);
+	free(text);
+	return rc;
+}
+
+int export_write(struct trace_set *set, enum export_form form, const char *out, uint32_t ranks,
+		 const struct export_rings *rings, struct refusal *refusal)
+{
+	static struct staging staging; // large: kept off the stack
+	if (ranks > 0 && trace_ranks(set) > 0 && ranks != trace_ranks(set))
+		return refuse(refusal, -EINVAL, "--ranks %: the trace is of % ranks", ranks,
+			      trace_ranks(set), 0);
+	int rc = form == EXPORT_CHAKRA ? trace_spread(set, ranks, refusal) : 0;
+	if (rc < 0)
+		return rc;
+	rc = staging_begin(&staging, out, NULL, refusal);
+	if (rc < 0)
+		return rc;
+	rc = form == EXPORT_CHAKRA ? write_chakra(set, staging.part, refusal)
+				   : write_goal(set, staging.part, ranks, rings, refusal);
+	if (rc == 0)
+		rc = staging_end(&staging, refusal);
+	staging_abandon(&staging);
+	return rc;
+}

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+// One step of a scenario from its schedule: what it takes, what of it is exposed communication,
+// and what would change that.
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record_step.h"
+#include <weft/run/depth.h>
+
+const struct depth_input depth_inputs[] = {
+	{INPUT_ASSUMED,
+	 "9 us for a slice from rank to rank over the network (NCCL's tuner: 14 us)"},
+	{INPUT_ASSUMED, "50 us for activations to the next stage inside a domain"},
+	{INPUT_ASSUMED, "the loss takes as long as 1.1 layers on the last stage"},
+	{INPUT_ASSUMED, "attention takes 30 % of a layer's forward and 24 % of its backward"},
+	{INPUT_ASSUMED, "rings at the line rate of the NICs, one slice of 1 MiB behind the other"},
+	{0, NULL},
+};
+
+ps_t depth_exposed(const struct step_exposed *times)
+{
+	return times->with.step_ps - times->without.step_ps;
+}
+
+// ---------------------------------------------------------------- runs
+
+// Mean and spread over steps with seeds of their own (Welford: the deviation loses no digits).
+void depth_run_steps(struct depth_steps *steps, const struct schedule *schedule,
+		     const struct step_setup *of, uint32_t count)
+{
+	struct step_setup setup = *of;
+	double squares = 0;
+	*steps = (struct depth_steps){.count = count, .min_s = INFINITY};
+	for (uint32_t i = 0; i < count; i++) {
+		struct step_times times;
+		setup.seed = of->seed + i;
+		step_run(schedule->step, &setup, &times, NULL);
+		double time_s = (double)times.step_ps / PS_PER_S, off = time_s - steps->mean_s;
+		steps->mean_s += off / (i + 1);
+		squares += off * (time_s - steps->mean_s);
+		steps->min_s = fmin(steps->min_s, time_s);
+		steps->max_s = fmax(steps->max_s, time_s);
+	}
+	steps->cv = sqrt(squares / (count - 1)) / steps->mean_s;
+}
+
+static int run_steps(struct depth *depth, uint32_t count, struct refusal *refusal)
+{
+	struct schedule schedule;
+	const struct step_case *of = &depth->rows[0].of;
+	int rc = schedule_make(&schedule, &of->plan, refusal);
+	if (rc < 0)
+		return rc;
+	depth_run_steps(&depth->steps, &schedule, &of->setup, count);
+	schedule_free(&schedule);
+	return 0;
+}
+
+static void find_culprits(struct depth *depth)
+{
+	ps_t step_ps = depth->rows[0].times.with.step_ps;
+	for (uint32_t i = 0; i < depth->row_count; i++) {
+		const struct depth_row *row = &depth->rows[i];
+		if (row->of.inside != DIMENSION_COUNT)
+			depth->longer_ps[row->of.inside] = step_ps - row->times.with.step_ps;
+	}
+}
+
+static int run_cases(struct depth *depth, struct refusal *refusal)
+{
+	struct step_case cases[STEP_CASES_MAX];
+	struct step_case predicted;
+	int rc = 0;
+	depth->row_count = world_step_cases(&depth->world, cases);
+	for (uint32_t i = 0; rc == 0 && i < depth->row_count; i++) {
+		depth->rows[i].of = cases[i];
+		rc = schedule_expose(&depth->rows[i].times, &cases[i].plan, &cases[i].setup,
+				     i == 0 ? depth->stages : NULL, refusal);
+	}
+	find_culprits(depth);
+	predicted = cases[0];
+	predicted.plan.timing = timing_from_logs;
+	depth->has_prediction = plan_is_of_logs(&depth->world.plan);
+	if (rc < 0 || !depth->has_prediction)
+		return rc;
+	return schedule_expose(&depth->predicted, &predicted.plan, &predicted.setup, NULL, refusal);
+}
+
+// A stage of all replicas, or that of one GPU: those that compute with it wait for it.
+static int take_slow(const struct options *options, struct world_step *world,
+		     struct refusal *refusal)
+{
+	uint32_t gpu = options->slow_gpu, ranks = plan_ranks(&world->plan);
+	bool is_gpu = gpu != UINT32_MAX;
+	if (is_gpu && gpu >= ranks)
+		return refuse(refusal, -EINVAL, "--slow: there is no GPU % of %", gpu, ranks, 0);
+	if (!is_gpu && options->slow != NULL && options->slow_stage >= world->plan.parallel.pp)
+		return refuse(refusal, -EINVAL, "--slow: there is no stage % of %",
+			      options->slow_stage, world->plan.parallel.pp, 0);
+	world->setup.slow_stage = is_gpu ? order_stage(&world->order, &world->plan, gpu)
+					 : options->slow_stage;
+	world->setup.slow_replica = is_gpu ? order_replica(&world->order, &world->plan, gpu) + 1
+					   : 0;
+	world->setup.slow_ppb = options->slow_ppb;
+	return 0;
+}
+
+int depth_prepare(struct call *call, struct world_step *world)
+{
+	const struct options *options = &call->options;
+	struct refusal *refusal = &call->refusal;
+	if (call->is_comparison)
+		return refuse(refusal, -EINVAL, "name one of its variants by --variant", 0, 0, 0);
+	int rc = world_step(world, &call->scenario, options->order, refusal);
+	if (rc < 0)
+		return rc;
+	rc = take_slow(options, world, refusal);
+	if (rc < 0)
+		return rc;
+	rc = jitter_take(&world->setup, &options->jitter_choice, refusal);
+	if (rc < 0)
+		return rc;
+	if (step_has_jitter(&world->setup) || world->setup.slow_replica > 0)
+		world->setup.replicas = world->plan.parallel.dp;
+	return 0;
+}
+
+static int work_out(struct call *call, struct depth *depth)
+{
+	const struct options *options = &call->options;
+	struct world_step *world = &depth->world;
+	int rc = depth_prepare(call, world);
+	if (rc == 0 && options->measured != NULL)
+		rc = depth_measured(world, options->measured, &call->refusal);
+	if (rc < 0)
+		return rc;
+	depth->stages = calloc(world->plan.parallel.pp, sizeof(*depth->stages));
+	if (depth->stages == NULL)
+		return refuse(&call->refusal, -ENODEV, "the system gives no memory", 0, 0, 0);
+	rc = run_cases(depth, &call->refusal);
+	if (rc == 0 && options->step_count > 1 && options->jitter != NULL)
+		rc = run_steps(depth, options->step_count, &call->refusal);
+	return rc;
+}
+
+int depth_say_refusal(struct call *call, int rc)
+{
+	struct refusal *refusal = &call->refusal;
+	bool is_order = call->options.order != NULL && refusal->column > 0 && refusal->line == 0;
+	if (refusal->file[0] == '\0')
+		snprintf(refusal->file, sizeof(refusal->file), "%s",
+			 is_order ? "--order" : call->scenario.path);
+	if (is_order)
+		refusal->line = 1;
+	return call_say_refusal(call, rc);
+}
+
+// ---------------------------------------------------------------- the table
+
+static double ms(ps_t time)
+{
+	return (double)time / PS_PER_MS;
+}
+
+static double percent(ps_t part, ps_t whole)
+{
+	return (double)part / (double)whole * 100;
+}
+
+// Activations that leave their domain, and what the step would be if they did not.
+static void print_outside(const struct world_step *world)
+{
+	for (uint32_t i = 0; i < DIMENSION_COUNT; i++) {
+		const struct world_outside *of = &world->outside[i];
+		if (!of->is_outside)
+			continue;
+		printf("  %s leaves its domain: groups of %" PRIu32 " ranks in %" PRIu32
+		       " domains, %" PRIu64 " messages of %.3f MB a rank,\n    %.3f ms each",
+		       dimension_name((enum dimension)i), of->spread.ranks, of->spread.domains_max,
+		       of->messages.count, (double)of->messages.bytes / 1e6, ms(of->message_ps));
+		if (of->forward_ps > 0)
+			printf(": %.3f ms longer forwards, %.3f ms longer backwards",
+			       ms(of->forward_ps), ms(of->backward_ps));
+		printf("\n");
+	}
+}
+
+void depth_print_job(const struct world_step *world)
+{
+	const struct parallel *cut = &world->plan.parallel;
+	const struct ring_time *ring = &world->setup.dense;
+	printf("  %" PRIu32 " GPUs, %" PRIu32 " in a domain: tp %" PRIu32 ", cp %" PRIu32
+	       ", pp %" PRIu32 ", vpp %" PRIu32 ", dp %" PRIu32 ", %" PRIu32 " micro-batches\n",
+	       plan_ranks(&world->plan), world->seats.gpus_per_domain, cut->tp, cut->cp, cut->pp,
+	       cut->vpp, cut->dp, cut->micro_batches);
+	printf("  rings of %" PRIu32 " ranks, %" PRIu32 " NICs of %.2f GB/s in a domain%s\n",
+	       ring->ranks, world->nics_per_group, (double)world->nic_Bps / 1e9,
+	       world->even_ppb < SHARE_WHOLE ? ", some of it lost to faults" : "");
+	print_outside(world);
+	printf("\n");
+}
+
+void depth_print_culprits(const ps_t longer_ps[DIMENSION_COUNT], ps_t step_ps)
+{
+	for (uint32_t i = 0; i < DIMENSION_COUNT; i++)
+		if (longer_ps[i] != 0)
+			printf("      because of %-10s %9.3f ms  %.2f %% of the step: it leaves "
+			       "its domain\n",
+			       dimension_name((enum dimension)i), ms(longer_ps[i]),
+			       percent(longer_ps[i], step_ps));
+}
+
+static void print_step(const struct depth *depth)
+{
+	const struct plan *plan = &depth->world.plan;
+	const struct step_exposed *times = &depth->rows[0].times;
+	ps_t step = times->with.step_ps, exposed = depth_exposed(times);
+	ps_t pipeline = times->without.backward_ps, ideal = step_pipeline_ps(plan);
+	printf("  step                    %10.3f ms\n", ms(step));
+	printf("    ideal pipeline        %10.3f ms  %" PRIu32 " slots of %.3f ms\n", ms(ideal),
+	       plan->parallel.micro_batches * plan->parallel.vpp + plan->parallel.pp - 1,
+	       ms(plan->timing.forward_ps + plan->timing.backward_ps));
+	printf("    what it lacks         %10.3f ms  loss, sends, uneven cells\n",
+	       ms(pipeline - ideal));
+	printf("    exposed communication %10.3f ms  %.2f %%: head %.3f, tail %.3f\n", ms(exposed),
+	       percent(exposed, step), ms(times->head_ps), ms(times->tail_ps));
+	depth_print_culprits(depth->longer_ps, step);
+	printf("    other                 %10.3f ms\n", ms(plan->timing.other_ps));
+	printf("  stage 0 alone sees      %10.3f ms  %.3f before forwards, %.3f behind the last "
+	       "backward\n\n",
+	       ms(depth->stages[0].gather_wait_ps +
+		  ps_max(0, depth->stages[0].reduce_ps - depth->stages[0].backward_ps)),
+	       ms(depth->stages[0].gather_wait_ps),
+	       ms(ps_max(0, depth->stages[0].reduce_ps - depth->stages[0].backward_ps)));
+}
+
+static void print_cases(const struct depth *depth)
+{
+	ps_t before = depth->rows[0].times.with.step_ps;
+	printf("  %-42s %10s %8s %8s %8s %9s\n", "case", "step ms", "exposed", "head", "tail",
+	       "change");
+	for (uint32_t i = 0; i < depth->row_count; i++) {
+		const struct step_exposed *times = &depth->rows[i].times;
+		printf("  %-42s %10.3f %8.3f %8.3f %8.3f %+8.3f%%\n", depth->rows[i].of.name,
+		       ms(times->with.step_ps), ms(depth_exposed(times)), ms(times->head_ps),
+		       ms(times->tail_ps), percent(times->with.step_ps - before, before));
+	}
+}
+
+void depth_print_steps(const struct depth_steps *steps)
+{
+	if (steps->count == 0)
+		return;
+	printf("\n  %" PRIu32
+	       " steps with jitter: mean %.3f ms, CV %.3f %%, from %.3f to %.3f ms\n",
+	       steps->count, steps->mean_s * 1e3, steps->cv * 100, steps->min_s * 1e3,
+	       steps->max_s * 1e3);
+}
+
+static void print_measured(const struct call *call, const struct depth *depth)
+{
+	if (depth->world.is_measured)
+		printf("\n  collectives took %+.2f %% against their closed form: %s\n",
+		       (double)depth->world.measured_ppb / 1e7, call->options.measured);
+}
+
+static void print_published(const struct depth *depth)
+{
+	const struct plan *plan = &depth->world.plan;
+	ps_t published = plan->published_ps, step = depth->predicted.with.step_ps;
+	if (!depth->has_prediction && published > 0)
+		printf("\n  published: %.1f ms, %s\n", ms(published), plan->source);
+	if (!depth->has_prediction)
+		return;
+	printf("\n  with times fitted to two logs of GB200 alone %.3f ms", ms(step));
+	if (published > 0)
+		printf(", %+.2f %% off the published %.1f ms", percent(step - published, published),
+		       ms(published));
+	printf("\n    exposed %.3f ms, other %.3f ms, %.3f ms a slot\n",
+	       ms(depth_exposed(&depth->predicted)), ms(timing_from_logs.other_ps),
+	       ms(timing_from_logs.forward_ps + timing_from_logs.backward_ps));
+}
+
+void depth_print_inputs(const struct call *call, const struct plan *plan)
+{
+	static const char *const names[] = {"fact", "assumed", "calibrated"};
+	const struct scenario *scenario = &call->scenario;
+	printf("\n  It rests on\n    %-11s %s\n",
+	       plan->timing.is_assumed ? "assumed" : "calibrated", plan->timing.origin);
+	for (uint32_t i = 0; i < scenario->input_count; i++)
+		printf("    %-11s %s\n", names[scenario->inputs[i].origin],
+		       scenario->inputs[i].text);
+	for (const struct depth_input *at = depth_inputs; at->text != NULL; at++)
+		printf("    %-11s %s\n", names[at->origin], at->text);
+}
+
+static void print_table(const struct call *call, const struct depth *depth)
+{
+	printf("%s: one step from its schedule, no packets\n", call->scenario.name);
+	depth_print_job(&depth->world);
+	print_step(depth);
+	print_cases(depth);
+	print_measured(call, depth);
+	depth_print_steps(&depth->steps);
+	print_published(depth);
+	depth_print_inputs(call, &depth->world.plan);
+	printf("  Not in it: packets, congestion, losses. With --depth sample the collectives that "
+	       "the step waits for run packet by packet.\n");
+}
+
+static void write_depth(FILE *to, const struct call *call, const void *depth)
+{
+	depth_json(to, call, depth);
+}
+
+int depth_run(struct call *call)
+{
+	static struct depth depth; // large: kept off the stack
+	int rc = work_out(call, &depth);
+	if (rc == 0 && call->options.record_rank != NULL)
+		rc = record_step(call, &depth);
+	if (rc < 0) {
+		free(depth.stages);
+		return depth_say_refusal(call, rc);
+	}
+	int kept = depth_keep(call, write_depth, &depth);
+	if (call->options.is_json)
+		depth_json(stdout, call, &depth);
+	else
+		print_table(call, &depth);
+	free(depth.stages);
+	return depth_end(call, kept);
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the JSON of several depths has in common.
+#pragma once
+
+#include <jansson.h>
+
+#include <weft/run/depth.h>
+
+// A list of the dimensions that leave their domain, with what they cost.
+json_t *depth_outside_json(const struct world_step *world, const ps_t longer_ps[DIMENSION_COUNT]);
+
+// Steps with jitter; null when none were asked for.
+json_t *depth_steps_json(const struct depth_steps *steps);

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Folders.
+
+#include <weft/run/folder.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <weft/engine/engine.h>
+#include <weft/files/staging.h>
+
+static int refuse_folder(struct refusal *refusal, const char *path, int error, const char *reason)
+{
+	snprintf(refusal->file, sizeof(refusal->file), "%s", path);
+	snprintf(refusal->text, sizeof(refusal->text), "%s", reason);
+	return -error;
+}
+
+// Makes each folder on the way that is not there.
+static int make_all(const char *path)
+{
+	char part[PATH_MAX];
+	size_t length = strlen(path);
+	if (length >= sizeof(part))
+		return ENAMETOOLONG;
+	for (size_t i = 1; i <= length; i++) {
+		if (path[i] != '/' && path[i] != '\0')
+			continue;
+		memcpy(part, path, i);
+		part[i] = '\0';
+		if (mkdir(part, 0777) != 0 && errno != EEXIST)
+			return errno;
+	}
+	return 0;
+}
+
+// An empty folder, or one with an earlier result of the same kind.
+static bool is_ours(const char *path, const char *mark, int *ret_error)
+{
+	DIR *folder = opendir(path);
+	if (folder == NULL) {
+		*ret_error = errno;
+		return false;
+	}
+	bool is_empty = true, has_result = false;
+	for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		is_empty = false;
+		has_result |= strcmp(entry->d_name, mark) == 0;
+	}
+	closedir(folder);
+	*ret_error = 0;
+	return is_empty || has_result;
+}
+
+int folder_make(const char *path, const char *mark, struct refusal *refusal)
+{
+	int error = make_all(path);
+	if (error != 0)
+		return refuse_folder(refusal, path, error, strerror(error));
+	bool ours = is_ours(path, mark, &error);
+	if (error == 0 && access(path, W_OK | X_OK) != 0) // told now, not after the run
+		error = errno;
+	if (error != 0)
+		return refuse_folder(refusal, path, error, strerror(error));
+	if (!ours)
+		return refuse_folder(refusal, path, ENOTEMPTY,
+				     "holds other files: give an empty or a new folder to --out");
+	return staging_lock(path, refusal);
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int is_scenario(const struct dirent *entry)
+{
+	size_t length = strlen(entry->d_name);
+	return length > 5 && strcmp(entry->d_name + length - 5, ".yaml") == 0;
+}
+
+static void list_one(FILE *to, const char *folder, const char *name)
+{
+	static struct scenario scenario; // large: kept off the stack
+	char path[2 * PATH_MAX];
+	struct refusal refusal = {0};
+	char *text;
+	size_t bytes;
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	const char *description = "(cannot be read)";
+	if (file_read(path, (size_t)1 << 20, &text, &bytes, &refusal) == 0) {
+		if (scenario_parse(&scenario, path, text, bytes, NULL, 0, &refusal) == 0)
+			description = scenario.description;
+		free(text);
+	}
+	fprintf(to, "%-26.*s %s\n", (int)strlen(name) - 5, name, description);
+}
+
+void folder_list_scenarios(FILE *to)
+{
+	for (unsigned i = 0; shelf_folder(SHELF_SCENARIOS, i) != NULL; i++) {
+		struct dirent **names;
+		char folder[PATH_MAX + 64];
+		snprintf(folder, sizeof(folder), "%s", shelf_folder(SHELF_SCENARIOS, i));
+		int count = scandir(folder, &names, is_scenario, by_name);
+		if (count < 0)
+			continue;
+		for (int n = 0; n < count; n++) {
+			list_one(to, folder, names[n]->d_name);
+			free(names[n]);
+		}
+		free(names);
+		return;
+	}
+	fprintf(to, "no scenarios are installed\n");
+}

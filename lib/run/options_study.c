@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words of a study: --seeds, --jobs, --sweep.
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "jobs.h"
+#include <weft/run/options.h>
+
+static int refuse_words(struct refusal *refusal, const char *option, const char *reason,
+			const char *word)
+{
+	snprintf(refusal->file, sizeof(refusal->file), "%s", option);
+	snprintf(refusal->text, sizeof(refusal->text), "%s '%.100s'", reason, word);
+	return -EINVAL;
+}
+
+// A whole number of digits from `min` to `max`.
+static int read_count(const char *option, const char *word, uint32_t min, uint32_t max,
+		      uint32_t *ret, struct refusal *refusal)
+{
+	size_t digits = strspn(word, "0123456789");
+	unsigned long value = digits > 0 && digits < 10 ? strtoul(word, NULL, 10) : 0;
+	if (word[digits] == '\0' && value >= min && value <= max) {
+		*ret = (uint32_t)value;
+		return 0;
+	}
+	snprintf(refusal->file, sizeof(refusal->file), "%s", option);
+	snprintf(refusal->text, sizeof(refusal->text),
+		 "wants a whole number from %u to %u, not '%.100s'", min, max, word);
+	return -EINVAL;
+}
+
+bool options_has_study(const struct options *options)
+{
+	return options->seeds != NULL || options->sweep_count > 0;
+}
+
+int options_study(struct options *options, struct refusal *refusal)
+{
+	options->job_count = 1;
+	int rc = 0;
+	if (options->jobs != NULL && !options_has_study(options))
+		return refuse_words(refusal, "--jobs",
+				    "has no effect without --seeds or --sweep:", options->jobs);
+	if (options->seeds != NULL)
+		rc = read_count("--seeds", options->seeds, 2, STUDY_SEEDS_MAX, &options->seed_count,
+				refusal);
+	if (rc == 0 && options->jobs != NULL)
+		rc = read_count("--jobs", options->jobs, 1, JOBS_MAX, &options->job_count, refusal);
+	return rc;
+}
+
+// One value less would be no sweep; the same twice would be the same run twice.
+static int check_sweep(const struct options *options, const struct study_sweep *sweep,
+		       const char *word, struct refusal *refusal)
+{
+	if (sweep->count < 2)
+		return refuse_words(refusal, "--sweep",
+				    "wants KEY=VALUE,VALUE,... with two values "
+				    "or more, not",
+				    word);
+	for (uint32_t i = 0; i < options->sweep_count; i++)
+		if (strcmp(options->sweeps[i].key, sweep->key) == 0)
+			return refuse_words(refusal, "--sweep",
+					    "this key is swept twice:", sweep->key);
+	for (uint32_t i = 0; i < sweep->count; i++) {
+		if (sweep->values[i][0] == '\0')
+			return refuse_words(refusal, "--sweep", "a value is empty in", word);
+		for (uint32_t other = 0; other < i; other++)
+			if (strcmp(sweep->values[i], sweep->values[other]) == 0)
+				return refuse_words(refusal, "--sweep",
+						    "this value is given twice:", sweep->values[i]);
+	}
+	return 0;
+}
+
+int options_sweep(struct options *options, const char *word, struct refusal *refusal)
+{
+	size_t bytes = strlen(word) + 1;
+	if (options->sweep_count == STUDY_SWEEPS_MAX ||
+	    bytes > sizeof(options->sweep_text) - options->sweep_bytes)
+		return refuse_words(refusal, "--sweep", "too many at", word);
+	char *text = options->sweep_text + options->sweep_bytes;
+	memcpy(text, word, bytes);
+	struct study_sweep *sweep = &options->sweeps[options->sweep_count];
+	*sweep = (struct study_sweep){.key = text};
+	char *at = strchr(text, '=');
+	while (at != NULL) { // at `=` or `,`: a value follows
+		*at++ = '\0';
+		if (sweep->count == STUDY_VALUES_MAX)
+			return refuse_words(refusal, "--sweep", "too many values in", word);
+		sweep->values[sweep->count++] = at;
+		at = strchr(at, ',');
+	}
+	int rc = check_sweep(options, sweep, word, refusal);
+	if (rc < 0)
+		return rc;
+	options->sweep_bytes += (uint32_t)bytes;
+	options->sweep_count++;
+	return 0;
+}

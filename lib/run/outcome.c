@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <weft/core/check.h>
+#include <weft/result/report_visible.h>
+
+#include <weft/run/outcome.h>
+
+static FILE *terminal;
+
+// Before main(): so that no program can forget it. What programs print on names of others; see
+// report_visible.h. Without memory for it nothing could be printed, or run.
+__attribute__((constructor)) static void begin(void)
+{
+	FILE *out = visible_open(stdout), *err = visible_open(stderr);
+	terminal = stderr;
+	if (out == NULL || err == NULL)
+		return;
+	setvbuf(stderr, NULL, _IOFBF, BUFSIZ); // flushed after each message, which then is one
+	setvbuf(out, NULL, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, BUFSIZ);
+	setvbuf(err, NULL, _IONBF, 0);
+	stdout = out;
+	stderr = err;
+}
+
+FILE *outcome_terminal(void)
+{
+	return terminal;
+}
+
+void outcome_bar(const char *format, ...)
+{
+	va_list values;
+	va_start(values, format);
+	vfprintf(terminal, format, values);
+	va_end(values);
+	fflush(terminal);
+}
+
+// A file that grows beyond its limit is an error of whoever writes it, told with its name, and no
+// end of the program. Here, because each program has this file and no call of it comes first.
+__attribute__((constructor)) static void outcome_begin(void)
+{
+	signal(SIGXFSZ, SIG_IGN);
+}
+
+int outcome_bad_word(struct refusal *refusal, const char *what, const char *word)
+{
+	snprintf(refusal->text, sizeof(refusal->text), "%s '%.100s' (--help lists the options)",
+		 what, word);
+	return -EINVAL;
+}
+
+int outcome_bad_line(struct refusal *refusal, const char *what)
+{
+	snprintf(refusal->text, sizeof(refusal->text), "%s (--help lists the options)", what);
+	return -EINVAL;
+}
+
+int outcome_alone(struct refusal *refusal, const char *option, int argc, char **argv)
+{
+	char what[64];
+	int first = argc > 1 && strcmp(argv[1], option) == 0 ? 2 : 1;
+	if (argc <= 2)
+		return 0;
+	snprintf(what, sizeof(what), "%s goes alone; what is", option);
+	return outcome_bad_word(refusal, what, argv[first]);
+}
+
+int outcome_once(struct refusal *refusal, const char **to, const char *option, const char *word)
+{
+	if (*to != NULL)
+		return outcome_bad_word(refusal, "given twice:", option);
+	if (word[0] == '\0')
+		return outcome_bad_word(refusal, "an empty value for", option);
+	*to = word;
+	return 0;
+}
+
+int outcome_first(struct refusal *refusal, bool *seen, const struct option *longs, int option)
+{
+	char name[40];
+	check(option > 0 && option < OUTCOME_OPTIONS_MAX);
+	while (longs->val != option && longs->name != NULL)
+		longs++;
+	if (longs->name == NULL || longs->has_arg == no_argument || !seen[option]) {
+		seen[option] = true;
+		return 0;
+	}
+	snprintf(name, sizeof(name), "--%s", longs->name);
+	return outcome_bad_word(refusal, "given twice:", name);
+}
+
+int outcome_status(int rc)
+{
+	switch (rc) {
+	case -EINTR:
+	case -EDOM: // measured, but too far from sure
+		return EXIT_NOT_VALID;
+	case -ECONNRESET:
+	case -EPROTO: // what the peer wrote cannot be
+		return EXIT_PEER_LOST;
+	case -EINVAL:
+	case -ENOENT:
+	case -ENOMEM:
+	case -EISDIR:
+	case -EFBIG:
+	case -EOVERFLOW:
+	case -ENOTEMPTY:
+		return EXIT_BAD_INPUT;
+	default:
+		return EXIT_ENVIRONMENT;
+	}
+}
+
+int outcome_refused(const char *program, const struct refusal *refusal, int rc)
+{
+	char *file = visible_text(refusal->file), *text = visible_text(refusal->text);
+	char line[16] = "", column[16] = "";
+	bool has_file = file[0] != '\0';
+	if (refusal->line > 0)
+		snprintf(line, sizeof(line), "%u:", refusal->line);
+	if (refusal->column > 0)
+		snprintf(column, sizeof(column), "%u:", refusal->column);
+	fprintf(stderr, "weft %s: %s%s%s%s%s%s\n", program, file, has_file ? ":" : "", line, column,
+		has_file || refusal->line > 0 ? " " : "", text);
+	free(file);
+	free(text);
+	return outcome_status(rc);
+}
+
+int outcome_end(const char *program, int status)
+{
+	if (fflush(stdout) == 0 && ferror(stdout) == 0)
+		return status;
+	fprintf(stderr, "weft %s: cannot write to the standard output\n", program);
+	return EXIT_ENVIRONMENT;
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The progress bar.
+
+#include <weft/run/progress.h>
+
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <weft/run/outcome.h>
+
+#define BAR_CELLS 30
+
+static double now_s(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static uint64_t packets_expected(const struct world *world)
+{
+	uint64_t packets = world->plan.packets, payload = world->transport.payload_bytes;
+	for (uint32_t i = 0; i < world->flow_count; i++)
+		packets += (world->flows[i].bytes + payload - 1) /
+			payload; // shares end in a few more
+	return packets;
+}
+
+void progress_start(struct progress *progress, const struct world *world, bool is_quiet)
+{
+	progress->is_on = !is_quiet && isatty(STDERR_FILENO);
+	progress->start_s = now_s();
+	progress->packets_expected = packets_expected(world);
+}
+
+bool progress_show(void *context, const struct world *world, const struct run *so_far)
+{
+	const struct progress *progress = context;
+	double spent_s = now_s() - progress->start_s;
+	uint64_t packets = so_far->data_delivered;
+	if (world->skipped != NULL)
+		packets += world->skipped->packets;
+	double share = progress->packets_expected == 0
+		? 0
+		: (double)packets / (double)progress->packets_expected;
+	if (!progress->is_on)
+		return true;
+	if (share > 1)
+		share = 1;
+	char bar[BAR_CELLS + 1];
+	for (int i = 0; i < BAR_CELLS; i++)
+		bar[i] = i < (int)(share * BAR_CELLS) ? '#' : '.';
+	bar[BAR_CELLS] = '\0';
+	outcome_bar("\r[%s] %3.0f %%  %.3f ms simulated  %.2f M packets/s  ", bar, share * 100,
+		    (double)(so_far->now_ps + world_skipped_ps(world)) / 1e9,
+		    (double)so_far->data_delivered / spent_s / 1e6);
+	if (share > 0.01)
+		outcome_bar("%.0f s left   ", spent_s * (1 - share) / share);
+	return true;
+}
+
+void progress_end(const struct progress *progress)
+{
+	if (progress->is_on)
+		outcome_bar("\r\033[K");
+}

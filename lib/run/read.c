@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run is made of: the scenario and its variants, traces, matrices, the sample.
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "several.h"
+#include <weft/run/call.h>
+#include <weft/run/topology_file.h>
+
+#define SCENARIO_BYTES_MAX ((size_t)1 << 20)
+#define TRACE_SCENARIO "trace-default"
+#define NODES_SCENARIO "trace-nodes"
+
+// Whether the command line says itself how many NICs there are.
+static bool sets_nics(const struct options *options)
+{
+	for (uint32_t i = 0; i < options->set_count; i++)
+		if (strncmp(options->sets[i], "fabric.nics=", strlen("fabric.nics=")) == 0)
+			return true;
+	return false;
+}
+
+// --trace FILE: the fabric gets as many NICs as the file has GPUs. The fabric of trace-nodes has
+// them two by two: of an odd number the last one idles.
+static int take_trace(struct call *call)
+{
+	struct options *options = &call->options;
+	uint32_t gpus;
+	int rc = workload_read(&call->workload, TRAFFIC_TRACE, options->trace, &gpus,
+			       &call->refusal);
+	if (rc < 0)
+		return rc;
+	if (options->set_count + 2 > OPTION_SETS_MAX)
+		return refuse(&call->refusal, -EINVAL, "too many --set beside --trace", 0, 0, 0);
+	if (options->scenario == NULL) {
+		options->scenario = call->workload.has_set ? NODES_SCENARIO : TRACE_SCENARIO;
+		gpus += call->workload.has_set ? gpus % 2 : 0;
+	}
+	snprintf(call->gpus_set, sizeof(call->gpus_set), "fabric.nics=%u", gpus);
+	snprintf(call->trace_set, sizeof(call->trace_set), "traffic.trace=%s", options->trace);
+	if (gpus > 0 && !sets_nics(options)) // else the scenario says how many
+		options->sets[options->set_count++] = call->gpus_set;
+	options->sets[options->set_count++] = call->trace_set;
+	return 0;
+}
+
+// --sample SPEC, in place of the scenario's sample.
+static int take_sample(struct call *call)
+{
+	struct refusal *refusal = &call->refusal;
+	enum traffic_kind kind = call->scenario.traffic.kind;
+	int rc = sample_parse(&call->scenario.sample, call->options.sample, refusal);
+	if (rc < 0) {
+		snprintf(refusal->file, sizeof(refusal->file), "--sample");
+		refusal->line = 1;
+		return rc;
+	}
+	if (kind == TRAFFIC_RING || kind == TRAFFIC_MODEL || kind == TRAFFIC_TRACE)
+		return 0;
+	return refuse(refusal, -EINVAL,
+		      "--sample has no effect here; it needs traffic.kind ring, model or trace", 0,
+		      0, 0);
+}
+
+// The file that the traffic stands in, where it does.
+static int find_workload(struct call *call)
+{
+	const struct traffic_config *traffic = &call->scenario.traffic;
+	bool is_trace = traffic->kind == TRAFFIC_TRACE;
+	const char *file = is_trace		  ? traffic->trace
+		: traffic->kind == TRAFFIC_MATRIX ? traffic->matrix
+		: traffic->kind == TRAFFIC_GOAL	  ? traffic->file
+						  : NULL;
+	char path[2 * SCENARIO_PATH_BYTES];
+	uint32_t nics;
+	if (file == NULL || (is_trace && (call->workload.text != NULL || call->workload.has_set)))
+		return 0;
+	if (call->workload.text != NULL)
+		workload_free(&call->workload); // of the run before
+	if (file[0] != '\0') {
+		file_beside(call->scenario.path, file, path, sizeof(path));
+		return workload_read(&call->workload, traffic->kind, path, &nics, &call->refusal);
+	}
+	snprintf(call->refusal.file, sizeof(call->refusal.file), "%s", call->scenario.path);
+	return refuse(&call->refusal, -EINVAL,
+		      "this scenario runs a workload file: name it with --trace FILE", 0, 0, 0);
+}
+
+static int read_workload(struct call *call)
+{
+	int rc = find_workload(call);
+	if (rc == 0)
+		rc = several_read(call);
+	return rc < 0 ? rc : workload_expand(&call->workload, &call->scenario, &call->refusal);
+}
+
+// Adds a file to the hash of all that were read (FNV-1a).
+static void hash_text(struct call *call, const char *text, size_t bytes)
+{
+	for (size_t i = 0; text != NULL && i < bytes; i++)
+		call->text_hash = (call->text_hash ^ (uint8_t)text[i]) * UINT64_C(0x100000001b3);
+}
+
+// Parses the scenario with these assignments, the first `common_count` of which all runs have.
+static int parse(struct call *call, const char *const *sets, uint32_t set_count,
+		 uint32_t common_count)
+{
+	char path[SCENARIO_PATH_BYTES];
+	char *text;
+	size_t bytes;
+	int rc = shelf_find(SHELF_SCENARIOS, call->options.scenario, path, sizeof(path),
+			    &call->refusal);
+	if (rc < 0)
+		return rc;
+	rc = file_read(path, SCENARIO_BYTES_MAX, &text, &bytes, &call->refusal);
+	if (rc < 0)
+		return rc;
+	hash_text(call, text, bytes);
+	const struct scenario_source source = {
+		.path = path,
+		.text = text,
+		.bytes = bytes,
+		.sets = sets,
+		.set_count = set_count,
+		.common_count = common_count,
+		.faults = call->options.faults,
+		.fault_count = call->options.fault_count,
+	};
+	rc = scenario_read(&call->scenario, &source, &call->refusal);
+	free(text);
+	return rc;
+}
+
+// What belongs to a scenario that was parsed.
+static int read_rest(struct call *call)
+{
+	int rc = topology_file_read(&call->scenario, &call->refusal);
+	if (rc == 0)
+		rc = read_workload(call);
+	if (rc < 0)
+		return rc;
+	hash_text(call, call->workload.text, call->workload.bytes);
+	return call->options.sample != NULL ? take_sample(call) : 0;
+}
+
+// ---------------------------------------------------------------- variants, points of a study
+
+// All assignments of one run, in order of where they are from.
+struct assignments {
+	const char *words[OPTION_SETS_MAX + VARIANT_BYTES / 2 + STUDY_SWEEPS_MAX + 1];
+	uint32_t of_options, of_variant, count;
+	uint32_t variant_line; // where those of a variant stand in the scenario
+};
+
+// A refusal counts all assignments together. Those that are not words of the command line are
+// refused at their place in the file, or as --sweep.
+static void place_refusal(struct call *call, const struct assignments *sets)
+{
+	struct refusal *refusal = &call->refusal;
+	char text[sizeof(refusal->text)];
+	if (strcmp(refusal->file, "--set") != 0 || refusal->line <= sets->of_options)
+		return;
+	if (refusal->line > sets->of_options + sets->of_variant) {
+		snprintf(refusal->file, sizeof(refusal->file), "--sweep");
+		refusal->line = refusal->column = 0;
+		return;
+	}
+	snprintf(text, sizeof(text), "variants[].set: %.*s", (int)sizeof(text) - 20, refusal->text);
+	memcpy(refusal->text, text, sizeof(text));
+	snprintf(refusal->file, sizeof(refusal->file), "%s", call->options.scenario);
+	refusal->line = sets->variant_line;
+	refusal->column = 0;
+}
+
+static void take_variant(struct call *call, uint32_t number, struct assignments *sets)
+{
+	char *rest;
+	snprintf(call->variant_words, sizeof(call->variant_words), "%s",
+		 call->scenario.variants[number - 1].set);
+	for (char *word = strtok_r(call->variant_words, " ", &rest); word != NULL;
+	     word = strtok_r(NULL, " ", &rest))
+		sets->words[sets->count++] = word;
+	sets->of_variant = sets->count - sets->of_options;
+	sets->variant_line = call->scenario.variants[number - 1].line;
+}
+
+// A study counts its seeds from --seed on, or from the scenario's.
+static void take_options(const struct call *call, bool with_seed, struct assignments *sets)
+{
+	const struct options *options = &call->options;
+	for (uint32_t i = 0; i < options->set_count; i++)
+		if (with_seed || options->sets[i] != options->seed_set)
+			sets->words[sets->count++] = options->sets[i];
+	sets->of_options = sets->count;
+}
+
+static int read_with(struct call *call, const struct assignments *sets, uint32_t variant)
+{
+	bool is_named = call->options.variant != NULL && !call->is_study;
+	bool is_one = is_named || sets->count == sets->of_options; // with nothing of its own
+	int rc = parse(call, sets->words, sets->count, is_one ? 0 : sets->of_options);
+	if (rc < 0) {
+		place_refusal(call, sets);
+		return rc;
+	}
+	call->scenario.variant = variant;
+	return read_rest(call);
+}
+
+int call_read_variant(struct call *call, uint32_t number)
+{
+	struct assignments sets = {0};
+	take_options(call, true, &sets);
+	take_variant(call, number, &sets);
+	return read_with(call, &sets, number);
+}
+
+int call_read_point(struct call *call, uint32_t variant, const char *const *words, uint32_t count,
+		    bool with_seed)
+{
+	struct assignments sets = {0};
+	take_options(call, with_seed, &sets);
+	if (variant > 0)
+		take_variant(call, variant, &sets);
+	for (uint32_t i = 0; i < count; i++)
+		sets.words[sets.count++] = words[i];
+	return read_with(call, &sets, variant);
+}
+
+// Finds --variant NAME, counted from 1; 0 when none is asked for.
+static int find_variant(struct call *call, uint32_t *ret)
+{
+	const char *name = call->options.variant;
+	*ret = 0;
+	if (name == NULL)
+		return 0;
+	for (uint32_t i = 0; *ret == 0 && i < call->scenario.variant_count; i++)
+		if (strcmp(call->scenario.variants[i].name, name) == 0)
+			*ret = i + 1;
+	if (*ret > 0)
+		return 0;
+	snprintf(call->refusal.file, sizeof(call->refusal.file), "--variant");
+	snprintf(call->refusal.text, sizeof(call->refusal.text), "there is no variant %.100s",
+		 name);
+	return -EINVAL;
+}
+
+// ---------------------------------------------------------------- all of it
+
+int call_read(struct call *call)
+{
+	const struct options *options = &call->options;
+	int rc = options->trace != NULL ? take_trace(call) : 0;
+	if (rc == 0)
+		rc = parse(call, options->sets, options->set_count, 0);
+	if (rc < 0)
+		return rc;
+	call->is_study = options_has_study(options);
+	rc = find_variant(call, &call->variant);
+	if (rc < 0 || call->is_study)
+		return rc < 0 ? rc : study_check(call);
+	if (call->variant > 0)
+		return call_read_variant(call, call->variant);
+	call->is_comparison = call->scenario.variant_count > 0;
+	return call->is_comparison ? compare_check(call) : read_rest(call);
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft sim with --seeds or --sweep: one scenario, many runs. Each point (a variant, a value of each
+// swept key) runs with each seed, so that points can be compared seed by seed.
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "jobs.h"
+#include "weft_version.h"
+#include <weft/run/call.h>
+
+#define WORD_BYTES 512
+
+struct study_work {
+	struct call *call;
+	struct study_plan plan;
+	struct report_study *study;
+	uint32_t taken, all;
+	int status; // of the first run that died
+	bool has_bar;
+};
+
+int study_check(struct call *call)
+{
+	const struct options *options = &call->options;
+	bool sweeps_seed = false;
+	for (uint32_t i = 0; i < options->sweep_count; i++)
+		sweeps_seed |= strcmp(options->sweeps[i].key, "seed") == 0;
+	if (options->pcap != NULL || options->log != NULL || options->wants_footprint)
+		return refuse(&call->refusal, -EINVAL,
+			      "--seeds and --sweep are many runs: --pcap, --log and --footprint "
+			      "are of one",
+			      0, 0, 0);
+	if (sweeps_seed && options->seed_count > 0)
+		return refuse(&call->refusal, -EINVAL, "--seeds and --sweep seed=... are the same",
+			      0, 0, 0);
+	return 0;
+}
+
+static struct study_plan plan_of(const struct call *call)
+{
+	const struct options *options = &call->options;
+	bool has_all = call->variant == 0 && call->scenario.variant_count > 1;
+	struct study_plan plan = {
+		.seed_first = call->scenario.seed,
+		.seeds = options->seed_count > 0 ? options->seed_count : 1,
+		.variants = has_all ? call->scenario.variant_count : 1,
+		.sweep_count = options->sweep_count,
+	};
+	memcpy(plan.sweeps, options->sweeps, sizeof(plan.sweeps));
+	return plan;
+}
+
+// Reads the scenario as it is at this point and seed.
+static int read_run(struct study_work *work, uint32_t point, uint32_t seed)
+{
+	static char words[STUDY_SWEEPS_MAX + 1][WORD_BYTES];
+	const char *sets[STUDY_SWEEPS_MAX + 1];
+	const struct study_plan *plan = &work->plan;
+	uint32_t count = 0, variant = work->call->variant;
+	if (plan->variants > 1)
+		variant = study_variant_at(plan, point) + 1;
+	else if (work->call->scenario.variant_count == 1)
+		variant = 1;
+	for (; count < plan->sweep_count; count++)
+		snprintf(words[count], WORD_BYTES, "%s=%s", plan->sweeps[count].key,
+			 plan->sweeps[count].values[study_value_at(plan, point, count)]);
+	bool has_seeds = plan->seeds > 1;
+	if (has_seeds)
+		snprintf(words[count++], WORD_BYTES, "seed=%" PRIu64, plan->seed_first + seed);
+	for (uint32_t i = 0; i < count; i++)
+		sets[i] = words[i];
+	return call_read_point(work->call, variant, sets, count, !has_seeds);
+}
+
+// Says which run was refused: the others are as good as it is, so it must be named.
+static int say_run(struct study_work *work, uint32_t point, uint32_t seed, int rc)
+{
+	char name[STUDY_NAME_BYTES];
+	struct refusal *refusal = &work->call->refusal;
+	size_t used = strnlen(refusal->text, sizeof(refusal->text));
+	study_point_name(&work->plan, &work->call->scenario, point, name, sizeof(name));
+	snprintf(refusal->text + used, sizeof(refusal->text) - used, " (run: %s, seed %" PRIu64 ")",
+		 name, work->plan.seed_first + seed);
+	return call_say_refusal(work->call, rc);
+}
+
+// jobs_work_fn: point by point, then seed by seed.
+static int work_run(void *context, uint32_t index, struct study_run *ret)
+{
+	struct study_work *work = context;
+	struct call *call = work->call;
+	struct run run;
+	uint32_t point = index / work->plan.seeds, seed = index % work->plan.seeds;
+	int rc = read_run(work, point, seed);
+	if (rc == 0)
+		rc = call_build(call);
+	if (rc < 0)
+		return say_run(work, point, seed, rc);
+	if (seed == 0)
+		call_say_warnings(call);
+	call_run(call, &run); // no captures: nothing that could fail
+	struct report_input input = call_report(call, &run);
+	report_study_measure(ret, &input);
+	ret->point = point;
+	ret->seed = seed;
+	ret->is_interrupted = run.end == RUN_INTERRUPTED;
+	stage_free(&call->stage);
+	return 0;
+}
+
+// Names a run of which there is nothing.
+static void say_dead(const struct study_work *work, const struct study_run *run)
+{
+	char name[STUDY_NAME_BYTES];
+	study_point_name(&work->plan, &work->call->scenario, run->point, name, sizeof(name));
+	fprintf(stderr, "weft sim: run %s, seed %" PRIu64 ": %s\n", name,
+		work->plan.seed_first + run->seed, run->end);
+}
+
+static void work_take(void *context, uint32_t index, const struct study_run *run)
+{
+	struct study_work *work = context;
+	struct study_run dead = *run;
+	if (run->dead != 0) {
+		dead.point = index / work->plan.seeds;
+		dead.seed = index % work->plan.seeds;
+		for (uint32_t i = 0; i < STUDY_FIGURES_MAX; i++)
+			dead.figures[i] = NAN;
+		if (run->dead != EXIT_BAD_INPUT) // else it has said so itself
+			say_dead(work, &dead);
+		if (work->status == 0)
+			work->status = run->dead;
+	}
+	report_study_take(work->study, &dead);
+	work->taken++;
+	if (work->has_bar)
+		outcome_bar("\r%u of %u runs ", work->taken, work->all);
+}
+
+// Everything is parsed before anything is run: a wrong word is told now.
+static int read_all(struct study_work *work)
+{
+	for (uint32_t point = 0; point < work->all / work->plan.seeds; point++) {
+		int rc = read_run(work, point, 0);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int show(const struct call *call, const struct report_study *study)
+{
+	int rc = 0;
+	if (call->options.is_json)
+		rc = report_study_json(stdout, study);
+	else
+		report_study_table(stdout, study, call->options.is_quiet);
+	return call_finish_output(call) != 0 || rc < 0 ? EXIT_ENVIRONMENT : 0;
+}
+
+// What the runs came to. Returns the exit status.
+static int finish(struct study_work *work)
+{
+	struct call *call = work->call;
+	int rc = 0;
+	if (call->options.out != NULL)
+		rc = out_end(call,
+			     report_study_write(work->study, call->staging.part, &call->refusal));
+	int status = show(call, work->study);
+	if (rc < 0)
+		status = call_say_refusal(call, rc);
+	if (status != 0)
+		return status;
+	if (call_is_stopped() && report_study_taken(work->study) < work->all)
+		fprintf(stderr, "weft sim: interrupted\n");
+	else if (report_study_complete(work->study) < work->all)
+		fprintf(stderr, "weft sim: %u of %u runs did not come to their end\n",
+			work->all - report_study_complete(work->study), work->all);
+	if (work->status != 0)
+		return work->status;
+	if (report_study_complete(work->study) < work->all)
+		return EXIT_NOT_VALID;
+	if (report_study_imprecise(work->study) > 0) {
+		fprintf(stderr,
+			"weft sim: in %u of %u runs a collective has no time: its stated error is "
+			"above 10 %%; raise sample.steps (--sample steps=N)\n",
+			report_study_imprecise(work->study), work->all);
+		return EXIT_NOT_VALID;
+	}
+	if (report_study_is_expected(work->study))
+		return 0;
+	fprintf(stderr, "weft sim: not as expected\n");
+	return EXIT_MISSED;
+}
+
+static int run_all(struct study_work *work)
+{
+	struct call *call = work->call;
+	bool is_quiet = call->options.is_quiet;
+	work->has_bar = !is_quiet && isatty(STDERR_FILENO);
+	call->options.is_quiet = true; // no bar of each run
+	int status = jobs_run(work->all, call->options.job_count, work_run, work_take, work);
+	call->options.is_quiet = is_quiet;
+	if (work->has_bar)
+		outcome_bar("\r%30s\r", "");
+	if (status != 0 && report_study_taken(work->study) == 0)
+		return status;
+	int finished = finish(work); // what has run is not lost
+	return status != 0 ? status : finished;
+}
+
+static int prepare(struct study_work *work)
+{
+	struct call *call = work->call;
+	uint64_t points = study_points(&work->plan);
+	if (points > STUDY_POINTS_MAX)
+		return refuse(&call->refusal, -EINVAL,
+			      "these sweeps have more than % points together", STUDY_POINTS_MAX, 0,
+			      0);
+	if (work->plan.seed_first > UINT64_MAX - work->plan.seeds)
+		return refuse(&call->refusal, -EINVAL, "the last seeds would be beyond 64 bits", 0,
+			      0, 0);
+	work->all = (uint32_t)points * work->plan.seeds;
+	work->study = report_study_create(&work->plan, &call->scenario, WEFT_VERSION_TEXT,
+					  call->command);
+	if (work->study == NULL)
+		return refuse(&call->refusal, -ENOMEM, "the system gives no memory for % runs",
+			      work->all, 0, 0);
+	return read_all(work);
+}
+
+int study_run(struct call *call)
+{
+	static struct study_work work;
+	work = (struct study_work){.call = call, .plan = plan_of(call)};
+	int rc = prepare(&work);
+	int status = rc < 0 ? call_say_refusal(call, rc) : run_all(&work);
+	report_study_free(work.study);
+	return status;
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <weft/run/trace_files.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <weft/engine/engine.h>
+
+#define FILE_BYTES_MAX ((size_t)1 << 29)
+
+struct reading {
+	struct trace_set *set;
+	enum trace_format format;
+	struct refusal *refusal;
+};
+
+// Takes the place of a packed text.
+static int unpack(struct reading *reading, const char *path, char **text, size_t *bytes)
+{
+	char *packed = *text;
+	if (!trace_is_packed(*text, *bytes))
+		return 0;
+	int rc = trace_unpack(text, bytes, packed, *bytes, reading->refusal);
+	if (rc < 0) {
+		*text = packed;
+		snprintf(reading->refusal->file, sizeof(reading->refusal->file), "%s", path);
+		return rc;
+	}
+	free(packed);
+	return 0;
+}
+
+static int take_text(struct reading *reading, const char *path, const char *text, size_t bytes)
+{
+	struct refusal *refusal = reading->refusal;
+	enum trace_format format = reading->format;
+	int rc = 0;
+	if (format == TRACE_FORMAT_COUNT)
+		rc = trace_recognise(&format, text, bytes, refusal);
+	if (rc == 0 && reading->set->rank_count == 0) {
+		trace_set_init(reading->set, format);
+		reading->format = format;
+	}
+	if (rc == 0)
+		return trace_set_add(reading->set, path, text, bytes, refusal);
+	snprintf(refusal->file, sizeof(refusal->file), "%s", path);
+	return rc;
+}
+
+static int read_one(struct reading *reading, const char *path)
+{
+	char *text;
+	size_t bytes;
+	int rc = file_read(path, FILE_BYTES_MAX, &text, &bytes, reading->refusal);
+	if (rc < 0)
+		return rc;
+	rc = unpack(reading, path, &text, &bytes);
+	if (rc == 0)
+		rc = take_text(reading, path, text, bytes);
+	free(text);
+	return rc;
+}
+
+// ---------------------------------------------------------------- folders
+
+// astra-sim's list of groups lies beside traces; we find the groups in these themselves.
+static int is_trace(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.' && strcmp(entry->d_name, "comm_group.json") != 0;
+}
+
+// The files of a folder, "x.2.et" before "x.10.et".
+static int read_folder(struct reading *reading, const char *folder)
+{
+	struct dirent **entries;
+	int count = scandir(folder, &entries, is_trace, versionsort), rc = 0;
+	if (count < 0) {
+		rc = -errno;
+		snprintf(reading->refusal->file, sizeof(reading->refusal->file), "%s", folder);
+		return refuse(reading->refusal, rc, "the folder cannot be read", 0, 0, 0);
+	}
+	for (int i = 0; i < count; i++) {
+		char path[TRACE_PATH_BYTES];
+		int length = snprintf(path, sizeof(path), "%s/%s", folder, entries[i]->d_name);
+		if (rc == 0 && length >= (int)sizeof(path))
+			rc = refuse(reading->refusal, -EINVAL,
+				    "a path has at most % letters in a folder of traces",
+				    sizeof(path) - 1, 0, 0);
+		if (rc == 0)
+			rc = read_one(reading, path);
+		free(entries[i]);
+	}
+	free(entries);
+	return rc;
+}
+
+int trace_files_read(struct trace_set *ret, char *const *paths, uint32_t count,
+		     enum trace_format format, struct refusal *refusal)
+{
+	struct reading reading = {.set = ret, .format = format, .refusal = refusal};
+	int rc = 0;
+	trace_set_init(ret, TRACE_FORMAT_CHAKRA);
+	for (uint32_t i = 0; rc == 0 && i < count; i++) {
+		struct stat status;
+		bool is_folder = stat(paths[i], &status) == 0 && S_ISDIR(status.st_mode);
+		rc = is_folder ? read_folder(&reading, paths[i]) : read_one(&reading, paths[i]);
+	}
+	if (rc == 0 && ret->rank_count == 0)
+		return refuse(refusal, -EINVAL, "there is no file in the folder", 0, 0, 0);
+	return rc;
+}

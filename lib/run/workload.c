@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads a workload file and parses it once for its errors and its size; the world parses it again
+// into its own memory. See workload.h.
+#include <weft/run/workload.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <weft/engine/engine.h>
+#include <weft/workload/workload_goal.h>
+
+#include <weft/run/trace_files.h>
+
+#define WORKLOAD_BYTES_MAX ((size_t)1 << 28)
+
+// The most memory that parsing takes: a flow of 40 bytes, and 4 to order it, needs a line of 16 or
+// more; an operation of some 300 with its label, channel and order one of 7.
+size_t workload_room(enum traffic_kind kind, size_t bytes)
+{
+	return bytes * (kind == TRAFFIC_GOAL ? 64 : 16) + ((size_t)1 << 20);
+}
+
+static int parse(enum traffic_kind kind, struct arena *arena, const struct workload *workload,
+		 uint32_t *ret_nics, struct refusal *refusal)
+{
+	struct trace trace;
+	struct matrix matrix;
+	struct program *program;
+	int rc;
+	switch (kind) {
+	case TRAFFIC_TRACE:
+		rc = trace_simai_parse(&trace, arena, workload->text, workload->bytes, refusal);
+		*ret_nics = rc < 0 ? 0 : trace.gpus;
+		return rc;
+	case TRAFFIC_GOAL: // the unit of time is not what can be wrong
+		rc = goal_parse(&program, arena, workload->text, workload->bytes, 1, refusal);
+		*ret_nics = rc < 0 ? 0 : program->ranks;
+		return rc;
+	default:
+		rc = matrix_parse(&matrix, arena, workload->text, workload->bytes, refusal);
+		*ret_nics = rc < 0 ? 0 : matrix.nics;
+		return rc;
+	}
+}
+
+static int parse_text(struct workload *workload, enum traffic_kind kind, const char *path,
+		      uint32_t *ret_nics, struct refusal *refusal)
+{
+	size_t room = workload_room(kind, workload->bytes);
+	void *memory = memory_reserve(room);
+	if (memory == NULL)
+		return refuse(refusal, -ENOMEM, "the system gives no memory to read the workload",
+			      0, 0, 0);
+	struct arena arena;
+	arena_init(&arena, memory, room);
+	int rc = parse(kind, &arena, workload, ret_nics, refusal);
+	memory_release(memory, room);
+	if (rc < 0)
+		snprintf(refusal->file, sizeof(refusal->file), "%s", path);
+	return rc;
+}
+
+// ---------------------------------------------------------------- traces of nodes
+
+static bool is_folder(const char *path)
+{
+	struct stat status;
+	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+// Whether it is a folder, packed, or begins as a trace of nodes does. What we do not know at all is
+// refused as the text that it is not.
+static bool is_of_nodes(const char *text, size_t bytes)
+{
+	struct refusal ignored;
+	enum trace_format format;
+	if (text == NULL || trace_is_packed(text, bytes))
+		return true;
+	if (trace_recognise(&format, text, bytes, &ignored) < 0)
+		return false;
+	return format != TRACE_FORMAT_SIMAI && format != TRACE_FORMAT_AICB &&
+		format != TRACE_FORMAT_MICRO;
+}
+
+static int read_nodes(struct workload *workload, const char *path, uint32_t *ret_nics,
+		      struct refusal *refusal)
+{
+	char *paths[] = {(char *)(uintptr_t)path};
+	free(workload->text);
+	*workload = (struct workload){.has_set = true};
+	int rc = trace_files_read(&workload->set, paths, 1, TRACE_FORMAT_COUNT, refusal);
+	*ret_nics = rc < 0 ? 0 : trace_ranks(&workload->set);
+	return rc;
+}
+
+int workload_read(struct workload *ret, enum traffic_kind kind, const char *path,
+		  uint32_t *ret_nics, struct refusal *refusal)
+{
+	bool is_trace = kind == TRAFFIC_TRACE;
+	int rc = is_trace && is_folder(path)
+		? 0
+		: file_read(path, WORKLOAD_BYTES_MAX, &ret->text, &ret->bytes, refusal);
+	if (rc < 0)
+		return rc;
+	if (is_trace && is_of_nodes(ret->text, ret->bytes))
+		return read_nodes(ret, path, ret_nics, refusal);
+	return parse_text(ret, kind, path, ret_nics, refusal);
+}
+
+int workload_expand(struct workload *workload, struct scenario *scenario, struct refusal *refusal)
+{
+	const struct trace_run run = {
+		.ranks = scenario->fabric.nics,
+		.rank_host = scenario->fabric.nics_per_host,
+		.ring = scenario->traffic.ring,
+	};
+	if (!workload->has_set)
+		return 0;
+	trace_program_free(&workload->program);
+	int rc = trace_expand(&workload->program, &workload->set, &run, refusal);
+	scenario->traffic.program = workload->program.program;
+	return rc;
+}
+
+void workload_free(struct workload *workload)
+{
+	free(workload->text);
+	trace_program_free(&workload->program);
+	if (workload->has_set)
+		trace_set_free(&workload->set);
+	*workload = (struct workload){0};
+}

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads a scenario: YAML text and assignments of the command line to struct scenario. This file is
+// the order of the steps; keys are in scenario_keys.c, units in scenario_value.c, YAML in
+// scenario_document.c, lists in scenario_list.c, what must fit together in scenario_check.c.
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <weft/core/check.h>
+
+#include "scenario_draft.h"
+#include "scenario_words.h"
+
+#define PATH_BYTES 64
+#define FAULT_WORDS "--fault" // the file that faults of the command line are in
+
+int draft_refuse(struct draft *draft, struct mark mark, const char *format, ...)
+{
+	struct refusal *refusal = draft->refusal;
+	va_list arguments;
+	snprintf(refusal->file, sizeof(refusal->file), "%s", mark.is_set ? "--set" : draft->path);
+	refusal->line = mark.line;
+	refusal->column = mark.column;
+	va_start(arguments, format);
+	vsnprintf(refusal->text, sizeof(refusal->text), format, arguments);
+	va_end(arguments);
+	return -EINVAL;
+}
+
+bool draft_is_given(const struct draft *draft, const char *path)
+{
+	int index = scenario_key_find(path);
+	check(index >= 0);
+	return draft->is_given[index];
+}
+
+struct mark draft_mark(const struct draft *draft, const char *path)
+{
+	return draft_is_given(draft, path) ? draft->value_marks[scenario_key_find(path)]
+					   : draft->root;
+}
+
+int draft_store(struct draft *draft, void *base, const struct scenario_key *key,
+		const struct scalar *scalar, struct mark mark)
+{
+	struct refusal reason;
+	int rc = value_store(base, key, scalar, &reason);
+	if (rc != 0)
+		return draft_refuse(draft, mark, "%s: %s", key->path, reason.text);
+	return 0;
+}
+
+// Whether the table's default of this key can be read as a value.
+static bool has_default(const struct scenario_key *key)
+{
+	bool is_nothing = strcmp(key->value, "-") == 0 || strcmp(key->unit, "list") == 0;
+	return !is_nothing && !scenario_key_is_required(key) && !scenario_key_is_element(key);
+}
+
+static void store_default(struct scenario *scenario, const struct scenario_key *key)
+{
+	const struct scalar value = {key->value, strlen(key->value), true};
+	struct refusal refusal;
+	if (has_default(key)) {
+		int rc = value_store(scenario, key, &value, &refusal);
+		check(rc == 0); // the table keeps to its own rules
+	}
+}
+
+void draft_forget(struct draft *draft, int index)
+{
+	draft->is_given[index] = false;
+	draft->lists[index] = NULL;
+	const struct scenario_key *key = &scenario_keys()[index];
+	memset((uint8_t *)draft->scenario + key->offset, 0, key->size); // not all have a default
+	store_default(draft->scenario, key);
+}
+
+void scenario_defaults(struct scenario *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	for (const struct scenario_key *key = scenario_keys(); key->path != NULL; key++)
+		store_default(ret, key);
+	ret->traffic.flows = ret->flows;
+	ret->fabric.graph.names = ret->node_names;
+	ret->fabric.graph.links = ret->graph_links;
+	ret->fabric.thin_kept = 1;
+	ret->fabric.thin_of = 1;
+}
+
+// `sample=off` takes back what the file says of a sample, but not what other assignments say.
+static int forget_sample(struct draft *draft)
+{
+	const struct scenario_key *keys = scenario_keys();
+	int off = scenario_key_find("sample");
+	if (!draft->is_given[off] || !draft->key_marks[off].is_set)
+		return 0;
+	for (int i = 0; keys[i].path != NULL; i++) {
+		if (strncmp(keys[i].path, "sample.", 7) != 0 || !draft->is_given[i])
+			continue;
+		if (draft->key_marks[i].is_set)
+			return draft_refuse(draft, draft->key_marks[i],
+					    "%s has no effect here; assignment %u says sample=off",
+					    keys[i].path, draft->key_marks[off].line);
+		draft->is_given[i] = false;
+	}
+	return 0;
+}
+
+// Reads one assignment, "fabric.planes=4", the `number`th of the command line.
+static int read_assignment(struct draft *draft, const char *text, uint32_t number)
+{
+	const struct mark mark = {number, 1, true};
+	const char *equals = strchr(text, '=');
+	char path[PATH_BYTES];
+	if (equals == NULL || equals == text || equals - text >= PATH_BYTES)
+		return draft_refuse(draft, mark,
+				    "an assignment is key=value, as in fabric.planes=4");
+	memcpy(path, text, (size_t)(equals - text));
+	path[equals - text] = '\0';
+	int index = scenario_key_find(path);
+	if (index < 0) {
+		const char *nearest = scenario_key_nearest(path);
+		const struct scalar name = {path, strlen(path), true};
+		char quoted[SCALAR_QUOTE_BYTES];
+		scalar_quote(quoted, &name);
+		return draft_refuse(draft, mark, "there is no key %s%s%s%s", quoted,
+				    nearest == NULL ? "" : "; did you mean ",
+				    nearest == NULL ? "" : nearest, nearest == NULL ? "" : "?");
+	}
+	const struct scenario_key key = scenario_key_named(index, path);
+	if (strcmp(key.unit, "list") == 0 || scenario_key_is_element(&key))
+		return draft_refuse(draft, mark,
+				    "%s belongs to a list; lists are set in the file only", path);
+	if (draft->is_given[index] && draft->key_marks[index].is_set)
+		return draft_refuse(draft, mark, "%s is set twice; it was first in assignment %u",
+				    path, draft->key_marks[index].line);
+	draft->is_given[index] = true;
+	draft->key_marks[index] = mark;
+	draft->value_marks[index] = (struct mark){number, (uint32_t)(equals - text) + 2, true};
+	const struct scalar value = {equals + 1, strlen(equals + 1), true};
+	return draft_store(draft, draft->scenario, &key, &value, draft->value_marks[index]);
+}
+
+static int read_assignments(struct draft *draft, const struct scenario_source *source)
+{
+	const char *const *sets = source->sets;
+	draft_note_use(draft);
+	for (uint32_t i = 0; i < source->set_count; i++) {
+		struct mark mark = {i + 1, 1, true};
+		if (i > 0 && i == source->common_count)
+			draft_note_use(draft); // what is common to all runs, too
+		int rc = document_check_text(draft, sets[i], strlen(sets[i]), mark);
+		if (rc == 0)
+			rc = read_assignment(draft, sets[i], i + 1);
+		if (rc != 0)
+			return rc;
+	}
+	return forget_sample(draft);
+}
+
+#define FAULT_TEXT_BYTES 1024
+
+// Reads fault `number` of the command line, counted from 1: a document of its own. It is put on the
+// line of that number, so that every error has its place.
+static int read_word_fault(struct draft *draft, const char *text, uint32_t number)
+{
+	char lines[SCENARIO_FAULTS_MAX + FAULT_TEXT_BYTES];
+	const struct mark mark = {number, 1, false};
+	yaml_document_t document;
+	size_t bytes = strlen(text);
+	if (draft->scenario->fault_count == SCENARIO_FAULTS_MAX)
+		return draft_refuse(draft, mark, "faults: there are more than %u",
+				    SCENARIO_FAULTS_MAX);
+	if (bytes >= FAULT_TEXT_BYTES || strpbrk(text, "\r\n") != NULL || text[0] != '{')
+		return draft_refuse(draft, mark,
+				    "a fault is one line of less than %u bytes, as in {kind: loss, "
+				    "at: all, probability: 1%%}",
+				    FAULT_TEXT_BYTES);
+	memset(lines, '\n', number - 1);
+	memcpy(lines + number - 1, text, bytes + 1);
+	int rc = document_check_text(draft, text, bytes, mark);
+	if (rc == 0)
+		rc = document_load(draft, &document, lines, number - 1 + bytes);
+	if (rc != 0 && draft->refusal->line > number) { // libyaml's end is the line behind
+		draft->refusal->line = number;
+		draft->refusal->column = (uint32_t)bytes + 1;
+	}
+	if (rc != 0)
+		return rc;
+	rc = draft_read_fault(draft, &document, yaml_document_get_root_node(&document),
+			      draft->scenario->fault_count);
+	yaml_document_delete(&document);
+	return rc;
+}
+
+// Reads the faults of the command line behind those of the file.
+static int read_word_faults(struct draft *draft, const struct scenario_source *source)
+{
+	draft->scenario->file_fault_count = draft->scenario->fault_count;
+	draft->path = FAULT_WORDS;
+	for (uint32_t i = 0; i < source->fault_count; i++) {
+		int rc = read_word_fault(draft, source->faults[i], i + 1);
+		if (rc != 0)
+			return rc;
+	}
+	return 0;
+}
+
+void scenario_fault_place(const struct scenario *scenario, uint32_t index, struct refusal *refusal)
+{
+	if (refusal == NULL)
+		return;
+	refusal->line = scenario->fault_lines[index];
+	if (index >= scenario->file_fault_count)
+		memcpy(refusal->file, FAULT_WORDS, sizeof(FAULT_WORDS));
+}
+
+const char *scenario_fault_name(enum fault_kind kind)
+{
+	return fault_words[kind];
+}
+
+// The steps after loading. Lists come late: their checks need the fabric's figures.
+static int read_draft(struct draft *draft, yaml_document_t *document,
+		      const struct scenario_source *source)
+{
+	int rc = document_read(draft, document);
+	if (rc == 0)
+		rc = read_assignments(draft, source);
+	if (rc == 0)
+		rc = draft_check_use(draft);
+	if (rc != 0)
+		return rc;
+	draft_settle(draft);
+	rc = draft_check(draft);
+	if (rc == 0)
+		rc = draft_read_lists(draft, document);
+	return rc == 0 ? read_word_faults(draft, source) : rc;
+}
+
+int scenario_read(struct scenario *ret, const struct scenario_source *source,
+		  struct refusal *refusal)
+{
+	struct draft draft = {.scenario = ret,
+			      .refusal = refusal,
+			      .path = source->path,
+			      .common_count = source->common_count};
+	yaml_document_t document;
+	draft.root = (struct mark){1, 1, false};
+	if (strlen(source->path) >= sizeof(ret->path))
+		return draft_refuse(&draft, (struct mark){0, 0, false},
+				    "the file's path is longer than %zu bytes",
+				    sizeof(ret->path) - 1);
+	int rc = document_check_text(&draft, source->text, source->bytes, draft.root);
+	if (rc == 0)
+		rc = document_load(&draft, &document, source->text, source->bytes);
+	if (rc != 0)
+		return rc;
+	scenario_defaults(ret);
+	strcpy(ret->path, source->path);
+	rc = read_draft(&draft, &document, source);
+	yaml_document_delete(&document);
+	return rc;
+}
+
+int scenario_parse(struct scenario *ret, const char *path, const char *text, size_t bytes,
+		   const char *const *sets, uint32_t set_count, struct refusal *refusal)
+{
+	const struct scenario_source source = {
+		.path = path, .text = text, .bytes = bytes, .sets = sets, .set_count = set_count};
+	return scenario_read(ret, &source, refusal);
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// When a key of a scenario has an effect. A key that is set but has none is an error.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <weft/scenario/scenario.h>
+
+enum scenario_use {
+	USE_ALWAYS,
+	USE_PLANES,
+	USE_OVER,
+	USE_REROUTE,
+	USE_DELAYS,
+	USE_T0,
+	USE_T1,
+	USE_BUNDLE,
+	USE_FAT_TREE,
+	USE_FAT_TREE_ABOVE,
+	USE_TORUS,
+	USE_FILE,
+	USE_GRAPH,
+	USE_ECN,
+	USE_TRIM,
+	USE_PFC,
+	USE_NO_PFC,
+	USE_BY_PORT,
+	USE_PFC_WATCH,
+	USE_PFC_XOFF,
+	USE_SHARED,
+	USE_CUT,
+	USE_HOST,
+	USE_SCALEUP,
+	USE_MRC,
+	USE_MRC_PATHS,
+	USE_TURNS,
+	USE_FLOWLET_PATH,
+	USE_FLOWLET_SPRAY,
+	USE_DYNAMIC_MPR,
+	USE_EVS,
+	USE_PROFILE,
+	USE_EXPLICIT,
+	USE_GENERATED,
+	USE_PORT_STATUS,
+	USE_FIXED,
+	USE_MOVING,
+	USE_TARGET,
+	USE_NSCC,
+	USE_QUICK_ADAPT,
+	USE_PENALTY,
+	USE_BALANCED,
+	USE_DCQCN,
+	USE_CREDIT,
+	USE_LAST_HOP,
+	USE_SLEEK,
+	USE_SHARED_CC,
+	USE_RC,
+	USE_FLOWS,
+	USE_BYTES,
+	USE_MESSAGES,
+	USE_INCAST,
+	USE_OUTCAST,
+	USE_RING,
+	USE_JOBS,
+	USE_PLACEMENT,
+	USE_SEVERAL,
+	USE_ELEMENT,
+	USE_COLLECTIVE,
+	USE_RANKS,
+	USE_GRADIENTS,
+	USE_SLICES,
+	USE_PROGRAM,
+	USE_ROOT,
+	USE_PEERS,
+	USE_CHANNELS,
+	USE_CHUNKS,
+	USE_RINGS,
+	USE_SKIP,
+	USE_PIPELINED,
+	USE_MODEL,
+	USE_TRACE,
+	USE_MATRIX,
+	USE_PROGRAM_FILE,
+	USE_GOAL,
+	USE_IPV6,
+	USE_SRV6,
+	USE_SOLICITED,
+	USE_WATCH,
+	USE_PACKETS,
+	USE_TIMED,
+	USE_COUNT
+};
+
+// Elements of fabric.nodes and fabric.links as they are read; scenario_graph.c finds the names.
+struct scenario_node {
+	char name[NODE_NAME_BYTES];
+	uint32_t nics;
+};
+
+struct scenario_link {
+	char from[NODE_NAME_BYTES], to[NODE_NAME_BYTES];
+	struct graph_link link;
+};
+
+#define SCENARIO_KEYS_MAX 352 // places in a list of all keys
+
+// Topology word of the file that becomes a Clos with one plane (scenario_check.c).
+#define TOPOLOGY_LEAF_SPINE TOPOLOGY_KIND_COUNT
+
+// Whether keys of that use have an effect in `scenario`.
+bool scenario_use_holds(enum scenario_use use, const struct scenario *scenario);
+
+// Writes what they need, in words: "queue.ecn true". `size` is USE_NAME_BYTES.
+#define USE_NAME_BYTES 200
+void scenario_use_write(char *ret, size_t size, enum scenario_use use);
+
+// Whether the key must be given (where it has an effect).
+bool scenario_key_is_required(const struct scenario_key *key);
+
+// Whether the key belongs to an element of a list ("faults[].kind").
+bool scenario_key_is_element(const struct scenario_key *key);
+
+// The second name that is spelt so, or NULL.
+const struct scenario_name *scenario_name_find(const char *path);
+
+// Key number `index` as it was named: with that name, and the words that go with it.
+struct scenario_key scenario_key_named(int index, const char *path);
+
+// Place of the key of that path, or second name, in scenario_keys(), or -1.
+int scenario_key_find(const char *path);
+
+// Whether `path` is a section: the beginning of longer paths.
+bool scenario_section_exists(const char *path);
+
+// The known path that `path` was most likely meant to be, or NULL when none is near.
+const char *scenario_key_nearest(const char *path);

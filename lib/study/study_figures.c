@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a study takes of each run: one number per figure. What may not be given (figures.h) is NAN.
+// Completion times of flows are exact here, not from the histogram: its cells are as wide as what
+// seeds differ by.
+
+#include "study.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include <weft/core/check.h>
+
+#include <weft/result/figures.h>
+
+static double seconds(ps_t time)
+{
+	return (double)time / PS_PER_S;
+}
+
+static double goodput(const struct report_input *input)
+{
+	struct goodput goodput;
+	goodput_of(&goodput, input);
+	return goodput.traffic_ps > 0 ? goodput.per_nic_bps : NAN;
+}
+
+// What ran of a sample ends long before the job does.
+static double done(const struct report_input *input)
+{
+	if (input->world->plan.sample.is_on)
+		return NAN;
+	return seconds(input->world->outcome->end_ps);
+}
+
+// ---------------------------------------------------------------- flows
+
+static int shorter(const void *a, const void *b)
+{
+	ps_t first = *(const ps_t *)a, second = *(const ps_t *)b;
+	return (first > second) - (first < second);
+}
+
+// Nearest rank of all flows that were completed.
+static double flow_time(const struct report_input *input, uint32_t percent)
+{
+	const struct world *world = input->world;
+	ps_t *times = calloc(world->flow_count + 1, sizeof(*times));
+	uint32_t count = 0;
+	check(times != NULL);
+	for (uint32_t i = 0; i < world->flow_count; i++)
+		if (world->outcome->flow_end_ps[i] > 0)
+			times[count++] = world->outcome->flow_end_ps[i] - world->flows[i].start_ps;
+	qsort(times, count, sizeof(*times), shorter);
+	uint64_t rank = ((uint64_t)count * percent + 99) / 100;
+	double time = count == 0 ? NAN : seconds(times[rank > 0 ? rank - 1 : 0]);
+	free(times);
+	return time;
+}
+
+static double flow_p50(const struct report_input *input)
+{
+	return flow_time(input, 50);
+}
+
+static double flow_p99(const struct report_input *input)
+{
+	return flow_time(input, 99);
+}
+
+static double flow_max(const struct report_input *input)
+{
+	return flow_time(input, 100);
+}
+
+// Jain's index of the flows' rates: (sum x)^2 / (n sum x^2); 1 when all are alike, 1/n at worst.
+static double fairness(const struct report_input *input)
+{
+	const struct world *world = input->world;
+	double sum = 0, squares = 0;
+	for (uint32_t i = 0; i < world->flow_count; i++) {
+		ps_t time = world->outcome->flow_end_ps[i] - world->flows[i].start_ps;
+		double rate = time > 0 ? (double)world->flows[i].bytes / seconds(time) : 0;
+		sum += rate;
+		squares += rate * rate;
+	}
+	return squares > 0 ? sum * sum / (world->flow_count * squares) : NAN;
+}
+
+// ---------------------------------------------------------------- collectives and messages
+
+// Means over the collectives of the run; NAN while one has no time.
+static double collective_mean(const struct report_input *input, bool is_rate)
+{
+	const struct outcome *outcome = input->world->outcome;
+	double sum = 0;
+	for (uint32_t i = 0; i < outcome->collective_count; i++) {
+		struct collective one;
+		collective_of(&one, input->world, i);
+		if (one.reason != NULL)
+			return NAN;
+		sum += is_rate ? (double)one.outcome->busbw_bytes_per_s * 8
+			       : seconds(one.outcome->whole_ps);
+	}
+	return outcome->collective_count > 0 ? sum / outcome->collective_count : NAN;
+}
+
+static double collective_time(const struct report_input *input)
+{
+	return collective_mean(input, false);
+}
+
+static double busbw(const struct report_input *input)
+{
+	return collective_mean(input, true);
+}
+
+// Of a job's messages; a flow is one message, whose time is the flow's.
+static double message_time(const struct report_input *input, enum pair_class pair, bool is_tail)
+{
+	struct latency latency;
+	if (input->world->flow_count > 0)
+		return NAN;
+	message_latency(&latency, input, pair);
+	const struct figure *figure = is_tail ? &latency.p99_ns : &latency.p50_ns;
+	return figure->reason == NULL ? (double)figure->value / 1e9 : NAN;
+}
+
+static double near_p50(const struct report_input *input)
+{
+	return message_time(input, PAIR_SAME_T0, false);
+}
+
+static double near_p99(const struct report_input *input)
+{
+	return message_time(input, PAIR_SAME_T0, true);
+}
+
+static double far_p50(const struct report_input *input)
+{
+	return message_time(input, PAIR_ACROSS_T1, false);
+}
+
+static double far_p99(const struct report_input *input)
+{
+	return message_time(input, PAIR_ACROSS_T1, true);
+}
+
+// ---------------------------------------------------------------- congestion
+
+static double marked(const struct report_input *input)
+{
+	return share_of(input->world->outcome->fabric.marked, input->data_packets);
+}
+
+static double trimmed_core(const struct report_input *input)
+{
+	const struct fabric_counters *fabric = &input->world->outcome->fabric;
+	return (double)(fabric->trimmed - fabric->trimmed_last_hop);
+}
+
+static double trimmed_last_hop(const struct report_input *input)
+{
+	return (double)input->world->outcome->fabric.trimmed_last_hop;
+}
+
+static double dropped(const struct report_input *input)
+{
+	uint64_t sum = 0;
+	for (enum drop_reason reason = 0; reason < DROP_REASON_COUNT; reason++)
+		sum += drops_of(input, reason);
+	return (double)sum;
+}
+
+static double retransmitted(const struct report_input *input)
+{
+	return share_of(rtx_total(&input->world->outcome->transport), input->data_packets);
+}
+
+static double rtx_nack(const struct report_input *input)
+{
+	return (double)input->world->outcome->transport.rtx[RTX_NACK];
+}
+
+static double rtx_timeout(const struct report_input *input)
+{
+	return (double)input->world->outcome->transport.rtx[RTX_TIMEOUT];
+}
+
+static double rtx_hole(const struct report_input *input)
+{
+	return (double)input->world->outcome->transport.rtx[RTX_HOLE];
+}
+
+static double rtx_sleek(const struct report_input *input)
+{
+	return (double)input->world->outcome->transport.rtx[RTX_SLEEK];
+}
+
+static double rtx_ack(const struct report_input *input)
+{
+	return (double)input->world->outcome->transport.rtx[RTX_ACK];
+}
+
+static double duplicates(const struct report_input *input)
+{
+	return (double)input->world->outcome->transport.duplicates;
+}
+
+static double packets(const struct report_input *input)
+{
+	return (double)input->data_packets;
+}
+
+static double acknowledgements(const struct report_input *input)
+{
+	return (double)input->world->outcome->transport.sacks_received;
+}
+
+static double queue_max(const struct report_input *input)
+{
+	return is_sampled(input) ? NAN : (double)input->world->outcome->fabric.queue_bytes_max;
+}
+
+static double planes_uneven(const struct report_input *input)
+{
+	struct planes planes;
+	planes_of(&planes, input);
+	return planes.count > 1 && planes.max_to_mean > 0 ? planes.max_to_mean : NAN;
+}
+
+// ---------------------------------------------------------------- the list
+
+#define NO_TRAFFIC "no payload arrived"
+#define NO_FLOWS "no flow was completed"
+#define NO_COLLECTIVES "no collective, not all ended, or a stated error above 10 %"
+#define NO_SUCH_MESSAGES "no such messages; those of flows are the flows"
+
+static const struct study_figure figures[] = {
+	{"goodput_bps", "Goodput per receiving NIC", STUDY_RATE, true, goodput, NO_TRAFFIC},
+	{"done_s", "Last completion", STUDY_TIME, true, done, NOT_IN_SAMPLE},
+	{"fct_p50_s", "Flow completion time, median", STUDY_TIME, true, flow_p50, NO_FLOWS},
+	{"fct_p99_s", "Flow completion time, p99", STUDY_TIME, true, flow_p99, NO_FLOWS},
+	{"fct_max_s", "Flow completion time, longest", STUDY_TIME, true, flow_max, NO_FLOWS},
+	{"fairness", "Fairness of the flows' rates (Jain)", STUDY_FACTOR, false, fairness,
+	 NO_FLOWS},
+	{"collective_s", "Time of a collective, mean", STUDY_TIME, true, collective_time,
+	 NO_COLLECTIVES},
+	{"busbw_bps", "Bus bandwidth of a collective, mean", STUDY_RATE, true, busbw,
+	 NO_COLLECTIVES},
+	{"message_same_t0_p50_s", "Message below one T0, median", STUDY_TIME, false, near_p50,
+	 NO_SUCH_MESSAGES},
+	{"message_same_t0_p99_s", "Message below one T0, p99", STUDY_TIME, false, near_p99,
+	 NO_SUCH_MESSAGES},
+	{"message_across_t1_p50_s", "Message across T1, median", STUDY_TIME, false, far_p50,
+	 NO_SUCH_MESSAGES},
+	{"message_across_t1_p99_s", "Message across T1, p99", STUDY_TIME, false, far_p99,
+	 NO_SUCH_MESSAGES},
+	{"marked_share", "Marks, share of data packets", STUDY_SHARE, false, marked, NULL},
+	{"trimmed_core", "Trimmed before the last hop", STUDY_COUNT, false, trimmed_core, NULL},
+	{"trimmed_last_hop", "Trimmed at the last hop", STUDY_COUNT, false, trimmed_last_hop, NULL},
+	{"dropped", "Dropped", STUDY_COUNT, false, dropped, NULL},
+	{"retransmitted_share", "Sent again, share of data packets", STUDY_SHARE, false,
+	 retransmitted, NULL},
+	{"rtx_nack", "Sent again for a NACK", STUDY_COUNT, false, rtx_nack, NULL},
+	{"rtx_timeout", "Sent again for a timeout", STUDY_COUNT, false, rtx_timeout, NULL},
+	{"rtx_hole", "Sent again for a hole", STUDY_COUNT, false, rtx_hole, NULL},
+	{"rtx_sleek", "Sent again by SLEEK", STUDY_COUNT, false, rtx_sleek, NULL},
+	{"rtx_ack", "Sent again for a transport ACK", STUDY_COUNT, false, rtx_ack, NULL},
+	{"duplicates", "Received twice", STUDY_COUNT, false, duplicates, NULL},
+	{"data_packets", "Data packets sent", STUDY_COUNT, false, packets, NULL},
+	{"sacks", "SACKs received", STUDY_COUNT, false, acknowledgements, NULL},
+	{"queue_bytes_max", "Deepest data queue", STUDY_BYTES, false, queue_max,
+	 "a sample has not all queues"},
+	{"planes_max_to_mean", "Busiest plane over mean plane", STUDY_FACTOR, false, planes_uneven,
+	 "one plane, or no data packet"},
+};
+
+static_assert(sizeof(figures) / sizeof(*figures) <= STUDY_FIGURES_MAX, "room in a study_run");
+
+const struct study_figure *study_figure(uint32_t index)
+{
+	check(index < study_figure_count());
+	return &figures[index];
+}
+
+uint32_t study_figure_count(void)
+{
+	return sizeof(figures) / sizeof(*figures);
+}

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+// A study for people: a table for each figure when there are several seeds, else a line for each
+// point; then what seeds or swept keys do not change, and what the scenario expects.
+
+#include "study.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include <weft/world/world_warning.h>
+
+#include <weft/result/expect.h>
+
+#define LINE_COLUMNS 96
+
+const char *study_number(struct text *ret, enum study_unit unit, double value)
+{
+	if (isnan(value)) {
+		snprintf(ret->at, sizeof(ret->at), "-");
+		return ret->at;
+	}
+	bool is_negative = value < 0;
+	double size = fabs(value);
+	struct text text;
+	switch (unit) {
+	case STUDY_RATE:
+		number_rate(&text, size);
+		break;
+	case STUDY_TIME:
+		number_time(&text, (ps_t)llround(size * PS_PER_S));
+		break;
+	case STUDY_BYTES:
+		number_bytes(&text, (uint64_t)llround(size));
+		break;
+	case STUDY_SHARE:
+		number_share(&text, size);
+		break;
+	case STUDY_COUNT:
+		snprintf(text.at, sizeof(text.at), size == floor(size) ? "%.0f" : "%.1f", size);
+		break;
+	default:
+		snprintf(text.at, sizeof(text.at), "%.4f", size);
+	}
+	snprintf(ret->at, sizeof(ret->at), "%s%.46s", is_negative ? "-" : "", text.at);
+	return ret->at;
+}
+
+// ---------------------------------------------------------------- head
+
+static void head(FILE *to, const struct report_study *study)
+{
+	uint32_t all = study->points * study->plan.seeds;
+	fprintf(to, "%s: ", study->scenario);
+	if (study->points > 1)
+		fprintf(to, "%u points, ", study->points);
+	if (study->plan.seeds > 1)
+		fprintf(to, "%u seeds from %" PRIu64 " on; mean, 95 %% confidence, extremes\n",
+			study->plan.seeds, study->plan.seed_first);
+	else
+		fprintf(to, "one seed, %" PRIu64 "\n", study->plan.seed_first);
+	if (study->plan.sweep_count > 0) {
+		fprintf(to, "  points:%s", study->plan.variants > 1 ? " variant" : "");
+		for (uint32_t i = 0; i < study->plan.sweep_count; i++)
+			fprintf(to, " %s", study->plan.sweeps[i].key);
+		fputc('\n', to);
+	}
+	if (study->taken < all)
+		fprintf(to, "PARTIAL RESULT: %u of %u runs\n", study->taken, all);
+	if (study->complete < study->taken)
+		fprintf(to,
+			"INCOMPLETE: %u of %u runs did not come to their end; figures are of the "
+			"others\n",
+			study->taken - study->complete, study->taken);
+}
+
+// Runs that did not come to their end, and why: they are in no figure.
+static void incomplete(FILE *to, const struct report_study *study)
+{
+	char name[STUDY_NAME_BYTES];
+	uint32_t shown = 0;
+	for (uint32_t point = 0; point < study->points; point++) {
+		for (uint32_t seed = 0; seed < study->plan.seeds; seed++) {
+			const struct study_run *run = study_run_at(study, point, seed);
+			if (run == NULL || run->is_complete || shown++ >= 10)
+				continue;
+			study_label(study, point, name);
+			fprintf(to, "  %s, seed %" PRIu64 ": %s\n", name,
+				study->plan.seed_first + seed, run->end);
+		}
+	}
+	if (shown > 10)
+		fprintf(to, "  and %u more\n", shown - 10);
+}
+
+// Width of the column of names: names may be long, lines should not be.
+static int name_width(const struct report_study *study)
+{
+	char name[STUDY_NAME_BYTES];
+	size_t widest = 0;
+	for (uint32_t point = 0; point < study->points; point++) {
+		study_label(study, point, name);
+		widest = strlen(name) > widest ? strlen(name) : widest;
+	}
+	return widest < 12 ? 12 : widest > 40 ? 40 : (int)widest;
+}
+
+// ---------------------------------------------------------------- several seeds
+
+static const char *verdict_text(const struct spread_difference *difference, char *ret, size_t bytes)
+{
+	switch (difference->verdict) {
+	case SPREAD_DIFFERS:
+		snprintf(ret, bytes, "yes, p %s%.4f", difference->chance < 1e-4 ? "< " : "",
+			 fmax(difference->chance, 1e-4));
+		break;
+	case SPREAD_NOISE:
+		snprintf(ret, bytes, "no, p %.2f", difference->chance);
+		break;
+	default:
+		snprintf(ret, bytes, "%s", spread_verdict_name(difference->verdict));
+	}
+	return ret;
+}
+
+static void spread_line(FILE *to, const struct report_study *study, uint32_t point, uint32_t figure,
+			int width)
+{
+	enum study_unit unit = study_figure(figure)->unit;
+	struct text text[5];
+	char name[STUDY_NAME_BYTES], verdict[32];
+	struct spread_figures spread, first;
+	struct spread_difference difference;
+	study_label(study, point, name);
+	study_spread(study, 0, figure, &first);
+	study_spread(study, point, figure, &spread);
+	bool is_there = spread.count > 0;
+	fprintf(to, "  %-*.*s %5u %12s %11s %12s %12s", width, width, name, spread.count,
+		study_number(&text[0], unit, is_there ? spread.mean : NAN),
+		study_number(&text[1], unit, spread.half),
+		study_number(&text[2], unit, is_there ? spread.min : NAN),
+		study_number(&text[3], unit, is_there ? spread.max : NAN));
+	if (study->points > 1 && point > 0 && is_there && first.count > 0) {
+		study_difference(study, point, figure, &difference);
+		if (first.mean != 0)
+			fprintf(to, " %8.4f", spread.mean / first.mean);
+		else
+			fprintf(to, " %8s", "-");
+		fprintf(to, "  %s", verdict_text(&difference, verdict, sizeof(verdict)));
+	}
+	fputc('\n', to);
+}
+
+static void figure_table(FILE *to, const struct report_study *study, uint32_t figure, int width)
+{
+	fprintf(to, "\n%s\n", study_figure(figure)->title);
+	fprintf(to, "  %-*s %5s %12s %11s %12s %12s", width, "", "runs", "mean", "+- 95 %", "min",
+		"max");
+	if (study->points > 1)
+		fprintf(to, " %8s  %s", "of first", "differs");
+	fputc('\n', to);
+	for (uint32_t point = 0; point < study->points; point++)
+		spread_line(to, study, point, figure, width);
+}
+
+// Figures that are 0 in all runs need no table.
+static void zero_lines(FILE *to, const struct report_study *study)
+{
+	size_t used = 0;
+	for (uint32_t i = 0; i < study_figure_count(); i++) {
+		if (!study_is_zero(study, i))
+			continue;
+		size_t more = strlen(study_figure(i)->name) + 2;
+		if (used == 0)
+			used = (size_t)fprintf(to, "\n0 in all runs: ");
+		else if (used + more > LINE_COLUMNS)
+			used = (size_t)fprintf(to, ",\n  ");
+		else
+			used += (size_t)fprintf(to, ", ");
+		used += (size_t)fprintf(to, "%s", study_figure(i)->name);
+	}
+	if (used > 0)
+		fputc('\n', to);
+}
+
+static void figure_tables(FILE *to, const struct report_study *study, bool is_short)
+{
+	int width = name_width(study);
+	for (uint32_t i = 0; i < study_figure_count(); i++)
+		if (study_has(study, i) && !study_is_zero(study, i) &&
+		    (!is_short || study_figure(i)->is_head))
+			figure_table(to, study, i, width);
+	if (is_short)
+		return;
+	zero_lines(to, study);
+	if (study->points > 1)
+		fprintf(to,
+			"\ndiffers: seed by seed from the first line, by Student's t; all verdicts "
+			"of a table hold\ntogether with 95 %% confidence, so that 1 table in 20 "
+			"has a false `yes`\n");
+}
+
+// ---------------------------------------------------------------- one seed
+
+// The columns of a line for each point.
+static const char *const columns[] = {"goodput_bps",	"done_s",	"fct_p99_s",
+				      "collective_s",	"marked_share", "retransmitted_share",
+				      "queue_bytes_max"};
+#define COLUMN_COUNT (sizeof(columns) / sizeof(*columns))
+
+static uint32_t figure_named(const char *name)
+{
+	uint32_t i = 0;
+	while (strcmp(study_figure(i)->name, name) != 0)
+		i++;
+	return i;
+}
+
+static void point_line(FILE *to, const struct report_study *study, uint32_t point, int width)
+{
+	char name[STUDY_NAME_BYTES];
+	struct text text;
+	const struct study_run *run = study_run_at(study, point, 0);
+	study_label(study, point, name);
+	fprintf(to, "  %-*.*s", width, width, name);
+	for (size_t i = 0; i < COLUMN_COUNT; i++) {
+		uint32_t figure = figure_named(columns[i]);
+		if (!study_has(study, figure))
+			continue;
+		study_values(study, point, figure, study->row);
+		fprintf(to, " %10s",
+			study_number(&text, study_figure(figure)->unit, study->row[0]));
+	}
+	if (run != NULL)
+		fprintf(to, "  %016" PRIx64, run->digest);
+	fprintf(to, "%s%s\n",
+		run == NULL		   ? "  not run"
+			: run->is_complete ? ""
+					   : " ",
+		run == NULL || run->is_complete ? "" : run->end);
+}
+
+static void point_table(FILE *to, const struct report_study *study)
+{
+	static const char *const heads[COLUMN_COUNT] = {
+		"goodput", "done at", "FCT p99", "collective", "marked", "sent again", "queue max"};
+	int width = name_width(study);
+	fprintf(to, "  %-*s", width, "");
+	for (size_t i = 0; i < COLUMN_COUNT; i++)
+		if (study_has(study, figure_named(columns[i])))
+			fprintf(to, " %10s", heads[i]);
+	fprintf(to, "  digest\n");
+	for (uint32_t point = 0; point < study->points; point++)
+		point_line(to, study, point, width);
+}
+
+// ---------------------------------------------------------------- warnings
+
+// Where all points have it, none is named.
+static void warning_line(FILE *to, const struct report_study *study, uint32_t index)
+{
+	char name[STUDY_NAME_BYTES];
+	const char *between = ": ";
+	uint32_t count = 0;
+	for (uint32_t point = 0; point < study->points; point++)
+		count += study_warned_at(study, point) >> index & 1;
+	if (count == 0)
+		return;
+	fprintf(to, "WARNING %s", world_warning_name(index));
+	for (uint32_t point = 0; count < study->points && point < study->points; point++) {
+		if (!(study_warned_at(study, point) >> index & 1))
+			continue;
+		study_label(study, point, name);
+		fprintf(to, "%s%s", between, name);
+		between = ", ";
+	}
+	fputc('\n', to);
+}
+
+static void warning_lines(FILE *to, const struct report_study *study)
+{
+	for (uint32_t i = 0; world_warning_name(i) != NULL; i++)
+		warning_line(to, study, i);
+}
+
+// ---------------------------------------------------------------- swept keys, expectations
+
+static void sweep_lines(FILE *to, const struct report_study *study)
+{
+	static const char *const says[] = {
+		[STUDY_UNKNOWN] = "not known: too few runs came to their end",
+		[STUDY_CHANGES] = "changes figures in this range",
+		[STUDY_NOISE] = "flat within noise: no figure differs beyond what seeds do",
+		[STUDY_FLAT] = "flat: key has no effect on any figure in this range (digests "
+			       "differ)",
+		[STUDY_NOTHING] = "flat: key has no effect on any figure in this range (nor on the "
+				  "digest)",
+	};
+	if (study->plan.sweep_count > 0)
+		fputc('\n', to);
+	for (uint32_t i = 0; i < study->plan.sweep_count; i++) {
+		const struct study_sweep *sweep = &study->plan.sweeps[i];
+		fprintf(to, "%s, %s to %s: %s\n", sweep->key, sweep->values[0],
+			sweep->values[sweep->count - 1], says[study_flatness_of(study, i)]);
+	}
+}
+
+static void expectation_lines(FILE *to, const struct report_study *study)
+{
+	if (study->expectation_count > 0)
+		fprintf(to, "\nExpected\n");
+	for (uint32_t i = 0; i < study->expectation_count; i++) {
+		struct study_expected expected;
+		struct text text[2];
+		study_expected(study, i, &expected);
+		if (expected.runs == 0)
+			continue;
+		fprintf(to, "  %-20s %-12s %u of %u runs inside; expected %s, mean %s, %s\n",
+			expected.name, expected.variant, expected.inside, expected.runs,
+			expect_value_text(&text[0], expected.measure, expected.expected.mean),
+			expect_value_text(&text[1], expected.measure,
+					  expected.measured.count > 0 ? expected.measured.mean
+								      : NAN),
+			expected.inside == expected.runs ? "ok" : "MISSED");
+	}
+}
+
+void report_study_table(FILE *to, const struct report_study *study, bool is_short)
+{
+	head(to, study);
+	incomplete(to, study);
+	warning_lines(to, study);
+	if (study->plan.seeds > 1)
+		figure_tables(to, study, is_short);
+	else
+		point_table(to, study);
+	sweep_lines(to, study);
+	expectation_lines(to, study);
+}

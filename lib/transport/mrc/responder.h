@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What arrived, and what is owed for it.
+#pragma once
+
+#include "endpoint/endpoint.h"
+
+// Takes a data packet or a trimmed header; it is reused for the answer or given back.
+void responder_receive(struct endpoint *endpoint, struct qp *qp, uint32_t index, ps_t now,
+		       struct outbox *out);
+
+// Gives a place order for a new data packet, if one is wanted.
+void responder_place(struct endpoint *endpoint, const struct qp *qp, const struct packet *packet);
+
+// Turns a probe into a SACK that answers it.
+void responder_answer_probe(struct endpoint *endpoint, struct qp *qp, uint32_t index,
+			    struct outbox *out);
+
+// The way back of an answer: the plane that its cause came by, where that is alive.
+void responder_route(const struct endpoint *endpoint, struct qp *qp, struct packet *packet);
+
+// Addresses a control packet back to where its cause came from, by `source`.
+void responder_address(const struct endpoint *endpoint, uint32_t remote_qpn, struct packet *packet);
+
+// Turns the descriptor into a control packet back to where it came from, by `source` and `plane`,
+// and queues it. The fields in `u`, psn, opcode and timestamp are the caller's.
+void responder_answer(struct endpoint *endpoint, struct qp *qp, uint32_t index, struct outbox *out);

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// The entropy values (EVs) of one QP: which one the next packet takes, and what is known about the
+// health of each. Not in here: where values come from (profile.h), how bad EVs are probed
+// (probe.h), what a packet does at a switch with its EV. Facts: docs/protocol.md, section on
+// multipath.
+//
+// EV number i belongs to plane i mod planes, so each plane has the same number of them. All of them
+// are the universe; as many as the rotation has places are active, the others are backups. An EV
+// that is held bad gives its place to a backup of its own plane, so that planes stay alike.
+// The value on the packet comes from a profile, or is a random upper part per QP and the number
+// below it; a value of 16 bits is at least EV_PORT_FIRST.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <weft/core/rng.h>
+#include <weft/core/time.h>
+#include <weft/transport/transport.h>
+
+#include "path_shape.h"
+
+// A plane is held dead after so many losses with no arrival between them. A NIC knows when its own
+// port is down and is told of its peer's; without such messages the losses have to say it, and one
+// EV at a time would take a timer each.
+#define PATH_PLANE_LOSSES 6
+
+#define PATH_NO_EV PROFILE_NO_EV // "any EV will do": nothing to avoid
+
+// What is known of an EV. The last two are blocked: no data take them while others are left.
+enum path_state { PATH_GOOD, PATH_SKIP, PATH_ASSUMED_BAD, PATH_DENIED };
+
+// What feedback changed.
+enum path_change {
+	PATH_SAME,
+	PATH_CHANGED,
+	PATH_REPLACED, // a backup has taken its place
+};
+
+// One plane's rotation: a round visits each EV number of the plane once, in the order of the
+// position with some bits flipped; each round flips other bits.
+struct path_plane {
+	uint16_t at, mask;		     // position in this round, and bits flipped in it
+	uint16_t bad, unusable;		     // places whose EV is blocked, and is not GOOD
+	uint16_t rows;			     // EVs with a row of marks
+	uint16_t round, marked, marked_mean; // history.h: its number, its marks, the mean
+	uint32_t probe_at; // closed: when the next probe may leave, in units of 2^20 ps
+	uint8_t lost;	   // packets lost in a row: since one is known to have arrived
+	bool is_closed;	   // so many that the plane itself is held dead
+	bool is_moved;	   // places have changed hands: the table says who has them
+	bool is_denied;	   // no EV of it may be used
+};
+
+// What path_pick() gives.
+struct path_choice {
+	uint32_t index; // EV number
+	bool is_trial;	// nothing better is left: the answer to this packet decides
+};
+
+struct path_set {
+	const struct path_shape *shape;
+	struct balance *balance; // of the policies in balance.h; else NULL
+	struct rng rng;		 // rounds of data packets
+	struct rng control_rng;	 // EVs of control packets: they must not move the dice of the data
+	uint32_t upper;		 // upper part of each EV: drawn, and what is fixed
+	union {
+		uint32_t single; // PATH_SINGLE: the EV number
+		uint32_t now;	 // timed skips: as path_at() has said, in units of 2^20 ps
+	};
+	uint32_t bad;	    // places whose EV is blocked, all planes
+	uint32_t held;	    // EVs in ASSUMED_BAD: probes are due
+	uint32_t closed;    // planes held dead: the same
+	uint32_t denied;    // EVs in DENIED
+	uint32_t lost;	    // sum of `lost` of all planes
+	uint32_t peer_down; // bits of the peer's ports that are down
+	uint32_t *retry_at; // [universe] when to probe it; of a SKIP EV when skip_ps end; wraps
+	uint16_t *places;   // [active] EV of each place, NULL without backups
+	uint8_t *states;    // [universe] see path_state()
+	uint8_t *history;   // [universe] see history.h
+	struct load *load;  // what planes hold of the window, NULL: what lines take
+	struct path_plane planes[PLANES_MAX];
+	uint32_t min_active; // places that are never given up
+};
+
+// Bytes that the EVs of a QP take: six each, and two per place of the rotation with backups.
+uint64_t path_bytes(const struct path_shape *shape);
+
+// Starts a set in `memory` of path_bytes(), zeroed.
+void path_init(struct path_set *set, const struct path_shape *shape, void *memory, struct rng rng);
+
+// Whether the plane's port is down at an end, as far as is known.
+static inline bool path_is_down(const struct path_set *set, uint32_t plane)
+{
+	return (set->shape->ports_down | set->peer_down) >> plane & 1;
+}
+
+// Whether no port that is up here leads to a plane that is not denied: nothing can leave.
+bool path_is_cut(const struct path_set *set);
+
+// The EV number of the plane's next turn, whatever is known of it.
+uint32_t path_turn(struct path_set *set, uint32_t plane);
+
+// Whether `plane` is down, held dead, or every EV of it blocked.
+static inline bool path_is_shut(const struct path_set *set, uint32_t plane)
+{
+	return set->planes[plane].is_closed || set->planes[plane].bad == set->shape->per_plane ||
+		path_is_down(set, plane);
+}
+
+// Whether packets may go elsewhere, or must, when a plane is shut.
+bool path_has_other(const struct path_set *set, uint32_t plane);
+
+// Whether nothing should be sent on `plane`. Never true of all planes: somewhere packets must go.
+static inline bool path_is_closed(const struct path_set *set, uint32_t plane)
+{
+	return __builtin_expect(path_is_shut(set, plane), 0) && path_has_other(set, plane);
+}
+
+// The time of the turns and of the feedback that follow, which skips that take a time go by.
+static inline void path_at(struct path_set *set, ps_t now)
+{
+	if (set->shape->skip_ps != 0)
+		set->now = (uint32_t)(now >> PATH_UNIT_SHIFT);
+}
+
+// The EV that the next packet on `plane` takes, another one than `avoid` where there is one. There
+// always is one: when nothing is usable it is one that is held bad, as a trial.
+struct path_choice path_pick(struct path_set *set, uint32_t plane, uint32_t avoid);
+
+// The port of `plane` is back at the end where it was missing: what was lost there meanwhile says
+// nothing about its EVs.
+void path_renew(struct path_set *set, uint32_t plane);
+
+// An EV number for a control packet on `plane`: one not known to be bad, if there is one. With
+// every EV denied it leaves by another plane: path_control_plane().
+uint32_t path_control(struct path_set *set, uint32_t plane);
+uint32_t path_control_plane(const struct path_set *set, uint32_t plane);
+
+// The losses in a row on a plane end; a closed one opens.
+void path_plane_alive(struct path_set *set, uint32_t plane);
+
+// Feedback about an EV number: a packet that took it arrived, was marked or trimmed on the way
+// (skip one turn, or skip_ps from now; true: it did not yet), was lost or is to be skipped for good
+// (assumed bad). An arrival mends a bad EV only where its plane is shut. Else path_probed() does.
+enum path_change path_arrived(struct path_set *set, uint32_t index);
+
+// A packet that took this EV is known to have arrived, though no feedback came back for it alone:
+// its plane is alive. The EV keeps its state.
+static inline void path_heard(struct path_set *set, uint32_t index)
+{
+	if (set->lost > 0)
+		path_plane_alive(set, index % set->shape->planes);
+}
+
+bool path_skip(struct path_set *set, uint32_t index);
+enum path_change path_retire(struct path_set *set, uint32_t index, ps_t now);
+
+// The packet over this EV was lost: its plane, too, may be dead.
+enum path_change path_lose(struct path_set *set, uint32_t index, ps_t now);
+
+// A probe over this EV came back. After `successes` in a row it is GOOD, or SKIP if that was
+// marked.
+enum path_change path_probed(struct path_set *set, uint32_t index, bool is_marked,
+			     uint32_t successes);
+
+// A probe over it did not come back: the row of successes ends.
+void path_unanswered(struct path_set *set, uint32_t index);
+
+// The next EV from number `*from` on that is to be probed now, PATH_NO_EV when there is none;
+// counts on a retry time until it is again.
+uint32_t path_due(struct path_set *set, uint32_t *from, ps_t now);
+
+// When path_due() finds the next, or PS_NEVER.
+ps_t path_due_at(const struct path_set *set, ps_t now);
+
+// What an operator says. path_deny() gives false for the last that is not denied.
+bool path_deny(struct path_set *set, uint32_t index);
+void path_allow(struct path_set *set, uint32_t index);
+
+static inline enum path_state path_state(const struct path_set *set, uint32_t index)
+{
+	return (enum path_state)(set->states[index] & 3);
+}
+
+// The value on the packet, and back: PATH_NO_EV for an EV of another QP.
+static inline uint32_t path_value(const struct path_set *set, uint32_t index)
+{
+	const struct profile *profile = set->shape->profile;
+	return profile ? profile->values[index] : set->upper | index;
+}
+
+static inline uint32_t path_index(const struct path_set *set, uint32_t ev)
+{
+	uint32_t mask = set->shape->index_mask;
+	uint32_t index = ev & mask;
+	if (set->shape->profile)
+		return profile_find(set->shape->profile, ev);
+	bool is_ours = (ev & ~mask) == set->upper && index < set->shape->universe;
+	return is_ours ? index : PATH_NO_EV;
+}

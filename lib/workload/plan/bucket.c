@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// The collectives of a pipeline stage, and when a step releases them, in closed form.
+//
+// Times, from the start of the step, with f and b one micro-batch forward and backward through one
+// chunk, p stages, v chunks, m micro-batches (in groups of p), stage r, chunk c:
+//   pipeline       T = (m v + p - 1) (f + b)
+//   gather c       0 for c < 2; else the first micro-batch of chunk c - 1 starts: (r + (c - 1) p) f
+//   last backward  of chunk c ends at B = T - (r + c p) b: the cool-down is all backward, and
+//                  stage r is done r slots before stage 0
+//   reduce c       aligned: stage r waits r slots more, so that all stages send together: T - c p
+//   b.
+//                  Chunk 0 has no slots left to wait for: T - r b. Not aligned: B.
+// Stage 0, chunk 0 not aligned: its buckets leave within its last backward, at the shares that the
+// schedule has (step_cells.c): assumed, not measured. A plan without times releases all at once:
+// its collectives run back to back.
+//
+// What it is not: a simulation of the pipeline, see step.c. The ideal one has no bubbles but its
+// fill.
+
+#include <string.h>
+
+#include <weft/core/check.h>
+#include <weft/workload/workload.h>
+
+#include "schedule/step_cells.h"
+
+#define PPM 1000000
+
+// ---------------------------------------------------------------- times
+
+static ps_t gather_ps(const struct plan *plan, uint32_t stage, uint32_t chunk)
+{
+	if (chunk < 2)
+		return 0;
+	return (stage + (ps_t)(chunk - 1) * plan->parallel.pp) * plan->timing.forward_ps;
+}
+
+static ps_t last_backward_ps(const struct plan *plan, uint32_t stage, uint32_t chunk)
+{
+	return step_pipeline_ps(plan) -
+		(stage + (ps_t)chunk * plan->parallel.pp) * plan->timing.backward_ps;
+}
+
+static ps_t reduce_ps(const struct plan *plan, uint32_t stage, uint32_t chunk)
+{
+	ps_t own_ps = last_backward_ps(plan, stage, chunk);
+	if (!plan->parallel.is_aligned || chunk == 0)
+		return own_ps;
+	return own_ps + stage * plan->timing.backward_ps;
+}
+
+// A part of stage 0, chunk 0, whose last backward is shorter by the layers it lacks.
+static ps_t part_ps(const struct plan *plan, uint32_t ready_ppm)
+{
+	ps_t end_ps = last_backward_ps(plan, 0, 0);
+	if (plan->parallel.is_aligned)
+		return end_ps;
+	ps_t whole_ps = plan->timing.backward_ps * plan_layers(plan, 0, 0) / plan_slots(plan);
+	return end_ps - whole_ps + whole_ps * ready_ppm / PPM;
+}
+
+// ---------------------------------------------------------------- the list
+
+struct bucket_writer {
+	struct bucket *to;
+	uint32_t max, count;
+};
+
+static void append(char *text, size_t size, const char *what)
+{
+	size_t used = strlen(text), length = strlen(what);
+	if (length > size - 1 - used)
+		length = size - 1 - used;
+	memcpy(text + used, what, length);
+	text[used + length] = '\0';
+}
+
+static void append_number(char *text, size_t size, uint32_t number)
+{
+	char digits[12] = {0};
+	int at = 11;
+	do {
+		digits[--at] = (char)('0' + number % 10);
+		number /= 10;
+	} while (number != 0);
+	append(text, size, digits + at);
+}
+
+// "chunk 0 part 2"; part 0: the cell is one bucket.
+static void label(struct bucket *bucket, uint32_t part)
+{
+	size_t size = sizeof(bucket->label);
+	bucket->label[0] = '\0';
+	append(bucket->label, size, "chunk ");
+	append_number(bucket->label, size, bucket->chunk);
+	if (part == 0)
+		return;
+	append(bucket->label, size, " part ");
+	append_number(bucket->label, size, part);
+}
+
+static void put(struct bucket_writer *writer, const struct bucket *bucket)
+{
+	if (writer->count < writer->max)
+		writer->to[writer->count] = *bucket;
+	writer->count++;
+}
+
+// The other way round, from number `first` on: parameters are wanted in the order of forward.
+static void turn(struct bucket_writer *writer, uint32_t first)
+{
+	uint32_t low = first, high = writer->count;
+	for (; high <= writer->max && low + 1 < high; low++, high--) {
+		struct bucket swap = writer->to[low];
+		writer->to[low] = writer->to[high - 1];
+		writer->to[high - 1] = swap;
+	}
+}
+
+// Numbered as they go; a cell that is not cut has one bucket.
+static void label_cell(struct bucket_writer *writer, uint32_t first, bool is_cut)
+{
+	for (uint32_t i = first; i < writer->count && i < writer->max; i++)
+		label(&writer->to[i], is_cut ? i - first + 1 : 0);
+}
+
+static void put_cell(struct bucket_writer *writer, const struct plan *plan,
+		     const struct bucket *like, bool is_expert)
+{
+	const struct parallel *cut = &plan->parallel;
+	bool is_gather = like->kind == COLLECTIVE_ALL_GATHER;
+	bool is_cut = like->stage == 0 && like->chunk == 0;
+	uint32_t left = plan_part_count(plan, like->stage, like->chunk), first = writer->count;
+	struct plan_bucket found;
+	while (plan_bucket_next(plan, like->stage, like->chunk, is_expert, &left, &found)) {
+		struct bucket bucket = *like;
+		bucket.bytes = found.padded * (is_gather ? cut->param_bytes : cut->grad_bytes);
+		bucket.siblings = 1;
+		bucket.release_ps = is_gather ? gather_ps(plan, like->stage, like->chunk)
+					      : reduce_ps(plan, like->stage, like->chunk);
+		if (is_cut && !is_gather && !cut->is_aligned)
+			bucket.release_ps = part_ps(plan, step_ready_ppm(plan, 0, 0, left));
+		put(writer, &bucket);
+	}
+	if (is_gather)
+		turn(writer, first);
+	label_cell(writer, first, is_cut);
+}
+
+uint32_t bucket_list(const struct plan *plan, uint32_t stage, bool is_expert, struct bucket *ret,
+		     uint32_t max)
+{
+	const struct parallel *cut = &plan->parallel;
+	struct bucket_writer writer = {.to = ret, .max = max};
+	struct bucket like = {.kind = COLLECTIVE_ALL_GATHER, .stage = stage};
+	for (like.chunk = 0; cut->has_distributed_optimizer && like.chunk < cut->vpp; like.chunk++)
+		put_cell(&writer, plan, &like, is_expert);
+	like.kind = cut->has_distributed_optimizer ? COLLECTIVE_REDUCE_SCATTER
+						   : COLLECTIVE_ALL_REDUCE;
+	for (uint32_t i = cut->vpp; i > 0; i--) { // backwards: the last chunk is done first
+		like.chunk = i - 1;
+		put_cell(&writer, plan, &like, is_expert);
+	}
+	return writer.count;
+}

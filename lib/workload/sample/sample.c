@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+// What part of a job is run packet by packet.
+// Three things can be left out: groups (they share no NIC, and are alike), collectives of a group
+// (equal ones stand for each other), and the later steps of a ring (it is steady once it is full).
+//
+// To fit a number of packets the planner first lowers the steps, but not below STEPS_USEFUL while
+// something else can be left out: fewer give no error worth stating. Then it merges equal
+// collectives and drops the smallest, then it drops groups, and last it lowers the steps to one.
+
+#include <errno.h>
+#include <string.h>
+
+#include <weft/core/check.h>
+
+#include "collective/cut.h"
+#include "sample_pick.h"
+
+#define PACKETS_MAX_DEFAULT UINT64_C(40000000)
+#define FILL_DEFAULT 4u
+#define STEPS_USEFUL 16u
+
+// A plan being weighed.
+struct planner {
+	struct job *job;
+	uint64_t payload_bytes;
+	struct sample sample;  // 0 = all
+	uint64_t steps_all;    // of the longest loop
+	uint32_t buckets_most; // of any group
+	bool is_merged;
+};
+
+// ---------------------------------------------------------------- counting
+
+static uint64_t count_bucket(const struct planner *planner, const struct group *group,
+			     const struct bucket *bucket)
+{
+	struct ring_config ring = planner->job->ring;
+	uint64_t packets = 0, hosts = group->ranks / group->ranks_per_host;
+	const struct sample *sample = &planner->sample;
+	ring.ranks = group->ranks;
+	ring.steps_max = sample->steps == 0 ? 0 : sample->fill + sample->steps;
+	for (uint32_t channel = 0; channel < ring.channels; channel++)
+		packets += ring_plan_packets(&ring, bucket->kind, bucket->bytes, channel,
+					     planner->payload_bytes);
+	// On each channel one member of a host sends to the next host; the others stay inside.
+	return hosts > 1 ? packets * hosts : 0;
+}
+
+// How much of the group's time a bucket stands for: time goes with bytes where bandwidth rules.
+static bool weighs_more(const struct bucket *a, const struct bucket *b)
+{
+	unsigned __int128 left = (unsigned __int128)a->bytes * a->siblings;
+	return left > (unsigned __int128)b->bytes * b->siblings;
+}
+
+// Whether a bucket is among the heaviest that are run; of equals, the first.
+static bool is_run(const struct planner *planner, const struct group *group, uint32_t index)
+{
+	const struct bucket *of = &planner->job->buckets[group->bucket_first];
+	uint32_t most = planner->sample.buckets, before = 0;
+	if (most == 0 || most >= group->bucket_count)
+		return true;
+	for (uint32_t i = 0; i < group->bucket_count; i++)
+		before += weighs_more(&of[i], &of[index]) ||
+			(i < index && !weighs_more(&of[index], &of[i]));
+	return before < most;
+}
+
+static uint32_t groups_run(const struct planner *planner)
+{
+	uint32_t most = planner->sample.groups, all = planner->job->group_count;
+	return most == 0 || most > all ? all : most;
+}
+
+// Groups of one size that stand together in the list are a kind of their own: a trace has
+// data-parallel and expert groups.
+struct kin {
+	uint32_t first, count;
+};
+
+static struct kin kin_at(const struct job *job, uint32_t first)
+{
+	struct kin kin = {first, 1};
+	while (first + kin.count < job->group_count &&
+	       job->groups[first + kin.count].ranks == job->groups[first].ranks)
+		kin.count++;
+	return kin;
+}
+
+static uint32_t count_kins(const struct job *job)
+{
+	uint32_t kins = 0;
+	for (uint32_t at = 0; at < job->group_count; at += kin_at(job, at).count)
+		kins++;
+	return kins;
+}
+
+// Chooses groups in the middles of `share` equal parts of a kin.
+static void choose_middles(struct job *job, const struct kin *kin, uint32_t share)
+{
+	for (uint32_t i = 0; i < share; i++) {
+		uint64_t middle = (2 * (uint64_t)i + 1) * kin->count / (2 * (uint64_t)share);
+		job->groups[kin->first + middle].is_chosen = true;
+	}
+}
+
+// Chooses the groups that are run: when there are enough of them one of each kin at least, and the
+// rest in proportion.
+static void choose_groups(const struct planner *planner)
+{
+	struct job *job = planner->job;
+	uint32_t left = groups_run(planner), all = job->group_count, kins = count_kins(job);
+	for (uint32_t i = 0; i < all; i++)
+		job->groups[i].is_chosen = false;
+	if (kins > left) {
+		choose_middles(job, &(struct kin){0, all}, left);
+		return;
+	}
+	uint32_t spare = left - kins;
+	for (uint32_t at = 0; at < all;) {
+		struct kin kin = kin_at(job, at);
+		at += kin.count;
+		uint32_t share = 1 + (uint32_t)((uint64_t)spare * kin.count / all);
+		share = share > kin.count ? kin.count : share;
+		if (left - share > all - at) // what rounding leaves must fit behind
+			share = left - (all - at);
+		choose_middles(job, &kin, share);
+		left -= share;
+	}
+}
+
+static uint64_t count_packets(const struct planner *planner)
+{
+	uint64_t packets = 0;
+	choose_groups(planner);
+	for (uint32_t i = 0; i < planner->job->group_count; i++) {
+		const struct group *group = &planner->job->groups[i];
+		const struct bucket *first = &planner->job->buckets[group->bucket_first];
+		for (uint32_t j = 0; group->is_chosen && j < group->bucket_count; j++)
+			if (is_run(planner, group, j))
+				packets += count_bucket(planner, group, &first[j]);
+	}
+	return packets;
+}
+
+// ---------------------------------------------------------------- merging
+
+// One bucket for all of equal kind and size, released with the first of them.
+static void merge(struct bucket *buckets, struct group *group)
+{
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < group->bucket_count; i++) {
+		uint32_t at = 0;
+		while (at < kept &&
+		       (buckets[at].kind != buckets[i].kind ||
+			buckets[at].bytes != buckets[i].bytes))
+			at++;
+		if (at < kept)
+			buckets[at].siblings += buckets[i].siblings;
+		else
+			buckets[kept++] = buckets[i];
+	}
+	group->bucket_count = kept;
+}
+
+static void merge_all(struct planner *planner)
+{
+	planner->is_merged = true;
+	planner->buckets_most = 0;
+	for (uint32_t i = 0; i < planner->job->group_count; i++) {
+		struct group *group = &planner->job->groups[i];
+		struct bucket *buckets = &planner->job->buckets[group->bucket_first];
+		merge(buckets, group);
+		if (group->bucket_count > planner->buckets_most)
+			planner->buckets_most = group->bucket_count;
+	}
+}
+
+// ---------------------------------------------------------------- fitting
+
+// Sets the most steps, from `floor` up to what is wanted, that fit. False when `floor` does not.
+static bool fit_steps(struct planner *planner, uint32_t wanted, uint32_t floor)
+{
+	struct sample *sample = &planner->sample;
+	sample->steps = wanted;
+	if (count_packets(planner) <= sample->packets_max)
+		return true;
+	uint32_t low = floor, high = wanted; // `high` is too many
+	if (high == 0)
+		high = planner->steps_all > sample->fill
+			? (uint32_t)(planner->steps_all - sample->fill)
+			: 1;
+	sample->steps = low;
+	if (low >= high || count_packets(planner) > sample->packets_max)
+		return false;
+	while (high - low > 1) {
+		sample->steps = low + (high - low) / 2;
+		if (count_packets(planner) <= sample->packets_max)
+			low = sample->steps;
+		else
+			high = sample->steps;
+	}
+	sample->steps = low;
+	return true;
+}
+
+static bool fit(struct planner *planner)
+{
+	struct sample *sample = &planner->sample;
+	uint32_t wanted = sample->steps;
+	if (fit_steps(planner, wanted, STEPS_USEFUL))
+		return true;
+	if (!planner->is_merged)
+		merge_all(planner);
+	if (sample->buckets == 0 || sample->buckets > planner->buckets_most)
+		sample->buckets = planner->buckets_most;
+	for (; sample->buckets > 1; sample->buckets--)
+		if (fit_steps(planner, wanted, STEPS_USEFUL))
+			return true;
+	sample->groups = groups_run(planner);
+	for (; sample->groups > 1; sample->groups -= (sample->groups + 7) / 8)
+		if (fit_steps(planner, wanted, STEPS_USEFUL))
+			return true;
+	return fit_steps(planner, wanted, 1);
+}
+
+// ---------------------------------------------------------------- applying
+
+// Takes out the lightest buckets of a group until those are left that is_run() names.
+static uint32_t drop_light(struct bucket *buckets, uint32_t count, uint32_t most)
+{
+	while (count > most) {
+		uint32_t lightest = 0;
+		for (uint32_t i = 1; i < count; i++)
+			if (!weighs_more(&buckets[i], &buckets[lightest]))
+				lightest = i; // of equals, the last
+		count--;
+		memmove(&buckets[lightest], &buckets[lightest + 1],
+			(count - lightest) * sizeof(*buckets));
+	}
+	return count;
+}
+
+// Moves the chosen groups and their buckets to the front.
+static void cut_job(struct planner *planner)
+{
+	struct job *job = planner->job;
+	uint32_t run = 0, next = 0;
+	choose_groups(planner);
+	for (uint32_t i = 0; i < job->group_count; i++) {
+		struct group group = job->groups[i];
+		struct bucket *buckets = &job->buckets[group.bucket_first];
+		uint32_t count = group.bucket_count;
+		if (!group.is_chosen)
+			continue;
+		if (planner->sample.buckets > 0)
+			count = drop_light(buckets, count, planner->sample.buckets);
+		memmove(&job->buckets[next], buckets, count * sizeof(*buckets));
+		group.bucket_first = next;
+		group.bucket_count = count;
+		next += count;
+		job->groups[run++] = group;
+	}
+	job->group_count = run;
+	job->bucket_count = next;
+	job->ring.steps_max = planner->sample.steps == 0
+		? 0
+		: planner->sample.fill + planner->sample.steps;
+}
+
+static void measure_job(struct planner *planner)
+{
+	const struct job *job = planner->job;
+	for (uint32_t i = 0; i < job->group_count; i++) {
+		const struct group *group = &job->groups[i];
+		if (group->bucket_count > planner->buckets_most)
+			planner->buckets_most = group->bucket_count;
+		for (uint32_t j = 0; j < group->bucket_count; j++) {
+			enum collective_kind kind = job->buckets[group->bucket_first + j].kind;
+			uint64_t steps = cut_steps_all(group->ranks, kind);
+			if (steps > planner->steps_all)
+				planner->steps_all = steps;
+		}
+	}
+}
+
+// Says in numbers what "all" has come to.
+static struct sample as_run(const struct planner *planner)
+{
+	struct sample sample = planner->sample;
+	if (sample.steps > 0 && sample.steps + (uint64_t)sample.fill >= planner->steps_all)
+		sample.steps = 0;
+	if (sample.groups >= planner->job->group_count)
+		sample.groups = 0;
+	if (planner->is_merged && sample.buckets > planner->buckets_most)
+		sample.buckets = planner->buckets_most;
+	return sample;
+}
+
+static uint64_t bytes_of(const struct job *job)
+{
+	uint64_t bytes = 0;
+	for (uint32_t i = 0; i < job->bucket_count; i++)
+		bytes += job->buckets[i].bytes * job->buckets[i].siblings;
+	return bytes;
+}
+
+int sample_apply(struct job *job, const struct sample *want, uint64_t payload_bytes,
+		 struct sample_plan *ret, struct refusal *refusal)
+{
+	check(payload_bytes > 0);
+	struct planner planner = {.job = job, .payload_bytes = payload_bytes};
+	measure_job(&planner);
+	struct sample_plan plan = {.groups_all = job->group_count,
+				   .buckets_all = job->bucket_count,
+				   .packets_all = count_packets(&planner),
+				   .bytes_all = bytes_of(job)};
+	plan.packets = plan.packets_all;
+	plan.bytes_run = plan.bytes_all;
+	if (!want->is_on) {
+		*ret = plan;
+		return 0;
+	}
+	int rc = want->pick_count > 0 ? sample_pick(job, want, refusal) : 0;
+	if (rc < 0)
+		return rc;
+	planner.sample = *want;
+	if (planner.sample.packets_max == 0)
+		planner.sample.packets_max = PACKETS_MAX_DEFAULT;
+	if (planner.sample.fill == 0)
+		planner.sample.fill = FILL_DEFAULT;
+	if (want->buckets > 0)
+		merge_all(&planner);
+	if (!fit(&planner))
+		return refuse(refusal, -EOVERFLOW,
+			      "one group, one collective and one ring step after % to fill are % "
+			      "packets, over the % allowed: allow more, or fewer steps to fill",
+			      planner.sample.fill, (int64_t)count_packets(&planner),
+			      (int64_t)planner.sample.packets_max);
+	planner.sample = as_run(&planner);
+	plan.sample = planner.sample;
+	plan.packets = count_packets(&planner);
+	cut_job(&planner);
+	plan.bytes_run = bytes_of(job);
+	*ret = plan;
+	return 0;
+}

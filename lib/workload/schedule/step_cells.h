@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a schedule knows of the cells of a plan.
+#pragma once
+
+#include <weft/workload/step.h>
+
+struct step_bucket {
+	uint64_t reduce_bytes, gather_bytes; // gather: 0 when there is none
+	uint32_t part_last;
+	uint32_t forward_ppm; // of the cell's forward, between this gather and the next
+	uint32_t ready_ppm;   // of the cell's last backward, when its gradients are there
+	bool is_expert;
+	// of the running step
+	ps_t gathered_at, released_at, reduce_begin, reduced_at;
+	uint32_t gather_op, ready_op; // as operations of the rank in hand: see step_program.c
+};
+
+struct step_cell {
+	uint32_t bucket_first, bucket_count; // in the order of backward
+	uint32_t layers, slots;
+	bool is_gathered; // gathers were sent
+	ps_t joined_at;	  // all replicas have come to these gathers
+	ps_t reached_at;  // the last of those that ran has
+};
+
+struct step_cells {
+	uint32_t chunks;
+	struct step_cell *cells; // [stages * chunks]
+	uint32_t bucket_max;
+	struct step_bucket *buckets;
+};
+
+static inline struct step_cell *step_cell(const struct step_cells *cells, uint32_t stage,
+					  uint32_t chunk)
+{
+	return &cells->cells[stage * cells->chunks + chunk];
+}
+
+// Buckets of all cells, counted from above.
+uint32_t step_bucket_count(const struct plan *plan);
+
+// Share of a cell's last backward after which the gradients of its parts from `low` on are there,
+// in 10^-6.
+uint32_t step_ready_ppm(const struct plan *plan, uint32_t stage, uint32_t chunk, uint32_t low);
+
+// Fills cells and buckets that have been drawn.
+void step_cells_fill(struct step_cells *cells, const struct plan *plan);
+
+// Whether two are of one kind and size.
+bool step_collective_is(const struct step_collective *a, const struct step_collective *b);
+
+// The collectives of all cells, see step_collectives().
+uint32_t step_cells_collectives(const struct step_cells *cells, uint32_t cell_count,
+				struct step_collective *ret, uint32_t max);

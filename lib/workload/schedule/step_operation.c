@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Forwards and backwards.
+// Facts: Megatron-LM's interleaved schedule. Micro-batches go in groups of as many as there are
+// stages; a group runs through all chunks before the next begins. Stage r of p, with v chunks and m
+// micro-batches, runs min(m v, 2 (p - r - 1) + (v - 1) p) forwards first (without chunks p - r -
+// 1), then one forward and one backward in turn, then the backwards that are left.
+
+#include "step_operation.h"
+
+#include <weft/core/rng.h>
+
+uint32_t step_operations(const struct parallel *cut)
+{
+	return 2 * cut->micro_batches * cut->vpp;
+}
+
+uint32_t step_warm_up(const struct parallel *cut, uint32_t stage)
+{
+	uint32_t all = cut->micro_batches * cut->vpp, left = cut->pp - stage - 1;
+	uint32_t warm_up = cut->vpp > 1 ? 2 * left + (cut->vpp - 1) * cut->pp : left;
+	return warm_up < all ? warm_up : all;
+}
+
+// The number `k` of all forwards, or of all backwards, as chunk and micro-batch.
+static struct operation numbered(const struct parallel *cut, uint32_t k, bool is_backward)
+{
+	uint32_t group = cut->pp * cut->vpp;
+	struct operation operation = {.is_backward = is_backward, .micro_batch = k};
+	if (cut->vpp > 1) {
+		operation.chunk = k % group / cut->pp;
+		operation.micro_batch = k / group * cut->pp + k % cut->pp;
+	}
+	if (is_backward)
+		operation.chunk = cut->vpp - 1 - operation.chunk;
+	return operation;
+}
+
+struct operation step_operation(const struct parallel *cut, uint32_t stage, uint32_t index)
+{
+	uint32_t all = step_operations(cut) / 2, warm_up = step_warm_up(cut, stage);
+	if (index < warm_up)
+		return numbered(cut, index, false);
+	uint32_t turns = index - warm_up;
+	if (turns < 2 * (all - warm_up))
+		return numbered(cut, turns % 2 == 0 ? warm_up + turns / 2 : turns / 2,
+				turns % 2 == 1);
+	return numbered(cut, index - all, true);
+}
+
+// ---------------------------------------------------------------- jitter
+
+#define UNIFORMS 12 // their sum has a standard deviation of one: Irwin and Hall
+#define ONE (INT64_C(1) << 30)
+#define HALVINGS 6
+
+// Nearly normal, of deviation 1, in units of 2^-30, from -6 to 6.
+static int64_t draw_normal(struct rng *rng)
+{
+	int64_t sum = -UNIFORMS / 2 * ONE;
+	for (int i = 0; i < UNIFORMS; i++)
+		sum += rng_next(rng) >> 34;
+	return sum;
+}
+
+// e^x, both in units of 2^-30, x up to 4 either way: the series of x / 2^6, squared six times.
+static int64_t exponential(int64_t x)
+{
+	int64_t small = x / (1 << HALVINGS), term = ONE, sum = ONE;
+	for (int i = 1; i <= 6; i++) {
+		term = (int64_t)((__int128)term * small / ONE / i);
+		sum += term;
+	}
+	for (int i = 0; i < HALVINGS; i++)
+		sum = (int64_t)((__int128)sum * sum / ONE);
+	return sum;
+}
+
+// How many 10^-9 of its time this one takes.
+static int64_t jitter_ppb(const struct step_setup *setup, struct rng *rng)
+{
+	int64_t width = setup->jitter_ppb, value;
+	switch (setup->jitter_kind) {
+	case JITTER_NORMAL:
+		value = STEP_PPB + (int64_t)((__int128)draw_normal(rng) * width / ONE);
+		return value > 0 ? value : 0;
+	case JITTER_LIST:
+#ifdef PLANT_HALF_A_LIST // a bug on purpose: what lies behind the middle is never drawn
+		return (int64_t)setup->jitter_list[rng_below(rng, setup->jitter_count / 2)];
+#endif
+		return (int64_t)setup->jitter_list[rng_below(rng, setup->jitter_count)];
+	case JITTER_LOGNORMAL: // its mean is 1, and its logarithm has the deviation
+		value = width * ONE / STEP_PPB;
+		value = (int64_t)((__int128)draw_normal(rng) * value / ONE) -
+			(int64_t)((__int128)value * value / ONE / 2);
+		return (int64_t)((__int128)exponential(value) * STEP_PPB / ONE);
+	default:
+		return STEP_PPB - width + rng_below(rng, 2 * setup->jitter_ppb + 1);
+	}
+}
+
+static bool is_slow(const struct step_setup *setup, const struct step_place *place)
+{
+	return place->stage == setup->slow_stage &&
+		(setup->slow_replica == 0 || place->replica + 1 == setup->slow_replica);
+}
+
+ps_t step_compute_ps(const struct plan *plan, const struct step_cell *cell,
+		     const struct step_setup *setup, const struct step_place *place)
+{
+	const struct parallel *cut = &plan->parallel;
+	struct operation operation = step_operation(cut, place->stage, place->index);
+	ps_t full_ps = operation.is_backward ? plan->timing.backward_ps : plan->timing.forward_ps;
+	ps_t time = full_ps * cell->layers / cell->slots;
+	if (place->stage + 1 == cut->pp && operation.chunk + 1 == cut->vpp)
+		time += step_share(full_ps, setup->loss_ppb, STEP_PPB);
+	if (is_slow(setup, place))
+		time += step_share(time, setup->slow_ppb, STEP_PPB);
+	if (!step_has_jitter(setup))
+		return time;
+	uint64_t id = ((uint64_t)place->replica * cut->pp + place->stage) * step_operations(cut) +
+		place->index;
+	struct rng rng = rng_of(setup->seed, RNG_WORKLOAD, id);
+	return step_share(time, (uint64_t)jitter_ppb(setup, &rng), STEP_PPB);
+}

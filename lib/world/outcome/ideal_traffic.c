@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// The least time of collectives: their messages told to ideal.c.
+
+#include <errno.h>
+
+#include <weft/core/check.h>
+
+#include "ideal.h"
+
+// ---------------------------------------------------------------- collectives of messages
+
+// Marks of messages are whole nanoseconds, rounded down.
+#define MARK_MAX (OP_NONE - 1)
+
+// A walk tells at most about so many messages: beyond, longer ones stand for several.
+#define WALK_MESSAGES_MAX (UINT64_C(1) << 24)
+
+struct walk {
+	struct ideal *ideal;
+	uint64_t chunk_bytes, payload_bytes;
+};
+
+// Payload of the last packet of what is no longer than a chunk; what stands for several messages
+// has others.
+static uint64_t last_packet_bytes(const struct walk *walk, uint64_t bytes)
+{
+	return bytes > walk->chunk_bytes ? 1 : (bytes - 1) % walk->payload_bytes + 1;
+}
+
+// A message of the collective, or several of chunks and the rest.
+static uint64_t packets_of(const struct walk *walk, uint64_t bytes)
+{
+	uint64_t rest = bytes % walk->chunk_bytes;
+	return bytes / walk->chunk_bytes * ideal_packets(walk->ideal, walk->chunk_bytes) +
+		ideal_packets(walk->ideal, rest);
+}
+
+static uint32_t mark_of(ps_t at)
+{
+	return at / PS_PER_NS < MARK_MAX ? (uint32_t)(at / PS_PER_NS) : MARK_MAX;
+}
+
+// A NIC has sent what was acknowledged; a scale-up line what has left, before it is there.
+static ps_t sent_ps(const struct ideal *ideal, const struct coll_message *message, ps_t there_ps)
+{
+	uint32_t per_host = ideal->topology->nics_per_host;
+	bool is_near = message->from / per_host == message->to / per_host;
+	return is_near ? there_ps - ideal->scenario->scaleup.delay_ps : there_ps;
+}
+
+static struct coll_marks tell(void *context, const struct coll_message *message)
+{
+	const struct walk *walk = context;
+	uint64_t bytes = message->bytes;
+	struct ideal_message told = {
+		.from = message->from,
+		.to = message->to,
+		.bytes = bytes,
+		.first_bytes = bytes < walk->chunk_bytes ? bytes : walk->chunk_bytes,
+		.packets = packets_of(walk, bytes),
+		.packet_bytes = last_packet_bytes(walk, bytes),
+		.begin_ps = message->after == OP_NONE ? 0 : message->after * PS_PER_NS,
+	};
+	ps_t there_ps = ideal_add(walk->ideal, &told);
+	uint32_t there = mark_of(there_ps);
+	bool is_later = message->before != OP_NONE && message->before > there;
+	return (struct coll_marks){mark_of(sent_ps(walk->ideal, message, there_ps)),
+				   is_later ? message->before : there};
+}
+
+// Chunks so long that messages are not too many, never shorter than they are. A stretch of longer
+// ones begins with what a message is, and is cut at its ends.
+static uint32_t walk_chunk_bytes(const struct coll_config *config)
+{
+	uint64_t chunk_bytes = config->chunk_bytes - config->chunk_bytes % config->element_bytes;
+	while (chunk_bytes * 2 <= COLL_CHUNK_BYTES_MAX &&
+	       config->bytes / chunk_bytes * config->ranks > WALK_MESSAGES_MAX)
+		chunk_bytes *= 2;
+	return (uint32_t)chunk_bytes;
+}
+
+int ideal_add_collective(struct ideal *ideal, struct arena *arena, const struct coll_config *config,
+			 struct refusal *refusal)
+{
+	struct coll_config coarse = *config;
+	struct walk walk = {ideal,
+			    config->chunk_bytes - config->chunk_bytes % config->element_bytes,
+			    ideal->scenario->transport.payload_bytes};
+	coarse.chunk_bytes = walk_chunk_bytes(config);
+	check(config->ranks <= ideal->topology->nics);
+	return coll_walk(&coarse, arena, tell, &walk, refusal);
+}
+
+// ---------------------------------------------------------------- rings with credits
+
+// The first slice of a channel's share.
+static uint64_t slice_bytes(const struct ring_config *ring, uint64_t share)
+{
+	uint64_t chunk = share;
+	if (ring->form == RING_BARRIER)
+		return share;
+	chunk = chunk < ring->chunk_bytes_max ? chunk : ring->chunk_bytes_max;
+	uint64_t slice = chunk / ring->slices;
+	return slice > 0 ? slice : 1;
+}
+
+// A channel's line around, so many steps, which are `hop` of each rank. A slice goes from its rank
+// to the one before it, or twice so far: the times of the links on the way add up.
+static void add_channel(struct ideal *ideal, const struct group *group, uint32_t channel,
+			uint64_t steps, struct ideal_message hop)
+{
+	ps_t chain_ps = 0;
+	for (uint32_t at = 0, i = 0; i < group->ranks; i++) {
+		uint32_t next = group_next(group, channel, at);
+		hop.from = group->gpus[at];
+		hop.to = group->gpus[next];
+		ps_t hop_ps = ideal_add(ideal, &hop);
+		uint64_t times = steps / group->ranks + (i < steps % group->ranks);
+		chain_ps += (ps_t)times * hop_ps;
+		at = next;
+	}
+	ideal->end_ps = ps_max(ideal->end_ps, chain_ps);
+}
+
+void ideal_add_ring(struct ideal *ideal, const struct group *group, const struct ring_config *ring,
+		    enum collective_kind kind, uint64_t bytes)
+{
+	uint64_t shard = bytes / group->ranks + (bytes % group->ranks != 0);
+	uint64_t steps = (kind == COLLECTIVE_ALL_REDUCE ? 2 : 1) * (uint64_t)(group->ranks - 1);
+	uint64_t payload_bytes = ideal->scenario->transport.payload_bytes;
+	struct ring_config whole = *ring;
+	whole.ranks = group->ranks;
+	whole.steps_max = 0;
+	for (uint32_t channel = 0; channel < ring->channels; channel++) {
+		uint64_t share = shard / ring->channels + (channel < shard % ring->channels);
+		struct ideal_message hop = {.bytes = steps * share, .packet_bytes = 1};
+		if (share == 0)
+			continue;
+		hop.first_bytes = slice_bytes(ring, share);
+		hop.packets = ring_plan_packets(&whole, kind, bytes, channel, payload_bytes);
+		add_channel(ideal, group, channel, steps, hop);
+	}
+}
+
+// ---------------------------------------------------------------- scenarios
+
+static int add_ring(struct ideal *ideal, struct arena *arena, const struct scenario *scenario,
+		    struct refusal *refusal)
+{
+	const struct traffic_config *traffic = &scenario->traffic;
+	enum collective_kind kind = (enum collective_kind)traffic->collective;
+	struct job job;
+	int rc = job_from_ring(&job, arena, kind, traffic->bytes, scenario->fabric.nics_per_host,
+			       &traffic->ring, refusal);
+	if (rc == 0)
+		ideal_add_ring(ideal, &job.groups[0], &traffic->ring, kind, traffic->bytes);
+	return rc;
+}
+
+int ideal_scenario(struct ideal_time *ret, struct arena *arena, const struct scenario *scenario,
+		   struct refusal *refusal)
+{
+	const struct traffic_config *traffic = &scenario->traffic;
+	bool is_ring = traffic->kind == TRAFFIC_RING && traffic->jobs <= 1 && traffic->axes == 0;
+	struct topology topology;
+	struct coll_config config;
+	struct ideal *ideal;
+	if (!is_ring && traffic->kind != TRAFFIC_COLLECTIVE)
+		return refuse(refusal, -EINVAL,
+			      "this traffic is no single collective: several rings (traffic.jobs, "
+			      "traffic.axes), or another traffic.kind",
+			      0, 0, 0);
+	int rc = topology_build(&topology, arena, &scenario->fabric, scenario->seed, refusal);
+	if (rc < 0 || (rc = ideal_create(&ideal, arena, scenario, &topology, refusal)) < 0)
+		return rc;
+	scenario_collective(&config, scenario);
+	if (is_ring)
+		rc = add_ring(ideal, arena, scenario, refusal);
+	else if ((rc = coll_check(&config, refusal)) == 0)
+		rc = ideal_add_collective(ideal, arena, &config, refusal);
+	if (rc == 0)
+		*ret = ideal_time(ideal);
+	return rc;
+}

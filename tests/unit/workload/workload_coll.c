@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collectives as programs: what is refused, shapes of trees, the algorithm that NCCL would take,
+// joins, and places in a larger program. What they compute: tests/property/workload_coll.c.
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <weft/workload/coll.h>
+
+#define ARENA_BYTES ((size_t)8 << 20)
+
+static const struct coll_config usual = {
+	.kind = COLL_ALL_REDUCE,
+	.algorithm = COLL_RING,
+	.ranks = 8,
+	.bytes = 1 << 20,
+	.element_bytes = 4,
+	.channels = 1,
+	.chunk_bytes = 1 << 20,
+	.domain = 1,
+};
+
+static void refused(const struct coll_config *config, const char *why)
+{
+	struct refusal refusal = {0};
+	assert_true(coll_check(config, &refusal) < 0);
+	assert_non_null(strstr(refusal.text, why));
+}
+
+static void what_makes_no_sense_is_refused(void **state)
+{
+	(void)state;
+	struct refusal refusal;
+	struct coll_config config = usual;
+	assert_int_equal(coll_check(&config, &refusal), 0);
+	config.algorithm = COLL_PAT;
+	refused(&config, "no such algorithm");
+	config = usual;
+	config.algorithm = COLL_HALVING_DOUBLING;
+	config.ranks = 6;
+	assert_int_equal(coll_check(&config, &refusal), 0); // folded
+	config.kind = COLL_ALL_GATHER;
+	refused(&config, "power of two of ranks, not 6");
+	config.algorithm = COLL_PAT;
+	assert_int_equal(coll_check(&config, &refusal), 0);
+	config.domain = 2;
+	refused(&config, "one rank a scale-up domain");
+	config = usual;
+	config.domain = 3;
+	refused(&config, "whole scale-up domains of 3");
+	config = usual;
+	config.bytes = 1023;
+	refused(&config, "whole elements of 4");
+	config = usual;
+	config.element_bytes = 3;
+	refused(&config, "1, 2, 4 or 8 bytes, not 3");
+	config = usual;
+	config.root = 1;
+	refused(&config, "root 1 is none");
+	config = usual;
+	config.chunk_bytes = 3;
+	refused(&config, "a chunk has 4");
+	config = usual;
+	config.ranks = 1;
+	refused(&config, "not 1");
+}
+
+// ---------------------------------------------------------------- trees
+
+static struct program *program_of(struct arena *arena, void *memory,
+				  const struct coll_config *config)
+{
+	struct refusal refusal = {0};
+	struct program *program;
+	memset(memory, 0, ARENA_BYTES);
+	arena_init(arena, memory, ARENA_BYTES);
+	if (coll_program(&program, arena, config, &refusal) < 0)
+		fail_msg("%s", refusal.text);
+	return program;
+}
+
+// Whom each rank sends sums to in one tree. Trees take turns: tree `tree` has the bytes from
+// `first` on.
+static void parents(const struct program *program, uint64_t first, uint64_t end, int64_t *ret)
+{
+	for (uint32_t rank = 0; rank < program->ranks; rank++)
+		ret[rank] = -1;
+	for (uint32_t i = 0; i < program->op_count; i++) {
+		const struct op *op = &program->ops[i];
+		if (op->kind == OP_RECEIVE && op->is_sum && op->offset >= first && op->offset < end)
+			ret[op->peer] = op->rank;
+	}
+}
+
+// NCCL draws them so (src/graph/trees.cc): of 14 ranks, and the shifted second of an odd number.
+static void trees_are_those_of_nccl(void **state)
+{
+	static const int64_t of_14[] = {-1, 2, 4, 2, 8, 6, 4, 6, 0, 10, 12, 10, 8, 12};
+	static const int64_t of_7[] = {-1, 2, 4, 2, 0, 6, 4};
+	struct coll_config config = usual;
+	struct arena arena;
+	void *memory = aligned_alloc(64, ARENA_BYTES);
+	int64_t is[14];
+	(void)state;
+	config.algorithm = COLL_DOUBLE_TREE;
+	config.ranks = 14;
+	struct program *program = program_of(&arena, memory, &config);
+	parents(program, 0, config.bytes / 2, is);
+	assert_memory_equal(is, of_14, sizeof(of_14));
+	parents(program, config.bytes / 2, config.bytes, is); // in the mirror
+	for (uint32_t rank = 0; rank < 14; rank++)
+		assert_int_equal(is[13 - rank], of_14[rank] < 0 ? -1 : 13 - of_14[rank]);
+	config.ranks = 7;
+	program = program_of(&arena, memory, &config);
+	parents(program, 0, config.bytes / 2, is);
+	assert_memory_equal(is, of_7, sizeof(of_7));
+	parents(program, config.bytes / 2, config.bytes, is);
+	for (uint32_t rank = 0; rank < 7; rank++)
+		assert_int_equal(is[(rank + 1) % 7], of_7[rank] < 0 ? -1 : (of_7[rank] + 1) % 7);
+	free(memory);
+}
+
+// A leaf of one tree has children in the other: nobody but the two tops sends less than it may.
+static void every_rank_works_in_one_tree(void **state)
+{
+	struct coll_config config = usual;
+	struct arena arena;
+	void *memory = aligned_alloc(64, ARENA_BYTES);
+	(void)state;
+	config.algorithm = COLL_DOUBLE_TREE;
+	for (config.ranks = 2; config.ranks <= 40; config.ranks++) {
+		struct program *program = program_of(&arena, memory, &config);
+		uint64_t sent[40] = {0};
+		for (uint32_t i = 0; i < program->op_count; i++)
+			if (program->ops[i].kind == OP_SEND)
+				sent[program->ops[i].rank] += program->ops[i].bytes;
+		for (uint32_t rank = 0; rank < config.ranks; rank++)
+			assert_in_range(sent[rank], config.bytes / 2, 2 * config.bytes);
+	}
+	free(memory);
+}
+
+// ---------------------------------------------------------------- in a larger program
+
+// Two collectives of half of the ranks each, one behind the other: the second waits for the first.
+static void places_are_kept(void **state)
+{
+	static const uint32_t ranks[] = {1, 3, 5, 7};
+	struct coll_config config = usual;
+	struct refusal refusal = {0};
+	struct arena arena;
+	struct program *program;
+	struct program_run *run;
+	void *memory = aligned_alloc(64, ARENA_BYTES);
+	uint32_t after[4] = {OP_NONE, OP_NONE, OP_NONE, OP_NONE}, ops, edges;
+	(void)state;
+	memset(memory, 0, ARENA_BYTES);
+	arena_init(&arena, memory, ARENA_BYTES);
+	config.ranks = 4;
+	assert_int_equal(coll_count(&config, &arena, true, &ops, &edges, &refusal), 0);
+	assert_int_equal(program_create(&program, &arena, 8, 2 * ops, 2 * edges, &refusal), 0);
+	struct coll_place place = {.ranks = ranks, .after = after, .tag = 5, .offset = 64};
+	assert_int_equal(coll_put(program, &arena, &config, &place, &refusal), 0);
+	assert_int_equal(program->op_count, ops);
+	uint32_t half = program->op_count;
+	place.tag = 9;
+	assert_int_equal(coll_put(program, &arena, &config, &place, &refusal), 0);
+	assert_int_equal(program->buffer_bytes, 64 + config.bytes);
+	assert_int_equal(program_seal(program, &arena, &refusal), 0);
+	assert_int_equal(program_run_create(&run, &arena, program), 0);
+	for (uint32_t rank = 0; rank < 8; rank++)
+		for (uint32_t op; (op = program_run_next(run, rank)) != OP_NONE;) {
+			assert_true(op < half); // the second has nothing to do yet
+			assert_true(rank % 2 == 1);
+			assert_int_equal(program->ops[op].kind, OP_SEND);
+			assert_int_equal(program->ops[op].tag, 5);
+			assert_true(program->ops[op].offset >= 64);
+		}
+	free(memory);
+}
+
+// ---------------------------------------------------------------- choices and figures
+
+static void nccl_takes_what_is_quicker(void **state)
+{
+	struct coll_config config = usual;
+	uint64_t bps = UINT64_C(400000000000);
+	(void)state;
+	config.ranks = 64;
+	config.bytes = 1 << 10; // latency decides: 126 hops of a ring, 12 of a tree
+	assert_int_equal(coll_choose(&config, bps), COLL_DOUBLE_TREE);
+	config.bytes = UINT64_C(1) << 33; // bandwidth
+	assert_int_equal(coll_choose(&config, bps), COLL_RING);
+	config.kind = COLL_REDUCE_SCATTER;
+	assert_int_equal(coll_choose(&config, bps), COLL_RING);
+	config.bytes = 1 << 10;
+	assert_int_equal(coll_choose(&config, bps), COLL_PAT);
+	config.domain = 2; // PAT has one rank a node
+	assert_int_equal(coll_choose(&config, bps), COLL_RING);
+	config.kind = COLL_ALL_TO_ALL;
+	assert_int_equal(coll_choose(&config, bps), COLL_DIRECT);
+}
+
+static void assert_near(double is, double should)
+{
+	assert_true(is > should - 1e-12 && is < should + 1e-12);
+}
+
+// nccl-tests, doc/PERFORMANCE.md.
+static void bus_bandwidth_is_that_of_nccl_tests(void **state)
+{
+	(void)state;
+	assert_near(coll_bus_factor(COLL_ALL_REDUCE, 8), 2 * 7.0 / 8);
+	assert_near(coll_bus_factor(COLL_REDUCE_SCATTER, 8), 7.0 / 8);
+	assert_near(coll_bus_factor(COLL_ALL_GATHER, 8), 7.0 / 8);
+	assert_near(coll_bus_factor(COLL_ALL_TO_ALL, 8), 7.0 / 8);
+	assert_near(coll_bus_factor(COLL_GATHER, 8), 7.0 / 8);
+	assert_near(coll_bus_factor(COLL_SCATTER, 8), 7.0 / 8);
+	assert_near(coll_bus_factor(COLL_BROADCAST, 8), 1);
+	assert_near(coll_bus_factor(COLL_REDUCE, 8), 1);
+	assert_near(coll_bus_factor(COLL_SEND_RECEIVE, 8), 1);
+}
+
+// Not after its memory is full: that takes seconds where there is much of it.
+static void a_program_that_has_no_room_is_refused_at_once(void **state)
+{
+	(void)state;
+	static _Alignas(64) uint8_t memory[ARENA_BYTES];
+	struct coll_config config = usual;
+	struct refusal refusal = {0};
+	struct program *program;
+	struct arena arena;
+	config.chunk_bytes = 64;
+	arena_init(&arena, memory, ARENA_BYTES);
+	assert_int_equal(coll_program(&program, &arena, &config, &refusal), -ENOMEM);
+	assert_non_null(strstr(refusal.text, "take larger chunks"));
+	assert_true(arena.used < 1024); // the scratch of counting
+	config.chunk_bytes = 1 << 14;
+	assert_int_equal(coll_program(&program, &arena, &config, &refusal), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_makes_no_sense_is_refused),
+		cmocka_unit_test(trees_are_those_of_nccl),
+		cmocka_unit_test(every_rank_works_in_one_tree),
+		cmocka_unit_test(places_are_kept),
+		cmocka_unit_test(nccl_takes_what_is_quicker),
+		cmocka_unit_test(bus_bandwidth_is_that_of_nccl_tests),
+		cmocka_unit_test(a_program_that_has_no_room_is_refused_at_once),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
