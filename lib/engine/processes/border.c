@@ -6,8 +6,8 @@
 
 #include <errno.h>
 
+#include "backoff.h"
 #include "mail.h"
-#include "patience.h"
 
 #define CROSS_AHEAD 16 // departures whose packet is fetched ahead, to be copied
 #define TAKE_AHEAD 8   // crossings whose cable is fetched ahead
@@ -101,14 +101,14 @@ const uint64_t *border_machines(const struct border *border)
 // It takes meanwhile what comes: the other one may wait for just that.
 void border_free_slot(struct border *border, uint32_t rank, uint32_t slot)
 {
-	struct patience patience = {0};
+	struct backoff backoff = {0};
 	struct peer *peer = &border->peers[rank];
 	while (peer->is_under_way[slot] &&
 	       !border->ranks->ops->is_sent(border->ranks, rank, slot)) {
 		border_poll(border);
-		patience_take(&patience, border->ranks);
+		backoff_take(&backoff, border->ranks);
 	}
-	patience_end(&patience, border->ranks);
+	backoff_end(&backoff, border->ranks);
 	peer->is_under_way[slot] = false;
 }
 
@@ -395,10 +395,10 @@ static bool is_awaiting(const struct border *border)
 
 void border_close(struct border *border)
 {
-	struct patience patience = {0};
+	struct backoff backoff = {0};
 	while (border_poll(border), is_awaiting(border))
-		patience_take(&patience, border->ranks);
-	patience_end(&patience, border->ranks);
+		backoff_take(&backoff, border->ranks);
+	backoff_end(&backoff, border->ranks);
 }
 
 uint64_t border_stranded(const struct border *border)

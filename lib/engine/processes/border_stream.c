@@ -3,8 +3,8 @@
 
 #include <string.h>
 
+#include "backoff.h"
 #include "border_slab.h"
-#include "patience.h"
 
 void border_write(void *context, void *from, size_t bytes)
 {
@@ -42,12 +42,12 @@ void border_read_from(struct border *border, uint32_t rank)
 
 static void read_slab(struct border *border)
 {
-	struct patience patience = {0};
+	struct backoff backoff = {0};
 	uint32_t from = border->stream_peer;
 	struct slab *in = border->peers[from].in;
 	border->ranks->ops->expect(border->ranks, from, in, sizeof(*in));
 	while (!border->ranks->ops->has_come(border->ranks, from, &border->stream_end))
-		patience_take(&patience, border->ranks);
+		backoff_take(&backoff, border->ranks);
 	border->stream_at = 0;
 }
 

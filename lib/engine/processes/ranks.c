@@ -8,7 +8,7 @@
 #include <weft/core/check.h>
 #include <weft/world/world.h>
 
-#include "patience.h"
+#include "backoff.h"
 
 // The first of these variables that is there, as a number; `otherwise` without one.
 static uint32_t number_of(const char *const *names, uint32_t otherwise)
@@ -54,12 +54,12 @@ int ranks_fit(uint32_t count, uint32_t launched, struct refusal *refusal)
 
 void ranks_share(struct ranks *ranks, const void *mine, void *all, size_t bytes)
 {
-	struct patience patience = {0};
+	struct backoff backoff = {0};
 	check(bytes <= INT32_MAX); // MPI counts in ints
 	ranks->ops->share(ranks, mine, all, bytes);
 	while (!ranks->ops->has_all(ranks))
-		patience_take(&patience, ranks);
-	patience_end(&patience, ranks);
+		backoff_take(&backoff, ranks);
+	backoff_end(&backoff, ranks);
 }
 
 struct opinion {

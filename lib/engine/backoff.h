@@ -5,14 +5,14 @@
 
 #include <weft/engine/ranks.h>
 
-struct patience {
+struct backoff {
 	uint32_t tries;
 	double asked_s; // when it was first seen that the user asked to stop; 0 = not yet
 	double cpu_s;	// CPU time of this process when it began to wait
 };
 
 // One more try in vain. Ends the process when patience is over.
-void patience_take(struct patience *patience, struct ranks *ranks);
+void backoff_take(struct backoff *backoff, struct ranks *ranks);
 
 // It has come: counts the CPU time that waiting took, with what was laid meanwhile.
-void patience_end(const struct patience *patience, struct ranks *ranks);
+void backoff_end(const struct backoff *backoff, struct ranks *ranks);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waiting for another rank.
 
-#include "patience.h"
+#include "backoff.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -21,28 +21,28 @@ static double now_s(clockid_t clock)
 	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-void patience_take(struct patience *patience, struct ranks *ranks)
+void backoff_take(struct backoff *backoff, struct ranks *ranks)
 {
-	if (patience->tries == 0)
-		patience->cpu_s = now_s(CLOCK_PROCESS_CPUTIME_ID);
-	if (patience->tries++ < SPIN_TRIES) {
+	if (backoff->tries == 0)
+		backoff->cpu_s = now_s(CLOCK_PROCESS_CPUTIME_ID);
+	if (backoff->tries++ < SPIN_TRIES) {
 		pace_relax();
 		return;
 	}
 	sched_yield();
-	if (patience->tries % LOOK_TRIES != 0 || ranks->stop == NULL || *ranks->stop == 0)
+	if (backoff->tries % LOOK_TRIES != 0 || ranks->stop == NULL || *ranks->stop == 0)
 		return;
-	if (patience->asked_s == 0)
-		patience->asked_s = now_s(CLOCK_MONOTONIC);
-	if (now_s(CLOCK_MONOTONIC) - patience->asked_s < LOST_S)
+	if (backoff->asked_s == 0)
+		backoff->asked_s = now_s(CLOCK_MONOTONIC);
+	if (now_s(CLOCK_MONOTONIC) - backoff->asked_s < LOST_S)
 		return;
 	fprintf(stderr, "weft: rank %u was asked to stop, and another rank does not answer\n",
 		ranks->index);
 	ranks->ops->give_up(ranks, EXIT_PEER_LOST);
 }
 
-void patience_end(const struct patience *patience, struct ranks *ranks)
+void backoff_end(const struct backoff *backoff, struct ranks *ranks)
 {
-	if (patience->tries > 0)
-		ranks->waited_cpu_s += now_s(CLOCK_PROCESS_CPUTIME_ID) - patience->cpu_s;
+	if (backoff->tries > 0)
+		ranks->waited_cpu_s += now_s(CLOCK_PROCESS_CPUTIME_ID) - backoff->cpu_s;
 }
