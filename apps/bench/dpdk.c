@@ -25,7 +25,7 @@
 #define SLICE_MS 50
 #define BACKLOG_INSIDE 32u // frames: a burst
 #define BACKLOG_OUTSIDE 20480u
-#define SHELF_OUTSIDE 20480u
+#define DATA_PATH_OUTSIDE 20480u
 #define MPR_INSIDE 128u
 #define MPR_OUTSIDE 16384u
 
@@ -130,7 +130,7 @@ static int measure_in(struct row *row, struct arena *arena, uint32_t repeat,
 		.payload_bytes = PAYLOAD_BYTES,
 		.packet_ps = line_ps(line_of(LINE_BPS), PAYLOAD_BYTES + HEADER_BYTES),
 		.backlog = row->is_outside ? BACKLOG_OUTSIDE : BACKLOG_INSIDE,
-		.shelf = row->is_outside ? SHELF_OUTSIDE : 0,
+		.data_path = row->is_outside ? DATA_PATH_OUTSIDE : 0,
 		.has_icrc = row->has_icrc,
 		.slices = repeat,
 		.slice_ms = SLICE_MS,
@@ -220,9 +220,9 @@ static const char *place_name(const struct row *row)
 
 static double set_mib(const struct row *row)
 {
-	// Those on a loop's cable and on the shelf; or those of a burst, which the pool gives out
-	// again at once.
-	uint64_t frames = row->is_outside ? BACKLOG_OUTSIDE + SHELF_OUTSIDE : BACKLOG_INSIDE;
+	// Those on a loop's cable and on the data path; or those of a burst, which the pool gives
+	// out again at once.
+	uint64_t frames = row->is_outside ? BACKLOG_OUTSIDE + DATA_PATH_OUTSIDE : BACKLOG_INSIDE;
 	return (double)(frames * row->result.frame_bytes) / 1048576;
 }
 

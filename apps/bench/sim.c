@@ -62,7 +62,7 @@ static int take_scenario(struct bench *bench)
 	const char *name = bench->options->scenario_name;
 	int rc = bench_room(bench, 1);
 	if (rc == 0)
-		rc = shelf_find(SHELF_SCENARIOS, name, path, sizeof(path), &bench->refusal);
+		rc = data_path_find(DATA_PATH_SCENARIOS, name, path, sizeof(path), &bench->refusal);
 	if (rc == 0)
 		rc = file_read(path, SCENARIO_BYTES_MAX, &bench->texts[0], &bench->bytes[0],
 			       &bench->refusal);

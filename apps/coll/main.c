@@ -397,8 +397,8 @@ static int show(struct call *call)
 
 static int read_scenario(struct call *call)
 {
-	int rc = shelf_find(SHELF_SCENARIOS, call->scenario_name, call->path, sizeof(call->path),
-			    &call->refusal);
+	int rc = data_path_find(DATA_PATH_SCENARIOS, call->scenario_name, call->path,
+				sizeof(call->path), &call->refusal);
 	if (rc < 0)
 		return rc;
 	return file_read(call->path, SCENARIO_BYTES_MAX, &call->text, &call->text_bytes,

@@ -130,7 +130,8 @@ static int read_verdict(struct call *call)
 {
 	char path[PATH_BYTES], *text;
 	size_t bytes;
-	int rc = shelf_find(SHELF_PROFILES, call->profile_name, path, sizeof(path), &call->refusal);
+	int rc = data_path_find(DATA_PATH_PROFILES, call->profile_name, path, sizeof(path),
+				&call->refusal);
 	if (rc == 0)
 		rc = file_read(path, PROFILE_BYTES_MAX, &text, &bytes, &call->refusal);
 	if (rc < 0)

@@ -86,7 +86,8 @@ static int read_scenario(struct call *call)
 	char *text;
 	size_t bytes;
 	struct refusal *refusal = &call->refusal;
-	int rc = shelf_find(SHELF_SCENARIOS, call->scenario_name, path, sizeof(path), refusal);
+	int rc = data_path_find(DATA_PATH_SCENARIOS, call->scenario_name, path, sizeof(path),
+				refusal);
 	if (rc == 0)
 		rc = file_read(path, SCENARIO_BYTES_MAX, &text, &bytes, refusal);
 	if (rc < 0)

@@ -217,8 +217,8 @@ static int read_profile(struct book *book, struct case_run *run, const struct fi
 	path_of(path, book, run, "profile.yaml");
 	int rc = 0;
 	if (run->of->profile != NULL)
-		rc = shelf_find(SHELF_PROFILES, run->of->profile, path, sizeof(path),
-				&book->refusal);
+		rc = data_path_find(DATA_PATH_PROFILES, run->of->profile, path, sizeof(path),
+				    &book->refusal);
 	if (rc == 0 && run->of->profile != NULL)
 		rc = file_read(path, TEXT_BYTES_MAX, &text, &bytes, &book->refusal);
 	if (rc == 0)

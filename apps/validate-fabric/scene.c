@@ -21,7 +21,7 @@ static const char *const kept[] = {"seed", "fabric", "queue",  "scaleup", "trans
 
 int scene_read(struct scene *ret, const char *name, struct refusal *refusal)
 {
-	int rc = shelf_find(SHELF_SCENARIOS, name, ret->path, sizeof(ret->path), refusal);
+	int rc = data_path_find(DATA_PATH_SCENARIOS, name, ret->path, sizeof(ret->path), refusal);
 	return rc < 0 ? rc
 		      : file_read(ret->path, SCENE_BYTES_MAX, &ret->text, &ret->bytes, refusal);
 }

@@ -39,9 +39,9 @@ static int list_one(FILE *to, const char *folder, const char *file, struct refus
 int profiles_list(FILE *to, struct refusal *refusal)
 {
 	char folder[PATH_MAX + 512];
-	for (unsigned i = 0; shelf_folder(SHELF_PROFILES, i) != NULL; i++) {
+	for (unsigned i = 0; data_path_folder(DATA_PATH_PROFILES, i) != NULL; i++) {
 		struct dirent **entries;
-		snprintf(folder, sizeof(folder), "%s", shelf_folder(SHELF_PROFILES, i));
+		snprintf(folder, sizeof(folder), "%s", data_path_folder(DATA_PATH_PROFILES, i));
 		int count = scandir(folder, &entries, is_profile, alphasort), rc = 0;
 		if (count < 0)
 			continue;

@@ -45,8 +45,8 @@ struct ring_bench {
 	struct outbox out;
 	struct held *held; // [packets + 1]
 	struct burst burst;
-	void **shelf; // [options->shelf] frames put aside, oldest first
-	uint32_t shelf_used, shelf_at;
+	void **data_path; // [options->data path] frames put aside, oldest first
+	uint32_t data_path_used, data_path_at;
 	uint32_t queued[CABLES];
 	ps_t now;
 	uint64_t at;		  // tick up to which time is accounted
@@ -69,18 +69,18 @@ static void account(struct ring_bench *bench, enum ring_stage stage)
 
 // ---------------------------------------------------------------- frames
 
-// Gives frames back by way of the shelf, which hands out the one that lay longest.
+// Gives frames back by way of the data path, which hands out the one that lay longest.
 static void free_frames(struct ring_bench *bench, const struct burst *burst)
 {
 	void *owners[PORT_BURST];
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < burst->count; i++) {
 		void *owner = burst->frames[i].owner;
-		if (bench->options->shelf > 0) {
-			void *oldest = bench->shelf[bench->shelf_at];
-			bench->shelf[bench->shelf_at] = owner;
-			bench->shelf_at = bench->shelf_at + 1 < bench->options->shelf
-				? bench->shelf_at + 1
+		if (bench->options->data_path > 0) {
+			void *oldest = bench->data_path[bench->data_path_at];
+			bench->data_path[bench->data_path_at] = owner;
+			bench->data_path_at = bench->data_path_at + 1 < bench->options->data_path
+				? bench->data_path_at + 1
 				: 0;
 			owner = oldest;
 		}
@@ -91,17 +91,17 @@ static void free_frames(struct ring_bench *bench, const struct burst *burst)
 	account(bench, RING_BUFFERS);
 }
 
-static void clear_shelf(struct ring_bench *bench)
+static void clear_data_path(struct ring_bench *bench)
 {
-	for (uint32_t i = 0; i < bench->options->shelf; i++)
-		if (bench->shelf[i] != NULL)
-			bench->ports.ops->give(&bench->ports, &bench->shelf[i], 1);
+	for (uint32_t i = 0; i < bench->options->data_path; i++)
+		if (bench->data_path[i] != NULL)
+			bench->ports.ops->give(&bench->ports, &bench->data_path[i], 1);
 }
 
 static void take_frames(struct ring_bench *bench, struct burst *burst, uint32_t count)
 {
 	bool is_taken = bench->ports.ops->take(&bench->ports, burst->frames, count);
-	check(is_taken); // the pool holds all that cables and shelf can hold
+	check(is_taken); // the pool holds all that cables and data path can hold
 	burst->count = count;
 	account(bench, RING_BUFFERS);
 }
@@ -388,7 +388,8 @@ static int draw(struct ring_bench *bench, struct arena *arena)
 {
 	uint32_t packets = bench->options->packets->capacity;
 	bench->held = arena_draw(arena, ARENA_DRIVE, (size_t)packets + 1, sizeof(*bench->held));
-	bench->shelf = arena_draw(arena, ARENA_DRIVE, bench->options->shelf, sizeof(void *));
+	bench->data_path = arena_draw(arena, ARENA_DRIVE, bench->options->data_path,
+				      sizeof(void *));
 	bench->out = (struct outbox){
 		.departures = arena_draw(arena, ARENA_DRIVE, PORT_BURST, sizeof(struct departure)),
 		.places = arena_draw(arena, ARENA_DRIVE, PORT_BURST, sizeof(struct place)),
@@ -396,7 +397,7 @@ static int draw(struct ring_bench *bench, struct arena *arena)
 		.packets = bench->options->packets,
 		.chunks = bench->options->chunks,
 	};
-	return bench->held == NULL || bench->shelf == NULL || bench->out.departures == NULL ||
+	return bench->held == NULL || bench->data_path == NULL || bench->out.departures == NULL ||
 			bench->out.places == NULL
 		? -ENOMEM
 		: 0;
@@ -410,7 +411,8 @@ static int open_ports(struct ring_bench *bench, struct arena *arena, struct refu
 	int rc = port_plan(&bench->ports, arena, cables, CABLES, CABLES, refusal);
 	if (rc < 0)
 		return rc;
-	bench->ports.frames = 2 * bench->options->backlog + bench->options->shelf + SPARE_FRAMES;
+	bench->ports.frames = 2 * bench->options->backlog + bench->options->data_path +
+		SPARE_FRAMES;
 	bench->ports.frame_bytes_max = bench->codec.frame_bytes_max;
 	return port_dpdk_open(&bench->ports, arena, &bench->options->dpdk, refusal);
 }
@@ -459,7 +461,7 @@ static void conclude(struct ring_bench *bench)
 {
 	struct ring_bench_result *result = bench->result;
 	struct port_counts counts;
-	clear_shelf(bench);
+	clear_data_path(bench);
 	bench->ports.ops->count(&bench->ports, &counts);
 	result->frames = bench->ports.frames;
 	result->frame_bytes = bench->view.frame_bytes;

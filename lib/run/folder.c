@@ -106,10 +106,10 @@ static void list_one(FILE *to, const char *folder, const char *name)
 
 void folder_list_scenarios(FILE *to)
 {
-	for (unsigned i = 0; shelf_folder(SHELF_SCENARIOS, i) != NULL; i++) {
+	for (unsigned i = 0; data_path_folder(DATA_PATH_SCENARIOS, i) != NULL; i++) {
 		struct dirent **names;
 		char folder[PATH_MAX + 64];
-		snprintf(folder, sizeof(folder), "%s", shelf_folder(SHELF_SCENARIOS, i));
+		snprintf(folder, sizeof(folder), "%s", data_path_folder(DATA_PATH_SCENARIOS, i));
 		int count = scandir(folder, &names, is_scenario, by_name);
 		if (count < 0)
 			continue;

@@ -111,8 +111,8 @@ static int parse(struct call *call, const char *const *sets, uint32_t set_count,
 	char path[SCENARIO_PATH_BYTES];
 	char *text;
 	size_t bytes;
-	int rc = shelf_find(SHELF_SCENARIOS, call->options.scenario, path, sizeof(path),
-			    &call->refusal);
+	int rc = data_path_find(DATA_PATH_SCENARIOS, call->options.scenario, path, sizeof(path),
+				&call->refusal);
 	if (rc < 0)
 		return rc;
 	rc = file_read(path, SCENARIO_BYTES_MAX, &text, &bytes, &call->refusal);

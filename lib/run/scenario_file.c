@@ -14,7 +14,7 @@ int scenario_file_read(struct scenario *ret, const char *name, const char *const
 	char path[SCENARIO_PATH_BYTES];
 	char *text;
 	size_t bytes;
-	int rc = shelf_find(SHELF_SCENARIOS, name, path, sizeof(path), refusal);
+	int rc = data_path_find(DATA_PATH_SCENARIOS, name, path, sizeof(path), refusal);
 	if (rc == 0)
 		rc = file_read(path, SCENARIO_BYTES_MAX, &text, &bytes, refusal);
 	if (rc < 0)

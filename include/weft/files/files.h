@@ -99,16 +99,16 @@ int draft_end(struct draft *draft, int rc, struct refusal *refusal);
 
 // What is shipped: scenarios, and acceptance profiles (report_verdict.h). Beside a build's source
 // tree they lie in apps/, installed in share/weft/.
-enum shelf { SHELF_SCENARIOS, SHELF_PROFILES };
+enum data_path { DATA_PATH_SCENARIOS, DATA_PATH_PROFILES };
 
 // The file behind a name: `name` itself when it is a path (has a slash or ends in .yaml), else
 // name.yaml among the shipped ones of this kind. -ENOENT with the list of what there is.
-int shelf_find(enum shelf shelf, const char *name, char *ret_path, size_t path_bytes,
-	       struct refusal *refusal);
+int data_path_find(enum data_path data_path, const char *name, char *ret_path, size_t path_bytes,
+		   struct refusal *refusal);
 
-// The folders that shelf_find() looks in, one after the other; NULL after the last. The text is
+// The folders that data_path_find() looks in, one after the other; NULL after the last. The text is
 // good until the next call.
-const char *shelf_folder(enum shelf shelf, unsigned index);
+const char *data_path_folder(enum data_path data_path, unsigned index);
 
 #ifdef __cplusplus
 }

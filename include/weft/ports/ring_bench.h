@@ -41,9 +41,9 @@ struct ring_bench_options {
 	struct packet_pool *packets; // of both
 	struct fifo_pool *chunks;
 	uint16_t payload_bytes;
-	ps_t packet_ps;	  // virtual time that a data packet takes
-	uint32_t backlog; // data frames that lie on a cable before they are looked at, 32 and up
-	uint32_t shelf;	  // frames that are left alone before they are used again
+	ps_t packet_ps;	    // virtual time that a data packet takes
+	uint32_t backlog;   // data frames that lie on a cable before they are looked at, 32 and up
+	uint32_t data_path; // frames that are left alone before they are used again
 	bool has_icrc;
 	uint32_t slices; // of each loop, in turn
 	uint32_t slice_ms;

@@ -19,13 +19,13 @@ static const char *const places[] = {"../../apps", "../../share/weft", "../share
 static const struct {
 	const char *folder, *noun, *list_command;
 } kinds[] = {
-	[SHELF_SCENARIOS] = {"scenarios", "scenario", "weft sim --list"},
-	[SHELF_PROFILES] = {"profiles", "profile", "weft verdict --list"},
+	[DATA_PATH_SCENARIOS] = {"scenarios", "scenario", "weft sim --list"},
+	[DATA_PATH_PROFILES] = {"profiles", "profile", "weft verdict --list"},
 };
 
 #define PLACES (sizeof(places) / sizeof(places[0]))
 
-const char *shelf_folder(enum shelf shelf, unsigned index)
+const char *data_path_folder(enum data_path data_path, unsigned index)
 {
 	static char folder[PATH_MAX + 64];
 	char own[PATH_MAX];
@@ -36,7 +36,7 @@ const char *shelf_folder(enum shelf shelf, unsigned index)
 	char *slash = strrchr(own, '/');
 	if (slash != NULL)
 		*slash = '\0';
-	snprintf(folder, sizeof(folder), "%s/%s/%s", own, places[index], kinds[shelf].folder);
+	snprintf(folder, sizeof(folder), "%s/%s/%s", own, places[index], kinds[data_path].folder);
 	return folder;
 }
 
@@ -53,14 +53,14 @@ static int is_shipped(const struct dirent *entry)
 }
 
 // Appends the names of what is shipped to a text, as many as it holds.
-static void list_names(enum shelf shelf, char *text, size_t bytes)
+static void list_names(enum data_path data_path, char *text, size_t bytes)
 {
 	char more[64];
 	struct dirent **entries;
 	int count = -1;
-	snprintf(more, sizeof(more), " ... (%s has all)", kinds[shelf].list_command);
+	snprintf(more, sizeof(more), " ... (%s has all)", kinds[data_path].list_command);
 	for (unsigned i = 0; count < 0 && i < PLACES; i++)
-		count = scandir(shelf_folder(shelf, i), &entries, is_shipped, alphasort);
+		count = scandir(data_path_folder(data_path, i), &entries, is_shipped, alphasort);
 	bool is_full = false;
 	for (int i = 0; i < count; i++) {
 		size_t used = strlen(text), length = strlen(entries[i]->d_name) - 5;
@@ -77,8 +77,8 @@ static void list_names(enum shelf shelf, char *text, size_t bytes)
 		free(entries);
 }
 
-int shelf_find(enum shelf shelf, const char *name, char *ret_path, size_t path_bytes,
-	       struct refusal *refusal)
+int data_path_find(enum data_path data_path, const char *name, char *ret_path, size_t path_bytes,
+		   struct refusal *refusal)
 {
 	char path[PATH_MAX + 512];
 	if (is_path(name)) {
@@ -86,7 +86,7 @@ int shelf_find(enum shelf shelf, const char *name, char *ret_path, size_t path_b
 		return 0;
 	}
 	for (unsigned i = 0; i < PLACES; i++) {
-		snprintf(path, sizeof(path), "%s/%s.yaml", shelf_folder(shelf, i), name);
+		snprintf(path, sizeof(path), "%s/%s.yaml", data_path_folder(data_path, i), name);
 		char real[PATH_MAX];
 		if (realpath(path, real) != NULL && strlen(real) < path_bytes) {
 			strcpy(ret_path, real);
@@ -94,7 +94,7 @@ int shelf_find(enum shelf shelf, const char *name, char *ret_path, size_t path_b
 		}
 	}
 	snprintf(refusal->text, sizeof(refusal->text),
-		 "no %s '%.64s' is shipped; there are:", kinds[shelf].noun, name);
-	list_names(shelf, refusal->text, sizeof(refusal->text));
+		 "no %s '%.64s' is shipped; there are:", kinds[data_path].noun, name);
+	list_names(data_path, refusal->text, sizeof(refusal->text));
 	return -ENOENT;
 }
