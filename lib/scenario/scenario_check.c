@@ -284,14 +284,14 @@ static int check_transport(struct draft *draft)
 				    "transport.evs: %u over %u planes is not a power of two per "
 				    "plane",
 				    transport->ev_count, transport->planes);
-	if (transport->mpr != 64 && transport->mpr % MPR_OFFER_UNIT != 0)
+	if (transport->mpr != 64 && transport->mpr % MPR_GRANT_UNIT != 0)
 		return draft_refuse(draft, draft_mark(draft, "transport.mpr"),
 				    "transport.mpr: %u is no multiple of %u", transport->mpr,
-				    MPR_OFFER_UNIT);
-	if (transport->dynamic_mpr && transport->mpr < MPR_OFFER_UNIT)
+				    MPR_GRANT_UNIT);
+	if (transport->dynamic_mpr && transport->mpr < MPR_GRANT_UNIT)
 		return draft_refuse(draft, draft_mark(draft, "transport.mpr"),
 				    "transport.mpr: %u cannot be offered in units of %u",
-				    transport->mpr, MPR_OFFER_UNIT);
+				    transport->mpr, MPR_GRANT_UNIT);
 	int rc = draft_check_evs(draft);
 	return rc != 0 ? rc : check_timer(draft);
 }

@@ -2,7 +2,7 @@
 // The making of an endpoint: its configuration is checked, its memory measured and drawn. Nothing
 // in here runs after the world is built.
 #include "endpoint.h"
-#include "mrc/offer.h"
+#include "mrc/mpr_grant.h"
 #include "path/status.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ static int refuse_sizes(const struct transport_config *config, struct refusal *r
 	if (config->control_bytes < 1 || config->control_bytes > UINT16_MAX)
 		return refuse(refusal, -EINVAL, "control packets of % bytes: must be 1 to 65535",
 			      config->control_bytes, 0, 0);
-	if (!(is_power_of_two(config->mpr) || config->mpr % MPR_OFFER_UNIT == 0) ||
+	if (!(is_power_of_two(config->mpr) || config->mpr % MPR_GRANT_UNIT == 0) ||
 	    config->mpr < MPR_MIN || config->mpr > MPR_MAX)
 		return refuse(refusal, -EINVAL,
 			      "mpr is %, but must be a multiple of 128 or a power of two, % to %",
@@ -115,9 +115,9 @@ static int refuse_offers(const struct transport_config *config, struct refusal *
 {
 	if (!config->dynamic_mpr)
 		return 0;
-	if (config->mpr < MPR_OFFER_UNIT)
+	if (config->mpr < MPR_GRANT_UNIT)
 		return refuse(refusal, -EINVAL, "mpr is %: offers are made in units of %",
-			      config->mpr, MPR_OFFER_UNIT, 0);
+			      config->mpr, MPR_GRANT_UNIT, 0);
 	if (config->mpr_budget == 0)
 		return refuse(refusal, -EINVAL, "a dynamic mpr needs a budget", 0, 0, 0);
 	return 0;
@@ -376,7 +376,7 @@ int endpoint_create(struct endpoint **ret, struct arena *arena,
 	endpoint->mpr_last = config->mpr - 1;
 	endpoint->sends_mask = endpoint->layout.sends_mask;
 	endpoint->stash_mask = endpoint->layout.stash_mask;
-	endpoint->epoch_shift = offer_epoch_shift(config);
+	endpoint->epoch_shift = mpr_grant_epoch_shift(config);
 	endpoint->rto_units = (uint32_t)((config->rto_ps + SENT_ROUND_UP) >> SENT_SHIFT);
 	endpoint->reads_stamps = config->rtt == RTT_STAMP || config->service_time;
 	endpoint->is_rc = config->kind == TRANSPORT_RC;

@@ -51,7 +51,7 @@ struct endpoint {
 	uint32_t mpr_mask, sends_mask, stash_mask;
 	uint32_t mpr_last; // distance of the last PSN that is in the window from the first
 	uint32_t receivers, receivers_before; // QPs that received in this epoch, in the last: see
-	uint32_t epoch;			      // offer.c
+	uint32_t epoch;			      // mpr_grant.c
 	uint8_t epoch_shift;
 	uint32_t rto_units;  // base timeout in units of 1024 ps
 	uint8_t press;	     // penalty byte of all SACKs, beside what a QP's receiver half asks

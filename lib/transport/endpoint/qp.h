@@ -101,7 +101,7 @@ struct qp {
 	uint32_t ops_done;    // receiving: requests done, running number
 	uint32_t ops_end;     // PSN behind the last of these
 	uint32_t ack_waiting; // an ACK that has not left yet, 0 = none
-	uint32_t epoch;	      // when a SACK was sent last, see offer.c
+	uint32_t epoch;	      // when a SACK was sent last, see mpr_grant.c
 	uint64_t *ends;	      // [mpr] bits by PSN: last packets above a hole
 	uint32_t flush_next;  // context behind this whose requests are to be flushed, number + 1
 

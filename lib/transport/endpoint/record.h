@@ -26,7 +26,7 @@ struct qp_record {
 	uint32_t sends;		    // work requests posted, running number
 	uint32_t rcv_next;	    // oldest PSN not here
 	uint32_t ops_done, ops_end; // requests done, PSN behind the last of them
-	uint32_t epoch;		    // when a new packet came last, see offer.c
+	uint32_t epoch;		    // when a new packet came last, see mpr_grant.c
 	uint32_t context;	    // number + 1; 0 = none
 	uint32_t wait_next[2];	    // QP behind it of those that wait for a context, by enum need;
 				    // number + 1

@@ -9,7 +9,7 @@
 #include "endpoint/due.h"
 #include "endpoint/operation.h"
 #include "endpoint/service.h"
-#include "offer.h"
+#include "mpr_grant.h"
 #include "path/way.h"
 #include "placement.h"
 #include "reorder.h"
@@ -270,7 +270,7 @@ static void answer_sack(struct endpoint *endpoint, struct qp *qp, uint32_t index
 	sack->ev_echo = trigger->ev;
 	sack->trigger_offset = (int16_t)(offset > INT16_MAX ? INT16_MAX : offset);
 	sack->mark = trigger->is_marked;
-	sack->mpr = endpoint->config->dynamic_mpr ? offer_make(endpoint, qp, trigger->at) : 0;
+	sack->mpr = endpoint->config->dynamic_mpr ? mpr_grant_make(endpoint, qp, trigger->at) : 0;
 	sack->is_probe = 0;
 	sack->probe_id = 0;
 	fill_sack(endpoint, qp, packet);

@@ -8,7 +8,7 @@
 #include "ack.h"
 #include "credit.h"
 #include "flight.h"
-#include "offer.h"
+#include "mpr_grant.h"
 #include "path/balance.h"
 #include "path/load.h"
 #include "path/pair.h"
@@ -242,7 +242,7 @@ void sack_receive(struct endpoint *endpoint, struct qp *qp, const struct packet 
 	bool has_sample = endpoint->config->rtt != RTT_ONCE ||
 		(is_flying(endpoint, qp, trigger) &&
 		 !(qp->slots[trigger & endpoint->mpr_mask].flags & SLOT_AGAIN));
-	offer_take(qp, sack->mpr);
+	mpr_grant_take(qp, sack->mpr);
 	if (psn_distance(cumulative + 1, qp->una) > 0) // an overtaken SACK never moves una back
 		newly_bytes = advance(endpoint, qp, cumulative + 1);
 	newly_bytes += take_bitmap(endpoint, qp, cumulative + (uint32_t)(int32_t)sack->offset,

@@ -10,7 +10,7 @@
 //   sack.c       what was acknowledged       region.c     which memory may be written
 //   train.c      packets like the one before
 //   operation.c  which requests are done     ack.c        the target's word for it
-//   placement.c  what may be placed          offer.c      the window a target offers
+//   placement.c  what may be placed          mpr_grant.c      the window a target offers
 //   qp.c         one connection's state     endpoint.c   dispatch only
 //   state.c      RESET, INIT, RTR, RTS, ERROR (qp.h)
 //   status.c     ports that are down         peers.c      the NICs at the other ends

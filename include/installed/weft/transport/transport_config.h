@@ -75,8 +75,8 @@ enum rtt_source { RTT_LOCAL, RTT_STAMP, RTT_ONCE };
 #define RTO_DOUBLINGS_FOREVER 25u // so many doublings mean that a QP never gives up
 
 // The least window that a responder offers, in PSNs, where its own is not smaller.
-#define MPR_OFFER_MIN 1024u
-#define MPR_OFFER_UNIT 128u // of packet_sack.mpr
+#define MPR_GRANT_MIN 1024u
+#define MPR_GRANT_UNIT 128u // of packet_sack.mpr
 
 struct transport_config {
 	enum transport_kind kind;

@@ -2,7 +2,7 @@
 // Dynamic MPR at one NIC: what is offered to how many, and what a requester makes of it.
 #include "transport_bench.h"
 
-#include "../../../lib/transport/mrc/offer.h"
+#include "../../../lib/transport/mrc/mpr_grant.h"
 
 static struct transport_config offering(uint32_t mpr, uint32_t budget)
 {
@@ -14,9 +14,9 @@ static struct transport_config offering(uint32_t mpr, uint32_t budget)
 	return config;
 }
 
-static uint8_t offer_to(struct bench *bench, uint32_t qpn, ps_t now)
+static uint8_t mpr_grant_to(struct bench *bench, uint32_t qpn, ps_t now)
 {
-	return offer_make(bench->ends[1], endpoint_qp(bench->ends[1], qpn), now);
+	return mpr_grant_make(bench->ends[1], endpoint_qp(bench->ends[1], qpn), now);
 }
 
 #define EPOCH ((ps_t)1 << 24)
@@ -26,18 +26,18 @@ static void a_budget_is_shared_by_those_that_receive(void **state)
 	(void)state;
 	struct transport_config config = offering(4096, 8192);
 	struct bench *bench = bench_open(&config, 4, 0, 1);
-	assert_int_equal(offer_to(bench, 0, 0), 32); // never more than the MPR
-	assert_int_equal(offer_to(bench, 1, 0), 32);
-	assert_int_equal(offer_to(bench, 2, 0), 21);
-	assert_int_equal(offer_to(bench, 3, 0), 16);
-	assert_int_equal(offer_to(bench, 0, 10), 16);
-	assert_int_equal(offer_to(bench, 0, EPOCH), 16);     // the others were there just now
-	assert_int_equal(offer_to(bench, 0, 2 * EPOCH), 32); // and are no more
-	assert_int_equal(offer_to(bench, 1, 2 * EPOCH), 32);
-	assert_int_equal(offer_to(bench, 2, 9 * EPOCH), 32); // after a pause of all
+	assert_int_equal(mpr_grant_to(bench, 0, 0), 32); // never more than the MPR
+	assert_int_equal(mpr_grant_to(bench, 1, 0), 32);
+	assert_int_equal(mpr_grant_to(bench, 2, 0), 21);
+	assert_int_equal(mpr_grant_to(bench, 3, 0), 16);
+	assert_int_equal(mpr_grant_to(bench, 0, 10), 16);
+	assert_int_equal(mpr_grant_to(bench, 0, EPOCH), 16);	 // the others were there just now
+	assert_int_equal(mpr_grant_to(bench, 0, 2 * EPOCH), 32); // and are no more
+	assert_int_equal(mpr_grant_to(bench, 1, 2 * EPOCH), 32);
+	assert_int_equal(mpr_grant_to(bench, 2, 9 * EPOCH), 32); // after a pause of all
 	for (uint32_t qpn = 0; qpn < 4; qpn++)
-		offer_to(bench, qpn, 20 * EPOCH);
-	assert_int_equal(offer_to(bench, 0, 22 * EPOCH), 32); // four of long ago count no more
+		mpr_grant_to(bench, qpn, 20 * EPOCH);
+	assert_int_equal(mpr_grant_to(bench, 0, 22 * EPOCH), 32); // four of long ago count no more
 	bench_close(bench);
 }
 
@@ -46,25 +46,25 @@ static void an_epoch_is_as_long_as_the_line_needs(void **state)
 {
 	(void)state;
 	struct transport_config config = offering(4096, 16384);
-	assert_int_equal(offer_epoch_shift(&config), 24);
+	assert_int_equal(mpr_grant_epoch_shift(&config), 24);
 	config.payload_bytes = 938;
 	config.header_bytes = 62;
 	config.sack_bytes = 4096;
-	config.cc.rate_bps = 100000000000;		  // 16,384 kB need 1.31 ms
-	assert_int_equal(offer_epoch_shift(&config), 31); // 2.15 ms
+	config.cc.rate_bps = 100000000000;		      // 16,384 kB need 1.31 ms
+	assert_int_equal(mpr_grant_epoch_shift(&config), 31); // 2.15 ms
 	config.cc.rate_bps *= 2;
-	assert_int_equal(offer_epoch_shift(&config), 30);
+	assert_int_equal(mpr_grant_epoch_shift(&config), 30);
 	config.sack_bytes = 1000000; // 2 x 17 of these need 1.36 ms
-	assert_int_equal(offer_epoch_shift(&config), 31);
+	assert_int_equal(mpr_grant_epoch_shift(&config), 31);
 	config.mpr_budget = 1;
 	config.sack_bytes = 4096;
-	assert_int_equal(offer_epoch_shift(&config), 24);
+	assert_int_equal(mpr_grant_epoch_shift(&config), 24);
 	config.dynamic_mpr = false;
 	config.mpr_budget = UINT32_MAX;
-	assert_int_equal(offer_epoch_shift(&config), 24);
+	assert_int_equal(mpr_grant_epoch_shift(&config), 24);
 	config.dynamic_mpr = true;
 	config.cc.rate_bps = 1000000;
-	assert_int_equal(offer_epoch_shift(&config), 50);
+	assert_int_equal(mpr_grant_epoch_shift(&config), 50);
 }
 
 static void an_offer_is_never_less_than_the_least(void **state)
@@ -78,8 +78,8 @@ static void an_offer_is_never_less_than_the_least(void **state)
 	for (uint32_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct transport_config config = offering(cases[i].mpr, cases[i].budget);
 		struct bench *bench = bench_open(&config, 2, 0, 1);
-		offer_to(bench, 0, 0);
-		assert_int_equal(offer_to(bench, 1, 0), cases[i].units);
+		mpr_grant_to(bench, 0, 0);
+		assert_int_equal(mpr_grant_to(bench, 1, 0), cases[i].units);
 		bench_close(bench);
 	}
 }
@@ -91,12 +91,12 @@ static void the_counts_pass_the_wrap_of_their_epochs(void **state)
 	struct bench *bench = bench_open(&config, 4, 0, 1);
 	ps_t wrap = EPOCH << 32;
 	for (uint32_t qpn = 0; qpn < 4; qpn++)
-		offer_to(bench, qpn, wrap - 2 * EPOCH);
-	assert_int_equal(offer_to(bench, 0, wrap - EPOCH), 16);
-	offer_to(bench, 1, wrap - EPOCH);
-	offer_to(bench, 2, wrap - EPOCH);
-	assert_int_equal(offer_to(bench, 0, wrap), 21);
-	assert_int_equal(offer_to(bench, 0, wrap + EPOCH), 32);
+		mpr_grant_to(bench, qpn, wrap - 2 * EPOCH);
+	assert_int_equal(mpr_grant_to(bench, 0, wrap - EPOCH), 16);
+	mpr_grant_to(bench, 1, wrap - EPOCH);
+	mpr_grant_to(bench, 2, wrap - EPOCH);
+	assert_int_equal(mpr_grant_to(bench, 0, wrap), 21);
+	assert_int_equal(mpr_grant_to(bench, 0, wrap + EPOCH), 32);
 	bench_close(bench);
 }
 
@@ -105,7 +105,7 @@ static void the_first_of_all_may_come_in_the_epoch_of_the_wrap(void **state)
 	(void)state;
 	struct transport_config config = offering(4096, 8192);
 	struct bench *bench = bench_open(&config, 1, 0, 1);
-	assert_int_equal(offer_to(bench, 0, (EPOCH << 32) - EPOCH), 32);
+	assert_int_equal(mpr_grant_to(bench, 0, (EPOCH << 32) - EPOCH), 32);
 	bench_close(bench);
 }
 
@@ -230,11 +230,11 @@ static void no_offer_changes_nothing(void **state)
 	struct bench *bench = bench_open(&config, 1, 0, 1);
 	struct qp *qp = endpoint_qp(bench->ends[0], 0);
 	uint32_t limit = qp->mpr_limit;
-	offer_take(qp, 0);
+	mpr_grant_take(qp, 0);
 	assert_int_equal(qp->mpr_limit, limit);
-	offer_take(qp, 1);
+	mpr_grant_take(qp, 1);
 	assert_int_equal(qp->mpr_limit, 8 * 128);
-	offer_take(qp, 9);
+	mpr_grant_take(qp, 9);
 	assert_int_equal(qp->mpr_limit, 9 * 128);
 	bench_close(bench);
 }
