@@ -14,7 +14,7 @@
 #include "mrc/sleek.h"
 #include "mrc/tail.h"
 #include "operation.h"
-#include "path/dark.h"
+#include "path/no_port.h"
 #include "path/status.h"
 #include "rc/rc.h"
 #include "service.h"
@@ -54,7 +54,7 @@ int endpoint_post(struct endpoint *endpoint, uint32_t qpn, const struct work *wo
 		? post_pooled(endpoint, qpn, work, now)
 		: requester_post(endpoint, endpoint_qp(endpoint, qpn), work, now);
 	if (endpoint->has_port_work && rc == 0)
-		dark_on_post(endpoint, endpoint_qp(endpoint, qpn), now);
+		no_port_on_post(endpoint, endpoint_qp(endpoint, qpn), now);
 	return rc;
 }
 

@@ -53,19 +53,19 @@ struct endpoint {
 	uint32_t receivers, receivers_before; // QPs that received in this epoch, in the last: see
 	uint32_t epoch;			      // mpr_grant.c
 	uint8_t epoch_shift;
-	uint32_t rto_units;  // base timeout in units of 1024 ps
-	uint8_t press;	     // penalty byte of all SACKs, beside what a QP's receiver half asks
-	bool is_pooled;	     // fewer contexts than QPs: else QP i has context i from birth on
-	bool has_shares;     // QPs to one NIC share their congestion control
-	bool has_sleek;	     // losses are inferred from packets out of order, too
-	bool is_rc;	     // config->kind: which of the two protocols its QPs speak
-	bool reads_stamps;   // each round trip needs the time stamp that comes back
-	bool is_single;	     // each QP has one path, so one plane: a ready queue per plane
-	bool has_port_work;  // a port is down, or peers are to be told of ports
-	bool is_untold;	     // there may be peers who do not know which of our ports are down
-	bool has_dark_timer; // the time without a port is measured, of some QP
-	bool is_dark_anew;   // it begins when the timer rings, which it does at once
-	bool is_noted;	     // what leaves is timed or counted
+	uint32_t rto_units;	// base timeout in units of 1024 ps
+	uint8_t press;		// penalty byte of all SACKs, beside what a QP's receiver half asks
+	bool is_pooled;		// fewer contexts than QPs: else QP i has context i from birth on
+	bool has_shares;	// QPs to one NIC share their congestion control
+	bool has_sleek;		// losses are inferred from packets out of order, too
+	bool is_rc;		// config->kind: which of the two protocols its QPs speak
+	bool reads_stamps;	// each round trip needs the time stamp that comes back
+	bool is_single;		// each QP has one path, so one plane: a ready queue per plane
+	bool has_port_work;	// a port is down, or peers are to be told of ports
+	bool is_untold;		// there may be peers who do not know which of our ports are down
+	bool has_no_port_timer; // the time without a port is measured, of some QP
+	bool is_dark_anew;	// it begins when the timer rings, which it does at once
+	bool is_noted;		// what leaves is timed or counted
 	struct ready_queue ready[PLANES_MAX];
 	struct fifo control[PLANES_MAX];
 	struct transport_counters counters;
@@ -91,9 +91,9 @@ struct endpoint {
 	struct region_table regions;
 	struct context_pool pool;
 	struct peers peers;
-	uint32_t ask_head;  // the peers to be told, index + 1
-	uint32_t words;	    // peers who were last told that some port is down
-	ps_t dark_until_ps; // QPs end then when no port of theirs was up before
+	uint32_t ask_head;     // the peers to be told, index + 1
+	uint32_t words;	       // peers who were last told that some port is down
+	ps_t no_port_until_ps; // QPs end then when no port of theirs was up before
 	const struct cc_ops *cc_ops;
 	struct choices choices; // what QPs have: profiles by their numbers
 	struct share_table shares;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an operator asks and says of entropy values while an endpoint runs, as the controller's API
 // has it: by value, in three states. See path.h for what they mean.
-#include "dark.h"
 #include "endpoint/endpoint.h"
+#include "no_port.h"
 #include "pair.h"
 #include "place.h"
 
@@ -148,7 +148,7 @@ int endpoint_path_deny(struct endpoint *endpoint, uint32_t ev, uint32_t plane)
 		return -ENOENT;
 	change_profiles(endpoint, ev, plane, true);
 	change_qps(endpoint, ev, plane, true);
-	dark_on_deny(endpoint);
+	no_port_on_deny(endpoint);
 	return 0;
 }
 

@@ -3,11 +3,11 @@
 // a line that is up takes it, so it always tells what holds then. See status.h.
 #include "status.h"
 
-#include "dark.h"
 #include "endpoint/control.h"
 #include "endpoint/operation.h"
 #include "mrc/requester.h"
 #include "mrc/retransmit.h"
+#include "no_port.h"
 #include "way.h"
 
 // Requests travel over paths that overtake each other, and are repeated: one whose id is so little
@@ -208,7 +208,7 @@ void endpoint_port(struct endpoint *endpoint, uint32_t plane, bool is_up, ps_t n
 		if (status_is_down(endpoint, other))
 			move_waiting(endpoint, other, out);
 	if (touch_all(endpoint, plane) && !is_up)
-		dark_begin(endpoint, now);
+		no_port_begin(endpoint, now);
 }
 
 // ---------------------------------------------------------------- telling
@@ -448,8 +448,8 @@ void status_receive(struct endpoint *endpoint, uint32_t index, struct outbox *ou
 
 void status_on_time(struct endpoint *endpoint, uint32_t id, ps_t now)
 {
-	if (id == STATUS_TIMER_DARK) {
-		dark_on_time(endpoint, now);
+	if (id == STATUS_TIMER_NO_PORT) {
+		no_port_on_time(endpoint, now);
 		return;
 	}
 	const struct transport_config *config = endpoint->config;

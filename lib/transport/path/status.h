@@ -28,10 +28,10 @@ uint32_t status_next(struct endpoint *endpoint, uint32_t plane, ps_t now, struct
 // Takes an endpoint request or response; it is reused for the answer or given back.
 void status_receive(struct endpoint *endpoint, uint32_t index, struct outbox *out);
 
-// A timer rang: that of the request to peer `id`, or STATUS_TIMER_DARK.
+// A timer rang: that of the request to peer `id`, or STATUS_TIMER_NO_PORT.
 void status_on_time(struct endpoint *endpoint, uint32_t id, ps_t now);
 
-#define STATUS_TIMER_DARK UINT32_MAX // no port of a QP is up for as long as all tries take
+#define STATUS_TIMER_NO_PORT UINT32_MAX // no port of a QP is up for as long as all tries take
 
 // Places that it needs in the heap: one per peer, and one.
 static inline uint32_t status_timers(const struct transport_config *config, uint32_t qp_max)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long QPs wait that no port leads out of. See dark.h.
-#include "dark.h"
+// How long QPs wait that no port leads out of. See no_port.h.
+#include "no_port.h"
 
 #include "mrc/retransmit.h"
 #include "status.h"
@@ -15,38 +15,38 @@ static ps_t all_tries_ps(const struct endpoint *endpoint)
 	return total;
 }
 
-static void arm_dark(struct endpoint *endpoint, ps_t at)
+static void arm_no_port(struct endpoint *endpoint, ps_t at)
 {
-	if (!endpoint->has_dark_timer)
-		heap_push(&endpoint->timers, at, status_timer_key(STATUS_TIMER_DARK));
-	endpoint->has_dark_timer = true;
+	if (!endpoint->has_no_port_timer)
+		heap_push(&endpoint->timers, at, status_timer_key(STATUS_TIMER_NO_PORT));
+	endpoint->has_no_port_timer = true;
 }
 
-void dark_begin(struct endpoint *endpoint, ps_t now)
+void no_port_begin(struct endpoint *endpoint, ps_t now)
 {
 	endpoint->is_dark_anew = false;
 	if (endpoint->config->rto_doublings == RTO_DOUBLINGS_FOREVER)
 		return; // it would never be given up in the light either
-	endpoint->dark_until_ps = now + all_tries_ps(endpoint);
-	arm_dark(endpoint, endpoint->dark_until_ps);
+	endpoint->no_port_until_ps = now + all_tries_ps(endpoint);
+	arm_no_port(endpoint, endpoint->no_port_until_ps);
 }
 
-void dark_on_post(struct endpoint *endpoint, const struct qp *qp, ps_t now)
+void no_port_on_post(struct endpoint *endpoint, const struct qp *qp, ps_t now)
 {
 	if (path_is_cut(&qp->path))
-		dark_begin(endpoint, now);
+		no_port_begin(endpoint, now);
 }
 
 // What an operator says comes without a time.
-void dark_on_deny(struct endpoint *endpoint)
+void no_port_on_deny(struct endpoint *endpoint)
 {
 	if (endpoint->shape.ports_down == 0)
 		return;
-	if (endpoint->has_dark_timer)
-		heap_remove(&endpoint->timers, status_timer_key(STATUS_TIMER_DARK));
-	endpoint->has_dark_timer = false;
+	if (endpoint->has_no_port_timer)
+		heap_remove(&endpoint->timers, status_timer_key(STATUS_TIMER_NO_PORT));
+	endpoint->has_no_port_timer = false;
 	endpoint->is_dark_anew = true;
-	arm_dark(endpoint, 0);
+	arm_no_port(endpoint, 0);
 }
 
 // No port was up for long: whoever waits for one to send has waited as long as for a peer that is
@@ -63,15 +63,15 @@ static void end_in_the_dark(struct endpoint *endpoint)
 	}
 }
 
-void dark_on_time(struct endpoint *endpoint, ps_t now)
+void no_port_on_time(struct endpoint *endpoint, ps_t now)
 {
-	endpoint->has_dark_timer = false;
+	endpoint->has_no_port_timer = false;
 	if (endpoint->shape.ports_down == 0)
 		return;
 	if (endpoint->is_dark_anew)
-		dark_begin(endpoint, now);
-	else if (now < endpoint->dark_until_ps)
-		arm_dark(endpoint, endpoint->dark_until_ps);
+		no_port_begin(endpoint, now);
+	else if (now < endpoint->no_port_until_ps)
+		arm_no_port(endpoint, endpoint->no_port_until_ps);
 	else
 		end_in_the_dark(endpoint);
 }

@@ -7,13 +7,13 @@
 #include "endpoint/endpoint.h"
 
 // A QP with something to send lost its last port.
-void dark_begin(struct endpoint *endpoint, ps_t now);
+void no_port_begin(struct endpoint *endpoint, ps_t now);
 
 // Work was posted on a QP while ports are down.
-void dark_on_post(struct endpoint *endpoint, const struct qp *qp, ps_t now);
+void no_port_on_post(struct endpoint *endpoint, const struct qp *qp, ps_t now);
 
 // An operator denied EVs: QPs may have lost the last plane whose port is up.
-void dark_on_deny(struct endpoint *endpoint);
+void no_port_on_deny(struct endpoint *endpoint);
 
 // The timer rang.
-void dark_on_time(struct endpoint *endpoint, ps_t now);
+void no_port_on_time(struct endpoint *endpoint, ps_t now);
