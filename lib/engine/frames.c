@@ -415,7 +415,7 @@ ps_t frames_run_machine(struct lane *lane, uint32_t m)
 		lane_count_jobs(lane, m);
 	if (lane->world->links.counts != NULL)
 		lane_count_links(lane, m);
-	if (lane->world->trails[lane->shard] != NULL)
+	if (lane->world->packet_traces[lane->shard] != NULL)
 		lane_keep_packets(lane, m);
 	for (uint32_t i = 0; i < lane->out.count; i++)
 		depart(lane, m, &lane->out.departures[i], &burst);

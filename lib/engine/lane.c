@@ -352,7 +352,7 @@ static ps_t run_gathered(struct lane *lane, uint32_t m, const struct gathered *g
 		tap(lane, m);
 	if (lane->world->jobs.bytes != NULL)
 		lane_count_jobs(lane, m);
-	if (lane->world->trails[lane->shard] != NULL)
+	if (lane->world->packet_traces[lane->shard] != NULL)
 		lane_keep_packets(lane, m);
 	lane_scatter(lane, m);
 	return next;

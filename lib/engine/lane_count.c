@@ -153,7 +153,7 @@ void lane_keep_packets(struct lane *lane, uint32_t m)
 			packet->target == watch->packets_from;
 		if (!is_there && !is_back)
 			continue;
-		const struct trail_step step = {
+		const struct packet_trace_step step = {
 			.at = departure->start,
 			.cable = lane->cables.plan[lane_cable(lane, m, departure)],
 			.psn = packet->psn,
@@ -163,6 +163,6 @@ void lane_keep_packets(struct lane *lane, uint32_t m)
 			.flags = packet->flags,
 			.bth = packet->bth,
 			.is_back = is_back};
-		trail_add(lane->world->trails[lane->shard], &step);
+		packet_trace_add(lane->world->packet_traces[lane->shard], &step);
 	}
 }

@@ -15,8 +15,8 @@
 #include <weft/host/outcome.h>
 #include <weft/host/world_program.h>
 #include <weft/measure/measure.h>
+#include <weft/measure/measure_packet_trace.h>
 #include <weft/measure/measure_racks.h>
-#include <weft/measure/measure_trail.h>
 #include <weft/scenario/scenario.h>
 #include <weft/transport/transport.h>
 #include <weft/workload/course.h>
@@ -81,7 +81,7 @@ struct world {
 	struct record *records[WORLD_SHARDS_MAX]; // [shard_count]
 	struct series *series[WORLD_SHARDS_MAX];  // [shard_count] and these; or NULL
 	struct bypass *bypass[WORLD_SHARDS_MAX];
-	struct trail *trails[WORLD_SHARDS_MAX]; // with watch.packets
+	struct packet_trace *packet_traces[WORLD_SHARDS_MAX]; // with watch.packets
 	struct slices *slices; // [ranks of all groups, group by group] with watch.messages; or NULL
 	uint64_t *nic_placed;  // [nics][watch.bins] payload over time of each NIC; or NULL
 	struct tally *tally;

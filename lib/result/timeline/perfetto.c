@@ -147,12 +147,12 @@ static void add_steps(struct spans *spans)
 }
 
 // Step `index` over all shards, one shard after the other.
-static const struct trail_step *step_at(const struct world *world, uint32_t index)
+static const struct packet_trace_step *step_at(const struct world *world, uint32_t index)
 {
 	uint32_t shard = 0;
-	while (index >= world->trails[shard]->count)
-		index -= world->trails[shard++]->count;
-	return &world->trails[shard]->steps[index];
+	while (index >= world->packet_traces[shard]->count)
+		index -= world->packet_traces[shard++]->count;
+	return &world->packet_traces[shard]->steps[index];
 }
 
 // From the first bit that leaves to the last one that arrives.
@@ -160,10 +160,11 @@ static void add_packets(struct spans *spans)
 {
 	const struct world *world = spans->input->world;
 	uint32_t index = 0;
-	for (uint32_t shard = 0; world->trails[0] != NULL && shard < world->shard_count; shard++) {
-		const struct trail *trail = world->trails[shard];
-		for (uint32_t i = 0; i < trail->count; i++, index++) {
-			const struct trail_step *step = &trail->steps[i];
+	for (uint32_t shard = 0; world->packet_traces[0] != NULL && shard < world->shard_count;
+	     shard++) {
+		const struct packet_trace *packet_trace = world->packet_traces[shard];
+		for (uint32_t i = 0; i < packet_trace->count; i++, index++) {
+			const struct packet_trace_step *step = &packet_trace->steps[i];
 			const struct cable_plan *cable = &world->cables[step->cable];
 			ps_t until = step->at + line_ps(cable->line, step->wire_bytes) +
 				cable->delay_ps;
@@ -171,7 +172,7 @@ static void add_packets(struct spans *spans)
 			add(spans, KIND_PACKET, step->cable, index, step->at,
 			    has_ended ? until : PS_NEVER);
 		}
-		spans->left_out[KIND_PACKET] += (uint32_t)trail->missed;
+		spans->left_out[KIND_PACKET] += (uint32_t)packet_trace->missed;
 	}
 }
 
@@ -270,7 +271,7 @@ static void op_name(char ret[96], const struct op *op)
 		snprintf(ret, 96, "%s", op_kind_name(op->kind));
 }
 
-static void packet_name(char ret[96], const struct trail_step *step)
+static void packet_name(char ret[96], const struct packet_trace_step *step)
 {
 	snprintf(ret, 96, "%s %u%s%s%s", packet_opcode_name(step->opcode), step->psn,
 		 step->bth & PACKET_RTX ? " again" : "", step->flags & PACKET_CE ? " marked" : "",
@@ -344,7 +345,7 @@ static void put_args(FILE *to, const struct spans *spans, const struct span *spa
 	}
 	fprintf(to, "\"args\":{\"index\":%u", span->index);
 	if (span->kind == KIND_PACKET) {
-		const struct trail_step *step = step_at(world, span->index);
+		const struct packet_trace_step *step = step_at(world, span->index);
 		bytes = step->wire_bytes;
 		fprintf(to, ",\"psn\":%u,\"ev\":%u,\"back\":%s", step->psn, step->ev,
 			step->is_back ? "true" : "false");
@@ -430,7 +431,7 @@ static void put_head(FILE *to, const struct spans *spans)
 						      : "the traffic has no operations");
 	if (spans->steps.reason != NULL)
 		fprintf(to, ",\"steps_reason\":\"%s\"", spans->steps.reason);
-	if (input->world->trails[0] == NULL)
+	if (input->world->packet_traces[0] == NULL)
 		fputs(",\"packets_reason\":\"watch.packets is none\"", to);
 	fputs("},\"traceEvents\":[\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":0,\"tid\":0,"
 	      "\"args\":{\"name\":\"weft\"}}",
@@ -441,8 +442,9 @@ static uint64_t spans_max(const struct spans *spans)
 {
 	const struct world *world = spans->input->world;
 	uint64_t packets = 0;
-	for (uint32_t shard = 0; world->trails[0] != NULL && shard < world->shard_count; shard++)
-		packets += world->trails[shard]->count;
+	for (uint32_t shard = 0; world->packet_traces[0] != NULL && shard < world->shard_count;
+	     shard++)
+		packets += world->packet_traces[shard]->count;
 	uint64_t max = packets + world->scenario->fault_count + world->scenario->job_count +
 		(uint64_t)world->outcome->collective_count + world->flow_count +
 		spans->steps.count + (world->op_times != NULL ? world->program->op_count : 0);

@@ -101,12 +101,14 @@ static int draw_bypass(struct world *world, uint32_t shard)
 					    world->transport.path_retry_ps / 2);
 }
 
-static int draw_trail(struct world *world, uint32_t shard)
+static int draw_packet_trace(struct world *world, uint32_t shard)
 {
-	struct trail *trail = arena_draw(world->arena, ARENA_MEASURE, 1, sizeof(*trail));
-	world->trails[shard] = trail;
-	return trail == NULL ? -ENOMEM
-			     : trail_init(trail, world->arena, world->scenario->watch.packets);
+	struct packet_trace *packet_trace = arena_draw(world->arena, ARENA_MEASURE, 1,
+						       sizeof(*packet_trace));
+	world->packet_traces[shard] = packet_trace;
+	return packet_trace == NULL
+		? -ENOMEM
+		: packet_trace_init(packet_trace, world->arena, world->scenario->watch.packets);
 }
 
 // One shard writes into the world's outcome; several have one each.
@@ -130,7 +132,7 @@ static int build_record(struct world *world, uint32_t shard, const uint32_t *clo
 		world->series[shard] = &record->outcome->series;
 	if (world->scenario->watch.bypasses > 0 && draw_bypass(world, shard) < 0)
 		return -ENOMEM;
-	if (world->scenario->watch.packets > 0 && draw_trail(world, shard) < 0)
+	if (world->scenario->watch.packets > 0 && draw_packet_trace(world, shard) < 0)
 		return -ENOMEM;
 	return build_clocks(world, shard);
 }

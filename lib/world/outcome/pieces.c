@@ -111,11 +111,11 @@ static void tell_bypass(const struct visitor *visitor, struct bypass *bypass)
 	tell(visitor, &bypass->missed, sizeof(bypass->missed));
 }
 
-static void tell_trail(const struct visitor *visitor, struct trail *trail)
+static void tell_packet_trace(const struct visitor *visitor, struct packet_trace *packet_trace)
 {
-	tell(visitor, &trail->count, sizeof(trail->count));
-	tell(visitor, trail->steps, trail->count * sizeof(*trail->steps));
-	tell(visitor, &trail->missed, sizeof(trail->missed));
+	tell(visitor, &packet_trace->count, sizeof(packet_trace->count));
+	tell(visitor, packet_trace->steps, packet_trace->count * sizeof(*packet_trace->steps));
+	tell(visitor, &packet_trace->missed, sizeof(packet_trace->missed));
 }
 
 static void tell_record(const struct visitor *visitor, const struct world *world, uint32_t shard)
@@ -130,8 +130,8 @@ static void tell_record(const struct visitor *visitor, const struct world *world
 	tell_delays(visitor, world, shard);
 	for (int group = 0; world->links.depths != NULL && group < LINK_GROUP_COUNT; group++)
 		tell_hist(visitor, &world->links.depths[shard][group]);
-	if (world->trails[shard] != NULL)
-		tell_trail(visitor, world->trails[shard]);
+	if (world->packet_traces[shard] != NULL)
+		tell_packet_trace(visitor, world->packet_traces[shard]);
 }
 
 // What did not run is counted at its sender.

@@ -5,7 +5,7 @@
 
 #include <weft/measure/measure.h>
 
-struct trail_step {
+struct packet_trace_step {
 	ps_t at;	// of the first bit
 	uint32_t cable; // of the world
 	uint32_t psn, ev;
@@ -14,8 +14,8 @@ struct trail_step {
 	bool is_back;		    // from the target of the pair to its source
 };
 
-struct trail {
-	struct trail_step *steps; // [max]
+struct packet_trace {
+	struct packet_trace_step *steps; // [max]
 	uint32_t count, max;
 	uint64_t missed; // steps that there was no room for
 };
@@ -24,11 +24,11 @@ struct trail {
 extern "C" {
 #endif
 
-// Draws a trail of at most `max` steps. -ENOMEM.
-int trail_init(struct trail *trail, struct arena *arena, uint32_t max);
+// Draws a packet trace of at most `max` steps. -ENOMEM.
+int packet_trace_init(struct packet_trace *packet_trace, struct arena *arena, uint32_t max);
 
 // One more.
-void trail_add(struct trail *trail, const struct trail_step *step);
+void packet_trace_add(struct packet_trace *packet_trace, const struct packet_trace_step *step);
 
 #ifdef __cplusplus
 }
