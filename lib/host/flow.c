@@ -52,7 +52,7 @@ void flow_on_sent(struct world_host *host, struct nic *nic, const struct nic_pee
 #ifdef PLANT_EARLY_END // a bug on purpose: the audit must find it
 	outcome->flow_end_ps[peer->owner] = flow->start_ps + 1;
 #endif
-	starter_fire(host, flow->on_sent, now, out);
+	trigger_flows_fire(host, flow->on_sent, now, out);
 	end_work(host, now);
 }
 
@@ -61,6 +61,6 @@ void flow_on_received(struct world_host *host, struct nic *nic, const struct nic
 {
 	if (!is_whole(host, nic, peer))
 		return;
-	starter_fire(host, host->flows[peer->owner].on_received, now, out);
+	trigger_flows_fire(host, host->flows[peer->owner].on_received, now, out);
 	end_work(host, now);
 }

@@ -22,7 +22,7 @@
 #include <weft/host/nic.h>
 #include <weft/host/record.h>
 #include <weft/host/stall.h>
-#include <weft/host/starter.h>
+#include <weft/host/trigger_flows.h>
 
 // The memory that NICs open to their peers: what flows and slices are written into, and the credits
 // of the slices that a NIC sends.

@@ -32,7 +32,7 @@ struct agent;	   // agent.h
 struct courier;	   // courier.h
 struct record;	   // record.h
 struct tally;	   // record.h
-struct starters;   // starter.h
+struct starters;   // trigger_flows.h
 struct world_delays;
 
 struct world {

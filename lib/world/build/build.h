@@ -58,9 +58,9 @@ void pauses_collect(struct world *world);
 // stalls.c: draws what the scenario's faults say of host `index`. -ENOMEM.
 int stall_build(struct world *world, uint32_t index);
 
-// starters.c: sorts the flows that wait by trigger and host. Before the hosts. -EINVAL when a delay
-// of signals is given and there are none; -ENOMEM.
-int starters_build(struct world *world, struct refusal *refusal);
+// trigger_flows_build.c: sorts the flows that wait by trigger and host. Before the hosts. -EINVAL
+// when a delay of signals is given and there are none; -ENOMEM.
+int trigger_flows_build(struct world *world, struct refusal *refusal);
 
 struct landing;
 

@@ -8,7 +8,7 @@
 #include <weft/world/world_signal.h>
 
 #include "build.h"
-#include <weft/host/starter.h>
+#include <weft/host/trigger_flows.h>
 
 // Parts per 10^9 as a threshold for 32 random bits; everything is 2^32 - 1.
 static uint32_t threshold_of(uint32_t share_ppb)

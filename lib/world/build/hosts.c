@@ -387,7 +387,7 @@ int hosts_build(struct world *world, struct refusal *refusal)
 	if (rc == 0)
 		rc = couriers_build(world, refusal);
 	if (rc == 0)
-		rc = starters_build(world, refusal);
+		rc = trigger_flows_build(world, refusal);
 	if (rc == 0)
 		count_people(world, &builder);
 	if (rc == 0)

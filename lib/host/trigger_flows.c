@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What triggers start, host by host. See starter.h.
-#include <weft/host/starter.h>
+// What triggers start, host by host. See trigger_flows.h.
+#include <weft/host/trigger_flows.h>
 
 #include <weft/host/host.h>
 
-void starter_start(struct world_host *host, uint32_t flow, ps_t at)
+void trigger_flows_start(struct world_host *host, uint32_t flow, ps_t at)
 {
 	host->flows[flow].start_ps = at;
 	host_later(host, HOST_FLOW, flow, at);
 }
 
-bool starter_count(struct world_host *host, struct starter *starter, uint32_t needed, ps_t at)
+bool trigger_flows_count(struct world_host *host, struct trigger_flows *starter, uint32_t needed,
+			 ps_t at)
 {
 #ifdef PLANT_LATEST_HEARD // a bug on purpose: what is heard early may count from later on
 	starter->at = at;
@@ -20,7 +21,7 @@ bool starter_count(struct world_host *host, struct starter *starter, uint32_t ne
 	if (++starter->fired != needed)
 		return false;
 	for (uint32_t flow = starter->first; flow > 0; flow = host->flows[flow - 1].next)
-		starter_start(host, flow - 1, starter->at);
+		trigger_flows_start(host, flow - 1, starter->at);
 	return true;
 }
 
@@ -33,14 +34,14 @@ static void fire_next(struct world_host *host, struct trigger *trigger, struct s
 		return;
 	trigger->first = host->flows[flow - 1].next;
 	if (host->flows[flow - 1].from / host->nic_count == signal->from) {
-		starter_start(host, flow - 1, now);
+		trigger_flows_start(host, flow - 1, now);
 		return;
 	}
 	signal->flow = flow;
 	outbox_signal(out, signal);
 }
 
-void starter_fire(struct world_host *host, uint32_t number, ps_t now, struct outbox *out)
+void trigger_flows_fire(struct world_host *host, uint32_t number, ps_t now, struct outbox *out)
 {
 	const struct starters *starters = host->starters;
 	if (number == 0)
@@ -55,9 +56,9 @@ void starter_fire(struct world_host *host, uint32_t number, ps_t now, struct out
 		return;
 	}
 	for (uint32_t at = starters->first[number - 1]; at > 0; at = starters->list[at - 1].next) {
-		struct starter *starter = &starters->list[at - 1];
+		struct trigger_flows *starter = &starters->list[at - 1];
 		if (starter->host == signal.from)
-			starter_count(host, starter, trigger->needed, now);
+			trigger_flows_count(host, starter, trigger->needed, now);
 		else
 			is_heard = true;
 	}

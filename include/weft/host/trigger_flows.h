@@ -9,7 +9,7 @@
 
 struct world_host;
 
-struct starter {
+struct trigger_flows {
 	uint32_t host;
 	uint32_t first; // flow, index + 1
 	uint32_t next;	// starter of the same trigger, index + 1; 0 = the last
@@ -18,7 +18,7 @@ struct starter {
 };
 
 struct starters {
-	struct starter *list;
+	struct trigger_flows *list;
 	uint32_t count;
 	uint32_t *first;   // [triggers] starter, index + 1
 	uint32_t *signals; // [hosts] how often each fires what starts flows at others
@@ -30,11 +30,12 @@ struct starters {
 #define SIGNAL_DELAY_PS (100 * PS_PER_NS) // traffic.signal_delay auto
 
 // Flow `flow` begins at `at`.
-void starter_start(struct world_host *host, uint32_t flow, ps_t at);
+void trigger_flows_start(struct world_host *host, uint32_t flow, ps_t at);
 
 // A starter learns that its trigger was fired, and that this counts from `at` on. Whether its flows
 // begin now: `needed` have fired.
-bool starter_count(struct world_host *host, struct starter *starter, uint32_t needed, ps_t at);
+bool trigger_flows_count(struct world_host *host, struct trigger_flows *starter, uint32_t needed,
+			 ps_t at);
 
 // One of the flows that trigger `number` waits for is done at `host`; 0 = no trigger.
-void starter_fire(struct world_host *host, uint32_t number, ps_t now, struct outbox *out);
+void trigger_flows_fire(struct world_host *host, uint32_t number, ps_t now, struct outbox *out);

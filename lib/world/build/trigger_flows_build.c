@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The starters of a world: which flows wait for which trigger at which host, and signals between
-// hosts. See starter.h and world_signal.h.
+// hosts. See trigger_flows.h and world_signal.h.
 #include <errno.h>
 
 #include <weft/host/host.h>
@@ -24,11 +24,11 @@ static void split(struct world *world, uint32_t index, uint32_t *newest)
 		uint32_t host = host_of(world, flow->from);
 		next = flow->next;
 		if (newest[host] <= begun) {
-			starters->list[starters->count++] = (struct starter){
+			starters->list[starters->count++] = (struct trigger_flows){
 				.host = host, .next = starters->first[index]};
 			starters->first[index] = newest[host] = starters->count;
 		}
-		struct starter *starter = &starters->list[newest[host] - 1];
+		struct trigger_flows *starter = &starters->list[newest[host] - 1];
 		flow->next = starter->first;
 		starter->first = at;
 	}
@@ -79,7 +79,7 @@ static void sort(struct world *world, uint32_t *newest)
 	}
 }
 
-int starters_build(struct world *world, struct refusal *refusal)
+int trigger_flows_build(struct world *world, struct refusal *refusal)
 {
 	struct arena *arena = world->arena;
 	uint32_t waiting = 0, hosts = world->topology.hosts;
@@ -121,16 +121,16 @@ void world_hear(const struct world *world, uint32_t shard, const struct signal *
 		uint32_t host = host_of(world, world->flows[signal->flow - 1].from);
 		if (!is_in(world, host, shard))
 			return;
-		starter_start(world->hosts[host], signal->flow - 1, signal->at);
+		trigger_flows_start(world->hosts[host], signal->flow - 1, signal->at);
 		wake(context, host, signal->at);
 		return;
 	}
 	uint32_t needed = world->triggers[signal->trigger - 1].needed;
 	for (uint32_t at = starters->first[signal->trigger - 1]; at > 0;
 	     at = starters->list[at - 1].next) {
-		struct starter *starter = &starters->list[at - 1];
+		struct trigger_flows *starter = &starters->list[at - 1];
 		if (starter->host != signal->from && is_in(world, starter->host, shard) &&
-		    starter_count(world->hosts[starter->host], starter, needed, signal->at))
+		    trigger_flows_count(world->hosts[starter->host], starter, needed, signal->at))
 			wake(context, starter->host, starter->at);
 	}
 }
