@@ -25,6 +25,7 @@ TABLE = {
     "host": "core cc transport fabric workload measure scenario",
     "world": "core cc transport fabric workload measure scenario host",
     "adapter": "core cc transport wire measure",
+    "flow": "core wire measure",
     "trace": "core workload measure",
     "gpu": "core",
     "files": "core",
@@ -38,7 +39,7 @@ TABLE = {
     "run": "core measure cc wire transport fabric workload scenario host world trace gpu files ports engine result diagnose verdict study page",
 }
 
-PURE = "core wire measure capture cc transport fabric workload scenario host world adapter".split()
+PURE = "core wire measure capture cc transport fabric workload scenario host world adapter flow".split()
 PURE_SYSTEM = "assert.h errno.h inttypes.h limits.h stdbool.h stddef.h stdint.h string.h".split()
 # What else a pure room may take from the system. Only where files match.
 EXTRA_SYSTEM = {

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a receiver says: ACKs, NAKs and RNR NAKs of RC. A NAK names the PSN that the receiver wants.
+// A go-back-N receiver that stood right at the tap would want `expected`: if the real one wants
+// that, too, the loss was before the tap, for both miss it; if it wants an earlier one, that one
+// passed here in its turn and was lost behind.
+
+#include "sequence.h"
+
+static void settle_timer(struct flow *flow, struct flow_stream *stream, enum flow_cause cause)
+{
+	struct sequence *sequence = &stream_state(flow, stream)->requests;
+	struct flow_repair *repair = repair_at(flow, sequence->timer_repair);
+	if (repair == NULL)
+		return;
+	repair->cause = (uint8_t)cause;
+	repair->is_settled = true;
+	blame(flow, stream, cause, 1);
+	sequence->timer_repair = 0;
+}
+
+// ---------------------------------------------------------------- what is acknowledged
+
+static void end_message(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
+			int64_t at_ns)
+{
+	int64_t began_ns = sequence->message_ns;
+	sequence->message_ns = -1;
+	if (began_ns < 0)
+		return;
+	int64_t took_ns = at_ns - began_ns;
+	stream->done++;
+	if (stream->opcodes[0x06] + stream->opcodes[0x0a] + stream->opcodes[0x0b] == 0 &&
+	    !stream->has_reads) // else the RETH says it
+		message_size(stream, sequence->message_bytes);
+	stream->done_bytes += sequence->message_bytes;
+	if (stream->messages.count == 0 || took_ns < stream->messages.min_ns)
+		stream->messages.min_ns = took_ns;
+	if (stream->messages.count == 0 || took_ns > stream->messages.max_ns)
+		stream->messages.max_ns = took_ns;
+	stream->messages.count++;
+	stream->messages.sum_ns += (double)took_ns;
+	flow_lag(&flow->report.messages, took_ns);
+}
+
+static void acknowledge(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
+			uint32_t psn, int64_t at_ns)
+{
+	struct flow_psn *slot = psn_find(sequence, psn);
+	bool is_read = psn_distance(psn, sequence->read_end) < 0;
+	stream->acked_psns++;
+	if (slot == NULL || !(slot->flags & PSN_SEEN)) {
+		stream->acked_unseen += !is_read;
+		sequence->message_ns = slot == NULL && is_read ? sequence->message_ns : -1;
+		if (slot != NULL)
+			slot->flags = PSN_ACKED;
+		return;
+	}
+	if (slot->flags & PSN_MISSING) { // a copy was lost that the receiver had no need of
+		slot->flags &= (uint16_t)~PSN_MISSING;
+		blame(flow, stream, FLOW_LOSS_BEFORE, 1);
+	}
+	if (slot->flags & PSN_BEGINS) {
+		sequence->message_ns = slot->first_ns;
+		sequence->message_bytes = 0;
+	}
+	sequence->message_bytes += slot->bytes;
+	if (slot->flags & PSN_ENDS)
+		end_message(flow, stream, sequence, at_ns);
+	slot->flags |= PSN_ACKED;
+}
+
+void answer_advance(struct flow *flow, struct flow_stream *stream, uint32_t psn, int64_t at_ns)
+{
+	struct sequence *sequence = &stream_state(flow, stream)->requests;
+	for (uint32_t at = sequence->acked; psn_distance(psn, at) > 0; at++)
+		acknowledge(flow, stream, sequence, at, at_ns);
+	if (psn_distance(psn, sequence->acked) > 0)
+		sequence->acked = psn;
+	if (psn_distance(psn, sequence->expected) > 0)
+		sequence->expected = psn;
+}
+
+// ---------------------------------------------------------------- ACK
+
+// The receiver has what it wanted, and nothing had been repeated here: it came by itself, late.
+static void answer_open_nak(struct flow *flow, struct flow_stream *stream, uint32_t psn)
+{
+	struct sequence *sequence = &stream_state(flow, stream)->requests;
+	struct flow_repair *repair = repair_at(flow, sequence->nak_repair);
+	if (repair == NULL || psn_distance(psn, sequence->nak_psn) < 0)
+		return;
+	if (repair->cause == FLOW_LOSS_BEHIND) {
+		blame(flow, stream, FLOW_LOSS_BEHIND, -1);
+		blame(flow, stream, FLOW_REORDER_BEHIND, 1);
+		repair->cause = FLOW_REORDER_BEHIND;
+	}
+	repair->is_settled = true;
+	sequence->nak_repair = 0;
+}
+
+void answer_ack(struct flow *flow, struct flow_stream *stream, const struct flow_packet *packet)
+{
+	struct sequence *sequence = &stream_state(flow, stream)->requests;
+	uint32_t psn = psn_extend(sequence->head, packet->record->psn);
+	const struct flow_psn *slot = psn_find(sequence, psn);
+	sequence_settle(flow, stream, sequence, sequence->next);
+	answer_open_nak(flow, stream, psn);
+	if (psn_distance(psn, sequence->acked) >= 0 && slot != NULL && slot->flags & PSN_ASKS)
+		flow_lag(&flow->report.ack, packet->at_ns - slot->last_ns);
+	// More than was repeated so far is acknowledged: the receiver had it, its answer was late.
+	if (sequence->timer_repair != 0 && psn_distance(psn, sequence->acked) >= 0)
+		settle_timer(flow, stream,
+			     psn_distance(psn, sequence->next) >= 0 ? FLOW_TIMEOUT
+								    : FLOW_LOSS_BEHIND);
+	answer_advance(flow, stream, psn + 1, packet->at_ns);
+}
+
+// ---------------------------------------------------------------- NAK
+
+// Where the PSN that a receiver wants was lost.
+static enum flow_cause place_loss(struct flow *flow, struct flow_stream *stream, uint32_t psn,
+				  const struct flow_packet *packet, int64_t *ret_passed_ns)
+{
+	struct sequence *sequence = &stream_state(flow, stream)->requests;
+	const struct flow_psn *slot = psn_find(sequence, psn);
+	if (slot != NULL && slot->flags & PSN_BAD) {
+		blame(flow, stream, FLOW_CORRUPT_BEFORE, 1);
+		return FLOW_CORRUPT_BEFORE;
+	}
+	if (psn_distance(psn, sequence->expected) >= 0)
+		return FLOW_LOSS_BEFORE; // counted where the hole is filled
+	if (slot != NULL && slot->flags & PSN_SEEN)
+		*ret_passed_ns = packet->at_ns - slot->last_ns;
+	sequence->expected = psn;
+	blame(flow, stream, FLOW_LOSS_BEHIND, 1);
+	return FLOW_LOSS_BEHIND;
+}
+
+void answer_nak(struct flow *flow, struct flow_stream *stream, const struct flow_packet *packet,
+		bool is_rnr)
+{
+	struct sequence *sequence = &stream_state(flow, stream)->requests;
+	uint32_t psn = psn_extend(sequence->head, packet->record->psn);
+	sequence_settle(flow, stream, sequence, sequence->next);
+	bool is_same = sequence->nak_repair != 0 && sequence->nak_psn == psn;
+	answer_advance(flow, stream, psn, packet->at_ns);
+	if (is_same)
+		return; // it says so once more
+	enum flow_cause cause = FLOW_NOT_READY;
+	int64_t passed_ns = -1;
+	if (is_rnr) {
+		sequence->expected = psn;
+		blame(flow, stream, cause, 1);
+	} else {
+		cause = place_loss(flow, stream, psn, packet, &passed_ns);
+	}
+	if (sequence->timer_repair != 0)
+		settle_timer(flow, stream, cause);
+	uint32_t index;
+	struct flow_repair *repair = repair_add(flow, stream, &index);
+	if (repair != NULL) {
+		repair->cause = (uint8_t)cause;
+		repair->psn = psn & PSN_MASK;
+		repair->number = packet->number;
+		repair->at_ns = packet->at_ns;
+		repair->passed_ns = passed_ns;
+	}
+	sequence->nak_repair = index;
+	sequence->nak_psn = psn;
+	sequence->is_rnr = is_rnr;
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rings of PSNs: each stream's grows with its window, out of one fixed pool; rings that are given
+// back wait for others of their size.
+
+#include <string.h>
+
+#include "sequence.h"
+
+#define RING_MIN 64u
+#define RING_MAX 65536u
+#define RING_WITHOUT_ANSWERS 1024u // one way alone was captured: nothing says what is done
+
+static struct flow_psn *draw(struct flow *flow, uint32_t size)
+{
+	struct flow_psn **spare = &flow->free_rings[__builtin_ctz(size)];
+	struct flow_psn *ring = *spare;
+	if (ring != NULL) {
+		memcpy(spare, ring, sizeof(*spare)); // the next one is told in its first bytes
+	} else {
+		if (flow->config.psns_max - flow->psns_used < size)
+			return NULL;
+		ring = flow->psns + flow->psns_used;
+		flow->psns_used += size;
+	}
+	memset(ring, 0, size * sizeof(*ring));
+	return ring;
+}
+
+static void give_back(struct flow *flow, struct flow_psn *ring, uint32_t size)
+{
+	struct flow_psn **spare = &flow->free_rings[__builtin_ctz(size)];
+	memcpy(ring, spare, sizeof(*spare));
+	*spare = ring;
+}
+
+void psn_release(struct flow *flow, struct sequence *sequence)
+{
+	if (sequence->ring_size > 0)
+		give_back(flow, sequence->ring, sequence->ring_size);
+	sequence->ring = NULL;
+	sequence->ring_size = 0;
+}
+
+static void grow(struct flow *flow, struct sequence *sequence, uint32_t size)
+{
+	struct flow_psn *ring = draw(flow, size);
+	if (ring == NULL)
+		return;
+	for (uint32_t i = 0; i < sequence->ring_size; i++) {
+		struct flow_psn *slot = &sequence->ring[i];
+		if (slot->flags != 0)
+			ring[slot->psn & (size - 1)] = *slot;
+	}
+	psn_release(flow, sequence);
+	sequence->ring = ring;
+	sequence->ring_size = size;
+}
+
+// What is not acknowledged must fit twice, so that repeats of what is are known as such.
+static void fit(struct flow *flow, struct sequence *sequence, uint32_t psn)
+{
+	bool is_answered = sequence->acked != sequence->low;
+	int32_t open = psn_distance(psn, sequence->acked) + 1;
+	uint32_t want = open < 1 ? RING_MIN : 2u * (uint32_t)open;
+	uint32_t most = is_answered ? RING_MAX : RING_WITHOUT_ANSWERS;
+	uint32_t size = sequence->ring_size < RING_MIN ? RING_MIN : sequence->ring_size;
+	while (size < want && size < most)
+		size *= 2;
+	if (size > sequence->ring_size)
+		grow(flow, sequence, size);
+}
+
+struct flow_psn *psn_slot(struct flow *flow, struct sequence *sequence, uint32_t psn)
+{
+	if (psn_distance(psn, sequence->head) >= 0)
+		fit(flow, sequence, psn);
+	uint32_t size = sequence->ring_size;
+	bool is_far = psn_distance(sequence->head, psn) > (int32_t)size;
+	if (size == 0 || is_far || psn_distance(psn, sequence->low) < 0)
+		return NULL;
+	struct flow_psn *slot = &sequence->ring[psn & (size - 1)];
+	if (slot->psn != psn || slot->flags == 0) {
+		memset(slot, 0, sizeof(*slot));
+		slot->psn = psn;
+	}
+	return slot;
+}
+
+struct flow_psn *psn_find(const struct sequence *sequence, uint32_t psn)
+{
+	if (sequence->ring_size == 0)
+		return NULL;
+	struct flow_psn *slot = &sequence->ring[psn & (sequence->ring_size - 1)];
+	return slot->psn == psn && slot->flags != 0 ? slot : NULL;
+}

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of streams: found by both addresses and the target QP, the one that was quiet for
+// longest makes room. And which stream an answer is about: InfiniBand's answers name only the QP
+// that they go to, so that addresses and PSNs must tell.
+
+#include <string.h>
+
+#include "sequence.h"
+
+#define FNV_START UINT64_C(0xcbf29ce484222325)
+#define FNV_PRIME UINT64_C(0x100000001b3)
+#define ANSWER_REACH 65536 // PSNs: farther from what was seen an answer is of another stream
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+	hash = (hash ^ value) * FNV_PRIME;
+	return hash ^ hash >> 29;
+}
+
+static uint64_t mix_address(uint64_t hash, const uint8_t address[16])
+{
+	uint64_t half[2];
+	memcpy(half, address, sizeof(half));
+	return mix(mix(hash, half[0]), half[1]);
+}
+
+static uint32_t pair_slot(const struct flow *flow, const uint8_t source[16],
+			  const uint8_t target[16], uint32_t place)
+{
+	uint64_t hash = mix_address(mix_address(mix(FNV_START, place), source), target);
+	return (uint32_t)(hash >> 20) & flow->hash_mask;
+}
+
+// The address of a NIC without its plane, so that the planes of a QP are one stream. By weft's
+// rule; other addresses stay as they are.
+static void leave_out_plane(const struct wire_config *config, uint8_t address[16])
+{
+	static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+	if (memcmp(address, mapped, sizeof(mapped)) == 0) {
+		uint32_t host = (uint32_t)address[12] << 24 | (uint32_t)address[13] << 16 |
+			(uint32_t)address[14] << 8 | address[15];
+		uint32_t below = 32u - config->ipv4_prefix_bits;
+		uint32_t planes = ((1u << config->ipv4_plane_bits) - 1u)
+			<< (below - config->ipv4_plane_bits);
+		if ((host ^ config->ipv4_prefix) >> below == 0)
+			host &= ~planes;
+		for (int i = 0; i < 4; i++)
+			address[12 + i] = (uint8_t)(host >> (24 - 8 * i));
+		return;
+	}
+	uint64_t upper = 0;
+	for (int i = 0; i < 8; i++)
+		upper = upper << 8 | address[i];
+	if ((upper ^ config->ipv6_prefix) >> 16 == 0)
+		address[6] = address[7] = 0;
+}
+
+struct key {
+	uint8_t source[16], target[16];
+	uint32_t qpn, place;
+	uint8_t found;
+};
+
+static struct key key_of(const struct flow *flow, const struct flow_packet *packet)
+{
+	const struct wire_record *record = packet->record;
+	struct key key = {.qpn = record->qpn, .place = packet->place, .found = record->found};
+	memcpy(key.source, record->source, sizeof(key.source));
+	memcpy(key.target, record->target, sizeof(key.target));
+	if (record->found == WIRE_FOUND_MRC) {
+		leave_out_plane(&flow->config.wire, key.source);
+		leave_out_plane(&flow->config.wire, key.target);
+	}
+	return key;
+}
+
+static bool is_same(const struct flow_stream *stream, const struct key *key)
+{
+	return stream->qpn == key->qpn && stream->place == key->place &&
+		stream->found == key->found && memcmp(stream->source, key->source, 16) == 0 &&
+		memcmp(stream->target, key->target, 16) == 0;
+}
+
+// ---------------------------------------------------------------- the order of last packets
+
+static void unlink_age(struct flow *flow, uint32_t index)
+{
+	struct stream_state *state = &flow->states[index - 1];
+	if (state->older != 0)
+		flow->states[state->older - 1].newer = state->newer;
+	else
+		flow->oldest = state->newer;
+	if (state->newer != 0)
+		flow->states[state->newer - 1].older = state->older;
+	else
+		flow->newest = state->older;
+}
+
+static void link_newest(struct flow *flow, uint32_t index)
+{
+	struct stream_state *state = &flow->states[index - 1];
+	state->older = flow->newest;
+	state->newer = 0;
+	if (flow->newest != 0)
+		flow->states[flow->newest - 1].newer = index;
+	else
+		flow->oldest = index;
+	flow->newest = index;
+}
+
+// ---------------------------------------------------------------- making and evicting
+
+static uint32_t hash_slot(const struct flow *flow, const struct key *key)
+{
+	uint32_t pair = pair_slot(flow, key->source, key->target, key->place);
+	return (uint32_t)mix(mix(FNV_START, pair), (uint64_t)key->qpn << 8 | key->found) &
+		flow->hash_mask;
+}
+
+static void unlink_chain(struct flow *flow, uint32_t *first, uint32_t index, bool is_pair)
+{
+	for (uint32_t *at = first; *at != 0;) {
+		struct stream_state *state = &flow->states[*at - 1];
+		uint32_t *next = is_pair ? &state->pair_next : &state->hash_next;
+		if (*at == index) {
+			*at = *next;
+			return;
+		}
+		at = next;
+	}
+}
+
+static uint32_t evict(struct flow *flow)
+{
+	uint32_t index = flow->oldest;
+	struct flow_stream *stream = &flow->report.streams[index - 1];
+	struct stream_state *state = &flow->states[index - 1];
+	struct key key = {.qpn = stream->qpn, .place = stream->place, .found = stream->found};
+	memcpy(key.source, stream->source, 16);
+	memcpy(key.target, stream->target, 16);
+	unlink_age(flow, index);
+	unlink_chain(flow, &flow->hash[hash_slot(flow, &key)], index, false);
+	unlink_chain(flow, &flow->pairs[pair_slot(flow, key.source, key.target, key.place)], index,
+		     true);
+	sequence_end(flow, stream, &state->requests);
+	sequence_end(flow, stream, &state->responses);
+	psn_release(flow, &state->requests);
+	psn_release(flow, &state->responses);
+	flow->report.evicted++;
+	memset(state, 0, sizeof(*state));
+	memset(stream, 0, sizeof(*stream));
+	return index;
+}
+
+static struct flow_stream *make(struct flow *flow, const struct key *key,
+				const struct flow_packet *packet)
+{
+	bool is_full = flow->report.stream_count == flow->config.streams_max;
+	uint32_t index = is_full ? evict(flow) : ++flow->report.stream_count;
+	struct flow_stream *stream = &flow->report.streams[index - 1];
+	struct stream_state *state = &flow->states[index - 1];
+	memcpy(stream->source, key->source, 16);
+	memcpy(stream->target, key->target, 16);
+	stream->qpn = key->qpn;
+	stream->place = key->place;
+	stream->found = key->found;
+	stream->is_used = true;
+	stream->first_number = packet->number;
+	stream->first_ns = packet->at_ns;
+	stream->first_psn = packet->record->psn;
+	stream->low_psn = stream->high_psn = packet->record->psn + PSN_MASK + 1;
+	stream->transport = key->found == WIRE_FOUND_MRC ? packet->record->opcode >> 5 : 0;
+	state->requests.message_ns = state->responses.message_ns = -1;
+	state->requests.last_ce_ns = -1;
+	uint32_t *hash = &flow->hash[hash_slot(flow, key)];
+	uint32_t *pair = &flow->pairs[pair_slot(flow, key->source, key->target, key->place)];
+	state->hash_next = *hash;
+	*hash = index;
+	state->pair_next = *pair;
+	*pair = index;
+	link_newest(flow, index);
+	return stream;
+}
+
+struct flow_stream *stream_of(struct flow *flow, const struct flow_packet *packet)
+{
+	struct key key = key_of(flow, packet);
+	for (uint32_t at = flow->hash[hash_slot(flow, &key)]; at != 0;
+	     at = flow->states[at - 1].hash_next) {
+		if (!is_same(&flow->report.streams[at - 1], &key))
+			continue;
+		if (flow->newest != at) {
+			unlink_age(flow, at);
+			link_newest(flow, at);
+		}
+		return &flow->report.streams[at - 1];
+	}
+	return make(flow, &key, packet);
+}
+
+// ---------------------------------------------------------------- answers
+
+// Whether an answer of this PSN can be about what the stream sent.
+static bool can_answer(struct flow *flow, const struct flow_stream *stream, uint32_t psn)
+{
+	const struct sequence *sequence = &stream_state(flow, stream)->requests;
+	if (!sequence->has_begun)
+		return false;
+	int32_t ahead = psn_distance(psn_extend(sequence->head, psn), sequence->head);
+	return ahead < 1 && -ahead <= ANSWER_REACH;
+}
+
+static bool is_back(const struct flow_stream *stream, const struct flow_stream *by)
+{
+	return stream->place == by->place && stream->found == by->found && stream->is_used &&
+		memcmp(stream->source, by->target, 16) == 0 &&
+		memcmp(stream->target, by->source, 16) == 0;
+}
+
+// How far the PSN is from what the stream waits for: the nearest stream is asked.
+static uint32_t distance_of(struct flow *flow, const struct flow_stream *stream, uint32_t psn)
+{
+	const struct sequence *sequence = &stream_state(flow, stream)->requests;
+	int32_t behind = psn_distance(sequence->head, psn_extend(sequence->head, psn));
+	return (uint32_t)(behind < 0 ? -behind : behind);
+}
+
+static struct flow_stream *search(struct flow *flow, struct flow_stream *by, uint32_t psn)
+{
+	struct flow_stream *best = NULL;
+	uint64_t best_distance = UINT64_MAX;
+	uint32_t fits = 0;
+	for (uint32_t at = flow->pairs[pair_slot(flow, by->target, by->source, by->place)]; at != 0;
+	     at = flow->states[at - 1].pair_next) {
+		struct flow_stream *stream = &flow->report.streams[at - 1];
+		if (!is_back(stream, by) || !can_answer(flow, stream, psn))
+			continue;
+		fits++;
+		uint32_t own = (uint32_t)(by - flow->report.streams) + 1;
+		bool is_taken = stream->peer != 0 && stream->peer != own;
+		uint64_t distance = distance_of(flow, stream, psn) +
+			(is_taken ? UINT64_C(1) << 40 : 0) +
+			(stream->qpn != by->qpn ? UINT64_C(1) << 32 : 0);
+		if (distance < best_distance) {
+			best_distance = distance;
+			best = stream;
+		}
+	}
+	flow->report.ambiguous += fits > 1;
+	flow->report.unpaired += fits == 0;
+	return best;
+}
+
+struct flow_stream *stream_answered(struct flow *flow, struct flow_stream *by, uint32_t psn)
+{
+	struct stream_state *state = stream_state(flow, by);
+	if (state->answers_for != 0) {
+		struct flow_stream *stream = &flow->report.streams[state->answers_for - 1];
+		if (is_back(stream, by) && can_answer(flow, stream, psn))
+			return stream;
+	}
+	struct flow_stream *found = search(flow, by, psn);
+	if (found == NULL)
+		return NULL;
+	state->answers_for = (uint32_t)(found - flow->report.streams) + 1;
+	found->peer = (uint32_t)(by - flow->report.streams) + 1;
+	return found;
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is counted of every frame: what it is, and whether stamps and bytes can be trusted.
+
+#include "sequence.h"
+
+#define SYNDROME_RNR 1
+#define SYNDROME_NAK 3
+
+static void take_stamp(struct flow *flow, const struct flow_packet *packet)
+{
+	struct flow_totals *totals = &flow->report.totals;
+	if (!packet->has_time) {
+		totals->untimed++;
+		return;
+	}
+	if (totals->granularity_ns == 0)
+		totals->granularity_ns = 1000000000;
+	while (packet->at_ns % totals->granularity_ns != 0)
+		totals->granularity_ns /= 10;
+	if (!flow->has_last) {
+		flow->has_last = true;
+		totals->first_ns = totals->last_ns = packet->at_ns;
+	} else if (packet->at_ns == flow->last_ns) {
+		totals->same_stamp++;
+	} else if (packet->at_ns < flow->last_ns) {
+		totals->backward++;
+		if (flow->last_ns - packet->at_ns > totals->backward_max_ns)
+			totals->backward_max_ns = flow->last_ns - packet->at_ns;
+	}
+	flow->last_ns = packet->at_ns;
+	if (packet->at_ns < totals->first_ns)
+		totals->first_ns = packet->at_ns;
+	if (packet->at_ns > totals->last_ns)
+		totals->last_ns = packet->at_ns;
+}
+
+static void take_pause(struct flow_totals *totals, const struct wire_record *record)
+{
+	if (record->pause_priorities == 0xff && record->pause_quanta[1] == 0) {
+		bool is_global = record->pause_quanta[0] != 0;
+		totals->pauses += is_global;
+		totals->resumes += !is_global;
+		totals->pauses_by_priority[8] += is_global;
+		return;
+	}
+	bool pauses = false;
+	for (int i = 0; i < 8; i++) {
+		bool is_paused = record->pause_priorities & 1 << i && record->pause_quanta[i] != 0;
+		totals->pauses_by_priority[i] += is_paused;
+		pauses |= is_paused;
+	}
+	totals->pauses += pauses;
+	totals->resumes += !pauses;
+}
+
+static void take_syndrome(struct flow_totals *totals, uint8_t syndrome)
+{
+	uint8_t kind = syndrome >> 5 & 3;
+	totals->positive += kind == 0;
+	totals->rnr += kind == SYNDROME_RNR;
+	totals->nak += kind == SYNDROME_NAK;
+	if (kind == SYNDROME_NAK)
+		totals->nak_codes[syndrome & 31]++;
+}
+
+static void take_bth(struct flow *flow, const struct flow_packet *packet)
+{
+	struct flow_totals *totals = &flow->report.totals;
+	const struct wire_record *record = packet->record;
+	totals->opcodes[record->found][record->opcode]++;
+	totals->icrc[record->icrc]++;
+	if (record->icrc == WIRE_ICRC_BAD && totals->first_bad_icrc == 0)
+		totals->first_bad_icrc = packet->number;
+	if (record->layers & (WIRE_LAYER_IPV4 | WIRE_LAYER_IPV6)) {
+		totals->ecn[record->ecn]++;
+		totals->dscp[record->dscp]++;
+		uint64_t bit = UINT64_C(1) << (record->source_port % 64);
+		uint64_t *word = &totals->udp_ports[record->source_port / 64];
+		totals->udp_source_ports += !(*word & bit);
+		*word |= bit;
+	}
+	if (record->layers & WIRE_LAYER_AETH)
+		take_syndrome(totals, record->syndrome);
+}
+
+void totals_take(struct flow *flow, const struct flow_packet *packet)
+{
+	struct flow_totals *totals = &flow->report.totals;
+	const struct wire_record *record = packet->record;
+	totals->frames++;
+	totals->bytes += record->original;
+	totals->cut += record->is_cut;
+	totals->found[record->found]++;
+	totals->found_bytes[record->found] += record->original;
+	totals->stopped[record->stopped]++;
+	for (uint32_t layers = record->layers; layers != 0; layers &= layers - 1)
+		totals->layers[__builtin_ctz(layers)]++;
+	take_stamp(flow, packet);
+	if (record->found == WIRE_FOUND_PAUSE)
+		take_pause(totals, record);
+	if (record->layers & WIRE_LAYER_BTH)
+		take_bth(flow, packet);
+	else if (record->found == WIRE_FOUND_UET)
+		totals->opcodes[WIRE_FOUND_UET][record->opcode]++;
+}
