@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// Captures from files and from the standard input, frame by frame into the analysis.
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <weft/core/check.h>
+#include <weft/files/files.h>
+
+#include "pcap.h"
+
+struct source {
+	int descriptor;
+	uint64_t bytes;
+};
+
+static int64_t source_read(void *context, void *to, size_t bytes)
+{
+	struct source *source = context;
+	ssize_t got;
+	do
+		got = read(source->descriptor, to, bytes);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return -errno;
+	source->bytes += (uint64_t)got;
+	return got;
+}
+
+static int source_open(struct source *source, const char *path, struct refusal *refusal)
+{
+	struct stat state;
+	bool is_input = strcmp(path, "-") == 0;
+	source->descriptor = is_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+	source->bytes = 0;
+	if (source->descriptor < 0) {
+		snprintf(refusal->text, sizeof(refusal->text), "%s", strerror(errno));
+		return errno == ENOENT || errno == ENOTDIR ? -ENOENT : -EINVAL;
+	}
+	if (fstat(source->descriptor, &state) == 0 && S_ISDIR(state.st_mode)) {
+		close(source->descriptor);
+		return refuse(refusal, -EISDIR, "it is a folder", 0, 0, 0);
+	}
+	files_note_input(source->descriptor);
+	return 0;
+}
+
+static void source_close(struct source *source)
+{
+	if (source->descriptor != STDIN_FILENO)
+		close(source->descriptor);
+}
+
+// ---------------------------------------------------------------- places
+
+// weft names an interface "sender > receiver" with the plane of each: both ways of a cable are one
+// place, and the planes of a NIC are, too.
+static void name_place(char *ret, size_t bytes, const struct capture_interface *interface)
+{
+	char name[CAPTURE_TEXT_BYTES], *second;
+	snprintf(name, sizeof(name), "%s", interface->name);
+	second = strstr(name, " > ");
+	if (second == NULL) {
+		snprintf(ret, bytes, "%s", name);
+		return;
+	}
+	*second = '\0';
+	second += 3;
+	char *first = name;
+	if (strncmp(first, "nic ", 4) != 0 &&
+	    (strncmp(second, "nic ", 4) == 0 || strcmp(first, second) > 0)) {
+		char *swap = first;
+		first = second;
+		second = swap;
+	}
+	char *plane = strstr(first, " plane ");
+	if (strncmp(first, "nic ", 4) == 0 && plane != NULL)
+		*plane = '\0', second = first; // every cable of a NIC
+	snprintf(ret, bytes, second == first ? "%s" : "%s - %s", first, second);
+}
+
+static uint32_t place_of(struct call *call, const struct capture_interface *interface)
+{
+	char name[2 * CAPTURE_TEXT_BYTES];
+	name_place(name, sizeof(name), interface);
+	for (uint32_t i = 0; i < call->place_count; i++)
+		if (strcmp(call->places[i], name) == 0)
+			return i;
+	if (call->place_count == FLOW_PLACES_MAX)
+		return FLOW_PLACES_MAX - 1;
+	strcpy(call->places[call->place_count], name);
+	return call->place_count++;
+}
+
+// ---------------------------------------------------------------- a file
+
+static void note_file(struct capture_file *file, const struct capture_reader *reader,
+		      const struct source *source)
+{
+	file->bytes = source->bytes;
+	file->frames = reader->frames;
+	file->odd_frames = reader->odd_frames;
+	file->odd_at = reader->odd_at;
+	file->odd_stamps = reader->odd_stamps;
+	file->comments = reader->comments;
+	file->interfaces = reader->interface_count;
+	file->sections = reader->sections;
+	file->is_pcapng = reader->is_pcapng;
+	file->end = reader->end;
+	memcpy(file->why, reader->why, sizeof(file->why));
+	for (uint32_t i = 0; i < reader->interface_count; i++) {
+		file->received += reader->interfaces[i].received;
+		file->dropped += reader->interfaces[i].dropped;
+		file->has_dropped |= reader->interfaces[i].has_dropped;
+	}
+}
+
+static void read_frames(struct call *call, struct capture_reader *reader, struct flow *flow,
+			const struct wire_config *config, uint64_t *number)
+{
+	static uint16_t places[CAPTURE_INTERFACES_MAX]; // + 1; 0: not asked yet
+	memset(places, 0, sizeof(places));
+	struct capture_frame frame;
+	struct wire_record record;
+	while (capture_next(reader, &frame)) {
+		const struct capture_interface *interface = &reader->interfaces[frame.interface];
+		if (places[frame.interface] == 0)
+			places[frame.interface] = (uint16_t)(place_of(call, interface) + 1);
+		wire_dissect(config, interface->link, frame.bytes, frame.captured, frame.original,
+			     &record);
+		struct flow_packet packet = {.record = &record,
+					     .number = ++*number,
+					     .at_ns = frame.at_ns,
+					     .has_time = frame.has_time,
+					     .place = places[frame.interface] - 1u};
+		flow_take(flow, &packet);
+	}
+}
+
+static int read_file(struct call *call, struct capture_file *file, struct capture_reader *reader,
+		     struct flow *flow, const struct wire_config *config, uint64_t *number)
+{
+	struct source source;
+	int rc = source_open(&source, file->path, &call->refusal);
+	if (rc == 0) {
+		reader->read = source_read;
+		reader->context = &source;
+		rc = capture_begin(reader, &call->refusal);
+		if (rc == 0) {
+			read_frames(call, reader, flow, config, number);
+			note_file(file, reader, &source);
+		}
+		source_close(&source);
+	}
+	bool is_input = strcmp(file->path, "-") == 0;
+	if (rc < 0)
+		snprintf(call->refusal.file, sizeof(call->refusal.file), "%s",
+			 is_input ? "standard input" : file->path);
+	return rc;
+}
+
+// A file of which nothing could be read stops nothing where others can.
+static int read_all(struct call *call, struct capture_reader *reader, struct flow *flow,
+		    const struct wire_config *config)
+{
+	uint64_t number = 0;
+	int rc = 0;
+	for (uint32_t i = 0; i < call->count; i++) {
+		struct capture_file *file = &call->files[i];
+		file->path = call->paths[i];
+		int one = read_file(call, file, reader, flow, config, &number);
+		if (one < 0) {
+			rc = one;
+			snprintf(file->why, sizeof(file->why), "%s", call->refusal.text);
+		} else {
+			call->files_read++;
+			bool is_empty = file->frames == 0 && file->end != CAPTURE_WHOLE;
+			if (is_empty && file->why[0] != '\0') {
+				snprintf(call->refusal.file, sizeof(call->refusal.file), "%s",
+					 file->path);
+				rc = refuse(&call->refusal, -EINVAL, file->why, 0, 0, 0);
+				call->files_read--;
+			}
+		}
+	}
+	return call->files_read > 0 ? 0 : rc;
+}
+
+int input_read(struct call *call)
+{
+	static struct capture_reader reader; // large: kept off the stack
+	struct flow_config config = {0};
+	wire_config_default(6, &config.wire);
+	struct wire_config wire = config.wire;
+	size_t bytes = flow_bytes(&config);
+	void *base = memory_reserve(bytes);
+	reader.buffer = malloc(CAPTURE_BUFFER_BYTES);
+	reader.capacity = CAPTURE_BUFFER_BYTES;
+	if (base == NULL || reader.buffer == NULL)
+		return refuse(&call->refusal, -ENODEV, "no memory for an analysis: % bytes",
+			      (int64_t)bytes, 0, 0);
+	struct arena arena;
+	arena_init(&arena, base, bytes);
+	struct flow *flow = flow_create(&arena, &config);
+	check(flow != NULL);
+	arena_seal(&arena);
+	int rc = read_all(call, &reader, flow, &wire);
+	call->report = flow_end(flow);
+	free(reader.buffer);
+	return rc;
+}

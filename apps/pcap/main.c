@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft pcap: arguments, and which verb.
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <weft/run/outcome.h>
+
+#include "help.h"
+#include "pcap.h"
+#include "weft_version.h"
+
+enum { OPT_TABLE = 256, OPT_VERSION };
+
+static const struct option longs[] = {
+	{"table", no_argument, NULL, OPT_TABLE},
+	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, OPT_VERSION},
+	{NULL, 0, NULL, 0},
+};
+
+static void take(struct call *call, int option)
+{
+	if (option == OPT_TABLE)
+		call->wants_table = true;
+	else if (option == OPT_VERSION)
+		call->wants_version = true;
+	else
+		call->wants_help = true;
+}
+
+static int parse(struct call *call, int argc, char **argv)
+{
+	bool seen[OUTCOME_OPTIONS_MAX] = {false};
+	int option, rc;
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
+		if (option == '?')
+			return outcome_bad_word(&call->refusal, "unknown option or missing value:",
+						argv[optind - 1]);
+		if ((rc = outcome_first(&call->refusal, seen, longs, option)) < 0)
+			return rc;
+		take(call, option);
+	}
+	if (call->wants_help || call->wants_version)
+		return 0;
+	if (optind == argc)
+		return outcome_bad_line(&call->refusal, "what to do is missing: analyze FILE...");
+	if (strcmp(argv[optind], "analyze") != 0)
+		return outcome_bad_word(&call->refusal, "analyze is needed, not", argv[optind]);
+	for (optind++; optind < argc; optind++) {
+		if (call->count == FILES_MAX)
+			return outcome_bad_word(&call->refusal, "too many captures, at",
+						argv[optind]);
+		call->paths[call->count++] = argv[optind];
+	}
+	return call->count > 0 ? 0 : outcome_bad_line(&call->refusal, "no capture given");
+}
+
+static int analyze(struct call *call)
+{
+	int rc = input_read(call);
+	if (rc < 0)
+		return outcome_refused("pcap", &call->refusal, rc);
+	summary_print(stdout, call);
+	if (call->wants_table)
+		table_print(stdout, call);
+	return EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+	static struct call call; // large: kept off the stack
+	int rc = parse(&call, argc, argv), status = EXIT_SUCCESS;
+	if (rc < 0)
+		return outcome_refused("pcap", &call.refusal, rc);
+	if (call.wants_help)
+		fputs(help_text, stdout);
+	else if (call.wants_version)
+		puts(WEFT_VERSION_TEXT);
+	else
+		status = analyze(&call);
+	return outcome_end("pcap", status);
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of weft pcap share: the call, its captures, and how numbers are said.
+#pragma once
+
+#include <stdio.h>
+
+#include <weft/capture/capture_reader.h>
+#include <weft/flow/flow.h>
+
+#define FILES_MAX 256
+
+// What was found in one file.
+struct capture_file {
+	const char *path;
+	uint64_t bytes; // read
+	uint64_t frames, odd_frames, odd_at, odd_stamps, comments;
+	uint64_t received, dropped; // by its statistics
+	bool has_dropped, is_pcapng;
+	uint32_t interfaces, sections;
+	enum capture_end end;
+	char why[REFUSAL_TEXT_BYTES];
+};
+
+struct call {
+	const char *paths[FILES_MAX];
+	uint32_t count;
+	bool wants_help, wants_version, is_json, wants_table;
+	struct refusal refusal;
+	struct capture_file files[FILES_MAX];
+	uint32_t files_read; // whole or to the last good byte
+	char places[FLOW_PLACES_MAX][2 * CAPTURE_TEXT_BYTES];
+	uint32_t place_count;
+	const struct flow_report *report;
+};
+
+// Reads all captures into a report. -errno with a reason where nothing could be read.
+int input_read(struct call *call);
+
+// The ten lines.
+void summary_print(FILE *to, const struct call *call);
+
+// Every stream and every repair.
+void table_print(FILE *to, const struct call *call);
+
+// ---------------------------------------------------------------- numbers
+
+#define WORDS_BYTES 64
+
+// Each writes into `ret` and returns it: "1,200", "64 KiB", "2.8 ms", "10.77.0.1".
+const char *count_words(char ret[WORDS_BYTES], uint64_t count);
+const char *bytes_words(char ret[WORDS_BYTES], uint64_t bytes);
+const char *time_words(char ret[WORDS_BYTES], int64_t ns);
+const char *range_words(char ret[WORDS_BYTES], int64_t from_ns, int64_t to_ns);
+const char *address_words(char ret[WORDS_BYTES], const uint8_t address[16]);

@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""weft pcap analyze: the ten lines of a capture whose cause is known; counts of each stream of the given captures, as other
+programs counted them; captures of weft's own with a known fault; files that are no captures. Without the given captures their
+part is left out and said so."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+WEFT = os.environ["WEFT"]
+SOURCE = pathlib.Path(os.environ["WEFT_SOURCE"])
+DATA = pathlib.Path(os.environ["WEFT_SHARED"], "data")
+ROCE = DATA / "captures" / "given" / "roce"
+failed = 0
+
+BEHIND = """\
+loss BEHIND the capture point, repaired by go-back-N; certain
+1,200 frames in 443 ms, none cut, ICRC good in all; RoCEv2 RC, one connection, QP 0x13, 10.77.0.1 > 10.77.0.2
+9 writes of 64 KiB begun, 6 acknowledged after 28.5 to 225 ms, median 54 ms
+11 NAKs (PSN sequence error); all 11 PSNs had passed here 0.2 to 2.8 ms before the NAK
+no hole before the tap, nothing out of order, nothing doubled (no PSN twice with one IP identification)
+653 of 1,181 data packets (55 % of their bytes) were sent again; 528 are new
+at least 11 losses: what is lost while the receiver discards leaves no trace
+NAK to repeat: 2.1 to 18.2 ms 8 times; 73 to 84 ms 2 times, after silence of 49 to 58 ms: a timer; 1 open
+not it: no ECT, no CE, no CNP, no pause
+look at: the receiver's NIC, and between it and the tap
+"""
+# Of weft's own captures: the first line, and what another line has.
+OWN = {
+    "clean-write": ("no fault found", "1 write of 1.3 KiB begun, 1 acknowledged"),
+    "headers-only": ("no fault found", "8 cut"),
+    "ipv4": ("no fault found", "198.18.0.1 > 198.18.0.2"),
+    "reorder": ("no fault found", "4 packets were overtaken"),
+    "srv6": ("no fault found", "3 writes of 2.0 KiB begun, 2 acknowledged"),
+    "trim-last-hop": ("packets trimmed BEFORE", "11 NACKs; 11 trimmed packets passed here"),
+    "trim-on-the-way": ("packets trimmed BEFORE", "9 NACKs; 9 trimmed packets passed here"),
+    "loss-timer": ("loss BEHIND", "20 packets carry the mark of a repeat"),
+    "backup-path": ("loss BEHIND", "at least 9 losses"),
+    "rocev2-clean-write": ("no fault found", "no NAK, no RNR; 1 ACK"),
+    "rocev2-cnp": ("no fault found", "64 CE of 72 packets that can be marked (88.9 %), 3 CNPs"),
+    "rocev2-go-back-n": ("loss BEFORE", "2 NAKs"),
+}
+
+
+def analyze(*words, given=None):
+    done = subprocess.run([WEFT, "pcap", "analyze", *map(str, words)], input=given, capture_output=True, timeout=120)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def check(holds, what):
+    global failed
+    failed += 0 if holds else 1
+    print(("ok: " if holds else "FAILED: ") + what)
+
+
+# ---------------------------------------------------------------- the given captures
+
+
+def rows_expected():
+    """(file, rows) of the reference: one row a stream: key, packets, first, last, lowest, highest, again, holes, opcodes."""
+    name, rows = None, []
+    for line in (DATA / "REFERENCE.md").read_text().splitlines():
+        if line.startswith("### "):
+            if name and rows:
+                yield name, rows
+            name, rows = line[4:].strip(), []
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if line.startswith("|") and " -> " in line and cells[0] != "src -> dst" and len(cells) == 9:
+            rows.append(cells)
+    if name and rows:
+        yield name, rows
+
+
+STREAM = re.compile(
+    r"^ *\d+  (\S+) > (\S+?), QP 0x([0-9a-f]+)[^\n]*\n *(\d+) packets, \d+ B; PSN (\d+) to (\d+), from (\d+) up to (\d+);([^\n]*)\n"
+    r" *data \d+, seen again (\d+) \(\d+ doubled\), holes ([^,]+),", re.M)
+
+
+def rows_found(path):
+    status, out, _ = analyze("--table", path)
+    found = {}
+    for row in STREAM.findall(out):
+        found.setdefault((row[0], row[1], int(row[2], 16)), []).append(row[3:])
+    return status, found
+
+
+def differences(row, found):
+    source, target = row[0].split(" -> ")
+    key = (source, target, int(row[1], 16))
+    if key not in found:  # the reference has the IP addresses inside of IPoIB, or none; here are those of the GRH, if there is one
+        key = next((other for other in found if other[2] == key[2] and found[other][0][0] == row[2] and found[other][0][1] == row[3]), key)
+    if key not in found:
+        return [f"{key} is not there"]
+    packets, first, last, low, high, opcodes, again, holes = found[key][0]
+    lowest, highest = row[5].split("..")
+    told = {"packets": (row[2], packets), "first PSN": (row[3], first), "last PSN": (row[4], last), "lowest": (lowest, low),
+            "highest": (highest, high), "opcodes": (set(row[8].split()), set(opcodes.split()))}
+    if row[6] != "-":
+        told["seen again"] = (row[6], again)
+    if row[7] != "-" and holes != "not counted (READ requests)":
+        told["holes"] = (row[7], holes)
+    return [f"{key}: {what} {has}, not {wanted}" for what, (wanted, has) in told.items() if wanted != has]
+
+
+def check_reference():
+    for name, rows in rows_expected():
+        if "/roce/" not in name:
+            continue
+        status, found = rows_found(DATA / name)
+        wrong = [text for row in rows for text in differences(row, found)]
+        check(status == 0 and not wrong, f"{pathlib.Path(name).name}: {len(rows)} streams as the reference has them")
+        for text in wrong:
+            print("    " + text)
+
+
+def check_causes():
+    check(analyze(ROCE / "rxe_write_rxdrop_after_tap_first1200.pcap") == (0, BEHIND, ""), "a loss behind the tap is told in ten lines")
+    _, out, _ = analyze(ROCE / "rxe_write_dup3_rtx.pcap")
+    check("43 doubled by the network" in out and "149 of 1,472" in out, "copies of the network are told from repeats")
+    _, out, _ = analyze(ROCE / "rxe_write_spurious_timeouts.pcap")
+    check("\n378 of 1,018 data" in out and "no packet lost" in out and "nothing doubled" in out, "time-outs without a loss")
+    _, out, _ = analyze(ROCE / "rxe_write_loss2_first1500.pcap")
+    check(out.startswith("loss BEFORE") and "\n580 of 1,277 data" in out and "nothing out of order" in out, "loss before the tap")
+    data = (ROCE / "rxe_write_rxdrop_after_tap_first1200.pcap").read_bytes()
+    check(analyze("-", given=data)[1] == BEHIND, "the standard input is as good as a file")
+    status, out, _ = analyze("-", given=data[:-7])
+    check(status == 0 and "1,199 frames in" in out and "1,199 frames before it are good" in out, "a file that is cut: to its last frame")
+    _, out, _ = analyze(ROCE / "rxe_rping_cm.pcap")
+    check(out.startswith("no fault found: "), "PSNs between two responses are those of other requests")
+
+
+# Each damaged or strange file: a status of 0 or 2, and a reason where nothing was read.
+def check_hostile():
+    bad = []
+    files = [path for kind in ("malformed", "robust", "other", "roce") for path in sorted((DATA / "captures" / "given" / kind).iterdir())]
+    for path in files:
+        status, _, error = analyze("--table", path)
+        if status not in (0, 2) or (status == 2 and str(path) not in error):
+            bad.append(f"{path.name}: {status} {error.strip()[-120:]}")
+    check(not bad and files, f"{len(files)} captures, damaged ones too, are read or refused by name")
+    print("\n".join(bad))
+
+
+# ---------------------------------------------------------------- weft's own
+
+
+def check_own():
+    for name, (first, other) in OWN.items():
+        status, out, _ = analyze(SOURCE / "pcaps" / f"{name}.pcapng")
+        check(status == 0 and out.startswith(first) and other in out, f"{name}: {first}")
+
+
+def check_refusals():
+    with tempfile.TemporaryDirectory() as folder:
+        empty, text = pathlib.Path(folder, "empty"), pathlib.Path(folder, "text")
+        empty.write_bytes(b"")
+        text.write_text("this is no capture, but it is long enough to have a head\n")
+        for path in (empty, text, folder, pathlib.Path(folder, "absent")):
+            status, out, error = analyze(path)
+            check(status == 2 and out == "" and str(path) in error, f"refused: {error.strip()}")
+    for words in ([], ["--table"], ["--tabel", "x"], ["x", "--table", "--table"]):
+        check(analyze(*words)[0] == 2, f"refused: analyze {' '.join(words)}")
+
+
+check_own()
+check_refusals()
+if ROCE.is_dir():
+    check_causes()
+    check_reference()
+    check_hostile()
+else:
+    print(f"{ROCE} is not here: the given captures are left out")
+sys.exit(1 if failed else 0)
