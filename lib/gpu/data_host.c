@@ -82,15 +82,75 @@ static struct dice dice_of(const struct gpu_data *data, uint32_t step)
 	return (struct dice){.seed = data->seed, .step = step};
 }
 
+// ---------------------------------------------------------------- whole stretches
+
+// Elements as they stand in memory, for each die. Those of rank r begin at r % GPU_PATTERN_VALUES.
+struct faces {
+	uint16_t half[2 * GPU_PATTERN_VALUES];
+	float whole[2 * GPU_PATTERN_VALUES];
+};
+
+static void set_face(struct faces *faces, uint32_t at, float value)
+{
+	faces->half[at] = gpu_bf16_of(value);
+	faces->whole[at] = value;
+}
+
+static void value_faces(struct faces *ret)
+{
+	for (uint32_t i = 0; i < 2 * GPU_PATTERN_VALUES; i++)
+		set_face(ret, i, (float)gpu_pattern_value(i, 0));
+}
+
+static void sum_faces(struct faces *ret, uint32_t ranks)
+{
+	for (uint32_t i = 0; i < GPU_PATTERN_VALUES; i++)
+		set_face(ret, i, (float)gpu_pattern_sum(i, ranks));
+}
+
+static inline void put_group(uint8_t *to, uint32_t element_bytes, uint64_t dice,
+			     const uint16_t *half, const float *whole)
+{
+	if (element_bytes == 2) {
+#pragma GCC unroll 8
+		for (uint32_t i = 0; i < GPU_PATTERN_GROUP; i++)
+			memcpy(to + 2 * i, &half[gpu_pattern_die(dice, i)], sizeof(*half));
+		return;
+	}
+#pragma GCC unroll 8
+	for (uint32_t i = 0; i < GPU_PATTERN_GROUP; i++)
+		memcpy(to + 4 * i, &whole[gpu_pattern_die(dice, i)], sizeof(*whole));
+}
+
+// `count` elements from `to` on, whose dice are those of elements `first` on of `step`: a hash and
+// a few looks into a table for eight of them, so that who plays many ranks keeps up with a device.
+static void put_faces(const struct gpu_data *data, uint8_t *to, uint32_t step, uint64_t first,
+		      uint64_t count, const struct faces *faces, uint32_t rank)
+{
+	const uint16_t *half = faces->half + rank % GPU_PATTERN_VALUES;
+	const float *whole = faces->whole + rank % GPU_PATTERN_VALUES;
+	struct dice dice = dice_of(data, step);
+	for (uint64_t i = 0; i < count;) {
+		uint64_t group = (first + i) / GPU_PATTERN_GROUP;
+		if ((first + i) % GPU_PATTERN_GROUP == 0 && count - i >= GPU_PATTERN_GROUP) {
+			put_group(to + i * data->element_bytes, data->element_bytes,
+				  gpu_pattern_dice(data->seed, step, group), half, whole);
+			i += GPU_PATTERN_GROUP;
+			continue;
+		}
+		put(data, to, i, whole[die_of(&dice, first + i)]);
+		i++;
+	}
+}
+
 // ---------------------------------------------------------------- work
 
 void gpu_host_fill(const struct gpu_data *data, uint32_t step, uint64_t offset, uint64_t bytes)
 {
-	uint64_t first = offset / data->element_bytes, count = bytes / data->element_bytes;
-	struct dice dice = dice_of(data, step);
-	for (uint64_t i = first; i < first + count; i++)
-		put(data, data->gradients, i,
-		    (float)gpu_pattern_value(die_of(&dice, i), data->rank));
+	struct faces faces;
+	value_faces(&faces);
+	put_faces(data, data->gradients + offset, step, offset / data->element_bytes,
+		  bytes / data->element_bytes, &faces, data->rank);
 }
 
 // What rank `from` gave of element `at` of this rank's block of a slice: its own lies where it was
@@ -147,25 +207,22 @@ uint64_t gpu_host_sums_wrong(const struct gpu_data *data, uint32_t step, uint64_
 void gpu_host_play_parts(const struct gpu_data *data, uint32_t step, uint64_t offset,
 			 const uint8_t *is_here)
 {
-	uint64_t count = data->block_bytes / data->element_bytes;
 	uint64_t first = (offset + data->rank * data->block_bytes) / data->element_bytes;
-	struct dice dice = dice_of(data, step);
-	for (uint32_t from = 0; from < data->ranks; from++) {
-		uint8_t *block = data->landed + offset + from * data->block_bytes;
-		for (uint64_t i = 0; is_here[from] == 0 && i < count; i++)
-			put(data, block, i,
-			    (float)gpu_pattern_value(die_of(&dice, first + i), from));
-	}
+	struct faces faces;
+	value_faces(&faces);
+	for (uint32_t from = 0; from < data->ranks; from++)
+		if (is_here[from] == 0)
+			put_faces(data, data->landed + offset + from * data->block_bytes, step,
+				  first, data->block_bytes / data->element_bytes, &faces, from);
 }
 
 void gpu_host_play_sums(const struct gpu_data *data, uint32_t step, uint64_t offset, uint64_t bytes,
 			const uint8_t *is_here)
 {
-	struct dice dice = dice_of(data, step);
-	for (uint64_t at = offset; at < offset + bytes; at += data->element_bytes) {
-		uint64_t i = at / data->element_bytes;
+	struct faces faces;
+	sum_faces(&faces, data->ranks);
+	for (uint64_t at = offset; at < offset + bytes; at += data->block_bytes)
 		if (is_here[at % data->slice_bytes / data->block_bytes] == 0)
-			put(data, data->sums, i,
-			    (float)gpu_pattern_sum(die_of(&dice, i), data->ranks));
-	}
+			put_faces(data, data->sums + at, step, at / data->element_bytes,
+				  data->block_bytes / data->element_bytes, &faces, 0);
 }

@@ -146,6 +146,45 @@ static void two_slices_that_changed_places_are_wrong(void **)
 	assert_int_equal(gpu_host_landed_wrong(&data, 0, 0), 2 * BLOCK / 2);
 }
 
+// Eight elements are put at once where a group is whole, others one by one.
+static void what_is_played_is_the_pattern(void **)
+{
+	const uint8_t is_here[RANKS] = {0, 1, 0, 0};
+	for (uint32_t block = 4; block <= 4 * 21; block += 4) {
+		for (uint32_t element_bytes = 2; element_bytes <= 4; element_bytes += 2) {
+			struct gpu_data data = data_of(1, element_bytes);
+			data.block_bytes = block;
+			data.slice_bytes = RANKS * block;
+			uint64_t slice = data.slice_bytes, looked = 2 * slice / element_bytes;
+			memset(memory, 0xee, sizeof(memory));
+			gpu_host_play_parts(&data, 5, slice, is_here);
+			assert_int_equal(gpu_host_landed_wrong(&data, 5, slice), 0);
+			gpu_host_play_sums(&data, 5, slice, 2 * slice, is_here);
+			assert_int_equal(gpu_host_sums_wrong(&data, 5, slice, 2 * slice),
+					 looked / RANKS); // those of the rank that is here
+			assert_int_equal(data.sums[slice - 1] & data.sums[3 * slice], 0xee);
+		}
+	}
+}
+
+static void what_is_filled_is_the_pattern(void **)
+{
+	for (uint32_t rank = 0; rank < 3 * GPU_PATTERN_VALUES; rank += 61) {
+		struct gpu_data data = data_of(0, 2);
+		data.rank = rank;
+		memset(memory, 0xee, sizeof(memory));
+		gpu_host_fill(&data, 9, 6, 2 * 100);
+		for (uint32_t i = 3; i < 103; i++) {
+			uint64_t dice = gpu_pattern_dice(data.seed, 9, i / GPU_PATTERN_GROUP);
+			uint32_t die = gpu_pattern_die(dice, i % GPU_PATTERN_GROUP);
+			uint16_t half;
+			memcpy(&half, data.gradients + 2 * i, sizeof(half));
+			assert_int_equal(half, gpu_bf16_of((float)gpu_pattern_value(die, rank)));
+		}
+		assert_int_equal(data.gradients[5] & data.gradients[2 * 103], 0xee);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -153,6 +192,8 @@ int main(void)
 		cmocka_unit_test(values_are_exact_in_bf16),
 		cmocka_unit_test(ties_go_to_the_even_neighbour),
 		cmocka_unit_test(a_step_ends_with_the_right_sums),
+		cmocka_unit_test(what_is_played_is_the_pattern),
+		cmocka_unit_test(what_is_filled_is_the_pattern),
 		cmocka_unit_test(every_single_bit_is_looked_at),
 		cmocka_unit_test(two_slices_that_changed_places_are_wrong),
 	};
