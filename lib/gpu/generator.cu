@@ -29,9 +29,7 @@
 static int open_device(struct cuda_generator *all, uint32_t device, struct refusal *refusal)
 {
 	int sms = 0;
-	setenv("CUDA_DEVICE_MAX_CONNECTIONS", CONNECTIONS, 1);
-	// code that is loaded at its first use waits for the device, and kernels wait for that code
-	setenv("CUDA_MODULE_LOADING", "EAGER", 1);
+	gpu_driver_set();
 	TRY(refusal, "the device cannot be used", cudaSetDevice((int)device));
 	TRY(refusal, "the device says nothing of itself",
 	    cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, (int)device));
@@ -185,8 +183,18 @@ static cudaError_t put_behind_fill(const struct cuda_generator *all, struct cuda
 	return error == cudaSuccess ? put_sum(all, of, at, op) : error;
 }
 
-// `count` computations of a step, which stand from `first` on in the list. The update waits for the
-// run to ask, and so for all sums.
+// The run asks for the update when all sums are done. So they stand before it: where a device takes
+// branches of a graph one behind the other, a kernel that waits for this would hold them up for ever.
+static cudaError_t put_update(const struct cuda_generator *all, struct cuda_rank *of, unsigned at,
+			      const struct gpu_link_op *op)
+{
+	cudaError_t error = cudaEventRecord(of->join, of->sums);
+	if (error == cudaSuccess)
+		error = cudaStreamWaitEvent(of->compute, of->join, 0);
+	return error == cudaSuccess ? put_compute(all, of, at, op) : error;
+}
+
+// `count` computations of a step, which stand from `first` on in the list; the update is its last.
 static cudaError_t put_step(const struct cuda_generator *all, struct cuda_rank *of, unsigned first,
 			    unsigned count)
 {
@@ -195,13 +203,10 @@ static cudaError_t put_step(const struct cuda_generator *all, struct cuda_rank *
 		LAUNCH(meet, 1, 1, of->compute, of->view);
 	for (unsigned at = 0; at < count && error == cudaSuccess; at++) {
 		const struct gpu_link_op *op = &all->link->ops[first + at];
-		error = op->work == GPU_REDUCE ? put_behind_fill(all, of, at, op)
-					       : put_compute(all, of, at, op);
+		error = op->work == GPU_REDUCE	? put_behind_fill(all, of, at, op)
+			: op->work == GPU_UPDATE ? put_update(all, of, at, op)
+						 : put_compute(all, of, at, op);
 	}
-	if (error == cudaSuccess)
-		error = cudaEventRecord(of->join, of->sums);
-	if (error == cudaSuccess)
-		error = cudaStreamWaitEvent(of->compute, of->join, 0);
 	LAUNCH(end_step, 1, 1, of->compute, of->view.state);
 	return error == cudaSuccess ? cudaGetLastError() : error;
 }

@@ -18,7 +18,6 @@
 #define LOOK_NS 100000000 // between two of them
 #define NAP_NS 50000
 #define RANKS_MAX 8	 // of a process: their waiting kernels must all be able to run at once
-#define CONNECTIONS "32" // hardware queues, so that no stream waits behind another's kernel
 
 struct pinned { // what the host and kernels tell each other beside the link
 	unsigned stop, turn, answered;

@@ -70,6 +70,7 @@ extern "C" int gpu_cuda_measure(uint32_t device, uint64_t bytes, struct gpu_cuda
 				struct refusal *refusal)
 {
 	int sms = 0;
+	gpu_driver_set();
 	TRY(refusal, "the device cannot be used", cudaSetDevice((int)device));
 	TRY(refusal, "the device says nothing of itself",
 	    cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, (int)device));

@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // Numbers of the driver's API (CUdevice_attribute), which do not change.
@@ -85,9 +86,20 @@ static const char *ask_driver(struct driver *driver, struct gpu_probe *ret)
 	return ret->count == 0 ? "the driver has no device" : "";
 }
 
+void gpu_driver_set(void)
+{
+	// hardware queues: no stream waits behind another's kernel
+	setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1);
+	// code that is loaded at its first use waits for the device, and kernels wait for that code
+	setenv("CUDA_MODULE_LOADING", "EAGER", 1);
+}
+
+// The driver stays loaded: threads of its own may live on in it.
 void gpu_probe(struct gpu_probe *ret)
 {
-	struct driver driver = {.library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)};
+	gpu_driver_set();
+	int how = RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE;
+	struct driver driver = {.library = dlopen("libcuda.so.1", how)};
 	*ret = (struct gpu_probe){0};
 	const char *reason = driver.library == NULL ? "no driver: libcuda.so.1 is not there"
 						    : ask_driver(&driver, ret);

@@ -89,6 +89,10 @@ struct gpu_probe {
 	char reason[128]; // why there is none
 };
 
+// Puts what the driver reads of the environment there. It reads it once, when it is first asked
+// for anything: gpu_probe(), gpu_cuda_run() and gpu_cuda_measure() call this before.
+void gpu_driver_set(void);
+
 // Asks the driver, if there is one; nothing of CUDA is needed to ask.
 void gpu_probe(struct gpu_probe *ret);
 

@@ -10,6 +10,7 @@
 //	- the timer runs faster than the system's clock, from a beginning of its own
 //	- what may not be called while a graph is captured is an error, and so is a capture that its
 //	  streams do not come back to
+//	- where a test asks for it, branches of a graph run one behind the other
 //	- what was put into streams is never ended by the host; who waits for ever waits
 //
 // It says nothing of how long anything takes on a device.

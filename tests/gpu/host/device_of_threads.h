@@ -112,14 +112,37 @@ struct host_node {
 	int reaches = -1, awaits = -1;
 };
 
+extern "C" bool host_has_one_queue; // for all branches of a graph: a test sets it
+
 struct host_graph {
 	std::vector<std::vector<host_node>> lanes;
 	std::vector<host_stream *> streams;
 	std::vector<bool> is_joined; // lanes that came back to the first
 	unsigned marks = 0;
 
+	// One behind the other, the first lane as far as it can go.
+	void run_in_one_queue() const
+	{
+		std::vector<bool> reached(marks);
+		std::vector<size_t> at(lanes.size());
+		for (size_t i = 0; i < lanes.size();) {
+			if (at[i] == lanes[i].size() ||
+			    (lanes[i][at[i]].awaits >= 0 && !reached[lanes[i][at[i]].awaits])) {
+				i++;
+				continue;
+			}
+			const host_node &node = lanes[i][at[i]++];
+			if (node.work)
+				node.work();
+			if (node.reaches >= 0)
+				reached[node.reaches] = true;
+			i = 0;
+		}
+	}
 	void run() const
 	{
+		if (host_has_one_queue)
+			return run_in_one_queue();
 		std::vector<std::shared_ptr<host_mark>> reached;
 		std::vector<std::thread> threads;
 		for (unsigned i = 0; i < marks; i++)

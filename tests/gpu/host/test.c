@@ -28,6 +28,7 @@
 #define STEP_PARTS (2 * BUCKETS + BUCKETS * SLICES * 2 + 1) // a gate and a compute of each bucket
 
 static struct refusal refusal;
+bool host_has_one_queue;
 
 static void put(struct gpu_record *to, uint32_t step, enum gpu_work work, uint32_t bucket,
 		uint32_t slice, int64_t compute_ns, int64_t wait_ns)
@@ -138,6 +139,16 @@ static void steps_are_whole_and_sums_are_right(void **)
 	}
 }
 
+// A device need not run branches beside each other.
+static void branches_may_run_one_behind_the_other(void **)
+{
+	host_has_one_queue = true;
+	struct played of = play(1, 3, 2, false, GPU_LOAD_SPIN, GPU_DAMAGE_NONE);
+	host_has_one_queue = false;
+	assert_int_equal(of.rc, 0);
+	check_figures(&of.figures[0], 3, 2);
+}
+
 static void two_ranks_meet_at_each_step(void **)
 {
 	struct played of = play(2, 4, 2, true, GPU_LOAD_SPIN, GPU_DAMAGE_NONE);
@@ -241,6 +252,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(steps_are_whole_and_sums_are_right),
+		cmocka_unit_test(branches_may_run_one_behind_the_other),
 		cmocka_unit_test(two_ranks_meet_at_each_step),
 		cmocka_unit_test(a_load_is_done_and_told),
 		cmocka_unit_test(damage_is_found),
