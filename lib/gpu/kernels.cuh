@@ -12,7 +12,7 @@ struct rank_state {
 	long long due_ns;    // when the computation in hand, or the one before, ends
 	long long ended_ns;  // when the one before did
 	long long closed_ns; // due_ns of the last one that is over, by the system's clock as known then
-	unsigned step, fills;
+	unsigned step, fills, is_stopped;
 	unsigned long long wrong, elements, load_units;
 	long long gates_ns, update_wait_ns, compute_wait_ns, barrier_ns;
 	long long fill_began_ns, fill_ns, reduce_began_ns, reduce_ns;
@@ -42,6 +42,7 @@ struct rank_view { // pointers that a device can follow
 #define LOAD_WINDOWS 16u
 #define LOAD_WINDOW (LOAD_FLOATS / 2 / LOAD_WINDOWS) // that a unit copies
 #define LOAD_TURNS 16u
+#define LOAD_LOOK 16 // units between two looks of one thread at the host's word
 #define LOAD_TILE 16u // side of the matrices of a block of 256 threads
 
 // Without a device's compiler the same is text for the host's: tests run it there.
@@ -153,7 +154,10 @@ static __device__ void load_units(const struct rank_view *of, unsigned kind, lon
 {
 	unsigned long long thread = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x;
 	unsigned long long threads = (unsigned long long)gridDim.x * blockDim.x;
-	for (long long i = 0; i < units && load_system(of->stop) == 0; i++) {
+	unsigned *is_stopped = &of->state->is_stopped; // in the device's memory: all look at it
+	for (long long i = 0; i < units && load_system(is_stopped) == 0; i++) {
+		if (thread == 0 && i % LOAD_LOOK == 0 && load_system(of->stop) != 0)
+			store_system(is_stopped, 1);
 		if (kind == GPU_LOAD_COPY)
 			load_copy(of, thread, threads, (unsigned)(i % LOAD_WINDOWS));
 		else
@@ -248,15 +252,24 @@ static __device__ bool is_as(const uint8_t *at, unsigned element_bytes, unsigned
 	return __float_as_uint(((const float *)at)[index]) == __float_as_uint(value);
 }
 
+// gpu_pattern_value() of four dice, a byte each, as FP32: 7 bits of a byte below the exponent of 128
+// are 128 and so many, and that less 127 is the value.
+static __device__ void put_values(unsigned *ret, unsigned dice, unsigned rank)
+{
+	unsigned turned = ((dice & 0x7f7f7f7fu) + (rank & 0x7f) * 0x01010101u) & 0x7f7f7f7fu;
+	ret[0] = __float_as_uint(__uint_as_float(__byte_perm(turned, 0x43000000u, 0x7044)) - 127.0f);
+	ret[1] = __float_as_uint(__uint_as_float(__byte_perm(turned, 0x43000000u, 0x7144)) - 127.0f);
+	ret[2] = __float_as_uint(__uint_as_float(__byte_perm(turned, 0x43000000u, 0x7244)) - 127.0f);
+	ret[3] = __float_as_uint(__uint_as_float(__byte_perm(turned, 0x43000000u, 0x7344)) - 127.0f);
+}
+
 // Eight elements of a group at once where the stretch is made of whole groups; 16 bytes a store.
 static __device__ void put_group(uint8_t *to, unsigned element_bytes, unsigned long long group,
 				 unsigned long long dice, unsigned rank)
 {
 	unsigned words[8];
-	for (unsigned i = 0; i < 8; i++) {
-		float value = (float)gpu_pattern_value(gpu_pattern_die(dice, i), rank);
-		words[i] = __float_as_uint(value);
-	}
+	put_values(words, (unsigned)dice, rank);
+	put_values(words + 4, (unsigned)(dice >> 32), rank);
 	uint4 *at = (uint4 *)(to + group * 8 * element_bytes);
 	if (element_bytes == 4) {
 		at[0] = make_uint4(words[0], words[1], words[2], words[3]);
@@ -264,8 +277,10 @@ static __device__ void put_group(uint8_t *to, unsigned element_bytes, unsigned l
 		return;
 	}
 	// whole numbers up to 128 have nothing in the lower half
-	at[0] = make_uint4(words[0] >> 16 | words[1], words[2] >> 16 | words[3],
-			   words[4] >> 16 | words[5], words[6] >> 16 | words[7]);
+	at[0] = make_uint4(__byte_perm(words[0], words[1], 0x7632),
+			   __byte_perm(words[2], words[3], 0x7632),
+			   __byte_perm(words[4], words[5], 0x7632),
+			   __byte_perm(words[6], words[7], 0x7632));
 }
 
 static __device__ void fill_range(const struct rank_view *of, unsigned step,

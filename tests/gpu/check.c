@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // All checks of the generator on a CUDA device, in one program that needs a C compiler and nvcc and
-// nothing else: tests/gpu/run builds and runs it. One rank is live, its peers are played.
+// nothing else: tests/gpu/run builds and runs it. One rank is live and its peers are played, or
+// all.
 //
 //	check DEVICE OUT.json RECORD [SCALE]
 //
@@ -19,8 +20,8 @@
 #include <weft/gpu/gpu_record.h>
 
 #include "limit.h"
+#include "schedule.h"
 
-#define MS INT64_C(1000000)
 #define MIB (UINT64_C(1) << 20)
 #define LATE_P99_MAX_NS 20000
 #define LONG_NS 50000 // of a fill that can be made and copied within its time
@@ -28,8 +29,8 @@
 #define EXPOSED_ERROR_MAX 0.05
 #define START_LIMIT_NS (20 * LIMIT_S) // of a check, and so many times what it takes
 #define LIMIT_TIMES 3
-#define STEP_MAX 1.05 // the middle step over its schedule
-#define RECORD_BYTES_MAX (1 << 20)
+#define SHORT_STEPS 2u
+#define STEP_MAX 1.05	   // the middle step over its schedule
 #define LARGE_DIVISOR 256u // of its buckets: 25 GB a step, three times over, fit nowhere
 
 struct checks {
@@ -39,84 +40,58 @@ struct checks {
 	uint32_t passed, failed, told;
 };
 
-// What one run came to.
+// What one run is of: ranks that are live, the others of their group played.
+struct trial {
+	const char *what;
+	const struct gpu_record *records; // [count]
+	uint32_t count;
+	enum gpu_damage damage;
+	enum gpu_load load;
+	bool has_barrier;
+};
+
+// What it came to.
 struct outcome {
-	struct gpu_link_figures figures;
-	int64_t exposed_ns; // as the other end of the link saw it
-	int64_t late_ns;    // 99 % of long fills were released so late at most, as it saw it
+	struct gpu_link_figures figures; // of the first rank
+	uint64_t releases, wrong;	 // of all
+	int64_t exposed_ns;		 // as the other end of the link saw it
+	int64_t late_ns; // 99 % of long fills were released so late at most, as it saw it
 	int64_t player_late_ns;
 };
 
-// A line of the table and of the JSON. What only a device must reach is judged on one.
-static void judge(struct checks *checks, const char *what, double value, const char *unit,
-		  bool is_good, bool is_of_device)
+// A line of the table and of the JSON.
+static void write_line(struct checks *checks, const char *what, double value, const char *unit,
+		       const char *verdict)
 {
-	bool is_judged = !is_of_device || checks->device != UINT32_MAX;
-	const char *verdict = !is_judged ? "told" : is_good ? "passed" : "FAILED";
-	printf("  %-58s %14.3f %-6s %s\n", what, value, unit, verdict);
+	bool is_first = checks->passed + checks->failed + checks->told == 0;
+	printf("  %-58s %14.3f %-8s %s\n", what, value, unit, verdict);
 	fprintf(checks->json,
 		"%s\n    {\"check\": \"%s\", \"value\": %.6f, \"unit\": \"%s\", \"verdict\": "
 		"\"%s\"}",
-		checks->passed + checks->failed + checks->told > 0 ? "," : "", what, value, unit,
-		verdict);
+		is_first ? "" : ",", what, value, unit, verdict);
 	fflush(checks->json);
-	checks->told += !is_judged;
-	checks->passed += is_judged && is_good;
-	checks->failed += is_judged && !is_good;
+}
+
+static void tell(struct checks *checks, const char *what, double value, const char *unit)
+{
+	write_line(checks, what, value, unit, "told");
+	checks->told++;
+}
+
+// What only a device must reach is judged on one.
+static void judge(struct checks *checks, const char *what, double value, const char *unit,
+		  bool is_good, bool is_of_device)
+{
+	if (is_of_device && checks->device == UINT32_MAX) {
+		tell(checks, what, value, unit);
+		return;
+	}
+	write_line(checks, what, value, unit, is_good ? "passed" : "FAILED");
+	checks->passed += is_good;
+	checks->failed += !is_good;
 }
 
 // ---------------------------------------------------------------- one run
-
-// A rank's step in the shape of the large job's: 5.3 ms of forward and 9.75 ms of backward for each
-// of its chunks (calibrated to published step times), in buckets that fit.
-static int make_record(struct gpu_record *ret, uint32_t steps, uint64_t bucket_bytes,
-		       int64_t forward_ns, int64_t backward_ns)
-{
-	*ret = (struct gpu_record){.ranks = 8,
-				   .buckets = 8,
-				   .steps = steps,
-				   .element_bytes = 2,
-				   .slice_bytes = bucket_bytes / 2,
-				   .seed = 1};
-	uint32_t step_parts = 8 + 2 * 8 * 2 + 1;
-	ret->part_count = steps * step_parts + 8;
-	ret->parts = calloc(ret->part_count, sizeof(*ret->parts));
-	for (uint32_t i = 0; ret->parts != NULL && i < ret->part_count; i++) {
-		struct gpu_record_part *part = &ret->parts[i];
-		uint32_t at = i % step_parts;
-		part->step = i / step_parts;
-		if (at < 8) {
-			part->work = GPU_GATE;
-			part->bucket = at;
-			part->compute_ns = part->step < steps ? forward_ns : 0;
-			part->wait_ns = part->step > 0 ? 400000 : 0;
-		} else if (at + 1 == step_parts) {
-			part->work = GPU_UPDATE;
-			part->compute_ns = MS;
-			part->wait_ns = 300000;
-		} else {
-			bool is_sum = (at - 8) % 2 == 1;
-			part->work = is_sum ? GPU_REDUCE : GPU_FILL;
-			part->bucket = (at - 8) / 2 / 2;
-			part->slice = (at - 8) / 2 % 2;
-			part->compute_ns = is_sum ? 0 : backward_ns / 2;
-			part->wait_ns = is_sum ? 200000 : 0;
-		}
-	}
-	struct refusal refusal = {0};
-	return ret->parts == NULL ? -ENOMEM : gpu_record_seal(ret, &refusal);
-}
-
-// All that a rank computes and waits for, without what its sums are behind.
-static int64_t schedule_ns(const struct gpu_record *of, uint32_t first_step, uint32_t steps)
-{
-	int64_t sum_ns = 0;
-	for (uint32_t i = 0; i < of->part_count; i++)
-		if (of->parts[i].work != GPU_REDUCE && of->parts[i].step >= first_step &&
-		    of->parts[i].step < first_step + steps)
-			sum_ns += of->parts[i].compute_ns + of->parts[i].wait_ns;
-	return sum_ns;
-}
 
 // What the rank's computations waited for communication, and how late it released, by the flags
 // alone.
@@ -146,36 +121,48 @@ static void look_at_flags(const struct gpu_link *link, struct outcome *ret)
 	gpu_lateness_free(&late);
 }
 
-static int run(const struct checks *checks, const char *what, const struct gpu_record *record,
-	       enum gpu_damage damage, struct outcome *ret)
+// Both ends of a link whose ranks are claimed, and who plays the run's.
+static int open_ends(const struct trial *of, struct gpu_link *here, struct gpu_link *there,
+		     struct gpu_player **player)
 {
+	struct refusal refusal = {0};
+	int rc = gpu_record_link(here, NULL, of->records, of->count, of->has_barrier, &refusal);
+	if (rc == 0)
+		rc = gpu_link_join(there, here, &refusal);
+	for (uint32_t i = 0; rc == 0 && i < of->count; i++)
+		rc = gpu_link_claim(there, i, "checked", &refusal);
+	if (rc == 0)
+		rc = gpu_player_start(player, here, of->records, of->damage, &refusal);
+	if (rc < 0)
+		fprintf(stderr, "check: %s\n", refusal.text);
+	return rc;
+}
+
+static int run(const struct checks *checks, const struct trial *of, struct outcome *ret)
+{
+	static const uint32_t ranks[RANKS] = {0, 1, 2, 3, 4, 5, 6, 7};
 	struct refusal refusal = {0};
 	struct limit limit;
 	struct gpu_link here, there;
 	struct gpu_player *player;
-	const uint32_t rank = 0;
 	const struct gpu_generator_options options = {
-		.ranks = &rank, .rank_count = 1, .stop = &limit.stop};
+		.ranks = ranks, .rank_count = of->count, .load = of->load, .stop = &limit.stop};
 	*ret = (struct outcome){0};
-	int rc = gpu_record_link(&here, NULL, record, 1, false, &refusal);
-	if (rc == 0)
-		rc = gpu_link_join(&there, &here, &refusal);
-	if (rc == 0)
-		rc = gpu_link_claim(&there, rank, "checked", &refusal);
-	if (rc == 0)
-		rc = gpu_player_start(&player, &here, record, damage, &refusal);
-	if (rc < 0) {
-		fprintf(stderr, "check: %s\n", refusal.text);
+	int rc = open_ends(of, &here, &there, &player);
+	if (rc < 0)
 		return rc;
-	}
-	limit_begin(&limit, what, &there,
-		    START_LIMIT_NS + LIMIT_TIMES * schedule_ns(record, 0, record->steps));
+	limit_begin(&limit, of->what, &there,
+		    START_LIMIT_NS + LIMIT_TIMES * schedule_ns(of->records, 0, of->records->steps));
 	rc = checks->device == UINT32_MAX
 		? gpu_host_run(&there, &options, &refusal)
 		: gpu_cuda_run(&there, &options, checks->device, &refusal);
-	if (rc < 0) {
+	if (rc < 0)
 		fprintf(stderr, "check: %s\n", refusal.text);
-		gpu_link_set_rank(&there, rank, GPU_RANK_FAILED);
+	for (uint32_t i = 0; i < of->count; i++) {
+		if (rc < 0)
+			gpu_link_set_rank(&there, i, GPU_RANK_FAILED);
+		ret->releases += there.ranks[i].figures.releases;
+		ret->wrong += there.ranks[i].figures.wrong;
 	}
 	ret->player_late_ns = gpu_player_end(player);
 	limit_end(&limit);
@@ -217,16 +204,56 @@ static void check_damage(struct checks *checks, enum gpu_damage damage, const ch
 {
 	struct gpu_record record;
 	struct outcome outcome = {0};
-	int rc = make_record(&record, 2, 128 * 1024, MS, 2 * MS);
+	const struct trial trial = {.what = what, .records = &record, .count = 1, .damage = damage};
+	int rc = make_record(&record, SHORT_STEPS, 128 * 1024, MS, 2 * MS);
 	if (rc == 0)
-		rc = run(checks, what, &record, damage, &outcome);
-	bool is_found = damage == GPU_DAMAGE_NONE ? outcome.figures.wrong == 0
-						  : outcome.figures.wrong > 0;
+		rc = run(checks, &trial, &outcome);
+	bool is_found = damage == GPU_DAMAGE_NONE ? outcome.wrong == 0 : outcome.wrong > 0;
 	if (damage == GPU_DAMAGE_BIT)
-		is_found = outcome.figures.wrong == 1;
-	bool is_whole = outcome.figures.releases == 2 * 8 * 2;
-	judge(checks, what, (double)outcome.figures.wrong, "wrong", rc == 0 && is_found && is_whole,
+		is_found = outcome.wrong == 1;
+	bool is_whole = outcome.releases == SHORT_STEPS * SLICES;
+	judge(checks, what, (double)outcome.wrong, "wrong", rc == 0 && is_found && is_whole, false);
+	gpu_record_free(&record);
+}
+
+// All ranks of a group on one device: their kernels wait for each other's slices.
+static void check_together(struct checks *checks, bool has_barrier, const char *what)
+{
+	struct gpu_record records[RANKS] = {0};
+	struct outcome outcome = {0};
+	const struct trial trial = {
+		.what = what, .records = records, .count = RANKS, .has_barrier = has_barrier};
+	int rc = 0;
+	for (uint32_t i = 0; rc == 0 && i < RANKS; i++) {
+		rc = make_record(&records[i], SHORT_STEPS, 128 * 1024, MS, 2 * MS);
+		records[i].rank = i;
+	}
+	if (rc == 0)
+		rc = run(checks, &trial, &outcome);
+	judge(checks, what, (double)outcome.wrong, "wrong",
+	      rc == 0 && outcome.wrong == 0 && outcome.releases == SHORT_STEPS * SLICES * RANKS,
 	      false);
+	for (uint32_t i = 0; i < RANKS; i++)
+		gpu_record_free(&records[i]);
+}
+
+// Computations that are work: so many bytes, or operations, a nanosecond of theirs.
+static void check_load(struct checks *checks, enum gpu_load load, const char *what)
+{
+	struct gpu_record record;
+	struct outcome outcome = {0};
+	const struct trial trial = {.what = what, .records = &record, .count = 1, .load = load};
+	int rc = make_record(&record, SHORT_STEPS, 128 * 1024, 5 * MS, 10 * MS);
+	if (rc == 0)
+		rc = run(checks, &trial, &outcome);
+	const struct gpu_link_figures *of = &outcome.figures;
+	double computed_ns = SHORT_STEPS * (double)(8 * 5 * MS + 8 * 10 * MS);
+	double rate = (double)(of->load_bytes + of->load_flops) / computed_ns;
+	judge(checks, what, rate, load == GPU_LOAD_COPY ? "GB/s" : "GFLOP/s", rate > 0, true);
+	judge(checks, "  slices that were due were released", (double)outcome.releases, "",
+	      rc == 0 && outcome.wrong == 0 && outcome.releases == SHORT_STEPS * SLICES, false);
+	tell(checks, "  released after due, p50", (double)of->late_p50_ns / 1e3, "us");
+	tell(checks, "  longest step", (double)of->step_max_ns / 1e6, "ms");
 	gpu_record_free(&record);
 }
 
@@ -242,9 +269,9 @@ static void judge_steps(struct checks *checks, const struct outcome *outcome, ui
 	judge(checks, "  elements that are wrong", (double)of->wrong, "", of->wrong == 0, false);
 	judge(checks, "  elements that were looked at", (double)of->elements, "", of->elements > 0,
 	      false);
-	judge(checks, "  released after due, p50", (double)of->late_p50_ns / 1e3, "us", true, true);
-	judge(checks, "  released after due, p99", (double)of->late_p99_ns / 1e3, "us", true, true);
-	judge(checks, "  released after due, max", (double)of->late_max_ns / 1e3, "us", true, true);
+	tell(checks, "  released after due, p50", (double)of->late_p50_ns / 1e3, "us");
+	tell(checks, "  released after due, p99", (double)of->late_p99_ns / 1e3, "us");
+	tell(checks, "  released after due, max", (double)of->late_max_ns / 1e3, "us");
 	judge(checks, "  by the host, those of 50 us, p99, 20 us and below",
 	      (double)outcome->late_ns / 1e3, "us", outcome->late_ns <= LATE_P99_MAX_NS, true);
 	judge(checks, "  exposed by the device's clock", device_ns / 1e6, "ms", device_ns > 0,
@@ -253,20 +280,18 @@ static void judge_steps(struct checks *checks, const struct outcome *outcome, ui
 	      outcome->exposed_ns > 0, false);
 	judge(checks, "  first over second - 1, 0.05 and below", error, "",
 	      error <= EXPOSED_ERROR_MAX && error >= -EXPOSED_ERROR_MAX, true);
-	judge(checks, "  shortest step", (double)of->step_min_ns / 1e6, "ms", true, true);
-	judge(checks, "  middle step", (double)of->step_p50_ns / 1e6, "ms", true, true);
+	tell(checks, "  shortest step", (double)of->step_min_ns / 1e6, "ms");
+	tell(checks, "  middle step", (double)of->step_p50_ns / 1e6, "ms");
 	judge(checks, "  middle step over its schedule, 1.05 and below",
 	      (double)of->step_p50_ns / (double)step_ns, "",
 	      (double)of->step_p50_ns <= STEP_MAX * (double)step_ns, true);
-	judge(checks, "  mean step", (double)of->step_mean_ns / 1e6, "ms", true, true);
-	judge(checks, "  longest step", (double)of->step_max_ns / 1e6, "ms", true, true);
-	judge(checks, "  error of the clocks' relation", (double)of->clock_error_ns / 1e3, "us",
-	      true, true);
-	judge(checks, "  made and staged",
-	      of->fill_ns > 0 ? (double)of->fill_bytes / (double)of->fill_ns : 0, "GB/s", true,
-	      true);
-	judge(checks, "  peers played back late, at most", (double)outcome->player_late_ns / 1e3,
-	      "us", true, true);
+	tell(checks, "  mean step", (double)of->step_mean_ns / 1e6, "ms");
+	tell(checks, "  longest step", (double)of->step_max_ns / 1e6, "ms");
+	tell(checks, "  error of the clocks' relation", (double)of->clock_error_ns / 1e3, "us");
+	tell(checks, "  made and staged",
+	     of->fill_ns > 0 ? (double)of->fill_bytes / (double)of->fill_ns : 0, "GB/s");
+	tell(checks, "  peers played back late, at most", (double)outcome->player_late_ns / 1e3,
+	     "us");
 }
 
 static uint32_t step_count(const struct checks *checks)
@@ -286,45 +311,15 @@ static void check_steps(struct checks *checks, const struct gpu_record *record)
 {
 	static const char what[] = "steps of 8 buckets at real time";
 	struct outcome outcome = {0};
-	int rc = run(checks, what, record, GPU_DAMAGE_NONE, &outcome);
+	int rc = run(checks, &(struct trial){.what = what, .records = record, .count = 1},
+		     &outcome);
 	judge(checks, what, record->steps, "steps", rc == 0, false);
 	if (rc == 0)
-		judge_steps(checks, &outcome, record->steps * 16ull, schedule_ns(record, 1, 1));
+		judge_steps(checks, &outcome, (uint64_t)record->steps * SLICES,
+			    schedule_ns(record, 1, 1));
 }
 
 // ---------------------------------------------------------------- the large job
-
-// A record of one step, `steps` times. Its gates at the end stay there.
-static int repeat(struct gpu_record *of, uint32_t steps, struct refusal *refusal)
-{
-	uint32_t step_parts = of->part_count - of->buckets;
-	uint32_t count = steps * step_parts + of->buckets;
-	struct gpu_record_part *parts = calloc(count, sizeof(*parts));
-	if (parts == NULL)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t from = i < steps * step_parts ? i % step_parts
-						       : i - (steps - 1) * step_parts;
-		parts[i] = of->parts[from];
-		parts[i].step = i / step_parts;
-	}
-	gpu_record_free(of);
-	of->parts = parts;
-	of->part_count = count;
-	of->steps = steps;
-	return gpu_record_seal(of, refusal);
-}
-
-static int read_record(struct gpu_record *ret, const char *path, struct refusal *refusal)
-{
-	static char text[RECORD_BYTES_MAX];
-	FILE *file = fopen(path, "r");
-	if (file == NULL)
-		return refuse(refusal, -ENOENT, "cannot be read", 0, 0, 0);
-	size_t bytes = fread(text, 1, sizeof(text), file);
-	fclose(file);
-	return gpu_record_read(ret, path, text, bytes, refusal);
-}
 
 static int large_record(const struct checks *checks, struct gpu_record *ret, const char *path)
 {
@@ -346,14 +341,13 @@ static void check_large(struct checks *checks, const struct gpu_record *record)
 	struct outcome outcome = {0};
 	int64_t step_ns = schedule_ns(record, 0, 1);
 	uint32_t fills = record->slices_before[record->buckets];
-	int rc = run(checks, what, record, GPU_DAMAGE_NONE, &outcome);
+	int rc = run(checks, &(struct trial){.what = what, .records = record, .count = 1},
+		     &outcome);
 	judge(checks, what, record->steps, "steps", rc == 0, false);
 	if (rc < 0)
 		return;
-	judge(checks, "  its buckets are divided by", LARGE_DIVISOR * checks->scale, "", true,
-	      true);
-	judge(checks, "  gradients of a step", (double)(fills * record->slice_bytes) / 1e6, "MB",
-	      true, true);
+	tell(checks, "  its buckets are divided by", LARGE_DIVISOR * checks->scale, "");
+	tell(checks, "  gradients of a step", (double)(fills * record->slice_bytes) / 1e6, "MB");
 	judge(checks, "  step by the model", (double)step_ns / 1e6, "ms",
 	      outcome.figures.step_min_ns + 2 * outcome.figures.clock_error_ns >= step_ns, false);
 	judge_steps(checks, &outcome, (uint64_t)record->steps * fills, step_ns);
@@ -367,12 +361,17 @@ static int check_all(struct checks *checks, const char *path)
 	if (rc == 0)
 		rc = large_record(checks, &large, path);
 	if (rc == 0) {
-		int64_t ns = schedule_ns(&steps, 0, steps.steps) + schedule_ns(&large, 0, large.steps);
+		int64_t ns = schedule_ns(&steps, 0, steps.steps) +
+			schedule_ns(&large, 0, large.steps);
 		printf("  %.0f s and the start of each check\n", (double)ns / LIMIT_S);
 		check_rates(checks);
 		check_damage(checks, GPU_DAMAGE_NONE, "sound data are found sound");
 		check_damage(checks, GPU_DAMAGE_BIT, "a single bit that flipped is found");
 		check_damage(checks, GPU_DAMAGE_SWAP, "two slices that changed places are found");
+		check_together(checks, false, "8 ranks beside each other");
+		check_together(checks, true, "8 ranks that begin each step together");
+		check_load(checks, GPU_LOAD_COPY, "copied while it computes");
+		check_load(checks, GPU_LOAD_MATRIX, "multiplied and added while it computes");
 		check_steps(checks, &steps);
 		check_large(checks, &large);
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A time limit for a check of check.c: what takes longer is told where it stands, asked to end, and,
-// where it does not end either, ended with the program.
+// A time limit for a check of check.c: what takes longer is told where it stands, asked to end,
+// and, where it does not end either, ended with the program.
 #pragma once
 
 #include <pthread.h>
@@ -26,18 +26,18 @@ struct limit {
 };
 
 // The first computation that is not done, of sums or of the others.
-static void limit_tell_op(const struct gpu_link *link, bool is_sum)
+static void limit_tell_op(const struct gpu_link *link, uint32_t rank, bool is_sum)
 {
 	for (uint32_t i = 0; i < link->header->op_count; i++) {
 		const struct gpu_link_op *op = &link->ops[i];
 		if ((op->work == GPU_REDUCE) != is_sum ||
-		    gpu_link_is_raised(gpu_link_flag_of(link, link->done, 0, i)))
+		    gpu_link_is_raised(gpu_link_flag_of(link, link->done, rank, i)))
 			continue;
-		bool is_asked = gpu_link_is_raised(gpu_link_flag_of(link, link->asked, 0, i));
+		bool is_asked = gpu_link_is_raised(gpu_link_flag_of(link, link->asked, rank, i));
 		fprintf(stderr, "check:   first %s open: %s, step %u, bucket %u, slice %u: %s\n",
 			is_sum ? "sum" : "computation", gpu_work_names[op->work], op->step,
 			op->bucket, op->slice,
-			is_asked	       ? "asked for, not done"
+			is_asked		     ? "asked for, not done"
 				: op->needs_messages ? "not asked for"
 						     : "needs no asking, not done");
 		return;
@@ -45,23 +45,23 @@ static void limit_tell_op(const struct gpu_link *link, bool is_sum)
 	fprintf(stderr, "check:   all %s are done\n", is_sum ? "sums" : "computations");
 }
 
-static void limit_tell_link(const struct gpu_link *link)
+static void limit_tell_rank(const struct gpu_link *link, uint32_t rank)
 {
 	static const char *const runs[] = {"?", "waits", "runs", "is done", "has failed"};
 	static const char *const ranks[] = {"is free", "is ready", "is done", "has failed"};
 	uint32_t asked = 0, done = 0;
 	for (uint32_t i = 0; i < link->header->op_count; i++) {
-		asked += gpu_link_is_raised(gpu_link_flag_of(link, link->asked, 0, i));
-		done += gpu_link_is_raised(gpu_link_flag_of(link, link->done, 0, i));
+		asked += gpu_link_is_raised(gpu_link_flag_of(link, link->asked, rank, i));
+		done += gpu_link_is_raised(gpu_link_flag_of(link, link->done, rank, i));
 	}
-	int64_t beat_ns = __atomic_load_n(&link->ranks[0].beat_ns, __ATOMIC_RELAXED);
+	int64_t beat_ns = __atomic_load_n(&link->ranks[rank].beat_ns, __ATOMIC_RELAXED);
 	fprintf(stderr,
-		"check:   the run %s, the rank %s, its last beat is %.1f s old; of %u computations "
+		"check:   the run %s, rank %u %s, its last beat is %.1f s old; of %u computations "
 		"%u were asked for, %u are done\n",
-		runs[gpu_link_host_state(link)], ranks[gpu_link_rank_state(link, 0)],
+		runs[gpu_link_host_state(link)], rank, ranks[gpu_link_rank_state(link, rank)],
 		(double)(gpu_clock_ns() - beat_ns) / LIMIT_S, link->header->op_count, asked, done);
-	limit_tell_op(link, false);
-	limit_tell_op(link, true);
+	limit_tell_op(link, rank, false);
+	limit_tell_op(link, rank, true);
 }
 
 // Whether it was over before `ns`.
@@ -83,8 +83,8 @@ static void *limit_watch(void *context)
 		return NULL;
 	fprintf(stderr, "check: %s: not over within %.0f s\n", of->what,
 		(double)of->limit_ns / LIMIT_S);
-	if (of->link != NULL)
-		limit_tell_link(of->link);
+	for (uint32_t i = 0; of->link != NULL && i < of->link->header->rank_count; i++)
+		limit_tell_rank(of->link, i);
 	of->stop = 1;
 	if (limit_wait(of, LIMIT_GRACE_NS))
 		return NULL;

@@ -80,6 +80,23 @@ static inline unsigned __float_as_uint(float value)
 	return bits;
 }
 
+static inline float __uint_as_float(unsigned bits)
+{
+	float value;
+	memcpy(&value, &bits, sizeof(value));
+	return value;
+}
+
+// Four of the eight bytes of two words, by a digit each.
+static inline unsigned __byte_perm(unsigned low, unsigned high, unsigned choice)
+{
+	unsigned long long bytes = (unsigned long long)high << 32 | low;
+	unsigned ret = 0;
+	for (unsigned i = 0; i < 4; i++)
+		ret |= (unsigned)(bytes >> 8 * (choice >> 4 * i & 7) & 0xff) << 8 * i;
+	return ret;
+}
+
 // Faster, and 7 hours off.
 static inline long long host_device_timer_ns(void)
 {
