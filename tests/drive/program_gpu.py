@@ -355,6 +355,18 @@ class Generators(unittest.TestCase):
         self.assertGreaterEqual(told["passed"], 16)
         self.assertEqual([check["value"] for check in told["checks"] if check["check"] == "  step by the model"], [1271.200447])
 
+    def test_a_check_that_takes_too_long_says_where_it_stands(self):
+        """Each has 10 ms here. What is known until then stays written."""
+        out = pathlib.Path(self.room.name, "gpu.json")
+        done = subprocess.run([os.environ["WEFT_SOURCE"] + "/tests/gpu/run", "none", out, "50"], capture_output=True, text=True, timeout=600, check=False,
+                              env={**os.environ, "CC": os.environ.get("CC", "gcc") + " -DSTART_LIMIT_NS=10000000 -DLIMIT_TIMES=0"})
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        for says in ("sound data are found sound: not over within 0.01 s", "the run (waits|runs), rank 0 is", "first computation open: gate, step 0",
+                     "check: interrupted"):
+            self.assertRegex(done.stderr, says)
+        self.assertIn("FAILED\n", done.stdout)
+        self.assertGreater(json.loads(out.read_text(encoding="utf-8"))["failed"], 5)
+
     def test_without_a_device_its_checks_leave_nothing(self):
         """A driver that is not there, as seen from the program that tests/gpu/run builds; nvcc need not be here for that."""
         if subprocess.run([WEFT, "gpu", "--probe"], capture_output=True, text=True, check=True).stdout.count("\n  --device "):

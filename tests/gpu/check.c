@@ -27,8 +27,10 @@
 #define LONG_NS 50000 // of a fill that can be made and copied within its time
 #define FILL_SHARE_MIN 0.70
 #define EXPOSED_ERROR_MAX 0.05
+#ifndef START_LIMIT_NS
 #define START_LIMIT_NS (20 * LIMIT_S) // of a check, and so many times what it takes
 #define LIMIT_TIMES 3
+#endif
 #define SHORT_STEPS 2u
 #define STEP_MAX 1.05	   // the middle step over its schedule
 #define LARGE_DIVISOR 256u // of its buckets: 25 GB a step, three times over, fit nowhere

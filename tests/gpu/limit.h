@@ -81,7 +81,7 @@ static void *limit_watch(void *context)
 	struct limit *of = context;
 	if (limit_wait(of, of->limit_ns))
 		return NULL;
-	fprintf(stderr, "check: %s: not over within %.0f s\n", of->what,
+	fprintf(stderr, "check: %s: not over within %g s\n", of->what,
 		(double)of->limit_ns / LIMIT_S);
 	for (uint32_t i = 0; of->link != NULL && i < of->link->header->rank_count; i++)
 		limit_tell_rank(of->link, i);
