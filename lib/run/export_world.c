@@ -147,7 +147,8 @@ static int add_groups(struct trace_set *set, const struct job *job)
 	for (uint32_t i = 0; rc == 0 && i < job->group_count; i++) {
 		snprintf(name, sizeof(name), "%u", i);
 		bool is_all = job->group_count == 1 && job->groups[i].ranks == set->rank_count;
-		rc = trace_make_group(set, is_all ? "all" : name, job->groups[i].ranks, &number);
+		rc = trace_make_group(set, is_all ? "all" : name, job->groups[i].gpus,
+				      job->groups[i].ranks, &number);
 	}
 	return rc;
 }

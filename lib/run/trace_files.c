@@ -11,6 +11,7 @@
 #include <weft/engine/engine.h>
 
 #define FILE_BYTES_MAX ((size_t)1 << 29)
+#define GROUPS_FILE "comm_group.json"
 
 struct reading {
 	struct trace_set *set;
@@ -41,14 +42,19 @@ static int take_text(struct reading *reading, const char *path, const char *text
 	int rc = 0;
 	if (format == TRACE_FORMAT_COUNT)
 		rc = trace_recognise(&format, text, bytes, refusal);
-	if (rc == 0 && reading->set->rank_count == 0) {
-		trace_set_init(reading->set, format);
-		reading->format = format;
-	}
+	if (rc == 0 && reading->set->rank_count == 0)
+		reading->set->format = reading->format = format;
 	if (rc == 0)
 		return trace_set_add(reading->set, path, text, bytes, refusal);
 	snprintf(refusal->file, sizeof(refusal->file), "%s", path);
 	return rc;
+}
+
+// astra-sim's list of groups.
+static bool is_groups(const char *path)
+{
+	const char *name = strrchr(path, '/');
+	return strcmp(name == NULL ? path : name + 1, GROUPS_FILE) == 0;
 }
 
 static int read_one(struct reading *reading, const char *path)
@@ -59,7 +65,9 @@ static int read_one(struct reading *reading, const char *path)
 	if (rc < 0)
 		return rc;
 	rc = unpack(reading, path, &text, &bytes);
-	if (rc == 0)
+	if (rc == 0 && is_groups(path))
+		rc = trace_set_groups(reading->set, path, text, bytes, reading->refusal);
+	else if (rc == 0)
 		rc = take_text(reading, path, text, bytes);
 	free(text);
 	return rc;
@@ -67,17 +75,22 @@ static int read_one(struct reading *reading, const char *path)
 
 // ---------------------------------------------------------------- folders
 
-// astra-sim's list of groups lies beside traces; we find the groups in these themselves.
 static int is_trace(const struct dirent *entry)
 {
-	return entry->d_name[0] != '.' && strcmp(entry->d_name, "comm_group.json") != 0;
+	return entry->d_name[0] != '.';
 }
 
-// The files of a folder, "x.2.et" before "x.10.et".
+// The list of groups, then "x.2.et" before "x.10.et".
+static int by_version(const struct dirent **a, const struct dirent **b)
+{
+	bool is_first = is_groups((*a)->d_name), is_second = is_groups((*b)->d_name);
+	return is_first || is_second ? is_second - is_first : versionsort(a, b);
+}
+
 static int read_folder(struct reading *reading, const char *folder)
 {
 	struct dirent **entries;
-	int count = scandir(folder, &entries, is_trace, versionsort), rc = 0;
+	int count = scandir(folder, &entries, is_trace, by_version), rc = 0;
 	if (count < 0) {
 		rc = -errno;
 		snprintf(reading->refusal->file, sizeof(reading->refusal->file), "%s", folder);
@@ -110,6 +123,8 @@ int trace_files_read(struct trace_set *ret, char *const *paths, uint32_t count,
 		rc = is_folder ? read_folder(&reading, paths[i]) : read_one(&reading, paths[i]);
 	}
 	if (rc == 0 && ret->rank_count == 0)
-		return refuse(refusal, -EINVAL, "there is no file in the folder", 0, 0, 0);
+		rc = refuse(refusal, -EINVAL, "there is no file in the folder", 0, 0, 0);
+	if (rc < 0 && refusal->file[0] == '\0')
+		snprintf(refusal->file, sizeof(refusal->file), "%s", paths[count - 1]);
 	return rc;
 }

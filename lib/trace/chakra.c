@@ -10,6 +10,7 @@
 #include "set.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <weft/core/check.h>
@@ -22,6 +23,8 @@ struct attributes {
 	int64_t comm_type, comm_size, source, target, tag, thread, duration_ps;
 	bool has_type, has_size, has_source, has_target, is_host;
 	const char *group;
+	char number[24];	     // a name that is one
+	size_t dimensions, left_out; // of involved_dim: how many, and how many are false
 };
 
 static bool integer_of(const Chakra__Attribute *attribute, int64_t *ret)
@@ -65,6 +68,31 @@ static bool integer_of(const Chakra__Attribute *attribute, int64_t *ret)
 	}
 }
 
+// Names are texts; some converters write them as numbers.
+static bool take_name(struct attributes *to, const Chakra__Attribute *attribute)
+{
+	int64_t number;
+	if (attribute->value_case == CHAKRA__ATTRIBUTE__VALUE_STRING_VAL) {
+		to->group = attribute->string_val;
+		return true;
+	}
+	if (!integer_of(attribute, &number))
+		return false;
+	snprintf(to->number, sizeof(to->number), "%lld", (long long)number);
+	to->group = to->number;
+	return true;
+}
+
+static bool take_dimensions(struct attributes *to, const Chakra__Attribute *attribute)
+{
+	if (attribute->value_case != CHAKRA__ATTRIBUTE__VALUE_BOOL_LIST)
+		return false;
+	to->dimensions = attribute->bool_list->n_values;
+	for (size_t i = 0; i < to->dimensions; i++)
+		to->left_out += !attribute->bool_list->values[i];
+	return true;
+}
+
 // An attribute that we know, with a value of another kind: -EINVAL.
 static int take_attribute(struct trace_input *input, uint32_t place, struct attributes *to,
 			  const Chakra__Attribute *attribute)
@@ -85,11 +113,15 @@ static int take_attribute(struct trace_input *input, uint32_t place, struct attr
 		{"is_cpu_op", &host, &ignored},
 		{CHAKRA_PICO, &to->duration_ps, &ignored},
 	};
-	if (strcmp(attribute->name, "pg_name") == 0 &&
-	    attribute->value_case == CHAKRA__ATTRIBUTE__VALUE_STRING_VAL) {
-		to->group = attribute->string_val;
-		return 0;
-	}
+	if (strcmp(attribute->name, "pg_name") == 0)
+		return take_name(to, attribute)
+			? 0
+			: input_refuse(input, 0, "message %: pg_name is no name", place, 0);
+	if (strcmp(attribute->name, "involved_dim") == 0)
+		return take_dimensions(to, attribute)
+			? 0
+			: input_refuse(input, 0, "message %: involved_dim is no list of booleans",
+				       place, 0);
 	for (unsigned i = 0; i < sizeof(known) / sizeof(*known); i++) {
 		if (strcmp(attribute->name, known[i].name) != 0)
 			continue;
@@ -142,10 +174,15 @@ static int take_collective(struct trace_input *input, struct trace_node *node,
 		return input_refuse(input, 0, "message %: a collective needs comm_type from 0 to %",
 				    node->place, TRACE_COLLECTIVE_COUNT - 1);
 	node->collective = (uint8_t)with->comm_type;
-	return input_group(input,
-			   with->group == NULL || with->group[0] == '\0' ? CHAKRA_GROUP_ALL
-									 : with->group,
-			   0, 0, &node->group);
+	if (with->group != NULL && with->group[0] != '\0')
+		return input_group(input, with->group, 0, 0, &node->group);
+	if (with->left_out > 0)
+		return input_refuse(input, 0,
+				    "message %: involved_dim leaves out dimensions, and no trace "
+				    "says how many ranks one has: name the group by pg_name, with "
+				    "its members in comm_group.json",
+				    node->place, 0);
+	return input_group(input, CHAKRA_GROUP_ALL, 0, 0, &node->group);
 }
 
 // The kind of a node's type.

@@ -9,11 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define TYPE_MAX 10
-#define TYPE_COMPUTE 4
-#define TYPE_SEND 5
-#define TYPE_RECEIVE 6
-#define TYPE_COLLECTIVE 7
+#include "chakra.h"
 
 static int take_waits(struct trace_input *input, const json_t *object, const char *name,
 		      uint32_t place)
@@ -49,6 +45,23 @@ static int take_peer(struct trace_input *input, struct trace_node *node, const j
 	return rc;
 }
 
+static int take_group(struct trace_input *input, struct trace_node *node, const json_t *object)
+{
+	const json_t *name = json_object_get(object, "pg_name"), *dimension;
+	const json_t *dimensions = json_object_get(object, "involved_dim");
+	size_t i;
+	if (name != NULL && !json_is_string(name))
+		return field_refuse(input, node->place, "pg_name", "must be a text");
+	if (json_string_length(name) > 0)
+		return input_group(input, json_string_value(name), 0, 0, &node->group);
+	json_array_foreach(dimensions, i, dimension) if (
+		!json_is_true(dimension)) return field_refuse(input, node->place, "involved_dim",
+							      "leaves out dimensions, and no trace "
+							      "says how many ranks one "
+							      "has");
+	return input_group(input, CHAKRA_GROUP_ALL, 0, 0, &node->group);
+}
+
 static int take_communication(struct trace_input *input, struct trace_node *node,
 			      const json_t *object, uint64_t type)
 {
@@ -70,7 +83,7 @@ static int take_communication(struct trace_input *input, struct trace_node *node
 	rc = field_number(input, node->place, json_object_get(object, "comm_type"), "comm_type",
 			  TRACE_COLLECTIVE_COUNT - 1, &collective);
 	node->collective = rc == 0 ? (uint8_t)collective : 0;
-	return rc < 0 ? rc : input_group(input, "all", 0, 0, &node->group);
+	return rc < 0 ? rc : take_group(input, node, object);
 }
 
 static int take_kind(struct trace_input *input, struct trace_node *node, const json_t *object)
@@ -78,7 +91,7 @@ static int take_kind(struct trace_input *input, struct trace_node *node, const j
 	const json_t *name = json_object_get(object, "Name");
 	uint64_t type;
 	int rc = field_number(input, node->place, json_object_get(object, "NodeType"), "NodeType",
-			      TYPE_MAX, &type);
+			      TYPE_COUNT - 1, &type);
 	if (rc < 0)
 		return rc;
 	if (json_is_string(name))

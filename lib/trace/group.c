@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which ranks a collective is over. Where each rank has a file of its own, the members of a group
-// are those whose files name it, and the first collective of one is the first of each. Where one
-// file stands for all ranks, a group is a size and a distance, and there are as many of its kind
-// side by side as the ranks make.
+// Which ranks a collective is over. Where each rank has a file of its own, a group is its list of
+// members: each of them must call it, and nobody else; the first collective of one is the first of
+// each. Where one file stands for all ranks, a group is a size and a distance, and there are as
+// many of its kind side by side as the ranks make.
 
 #include "expand.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "chakra.h"
 
 const struct trace_rank *expand_rank(const struct expand *expand, uint32_t rank)
 {
@@ -38,6 +41,36 @@ static bool find_next(const struct trace_rank *rank, uint32_t group, uint32_t *a
 	return *at < rank->node_count;
 }
 
+// "1, 2, 3, ...": of a long list its beginning.
+static void put_members(char *to, size_t size, const uint32_t *members, uint32_t count)
+{
+	size_t used = 0;
+	to[0] = '\0';
+	for (uint32_t i = 0; i < count && used < size; i++) {
+		if (i == 16) {
+			snprintf(to + used, size - used, ", ...");
+			return;
+		}
+		used += (size_t)snprintf(to + used, size - used, i == 0 ? "%u" : ", %u",
+					 members[i]);
+	}
+}
+
+static const char *call_of(const struct expand *expand, uint32_t rank, uint32_t node)
+{
+	return trace_collective_name(expand_rank(expand, rank)->nodes[node].collective);
+}
+
+static int members_refuse(const struct expand *expand, uint32_t rank, uint32_t node,
+			  const struct trace_process_group *group, const char *text)
+{
+	char list[160], whole[REFUSAL_TEXT_BYTES];
+	put_members(list, sizeof(list), group->members, group->member_count);
+	snprintf(whole, sizeof(whole), "record %%: %s of group \"%s\": %s; its members are %s",
+		 call_of(expand, rank, node), group->name, text, list);
+	return expand_refuse(expand, rank, node, whole, 0, 0);
+}
+
 // All members must have one more, of the same kind and size.
 static int check_members(const struct expand *expand, uint32_t group,
 			 const struct instance *instance)
@@ -52,11 +85,84 @@ static int check_members(const struct expand *expand, uint32_t group,
 					     "names the group less often",
 					     instance->ranks[m], 0);
 		const struct trace_node *node = &rank->nodes[instance->nodes[m]];
-		if (node->collective != first->collective || node->bytes != first->bytes)
+		if (node->collective != first->collective)
 			return expand_refuse(expand, instance->ranks[m], instance->nodes[m],
 					     "record %: rank % of the group runs another "
-					     "collective, or one of other bytes, at this place",
+					     "collective at this place",
 					     instance->ranks[0], 0);
+		if (node->bytes != first->bytes)
+			return expand_refuse(expand, instance->ranks[m], instance->nodes[m],
+					     "record %: % bytes, where rank % of the group has "
+					     "others at this place",
+					     (int64_t)node->bytes, instance->ranks[0]);
+	}
+	return 0;
+}
+
+static int count_refuse(const struct expand *expand, const struct instance *callers,
+			const struct trace_process_group *group)
+{
+	uint32_t rank = callers->ranks[0], node = callers->nodes[0];
+	char text[REFUSAL_TEXT_BYTES];
+	if (group->ranks == 0)
+		snprintf(
+			text, sizeof(text),
+			"record %%: %s of group \"%s\", whose members the trace does not list: put "
+			"comm_group.json beside it",
+			call_of(expand, rank, node), group->name);
+	else
+		snprintf(text, sizeof(text),
+			 "record %%: %s of group \"%s\", which has %u ranks: %u files call it, and "
+			 "its members are not listed",
+			 call_of(expand, rank, node), group->name, group->ranks, callers->count);
+	return expand_refuse(expand, rank, node, text, 0, 0);
+}
+
+// Of a group with a list, callers and members must be the same ranks.
+static int check_callers(const struct expand *expand, const struct instance *callers,
+			 const struct trace_process_group *group)
+{
+	uint32_t rank = callers->ranks[0], node = callers->nodes[0], at = 0;
+	char text[96];
+	for (uint32_t i = 0; i < callers->count; i++) {
+		while (at < group->member_count && group->members[at] < callers->ranks[i])
+			at++;
+		if (at == group->member_count || group->members[at] != callers->ranks[i]) {
+			snprintf(text, sizeof(text), "rank %u calls it and is no member",
+				 callers->ranks[i]);
+			return members_refuse(expand, callers->ranks[i], callers->nodes[i], group,
+					      text);
+		}
+	}
+	for (uint32_t i = 0; i < group->member_count; i++) {
+		if (i < callers->count && callers->ranks[i] == group->members[i])
+			continue;
+		snprintf(text, sizeof(text), "rank %u %s", group->members[i],
+			 group->members[i] < expand->ranks ? "never calls it" : "has no file");
+		return members_refuse(expand, rank, node, group, text);
+	}
+	return 0;
+}
+
+// The members of a group that is called: what its list says; without one, who calls it, when they
+// are as many as it has. A group that Chakra gives no name is all ranks.
+static int check_group(const struct expand *expand, const struct instance *callers, uint32_t index)
+{
+	const struct trace_process_group *group = &expand->set->groups[index];
+	uint32_t ranks = group->ranks, missing = 0;
+	if (group->member_count > 0)
+		return check_callers(expand, callers, group);
+	if (ranks == 0 && strcmp(group->name, CHAKRA_GROUP_ALL) == 0)
+		ranks = expand->ranks;
+	else if (callers->count != ranks)
+		return count_refuse(expand, callers, group);
+	while (missing < callers->count && callers->ranks[missing] == missing)
+		missing++;
+	if (callers->count < ranks) {
+		char text[REFUSAL_TEXT_BYTES];
+		snprintf(text, sizeof(text), "record %%: %s of all ranks: rank %u never calls it",
+			 call_of(expand, callers->ranks[0], callers->nodes[0]), missing);
+		return expand_refuse(expand, callers->ranks[0], callers->nodes[0], text, 0, 0);
 	}
 	return 0;
 }
@@ -73,6 +179,8 @@ static int instances_of(const struct expand *expand, uint32_t group, struct inst
 		instance->nodes[instance->count] = at;
 		instance->ranks[instance->count++] = rank;
 	}
+	if (instance->count > 0)
+		rc = check_group(expand, instance, group);
 	while (rc == 0 && instance->count > 0 &&
 	       find_next(expand_rank(expand, instance->ranks[0]), group, &instance->nodes[0])) {
 		if ((rc = check_members(expand, group, instance)) == 0)
@@ -100,6 +208,13 @@ static uint32_t tensor_ranks(const struct trace_set *set)
 	return 1;
 }
 
+// Whether a list of members is one of the groups that lie side by side from rank 0 on.
+static bool is_side_by_side(const struct trace_process_group *group)
+{
+	return group->member_count == 0 ||
+		group->members[0] % (group->ranks * group->stride) < group->stride;
+}
+
 // Size and distance of a group. AICB numbers ranks tensor first, then data. -EINVAL when there is
 // no telling, or the ranks cannot be parted so.
 static int shape_of(const struct expand *expand, uint32_t node, uint32_t *ret_ranks,
@@ -124,7 +239,7 @@ static int shape_of(const struct expand *expand, uint32_t node, uint32_t *ret_ra
 			"record %: a group of % ranks of % whose members the file does "
 			"not name: give the files of all ranks",
 			ranks, expand->ranks);
-	if (expand->ranks % ((uint64_t)ranks * stride) != 0)
+	if (expand->ranks % ((uint64_t)ranks * stride) != 0 || !is_side_by_side(group))
 		return expand_refuse(expand, 0, node,
 				     "record %: groups of % ranks, % apart, do not part the ranks",
 				     ranks, stride);

@@ -8,9 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool names_group(const struct trace_rank *rank, uint32_t group)
+// As the group's list says; without one, who calls it.
+static bool is_member(const struct trace_set *set, uint32_t number, uint32_t group)
 {
-	for (uint32_t i = 0; i < rank->node_count; i++)
+	const struct trace_process_group *of = &set->groups[group];
+	const struct trace_rank *rank = &set->ranks[number];
+	for (uint32_t i = 0; i < of->member_count; i++)
+		if (of->members[i] == number)
+			return true;
+	for (uint32_t i = 0; of->member_count == 0 && i < rank->node_count; i++)
 		if (rank->nodes[i].kind == TRACE_KIND_COLLECTIVE && rank->nodes[i].group == group)
 			return true;
 	return false;
@@ -21,7 +27,7 @@ static void put_group(FILE *to, const struct trace_set *set, uint32_t group, boo
 	const char *comma = "";
 	fprintf(to, "%s\n  \"%s\": [", is_first ? "" : ",", set->groups[group].name);
 	for (uint32_t rank = 0; rank < set->rank_count; rank++)
-		if (names_group(&set->ranks[rank], group)) {
+		if (is_member(set, rank, group)) {
 			fprintf(to, "%s%u", comma, rank);
 			comma = ", ";
 		}

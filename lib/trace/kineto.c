@@ -11,6 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define RANKS_MAX 1048576
+
+struct file {
+	struct trace_input *input;
+	const json_t *groups; // distributedInfo.pg_config, or NULL
+	uint64_t ranks;	      // of the job; 0: not told
+	double first_us;      // start of the first node: times are too large for picoseconds
+};
+
 static const char *text_of(const json_t *object, const char *name)
 {
 	const char *text = json_string_value(json_object_get(object, name));
@@ -25,41 +34,76 @@ static bool is_of_gpu(const json_t *event)
 		 strcmp(category, "gpu_memset") == 0);
 }
 
-// The distance of the ranks in "[0, 8, 16]"; 0 when it is not the same, or the list is cut ("...").
-static uint32_t stride_of(const char *list, uint64_t *ret_count)
+// Ranks of "[0, 8, 16]". False when there is no list, or it is cut ("...").
+static bool take_list(const char *list, uint32_t *members, uint64_t count)
 {
-	long previous = 0, stride = 0;
-	*ret_count = 0;
+	uint64_t taken = 0;
 	for (const char *at = list; *at == '[' || *at == ',' || *at == ' ';) {
 		char *end;
 		at += strspn(at, "[, ");
 		long rank = strtol(at, &end, 10);
-		if (end == at || rank < 0)
-			return 0;
-		if (++*ret_count == 2)
-			stride = rank - previous;
-		else if (*ret_count > 2 && rank - previous != stride)
-			return 0;
-		previous = rank;
+		if (end == at || rank < 0 || rank > INT32_MAX || taken == count)
+			return false;
+		members[taken++] = (uint32_t)rank;
 		at = end;
+		if (*at == ']')
+			return taken == count;
 	}
-	return stride > 0 && stride < INT32_MAX ? (uint32_t)stride : 0;
+	return false;
 }
 
-static int take_group(struct trace_input *input, struct trace_node *node, const json_t *args)
+// The same from the list of groups that the file begins with.
+static bool take_config(const json_t *configs, const char *name, uint32_t *members, uint64_t count)
 {
-	uint64_t ranks, listed;
+	const json_t *config, *rank;
+	size_t i, k;
+	json_array_foreach(configs, i, config)
+	{
+		const json_t *ranks = json_object_get(config, "ranks");
+		if (strcmp(text_of(config, "pg_name"), name) != 0 ||
+		    json_array_size(ranks) != count)
+			continue;
+		json_array_foreach(ranks, k, rank)
+		{
+			json_int_t value = json_is_integer(rank) ? json_integer_value(rank) : -1;
+			if (value < 0 || value > INT32_MAX)
+				return false;
+			members[k] = (uint32_t)value;
+		}
+		return true;
+	}
+	return false;
+}
+
+// The members of a group are those of the record; those of the file where the record cuts its
+// list; all ranks where the group is as large.
+static int take_group(struct file *file, struct trace_node *node, const json_t *args)
+{
+	struct trace_input *input = file->input;
+	const char *name = text_of(args, "Process Group Name");
+	const char *list = text_of(args, "Process Group Ranks");
+	uint64_t ranks;
 	int rc = field_number(input, node->place, json_object_get(args, "Group size"), "Group size",
-			      INT32_MAX, &ranks);
-	if (rc < 0)
-		return rc;
-	uint32_t stride = stride_of(text_of(args, "Process Group Ranks"), &listed);
-	return input_group(input, text_of(args, "Process Group Name"), (uint32_t)ranks,
-			   listed == ranks ? stride : 0, &node->group);
+			      RANKS_MAX, &ranks);
+	uint32_t *members = rc < 0 ? NULL : malloc((ranks + 1) * sizeof(*members));
+	if (rc < 0 || members == NULL)
+		return rc < 0 ? rc : input_no_memory(input);
+	if (take_list(list, members, ranks) || take_config(file->groups, name, members, ranks))
+		rc = input_members(input, name, members, (uint32_t)ranks, &node->group);
+	else if (list[0] == '[' && strstr(list, "...") == NULL && strcmp(list, "[]") != 0)
+		rc = field_refuse(input, node->place, "Process Group Ranks",
+				  "lists other ranks than Group size says");
+	else if (ranks == file->ranks && ranks > 0)
+		rc = input_all_members(input, name, (uint32_t)ranks, &node->group);
+	else
+		rc = input_group(input, name, (uint32_t)ranks, 0, &node->group);
+	free(members);
+	return rc;
 }
 
-static int take_nccl(struct trace_input *input, struct trace_node *node, const json_t *event)
+static int take_nccl(struct file *file, struct trace_node *node, const json_t *event)
 {
+	struct trace_input *input = file->input;
 	const json_t *args = json_object_get(event, "args");
 	const char *name = text_of(args, "Collective name");
 	uint64_t elements;
@@ -73,7 +117,7 @@ static int take_nccl(struct trace_input *input, struct trace_node *node, const j
 					    : "is none that can be run (send and recv are not)");
 	node->kind = TRACE_KIND_COLLECTIVE;
 	node->collective = (uint8_t)collective;
-	if ((rc = take_group(input, node, args)) < 0 || collective == TRACE_COLLECTIVE_BARRIER)
+	if ((rc = take_group(file, node, args)) < 0 || collective == TRACE_COLLECTIVE_BARRIER)
 		return rc;
 	if (bytes == 0)
 		return field_refuse(input, node->place, "dtype", "is no type of PyTorch we know");
@@ -83,10 +127,9 @@ static int take_nccl(struct trace_input *input, struct trace_node *node, const j
 	return rc;
 }
 
-// `first_us` is the start of the first node: the times of the file are too large for picoseconds.
-static int take_event(struct trace_input *input, const json_t *event, uint32_t place,
-		      double first_us)
+static int take_event(struct file *file, const json_t *event, uint32_t place)
 {
+	struct trace_input *input = file->input;
 	const char *name = text_of(event, "name");
 	const json_t *start = json_object_get(event, "ts");
 	struct trace_node *node = input_node(input, place, place);
@@ -95,12 +138,12 @@ static int take_event(struct trace_input *input, const json_t *event, uint32_t p
 	node_name(node, name, strlen(name));
 	node->kind = TRACE_KIND_COMPUTE;
 	node->stream = (uint32_t)json_integer_value(json_object_get(event, "tid"));
-	if (micros_ps(json_number_value(start) - first_us, &node->start_ps) < 0)
+	if (micros_ps(json_number_value(start) - file->first_us, &node->start_ps) < 0)
 		return field_refuse(input, place, "ts", "is over 106 days after the first");
 	int rc = field_micros(input, place, json_object_get(event, "dur"), "dur",
 			      &node->duration_ps);
 	if (rc == 0 && strncmp(name, "nccl", 4) == 0)
-		rc = take_nccl(input, node, event);
+		rc = take_nccl(file, node, event);
 	return rc;
 }
 
@@ -122,21 +165,40 @@ static int find_first(struct trace_input *input, const json_t *list, double *ret
 	return 0;
 }
 
+static int take_info(struct file *file, const json_t *info)
+{
+	struct trace_input *input = file->input;
+	const json_t *world = json_object_get(info, "world_size");
+	const json_t *rank = json_object_get(info, "rank");
+	uint64_t number = 0;
+	int rc = 0;
+	if (world != NULL)
+		rc = field_number(input, 0, world, "distributedInfo.world_size", RANKS_MAX,
+				  &file->ranks);
+	if (rc == 0 && rank != NULL)
+		rc = field_number(input, 0, rank, "distributedInfo.rank", RANKS_MAX, &number);
+	if (rc == 0 && input->set->rank_count > 1 && file->ranks != input->set->world)
+		return input_refuse(input, 0,
+				    "distributedInfo.world_size is %, and % in the files before",
+				    (int64_t)file->ranks, input->set->world);
+	input->rank->number = (uint32_t)number;
+	input->rank->has_number = rank != NULL;
+	input->set->world = (uint32_t)file->ranks;
+	file->groups = json_object_get(info, "pg_config");
+	return rc;
+}
+
 static int take_events(struct trace_input *input, const json_t *root)
 {
 	const json_t *list = field_list(input, root, "traceEvents"), *event;
-	const json_t *world = json_object_get(json_object_get(root, "distributedInfo"),
-					      "world_size");
-	uint64_t ranks = 0;
-	double first_us = 0;
+	struct file file = {.input = input};
 	size_t i;
-	int rc = list == NULL ? -EINVAL : find_first(input, list, &first_us);
-	if (rc == 0 && world != NULL)
-		rc = field_number(input, 0, world, "distributedInfo.world_size", INT32_MAX, &ranks);
+	int rc = list == NULL ? -EINVAL : find_first(input, list, &file.first_us);
+	if (rc == 0)
+		rc = take_info(&file, json_object_get(root, "distributedInfo"));
 	json_array_foreach(list, i, event) if (rc == 0 && is_of_gpu(event))
-		rc = take_event(input, event, (uint32_t)i + 1, first_us);
+		rc = take_event(&file, event, (uint32_t)i + 1);
 	input->set->has_times = true;
-	input->set->world = (uint32_t)ranks;
 	input->rank->records = json_array_size(list);
 	return rc;
 }

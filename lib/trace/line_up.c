@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "set.h"
+
 struct line {
 	struct trace_node *nodes;
 	uint32_t count;
@@ -97,9 +99,10 @@ static int line_up_rank(struct trace_rank *rank)
 
 int trace_line_up(struct trace_set *set, struct refusal *refusal)
 {
-	if (set->is_lined_up ||
+	int rc = trace_seat(set, refusal);
+	if (rc < 0 || set->is_lined_up ||
 	    (set->format != TRACE_FORMAT_KINETO && set->format != TRACE_FORMAT_PYTORCH))
-		return 0;
+		return rc;
 	set->is_lined_up = true;
 	for (uint32_t i = 0; i < set->rank_count; i++)
 		if (line_up_rank(&set->ranks[i]) < 0)

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <weft/core/check.h>
 
@@ -41,11 +42,20 @@ int trace_make_wait(struct trace_set *set, uint32_t rank, uint32_t before)
 	return input_wait(&input, before);
 }
 
-int trace_make_group(struct trace_set *set, const char *name, uint32_t ranks, uint32_t *ret)
+int trace_make_group(struct trace_set *set, const char *name, const uint32_t *members,
+		     uint32_t ranks, uint32_t *ret)
 {
 	struct refusal refusal;
 	struct trace_input input = {.set = set, .refusal = &refusal};
-	return input_group(&input, name, ranks, 0, ret);
+	if (members == NULL)
+		return input_group(&input, name, ranks, 0, ret);
+	uint32_t *copy = malloc(ranks * sizeof(*copy));
+	if (copy == NULL)
+		return -ENOMEM;
+	memcpy(copy, members, ranks * sizeof(*copy));
+	int rc = input_members(&input, name, copy, ranks, ret);
+	free(copy);
+	return rc;
 }
 
 int trace_make_end(struct trace_set *set)

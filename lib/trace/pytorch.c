@@ -10,9 +10,11 @@
 #include "field.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define COMMS "record_param_comms"
+#define RANKS_MAX 1048576
 
 static const json_t *attribute(const json_t *node, const char *name)
 {
@@ -27,22 +29,42 @@ static const json_t *attribute(const json_t *node, const char *name)
 	return NULL;
 }
 
+// A number that need not be there, and then is `none`.
+static int take_number(struct trace_input *input, struct trace_node *node, const json_t *from,
+		       const char *name, uint64_t none, uint64_t *ret)
+{
+	const json_t *value = attribute(from, name);
+	*ret = none;
+	return value == NULL ? 0 : field_number(input, node->place, value, name, RANKS_MAX, ret);
+}
+
+// Members of a group are `pg_size` ranks from global_rank_start on, each global_rank_stride after
+// the last; a stride of 0 says that they are not so.
 static int take_group(struct trace_input *input, struct trace_node *node, const json_t *from)
 {
 	const char *name = json_string_value(attribute(from, "pg_name"));
-	const json_t *value = attribute(from, "global_rank_stride");
-	uint64_t ranks, stride = 0;
-	int rc = field_number(input, node->place, attribute(from, "pg_size"), "pg_size", INT32_MAX,
+	uint64_t ranks, start, stride;
+	int rc = field_number(input, node->place, attribute(from, "pg_size"), "pg_size", RANKS_MAX,
 			      &ranks);
-	if (rc == 0 && value != NULL)
-		rc = field_number(input, node->place, value, "global_rank_stride", INT32_MAX,
-				  &stride);
+	if (rc == 0)
+		rc = take_number(input, node, from, "global_rank_stride", 0, &stride);
+	if (rc == 0)
+		rc = take_number(input, node, from, "global_rank_start", RANKS_MAX, &start);
 	if (rc < 0)
 		return rc;
+	name = name == NULL ? "" : name;
 	if (ranks > input->set->world)
 		input->set->world = (uint32_t)ranks;
-	return input_group(input, name == NULL ? "" : name, (uint32_t)ranks, (uint32_t)stride,
-			   &node->group);
+	if (stride == 0 || start == RANKS_MAX || ranks * stride > UINT32_MAX / 2)
+		return input_group(input, name, (uint32_t)ranks, (uint32_t)stride, &node->group);
+	uint32_t *members = malloc((ranks + 1) * sizeof(*members));
+	if (members == NULL)
+		return input_no_memory(input);
+	for (uint64_t i = 0; i < ranks; i++)
+		members[i] = (uint32_t)(start + i * stride);
+	rc = input_members(input, name, members, (uint32_t)ranks, &node->group);
+	free(members);
+	return rc;
 }
 
 static int take_bytes(struct trace_input *input, struct trace_node *node, const json_t *from)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes and groups in memory that grows.
+// Nodes in memory that grows.
 
 #include "set.h"
 
@@ -12,7 +12,6 @@
 #include <weft/core/check.h>
 
 #define NODES_MAX (1u << 27)
-#define GROUPS_MAX 65536u
 #define FILES_MAX 1048576u
 
 static const char *const kind_names[] = {"other",   "compute",	  "send",
@@ -39,8 +38,7 @@ const char *trace_collective_name(enum trace_collective collective)
 
 // ---------------------------------------------------------------- memory
 
-// Makes room for one more of `count` elements of `bytes` each. False without memory.
-static bool grow(void **at, uint32_t count, uint32_t *max, size_t bytes)
+bool input_grow(void **at, uint32_t count, uint32_t *max, size_t bytes)
 {
 	if (count < *max)
 		return true;
@@ -65,6 +63,8 @@ void trace_set_free(struct trace_set *set)
 		free(set->ranks[i].wait_ids);
 		free(set->ranks[i].waits);
 	}
+	for (uint32_t i = 0; i < set->group_count; i++)
+		free(set->groups[i].members);
 	free(set->ranks);
 	free(set->groups);
 	trace_set_init(set, set->format);
@@ -75,7 +75,7 @@ struct trace_node *input_node(struct trace_input *input, uint64_t id, uint32_t p
 	struct trace_rank *rank = input->rank;
 	void *nodes = rank->nodes;
 	if (rank->node_count == NODES_MAX ||
-	    !grow(&nodes, rank->node_count, &rank->node_max, sizeof(*rank->nodes)))
+	    !input_grow(&nodes, rank->node_count, &rank->node_max, sizeof(*rank->nodes)))
 		return NULL;
 	rank->nodes = nodes;
 	struct trace_node *node = &rank->nodes[rank->node_count++];
@@ -88,7 +88,7 @@ int input_wait(struct trace_input *input, uint64_t id)
 	struct trace_rank *rank = input->rank;
 	void *ids = rank->wait_ids;
 	if (rank->wait_count == NODES_MAX ||
-	    !grow(&ids, rank->wait_count, &rank->wait_max, sizeof(*rank->wait_ids)))
+	    !input_grow(&ids, rank->wait_count, &rank->wait_max, sizeof(*rank->wait_ids)))
 		return input_no_memory(input);
 	rank->wait_ids = ids;
 	rank->wait_ids[rank->wait_count++] = id;
@@ -96,7 +96,7 @@ int input_wait(struct trace_input *input, uint64_t id)
 	return 0;
 }
 
-static void copy_printable(char *to, size_t size, const char *text, size_t length)
+void input_copy(char *to, size_t size, const char *text, size_t length)
 {
 	size_t count = length < size - 1 ? length : size - 1;
 	for (size_t i = 0; i < count; i++)
@@ -106,29 +106,7 @@ static void copy_printable(char *to, size_t size, const char *text, size_t lengt
 
 void node_name(struct trace_node *node, const char *text, size_t length)
 {
-	copy_printable(node->name, sizeof(node->name), text, length);
-}
-
-int input_group(struct trace_input *input, const char *name, uint32_t ranks, uint32_t stride,
-		uint32_t *ret)
-{
-	struct trace_set *set = input->set;
-	struct trace_process_group group = {.ranks = ranks, .stride = stride};
-	copy_printable(group.name, sizeof(group.name), name, strlen(name));
-	for (*ret = 0; *ret < set->group_count; ++*ret) {
-		const struct trace_process_group *other = &set->groups[*ret];
-		if (strcmp(other->name, group.name) == 0 && other->ranks == ranks &&
-		    other->stride == stride)
-			return 0;
-	}
-	void *groups = set->groups;
-	if (set->group_count == GROUPS_MAX)
-		return input_refuse(input, 0, "more than % groups of ranks", GROUPS_MAX, 0);
-	if (!grow(&groups, set->group_count, &set->group_max, sizeof(group)))
-		return input_no_memory(input);
-	set->groups = groups;
-	set->groups[set->group_count++] = group;
-	return 0;
+	input_copy(node->name, sizeof(node->name), text, length);
 }
 
 // ---------------------------------------------------------------- values
@@ -197,13 +175,15 @@ static int add_rank(struct trace_set *set, struct trace_input *input, const char
 {
 	void *ranks = set->ranks;
 	if (set->rank_count == FILES_MAX ||
-	    !grow(&ranks, set->rank_count, &set->rank_max, sizeof(*set->ranks)))
+	    !input_grow(&ranks, set->rank_count, &set->rank_max, sizeof(*set->ranks)))
 		return refuse(input->refusal, -ENOMEM, "no memory for % files", set->rank_count, 0,
 			      0);
 	set->ranks = ranks;
 	input->rank = &set->ranks[set->rank_count++];
 	*input->rank = (struct trace_rank){0};
 	snprintf(input->rank->path, sizeof(input->rank->path), "%s", path);
+	if (set->format == TRACE_FORMAT_CHAKRA || set->format == TRACE_FORMAT_CHAKRA_JSON)
+		input->rank->has_number = trace_seat_number(path, &input->rank->number);
 	return 0;
 }
 

@@ -26,10 +26,31 @@ int input_wait(struct trace_input *input, uint64_t id);
 // Sets a node's name: cut, what is not printable replaced.
 void node_name(struct trace_node *node, const char *text, size_t length);
 
-// The group of that name, stride and size, added when it is new. -EINVAL when there are too many,
-// -ENOMEM.
+// The group of that name, stride and size without members, added when it is new; where a list has
+// named it (trace_set_groups()), the one of the list. -EINVAL when there are too many, -ENOMEM.
 int input_group(struct trace_input *input, const char *name, uint32_t ranks, uint32_t stride,
 		uint32_t *ret);
+
+// The group of that name with these members, which are sorted in place. -EINVAL when one is there
+// twice or there are too many groups, -ENOMEM.
+int input_members(struct trace_input *input, const char *name, uint32_t *members, uint32_t count,
+		  uint32_t *ret);
+
+// The ranks 0 to `count` - 1. -ENOMEM.
+int input_all_members(struct trace_input *input, const char *name, uint32_t count, uint32_t *ret);
+
+// Makes room for one more of `count` elements of `bytes` each. False without memory.
+bool input_grow(void **at, uint32_t count, uint32_t *max, size_t bytes);
+
+// Copies at most `size` - 1 letters; what is not printable is replaced.
+void input_copy(char *to, size_t size, const char *text, size_t length);
+
+// seat.c: the number that the name of a file of Chakra ends with ("x.12.et"). False: there is none.
+bool trace_seat_number(const char *path, uint32_t *ret);
+
+// seat.c: puts the files of a set in the order of the ranks that they say they are of. -EINVAL when
+// one is missing or there twice.
+int trace_seat(struct trace_set *set, struct refusal *refusal);
 
 // Microseconds as picoseconds. -ERANGE when they are no time of a trace: negative, or over 106
 // days.

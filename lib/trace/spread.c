@@ -57,8 +57,14 @@ static int group_of(struct spread *spread, const struct instance *instance, uint
 		set->groups = groups;
 		spread->group_max = more;
 	}
+	uint32_t *members = copy_of(instance->ranks, instance->count * sizeof(*members));
+	if (members == NULL)
+		return -ENOMEM;
 	struct trace_process_group *group = &set->groups[set->group_count++];
-	*group = (struct trace_process_group){.ranks = instance->count, .stride = stride};
+	*group = (struct trace_process_group){.ranks = instance->count,
+					      .stride = stride,
+					      .member_count = instance->count,
+					      .members = members};
 	memcpy(group->name, name, sizeof(name));
 	return 0;
 }
@@ -95,6 +101,30 @@ static int spread_to(struct spread *spread, struct trace_set *set, uint32_t rank
 	return rc;
 }
 
+// Whether one of groups `first` .. `end` - 1 has this name.
+static bool is_taken(const struct trace_set *set, const char *name, uint32_t first, uint32_t end)
+{
+	for (uint32_t i = first; i < end; i++)
+		if (strcmp(set->groups[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+// Names that several groups have become numbers that none has: files tell groups apart by names.
+static void name_apart(struct trace_set *set)
+{
+	uint32_t number = 0;
+	for (uint32_t i = 1; i < set->group_count; i++) {
+		struct trace_process_group *group = &set->groups[i];
+		if (!is_taken(set, group->name, 0, i))
+			continue;
+		do
+			snprintf(group->name, sizeof(group->name), "%u", number++);
+		while (is_taken(set, group->name, 0, i) ||
+		       is_taken(set, group->name, i + 1, set->group_count));
+	}
+}
+
 int trace_spread(struct trace_set *set, uint32_t ranks, struct refusal *refusal)
 {
 	int rc = trace_line_up(set, refusal);
@@ -103,12 +133,14 @@ int trace_spread(struct trace_set *set, uint32_t ranks, struct refusal *refusal)
 	if (rc < 0)
 		return rc;
 	ranks = trace_ranks(set) > 0 ? trace_ranks(set) : ranks;
-	if (set->rank_count != 1)
+	if (set->rank_count != 1) {
+		name_apart(set);
 		return 0;
+	}
 	if (ranks == 0)
 		return refuse(refusal, -EINVAL, "the trace does not say of how many ranks it is", 0,
 			      0, 0);
-	to.rank_count = to.rank_max = to.group_count = to.group_max = 0;
+	to.rank_count = to.rank_max = to.group_count = to.group_max = to.listed_count = 0;
 	to.ranks = NULL;
 	to.groups = NULL;
 	rc = spread_to(&spread, set, ranks, refusal);

@@ -4,7 +4,8 @@
 // the system, so it stands beside the pure rooms: a world is given a program
 // (weft/workload/program.h).
 //
-//   set.c         nodes, groups, memory         wait.c         which node waits for which, circles
+//   set.c         nodes, memory                 wait.c         which node waits for which, circles
+//   members.c     groups and their members      seat.c         which file is of which rank
 //   format.c      which format a text has       unpack.c       gzip
 //   chakra.c      Chakra ET (protocol buffers)  chakra_json.c  Chakra as JSON
 //   pytorch.c     execution trace of PyTorch    kineto.c       PyTorch's profiler
@@ -105,12 +106,17 @@ struct trace_rank {
 	uint32_t missing;   // waits for nodes that are not in the file
 	uint32_t circular;  // nodes that wait in a circle, or for one
 	uint64_t records;   // messages, events, nodes or lines of the file, all of them
+	uint32_t number;    // rank of the job that the file says it is of
+	bool has_number;
 };
 
+// Two groups are the same when name, size and list of members are: names are given twice.
 struct trace_process_group {
 	char name[TRACE_NAME_BYTES];
-	uint32_t ranks;	 // 0: not told (all)
+	uint32_t ranks;	 // 0: not told
 	uint32_t stride; // from one member to the next; 0: not told, or not the same everywhere
+	uint32_t member_count; // 0: the members are not told
+	uint32_t *members;     // [member_count] ranks of the job, ascending; owned
 };
 
 struct trace_set {
@@ -119,6 +125,7 @@ struct trace_set {
 	uint32_t rank_count, rank_max;
 	struct trace_rank *ranks; // [rank_count] one per file (GOAL: see there), owned
 	uint32_t group_count, group_max;
+	uint32_t listed_count;		    // groups that comm_group.json names: the first ones
 	struct trace_process_group *groups; // [group_count], owned
 	uint32_t world;			    // ranks of the job as the file tells; 0: it does not
 	bool gathers_whole; // bytes of an all-gather: the whole output; else one rank's part
@@ -147,6 +154,11 @@ void trace_set_free(struct trace_set *set);
 // what the format needs; -ENOMEM.
 int trace_set_add(struct trace_set *set, const char *path, const char *text, size_t bytes,
 		  struct refusal *refusal);
+
+// Reads astra-sim's comm_group.json, {"0": [0, 1], ...}: the members of groups that traces name by
+// pg_name. Before the first file of the set. -EINVAL with file and reason, -ENOMEM.
+int trace_set_groups(struct trace_set *set, const char *path, const char *text, size_t bytes,
+		     struct refusal *refusal);
 
 // ---------------------------------------------------------------- what is in it
 

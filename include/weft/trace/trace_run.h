@@ -44,9 +44,9 @@ int trace_expand(struct trace_program *ret, struct trace_set *set, const struct 
 		 struct refusal *refusal);
 void trace_program_free(struct trace_program *program);
 
-// Kineto and PyTorch: puts the collectives of each file in the order of their begin, one after the
-// other, with a computation of the length of each gap between them. Nothing for others, and the
-// second time. -ENOMEM.
+// Puts files in the order of their ranks; -EINVAL where one is missing. Kineto and PyTorch: puts
+// the collectives of each file in the order of their begin, one after the
+// other, with a computation of the length of each gap between them, once. -ENOMEM.
 int trace_line_up(struct trace_set *set, struct refusal *refusal);
 
 // Makes the one file that stands for all ranks a file of each, its groups numbered ("0", "1", ...;
@@ -81,8 +81,9 @@ struct trace_node *trace_make_node(struct trace_set *set, uint32_t rank);
 // The node of a rank that was added last waits for node `before` of it, which may follow. -ENOMEM.
 int trace_make_wait(struct trace_set *set, uint32_t rank, uint32_t before);
 
-// A group of so many ranks. -ENOMEM.
-int trace_make_group(struct trace_set *set, const char *name, uint32_t ranks, uint32_t *ret);
+// A group of so many ranks, `members` ascending; NULL: not told. -ENOMEM.
+int trace_make_group(struct trace_set *set, const char *name, const uint32_t *members,
+		     uint32_t ranks, uint32_t *ret);
 
 // Ends the making: from here on the set is as one that was read. -ENOMEM.
 int trace_make_end(struct trace_set *set);

@@ -109,12 +109,12 @@ static void a_group_is_one_when_name_size_and_distance_are(void **)
 	struct trace_set set;
 	uint32_t group, again;
 	trace_set_init(&set, TRACE_FORMAT_CHAKRA);
-	assert_int_equal(trace_make_group(&set, "0", 2, &group), 0);
-	assert_int_equal(trace_make_group(&set, "0", 2, &again), 0);
+	assert_int_equal(trace_make_group(&set, "0", NULL, 2, &group), 0);
+	assert_int_equal(trace_make_group(&set, "0", NULL, 2, &again), 0);
 	assert_int_equal(again, group);
-	assert_int_equal(trace_make_group(&set, "0", 4, &again), 0);
+	assert_int_equal(trace_make_group(&set, "0", NULL, 4, &again), 0);
 	assert_int_not_equal(again, group);
-	assert_int_equal(trace_make_group(&set, "1", 2, &again), 0);
+	assert_int_equal(trace_make_group(&set, "1", NULL, 2, &again), 0);
 	assert_int_equal(set.group_count, 3);
 	trace_set_free(&set);
 }
@@ -187,7 +187,8 @@ static void what_is_written_is_read_as_it_was(void **)
 		trace_set_init(&made, TRACE_FORMAT_CHAKRA);
 		trace_set_init(&read, TRACE_FORMAT_CHAKRA);
 		assert_int_equal(trace_make_ranks(&made, 1), 0);
-		assert_int_equal(trace_make_group(&made, round % 2 ? "all" : "7", 0, &group), 0);
+		assert_int_equal(trace_make_group(&made, round % 2 ? "all" : "7", NULL, 0, &group),
+				 0);
 		for (uint32_t i = 0; i < NODES; i++)
 			random_node(&made, &rng, group);
 		assert_int_equal(trace_make_end(&made), 0);
