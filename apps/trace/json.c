@@ -77,6 +77,7 @@ void json_print(FILE *to, const struct call *call)
 	put(root, "files", files_of(set));
 	put(root, "world", set->world == 0 ? json_null() : json_integer(set->world));
 	put_count(root, "records", count->records);
+	put_count(root, "skipped", set->skipped);
 	put_count(root, "nodes", count->nodes);
 	put(root, "kinds", kinds_of(count));
 	put_count(root, "dependencies", count->waits);

@@ -14,7 +14,16 @@
 #include <weft/run/outcome.h>
 #include <weft/run/trace_files.h>
 
-enum { OPT_FORMAT = 256, OPT_JSON, OPT_EXPORT, OPT_OUT, OPT_FORCE, OPT_RANKS, OPT_VERSION };
+enum {
+	OPT_FORMAT = 256,
+	OPT_JSON,
+	OPT_EXPORT,
+	OPT_OUT,
+	OPT_FORCE,
+	OPT_RANKS,
+	OPT_SKIP,
+	OPT_VERSION
+};
 
 #define RANKS_MAX 1000000ul
 // A ring in GOAL: one channel, and NCCL's chunks of 2 MiB in two slices with 4 credits.
@@ -30,6 +39,7 @@ static const struct option longs[] = {
 	{"out", required_argument, NULL, OPT_OUT},
 	{"force", no_argument, NULL, OPT_FORCE},
 	{"ranks", required_argument, NULL, OPT_RANKS},
+	{"skip-damaged", no_argument, NULL, OPT_SKIP},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, OPT_VERSION},
 	{NULL, 0, NULL, 0},
@@ -71,6 +81,9 @@ static int take(struct call *call, int option, const char *word)
 		return 0;
 	case OPT_RANKS:
 		return take_ranks(call, word);
+	case OPT_SKIP:
+		call->skips_damaged = true;
+		return 0;
 	case OPT_VERSION:
 		call->wants_version = true;
 		return 0;
@@ -122,7 +135,7 @@ static int show(struct call *call)
 {
 	static const struct export_rings rings = {RINGS, 1};
 	int rc = trace_files_read(&call->set, call->paths, call->path_count, call->format,
-				  &call->refusal);
+				  call->skips_damaged, &call->refusal);
 	if (rc == 0 && call->export != EXPORT_NONE)
 		rc = export_write(&call->set, call->export, call->out, call->ranks, &rings,
 				  &call->refusal);
@@ -130,6 +143,7 @@ static int show(struct call *call)
 		rc = refuse(&call->refusal, -ENODEV, "no memory to count the nodes", 0, 0, 0);
 	if (rc < 0)
 		return outcome_refused("trace", &call->refusal, rc);
+	trace_files_warn("trace", &call->set);
 	(call->is_json ? json_print : table_print)(stdout, call);
 	return EXIT_SUCCESS;
 }

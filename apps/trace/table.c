@@ -53,6 +53,8 @@ void table_print(FILE *to, const struct call *call)
 	fprintf(to, "Trace: %s, %u file%s, %llu records\n", trace_format_name(set->format),
 		set->file_count, set->file_count == 1 ? "" : "s",
 		(unsigned long long)count->records);
+	if (set->skipped > 0)
+		fprintf(to, "  damaged, left out      %12llu\n", (unsigned long long)set->skipped);
 	if (set->world > 0)
 		fprintf(to, "  ranks of the job       %12u\n", set->world);
 	fprintf(to, "  nodes                  %12llu\n", (unsigned long long)count->nodes);

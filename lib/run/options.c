@@ -19,6 +19,7 @@ enum {
 	OPT_TRACE,
 	OPT_SAMPLE,
 	OPT_SKIP,
+	OPT_SKIP_DAMAGED,
 	OPT_VARIANT,
 	OPT_OUT,
 	OPT_PCAP,
@@ -78,6 +79,7 @@ static const struct option longs[] = {
 	{"export", required_argument, NULL, OPT_EXPORT},
 	{"sample", required_argument, NULL, OPT_SAMPLE},
 	{"skip", required_argument, NULL, OPT_SKIP},
+	{"skip-damaged", no_argument, NULL, OPT_SKIP_DAMAGED},
 	{"variant", required_argument, NULL, OPT_VARIANT},
 	{"out", required_argument, NULL, OPT_OUT},
 	{"pcap", required_argument, NULL, OPT_PCAP},
@@ -203,6 +205,9 @@ static int take(struct options *options, int option, struct refusal *refusal)
 		return outcome_once(refusal, &options->sample, "--sample", optarg);
 	case OPT_SKIP:
 		return take_skip(options, optarg, refusal);
+	case OPT_SKIP_DAMAGED:
+		options->skips_damaged = true;
+		return 0;
 	case OPT_VARIANT:
 		return outcome_once(refusal, &options->variant, "--variant", optarg);
 	case OPT_OUT:
@@ -274,6 +279,8 @@ static int check_together(const struct options *options, struct refusal *refusal
 {
 	if (options->scenario == NULL && options->trace == NULL)
 		return outcome_bad_line(refusal, "no scenario given");
+	if (options->skips_damaged && options->trace == NULL)
+		return outcome_bad_word(refusal, "needs --trace:", "--skip-damaged");
 	if (options->pcap_max_set[0] != '\0' && options->pcap == NULL && options->log == NULL)
 		return outcome_bad_word(refusal, "needs --pcap or --log:", "--pcap-max");
 	if (files_are_forced() && options->out == NULL && options->pcap == NULL &&

@@ -9,6 +9,7 @@
 #include "several.h"
 #include <weft/run/call.h>
 #include <weft/run/topology_file.h>
+#include <weft/run/trace_files.h>
 
 #define SCENARIO_BYTES_MAX ((size_t)1 << 20)
 #define TRACE_SCENARIO "trace-default"
@@ -29,10 +30,15 @@ static int take_trace(struct call *call)
 {
 	struct options *options = &call->options;
 	uint32_t gpus;
+	call->workload.skips_damaged = options->skips_damaged;
 	int rc = workload_read(&call->workload, TRAFFIC_TRACE, options->trace, &gpus,
 			       &call->refusal);
 	if (rc < 0)
 		return rc;
+	if (options->skips_damaged && !call->workload.has_set)
+		return refuse(&call->refusal, -EINVAL,
+			      "--skip-damaged: no record of this format can be left out", 0, 0, 0);
+	trace_files_warn(options->program, &call->workload.set);
 	if (options->set_count + 2 > OPTION_SETS_MAX)
 		return refuse(&call->refusal, -EINVAL, "too many --set beside --trace", 0, 0, 0);
 	if (options->scenario == NULL) {

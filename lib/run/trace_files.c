@@ -112,11 +112,12 @@ static int read_folder(struct reading *reading, const char *folder)
 }
 
 int trace_files_read(struct trace_set *ret, char *const *paths, uint32_t count,
-		     enum trace_format format, struct refusal *refusal)
+		     enum trace_format format, bool skips_damaged, struct refusal *refusal)
 {
 	struct reading reading = {.set = ret, .format = format, .refusal = refusal};
 	int rc = 0;
 	trace_set_init(ret, TRACE_FORMAT_CHAKRA);
+	ret->skips_damaged = skips_damaged;
 	for (uint32_t i = 0; rc == 0 && i < count; i++) {
 		struct stat status;
 		bool is_folder = stat(paths[i], &status) == 0 && S_ISDIR(status.st_mode);
@@ -127,4 +128,16 @@ int trace_files_read(struct trace_set *ret, char *const *paths, uint32_t count,
 	if (rc < 0 && refusal->file[0] == '\0')
 		snprintf(refusal->file, sizeof(refusal->file), "%s", paths[count - 1]);
 	return rc;
+}
+
+void trace_files_warn(const char *program, const struct trace_set *set)
+{
+	const struct refusal *first = &set->first_skipped;
+	char line[16] = "";
+	if (set->skipped == 0)
+		return;
+	if (first->line > 0)
+		snprintf(line, sizeof(line), ":%u", first->line);
+	fprintf(stderr, "weft %s: warning: %s%s: %s: left out, with %llu more\n", program,
+		first->file, line, first->text, (unsigned long long)(set->skipped - 1));
 }

@@ -89,8 +89,9 @@ static int read_nodes(struct workload *workload, const char *path, uint32_t *ret
 {
 	char *paths[] = {(char *)(uintptr_t)path};
 	free(workload->text);
-	*workload = (struct workload){.has_set = true};
-	int rc = trace_files_read(&workload->set, paths, 1, TRACE_FORMAT_COUNT, refusal);
+	*workload = (struct workload){.has_set = true, .skips_damaged = workload->skips_damaged};
+	int rc = trace_files_read(&workload->set, paths, 1, TRACE_FORMAT_COUNT,
+				  workload->skips_damaged, refusal);
 	*ret_nics = rc < 0 ? 0 : trace_ranks(&workload->set);
 	return rc;
 }

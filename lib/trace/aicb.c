@@ -237,7 +237,8 @@ int trace_read_aicb(struct trace_input *input)
 	uint32_t columns = csv.cell_count;
 	input->set->gathers_whole = true;
 	while (rc == 0 && (more = next(&csv)) != 0)
-		rc = more < 0 ? more : take_line(&csv, columns);
+		rc = input_settle(input, input_mark(input),
+				  more < 0 ? more : take_line(&csv, columns));
 	input->rank->records = csv.line;
 	if (rc == 0 && input->rank->node_count == 0)
 		return csv_refuse(&csv, "there is no line below the names of columns", 0, 0);

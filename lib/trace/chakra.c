@@ -297,7 +297,8 @@ int trace_read_chakra(struct trace_input *input)
 					    "message %, at byte %, is longer than what is left of "
 					    "the file",
 					    place, (int64_t)start);
-		int rc = take_record(input, at, bytes, place);
+		struct input_mark mark = input_mark(input);
+		int rc = input_settle(input, mark, take_record(input, at, bytes, place));
 		if (rc < 0)
 			return rc;
 	}

@@ -126,7 +126,11 @@ int trace_read_chakra_json(struct trace_input *input)
 	const json_t *list = root == NULL ? NULL : field_list(input, root, "workload_graph"), *node;
 	int rc = list == NULL ? -EINVAL : 0;
 	size_t i;
-	json_array_foreach(list, i, node) if (rc == 0) rc = take_node(input, node, (uint32_t)i + 1);
+	json_array_foreach(list, i, node) if (rc == 0)
+	{
+		struct input_mark mark = input_mark(input);
+		rc = input_settle(input, mark, take_node(input, node, (uint32_t)i + 1));
+	}
 	input->rank->records = json_array_size(list);
 	json_decref(root);
 	return rc;

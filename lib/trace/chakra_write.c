@@ -160,6 +160,12 @@ int trace_chakra_text(char **ret_text, size_t *ret_bytes, const struct trace_set
 		      uint32_t rank, struct refusal *refusal)
 {
 	struct writing writing = {.set = set, .rank = &set->ranks[rank]};
+	if (set->ranks[rank].split_count > 0)
+		return refuse(
+			refusal, -EINVAL,
+			"an all-to-all of rank % has split sizes, which Chakra has no word for: "
+			"--export goal has its messages",
+			rank, 0, 0);
 	size_t waits = writing.rank->wait_count + 1;
 	writing.waits = calloc(waits, sizeof(*writing.waits));
 	writing.bytes = malloc(RECORD_BYTES_MAX + 10 * waits); // a varint has 10 bytes at most

@@ -16,15 +16,16 @@
 #include <weft/workload/workload_ring.h>
 
 #include "rings.h"
+#include "split.h"
 
 #define GATE_STREAM 255u
-#define BARRIER_BYTES 4u
 
 struct build {
 	struct expand expand;
 	bool is_building;
 	uint64_t ops, edges;
-	uint32_t tag; // of collectives: above those of the file's messages
+	uint64_t moves; // messages and collectives that send something
+	uint32_t tag;	// of collectives: above those of the file's messages
 	struct program *program;
 	uint64_t *base;		// [ranks + 1] where a rank's nodes begin in the lists below
 	uint32_t *first, *last; // operations of each node of each rank
@@ -56,61 +57,6 @@ static uint16_t stream_of(const struct trace_rank *rank, uint32_t node, uint32_t
 }
 
 // ---------------------------------------------------------------- collectives
-
-// Ranks of a group that share a host, when it is as many on each; 0 else.
-static uint32_t members_of(const struct build *build, const struct instance *instance)
-{
-	uint32_t size = build->expand.run->rank_host, domain = 0;
-	if (size < 2)
-		return 1;
-	while (domain < instance->count &&
-	       instance->ranks[domain] / size == instance->ranks[0] / size)
-		domain++;
-	for (uint32_t m = 0; m < instance->count; m++)
-		if (instance->count % domain != 0 ||
-		    instance->ranks[m] / size != instance->ranks[m / domain * domain] / size)
-			return 0;
-	for (uint32_t m = domain; m < instance->count; m += domain)
-		if (instance->ranks[m] / size == instance->ranks[m - 1] / size)
-			return 0;
-	return domain;
-}
-
-static bool kind_of(enum trace_collective collective, enum coll_kind *ret)
-{
-	static const int8_t kinds[TRACE_COLLECTIVE_COUNT] = {
-		COLL_ALL_REDUCE,     COLL_REDUCE,     COLL_ALL_GATHER, COLL_GATHER,
-		COLL_SCATTER,	     COLL_BROADCAST,  COLL_ALL_TO_ALL, COLL_REDUCE_SCATTER,
-		COLL_REDUCE_SCATTER, COLL_ALL_REDUCE, // a barrier is a small one
-	};
-	*ret = (enum coll_kind)kinds[collective];
-	return collective < TRACE_COLLECTIVE_COUNT;
-}
-
-static int config_of(const struct build *build, const struct instance *instance,
-		     struct coll_config *ret)
-{
-	const struct expand *expand = &build->expand;
-	const struct trace_node *node =
-		&expand_rank(expand, instance->ranks[0])->nodes[instance->nodes[0]];
-	bool is_barrier = node->collective == TRACE_COLLECTIVE_BARRIER;
-	uint32_t members = members_of(build, instance);
-	bool is_part = !expand->set->gathers_whole &&
-		(node->collective == TRACE_COLLECTIVE_ALL_GATHER ||
-		 node->collective == TRACE_COLLECTIVE_GATHER);
-	*ret = (struct coll_config){.ranks = instance->count,
-				    .bytes = is_barrier ? BARRIER_BYTES : node->bytes,
-				    .element_bytes = 1,
-				    .channels = expand->run->ring.channels,
-				    .chunk_bytes = (uint32_t)expand->run->ring.chunk_bytes_max,
-				    .domain = members > 0 ? members : 1};
-	if (is_part && __builtin_mul_overflow(ret->bytes, instance->count, &ret->bytes))
-		return expand_refuse(expand, instance->ranks[0], instance->nodes[0],
-				     "record %: too many bytes", 0, 0);
-	check(kind_of(node->collective, &ret->kind));
-	ret->algorithm = coll_is_known(ret->kind, COLL_RING) ? COLL_RING : COLL_DIRECT;
-	return 0;
-}
 
 // An arena for one call of a room below; its memory is used again for the next.
 static int scratch_arena(struct build *build, struct arena *ret, uint64_t bytes)
@@ -196,7 +142,7 @@ static int take_messages(struct build *build, const struct instance *instance,
 	struct ring_config ring = build->expand.run->ring;
 	const struct group group = {.ranks = instance->count,
 				    .gpus = instance->ranks,
-				    .ranks_per_host = members_of(build, instance)};
+				    .ranks_per_host = instance_domain(&build->expand, instance)};
 	const struct ring_messages of = {.config = &ring,
 					 .group = &group,
 					 .kind = (enum collective_kind)config->kind,
@@ -232,7 +178,8 @@ static int count_ring(struct build *build, const struct instance *instance,
 		return place_refusal(build, instance, -EINVAL);
 	build->ops += instance->count;
 	build->edges += instance->count;
-	return rings_count(&build->rings, node->group, instance, members_of(build, instance)) < 0
+	return rings_count(&build->rings, node->group, instance,
+			   instance_domain(&build->expand, instance)) < 0
 		? no_memory(build)
 		: 0;
 }
@@ -258,14 +205,38 @@ static int put_ring(struct build *build, const struct instance *instance,
 	return 0;
 }
 
+// An all-to-all whose ranks send each other what they like.
+static int take_uneven(struct build *build, const struct instance *instance,
+		       const struct coll_config *config)
+{
+	const struct split_place place = {.program = build->is_building ? build->program : NULL,
+					  .after = build->after,
+					  .tag = build->tag,
+					  .stream = GATE_STREAM};
+	for (uint32_t m = 0; m < instance->count; m++)
+		build->after[m] = build->is_building ? *first_of(build, instance, m) : 0;
+	int rc = split_put(&build->expand, instance, config, &place, &build->ops, &build->edges);
+	for (uint32_t m = 0; rc == 0 && build->is_building && m < instance->count; m++)
+		*last_of(build, instance, m) = build->after[m];
+	return rc;
+}
+
 static int take_collective(void *context, const struct instance *instance)
 {
 	struct build *build = context;
 	struct coll_config config;
-	int rc = config_of(build, instance, &config);
-	if (rc < 0 || instance->count == 1 || config.bytes == 0) // nothing goes anywhere
+	int rc = instance_config(&build->expand, instance, &config);
+	if (rc < 0 || instance->count == 1) // nothing goes anywhere
 		return rc;
-	bool is_ring = config.kind <= COLL_ALL_REDUCE && members_of(build, instance) > 0;
+	bool is_uneven = config.kind == COLL_ALL_TO_ALL &&
+		split_is_uneven(&build->expand, instance);
+	if (config.bytes == 0 && !is_uneven)
+		return 0;
+	build->moves++;
+	if (is_uneven)
+		return take_uneven(build, instance, &config);
+	bool is_ring = config.kind <= COLL_ALL_REDUCE &&
+		instance_domain(&build->expand, instance) > 0;
 	if (is_ring && build->expand.run->has_messages_only)
 		return take_messages(build, instance, &config);
 	if (is_ring)
@@ -281,11 +252,6 @@ static int check_message(struct build *build, uint32_t rank, uint32_t node)
 {
 	const struct expand *expand = &build->expand;
 	const struct trace_node *of = &expand_rank(expand, rank)->nodes[node];
-	if (expand->set->rank_count == 1)
-		return expand_refuse(expand, rank, node,
-				     "record %: a send or receive in a file that stands for all "
-				     "ranks: give the files of all ranks",
-				     0, 0);
 	if (of->peer >= expand->ranks || of->peer == rank)
 		return expand_refuse(expand, rank, node,
 				     "record %: the other rank is %, of % there are", of->peer,
@@ -298,6 +264,7 @@ static int check_message(struct build *build, uint32_t rank, uint32_t node)
 		return expand_refuse(expand, rank, node,
 				     "record %: the tag % leaves none for collectives", of->tag, 0);
 	build->tag = of->tag + 1 > build->tag ? of->tag + 1 : build->tag;
+	build->moves++;
 	return 0;
 }
 
@@ -430,6 +397,15 @@ static int make(struct build *build, struct trace_program *ret)
 	return rc;
 }
 
+static bool has_messages(const struct trace_set *set)
+{
+	for (uint32_t i = 0; i < set->ranks[0].node_count; i++)
+		if (set->ranks[0].nodes[i].kind == TRACE_KIND_SEND ||
+		    set->ranks[0].nodes[i].kind == TRACE_KIND_RECEIVE)
+			return true;
+	return false;
+}
+
 static int check_set(struct build *build)
 {
 	const struct trace_set *set = build->expand.set;
@@ -470,10 +446,17 @@ int trace_expand(struct trace_program *ret, struct trace_set *set, const struct 
 			    0, 0);
 	if (rc == 0)
 		rc = check_set(&build);
+	if (rc == 0 && set->rank_count == 1 && has_messages(set))
+		rc = trace_spread(set, ranks, refusal);
 	if (rc == 0)
 		rc = draw_lists(&build);
 	if (rc == 0)
 		rc = pass(&build, false);
+	if (rc == 0 && build.moves == 0)
+		rc = refuse(refusal, -EINVAL,
+			    "every collective is of one rank or of no bytes: there is nothing to "
+			    "run",
+			    0, 0, 0);
 	if (rc == 0)
 		rc = make(&build, ret);
 	free(build.base);

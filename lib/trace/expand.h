@@ -5,6 +5,7 @@
 
 #include <weft/core/arena.h>
 #include <weft/trace/trace_run.h>
+#include <weft/workload/coll.h>
 
 // One collective: node nodes[m] of rank ranks[m], for each member m.
 struct instance {
@@ -27,6 +28,13 @@ const struct trace_rank *expand_rank(const struct expand *expand, uint32_t rank)
 // Refuses a record of a rank's file.
 int expand_refuse(const struct expand *expand, uint32_t rank, uint32_t node, const char *text,
 		  int64_t first, int64_t second);
+
+// instance.c: ranks of a collective that share a host, when it is as many on each; 0 else.
+uint32_t instance_domain(const struct expand *expand, const struct instance *instance);
+
+// instance.c: what it is to room workload. -EINVAL when it is of too many bytes.
+int instance_config(const struct expand *expand, const struct instance *instance,
+		    struct coll_config *ret);
 
 // Calls `take` for each collective of the set, in an order that is the same each time. -EINVAL when
 // the members of a group are not known or do not do the same; what `take` returns when it is not 0;

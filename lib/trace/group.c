@@ -71,6 +71,11 @@ static int members_refuse(const struct expand *expand, uint32_t rank, uint32_t n
 	return expand_refuse(expand, rank, node, whole, 0, 0);
 }
 
+static bool is_split(const struct trace_node *node)
+{
+	return node->split_count > 0 || node->bytes == 0;
+}
+
 // All members must have one more, of the same kind and size.
 static int check_members(const struct expand *expand, uint32_t group,
 			 const struct instance *instance)
@@ -90,11 +95,16 @@ static int check_members(const struct expand *expand, uint32_t group,
 					     "record %: rank % of the group runs another "
 					     "collective at this place",
 					     instance->ranks[0], 0);
-		if (node->bytes != first->bytes)
-			return expand_refuse(expand, instance->ranks[m], instance->nodes[m],
-					     "record %: % bytes, where rank % of the group has "
-					     "others at this place",
-					     (int64_t)node->bytes, instance->ranks[0]);
+		if (node->bytes != first->bytes && !(is_split(node) && is_split(first)))
+			return expand_refuse(
+				expand, instance->ranks[m], instance->nodes[m],
+				node->collective == TRACE_COLLECTIVE_ALL_TO_ALL
+					? "record %: an all-to-all of % bytes, where rank "
+					  "% has others, and no split sizes that say who "
+					  "gets what"
+					: "record %: % bytes, where rank % of the group "
+					  "has others at this place",
+				(int64_t)node->bytes, instance->ranks[0]);
 	}
 	return 0;
 }

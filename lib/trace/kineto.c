@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The trace of PyTorch's profiler (Kineto): {"traceEvents": [{ph, cat, name, ts, dur, tid, args}]}.
 // Nodes are what ran on the GPU: complete events ("X") of the categories kernel, gpu_memcpy and
-// gpu_memset. A kernel whose name begins with nccl is a collective; its args say which, over which
-// group, and how many elements one rank put in. Facts: the traces of HolisticTraceAnalysis.
+// gpu_memset. A kernel whose name begins with nccl is a collective, a send or a receive; its args
+// say which, over which group, how many elements one rank put in, and of an uneven all-to-all for
+// whom. Facts: the traces of HolisticTraceAnalysis; names of fields as PyTorch's profiler writes
+// them.
 
 #include "field.h"
+#include "split.h"
 
 #include <errno.h>
 #include <math.h>
@@ -17,6 +20,7 @@ struct file {
 	struct trace_input *input;
 	const json_t *groups; // distributedInfo.pg_config, or NULL
 	uint64_t ranks;	      // of the job; 0: not told
+	bool has_names;	      // a kernel of NCCL says which collective it is
 	double first_us;      // start of the first node: times are too large for picoseconds
 };
 
@@ -101,30 +105,98 @@ static int take_group(struct file *file, struct trace_node *node, const json_t *
 	return rc;
 }
 
-static int take_nccl(struct file *file, struct trace_node *node, const json_t *event)
+// Bytes of the elements `name` says.
+static int take_bytes(struct trace_input *input, struct trace_node *node, const json_t *args,
+		      const char *name, uint64_t *ret_elements, uint32_t *ret_bytes)
+{
+	*ret_bytes = field_type_bytes(text_of(args, "dtype"));
+	if (*ret_bytes == 0)
+		return field_refuse(input, node->place, "dtype", "is no type of PyTorch we know");
+	int rc = field_number(input, node->place, json_object_get(args, name), name, INT64_MAX / 16,
+			      ret_elements);
+	node->bytes = rc == 0 ? *ret_elements * *ret_bytes : 0;
+	return rc;
+}
+
+// A send or a receive: its other end is Dst Rank or Src Rank, or the other one of two.
+static int take_message(struct file *file, struct trace_node *node, const json_t *args)
 {
 	struct trace_input *input = file->input;
+	bool is_send = node->kind == TRACE_KIND_SEND;
+	const char *name = is_send ? "Dst Rank" : "Src Rank",
+		   *own = is_send ? "Src Rank" : "Dst Rank";
+	const json_t *peer = json_object_get(args, name), *self = json_object_get(args, own);
+	const struct trace_process_group *group = &input->set->groups[node->group];
+	uint64_t number = 0, elements;
+	uint32_t bytes, me = input->rank->number;
+	int rc = take_bytes(input, node, args, is_send ? "In msg nelems" : "Out msg nelems",
+			    &elements, &bytes);
+	if (rc == 0 && peer != NULL)
+		rc = field_number(input, node->place, peer, name, RANKS_MAX, &number);
+	if (rc < 0)
+		return rc;
+	if (self != NULL && input->rank->has_number && json_integer_value(self) != me)
+		return field_refuse(input, node->place, own, "is not the rank that the file is of");
+	if (peer == NULL && (group->member_count != 2 || !input->rank->has_number))
+		return field_refuse(input, node->place, name, "is not there");
+	node->peer = peer != NULL ? (uint32_t)number
+				  : group->members[group->members[0] == me ? 1 : 0];
+	return 0;
+}
+
+static int take_collective(struct file *file, struct trace_node *node, const json_t *args)
+{
+	struct trace_input *input = file->input;
+	const char *name = text_of(args, "Collective name");
+	const char *splits = json_string_value(json_object_get(args, "In split size"));
+	const json_t *out = json_object_get(args, "Out msg nelems");
+	uint64_t elements;
+	uint32_t bytes;
+	if (node->collective == TRACE_COLLECTIVE_BARRIER)
+		return 0;
+	int rc = take_bytes(input, node, args, "In msg nelems", &elements, &bytes);
+	if (rc < 0 || node->collective != TRACE_COLLECTIVE_ALL_TO_ALL)
+		return rc;
+	bool is_split = splits != NULL && strcmp(splits, "[]") != 0;
+	if (!is_split &&
+	    (name[strlen(name) - 1] == 'v' ||
+	     (out != NULL && (uint64_t)json_integer_value(out) != elements)))
+		return field_refuse(input, node->place, "In split size",
+				    "is not there: what an uneven all-to-all sends to whom is not "
+				    "known");
+	return split_take(input, splits, input->set->groups[node->group].ranks, elements, bytes);
+}
+
+// Why a kernel of NCCL has no name of its collective: the file's PyTorch writes none, or this
+// record is damaged.
+static int refuse_name(struct file *file, struct trace_node *node, const char *name)
+{
+	if (name[0] != '\0')
+		return field_refuse(file->input, node->place, "Collective name",
+				    "is none that can be run");
+	return field_refuse(file->input, node->place, "Collective name",
+			    file->has_names ? "is not there, as it is in other records: damaged; "
+					      "--skip-damaged leaves such records out"
+					    : "is not there: made by a PyTorch before 2.2");
+}
+
+static int take_nccl(struct file *file, struct trace_node *node, const json_t *event)
+{
 	const json_t *args = json_object_get(event, "args");
 	const char *name = text_of(args, "Collective name");
-	uint64_t elements;
-	uint32_t bytes = field_type_bytes(text_of(args, "dtype"));
 	enum trace_collective collective = collective_find(name);
-	int rc;
-	if (collective == TRACE_COLLECTIVE_COUNT)
-		return field_refuse(input, node->place, "Collective name",
-				    name[0] == '\0'
-					    ? "is not there: made by a PyTorch before 2.2"
-					    : "is none that can be run (send and recv are not)");
-	node->kind = TRACE_KIND_COLLECTIVE;
-	node->collective = (uint8_t)collective;
-	if ((rc = take_group(file, node, args)) < 0 || collective == TRACE_COLLECTIVE_BARRIER)
+	bool is_send = strcmp(name, "send") == 0;
+	bool is_message = is_send || strcmp(name, "recv") == 0;
+	if (collective == TRACE_COLLECTIVE_COUNT && !is_message)
+		return refuse_name(file, node, name);
+	node->kind = is_send ? TRACE_KIND_SEND
+		: is_message ? TRACE_KIND_RECEIVE
+			     : TRACE_KIND_COLLECTIVE;
+	node->collective = is_message ? 0 : (uint8_t)collective;
+	int rc = take_group(file, node, args);
+	if (rc < 0)
 		return rc;
-	if (bytes == 0)
-		return field_refuse(input, node->place, "dtype", "is no type of PyTorch we know");
-	rc = field_number(input, node->place, json_object_get(args, "In msg nelems"),
-			  "In msg nelems", INT64_MAX / 16, &elements);
-	node->bytes = rc == 0 ? elements * bytes : 0;
-	return rc;
+	return is_message ? take_message(file, node, args) : take_collective(file, node, args);
 }
 
 static int take_event(struct file *file, const json_t *event, uint32_t place)
@@ -138,6 +210,8 @@ static int take_event(struct file *file, const json_t *event, uint32_t place)
 	node_name(node, name, strlen(name));
 	node->kind = TRACE_KIND_COMPUTE;
 	node->stream = (uint32_t)json_integer_value(json_object_get(event, "tid"));
+	if (!json_is_number(start))
+		return field_refuse(input, place, "ts", "must be a number");
 	if (micros_ps(json_number_value(start) - file->first_us, &node->start_ps) < 0)
 		return field_refuse(input, place, "ts", "is over 106 days after the first");
 	int rc = field_micros(input, place, json_object_get(event, "dur"), "dur",
@@ -147,20 +221,24 @@ static int take_event(struct file *file, const json_t *event, uint32_t place)
 	return rc;
 }
 
-// The smallest start of a node. -EINVAL when one has none.
-static int find_first(struct trace_input *input, const json_t *list, double *ret_us)
+// The smallest start of a node, and whether collectives have names. -EINVAL when a node has no
+// start.
+static int find_first(struct file *file, const json_t *list)
 {
 	const json_t *event;
 	size_t i;
-	*ret_us = INFINITY;
+	file->first_us = INFINITY;
 	json_array_foreach(list, i, event)
 	{
 		const json_t *start = json_object_get(event, "ts");
 		if (!is_of_gpu(event))
 			continue;
-		if (!json_is_number(start))
-			return field_refuse(input, (uint32_t)i + 1, "ts", "must be a number");
-		*ret_us = fmin(*ret_us, json_number_value(start));
+		if (json_is_number(start))
+			file->first_us = fmin(file->first_us, json_number_value(start));
+		else if (!file->input->set->skips_damaged)
+			return field_refuse(file->input, (uint32_t)i + 1, "ts", "must be a number");
+		file->has_names |= text_of(json_object_get(event, "args"), "Collective name")[0] !=
+			'\0';
 	}
 	return 0;
 }
@@ -193,11 +271,14 @@ static int take_events(struct trace_input *input, const json_t *root)
 	const json_t *list = field_list(input, root, "traceEvents"), *event;
 	struct file file = {.input = input};
 	size_t i;
-	int rc = list == NULL ? -EINVAL : find_first(input, list, &file.first_us);
+	int rc = list == NULL ? -EINVAL : find_first(&file, list);
 	if (rc == 0)
 		rc = take_info(&file, json_object_get(root, "distributedInfo"));
 	json_array_foreach(list, i, event) if (rc == 0 && is_of_gpu(event))
-		rc = take_event(&file, event, (uint32_t)i + 1);
+	{
+		struct input_mark mark = input_mark(input);
+		rc = input_settle(input, mark, take_event(&file, event, (uint32_t)i + 1));
+	}
 	input->set->has_times = true;
 	input->rank->records = json_array_size(list);
 	return rc;

@@ -52,7 +52,8 @@ static void fill(struct line *line, const struct trace_rank *rank)
 	for (uint32_t i = 0; i < rank->node_count; i++) {
 		const struct trace_node *node = &rank->nodes[i];
 		end = ps_max(end, end_of(node));
-		if (node->kind != TRACE_KIND_COLLECTIVE)
+		if (node->kind != TRACE_KIND_COLLECTIVE && node->kind != TRACE_KIND_SEND &&
+		    node->kind != TRACE_KIND_RECEIVE)
 			continue;
 		add_gap(line, node->start_ps - reached);
 		add(line, *node);

@@ -8,6 +8,7 @@
 // node waits for is its caller: so its order alone can be run.
 
 #include "field.h"
+#include "split.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -67,6 +68,19 @@ static int take_group(struct trace_input *input, struct trace_node *node, const 
 	return rc;
 }
 
+static int take_splits(struct trace_input *input, struct trace_node *node, const json_t *from,
+		       uint64_t elements, uint32_t bytes)
+{
+	const char *splits = json_string_value(attribute(from, "in_split_size"));
+	const json_t *out = attribute(from, "out_msg_nelems");
+	bool is_split = splits != NULL && strcmp(splits, "[]") != 0;
+	if (!is_split && out != NULL && (uint64_t)json_integer_value(out) != elements)
+		return field_refuse(input, node->place, "in_split_size",
+				    "is not there: what an uneven all-to-all sends to whom is not "
+				    "known");
+	return split_take(input, splits, input->set->groups[node->group].ranks, elements, bytes);
+}
+
 static int take_bytes(struct trace_input *input, struct trace_node *node, const json_t *from)
 {
 	const char *type = json_string_value(attribute(from, "dtype"));
@@ -79,7 +93,9 @@ static int take_bytes(struct trace_input *input, struct trace_node *node, const 
 	if (bytes == 0)
 		return field_refuse(input, node->place, "dtype", "is no type of PyTorch we know");
 	node->bytes = elements * bytes;
-	return 0;
+	return node->collective == TRACE_COLLECTIVE_ALL_TO_ALL
+		? take_splits(input, node, from, elements, bytes)
+		: 0;
 }
 
 static int take_comms(struct trace_input *input, struct trace_node *node, const json_t *from)
@@ -133,7 +149,11 @@ int trace_read_pytorch(struct trace_input *input)
 	const json_t *list = root == NULL ? NULL : field_list(input, root, "nodes"), *node;
 	int rc = list == NULL ? -EINVAL : 0;
 	size_t i;
-	json_array_foreach(list, i, node) if (rc == 0) rc = take_node(input, node, (uint32_t)i + 1);
+	json_array_foreach(list, i, node) if (rc == 0)
+	{
+		struct input_mark mark = input_mark(input);
+		rc = input_settle(input, mark, take_node(input, node, (uint32_t)i + 1));
+	}
 	input->rank->records = json_array_size(list);
 	json_decref(root);
 	return rc;

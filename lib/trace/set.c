@@ -62,6 +62,7 @@ void trace_set_free(struct trace_set *set)
 		free(set->ranks[i].nodes);
 		free(set->ranks[i].wait_ids);
 		free(set->ranks[i].waits);
+		free(set->ranks[i].splits);
 	}
 	for (uint32_t i = 0; i < set->group_count; i++)
 		free(set->groups[i].members);
@@ -171,6 +172,30 @@ int input_no_memory(const struct trace_input *input)
 
 // ---------------------------------------------------------------- a file
 
+struct input_mark input_mark(const struct trace_input *input)
+{
+	const struct trace_rank *rank = input->rank;
+	return (struct input_mark){rank->node_count, rank->wait_count, rank->split_count};
+}
+
+int input_settle(struct trace_input *input, struct input_mark mark, int rc)
+{
+	struct trace_set *set = input->set;
+	struct trace_rank *rank = input->rank;
+	if (rc != -EINVAL || !set->skips_damaged)
+		return rc;
+	rank->node_count = mark.nodes;
+	rank->wait_count = mark.waits;
+	rank->split_count = mark.splits;
+	if (set->skipped++ == 0) {
+		set->first_skipped = *input->refusal;
+		snprintf(set->first_skipped.file, sizeof(set->first_skipped.file), "%s",
+			 rank->path);
+	}
+	*input->refusal = (struct refusal){0};
+	return 0;
+}
+
 static int add_rank(struct trace_set *set, struct trace_input *input, const char *path)
 {
 	void *ranks = set->ranks;
@@ -198,7 +223,11 @@ int trace_set_add(struct trace_set *set, const char *path, const char *text, siz
 	struct trace_input input = {.set = set, .text = text, .bytes = bytes, .refusal = refusal};
 	*refusal = (struct refusal){0};
 	uint32_t first = set->rank_count;
+	bool has_records = set->format <= TRACE_FORMAT_KINETO ||
+		set->format == TRACE_FORMAT_AICB_CSV;
 	int rc = add_rank(set, &input, path);
+	if (rc == 0 && set->skips_damaged && !has_records)
+		rc = input_refuse(&input, 0, "no record of this format can be left out", 0, 0);
 	if (rc == 0)
 		rc = readers[set->format](&input);
 	for (uint32_t rank = first; rc == 0 && rank < set->rank_count; rank++) {

@@ -45,6 +45,16 @@ bool input_grow(void **at, uint32_t count, uint32_t *max, size_t bytes);
 // Copies at most `size` - 1 letters; what is not printable is replaced.
 void input_copy(char *to, size_t size, const char *text, size_t length);
 
+// Where records end in the lists of a rank, before one is read.
+struct input_mark {
+	uint32_t nodes, waits, splits;
+};
+struct input_mark input_mark(const struct trace_input *input);
+
+// What becomes of a record that was read from `mark` on with `rc`: a damaged one is taken back and
+// counted where the set skips them, which makes it 0.
+int input_settle(struct trace_input *input, struct input_mark mark, int rc);
+
 // seat.c: the number that the name of a file of Chakra ends with ("x.12.et"). False: there is none.
 bool trace_seat_number(const char *path, uint32_t *ret);
 

@@ -30,9 +30,12 @@ static int copy_rank(struct trace_rank *to, const struct trace_rank *from)
 	to->nodes = copy_of(from->nodes, from->node_count * sizeof(*from->nodes));
 	to->wait_ids = copy_of(from->wait_ids, from->wait_count * sizeof(*from->wait_ids));
 	to->waits = copy_of(from->waits, from->wait_count * sizeof(*from->waits));
+	to->splits = copy_of(from->splits, from->split_count * sizeof(*from->splits));
 	to->node_max = to->node_count;
 	to->wait_max = to->wait_count;
-	return to->nodes == NULL || to->wait_ids == NULL || to->waits == NULL ? -ENOMEM : 0;
+	return to->nodes == NULL || to->wait_ids == NULL || to->waits == NULL || to->splits == NULL
+		? -ENOMEM
+		: 0;
 }
 
 // The group over these ranks: members differ from group to group in their first one alone, once
@@ -79,6 +82,52 @@ static int take(void *context, const struct instance *instance)
 	return rc;
 }
 
+// ---------------------------------------------------------------- messages
+
+// A message between two ranks of which the file is one: so it goes in each pair that lies like
+// theirs, from the rank at the file's place to the other, who does the reverse. One rank of more
+// does not say what the others send each other.
+static int spread_message(struct spread *spread, const struct expand *expand, uint32_t index)
+{
+	const struct trace_node *node = &expand->set->ranks[0].nodes[index];
+	const struct trace_process_group *group = &expand->set->groups[node->group];
+	uint32_t ranks = spread->to->rank_count, stride = group->stride;
+	if (expand->set->format != TRACE_FORMAT_KINETO || group->member_count != 2)
+		return expand_refuse(expand, 0, index,
+				     "record %: a send or receive in a file that stands for all "
+				     "ranks: give the files of all ranks",
+				     0, 0);
+	if (ranks % (2 * stride) != 0 || group->members[0] % (2 * stride) >= stride)
+		return expand_refuse(expand, 0, index,
+				     "record %: groups of % ranks, % apart, do not part the ranks",
+				     2, stride);
+	if (node->peer != group->members[0] && node->peer != group->members[1])
+		return expand_refuse(expand, 0, index,
+				     "record %: the other rank, %, is no member of the group",
+				     node->peer, 0);
+	bool is_own_second = node->peer == group->members[0];
+	for (uint32_t rank = 0; rank < ranks; rank++) {
+		struct trace_node *to = &spread->to->ranks[rank].nodes[index];
+		bool is_second = rank / stride % 2 == 1;
+		to->peer = is_second ? rank - stride : rank + stride;
+		if (is_second != is_own_second)
+			to->kind = node->kind == TRACE_KIND_SEND ? TRACE_KIND_RECEIVE
+								 : TRACE_KIND_SEND;
+	}
+	return 0;
+}
+
+static int spread_messages(struct spread *spread, const struct expand *expand)
+{
+	const struct trace_rank *rank = &expand->set->ranks[0];
+	int rc = 0;
+	for (uint32_t i = 0; rc == 0 && i < rank->node_count; i++)
+		if (rank->nodes[i].kind == TRACE_KIND_SEND ||
+		    rank->nodes[i].kind == TRACE_KIND_RECEIVE)
+			rc = spread_message(spread, expand, i);
+	return rc;
+}
+
 static int spread_to(struct spread *spread, struct trace_set *set, uint32_t ranks,
 		     struct refusal *refusal)
 {
@@ -92,6 +141,8 @@ static int spread_to(struct spread *spread, struct trace_set *set, uint32_t rank
 		rc = copy_rank(&to->ranks[to->rank_count], &set->ranks[0]);
 	if (rc == 0)
 		rc = group_instances(&expand, take, spread);
+	if (rc == 0)
+		rc = spread_messages(spread, &expand);
 	if (rc == -ENOMEM)
 		return refuse(refusal, rc, "no memory for % ranks", ranks, 0, 0);
 	uint32_t number = 0;

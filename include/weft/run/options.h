@@ -73,6 +73,7 @@ struct options {
 	uint32_t lane_count;
 	char eal_text[OPTION_EAL_BYTES];
 	const char *eal_words[OPTION_EAL_WORDS_MAX];
+	bool skips_damaged; // of --trace
 	bool is_json, is_quiet, wants_footprint, wants_list, wants_keys, wants_help, wants_version;
 };
 

@@ -8,7 +8,8 @@
 struct workload {
 	char *text; // NULL: none was read, or it is a trace of nodes
 	size_t bytes;
-	bool has_set; // a trace of nodes, which becomes a program when the scenario is known
+	bool skips_damaged; // the caller asks for it before workload_read(): see trace_set
+	bool has_set;	    // a trace of nodes, which becomes a program when the scenario is known
 	struct trace_set set;
 	struct trace_program program;
 };

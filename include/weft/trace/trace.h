@@ -85,14 +85,15 @@ struct trace_node {
 	ps_t start_ps;			 // from the first node on; 0 where the file does not tell
 	ps_t duration_ps;		 // 0 where the file does not tell
 	uint32_t wait_first, wait_count; // in trace_rank.waits
-	uint32_t group;			 // collective: in trace_set.groups
-	uint32_t peer, tag;		 // send, receive
-	uint32_t place;			 // line, or number of the record in the file, from 1
-	uint32_t stream;		 // what runs one after the other
-	uint8_t kind;			 // enum trace_kind
-	uint8_t collective;		 // enum trace_collective
-	bool is_host;			 // on the CPU
-	char name[TRACE_NAME_BYTES];	 // cut; printable
+	uint32_t group;			 // collective, and messages of PyTorch: in trace_set.groups
+	uint32_t split_first, split_count; // all-to-all: in trace_rank.splits; 0: all equal
+	uint32_t peer, tag;		   // send, receive
+	uint32_t place;			   // line, or number of the record in the file, from 1
+	uint32_t stream;		   // what runs one after the other
+	uint8_t kind;			   // enum trace_kind
+	uint8_t collective;		   // enum trace_collective
+	bool is_host;			   // on the CPU
+	char name[TRACE_NAME_BYTES];	   // cut; printable
 };
 
 // One file: what one rank did, or what each rank does; of GOAL one block of the file.
@@ -103,10 +104,12 @@ struct trace_rank {
 	uint32_t wait_count, wait_max;
 	uint64_t *wait_ids; // [wait_count] as in the file, owned
 	uint32_t *waits;    // [wait_count] index of a node, or TRACE_NONE_WAITED; owned
-	uint32_t missing;   // waits for nodes that are not in the file
-	uint32_t circular;  // nodes that wait in a circle, or for one
-	uint64_t records;   // messages, events, nodes or lines of the file, all of them
-	uint32_t number;    // rank of the job that the file says it is of
+	uint32_t split_count;
+	uint64_t *splits;  // [split_count] bytes for each member in turn; owned
+	uint32_t missing;  // waits for nodes that are not in the file
+	uint32_t circular; // nodes that wait in a circle, or for one
+	uint64_t records;  // messages, events, nodes or lines of the file, all of them
+	uint32_t number;   // rank of the job that the file says it is of
 	bool has_number;
 };
 
@@ -131,6 +134,9 @@ struct trace_set {
 	bool gathers_whole; // bytes of an all-gather: the whole output; else one rank's part
 	bool has_times;	    // durations
 	bool is_lined_up;   // trace_line_up() has been here
+	bool skips_damaged; // asked for: a record that cannot be read is left out, and counted
+	uint64_t skipped;
+	struct refusal first_skipped; // why the first one was
 };
 
 // Recognises a text by its first bytes (not packed). -EINVAL with a reason.
@@ -152,6 +158,8 @@ void trace_set_free(struct trace_set *set);
 // Reads one file of the set's format, which need not end with NUL. `path` is for messages. -EINVAL
 // with file, line and column where the format has them, and the reason; -ENOTSUP in a build without
 // what the format needs; -ENOMEM.
+// With skips_damaged, records of Chakra, PyTorch, Kineto and lines of AICB's CSV that are refused
+// are left out and counted; other formats refuse the wish.
 int trace_set_add(struct trace_set *set, const char *path, const char *text, size_t bytes,
 		  struct refusal *refusal);
 

@@ -37,7 +37,8 @@ struct trace_program {
 uint32_t trace_ranks(const struct trace_set *set);
 
 // Expands a set. One file is what every rank does, each in groups of its own; several are a rank
-// each. Kineto and PyTorch's traces are lined up first, in place. -EINVAL with file, record and
+// each. Kineto and PyTorch's traces are lined up first, and one file with messages is spread, in
+// place. -EINVAL with file, record and
 // reason: circles, a send of one file, groups whose members are not known or do not do the same,
 // what program_seal() refuses; -ENOMEM. `ret` needs trace_program_free() after 0.
 int trace_expand(struct trace_program *ret, struct trace_set *set, const struct trace_run *run,
