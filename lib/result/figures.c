@@ -224,23 +224,33 @@ static ps_t traffic_of_flows(const struct report_input *input)
 	return until > from ? until - from : 0;
 }
 
-// NICs of a job that meet the fabric: channels rotate the members of a host, so that as many of
-// its NICs carry the ring as there are channels.
-static uint32_t nics_of_job(const struct world *world)
+// Marks the NICs at which the rings of a group leave or enter a host; without a scale-up, all.
+static void mark_ring(const struct world *world, const struct group *group, bool is_receiver,
+		      bool *talks)
+{
+	uint32_t per_host = world->fabric.nics_per_host;
+	bool is_joined = group->ranks_per_host > 0 && world->scenario->scaleup.rate_bps > 0;
+	for (uint32_t channel = 0; channel < world->job.ring.channels; channel++)
+		for (uint32_t at = 0; at < group->ranks; at++) {
+			uint32_t nic = group->gpus[at];
+			uint32_t next = group->gpus[group_next(group, channel, at)];
+			if (!is_joined || nic / per_host != next / per_host)
+				talks[is_receiver ? next : nic] = true;
+		}
+}
+
+// Distinct NICs of a job's rings, and of messages beside them, that meet the fabric.
+static uint32_t nics_of_job(const struct world *world, bool is_receiver)
 {
 	uint32_t nics = 0;
-	for (uint32_t i = 0; i < world->job.group_count; i++) {
-		const struct group *group = &world->job.groups[i];
-		uint32_t per_host = group->ranks_per_host;
-		if (per_host == 0 || world->scenario->scaleup.rate_bps == 0) {
-			nics += group->ranks;
-			continue;
-		}
-		uint32_t hosts = group->ranks / per_host;
-		uint32_t used = world->job.ring.channels;
-		if (hosts > 1)
-			nics += hosts * (used < per_host ? used : per_host);
-	}
+	bool *talks = calloc(world->fabric.nics, sizeof(*talks));
+	for (uint32_t i = 0; talks != NULL && i < world->job.group_count; i++)
+		mark_ring(world, &world->job.groups[i], is_receiver, talks);
+	for (uint32_t i = 0; talks != NULL && i < world->line_count; i++)
+		talks[is_receiver ? world->lines[i].to_nic : world->lines[i].from_nic] = true;
+	for (uint32_t i = 0; talks != NULL && i < world->fabric.nics; i++)
+		nics += talks[i];
+	free(talks);
 	return nics;
 }
 
@@ -297,13 +307,16 @@ static uint32_t nics_talking(const struct world *world, bool is_receiver)
 {
 	if (world->jobs.bytes != NULL)
 		return nics_of_several(world, is_receiver);
-	return world->job.group_count == 0 ? nics_of_pairs(world, is_receiver) : nics_of_job(world);
+	return world->job.group_count == 0 ? nics_of_pairs(world, is_receiver)
+					   : nics_of_job(world, is_receiver);
 }
 
 void goodput_of(struct goodput *ret, const struct report_input *input)
 {
 	const struct outcome *outcome = input->world->outcome;
-	bool is_job = outcome->collective_count > 0 && input->world->jobs.bytes == NULL;
+	// messages beside the collectives run when these do not
+	bool is_job = outcome->collective_count > 0 && input->world->jobs.bytes == NULL &&
+		input->world->line_count == 0;
 	*ret = (struct goodput){
 		.payload_bytes = outcome->transport.payload_bytes_placed +
 			(input->world->skipped != NULL ? input->world->skipped->payload_bytes : 0),

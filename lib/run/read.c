@@ -14,14 +14,34 @@
 #define SCENARIO_BYTES_MAX ((size_t)1 << 20)
 #define TRACE_SCENARIO "trace-default"
 #define NODES_SCENARIO "trace-nodes"
+#define DEFAULT_T0_NICS 64 // of trace-default
+#define DEFAULT_HOST_NICS 8
+#define WHOLE_PACKETS_MAX 20000000
 
-// Whether the command line says itself how many NICs there are.
-static bool sets_nics(const struct options *options)
+// Whether the command line sets this key itself.
+static bool sets(const struct options *options, const char *key)
 {
+	size_t length = strlen(key);
 	for (uint32_t i = 0; i < options->set_count; i++)
-		if (strncmp(options->sets[i], "fabric.nics=", strlen("fabric.nics=")) == 0)
+		if (strncmp(options->sets[i], key, length) == 0 && options->sets[i][length] == '=')
 			return true;
 	return false;
+}
+
+// The fabric of trace-default for a text of so many GPUs: T0 switches that they fill, of whole
+// servers, and no sample where the whole is short.
+static void fit_default(struct call *call, uint32_t gpus)
+{
+	struct options *options = &call->options;
+	uint32_t ports = DEFAULT_T0_NICS;
+	while (ports > DEFAULT_HOST_NICS && gpus % ports != 0)
+		ports -= DEFAULT_HOST_NICS;
+	if (ports < DEFAULT_T0_NICS && gpus % ports == 0 && !sets(options, "fabric.nics_per_t0")) {
+		snprintf(call->t0_set, sizeof(call->t0_set), "fabric.nics_per_t0=%u", ports);
+		options->sets[options->set_count++] = call->t0_set;
+	}
+	if (options->sample == NULL && call->workload.packets_max <= WHOLE_PACKETS_MAX)
+		options->sample = "off";
 }
 
 // --trace FILE: the fabric gets as many NICs as the file has GPUs. The fabric of trace-nodes has
@@ -39,15 +59,17 @@ static int take_trace(struct call *call)
 		return refuse(&call->refusal, -EINVAL,
 			      "--skip-damaged: no record of this format can be left out", 0, 0, 0);
 	trace_files_warn(options->program, &call->workload.set);
-	if (options->set_count + 2 > OPTION_SETS_MAX)
+	if (options->set_count + 3 > OPTION_SETS_MAX)
 		return refuse(&call->refusal, -EINVAL, "too many --set beside --trace", 0, 0, 0);
 	if (options->scenario == NULL) {
 		options->scenario = call->workload.has_set ? NODES_SCENARIO : TRACE_SCENARIO;
 		gpus += call->workload.has_set ? gpus % 2 : 0;
+		if (!call->workload.has_set && gpus > 0)
+			fit_default(call, gpus);
 	}
 	snprintf(call->gpus_set, sizeof(call->gpus_set), "fabric.nics=%u", gpus);
 	snprintf(call->trace_set, sizeof(call->trace_set), "traffic.trace=%s", options->trace);
-	if (gpus > 0 && !sets_nics(options)) // else the scenario says how many
+	if (gpus > 0 && !sets(options, "fabric.nics")) // else the scenario says how many
 		options->sets[options->set_count++] = call->gpus_set;
 	options->sets[options->set_count++] = call->trace_set;
 	return 0;
@@ -144,12 +166,20 @@ static int parse(struct call *call, const char *const *sets, uint32_t set_count,
 static int read_rest(struct call *call)
 {
 	int rc = topology_file_read(&call->scenario, &call->refusal);
+	if (rc == 0 && call->options.sample != NULL)
+		rc = take_sample(call);
+	bool is_sampled = call->options.sample != NULL && call->scenario.sample.is_on;
 	if (rc == 0)
 		rc = read_workload(call);
 	if (rc < 0)
 		return rc;
+	if (is_sampled && !call->scenario.sample.is_on)
+		return refuse(&call->refusal, -EINVAL,
+			      "the trace has no data-parallel collective between 2 ranks or more: "
+			      "--sample has nothing to take",
+			      0, 0, 0);
 	hash_text(call, call->workload.text, call->workload.bytes);
-	return call->options.sample != NULL ? take_sample(call) : 0;
+	return 0;
 }
 
 // ---------------------------------------------------------------- variants, points of a study

@@ -39,11 +39,12 @@ static int expand_trace(struct call *call, struct several_file *file, struct sce
 		.rank_host = per_host > 0 ? per_host : 1,
 		.ring = scenario->traffic.ring,
 	};
-	if (!file->workload.has_set)
-		return refuse(&call->refusal, -EINVAL,
-			      "this trace has no nodes; traffic.kind trace runs its collectives", 0,
-			      0, 0);
-	int rc = trace_expand(&file->workload.program, &file->workload.set, &run, &call->refusal);
+	int rc = file->workload.has_set
+		? 0
+		: workload_read_nodes(&file->workload, job->file, &call->refusal);
+	if (rc < 0)
+		return rc;
+	rc = trace_expand(&file->workload.program, &file->workload.set, &run, &call->refusal);
 	job->program = file->workload.program.program;
 	return rc;
 }

@@ -59,7 +59,7 @@ void traces_table(FILE *to, const struct world *world)
 		fprintf(to, "  %-15s %-6s %-12s %16llu %8llu  %s\n", trace_comm_name(entry->comm),
 			trace_group_name(entry->group), phases[entry->column],
 			(unsigned long long)entry->bytes, (unsigned long long)rows[i].count,
-			is_run(entry) ? "data parallel: sampled" : "left out");
+			is_run(entry) ? "data parallel: sampled" : "left out: --sample off");
 	}
 	if (more > 0)
 		fprintf(to, "  and %llu collectives of further sizes, left out\n",

@@ -22,7 +22,25 @@ size_t workload_room(enum traffic_kind kind, size_t bytes)
 	return bytes * (kind == TRAFFIC_GOAL ? 64 : 16) + ((size_t)1 << 20);
 }
 
-static int parse(enum traffic_kind kind, struct arena *arena, const struct workload *workload,
+// Whether a sample of its data-parallel collectives has anything to run, and the data packets of 4
+// KiB that the whole would send at most.
+static bool has_sample(const struct trace *trace, uint64_t *ret_packets)
+{
+	bool has = false;
+	*ret_packets = 0;
+	for (uint32_t i = 0; i < trace->entry_count; i++) {
+		const struct trace_entry *entry = &trace->entries[i];
+		uint32_t data = trace->gpus / (trace->tp * trace->pp);
+		bool is_dp = entry->group == TRACE_GROUP_DP && data > 1;
+		is_dp |= entry->group == TRACE_GROUP_DP_EP && data / trace->ep > 1;
+		has |= trace->gpus == 0 ||
+			(is_dp && entry->comm != TRACE_ALLTOALL && entry->comm != TRACE_BROADCAST);
+		*ret_packets += entry->bytes / 2048 * (trace->gpus == 0 ? 1024 : trace->gpus);
+	}
+	return has;
+}
+
+static int parse(enum traffic_kind kind, struct arena *arena, struct workload *workload,
 		 uint32_t *ret_nics, struct refusal *refusal)
 {
 	struct trace trace;
@@ -33,6 +51,8 @@ static int parse(enum traffic_kind kind, struct arena *arena, const struct workl
 	case TRAFFIC_TRACE:
 		rc = trace_simai_parse(&trace, arena, workload->text, workload->bytes, refusal);
 		*ret_nics = rc < 0 ? 0 : trace.gpus;
+		if (rc == 0)
+			workload->has_sample = has_sample(&trace, &workload->packets_max);
 		return rc;
 	case TRAFFIC_GOAL: // the unit of time is not what can be wrong
 		rc = goal_parse(&program, arena, workload->text, workload->bytes, 1, refusal);
@@ -110,8 +130,29 @@ int workload_read(struct workload *ret, enum traffic_kind kind, const char *path
 	return parse_text(ret, kind, path, ret_nics, refusal);
 }
 
+int workload_read_nodes(struct workload *workload, const char *path, struct refusal *refusal)
+{
+	enum trace_format format;
+	int rc = trace_recognise(&format, workload->text, workload->bytes, refusal);
+	if (rc < 0)
+		return rc;
+	workload->has_set = true;
+	trace_set_init(&workload->set, format);
+	return trace_set_add(&workload->set, path, workload->text, workload->bytes, refusal);
+}
+
 int workload_expand(struct workload *workload, struct scenario *scenario, struct refusal *refusal)
 {
+	bool is_text = scenario->traffic.kind == TRAFFIC_TRACE && workload->text != NULL;
+	if (is_text && scenario->sample.is_on && workload->has_sample)
+		return 0;
+	if (is_text && !workload->has_set) {
+		int rc = workload_read_nodes(workload, scenario->traffic.trace, refusal);
+		if (rc < 0)
+			return rc;
+	}
+	if (is_text)
+		scenario->sample.is_on = false; // it has nothing to take a sample of
 	const struct trace_run run = {
 		.ranks = scenario->fabric.nics,
 		.rank_host = scenario->fabric.nics_per_host,

@@ -1,21 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 // AICB's CSV of a job: an optional first line "[rank0 ~ rankN]", the names of the columns, then
-// what each rank does in turn, one line each. Every rank does the same, each in its own groups.
+// what each rank does in turn, one line each. Every rank does the same, each in its own groups; or
+// sections, "[ pp_stage0: [rank0, rank1] ]" and its lines, say what the ranks of each stage do.
 // Facts: AICB's workload files and its workload_applyer.py: msg_size is the whole buffer, of an
 // all-gather the output, of a reduce-scatter the input.
 
-#include "set.h"
+#include "aicb.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define COLUMNS_MAX 16u
+#define RANKS_MAX 1048576u
 
-enum column { TYPE, GROUP, GROUP_SIZE, BYTES, STAGE, ADDITIONAL, ELAPSED, COUNT, COLUMN_COUNT };
+enum column {
+	TYPE,
+	GROUP,
+	GROUP_SIZE,
+	BYTES,
+	STAGE,
+	TARGET,
+	SOURCE,
+	ADDITIONAL,
+	ELAPSED,
+	COUNT,
+	COLUMN_COUNT
+};
 
 static const char *const column_names[COLUMN_COUNT] = {
-	"comm_type", "comm_group", "comm_group_size", "msg_size",
-	"stage",     "additional", "_elapsed_time",   "count"};
+	"comm_type", "comm_group", "comm_group_size", "msg_size",      "stage",
+	"dst",	     "src",	   "additional",      "_elapsed_time", "count"};
 
 struct cell {
 	const char *at;
@@ -29,6 +44,9 @@ struct csv {
 	uint32_t cell_count;
 	struct cell cells[COLUMNS_MAX];
 	int place[COLUMN_COUNT]; // of the column in a line; -1: there is none
+	uint32_t columns;	 // cells of a line
+	struct aicb_section sections[AICB_STAGES_MAX];
+	uint32_t section_count;
 };
 
 static int csv_refuse(const struct csv *csv, const char *text, int64_t first, int64_t second)
@@ -110,19 +128,70 @@ static int take_ranks(struct csv *csv)
 	return 0;
 }
 
-static int take_header(struct csv *csv)
+static bool is_bracket(const struct csv *csv)
 {
-	int rc = next(csv);
-	if (rc == 1 && csv->cells[0].length > 0 && csv->cells[0].at[0] == '[') {
-		if ((rc = take_ranks(csv)) < 0)
-			return rc;
-		rc = next(csv);
+	return csv->cells[0].length > 0 && csv->cells[0].at[0] == '[';
+}
+
+// Ranks of "... [rank0, rank1, rank4 ~ rank7] ]" into `ranks`; how many, or -1.
+static int64_t list_ranks(const char *at, const char *end, uint32_t *ranks)
+{
+	int64_t count = 0;
+	uint64_t last = 0;
+	while ((at = memmem(at, (size_t)(end - at), "rank", 4)) != NULL) {
+		const char *digits = at + 4, *after = digits, *mark = at;
+		uint64_t number;
+		while (after < end && *after >= '0' && *after <= '9')
+			after++;
+		if (!number_of(digits, (size_t)(after - digits), RANKS_MAX - 1, &number))
+			return -1;
+		while (mark[-1] == ' ')
+			mark--;
+		uint64_t first = count > 0 && mark[-1] == '~' ? last + 1 : number;
+		if (first > number)
+			return -1;
+		for (uint64_t rank = first; rank <= number; rank++) {
+			if (count == RANKS_MAX)
+				return -1;
+			ranks[count++] = (uint32_t)rank;
+		}
+		last = number;
+		at = after;
 	}
-	if (rc < 0)
-		return rc;
+	return count;
+}
+
+// "[ pp_stage0: [rank0, rank1] ]": whose lines follow.
+static int take_section(struct csv *csv)
+{
+	const struct cell *cell = &csv->cells[0];
+	const char *end = cell->at + cell->length;
+	const char *colon = memchr(cell->at, ':', cell->length);
+	if (csv->section_count == AICB_STAGES_MAX)
+		return csv_refuse(csv, "more than % sections", AICB_STAGES_MAX, 0);
+	uint32_t *ranks = calloc(RANKS_MAX, sizeof(*ranks));
+	if (ranks == NULL)
+		return input_no_memory(csv->input);
+	int64_t count = colon == NULL || csv->cell_count > 1 ? -1 : list_ranks(colon, end, ranks);
+	if (count < 1) {
+		free(ranks);
+		return csv_refuse(csv, "a section must be [ NAME: [rank0, rank1, ...] ]", 0, 0);
+	}
+	void *less = realloc(ranks, (size_t)count * sizeof(*ranks));
+	csv->sections[csv->section_count++] = (struct aicb_section){
+		.ranks = less == NULL ? ranks : less,
+		.count = (uint32_t)count,
+		.line = csv->line,
+		.first = csv->input->rank->node_count};
+	return 0;
+}
+
+static int take_names(struct csv *csv)
+{
+	csv->columns = csv->cell_count;
 	for (unsigned i = 0; i < COLUMN_COUNT; i++) {
 		csv->place[i] = -1;
-		for (uint32_t k = 0; rc == 1 && k < csv->cell_count; k++)
+		for (uint32_t k = 0; k < csv->cell_count; k++)
 			if (is_word(&csv->cells[k], column_names[i]))
 				csv->place[i] = (int)k;
 	}
@@ -130,6 +199,24 @@ static int take_header(struct csv *csv)
 		return csv_refuse(csv, "there must be columns comm_type, comm_group and msg_size",
 				  0, 0);
 	return 0;
+}
+
+// The ranks or the first section, and the names of the columns.
+static int take_header(struct csv *csv)
+{
+	int rc = next(csv);
+	if (rc == 1 && is_bracket(csv)) {
+		bool is_section = memchr(csv->cells[0].at, ':', csv->cells[0].length) != NULL;
+		rc = is_section ? take_section(csv) : take_ranks(csv);
+		if (rc == 0)
+			rc = next(csv);
+	}
+	return rc < 0 ? rc : take_names(csv);
+}
+
+static bool holds(const struct cell *cell, const char *word)
+{
+	return memmem(cell->at, cell->length, word, strlen(word)) != NULL;
 }
 
 // The cell of a column; empty where there is no such column, or "None".
@@ -178,10 +265,23 @@ static int take_compute(struct csv *csv, struct trace_node *node)
 	return 0;
 }
 
-// isend and irecv: to or from the neighbour in the pipeline that `additional` names.
+// isend and irecv: the rank is in dst or src; without one, `additional` says which neighbour of the
+// pipeline it is ("send_next", "recv_prev").
 static int take_message(struct csv *csv, struct trace_node *node, bool is_send)
 {
+	struct cell peer = cell_of(csv, is_send ? TARGET : SOURCE);
+	struct cell which = cell_of(csv, ADDITIONAL), stage = cell_of(csv, STAGE);
+	uint64_t number = 0;
 	node->kind = is_send ? TRACE_KIND_SEND : TRACE_KIND_RECEIVE;
+	node->tag = holds(&stage, "backward") ? AICB_BACKWARD : 0;
+	if (peer.length > 0 && !number_of(peer.at, peer.length, RANKS_MAX, &number))
+		return csv_refuse(csv, "dst or src is no rank", 0, 0);
+	if (peer.length == 0 && !holds(&which, "next") && !holds(&which, "prev"))
+		return csv_refuse(csv, "a message without dst, src or the neighbour in additional",
+				  0, 0);
+	node->peer = peer.length > 0	? (uint32_t)number
+		: holds(&which, "next") ? AICB_PEER_NEXT
+					: AICB_PEER_PREVIOUS;
 	int rc = take_group(csv, node);
 	return rc < 0 ? rc : take_bytes(csv, node);
 }
@@ -214,11 +314,11 @@ static int take_kind(struct csv *csv, struct trace_node *node)
 	return rc < 0 || collective == TRACE_COLLECTIVE_BARRIER ? rc : take_bytes(csv, node);
 }
 
-static int take_line(struct csv *csv, uint32_t columns)
+static int take_line(struct csv *csv)
 {
 	struct trace_rank *rank = csv->input->rank;
-	if (csv->cell_count != columns)
-		return csv_refuse(csv, "there are % columns, this line has %", columns,
+	if (csv->cell_count != csv->columns)
+		return csv_refuse(csv, "there are % columns, this line has %", csv->columns,
 				  csv->cell_count);
 	struct trace_node *node = input_node(csv->input, csv->line, csv->line);
 	if (node == NULL)
@@ -230,17 +330,48 @@ static int take_line(struct csv *csv, uint32_t columns)
 		: input_wait(csv->input, rank->nodes[rank->node_count - 2].id);
 }
 
+// A line of the file, a section, or the names of columns once more below one.
+static int take_any(struct csv *csv)
+{
+	struct input_mark mark = input_mark(csv->input);
+	if (is_bracket(csv)) {
+		if (csv->section_count == 0)
+			return csv_refuse(csv, "a section, where the lines above have none", 0, 0);
+		return take_section(csv);
+	}
+	if (csv->section_count > 0 && is_word(&csv->cells[0], column_names[TYPE]))
+		return take_names(csv);
+	int rc = input_settle(csv->input, mark, take_line(csv));
+	if (csv->section_count > 0)
+		csv->sections[csv->section_count - 1].nodes = csv->input->rank->node_count -
+			csv->sections[csv->section_count - 1].first;
+	return rc;
+}
+
+static int take_all(struct csv *csv)
+{
+	struct trace_input *input = csv->input;
+	int rc = take_header(csv), more;
+	while (rc == 0 && (more = next(csv)) != 0)
+		rc = more < 0 ? input_settle(input, input_mark(input), more) : take_any(csv);
+	input->rank->records = csv->line;
+	if (rc == 0 && input->rank->node_count == 0)
+		return csv_refuse(csv, "there is no line below the names of columns", 0, 0);
+	return rc == 0 ? aicb_deal(input, csv->sections, csv->section_count) : rc;
+}
+
 int trace_read_aicb(struct trace_input *input)
 {
-	struct csv csv = {.input = input, .at = input->text, .end = input->text + input->bytes};
-	int rc = take_header(&csv), more;
-	uint32_t columns = csv.cell_count;
+	struct csv *csv = calloc(1, sizeof(*csv));
+	if (csv == NULL)
+		return input_no_memory(input);
+	csv->input = input;
+	csv->at = input->text;
+	csv->end = input->text + input->bytes;
 	input->set->gathers_whole = true;
-	while (rc == 0 && (more = next(&csv)) != 0)
-		rc = input_settle(input, input_mark(input),
-				  more < 0 ? more : take_line(&csv, columns));
-	input->rank->records = csv.line;
-	if (rc == 0 && input->rank->node_count == 0)
-		return csv_refuse(&csv, "there is no line below the names of columns", 0, 0);
+	int rc = take_all(csv);
+	for (uint32_t i = 0; i < csv->section_count; i++)
+		free(csv->sections[i].ranks);
+	free(csv);
 	return rc;
 }

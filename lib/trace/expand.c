@@ -425,6 +425,12 @@ static int check_set(struct build *build)
 	if (communications == 0)
 		return refuse(build->expand.refusal, -EINVAL,
 			      "the trace has no communication: there is nothing to run", 0, 0, 0);
+	if (set->left_bytes > 0)
+		return refuse(
+			build->expand.refusal, -EINVAL,
+			"its pipeline transfers of % bytes stand in no line: a sample runs the "
+			"data-parallel collectives without them",
+			(int64_t)set->left_bytes, 0, 0);
 	build->expand.refusal->file[0] = '\0';
 	return 0;
 }

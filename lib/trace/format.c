@@ -99,6 +99,12 @@ static bool is_goal(const char *text, size_t bytes)
 	return begins(text + at, bytes - at, "num_ranks");
 }
 
+// AICB's "[ pp_stage0: [rank0, rank1] ]".
+static bool is_section(const char *text, size_t line)
+{
+	return begins(text, line, "[") && holds(text, line, ": [rank");
+}
+
 int trace_recognise(enum trace_format *ret, const char *text, size_t bytes, struct refusal *refusal)
 {
 	size_t line = first_line(text, bytes);
@@ -110,7 +116,8 @@ int trace_recognise(enum trace_format *ret, const char *text, size_t bytes, stru
 		*ret = TRACE_FORMAT_MICRO;
 	else if (begins(text, bytes, "HYBRID_TRANSFORMER"))
 		*ret = holds(text, line, "all_gpus") ? TRACE_FORMAT_SIMAI : TRACE_FORMAT_AICB;
-	else if (begins(text, bytes, "comm_type,") || begins(text, bytes, "[rank"))
+	else if (begins(text, bytes, "comm_type,") || begins(text, bytes, "[rank") ||
+		 is_section(text, line))
 		*ret = TRACE_FORMAT_AICB_CSV;
 	else if (is_goal(text, bytes))
 		*ret = TRACE_FORMAT_GOAL;

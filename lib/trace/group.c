@@ -209,13 +209,27 @@ static int instances_of(const struct expand *expand, uint32_t group, struct inst
 
 // ---------------------------------------------------------------- one file for all ranks
 
+static bool is_tensor(const struct trace_process_group *group)
+{
+	return strcmp(group->name, "tp_group") == 0 || strcmp(group->name, "tp") == 0;
+}
+
 // The tensor parallel size that AICB's file has: the size of its tp_group. 0: it does not say.
 static uint32_t tensor_ranks(const struct trace_set *set)
 {
 	for (uint32_t i = 0; i < set->group_count; i++)
-		if (strcmp(set->groups[i].name, "tp_group") == 0)
+		if (is_tensor(&set->groups[i]))
 			return set->groups[i].ranks;
 	return 1;
+}
+
+// Data groups of which AICB does not say how many ranks they have: all beside the tensor ranks.
+static bool is_data(const struct trace_set *set, const struct trace_process_group *group)
+{
+	if (set->format == TRACE_FORMAT_AICB_CSV)
+		return strcmp(group->name, "dp_group") == 0;
+	return (set->format == TRACE_FORMAT_AICB || set->format == TRACE_FORMAT_MICRO) &&
+		group->ranks == 0 && strcmp(group->name, "dp") == 0;
 }
 
 // Whether a list of members is one of the groups that lie side by side from rank 0 on.
@@ -233,15 +247,22 @@ static int shape_of(const struct expand *expand, uint32_t node, uint32_t *ret_ra
 	const struct trace_set *set = expand->set;
 	const struct trace_process_group *group = &set->groups[set->ranks[0].nodes[node].group];
 	uint32_t ranks = group->ranks, stride = group->stride;
-	bool is_data = set->format == TRACE_FORMAT_AICB_CSV && strcmp(group->name, "dp_group") == 0;
-	uint32_t tensor = tensor_ranks(set);
-	if (ranks == 0 && is_data && tensor > 0 && expand->ranks % tensor == 0)
+	bool has_tensor = is_data(set, group);
+	uint32_t tensor = set->format == TRACE_FORMAT_AICB_CSV ? tensor_ranks(set) : stride;
+	if (ranks == 0 && has_tensor && tensor > 0 && expand->ranks % tensor == 0)
 		ranks = expand->ranks / tensor;
+	else if (ranks == 0 && set->format >= TRACE_FORMAT_SIMAI &&
+		 set->format <= TRACE_FORMAT_MICRO)
+		return expand_refuse(
+			expand, 0, node,
+			"record %: the text does not say how many ranks its expert groups "
+			"have",
+			0, 0);
 	if (ranks == 0)
 		ranks = expand->ranks;
-	if (ranks == expand->ranks || ranks == 1 || strcmp(group->name, "tp_group") == 0)
+	if (ranks == expand->ranks || ranks == 1 || is_tensor(group))
 		stride = 1;
-	else if (is_data)
+	else if (has_tensor)
 		stride = tensor;
 	if (stride == 0)
 		return expand_refuse(

@@ -168,7 +168,7 @@ def worlds(check):
     inside = ["--trace", check.file(TRACE, "trace.txt"), *SMALL_FABRIC, "--set", "fabric.nics_per_host=4"]
     check.accepted("GPUs of one host that are joined", inside)
     check.refused("GPUs of one host that nothing joins", [*inside, "--set", "scaleup.rate=none"],
-                  ["GPU 0 and GPU 2 of one host", "give scaleup.rate"])
+                  ["NIC 0 and NIC 1 of one host", "give scaleup.rate"])
 
 
 def faults(check):

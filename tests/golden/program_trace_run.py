@@ -100,7 +100,7 @@ def check_refusals(folder):
     path = csv(folder, "odd.csv", 8, ("all_reduce", "tp_group", 3, 4096, "None"))
     refused("groups that do not part the ranks", ["sim", "--trace", path], "do not part the ranks")
     path = csv(folder, "send.csv", 8, ("isend", "pp_group", 2, 4096, "None"))
-    refused("a send in one file for all", ["sim", "--trace", path], "give the files of all ranks")
+    refused("a send in one file for all", ["sim", "--trace", path], "without dst, src or the neighbour")
     path = csv(folder, "none.csv", 8, ("computation", "None", "None", 1, 5))
     refused("nothing to run", ["sim", "--trace", path], "no communication")
     path = csv(folder, "good.csv", 8, ("all_reduce", "dp_group", 8, 4096, "None"))

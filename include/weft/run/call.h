@@ -45,6 +45,7 @@ struct call {
 	struct several_call several;
 	struct gpu_call gpu;			  // --gpu
 	char gpus_set[64];			  // "fabric.nics=N" from the trace
+	char t0_set[64];			  // "fabric.nics_per_t0=N" where its GPUs need it
 	char trace_set[SCENARIO_PATH_BYTES + 64]; // "traffic.trace=FILE"
 	struct stage stage;
 	struct progress progress;

@@ -8,8 +8,10 @@
 struct workload {
 	char *text; // NULL: none was read, or it is a trace of nodes
 	size_t bytes;
-	bool skips_damaged; // the caller asks for it before workload_read(): see trace_set
-	bool has_set;	    // a trace of nodes, which becomes a program when the scenario is known
+	bool has_sample; // text of SimAI: there are data-parallel collectives to take a sample of
+	uint64_t packets_max; // the same: data packets that the whole sends, at most
+	bool skips_damaged;   // the caller asks for it before workload_read(): see trace_set
+	bool has_set; // a trace of nodes, which becomes a program when the scenario is known
 	struct trace_set set;
 	struct trace_program program;
 };
@@ -23,9 +25,12 @@ int workload_read(struct workload *ret, enum traffic_kind kind, const char *path
 // Bytes of memory that parsing so many bytes of text takes at most.
 size_t workload_room(enum traffic_kind kind, size_t bytes);
 
-// Expands a trace of nodes for the fabric and the collectives of this scenario, in place of what
-// another one made of it, and gives the scenario the program. Nothing for other files. -errno with
-// a reason.
+// Expands a trace of nodes, and a text of SimAI that is not run as a sample, for the fabric and the
+// collectives of this scenario, in place of what another one made of it, and gives the scenario the
+// program. Nothing for other files. -errno with a reason.
 int workload_expand(struct workload *workload, struct scenario *scenario, struct refusal *refusal);
+
+// Makes the text of SimAI that was read a trace of nodes, too. -errno with a reason.
+int workload_read_nodes(struct workload *workload, const char *path, struct refusal *refusal);
 
 void workload_free(struct workload *workload);

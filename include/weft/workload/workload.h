@@ -300,7 +300,7 @@ struct trace_entry {
 	enum trace_comm comm;
 	enum trace_group group;
 	uint8_t column;
-	uint32_t line;
+	uint32_t line, at; // of the file; of the layers, from 0
 	uint64_t bytes;
 	uint64_t compute_ns;
 	char layer[32];
@@ -316,6 +316,7 @@ struct trace {
 	uint64_t compute_ns;  // of all layers, updates too
 	uint32_t entry_count;
 	struct trace_entry *entries; // communications only
+	uint64_t (*layer_ns)[4];     // [layer_count] computation of each column, and update
 };
 
 // Parses SimAI / ASTRA-sim 1.0 text, also as AICB writes it: without the parallel sizes on line 1

@@ -273,7 +273,7 @@ static int read_dependency(const struct lines *lines, const struct lines_word *w
 	return lines_word_is(word, "-1") ? 0 : lines_number(lines, word, INT32_MAX, &value);
 }
 
-static int read_layer(const struct lines *lines, struct trace *trace)
+static int read_layer(const struct lines *lines, struct trace *trace, uint32_t number)
 {
 	struct lines_word words[COLUMNS];
 	const char *at = lines->line_start;
@@ -284,7 +284,7 @@ static int read_layer(const struct lines *lines, struct trace *trace)
 	if (count != COLUMNS)
 		return lines_refuse(lines, lines_column(lines, lines->line_end),
 				    "a layer has % columns, this line has %", COLUMNS, count);
-	struct trace_entry entry = {.line = lines->line};
+	struct trace_entry entry = {.line = lines->line, .at = number};
 	if (words[0].length >= sizeof(entry.layer))
 		return lines_refuse(lines, words[0].column,
 				    "the name of a layer has at most % letters",
@@ -295,10 +295,16 @@ static int read_layer(const struct lines *lines, struct trace *trace)
 		entry.column = i;
 		rc = read_direction(lines, trace, &words[2 + 3 * i], entry);
 	}
-	uint64_t update_ns;
+	uint64_t layer_ns[4];
 	if (rc == 0)
-		rc = lines_number(lines, &words[11], INT64_MAX / PS_PER_NS, &update_ns);
-	return rc < 0 ? rc : add_compute(lines, trace, &words[11], update_ns);
+		rc = lines_number(lines, &words[11], INT64_MAX / PS_PER_NS, &layer_ns[3]);
+	if (rc < 0 || (rc = add_compute(lines, trace, &words[11], layer_ns[3])) < 0)
+		return rc;
+	for (unsigned i = 0; i < 3; i++)
+		lines_number(lines, &words[2 + 3 * i], INT64_MAX, &layer_ns[i]);
+	if (trace->layer_ns != NULL)
+		memcpy(trace->layer_ns[number], layer_ns, sizeof(layer_ns));
+	return 0;
 }
 
 // Layers to the end of the text; empty lines are allowed after the last one.
@@ -318,7 +324,7 @@ static int read_layers(struct lines *lines, struct trace *trace)
 		if (found++ == trace->layer_count)
 			return lines_refuse(lines, 1, "line 2 says % layers, here is one more",
 					    trace->layer_count, 0);
-		if ((rc = read_layer(lines, trace)) < 0)
+		if ((rc = read_layer(lines, trace, found - 1)) < 0)
 			return rc;
 	}
 	if (rc < 0)
@@ -353,7 +359,9 @@ int trace_simai_parse(struct trace *ret, struct arena *arena, const char *text, 
 		return rc;
 	trace.entries = arena_draw(arena, ARENA_WORKLOAD, trace.entry_count,
 				   sizeof(*trace.entries));
-	if (trace.entries == NULL)
+	trace.layer_ns = arena_draw(arena, ARENA_WORKLOAD, trace.layer_count,
+				    sizeof(*trace.layer_ns));
+	if (trace.entries == NULL || trace.layer_ns == NULL)
 		return refuse(refusal, -ENOMEM, "no memory for the % communications of the trace",
 			      trace.entry_count, 0, 0);
 	rc = read_all(&trace, text, bytes, refusal);
