@@ -89,7 +89,8 @@ struct measured {
 	double time_us;		 // mean of the iterations
 	double error_us;
 	bool is_extrapolated;
-	char why_not[96]; // there is no time; "": there is
+	char why_not[128];	 // there is no time; "": there is
+	uint32_t fault_left_out; // of a ring with credits: 1 + fault, as an outcome has it
 	bool is_checked;
 	uint64_t wrong;		  // elements, when checked
 	uint64_t digest;	  // of the last run

@@ -116,13 +116,30 @@ static double bend_us(const struct probe *probes, const struct measured *of)
 	return fabs(line - (double)of->ideal.steps_ps / PS_PER_US);
 }
 
-static int judge(const struct probe *probes, struct measured *ret)
+static int say_fault(const struct call *call, uint32_t fault, struct measured *ret)
+{
+	return give_up(ret, "a fault (%s) begins or ends in what is left out",
+		       scenario_fault_name(call->scenario.faults[fault].kind));
+}
+
+// The first fault that begins or ends where a probe knows nothing of it. What changes in the first
+// half of the shortest probe all of them have seen, and as much of it as the long size.
+static uint32_t fault_beyond(const struct call *call, double shortest_us, double time_us)
+{
+	return scenario_fault_between(&call->scenario, (ps_t)(shortest_us * PS_PER_US / 2),
+				      (ps_t)(time_us * PS_PER_US), (ps_t)(shortest_us * PS_PER_US));
+}
+
+static int judge(const struct call *call, const struct probe *probes, struct measured *ret)
 {
 	double shortest_us = probes[PROBES - 1].time_us, time_us, error_us;
 	double fill_us = (double)ret->ideal.steps_ps / PS_PER_US;
 	double trip_us = (double)ret->ideal.base_rtt_ps / PS_PER_US;
 	fit(probes, (double)ret->bytes, &time_us, &error_us);
 	error_us += ERROR_MODEL * time_us + bend_us(probes, ret);
+	uint32_t fault = fault_beyond(call, shortest_us, time_us + error_us);
+	if (fault < call->scenario.fault_count)
+		return say_fault(call, fault, ret);
 	if (shortest_us < fill_us)
 		return give_up(ret, "its pipeline of %.1f us does not fill in what may be run",
 			       fill_us);
@@ -153,7 +170,7 @@ int extrapolate(struct call *call, struct measured *ret)
 		rc = run_probes(call, longest, ret, probes);
 	call->choice = asked;
 	if (rc == 0 && ret->end == RUN_DONE && ret->why_not[0] == '\0')
-		rc = judge(probes, ret);
+		rc = judge(call, probes, ret);
 	return rc;
 }
 
@@ -166,6 +183,8 @@ int judge_ring(struct call *call, struct measured *ret, int rc)
 	if (rc < 0 || !ret->is_extrapolated || ret->end != RUN_DONE)
 		return rc;
 	ret->error_us += ERROR_MODEL * ret->time_us;
+	if (ret->fault_left_out > 0)
+		return say_fault(call, ret->fault_left_out - 1, ret);
 	if (ret->time_us < ideal_us(ret))
 		return give_up(ret, "what was run does not grow as it must");
 	if (ret->error_us > ERROR_MOST * ret->time_us)

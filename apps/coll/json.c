@@ -58,7 +58,7 @@ void json_print(FILE *to, const struct call *call, const struct total *total)
 	put_count(root, "seed", call->seed);
 	put_count(root, "iterations", call->iterations);
 	put(root, "end", json_string(run_end_name(total->end)));
-	put(root, "sizes", json_incref(call->json));
+	put(root, "sizes", call->json != NULL ? json_incref(call->json) : json_array());
 	put(root, "busbw_mean_GBps",
 	    total->timed > 0 ? json_real(total->busbw_sum / total->timed) : json_null());
 	json_dumpf(root, to, JSON_ENSURE_ASCII | JSON_INDENT(2));

@@ -182,6 +182,8 @@ static int run_stage(struct call *call, struct ledger *ledger, struct measured *
 	ret->time_us += time_us(&stage.world, &error_us) / call->iterations;
 	ret->error_us += error_us / call->iterations;
 	ret->is_extrapolated = ret->is_extrapolated || is_sampled(&stage.world);
+	if (stage.world.outcome->collective_count > 0 && ret->fault_left_out == 0)
+		ret->fault_left_out = stage.world.outcome->collectives[0].fault_left_out;
 	if (ledger != NULL && run.end == RUN_DONE)
 		count_wrong(ledger, ret);
 	stage_free(&stage);

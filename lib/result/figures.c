@@ -89,6 +89,15 @@ static int64_t grain_of(int64_t value, const struct ways *ways)
 	return value * (int64_t)(ways->all - ways->kept) / (4 * (int64_t)ways->kept * ways->all);
 }
 
+// Whether a fault begins or ends in what the sample leaves out: it is of another fabric.
+static bool leaves_fault_out(const struct world *world)
+{
+	for (uint32_t i = 0; i < world->outcome->collective_count; i++)
+		if (world->outcome->collectives[i].fault_left_out > 0)
+			return true;
+	return false;
+}
+
 // Gives a quantile of a sample its error, or takes it away.
 static void judge(struct figure *quantile, struct figure *error, const struct rule *rule,
 		  const struct report_input *input, enum pair_class pair)
@@ -101,7 +110,7 @@ static void judge(struct figure *quantile, struct figure *error, const struct ru
 	int64_t spread = batches_error(batches, rule->ppm, rule->messages_min / BATCH_COUNT);
 	error->value = spread + grain_of(quantile->value, &ways);
 	// over the one switch that is left of several goes everything
-	if (spread < 0 || (ways.kept == 1 && ways.all > 1))
+	if (leaves_fault_out(input->world) || spread < 0 || (ways.kept == 1 && ways.all > 1))
 		*quantile = *error = (struct figure){0, NOT_IN_SAMPLE};
 }
 
@@ -162,10 +171,11 @@ void collective_of(struct collective *ret, const struct world *world, uint32_t i
 		.steps_all = steps_all,
 		.is_finished = is_finished,
 		.is_extrapolated = steps_run < steps_all,
-		.reason = !is_finished ? NOT_FINISHED
-			: is_imprecise ? ERROR_TOO_LARGE
-			: is_too_short ? BELOW_IDEAL
-				       : NULL,
+		.reason = !is_finished		      ? NOT_FINISHED
+			: outcome->fault_left_out > 0 ? FAULT_LEFT_OUT
+			: is_imprecise		      ? ERROR_TOO_LARGE
+			: is_too_short		      ? BELOW_IDEAL
+						      : NULL,
 	};
 }
 

@@ -188,7 +188,8 @@ static int finish(struct study_work *work)
 	if (report_study_imprecise(work->study) > 0) {
 		fprintf(stderr,
 			"weft sim: in %u of %u runs a collective has no time: its stated error is "
-			"above 10 %%; raise sample.steps (--sample steps=N)\n",
+			"above 10 %%, or a fault begins or ends in what was left out; raise "
+			"sample.steps (--sample steps=N)\n",
 			report_study_imprecise(work->study), work->all);
 		return EXIT_NOT_VALID;
 	}

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 
 WEFT = os.environ["WEFT"]
 KINDS = {  # collective: algorithms that it has
@@ -186,6 +187,46 @@ def check_no_time():
               float(table[0][6]), "  the ideal does not depend on what is run")
 
 
+FAULTY = """fabric: {{nics: 16, planes: 2, link_rate: 100Gb/s, nics_per_t0: 4, t1_count: 4}}
+traffic: {{kind: ring, collective: all_reduce, bytes: 64MiB, channels: 2}}
+faults: [{{kind: {}}}]
+"""
+
+
+def check_faults():
+    """What is extrapolated knows the faults that begin or end in what it leaves out: no time. What was there all along, or comes
+    when all is done, is none of them; a run without a sample meets every fault."""
+    size, left_out = ["all_reduce", "-b", "64M", "--chunk", "16K"], "begins or ends in what is left out"
+    for fault, holds in (("slow, at: all, rate: 25%, from: 2ms", False), ("slow, at: all, rate: 25%, from: 500us, until: 4ms", False),
+                         ("link_down, at: {plane: 1}, until: 3ms", False),
+                         ("flap, at: {nic: 3, plane: 1}, down: 500us, up: 700us", False), ("slow, at: all, rate: 50%", True),
+                         ("slow, at: all, rate: 25%, from: 2s", True)):
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as base:
+            base.write(FAULTY.format(fault))
+            base.flush()
+            for algorithm in ("ring", "credit_ring"):
+                whole = json.loads(coll(*size, "--algorithm", algorithm, "--scenario", base.name, "--json")[1])["sizes"][0]
+                status, out, err = coll(*size, "--algorithm", algorithm, "--scenario", base.name, "--packets",
+                                        str(whole["packets_whole"] * 7 // 10), "--json")
+                row = json.loads(out)["sizes"][0]
+                if holds:
+                    check(status == 0 and abs(row["time_us"] - whole["time_us"]) <= row["time_error_us"],
+                          f"{fault}, {algorithm}: {row['time_us']} +- {row['time_error_us']} us for {whole['time_us']} {row['why_not']}")
+                else:
+                    check(status == 5 and row["time_us"] is None and left_out in row["why_not"], f"{fault}, {algorithm}: {row['time_us']} {row['why_not']}")
+            words = ["sim", base.name, "--set", "traffic.chunk=16KiB", "--json"]
+            done = subprocess.run([WEFT, *words, "--sample", "steps=20,fill=4"], capture_output=True, text=True)
+            one, messages = json.loads(done.stdout)["collectives"][0], json.loads(done.stdout)["messages"]
+            if holds:
+                check(done.returncode == 0 and one["time_ps"] > 0, f"{fault}, a sample: {done.stderr}")
+            else:
+                check(done.returncode == 5 and one["time_ps"] is None and "begins or ends" in one["time_ps_reason"] and
+                      f"a fault ({fault.split(',')[0]}) begins or ends while" in done.stderr and
+                      all(each["p50_ns"] is None for each in messages), f"{fault}, a sample: {one['time_ps']} {done.stderr}")
+            done = subprocess.run([WEFT, *words], capture_output=True, text=True) if "flap" in fault else None
+            check(done is None or done.returncode == 0 and json.loads(done.stdout)["collectives"][0]["time_ps"] > 0, f"{fault}, whole")
+
+
 def check_ends():
     """Sizes that ran are shown where a later one does not come to its end, by a limit or a signal."""
     words = ["all_reduce", "-b", "1M", "-e", "64M", "-f", "4"]
@@ -194,6 +235,9 @@ def check_ends():
           err == "weft coll: 16777216 bytes: the run ended as time limit; raise limits.time\n", f"a limit: {err}")
     told = json.loads(coll(*words, "--set", "limits.time=300us", "--json")[1])
     check(told["end"] == "time limit" and len(told["sizes"]) == 2, "  in JSON, too")
+    status, out, err = coll(*words, "--set", "limits.time=30us", "--json")
+    check(status == 5 and json.loads(out)["sizes"] == [] and json.loads(out)["busbw_mean_GBps"] is None and
+          err == "weft coll: 1048576 bytes: the run ended as time limit; raise limits.time\n", f"  where it is the first: {status} {err}")
     check(json.loads(coll("all_reduce", "-b", "1M", "--json")[1])["end"] == "done", "  which else is done")
     run = subprocess.Popen([WEFT, "coll", "all_reduce", "-b", "1M", "-e", "1G", "-f", "1024", "-n", "100"], stdout=subprocess.PIPE,
                            stderr=subprocess.PIPE, text=True)
@@ -211,5 +255,6 @@ check_json()
 check_data()
 check_extrapolation()
 check_no_time()
+check_faults()
 print(f"{failed} failed")
 sys.exit(1 if failed else 0)

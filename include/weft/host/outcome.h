@@ -12,10 +12,12 @@
 
 // One collective of the job, over all ranks of its group.
 struct outcome_collective {
-	uint32_t group, bucket;	    // in job
-	ps_t start_ps, end_ps;	    // run: first start, last end
-	ps_t whole_ps;		    // time of the whole collective: run, or extrapolated
-	ps_t whole_error_ps;	    // stated half-width; 0 when all was run
+	uint32_t group, bucket; // in job
+	ps_t start_ps, end_ps;	// run: first start, last end
+	ps_t whole_ps;		// time of the whole collective: run, or extrapolated
+	ps_t whole_error_ps;	// stated half-width; 0 when all was run
+	ps_t window_ps; // the steps that stand for those left out begin here; PS_NEVER: none do
+	uint32_t fault_left_out;    // 1 + fault that begins or ends in what was left out; 0: none
 	ps_t ideal_ps;		    // the least that it can take (world_ideal.h); 0 when all is run
 	ps_t lines_ps;		    // of its payload on the busiest line (world_ideal.h)
 	uint64_t steps_skipped;	    // of each loop, in the mean: jumped over

@@ -13,6 +13,7 @@
 #define NO_MESSAGES "no messages"
 #define NOT_FINISHED "not finished"
 #define ERROR_TOO_LARGE "stated error above 10 %: run more ring steps (sample.steps)"
+#define FAULT_LEFT_OUT "a fault begins or ends in what the sample leaves out: run all ring steps"
 #define BELOW_IDEAL "below the least time of its lines: run more ring steps (sample.steps)"
 
 // A number, or the reason why there is none.

@@ -143,6 +143,12 @@ int scenario_read(struct scenario *ret, const struct scenario_source *source,
 // Where fault number `index` was written, in a refusal of the world that is built of it.
 void scenario_fault_place(const struct scenario *scenario, uint32_t index, struct refusal *refusal);
 
+// The first fault that begins or ends between two times, or a little before: what follows from it
+// takes its time. A fault that comes and goes does so, too, unless the time that was seen,
+// `seen_ps`, is 20 of its periods. fault_count: there is none, and what was seen goes on.
+uint32_t scenario_fault_between(const struct scenario *scenario, ps_t from, ps_t until,
+				ps_t seen_ps);
+
 // The word of value `value` of the key `path`: "reps" of transport.path.
 const char *scenario_word(const char *path, uint32_t value);
 

@@ -161,6 +161,22 @@ static ps_t tail_ps(const struct collective_clock *clock, const struct ring_plan
 	return end_ps - last;
 }
 
+// When the last step before the window was whole, at the rank that had it last, on the channel that
+// was first.
+static ps_t window_ps(const struct world *world, const struct collective_clock *clock,
+		      const struct ring_plan *plan)
+{
+	const struct window window = window_of(plan, world->plan.sample.fill);
+	ps_t first = PS_NEVER;
+	for (uint32_t channel = 0; channel < clock->channels; channel++)
+		if (loops_of(clock, channel, plan) > 0)
+			first = ps_min(
+				first,
+				front_ps(clock,
+					 (uint64_t)channel * clock->steps + window.first - 1));
+	return first;
+}
+
 void estimate_whole(const struct world *world, const struct collective_clock *clock,
 		    struct outcome_collective *of)
 {
@@ -174,6 +190,7 @@ void estimate_whole(const struct world *world, const struct collective_clock *cl
 	of->steps_skipped = clock->steps_skipped / plan.loops;
 	if (plan.steps_per_loop == plan.steps_per_loop_all)
 		return;
+	of->window_ps = window_ps(world, clock, &plan);
 	const ps_t tail = tail_ps(clock, &plan, of->end_ps);
 	for (uint32_t channel = 0; channel < clock->channels; channel++) {
 		ps_t error_ps, last = last_ps(clock, channel, &plan);

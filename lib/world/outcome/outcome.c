@@ -9,6 +9,7 @@
 
 #include "build/build.h"
 #include "estimate.h"
+#include "left_out.h"
 #include <weft/host/host.h>
 
 #define LATENCY_NS_MAX (UINT64_C(1) << 36) // 68 s
@@ -329,12 +330,14 @@ static void collect_collectives(struct world *world)
 		of->start_ps = clock->start_ps;
 		of->end_ps = clock->end_ps;
 		of->whole_ps = of->whole_error_ps = 0;
+		of->window_ps = PS_NEVER;
 		of->busbw_bytes_per_s = 0;
 		if (clock->ranks_done < world->job.groups[of->group].ranks)
 			continue; // not complete: a time would be a lie
 		estimate_whole(world, clock, of);
 		of->busbw_bytes_per_s = busbw(world, of);
 	}
+	left_out_find(world);
 }
 
 static void add_record(struct outcome *outcome, const struct outcome *more)
