@@ -2,6 +2,8 @@
 // One run of a world. A process of its own starts with a memory that no other run has grown, and
 // its peak is that of this world.
 
+#include <weft/files/signals.h>
+
 #include "attempt.h"
 
 #include <errno.h>
@@ -57,9 +59,11 @@ static int run_here(const char *path, const char *text, size_t bytes, struct att
 }
 
 // Written at once: an answer is smaller than a pipe.
-static void run_there(const char *path, const char *text, size_t bytes, int to)
+static void run_there(const char *path, const char *text, size_t bytes, pid_t parent, int to)
 {
 	struct answer answer = {0};
+	if (!signals_end_with(parent))
+		_exit(1);
 	answer.rc = run_here(path, text, bytes, &answer.attempt, &answer.refusal);
 	ssize_t written = write(to, &answer, sizeof(answer));
 	_exit(written == (ssize_t)sizeof(answer) ? 0 : 1);
@@ -89,10 +93,10 @@ int attempt_run(const char *path, const char *text, size_t bytes, bool is_apart,
 	if (pipe(ends) < 0)
 		return refuse(refusal, -EAGAIN, "the system gives no pipe", 0, 0, 0);
 	fflush(NULL);
-	pid_t id = fork();
+	pid_t parent = getpid(), id = fork();
 	if (id == 0) {
 		close(ends[0]);
-		run_there(path, text, bytes, ends[1]);
+		run_there(path, text, bytes, parent, ends[1]);
 	}
 	close(ends[1]);
 	int rc = id < 0 ? refuse(refusal, -EAGAIN, "the system gives no process", 0, 0, 0)

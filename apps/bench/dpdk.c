@@ -115,7 +115,7 @@ static int measure_in(struct row *row, struct arena *arena, uint32_t repeat,
 	struct peer peers[2];
 	if (packet_pool_init(&packets, arena, PACKETS) < 0 ||
 	    fifo_pool_init(&chunks, arena, fifo_chunks_for(4, PACKETS)) < 0)
-		return refuse(refusal, -ENOMEM, "no memory for % packets", PACKETS, 0, 0);
+		return refuse(refusal, -ENODEV, "no memory for % packets", PACKETS, 0, 0);
 	int rc = peer_init(&peers[0], arena, &config, 0, refusal);
 	if (rc == 0)
 		rc = peer_init(&peers[1], arena, &config, 1, refusal);
@@ -146,7 +146,7 @@ static int measure(struct row *row, uint32_t repeat, struct refusal *refusal)
 	struct arena arena;
 	void *memory = memory_reserve(ARENA_BYTES);
 	if (memory == NULL)
-		return refuse(refusal, -ENOMEM, "the system gives no % MiB", ARENA_BYTES >> 20, 0,
+		return refuse(refusal, -ENODEV, "the system gives no % MiB", ARENA_BYTES >> 20, 0,
 			      0);
 	arena_init(&arena, memory, ARENA_BYTES);
 	int rc = measure_in(row, &arena, repeat, refusal);

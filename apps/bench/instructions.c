@@ -2,6 +2,8 @@
 // Instructions of a run, counted by callgrind, which counts between the entry and the end of
 // sim_run() and finds that by name.
 
+#include <weft/files/signals.h>
+
 #include "instructions.h"
 
 #include <errno.h>
@@ -17,12 +19,13 @@
 #define EXIT_NO_VALGRIND 127
 
 // In the new process. What the program prints is for nobody; what callgrind says goes to `to`.
-static void become_valgrind(const char *option, const char *name, int to)
+static void become_valgrind(const char *option, const char *name, pid_t parent, int to)
 {
 	char self[4096];
 	ssize_t bytes = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	int nothing = open("/dev/null", O_WRONLY);
-	if (bytes < 0 || nothing < 0 || dup2(nothing, STDOUT_FILENO) < 0 || dup2(to, LOG_FD) < 0)
+	if (!signals_end_with(parent) || bytes < 0 || nothing < 0 ||
+	    dup2(nothing, STDOUT_FILENO) < 0 || dup2(to, LOG_FD) < 0)
 		_exit(1);
 	self[bytes] = '\0';
 	execlp("valgrind", "valgrind", "--tool=callgrind", "--collect-atstart=no",
@@ -73,9 +76,9 @@ uint64_t instructions_count(const char *option, const char *name, char *ret_reas
 	if (pipe(ends) < 0)
 		return give_no_count(ret_reason, bytes, "the system gives no pipe");
 	fflush(NULL);
-	pid_t id = fork();
+	pid_t parent = getpid(), id = fork();
 	if (id == 0)
-		become_valgrind(option, name, ends[1]);
+		become_valgrind(option, name, parent, ends[1]);
 	close(ends[1]);
 	if (id < 0) {
 		close(ends[0]);

@@ -11,7 +11,7 @@ int ideal_find(struct call *call, struct ideal_time *ret)
 	struct arena arena;
 	void *memory = memory_reserve(bytes);
 	if (memory == NULL)
-		return refuse(&call->refusal, -ENOMEM,
+		return refuse(&call->refusal, -ENODEV,
 			      "the system does not give % MiB: lower limits.memory",
 			      (int64_t)(bytes >> 20), 0, 0);
 	arena_init(&arena, memory, bytes);

@@ -169,9 +169,6 @@ struct book {
 	struct refusal refusal;
 };
 
-// -EINVAL where the folder holds the book of another call (earlier.c) and there is no --force.
-int earlier_check(struct book *book);
-
 // The case that `run` waits for, as its run is that one's, too; NULL: none.
 const struct case_run *case_awaited(const struct book *book, const struct case_run *run);
 

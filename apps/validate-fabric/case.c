@@ -18,6 +18,7 @@
 
 #include "book.h"
 #include "budget.h"
+#include "earlier.h"
 #include "weft_version.h"
 #include <weft/run/outcome.h>
 #include <weft/run/result_file.h>
@@ -440,6 +441,8 @@ static int take_result(struct book *book, struct case_run *run)
 	struct result_file file;
 	path_of(path, book, run, "run");
 	int rc = result_file_read(&file, path, false, &book->refusal);
+	if (rc == 0)
+		rc = earlier_check_run(book, case_home(run), &file.manifest);
 	if (rc == 0)
 		rc = verdict_of(&run->verdict, &run->profile, file.result, NULL, &book->refusal);
 	if (rc == 0) {

@@ -8,9 +8,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <weft/files/signals.h>
 
 #include "book.h"
 
@@ -23,19 +24,13 @@ static void program_of(char ret[PATH_MAX + 16], const char *with)
 	snprintf(slash == NULL ? ret : slash + 1, 16, "weft-%s", with);
 }
 
-// Ends with the parent, at once: whatever it leaves is cleared by the next call. A parent that died
-// before this was asked for sends nothing any more.
-static bool is_tied(pid_t parent)
-{
-	return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent;
-}
-
-// In the new process. Does not return; `say` learns errno when the program cannot be started.
+// In the new process, which ends with its parent: whatever it leaves is cleared by the next call.
+// Does not return; `say` learns errno when the program cannot be started.
 static void become(const char *program, const char *const words[], const char *log, pid_t parent,
 		   int say)
 {
 	int error, to = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (is_tied(parent) && to >= 0 && dup2(to, 1) >= 0 && dup2(to, 2) >= 0)
+	if (signals_end_with(parent) && to >= 0 && dup2(to, 1) >= 0 && dup2(to, 2) >= 0)
 		execv(program, (char *const *)words);
 	error = errno;
 	ssize_t told = write(say, &error, sizeof(error));

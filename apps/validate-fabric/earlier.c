@@ -2,7 +2,7 @@
 // The book that a folder holds already. A call goes on with its own; that of another call is
 // replaced only with --force.
 
-#include "book.h"
+#include "earlier.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <weft/files/files.h>
+#include <weft/result/report_manifest.h>
 
 #define BOOK_BYTES_MAX ((size_t)64 << 20)
 
@@ -73,5 +74,35 @@ int earlier_check(struct book *book)
 	snprintf(book->refusal.file, sizeof(book->refusal.file), "%.255s", book->out);
 	snprintf(book->refusal.text, sizeof(book->refusal.text),
 		 "holds the book of another call (%s); --force replaces it", other);
+	return -EINVAL;
+}
+
+// Whether a run read a file: its text is among the inputs of the run's manifest.
+static bool has_read(const struct manifest *manifest, const char *path)
+{
+	struct manifest_rows own = {0};
+	struct refusal unread;
+	char *text;
+	size_t bytes;
+	bool is_there = false;
+	if (file_read_back(path, BOOK_BYTES_MAX, &text, &bytes, &unread) < 0)
+		return false;
+	manifest_take(&own, path, text, bytes);
+	for (uint32_t i = 0; own.count > 0 && i < manifest->inputs.count; i++)
+		is_there |= strcmp(manifest->inputs.rows[i].digest, own.rows[0].digest) == 0;
+	manifest_rows_free(&own);
+	free(text);
+	return is_there;
+}
+
+int earlier_check_run(struct book *book, const char *home, const struct manifest *manifest)
+{
+	char path[BOOK_PATH_BYTES];
+	snprintf(path, sizeof(path), "%s/cases/%s/scenario.yaml", book->out, home);
+	if (has_read(manifest, path))
+		return 0;
+	snprintf(book->refusal.file, sizeof(book->refusal.file), "%.255s", path);
+	snprintf(book->refusal.text, sizeof(book->refusal.text),
+		 "the run beside it is of another case: it did not read this scenario");
 	return -EINVAL;
 }

@@ -15,6 +15,7 @@
 
 #include "budget.h"
 #include "coverage.h"
+#include "earlier.h"
 #include "help.h"
 #include "page.h"
 #include "weft_version.h"

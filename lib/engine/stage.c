@@ -13,7 +13,7 @@ int stage_build(struct stage *ret, const struct scenario *scenario, const char *
 	size_t bytes = scenario->memory_bytes_max;
 	void *memory = memory_reserve(bytes);
 	if (memory == NULL)
-		return refuse(refusal, -ENOMEM,
+		return refuse(refusal, -ENODEV,
 			      "the system does not give % MiB: lower limits.memory",
 			      (int64_t)(bytes >> 20), 0, 0);
 	ret->memory = memory;

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <weft/files/signals.h>
+
 int file_unwritten(struct refusal *refusal, const char *path, int error)
 {
 	error = error == 0 ? EIO : error;
@@ -32,9 +34,40 @@ static bool beside_of(char ret[DRAFT_PATH_BYTES], const char *path)
 	return length < DRAFT_PATH_BYTES;
 }
 
-// A file that is made: a link that waits under its name leads to another one.
-static FILE *open_beside(const char *path, bool is_made)
+// ---------------------------------------------------------------- what is open
+
+#define OPEN_MAX_DRAFTS 16
+
+// Where drafts lie until their end, for a signal that ends the program before it.
+static const char *volatile open_drafts[OPEN_MAX_DRAFTS];
+
+static void take_away(void)
 {
+	for (int i = 0; i < OPEN_MAX_DRAFTS; i++)
+		if (open_drafts[i] != NULL)
+			unlink(open_drafts[i]);
+}
+
+// Puts `to` in the place of `from`: NULL is one that is free.
+static void note_open(const char *from, const char *to)
+{
+	for (int i = 0; i < OPEN_MAX_DRAFTS; i++)
+		if (open_drafts[i] == from) {
+			open_drafts[i] = to;
+			return;
+		}
+}
+
+// ---------------------------------------------------------------- beginning
+
+// A file that is made: a link that waits under its name leads to another one.
+static FILE *open_beside(const char *path, bool is_made, bool is_pipe)
+{
+	int pipe = is_pipe ? files_open_pipe(path) : 0;
+	if (pipe < 0)
+		errno = -pipe;
+	if (is_pipe)
+		return pipe < 0 ? NULL : fdopen(pipe, "w");
 	if (!is_made)
 		return fopen(path, "we");
 	unlink(path); // of a process that had our number and was killed
@@ -55,11 +88,16 @@ static int open_draft(struct draft *draft, const char *path, struct refusal *ref
 	if (!fits)
 		return file_unwritten(refusal, path, ENAMETOOLONG);
 	snprintf(draft->path, sizeof(draft->path), "%s", whole);
-	if (is_there && !S_ISREG(there.st_mode))
+	bool is_made = !is_there || S_ISREG(there.st_mode);
+	if (!is_made)
 		strcpy(draft->beside, draft->path);
-	draft->to = open_beside(draft->beside, !is_there || S_ISREG(there.st_mode));
+	draft->to = open_beside(draft->beside, is_made, is_there && S_ISFIFO(there.st_mode));
 	if (draft->to == NULL)
 		return file_unwritten(refusal, path, errno);
+	if (is_made) {
+		note_open(NULL, draft->beside);
+		signals_clean_with(take_away);
+	}
 	errno = 0;
 	return 0;
 }
@@ -73,6 +111,13 @@ int draft_begin(struct draft *draft, const char *path, struct refusal *refusal)
 int draft_renew(struct draft *draft, const char *path, struct refusal *refusal)
 {
 	struct stat there;
+	if (lstat(path, &there) == 0 && S_ISLNK(there.st_mode)) { // it may lead anywhere
+		snprintf(refusal->file, sizeof(refusal->file), "%.*s",
+			 (int)sizeof(refusal->file) - 1, path);
+		snprintf(refusal->text, sizeof(refusal->text),
+			 "is a link, and what is renewed here lies in its own folder: remove it");
+		return -EINVAL;
+	}
 	if (stat(path, &there) == 0 && (!S_ISREG(there.st_mode) || files_is_input(AT_FDCWD, path)))
 		return draft_begin(draft, path, refusal);
 	int rc = open_draft(draft, path, refusal);
@@ -109,9 +154,10 @@ int draft_end(struct draft *draft, int rc, struct refusal *refusal)
 	draft->to = NULL;
 	if (error == 0 && !is_in_place)
 		error = put_in_place(draft);
+	if (error != 0 && !is_in_place)
+		unlink(draft->beside);
+	note_open(draft->beside, NULL);
 	if (error == 0)
 		return 0;
-	if (!is_in_place)
-		unlink(draft->beside);
 	return file_unwritten(refusal, draft->named, error);
 }

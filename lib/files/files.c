@@ -134,6 +134,59 @@ static int check_folder(const char *path, struct refusal *refusal)
 	return 0;
 }
 
+// ---------------------------------------------------------------- pipes
+
+#define PIPES_MAX 4
+
+// Pipes whose readers were found: closed, they would see the end before anything was written.
+static struct {
+	struct identity file;
+	int descriptor;
+} pipes[PIPES_MAX];
+static uint32_t pipe_count;
+
+static int open_pipe(const char *path)
+{
+	int pipe = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (pipe < 0)
+		return -errno;
+	fcntl(pipe, F_SETFL, 0); // whoever reads slowly is waited for
+	return pipe;
+}
+
+int files_open_pipe(const char *path)
+{
+	struct identity file;
+	if (identify(&file, AT_FDCWD, path) != 0)
+		return -errno;
+	for (uint32_t i = 0; i < pipe_count; i++)
+		if (pipes[i].file.device == file.device && pipes[i].file.inode == file.inode) {
+			int descriptor = pipes[i].descriptor;
+			pipes[i] = pipes[--pipe_count];
+			return descriptor;
+		}
+	return open_pipe(path);
+}
+
+static int check_pipe(const char *path, const struct identity *file, struct refusal *refusal)
+{
+	int pipe = files_open_pipe(path);
+	if (pipe == -ENXIO)
+		return refuse_path(refusal, path, -EINVAL,
+				   "is a pipe that nobody reads: start its reader first");
+	if (pipe < 0)
+		return file_unwritten(refusal, path, -pipe);
+	if (pipe_count == PIPES_MAX) {
+		close(pipe);
+		return refuse_path(refusal, path, -EINVAL, "is one pipe too many");
+	}
+	pipes[pipe_count].file = *file;
+	pipes[pipe_count++].descriptor = pipe;
+	return 0;
+}
+
+// ---------------------------------------------------------------- outputs
+
 int files_check_output(const char *path, struct refusal *refusal)
 {
 	struct stat about;
@@ -147,9 +200,11 @@ int files_check_output(const char *path, struct refusal *refusal)
 		return file_unwritten(refusal, path, EISDIR);
 	if (S_ISBLK(about.st_mode))
 		return refuse_path(refusal, path, -EINVAL, "is a disk, not a file");
+	bool is_known = identify(&file, AT_FDCWD, path) == 0;
+	if (is_known && S_ISFIFO(about.st_mode))
+		return check_pipe(path, &file, refusal);
 	if (!S_ISREG(about.st_mode))
 		return 0;
-	bool is_known = identify(&file, AT_FDCWD, path) == 0;
 	if (is_known && holds(&inputs, &file))
 		return refuse_path(refusal, path, -EINVAL,
 				   "was read: the file that is read is not written");

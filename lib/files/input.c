@@ -26,8 +26,8 @@ static int refuse_file(struct refusal *refusal, const char *path, int code, cons
 static int refuse_error(struct refusal *refusal, const char *path, int error)
 {
 	bool is_nowhere = error == ENOTDIR || error == ENAMETOOLONG || error == ELOOP;
-	return refuse_file(refusal, path, is_nowhere ? ENOENT : error,
-			   "cannot be read: ", strerror(error));
+	int code = is_nowhere ? ENOENT : error == ENOMEM ? ENODEV : error; // the system's memory
+	return refuse_file(refusal, path, code, "cannot be read: ", strerror(error));
 }
 
 // What is no plain file can block for ever, never end, or do something when it is opened.

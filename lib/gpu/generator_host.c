@@ -86,7 +86,7 @@ static void work(struct player *player, const struct gpu_link_op *op)
 static void raise_done(const struct gpu_link *link, const struct player *player, uint32_t op,
 		       int64_t now_ns)
 {
-	gpu_link_raise(gpu_link_flag_of(link, link->done, player->rank, op), now_ns);
+	gpu_link_raise_own(link, gpu_link_flag_of(link, link->done, player->rank, op), now_ns);
 }
 
 static bool is_asked(const struct gpu_link *link, const struct player *player, uint32_t op)

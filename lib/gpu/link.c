@@ -29,6 +29,12 @@ int64_t gpu_clock_ns(void)
 
 // ---------------------------------------------------------------- memory
 
+// Flags of both kinds.
+static uint64_t flags_of(const struct gpu_link_header *header)
+{
+	return 2 * (uint64_t)header->rank_count * header->op_count;
+}
+
 static int draw(struct gpu_link *link, const struct gpu_link_header *header,
 		struct refusal *refusal)
 {
@@ -36,8 +42,10 @@ static int draw(struct gpu_link *link, const struct gpu_link_header *header,
 	link->ops = calloc(header->op_count, sizeof(*link->ops));
 	link->numbers = calloc(header->rank_count, sizeof(*link->numbers));
 	link->figures = calloc(header->rank_count, sizeof(*link->figures));
-	if (link->header == NULL || link->ops == NULL || link->numbers == NULL ||
-	    link->figures == NULL)
+	link->seen = calloc(flags_of(header), 1);
+	link->states = calloc((size_t)header->rank_count + 1, sizeof(*link->states));
+	if (link->seen == NULL || link->states == NULL || link->header == NULL ||
+	    link->ops == NULL || link->numbers == NULL || link->figures == NULL)
 		return link_refuse(refusal, -ENODEV, link->path,
 				   "the system gives no memory for the list of computations");
 	*link->header = *header;
@@ -284,11 +292,59 @@ static bool is_written_over(const struct gpu_link *link)
 	return memcmp(&now, &read, sizeof(now)) != 0;
 }
 
+void gpu_link_note(const struct gpu_link *link, const struct gpu_link_flag *flag)
+{
+	uint64_t half = flags_of(link->header) / 2;
+	uint64_t at = flag >= link->done && flag < link->done + half
+		? half + (uint64_t)(flag - link->done)
+		: (uint64_t)(flag - link->asked);
+	__atomic_store_n(&link->seen[at], 1, __ATOMIC_RELAXED);
+}
+
+void gpu_link_raise_own(const struct gpu_link *link, struct gpu_link_flag *flag, int64_t at_ns)
+{
+	gpu_link_raise(flag, at_ns);
+	gpu_link_note(link, flag);
+}
+
+// Whether a state went back. The highest that was seen is kept.
+static bool is_back(uint32_t *seen, uint32_t now)
+{
+	uint32_t before = __atomic_load_n(seen, __ATOMIC_RELAXED);
+	if (now > before)
+		__atomic_store_n(seen, now, __ATOMIC_RELAXED);
+	return now < before;
+}
+
+// Whether the file holds what it held before. States of ranks are the run's to look at.
+static bool is_rewound(const struct gpu_link *link)
+{
+	uint32_t ranks = link->header->rank_count;
+	uint64_t half = flags_of(link->header) / 2;
+	bool is_over = is_back(&link->states[ranks],
+			       __atomic_load_n(&link->shared->state, __ATOMIC_ACQUIRE));
+	for (uint64_t i = 0; i < 2 * half; i++) {
+		const struct gpu_link_flag *flag = i < half ? &link->asked[i]
+							    : &link->done[i - half];
+		bool was_up = __atomic_load_n(&link->seen[i], __ATOMIC_RELAXED) != 0;
+		if (gpu_link_is_raised(flag))
+			gpu_link_note(link, flag);
+		else
+			is_over |= was_up;
+	}
+	for (uint32_t rank = 0; rank < ranks; rank++) {
+		uint32_t step = __atomic_load_n(&link->ranks[rank].step, __ATOMIC_ACQUIRE);
+		is_over |= is_back(&link->states[rank], step);
+	}
+	return is_over;
+}
+
 const char *gpu_link_wrong(const struct gpu_link *link)
 {
 	struct stat status;
 	bool has_size = fstat(link->fd, &status) == 0 && (uint64_t)status.st_size == link->bytes;
-	bool is_over = is_written_over(link); // a look that may find that its page is gone
+	bool is_over = is_written_over(link) ||
+		is_rewound(link); // a look that may find that its page is gone
 	if (!has_size || link_guard_is_lost(link->guard))
 		return "the link is damaged: its file was cut or stretched while it was in use";
 	return is_over ? "the link is damaged: its file was written over while it was in use"
@@ -318,6 +374,10 @@ void gpu_link_close(struct gpu_link *link)
 	free(link->ops);
 	free(link->numbers);
 	free(link->figures);
+	free(link->seen);
+	free(link->states);
+	link->seen = NULL;
+	link->states = NULL;
 	link->header = NULL;
 	link->ops = NULL;
 	link->numbers = NULL;

@@ -447,6 +447,8 @@ static void put_capture(json_t *root, const struct report_taps *taps)
 	put_count(to, "bytes", taps->bytes);
 	put_count(to, "pcap_left_out", taps->pcap_left_out);
 	put_count(to, "log_left_out", taps->log_left_out);
+	put_text(to, "pcap_cut", taps->pcap_error != 0 ? strerror(taps->pcap_error) : NULL);
+	put_text(to, "log_cut", taps->log_error != 0 ? strerror(taps->log_error) : NULL);
 }
 
 // Not there at all when the run had none of it.

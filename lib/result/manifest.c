@@ -63,6 +63,56 @@ int manifest_digest(int file, char ret[MANIFEST_DIGEST_BYTES], uint64_t *ret_byt
 	return 0;
 }
 
+// Adds to the digest of `of`, which ends with a line for each row.
+static void digest_row(EVP_MD_CTX *of, const struct manifest_row *row)
+{
+	char bytes[24];
+	int length = snprintf(bytes, sizeof(bytes), "\n%llu\n", (unsigned long long)row->bytes);
+	bool is_good = EVP_DigestUpdate(of, row->name, strlen(row->name)) == 1 &&
+		EVP_DigestUpdate(of, bytes, (size_t)length) == 1 &&
+		EVP_DigestUpdate(of, row->digest, strlen(row->digest)) == 1 &&
+		EVP_DigestUpdate(of, "\n", 1) == 1;
+	check(is_good);
+}
+
+static EVP_MD_CTX *begin_digest(void)
+{
+	EVP_MD_CTX *ret = EVP_MD_CTX_new();
+	check(ret != NULL && EVP_DigestInit_ex(ret, EVP_sha256(), NULL) == 1);
+	return ret;
+}
+
+static void end_digest(EVP_MD_CTX *of, char ret[MANIFEST_DIGEST_BYTES])
+{
+	unsigned char sum[EVP_MAX_MD_SIZE];
+	unsigned length = 0;
+	int done = EVP_DigestFinal_ex(of, sum, &length);
+	check(done == 1);
+	EVP_MD_CTX_free(of);
+	in_letters(sum, length, ret);
+}
+
+void manifest_run_of(const struct manifest_rows *files, const struct manifest_rows *inputs,
+		     char ret[MANIFEST_DIGEST_BYTES])
+{
+	EVP_MD_CTX *of = begin_digest();
+	for (uint32_t i = 0; i < files->count; i++)
+		digest_row(of, &files->rows[i]);
+	for (uint32_t i = 0; inputs != NULL && i < inputs->count; i++)
+		digest_row(of, &inputs->rows[i]);
+	end_digest(of, ret);
+}
+
+void manifest_seal_of(const struct manifest_row *row, const char *run,
+		      char ret[MANIFEST_DIGEST_BYTES])
+{
+	EVP_MD_CTX *of = begin_digest();
+	digest_row(of, row);
+	int done = EVP_DigestUpdate(of, run, strlen(run));
+	check(done == 1);
+	end_digest(of, ret);
+}
+
 int manifest_open(int folder, const char *name)
 {
 	struct stat about;
@@ -188,20 +238,26 @@ static int take_files(struct manifest_rows *to, const char *dir)
 }
 
 static void put_rows(json_t *to, const char *key, const char *name,
-		     const struct manifest_rows *rows)
+		     const struct manifest_rows *rows, const char *run)
 {
+	char seal[MANIFEST_DIGEST_BYTES];
 	json_t *array = array_in(to, key);
 	for (uint32_t i = 0; rows != NULL && i < rows->count; i++) {
 		json_t *row = row_in(array);
 		put_text(row, name, rows->rows[i].name);
 		put_count(row, "bytes", rows->rows[i].bytes);
 		put_text(row, "sha256", rows->rows[i].digest);
+		if (run != NULL) {
+			manifest_seal_of(&rows->rows[i], run, seal);
+			put_text(row, "seal", seal);
+		}
 	}
 }
 
 static int put_file(const char *path, const struct manifest_rows *files,
 		    const struct manifest_rows *inputs, const char *weft)
 {
+	char run[MANIFEST_DIGEST_BYTES];
 	FILE *to = fopen(path, "wx");
 	if (to == NULL)
 		return -errno;
@@ -209,8 +265,10 @@ static int put_file(const char *path, const struct manifest_rows *files,
 	put_text(root, "kind", MANIFEST_KIND);
 	put_count(root, "schema", MANIFEST_SCHEMA);
 	put_text(root, "weft", weft);
-	put_rows(root, "files", "name", files);
-	put_rows(root, "inputs", "path", inputs);
+	manifest_run_of(files, inputs, run);
+	put_text(root, "run", run);
+	put_rows(root, "files", "name", files, run);
+	put_rows(root, "inputs", "path", inputs, NULL);
 	errno = 0;
 	bool has_failed = json_dumpf(root, to, JSON_ENSURE_ASCII | JSON_INDENT(1)) != 0 ||
 		fputc('\n', to) == EOF;

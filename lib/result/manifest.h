@@ -15,6 +15,14 @@ int manifest_open(int folder, const char *name);
 int manifest_digest(int file, char ret[MANIFEST_DIGEST_BYTES], uint64_t *ret_bytes);
 void manifest_digest_of(const char *text, size_t bytes, char ret[MANIFEST_DIGEST_BYTES]);
 
+// What a run is known by: the digest of all rows of its manifest; `inputs` may be NULL.
+void manifest_run_of(const struct manifest_rows *files, const struct manifest_rows *inputs,
+		     char ret[MANIFEST_DIGEST_BYTES]);
+
+// What ties a row to its run: a file that came here with its row from another one has another.
+void manifest_seal_of(const struct manifest_row *row, const char *run,
+		      char ret[MANIFEST_DIGEST_BYTES]);
+
 // Adds an empty row with a name of its own. NULL: no memory.
 struct manifest_row *manifest_add(struct manifest_rows *rows, const char *name);
 

@@ -53,14 +53,15 @@ static bool is_digest(const char *text)
 static int read_row(struct manifest_rows *to, const struct reading *reading, json_t *value,
 		    size_t at)
 {
-	const char *name, *digest, *key = reading->is_of_folder ? "name" : "path";
+	const char *name, *digest, *seal = "", *key = reading->is_of_folder ? "name" : "path";
 	json_int_t bytes;
-	if (json_unpack(value, "{s:s, s:I, s:s!}", key, &name, "bytes", &bytes, "sha256", &digest))
+	if (json_unpack(value, reading->is_of_folder ? "{s:s, s:I, s:s, s?s!}" : "{s:s, s:I, s:s!}",
+			key, &name, "bytes", &bytes, "sha256", &digest, "seal", &seal))
 		return refuse_text(reading,
 				   reading->is_of_folder ? "needs name, bytes and sha256 alone"
 							 : "needs path, bytes and sha256 alone",
 				   at);
-	if (bytes < 0 || !is_digest(digest))
+	if (bytes < 0 || !is_digest(digest) || (seal[0] != '\0' && !is_digest(seal)))
 		return refuse_text(reading, "has no such bytes or no SHA-256", at);
 	if (reading->is_of_folder && !is_name(name))
 		return refuse_text(reading, "names no file of this folder", at);
@@ -69,9 +70,10 @@ static int read_row(struct manifest_rows *to, const struct reading *reading, jso
 		return refuse_text(reading, "is listed twice, or not in order of names", at);
 	struct manifest_row *row = manifest_add(to, name);
 	if (row == NULL)
-		return refuse(reading->refusal, -ENOMEM, "the system gives no memory", 0, 0, 0);
+		return refuse(reading->refusal, -ENODEV, "the system gives no memory", 0, 0, 0);
 	row->bytes = (uint64_t)bytes;
 	strcpy(row->digest, digest);
+	strcpy(row->seal, seal);
 	return 0;
 }
 
@@ -92,18 +94,19 @@ static int read_rows(struct manifest_rows *to, const struct reading *reading, js
 
 static int read_fields(struct manifest *ret, struct reading *reading, json_t *root)
 {
-	const char *kind, *weft;
+	const char *kind, *weft, *run = "";
 	json_int_t schema;
 	json_t *files, *inputs;
-	if (json_unpack(root, "{s:s, s:I, s:s, s:o, s:o!}", "kind", &kind, "schema", &schema,
-			"weft", &weft, "files", &files, "inputs", &inputs) != 0 ||
-	    strcmp(kind, MANIFEST_KIND) != 0)
+	if (json_unpack(root, "{s:s, s:I, s:s, s?s, s:o, s:o!}", "kind", &kind, "schema", &schema,
+			"weft", &weft, "run", &run, "files", &files, "inputs", &inputs) != 0 ||
+	    strcmp(kind, MANIFEST_KIND) != 0 || (run[0] != '\0' && !is_digest(run)))
 		return refuse_text(reading, "this is no manifest of weft", 0);
 	if (schema != MANIFEST_SCHEMA)
 		return refuse_text(reading,
 				   "the fields of this manifest are of another version "
 				   "than 1",
 				   0);
+	strcpy(ret->run, run);
 	reading->key = "files";
 	reading->is_of_folder = true;
 	int rc = read_rows(&ret->files, reading, files);
@@ -216,6 +219,26 @@ static bool is_taken(const char *name)
 	return name[0] != '.' && length > 4 && strcmp(name + length - 4, ".hdr") == 0;
 }
 
+// That all rows are of one run. A manifest without seals, made by hand, says nothing of it.
+static int check_seals(const struct manifest *manifest, const char *dir, struct refusal *refusal)
+{
+	char seal[MANIFEST_DIGEST_BYTES] = "", run[MANIFEST_DIGEST_BYTES];
+	for (uint32_t i = 0; i < manifest->files.count; i++) {
+		const struct manifest_row *row = &manifest->files.rows[i];
+		if (manifest->run[0] != '\0')
+			manifest_seal_of(row, manifest->run, seal);
+		if (strcmp(seal, row->seal) != 0)
+			return manifest_refuse(refusal, -EINVAL, dir, row->name,
+					       "and its row in the manifest are of another run");
+	}
+	manifest_run_of(&manifest->files, &manifest->inputs, run);
+	if (manifest->run[0] != '\0' && strcmp(run, manifest->run) != 0)
+		return manifest_refuse(refusal, -EINVAL, dir, MANIFEST_NAME,
+				       "has not the rows that its run wrote: some are missing, or "
+				       "of another run");
+	return 0;
+}
+
 static int check_folder(const struct manifest *manifest, const char *dir, DIR *folder,
 			struct refusal *refusal)
 {
@@ -272,6 +295,8 @@ int manifest_check(struct manifest *ret, const char *dir, struct refusal *refusa
 		rc = manifest_parse(ret, path, text, bytes, refusal);
 	if (rc == 0)
 		rc = check_folder(ret, dir, folder, refusal);
+	if (rc == 0)
+		rc = check_seals(ret, dir, refusal);
 	free(text);
 	closedir(folder);
 	return rc;

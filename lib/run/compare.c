@@ -52,19 +52,32 @@ static int show(const struct call *call, const struct report_comparison *compari
 	return call_finish_output(call) != 0 || rc < 0 ? EXIT_ENVIRONMENT : 0;
 }
 
-static int run_all(struct call *call, struct report_comparison *comparison)
+// All are read before the first runs: what is wrong with the last is told now.
+static int read_all(struct call *call)
 {
 	uint32_t count = call->scenario.variant_count;
-	int worst = 0;
 	for (uint32_t variant = 1; variant <= count; variant++) {
-		int status = run_variant(call, variant, comparison);
-		if (status != 0 && status != EXIT_NOT_VALID)
-			return status;
+		int rc = call_read_variant(call, variant);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int run_all(struct call *call, struct report_comparison *comparison)
+{
+	uint32_t count = call->scenario.variant_count, done = 0;
+	int worst = 0;
+	for (; done < count && (worst == 0 || worst == EXIT_NOT_VALID); done++) {
+		int status = run_variant(call, done + 1, comparison);
 		worst = status != 0 ? status : worst;
 	}
-	int status = show(call, comparison);
+	bool is_refused = worst != 0 && worst != EXIT_NOT_VALID;
+	if (is_refused && done == 1)
+		return worst;
+	int status = show(call, comparison); // what has run is not lost
 	if (status != 0 || worst != 0)
-		return status != 0 ? status : worst;
+		return worst != 0 ? worst : status;
 	if (report_comparison_is_expected(comparison))
 		return 0;
 	fprintf(stderr, "weft %s: not as expected\n", call->options.program);
@@ -75,11 +88,12 @@ int compare_run(struct call *call)
 {
 	struct report_comparison *comparison = report_comparison_create();
 	if (comparison == NULL) {
-		int rc = refuse(&call->refusal, -ENOMEM, "the system gives no memory to compare in",
+		int rc = refuse(&call->refusal, -ENODEV, "the system gives no memory to compare in",
 				0, 0, 0);
 		return call_say_refusal(call, rc);
 	}
-	int status = run_all(call, comparison);
+	int rc = read_all(call);
+	int status = rc < 0 ? call_say_refusal(call, rc) : run_all(call, comparison);
 	report_comparison_free(comparison);
 	return status;
 }

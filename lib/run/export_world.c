@@ -247,5 +247,5 @@ int export_world(struct trace_set *ret, const struct world *world, struct refusa
 		rc = add_flows(ret, world, refusal);
 	if (rc == 0)
 		rc = trace_make_end(ret);
-	return rc == -ENOMEM ? refuse(refusal, rc, "no memory for the trace", 0, 0, 0) : rc;
+	return rc == -ENOMEM ? refuse(refusal, -ENODEV, "no memory for the trace", 0, 0, 0) : rc;
 }

@@ -51,7 +51,7 @@ static void ask(struct gpu_call *gpu, struct sim *sim, uint32_t rank, uint32_t p
 	struct gpu_link *link = &gpu->link;
 	int64_t at_ns = sim_outside_due_ns(sim, begun);
 	if (gpu->parts[part].needs_messages) {
-		gpu_link_raise(gpu_link_flag_of(link, link->asked, rank, part), at_ns);
+		gpu_link_raise_own(link, gpu_link_flag_of(link, link->asked, rank, part), at_ns);
 		times_of(gpu, rank, part)->asked_ns = at_ns;
 	}
 	*told_of(gpu, rank, part) = TOLD_ASKED;
@@ -91,10 +91,10 @@ static bool pass(struct gpu_call *gpu, struct sim *sim, const struct world *worl
 	struct gpu_link *link = &gpu->link;
 	const struct gpu_link_flag *done = gpu_link_flag_of(link, link->done, rank, part);
 	ps_t begun;
+	int64_t at_ns;
 	if (*told_of(gpu, rank, part) == TOLD_NOTHING &&
 	    world_outside_has_begun(world, gradients_op(&gpu->config, rank, part), &begun))
 		ask(gpu, sim, rank, part, begun);
-	int64_t at_ns;
 	if (*told_of(gpu, rank, part) != TOLD_ASKED)
 		return false;
 	enum gpu_look look = gpu_link_look(done, &at_ns);

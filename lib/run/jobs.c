@@ -10,10 +10,10 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <weft/files/signals.h>
 #include <weft/run/call.h>
 
 static_assert(sizeof(struct study_run) <= PIPE_BUF, "a record fits into a pipe");
@@ -33,18 +33,11 @@ struct jobs {
 	int status; // the first that ended the study
 };
 
-// A run ends with its study, also where that one is killed and can tell nobody. A parent that died
-// before this was asked for sends nothing any more.
-static void end_with(pid_t parent)
-{
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent)
-		_exit(EXIT_ENVIRONMENT);
-}
-
 static void child(const struct jobs *jobs, uint32_t index, pid_t parent, int to)
 {
 	struct study_run run;
-	end_with(parent);
+	if (!signals_end_with(parent)) // its study was killed, and can tell nobody
+		_exit(EXIT_ENVIRONMENT);
 	int status = jobs->work(jobs->context, index, &run);
 	if (status == 0 && write(to, &run, sizeof(run)) != (ssize_t)sizeof(run))
 		status = EXIT_ENVIRONMENT;

@@ -188,7 +188,7 @@ static int read_rest(struct call *call)
 struct assignments {
 	const char *words[OPTION_SETS_MAX + VARIANT_BYTES / 2 + STUDY_SWEEPS_MAX + 1];
 	uint32_t of_options, of_variant, count;
-	uint32_t variant_line; // where those of a variant stand in the scenario
+	uint32_t variant_line, variant_column; // where those of a variant stand in the scenario
 };
 
 // A refusal counts all assignments together. Those that are not words of the command line are
@@ -207,8 +207,9 @@ static void place_refusal(struct call *call, const struct assignments *sets)
 	snprintf(text, sizeof(text), "variants[].set: %.*s", (int)sizeof(text) - 20, refusal->text);
 	memcpy(refusal->text, text, sizeof(text));
 	snprintf(refusal->file, sizeof(refusal->file), "%s", call->options.scenario);
+	const char *word = sets->words[refusal->line - 1];
 	refusal->line = sets->variant_line;
-	refusal->column = 0;
+	refusal->column += sets->variant_column - 1 + (uint32_t)(word - call->variant_words);
 }
 
 static void take_variant(struct call *call, uint32_t number, struct assignments *sets)
@@ -221,6 +222,7 @@ static void take_variant(struct call *call, uint32_t number, struct assignments 
 		sets->words[sets->count++] = word;
 	sets->of_variant = sets->count - sets->of_options;
 	sets->variant_line = call->scenario.variants[number - 1].line;
+	sets->variant_column = call->scenario.variants[number - 1].column;
 }
 
 // A study counts its seeds from --seed on, or from the scenario's.

@@ -77,22 +77,24 @@ static int read_text(const struct result_file *file, const char *path, const cha
 	return rc;
 }
 
-// The manifest was held against every file of the result: all of them were read.
+static int note_file(const struct result_file *file, const char *name, struct refusal *refusal)
+{
+	char path[sizeof(file->path)];
+	snprintf(path, sizeof(path), "%.3800s/%.255s", file->folder, name);
+	int one = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	int error = one < 0 ? errno : files_note_input(one);
+	if (one >= 0)
+		close(one);
+	return error != 0 ? refuse_absent(refusal, path, error) : 0;
+}
+
+// The manifest was held against every file of the result: it was read, and all of them were.
 static int note_files(const struct result_file *file, struct refusal *refusal)
 {
-	int error = 0;
-	for (uint32_t i = 0; error == 0 && i < file->manifest.files.count; i++) {
-		char path[sizeof(file->path)];
-		snprintf(path, sizeof(path), "%.3800s/%.255s", file->folder,
-			 file->manifest.files.rows[i].name);
-		int one = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-		error = one < 0 ? errno : files_note_input(one);
-		if (one >= 0)
-			close(one);
-		if (error != 0)
-			return refuse_absent(refusal, path, error);
-	}
-	return 0;
+	int rc = file->is_lone ? 0 : note_file(file, MANIFEST_NAME, refusal);
+	for (uint32_t i = 0; rc == 0 && i < file->manifest.files.count; i++)
+		rc = note_file(file, file->manifest.files.rows[i].name, refusal);
+	return rc;
 }
 
 int result_file_read(struct result_file *ret, const char *name, bool is_lone,

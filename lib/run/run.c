@@ -87,7 +87,7 @@ static int try_dilation(struct call *call)
 	struct sim_options options = sim_options_of(call);
 	struct pace_trial *trial = pace_trial_create();
 	if (trial == NULL)
-		return refuse(&call->refusal, -ENOMEM, "the system gives no memory for a trial", 0,
+		return refuse(&call->refusal, -ENODEV, "the system gives no memory for a trial", 0,
 			      0, 0);
 	options.pace = (struct pace_options){
 		.is_on = true, .clock = clock_of(&call->options), .trial = trial};
@@ -235,7 +235,8 @@ struct report_input call_report(const struct call *call, const struct run *run)
 			 run->lateness_ns, run->gap_ns},
 		.taps = {options->pcap, options->log, run->taps.frames, run->taps.lost,
 			 run->taps.bytes, run->taps.pcap_left_out, run->taps.log_left_out,
-			 (uint64_t)call->scenario.capture.file_bytes},
+			 (uint64_t)call->scenario.capture.file_bytes, run->taps.pcap_error,
+			 run->taps.log_error},
 		.gpu = options->gpu != NULL ? &call->gpu.report : NULL,
 		.alone_ps = call->several.has_alone ? call->several.alone_ps : NULL,
 		.memory_peak_bytes = memory_peak_bytes() > run->memory_bytes_other

@@ -230,7 +230,7 @@ static int prepare(struct study_work *work)
 	work->study = report_study_create(&work->plan, &call->scenario, WEFT_VERSION_TEXT,
 					  call->command);
 	if (work->study == NULL)
-		return refuse(&call->refusal, -ENOMEM, "the system gives no memory for % runs",
+		return refuse(&call->refusal, -ENODEV, "the system gives no memory for % runs",
 			      work->all, 0, 0);
 	return read_all(work);
 }

@@ -96,6 +96,11 @@ static int read_folder(struct reading *reading, const char *folder)
 		snprintf(reading->refusal->file, sizeof(reading->refusal->file), "%s", folder);
 		return refuse(reading->refusal, rc, "the folder cannot be read", 0, 0, 0);
 	}
+	if (count == 0) {
+		free(entries);
+		snprintf(reading->refusal->file, sizeof(reading->refusal->file), "%s", folder);
+		return refuse(reading->refusal, -EINVAL, "there is no file in the folder", 0, 0, 0);
+	}
 	for (int i = 0; i < count; i++) {
 		char path[TRACE_PATH_BYTES];
 		int length = snprintf(path, sizeof(path), "%s/%s", folder, entries[i]->d_name);
@@ -123,10 +128,10 @@ int trace_files_read(struct trace_set *ret, char *const *paths, uint32_t count,
 		bool is_folder = stat(paths[i], &status) == 0 && S_ISDIR(status.st_mode);
 		rc = is_folder ? read_folder(&reading, paths[i]) : read_one(&reading, paths[i]);
 	}
-	if (rc == 0 && ret->rank_count == 0)
-		rc = refuse(refusal, -EINVAL, "there is no file in the folder", 0, 0, 0);
-	if (rc < 0 && refusal->file[0] == '\0')
+	if (rc == 0 && ret->rank_count == 0) {
+		rc = refuse(refusal, -EINVAL, "there is no trace in the folder", 0, 0, 0);
 		snprintf(refusal->file, sizeof(refusal->file), "%s", paths[count - 1]);
+	}
 	return rc;
 }
 

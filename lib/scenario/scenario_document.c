@@ -82,21 +82,70 @@ int document_check_text(struct draft *draft, const char *text, size_t bytes, str
 
 // ---------------------------------------------------------------- loading
 
-// What is open at the end of the text was opened at the place that is wrong, which may be far
-// above.
-static struct mark syntax_mark(const yaml_parser_t *parser)
+// Blanks that a line begins with; -1: there is nothing else in it. `at` is behind it then.
+static int indentation(const char **at, const char *end, bool *ret_has_colon)
 {
+	const char *from = *at, *text = from, *line_end;
+	while (text < end && *text == ' ')
+		text++;
+	*ret_has_colon = false;
+	for (line_end = text; line_end < end && *line_end != '\n'; line_end++)
+		*ret_has_colon |= *line_end == ':';
+	*at = line_end < end ? line_end + 1 : end;
+	return text == line_end || *text == '#' ? -1 : (int)(text - from);
+}
+
+// A key without its colon goes on in the next line, and is found wrong there. True where the line
+// above `line`, counted from 0, is one.
+static bool lacks_colon(const yaml_parser_t *parser, size_t line, struct mark *ret)
+{
+	const char *at = (const char *)parser->input.string.start;
+	const char *end = (const char *)parser->input.string.end;
+	int above = -1;
+	bool has_colon, has_one_above = true;
+	for (size_t i = 0; i <= line && at < end; i++) {
+		int own = indentation(&at, end, &has_colon);
+		if (i == line)
+			return own >= 0 && own == above && !has_one_above;
+		if (own < 0)
+			continue;
+		above = own;
+		has_one_above = has_colon;
+		*ret = (struct mark){(uint32_t)i + 1, (uint32_t)own + 1, false};
+	}
+	return false;
+}
+
+static bool is_word(const char *text, const char *word)
+{
+	return text != NULL && strcmp(text, word) == 0;
+}
+
+// Some faults are found a line late: a key that has no colon, and a first line that stands further
+// to the right than the others. What is open at the end of the text was opened at the place that is
+// wrong, which may be far above.
+static struct mark syntax_mark(const struct draft *draft, const yaml_parser_t *parser)
+{
+	struct mark above = draft->root;
 	size_t characters = 0;
+	if (is_word(parser->problem, "did not find expected <document start>"))
+		return draft->root;
+	bool may_lack = is_word(parser->problem,
+				"mapping values are not allowed in this context") ||
+		is_word(parser->problem, "did not find expected key");
+	if (may_lack && lacks_colon(parser, parser->problem_mark.line, &above))
+		return above;
 	for (const uint8_t *at = parser->input.string.start; at < parser->input.string.end; at++)
 		characters += (*at & 0xc0) != 0x80;
 	bool is_end = parser->context != NULL && parser->problem_mark.index >= characters;
+	is_end = is_end || is_word(parser->context, "while scanning a simple key");
 	const yaml_mark_t *mark = is_end ? &parser->context_mark : &parser->problem_mark;
 	return (struct mark){(uint32_t)mark->line + 1, (uint32_t)mark->column + 1, false};
 }
 
 static int refuse_syntax(struct draft *draft, const yaml_parser_t *parser)
 {
-	struct mark mark = syntax_mark(parser);
+	struct mark mark = syntax_mark(draft, parser);
 	if (parser->error == YAML_MEMORY_ERROR)
 		return draft_refuse(draft, mark, "there is not enough memory to read the file");
 	if (parser->context != NULL)
@@ -143,6 +192,8 @@ static int check_events(struct draft *draft, yaml_parser_t *parser)
 			return refuse_syntax(draft, parser);
 		struct mark mark = {(uint32_t)event.start_mark.line + 1,
 				    (uint32_t)event.start_mark.column + 1, false};
+		if (depth == 0 && event_depth(&event) > 0)
+			draft->root = mark;
 		depth += event_depth(&event);
 		anchors += event_has_anchor(&event);
 		is_end = event.type == YAML_STREAM_END_EVENT;

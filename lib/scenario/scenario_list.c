@@ -386,6 +386,20 @@ static int read_tap(struct draft *draft, yaml_document_t *document, const yaml_n
 	return check_place(draft, &tap_keys, &tap->at);
 }
 
+// Whether the value of a key stands in quotes.
+static bool is_quoted(yaml_document_t *document, const yaml_node_t *node, const char *name)
+{
+	const yaml_node_pair_t *pair = node->data.mapping.pairs.start;
+	for (; pair < node->data.mapping.pairs.top; pair++) {
+		const yaml_node_t *key = yaml_document_get_node(document, pair->key);
+		const yaml_node_t *value = yaml_document_get_node(document, pair->value);
+		if (strcmp((const char *)key->data.scalar.value, name) == 0)
+			return value->data.scalar.style == YAML_SINGLE_QUOTED_SCALAR_STYLE ||
+				value->data.scalar.style == YAML_DOUBLE_QUOTED_SCALAR_STYLE;
+	}
+	return false;
+}
+
 static int read_variant(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
 			uint32_t index)
 {
@@ -394,7 +408,9 @@ static int read_variant(struct draft *draft, yaml_document_t *document, const ya
 	int rc = document_read_element(draft, document, node, "variants[]", variant);
 	if (rc != 0)
 		return rc;
-	variant->line = draft_element_mark(draft, node, "variants[].set").line;
+	const struct mark mark = draft_element_mark(draft, node, "variants[].set");
+	variant->line = mark.line;
+	variant->column = mark.column + is_quoted(document, node, "set");
 	scenario->variant_count = index + 1;
 	if (variant->name[0] == '\0' || strchr(variant->name, ' ') != NULL)
 		return draft_refuse(draft, draft_mark(draft, "variants[].name"),

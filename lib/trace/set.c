@@ -166,7 +166,7 @@ int input_refuse(const struct trace_input *input, uint32_t line, const char *tex
 
 int input_no_memory(const struct trace_input *input)
 {
-	return refuse(input->refusal, -ENOMEM, "the system gives no memory for more nodes", 0, 0,
+	return refuse(input->refusal, -ENODEV, "the system gives no memory for more nodes", 0, 0,
 		      0);
 }
 
@@ -201,7 +201,7 @@ static int add_rank(struct trace_set *set, struct trace_input *input, const char
 	void *ranks = set->ranks;
 	if (set->rank_count == FILES_MAX ||
 	    !input_grow(&ranks, set->rank_count, &set->rank_max, sizeof(*set->ranks)))
-		return refuse(input->refusal, -ENOMEM, "no memory for % files", set->rank_count, 0,
+		return refuse(input->refusal, -ENODEV, "no memory for % files", set->rank_count, 0,
 			      0);
 	set->ranks = ranks;
 	input->rank = &set->ranks[set->rank_count++];

@@ -31,7 +31,7 @@ static int more_room(struct unpack *unpack)
 	size_t room = unpack->room == 0 ? 1 << 16 : unpack->room * 2;
 	char *text = realloc(unpack->text, room);
 	if (text == NULL)
-		return refuse(unpack->refusal, -ENOMEM, "no memory to unpack the file", 0, 0, 0);
+		return refuse(unpack->refusal, -ENODEV, "no memory to unpack the file", 0, 0, 0);
 	unpack->text = text;
 	unpack->room = room;
 	return 0;
@@ -55,7 +55,7 @@ static int step(struct unpack *unpack)
 	if (rc == Z_OK || rc == Z_BUF_ERROR)
 		return damaged(unpack, "the packed file is cut off: it ends at byte %");
 	if (rc == Z_MEM_ERROR)
-		return refuse(unpack->refusal, -ENOMEM, "no memory to unpack the file", 0, 0, 0);
+		return refuse(unpack->refusal, -ENODEV, "no memory to unpack the file", 0, 0, 0);
 	return damaged(unpack, "the packed file is damaged before byte %");
 }
 
@@ -82,7 +82,7 @@ int trace_unpack(char **ret_text, size_t *ret_bytes, const char *text, size_t by
 	unpack.stream.next_in = (Bytef *)(uintptr_t)text;
 	unpack.stream.avail_in = (uInt)bytes;
 	if (inflateInit2(&unpack.stream, GZIP_WINDOW) != Z_OK)
-		return refuse(refusal, -ENOMEM, "no memory to unpack the file", 0, 0, 0);
+		return refuse(refusal, -ENODEV, "no memory to unpack the file", 0, 0, 0);
 	int rc = all_members(&unpack);
 	inflateEnd(&unpack.stream);
 	if (rc < 0) {

@@ -185,6 +185,14 @@ static void copy_text(char *to, size_t bytes, const json_t *value)
 	snprintf(to, bytes, "%s", json_is_string(value) ? json_string_value(value) : "");
 }
 
+// Whether a capture or a log of the run is not whole: it is evidence for what the figures say.
+static bool is_cut(const json_t *result)
+{
+	const json_t *capture = json_object_get(result, "capture");
+	return json_is_string(json_object_get(capture, "pcap_cut")) ||
+		json_is_string(json_object_get(capture, "log_cut"));
+}
+
 static void describe(struct verdict *ret, const struct result *of)
 {
 	const json_t *result = of->fields;
@@ -195,6 +203,7 @@ static void describe(struct verdict *ret, const struct result *of)
 	copy_text(ret->weft, sizeof(ret->weft), json_object_get(result, "weft"));
 	copy_text(ret->digest, sizeof(ret->digest), json_object_get(run, "digest"));
 	ret->is_partial = of->is_partial;
+	ret->is_cut = is_cut(result);
 }
 
 static void judge_all(struct verdict *ret, const struct profile *profile, const json_t *result,
@@ -206,7 +215,8 @@ static void judge_all(struct verdict *ret, const struct profile *profile, const 
 		find(&ret->findings[i], &profile->checks[i], result, baseline);
 		(*counts[ret->findings[i].state])++;
 	}
-	ret->end = ret->is_partial || ret->unavailable > 0 || ret->met + ret->missed == 0
+	bool is_whole = !ret->is_partial && !ret->is_cut;
+	ret->end = !is_whole || ret->unavailable > 0 || ret->met + ret->missed == 0
 		? VERDICT_NOT_VALID
 		: VERDICT_PASS;
 	if (ret->missed > 0 && !ret->is_partial)

@@ -96,6 +96,8 @@ void verdict_show(FILE *to, const struct profile *profile, const struct verdict 
 		fputs("The run did not come to its end: its figures are of a part of the "
 		      "traffic.\n",
 		      to);
+	if (verdict->is_cut)
+		fputs("A capture or a log of the run was cut: it is not whole.\n", to);
 }
 
 // ---------------------------------------------------------------- JSON
@@ -135,6 +137,7 @@ int verdict_json(FILE *to, const struct profile *profile, const struct verdict *
 	put_text(root, "profile", profile->name);
 	put_text(root, "verdict", end_words[verdict->end]);
 	put(root, "partial", json_boolean(verdict->is_partial));
+	put(root, "cut", json_boolean(verdict->is_cut));
 	put_count(root, "met", verdict->met);
 	put_count(root, "missed", verdict->missed);
 	put_count(root, "unavailable", verdict->unavailable);
@@ -171,6 +174,11 @@ static struct junit_case case_of(const struct verdict *verdict, const struct pro
 				   .why = why};
 }
 
+static bool has_no_whole(const struct verdict *verdict)
+{
+	return verdict->is_partial || verdict->is_cut;
+}
+
 int verdict_junit(FILE *to, const struct junit_origin *origin, const struct profile *profile,
 		  const struct verdict *verdict)
 {
@@ -179,13 +187,15 @@ int verdict_junit(FILE *to, const struct junit_origin *origin, const struct prof
 	struct junit_suite suite = {.name = profile->name,
 				    .tests = profile->check_count + 1,
 				    .failures = verdict->missed,
-				    .errors = verdict->unavailable + verdict->is_partial,
+				    .errors = verdict->unavailable + has_no_whole(verdict),
 				    .skipped = verdict->skipped + verdict->indicative};
-	// a partial run fails as a whole, in a case of its own
+	// what is not whole fails as a whole, in a case of its own
 	struct junit_case whole = {.suite = verdict->scenario,
 				   .name = "the run came to its end",
-				   .end = verdict->is_partial ? JUNIT_ERROR : JUNIT_PASSED,
-				   .why = "its figures are of a part of the traffic"};
+				   .end = has_no_whole(verdict) ? JUNIT_ERROR : JUNIT_PASSED,
+				   .why = verdict->is_partial
+					   ? "its figures are of a part of the traffic"
+					   : "a capture or a log of it was cut"};
 	junit_open(&junit, to, origin);
 	junit_suite(&junit, &suite);
 	junit_case(&junit, &whole);

@@ -223,6 +223,25 @@ class Kept(unittest.TestCase):
                 self.assertEqual(run.stdout.count("\n") >= whole.stdout.count("\n"), True)
                 self.assertEqual(files_of(self.home), [])
 
+    def test_a_capture_that_was_cut_is_called_so(self):
+        profile = self.folder / "p.yaml"
+        profile.write_text("name: p\nchecks: [{name: done, metric: run.end, bound: is done, source: s}]\n", encoding="utf-8")
+        for option, key in (("--pcap", "pcap_cut"), ("--log", "log_cut")):
+            run = self.weft("sim", self.small, "--out", self.out, option, "/dev/full")
+            self.assertEqual(run.returncode, ENVIRONMENT)
+            self.assertIn("/dev/full: CUT, is not whole: No space left on device", run.stdout)
+            capture = json.loads((self.out / "result.json").read_text(encoding="utf-8"))["capture"]
+            self.assertEqual([capture[each] for each in ("pcap_cut", "log_cut") if each != key], [None])
+            self.assertEqual(capture[key], "No space left on device")
+            verdict = self.weft("verdict", self.out, "--profile", profile)
+            self.assertEqual(verdict.returncode, NOT_VALID)
+            self.assertIn("A capture or a log of the run was cut: it is not whole.", verdict.stdout)
+            told = json.loads(self.weft("verdict", self.out, "--profile", profile, "--json").stdout)
+            self.assertEqual((told["verdict"], told["cut"], told["partial"]), ("not_valid", True, False))
+            shutil.rmtree(self.out)
+        self.weft("sim", self.small, "--out", self.out, "--pcap", self.folder / "x.pcapng")
+        self.assertEqual(self.weft("verdict", self.out, "--profile", profile).returncode, DONE)
+
     def test_a_file_limit_is_an_error_with_a_message(self):
         picture = self.folder / "x.svg"
         for program, option in ((["topology", "two-racks"], "--svg"), (["sim", self.small], "--pcap"), (["sim", self.small], "--log")):
@@ -250,7 +269,7 @@ class Kept(unittest.TestCase):
     # ---- signals
 
     def test_a_hangup_ends_a_run_as_sigterm_does(self):
-        for how in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
+        for how in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT, signal.SIGQUIT, signal.SIGALRM, signal.SIGUSR1, signal.SIGXCPU):
             run = self.start(self.long, "--out", self.out)
             time.sleep(0.2)
             run.send_signal(how)
@@ -258,6 +277,34 @@ class Kept(unittest.TestCase):
             self.assertEqual((status, said), (NOT_VALID, "weft sim: interrupted\n"))
             self.assertIn("PARTIAL RESULT", printed)
             self.assertTrue(json.loads((self.out / "result.json").read_text(encoding="utf-8"))["run"]["partial"])
+            self.assertEqual(files_of(self.home), ["out"])
+            shutil.rmtree(self.out)
+
+    def test_no_signal_leaves_a_draft(self):
+        """A program that looks at no signal ends at once, and takes the file away that it has not ended."""
+        with_fifo = self.folder / "slow"
+        for how in (signal.SIGINT, signal.SIGQUIT, signal.SIGALRM, signal.SIGUSR1, signal.SIGXCPU, signal.SIGTERM):
+            os.mkfifo(with_fifo)  # its other files wait for this one: nobody takes what is in the pipe
+            self.weft("sim", self.small, "--out", self.out, "--force")
+            (self.out / "result.csv").unlink(missing_ok=True)
+            os.rename(with_fifo, self.out / "result.csv")
+            held = os.open(self.out / "result.csv", os.O_RDONLY | os.O_NONBLOCK)
+            fill = os.open(self.out / "result.csv", os.O_WRONLY | os.O_NONBLOCK)
+            try:
+                while True:
+                    os.write(fill, b"x" * 65536)
+            except BlockingIOError:
+                pass
+            run = subprocess.Popen([WEFT, "report", self.out, "--quiet"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            deadline = time.monotonic() + 30
+            while not any(name.startswith(".report.html.") for name in files_of(self.out)) and run.poll() is None and time.monotonic() < deadline:
+                time.sleep(0.01)
+            time.sleep(0.1)
+            run.send_signal(how)
+            self.assertEqual(self.end_of(run)[0], -how)
+            self.assertEqual([name for name in files_of(self.out) if name.startswith(".")], [])
+            os.close(held)
+            os.close(fill)
             shutil.rmtree(self.out)
 
     def test_nohup_holds(self):
@@ -271,7 +318,7 @@ class Kept(unittest.TestCase):
     def test_ctrl_c_ends_a_run_whose_capture_nobody_reads(self):
         pipe = self.folder / "pipe"
         os.mkfifo(pipe)
-        for is_open in (False, True):  # waits for a reader; waits for the reader to read
+        for is_open in (False, True):  # no reader: refused; waits for the reader to read
             held = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK) if is_open else None
             run = self.start(self.long, "--out", self.out, "--pcap", pipe)
             for _ in range(40):
@@ -280,7 +327,8 @@ class Kept(unittest.TestCase):
                 if run.poll() is not None:
                     break
             # The first one ends a wait; one that comes just before the wait does not, and then the second ends all.
-            self.assertIn(self.end_of(run)[0], (ENVIRONMENT, NOT_VALID, -signal.SIGINT))
+            status = self.end_of(run)[0]
+            self.assertIn(status, (ENVIRONMENT, NOT_VALID, -signal.SIGINT) if is_open else (BAD_INPUT,))
             if held is not None:
                 os.close(held)
             shutil.rmtree(self.out, ignore_errors=True)
@@ -334,6 +382,23 @@ class Kept(unittest.TestCase):
             time.sleep(0.02)
         self.assertEqual([child for child in children if self.is_running(child)], [])
         self.assertEqual(self.weft("sim", self.small, "--seeds", 2, "--out", self.out).returncode, DONE)
+
+    def test_children_end_with_a_killed_benchmark(self):
+        if shutil.which("valgrind") is None:
+            self.skipTest("there is no valgrind")
+        run = subprocess.Popen([WEFT, "bench", "sim", "--scenario", self.long, "--repeat", "1", "--instructions"], stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+        deadline, children = time.monotonic() + 30, []
+        while not children and time.monotonic() < deadline:
+            time.sleep(0.02)
+            children = self.children(run.pid)
+        self.assertTrue(children)
+        run.kill()
+        run.wait(timeout=60)
+        deadline = time.monotonic() + 10
+        while any(self.is_running(child) for child in children) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        self.assertEqual([child for child in children if self.is_running(child)], [])
 
     @staticmethod
     def is_running(process):

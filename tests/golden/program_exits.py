@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exit statuses are those of the help: each status that a program's help names comes of a command below, and no command
 ends with one that its help does not name. Output that takes nothing is status 3 of every program."""
+import json
 import os
 import pathlib
 import re
+import resource
 import subprocess
 import tempfile
 import unittest
@@ -91,6 +93,37 @@ class Exits(unittest.TestCase):
                 with self.subTest(program=program, status=status):
                     run = subprocess.run([WEFT, program, *words], capture_output=True, text=True, timeout=600, check=False)
                     self.assertEqual(run.returncode, status, f"{words}: {run.stdout[-300:]} {run.stderr}")
+
+    def test_memory_that_the_system_does_not_give_is_of_the_environment(self):
+        """What the scenario's own limit is too little for is wrong input."""
+        small = self.at("small.yaml")
+        for words in (["sim", small], ["coll", "all_reduce", "-b", "64K"], ["sim", small, "--seeds", "2"], ["topology", small]):
+            run = subprocess.run([WEFT, *words], capture_output=True, text=True, timeout=600, check=False,
+                                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)))
+            self.assertEqual(run.returncode, 3, f"{words}: {run.stderr}")
+            self.assertIn("the system", run.stderr)
+        run = subprocess.run([WEFT, "sim", small, "--set", "limits.memory=1MiB"], capture_output=True, text=True, timeout=600, check=False)
+        self.assertEqual(run.returncode, 2, run.stderr)
+
+    def test_a_bad_variant_is_told_before_the_first_one_runs(self):
+        variants = SMALL + "variants:\n  - {name: a, set: traffic.bytes=30kB}\n"
+        for more, place in (('  - {name: b, set: "traffic.bytes=30kB fabric.planes=x"}\n', "6:54"), ("  - {name: b, set: fabric.planes=x}\n", "6:34"),
+                            ("  - name: b\n    set: 'traffic.bites=1kB'\n", "7:11")):
+            path = self.folder / "variants.yaml"
+            path.write_text(variants + more, encoding="utf-8")
+            run = subprocess.run([WEFT, "sim", path], capture_output=True, text=True, timeout=600, check=False)
+            self.assertEqual((run.returncode, run.stdout), (2, ""), run)
+            self.assertRegex(run.stderr, f"^weft sim: {re.escape(str(path))}:{place}: variants\\[\\].set: ")
+
+    def test_variants_that_ran_are_shown_where_a_later_one_is_refused(self):
+        path = self.folder / "variants.yaml"
+        path.write_text(SMALL + "variants:\n  - {name: a, set: traffic.bytes=30kB}\n  - {name: b, set: limits.memory=1MiB}\n", encoding="utf-8")
+        run = subprocess.run([WEFT, "sim", path], capture_output=True, text=True, timeout=600, check=False)
+        self.assertEqual(run.returncode, 2, run)
+        self.assertIn("limits.memory", run.stderr)
+        self.assertRegex(run.stdout, r"variants side by side[^$]*\n  a  ")
+        told = subprocess.run([WEFT, "sim", path, "--json"], capture_output=True, text=True, timeout=600, check=False).stdout
+        self.assertEqual([one["name"] for one in json.loads(told)["variants"]], ["a"])
 
     def test_output_that_takes_nothing_is_an_error_of_the_environment(self):
         with open("/dev/full", "w", encoding="utf-8") as full:

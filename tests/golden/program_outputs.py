@@ -37,7 +37,7 @@ WRITERS = [
     ("topology", ["{scenario}"], "--svg", ["scenario"]),
     ("goodput", ["{model}", "--runs", "2", "--days", "1"], "--svg", ["model"]),
     ("scaling", ["{model}", "--racks", "16,32"], "--svg", ["model"]),
-    ("verdict", ["{result}", "--profile", "{profile}"], "--junit", ["profile", "result", "histogram"]),
+    ("verdict", ["{result}", "--profile", "{profile}"], "--junit", ["profile", "result", "histogram", "manifest"]),
     ("bench", ["sim", "--scenario", "{scenario}", "--repeat", "1"], "--json", ["scenario"]),
     ("validate-fabric", ["{scenario}", "--quick", "--only", "pair-near", "--out", "{folder}/book"], "--junit", ["scenario"]),
 ]
@@ -70,7 +70,8 @@ class Outputs(unittest.TestCase):
         shutil.copytree(self.made, self.folder)
         self.names = {"folder": self.folder, "scenario": self.folder / "scenario.yaml", "profile": self.folder / "profile.yaml",
                       "traced": self.folder / "traced.yaml", "goal": self.folder / "job.goal", "model": self.folder / "model.yaml",
-                      "result": self.folder / "run" / "result.json", "histogram": next((self.folder / "run").glob("*.hdr"))}
+                      "result": self.folder / "run" / "result.json", "histogram": next((self.folder / "run").glob("*.hdr")),
+                      "manifest": self.folder / "run" / "manifest.json"}
 
     def tearDown(self):
         self.own.cleanup()
@@ -173,6 +174,18 @@ class Outputs(unittest.TestCase):
 
         self.each(check)
 
+    def test_a_pipe_that_nobody_reads_is_refused_at_once(self):
+        def check(program, words, option, _reads):
+            pipe = self.folder / "pipe"
+            os.mkfifo(pipe)
+            words = [word.format(**self.names) for word in words]
+            run = subprocess.run([WEFT, program, *words, option, pipe], capture_output=True, text=True, timeout=120, check=False)
+            self.assertEqual(run.returncode, BAD_INPUT, run)
+            self.assertIn(f"{pipe}: is a pipe that nobody reads: start its reader first", run.stderr)
+            pipe.unlink()
+
+        self.each(check)
+
     def test_two_outputs_are_two_files(self):
         for force in ([], ["--force"]):
             one, other = self.folder / "one", self.folder / "./one"
@@ -221,6 +234,20 @@ class Outputs(unittest.TestCase):
         self.assertEqual(run.returncode, BAD_INPUT)
         self.assertIn(f"{page}: was read: the file that is read is not written", run.stderr)
         self.assertEqual(self.state(), before)
+
+    def test_the_report_follows_no_link_out_of_its_folder(self):
+        mine = self.folder / "mine.html"
+        mine.write_text("mine", encoding="utf-8")
+        for target in (mine, self.folder / "not-there"):
+            page = self.folder / "run" / "report.html"
+            page.symlink_to(target)
+            before = self.state()
+            run = subprocess.run([WEFT, "report", self.folder / "run", "--quiet"], capture_output=True, text=True, timeout=600, check=False)
+            self.assertEqual(run.returncode, BAD_INPUT)
+            self.assertIn(f"{page}: is a link", run.stderr)
+            self.assertEqual(self.state(), before)
+            self.assertFalse((self.folder / "not-there").exists())
+            page.unlink()
 
     def test_the_report_of_a_file_without_its_folder_replaces_nothing(self):
         loose = self.folder / "loose"

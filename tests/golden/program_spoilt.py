@@ -102,6 +102,15 @@ def rows(change):
     return spoil
 
 
+def with_its_row(name):
+    """A file and its row in the manifest, of another run."""
+    def spoil(folder, other):
+        shutil.copy(other / name, folder / name)
+        row = next(row for row in json.loads((other / "manifest.json").read_text())["files"] if row["name"] == name)
+        rows(lambda m: m.update(files=[row if one["name"] == name else one for one in m["files"]]))(folder, other)
+    return spoil
+
+
 def without(name):
     return rows(lambda manifest: manifest.update(files=[row for row in manifest["files"] if row["name"] != name]))
 
@@ -128,6 +137,12 @@ FILES = [
     ("series gone", lose("series.csv"), "series.csv"),
     ("time line gone", lose("trace.json"), "trace.json"),
     ("a study beside it", write("study.json", b"{}"), "study.json"),
+    ("a histogram and its row of another run", with_its_row("flow.hdr"), "flow.hdr"),
+    ("the result and its row of another run", with_its_row("result.json"), "result.json"),
+    ("the time line and its row of another run", with_its_row("trace.json"), "trace.json"),
+    ("a row of the capture less", without("trace.json"), "trace.json"),
+    ("a row without its seal", rows(lambda m: m["files"][0].pop("seal")), "cables.csv"),
+    ("manifest of other inputs", rows(lambda m: m["inputs"][0].update(bytes=1)), "manifest.json"),
     ("manifest gone", lose("manifest.json"), "manifest.json"),
     ("manifest cut", cut("manifest.json"), "manifest.json"),
     ("manifest empty", cut("manifest.json", 0), "manifest.json"),

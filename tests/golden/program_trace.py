@@ -381,7 +381,7 @@ def check_options(folder):
     refused("no file", [], "no file given")
     refused("no such file", [folder / "none"], "none: ")
     (folder / "empty").mkdir()
-    refused("an empty folder", [folder / "empty"], "no file in the folder")
+    refused("an empty folder", [folder / "empty"], f"{folder / 'empty'}: there is no file in the folder")
     refused("unknown option", ["--fast", path], "unknown option")
     refused("unknown format", ["--format", "pcap", path], "there is no format")
     refused("another format than it is", ["--format", "kineto", path], "not JSON")

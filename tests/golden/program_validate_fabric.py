@@ -10,6 +10,7 @@ import pathlib
 import pty
 import re
 import signal
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -174,6 +175,14 @@ def check_kept(folder, scenario):
     check(status == 0 and "(kept)" not in text, f"and so does one whose manifest does not hold: {status} {text}{errors}")
     status, text, errors = validate(scenario, out, "--quick", "--only", "one-packet", "--set", "transport.evs=32")
     check(status == 0 and "(kept)" in text, f"which is kept from then on: {status} {text}{errors}")
+    validate(scenario, out, "--quick", "--only", "baseline", "--force")
+    digest = next(one["digest"] for one in book(out)["cases"] if one["name"] == "one-packet")
+    shutil.rmtree(run)
+    shutil.copytree(out / "cases" / "pair-near" / "run", run)  # a run of another case
+    status, text, errors = validate(scenario, out, "--quick", "--only", "baseline")
+    kept = [line for line in text.splitlines() if "(kept)" in line]
+    check(status == 0 and len(kept) == len(book(out)["cases"]) - 1 and not any("one-packet" in line for line in kept) and digest == next(one["digest"] for one in book(out)["cases"] if one["name"] == "one-packet"),
+          f"a run of another case is not taken for its own: {status} {text}{errors}")
 
 
 def check_faults(folder, scenario):

@@ -61,9 +61,14 @@ void files_end_output(int descriptor); // written to its end
 bool files_is_input(int at, const char *path);
 
 // Whether an output may go to `path`: asked when all inputs are read, and before work is done for
-// it. -EINVAL of an input, of a file that is there without --force, of a disk; else as of
-// file_unwritten().
+// it. -EINVAL of an input, of a file that is there without --force, of a disk, of a pipe that
+// nobody reads; else as of file_unwritten().
 int files_check_output(const char *path, struct refusal *refusal);
+
+// Opens the pipe at `path` to write into, where somebody reads it: nothing is waited for. The
+// reader that files_check_output() found sees no end before this is closed. -errno: -ENXIO where
+// nobody reads.
+int files_open_pipe(const char *path);
 
 // Where a file is that a scenario names: as it is named, or, when there is none and the name does
 // not begin at the root, beside the scenario at `scenario`. Writes at most `bytes` bytes; a place
@@ -90,7 +95,8 @@ struct draft {
 // wrong, else -EIO, with a reason that names it; then there is nothing to end.
 int draft_begin(struct draft *draft, const char *path, struct refusal *refusal);
 
-// The same of a file that this program keeps up to date: it replaces what is there, but no input.
+// The same of a file that this program keeps up to date: it replaces what is there, but no
+// input, and no link, whoever put it there.
 int draft_renew(struct draft *draft, const char *path, struct refusal *refusal);
 
 // Closes a draft and puts it in its place; when `rc`, what writing it came to, is below 0, or not

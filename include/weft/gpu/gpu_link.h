@@ -49,6 +49,8 @@ struct gpu_link {
 	struct gpu_link_header *shared;	    // in the file: state, start and heartbeat change
 	struct gpu_link_rank *ranks;	    // in the file
 	struct gpu_link_flag *asked, *done; // in the file: gpu_link_flag_of()
+	uint8_t *seen;	  // [2 ranks ops] asked, done: flags that were up; none goes down again
+	uint32_t *states; // [ranks + 1] steps of ranks, and the state of the run: none goes back
 	uint8_t *base;
 	size_t bytes;
 	int64_t opened_ns;
@@ -106,8 +108,13 @@ int gpu_link_join(struct gpu_link *ret, const struct gpu_link *run, struct refus
 // Takes the file's name away, where it still is this file's; both ends keep the memory.
 void gpu_link_unname(struct gpu_link *link);
 
-// What is wrong with an open link: NULL, or that its file was cut or written over.
+// What is wrong with an open link: NULL, or that its file was cut or written over, also by what it
+// held before: then both ends would wait for each other, and live.
 const char *gpu_link_wrong(const struct gpu_link *link);
+
+// This end has seen a flag of the link up; or raises it itself.
+void gpu_link_note(const struct gpu_link *link, const struct gpu_link_flag *flag);
+void gpu_link_raise_own(const struct gpu_link *link, struct gpu_link_flag *flag, int64_t at_ns);
 
 // Takes rank `rank`, to be computed by `device`. -EINVAL: there is none, -EBUSY: it is taken.
 int gpu_link_claim(struct gpu_link *link, uint32_t rank, const char *device,

@@ -49,8 +49,8 @@ enum expect_formula { // lib/result/expectations/expect_formulas.c
 // The same scenario with some keys set otherwise, to be compared with others.
 struct scenario_variant {
 	char name[EXPECT_NAME_BYTES];
-	char set[200]; // assignments, with spaces between them
-	uint32_t line; // in the file
+	char set[200];	       // assignments, with spaces between them
+	uint32_t line, column; // in the file, of the first of them
 };
 
 // A measure that must stand so to what a formula says; figures that it does not use are 0.

@@ -17,4 +17,6 @@ struct tap_counts {
 	uint64_t lost;	 // passed, but found no room in the buffers of a window
 	uint64_t bytes;	 // of the files
 	uint64_t pcap_left_out, log_left_out; // of `frames`: beyond capture.file_bytes
+	int pcap_error,
+		log_error; // errno of what cut the file: the rest is not in it; 0: it is whole
 };

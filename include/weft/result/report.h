@@ -41,6 +41,7 @@ struct report_taps {
 	uint64_t frames, lost, bytes;
 	uint64_t pcap_left_out, log_left_out; // of `frames`: the file was full
 	uint64_t file_bytes_max;
+	int pcap_error, log_error; // as tap_counts has them
 };
 
 struct json_t;

@@ -20,6 +20,7 @@ struct manifest_row {
 	char *name;
 	uint64_t bytes;
 	char digest[MANIFEST_DIGEST_BYTES];
+	char seal[MANIFEST_DIGEST_BYTES]; // of a file of the folder: over the above and the run
 };
 
 struct manifest_rows {
@@ -30,6 +31,7 @@ struct manifest_rows {
 
 struct manifest {
 	struct manifest_rows files, inputs;
+	char run[MANIFEST_DIGEST_BYTES]; // over all rows; "": none is given, and no seals
 };
 
 #ifdef __cplusplus

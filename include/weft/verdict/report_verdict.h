@@ -91,8 +91,9 @@ struct finding {
 enum verdict_end { VERDICT_PASS, VERDICT_FAIL, VERDICT_NOT_VALID };
 
 struct verdict {
-	enum verdict_end end; // not valid: the run was partial, or a required figure is missing
-	bool is_partial;
+	// not valid: the run was partial, its capture is cut, or a required figure is missing
+	enum verdict_end end;
+	bool is_partial, is_cut;
 	char scenario[96], weft[96], digest[24];
 	uint32_t met, missed, unavailable, skipped, indicative;
 	struct finding findings[PROFILE_CHECKS_MAX]; // in the order of the checks

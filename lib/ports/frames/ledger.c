@@ -92,7 +92,7 @@ int ledger_attach(struct ledger *ledger, const struct world *world, uint32_t ele
 	ledger->memory_bytes = ledger->rank_bytes * program->ranks;
 	ledger->memory = memory_reserve(ledger->memory_bytes);
 	if (ledger->memory == NULL)
-		return refuse(refusal, -ENOMEM, "no memory for the data of % ranks, % bytes each",
+		return refuse(refusal, -ENODEV, "no memory for the data of % ranks, % bytes each",
 			      program->ranks, (int64_t)ledger->rank_bytes, 0);
 	return 0;
 }

@@ -29,9 +29,7 @@ enum listens {
 // One tapped cable: an interface of the capture.
 struct tap_point {
 	uint32_t cable;
-	uint64_t passed;
-	uint64_t lost;
-	uint64_t left_out; // the capture is full
+	uint64_t passed, lost, left_out; // the capture is full
 };
 
 // One packet of the window.
@@ -362,10 +360,12 @@ int tap_close(struct tap_set *set, ps_t now, struct tap_counts *ret, struct refu
 	if (set->capture_file.path != NULL) {
 		drain_capture(set);
 		rc = tap_file_close(&set->capture_file, refusal);
+		ret->pcap_error = set->capture_file.error;
 	}
 	if (set->log_file.path != NULL) {
 		drain_log(set);
 		int log_rc = tap_file_close(&set->log_file, rc < 0 ? NULL : refusal);
+		ret->log_error = set->log_file.error;
 		rc = rc < 0 ? rc : log_rc;
 	}
 	ret->bytes = set->capture_file.bytes + set->log_file.bytes;

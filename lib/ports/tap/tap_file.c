@@ -43,8 +43,9 @@ int tap_file_open(struct tap_file *ret, const char *path, struct refusal *refusa
 	int descriptor = open(path, how | O_CREAT | O_EXCL, 0666), error = errno;
 	if (descriptor < 0 && error == EEXIST) {
 		is_new = false;
-		descriptor = open(path, how);
-		error = errno;
+		bool is_pipe = stat(path, &status) == 0 && S_ISFIFO(status.st_mode);
+		descriptor = is_pipe ? files_open_pipe(path) : open(path, how);
+		error = is_pipe ? -descriptor : errno;
 	}
 	if (descriptor >= 0 && (error = files_note_output(descriptor)) == 0)
 		error = look_again(descriptor, is_new, &status);

@@ -4,6 +4,7 @@
 #include "emulation.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include <weft/result/figures.h>
 #include <weft/result/number.h>
@@ -185,11 +186,15 @@ void emulation_short(FILE *to, const struct report_input *input)
 }
 
 static void file_line(FILE *to, const char *name, const char *what, const struct report_taps *taps,
-		      uint64_t left_out)
+		      uint64_t left_out, int error)
 {
 	struct text text[2];
 	if (name == NULL)
 		return;
+	if (error != 0) {
+		fprintf(to, "%s: CUT, is not whole: %s\n", name, strerror(error));
+		return;
+	}
 	fprintf(to, "%s: %s %s, %s lost", name, number_grouped(&text[0], taps->frames - left_out),
 		what, taps->lost == 0 ? "none" : number_grouped(&text[1], taps->lost));
 	if (left_out > 0)
@@ -201,6 +206,8 @@ static void file_line(FILE *to, const char *name, const char *what, const struct
 
 void emulation_files(FILE *to, const struct report_input *input)
 {
-	file_line(to, input->taps.pcap, "frames captured", &input->taps, input->taps.pcap_left_out);
-	file_line(to, input->taps.log, "packets logged", &input->taps, input->taps.log_left_out);
+	file_line(to, input->taps.pcap, "frames captured", &input->taps, input->taps.pcap_left_out,
+		  input->taps.pcap_error);
+	file_line(to, input->taps.log, "packets logged", &input->taps, input->taps.log_left_out,
+		  input->taps.log_error);
 }

@@ -284,6 +284,41 @@ static void a_start_is_no_damage(void **)
 	gpu_link_close(&link);
 }
 
+// What the file held a while ago is written into it: header and beats are sound, and both ends
+// would wait for flags and states that are down again.
+static void what_was_there_before_is_damage(void **)
+{
+	static const char over[] =
+		"the link is damaged: its file was written over while it was in use";
+	for (int what = 0; what < 4; what++) {
+		struct gpu_link run = made();
+		offer(&run);
+		struct gpu_link generator = opened();
+		const uint64_t bytes = run.header->buffers;
+		uint8_t *before = malloc(bytes);
+		assert_int_equal(gpu_link_claim(&generator, 1, "cpu", &refusal), 0);
+		memcpy(before, run.base, bytes);
+		struct gpu_link_flag *flag = gpu_link_flag_of(
+			&run, what == 0 ? run.asked : run.done, 1, 2);
+		if (what < 2) {
+			gpu_link_raise(flag, 1);
+			gpu_link_note(&run, flag);
+		} else if (what == 2) {
+			gpu_link_set_host(&run, GPU_HOST_RUNS, 5);
+		} else {
+			__atomic_store_n(&generator.ranks[1].step, 1, __ATOMIC_RELEASE);
+		}
+		assert_null(gpu_link_wrong(&run));
+		assert_null(gpu_link_wrong(&generator));
+		memcpy(run.base, before, bytes);
+		assert_string_equal(gpu_link_wrong(&run), over);
+		assert_string_equal(gpu_link_wrong(&generator), over);
+		free(before);
+		gpu_link_close(&generator);
+		gpu_link_close(&run);
+	}
+}
+
 static void a_file_that_is_no_link_stays(void **)
 {
 	struct gpu_link link;
@@ -365,6 +400,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_rank_has_one_generator, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(nobody_waits_for_ever, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_start_is_no_damage, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_was_there_before_is_damage, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_file_that_is_no_link_stays, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_killed_end_shows_at_once, set_up, tear_down),
 	};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that is wrong with a scenario is said with its line, its column and the reason. The
-// broken scenarios are files in tests/golden/broken; bytes that a file cannot hold well, and
-// assignments of the command line, stand here.
+// Everything that is wrong with a scenario is said with its line, its column and the reason. Broken
+// ones are files in tests/golden/broken; bytes that a file cannot hold, and --set, stand here.
 
 // clang-format off
 #include <stdarg.h>
@@ -9,13 +8,11 @@
 #include <setjmp.h>
 #include <cmocka.h>
 // clang-format on
-
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
 #include <weft/world/world.h>
 
 #define FILE_BYTES_MAX 65536
@@ -130,6 +127,9 @@ static const struct broken broken_files[] = {
 	{"101-ring-inside-host.yaml", 6, 18, "2 NICs of one host are neighbours in the ring"},
 	{"102-burst-without-length.yaml", 5, 5, "faults[].burst is missing"},
 	{"103-stall-without-end.yaml", 5, 5, "a stall ends"},
+	{"104-first-line-indented.yaml", 2, 2, "did not find expected <document start>"},
+	{"105-colon-left-out.yaml", 3, 3, "mapping values are not allowed"},
+	{"106-line-too-far-right.yaml", 4, 11, "mapping values are not allowed"},
 };
 #define BROKEN_FILES (sizeof(broken_files) / sizeof(broken_files[0]))
 
