@@ -3,6 +3,7 @@
 
 #include "scenario_keys.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define PATH_BYTES 64
@@ -69,4 +70,17 @@ const char *scenario_key_nearest(const char *path)
 		if (strcmp(last_word(keys[i].path), last_word(path)) == 0)
 			nearest = keys[i].path; // right word, wrong section
 	return nearest;
+}
+
+const struct scenario_key *scenario_key_of(const char *path, struct refusal *refusal)
+{
+	int index = scenario_key_find(path);
+	const char *nearest = index < 0 ? scenario_key_nearest(path) : NULL;
+	const struct scenario_key *key = index < 0 ? NULL : &scenario_keys()[index];
+	if (key != NULL && !scenario_key_is_element(key))
+		return key;
+	snprintf(refusal->text, sizeof(refusal->text), "there is no key `%.80s`%s%s%s", path,
+		 nearest != NULL ? "; did you mean `" : "", nearest != NULL ? nearest : "",
+		 nearest != NULL ? "`?" : "");
+	return NULL;
 }

@@ -392,6 +392,13 @@ int value_parse(uint64_t *ret, const struct scenario_key *key, const struct scal
 	return -EINVAL;
 }
 
+int scenario_value_of(uint64_t *ret, const struct scenario_key *key, const char *text,
+		      struct refusal *refusal)
+{
+	const struct scalar scalar = {text, strlen(text), true};
+	return value_parse(ret, key, &scalar, refusal);
+}
+
 static int value_text(char *ret, const struct scenario_key *key, const struct scalar *scalar,
 		      struct refusal *refusal)
 {

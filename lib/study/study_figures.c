@@ -222,6 +222,13 @@ static double queue_max(const struct report_input *input)
 	return is_sampled(input) ? NAN : (double)input->world->outcome->fabric.queue_bytes_max;
 }
 
+// Of all ports of NICs, added up; what PFC does between switches ends there, too.
+static double paused(const struct report_input *input)
+{
+	const struct world_pauses *pauses = input->world->pauses;
+	return pauses != NULL ? seconds(pauses->nic_paused_ps) : NAN;
+}
+
 static double planes_uneven(const struct report_input *input)
 {
 	struct planes planes;
@@ -272,6 +279,8 @@ static const struct study_figure figures[] = {
 	{"sacks", "SACKs received", STUDY_COUNT, false, acknowledgements, NULL},
 	{"queue_bytes_max", "Deepest data queue", STUDY_BYTES, false, queue_max,
 	 "a sample has not all queues"},
+	{"nic_paused_s", "Time that ports of NICs were paused, added up", STUDY_TIME, false, paused,
+	 "no PFC"},
 	{"planes_max_to_mean", "Busiest plane over mean plane", STUDY_FACTOR, false, planes_uneven,
 	 "one plane, or no data packet"},
 };
@@ -287,4 +296,29 @@ const struct study_figure *study_figure(uint32_t index)
 uint32_t study_figure_count(void)
 {
 	return sizeof(figures) / sizeof(*figures);
+}
+
+uint32_t report_study_figures(void)
+{
+	return study_figure_count();
+}
+
+const char *report_study_figure_name(uint32_t figure)
+{
+	return study_figure(figure)->name;
+}
+
+const char *report_study_figure_title(uint32_t figure)
+{
+	return study_figure(figure)->title;
+}
+
+bool report_study_figure_is_gain(uint32_t figure)
+{
+	return study_figure(figure)->unit == STUDY_RATE || study_figure(figure)->of == fairness;
+}
+
+const char *report_study_figure_text(struct text *ret, uint32_t figure, double value)
+{
+	return study_number(ret, study_figure(figure)->unit, value);
 }

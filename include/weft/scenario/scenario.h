@@ -181,6 +181,15 @@ const struct scenario_key *scenario_keys(void);
 // Whether the key of that path has an effect in a scenario that was read.
 bool scenario_key_holds(const struct scenario *scenario, const char *path);
 
+// The key of that path, or second name; NULL with a reason when there is none, or when it belongs
+// to an element of a list.
+const struct scenario_key *scenario_key_of(const char *path, struct refusal *refusal);
+
+// Reads `text` as a value of `key`, which holds no text and no list: ps, bytes, bits per second,
+// parts per 10^9, a count, or the index of a word. -EINVAL with the reason.
+int scenario_value_of(uint64_t *ret, const struct scenario_key *key, const char *text,
+		      struct refusal *refusal);
+
 // Another name that a key may be given by.
 struct scenario_name {
 	const char *name, *path;  // "cc.max_cwnd", of key "cc.max_window"

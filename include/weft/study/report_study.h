@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <weft/result/number.h>
 #include <weft/result/report.h>
 
 #define STUDY_SWEEPS_MAX 8
@@ -42,7 +43,8 @@ struct study_run {
 	bool is_interrupted; // it is as if it had not been begun
 	bool is_imprecise;   // a collective has no time: report_imprecise()
 	int dead;	     // not 0: exit status of a process that left nothing but `end`
-	char end[32];	     // why it ended
+	char end[160];	     // why it ended
+	double cpu_s;	     // what the run took
 	uint32_t warned;     // bit of each warning about its world (world_warning.h)
 	double figures[STUDY_FIGURES_MAX]; // NAN: this run has none
 	double expected[SCENARIO_EXPECTATIONS_MAX];
@@ -77,6 +79,14 @@ void report_study_free(struct report_study *study);
 
 // What a run came to. `point` and `seed` are the caller's to fill.
 void report_study_measure(struct study_run *ret, const struct report_input *input);
+
+// The figures of a run, by their place in study_run.figures: how many there are, their names, what
+// they are for people, whether more is better, and a value with its unit ("-" for NAN).
+uint32_t report_study_figures(void);
+const char *report_study_figure_name(uint32_t figure);
+const char *report_study_figure_title(uint32_t figure);
+bool report_study_figure_is_gain(uint32_t figure);
+const char *report_study_figure_text(struct text *ret, uint32_t figure, double value);
 
 // Takes a run, once for each point and seed. One that was interrupted is left out.
 void report_study_take(struct report_study *study, const struct study_run *run);

@@ -16,7 +16,8 @@ enum rng_kind {
 	RNG_TEST,
 	RNG_PROFILE,
 	RNG_SPRAY,
-	RNG_CREDIT
+	RNG_CREDIT,
+	RNG_TUNE
 };
 
 struct rng {

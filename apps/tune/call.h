@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// One call of weft tune: words.c reads its words, study.c opens what they name, main.c does it.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <weft/core/refusal.h>
+#include <weft/run/tune_pool.h>
+#include <weft/tune/tune.h>
+
+#define SETS_MAX 64
+#define COMMAND_BYTES 16384
+
+enum verb { VERB_RUN, VERB_RESUME, VERB_SHOW, VERB_BEST };
+
+// What was asked for.
+struct words {
+	enum verb verb;
+	const char *study; // the file; NULL: the first scenario's name and .tune
+	uint32_t scenario_count;
+	const char *scenarios[TUNE_SCENARIOS_MAX];
+	uint32_t set_count;
+	const char *sets[SETS_MAX];
+	struct tune_space space;
+	struct tune_aim aim;
+	const struct search_engine *engine;
+	uint64_t budget, seed;
+	bool has_seed;
+	uint32_t search_seeds, race_seeds, fresh_seeds, jobs;
+	bool is_json, is_quiet, wants_help, wants_version;
+	char command[COMMAND_BYTES]; // the words that make the study what it is, a line each
+};
+
+struct call {
+	struct words options;
+	struct refusal refusal;
+	struct tune_pool *pool; // NULL where nothing is run
+	struct tune_store *store;
+	struct tune_plan plan;
+	char study[SCENARIO_PATH_BYTES];
+	char *words; // behind options.command of a study that was there
+	bool has_bar;
+};
+
+// Reads the command line. -EINVAL with the reason.
+int words_parse(struct words *ret, int argc, char **argv, struct refusal *refusal);
+
+// Reads the words of a study, as options.command has them; `words` is cut up and has to stay.
+int words_of_study(struct words *options, char *words, struct refusal *refusal);
+
+// Opens the study, and the pool where something is to be run; fills in the plan. -errno with the
+// reason. study_close() gives back what was opened.
+int study_open(struct call *call);
+void study_close(struct call *call);

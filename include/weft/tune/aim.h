@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a setting is judged by: figures of a run, each relative to the run of the default with the
+// same seed, and constraints that hold whatever the figures are.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <weft/core/refusal.h>
+#include <weft/study/report_study.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TUNE_GOALS_MAX 8
+#define TUNE_LIMITS_MAX 8
+
+// How the scenarios of a suite become one: their mean, the worst, or the mean of the worst quarter.
+enum tune_over { TUNE_OVER_MEAN, TUNE_OVER_WORST, TUNE_OVER_CVAR };
+
+struct tune_goal {
+	uint32_t figure; // of a study
+	double weight;
+};
+
+struct tune_limit {
+	uint32_t figure;
+	bool is_least; // the figure may not be below the bound; else not above
+	bool is_ratio; // the bound counts in the default's value with the same seed
+	double bound;
+	char text[64]; // as it was written
+};
+
+struct tune_aim {
+	uint32_t goal_count, limit_count;
+	struct tune_goal goals[TUNE_GOALS_MAX];
+	struct tune_limit limits[TUNE_LIMITS_MAX];
+	enum tune_over over;
+	bool may_time_out; // retransmission timeouts are no breach
+};
+
+// Why a run is no good, in tune_judged.breach.
+#define TUNE_BREACH_NONE UINT32_MAX
+#define TUNE_BREACH_END (UINT32_MAX - 1)     // the run did not come to its end
+#define TUNE_BREACH_TIMEOUT (UINT32_MAX - 2) // packets were sent again for a timeout
+
+// One run against the default's.
+struct tune_judged {
+	double cost; // weighted mean of the logarithms of the ratios; less is better. NAN: failed
+	double violation; // how far the worst constraint is broken, relative to its bound; 0: none
+			  // is
+	uint32_t breach;  // that one's place in limits, or TUNE_BREACH_...
+};
+
+// "fct_p99_s", "fct_p99_s:2" with a weight. -EINVAL with the reason.
+int tune_aim_goal(struct tune_aim *aim, const char *text, struct refusal *refusal);
+
+// "queue_bytes_max<=200kB", "nic_paused_s<=1.1x", "goodput_bps>=0.9x". -EINVAL with the reason.
+int tune_aim_limit(struct tune_aim *aim, const char *text, struct refusal *refusal);
+
+// Judges a run by the default's run with the same seed.
+void tune_aim_judge(const struct tune_aim *aim, const struct study_run *run,
+		    const struct study_run *of_default, struct tune_judged *ret);
+
+// Whether the default's run can be what others are compared with. -EINVAL with the figure and the
+// reason: it has none, or it is 0.
+int tune_aim_check(const struct tune_aim *aim, const struct study_run *of_default,
+		   struct refusal *refusal);
+
+// One cost of the costs of all scenarios of a block.
+double tune_aim_over(const struct tune_aim *aim, const double *costs, uint32_t count);
+
+// The constraint in words.
+const char *tune_aim_breach(const struct tune_aim *aim, uint32_t breach);
+
+#ifdef __cplusplus
+}
+#endif

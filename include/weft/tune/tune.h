@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// A study of settings: a search over the space, a race of its best over seeds that all candidates
+// share, and a last round of the best five on seeds that none of them met before. Every step
+// follows from the runs alone, so the same study done again, or gone on with, has the same
+// candidates.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <weft/core/refusal.h>
+#include <weft/study/report_study.h>
+#include <weft/tune/aim.h>
+#include <weft/tune/search.h>
+#include <weft/tune/space.h>
+#include <weft/tune/store.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TUNE_SCENARIOS_MAX 16
+#define TUNE_BLOCKS_MAX 64
+#define TUNE_FINALISTS 5
+
+// One run to be made.
+struct tune_request {
+	uint32_t scenario;
+	const double *at; // of the space; NULL: the default
+	uint64_t seed;
+};
+
+typedef int tune_take_fn(void *context, uint32_t index, const struct study_run *run);
+
+// Makes these runs and hands each to `take` as it ends, in any order; ends when that is not 0.
+// -errno with the reason, -EINTR when the user stopped it.
+typedef int tune_runs_fn(void *context, const struct tune_request *requests, uint32_t count,
+			 tune_take_fn *take, void *take_context, struct refusal *refusal);
+
+// Told before each batch: runs made and planned.
+typedef void tune_progress_fn(void *context, uint64_t done, uint64_t planned);
+
+struct tune_plan {
+	struct tune_space space;
+	struct tune_aim aim;
+	uint32_t scenario_count; // of the suite
+	const char *scenarios[TUNE_SCENARIOS_MAX];
+	struct tune_fabric fabrics[TUNE_SCENARIOS_MAX];
+	uint64_t seed;	 // of the study: what is drawn, and the first seed of runs
+	uint64_t budget; // runs at most
+	const struct search_engine *engine;
+	uint32_t search_seeds; // that each candidate of the search meets
+	uint32_t race_seeds;   // that a candidate meets before it may be dropped, at least
+	uint32_t fresh_seeds;  // of the last round
+	tune_runs_fn *runs;
+	void *runs_context;
+	tune_progress_fn *progress; // or NULL
+	void *progress_context;
+	struct tune_store *store; // or NULL: what was run is not kept
+};
+
+// A setting's costs over blocks: a block is one seed in every scenario of the suite.
+struct tune_series {
+	uint32_t count;
+	double cost[TUNE_BLOCKS_MAX]; // logarithm of the ratio to the default; NAN: a run failed
+	double violation[TUNE_BLOCKS_MAX]; // 0: every constraint is met
+	uint32_t breach[TUNE_BLOCKS_MAX];
+};
+
+// What a series comes to.
+struct tune_standing {
+	uint32_t count, failed; // blocks, and those in which a run failed
+	double ratio;		// to the default, geometric mean; NAN: none
+	double low, high;	// its interval of confidence; NAN with one block
+	double violation;	// mean over blocks; 0: meets all constraints
+	uint32_t breach;	// the constraint that is broken furthest
+};
+
+struct tune_candidate {
+	double at[TUNE_KNOBS_MAX];
+	char name[TUNE_NAME_BYTES];
+	struct tune_series met, fresh; // in search and race; in the last round
+	uint32_t number;	       // in order of proposal
+	bool is_dropped;	       // in the race
+};
+
+enum tune_verdict {
+	TUNE_BETTER,	 // the recommended setting beats the default
+	TUNE_NOT_BETTER, // none does beyond chance: the default stays
+	TUNE_CONSTANT,	 // no setting changes the aim
+	TUNE_INFEASIBLE, // none meets the constraints
+};
+
+struct tune_result {
+	enum tune_verdict verdict;
+	uint32_t candidate_count, different; // proposed, and how many were no repeats
+	struct tune_candidate **candidates;  // [different], by what was seen in the search
+	uint32_t raced, finalist_count;
+	struct tune_candidate *finalists[TUNE_FINALISTS]; // by their fresh standing
+	struct tune_standing
+		standings[TUNE_FINALISTS]; // with the interval for all of them together
+	struct tune_candidate *best_seen, *recommended; // recommended NULL: the default
+	uint64_t runs, runs_made; // asked for, and those of them that were not in the store
+	bool is_random;		  // seeds change the aim
+	bool is_exhausted;	  // every setting of the space was tried
+	double cpu_s;		  // of all runs
+};
+
+struct tune;
+
+// A study; NULL without memory. The plan is copied.
+struct tune *tune_create(const struct tune_plan *plan);
+void tune_free(struct tune *tune);
+
+// Does all of it. -errno with the reason; -EINTR: stopped, and what was run is in the store.
+int tune_run(struct tune *tune, struct refusal *refusal);
+
+// What it came to; valid until tune_free().
+const struct tune_result *tune_result(const struct tune *tune);
+
+// The least budget that such a plan can do with.
+uint64_t tune_budget_min(const struct tune_plan *plan);
+
+// `confidence` is of the interval, `freedom` is count - 1.
+void tune_standing_of(struct tune_standing *ret, const struct tune_series *series,
+		      double confidence);
+
+// For people, and as JSON. -errno when the stream does not take it.
+void tune_show(FILE *to, const struct tune_plan *plan, const struct tune_result *result);
+int tune_show_json(FILE *to, const struct tune_plan *plan, const struct tune_result *result);
+
+#ifdef __cplusplus
+}
+#endif

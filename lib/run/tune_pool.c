@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <weft/run/tune_pool.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "jobs.h"
+#include "several.h"
+#include <weft/run/call.h>
+
+struct member { // of the suite
+	struct call *call;
+	char scenario[SCENARIO_PATH_BYTES], variant[SCENARIO_NAME_BYTES];
+	struct tune_fabric fabric;
+	uint64_t seed, hash;
+	uint32_t place; // of the variant, counted from 1; 0: none
+	bool has_collective;
+};
+
+struct tune_pool {
+	uint32_t count, jobs;
+	struct member *members;
+	const struct tune_space *space;
+	// of the batch that runs
+	const struct tune_request *requests;
+	tune_take_fn *take;
+	void *take_context;
+	int taken; // the first -errno of `take`
+};
+
+// ---------------------------------------------------------------- opening
+
+static void split_name(struct member *member, const char *name)
+{
+	const char *at = strrchr(name, '@');
+	size_t bytes = at != NULL ? (size_t)(at - name) : strlen(name);
+	snprintf(member->scenario, sizeof(member->scenario), "%.*s", (int)bytes, name);
+	snprintf(member->variant, sizeof(member->variant), "%s", at != NULL ? at + 1 : "");
+}
+
+// The world that the default gives says what ratios count in.
+static int measure(struct member *member)
+{
+	struct call *call = member->call;
+	int rc = call_build(call);
+	if (rc < 0)
+		return rc;
+	const struct transport_config *transport = &call->stage.world.transport;
+	member->fabric = (struct tune_fabric){
+		.rtt_ps = (double)call->stage.world.topology.base_rtt_ps,
+		.mtu_bytes = (double)transport->payload_bytes + transport->header_bytes,
+		.line_bps = (double)transport->cc.rate_bps,
+	};
+	member->fabric.bdp_bytes = member->fabric.line_bps / 8 * member->fabric.rtt_ps /
+		(double)PS_PER_S;
+	member->has_collective = call->stage.world.outcome->collective_count > 0;
+	stage_free(&call->stage);
+	return 0;
+}
+
+static int open_member(struct member *member, const struct tune_suite *suite, const char *name)
+{
+	member->call = calloc(1, sizeof(*member->call));
+	if (member->call == NULL)
+		return -ENODEV;
+	struct call *call = member->call;
+	struct options *options = &call->options;
+	split_name(member, name);
+	*options = (struct options){
+		.program = "tune", .scenario = member->scenario, .seeds = "all", .is_quiet = true};
+	if (member->variant[0] != '\0')
+		options->variant = member->variant;
+	if (suite->set_count > OPTION_SETS_MAX)
+		return refuse(&call->refusal, -EINVAL, "too many --set", 0, 0, 0);
+	for (uint32_t i = 0; i < suite->set_count; i++)
+		options->sets[options->set_count++] = suite->sets[i];
+	int rc = call_read(call);
+	member->place = call->variant;
+	if (rc == 0 && call->scenario.variant_count > 0 && member->place == 0)
+		return refuse(&call->refusal, -EINVAL,
+			      "this scenario has variants; name one: SCENARIO@VARIANT", 0, 0, 0);
+	if (rc == 0)
+		rc = call_read_point(call, member->place, NULL, 0, true);
+	member->seed = call->scenario.seed;
+	member->hash = call->text_hash;
+	return rc < 0 ? rc : measure(member);
+}
+
+int tune_pool_open(struct tune_pool **ret, const struct tune_suite *suite, struct refusal *refusal)
+{
+	struct tune_pool *pool = calloc(1, sizeof(*pool));
+	*ret = pool;
+	if (pool != NULL)
+		pool->members = calloc(suite->count, sizeof(*pool->members));
+	if (pool == NULL || pool->members == NULL)
+		return refuse(refusal, -ENODEV, "the system gives no memory for a suite", 0, 0, 0);
+	signals_catch();
+	pool->jobs = suite->jobs;
+	for (uint32_t i = 0; i < suite->count; i++) {
+		pool->count = i + 1;
+		int rc = open_member(&pool->members[i], suite, suite->scenarios[i]);
+		if (rc < 0 && pool->members[i].call != NULL)
+			*refusal = pool->members[i].call->refusal;
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+void tune_pool_free(struct tune_pool *pool)
+{
+	for (uint32_t i = 0; pool != NULL && i < pool->count; i++) {
+		struct call *call = pool->members[i].call;
+		if (call == NULL)
+			continue;
+		stage_free(&call->stage);
+		workload_free(&call->workload);
+		several_free(call);
+		free(call);
+	}
+	if (pool != NULL)
+		free(pool->members);
+	free(pool);
+}
+
+const struct tune_fabric *tune_pool_fabric(const struct tune_pool *pool, uint32_t index)
+{
+	return &pool->members[index].fabric;
+}
+
+uint64_t tune_pool_seed(const struct tune_pool *pool, uint32_t index)
+{
+	return pool->members[index].seed;
+}
+
+const char *tune_pool_name(const struct tune_pool *pool, uint32_t index)
+{
+	return pool->members[index].call->scenario.name;
+}
+
+uint64_t tune_pool_hash(const struct tune_pool *pool, uint32_t index)
+{
+	return pool->members[index].hash;
+}
+
+bool tune_pool_has_collective(const struct tune_pool *pool, uint32_t index)
+{
+	return pool->members[index].has_collective;
+}
+
+// ---------------------------------------------------------------- one run
+
+struct words {
+	char text[TUNE_KNOBS_MAX + 1][TUNE_VALUE_BYTES];
+	const char *list[TUNE_KNOBS_MAX + 1];
+	uint32_t count;
+};
+
+static void words_of(struct words *ret, const struct tune_space *space, const double *at,
+		     const struct tune_fabric *fabric)
+{
+	ret->count = 0;
+	for (uint32_t i = 0; at != NULL && i < space->count; i++)
+		if (tune_space_set(space, at, i, fabric, ret->text[ret->count]))
+			ret->count++;
+	for (uint32_t i = 0; i <= ret->count; i++)
+		ret->list[i] = ret->text[i];
+}
+
+static int read_request(const struct tune_pool *pool, const struct tune_request *request)
+{
+	static struct words words;
+	struct member *member = &pool->members[request->scenario];
+	words_of(&words, pool->space, request->at, &member->fabric);
+	snprintf(words.text[words.count], TUNE_VALUE_BYTES, "seed=%" PRIu64, request->seed);
+	return call_read_point(member->call, member->place, words.list, words.count + 1, true);
+}
+
+// jobs_work_fn. A setting that the scenario refuses is a run that came to nothing: the reason is
+// its end.
+static int work(void *context, uint32_t index, struct study_run *ret)
+{
+	struct tune_pool *pool = context;
+	struct call *call = pool->members[pool->requests[index].scenario].call;
+	struct run run;
+	int rc = read_request(pool, &pool->requests[index]);
+	if (rc == 0)
+		rc = call_build(call);
+	if (rc < 0) {
+		*ret = (struct study_run){.dead = EXIT_BAD_INPUT};
+		for (uint32_t i = 0; i < STUDY_FIGURES_MAX; i++)
+			ret->figures[i] = NAN;
+		snprintf(ret->end, sizeof(ret->end), "refused: %.140s", call->refusal.text);
+		return 0;
+	}
+	call_run(call, &run);
+	struct report_input input = call_report(call, &run);
+	report_study_measure(ret, &input);
+	ret->is_interrupted = run.end == RUN_INTERRUPTED;
+	return 0;
+}
+
+// jobs_take_fn.
+static void take(void *context, uint32_t index, const struct study_run *run)
+{
+	struct tune_pool *pool = context;
+	if (run->is_interrupted || pool->taken < 0)
+		return;
+	pool->taken = pool->take(pool->take_context, index, run);
+}
+
+int tune_pool_runs(void *context, const struct tune_request *requests, uint32_t count,
+		   tune_take_fn *taker, void *take_context, struct refusal *refusal)
+{
+	struct tune_pool *pool = context;
+	pool->requests = requests;
+	pool->take = taker;
+	pool->take_context = take_context;
+	pool->taken = 0;
+	int status = jobs_run(count, pool->jobs, work, take, pool);
+	if (call_is_stopped())
+		return refuse(refusal, -EINTR,
+			      "interrupted; what was run is kept: weft tune resume", 0, 0, 0);
+	if (pool->taken < 0)
+		return pool->taken;
+	return status == 0
+		? 0
+		: refuse(refusal, -EAGAIN, "the system starts no process for a run", 0, 0, 0);
+}
+
+// ---------------------------------------------------------------- ends of ranges
+
+static int check_end(struct tune_pool *pool, const struct tune_space *space, uint32_t scenario,
+		     const double *at, struct refusal *refusal)
+{
+	const struct tune_request request = {scenario, at, pool->members[scenario].seed};
+	struct call *call = pool->members[scenario].call;
+	char name[TUNE_NAME_BYTES];
+	pool->space = space;
+	int rc = read_request(pool, &request);
+	if (rc == 0)
+		rc = call_build(call);
+	stage_free(&call->stage);
+	if (rc == 0)
+		return 0;
+	*refusal = call->refusal;
+	tune_space_name(space, at, name);
+	snprintf(refusal->file, sizeof(refusal->file), "%.100s with %.140s",
+		 tune_pool_name(pool, scenario), name);
+	refusal->line = refusal->column = 0;
+	return rc;
+}
+
+int tune_pool_check(struct tune_pool *pool, const struct tune_space *space, struct refusal *refusal)
+{
+	int rc = 0;
+	for (uint32_t i = 0; i < pool->count; i++)
+		for (uint32_t end = 0; rc == 0 && end < 2 * space->count; end++) {
+			double at[TUNE_KNOBS_MAX];
+			for (uint32_t j = 0; j < space->count; j++)
+				at[j] = j == end / 2 ? end % 2 : 0.5;
+			rc = check_end(pool, space, i, at, refusal);
+		}
+	return rc;
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <weft/tune/aim.h>
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FAILED_VIOLATION 1e6 // further from good than any run that ends
+
+static int refuse_word(struct refusal *refusal, const char *text, const char *reason)
+{
+	snprintf(refusal->file, sizeof(refusal->file), "%.200s", text);
+	snprintf(refusal->text, sizeof(refusal->text), "%s", reason);
+	return -EINVAL;
+}
+
+static int find_figure(uint32_t *ret, const char *text, const char *name, struct refusal *refusal)
+{
+	size_t used;
+	for (uint32_t i = 0; i < report_study_figures(); i++)
+		if (strcmp(report_study_figure_name(i), name) == 0) {
+			*ret = i;
+			return 0;
+		}
+	snprintf(refusal->file, sizeof(refusal->file), "%.200s", text);
+	used = (size_t)snprintf(refusal->text, sizeof(refusal->text),
+				"there is no figure `%.60s`; there are:", name);
+	for (uint32_t i = 0; i < report_study_figures() && used < sizeof(refusal->text); i++)
+		used += (size_t)snprintf(refusal->text + used, sizeof(refusal->text) - used, " %s",
+					 report_study_figure_name(i));
+	return -EINVAL;
+}
+
+int tune_aim_goal(struct tune_aim *aim, const char *text, struct refusal *refusal)
+{
+	char name[64], *weight, *end;
+	struct tune_goal goal = {.weight = 1};
+	if (aim->goal_count == TUNE_GOALS_MAX || strlen(text) >= sizeof(name))
+		return refuse_word(refusal, text, "too many goals, or too long a one");
+	strcpy(name, text);
+	weight = strchr(name, ':');
+	if (weight != NULL) {
+		*weight++ = '\0';
+		goal.weight = strtod(weight, &end);
+		if (*end != '\0' || !(goal.weight > 0 && goal.weight <= 1000))
+			return refuse_word(refusal, text,
+					   "a weight is a number above 0, up to 1000");
+	}
+	int rc = find_figure(&goal.figure, text, name, refusal);
+	if (rc == 0)
+		aim->goals[aim->goal_count++] = goal;
+	return rc;
+}
+
+// ---------------------------------------------------------------- constraints
+
+// Units of bounds: figures are in seconds, bytes, bits per second, shares and counts.
+static const struct {
+	const char *suffix, *of; // end of the figure's name; NULL: of any
+	double factor;
+} bounds[] = {
+	{"x", NULL, 1},
+	{"ps", "_s", 1e-12},
+	{"ns", "_s", 1e-9},
+	{"us", "_s", 1e-6},
+	{"ms", "_s", 1e-3},
+	{"s", "_s", 1},
+	{"B", "bytes_max", 1},
+	{"kB", "bytes_max", 1e3},
+	{"MB", "bytes_max", 1e6},
+	{"KiB", "bytes_max", 1024},
+	{"MiB", "bytes_max", 1048576},
+	{"b/s", "_bps", 1},
+	{"Mb/s", "_bps", 1e6},
+	{"Gb/s", "_bps", 1e9},
+	{"%", "_share", 1e-2},
+};
+
+static bool ends_with(const char *name, const char *end)
+{
+	size_t length = strlen(name), of_end = strlen(end);
+	return length >= of_end && strcmp(name + length - of_end, end) == 0;
+}
+
+static int read_bound(struct tune_limit *limit, const char *text, const char *word,
+		      struct refusal *refusal)
+{
+	char *end;
+	const char *figure = report_study_figure_name(limit->figure);
+	bool is_number = strspn(word, "0123456789.") > 0;
+	bool has_unit = ends_with(figure, "_s") || ends_with(figure, "_bps") ||
+		ends_with(figure, "bytes_max");
+	limit->bound = strtod(word, &end);
+	if (is_number && *end == '\0' && (!has_unit || limit->bound == 0))
+		return 0;
+	for (size_t i = 0; is_number && i < sizeof(bounds) / sizeof(*bounds); i++) {
+		if (strcmp(end, bounds[i].suffix) != 0 ||
+		    (bounds[i].of != NULL && !ends_with(figure, bounds[i].of)))
+			continue;
+		limit->bound *= bounds[i].factor;
+		limit->is_ratio = bounds[i].of == NULL;
+		return 0;
+	}
+	return refuse_word(
+		refusal, text,
+		"a bound is a number with the unit of the figure (ns, us, ms, s; B, kB, MB; "
+		"Mb/s, Gb/s; %), or with x, times the default's");
+}
+
+int tune_aim_limit(struct tune_aim *aim, const char *text, struct refusal *refusal)
+{
+	struct tune_limit limit = {0};
+	char name[sizeof(limit.text)];
+	if (aim->limit_count == TUNE_LIMITS_MAX || strlen(text) >= sizeof(name))
+		return refuse_word(refusal, text, "too many constraints, or too long a one");
+	strcpy(name, text);
+	strcpy(limit.text, text);
+	char *relation = strpbrk(name, "<>");
+	if (relation == NULL || relation[1] != '=')
+		return refuse_word(refusal, text, "a constraint is FIGURE<=BOUND or FIGURE>=BOUND");
+	limit.is_least = *relation == '>';
+	*relation = '\0';
+	int rc = find_figure(&limit.figure, text, name, refusal);
+	if (rc == 0)
+		rc = read_bound(&limit, text, relation + 2, refusal);
+	if (rc == 0)
+		aim->limits[aim->limit_count++] = limit;
+	return rc;
+}
+
+// ---------------------------------------------------------------- judging
+
+static uint32_t timeouts(void)
+{
+	uint32_t i = 0;
+	while (strcmp(report_study_figure_name(i), "rtx_timeout") != 0)
+		i++;
+	return i;
+}
+
+static double cost_of(const struct tune_aim *aim, const struct study_run *run,
+		      const struct study_run *of_default)
+{
+	double sum = 0, weights = 0;
+	for (uint32_t i = 0; i < aim->goal_count; i++) {
+		const struct tune_goal *goal = &aim->goals[i];
+		double ratio = run->figures[goal->figure] / of_default->figures[goal->figure];
+		sum += goal->weight *
+			(report_study_figure_is_gain(goal->figure) ? -log(ratio) : log(ratio));
+		weights += goal->weight;
+	}
+	return isfinite(sum) ? sum / weights : NAN;
+}
+
+static void breach(struct tune_judged *ret, double violation, uint32_t which)
+{
+	if (violation <= ret->violation)
+		return;
+	ret->violation = violation;
+	ret->breach = which;
+}
+
+static void hold(const struct tune_limit *limit, uint32_t index, const struct study_run *run,
+		 const struct study_run *of_default, struct tune_judged *ret)
+{
+	double bound = limit->bound, value = run->figures[limit->figure];
+	if (limit->is_ratio)
+		bound *= of_default->figures[limit->figure];
+	double over = limit->is_least ? bound - value : value - bound;
+	if (isnan(over))
+		breach(ret, FAILED_VIOLATION, index);
+	else
+		breach(ret, over / (bound > 0 ? bound : 1), index);
+}
+
+void tune_aim_judge(const struct tune_aim *aim, const struct study_run *run,
+		    const struct study_run *of_default, struct tune_judged *ret)
+{
+	*ret = (struct tune_judged){.cost = NAN, .breach = TUNE_BREACH_NONE};
+	if (run->dead != 0 || !run->is_complete || run->is_imprecise) {
+		breach(ret, FAILED_VIOLATION, TUNE_BREACH_END);
+		return;
+	}
+	ret->cost = cost_of(aim, run, of_default);
+	if (isnan(ret->cost))
+		breach(ret, FAILED_VIOLATION, TUNE_BREACH_END);
+	if (!aim->may_time_out)
+		breach(ret, run->figures[timeouts()] > 0 ? 1 : 0, TUNE_BREACH_TIMEOUT);
+	for (uint32_t i = 0; i < aim->limit_count; i++)
+		hold(&aim->limits[i], i, run, of_default, ret);
+}
+
+int tune_aim_check(const struct tune_aim *aim, const struct study_run *of_default,
+		   struct refusal *refusal)
+{
+	if (of_default->dead != 0 || !of_default->is_complete) {
+		snprintf(refusal->text, sizeof(refusal->text),
+			 "the run of the default did not come to its end: %s", of_default->end);
+		return -EINVAL;
+	}
+	for (uint32_t i = 0; i < aim->goal_count; i++) {
+		double value = of_default->figures[aim->goals[i].figure];
+		if (isfinite(value) && value > 0)
+			continue;
+		snprintf(refusal->text, sizeof(refusal->text),
+			 "%s cannot be an aim: the run of the default has %s",
+			 report_study_figure_name(aim->goals[i].figure),
+			 isfinite(value) ? "0 of it" : "no such figure");
+		return -EINVAL;
+	}
+	for (uint32_t i = 0; i < aim->limit_count; i++) {
+		if (!isnan(of_default->figures[aim->limits[i].figure]))
+			continue;
+		snprintf(refusal->text, sizeof(refusal->text),
+			 "%s cannot be held: the run of the default has no such figure",
+			 aim->limits[i].text);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int larger_first(const void *a, const void *b)
+{
+	double first = *(const double *)a, second = *(const double *)b;
+	return (first < second) - (first > second);
+}
+
+double tune_aim_over(const struct tune_aim *aim, const double *costs, uint32_t count)
+{
+	double sorted[64], sum = 0;
+	uint32_t taken = aim->over == TUNE_OVER_MEAN ? count
+		: aim->over == TUNE_OVER_WORST	     ? 1
+						     : (count + 3) / 4;
+	memcpy(sorted, costs, count * sizeof(*costs));
+	for (uint32_t i = 0; i < count; i++)
+		if (isnan(costs[i]))
+			return NAN;
+	qsort(sorted, count, sizeof(*sorted), larger_first);
+	for (uint32_t i = 0; i < taken; i++)
+		sum += sorted[i];
+	return sum / taken;
+}
+
+const char *tune_aim_breach(const struct tune_aim *aim, uint32_t which)
+{
+	switch (which) {
+	case TUNE_BREACH_NONE:
+		return "none";
+	case TUNE_BREACH_END:
+		return "completion: a run did not come to its end";
+	case TUNE_BREACH_TIMEOUT:
+		return "no timeouts: rtx_timeout<=0";
+	default:
+		return aim->limits[which].text;
+	}
+}

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+// Candidates meet blocks: one seed, in every scenario of the suite, the same for all of them. What
+// the store has is not run again.
+
+#include "inside.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <weft/core/check.h>
+
+#define DEFAULT_NAME "default"
+#define BROKEN_VALUE 10 // above any cost: a factor of e^10
+
+// The runs of one batch.
+struct batch {
+	struct tune *tune;
+	uint32_t count, missing;
+	struct tune_request *requests; // [count]
+	const char **settings;	       // [count]
+	struct study_run *runs;	       // [count]
+	struct tune_request *asked;    // [missing]
+	uint32_t *places;	       // [missing] in the others
+};
+
+static void batch_free(struct batch *batch)
+{
+	free(batch->requests);
+	free(batch->settings);
+	free(batch->runs);
+	free(batch->asked);
+	free(batch->places);
+}
+
+static int batch_create(struct batch *ret, struct tune *tune, uint32_t room)
+{
+	*ret = (struct batch){
+		.tune = tune,
+		.requests = calloc(room, sizeof(*ret->requests)),
+		.settings = calloc(room, sizeof(*ret->settings)),
+		.runs = calloc(room, sizeof(*ret->runs)),
+		.asked = calloc(room, sizeof(*ret->asked)),
+		.places = calloc(room, sizeof(*ret->places)),
+	};
+	if (ret->requests != NULL && ret->settings != NULL && ret->runs != NULL &&
+	    ret->asked != NULL && ret->places != NULL)
+		return 0;
+	batch_free(ret);
+	return refuse(tune->refusal, -ENODEV, "the system gives no memory for % runs", room, 0, 0);
+}
+
+static struct tune_run_key key_of(const struct batch *batch, uint32_t index)
+{
+	const struct tune_request *request = &batch->requests[index];
+	return (struct tune_run_key){batch->tune->plan.scenarios[request->scenario],
+				     batch->settings[index], request->seed};
+}
+
+// tune_take_fn.
+static int take(void *context, uint32_t index, const struct study_run *run)
+{
+	struct batch *batch = context;
+	struct tune *tune = batch->tune;
+	uint32_t place = batch->places[index];
+	struct tune_run_key key = key_of(batch, place);
+	batch->runs[place] = *run;
+	tune->result.runs_made++;
+	return tune->plan.store == NULL
+		? 0
+		: tune_store_put(tune->plan.store, &key, run, tune->refusal);
+}
+
+// Fills in what is there, and makes the rest.
+static int batch_run(struct batch *batch)
+{
+	struct tune *tune = batch->tune;
+	const struct tune_plan *plan = &tune->plan;
+	for (uint32_t i = 0; i < batch->count; i++) {
+		struct tune_run_key key = key_of(batch, i);
+		int found = plan->store == NULL
+			? 0
+			: tune_store_find(plan->store, &key, &batch->runs[i], tune->refusal);
+		if (found < 0)
+			return found;
+		if (found == 1)
+			continue;
+		batch->asked[batch->missing] = batch->requests[i];
+		batch->places[batch->missing++] = i;
+	}
+	if (plan->progress != NULL)
+		plan->progress(plan->progress_context, tune->result.runs, plan->budget);
+	tune->result.runs += batch->count;
+	int rc = batch->missing == 0 ? 0
+				     : plan->runs(plan->runs_context, batch->asked, batch->missing,
+						  take, batch, tune->refusal);
+	for (uint32_t i = 0; rc == 0 && i < batch->count; i++)
+		tune->result.cpu_s += batch->runs[i].cpu_s;
+	return rc;
+}
+
+static uint64_t seed_of(const struct tune *tune, bool is_fresh, uint32_t block)
+{
+	return tune->plan.seed + (is_fresh ? TUNE_FRESH_FROM : 0) + block;
+}
+
+static void ask_block(struct batch *batch, const struct tune_candidate *candidate, bool is_fresh,
+		      uint32_t block)
+{
+	for (uint32_t i = 0; i < batch->tune->plan.scenario_count; i++) {
+		batch->settings[batch->count] = candidate == NULL ? DEFAULT_NAME : candidate->name;
+		batch->requests[batch->count++] = (struct tune_request){
+			.scenario = i,
+			.at = candidate == NULL ? NULL : candidate->at,
+			.seed = seed_of(batch->tune, is_fresh, block),
+		};
+	}
+}
+
+// ---------------------------------------------------------------- the default
+
+int tune_meet_default(struct tune *tune, bool is_fresh, uint32_t blocks)
+{
+	const struct tune_plan *plan = &tune->plan;
+	uint32_t have = tune->default_blocks[is_fresh];
+	struct batch batch;
+	if (have >= blocks)
+		return 0;
+	check(blocks <= TUNE_BLOCKS_MAX);
+	int rc = batch_create(&batch, tune, (blocks - have) * plan->scenario_count);
+	if (rc < 0)
+		return rc;
+	for (uint32_t block = have; block < blocks; block++)
+		ask_block(&batch, NULL, is_fresh, block);
+	rc = batch_run(&batch);
+	for (uint32_t i = 0; rc == 0 && i < batch.count; i++) {
+		uint32_t scenario = batch.requests[i].scenario;
+		rc = tune_aim_check(&plan->aim, &batch.runs[i], tune->refusal);
+		tune->defaults[is_fresh][scenario * TUNE_BLOCKS_MAX + have +
+					 i / plan->scenario_count] = batch.runs[i];
+	}
+	if (rc == 0)
+		tune->default_blocks[is_fresh] = blocks;
+	batch_free(&batch);
+	return rc;
+}
+
+// ---------------------------------------------------------------- candidates
+
+// One block of a candidate: its runs in all scenarios.
+static void take_block(struct tune *tune, struct tune_series *series, bool is_fresh,
+		       const struct study_run *runs)
+{
+	double costs[TUNE_SCENARIOS_MAX];
+	uint32_t block = series->count++;
+	series->violation[block] = 0;
+	series->breach[block] = TUNE_BREACH_NONE;
+	for (uint32_t i = 0; i < tune->plan.scenario_count; i++) {
+		struct tune_judged judged;
+		tune_aim_judge(&tune->plan.aim, &runs[i],
+			       &tune->defaults[is_fresh][i * TUNE_BLOCKS_MAX + block], &judged);
+		costs[i] = judged.cost;
+		if (judged.violation > series->violation[block]) {
+			series->violation[block] = judged.violation;
+			series->breach[block] = judged.breach;
+		}
+	}
+	series->cost[block] = tune_aim_over(&tune->plan.aim, costs, tune->plan.scenario_count);
+}
+
+static struct tune_series *series_of(struct tune_candidate *candidate, bool is_fresh)
+{
+	return is_fresh ? &candidate->fresh : &candidate->met;
+}
+
+int tune_meet(struct tune *tune, struct tune_candidate *const *candidates, uint32_t count,
+	      bool is_fresh, uint32_t blocks)
+{
+	struct batch batch;
+	uint32_t scenarios = tune->plan.scenario_count, at = 0;
+	int rc = tune_meet_default(tune, is_fresh, blocks);
+	if (rc == 0 && count > 0)
+		rc = batch_create(&batch, tune, count * blocks * scenarios);
+	if (rc < 0 || count == 0)
+		return rc;
+	for (uint32_t i = 0; i < count; i++)
+		for (uint32_t block = series_of(candidates[i], is_fresh)->count; block < blocks;
+		     block++)
+			ask_block(&batch, candidates[i], is_fresh, block);
+	rc = batch_run(&batch);
+	for (uint32_t i = 0; rc == 0 && i < count; i++) {
+		struct tune_series *series = series_of(candidates[i], is_fresh);
+		for (; series->count < blocks; at += scenarios)
+			take_block(tune, series, is_fresh, &batch.runs[at]);
+	}
+	batch_free(&batch);
+	return rc;
+}
+
+static uint64_t hash_of(const char *name)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325); // FNV-1a
+	for (; *name != '\0'; name++)
+		hash = (hash ^ (uint8_t)*name) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+static bool make_room(struct tune *tune)
+{
+	uint32_t room = tune->room == 0 ? 256 : 2 * tune->room;
+	if (tune->result.different < tune->room)
+		return true;
+	void *candidates = realloc(tune->result.candidates,
+				   room * sizeof(*tune->result.candidates));
+	if (candidates != NULL)
+		tune->result.candidates = candidates;
+	void *hashes = realloc(tune->hashes, room * sizeof(*tune->hashes));
+	if (hashes != NULL)
+		tune->hashes = hashes;
+	if (candidates == NULL || hashes == NULL)
+		return false;
+	tune->room = room;
+	return true;
+}
+
+struct tune_candidate *tune_propose(struct tune *tune, const double *at, bool *ret_new)
+{
+	struct tune_result *result = &tune->result;
+	char name[TUNE_NAME_BYTES];
+	tune_space_name(&tune->plan.space, at, name);
+	uint64_t hash = hash_of(name);
+	result->candidate_count++;
+	*ret_new = false;
+	for (uint32_t i = 0; i < result->different; i++)
+		if (tune->hashes[i] == hash && strcmp(result->candidates[i]->name, name) == 0)
+			return result->candidates[i];
+	struct tune_candidate *candidate = make_room(tune) ? calloc(1, sizeof(*candidate)) : NULL;
+	if (candidate == NULL)
+		return NULL;
+	*ret_new = true;
+	memcpy(candidate->at, at, tune->plan.space.count * sizeof(*at));
+	memcpy(candidate->name, name, sizeof(name));
+	candidate->number = result->different;
+	tune->hashes[result->different] = hash;
+	result->candidates[result->different++] = candidate;
+	return candidate;
+}
+
+// ---------------------------------------------------------------- what blocks come to
+
+double tune_value(const struct tune_series *series)
+{
+	double cost = 0, violation = 0;
+	for (uint32_t i = 0; i < series->count; i++) {
+		cost += isnan(series->cost[i]) ? 0 : series->cost[i];
+		violation += series->violation[i];
+	}
+	if (series->count == 0)
+		return INFINITY;
+	return violation > 0 ? BROKEN_VALUE + log1p(violation / series->count)
+			     : cost / series->count;
+}
+
+int tune_by_value(const void *a, const void *b)
+{
+	const struct tune_candidate *first = *(struct tune_candidate *const *)a;
+	const struct tune_candidate *second = *(struct tune_candidate *const *)b;
+	double of_first = tune_value(&first->met), of_second = tune_value(&second->met);
+	if (of_first != of_second)
+		return (of_first > of_second) - (of_first < of_second);
+	return (first->number > second->number) - (first->number < second->number);
+}
+
+void tune_standing_of(struct tune_standing *ret, const struct tune_series *series,
+		      double confidence)
+{
+	struct spread_figures spread;
+	double worst = 0;
+	spread_of(&spread, series->cost, series->count);
+	*ret = (struct tune_standing){.count = series->count,
+				      .breach = TUNE_BREACH_NONE,
+				      .ratio = NAN,
+				      .low = NAN,
+				      .high = NAN};
+	for (uint32_t i = 0; i < series->count; i++) {
+		ret->failed += isnan(series->cost[i]);
+		ret->violation += series->violation[i] / series->count;
+		if (series->violation[i] > worst) {
+			worst = series->violation[i];
+			ret->breach = series->breach[i];
+		}
+	}
+	if (spread.count > 0)
+		ret->ratio = exp(spread.mean);
+	if (spread.count < 2)
+		return;
+	double half = student_bound(1 - confidence, spread.count - 1) * spread.sd /
+		sqrt(spread.count);
+	ret->low = exp(spread.mean - half);
+	ret->high = exp(spread.mean + half);
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// A study's inside, for the files of this room.
+//
+//   space.c  knobs and points      block.c    candidates meet blocks of runs
+//   aim.c    figures to costs      search.c   engines that propose points
+//   store.c  rows in SQLite        race.c     the best over more seeds, the last five on fresh ones
+//   show.c, show_json.c            tune.c     all of it in order
+#pragma once
+
+#include <weft/study/report_spread.h>
+#include <weft/tune/search.h>
+#include <weft/tune/tune.h>
+
+#define TUNE_CONFIDENCE 0.95
+// Fresh seeds lie so far behind those of the search that no budget reaches them.
+#define TUNE_FRESH_FROM (UINT64_C(1) << 32)
+
+struct tune {
+	struct tune_plan plan;
+	struct tune_result result;
+	uint32_t room;		       // of result.candidates
+	uint64_t *hashes;	       // [room] of their names
+	struct study_run *defaults[2]; // met, fresh: [scenario * TUNE_BLOCKS_MAX + block]
+	uint32_t default_blocks[2];
+	struct refusal *refusal;
+};
+
+// Has each of these candidates meet blocks up to `blocks`, in the search's seeds or in fresh ones;
+// the default meets them, too. Counts the runs. -errno with the reason.
+int tune_meet(struct tune *tune, struct tune_candidate *const *candidates, uint32_t count,
+	      bool is_fresh, uint32_t blocks);
+
+// The default alone.
+int tune_meet_default(struct tune *tune, bool is_fresh, uint32_t blocks);
+
+// The candidate of that point: one that was proposed before, or a new one (*ret_new). NULL: no
+// memory.
+struct tune_candidate *tune_propose(struct tune *tune, const double *at, bool *ret_new);
+
+// What a search is told, and what candidates are ranked by: the cost where all constraints are met,
+// else a value above any of those.
+double tune_value(const struct tune_series *series);
+
+// qsort's order of struct tune_candidate *: by value in search and race, then by number.
+int tune_by_value(const void *a, const void *b);
+
+// Races the best of the search, then has the last ones meet fresh seeds. `runs` may be made in the
+// race.
+int tune_race(struct tune *tune, uint64_t runs);
+int tune_judge_finalists(struct tune *tune);

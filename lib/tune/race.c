@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// The race. Candidates meet one more block after the other, all of them the same; after each block
+// those that are worse than the leader beyond chance are dropped (Student's t of the paired
+// differences, Holm's correction for all that are compared). Nobody is dropped in the middle of a
+// block, nor before the least number of seeds.
+
+#include "inside.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RACERS_MAX 24
+
+struct racer {
+	struct tune_candidate *candidate;
+	double chance; // that it is as good as the leader, and only looks worse
+};
+
+// One-sided. Where the leader meets all constraints and this one does not, it is worse without a
+// test.
+static double chance_of(const struct tune_candidate *leader, const struct tune_candidate *other)
+{
+	double pairs[TUNE_BLOCKS_MAX];
+	struct spread_figures apart;
+	if (tune_value(&other->met) >= INFINITY)
+		return 0;
+	for (uint32_t i = 0; i < other->met.count; i++) {
+		if (other->met.violation[i] > 0 && leader->met.violation[i] == 0)
+			return 0;
+		pairs[i] = other->met.cost[i] - leader->met.cost[i];
+	}
+	spread_of(&apart, pairs, other->met.count);
+	if (apart.count < 2 || apart.mean <= 0)
+		return 1;
+	if (apart.sd == 0)
+		return 0;
+	return student_beyond(apart.mean / apart.sd * sqrt(apart.count), apart.count - 1) / 2;
+}
+
+static int least_chance_first(const void *a, const void *b)
+{
+	const struct racer *first = a, *second = b;
+	if (first->chance != second->chance)
+		return (first->chance > second->chance) - (first->chance < second->chance);
+	return (first->candidate->number > second->candidate->number) -
+		(first->candidate->number < second->candidate->number);
+}
+
+// Drops those that are beyond chance. Returns how many are left, the best first.
+static uint32_t drop(struct tune_candidate **alive, uint32_t count)
+{
+	struct racer racers[RACERS_MAX];
+	uint32_t left = 0;
+	qsort(alive, count, sizeof(*alive), tune_by_value);
+	for (uint32_t i = 1; i < count; i++)
+		racers[i - 1] = (struct racer){alive[i], chance_of(alive[0], alive[i])};
+	qsort(racers, count - 1, sizeof(*racers), least_chance_first);
+	for (uint32_t i = 0; i + 1 < count; i++) { // Holm: as long as each is beyond its share
+		if (racers[i].chance >= (1 - TUNE_CONFIDENCE) / (count - 1 - i))
+			break;
+		racers[i].candidate->is_dropped = true;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		if (!alive[i]->is_dropped)
+			alive[left++] = alive[i];
+	return left;
+}
+
+int tune_race(struct tune *tune, uint64_t runs)
+{
+	struct tune_result *result = &tune->result;
+	struct tune_candidate *alive[RACERS_MAX];
+	uint64_t first = result->runs, scenarios = tune->plan.scenario_count;
+	uint32_t block = tune->plan.search_seeds, least = tune->plan.race_seeds;
+	uint32_t count = result->different < RACERS_MAX ? result->different : RACERS_MAX;
+	while (count > TUNE_FINALISTS && least > block &&
+	       runs < count * (least - block) * scenarios)
+		count--; // all that start have to reach the first test
+	memcpy(alive, result->candidates, count * sizeof(*alive));
+	result->raced = count;
+	while (count > 1 && block < TUNE_BLOCKS_MAX &&
+	       result->runs - first + (count + 1) * scenarios <= runs) {
+		int rc = tune_meet(tune, alive, count, false, ++block);
+		if (rc < 0)
+			return rc;
+		if (block >= least)
+			count = drop(alive, count);
+	}
+	qsort(result->candidates, result->different, sizeof(*result->candidates), tune_by_value);
+	return 0;
+}
+
+// ---------------------------------------------------------------- fresh seeds
+
+static int by_fresh_value(const void *a, const void *b)
+{
+	const struct tune_candidate *first = *(struct tune_candidate *const *)a;
+	const struct tune_candidate *second = *(struct tune_candidate *const *)b;
+	double of_first = tune_value(&first->fresh), of_second = tune_value(&second->fresh);
+	if (of_first != of_second)
+		return (of_first > of_second) - (of_first < of_second);
+	return (first->number > second->number) - (first->number < second->number);
+}
+
+// Those that raced to the end, then the best of those that were dropped.
+static void pick(struct tune_result *result)
+{
+	for (int is_dropped = 0; is_dropped <= 1; is_dropped++)
+		for (uint32_t i = 0; i < result->raced && result->finalist_count < TUNE_FINALISTS;
+		     i++)
+			if (result->candidates[i]->is_dropped == is_dropped)
+				result->finalists[result->finalist_count++] = result->candidates[i];
+}
+
+int tune_judge_finalists(struct tune *tune)
+{
+	struct tune_result *result = &tune->result;
+	pick(result);
+	int rc = tune_meet(tune, result->finalists, result->finalist_count, true,
+			   tune->plan.fresh_seeds);
+	if (rc < 0)
+		return rc;
+	qsort(result->finalists, result->finalist_count, sizeof(*result->finalists),
+	      by_fresh_value);
+	// together they hold with that confidence, whichever is picked
+	for (uint32_t i = 0; i < result->finalist_count; i++)
+		tune_standing_of(&result->standings[i], &result->finalists[i]->fresh,
+				 1 - (1 - TUNE_CONFIDENCE) / result->finalist_count);
+	const struct tune_standing *best = &result->standings[0];
+	if (best->violation > 0)
+		result->verdict = TUNE_INFEASIBLE;
+	else if (best->high < 1)
+		result->verdict = TUNE_BETTER;
+	else
+		result->verdict = TUNE_NOT_BETTER;
+	if (result->verdict != TUNE_NOT_BETTER)
+		result->recommended = result->finalists[0];
+	return 0;
+}

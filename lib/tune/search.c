@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engines, and the yardstick among them.
+
+#include "engines.h"
+
+#include <string.h>
+
+#define BATCH 16
+
+static int random_run(const struct search *search)
+{
+	static double points[BATCH][TUNE_KNOBS_MAX];
+	double values[BATCH];
+	struct rng rng = rng_of(search->seed, RNG_TUNE, 0);
+	for (;;) {
+		for (uint32_t i = 0; i < BATCH; i++)
+			for (uint32_t j = 0; j < search->dimensions; j++)
+				points[i][j] = search_uniform(&rng);
+		int rc = search->attempt(search->context, points, BATCH, values);
+		if (rc != 0)
+			return rc < 0 ? rc : 0;
+	}
+}
+
+static const struct search_engine engines[] = {
+	{"random", "points drawn evenly: what any other engine has to beat", random_run},
+	{0},
+};
+
+const struct search_engine *search_engines(void)
+{
+	return engines;
+}
+
+const struct search_engine *search_engine(const char *name)
+{
+	const struct search_engine *engine = engines;
+	while (engine->name != NULL && strcmp(engine->name, name) != 0)
+		engine++;
+	return engine->name != NULL ? engine : NULL;
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a study came to, for people: first what to set, then what that rests on.
+
+#include "inside.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include <weft/result/number.h>
+
+// ---------------------------------------------------------------- head
+
+static void suite_line(FILE *to, const struct tune_plan *plan)
+{
+	for (uint32_t i = 0; i < plan->scenario_count; i++)
+		fprintf(to, "%s%s", i > 0 ? ", " : "", plan->scenarios[i]);
+}
+
+static void aim_line(FILE *to, const struct tune_aim *aim)
+{
+	fprintf(to, "aim: ");
+	for (uint32_t i = 0; i < aim->goal_count; i++) {
+		fprintf(to, "%s%s", i > 0 ? ", " : "",
+			report_study_figure_name(aim->goals[i].figure));
+		if (aim->goals[i].weight != 1)
+			fprintf(to, " (weight %g)", aim->goals[i].weight);
+	}
+	fprintf(to, ", as a ratio to the default with the same seed\nconstraints: completion%s",
+		aim->may_time_out ? "" : ", no timeouts");
+	for (uint32_t i = 0; i < aim->limit_count; i++)
+		fprintf(to, ", %s", aim->limits[i].text);
+	fputc('\n', to);
+}
+
+static void head(FILE *to, const struct tune_plan *plan, const struct tune_result *result)
+{
+	suite_line(to, plan);
+	fprintf(to, ": %u settings of %u knobs by %s on %u seed%s", result->different,
+		plan->space.count, plan->engine->name, result->is_random ? plan->search_seeds : 1,
+		result->is_random && plan->search_seeds > 1 ? "s" : "");
+	if (result->is_random && result->verdict != TUNE_CONSTANT)
+		fprintf(to, ", %u raced", result->raced);
+	if (result->finalist_count > 0)
+		fprintf(to, ", %u on %u fresh seeds", result->finalist_count, plan->fresh_seeds);
+	fprintf(to, "; %" PRIu64 " runs, %.1f s of CPU\n", result->runs, result->cpu_s);
+	aim_line(to, &plan->aim);
+	if (!result->is_random)
+		fprintf(to, "seeds change nothing here: no race was needed\n");
+	if (result->is_exhausted)
+		fprintf(to, "every setting of the space was tried\n");
+	if (result->candidate_count > result->different)
+		fprintf(to, "%u proposals were settings already met, and cost no run\n",
+			result->candidate_count - result->different);
+}
+
+// ---------------------------------------------------------------- settings
+
+static void ratio_text(const struct tune_standing *standing, char *ret, size_t bytes)
+{
+	if (isnan(standing->low))
+		snprintf(ret, bytes, "%.4f", standing->ratio);
+	else
+		snprintf(ret, bytes, "%.4f (%.4f to %.4f)", standing->ratio, standing->low,
+			 standing->high);
+}
+
+static void setting_line(FILE *to, const char *what, const struct tune_standing *standing,
+			 const char *name)
+{
+	char ratio[64];
+	ratio_text(standing, ratio, sizeof(ratio));
+	fprintf(to, "  %-13s %-26s %s\n", what, ratio, name);
+}
+
+static const struct tune_standing *fresh_of(const struct tune_result *result,
+					    const struct tune_candidate *candidate)
+{
+	for (uint32_t i = 0; i < result->finalist_count; i++)
+		if (result->finalists[i] == candidate)
+			return &result->standings[i];
+	return NULL;
+}
+
+// Best seen and recommended, and why they differ.
+static void both(FILE *to, const struct tune_plan *plan, const struct tune_result *result)
+{
+	static const struct tune_standing one = {.ratio = 1, .low = NAN};
+	const struct tune_candidate *seen = result->best_seen;
+	const struct tune_standing *fresh = fresh_of(result, seen);
+	struct tune_standing of_search;
+	struct tune_series first = seen->met;
+	first.count = first.count < plan->search_seeds ? first.count : plan->search_seeds;
+	tune_standing_of(&of_search, &first, TUNE_CONFIDENCE);
+	of_search.low = NAN; // the luckiest of many: an interval would promise too much
+	fprintf(to, "\n                ratio (95 %%)               setting\n");
+	if (result->recommended != NULL)
+		setting_line(to, "recommended", &result->standings[0], result->recommended->name);
+	else
+		setting_line(to, "recommended", &one, "the default");
+	setting_line(to, "best seen", &of_search, seen->name);
+	if (result->recommended == seen)
+		fprintf(to,
+			"  The best seen in the search is the recommended one: %.4f there on %u "
+			"seeds, "
+			"%.4f on fresh ones.\n",
+			of_search.ratio, first.count, fresh->ratio);
+	else if (fresh != NULL)
+		fprintf(to,
+			"  They differ: the best seen was the luckiest of %u on %u seeds; on fresh "
+			"seeds "
+			"it comes to %.4f.\n",
+			result->different, first.count, fresh->ratio);
+	else
+		fprintf(to,
+			"  They differ: the best seen was the luckiest of %u on %u seeds, and "
+			"%s.\n",
+			result->different, first.count,
+			seen->is_dropped ? "was dropped in the race"
+					 : "was not among the last five");
+}
+
+static void finalists(FILE *to, const struct tune_plan *plan, const struct tune_result *result)
+{
+	fprintf(to, "\nOn %u fresh seeds (intervals hold together)\n", plan->fresh_seeds);
+	for (uint32_t i = 0; i < result->finalist_count; i++) {
+		const struct tune_standing *standing = &result->standings[i];
+		char place[16];
+		snprintf(place, sizeof(place), "%u", i + 1);
+		setting_line(to, place, standing, result->finalists[i]->name);
+		if (standing->violation > 0)
+			fprintf(to, "                breaks %s, by %.3g of its bound on average\n",
+				tune_aim_breach(&plan->aim, standing->breach), standing->violation);
+	}
+}
+
+// ---------------------------------------------------------------- what to set
+
+static void knob_line(FILE *to, const struct tune_plan *plan, const double *at, uint32_t index)
+{
+	const struct tune_knob *knob = &plan->space.knobs[index];
+	char set[TUNE_VALUE_BYTES], range[256];
+	int end = tune_space_end(&plan->space, at, index);
+	tune_knob_text(knob, range, sizeof(range));
+	for (uint32_t i = 0; i < plan->scenario_count; i++) {
+		if (!tune_space_set(&plan->space, at, index, &plan->fabrics[i], set))
+			continue;
+		fprintf(to, "  %-36s", set);
+		if (knob->base != TUNE_PLAIN && plan->scenario_count > 1)
+			fprintf(to, " for %s", plan->scenarios[i]);
+		fprintf(to, " of %s%s\n", range,
+			end < 0		  ? "; AT ITS LOWER END: the best may lie beyond"
+				: end > 0 ? "; AT ITS UPPER END: the best may lie beyond"
+					  : "");
+		if (knob->base == TUNE_PLAIN)
+			break;
+	}
+}
+
+static void verdict(FILE *to, const struct tune_plan *plan, const struct tune_result *result)
+{
+	const struct tune_standing *best = &result->standings[0];
+	switch (result->verdict) {
+	case TUNE_BETTER:
+		fprintf(to, "\nSet (%.1f %% less than the default, at least %.1f %%)\n",
+			(1 - best->ratio) * 100, (1 - best->high) * 100);
+		for (uint32_t i = 0; i < plan->space.count; i++)
+			knob_line(to, plan, result->recommended->at, i);
+		break;
+	case TUNE_NOT_BETTER:
+		fprintf(to, "\nLeave the default: nothing beats it beyond chance\n");
+		break;
+	case TUNE_CONSTANT:
+		fprintf(to,
+			"\nNothing to tune: no setting of these knobs changes the aim in any "
+			"run\n");
+		break;
+	case TUNE_INFEASIBLE:
+		fprintf(to,
+			"\nNo setting meets all constraints; %s binds. The smallest breach is "
+			"listed "
+			"first.\n",
+			tune_aim_breach(&plan->aim, best->breach));
+		break;
+	}
+}
+
+void tune_show(FILE *to, const struct tune_plan *plan, const struct tune_result *result)
+{
+	head(to, plan, result);
+	if (result->finalist_count > 0) {
+		both(to, plan, result);
+		finalists(to, plan, result);
+	}
+	verdict(to, plan, result);
+}

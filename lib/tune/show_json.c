@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// A study as JSON: docs/howto/tune.md names the fields.
+
+#include "inside.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include <jansson.h>
+
+static json_t *number(double value)
+{
+	return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *settings_of(const struct tune_plan *plan, const double *at)
+{
+	json_t *list = json_array();
+	for (uint32_t i = 0; i < plan->scenario_count; i++) {
+		json_t *sets = json_array();
+		for (uint32_t j = 0; j < plan->space.count; j++) {
+			char set[TUNE_VALUE_BYTES];
+			if (tune_space_set(&plan->space, at, j, &plan->fabrics[i], set))
+				json_array_append_new(sets, json_string(set));
+		}
+		json_array_append_new(
+			list, json_pack("{s:s, s:o}", "scenario", plan->scenarios[i], "set", sets));
+	}
+	return list;
+}
+
+static json_t *standing_of(const struct tune_plan *plan, const struct tune_standing *standing)
+{
+	json_t *one = json_pack("{s:i, s:i, s:o, s:o, s:o, s:o}", "seeds", (int)standing->count,
+				"failed", (int)standing->failed, "ratio", number(standing->ratio),
+				"low", number(standing->low), "high", number(standing->high),
+				"violation", number(standing->violation));
+	if (standing->violation > 0)
+		json_object_set_new(one, "binding",
+				    json_string(tune_aim_breach(&plan->aim, standing->breach)));
+	return one;
+}
+
+static json_t *candidate_of(const struct tune_plan *plan, const struct tune_candidate *candidate)
+{
+	struct tune_standing standing;
+	tune_standing_of(&standing, &candidate->met, TUNE_CONFIDENCE);
+	json_t *one = json_pack("{s:s, s:i, s:b, s:o}", "setting", candidate->name, "number",
+				(int)candidate->number, "dropped", candidate->is_dropped, "search",
+				standing_of(plan, &standing));
+	return one;
+}
+
+static json_t *finalist_of(const struct tune_plan *plan, const struct tune_result *result,
+			   uint32_t index)
+{
+	json_t *one = candidate_of(plan, result->finalists[index]);
+	json_object_set_new(one, "fresh", standing_of(plan, &result->standings[index]));
+	json_object_set_new(one, "sets", settings_of(plan, result->finalists[index]->at));
+	return one;
+}
+
+static json_t *goals_of(const struct tune_plan *plan)
+{
+	json_t *list = json_array();
+	for (uint32_t i = 0; i < plan->aim.goal_count; i++)
+		json_array_append_new(
+			list, json_string(report_study_figure_name(plan->aim.goals[i].figure)));
+	return list;
+}
+
+int tune_show_json(FILE *to, const struct tune_plan *plan, const struct tune_result *result)
+{
+	static const char *const verdicts[] = {"better", "not better", "constant", "infeasible"};
+	json_t *finalists = json_array(), *candidates = json_array();
+	for (uint32_t i = 0; i < result->finalist_count; i++)
+		json_array_append_new(finalists, finalist_of(plan, result, i));
+	for (uint32_t i = 0; i < result->different; i++)
+		json_array_append_new(candidates, candidate_of(plan, result->candidates[i]));
+	json_t *all = json_pack(
+		"{s:s, s:o, s:s, s:I, s:i, s:i, s:i, s:b, s:b, s:s?, s:s?, s:o, s:o}", "verdict",
+		verdicts[result->verdict], "aim", goals_of(plan), "engine", plan->engine->name,
+		"runs", (json_int_t)result->runs, "proposed", (int)result->candidate_count,
+		"different", (int)result->different, "raced", (int)result->raced, "random",
+		result->is_random, "exhausted", result->is_exhausted, "recommended",
+		result->recommended != NULL ? result->recommended->name : NULL, "best_seen",
+		result->best_seen != NULL ? result->best_seen->name : NULL, "finalists", finalists,
+		"candidates", candidates);
+	int rc = all == NULL || json_dumpf(all, to, JSON_INDENT(2)) < 0 ? -EIO : 0;
+	fputc('\n', to);
+	json_decref(all);
+	return rc;
+}

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <weft/tune/space.h>
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <weft/core/check.h>
+#include <weft/scenario/scenario.h>
+
+#define LOG_FROM 8 // a range with ends so far apart is drawn on a log scale
+
+// ---------------------------------------------------------------- units
+
+// What a number may count in beside its key's unit.
+static const struct {
+	const char *suffix, *unit; // unit of the keys that it goes with
+} bases[] = {
+	[TUNE_PLAIN] = {"", ""},	  [TUNE_RTT] = {"rtt", "time"},
+	[TUNE_BDP] = {"bdp", "bytes"},	  [TUNE_MTU] = {"mtu", "bytes"},
+	[TUNE_LINE] = {"line", "rate"},	  [TUNE_A] = {"a", "share"},
+	[TUNE_MTU_A] = {"mtua", "bytes"},
+};
+#define BASE_COUNT (sizeof(bases) / sizeof(*bases))
+
+// Units that absolute values are written in, the largest first.
+static const struct {
+	const char *unit, *name;
+	double factor;
+} units[] = {
+	{"time", "ms", 1e9},   {"time", "us", 1e6},   {"time", "ns", 1e3}, {"time", "ps", 1},
+	{"bytes", "MB", 1e6},  {"bytes", "kB", 1e3},  {"bytes", "B", 1},   {"rate", "Gb/s", 1e9},
+	{"rate", "Mb/s", 1e6}, {"rate", "kb/s", 1e3}, {"rate", "b/s", 1},
+};
+
+static double base_of(enum tune_base base, const struct tune_fabric *fabric)
+{
+	double a = fabric->bdp_bytes / 150e3;
+	switch (base) {
+	case TUNE_RTT:
+		return fabric->rtt_ps;
+	case TUNE_BDP:
+		return fabric->bdp_bytes;
+	case TUNE_MTU:
+		return fabric->mtu_bytes;
+	case TUNE_LINE:
+		return fabric->line_bps;
+	case TUNE_A:
+		return a * 1e9;
+	case TUNE_MTU_A:
+		return a * fabric->mtu_bytes;
+	default:
+		return 1;
+	}
+}
+
+// To so many significant digits.
+static double rounded(double value, int digits)
+{
+	if (value == 0 || !isfinite(value))
+		return value;
+	double scale = pow(10, digits - 1 - floor(log10(fabs(value))));
+	return scale >= 1 ? round(value * scale) / scale
+			  : round(value / pow(10, -log10(scale))) * pow(10, -log10(scale));
+}
+
+// A value in ps, bytes, bits per second, parts per 10^9 or things, as a scenario has it.
+static void write_plain(const char *unit, double value, char *ret, size_t bytes)
+{
+	value = round(value);
+	if (strcmp(unit, "share") == 0) {
+		snprintf(ret, bytes, "%.9g", value / 1e9);
+		return;
+	}
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		if (strcmp(units[i].unit, unit) != 0)
+			continue;
+		if (fmod(value, units[i].factor) != 0 && units[i].factor > 1)
+			continue;
+		snprintf(ret, bytes, "%.0f%s", value / units[i].factor, units[i].name);
+		return;
+	}
+	snprintf(ret, bytes, "%.0f", value);
+}
+
+static const char *unit_of(const char *key)
+{
+	struct refusal none;
+	const struct scenario_key *found = scenario_key_of(key, &none);
+	check(found != NULL); // the space has keys that are there
+	return found->unit;
+}
+
+// ---------------------------------------------------------------- reading
+
+static int refuse_knob(struct refusal *refusal, const char *text, const char *reason,
+		       const char *word)
+{
+	snprintf(refusal->file, sizeof(refusal->file), "%.200s", text);
+	snprintf(refusal->text, sizeof(refusal->text), "%s%s%.100s%s", reason,
+		 word[0] != '\0' ? " `" : "", word, word[0] != '\0' ? "`" : "");
+	return -EINVAL;
+}
+
+// "0.25rtt": a number and a base. False when it is none; *ret_base stays TUNE_PLAIN without one.
+static bool read_ratio(const char *word, const struct scenario_key *key, enum tune_base *ret_base,
+		       double *ret)
+{
+	char *end;
+	if (strspn(word, "0123456789.") == 0)
+		return false;
+	*ret = strtod(word, &end);
+	for (size_t i = 1; i < BASE_COUNT; i++)
+		if (strcmp(end, bases[i].suffix) == 0 && strcmp(bases[i].unit, key->unit) == 0) {
+			*ret_base = (enum tune_base)i;
+			return true;
+		}
+	return false;
+}
+
+static int read_end(const char *text, const char *word, const struct scenario_key *key,
+		    enum tune_base *ret_base, double *ret, struct refusal *refusal)
+{
+	uint64_t value;
+	*ret_base = TUNE_PLAIN;
+	if (read_ratio(word, key, ret_base, ret))
+		return 0;
+	int rc = scenario_value_of(&value, key, word, refusal);
+	*ret = (double)value;
+	if (rc < 0)
+		snprintf(refusal->file, sizeof(refusal->file), "%.200s", text);
+	else if (value == UINT64_MAX)
+		return refuse_knob(refusal, text, "a range has numbers at its ends, not", word);
+	return rc;
+}
+
+static int take_scale(struct tune_knob *knob, const char *text, char *scale,
+		      struct refusal *refusal)
+{
+	bool is_far = knob->low > 0 && knob->high / knob->low >= LOG_FROM;
+	knob->scale = is_far && !knob->is_whole ? TUNE_LOG : TUNE_LINEAR;
+	if (scale == NULL)
+		return 0;
+	if (strcmp(scale, "log") != 0 && strcmp(scale, "linear") != 0)
+		return refuse_knob(refusal, text, "a scale is log or linear, not", scale);
+	knob->scale = strcmp(scale, "log") == 0 ? TUNE_LOG : TUNE_LINEAR;
+	if (knob->scale == TUNE_LOG && knob->low <= 0)
+		return refuse_knob(refusal, text, "a log scale needs a lower end above 0", "");
+	return 0;
+}
+
+static int read_range(struct tune_knob *knob, const char *text, char *value,
+		      const struct scenario_key *key, struct refusal *refusal)
+{
+	char *scale = strchr(value, ':'), *dots = strstr(value, "..");
+	enum tune_base other;
+	if (scale != NULL)
+		*scale++ = '\0';
+	if (key->words != NULL || strcmp(key->unit, "text") == 0 || strcmp(key->unit, "list") == 0)
+		return refuse_knob(refusal, text, "this key has words and no range:", key->path);
+	*dots = '\0';
+	int rc = read_end(text, value, key, &knob->base, &knob->low, refusal);
+	if (rc == 0)
+		rc = read_end(text, dots + 2, key, &other, &knob->high, refusal);
+	if (rc < 0)
+		return rc;
+	if (other != knob->base)
+		return refuse_knob(refusal, text, "both ends count in the same unit, not in",
+				   bases[other].suffix[0] != '\0' ? bases[other].suffix
+								  : bases[knob->base].suffix);
+	if (!(knob->high > knob->low))
+		return refuse_knob(refusal, text,
+				   "an empty range: the upper end is not above the lower", "");
+	knob->is_whole = strcmp(key->unit, "count") == 0;
+	return take_scale(knob, text, scale, refusal);
+}
+
+static int read_words(struct tune_knob *knob, const char *text, char *value,
+		      const struct scenario_key *key, struct refusal *refusal)
+{
+	char *rest;
+	knob->scale = TUNE_WORDS;
+	for (char *word = strtok_r(value, ",", &rest); word != NULL;
+	     word = strtok_r(NULL, ",", &rest)) {
+		uint64_t ignored;
+		if (strcmp(key->unit, "text") == 0 || strcmp(key->unit, "list") == 0)
+			return refuse_knob(refusal, text, "this key cannot be tuned:", key->path);
+		if (scenario_value_of(&ignored, key, word, refusal) < 0) {
+			snprintf(refusal->file, sizeof(refusal->file), "%.200s", text);
+			return -EINVAL;
+		}
+		if (knob->word_count == TUNE_WORDS_MAX || strlen(word) >= TUNE_WORD_BYTES)
+			return refuse_knob(refusal, text, "too many or too long words, at", word);
+		for (uint32_t i = 0; i < knob->word_count; i++)
+			if (strcmp(knob->words[i], word) == 0)
+				return refuse_knob(refusal, text, "given twice:", word);
+		strcpy(knob->words[knob->word_count++], word);
+	}
+	if (knob->word_count < 2)
+		return refuse_knob(refusal, text,
+				   "a knob wants LOW..HIGH, or two words or more with commas", "");
+	return 0;
+}
+
+int tune_space_add(struct tune_space *space, const char *text, struct refusal *refusal)
+{
+	char copy[TUNE_KEY_BYTES + TUNE_WORDS_MAX * TUNE_WORD_BYTES];
+	if (space->count == TUNE_KNOBS_MAX || strlen(text) >= sizeof(copy))
+		return refuse_knob(refusal, text, "too many knobs, or too long a one", "");
+	strcpy(copy, text);
+	char *value = strchr(copy, '=');
+	if (value == NULL)
+		return refuse_knob(refusal, text, "a knob is KEY=LOW..HIGH or KEY=WORD,WORD", "");
+	*value++ = '\0';
+	const struct scenario_key *key = scenario_key_of(copy, refusal);
+	if (key == NULL || strlen(key->path) >= TUNE_KEY_BYTES) {
+		snprintf(refusal->file, sizeof(refusal->file), "%.200s", text);
+		return -EINVAL;
+	}
+	struct tune_knob *knob = &space->knobs[space->count];
+	*knob = (struct tune_knob){.above = -1, .gate = -1};
+	strcpy(knob->key, key->path);
+	for (uint32_t i = 0; i < space->count; i++)
+		if (strcmp(space->knobs[i].key, knob->key) == 0)
+			return refuse_knob(refusal, text, "this knob is given twice:", knob->key);
+	int rc = strstr(value, "..") != NULL ? read_range(knob, text, value, key, refusal)
+					     : read_words(knob, text, value, key, refusal);
+	space->count += rc == 0;
+	return rc;
+}
+
+// ---------------------------------------------------------------- values
+
+static bool is_open(const struct tune_space *space, const double *at, uint32_t index)
+{
+	const struct tune_knob *knob = &space->knobs[index];
+	return knob->gate < 0 ||
+		tune_space_value(space, at, (uint32_t)knob->gate) == (double)knob->gate_word;
+}
+
+double tune_space_value(const struct tune_space *space, const double *at, uint32_t index)
+{
+	const struct tune_knob *knob = &space->knobs[index];
+	double u = fmin(fmax(at[index], 0), 1), low = knob->low, value;
+	if (!is_open(space, at, index))
+		return NAN;
+	if (knob->scale == TUNE_WORDS)
+		return fmin(floor(u * knob->word_count), knob->word_count - 1);
+	if (knob->above >= 0) { // a hundredth above, so that rounding keeps them apart
+		double other = tune_space_value(space, at, (uint32_t)knob->above);
+		low = isnan(other) ? low : fmin(fmax(low, other * 1.01), knob->high);
+	}
+	if (knob->is_whole && knob->scale == TUNE_LINEAR)
+		return fmin(low + floor(u * (knob->high - low + 1)), knob->high);
+	if (knob->scale == TUNE_LOG)
+		value = exp(log(low) + u * (log(knob->high) - log(low)));
+	else
+		value = low + u * (knob->high - low);
+	value = knob->is_whole ? round(value) : rounded(value, 3);
+	return fmin(fmax(value, low), knob->high);
+}
+
+static void value_text(const struct tune_space *space, uint32_t index, double value, char *ret,
+		       size_t bytes)
+{
+	const struct tune_knob *knob = &space->knobs[index];
+	if (knob->scale == TUNE_WORDS)
+		snprintf(ret, bytes, "%s", knob->words[(uint32_t)value]);
+	else if (knob->base != TUNE_PLAIN)
+		snprintf(ret, bytes, "%.4g%s", value, bases[knob->base].suffix);
+	else
+		write_plain(unit_of(knob->key), value, ret, bytes);
+}
+
+void tune_space_name(const struct tune_space *space, const double *at, char ret[TUNE_NAME_BYTES])
+{
+	size_t used = 0;
+	ret[0] = '\0';
+	for (uint32_t i = 0; i < space->count; i++) {
+		char text[TUNE_VALUE_BYTES];
+		double value = tune_space_value(space, at, i);
+		if (isnan(value))
+			continue;
+		value_text(space, i, value, text, sizeof(text));
+		used += (size_t)snprintf(ret + used, TUNE_NAME_BYTES - used, "%s%s=%.40s",
+					 used > 0 ? " " : "", space->knobs[i].key, text);
+		check(used < TUNE_NAME_BYTES);
+	}
+}
+
+bool tune_space_set(const struct tune_space *space, const double *at, uint32_t index,
+		    const struct tune_fabric *fabric, char ret[TUNE_VALUE_BYTES])
+{
+	const struct tune_knob *knob = &space->knobs[index];
+	double value = tune_space_value(space, at, index);
+	char text[TUNE_VALUE_BYTES - TUNE_KEY_BYTES];
+	if (isnan(value))
+		return false;
+	if (knob->scale == TUNE_WORDS)
+		snprintf(text, sizeof(text), "%s", knob->words[(uint32_t)value]);
+	else
+		write_plain(unit_of(knob->key),
+			    knob->base == TUNE_PLAIN
+				    ? value
+				    : rounded(value * base_of(knob->base, fabric), 4),
+			    text, sizeof(text));
+	snprintf(ret, TUNE_VALUE_BYTES, "%s=%s", knob->key, text);
+	return true;
+}
+
+int tune_space_end(const struct tune_space *space, const double *at, uint32_t index)
+{
+	const struct tune_knob *knob = &space->knobs[index];
+	double value = tune_space_value(space, at, index);
+	if (knob->scale == TUNE_WORDS || isnan(value))
+		return 0;
+	double part = knob->scale == TUNE_LOG
+		? (log(value) - log(knob->low)) / (log(knob->high) - log(knob->low))
+		: (value - knob->low) / (knob->high - knob->low);
+	return part <= 0.01 ? -1 : part >= 0.99 ? 1 : 0;
+}
+
+uint64_t tune_space_settings(const struct tune_space *space)
+{
+	uint64_t settings = 1;
+	for (uint32_t i = 0; i < space->count; i++) {
+		const struct tune_knob *knob = &space->knobs[i];
+		if (knob->scale != TUNE_WORDS && !knob->is_whole)
+			return UINT64_MAX;
+		uint64_t here = knob->scale == TUNE_WORDS ? knob->word_count
+							  : (uint64_t)(knob->high - knob->low) + 1;
+		if (settings > UINT64_MAX / here)
+			return UINT64_MAX;
+		settings *= here;
+	}
+	return settings;
+}
+
+void tune_knob_text(const struct tune_knob *knob, char *ret, size_t bytes)
+{
+	static const char *const scales[] = {[TUNE_LINEAR] = "linear", [TUNE_LOG] = "log"};
+	struct tune_space one = {.count = 1, .knobs = {*knob}};
+	char low[TUNE_VALUE_BYTES], high[TUNE_VALUE_BYTES];
+	size_t used = 0;
+	if (knob->scale == TUNE_WORDS) {
+		ret[0] = '\0';
+		for (uint32_t i = 0; i < knob->word_count && used < bytes; i++)
+			used += (size_t)snprintf(ret + used, bytes - used, "%s%s",
+						 i > 0 ? ", " : "", knob->words[i]);
+		return;
+	}
+	value_text(&one, 0, knob->low, low, sizeof(low));
+	value_text(&one, 0, knob->high, high, sizeof(high));
+	snprintf(ret, bytes, "%s to %s, %s", low, high, scales[knob->scale]);
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order of a study: the default, the search, the race, the last round. What each may cost is
+// fixed before it begins.
+
+#include "inside.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REPEATS_MAX 2000 // proposals in a row that are nothing new: the space is exhausted
+#define RACE_PART 4	 // one part in so many of what is left for the search is the race's
+
+struct attempt {
+	struct tune *tune;
+	uint64_t runs_max; // of the search
+	uint32_t repeats;
+};
+
+struct tune *tune_create(const struct tune_plan *plan)
+{
+	struct tune *tune = calloc(1, sizeof(*tune));
+	size_t blocks = (size_t)plan->scenario_count * TUNE_BLOCKS_MAX;
+	if (tune == NULL)
+		return NULL;
+	tune->plan = *plan;
+	tune->defaults[0] = calloc(blocks, sizeof(**tune->defaults));
+	tune->defaults[1] = calloc(blocks, sizeof(**tune->defaults));
+	if (tune->defaults[0] != NULL && tune->defaults[1] != NULL)
+		return tune;
+	tune_free(tune);
+	return NULL;
+}
+
+void tune_free(struct tune *tune)
+{
+	if (tune == NULL)
+		return;
+	for (uint32_t i = 0; i < tune->result.different; i++)
+		free(tune->result.candidates[i]);
+	free(tune->result.candidates);
+	free(tune->hashes);
+	free(tune->defaults[0]);
+	free(tune->defaults[1]);
+	free(tune);
+}
+
+const struct tune_result *tune_result(const struct tune *tune)
+{
+	return &tune->result;
+}
+
+static uint64_t runs_of_last_round(const struct tune_plan *plan)
+{
+	return (uint64_t)(TUNE_FINALISTS + 1) * plan->fresh_seeds * plan->scenario_count;
+}
+
+uint64_t tune_budget_min(const struct tune_plan *plan)
+{
+	uint64_t race = (uint64_t)(TUNE_FINALISTS + 1) * plan->race_seeds * plan->scenario_count;
+	return race + runs_of_last_round(plan);
+}
+
+// ---------------------------------------------------------------- search
+
+// search_try_fn: meets the new ones among these points, as far as the budget goes.
+static int attempt(void *context, const double (*points)[TUNE_KNOBS_MAX], uint32_t count,
+		   double *ret_values)
+{
+	struct attempt *attempt = context;
+	struct tune *tune = attempt->tune;
+	struct tune_result *result = &tune->result;
+	uint32_t seeds = tune->plan.search_seeds;
+	for (uint32_t i = 0; i < count; i++) {
+		bool is_new;
+		struct tune_candidate *candidate = tune_propose(tune, points[i], &is_new);
+		if (candidate == NULL)
+			return refuse(tune->refusal, -ENODEV,
+				      "the system gives no memory for candidates", 0, 0, 0);
+		attempt->repeats = is_new ? 0 : attempt->repeats + 1;
+	}
+	uint64_t each = (uint64_t)seeds * tune->plan.scenario_count;
+	struct tune_candidate **list = result->candidates;
+	uint32_t first = result->different;
+	while (first > 0 && list[first - 1]->met.count == 0)
+		first--;
+	uint64_t room = result->runs < attempt->runs_max ? (attempt->runs_max - result->runs) / each
+							 : 0;
+	bool is_last = room <= result->different - first;
+	while (result->different - first > room)
+		free(list[--result->different]);
+	int rc = tune_meet(tune, list + first, result->different - first, false, seeds);
+	if (rc < 0 || is_last)
+		return rc < 0 ? rc : 1;
+	for (uint32_t i = 0; i < count; i++) {
+		bool is_new;
+		ret_values[i] = tune_value(&tune_propose(tune, points[i], &is_new)->met);
+		result->candidate_count--;
+	}
+	result->is_exhausted = result->different == tune_space_settings(&tune->plan.space) ||
+		attempt->repeats >= REPEATS_MAX;
+	return result->is_exhausted ? 1 : 0;
+}
+
+static int search(struct tune *tune, uint64_t runs)
+{
+	struct tune_result *result = &tune->result;
+	struct attempt context = {.tune = tune, .runs_max = result->runs + runs};
+	const struct search search = {
+		.dimensions = tune->plan.space.count,
+		.seed = tune->plan.seed,
+		.attempt = attempt,
+		.context = &context,
+	};
+	int rc = tune->plan.engine->run(&search);
+	if (rc < 0)
+		return rc;
+	qsort(result->candidates, result->different, sizeof(*result->candidates), tune_by_value);
+	result->best_seen = result->candidates[0];
+	return 0;
+}
+
+// ---------------------------------------------------------------- what is known before and behind
+// it
+
+// Whether the default's figures differ from seed to seed.
+static bool is_random(const struct tune *tune)
+{
+	const struct tune_aim *aim = &tune->plan.aim;
+	for (uint32_t i = 0; i < tune->plan.scenario_count; i++) {
+		const struct study_run *runs = &tune->defaults[0][i * TUNE_BLOCKS_MAX];
+		for (uint32_t block = 1; block < tune->default_blocks[0]; block++) {
+			for (uint32_t j = 0; j < aim->goal_count; j++)
+				if (runs[block].figures[aim->goals[j].figure] !=
+				    runs[0].figures[aim->goals[j].figure])
+					return true;
+			for (uint32_t j = 0; j < aim->limit_count; j++)
+				if (runs[block].figures[aim->limits[j].figure] !=
+				    runs[0].figures[aim->limits[j].figure])
+					return true;
+		}
+	}
+	return false;
+}
+
+// Whether no candidate was other than the default in any run.
+static bool is_constant(const struct tune_result *result)
+{
+	for (uint32_t i = 0; i < result->different; i++)
+		for (uint32_t block = 0; block < result->candidates[i]->met.count; block++)
+			if (result->candidates[i]->met.cost[block] != 0 ||
+			    result->candidates[i]->met.violation[block] > 0)
+				return false;
+	return true;
+}
+
+int tune_run(struct tune *tune, struct refusal *refusal)
+{
+	struct tune_plan *plan = &tune->plan;
+	struct tune_result *result = &tune->result;
+	uint64_t last = runs_of_last_round(plan), least = tune_budget_min(plan);
+	tune->refusal = refusal;
+	if (plan->budget < least)
+		return refuse(refusal, -EINVAL,
+			      "a budget of % runs is too small; this plan needs %",
+			      (int64_t)plan->budget, (int64_t)least, 0);
+	int rc = tune_meet_default(tune, false, plan->race_seeds);
+	if (rc < 0)
+		return rc;
+	result->is_random = is_random(tune);
+	if (!result->is_random)
+		plan->search_seeds = 1;
+	uint64_t rest = plan->budget - last - result->runs;
+	rc = search(tune, result->is_random ? rest - rest / RACE_PART : rest);
+	if (rc < 0)
+		return rc;
+	if (is_constant(result)) {
+		result->verdict = TUNE_CONSTANT;
+		return 0;
+	}
+	result->raced = result->different;
+	if (result->is_random)
+		rc = tune_race(tune, plan->budget - last - result->runs);
+	return rc < 0 ? rc : tune_judge_finalists(tune);
+}

@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""weft tune: the same study with one and with eight jobs; killed ten times and gone on with; read while it is written; what
+it recommends holds in runs of weft sim; what is wrong is refused by name, with no file left. Without SQLite: skipped."""
+import fcntl
+import json
+import os
+import pathlib
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+WEFT = os.environ["WEFT"]
+DONE, MISSED, BAD_INPUT, ENVIRONMENT, NOT_VALID, SKIPPED = 0, 1, 2, 3, 5, 77
+SMALL = """name: small
+fabric: {nics: 16, planes: 2, nics_per_t0: 8, t1_count: 4}
+traffic: {kind: incast, senders: 12, bytes: 200kB}
+"""
+KNOBS = ["--knob", "cc.target_delay=0.1rtt..6rtt", "--knob", "cc.qa_gate=0..6"]
+BUDGET = ["--budget", "150", "--fresh-seeds", "10", "--race-seeds", "5"]
+
+
+class Tune(unittest.TestCase):
+    def setUp(self):
+        self.room = tempfile.TemporaryDirectory()
+        self.folder = pathlib.Path(self.room.name)
+        (self.folder / "small.yaml").write_text(SMALL, encoding="utf-8")
+
+    def tearDown(self):
+        self.room.cleanup()
+
+    def weft(self, *words, status=DONE):
+        run = subprocess.run([WEFT, "tune", *map(str, words)], capture_output=True, text=True, timeout=600, check=False,
+                             cwd=self.folder)
+        self.assertEqual(run.returncode, status, f"{words}: {run.stderr}")
+        return run
+
+    def tune(self, *words, status=DONE):
+        return json.loads(self.weft("--json", "small.yaml", *words, status=status).stdout)
+
+    def rows(self, study):
+        with sqlite3.connect(f"file:{self.folder / study}?mode=ro", uri=True) as store:
+            self.assertEqual(store.execute("PRAGMA integrity_check").fetchone(), ("ok",))
+            return sorted(store.execute("SELECT scenario, setting, seed, digest FROM runs"))
+
+    def test_jobs_change_nothing(self):
+        one = self.tune(*KNOBS, *BUDGET, "--study", "one.tune")
+        eight = self.tune(*KNOBS, *BUDGET, "--study", "eight.tune", "--jobs", 8)
+        self.assertEqual(one, eight)
+        self.assertEqual(self.rows("one.tune"), self.rows("eight.tune"))
+        self.assertEqual(len(self.rows("one.tune")), one["runs"])
+        self.assertLessEqual(one["runs"], 150)
+
+    def test_what_is_killed_goes_on_to_the_same(self):
+        whole = self.tune(*KNOBS, *BUDGET, "--study", "whole.tune")
+        dice = random.Random(1)
+        words = ["small.yaml", *KNOBS, *BUDGET, "--study", "killed.tune"]
+        for kill in range(10):
+            running = subprocess.Popen([WEFT, "tune", *words], cwd=self.folder, stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.DEVNULL)
+            time.sleep(dice.uniform(0, 0.12))
+            running.send_signal(signal.SIGKILL)
+            running.wait()
+            if (self.folder / "killed.tune").exists() and self.is_study("killed.tune"):
+                words = ["resume", "killed.tune"]
+        killed = json.loads(self.weft(*words, "--json").stdout)
+        self.assertEqual(killed, whole)
+        self.assertEqual(self.rows("killed.tune"), self.rows("whole.tune"))
+
+    def is_study(self, study):
+        with sqlite3.connect(f"file:{self.folder / study}?mode=ro", uri=True) as store:
+            return store.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] > 0
+
+    def test_readers_disturb_no_writer(self):
+        words = ["small.yaml", *KNOBS, *BUDGET, "--study", "read.tune"]
+        writer = subprocess.Popen([WEFT, "tune", *words], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        while not (self.folder / "read.tune").exists() or not self.is_study("read.tune"):
+            time.sleep(0.01)
+        readers = [subprocess.Popen([WEFT, "tune", verb, "read.tune"], cwd=self.folder, stdout=subprocess.PIPE,
+                                    stderr=subprocess.PIPE) for verb in ("show", "best") * 10]
+        for reader in readers:
+            _, said = reader.communicate(timeout=600)
+            self.assertIn(reader.returncode, (DONE, BAD_INPUT, NOT_VALID), said)
+            self.assertNotIn(b"lock", said)
+        _, said = writer.communicate(timeout=600)
+        self.assertEqual(writer.returncode, DONE, said)
+        self.assertEqual(len(self.rows("read.tune")), json.loads(self.weft("show", "read.tune", "--json").stdout)["runs"])
+
+    def test_two_processes_write_no_row_twice(self):
+        words = ["small.yaml", *KNOBS, *BUDGET, "--study", "both.tune"]
+        first, second = (subprocess.Popen([WEFT, "tune", *words], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                         for _ in range(2))
+        said = [process.communicate(timeout=600)[1] for process in (first, second)]
+        self.assertEqual(sorted(process.returncode in (BAD_INPUT, ENVIRONMENT) for process in (first, second)), [False, True], said)
+        whole = self.tune(*KNOBS, *BUDGET, "--study", "whole.tune")
+        self.assertEqual(len(self.rows("both.tune")), whole["runs"])
+        with open(self.folder / "both.tune", "rb") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            self.assertIn("another process writes this study", self.weft("resume", "both.tune", status=ENVIRONMENT).stderr)
+            self.weft("show", "both.tune")
+
+    def test_what_is_recommended_holds_in_runs_of_weft_sim(self):
+        (self.folder / "small.yaml").write_text(SMALL + "cc: {target_delay: 60us}\n", encoding="utf-8")
+        study = self.tune("--knob", "cc.target_delay=0.1rtt..6rtt", "--knob", "queue.bytes=50kB..400kB", *BUDGET)
+        self.assertEqual(study["verdict"], "better")
+        best = study["finalists"][0]
+        self.assertEqual(best["setting"], study["recommended"])
+        self.assertLess(best["fresh"]["high"], 1)
+        ratio, seeds = 1, range(70001, 70009)
+        sets = [word for one in best["sets"][0]["set"] for word in ("--set", one)]
+        for seed in seeds:
+            times = [json.loads(subprocess.run([WEFT, "sim", self.folder / "small.yaml", "--json", "--seed", str(seed), *more],
+                                               capture_output=True, text=True, timeout=600, check=True).stdout)["run"]["last_completion_ps"]
+                     for more in ([], sets)]
+            ratio *= (times[1] / times[0]) ** (1 / len(seeds))
+        self.assertLess(ratio, 1)
+        self.assertAlmostEqual(ratio, best["fresh"]["ratio"], delta=0.05)
+        text = self.weft("show", "small.tune").stdout
+        self.assertIn("recommended", text)
+        self.assertIn("best seen", text)
+        self.assertIn("fresh seeds", text)
+        self.assertEqual(self.weft("best", "small.tune").stdout.strip(), study["recommended"])
+
+    def test_constraints_bind_by_name(self):
+        study = self.tune(*KNOBS, *BUDGET, "--limit", "queue_bytes_max<=1kB", status=MISSED)
+        self.assertEqual(study["verdict"], "infeasible")
+        breaches = [one["fresh"]["violation"] for one in study["finalists"]]
+        self.assertEqual(breaches, sorted(breaches))
+        self.assertIn("queue_bytes_max<=1kB binds", self.weft("show", "small.tune", status=MISSED).stdout)
+
+    def test_a_constant_is_told(self):
+        study = self.tune("--knob", "transport.wimm=64..96", *BUDGET, status=MISSED)
+        self.assertEqual(study["verdict"], "constant")
+        self.assertIn("Nothing to tune", self.weft("show", "small.tune", status=MISSED).stdout)
+
+    def test_what_is_wrong_is_refused_by_name(self):
+        for words, said in (
+                (["--knob", "cc.qa_gat=0..6"], "did you mean `cc.qa_gate`"),
+                (["--knob", "cc.target_delay=1..4"], "has no unit"),
+                (["--knob", "cc.target_delay=4us..4us"], "empty range"),
+                (["--knob", "cc.target_delay=1us..4rtt"], "same unit"),
+                (["--knob", "cc.rate_timer=10us..1ms"], "cc.rate_timer has no effect here"),
+                (["--knob", "transport.path=rotate,around"], "around"),
+                (["--knob", "cc.qa_gate=0..6", "--knob", "cc.qa_gate=1..2"], "given twice"),
+                ([*KNOBS, "--aim", "speed"], "there is no figure `speed`"),
+                ([*KNOBS, "--aim", "rtx_timeout"], "cannot be an aim"),
+                ([*KNOBS, "--limit", "done_s<=5"], "a bound is a number with the unit"),
+                ([*KNOBS, "--limit", "nic_paused_s<=1x"], "no such figure"),
+                ([*KNOBS, "--budget", "20"], "is too small"),
+                ([*KNOBS, "--engine", "oracle"], "there is no engine"),
+                ([], "nothing to tune")):
+            run = self.weft("small.yaml", *words, status=BAD_INPUT)
+            self.assertIn(said, run.stderr)
+            if "cannot be an aim" not in said and "no such figure" not in said: # told by the first run
+                self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["small.yaml"], words)
+            else:
+                (self.folder / "small.tune").unlink()
+
+    def test_studies_that_are_none(self):
+        (self.folder / "foreign.tune").write_text("something else\n", encoding="utf-8")
+        with sqlite3.connect(self.folder / "other.tune") as store:
+            store.execute("CREATE TABLE other(a)")
+        for study in ("foreign.tune", "other.tune"):
+            for words in (["resume", study], ["show", study], ["small.yaml", *KNOBS, "--study", study]):
+                self.assertIn("no study of weft tune", self.weft(*words, status=BAD_INPUT).stderr)
+        self.assertEqual((self.folder / "foreign.tune").read_text(encoding="utf-8"), "something else\n")
+        self.weft("show", "nowhere.tune", status=BAD_INPUT)
+
+    def test_a_study_of_another_scenario_or_commit_is_not_gone_on_with(self):
+        self.tune(*KNOBS, *BUDGET)
+        self.assertIn("there already", self.weft("small.yaml", *KNOBS, *BUDGET, status=BAD_INPUT).stderr)
+        (self.folder / "small.yaml").write_text(SMALL.replace("200kB", "201kB"), encoding="utf-8")
+        self.assertIn("has changed", self.weft("resume", "small.tune", status=BAD_INPUT).stderr)
+        with sqlite3.connect(self.folder / "small.tune") as store:
+            store.execute("UPDATE facts SET value = 'weft 0.0.0 (other)' WHERE name = 'version'")
+        self.assertIn("weft 0.0.0 (other)", self.weft("resume", "small.tune", status=BAD_INPUT).stderr)
+
+    def test_a_full_disk_is_told(self):
+        run = subprocess.run(["bash", "-c", f"ulimit -f 40; exec {WEFT} tune small.yaml {' '.join(KNOBS + BUDGET)}"],
+                             capture_output=True, text=True, timeout=600, check=False, cwd=self.folder)
+        self.assertEqual(run.returncode, ENVIRONMENT, run.stderr)
+        self.assertIn("small.tune", run.stderr)
+        self.assertEqual(self.weft("resume", "small.tune", "--json").returncode, DONE)
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as empty:
+        probe = subprocess.run([WEFT, "tune", "show", f"{empty}/none"], capture_output=True, text=True, check=False)
+    if "has no SQLite" in probe.stderr:
+        print("this build has no SQLite: skipped")
+        sys.exit(SKIPPED)
+    unittest.main()
