@@ -286,7 +286,7 @@ int words_parse(struct words *ret, int argc, char **argv, struct refusal *refusa
 {
 	bool seen[OUTCOME_OPTIONS_MAX] = {false};
 	int option, rc = 0;
-	*ret = (struct words){.engine = search_engine("random"),
+	*ret = (struct words){.engine = search_engine("cmaes"),
 			      .budget = 600,
 			      .search_seeds = 3,
 			      .race_seeds = 6,

@@ -10,3 +10,8 @@ static inline double search_uniform(struct rng *rng)
 {
 	return (double)(rng_next(rng) >> 11) * 0x1p-53;
 }
+
+search_fn search_cmaes;
+
+// Of NLopt, where the build has it.
+search_fn search_crs2, search_direct, search_sbplx;

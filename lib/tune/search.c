@@ -6,6 +6,11 @@
 #include <string.h>
 
 #define BATCH 16
+#ifdef HAS_NLOPT
+#define OF_NLOPT(run) run
+#else
+#define OF_NLOPT(run) NULL
+#endif
 
 static int random_run(const struct search *search)
 {
@@ -23,6 +28,11 @@ static int random_run(const struct search *search)
 }
 
 static const struct search_engine engines[] = {
+	{"cmaes", "CMA-ES: a distribution that learns where the good points lie", search_cmaes},
+	{"crs2", "controlled random search with local mutation (NLopt)", OF_NLOPT(search_crs2)},
+	{"direct", "DIRECT-L: rectangles that are cut where they promise most (NLopt)",
+	 OF_NLOPT(search_direct)},
+	{"sbplx", "simplices in subspaces, from several starts (NLopt)", OF_NLOPT(search_sbplx)},
 	{"random", "points drawn evenly: what any other engine has to beat", random_run},
 	{0},
 };
