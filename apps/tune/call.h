@@ -11,6 +11,7 @@
 
 #define SETS_MAX 64
 #define COMMAND_BYTES 16384
+#define SPACE_BYTES 16384
 
 enum verb { VERB_RUN, VERB_RESUME, VERB_SHOW, VERB_BEST };
 
@@ -22,6 +23,10 @@ struct words {
 	const char *scenarios[TUNE_SCENARIOS_MAX];
 	uint32_t set_count;
 	const char *sets[SETS_MAX];
+	uint32_t off_count;
+	const char *off[TUNE_OFF_MAX]; // "queue.ecn=false"
+	char space_text[SPACE_BYTES];  // behind words that come from files
+	size_t space_bytes;
 	struct tune_space space;
 	struct tune_aim aim;
 	const struct search_engine *engine;

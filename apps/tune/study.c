@@ -47,6 +47,7 @@ static void plan_of(struct call *call)
 		.seed = options->seed,
 		.budget = options->budget,
 		.engine = options->engine,
+		.has_off = options->off_count > 0,
 		.search_seeds = options->search_seeds,
 		.race_seeds = options->race_seeds,
 		.fresh_seeds = options->fresh_seeds,
@@ -88,8 +89,8 @@ static int keep_scenario(struct call *call, uint32_t index)
 	snprintf(value, sizeof(value), "%016" PRIx64, tune_pool_hash(call->pool, index));
 	int rc = keep_fact(call, name, value, "a scenario has changed since this study began (%s)");
 	snprintf(name, sizeof(name), "fabric.%u", index);
-	snprintf(value, sizeof(value), "%.17g %.17g %.17g %.17g", fabric->rtt_ps, fabric->bdp_bytes,
-		 fabric->mtu_bytes, fabric->line_bps);
+	snprintf(value, sizeof(value), "%.17g %.17g %.17g %.17g %.17g", fabric->rtt_ps,
+		 fabric->bdp_bytes, fabric->mtu_bytes, fabric->line_bps, fabric->port_bdp_bytes);
 	if (rc == 0)
 		rc = keep_fact(call, name, value,
 			       "a fabric has changed since this study began (%s)");
@@ -141,8 +142,8 @@ static int read_all(struct call *call)
 		rc = tune_store_fact(call->store, name, &text, &call->refusal);
 		if (rc == 0 &&
 		    (text == NULL ||
-		     sscanf(text, "%lf %lf %lf %lf", &fabric->rtt_ps, &fabric->bdp_bytes,
-			    &fabric->mtu_bytes, &fabric->line_bps) != 4))
+		     sscanf(text, "%lf %lf %lf %lf %lf", &fabric->rtt_ps, &fabric->bdp_bytes,
+			    &fabric->mtu_bytes, &fabric->line_bps, &fabric->port_bdp_bytes) != 5))
 			rc = refuse_study(call, "nothing has been run yet (no %s)", name);
 		free(text);
 	}
@@ -189,6 +190,8 @@ static int open_pool(struct call *call)
 		.scenarios = options->scenarios,
 		.sets = options->sets,
 		.set_count = options->set_count,
+		.off = options->off,
+		.off_count = options->off_count,
 		.jobs = options->jobs,
 	};
 	int rc = tune_pool_open(&call->pool, &suite, &call->refusal);

@@ -12,9 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <weft/files/files.h>
 #include <weft/run/outcome.h>
 
 #define JOBS_AT_ONCE_MAX 64
+#define SPACE_FILE_BYTES_MAX ((size_t)1 << 16)
 
 enum {
 	OPT_KNOB = 256,
@@ -29,6 +31,8 @@ enum {
 	OPT_RACE_SEEDS,
 	OPT_FRESH_SEEDS,
 	OPT_SET,
+	OPT_OFF,
+	OPT_SPACE, // becomes --knob and --off
 	OPT_STUDY, // from here on: of the call, not of the study
 	OPT_JOBS,
 	OPT_JSON,
@@ -49,6 +53,8 @@ static const struct option longs[] = {
 	{"race-seeds", required_argument, NULL, OPT_RACE_SEEDS},
 	{"fresh-seeds", required_argument, NULL, OPT_FRESH_SEEDS},
 	{"set", required_argument, NULL, OPT_SET},
+	{"off", required_argument, NULL, OPT_OFF},
+	{"space", required_argument, NULL, OPT_SPACE},
 	{"study", required_argument, NULL, OPT_STUDY},
 	{"jobs", required_argument, NULL, OPT_JOBS},
 	{"json", no_argument, NULL, OPT_JSON},
@@ -121,6 +127,14 @@ static int take_set(struct words *options, const char *word, struct refusal *ref
 	return 0;
 }
 
+static int take_off(struct words *options, const char *word, struct refusal *refusal)
+{
+	if (options->off_count == TUNE_OFF_MAX || strlen(word) >= TUNE_VALUE_BYTES)
+		return outcome_bad_word(refusal, "too many, or too long a, --off, at", word);
+	options->off[options->off_count++] = word;
+	return 0;
+}
+
 // Words that make the study what it is.
 static int take_of_study(struct words *options, int option, const char *word,
 			 struct refusal *refusal)
@@ -153,6 +167,8 @@ static int take_of_study(struct words *options, int option, const char *word,
 	case OPT_FRESH_SEEDS:
 		return take_count(&options->fresh_seeds, "--fresh-seeds", word, 2, TUNE_BLOCKS_MAX,
 				  refusal);
+	case OPT_OFF:
+		return take_off(options, word, refusal);
 	default:
 		return take_set(options, word, refusal);
 	}
@@ -204,9 +220,42 @@ static const struct option *long_of(int option)
 	return at;
 }
 
+static int take_option(struct words *options, int option, const char *word,
+		       struct refusal *refusal);
+
+// tune_word_fn: a word of a space's file, as if it stood on the command line.
+static int take_space_word(void *context, const char *option, const char *word,
+			   struct refusal *refusal)
+{
+	struct words *options = context;
+	size_t bytes = strlen(word) + 1;
+	if (bytes > sizeof(options->space_text) - options->space_bytes)
+		return outcome_bad_line(refusal, "spaces are too long together");
+	char *copy = options->space_text + options->space_bytes;
+	memcpy(copy, word, bytes);
+	options->space_bytes += bytes;
+	return take_option(options, strcmp(option, "off") == 0 ? OPT_OFF : OPT_KNOB, copy, refusal);
+}
+
+static int take_space(struct words *options, const char *name, struct refusal *refusal)
+{
+	char path[SCENARIO_PATH_BYTES], *text;
+	size_t bytes;
+	int rc = data_path_find(DATA_PATH_SPACES, name, path, sizeof(path), refusal);
+	if (rc == 0)
+		rc = file_read(path, SPACE_FILE_BYTES_MAX, &text, &bytes, refusal);
+	if (rc < 0)
+		return rc;
+	rc = tune_space_read(path, text, bytes, take_space_word, options, refusal);
+	free(text);
+	return rc;
+}
+
 static int take_option(struct words *options, int option, const char *word, struct refusal *refusal)
 {
 	char name[40];
+	if (option == OPT_SPACE)
+		return take_space(options, word, refusal);
 	if (option >= OPT_STUDY || option == 'h')
 		return take_of_call(options, option, word, refusal);
 	const struct option *found = long_of(option);
@@ -231,7 +280,9 @@ static int check_whole(const struct words *options, struct refusal *refusal)
 	if (options->scenario_count == 0)
 		return outcome_bad_line(refusal, "no scenario given");
 	if (options->space.count == 0)
-		return outcome_bad_line(refusal, "nothing to tune: give a knob with --knob");
+		return outcome_bad_line(
+			refusal,
+			"nothing to tune: give a space with --space, or knobs with --knob");
 	if (options->race_seeds < options->search_seeds)
 		return outcome_bad_line(refusal,
 					"--race-seeds may not be less than --search-seeds");
@@ -305,7 +356,7 @@ int words_parse(struct words *ret, int argc, char **argv, struct refusal *refusa
 			return outcome_bad_word(
 				refusal, "unknown option or missing value:", argv[optind - 1]);
 		if (option != OPT_KNOB && option != OPT_AIM && option != OPT_LIMIT &&
-		    option != OPT_SET)
+		    option != OPT_OFF && option != OPT_SPACE && option != OPT_SET)
 			rc = outcome_first(refusal, seen, longs, option);
 		if (rc == 0)
 			rc = take_option(ret, option, optarg, refusal);

@@ -21,6 +21,7 @@ static const struct {
 } kinds[] = {
 	[DATA_PATH_SCENARIOS] = {"scenarios", "scenario", "weft sim --list"},
 	[DATA_PATH_PROFILES] = {"profiles", "profile", "weft verdict --list"},
+	[DATA_PATH_SPACES] = {"spaces", "space", "weft help tune"},
 };
 
 #define PLACES (sizeof(places) / sizeof(places[0]))

@@ -26,6 +26,10 @@ struct tune_pool {
 	uint32_t count, jobs;
 	struct member *members;
 	const struct tune_space *space;
+	const char *const *sets; // of all runs
+	uint32_t set_count;
+	const char *const *off; // what takes the controller away
+	uint32_t off_count;
 	// of the batch that runs
 	const struct tune_request *requests;
 	tune_take_fn *take;
@@ -58,6 +62,8 @@ static int measure(struct member *member)
 	};
 	member->fabric.bdp_bytes = member->fabric.line_bps / 8 * member->fabric.rtt_ps /
 		(double)PS_PER_S;
+	member->fabric.port_bdp_bytes = (double)call->stage.world.fabric.link_rate_bps / 8 *
+		member->fabric.rtt_ps / (double)PS_PER_S;
 	member->has_collective = call->stage.world.outcome->collective_count > 0;
 	stage_free(&call->stage);
 	return 0;
@@ -101,6 +107,10 @@ int tune_pool_open(struct tune_pool **ret, const struct tune_suite *suite, struc
 		return refuse(refusal, -ENODEV, "the system gives no memory for a suite", 0, 0, 0);
 	signals_catch();
 	pool->jobs = suite->jobs;
+	pool->sets = suite->sets;
+	pool->set_count = suite->set_count;
+	pool->off = suite->off;
+	pool->off_count = suite->off_count;
 	for (uint32_t i = 0; i < suite->count; i++) {
 		pool->count = i + 1;
 		int rc = open_member(&pool->members[i], suite, suite->scenarios[i]);
@@ -156,8 +166,8 @@ bool tune_pool_has_collective(const struct tune_pool *pool, uint32_t index)
 // ---------------------------------------------------------------- one run
 
 struct words {
-	char text[TUNE_KNOBS_MAX + 1][TUNE_VALUE_BYTES];
-	const char *list[TUNE_KNOBS_MAX + 1];
+	char text[TUNE_KNOBS_MAX + TUNE_OFF_MAX + 1][TUNE_VALUE_BYTES];
+	const char *list[TUNE_KNOBS_MAX + TUNE_OFF_MAX + 1];
 	uint32_t count;
 };
 
@@ -168,8 +178,26 @@ static void words_of(struct words *ret, const struct tune_space *space, const do
 	for (uint32_t i = 0; at != NULL && i < space->count; i++)
 		if (tune_space_set(space, at, i, fabric, ret->text[ret->count]))
 			ret->count++;
-	for (uint32_t i = 0; i <= ret->count; i++)
-		ret->list[i] = ret->text[i];
+}
+
+// Whether one of the words sets the key that `set` does.
+static bool is_set_by(const struct words *words, const char *set)
+{
+	size_t key = strcspn(set, "=") + 1;
+	for (uint32_t i = 0; i < words->count; i++)
+		if (strncmp(words->text[i], set, key) == 0)
+			return true;
+	return false;
+}
+
+// What all runs have, but for keys that this run's words set: a setting takes the default's place.
+static void take_sets(const struct tune_pool *pool, const struct words *words,
+		      struct options *options)
+{
+	options->set_count = 0;
+	for (uint32_t i = 0; i < pool->set_count; i++)
+		if (!is_set_by(words, pool->sets[i]))
+			options->sets[options->set_count++] = pool->sets[i];
 }
 
 static int read_request(const struct tune_pool *pool, const struct tune_request *request)
@@ -177,6 +205,11 @@ static int read_request(const struct tune_pool *pool, const struct tune_request 
 	static struct words words;
 	struct member *member = &pool->members[request->scenario];
 	words_of(&words, pool->space, request->at, &member->fabric);
+	for (uint32_t i = 0; request->is_off && i < pool->off_count; i++)
+		snprintf(words.text[words.count++], TUNE_VALUE_BYTES, "%s", pool->off[i]);
+	for (uint32_t i = 0; i <= words.count; i++)
+		words.list[i] = words.text[i];
+	take_sets(pool, &words, &member->call->options);
 	snprintf(words.text[words.count], TUNE_VALUE_BYTES, "seed=%" PRIu64, request->seed);
 	return call_read_point(member->call, member->place, words.list, words.count + 1, true);
 }
@@ -238,7 +271,10 @@ int tune_pool_runs(void *context, const struct tune_request *requests, uint32_t 
 static int check_end(struct tune_pool *pool, const struct tune_space *space, uint32_t scenario,
 		     const double *at, struct refusal *refusal)
 {
-	const struct tune_request request = {scenario, at, pool->members[scenario].seed};
+	const struct tune_request request = {.scenario = scenario,
+					     .at = at,
+					     .seed = pool->members[scenario].seed,
+					     .is_off = at == NULL};
 	struct call *call = pool->members[scenario].call;
 	char name[TUNE_NAME_BYTES];
 	pool->space = space;
@@ -249,7 +285,10 @@ static int check_end(struct tune_pool *pool, const struct tune_space *space, uin
 	if (rc == 0)
 		return 0;
 	*refusal = call->refusal;
-	tune_space_name(space, at, name);
+	if (at != NULL)
+		tune_space_name(space, at, name);
+	else
+		snprintf(name, sizeof(name), "--off");
 	snprintf(refusal->file, sizeof(refusal->file), "%.100s with %.140s",
 		 tune_pool_name(pool, scenario), name);
 	refusal->line = refusal->column = 0;
@@ -259,6 +298,8 @@ static int check_end(struct tune_pool *pool, const struct tune_space *space, uin
 int tune_pool_check(struct tune_pool *pool, const struct tune_space *space, struct refusal *refusal)
 {
 	int rc = 0;
+	for (uint32_t i = 0; rc == 0 && pool->off_count > 0 && i < pool->count; i++)
+		rc = check_end(pool, space, i, NULL, refusal);
 	for (uint32_t i = 0; i < pool->count; i++)
 		for (uint32_t end = 0; rc == 0 && end < 2 * space->count; end++) {
 			double at[TUNE_KNOBS_MAX];

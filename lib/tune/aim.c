@@ -170,16 +170,15 @@ static void hold(const struct tune_limit *limit, uint32_t index, const struct st
 	if (limit->is_ratio)
 		bound *= of_default->figures[limit->figure];
 	double over = limit->is_least ? bound - value : value - bound;
-	if (isnan(over))
-		breach(ret, FAILED_VIOLATION, index);
-	else
-		breach(ret, over / (bound > 0 ? bound : 1), index);
+	ret->excess[index] = isnan(over) ? FAILED_VIOLATION : over / (bound > 0 ? bound : 1);
 }
 
 void tune_aim_judge(const struct tune_aim *aim, const struct study_run *run,
 		    const struct study_run *of_default, struct tune_judged *ret)
 {
 	*ret = (struct tune_judged){.cost = NAN, .breach = TUNE_BREACH_NONE};
+	for (uint32_t i = 0; i < aim->limit_count; i++)
+		ret->excess[i] = 0; // a run that failed has broken more than that
 	if (run->dead != 0 || !run->is_complete || run->is_imprecise) {
 		breach(ret, FAILED_VIOLATION, TUNE_BREACH_END);
 		return;

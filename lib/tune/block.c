@@ -12,6 +12,7 @@
 #include <weft/core/check.h>
 
 #define DEFAULT_NAME "default"
+#define SLIGHT 1e-9	// of a bound: what rounding does
 #define BROKEN_VALUE 10 // above any cost: a factor of e^10
 
 // The runs of one batch.
@@ -108,11 +109,13 @@ static uint64_t seed_of(const struct tune *tune, bool is_fresh, uint32_t block)
 static void ask_block(struct batch *batch, const struct tune_candidate *candidate, bool is_fresh,
 		      uint32_t block)
 {
+	bool is_off = candidate != NULL && candidate == batch->tune->result.off;
 	for (uint32_t i = 0; i < batch->tune->plan.scenario_count; i++) {
 		batch->settings[batch->count] = candidate == NULL ? DEFAULT_NAME : candidate->name;
 		batch->requests[batch->count++] = (struct tune_request){
 			.scenario = i,
-			.at = candidate == NULL ? NULL : candidate->at,
+			.at = candidate == NULL || is_off ? NULL : candidate->at,
+			.is_off = is_off,
 			.seed = seed_of(batch->tune, is_fresh, block),
 		};
 	}
@@ -156,6 +159,7 @@ static void take_block(struct tune *tune, struct tune_series *series, bool is_fr
 	uint32_t block = series->count++;
 	series->violation[block] = 0;
 	series->breach[block] = TUNE_BREACH_NONE;
+	series->limit_count = tune->plan.aim.limit_count;
 	for (uint32_t i = 0; i < tune->plan.scenario_count; i++) {
 		struct tune_judged judged;
 		tune_aim_judge(&tune->plan.aim, &runs[i],
@@ -165,6 +169,9 @@ static void take_block(struct tune *tune, struct tune_series *series, bool is_fr
 			series->violation[block] = judged.violation;
 			series->breach[block] = judged.breach;
 		}
+		for (uint32_t j = 0; j < series->limit_count; j++)
+			if (i == 0 || judged.excess[j] > series->excess[block][j])
+				series->excess[block][j] = judged.excess[j];
 	}
 	series->cost[block] = tune_aim_over(&tune->plan.aim, costs, tune->plan.scenario_count);
 }
@@ -249,17 +256,38 @@ struct tune_candidate *tune_propose(struct tune *tune, const double *at, bool *r
 
 // ---------------------------------------------------------------- what blocks come to
 
+double tune_violation(const struct tune_series *series, uint32_t *ret_breach)
+{
+	double worst = 0, hard = 0;
+	*ret_breach = TUNE_BREACH_NONE;
+	for (uint32_t i = 0; i < series->count; i++) {
+		hard += series->violation[i] / series->count;
+		if (series->violation[i] > 0)
+			*ret_breach = series->breach[i];
+	}
+	if (hard > 0)
+		return hard;
+	for (uint32_t j = 0; j < series->limit_count; j++) {
+		double excess = 0;
+		for (uint32_t i = 0; i < series->count; i++)
+			excess += series->excess[i][j] / series->count;
+		if (excess > worst && excess > SLIGHT) {
+			worst = excess;
+			*ret_breach = j;
+		}
+	}
+	return worst;
+}
+
 double tune_value(const struct tune_series *series)
 {
-	double cost = 0, violation = 0;
-	for (uint32_t i = 0; i < series->count; i++) {
-		cost += isnan(series->cost[i]) ? 0 : series->cost[i];
-		violation += series->violation[i];
-	}
+	uint32_t breach;
+	double cost = 0, violation = tune_violation(series, &breach);
 	if (series->count == 0)
 		return INFINITY;
-	return violation > 0 ? BROKEN_VALUE + log1p(violation / series->count)
-			     : cost / series->count;
+	for (uint32_t i = 0; i < series->count; i++)
+		cost += isnan(series->cost[i]) ? 0 : series->cost[i];
+	return violation > 0 ? BROKEN_VALUE + log1p(violation) : cost / series->count;
 }
 
 int tune_by_value(const void *a, const void *b)
@@ -276,21 +304,15 @@ void tune_standing_of(struct tune_standing *ret, const struct tune_series *serie
 		      double confidence)
 {
 	struct spread_figures spread;
-	double worst = 0;
 	spread_of(&spread, series->cost, series->count);
 	*ret = (struct tune_standing){.count = series->count,
 				      .breach = TUNE_BREACH_NONE,
 				      .ratio = NAN,
 				      .low = NAN,
 				      .high = NAN};
-	for (uint32_t i = 0; i < series->count; i++) {
+	for (uint32_t i = 0; i < series->count; i++)
 		ret->failed += isnan(series->cost[i]);
-		ret->violation += series->violation[i] / series->count;
-		if (series->violation[i] > worst) {
-			worst = series->violation[i];
-			ret->breach = series->breach[i];
-		}
-	}
+	ret->violation = tune_violation(series, &ret->breach);
 	if (spread.count > 0)
 		ret->ratio = exp(spread.mean);
 	if (spread.count < 2)

@@ -15,6 +15,10 @@
 // Fresh seeds lie so far behind those of the search that no budget reaches them.
 #define TUNE_FRESH_FROM (UINT64_C(1) << 32)
 
+// "rtt", and the base of that suffix for keys of a unit; TUNE_PLAIN has none.
+const char *tune_base_suffix(enum tune_base base);
+enum tune_base tune_base_named(const char *suffix, const char *unit);
+
 struct tune {
 	struct tune_plan plan;
 	struct tune_result result;
@@ -36,6 +40,10 @@ int tune_meet_default(struct tune *tune, bool is_fresh, uint32_t blocks);
 // The candidate of that point: one that was proposed before, or a new one (*ret_new). NULL: no
 // memory.
 struct tune_candidate *tune_propose(struct tune *tune, const double *at, bool *ret_new);
+
+// How far a series breaks its constraints, and the one that it breaks furthest. Whether runs end is
+// asked of each; figures are held to their bounds on the mean over blocks.
+double tune_violation(const struct tune_series *series, uint32_t *ret_breach);
 
 // What a search is told, and what candidates are ranked by: the cost where all constraints are met,
 // else a value above any of those.

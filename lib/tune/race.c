@@ -6,7 +6,9 @@
 
 #include "inside.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,13 +25,11 @@ static double chance_of(const struct tune_candidate *leader, const struct tune_c
 {
 	double pairs[TUNE_BLOCKS_MAX];
 	struct spread_figures apart;
-	if (tune_value(&other->met) >= INFINITY)
+	uint32_t breach;
+	if (tune_violation(&other->met, &breach) > 0 && tune_violation(&leader->met, &breach) == 0)
 		return 0;
-	for (uint32_t i = 0; i < other->met.count; i++) {
-		if (other->met.violation[i] > 0 && leader->met.violation[i] == 0)
-			return 0;
+	for (uint32_t i = 0; i < other->met.count; i++)
 		pairs[i] = other->met.cost[i] - leader->met.cost[i];
-	}
 	spread_of(&apart, pairs, other->met.count);
 	if (apart.count < 2 || apart.mean <= 0)
 		return 1;
@@ -113,6 +113,31 @@ static void pick(struct tune_result *result)
 				result->finalists[result->finalist_count++] = result->candidates[i];
 }
 
+// Without the controller. What it is held against is the best finalist, seed by seed.
+static int judge_off(struct tune *tune)
+{
+	struct tune_result *result = &tune->result;
+	const struct tune_candidate *best = result->finalists[0];
+	struct spread_difference apart;
+	if (!tune->plan.has_off)
+		return 0;
+	result->off = calloc(1, sizeof(*result->off));
+	if (result->off == NULL)
+		return refuse(tune->refusal, -ENODEV, "the system gives no memory for candidates",
+			      0, 0, 0);
+	snprintf(result->off->name, sizeof(result->off->name), "without the controller");
+	int rc = tune_meet(tune, &result->off, 1, true, tune->plan.fresh_seeds);
+	if (rc < 0)
+		return rc;
+	tune_standing_of(&result->off_standing, &result->off->fresh, TUNE_CONFIDENCE);
+	spread_difference_of(&apart, result->off->fresh.cost, best->fresh.cost, best->fresh.count,
+			     1);
+	result->off_chance = apart.chance;
+	result->is_off_best = result->off_standing.violation == 0 &&
+		(apart.verdict != SPREAD_DIFFERS || apart.spread.mean > 0);
+	return 0;
+}
+
 int tune_judge_finalists(struct tune *tune)
 {
 	struct tune_result *result = &tune->result;
@@ -136,5 +161,5 @@ int tune_judge_finalists(struct tune *tune)
 		result->verdict = TUNE_NOT_BETTER;
 	if (result->verdict != TUNE_NOT_BETTER)
 		result->recommended = result->finalists[0];
-	return 0;
+	return judge_off(tune);
 }

@@ -157,6 +157,26 @@ static void knob_line(FILE *to, const struct tune_plan *plan, const double *at, 
 	}
 }
 
+// A best that is no controller at all is told as that.
+static void off_line(FILE *to, const struct tune_plan *plan, const struct tune_result *result)
+{
+	char ratio[64];
+	if (result->off == NULL)
+		return;
+	setting_line(to, "off", &result->off_standing, result->off->name);
+	ratio_text(&result->off_standing, ratio, sizeof(ratio));
+	if (result->off_standing.violation > 0)
+		fprintf(to, "                breaks %s, by %.3g of its bound on average\n",
+			tune_aim_breach(&plan->aim, result->off_standing.breach),
+			result->off_standing.violation);
+	else if (result->is_off_best)
+		fprintf(to,
+			"  No setting is better than no controller at all (p %.2g): it is off that "
+			"is "
+			"best here, not a setting.\n",
+			result->off_chance);
+}
+
 static void verdict(FILE *to, const struct tune_plan *plan, const struct tune_result *result)
 {
 	const struct tune_standing *best = &result->standings[0];
@@ -191,6 +211,7 @@ void tune_show(FILE *to, const struct tune_plan *plan, const struct tune_result 
 	if (result->finalist_count > 0) {
 		both(to, plan, result);
 		finalists(to, plan, result);
+		off_line(to, plan, result);
 	}
 	verdict(to, plan, result);
 }

@@ -86,6 +86,10 @@ int tune_show_json(FILE *to, const struct tune_plan *plan, const struct tune_res
 		result->recommended != NULL ? result->recommended->name : NULL, "best_seen",
 		result->best_seen != NULL ? result->best_seen->name : NULL, "finalists", finalists,
 		"candidates", candidates);
+	if (result->off != NULL) {
+		json_object_set_new(all, "off", standing_of(plan, &result->off_standing));
+		json_object_set_new(all, "off_is_best", json_boolean(result->is_off_best));
+	}
 	int rc = all == NULL || json_dumpf(all, to, JSON_INDENT(2)) < 0 ? -EIO : 0;
 	fputc('\n', to);
 	json_decref(all);

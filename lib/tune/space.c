@@ -2,7 +2,6 @@
 
 #include <weft/tune/space.h>
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +10,7 @@
 #include <weft/core/check.h>
 #include <weft/scenario/scenario.h>
 
-#define LOG_FROM 8 // a range with ends so far apart is drawn on a log scale
+#include "inside.h"
 
 // ---------------------------------------------------------------- units
 
@@ -22,7 +21,7 @@ static const struct {
 	[TUNE_PLAIN] = {"", ""},	  [TUNE_RTT] = {"rtt", "time"},
 	[TUNE_BDP] = {"bdp", "bytes"},	  [TUNE_MTU] = {"mtu", "bytes"},
 	[TUNE_LINE] = {"line", "rate"},	  [TUNE_A] = {"a", "share"},
-	[TUNE_MTU_A] = {"mtua", "bytes"},
+	[TUNE_MTU_A] = {"mtua", "bytes"}, [TUNE_PORT_BDP] = {"portbdp", "bytes"},
 };
 #define BASE_COUNT (sizeof(bases) / sizeof(*bases))
 
@@ -52,6 +51,8 @@ static double base_of(enum tune_base base, const struct tune_fabric *fabric)
 		return a * 1e9;
 	case TUNE_MTU_A:
 		return a * fabric->mtu_bytes;
+	case TUNE_PORT_BDP:
+		return fabric->port_bdp_bytes;
 	default:
 		return 1;
 	}
@@ -94,142 +95,17 @@ static const char *unit_of(const char *key)
 	return found->unit;
 }
 
-// ---------------------------------------------------------------- reading
-
-static int refuse_knob(struct refusal *refusal, const char *text, const char *reason,
-		       const char *word)
+const char *tune_base_suffix(enum tune_base base)
 {
-	snprintf(refusal->file, sizeof(refusal->file), "%.200s", text);
-	snprintf(refusal->text, sizeof(refusal->text), "%s%s%.100s%s", reason,
-		 word[0] != '\0' ? " `" : "", word, word[0] != '\0' ? "`" : "");
-	return -EINVAL;
+	return bases[base].suffix;
 }
 
-// "0.25rtt": a number and a base. False when it is none; *ret_base stays TUNE_PLAIN without one.
-static bool read_ratio(const char *word, const struct scenario_key *key, enum tune_base *ret_base,
-		       double *ret)
+enum tune_base tune_base_named(const char *suffix, const char *unit)
 {
-	char *end;
-	if (strspn(word, "0123456789.") == 0)
-		return false;
-	*ret = strtod(word, &end);
-	for (size_t i = 1; i < BASE_COUNT; i++)
-		if (strcmp(end, bases[i].suffix) == 0 && strcmp(bases[i].unit, key->unit) == 0) {
-			*ret_base = (enum tune_base)i;
-			return true;
-		}
-	return false;
-}
-
-static int read_end(const char *text, const char *word, const struct scenario_key *key,
-		    enum tune_base *ret_base, double *ret, struct refusal *refusal)
-{
-	uint64_t value;
-	*ret_base = TUNE_PLAIN;
-	if (read_ratio(word, key, ret_base, ret))
-		return 0;
-	int rc = scenario_value_of(&value, key, word, refusal);
-	*ret = (double)value;
-	if (rc < 0)
-		snprintf(refusal->file, sizeof(refusal->file), "%.200s", text);
-	else if (value == UINT64_MAX)
-		return refuse_knob(refusal, text, "a range has numbers at its ends, not", word);
-	return rc;
-}
-
-static int take_scale(struct tune_knob *knob, const char *text, char *scale,
-		      struct refusal *refusal)
-{
-	bool is_far = knob->low > 0 && knob->high / knob->low >= LOG_FROM;
-	knob->scale = is_far && !knob->is_whole ? TUNE_LOG : TUNE_LINEAR;
-	if (scale == NULL)
-		return 0;
-	if (strcmp(scale, "log") != 0 && strcmp(scale, "linear") != 0)
-		return refuse_knob(refusal, text, "a scale is log or linear, not", scale);
-	knob->scale = strcmp(scale, "log") == 0 ? TUNE_LOG : TUNE_LINEAR;
-	if (knob->scale == TUNE_LOG && knob->low <= 0)
-		return refuse_knob(refusal, text, "a log scale needs a lower end above 0", "");
-	return 0;
-}
-
-static int read_range(struct tune_knob *knob, const char *text, char *value,
-		      const struct scenario_key *key, struct refusal *refusal)
-{
-	char *scale = strchr(value, ':'), *dots = strstr(value, "..");
-	enum tune_base other;
-	if (scale != NULL)
-		*scale++ = '\0';
-	if (key->words != NULL || strcmp(key->unit, "text") == 0 || strcmp(key->unit, "list") == 0)
-		return refuse_knob(refusal, text, "this key has words and no range:", key->path);
-	*dots = '\0';
-	int rc = read_end(text, value, key, &knob->base, &knob->low, refusal);
-	if (rc == 0)
-		rc = read_end(text, dots + 2, key, &other, &knob->high, refusal);
-	if (rc < 0)
-		return rc;
-	if (other != knob->base)
-		return refuse_knob(refusal, text, "both ends count in the same unit, not in",
-				   bases[other].suffix[0] != '\0' ? bases[other].suffix
-								  : bases[knob->base].suffix);
-	if (!(knob->high > knob->low))
-		return refuse_knob(refusal, text,
-				   "an empty range: the upper end is not above the lower", "");
-	knob->is_whole = strcmp(key->unit, "count") == 0;
-	return take_scale(knob, text, scale, refusal);
-}
-
-static int read_words(struct tune_knob *knob, const char *text, char *value,
-		      const struct scenario_key *key, struct refusal *refusal)
-{
-	char *rest;
-	knob->scale = TUNE_WORDS;
-	for (char *word = strtok_r(value, ",", &rest); word != NULL;
-	     word = strtok_r(NULL, ",", &rest)) {
-		uint64_t ignored;
-		if (strcmp(key->unit, "text") == 0 || strcmp(key->unit, "list") == 0)
-			return refuse_knob(refusal, text, "this key cannot be tuned:", key->path);
-		if (scenario_value_of(&ignored, key, word, refusal) < 0) {
-			snprintf(refusal->file, sizeof(refusal->file), "%.200s", text);
-			return -EINVAL;
-		}
-		if (knob->word_count == TUNE_WORDS_MAX || strlen(word) >= TUNE_WORD_BYTES)
-			return refuse_knob(refusal, text, "too many or too long words, at", word);
-		for (uint32_t i = 0; i < knob->word_count; i++)
-			if (strcmp(knob->words[i], word) == 0)
-				return refuse_knob(refusal, text, "given twice:", word);
-		strcpy(knob->words[knob->word_count++], word);
-	}
-	if (knob->word_count < 2)
-		return refuse_knob(refusal, text,
-				   "a knob wants LOW..HIGH, or two words or more with commas", "");
-	return 0;
-}
-
-int tune_space_add(struct tune_space *space, const char *text, struct refusal *refusal)
-{
-	char copy[TUNE_KEY_BYTES + TUNE_WORDS_MAX * TUNE_WORD_BYTES];
-	if (space->count == TUNE_KNOBS_MAX || strlen(text) >= sizeof(copy))
-		return refuse_knob(refusal, text, "too many knobs, or too long a one", "");
-	strcpy(copy, text);
-	char *value = strchr(copy, '=');
-	if (value == NULL)
-		return refuse_knob(refusal, text, "a knob is KEY=LOW..HIGH or KEY=WORD,WORD", "");
-	*value++ = '\0';
-	const struct scenario_key *key = scenario_key_of(copy, refusal);
-	if (key == NULL || strlen(key->path) >= TUNE_KEY_BYTES) {
-		snprintf(refusal->file, sizeof(refusal->file), "%.200s", text);
-		return -EINVAL;
-	}
-	struct tune_knob *knob = &space->knobs[space->count];
-	*knob = (struct tune_knob){.above = -1, .gate = -1};
-	strcpy(knob->key, key->path);
-	for (uint32_t i = 0; i < space->count; i++)
-		if (strcmp(space->knobs[i].key, knob->key) == 0)
-			return refuse_knob(refusal, text, "this knob is given twice:", knob->key);
-	int rc = strstr(value, "..") != NULL ? read_range(knob, text, value, key, refusal)
-					     : read_words(knob, text, value, key, refusal);
-	space->count += rc == 0;
-	return rc;
+	size_t i = BASE_COUNT - 1;
+	while (i > 0 && (strcmp(suffix, bases[i].suffix) != 0 || strcmp(unit, bases[i].unit) != 0))
+		i--;
+	return (enum tune_base)i;
 }
 
 // ---------------------------------------------------------------- values

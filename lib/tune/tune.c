@@ -40,6 +40,7 @@ void tune_free(struct tune *tune)
 	for (uint32_t i = 0; i < tune->result.different; i++)
 		free(tune->result.candidates[i]);
 	free(tune->result.candidates);
+	free(tune->result.off);
 	free(tune->hashes);
 	free(tune->defaults[0]);
 	free(tune->defaults[1]);
@@ -53,7 +54,8 @@ const struct tune_result *tune_result(const struct tune *tune)
 
 static uint64_t runs_of_last_round(const struct tune_plan *plan)
 {
-	return (uint64_t)(TUNE_FINALISTS + 1) * plan->fresh_seeds * plan->scenario_count;
+	return (uint64_t)(TUNE_FINALISTS + 1 + plan->has_off) * plan->fresh_seeds *
+		plan->scenario_count;
 }
 
 uint64_t tune_budget_min(const struct tune_plan *plan)
@@ -147,11 +149,15 @@ static bool is_random(const struct tune *tune)
 // Whether no candidate was other than the default in any run.
 static bool is_constant(const struct tune_result *result)
 {
-	for (uint32_t i = 0; i < result->different; i++)
-		for (uint32_t block = 0; block < result->candidates[i]->met.count; block++)
-			if (result->candidates[i]->met.cost[block] != 0 ||
-			    result->candidates[i]->met.violation[block] > 0)
+	for (uint32_t i = 0; i < result->different; i++) {
+		const struct tune_series *met = &result->candidates[i]->met;
+		uint32_t breach;
+		for (uint32_t block = 0; block < met->count; block++)
+			if (met->cost[block] != 0)
 				return false;
+		if (tune_violation(met, &breach) > 0)
+			return false;
+	}
 	return true;
 }
 

@@ -21,6 +21,13 @@ SMALL = """name: small
 fabric: {nics: 16, planes: 2, nics_per_t0: 8, t1_count: 4}
 traffic: {kind: incast, senders: 12, bytes: 200kB}
 """
+ROCE = """name: roce
+fabric: {nics: 32, planes: 1, link_rate: 400Gb/s, nics_per_t0: 16, t1_count: 16}
+queue: {bytes: 1MB, pfc: true, pfc_xoff: 200kB, ecn_last_hop: true}
+transport: {kind: rc}
+cc: {algorithm: dcqcn}
+traffic: {kind: incast, senders: 24, bytes: 1MiB}
+"""
 KNOBS = ["--knob", "cc.target_delay=0.1rtt..6rtt", "--knob", "cc.qa_gate=0..6"]
 BUDGET = ["--budget", "150", "--fresh-seeds", "10", "--race-seeds", "5"]
 
@@ -37,7 +44,10 @@ class Tune(unittest.TestCase):
     def weft(self, *words, status=DONE):
         run = subprocess.run([WEFT, "tune", *map(str, words)], capture_output=True, text=True, timeout=600, check=False,
                              cwd=self.folder)
-        self.assertEqual(run.returncode, status, f"{words}: {run.stderr}")
+        if status is None:
+            self.assertIn(run.returncode, (DONE, MISSED), f"{words}: {run.stderr}")
+        else:
+            self.assertEqual(run.returncode, status, f"{words}: {run.stderr}")
         return run
 
     def tune(self, *words, status=DONE):
@@ -73,8 +83,11 @@ class Tune(unittest.TestCase):
         self.assertEqual(self.rows("killed.tune"), self.rows("whole.tune"))
 
     def is_study(self, study):
-        with sqlite3.connect(f"file:{self.folder / study}?mode=ro", uri=True) as store:
-            return store.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] > 0
+        try:
+            with sqlite3.connect(f"file:{self.folder / study}?mode=ro", uri=True) as store:
+                return store.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] > 0
+        except sqlite3.OperationalError:  # its maker was killed while it made the file
+            return False
 
     def test_readers_disturb_no_writer(self):
         words = ["small.yaml", *KNOBS, *BUDGET, "--study", "read.tune"]
@@ -133,6 +146,34 @@ class Tune(unittest.TestCase):
         self.assertEqual(breaches, sorted(breaches))
         self.assertIn("queue_bytes_max<=1kB binds", self.weft("show", "small.tune", status=MISSED).stdout)
 
+    def test_the_trap_of_completion_time_alone(self):
+        """DCQCN over PFC with a rate timer of 1,500 us: the fastest controller is none, and told as such. With pauses
+        bounded a setting is found that beats the default on fresh seeds, and none is no answer any more."""
+        (self.folder / "small.yaml").write_text(ROCE, encoding="utf-8")
+        words = ["--space", "dcqcn", "--set", "cc.rate_timer=1500us", "--budget", "700", "--fresh-seeds", "10", "--jobs", 2]
+        free = self.tune(*words, "--study", "free.tune")
+        self.assertTrue(free["off_is_best"])
+        self.assertIn("it is off that is best here", self.weft("show", "free.tune").stdout)
+        bound = self.tune(*words, "--limit", "nic_paused_s<=1x", "--study", "bound.tune")
+        self.assertEqual(bound["verdict"], "better")
+        self.assertFalse(bound["off_is_best"])
+        self.assertEqual(bound["off"]["binding"], "nic_paused_s<=1x")
+        self.assertLess(bound["finalists"][0]["fresh"]["high"], 0.8)
+        for one in bound["candidates"]: # no impossible pair was proposed
+            values = dict(word.split("=") for word in one["setting"].split())
+            self.assertLess(float(values["queue.ecn_low"][:-7]), float(values["queue.ecn_high"][:-7]), one["setting"])
+
+    def test_shipped_spaces_fit_the_scenarios_they_are_for(self):
+        for space, text in (("nscc", SMALL), ("switch", SMALL), ("evs", SMALL), ("dcqcn", ROCE)):
+            (self.folder / "small.yaml").write_text(text, encoding="utf-8")
+            self.tune("--space", space, *BUDGET, "--jobs", 2, "--study", f"{space}.tune",
+                      status=None) # whatever comes of so few runs
+            self.assertNotIn("refused", {row[0] for row in self.ends(f"{space}.tune")}, space)
+
+    def ends(self, study):
+        with sqlite3.connect(f"file:{self.folder / study}?mode=ro", uri=True) as store:
+            return store.execute("SELECT DISTINCT substr(ended, 1, 7) FROM runs").fetchall()
+
     def test_a_constant_is_told(self):
         study = self.tune("--knob", "transport.wimm=64..96", *BUDGET, status=MISSED)
         self.assertEqual(study["verdict"], "constant")
@@ -147,6 +188,11 @@ class Tune(unittest.TestCase):
                 (["--knob", "cc.rate_timer=10us..1ms"], "cc.rate_timer has no effect here"),
                 (["--knob", "transport.path=rotate,around"], "around"),
                 (["--knob", "cc.qa_gate=0..6", "--knob", "cc.qa_gate=1..2"], "given twice"),
+                (["--knob", "queue.ecn_high=1kB..9kB:above=queue.ecn_low"], "wants a knob given before"),
+                (["--knob", "cc.qa_gate=0..6:when=cc.quick_adapt=true"], "wants a knob given before"),
+                (["--knob", "cc.gamma=0.1..1:lag"], "may stand log, linear"),
+                (["--space", "nowhere"], "nowhere"),
+                ([*KNOBS, "--off", "cc.algorithm=none"], "--off"),
                 ([*KNOBS, "--aim", "speed"], "there is no figure `speed`"),
                 ([*KNOBS, "--aim", "rtx_timeout"], "cannot be an aim"),
                 ([*KNOBS, "--limit", "done_s<=5"], "a bound is a number with the unit"),

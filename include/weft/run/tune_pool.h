@@ -17,7 +17,9 @@ struct tune_suite {
 	const char *const *scenarios; // names or paths; "NAME@VARIANT" is a variant
 	const char *const *sets;      // of all runs, the default's too
 	uint32_t set_count;
-	uint32_t jobs; // at once
+	const char *const *off; // [off_count] what takes the controller away
+	uint32_t off_count;	// at most TUNE_OFF_MAX
+	uint32_t jobs;		// at once
 };
 
 // Reads the suite and builds each scenario's world once, for its bases. -errno with the reason.

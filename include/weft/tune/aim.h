@@ -48,9 +48,9 @@ struct tune_aim {
 // One run against the default's.
 struct tune_judged {
 	double cost; // weighted mean of the logarithms of the ratios; less is better. NAN: failed
-	double violation; // how far the worst constraint is broken, relative to its bound; 0: none
-			  // is
-	uint32_t breach;  // that one's place in limits, or TUNE_BREACH_...
+	double violation;		// it did what no run may: not end, or time out; else 0
+	uint32_t breach;		// which of them: TUNE_BREACH_...
+	double excess[TUNE_LIMITS_MAX]; // over each limit, relative to its bound; below 0: kept
 };
 
 // "fct_p99_s", "fct_p99_s:2" with a weight. -EINVAL with the reason.

@@ -23,7 +23,16 @@ extern "C" {
 
 // What a number counts in: the key's own unit, or what the scenario's fabric makes of it. NSCC
 // scales by a, the bandwidth-delay product over 150 kB.
-enum tune_base { TUNE_PLAIN, TUNE_RTT, TUNE_BDP, TUNE_MTU, TUNE_LINE, TUNE_A, TUNE_MTU_A };
+enum tune_base {
+	TUNE_PLAIN,
+	TUNE_RTT,
+	TUNE_BDP,
+	TUNE_MTU,
+	TUNE_LINE,
+	TUNE_A,
+	TUNE_MTU_A,
+	TUNE_PORT_BDP
+};
 
 // How a range is drawn from.
 enum tune_scale { TUNE_LINEAR, TUNE_LOG, TUNE_WORDS };
@@ -31,6 +40,7 @@ enum tune_scale { TUNE_LINEAR, TUNE_LOG, TUNE_WORDS };
 // The bases of one scenario.
 struct tune_fabric {
 	double rtt_ps, bdp_bytes, mtu_bytes, line_bps;
+	double port_bdp_bytes; // of one port, where a NIC has several
 };
 
 struct tune_knob {
@@ -51,11 +61,12 @@ struct tune_space {
 	struct tune_knob knobs[TUNE_KNOBS_MAX];
 };
 
-// Adds a knob as the command line has it: "cc.target_delay=1us..20us",
-// "queue.ecn_low=0.05bdp..0.5bdp", "cc.qa_gate=0..6", "transport.path=rotate,reps". Behind a range
-// may stand ":log" or ":linear"; without it, a range whose ends are a factor of 8 or more apart is
-// drawn on a log scale. -EINVAL with the reason: an unknown key, unit or word, an empty range, a
-// key that is there already.
+// Adds a knob as the command line has it: "cc.target_delay=1us..20us", "cc.qa_gate=0..6",
+// "transport.path=rotate,reps", "queue.ecn_low=0.05bdp..0.5bdp". Behind it may stand ":log" or
+// ":linear" (without, a range whose ends are a factor of 8 or more apart is drawn on a log scale),
+// ":above=KEY" (this one is always larger than that one) and ":when=KEY=WORD" (it is set only where
+// that knob has that word). -EINVAL with the reason: an unknown key, unit or word, an empty range,
+// a key that is there.
 int tune_space_add(struct tune_space *space, const char *text, struct refusal *refusal);
 
 // The value of knob `index` at a point, rounded to three digits: as tune_knob.low, or the index of
@@ -76,6 +87,14 @@ int tune_space_end(const struct tune_space *space, const double *at, uint32_t in
 
 // How many settings there are; UINT64_MAX when there are more, or the space is continuous.
 uint64_t tune_space_settings(const struct tune_space *space);
+
+// Reads the text of a space's file (docs/howto/tune.md) and gives what it says as words of the
+// command line to `take`: "knob" or "off", and what stands behind it. -EINVAL with file, line,
+// column and reason.
+typedef int tune_word_fn(void *context, const char *option, const char *word,
+			 struct refusal *refusal);
+int tune_space_read(const char *path, const char *text, size_t bytes, tune_word_fn *take,
+		    void *context, struct refusal *refusal);
 
 // "1us to 20us, log" of a knob, or its words.
 void tune_knob_text(const struct tune_knob *knob, char *ret, size_t bytes);

@@ -23,12 +23,14 @@ extern "C" {
 #define TUNE_SCENARIOS_MAX 16
 #define TUNE_BLOCKS_MAX 64
 #define TUNE_FINALISTS 5
+#define TUNE_OFF_MAX 8
 
 // One run to be made.
 struct tune_request {
 	uint32_t scenario;
 	const double *at; // of the space; NULL: the default
 	uint64_t seed;
+	bool is_off; // at is NULL: the default without the controller
 };
 
 typedef int tune_take_fn(void *context, uint32_t index, const struct study_run *run);
@@ -50,6 +52,7 @@ struct tune_plan {
 	uint64_t seed;	 // of the study: what is drawn, and the first seed of runs
 	uint64_t budget; // runs at most
 	const struct search_engine *engine;
+	bool has_off;	       // the last round has a run without the controller, too
 	uint32_t search_seeds; // that each candidate of the search meets
 	uint32_t race_seeds;   // that a candidate meets before it may be dropped, at least
 	uint32_t fresh_seeds;  // of the last round
@@ -64,8 +67,10 @@ struct tune_plan {
 struct tune_series {
 	uint32_t count;
 	double cost[TUNE_BLOCKS_MAX]; // logarithm of the ratio to the default; NAN: a run failed
-	double violation[TUNE_BLOCKS_MAX]; // 0: every constraint is met
+	double violation[TUNE_BLOCKS_MAX]; // as in tune_judged, of the worst scenario
 	uint32_t breach[TUNE_BLOCKS_MAX];
+	uint32_t limit_count;
+	double excess[TUNE_BLOCKS_MAX][TUNE_LIMITS_MAX]; // of the worst scenario
 };
 
 // What a series comes to.
@@ -73,8 +78,9 @@ struct tune_standing {
 	uint32_t count, failed; // blocks, and those in which a run failed
 	double ratio;		// to the default, geometric mean; NAN: none
 	double low, high;	// its interval of confidence; NAN with one block
-	double violation;	// mean over blocks; 0: meets all constraints
-	uint32_t breach;	// the constraint that is broken furthest
+	double violation; // how far the worst constraint is broken, on the mean over blocks; 0:
+			  // none is
+	uint32_t breach;  // that one
 };
 
 struct tune_candidate {
@@ -101,10 +107,14 @@ struct tune_result {
 	struct tune_standing
 		standings[TUNE_FINALISTS]; // with the interval for all of them together
 	struct tune_candidate *best_seen, *recommended; // recommended NULL: the default
-	uint64_t runs, runs_made; // asked for, and those of them that were not in the store
-	bool is_random;		  // seeds change the aim
-	bool is_exhausted;	  // every setting of the space was tried
-	double cpu_s;		  // of all runs
+	uint64_t runs, runs_made;   // asked for, and those of them that were not in the store
+	struct tune_candidate *off; // without the controller; NULL: was not asked for
+	struct tune_standing off_standing;
+	double off_chance; // that the recommended setting and none are as far apart by chance
+	bool is_off_best;  // it meets the constraints, and no finalist is better beyond chance
+	bool is_random;	   // seeds change the aim
+	bool is_exhausted; // every setting of the space was tried
+	double cpu_s;	   // of all runs
 };
 
 struct tune;
