@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <weft/scenario/scenario_key.h>
+
 const char *kind_name(enum topology_kind kind)
 {
 	const struct scenario_key *key = scenario_keys();

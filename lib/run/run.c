@@ -10,6 +10,7 @@
 #include <weft/diagnose/diagnose.h>
 #include <weft/engine/engine.h>
 #include <weft/result/report.h>
+#include <weft/scenario/scenario_key.h>
 
 #include "export_world.h"
 #include "fidelity/depth_full.h"

@@ -128,8 +128,8 @@ static struct mark syntax_mark(const struct draft *draft, const yaml_parser_t *p
 {
 	struct mark above = draft->root;
 	size_t characters = 0;
-	if (is_word(parser->problem, "did not find expected <document start>"))
-		return draft->root;
+	if (above.column > 1 && is_word(parser->problem, "did not find expected <document start>"))
+		return above;
 	bool may_lack = is_word(parser->problem,
 				"mapping values are not allowed in this context") ||
 		is_word(parser->problem, "did not find expected key");

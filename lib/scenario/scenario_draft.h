@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include <weft/scenario/scenario.h>
+#include <weft/scenario/scenario_key.h>
 #include <yaml.h>
 
 #include "scenario_keys.h"

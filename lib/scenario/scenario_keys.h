@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <weft/scenario/scenario.h>
+#include <weft/scenario/scenario_key.h>
 
 enum scenario_use {
 	USE_ALWAYS,

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include <weft/scenario/scenario.h>
+#include <weft/scenario/scenario_key.h>
 
 // A value as it was written.
 struct scalar {

@@ -9,6 +9,7 @@
 
 #include <weft/core/check.h>
 #include <weft/scenario/scenario.h>
+#include <weft/scenario/scenario_key.h>
 
 #include "inside.h"
 

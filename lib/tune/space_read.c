@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include <weft/scenario/scenario.h>
+#include <weft/scenario/scenario_key.h>
 
 #define LOG_FROM 8 // a range with ends so far apart is drawn on a log scale
 

@@ -55,7 +55,7 @@ static void show(const struct result *result, FILE *to)
 	check(sheet_create(&sheet, &input, &refusal) == 0);
 	check(sheet_show(to, sheet) == 0 && html_write(to, sheet, &input) == 0);
 	if (sheet_is_result(sheet))
-		check(metrics_write(to, sheet) == 0 && metrics_csv(to, sheet) == 0);
+		check(sheet_metrics(to, sheet) == 0 && sheet_csv(to, sheet) == 0);
 	sheet_free(sheet);
 }
 

@@ -8,6 +8,7 @@
 
 #include "../rig.h"
 
+#include <weft/scenario/scenario_key.h>
 #include <weft/world/world_warning.h>
 
 #define KEYS 7

@@ -94,6 +94,7 @@ class Exits(unittest.TestCase):
                     run = subprocess.run([WEFT, program, *words], capture_output=True, text=True, timeout=600, check=False)
                     self.assertEqual(run.returncode, status, f"{words}: {run.stdout[-300:]} {run.stderr}")
 
+    @unittest.skipIf(os.environ.get("WEFT_SANITIZE"), "a sanitizer wants more addresses than the limit leaves")
     def test_memory_that_the_system_does_not_give_is_of_the_environment(self):
         """What the scenario's own limit is too little for is wrong input."""
         small = self.at("small.yaml")

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <weft/core/check.h>
+#include <weft/scenario/scenario_key.h>
 #include <weft/world/world_signal.h>
 
 #include <weft/result/put.h>

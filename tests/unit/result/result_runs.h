@@ -14,6 +14,7 @@ static inline struct fake *fake_ring(void)
 	fake_counters(fake);
 	fake->scenario.traffic.kind = TRAFFIC_RING;
 	fake->groups[0] = (struct group){.ranks = 16, .ranks_per_host = 4, .bucket_count = 2};
+	fake_gpus(fake, 0, 0);
 	fake->buckets[0] = (struct bucket){.kind = COLLECTIVE_ALL_REDUCE,
 					   .bytes = UINT64_C(1000000000),
 					   .siblings = 1,
@@ -150,6 +151,9 @@ static inline struct fake *fake_sample(void)
 						 .bucket_count = 1,
 						 .stage = 3,
 						 .index = 4 + i};
+	world->fabric.nics = 512; // of which the sample keeps these
+	for (uint32_t i = 0; i < 2; i++)
+		fake_gpus(fake, i, 2 * i);
 	world->job.group_count = 2;
 	world->job.ring.steps_max = 12;
 	world->job.leaves = 1u << 3; // stages, MESSAGE_PP

@@ -21,6 +21,7 @@ struct fake {
 	struct world world;
 	struct outcome outcome;
 	struct group groups[2];
+	uint32_t gpus[2][256]; // of groups
 	struct bucket buckets[2];
 	struct outcome_collective collectives[3];
 	struct flow flows[4];
@@ -35,6 +36,17 @@ static inline void fake_latencies(struct hist *hist, uint32_t count, int64_t low
 {
 	for (uint32_t i = 0; i < count; i++)
 		hist_add(hist, low_ns + i * step_ns);
+}
+
+// The group's ranks are NICs `first` and those behind it on as many of the small world's hosts as
+// it takes.
+static inline void fake_gpus(struct fake *fake, uint32_t group, uint32_t first)
+{
+	struct group *of = &fake->groups[group];
+	of->gpus = fake->gpus[group];
+	for (uint32_t i = 0; i < of->ranks; i++)
+		of->gpus[i] = i / of->ranks_per_host * fake->world.fabric.nics_per_host + first +
+			i % of->ranks_per_host;
 }
 
 static inline struct fake *fake_world(const char *name)
@@ -63,6 +75,8 @@ static inline struct fake *fake_world(const char *name)
 	fake->scenario.transport.cc.name = "nscc";
 	world->transport.payload_bytes = 4096;
 	world->transport.planes = 2;
+	world->fabric.nics = 16;
+	world->fabric.nics_per_host = 4;
 	world->topology.nics = 16;
 	world->topology.hosts = 4;
 	world->topology.nics_per_host = 4;

@@ -2,6 +2,8 @@
 // What a scenario is read to: defaults, the shipped scenarios, assignments, aliases; and that the
 // documentation lists the same keys.
 
+#include <weft/scenario/scenario_key.h>
+
 #include "scenario_files.h"
 
 static void parse_good(const char *from, size_t bytes, const char *const *sets, uint32_t count)
