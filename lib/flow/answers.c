@@ -6,19 +6,16 @@
 
 #include "sequence.h"
 
-static void settle_timer(struct flow *flow, struct flow_stream *stream, enum flow_cause cause)
-{
-	struct sequence *sequence = &stream_state(flow, stream)->requests;
-	struct flow_repair *repair = repair_at(flow, sequence->timer_repair);
-	if (repair == NULL)
-		return;
-	repair->cause = (uint8_t)cause;
-	repair->is_settled = true;
-	blame(flow, stream, cause, 1);
-	sequence->timer_repair = 0;
-}
-
 // ---------------------------------------------------------------- what is acknowledged
+
+void message_size(struct flow_stream *stream, uint64_t bytes)
+{
+	if (stream->sizes == 0 || bytes < stream->size_min)
+		stream->size_min = bytes;
+	if (stream->sizes == 0 || bytes > stream->size_max)
+		stream->size_max = bytes;
+	stream->sizes++;
+}
 
 static void end_message(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
 			int64_t at_ns)
@@ -86,16 +83,33 @@ void answer_advance(struct flow *flow, struct flow_stream *stream, uint32_t psn,
 static void answer_open_nak(struct flow *flow, struct flow_stream *stream, uint32_t psn)
 {
 	struct sequence *sequence = &stream_state(flow, stream)->requests;
-	struct flow_repair *repair = repair_at(flow, sequence->nak_repair);
-	if (repair == NULL || psn_distance(psn, sequence->nak_psn) < 0)
+	if (!sequence->has_nak || psn_distance(psn, sequence->nak_psn) < 0)
 		return;
-	if (repair->cause == FLOW_LOSS_BEHIND) {
+	struct flow_repair *repair = repair_at(flow, sequence->nak_repair);
+	if (sequence->nak_cause == FLOW_LOSS_BEHIND) {
 		blame(flow, stream, FLOW_LOSS_BEHIND, -1);
 		blame(flow, stream, FLOW_REORDER_BEHIND, 1);
-		repair->cause = FLOW_REORDER_BEHIND;
 	}
-	repair->is_settled = true;
-	sequence->nak_repair = 0;
+	if (repair != NULL && repair->cause == FLOW_LOSS_BEHIND)
+		repair->cause = FLOW_REORDER_BEHIND;
+	if (repair != NULL)
+		repair->is_settled = true;
+	sequence->has_nak = false;
+}
+
+// What a timer repeated is acknowledged. An ACK beyond what was repeated so far shows that the
+// receiver had it. Else it had it if it answers twice: for the first copies, and for the repeat.
+static void answer_timer(struct flow *flow, struct flow_stream *stream, uint32_t psn)
+{
+	struct sequence *sequence = &stream_state(flow, stream)->requests;
+	if (!sequence->has_timer || psn_distance(psn, sequence->acked) < -1)
+		return;
+	int32_t ahead = psn_distance(psn, sequence->timer_head - 1);
+	sequence->timer_acks += ahead == 0;
+	if (psn_distance(psn, sequence->next) >= 0 || sequence->timer_acks == 2)
+		repair_settle_timer(flow, stream, FLOW_TIMEOUT);
+	else if (ahead > 0)
+		repair_settle_timer(flow, stream, FLOW_LOSS_BEHIND);
 }
 
 void answer_ack(struct flow *flow, struct flow_stream *stream, const struct flow_packet *packet)
@@ -107,11 +121,7 @@ void answer_ack(struct flow *flow, struct flow_stream *stream, const struct flow
 	answer_open_nak(flow, stream, psn);
 	if (psn_distance(psn, sequence->acked) >= 0 && slot != NULL && slot->flags & PSN_ASKS)
 		flow_lag(&flow->report.ack, packet->at_ns - slot->last_ns);
-	// More than was repeated so far is acknowledged: the receiver had it, its answer was late.
-	if (sequence->timer_repair != 0 && psn_distance(psn, sequence->acked) >= 0)
-		settle_timer(flow, stream,
-			     psn_distance(psn, sequence->next) >= 0 ? FLOW_TIMEOUT
-								    : FLOW_LOSS_BEHIND);
+	answer_timer(flow, stream, psn);
 	answer_advance(flow, stream, psn + 1, packet->at_ns);
 }
 
@@ -142,7 +152,7 @@ void answer_nak(struct flow *flow, struct flow_stream *stream, const struct flow
 	struct sequence *sequence = &stream_state(flow, stream)->requests;
 	uint32_t psn = psn_extend(sequence->head, packet->record->psn);
 	sequence_settle(flow, stream, sequence, sequence->next);
-	bool is_same = sequence->nak_repair != 0 && sequence->nak_psn == psn;
+	bool is_same = sequence->has_nak && sequence->nak_psn == psn;
 	answer_advance(flow, stream, psn, packet->at_ns);
 	if (is_same)
 		return; // it says so once more
@@ -154,8 +164,8 @@ void answer_nak(struct flow *flow, struct flow_stream *stream, const struct flow
 	} else {
 		cause = place_loss(flow, stream, psn, packet, &passed_ns);
 	}
-	if (sequence->timer_repair != 0)
-		settle_timer(flow, stream, cause);
+	if (sequence->has_timer)
+		repair_settle_timer(flow, stream, cause);
 	uint32_t index;
 	struct flow_repair *repair = repair_add(flow, stream, &index);
 	if (repair != NULL) {
@@ -165,6 +175,8 @@ void answer_nak(struct flow *flow, struct flow_stream *stream, const struct flow
 		repair->at_ns = packet->at_ns;
 		repair->passed_ns = passed_ns;
 	}
+	sequence->has_nak = true;
+	sequence->nak_cause = cause;
 	sequence->nak_repair = index;
 	sequence->nak_psn = psn;
 	sequence->is_rnr = is_rnr;

@@ -106,6 +106,8 @@ static void take_response(struct flow *flow, struct flow_stream *by,
 	struct sequence *sequence = &stream_state(flow, stream)->requests;
 	uint8_t operation = packet->record->opcode & 31;
 	bool is_last = operation >= 0x0f;
+	if (!is_last)
+		sequence_take_mtu(sequence, packet->record->payload_bytes);
 	if (is_last)
 		answer_advance(flow, stream, psn_extend(sequence->head, packet->record->psn) + 1,
 			       packet->at_ns);
@@ -228,6 +230,7 @@ const char *flow_cause_name(enum flow_cause cause)
 		[FLOW_REORDER_BEFORE] = "reordering_before",
 		[FLOW_REORDER_BEHIND] = "reordering_behind",
 		[FLOW_TIMEOUT] = "needless_timeout",
+		[FLOW_TIMER] = "timeout",
 		[FLOW_DUPLICATE] = "duplicate",
 		[FLOW_NOT_READY] = "receiver_not_ready",
 		[FLOW_REFUSED] = "refused",

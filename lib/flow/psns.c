@@ -15,7 +15,8 @@ static struct flow_psn *draw(struct flow *flow, uint32_t size)
 	struct flow_psn **spare = &flow->free_rings[__builtin_ctz(size)];
 	struct flow_psn *ring = *spare;
 	if (ring != NULL) {
-		memcpy(spare, ring, sizeof(*spare)); // the next one is told in its first bytes
+		memcpy(spare, (const void *)ring,
+		       sizeof(ring)); // the next one is told in its first bytes
 	} else {
 		if (flow->config.psns_max - flow->psns_used < size)
 			return NULL;
@@ -29,7 +30,7 @@ static struct flow_psn *draw(struct flow *flow, uint32_t size)
 static void give_back(struct flow *flow, struct flow_psn *ring, uint32_t size)
 {
 	struct flow_psn **spare = &flow->free_rings[__builtin_ctz(size)];
-	memcpy(ring, spare, sizeof(*spare));
+	memcpy((void *)ring, spare, sizeof(ring));
 	*spare = ring;
 }
 
@@ -80,6 +81,7 @@ struct flow_psn *psn_slot(struct flow *flow, struct sequence *sequence, uint32_t
 		return NULL;
 	struct flow_psn *slot = &sequence->ring[psn & (size - 1)];
 	if (slot->psn != psn || slot->flags == 0) {
+		sequence->unfilled += (slot->flags & PSN_MISSING) != 0;
 		memset(slot, 0, sizeof(*slot));
 		slot->psn = psn;
 	}

@@ -24,47 +24,10 @@ void sequence_begin(struct sequence *sequence, uint32_t psn, uint32_t head)
 	sequence->next = sequence->expected = sequence->acked = sequence->low = psn;
 	sequence->read_end = psn;
 	sequence->is_pending = false;
+	sequence->has_nak = sequence->has_timer = false;
 	sequence->nak_repair = sequence->timer_repair = 0;
 	sequence->message_ns = -1;
 	sequence->message_bytes = 0;
-}
-
-void blame(struct flow *flow, struct flow_stream *stream, enum flow_cause cause, int64_t count)
-{
-	stream->causes[cause] += (uint64_t)count;
-	flow->report.causes[cause] += (uint64_t)count;
-}
-
-void message_size(struct flow_stream *stream, uint64_t bytes)
-{
-	if (stream->sizes == 0 || bytes < stream->size_min)
-		stream->size_min = bytes;
-	if (stream->sizes == 0 || bytes > stream->size_max)
-		stream->size_max = bytes;
-	stream->sizes++;
-}
-
-struct flow_repair *repair_add(struct flow *flow, const struct flow_stream *stream,
-			       uint32_t *ret_index)
-{
-	*ret_index = 0;
-	if (flow->report.repair_count == flow->config.repairs_max) {
-		flow->report.repairs_left_out++;
-		return NULL;
-	}
-	struct flow_repair *repair = &flow->report.repairs[flow->report.repair_count++];
-	*repair = (struct flow_repair){.stream = (uint32_t)(stream - flow->report.streams),
-				       .cause = FLOW_CAUSE_COUNT,
-				       .passed_ns = -1,
-				       .repeat_ns = -1,
-				       .silence_ns = -1};
-	*ret_index = flow->report.repair_count;
-	return repair;
-}
-
-struct flow_repair *repair_at(struct flow *flow, uint32_t index)
-{
-	return index == 0 ? NULL : &flow->report.repairs[index - 1];
 }
 
 // ---------------------------------------------------------------- identifications
@@ -115,101 +78,32 @@ static bool begins_response(const struct flow_packet *packet)
 	return operation == 0x0d || operation == 0x10 || operation == 0x12;
 }
 
-// PSNs [from, to) were stepped over.
-static void step_over(struct flow *flow, struct arrival *arrival, uint32_t from, uint32_t to)
+static bool is_read(const struct flow_packet *packet)
 {
-	struct sequence *sequence = arrival->sequence;
-	if (begins_response(arrival->packet))
-		return;
+	return (packet->record->opcode & 31) == 0x0c;
+}
+
+void sequence_step_over(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
+			uint32_t from, uint32_t to, int64_t at_ns)
+{
 	for (uint32_t psn = from; psn != to; psn++) {
 		bool is_new = psn_distance(psn, sequence->head) >= 0;
 		bool may_be_read = psn_distance(psn, sequence->read_end) < 0;
 		if (may_be_read)
 			continue;
-		arrival->stream->holes += is_new;
+		stream->holes += is_new;
 		struct flow_psn *slot = psn_slot(flow, sequence, psn);
 		if (slot == NULL)
 			continue;
 		if (slot->flags & PSN_MISSING) // the repeat was lost, too
-			blame(flow, arrival->stream, FLOW_LOSS_BEFORE, 1);
+			blame(flow, stream, FLOW_LOSS_BEFORE, 1);
 		slot->flags |= PSN_MISSING;
 		if (is_new)
-			slot->first_ns = slot->last_ns = arrival->packet->at_ns;
+			slot->first_ns = slot->last_ns = at_ns;
 	}
 }
 
-// ---------------------------------------------------------------- repeats
-
-static void settle_repair(struct flow_repair *repair, enum flow_cause cause)
-{
-	if (repair == NULL)
-		return;
-	repair->cause = (uint8_t)cause;
-	repair->is_settled = true;
-}
-
-// The repeat that a NAK asked for begins.
-static void repeat_by_nak(struct flow *flow, struct arrival *arrival, uint64_t number,
-			  int64_t at_ns, int64_t silence_ns, uint32_t psn)
-{
-	struct sequence *sequence = arrival->sequence;
-	struct flow_repair *repair = repair_at(flow, sequence->nak_repair);
-	repair->repeat = number;
-	repair->repeat_ns = at_ns - repair->at_ns;
-	repair->silence_ns = silence_ns;
-	repair->is_settled = true;
-	if (psn_distance(psn, sequence->nak_psn) > 0)
-		step_over(flow, arrival, sequence->nak_psn, psn);
-	sequence->nak_repair = 0;
-}
-
-// A repeat that nothing asked for: a timer. What the receiver had tells why, sometimes only later.
-static void repeat_by_timer(struct flow *flow, struct arrival *arrival, uint64_t number,
-			    int64_t at_ns, int64_t silence_ns, uint32_t psn)
-{
-	struct sequence *sequence = arrival->sequence;
-	struct flow_stream *stream = arrival->stream;
-	uint32_t index;
-	struct flow_repair *repair = repair_add(flow, stream, &index);
-	if (repair != NULL) {
-		repair->is_timer = true;
-		repair->psn = psn & PSN_MASK;
-		repair->repeat = number;
-		repair->at_ns = at_ns;
-		repair->silence_ns = silence_ns;
-		repair->repeat_ns = 0;
-	}
-	bool is_answered = psn_distance(sequence->acked, psn) > 0;
-	const struct flow_psn *wanted = psn_find(sequence, sequence->expected);
-	bool has_hole = psn_distance(sequence->expected, sequence->head) < 0 &&
-		psn_distance(psn, sequence->expected) <= 0 && wanted != NULL;
-	sequence->timer_repair = 0;
-	if (is_answered) {
-		settle_repair(repair, FLOW_TIMEOUT);
-		blame(flow, stream, FLOW_TIMEOUT, 1);
-	} else if (has_hole && wanted->flags & PSN_BAD) {
-		settle_repair(repair, FLOW_CORRUPT_BEFORE);
-		blame(flow, stream, FLOW_CORRUPT_BEFORE, 1);
-	} else if (has_hole && wanted->flags & PSN_MISSING) {
-		settle_repair(repair, FLOW_LOSS_BEFORE); // counted where the hole is filled
-	} else {
-		sequence->timer_repair = index;
-		sequence->timer_head = sequence->head;
-		sequence->timer_acked = sequence->acked;
-	}
-}
-
-// The sender has gone back to `psn`.
-static void go_back(struct flow *flow, struct arrival *arrival, uint64_t number, int64_t at_ns,
-		    int64_t silence_ns, uint32_t psn)
-{
-	struct sequence *sequence = arrival->sequence;
-	bool is_asked = sequence->nak_repair != 0 && psn_distance(psn, sequence->nak_psn) >= 0;
-	if (is_asked)
-		repeat_by_nak(flow, arrival, number, at_ns, silence_ns, psn);
-	else if (sequence == &stream_state(flow, arrival->stream)->requests)
-		repeat_by_timer(flow, arrival, number, at_ns, silence_ns, psn);
-}
+// ---------------------------------------------------------------- holes that are filled
 
 // A hole is filled by a repeat: what had been there was lost.
 static void fill(struct flow *flow, struct flow_stream *stream, struct flow_psn *slot)
@@ -231,8 +125,9 @@ static void fill_late(struct flow *flow, struct arrival *arrival, struct flow_ps
 	if (distance > stream->late_distance_max)
 		stream->late_distance_max = distance;
 	blame(flow, stream, FLOW_REORDER_BEFORE, 1);
+	bool is_asked = sequence->has_nak && sequence->nak_psn == slot->psn;
 	struct flow_repair *repair = repair_at(flow, sequence->nak_repair);
-	if (repair != NULL && sequence->nak_psn == slot->psn && repair->cause == FLOW_LOSS_BEFORE)
+	if (is_asked && repair != NULL && repair->cause == FLOW_LOSS_BEFORE)
 		repair->cause = FLOW_REORDER_BEFORE;
 }
 
@@ -258,17 +153,16 @@ void sequence_settle(struct flow *flow, struct flow_stream *stream, struct seque
 		return;
 	}
 	bool is_soon = sequence->pending_silence_ns < DOUBLED_NS;
-	if (goes_on && is_one && is_soon && sequence->nak_repair == 0) {
+	if (goes_on && is_one && is_soon && !sequence->has_nak) {
 		stream->doubled++;
 		blame(flow, stream, FLOW_DUPLICATE, 1);
 		return;
 	}
 	for (uint32_t psn = from; psn != to; psn++)
 		fill(flow, stream, psn_find(sequence, psn));
-	struct flow_packet packet = {.number = sequence->pending_number,
-				     .at_ns = sequence->pending_ns};
-	arrival.packet = &packet;
-	go_back(flow, &arrival, packet.number, packet.at_ns, sequence->pending_silence_ns, from);
+	struct repeat repeat = {sequence->pending_number, sequence->pending_ns,
+				sequence->pending_silence_ns, from, sequence->pending_is_read};
+	repeat_begin(flow, stream, sequence, &repeat);
 	sequence->next = to;
 }
 
@@ -297,6 +191,7 @@ static bool wait_for_next(struct flow *flow, struct arrival *arrival)
 	sequence->pending_number = arrival->packet->number;
 	sequence->pending_ns = arrival->packet->at_ns;
 	sequence->pending_silence_ns = arrival->packet->at_ns - sequence->last_ns;
+	sequence->pending_is_read = is_read(arrival->packet);
 	return true;
 }
 
@@ -349,7 +244,7 @@ static bool count(struct flow *flow, struct arrival *arrival)
 	stream->data++;
 	stream->data_bytes += record->payload_bytes;
 	flow->report.forgotten += is_below && arrival->slot == NULL;
-	if (is_again && (record->opcode & 31) != 0x0c) {
+	if (is_again && !is_read(arrival->packet)) {
 		stream->again++;
 		stream->again_bytes += record->payload_bytes;
 	}
@@ -369,11 +264,8 @@ static void reach_head(struct flow *flow, struct arrival *arrival)
 {
 	struct sequence *sequence = arrival->sequence;
 	bool is_new = psn_distance(arrival->psn, sequence->timer_head) >= 0;
-	if (sequence->timer_repair == 0 || !is_new || sequence->acked != sequence->timer_acked)
-		return;
-	settle_repair(repair_at(flow, sequence->timer_repair), FLOW_LOSS_BEFORE);
-	blame(flow, arrival->stream, FLOW_LOSS_BEFORE, 1);
-	sequence->timer_repair = 0;
+	if (sequence->has_timer && is_new && sequence->acked == sequence->timer_acked)
+		repair_settle_timer(flow, arrival->stream, FLOW_LOSS_BEFORE);
 }
 
 // A packet whose place in the sequence is known: on, a jump, or a step back.
@@ -387,31 +279,63 @@ static void place(struct flow *flow, struct arrival *arrival)
 			fill_late(flow, arrival, arrival->slot);
 		return;
 	}
-	if (ahead > 0)
-		step_over(flow, arrival, sequence->next, psn);
-	if (ahead < 0)
-		go_back(flow, arrival, arrival->packet->number, arrival->packet->at_ns,
-			arrival->packet->at_ns - sequence->last_ns, psn);
+	// READs leave out the PSNs of their responses: what is below those goes back, too.
+	bool is_below = arrival->stream->has_reads && psn_distance(psn, sequence->acked) < 0;
+	if (ahead > 0 && !is_below && !begins_response(arrival->packet))
+		sequence_step_over(flow, arrival->stream, sequence, sequence->next, psn,
+				   arrival->packet->at_ns);
+	if (ahead < 0 || is_below) {
+		struct repeat repeat = {arrival->packet->number, arrival->packet->at_ns,
+					arrival->packet->at_ns - sequence->last_ns, psn,
+					is_read(arrival->packet)};
+		repeat_begin(flow, arrival->stream, sequence, &repeat);
+	}
 	fill(flow, arrival->stream, arrival->slot);
 	reach_head(flow, arrival);
 	sequence->next = psn + 1;
 }
 
 // The PSNs of the responses to a READ request are taken, too: how many, the payload of a response
-// would tell.
+// tells, once one has passed.
 static void take_read(struct arrival *arrival)
 {
-	const struct wire_record *record = arrival->packet->record;
-	uint32_t responses = record->message_bytes / MTU_MIN + 1;
-	uint32_t end = arrival->psn + responses;
+	struct sequence *sequence = arrival->sequence;
+	uint32_t bytes = arrival->packet->record->message_bytes;
+	uint32_t mtu = sequence->mtu_bytes != 0 ? sequence->mtu_bytes : MTU_MIN;
+	uint32_t end = arrival->psn + (bytes == 0 ? 1 : (bytes - 1) / mtu + 1);
 	arrival->stream->has_reads = true;
-	if (psn_distance(end, arrival->sequence->read_end) > 0)
-		arrival->sequence->read_end = end;
+	if (psn_distance(end, sequence->read_end) <= 0)
+		return;
+	sequence->read_psn = arrival->psn;
+	sequence->read_bytes = bytes;
+	sequence->read_end = end;
+}
+
+void sequence_take_mtu(struct sequence *sequence, uint32_t bytes)
+{
+	bool is_open = sequence->mtu_bytes == 0 && sequence->read_bytes != 0;
+	if (bytes == 0)
+		return;
+	sequence->mtu_bytes = bytes;
+	if (is_open)
+		sequence->read_end = sequence->read_psn + (sequence->read_bytes - 1) / bytes + 1;
+}
+
+// Holes that nothing filled: lost, whether the receiver had need of them or not.
+static void end_holes(struct flow *flow, struct flow_stream *stream, struct sequence *sequence)
+{
+	uint32_t holes = sequence->unfilled;
+	for (uint32_t i = 0; i < sequence->ring_size; i++)
+		holes += (sequence->ring[i].flags & PSN_MISSING) != 0;
+	blame(flow, stream, FLOW_LOSS_BEFORE, holes);
+	sequence->unfilled = 0;
 }
 
 static void restart(struct flow *flow, struct arrival *arrival)
 {
 	flow->report.restarts++;
+	repair_end_timer(flow, arrival->stream);
+	end_holes(flow, arrival->stream, arrival->sequence);
 	psn_release(flow, arrival->sequence);
 	sequence_begin(arrival->sequence, arrival->psn, arrival->psn);
 }
@@ -444,7 +368,7 @@ void sequence_take(struct flow *flow, struct flow_stream *stream, struct sequenc
 		place(flow, &arrival);
 	}
 	bool is_bad = packet->record->icrc == WIRE_ICRC_BAD;
-	if ((packet->record->opcode & 31) == 0x0c)
+	if (is_read(packet))
 		take_read(&arrival);
 	if (psn_distance(sequence->expected, sequence->read_end) < 0 &&
 	    psn_distance(arrival.psn, sequence->read_end) <= 0 &&
@@ -463,9 +387,6 @@ void sequence_end(struct flow *flow, struct flow_stream *stream, struct sequence
 	if (!sequence->has_begun)
 		return;
 	sequence_settle(flow, stream, sequence, sequence->next);
-	for (uint32_t i = 0; i < sequence->ring_size; i++) {
-		const struct flow_psn *slot = &sequence->ring[i];
-		if (slot->flags & PSN_MISSING)
-			blame(flow, stream, FLOW_LOSS_BEFORE, 1);
-	}
+	repair_end_timer(flow, stream);
+	end_holes(flow, stream, sequence);
 }

@@ -35,13 +35,16 @@ struct sequence {
 	struct flow_psn *ring;
 	uint32_t ring_size; // power of 2; 0: none
 	bool has_begun;
-	uint32_t head;	   // running number: the highest that was seen + 1
-	uint32_t next;	   // that the sender sends next if it goes on
-	uint32_t expected; // that a go-back-N receiver right at the tap would take next
-	uint32_t acked;	   // acknowledged below this
-	uint32_t low;	   // nothing before this is remembered
-	uint32_t read_end; // PSNs up to here may be those of READ responses
-	int64_t last_ns;   // of the last packet
+	uint32_t head;		       // running number: the highest that was seen + 1
+	uint32_t next;		       // that the sender sends next if it goes on
+	uint32_t expected;	       // that a go-back-N receiver right at the tap would take next
+	uint32_t acked;		       // acknowledged below this
+	uint32_t low;		       // nothing before this is remembered
+	uint32_t unfilled;	       // holes that are remembered no more
+	uint32_t read_end;	       // PSNs up to here are, or may be, those of READ responses
+	uint32_t read_psn, read_bytes; // of the READ that ends there
+	uint32_t mtu_bytes;	       // of payload, as a full packet told; 0: none passed
+	int64_t last_ns;	       // of the last packet
 	// Identifications.
 	uint16_t id_newest;
 	bool has_id;
@@ -51,13 +54,17 @@ struct sequence {
 	uint32_t pending_from, pending_to; // [from, to) came one after the other
 	uint64_t pending_number;
 	int64_t pending_ns, pending_silence_ns;
+	bool pending_is_read;
 	// The NAK that is not answered yet.
-	uint32_t nak_repair; // index + 1; 0: none
+	bool has_nak, is_rnr;
+	uint32_t nak_repair; // index + 1; 0: not kept
 	uint32_t nak_psn;
-	bool is_rnr;
+	enum flow_cause nak_cause;
 	// The timer whose cause is not known yet.
-	uint32_t timer_repair; // index + 1; 0: none
+	bool has_timer;
+	uint32_t timer_repair; // index + 1; 0: not kept
 	uint32_t timer_head, timer_acked;
+	uint32_t timer_acks; // that cover all that was repeated
 	// The message being acknowledged.
 	int64_t message_ns; // when its first packet passed; -1: not seen
 	uint64_t message_bytes;
@@ -84,6 +91,14 @@ struct flow {
 	struct flow_psn *free_rings[32]; // by log2 of their size
 	int64_t last_ns;
 	bool has_last;
+};
+
+// A step back to `psn`, by packet `number`.
+struct repeat {
+	uint64_t number;
+	int64_t at_ns, silence_ns;
+	uint32_t psn;
+	bool is_read; // a READ request
 };
 
 // A data packet as the sequence sees it.
@@ -132,6 +147,16 @@ struct flow_repair *repair_add(struct flow *flow, const struct flow_stream *stre
 			       uint32_t *ret_index);
 struct flow_repair *repair_at(struct flow *flow, uint32_t index);
 
+// The cause of the timer that waited is known.
+void repair_settle_timer(struct flow *flow, struct flow_stream *stream, enum flow_cause cause);
+
+// Nothing more is said about it: one answer alone was to the repeat; none says nothing.
+void repair_end_timer(struct flow *flow, struct flow_stream *stream);
+
+// The sender has gone back.
+void repeat_begin(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
+		  const struct repeat *repeat);
+
 // The size of one message of a stream is known.
 void message_size(struct flow_stream *stream, uint64_t bytes);
 
@@ -143,6 +168,11 @@ void sequence_take(struct flow *flow, struct flow_stream *stream, struct sequenc
 // Decides about a packet that went back, at the next one or at the end.
 void sequence_settle(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
 		     uint32_t next);
+// PSNs [from, to) did not come, by a packet of `at_ns`.
+void sequence_step_over(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
+			uint32_t from, uint32_t to, int64_t at_ns);
+// A full packet of the QP had so many bytes of payload.
+void sequence_take_mtu(struct sequence *sequence, uint32_t bytes);
 void sequence_end(struct flow *flow, struct flow_stream *stream, struct sequence *sequence);
 
 // An answer to the requests of `stream`.

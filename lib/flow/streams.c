@@ -206,7 +206,9 @@ static bool can_answer(struct flow *flow, const struct flow_stream *stream, uint
 	const struct sequence *sequence = &stream_state(flow, stream)->requests;
 	if (!sequence->has_begun)
 		return false;
-	int32_t ahead = psn_distance(psn_extend(sequence->head, psn), sequence->head);
+	bool has_responses = psn_distance(sequence->read_end, sequence->head) > 0;
+	uint32_t end = has_responses ? sequence->read_end : sequence->head;
+	int32_t ahead = psn_distance(psn_extend(end, psn), end);
 	return ahead < 1 && -ahead <= ANSWER_REACH;
 }
 
@@ -217,30 +219,36 @@ static bool is_back(const struct flow_stream *stream, const struct flow_stream *
 		memcmp(stream->target, by->source, 16) == 0;
 }
 
-// How far the PSN is from what the stream waits for: the nearest stream is asked.
-static uint32_t distance_of(struct flow *flow, const struct flow_stream *stream, uint32_t psn)
+// How little the PSN looks like an answer to the stream: not to what it waits for, to another QP
+// number than its own, to one that another stream answers already; then how far off it is.
+static uint64_t distance_of(struct flow *flow, const struct flow_stream *stream,
+			    const struct flow_stream *by, uint32_t psn)
 {
 	const struct sequence *sequence = &stream_state(flow, stream)->requests;
-	int32_t behind = psn_distance(sequence->head, psn_extend(sequence->head, psn));
-	return (uint32_t)(behind < 0 ? -behind : behind);
+	uint32_t own = (uint32_t)(by - flow->report.streams) + 1;
+	uint32_t running = psn_extend(sequence->head, psn);
+	int32_t behind = psn_distance(sequence->head, running);
+	bool is_taken = stream->peer != 0 && stream->peer != own;
+	bool is_waited_for = psn_distance(running + 1, sequence->acked) >= 0;
+	return (uint64_t)(behind < 0 ? -behind : behind) +
+		(stream->qpn != by->qpn ? UINT64_C(1) << 32 : 0) +
+		(is_waited_for ? 0 : UINT64_C(1) << 33) + (is_taken ? UINT64_C(1) << 34 : 0);
 }
 
 static struct flow_stream *search(struct flow *flow, struct flow_stream *by, uint32_t psn)
 {
 	struct flow_stream *best = NULL;
 	uint64_t best_distance = UINT64_MAX;
-	uint32_t fits = 0;
+	uint32_t fits = 0; // as well as the best
 	for (uint32_t at = flow->pairs[pair_slot(flow, by->target, by->source, by->place)]; at != 0;
 	     at = flow->states[at - 1].pair_next) {
 		struct flow_stream *stream = &flow->report.streams[at - 1];
 		if (!is_back(stream, by) || !can_answer(flow, stream, psn))
 			continue;
-		fits++;
-		uint32_t own = (uint32_t)(by - flow->report.streams) + 1;
-		bool is_taken = stream->peer != 0 && stream->peer != own;
-		uint64_t distance = distance_of(flow, stream, psn) +
-			(is_taken ? UINT64_C(1) << 40 : 0) +
-			(stream->qpn != by->qpn ? UINT64_C(1) << 32 : 0);
+		uint64_t distance = distance_of(flow, stream, by, psn);
+		if (distance >> 32 < best_distance >> 32)
+			fits = 0;
+		fits += distance >> 32 <= best_distance >> 32;
 		if (distance < best_distance) {
 			best_distance = distance;
 			best = stream;

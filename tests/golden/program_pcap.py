@@ -123,7 +123,12 @@ def check_causes():
     _, out, _ = analyze(ROCE / "rxe_write_spurious_timeouts.pcap")
     check("\n378 of 1,018 data" in out and "no packet lost" in out and "nothing doubled" in out, "time-outs without a loss")
     _, out, _ = analyze(ROCE / "rxe_write_loss2_first1500.pcap")
-    check(out.startswith("loss BEFORE") and "\n580 of 1,277 data" in out and "nothing out of order" in out, "loss before the tap")
+    check(out.startswith("loss BEFORE") and "\n580 of 1,277 data" in out and "nothing out of order" in out and "BEHIND" not in out,
+          "loss before the tap, and none behind it")
+    _, out, _ = analyze(ROCE / "rxe_send_rnr_snap128.pcap")
+    check(out.startswith("receiver not ready") and "also:" not in out, "what is repeated for an RNR is no time-out")
+    _, out, _ = analyze(ROCE / "rxe_read_clean_nsec.pcap")
+    check("\n12 reads of 64 KiB begun, 12 acknowledged" in out, "READs end with their last response")
     data = (ROCE / "rxe_write_rxdrop_after_tap_first1200.pcap").read_bytes()
     check(analyze("-", given=data)[1] == BEHIND, "the standard input is as good as a file")
     status, out, _ = analyze("-", given=data[:-7])

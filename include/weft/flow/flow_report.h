@@ -19,6 +19,7 @@ enum flow_cause {
 	FLOW_REORDER_BEFORE, // overtaken before
 	FLOW_REORDER_BEHIND, // NAKed, then ACKed without a repeat
 	FLOW_TIMEOUT,	     // sent again by a timer though all had arrived
+	FLOW_TIMER,	     // sent again by a timer; what for is not seen here
 	FLOW_DUPLICATE,	     // doubled by the network
 	FLOW_NOT_READY,	     // RNR: the receiver had no buffer posted
 	FLOW_REFUSED,	     // NAK of another kind: ends the QP

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was sent again, and why: a NAK or an RNR asked for it, or nothing did and a timer ran out.
+// The list of repairs may be full; what decides stands in the sequence.
+
+#include "sequence.h"
+
+void blame(struct flow *flow, struct flow_stream *stream, enum flow_cause cause, int64_t count)
+{
+	stream->causes[cause] += (uint64_t)count;
+	flow->report.causes[cause] += (uint64_t)count;
+}
+
+struct flow_repair *repair_add(struct flow *flow, const struct flow_stream *stream,
+			       uint32_t *ret_index)
+{
+	*ret_index = 0;
+	if (flow->report.repair_count == flow->config.repairs_max) {
+		flow->report.repairs_left_out++;
+		return NULL;
+	}
+	struct flow_repair *repair = &flow->report.repairs[flow->report.repair_count++];
+	*repair = (struct flow_repair){.stream = (uint32_t)(stream - flow->report.streams),
+				       .cause = FLOW_CAUSE_COUNT,
+				       .passed_ns = -1,
+				       .repeat_ns = -1,
+				       .silence_ns = -1};
+	*ret_index = flow->report.repair_count;
+	return repair;
+}
+
+struct flow_repair *repair_at(struct flow *flow, uint32_t index)
+{
+	return index == 0 ? NULL : &flow->report.repairs[index - 1];
+}
+
+static void settle(struct flow_repair *repair, enum flow_cause cause)
+{
+	if (repair == NULL)
+		return;
+	repair->cause = (uint8_t)cause;
+	repair->is_settled = true;
+}
+
+void repair_settle_timer(struct flow *flow, struct flow_stream *stream, enum flow_cause cause)
+{
+	struct sequence *sequence = &stream_state(flow, stream)->requests;
+	settle(repair_at(flow, sequence->timer_repair), cause);
+	blame(flow, stream, cause, 1);
+	sequence->has_timer = false;
+}
+
+void repair_end_timer(struct flow *flow, struct flow_stream *stream)
+{
+	struct sequence *sequence = &stream_state(flow, stream)->requests;
+	if (sequence->has_timer)
+		repair_settle_timer(flow, stream,
+				    sequence->timer_acks == 1 ? FLOW_LOSS_BEHIND : FLOW_TIMER);
+}
+
+// The repeat that a NAK asked for begins. What lies between the NAK's PSN and its first packet was
+// lost on the way here.
+static void repeat_by_nak(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
+			  const struct repeat *repeat)
+{
+	struct flow_repair *repair = repair_at(flow, sequence->nak_repair);
+	if (repair != NULL) {
+		repair->repeat = repeat->number;
+		repair->repeat_ns = repeat->at_ns - repair->at_ns;
+		repair->silence_ns = repeat->silence_ns;
+		repair->is_settled = true;
+	}
+	sequence->has_nak = false;
+	if (psn_distance(repeat->psn, sequence->nak_psn) > 0)
+		sequence_step_over(flow, stream, sequence, sequence->nak_psn, repeat->psn,
+				   repeat->at_ns);
+}
+
+// A READ request is made again from the first response that is missed: did that one pass here?
+static void again_for_response(struct flow *flow, struct flow_stream *stream,
+			       struct sequence *sequence, struct flow_repair *repair, uint32_t psn)
+{
+	const struct sequence *responses = stream->peer != 0
+		? &flow->states[stream->peer - 1].responses
+		: sequence;
+	const struct flow_psn *slot = psn_find(responses, psn_extend(responses->head, psn));
+	if (slot != NULL && slot->flags & PSN_MISSING) {
+		settle(repair, FLOW_LOSS_BEFORE); // counted where the hole is filled
+		sequence->has_timer = false;
+	} else {
+		repair_settle_timer(flow, stream, FLOW_LOSS_BEHIND);
+	}
+}
+
+// A repeat that nothing asked for: a timer. What the receiver had tells why, sometimes only later.
+static void repeat_by_timer(struct flow *flow, struct flow_stream *stream,
+			    struct sequence *sequence, const struct repeat *repeat)
+{
+	uint32_t index, psn = repeat->psn;
+	repair_end_timer(flow, stream);
+	struct flow_repair *repair = repair_add(flow, stream, &index);
+	if (repair != NULL) {
+		repair->is_timer = true;
+		repair->psn = psn & PSN_MASK;
+		repair->repeat = repeat->number;
+		repair->at_ns = repeat->at_ns;
+		repair->silence_ns = repeat->silence_ns;
+		repair->repeat_ns = 0;
+	}
+	bool is_answered = psn_distance(sequence->acked, psn) > 0;
+	const struct flow_psn *wanted = psn_find(sequence, sequence->expected);
+	bool has_hole = psn_distance(sequence->expected, sequence->head) < 0 &&
+		psn_distance(psn, sequence->expected) <= 0 && wanted != NULL;
+	sequence->has_timer = true;
+	sequence->timer_repair = index;
+	sequence->timer_head = sequence->head;
+	sequence->timer_acked = sequence->acked;
+	sequence->timer_acks = 0;
+	if (repeat->is_read && is_answered) {
+		again_for_response(flow, stream, sequence, repair, psn);
+	} else if (is_answered) {
+		repair_settle_timer(flow, stream, FLOW_TIMEOUT);
+	} else if (has_hole && wanted->flags & PSN_BAD) {
+		repair_settle_timer(flow, stream, FLOW_CORRUPT_BEFORE);
+	} else if (has_hole && wanted->flags & PSN_MISSING) {
+		settle(repair, FLOW_LOSS_BEFORE); // counted where the hole is filled
+		sequence->has_timer = false;
+	}
+}
+
+void repeat_begin(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
+		  const struct repeat *repeat)
+{
+	if (sequence != &stream_state(flow, stream)->requests)
+		return; // responses are repeated for who asks
+	// A NAK acknowledges what lies before it; who waited for a receiver begins with the first
+	// message that is not acknowledged.
+	bool is_asked = sequence->has_nak &&
+		(sequence->is_rnr || psn_distance(repeat->psn, sequence->nak_psn) >= 0);
+	if (is_asked)
+		repeat_by_nak(flow, stream, sequence, repeat);
+	else
+		repeat_by_timer(flow, stream, sequence, repeat);
+}

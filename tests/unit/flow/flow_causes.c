@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each cause from the fewest packets that show it, with and without IPv4 identifications, and its
+// neighbours that look alike.
+
+#include "flow_rig.h"
+
+#define NONE -1
+// Eight packets that count up, so that identifications are believed.
+#define WARM "F0 M1 M2 M3 M4 M5 M6 M7 M8 L9 A9 "
+
+static void nothing_is_found_where_nothing_is(void **)
+{
+	const struct flow_report *report = told(WARM "F10 M11 L12 +5 A12");
+	assert_causes(report, NONE);
+	assert_int_equal(report->repair_count, 0);
+	assert_int_equal(report->messages.count, 2);
+	assert_int_equal(report->ambiguous + report->unpaired + report->evicted + report->forgotten,
+			 0);
+	assert_causes(told("v6 F0 M1 L2 A2"), NONE);
+	assert_causes(told("v6 F16777214 M16777215 M0 L1 A1 O2 A2"), NONE);
+}
+
+// The receiver wants 11, and so would one at the tap.
+static void a_hole_that_a_nak_names_is_a_loss_before(void **)
+{
+	const struct flow_report *report = told(WARM "F10 M12 M13 N11 +50 M11 M12 M13 L14 A14");
+	assert_causes(report, FLOW_LOSS_BEFORE, 1, NONE);
+	assert_int_equal(report->repair_count, 1);
+	assert_int_equal(report->repairs[0].cause, FLOW_LOSS_BEFORE);
+	assert_int_equal(report->repairs[0].psn, 11);
+	assert_int_equal(report->repairs[0].number, 15);
+	assert_int_equal(report->repairs[0].repeat, 16);
+	assert_int_equal(report->repairs[0].repeat_ns, 51000);
+	assert_int_equal(report->repairs[0].passed_ns, -1);
+	assert_int_equal(report->streams[0].again, 2);
+	assert_int_equal(report->streams[0].holes, 1);
+	for (const char **at = (const char *[]){"v0 ", "v6 ", NULL}; *at != NULL; at++) {
+		char text[256];
+		snprintf(text, sizeof(text), "%s%s", *at,
+			 WARM "F10 M12 M13 N11 +50 M11 M12 M13 L14 A14");
+		assert_causes(told(text), FLOW_LOSS_BEFORE, 1, NONE);
+	}
+}
+
+// It passed in its turn, and the receiver wants it all the same.
+static void a_nak_for_what_passed_is_a_loss_behind(void **)
+{
+	const struct flow_report *report = told(WARM "F10 M11 M12 M13 N11 +50 M11 M12 M13 L14 A14");
+	assert_causes(report, FLOW_LOSS_BEHIND, 1, NONE);
+	assert_int_equal(report->repairs[0].passed_ns, 3000);
+	assert_int_equal(report->repairs[0].silence_ns, 52000);
+	assert_causes(told("v6 " WARM "F10 M11 M12 M13 N11 +50 M11 M12 M13 L14 A14"),
+		      FLOW_LOSS_BEHIND, 1, NONE);
+	// Said twice, it is one loss; of another PSN another one.
+	assert_causes(told(WARM "F10 M11 M12 N11 M13 N11 M11 M12 M13 L14 N13 M13 L14 A14"),
+		      FLOW_LOSS_BEHIND, 2, NONE);
+}
+
+// What is lost while the receiver discards shows in the repeat only: 11 and 13 were both lost
+// before the tap, and the second one is seen as a hole, not as a loss behind.
+static void a_receiver_that_discards_is_not_believed_twice(void **)
+{
+	assert_causes(told(WARM "F10 M12 M14 N11 M11 M12 M13 N13 M13 M14 L15 A15"),
+		      FLOW_LOSS_BEFORE, 2, FLOW_LOSS_BEHIND, 1, NONE);
+	assert_causes(told(WARM "F10 M12 M14 L15 N11 +9 M11 M12 M13 M14 L15 A15"), FLOW_LOSS_BEFORE,
+		      2, NONE);
+}
+
+// The repeat itself has a hole.
+static void a_repeat_that_is_lost_counts_again(void **)
+{
+	const struct flow_report *report = told(
+		WARM "F10 M12 M13 L14 N11 +9 M12 M13 L14 N11 +9 M11 M12 M13 L14 A14");
+	assert_causes(report, FLOW_LOSS_BEFORE, 2, NONE);
+	assert_int_equal(report->repair_count, 2);
+}
+
+static void a_hole_at_the_end_is_a_loss_too(void **)
+{
+	assert_causes(told(WARM "F10 M12 M13"), FLOW_LOSS_BEFORE, 1, NONE);
+	assert_causes(told("v6 F0 M2 L3"), FLOW_LOSS_BEFORE, 1, NONE);
+}
+
+// ---------------------------------------------------------------- doubled, and late
+
+static void one_identification_twice_is_a_copy(void **)
+{
+	const struct flow_report *report = told(WARM "F10 M11 M11= M12 L13 A13");
+	assert_causes(report, FLOW_DUPLICATE, 1, NONE);
+	assert_int_equal(report->streams[0].doubled, 1);
+	assert_int_equal(report->streams[0].again, 1);
+	// Also of a packet from before, and of a repeat.
+	assert_causes(told(WARM "F10 M11 M12 M11#1012 L13 A13"), FLOW_DUPLICATE, 1, NONE);
+	assert_causes(told(WARM "F10 M11 M12 N11 M11 M11= M12 L13 A13"), FLOW_DUPLICATE, 1,
+		      FLOW_LOSS_BEHIND, 1, NONE);
+}
+
+static void without_identifications_time_tells_copies(void **)
+{
+	assert_causes(told("v6 F0 M1 M2 M2 M3 L4 A4"), FLOW_DUPLICATE, 1, NONE);
+	assert_causes(told("v0 F0 M1 M2 M2 M3 L4 A4"), FLOW_DUPLICATE, 1, NONE);
+	// After 30 us it is a timer of one packet.
+	assert_causes(told("v6 F0 M1 L2 +31 L2 A2 A2"), FLOW_TIMEOUT, 1, NONE);
+}
+
+// Its identification is that of its place in the sequence.
+static void identifications_that_run_backwards_were_overtaken(void **)
+{
+	const struct flow_report *report = told(WARM
+						"F10 M11 M13#1014 M14#1015 M12#1013 L15#1016 A15");
+	assert_causes(report, FLOW_REORDER_BEFORE, 1, NONE);
+	assert_int_equal(report->streams[0].late, 1);
+	assert_int_equal(report->streams[0].late_distance_max, 3);
+	assert_int_equal(report->repair_count, 0);
+	// The receiver complains, and the sender goes back for nothing.
+	report = told(
+		WARM
+		"F10 M11 M13#1014 N12 M12#1013 M14#1015 M12#1016 M13#1017 M14#1018 L15#1019 A15");
+	assert_int_equal(report->causes[FLOW_REORDER_BEFORE], 1);
+	assert_int_equal(report->causes[FLOW_LOSS_BEFORE], 0);
+	assert_int_equal(report->repairs[0].cause, FLOW_REORDER_BEFORE);
+}
+
+static void without_identifications_a_late_packet_comes_alone(void **)
+{
+	const struct flow_report *report = told("v6 F0 M1 M3 M4 M2 M5 L6 A6");
+	assert_causes(report, FLOW_REORDER_BEFORE, 1, NONE);
+	assert_int_equal(report->streams[0].late_distance_max, 3);
+	assert_causes(told("v6 F0 M1 M4 M5 M2 M3 M6 L7 A7"), FLOW_REORDER_BEFORE, 2, NONE);
+}
+
+static void what_comes_by_itself_behind_was_overtaken_behind(void **)
+{
+	assert_causes(told(WARM "F10 M11 M12 M13 N11 L14 A14"), FLOW_REORDER_BEHIND, 1, NONE);
+	assert_causes(told("v6 " WARM "F10 M11 M12 M13 N11 L14 A14"), FLOW_REORDER_BEHIND, 1, NONE);
+}
+
+// ---------------------------------------------------------------- timers
+
+static void a_timer_of_what_was_acknowledged_had_no_need(void **)
+{
+	const struct flow_report *report = told(WARM "F10 M11 L12 A12 +300 F10 M11 L12 A12");
+	assert_causes(report, FLOW_TIMEOUT, 1, NONE);
+	assert_true(report->repairs[0].is_timer);
+	assert_int_equal(report->repairs[0].silence_ns, 302000);
+	assert_int_equal(report->repairs[0].repeat, 16);
+}
+
+// The answer to the first copies comes while the repeat is under way, or two answers come.
+static void a_late_ack_tells_that_all_had_arrived(void **)
+{
+	assert_causes(told(WARM "F10 M11 L12 +300 F10 A12 M11 L12 A12"), FLOW_TIMEOUT, 1, NONE);
+	assert_causes(told(WARM "F10 M11 L12 +300 F10 M11 L12 A12 A12"), FLOW_TIMEOUT, 1, NONE);
+}
+
+static void one_answer_to_two_copies_means_that_the_first_was_lost_behind(void **)
+{
+	assert_causes(told(WARM "F10 M11 L12 +300 F10 M11 L12 A12"), FLOW_LOSS_BEHIND, 1, NONE);
+	assert_causes(told(WARM "F10 M11 L12 +300 F10 M11 L12 A12 O13 A13"), FLOW_LOSS_BEHIND, 1,
+		      NONE);
+	assert_causes(told(WARM "F10 M11 L12 +300 F10 M11 L12 A12 +300 F10 M11 L12 A12 A12"),
+		      FLOW_LOSS_BEHIND, 1, FLOW_TIMEOUT, 1, NONE);
+}
+
+static void a_timer_without_an_answer_has_no_cause(void **)
+{
+	const struct flow_report *report = told(WARM "F10 M11 L12 +300 F10 M11 L12 +300 F10");
+	assert_causes(report, FLOW_TIMER, 2, NONE);
+	assert_int_equal(report->repairs[1].cause, FLOW_TIMER);
+	assert_true(report->repairs[1].is_settled);
+}
+
+// The end of a message never came here: the repeat shows what is new.
+static void the_end_of_a_message_can_be_lost_before(void **)
+{
+	assert_causes(told(WARM "F10 M11 +300 F10 M11 L12 A12"), FLOW_LOSS_BEFORE, 1, NONE);
+	assert_causes(told("v6 " WARM "F10 M11 +300 F10 M11 L12 A12"), FLOW_LOSS_BEFORE, 1, NONE);
+}
+
+static void a_timer_fills_a_hole(void **)
+{
+	const struct flow_report *report = told(WARM "F10 L12 +300 F10 M11 L12 A12");
+	assert_causes(report, FLOW_LOSS_BEFORE, 1, NONE);
+	assert_int_equal(report->repairs[0].cause, FLOW_LOSS_BEFORE);
+	assert_true(report->repairs[0].is_timer);
+}
+
+static void a_nak_after_a_timer_says_what_the_timer_was_for(void **)
+{
+	assert_causes(told(WARM "F10 M11 L12 +300 F10 M11 N10 +9 F10 M11 L12 A12"),
+		      FLOW_LOSS_BEHIND, 2, NONE);
+}
+
+// ---------------------------------------------------------------- other answers
+
+static void rnr_is_no_loss(void **)
+{
+	const struct flow_report *report = told(WARM "S10 S11 S12 R10 N10 +50 S10 S11 S12 A12");
+	assert_causes(report, FLOW_NOT_READY, 1, NONE);
+	assert_int_equal(report->repair_count, 1);
+	assert_int_equal(report->repairs[0].cause, FLOW_NOT_READY);
+	// The sender begins before what the receiver named: what went before was not acknowledged.
+	assert_causes(told(WARM "S10 S11 S12 R11 +50 S10 S11 S12 A12"), FLOW_NOT_READY, 1, NONE);
+}
+
+static void another_nak_is_a_refusal(void **)
+{
+	const struct flow_report *report = told(WARM "O10 V10");
+	assert_causes(report, FLOW_REFUSED, 1, NONE);
+	assert_int_equal(report->totals.nak_codes[2], 1);
+}
+
+static void a_bad_icrc_that_is_repeated_is_corruption_before(void **)
+{
+	const struct flow_report *report = told(WARM "F10 M11! M12 N11 +9 M11 M12 L13 A13");
+	assert_causes(report, FLOW_CORRUPT_BEFORE, 1, NONE);
+	assert_int_equal(report->totals.icrc[WIRE_ICRC_BAD], 1);
+	assert_int_equal(report->totals.first_bad_icrc, 13);
+	assert_causes(told(WARM "F10 M11 L12! +300 F10 M11 L12 A12"), FLOW_CORRUPT_BEFORE, 1, NONE);
+}
+
+static void what_is_acknowledged_unseen_the_capture_missed(void **)
+{
+	assert_causes(told(WARM "F10 M12 L13 A13"), FLOW_CAPTURE, 1, NONE);
+	assert_causes(told("v6 F0 M1 M2 L5 A5"), FLOW_CAPTURE, 2, NONE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_is_found_where_nothing_is),
+		cmocka_unit_test(a_hole_that_a_nak_names_is_a_loss_before),
+		cmocka_unit_test(a_nak_for_what_passed_is_a_loss_behind),
+		cmocka_unit_test(a_receiver_that_discards_is_not_believed_twice),
+		cmocka_unit_test(a_repeat_that_is_lost_counts_again),
+		cmocka_unit_test(a_hole_at_the_end_is_a_loss_too),
+		cmocka_unit_test(one_identification_twice_is_a_copy),
+		cmocka_unit_test(without_identifications_time_tells_copies),
+		cmocka_unit_test(identifications_that_run_backwards_were_overtaken),
+		cmocka_unit_test(without_identifications_a_late_packet_comes_alone),
+		cmocka_unit_test(what_comes_by_itself_behind_was_overtaken_behind),
+		cmocka_unit_test(a_timer_of_what_was_acknowledged_had_no_need),
+		cmocka_unit_test(a_late_ack_tells_that_all_had_arrived),
+		cmocka_unit_test(one_answer_to_two_copies_means_that_the_first_was_lost_behind),
+		cmocka_unit_test(a_timer_without_an_answer_has_no_cause),
+		cmocka_unit_test(the_end_of_a_message_can_be_lost_before),
+		cmocka_unit_test(a_timer_fills_a_hole),
+		cmocka_unit_test(a_nak_after_a_timer_says_what_the_timer_was_for),
+		cmocka_unit_test(rnr_is_no_loss),
+		cmocka_unit_test(another_nak_is_a_refusal),
+		cmocka_unit_test(a_bad_icrc_that_is_repeated_is_corruption_before),
+		cmocka_unit_test(what_is_acknowledged_unseen_the_capture_missed),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
