@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The fuzz targets with clang's libFuzzer, address and undefined behaviour sanitisers, whatever compiler the project is
 # built with. Arguments: the targets to run; without, all of them. The corpus is kept in the build folder, so that each run
-# goes on from the last. WEFT_FUZZ_S: seconds for each target (10 for frames, which come from outside, 3 for the others). An
+# goes on from the last. WEFT_FUZZ_S: seconds for each target (10 for frames and captures, which come from outside, 3 for the others). An
 # input that is found is left in the build folder; to run it again: the target with its path.
 set -euo pipefail
 command -v clang >/dev/null || { echo "clang is not here: skipped"; exit 77; }
@@ -37,6 +37,7 @@ first_inputs() {
     printf 'packets=40M' >"$2/packets"
     ;;
   frames) ;; # it writes its own, see below
+  capture) captures_first "$2" ;;
   calls) printf 'pa0p00b0B0b0B0w1abW0hz0b0iI' >"$2/calls" ;;
   records) cp tests/gpu/azure-rank-0.txt "$2" && records_first "$2" ;;
   peers) printf '%0300d' 0 >"$2/sound" && printf '2111000000\205\1\2\3\206\4\5\6\207\7\10\11\210\12\13' >"$2/odd" ;;
@@ -75,6 +76,14 @@ imports_first() {
   printf 'Nodes 16\nTiers 2\nTier 0\nDownlink_speed_Gbps 100\nRadix_Down 4\nRadix_Up 2\nDownlink_Latency_ns 500\nOversubscribed 2\nTier 1\nDownlink_speed_Gbps 100\nRadix_Down 4\nDownlink_Latency_ns 500\n' >"$1/topo"
 }
 
+# The beginning of each capture, behind the byte that chooses (see all_capture.c).
+captures_first() {
+  local file
+  for file in pcaps/*.pcapng "${WEFT_SHARED:-../shared}"/data/captures/given/{roce,robust,other}/*.pcap*; do
+    [ ! -e "$file" ] || { printf '<' && head -c 32000 "$file"; } >"$1/${file##*/}"
+  done
+}
+
 # Where the source of target $1 is.
 source_of() {
   case $1 in
@@ -89,11 +98,11 @@ source_of() {
 targets=(scenario trace sample result manifest hdr profile)
 wire=() libraries=(-lyaml -ljansson -lm)
 if echo '#include <isa-l/crc.h>' | clang -fsyntax-only -x c - 2>/dev/null; then
-  targets+=(frames calls)
-  wire=(lib/wire/*.c lib/adapter/*.c)
+  targets+=(frames calls capture)
+  wire=(lib/wire/*.c lib/adapter/*.c lib/capture/*.c lib/flow/*.c)
   libraries+=(-lisal)
 else
-  echo "ISA-L is not here: no frames, no calls of adapters"
+  echo "ISA-L is not here: no frames, no captures, no calls of adapters"
 fi
 targets+=(goal imports jitter measured mllog plan records peers step)
 traces=()
@@ -113,7 +122,7 @@ fi
 # How long target $1 runs.
 seconds_of() {
   case $1 in
-  frames) echo "${WEFT_FUZZ_S:-10}" ;;
+  frames | capture) echo "${WEFT_FUZZ_S:-10}" ;;
   *) echo "${WEFT_FUZZ_S:-3}" ;;
   esac
 }
