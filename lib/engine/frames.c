@@ -7,19 +7,9 @@
 #include <string.h>
 
 #include <weft/core/bitmap.h>
-#include <weft/host/landing.h>
 #include <weft/world/world_landing.h>
 
-#include <weft/ports/payload.h>
-
 #define LATE (UINT32_C(1) << 31) // rides with a cable's number: the frame is out of order
-
-// What is kept of a frame while its packet is in a machine.
-struct held {
-	void *owner;
-	uint8_t *bytes;
-	struct wire_view view;
-};
 
 // Packets are in machines only, frames on cables: both at once may fill their pools, which the
 // world's list chunks are not meant for.
@@ -39,13 +29,17 @@ int frames_init(struct lane *lane, const struct world *world, struct arena *aren
 	if (draw_chunks(lane, world, arena) < 0 ||
 	    (lane->index > 0 && packet_pool_init(&lane->packets_own, arena, packets) < 0))
 		return -ENOMEM;
-	lane->held = arena_draw(arena, ARENA_DRIVE, (size_t)packets + 1, sizeof(struct held));
+	lane->backing = (struct backing){.codec = lane->codec,
+					 .ports = lane->ports,
+					 .packets = lane->out.packets,
+					 .options = lane->watch};
+	int rc = backing_init(&lane->backing, arena);
 	lane->news = arena_draw(arena, ARENA_DRIVE, BITMAP_WORDS(lane->ports->queue_count) + 1,
 				sizeof(uint64_t));
 	lane->out.place_capacity = lane->arrivals_max + world_moves_max(world);
 	lane->out.places = arena_draw(arena, ARENA_DRIVE, lane->out.place_capacity,
 				      sizeof(struct place));
-	return lane->held == NULL || lane->news == NULL || lane->out.places == NULL ? -ENOMEM : 0;
+	return lane->news == NULL || lane->out.places == NULL ? -ENOMEM : rc;
 }
 
 // ---------------------------------------------------------------- arrivals
@@ -88,20 +82,14 @@ static void drop_frame(struct lane *lane, void *owner, enum wire_reason reason)
 // Makes a packet of a frame; PACKET_NONE when the frame is none.
 static uint32_t read_frame(struct lane *lane, const struct frame *frame, bool is_host)
 {
-	uint32_t index = packet_get(lane->out.packets);
-	struct packet *packet = packet_at(lane->out.packets, index);
-	struct held *held = &lane->held[index];
-	enum wire_reason reason = wire_parse(is_host ? &lane->codec->nic : &lane->codec->in_switch,
-					     frame->bytes, frame->length, packet, &held->view);
-	if (reason != WIRE_FINE) {
-		packet_put(lane->out.packets, index);
-		drop_frame(lane, frame->owner, reason);
-		return PACKET_NONE;
-	}
-	packet->payload = packet->payload_bytes > 0 ? index : 0; // the handle is the packet
-	held->owner = frame->owner;
-	held->bytes = frame->bytes;
-	return index;
+	uint32_t packet;
+	enum wire_reason reason = backing_read(
+		&lane->backing, is_host ? &lane->codec->nic : &lane->codec->in_switch, frame,
+		&packet);
+	if (reason == WIRE_FINE)
+		return packet;
+	drop_frame(lane, frame->owner, reason);
+	return PACKET_NONE;
 }
 
 static bool has_packets(struct lane *lane)
@@ -197,58 +185,18 @@ static uint32_t take_cable(struct lane *lane, uint32_t index, struct arrival *to
 
 // ---------------------------------------------------------------- what machines leave behind
 
-// Something of a host's own: no frame had it.
-static void move(struct lane *lane, const struct place *order)
-{
-	check(order->rkey == RKEY_MOVED);
-	if (lane->watch->move != NULL)
-		lane->watch->move(lane->watch->payload_context, order);
-}
-
 // Executes the place orders of a host: the payload must be what was sent there.
 static void place(struct lane *lane)
 {
 	for (uint32_t i = 0; i < lane->out.place_count; i++) {
 		const struct place *order = &lane->out.places[i];
-		if (order->payload == 0) {
-			move(lane, order);
+		uint32_t wrong = backing_place(&lane->backing, order);
+		if (order->payload == 0)
 			continue;
-		}
-		const struct held *held = &lane->held[order->payload];
-		struct payload_spot spot = {order->nic, order->qp, order->rkey, order->va};
-		const uint8_t *payload = held->bytes + held->view.payload_at;
-		uint32_t wrong = 0;
-		check(order->bytes == held->view.payload_bytes);
-		if (lane->watch->store != NULL)
-			lane->watch->store(lane->watch->payload_context, order, payload);
-		else
-			wrong = payload_wrong(&spot, payload, order->bytes);
 		lane->run.payload_bytes_wrong += wrong;
 		lane->run.payload_bytes_good += order->bytes - wrong;
 	}
 	lane->out.place_count = 0;
-}
-
-// A host keeps no frame: all that came in this burst are given back.
-static void give_arrivals(struct lane *lane, uint32_t count)
-{
-	const struct arrival *arrivals = lane->gathered->arrivals;
-	void *owners[PORT_BURST];
-	uint32_t waiting = 0;
-#ifdef PLANT_LEAK_FRAME // a bug on purpose: the books of the ports must find it
-	count -= count > 3;
-#endif
-#ifdef PLANT_GIVE_FRAME_TWICE // a bug on purpose: as above
-	if (count > 3)
-		lane->ports->ops->give(lane->ports, &lane->held[arrivals[0].packet].owner, 1);
-#endif
-	for (uint32_t i = 0; i < count; i++) {
-		owners[waiting++] = lane->held[arrivals[i].packet].owner;
-		if (waiting == PORT_BURST || i + 1 == count) {
-			lane->ports->ops->give(lane->ports, owners, waiting);
-			waiting = 0;
-		}
-	}
 }
 
 // A switch makes no packets: what it gave back to the pool in this call are the ones it dropped.
@@ -257,36 +205,17 @@ static void give_drops(struct lane *lane, uint32_t returned, uint32_t fresh)
 	const struct packet_pool *pool = lane->out.packets;
 	check(pool->returned >= returned && pool->fresh == fresh);
 	for (uint32_t i = returned; i < pool->returned; i++)
-		lane->ports->ops->give(lane->ports, &lane->held[pool->free[i]].owner, 1);
+		lane->ports->ops->give(lane->ports, &lane->backing.held[pool->free[i]].owner, 1);
 }
 
 // The frame of a departure: a NIC's is written, a switch's is patched. False when there is no frame
 // left.
 static bool write_frame(struct lane *lane, bool is_host, uint32_t index, struct frame *ret)
 {
-	const struct packet *packet = packet_at(lane->out.packets, index);
-	if (is_host) {
-		if (!lane->ports->ops->take(lane->ports, ret, 1))
-			return false;
-		ret->length = codec_write(lane->codec, packet, ret->bytes);
-		return true;
-	}
-	const struct held *held = &lane->held[index];
-#ifdef PLANT_LOSE_MARK // a bug on purpose: the comparison with virtual time must find it
-	packet_at(lane->out.packets, index)->flags &= (uint8_t)~PACKET_CE;
-#endif
-	*ret = (struct frame){.owner = held->owner, .bytes = held->bytes};
-	ret->length = (uint32_t)wire_patch(&lane->codec->nic, packet, held->bytes, &held->view);
+	if (is_host)
+		return backing_write(&lane->backing, index, ret);
+	backing_patch(&lane->backing, index, ret);
 	return true;
-}
-
-// The descriptor's life ends here.
-static void end_packet(struct lane *lane, uint32_t index)
-{
-#ifdef WEFT_ZERO_DESCRIPTORS // debug builds: whoever still reads it is found
-	memset(packet_at(lane->out.packets, index), 0, sizeof(struct packet));
-#endif
-	packet_put(lane->out.packets, index);
 }
 
 // Frames for one queue that wait to be sent together.
@@ -302,7 +231,8 @@ static void flush(struct lane *lane, struct burst *burst)
 		return;
 	struct ports *ports = lane->ports;
 	uint64_t *news = lane->news_of[ports->queue_to[burst->queue]] + (burst->queue >> 6);
-	ports->ops->send(ports, burst->queue, burst->frames, burst->count);
+	uint32_t sent = ports->ops->send(ports, burst->queue, burst->frames, burst->count);
+	check(sent == burst->count); // the queues hold all that a window can bring
 	__atomic_fetch_or(news, UINT64_C(1) << (burst->queue & 63), __ATOMIC_RELAXED);
 	burst->count = 0;
 }
@@ -382,7 +312,7 @@ static void depart(struct lane *lane, uint32_t m, const struct departure *depart
 		lane->run.sent--;		    // it never left: not counted in
 		lane->run.hops--;
 		lane->window_sent--;
-		end_packet(lane, departure->packet);
+		backing_end(&lane->backing, departure->packet);
 		return;
 	}
 	if (lane->taps != NULL)
@@ -393,7 +323,7 @@ static void depart(struct lane *lane, uint32_t m, const struct departure *depart
 		send_faulty(lane, departure, &frame, burst);
 	else
 		send(lane, &frame, burst);
-	end_packet(lane, departure->packet);
+	backing_end(&lane->backing, departure->packet);
 }
 
 ps_t frames_run_machine(struct lane *lane, uint32_t m)
@@ -407,7 +337,7 @@ ps_t frames_run_machine(struct lane *lane, uint32_t m)
 	ps_t next = machine->run(machine->self, &in, lane->window_end, &lane->out);
 	if (machine->is_host) {
 		place(lane);
-		give_arrivals(lane, in.arrival_count);
+		backing_give(&lane->backing, lane->gathered->arrivals, in.arrival_count);
 	} else {
 		give_drops(lane, returned, fresh);
 	}

@@ -9,13 +9,13 @@
 
 #include "cable.h"
 #include "window.h"
+#include <weft/ports/backing.h>
 #include <weft/ports/codec.h>
 #include <weft/ports/pace.h>
 #include <weft/ports/port.h>
 #include <weft/ports/tap.h>
 
 struct border;
-struct held;
 
 // What a machine gets.
 struct gathered {
@@ -47,7 +47,7 @@ struct lane {
 	// runs with frames
 	struct ports *ports; // NULL: packets lie on cables in memory
 	const struct codec *codec;
-	struct held *held;  // [packets + 1] the frame behind a packet
+	struct backing backing;
 	uint64_t *news;	    // bit per queue that holds frames for this lane; set by senders
 	uint64_t **news_of; // [lanes] the `news` of every lane
 	const struct ports_options *watch;

@@ -56,6 +56,7 @@ struct words {
 
 // Once in a process, also when the caller's words were wrong: then it stays refused.
 static bool is_started;
+static bool has_devices; // which only the end of the process closes
 static struct refusal refused;
 static int refused_rc;
 
@@ -337,6 +338,8 @@ static int start(const struct dpdk_options *options, uint64_t memory_bytes, stru
 		return refuse_start(refusal, said);
 	}
 	is_started = true;
+	has_devices = options->has_devices;
+	remove_folder(); // nothing is put there, and a process that is killed would leave it
 	return check_taken(&words, rc, refusal);
 }
 
@@ -356,7 +359,7 @@ static int check_started(const struct dpdk_options *options, struct refusal *ref
 	if (rte_lcore_count() != lanes)
 		return refuse(refusal, -ENODEV, "--eal gives % lcores to % lanes",
 			      rte_lcore_count(), lanes, 0);
-	return check_devices(refusal);
+	return has_devices ? 0 : check_devices(refusal);
 }
 
 int dpdk_start(const struct dpdk_options *options, uint64_t memory_bytes, struct refusal *refusal)
@@ -385,10 +388,10 @@ int dpdk_start(const struct dpdk_options *options, uint64_t memory_bytes, struct
 
 void dpdk_stop(void)
 {
-	if (is_started) {
+	if (is_started && !has_devices)
 		rte_eal_cleanup();
+	if (is_started)
 		remove_folder();
-	}
 	is_started = false;
 }
 

@@ -6,6 +6,7 @@
 #include <weft/ports/ports.h>
 
 #include <weft/core/check.h>
+#include <weft/ports/device.h>
 #include <weft/ports/port.h>
 
 static int refuse_dpdk(struct refusal *refusal)
@@ -49,4 +50,24 @@ int port_dpdk_open(struct ports *ports, struct arena *arena, const struct dpdk_o
 	(void)arena;
 	(void)options;
 	return refuse_dpdk(refusal);
+}
+
+int port_device_open(struct ports *ports, struct arena *arena, const struct device *devices,
+		     uint32_t count, const struct dpdk_options *options, struct refusal *refusal)
+{
+	(void)ports;
+	(void)arena;
+	(void)devices;
+	(void)count;
+	(void)options;
+	return refuse(refusal, -ENOTSUP,
+		      "this weft was built without DPDK, which weft host needs for its ports", 0, 0,
+		      0);
+}
+
+bool port_device_is_up(const struct ports *ports, uint32_t index)
+{
+	(void)ports;
+	(void)index;
+	return false;
 }

@@ -62,12 +62,13 @@ static void give(struct ports *ports, void *const *owners, uint32_t count)
 		memory->free[memory->free_count++] = owners[i];
 }
 
-static void send_burst(struct ports *ports, uint32_t queue, const struct frame *frames,
-		       uint32_t count)
+static uint32_t send_burst(struct ports *ports, uint32_t queue, const struct frame *frames,
+			   uint32_t count)
 {
 	struct memory *memory = ports->own;
 	struct ring *ring = &memory->rings[queue];
-	check(ring->tail - ring->head + count <= ring->mask + 1);
+	uint32_t room = ring->mask + 1 - (ring->tail - ring->head);
+	count = count < room ? count : room;
 	for (uint32_t i = 0; i < count; i++) {
 		*(struct block *)frames[i].owner = (struct block){frames[i].at, frames[i].cable,
 								  frames[i].length};
@@ -77,6 +78,7 @@ static void send_burst(struct ports *ports, uint32_t queue, const struct frame *
 		ring->owners[ring->tail++ & ring->mask] = frames[i].owner;
 	}
 	memory->counts.sent += count;
+	return count;
 }
 
 static uint32_t receive_burst(struct ports *ports, uint32_t queue, struct frame *ret, uint32_t max)

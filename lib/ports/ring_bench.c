@@ -112,8 +112,9 @@ static void send_frames(struct ring_bench *bench, uint32_t cable, struct burst *
 		burst->frames[i].cable = cable;
 		burst->frames[i].at = bench->now;
 	}
-	bench->ports.ops->send(&bench->ports, ports_queue(&bench->ports, cable), burst->frames,
-			       burst->count);
+	uint32_t sent = bench->ports.ops->send(&bench->ports, ports_queue(&bench->ports, cable),
+					       burst->frames, burst->count);
+	check(sent == burst->count); // the rings hold the backlog
 	bench->queued[cable] += burst->count;
 	account(bench, RING_TX);
 }

@@ -2,6 +2,7 @@
 // DPDK's environment, for those that link it.
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -13,7 +14,8 @@ struct dpdk_options {
 	const char *const *words; // arguments of the EAL beside, or in place of, our own: no huge
 				  // pages, no PCI devices, one lcore for each lane
 	uint32_t word_count;
-	uint32_t lanes; // lcores
+	uint32_t lanes;	  // lcores
+	bool has_devices; // ports beside our own rings: whoever asks for them opens them
 };
 
 // Ends DPDK's environment, if it was started. It cannot be started again.

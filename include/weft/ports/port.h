@@ -49,9 +49,10 @@ struct ports_ops {
 	bool (*take)(struct ports *ports, struct frame *ret, uint32_t count);
 	// Gives frames back.
 	void (*give)(struct ports *ports, void *const *owners, uint32_t count);
-	// Sends frames that are all for cables of one queue, in order. Takes all of them.
-	void (*send)(struct ports *ports, uint32_t queue, const struct frame *frames,
-		     uint32_t count);
+	// Sends frames that are all for cables of one queue, in order. Returns how many of them it
+	// took, the first ones: all, unless the queue is full.
+	uint32_t (*send)(struct ports *ports, uint32_t queue, const struct frame *frames,
+			 uint32_t count);
 	// The next frames of a queue, at most `max`; 0 = it is empty now.
 	uint32_t (*receive)(struct ports *ports, uint32_t queue, struct frame *ret, uint32_t max);
 	// The frame behind an owner.

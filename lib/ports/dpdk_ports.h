@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ports of DPDK, of any driver: their frames are mbufs of one pool. port_dpdk.c opens ring ports,
+// port_device.c devices; dpdk_frames.c is what they do alike.
+#pragma once
+
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+#include <rte_ring.h>
+
+#include <weft/core/refusal.h>
+#include <weft/ports/port.h>
+
+#define DPDK_NAME_BYTES 32
+
+// Where one of our queues is.
+struct seat {
+	uint16_t port, queue;
+};
+
+struct dpdk_ports {
+	struct rte_mempool *pool;
+	struct rte_ring **rings; // [queues] of ring ports
+	struct seat *seats;	 // [queues]
+	uint16_t ports[RTE_MAX_ETHPORTS];
+	uint32_t port_count; // opened
+	uint32_t serial;     // in names
+	int ride_at;	     // offset of what rides with an mbuf
+};
+
+// All but names and close().
+extern const struct ports_ops dpdk_frames_ops;
+
+// Says that DPDK does not give `what` number `number`. Returns -ENODEV.
+int dpdk_refuse(struct refusal *refusal, int error, const char *what, uint32_t number);
+
+// Bytes of memory for ports->frames and what lanes keep of them.
+uint64_t dpdk_frames_bytes(const struct ports *ports, uint32_t lanes);
+
+// Draws what a kind of ports has, without rings. -ENOMEM.
+int dpdk_frames_draw(struct ports *ports, struct arena *arena);
+
+// Makes the pool of ports->frames, and more that lanes keep. -ENODEV.
+int dpdk_frames_open(struct ports *ports, uint32_t lanes, struct refusal *refusal);

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Devices as ports. See device.h.
+
+#include <weft/ports/device.h>
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rte_bus_vdev.h>
+#include <rte_dev.h>
+#include <rte_errno.h>
+
+#include <weft/core/check.h>
+
+#include "dpdk_ports.h"
+#include "dpdk_start.h"
+
+#define RX_PLACES 1024
+#define TX_PLACES 1024
+#define MEMIF "memif:"
+
+// A virtual device, as DPDK makes it.
+struct maker {
+	char name[DPDK_NAME_BYTES], arguments[2 * DEVICE_WORD_BYTES];
+};
+
+static int refuse_word(struct refusal *refusal, int code, const char *why, const char *word)
+{
+	snprintf(refusal->text, sizeof(refusal->text), "%s: '%.*s'", why, DEVICE_WORD_BYTES, word);
+	return code;
+}
+
+// Sockets without a name in the file system, and another for each user.
+static int make_memif(struct maker *ret, const struct ports *ports, const struct device *device,
+		      uint32_t index, struct refusal *refusal)
+{
+	const char *name = device->word + strlen(MEMIF);
+	if (name[0] == '\0' || strlen(name) > 64 || strpbrk(name, ",=") != NULL)
+		return refuse_word(refusal, -EINVAL, "no name for memif", device->word);
+	uint32_t room = (ports->frame_bytes_max + 63u) & ~63u;
+	snprintf(ret->name, sizeof(ret->name), "net_memif%u", index);
+	snprintf(ret->arguments, sizeof(ret->arguments),
+		 "role=%s,id=0,socket=weft-%u-%s,socket-abstract=yes,bsize=%u,rsize=10",
+		 device->is_server ? "server" : "client", (unsigned)getuid(), name, room);
+	return 0;
+}
+
+static int make_of(struct maker *ret, const struct ports *ports, const struct device *device,
+		   uint32_t index, struct refusal *refusal)
+{
+	if (strncmp(device->word, MEMIF, strlen(MEMIF)) == 0)
+		return make_memif(ret, ports, device, index, refusal);
+	size_t length = strcspn(device->word, ",");
+	if (strncmp(device->word, "net_", 4) != 0 || length >= sizeof(ret->name))
+		return refuse_word(refusal, -EINVAL,
+				   "a port is memif:NAME or a virtual device of DPDK "
+				   "(net_af_packet0,iface=va), not",
+				   device->word);
+	memcpy(ret->name, device->word, length);
+	ret->name[length] = '\0';
+	snprintf(ret->arguments, sizeof(ret->arguments), "%s",
+		 device->word[length] == ',' ? device->word + length + 1 : "");
+	return 0;
+}
+
+static int set_up(uint16_t port, struct rte_mempool *pool)
+{
+	static const struct rte_eth_conf conf;
+	uint16_t rx = RX_PLACES, tx = TX_PLACES;
+	int rc = rte_eth_dev_configure(port, 1, 1, &conf);
+	if (rc == 0)
+		rc = rte_eth_dev_adjust_nb_rx_tx_desc(port, &rx, &tx);
+	if (rc == 0)
+		rc = rte_eth_rx_queue_setup(port, 0, rx, SOCKET_ID_ANY, NULL, pool);
+	if (rc == 0)
+		rc = rte_eth_tx_queue_setup(port, 0, tx, SOCKET_ID_ANY, NULL);
+	if (rc == 0)
+		rc = rte_eth_dev_start(port);
+	if (rc == 0)
+		rte_eth_promiscuous_enable(port); // where there is no such thing, it is needless
+	return rc;
+}
+
+static int open_device(struct ports *ports, const struct device *device, uint32_t index,
+		       struct refusal *refusal)
+{
+	struct dpdk_ports *own = ports->own;
+	struct maker maker;
+	char why[128];
+	int rc = make_of(&maker, ports, device, index, refusal);
+	if (rc < 0)
+		return rc;
+	rc = rte_vdev_init(maker.name, maker.arguments);
+	if (rc == 0)
+		rc = rte_eth_dev_get_port_by_name(maker.name, &own->ports[index]);
+	if (rc == 0) {
+		own->port_count = index + 1;
+		own->seats[index] = (struct seat){own->ports[index], 0};
+		rc = set_up(own->ports[index], own->pool);
+	}
+	snprintf(why, sizeof(why), "DPDK does not open this port (%s)", rte_strerror(-rc));
+	return rc == 0 ? 0 : refuse_word(refusal, -ENODEV, why, device->word);
+}
+
+// Its devices are left to the end of the process: net_memif of DPDK 22.11 ends it when a device is
+// closed whose peer goes at the same time.
+static void close_none(struct ports *ports)
+{
+	(void)ports;
+}
+
+static struct ports_ops ops;
+
+int port_device_open(struct ports *ports, struct arena *arena, const struct device *devices,
+		     uint32_t count, const struct dpdk_options *options, struct refusal *refusal)
+{
+	struct dpdk_options with_devices = *options;
+	with_devices.has_devices = true;
+	ports->queue_count = ports->port_count = count;
+	check(count > 0 && count <= DEVICES_MAX);
+	if (dpdk_frames_draw(ports, arena) < 0)
+		return refuse(refusal, -ENOMEM, "no memory for % ports", count, 0, 0);
+	int rc = dpdk_start(&with_devices, dpdk_frames_bytes(ports, 1) * 17 / 16, refusal);
+	if (rc == 0)
+		rc = dpdk_frames_open(ports, 1, refusal);
+	for (uint32_t i = 0; rc == 0 && i < count; i++)
+		rc = open_device(ports, &devices[i], i, refusal);
+	ops = dpdk_frames_ops;
+	ops.name = "DPDK";
+	ops.close = close_none;
+	ports->ops = &ops;
+	return rc;
+}
+
+bool port_device_is_up(const struct ports *ports, uint32_t index)
+{
+	const struct dpdk_ports *own = ports->own;
+	struct rte_eth_link link = {0};
+	return rte_eth_link_get_nowait(own->ports[index], &link) == 0 &&
+		link.link_status == RTE_ETH_LINK_UP;
+}
