@@ -440,8 +440,7 @@ static void put_off(struct heap *heap, ps_t until)
 	}
 }
 
-// The host works again at `now`: what was due meanwhile is due now.
-static void resume(struct world_host *host, ps_t now)
+void host_resume(struct world_host *host, ps_t now)
 {
 	host->awake_at = now;
 	put_off(&host->events, now);
@@ -453,6 +452,13 @@ static void resume(struct world_host *host, ps_t now)
 		if (nic->endpoint != NULL)
 			arm(host, i);
 	}
+}
+
+void host_hold_line(struct world_host *host, uint32_t port, ps_t until)
+{
+	struct nic *nic = &host->nics[host->nic_of_port[port]];
+	ps_t *free_at = &nic->free_at[port - nic->first_port];
+	*free_at = ps_max(*free_at, until);
 }
 
 // run_span() of a host that stalls: from each stall's begin to its end nothing is done. What comes
@@ -475,7 +481,7 @@ static __attribute__((noinline)) ps_t run_stalling(struct world_host *host,
 			check(arrival == end);
 			return next == PS_NEVER ? PS_NEVER : ps_max(next, over);
 		}
-		resume(host, over);
+		host_resume(host, over);
 	}
 }
 

@@ -262,6 +262,7 @@ int scenario_read(struct scenario *ret, const struct scenario_source *source,
 	scenario_defaults(ret);
 	strcpy(ret->path, source->path);
 	rc = read_draft(&draft, &document, source);
+	ret->has_rto = draft_is_given(&draft, "transport.rto");
 	yaml_document_delete(&document);
 	return rc;
 }

@@ -31,13 +31,14 @@ TABLE = {
     "files": "core",
     "ports": "core wire capture measure scenario host world files",
     "engine": "core wire capture measure scenario host world files ports",
+    "wall": "core wire measure scenario host world files ports",
     "result": "core measure scenario host world",
     "diagnose": "core measure scenario host world result",
     "verdict": "core measure result",
     "study": "core measure scenario host world result",
     "tune": "core measure scenario host world result study",
     "page": "core measure result diagnose verdict study",
-    "run": "core measure cc wire transport fabric workload scenario host world trace gpu files ports engine result diagnose verdict study tune page",
+    "run": "core measure cc wire transport fabric workload scenario host world trace gpu files ports engine wall result diagnose verdict study tune page",
 }
 
 PURE = "core wire measure capture cc transport fabric workload scenario host world adapter flow".split()

@@ -107,6 +107,15 @@ ps_t host_run(void *self, const struct inbox *in, ps_t until, struct outbox *out
 // machine_fetch_fn of a host.
 void host_fetch(const void *self, const uint64_t *ports, uint32_t step);
 
+// The host works again at `now`, behind a time in which it did nothing: what was due meanwhile is
+// due now, and what its lines could have sent meanwhile is not made up for. For faults, and for a
+// driver whose clock went on without it.
+void host_resume(struct world_host *host, ps_t now);
+
+// The line of a port is taken until `until`: nothing leaves by it before. For a driver whose port
+// holds more than it should.
+void host_hold_line(struct world_host *host, uint32_t port, ps_t until);
+
 // Posts `work` on a QP of NIC `nic` at `now`. False when the QP's queue is full, or it must wait
 // for a context: rank_on_ready() follows. A QP in ERROR takes it and loses it: the run will end as
 // stalled.

@@ -55,6 +55,7 @@ struct scenario {
 	struct graph_link graph_links[SCENARIO_LINKS_MAX];    // behind fabric.graph
 	struct scaleup_config scaleup;
 	struct transport_config transport;
+	bool has_rto;		 // transport.rto is not the default
 	uint32_t ev_value_count; // in what transport.ev_values, ev_denied point to
 	uint32_t ev_values[EV_VALUES_MAX], ev_denied[EV_VALUES_MAX];
 	uint32_t first_psn;	     // of every QP

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the processes of a run in wall time agree before it, and hear of each other while it goes:
+// over sockets, all of them to host 0. What they exchange is small; traffic goes by the ports.
+//
+// An address is HOST:PORT, for machines that a network joins, or a name, for processes of this user
+// on this machine; a name leaves nothing in the file system.
+#pragma once
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <weft/core/refusal.h>
+#include <weft/wall/wall.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MEETING_HOSTS_MAX 1024u
+#define MEETING_WORD_BYTES 256u // that hosts greet each other with
+
+struct meeting_options {
+	const char *address;
+	uint32_t index, count;		   // of this host; of them all
+	uint32_t patience_s;		   // for others to come, and to answer
+	const char *version;		   // others have the same
+	const volatile sig_atomic_t *stop; // or NULL
+};
+
+struct meeting {
+	struct meeting_options options;
+	int sockets[MEETING_HOSTS_MAX]; // host 0: of each other one; else [0]: that to host 0
+	int bell[2];			// a pipe: the loop rings, the watch hears
+	pthread_t watch;
+	bool is_watched;
+	volatile int news;	// enum wall_news
+	volatile uint32_t lost; // host that is gone, with WALL_LOST
+	bool is_silent;		// it said nothing for patience_s
+};
+
+// Meets the others: host 0 waits for them, and they wait for host 0, in any order. Each hears the
+// word (MEETING_WORD_BYTES) that host 0 said; host 0 hears the last host's. -EINVAL when another
+// version calls, or the same host twice; -ETIMEDOUT, -EINTR, -ECONNRESET.
+int meeting_open(struct meeting *ret, const struct meeting_options *options, const void *said,
+		 void *heard, struct refusal *refusal);
+
+// Everybody gives `bytes` and gets those of all, in the order of hosts. Also a barrier.
+int meeting_share(struct meeting *meeting, const void *mine, void *all, uint32_t bytes,
+		  struct refusal *refusal);
+
+// From now on another thread listens, and writes meeting->news. The other calls are the loop's:
+// this host is done (a fn of struct wall_control); and the end, at which this host may say that it
+// stops. After any news but WALL_ENDED the meeting is over.
+int meeting_watch(struct meeting *meeting, struct refusal *refusal);
+void meeting_done(void *meeting);
+enum wall_news meeting_unwatch(struct meeting *meeting, bool is_stopping);
+
+void meeting_close(struct meeting *meeting);
+
+#ifdef __cplusplus
+}
+#endif

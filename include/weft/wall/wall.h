@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Wall time: one host of a world on ports of its own. Each turn of the loop reads the clock, takes
+// what came, runs the host machine up to now, and sends what it leaves. The other machines of the
+// world are not run: other processes, or real switches, are in their place.
+//
+//   wall.c  a turn           line.c  frames that wait for a port      wall_run.c  turn after turn
+//   meeting.c, meeting_run.c  how hosts agree before a run, and hear of each other in it
+#pragma once
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <weft/core/refusal.h>
+#include <weft/core/time.h>
+#include <weft/measure/measure.h>
+#include <weft/ports/pacing.h>
+#include <weft/ports/port.h>
+#include <weft/ports/ports.h>
+#include <weft/ports/taps.h>
+#include <weft/wire/wire.h>
+#include <weft/world/world.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WALL_ANY_HOST UINT32_MAX
+
+// A way out of the host, and in: queues of the ports.
+struct wall_way {
+	uint32_t port;		     // of the host machine: NIC of the host * planes + plane
+	uint32_t peer;		     // the only host at its other end, or WALL_ANY_HOST
+	uint32_t rx_queue, tx_queue; // of the ports
+};
+
+struct wall_options {
+	uint32_t host; // of the world
+	struct ports *ports;
+	const struct wall_way *ways; // those of a port together, in the order of ports
+	uint32_t way_count;
+	struct ports_options payload; // fill, store and move: who keeps it; nobody: a pattern
+	struct tap_options taps;      // of what this host sends and gets
+	ps_t stall_ps;		      // a turn that takes longer is a stall of the host
+	ps_t dead_ps;		      // a port that takes nothing for so long is down
+};
+
+// What the loop counted. Nothing of it is an error.
+struct wall_counts {
+	uint64_t turns;		  // looks at the ports
+	uint64_t frames_received; // that the ports gave
+	uint64_t frames_sent;	  // that the ports took
+	uint64_t frames_refused;  // that a full port left, once each time
+	uint64_t frames_unsent;	  // given up: their port was down, or too many waited for it
+	uint64_t frames_missing;  // packets that found no frame: none was free
+	uint64_t frames_strange;  // packets for another host or plane, or from no NIC of the world
+	uint64_t bad_frames[WIRE_REASON_COUNT]; // no packets of ours, by reason
+	uint64_t payload_bytes_good, payload_bytes_wrong;
+	uint64_t stalls;	    // turns that took too long
+	ps_t stalled_ps;	    // of them all together
+	uint64_t burst_max;	    // most packets of one turn
+	uint64_t queued_max;	    // most frames that waited for a port
+	uint64_t naps;		    // empty turns behind which others had the CPU
+	const struct hist *turn_ns; // time from look to look, of turns that found something
+};
+
+struct wall;
+
+// Draws the loop of one host in the world's arena, and seals that. -EINVAL, -ENOMEM with a reason.
+int wall_create(struct wall **ret, struct world *world, const struct wall_options *options,
+		struct refusal *refusal);
+
+// One turn, at `now`, which is not before that of the last one. Whether there was anything to do.
+bool wall_turn(struct wall *wall, ps_t now);
+
+// Takes what lies in the ports and gives it back unread: frames of an earlier run. Returns how
+// many.
+uint64_t wall_drain(struct wall *wall);
+
+// Whether all that this host has to do in the world is done: it then answers others, if they ask.
+bool wall_is_done(const struct wall *wall);
+
+// What of it is done, in ends of flows, collectives and operations that this host sees.
+struct wall_work {
+	uint64_t done, total;
+};
+struct wall_work wall_work(const struct wall *wall);
+
+// QPs of this host that went to ERROR.
+uint64_t wall_qps_failed(const struct wall *wall);
+
+const struct wall_counts *wall_counts(const struct wall *wall);
+
+// Ends captures and gives back what waits for ports. Their totals go to `ret_taps`. -EIO when a
+// capture is not whole.
+int wall_close(struct wall *wall, struct tap_counts *ret_taps, struct refusal *refusal);
+
+// ---------------------------------------------------------------- turn after turn
+
+// What the hosts of a run hear of each other.
+enum wall_news {
+	WALL_QUIET,
+	WALL_ENDED,   // all are done
+	WALL_STOPPED, // one of them was asked to stop
+	WALL_LOST,    // one of them is gone
+};
+
+enum wall_end {
+	WALL_END_DONE,
+	WALL_END_STOPPED, // here, or by another host
+	WALL_END_LOST,	  // another host is gone
+	WALL_END_FAILED,  // a QP went to ERROR: the peer does not answer
+	WALL_END_TIME,	  // limits.time
+	WALL_END_LIMIT,	  // limits.packets
+};
+
+const char *wall_end_name(enum wall_end end);
+
+struct wall_control {
+	pace_clock_fn *clock; // in ns
+	void *clock_context;
+	const volatile sig_atomic_t *stop; // this host is asked to stop, or NULL
+	const volatile int *news;	   // enum wall_news, written by another thread; or NULL
+	void (*done)(void *context);	   // told once: this host is done
+	void *done_context;
+	bool owns_core; // an empty turn leaves the CPU to nobody else
+};
+
+// Runs from time 0, which is now, until all hosts are done, or as far as it gets.
+enum wall_end wall_run(struct wall *wall, const struct wall_control *control);
+
+#ifdef __cplusplus
+}
+#endif

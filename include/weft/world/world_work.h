@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much of a world's work is one host's.
+#pragma once
+
+#include <stdint.h>
+
+struct world;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Ends that host `host` sees: of flows at either end, collectives of its ranks, operations of its
+// ranks. They add up to world->work_total, but for a course, whose messages are made as it goes (a
+// bug to ask).
+uint64_t world_work_of(const struct world *world, uint32_t host);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of the loop, for the files of this folder.
+#pragma once
+
+#include <weft/ports/backing.h>
+#include <weft/ports/codec.h>
+#include <weft/ports/tap.h>
+#include <weft/wall/wall.h>
+
+#include "line.h"
+
+struct world_host;
+
+struct wall {
+	// hot
+	struct machine machine;
+	struct world_host *host;
+	struct outbox out;
+	struct backing backing;
+	struct arrival *arrivals; // [arrivals_max] of a turn
+	struct arrival_run *runs; // [ports of the host]
+	struct arrival *scratch[2];
+	uint32_t arrivals_max, run_count, arrival_count;
+	struct line *lines; // [line_count] in the order of ports
+	uint32_t line_count;
+	uint16_t *line_of; // [ports of the host][hosts of the world] the way out
+	ps_t until;	   // all before it is done
+	ps_t next;	   // when there is something to do without a new arrival
+	ps_t looked_at;	   // the last turn
+	ps_t slice_ps;	   // so much is run at once: the outbox has room for it
+	struct wall_counts counts;
+	struct hist turn_ns;
+	struct tap_set *taps;		// or NULL
+	uint32_t *cable_in, *cable_out; // [ports of the host] of the world
+	struct wall_options options;
+	struct codec codec;
+	struct world *world;
+	uint64_t work_total; // of this host
+};

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// A turn of the loop in wall time.
+
+#include <errno.h>
+
+#include <weft/host/host.h>
+
+#include "loop.h"
+
+#define BURSTS 4u	   // of each port in a turn
+#define PACKETS_SPARE 256u // left to the host: what it sends needs some
+#define HOLD_FRAMES 64u	   // that wait for a port before its line is held
+
+// ---------------------------------------------------------------- what came
+
+static void give(struct wall *wall, const struct frame *frame)
+{
+	void *owner = frame->owner;
+	wall->options.ports->ops->give(wall->options.ports, &owner, 1);
+}
+
+static void tap(struct wall *wall, uint32_t cable, uint32_t packet, const struct frame *frame,
+		ps_t at)
+{
+	if (!tap_listens(wall->taps, cable, at))
+		return;
+	tap_take(wall->taps, 0, cable, at, packet_at(wall->out.packets, packet), frame->bytes,
+		 frame->length);
+	tap_window_end(wall->taps); // its buffers are for windows, which are shorter than turns
+}
+
+// Whether a packet is for the NIC and plane that this port of the host is.
+static bool is_for(const struct wall *wall, const struct packet *packet, uint32_t port)
+{
+	uint32_t planes = wall->host->planes;
+	return packet->target == wall->host->first_nic + port / planes &&
+		packet->plane == port % planes && packet->source < wall->world->topology.nics;
+}
+
+static void take(struct wall *wall, const struct line *line, const struct frame *frame, ps_t at)
+{
+	uint32_t packet, port = line->way.port;
+	enum wire_reason reason = backing_read(&wall->backing, &wall->codec.nic, frame, &packet);
+	if (reason != WIRE_FINE) {
+		wall->counts.bad_frames[reason]++;
+		give(wall, frame);
+		return;
+	}
+	if (!is_for(wall, packet_at(wall->out.packets, packet), port)) {
+		wall->counts.frames_strange++;
+		packet_put(wall->out.packets, packet);
+		give(wall, frame);
+		return;
+	}
+	if (wall->taps != NULL)
+		tap(wall, wall->cable_in[port], packet, frame, at);
+	wall->arrivals[wall->arrival_count++] = (struct arrival){at, packet, port};
+}
+
+static uint32_t packets_left(const struct wall *wall)
+{
+	return wall->out.packets->capacity - packet_pool_taken(wall->out.packets);
+}
+
+static void receive_line(struct wall *wall, const struct line *line, ps_t at)
+{
+	struct ports *ports = wall->options.ports;
+	struct frame frames[PORT_BURST];
+	for (uint32_t burst = 0; burst < BURSTS; burst++) {
+		if (packets_left(wall) < PORT_BURST + PACKETS_SPARE)
+			return;
+		uint32_t count = ports->ops->receive(ports, line->way.rx_queue, frames, PORT_BURST);
+		wall->counts.frames_received += count;
+		for (uint32_t i = 0; i < count; i++)
+			take(wall, line, &frames[i], at);
+		if (count < PORT_BURST)
+			return;
+	}
+}
+
+// All that came, as one run for each port of the host; all of it is here at `at`.
+static void receive(struct wall *wall, ps_t at)
+{
+	wall->run_count = wall->arrival_count = 0;
+	for (uint32_t i = 0; i < wall->line_count;) {
+		uint32_t port = wall->lines[i].way.port, before = wall->arrival_count;
+		for (; i < wall->line_count && wall->lines[i].way.port == port; i++)
+			receive_line(wall, &wall->lines[i], at);
+		if (wall->arrival_count > before)
+			wall->runs[wall->run_count++] = (struct arrival_run){
+				&wall->arrivals[before], wall->arrival_count - before};
+	}
+	if (wall->arrival_count > wall->counts.burst_max)
+		wall->counts.burst_max = wall->arrival_count;
+}
+
+// ---------------------------------------------------------------- what leaves
+
+static void depart(struct wall *wall, const struct departure *departure, ps_t now)
+{
+	const struct packet *packet = packet_at(wall->out.packets, departure->packet);
+	uint32_t to = packet->target / wall->world->topology.nics_per_host;
+	uint32_t hosts = wall->world->topology.hosts;
+	struct line *line = &wall->lines[wall->line_of[departure->port * hosts + to]];
+	struct frame frame;
+	if (!backing_write(&wall->backing, departure->packet, &frame)) {
+		wall->counts.frames_missing++; // as if it was lost on its way
+		backing_end(&wall->backing, departure->packet);
+		return;
+	}
+	if (wall->taps != NULL)
+		tap(wall, wall->cable_out[departure->port], departure->packet, &frame, now);
+	backing_end(&wall->backing, departure->packet);
+	line_put(line, wall->options.ports, &frame, &wall->counts);
+}
+
+static void flush(struct wall *wall, ps_t now)
+{
+	for (uint32_t i = 0; i < wall->line_count; i++) {
+		struct line *line = &wall->lines[i];
+		line_flush(line, wall->options.ports, now, wall->options.dead_ps, &wall->counts);
+		if (line_count(line) < HOLD_FRAMES)
+			continue;
+		const struct nic *nic = &wall->host->nics[wall->host->nic_of_port[line->way.port]];
+		host_hold_line(wall->host, line->way.port, now + line_ps(nic->line, line->bytes));
+	}
+}
+
+// ---------------------------------------------------------------- the machine
+
+static void place(struct wall *wall)
+{
+	for (uint32_t i = 0; i < wall->out.place_count; i++) {
+		const struct place *order = &wall->out.places[i];
+		uint32_t wrong = backing_place(&wall->backing, order);
+		if (order->payload == 0)
+			continue;
+		wall->counts.payload_bytes_wrong += wrong;
+		wall->counts.payload_bytes_good += order->bytes - wrong;
+	}
+}
+
+// Runs the machine up to `until`, with what came if that is before it.
+static void run(struct wall *wall, ps_t until, uint32_t runs, uint32_t arrivals)
+{
+	struct inbox in = {.runs = wall->runs,
+			   .run_count = runs,
+			   .arrival_count = arrivals,
+			   .scratch = {wall->scratch[0], wall->scratch[1]}};
+	wall->out.count = wall->out.place_count = 0;
+	wall->next = wall->machine.run(wall->machine.self, &in, until, &wall->out);
+	wall->until = until;
+	place(wall);
+	backing_give(&wall->backing, wall->arrivals, arrivals);
+	for (uint32_t i = 0; i < wall->out.count; i++)
+		depart(wall, &wall->out.departures[i], until);
+	flush(wall, until);
+}
+
+// What was due since the last turn, slice by slice, and then what came, which is here at `at`.
+static void catch_up(struct wall *wall, ps_t at)
+{
+	wall->until = ps_max(wall->until, ps_min(wall->next, at)); // nothing to do before
+	while (at - wall->until > wall->slice_ps)
+		run(wall, wall->until + wall->slice_ps, 0, 0);
+	run(wall, at + 1, wall->run_count, wall->arrival_count);
+}
+
+// ---------------------------------------------------------------- a turn
+
+static bool has_backlog(const struct wall *wall)
+{
+	for (uint32_t i = 0; i < wall->line_count; i++)
+		if (line_count(&wall->lines[i]) > 0)
+			return true;
+	return false;
+}
+
+// A turn that took too long: the host did nothing meanwhile, and goes on at `at`.
+static void stall(struct wall *wall, ps_t at, ps_t took_ps)
+{
+	if (took_ps <= wall->options.stall_ps)
+		return;
+	wall->counts.stalls++;
+	wall->counts.stalled_ps += took_ps;
+	host_resume(wall->host, at);
+	wall->until = wall->next = at;
+}
+
+bool wall_turn(struct wall *wall, ps_t now)
+{
+	ps_t at = ps_max(wall->until, now), took_ps = now - wall->looked_at;
+	wall->counts.turns++;
+	receive(wall, at);
+	stall(wall, at, took_ps);
+	wall->looked_at = now;
+	bool is_due = wall->arrival_count > 0 || wall->next <= now;
+	if (is_due)
+		catch_up(wall, at);
+	else if (has_backlog(wall))
+		flush(wall, now);
+	else
+		return false;
+	hist_add(&wall->turn_ns, took_ps / PS_PER_NS);
+	return true;
+}
+
+uint64_t wall_drain(struct wall *wall)
+{
+	struct ports *ports = wall->options.ports;
+	struct frame frames[PORT_BURST];
+	uint64_t drained = 0;
+	for (uint32_t i = 0; i < wall->line_count; i++) {
+		uint32_t count;
+		while ((count = ports->ops->receive(ports, wall->lines[i].way.rx_queue, frames,
+						    PORT_BURST)) > 0) {
+			for (uint32_t k = 0; k < count; k++)
+				give(wall, &frames[k]);
+			drained += count;
+		}
+	}
+	return drained;
+}
+
+bool wall_is_done(const struct wall *wall)
+{
+	return wall->host->record->work_done == wall->work_total;
+}
+
+struct wall_work wall_work(const struct wall *wall)
+{
+	return (struct wall_work){wall->host->record->work_done, wall->work_total};
+}
+
+uint64_t wall_qps_failed(const struct wall *wall)
+{
+	uint64_t failed = 0;
+	for (uint32_t i = 0; i < wall->host->nic_count; i++)
+		if (wall->host->nics[i].endpoint != NULL)
+			failed += endpoint_counters(wall->host->nics[i].endpoint)->qps_failed;
+	return failed;
+}
+
+const struct wall_counts *wall_counts(const struct wall *wall)
+{
+	return &wall->counts;
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much of a world's work is one host's. See world_work.h.
+
+#include <weft/world/world_work.h>
+
+#include <weft/core/check.h>
+#include <weft/world/world.h>
+
+uint64_t world_work_of(const struct world *world, uint32_t host)
+{
+	uint32_t per_host = world->fabric.nics_per_host;
+	uint64_t work = 0;
+	check(world->course == NULL);
+	for (uint32_t i = 0; i < world->flow_count; i++)
+		work += (world->flows[i].from / per_host == host) +
+			(world->flows[i].to / per_host == host);
+	for (uint32_t i = 0; i < world->job.group_count; i++) {
+		const struct group *group = &world->job.groups[i];
+		for (uint32_t at = 0; at < group->ranks; at++)
+			if (group->gpus[at] / per_host == host)
+				work += group->bucket_count;
+	}
+	const struct program *program = world->program;
+	for (uint32_t i = 0; program != NULL && i < program->op_count; i++)
+		work += program->nics[program->ops[i].rank] / per_host == host;
+	return work;
+}
