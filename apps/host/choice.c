@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line: every word is understood or refused.
+
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <weft/files/files.h>
+
+#include "host.h"
+#include <weft/run/outcome.h>
+
+#define SIZE_MIN_DEFAULT (UINT64_C(4) << 10)
+#define SIZE_MAX_DEFAULT (UINT64_C(4) << 20)
+#define DEPTH_DEFAULT 16
+#define PATIENCE_S 30
+#define MESSAGE_MAX (UINT64_C(1) << 31)
+
+enum {
+	OPT_LISTEN = 256,
+	OPT_TO,
+	OPT_MEET,
+	OPT_RANK,
+	OPT_RANKS,
+	OPT_PORT,
+	OPT_DEPTH,
+	OPT_SET,
+	OPT_PCAP,
+	OPT_FORCE,
+	OPT_OWN_CORE,
+	OPT_PATIENCE,
+	OPT_JSON,
+	OPT_VERSION
+};
+
+static const struct option longs[] = {
+	{"listen", required_argument, NULL, OPT_LISTEN},
+	{"to", required_argument, NULL, OPT_TO},
+	{"meet", required_argument, NULL, OPT_MEET},
+	{"rank", required_argument, NULL, OPT_RANK},
+	{"ranks", required_argument, NULL, OPT_RANKS},
+	{"port", required_argument, NULL, OPT_PORT},
+	{"minbytes", required_argument, NULL, 'b'},
+	{"maxbytes", required_argument, NULL, 'e'},
+	{"stepfactor", required_argument, NULL, 'f'},
+	{"messages", required_argument, NULL, 'n'},
+	{"depth", required_argument, NULL, OPT_DEPTH},
+	{"set", required_argument, NULL, OPT_SET},
+	{"pcap", required_argument, NULL, OPT_PCAP},
+	{"force", no_argument, NULL, OPT_FORCE},
+	{"own-core", no_argument, NULL, OPT_OWN_CORE},
+	{"patience", required_argument, NULL, OPT_PATIENCE},
+	{"json", no_argument, NULL, OPT_JSON},
+	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, OPT_VERSION},
+	{NULL, 0, NULL, 0},
+};
+
+// "4K" as perftest's users write it: K, M, G are powers of 1024.
+static int take_bytes(uint64_t *to, const char *word, struct refusal *refusal)
+{
+	static const char units[] = "KMG";
+	char *end;
+	uint64_t value = isdigit((unsigned char)word[0]) ? strtoull(word, &end, 10) : 0;
+	const char *unit = value > 0 && *end != '\0' ? strchr(units, toupper((unsigned char)*end))
+						     : NULL;
+	uint64_t shift = unit != NULL ? (uint64_t)(unit - units + 1) * 10 : 0;
+	bool is_whole = value > 0 && (unit != NULL ? end[1] == '\0' : *end == '\0');
+	if (!is_whole || value > MESSAGE_MAX >> shift)
+		return outcome_bad_word(refusal, "bytes from 1 to 2G are needed, 4096 or 4K, not",
+					word);
+	*to = value << shift;
+	return 0;
+}
+
+static int take_count(uint32_t *to, const char *word, uint32_t low, uint32_t high,
+		      struct refusal *refusal)
+{
+	char *end, what[64];
+	unsigned long value = isdigit((unsigned char)word[0]) ? strtoul(word, &end, 10) : 0;
+	snprintf(what, sizeof(what), "a number from %u to %u is needed, not", low, high);
+	if (!isdigit((unsigned char)word[0]) || *end != '\0' || value < low || value > high)
+		return outcome_bad_word(refusal, what, word);
+	*to = (uint32_t)value;
+	return 0;
+}
+
+static int add_port(struct choice *choice, const char *word, struct refusal *refusal)
+{
+	if (choice->device_count == DEVICES_MAX || strlen(word) >= DEVICE_WORD_BYTES)
+		return outcome_bad_word(refusal, "too many --port, or one that is too long:", word);
+	strcpy(choice->devices[choice->device_count++].word, word);
+	return 0;
+}
+
+static int add_set(struct choice *choice, const char *word, struct refusal *refusal)
+{
+	if (choice->set_count == SETS_MAX)
+		return outcome_bad_word(refusal, "too many --set, at", word);
+	choice->sets[choice->set_count++] = word;
+	return 0;
+}
+
+// What is measured is the caller's to say.
+static int take_wish(struct choice *choice, int option, struct refusal *refusal)
+{
+	struct pair_wish *wish = &choice->wish;
+	choice->has_wish = true;
+	switch (option) {
+	case 'b':
+		return take_bytes(&wish->size_min, optarg, refusal);
+	case 'e':
+		return take_bytes(&wish->size_max, optarg, refusal);
+	case 'f':
+		return take_count(&wish->factor, optarg, 2, 1024, refusal);
+	case 'n':
+		return take_count(&wish->messages, optarg, 1, 1000000, refusal);
+	default:
+		return take_count(&wish->depth, optarg, 1, 128, refusal);
+	}
+}
+
+static int take(struct choice *choice, int option, struct refusal *refusal)
+{
+	switch (option) {
+	case OPT_LISTEN:
+		return outcome_once(refusal, &choice->listen, "--listen", optarg);
+	case OPT_TO:
+		return outcome_once(refusal, &choice->to, "--to", optarg);
+	case OPT_MEET:
+		return outcome_once(refusal, &choice->meet, "--meet", optarg);
+	case OPT_RANK:
+		choice->has_rank = true;
+		return take_count(&choice->rank, optarg, 0, MEETING_HOSTS_MAX - 1, refusal);
+	case OPT_RANKS:
+		return take_count(&choice->ranks, optarg, 2, MEETING_HOSTS_MAX, refusal);
+	case OPT_PORT:
+		return add_port(choice, optarg, refusal);
+	case OPT_SET:
+		return add_set(choice, optarg, refusal);
+	case OPT_PCAP:
+		return outcome_once(refusal, &choice->pcap, "--pcap", optarg);
+	case OPT_FORCE:
+		files_force();
+		return 0;
+	case OPT_OWN_CORE:
+		choice->owns_core = true;
+		return 0;
+	case OPT_PATIENCE:
+		return take_count(&choice->patience_s, optarg, 1, 86400, refusal);
+	case OPT_JSON:
+		choice->is_json = true;
+		return 0;
+	case 'h':
+		choice->wants_help = true;
+		return 0;
+	case OPT_VERSION:
+		choice->wants_version = true;
+		return 0;
+	default:
+		return take_wish(choice, option, refusal);
+	}
+}
+
+// What launchers say of their processes: Open MPI's mpirun, those with PMI, Slurm's srun.
+static void take_launcher(struct choice *choice)
+{
+	static const char *const names[][3] = {
+		{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMIX_NAMESPACE"},
+		{"PMI_RANK", "PMI_SIZE", "PMI_JOBID"},
+		{"SLURM_PROCID", "SLURM_NTASKS", "SLURM_JOB_ID"},
+	};
+	static char address[80];
+	struct refusal none;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		const char *rank = getenv(names[i][0]), *ranks = getenv(names[i][1]);
+		const char *job = getenv(names[i][2]);
+		if (rank == NULL || ranks == NULL ||
+		    take_count(&choice->rank, rank, 0, MEETING_HOSTS_MAX - 1, &none) < 0 ||
+		    take_count(&choice->ranks, ranks, 2, MEETING_HOSTS_MAX, &none) < 0)
+			continue;
+		choice->has_rank = true;
+		snprintf(address, sizeof(address), "job-%.64s", job != NULL ? job : "");
+		if (choice->meet == NULL && job != NULL && strchr(job, ':') == NULL)
+			choice->meet = address;
+		return;
+	}
+}
+
+static int check_ranks(struct choice *choice, struct refusal *refusal)
+{
+	if (!choice->has_rank && choice->ranks == 0)
+		take_launcher(choice);
+	if (!choice->has_rank || choice->ranks == 0)
+		return outcome_bad_line(refusal,
+					"one of --listen ADDRESS and --to ADDRESS is needed, or "
+					"--rank and --ranks, which mpirun and srun say");
+	if (choice->rank >= choice->ranks)
+		return outcome_bad_line(refusal, "--rank is below --ranks: the first one is 0");
+	if (choice->meet == NULL)
+		return outcome_bad_line(refusal, "--meet ADDRESS is needed, at which rank 0 waits");
+	if (choice->scenario == NULL)
+		return outcome_bad_line(refusal, "ranks need a scenario");
+	if (choice->has_wish)
+		return outcome_bad_line(refusal,
+					"what ranks send is the scenario's to say: -b, "
+					"-e, -f, -n and --depth go with --to");
+	return 0;
+}
+
+static int check_together(struct choice *choice, struct refusal *refusal)
+{
+	if (choice->listen != NULL && choice->to != NULL)
+		return outcome_bad_line(refusal,
+					"one of --listen ADDRESS and --to ADDRESS is "
+					"needed, not both");
+	if (files_are_forced() && choice->pcap == NULL)
+		return outcome_bad_word(refusal, "needs --pcap:", "--force");
+	if (choice->listen == NULL && choice->to == NULL)
+		return check_ranks(choice, refusal);
+	if (choice->meet != NULL || choice->has_rank || choice->ranks > 0)
+		return outcome_bad_line(refusal,
+					"--meet, --rank and --ranks go with neither "
+					"--listen nor --to");
+	if (choice->listen != NULL && choice->has_wish)
+		return outcome_bad_line(refusal,
+					"who listens is told by the caller what is "
+					"measured: -b, -e, -f, -n and --depth go with --to");
+	if (choice->wish.size_min > choice->wish.size_max)
+		return outcome_bad_line(refusal, "-b is more than -e");
+	return 0;
+}
+
+int choice_parse(struct choice *ret, int argc, char **argv, struct refusal *refusal)
+{
+	bool seen[OUTCOME_OPTIONS_MAX] = {false};
+	*ret = (struct choice){.wish = {SIZE_MIN_DEFAULT, SIZE_MAX_DEFAULT, 2, 0, DEPTH_DEFAULT},
+			       .patience_s = PATIENCE_S};
+	opterr = 0;
+	for (;;) {
+		int option = getopt_long(argc, argv, "hb:e:f:n:", longs, NULL);
+		if (option == -1)
+			break;
+		if (option == '?')
+			return outcome_bad_word(
+				refusal, "unknown option or missing value:", argv[optind - 1]);
+		bool is_many = option == OPT_PORT || option == OPT_SET;
+		int rc = is_many ? 0 : outcome_first(refusal, seen, longs, option);
+		if (rc == 0)
+			rc = take(ret, option, refusal);
+		if (rc < 0)
+			return rc;
+	}
+	if (optind < argc)
+		ret->scenario = argv[optind++];
+	if (optind < argc)
+		return outcome_bad_word(refusal, "one scenario at a time; what is", argv[optind]);
+	return ret->wants_help || ret->wants_version ? 0 : check_together(ret, refusal);
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft host: what its files share.
+//
+//   main.c     the way from the command line to the end    choice.c   the command line
+//   setup.c    scenario, meeting, ports                    stage.c    a world and its loop, once
+//   pair.c     what two hosts send each other              trial.c    what is measured before
+//   table.c    what is printed                             json.c     the same as JSON
+//   ranks.c    what all hosts of a scenario came to
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <weft/files/signals.h>
+#include <weft/ports/device.h>
+#include <weft/scenario/scenario.h>
+#include <weft/wall/meeting.h>
+#include <weft/wall/wall.h>
+
+#define SETS_MAX 64
+#define SIZES_MAX 64u
+
+// What a pair measures; it goes from the caller to who listens.
+struct pair_wish {
+	uint64_t size_min, size_max;
+	uint32_t factor;
+	uint32_t messages; // of each size; 0: fewer of larger ones
+	uint32_t depth;	   // of them at once
+};
+
+struct choice {
+	const char *listen, *to; // one of them: a pair
+	const char *meet;	 // else the address of rank 0, of so many:
+	uint32_t rank, ranks;
+	bool has_rank;
+	const char *scenario; // NULL: two NICs under one T0
+	const char *sets[SETS_MAX];
+	uint32_t set_count;
+	struct device devices[DEVICES_MAX]; // --port
+	uint32_t device_count;		    // 0: memif by the address
+	struct pair_wish wish;
+	bool has_wish; // -b, -e, -f, -n or --depth was given
+	const char *pcap;
+	bool is_json, owns_core;
+	uint32_t patience_s;
+	bool wants_help, wants_version;
+};
+
+// What a host measured of round trips and of itself, before traffic; the times that follow.
+struct trial {
+	ps_t rtt_ps; // median round trip of a packet through the whole loop, the longest of all
+	ps_t lateness_ps;		    // of the loop, p99.9, the largest of all
+	uint64_t drained;		    // frames that lay in the ports before
+	bool sets_rtt, sets_hole, sets_rto; // the scenario does not say them
+};
+
+// One size of a pair, as the sender saw it.
+struct pair_row {
+	uint64_t bytes;
+	uint32_t messages; // one after the other, --depth at once
+	ps_t took_ps;	   // from the first one's post to the last one's completion
+	uint32_t pings;
+	int64_t rtt_ns[4]; // round trips of messages of this size: p50, p99, p99.9, max
+	uint32_t op_first; // in program: first send, first ping, and pongs at the caller
+};
+
+struct call {
+	struct choice choice;
+	struct scenario scenario;
+	char path[SCENARIO_PATH_BYTES];
+	uint64_t text_hash; // of scenario and assignments
+	struct meeting meeting;
+	uint32_t index; // of this host
+	struct ports ports;
+	void *ports_memory;
+	size_t ports_bytes;
+	struct wall_way ways[DEVICES_MAX];
+	struct trial trial;
+	struct pair_row rows[SIZES_MAX];
+	uint32_t row_count;
+	struct refusal refusal;
+};
+
+// A world with its loop.
+struct stage {
+	struct arena arena;
+	void *memory;
+	size_t memory_bytes;
+	void *program_memory;
+	size_t program_bytes;
+	struct world world;
+	struct wall *wall;
+	enum wall_end end;
+	struct tap_counts taps;
+	uint64_t drained;
+	double wall_s;
+};
+
+int choice_parse(struct choice *ret, int argc, char **argv, struct refusal *refusal);
+
+// Reads the scenario; as two NICs where none is given. -errno with a reason.
+int setup_scenario(struct call *call);
+
+// Meets the other host: who called says what is measured. -errno with a reason.
+int setup_meeting(struct call *call);
+
+// Opens the ports, those of host 0 first, and waits for their links. Nothing where they are open.
+int setup_ports(struct call *call, const struct world *world);
+
+// Builds the world of call->scenario, whose traffic is `program` (NULL: the scenario's own), runs
+// this host's part of it together with the others, and leaves it to be read. On refusal nothing is
+// held.
+int stage_run(struct call *call, struct stage *ret, const struct tap_options *taps);
+void stage_free(struct stage *stage);
+
+// Measures the times that the transport needs, and writes them into the scenario.
+int trial_run(struct call *call);
+
+// The program of a pair: for each size messages in a row, then pings. Sets call->rows.
+int pair_program(struct call *call, struct stage *stage);
+
+// Reads the rows from a run.
+void pair_read(struct call *call, const struct stage *stage);
+
+static inline bool call_is_pair(const struct call *call)
+{
+	return call->choice.listen != NULL || call->choice.to != NULL;
+}
+
+// The address at which the hosts meet.
+static inline const char *call_address(const struct call *call)
+{
+	const struct choice *choice = &call->choice;
+	return choice->listen != NULL ? choice->listen
+		: choice->to != NULL  ? choice->to
+				      : choice->meet;
+}
+
+// Each host of a scenario tells host 0 what it came to, which prints it, as table or JSON. -errno
+// with a reason where one of them is gone meanwhile.
+int ranks_print(FILE *to, struct call *call, const struct stage *stage);
+
+// What is known before traffic, at once; and what came of it.
+void table_begin(FILE *to, const struct call *call);
+void table_end(FILE *to, const struct call *call, const struct stage *stage);
+void json_print(FILE *to, const struct call *call, const struct stage *stage);
+struct json_t *json_times(const struct call *call); // what was measured before

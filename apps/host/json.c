@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is printed of a pair, as JSON.
+
+#include <jansson.h>
+
+#include <weft/wire/wire.h>
+
+#include "host.h"
+
+static json_int_t whole(uint64_t value)
+{
+	return (json_int_t)value;
+}
+
+json_t *json_times(const struct call *call)
+{
+	const struct transport_config *transport = &call->scenario.transport;
+	return json_pack(
+		"{s:I,s:I,s:I,s:I,s:I,s:I}", "round_trip_ps", (json_int_t)call->trial.rtt_ps,
+		"lateness_p999_ps", (json_int_t)call->trial.lateness_ps, "base_rtt_ps",
+		(json_int_t)transport->cc.base_rtt_ps, "hole_age_ps",
+		(json_int_t)transport->hole_age_ps, "rto_ps", (json_int_t)transport->rto_ps,
+		"frames_drained", whole(call->trial.drained));
+}
+
+// Those that came to their end.
+static json_t *rows(const struct call *call)
+{
+	json_t *list = json_array();
+	for (uint32_t i = 0; call->index != 0 && i < call->row_count; i++) {
+		const struct pair_row *row = &call->rows[i];
+		if (row->took_ps <= 0)
+			continue;
+		double s = (double)row->took_ps / PS_PER_S;
+		json_array_append_new(
+			list,
+			json_pack("{s:I,s:i,s:f,s:f,s:i,s:{s:I,s:I,s:I,s:I}}", "bytes",
+				  whole(row->bytes), "messages", (int)row->messages,
+				  "bandwidth_bps", (double)row->bytes * row->messages * 8 / s,
+				  "messages_per_s", row->messages / s, "pings", (int)row->pings,
+				  "round_trip_ns", "p50", (json_int_t)row->rtt_ns[0], "p99",
+				  (json_int_t)row->rtt_ns[1], "p99.9", (json_int_t)row->rtt_ns[2],
+				  "max", (json_int_t)row->rtt_ns[3]));
+	}
+	return list;
+}
+
+static json_t *transport(const struct stage *stage)
+{
+	const struct transport_counters *count = &stage->world.outcome->transport;
+	json_t *again = json_pack("{s:I,s:I,s:I}", "nack", whole(count->rtx[RTX_NACK]), "timeout",
+				  whole(count->rtx[RTX_TIMEOUT]), "hole",
+				  whole(count->rtx[RTX_HOLE]));
+	json_t *planes = json_array();
+	for (uint32_t i = 0; i < stage->world.fabric.planes; i++)
+		json_array_append_new(planes, json_integer(whole(count->plane_bytes[i])));
+	return json_pack("{s:I,s:o,s:I,s:I,s:I,s:o}", "data_packets", whole(count->data_packets),
+			 "sent_again", again, "data_received", whole(count->data_received),
+			 "duplicates", whole(count->duplicates), "qps_failed",
+			 whole(count->qps_failed), "plane_bytes", planes);
+}
+
+static json_t *loop(const struct stage *stage)
+{
+	const struct wall_counts *count = wall_counts(stage->wall);
+	json_t *bad = json_object();
+	for (int i = 0; i < WIRE_REASON_COUNT; i++)
+		if (count->bad_frames[i] > 0)
+			json_object_set_new(bad, wire_reason_name((enum wire_reason)i),
+					    json_integer(whole(count->bad_frames[i])));
+	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "frames_sent",
+			 whole(count->frames_sent), "frames_received",
+			 whole(count->frames_received), "frames_unsent",
+			 whole(count->frames_unsent), "frames_missing",
+			 whole(count->frames_missing), "frames_strange",
+			 whole(count->frames_strange), "bad_frames", bad, "payload_bytes_good",
+			 whole(count->payload_bytes_good), "payload_bytes_wrong",
+			 whole(count->payload_bytes_wrong), "stalls", whole(count->stalls),
+			 "stalled_ps", (json_int_t)count->stalled_ps, "turns", whole(count->turns),
+			 "turn_p50_ns", (json_int_t)hist_quantile(count->turn_ns, 500000),
+			 "turn_p999_ns", (json_int_t)hist_quantile(count->turn_ns, 999000),
+			 "turn_max_ns", (json_int_t)count->turn_ns->max);
+}
+
+void json_print(FILE *to, const struct call *call, const struct stage *stage)
+{
+	json_t *all = json_pack("{s:s,s:i,s:s,s:b,s:f,s:o,s:o,s:o,s:o}", "scenario",
+				call->scenario.name, "host", (int)call->index, "end",
+				wall_end_name(stage->end), "partial", stage->end != WALL_END_DONE,
+				"wall_s", stage->wall_s, "measured", json_times(call), "rows",
+				rows(call), "transport", transport(stage), "loop", loop(stage));
+	json_dumpf(all, to, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+	fputc('\n', to);
+	json_decref(all);
+}

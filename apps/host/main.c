@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft host: one end of a pair, on ports, in wall time.
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <weft/files/files.h>
+
+#include "help.h"
+#include "host.h"
+#include "weft_version.h"
+#include <weft/run/outcome.h>
+
+static int print(struct call *call, const struct stage *stage)
+{
+	int rc = call_is_pair(call) ? 0 : ranks_print(stdout, call, stage);
+	if (rc < 0)
+		return outcome_refused("host", &call->refusal, rc);
+	if (!call_is_pair(call))
+		return outcome_end("host", EXIT_SUCCESS);
+	if (call->choice.is_json)
+		json_print(stdout, call, stage);
+	else
+		table_end(stdout, call, stage);
+	return outcome_end("host", EXIT_SUCCESS);
+}
+
+// Why the result is partial or wrong, on stderr. Returns the exit status.
+static int judge(const struct call *call, const struct stage *stage)
+{
+	uint64_t wrong = wall_counts(stage->wall)->payload_bytes_wrong;
+	if (wrong > 0)
+		fprintf(stderr, "weft host: wrong payload: %llu bytes are not what was sent\n",
+			(unsigned long long)wrong);
+	switch (stage->end) {
+	case WALL_END_DONE:
+		return wrong > 0 ? EXIT_NOT_VALID : EXIT_SUCCESS;
+	case WALL_END_LOST:
+		if (call->meeting.is_silent)
+			fprintf(stderr, "weft host: host %u has said nothing for %u s\n",
+				call->meeting.lost, call->choice.patience_s);
+		else
+			fprintf(stderr, "weft host: host %u is gone\n", call->meeting.lost);
+		return EXIT_PEER_LOST;
+	case WALL_END_FAILED:
+		fprintf(stderr,
+			"weft host: a QP went to ERROR: its peer did not answer for all tries "
+			"(transport.rto, rto_linear, rto_doublings)\n");
+		return EXIT_PEER_LOST;
+	case WALL_END_STOPPED:
+		fprintf(stderr,
+			*signals_stop() != 0 ? "weft host: interrupted\n"
+					     : "weft host: the other host stopped\n");
+		return *signals_stop() != 0 ? EXIT_NOT_VALID : EXIT_PEER_LOST;
+	default:
+		fprintf(stderr, "weft host: a limit was hit: raise %s\n",
+			stage->end == WALL_END_TIME ? "limits.time" : "limits.packets");
+		return EXIT_NOT_VALID;
+	}
+}
+
+static int perform(struct call *call)
+{
+	struct stage stage = {0};
+	const struct tap_options taps = {.pcap = call->choice.pcap, .program = WEFT_VERSION_TEXT};
+	int rc = call_is_pair(call) ? pair_program(call, &stage) : 0;
+	bool is_first = call_is_pair(call) || call->index == 0;
+	if (rc == 0 && is_first && !call->choice.is_json)
+		table_begin(stdout, call);
+	if (rc == 0)
+		rc = stage_run(call, &stage, &taps);
+	if (rc < 0)
+		return outcome_refused("host", &call->refusal, rc);
+	if (call_is_pair(call))
+		pair_read(call, &stage);
+	int status = print(call, &stage);
+	int judged = judge(call, &stage);
+	stage_free(&stage);
+	return status != EXIT_SUCCESS ? status : judged;
+}
+
+static int run(struct call *call)
+{
+	signals_catch();
+	int rc = setup_scenario(call);
+	if (rc == 0 && call->choice.pcap != NULL)
+		rc = files_check_output(call->choice.pcap, &call->refusal);
+	if (rc == 0)
+		rc = setup_meeting(call);
+	if (rc == 0)
+		rc = trial_run(call);
+	int status = rc < 0 ? outcome_refused("host", &call->refusal, rc) : perform(call);
+	meeting_close(&call->meeting);
+	dpdk_stop();
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	static struct call call; // large
+	int rc = choice_parse(&call.choice, argc, argv, &call.refusal);
+	if (rc < 0)
+		return outcome_refused("host", &call.refusal, rc);
+	if (call.choice.wants_help)
+		fputs(help_text, stdout);
+	else if (call.choice.wants_version)
+		puts(WEFT_VERSION_TEXT);
+	else
+		return run(&call);
+	return outcome_end("host", EXIT_SUCCESS);
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// What two hosts send each other: for each size messages in a row, some at once, then pings of that
+// size, one after the other. Host 1 (who called) sends to host 0 (who listened); its round trips
+// are from the post of a message to the arrival of the answer, which is of the same size.
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <weft/files/files.h>
+#include <weft/workload/program.h>
+
+#include "host.h"
+
+#define BYTES_MAX (UINT64_C(512) << 20) // of all messages of one size, unless -n says how many
+#define MESSAGES_MIN 16u
+#define MESSAGES_MAX 1000u
+#define PINGS_MIN 20u
+#define PING_BYTES_MAX (UINT64_C(64) << 20)
+#define SERVER 0u
+#define CALLER 1u
+
+static uint32_t at_most(uint64_t bytes_max, uint64_t bytes, uint32_t low, uint32_t high)
+{
+	uint64_t count = bytes_max / bytes;
+	return count < low ? low : count > high ? high : (uint32_t)count;
+}
+
+// The sizes, and how much of each.
+static int plan_rows(struct call *call)
+{
+	const struct pair_wish *wish = &call->choice.wish;
+	call->row_count = 0;
+	for (uint64_t bytes = wish->size_min; bytes <= wish->size_max; bytes *= wish->factor) {
+		if (call->row_count == SIZES_MAX)
+			return refuse(&call->refusal, -EINVAL,
+				      "-b, -e and -f make more than % sizes", SIZES_MAX, 0, 0);
+		struct pair_row *row = &call->rows[call->row_count++];
+		*row = (struct pair_row){.bytes = bytes};
+		row->messages = wish->messages > 0
+			? wish->messages
+			: at_most(BYTES_MAX, bytes, MESSAGES_MIN, MESSAGES_MAX);
+		row->pings = at_most(PING_BYTES_MAX, bytes, PINGS_MIN, MESSAGES_MAX);
+		if (wish->factor < 2)
+			break;
+	}
+	return 0;
+}
+
+// A message of the caller. Returns its send; `ret_receive` is its receive.
+static uint32_t add_message(struct program *program, uint32_t from, uint32_t bytes,
+			    uint32_t *ret_receive)
+{
+	*ret_receive = program_receive(program, 1 - from, from, 0, bytes, 0, false);
+	return program_send(program, from, 1 - from, 0, bytes, 0);
+}
+
+// Messages in a row; the first ones wait for `before`. The last ones, `depth` of them, are those
+// with the highest numbers.
+static void add_messages(struct program *program, struct pair_row *row, uint32_t depth,
+			 uint32_t before)
+{
+	uint32_t receive;
+	for (uint32_t i = 0; i < row->messages; i++) {
+		uint32_t send = add_message(program, CALLER, (uint32_t)row->bytes, &receive);
+		if (i == 0)
+			row->op_first = receive;
+		program_wait(program, send, i < depth ? before : send - 2 * depth);
+	}
+}
+
+// Pings behind `row->messages` messages. Returns the receive of the last answer.
+static uint32_t add_pings(struct program *program, const struct pair_row *row, uint32_t depth)
+{
+	uint32_t answered = OP_NONE, arrived, last = program->op_count - 1;
+	for (uint32_t i = 0; i < row->pings; i++) {
+		uint32_t ping = add_message(program, CALLER, (uint32_t)row->bytes, &arrived);
+		for (uint32_t k = 0; i == 0 && k < depth && k < row->messages; k++)
+			program_wait(program, ping, last - 2 * k);
+		program_wait(program, ping, answered);
+		uint32_t pong = add_message(program, SERVER, (uint32_t)row->bytes, &answered);
+		program_wait(program, pong, arrived);
+	}
+	return answered;
+}
+
+int pair_program(struct call *call, struct stage *stage)
+{
+	struct program *program;
+	struct arena arena;
+	uint32_t ops = 0, depth = call->choice.wish.depth, before = OP_NONE;
+	int rc = plan_rows(call);
+	if (rc < 0)
+		return rc;
+	for (uint32_t i = 0; i < call->row_count; i++)
+		ops += 2 * call->rows[i].messages + 4 * call->rows[i].pings;
+	uint32_t edges = 2 * ops + call->row_count * 2 * depth;
+	stage->program_bytes = (size_t)program_bytes(2, ops, edges);
+	stage->program_bytes = (stage->program_bytes + 63) & ~(size_t)63;
+	stage->program_memory = memory_reserve(stage->program_bytes);
+	if (stage->program_memory == NULL)
+		return refuse(&call->refusal, -ENODEV, "no memory for % messages", ops / 2, 0, 0);
+	arena_init(&arena, stage->program_memory, stage->program_bytes);
+	rc = program_create(&program, &arena, 2, ops, edges, &call->refusal);
+	for (uint32_t i = 0; rc == 0 && i < call->row_count; i++) {
+		add_messages(program, &call->rows[i], depth, before);
+		before = add_pings(program, &call->rows[i], depth);
+	}
+	if (rc == 0)
+		rc = program_seal(program, &arena, &call->refusal);
+	call->scenario.traffic.kind = TRAFFIC_GOAL; // which a program that is given runs as
+	call->scenario.traffic.program = program;
+	call->scenario.watch.has_operations = true;
+	return rc;
+}
+
+// ---------------------------------------------------------------- what came of it
+
+static int compare(const void *a, const void *b)
+{
+	int64_t first = *(const int64_t *)a, second = *(const int64_t *)b;
+	return (first > second) - (first < second);
+}
+
+static int64_t quantile(const int64_t *sorted, uint32_t count, uint32_t parts_per_million)
+{
+	uint64_t rank = ((uint64_t)count * parts_per_million + 999999) / 1000000;
+	return sorted[rank == 0 ? 0 : rank - 1];
+}
+
+// Where the operations of message `index` begin: its receive, then its send.
+static void read_row(struct pair_row *row, const struct op_time *times)
+{
+	static int64_t took[MESSAGES_MAX];
+	static const uint32_t parts[] = {500000, 990000, 999000, 1000000};
+	uint32_t first = row->op_first, ping = first + 2 * row->messages;
+	ps_t start = times[first + 1].begin_ps, end = 0;
+	for (uint32_t i = 0; i < row->messages; i++)
+		end = ps_max(end, times[first + 2 * i + 1].end_ps);
+	row->took_ps = end == PS_NEVER ? 0 : end - start;
+	for (uint32_t i = 0; i < row->pings; i++, ping += 4) {
+		if (times[ping + 2].end_ps == PS_NEVER) {
+			row->took_ps = 0; // it did not come to its end
+			return;
+		}
+		took[i] = (times[ping + 2].end_ps - times[ping + 1].begin_ps) / PS_PER_NS;
+	}
+	qsort(took, row->pings, sizeof(*took), compare);
+	for (int i = 0; i < 4; i++)
+		row->rtt_ns[i] = quantile(took, row->pings, parts[i]);
+}
+
+void pair_read(struct call *call, const struct stage *stage)
+{
+	for (uint32_t i = 0; i < call->row_count; i++)
+		read_row(&call->rows[i], stage->world.op_times);
+}

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all hosts of a scenario came to: each tells host 0, which prints it.
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include <weft/host/record.h>
+
+#include "host.h"
+
+#define COLLECTIVES_MAX 4096u // whose times are gathered
+
+// What a host tells of itself.
+struct told {
+	uint32_t end; // enum wall_end
+	ps_t end_ps;  // its last completion
+	ps_t lateness_ps, stalled_ps;
+	uint64_t work_done, work_total, stalls;
+	uint64_t payload_bytes_good, payload_bytes_wrong, frames_lost, frames_strange;
+	struct transport_counters transport;
+};
+
+// When the ranks of one host began and ended a collective.
+struct span {
+	ps_t start_ps, end_ps;
+	uint64_t ranks_done;
+};
+
+struct gathered {
+	uint32_t hosts, collectives;
+	struct told *told;  // [hosts]
+	struct span *spans; // [hosts][collectives]
+};
+
+static void tell(const struct stage *stage, struct told *ret)
+{
+	const struct wall_counts *counts = wall_counts(stage->wall);
+	*ret = (struct told){.end = stage->end,
+			     .end_ps = stage->world.outcome->end_ps,
+			     .lateness_ps = hist_quantile(counts->turn_ns, 999000) * PS_PER_NS,
+			     .stalled_ps = counts->stalled_ps,
+			     .work_done = wall_work(stage->wall).done,
+			     .work_total = wall_work(stage->wall).total,
+			     .stalls = counts->stalls,
+			     .payload_bytes_good = counts->payload_bytes_good,
+			     .payload_bytes_wrong = counts->payload_bytes_wrong,
+			     .frames_lost = counts->frames_unsent + counts->frames_missing,
+			     .frames_strange = counts->frames_strange,
+			     .transport = stage->world.outcome->transport};
+}
+
+static void tell_spans(const struct stage *stage, struct span *ret, uint32_t count)
+{
+	const struct collective_clock *clocks = stage->world.records[0]->clocks;
+	for (uint32_t i = 0; i < count; i++)
+		ret[i] = (struct span){clocks[i].start_ps, clocks[i].end_ps, clocks[i].ranks_done};
+}
+
+// Where the run did not come to its end, the hosts hear no more of each other: then it is this
+// host's part alone.
+static int gather(struct call *call, const struct stage *stage, struct gathered *ret)
+{
+	struct told mine;
+	bool is_together = stage->end == WALL_END_DONE;
+	uint32_t hosts = is_together ? call->meeting.options.count : 1;
+	uint32_t collectives = stage->world.outcome->collective_count;
+	*ret = (struct gathered){.hosts = hosts,
+				 .collectives = collectives < COLLECTIVES_MAX ? collectives
+									      : COLLECTIVES_MAX};
+	uint32_t bytes = ret->collectives * (uint32_t)sizeof(struct span);
+	struct span *spans = calloc(ret->collectives + 1, sizeof(*spans));
+	ret->told = calloc(hosts, sizeof(*ret->told));
+	ret->spans = calloc((size_t)hosts * ret->collectives + 1, sizeof(*ret->spans));
+	int rc = spans == NULL || ret->told == NULL || ret->spans == NULL
+		? refuse(&call->refusal, -ENOMEM, "no memory for what hosts tell", 0, 0, 0)
+		: 0;
+	if (rc == 0) {
+		tell(stage, &mine);
+		tell_spans(stage, spans, ret->collectives);
+		ret->told[0] = mine;
+		memcpy(ret->spans, spans, bytes);
+	}
+	if (rc == 0 && is_together)
+		rc = meeting_share(&call->meeting, &mine, ret->told, sizeof(mine), &call->refusal);
+	if (rc == 0 && is_together && bytes > 0)
+		rc = meeting_share(&call->meeting, spans, ret->spans, bytes, &call->refusal);
+	free(spans);
+	return rc;
+}
+
+static void drop(struct gathered *all)
+{
+	free(all->told);
+	free(all->spans);
+}
+
+// ---------------------------------------------------------------- all together
+
+static struct span span_of(const struct gathered *all, uint32_t index)
+{
+	struct span whole = {PS_NEVER, 0, 0};
+	for (uint32_t host = 0; host < all->hosts; host++) {
+		const struct span *part = &all->spans[(size_t)host * all->collectives + index];
+		whole.start_ps = ps_min(whole.start_ps, part->start_ps);
+		whole.end_ps = ps_max(whole.end_ps, part->end_ps);
+		whole.ranks_done += part->ranks_done;
+	}
+	return whole;
+}
+
+static void add(struct told *ret, const struct gathered *all)
+{
+	*ret = (struct told){0};
+	for (uint32_t i = 0; i < all->hosts; i++) {
+		const struct told *told = &all->told[i];
+		const uint64_t *from = (const uint64_t *)&told->transport;
+		uint64_t *to = (uint64_t *)&ret->transport;
+		for (size_t k = 0; k < sizeof(told->transport) / sizeof(*to); k++)
+			to[k] += from[k];
+		ret->end_ps = ps_max(ret->end_ps, told->end_ps);
+		ret->lateness_ps = ps_max(ret->lateness_ps, told->lateness_ps);
+		ret->stalled_ps += told->stalled_ps;
+		ret->stalls += told->stalls;
+		ret->work_done += told->work_done;
+		ret->work_total += told->work_total;
+		ret->payload_bytes_good += told->payload_bytes_good;
+		ret->payload_bytes_wrong += told->payload_bytes_wrong;
+		ret->frames_lost += told->frames_lost;
+		ret->frames_strange += told->frames_strange;
+	}
+}
+
+static uint64_t again(const struct transport_counters *transport)
+{
+	uint64_t sum = 0;
+	for (int i = 0; i < RTX_REASON_COUNT; i++)
+		sum += transport->rtx[i];
+	return sum;
+}
+
+// nccl-tests: algbw = S / t; busbw is that times (n-1)/n, twice that for an all-reduce.
+static double algbw(const struct bucket *bucket, const struct span *span)
+{
+	return (double)bucket->bytes / ((double)(span->end_ps - span->start_ps) / PS_PER_S);
+}
+
+static double bus_factor(const struct bucket *bucket, uint32_t ranks)
+{
+	return (bucket->kind == COLLECTIVE_ALL_REDUCE ? 2.0 : 1.0) * (ranks - 1) / ranks;
+}
+
+// ---------------------------------------------------------------- as a table
+
+static void print_collectives(FILE *to, const struct gathered *all, const struct stage *stage)
+{
+	const struct job *job = &stage->world.job;
+	if (all->collectives > 0)
+		fprintf(to, "\n%-24s %12s %6s %12s %12s %12s\n", "collective", "bytes", "ranks",
+			"time, us", "algbw, GB/s", "busbw, GB/s");
+	for (uint32_t i = 0; i < all->collectives; i++) {
+		const struct outcome_collective *of = &stage->world.outcome->collectives[i];
+		const struct bucket *bucket = &job->buckets[of->bucket];
+		const struct span span = span_of(all, i);
+		uint32_t ranks = job->groups[of->group].ranks;
+		fprintf(to, "%-24s %12" PRIu64 " %6u", bucket->label, bucket->bytes, ranks);
+		if (span.ranks_done < ranks) {
+			fprintf(to, " %12s  %" PRIu64 " of %u ranks ended it\n", "-",
+				span.ranks_done, ranks);
+			continue;
+		}
+		double rate = algbw(bucket, &span) / 1e9;
+		fprintf(to, " %12.1f %12.3f %12.3f\n",
+			(double)(span.end_ps - span.start_ps) / PS_PER_US, rate,
+			rate * bus_factor(bucket, ranks));
+	}
+}
+
+static void print_hosts(FILE *to, const struct gathered *all, uint32_t first)
+{
+	fprintf(to, "\n%5s %14s %8s %13s %9s %8s %11s %11s\n", "host", "bytes placed", "wrong",
+		"data packets", "resent", "stalls", "late p99.9", "ended at");
+	for (uint32_t i = 0; i < all->hosts; i++) {
+		const struct told *told = &all->told[i];
+		fprintf(to,
+			"%5u %14" PRIu64 " %8" PRIu64 " %13" PRIu64 " %9" PRIu64 " %8" PRIu64
+			" %8.1f us %8.1f us%s%s\n",
+			first + i, told->payload_bytes_good, told->payload_bytes_wrong,
+			told->transport.data_packets, again(&told->transport), told->stalls,
+			(double)told->lateness_ps / PS_PER_US, (double)told->end_ps / PS_PER_US,
+			told->end == WALL_END_DONE ? "" : "  ",
+			told->end == WALL_END_DONE ? "" : wall_end_name((enum wall_end)told->end));
+	}
+}
+
+static void print_table(FILE *to, const struct call *call, const struct gathered *all,
+			const struct stage *stage)
+{
+	struct told sum;
+	add(&sum, all);
+	const struct transport_counters *count = &sum.transport;
+	if (stage->end != WALL_END_DONE)
+		fprintf(to, "PARTIAL RESULT, of host %u alone: %s\n", call->index,
+			wall_end_name(stage->end));
+	print_collectives(to, all, stage);
+	print_hosts(to, all, stage->end == WALL_END_DONE ? 0 : call->index);
+	fprintf(to,
+		"\nmessages: %" PRIu64 " sent, %" PRIu64 " received; %" PRIu64 " of %" PRIu64
+		" pieces of work done\n",
+		count->messages_sent, count->messages_received, sum.work_done, sum.work_total);
+	fprintf(to, "payload: %" PRIu64 " bytes placed, every byte compared, %" PRIu64 " wrong\n",
+		sum.payload_bytes_good + sum.payload_bytes_wrong, sum.payload_bytes_wrong);
+	fprintf(to,
+		"data packets: %" PRIu64 " sent, %" PRIu64 " of them again (%" PRIu64
+		" by NACK, %" PRIu64 " by timer, %" PRIu64 " by holes); %" PRIu64 " came twice\n",
+		count->data_packets, again(count), count->rtx[RTX_NACK], count->rtx[RTX_TIMEOUT],
+		count->rtx[RTX_HOLE], count->duplicates);
+	fprintf(to, "frames: %" PRIu64 " found no port or buffer, %" PRIu64 " were for others\n",
+		sum.frames_lost, sum.frames_strange);
+	fprintf(to,
+		"times are those of the hosts' own clocks, which start when all have met; what is "
+		"shorter than a look of the loop is not seen\n");
+}
+
+// ---------------------------------------------------------------- as JSON
+
+static json_int_t whole(uint64_t value)
+{
+	return (json_int_t)value;
+}
+
+static json_t *json_of(const struct told *told)
+{
+	const struct transport_counters *count = &told->transport;
+	return json_pack(
+		"{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "end_ps",
+		(json_int_t)told->end_ps, "lateness_p999_ps", (json_int_t)told->lateness_ps,
+		"stalls", whole(told->stalls), "work_done", whole(told->work_done), "work_total",
+		whole(told->work_total), "messages_sent", whole(count->messages_sent),
+		"messages_received", whole(count->messages_received), "data_packets",
+		whole(count->data_packets), "resent", whole(again(count)), "duplicates",
+		whole(count->duplicates), "payload_bytes_good", whole(told->payload_bytes_good),
+		"payload_bytes_wrong", whole(told->payload_bytes_wrong), "frames_lost",
+		whole(told->frames_lost), "frames_strange", whole(told->frames_strange));
+}
+
+static json_t *json_collectives(const struct gathered *all, const struct stage *stage)
+{
+	json_t *list = json_array();
+	for (uint32_t i = 0; i < all->collectives; i++) {
+		const struct outcome_collective *of = &stage->world.outcome->collectives[i];
+		const struct bucket *bucket = &stage->world.job.buckets[of->bucket];
+		const struct span span = span_of(all, i);
+		uint32_t ranks = stage->world.job.groups[of->group].ranks;
+		bool is_whole = span.ranks_done == ranks;
+		double rate = is_whole ? algbw(bucket, &span) : 0;
+		json_t *one = json_pack("{s:s,s:I,s:i}", "label", bucket->label, "bytes",
+					whole(bucket->bytes), "ranks", (int)ranks);
+		json_object_set_new(one, "time_ps",
+				    is_whole ? json_integer(span.end_ps - span.start_ps)
+					     : json_null());
+		json_object_set_new(one, "algbw_bytes_per_s",
+				    is_whole ? json_real(rate) : json_null());
+		json_object_set_new(one, "busbw_bytes_per_s",
+				    is_whole ? json_real(rate * bus_factor(bucket, ranks))
+					     : json_null());
+		json_array_append_new(list, one);
+	}
+	return list;
+}
+
+static void print_json(FILE *to, const struct call *call, const struct gathered *all,
+		       const struct stage *stage)
+{
+	struct told sum;
+	json_t *hosts = json_array();
+	bool is_partial = false;
+	add(&sum, all);
+	for (uint32_t i = 0; i < all->hosts; i++) {
+		json_t *one = json_of(&all->told[i]);
+		json_object_set_new(one, "end",
+				    json_string(wall_end_name((enum wall_end)all->told[i].end)));
+		json_array_append_new(hosts, one);
+		is_partial |= all->told[i].end != WALL_END_DONE;
+	}
+	json_t *document = json_pack(
+		"{s:s,s:b,s:f,s:o,s:o,s:o,s:o}", "scenario", call->scenario.name, "partial",
+		is_partial, "wall_s", stage->wall_s, "measured", json_times(call), "collectives",
+		json_collectives(all, stage), "all", json_of(&sum), "hosts", hosts);
+	json_dumpf(document, to, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+	fputc('\n', to);
+	json_decref(document);
+}
+
+int ranks_print(FILE *to, struct call *call, const struct stage *stage)
+{
+	struct gathered all;
+	int rc = gather(call, stage, &all);
+	bool is_mine = call->index == 0 || stage->end != WALL_END_DONE;
+	if (rc == 0 && is_mine && call->choice.is_json)
+		print_json(to, call, &all, stage);
+	else if (rc == 0 && is_mine)
+		print_table(to, call, &all, stage);
+	drop(&all);
+	return rc;
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scenario, meeting, ports: what both ends must agree on before a frame is sent.
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <weft/files/files.h>
+#include <weft/ports/codec.h>
+
+#include "host.h"
+#include "weft_version.h"
+
+#define SCENARIO_BYTES_MAX ((size_t)1 << 20)
+#define FRAMES_LEAST 6144u
+#define FRAMES_EACH 512u // more for each port
+#define PORTS_BYTES ((size_t)64 << 10)
+#define LINK_S 20
+
+// Two NICs under one T0, as most pairs are.
+static const char pair_text[] = "name: pair\n"
+				"fabric: {nics: 2, planes: 2, nics_per_t0: 2, t1_count: 1, "
+				"link_rate: 100Gb/s}\n"
+				"transport: {evs: 16}\n"
+				"traffic: {kind: flows, flows: [{from: 1, to: 0, bytes: 4KiB}]}\n"
+				"limits: {time: 3600s}\n";
+
+static void hash_text(struct call *call, const char *text, size_t bytes) // FNV-1a
+{
+	for (size_t i = 0; i < bytes; i++)
+		call->text_hash = (call->text_hash ^ (uint8_t)text[i]) * UINT64_C(0x100000001b3);
+}
+
+static int read_file(struct call *call, char **ret_text, size_t *ret_bytes)
+{
+	int rc = data_path_find(DATA_PATH_SCENARIOS, call->choice.scenario, call->path,
+				sizeof(call->path), &call->refusal);
+	return rc < 0
+		? rc
+		: file_read(call->path, SCENARIO_BYTES_MAX, ret_text, ret_bytes, &call->refusal);
+}
+
+// One process is one host, which is a whole scale-up domain.
+static int check_hosts(struct call *call)
+{
+	const struct fabric_config *fabric = &call->scenario.fabric;
+	uint32_t ranks = call_is_pair(call) ? 2 : call->choice.ranks;
+	if (fabric->nics == ranks * fabric->nics_per_host)
+		return 0;
+	if (call_is_pair(call))
+		return refuse(&call->refusal, -EINVAL,
+			      "a pair is two hosts, and this scenario has % NICs, % a host",
+			      fabric->nics, fabric->nics_per_host, 0);
+	return refuse(&call->refusal, -EINVAL,
+		      "this scenario has % NICs, % a host (fabric.nics_per_host), and % ranks "
+		      "were started: one is one host",
+		      fabric->nics, fabric->nics_per_host, ranks);
+}
+
+int setup_scenario(struct call *call)
+{
+	const struct choice *choice = &call->choice;
+	char *text = NULL;
+	const char *used = pair_text;
+	size_t bytes = sizeof(pair_text) - 1;
+	strcpy(call->path, "pair");
+	int rc = choice->scenario != NULL ? read_file(call, &text, &bytes) : 0;
+	if (rc < 0)
+		return rc;
+	used = text != NULL ? text : used;
+	hash_text(call, used, bytes);
+	for (uint32_t i = 0; i < choice->set_count; i++)
+		hash_text(call, choice->sets[i], strlen(choice->sets[i]) + 1);
+	rc = scenario_parse(&call->scenario, call->path, used, bytes, choice->sets,
+			    choice->set_count, &call->refusal);
+	free(text);
+	return rc < 0 ? rc : check_hosts(call);
+}
+
+// ---------------------------------------------------------------- agreement
+
+// Both ends run the same scenario.
+static int agree(struct call *call)
+{
+	uint64_t all[MEETING_HOSTS_MAX];
+	int rc = meeting_share(&call->meeting, &call->text_hash, all, sizeof(*all), &call->refusal);
+	for (uint32_t i = 0; rc == 0 && i < call->meeting.options.count; i++)
+		if (all[i] != call->text_hash)
+			return refuse(&call->refusal, -EINVAL,
+				      "host % has another scenario, or other --set: both ends "
+				      "must be given the same",
+				      i, 0, 0);
+	return rc;
+}
+
+int setup_meeting(struct call *call)
+{
+	struct choice *choice = &call->choice;
+	uint8_t said[MEETING_WORD_BYTES] = {0}, heard[MEETING_WORD_BYTES];
+	static_assert(sizeof(choice->wish) <= sizeof(said), "it goes with the greeting");
+	memcpy(said, &choice->wish, sizeof(choice->wish));
+	call->index = choice->listen != NULL ? 0 : choice->to != NULL ? 1 : choice->rank;
+	const struct meeting_options options = {.address = call_address(call),
+						.index = call->index,
+						.count = call_is_pair(call) ? 2 : choice->ranks,
+						.patience_s = choice->patience_s,
+						.version = WEFT_VERSION_TEXT,
+						.stop = signals_stop()};
+	int rc = meeting_open(&call->meeting, &options, said, heard, &call->refusal);
+	if (rc == 0 && call->index == 0 && call_is_pair(call))
+		memcpy(&choice->wish, heard, sizeof(choice->wish));
+	return rc < 0 ? rc : agree(call);
+}
+
+// ---------------------------------------------------------------- ports
+
+// memif by the address: one port for each other host and plane, whose server is the lower host.
+static void name_memifs(struct call *call, uint32_t planes, uint32_t hosts)
+{
+	struct choice *choice = &call->choice;
+	uint32_t count = 0;
+	for (uint32_t plane = 0; plane < planes; plane++)
+		for (uint32_t peer = 0; peer < hosts; peer++) {
+			uint32_t low = peer < call->index ? peer : call->index;
+			if (peer == call->index)
+				continue;
+			struct device *device = &choice->devices[count];
+			snprintf(device->word, sizeof(device->word), "memif:%.48s-%u-%u-%u",
+				 call_address(call), plane, low, low == peer ? call->index : peer);
+			device->is_server = call->index < peer;
+			call->ways[count] = (struct wall_way){plane, peer, count, count};
+			count++;
+		}
+	choice->device_count = count;
+}
+
+static int name_devices(struct call *call)
+{
+	struct choice *choice = &call->choice;
+	uint32_t planes = call->scenario.fabric.planes * call->scenario.fabric.nics_per_host;
+	uint32_t hosts = call->meeting.options.count;
+	uint32_t wanted = choice->device_count > 0 ? planes : planes * (hosts - 1);
+	if (choice->device_count == 0 && strchr(call_address(call), ':') != NULL)
+		return refuse(&call->refusal, -EINVAL,
+			      "between machines ports have to be named: --port, one for each plane",
+			      0, 0, 0);
+	if (wanted > DEVICES_MAX)
+		return refuse(&call->refusal, -EINVAL,
+			      "DPDK has % ports here; % are wanted (memif joins two hosts, so each "
+			      "plane takes one for each other host)",
+			      DEVICES_MAX, wanted, 0);
+	if (choice->device_count == 0) {
+		name_memifs(call, planes, hosts);
+		return 0;
+	}
+	if (choice->device_count != planes)
+		return refuse(&call->refusal, -EINVAL,
+			      "the scenario has % planes, and % ports were given: --port once for "
+			      "each plane",
+			      planes, choice->device_count, 0);
+	for (uint32_t i = 0; i < planes; i++) {
+		choice->devices[i].is_server = call->index == 0;
+		call->ways[i] = (struct wall_way){i, WALL_ANY_HOST, i, i};
+	}
+	return 0;
+}
+
+static int open_devices(struct call *call, const struct world *world)
+{
+	struct codec codec;
+	struct arena arena;
+	static const struct dpdk_options dpdk = {.lanes = 1};
+	int rc = codec_init(&codec, world, &call->refusal);
+	if (rc < 0)
+		return rc;
+	call->ports_bytes = PORTS_BYTES;
+	call->ports_memory = memory_reserve(PORTS_BYTES);
+	if (call->ports_memory == NULL)
+		return refuse(&call->refusal, -ENODEV, "no memory for ports", 0, 0, 0);
+	arena_init(&arena, call->ports_memory, PORTS_BYTES);
+	call->ports.frames = FRAMES_LEAST + FRAMES_EACH * call->choice.device_count;
+	call->ports.frame_bytes_max = codec.frame_bytes_max;
+	return port_device_open(&call->ports, &arena, call->choice.devices,
+				call->choice.device_count, &dpdk, &call->refusal);
+}
+
+static int await_link(struct call *call, uint32_t index, time_t deadline)
+{
+	while (!port_device_is_up(&call->ports, index)) {
+		struct timespec step = {.tv_nsec = 1000000};
+		if (*signals_stop() != 0)
+			return refuse(&call->refusal, -EINTR, "interrupted", 0, 0, 0);
+		if (time(NULL) > deadline) {
+			snprintf(call->refusal.text, sizeof(call->refusal.text),
+				 "port '%.180s' has had no link for %d s",
+				 call->choice.devices[index].word, LINK_S);
+			return -ENODEV;
+		}
+		nanosleep(&step, NULL);
+	}
+	return 0;
+}
+
+static int meet(struct call *call)
+{
+	uint8_t mine = 1, all[MEETING_HOSTS_MAX];
+	return meeting_share(&call->meeting, &mine, all, 1, &call->refusal);
+}
+
+// One host after the other, in their order: servers of shared memory are there before their
+// clients, which DPDK wants.
+int setup_ports(struct call *call, const struct world *world)
+{
+	if (call->ports.queue_count > 0)
+		return 0;
+	int rc = name_devices(call);
+	for (uint32_t host = 0; rc == 0 && host < call->meeting.options.count; host++) {
+		if (host == call->index)
+			rc = open_devices(call, world);
+		if (rc == 0)
+			rc = meet(call);
+	}
+	time_t deadline = time(NULL) + LINK_S;
+	for (uint32_t i = 0; rc == 0 && i < call->choice.device_count; i++)
+		rc = await_link(call, i, deadline);
+	return rc;
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// A world with its loop, run once together with the other hosts.
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include <weft/files/files.h>
+
+#include "host.h"
+
+#define STALL_PS (200 * PS_PER_US)
+#define DEAD_PS (2 * PS_PER_S)
+
+static int64_t clock_ns(void *context)
+{
+	struct timespec now;
+	(void)context;
+	clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+static int build_world(struct call *call, struct stage *stage)
+{
+	size_t bytes = call->scenario.memory_bytes_max;
+	stage->memory = memory_reserve(bytes);
+	if (stage->memory == NULL)
+		return refuse(&call->refusal, -ENOMEM,
+			      "the system does not give % MiB: lower limits.memory",
+			      (int64_t)(bytes >> 20), 0, 0);
+	stage->memory_bytes = bytes;
+	arena_init(&stage->arena, stage->memory, bytes);
+	return world_build(&stage->world, &stage->arena, &call->scenario, NULL, 0, &call->refusal);
+}
+
+static int build_loop(struct call *call, struct stage *stage, const struct tap_options *taps)
+{
+	struct wall_options options = {.host = call->index,
+				       .ports = &call->ports,
+				       .ways = call->ways,
+				       .way_count = call->ports.queue_count,
+				       .stall_ps = STALL_PS,
+				       .dead_ps = DEAD_PS};
+	if (taps != NULL)
+		options.taps = *taps;
+	return wall_create(&stage->wall, &stage->world, &options, &call->refusal);
+}
+
+// All hosts are here, or none goes on.
+static int meet(struct call *call)
+{
+	uint8_t mine = 1, all[MEETING_HOSTS_MAX];
+	return meeting_share(&call->meeting, &mine, all, 1, &call->refusal);
+}
+
+static void run(struct call *call, struct stage *stage)
+{
+	struct wall_control control = {.clock = clock_ns,
+				       .stop = signals_stop(),
+				       .news = &call->meeting.news,
+				       .done = meeting_done,
+				       .done_context = &call->meeting,
+				       .owns_core = call->choice.owns_core};
+	int64_t start_ns = clock_ns(NULL);
+	stage->end = wall_run(stage->wall, &control);
+	stage->wall_s = (double)(clock_ns(NULL) - start_ns) / 1e9;
+	meeting_unwatch(&call->meeting, stage->end != WALL_END_DONE);
+	world_collect(&stage->world);
+}
+
+int stage_run(struct call *call, struct stage *stage, const struct tap_options *taps)
+{
+	int rc = build_world(call, stage);
+	if (rc == 0)
+		rc = setup_ports(call, &stage->world);
+	if (rc == 0)
+		rc = build_loop(call, stage, taps);
+	if (rc == 0)
+		rc = meet(call); // nobody sends any more what belongs to an earlier run
+	if (rc == 0)
+		stage->drained = wall_drain(stage->wall);
+	if (rc == 0)
+		rc = meet(call); // and nobody has begun
+	if (rc == 0)
+		rc = meeting_watch(&call->meeting, &call->refusal);
+	if (rc == 0) {
+		run(call, stage);
+		rc = wall_close(stage->wall, &stage->taps, &call->refusal);
+	}
+	if (rc < 0)
+		stage_free(stage);
+	return rc;
+}
+
+void stage_free(struct stage *stage)
+{
+	if (stage->memory != NULL)
+		memory_release(stage->memory, stage->memory_bytes);
+	if (stage->program_memory != NULL)
+		memory_release(stage->program_memory, stage->program_bytes);
+	stage->memory = stage->program_memory = NULL;
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is printed of a pair.
+
+#include <inttypes.h>
+
+#include <weft/wire/wire.h>
+
+#include "host.h"
+
+static double us(ps_t time_ps)
+{
+	return (double)time_ps / PS_PER_US;
+}
+
+static void print_times(FILE *to, const struct call *call)
+{
+	const struct trial *trial = &call->trial;
+	const struct transport_config *transport = &call->scenario.transport;
+	fprintf(to,
+		"before traffic: round trip %.1f us (median), loop at most %.1f us late (p99.9)\n",
+		us(trial->rtt_ps), us(trial->lateness_ps));
+	fprintf(to,
+		"so: cc.base_rtt %.1f us%s, transport.hole_age %.1f us%s, transport.rto %.1f "
+		"us%s\n",
+		us(transport->cc.base_rtt_ps), trial->sets_rtt ? "" : " (scenario)",
+		us(transport->hole_age_ps), trial->sets_hole ? "" : " (scenario)",
+		us(transport->rto_ps), trial->sets_rto ? "" : " (scenario)");
+	if (trial->drained > 0)
+		fprintf(to, "%" PRIu64 " frames lay in the ports before, and were thrown away\n",
+			trial->drained);
+}
+
+static void print_rows(FILE *to, const struct call *call)
+{
+	fprintf(to, "\n%10s %9s %10s %9s   round trip of such a message and its answer, us\n",
+		"bytes", "messages", "bandwidth", "rate");
+	fprintf(to, "%10s %9s %10s %9s %10s %10s %10s %10s\n", "", "", "Gb/s", "Mmsg/s", "p50",
+		"p99", "p99.9", "max");
+	for (uint32_t i = 0; i < call->row_count; i++) {
+		const struct pair_row *row = &call->rows[i];
+		if (row->took_ps <= 0) {
+			fprintf(to, "%10" PRIu64 " %9u   not complete\n", row->bytes,
+				row->messages);
+			continue;
+		}
+		double s = (double)row->took_ps / PS_PER_S;
+		fprintf(to, "%10" PRIu64 " %9u %10.3f %9.4f", row->bytes, row->messages,
+			(double)row->bytes * row->messages * 8 / s / 1e9, row->messages / s / 1e6);
+		for (int k = 0; k < 4; k++)
+			fprintf(to, " %10.1f", (double)row->rtt_ns[k] / 1000);
+		fprintf(to, "\n");
+	}
+	fprintf(to, "\n");
+}
+
+static void print_transport(FILE *to, const struct stage *stage)
+{
+	const struct transport_counters *count = &stage->world.outcome->transport;
+	uint64_t again = 0;
+	for (int i = 0; i < RTX_REASON_COUNT; i++)
+		again += count->rtx[i];
+	fprintf(to,
+		"data packets: %" PRIu64 " sent, %" PRIu64 " of them again (%" PRIu64
+		" by NACK, %" PRIu64 " by timer, %" PRIu64 " by holes); %" PRIu64 " came, %" PRIu64
+		" of them twice\n",
+		count->data_packets, again, count->rtx[RTX_NACK], count->rtx[RTX_TIMEOUT],
+		count->rtx[RTX_HOLE], count->data_received, count->duplicates);
+	fprintf(to, "planes:");
+	for (uint32_t i = 0; i < stage->world.fabric.planes; i++)
+		fprintf(to, " %.1f MB", (double)count->plane_bytes[i] / 1e6);
+	fprintf(to, " of data sent\n");
+}
+
+static void print_loop(FILE *to, const struct stage *stage)
+{
+	const struct wall_counts *count = wall_counts(stage->wall);
+	fprintf(to,
+		"payload: %" PRIu64 " bytes placed here, every byte compared, %" PRIu64 " wrong\n",
+		count->payload_bytes_good + count->payload_bytes_wrong, count->payload_bytes_wrong);
+	fprintf(to,
+		"frames: %" PRIu64 " sent, %" PRIu64 " received, %" PRIu64 " unsent, %" PRIu64
+		" found no buffer, %" PRIu64 " for others",
+		count->frames_sent, count->frames_received, count->frames_unsent,
+		count->frames_missing, count->frames_strange);
+	for (int i = 0; i < WIRE_REASON_COUNT; i++)
+		if (count->bad_frames[i] > 0)
+			fprintf(to, ", %" PRIu64 " %s", count->bad_frames[i],
+				wire_reason_name((enum wire_reason)i));
+	fprintf(to,
+		"\nloop: from look to look p50 %.1f, p99 %.1f, p99.9 %.1f, max %.1f us; %" PRIu64
+		" stalls, %.1f ms; %" PRIu64 " packets at once, %" PRIu64
+		" frames waited for a port\n",
+		(double)hist_quantile(count->turn_ns, 500000) / 1000,
+		(double)hist_quantile(count->turn_ns, 990000) / 1000,
+		(double)hist_quantile(count->turn_ns, 999000) / 1000,
+		(double)count->turn_ns->max / 1000, count->stalls,
+		(double)count->stalled_ps / PS_PER_MS, count->burst_max, count->queued_max);
+}
+
+void table_begin(FILE *to, const struct call *call)
+{
+	uint32_t planes = call->scenario.fabric.planes;
+	uint32_t bytes = call->scenario.transport.payload_bytes;
+	if (call_is_pair(call))
+		fprintf(to,
+			"%s of host %u: MRC writes from host 1 to host 0 over %u planes, %u B a "
+			"packet\n",
+			call->scenario.name, call->index, planes, bytes);
+	else
+		fprintf(to, "%s, host %u of %u, over %u planes, %u B a packet\n",
+			call->scenario.name, call->index, call->meeting.options.count, planes,
+			bytes);
+	print_times(to, call);
+	fflush(to);
+}
+
+void table_end(FILE *to, const struct call *call, const struct stage *stage)
+{
+	if (stage->end != WALL_END_DONE)
+		fprintf(to, "PARTIAL RESULT: %s\n", wall_end_name(stage->end));
+	if (call->index != 0)
+		print_rows(to, call);
+	print_transport(to, stage);
+	print_loop(to, stage);
+}

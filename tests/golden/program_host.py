@@ -1,0 +1,340 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""weft host: two processes over shared memory (memif), without root and without a NIC.
+
+What a pair promises: every byte is compared where it is placed, a row for each size, a capture that tshark decodes, the ends in
+any order. What it promises when something goes wrong: nobody hangs, the exit status says what it was, and nothing is left.
+A build without DPDK has no ports, and says so; that is what is tested then.
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+WEFT = os.environ["WEFT"]
+DONE, BAD_INPUT, ENVIRONMENT, PEER_LOST, NOT_VALID = 0, 2, 3, 4, 5
+LONG = ["-b", "64K", "-e", "4M", "-n", "100000"]
+PLANES = 2
+
+
+def has_dpdk():
+    run = subprocess.run([WEFT, "emu", "two-racks", "--set", "traffic.bytes=1MiB", "--dilation", "none", "--ports", "ring"],
+                         capture_output=True, text=True, timeout=600, check=False)
+    return "built without DPDK" not in run.stderr
+
+
+HAS_DPDK = has_dpdk()
+
+
+class Pair:
+    """Two ends under a name that nobody else has."""
+
+    count = 0
+
+    def __init__(self, caller=(), listener=(), first="listener"):
+        Pair.count += 1
+        self.name = f"test-{os.getpid()}-{Pair.count}"
+        self.ends = {}
+        words = {"listener": ["--listen", self.name, *listener], "caller": ["--to", self.name, *caller]}
+        for end in sorted(words, key=lambda end: end != first):
+            self.ends[end] = subprocess.Popen([WEFT, "host", *map(str, words[end])], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                              text=True)
+            if len(self.ends) == 1 and first == "caller":
+                time.sleep(0.5)
+
+    def end(self, which, limit=100):
+        try:
+            out, err = self.ends[which].communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise
+        return self.ends[which].returncode, out, err
+
+    def kill(self):
+        for process in self.ends.values():
+            process.kill()
+            process.communicate()
+
+    def wait_for_traffic(self):
+        """Both print what they measured before they send; each has a world to build then."""
+        for process in self.ends.values():
+            while "so: cc.base_rtt" not in (line := process.stdout.readline()):
+                if not line:
+                    raise AssertionError(process.communicate())
+        time.sleep(1)
+
+
+def left_behind(pid):
+    """What a process may leave: folders of DPDK, shared memory, sockets."""
+    found = [str(path) for path in pathlib.Path("/run/dpdk").glob(f"weft-{pid}")] if os.path.isdir("/run/dpdk") else []
+    found += [path for path in os.listdir("/dev/shm") if "weft" in path or "memif" in path]
+    return found + [path for path in os.listdir("/tmp") if f"weft-{pid}" in path]
+
+
+@unittest.skipUnless(HAS_DPDK, "built without DPDK")
+class Pairs(unittest.TestCase):
+    def setUp(self):
+        self.room = tempfile.TemporaryDirectory()
+        self.folder = pathlib.Path(self.room.name)
+
+    def tearDown(self):
+        self.room.cleanup()
+
+    def assert_ends(self, ended, status, word=""):
+        self.assertEqual(ended[0], status, ended)
+        self.assertIn(word, ended[2])
+
+    def test_a_table_of_every_size_and_every_byte_compared(self):
+        pair = Pair(["-b", "4K", "-e", "16K", "-f", "2", "-n", "60"])
+        caller, listener = pair.end("caller"), pair.end("listener")
+        self.assert_ends(caller, DONE)
+        self.assert_ends(listener, DONE)
+        rows = re.findall(r"^ +(\d+) +(\d+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+)$", caller[1], re.M)
+        self.assertEqual([(int(row[0]), int(row[1])) for row in rows], [(4096, 60), (8192, 60), (16384, 60)])
+        for row in rows:
+            values = [float(word) for word in row[2:]]
+            self.assertTrue(all(value > 0 for value in values), row)
+            self.assertEqual(values[2:], sorted(values[2:]))
+        placed = int(re.search(r"payload: (\d+) bytes placed here, every byte compared, 0 wrong", listener[1]).group(1))
+        sent = sum((60 + min(max(PING_BYTES // size, 20), 1000)) * size for size in (4096, 8192, 16384))
+        self.assertEqual(placed, sent)
+
+    def test_json_counts_what_the_other_end_counts(self):
+        pair = Pair(["-b", "4K", "-e", "4K", "-n", "40", "--json"], ["--json"], first="caller")
+        caller, listener = pair.end("caller"), pair.end("listener")
+        self.assert_ends(caller, DONE)
+        self.assert_ends(listener, DONE)
+        caller, listener = json.loads(caller[1]), json.loads(listener[1])
+        (row,) = caller["rows"]
+        self.assertEqual((row["bytes"], row["messages"]), (4096, 40))
+        for end in (caller, listener):
+            self.assertEqual(end["loop"]["payload_bytes_wrong"], 0)
+            self.assertEqual(len(end["transport"]["plane_bytes"]), PLANES)
+        self.assertTrue(all(count > 0 for count in caller["transport"]["plane_bytes"]), caller)
+        self.assertGreaterEqual(caller["transport"]["data_packets"], 40 + row["pings"])
+        self.assertEqual(listener["loop"]["payload_bytes_good"], (40 + row["pings"]) * 4096)
+
+    @unittest.skipUnless(shutil.which("tshark"), "tshark is not here")
+    def test_tshark_decodes_the_capture(self):
+        capture = self.folder / "pair.pcapng"
+        pair = Pair(["-b", "4K", "-e", "4K", "-n", "20", "--pcap", capture, "--json"])
+        caller = pair.end("caller")
+        self.assert_ends(caller, DONE)
+        self.assert_ends(pair.end("listener"), DONE)
+        fields = ["frame.interface_name", "infiniband.bth.opcode", "infiniband.bth.psn"]
+        run = subprocess.run(["tshark", "-r", capture, "-T", "fields", "-E", "separator=,",
+                              *[word for field in fields for word in ("-e", field)]],
+                             capture_output=True, text=True, timeout=300, check=True)
+        packets = [line.split(",") for line in run.stdout.splitlines()]
+        loop = json.loads(caller[1])["loop"]
+        self.assertEqual(len(packets), loop["frames_sent"] + loop["frames_received"])
+        self.assertTrue(all(opcode and psn for _, opcode, psn in packets))
+        self.assertEqual(len({name for name, _, _ in packets}), 2 * PLANES)  # there and back
+
+    def test_who_is_killed_is_missed_within_seconds(self):
+        for victim, other in (("listener", "caller"), ("caller", "listener")):
+            with self.subTest(victim=victim):
+                pair = Pair(LONG)
+                pair.wait_for_traffic()
+                pair.ends[victim].kill()
+                start = time.monotonic()
+                self.assert_ends(pair.end(other), PEER_LOST, "is gone")
+                self.assertLess(time.monotonic() - start, 5)
+                pair.end(victim)
+                for process in pair.ends.values():
+                    self.assertEqual(left_behind(process.pid), [])
+
+    def test_who_is_asked_to_stop_tells_the_other(self):
+        for sign in (signal.SIGTERM, signal.SIGINT):
+            with self.subTest(signal=sign):
+                pair = Pair(LONG)
+                pair.wait_for_traffic()
+                pair.ends["listener"].send_signal(sign)
+                start = time.monotonic()
+                stopped = pair.end("listener")
+                self.assertLess(time.monotonic() - start, 5)
+                self.assert_ends(stopped, NOT_VALID, "interrupted")
+                self.assertIn("bytes placed here", stopped[1])  # what there is
+                self.assert_ends(pair.end("caller"), PEER_LOST, "stopped")
+
+    def test_who_falls_silent_is_given_up(self):
+        for victim, other in (("listener", "caller"), ("caller", "listener")):
+            with self.subTest(victim=victim):
+                pair = Pair([*LONG, "--patience", 5], ["--patience", 5])
+                pair.wait_for_traffic()
+                pair.ends[victim].send_signal(signal.SIGSTOP)
+                self.assert_ends(pair.end(other), PEER_LOST)
+                pair.ends[victim].send_signal(signal.SIGCONT)
+                self.assert_ends(pair.end(victim), PEER_LOST)
+
+    def test_an_unanswered_packet_ends_in_an_error_of_its_qp(self):
+        times = ["--set", "transport.rto=100ms", "--set", "transport.rto_linear=4", "--set", "transport.rto_doublings=2"]
+        pair = Pair([*LONG, *times], times)
+        pair.wait_for_traffic()
+        pair.ends["listener"].send_signal(signal.SIGSTOP)
+        self.assert_ends(pair.end("caller"), PEER_LOST, "QP went to ERROR")
+        pair.ends["listener"].send_signal(signal.SIGCONT)
+        self.assert_ends(pair.end("listener"), PEER_LOST)
+
+    def test_nobody_comes(self):
+        for words in (["--listen", f"alone-{os.getpid()}"], ["--to", f"alone-{os.getpid()}"]):
+            run = subprocess.run([WEFT, "host", *words, "--patience", "1"], capture_output=True, text=True, timeout=300, check=False)
+            self.assertEqual((run.returncode, run.stdout), (ENVIRONMENT, ""), run.stderr)
+
+    def test_both_ends_run_the_same_scenario(self):
+        pair = Pair(["-b", "4K", "-e", "4K", "--set", "fabric.planes=4"])
+        for end in ("caller", "listener"):
+            self.assert_ends(pair.end(end), BAD_INPUT, "another scenario")
+
+    def test_more_planes_are_more_ports(self):
+        planes = ["--set", "fabric.planes=4"]
+        pair = Pair(["-b", "4K", "-e", "4K", "-n", "20", "--json", *planes], planes)
+        caller = pair.end("caller")
+        self.assert_ends(caller, DONE)
+        self.assert_ends(pair.end("listener"), DONE)
+        self.assertEqual(len(json.loads(caller[1])["transport"]["plane_bytes"]), 4)
+
+    def test_a_capture_that_is_there_stays(self):
+        capture = self.folder / "mine"
+        capture.write_text("mine", encoding="utf-8")
+        run = subprocess.run([WEFT, "host", "--to", "nobody", "--pcap", capture], capture_output=True, text=True, timeout=300, check=False)
+        self.assertEqual(run.returncode, BAD_INPUT, run.stderr)
+        self.assertEqual(capture.read_text(encoding="utf-8"), "mine")
+
+
+RING = """name: ring
+fabric: {nics: 4, planes: 2, nics_per_t0: 4, t1_count: 1, link_rate: 100Gb/s}
+transport: {evs: 16}
+traffic: {kind: ring, collective: all_reduce, bytes: %s, channels: 1}
+limits: {time: 600s}
+"""
+
+
+@unittest.skipUnless(HAS_DPDK, "built without DPDK")
+class Ranks(unittest.TestCase):
+    """Each process is one host of a scenario; together they do what weft sim does."""
+
+    count = 0
+
+    def setUp(self):
+        self.room = tempfile.TemporaryDirectory()
+        self.folder = pathlib.Path(self.room.name)
+        Ranks.count += 1
+
+    def tearDown(self):
+        self.room.cleanup()
+
+    def scenario(self, size):
+        path = self.folder / "ring.yaml"
+        path.write_text(RING % size, encoding="utf-8")
+        return path
+
+    def start(self, count, scenario, *words):
+        name = f"ranks-{os.getpid()}-{Ranks.count}"
+        return [subprocess.Popen([WEFT, "host", scenario, "--rank", str(rank), "--ranks", str(count), "--meet", name, *words],
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for rank in reversed(range(count))][::-1]
+
+    def ends(self, processes):
+        try:
+            return [(*process.communicate(timeout=100), process.returncode) for process in processes]
+        finally:
+            for process in processes:
+                process.kill()
+
+    def test_a_ring_sends_and_completes_what_it_does_in_virtual_time(self):
+        path = self.scenario("1MiB")
+        ended = self.ends(self.start(4, path, "--json"))
+        self.assertEqual([status for _, _, status in ended], [DONE] * 4, ended)
+        self.assertEqual([out for out, _, _ in ended[1:]], [""] * 3)
+        document = json.loads(ended[0][0])
+        run = subprocess.run([WEFT, "sim", path, "--json"], capture_output=True, text=True, timeout=300, check=True)
+        virtual = json.loads(run.stdout)["transport"]
+        total = document["all"]
+        self.assertEqual(total["messages_sent"], virtual["messages_sent"])
+        self.assertEqual(total["messages_received"], virtual["messages_received"])
+        self.assertEqual(total["payload_bytes_good"], virtual["payload_bytes_placed"])
+        self.assertEqual(total["payload_bytes_wrong"], 0)
+        self.assertEqual(total["data_packets"], virtual["data_packets"] + total["resent"])
+        self.assertEqual(total["work_done"], total["work_total"])
+        (collective,) = document["collectives"]
+        self.assertAlmostEqual(collective["busbw_bytes_per_s"] / collective["algbw_bytes_per_s"], 2 * 3 / 4, places=9)
+        self.assertGreater(collective["time_ps"], 0)
+        self.assertLessEqual(collective["time_ps"], max(host["end_ps"] for host in document["hosts"]))
+
+    def test_one_of_four_is_killed(self):
+        processes = self.start(4, self.scenario("1GiB"))
+        while "so: cc.base_rtt" not in (line := processes[0].stdout.readline()):
+            self.assertTrue(line)
+        time.sleep(1)
+        processes[2].kill()
+        start = time.monotonic()
+        ended = self.ends(processes)
+        self.assertLess(time.monotonic() - start, 5)
+        for rank in (0, 1, 3):
+            out, err, status = ended[rank]
+            self.assertEqual(status, PEER_LOST, ended[rank])
+            self.assertIn("host 2 is gone", err)
+            self.assertIn(f"PARTIAL RESULT, of host {rank} alone", out)
+
+    @unittest.skipUnless(shutil.which("mpirun"), "mpirun is not here")
+    def test_mpirun_says_who_is_who(self):
+        words = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "4", WEFT, "host", self.scenario("256KiB")]
+        run = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
+        self.assertEqual(run.returncode, DONE, run.stderr)
+        self.assertRegex(run.stdout, r"\n +3 +\d+ +0 ")
+
+    def test_hosts_and_ranks_are_as_many(self):
+        ended = self.ends(self.start(2, self.scenario("1MiB")))
+        for out, err, status in ended:
+            self.assertEqual((status, out), (BAD_INPUT, ""))
+            self.assertIn("2 ranks were started: one is one host", err)
+
+
+PING_BYTES = 64 << 20
+
+
+class Words(unittest.TestCase):
+    """What is refused before anything is opened, also without DPDK."""
+
+    def assert_refused(self, words, reason):
+        run = subprocess.run([WEFT, "host", *words], capture_output=True, text=True, timeout=300, check=False)
+        self.assertEqual((run.returncode, run.stdout), (BAD_INPUT, ""), run.stderr)
+        self.assertIn(reason, run.stderr)
+        self.assertEqual(run.stderr.count("\n"), 1)
+
+    def test_what_makes_no_pair(self):
+        self.assert_refused([], "one of --listen ADDRESS and --to ADDRESS")
+        self.assert_refused(["--listen", "a", "--to", "a"], "not both")
+        self.assert_refused(["--listen", "a", "--rank", "0"], "go with neither")
+        self.assert_refused(["incast", "--rank", "2", "--ranks", "2", "--meet", "a"], "--rank is below --ranks")
+        self.assert_refused(["incast", "--rank", "0", "--ranks", "2"], "--meet ADDRESS is needed")
+        self.assert_refused(["--rank", "0", "--ranks", "2", "--meet", "a"], "ranks need a scenario")
+        self.assert_refused(["incast", "--rank", "0", "--ranks", "2", "--meet", "a", "-b", "4K"], "the scenario's to say")
+        self.assert_refused(["--listen", "a", "-b", "4K"], "told by the caller")
+        self.assert_refused(["--to", "a", "-b", "8K", "-e", "4K"], "-b is more than -e")
+        self.assert_refused(["--to", "a", "-b", "0"], "bytes from 1 to 2G")
+        self.assert_refused(["--to", "a", "-b", "4KiB"], "bytes from 1 to 2G")
+        self.assert_refused(["--to", "a", "--depth", "129"], "from 1 to 128")
+        self.assert_refused(["--to", "a", "--force"], "needs --pcap")
+        self.assert_refused(["--to", "a", "--to", "b"], "--to")
+        self.assert_refused(["--to", "a", "--set", "fabric.nics=8"], "a pair is two hosts")
+        self.assert_refused(["--to", "a", "incast", "two-racks"], "one scenario at a time")
+
+    @unittest.skipIf(HAS_DPDK, "built with DPDK")
+    def test_without_dpdk_there_are_no_ports(self):
+        pair = Pair(["-b", "4K", "-e", "4K"])
+        for end in ("caller", "listener"):
+            status, out, err = pair.end(end)
+            self.assertNotEqual(status, DONE)
+            self.assertEqual(out, "")
+            self.assertTrue("without DPDK" in err or "gone" in err, err)
+
+
+if __name__ == "__main__":
+    unittest.main()
