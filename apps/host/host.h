@@ -91,6 +91,7 @@ struct stage {
 	size_t program_bytes;
 	struct world world;
 	struct wall *wall;
+	void (*on_start)(const struct call *call); // told when traffic starts, or NULL
 	enum wall_end end;
 	struct tap_counts taps;
 	uint64_t drained;

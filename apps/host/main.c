@@ -60,14 +60,19 @@ static int judge(const struct call *call, const struct stage *stage)
 	}
 }
 
+static void say_start(const struct call *call)
+{
+	table_begin(stdout, call);
+}
+
 static int perform(struct call *call)
 {
 	struct stage stage = {0};
 	const struct tap_options taps = {.pcap = call->choice.pcap, .program = WEFT_VERSION_TEXT};
 	int rc = call_is_pair(call) ? pair_program(call, &stage) : 0;
 	bool is_first = call_is_pair(call) || call->index == 0;
-	if (rc == 0 && is_first && !call->choice.is_json)
-		table_begin(stdout, call);
+	if (is_first && !call->choice.is_json)
+		stage.on_start = say_start;
 	if (rc == 0)
 		rc = stage_run(call, &stage, &taps);
 	if (rc < 0)

@@ -224,5 +224,7 @@ int setup_ports(struct call *call, const struct world *world)
 	time_t deadline = time(NULL) + LINK_S;
 	for (uint32_t i = 0; rc == 0 && i < call->choice.device_count; i++)
 		rc = await_link(call, i, deadline);
-	return rc;
+	return rc < 0 ? rc
+		      : port_device_settle(call->choice.devices, call->choice.device_count,
+					   &call->refusal);
 }

@@ -61,6 +61,8 @@ static void run(struct call *call, struct stage *stage)
 				       .done = meeting_done,
 				       .done_context = &call->meeting,
 				       .owns_core = call->choice.owns_core};
+	if (stage->on_start != NULL)
+		stage->on_start(call);
 	int64_t start_ns = clock_ns(NULL);
 	stage->end = wall_run(stage->wall, &control);
 	stage->wall_s = (double)(clock_ns(NULL) - start_ns) / 1e9;

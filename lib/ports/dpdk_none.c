@@ -65,6 +65,13 @@ int port_device_open(struct ports *ports, struct arena *arena, const struct devi
 		      0);
 }
 
+int port_device_settle(const struct device *devices, uint32_t count, struct refusal *refusal)
+{
+	(void)devices;
+	(void)count;
+	return refuse_dpdk(refusal);
+}
+
 bool port_device_is_up(const struct ports *ports, uint32_t index)
 {
 	(void)ports;

@@ -5,10 +5,12 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include <rte_alarm.h>
 #include <rte_bus_vdev.h>
 #include <rte_dev.h>
 #include <rte_errno.h>
@@ -133,6 +135,39 @@ int port_device_open(struct ports *ports, struct arena *arena, const struct devi
 	ops.close = close_none;
 	ports->ops = &ops;
 	return rc;
+}
+
+// ---------------------------------------------------------------- the interrupt thread
+
+static sem_t is_held;
+
+// Runs in that thread, and never returns.
+static void hold_thread(void *context)
+{
+	(void)context;
+	sem_post(&is_held);
+	for (;;)
+		pause();
+}
+
+// Alarms go off in it.
+static int hold_interrupts(void)
+{
+	if (sem_init(&is_held, 0, 0) != 0 || rte_eal_alarm_set(1, hold_thread, NULL) != 0)
+		return -ENODEV;
+	while (sem_wait(&is_held) != 0)
+		; // a signal came
+	return 0;
+}
+
+int port_device_settle(const struct device *devices, uint32_t count, struct refusal *refusal)
+{
+	bool is_memif = false;
+	for (uint32_t i = 0; i < count; i++)
+		is_memif |= strncmp(devices[i].word, MEMIF, strlen(MEMIF)) == 0;
+	if (is_memif && hold_interrupts() < 0)
+		return refuse(refusal, -ENODEV, "DPDK's interrupt thread cannot be held", 0, 0, 0);
+	return 0;
 }
 
 bool port_device_is_up(const struct ports *ports, uint32_t index)

@@ -28,6 +28,11 @@ struct device {
 int port_device_open(struct ports *ports, struct arena *arena, const struct device *devices,
 		     uint32_t count, const struct dpdk_options *options, struct refusal *refusal);
 
+// All links are there: where a device is memif, DPDK's interrupt thread does nothing from now on.
+// In it net_memif of DPDK 22.11 unmaps the rings of a peer that goes, beneath who polls them. A
+// peer that goes is then a port that takes nothing. -ENODEV when the thread cannot be held.
+int port_device_settle(const struct device *devices, uint32_t count, struct refusal *refusal);
+
 // Whether device `index` has its link: for memif, that its peer is there.
 bool port_device_is_up(const struct ports *ports, uint32_t index);
 
