@@ -13,7 +13,7 @@
 #define COMMAND_BYTES 16384
 #define SPACE_BYTES 16384
 
-enum verb { VERB_RUN, VERB_RESUME, VERB_SHOW, VERB_BEST };
+enum verb { VERB_RUN, VERB_RESUME, VERB_SHOW, VERB_BEST, VERB_PARETO, VERB_AB, VERB_MERGE };
 
 // What was asked for.
 struct words {
@@ -29,16 +29,21 @@ struct words {
 	size_t space_bytes;
 	struct tune_space space;
 	struct tune_aim aim;
+	struct tune_aim front;	 // the figures of pareto
+	const char *const *more; // [more_count] studies behind the first
+	uint32_t more_count, parts, part;
 	const struct search_engine *engine;
 	uint64_t budget, seed;
 	bool has_seed;
 	uint32_t search_seeds, race_seeds, fresh_seeds, jobs;
 	bool is_json, is_quiet, wants_help, wants_version;
+	bool is_read;		     // the words are a study's
 	char command[COMMAND_BYTES]; // the words that make the study what it is, a line each
 };
 
 struct call {
 	struct words options;
+	struct tune *tune; // NULL until it has run
 	struct refusal refusal;
 	struct tune_pool *pool; // NULL where nothing is run
 	struct tune_store *store;
@@ -58,3 +63,6 @@ int words_of_study(struct words *options, char *words, struct refusal *refusal);
 // reason. study_close() gives back what was opened.
 int study_open(struct call *call);
 void study_close(struct call *call);
+
+// weft tune merge: joins parts of a study in one file. -errno with the reason.
+int study_merge(struct call *call);

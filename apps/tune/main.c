@@ -14,6 +14,7 @@
 #include "help.h"
 #include "weft_version.h"
 #include <weft/run/outcome.h>
+#include <weft/tune/pareto.h>
 
 static double now_s(void)
 {
@@ -40,57 +41,125 @@ static int no_runs(void *context, const struct tune_request *requests, uint32_t 
 		      "this study is not at its end; go on with it: weft tune resume", 0, 0, 0);
 }
 
-static int show(struct call *call, const struct tune_result *result)
+static int show_front(struct call *call)
 {
-	int rc = 0;
+	struct tune_front front;
+	struct tune_aim *aim = &call->options.front;
+	if (aim->goal_count == 0)
+		*aim = call->plan.aim;
+	if (aim->goal_count < 2)
+		return outcome_bad_line(&call->refusal,
+					"one figure has a best; give two or more with --aim");
+	int rc = tune_front_of(&front, call->tune, aim->goals, aim->goal_count, &call->refusal);
+	if (rc < 0)
+		return rc;
 	if (call->options.is_json)
+		rc = tune_front_json(stdout, &front);
+	else
+		tune_front_show(stdout, &front);
+	tune_front_free(&front);
+	return rc;
+}
+
+static int show_best(struct call *call, const struct tune_result *result)
+{
+	if (result->verdict == TUNE_UNFINISHED)
+		return -ENODATA;
+	printf("%s\n", result->recommended != NULL ? result->recommended->name : "default");
+	return 0;
+}
+
+static int show(struct call *call)
+{
+	const struct tune_result *result = tune_result(call->tune);
+	enum verb verb = call->options.verb;
+	int rc = 0;
+	if (verb == VERB_PARETO)
+		rc = show_front(call);
+	else if (call->options.is_json)
 		rc = tune_show_json(stdout, &call->plan, result);
-	else if (call->options.verb == VERB_BEST)
-		printf("%s\n", result->recommended != NULL ? result->recommended->name : "default");
+	else if (verb == VERB_BEST)
+		rc = show_best(call, result);
 	else
 		tune_show(stdout, &call->plan, result);
 	if (rc < 0)
-		return EXIT_ENVIRONMENT;
-	return result->verdict == TUNE_INFEASIBLE || result->verdict == TUNE_CONSTANT
-		? EXIT_MISSED
-		: EXIT_SUCCESS;
+		return outcome_refused("tune", &call->refusal, rc);
+	if (verb != VERB_PARETO &&
+	    (result->verdict == TUNE_INFEASIBLE || result->verdict == TUNE_CONSTANT))
+		return EXIT_MISSED;
+	return result->verdict == TUNE_UNFINISHED ? EXIT_NOT_VALID : EXIT_SUCCESS;
 }
 
+// Runs a study, or reads what it came to.
 static int perform(struct call *call)
 {
 	bool has_bar = !call->options.is_quiet && call->pool != NULL && isatty(STDERR_FILENO);
 	call->plan.runs = call->pool != NULL ? tune_pool_runs : no_runs;
 	call->plan.runs_context = call->pool;
 	call->plan.progress = has_bar ? show_progress : NULL;
-	struct tune *tune = tune_create(&call->plan);
-	if (tune == NULL)
-		return outcome_refused("tune", &call->refusal,
-				       refuse(&call->refusal, -ENODEV,
-					      "the system gives no memory for a study", 0, 0, 0));
-	int rc = tune_run(tune, &call->refusal);
+	call->tune = tune_create(&call->plan);
+	if (call->tune == NULL)
+		return refuse(&call->refusal, -ENODEV, "the system gives no memory for a study", 0,
+			      0, 0);
+	int rc = tune_run(call->tune, &call->refusal);
 	if (has_bar)
 		outcome_bar("\r%60s\r", "");
-	int status = rc < 0 ? outcome_refused("tune", &call->refusal, rc)
-			    : show(call, tune_result(tune));
-	if (rc == -ENODATA)
-		status = EXIT_NOT_VALID;
-	tune_free(tune);
-	return status;
+	return rc;
+}
+
+// A study that is under way is shown as far as it is.
+static int run_and_show(struct call *call)
+{
+	int rc = study_open(call);
+	if (rc == 0)
+		rc = perform(call);
+	if (rc == 0 || (rc == -ENODATA && call->options.verb != VERB_BEST))
+		return show(call);
+	int status = outcome_refused("tune", &call->refusal, rc);
+	return rc == -ENODATA ? EXIT_NOT_VALID : status;
+}
+
+static int compare(struct call *calls)
+{
+	struct tune_ab ab;
+	calls[1].options = calls[0].options;
+	calls[1].options.study = calls[0].options.more[0];
+	for (int i = 0; i < 2; i++) {
+		int rc = study_open(&calls[i]);
+		if (rc == 0)
+			rc = perform(&calls[i]);
+		if (rc < 0)
+			return outcome_refused("tune", &calls[i].refusal, rc);
+	}
+	int rc = tune_ab_of(&ab, calls[0].tune, calls[1].tune, &calls[0].refusal);
+	if (rc < 0)
+		return outcome_refused("tune", &calls[0].refusal, rc);
+	if (calls[0].options.is_json)
+		rc = tune_ab_json(stdout, &ab);
+	else
+		tune_ab_show(stdout, &ab);
+	tune_ab_free(&ab);
+	return rc < 0 ? EXIT_ENVIRONMENT : EXIT_SUCCESS;
 }
 
 int main(int argc, char **argv)
 {
-	static struct call call; // large: kept off the stack
-	int rc = words_parse(&call.options, argc, argv, &call.refusal), status = EXIT_SUCCESS;
-	if (rc == 0 && call.options.wants_help) {
+	static struct call calls[2]; // large: kept off the stack
+	struct call *call = calls;
+	int status = EXIT_SUCCESS, rc = words_parse(&call->options, argc, argv, &call->refusal);
+	if (rc < 0)
+		status = outcome_refused("tune", &call->refusal, rc);
+	else if (call->options.wants_help)
 		fputs(help_text, stdout);
-	} else if (rc == 0 && call.options.wants_version) {
+	else if (call->options.wants_version)
 		puts(WEFT_VERSION_TEXT);
-	} else {
-		if (rc == 0)
-			rc = study_open(&call);
-		status = rc < 0 ? outcome_refused("tune", &call.refusal, rc) : perform(&call);
-		study_close(&call);
-	}
+	else if (call->options.verb == VERB_AB)
+		status = compare(calls);
+	else if (call->options.verb == VERB_MERGE && (rc = study_merge(call)) < 0)
+		status = outcome_refused("tune", &call->refusal, rc);
+	else if (call->options.verb != VERB_MERGE)
+		status = run_and_show(call);
+	study_close(&calls[0]);
+	study_close(&calls[1]);
 	return outcome_end("tune", status);
 }

@@ -47,6 +47,8 @@ static void plan_of(struct call *call)
 		.seed = options->seed,
 		.budget = options->budget,
 		.engine = options->engine,
+		.parts = options->parts,
+		.part = options->part,
 		.has_off = options->off_count > 0,
 		.search_seeds = options->search_seeds,
 		.race_seeds = options->race_seeds,
@@ -170,7 +172,12 @@ static void name_study(struct call *call)
 	}
 	const char *name = options->scenarios[0], *slash = strrchr(name, '/');
 	name = slash != NULL ? slash + 1 : name;
-	snprintf(call->study, sizeof(call->study), "%.*s.tune", (int)strcspn(name, ".@"), name);
+	int bytes = (int)strcspn(name, ".@");
+	if (options->part > 0)
+		snprintf(call->study, sizeof(call->study), "%.*s.%u.tune", bytes, name,
+			 options->part);
+	else
+		snprintf(call->study, sizeof(call->study), "%.*s.tune", bytes, name);
 }
 
 // The words of a study that is there.
@@ -228,6 +235,7 @@ int study_open(struct call *call)
 
 void study_close(struct call *call)
 {
+	tune_free(call->tune);
 	tune_store_close(call->store);
 	tune_pool_free(call->pool);
 	free(call->words);

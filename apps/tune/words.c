@@ -16,6 +16,7 @@
 #include <weft/run/outcome.h>
 
 #define JOBS_AT_ONCE_MAX 64
+#define PARTS_MAX 1000
 #define SPACE_FILE_BYTES_MAX ((size_t)1 << 16)
 
 enum {
@@ -32,8 +33,10 @@ enum {
 	OPT_FRESH_SEEDS,
 	OPT_SET,
 	OPT_OFF,
+	OPT_PARTS,
 	OPT_SPACE, // becomes --knob and --off
 	OPT_STUDY, // from here on: of the call, not of the study
+	OPT_PART,
 	OPT_JOBS,
 	OPT_JSON,
 	OPT_QUIET,
@@ -54,8 +57,10 @@ static const struct option longs[] = {
 	{"fresh-seeds", required_argument, NULL, OPT_FRESH_SEEDS},
 	{"set", required_argument, NULL, OPT_SET},
 	{"off", required_argument, NULL, OPT_OFF},
+	{"parts", required_argument, NULL, OPT_PARTS},
 	{"space", required_argument, NULL, OPT_SPACE},
 	{"study", required_argument, NULL, OPT_STUDY},
+	{"part", required_argument, NULL, OPT_PART},
 	{"jobs", required_argument, NULL, OPT_JOBS},
 	{"json", no_argument, NULL, OPT_JSON},
 	{"quiet", no_argument, NULL, OPT_QUIET},
@@ -65,7 +70,10 @@ static const struct option longs[] = {
 };
 
 static const char *const verbs[] = {
-	[VERB_RUN] = "run", [VERB_RESUME] = "resume", [VERB_SHOW] = "show", [VERB_BEST] = "best"};
+	[VERB_RUN] = "run",	[VERB_RESUME] = "resume", [VERB_SHOW] = "show",
+	[VERB_BEST] = "best",	[VERB_PARETO] = "pareto", [VERB_AB] = "ab",
+	[VERB_MERGE] = "merge",
+};
 #define VERB_COUNT (sizeof(verbs) / sizeof(*verbs))
 
 static int take_number(uint64_t *ret, const char *option, const char *word, uint64_t min,
@@ -169,6 +177,8 @@ static int take_of_study(struct words *options, int option, const char *word,
 				  refusal);
 	case OPT_OFF:
 		return take_off(options, word, refusal);
+	case OPT_PARTS:
+		return take_count(&options->parts, "--parts", word, 1, PARTS_MAX, refusal);
 	default:
 		return take_set(options, word, refusal);
 	}
@@ -180,6 +190,8 @@ static int take_of_call(struct words *options, int option, const char *word,
 	switch (option) {
 	case OPT_STUDY:
 		return outcome_once(refusal, &options->study, "--study", word);
+	case OPT_PART:
+		return take_count(&options->part, "--part", word, 1, PARTS_MAX, refusal);
 	case OPT_JOBS:
 		return take_count(&options->jobs, "--jobs", word, 1, JOBS_AT_ONCE_MAX, refusal);
 	case OPT_JSON:
@@ -258,6 +270,8 @@ static int take_option(struct words *options, int option, const char *word, stru
 		return take_space(options, word, refusal);
 	if (option >= OPT_STUDY || option == 'h')
 		return take_of_call(options, option, word, refusal);
+	if (option == OPT_AIM && options->verb == VERB_PARETO && !options->is_read)
+		return tune_aim_goal(&options->front, word, refusal);
 	const struct option *found = long_of(option);
 	snprintf(name, sizeof(name), "--%s%s", found->name, found->has_arg ? "=" : "");
 	int rc = note_word(options, name, found->has_arg ? word : "", refusal);
@@ -283,6 +297,8 @@ static int check_whole(const struct words *options, struct refusal *refusal)
 		return outcome_bad_line(
 			refusal,
 			"nothing to tune: give a space with --space, or knobs with --knob");
+	if (options->part > options->parts)
+		return outcome_bad_line(refusal, "--part counts from 1 to what --parts says");
 	if (options->race_seeds < options->search_seeds)
 		return outcome_bad_line(refusal,
 					"--race-seeds may not be less than --search-seeds");
@@ -294,6 +310,7 @@ int words_of_study(struct words *options, char *words, struct refusal *refusal)
 	char *rest;
 	int rc = 0;
 	options->command[0] = '\0';
+	options->is_read = true;
 	for (char *word = strtok_r(words, "\n", &rest); rc == 0 && word != NULL;
 	     word = strtok_r(NULL, "\n", &rest)) {
 		const struct option *found = longs;
@@ -315,19 +332,30 @@ int words_of_study(struct words *options, char *words, struct refusal *refusal)
 
 // ---------------------------------------------------------------- the command line
 
+// What stands behind a verb that is given a study.
+static int take_studies(struct words *options, int argc, char **argv, struct refusal *refusal)
+{
+	int wanted = options->verb == VERB_AB ? 2 : 1, given = argc - optind;
+	if (options->command[0] != '\0' || options->part > 0)
+		return outcome_bad_line(refusal,
+					"a study that is there has its own settings; give --jobs, "
+					"--json and --quiet alone");
+	if (options->verb == VERB_MERGE && given < 2)
+		return outcome_bad_line(refusal, "a study to join the parts in, and the parts");
+	if (options->verb != VERB_MERGE && given != wanted)
+		return outcome_bad_line(refusal,
+					wanted == 2 ? "two studies are needed: files"
+						    : "one study is needed: a file");
+	options->more = (const char *const *)argv + optind + 1;
+	options->more_count = (uint32_t)given - 1;
+	return outcome_once(refusal, &options->study, "--study", argv[optind]);
+}
+
 static int take_words(struct words *options, int argc, char **argv, struct refusal *refusal)
 {
 	int rc = 0;
-	if (options->verb != VERB_RUN) {
-		if (options->command[0] != '\0')
-			return outcome_bad_line(
-				refusal,
-				"a study that is there has its own settings; give --jobs, "
-				"--json and --quiet alone");
-		if (argc - optind != 1)
-			return outcome_bad_line(refusal, "one study is needed: a file");
-		return outcome_once(refusal, &options->study, "--study", argv[optind]);
-	}
+	if (options->verb != VERB_RUN)
+		return take_studies(options, argc, argv, refusal);
 	for (; rc == 0 && optind < argc; optind++)
 		rc = take_scenario(options, argv[optind], refusal);
 	return rc < 0 ? rc : check_whole(options, refusal);
@@ -342,6 +370,7 @@ int words_parse(struct words *ret, int argc, char **argv, struct refusal *refusa
 			      .search_seeds = 3,
 			      .race_seeds = 6,
 			      .fresh_seeds = 20,
+			      .parts = 1,
 			      .jobs = 1};
 	for (uint32_t i = 0; argc > 1 && i < VERB_COUNT; i++)
 		if (strcmp(argv[1], verbs[i]) == 0) {

@@ -11,7 +11,6 @@
 
 #include <weft/core/check.h>
 
-#define DEFAULT_NAME "default"
 #define SLIGHT 1e-9	// of a bound: what rounding does
 #define BROKEN_VALUE 10 // above any cost: a factor of e^10
 
@@ -101,9 +100,9 @@ static int batch_run(struct batch *batch)
 	return rc;
 }
 
-static uint64_t seed_of(const struct tune *tune, bool is_fresh, uint32_t block)
+uint64_t tune_seed_of(const struct tune_plan *plan, bool is_fresh, uint32_t block)
 {
-	return tune->plan.seed + (is_fresh ? TUNE_FRESH_FROM : 0) + block;
+	return plan->seed + (is_fresh ? TUNE_FRESH_FROM : 0) + block;
 }
 
 static void ask_block(struct batch *batch, const struct tune_candidate *candidate, bool is_fresh,
@@ -111,12 +110,13 @@ static void ask_block(struct batch *batch, const struct tune_candidate *candidat
 {
 	bool is_off = candidate != NULL && candidate == batch->tune->result.off;
 	for (uint32_t i = 0; i < batch->tune->plan.scenario_count; i++) {
-		batch->settings[batch->count] = candidate == NULL ? DEFAULT_NAME : candidate->name;
+		batch->settings[batch->count] = candidate == NULL ? TUNE_DEFAULT_NAME
+								  : candidate->name;
 		batch->requests[batch->count++] = (struct tune_request){
 			.scenario = i,
 			.at = candidate == NULL || is_off ? NULL : candidate->at,
 			.is_off = is_off,
-			.seed = seed_of(batch->tune, is_fresh, block),
+			.seed = tune_seed_of(&batch->tune->plan, is_fresh, block),
 		};
 	}
 }

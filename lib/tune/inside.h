@@ -5,6 +5,7 @@
 //   aim.c    figures to costs      search.c   engines that propose points
 //   store.c  rows in SQLite        race.c     the best over more seeds, the last five on fresh ones
 //   show.c, show_json.c            tune.c     all of it in order
+//   pareto.c, ab.c  what readers make of a study, and of two
 #pragma once
 
 #include <weft/study/report_spread.h>
@@ -12,6 +13,7 @@
 #include <weft/tune/tune.h>
 
 #define TUNE_CONFIDENCE 0.95
+#define TUNE_DEFAULT_NAME "default"
 // Fresh seeds lie so far behind those of the search that no budget reaches them.
 #define TUNE_FRESH_FROM (UINT64_C(1) << 32)
 
@@ -28,6 +30,14 @@ struct tune {
 	uint32_t default_blocks[2];
 	struct refusal *refusal;
 };
+
+// The seed of a block.
+uint64_t tune_seed_of(const struct tune_plan *plan, bool is_fresh, uint32_t block);
+
+// A figure of a setting in blocks 0 to `blocks` - 1, as the store has it; NAN: it has not. -errno.
+int tune_values_of(const struct tune_plan *plan, uint32_t scenario, const char *setting,
+		   bool is_fresh, uint32_t blocks, uint32_t figure, double *ret,
+		   struct refusal *refusal);
 
 // Has each of these candidates meet blocks up to `blocks`, in the search's seeds or in fresh ones;
 // the default meets them, too. Counts the runs. -errno with the reason.

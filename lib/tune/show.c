@@ -39,13 +39,13 @@ static void head(FILE *to, const struct tune_plan *plan, const struct tune_resul
 	fprintf(to, ": %u settings of %u knobs by %s on %u seed%s", result->different,
 		plan->space.count, plan->engine->name, result->is_random ? plan->search_seeds : 1,
 		result->is_random && plan->search_seeds > 1 ? "s" : "");
-	if (result->is_random && result->verdict != TUNE_CONSTANT)
+	if (result->raced > 0 && result->is_random)
 		fprintf(to, ", %u raced", result->raced);
-	if (result->finalist_count > 0)
+	if (result->finalist_count > 0 && result->verdict != TUNE_UNFINISHED)
 		fprintf(to, ", %u on %u fresh seeds", result->finalist_count, plan->fresh_seeds);
 	fprintf(to, "; %" PRIu64 " runs, %.1f s of CPU\n", result->runs, result->cpu_s);
 	aim_line(to, &plan->aim);
-	if (!result->is_random)
+	if (!result->is_random && result->verdict != TUNE_UNFINISHED)
 		fprintf(to, "seeds change nothing here: no race was needed\n");
 	if (result->is_exhausted)
 		fprintf(to, "every setting of the space was tried\n");
@@ -190,6 +190,9 @@ static void verdict(FILE *to, const struct tune_plan *plan, const struct tune_re
 	case TUNE_NOT_BETTER:
 		fprintf(to, "\nLeave the default: nothing beats it beyond chance\n");
 		break;
+	case TUNE_UNFINISHED:
+	case TUNE_PART:
+		break; // there is none yet
 	case TUNE_CONSTANT:
 		fprintf(to,
 			"\nNothing to tune: no setting of these knobs changes the aim in any "
@@ -205,9 +208,37 @@ static void verdict(FILE *to, const struct tune_plan *plan, const struct tune_re
 	}
 }
 
+// What is known before the end: what the search has seen.
+static void so_far(FILE *to, const struct tune_plan *plan, const struct tune_result *result)
+{
+	if (result->verdict == TUNE_PART)
+		fprintf(to,
+			"part %u of %u of the search; join all of them: weft tune merge STUDY "
+			"PART...\n",
+			plan->part, plan->parts);
+	else
+		fprintf(to,
+			"NOT AT ITS END: what follows is the search's, without proof; go on with "
+			"it: weft tune resume\n");
+	fprintf(to, "\n                ratio on seeds seen        setting\n");
+	for (uint32_t i = 0; i < result->different && i < TUNE_FINALISTS; i++) {
+		struct tune_standing standing;
+		char seeds[16];
+		tune_standing_of(&standing, &result->candidates[i]->met, TUNE_CONFIDENCE);
+		standing.low = NAN; // the luckiest of many: an interval would promise too much
+		snprintf(seeds, sizeof(seeds), "%u seed%s", standing.count,
+			 standing.count > 1 ? "s" : "");
+		setting_line(to, seeds, &standing, result->candidates[i]->name);
+	}
+}
+
 void tune_show(FILE *to, const struct tune_plan *plan, const struct tune_result *result)
 {
 	head(to, plan, result);
+	if (result->verdict == TUNE_UNFINISHED || result->verdict == TUNE_PART) {
+		so_far(to, plan, result);
+		return;
+	}
 	if (result->finalist_count > 0) {
 		both(to, plan, result);
 		finalists(to, plan, result);

@@ -71,9 +71,10 @@ static json_t *goals_of(const struct tune_plan *plan)
 
 int tune_show_json(FILE *to, const struct tune_plan *plan, const struct tune_result *result)
 {
-	static const char *const verdicts[] = {"better", "not better", "constant", "infeasible"};
+	static const char *const verdicts[] = {"better",     "not better", "constant",
+					       "infeasible", "unfinished", "part"};
 	json_t *finalists = json_array(), *candidates = json_array();
-	for (uint32_t i = 0; i < result->finalist_count; i++)
+	for (uint32_t i = 0; i < result->finalist_count && result->verdict != TUNE_UNFINISHED; i++)
 		json_array_append_new(finalists, finalist_of(plan, result, i));
 	for (uint32_t i = 0; i < result->different; i++)
 		json_array_append_new(candidates, candidate_of(plan, result->candidates[i]));

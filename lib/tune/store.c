@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <libgen.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@
 #define FORMAT 1
 #define BUSY_MS 10000
 #define SQL_BYTES 8192
+#define URI_BYTES 4096
 #define LOCK_TRIES 40 // of 50 ms: runs of a killed writer end soon after it
 #define FIXED_COLUMNS 9
 
@@ -192,14 +194,39 @@ static int check_version(struct tune_store *store, const char *version, struct r
 	return rc;
 }
 
+// A path as SQLite's URIs have it, before `suffix`.
+static void write_uri(char ret[URI_BYTES], const char *path, const char *suffix)
+{
+	size_t used = (size_t)snprintf(ret, URI_BYTES, "file:");
+	for (; *path != '\0' && used + 4 < URI_BYTES; path++)
+		used += (size_t)snprintf(ret + used, URI_BYTES - used,
+					 strchr("%?#'", *path) != NULL ? "%%%02x" : "%c",
+					 (uint8_t)*path);
+	snprintf(ret + used, URI_BYTES - used, "%s", suffix);
+}
+
+// A reader of WAL makes files beside the study. Where it may not, it reads a study that nobody
+// writes as the file that it is.
+static const char *reader_mode(const char *path)
+{
+	char beside[URI_BYTES];
+	snprintf(beside, sizeof(beside), "%s-wal", path);
+	bool is_written = access(beside, F_OK) == 0;
+	snprintf(beside, sizeof(beside), "%s", path);
+	const char *folder = strchr(path, '/') != NULL ? dirname(beside) : ".";
+	return access(folder, W_OK) == 0 || is_written ? "?mode=ro" : "?mode=ro&immutable=1";
+}
+
 static int open_database(struct tune_store *store, const char *path, enum tune_store_use use,
 			 struct refusal *refusal)
 {
+	char uri[URI_BYTES];
 	bool is_empty;
 	int flags = use == TUNE_STORE_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
 	if (use == TUNE_STORE_READ && access(path, R_OK) != 0)
 		return refuse_file(refusal, path, -errno, strerror(errno));
-	if (sqlite3_open_v2(path, &store->database, flags, NULL) != SQLITE_OK)
+	write_uri(uri, path, use == TUNE_STORE_READ ? reader_mode(path) : "");
+	if (sqlite3_open_v2(uri, &store->database, flags | SQLITE_OPEN_URI, NULL) != SQLITE_OK)
 		return refuse_sqlite(store, refusal);
 	sqlite3_busy_timeout(store->database, BUSY_MS);
 	int rc = check_study(store, &is_empty, refusal);
@@ -349,5 +376,73 @@ int tune_store_count(struct tune_store *store, uint64_t *ret, struct refusal *re
 	int64_t count;
 	int rc = ask(store, "SELECT count(*) FROM runs", &count, refusal);
 	*ret = rc == 0 ? (uint64_t)count : 0;
+	return rc;
+}
+
+// ---------------------------------------------------------------- parts
+
+// Both studies are of the same words, scenarios and commit.
+static int check_alike(struct tune_store *store, const char *path, struct refusal *refusal)
+{
+	char reason[256];
+	sqlite3_stmt *statement;
+	if (sqlite3_prepare_v2(store->database,
+			       "SELECT name FROM main.facts WHERE value IS NOT (SELECT value FROM "
+			       "part.facts WHERE part.facts.name = main.facts.name) ORDER BY name "
+			       "= 'command' DESC, name",
+			       -1, &statement, NULL) != SQLITE_OK)
+		return refuse_sqlite(store, refusal);
+	int code = sqlite3_step(statement), rc = 0;
+	if (code == SQLITE_ROW) {
+		snprintf(reason, sizeof(reason), "this is no part of %.100s: its %.60s is another",
+			 store->path, (const char *)sqlite3_column_text(statement, 0));
+		rc = refuse_file(refusal, path, -EINVAL, reason);
+	} else if (code != SQLITE_DONE) {
+		rc = refuse_sqlite(store, refusal);
+	}
+	sqlite3_finalize(statement);
+	return rc;
+}
+
+static int take_rows(struct tune_store *store, const char *path, uint64_t *ret_rows,
+		     struct refusal *refusal)
+{
+	int64_t differ = 0;
+	int rc = perform(store, "BEGIN", refusal);
+	if (rc == 0)
+		rc = perform(store, "INSERT OR IGNORE INTO main.facts SELECT * FROM part.facts",
+			     refusal);
+	if (rc == 0)
+		rc = check_alike(store, path, refusal);
+	if (rc == 0)
+		rc = ask(store,
+			 "SELECT count(*) FROM main.runs JOIN part.runs USING (scenario, setting, "
+			 "seed) WHERE main.runs.digest <> part.runs.digest",
+			 &differ, refusal);
+	if (rc == 0 && differ > 0)
+		rc = refuse_file(refusal, path, -EINVAL,
+				 "a run of this part came to something else in another: the same "
+				 "commit was not built alike");
+	if (rc == 0)
+		rc = perform(store, "INSERT OR IGNORE INTO main.runs SELECT * FROM part.runs",
+			     refusal);
+	*ret_rows = rc == 0 ? (uint64_t)sqlite3_changes64(store->database) : 0;
+	if (rc == 0)
+		return perform(store, "COMMIT", refusal);
+	sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
+	return rc;
+}
+
+int tune_store_merge(struct tune_store *store, const char *path, uint64_t *ret_rows,
+		     struct refusal *refusal)
+{
+	char uri[URI_BYTES], sql[URI_BYTES + 64];
+	write_uri(uri, path, reader_mode(path));
+	snprintf(sql, sizeof(sql), "ATTACH '%s' AS part", uri);
+	int rc = perform(store, sql, refusal);
+	if (rc < 0)
+		return rc;
+	rc = take_rows(store, path, ret_rows, refusal);
+	sqlite3_exec(store->database, "DETACH part", NULL, NULL, NULL);
 	return rc;
 }

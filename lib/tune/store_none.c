@@ -55,6 +55,13 @@ int tune_store_put(struct tune_store *store, const struct tune_run_key *key,
 	return refuse_store(refusal);
 }
 
+int tune_store_merge(struct tune_store *store, const char *path, uint64_t *ret_rows,
+		     struct refusal *refusal)
+{
+	*ret_rows = 0;
+	return refuse_store(refusal);
+}
+
 int tune_store_count(struct tune_store *store, uint64_t *ret, struct refusal *refusal)
 {
 	return refuse_store(refusal);

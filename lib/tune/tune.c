@@ -11,6 +11,7 @@
 
 #define REPEATS_MAX 2000 // proposals in a row that are nothing new: the space is exhausted
 #define RACE_PART 4	 // one part in so many of what is left for the search is the race's
+#define PART_SEEDS (UINT64_C(1) << 40) // between what the parts of a search draw from
 
 struct attempt {
 	struct tune *tune;
@@ -105,22 +106,41 @@ static int attempt(void *context, const double (*points)[TUNE_KNOBS_MAX], uint32
 	return result->is_exhausted ? 1 : 0;
 }
 
+// Those that were met, by value.
+static void settle(struct tune_result *result)
+{
+	uint32_t met = 0;
+	for (uint32_t i = 0; i < result->different; i++)
+		if (result->candidates[i]->met.count > 0)
+			result->candidates[met++] = result->candidates[i];
+		else
+			free(result->candidates[i]);
+	result->different = met;
+	qsort(result->candidates, met, sizeof(*result->candidates), tune_by_value);
+	result->best_seen = met > 0 ? result->candidates[0] : NULL;
+}
+
+// Each part draws for itself, whatever the others found: so it may be done elsewhere.
 static int search(struct tune *tune, uint64_t runs)
 {
 	struct tune_result *result = &tune->result;
-	struct attempt context = {.tune = tune, .runs_max = result->runs + runs};
-	const struct search search = {
-		.dimensions = tune->plan.space.count,
-		.seed = tune->plan.seed,
-		.attempt = attempt,
-		.context = &context,
-	};
-	int rc = tune->plan.engine->run(&search);
-	if (rc < 0)
-		return rc;
-	qsort(result->candidates, result->different, sizeof(*result->candidates), tune_by_value);
-	result->best_seen = result->candidates[0];
-	return 0;
+	const struct tune_plan *plan = &tune->plan;
+	int rc = 0;
+	for (uint32_t i = 0; rc == 0 && i < plan->parts && !result->is_exhausted; i++) {
+		struct attempt context = {.tune = tune,
+					  .runs_max = result->runs + runs / plan->parts};
+		const struct search search = {
+			.dimensions = plan->space.count,
+			.seed = plan->seed + i * PART_SEEDS,
+			.attempt = attempt,
+			.context = &context,
+		};
+		if (plan->part == 0 || plan->part == i + 1)
+			rc = plan->engine->run(&search);
+	}
+	if (rc == 0)
+		settle(result);
+	return rc;
 }
 
 // ---------------------------------------------------------------- what is known before and behind
@@ -161,16 +181,11 @@ static bool is_constant(const struct tune_result *result)
 	return true;
 }
 
-int tune_run(struct tune *tune, struct refusal *refusal)
+static int study(struct tune *tune)
 {
 	struct tune_plan *plan = &tune->plan;
 	struct tune_result *result = &tune->result;
-	uint64_t last = runs_of_last_round(plan), least = tune_budget_min(plan);
-	tune->refusal = refusal;
-	if (plan->budget < least)
-		return refuse(refusal, -EINVAL,
-			      "a budget of % runs is too small; this plan needs %",
-			      (int64_t)plan->budget, (int64_t)least, 0);
+	uint64_t last = runs_of_last_round(plan);
 	int rc = tune_meet_default(tune, false, plan->race_seeds);
 	if (rc < 0)
 		return rc;
@@ -181,12 +196,28 @@ int tune_run(struct tune *tune, struct refusal *refusal)
 	rc = search(tune, result->is_random ? rest - rest / RACE_PART : rest);
 	if (rc < 0)
 		return rc;
-	if (is_constant(result)) {
-		result->verdict = TUNE_CONSTANT;
+	if (plan->part > 0 || is_constant(result)) {
+		result->verdict = plan->part > 0 ? TUNE_PART : TUNE_CONSTANT;
 		return 0;
 	}
 	result->raced = result->different;
 	if (result->is_random)
 		rc = tune_race(tune, plan->budget - last - result->runs);
 	return rc < 0 ? rc : tune_judge_finalists(tune);
+}
+
+int tune_run(struct tune *tune, struct refusal *refusal)
+{
+	uint64_t least = tune_budget_min(&tune->plan);
+	tune->refusal = refusal;
+	if (tune->plan.budget < least)
+		return refuse(refusal, -EINVAL,
+			      "a budget of % runs is too small; this plan needs %",
+			      (int64_t)tune->plan.budget, (int64_t)least, 0);
+	int rc = study(tune);
+	if (rc == -ENODATA) {
+		settle(&tune->result);
+		tune->result.verdict = TUNE_UNFINISHED;
+	}
+	return rc;
 }

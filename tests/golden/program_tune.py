@@ -32,7 +32,9 @@ KNOBS = ["--knob", "cc.target_delay=0.1rtt..6rtt", "--knob", "cc.qa_gate=0..6"]
 BUDGET = ["--budget", "150", "--fresh-seeds", "10", "--race-seeds", "5"]
 
 
-class Tune(unittest.TestCase):
+class Room(unittest.TestCase):
+    """A folder with a small scenario."""
+
     def setUp(self):
         self.room = tempfile.TemporaryDirectory()
         self.folder = pathlib.Path(self.room.name)
@@ -58,6 +60,15 @@ class Tune(unittest.TestCase):
             self.assertEqual(store.execute("PRAGMA integrity_check").fetchone(), ("ok",))
             return sorted(store.execute("SELECT scenario, setting, seed, digest FROM runs"))
 
+    def is_study(self, study):
+        try:
+            with sqlite3.connect(f"file:{self.folder / study}?mode=ro", uri=True) as store:
+                return store.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] > 0
+        except sqlite3.OperationalError:  # its maker was killed while it made the file
+            return False
+
+
+class Tune(Room):
     def test_jobs_change_nothing(self):
         one = self.tune(*KNOBS, *BUDGET, "--study", "one.tune")
         eight = self.tune(*KNOBS, *BUDGET, "--study", "eight.tune", "--jobs", 8)
@@ -81,13 +92,6 @@ class Tune(unittest.TestCase):
         killed = json.loads(self.weft(*words, "--json").stdout)
         self.assertEqual(killed, whole)
         self.assertEqual(self.rows("killed.tune"), self.rows("whole.tune"))
-
-    def is_study(self, study):
-        try:
-            with sqlite3.connect(f"file:{self.folder / study}?mode=ro", uri=True) as store:
-                return store.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] > 0
-        except sqlite3.OperationalError:  # its maker was killed while it made the file
-            return False
 
     def test_readers_disturb_no_writer(self):
         words = ["small.yaml", *KNOBS, *BUDGET, "--study", "read.tune"]
@@ -234,10 +238,14 @@ class Tune(unittest.TestCase):
         self.assertEqual(self.weft("resume", "small.tune", "--json").returncode, DONE)
 
 
-if __name__ == "__main__":
+def main():
     with tempfile.TemporaryDirectory() as empty:
         probe = subprocess.run([WEFT, "tune", "show", f"{empty}/none"], capture_output=True, text=True, check=False)
     if "has no SQLite" in probe.stderr:
         print("this build has no SQLite: skipped")
         sys.exit(SKIPPED)
     unittest.main()
+
+
+if __name__ == "__main__":
+    main()

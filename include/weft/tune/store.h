@@ -50,6 +50,12 @@ int tune_store_find(struct tune_store *store, const struct tune_run_key *key, st
 int tune_store_put(struct tune_store *store, const struct tune_run_key *key,
 		   const struct study_run *run, struct refusal *refusal);
 
+// Takes the rows and facts of the study at `path`, a part of the same one, all or none; *ret_rows:
+// those that were not there. -errno with the reason: no part of this one, by the fact that differs;
+// a run that came to something else.
+int tune_store_merge(struct tune_store *store, const char *path, uint64_t *ret_rows,
+		     struct refusal *refusal);
+
 // Rows.
 int tune_store_count(struct tune_store *store, uint64_t *ret, struct refusal *refusal);
 

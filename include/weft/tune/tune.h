@@ -52,6 +52,8 @@ struct tune_plan {
 	uint64_t seed;	 // of the study: what is drawn, and the first seed of runs
 	uint64_t budget; // runs at most
 	const struct search_engine *engine;
+	uint32_t parts;	       // searches of their own that the search is made of, at least 1
+	uint32_t part;	       // the one that is done here, and nothing behind it; 0: all
 	bool has_off;	       // the last round has a run without the controller, too
 	uint32_t search_seeds; // that each candidate of the search meets
 	uint32_t race_seeds;   // that a candidate meets before it may be dropped, at least
@@ -96,6 +98,8 @@ enum tune_verdict {
 	TUNE_NOT_BETTER, // none does beyond chance: the default stays
 	TUNE_CONSTANT,	 // no setting changes the aim
 	TUNE_INFEASIBLE, // none meets the constraints
+	TUNE_UNFINISHED, // not all runs are in the store
+	TUNE_PART,	 // a part of the search is done
 };
 
 struct tune_result {
@@ -123,7 +127,8 @@ struct tune;
 struct tune *tune_create(const struct tune_plan *plan);
 void tune_free(struct tune *tune);
 
-// Does all of it. -errno with the reason; -EINTR: stopped, and what was run is in the store.
+// Does all of it. -errno with the reason; -EINTR: stopped, and what was run is in the store;
+// -ENODATA: plan.runs had not all, and the result is what is known so far.
 int tune_run(struct tune *tune, struct refusal *refusal);
 
 // What it came to; valid until tune_free().

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Verbs of weft tune that read studies or join them: parts of a search come to what one process comes to; a study that is
+under way is shown as far as it is, also beside its writer and where nothing may be written; the Pareto set is what the rows
+say; two studies are held against each other on seeds that both met. Without SQLite: skipped."""
+import json
+import math
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import time
+
+import program_tune
+from program_tune import BAD_INPUT, BUDGET, DONE, ENVIRONMENT, KNOBS, NOT_VALID, SMALL, WEFT
+
+NOBODY = 65534
+PARTS = [*KNOBS, "--budget", "240", "--fresh-seeds", "8", "--race-seeds", "4", "--parts", "3"]
+
+
+class Verbs(program_tune.Room):
+    def json_of(self, *words, status=DONE):
+        return json.loads(self.weft(*words, "--json", status=status).stdout)
+
+    def test_parts_come_to_what_one_process_comes_to(self):
+        whole = self.tune(*PARTS, "--study", "whole.tune")
+        for part in (1, 2, 3):
+            self.assertIn(f"part {part} of 3", self.weft("small.yaml", *PARTS, "--part", part).stdout)
+        files = [f"small.{part}.tune" for part in (1, 2, 3)]
+        self.weft("merge", "all.tune", *files)
+        rows = {row for part in files for row in self.rows(part)}
+        self.assertEqual(self.rows("all.tune"), sorted(rows))
+        self.weft("merge", "all.tune", *files) # a second time: nothing is there twice
+        self.assertEqual(self.rows("all.tune"), sorted(rows))
+        self.assertEqual(self.json_of("resume", "all.tune"), whole)
+        self.assertLessEqual(set(self.rows("whole.tune")), set(self.rows("all.tune")))
+
+    def test_what_is_no_part_is_refused_by_name(self):
+        self.weft("small.yaml", *PARTS, "--part", 1)
+        self.weft("small.yaml", *PARTS, "--part", 2, "--seed", 7)
+        (self.folder / "foreign.tune").write_text("something else\n", encoding="utf-8")
+        before = sorted(path.name for path in self.folder.iterdir() if path.suffix == ".tune")
+        for words, said in ((["small.1.tune", "small.2.tune"], "small.2.tune: this is no part"),
+                            (["small.1.tune", "foreign.tune"], "foreign.tune: this is no study"),
+                            (["small.1.tune", "nowhere.tune"], "nowhere.tune")):
+            self.assertIn(said, self.weft("merge", "all.tune", *words, status=BAD_INPUT).stderr)
+            self.assertEqual(sorted(path.name for path in self.folder.iterdir() if path.suffix == ".tune"), before)
+        shutil.copy(self.folder / "small.1.tune", self.folder / "spoilt.tune")
+        with sqlite3.connect(self.folder / "spoilt.tune") as store:
+            store.execute("UPDATE runs SET digest = '0123456789abcdef' WHERE seed = (SELECT max(seed) FROM runs)")
+        self.assertIn("spoilt.tune: a run of this part came to something else",
+                      self.weft("merge", "all.tune", "small.1.tune", "spoilt.tune", status=BAD_INPUT).stderr)
+        self.assertFalse((self.folder / "all.tune").exists())
+        for words, said in ((["small.yaml", *KNOBS, "--part", "1", "--parts", "0"], "--parts"),
+                            (["small.yaml", *PARTS, "--part", "4"], "--part counts from 1"),
+                            (["merge", "all.tune"], "the parts"), (["ab", "small.1.tune"], "two studies"),
+                            (["show", "small.1.tune", "--part", "1"], "its own settings")):
+            self.assertIn(said, self.weft(*words, status=BAD_INPUT).stderr)
+
+    def test_a_study_under_way_is_shown_as_far_as_it_is(self):
+        writer = subprocess.Popen([WEFT, "tune", "small.yaml", *KNOBS, "--budget", "900", "--study", "way.tune"],
+                                  cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        shown = None
+        for _ in range(400):
+            time.sleep(0.02)
+            run = subprocess.run([WEFT, "tune", "show", "way.tune", "--json"], capture_output=True, text=True, check=False,
+                                 cwd=self.folder)
+            if run.returncode == NOT_VALID and json.loads(run.stdout)["different"] > 0:
+                shown = json.loads(run.stdout)
+                break
+        os.kill(writer.pid, signal.SIGKILL)
+        writer.wait()
+        self.assertEqual(shown["verdict"], "unfinished")
+        self.assertEqual(shown["finalists"], [])
+        self.assertIsNone(shown["recommended"])
+        self.assertIn("NOT AT ITS END", self.weft("show", "way.tune", status=NOT_VALID).stdout)
+        self.assertIn("not at its end", self.weft("best", "way.tune", status=NOT_VALID).stderr)
+        self.json_of("pareto", "way.tune", "--aim", "done_s", "--aim", "fairness", status=NOT_VALID)
+
+    def test_the_pareto_set_is_what_the_rows_say(self):
+        self.tune("--knob", "cc.target_delay=0.1rtt..6rtt", "--knob", "queue.bytes=50kB..400kB", *BUDGET)
+        front = self.json_of("pareto", "small.tune", "--aim", "done_s", "--aim", "queue_bytes_max")
+        with sqlite3.connect(f"file:{self.folder / 'small.tune'}?mode=ro", uri=True) as store:
+            rows = store.execute("SELECT setting, seed, done_s, queue_bytes_max, rtx_timeout, complete FROM runs").fetchall()
+        fresh = {setting for setting, seed, *_ in rows if seed >= 1 << 32}
+        first = {(setting, seed): figures for setting, seed, *figures in rows}
+        points = {}
+        for setting in {row[0] for row in rows}:
+            seeds = [seed for name, seed in first if name == setting and (seed >= 1 << 32) == (setting in fresh)]
+            if all(first[setting, seed][2:] == [0, 1] for seed in seeds):
+                points[setting] = [math.fsum(first[setting, seed][i] for seed in seeds) /
+                                   math.fsum(first["default", seed][i] for seed in seeds) for i in (0, 1)]
+        self.assertEqual(len(points), front["compared"])
+        best = {setting for setting, point in points.items() if not any(
+            other[0] <= point[0] and other[1] <= point[1] and other != point for other in points.values())}
+        self.assertEqual({one["setting"] or "default" for one in front["front"]}, best)
+        for one in front["front"]:
+            for value, own in zip(one["values"], points[one["setting"] or "default"]):
+                self.assertAlmostEqual(value, own, places=9)
+        self.assertGreater(len(best), 1)
+        self.assertIn("give two or more", self.weft("pareto", "small.tune", status=BAD_INPUT).stderr)
+        self.assertIn("there is no figure", self.weft("pareto", "small.tune", "--aim", "speed", status=BAD_INPUT).stderr)
+        self.assertIn("no such figure", self.weft("pareto", "small.tune", "--aim", "done_s", "--aim", "nic_paused_s",
+                                                  status=BAD_INPUT).stderr)
+
+    def test_two_studies_are_held_against_each_other(self):
+        (self.folder / "deep.yaml").write_text(SMALL.replace("200kB", "400kB"), encoding="utf-8")
+        self.tune(*KNOBS, *BUDGET, "--study", "a.tune")
+        self.weft("deep.yaml", *KNOBS, *BUDGET, "--study", "b.tune")
+        row, = self.json_of("ab", "a.tune", "b.tune")["rows"]
+        values = {}
+        for study in "ab":
+            best = self.weft("best", f"{study}.tune").stdout.strip()
+            with sqlite3.connect(f"file:{self.folder / study}.tune?mode=ro", uri=True) as store:
+                for name, setting in (("default", "default"), ("tuned", best)):
+                    values[study, name] = [value for value, in store.execute(
+                        "SELECT done_s FROM runs WHERE setting = ? AND seed >= 4294967296 ORDER BY seed", (setting,))]
+                    self.assertEqual(len(values[study, name]), 10)
+                    self.assertAlmostEqual(row[f"{study}_{name}"], sum(values[study, name]) / 10, places=12)
+        logs = [math.log(b / a) for a, b in zip(values["a", "tuned"], values["b", "tuned"])]
+        self.assertAlmostEqual(row["ratio"], math.exp(sum(logs) / 10), places=9)
+        self.assertTrue(row["low"] < row["ratio"] < row["high"])
+        self.assertGreater(row["ratio"], 1.5) # twice the bytes
+        self.weft("small.yaml", *KNOBS, *BUDGET, "--seed", 5, "--study", "c.tune")
+        self.assertIn("other fresh seeds", self.weft("ab", "a.tune", "c.tune", status=BAD_INPUT).stderr)
+        self.weft("small.yaml", *KNOBS, *BUDGET, "--aim", "fct_p99_s", "--study", "d.tune")
+        self.assertIn("same --aim", self.weft("ab", "a.tune", "d.tune", status=BAD_INPUT).stderr)
+
+    def test_a_study_that_may_not_be_written_is_read(self):
+        self.tune(*KNOBS, *BUDGET)
+        whole = self.weft("show", "small.tune").stdout
+        for beside in ("small.tune-wal", "small.tune-shm"):
+            (self.folder / beside).unlink(missing_ok=True)
+        os.chmod(self.folder / "small.tune", 0o444)
+        os.chmod(self.folder, 0o555)
+        try:
+            who = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.getuid() == 0 else {}
+            if subprocess.run([WEFT, "tune", "--version"], capture_output=True, check=False, **who).returncode != DONE:
+                self.skipTest("nobody may not start this program")
+            shown = subprocess.run([WEFT, "tune", "show", "small.tune"], capture_output=True, text=True, check=False,
+                                   cwd=self.folder, **who)
+            self.assertEqual((shown.returncode, shown.stdout), (DONE, whole), shown.stderr)
+            gone_on = subprocess.run([WEFT, "tune", "resume", "small.tune"], capture_output=True, text=True, check=False,
+                                     cwd=self.folder, **who)
+            self.assertEqual(gone_on.returncode, ENVIRONMENT, gone_on.stderr)
+            self.assertIn("small.tune", gone_on.stderr)
+        finally:
+            os.chmod(self.folder, 0o755)
+
+
+if __name__ == "__main__":
+    program_tune.main()
