@@ -10,7 +10,7 @@
 // have in common is not in it.
 
 #include <weft/core/check.h>
-#include <weft/measure/measure.h>
+#include <weft/measure/measure_batches.h>
 
 #define DIGITS 2u
 #define GRAIN 100
@@ -25,6 +25,8 @@ int batches_init(struct batches *batches, struct arena *arena, uint64_t value_ma
 	int rc = 0;
 	for (uint32_t i = 0; rc == 0 && i < BATCH_COUNT; i++)
 		rc = hist_init(&batches->of[i], arena, DIGITS, value_max);
+	for (uint32_t i = 0; rc == 0 && i < PHASE_COUNT; i++)
+		rc = hist_init(&batches->phases[i], arena, DIGITS, value_max);
 	return rc;
 }
 
@@ -32,13 +34,17 @@ void batches_empty(struct batches *batches)
 {
 	for (uint32_t i = 0; i < BATCH_COUNT; i++)
 		hist_empty(&batches->of[i]);
+	for (uint32_t i = 0; i < PHASE_COUNT; i++)
+		hist_empty(&batches->phases[i]);
 }
 
-void batches_add(struct batches *batches, uint32_t batch, int64_t value)
+void batches_add(struct batches *batches, uint32_t batch, uint32_t phase, int64_t value)
 {
-	check(batch < BATCH_COUNT);
-	if (batches->of[batch].cells > 0)
-		hist_add(&batches->of[batch], value);
+	check(batch < BATCH_COUNT && phase < PHASE_COUNT);
+	if (batches->of[batch].cells == 0)
+		return;
+	hist_add(&batches->of[batch], value);
+	hist_add(&batches->phases[phase], value);
 }
 
 void batches_merge(struct batches *into, const struct batches *from)
@@ -46,6 +52,9 @@ void batches_merge(struct batches *into, const struct batches *from)
 	for (uint32_t i = 0; i < BATCH_COUNT; i++)
 		if (from->of[i].cells > 0)
 			hist_merge(&into->of[i], &from->of[i]);
+	for (uint32_t i = 0; i < PHASE_COUNT; i++)
+		if (from->phases[i].cells > 0)
+			hist_merge(&into->phases[i], &from->phases[i]);
 }
 
 // The largest root with root^2 <= value, by bits from the top.
@@ -88,4 +97,21 @@ int64_t batches_error(const struct batches *batches, uint32_t parts_per_million,
 		if (batches->of[i].total > 0 && batches->of[i].total >= values_min)
 			values[count++] = hist_quantile(&batches->of[i], parts_per_million);
 	return count < PARTS_NEEDED ? -1 : (error_of(values, count) + 999) / 1000;
+}
+
+static int64_t apart(int64_t a, int64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+int64_t batches_drift(const struct batches *batches, uint32_t parts_per_million,
+		      uint64_t values_min)
+{
+	int64_t of[PHASE_COUNT];
+	for (uint32_t i = 0; i < PHASE_COUNT; i++)
+		of[i] = hist_quantile(&batches->phases[i], parts_per_million);
+	const struct hist *middle = &batches->phases[1], *last = &batches->phases[2];
+	if (middle->total < values_min || last->total < values_min || last->total == 0 || of[1] < 0)
+		return -1;
+	return apart(of[1], of[2]) + (of[0] < 0 ? 0 : apart(of[0], of[2]));
 }

@@ -6,7 +6,7 @@
 
 #include <weft/fabric/fabric.h>
 #include <weft/host/world_program.h>
-#include <weft/measure/measure.h>
+#include <weft/measure/measure_batches.h>
 #include <weft/measure/measure_racks.h>
 #include <weft/transport/transport.h>
 

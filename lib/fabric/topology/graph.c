@@ -41,7 +41,8 @@ static int check_size(const struct fabric_config *config, const struct graph_siz
 {
 	if (config->thin_kept != config->thin_of)
 		return refuse(refusal, -EINVAL,
-			      "this topology cannot be thinned (% of %): only trees can",
+			      "this topology cannot be thinned where a sample leaves out groups "
+			      "(% of % run) that load its links: only trees can; run all groups",
 			      config->thin_kept, config->thin_of, 0);
 	if (size->nodes == 0 || size->nodes > TOPOLOGY_TABLE_SWITCHES_MAX)
 		return refuse(refusal, -EINVAL,

@@ -57,10 +57,22 @@ int thin_before(struct thin *thin, struct world *world)
 	return 0;
 }
 
+// Whether links are shared below switches alone at which groups are counted.
+static bool has_trees(const struct fabric_config *fabric)
+{
+	return fabric->kind == TOPOLOGY_CLOS || fabric->kind == TOPOLOGY_FAT_TREE ||
+		(fabric->kind == TOPOLOGY_RAIL && fabric->t1_count == 0);
+}
+
 void thin_after(struct thin *thin, struct world *world)
 {
 	struct fabric_config *fabric = &world->fabric;
 	uint64_t kept = 0, of = 1;
+	if (!has_trees(fabric)) { // which is refused where groups are left out
+		fabric->thin_kept = world->job.group_count > 0 ? world->job.group_count : 1;
+		fabric->thin_of = world->job.group_count > 0 ? world->plan.groups_all : 1;
+		return;
+	}
 	count_groups(thin, &world->job, thin->after);
 	for (size_t cell = 0; cell < (size_t)thin->t0s * THIN_KINS_MAX; cell++) {
 		if (thin->after[cell] > 0 && thin->after[cell] * of > kept * thin->before[cell]) {

@@ -38,6 +38,8 @@ static void tell_outcome(const struct visitor *visitor, struct outcome *outcome)
 		tell_hist(visitor, &outcome->message_ns[i]);
 		for (uint32_t j = 0; j < BATCH_COUNT; j++)
 			tell_hist(visitor, &outcome->message_batches[i].of[j]);
+		for (uint32_t j = 0; j < PHASE_COUNT; j++)
+			tell_hist(visitor, &outcome->message_batches[i].phases[j]);
 	}
 	tell_hist(visitor, &outcome->flow_ns);
 	for (uint32_t i = 0; i < outcome->racks.groups * outcome->racks.groups; i++)

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include <weft/core/rng.h>
-#include <weft/measure/measure.h>
+#include <weft/measure/measure_batches.h>
 
 #define VALUE_MAX (UINT64_C(1) << 30)
 
@@ -32,10 +32,10 @@ static void the_error_is_that_of_the_mean_of_the_parts(void **)
 	struct batches batches;
 	fresh(&batches);
 	for (uint32_t i = 0; i < 4; i++)
-		batches_add(&batches, i, 100 * (i + 1));
+		batches_add(&batches, i, 0, 100 * (i + 1));
 	assert_int_equal(batches_error(&batches, 990000, 1), 206);
 	for (uint32_t i = 4; i < BATCH_COUNT; i++)
-		batches_add(&batches, i, 100 * (i + 1));
+		batches_add(&batches, i, 0, 100 * (i + 1));
 	assert_int_equal(batches_error(&batches, 990000, 1), 205);
 	assert_int_equal(batches_error(&batches, 500000, 1), 205);
 }
@@ -45,8 +45,28 @@ static void parts_that_are_alike_have_the_grain_of_their_histograms(void **)
 	struct batches batches;
 	fresh(&batches);
 	for (uint32_t i = 0; i < BATCH_COUNT; i++)
-		batches_add(&batches, i, 5000);
+		batches_add(&batches, i, 0, 5000);
 	assert_int_equal(batches_error(&batches, 990000, 1), 50);
+}
+
+// From 1000 over 1100 to 1300: 200 more may follow, and the first part pulls by 300.
+static void a_quantile_that_moves_drifts(void **)
+{
+	struct batches batches;
+	fresh(&batches);
+	assert_int_equal(batches_drift(&batches, 500000, 1), -1);
+	for (uint32_t phase = 0; phase < PHASE_COUNT; phase++) {
+		static const int64_t values[PHASE_COUNT] = {1000, 1100, 1300};
+		assert_int_equal(batches_drift(&batches, 500000, 1), -1);
+		batches_add(&batches, phase, phase, values[phase]);
+	}
+	assert_int_equal(batches_drift(&batches, 500000, 1), 500);
+	assert_int_equal(batches_drift(&batches, 500000, 2), -1);
+	const struct batches same = batches;
+	batches_merge(&batches, &same);
+	assert_int_equal(batches_drift(&batches, 500000, 2), 500);
+	batches_empty(&batches);
+	assert_int_equal(batches_drift(&batches, 500000, 0), -1);
 }
 
 static void parts_with_few_values_count_for_nothing(void **)
@@ -54,12 +74,12 @@ static void parts_with_few_values_count_for_nothing(void **)
 	struct batches batches, other, none = {0};
 	fresh(&batches);
 	for (uint32_t i = 0; i < BATCH_COUNT * 10; i++)
-		batches_add(&batches, i % 3, 1000);
+		batches_add(&batches, i % 3, 0, 1000);
 	assert_int_equal(batches_error(&batches, 990000, 1), -1);
-	batches_add(&batches, 3, 1000);
+	batches_add(&batches, 3, 0, 1000);
 	assert_int_equal(batches_error(&batches, 990000, 2), -1);
 	assert_int_equal(batches_error(&batches, 990000, 1), 10);
-	batches_add(&none, 0, 1000);
+	batches_add(&none, 0, 0, 1000);
 	assert_int_equal(none.of[0].total, 0);
 	batches_merge(&batches, &none);
 	other = batches;
@@ -80,7 +100,8 @@ static int64_t covered(uint64_t seed)
 	for (uint32_t i = 0; i < BATCH_COUNT; i++) {
 		int64_t common = (int64_t)rng_below(&rng, 1000);
 		for (int j = 0; j < 2000; j++)
-			batches_add(&batches, i, 10000 + common + (int64_t)rng_below(&rng, 10000));
+			batches_add(&batches, i, 0,
+				    10000 + common + (int64_t)rng_below(&rng, 10000));
 		sum += hist_quantile(&batches.of[i], 990000);
 	}
 	int64_t off = sum / BATCH_COUNT - 20400, error = batches_error(&batches, 990000, 100);
@@ -102,6 +123,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_error_is_that_of_the_mean_of_the_parts),
 		cmocka_unit_test(parts_that_are_alike_have_the_grain_of_their_histograms),
+		cmocka_unit_test(a_quantile_that_moves_drifts),
 		cmocka_unit_test(parts_with_few_values_count_for_nothing),
 		cmocka_unit_test(nineteen_of_twenty_are_covered),
 	};

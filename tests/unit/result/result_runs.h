@@ -131,7 +131,8 @@ static inline void fake_batches(struct fake *fake, enum pair_class pair, uint32_
 	struct batches *batches = &fake->outcome.message_batches[pair];
 	check(batches_init(batches, &fake->arena, 1 << 20) == 0);
 	for (uint32_t i = 0; i < count; i++)
-		batches_add(batches, i % BATCH_COUNT, low_ns + i * step_ns);
+		batches_add(batches, i % BATCH_COUNT, i / BATCH_COUNT % PHASE_COUNT,
+			    low_ns + i * step_ns);
 }
 
 // A sample of a model's job: 2 of 32 groups, 2 of 22 buckets, 12 of 255 steps.

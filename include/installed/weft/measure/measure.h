@@ -50,13 +50,6 @@ struct hist {
 	uint64_t usual, usual_count;
 };
 
-// The same values in parts, to tell how far a quantile of all of them is from that of more such
-// values: lib/measure/batches.c.
-#define BATCH_COUNT 8u
-struct batches {
-	struct hist of[BATCH_COUNT]; // no cells: not drawn, and nothing is added
-};
-
 // What a series counts in each of its bins.
 enum series_figure {
 	SERIES_PLACED,	// payload bytes that were new, placed by the NIC that they are for
@@ -151,23 +144,6 @@ int64_t hist_mean(const struct hist *hist);
 
 // Lowest value of cell `index`, and the width of the cell in `ret_width`.
 uint64_t hist_cell_low(const struct hist *hist, uint32_t index, uint64_t *ret_width);
-
-// Draws the parts for values 0..value_max. -ENOMEM.
-int batches_init(struct batches *batches, struct arena *arena, uint64_t value_max);
-
-// Empties them.
-void batches_empty(struct batches *batches);
-
-// Adds a value to part `batch`, when they were drawn.
-void batches_add(struct batches *batches, uint32_t batch, int64_t value);
-
-// Adds all values of `from`.
-void batches_merge(struct batches *into, const struct batches *from);
-
-// Half-width, of 95 % confidence, of a quantile over all parts, in the unit of the values. -1 when
-// fewer than four parts have `values_min` values each.
-int64_t batches_error(const struct batches *batches, uint32_t parts_per_million,
-		      uint64_t values_min);
 
 // Draws a series of `count` bins of `bin_ps`. -ENOMEM.
 int series_init(struct series *series, struct arena *arena, uint32_t count, ps_t bin_ps);
