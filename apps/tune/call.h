@@ -31,7 +31,7 @@ struct words {
 	struct tune_aim aim;
 	struct tune_aim front;	 // the figures of pareto
 	const char *const *more; // [more_count] studies behind the first
-	uint32_t more_count, parts, part;
+	uint32_t more_count, screen, parts, part;
 	const struct search_engine *engine;
 	uint64_t budget, seed;
 	bool has_seed;

@@ -47,6 +47,7 @@ static void plan_of(struct call *call)
 		.seed = options->seed,
 		.budget = options->budget,
 		.engine = options->engine,
+		.screen = options->screen,
 		.parts = options->parts,
 		.part = options->part,
 		.has_off = options->off_count > 0,

@@ -34,6 +34,7 @@ enum {
 	OPT_SET,
 	OPT_OFF,
 	OPT_PARTS,
+	OPT_SCREEN,
 	OPT_SPACE, // becomes --knob and --off
 	OPT_STUDY, // from here on: of the call, not of the study
 	OPT_PART,
@@ -57,6 +58,7 @@ static const struct option longs[] = {
 	{"fresh-seeds", required_argument, NULL, OPT_FRESH_SEEDS},
 	{"set", required_argument, NULL, OPT_SET},
 	{"off", required_argument, NULL, OPT_OFF},
+	{"screen", required_argument, NULL, OPT_SCREEN},
 	{"parts", required_argument, NULL, OPT_PARTS},
 	{"space", required_argument, NULL, OPT_SPACE},
 	{"study", required_argument, NULL, OPT_STUDY},
@@ -177,6 +179,8 @@ static int take_of_study(struct words *options, int option, const char *word,
 				  refusal);
 	case OPT_OFF:
 		return take_off(options, word, refusal);
+	case OPT_SCREEN:
+		return take_count(&options->screen, "--screen", word, 0, 32, refusal);
 	case OPT_PARTS:
 		return take_count(&options->parts, "--parts", word, 1, PARTS_MAX, refusal);
 	default:
@@ -370,6 +374,7 @@ int words_parse(struct words *ret, int argc, char **argv, struct refusal *refusa
 			      .search_seeds = 3,
 			      .race_seeds = 6,
 			      .fresh_seeds = 20,
+			      .screen = TUNE_SCREEN_AUTO,
 			      .parts = 1,
 			      .jobs = 1};
 	for (uint32_t i = 0; argc > 1 && i < VERB_COUNT; i++)

@@ -68,7 +68,9 @@ static void begin(struct cmaes *c, bool is_first)
 	c->sigma = SIGMA_FIRST;
 	c->generation = 0;
 	for (uint32_t i = 0; i < c->n; i++) {
-		c->mean[i] = is_first ? 0.5 : search_uniform(&c->rng);
+		c->mean[i] = !is_first		   ? search_uniform(&c->rng)
+			: c->search->start != NULL ? c->search->start[i]
+						   : 0.5;
 		c->path_sigma[i] = c->path_c[i] = 0;
 		c->lengths[i] = 1;
 		for (uint32_t j = 0; j < c->n; j++)

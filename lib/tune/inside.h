@@ -5,6 +5,7 @@
 //   aim.c    figures to costs      search.c   engines that propose points
 //   store.c  rows in SQLite        race.c     the best over more seeds, the last five on fresh ones
 //   show.c, show_json.c            tune.c     all of it in order
+//   screen.c, sobol.c  knobs that do nothing are left out
 //   pareto.c, ab.c  what readers make of a study, and of two
 #pragma once
 
@@ -14,6 +15,7 @@
 
 #define TUNE_CONFIDENCE 0.95
 #define TUNE_DEFAULT_NAME "default"
+#define TUNE_SCREEN_MAX 32 // base points
 // Fresh seeds lie so far behind those of the search that no budget reaches them.
 #define TUNE_FRESH_FROM (UINT64_C(1) << 32)
 
@@ -61,6 +63,9 @@ double tune_value(const struct tune_series *series);
 
 // qsort's order of struct tune_candidate *: by value in search and race, then by number.
 int tune_by_value(const void *a, const void *b);
+
+// Screens the knobs, in at most `runs`, and notes the flat ones.
+int tune_screen(struct tune *tune, uint64_t runs);
 
 // Races the best of the search, then has the last ones meet fresh seeds. `runs` may be made in the
 // race.

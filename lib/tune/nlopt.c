@@ -49,7 +49,9 @@ static int run(const struct search *search, nlopt_algorithm algorithm)
 		if (guard.optimiser == NULL)
 			return -ENODEV;
 		for (uint32_t i = 0; i < search->dimensions; i++)
-			x[i] = is_first ? 0.5 : search_uniform(&rng);
+			x[i] = !is_first		? search_uniform(&rng)
+				: search->start != NULL ? search->start[i]
+							: 0.5;
 		is_first = false;
 		nlopt_set_lower_bounds1(guard.optimiser, 0);
 		nlopt_set_upper_bounds1(guard.optimiser, 1);

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <weft/result/number.h>
@@ -134,6 +135,37 @@ static void finalists(FILE *to, const struct tune_plan *plan, const struct tune_
 	}
 }
 
+// ---------------------------------------------------------------- knobs
+
+static int larger_share_first(const void *a, const void *b)
+{
+	const struct tune_index *first = *(const struct tune_index *const *)a,
+				*second = *(const struct tune_index *const *)b;
+	return (first->share < second->share) - (first->share > second->share);
+}
+
+// Which knobs matter, the first first.
+static void screening(FILE *to, const struct tune_plan *plan, const struct tune_result *result)
+{
+	const struct tune_index *order[TUNE_KNOBS_MAX];
+	if (result->screened == 0)
+		return;
+	for (uint32_t i = 0; i < plan->space.count; i++)
+		order[i] = &result->indices[i];
+	qsort(order, plan->space.count, sizeof(*order), larger_share_first);
+	fprintf(to,
+		"\nKnobs, by what they do over the whole space (%u base points; a share of the "
+		"aim's variance, 95 %%)\n",
+		result->screened);
+	for (uint32_t i = 0; i < plan->space.count; i++) {
+		const struct tune_index *index = order[i];
+		const char *key = plan->space.knobs[index - result->indices].key;
+		fprintf(to, "  %-24s %4.2f (%4.2f to %4.2f)  moves it by %.1f %% on average%s\n",
+			key, index->share, index->low, index->high, expm1(index->effect) * 100,
+			index->is_flat ? "; FLAT: left as it is" : "");
+	}
+}
+
 // ---------------------------------------------------------------- what to set
 
 static void knob_line(FILE *to, const struct tune_plan *plan, const double *at, uint32_t index)
@@ -235,6 +267,7 @@ static void so_far(FILE *to, const struct tune_plan *plan, const struct tune_res
 void tune_show(FILE *to, const struct tune_plan *plan, const struct tune_result *result)
 {
 	head(to, plan, result);
+	screening(to, plan, result);
 	if (result->verdict == TUNE_UNFINISHED || result->verdict == TUNE_PART) {
 		so_far(to, plan, result);
 		return;

@@ -69,6 +69,22 @@ static json_t *goals_of(const struct tune_plan *plan)
 	return list;
 }
 
+static json_t *knobs_of(const struct tune_plan *plan, const struct tune_result *result)
+{
+	json_t *list = json_array();
+	for (uint32_t i = 0; result->screened > 0 && i < plan->space.count; i++) {
+		const struct tune_index *index = &result->indices[i];
+		json_array_append_new(list,
+				      json_pack("{s:s, s:b, s:o, s:o, s:o, s:o, s:o}", "knob",
+						plan->space.knobs[i].key, "flat", index->is_flat,
+						"effect", number(index->effect), "share",
+						number(index->share), "low", number(index->low),
+						"high", number(index->high), "chance",
+						number(index->chance)));
+	}
+	return list;
+}
+
 int tune_show_json(FILE *to, const struct tune_plan *plan, const struct tune_result *result)
 {
 	static const char *const verdicts[] = {"better",     "not better", "constant",
@@ -79,14 +95,14 @@ int tune_show_json(FILE *to, const struct tune_plan *plan, const struct tune_res
 	for (uint32_t i = 0; i < result->different; i++)
 		json_array_append_new(candidates, candidate_of(plan, result->candidates[i]));
 	json_t *all = json_pack(
-		"{s:s, s:o, s:s, s:I, s:i, s:i, s:i, s:b, s:b, s:s?, s:s?, s:o, s:o}", "verdict",
-		verdicts[result->verdict], "aim", goals_of(plan), "engine", plan->engine->name,
-		"runs", (json_int_t)result->runs, "proposed", (int)result->candidate_count,
-		"different", (int)result->different, "raced", (int)result->raced, "random",
-		result->is_random, "exhausted", result->is_exhausted, "recommended",
-		result->recommended != NULL ? result->recommended->name : NULL, "best_seen",
-		result->best_seen != NULL ? result->best_seen->name : NULL, "finalists", finalists,
-		"candidates", candidates);
+		"{s:s, s:o, s:s, s:I, s:i, s:i, s:i, s:b, s:b, s:s?, s:s?, s:o, s:o, s:o}",
+		"verdict", verdicts[result->verdict], "aim", goals_of(plan), "engine",
+		plan->engine->name, "runs", (json_int_t)result->runs, "proposed",
+		(int)result->candidate_count, "different", (int)result->different, "raced",
+		(int)result->raced, "random", result->is_random, "exhausted", result->is_exhausted,
+		"recommended", result->recommended != NULL ? result->recommended->name : NULL,
+		"best_seen", result->best_seen != NULL ? result->best_seen->name : NULL,
+		"finalists", finalists, "candidates", candidates, "knobs", knobs_of(plan, result));
 	if (result->off != NULL) {
 		json_object_set_new(all, "off", standing_of(plan, &result->off_standing));
 		json_object_set_new(all, "off_is_best", json_boolean(result->is_off_best));

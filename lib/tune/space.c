@@ -122,7 +122,7 @@ double tune_space_value(const struct tune_space *space, const double *at, uint32
 {
 	const struct tune_knob *knob = &space->knobs[index];
 	double u = fmin(fmax(at[index], 0), 1), low = knob->low, value;
-	if (!is_open(space, at, index))
+	if (isnan(at[index]) || !is_open(space, at, index))
 		return NAN;
 	if (knob->scale == TUNE_WORDS)
 		return fmin(floor(u * knob->word_count), knob->word_count - 1);

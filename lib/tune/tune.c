@@ -15,7 +15,9 @@
 
 struct attempt {
 	struct tune *tune;
-	uint64_t runs_max; // of the search
+	uint32_t count;			// of knobs that are searched over
+	uint32_t knobs[TUNE_KNOBS_MAX]; // those
+	uint64_t runs_max;		// of the search
 	uint32_t repeats;
 };
 
@@ -26,6 +28,8 @@ struct tune *tune_create(const struct tune_plan *plan)
 	if (tune == NULL)
 		return NULL;
 	tune->plan = *plan;
+	if (tune->plan.parts == 0)
+		tune->plan.parts = 1;
 	tune->defaults[0] = calloc(blocks, sizeof(**tune->defaults));
 	tune->defaults[1] = calloc(blocks, sizeof(**tune->defaults));
 	if (tune->defaults[0] != NULL && tune->defaults[1] != NULL)
@@ -62,10 +66,22 @@ static uint64_t runs_of_last_round(const struct tune_plan *plan)
 uint64_t tune_budget_min(const struct tune_plan *plan)
 {
 	uint64_t race = (uint64_t)(TUNE_FINALISTS + 1) * plan->race_seeds * plan->scenario_count;
-	return race + runs_of_last_round(plan);
+	uint64_t screen = plan->screen == TUNE_SCREEN_AUTO ? 0
+							   : (uint64_t)plan->screen *
+			(plan->space.count + 1) * plan->search_seeds * plan->scenario_count;
+	return race + runs_of_last_round(plan) + screen + (screen + 2) / (RACE_PART - 1);
 }
 
 // ---------------------------------------------------------------- search
+
+// A point of the search as one of the space: flat knobs stay as they are.
+static void spread_out(const struct attempt *attempt, const double *point, double *ret)
+{
+	for (uint32_t i = 0; i < attempt->tune->plan.space.count; i++)
+		ret[i] = NAN;
+	for (uint32_t i = 0; i < attempt->count; i++)
+		ret[attempt->knobs[i]] = point[i];
+}
 
 // search_try_fn: meets the new ones among these points, as far as the budget goes.
 static int attempt(void *context, const double (*points)[TUNE_KNOBS_MAX], uint32_t count,
@@ -76,8 +92,10 @@ static int attempt(void *context, const double (*points)[TUNE_KNOBS_MAX], uint32
 	struct tune_result *result = &tune->result;
 	uint32_t seeds = tune->plan.search_seeds;
 	for (uint32_t i = 0; i < count; i++) {
+		double at[TUNE_KNOBS_MAX];
 		bool is_new;
-		struct tune_candidate *candidate = tune_propose(tune, points[i], &is_new);
+		spread_out(attempt, points[i], at);
+		struct tune_candidate *candidate = tune_propose(tune, at, &is_new);
 		if (candidate == NULL)
 			return refuse(tune->refusal, -ENODEV,
 				      "the system gives no memory for candidates", 0, 0, 0);
@@ -97,8 +115,10 @@ static int attempt(void *context, const double (*points)[TUNE_KNOBS_MAX], uint32
 	if (rc < 0 || is_last)
 		return rc < 0 ? rc : 1;
 	for (uint32_t i = 0; i < count; i++) {
+		double at[TUNE_KNOBS_MAX];
 		bool is_new;
-		ret_values[i] = tune_value(&tune_propose(tune, points[i], &is_new)->met);
+		spread_out(attempt, points[i], at);
+		ret_values[i] = tune_value(&tune_propose(tune, at, &is_new)->met);
 		result->candidate_count--;
 	}
 	result->is_exhausted = result->different == tune_space_settings(&tune->plan.space) ||
@@ -120,24 +140,50 @@ static void settle(struct tune_result *result)
 	result->best_seen = met > 0 ? result->candidates[0] : NULL;
 }
 
+// The best that was screened, in the knobs that are searched over.
+static const double *start_of(const struct attempt *attempt, double *ret)
+{
+	const struct tune_result *result = &attempt->tune->result;
+	const struct tune_candidate *best = NULL;
+	for (uint32_t i = 0; result->screened > 0 && i < result->different; i++)
+		if (best == NULL ||
+		    tune_value(&result->candidates[i]->met) < tune_value(&best->met))
+			best = result->candidates[i];
+	for (uint32_t i = 0; best != NULL && i < attempt->count; i++)
+		ret[i] = best->at[attempt->knobs[i]];
+	return best != NULL ? ret : NULL;
+}
+
 // Each part draws for itself, whatever the others found: so it may be done elsewhere.
+static int search_part(struct tune *tune, uint32_t part, uint64_t runs)
+{
+	const struct tune_plan *plan = &tune->plan;
+	struct attempt context = {.tune = tune, .runs_max = tune->result.runs + runs};
+	double start[TUNE_KNOBS_MAX];
+	for (uint32_t i = 0; i < plan->space.count; i++)
+		if (!tune->result.indices[i].is_flat)
+			context.knobs[context.count++] = i;
+	const struct search search = {
+		.dimensions = context.count,
+		.seed = plan->seed + part * PART_SEEDS,
+		.start = start_of(&context, start),
+		.attempt = attempt,
+		.context = &context,
+	};
+	return plan->engine->run(&search);
+}
+
 static int search(struct tune *tune, uint64_t runs)
 {
 	struct tune_result *result = &tune->result;
 	const struct tune_plan *plan = &tune->plan;
-	int rc = 0;
-	for (uint32_t i = 0; rc == 0 && i < plan->parts && !result->is_exhausted; i++) {
-		struct attempt context = {.tune = tune,
-					  .runs_max = result->runs + runs / plan->parts};
-		const struct search search = {
-			.dimensions = plan->space.count,
-			.seed = plan->seed + i * PART_SEEDS,
-			.attempt = attempt,
-			.context = &context,
-		};
+	uint64_t end = result->runs + runs;
+	int rc = tune_screen(tune, runs);
+	for (uint32_t i = 0; rc == 0 && i < plan->parts && !result->is_exhausted; i++)
 		if (plan->part == 0 || plan->part == i + 1)
-			rc = plan->engine->run(&search);
-	}
+			rc = search_part(tune, i,
+					 (end - result->runs) /
+						 (plan->part > 0 ? plan->parts : plan->parts - i));
 	if (rc == 0)
 		settle(result);
 	return rc;

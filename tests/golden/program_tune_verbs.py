@@ -13,7 +13,7 @@ import subprocess
 import time
 
 import program_tune
-from program_tune import BAD_INPUT, BUDGET, DONE, ENVIRONMENT, KNOBS, NOT_VALID, SMALL, WEFT
+from program_tune import BAD_INPUT, BUDGET, DONE, ENVIRONMENT, KNOBS, NOT_VALID, ROCE, SMALL, WEFT
 
 NOBODY = 65534
 PARTS = [*KNOBS, "--budget", "240", "--fresh-seeds", "8", "--race-seeds", "4", "--parts", "3"]
@@ -126,6 +126,28 @@ class Verbs(program_tune.Room):
         self.assertIn("other fresh seeds", self.weft("ab", "a.tune", "c.tune", status=BAD_INPUT).stderr)
         self.weft("small.yaml", *KNOBS, *BUDGET, "--aim", "fct_p99_s", "--study", "d.tune")
         self.assertIn("same --aim", self.weft("ab", "a.tune", "d.tune", status=BAD_INPUT).stderr)
+
+    def test_screening_names_what_matters_and_leaves_flat_knobs(self):
+        (self.folder / "small.yaml").write_text(ROCE, encoding="utf-8")
+        study = self.tune("--space", "dcqcn", "--set", "cc.rate_timer=1500us", "--limit", "nic_paused_s<=1x", "--budget", 900,
+                          "--screen", 6, "--fresh-seeds", 10, "--jobs", 2)
+        knobs = {one["knob"]: one for one in study["knobs"]}
+        self.assertEqual(max(knobs, key=lambda key: knobs[key]["share"]), "cc.rate_timer")
+        self.assertFalse(knobs["cc.rate_timer"]["flat"])
+        flat = {key for key, one in knobs.items() if one["flat"]}
+        self.assertGreater(len(flat), 1)
+        for key in flat:
+            self.assertLess(knobs[key]["high"], 0.1)
+            self.assertNotIn(key + "=", study["recommended"])
+        self.assertEqual(study["verdict"], "better")
+        self.assertLess(study["finalists"][0]["fresh"]["high"], 0.8)
+        self.assertIn("FLAT", self.weft("show", "small.tune").stdout)
+        self.assertEqual(self.tune("--space", "dcqcn", "--budget", 400, "--fresh-seeds", 5, "--screen", 0, "--study", "no.tune",
+                                   status=None)["knobs"], [])
+        self.assertIn("--budget 400 is too small",
+                      self.weft("small.yaml", "--space", "dcqcn", "--budget", 400, "--screen", 30, "--study", "many.tune",
+                                status=BAD_INPUT).stderr)
+        self.assertFalse((self.folder / "many.tune").exists())
 
     def test_a_study_that_may_not_be_written_is_read(self):
         self.tune(*KNOBS, *BUDGET)

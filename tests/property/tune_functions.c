@@ -15,6 +15,8 @@
 #include <weft/core/rng.h>
 #include <weft/tune/tune.h>
 
+#include "engines.h"
+
 #define DONE_S 1 // place of done_s among the figures; asserted below
 
 // What 15 fresh seeds with a noise of 0.01 can tell apart, at 95 %: nobody can end nearer but by
@@ -73,6 +75,13 @@ static double step(const double *x, uint32_t n)
 	return sum / 4;
 }
 
+// Two of the knobs matter, and no other.
+static double ridge(const double *x, uint32_t n)
+{
+	double first = x[0] - centre(0), second = x[3] - centre(3);
+	return first * first + second * second;
+}
+
 static double constant(const double *x, uint32_t n)
 {
 	return 0;
@@ -89,7 +98,7 @@ static double noise_of(const struct tune_request *request, uint32_t n)
 {
 	uint64_t id = request->at == NULL ? 7 : 0;
 	for (uint32_t i = 0; request->at != NULL && i < n; i++)
-		id = rng_mix(id ^ (uint64_t)(request->at[i] * 1e9));
+		id = rng_mix(id ^ (isnan(request->at[i]) ? 1 : (uint64_t)(request->at[i] * 1e9)));
 	struct rng rng = rng_of(request->seed, RNG_TEST, id);
 	double sum = 0;
 	for (int i = 0; i < 12; i++)
@@ -102,7 +111,7 @@ static double value_at(const struct noisy *noisy, const double *at)
 	double x[TUNE_KNOBS_MAX];
 	uint32_t n = noisy->space->count;
 	for (uint32_t i = 0; i < n; i++)
-		x[i] = at == NULL ? 0.5 : tune_space_value(noisy->space, at, i);
+		x[i] = at == NULL || isnan(at[i]) ? 0.5 : tune_space_value(noisy->space, at, i);
 	return noisy->function(x, n);
 }
 
@@ -121,19 +130,22 @@ static int runs(void *context, const struct tune_request *requests, uint32_t cou
 }
 
 struct ended {
-	double value; // of the function, at what the study ends with
+	double value;  // of the function, at what the study ends with
+	uint32_t flat; // knobs, a bit each
+	bool is_screened;
 	enum tune_verdict verdict;
 	uint32_t different;
 };
 
-static struct ended study(function_fn *function, double noise, const char *engine, uint32_t n,
-			  uint64_t seed, uint64_t budget)
+static struct ended study_screened(function_fn *function, double noise, const char *engine,
+				   uint32_t n, uint64_t seed, uint64_t budget, uint32_t screen)
 {
 	struct refusal refusal = {0};
 	struct tune_plan plan = {.scenario_count = 1,
 				 .scenarios = {"function"},
 				 .seed = seed * 1000,
 				 .budget = budget,
+				 .screen = screen,
 				 .search_seeds = 3,
 				 .race_seeds = 6,
 				 .fresh_seeds = 15,
@@ -150,11 +162,22 @@ static struct ended study(function_fn *function, double noise, const char *engin
 	assert_int_equal(tune_run(tune, &refusal), 0);
 	const struct tune_result *result = tune_result(tune);
 	assert_true(result->runs <= budget);
-	struct ended ended = {NAN, result->verdict, result->different};
+	struct ended ended = {.value = NAN,
+			      .verdict = result->verdict,
+			      .different = result->different,
+			      .is_screened = result->screened > 0};
+	for (uint32_t i = 0; i < n; i++)
+		ended.flat |= (uint32_t)result->indices[i].is_flat << i;
 	if (result->finalist_count > 0)
 		ended.value = value_at(&noisy, result->finalists[0]->at);
 	tune_free(tune);
 	return ended;
+}
+
+static struct ended study(function_fn *function, double noise, const char *engine, uint32_t n,
+			  uint64_t seed, uint64_t budget)
+{
+	return study_screened(function, noise, engine, n, seed, budget, 0);
 }
 
 // ---------------------------------------------------------------- tests
@@ -214,6 +237,41 @@ static void noise_alone_is_rarely_better_than_the_default(void **state)
 	assert_true(better <= studies / 20);
 }
 
+// 2 of 8 knobs matter: most of the others are called flat, those two in one study of 20 at most,
+// and the search comes as near as without.
+static void screening_finds_the_knobs_that_matter(void **state)
+{
+	uint32_t found = 0, nearer = 0, wrong = 0;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct ended screened = study_screened(ridge, 0.01, "cmaes", 8, seed, 1500,
+						       TUNE_SCREEN_AUTO);
+		struct ended plain = study(ridge, 0.01, "cmaes", 8, seed, 1500);
+		assert_true(screened.is_screened);
+		wrong += (screened.flat & 0x9) != 0;
+		found += __builtin_popcount(screened.flat & ~UINT32_C(0x9)) >= 4;
+		nearer += screened.value <= fmax(plain.value, RESOLUTION);
+	}
+	print_message("screening: 4 to 6 of 6 flat knobs in %u of 20, one that matters in %u, as "
+		      "near in %u\n",
+		      found, wrong, nearer);
+	assert_true(found >= 18);
+	assert_true(wrong <= 1);
+	assert_true(nearer >= 18);
+}
+
+static void all_flat_fixes_nothing_and_errs_rarely(void **state)
+{
+	uint32_t better = 0, studies = 100;
+	for (uint64_t seed = 1; seed <= studies; seed++) {
+		struct ended ended = study_screened(constant, 0.05, "cmaes", 4, seed, 600,
+						    TUNE_SCREEN_AUTO);
+		assert_true(ended.flat != 0xf);
+		better += ended.verdict == TUNE_BETTER;
+	}
+	print_message("screened, noise alone was better in %u of %u studies\n", better, studies);
+	assert_true(better <= studies / 20);
+}
+
 static void a_constant_is_told_as_one(void **state)
 {
 	for (uint64_t seed = 1; seed <= 10; seed++)
@@ -253,7 +311,8 @@ static void no_engine_leaves_the_bounds(void **state)
 	for (const struct search_engine *engine = search_engines(); engine->name != NULL;
 	     engine++) {
 		struct bounds bounds = {.is_inside = true};
-		const struct search search = {2, 1, corner, &bounds};
+		const struct search search = {
+			.dimensions = 2, .seed = 1, .attempt = corner, .context = &bounds};
 		if (engine->run == NULL)
 			continue;
 		assert_int_equal(engine->run(&search), 0);
@@ -262,11 +321,40 @@ static void no_engine_leaves_the_bounds(void **state)
 	}
 }
 
+// After 2^k points each dimension has one in each of 2^k equal parts, and each pair of the first
+// two as many in each quarter.
+static void points_of_sobol_are_spread_evenly(void **state)
+{
+	enum { POINTS = 256 };
+	static struct sobol sobol;
+	for (uint64_t seed = 1; seed <= 5; seed++) {
+		static bool is_there[SOBOL_DIMENSIONS_MAX][POINTS];
+		uint32_t quarters[4] = {0};
+		memset(is_there, 0, sizeof(is_there));
+		sobol_init(&sobol, SOBOL_DIMENSIONS_MAX, seed);
+		for (uint32_t i = 0; i < POINTS; i++) {
+			double at[SOBOL_DIMENSIONS_MAX];
+			sobol_point(&sobol, i, at);
+			for (uint32_t j = 0; j < SOBOL_DIMENSIONS_MAX; j++) {
+				bool *part = &is_there[j][(uint32_t)(at[j] * POINTS)];
+				assert_false(*part);
+				*part = true;
+			}
+			quarters[2 * (at[0] >= 0.5) + (at[1] >= 0.5)]++;
+		}
+		for (uint32_t i = 0; i < 4; i++)
+			assert_int_equal(quarters[i], POINTS / 4);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_engine_leaves_the_bounds),
+		cmocka_unit_test(points_of_sobol_are_spread_evenly),
 		cmocka_unit_test(a_constant_is_told_as_one),
+		cmocka_unit_test(screening_finds_the_knobs_that_matter),
+		cmocka_unit_test(all_flat_fixes_nothing_and_errs_rarely),
 		cmocka_unit_test(a_better_setting_is_found_and_said),
 		cmocka_unit_test(noise_alone_is_rarely_better_than_the_default),
 		cmocka_unit_test(engines_of_nlopt_beat_random_where_they_are),

@@ -19,6 +19,7 @@ typedef int search_try_fn(void *context, const double (*points)[TUNE_KNOBS_MAX],
 struct search {
 	uint32_t dimensions; // 1 to TUNE_KNOBS_MAX
 	uint64_t seed;
+	const double *start; // [dimensions] a good point, for engines that begin at one; or NULL
 	search_try_fn *attempt;
 	void *context;
 };

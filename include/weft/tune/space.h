@@ -70,7 +70,7 @@ struct tune_space {
 int tune_space_add(struct tune_space *space, const char *text, struct refusal *refusal);
 
 // The value of knob `index` at a point, rounded to three digits: as tune_knob.low, or the index of
-// a word. NAN when its gate is shut.
+// a word. NAN when its gate is shut, or at[index] is NAN: the knob is left as it is.
 double tune_space_value(const struct tune_space *space, const double *at, uint32_t index);
 
 // "cc.target_delay=0.5rtt cc.qa_gate=3": the setting in the units of the space.

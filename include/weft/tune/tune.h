@@ -24,6 +24,8 @@ extern "C" {
 #define TUNE_BLOCKS_MAX 64
 #define TUNE_FINALISTS 5
 #define TUNE_OFF_MAX 8
+// As many base points as a quarter of the search's runs gives, from 4 on 4 knobs or more.
+#define TUNE_SCREEN_AUTO UINT32_MAX
 
 // One run to be made.
 struct tune_request {
@@ -52,6 +54,7 @@ struct tune_plan {
 	uint64_t seed;	 // of the study: what is drawn, and the first seed of runs
 	uint64_t budget; // runs at most
 	const struct search_engine *engine;
+	uint32_t screen;       // base points of the screening; 0: none; or TUNE_SCREEN_AUTO
 	uint32_t parts;	       // searches of their own that the search is made of, at least 1
 	uint32_t part;	       // the one that is done here, and nothing behind it; 0: all
 	bool has_off;	       // the last round has a run without the controller, too
@@ -85,6 +88,14 @@ struct tune_standing {
 	uint32_t breach;  // that one
 };
 
+// What screening says of a knob.
+struct tune_index {
+	double effect; // mean of what moving it does to the logarithm of the aim and to breaches
+	double share, low, high; // total index of Sobol, without noise, and its interval
+	double chance;		 // that it does nothing
+	bool is_flat; // it does nothing beyond noise, nor a tenth of the variance: left as it is
+};
+
 struct tune_candidate {
 	double at[TUNE_KNOBS_MAX];
 	char name[TUNE_NAME_BYTES];
@@ -106,6 +117,8 @@ struct tune_result {
 	enum tune_verdict verdict;
 	uint32_t candidate_count, different; // proposed, and how many were no repeats
 	struct tune_candidate **candidates;  // [different], by what was seen in the search
+	uint32_t screened;		     // base points; 0: no screening
+	struct tune_index indices[TUNE_KNOBS_MAX];
 	uint32_t raced, finalist_count;
 	struct tune_candidate *finalists[TUNE_FINALISTS]; // by their fresh standing
 	struct tune_standing
