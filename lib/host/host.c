@@ -120,14 +120,6 @@ static uint32_t batch_of(const struct rank *rank)
 	return (uint32_t)((uint64_t)rank->at * BATCH_COUNT / rank->group->ranks);
 }
 
-// Steps of a sample's loop in three parts, by those that the rank has: what is not steady shows as
-// a drift from one to the next.
-static uint32_t phase_of(const struct world_host *host, const struct rank *rank, uint32_t channel)
-{
-	const uint32_t steps = host->job->ring.steps_max;
-	return steps == 0 ? 0 : (uint32_t)(rank->steps_seen[channel] % steps * PHASE_COUNT / steps);
-}
-
 // By the racks of both ends; where the other one is the QP knows.
 static void add_to_racks(const struct world_host *host, const struct nic *nic,
 			 const struct completion *done, ps_t took_ns)
@@ -160,7 +152,7 @@ static void on_sent(struct world_host *host, struct nic *nic, const struct compl
 	if (kind == COOKIE_SLICE) {
 		const struct rank *rank = &host->ranks[owner];
 		batches_add(&outcome->message_batches[pair], batch_of(rank),
-			    phase_of(host, rank, done->cookie & 0xffff), took_ns);
+			    rank_phase(host, rank, done->cookie & 0xffff), took_ns);
 		tell_in_turn(host, nic, &nic->peers[done->qp], rank_on_sent, now, out);
 		return;
 	}

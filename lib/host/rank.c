@@ -105,6 +105,12 @@ static void record_steps(const struct world_host *host, struct rank *rank, uint3
 			    now + host->record->skipped_ps);
 }
 
+uint32_t rank_phase(const struct world_host *host, const struct rank *rank, uint32_t channel)
+{
+	const uint32_t steps = host->job->ring.steps_max;
+	return steps == 0 ? 0 : (uint32_t)(rank->steps_seen[channel] % steps * PHASE_COUNT / steps);
+}
+
 // Starts the next bucket of the rank's group, or asks to be woken when it is released.
 static void start_next(struct world_host *host, uint32_t index, ps_t now)
 {

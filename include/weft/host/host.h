@@ -148,6 +148,10 @@ void host_later(struct world_host *host, enum host_event event, uint64_t id, ps_
 // Does all that the ring of `rank` wants at `now`.
 void rank_act(struct world_host *host, uint32_t rank, ps_t now, struct outbox *out);
 
+// Steps of a sample's loop in three parts, by those that the rank has of it: what is not steady
+// shows as a drift from one to the next. 0 where all steps run.
+uint32_t rank_phase(const struct world_host *host, const struct rank *rank, uint32_t channel);
+
 // Events of a rank: a slice came, a slice was acknowledged, a credit write was acknowledged (its
 // queue has room again), the QP that credits are written on may post again, a credit came.
 void rank_on_received(struct world_host *host, uint32_t rank, uint32_t channel, ps_t now,
