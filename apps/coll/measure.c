@@ -245,7 +245,7 @@ static uint64_t count_of(const struct call *call, const struct measured *row)
 	return row->bytes / call->type->bytes / (is_whole(call->kind) ? 1 : row->ranks);
 }
 
-int measure_size(struct call *call, uint64_t bytes, struct measured *ret)
+static int measure_choice(struct call *call, uint64_t bytes, struct measured *ret)
 {
 	*ret = (struct measured){.end = RUN_DONE};
 	int rc = settle(call, bytes - bytes % call->type->bytes, ret);
@@ -265,4 +265,44 @@ int measure_size(struct call *call, uint64_t bytes, struct measured *ret)
 		return extrapolate(call, ret);
 	rc = run_whole(call, ret->bytes, ret);
 	return ret->is_credit_ring ? judge_ring(call, ret, rc) : rc;
+}
+
+// ---------------------------------------------------------------- auto
+
+static bool has_time(const struct measured *row)
+{
+	return row->end == RUN_DONE && row->why_not[0] == '\0';
+}
+
+// What `auto` may take beside NCCL's ring: double_tree for all_reduce, PAT where each rank is a
+// host of its own.
+static bool find_other(const struct call *call, const struct measured *row,
+		       enum coll_algorithm *ret)
+{
+	*ret = call->kind == COLL_ALL_REDUCE ? COLL_DOUBLE_TREE : COLL_PAT;
+	return call->kind == COLL_ALL_REDUCE ||
+		((call->kind == COLL_REDUCE_SCATTER || call->kind == COLL_ALL_GATHER) &&
+		 row->config.domain == 1);
+}
+
+// A model of times may be wrong about a fabric: what it would take and the other one both run, and
+// the faster is taken.
+int measure_size(struct call *call, uint64_t bytes, struct measured *ret)
+{
+	const struct choice before = call->choice;
+	enum coll_algorithm other;
+	struct measured row;
+	int rc = measure_choice(call, bytes, ret);
+	if (rc < 0 || !before.is_auto || !find_other(call, ret, &other))
+		return rc;
+	bool is_other = !ret->is_credit_ring && ret->config.algorithm == other;
+	bool is_whole_ring = is_other && (!call->is_checked || holds_elements(call, ret, bytes));
+	call->choice = is_other
+		? (struct choice){.is_credit_ring = is_whole_ring, .algorithm = COLL_RING}
+		: (struct choice){.algorithm = other};
+	rc = measure_choice(call, bytes, &row);
+	call->choice = before;
+	if (rc == 0 && has_time(&row) && (!has_time(ret) || row.time_us < ret->time_us))
+		*ret = row;
+	return rc;
 }

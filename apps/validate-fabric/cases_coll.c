@@ -14,7 +14,7 @@
 // Large enough that latencies of its steps are a twentieth of its time.
 #define ROUND_TRIPS_PER_STEP 20
 #define SPANS_OF_ALL_TO_ALL 4 // all pairs at once: more time than that shows nothing more
-#define CHANNELS 4	      // traffic.channels when not given
+#define CHANNELS 4	      // traffic.channels when not given, of hosts of one NIC
 #define BUSBW_SHARE 0.9	      // of a NIC's rate: nccl-tests
 #define HOST_SHARE 0.85	      // of the NICs that a host's channels leave by
 
@@ -47,6 +47,9 @@ static uint32_t nic_of(const struct facts *facts, uint32_t ranks, uint32_t rank)
 		rank % facts->nics_per_host;
 }
 
+// Channels when none are given: as many as use every NIC of a host.
+#define CHANNELS_MAX 64
+
 // Who sends to whom over the fabric, and how much of a rank's buffer over each pair of them.
 struct crossing {
 	struct pair *pairs; // the caller's to free
@@ -57,7 +60,7 @@ struct crossing {
 
 static uint32_t channels_of(const struct facts *facts)
 {
-	return facts->nics_per_host < CHANNELS ? facts->nics_per_host : CHANNELS;
+	return facts->nics_per_host < CHANNELS_MAX ? facts->nics_per_host : CHANNELS_MAX;
 }
 
 // A ring over all NICs, or from host to host by a NIC for each channel, which another one of the

@@ -4,7 +4,59 @@
 
 #include <errno.h>
 
+#include <weft/workload/plan.h>
+
 #include "scenario_draft.h"
+
+#define CHANNELS_LEAST 4u
+#define DIRECT_RANKS_MAX \
+	64u // beyond, a connection for each channel of each pair is too much memory
+
+// Collectives whose ranks send each other blocks with a NIC each, however many channels there are.
+static bool is_direct(const struct traffic_config *traffic)
+{
+	bool is_known = coll_is_known(traffic->collective, COLL_RING);
+	if (traffic->kind != TRAFFIC_COLLECTIVE)
+		return false;
+	return traffic->algorithm == COLL_DIRECT ||
+		(traffic->algorithm == TRAFFIC_ALGORITHM_AUTO && !is_known);
+}
+
+// GPUs of a host that a ring goes through: of a model those of other tensor and context ranks.
+static uint32_t members_of(const struct scenario *scenario)
+{
+	const struct traffic_config *traffic = &scenario->traffic;
+	uint32_t members = scenario->fabric.nics_per_host, ranks = traffic->ring.ranks;
+	const struct plan *plan = traffic->kind == TRAFFIC_MODEL ? plan_find(traffic->model) : NULL;
+	if (plan != NULL)
+		members /= plan->parallel.tp * plan->parallel.cp;
+	if (scenario_use_holds(USE_RANKS, scenario) && ranks > 0 && ranks < members)
+		members = ranks;
+	return members > 0 ? members : 1;
+}
+
+uint32_t scenario_channels(const struct scenario *scenario)
+{
+	uint32_t members = members_of(scenario), channels = members;
+	if (is_direct(&scenario->traffic))
+		return scenario->traffic.ring.ranks > DIRECT_RANKS_MAX ? 1 : CHANNELS_LEAST;
+	while (channels < CHANNELS_LEAST)
+		channels += members;
+	return channels < COLL_CHANNELS_MAX ? channels : COLL_CHANNELS_MAX;
+}
+
+// A hop over the network: two links of a NIC, two trunks and three switches.
+struct coll_lines scenario_lines(const struct scenario *scenario, uint32_t domain)
+{
+	const struct fabric_config *fabric = &scenario->fabric;
+	ps_t network_ps = 2 * fabric->nic_delay_ps + 2 * fabric->trunk_delay_ps +
+		3 * fabric->switch_delay_ps;
+	return (struct coll_lines){
+		.bus_bps = fabric->link_rate_bps * fabric->planes * domain,
+		.inside_us = (double)scenario->scaleup.delay_ps / PS_PER_US,
+		.network_us = (double)network_ps / PS_PER_US,
+	};
+}
 
 void scenario_collective(struct coll_config *ret, const struct scenario *scenario)
 {
@@ -22,8 +74,10 @@ void scenario_collective(struct coll_config *ret, const struct scenario *scenari
 				    .domain = domain,
 				    .peers = traffic->peers,
 				    .root = coll_has_root(traffic->collective) ? traffic->root : 0};
-	if (traffic->algorithm == TRAFFIC_ALGORITHM_AUTO)
-		ret->algorithm = coll_choose(ret, fabric->link_rate_bps * fabric->planes * domain);
+	if (traffic->algorithm == TRAFFIC_ALGORITHM_AUTO) {
+		const struct coll_lines lines = scenario_lines(scenario, domain);
+		ret->algorithm = coll_choose(ret, &lines);
+	}
 }
 
 void scenario_gradients(struct gradients_config *ret, const struct scenario *scenario)

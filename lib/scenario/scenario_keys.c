@@ -525,8 +525,11 @@ static const struct scenario_key keys[] = {
 	{"traffic.axes", "word", "none",
 	 "In a torus: rings along these axes, both ways round, in place of one ring over all.",
 	 SCENARIO(traffic.axes), 0, 0, NULL, axes_words, USE_RING},
-	{"traffic.channels", "count", "4", "Parts of a collective that do not wait for each other.",
-	 SCENARIO(traffic.ring.channels), 1, 64, NULL, NULL, USE_CHANNELS},
+	{"traffic.channels", "count", "auto",
+	 "Parts of a collective that do not wait for each other. auto: as many as use every NIC of "
+	 "a "
+	 "host, 4 at least; of direct collectives 4, of more than 64 ranks 1.",
+	 SCENARIO(traffic.ring.channels), 1, 64, "auto", NULL, USE_CHANNELS},
 	{"traffic.chunk", "bytes", "2MiB",
 	 "Largest chunk of a pipelined ring; longest message of a collective.",
 	 SCENARIO(traffic.ring.chunk_bytes_max), 64, GIB, NULL, NULL, USE_CHUNKS},

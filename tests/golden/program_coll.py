@@ -145,8 +145,8 @@ def check_json():
 def check_extrapolation():
     """What is said of a long size, against the same size run whole: never below the ideal, within the error that is stated, and that
     10 % at most. tests/property/program_extrapolation.py has random ones."""
-    for words, size in ((["all_reduce", "--algorithm", "double_tree", "--chunk", "64K"], "128M"),
-                        (["all_reduce", "--algorithm", "ring", "--chunk", "128K"], "256M"), (["broadcast", "--algorithm", "tree"], "128M"), (["reduce_scatter", "--algorithm", "credit_ring"], "128M")):
+    for words, size in ((["all_reduce", "--algorithm", "double_tree", "--chunk", "64K", "--channels", "4"], "128M"),
+                        (["all_reduce", "--algorithm", "ring", "--chunk", "128K", "--channels", "4"], "256M"), (["broadcast", "--algorithm", "tree", "--channels", "4"], "128M"), (["reduce_scatter", "--algorithm", "credit_ring", "--channels", "4"], "128M")):
         whole = json.loads(coll(*words, "-b", size, "--json")[1])["sizes"][0]
         packets = str(whole["packets_whole"] * 8 // 10)
         status, out, err = coll(*words, "-b", size, "--packets", packets)

@@ -225,7 +225,7 @@ def check_given(folder):
     refused("circles", ["sim", "--trace", GIVEN / "chakra" / "feeder_chakra.0.et"], "2283 of 3664 nodes wait in a circle")
     for name in ("param/linear_et.json.gz", "chakra/small_chakra.0.json"):
         refused(f"{name} alone", ["sim", "--trace", GIVEN / name], "no communication")
-    for name, words in (("micro_all_reduce.txt", []), ("L7B-M1-C04_Llama7B_megatron_tp2_pp1_mbs1_A100.txt", [])):
+    for name, words in (("micro_all_reduce.txt", ["--set", "traffic.channels=4"]), ("L7B-M1-C04_Llama7B_megatron_tp2_pp1_mbs1_A100.txt", [])):
         run(GIVEN / "aicb" / name, "--set", "fabric.nics=128", "--sample", "groups=1,steps=16,buckets=1,fill=8", *words)
 
 

@@ -178,9 +178,15 @@ uint64_t coll_wrong(const struct coll_config *config, uint32_t rank, const uint8
 // doc/PERFORMANCE.md.
 double coll_bus_factor(enum coll_kind kind, uint32_t ranks);
 
-// What NCCL's model of times would take (coll_choose.c says which part of it). `bus_bps` is what
-// the NICs of one domain carry together. The algorithm of `config` is not looked at.
-enum coll_algorithm coll_choose(const struct coll_config *config, uint64_t bus_bps);
+// What a model of times goes by.
+struct coll_lines {
+	uint64_t bus_bps;	      // of the NICs of one domain together
+	double inside_us, network_us; // a hop inside a domain, and between two
+};
+
+// The likely fastest of what NCCL would choose among (coll_choose.c). The algorithm of `config` is
+// not looked at.
+enum coll_algorithm coll_choose(const struct coll_config *config, const struct coll_lines *lines);
 
 #ifdef __cplusplus
 }

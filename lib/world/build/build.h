@@ -110,5 +110,8 @@ int build_jobs(struct world *world, struct refusal *refusal);
 // Of several jobs: room to count what each puts on each cable. After the cables.
 int jobs_draw_counts(struct world *world, struct refusal *refusal);
 
+// pools.c: packets and lists, of what the arena has left. Last of all.
+int build_pools(struct world *world, struct refusal *refusal);
+
 // What every step says when the arena is too small.
 int build_no_memory(const struct world *world, struct refusal *refusal);

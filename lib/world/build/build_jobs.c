@@ -60,7 +60,7 @@ static int build_collective(struct jobs_build *build, const struct scenario_job 
 			    uint32_t per_host, struct program **ret)
 {
 	const struct scenario *scenario = build->world->scenario;
-	const struct fabric_config *fabric = &scenario->fabric;
+	const struct coll_lines lines = scenario_lines(scenario, per_host);
 	struct coll_config config = {
 		.kind = job->collective,
 		.algorithm = job->algorithm,
@@ -72,8 +72,7 @@ static int build_collective(struct jobs_build *build, const struct scenario_job 
 		.domain = per_host,
 	};
 	if (job->algorithm == TRAFFIC_ALGORITHM_AUTO)
-		config.algorithm = coll_choose(&config,
-					       fabric->link_rate_bps * fabric->planes * per_host);
+		config.algorithm = coll_choose(&config, &lines);
 	return coll_program(ret, build->world->arena, &config, build->refusal);
 }
 

@@ -79,6 +79,21 @@ static uint32_t walk_chunk_bytes(const struct coll_config *config)
 	return (uint32_t)chunk_bytes;
 }
 
+// Rings and trees leave a host by one NIC a channel. The least time is that of the hardware: of as
+// many channels as use every NIC alike.
+static uint32_t channels_over(uint32_t channels, uint32_t members)
+{
+	return (channels + members - 1) / members * members;
+}
+
+static uint32_t all_channels(const struct coll_config *config)
+{
+	uint32_t channels = channels_over(config->channels, config->domain);
+	bool is_chosen = config->algorithm == COLL_RING || config->algorithm == COLL_TREE ||
+		config->algorithm == COLL_DOUBLE_TREE;
+	return is_chosen && channels <= COLL_CHANNELS_MAX ? channels : config->channels;
+}
+
 int ideal_add_collective(struct ideal *ideal, struct arena *arena, const struct coll_config *config,
 			 struct refusal *refusal)
 {
@@ -87,6 +102,7 @@ int ideal_add_collective(struct ideal *ideal, struct arena *arena, const struct 
 			    config->chunk_bytes - config->chunk_bytes % config->element_bytes,
 			    ideal->scenario->transport.payload_bytes};
 	coarse.chunk_bytes = walk_chunk_bytes(config);
+	coarse.channels = all_channels(config);
 	check(config->ranks <= ideal->topology->nics);
 	return coll_walk(&coarse, arena, tell, &walk, refusal);
 }
@@ -131,12 +147,14 @@ void ideal_add_ring(struct ideal *ideal, const struct group *group, const struct
 	struct ring_config whole = *ring;
 	whole.ranks = group->ranks;
 	whole.steps_max = 0;
-	for (uint32_t channel = 0; channel < ring->channels; channel++) {
-		uint64_t share = shard / ring->channels + (channel < shard % ring->channels);
+	uint32_t channels = channels_over(ring->channels, group->ranks_per_host);
+	whole.channels = channels;
+	for (uint32_t channel = 0; channel < channels; channel++) {
+		uint64_t share = shard / channels + (channel < shard % channels);
 		struct ideal_message hop = {.bytes = steps * share, .packet_bytes = 1};
 		if (share == 0)
 			continue;
-		hop.first_bytes = slice_bytes(ring, share);
+		hop.first_bytes = slice_bytes(&whole, share);
 		hop.packets = ring_plan_packets(&whole, kind, bytes, channel, payload_bytes);
 		add_channel(ideal, group, channel, steps, hop);
 	}

@@ -187,24 +187,34 @@ static void places_are_kept(void **state)
 
 // ---------------------------------------------------------------- choices and figures
 
-static void nccl_takes_what_is_quicker(void **state)
+static void what_is_likely_quicker_is_taken(void **state)
 {
 	struct coll_config config = usual;
-	uint64_t bps = UINT64_C(400000000000);
+	const struct coll_lines lines = {UINT64_C(400000000000), 3, 3.5};
 	(void)state;
 	config.ranks = 64;
 	config.bytes = 1 << 10; // latency decides: 126 hops of a ring, 12 of a tree
-	assert_int_equal(coll_choose(&config, bps), COLL_DOUBLE_TREE);
+	assert_int_equal(coll_choose(&config, &lines), COLL_DOUBLE_TREE);
 	config.bytes = UINT64_C(1) << 33; // bandwidth
-	assert_int_equal(coll_choose(&config, bps), COLL_RING);
+	assert_int_equal(coll_choose(&config, &lines), COLL_RING);
 	config.kind = COLL_REDUCE_SCATTER;
-	assert_int_equal(coll_choose(&config, bps), COLL_RING);
+	assert_int_equal(coll_choose(&config, &lines), COLL_RING);
 	config.bytes = 1 << 10;
-	assert_int_equal(coll_choose(&config, bps), COLL_PAT);
+	assert_int_equal(coll_choose(&config, &lines), COLL_PAT);
 	config.domain = 2; // PAT has one rank a node
-	assert_int_equal(coll_choose(&config, bps), COLL_RING);
+	assert_int_equal(coll_choose(&config, &lines), COLL_RING);
 	config.kind = COLL_ALL_TO_ALL;
-	assert_int_equal(coll_choose(&config, bps), COLL_DIRECT);
+	assert_int_equal(coll_choose(&config, &lines), COLL_DIRECT);
+	// 32 ranks on hosts of eight: 4 MiB by a tree, 64 MiB by a ring, as they run
+	const struct coll_lines eight = {UINT64_C(3200000000000), 3, 3.5};
+	config.kind = COLL_ALL_REDUCE;
+	config.ranks = 32;
+	config.domain = config.channels = 8;
+	config.chunk_bytes = 2 << 20;
+	config.bytes = 4 << 20;
+	assert_int_equal(coll_choose(&config, &eight), COLL_DOUBLE_TREE);
+	config.bytes = 64 << 20;
+	assert_int_equal(coll_choose(&config, &eight), COLL_RING);
 }
 
 static void assert_near(double is, double should)
@@ -252,7 +262,7 @@ int main(void)
 		cmocka_unit_test(trees_are_those_of_nccl),
 		cmocka_unit_test(every_rank_works_in_one_tree),
 		cmocka_unit_test(places_are_kept),
-		cmocka_unit_test(nccl_takes_what_is_quicker),
+		cmocka_unit_test(what_is_likely_quicker_is_taken),
 		cmocka_unit_test(bus_bandwidth_is_that_of_nccl_tests),
 		cmocka_unit_test(a_program_that_has_no_room_is_refused_at_once),
 	};

@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Hosts of several NICs: collectives leave by all of them, so that each counts; the least time is that of the hardware; `auto` takes
+the faster algorithm; everyone with everyone of 256 GPUs fits."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+WEFT = os.environ["WEFT"]
+HOSTS = "name: hosts\nfabric: {topology: rail, nics: %d, nics_per_host: %d, planes: 1, link_rate: %s, t1_count: 8}\n" \
+        "scaleup: {rate: %s}\ntraffic: {kind: ring, collective: all_reduce, bytes: %s}\n"
+failed = 0
+
+
+def weft(*words):
+    done = subprocess.run([WEFT, *map(str, words)], capture_output=True, text=True, timeout=900)
+    return done.returncode, done.stdout, done.stderr
+
+
+def check(holds, what):
+    global failed
+    failed += 0 if holds else 1
+    print(("ok: " if holds else "FAILED: ") + what)
+
+
+def result(*words):
+    status, text, errors = weft("sim", *words, "--json")
+    check(status == 0, f"runs: {' '.join(map(str, words))} {errors.strip()}")
+    return json.loads(text)
+
+
+def coll(scenario, *words):
+    status, text, errors = weft("coll", *words, "--scenario", scenario, "--json")
+    check(status == 0, f"runs: {' '.join(words)} {errors.strip()}")
+    return json.loads(text)["sizes"]
+
+
+def write(folder, name, nics, per_host, rate="400Gb/s", inside="450GB/s", size="64MB"):
+    path = folder / f"{name}.yaml"
+    text = HOSTS % (nics, per_host, rate, inside, size)
+    path.write_text(text if per_host > 1 else text.replace(f"scaleup: {{rate: {inside}}}\n", ""))
+    return path
+
+
+def check_all_carry(folder):
+    """Bus bandwidth is what a host's NICs carry together: 0.9 of the line and more, as nccl-tests is held to it."""
+    for per_host, rate in ((8, 100), (6, 100), (5, 100), (3, 200), (2, 400)):
+        path = write(folder, f"carry{per_host}", 2 * per_host, per_host, f"{rate}Gb/s", "900GB/s")
+        row = coll(path, "all_reduce", "-b", "64M", "--algorithm", "credit_ring")[0]
+        whole = per_host * rate / 8
+        check(0.9 * whole < row["busbw_GBps"] < 0.97 * whole, f"  {per_host} x {rate}G: {row['busbw_GBps']:.1f} of {whole} GB/s")
+        sent = result(path)["goodput"]
+        check(sent["nics_receiving"] == 2 * per_host, f"  {sent['nics_receiving']} NICs receive")
+
+
+def check_ideal(folder):
+    """One least time, whatever the channels; no run is below it."""
+    path = write(folder, "ideal", 16, 8, "100Gb/s", "300GB/s")
+    for algorithm in ("credit_ring", "ring", "double_tree"):
+        rows = [coll(path, "all_reduce", "-b", "64M", "--algorithm", algorithm, "--channels", str(count))[0] for count in (1, 2, 4, 8)]
+        check(len({round(row["ideal_us"] / 10) for row in rows}) == 1, f"  {algorithm}: {[row['ideal_us'] for row in rows]}")
+        check(all(row["ideal_us"] <= row["time_us"] for row in rows) and rows[-1]["time_us"] == min(row["time_us"] for row in rows),
+              f"  {[row['time_us'] for row in rows]}")
+
+
+def check_auto(folder):
+    """Never slower than what it could have taken."""
+    wide, flat = write(folder, "wide", 32, 8), write(folder, "flat", 16, 1)
+    for path, kind, sizes, algorithms in ((wide, "all_reduce", "64K", ("credit_ring", "double_tree")),
+                                          (wide, "all_reduce", "2M", ("credit_ring", "double_tree")),
+                                          (wide, "all_reduce", "64M", ("credit_ring", "double_tree")),
+                                          (flat, "all_gather", "64K", ("credit_ring", "pat")), (flat, "all_gather", "64M", ("credit_ring", "pat"))):
+        took = coll(path, kind, "-b", sizes)[0]
+        each = {name: coll(path, kind, "-b", sizes, "--algorithm", name)[0]["time_us"] for name in algorithms}
+        check(took["time_us"] == min(each.values()), f"  {kind} of {sizes}: {took['algorithm']}, {took['time_us']:.1f} us of {each}")
+    for size, least in (("4MiB", "double_tree"), ("64MiB", "ring")):
+        words = [wide, "--set", "traffic.kind=collective", "--set", f"traffic.bytes={size}", "--set"]
+        ends = {name: result(*words, f"traffic.algorithm={name}")["run"]["last_completion_ps"] for name in ("auto", "ring", "double_tree")}
+        check(ends["auto"] == ends[least] == min(ends.values()), f"  a scenario of {size}: {ends}")
+
+
+def check_slow(folder):
+    """One NIC of eight at half its rate, whichever it is: the all-reduce takes nearly twice as long."""
+    path = write(folder, "slow", 16, 8)
+    whole = result(path)["run"]["last_completion_ps"]
+    for nic in (*range(8), 11):
+        slow = result(path, "--fault", f"{{kind: slow, at: {{nic: {nic}}}, rate: 50%}}")["run"]["last_completion_ps"]
+        check(1.6 * whole < slow < 2.4 * whole, f"  NIC {nic}: {slow / whole:.2f} times")
+
+
+def check_book(folder):
+    """The collectives of the run book find it, too."""
+    path = write(folder, "book", 32, 8)
+    for nic in (1, 6):
+        out = folder / f"book{nic}"
+        status, text, errors = weft("validate-fabric", path, "--out", out, "--quick", "--only", "all-reduce", "--fault",
+                                    f"{{kind: slow, at: {{nic: {nic}}}, rate: 50%}}")
+        check(status == 1 and "FAIL" in text, f"  NIC {nic}: exit {status} {errors.strip()} {text[-200:]}")
+    status, text, _ = weft("validate-fabric", path, "--out", folder / "whole", "--quick", "--only", "all-reduce")
+    check(status == 0, f"  and without: exit {status} {text[-200:]}")
+
+
+def check_many(folder):
+    """Everyone with everyone, 256 GPUs on hosts of eight, in the memory that is there when nobody says more."""
+    row = coll(write(folder, "many", 256, 8), "alltoall", "-b", "64K")[0]
+    check(row["time_us"] >= row["ideal_us"] > 0, f"  256 GPUs: {row['time_us']:.1f} us, least {row['ideal_us']:.1f} us")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        for part in (check_all_carry, check_ideal, check_auto, check_slow, check_book, check_many):
+            part(pathlib.Path(name))
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
