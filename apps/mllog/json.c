@@ -72,6 +72,7 @@ static json_t *file_of(const struct call *call, const struct log_file *file)
 	put(to, "platform", json_string(file->log.platform));
 	put_count(to, "batch", file->log.batch);
 	put_count(to, "micro_batches", file->log.micro_batches);
+	put_count(to, "damaged", file->log.damaged);
 	put_count(to, "evaluations", file->log.evaluations);
 	put_count(to, "records", figures->records);
 	put_real(to, "records_median_s", figures->records_median_s);

@@ -139,6 +139,14 @@ static int read_log(struct call *call, struct log_file *file)
 	return rc;
 }
 
+static void warn_of_damage(const struct log_file *file)
+{
+	const struct refusal *first = &file->log.first_damaged;
+	if (file->log.damaged > 0)
+		fprintf(stderr, "weft mllog: warning: %s:%u:%u: %s: left out, with %u lines more\n",
+			file->path, first->line, first->column, first->text, file->log.damaged - 1);
+}
+
 static int read_all(struct call *call)
 {
 	int rc = call->result != NULL ? result_read(call) : 0;
@@ -159,6 +167,8 @@ static int show(struct call *call)
 	int rc = read_all(call), status = EXIT_SUCCESS;
 	if (rc < 0)
 		return outcome_refused("mllog", &call->refusal, rc);
+	for (uint32_t i = 0; i < call->count; i++)
+		warn_of_damage(&call->files[i]);
 	if (call->wants_ratios) {
 		ratios_print(stdout, call);
 		return EXIT_SUCCESS;

@@ -23,6 +23,7 @@ struct reader {
 	uint32_t step_room, validation_room;
 	bool has_losses;	  // steps say their loss, so what has none is a mean
 	bool is_after_evaluation; // the next step is the first
+	bool is_several;	  // logs of several ranks in one file
 	double last_number;
 };
 
@@ -94,7 +95,8 @@ static int take_step(struct reader *reader, const json_t *entry, const json_t *v
 	};
 	reader->has_losses |= !step.is_mean;
 	if (!step.is_mean) {
-		if (step.number >= 0 && step.number <= reader->last_number)
+		reader->is_several = step.number >= 0 && step.number <= reader->last_number;
+		if (reader->is_several)
 			return bad(reader, 0,
 				   "steps do not count upwards here: a log of one rank and one run "
 				   "is needed");
@@ -207,6 +209,33 @@ static int take_line(struct reader *reader, const char *line, size_t bytes)
 	return rc;
 }
 
+// A damaged line is left out; what it is worth stands in the first one's reason.
+static int leave_out(struct reader *reader, int rc)
+{
+	struct mllog *log = reader->log;
+	if (rc != -EINVAL || reader->is_several)
+		return rc;
+	if (log->damaged++ == 0)
+		log->first_damaged = *reader->refusal;
+	*reader->refusal = (struct refusal){0};
+	return 0;
+}
+
+static int check_steps(const struct mllog *log, struct refusal *refusal)
+{
+	if (log->step_count > 0)
+		return 0;
+	if (log->damaged > 0) {
+		*refusal = log->first_damaged;
+		return -EINVAL;
+	}
+	if (log->entries == 0)
+		return refuse(refusal, -EINVAL, "not an MLPerf log: none of % lines has " MARK,
+			      log->lines, 0, 0);
+	return refuse(refusal, -EINVAL, "no train_step_time in % entries of the log", log->entries,
+		      0, 0);
+}
+
 // Steps that say no loss at all, as other code than NVIDIA's may log them, are steps all the same.
 static void settle(struct reader *reader)
 {
@@ -225,15 +254,11 @@ int mllog_parse(struct mllog *ret, const char *text, size_t bytes, struct refusa
 		if (stop == NULL)
 			stop = end;
 		ret->lines++;
-		rc = take_line(&reader, text, (size_t)(stop - text));
+		rc = leave_out(&reader, take_line(&reader, text, (size_t)(stop - text)));
 		text = stop + 1;
 	}
-	if (rc == 0 && ret->entries == 0)
-		rc = refuse(refusal, -EINVAL, "not an MLPerf log: none of % lines has " MARK,
-			    ret->lines, 0, 0);
-	if (rc == 0 && ret->step_count == 0)
-		rc = refuse(refusal, -EINVAL, "no train_step_time in % entries of the log",
-			    ret->entries, 0, 0);
+	if (rc == 0)
+		rc = check_steps(ret, refusal);
 	if (rc < 0)
 		mllog_free(ret);
 	else

@@ -75,13 +75,25 @@ def check_cuts(folder):
     for at in range(0, len(text), 29):
         path.write_bytes(text[:at])
         status, out, errors = mllog(path)
-        if status == 0 and errors == "" and out:
+        if status == 0 and out and all(f"warning: {path}:" in line for line in errors.splitlines()):
             continue
         if status != 2 or out or errors.count("\n") != 1 or str(path) not in errors:
             check(False, f"cut at byte {at}: exit {status}, {errors!r}")
     check(True, "cut anywhere")
     path.write_bytes(text[:-30])
-    refused("cut in its last line", [path], f"{path}:13:")
+    status, out, errors = mllog(path)
+    check(status == 0 and f"warning: {path}:13:" in errors and "with 0 lines more" in errors and out, f"cut in its last line: {errors.strip()}")
+
+
+def check_cases():
+    """One NaN, one cut line: the rest is read, and the line is named."""
+    cases = pathlib.Path(os.environ["WEFT_SHARED"], "data", "cases", "mllog")
+    whole = json.loads(mllog(cases / "plain.txt", "--json")[1])["logs"][0] if cases.is_dir() else None
+    for name, line in (("nan.txt", 8), ("truncated.txt", 6)) if whole else ():
+        status, out, errors = mllog(cases / name, "--json")
+        one = json.loads(out)["logs"][0]
+        check(status == 0 and f"{name}:{line}:" in errors and one["damaged"] == 1 and one["steps"] == whole["steps"] - 1 and
+              one["kept_median_s"] == whole["kept_median_s"], f"{name}: {errors.strip()}")
 
 
 def check_options(folder):
@@ -119,6 +131,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         for part in (check_cuts, check_options, check_result):
             part(pathlib.Path(name))
+    check_cases()
     if not GIVEN.is_dir():
         print(f"the given logs are not here ({GIVEN}): their part is left out")
         sys.exit(1 if failed else SKIPPED)

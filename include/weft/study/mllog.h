@@ -28,9 +28,11 @@ struct mllog_step {
 
 struct mllog {
 	char benchmark[MLLOG_TEXT_BYTES], org[MLLOG_TEXT_BYTES], platform[MLLOG_TEXT_BYTES];
-	uint32_t batch;		 // global batch size in samples; 0 = not told
-	uint32_t micro_batches;	 // gradient accumulation steps; 0 = not told
-	uint32_t lines, entries; // lines of the file, and how many of them are of the log
+	uint32_t batch;		      // global batch size in samples; 0 = not told
+	uint32_t micro_batches;	      // gradient accumulation steps; 0 = not told
+	uint32_t lines, entries;      // lines of the file, and how many of them are of the log
+	uint32_t damaged;	      // lines of the log that say nothing: left out
+	struct refusal first_damaged; // why, of the first one; without a file
 	uint32_t evaluations;
 	uint32_t step_count;
 	struct mllog_step *steps; // [step_count], owned
@@ -38,9 +40,10 @@ struct mllog {
 	double *validations_s; // [validation_count] forward-only steps, owned
 };
 
-// Reads a log, which need not end with NUL. -EINVAL with line, column and reason: a line of the log
-// that is no JSON object or has no key, a step time that is not a positive number, steps that do
-// not count upwards (logs of several ranks in one file), no step time at all; -ENOMEM. `ret` needs
+// Reads a log, which need not end with NUL. A line of the log that is no JSON object or has no key,
+// a time that is not a positive number: left out, counted, and the first one told. -EINVAL with
+// line, column and reason: steps that do not count upwards (logs of several ranks in one file), no
+// step time at all - with the first damaged line, where there is one; -ENOMEM. `ret` needs
 // mllog_free() only after 0.
 int mllog_parse(struct mllog *ret, const char *text, size_t bytes, struct refusal *refusal);
 void mllog_free(struct mllog *log);

@@ -157,7 +157,7 @@ static void steps_without_a_loss_are_steps_where_none_has_one(void **)
 	mllog_free(&parsed);
 }
 
-static void damage_is_refused_with_its_line(void **)
+static void a_damaged_line_is_left_out_and_told(void **)
 {
 	static const struct {
 		const char *line, *why;
@@ -190,7 +190,16 @@ static void damage_is_refused_with_its_line(void **)
 		add_step(0, "1");
 		add_step(1, "1");
 		add(cases[i].line);
-		refused(3, cases[i].why);
+		add_step(2, "1");
+		assert_int_equal(parse(), 0);
+		assert_int_equal(parsed.step_count, 3);
+		assert_int_equal(parsed.damaged, 1);
+		assert_int_equal(parsed.first_damaged.line, 3);
+		assert_non_null(strstr(parsed.first_damaged.text, cases[i].why));
+		mllog_free(&parsed);
+		begin();
+		add(cases[i].line); // and nothing else
+		refused(1, cases[i].why);
 	}
 }
 
@@ -225,7 +234,7 @@ int main(void)
 		cmocka_unit_test(block_means_have_their_own_spread),
 		cmocka_unit_test(the_longest_steps_come_first_and_are_at_most_eight),
 		cmocka_unit_test(steps_without_a_loss_are_steps_where_none_has_one),
-		cmocka_unit_test(damage_is_refused_with_its_line),
+		cmocka_unit_test(a_damaged_line_is_left_out_and_told),
 		cmocka_unit_test(two_ranks_in_one_log_are_refused),
 		cmocka_unit_test(a_log_without_steps_is_refused),
 	};
