@@ -185,3 +185,7 @@ void draft_settle(struct draft *draft);
 
 // The figures fit together.
 int draft_check(struct draft *draft);
+
+// scenario_collective.c: channels of collectives where none are given: as many as use every NIC of
+// a host alike, 4 at least; of direct collectives 4, and 1 of more than 64 ranks.
+uint32_t scenario_channels(const struct scenario *scenario);

@@ -108,6 +108,10 @@ def check_refusals(folder):
     (folder / "few.yaml").write_text("name: few\nfabric: {nics: 4, planes: 4, nics_per_t0: 2, t1_count: 2}\n"
                                      f"traffic: {{kind: trace, trace: {path}}}\n")
     refused("more ranks than NICs", ["sim", folder / "few.yaml"], "of 8 ranks")
+    (folder / "idle.goal").write_text("num_ranks 2\nrank 0 {\nl1: calc 0\n}\nrank 1 {\nl1: calc 0\n}\n")
+    (folder / "idle.yaml").write_text("name: idle\nfabric: {nics: 2, planes: 1, nics_per_t0: 2, t1_count: 1}\n"
+                                      f"traffic: {{kind: goal, file: {folder / 'idle.goal'}}}\n")
+    refused("a program that does nothing", ["sim", folder / "idle.yaml"], "nothing to run")
     refused("--out alone", ["trace", path, "--out", folder / "x"], "needs --export")
     refused("--ranks alone", ["trace", path, "--ranks", "4"], "needs --export")
     refused("--export alone", ["trace", path, "--export", "goal"], "needs --out")

@@ -119,7 +119,23 @@ def check_aicb(folder):
     check(placed(run(bad, "--skip-damaged")) == 2 * 4 * MIB, "  the damaged line is left out")
 
 
+def check_goal(folder):
+    """A rank of several NICs: each is a NIC of the fabric, so two messages side by side take as long as one."""
+    times = []
+    for nics in (1, 2):
+        path = folder / f"nics{nics}.goal"
+        path.write_text("num_ranks 2\nrank 0 {\n" + "".join(f"send 4000000b to 1 tag {at} nic {at % nics}\n" for at in (0, 1)) +
+                        "}\nrank 1 {\n" + "".join(f"recv 4000000b from 0 tag {at} nic {at % nics}\n" for at in (0, 1)) + "}\n")
+        result = run(path)
+        times.append(end_ps(result))
+        check(placed(result) == 8000000 and result["goodput"]["nics_receiving"] == nics, f"  over {nics} NICs")
+    check(1.6 < times[0] / times[1] < 2.1, f"  {times}")
+    path.write_text(path.read_text().replace("recv 4000000b from 0 tag 1 nic 1", "recv 4000000b from 0 tag 1 nic 0"))
+    refused(path, "")
+
+
 def check_cases():
+    check(placed(run(CASES / "nic1.goal")) == 2000000, "  two messages of a rank of two NICs")
     one, two = run(CASES / "aicb_isend.csv"), run(CASES / "aicb_pp.csv")
     check(placed(one) == placed(two) == 2 * 2 * MIB + 2 * 8388608, "  two all-reduces of pairs, and two messages of 8 MiB")
     fabric = str(CASES / "simai24.yaml")
@@ -133,7 +149,7 @@ def check_cases():
 
 def main():
     with tempfile.TemporaryDirectory() as name:
-        for part in (check_simai, check_aicb):
+        for part in (check_simai, check_aicb, check_goal):
             folder = pathlib.Path(name, part.__name__)
             folder.mkdir()
             part(folder)

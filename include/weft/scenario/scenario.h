@@ -156,13 +156,6 @@ const char *scenario_word(const char *path, uint32_t value);
 // The word of a kind of fault, as a scenario has it: "link_down".
 const char *scenario_fault_name(enum fault_kind kind);
 
-// Channels of collectives where none are given: as many as use every NIC of a host alike, 4 at
-// least; of direct collectives 4, and 1 of more than 64 ranks.
-uint32_t scenario_channels(const struct scenario *scenario);
-
-// What an algorithm is chosen by for domains of so many NICs.
-struct coll_lines scenario_lines(const struct scenario *scenario, uint32_t domain);
-
 // The collective that traffic.kind collective asks for, `auto` being settled.
 void scenario_collective(struct coll_config *ret, const struct scenario *scenario);
 void scenario_gradients(struct gradients_config *ret, const struct scenario *scenario);

@@ -86,3 +86,7 @@ struct traffic_config {
 	ps_t forward_ps, backward_ps, update_ps; // gradients: gradients.h
 	bool is_outside; // gradients: computations end when a device says so, not after their time
 };
+struct scenario;
+
+// What an algorithm is chosen by for domains of so many NICs.
+struct coll_lines scenario_lines(const struct scenario *scenario, uint32_t domain);

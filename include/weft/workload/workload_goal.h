@@ -12,7 +12,9 @@
 //   }
 //
 // Labels are of their rank, and stand above what names them. A tag that is not said is 0. What a
-// message's core is says nothing here: posting takes no time. There is one NIC a rank.
+// message's core is says nothing here: posting takes no time. Where a message says `nic 1` or more,
+// each NIC of a rank is a rank of the program, rank * NICs + nic, and sends to the same one of its
+// peer; computations are of the first. What waits for what must be of one NIC.
 //
 //   trace_goal.c  text to program     trace_goal_words.c  its words and labels
 #pragma once

@@ -35,6 +35,7 @@ struct goal {
 	ps_t unit_ps;
 	bool is_building;
 	uint32_t ranks, rank; // the block in hand; `ranks`: none
+	uint32_t nics;	      // of a rank, each a rank of the program
 	uint32_t blocks, ops, waits, starts;
 	uint16_t gate_stream; // no core has this number
 	struct program *program;
@@ -134,15 +135,17 @@ static int check_op(const struct goal *goal, const struct goal_statement *statem
 
 static uint32_t add_op(const struct goal *goal, const struct goal_statement *statement)
 {
-	uint32_t peer = (uint32_t)statement->peer, tag = (uint32_t)statement->tag;
+	uint32_t nic = (uint32_t)statement->nic, rank = goal->rank * goal->nics + nic;
+	uint32_t peer = (uint32_t)statement->peer * goal->nics + nic;
+	uint32_t tag = (uint32_t)statement->tag;
 	uint32_t bytes = (uint32_t)statement->size;
 	switch (statement->op) {
 	case OP_SEND:
-		return program_send(goal->program, goal->rank, peer, tag, bytes, 0);
+		return program_send(goal->program, rank, peer, tag, bytes, 0);
 	case OP_RECEIVE:
-		return program_receive(goal->program, goal->rank, peer, tag, bytes, 0, false);
+		return program_receive(goal->program, rank, peer, tag, bytes, 0, false);
 	default:
-		return program_compute(goal->program, goal->rank, (uint16_t)statement->cpu,
+		return program_compute(goal->program, rank, (uint16_t)statement->cpu,
 				       (ps_t)statement->size * goal->unit_ps);
 	}
 }
@@ -156,6 +159,8 @@ static int take_op(struct goal *goal, const struct goal_statement *statement)
 		goal->gate_stream = (uint16_t)(statement->cpu + 1);
 	if (!goal->is_building) {
 		goal->ops++;
+		if (statement->nic >= goal->nics)
+			goal->nics = (uint32_t)statement->nic + 1;
 		return 0;
 	}
 	uint32_t op = add_op(goal, statement);
@@ -176,6 +181,12 @@ static int take_wait(struct goal *goal, const struct goal_statement *statement)
 	if (!is_known || before->rank == 0)
 		return refuse_here(goal, is_known ? &statement->other : &statement->label,
 				   "no operation of rank % above has this label", goal->rank, 0);
+	if (goal->program->ops[op->op].rank != goal->program->ops[before->op].rank)
+		return refuse_here(
+			goal, &statement->label,
+			"this waits for an operation of another NIC of its rank, line %: "
+			"only what goes over one NIC can wait for each other",
+			goal->lines[before->op], 0);
 	goal->list[goal->waits++] = (struct goal_wait){op->op, before->op, statement->is_start};
 	return 0;
 }
@@ -242,8 +253,8 @@ static int draw(struct goal *goal)
 	    goal->list == NULL || goal->gates == NULL)
 		return refuse(goal->refusal, -ENOMEM, "no memory for % operations", goal->ops, 0,
 			      0);
-	return program_create(&goal->program, arena, goal->ranks, goal->ops + goal->starts,
-			      goal->waits + goal->starts, goal->refusal);
+	return program_create(&goal->program, arena, goal->ranks * goal->nics,
+			      goal->ops + goal->starts, goal->waits + goal->starts, goal->refusal);
 }
 
 static void add_gates(const struct goal *goal)
@@ -276,7 +287,7 @@ static void add_waits(const struct goal *goal)
 int goal_read(struct goal_file *ret, struct arena *arena, const char *text, size_t bytes,
 	      ps_t unit_ps, struct refusal *refusal)
 {
-	struct goal goal = {.refusal = refusal, .arena = arena, .unit_ps = unit_ps};
+	struct goal goal = {.refusal = refusal, .arena = arena, .unit_ps = unit_ps, .nics = 1};
 	check(unit_ps > 0);
 	int rc = read_all(&goal, text, bytes);
 	if (rc == 0)

@@ -6,6 +6,8 @@
 
 #include "pattern/lines.h"
 
+#define GOAL_NICS_MAX 64u // of a rank
+
 enum goal_kind {
 	GOAL_RANKS, // num_ranks
 	GOAL_RANK,  // rank r {
@@ -23,7 +25,7 @@ struct goal_statement {
 	bool is_start;		 // WAIT: for its begin
 	enum op_kind op;
 	uint64_t size; // bytes, or units of time
-	uint64_t peer, tag, cpu;
+	uint64_t peer, tag, cpu, nic;
 };
 
 struct goal_words {

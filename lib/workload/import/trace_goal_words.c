@@ -110,9 +110,9 @@ static int take_known(struct goal_words *words, uint64_t *ret)
 static int take_places(struct goal_words *words, struct goal_statement *statement)
 {
 	bool is_message = statement->op != OP_COMPUTE, has_tag = false, has_cpu = false;
+	bool has_nic = false;
 	for (;;) {
 		struct lines_word word = take(words);
-		uint64_t nic;
 		int rc;
 		if (word.length == 0)
 			return 0;
@@ -122,8 +122,9 @@ static int take_places(struct goal_words *words, struct goal_statement *statemen
 		} else if (!has_cpu && lines_word_is(&word, "cpu")) {
 			rc = take_number(words, CPU_MAX, &statement->cpu);
 			has_cpu = true;
-		} else if (is_message && lines_word_is(&word, "nic")) {
-			rc = take_number(words, 0, &nic); // a rank has one
+		} else if (is_message && !has_nic && lines_word_is(&word, "nic")) {
+			rc = take_number(words, GOAL_NICS_MAX - 1, &statement->nic);
+			has_nic = true;
 		} else {
 			rc = refuse_word(words, &word,
 					 is_message ? "a message goes on with tag, cpu or nic, "

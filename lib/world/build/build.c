@@ -123,11 +123,24 @@ static int build_matrix(struct world *world, const char *text, size_t bytes,
 	return 0;
 }
 
+static bool does_something(const struct program *program)
+{
+	for (uint32_t i = 0; i < program->op_count; i++)
+		if (program->ops[i].kind != OP_COMPUTE || program->ops[i].compute_ps > 0)
+			return true;
+	return false;
+}
+
 static int read_goal(struct world *world, const char *text, size_t bytes, ps_t unit_ps,
 		     struct refusal *refusal)
 {
 	struct program *program;
 	int rc = goal_parse(&program, world->arena, text, bytes, unit_ps, refusal);
+	if (rc == 0 && !does_something(program))
+		rc = refuse(
+			refusal, -EINVAL,
+			"the program sends nothing and computes no time: there is nothing to run",
+			0, 0, 0);
 	if (rc == 0)
 		world->program = program;
 	return rc;

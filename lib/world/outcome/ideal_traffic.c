@@ -2,6 +2,7 @@
 // The least time of collectives: their messages told to ideal.c.
 
 #include <errno.h>
+#include <string.h>
 
 #include <weft/core/check.h>
 
@@ -79,21 +80,6 @@ static uint32_t walk_chunk_bytes(const struct coll_config *config)
 	return (uint32_t)chunk_bytes;
 }
 
-// Rings and trees leave a host by one NIC a channel. The least time is that of the hardware: of as
-// many channels as use every NIC alike.
-static uint32_t channels_over(uint32_t channels, uint32_t members)
-{
-	return (channels + members - 1) / members * members;
-}
-
-static uint32_t all_channels(const struct coll_config *config)
-{
-	uint32_t channels = channels_over(config->channels, config->domain);
-	bool is_chosen = config->algorithm == COLL_RING || config->algorithm == COLL_TREE ||
-		config->algorithm == COLL_DOUBLE_TREE;
-	return is_chosen && channels <= COLL_CHANNELS_MAX ? channels : config->channels;
-}
-
 int ideal_add_collective(struct ideal *ideal, struct arena *arena, const struct coll_config *config,
 			 struct refusal *refusal)
 {
@@ -102,7 +88,6 @@ int ideal_add_collective(struct ideal *ideal, struct arena *arena, const struct 
 			    config->chunk_bytes - config->chunk_bytes % config->element_bytes,
 			    ideal->scenario->transport.payload_bytes};
 	coarse.chunk_bytes = walk_chunk_bytes(config);
-	coarse.channels = all_channels(config);
 	check(config->ranks <= ideal->topology->nics);
 	return coll_walk(&coarse, arena, tell, &walk, refusal);
 }
@@ -147,14 +132,12 @@ void ideal_add_ring(struct ideal *ideal, const struct group *group, const struct
 	struct ring_config whole = *ring;
 	whole.ranks = group->ranks;
 	whole.steps_max = 0;
-	uint32_t channels = channels_over(ring->channels, group->ranks_per_host);
-	whole.channels = channels;
-	for (uint32_t channel = 0; channel < channels; channel++) {
-		uint64_t share = shard / channels + (channel < shard % channels);
+	for (uint32_t channel = 0; channel < ring->channels; channel++) {
+		uint64_t share = shard / ring->channels + (channel < shard % ring->channels);
 		struct ideal_message hop = {.bytes = steps * share, .packet_bytes = 1};
 		if (share == 0)
 			continue;
-		hop.first_bytes = slice_bytes(&whole, share);
+		hop.first_bytes = slice_bytes(ring, share);
 		hop.packets = ring_plan_packets(&whole, kind, bytes, channel, payload_bytes);
 		add_channel(ideal, group, channel, steps, hop);
 	}
@@ -162,16 +145,44 @@ void ideal_add_ring(struct ideal *ideal, const struct group *group, const struct
 
 // ---------------------------------------------------------------- scenarios
 
-static int add_ring(struct ideal *ideal, struct arena *arena, const struct scenario *scenario,
+static int add_ring(struct ideal *ideal, struct arena *arena, uint32_t channels,
 		    struct refusal *refusal)
 {
+	const struct scenario *scenario = ideal->scenario;
 	const struct traffic_config *traffic = &scenario->traffic;
 	enum collective_kind kind = (enum collective_kind)traffic->collective;
+	struct ring_config ring = traffic->ring;
 	struct job job;
+	ring.channels = channels;
 	int rc = job_from_ring(&job, arena, kind, traffic->bytes, scenario->fabric.nics_per_host,
-			       &traffic->ring, refusal);
+			       &ring, refusal);
 	if (rc == 0)
-		ideal_add_ring(ideal, &job.groups[0], &traffic->ring, kind, traffic->bytes);
+		ideal_add_ring(ideal, &job.groups[0], &ring, kind, traffic->bytes);
+	return rc;
+}
+
+// Rings and trees leave a host by one NIC a channel. The least time is that of the hardware: of as
+// many channels as use every NIC alike.
+static uint32_t all_channels(const struct coll_config *config, bool is_ring)
+{
+	uint32_t each = config->domain, channels = (config->channels + each - 1) / each * each;
+	bool is_chosen = is_ring || config->algorithm == COLL_RING ||
+		config->algorithm == COLL_TREE || config->algorithm == COLL_DOUBLE_TREE;
+	return is_chosen && channels <= COLL_CHANNELS_MAX ? channels : config->channels;
+}
+
+// All messages, over so many channels. What is drawn meanwhile is given back.
+static int add_all(struct ideal *ideal, struct arena *arena, const struct coll_config *config,
+		   bool is_ring, uint32_t channels, struct refusal *refusal)
+{
+	const struct arena before = *arena;
+	struct coll_config over = *config;
+	over.channels = channels;
+	ideal_clear(ideal);
+	int rc = is_ring ? add_ring(ideal, arena, channels, refusal)
+			 : ideal_add_collective(ideal, arena, &over, refusal);
+	memset(arena->base + before.used, 0, arena->used - before.used);
+	*arena = before;
 	return rc;
 }
 
@@ -192,11 +203,15 @@ int ideal_scenario(struct ideal_time *ret, struct arena *arena, const struct sce
 	if (rc < 0 || (rc = ideal_create(&ideal, arena, scenario, &topology, refusal)) < 0)
 		return rc;
 	scenario_collective(&config, scenario);
-	if (is_ring)
-		rc = add_ring(ideal, arena, scenario, refusal);
-	else if ((rc = coll_check(&config, refusal)) == 0)
-		rc = ideal_add_collective(ideal, arena, &config, refusal);
+	rc = is_ring ? 0 : coll_check(&config, refusal);
+	if (rc == 0)
+		rc = add_all(ideal, arena, &config, is_ring, config.channels, refusal);
+	uint64_t packets = ideal->packets; // as it runs
+	uint32_t channels = all_channels(&config, is_ring);
+	if (rc == 0 && channels != config.channels)
+		rc = add_all(ideal, arena, &config, is_ring, channels, refusal);
 	if (rc == 0)
 		*ret = ideal_time(ideal);
+	ret->packets = packets;
 	return rc;
 }

@@ -156,7 +156,10 @@ static void wrong_messages_are_refused(void **)
 		       "-1, any, would be known only when it runs: name the one that is meant");
 	expect_refused(HEAD "recv 8b from 1 tag -1\n" TAIL, 3, 20,
 		       "-1, any, would be known only when it runs: name the one that is meant");
-	expect_refused(HEAD "send 8b to 1 nic 1\n" TAIL, 3, 18, "the number is above 0");
+	expect_refused(HEAD "send 8b to 1 nic 64\n" TAIL, 3, 18, "the number is above 63");
+	expect_refused(HEAD "a: calc 1\nb: send 8b to 1 nic 1\nb requires a\n" TAIL, 5, 1,
+		       "this waits for an operation of another NIC of its rank, line 3: only what "
+		       "goes over one NIC can wait for each other");
 	expect_refused(HEAD "send 8b to 1 tag 1 tag 2\n" TAIL, 3, 20,
 		       "a message goes on with tag, cpu or nic, each once, or ends here");
 }
