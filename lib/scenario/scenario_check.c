@@ -80,7 +80,8 @@ void draft_settle(struct draft *draft)
 	uint32_t jobs = scenario_use_holds(USE_JOBS, scenario) ? scenario->traffic.jobs : 1;
 	if (scenario_use_holds(USE_RANKS, scenario) && scenario->traffic.ring.ranks == 0)
 		scenario->traffic.ring.ranks = fabric->nics / jobs;
-	if (scenario->traffic.ring.channels == 0)
+	scenario->traffic.has_auto_channels = scenario->traffic.ring.channels == 0;
+	if (scenario->traffic.has_auto_channels)
 		scenario->traffic.ring.channels = scenario_channels(scenario);
 	if (is_sampled(draft))
 		scenario->sample.is_on = true;

@@ -37,9 +37,14 @@ static uint32_t members_of(const struct scenario *scenario)
 
 uint32_t scenario_channels(const struct scenario *scenario)
 {
-	uint32_t members = members_of(scenario), channels = members;
 	if (is_direct(&scenario->traffic))
 		return scenario->traffic.ring.ranks > DIRECT_RANKS_MAX ? 1 : CHANNELS_LEAST;
+	return scenario_channels_over(members_of(scenario));
+}
+
+uint32_t scenario_channels_over(uint32_t members)
+{
+	uint32_t channels = members;
 	while (channels < CHANNELS_LEAST)
 		channels += members;
 	return channels < COLL_CHANNELS_MAX ? channels : COLL_CHANNELS_MAX;

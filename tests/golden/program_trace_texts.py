@@ -135,6 +135,8 @@ def check_goal(folder):
 
 
 def check_cases():
+    moe = run(CASES / "simai_moe.txt")  # sampled: two data ranks of each tensor rank on a host
+    check(moe["goodput"]["nics_receiving"] == 128 and placed(moe) > 7 * 10**10, f"  simai_moe: {placed(moe)} bytes")
     check(placed(run(CASES / "nic1.goal")) == 2000000, "  two messages of a rank of two NICs")
     one, two = run(CASES / "aicb_isend.csv"), run(CASES / "aicb_pp.csv")
     check(placed(one) == placed(two) == 2 * 2 * MIB + 2 * 8388608, "  two all-reduces of pairs, and two messages of 8 MiB")

@@ -82,11 +82,15 @@ struct traffic_config {
 	char file[SCENARIO_PATH_BYTES];	  // goal: file
 	ps_t unit_ps;			  // goal: of a computation
 	const struct program *program;	  // goal, trace: given, sealed, in place of a file; or NULL
+	bool has_auto_channels;		  // ring.channels was not given
 	uint32_t buckets, steps;	  // gradients
 	ps_t forward_ps, backward_ps, update_ps; // gradients: gradients.h
 	bool is_outside; // gradients: computations end when a device says so, not after their time
 };
 struct scenario;
+
+// Channels that use `members` NICs of a host alike, 4 at least.
+uint32_t scenario_channels_over(uint32_t members);
 
 // What an algorithm is chosen by for domains of so many NICs.
 struct coll_lines scenario_lines(const struct scenario *scenario, uint32_t domain);

@@ -136,7 +136,8 @@ static int read_goal(struct world *world, const char *text, size_t bytes, ps_t u
 {
 	struct program *program;
 	int rc = goal_parse(&program, world->arena, text, bytes, unit_ps, refusal);
-	if (rc == 0 && !does_something(program))
+	bool has_nics = rc == 0 && program->ranks <= world->fabric.nics; // else that is told
+	if (has_nics && !does_something(program))
 		rc = refuse(
 			refusal, -EINVAL,
 			"the program sends nothing and computes no time: there is nothing to run",
@@ -197,8 +198,13 @@ static int build_trace_job(struct world *world, const char *text, size_t bytes,
 		return refuse(refusal, -EINVAL,
 			      "the trace is of % GPUs, but fabric.nics is %: set fabric.nics=%",
 			      world->trace.gpus, world->fabric.nics, world->trace.gpus);
+	// GPUs of a host that differ in their tensor rank are in data groups of their own
+	struct ring_config ring = scenario->traffic.ring;
+	uint32_t members = world->fabric.nics_per_host / world->trace.tp;
+	if (scenario->traffic.has_auto_channels)
+		ring.channels = scenario_channels_over(members > 0 ? members : 1);
 	return job_from_trace(&world->job, world->arena, &world->trace, world->fabric.nics_per_host,
-			      &scenario->traffic.ring, refusal);
+			      &ring, refusal);
 }
 
 static int build_several(struct world *world, struct refusal *refusal)
