@@ -389,6 +389,43 @@ static void answers_avoid_what_probes_found_bad(void **state)
 	bench_close(bench);
 }
 
+static bool has_lost;
+
+static bool loses_first(struct bench *, const struct packet *packet)
+{
+	bool is_first = packet->klass == PACKET_CLASS_DATA && !has_lost;
+	has_lost |= is_first;
+	return is_first;
+}
+
+// Where all contexts are taken a probe is dropped, and its buffer is free again.
+static void a_probe_that_finds_no_context_leaves_nothing(void **)
+{
+	struct transport_config config = bench_config();
+	config.contexts = 2;
+	struct bench *bench = bench_open(&config, 4, 0, 1);
+	bench->drops = loses_first;
+	has_lost = false;
+	assert_int_equal(bench_post(bench, 0, 1, 9000, 1), 0); // its receiver waits for a repair
+	while (endpoint_contexts_busy(bench->ends[1]) < 1)
+		bench_run(bench, bench->now + PS_PER_US);
+	assert_int_equal(bench_post(bench, 1, 0, 60000, 2), 0);
+	assert_int_equal(endpoint_contexts_busy(bench->ends[1]), 2);
+	uint32_t taken = packet_pool_taken(&bench->packets);
+	bench_give(bench,
+		   &(struct packet){.source = 0,
+				    .target = 1,
+				    .wire_bytes = 64,
+				    .opcode = PACKET_PROBE,
+				    .qpn = 3,
+				    .u.probe = {.probe_id = 8}});
+	assert_int_equal(endpoint_counters(bench->ends[1])->packets_deferred, 1);
+	assert_int_equal(packet_pool_taken(&bench->packets), taken);
+	bench_run(bench, BENCH_TO_THE_END);
+	bench_check_empty(bench);
+	bench_close(bench);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -406,6 +443,7 @@ int main(void)
 		cmocka_unit_test(a_qp_that_only_receives_probes_once_a_round_trip),
 		cmocka_unit_test(numbers_of_probes_come_round),
 		cmocka_unit_test(answers_avoid_what_probes_found_bad),
+		cmocka_unit_test(a_probe_that_finds_no_context_leaves_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -185,6 +185,40 @@ static void generated_values_lie_in_their_fields_and_differ(void **state)
 	}
 }
 
+static int creation(const struct transport_config *config, struct refusal *refusal)
+{
+	static uint8_t memory[1 << 20] __attribute__((aligned(64)));
+	struct arena arena;
+	struct endpoint *endpoint;
+	memset(memory, 0, sizeof(memory));
+	arena_init(&arena, memory, sizeof(memory));
+	return endpoint_create(&endpoint, &arena, config, 0, 1, 1, refusal);
+}
+
+// A field of all 32 bits: any limit fits, the largest too.
+static void one_field_may_be_the_whole_value(void **)
+{
+	struct transport_config config = bench_config();
+	struct refusal refusal;
+	config.ev_mode = EV_GENERATED;
+	config.ev_field_count = 1;
+	const uint32_t limits[] = {31, 1u << 30, UINT32_MAX};
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		config.ev_fields[0] = (struct ev_field){.bits = 32, .max = limits[i]};
+		struct bench *bench = bench_open(&config, 1, 0, 1);
+		uint32_t most = 0;
+		for (uint32_t index = 0; index < 32; index++) {
+			uint32_t ev = path_value(path_of(bench), index);
+			most = ev > most ? ev : most;
+		}
+		assert_in_range(most, limits[i] / 2, limits[i]);
+		bench_close(bench);
+	}
+	config.ev_fields[0] = (struct ev_field){.bits = 31, .max = UINT32_MAX};
+	assert_int_equal(creation(&config, &refusal), -EINVAL);
+	assert_string_equal(refusal.text, "EV field 0: 4294967295 does not fit in 31 bits");
+}
+
 static void generated_ports_are_ephemeral_and_each_endpoint_draws_its_own(void **state)
 {
 	(void)state;
@@ -203,16 +237,6 @@ static void generated_ports_are_ephemeral_and_each_endpoint_draws_its_own(void *
 	}
 	assert_true(same < 4);
 	bench_close(bench);
-}
-
-static int creation(const struct transport_config *config, struct refusal *refusal)
-{
-	static uint8_t memory[1 << 20] __attribute__((aligned(64)));
-	struct arena arena;
-	struct endpoint *endpoint;
-	memset(memory, 0, sizeof(memory));
-	arena_init(&arena, memory, sizeof(memory));
-	return endpoint_create(&endpoint, &arena, config, 0, 1, 1, refusal);
 }
 
 static void profiles_that_cannot_be_are_refused(void **state)
@@ -385,6 +409,7 @@ int main(void)
 		cmocka_unit_test(chance_never_mixes_planes),
 		cmocka_unit_test(explicit_values_are_those_of_the_table),
 		cmocka_unit_test(generated_values_lie_in_their_fields_and_differ),
+		cmocka_unit_test(one_field_may_be_the_whole_value),
 		cmocka_unit_test(generated_ports_are_ephemeral_and_each_endpoint_draws_its_own),
 		cmocka_unit_test(profiles_that_cannot_be_are_refused),
 		cmocka_unit_test(more_evs_than_a_way_to_choose_can_tell_apart_are_refused),
