@@ -144,6 +144,8 @@ int ranks_print(FILE *to, struct call *call, const struct stage *stage);
 
 // What is known before traffic, at once; and what came of it.
 void table_begin(FILE *to, const struct call *call);
+// The line of data packets, with why they were sent again.
+void table_data(FILE *to, const struct transport_counters *count);
 void table_end(FILE *to, const struct call *call, const struct stage *stage);
 void json_print(FILE *to, const struct call *call, const struct stage *stage);
 struct json_t *json_times(const struct call *call); // what was measured before

@@ -3,6 +3,7 @@
 
 #include <jansson.h>
 
+#include <weft/result/figures.h>
 #include <weft/wire/wire.h>
 
 #include "host.h"
@@ -48,9 +49,10 @@ static json_t *rows(const struct call *call)
 static json_t *transport(const struct stage *stage)
 {
 	const struct transport_counters *count = &stage->world.outcome->transport;
-	json_t *again = json_pack("{s:I,s:I,s:I}", "nack", whole(count->rtx[RTX_NACK]), "timeout",
-				  whole(count->rtx[RTX_TIMEOUT]), "hole",
-				  whole(count->rtx[RTX_HOLE]));
+	json_t *again = json_object();
+	for (enum rtx_reason reason = 0; reason < RTX_REASON_COUNT; reason++)
+		json_object_set_new(again, rtx_name(reason),
+				    json_integer(whole(count->rtx[reason])));
 	json_t *planes = json_array();
 	for (uint32_t i = 0; i < stage->world.fabric.planes; i++)
 		json_array_append_new(planes, json_integer(whole(count->plane_bytes[i])));
@@ -68,18 +70,18 @@ static json_t *loop(const struct stage *stage)
 		if (count->bad_frames[i] > 0)
 			json_object_set_new(bad, wire_reason_name((enum wire_reason)i),
 					    json_integer(whole(count->bad_frames[i])));
-	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "frames_sent",
-			 whole(count->frames_sent), "frames_received",
-			 whole(count->frames_received), "frames_unsent",
-			 whole(count->frames_unsent), "frames_missing",
-			 whole(count->frames_missing), "frames_strange",
-			 whole(count->frames_strange), "bad_frames", bad, "payload_bytes_good",
-			 whole(count->payload_bytes_good), "payload_bytes_wrong",
-			 whole(count->payload_bytes_wrong), "stalls", whole(count->stalls),
-			 "stalled_ps", (json_int_t)count->stalled_ps, "turns", whole(count->turns),
-			 "turn_p50_ns", (json_int_t)hist_quantile(count->turn_ns, 500000),
-			 "turn_p999_ns", (json_int_t)hist_quantile(count->turn_ns, 999000),
-			 "turn_max_ns", (json_int_t)count->turn_ns->max);
+	return json_pack(
+		"{s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "frames_sent",
+		whole(count->frames_sent), "frames_received", whole(count->frames_received),
+		"frames_unsent", whole(count->frames_unsent), "frames_missing",
+		whole(count->frames_missing), "frames_strange", whole(count->frames_strange),
+		"frames_faulted", whole(count->frames_faulted), "bad_frames", bad,
+		"payload_bytes_good", whole(count->payload_bytes_good), "payload_bytes_wrong",
+		whole(count->payload_bytes_wrong), "stalls", whole(count->stalls), "stalled_ps",
+		(json_int_t)count->stalled_ps, "turns", whole(count->turns), "turn_p50_ns",
+		(json_int_t)hist_quantile(count->turn_ns, 500000), "turn_p999_ns",
+		(json_int_t)hist_quantile(count->turn_ns, 999000), "turn_max_ns",
+		(json_int_t)count->turn_ns->max);
 }
 
 void json_print(FILE *to, const struct call *call, const struct stage *stage)

@@ -21,6 +21,7 @@ struct told {
 	ps_t lateness_ps, stalled_ps;
 	uint64_t work_done, work_total, stalls;
 	uint64_t payload_bytes_good, payload_bytes_wrong, frames_lost, frames_strange;
+	uint64_t frames_faulted;
 	struct transport_counters transport;
 };
 
@@ -50,6 +51,7 @@ static void tell(const struct stage *stage, struct told *ret)
 			     .payload_bytes_wrong = counts->payload_bytes_wrong,
 			     .frames_lost = counts->frames_unsent + counts->frames_missing,
 			     .frames_strange = counts->frames_strange,
+			     .frames_faulted = counts->frames_faulted,
 			     .transport = stage->world.outcome->transport};
 }
 
@@ -131,6 +133,7 @@ static void add(struct told *ret, const struct gathered *all)
 		ret->payload_bytes_wrong += told->payload_bytes_wrong;
 		ret->frames_lost += told->frames_lost;
 		ret->frames_strange += told->frames_strange;
+		ret->frames_faulted += told->frames_faulted;
 	}
 }
 
@@ -213,13 +216,11 @@ static void print_table(FILE *to, const struct call *call, const struct gathered
 		count->messages_sent, count->messages_received, sum.work_done, sum.work_total);
 	fprintf(to, "payload: %" PRIu64 " bytes placed, every byte compared, %" PRIu64 " wrong\n",
 		sum.payload_bytes_good + sum.payload_bytes_wrong, sum.payload_bytes_wrong);
+	table_data(to, count);
 	fprintf(to,
-		"data packets: %" PRIu64 " sent, %" PRIu64 " of them again (%" PRIu64
-		" by NACK, %" PRIu64 " by timer, %" PRIu64 " by holes); %" PRIu64 " came twice\n",
-		count->data_packets, again(count), count->rtx[RTX_NACK], count->rtx[RTX_TIMEOUT],
-		count->rtx[RTX_HOLE], count->duplicates);
-	fprintf(to, "frames: %" PRIu64 " found no port or buffer, %" PRIu64 " were for others\n",
-		sum.frames_lost, sum.frames_strange);
+		"frames: %" PRIu64 " found no port or buffer, %" PRIu64 " were for others, %" PRIu64
+		" were taken by faults of the scenario\n",
+		sum.frames_lost, sum.frames_strange, sum.frames_faulted);
 	fprintf(to,
 		"times are those of the hosts' own clocks, which start when all have met; what is "
 		"shorter than a look of the loop is not seen\n");
@@ -236,7 +237,7 @@ static json_t *json_of(const struct told *told)
 {
 	const struct transport_counters *count = &told->transport;
 	return json_pack(
-		"{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "end_ps",
+		"{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "end_ps",
 		(json_int_t)told->end_ps, "lateness_p999_ps", (json_int_t)told->lateness_ps,
 		"stalls", whole(told->stalls), "work_done", whole(told->work_done), "work_total",
 		whole(told->work_total), "messages_sent", whole(count->messages_sent),
@@ -244,7 +245,8 @@ static json_t *json_of(const struct told *told)
 		whole(count->data_packets), "resent", whole(again(count)), "duplicates",
 		whole(count->duplicates), "payload_bytes_good", whole(told->payload_bytes_good),
 		"payload_bytes_wrong", whole(told->payload_bytes_wrong), "frames_lost",
-		whole(told->frames_lost), "frames_strange", whole(told->frames_strange));
+		whole(told->frames_lost), "frames_strange", whole(told->frames_strange),
+		"frames_faulted", whole(told->frames_faulted));
 }
 
 static json_t *json_collectives(const struct gathered *all, const struct stage *stage)

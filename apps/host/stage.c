@@ -74,6 +74,8 @@ int stage_run(struct call *call, struct stage *stage, const struct tap_options *
 {
 	int rc = build_world(call, stage);
 	if (rc == 0)
+		rc = wall_check(&stage->world, &call->refusal);
+	if (rc == 0)
 		rc = setup_ports(call, &stage->world);
 	if (rc == 0)
 		rc = build_loop(call, stage, taps);

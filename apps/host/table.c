@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include <weft/result/figures.h>
 #include <weft/wire/wire.h>
 
 #include "host.h"
@@ -53,18 +54,28 @@ static void print_rows(FILE *to, const struct call *call)
 	fprintf(to, "\n");
 }
 
+void table_data(FILE *to, const struct transport_counters *count)
+{
+	uint64_t again = 0;
+	const char *separator = " (";
+	for (int i = 0; i < RTX_REASON_COUNT; i++)
+		again += count->rtx[i];
+	fprintf(to, "data packets: %" PRIu64 " sent, %" PRIu64 " of them again",
+		count->data_packets, again);
+	for (enum rtx_reason reason = 0; reason < RTX_REASON_COUNT; reason++) {
+		if (count->rtx[reason] == 0)
+			continue;
+		fprintf(to, "%s%" PRIu64 " by %s", separator, count->rtx[reason], rtx_name(reason));
+		separator = ", ";
+	}
+	fprintf(to, "%s; %" PRIu64 " came, %" PRIu64 " of them twice\n", again > 0 ? ")" : "",
+		count->data_received, count->duplicates);
+}
+
 static void print_transport(FILE *to, const struct stage *stage)
 {
 	const struct transport_counters *count = &stage->world.outcome->transport;
-	uint64_t again = 0;
-	for (int i = 0; i < RTX_REASON_COUNT; i++)
-		again += count->rtx[i];
-	fprintf(to,
-		"data packets: %" PRIu64 " sent, %" PRIu64 " of them again (%" PRIu64
-		" by NACK, %" PRIu64 " by timer, %" PRIu64 " by holes); %" PRIu64 " came, %" PRIu64
-		" of them twice\n",
-		count->data_packets, again, count->rtx[RTX_NACK], count->rtx[RTX_TIMEOUT],
-		count->rtx[RTX_HOLE], count->data_received, count->duplicates);
+	table_data(to, count);
 	fprintf(to, "planes:");
 	for (uint32_t i = 0; i < stage->world.fabric.planes; i++)
 		fprintf(to, " %.1f MB", (double)count->plane_bytes[i] / 1e6);
@@ -79,9 +90,9 @@ static void print_loop(FILE *to, const struct stage *stage)
 		count->payload_bytes_good + count->payload_bytes_wrong, count->payload_bytes_wrong);
 	fprintf(to,
 		"frames: %" PRIu64 " sent, %" PRIu64 " received, %" PRIu64 " unsent, %" PRIu64
-		" found no buffer, %" PRIu64 " for others",
+		" found no buffer, %" PRIu64 " taken by faults, %" PRIu64 " for others",
 		count->frames_sent, count->frames_received, count->frames_unsent,
-		count->frames_missing, count->frames_strange);
+		count->frames_missing, count->frames_faulted, count->frames_strange);
 	for (int i = 0; i < WIRE_REASON_COUNT; i++)
 		if (count->bad_frames[i] > 0)
 			fprintf(to, ", %" PRIu64 " %s", count->bad_frames[i],
@@ -103,9 +114,11 @@ void table_begin(FILE *to, const struct call *call)
 	uint32_t bytes = call->scenario.transport.payload_bytes;
 	if (call_is_pair(call))
 		fprintf(to,
-			"%s of host %u: MRC writes from host 1 to host 0 over %u planes, %u B a "
+			"%s of host %u: %s writes from host 1 to host 0 over %u planes, %u B a "
 			"packet\n",
-			call->scenario.name, call->index, planes, bytes);
+			call->scenario.name, call->index,
+			call->scenario.transport.kind == TRANSPORT_RC ? "RoCEv2" : "MRC", planes,
+			bytes);
 	else
 		fprintf(to, "%s, host %u of %u, over %u planes, %u B a packet\n",
 			call->scenario.name, call->index, call->meeting.options.count, planes,

@@ -4,10 +4,13 @@
 #include <weft/ports/device.h>
 
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <semaphore.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include <rte_alarm.h>
@@ -27,6 +30,7 @@
 // A virtual device, as DPDK makes it.
 struct maker {
 	char name[DPDK_NAME_BYTES], arguments[2 * DEVICE_WORD_BYTES];
+	uint32_t frame_bytes; // of the longest frame that is sent
 };
 
 static int refuse_word(struct refusal *refusal, int code, const char *why, const char *word)
@@ -50,17 +54,121 @@ static int make_memif(struct maker *ret, const struct ports *ports, const struct
 	return 0;
 }
 
+// ---------------------------------------------------------------- interfaces of the kernel
+
+#define NET "/sys/class/net"
+#define KERNEL_HEADER 80u // what the kernel writes before a frame in its ring, at most
+#define PLACE_HEADER 32u  // of it, what DPDK does not ask of a buffer to hold
+#define ETHERNET_BYTES 14u
+#define BLOCK_BYTES 65536u // of the kernel's ring
+
+static bool read_line(const char *name, const char *what, char *ret, int bytes)
+{
+	char path[256];
+	snprintf(path, sizeof(path), NET "/%.64s/%s", name, what);
+	FILE *file = fopen(path, "r");
+	bool has_line = file != NULL && fgets(ret, bytes, file) != NULL;
+	if (file != NULL)
+		fclose(file);
+	if (has_line)
+		ret[strcspn(ret, "\n")] = '\0';
+	return has_line;
+}
+
+static bool is_mac(const char *word)
+{
+	uint32_t digits = 0;
+	for (const char *at = word; *at != '\0'; at++) {
+		if ((at - word) % 3 == 2 ? *at != ':' : !isxdigit((unsigned char)*at))
+			return false;
+		digits++;
+	}
+	return digits == 17;
+}
+
+// The interface that a word names; empty if it names none, or a MAC that two of them have.
+static void find_interface(const char *word, char *ret, size_t bytes)
+{
+	char line[64];
+	ret[0] = '\0';
+	if (!is_mac(word)) {
+		if (strlen(word) < bytes && strpbrk(word, "/,.") == NULL &&
+		    read_line(word, "mtu", line, sizeof(line)))
+			strcpy(ret, word);
+		return;
+	}
+	DIR *folder = opendir(NET);
+	struct dirent *entry;
+	while (folder != NULL && (entry = readdir(folder)) != NULL) {
+		if (strlen(entry->d_name) >= bytes ||
+		    !read_line(entry->d_name, "address", line, sizeof(line)) ||
+		    strcasecmp(line, word) != 0)
+			continue;
+		bool is_second = ret[0] != '\0';
+		strcpy(ret, is_second ? "" : entry->d_name);
+		if (is_second)
+			break;
+	}
+	if (folder != NULL)
+		closedir(folder);
+}
+
+static bool is_interface(const char *word)
+{
+	char name[64];
+	find_interface(word, name, sizeof(name));
+	return name[0] != '\0';
+}
+
+// A place in the kernel's ring, of which DPDK wants a block to hold a whole number.
+static uint32_t place_bytes(uint32_t frame_bytes)
+{
+	uint32_t place = 2048;
+	while (place < frame_bytes + KERNEL_HEADER)
+		place *= 2;
+	return place;
+}
+
+// A ring of the kernel whose places hold our frames.
+static int make_af_packet(struct maker *ret, const char *interface, uint32_t index,
+			  struct refusal *refusal)
+{
+	char line[64];
+	uint32_t wanted = ret->frame_bytes;
+	uint32_t mtu = read_line(interface, "mtu", line, sizeof(line))
+		? (uint32_t)strtoul(line, NULL, 10)
+		: 0;
+	if (mtu + ETHERNET_BYTES < wanted) {
+		snprintf(refusal->text, sizeof(refusal->text),
+			 "interface %.64s has an MTU of %u, and frames here take %u: raise it (ip "
+			 "link set %.64s mtu %u), or lower transport.payload",
+			 interface, mtu, wanted - ETHERNET_BYTES, interface,
+			 wanted - ETHERNET_BYTES);
+		return -EINVAL;
+	}
+	snprintf(ret->name, sizeof(ret->name), "net_af_packet%u", index);
+	snprintf(ret->arguments, sizeof(ret->arguments),
+		 "iface=%s,blocksz=%u,framesz=%u,framecnt=%u", interface, BLOCK_BYTES,
+		 place_bytes(wanted), RX_PLACES);
+	return 0;
+}
+
 static int make_of(struct maker *ret, const struct ports *ports, const struct device *device,
 		   uint32_t index, struct refusal *refusal)
 {
 	if (strncmp(device->word, MEMIF, strlen(MEMIF)) == 0)
 		return make_memif(ret, ports, device, index, refusal);
+	char interface[64];
+	find_interface(device->word, interface, sizeof(interface));
+	if (interface[0] != '\0')
+		return make_af_packet(ret, interface, index, refusal);
 	size_t length = strcspn(device->word, ",");
 	if (strncmp(device->word, "net_", 4) != 0 || length >= sizeof(ret->name))
-		return refuse_word(refusal, -EINVAL,
-				   "a port is memif:NAME or a virtual device of DPDK "
-				   "(net_af_packet0,iface=va), not",
-				   device->word);
+		return refuse_word(
+			refusal, -EINVAL,
+			"a port is memif:NAME, an interface of the kernel by name or MAC, "
+			"or a virtual device of DPDK (net_...), not",
+			device->word);
 	memcpy(ret->name, device->word, length);
 	ret->name[length] = '\0';
 	snprintf(ret->arguments, sizeof(ret->arguments), "%s",
@@ -87,10 +195,10 @@ static int set_up(uint16_t port, struct rte_mempool *pool)
 }
 
 static int open_device(struct ports *ports, const struct device *device, uint32_t index,
-		       struct refusal *refusal)
+		       uint32_t frame_bytes, struct refusal *refusal)
 {
 	struct dpdk_ports *own = ports->own;
-	struct maker maker;
+	struct maker maker = {.frame_bytes = frame_bytes};
 	char why[128];
 	int rc = make_of(&maker, ports, device, index, refusal);
 	if (rc < 0)
@@ -122,14 +230,20 @@ int port_device_open(struct ports *ports, struct arena *arena, const struct devi
 	struct dpdk_options with_devices = *options;
 	with_devices.has_devices = true;
 	ports->queue_count = ports->port_count = count;
+	uint32_t frame_bytes = ports->frame_bytes_max;
 	check(count > 0 && count <= DEVICES_MAX);
+	for (uint32_t i = 0; i < count; i++)
+		if (is_interface(devices[i].word)) {
+			ports->frame_bytes_max = place_bytes(frame_bytes) - PLACE_HEADER;
+			break;
+		}
 	if (dpdk_frames_draw(ports, arena) < 0)
 		return refuse(refusal, -ENOMEM, "no memory for % ports", count, 0, 0);
 	int rc = dpdk_start(&with_devices, dpdk_frames_bytes(ports, 1) * 17 / 16, refusal);
 	if (rc == 0)
 		rc = dpdk_frames_open(ports, 1, refusal);
 	for (uint32_t i = 0; rc == 0 && i < count; i++)
-		rc = open_device(ports, &devices[i], i, refusal);
+		rc = open_device(ports, &devices[i], i, frame_bytes, refusal);
 	ops = dpdk_frames_ops;
 	ops.name = "DPDK";
 	ops.close = close_none;

@@ -7,6 +7,7 @@
 #include <weft/ports/tap.h>
 #include <weft/wall/wall.h>
 
+#include "fault.h"
 #include "line.h"
 
 struct world_host;
@@ -30,8 +31,9 @@ struct wall {
 	ps_t slice_ps;	   // so much is run at once: the outbox has room for it
 	struct wall_counts counts;
 	struct hist turn_ns;
-	struct tap_set *taps;		// or NULL
-	uint32_t *cable_in, *cable_out; // [ports of the host] of the world
+	struct tap_set *taps;			    // or NULL
+	uint32_t *cable_in, *cable_out;		    // [ports of the host] of the world
+	struct link_faults *faults_in, *faults_out; // [ports of the host]
 	struct wall_options options;
 	struct codec codec;
 	struct world *world;

@@ -54,6 +54,12 @@ static void take(struct wall *wall, const struct line *line, const struct frame 
 	}
 	if (wall->taps != NULL)
 		tap(wall, wall->cable_in[port], packet, frame, at);
+	if (link_faults_take(&wall->faults_in[port], at)) {
+		wall->counts.frames_faulted++;
+		packet_put(wall->out.packets, packet);
+		give(wall, frame);
+		return;
+	}
 	wall->arrivals[wall->arrival_count++] = (struct arrival){at, packet, port};
 }
 
@@ -111,6 +117,11 @@ static void depart(struct wall *wall, const struct departure *departure, ps_t no
 	if (wall->taps != NULL)
 		tap(wall, wall->cable_out[departure->port], departure->packet, &frame, now);
 	backing_end(&wall->backing, departure->packet);
+	if (link_faults_take(&wall->faults_out[departure->port], now)) {
+		wall->counts.frames_faulted++;
+		give(wall, &frame);
+		return;
+	}
 	line_put(line, wall->options.ports, &frame, &wall->counts);
 }
 

@@ -21,11 +21,8 @@ static int refuse_memory(const struct world *world, struct refusal *refusal)
 		      (int64_t)(world->arena->size >> 20), 0, 0);
 }
 
-// What this loop does not do.
-static int check_world(const struct world *world, const struct wall_options *options,
-		       struct refusal *refusal)
+int wall_check(const struct world *world, struct refusal *refusal)
 {
-	check(options->host < world->topology.hosts);
 	if (world->fabric.pfc.is_on)
 		return refuse(refusal, -EINVAL,
 			      "queue.pfc: pause frames have no bytes here, so ports cannot pause "
@@ -43,7 +40,7 @@ static int check_world(const struct world *world, const struct wall_options *opt
 			      (int64_t)world_signals_total(world), 0, 0);
 	if (world->skipped != NULL)
 		return refuse(refusal, -EINVAL, "skip.steady is for virtual time", 0, 0, 0);
-	return 0;
+	return link_faults_check(world, refusal);
 }
 
 static int check_ways(const struct world *world, const struct wall_options *options,
@@ -94,7 +91,10 @@ static int draw_cables(struct wall *wall)
 	uint32_t ports = wall->machine.port_count;
 	wall->cable_in = draw(wall, ports, sizeof(uint32_t));
 	wall->cable_out = draw(wall, ports, sizeof(uint32_t));
-	if (wall->cable_in == NULL || wall->cable_out == NULL)
+	wall->faults_in = draw(wall, ports, sizeof(*wall->faults_in));
+	wall->faults_out = draw(wall, ports, sizeof(*wall->faults_out));
+	if (wall->cable_in == NULL || wall->cable_out == NULL || wall->faults_in == NULL ||
+	    wall->faults_out == NULL)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < world->cable_count; i++) {
 		const struct cable_plan *plan = &world->cables[i];
@@ -102,6 +102,10 @@ static int draw_cables(struct wall *wall)
 			wall->cable_out[plan->from_port] = i;
 		if (plan->to_machine == wall->options.host)
 			wall->cable_in[plan->to_port] = i;
+	}
+	for (uint32_t i = 0; i < ports; i++) {
+		link_faults_init(&wall->faults_in[i], world, wall->cable_in[i]);
+		link_faults_init(&wall->faults_out[i], world, wall->cable_out[i]);
 	}
 	return 0;
 }
@@ -171,7 +175,8 @@ static int open_taps(struct wall *wall, struct refusal *refusal)
 int wall_create(struct wall **ret, struct world *world, const struct wall_options *options,
 		struct refusal *refusal)
 {
-	int rc = check_world(world, options, refusal);
+	check(options->host < world->topology.hosts);
+	int rc = wall_check(world, refusal);
 	if (rc == 0)
 		rc = check_ways(world, options, refusal);
 	if (rc < 0)

@@ -267,6 +267,39 @@ class Ranks(unittest.TestCase):
         self.assertGreater(collective["time_ps"], 0)
         self.assertLessEqual(collective["time_ps"], max(host["end_ps"] for host in document["hosts"]))
 
+    def run_with_fault(self, fault, size):
+        path = self.scenario(size)
+        path.write_text(path.read_text(encoding="utf-8") + f"faults: [{fault}]\n", encoding="utf-8")
+        ended = self.ends(self.start(4, path, "--json"))
+        self.assertEqual([status for _, _, status in ended], [DONE] * 4, ended)
+        document = json.loads(ended[0][0])
+        total = document["all"]
+        self.assertEqual(total["payload_bytes_wrong"], 0)
+        self.assertEqual(total["work_done"], total["work_total"])
+        self.assertGreater(total["frames_faulted"], 0)
+        self.assertGreater(total["resent"], 0)
+        run = subprocess.run([WEFT, "sim", path, "--json"], capture_output=True, text=True, timeout=300, check=True)
+        virtual = json.loads(run.stdout)["transport"]
+        self.assertEqual(total["messages_received"], virtual["messages_received"])
+        self.assertEqual(total["payload_bytes_good"], virtual["payload_bytes_placed"])
+        return document
+
+    def test_a_ring_with_losses_ends_with_every_byte(self):
+        total = self.run_with_fault("{kind: loss, at: all, probability: 1%}", "2MiB")["all"]
+        share = total["frames_faulted"] / total["data_packets"]  # at both ends, and of SACKs, too
+        self.assertAlmostEqual(share, 0.03, delta=0.02)
+
+    def test_a_ring_outlives_one_of_its_two_planes(self):
+        self.run_with_fault("{kind: link_down, at: {plane: 1}, from: 10ms}", "64MiB")
+
+    def test_faults_of_switches_have_no_place(self):
+        path = self.scenario("1MiB")
+        for fault in ("{kind: link_down, at: {t0: 0, up: 0, plane: 0}}", "{kind: corrupt, at: all, probability: 1%}"):
+            path.write_text(RING % "1MiB" + f"faults: [{fault}]\n", encoding="utf-8")
+            for out, err, status in self.ends(self.start(4, path)):
+                self.assertEqual((status, out), (BAD_INPUT, ""))
+                self.assertIn("faults[0]", err)
+
     def test_one_of_four_is_killed(self):
         processes = self.start(4, self.scenario("1GiB"))
         while "so: cc.base_rtt" not in (line := processes[0].stdout.readline()):
@@ -294,6 +327,87 @@ class Ranks(unittest.TestCase):
         for out, err, status in ended:
             self.assertEqual((status, out), (BAD_INPUT, ""))
             self.assertIn("2 ranks were started: one is one host", err)
+
+
+def has_namespaces():
+    """Root, and a kernel with veth."""
+    name = f"weft-try-{os.getpid()}"
+    made = shutil.which("ip") and subprocess.run(["ip", "netns", "add", name], capture_output=True, check=False).returncode == 0
+    if not made:
+        return False
+    words = ["ip", "-n", name, "link", "add", "va0", "type", "veth", "peer", "name", "vb0"]
+    linked = subprocess.run(words, capture_output=True, check=False)
+    subprocess.run(["ip", "netns", "del", name], check=False)
+    return linked.returncode == 0
+
+
+@unittest.skipUnless(HAS_DPDK and has_namespaces(), "needs DPDK, root and veth")
+class Interfaces(unittest.TestCase):
+    """Two namespaces that two cables join; the kernel keeps its interfaces, and TCP goes over one of them."""
+
+    def setUp(self):
+        self.names = [f"weft-{end}-{os.getpid()}" for end in "ab"]
+        for name in self.names:
+            self.ip("netns", "add", name)
+        for plane in range(PLANES):
+            peer = ["peer", "name", f"vb{plane}", "netns", self.names[1]]
+            self.ip("-n", self.names[0], "link", "add", f"va{plane}", "type", "veth", *peer)
+            for name, end in zip(self.names, "ab"):
+                self.ip("-n", name, "link", "set", f"v{end}{plane}", "mtu", "9000", "up")
+        for index, (name, end) in enumerate(zip(self.names, "ab")):
+            self.ip("-n", name, "addr", "add", f"198.18.0.{index + 1}/24", "dev", f"v{end}0")
+
+    def tearDown(self):
+        for name in self.names:
+            subprocess.run(["ip", "netns", "del", name], check=False)
+
+    def ip(self, *words):
+        subprocess.run(["ip", *words], check=True, capture_output=True, timeout=60)
+
+    def mac(self, name, interface):
+        run = subprocess.run(["ip", "-n", name, "-j", "link", "show", interface], capture_output=True, text=True, check=True)
+        return json.loads(run.stdout)[0]["address"]
+
+    def start(self, index, ports, *words):
+        meet = ["--listen" if index == 0 else "--to", "198.18.0.1:7000"]
+        named = [word for port in ports for word in ("--port", port)]
+        return subprocess.Popen(["ip", "netns", "exec", self.names[index], WEFT, "host", *meet, *named, "--patience", "10", *words],
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def ends(self, *processes):
+        try:
+            return [(*process.communicate(timeout=100), process.returncode) for process in processes]
+        finally:
+            for process in processes:
+                process.kill()
+
+    def test_by_name_and_by_mac(self):
+        macs = [self.mac(self.names[1], f"vb{plane}") for plane in range(PLANES)]
+        caller = self.start(1, macs, "-b", "4K", "-e", "64K", "-f", "16", "-n", "50", "--json")
+        ended = self.ends(self.start(0, ["va0", "va1"], "--json"), caller)
+        self.assertEqual([status for _, _, status in ended], [DONE, DONE], ended)
+        documents = [json.loads(out) for out, _, _ in ended]
+        self.assertTrue(all(count > 0 for count in documents[1]["transport"]["plane_bytes"]))
+        for document in documents:
+            self.assertEqual(document["loop"]["payload_bytes_wrong"], 0)
+            self.assertGreater(document["loop"]["payload_bytes_good"], 0)
+
+    def test_a_cable_that_is_cut_leaves_the_other_plane(self):
+        processes = [self.start(0, ["va0", "va1"]), self.start(1, ["vb0", "vb1"], "-b", "64K", "-e", "64K", "-n", "3000")]
+        while "so: cc.base_rtt" not in (line := processes[1].stdout.readline()):
+            self.assertTrue(line, processes[1])
+        time.sleep(0.3)
+        self.ip("-n", self.names[1], "link", "set", "vb1", "down")
+        ended = self.ends(*processes)
+        self.assertEqual([status for _, _, status in ended], [DONE, DONE], ended)
+        self.assertRegex(ended[1][0], r"\n +65536 +3000 +[\d.]+ ")
+
+    def test_an_mtu_that_is_too_small_is_refused(self):
+        self.ip("-n", self.names[0], "link", "set", "va1", "mtu", "1500")
+        ended = self.ends(self.start(0, ["va0", "va1"]), self.start(1, ["vb0", "vb1"], "-b", "4K", "-e", "4K"))
+        self.assertEqual((ended[0][2], ended[0][0]), (BAD_INPUT, ""))
+        self.assertIn("interface va1 has an MTU of 1500", ended[0][1])
+        self.assertEqual(ended[1][2], PEER_LOST)
 
 
 PING_BYTES = 64 << 20

@@ -17,8 +17,9 @@ extern "C" {
 #define DEVICES_MAX 32 // ports that Debian's DPDK has
 
 struct device {
-	// memif:NAME, shared memory with one other process of this user; or a virtual device and
-	// its arguments as DPDK writes them, net_af_packet0,iface=va
+	// memif:NAME, shared memory with one other process of this user; an interface of the
+	// kernel, by name or MAC, which its driver keeps (af_packet); or a virtual device and its
+	// arguments as DPDK writes them
 	char word[DEVICE_WORD_BYTES];
 	bool is_server; // memif: this end is there first
 };

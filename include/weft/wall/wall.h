@@ -53,6 +53,7 @@ struct wall_counts {
 	uint64_t frames_refused;  // that a full port left, once each time
 	uint64_t frames_unsent;	  // given up: their port was down, or too many waited for it
 	uint64_t frames_missing;  // packets that found no frame: none was free
+	uint64_t frames_faulted;  // taken by faults of the scenario, sent or received
 	uint64_t frames_strange;  // packets for another host or plane, or from no NIC of the world
 	uint64_t bad_frames[WIRE_REASON_COUNT]; // no packets of ours, by reason
 	uint64_t payload_bytes_good, payload_bytes_wrong;
@@ -65,6 +66,9 @@ struct wall_counts {
 };
 
 struct wall;
+
+// What the loop does not do, asked before anything is opened. -EINVAL with a reason.
+int wall_check(const struct world *world, struct refusal *refusal);
 
 // Draws the loop of one host in the world's arena, and seals that. -EINVAL, -ENOMEM with a reason.
 int wall_create(struct wall **ret, struct world *world, const struct wall_options *options,
