@@ -144,6 +144,12 @@ int ranks_print(FILE *to, struct call *call, const struct stage *stage);
 
 // What is known before traffic, at once; and what came of it.
 void table_begin(FILE *to, const struct call *call);
+// One sentence: what may be concluded from a run whose loops were so late (p99.9) and stalled for
+// so long of `wall_ps` x hosts. In a buffer of the function's own.
+const char *table_fidelity(const struct call *call, ps_t late_ps, ps_t stalled_ps, ps_t wall_ps);
+
+const char *stage_fidelity(const struct call *call, const struct stage *stage); // of one host
+
 // The line of data packets, with why they were sent again.
 void table_data(FILE *to, const struct transport_counters *count);
 void table_end(FILE *to, const struct call *call, const struct stage *stage);

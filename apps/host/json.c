@@ -65,17 +65,21 @@ static json_t *transport(const struct stage *stage)
 static json_t *loop(const struct stage *stage)
 {
 	const struct wall_counts *count = wall_counts(stage->wall);
-	json_t *bad = json_object();
+	json_t *bad = json_object(), *others = json_object();
+	for (int i = 0; i < WIRE_FOUND_COUNT; i++)
+		if (count->others[i] > 0)
+			json_object_set_new(others, wire_found_name((enum wire_found)i),
+					    json_integer(whole(count->others[i])));
 	for (int i = 0; i < WIRE_REASON_COUNT; i++)
 		if (count->bad_frames[i] > 0)
 			json_object_set_new(bad, wire_reason_name((enum wire_reason)i),
 					    json_integer(whole(count->bad_frames[i])));
 	return json_pack(
-		"{s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "frames_sent",
+		"{s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "frames_sent",
 		whole(count->frames_sent), "frames_received", whole(count->frames_received),
 		"frames_unsent", whole(count->frames_unsent), "frames_missing",
 		whole(count->frames_missing), "frames_strange", whole(count->frames_strange),
-		"frames_faulted", whole(count->frames_faulted), "bad_frames", bad,
+		"frames_faulted", whole(count->frames_faulted), "bad_frames", bad, "others", others,
 		"payload_bytes_good", whole(count->payload_bytes_good), "payload_bytes_wrong",
 		whole(count->payload_bytes_wrong), "stalls", whole(count->stalls), "stalled_ps",
 		(json_int_t)count->stalled_ps, "turns", whole(count->turns), "turn_p50_ns",
@@ -86,11 +90,12 @@ static json_t *loop(const struct stage *stage)
 
 void json_print(FILE *to, const struct call *call, const struct stage *stage)
 {
-	json_t *all = json_pack("{s:s,s:i,s:s,s:b,s:f,s:o,s:o,s:o,s:o}", "scenario",
+	json_t *all = json_pack("{s:s,s:i,s:s,s:b,s:f,s:s,s:o,s:o,s:o,s:o}", "scenario",
 				call->scenario.name, "host", (int)call->index, "end",
 				wall_end_name(stage->end), "partial", stage->end != WALL_END_DONE,
-				"wall_s", stage->wall_s, "measured", json_times(call), "rows",
-				rows(call), "transport", transport(stage), "loop", loop(stage));
+				"wall_s", stage->wall_s, "conclude", stage_fidelity(call, stage),
+				"measured", json_times(call), "rows", rows(call), "transport",
+				transport(stage), "loop", loop(stage));
 	json_dumpf(all, to, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
 	fputc('\n', to);
 	json_decref(all);

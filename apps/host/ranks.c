@@ -199,6 +199,13 @@ static void print_hosts(FILE *to, const struct gathered *all, uint32_t first)
 	}
 }
 
+static const char *fidelity(const struct call *call, const struct gathered *all,
+			    const struct told *sum, const struct stage *stage)
+{
+	return table_fidelity(call, sum->lateness_ps, sum->stalled_ps,
+			      (ps_t)(stage->wall_s * (double)PS_PER_S) * all->hosts);
+}
+
 static void print_table(FILE *to, const struct call *call, const struct gathered *all,
 			const struct stage *stage)
 {
@@ -221,9 +228,8 @@ static void print_table(FILE *to, const struct call *call, const struct gathered
 		"frames: %" PRIu64 " found no port or buffer, %" PRIu64 " were for others, %" PRIu64
 		" were taken by faults of the scenario\n",
 		sum.frames_lost, sum.frames_strange, sum.frames_faulted);
-	fprintf(to,
-		"times are those of the hosts' own clocks, which start when all have met; what is "
-		"shorter than a look of the loop is not seen\n");
+	fprintf(to, "clocks are the hosts' own, and start when all have met\n");
+	fprintf(to, "conclude: %s\n", fidelity(call, all, &sum, stage));
 }
 
 // ---------------------------------------------------------------- as JSON
@@ -289,9 +295,10 @@ static void print_json(FILE *to, const struct call *call, const struct gathered 
 		is_partial |= all->told[i].end != WALL_END_DONE;
 	}
 	json_t *document = json_pack(
-		"{s:s,s:b,s:f,s:o,s:o,s:o,s:o}", "scenario", call->scenario.name, "partial",
-		is_partial, "wall_s", stage->wall_s, "measured", json_times(call), "collectives",
-		json_collectives(all, stage), "all", json_of(&sum), "hosts", hosts);
+		"{s:s,s:b,s:f,s:s,s:o,s:o,s:o,s:o}", "scenario", call->scenario.name, "partial",
+		is_partial, "wall_s", stage->wall_s, "conclude", fidelity(call, all, &sum, stage),
+		"measured", json_times(call), "collectives", json_collectives(all, stage), "all",
+		json_of(&sum), "hosts", hosts);
 	json_dumpf(document, to, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
 	fputc('\n', to);
 	json_decref(document);

@@ -54,6 +54,25 @@ static void print_rows(FILE *to, const struct call *call)
 	fprintf(to, "\n");
 }
 
+const char *table_fidelity(const struct call *call, ps_t late_ps, ps_t stalled_ps, ps_t wall_ps)
+{
+	static char text[320];
+	double stalled = wall_ps > 0 ? 100.0 * (double)stalled_ps / (double)wall_ps : 0;
+	if (late_ps <= call->trial.rtt_ps / 10 && stalled < 1)
+		snprintf(text, sizeof(text),
+			 "bytes, messages and repeats hold, and times down to %.1f us, in which a "
+			 "loop comes to look",
+			 us(late_ps));
+	else
+		snprintf(
+			text, sizeof(text),
+			"bytes, messages and repeats hold; times below %.0f us are this machine's, "
+			"not the fabric's, and bandwidth is a lower bound: loops were so late "
+			"(p99.9), and stalled for %.1f %% of the time",
+			us(late_ps), stalled);
+	return text;
+}
+
 void table_data(FILE *to, const struct transport_counters *count)
 {
 	uint64_t again = 0;
@@ -70,6 +89,13 @@ void table_data(FILE *to, const struct transport_counters *count)
 	}
 	fprintf(to, "%s; %" PRIu64 " came, %" PRIu64 " of them twice\n", again > 0 ? ")" : "",
 		count->data_received, count->duplicates);
+}
+
+const char *stage_fidelity(const struct call *call, const struct stage *stage)
+{
+	const struct wall_counts *count = wall_counts(stage->wall);
+	return table_fidelity(call, hist_quantile(count->turn_ns, 999000) * PS_PER_NS,
+			      count->stalled_ps, (ps_t)(stage->wall_s * (double)PS_PER_S));
 }
 
 static void print_transport(FILE *to, const struct stage *stage)
@@ -93,6 +119,10 @@ static void print_loop(FILE *to, const struct stage *stage)
 		" found no buffer, %" PRIu64 " taken by faults, %" PRIu64 " for others",
 		count->frames_sent, count->frames_received, count->frames_unsent,
 		count->frames_missing, count->frames_faulted, count->frames_strange);
+	for (int i = 0; i < WIRE_FOUND_COUNT; i++)
+		if (count->others[i] > 0)
+			fprintf(to, ", %" PRIu64 " %s", count->others[i],
+				wire_found_name((enum wire_found)i));
 	for (int i = 0; i < WIRE_REASON_COUNT; i++)
 		if (count->bad_frames[i] > 0)
 			fprintf(to, ", %" PRIu64 " %s", count->bad_frames[i],
@@ -135,4 +165,5 @@ void table_end(FILE *to, const struct call *call, const struct stage *stage)
 		print_rows(to, call);
 	print_transport(to, stage);
 	print_loop(to, stage);
+	fprintf(to, "conclude: %s\n", stage_fidelity(call, stage));
 }

@@ -37,12 +37,25 @@ static bool is_for(const struct wall *wall, const struct packet *packet, uint32_
 		packet->plane == port % planes && packet->source < wall->world->topology.nics;
 }
 
+// A frame that is no packet of ours: others may share the port, and none of them is told apart by
+// more than a count.
+static void count_strange(struct wall *wall, const struct frame *frame, enum wire_reason reason)
+{
+	struct wire_record record;
+	wire_dissect(&wall->codec.nic, WIRE_LINK_ETHERNET, frame->bytes, frame->length,
+		     frame->length, &record);
+	if (record.found == WIRE_FOUND_ROCE || record.found == WIRE_FOUND_MRC)
+		wall->counts.bad_frames[reason]++;
+	else
+		wall->counts.others[record.found]++;
+}
+
 static void take(struct wall *wall, const struct line *line, const struct frame *frame, ps_t at)
 {
 	uint32_t packet, port = line->way.port;
 	enum wire_reason reason = backing_read(&wall->backing, &wall->codec.nic, frame, &packet);
 	if (reason != WIRE_FINE) {
-		wall->counts.bad_frames[reason]++;
+		count_strange(wall, frame, reason);
 		give(wall, frame);
 		return;
 	}

@@ -394,9 +394,52 @@ static void garbage_has_no_effect(void **)
 	const struct wall_counts *counts = wall_counts(pair->wall[1]);
 	for (int i = 0; i < WIRE_REASON_COUNT; i++)
 		bad += counts->bad_frames[i];
+	for (int i = 0; i < WIRE_FOUND_COUNT; i++)
+		bad += counts->others[i];
 	assert_int_equal(bad + counts->frames_strange, 64);
 	assert_int_equal(counts->payload_bytes_wrong, 0);
 	assert_int_equal(counts->payload_bytes_good, 1 << 20);
+	pair_close(pair);
+}
+
+static void send_strange(struct pair *pair, const uint8_t *bytes, uint32_t length)
+{
+	struct frame frame;
+	assert_true(inner->take(&pair->ports, &frame, 1));
+	memset(frame.bytes, 0, 64);
+	memcpy(frame.bytes, bytes, length);
+	frame.length = 64;
+	assert_int_equal(inner->send(&pair->ports, 0, &frame, 1), 1);
+}
+
+static void frames_of_others_are_counted_by_kind(void **)
+{
+	struct pair *pair = pair_open("{from: 0, to: 1, bytes: 64KiB}", "");
+	static const uint8_t arp[] = {[0] = 255, 255, 255, 255, 255, 255, [12] = 0x08, 0x06};
+	static const uint8_t lldp[] = {[0] = 1, 0x80, 0xc2, 0, 0, 0x0e, [12] = 0x88, 0xcc};
+	static const uint8_t pause[] = {[0] = 1, 0x80, 0xc2, 0, 0, 1, [12] = 0x88, 0x08, 1, 1};
+	static const uint8_t roce1[] = {[12] = 0x89, 0x15};
+	static const uint8_t tcp[] = {[12] = 0x08, 0x00, 0x45, 0, 0, 40, [23] = 6};
+	static const uint8_t dhcp[] = {
+		[12] = 0x08, 0x00, 0x45, 0, 0, 50, [23] = 17, [34] = 0, 68, 0, 67, 0, 30};
+	static const uint8_t neighbour[] = {[12] = 0x86, 0xdd, 0x60, [19] = 8, 58, 255};
+	send_strange(pair, arp, sizeof(arp));
+	send_strange(pair, lldp, sizeof(lldp));
+	send_strange(pair, pause, sizeof(pause));
+	send_strange(pair, roce1, sizeof(roce1));
+	send_strange(pair, tcp, sizeof(tcp));
+	send_strange(pair, dhcp, sizeof(dhcp));
+	send_strange(pair, neighbour, sizeof(neighbour));
+	look(pair, LOOK_PS, PS_PER_S);
+	all_is_right(pair, 64 << 10);
+	const struct wall_counts *counts = wall_counts(pair->wall[1]);
+	static const enum wire_found found[] = {WIRE_FOUND_ARP,	  WIRE_FOUND_LLDP, WIRE_FOUND_PAUSE,
+						WIRE_FOUND_ROCE1, WIRE_FOUND_TCP,  WIRE_FOUND_UDP,
+						WIRE_FOUND_IP};
+	for (size_t i = 0; i < sizeof(found) / sizeof(*found); i++)
+		if (counts->others[found[i]] != 1)
+			fail_msg("%s: %u", wire_found_name(found[i]),
+				 (unsigned)counts->others[found[i]]);
 	pair_close(pair);
 }
 
@@ -415,6 +458,7 @@ int main(void)
 		cmocka_unit_test(a_clock_goes_past_4294967296_us),
 		cmocka_unit_test(frames_of_an_earlier_run_are_drained),
 		cmocka_unit_test(garbage_has_no_effect),
+		cmocka_unit_test(frames_of_others_are_counted_by_kind),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -391,6 +391,8 @@ class Interfaces(unittest.TestCase):
         for document in documents:
             self.assertEqual(document["loop"]["payload_bytes_wrong"], 0)
             self.assertGreater(document["loop"]["payload_bytes_good"], 0)
+            self.assertIn("bytes, messages and repeats hold", document["conclude"])
+        self.assertGreater(sum(document["loop"]["others"].get("TCP", 0) for document in documents), 0)
 
     def test_a_cable_that_is_cut_leaves_the_other_plane(self):
         processes = [self.start(0, ["va0", "va1"]), self.start(1, ["vb0", "vb1"], "-b", "64K", "-e", "64K", "-n", "3000")]

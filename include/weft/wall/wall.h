@@ -19,6 +19,7 @@
 #include <weft/ports/ports.h>
 #include <weft/ports/taps.h>
 #include <weft/wire/wire.h>
+#include <weft/wire/wire_dissect.h>
 #include <weft/world/world.h>
 
 #ifdef __cplusplus
@@ -55,7 +56,8 @@ struct wall_counts {
 	uint64_t frames_missing;  // packets that found no frame: none was free
 	uint64_t frames_faulted;  // taken by faults of the scenario, sent or received
 	uint64_t frames_strange;  // packets for another host or plane, or from no NIC of the world
-	uint64_t bad_frames[WIRE_REASON_COUNT]; // no packets of ours, by reason
+	uint64_t bad_frames[WIRE_REASON_COUNT]; // RoCE or MRC, but no packets of ours, by reason
+	uint64_t others[WIRE_FOUND_COUNT];	// frames of others, by what they are
 	uint64_t payload_bytes_good, payload_bytes_wrong;
 	uint64_t stalls;	    // turns that took too long
 	ps_t stalled_ps;	    // of them all together
