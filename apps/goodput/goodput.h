@@ -11,6 +11,7 @@
 #include <weft/engine/engine.h>
 #include <weft/measure/measure_goodput.h>
 #include <weft/study/report_spread.h>
+#include <weft/workload/plan.h>
 
 #include "facts.h"
 
@@ -51,6 +52,7 @@ struct call {
 	struct scenario scenario;
 	// the job
 	uint32_t gpus, planes;
+	struct timing timing;	    // what the step rests on
 	double step_s, slow_step_s; // NAN: --slow says it all, no schedule was run
 	double slow; // share of the speed while a cable is down, with MRC; NAN: it ends the job
 	double checkpoint_bytes;

@@ -54,6 +54,7 @@ static int work_out_step(struct call *call)
 		return rc;
 	call->gpus = plan_ranks(&world.plan);
 	call->planes = world.planes;
+	call->timing = world.plan.timing;
 	call->checkpoint_bytes = CHECKPOINT_BYTES_PER_PARAM *
 		(double)architecture_params(world.plan.architecture);
 	call->step_s = call->slow_step_s = NAN;

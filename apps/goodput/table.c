@@ -36,13 +36,14 @@ static void print_step(FILE *to, const struct call *call)
 		fprintf(to, "  step         with a cable or switch down %+.2f %%, as given\n",
 			call->numbers.slow_ppu * 100);
 	else if (isnan(call->slow))
-		fprintf(to, "  step         %.3f ms, NICs of one port: no cable is survived\n",
-			call->step_s * 1e3);
+		fprintf(to, "  step         %.3f ms (%s), NICs of one port: no cable is survived\n",
+			call->step_s * 1e3, call->timing.is_assumed ? "assumed" : "calibrated");
 	else
 		fprintf(to,
-			"  step         %.3f ms, with a cable or switch down %.3f ms (%+.2f %%)\n",
-			call->step_s * 1e3, call->slow_step_s * 1e3,
-			(call->slow_step_s / call->step_s - 1) * 100);
+			"  step         %.3f ms (%s), with a cable or switch down %.3f ms (%+.2f "
+			"%%)\n",
+			call->step_s * 1e3, call->timing.is_assumed ? "assumed" : "calibrated",
+			call->slow_step_s * 1e3, (call->slow_step_s / call->step_s - 1) * 100);
 }
 
 static void print_job(FILE *to, const struct call *call)
@@ -176,15 +177,19 @@ static void print_worth(FILE *to, const struct call *call)
 
 static void print_inputs(FILE *to, const struct call *call)
 {
-	fprintf(to, "\n  It rests on\n    %-9s rates: %s\n    %-9s recovery: %s\n",
+	fputs("\n  It rests on\n", to);
+	if (!call->has_slow)
+		fprintf(to, "    %-10s times of the step: %s\n",
+			call->timing.is_assumed ? "assumed" : "calibrated", call->timing.origin);
+	fprintf(to, "    %-10s rates: %s\n    %-10s recovery: %s\n",
 		origin_name(call->rates->origin), call->rates->source, origin_name(ORIGIN_DERIVED),
 		call->recovery->source);
 	fprintf(to,
-		"    %-9s %" PRIu32 " times the cables of the rates' system with MRC; a cable or "
+		"    %-10s %" PRIu32 " times the cables of the rates' system with MRC; a cable or "
 		"switch is down for %g h\n",
 		"assumed", call->numbers.cables, call->numbers.outage_s / 3600);
 	for (const struct assumption *at = assumptions; at->text != NULL; at++)
-		fprintf(to, "    %-9s %s\n", origin_name(at->origin), at->text);
+		fprintf(to, "    %-10s %s\n", origin_name(at->origin), at->text);
 }
 
 void table_print(FILE *to, const struct call *call)

@@ -127,6 +127,7 @@ static int run_step(struct call *call, struct point *point)
 		return rc;
 	const struct parallel *cut = &world.plan.parallel;
 	point->gpus = plan_ranks(&world.plan);
+	call->timing = world.plan.timing;
 	point->replicas = cut->dp;
 	point->ring_ranks = world.setup.dense.ranks;
 	point->batch = (uint64_t)cut->dp * cut->micro_batches * cut->samples;

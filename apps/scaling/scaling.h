@@ -9,6 +9,7 @@
 
 #include <weft/engine/engine.h>
 #include <weft/study/report_spread.h>
+#include <weft/workload/plan.h>
 #include <weft/workload/step.h>
 
 #include <weft/run/jitter.h>
@@ -42,6 +43,7 @@ struct call {
 	bool is_sample, is_json, is_csv, wants_help, wants_version;
 	struct scenario scenario; // as read last
 	uint32_t gpus_per_rack;
+	struct timing timing; // what the steps rest on
 	char name[SCENARIO_NAME_BYTES];
 	uint32_t point_count;
 	struct point points[POINTS_MAX];

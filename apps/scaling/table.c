@@ -27,6 +27,8 @@ static void print_row(FILE *to, const struct call *call, const struct point *poi
 static void print_notes(FILE *to, const struct call *call)
 {
 	const struct point *point = call->reference;
+	fprintf(to, "  step rests on times that are %s: %s\n",
+		call->timing.is_assumed ? "assumed" : "calibrated", call->timing.origin);
 	if (call->seed_count > 0)
 		fprintf(to,
 			"  %" PRIu32 " seeds each: step is the mean, differs: by more than chance "
@@ -76,7 +78,7 @@ void csv_print(FILE *to, const struct call *call)
 {
 	fputs("racks,gpus,replicas,batch,ring_ranks,step_s,exposed_s,error_s,efficiency,"
 	      "consistency,seeds,"
-	      "step_half_95_s,step_sd_s,step_min_s,step_max_s\n",
+	      "step_half_95_s,step_sd_s,step_min_s,step_max_s,times\n",
 	      to);
 	for (uint32_t i = 0; i < call->point_count; i++) {
 		const struct point *point = &call->points[i];
@@ -87,10 +89,11 @@ void csv_print(FILE *to, const struct call *call)
 			point->step_s, point->exposed_s, point->error_s, point->efficiency,
 			point->consistency);
 		if (call->seed_count > 0)
-			fprintf(to, ",%" PRIu32 ",%.12g,%.12g,%.12g,%.12g\n", call->seed_count,
+			fprintf(to, ",%" PRIu32 ",%.12g,%.12g,%.12g,%.12g", call->seed_count,
 				point->spread.half, point->spread.sd, point->spread.min,
 				point->spread.max);
 		else
-			fputs(",,,,,\n", to);
+			fputs(",,,,,", to);
+		fprintf(to, ",%s\n", call->timing.is_assumed ? "assumed" : "calibrated");
 	}
 }

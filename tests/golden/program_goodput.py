@@ -109,6 +109,11 @@ def check_causes():
     job = result["job"]
     check(near(job["step_s"], steps["as it is"], 1e-9) and
           near(job["step_with_a_port_down_s"], steps["one port of a NIC down, split evenly"], 1e-9), "steps are the schedule's")
+    table = weft("goodput", AZURE, "--runs", "2")[1]
+    check("ms (calibrated), with" in table and f"    calibrated times of the step: {job['times_from']}\n" in table and
+          "1.2712 s comes out" in job["times_from"] and job["times_assumed"] is False, "the step is said to be fitted")
+    assumed = weft("goodput", "nvidia-h100-8192-quantum2", "--runs", "2")[1]
+    check("ms (assumed)" in assumed and "    assumed    times of the step: " in assumed, "or to be assumed")
     slow = result["mrc"]["of"]["network"]
     load = slow["rate_per_day"] / 24 * 4
     share = 1 - job["step_s"] / job["step_with_a_port_down_s"]

@@ -60,6 +60,9 @@ def check_golden():
     points = result["points"]
     found = [(point["racks"], round(point["step_ps"] / 1e6), round(point["exposed_ps"] / 1e6)) for point in points]
     check(found == GOLDEN, f"every step is what it was: {found}")
+    table = weft("scaling", AZURE, "--racks", "16,32")[1]
+    check(f"  step rests on times that are calibrated: {result['times_from']}\n" in table and
+          "1.2712 s comes out" in result["times_from"] and result["times_assumed"] is False, "the steps are said to be fitted")
     check(result["reference_racks"] == 16, "the smallest is the reference")
     check(all(point["gpus"] == point["racks"] * 64 and point["ring_ranks"] == point["racks"] * 2 and
               point["batch"] == point["racks"] * 8 for point in points), "GPUs, rings and batch grow with the racks")
@@ -151,6 +154,7 @@ def near(found, wanted, off_max):
 def check_csv():
     status, out, _ = weft("scaling", AZURE, "--racks", "128,16", "--csv")
     rows = list(csv.DictReader(io.StringIO(out)))
+    check([row["times"] for row in rows] == ["calibrated"] * 2, "each says that its times are fitted")
     check(status == 0 and [row["racks"] for row in rows] == ["128", "16"], "rows of --csv in the order of --racks")
     check(abs(float(rows[0]["step_s"]) - 1.2712) < 1e-4 and float(rows[1]["efficiency"]) == 1, "with their figures")
 
