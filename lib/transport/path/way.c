@@ -35,40 +35,28 @@ uint32_t way_ev(const struct endpoint *endpoint, const struct peer *peer, uint32
 	return profile ? profile->values[plane] : endpoint->shape.fixed | plane;
 }
 
-// How much a path set holds against paths. A dead plane is all of its EVs.
-static uint32_t bad_of(const struct path_set *path)
+static bool knows_bad(const struct path_set *path)
 {
-	return path->held + path->closed * path->shape->per_plane;
-}
-
-// The QP that tells the others to a peer; NULL: none. What one that failed knew would never end, as
-// it probes no more, nor what is denied to it.
-static struct qp *teller(const struct endpoint *endpoint, const struct peer *peer)
-{
-	struct qp *qp = peer->knower == 0 ? NULL : endpoint_qp(endpoint, peer->knower - 1);
-	return qp && qp->state == QP_RTS && qp->path.denied == 0 ? qp : NULL;
+	return (path->bad | path->closed) != 0;
 }
 
 struct path_set *way_known(const struct endpoint *endpoint, struct qp *qp)
 {
-	uint32_t number = endpoint->records[qp->number].peer;
-	const struct peer *peer = number == 0 ? NULL : &endpoint->peers.peers[number - 1];
-	if (__builtin_expect(!peer || peer->knower == 0, 1))
+	uint32_t peer = endpoint->records[qp->number].peer;
+	uint32_t knower = peer == 0 ? 0 : endpoint->peers.peers[peer - 1].knower;
+	if (__builtin_expect(knower == 0, 1) || knows_bad(&qp->path))
 		return &qp->path;
-	struct qp *other = teller(endpoint, peer);
-	bool is_better = other && other->path.shape == qp->path.shape &&
-		bad_of(&other->path) > bad_of(&qp->path);
-	return is_better ? &other->path : &qp->path;
+	struct qp *other = endpoint_qp(endpoint, knower - 1);
+	// what a QP that failed knew would never end, as it probes no more, nor what is denied to
+	// it
+	bool is_fresh = other && other->state == QP_RTS && knows_bad(&other->path) &&
+		other->path.denied == 0 && other->path.shape == qp->path.shape;
+	return is_fresh ? &other->path : &qp->path;
 }
 
 void way_lost(struct endpoint *endpoint, const struct qp *qp)
 {
-	uint32_t number = endpoint->records[qp->number].peer;
-	if (number == 0)
-		return;
-	struct peer *peer = &endpoint->peers.peers[number - 1];
-	const struct qp *other = teller(endpoint, peer);
-	// one without a timer no longer learns what came back
-	if (!other || !other->has_probe_timer || bad_of(&qp->path) >= bad_of(&other->path))
-		peer->knower = qp->number + 1;
+	uint32_t peer = endpoint->records[qp->number].peer;
+	if (peer != 0)
+		endpoint->peers.peers[peer - 1].knower = qp->number + 1;
 }

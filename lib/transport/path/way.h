@@ -10,9 +10,10 @@ uint32_t way_plane(const struct endpoint *endpoint, const struct peer *peer, uin
 // An EV for it. Where no QP to that peer has a context, the first of the plane will do.
 uint32_t way_ev(const struct endpoint *endpoint, const struct peer *peer, uint32_t plane);
 
-// What is known of the paths to the peer of a QP: by the QP itself, or by another one to the same
-// peer that holds more paths bad. A QP that only receives learns of one path in a round trip.
+// What is known of the paths to the peer of a QP: what the QP itself lost, else what the QP to the
+// same peer lost that lost last, for as long as it holds something bad. A QP that only receives
+// learns of one path in a round trip.
 struct path_set *way_known(const struct endpoint *endpoint, struct qp *qp);
 
-// A QP lost a path: those to the same peer may know, unless one tells them that lost more.
+// A QP lost a path: those to the same peer may know.
 void way_lost(struct endpoint *endpoint, const struct qp *qp);

@@ -62,25 +62,6 @@ static void who_lost_something_itself_goes_by_that(void **state)
 	close_done(bench);
 }
 
-// An idle probe that is lost says less than what a QP with data has lost.
-static void who_lost_more_goes_on_to_tell(void **state)
-{
-	(void)state;
-	struct bench *bench = open_two(3);
-	const struct path_set *better = &qp_of(bench, 1)->path;
-	uint32_t planes = better->shape->planes;
-	probe_lose(bench->ends[0], qp_of(bench, 1), 0, 0);
-	probe_lose(bench->ends[0], qp_of(bench, 1), planes, 0);
-	probe_lose(bench->ends[0], qp_of(bench, 2), 2 * planes, 0);
-	for (uint32_t i = 0; i < 3; i++)
-		assert_ptr_equal(known_to(bench, i), better);
-	probe_end(bench->ends[0], qp_of(bench, 1)); // what it knows will be old
-	lose(bench, 2, 2 * planes + 1);
-	assert_ptr_equal(known_to(bench, 0), &qp_of(bench, 2)->path);
-	assert_ptr_equal(known_to(bench, 1), better);
-	close_done(bench);
-}
-
 static void a_path_that_came_back_is_used_again(void **state)
 {
 	(void)state;
@@ -154,7 +135,6 @@ int main(void)
 		cmocka_unit_test(an_answer_avoids_what_another_qp_lost),
 		cmocka_unit_test(whatever_retires_a_path_tells_the_others),
 		cmocka_unit_test(who_lost_something_itself_goes_by_that),
-		cmocka_unit_test(who_lost_more_goes_on_to_tell),
 		cmocka_unit_test(a_path_that_came_back_is_used_again),
 		cmocka_unit_test(a_qp_that_failed_or_left_says_nothing),
 		cmocka_unit_test(a_qp_with_evs_of_its_own_says_nothing),
