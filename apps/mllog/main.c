@@ -142,9 +142,13 @@ static int read_log(struct call *call, struct log_file *file)
 static void warn_of_damage(const struct log_file *file)
 {
 	const struct refusal *first = &file->log.first_damaged;
-	if (file->log.damaged > 0)
-		fprintf(stderr, "weft mllog: warning: %s:%u:%u: %s: left out, with %u lines more\n",
-			file->path, first->line, first->column, first->text, file->log.damaged - 1);
+	char column[16] = "";
+	if (file->log.damaged == 0)
+		return;
+	if (first->column > 0)
+		snprintf(column, sizeof(column), ":%u", first->column);
+	fprintf(stderr, "weft mllog: warning: %s:%u%s: %s: left out, with %u lines more\n",
+		file->path, first->line, column, first->text, file->log.damaged - 1);
 }
 
 static int read_all(struct call *call)

@@ -155,6 +155,7 @@ void sequence_settle(struct flow *flow, struct flow_stream *stream, struct seque
 	bool is_soon = sequence->pending_silence_ns < DOUBLED_NS;
 	if (goes_on && is_one && is_soon && !sequence->has_nak) {
 		stream->doubled++;
+		stream->again += sequence->pending_is_read; // count() leaves reads out
 		blame(flow, stream, FLOW_DUPLICATE, 1);
 		return;
 	}
@@ -356,6 +357,7 @@ void sequence_take(struct flow *flow, struct flow_stream *stream, struct sequenc
 	bool is_again = count(flow, &arrival);
 	if (is_again && is_copy(&arrival)) {
 		stream->doubled++;
+		stream->again += is_read(packet);
 		blame(flow, stream, FLOW_DUPLICATE, 1);
 		keep(&arrival);
 		return;

@@ -136,7 +136,8 @@ static void settle(struct tune_result *result)
 		else
 			free(result->candidates[i]);
 	result->different = met;
-	qsort(result->candidates, met, sizeof(*result->candidates), tune_by_value);
+	if (met > 0)
+		qsort(result->candidates, met, sizeof(*result->candidates), tune_by_value);
 	result->best_seen = met > 0 ? result->candidates[0] : NULL;
 }
 

@@ -256,7 +256,9 @@ class Ranks(unittest.TestCase):
         run = subprocess.run([WEFT, "sim", path, "--json"], capture_output=True, text=True, timeout=300, check=True)
         virtual = json.loads(run.stdout)["transport"]
         total = document["all"]
-        self.assertEqual(total["messages_sent"], virtual["messages_sent"])
+        # a host ends when all have what they wait for: the last acknowledgements may be on their way
+        self.assertLessEqual(total["messages_sent"], virtual["messages_sent"])
+        self.assertGreaterEqual(total["messages_sent"], virtual["messages_received"])
         self.assertEqual(total["messages_received"], virtual["messages_received"])
         self.assertEqual(total["payload_bytes_good"], virtual["payload_bytes_placed"])
         self.assertEqual(total["payload_bytes_wrong"], 0)

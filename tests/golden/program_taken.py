@@ -20,6 +20,7 @@ CASES = {
     "credits and NSCC": (INCAST, ("cc.algorithm=nscc_rccc", "cc.htsim=true", "cc.penalty=3")),
     "without trimming": (INCAST, ("queue.trim=false",)),
     "lossless RC with DCQCN": (INCAST, ("transport.kind=rc", "cc.algorithm=dcqcn", "queue.pfc=true", "queue.ecn_last_hop=true")),
+    "a ring": (HEAD + "traffic: {kind: ring, collective: all_reduce, bytes: 300kB}\n", ()),
     "triggers": (HEAD + "traffic: {kind: matrix, matrix: triggers.cm}\n", ()),
 }
 # Keys that are auto, and whose value is told elsewhere, or is none.

@@ -150,6 +150,14 @@ static void of_limits(struct taken *to)
 	number(to, "limits.window", asked->window_ps, (uint64_t)to->world->window_ps);
 }
 
+static void of_traffic(struct taken *to)
+{
+	const struct scenario *asked = to->world->scenario;
+	bool is_given = !asked->traffic.has_auto_channels;
+	if (to->world->job.group_count > 0)
+		number(to, "traffic.channels", is_given, to->world->job.ring.channels);
+}
+
 static void fill(struct taken *ret, const struct report_input *input)
 {
 	*ret = (struct taken){.world = input->world};
@@ -160,6 +168,7 @@ static void fill(struct taken *ret, const struct report_input *input)
 	of_windows(ret);
 	of_rates(ret);
 	of_rules(ret);
+	of_traffic(ret);
 	of_limits(ret);
 }
 
