@@ -25,6 +25,7 @@ enum {
 	OPT_RANK,
 	OPT_RANKS,
 	OPT_PORT,
+	OPT_PROBE,
 	OPT_DEPTH,
 	OPT_SET,
 	OPT_PCAP,
@@ -42,6 +43,7 @@ static const struct option longs[] = {
 	{"rank", required_argument, NULL, OPT_RANK},
 	{"ranks", required_argument, NULL, OPT_RANKS},
 	{"port", required_argument, NULL, OPT_PORT},
+	{"probe", required_argument, NULL, OPT_PROBE},
 	{"minbytes", required_argument, NULL, 'b'},
 	{"maxbytes", required_argument, NULL, 'e'},
 	{"stepfactor", required_argument, NULL, 'f'},
@@ -138,6 +140,8 @@ static int take(struct choice *choice, int option, struct refusal *refusal)
 		return take_count(&choice->ranks, optarg, 2, MEETING_HOSTS_MAX, refusal);
 	case OPT_PORT:
 		return add_port(choice, optarg, refusal);
+	case OPT_PROBE:
+		return outcome_once(refusal, &choice->probe, "--probe", optarg);
 	case OPT_SET:
 		return add_set(choice, optarg, refusal);
 	case OPT_PCAP:
@@ -210,8 +214,23 @@ static int check_ranks(struct choice *choice, struct refusal *refusal)
 	return 0;
 }
 
+// Nothing is sent, so all that says what or how has no effect.
+static int check_probe(struct choice *choice, struct refusal *refusal)
+{
+	if (choice->listen != NULL || choice->to != NULL || choice->meet != NULL ||
+	    choice->has_rank || choice->ranks > 0 || choice->device_count > 0 || choice->has_wish ||
+	    choice->pcap != NULL || choice->is_json || choice->owns_core || files_are_forced() ||
+	    choice->patience_s != PATIENCE_S)
+		return outcome_bad_line(refusal,
+					"--probe only looks at a port: beside it go a scenario "
+					"and --set");
+	return add_port(choice, choice->probe, refusal);
+}
+
 static int check_together(struct choice *choice, struct refusal *refusal)
 {
+	if (choice->probe != NULL)
+		return check_probe(choice, refusal);
 	if (choice->listen != NULL && choice->to != NULL)
 		return outcome_bad_line(refusal,
 					"one of --listen ADDRESS and --to ADDRESS is "

@@ -5,7 +5,7 @@
 //   setup.c    scenario, meeting, ports                    stage.c    a world and its loop, once
 //   pair.c     what two hosts send each other              trial.c    what is measured before
 //   table.c    what is printed                             json.c     the same as JSON
-//   ranks.c    what all hosts of a scenario came to
+//   ranks.c    what all hosts of a scenario came to        probe.c    what a port is and can
 #pragma once
 
 #include <stdbool.h>
@@ -42,6 +42,7 @@ struct choice {
 	struct pair_wish wish;
 	bool has_wish; // -b, -e, -f, -n or --depth was given
 	const char *pcap;
+	const char *probe; // a port, which is only looked at
 	bool is_json, owns_core;
 	uint32_t patience_s;
 	bool wants_help, wants_version;
@@ -114,6 +115,13 @@ int setup_ports(struct call *call, const struct world *world);
 // held.
 int stage_run(struct call *call, struct stage *ret, const struct tap_options *taps);
 void stage_free(struct stage *stage);
+
+// Its first step: call->scenario as a world. -ENOMEM, -EINVAL with a reason.
+int stage_build(struct call *call, struct stage *ret);
+
+// Opens a port, and prints what it is, and whether the scenario's frames fit into it. -errno with
+// a reason.
+int probe_run(struct call *call);
 
 // Measures the times that the transport needs, and writes them into the scenario.
 int trial_run(struct call *call);

@@ -85,6 +85,16 @@ static int perform(struct call *call)
 	return status != EXIT_SUCCESS ? status : judged;
 }
 
+static int probe(struct call *call)
+{
+	int rc = setup_scenario(call);
+	if (rc == 0)
+		rc = probe_run(call);
+	dpdk_stop();
+	return rc < 0 ? outcome_refused("host", &call->refusal, rc)
+		      : outcome_end("host", EXIT_SUCCESS);
+}
+
 static int run(struct call *call)
 {
 	signals_catch();
@@ -112,6 +122,6 @@ int main(int argc, char **argv)
 	else if (call.choice.wants_version)
 		puts(WEFT_VERSION_TEXT);
 	else
-		return run(&call);
+		return call.choice.probe != NULL ? probe(&call) : run(&call);
 	return outcome_end("host", EXIT_SUCCESS);
 }

@@ -20,7 +20,7 @@ static int64_t clock_ns(void *context)
 	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-static int build_world(struct call *call, struct stage *stage)
+int stage_build(struct call *call, struct stage *stage)
 {
 	size_t bytes = call->scenario.memory_bytes_max;
 	stage->memory = memory_reserve(bytes);
@@ -72,7 +72,7 @@ static void run(struct call *call, struct stage *stage)
 
 int stage_run(struct call *call, struct stage *stage, const struct tap_options *taps)
 {
-	int rc = build_world(call, stage);
+	int rc = stage_build(call, stage);
 	if (rc == 0)
 		rc = wall_check(&stage->world, &call->refusal);
 	if (rc == 0)

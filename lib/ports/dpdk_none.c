@@ -78,3 +78,13 @@ bool port_device_is_up(const struct ports *ports, uint32_t index)
 	(void)index;
 	return false;
 }
+
+void port_device_facts(const struct ports *ports, const struct device *devices, uint32_t index,
+		       struct device_facts *ret)
+{
+	(void)ports;
+	(void)devices;
+	(void)index;
+	(void)ret;
+	check(false && "a build without DPDK opens no device");
+}

@@ -37,6 +37,37 @@ int port_device_settle(const struct device *devices, uint32_t count, struct refu
 // Whether device `index` has its link: for memif, that its peer is there.
 bool port_device_is_up(const struct ports *ports, uint32_t index);
 
+// What a device may do with frames, beside carrying them.
+enum device_ability {
+	DEVICE_SENDS_CHAINS,   // a frame that lies in several buffers
+	DEVICE_SENDS_CHECKSUM, // of UDP
+	DEVICE_READS_CHECKSUM,
+	DEVICE_SPREADS,	    // to receive queues, by a hash of addresses
+	DEVICE_SELECTS,	    // frames for UDP port 4791 by a rule, and leaves the rest to others
+	DEVICE_STAMPS,	    // arrival times
+	DEVICE_SENDS_TIMED, // at a time that the frame says
+	DEVICE_HAS_CLOCK,
+	DEVICE_COUNTS, // frames and drops
+	DEVICE_ABILITIES
+};
+
+struct device_facts {
+	char driver[32];
+	char interface[32]; // of the kernel; empty: none
+	uint8_t mac[6];
+	bool is_up;
+	uint32_t link_mbps;				     // as the driver says; 0: it does not
+	uint32_t frame_bytes_max;			     // UINT32_MAX: as long as asked for
+	uint32_t rx_queues, tx_queues, rx_places, tx_places; // places: of a queue
+	uint32_t counters;				     // that DPDK gives of it
+	int device_node, lcore_node, memory_node;	     // of NUMA; -1: none in particular
+	bool can[DEVICE_ABILITIES];
+};
+
+// What device `index` of open ports is and can. Sends nothing.
+void port_device_facts(const struct ports *ports, const struct device *devices, uint32_t index,
+		       struct device_facts *ret);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""weft host --probe: what a port is and can, and whether frames fit, before anything is sent.
+
+What it says is held against what the kernel says of its interfaces, and against drivers of DPDK that are known to have a thing
+or not.
+"""
+import os
+import re
+import shutil
+import subprocess
+import unittest
+
+WEFT = os.environ["WEFT"]
+DONE, BAD_INPUT = 0, 2
+
+
+def probe(*words, inside=()):
+    return subprocess.run([*inside, WEFT, "host", "--probe", *words], capture_output=True, text=True, timeout=300, check=False)
+
+
+HAS_DPDK = "built without DPDK" not in probe("memif:try").stderr
+NAMESPACE = f"weft-probe-{os.getpid()}"
+
+
+def ip(*words):
+    return subprocess.run(["ip", *words], capture_output=True, text=True, timeout=60, check=True).stdout
+
+
+def has_veth():
+    if not shutil.which("ip") or subprocess.run(["ip", "netns", "add", NAMESPACE], capture_output=True, check=False).returncode:
+        return False
+    words = ["ip", "-n", NAMESPACE, "link", "add", "va", "type", "veth", "peer", "name", "vb"]
+    is_made = subprocess.run(words, capture_output=True, check=False).returncode == 0
+    subprocess.run(["ip", "netns", "del", NAMESPACE], check=False)
+    return is_made
+
+
+@unittest.skipUnless(HAS_DPDK, "built without DPDK")
+class Drivers(unittest.TestCase):
+    def table(self, port, *words):
+        run = probe(port, *words)
+        self.assertEqual(run.returncode, DONE, run.stderr)
+        rows = re.findall(r"^(.{40}) (hw|sw|unavailable) +(\S.*)$", run.stdout, re.M)
+        self.assertEqual(len(rows), 9, run.stdout)
+        return run.stdout, {name.strip(): has for name, has, _ in rows}
+
+    def test_shared_memory(self):
+        out, table = self.table("memif:nobody")
+        self.assertIn("port memif:nobody: net_memif\n", out)
+        self.assertIn("link: down\n", out)  # nobody is at its other end
+        self.assertIn("they fit (as long as asked for)", out)
+        self.assertEqual(table["frames in several buffers, sent"], "hw")
+        self.assertEqual(table["receive queues by a hash of addresses"], "unavailable")
+        self.assertEqual(table["only frames for UDP port 4791"], "sw")
+
+    def test_drivers_differ(self):
+        _, table = self.table("net_null0")
+        self.assertEqual(table["frames in several buffers, sent"], "sw")
+        self.assertEqual(table["receive queues by a hash of addresses"], "hw")
+
+    def test_frames_are_those_of_the_scenario(self):
+        sizes = {}
+        for payload in (1024, 4096):
+            out, _ = self.table("memif:nobody", "--set", f"transport.payload={payload}B")
+            sizes[payload] = int(re.search(rf"at most (\d+) B, with {payload} B of payload", out).group(1))
+        self.assertEqual(sizes[4096] - sizes[1024], 4096 - 1024)
+
+    @unittest.skipUnless(has_veth(), "needs root and veth")
+    def test_an_interface_is_what_the_kernel_says(self):
+        inside = ["ip", "netns", "exec", NAMESPACE]
+        ip("netns", "add", NAMESPACE)
+        try:
+            ip("-n", NAMESPACE, "link", "add", "va", "type", "veth", "peer", "name", "vb")
+            for name in ("va", "vb"):
+                ip("-n", NAMESPACE, "link", "set", name, "up")
+            mac = re.search(r"link/ether (\S+)", ip("-n", NAMESPACE, "link", "show", "va")).group(1)
+            for word in ("va", mac):
+                small = probe(word, inside=inside)
+                self.assertEqual(small.returncode, DONE, small.stderr)
+                self.assertIn(f"port {word}: net_af_packet, interface va\nMAC: {mac}\nlink: up", small.stdout)
+            fits = int(re.search(r"too long for 1514 B; payload of at most (\d+) B fits", small.stdout).group(1))
+            for payload, says in ((fits, "they fit into 1514 B"), (fits + 1, f"payload of at most {fits} B fits")):
+                self.assertIn(says, probe(word, "--set", f"transport.payload={payload}B", inside=inside).stdout)
+            ip("-n", NAMESPACE, "link", "set", "va", "mtu", "9000")
+            self.assertIn("they fit into 9014 B", probe("va", inside=inside).stdout)
+            ip("-n", NAMESPACE, "link", "set", "va", "down")
+            self.assertIn("link: down\n", probe("va", inside=inside).stdout)
+        finally:
+            ip("netns", "del", NAMESPACE)
+
+    def test_no_port(self):
+        for word, says in (("nothing", "a port is memif:NAME"), ("memif:", "no name for memif"), ("01:02:03:04:05:06", "a port is")):
+            run = probe(word)
+            self.assertEqual((run.returncode, run.stdout, run.stderr.count("\n")), (BAD_INPUT, "", 1), run.stderr)
+            self.assertIn(says, run.stderr)
+
+
+class Words(unittest.TestCase):
+    def test_what_has_no_effect_is_refused(self):
+        for words in (["--json"], ["--listen", "a"], ["--to", "a"], ["-n", "3"], ["--port", "lo"], ["--own-core"], ["--pcap", "x"]):
+            run = probe("lo", *words)
+            self.assertEqual((run.returncode, run.stdout), (BAD_INPUT, ""), words)
+            self.assertIn("--probe only looks at a port", run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
