@@ -13,7 +13,17 @@
 #define COMMAND_BYTES 16384
 #define SPACE_BYTES 16384
 
-enum verb { VERB_RUN, VERB_RESUME, VERB_SHOW, VERB_BEST, VERB_PARETO, VERB_AB, VERB_MERGE };
+enum verb {
+	VERB_RUN,
+	VERB_RESUME,
+	VERB_SHOW,
+	VERB_BEST,
+	VERB_PARETO,
+	VERB_AB,
+	VERB_MERGE,
+	VERB_EXPORT,
+	VERB_IMPORT
+};
 
 // What was asked for.
 struct words {
@@ -37,6 +47,7 @@ struct words {
 	bool has_seed;
 	uint32_t search_seeds, race_seeds, fresh_seeds, jobs;
 	bool is_json, is_quiet, wants_help, wants_version;
+	const char *format, *from;   // of export: what it is for, and for which scenario
 	bool is_read;		     // the words are a study's
 	char command[COMMAND_BYTES]; // the words that make the study what it is, a line each
 };

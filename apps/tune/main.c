@@ -8,13 +8,18 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "help.h"
 #include "weft_version.h"
+#include <weft/files/files.h>
 #include <weft/run/outcome.h>
+#include <weft/tune/export.h>
 #include <weft/tune/pareto.h>
+
+#define IMPORT_BYTES_MAX ((size_t)1 << 20)
 
 static double now_s(void)
 {
@@ -69,6 +74,41 @@ static int show_best(struct call *call, const struct tune_result *result)
 	return 0;
 }
 
+static int export(struct call *call, const struct tune_result *result)
+{
+	const struct words *options = &call->options;
+	uint32_t scenario = 0;
+	char *version;
+	if (result->verdict == TUNE_UNFINISHED)
+		return -ENODATA;
+	while (options->from != NULL && scenario < call->plan.scenario_count &&
+	       strcmp(call->plan.scenarios[scenario], options->from) != 0)
+		scenario++;
+	if (scenario == call->plan.scenario_count)
+		return outcome_bad_word(&call->refusal, "this study has no scenario",
+					options->from);
+	int rc = tune_store_fact(call->store, "version", &version, &call->refusal);
+	if (rc == 0)
+		rc = tune_export(stdout, &call->plan, result, options->format, scenario, version,
+				 &call->refusal);
+	free(version);
+	return rc;
+}
+
+// What export wrote, as words for --set.
+static int import(struct call *call)
+{
+	char *text;
+	size_t bytes;
+	int rc = file_read(call->options.study, IMPORT_BYTES_MAX, &text, &bytes, &call->refusal);
+	if (rc < 0)
+		return rc;
+	rc = tune_export_read(stdout, call->options.format, call->options.study, text,
+			      &call->refusal);
+	free(text);
+	return rc;
+}
+
 static int show(struct call *call)
 {
 	const struct tune_result *result = tune_result(call->tune);
@@ -76,6 +116,8 @@ static int show(struct call *call)
 	int rc = 0;
 	if (verb == VERB_PARETO)
 		rc = show_front(call);
+	else if (verb == VERB_EXPORT)
+		rc = export(call, result);
 	else if (call->options.is_json)
 		rc = tune_show_json(stdout, &call->plan, result);
 	else if (verb == VERB_BEST)
@@ -113,7 +155,9 @@ static int run_and_show(struct call *call)
 	int rc = study_open(call);
 	if (rc == 0)
 		rc = perform(call);
-	if (rc == 0 || (rc == -ENODATA && call->options.verb != VERB_BEST))
+	if (rc == 0 ||
+	    (rc == -ENODATA && call->options.verb != VERB_BEST &&
+	     call->options.verb != VERB_EXPORT))
 		return show(call);
 	int status = outcome_refused("tune", &call->refusal, rc);
 	return rc == -ENODATA ? EXIT_NOT_VALID : status;
@@ -157,7 +201,9 @@ int main(int argc, char **argv)
 		status = compare(calls);
 	else if (call->options.verb == VERB_MERGE && (rc = study_merge(call)) < 0)
 		status = outcome_refused("tune", &call->refusal, rc);
-	else if (call->options.verb != VERB_MERGE)
+	else if (call->options.verb == VERB_IMPORT && (rc = import(call)) < 0)
+		status = outcome_refused("tune", &call->refusal, rc);
+	else if (call->options.verb != VERB_MERGE && call->options.verb != VERB_IMPORT)
 		status = run_and_show(call);
 	study_close(&calls[0]);
 	study_close(&calls[1]);

@@ -38,6 +38,8 @@ enum {
 	OPT_SPACE, // becomes --knob and --off
 	OPT_STUDY, // from here on: of the call, not of the study
 	OPT_PART,
+	OPT_AS,
+	OPT_FOR,
 	OPT_JOBS,
 	OPT_JSON,
 	OPT_QUIET,
@@ -63,6 +65,8 @@ static const struct option longs[] = {
 	{"space", required_argument, NULL, OPT_SPACE},
 	{"study", required_argument, NULL, OPT_STUDY},
 	{"part", required_argument, NULL, OPT_PART},
+	{"as", required_argument, NULL, OPT_AS},
+	{"for", required_argument, NULL, OPT_FOR},
 	{"jobs", required_argument, NULL, OPT_JOBS},
 	{"json", no_argument, NULL, OPT_JSON},
 	{"quiet", no_argument, NULL, OPT_QUIET},
@@ -74,7 +78,7 @@ static const struct option longs[] = {
 static const char *const verbs[] = {
 	[VERB_RUN] = "run",	[VERB_RESUME] = "resume", [VERB_SHOW] = "show",
 	[VERB_BEST] = "best",	[VERB_PARETO] = "pareto", [VERB_AB] = "ab",
-	[VERB_MERGE] = "merge",
+	[VERB_MERGE] = "merge", [VERB_EXPORT] = "export", [VERB_IMPORT] = "import",
 };
 #define VERB_COUNT (sizeof(verbs) / sizeof(*verbs))
 
@@ -194,6 +198,10 @@ static int take_of_call(struct words *options, int option, const char *word,
 	switch (option) {
 	case OPT_STUDY:
 		return outcome_once(refusal, &options->study, "--study", word);
+	case OPT_AS:
+		return outcome_once(refusal, &options->format, "--as", word);
+	case OPT_FOR:
+		return outcome_once(refusal, &options->from, "--for", word);
 	case OPT_PART:
 		return take_count(&options->part, "--part", word, 1, PARTS_MAX, refusal);
 	case OPT_JOBS:
@@ -355,9 +363,25 @@ static int take_studies(struct words *options, int argc, char **argv, struct ref
 	return outcome_once(refusal, &options->study, "--study", argv[optind]);
 }
 
+// --as and --for belong to export and import alone.
+static int check_format(const struct words *options, struct refusal *refusal)
+{
+	bool is_wanted = options->verb == VERB_EXPORT || options->verb == VERB_IMPORT;
+	if (is_wanted && options->format == NULL)
+		return outcome_bad_line(refusal,
+					"--as says for what: mrc, dcqcn, sonic, cumulus or nccl");
+	if (!is_wanted && options->format != NULL)
+		return outcome_bad_line(refusal, "--as goes with export and import alone");
+	if (options->verb != VERB_EXPORT && options->from != NULL)
+		return outcome_bad_line(refusal, "--for goes with export alone");
+	return 0;
+}
+
 static int take_words(struct words *options, int argc, char **argv, struct refusal *refusal)
 {
-	int rc = 0;
+	int rc = check_format(options, refusal);
+	if (rc < 0)
+		return rc;
 	if (options->verb != VERB_RUN)
 		return take_studies(options, argc, argv, refusal);
 	for (; rc == 0 && optind < argc; optind++)

@@ -6,6 +6,7 @@
 //   store.c  rows in SQLite        race.c     the best over more seeds, the last five on fresh ones
 //   show.c, show_json.c            tune.c     all of it in order
 //   screen.c, sobol.c  knobs that do nothing are left out
+//   export.c  in the keys of NICs and switches
 //   pareto.c, ab.c  what readers make of a study, and of two
 #pragma once
 
@@ -22,6 +23,9 @@
 // "rtt", and the base of that suffix for keys of a unit; TUNE_PLAIN has none.
 const char *tune_base_suffix(enum tune_base base);
 enum tune_base tune_base_named(const char *suffix, const char *unit);
+
+// A value in ps, bytes, bits per second, parts per 10^9 or things, as a scenario has it.
+void tune_plain_text(const char *unit, double value, char *ret, size_t bytes);
 
 struct tune {
 	struct tune_plan plan;

@@ -70,7 +70,7 @@ static double rounded(double value, int digits)
 }
 
 // A value in ps, bytes, bits per second, parts per 10^9 or things, as a scenario has it.
-static void write_plain(const char *unit, double value, char *ret, size_t bytes)
+void tune_plain_text(const char *unit, double value, char *ret, size_t bytes)
 {
 	value = round(value);
 	if (strcmp(unit, "share") == 0) {
@@ -149,7 +149,7 @@ static void value_text(const struct tune_space *space, uint32_t index, double va
 	else if (knob->base != TUNE_PLAIN)
 		snprintf(ret, bytes, "%.4g%s", value, bases[knob->base].suffix);
 	else
-		write_plain(unit_of(knob->key), value, ret, bytes);
+		tune_plain_text(unit_of(knob->key), value, ret, bytes);
 }
 
 void tune_space_name(const struct tune_space *space, const double *at, char ret[TUNE_NAME_BYTES])
@@ -179,11 +179,11 @@ bool tune_space_set(const struct tune_space *space, const double *at, uint32_t i
 	if (knob->scale == TUNE_WORDS)
 		snprintf(text, sizeof(text), "%s", knob->words[(uint32_t)value]);
 	else
-		write_plain(unit_of(knob->key),
-			    knob->base == TUNE_PLAIN
-				    ? value
-				    : rounded(value * base_of(knob->base, fabric), 4),
-			    text, sizeof(text));
+		tune_plain_text(unit_of(knob->key),
+				knob->base == TUNE_PLAIN
+					? value
+					: rounded(value * base_of(knob->base, fabric), 4),
+				text, sizeof(text));
 	snprintf(ret, TUNE_VALUE_BYTES, "%s=%s", knob->key, text);
 	return true;
 }

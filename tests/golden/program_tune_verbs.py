@@ -149,6 +149,49 @@ class Verbs(program_tune.Room):
                                 status=BAD_INPUT).stderr)
         self.assertFalse((self.folder / "many.tune").exists())
 
+    def read_back(self, study, best, form, keys):
+        """What is exported for `form` says what it rounds, and reads back as what was recommended."""
+        text = self.weft("export", study, "--as", form).stdout
+        (self.folder / "exported").write_text(text, encoding="utf-8")
+        asked = dict(one.split("=") for one in best["sets"][0]["set"])
+        read = dict(line.split("=") for line in self.weft("import", "exported", "--as", form).stdout.split())
+        rounded = dict(line.split(" # rounded: ")[1].split(", asked ")[0].split("=") for line in text.splitlines() if "# rounded" in line)
+        self.assertEqual(set(read), keys, text)
+        self.assertEqual(read, {key: rounded.get(key, asked[key]) for key in keys}, text)
+        for key in set(asked) - keys:
+            self.assertIn(f"{key}={asked[key]}", text)
+        self.assertIn(f"{best['fresh']['ratio']:.4f} of the default", text)
+        lines = text.splitlines()
+        (self.folder / "spoilt").write_text("\n".join([*lines, "rpg_time_reset=many"]), encoding="utf-8")
+        self.assertIn(f"spoilt:{len(lines) + 1}: this is no line of {form}",
+                      self.weft("import", "spoilt", "--as", form, status=BAD_INPUT).stderr)
+        return read, rounded
+
+    def test_exports_read_back_as_what_is_recommended(self):
+        (self.folder / "small.yaml").write_text(SMALL + "cc: {target_delay: 60us}\n", encoding="utf-8")
+        study = self.tune("--knob", "cc.target_delay=0.1rtt..6rtt", "--knob", "cc.fi_scale=0.05a..0.5a", "--knob",
+                          "cc.quick_adapt=true,false", "--knob", "queue.bytes=50kB..400kB", *BUDGET)
+        keys = {"cc.target_delay", "cc.fi_scale", "cc.quick_adapt"}
+        self.read_back("small.tune", study["finalists"][0], "mrc", keys)
+        (self.folder / "small.yaml").write_text(ROCE, encoding="utf-8")
+        study = self.tune("--space", "dcqcn", "--knob", "transport.qps_per_connection=1..4", "--set", "cc.rate_timer=1500us",
+                          "--limit", "nic_paused_s<=1x", "--budget", 500, "--fresh-seeds", 10, "--screen", 0, "--study", "roce.tune")
+        best, marks = study["finalists"][0], {"queue.ecn_low", "queue.ecn_high", "queue.ecn_share"}
+        self.assertEqual(study["verdict"], "better")
+        sets, rounded = self.read_back("roce.tune", best, "dcqcn", {
+            "cc.gain", "cc.alpha_timer", "cc.rate_timer", "cc.recovery_rounds", "cc.rate_ai", "cc.rate_hai"})
+        self.assertLess(abs(float(sets["cc.gain"]) * 1024 - round(float(sets["cc.gain"]) * 1024)), 1e-6)
+        self.assertLessEqual(set(rounded), {"cc.gain", "cc.rate_ai", "cc.rate_hai", "cc.alpha_timer", "cc.rate_timer"})
+        for form in ("sonic", "cumulus"):
+            self.read_back("roce.tune", best, form, marks)
+        self.read_back("roce.tune", best, "nccl", {"transport.qps_per_connection"})
+        run = subprocess.run([WEFT, "sim", "small.yaml", "--quiet", *(word for one in sets.items() for word in ("--set", "=".join(one)))],
+                             capture_output=True, text=True, check=False, cwd=self.folder)
+        self.assertEqual(run.returncode, DONE, run.stderr)
+        for words, said in ((["--as", "junos"], "there are: mrc"), ([], "--as says for what"),
+                            (["--as", "dcqcn", "--for", "nowhere"], "no scenario"), (["--as", "mrc"], "no knob of this study")):
+            self.assertIn(said, self.weft("export", "roce.tune", *words, status=BAD_INPUT).stderr)
+
     def test_a_study_that_may_not_be_written_is_read(self):
         self.tune(*KNOBS, *BUDGET)
         whole = self.weft("show", "small.tune").stdout
