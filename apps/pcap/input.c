@@ -13,11 +13,6 @@
 
 #include "pcap.h"
 
-struct source {
-	int descriptor;
-	uint64_t bytes;
-};
-
 static int64_t source_read(void *context, void *to, size_t bytes)
 {
 	struct source *source = context;
@@ -31,7 +26,7 @@ static int64_t source_read(void *context, void *to, size_t bytes)
 	return got;
 }
 
-static int source_open(struct source *source, const char *path, struct refusal *refusal)
+static int open_source(struct source *source, const char *path, struct refusal *refusal)
 {
 	struct stat state;
 	bool is_input = strcmp(path, "-") == 0;
@@ -49,17 +44,35 @@ static int source_open(struct source *source, const char *path, struct refusal *
 	return 0;
 }
 
-static void source_close(struct source *source)
+void source_close(struct source *source)
 {
 	if (source->descriptor != STDIN_FILENO)
 		close(source->descriptor);
+}
+
+int source_open(struct source *source, const char *path, struct capture_reader *reader,
+		struct refusal *refusal)
+{
+	int rc = open_source(source, path, refusal);
+	if (rc == 0) {
+		reader->read = source_read;
+		reader->context = source;
+		rc = capture_begin(reader, refusal);
+		if (rc < 0)
+			source_close(source);
+	}
+	bool is_input = strcmp(path, "-") == 0;
+	if (rc < 0)
+		snprintf(refusal->file, sizeof(refusal->file), "%s",
+			 is_input ? "standard input" : path);
+	return rc;
 }
 
 // ---------------------------------------------------------------- places
 
 // weft names an interface "sender > receiver" with the plane of each: both ways of a cable are one
 // place, and the planes of a NIC are, too.
-static void name_place(char *ret, size_t bytes, const struct capture_interface *interface)
+void place_words(char *ret, size_t bytes, const struct capture_interface *interface)
 {
 	char name[CAPTURE_TEXT_BYTES], *second;
 	snprintf(name, sizeof(name), "%s", interface->name);
@@ -86,7 +99,7 @@ static void name_place(char *ret, size_t bytes, const struct capture_interface *
 static uint32_t place_of(struct call *call, const struct capture_interface *interface)
 {
 	char name[2 * CAPTURE_TEXT_BYTES];
-	name_place(name, sizeof(name), interface);
+	place_words(name, sizeof(name), interface);
 	for (uint32_t i = 0; i < call->place_count; i++)
 		if (strcmp(call->places[i], name) == 0)
 			return i;
@@ -145,22 +158,13 @@ static int read_file(struct call *call, struct capture_file *file, struct captur
 		     struct flow *flow, const struct wire_config *config, uint64_t *number)
 {
 	struct source source;
-	int rc = source_open(&source, file->path, &call->refusal);
-	if (rc == 0) {
-		reader->read = source_read;
-		reader->context = &source;
-		rc = capture_begin(reader, &call->refusal);
-		if (rc == 0) {
-			read_frames(call, reader, flow, config, number);
-			note_file(file, reader, &source);
-		}
-		source_close(&source);
-	}
-	bool is_input = strcmp(file->path, "-") == 0;
+	int rc = source_open(&source, file->path, reader, &call->refusal);
 	if (rc < 0)
-		snprintf(call->refusal.file, sizeof(call->refusal.file), "%s",
-			 is_input ? "standard input" : file->path);
-	return rc;
+		return rc;
+	read_frames(call, reader, flow, config, number);
+	note_file(file, reader, &source);
+	source_close(&source);
+	return 0;
 }
 
 // A file of which nothing could be read stops nothing where others can.

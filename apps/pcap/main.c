@@ -10,6 +10,7 @@
 
 #include "help.h"
 #include "pcap.h"
+#include "verbs.h"
 #include "weft_version.h"
 
 enum { OPT_TABLE = 256, OPT_VERSION };
@@ -47,9 +48,13 @@ static int parse(struct call *call, int argc, char **argv)
 	if (call->wants_help || call->wants_version)
 		return 0;
 	if (optind == argc)
-		return outcome_bad_line(&call->refusal, "what to do is missing: analyze FILE...");
+		return outcome_bad_line(&call->refusal,
+					"what to do is missing: analyze FILE..., say");
 	if (strcmp(argv[optind], "analyze") != 0)
-		return outcome_bad_word(&call->refusal, "analyze is needed, not", argv[optind]);
+		return outcome_bad_word(&call->refusal,
+					verb_find(argv[optind]) ? "options stand behind the verb:"
+								: "there is no verb",
+					argv[optind]);
 	for (optind++; optind < argc; optind++) {
 		if (call->count == FILES_MAX)
 			return outcome_bad_word(&call->refusal, "too many captures, at",
@@ -73,6 +78,9 @@ static int analyze(struct call *call)
 int main(int argc, char **argv)
 {
 	static struct call call; // large: kept off the stack
+	const struct verb *verb = argc > 1 ? verb_find(argv[1]) : NULL;
+	if (verb != NULL)
+		return outcome_end("pcap", verb->run(argc - 1, argv + 1));
 	int rc = parse(&call, argc, argv), status = EXIT_SUCCESS;
 	if (rc < 0)
 		return outcome_refused("pcap", &call.refusal, rc);

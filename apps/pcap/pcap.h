@@ -36,6 +36,21 @@ struct call {
 // Reads all captures into a report. -errno with a reason where nothing could be read.
 int input_read(struct call *call);
 
+// A capture that is open, beside its reader.
+struct source {
+	int descriptor;
+	uint64_t bytes;
+};
+
+// Opens the file at `path` ("-": the standard input) and begins it; the reader has its buffer.
+// -errno with a reason that names the file; then there is nothing to close.
+int source_open(struct source *source, const char *path, struct capture_reader *reader,
+		struct refusal *refusal);
+void source_close(struct source *source);
+
+// The place of an interface: the same for both ways of a cable, and for the planes of a NIC.
+void place_words(char *ret, size_t bytes, const struct capture_interface *interface);
+
 // The ten lines.
 void summary_print(FILE *to, const struct call *call);
 

@@ -118,12 +118,13 @@ static int end(struct block *block)
 	return 0;
 }
 
-int pcapng_begin(struct pcapng *to, const char *program)
+int pcapng_begin(struct pcapng *to, const char *program, const char *comment)
 {
 	struct block block = begin(to, BLOCK_SECTION);
 	put_u32(&block, BYTE_ORDER_MAGIC);
 	put_pair(&block, 1, 0);		   // version
 	put_number(&block, UINT64_MAX, 8); // length of the section: not told
+	put_text(&block, OPTION_COMMENT, comment);
 	put_text(&block, OPTION_USER_APPLICATION, program);
 	put_u32(&block, OPTION_END);
 	return end(&block);
@@ -132,7 +133,7 @@ int pcapng_begin(struct pcapng *to, const char *program)
 int pcapng_interface(struct pcapng *to, const struct pcapng_interface *interface)
 {
 	struct block block = begin(to, BLOCK_INTERFACE);
-	put_pair(&block, PCAPNG_LINK_ETHERNET, 0);
+	put_pair(&block, interface->link, 0);
 	put_u32(&block, interface->snap_bytes);
 	put_text(&block, OPTION_NAME, interface->name);
 	put_text(&block, OPTION_DESCRIPTION, interface->description);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the link to UDP: Ethernet with VLAN tags, IPv4, IPv6 with SRv6, VXLAN, and the links that
-// captures have instead. Each reader steps on to the next header or notes why it stops.
+// From Ethernet to UDP: VLAN tags, IPv4, IPv6 with SRv6, VXLAN, RoCEv1. Each reader steps on to the
+// next header or notes why it stops.
 
 #include <string.h>
 
@@ -24,41 +24,25 @@
 #define PROTOCOL_ROUTING 43
 #define PROTOCOL_FRAGMENT 44
 #define PROTOCOL_ETHERNET 143
+#define TCP_BYTES 20 // without options
 #define PORT_VXLAN 4789
 #define PORT_UET 4793
 #define VXLAN_BYTES 8
 #define NESTS_MAX 4 // tunnels within tunnels that are looked into
 #define PAUSE_GLOBAL 0x0001
 #define PAUSE_PRIORITY 0x0101
-#define PAUSE_BYTES 20 // opcode, priorities, eight times
+#define ARP_BYTES 28
+#define ARP_ETHERNET_IPV4 0x00010800
+#define ARP_LENGTHS 0x0604 // of their addresses
+#define PAUSE_BYTES 20	   // opcode, priorities, eight times
 #define GRH_BYTES 40
-#define LRH_BYTES 8
 #define NEXT_IBA 0x1b // GRH: a BTH follows
-#define ERF_BYTES 16
-#define ERF_ETHERNET 2
-#define ERF_INFINIBAND 21
-
-static void read_ether(struct dissection *d, int nest);
-static void read_ip(struct dissection *d, uint8_t version, int nest);
-
-static void found(struct dissection *d, enum wire_found what)
-{
-	d->ret->found = (uint8_t)what;
-}
 
 static void put_ipv4(uint8_t to[16], const uint8_t *from)
 {
 	memset(to, 0, 10);
 	to[10] = to[11] = 0xff;
 	memcpy(to + 12, from, 4);
-}
-
-// The end of the packet at `at` by a length that its header tells.
-static void end_at(struct dissection *d, uint64_t bytes)
-{
-	uint64_t end = d->at + bytes;
-	if (end < d->end)
-		d->end = (uint32_t)end;
 }
 
 // ---------------------------------------------------------------- UDP and above
@@ -78,15 +62,16 @@ static void read_vxlan(struct dissection *d, int nest)
 		return;
 	d->ret->layers |= WIRE_LAYER_VXLAN;
 	d->at += VXLAN_BYTES;
-	read_ether(d, nest + 1);
+	dissect_ether(d, nest + 1);
 }
 
 static void read_udp(struct dissection *d, int nest)
 {
 	struct wire_record *ret = d->ret;
-	found(d, WIRE_FOUND_UDP);
+	dissect_found(d, WIRE_FOUND_UDP);
 	if (!dissect_has(d, UDP_BYTES, WIRE_SHORT_UDP))
 		return;
+	dissect_note(d, SPAN_SUM_UDP, d->at, d->end - d->at);
 	struct udp_head head = udp_parse(d->frame + d->at);
 	ret->source_port = head.source_port;
 	ret->target_port = head.target_port;
@@ -98,9 +83,9 @@ static void read_udp(struct dissection *d, int nest)
 	} else if (head.target_port == WIRE_PORT || head.target_port == WIRE_PORT_OTHER ||
 		   head.target_port == d->config->port) {
 		bool is_mrc = d->at < d->captured && is_mrc_opcode(d->frame[d->at]);
-		found(d,
-		      is_mrc || head.target_port == WIRE_PORT_OTHER ? WIRE_FOUND_MRC
-								    : WIRE_FOUND_ROCE);
+		dissect_found(d,
+			      is_mrc || head.target_port == WIRE_PORT_OTHER ? WIRE_FOUND_MRC
+									    : WIRE_FOUND_ROCE);
 		dissect_transport(d);
 	}
 }
@@ -123,18 +108,20 @@ static void put_class(struct dissection *d, uint8_t class, uint8_t hop_limit)
 static void read_protocol(struct dissection *d, uint8_t protocol, int nest)
 {
 	d->ret->ip_protocol = protocol;
-	found(d, protocol == PROTOCOL_TCP ? WIRE_FOUND_TCP : WIRE_FOUND_IP);
+	dissect_found(d, protocol == PROTOCOL_TCP ? WIRE_FOUND_TCP : WIRE_FOUND_IP);
 	if (protocol == UDP_PROTOCOL)
 		read_udp(d, nest);
 	else if (protocol == PROTOCOL_TCP && dissect_has(d, 4, WIRE_SHORT_IP)) {
 		d->ret->source_port = get_be16(d->frame + d->at);
 		d->ret->target_port = get_be16(d->frame + d->at + 2);
+		dissect_know(d, d->at + TCP_BYTES);
+		dissect_note(d, SPAN_SUM_TCP, d->at, d->end - d->at);
 	} else if (protocol == PROTOCOL_IPV4 && nest < NESTS_MAX)
-		read_ip(d, 4, nest + 1);
+		dissect_ip(d, 4, nest + 1);
 	else if (protocol == PROTOCOL_IPV6 && nest < NESTS_MAX)
-		read_ip(d, 6, nest + 1);
+		dissect_ip(d, 6, nest + 1);
 	else if (protocol == PROTOCOL_ETHERNET && nest < NESTS_MAX)
-		read_ether(d, nest + 1);
+		dissect_ether(d, nest + 1);
 }
 
 static void read_ipv4(struct dissection *d, int nest)
@@ -153,9 +140,13 @@ static void read_ipv4(struct dissection *d, int nest)
 	ret->identification = get_be16(at + 4);
 	put_ipv4(ret->source, at + 12);
 	put_ipv4(ret->target, at + 16);
+	dissect_note(d, SPAN_IPV4, d->at + 12, 4);
+	dissect_note(d, SPAN_IPV4, d->at + 16, 4);
+	dissect_note(d, SPAN_DATA, d->at + IPV4_BYTES, header_bytes - IPV4_BYTES);
+	dissect_note(d, SPAN_SUM_IP, d->at, header_bytes);
 	ret->flow_label = 0;
 	if (total >= header_bytes) // 0: left to who segments
-		end_at(d, total);
+		dissect_end(d, total);
 	d->ip_at = d->at;
 	d->ip_version = 4;
 	ret->ip_protocol = at[9];
@@ -165,7 +156,20 @@ static void read_ipv4(struct dissection *d, int nest)
 		return;
 	}
 	d->at += header_bytes;
+	dissect_know(d, d->at);
 	read_protocol(d, at[9], nest);
+}
+
+// Notes what an extension header tells of who: segments of a routing header, options.
+static void note_extension(struct dissection *d, uint8_t kind, uint32_t bytes)
+{
+	if (d->captured - d->at < bytes)
+		return; // known up to its first 8 bytes, which tell nothing
+	dissect_know(d, d->at + bytes);
+	for (uint32_t i = 8; kind == PROTOCOL_ROUTING && i + 16 <= bytes; i += 16)
+		dissect_note(d, SPAN_IPV6, d->at + i, 16);
+	if (kind != PROTOCOL_ROUTING && kind != PROTOCOL_FRAGMENT)
+		dissect_note(d, SPAN_OPTIONS, d->at + 2, bytes - 2);
 }
 
 // Steps over the extension headers of an IPv6 packet. False: cut, or a fragment.
@@ -185,7 +189,9 @@ static bool skip_extensions(struct dissection *d, uint8_t *next)
 		}
 		if (*next == PROTOCOL_ROUTING && at[2] == 4)
 			d->ret->layers |= WIRE_LAYER_SRH;
-		d->at += *next == PROTOCOL_FRAGMENT ? 8u : 8u * (at[1] + 1u);
+		uint32_t bytes = *next == PROTOCOL_FRAGMENT ? 8u : 8u * (at[1] + 1u);
+		note_extension(d, *next, bytes);
+		d->at += bytes;
 		*next = at[0];
 	}
 	return true;
@@ -207,13 +213,15 @@ static void read_ipv6(struct dissection *d, int nest)
 	ret->flow_label = get_be32(at) & 0xfffff;
 	memcpy(ret->source, at + 8, 16);
 	memcpy(ret->target, at + 24, 16);
+	dissect_note(d, SPAN_IPV6, d->at + 8, 16);
+	dissect_note(d, SPAN_IPV6, d->at + IPV6_TARGET_AT, 16);
 	if (get_be16(at + 4) != 0) // 0: a jumbo payload
-		end_at(d, IPV6_BYTES + (uint64_t)get_be16(at + 4));
+		dissect_end(d, IPV6_BYTES + (uint64_t)get_be16(at + 4));
 	d->ip_at = d->at;
 	d->ip_version = 6;
 	uint8_t next = at[6];
 	ret->ip_protocol = next;
-	found(d, WIRE_FOUND_IP);
+	dissect_found(d, WIRE_FOUND_IP);
 	d->at += IPV6_BYTES;
 	if (!skip_extensions(d, &next))
 		return;
@@ -222,9 +230,9 @@ static void read_ipv6(struct dissection *d, int nest)
 	read_protocol(d, next, nest);
 }
 
-static void read_ip(struct dissection *d, uint8_t version, int nest)
+void dissect_ip(struct dissection *d, uint8_t version, int nest)
 {
-	found(d, WIRE_FOUND_IP);
+	dissect_found(d, WIRE_FOUND_IP);
 	if (version == 4)
 		read_ipv4(d, nest);
 	else
@@ -236,7 +244,7 @@ static void read_ip(struct dissection *d, uint8_t version, int nest)
 static void read_pause(struct dissection *d)
 {
 	struct wire_record *ret = d->ret;
-	found(d, WIRE_FOUND_PAUSE);
+	dissect_found(d, WIRE_FOUND_PAUSE);
 	if (!dissect_has(d, 4, WIRE_SHORT_ETH))
 		return;
 	const uint8_t *at = d->frame + d->at;
@@ -249,14 +257,14 @@ static void read_pause(struct dissection *d)
 		for (int i = 0; i < 8; i++)
 			ret->pause_quanta[i] = get_be16(at + 4 + 2 * i);
 	} else if (opcode != PAUSE_PRIORITY) {
-		found(d, WIRE_FOUND_OTHER);
+		dissect_found(d, WIRE_FOUND_OTHER);
 	}
 }
 
 // A GRH, which looks like an IPv6 header, and the BTH behind it.
-static void read_grh(struct dissection *d, enum wire_found what)
+void dissect_grh(struct dissection *d, enum wire_found what)
 {
-	found(d, what);
+	dissect_found(d, what);
 	if (!dissect_has(d, GRH_BYTES, WIRE_SHORT_IP))
 		return;
 	const uint8_t *at = d->frame + d->at;
@@ -265,7 +273,9 @@ static void read_grh(struct dissection *d, enum wire_found what)
 	d->ret->hop_limit = at[7];
 	memcpy(d->ret->source, at + 8, 16);
 	memcpy(d->ret->target, at + 24, 16);
-	end_at(d, GRH_BYTES + (uint64_t)get_be16(at + 4));
+	dissect_note(d, SPAN_IPV6, d->at + 8, 16);
+	dissect_note(d, SPAN_IPV6, d->at + IPV6_TARGET_AT, 16);
+	dissect_end(d, GRH_BYTES + (uint64_t)get_be16(at + 4));
 	d->ip_at = d->at;
 	d->ip_version = 6;
 	d->at += GRH_BYTES;
@@ -275,22 +285,36 @@ static void read_grh(struct dissection *d, enum wire_found what)
 		d->ret->stopped = WIRE_NOT_MRC;
 }
 
-static void read_ether_type(struct dissection *d, uint16_t type, int nest)
+// Who asks for whom, where addresses are those of Ethernet and IPv4.
+static void read_arp(struct dissection *d)
+{
+	dissect_found(d, WIRE_FOUND_ARP);
+	if (!dissect_has(d, 6, WIRE_SHORT_ETH) || get_be32(d->frame + d->at) != ARP_ETHERNET_IPV4 ||
+	    get_be16(d->frame + d->at + 4) != ARP_LENGTHS ||
+	    !dissect_has(d, ARP_BYTES, WIRE_SHORT_ETH))
+		return;
+	for (uint32_t at = d->at + 8; at < d->at + ARP_BYTES; at += 10) {
+		dissect_note(d, SPAN_MAC, at, 6);
+		dissect_note(d, SPAN_IPV4, at + 6, 4);
+	}
+}
+
+void dissect_ether_type(struct dissection *d, uint16_t type, int nest)
 {
 	d->ret->ether_type = type;
-	found(d, WIRE_FOUND_OTHER);
+	dissect_found(d, WIRE_FOUND_OTHER);
 	if (type == ETH_TYPE_IPV4)
-		read_ip(d, 4, nest);
+		dissect_ip(d, 4, nest);
 	else if (type == ETH_TYPE_IPV6)
-		read_ip(d, 6, nest);
+		dissect_ip(d, 6, nest);
 	else if (type == ETH_TYPE_ROCE1)
-		read_grh(d, WIRE_FOUND_ROCE1);
+		dissect_grh(d, WIRE_FOUND_ROCE1);
 	else if (type == ETH_TYPE_PAUSE)
 		read_pause(d);
 	else if (type == ETH_TYPE_ARP)
-		found(d, WIRE_FOUND_ARP);
+		read_arp(d);
 	else if (type == ETH_TYPE_LLDP)
-		found(d, WIRE_FOUND_LLDP);
+		dissect_found(d, WIRE_FOUND_LLDP);
 }
 
 static uint64_t get_mac(const uint8_t *at)
@@ -298,15 +322,17 @@ static uint64_t get_mac(const uint8_t *at)
 	return (uint64_t)get_be16(at) << 32 | get_be32(at + 2);
 }
 
-static void read_ether(struct dissection *d, int nest)
+void dissect_ether(struct dissection *d, int nest)
 {
 	struct wire_record *ret = d->ret;
-	found(d, WIRE_FOUND_OTHER);
+	dissect_found(d, WIRE_FOUND_OTHER);
 	if (!dissect_has(d, ETH_BYTES, WIRE_SHORT_ETH))
 		return;
 	const uint8_t *at = d->frame + d->at;
 	ret->target_mac = get_mac(at);
 	ret->source_mac = get_mac(at + 6);
+	dissect_note(d, SPAN_MAC, d->at, 6);
+	dissect_note(d, SPAN_MAC, d->at + 6, 6);
 	uint16_t type = get_be16(at + 12);
 	d->at += ETH_BYTES;
 	for (int i = 0; i < VLAN_TAGS_MAX && (type == ETH_TYPE_VLAN || type == ETH_TYPE_QINQ);
@@ -319,130 +345,5 @@ static void read_ether(struct dissection *d, int nest)
 		type = get_be16(d->frame + d->at + 2);
 		d->at += VLAN_BYTES;
 	}
-	read_ether_type(d, type, nest);
-}
-
-static void read_infiniband(struct dissection *d)
-{
-	found(d, WIRE_FOUND_INFINIBAND);
-	if (!dissect_has(d, LRH_BYTES, WIRE_SHORT_ETH))
-		return;
-	const uint8_t *at = d->frame + d->at;
-	uint8_t next = at[1] & 3;
-	d->ret->service = at[1] >> 4;
-	end_at(d, (get_be16(at + 4) & 0x7ffu) * 4u);
-	d->at += LRH_BYTES;
-	if (next == 3)
-		read_grh(d, WIRE_FOUND_INFINIBAND);
-	else if (next == 2)
-		dissect_transport(d);
-	else
-		d->ret->stopped = WIRE_NOT_MRC;
-}
-
-static void read_erf(struct dissection *d)
-{
-	found(d, WIRE_FOUND_OTHER);
-	if (!dissect_has(d, ERF_BYTES, WIRE_SHORT_ETH))
-		return;
-	uint8_t type = d->frame[d->at + 8];
-	d->at += ERF_BYTES;
-	for (bool has_more = type & 0x80; has_more; d->at += 8) { // extension headers
-		if (!dissect_has(d, 8, WIRE_SHORT_ETH))
-			return;
-		has_more = d->frame[d->at] & 0x80;
-	}
-	if ((type & 0x7f) == ERF_INFINIBAND)
-		read_infiniband(d);
-	else if ((type & 0x7f) == ERF_ETHERNET) {
-		d->at += 2; // padding
-		read_ether(d, 0);
-	} else
-		found(d, WIRE_FOUND_LINK);
-}
-
-// IP behind a family number in the order of the machine that captured.
-static void read_null(struct dissection *d)
-{
-	found(d, WIRE_FOUND_OTHER);
-	if (!dissect_has(d, 5, WIRE_SHORT_ETH))
-		return;
-	d->at += 4;
-	read_ip(d, d->frame[d->at] >> 4, 0);
-}
-
-static void read_raw(struct dissection *d)
-{
-	found(d, WIRE_FOUND_OTHER);
-	if (dissect_has(d, 1, WIRE_SHORT_IP))
-		read_ip(d, d->frame[d->at] >> 4, 0);
-}
-
-static void read_cooked(struct dissection *d, uint32_t bytes, uint32_t type_at)
-{
-	found(d, WIRE_FOUND_OTHER);
-	if (!dissect_has(d, bytes, WIRE_SHORT_ETH))
-		return;
-	uint16_t type = get_be16(d->frame + d->at + type_at);
-	d->at += bytes;
-	read_ether_type(d, type, 0);
-}
-
-void wire_dissect(const struct wire_config *config, uint16_t link, const void *frame,
-		  uint32_t captured, uint32_t original, struct wire_record *ret)
-{
-	struct dissection d = {.config = config,
-			       .frame = frame,
-			       .captured = captured,
-			       .end = original < captured ? captured : original,
-			       .ret = ret};
-	memset(ret, 0, sizeof(*ret));
-	ret->captured = captured;
-	ret->original = d.end;
-	ret->is_cut = captured < d.end;
-	switch (link) {
-	case WIRE_LINK_ETHERNET:
-		read_ether(&d, 0);
-		break;
-	case WIRE_LINK_RAW:
-		read_raw(&d);
-		break;
-	case WIRE_LINK_NULL:
-		read_null(&d);
-		break;
-	case WIRE_LINK_COOKED:
-		read_cooked(&d, 16, 14);
-		break;
-	case WIRE_LINK_COOKED2:
-		read_cooked(&d, 20, 0);
-		break;
-	case WIRE_LINK_ERF:
-		read_erf(&d);
-		break;
-	case WIRE_LINK_INFINIBAND:
-		read_infiniband(&d);
-		break;
-	default:
-		found(&d, WIRE_FOUND_LINK);
-	}
-}
-
-const char *wire_found_name(enum wire_found what)
-{
-	static const char *const names[WIRE_FOUND_COUNT] = {
-		"an unknown link",
-		"other EtherTypes",
-		"ARP",
-		"LLDP",
-		"pause frames",
-		"other IP",
-		"TCP",
-		"UDP",
-		"UET",
-		"RoCEv1",
-		"RoCEv2",
-		"MRC",
-		"InfiniBand",
-	};
-	return names[what];
+	dissect_ether_type(d, type, nest);
 }

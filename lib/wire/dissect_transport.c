@@ -72,24 +72,36 @@ static uint16_t headers_of(uint8_t opcode)
 	return headers;
 }
 
-static void take_header(struct wire_record *ret, uint16_t header, const uint8_t *at)
+// The header at offset `from`, all of which was captured.
+static void take_header(struct dissection *d, uint16_t header, uint32_t from)
 {
+	struct wire_record *ret = d->ret;
+	const uint8_t *at = d->frame + from;
 	switch (header) {
 	case HAS_DETH:
 		ret->layers |= WIRE_LAYER_DETH;
 		ret->qkey = get_be32(at);
 		ret->source_qpn = get_be24(at + 5);
+		dissect_note(d, SPAN_KEY, from, 4);
 		break;
 	case HAS_RETH:
 		ret->layers |= WIRE_LAYER_RETH;
 		ret->virtual_address = get_be64(at);
 		ret->key = get_be32(at + 8);
 		ret->message_bytes = get_be32(at + 12);
+		dissect_note(d, SPAN_VA, from, 8);
+		dissect_note(d, SPAN_KEY, from + 8, 4);
 		break;
 	case HAS_ATOMICETH:
 		ret->layers |= WIRE_LAYER_ATOMIC;
 		ret->virtual_address = get_be64(at);
 		ret->key = get_be32(at + 8);
+		dissect_note(d, SPAN_VA, from, 8);
+		dissect_note(d, SPAN_KEY, from + 8, 4);
+		dissect_note(d, SPAN_DATA, from + 12, 16);
+		break;
+	case HAS_ATOMICACK:
+		dissect_note(d, SPAN_DATA, from, 8);
 		break;
 	case HAS_AETH:
 		ret->layers |= WIRE_LAYER_AETH;
@@ -99,9 +111,11 @@ static void take_header(struct wire_record *ret, uint16_t header, const uint8_t 
 	case HAS_IMM:
 		ret->layers |= WIRE_LAYER_IMM;
 		ret->immediate = get_be32(at);
+		dissect_note(d, SPAN_IMM, from, 4);
 		break;
 	case HAS_IETH:
 		ret->key = get_be32(at);
+		dissect_note(d, SPAN_KEY, from, 4);
 		break;
 	default:
 		break;
@@ -125,7 +139,7 @@ static void check_icrc(struct dissection *d)
 	bool is_whole = d->end <= d->captured &&
 		d->end >= d->bth_at + MRC_BTH_BYTES + WIRE_ICRC_BYTES;
 	ret->icrc = WIRE_ICRC_UNKNOWN;
-	if (!is_udp || !is_whole || d->config->icrc_unchecked)
+	if (!is_udp || !is_whole)
 		return;
 	uint32_t head = d->bth_at - d->ip_at;
 	uint32_t ip_bytes_max = d->ip_version == 4 ? IPV4_BYTES_MAX : IPV6_BYTES;
@@ -135,6 +149,12 @@ static void check_icrc(struct dissection *d)
 				 .bth_at = d->bth_at,
 				 .icrc_at = icrc_at,
 				 .ip_version = d->ip_version};
+	if (d->spans != NULL) {
+		d->spans->has_icrc = true;
+		d->spans->icrc = view;
+	}
+	if (d->config->icrc_unchecked)
+		return;
 	bool is_good = get_le32(d->frame + icrc_at) == wire_icrc(d->frame, &view);
 	ret->icrc = is_good ? WIRE_ICRC_GOOD : WIRE_ICRC_BAD;
 }
@@ -160,7 +180,7 @@ static void read_operation(struct dissection *d, uint8_t pad_bytes)
 			take_payload(d, pad_bytes);
 			return;
 		}
-		take_header(d->ret, (uint16_t)(1u << i), d->frame + d->at);
+		take_header(d, (uint16_t)(1u << i), d->at);
 		d->at += header_bytes[i];
 	}
 	d->ret->layers |= WIRE_LAYER_EXTENSIONS;
@@ -172,20 +192,22 @@ static void read_operation(struct dissection *d, uint8_t pad_bytes)
 enum { SETH_MARK = 1, SETH_EV = 4, SETH_CACK = 13, SETH_OFFSET = 18, SETH_BITMAP = 20 };
 enum { NETH_REASON = 2, NETH_EV = 4, NETH_PSN = 13 };
 
-static void take_mrc(struct wire_record *ret, bool has_tseth, const uint8_t *at, uint32_t bytes)
+static void take_mrc(struct dissection *d, bool has_tseth, uint32_t bytes)
 {
+	struct wire_record *ret = d->ret;
+	const uint8_t *at = d->frame + d->at;
 	uint32_t reth_at = MRC_METH_BYTES + (has_tseth ? MRC_TSETH_BYTES : 0u);
 	if (mrc_is_write(ret->opcode)) {
 		ret->msn = bytes >= MRC_METH_BYTES ? get_be16(at + 2) : 0;
 		if (bytes < reth_at + MRC_RETH_BYTES)
 			return;
-		take_header(ret, HAS_RETH, at + reth_at);
+		take_header(d, HAS_RETH, d->at + reth_at);
 		bool has_imm = ret->opcode == PACKET_WRITE_LAST_IMM ||
 			ret->opcode == PACKET_WRITE_ONLY_IMM;
 		if (has_imm && bytes >= reth_at + MRC_RETH_BYTES + MRC_IMM_BYTES)
-			take_header(ret, HAS_IMM, at + reth_at + MRC_RETH_BYTES);
+			take_header(d, HAS_IMM, d->at + reth_at + MRC_RETH_BYTES);
 	} else if (ret->opcode == PACKET_ACK && bytes >= MRC_AETH_BYTES) {
-		take_header(ret, HAS_AETH, at);
+		take_header(d, HAS_AETH, d->at);
 	} else if (ret->opcode == PACKET_SACK && bytes >= MRC_SETH_BYTES) {
 		ret->mark = at[SETH_MARK] >> 5 & 3;
 		ret->ev = get_be32(at + SETH_EV);
@@ -223,7 +245,10 @@ static void read_mrc(struct dissection *d, uint8_t pad_bytes, uint8_t flags)
 	if (mrc_is_write(ret->opcode) || ret->opcode == PACKET_PROBE)
 		put_ev(d);
 	uint32_t behind = all - MRC_BTH_BYTES, there = d->captured - d->at;
-	take_mrc(ret, has_tseth, d->frame + d->at, there < behind ? there : behind);
+	there = there < behind ? there : behind;
+	take_mrc(d, has_tseth, there);
+	dissect_know(d, d->at + (mrc_is_write(ret->opcode) ? MRC_METH_BYTES : there));
+	dissect_know(d, d->at + behind);
 	if (there >= behind)
 		ret->layers |= WIRE_LAYER_EXTENSIONS;
 	else

@@ -8,6 +8,7 @@
 
 #include <weft/capture/capture_reader.h>
 #include <weft/flow/flow.h>
+#include <weft/wire/wire_anonymize.h>
 
 #ifndef WITH_LIBFUZZER
 const char *const fuzz_folders[] = {NULL};
@@ -67,6 +68,30 @@ static void check_report(const struct flow_report *report, const struct flow_con
 		      report->repairs[i].stream < report->stream_count);
 }
 
+// An anonymized frame is dissected as it was, but for what is hidden; its ICRC is as good or bad.
+static void check_anonymized(const struct wire_config *config, uint16_t link,
+			     const struct capture_frame *frame, const struct wire_record *was)
+{
+	static struct wire_anonymizer anonymizer;
+	static const uint8_t key[WIRE_ANONYMIZE_KEY_BYTES] = {1};
+	wire_anonymizer_init(&anonymizer, config, key);
+	uint8_t *copy = malloc(frame->captured > 0 ? frame->captured : 1); // of the exact size
+	check(copy != NULL);
+	memcpy(copy, frame->bytes, frame->captured);
+	enum wire_icrc icrc = wire_anonymize(&anonymizer, link, copy, frame->captured,
+					     frame->original);
+	check(was->icrc == WIRE_ICRC_UNKNOWN || was->icrc == icrc);
+	struct wire_record is;
+	wire_dissect(config, link, copy, frame->captured, frame->original, &is);
+	check(is.found == was->found && is.layers == was->layers && is.stopped == was->stopped);
+	check(is.icrc == was->icrc && is.psn == was->psn && is.qpn == was->qpn);
+	check(is.opcode == was->opcode && is.payload_bytes == was->payload_bytes);
+	check(is.message_bytes == was->message_bytes && is.msn == was->msn);
+	check(is.ev == was->ev && is.sack_psn == was->sack_psn && is.syndrome == was->syndrome);
+	check(is.identification == was->identification && is.dscp == was->dscp);
+	free(copy);
+}
+
 static void fuzz_one(const uint8_t *data, size_t bytes)
 {
 	static struct capture_reader reader;
@@ -104,6 +129,9 @@ static void fuzz_one(const uint8_t *data, size_t bytes)
 		check(frame.captured <= frame.original);
 		wire_dissect(&config.wire, reader.interfaces[frame.interface].link, frame.bytes,
 			     frame.captured, frame.original, &record);
+		if (number % 8 == 1)
+			check_anonymized(&config.wire, reader.interfaces[frame.interface].link,
+					 &frame, &record);
 		struct flow_packet packet = {&record, number, frame.at_ns, frame.has_time,
 					     frame.interface % FLOW_PLACES_MAX};
 		flow_take(flow, &packet);

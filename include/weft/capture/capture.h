@@ -27,6 +27,7 @@ struct pcapng_interface {
 	const char *description; // or NULL
 	uint32_t snap_bytes;	 // frames are cut to this; 0 = not cut
 	uint64_t line_bps;	 // 0 = not said
+	uint16_t link;		 // LINKTYPE_...
 };
 
 // One frame.
@@ -43,8 +44,9 @@ struct pcapng_frame {
 extern "C" {
 #endif
 
-// The section header, which every file begins with. `program` names who wrote it, or NULL.
-int pcapng_begin(struct pcapng *to, const char *program);
+// The section header, which every file begins with. `program` names who wrote it, `comment` says
+// something about the whole file; or NULL.
+int pcapng_begin(struct pcapng *to, const char *program, const char *comment);
 
 // Describes the next interface.
 int pcapng_interface(struct pcapng *to, const struct pcapng_interface *interface);

@@ -280,6 +280,7 @@ static void put_interface(struct tap_set *set, const struct tap_point *point)
 		.name = name,
 		.snap_bytes = is_cut ? snap_bytes(set) : 0,
 		.line_bps = world->topology.links[point->cable / 2].rate_bps,
+		.link = PCAPNG_LINK_ETHERNET,
 	};
 	if (pcapng_interface(&set->capture, &interface) == 0)
 		return;
@@ -291,7 +292,7 @@ static void begin_files(struct tap_set *set, const char *program)
 {
 	if (set->capture_file.path != NULL) {
 		tap_file_empty(&set->capture_file);
-		check(pcapng_begin(&set->capture, program) == 0);
+		check(pcapng_begin(&set->capture, program, NULL) == 0);
 		for (uint32_t i = 0; i < set->point_count; i++)
 			put_interface(set, &set->points[i]);
 	}

@@ -66,9 +66,10 @@ static struct pcapng open_buffer(void)
 static void the_file_begins_with_a_section_and_interfaces(void **state)
 {
 	struct pcapng to = open_buffer();
-	const struct pcapng_interface tap = {"t0.3 up 5", "plane 0", 128, 400000000000};
+	const struct pcapng_interface tap = {"t0.3 up 5", "plane 0", 128, 400000000000,
+					     PCAPNG_LINK_ETHERNET};
 	uint16_t length;
-	assert_int_equal(pcapng_begin(&to, "weft"), 0);
+	assert_int_equal(pcapng_begin(&to, "weft", NULL), 0);
 	assert_int_equal(pcapng_interface(&to, &tap), 0);
 	size_t section = next_block(0, 0x0a0d0d0a);
 	assert_int_equal(u32_at(8), 0x1a2b3c4d);
@@ -135,7 +136,7 @@ static void a_block_that_does_not_fit_leaves_the_buffer_alone(void **state)
 {
 	static const uint8_t frame[100];
 	const struct pcapng_frame what = {0, 0, frame, sizeof(frame), sizeof(frame), "why"};
-	const struct pcapng_interface tap = {"name", "description", 0, 1};
+	const struct pcapng_interface tap = {"name", "description", 0, 1, PCAPNG_LINK_ETHERNET};
 	size_t whole = pcapng_frame_bytes(&what);
 	for (size_t capacity = 0; capacity < whole; capacity++) {
 		struct pcapng to = open_buffer();
@@ -160,7 +161,7 @@ static void long_texts_are_cut(void **state)
 	memset(text, 'x', sizeof(text) - 1);
 	text[sizeof(text) - 1] = '\0';
 	struct pcapng to = open_buffer();
-	const struct pcapng_interface tap = {text, NULL, 0, 0};
+	const struct pcapng_interface tap = {text, NULL, 0, 0, PCAPNG_LINK_ETHERNET};
 	assert_int_equal(pcapng_interface(&to, &tap), 0);
 	find_option(16, to.used - 4, 2, &length);
 	assert_int_equal(length, PCAPNG_TEXT_BYTES_MAX);

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft pcap anonymize: the frames of a capture without who, where and what, as pcapng.
+
+#include <errno.h>
+#include <openssl/evp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include <weft/capture/capture.h>
+#include <weft/core/check.h>
+#include <weft/files/files.h>
+#include <weft/run/outcome.h>
+#include <weft/wire/wire_anonymize.h>
+
+#include "pcap.h"
+#include "verbs.h"
+
+#define BLOCKS_BYTES (2 * CAPTURE_BUFFER_BYTES) // a frame of any block that was read fits
+
+struct anonymize {
+	const char *out, *key;
+	struct refusal refusal;
+	struct capture_reader reader;
+	struct wire_anonymizer anonymizer;
+	struct pcapng blocks;
+	struct draft draft;
+	uint8_t *frame;
+	uint32_t interfaces; // written
+	uint32_t places;
+	char names[CAPTURE_INTERFACES_MAX][2 * CAPTURE_TEXT_BYTES]; // of places, as they were
+	uint64_t icrcs[4];					    // frames by enum wire_icrc
+	uint64_t untimed;
+};
+
+enum { OPT_KEY = 256, OPT_FORCE };
+static const struct option longs[] = {
+	{"out", required_argument, NULL, 'o'},
+	{"key", required_argument, NULL, OPT_KEY},
+	{"force", no_argument, NULL, OPT_FORCE},
+	VERB_OPTIONS,
+};
+
+static int take(void *context, int option, const char *value, struct refusal *refusal)
+{
+	struct anonymize *all = context;
+	if (option == 'o')
+		return outcome_once(refusal, &all->out, "--out", value);
+	if (option == OPT_KEY)
+		return outcome_once(refusal, &all->key, "--key", value);
+	files_force();
+	return 0;
+}
+
+// The key is that of the words, or another one each time.
+static int make_key(struct anonymize *all)
+{
+	uint8_t key[EVP_MAX_MD_SIZE];
+	unsigned bytes = 0;
+	bool is_made = all->key != NULL
+		? EVP_Digest(all->key, strlen(all->key), key, &bytes, EVP_sha256(), NULL) == 1
+		: getrandom(key, WIRE_ANONYMIZE_KEY_BYTES, 0) == WIRE_ANONYMIZE_KEY_BYTES;
+	if (!is_made)
+		return refuse(&all->refusal, -EIO, "the system gives no key", 0, 0, 0);
+	struct wire_config config;
+	wire_config_default(6, &config);
+	wire_anonymizer_init(&all->anonymizer, &config, key);
+	return 0;
+}
+
+// ---------------------------------------------------------------- out
+
+static void drain(struct anonymize *all)
+{
+	fwrite(all->blocks.at, 1, all->blocks.used, all->draft.to); // draft_end() finds errors
+	all->blocks.used = 0;
+}
+
+// The number of an interface's place; places are numbered as they are met.
+static uint32_t place_of(struct anonymize *all, const struct capture_interface *interface)
+{
+	char name[2 * CAPTURE_TEXT_BYTES];
+	place_words(name, sizeof(name), interface);
+	for (uint32_t i = 0; i < all->places; i++)
+		if (strcmp(all->names[i], name) == 0)
+			return i;
+	strcpy(all->names[all->places], name);
+	return all->places++;
+}
+
+static void put_interfaces(struct anonymize *all)
+{
+	while (all->interfaces < all->reader.interface_count) {
+		const struct capture_interface *from = &all->reader.interfaces[all->interfaces++];
+		char name[32] = "";
+		uint32_t place = place_of(all, from);
+		if (from->name[0] != '\0')
+			snprintf(name, sizeof(name), "place %u", place + 1);
+		const struct pcapng_interface to = {.name = name,
+						    .snap_bytes = from->snap_bytes,
+						    .line_bps = from->line_bps,
+						    .link = from->link};
+		drain(all);
+		check(pcapng_interface(&all->blocks, &to) == 0);
+	}
+}
+
+static void put_frame(struct anonymize *all, const struct capture_frame *frame)
+{
+	uint16_t link = all->reader.interfaces[frame->interface].link;
+	memcpy(all->frame, frame->bytes, frame->captured);
+	all->icrcs[wire_anonymize(&all->anonymizer, link, all->frame, frame->captured,
+				  frame->original)]++;
+	all->untimed += !frame->has_time;
+	all->blocks.base_ns = (uint64_t)frame->at_ns;
+	const struct pcapng_frame to = {.interface = frame->interface,
+					.bytes = all->frame,
+					.captured = frame->captured,
+					.original = frame->original};
+	if (pcapng_frame_bytes(&to) > BLOCKS_BYTES - all->blocks.used)
+		drain(all);
+	check(pcapng_frame(&all->blocks, &to) == 0);
+}
+
+static void put_statistics(struct anonymize *all, int64_t at_ns)
+{
+	all->blocks.base_ns = (uint64_t)at_ns;
+	for (uint32_t i = 0; i < all->interfaces; i++) {
+		const struct capture_interface *of = &all->reader.interfaces[i];
+		drain(all);
+		if (of->has_received || of->has_dropped)
+			check(pcapng_statistics(&all->blocks, i, 0,
+						of->has_received ? of->received : of->frames,
+						of->dropped) == 0);
+	}
+}
+
+static void copy(struct anonymize *all)
+{
+	struct capture_frame frame;
+	int64_t last_ns = 0;
+	check(pcapng_begin(&all->blocks, "weft pcap anonymize",
+			   "anonymized: addresses, keys, virtual addresses and immediates are "
+			   "others, payload is zeros") == 0);
+	while (capture_next(&all->reader, &frame)) {
+		put_interfaces(all);
+		put_frame(all, &frame);
+		last_ns = frame.at_ns;
+	}
+	put_interfaces(all);
+	put_statistics(all, last_ns);
+	drain(all);
+}
+
+// ---------------------------------------------------------------- the call
+
+static int make(struct anonymize *all, const char *path)
+{
+	struct source source;
+	int rc = make_key(all);
+	all->reader.buffer = malloc(CAPTURE_BUFFER_BYTES);
+	all->reader.capacity = CAPTURE_BUFFER_BYTES;
+	all->frame = malloc(CAPTURE_BUFFER_BYTES);
+	all->blocks.at = malloc(BLOCKS_BYTES);
+	all->blocks.capacity = BLOCKS_BYTES;
+	if (all->reader.buffer == NULL || all->frame == NULL || all->blocks.at == NULL)
+		return refuse(&all->refusal, -ENODEV, "no memory for buffers", 0, 0, 0);
+	if (rc < 0 || (rc = source_open(&source, path, &all->reader, &all->refusal)) < 0)
+		return rc;
+	rc = draft_begin(&all->draft, all->out, &all->refusal);
+	if (rc == 0) {
+		copy(all);
+		bool is_bad = all->reader.frames == 0 && all->reader.end != CAPTURE_WHOLE;
+		if (is_bad) {
+			rc = refuse(&all->refusal, -EINVAL, all->reader.why, 0, 0, 0);
+			snprintf(all->refusal.file, sizeof(all->refusal.file), "%s", path);
+		}
+		rc = draft_end(&all->draft, rc, &all->refusal);
+	}
+	source_close(&source);
+	return rc;
+}
+
+static void say(const struct anonymize *all)
+{
+	const struct capture_reader *reader = &all->reader;
+	char count[4][WORDS_BYTES];
+	printf("%s frames are anonymized in %s; ICRC made anew: %s good, %s bad as before\n",
+	       count_words(count[0], reader->frames), all->out,
+	       count_words(count[1], all->icrcs[WIRE_ICRC_GOOD]),
+	       count_words(count[2], all->icrcs[WIRE_ICRC_BAD]));
+	if (all->key == NULL)
+		puts("the key is another one each time: captures of one event need --key");
+	if (all->untimed > 0)
+		printf("%s frames have no time, and now 1970\n",
+		       count_words(count[0], all->untimed));
+	if (reader->odd_frames > 0)
+		printf("%s frames whose lengths contradict each other are left out\n",
+		       count_words(count[0], reader->odd_frames));
+	if (reader->end != CAPTURE_WHOLE)
+		printf("%s; what lies before is there\n", reader->why);
+}
+
+int anonymize_run(int argc, char **argv)
+{
+	static struct anonymize all; // large: kept off the stack
+	int rc = verb_parse(argc, argv, longs, take, &all, 1, &all.refusal);
+	if (rc == VERB_DONE)
+		return EXIT_SUCCESS;
+	if (rc == 0 && all.out == NULL)
+		rc = outcome_bad_line(&all.refusal, "where to write is missing: -o FILE");
+	if (rc == 0)
+		rc = make(&all, argv[optind]);
+	if (rc < 0)
+		return verb_refused(&all.refusal, rc);
+	say(&all);
+	return EXIT_SUCCESS;
+}
