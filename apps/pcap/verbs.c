@@ -13,6 +13,7 @@
 
 static const struct verb verbs[] = {
 	{"anonymize", anonymize_run},
+	{"gen", gen_run},
 };
 
 const struct verb *verb_find(const char *name)

@@ -280,8 +280,7 @@ static void put_interface(struct tap_set *set, const struct tap_point *point)
 		.name = name,
 		.snap_bytes = is_cut ? snap_bytes(set) : 0,
 		.line_bps = world->topology.links[point->cable / 2].rate_bps,
-		.link = PCAPNG_LINK_ETHERNET,
-	};
+		.link = PCAPNG_LINK_ETHERNET};
 	if (pcapng_interface(&set->capture, &interface) == 0)
 		return;
 	drain_capture(set);
