@@ -14,6 +14,7 @@
 #include <weft/wire/wire_anonymize.h>
 
 #include "pcap.h"
+#include "places.h"
 #include "verbs.h"
 
 #define BLOCKS_BYTES (2 * CAPTURE_BUFFER_BYTES) // a frame of any block that was read fits
@@ -27,9 +28,8 @@ struct anonymize {
 	struct draft draft;
 	uint8_t *frame;
 	uint32_t interfaces; // written
-	uint32_t places;
-	char names[CAPTURE_INTERFACES_MAX][2 * CAPTURE_TEXT_BYTES]; // of places, as they were
-	uint64_t icrcs[4];					    // frames by enum wire_icrc
+	struct places places;
+	uint64_t icrcs[4]; // frames by enum wire_icrc
 	uint64_t untimed;
 };
 
@@ -76,24 +76,12 @@ static void drain(struct anonymize *all)
 	all->blocks.used = 0;
 }
 
-// The number of an interface's place; places are numbered as they are met.
-static uint32_t place_of(struct anonymize *all, const struct capture_interface *interface)
-{
-	char name[2 * CAPTURE_TEXT_BYTES];
-	place_words(name, sizeof(name), interface);
-	for (uint32_t i = 0; i < all->places; i++)
-		if (strcmp(all->names[i], name) == 0)
-			return i;
-	strcpy(all->names[all->places], name);
-	return all->places++;
-}
-
 static void put_interfaces(struct anonymize *all)
 {
 	while (all->interfaces < all->reader.interface_count) {
 		const struct capture_interface *from = &all->reader.interfaces[all->interfaces++];
 		char name[32] = "";
-		uint32_t place = place_of(all, from);
+		uint32_t place = places_find(&all->places, from);
 		if (from->name[0] != '\0')
 			snprintf(name, sizeof(name), "place %u", place + 1);
 		const struct pcapng_interface to = {.name = name,

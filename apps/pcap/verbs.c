@@ -14,6 +14,7 @@
 static const struct verb verbs[] = {
 	{"anonymize", anonymize_run},
 	{"gen", gen_run},
+	{"replay", replay_run},
 };
 
 const struct verb *verb_find(const char *name)

@@ -36,3 +36,4 @@ int verb_refused(const struct refusal *refusal, int rc);
 
 int anonymize_run(int argc, char **argv);
 int gen_run(int argc, char **argv);
+int replay_run(int argc, char **argv);

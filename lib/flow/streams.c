@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include <weft/wire/wire_ends.h>
+
 #include "sequence.h"
 
 #define FNV_START UINT64_C(0xcbf29ce484222325)
@@ -31,30 +33,6 @@ static uint32_t pair_slot(const struct flow *flow, const uint8_t source[16],
 	return (uint32_t)(hash >> 20) & flow->hash_mask;
 }
 
-// The address of a NIC without its plane, so that the planes of a QP are one stream. By weft's
-// rule; other addresses stay as they are.
-static void leave_out_plane(const struct wire_config *config, uint8_t address[16])
-{
-	static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-	if (memcmp(address, mapped, sizeof(mapped)) == 0) {
-		uint32_t host = (uint32_t)address[12] << 24 | (uint32_t)address[13] << 16 |
-			(uint32_t)address[14] << 8 | address[15];
-		uint32_t below = 32u - config->ipv4_prefix_bits;
-		uint32_t planes = ((1u << config->ipv4_plane_bits) - 1u)
-			<< (below - config->ipv4_plane_bits);
-		if ((host ^ config->ipv4_prefix) >> below == 0)
-			host &= ~planes;
-		for (int i = 0; i < 4; i++)
-			address[12 + i] = (uint8_t)(host >> (24 - 8 * i));
-		return;
-	}
-	uint64_t upper = 0;
-	for (int i = 0; i < 8; i++)
-		upper = upper << 8 | address[i];
-	if ((upper ^ config->ipv6_prefix) >> 16 == 0)
-		address[6] = address[7] = 0;
-}
-
 struct key {
 	uint8_t source[16], target[16];
 	uint32_t qpn, place;
@@ -68,8 +46,8 @@ static struct key key_of(const struct flow *flow, const struct flow_packet *pack
 	memcpy(key.source, record->source, sizeof(key.source));
 	memcpy(key.target, record->target, sizeof(key.target));
 	if (record->found == WIRE_FOUND_MRC) {
-		leave_out_plane(&flow->config.wire, key.source);
-		leave_out_plane(&flow->config.wire, key.target);
+		wire_leave_out_plane(&flow->config.wire, key.source);
+		wire_leave_out_plane(&flow->config.wire, key.target);
 	}
 	return key;
 }

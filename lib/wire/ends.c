@@ -95,3 +95,29 @@ void wire_ends_write(const struct wire_ends *ends, uint16_t port, void *frame,
 	udp_put_target_port(at + view->udp_at, port);
 	view->target_port = port;
 }
+
+void wire_leave_out_plane(const struct wire_config *config, uint8_t gid[16])
+{
+	if (wire_gid_version(gid) == 4) {
+		uint32_t host = get_be32(gid + V4_IN_GID);
+		uint32_t below = 32u - config->ipv4_prefix_bits;
+		uint32_t planes = ((1u << config->ipv4_plane_bits) - 1u)
+			<< (below - config->ipv4_plane_bits);
+		if ((host ^ config->ipv4_prefix) >> below == 0)
+			put_be32(gid + V4_IN_GID, host & ~planes);
+	} else if ((get_be64(gid) ^ config->ipv6_prefix) >> 16 == 0) {
+		put_be16(gid + 6, 0);
+	}
+}
+
+bool wire_nic_by_rule(const struct wire_config *config, const uint8_t gid[16], uint32_t *ret_nic)
+{
+	uint8_t ip[IPV6_BYTES] = {(uint8_t)(wire_gid_version(gid) << 4)};
+	struct ip_ends ends;
+	put_gid(gid, false, ip);
+	put_gid(gid, true, ip);
+	if (!ip_ends(config, ip, &ends))
+		return false;
+	*ret_nic = ends.source;
+	return true;
+}

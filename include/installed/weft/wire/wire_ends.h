@@ -27,6 +27,13 @@ extern "C" {
 void wire_end_by_rule(const struct wire_config *config, uint32_t nic, uint8_t plane,
 		      struct wire_end *ret);
 
+// Whether a GID is one by that rule, and of which NIC.
+bool wire_nic_by_rule(const struct wire_config *config, const uint8_t gid[16], uint32_t *ret_nic);
+
+// The address of a NIC in place of that of a port: where a GID has the prefix of `config`, its
+// plane becomes 0. Others stay.
+void wire_leave_out_plane(const struct wire_config *config, uint8_t gid[16]);
+
 // IP version of a GID.
 uint8_t wire_gid_version(const uint8_t gid[16]);
 

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft pcap replay: the messages of a capture, run anew over the fabric of a scenario. How long
+// they take there is read from a capture of that run, in the way in which it was read from the
+// first.
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <weft/files/files.h>
+#include <weft/run/options.h>
+#include <weft/run/outcome.h>
+#include <weft/run/run.h>
+#include <weft/run/scenario_file.h>
+
+#include "help.h"
+#include "pcap.h"
+#include "program.h"
+#include "verbs.h"
+#include "weft_version.h"
+
+#define WORDS_MAX 1024
+#define PATH_BYTES 4096
+#define SET_BYTES (PATH_BYTES + 64)
+
+struct replay {
+	const char *path, *out;
+	bool renumbers, has_scenario, wants_help, wants_version;
+	char *words[WORDS_MAX + 16]; // of weft sim
+	int count;
+	char folder[PATH_BYTES], program[PATH_BYTES], capture[PATH_BYTES];
+	char kind[SET_BYTES], file[SET_BYTES];
+	struct messages before, after;
+	struct refusal refusal;
+};
+
+// ---------------------------------------------------------------- the command line
+
+static int take_word(struct replay *replay, char *word)
+{
+	if (strcmp(word, "--renumber") == 0) {
+		replay->renumbers = true;
+		return 0;
+	}
+	replay->wants_help |= strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+	replay->wants_version |= strcmp(word, "--version") == 0;
+	if (strncmp(word, "--pcap", 6) == 0)
+		return outcome_bad_word(&replay->refusal, "a replay has its own capture:", word);
+	if (replay->path == NULL && (word[0] != '-' || word[1] == '\0')) {
+		replay->path = word;
+		return 0;
+	}
+	if (strcmp(word, "--force") == 0)
+		files_force(); // of weft sim's files, too
+	if (replay->count == WORDS_MAX)
+		return outcome_bad_line(&replay->refusal, "too many words");
+	replay->has_scenario |= strcmp(word, "--force") != 0; // or an option of weft sim alone
+	replay->words[replay->count++] = word;
+	return 0;
+}
+
+static int take_words(struct replay *replay, int argc, char **argv)
+{
+	int rc = 0;
+	replay->words[replay->count++] = argv[0];
+	for (int i = 1; i < argc && rc == 0; i++) {
+		if (strncmp(argv[i], "-o", 2) != 0) {
+			rc = take_word(replay, argv[i]);
+			continue;
+		}
+		const char *file = argv[i] + 2;
+		if (*file == '\0' && i + 1 < argc)
+			file = argv[++i];
+		rc = outcome_once(&replay->refusal, &replay->out, "-o", file);
+	}
+	if (rc < 0 || replay->wants_help || replay->wants_version)
+		return rc;
+	if (replay->path == NULL)
+		return outcome_bad_line(&replay->refusal, "no capture given");
+	if (!replay->has_scenario && replay->out == NULL)
+		return outcome_bad_line(&replay->refusal,
+					"a scenario to run them in is missing, or -o FILE to write "
+					"them to");
+	return 0;
+}
+
+// ---------------------------------------------------------------- what was rebuilt
+
+static uint64_t still_open(const struct messages *messages)
+{
+	uint64_t count = 0;
+	for (uint32_t i = 0; i < messages->count; i++)
+		count += messages->list[i].end_ns < 0;
+	return count;
+}
+
+static void say_nodes(const struct messages *messages)
+{
+	char words[WORDS_BYTES];
+	for (uint32_t i = 0; !messages->is_by_rule && i < messages->node_count; i++)
+		printf("NIC %u is %s\n", i, address_words(words, messages->nodes[i]));
+}
+
+static void say_messages(const struct messages *messages)
+{
+	char w[4][WORDS_BYTES];
+	uint64_t bytes = 0;
+	for (uint32_t i = 0; i < messages->count; i++)
+		bytes += messages->list[i].bytes;
+	printf("%s messages (%s) of %s QPs rebuilt from %s frames\n",
+	       count_words(w[0], messages->count), bytes_words(w[1], bytes),
+	       count_words(w[2], messages->stream_count), count_words(w[3], messages->frames));
+	if (still_open(messages) > 0)
+		printf("%s of them do not end in the capture: run, and not compared\n",
+		       count_words(w[0], still_open(messages)));
+	if (messages->headless > 0)
+		printf("left out: %s packets of messages that began before the capture\n",
+		       count_words(w[0], messages->headless));
+	if (messages->reads > 0)
+		printf("left out: %s READs and atomics\n", count_words(w[0], messages->reads));
+	if (messages->datagrams > 0)
+		printf("left out: %s datagrams (UD)\n", count_words(w[0], messages->datagrams));
+	if (messages->end[0] != '\0')
+		printf("the capture: %s\n", messages->end);
+	say_nodes(messages);
+}
+
+// A message of no byte says nothing to a fabric, and neither matrix nor GOAL has it.
+static void drop_empty(struct messages *messages)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < messages->count; i++)
+		if (messages->list[i].bytes > 0)
+			messages->list[count++] = messages->list[i];
+	if (count < messages->count)
+		printf("left out: %u messages of no byte\n", messages->count - count);
+	messages->count = count;
+}
+
+// ---------------------------------------------------------------- before and after
+
+static int by_ends(const void *a, const void *b)
+{
+	const struct message *one = a, *other = b;
+	if (one->from != other->from)
+		return one->from < other->from ? -1 : 1;
+	if (one->to != other->to)
+		return one->to < other->to ? -1 : 1;
+	if (one->bytes != other->bytes)
+		return one->bytes < other->bytes ? -1 : 1;
+	return one->start_ns < other->start_ns ? -1 : one->start_ns > other->start_ns;
+}
+
+static bool are_twins(const struct message *one, const struct message *other)
+{
+	return one->from == other->from && one->to == other->to && one->bytes == other->bytes;
+}
+
+// From the first start to the last end.
+struct span {
+	int64_t from_ns, to_ns;
+};
+
+static void widen(struct span *span, const struct message *by)
+{
+	span->from_ns = by->start_ns < span->from_ns ? by->start_ns : span->from_ns;
+	span->to_ns = by->end_ns > span->to_ns ? by->end_ns : span->to_ns;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	int64_t one = *(const int64_t *)a, other = *(const int64_t *)b;
+	return one < other ? -1 : one > other;
+}
+
+static void say_row(const char *name, int64_t before_ns, int64_t after_ns)
+{
+	char w[2][WORDS_BYTES];
+	double percent = before_ns > 0 ? 100.0 * (double)(after_ns - before_ns) / (double)before_ns
+				       : 0;
+	printf("  %-16s %12s %12s %+10.2f %%\n", name, time_words(w[0], before_ns),
+	       time_words(w[1], after_ns), percent);
+}
+
+struct pairs {
+	int64_t *before_ns, *after_ns;
+	struct span before, after;
+	uint32_t count;
+	double worst; // difference of one message, as a part of its time
+};
+
+// The k-th message of an end to another, of a size, is the k-th there.
+static void match(struct replay *replay, struct pairs *pairs)
+{
+	struct messages *before = &replay->before, *after = &replay->after;
+	qsort(before->list, before->count, sizeof(*before->list), by_ends);
+	qsort(after->list, after->count, sizeof(*after->list), by_ends);
+	for (uint32_t i = 0, k = 0; i < before->count && k < after->count;) {
+		struct message *one = &before->list[i], *other = &after->list[k];
+		if (!are_twins(one, other)) {
+			struct message early = *one; // without the time: which of them has no twin
+			early.start_ns = other->start_ns;
+			by_ends(&early, other) < 0 ? i++ : k++;
+			continue;
+		}
+		i++;
+		k++;
+		if (one->end_ns < 0 || other->end_ns < 0)
+			continue;
+		int64_t was = one->end_ns - one->start_ns, is = other->end_ns - other->start_ns;
+		widen(&pairs->before, one);
+		widen(&pairs->after, other);
+		double part = was > 0 ? fabs((double)(is - was)) / (double)was : 0;
+		pairs->worst = part > pairs->worst ? part : pairs->worst;
+		pairs->before_ns[pairs->count] = was;
+		pairs->after_ns[pairs->count++] = is;
+	}
+}
+
+static void say_pairs(struct pairs *pairs)
+{
+	static const struct {
+		const char *name;
+		double q;
+	} rows[] = {{"shortest", 0}, {"p50", 0.5}, {"p99", 0.99}, {"longest", 1}};
+	char w[2][WORDS_BYTES];
+	if (pairs->count == 0) {
+		puts("no message ends in both captures: nothing to compare");
+		return;
+	}
+	qsort(pairs->before_ns, pairs->count, sizeof(int64_t), by_value);
+	qsort(pairs->after_ns, pairs->count, sizeof(int64_t), by_value);
+	printf("\nMessages, first packet to acknowledgement (%s that end in both captures)\n",
+	       count_words(w[0], pairs->count));
+	printf("  %-16s %12s %12s %12s\n", "", "captured", "replayed", "difference");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint32_t at = (uint32_t)(rows[i].q * (pairs->count - 1) + 0.5);
+		say_row(rows[i].name, pairs->before_ns[at], pairs->after_ns[at]);
+	}
+	say_row("first to last", pairs->before.to_ns - pairs->before.from_ns,
+		pairs->after.to_ns - pairs->after.from_ns);
+	printf("  the largest difference of one message is %.2f %%\n", 100 * pairs->worst);
+}
+
+static int compare(struct replay *replay)
+{
+	struct messages *before = &replay->before;
+	const struct span none = {INT64_MAX, INT64_MIN};
+	struct pairs pairs = {.before = none,
+			      .after = none,
+			      .before_ns = calloc(before->count + 1u, sizeof(int64_t)),
+			      .after_ns = calloc(before->count + 1u, sizeof(int64_t))};
+	int rc = messages_read(&replay->after, replay->capture, replay->renumbers,
+			       &replay->refusal);
+	if (pairs.before_ns == NULL || pairs.after_ns == NULL)
+		rc = refuse(&replay->refusal, -ENODEV, "no memory to compare messages", 0, 0, 0);
+	if (rc == 0) {
+		match(replay, &pairs);
+		say_pairs(&pairs);
+	}
+	free(pairs.before_ns);
+	free(pairs.after_ns);
+	return rc;
+}
+
+// ---------------------------------------------------------------- the run
+
+static int make_folder(struct replay *replay)
+{
+	const char *root = getenv("TMPDIR");
+	snprintf(replay->folder, sizeof(replay->folder), "%s/weft-replay-XXXXXX",
+		 root != NULL && root[0] != '\0' ? root : "/tmp");
+	if (mkdtemp(replay->folder) == NULL) {
+		int error = errno;
+		return file_unwritten(&replay->refusal, replay->folder, error);
+	}
+	snprintf(replay->program, sizeof(replay->program), "%.4000s/messages.%s", replay->folder,
+		 program_is_matrix(&replay->before) ? "cm" : "goal");
+	snprintf(replay->capture, sizeof(replay->capture), "%.4000s/replay.pcapng", replay->folder);
+	return 0;
+}
+
+// How many NICs the fabric of the scenario has: a matrix is of all.
+static int find_nics(struct replay *replay, uint32_t *ret_nics)
+{
+	static struct options options; // large: kept off the stack
+	static struct scenario scenario;
+	optind = 1;
+	int rc = options_parse(&options, "sim", replay->count, replay->words, &replay->refusal);
+	if (rc == 0 && options.scenario == NULL)
+		rc = outcome_bad_line(&replay->refusal, "no scenario given");
+	if (rc == 0)
+		rc = scenario_file_read(&scenario, options.scenario, options.sets,
+					options.set_count, &replay->refusal);
+	*ret_nics = scenario.fabric.nics;
+	return rc;
+}
+
+static void add_set(struct replay *replay, char *word)
+{
+	replay->words[replay->count++] = "--set";
+	replay->words[replay->count++] = word;
+}
+
+// Options of the command line come later, and win.
+static int run(struct replay *replay)
+{
+	bool is_matrix = program_is_matrix(&replay->before);
+	snprintf(replay->kind, sizeof(replay->kind), "traffic.kind=%s",
+		 is_matrix ? "matrix" : "goal");
+	snprintf(replay->file, sizeof(replay->file), "traffic.%s=%s", is_matrix ? "matrix" : "file",
+		 replay->program);
+	add_set(replay, replay->kind);
+	add_set(replay, replay->file);
+	add_set(replay, "capture.keep=headers");
+	replay->words[replay->count++] = "--quiet";
+	replay->words[replay->count++] = "--pcap";
+	replay->words[replay->count++] = replay->capture;
+	optind = 1;
+	fflush(stdout);
+	return run_main("sim", help_text, replay->count, replay->words);
+}
+
+static int replay_all(struct replay *replay, int *ret_status)
+{
+	int rc = messages_read(&replay->before, replay->path, replay->renumbers, &replay->refusal);
+	if (rc < 0)
+		return rc;
+	say_messages(&replay->before);
+	drop_empty(&replay->before);
+	if (replay->before.count == 0)
+		return refuse(&replay->refusal, -EINVAL,
+			      "no message of RoCE or MRC begins in this capture", 0, 0, 0);
+	if (replay->out != NULL)
+		rc = program_write(&replay->before, 0, replay->out, &replay->refusal);
+	if (rc < 0 || !replay->has_scenario)
+		return rc;
+	uint32_t nics = 0;
+	rc = find_nics(replay, &nics);
+	if (rc == 0)
+		rc = make_folder(replay);
+	if (rc < 0)
+		return rc;
+	rc = program_write(&replay->before, nics, replay->program, &replay->refusal);
+	if (rc == 0)
+		*ret_status = run(replay);
+	if (rc == 0 && access(replay->capture, R_OK) == 0)
+		rc = compare(replay);
+	unlink(replay->program);
+	unlink(replay->capture);
+	rmdir(replay->folder);
+	return rc;
+}
+
+int replay_run(int argc, char **argv)
+{
+	static struct replay replay; // large: kept off the stack
+	int status = EXIT_SUCCESS;
+	int rc = take_words(&replay, argc, argv);
+	if (rc == 0 && (replay.wants_help || replay.wants_version)) {
+		puts(replay.wants_help ? help_text : WEFT_VERSION_TEXT);
+		return EXIT_SUCCESS;
+	}
+	if (rc == 0)
+		rc = replay_all(&replay, &status);
+	messages_free(&replay.before);
+	messages_free(&replay.after);
+	return rc < 0 ? verb_refused(&replay.refusal, rc) : status;
+}
