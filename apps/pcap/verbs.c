@@ -13,6 +13,7 @@
 
 static const struct verb verbs[] = {
 	{"anonymize", anonymize_run},
+	{"diff", diff_run},
 	{"gen", gen_run},
 	{"replay", replay_run},
 };
