@@ -18,6 +18,7 @@ build     libjansson-dev     pkg-config --exists jansson
 build     libisal-dev        pkg-config --exists libisal
 build     libssl-dev         pkg-config --exists libcrypto
 optional  libdpdk-dev        pkg-config --exists libdpdk
+optional  libpcap-dev        pkg-config --exists libpcap
 optional  libsqlite3-dev     pkg-config --exists sqlite3
 optional  libnlopt-dev       pkg-config --exists nlopt
 optional  libopenmpi-dev     command -v mpicc

@@ -12,9 +12,8 @@
 #include "weft_version.h"
 
 static const struct verb verbs[] = {
-	{"anonymize", anonymize_run},
-	{"diff", diff_run},
-	{"gen", gen_run},
+	{"anonymize", anonymize_run}, {"capture", capture_run},
+	{"diff", diff_run},	      {"gen", gen_run},
 	{"replay", replay_run},
 };
 

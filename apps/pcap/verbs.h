@@ -35,6 +35,7 @@ int verb_parse(int argc, char **argv, const struct option *longs, verb_take_fn *
 int verb_refused(const struct refusal *refusal, int rc);
 
 int anonymize_run(int argc, char **argv);
+int capture_run(int argc, char **argv);
 int diff_run(int argc, char **argv);
 int gen_run(int argc, char **argv);
 int replay_run(int argc, char **argv);

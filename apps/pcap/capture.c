@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft pcap capture: frames of RoCE and MRC from a device into files, headers alone, until what was
+// waited for has happened.
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <weft/files/files.h>
+#include <weft/files/signals.h>
+#include <weft/ports/sniff.h>
+#include <weft/run/outcome.h>
+
+#include "pcap.h"
+#include "rotation.h"
+#include "trigger.h"
+#include "verbs.h"
+
+#define SNAP_HEADERS 256      // all headers, tunnels too
+#define SNAP_WHOLE (1u << 18) // libpcap's limit
+#define KERNEL_BYTES (64u << 20)
+#define AFTER_DEFAULT 1000
+#define BURST_DEFAULT 32
+#define FILE_BYTES_MIN 65536
+
+struct live {
+	const char *filter, *words;
+	uint64_t count, seconds, after, ring_files, file_mb, burst; // 0: not given
+	bool is_whole, is_all, is_plain;
+	struct trigger trigger;
+	struct rotation ring;
+	struct sniff sniff;
+	struct wire_config wire;
+	struct refusal refusal;
+	// What was seen.
+	uint64_t frames, others; // written; of other protocols
+	uint64_t left;		 // frames until the end, once triggered
+	const char *triggered;
+	int64_t last_ns;
+	uint64_t received, dropped;
+};
+
+enum {
+	OPT_FILTER = 256,
+	OPT_WHOLE,
+	OPT_ALL,
+	OPT_PLAIN,
+	OPT_COUNT,
+	OPT_SECONDS,
+	OPT_RING,
+	OPT_FILE_MB,
+	OPT_TRIGGER,
+	OPT_AFTER,
+	OPT_BURST,
+	OPT_FORCE
+};
+static const struct option longs[] = {
+	{"out", required_argument, NULL, 'o'},
+	{"filter", required_argument, NULL, OPT_FILTER},
+	{"whole", no_argument, NULL, OPT_WHOLE},
+	{"all", no_argument, NULL, OPT_ALL},
+	{"not-promiscuous", no_argument, NULL, OPT_PLAIN},
+	{"count", required_argument, NULL, OPT_COUNT},
+	{"seconds", required_argument, NULL, OPT_SECONDS},
+	{"ring", required_argument, NULL, OPT_RING},
+	{"file-mb", required_argument, NULL, OPT_FILE_MB},
+	{"trigger", required_argument, NULL, OPT_TRIGGER},
+	{"after", required_argument, NULL, OPT_AFTER},
+	{"ce-burst", required_argument, NULL, OPT_BURST},
+	{"force", no_argument, NULL, OPT_FORCE},
+	VERB_OPTIONS,
+};
+
+// ---------------------------------------------------------------- the command line
+
+static int take_number(uint64_t *ret, uint64_t max, const char *value, struct refusal *refusal)
+{
+	char *end;
+	errno = 0;
+	unsigned long long number = strtoull(value, &end, 10);
+	if (value[0] < '0' || value[0] > '9' || *end != '\0' || errno != 0 || number == 0 ||
+	    number > max)
+		return outcome_bad_word(
+			refusal, "a number is needed that is neither 0 nor so large, not", value);
+	*ret = number;
+	return 0;
+}
+
+static int take(void *context, int option, const char *value, struct refusal *refusal)
+{
+	struct live *live = context;
+	switch (option) {
+	case 'o':
+		live->ring.path = value;
+		return value[0] == '\0' ? outcome_bad_word(refusal, "a file is needed, not", value)
+					: 0;
+	case OPT_FILTER:
+		live->filter = value;
+		return 0;
+	case OPT_TRIGGER:
+		live->words = value;
+		return trigger_parse(&live->trigger, value, refusal);
+	case OPT_COUNT:
+		return take_number(&live->count, UINT64_MAX, value, refusal);
+	case OPT_SECONDS:
+		return take_number(&live->seconds, 1u << 30, value, refusal);
+	case OPT_RING:
+		return take_number(&live->ring_files, ROTATION_FILES_MAX, value, refusal);
+	case OPT_FILE_MB:
+		return take_number(&live->file_mb, 1u << 30, value, refusal);
+	case OPT_AFTER:
+		return take_number(&live->after, UINT64_MAX, value, refusal);
+	case OPT_BURST:
+		return take_number(&live->burst, TRIGGER_BURST_MAX, value, refusal);
+	case OPT_WHOLE:
+		live->is_whole = true;
+		return 0;
+	case OPT_ALL:
+		live->is_all = true;
+		return 0;
+	case OPT_PLAIN:
+		live->is_plain = true;
+		return 0;
+	default:
+		files_force();
+		return 0;
+	}
+}
+
+// Options that belong together, and what is not given.
+static int complete(struct live *live)
+{
+	struct refusal *refusal = &live->refusal;
+	if (live->ring.path == NULL)
+		return outcome_bad_line(refusal, "where to write is missing: -o FILE");
+	if ((live->ring_files > 0) != (live->file_mb > 0))
+		return outcome_bad_line(refusal, "--ring FILES and --file-mb MB need each other");
+	if (live->after > 0 && live->words == NULL)
+		return outcome_bad_word(refusal, "needs --trigger:", "--after");
+	if (live->burst > 0 && (live->words == NULL || strstr(live->words, "ce") == NULL))
+		return outcome_bad_word(refusal, "needs --trigger ce:", "--ce-burst");
+	live->after = live->after > 0 ? live->after : AFTER_DEFAULT;
+	live->trigger.burst = live->burst > 0 ? (uint32_t)live->burst : BURST_DEFAULT;
+	live->ring.files = live->ring_files > 0 ? (uint32_t)live->ring_files : 1;
+	live->ring.file_bytes = live->file_mb * 1000000;
+	wire_config_default(6, &live->wire);
+	live->wire.icrc_unchecked = true;
+	return 0;
+}
+
+// ---------------------------------------------------------------- frames
+
+static bool is_ours(const struct wire_record *record)
+{
+	return record->layers & WIRE_LAYER_BTH || record->found == WIRE_FOUND_PAUSE ||
+		record->found == WIRE_FOUND_UET;
+}
+
+// Without what the application sent.
+static uint32_t headers_of(const struct wire_record *record, uint32_t captured)
+{
+	uint32_t behind = record->payload_bytes + WIRE_ICRC_BYTES;
+	bool has_payload = record->payload_bytes > 0 && record->original > behind;
+	uint32_t headers = has_payload ? record->original - behind : captured;
+	return headers < captured ? headers : captured;
+}
+
+static int take_frame(struct live *live, const struct sniff_frame *frame)
+{
+	struct wire_record record;
+	wire_dissect(&live->wire, live->sniff.link, frame->bytes, frame->captured, frame->original,
+		     &record);
+	live->last_ns = frame->at_ns;
+	if (!live->is_all && !is_ours(&record)) {
+		live->others++;
+		return 0;
+	}
+	const char *why = live->triggered == NULL
+		? trigger_of(&live->trigger, &record, frame->at_ns)
+		: NULL;
+	if (why != NULL) {
+		live->triggered = why;
+		live->left = live->after + 1;
+	}
+	const struct pcapng_frame out = {
+		.bytes = frame->bytes,
+		.captured = live->is_whole ? frame->captured : headers_of(&record, frame->captured),
+		.original = frame->original,
+		.comment = why,
+	};
+	if (live->frames++ % 256 == 0) // a system call
+		sniff_counts(&live->sniff, &live->received, &live->dropped);
+	return rotation_put(&live->ring, &out, frame->at_ns, live->received, live->dropped,
+			    &live->refusal);
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static bool is_over(const struct live *live, int64_t begun_ms)
+{
+	return *signals_stop() != 0 || (live->count > 0 && live->frames >= live->count) ||
+		(live->seconds > 0 && now_ms() - begun_ms >= (int64_t)live->seconds * 1000) ||
+		(live->triggered != NULL && live->left == 0);
+}
+
+static int listen_on(struct live *live)
+{
+	struct sniff_frame frame;
+	int64_t begun_ms = now_ms();
+	int rc = 0;
+	while (rc == 0 && !is_over(live, begun_ms)) {
+		uint64_t before = live->frames;
+		int got = sniff_next(&live->sniff, &frame);
+		if (got < 0)
+			break; // what there is stays
+		if (got > 0)
+			rc = take_frame(live, &frame);
+		live->left -= live->triggered != NULL && live->frames > before;
+	}
+	sniff_counts(&live->sniff, &live->received, &live->dropped);
+	int ended = rotation_end(&live->ring, live->last_ns, live->received, live->dropped,
+				 &live->refusal);
+	return rc < 0 ? rc : ended;
+}
+
+// ---------------------------------------------------------------- the call
+
+static void say(const struct live *live)
+{
+	char w[4][WORDS_BYTES], name[DRAFT_PATH_BYTES];
+	printf("%s frames captured, %s of other protocols left out; %s dropped by the kernel or "
+	       "the device\n",
+	       count_words(w[0], live->frames), count_words(w[1], live->others),
+	       count_words(w[2], live->dropped));
+	if (live->triggered != NULL)
+		printf("%s; the packet has a comment\n", live->triggered);
+	else if (live->words != NULL)
+		puts("no trigger");
+	if (live->sniff.why[0] != '\0')
+		printf("the device is gone: %s\n", live->sniff.why);
+	if (rotation_kept(&live->ring) == 0)
+		puts("no file is written");
+	for (uint64_t k = 0; k < rotation_kept(&live->ring); k++)
+		printf("%s%s", k > 0 ? " " : "", rotation_name(&live->ring, k, name));
+	if (rotation_kept(&live->ring) > 0)
+		putchar('\n');
+}
+
+static int run(struct live *live, const char *device)
+{
+	const struct sniff_choice choice = {
+		.device = device,
+		.filter = live->filter,
+		.snap_bytes = live->is_whole ? SNAP_WHOLE : SNAP_HEADERS,
+		.buffer_bytes = KERNEL_BYTES,
+		.is_plain = live->is_plain,
+	};
+	int rc = rotation_check(&live->ring, &live->refusal);
+	if (rc == 0)
+		rc = sniff_open(&live->sniff, &choice, &live->refusal);
+	if (rc < 0)
+		return rc;
+	live->ring.interface = (struct pcapng_interface){
+		.name = device,
+		.snap_bytes = live->is_whole ? 0 : choice.snap_bytes,
+		.link = live->sniff.link,
+	};
+	signals_catch();
+	fprintf(stderr, "listening on %s\n", device);
+	rc = listen_on(live);
+	sniff_close(&live->sniff);
+	return rc;
+}
+
+int capture_run(int argc, char **argv)
+{
+	static struct live live; // large: kept off the stack
+	int rc = verb_parse(argc, argv, longs, take, &live, 1, &live.refusal);
+	if (rc == VERB_DONE)
+		return EXIT_SUCCESS;
+	if (rc == 0)
+		rc = complete(&live);
+	if (rc == 0)
+		rc = run(&live, argv[optind]);
+	free(live.ring.blocks.at);
+	if (rc < 0)
+		return verb_refused(&live.refusal, rc);
+	say(&live);
+	return EXIT_SUCCESS;
+}

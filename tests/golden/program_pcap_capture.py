@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""weft pcap capture: frames that are sent over a veth pair, in a namespace made for it, are captured as headers or whole; triggers
+end a capture, files are written by turns, a signal ends it whole. Without root, veth or libpcap the devices are left out, and said so."""
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+WEFT = os.environ["WEFT"]
+PCAPS = pathlib.Path(os.environ["WEFT_SOURCE"], "pcaps")
+SPACE = f"weft-capture-{os.getpid()}"
+ARP = bytes.fromhex("ffffffffffff0200000000010806" + "0001080006040001" + "020000000001" + "0a000001" + "000000000000" + "0a000002")
+SEND = """
+import socket, sys, time
+port = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+port.bind(("va0", 0))
+for line in sys.stdin:
+    port.send(bytes.fromhex(line))
+    time.sleep(0.0002)
+"""
+failed = 0
+
+
+def check(holds, what):
+    global failed
+    failed += 0 if holds else 1
+    print(("ok: " if holds else "FAILED: ") + what)
+
+
+def frames(path):
+    """(captured bytes, original length, comment or None) of each packet block."""
+    data, at, ret = path.read_bytes(), 0, []
+    while at < len(data):
+        length = int.from_bytes(data[at + 4:at + 8], "little")
+        if int.from_bytes(data[at:at + 4], "little") == 6:
+            captured, original = (int.from_bytes(data[at + i:at + i + 4], "little") for i in (20, 24))
+            options = data[at + 28 + (captured + 3) // 4 * 4:at + length - 4]
+            ret.append((data[at + 28:at + 28 + captured], original, options[4:4 + int.from_bytes(options[2:4], "little")].decode() if options else None))
+        at += length
+    return ret
+
+
+def statistics(path):
+    data = path.read_bytes()
+    length = int.from_bytes(data[-4:], "little")
+    block = data[-length:]
+    return block[:4] == b"\5\0\0\0", int.from_bytes(block[24:32], "little"), int.from_bytes(block[36:44], "little")
+
+
+def send(what):
+    subprocess.run(["ip", "netns", "exec", SPACE, sys.executable, "-c", SEND], input="\n".join(frame.hex() for frame in what) + "\n", text=True, check=True)
+
+
+def capture(words, what, stop=False):
+    """Status and words of a capture on vb0 while `what` is sent."""
+    run = subprocess.Popen(["ip", "netns", "exec", SPACE, WEFT, "pcap", "capture", "vb0", *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                           text=True)
+    first = run.stderr.readline()
+    if first == "listening on vb0\n":
+        send(what)
+        if stop:
+            subprocess.run(["sleep", "0.5"], check=True)
+            run.send_signal(signal.SIGINT)
+    try:
+        out, error = run.communicate(timeout=60)
+    except subprocess.TimeoutExpired:
+        run.kill()
+        out, error = run.communicate()
+        first += "HANGS "
+    return run.returncode, out, first + error
+
+
+def check_frames(folder):
+    sent = [frame for frame, _, _ in frames(PCAPS / "rocev2-go-back-n.pcapng")]
+    out = folder / "headers.pcapng"
+    status, said, error = capture(["-o", out, "--count", len(sent)], [ARP, *sent])
+    check(status == 0 and said.startswith(f"{len(sent)} frames captured, ") and "; 0 dropped" in said, f"headers: {said.splitlines()[:1]} {error}")
+    got = frames(out)
+    check([original for _, original, _ in got] == [len(frame) for frame in sent] and all(frame.startswith(head) for (head, _, _), frame in zip(got, sent)),
+          "all frames, as long as they were")
+    check(max(len(head) for head, _, _ in got) <= 100 and sum(len(frame) for frame in sent) > 20 * len(sent), "headers alone")
+    is_there, received, dropped = statistics(out)
+    check(is_there and received >= len(sent) and dropped == 0, f"statistics: {received} received, {dropped} dropped")
+    told = subprocess.run([WEFT, "pcap", "analyze", out], capture_output=True, text=True).stdout
+    check(told.startswith("loss BEFORE the capture point"), "its analysis says what that of the first capture says")
+    whole = folder / "whole.pcapng"
+    status, said, error = capture(["-o", whole, "--all", "--whole"], [ARP, *sent], stop=True)
+    bodies = [body for body, _, _ in frames(whole)]
+    check(status == 0 and [body for body in bodies if body in sent] == sent and any(body.startswith(ARP) for body in bodies), f"whole, others too: {said.splitlines()[:1]}")
+
+
+def check_triggers(folder):
+    for name, words, says in (("rocev2-go-back-n", ["nack"], "trigger: NAK"), ("trim-last-hop", ["trim,rnr"], "trigger: trimmed"),
+                              ("trim-last-hop", ["nack"], "trigger: NACK"), ("rocev2-cnp", ["ce", "--ce-burst", "3"], "trigger: burst of CE")):
+        sent = [frame for frame, _, _ in frames(PCAPS / f"{name}.pcapng")]
+        out = folder / f"{name}.pcapng"
+        status, said, error = capture(["-o", out, "--trigger", *words, "--after", "2", "--force", "--seconds", "30"], sent)
+        comments = [comment for _, _, comment in frames(out)] if out.exists() else []
+        check(status == 0 and f"\n{says}; " in said and comments[-3:] == [says, None, None] and len(comments) < len(sent) and not any(comments[:-3]),
+              f"{name}: {says}, and 2 more of {len(sent)} {error if status else ''}")
+    status, said, _ = capture(["-o", folder / "none.pcapng", "--trigger", "rnr"], sent, stop=True)
+    check(status == 0 and "\nno trigger\n" in said and len(frames(folder / "none.pcapng")) == len(sent), "no trigger: until it is stopped")
+
+
+def check_rotation(folder):
+    sent = [frame for frame, _, _ in frames(PCAPS / "rocev2-go-back-n.pcapng")]
+    sent = [frame.ljust(3000, b"\0") for frame in sent for _ in range(12)]
+    out = folder / "ring.pcapng"
+    status, said, error = capture(["-o", out, "--whole", "--ring", 2, "--file-mb", 1, "--count", len(sent)], sent)
+    names = said.splitlines()[-1].split()
+    sizes = [os.path.getsize(name) for name in names]
+    check(status == 0 and sorted(names) == [str(folder / f"ring.{i}.pcapng") for i in (0, 1)] and max(sizes) <= 1_000_000, f"two files by turns: {sizes} {error}")
+    kept = [body for name in names for body, _, _ in frames(pathlib.Path(name))]
+    check(kept == sent[len(sent) - len(kept):], f"the last {len(kept)} of {len(sent)} frames are in them, in order")
+    check(all(statistics(pathlib.Path(name))[0] for name in names), "each has its statistics")
+
+
+def check_refusals(folder):
+    (folder / "there").write_text("x")
+    for words in (["no-such-device", "-o", folder / "x"], ["lo"], ["lo", "-o", folder / "x", "--filter", "no such"], ["lo", "-o", folder / "there"],
+                  ["lo", "-o", folder / "x", "--trigger", "nonsense"], ["lo", "-o", folder / "x", "--ring", "3"], ["lo", "-o", folder / "x", "--after", "3"],
+                  ["lo", "-o", folder / "x", "--count", "0"], ["lo", "-o", folder / "x", "--ce-burst", "3", "--trigger", "nack"]):
+        done = subprocess.run([WEFT, "pcap", "capture", *map(str, words)], capture_output=True, text=True, timeout=60)
+        check(done.returncode in (2, 3) and done.stdout == "" and done.stderr.count("\n") == 1, f"refused: {done.stderr.strip()[-100:]}")
+    check(not (folder / "x").exists(), "what is refused writes nothing")
+
+
+def has_devices():
+    """A namespace with a veth pair, made here; a build with libpcap."""
+    probe = subprocess.run([WEFT, "pcap", "capture", "no-such-device", "-o", "/dev/null", "--force"], capture_output=True, text=True)
+    if "no libpcap" in probe.stderr or not shutil.which("ip") or subprocess.run(["ip", "netns", "add", SPACE], capture_output=True).returncode:
+        return False
+    words = ["ip", "-n", SPACE, "link", "add", "va0", "mtu", "9000", "type", "veth", "peer", "name", "vb0", "mtu", "9000"]
+    is_made = subprocess.run(words, capture_output=True).returncode == 0
+    for name in ("va0", "vb0"):
+        is_made = is_made and subprocess.run(["ip", "-n", SPACE, "link", "set", name, "up"], capture_output=True).returncode == 0
+    return is_made
+
+
+with tempfile.TemporaryDirectory() as name:
+    folder = pathlib.Path(name)
+    try:
+        if has_devices():
+            check_frames(folder)
+            check_triggers(folder)
+            check_rotation(folder)
+        else:
+            print("no root, no veth or no libpcap: captures of devices are left out")
+    finally:
+        subprocess.run(["ip", "netns", "del", SPACE], capture_output=True)
+    check_refusals(folder)
+sys.exit(1 if failed else 0)
