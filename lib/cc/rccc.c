@@ -55,9 +55,11 @@ void rccc_start(struct cc *cc, struct rccc *rccc, const struct cc_config *config
 	cc->wake_at = PS_NEVER;
 }
 
-void rccc_take(struct cc *cc, const struct rccc *rccc, uint32_t bytes, ps_t now)
+void rccc_take(struct cc *cc, struct rccc *rccc, uint32_t bytes, ps_t now)
 {
-	cc->credit_bytes -= bytes < cc->credit_bytes ? bytes : cc->credit_bytes;
+	uint32_t taken = bytes < cc->credit_bytes ? bytes : cc->credit_bytes;
+	cc->credit_bytes -= taken;
+	rccc->borrowed_bytes += bytes - taken; // a packet left with less than its credit
 	if (cc->credit_bytes < rccc->mtu_bytes)
 		cc->wake_at = now + PATIENCE_PS;
 }

@@ -17,7 +17,7 @@ struct rccc {
 void rccc_start(struct cc *cc, struct rccc *rccc, const struct cc_config *config);
 
 // So many bytes were acknowledged or trimmed: their credit is used up.
-void rccc_take(struct cc *cc, const struct rccc *rccc, uint32_t bytes, ps_t now);
+void rccc_take(struct cc *cc, struct rccc *rccc, uint32_t bytes, ps_t now);
 
 // The receiver granted so many more.
 void rccc_grant(struct cc *cc, struct rccc *rccc, uint32_t bytes);

@@ -122,6 +122,21 @@ static void no_credit_makes_more_than_two_first_windows_or_less_than_none(void *
 	assert_int_equal(cc->window_bytes, 2 * WINDOW);
 }
 
+// SACKs tell bytes in whole units, so a packet may be told of before all of its credit is there.
+static void what_was_taken_too_much_is_paid_for(void **state)
+{
+	(void)state;
+	struct pair pair = start(0);
+	struct cc *cc = &pair.cc;
+	cc->ops->on_ack(cc, &(struct cc_ack){.newly_bytes = WINDOW - MTU + 86, .rtt_ps = -1}, 1);
+	cc->ops->on_ack(cc, &(struct cc_ack){.newly_bytes = MTU, .rtt_ps = -1}, 1);
+	assert_int_equal(cc->window_bytes, 0);
+	cc->ops->on_credit(cc, MTU, 2);
+	assert_int_equal(cc->window_bytes, MTU - 86);
+	cc->ops->on_credit(cc, MTU, 2);
+	assert_int_equal(cc->window_bytes, 2 * MTU - 86);
+}
+
 static void without_credit_for_a_packet_it_waits_for_a_millisecond(void **state)
 {
 	(void)state;
@@ -189,6 +204,7 @@ int main(void)
 		cmocka_unit_test(a_trimmed_packet_is_owed_a_full_one),
 		cmocka_unit_test(what_is_acknowledged_or_trimmed_takes_its_credit_along),
 		cmocka_unit_test(no_credit_makes_more_than_two_first_windows_or_less_than_none),
+		cmocka_unit_test(what_was_taken_too_much_is_paid_for),
 		cmocka_unit_test(without_credit_for_a_packet_it_waits_for_a_millisecond),
 		cmocka_unit_test(credit_is_conserved),
 	};
