@@ -88,6 +88,9 @@ static void what_ran(FILE *to, const struct report_input *input)
 		number_rate(&text[1], (double)world->fabric.link_rate_bps),
 		number_time(&text[2], world->topology.base_rtt_ps),
 		number_grouped(&text[3], world->topology.switch_count));
+	if (world->has_starts)
+		fprintf(to, "  starts of the matrix: in units of %s (traffic.start_unit)\n",
+			number_time(&text[0], scenario->traffic.start_unit_ps));
 	if (world->transport.kind == TRANSPORT_RC)
 		fprintf(to,
 			"  RoCEv2 RC, QPs per connection: %" PRIu32 ", congestion control: %s\n",

@@ -59,7 +59,7 @@ static int parse(enum traffic_kind kind, struct arena *arena, struct workload *w
 		*ret_nics = rc < 0 ? 0 : program->ranks;
 		return rc;
 	default:
-		rc = matrix_parse(&matrix, arena, workload->text, workload->bytes, refusal);
+		rc = matrix_parse(&matrix, arena, workload->text, workload->bytes, 1, refusal);
 		*ret_nics = rc < 0 ? 0 : matrix.nics;
 		return rc;
 	}

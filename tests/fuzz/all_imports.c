@@ -87,7 +87,7 @@ static void fuzz_one(const uint8_t *data, size_t bytes)
 	check(text != NULL);
 	memcpy(text, data, bytes);
 	arena_init(&arena, memory, sizeof(memory));
-	int rc = matrix_parse(&matrix, &arena, text, bytes, &refusal);
+	int rc = matrix_parse(&matrix, &arena, text, bytes, 1, &refusal);
 	check_refusal(rc, &refusal, bytes);
 	if (rc == 0)
 		check_begins(&matrix, &arena);

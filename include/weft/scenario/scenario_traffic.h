@@ -78,6 +78,7 @@ struct traffic_config {
 	char model[SCENARIO_NAME_BYTES];  // model: preset name
 	char trace[SCENARIO_PATH_BYTES];  // trace: file
 	char matrix[SCENARIO_PATH_BYTES]; // matrix: file
+	ps_t start_unit_ps;		  // matrix: of a start
 	ps_t signal_delay_ps;		  // matrix: of a trigger between hosts; 0 = auto
 	char file[SCENARIO_PATH_BYTES];	  // goal: file
 	ps_t unit_ps;			  // goal: of a computation

@@ -88,12 +88,14 @@ struct matrix {
 	uint32_t flow_count, trigger_count;
 	struct flow *flows;	  // in the order of the file
 	struct trigger *triggers; // by number
+	ps_t unit_ps;		  // of a start
+	bool has_starts;	  // other than 0
 };
 
-// Parses the text of a *.cm file, which need not end with NUL. Flows are drawn from `arena`. On
-// damage: -EINVAL with line (and column) and reason; -ENOMEM.
+// Parses the text of a *.cm file, which need not end with NUL. A start is in units of `unit_ps`.
+// Flows are drawn from `arena`. On damage: -EINVAL with line (and column) and reason; -ENOMEM.
 int matrix_parse(struct matrix *ret, struct arena *arena, const char *text, size_t bytes,
-		 struct refusal *refusal);
+		 ps_t unit_ps, struct refusal *refusal);
 
 #ifdef __cplusplus
 }

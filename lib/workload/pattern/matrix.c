@@ -4,7 +4,7 @@
 //   Connections M
 //   [Triggers T]
 //   [Failures 0]
-//   M lines of   source->target [id I] start PICOSECONDS | trigger T  size BYTES
+//   M lines of   source->target [id I] start TIME | trigger T  size BYTES
 //                [send_done_trigger T] [recv_done_trigger T]
 //   T lines of   trigger id T oneshot | multishot | barrier [count C]
 // Words after the first come in any order, each key once. Blank lines, and those that begin with #,
@@ -110,7 +110,8 @@ static int read_value(const struct lines *lines, const struct matrix *matrix, co
 		      const struct lines_word *key, uint64_t value[MATRIX_COUNT],
 		      bool is_there[MATRIX_COUNT])
 {
-	static const uint64_t max[MATRIX_TRIGGER] = {UINT32_MAX, START_MAX_PS, UINT32_MAX};
+	const uint64_t max[MATRIX_TRIGGER] = {
+		UINT32_MAX, (uint64_t)(START_MAX_PS / matrix->unit_ps), UINT32_MAX};
 	for (int i = 0; i < MATRIX_COUNT; i++) {
 		if (!lines_word_is(key, matrix_key_names[i]))
 			continue;
@@ -174,7 +175,9 @@ static int read_connection(struct reader *reader, const char *at, const struct l
 				    "a connection needs a start or a trigger, one of the two", 0,
 				    0);
 	flow.bytes = value[MATRIX_SIZE];
-	flow.start_ps = is_there[MATRIX_START] ? (ps_t)value[MATRIX_START] : PS_NEVER;
+	flow.start_ps = is_there[MATRIX_START] ? (ps_t)value[MATRIX_START] * matrix->unit_ps
+					       : PS_NEVER;
+	reader->matrix.has_starts |= value[MATRIX_START] > 0;
 	flow.trigger = (uint32_t)value[MATRIX_TRIGGER];
 	flow.on_sent = (uint32_t)value[MATRIX_SENT];
 	flow.on_received = (uint32_t)value[MATRIX_RECEIVED];
@@ -324,9 +327,10 @@ static int read_head(struct reader *reader, size_t bytes)
 }
 
 int matrix_parse(struct matrix *ret, struct arena *arena, const char *text, size_t bytes,
-		 struct refusal *refusal)
+		 ps_t unit_ps, struct refusal *refusal)
 {
-	struct reader reader = {.lines = {.at = text, .end = text + bytes, .refusal = refusal},
+	struct reader reader = {.matrix.unit_ps = unit_ps,
+				.lines = {.at = text, .end = text + bytes, .refusal = refusal},
 				.arena = arena};
 	int rc = read_head(&reader, bytes);
 	if (rc == 0)

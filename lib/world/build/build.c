@@ -106,7 +106,8 @@ static int build_matrix(struct world *world, const char *text, size_t bytes,
 			struct refusal *refusal)
 {
 	struct matrix matrix;
-	int rc = matrix_parse(&matrix, world->arena, text, bytes, refusal);
+	int rc = matrix_parse(&matrix, world->arena, text, bytes,
+			      world->scenario->traffic.start_unit_ps, refusal);
 	if (rc < 0)
 		return rc;
 	if (matrix.nics != world->fabric.nics)
@@ -120,6 +121,7 @@ static int build_matrix(struct world *world, const char *text, size_t bytes,
 	world->flow_count = matrix.flow_count;
 	world->triggers = matrix.triggers;
 	world->trigger_count = matrix.trigger_count;
+	world->has_starts = matrix.has_starts;
 	return 0;
 }
 

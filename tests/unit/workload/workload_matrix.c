@@ -17,6 +17,7 @@
 #include <weft/workload/workload.h>
 
 static uint8_t memory[1 << 16] __attribute__((aligned(64)));
+static ps_t unit_ps = 1;
 
 static int parse_in(size_t room, struct matrix *matrix, const char *text, size_t bytes,
 		    struct refusal *refusal)
@@ -28,7 +29,7 @@ static int parse_in(size_t room, struct matrix *matrix, const char *text, size_t
 	// an exact copy, so that the sanitizer sees a byte read past the end
 	char *copy = malloc(bytes == 0 ? 1 : bytes);
 	memcpy(copy, text, bytes);
-	int rc = matrix_parse(matrix, &arena, copy, bytes, refusal);
+	int rc = matrix_parse(matrix, &arena, copy, bytes, unit_ps, refusal);
 	free(copy);
 	return rc;
 }
@@ -45,6 +46,28 @@ static void assert_flow(const struct flow *flow, uint32_t from, uint32_t to, uin
 	assert_int_equal(flow->to, to);
 	assert_int_equal(flow->bytes, bytes);
 	assert_int_equal(flow->start_ps, start_ps);
+}
+
+static void starts_are_in_the_unit_that_is_said(void **)
+{
+	struct matrix matrix;
+	struct refusal refusal;
+	static const char none[] = "Nodes 4\nConnections 1\n0->1 start 0 size 1\n";
+	static const char text[] =
+		"Nodes 4\nConnections 2\n0->1 start 0 size 1\n0->2 start 1000 size 1\n";
+	static const char late[] = "Nodes 4\nConnections 1\n0->1 start 1000000001 size 1\n";
+	assert_int_equal(parse(&matrix, none, &refusal), 0);
+	assert_false(matrix.has_starts);
+	assert_int_equal(parse(&matrix, text, &refusal), 0);
+	assert_true(matrix.has_starts);
+	assert_flow(&matrix.flows[1], 0, 2, 1, 1000);
+	unit_ps = PS_PER_US;
+	assert_int_equal(parse(&matrix, text, &refusal), 0);
+	assert_flow(&matrix.flows[1], 0, 2, 1, PS_PER_MS);
+	assert_int_equal(parse(&matrix, late, &refusal), -EINVAL); // after the last time
+	assert_int_equal(refusal.line, 3);
+	unit_ps = 1;
+	assert_int_equal(parse(&matrix, late, &refusal), 0);
 }
 
 static void connections_are_read_in_the_order_of_the_file(void **)
@@ -251,6 +274,7 @@ static void a_real_matrix_is_a_derangement(void **)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(starts_are_in_the_unit_that_is_said),
 		cmocka_unit_test(connections_are_read_in_the_order_of_the_file),
 		cmocka_unit_test(damage_is_refused_with_its_place),
 		cmocka_unit_test(a_flow_waits_for_others),
