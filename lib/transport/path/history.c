@@ -4,16 +4,36 @@
 
 #define ROW_TURN 3u // up to this row a skip is one turn, above it twice as many for each
 #define ROW_MAX 9u
+#define ROW_MOST 13u // of few
+#define FEW 16u
 #define STEP_MAX 3u
 #define SOON 16 // waits, within which a loss says that the last was too short
 #define LEVEL_SHIFT 4
 #define LEVEL_MAX 7u // first retry times 64
 
+// A share of few EVs says little: one of two that is slow is half of them. There one that is marked
+// again soon rests, as long as there is another without marks.
+static bool has_few(const struct path_set *set)
+{
+	return set->shape->per_plane <= FEW;
+}
+
+// So many packets of the plane as the longest rest of many EVs are.
+static uint32_t row_max(const struct path_set *set)
+{
+	uint32_t most = ROW_MAX;
+	for (uint32_t evs = set->shape->per_plane; evs <= FEW && most < ROW_MOST; evs *= 2)
+		most++;
+	return most;
+}
+
 // What a mark adds to a row, of which each use takes one: rows grow where more than one in four
 // uses is marked while few on the plane are. Where a fifth of the plane is marked they only fall.
-static uint32_t step(const struct path_set *set, const struct path_plane *plane)
+static uint32_t step(const struct path_set *set, const struct path_plane *plane, uint32_t row)
 {
 	uint32_t mean = plane->marked_mean, all = set->shape->per_plane * ROUNDS_MEAN;
+	if (has_few(set))
+		return row == 0 ? 2 : ROW_MOST;
 	if (mean * 8 <= all)
 		return STEP_MAX;
 	return mean * 5 <= all ? 2 : 0;
@@ -22,9 +42,10 @@ static uint32_t step(const struct path_set *set, const struct path_plane *plane)
 void history_mark(struct path_set *set, uint32_t index)
 {
 	struct path_plane *plane = place_plane(set, index);
-	uint32_t before = set->history[index] & HISTORY_ROW, row = before + step(set, plane);
-	if (row > ROW_MAX)
-		row = ROW_MAX;
+	uint32_t before = set->history[index] & HISTORY_ROW, most = row_max(set);
+	uint32_t row = before + step(set, plane, before);
+	if (row > most)
+		row = most;
 	plane->rows = (uint16_t)(plane->rows + (before == 0 && row > 0));
 	plane->marked++;
 	set->history[index] = (uint8_t)((set->history[index] & ~HISTORY_ROW) | row);
@@ -38,6 +59,8 @@ bool history_skips_on(const struct path_set *set, uint32_t index)
 	const struct path_plane *plane = &set->planes[index % shape->planes];
 	uint32_t row = set->history[index] & HISTORY_ROW;
 	if (row <= ROW_TURN || plane->unusable * 4u > shape->per_plane * 3u)
+		return false;
+	if (has_few(set) && plane->rows >= shape->per_plane)
 		return false;
 	uint32_t turns = 1u << (row - ROW_TURN);
 	return ((plane->round + index / shape->planes) & (turns - 1)) != 0;

@@ -12,6 +12,7 @@
 #include "path/history.h"
 
 #define PLANES 2u
+#define MANY 20u // entropy values of a plane, of which the first few are looked at
 #define LEVELS 4 // bits below those of waits
 #define RETRY_PS (100 * PS_PER_US)
 
@@ -22,7 +23,7 @@ static uint8_t states[16], history[16];
 
 static int set_up(void **)
 {
-	shape = (struct path_shape){.planes = PLANES, .per_plane = 5, .retry_ps = RETRY_PS};
+	shape = (struct path_shape){.planes = PLANES, .per_plane = MANY, .retry_ps = RETRY_PS};
 	set = (struct path_set){
 		.shape = &shape, .retry_at = retry_at, .states = states, .history = history};
 	for (int i = 0; i < 16; i++)
@@ -30,13 +31,13 @@ static int set_up(void **)
 	return 0;
 }
 
-// Five EVs: a mean of 5 of 40 is an eighth, of 8 a fifth.
+// Twenty EVs: a mean of 20 of 160 is an eighth, of 32 a fifth.
 static void a_mark_counts_by_how_common_marks_are(void **)
 {
 	static const struct {
 		uint16_t mean;
 		uint8_t step;
-	} cases[] = {{0, 3}, {5, 3}, {6, 2}, {8, 2}, {9, 0}, {40, 0}};
+	} cases[] = {{0, 3}, {20, 3}, {21, 2}, {32, 2}, {33, 0}, {160, 0}};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		set_up(NULL);
 		set.planes[1].marked_mean = cases[i].mean;
@@ -68,6 +69,44 @@ static void a_row_grows_to_nine_and_uses_lower_it(void **)
 	assert_int_equal(history[3], 0);
 	history_excuse(&set, 5);
 	assert_int_equal(history[5], 3);
+}
+
+// Of few EVs one that is marked again soon rests, for the longer the fewer there are.
+static void one_of_few_rests_at_its_second_mark(void **)
+{
+	static const struct {
+		uint32_t evs;
+		uint8_t row;
+	} cases[] = {{1, 13}, {2, 13}, {3, 12}, {4, 12}, {8, 11}, {16, 10}};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		set_up(NULL);
+		shape.per_plane = cases[i].evs;
+		set.planes[1].marked_mean = (uint16_t)(cases[i].evs * ROUNDS_MEAN / 2);
+		history_mark(&set, 3);
+		assert_int_equal(history[3], 2);
+		history_use(&set, 3);
+		history_use(&set, 3);
+		history_mark(&set, 3); // too late to be again
+		assert_int_equal(history[3], 2);
+		history_mark(&set, 3);
+		assert_int_equal(history[3], cases[i].row);
+		assert_int_equal(set.planes[1].rows, 1);
+	}
+}
+
+// Where all of few are marked there is nothing to turn to.
+static void few_rest_while_another_is_without_marks(void **)
+{
+	shape.per_plane = 2;
+	set.planes[1].round = 1;
+	history_mark(&set, 3);
+	history_mark(&set, 3);
+	assert_true(history_skips_on(&set, 3));
+	history_mark(&set, 5);
+	assert_false(history_skips_on(&set, 3));
+	history_use(&set, 5);
+	history_use(&set, 5);
+	assert_true(history_skips_on(&set, 3));
 }
 
 static void marks_of_rounds_are_averaged(void **)
@@ -154,6 +193,8 @@ int main(void)
 		cmocka_unit_test_setup(a_mark_counts_by_how_common_marks_are, set_up),
 		cmocka_unit_test_setup(a_row_grows_to_nine_and_uses_lower_it, set_up),
 		cmocka_unit_test_setup(marks_of_rounds_are_averaged, set_up),
+		cmocka_unit_test_setup(one_of_few_rests_at_its_second_mark, set_up),
+		cmocka_unit_test_setup(few_rest_while_another_is_without_marks, set_up),
 		cmocka_unit_test_setup(a_row_rests_for_rounds, set_up),
 		cmocka_unit_test_setup(a_quarter_of_a_plane_does_not_rest, set_up),
 		cmocka_unit_test_setup(a_wait_doubles_when_it_was_short_of_it, set_up),
