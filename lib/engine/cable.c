@@ -73,7 +73,8 @@ static int draw_beside(struct cable_set *set, const struct world *world, uint32_
 	return 0;
 }
 
-int cable_set_init(struct cable_set *set, const struct world *world, struct arena *arena)
+int cable_set_init(struct cable_set *set, const struct world *world, uint8_t unit_shift,
+		   struct arena *arena)
 {
 	if (draw(set, world, arena) < 0)
 		return -ENOMEM;
@@ -94,6 +95,7 @@ int cable_set_init(struct cable_set *set, const struct world *world, struct aren
 				 world->machines[plan->to_machine].is_host),
 			.is_slow = has_fault(world, plan, FAULT_SLOW),
 			.is_special = plan->fault_count > 0 || plan->head_bytes > 0,
+			.unit_shift = unit_shift,
 			.head_bytes = plan->head_bytes,
 		};
 		set->rng[at] = rng_of(world->scenario->seed, RNG_CABLE, i);

@@ -17,7 +17,7 @@
 #include "stalled.h"
 
 struct cable {
-	struct fifo fifo; // entries: packet << 32 | low 32 bits of the arrival time
+	struct fifo fifo; // entries: packet << 32 | low 32 bits of the arrival time, in its units
 	ps_t last_at;	  // arrival of the newest packet: arrivals never go back
 	line_t line;
 	ps_t delay_ps;
@@ -32,17 +32,31 @@ struct cable {
 	bool is_foreign : 1; // the machine at its end is not run by this rank
 	bool is_special : 1; // it has faults or head_bytes, or is_border: more to do than to lay a
 			     // packet on it
-	uint8_t head_bytes;  // what a cut-through switch at its end reads of a packet; 0: all
+	uint8_t unit_shift : 3; // arrivals are rounded up to 2^unit_shift ps: 0, but of long cables
+	uint8_t head_bytes;	// what a cut-through switch at its end reads of a packet; 0: all
 };
 static_assert(sizeof(struct cable) == 64, "a cable is one cache line");
 
-// Arrival times on a cable are kept modulo 2^32 ps and read relative to "now": a cable must be
-// shorter than this.
-#define CABLE_SPAN_PS (INT64_C(1) << 31)
+// Arrival times on a cable are kept modulo 2^32 units and read relative to "now": a cable must be
+// shorter than this. The unit of a world is 1 ps, or where its longest cable needs it more, up to
+// 2^CABLE_UNIT_SHIFT_MAX ps.
+#define CABLE_SPAN_UNITS (INT64_C(1) << 31)
+#define CABLE_UNIT_SHIFT_MAX 7u
 
-static inline uint64_t cable_entry(ps_t at, uint32_t packet)
+// `at` in whole units, rounded up.
+static inline ps_t cable_units(ps_t at, uint8_t unit_shift)
 {
-	return (uint64_t)packet << 32 | (uint32_t)at;
+	return (at + (INT64_C(1) << unit_shift) - 1) >> unit_shift;
+}
+
+static inline ps_t cable_round(ps_t at, uint8_t unit_shift)
+{
+	return cable_units(at, unit_shift) << unit_shift;
+}
+
+static inline uint64_t cable_entry(const struct cable *cable, ps_t at, uint32_t packet)
+{
+	return (uint64_t)packet << 32 | (uint32_t)(at >> cable->unit_shift);
 }
 
 // An entry where it lies in a list: its halves as they are in memory, so that nothing is shifted.
@@ -51,9 +65,9 @@ struct cable_halves {
 };
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the lower half comes first");
 
-static inline void cable_put(uint64_t *entry, ps_t at, uint32_t packet)
+static inline void cable_put(uint64_t *entry, ps_t units, uint32_t packet)
 {
-	const struct cable_halves halves = {(uint32_t)at, packet};
+	const struct cable_halves halves = {(uint32_t)units, packet};
 	memcpy(entry, &halves, sizeof(halves));
 }
 
@@ -64,10 +78,11 @@ static inline struct cable_halves cable_get(const uint64_t *entry)
 	return halves;
 }
 
-// The arrival time of an entry, `now` being at most CABLE_SPAN_PS before it.
-static inline ps_t cable_entry_at(uint64_t entry, ps_t now)
+// The arrival time of an entry, `now` being at most CABLE_SPAN_UNITS before it.
+static inline ps_t cable_entry_at(const struct cable *cable, uint64_t entry, ps_t now)
 {
-	return now + (int32_t)((uint32_t)entry - (uint32_t)now);
+	ps_t units = now >> cable->unit_shift;
+	return (units + (int32_t)((uint32_t)entry - (uint32_t)units)) << cable->unit_shift;
 }
 
 // When the end takes a packet of which the first bit leaves at `start`, and the last bit arrives at
@@ -76,7 +91,8 @@ static inline ps_t cable_taken_at(const struct cable *cable, ps_t start, uint32_
 {
 	if (cable->head_bytes == 0 || bytes <= cable->head_bytes)
 		return at;
-	return start + line_ps(cable->line, cable->head_bytes) + cable->delay_ps;
+	return cable_round(start + line_ps(cable->line, cable->head_bytes) + cable->delay_ps,
+			   cable->unit_shift);
 }
 
 // The line of a cable with faults that slow it, for a packet whose first bit leaves at `start`.
@@ -116,5 +132,6 @@ struct cable_set {
 	uint32_t count;
 };
 
-// Draws and lays the cables of a world. -ENOMEM.
-int cable_set_init(struct cable_set *set, const struct world *world, struct arena *arena);
+// Draws and lays the cables of a world, in units of 2^unit_shift ps. -ENOMEM.
+int cable_set_init(struct cable_set *set, const struct world *world, uint8_t unit_shift,
+		   struct arena *arena);

@@ -138,7 +138,8 @@ static bool take_first(struct lane *lane, uint32_t index, ps_t *ret_at, uint32_t
 	struct late *late = lane->cables.late[index];
 	ps_t at = PS_NEVER, late_at = cable->has_late ? late_first_at(late) : PS_NEVER;
 	if (cable->fifo.count > 0)
-		at = cable_entry_at(fifo_peek(&cable->fifo, lane->out.chunks), lane->window_start);
+		at = cable_entry_at(cable, fifo_peek(&cable->fifo, lane->out.chunks),
+				    lane->window_start);
 	*ret_at = ps_min(at, late_at);
 	if (*ret_at >= lane->window_end)
 		return false;
@@ -214,11 +215,11 @@ static __attribute__((noinline)) uint32_t take_faulty(struct lane *lane, uint32_
 
 static inline __attribute__((always_inline)) struct arrival *
 take_row_as(const struct lane *lane, const uint64_t *entries, struct arrival *to,
-	    const struct arrival *end, uint32_t port, bool fetches)
+	    const struct arrival *end, uint32_t port, uint8_t shift, bool fetches)
 {
 	const struct packet *packets = lane->out.packets->packets;
-	const ps_t start = lane->window_start;
-	const uint32_t length = (uint32_t)(lane->window_end - start);
+	const ps_t start = lane->window_start >> shift;
+	const uint32_t length = (uint32_t)(cable_units(lane->window_end, shift) - start);
 	for (; to < end; to++) {
 		struct cable_halves entry = cable_get(--entries);
 		uint32_t into = entry.at - (uint32_t)start; // of the window: arrivals are never
@@ -226,7 +227,7 @@ take_row_as(const struct lane *lane, const uint64_t *entries, struct arrival *to
 			break;
 		if (fetches)
 			__builtin_prefetch(&packets[entry.packet], 1);
-		to->at = start + into;
+		to->at = (start + into) << shift;
 		to->packet = entry.packet;
 		to->port = port;
 	}
@@ -236,14 +237,16 @@ take_row_as(const struct lane *lane, const uint64_t *entries, struct arrival *to
 // Takes the packets of a row of entries, the oldest one before `entries`, that arrive before the
 // window's end, up to `end`. Returns behind the last one. A function of its own, so that all of the
 // loop is in registers.
-static __attribute__((noinline)) struct arrival *take_row(const struct lane *lane,
-							  const uint64_t *entries,
-							  struct arrival *to,
-							  const struct arrival *end, uint32_t port)
+static __attribute__((noinline)) struct arrival *
+take_row(const struct lane *lane, const uint64_t *entries, struct arrival *to,
+	 const struct arrival *end, const struct cable *cable)
 {
+	const uint32_t port = cable->to_port;
+	if (cable->unit_shift > 0)
+		return take_row_as(lane, entries, to, end, port, cable->unit_shift, false);
 	if (ahead_pays(lane))
-		return take_row_as(lane, entries, to, end, port, true);
-	return take_row_as(lane, entries, to, end, port, false);
+		return take_row_as(lane, entries, to, end, port, 0, true);
+	return take_row_as(lane, entries, to, end, port, 0, false);
 }
 
 // Takes the packets of one cable that arrive before the window's end; `to` has room for `room`.
@@ -258,7 +261,7 @@ static uint32_t take_cable(struct lane *lane, uint32_t index, struct arrival *to
 		uint32_t row = fifo_row(&fifo), most = room - taken;
 		const struct arrival *end = to + taken + (row < most ? row : most);
 		uint32_t got = (uint32_t)(take_row(lane, &lane->out.chunks->words[fifo.get],
-						   to + taken, end, cable->to_port) -
+						   to + taken, end, cable) -
 					  (to + taken));
 		fifo_skip(&fifo, lane->out.chunks, got);
 		taken += got;
@@ -266,7 +269,7 @@ static uint32_t take_cable(struct lane *lane, uint32_t index, struct arrival *to
 			break;
 	}
 	check(taken < room || fifo.count == 0 ||
-	      cable_entry_at(fifo_peek(&fifo, lane->out.chunks), lane->window_start) >=
+	      cable_entry_at(cable, fifo_peek(&fifo, lane->out.chunks), lane->window_start) >=
 		      lane->window_end);
 	cable->fifo = fifo;
 	return taken;

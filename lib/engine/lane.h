@@ -135,9 +135,9 @@ static inline ps_t lane_depart(const struct lane *lane, struct cable *cable,
 {
 	line_t line = lane_line(lane, cable, departure->start);
 	lane_check(lane, cable, line, departure);
-	check(departure->start + cable->delay_ps >=
-	      cable->last_at); // one packet at a time, in order
-	cable->last_at = departure->start + cable->delay_ps + line_ps(line, departure->bytes);
+	ps_t head_at = departure->start + cable->delay_ps;
+	check(cable_round(head_at, cable->unit_shift) >= cable->last_at); // in order
+	cable->last_at = cable_round(head_at + line_ps(line, departure->bytes), cable->unit_shift);
 	return cable->last_at;
 }
 

@@ -70,7 +70,8 @@ static __attribute__((noinline)) void lay_faulty(struct lane *lane, uint32_t ind
 	if (fate.held_ps > 0)
 		lane_push_late(lane, index, at + fate.held_ps, packet);
 	else
-		lane_lay(lane, &lane->cables.cables[index], cable_entry(at, packet), at);
+		lane_lay(lane, &lane->cables.cables[index],
+			 cable_entry(&lane->cables.cables[index], at, packet), at);
 }
 
 // Lays departures that leave by one port onto its cable, which has nothing special: those from
@@ -82,6 +83,7 @@ lay_row(struct lane *lane, struct cable *cable, const struct departure *departur
 	const ps_t delay_ps = cable->delay_ps;
 	const line_t line = cable->line;
 	const uint32_t port = departure->port;
+	const uint8_t shift = cable->unit_shift;
 	struct fifo fifo = cable->fifo;
 	ps_t last_at = cable->last_at, marked_until = cable->marked_until;
 	lane_check(lane, cable, line, departure); // then the others, as they keep their order
@@ -96,9 +98,10 @@ lay_row(struct lane *lane, struct cable *cable, const struct departure *departur
 			if (row != NULL)
 				row_add(row, lane, departure, lane->other_bytes_max);
 			ps_t head_at = departure->start + delay_ps;
-			check(head_at >= last_at); // one packet at a time, in order
-			last_at = head_at + line_ps(line, departure->bytes);
-			cable_put(--entry, last_at, departure->packet);
+			check(cable_round(head_at, shift) >= last_at); // one at a time, in order
+			ps_t units = cable_units(head_at + line_ps(line, departure->bytes), shift);
+			last_at = units << shift;
+			cable_put(--entry, units, departure->packet);
 			if (last_at >= marked_until)
 				marked_until = lane_mark(lane, cable, last_at);
 		} while ((++departure)->port == port && entry > full);

@@ -33,6 +33,15 @@ static ps_t cable_span_ps(const struct world *world)
 	return world->window_ps + longest;
 }
 
+// The unit of arrivals: the least that the longest cable allows.
+static uint8_t cable_unit_shift(const struct world *world)
+{
+	uint8_t shift = 0;
+	while (cable_span_ps(world) >= CABLE_SPAN_UNITS << shift && shift < CABLE_UNIT_SHIFT_MAX)
+		shift++;
+	return shift;
+}
+
 static int refuse_memory(const struct world *world, struct refusal *refusal)
 {
 	return refuse(refusal, -ENOMEM, "the world does not fit into % MiB: raise limits.memory",
@@ -160,10 +169,11 @@ static int check_options(const struct world *world, const struct sim_options *op
 			 uint32_t lanes, struct refusal *refusal)
 {
 	ps_t span_ps = cable_span_ps(world);
-	if (options->ports.kind == PORTS_NONE && span_ps >= CABLE_SPAN_PS)
+	ps_t most_ps = CABLE_SPAN_UNITS << CABLE_UNIT_SHIFT_MAX;
+	if (options->ports.kind == PORTS_NONE && span_ps >= most_ps)
 		return refuse(refusal, -EINVAL,
 			      "the longest cable takes % ns end to end; at most % ns are supported",
-			      span_ps / PS_PER_NS, CABLE_SPAN_PS / PS_PER_NS, 0);
+			      span_ps / PS_PER_NS, most_ps / PS_PER_NS, 0);
 	bool has_bytes = options->ports.kind != PORTS_NONE || options->taps.pcap != NULL ||
 		options->taps.log != NULL;
 	if (world->fabric.pfc.is_on && has_bytes)
@@ -237,7 +247,8 @@ int sim_create(struct sim **ret, struct world *world, const struct sim_options *
 	if (rc < 0)
 		return rc;
 	struct sim *sim = arena_draw(world->arena, ARENA_DRIVE, 1, sizeof(*sim));
-	if (sim == NULL || cable_set_init(&cables, world, world->arena) < 0)
+	if (sim == NULL ||
+	    cable_set_init(&cables, world, cable_unit_shift(world), world->arena) < 0)
 		return refuse_memory(world, refusal);
 	sim->world = world;
 	sim->options = *options;

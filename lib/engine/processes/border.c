@@ -198,10 +198,11 @@ static inline void cross(struct border *border, uint32_t to, uint32_t index,
 #ifdef PLANT_LATE_CROSSING // a bug on purpose: the digest must tell
 	at += border->lane->world->window_ps;
 #endif
+	const struct cable *cable = &border->lane->cables.cables[index];
 	struct slab *slab = slab_to(border, to, 1);
 	uint32_t i = slab->count++;
 	struct block *block = block_of(slab, i);
-	block->entries[i % BLOCK_CROSSINGS] = (uint64_t)index << CABLE_SHIFT | (uint32_t)at;
+	block->entries[i % BLOCK_CROSSINGS] = cable_entry(cable, at, index); // CABLE_SHIFT
 	block->what[i % BLOCK_CROSSINGS].packet = *packet;
 }
 
@@ -248,7 +249,7 @@ const struct departure *border_cross(struct border *border, uint32_t index,
 		ps_t at = lane_depart(lane, cable, departure);
 		uint32_t to = rank_by(&way, &packets[departure->packet]);
 		if (to == own) {
-			lane_lay(lane, cable, cable_entry(at, departure->packet), at);
+			lane_lay(lane, cable, cable_entry(cable, at, departure->packet), at);
 			continue;
 		}
 		cross(border, to, index, &packets[departure->packet], at);
@@ -294,11 +295,11 @@ static inline void lay_in_order(struct border *border, uint64_t entry, const str
 {
 	struct lane *lane = border->lane;
 	struct cable *cable = &lane->cables.cables[entry >> CABLE_SHIFT];
-	ps_t at = cable_entry_at(entry, lane->window_start);
+	ps_t at = cable_entry_at(cable, entry, lane->window_start);
 	check(at >= lane->window_end);
 	uint32_t packet = settle(border, cable, from);
 	if (packet != PACKET_NONE)
-		lane_lay(lane, cable, cable_entry(at, packet), at);
+		lane_lay(lane, cable, cable_entry(cable, at, packet), at);
 }
 
 static __attribute__((noinline)) void lay_at(struct border *border, const struct block *block,
