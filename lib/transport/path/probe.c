@@ -18,10 +18,23 @@ static ps_t wait_ps(const struct endpoint *endpoint)
 	return endpoint->config->rto_ps;
 }
 
-// How often a QP that only receives probes. A fixed window needs no base round trip.
+#define LINE_SHARE 200 // one in so many of the bits of a plane is that of an idle probe at most
+
+// How often a QP that only receives probes: once per round trip. A fixed window needs no base round
+// trip.
 static ps_t round_trip_ps(const struct endpoint *endpoint)
 {
 	return ps_max(endpoint->config->cc.base_rtt_ps, PS_PER_US);
+}
+
+// On a slow line it is less often.
+static ps_t idle_period_ps(const struct endpoint *endpoint)
+{
+	const struct transport_config *config = endpoint->config;
+	uint64_t rate_mbps = config->cc.rate_bps / 1000000;
+	uint64_t bits = UINT64_C(8) * config->control_bytes * config->planes * LINE_SHARE;
+	ps_t line_ps = rate_mbps == 0 ? 0 : (ps_t)(bits * PS_PER_US / rate_mbps);
+	return ps_max(round_trip_ps(endpoint), line_ps);
 }
 
 static bool has_bad_paths(const struct qp *qp)
@@ -64,7 +77,7 @@ void probe_wake_idle(struct endpoint *endpoint, struct qp *qp, ps_t now)
 	if (has_bad_paths(qp))
 		arm_at(endpoint, qp, path_due_at(&qp->path, now));
 	else if (probes_idle(endpoint->config) && !has_own_data(qp))
-		arm_at(endpoint, qp, now + round_trip_ps(endpoint));
+		arm_at(endpoint, qp, now + idle_period_ps(endpoint));
 }
 
 void probe_end(struct endpoint *endpoint, struct qp *qp)
@@ -203,6 +216,17 @@ uint16_t probe_ask(struct endpoint *endpoint, struct qp *qp, ps_t now, struct ou
 	return send(endpoint, qp, path_control(&qp->path, plane), false, now, out);
 }
 
+// When the next idle probe is due, where they are few: what wakes the timer may be something else.
+static ps_t idle_due_at(const struct endpoint *endpoint, const struct qp *qp)
+{
+	ps_t newest = 0, period_ps = idle_period_ps(endpoint);
+	if (period_ps == round_trip_ps(endpoint))
+		return 0;
+	for (uint32_t i = 0; i < PROBES_OUT; i++)
+		newest = ps_max(newest, qp->probes.out[i].sent_at);
+	return newest == 0 ? 0 : newest + period_ps;
+}
+
 // When to look again; PS_NEVER when there is no reason to.
 static ps_t next_at(const struct endpoint *endpoint, const struct qp *qp, bool has_work,
 		    bool is_idle, ps_t now)
@@ -217,8 +241,9 @@ static ps_t next_at(const struct endpoint *endpoint, const struct qp *qp, bool h
 			due_at = ps_max(due_at, now + round_trip_ps(endpoint));
 		at = ps_min(at, due_at);
 	}
+	ps_t due_at = is_idle ? idle_due_at(endpoint, qp) : 0;
 	if (is_idle)
-		at = ps_min(at, now + round_trip_ps(endpoint));
+		at = ps_min(at, due_at > now ? due_at : now + idle_period_ps(endpoint));
 	return at;
 }
 
@@ -243,7 +268,7 @@ void probe_on_time(struct endpoint *endpoint, struct qp *qp, ps_t now, struct ou
 	bool is_idle = probes_idle(endpoint->config) && is_receiving_only(qp);
 	if (has_work)
 		send_due(endpoint, qp, now, out);
-	if (is_idle)
+	if (is_idle && idle_due_at(endpoint, qp) <= now)
 		send_idle(endpoint, qp, now, out);
 	qp->has_probe_timer = false;
 	arm_at(endpoint, qp, ps_max(next_at(endpoint, qp, has_work, is_idle, now), now + 1));

@@ -3,6 +3,8 @@
 // and QPs that only receive.
 #include "../transport_bench.h"
 
+#define FAST_BPS UINT64_C(4000000000000) // idle probes are a small share of it
+
 static uint32_t bad_index; // the wire loses what goes this way from side 0, until `mended_at`
 static uint32_t bad_plane;
 static ps_t mended_at;
@@ -328,6 +330,7 @@ static void a_qp_that_only_receives_probes_once_a_round_trip(void **state)
 	(void)state;
 	struct transport_config config = bench_config(); // base round trip 3 us
 	config.probe_idle = PROBE_IDLE_YES;
+	config.cc.rate_bps = FAST_BPS;
 	struct bench *bench = open_with(config);
 	keep_busy(bench, 300 * PS_PER_US);
 	const struct transport_counters *receiver = endpoint_counters(bench->ends[1]);
@@ -344,6 +347,22 @@ static void a_qp_that_only_receives_probes_once_a_round_trip(void **state)
 	bench_close(bench);
 }
 
+// A probe and its answer would be a share of it that shows.
+static void on_a_slow_line_it_probes_less_often(void **state)
+{
+	(void)state;
+	struct transport_config config = bench_config();
+	config.probe_idle = PROBE_IDLE_YES;
+	config.cc.rate_bps = FAST_BPS;
+	ps_t round_trip = config.cc.base_rtt_ps;
+	uint64_t bits = UINT64_C(1600) * config.control_bytes * config.planes;
+	config.cc.rate_bps = bits * 1000000 / (uint64_t)(10 * round_trip / PS_PER_US);
+	struct bench *bench = open_with(config);
+	keep_busy(bench, 100 * round_trip);
+	assert_in_range(endpoint_counters(bench->ends[1])->probes_sent, 9, 11);
+	bench_close(bench);
+}
+
 // The wire loses all that side 1 sends over its EV number 4.
 // Numbers of probes have 16 bits, and none of them is 0.
 static void numbers_of_probes_come_round(void **state)
@@ -351,6 +370,7 @@ static void numbers_of_probes_come_round(void **state)
 	(void)state;
 	struct transport_config config = bench_config();
 	config.probe_idle = PROBE_IDLE_YES;
+	config.cc.rate_bps = FAST_BPS;
 	struct bench *bench = open_with(config);
 	struct qp *receiver = endpoint_qp(bench->ends[1], 0);
 	receiver->probes.sequence = (uint16_t)-40;
@@ -441,6 +461,7 @@ int main(void)
 		cmocka_unit_test(a_probe_without_a_number_is_refused),
 		cmocka_unit_test(an_ev_to_be_skipped_always_is_held_bad),
 		cmocka_unit_test(a_qp_that_only_receives_probes_once_a_round_trip),
+		cmocka_unit_test(on_a_slow_line_it_probes_less_often),
 		cmocka_unit_test(numbers_of_probes_come_round),
 		cmocka_unit_test(answers_avoid_what_probes_found_bad),
 		cmocka_unit_test(a_probe_that_finds_no_context_leaves_nothing),
