@@ -6,7 +6,9 @@
 #include <weft/engine/engine.h>
 
 #include "cost.h"
+#include <weft/cc/cc_derived.h>
 #include <weft/run/topology_file.h>
+#include <weft/transport/transport_auto.h>
 
 #define QUICK_HOPS 6e6 // of a case, about: a second or two
 #define WHOLE_HOPS 60e6
@@ -14,7 +16,6 @@
 #define WHOLE_SPAN_PS (4 * PS_PER_MS)
 #define QUICK_ROUND_TRIPS 10 // at least: senders need four to find their rate
 #define SETTLE_ROUND_TRIPS 4
-#define WINDOW_BDPS 1.5 // cc.window and cc.max_window, when not given
 #define WHOLE_ROUND_TRIPS 20
 
 static ps_t round_trip(const struct fabric_config *fabric, double link_bps, uint32_t trunks)
@@ -90,7 +91,6 @@ static void settings_of(struct facts *ret, const struct scenario *scenario)
 		.mtu_bytes = fabric->mtu_bytes,
 		.window_bytes = transport->cc.max_cwnd_bytes,
 		.sack_bytes = transport->sack_bytes,
-		.mpr = transport->mpr,
 		.qps = scenario->qps_per_connection,
 		.has_pfc = fabric->pfc.is_on,
 		.has_trim = fabric->trim_on,
@@ -109,9 +109,13 @@ int facts_of(struct facts *ret, struct scenario *scenario, bool is_quick, struct
 		(double)(ret->payload_bytes + scenario->transport.header_bytes);
 	ret->near_rtt_ps = round_trip(ret->fabric, (double)scenario->fabric.link_rate_bps, 0);
 	int rc = measure(ret, scenario, refusal);
+	struct transport_config transport = scenario->transport;
+	transport.cc.rate_bps = (uint64_t)ret->nic_rate_bps;
+	transport.cc.base_rtt_ps = ret->base_rtt_ps;
+	transport_derive(&transport);
+	ret->mpr = transport.mpr;
 	if (ret->window_bytes == 0)
-		ret->window_bytes = (uint64_t)(WINDOW_BDPS * ret->nic_rate_bps / 8 *
-					       (double)ret->base_rtt_ps / (double)PS_PER_S);
+		ret->window_bytes = (uint64_t)cc_window_auto(&transport.cc);
 	return rc;
 }
 

@@ -183,7 +183,7 @@ static int swift_points(const struct choice *choice, struct claims *claims, stru
 
 // ---------------------------------------------------------------- DCQCN
 
-#define FULL 4258.0 // bytes of a packet on the line
+#define FULL 4198.0 // bytes of a packet on the line: RoCEv2 over IPv6
 
 static double dcqcn_marks(uint32_t flows)
 {

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <weft/transport/transport_auto.h>
+
 #define QP_MAX 65536u
 #define COMPLETIONS_MAX (1u << 24)
 #define RECEIVES_MAX 32767u // messages are numbered with 16 bits
@@ -78,6 +80,7 @@ static void fill_transport(struct adapter_config *config)
 		transport->cc.rate_bps = config->plane_bps * transport->planes;
 	if (transport->cc.mtu_bytes == 0)
 		transport->cc.mtu_bytes = transport->payload_bytes + transport->header_bytes;
+	transport_derive(transport);
 }
 
 static int refuse_numbers(const struct adapter_config *config, struct refusal *refusal)

@@ -42,8 +42,12 @@ static inline bool cc_floor_take(struct cc_floor *floor, ps_t *base_ps, ps_t rtt
 	return __builtin_expect(floor->doubts != 0, 0) && cc_floor_doubt(floor, base_ps, rtt_ps);
 }
 
-// The largest window, which is the first one, too: as configured, or 1.5 BDP; at least a packet.
+// The largest window, which is the first one, too: as configured, or cc_window_auto(); at least a
+// packet.
 double cc_window_max(const struct cc_config *config);
+
+// cc_window_auto() of these figures.
+double cc_window_of_bdp(double bdp_bytes, uint32_t gather_bytes, uint32_t mtu_bytes);
 
 // A window between a packet and the largest.
 static inline double cc_window_within(double cwnd, uint32_t mtu_bytes, double cwnd_max)

@@ -22,11 +22,26 @@ uint64_t cc_bdp_bytes(const struct cc_config *config)
 	return (uint64_t)((double)config->rate_bps / 8e12 * (double)config->base_rtt_ps);
 }
 
+// The bandwidth-delay product is of packets that are answered at once. What the receiver gathers is
+// out besides, and so is a packet at either end: one that completes an answer, one that is sent.
+double cc_window_of_bdp(double bdp_bytes, uint32_t gather_bytes, uint32_t mtu_bytes)
+{
+	double usual = 1.5 * bdp_bytes, busy = bdp_bytes + gather_bytes + 2.0 * mtu_bytes;
+	double window = gather_bytes > 0 && busy > usual ? busy : usual;
+	return window < mtu_bytes ? mtu_bytes : window;
+}
+
+double cc_window_auto(const struct cc_config *config)
+{
+	return cc_window_of_bdp((double)cc_bdp_bytes(config), config->gather_bytes,
+				config->mtu_bytes);
+}
+
 double cc_window_max(const struct cc_config *config)
 {
 	double most = config->max_cwnd_bytes;
 	if (config->max_cwnd_bytes == 0)
-		most = 1.5 * (double)cc_bdp_bytes(config);
+		most = cc_window_auto(config);
 	if (most < config->mtu_bytes)
 		most = config->mtu_bytes;
 	return most > (double)UINT32_MAX ? (double)UINT32_MAX : most;

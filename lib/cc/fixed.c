@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A window that never moves: the configured one, or 1.5 bandwidth-delay products. The baseline of
+// A window that never moves: the configured one, or cc_window_auto(). The baseline of
 // every comparison, and the algorithm for tests that must not depend on feedback.
 #include "algorithms.h"
+
+#include <weft/cc/cc_derived.h>
 
 static void fixed_init(struct cc *cc, const struct cc_config *config, ps_t now)
 {
 	(void)now;
-	uint64_t window = config->window_bytes;
-	if (window == 0)
-		window = cc_bdp_bytes(config) * 3 / 2;
+	double window = config->window_bytes;
+	if (config->window_bytes == 0)
+		window = cc_window_auto(config);
 	if (window < config->mtu_bytes)
 		window = config->mtu_bytes;
 	cc->window_bytes = window > UINT32_MAX ? UINT32_MAX : (uint32_t)window;

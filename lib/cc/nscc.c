@@ -46,12 +46,12 @@ struct nscc {
 	ps_t adjusted_at, decreased_at, qa_ends_at, qa_threshold_ps;
 	uint64_t achieved_bytes, received_bytes, fast_bytes;
 	uint64_t ignored_bytes;
-	uint32_t ignore_bytes, mtu_bytes, adjust_bytes;
+	uint32_t ignore_bytes, mtu_bytes, adjust_bytes, gather_bytes;
 	struct cc_floor floor; // of base_rtt_ps
 	uint8_t qa_gate;
-	bool is_htsim_average, is_htsim_period, is_htsim_penalty; // the rules of htsim
-	bool has_credit, is_htsim_last_hop;
-	bool is_htsim_no_sample, is_htsim_nack_rtt;
+	bool is_htsim_average : 1, is_htsim_period : 1, is_htsim_penalty : 1; // htsim's rules
+	bool is_htsim_last_hop : 1, is_htsim_no_sample : 1, is_htsim_nack_rtt : 1;
+	bool has_credit : 1;
 	bool is_fast, is_qa_off, is_triggered;
 	bool is_penalised, is_max_given, has_average, has_decreased;
 };
@@ -143,6 +143,7 @@ static void nscc_init(struct cc *cc, const struct cc_config *config, ps_t now)
 	struct nscc *n = nscc_of(cc);
 	memset(n, 0, sizeof(*n));
 	n->mtu_bytes = config->mtu_bytes;
+	n->gather_bytes = config->gather_bytes;
 	n->base_rtt_ps = n->config_rtt_ps = config->base_rtt_ps;
 	n->bytes_per_ps = (double)config->rate_bps / 8e12;
 	n->adjusted_at = now;
@@ -160,11 +161,12 @@ static void update_base_rtt(struct nscc *n, ps_t rtt_ps)
 {
 	if (!cc_floor_take(&n->floor, &n->base_rtt_ps, rtt_ps) || n->is_max_given)
 		return;
-	double first = 1.5 * (double)(uint64_t)(n->bytes_per_ps * (double)n->config_rtt_ps);
-	double cwnd_max = 1.5 * n->bytes_per_ps * (double)n->base_rtt_ps;
-	if (cwnd_max > first)
-		cwnd_max = first;
-	n->cwnd_max = cc_window_within(cwnd_max, n->mtu_bytes, (double)UINT32_MAX);
+	double bdp_bytes = n->bytes_per_ps * (double)n->base_rtt_ps;
+	double first_bytes = (double)(uint64_t)(n->bytes_per_ps * (double)n->config_rtt_ps);
+	if (bdp_bytes > first_bytes)
+		bdp_bytes = first_bytes;
+	n->cwnd_max = cc_window_within(cc_window_of_bdp(bdp_bytes, n->gather_bytes, n->mtu_bytes),
+				       n->mtu_bytes, (double)UINT32_MAX);
 }
 
 static void update_average(struct nscc *n, ps_t delay_ps, uint32_t bytes, bool is_marked)

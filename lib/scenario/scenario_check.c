@@ -64,6 +64,7 @@ void draft_settle(struct draft *draft)
 		fabric->trim_on = false;
 	if (transport->kind == TRANSPORT_RC)
 		settle_rc(scenario);
+	draft_settle_sizes(draft);
 	transport->planes = fabric->planes;
 	draft_settle_fabric(draft);
 	draft_settle_usid(draft);
@@ -287,11 +288,11 @@ static int check_transport(struct draft *draft)
 				    "transport.evs: %u over %u planes is not a power of two per "
 				    "plane",
 				    transport->ev_count, transport->planes);
-	if (transport->mpr != 64 && transport->mpr % MPR_GRANT_UNIT != 0)
+	if (transport->mpr != 0 && transport->mpr != 64 && transport->mpr % MPR_GRANT_UNIT != 0)
 		return draft_refuse(draft, draft_mark(draft, "transport.mpr"),
 				    "transport.mpr: %u is no multiple of %u", transport->mpr,
 				    MPR_GRANT_UNIT);
-	if (transport->dynamic_mpr && transport->mpr < MPR_GRANT_UNIT)
+	if (transport->dynamic_mpr && transport->mpr != 0 && transport->mpr < MPR_GRANT_UNIT)
 		return draft_refuse(draft, draft_mark(draft, "transport.mpr"),
 				    "transport.mpr: %u cannot be offered in units of %u",
 				    transport->mpr, MPR_GRANT_UNIT);

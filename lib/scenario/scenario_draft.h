@@ -122,6 +122,9 @@ int draft_check_shares(struct draft *draft, const char *path, uint64_t bytes);
 void draft_settle_usid(struct draft *draft);
 int draft_check_usid(struct draft *draft);
 
+// Sizes on the line that follow from the transport, where they were not given.
+void draft_settle_sizes(struct draft *draft);
+
 // Adds an SRH to the sizes on the line that were not given.
 void draft_settle_srh(struct draft *draft);
 

@@ -20,10 +20,11 @@ static const char *const paths[KEYS] = {"transport.kind", "cc.algorithm", "trans
 					"fabric.spray",	  "queue.pfc",	  "queue.trim",
 					"queue.ecn"};
 
-// Trunks that packets of six flows share, a last hop that all fill, and queues that overflow.
+// Trunks that packets of six flows share, unevenly as entropy values are few, a last hop that all
+// fill, and queues that overflow.
 static const char small[] =
 	"name: combinations\nfabric: {nics: 8, nics_per_t0: 2, t1_count: 4}\n"
-	"queue: {bytes: 40kB, ecn_last_hop: true}\n"
+	"queue: {bytes: 40kB, ecn_last_hop: true}\ntransport: {evs: 16}\n"
 	"traffic: {kind: incast, senders: 6, bytes: 1MB}\nlimits: {time: 50ms}\n";
 
 struct row {
@@ -347,13 +348,39 @@ static void a_window_that_mpr_cuts_is_warned_about(void **)
 {
 #define WINDOW(of, holds) warned(SMALL of, "window-above-mpr", holds)
 	WINDOW("", false);
-	WINDOW("cc: {algorithm: fixed, window: 17031kB}\n", false); // 4,096 packets of 4,258 B
-	WINDOW("cc: {algorithm: fixed, window: 17441kB}\n", true);
+	WINDOW("transport: {mpr: 4096}\ncc: {algorithm: fixed, window: 17031kB}\n", false);
+	WINDOW("transport: {mpr: 4096}\ncc: {algorithm: fixed, window: 17441kB}\n", true);
+	WINDOW("cc: {algorithm: fixed, window: 17441kB}\n", false); // auto grows with it
 	WINDOW("cc: {max_window: 1GB}\n", true);
 	WINDOW("cc: {max_window: 1GB, context: destination}\n", false); // of several QPs
 	WINDOW("transport: {mpr: 64}\ncc: {base_rtt: 1ms}\n", true);	// auto
 	WINDOW("transport: {kind: rc}\ncc: {algorithm: dcqcn}\n", false);
 	WINDOW("transport: {kind: rc}\ncc: {algorithm: dcqcn, max_window: 1GB}\n", true);
+}
+
+// What a user sets below what the line holds, and what no setting cures.
+static void a_flow_below_its_line_is_warned_about(void **)
+{
+#define BELOW(of, holds) warned(SMALL of, "below-line", holds)
+	BELOW("", false);
+	BELOW("transport: {mpr: 64}\n", false); // 273 kB, and the line holds 170 kB
+	BELOW("transport: {mpr: 64}\ncc: {base_rtt: 1ms}\n", true);
+	BELOW("cc: {max_window: 60kB}\n", true);
+	BELOW("cc: {algorithm: fixed, window: 60kB}\n", true);
+	BELOW("cc: {algorithm: fixed, window: 60kB}\ntransport: {qps_per_connection: 8}\n", false);
+	BELOW("transport: {sack_bytes: 256kB}\n", false); // the window is as much larger
+	BELOW("transport: {kind: rc}\ncc: {algorithm: dcqcn}\n", false);
+	BELOW("transport: {kind: rc, mpr: 64}\ncc: {algorithm: dcqcn, base_rtt: 1ms}\n", true);
+}
+
+// With PFC a queue is as deep as what its peers may send before they pause.
+static void marks_above_what_pfc_holds_are_warned_about(void **)
+{
+#define MARKS(of, holds) warned(SMALL "queue: {" of "}\n", "ecn-above-xoff", holds)
+	MARKS("pfc: true", false);
+	MARKS("pfc: true, ecn_low: 100MB, ecn_high: 200MB", true);
+	MARKS("pfc: true, ecn: false", false);
+	MARKS("pfc: true, pfc_xoff: 200MB, ecn_low: 100MB, ecn_high: 200MB", false);
 }
 
 static uint64_t digest_of(const char *spray, const char *path, bool *ret_warned)
@@ -430,6 +457,8 @@ int main(void)
 		cmocka_unit_test(a_switch_that_nobody_sells_is_warned_about),
 		cmocka_unit_test(marks_at_the_last_hop_are_missed_with_rc),
 		cmocka_unit_test(a_window_that_mpr_cuts_is_warned_about),
+		cmocka_unit_test(a_flow_below_its_line_is_warned_about),
+		cmocka_unit_test(marks_above_what_pfc_holds_are_warned_about),
 		cmocka_unit_test(over_planes_paths_that_are_one_run_are_warned_about),
 		cmocka_unit_test(no_figure_is_cut_in_silence),
 	};

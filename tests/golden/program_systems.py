@@ -122,7 +122,7 @@ def jobs():
 SLOW_FILL = """name: slow-fill
 fabric: {nics: 256, nics_per_host: 8, nics_per_t0: 16, t1_count: 16, link_rate: 200Gb/s, switch_delay: 250ns}
 scaleup: {rate: 300GB/s, delay: 3us}
-transport: {kind: rc}
+transport: {kind: rc, header: 162B, control: 178B}
 cc: {algorithm: fixed}
 traffic: {kind: ring, collective: all_reduce, bytes: 42MB, channels: 8, slices: 2, credits: 4}
 """

@@ -15,6 +15,11 @@ struct cc_rates {
 };
 void cc_rates_of(const struct cc_config *config, struct cc_rates *ret);
 
+// The window that an algorithm takes by itself, in bytes: 1.5 bandwidth-delay products, and no less
+// than keeps the line busy while the receiver gathers `gather_bytes` before it answers. Not below
+// a packet.
+double cc_window_auto(const struct cc_config *config);
+
 // The queueing delay that NSCC or Swift aims at.
 ps_t cc_delay_aim(const struct cc_config *config);
 

@@ -55,8 +55,9 @@ struct scenario {
 	struct graph_link graph_links[SCENARIO_LINKS_MAX];    // behind fabric.graph
 	struct scaleup_config scaleup;
 	struct transport_config transport;
-	bool has_rto;		 // transport.rto is not the default
-	uint32_t ev_value_count; // in what transport.ev_values, ev_denied point to
+	bool has_rto;				// transport.rto is not the default
+	bool has_auto_header, has_auto_control; // sizes on the line were not given
+	uint32_t ev_value_count;		// in what transport.ev_values, ev_denied point to
 	uint32_t ev_values[EV_VALUES_MAX], ev_denied[EV_VALUES_MAX];
 	uint32_t first_psn;	     // of every QP
 	uint32_t qps_per_connection; // slices go to them in turn; a flow is shared among them

@@ -63,7 +63,7 @@ struct world {
 	struct op_time *op_times;		    // [operations] with watch.operations; or NULL
 	struct agent_line *lines;		    // of a program, in the order of its ranks
 	struct flow *flows;			    // where traffic is no job
-	bool has_starts; // its matrix has starts other than 0
+	bool has_starts;			    // its matrix has starts other than 0
 	uint32_t line_count, flow_count, trigger_count;
 	struct trigger *triggers;	  // that flows wait for, or NULL
 	struct starters *starters;	  // what they start, host by host

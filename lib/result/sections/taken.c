@@ -81,6 +81,11 @@ static void of_transport(struct taken *to)
 {
 	const struct transport_config *asked = &to->world->scenario->transport;
 	const struct transport_config *ran = &to->world->transport;
+	const struct scenario *scenario = to->world->scenario;
+	number(to, "transport.header", !scenario->has_auto_header, ran->header_bytes);
+	number(to, "transport.control", !scenario->has_auto_control, ran->control_bytes);
+	number(to, "transport.mpr", asked->mpr, ran->mpr);
+	number(to, "transport.rto", asked->rto_ps, (uint64_t)ran->rto_ps);
 	number(to, "transport.min_active", asked->ev_min_active, ev_min_active(ran));
 	number(to, "transport.hole_age", asked->hole_age_ps >= 0, (uint64_t)ran->hole_age_ps);
 	number(to, "transport.flowlet_gap", asked->flowlet_gap_ps, (uint64_t)ran->flowlet_gap_ps);

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <weft/cc/cc_derived.h>
+
 #define SIZE sizeof(((struct world_warning *)NULL)->text)
 
 static const char *spray_word(const struct world *world)
@@ -81,24 +83,76 @@ static bool warn_last_hop(const struct world *world, char *text)
 	return true;
 }
 
+// The window in force: given, or derived; 0 where a rate alone holds a flow back.
+static uint64_t window_of(const struct transport_config *transport, bool *ret_is_given)
+{
+	const struct cc_config *cc = &transport->cc;
+	const struct cc_ops *ops = cc_find(cc->name);
+	uint64_t given = ops->is_fixed ? cc->window_bytes : cc->max_cwnd_bytes;
+	*ret_is_given = given > 0;
+	return given > 0 ? given : ops->has_rate ? 0 : (uint64_t)cc_window_auto(cc);
+}
+
+static const char *window_word(const struct transport_config *transport)
+{
+	return cc_find(transport->cc.name)->is_fixed ? "cc.window" : "cc.max_window";
+}
+
 // A window is bytes, mpr packets: the smaller one holds. A window of several QPs has the packets of
 // them all, and a rate without a window needs none.
 static bool warn_window(const struct world *world, char *text)
 {
 	const struct transport_config *transport = &world->transport;
-	const struct cc_config *cc = &transport->cc;
-	const struct cc_ops *ops = cc_find(cc->name);
-	uint64_t given = ops->is_fixed ? cc->window_bytes : cc->max_cwnd_bytes;
-	uint64_t derived = ops->has_rate ? 0 : cc_bdp_bytes(cc) * 3 / 2;
-	uint64_t window = given > 0 ? given : derived;
-	uint64_t most = (uint64_t)transport->mpr * cc->mtu_bytes;
+	bool is_given;
+	uint64_t window = window_of(transport, &is_given);
+	uint64_t most = (uint64_t)transport->mpr * transport->cc.mtu_bytes;
 	if (transport->shares_cc || window <= most)
 		return false;
 	snprintf(text, SIZE,
 		 "%s, %" PRIu64 " B%s, is never reached: transport.mpr, %u packets in flight at "
 		 "most, are %" PRIu64 " B",
-		 ops->is_fixed ? "cc.window" : "cc.max_window", window, given > 0 ? "" : " (auto)",
-		 transport->mpr, most);
+		 window_word(transport), window, is_given ? "" : " (auto)", transport->mpr, most);
+	return true;
+}
+
+// What is out at most must be a bandwidth-delay product, and what the receiver gathers before it
+// answers. Several QPs of a connection have a window each.
+static bool warn_below_line(const struct world *world, char *text)
+{
+	const struct transport_config *transport = &world->transport;
+	const struct cc_config *cc = &transport->cc;
+	uint32_t qps = transport->shares_cc ? 1 : world->scenario->qps_per_connection;
+	uint64_t packets = (uint64_t)transport->mpr * cc->mtu_bytes;
+	bool is_given;
+	uint64_t window = window_of(transport, &is_given);
+	bool is_mpr = window == 0 || packets < window;
+	uint64_t bdp = cc_bdp_bytes(cc), most = qps * (is_mpr ? packets : window);
+	if (most >= bdp + cc->gather_bytes || (!is_mpr && !is_given))
+		return false;
+	char share[64] = "its line is not always busy";
+	if (most < bdp)
+		snprintf(share, sizeof(share), "it reaches %.3g %% of its line at most",
+			 100.0 * (double)most / (double)bdp);
+	snprintf(text, SIZE,
+		 "a flow that is alone does not fill its line: %s lets %" PRIu64
+		 " B be in flight, a bandwidth-delay product is %" PRIu64
+		 " B, and a receiver gathers %u B before it answers; %s",
+		 is_mpr ? "transport.mpr" : window_word(transport), most, bdp, cc->gather_bytes,
+		 share);
+	return true;
+}
+
+// A port is paused before its queue is as deep as that: all that other ports may hold together.
+static bool warn_high_marks(const struct world *world, char *text)
+{
+	const struct topology *topology = &world->topology;
+	uint64_t room = topology->pfc_room_bytes;
+	if (!world->fabric.pfc.is_on || !world->fabric.ecn_on || topology->ecn_low_bytes < room)
+		return false;
+	snprintf(text, SIZE,
+		 "queue.ecn_low, %" PRIu64 " B, is never reached: with queue.pfc a switch has its "
+		 "peers pause, and holds %" PRIu64 " B at most; no packet is marked",
+		 topology->ecn_low_bytes, room);
 	return true;
 }
 
@@ -199,6 +253,8 @@ static const struct {
 	{"no-last-hop-marks", warn_last_hop},
 	{"switch-size", warn_switch},
 	{"window-above-mpr", warn_window},
+	{"below-line", warn_below_line},
+	{"ecn-above-xoff", warn_high_marks},
 	{"fewer-evs", warn_evs},
 	{"rto-below-rtt", warn_timer},
 };

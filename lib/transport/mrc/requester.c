@@ -173,7 +173,8 @@ static inline __attribute__((always_inline)) bool plan_next(struct endpoint *end
 		return true;
 	// SACKs round bytes up: with nothing in flight what is left of the last credit may
 	// be short of a packet by as much, and no other comes. The next one pays for it.
-	if (__builtin_expect(flying == 0 && room <= (uint64_t)qp->cc.credit_bytes + FLIGHT_ROUNDED,
+	if (__builtin_expect(flying == 0 && room > qp->cc.credit_bytes &&
+				     room <= (uint64_t)qp->cc.credit_bytes + FLIGHT_ROUNDED,
 			     0))
 		return true;
 	endpoint->counters.window_stalls += !qp->is_stalled;

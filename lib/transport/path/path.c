@@ -8,6 +8,8 @@
 #include "load.h"
 #include "place.h"
 
+#include <weft/cc/cc_derived.h>
+
 // PATH_REPS_LEGACY walks the EVs in order first: as many packets as the largest window holds, which
 // is the first one, but not more than there are EVs.
 static uint32_t first_window(const struct transport_config *config)
@@ -16,7 +18,7 @@ static uint32_t first_window(const struct transport_config *config)
 	if (config->path_policy != PATH_REPS_LEGACY)
 		return 0;
 	if (window == 0)
-		window = cc_bdp_bytes(&config->cc) * 3 / 2;
+		window = (uint64_t)cc_window_auto(&config->cc);
 	uint64_t packets = window / (config->payload_bytes + config->header_bytes);
 	return packets < config->ev_count ? (uint32_t)packets : config->ev_count;
 }

@@ -61,15 +61,19 @@ static ps_t wait_ps(const struct endpoint *endpoint, uint32_t tries)
 	return config->rto_ps << doublings;
 }
 
+#define ARM_MAX_PS (262144 * PS_PER_NS)
+
 // One place in the heap per QP, never further off than a base wait: after an ACK the deadline may
-// be that early.
+// be that early. Nor than ARM_MAX_PS, as a world does not end before a timer that waits for
+// nothing.
 static void arm(struct endpoint *endpoint, struct qp *qp, ps_t now)
 {
 	ps_t deadline_ps = rc_of(qp)->deadline_ps;
 	if (qp->has_timer || deadline_ps == PS_NEVER)
 		return;
 	qp->has_timer = true;
-	heap_push(&endpoint->timers, ps_min(deadline_ps, now + endpoint->config->rto_ps),
+	ps_t most_ps = ps_min(endpoint->config->rto_ps, ARM_MAX_PS);
+	heap_push(&endpoint->timers, ps_min(deadline_ps, now + most_ps),
 		  (uint64_t)TIMER_RETRANSMIT << TIMER_KIND_SHIFT | qp->context);
 }
 

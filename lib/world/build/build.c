@@ -320,52 +320,6 @@ static int build_sample(struct world *world, struct refusal *refusal)
 	return 0;
 }
 
-// ---------------------------------------------------------------- what the network gives to the
-// endpoints
-
-// Packets of one QP are overtaken by as much as the queues of two paths differ: those of the trunk
-// ports on the way, one with two tiers and up to three with three; in a graph without tiers, all.
-static uint32_t trunks_of(const struct world *world)
-{
-	const struct topology *topology = &world->topology;
-	switch (topology->kind) {
-	case TOPOLOGY_CLOS:
-		return 1;
-	case TOPOLOGY_FAT_TREE:
-		return 3;
-	case TOPOLOGY_RAIL:
-	case TOPOLOGY_FILE:
-		return topology->links_max > 3 ? topology->links_max - 3 : 1;
-	default:
-		return topology->links_max - 2;
-	}
-}
-
-static void fill_transport(struct world *world)
-{
-	struct transport_config *transport = &world->transport;
-	const struct fabric_config *fabric = &world->fabric;
-	transport->regions_max = REGIONS_PER_NIC;
-	transport->ev_bits = scenario_evs_are_ports(world->scenario) ? 16 : 32;
-	while (transport->ev_bits == 16 && transport->ev_count > EVS_OF_PORT_MAX)
-		transport->ev_count /= 2; // of which a QP of RC draws one; MRC's were refused
-	transport->cc.rate_bps = fabric->link_rate_bps;
-	if (transport->kind == TRANSPORT_MRC) // RC: a QP has one plane
-		transport->cc.rate_bps *= fabric->planes;
-	transport->trunk_ppb = topology_trunk_ppb(&world->topology, fabric);
-	if (transport->cc.base_rtt_ps == 0)
-		transport->cc.base_rtt_ps = world->topology.base_rtt_ps;
-	if (transport->flowlet_gap_ps == 0)
-		transport->flowlet_gap_ps = world->topology.base_rtt_ps / 2;
-	ps_t queue_ps = line_ps(line_of(fabric->link_rate_bps), world->topology.queue_bytes);
-	if (transport->rto_ps == 0) // htsim's rule: six full queues and 15 us
-		transport->rto_ps = 15 * PS_PER_US + 6 * queue_ps;
-	uint32_t trunks = trunks_of(world);
-	if (transport->hole_age_ps < 0)
-		transport->hole_age_ps = world->topology.base_rtt_ps * 5 / 4 +
-			(trunks + 1) * queue_ps;
-}
-
 // ---------------------------------------------------------------- machines
 
 static int build_switches(struct world *world, struct refusal *refusal)
@@ -456,7 +410,7 @@ int world_build_shards(struct world *ret, struct arena *arena, const struct scen
 			      "too: fabric.forwarding ecmp goes with it",
 			      ret->fabric.thin_kept, ret->fabric.thin_of, 0);
 	ret->machine_count = ret->topology.hosts + ret->topology.switch_count;
-	fill_transport(ret);
+	transport_build(ret);
 	if (shards.are_processes && shards.count > 1 && shared_draw(ret) < 0)
 		return build_no_memory(ret, refusal);
 	int (*const steps[])(struct world *, struct refusal *) = {

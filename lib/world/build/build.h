@@ -110,6 +110,11 @@ int build_jobs(struct world *world, struct refusal *refusal);
 // Of several jobs: room to count what each puts on each cable. After the cables.
 int jobs_draw_counts(struct world *world, struct refusal *refusal);
 
+// transport.c: what the endpoints take from the network, once the topology is there.
+void transport_build(struct world *world);
+// Its timers, once it is known how many QPs send to one NIC at most.
+void transport_timers(struct world *world, uint32_t senders);
+
 // pools.c: packets and lists, of what the arena has left. Last of all.
 int build_pools(struct world *world, struct refusal *refusal);
 

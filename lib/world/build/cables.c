@@ -186,6 +186,7 @@ static uint64_t departures_max(const struct world *world)
 	return ports * ((uint64_t)(world->window_ps / (shortest > 0 ? shortest : 1)) + 3);
 }
 
+#define DEPARTURES_USUAL (UINT64_C(1) << 20)
 #define DEPARTURES_MAX (UINT64_C(1) << 27) // 2 GiB of them
 
 int cables_build(struct world *world, struct refusal *refusal)
@@ -228,6 +229,10 @@ int cables_build(struct world *world, struct refusal *refusal)
 			      world->scenario->window_ps, world->lookahead_ps, 0);
 	world->window_ps = world->scenario->window_ps > 0 ? world->scenario->window_ps
 							  : world->lookahead_ps;
+	// a shorter window tells nothing else, and needs less room
+	while (world->scenario->window_ps == 0 && departures_max(world) > DEPARTURES_USUAL &&
+	       world->window_ps > PS_PER_US)
+		world->window_ps /= 2;
 	uint64_t departures = departures_max(world);
 	if (departures > DEPARTURES_MAX)
 		return refuse(

@@ -51,6 +51,14 @@ static void count_berths(struct world *world, const struct builder *builder)
 	world->qp_count += (uint64_t)ranks * count;
 }
 
+static uint32_t qps_max(const struct world *world, const struct builder *builder)
+{
+	uint32_t most = 0;
+	for (uint32_t i = 0; builder->qps != NULL && i < world->fabric.nics; i++)
+		most = builder->qps[i] > most ? builder->qps[i] : most;
+	return most;
+}
+
 // ---------------------------------------------------------------- hosts and NICs
 
 // Counts ranks and flows per host.
@@ -398,6 +406,7 @@ int hosts_build(struct world *world, struct refusal *refusal)
 		rc = connections_visit(world, count_qps, &builder);
 	if (rc == 0)
 		count_berths(world, &builder);
+	transport_timers(world, qps_max(world, &builder));
 	plan_messages(world);
 	if (rc == 0 && world->agent != NULL) {
 		world->agent->rank_of = builder.rank_of;

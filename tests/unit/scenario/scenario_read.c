@@ -52,7 +52,9 @@ static void what_a_file_leaves_out_has_the_default(void **)
 	assert_int_equal(scenario.scaleup.rate_bps, 0);
 	assert_int_equal(scenario.transport.ev_count, 256);
 	assert_int_equal(scenario.transport.path_policy, PATH_MRC);
-	assert_int_equal(scenario.transport.rto_ps, 262144 * PS_PER_NS);
+	assert_int_equal(scenario.transport.rto_ps, 0); // auto, as mpr
+	assert_int_equal(scenario.transport.mpr, 0);
+	assert_int_equal(scenario.transport.header_bytes, 162);
 	assert_string_equal(scenario.transport.cc.name, "nscc");
 	assert_int_equal(scenario.transport.cc.qa_gate, 3);
 	assert_false(scenario.transport.cc.disable_qa);

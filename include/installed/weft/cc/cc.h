@@ -25,17 +25,17 @@ static inline bool cc_rule_is_htsim(enum cc_rule rule, bool is_htsim)
 #define CC_ZERO UINT32_MAX
 #define CC_ZERO_PPB UINT64_MAX
 
-// What every algorithm is told at start. Zero means "derive it from the network" where a formula
-// exists.
+// What every algorithm is told at start. 0 is derived from the network where a formula exists.
 struct cc_config {
 	const char *name;	 // of cc_all
-	uint32_t window_bytes;	 // fixed: the window; 0 = 1.5 BDP
+	uint32_t window_bytes;	 // fixed: the window; 0 = cc_window_auto()
 	uint64_t rate_bps;	 // smaller of source and target rate, all planes together
 	ps_t base_rtt_ps;	 // unloaded round trip of one MTU packet over the longest path
+	uint32_t gather_bytes;	 // that arrive before the receiver answers; 0 = one packet
 	uint32_t mtu_bytes;	 // wire bytes of a full packet
 	uint32_t payload_bytes;	 // of a full packet, for growth_rule; 0 = mtu_bytes
 	bool has_trimming;	 // switches trim
-	uint32_t max_cwnd_bytes; // largest window, also the first one; 0 = 1.5 BDP
+	uint32_t max_cwnd_bytes; // largest window, also the first one; 0 = cc_window_auto()
 	ps_t target_delay_ps;	 // queueing delay aimed at (NSCC, Swift); 0 = the default formula
 	// NSCC's knobs of the MRC controller structure (mrc_ctl.h); 0 = the default formula, and
 	// CC_ZERO of eta, fi and qa_gate, CC_ZERO_PPB of fi_scale are 0 itself

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the network gives to the endpoints: rates, windows and timers that the scenario leaves to
+// them.
+
+#include "build.h"
+
+#include <weft/fabric/fabric_capacity.h>
+#include <weft/host/host.h>
+#include <weft/transport/transport_auto.h>
+
+#define RTO_USUAL (262144 * PS_PER_NS)
+// InfiniBand's Local ACK Timeout: 4.096 us times a power of two (IBTA volume 1, 9.7.6.1.3). 14, or
+// 67.1 ms, is what perftest sets (option --timeout).
+#define ACK_TIMEOUT_PS (4096 * PS_PER_NS)
+#define ACK_TIMEOUT_USUAL 14u
+#define ACK_TIMEOUT_MAX 19u // 2.1 s: endpoints take no longer ones
+
+// Packets of one QP are overtaken by as much as the queues of two paths differ: those of the trunk
+// ports on the way, one with two tiers and up to three with three; in a graph without tiers, all.
+static uint32_t trunks_of(const struct world *world)
+{
+	const struct topology *topology = &world->topology;
+	switch (topology->kind) {
+	case TOPOLOGY_CLOS:
+		return 1;
+	case TOPOLOGY_FAT_TREE:
+		return 3;
+	case TOPOLOGY_RAIL:
+	case TOPOLOGY_FILE:
+		return topology->links_max > 3 ? topology->links_max - 3 : 1;
+	default:
+		return topology->links_max - 2;
+	}
+}
+
+// The longest that an answer is awaited in a fabric that pauses, if ports are fair: all that the
+// `senders` of one NIC have out, or the switches of a plane hold, leaves by one port, and the
+// receiver gathers what it answers of each.
+static ps_t longest_pause_ps(const struct world *world, uint32_t senders)
+{
+	const struct topology *topology = &world->topology;
+	const struct fabric_config *fabric = &world->fabric;
+	const struct cc_config *cc = &world->transport.cc;
+	if (!fabric->pfc.is_on)
+		return 0;
+	struct cc first = {.ops = cc_find(cc->name)};
+	first.ops->init(&first, cc, 0);
+	uint32_t switches = (topology->switch_count + fabric->planes - 1) / fabric->planes;
+	double held = (double)switches * (double)topology->pfc_room_bytes;
+	double out = (double)senders * first.window_bytes;
+	double bytes = (out < held ? out : held) + (double)senders * cc->gather_bytes;
+	return (ps_t)(bytes * 8e12 / (double)fabric->link_rate_bps);
+}
+
+// Ports that pause are not fair: others may pass several times. A hole is lost after half of what a
+// timer waits.
+#define PAUSES 8
+
+// No answer comes later without a loss: a timer rings after two round trips, or after what is
+// paused has left.
+static ps_t auto_rto(const struct world *world, ps_t pause_ps)
+{
+	bool is_rc = world->transport.kind == TRANSPORT_RC;
+	ps_t least = 2 * world->topology.base_rtt_ps + PAUSES * pause_ps;
+	ps_t most = ACK_TIMEOUT_PS << ACK_TIMEOUT_MAX;
+	if (!is_rc || !world->fabric.pfc.is_on)
+		return ps_min(ps_max(RTO_USUAL, least), most);
+	ps_t rto_ps = ACK_TIMEOUT_PS << ACK_TIMEOUT_USUAL;
+	while (rto_ps < least && rto_ps < most)
+		rto_ps *= 2;
+	return rto_ps;
+}
+
+void transport_timers(struct world *world, uint32_t senders)
+{
+	struct transport_config *transport = &world->transport;
+	const struct topology *topology = &world->topology;
+	ps_t queue_ps = line_ps(line_of(world->fabric.link_rate_bps), topology->queue_bytes);
+	ps_t pause_ps = longest_pause_ps(world, senders);
+	if (transport->rto_ps == 0)
+		transport->rto_ps = auto_rto(world, pause_ps);
+	ps_t queues_ps = (trunks_of(world) + 1) * queue_ps;
+	ps_t wait_ps = ps_max(queues_ps, PAUSES / 2 * pause_ps);
+	if (transport->hole_age_ps < 0) // before the timer rings
+		transport->hole_age_ps = ps_min(topology->base_rtt_ps * 5 / 4 + wait_ps,
+						ps_max(transport->rto_ps / 2, queues_ps));
+}
+
+void transport_build(struct world *world)
+{
+	struct transport_config *transport = &world->transport;
+	const struct fabric_config *fabric = &world->fabric;
+	transport->regions_max = REGIONS_PER_NIC;
+	transport->ev_bits = scenario_evs_are_ports(world->scenario) ? 16 : 32;
+	while (transport->ev_bits == 16 && transport->ev_count > EVS_OF_PORT_MAX)
+		transport->ev_count /= 2; // of which a QP of RC draws one; MRC's were refused
+	transport->cc.rate_bps = fabric->link_rate_bps;
+	if (transport->kind == TRANSPORT_MRC) // RC: a QP has one plane
+		transport->cc.rate_bps *= fabric->planes;
+	transport->trunk_ppb = topology_trunk_ppb(&world->topology, fabric);
+	if (transport->cc.base_rtt_ps == 0)
+		transport->cc.base_rtt_ps = world->topology.base_rtt_ps;
+	transport_derive(transport);
+	if (transport->flowlet_gap_ps == 0)
+		transport->flowlet_gap_ps = world->topology.base_rtt_ps / 2;
+}

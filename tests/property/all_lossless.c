@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// On a fabric that loses nothing no packet is sent again: incasts of 2:1 to 200:1 over PFC, with
+// the timers that follow from the fabric. WEFT_LOSSLESS_FIRST and WEFT_LOSSLESS_COUNT say which
+// worlds.
+#include <inttypes.h>
+
+#include "../random_world.h"
+
+static struct rig rig;
+static struct text text;
+
+static void add_fabric(struct rng *rng, uint32_t senders, bool is_mrc)
+{
+	static const char *const rates[] = {"1", "10", "25", "100", "400", "800"};
+	static const uint32_t delays_ns[] = {10, 500, 2000, 10000};
+	bool is_tree = pick(rng, 0, 2) == 0;
+	uint32_t per_t0 = is_tree ? 4u << pick(rng, 0, 2) : senders + 1;
+	uint32_t t0s = (senders + per_t0) / per_t0, delay_ns = delays_ns[pick(rng, 0, 3)];
+	uint32_t trunks = 1u << pick(rng, 0, 2);
+	add(&text, "fabric: {nics: %u, nics_per_t0: %u, t1_count: %u, ", t0s * per_t0, per_t0,
+	    t0s > 1 ? trunks : 0);
+	add(&text, "link_rate: %sGb/s, ", rates[pick(rng, 0, 5)]);
+	if (is_mrc && pick(rng, 0, 1))
+		add(&text, "planes: 2, ");
+	add(&text, "nic_delay: %uns, trunk_delay: %uns}\n", delay_ns, delay_ns);
+}
+
+static void draw_world(uint64_t seed)
+{
+	static const uint32_t fans[] = {2, 3, 4, 8, 16, 32, 64, 100, 150, 200};
+	static const char *const mrc[] = {"nscc", "fixed", "swift", "dctcp", "mprdma"};
+	static const char *const rc[] = {"fixed", "dcqcn"};
+	struct rng rng = rng_of(seed, RNG_TEST, 0x6c6c);
+	uint32_t senders = fans[pick(&rng, 0, 9)];
+	bool is_mrc = pick(&rng, 0, 2) == 0;
+	text.used = 0;
+	add(&text, "name: lossless\nseed: %u\n", (uint32_t)seed);
+	add_fabric(&rng, senders, is_mrc);
+	add(&text, "queue: {pfc: true}\ntransport: {kind: %s, ", is_mrc ? "mrc" : "rc");
+	add(&text, "payload: %uB}\n", 1024u << 2 * pick(&rng, 0, 1));
+	const char *name = is_mrc ? mrc[pick(&rng, 0, 4)] : rc[pick(&rng, 0, 1)];
+	add(&text, "cc: {algorithm: %s}\n", name);
+	uint32_t bytes = 65536u << pick(&rng, 0, 4);
+	add(&text, "traffic: {kind: incast, senders: %u, bytes: %uB}\n", senders,
+	    bytes > 100000000 / senders ? 65536 : bytes);
+}
+
+static void nothing_is_sent_again(void **state)
+{
+	(void)state;
+	uint64_t first = number("WEFT_LOSSLESS_FIRST", 1), paused = 0;
+	uint64_t count = number("WEFT_LOSSLESS_COUNT", 100);
+	for (uint64_t seed = first; seed < first + count; seed++) {
+		seed_begin("WEFT_LOSSLESS", seed);
+		draw_world(seed);
+		rig_run(&rig, text.at, NULL);
+		if (rig.run.end != RUN_DONE)
+			fail_msg("ended as %s:\n%s", run_end_name(rig.run.end), text.at);
+		for (uint32_t reason = 0; reason < DROP_REASON_COUNT; reason++)
+			assert_int_equal(rig.outcome->fabric.dropped[reason], 0);
+		for (uint32_t reason = 0; reason < RTX_REASON_COUNT; reason++)
+			if (rig.outcome->transport.rtx[reason] > 0)
+				fail_msg("%" PRIu64 " packets were sent again, by reason %u:\n%s",
+					 rig.outcome->transport.rtx[reason], reason, text.at);
+		paused += rig.outcome->fabric.pause.pauses_sent > 0;
+		stage_free(&rig.stage);
+	}
+	seeds_end();
+	print_message("%u of %u worlds had pauses\n", (uint32_t)paused, (uint32_t)count);
+	assert_true(paused * 2 > count || count < 10); // or nothing was tried
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_is_sent_again),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

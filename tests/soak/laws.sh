@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The laws of lone flows and of lossless fabrics over thousands of worlds. WEFT_LAWS_COUNT: how many of each (2000).
+set -euo pipefail
+programs=$(dirname "$(dirname "${WEFT:?}")")/tests
+count=${WEFT_LAWS_COUNT:-2000}
+failed=0
+for name in property_all_lone_flow property_all_lossless; do
+  [ -x "$programs/$name" ] || { echo "$name was not built (is cmocka there?): skipped"; exit 77; }
+  WEFT_LONE_COUNT=$count WEFT_LOSSLESS_COUNT=$count "$programs/$name" || failed=$((failed + 1))
+done
+[ "$failed" -eq 0 ]
