@@ -5,7 +5,8 @@
 #define ROW_TURN 3u // up to this row a skip is one turn, above it twice as many for each
 #define ROW_MAX 9u
 #define ROW_MOST 13u // of few
-#define FEW 16u
+#define FEW 4u	 // of more, whose marks come of chance as much as of a slow path, a share says more
+#define MANY 16u // whose longest rest is ROW_MAX
 #define STEP_MAX 3u
 #define SOON 16 // waits, within which a loss says that the last was too short
 #define LEVEL_SHIFT 4
@@ -22,7 +23,9 @@ static bool has_few(const struct path_set *set)
 static uint32_t row_max(const struct path_set *set)
 {
 	uint32_t most = ROW_MAX;
-	for (uint32_t evs = set->shape->per_plane; evs <= FEW && most < ROW_MOST; evs *= 2)
+	if (!has_few(set))
+		return most;
+	for (uint32_t evs = set->shape->per_plane; evs <= MANY && most < ROW_MOST; evs *= 2)
 		most++;
 	return most;
 }
