@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <weft/cc/cc_derived.h>
-
 #define SIZE sizeof(((struct world_warning *)NULL)->text)
 
 static const char *spray_word(const struct world *world)
