@@ -53,6 +53,10 @@ static const struct scenario_key keys[] = {
 	 "How a switch of a tree spreads packets over its up ports: hash of the EV, round_robin, "
 	 "adaptive (shortest queue), flowlet (one port until a flow pauses).",
 	 SCENARIO(fabric.spray), 0, 0, NULL, spray_words, USE_OVER},
+	{"fabric.hash_seed", "word", "each",
+	 "Seed of the switches' hash: each its own, or the same in all, with which a tier picks "
+	 "again as the tier below it did (polarisation).",
+	 SCENARIO(fabric.hash_seed), 0, 0, NULL, hash_seed_words, USE_HASH},
 	{"fabric.flowlet_gap", "time", "auto",
 	 "A pause of so long ends a switch's flowlet; auto is half of the base round trip.",
 	 SCENARIO(fabric.flowlet_gap_ps), 1, SECOND, "auto", NULL, USE_FLOWLET_SPRAY},

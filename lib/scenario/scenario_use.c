@@ -155,6 +155,9 @@ static bool fabric_use_holds(enum scenario_use use, const struct scenario *scena
 			scenario->transport.path_policy <= PATH_MIXED;
 	case USE_FLOWLET_PATH:
 		return has_path(scenario, PATH_FLOWLET);
+	case USE_HASH:
+		return scenario->fabric.spray == FABRIC_SPRAY_HASH &&
+			scenario->fabric.forwarding == FABRIC_ECMP;
 	case USE_FLOWLET_SPRAY:
 		return scenario->fabric.spray == FABRIC_SPRAY_FLOWLET;
 	case USE_EVS:
@@ -307,6 +310,7 @@ static const char *const use_names[USE_COUNT] = {
 	[USE_TURNS] = "transport.kind mrc with transport.path mrc or rotate",
 	[USE_FLOWLET_PATH] = "transport.kind mrc with transport.path flowlet",
 	[USE_FLOWLET_SPRAY] = "fabric.spray flowlet",
+	[USE_HASH] = "fabric.spray hash and fabric.forwarding ecmp",
 	[USE_REROUTE] = "a fabric.reroute_local",
 	[USE_EVS] = "transport.kind mrc, or fabric.forwarding usid",
 	[USE_PROFILE] = "transport.kind mrc and transport.path mrc with transport.ev_profile "

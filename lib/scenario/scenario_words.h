@@ -19,6 +19,7 @@ static const char *const plane_share_words[] = {"auto", "line", "marks", NULL};
 static const char *const throttle_words[] = {"auto", "off", "on", NULL};
 static const char *const profile_words[] = {"auto", "explicit", "generated", NULL};
 static const char *const forwarding_words[] = {"ecmp", "usid", NULL};
+static const char *const hash_seed_words[] = {"each", "same", NULL};
 static const char *const spray_words[] = {"hash", "round_robin", "adaptive", "flowlet", NULL};
 static const char *const order_words[] = {"port", "time", NULL};
 static const char *const sack_words[] = {"mrc", "htsim", NULL};

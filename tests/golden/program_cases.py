@@ -98,6 +98,17 @@ def starts():
     check("starts of the matrix: in units of 1.000 us" in said.stdout, "the unit of starts is said")
 
 
+def polarised():
+    """With one seed in all switches the second tier picks as the first did: flows crowd on fewer of the links up."""
+    even, ends = {}, {}
+    for seed in ("each", "same"):
+        got = result("polar.yaml", "--set", f"fabric.hash_seed={seed}")
+        ends[seed] = got["run"]["last_completion_ps"]
+        even[seed] = next(group["jain"] for group in got["links"]["groups"] if group["group"] == "trunk_up")
+    check(ends["same"] > 1.5 * ends["each"], f"one hash seed on two tiers: {ends['same'] / ends['each']:.2f} times as long")
+    check(even["same"] < 0.7 * even["each"], f"and links up less even: Jain {even['same']:.2f} for {even['each']:.2f}")
+
+
 if not CASES.is_dir():
     print(f"{CASES} is not here: skipped")
     sys.exit(77)
@@ -107,4 +118,5 @@ marks()
 few_paths()
 credits()
 starts()
+polarised()
 sys.exit(failed > 0)

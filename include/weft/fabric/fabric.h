@@ -112,8 +112,7 @@ struct fabric_config {
 	uint64_t control_queue_bytes;  // 0 = twice the data queue
 	uint32_t control_share_ppb; // of the line, for control while data wait too; 0 = all of it
 	uint8_t round_control, round_data;	// packets of each in turn; both 0 = no turns
-	uint64_t ecn_low_bytes, ecn_high_bytes; // both 0 = 20 % and 80 % of the queue in whole
-						// packets; low == high = step
+	uint64_t ecn_low_bytes, ecn_high_bytes; // 0, 0 = 20, 80 % of the queue; equal = step
 	uint32_t ecn_share_ppb; // marked when the queue is just below the high threshold; 0 = all
 	bool ecn_on, ecn_last_hop; // also mark on ports to NICs
 	bool trim_on;
@@ -128,6 +127,7 @@ struct fabric_config {
 	enum fabric_spray spray;     // trees; graphs hash
 	uint32_t thin_kept, thin_of; // T0-T1 links of a sample; 1, 1: all; docs/measuring.md
 	enum fabric_forwarding forwarding;
+	enum { FABRIC_SEED_EACH, FABRIC_SEED_SAME } hash_seed; // of switches: each its own, or one
 	ps_t flowlet_gap_ps; // FABRIC_SPRAY_FLOWLET; 0 = half of the base round trip
 	bool by_time; // switches take arrivals in the order of time, too, where by port would do
 };

@@ -262,7 +262,8 @@ void draft_place(struct draft *draft, const struct switch_plan *counts)
 	plan->plane = (uint8_t)draft->plane;
 	plan->port_first = draft->port_at;
 	plan->route.is_static = draft->config->forwarding == FABRIC_USID;
-	route_init(&plan->route, draft->seed, draft->switch_at);
+	bool is_same = draft->config->hash_seed == FABRIC_SEED_SAME;
+	route_init(&plan->route, draft->seed, is_same ? 0 : draft->switch_at);
 	draft->port_at += plan->port_count;
 	draft->switch_at++;
 }
