@@ -40,7 +40,7 @@ OWN = {
     "loss-timer": ("loss BEHIND", "20 packets carry the mark of a repeat"),
     "backup-path": ("loss BEHIND", "at least 9 losses"),
     "rocev2-clean-write": ("no fault found", "no NAK, no RNR; 1 ACK"),
-    "rocev2-cnp": ("no fault found", "64 CE of 72 packets that can be marked (88.9 %), 3 CNPs"),
+    "rocev2-cnp": ("no fault found", "63 CE of 72 packets that can be marked (87.5 %), 3 CNPs"),
     "rocev2-go-back-n": ("loss BEFORE", "2 NAKs"),
 }
 
