@@ -11,6 +11,7 @@
 
 #include "figures.h"
 #include "help.h"
+#include "import.h"
 #include "svg.h"
 #include "table.h"
 #include "weft_version.h"
@@ -22,7 +23,7 @@
 
 // Everything one call of the program holds.
 struct call {
-	const char *scenario_name, *svg;
+	const char *scenario_name, *svg, *import;
 	const char *sets[SETS_MAX];
 	uint32_t set_count;
 	bool wants_help, wants_version;
@@ -45,6 +46,8 @@ static int take(struct call *call, int option, const char *word)
 		call->sets[call->set_count++] = word;
 	} else if (option == 'f') {
 		files_force();
+	} else if (option == 'i') {
+		return outcome_once(&call->refusal, &call->import, "--import", word);
 	} else {
 		return outcome_once(&call->refusal, &call->svg, "--svg", word);
 	}
@@ -54,9 +57,13 @@ static int take(struct call *call, int option, const char *word)
 static int parse(struct call *call, int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{"svg", required_argument, NULL, 'o'}, {"force", no_argument, NULL, 'f'},
-		{"set", required_argument, NULL, 's'}, {"help", no_argument, NULL, 'h'},
-		{"version", no_argument, NULL, 'v'},   {NULL, 0, NULL, 0},
+		{"svg", required_argument, NULL, 'o'},
+		{"force", no_argument, NULL, 'f'},
+		{"set", required_argument, NULL, 's'},
+		{"help", no_argument, NULL, 'h'},
+		{"version", no_argument, NULL, 'v'},
+		{"import", required_argument, NULL, 'i'},
+		{NULL, 0, NULL, 0},
 	};
 	int option;
 	opterr = 0;
@@ -73,7 +80,14 @@ static int parse(struct call *call, int argc, char **argv)
 	if (optind < argc)
 		return outcome_bad_word(&call->refusal, "one scenario at a time; what is",
 					argv[optind]);
-	if (call->scenario_name == NULL && !call->wants_help && !call->wants_version)
+	if (call->import != NULL &&
+	    (call->scenario_name != NULL || call->svg != NULL || call->set_count > 0))
+		return outcome_bad_line(
+			&call->refusal,
+			"--import writes a scenario from FILE alone: it goes with no "
+			"SCENARIO, --svg or --set");
+	if (call->scenario_name == NULL && call->import == NULL && !call->wants_help &&
+	    !call->wants_version)
 		return outcome_bad_line(&call->refusal, "no scenario given");
 	if (files_are_forced() && call->svg == NULL)
 		return outcome_bad_word(&call->refusal, "needs --svg:", "--force");
@@ -146,6 +160,27 @@ static int show(struct call *call)
 	return rc < 0 ? outcome_refused("topology", &call->refusal, rc) : EXIT_SUCCESS;
 }
 
+// The scenario of another tool's file, whole or not at all.
+static int import(struct call *call)
+{
+	struct import read;
+	char *text = NULL;
+	size_t bytes = 0;
+	int rc = import_read(&read, call->import, &call->refusal);
+	FILE *to = rc == 0 ? open_memstream(&text, &bytes) : NULL;
+	if (rc == 0 && to == NULL)
+		rc = refuse(&call->refusal, -ENODEV, "the system gives no memory", 0, 0, 0);
+	if (rc == 0)
+		rc = import_write(&read, to, &call->refusal);
+	if (to != NULL)
+		fclose(to);
+	if (rc == 0)
+		fwrite(text, 1, bytes, stdout);
+	free(text);
+	import_release(&read);
+	return rc < 0 ? outcome_refused("topology", &call->refusal, rc) : EXIT_SUCCESS;
+}
+
 int main(int argc, char **argv)
 {
 	static struct call call; // large: kept off the stack
@@ -158,7 +193,7 @@ int main(int argc, char **argv)
 	else if (call.wants_version)
 		puts(WEFT_VERSION_TEXT);
 	else
-		status = show(&call);
+		status = call.import != NULL ? import(&call) : show(&call);
 	if (call.memory != NULL)
 		memory_release(call.memory, call.scenario.memory_bytes_max);
 	return outcome_end("topology", status);

@@ -109,6 +109,18 @@ def polarised():
     check(even["same"] < 0.7 * even["each"], f"and links up less even: Jain {even['same']:.2f} for {even['each']:.2f}")
 
 
+def imports():
+    """Topologies of other tools as scenarios, which run; a lone flow fills its line."""
+    lone = ["--set", "traffic.kind=incast", "--set", "traffic.senders=1", "--set", "traffic.bytes=20MB"]
+    for name, size in (("ns3_star.txt", (21, 1)), ("clab.yaml", (2, 3))):
+        made = subprocess.run([os.environ["WEFT"], "topology", "--import", str(CASES / name)], capture_output=True, text=True, check=True).stdout
+        check((f"nics: {size[0]}\n" in made, made.count("- {name: ")) == (True, size[1]), f"{name}: {size[0]} NICs, {size[1]} switches")
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            file.write(made)
+            file.flush()
+            fills(file.name, 4096, MRC, *lone)
+
+
 if not CASES.is_dir():
     print(f"{CASES} is not here: skipped")
     sys.exit(77)
@@ -119,4 +131,5 @@ few_paths()
 credits()
 starts()
 polarised()
+imports()
 sys.exit(failed > 0)

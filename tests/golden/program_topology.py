@@ -192,6 +192,52 @@ class Topology(unittest.TestCase):
             self.assertEqual((run.returncode, run.stdout), (status, ""), words)
             self.assertIn(says, run.stderr)
 
+    NS3 = "4 1 3\n0\n0 1 25Gbps 1us 0\n0 2 25Gbps 1us 0\n0 3 25Gbps 2000ns 0.001\n"
+    CLAB = """topology:
+  defaults: {kind: ceos}
+  nodes: {tor-1: {}, tor-2: , a: {kind: linux}, b: {kind: linux}}
+  links:
+    - endpoints: [tor-1:e1, tor-2:e1]
+    - endpoints: [tor-1:e2, tor-2:e2]
+    - {type: veth, endpoints: [{node: a, interface: e1}, {node: tor-1, interface: e3}]}
+    - endpoints: [a:e2, tor-2:e3]
+    - endpoints: [b:e1, tor-1:e4]
+    - endpoints: [b:e2, tor-2:e4]
+"""
+
+    def imported(self, text):
+        made = self.shown("--import", self.file(text, "other.txt"))
+        self.shown(self.file(made))  # it is a scenario
+        return made
+
+    def test_topologies_of_other_tools_become_scenarios(self):
+        made = self.imported(self.NS3)
+        for line in ("nics: 3", "link_rate: 25Gb/s", "nic_delay: 1000ns", "- {from: n0, nic: 0, count: 2} # n1 to n2",
+                     "- {from: n0, nic: 2, delay: 2000ns} # n3", "- {kind: loss, at: {nic: 2}, probability: 0.1%}"):
+            self.assertIn(line, made)
+        made = self.imported(self.CLAB)
+        for line in ("nics_per_host: 2", "- {from: tor_1, to: tor_2, count: 2}", "- {from: tor_1, nic: 0} # a", "- {from: tor_2, nic: 3} # b"):
+            self.assertIn(line, made)
+
+    def test_what_a_graph_cannot_say_is_refused_with_its_line(self):
+        for change, says in (
+                (("0 2 25Gbps", "0 2 10Gbps"), ":4:"), (("4 1 3", "4 1 4"), "ends before its last link"), (("4 1 3", "4 1 3 8 H100"), "NVLink"),
+                (("4 1 3", "4 2 3"), "1 switches are listed"), (("0 3 ", "1 3 "), "one end at least is a switch"), (("0 3 ", "0 7 "), "`7` is no node"),
+                (("1us", "1 us"), ":3:"), (("25Gbps", "25Gb"), "`25Gb` is no rate"), (("0.001", "2"), "no probability"), (("0 3 25", "0 2 25"), "has no link")):
+            run = self.weft("--import", self.file(self.NS3.replace(*change, 1), "other.txt"))
+            self.assertEqual((run.returncode, run.stdout), (2, ""), change)
+            self.assertIn(says, run.stderr)
+        for change, says in ((("topology:", "topology"), ":"), (("tor-2: ,", "tor-2: , tor_1: ,"), "`tor_1`"), (("[b:e2, tor-2:e4]", "[b:e2]"), "two `endpoints`"),
+                             (("[b:e2, tor-2:e4]", "[b:e2, c:e4]"), "no node called `c`"), (("defaults: {kind: ceos}", "name: x"), "has no kind"),
+                             (("nodes:", "knots:"), "neither a topology text")):
+            run = self.weft("--import", self.file(self.CLAB.replace(*change, 1), "other.yml"))
+            self.assertEqual((run.returncode, run.stdout), (2, ""), change)
+            self.assertIn(says, run.stderr)
+        for words, says in ((("two-planes", "--import", "x"), "goes with no SCENARIO"), (("--import", self.folder / "none"), "none"), (("--import", self.folder), "folder")):
+            run = self.weft(*words)
+            self.assertEqual((run.returncode, run.stdout), (2, ""), words)
+            self.assertIn(says, run.stderr)
+
     def test_a_picture_that_cannot_be_written_costs_no_table(self):
         run = self.weft("two-planes", "--svg", "/dev/full")
         self.assertEqual((run.returncode, run.stdout), (3, self.weft("two-planes").stdout))

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fabric of another tool's file as a scenario: nodes and links are read by its format and
+// written as a graph, for people to complete. What the format does not say is said to be assumed.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <weft/core/refusal.h>
+
+#define IMPORT_NAME_BYTES 32
+
+struct import_node {
+	char name[IMPORT_NAME_BYTES];
+	bool is_host;
+	uint32_t nics; // of a host: links so far
+};
+
+struct import_link {
+	uint32_t a, b; // places in nodes
+	uint32_t line; // of the file
+	double rate_bps, delay_ns, loss;
+};
+
+struct import {
+	const char *path, *format; // its name for people
+	struct import_node *nodes;
+	struct import_link *links;
+	uint32_t node_count, link_count, node_room, link_room;
+	bool has_rates, has_delays; // the file says them
+};
+
+// Reads the file `path`, of any of the formats: the topology text of ns-3's RDMA models (HPCC,
+// SimAI), or a topology of containerlab. Returns 0, or a negative errno and the refusal with its
+// place. `ret` is to be released either way.
+int import_read(struct import *ret, const char *path, struct refusal *refusal);
+
+// Writes the scenario. Refused, with an output to be thrown away: what a graph cannot say.
+int import_write(const struct import *import, FILE *to, struct refusal *refusal);
+
+void import_release(struct import *import);
+
+// What the formats do: each fills nodes and links from a text.
+int import_ns3(struct import *ret, const char *text, size_t bytes, struct refusal *refusal);
+int import_clab(struct import *ret, const char *text, size_t bytes, struct refusal *refusal);
+
+// Add one; the refusal says too many, or no memory.
+int import_add_node(struct import *import, const char *name, bool is_host, struct refusal *refusal);
+int import_add_link(struct import *import, const struct import_link *link, struct refusal *refusal);
+// A refusal at a line of the file.
+int import_refuse(const struct import *import, struct refusal *refusal, uint32_t line,
+		  const char *format, ...) __attribute__((format(printf, 4, 5)));
