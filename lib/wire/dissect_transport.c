@@ -137,7 +137,7 @@ static void check_icrc(struct dissection *d)
 	bool is_udp = ret->found == WIRE_FOUND_ROCE || ret->found == WIRE_FOUND_MRC;
 	uint32_t icrc_at = d->end - WIRE_ICRC_BYTES;
 	bool is_whole = d->end <= d->captured &&
-		d->end >= d->bth_at + MRC_BTH_BYTES + WIRE_ICRC_BYTES;
+		d->end >= d->at + WIRE_ICRC_BYTES; // behind all headers
 	ret->icrc = WIRE_ICRC_UNKNOWN;
 	if (!is_udp || !is_whole)
 		return;

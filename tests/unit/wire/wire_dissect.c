@@ -245,6 +245,11 @@ static void each_operation_has_its_headers(void **)
 					 WIRE_LAYER_EXTENSIONS);
 		record = dissect(&config, WIRE_LINK_RAW, frame, 40, bytes); // headers are cut off
 		assert_int_equal(record.payload_bytes, 100);
+		bytes = 40 + cases[i].bytes; // and then nothing: the last four are no ICRC
+		frame[2] = 0;
+		frame[3] = (uint8_t)bytes;
+		record = dissect(&config, WIRE_LINK_RAW, frame, bytes, bytes);
+		assert_int_equal(record.icrc, WIRE_ICRC_UNKNOWN);
 	}
 	assert_null(wire_opcode_name(WIRE_FOUND_ROCE, 0x15));
 	assert_null(wire_opcode_name(WIRE_FOUND_ROCE, 0x66));
