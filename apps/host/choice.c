@@ -32,6 +32,8 @@ enum {
 	OPT_FORCE,
 	OPT_OWN_CORE,
 	OPT_PATIENCE,
+	OPT_MAX_RATE,
+	OPT_MAX_LATENESS,
 	OPT_JSON,
 	OPT_VERSION
 };
@@ -54,6 +56,8 @@ static const struct option longs[] = {
 	{"force", no_argument, NULL, OPT_FORCE},
 	{"own-core", no_argument, NULL, OPT_OWN_CORE},
 	{"patience", required_argument, NULL, OPT_PATIENCE},
+	{"max-rate", required_argument, NULL, OPT_MAX_RATE},
+	{"max-lateness", required_argument, NULL, OPT_MAX_LATENESS},
 	{"json", no_argument, NULL, OPT_JSON},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, OPT_VERSION},
@@ -87,6 +91,26 @@ static int take_count(uint32_t *to, const char *word, uint32_t low, uint32_t hig
 		return outcome_bad_word(refusal, what, word);
 	*to = (uint32_t)value;
 	return 0;
+}
+
+// "50us": a number and one of these units.
+static int take_time(int64_t *to, const char *word, struct refusal *refusal)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+	char *end;
+	double value = strtod(word, &end);
+	for (size_t i = 0; isdigit((unsigned char)word[0]) && i < sizeof(units) / sizeof(*units);
+	     i++)
+		if (strcmp(end, units[i].name) == 0 && value > 0 && value * units[i].ns <= 1e12) {
+			*to = (int64_t)(value * units[i].ns);
+			return *to > 0
+				? 0
+				: outcome_bad_word(refusal, "a time from 1ns is needed, not", word);
+		}
+	return outcome_bad_word(refusal, "a time is needed, as in 50us, not", word);
 }
 
 static int add_port(struct choice *choice, const char *word, struct refusal *refusal)
@@ -154,6 +178,10 @@ static int take(struct choice *choice, int option, struct refusal *refusal)
 		return 0;
 	case OPT_PATIENCE:
 		return take_count(&choice->patience_s, optarg, 1, 86400, refusal);
+	case OPT_MAX_RATE:
+		return outcome_once(refusal, &choice->max_rate, "--max-rate", optarg);
+	case OPT_MAX_LATENESS:
+		return take_time(&choice->max_lateness_ns, optarg, refusal);
 	case OPT_JSON:
 		choice->is_json = true;
 		return 0;
@@ -219,7 +247,8 @@ static int check_probe(struct choice *choice, struct refusal *refusal)
 {
 	if (choice->listen != NULL || choice->to != NULL || choice->meet != NULL ||
 	    choice->has_rank || choice->ranks > 0 || choice->device_count > 0 || choice->has_wish ||
-	    choice->pcap != NULL || choice->is_json || choice->owns_core || files_are_forced() ||
+	    choice->pcap != NULL || choice->is_json || choice->owns_core ||
+	    choice->max_rate != NULL || choice->max_lateness_ns > 0 || files_are_forced() ||
 	    choice->patience_s != PATIENCE_S)
 		return outcome_bad_line(refusal,
 					"--probe only looks at a port: beside it go a scenario "

@@ -45,6 +45,8 @@ struct choice {
 	const char *probe; // a port, which is only looked at
 	bool is_json, owns_core;
 	uint32_t patience_s;
+	const char *max_rate;	 // of each port, as text; NULL: the line
+	int64_t max_lateness_ns; // 0: any
 	bool wants_help, wants_version;
 };
 

@@ -26,6 +26,19 @@ static int print(struct call *call, const struct stage *stage)
 	return outcome_end("host", EXIT_SUCCESS);
 }
 
+static bool is_late(const struct call *call, const struct stage *stage)
+{
+	int64_t most_ns = call->choice.max_lateness_ns;
+	int64_t late_ns = (int64_t)hist_quantile(wall_counts(stage->wall)->turn_ns, 999000);
+	if (most_ns == 0 || late_ns <= most_ns)
+		return false;
+	fprintf(stderr,
+		"weft host: the loop was late: %.1f us in one of 1,000 turns, above "
+		"--max-lateness, %.1f us\n",
+		(double)late_ns / 1e3, (double)most_ns / 1e3);
+	return true;
+}
+
 // Why the result is partial or wrong, on stderr. Returns the exit status.
 static int judge(const struct call *call, const struct stage *stage)
 {
@@ -35,7 +48,7 @@ static int judge(const struct call *call, const struct stage *stage)
 			(unsigned long long)wrong);
 	switch (stage->end) {
 	case WALL_END_DONE:
-		return wrong > 0 ? EXIT_NOT_VALID : EXIT_SUCCESS;
+		return is_late(call, stage) || wrong > 0 ? EXIT_NOT_VALID : EXIT_SUCCESS;
 	case WALL_END_LOST:
 		if (call->meeting.is_silent)
 			fprintf(stderr, "weft host: host %u has said nothing for %u s\n",

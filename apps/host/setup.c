@@ -11,6 +11,7 @@
 
 #include "host.h"
 #include "weft_version.h"
+#include <weft/run/outcome.h>
 
 #define SCENARIO_BYTES_MAX ((size_t)1 << 20)
 #define FRAMES_LEAST 6144u
@@ -60,6 +61,31 @@ static int check_hosts(struct call *call)
 		      fabric->nics, fabric->nics_per_host, ranks);
 }
 
+// The line of this host alone, so that others need not know of it: the scenario once more, with
+// another fabric.link_rate.
+static int cap_rate(struct call *call, const char *text, size_t bytes)
+{
+	static struct scenario slower; // large
+	const char *sets[SETS_MAX + 1];
+	char rate[64];
+	uint32_t count = call->choice.set_count;
+	uint64_t line_bps = call->scenario.fabric.link_rate_bps;
+	memcpy(sets, call->choice.sets, count * sizeof(*sets));
+	snprintf(rate, sizeof(rate), "fabric.link_rate=%s", call->choice.max_rate);
+	sets[count] = rate;
+	int rc = scenario_parse(&slower, "--max-rate", text, bytes, sets, count + 1,
+				&call->refusal);
+	if (rc < 0)
+		return outcome_bad_word(&call->refusal, "--max-rate is a rate, as in 10Gb/s, not",
+					call->choice.max_rate);
+	if (slower.fabric.link_rate_bps >= line_bps)
+		return outcome_bad_word(&call->refusal,
+					"--max-rate has no effect: not below fabric.link_rate:",
+					call->choice.max_rate);
+	call->scenario.fabric.link_rate_bps = slower.fabric.link_rate_bps;
+	return 0;
+}
+
 int setup_scenario(struct call *call)
 {
 	const struct choice *choice = &call->choice;
@@ -76,6 +102,8 @@ int setup_scenario(struct call *call)
 		hash_text(call, choice->sets[i], strlen(choice->sets[i]) + 1);
 	rc = scenario_parse(&call->scenario, call->path, used, bytes, choice->sets,
 			    choice->set_count, &call->refusal);
+	if (rc == 0 && choice->max_rate != NULL)
+		rc = cap_rate(call, used, bytes);
 	free(text);
 	return rc < 0 ? rc : check_hosts(call);
 }

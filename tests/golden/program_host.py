@@ -201,6 +201,21 @@ class Pairs(unittest.TestCase):
         self.assert_ends(pair.end("listener"), DONE)
         self.assertEqual(len(json.loads(caller[1])["transport"]["plane_bytes"]), 4)
 
+    def test_a_rate_and_a_lateness_that_are_not_exceeded(self):
+        pair = Pair(["-b", "256K", "-e", "256K", "-n", "40", "--max-rate", "0.2Gb/s", "--max-lateness", "100s", "--json"])
+        caller, listener = pair.end("caller"), pair.end("listener")
+        self.assert_ends(caller, DONE)
+        self.assert_ends(listener, DONE)
+        (row,) = json.loads(caller[1])["rows"]
+        self.assertLess(row["bandwidth_bps"], PLANES * 0.2e9)
+        self.assertGreater(row["bandwidth_bps"], 0)
+
+    def test_a_loop_that_was_too_late_is_not_valid(self):
+        pair = Pair(["-b", "64K", "-e", "64K", "-n", "40", "--max-lateness", "100ns"])
+        caller, listener = pair.end("caller"), pair.end("listener")
+        self.assert_ends(caller, NOT_VALID, "in one of 1,000 turns, above --max-lateness, 0.1 us")
+        self.assert_ends(listener, DONE)
+
     def test_a_capture_that_is_there_stays(self):
         capture = self.folder / "mine"
         capture.write_text("mine", encoding="utf-8")
@@ -427,6 +442,13 @@ class Words(unittest.TestCase):
         self.assertEqual((run.returncode, run.stdout), (BAD_INPUT, ""), run.stderr)
         self.assertIn(reason, run.stderr)
         self.assertEqual(run.stderr.count("\n"), 1)
+
+    def test_bounds_that_make_no_sense(self):
+        for words, says in ((["--max-rate", "x"], "--max-rate is a rate"), (["--max-rate", "400Gb/s"], "has no effect"), (["--max-lateness", "50"], "as in 50us"),
+                            (["--max-lateness", "-1us"], "as in 50us"), (["--max-lateness", "0.1ns"], "from 1ns")):
+            run = subprocess.run([WEFT, "host", "--to", "nobody", "--patience", "1", *words], capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual((run.returncode, run.stdout), (BAD_INPUT, ""), words)
+            self.assertIn(says, run.stderr)
 
     def test_what_makes_no_pair(self):
         self.assert_refused([], "one of --listen ADDRESS and --to ADDRESS")
