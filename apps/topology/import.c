@@ -99,7 +99,7 @@ void import_release(struct import *import)
 // A graph in the making: what is counted before anything is written.
 struct graph {
 	uint32_t switches, hosts, nics, per_host; // per_host: 0 where hosts differ
-	double rate_bps, delay_ns;		  // of NICs: that of the first one
+	double rate_bps, delay_ns;		  // of the fastest NIC, of the first one
 	const struct import_link **links;	  // of NICs
 };
 
@@ -159,29 +159,19 @@ static int place_nics(const struct import *import, struct graph *graph, struct r
 	return is_there ? 0 : refuse(refusal, -ENODEV, "the system gives no memory", 0, 0, 0);
 }
 
-static int check_links(const struct import *import, struct graph *graph, struct refusal *refusal)
+// The rate of the fastest NIC, and the delay of the first one, which most have.
+static void find_nic(struct graph *graph)
 {
-	for (uint32_t i = 0; i < import->link_count; i++) {
-		const struct import_link *link = &import->links[i];
-		const struct import_node *host = host_of(import, link);
-		if (host == NULL)
-			continue;
-		if (graph->rate_bps == 0)
-			graph->rate_bps = link->rate_bps, graph->delay_ns = link->delay_ns;
-		if (link->rate_bps != graph->rate_bps)
-			return import_refuse(import, refusal, link->line,
-					     "host `%s` has a link of %g Gb/s, the first one has "
-					     "%g Gb/s: all NICs have one rate",
-					     host->name, link->rate_bps / 1e9,
-					     graph->rate_bps / 1e9);
-	}
-	return 0;
+	graph->delay_ns = graph->links[0]->delay_ns;
+	for (uint32_t nic = 0; nic < graph->nics; nic++)
+		if (graph->links[nic]->rate_bps > graph->rate_bps)
+			graph->rate_bps = graph->links[nic]->rate_bps;
 }
 
 static void write_options(const struct import *import, const struct graph *graph,
 			  const struct import_link *link, bool is_nic, FILE *to)
 {
-	if (import->has_rates && !is_nic)
+	if (import->has_rates && !(is_nic && link->rate_bps == graph->rate_bps))
 		fprintf(to, ", rate: %.9gGb/s", link->rate_bps / 1e9);
 	if (import->has_delays && !(is_nic && link->delay_ns == graph->delay_ns))
 		fprintf(to, ", delay: %.9gns", link->delay_ns);
@@ -229,7 +219,8 @@ static void write_nics(const struct import *import, const struct graph *graph, F
 		for (count = 1; nic + count < graph->nics; count++)
 			if (switch_of(import, graph->links[nic + count]) !=
 				    switch_of(import, link) ||
-			    graph->links[nic + count]->delay_ns != link->delay_ns)
+			    graph->links[nic + count]->delay_ns != link->delay_ns ||
+			    graph->links[nic + count]->rate_bps != link->rate_bps)
 				break;
 		fprintf(to, "    - {from: %s, nic: %u", switch_of(import, link)->name, nic);
 		if (count > 1)
@@ -300,10 +291,9 @@ int import_write(const struct import *import, FILE *to, struct refusal *refusal)
 	struct graph graph = {0};
 	int rc = count_nodes(import, &graph, refusal);
 	if (rc == 0)
-		rc = check_links(import, &graph, refusal);
-	if (rc == 0)
 		rc = place_nics(import, &graph, refusal);
 	if (rc == 0) {
+		find_nic(&graph);
 		write_head(import, &graph, to);
 		rc = write_links(import, &graph, to, refusal);
 	}

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <weft/fabric/fabric_capacity.h>
 #include <weft/scenario/scenario_key.h>
 
 const char *kind_name(enum topology_kind kind)
@@ -46,6 +47,9 @@ static void print_size(FILE *to, const struct scenario *scenario, const struct t
 		topology->nics, topology->nics_per_host, topology->hosts);
 	fprintf(to, "  planes               %" PRIu32 "\n", topology->planes);
 	fprintf(to, "  rate of a NIC port   %s\n", rate_text(rate, (double)fabric->link_rate_bps));
+	uint64_t least_bps = fabric_nic_rate_least(fabric);
+	if (least_bps < fabric->link_rate_bps)
+		fprintf(to, "  of the slowest NIC   %s\n", rate_text(rate, (double)least_bps));
 	if (fabric->kind == TOPOLOGY_FILE)
 		fprintf(to, "  file                 %s\n", scenario->topology_file);
 	else if (topology->rate_max_bps != fabric->link_rate_bps ||

@@ -88,6 +88,9 @@ static void what_ran(FILE *to, const struct report_input *input)
 		number_rate(&text[1], (double)world->fabric.link_rate_bps),
 		number_time(&text[2], world->topology.base_rtt_ps),
 		number_grouped(&text[3], world->topology.switch_count));
+	uint64_t least_bps = fabric_nic_rate_least(&world->fabric);
+	if (least_bps < world->fabric.link_rate_bps)
+		fprintf(to, "  the slowest NIC has %s\n", number_rate(&text[0], (double)least_bps));
 	if (world->has_starts)
 		fprintf(to, "  starts of the matrix: in units of %s (traffic.start_unit)\n",
 			number_time(&text[0], scenario->traffic.start_unit_ps));

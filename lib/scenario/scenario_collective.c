@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include <weft/fabric/fabric_capacity.h>
 #include <weft/workload/plan.h>
 
 #include "scenario_draft.h"
@@ -57,7 +58,7 @@ struct coll_lines scenario_lines(const struct scenario *scenario, uint32_t domai
 	ps_t network_ps = 2 * fabric->nic_delay_ps + 2 * fabric->trunk_delay_ps +
 		3 * fabric->switch_delay_ps;
 	return (struct coll_lines){
-		.bus_bps = fabric->link_rate_bps * fabric->planes * domain,
+		.bus_bps = fabric_nic_rate_least(fabric) * fabric->planes * domain,
 		.inside_us = (double)scenario->scaleup.delay_ps / PS_PER_US,
 		.network_us = (double)network_ps / PS_PER_US,
 	};

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include <weft/fabric/fabric_capacity.h>
+
 #include "scenario_draft.h"
 
 // What a measure is counted in; a formula gives the same.
@@ -281,6 +283,18 @@ static int check_pair(struct draft *draft, const struct scenario_expect *expecta
 	return 0;
 }
 
+// Formulas know one rate of NICs.
+static int check_rates(struct draft *draft, const struct scenario_expect *expectation)
+{
+	const struct fabric_config *fabric = &draft->scenario->fabric;
+	if (formula_uses[expectation->formula].has_limit ||
+	    fabric_nic_rate_least(fabric) == fabric->link_rate_bps)
+		return 0;
+	return draft_refuse(draft, draft_mark(draft, "expect[].formula"),
+			    "expect[].formula: NICs of several rates (fabric.links[].rate) have no "
+			    "formula; a limit may be expected");
+}
+
 int draft_read_expectation(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
 			   uint32_t index)
 {
@@ -299,5 +313,7 @@ int draft_read_expectation(struct draft *draft, yaml_document_t *document, const
 		rc = check_quantile(draft, node, expectation);
 	if (rc == 0)
 		rc = check_variants(draft, node, expectation);
+	if (rc == 0)
+		rc = check_rates(draft, expectation);
 	return rc;
 }

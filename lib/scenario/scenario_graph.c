@@ -111,6 +111,27 @@ static int check_edge(struct draft *draft, struct scenario_link *read)
 	return 0;
 }
 
+// NICs that a node brought are told more about by a link from it: takes them out of its own.
+static int take_out(struct draft *draft, const yaml_node_t *node, const struct graph_link *link)
+{
+	struct graph_plan *graph = &draft->scenario->fabric.graph;
+	for (uint32_t i = 0; i < graph->link_count; i++) {
+		struct graph_link *old = &graph->links[i];
+		uint32_t end = old->b + old->count, rest = end - (link->b + link->count);
+		if (!old->is_nic || old->a != link->a || old->rate_bps > 0 || old->delay_ps >= 0 ||
+		    link->b < old->b || link->b + link->count > end)
+			continue;
+		struct graph_link behind = *old;
+		old->count = link->b - old->b;
+		behind.b = end - rest;
+		behind.count = rest;
+		if (old->count == 0)
+			*old = graph->links[--graph->link_count];
+		return rest > 0 ? add_link(draft, node, &behind) : 0;
+	}
+	return 0;
+}
+
 // A link to NICs: that they exist and hang nowhere else.
 static int check_nics(struct draft *draft, const struct graph_link *link)
 {
@@ -121,10 +142,10 @@ static int check_nics(struct draft *draft, const struct graph_link *link)
 		return draft_refuse(draft, mark,
 				    "fabric.links[].nic: %u does not exist; it may be 0 to %u",
 				    last, nics - 1);
-	if (draft_is_given(draft, "fabric.links[].rate"))
+	if (link->rate_bps > draft->scenario->fabric.link_rate_bps)
 		return draft_refuse(draft, draft_mark(draft, "fabric.links[].rate"),
-				    "fabric.links[].rate has no effect here; NICs have "
-				    "fabric.link_rate");
+				    "fabric.links[].rate: no NIC is faster than fabric.link_rate, "
+				    "that of the fastest");
 	for (uint32_t i = 0; i < graph->link_count; i++) {
 		const struct graph_link *old = &graph->links[i];
 		uint32_t both = old->b > link->b ? old->b : link->b;
@@ -154,7 +175,9 @@ int draft_read_link(struct draft *draft, yaml_document_t *document, const yaml_n
 	read.link.is_nic = !has_to;
 	rc = find_node(draft, "fabric.links[].from", read.from, &read.link.a);
 	if (rc == 0)
-		rc = has_to ? check_edge(draft, &read) : check_nics(draft, &read.link);
+		rc = has_to ? check_edge(draft, &read) : take_out(draft, node, &read.link);
+	if (rc == 0 && !has_to)
+		rc = check_nics(draft, &read.link);
 	return rc == 0 ? add_link(draft, node, &read.link) : rc;
 }
 

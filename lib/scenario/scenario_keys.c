@@ -136,7 +136,8 @@ static const struct scenario_key keys[] = {
 	{"fabric.links[].count", "count", "1", "Links alike.", IN(struct scenario_link, link.count),
 	 1, 4096, NULL, NULL, USE_ALWAYS},
 	{"fabric.links[].rate", "rate", "auto",
-	 "Rate of a link between switches; auto is fabric.trunk_rate.",
+	 "Rate of a link between switches, or of a NIC's port; auto is fabric.trunk_rate, or "
+	 "link_rate, which no NIC exceeds.",
 	 IN(struct scenario_link, link.rate_bps), GBPS / 10, 8000 * GBPS, "auto", NULL, USE_ALWAYS},
 	{"fabric.links[].delay", "time", "auto",
 	 "Propagation; auto is fabric.trunk_delay, or nic_delay.",

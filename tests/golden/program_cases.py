@@ -92,7 +92,10 @@ def starts():
         path.write_text(f"name: st\nfabric: {{nics: 128, nics_per_t0: 16, t1_count: 16}}\ntraffic: {{kind: matrix, matrix: {matrix}}}\n")
         ends = {}
         for unit in ("1ps", "1us"):
-            ends[unit] = result(path, *words, "--set", f"traffic.start_unit={unit}")["run"]["last_completion_ps"]
+            got = result(path, *words, "--set", f"traffic.start_unit={unit}")
+            ends[unit] = got["run"]["last_completion_ps"]
+            taken = {row["key"]: row["value"] for row in got["taken"]}
+            check(taken.get("traffic.start_unit") == {"1ps": "1ps", "1us": "1000000ps"}[unit], f"JSON says the unit of starts: {unit}")
         said = subprocess.run([os.environ["WEFT"], "sim", str(path), "--set", "traffic.start_unit=1us"], capture_output=True, text=True, check=True)
     check(ends["1us"] - ends["1ps"] == 100_000_000 - 100, f"a start of 100 us is {(ends['1us'] - ends['1ps']) / 1e6:.1f} us later than one of 100 ps")
     check("starts of the matrix: in units of 1.000 us" in said.stdout, "the unit of starts is said")
@@ -121,6 +124,18 @@ def imports():
             fills(file.name, 4096, MRC, *lone)
 
 
+def mixed_nics():
+    """A NIC of 25 Gb/s among those of 100 sends and takes at its own rate; the others lose nothing."""
+    share = 4096 / (4096 + MRC)
+    text = (CASES / "mixed_nic.yaml").read_text(encoding="utf-8").replace("traffic: {kind: incast, senders: 2, bytes: 1MB}", "")
+    for ends, rate in (("from: 2, to: 0", 25e9), ("from: 0, to: 2", 25e9), ("from: 0, to: 1", 100e9)):
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            file.write(f"{text}traffic: {{kind: flows, flows: [{{{ends}, bytes: 20MB}}]}}\n")
+            file.flush()
+            bps = result(file.name)["goodput"]["total_bps"]
+        check(0.97 * rate * share < bps <= 1.001 * rate * share, f"{ends}: {bps / 1e9:.2f} of {rate * share / 1e9:.2f} Gb/s")
+
+
 if not CASES.is_dir():
     print(f"{CASES} is not here: skipped")
     sys.exit(77)
@@ -132,4 +147,5 @@ credits()
 starts()
 polarised()
 imports()
+mixed_nics()
 sys.exit(failed > 0)

@@ -11,7 +11,7 @@
 #include <weft/cc/cc_derived.h>
 #include <weft/core/machine.h>
 #include <weft/core/refusal.h>
-#include <weft/fabric/fabric.h>
+#include <weft/fabric/fabric_capacity.h>
 #include <weft/host/outcome.h>
 #include <weft/host/world_program.h>
 #include <weft/measure/measure.h>

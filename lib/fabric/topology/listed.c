@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include <weft/core/refusal.h>
+#include <weft/fabric/fabric_capacity.h>
 
 #include "graph.h"
 
@@ -79,4 +80,27 @@ int listed_fill(struct graph *graph, const struct fabric_config *config, struct 
 			return refuse(refusal, -EINVAL, "NIC % hangs at no switch", nic, 0, 0);
 	graph->names = plan->names;
 	return 0;
+}
+
+uint64_t fabric_nic_rate(const struct fabric_config *config, uint32_t nic)
+{
+	const struct graph_plan *plan = &config->graph;
+	for (uint32_t i = 0; config->kind == TOPOLOGY_GRAPH && i < plan->link_count; i++) {
+		const struct graph_link *link = &plan->links[i];
+		if (link->is_nic && link->rate_bps > 0 && nic - link->b < link->count)
+			return link->rate_bps;
+	}
+	return config->link_rate_bps;
+}
+
+uint64_t fabric_nic_rate_least(const struct fabric_config *config)
+{
+	const struct graph_plan *plan = &config->graph;
+	uint64_t least = config->link_rate_bps;
+	for (uint32_t i = 0; config->kind == TOPOLOGY_GRAPH && i < plan->link_count; i++) {
+		const struct graph_link *link = &plan->links[i];
+		if (link->is_nic && link->rate_bps > 0 && link->rate_bps < least)
+			least = link->rate_bps;
+	}
+	return least;
 }

@@ -9,6 +9,7 @@
 
 #include <weft/core/check.h>
 #include <weft/core/refusal.h>
+#include <weft/fabric/fabric_capacity.h>
 
 #include "graph.h"
 #include "route.h"
@@ -326,7 +327,7 @@ void draft_nic(struct draft *draft, uint32_t nic, struct draft_end end, ps_t del
 			   .node_b = topology->hosts + end.place,
 			   .port_a = within * topology->planes + draft->plane,
 			   .port_b = end.port,
-			   .rate_bps = draft->config->link_rate_bps,
+			   .rate_bps = fabric_nic_rate(draft->config, nic),
 			   .delay_ab_ps = delay_ps + switch_delay_ps,
 			   .delay_ba_ps = delay_ps,
 		   });

@@ -10,6 +10,7 @@
 #include <weft/core/bitmap.h>
 #include <weft/core/check.h>
 #include <weft/core/refusal.h>
+#include <weft/fabric/fabric_capacity.h>
 
 #include "graph.h"
 
@@ -331,7 +332,7 @@ int ways_measure(struct ways_length *ret, struct arena *arena, const struct grap
 				  .tables = tables,
 				  .data_bytes = head_of(config, config->mtu_bytes),
 				  .control_bytes = head_of(config, config->control_bytes)};
-	line_t line = line_of(config->link_rate_bps);
+	line_t line = line_of(fabric_nic_rate_least(config));
 	ps_t ends_ps = line_ps(line, config->mtu_bytes) + line_ps(line, config->control_bytes) +
 		line_ps(line, lengths.data_bytes) + line_ps(line, lengths.control_bytes);
 	if (lengths_draw(&lengths, arena, graph) != 0)

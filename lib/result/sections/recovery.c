@@ -61,8 +61,9 @@ static double bin_bytes(const struct world *world, const struct flow *flow, uint
 	ps_t bin_ps = world->scenario->watch.bin_ps;
 	double share = (double)transport->payload_bytes /
 		(transport->payload_bytes + transport->header_bytes);
-	return planes_up(world, flow, bin * bin_ps) * (double)world->fabric.link_rate_bps / 8 *
-		share * (double)bin_ps / PS_PER_S;
+	return planes_up(world, flow, bin * bin_ps) *
+		(double)fabric_nic_rate(&world->fabric, flow->to) / 8 * share * (double)bin_ps /
+		PS_PER_S;
 }
 
 // Bins that goodput is the mean of, so that the length of a bin is but how finely it is timed.

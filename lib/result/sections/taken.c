@@ -181,6 +181,9 @@ void taken_json(json_t *root, const struct report_input *input)
 {
 	struct taken taken;
 	fill(&taken, input);
+	if (input->world->has_starts) // the table says it above
+		number(&taken, "traffic.start_unit", 0,
+		       (uint64_t)input->world->scenario->traffic.start_unit_ps);
 	json_t *array = taken.count > 0 ? array_in(root, "taken") : NULL;
 	for (uint32_t i = 0; i < taken.count; i++) {
 		json_t *row = row_in(array);

@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+#include <weft/fabric/fabric_capacity.h>
+
 #include "hosts.h"
 #include "setting.h"
 
@@ -72,7 +74,7 @@ int nics_build(struct world *world, struct world_host *host, const struct builde
 	for (uint32_t i = 0; i < host->nic_count; i++) {
 		uint32_t index = host->first_nic + i, qps = builder->qps[index];
 		struct nic *nic = &host->nics[i];
-		*nic = (struct nic){.line = line_of(world->fabric.link_rate_bps),
+		*nic = (struct nic){.line = line_of(fabric_nic_rate(&world->fabric, index)),
 				    .planes = planes,
 				    .is_paced = cc_find(world->transport.cc.name)->has_rate,
 				    .has_qps = qps > 0,

@@ -49,7 +49,7 @@ static ps_t longest_pause_ps(const struct world *world, uint32_t senders)
 	double held = (double)switches * (double)topology->pfc_room_bytes;
 	double out = (double)senders * first.window_bytes;
 	double bytes = (out < held ? out : held) + (double)senders * cc->gather_bytes;
-	return (ps_t)(bytes * 8e12 / (double)fabric->link_rate_bps);
+	return (ps_t)(bytes * 8e12 / (double)fabric_nic_rate_least(fabric));
 }
 
 // Ports that pause are not fair: others may pass several times. A hole is lost after half of what a
@@ -75,7 +75,8 @@ void transport_timers(struct world *world, uint32_t senders)
 {
 	struct transport_config *transport = &world->transport;
 	const struct topology *topology = &world->topology;
-	ps_t queue_ps = line_ps(line_of(world->fabric.link_rate_bps), topology->queue_bytes);
+	ps_t queue_ps = line_ps(line_of(fabric_nic_rate_least(&world->fabric)),
+				topology->queue_bytes);
 	ps_t pause_ps = longest_pause_ps(world, senders);
 	if (transport->rto_ps == 0)
 		transport->rto_ps = auto_rto(world, pause_ps);

@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <weft/fabric/fabric_capacity.h>
+
 #include "world_step_outside.h"
 
 #define NETWORK_PS (9 * PS_PER_US)
@@ -165,7 +167,7 @@ int world_step(struct world_step *ret, const struct scenario *scenario, const ch
 	uint64_t payload = transport->payload_bytes;
 	*ret = (struct world_step){
 		.planes = scenario->fabric.planes,
-		.nic_Bps = scenario->fabric.planes * scenario->fabric.link_rate_bps / 8,
+		.nic_Bps = scenario->fabric.planes * fabric_nic_rate_least(&scenario->fabric) / 8,
 		.header_ppb = (uint32_t)(payload * (uint64_t)SHARE_WHOLE /
 					 (payload + transport->header_bytes)),
 		.setup = {.send_ps = STEP_SEND_PS,

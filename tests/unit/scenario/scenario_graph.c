@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include <weft/fabric/fabric_capacity.h>
 #include <weft/world/world.h>
 
 static struct scenario scenario;
@@ -122,7 +123,8 @@ static const struct {
 	{LINKS("    - {from: a, to: b, nic: 3}\n"), 6, 7, "leads `to` a switch, or to a `nic`"},
 	{LINKS("    - {from: a, nic: 4}\n"), 6, 22, "it may be 0 to 3"},
 	{LINKS("    - {from: a, nic: 2}\n"), 6, 22, "NIC 2 hangs at `b` already"},
-	{LINKS("    - {from: a, nic: 3, rate: 40Gb/s}\n"), 6, 31, "NICs have fabric.link_rate"},
+	{LINKS("    - {from: a, nic: 3, rate: 400Gb/s}\n"), 6, 31, "no NIC is faster"},
+	{LINKS("    - {from: a, nic: 1, count: 2}\n"), 6, 22, "NIC 1 hangs at `a` already"},
 	{LINKS("    - {from: a, nic: 3, count: 2}\n"), 6, 22, "4 does not exist"},
 	{OTHER("  topology: dumbbell\n  nics: 5\n"), 3, 9, "two halves"},
 	{OTHER("  topology: dumbbell\n  nics: 4\n  t1_count: 2\n"), 4, 3, "has no effect here"},
@@ -161,12 +163,45 @@ static void what_is_wrong_is_told_at_its_place(void **)
 	}
 }
 
+// A link to NICs that a node brought takes them out of the node's own.
+static void nics_of_a_node_may_have_rates_of_their_own(void **)
+{
+	static const struct {
+		const char *link;
+		uint64_t gbps[4];
+	} cases[] = {
+		{"{from: a, nic: 0, rate: 25Gb/s}", {25, 100, 100, 100}},
+		{"{from: a, nic: 1, count: 2, rate: 25Gb/s}", {100, 25, 25, 100}},
+		{"{from: a, nic: 3, rate: 40Gb/s}", {100, 100, 100, 40}},
+		{"{from: a, nic: 0, count: 4, rate: 10Gb/s}", {10, 10, 10, 10}},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char text[512];
+		snprintf(text, sizeof(text),
+			 GRAPH "  nodes: [{name: a, nics: 4}]\n  links: [%s]\n" TRAFFIC,
+			 cases[i].link);
+		parse_good(text);
+		uint64_t least = 100;
+		uint32_t count = 0;
+		for (uint32_t j = 0; j < scenario.fabric.graph.link_count; j++)
+			count += scenario.fabric.graph.links[j].count;
+		assert_int_equal(count, 4);
+		for (uint32_t nic = 0; nic < 4; nic++) {
+			uint64_t want = cases[i].gbps[nic];
+			least = want < least ? want : least;
+			assert_int_equal(fabric_nic_rate(&scenario.fabric, nic), want * 1000000000);
+		}
+		assert_int_equal(fabric_nic_rate_least(&scenario.fabric), least * 1000000000);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_graph_is_read_as_it_is_written),
 		cmocka_unit_test(places_of_a_dumbbell_and_a_torus_have_names),
 		cmocka_unit_test(an_over_subscription_becomes_counts),
+		cmocka_unit_test(nics_of_a_node_may_have_rates_of_their_own),
 		cmocka_unit_test(what_is_wrong_is_told_at_its_place),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
