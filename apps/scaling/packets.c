@@ -48,7 +48,7 @@ int packets_run(struct packets_step *ret, const char *name, const char *sample,
 		rc = depth_sample_work(&call, &depth);
 	workload_free(&call.workload);
 	*refusal = call.refusal;
-	*ret = (struct packets_step){depth.run.times, depth.run.error_ps, depth.run.packets,
+	*ret = (struct packets_step){depth.run.times, depth.run.steps_ps, depth.run.packets,
 				     depth.run.groups, depth.run.groups_all};
 	return rc;
 }

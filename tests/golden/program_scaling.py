@@ -135,7 +135,7 @@ def check_sample():
     alone = json.loads(weft("sim", AZURE, "--depth", "sample", "--json", *thin, "--set", "fabric.nics=512")[1])["step"]
     check(result["depth"] == "sample" and second["step_ps"] == alone["step_ps"] and second["exposed_ps"] == alone["exposed_ps"],
           f"8 racks: {second['step_ps'] / 1e9:.3f} ms, as weft sim says")
-    check(near(second["exposed_error_s"], alone["exposed_error_ps"] / 1e12, 1e-12) and first["packets"] > 100000, "with its error")
+    check(near(second["exposed_error_s"], alone["exposed_error_steps_ps"] / 1e12, 1e-12) and first["packets"] > 100000, "with its error")
     model = scaling(AZURE, "--racks", "4,8")["points"]
     for one, another in zip(result["points"], model):
         check(near(one["step_ps"] / another["step_ps"], 1, 0.005), f"{one['racks']} racks: near the closed forms' step")

@@ -34,7 +34,9 @@ struct sampled_run {
 	uint32_t count;
 	struct sampled rows[SAMPLED_MAX];
 	struct step_exposed times;
-	ps_t error_ps;	    // of the exposed time: all samples at the end of their error
+	ps_t error_ps;	    // of the exposed time, in all
+	ps_t steps_ps;	    // of it: all samples at the end of their error
+	ps_t schedule_ps;   // of it: collectives of other stages and groups at the same time
 	ps_t quiet_ps;	    // exposed time with messages of tensor ranks in closed form
 	ps_t others_ps;	    // exposed time if collectives that did not run were a tenth longer
 	int64_t longer_ppb; // those that ran, against their closed form
@@ -74,6 +76,15 @@ int depth_sample_work(struct call *call, struct depth_sample *depth);
 // Runs one message of tensor ranks packet by packet, if they leave their domain, and takes it into
 // the run's world. -errno with a reason.
 int depth_tensor(struct call *call, struct sampled_run *run);
+
+// depth_error.c. Whether the trunks that a sample keeps are as loaded as the job's, and enough of
+// them: -EINVAL with a reason.
+int depth_check_thinned(const struct world *world, struct refusal *refusal);
+// Adds to the error of ring steps what running collectives one by one may cost.
+void depth_add_schedule_error(struct sampled_run *run, const struct sampled_terms *terms);
+// -EDOM where the exposed time, or that of a collective which ran, has too large an error.
+int depth_check_error(const struct call *call, const struct sampled_run *run,
+		      struct refusal *refusal);
 
 void depth_sample_table(const struct call *call, const struct depth_sample *depth);
 // The way from closed forms to packets.

@@ -20,7 +20,6 @@
 #define ROOM_TIMES_MAX 128
 #define ROOM_PS PS_PER_MS // beside that: timers of what went before
 #define PPB INT64_C(1000000000)
-#define ERROR_PART 10 // nothing whose stated error is more than a tenth of it
 
 // ---------------------------------------------------------------- what the step waits for
 
@@ -219,6 +218,8 @@ static int run_once(struct call *call, const struct plan *model, struct sampled_
 		return rc;
 	rc = check_room(run, &call->stage.world, model, &call->refusal);
 	if (rc == 0)
+		rc = depth_check_thinned(&call->stage.world, &call->refusal);
+	if (rc == 0)
 		rc = check_nic_faults(call, &call->refusal);
 	if (rc == 0)
 		rc = call_run(call, &ran);
@@ -312,7 +313,7 @@ static void work_in(struct depth_sample *depth, struct sampled_run *run,
 	run->longer_ppb = longer_ppb(run);
 	ps_t high = exposed_at_end(depth, run, schedule, 1);
 	ps_t low = exposed_at_end(depth, run, schedule, -1);
-	run->error_ps = (high - low + 1) / 2;
+	run->error_ps = run->steps_ps = (high - low + 1) / 2;
 	set_table(depth, run, 0, true);
 	ps_t longer = exposed_with(schedule, &setup);
 	set_table(depth, run, 0, false);
@@ -375,41 +376,11 @@ static void finish(struct call *call, struct depth_sample *depth, const struct s
 {
 	work_in(depth, &depth->run, schedule);
 	find_terms(depth, schedule, &call->scenario);
+	depth_add_schedule_error(&depth->run, &depth->terms);
 	find_culprits(depth, schedule);
 	struct step_setup setup = setup_of(depth, &depth->run, &depth->run.world);
 	if (call->options.step_count > 1)
 		depth_run_steps(&depth->steps, schedule, &setup, call->options.step_count);
-}
-
-// ---------------------------------------------------------------- how sure it is
-
-static bool is_imprecise(ps_t time, ps_t error)
-{
-	return error > time / ERROR_PART;
-}
-
-// -EDOM where the exposed time, or that of a collective which ran, has too large an error.
-static int check_error(const struct call *call, const struct sampled_run *run,
-		       struct refusal *refusal)
-{
-	ps_t exposed = depth_exposed(&run->times);
-	uint64_t steps = 0;
-	const char *what = is_imprecise(exposed, run->error_ps) ? "the exposed time" : NULL;
-	for (uint32_t i = 0; i < run->count; i++) {
-		const struct sampled *row = &run->rows[i];
-		if (row->is_run && is_imprecise(row->of.time_ps, row->error_ps))
-			what = "the time of a collective";
-		steps = row->is_run ? row->steps : steps;
-	}
-	if (run->tensor.closed_ps > 0 && is_imprecise(run->tensor.time_ps, run->tensor.error_ps))
-		what = "the time of a tensor message";
-	if (what == NULL)
-		return 0;
-	snprintf(refusal->text, sizeof(refusal->text),
-		 "%s has a stated error above 10 %%: run more than %" PRIu64
-		 " ring steps, the first %u of which fill the ring (--sample steps=N,fill=N)",
-		 what, steps, call->scenario.sample.fill);
-	return -EDOM;
 }
 
 // ---------------------------------------------------------------- all of it
@@ -454,10 +425,10 @@ int depth_sample_work(struct call *call, struct depth_sample *depth)
 		rc = run_packets(call, &depth->world.plan, &depth->run);
 	if (rc == 0) {
 		finish(call, depth, &schedule);
-		rc = check_error(call, &depth->run, &call->refusal);
+		rc = depth_check_error(call, &depth->run, &call->refusal);
 	}
 	if (rc == 0 && depth->has_ideal)
-		rc = check_error(call, &depth->ideal, &call->refusal);
+		rc = depth_check_error(call, &depth->ideal, &call->refusal);
 	schedule_free(&schedule);
 	return rc;
 }

@@ -42,6 +42,9 @@ static void print_step(const struct depth_sample *depth)
 	printf("    exposed communication %10.3f ms  +- %.3f, %.2f %%: head %.3f, tail %.3f\n",
 	       ms(exposed), ms(depth->run.error_ps), percent(exposed, step), ms(times->head_ps),
 	       ms(times->tail_ps));
+	printf("      of that ring steps that did not run +- %.3f, other stages and groups at the "
+	       "same time +- %.3f\n",
+	       ms(depth->run.steps_ps), ms(depth->run.schedule_ps));
 	depth_print_culprits(depth->longer_ps, step);
 	printf("    other                 %10.3f ms\n\n", ms(depth->world.plan.timing.other_ps));
 }

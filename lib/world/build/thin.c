@@ -64,6 +64,14 @@ static bool has_trees(const struct fabric_config *fabric)
 		(fabric->kind == TOPOLOGY_RAIL && fabric->t1_count == 0);
 }
 
+// Collectives that are picked run one after the other; in the whole job groups of all stages run
+// beside each other.
+static void one_by_one(struct thin *thin)
+{
+	for (size_t cell = 0; cell < (size_t)thin->t0s * THIN_KINS_MAX; cell++)
+		thin->after[cell] = thin->after[cell] > 0;
+}
+
 void thin_after(struct thin *thin, struct world *world)
 {
 	struct fabric_config *fabric = &world->fabric;
@@ -74,6 +82,8 @@ void thin_after(struct thin *thin, struct world *world)
 		return;
 	}
 	count_groups(thin, &world->job, thin->after);
+	if (world->plan.sample.pick_count > 0)
+		one_by_one(thin);
 	for (size_t cell = 0; cell < (size_t)thin->t0s * THIN_KINS_MAX; cell++) {
 		if (thin->after[cell] > 0 && thin->after[cell] * of > kept * thin->before[cell]) {
 			kept = thin->after[cell];
