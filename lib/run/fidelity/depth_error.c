@@ -12,7 +12,7 @@
 #define ERROR_PART 10	      // nothing whose stated error is more than a tenth of it,
 #define ERROR_PART_SCHEDULE 4 // or, of the exposed time, with that of the schedule a quarter
 #define EMPTIER_PERCENT 110   // trunks of a sample, to what they were in proportion
-#define KEPT_LEAST 4
+#define KEPT_LEAST 2
 
 // Trunks are whole switches: those that are kept must not be much emptier than the job's, and so
 // many that flows meet on them as they do in the job.
