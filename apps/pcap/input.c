@@ -150,6 +150,7 @@ static void read_frames(struct call *call, struct capture_reader *reader, struct
 					     .at_ns = frame.at_ns,
 					     .has_time = frame.has_time,
 					     .place = places[frame.interface] - 1u};
+		copies_take(&call->copies, &packet);
 		flow_take(flow, &packet);
 	}
 }

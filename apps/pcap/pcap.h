@@ -21,6 +21,17 @@ struct capture_file {
 	char why[REFUSAL_TEXT_BYTES];
 };
 
+#define COPIES_RECENT 64u
+
+// Frames that were here shortly before, at the same point. All zero at first.
+struct copies {
+	uint64_t frames, pairs; // with a BTH; of them copies
+	int64_t min_ns, max_ns; // from a frame to its copy
+	uint64_t recent[COPIES_RECENT];
+	int64_t at_ns[COPIES_RECENT];
+	uint32_t at;
+};
+
 struct call {
 	const char *paths[FILES_MAX];
 	uint32_t count;
@@ -31,6 +42,7 @@ struct call {
 	char places[FLOW_PLACES_MAX][2 * CAPTURE_TEXT_BYTES];
 	uint32_t place_count;
 	const struct flow_report *report;
+	struct copies copies;
 };
 
 // Reads all captures into a report. -errno with a reason where nothing could be read.
@@ -50,6 +62,19 @@ void source_close(struct source *source);
 
 // The place of an interface: the same for both ways of a cable, and for the planes of a NIC.
 void place_words(char *ret, size_t bytes, const struct capture_interface *interface);
+
+// copies.c. Takes the next frame; and whether nearly all were here twice, which is the capture's
+// doing.
+void copies_take(struct copies *copies, const struct flow_packet *packet);
+bool copies_are_of_tap(const struct copies *copies);
+
+// trust.c. Whether anything can be said; if not, in whose place which line stands, and what to do.
+enum trust { TRUST_ALL, TRUST_CUT, TRUST_COPIES };
+enum trust trust_of(const struct call *call);
+void trust_headline(FILE *to, const struct call *call, enum trust trust);
+void trust_advice(FILE *to, enum trust trust);
+// What of a capture that says something is to be taken with care; nothing of most.
+void trust_print(FILE *to, const struct call *call);
 
 // The ten lines.
 void summary_print(FILE *to, const struct call *call);

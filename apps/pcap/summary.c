@@ -407,8 +407,18 @@ void summary_print(FILE *to, const struct call *call)
 		say_files(&out);
 		return;
 	}
-	say_headline(&out);
+	enum trust trust = trust_of(call);
+	if (trust == TRUST_ALL)
+		say_headline(&out);
+	else
+		trust_headline(to, call, trust);
 	say_capture(&out);
+	if (trust != TRUST_ALL) {
+		trust_advice(to, trust);
+		say_files(&out);
+		return;
+	}
+	trust_print(to, call);
 	say_messages(&out);
 	say_naks(&out);
 	say_order(&out);

@@ -95,6 +95,9 @@ static void answer_open_nak(struct flow *flow, struct flow_stream *stream, uint3
 	if (repair != NULL)
 		repair->is_settled = true;
 	sequence->has_nak = false;
+	sequence->has_late_nak = true;
+	sequence->late_nak_psn = sequence->nak_psn;
+	sequence->late_nak_repair = sequence->nak_repair;
 }
 
 // What a timer repeated is acknowledged. An ACK beyond what was repeated so far shows that the
@@ -137,6 +140,8 @@ static enum flow_cause place_loss(struct flow *flow, struct flow_stream *stream,
 		blame(flow, stream, FLOW_CORRUPT_BEFORE, 1);
 		return FLOW_CORRUPT_BEFORE;
 	}
+	if (slot != NULL && slot->flags & PSN_LATE && slot->copies == 1)
+		return FLOW_REORDER_BEFORE; // missed when it was overtaken, and here by now
 	if (psn_distance(psn, sequence->expected) >= 0)
 		return FLOW_LOSS_BEFORE; // counted where the hole is filled
 	if (slot != NULL && slot->flags & PSN_SEEN)

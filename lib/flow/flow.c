@@ -137,6 +137,9 @@ static void take_operation(struct flow *flow, struct flow_stream *stream,
 		return;
 	if (operation >= OPERATION_READ_FIRST && operation <= OPERATION_READ_LAST)
 		take_response(flow, stream, packet);
+	else if ((operation == OPERATION_ACK || operation == OPERATION_ATOMIC_ACK) &&
+		 packet->record->icrc == WIRE_ICRC_BAD)
+		return; // who gets it drops it
 	else if (operation == OPERATION_ACK || operation == OPERATION_ATOMIC_ACK)
 		take_answer(flow, stream, packet);
 	else

@@ -91,6 +91,9 @@ static void take_data(struct flow *flow, struct flow_stream *stream,
 		sequence_begin(sequence, psn, psn);
 		ahead = 0;
 	}
+	// What was sent first may come later: trimmed packets overtake it.
+	if (stream->acked_psns == 0 && psn_distance(psn, sequence->acked) < 0)
+		sequence->acked = sequence->low = psn;
 	if (ahead > 0)
 		note_missing(flow, stream, sequence, psn);
 	struct flow_psn *slot = psn_slot(flow, sequence, psn);
@@ -169,6 +172,8 @@ void mrc_take(struct flow *flow, struct flow_stream *stream, const struct flow_p
 	uint8_t opcode = packet->record->opcode;
 	if (opcode >= PACKET_WRITE_FIRST && opcode <= PACKET_WRITE_ONLY_IMM)
 		take_data(flow, stream, packet);
+	else if (packet->record->icrc == WIRE_ICRC_BAD)
+		return; // an answer that whoever gets it drops
 	else if (opcode == PACKET_SACK)
 		take_sack(flow, stream, packet);
 	else if (opcode == PACKET_NACK)

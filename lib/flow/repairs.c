@@ -57,18 +57,22 @@ void repair_end_timer(struct flow *flow, struct flow_stream *stream)
 				    sequence->timer_acks == 1 ? FLOW_LOSS_BEHIND : FLOW_TIMER);
 }
 
+static void tell_repeat(struct flow_repair *repair, const struct repeat *repeat)
+{
+	if (repair == NULL)
+		return;
+	repair->repeat = repeat->number;
+	repair->repeat_ns = repeat->at_ns - repair->at_ns;
+	repair->silence_ns = repeat->silence_ns;
+	repair->is_settled = true;
+}
+
 // The repeat that a NAK asked for begins. What lies between the NAK's PSN and its first packet was
 // lost on the way here.
 static void repeat_by_nak(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
 			  const struct repeat *repeat)
 {
-	struct flow_repair *repair = repair_at(flow, sequence->nak_repair);
-	if (repair != NULL) {
-		repair->repeat = repeat->number;
-		repair->repeat_ns = repeat->at_ns - repair->at_ns;
-		repair->silence_ns = repeat->silence_ns;
-		repair->is_settled = true;
-	}
+	tell_repeat(repair_at(flow, sequence->nak_repair), repeat);
 	sequence->has_nak = false;
 	if (psn_distance(repeat->psn, sequence->nak_psn) > 0)
 		sequence_step_over(flow, stream, sequence, sequence->nak_psn, repeat->psn,
@@ -136,8 +140,12 @@ void repeat_begin(struct flow *flow, struct flow_stream *stream, struct sequence
 	// message that is not acknowledged.
 	bool is_asked = sequence->has_nak &&
 		(sequence->is_rnr || psn_distance(repeat->psn, sequence->nak_psn) >= 0);
+	bool was_asked = sequence->has_late_nak && repeat->psn == sequence->late_nak_psn;
 	if (is_asked)
 		repeat_by_nak(flow, stream, sequence, repeat);
+	else if (was_asked)
+		tell_repeat(repair_at(flow, sequence->late_nak_repair), repeat);
 	else
 		repeat_by_timer(flow, stream, sequence, repeat);
+	sequence->has_late_nak = false;
 }

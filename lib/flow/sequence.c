@@ -24,7 +24,7 @@ void sequence_begin(struct sequence *sequence, uint32_t psn, uint32_t head)
 	sequence->next = sequence->expected = sequence->acked = sequence->low = psn;
 	sequence->read_end = psn;
 	sequence->is_pending = false;
-	sequence->has_nak = sequence->has_timer = false;
+	sequence->has_nak = sequence->has_timer = sequence->has_late_nak = false;
 	sequence->nak_repair = sequence->timer_repair = 0;
 	sequence->message_ns = -1;
 	sequence->message_bytes = 0;
@@ -110,8 +110,20 @@ static void fill(struct flow *flow, struct flow_stream *stream, struct flow_psn 
 {
 	if (slot == NULL || !(slot->flags & PSN_MISSING))
 		return;
-	slot->flags &= (uint16_t)~PSN_MISSING;
+	slot->flags = (uint16_t)((slot->flags & ~PSN_MISSING) | PSN_FILLED);
 	blame(flow, stream, FLOW_LOSS_BEFORE, 1);
+}
+
+// What was taken for lost comes after its repeat: it was overtaken by far.
+static bool came_late(struct flow *flow, struct flow_stream *stream, struct flow_psn *slot)
+{
+	if (slot == NULL || !(slot->flags & PSN_FILLED))
+		return false;
+	slot->flags &= (uint16_t)~PSN_FILLED;
+	stream->late++;
+	blame(flow, stream, FLOW_LOSS_BEFORE, -1);
+	blame(flow, stream, FLOW_REORDER_BEFORE, 1);
+	return true;
 }
 
 // A hole is filled by a packet that had been overtaken.
@@ -120,7 +132,7 @@ static void fill_late(struct flow *flow, struct arrival *arrival, struct flow_ps
 	struct sequence *sequence = arrival->sequence;
 	struct flow_stream *stream = arrival->stream;
 	uint64_t distance = (uint64_t)psn_distance(sequence->next, slot->psn);
-	slot->flags &= (uint16_t)~PSN_MISSING;
+	slot->flags = (uint16_t)((slot->flags & ~PSN_MISSING) | PSN_LATE);
 	stream->late++;
 	if (distance > stream->late_distance_max)
 		stream->late_distance_max = distance;
@@ -153,6 +165,8 @@ void sequence_settle(struct flow *flow, struct flow_stream *stream, struct seque
 		return;
 	}
 	bool is_soon = sequence->pending_silence_ns < DOUBLED_NS;
+	if (goes_on && is_one && is_soon && came_late(flow, stream, slot))
+		return;
 	if (goes_on && is_one && is_soon && !sequence->has_nak) {
 		stream->doubled++;
 		stream->again += sequence->pending_is_read; // count() leaves reads out

@@ -15,8 +15,10 @@ enum { // flow_psn.flags
 	PSN_TRIMMED = 32,
 	PSN_NACKED = 64,
 	PSN_ACKED = 128,
-	PSN_ASKS = 256, // asks for an ACK
-	PSN_FAIR = 512, // MRC: its loss was counted, no repeat since
+	PSN_ASKS = 256,	   // asks for an ACK
+	PSN_FAIR = 512,	   // MRC: its loss was counted, no repeat since
+	PSN_LATE = 2048,   // filled a hole by itself: it was overtaken
+	PSN_FILLED = 1024, // a hole that a repeat filled: counted as lost
 };
 
 // One PSN. A slot is good while `psn` is the running number that is looked for.
@@ -60,6 +62,9 @@ struct sequence {
 	uint32_t nak_repair; // index + 1; 0: not kept
 	uint32_t nak_psn;
 	enum flow_cause nak_cause;
+	// A NAK whose PSN came by itself. The sender may repeat from there all the same.
+	bool has_late_nak;
+	uint32_t late_nak_psn, late_nak_repair;
 	// The timer whose cause is not known yet.
 	bool has_timer;
 	uint32_t timer_repair; // index + 1; 0: not kept

@@ -16,7 +16,8 @@ TOO_FEW_STEPS = ("coreweave-gb300-deepseek-v3", "meta-24k-roce")
 failed = 0
 for system in SYSTEMS:
     done = subprocess.run([os.environ["WEFT"], "sim", system, "--json"], capture_output=True, text=True)
-    result = json.loads(done.stdout) if done.returncode == 0 else None
+    says_why = done.returncode == 5 and system in TOO_FEW_STEPS
+    result = json.loads(done.stdout) if done.returncode == 0 or says_why else None
     holds = result is not None and result["run"]["end"] == "done" and result["plan"]["sampled"] and result["speed"]["cpu_s"] < 120
     failed += not holds
     if result is not None:

@@ -374,17 +374,17 @@ int tap_close(struct tap_set *set, ps_t now, struct tap_counts *ret, struct refu
 
 // ---------------------------------------------------------------- taking
 
-// The first `captured` bytes of a packet's frame. A UDP checksum stands in the headers but is over
-// all that follows.
+// The first `captured` bytes of a frame. A UDP checksum stands in the headers but is over all.
 static const uint8_t *build(const struct codec *codec, const struct packet *packet,
 			    uint32_t captured, uint8_t *frame)
 {
 	struct wire_view view;
 	bool has_checksum = codec->nic.has_udp_checksum && !(packet->flags & PACKET_TRIMMED);
-	if (captured > header_bytes(codec, packet) || has_checksum)
-		codec_write(codec, packet, frame);
-	else
-		codec_write_headers(codec, packet, frame, &view);
+	bool has_all = has_checksum || captured > header_bytes(codec, packet);
+	uint32_t bytes = has_all ? codec_write(codec, packet, frame)
+				 : codec_write_headers(codec, packet, frame, &view);
+	if (has_all && packet->flags & PACKET_DAMAGED) // behind what switches look at
+		codec_damage(codec, false, rng_mix(packet->psn), frame, bytes);
 	return frame;
 }
 

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether the capture point doubles frames: nearly all, answers included, are here twice within a
+// few frames. A network or a sender that repeats does not do that. What a mirror may change of a
+// copy (MACs, VLAN, hop limit) is not looked at.
+
+#include <string.h>
+
+#include "pcap.h"
+
+#define FRAMES_LEAST 20
+#define SHARE_PERCENT 90
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+	hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+	return hash ^ hash >> 29;
+}
+
+// What all copies of a frame have in common, and no other frame of one point soon after.
+static uint64_t key_of(const struct flow_packet *packet)
+{
+	const struct wire_record *record = packet->record;
+	uint64_t words[4], hash = packet->place + 1;
+	memcpy(words, record->source, 16);
+	memcpy(words + 2, record->target, 16);
+	for (int i = 0; i < 4; i++)
+		hash = mix(hash, words[i]);
+	hash = mix(hash, (uint64_t)record->qpn << 32 | record->psn);
+	hash = mix(hash, (uint64_t)record->msn << 32 | record->sack_psn);
+	hash = mix(hash, record->sack_bitmap ^ (uint64_t)(uint16_t)record->sack_offset << 48);
+	hash = mix(hash, (uint64_t)record->identification << 32 | record->source_port);
+	hash = mix(hash, (uint64_t)record->flow_label << 32 | record->payload_bytes);
+	return mix(hash, (uint64_t)record->opcode << 16 | record->syndrome << 1 | record->is_rtx);
+}
+
+void copies_take(struct copies *copies, const struct flow_packet *packet)
+{
+	if (!(packet->record->layers & WIRE_LAYER_BTH))
+		return;
+	uint64_t key = key_of(packet);
+	copies->frames++;
+	for (uint32_t i = 0; i < COPIES_RECENT; i++) {
+		if (copies->recent[i] != key)
+			continue;
+		int64_t after_ns = packet->at_ns - copies->at_ns[i];
+		bool is_first = copies->pairs == 0;
+		copies->min_ns = is_first || after_ns < copies->min_ns ? after_ns : copies->min_ns;
+		copies->max_ns = is_first || after_ns > copies->max_ns ? after_ns : copies->max_ns;
+		copies->pairs++;
+		copies->recent[i] = 0;
+		return;
+	}
+	copies->recent[copies->at % COPIES_RECENT] = key;
+	copies->at_ns[copies->at++ % COPIES_RECENT] = packet->at_ns;
+}
+
+bool copies_are_of_tap(const struct copies *copies)
+{
+	return copies->frames >= FRAMES_LEAST &&
+		200 * copies->pairs >= SHARE_PERCENT * copies->frames;
+}

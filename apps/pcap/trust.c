@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a capture can be trusted: frames that are cut before what matters, frames that the
+// capture point doubles, stamps that are coarser than they look.
+
+#include "pcap.h"
+
+#define COARSE_NS 10000 // microseconds are usual
+
+static const char *n(uint64_t count)
+{
+	static char buffers[4][WORDS_BYTES];
+	static unsigned at;
+	return count_words(buffers[at++ % 4], count);
+}
+
+static const char *s(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+enum trust trust_of(const struct call *call)
+{
+	const struct flow_totals *totals = &call->report->totals;
+	if (totals->stopped[WIRE_SHORT_BTH] > 0 &&
+	    totals->layers[__builtin_ctz(WIRE_LAYER_BTH)] == 0)
+		return TRUST_CUT;
+	return copies_are_of_tap(&call->copies) ? TRUST_COPIES : TRUST_ALL;
+}
+
+void trust_headline(FILE *to, const struct call *call, enum trust trust)
+{
+	const struct flow_totals *totals = &call->report->totals;
+	const struct copies *copies = &call->copies;
+	char range[WORDS_BYTES];
+	if (trust == TRUST_CUT)
+		fprintf(to, "nothing can be said: %s of %s frame%s end%s before the BTH\n",
+			n(totals->stopped[WIRE_SHORT_BTH]), n(totals->frames), s(totals->frames),
+			totals->frames == 1 ? "s" : "");
+	else
+		fprintf(to,
+			"the CAPTURE has nearly every frame twice: %s of %s are copies, %s after "
+			"the "
+			"first\n",
+			n(copies->pairs), n(copies->frames),
+			range_words(range, copies->min_ns, copies->max_ns));
+}
+
+void trust_advice(FILE *to, enum trust trust)
+{
+	if (trust == TRUST_CUT)
+		fprintf(to,
+			"look at: the snap length of the capture; 128 bytes have all headers "
+			"(tcpdump -s 128), more with tunnels\n");
+	else
+		fprintf(to,
+			"withheld: what was lost, sent again or doubled cannot be told from the "
+			"copies; "
+			"take them out (editcap -d IN OUT) and analyze that\n"
+			"look at: a mirror session that takes both directions of a port, or two "
+			"ports of "
+			"one way; a bond beside its members; `any` as the device\n");
+}
+
+static void print_cut(FILE *to, const uint64_t *stopped)
+{
+	uint64_t bth = stopped[WIRE_SHORT_BTH], behind = stopped[WIRE_SHORT_EXTENSION];
+	if (bth > 0)
+		fprintf(to, "%s frame%s end%s before the BTH and %s in nothing below\n", n(bth),
+			s(bth), bth == 1 ? "s" : "", bth == 1 ? "is" : "are");
+	if (behind > 0)
+		fprintf(to,
+			"%s end%s in the headers behind the BTH: what %s, sizes, NAKs, SACKs, is "
+			"in "
+			"nothing below\n",
+			n(behind), behind == 1 ? "s" : "", behind == 1 ? "it says" : "they say");
+}
+
+static void print_stamps(FILE *to, const struct flow_totals *totals)
+{
+	char step[WORDS_BYTES], back[WORDS_BYTES];
+	bool is_burst = totals->same_stamp * 4 > totals->frames;
+	bool is_coarse = totals->granularity_ns >= COARSE_NS && totals->last_ns > totals->first_ns;
+	if (totals->untimed > 0)
+		fprintf(to, "%s frame%s without a time\n", n(totals->untimed), s(totals->untimed));
+	if (totals->backward > 0)
+		fprintf(to, "%s stamp%s earlier than the one before, by %s at most\n",
+			n(totals->backward), totals->backward == 1 ? " is" : "s are",
+			time_words(back, totals->backward_max_ns));
+	if (is_coarse)
+		fprintf(to, "stamps in steps of %s: no time below is finer\n",
+			time_words(step, totals->granularity_ns));
+	if (is_burst)
+		fprintf(to,
+			"%s of %s stamps are equal to the one before, as of bursts: times below "
+			"are "
+			"between bursts\n",
+			n(totals->same_stamp), n(totals->frames));
+}
+
+void trust_print(FILE *to, const struct call *call)
+{
+	print_cut(to, call->report->totals.stopped);
+	print_stamps(to, &call->report->totals);
+}

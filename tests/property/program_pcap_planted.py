@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""weft pcap analyze of twelve kinds of runs, RoCE and MRC, each with one fault drawn by seed and captured at one NIC.
+
+The right cause is named first, with repeats, messages and trims as the run counted them; where nothing was hit there is no finding.
+Each once more with a snap length of 128 bytes and with one stamp for each burst: the cause stays; with one of 64, before the BTH, and from a tap
+that doubles frames it is withheld, and why. WEFT_PLANTED_FIRST and WEFT_PLANTED_COUNT say which seeds (2 from 1).
+"""
+import json
+import os
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+WEFT = os.environ["WEFT"]
+FIRST, COUNT = (int(os.environ.get(f"WEFT_PLANTED_{name}", default)) for name, default in (("FIRST", 1), ("COUNT", 2)))
+SOURCE, TARGET = 0, 4
+NONE = "no fault found"
+RARE, FEW = ("0.3%", "1%", "2%"), ("0.2%", "0.5%")
+# kind: fault, where, how often, the tap, the cause. Frames that are cut have no ICRC that could be checked: what is damaged before the tap
+# is then lost behind it.
+KINDS = {
+    "rc none": (None, None, None, SOURCE, NONE),
+    "rc loss behind": ("loss", TARGET, RARE, SOURCE, "loss BEHIND"),
+    "rc loss before": ("loss", SOURCE, RARE, TARGET, "loss BEFORE"),
+    "rc damaged behind": ("corrupt", TARGET, RARE, SOURCE, "loss BEHIND"),
+    "rc doubled": ("duplicate", SOURCE, RARE, TARGET, "packets doubled by the network"),
+    "rc reordered": ("reorder", SOURCE, FEW, TARGET, "reordering BEFORE"),
+    "mrc none": (None, None, None, TARGET, NONE),
+    "mrc loss behind": ("loss", TARGET, RARE, SOURCE, "loss BEHIND"),
+    "mrc loss before": ("loss", SOURCE, RARE, TARGET, "loss BEFORE"),
+    "mrc damaged before": ("corrupt", SOURCE, RARE, TARGET, "damaged packets BEFORE"),
+    "mrc doubled": ("duplicate", SOURCE, RARE, TARGET, "packets doubled by the network"),
+    "mrc trimmed": (None, None, None, SOURCE, "packets trimmed BEFORE"),
+}
+failed = 0
+
+
+def check(holds, what):
+    global failed
+    failed += not holds
+    if not holds:
+        print("FAILED:", what)
+
+
+def scenario(kind, seed):
+    dice = random.Random(f"{kind} {seed}")
+    fault, place, shares, tap, _ = KINDS[kind]
+    is_rc, size = kind.startswith("rc"), dice.choice(["256KiB", "512KiB", "1MiB"])
+    ends = [(SOURCE, TARGET)] * dice.choice([1, 2, 3])
+    if kind == "mrc trimmed":
+        ends = [(i, SOURCE) for i in range(1, dice.choice([6, 7, 8]))]
+    flows = ", ".join(f"{{from: {a}, to: {b}, bytes: {size}}}" for a, b in ends)
+    more = ", delay: 5us" if fault == "reorder" else ""
+    faults = f"faults: [{{kind: {fault}, at: {{nic: {place}}}, probability: {dice.choice(shares)}{more}}}]\n" if fault else ""
+    payload, rate = dice.choice([1024, 2048, 4096]), dice.choice(["25Gb/s", "100Gb/s"])
+    return (f"name: planted\nseed: {seed}\n"
+            f"fabric: {{nics: 8, nics_per_t0: 4, t1_count: 2, planes: {1 if is_rc else dice.choice([1, 2])}, link_rate: {rate}}}\n"
+            f"transport: {{kind: {'rc' if is_rc else 'mrc'}, payload: {payload}B}}\n"
+            + (f"cc: {{algorithm: {dice.choice(['dcqcn', 'fixed'])}}}\n" if is_rc else "")
+            + f"traffic: {{kind: flows, flows: [{flows}]}}\n{faults}taps: [{{at: {{nic: {tap}}}}}]\n"), len(ends)
+
+
+def analyze(path):
+    done = subprocess.run([WEFT, "pcap", "analyze", path], capture_output=True, text=True, timeout=120, check=False)
+    return done.stdout if done.returncode == 0 else f"exit {done.returncode}: {done.stderr}"
+
+
+def number(pattern, text):
+    found = re.search(pattern, text)
+    return int(found.group(1).replace(",", "")) if found else 0
+
+
+def is_hit(kind, result):
+    """Whether the fault met packets with data: an answer that is doubled or damaged behind the tap leaves no trace."""
+    transport, fault = result["transport"], KINDS[kind][0]
+    if fault == "duplicate":
+        return transport["data_received"] > transport["data_packets"]
+    return fault in (None, "reorder") or result["congestion"]["retransmitted"] > 0
+
+
+def counts(kind, said, result, flows):
+    """Repeats, messages and trims are those of the run."""
+    transport, tap = result["transport"], KINDS[kind][3]
+    passed, again = number(r"of ([\d,]+) data packets", said), number(r"([\d,]+) of [\d,]+ data packets", said)
+    if tap == SOURCE and kind != "mrc trimmed":
+        check(passed in (0, transport["data_packets"]), f"{kind}: {passed} of {transport['data_packets']} data packets")
+        check(again == result["congestion"]["retransmitted"], f"{kind}: {again} of {result['congestion']['retransmitted']} repeats")
+    check(number(r"([\d,]+) acknowledged", said) == flows, f"{kind}: messages: {said}")
+    if kind == "mrc trimmed":
+        check(number(r"([\d,]+) trimmed packets? passed here", said) == transport["trims_received"], f"{kind}: {transport['trims_received']} trims: {said}")
+
+
+def changed(data, change):
+    """A capture of weft with each packet block as `change` has it."""
+    at, ret = 0, b""
+    while at < len(data):
+        length = int.from_bytes(data[at + 4:at + 8], "little")
+        block = data[at:at + length]
+        ret += change(block) if int.from_bytes(block[:4], "little") == 6 else block
+        at += length
+    return ret
+
+
+def in_bursts(block, step_ns=2000):
+    stamp = int.from_bytes(block[12:16], "little") << 32 | int.from_bytes(block[16:20], "little")
+    stamp -= stamp % (step_ns * 1000 if stamp > 1 << 40 else step_ns)
+    return block[:12] + (stamp >> 32).to_bytes(4, "little") + (stamp & 0xFFFFFFFF).to_bytes(4, "little") + block[20:]
+
+
+def one(kind, seed, folder):
+    text, flows = scenario(kind, seed)
+    path, capture, other = folder / "planted.yaml", folder / "planted.pcapng", folder / "other.pcapng"
+    path.write_text(text, encoding="utf-8")
+    fault, want = KINDS[kind][0], KINDS[kind][4]
+    for snap in (None, 64, 128):
+        cut = [] if snap is None else ["--set", f"capture.snap={snap}B"]
+        run = subprocess.run([WEFT, "sim", path, "--json", "--pcap", capture, "--force", *cut], capture_output=True, text=True, timeout=120, check=False)
+        if run.returncode != 0:
+            return check(False, f"{kind} {seed}: weft sim: {run.returncode} {run.stderr}\n{text}")
+        result = json.loads(run.stdout)
+        wanted = want if is_hit(kind, result) else NONE
+        if snap == 64:
+            wanted = "nothing can be said"
+        elif snap is not None and kind == "mrc damaged before" and is_hit(kind, result):
+            wanted = "loss BEHIND"
+        said = analyze(capture)
+        first = said.splitlines()[0] if said else "nothing"
+        named = first.startswith(wanted) or (fault == "reorder" and first.startswith(NONE) and "nothing out of order" in said)
+        check(named, f"{kind} {seed}, snap {snap}: {first}\n{text}")
+        if snap is not None:
+            continue
+        if named and wanted != NONE:
+            counts(kind, said, result, flows)
+        other.write_bytes(changed(capture.read_bytes(), in_bursts))
+        check(analyze(other).startswith(first.split(";")[0]), f"{kind} {seed}, in bursts: {analyze(other)}\n{text}")
+        other.write_bytes(changed(capture.read_bytes(), lambda block: 2 * block))
+        check(analyze(other).startswith("the CAPTURE has nearly every frame twice"), f"{kind} {seed}, doubled: {analyze(other)}\n{text}")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as room:
+        for kind in KINDS:
+            before = failed
+            for seed in range(FIRST, FIRST + COUNT):
+                one(kind, seed, pathlib.Path(room))
+            print(f"{kind}: {COUNT} runs, {failed - before} wrong", flush=True)
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
