@@ -198,20 +198,27 @@ static bool is_receiving_only(const struct qp *qp)
 		qp->psn_next == qp->probes.psn_next;
 }
 
+// Whether a probe may leave by `plane`. With every plane shut none is closed, but what waits for a
+// port that is down here may wait forever.
+static bool is_way(const struct qp *qp, uint32_t plane)
+{
+	return !path_is_closed(&qp->path, plane) && !(qp->path.shape->ports_down >> plane & 1);
+}
+
 static void send_idle(struct endpoint *endpoint, struct qp *qp, ps_t now, struct outbox *out)
 {
 	uint32_t plane = rng_below(&qp->path.control_rng, endpoint->shape.planes);
-	if (qp->probes.out_count < PROBES_OUT && !path_is_closed(&qp->path, plane))
+	if (qp->probes.out_count < PROBES_OUT && is_way(qp, plane))
 		send(endpoint, qp, path_control(&qp->path, plane), true, now, out);
 }
 
 uint16_t probe_ask(struct endpoint *endpoint, struct qp *qp, ps_t now, struct outbox *out)
 {
 	uint32_t planes = endpoint->shape.planes, plane = rng_below(&qp->path.control_rng, planes);
-	for (uint32_t left = planes; left > 0 && path_is_closed(&qp->path, plane); left--)
+	for (uint32_t left = planes; left > 0 && !is_way(qp, plane); left--)
 		plane = (plane + 1) % planes;
 	expire(endpoint, qp, now);
-	if (qp->probes.out_count == PROBES_OUT)
+	if (qp->probes.out_count == PROBES_OUT || !is_way(qp, plane))
 		return 0;
 	return send(endpoint, qp, path_control(&qp->path, plane), false, now, out);
 }
