@@ -77,6 +77,16 @@ def few_paths():
         check(least > 90e9, f"one of two paths at {rate} % of its rate: {least / 1e9:.1f} of 96.2 Gb/s")
 
 
+def dead_trunks():
+    """A plane of which little is left is no worse than one of which nothing is; 3 % are the noise of seeds."""
+    goodput = {}
+    for dead in (4, 8, 12, 14, 15, 16):
+        faults = [word for up in range(dead) for word in ("--fault", f"{{kind: link_down, at: {{t0: 0, up: {up}, plane: 2}}, from: 200us}}")]
+        goodput[dead] = result("paths/dead_trunks.yaml", *faults)["goodput"]["per_nic_bps"] / 1e9
+    for dead in (4, 8, 12, 14, 15):
+        check(goodput[dead] > 0.97 * goodput[16], f"{dead} of 16 trunks dead: {goodput[dead]:.0f} Gb/s a NIC, all dead: {goodput[16]:.0f}")
+
+
 def credits():
     for seed in (11, 1, 2, 3):
         slowest = result("paths/rccc_stall.yaml", "--seed", str(seed))["flows"]["max_ns"]
@@ -143,6 +153,7 @@ links()
 roce()
 marks()
 few_paths()
+dead_trunks()
 credits()
 starts()
 polarised()

@@ -278,6 +278,13 @@ void path_plane_alive(struct path_set *set, uint32_t plane)
 	set->planes[plane].is_closed = false;
 }
 
+void path_alive(struct path_set *set, uint32_t index)
+{
+	path_plane_alive(set, index % set->shape->planes);
+	if (!place_is_blocked(set, index))
+		place_end_row(set, index);
+}
+
 enum path_change path_arrived(struct path_set *set, uint32_t index)
 {
 	bool is_trial = path_is_shut(set, index % set->shape->planes);
@@ -346,9 +353,9 @@ enum path_change path_retire(struct path_set *set, uint32_t index, ps_t now)
 	// so many places stay in use, at least one; a whole plane may go
 	uint32_t left = place_count(shape) - set->bad - 1;
 	uint32_t left_on_plane = shape->per_plane - place_plane(set, index)->bad;
-	if (is_active && backup == PATH_NO_EV &&
-	    (left == 0 || left < set->min_active ||
-	     left_on_plane <= set->min_active / shape->planes))
+	bool is_kept = left_on_plane <= set->min_active / shape->planes &&
+		place_row(set, index) < PATH_EV_LOSSES;
+	if (is_active && backup == PATH_NO_EV && (left == 0 || left < set->min_active || is_kept))
 		return PATH_SAME;
 	place_set_state(set, index, PATH_ASSUMED_BAD);
 	set->retry_at[index] = retry_from(set, now + history_lose(set, index, retry_units(now)));
@@ -363,6 +370,8 @@ enum path_change path_lose(struct path_set *set, uint32_t index, ps_t now)
 	if (set->shape->policy != PATH_MRC || path_is_down(set, index % set->shape->planes))
 		return PATH_SAME; // of a port that is down it says nothing new
 	lose_on(set, place_plane(set, index), now);
+	if (!place_is_blocked(set, index) && place_row(set, index) < PATH_EV_LOSSES)
+		place_lengthen_row(set, index);
 	return path_retire(set, index, now);
 }
 
@@ -377,9 +386,8 @@ enum path_change path_probed(struct path_set *set, uint32_t index, bool is_marke
 			return PATH_CHANGED;
 		return PATH_SAME;
 	}
-	uint32_t row = (set->states[index] >> STATE_PROBED_SHIFT & STATE_PROBED_MAX) + 1u;
-	if (row < successes) {
-		set->states[index] = (uint8_t)(set->states[index] + (1u << STATE_PROBED_SHIFT));
+	if (place_row(set, index) + 1u < successes) {
+		place_lengthen_row(set, index);
 		return PATH_SAME;
 	}
 	place_reinstate(set, index, is_marked ? PATH_SKIP : PATH_GOOD);
@@ -390,7 +398,8 @@ enum path_change path_probed(struct path_set *set, uint32_t index, bool is_marke
 
 void path_unanswered(struct path_set *set, uint32_t index)
 {
-	set->states[index] &= (uint8_t) ~(STATE_PROBED_MAX << STATE_PROBED_SHIFT);
+	if (place_is_blocked(set, index))
+		place_end_row(set, index);
 }
 
 // Whether a plane is closed, and a probe could open it.

@@ -25,6 +25,10 @@
 // EV at a time would take a timer each.
 #define PATH_PLANE_LOSSES 6
 
+// An EV is held bad after so many with no arrival, though fewer of its plane are left than should
+// be: on a plane that only loses packets now and then each EV has some that arrive.
+#define PATH_EV_LOSSES 5
+
 #define PATH_NO_EV PROFILE_NO_EV // "any EV will do": nothing to avoid
 
 // What is known of an EV. The last two are blocked: no data take them while others are left.
@@ -139,6 +143,9 @@ uint32_t path_control_plane(const struct path_set *set, uint32_t plane);
 // The losses in a row on a plane end; a closed one opens.
 void path_plane_alive(struct path_set *set, uint32_t plane);
 
+// And those of an EV.
+void path_alive(struct path_set *set, uint32_t index);
+
 // Feedback about an EV number: a packet that took it arrived, was marked or trimmed on the way
 // (skip one turn, or skip_ps from now; true: it did not yet), was lost or is to be skipped for good
 // (assumed bad). An arrival mends a bad EV only where its plane is shut. Else path_probed() does.
@@ -148,8 +155,8 @@ enum path_change path_arrived(struct path_set *set, uint32_t index);
 // its plane is alive. The EV keeps its state.
 static inline void path_heard(struct path_set *set, uint32_t index)
 {
-	if (set->lost > 0)
-		path_plane_alive(set, index % set->shape->planes);
+	if ((set->lost | set->bad) > 0)
+		path_alive(set, index);
 }
 
 bool path_skip(struct path_set *set, uint32_t index);

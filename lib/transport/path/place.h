@@ -7,8 +7,8 @@
 
 // path_set.states: an enum path_state, and
 enum {
-	STATE_PROBED_SHIFT = 2, // 4 bits: probes in a row that came back
-	STATE_PROBED_MAX = 15,
+	STATE_ROW_SHIFT = 2, // 4 bits: probes in a row that came back; of an EV in use: losses
+	STATE_ROW_MAX = 15,
 	STATE_BACKUP = 1 << 7, // has no place in the rotation
 };
 
@@ -42,7 +42,22 @@ static inline bool place_is_backup(const struct path_set *set, uint32_t index)
 	return set->states[index] & STATE_BACKUP;
 }
 
-// Every change of a state ends the row of probes that came back.
+static inline uint32_t place_row(const struct path_set *set, uint32_t index)
+{
+	return set->states[index] >> STATE_ROW_SHIFT & STATE_ROW_MAX;
+}
+
+static inline void place_lengthen_row(struct path_set *set, uint32_t index)
+{
+	set->states[index] = (uint8_t)(set->states[index] + (1u << STATE_ROW_SHIFT));
+}
+
+static inline void place_end_row(struct path_set *set, uint32_t index)
+{
+	set->states[index] &= (uint8_t) ~(STATE_ROW_MAX << STATE_ROW_SHIFT);
+}
+
+// Every change of a state ends the row.
 void place_set_state(struct path_set *set, uint32_t index, enum path_state state);
 
 // Gives the place of `out` to the backup `in`.

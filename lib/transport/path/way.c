@@ -35,28 +35,41 @@ uint32_t way_ev(const struct endpoint *endpoint, const struct peer *peer, uint32
 	return profile ? profile->values[plane] : endpoint->shape.fixed | plane;
 }
 
-static bool knows_bad(const struct path_set *path)
+// How much a QP knows to avoid.
+static uint32_t known_bad(const struct path_set *path)
 {
-	return (path->bad | path->closed) != 0;
+	return path->bad + path->closed * path->shape->per_plane;
+}
+
+// The QP to a peer that knew most when it last lost a packet; NULL: none may be asked. What a QP
+// that failed knew would never end, as it probes no more, nor what is denied to it.
+static struct qp *knower_of(const struct endpoint *endpoint, uint32_t peer,
+			    const struct path_shape *shape)
+{
+	uint32_t knower = endpoint->peers.peers[peer - 1].knower;
+	struct qp *qp = knower == 0 ? NULL : endpoint_qp(endpoint, knower - 1);
+	bool is_fresh = qp && qp->state == QP_RTS && qp->path.denied == 0 &&
+		qp->path.shape == shape;
+	return is_fresh ? qp : NULL;
 }
 
 struct path_set *way_known(const struct endpoint *endpoint, struct qp *qp)
 {
 	uint32_t peer = endpoint->records[qp->number].peer;
-	uint32_t knower = peer == 0 ? 0 : endpoint->peers.peers[peer - 1].knower;
-	if (__builtin_expect(knower == 0, 1) || knows_bad(&qp->path))
+	if (peer == 0 || __builtin_expect(endpoint->peers.peers[peer - 1].knower == 0, 1))
 		return &qp->path;
-	struct qp *other = endpoint_qp(endpoint, knower - 1);
-	// what a QP that failed knew would never end, as it probes no more, nor what is denied to
-	// it
-	bool is_fresh = other && other->state == QP_RTS && knows_bad(&other->path) &&
-		other->path.denied == 0 && other->path.shape == qp->path.shape;
-	return is_fresh ? &other->path : &qp->path;
+	struct qp *other = knower_of(endpoint, peer, qp->path.shape);
+	if (!other || known_bad(&other->path) <= known_bad(&qp->path))
+		return &qp->path;
+	return &other->path;
 }
 
 void way_lost(struct endpoint *endpoint, const struct qp *qp)
 {
 	uint32_t peer = endpoint->records[qp->number].peer;
-	if (peer != 0)
+	if (peer == 0)
+		return;
+	struct qp *other = knower_of(endpoint, peer, qp->path.shape);
+	if (!other || known_bad(&other->path) <= known_bad(&qp->path))
 		endpoint->peers.peers[peer - 1].knower = qp->number + 1;
 }

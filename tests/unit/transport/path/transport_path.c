@@ -182,6 +182,29 @@ static void a_plane_without_good_evs_carries_no_data(void **state)
 	free(rig);
 }
 
+// A quarter of a plane stays in use whatever it loses, but for EVs over which nothing arrives.
+static void the_last_evs_of_a_plane_go_when_nothing_arrives_over_them(void **state)
+{
+	(void)state;
+	struct rig *rig = open_rig(PATH_MRC, 2, 16, 5);
+	for (uint32_t i = 0; i < 12; i++) {
+		assert_int_equal(path_lose(&rig->set, 2 * i + 1, 0), PATH_CHANGED);
+		path_arrived(&rig->set, 31);
+	}
+	for (uint32_t i = 0; i < 3 * PATH_EV_LOSSES; i++) {
+		assert_int_equal(path_lose(&rig->set, 25, 0), PATH_SAME);
+		path_arrived(&rig->set, i % 2 ? 25 : 31);
+	}
+	path_arrived(&rig->set, 25);
+	for (uint32_t left = PATH_EV_LOSSES; left > 0; left--) {
+		path_arrived(&rig->set, 31);
+		assert_int_equal(path_lose(&rig->set, 25, 0), left > 1 ? PATH_SAME : PATH_CHANGED);
+	}
+	assert_int_equal(path_probed(&rig->set, 25, false, 2), PATH_SAME); // another row
+	assert_int_equal(path_probed(&rig->set, 25, false, 2), PATH_CHANGED);
+	free(rig);
+}
+
 // Such a plane is not probed, and nothing would set the timer of probes when it may be used again.
 static void a_dead_plane_that_was_denied_whole_is_used_once_it_is_allowed(void **state)
 {
@@ -462,6 +485,7 @@ int main(void)
 		cmocka_unit_test(as_many_probes_as_asked_for_must_come_back_in_a_row),
 		cmocka_unit_test(a_quarter_of_the_evs_is_never_retired),
 		cmocka_unit_test(a_plane_without_good_evs_carries_no_data),
+		cmocka_unit_test(the_last_evs_of_a_plane_go_when_nothing_arrives_over_them),
 		cmocka_unit_test(a_dead_plane_that_was_denied_whole_is_used_once_it_is_allowed),
 		cmocka_unit_test(data_try_bad_evs_where_nothing_else_is_left),
 		cmocka_unit_test(a_closed_plane_is_probed_over_one_ev_at_a_time),

@@ -62,6 +62,18 @@ static void who_lost_something_itself_goes_by_that(void **state)
 	close_done(bench);
 }
 
+static void who_knows_less_goes_by_who_knows_more(void **state)
+{
+	(void)state;
+	struct bench *bench = open_two(2);
+	lose(bench, 1, 4);
+	lose(bench, 1, 6);
+	lose(bench, 0, 2); // as a lost probe of a QP that only receives
+	assert_ptr_equal(known_to(bench, 0), &qp_of(bench, 1)->path);
+	assert_ptr_equal(known_to(bench, 1), &qp_of(bench, 1)->path);
+	close_done(bench);
+}
+
 static void a_path_that_came_back_is_used_again(void **state)
 {
 	(void)state;
@@ -135,6 +147,7 @@ int main(void)
 		cmocka_unit_test(an_answer_avoids_what_another_qp_lost),
 		cmocka_unit_test(whatever_retires_a_path_tells_the_others),
 		cmocka_unit_test(who_lost_something_itself_goes_by_that),
+		cmocka_unit_test(who_knows_less_goes_by_who_knows_more),
 		cmocka_unit_test(a_path_that_came_back_is_used_again),
 		cmocka_unit_test(a_qp_that_failed_or_left_says_nothing),
 		cmocka_unit_test(a_qp_with_evs_of_its_own_says_nothing),
