@@ -8,6 +8,7 @@
 #include "credit.h"
 #include "flight.h"
 #include "path/balance.h"
+#include "path/doubt.h"
 #include "path/load.h"
 #include "path/pair.h"
 #include "requester.h"
@@ -27,6 +28,14 @@ uint32_t retransmit_first(struct endpoint *endpoint, struct qp *qp)
 		}
 		qp->lost_from += 64;
 	}
+}
+
+// Whether a loss over this EV is the matter of its plane, and none of the window: it is slow, or so
+// many of its EVs are bad that what is lost there says nothing of the others.
+static bool is_of_plane(const struct path_set *set, uint32_t index)
+{
+	return load_is_slow(set, index) ||
+		(set->load != NULL && path_is_doubtful(set, index % set->shape->planes));
 }
 
 // Ends the flight of a PSN: it will be sent again.
@@ -51,7 +60,8 @@ static void lose(struct endpoint *endpoint, struct qp *qp, uint32_t psn, enum rt
 		return;		 // and no window pays for it
 	if (reason != RTX_NACK)
 		probe_lose(endpoint, qp, is_unknown ? 0 : slot->ev_index, now);
-	qp->cc.ops->on_loss(&qp->cc, loss, now);
+	if (!is_of_plane(&qp->path, slot->ev_index))
+		qp->cc.ops->on_loss(&qp->cc, loss, now);
 }
 
 // The PSNs in [from, from + 64) that are in flight and before `end`, as bits.
@@ -200,6 +210,9 @@ static void feed_path(struct endpoint *endpoint, struct qp *qp, uint32_t ev_inde
 {
 	path_at(&qp->path, now);
 	endpoint->counters.paths_reinstated += path_arrived(&qp->path, ev_index) != PATH_SAME;
+	bool is_trim = reason == PACKET_NACK_TRIMMED || reason == PACKET_NACK_TRIMMED_LAST;
+	if (is_trim && qp->path.load != NULL)
+		load_weigh(&qp->path, ev_index, true);
 	if (reason != PACKET_NACK_TRIMMED)
 		return;
 	balance_feed(&qp->path, ev_index, BALANCE_TRIMMED, now);

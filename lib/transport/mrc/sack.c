@@ -182,15 +182,15 @@ void sack_arm_cc(struct endpoint *endpoint, struct qp *qp)
 }
 
 // The packet that caused the SACK arrived over its EV, marked or not; or the target wants no more
-// of it.
-static void feed_path(struct endpoint *endpoint, struct qp *qp, const struct packet_sack *sack,
+// of it. Returns whether the window is to take its word for how full the fabric is.
+static bool feed_path(struct endpoint *endpoint, struct qp *qp, const struct packet_sack *sack,
 		      uint32_t trigger, uint32_t plane, ps_t now)
 {
 	uint32_t ev_index = path_index(&qp->path, sack->ev_echo);
 	if (pair_is_asked(qp))
 		ev_index = pair_of(endpoint, qp, sack->ev_echo, trigger, plane);
 	if (ev_index == PATH_NO_EV)
-		return;
+		return true;
 	path_at(&qp->path, now);
 	endpoint->counters.paths_reinstated += path_arrived(&qp->path, ev_index) != PATH_SAME;
 	balance_feed(&qp->path, ev_index,
@@ -201,6 +201,7 @@ static void feed_path(struct endpoint *endpoint, struct qp *qp, const struct pac
 		probe_retire(endpoint, qp, ev_index, now);
 	else if (sack->mark != PACKET_MARK_NONE)
 		endpoint->counters.paths_skipped += path_skip(&qp->path, ev_index);
+	return !load_is_slow(&qp->path, ev_index);
 }
 
 static __attribute__((noinline)) void note_rtt(struct endpoint *endpoint, const struct qp *qp,
@@ -252,7 +253,7 @@ void sack_receive(struct endpoint *endpoint, struct qp *qp, const struct packet 
 	flight_settle(qp, newly_bytes);
 	flight_hear(qp, sack->rcvd_256, cumulative + 1 + sack->ooo_count,
 		    untold_packets(qp, cumulative, sack));
-	if (!sack->is_probe)
+	bool is_telling = sack->is_probe ||
 		feed_path(endpoint, qp, sack, trigger, packet->plane, now);
 	if (!sack->is_probe && has_sample)
 		rtt_ps = sample_rtt(endpoint, qp, trigger, packet->timestamp, now);
@@ -261,8 +262,9 @@ void sack_receive(struct endpoint *endpoint, struct qp *qp, const struct packet 
 	struct cc_ack ack = {
 		.newly_bytes = qp->heard_bytes - heard,
 		.inflight_bytes = flight_bytes(qp),
-		.rtt_ps = rtt_ps,
-		.is_marked = sack->mark == PACKET_MARK_SKIP_ONCE, // else it is about the path
+		.rtt_ps = is_telling ? rtt_ps : -1,
+		// else it is about the path
+		.is_marked = is_telling && sack->mark == PACKET_MARK_SKIP_ONCE,
 		.penalty = sack->penalty & 0x7f,
 		.is_restore = sack->penalty >> 7,
 	};

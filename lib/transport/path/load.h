@@ -17,6 +17,7 @@
 #define LOAD_LOSS_SHIFT 4	    // by a mark: that part of it
 #define LOAD_SLACK 2u		    // shares that a plane may hold
 #define LOAD_PACKETS 2u		    // may always be out: small windows have no shares
+#define LOAD_SLOW 4u // a plane below one in so many of the mean weight is to blame for its queues
 
 struct load_plane {
 	uint32_t flying; // wire bytes of data in flight, by PSNs as qp.inflight
@@ -39,6 +40,18 @@ void load_weigh(struct path_set *set, uint32_t index, bool is_marked);
 
 // Whether a plane that is open holds its share and more.
 bool load_is_above(const struct qp *qp, uint32_t plane);
+
+// Whether marks have taken most of its share from the plane of this EV number, and not from the
+// others. What is late or trimmed there is answered by the share: a window that answered it, too,
+// would go as slowly as that plane.
+static inline bool load_is_slow(const struct path_set *set, uint32_t index)
+{
+	const struct load *load = set->load;
+	if (__builtin_expect(load == NULL, 0))
+		return false;
+	uint32_t planes = set->shape->planes;
+	return LOAD_SLOW * planes * load->planes[index % planes].weight < load->weights;
+}
 
 // Data leave by a plane, or are no longer held in flight.
 static inline void load_add(struct path_set *set, uint32_t plane, uint32_t bytes)
