@@ -7,11 +7,14 @@
 
 #include "../random_world.h"
 
-#define PACKETS 12000u	   // of a job
+#ifndef PACKETS
+#define PACKETS 12000u // of a job
+#endif
 #define SEEDS_FIRST 2u	   // of each side
 #define SEEDS_MORE 8u	   // where those say that a law may be broken
 #define SEEDS_MOST 24u	   // and others again: only these break one
 #define SLOWER_LEAST 0.04  // a law is broken by no less
+#define TIMER_S 262.144e-6 // nor by less than one timer: its last packets may wait for that
 #define STANDARD_ERRORS 4. // nor by less than so many of the difference
 #define OTHERS_MAX 2u
 
@@ -234,7 +237,7 @@ static double breach(const struct pair *pair, uint32_t first, uint32_t count, do
 		return INFINITY;
 	double slower_s = fast.mean_s - slow.mean_s;
 	bool is_noise = slower_s < errors * hypot(slow.error_s, fast.error_s) ||
-		slower_s < SLOWER_LEAST * slow.mean_s;
+		slower_s < SLOWER_LEAST * slow.mean_s + TIMER_S;
 	return is_noise ? 0 : slower_s / slow.mean_s;
 }
 
