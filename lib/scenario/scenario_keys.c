@@ -890,7 +890,7 @@ static const struct scenario_key keys[] = {
 	{"expect[].loss", "share", "none", "Share of packets that each cable loses.",
 	 IN(struct scenario_expect, loss_ppb), 1, 1000000000, NULL, NULL, USE_ALWAYS},
 	{"expect[].lost", "share", "none", "Share of the capacity that the faults take.",
-	 IN(struct scenario_expect, lost_ppb), 1, 1000000000, NULL, NULL, USE_ALWAYS},
+	 IN(struct scenario_expect, lost_ppb), 0, 1000000000, NULL, NULL, USE_ALWAYS},
 	{"expect[].since", "time", "none",
 	 "Of goodput_kept: compared is the goodput from here to the first fault.",
 	 IN(struct scenario_expect, since_ps), 0, 1000 * SECOND, NULL, NULL, USE_ALWAYS},

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The laws of lone flows and of lossless fabrics over thousands of worlds. WEFT_LAWS_COUNT: how many of each (2000).
+# The laws of lone flows, of lossless fabrics and of paths over thousands of worlds. WEFT_LAWS_COUNT: how many of each (2000).
 set -euo pipefail
 programs=$(dirname "$(dirname "${WEFT:?}")")/tests
 count=${WEFT_LAWS_COUNT:-2000}
 failed=0
-for name in property_all_lone_flow property_all_lossless; do
+for name in property_all_lone_flow property_all_lossless property_all_path_laws; do
   [ -x "$programs/$name" ] || { echo "$name was not built (is cmocka there?): skipped"; exit 77; }
-  WEFT_LONE_COUNT=$count WEFT_LOSSLESS_COUNT=$count "$programs/$name" || failed=$((failed + 1))
+  WEFT_LONE_COUNT=$count WEFT_LOSSLESS_COUNT=$count WEFT_PATH_LAWS_COUNT=$count "$programs/$name" || failed=$((failed + 1))
 done
 [ "$failed" -eq 0 ]
