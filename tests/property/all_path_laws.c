@@ -235,7 +235,7 @@ static struct side measure(const struct pair *pair, uint32_t side, uint32_t firs
 }
 
 // Where windows hold few packets planes have no shares of them, and one that is nearly dead holds
-// half: docs/protocol.md, "Shares of planes".
+// half: docs/protocol.md, Shares of planes.
 static double least_breach(const struct pair *pair)
 {
 	bool is_small = pair->planes == 2 && pair->link_gbps <= 25;

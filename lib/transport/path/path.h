@@ -25,10 +25,6 @@
 // EV at a time would take a timer each.
 #define PATH_PLANE_LOSSES 6
 
-// An EV is held bad after so many with no arrival, though fewer of its plane are left than should
-// be: on a plane that only loses packets now and then each EV has some that arrive.
-#define PATH_EV_LOSSES 5
-
 #define PATH_NO_EV PROFILE_NO_EV // "any EV will do": nothing to avoid
 
 // What is known of an EV. The last two are blocked: no data take them while others are left.
@@ -135,15 +131,13 @@ struct path_choice path_pick(struct path_set *set, uint32_t plane, uint32_t avoi
 // nothing about its EVs.
 void path_renew(struct path_set *set, uint32_t plane);
 
-// An EV number for a control packet on `plane`: one not known to be bad, if there is one. With
-// every EV denied it leaves by another plane: path_control_plane().
+// An EV number for a control packet on `plane`: one not known to be bad, if there is one. With all
+// denied it leaves by another plane: path_control_plane().
 uint32_t path_control(struct path_set *set, uint32_t plane);
 uint32_t path_control_plane(const struct path_set *set, uint32_t plane);
 
-// The losses in a row on a plane end; a closed one opens.
+// The losses in a row on a plane end; a closed one opens. With an EV: those on it, too.
 void path_plane_alive(struct path_set *set, uint32_t plane);
-
-// And those of an EV.
 void path_alive(struct path_set *set, uint32_t index);
 
 // Feedback about an EV number: a packet that took it arrived, was marked or trimmed on the way
@@ -158,7 +152,6 @@ static inline void path_heard(struct path_set *set, uint32_t index)
 	if ((set->lost | set->bad) > 0)
 		path_alive(set, index);
 }
-
 bool path_skip(struct path_set *set, uint32_t index);
 enum path_change path_retire(struct path_set *set, uint32_t index, ps_t now);
 

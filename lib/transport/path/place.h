@@ -12,6 +12,10 @@ enum {
 	STATE_BACKUP = 1 << 7, // has no place in the rotation
 };
 
+// An EV is held bad after so many losses with no arrival, though fewer of its plane are left than
+// should be: on a plane that only loses packets now and then each EV has some that arrive.
+#define PATH_EV_LOSSES 5
+
 #define HISTORY_ROW \
 	15u // path_set.history: an EV's row of marks; above it how often it came back in vain
 #define HISTORY_RETRY_MAX_PS \
