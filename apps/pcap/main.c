@@ -13,19 +13,22 @@
 #include "verbs.h"
 #include "weft_version.h"
 
-enum { OPT_TABLE = 256, OPT_VERSION };
+enum { OPT_TABLE = 256, OPT_JSON, OPT_CSV, OPT_VERSION };
 
 static const struct option longs[] = {
-	{"table", no_argument, NULL, OPT_TABLE},
-	{"help", no_argument, NULL, 'h'},
-	{"version", no_argument, NULL, OPT_VERSION},
-	{NULL, 0, NULL, 0},
+	{"table", no_argument, NULL, OPT_TABLE},     {"json", no_argument, NULL, OPT_JSON},
+	{"csv", no_argument, NULL, OPT_CSV},	     {"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, OPT_VERSION}, {NULL, 0, NULL, 0},
 };
 
 static void take(struct call *call, int option)
 {
 	if (option == OPT_TABLE)
 		call->wants_table = true;
+	else if (option == OPT_JSON)
+		call->is_json = true;
+	else if (option == OPT_CSV)
+		call->is_csv = true;
 	else if (option == OPT_VERSION)
 		call->wants_version = true;
 	else
@@ -47,6 +50,8 @@ static int parse(struct call *call, int argc, char **argv)
 	}
 	if (call->wants_help || call->wants_version)
 		return 0;
+	if (call->wants_table + call->is_json + call->is_csv > 1)
+		return outcome_bad_line(&call->refusal, "one of --table, --json and --csv");
 	if (optind == argc)
 		return outcome_bad_line(&call->refusal,
 					"what to do is missing: analyze FILE..., say");
@@ -69,7 +74,12 @@ static int analyze(struct call *call)
 	int rc = input_read(call);
 	if (rc < 0)
 		return outcome_refused("pcap", &call->refusal, rc);
-	summary_print(stdout, call);
+	if (call->is_json)
+		json_print(stdout, call);
+	else if (call->is_csv)
+		csv_print(stdout, call);
+	else
+		summary_print(stdout, call);
 	if (call->wants_table)
 		table_print(stdout, call);
 	return EXIT_SUCCESS;

@@ -35,7 +35,7 @@ struct copies {
 struct call {
 	const char *paths[FILES_MAX];
 	uint32_t count;
-	bool wants_help, wants_version, is_json, wants_table;
+	bool wants_help, wants_version, is_json, is_csv, wants_table;
 	struct refusal refusal;
 	struct capture_file files[FILES_MAX];
 	uint32_t files_read; // whole or to the last good byte
@@ -78,6 +78,10 @@ void trust_print(FILE *to, const struct call *call);
 
 // The ten lines.
 void summary_print(FILE *to, const struct call *call);
+
+// All of it as JSON; streams as CSV.
+void json_print(FILE *to, const struct call *call);
+void csv_print(FILE *to, const struct call *call);
 
 // Every stream and every repair.
 void table_print(FILE *to, const struct call *call);

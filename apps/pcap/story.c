@@ -41,6 +41,12 @@ static const struct words {
 			  "the tap: its drops, a mirror port that is full, a second path past it"},
 };
 
+const char *certainty_word(enum certainty certainty)
+{
+	static const char *const names[] = {"certain", "likely", "possible"};
+	return names[certainty];
+}
+
 const char *cause_words(enum flow_cause cause)
 {
 	return words[cause].headline;

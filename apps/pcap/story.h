@@ -33,6 +33,8 @@ struct story {
 	uint64_t dropped; // by the files' statistics
 };
 
+const char *certainty_word(enum certainty certainty);
+
 void story_make(struct story *story, const struct call *call);
 
 // What a cause is called in a headline, and where to look.

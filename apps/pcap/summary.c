@@ -6,8 +6,6 @@
 
 #include "story.h"
 
-static const char *const certainty_words[] = {"certain", "likely", "possible"};
-
 struct out {
 	FILE *to;
 	const struct call *call;
@@ -65,7 +63,7 @@ static void say_headline(const struct out *out)
 		!is_repeated	      ? ""
 			: is_mrc(out) ? ", repaired by selective repeat"
 				      : ", repaired by go-back-N",
-		certainty_words[story->certainty]);
+		certainty_word(story->certainty));
 }
 
 static void say_icrc(const struct out *out)

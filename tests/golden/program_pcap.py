@@ -3,6 +3,8 @@
 """weft pcap analyze: the ten lines of a capture whose cause is known; counts of each stream of the given captures, as other
 programs counted them; captures of weft's own with a known fault; files that are no captures. Without the given captures their
 part is left out and said so."""
+import csv
+import json
 import os
 import pathlib
 import re
@@ -158,6 +160,28 @@ def check_own():
         check(status == 0 and out.startswith(first) and other in out, f"{name}: {first}")
 
 
+CAUSES = {"loss BEHIND": "loss_behind", "loss BEFORE": "loss_before", "packets trimmed BEFORE": "trim_before", "no fault found": None}
+
+
+def check_programs():
+    """JSON and CSV have what the ten lines say."""
+    for name, (first, _) in OWN.items():
+        path = SOURCE / "pcaps" / f"{name}.pcapng"
+        status, text, _ = analyze(path, "--json")
+        told = json.loads(text) if status == 0 else {}
+        check(status == 0 and told["schema"] == 1 and told["finding"]["cause"] == CAUSES[first], f"{name}: JSON names {told.get('finding')}")
+        again = re.search(r"(none|[\d,]+) of ([\d,]+) data packets", analyze(path)[1])
+        sums = [sum(stream[key] for stream in told["streams"]) for key in ("again", "data")]
+        words = [0 if word == "none" else int(word.replace(",", "")) for word in again.groups()] if again else sums
+        check(sums == words, f"{name}: {sums} of JSON are {words}")
+        rows = list(csv.DictReader(analyze(path, "--csv")[1].splitlines()))
+        same = [{key: str(stream[key]) for key in row} == row for row, stream in zip(rows, told["streams"])]
+        check(len(rows) == len(told["streams"]) and all(same), f"{name}: CSV has the {len(rows)} streams of JSON")
+    cut = analyze(SOURCE / "pcaps" / "rocev2-go-back-n.pcapng", "--json")[1]
+    repairs = json.loads(cut)["repairs"]
+    check(any(one["cause"] == "loss_before" and one["repeat_ns"] for one in repairs), f"repairs have causes and times: {repairs[:1]}")
+
+
 def check_refusals():
     with tempfile.TemporaryDirectory() as folder:
         empty, text = pathlib.Path(folder, "empty"), pathlib.Path(folder, "text")
@@ -166,11 +190,12 @@ def check_refusals():
         for path in (empty, text, folder, pathlib.Path(folder, "absent")):
             status, out, error = analyze(path)
             check(status == 2 and out == "" and str(path) in error, f"refused: {error.strip()}")
-    for words in ([], ["--table"], ["--tabel", "x"], ["x", "--table", "--table"]):
+    for words in ([], ["--table"], ["--tabel", "x"], ["x", "--table", "--table"], ["x", "--json", "--csv"], ["x", "--table", "--json"]):
         check(analyze(*words)[0] == 2, f"refused: analyze {' '.join(words)}")
 
 
 check_own()
+check_programs()
 check_refusals()
 if ROCE.is_dir():
     check_causes()

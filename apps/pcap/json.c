@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report for programs: all of it as JSON, or streams as CSV, a line each.
+
+#include <inttypes.h>
+#include <stddef.h>
+
+#include <jansson.h>
+
+#include "story.h"
+#include "weft_version.h"
+
+#define SCHEMA 1
+
+// Counts of a stream, in both.
+static const struct {
+	const char *name;
+	size_t at;
+} counts[] = {
+	{"packets", offsetof(struct flow_stream, packets)},
+	{"bytes", offsetof(struct flow_stream, bytes)},
+	{"data", offsetof(struct flow_stream, data)},
+	{"data_bytes", offsetof(struct flow_stream, data_bytes)},
+	{"again", offsetof(struct flow_stream, again)},
+	{"again_bytes", offsetof(struct flow_stream, again_bytes)},
+	{"doubled", offsetof(struct flow_stream, doubled)},
+	{"late", offsetof(struct flow_stream, late)},
+	{"late_distance_max", offsetof(struct flow_stream, late_distance_max)},
+	{"holes", offsetof(struct flow_stream, holes)},
+	{"acks", offsetof(struct flow_stream, acks)},
+	{"naks", offsetof(struct flow_stream, naks)},
+	{"rnrs", offsetof(struct flow_stream, rnrs)},
+	{"sacks", offsetof(struct flow_stream, sacks)},
+	{"nacks", offsetof(struct flow_stream, nacks)},
+	{"trims", offsetof(struct flow_stream, trims)},
+	{"rtx", offsetof(struct flow_stream, rtx)},
+	{"ce", offsetof(struct flow_stream, ce)},
+	{"ect", offsetof(struct flow_stream, ect)},
+	{"cnps", offsetof(struct flow_stream, cnps)},
+	{"acked_unseen", offsetof(struct flow_stream, acked_unseen)},
+	{"messages_begun", offsetof(struct flow_stream, begun)},
+	{"messages_done", offsetof(struct flow_stream, done)},
+	{"messages_done_bytes", offsetof(struct flow_stream, done_bytes)},
+};
+#define COUNTS (sizeof(counts) / sizeof(counts[0]))
+
+static uint64_t count_of(const struct flow_stream *stream, size_t index)
+{
+	return *(const uint64_t *)((const char *)stream + counts[index].at);
+}
+
+static void put(json_t *to, const char *name, int64_t value)
+{
+	json_object_set_new(to, name, json_integer(value));
+}
+
+static void put_text(json_t *to, const char *name, const char *text)
+{
+	json_t *value = text == NULL ? json_null() : json_string(text);
+	json_object_set_new(to, name, value != NULL ? value : json_string("?")); // no UTF-8
+}
+
+// -1 is what was not seen.
+static void put_time(json_t *to, const char *name, int64_t ns)
+{
+	json_object_set_new(to, name, ns < 0 ? json_null() : json_integer(ns));
+}
+
+// ---------------------------------------------------------------- the capture
+
+static json_t *files(const struct call *call)
+{
+	json_t *list = json_array();
+	for (uint32_t i = 0; i < call->count; i++) {
+		const struct capture_file *file = &call->files[i];
+		json_t *one = json_object();
+		put_text(one, "path", file->path);
+		put_text(one, "end", capture_end_name(file->end));
+		put_text(one, "why", file->why[0] != '\0' ? file->why : NULL);
+		put(one, "bytes", (int64_t)file->bytes);
+		put(one, "frames", (int64_t)file->frames);
+		put(one, "frames_left_out", (int64_t)file->odd_frames);
+		put(one, "interfaces", file->interfaces);
+		if (file->has_dropped)
+			put(one, "dropped", (int64_t)file->dropped);
+		json_array_append_new(list, one);
+	}
+	return list;
+}
+
+static json_t *trust(const struct call *call)
+{
+	static const char *const names[] = {"all", "cut", "copies"};
+	const struct flow_totals *totals = &call->report->totals;
+	json_t *to = json_object();
+	put_text(to, "state", names[trust_of(call)]);
+	put(to, "cut", (int64_t)totals->cut);
+	put(to, "cut_before_bth", (int64_t)totals->stopped[WIRE_SHORT_BTH]);
+	put(to, "cut_behind_bth", (int64_t)totals->stopped[WIRE_SHORT_EXTENSION]);
+	put(to, "copies", (int64_t)call->copies.pairs);
+	put(to, "granularity_ns", totals->granularity_ns);
+	put(to, "same_stamp", (int64_t)totals->same_stamp);
+	put(to, "backward", (int64_t)totals->backward);
+	put(to, "backward_max_ns", totals->backward_max_ns);
+	put(to, "untimed", (int64_t)totals->untimed);
+	put(to, "streams_evicted", (int64_t)call->report->evicted);
+	put(to, "packets_forgotten", (int64_t)call->report->forgotten);
+	return to;
+}
+
+static json_t *totals_of(const struct flow_totals *totals)
+{
+	static const char *const icrc[] = {[WIRE_ICRC_GOOD] = "good",
+					   [WIRE_ICRC_BAD] = "bad",
+					   [WIRE_ICRC_UNKNOWN] = "unknown",
+					   [WIRE_ICRC_ABSENT] = "absent"};
+	json_t *to = json_object(), *found = json_object(), *sums = json_object();
+	put(to, "frames", (int64_t)totals->frames);
+	put(to, "bytes", (int64_t)totals->bytes);
+	put(to, "first_ns", totals->first_ns);
+	put(to, "last_ns", totals->last_ns);
+	put(to, "pauses", (int64_t)totals->pauses);
+	for (int i = 0; i < WIRE_FOUND_COUNT; i++)
+		if (totals->found[i] > 0)
+			put(found, wire_found_name((enum wire_found)i), (int64_t)totals->found[i]);
+	for (size_t i = 0; i < sizeof(icrc) / sizeof(*icrc); i++)
+		put(sums, icrc[i], (int64_t)totals->icrc[i]);
+	json_object_set_new(to, "found", found);
+	json_object_set_new(to, "icrc", sums);
+	return to;
+}
+
+// ---------------------------------------------------------------- what happened
+
+static json_t *finding(const struct call *call, const struct story *story)
+{
+	json_t *to = json_object(), *causes = json_object();
+	bool is_told = trust_of(call) == TRUST_ALL;
+	bool has_cause = is_told && story->cause_count > 0;
+	put_text(to, "cause", has_cause ? flow_cause_name(story->order[0]) : NULL);
+	put_text(to, "certainty", has_cause ? certainty_word(story->certainty) : NULL);
+	for (uint32_t i = 0; is_told && i < story->cause_count; i++)
+		put(causes, flow_cause_name(story->order[i]),
+		    (int64_t)call->report->causes[story->order[i]]);
+	json_object_set_new(to, "causes", causes);
+	return to;
+}
+
+static json_t *lags(const struct flow_lags *from)
+{
+	struct flow_lags copy = *from;
+	json_t *to = json_object();
+	put(to, "count", (int64_t)copy.count);
+	put_time(to, "min_ns", copy.count > 0 ? copy.min_ns : -1);
+	put_time(to, "p50_ns", copy.count > 0 ? flow_quantile(&copy, 0.5) : -1);
+	put_time(to, "p99_ns", copy.count > 0 ? flow_quantile(&copy, 0.99) : -1);
+	put_time(to, "max_ns", copy.count > 0 ? copy.max_ns : -1);
+	return to;
+}
+
+static json_t *stream(const struct call *call, uint32_t index)
+{
+	const struct flow_stream *from = &call->report->streams[index];
+	char words[WORDS_BYTES];
+	json_t *to = json_object();
+	put(to, "index", index);
+	put_text(to, "source", address_words(words, from->source));
+	put_text(to, "target", address_words(words, from->target));
+	put_text(to, "transport", wire_found_name(from->found));
+	put_text(to, "place", call->places[from->place]);
+	put(to, "qpn", from->qpn);
+	put(to, "first_psn", from->first_psn);
+	put(to, "last_psn", from->last_psn);
+	for (size_t i = 0; i < COUNTS; i++)
+		put(to, counts[i].name, (int64_t)count_of(from, i));
+	put_time(to, "message_min_ns", from->messages.count > 0 ? from->messages.min_ns : -1);
+	put_time(to, "message_max_ns", from->messages.count > 0 ? from->messages.max_ns : -1);
+	return to;
+}
+
+static json_t *repair(const struct flow_repair *from)
+{
+	json_t *to = json_object();
+	bool has_cause = from->cause < FLOW_CAUSE_COUNT;
+	put_text(to, "cause", has_cause ? flow_cause_name((enum flow_cause)from->cause) : NULL);
+	json_object_set_new(to, "timer", json_boolean(from->is_timer));
+	put(to, "stream", from->stream);
+	put(to, "psn", from->psn);
+	put(to, "packet", (int64_t)from->number);
+	put(to, "repeat_packet", (int64_t)from->repeat);
+	put(to, "at_ns", from->at_ns);
+	put_time(to, "passed_ns", from->passed_ns);
+	put_time(to, "repeat_ns", from->repeat_ns);
+	put_time(to, "silence_ns", from->silence_ns);
+	return to;
+}
+
+void json_print(FILE *to, const struct call *call)
+{
+	static struct story story; // large: kept off the stack
+	const struct flow_report *report = call->report;
+	json_t *all = json_object(), *streams = json_array(), *repairs = json_array();
+	story_make(&story, call);
+	put(all, "schema", SCHEMA);
+	put_text(all, "weft", WEFT_VERSION_TEXT);
+	json_object_set_new(all, "files", files(call));
+	json_object_set_new(all, "trust", trust(call));
+	json_object_set_new(all, "finding", finding(call, &story));
+	json_object_set_new(all, "totals", totals_of(&report->totals));
+	json_object_set_new(all, "messages", lags(&report->messages));
+	json_object_set_new(all, "ack", lags(&report->ack));
+	json_object_set_new(all, "ce_to_cnp", lags(&report->ce_to_cnp));
+	json_object_set_new(all, "trim_to_rtx", lags(&report->trim_to_rtx));
+	for (uint32_t i = 0; i < report->stream_count; i++)
+		json_array_append_new(streams, stream(call, i));
+	for (uint32_t i = 0; i < report->repair_count; i++)
+		json_array_append_new(repairs, repair(&report->repairs[i]));
+	json_object_set_new(all, "streams", streams);
+	json_object_set_new(all, "repairs", repairs);
+	put(all, "repairs_left_out", (int64_t)report->repairs_left_out);
+	json_dumpf(all, to, JSON_INDENT(2));
+	fputc('\n', to);
+	json_decref(all);
+}
+
+void csv_print(FILE *to, const struct call *call)
+{
+	char source[WORDS_BYTES], target[WORDS_BYTES];
+	fputs("source,target,transport,place,qpn", to);
+	for (size_t i = 0; i < COUNTS; i++)
+		fprintf(to, ",%s", counts[i].name);
+	fputc('\n', to);
+	for (uint32_t i = 0; i < call->report->stream_count; i++) {
+		const struct flow_stream *from = &call->report->streams[i];
+		fprintf(to, "%s,%s,%s,\"", address_words(source, from->source),
+			address_words(target, from->target), wire_found_name(from->found));
+		for (const char *at = call->places[from->place]; *at != '\0'; at++)
+			fprintf(to, *at == '"' ? "\"\"" : "%c", *at);
+		fprintf(to, "\",%" PRIu32, from->qpn);
+		for (size_t j = 0; j < COUNTS; j++)
+			fprintf(to, ",%" PRIu64, count_of(from, j));
+		fputc('\n', to);
+	}
+}
