@@ -80,6 +80,10 @@ void study_difference(const struct report_study *study, uint32_t point, uint32_t
 void study_name(const struct report_study *study, uint32_t point, char ret[STUDY_NAME_BYTES]);
 void study_label(const struct report_study *study, uint32_t point, char ret[STUDY_NAME_BYTES]);
 
+// study_best.c. The point that is done first, and a picture of one or two keys. Nothing without
+// sweeps, and of variants.
+void study_best_lines(FILE *to, const struct report_study *study);
+
 // ---------------------------------------------------------------- expectations
 
 // What an expectation came to over the runs of the points that it is of.

@@ -335,5 +335,6 @@ void report_study_table(FILE *to, const struct report_study *study, bool is_shor
 	else
 		point_table(to, study);
 	sweep_lines(to, study);
+	study_best_lines(to, study);
 	expectation_lines(to, study);
 }

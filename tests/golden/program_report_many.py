@@ -97,12 +97,39 @@ def check_time_lines(folder):
         check(points.get(chart) == len(result[key]) > 1, f"{name}: a time line of {len(result[key])}")
 
 
+def done_of(lines):
+    """Completion time of each point of the table, in us."""
+    found = (re.match(r"  (\S+(?: \S+)?)  .*?([\d.]+) (us|ms) .* [0-9a-f]{16}$", line) for line in lines)
+    return {one[1]: float(one[2]) * (1000 if one[3] == "ms" else 1) for one in found if one}
+
+
+def check_best():
+    """A sweep says which point is done first, how sure that is, and draws one key or two."""
+    said = weft("sim", "incast", "--sweep", "cc.target_delay=2us,5us,20us", "--sweep", "queue.bytes=40kB,80kB")
+    times = done_of(said.splitlines())
+    first = min(times, key=times.get)
+    label = "cc.target_delay={} queue.bytes={}".format(*first.split())
+    longer = 100 * (max(times.values()) / times[first] - 1)
+    told = re.search(r"Done first: (.*), [\d.]+ us; the last one takes ([\d.]+) % longer", said)
+    check(len(times) == 6 and told and told[1] == label and abs(float(told[2]) - longer) < 0.15, f"first is {label}, {longer:.2f} % before the last: {told and told[0]}")
+    check("of one seed: how much of that is chance is not known" in said, "one seed proves nothing")
+    grid = {row[0]: [float(word) for word in row[1:]] for row in (line.split() for line in said.split("across:")[1].splitlines()[2:5])}
+    wanted = {value: [100 * (times[f"{value} {size}"] / times[first] - 1) for size in ("40kB", "80kB")] for value in ("2us", "5us", "20us")}
+    check(all(abs(a - b) < 0.15 for value in wanted for a, b in zip(grid[value], wanted[value])), f"the grid: {grid}")
+    said = weft("sim", "incast", "--sweep", "cc.target_delay=2us,5us,20us", "--seeds", 3, "--quiet")
+    check(re.search(r"\d of the other 2 points are no later beyond chance", said) and said.count("####") >= 3, "with seeds it says how many are as good")
+    said = weft("sim", "incast", "--sweep", "transport.mpr=64,256,4096")
+    check("is an end of its values" in said or "all points are done at the same time" in said or "mpr=256" in said.split("Done first")[1], "an end of the values is told")
+    check("Done first" not in weft("sim", "incast", "--seeds", 2), "nothing to choose from without a sweep")
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         check_study(folder)
         check_single(folder)
         check_time_lines(folder)
+        check_best()
     print(f"{failed} failed")
     return 1 if failed else 0
 
