@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A run and the generators of its gradients, as processes of their own: data and sums are right, what is released is sent
 then, who is killed is missed within a second, and what cannot be is refused."""
+import contextlib
 import json
 import mmap
 import os
@@ -180,10 +181,11 @@ class Generators(unittest.TestCase):
     def wait_until_it_runs(self, emu, more_s=0.5):
         """Until both have done something for a while. Where the link can be opened: its name is gone then."""
         for _ in range(2000):
-            for fd in pathlib.Path(f"/proc/{emu.pid}/fd").iterdir():
-                if os.path.lexists(fd) and os.readlink(fd) == f"{self.link} (deleted)":
-                    time.sleep(more_s)
-                    return fd
+            for fd in list(pathlib.Path(f"/proc/{emu.pid}/fd").iterdir()):
+                with contextlib.suppress(FileNotFoundError):  # the run may close it in between
+                    if os.readlink(fd) == f"{self.link} (deleted)":
+                        time.sleep(more_s)
+                        return fd
             time.sleep(0.01)
         self.fail("the run did not begin")
 
@@ -201,8 +203,11 @@ class Generators(unittest.TestCase):
         self.end(generator, PEER_LOST)
         self.whole_again()
         emu = self.emu(*LONG, "--dilation", 100)
-        while not os.path.exists(self.link) or os.path.getsize(self.link) < 65536:
+        size_bytes = 0
+        while size_bytes < 65536:
             time.sleep(0.01)
+            with contextlib.suppress(FileNotFoundError):
+                size_bytes = os.path.getsize(self.link)
         emu.kill()
         emu.wait()
         self.check_whole(*self.run_whole())
@@ -211,7 +216,9 @@ class Generators(unittest.TestCase):
         """Until it holds its locks: the system shows those of ranks beside each other as one, behind the run's."""
         for _ in range(2000):
             with open("/proc/locks", encoding="utf-8") as locks:
-                inode = os.stat(self.link).st_ino if os.path.exists(self.link) else -1
+                inode = -1
+                with contextlib.suppress(FileNotFoundError):
+                    inode = os.stat(self.link).st_ino
                 if sum(f":{inode} " in line for line in locks) >= 2:
                     return
             self.assertIsNone(generator.poll())
