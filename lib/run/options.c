@@ -15,6 +15,7 @@ enum {
 	OPT_SEED = 256,
 	OPT_SET,
 	OPT_FAULT,
+	OPT_TAP,
 	OPT_EXPORT,
 	OPT_TRACE,
 	OPT_SAMPLE,
@@ -75,6 +76,7 @@ static const struct option longs[] = {
 	{"steps", required_argument, NULL, OPT_STEPS},
 	{"set", required_argument, NULL, OPT_SET},
 	{"fault", required_argument, NULL, OPT_FAULT},
+	{"tap", required_argument, NULL, OPT_TAP},
 	{"trace", required_argument, NULL, OPT_TRACE},
 	{"export", required_argument, NULL, OPT_EXPORT},
 	{"sample", required_argument, NULL, OPT_SAMPLE},
@@ -111,6 +113,14 @@ static int add_fault(struct options *options, const char *fault, struct refusal 
 	if (options->fault_count == SCENARIO_FAULTS_MAX)
 		return outcome_bad_word(refusal, "too many --fault, at", fault);
 	options->faults[options->fault_count++] = fault;
+	return 0;
+}
+
+static int add_tap(struct options *options, const char *tap, struct refusal *refusal)
+{
+	if (options->tap_count == SCENARIO_TAPS_MAX)
+		return outcome_bad_word(refusal, "too many --tap, at", tap);
+	options->taps[options->tap_count++] = tap;
 	return 0;
 }
 
@@ -197,6 +207,8 @@ static int take(struct options *options, int option, struct refusal *refusal)
 		return add_set(options, optarg, refusal);
 	case OPT_FAULT:
 		return add_fault(options, optarg, refusal);
+	case OPT_TAP:
+		return add_tap(options, optarg, refusal);
 	case OPT_EXPORT:
 		return outcome_once(refusal, &options->export_form, "--export", optarg);
 	case OPT_TRACE:
@@ -283,6 +295,8 @@ static int check_together(const struct options *options, struct refusal *refusal
 		return outcome_bad_word(refusal, "needs --trace:", "--skip-damaged");
 	if (options->pcap_max_set[0] != '\0' && options->pcap == NULL && options->log == NULL)
 		return outcome_bad_word(refusal, "needs --pcap or --log:", "--pcap-max");
+	if (options->tap_count > 0 && options->pcap == NULL && options->log == NULL)
+		return outcome_bad_word(refusal, "needs --pcap or --log:", "--tap");
 	if (files_are_forced() && options->out == NULL && options->pcap == NULL &&
 	    options->log == NULL)
 		return outcome_bad_word(refusal, "needs --out, --pcap or --log:", "--force");

@@ -156,6 +156,8 @@ static int parse(struct call *call, const char *const *sets, uint32_t set_count,
 		.common_count = common_count,
 		.faults = call->options.faults,
 		.fault_count = call->options.fault_count,
+		.taps = call->options.taps,
+		.tap_count = call->options.tap_count,
 	};
 	rc = scenario_read(&call->scenario, &source, &call->refusal);
 	free(text);

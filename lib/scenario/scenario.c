@@ -15,6 +15,7 @@
 
 #define PATH_BYTES 64
 #define FAULT_WORDS "--fault" // the file that faults of the command line are in
+#define TAP_WORDS "--tap"
 
 int draft_refuse(struct draft *draft, struct mark mark, const char *format, ...)
 {
@@ -161,24 +162,36 @@ static int read_assignments(struct draft *draft, const struct scenario_source *s
 	return forget_sample(draft);
 }
 
-#define FAULT_TEXT_BYTES 1024
+#define ELEMENT_TEXT_BYTES 1024
 
-// Reads fault `number` of the command line, counted from 1: a document of its own. It is put on the
-// line of that number, so that every error has its place.
-static int read_word_fault(struct draft *draft, const char *text, uint32_t number)
+// A list whose elements the command line can add.
+struct word_list {
+	const char *option; // in errors, the file that its elements are in
+	const char *example;
+	read_element_fn *read;
+	uint32_t count_max;
+};
+
+static const struct word_list fault_list = {FAULT_WORDS, "{kind: loss, at: all, probability: 1%}",
+					    draft_read_fault, SCENARIO_FAULTS_MAX};
+static const struct word_list tap_list = {TAP_WORDS, "{at: {nic: 3}, direction: down}",
+					  draft_read_tap, SCENARIO_TAPS_MAX};
+
+// Reads element `index` of the list, word `number` of the command line, counted from 1: a document
+// of its own. It is put on the line of that number, so that every error has its place.
+static int read_word(struct draft *draft, const struct word_list *list, const char *text,
+		     uint32_t number, uint32_t index)
 {
-	char lines[SCENARIO_FAULTS_MAX + FAULT_TEXT_BYTES];
+	char lines[SCENARIO_FAULTS_MAX + ELEMENT_TEXT_BYTES];
 	const struct mark mark = {number, 1, false};
 	yaml_document_t document;
 	size_t bytes = strlen(text);
-	if (draft->scenario->fault_count == SCENARIO_FAULTS_MAX)
-		return draft_refuse(draft, mark, "faults: there are more than %u",
-				    SCENARIO_FAULTS_MAX);
-	if (bytes >= FAULT_TEXT_BYTES || strpbrk(text, "\r\n") != NULL || text[0] != '{')
-		return draft_refuse(draft, mark,
-				    "a fault is one line of less than %u bytes, as in {kind: loss, "
-				    "at: all, probability: 1%%}",
-				    FAULT_TEXT_BYTES);
+	if (index == list->count_max)
+		return draft_refuse(draft, mark, "%ss: there are more than %u", list->option + 2,
+				    list->count_max);
+	if (bytes >= ELEMENT_TEXT_BYTES || strpbrk(text, "\r\n") != NULL || text[0] != '{')
+		return draft_refuse(draft, mark, "a %s is one line of less than %u bytes, as in %s",
+				    list->option + 2, ELEMENT_TEXT_BYTES, list->example);
 	memset(lines, '\n', number - 1);
 	memcpy(lines + number - 1, text, bytes + 1);
 	int rc = document_check_text(draft, text, bytes, mark);
@@ -190,23 +203,21 @@ static int read_word_fault(struct draft *draft, const char *text, uint32_t numbe
 	}
 	if (rc != 0)
 		return rc;
-	rc = draft_read_fault(draft, &document, yaml_document_get_root_node(&document),
-			      draft->scenario->fault_count);
+	rc = list->read(draft, &document, yaml_document_get_root_node(&document), index);
 	yaml_document_delete(&document);
 	return rc;
 }
 
-// Reads the faults of the command line behind those of the file.
-static int read_word_faults(struct draft *draft, const struct scenario_source *source)
+// Reads the elements of the command line behind those of the file, of which there are `index`.
+static int read_words(struct draft *draft, const struct word_list *list, const char *const *words,
+		      uint32_t count, uint32_t index)
 {
-	draft->scenario->file_fault_count = draft->scenario->fault_count;
-	draft->path = FAULT_WORDS;
-	for (uint32_t i = 0; i < source->fault_count; i++) {
-		int rc = read_word_fault(draft, source->faults[i], i + 1);
-		if (rc != 0)
-			return rc;
-	}
-	return 0;
+	int rc = 0;
+	if (count > 0)
+		draft->path = list->option;
+	for (uint32_t i = 0; rc == 0 && i < count; i++)
+		rc = read_word(draft, list, words[i], i + 1, index + i);
+	return rc;
 }
 
 void scenario_fault_place(const struct scenario *scenario, uint32_t index, struct refusal *refusal)
@@ -216,6 +227,13 @@ void scenario_fault_place(const struct scenario *scenario, uint32_t index, struc
 	refusal->line = scenario->fault_lines[index];
 	if (index >= scenario->file_fault_count)
 		memcpy(refusal->file, FAULT_WORDS, sizeof(FAULT_WORDS));
+}
+
+void scenario_tap_place(const struct scenario *scenario, uint32_t index, struct refusal *refusal)
+{
+	refusal->line = scenario->tap_lines[index];
+	if (index >= scenario->file_tap_count)
+		memcpy(refusal->file, TAP_WORDS, sizeof(TAP_WORDS));
 }
 
 const char *scenario_fault_name(enum fault_kind kind)
@@ -238,7 +256,15 @@ static int read_draft(struct draft *draft, yaml_document_t *document,
 	rc = draft_check(draft);
 	if (rc == 0)
 		rc = draft_read_lists(draft, document);
-	return rc == 0 ? read_word_faults(draft, source) : rc;
+	struct scenario *scenario = draft->scenario;
+	scenario->file_fault_count = scenario->fault_count;
+	scenario->file_tap_count = scenario->tap_count;
+	if (rc == 0)
+		rc = read_words(draft, &fault_list, source->faults, source->fault_count,
+				scenario->fault_count);
+	return rc == 0
+		? read_words(draft, &tap_list, source->taps, source->tap_count, scenario->tap_count)
+		: rc;
 }
 
 int scenario_read(struct scenario *ret, const struct scenario_source *source,

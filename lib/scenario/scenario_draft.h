@@ -80,6 +80,8 @@ typedef int read_element_fn(struct draft *draft, yaml_document_t *document, cons
 
 int draft_read_fault(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
 		     uint32_t index);
+int draft_read_tap(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
+		   uint32_t index);
 
 // Reads the elements of the list key `path`, at most `count_max`, if it was given.
 int draft_read_list(struct draft *draft, yaml_document_t *document, const char *path,

@@ -367,8 +367,8 @@ int draft_read_fault(struct draft *draft, yaml_document_t *document, const yaml_
 	return check_fault(draft, node, fault);
 }
 
-static int read_tap(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
-		    uint32_t index)
+int draft_read_tap(struct draft *draft, yaml_document_t *document, const yaml_node_t *node,
+		   uint32_t index)
 {
 	struct tap *tap = &draft->scenario->taps[index];
 	int rc = document_read_element(draft, document, node, "taps[]", tap);
@@ -479,7 +479,7 @@ int draft_read_lists(struct draft *draft, yaml_document_t *document)
 		rc = draft_read_list(draft, document, "faults", SCENARIO_FAULTS_MAX,
 				     draft_read_fault);
 	if (rc == 0)
-		rc = draft_read_list(draft, document, "taps", SCENARIO_TAPS_MAX, read_tap);
+		rc = draft_read_list(draft, document, "taps", SCENARIO_TAPS_MAX, draft_read_tap);
 	if (rc == 0)
 		rc = draft_read_list(draft, document, "variants", SCENARIO_VARIANTS_MAX,
 				     read_variant);

@@ -40,6 +40,8 @@ struct options {
 	const char *sets[OPTION_SETS_MAX];
 	uint32_t fault_count;
 	const char *faults[SCENARIO_FAULTS_MAX];
+	uint32_t tap_count;
+	const char *taps[SCENARIO_TAPS_MAX];
 	char seed_set[OPTION_TEXT_BYTES]; // "seed=N", in `sets` when given
 	char pcap_max_set[OPTION_TEXT_BYTES];
 	// sim

@@ -76,6 +76,7 @@ struct scenario {
 	uint32_t tap_count;
 	struct tap taps[SCENARIO_TAPS_MAX];
 	uint32_t tap_lines[SCENARIO_TAPS_MAX];
+	uint32_t file_tap_count;	       // so many are the file's
 	struct flow flows[SCENARIO_FLOWS_MAX]; // behind traffic.flows
 	struct flow_evs flow_evs[SCENARIO_FLOWS_MAX];
 	uint32_t flow_evs_count, flow_ev_count; // flows that have a set; in flow_ev_numbers
@@ -136,14 +137,17 @@ struct scenario_source {
 	// shown in errors as file "--fault", the line being the number of the fault
 	const char *const *faults;
 	uint32_t fault_count;
+	const char *const *taps; // likewise; "{at: {nic: 3}}", file "--tap"
+	uint32_t tap_count;
 };
 
-// As scenario_parse(), with faults of the command line.
+// As scenario_parse(), with faults and taps of the command line.
 int scenario_read(struct scenario *ret, const struct scenario_source *source,
 		  struct refusal *refusal);
 
 // Where fault number `index` was written, in a refusal of the world that is built of it.
 void scenario_fault_place(const struct scenario *scenario, uint32_t index, struct refusal *refusal);
+void scenario_tap_place(const struct scenario *scenario, uint32_t index, struct refusal *refusal);
 
 // The first fault that begins or ends between two times, or a little before: what follows from it
 // takes its time. A fault that comes and goes does so, too, unless the time that was seen,

@@ -83,7 +83,7 @@ static int check_taps(struct world *world, struct refusal *refusal)
 		int rc = check_tap(world, &scenario->taps[i], refusal);
 		if (rc < 0) {
 			if (refusal != NULL)
-				refusal->line = scenario->tap_lines[i];
+				scenario_tap_place(scenario, i, refusal);
 			return rc;
 		}
 	}

@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""How-to pages that show what is printed: files that a page gives are written, its commands are run in their order, and each
+line that stands below a command is in what that command prints, in the order of the page."""
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import tempfile
+import unittest
+
+PAGES = ["find-the-bad-link"]
+SOURCE = pathlib.Path(os.environ["WEFT_SOURCE"])
+
+
+def blocks(text):
+    """Yields (name, text) of a file: a block between fences whose first line is a comment with its name."""
+    for block in re.findall(r"```\w*\n(.*?)```", text, re.DOTALL):
+        name = re.match(r"# (\S+)\n", block)
+        if name:
+            yield name[1], block
+
+
+def commands(text):
+    """Yields [command, lines below it]: all are indented by four."""
+    found = []
+    for line in re.sub(r"```.*?```", "", text, flags=re.DOTALL).splitlines():
+        if line.startswith("    weft "):
+            found.append((line.strip(), []))
+        elif line.startswith("    ") and found:
+            found[-1][1].append(" ".join(line.split()))
+    return found
+
+
+class Howto(unittest.TestCase):
+    def test_pages_show_what_is_printed(self):
+        for page in PAGES:
+            text = (SOURCE / "docs/howto" / f"{page}.md").read_text(encoding="utf-8")
+            with tempfile.TemporaryDirectory() as folder:
+                for name, content in blocks(text):
+                    pathlib.Path(folder, name).write_text(content, encoding="utf-8")
+                told = commands(text)
+                self.assertGreater(sum(len(lines) for _, lines in told), 5)
+                for command, lines in told:
+                    self.check(page, command, lines, folder)
+
+    def check(self, page, command, lines, folder):
+        words = [os.environ["WEFT"], *shlex.split(command)[1:]]
+        run = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=600, check=False)
+        self.assertEqual(run.returncode, 0, (page, command, run.stderr))
+        printed, at = " ".join(run.stdout.split()), 0
+        for line in lines:
+            at = printed.find(line, at)
+            self.assertGreaterEqual(at, 0, f"{page}: {command} does not print: {line}")
+            at += len(line)
+
+
+if __name__ == "__main__":
+    unittest.main()
