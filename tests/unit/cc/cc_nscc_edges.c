@@ -101,6 +101,35 @@ static void a_penalty_begins_at_what_is_in_flight_or_the_window(void **state)
 	}
 }
 
+// Where switches trim, what is lost without a word met a dead path, not a full queue: the window
+// answers only where what arrived tells of queues, or nothing has told of them yet.
+static void a_silent_loss_where_queues_are_short_is_a_paths(void **state)
+{
+	(void)state;
+	static const struct {
+		ps_t delay_ps; // -1: nothing was heard
+		bool has_trimming, is_htsim, is_cut;
+	} rows[] = {{0, true, false, false},
+		    {TARGET_PS / 2, true, false, false},
+		    {2 * TARGET_PS, true, false, true},
+		    {-1, true, false, true},
+		    {0, false, false, true},
+		    {0, true, true, true}};
+	for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct cc_config config = usual();
+		config.has_trimming = rows[i].has_trimming;
+		config.is_htsim = rows[i].is_htsim;
+		struct cc cc = start(&config);
+		if (rows[i].delay_ps >= 0)
+			ack(&cc, cc.window_bytes / 2, rows[i].delay_ps, true, 1);
+		uint32_t before = cc.window_bytes;
+		cc.ops->on_loss(&cc, &(struct cc_loss){.bytes = MTU}, 2);
+		assert_int_equal(before - cc.window_bytes, rows[i].is_cut ? MTU : 0);
+		cc.ops->on_loss(&cc, &(struct cc_loss){.bytes = MTU, .is_trim = true}, 3);
+		assert_true(cc.window_bytes < before); // a trim is a full queue
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -110,6 +139,7 @@ int main(void)
 		cmocka_unit_test(quick_adapt_needs_less_than_the_share_not_as_much),
 		cmocka_unit_test(a_delay_of_the_target_ends_fast_increase),
 		cmocka_unit_test(a_penalty_begins_at_what_is_in_flight_or_the_window),
+		cmocka_unit_test(a_silent_loss_where_queues_are_short_is_a_paths),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
