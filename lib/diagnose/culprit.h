@@ -28,7 +28,14 @@ enum culprit_finding {
 	CULPRIT_FINDING_COUNT
 };
 
-enum culprit_place { CULPRIT_LINK, CULPRIT_NIC, CULPRIT_HOST, CULPRIT_SWITCH, CULPRIT_PLANE };
+enum culprit_place {
+	CULPRIT_LINK,
+	CULPRIT_NIC,
+	CULPRIT_HOST,
+	CULPRIT_SWITCH,
+	CULPRIT_PLANE,
+	CULPRIT_BUNDLE // all cables between two switches
+};
 
 // What is wrong with a switch's marks.
 enum culprit_marks {
@@ -48,8 +55,9 @@ enum culprit_light {
 struct culprit {
 	enum culprit_finding finding;
 	enum culprit_place place;
-	uint32_t index;		       // link, NIC, host, switch (its place in the topology), plane
-	bool up, down;		       // of a link: ways on which it stands out
+	uint32_t index; // link, NIC, host, switch (its place in the topology), plane; of a
+			// bundle its first link
+	bool up, down;	// of a link: ways on which it stands out
 	uint32_t links, links_of;      // that stand out there, and of how many that were used
 	double measured, expected;     // in the unit of the finding; see culprit_unit()
 	uint64_t lost, packets, downs; // of links: lost, damaged, doubled or held back, sent into

@@ -8,7 +8,7 @@
 #include <string.h>
 
 // Places that contain a link, or none.
-#define PLACES_OF_LINK 6u
+#define PLACES_OF_LINK 7u
 
 uint32_t culprit_nic_of(const struct world *world, const struct link_plan *link)
 {
@@ -33,13 +33,78 @@ static void places_of(const struct culprit_search *search, uint32_t index,
 		ret[3] = search->switches_first + link->node_a - topology->hosts;
 	ret[4] = search->switches_first + link->node_b - topology->hosts;
 	ret[5] = topology->planes > 1 ? search->planes_first + link->plane : NO_PLACE;
+	ret[6] = search->bundle[index] == NO_PLACE ? NO_PLACE
+						   : search->bundles_first + search->bundle[index];
 }
+
+// ---------------------------------------------------------------- bundles
+
+// A cable between two switches, by its ends.
+struct cable {
+	uint64_t ends;
+	uint32_t link;
+};
+
+static int by_ends(const void *left, const void *right)
+{
+	const struct cable *a = left, *b = right;
+	if (a->ends != b->ends)
+		return a->ends < b->ends ? -1 : 1;
+	return a->link < b->link ? -1 : a->link > b->link;
+}
+
+static uint32_t gather_cables(const struct topology *topology, struct cable *ret)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < topology->link_count; i++) {
+		const struct link_plan *link = &topology->links[i];
+		if (link->tier > 0)
+			ret[count++] = (struct cable){(uint64_t)link->node_a << 32 | link->node_b,
+						      i};
+	}
+	qsort(ret, count, sizeof(*ret), by_ends);
+	return count;
+}
+
+// Numbers the bundles: two cables or more between the same two switches. Returns how many there
+// are, or -ENOMEM.
+static int find_bundles(struct culprit_search *search)
+{
+	const struct topology *topology = &search->world->topology;
+	uint32_t links = topology->link_count, bundles = 0;
+	struct cable *cables = calloc(links, sizeof(*cables));
+	search->bundle = calloc(links, sizeof(*search->bundle));
+	search->bundle_link = calloc(links, sizeof(*search->bundle_link));
+	if (cables == NULL || search->bundle == NULL || search->bundle_link == NULL) {
+		free(cables);
+		return -ENOMEM;
+	}
+	memset(search->bundle, 0xff, links * sizeof(*search->bundle));
+	uint32_t count = gather_cables(topology, cables);
+	for (uint32_t i = 0, end; i < count; i = end) {
+		for (end = i + 1; end < count && cables[end].ends == cables[i].ends;)
+			end++;
+		if (end == i + 1)
+			continue;
+		for (uint32_t at = i; at < end; at++)
+			search->bundle[cables[at].link] = bundles;
+		search->bundle_link[bundles++] = cables[i].link;
+	}
+	free(cables);
+	return (int)bundles;
+}
+
+// ---------------------------------------------------------------- places
 
 int culprit_search_init(struct culprit_search *search, const struct world *world)
 {
 	const struct topology *topology = &world->topology;
 	search->world = world;
-	search->nics_first = topology->link_count;
+	int bundles = find_bundles(search);
+	if (bundles < 0)
+		return bundles;
+	search->bundles_first = topology->link_count;
+	search->nics_first = search->bundles_first + (uint32_t)bundles;
 	search->hosts_first = search->nics_first + topology->nics;
 	search->switches_first = search->hosts_first + topology->hosts;
 	search->planes_first = search->switches_first + topology->switch_count;
@@ -56,6 +121,8 @@ int culprit_search_init(struct culprit_search *search, const struct world *world
 
 void culprit_search_free(struct culprit_search *search)
 {
+	free(search->bundle);
+	free(search->bundle_link);
 	free(search->marks);
 	free(search->bad);
 	free(search->used);
@@ -108,15 +175,21 @@ uint32_t culprit_search_best(const struct culprit_search *search)
 
 void culprit_search_name(const struct culprit_search *search, uint32_t place, struct culprit *ret)
 {
-	static const enum culprit_place kinds[] = {CULPRIT_LINK, CULPRIT_NIC, CULPRIT_HOST,
-						   CULPRIT_SWITCH, CULPRIT_PLANE};
-	const uint32_t firsts[] = {0, search->nics_first, search->hosts_first,
-				   search->switches_first, search->planes_first};
-	uint32_t kind = 4;
+	static const enum culprit_place kinds[] = {CULPRIT_LINK, CULPRIT_BUNDLE, CULPRIT_NIC,
+						   CULPRIT_HOST, CULPRIT_SWITCH, CULPRIT_PLANE};
+	const uint32_t firsts[] = {0,
+				   search->bundles_first,
+				   search->nics_first,
+				   search->hosts_first,
+				   search->switches_first,
+				   search->planes_first};
+	uint32_t kind = 5;
 	while (place < firsts[kind])
 		kind--;
 	ret->place = kinds[kind];
 	ret->index = place - firsts[kind];
+	if (ret->place == CULPRIT_BUNDLE)
+		ret->index = search->bundle_link[ret->index];
 	ret->links = search->bad[place];
 	ret->links_of = search->used[place];
 }

@@ -18,9 +18,11 @@ struct culprit_search {
 	const struct world *world;
 	struct culprit_mark *marks; // [links]
 	uint32_t *bad, *used;	    // [places], links of each
-	uint32_t nics_first, hosts_first, switches_first, planes_first, places;
-	bool prefers_host; // where a host has one NIC it is the host
-	double *values;	   // scratch: as many as NICs or hosts, the more
+	uint32_t bundles_first, nics_first, hosts_first, switches_first, planes_first, places;
+	uint32_t *bundle;      // [links], of the cables of two switches: its number, or NO_PLACE
+	uint32_t *bundle_link; // [bundles], its first link
+	bool prefers_host;     // where a host has one NIC it is the host
+	double *values;	       // scratch: as many as NICs or hosts, the more
 };
 
 static inline bool mark_is_bad(const struct culprit_mark *mark)

@@ -125,9 +125,12 @@ static bool is_way_of(const struct culprit *culprit, const struct world *world, 
 {
 	const struct link_plan *plan = &world->topology.links[link];
 	bool stands_out = culprit->up || culprit->down;
-	if (culprit->place == CULPRIT_LINK)
-		return culprit->index == link &&
-			(!stands_out || (way == 0 ? culprit->up : culprit->down));
+	const struct link_plan *first = &world->topology.links[culprit->index];
+	bool is_of = culprit->place == CULPRIT_LINK
+		? culprit->index == link
+		: first->node_a == plan->node_a && first->node_b == plan->node_b;
+	if (culprit->place == CULPRIT_LINK || culprit->place == CULPRIT_BUNDLE)
+		return is_of && (!stands_out || (way == 0 ? culprit->up : culprit->down));
 	return (way == 0 ? plan->node_b : plan->node_a) == world->topology.hosts + culprit->index;
 }
 

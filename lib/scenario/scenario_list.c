@@ -108,6 +108,7 @@ static const struct {
 	{HAS_T0 | HAS_UP | HAS_PLANE, LINK_AT_TRUNK},
 	{HAS_T1 | HAS_PLANE, LINK_AT_T1},
 	{HAS_T1 | HAS_UP | HAS_PLANE, LINK_AT_T1_TRUNK},
+	{HAS_T0 | HAS_T1 | HAS_PLANE, LINK_AT_BUNDLE},
 	{HAS_NODE, LINK_AT_NODE},
 	{HAS_NODE | HAS_PLANE, LINK_AT_NODE},
 	{HAS_LINK, LINK_AT_EDGE},
@@ -153,6 +154,10 @@ static int settle_place(struct draft *draft, const yaml_node_t *node, const stru
 	for (uint32_t i = 0; i < sizeof(place_kinds) / sizeof(*place_kinds); i++) {
 		if (place_kinds[i].bits == bits) {
 			place->where = place_kinds[i].where;
+			if (place->where == LINK_AT_BUNDLE)
+				place->port = place->t1;
+			else if (bits & HAS_T1)
+				place->index = place->t1;
 			return find_names(draft, keys, bits, place);
 		}
 	}
@@ -161,7 +166,8 @@ static int settle_place(struct draft *draft, const yaml_node_t *node, const stru
 	return draft_refuse(
 		draft, draft_element_mark(draft, node, first),
 		"%s: a place is all, {nic}, {nic, plane}, {t0, plane}, {t0, up, plane}, "
-		"{t1, plane}, {t1, up, plane}, {node}, {node, plane}, {link}, {link, plane}, "
+		"{t0, t1, plane}, {t1, plane}, {t1, up, plane}, {node}, {node, plane}, {link}, "
+		"{link, plane}, "
 		"{host} "
 		"or {plane}",
 		keys->at);
@@ -181,7 +187,7 @@ static int check_place(struct draft *draft, const struct place_keys *keys,
 	if (rc == 0)
 		rc = check_index(draft, keys->t0, place->index, counts.t0);
 	if (rc == 0)
-		rc = check_index(draft, keys->t1, place->index, counts.t1);
+		rc = check_index(draft, keys->t1, place->t1, counts.t1);
 	if (rc == 0)
 		rc = check_index(draft, keys->up, place->port,
 				 place->where == LINK_AT_T1_TRUNK ? counts.t1_up : counts.t0_up);

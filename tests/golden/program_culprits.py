@@ -134,6 +134,20 @@ def dated(path):
     return True
 
 
+def bundled(path):
+    """Where two switches have several cables, what all of these do is put down to the bundle, by whatever way the fault says it."""
+    path.write_text(WORLD.replace(f"t1_count: {T1S}", f"t1_count: {T1S // 4}, bundle: 4"), encoding="utf-8")
+    cables = [f"{{t0: 2, up: {up}, plane: 1}}" for up in range(4)]
+    for places in (["{t0: 2, t1: 0, plane: 1}"], cables, cables[1:]):
+        for kind in ("kind: slow, rate: 30%", "kind: loss, probability: 3%"):
+            words = [word for at in places for word in ("--fault", f"{{{kind}, at: {at}}}")]
+            found = culprits(path, 1, *words)
+            if len(found) != 1 or not is_first(found, "bundle", "bundle t0 2 plane 1 - t1 0") or found[0]["links_of"] != 4:
+                print(f"not put down to the bundle: {words}: {found[:2]}")
+                return False
+    return is_first(culprits(path, 1, "--fault", f"{{kind: slow, at: {cables[3]}, rate: 30%}}"), "link", "t0 2 up 3 plane 1 - t1 0")
+
+
 def controls(path):
     """Another place than the fault's is not taken for it, and the terminal says what result.json does."""
     fault = "{kind: loss, at: {nic: 3, plane: 1}, probability: 5%}"
@@ -155,7 +169,7 @@ with tempfile.TemporaryDirectory() as folder:
     world.write_text(WORLD, encoding="utf-8")
     pathlib.Path(folder, "rounds.goal").write_text(rounds(NICS, (9, 13, 17, 24), 5000), encoding="utf-8")
     counts, culprits_named = table(world)
-    is_right = controls(world) and unjudged(world) and dated(world)
+    is_right = controls(world) and unjudged(world) and dated(world) and bundled(pathlib.Path(folder, "bundles.yaml"))
     counts["one T1 that never marks"], healthy = unmarked(pathlib.Path(folder, "converge.yaml"))
 for what, count in counts.items():
     own = culprits_named.get(what, [])

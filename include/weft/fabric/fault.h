@@ -42,6 +42,7 @@ enum link_where {
 	LINK_AT_NODE, // every cable of the switch at place `index` of plane `plane`, or PLANE_EACH
 	LINK_AT_EDGE, // the cables between the switches at places `index` and `port` of `plane`
 	LINK_AT_HOST, // the cables of all NICs of host machine `index`
+	LINK_AT_BUNDLE, // every cable from T0 `index` to T1 `port` in plane `plane`
 };
 
 #define PLANE_EACH UINT32_MAX // every plane
@@ -51,6 +52,7 @@ enum link_where {
 struct link_place {
 	enum link_where where;
 	uint32_t index, plane, port;
+	uint32_t t1; // as a scenario gives it: index or port follows from it
 	// of a switch or a link, "a-b", as written; a scenario finds index and port by it
 	char name[2 * NODE_NAME_BYTES];
 };

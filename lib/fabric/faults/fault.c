@@ -28,6 +28,15 @@ static bool hits_trunk(const struct link_place *place, const struct topology *to
 	return lower->index == place->index && link->port_a == lower->up_first + place->port;
 }
 
+static bool hits_bundle(const struct link_place *place, const struct topology *topology,
+			const struct link_plan *link)
+{
+	if (link->tier != 1 || link->plane != place->plane)
+		return false;
+	return topology->switches[link->node_a - topology->hosts].index == place->index &&
+		topology->switches[link->node_b - topology->hosts].index == place->port;
+}
+
 // Whether the switch that the place names is at an end of the link.
 static bool hits_switch(const struct link_place *place, const struct topology *topology,
 			const struct link_plan *link)
@@ -64,6 +73,8 @@ bool link_place_hits(const struct link_place *place, const struct topology *topo
 		return hits_trunk(place, topology, plan, 1);
 	case LINK_AT_T1_TRUNK:
 		return hits_trunk(place, topology, plan, 2);
+	case LINK_AT_BUNDLE:
+		return hits_bundle(place, topology, plan);
 	case LINK_AT_PLANE:
 		return plan->plane == place->plane;
 	case LINK_AT_ALL:
@@ -124,17 +135,29 @@ static int check_trunk(const struct link_place *place, const struct topology *to
 		      place->port, up_count);
 }
 
+static int check_bundle(const struct link_place *place, const struct topology *topology,
+			struct refusal *refusal)
+{
+	int rc = check_tier(place, topology, 0, refusal);
+	for (uint32_t i = 0; rc == 0 && i < topology->link_count; i++)
+		if (hits_bundle(place, topology, &topology->links[i]))
+			return 0;
+	return rc < 0 ? rc
+		      : refuse(refusal, -EINVAL, "T0 % has no cable to a T1 %", place->index,
+			       place->port, 0);
+}
+
 int link_place_check(const struct link_place *place, const struct topology *topology,
 		     struct refusal *refusal)
 {
-	if (place->where > LINK_AT_HOST)
+	if (place->where > LINK_AT_BUNDLE)
 		return refuse(refusal, -EINVAL, "unknown kind of place %", place->where, 0, 0);
 	if (place->where == LINK_AT_HOST)
 		return place->index < topology->hosts
 			? 0
 			: refuse(refusal, -EINVAL, "there is no host %: the world has %",
 				 place->index, topology->hosts, 0);
-	if (place->where >= LINK_AT_NODE)
+	if (place->where == LINK_AT_NODE || place->where == LINK_AT_EDGE)
 		return named_place_check(place, topology, refusal);
 	bool has_plane = place->where != LINK_AT_ALL && place->where != LINK_AT_NIC_WHOLE;
 	bool has_nic = place->where == LINK_AT_NIC || place->where == LINK_AT_NIC_WHOLE;
@@ -148,6 +171,8 @@ int link_place_check(const struct link_place *place, const struct topology *topo
 		return check_trunk(place, topology, 0, refusal);
 	if (place->where == LINK_AT_T1_TRUNK)
 		return check_trunk(place, topology, 1, refusal);
+	if (place->where == LINK_AT_BUNDLE)
+		return check_bundle(place, topology, refusal);
 	if (place->where == LINK_AT_T0)
 		return check_tier(place, topology, 0, refusal);
 	if (place->where == LINK_AT_T1)

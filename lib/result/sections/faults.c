@@ -48,6 +48,9 @@ const char *fault_place_text(char ret[FAULT_PLACE_BYTES], const struct link_plac
 		snprintf(ret, FAULT_PLACE_BYTES, "%s %u up %u%s",
 			 at->where == LINK_AT_TRUNK ? "t0" : "t1", at->index, at->port, plane);
 		break;
+	case LINK_AT_BUNDLE:
+		snprintf(ret, FAULT_PLACE_BYTES, "t0 %u t1 %u%s", at->index, at->port, plane);
+		break;
 	case LINK_AT_NODE:
 	case LINK_AT_EDGE:
 		snprintf(ret, FAULT_PLACE_BYTES, "%.40s%s", at->name, plane);

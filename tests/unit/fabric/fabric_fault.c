@@ -94,6 +94,27 @@ static void assert_check(struct fault fault, int expected)
 	assert_int_equal(refusal.text[0] != '\0', expected != 0);
 }
 
+static void a_bundle_is_every_cable_between_a_t0_and_a_t1(void **)
+{
+	for (uint32_t t1 = 0; t1 < 4; t1++) {
+		const struct link_plan *link = NULL;
+		struct fault fault = fault_at(LINK_AT_BUNDLE);
+		fault.at.index = 3;
+		fault.at.plane = 1;
+		fault.at.port = t1;
+		assert_check(fault, 0);
+		assert_int_equal(hits(&fault, &link), 2);
+		assert_int_equal(link->node_a, 8 + 8 + 3);
+		assert_int_equal(link->node_b, 8 + 8 + 4 + t1);
+	}
+	struct fault fault = fault_at(LINK_AT_BUNDLE);
+	fault.at.port = 4;
+	assert_check(fault, -EINVAL);
+	fault.at.port = 0;
+	fault.at.index = 4;
+	assert_check(fault, -EINVAL);
+}
+
 // The last place of each kind exists, the one after it does not.
 static void places_end_where_the_topology_ends(void **)
 {
@@ -247,6 +268,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_nic_fault_hits_its_one_cable),
 		cmocka_unit_test(a_trunk_fault_hits_one_up_port),
+		cmocka_unit_test(a_bundle_is_every_cable_between_a_t0_and_a_t1),
 		cmocka_unit_test(plane_and_all_hit_every_cable_there),
 		cmocka_unit_test(a_whole_nic_or_switch_has_all_its_cables),
 		cmocka_unit_test(places_end_where_the_topology_ends),
