@@ -25,14 +25,18 @@ struct study_sweep {
 	const char *values[STUDY_VALUES_MAX]; // "64KiB"
 };
 
-// What is run. Point p is variant p % variants of grid point p / variants; of the grid's keys the
-// last one goes round first.
+// What is run. Place p of the grid is variant p % variants of grid point p / variants; of the
+// grid's keys the last one goes round first. Points are the places that are kept: in the others the
+// values do not go together.
 struct study_plan {
 	uint64_t seed_first; // seed i is seed_first + i
 	uint32_t seeds;	     // 1: there is no spread
 	uint32_t variants;   // 1 for a scenario without
 	uint32_t sweep_count;
 	struct study_sweep sweeps[STUDY_SWEEPS_MAX];
+	const uint32_t *kept; // [kept_count] places in the grid, rising; NULL: all of them
+	uint32_t kept_count;
+	const char *left_out_why; // of the first place that is not kept
 };
 
 // One run, as plain data: it may come from another process.
@@ -58,8 +62,14 @@ struct report_study;
 extern "C" {
 #endif
 
-// Points of a plan, at most 2^64 - 1; more than STUDY_POINTS_MAX are too many.
+// Places of a plan's grid, at most 2^64 - 1; more than STUDY_POINTS_MAX are too many. And its
+// points.
+uint64_t study_places(const struct study_plan *plan);
 uint64_t study_points(const struct study_plan *plan);
+
+// The place of a point, and the point at a place; UINT32_MAX: it is left out.
+uint32_t study_place(const struct study_plan *plan, uint32_t point);
+uint32_t study_point_at(const struct study_plan *plan, uint32_t place);
 
 // Which value sweep `sweep` has at `point`, and which variant it is (from 0).
 uint32_t study_value_at(const struct study_plan *plan, uint32_t point, uint32_t sweep);
