@@ -48,8 +48,10 @@ struct study_run {
 	bool is_imprecise;   // a collective has no time: report_imprecise()
 	int dead;	     // not 0: exit status of a process that left nothing but `end`
 	char end[160];	     // why it ended
-	double cpu_s;	     // what the run took
-	uint32_t warned;     // bit of each warning about its world (world_warning.h)
+	uint32_t passed;     // bound that it was seen beyond, counted from 1 by who set it; 0: none
+	double passed_s, passed_value;	   // when, and how far it had come
+	double cpu_s;			   // what the run took
+	uint32_t warned;		   // bit of each warning about its world (world_warning.h)
 	double figures[STUDY_FIGURES_MAX]; // NAN: this run has none
 	double expected[SCENARIO_EXPECTATIONS_MAX];
 	double measured[SCENARIO_EXPECTATIONS_MAX]; // NAN where the expectation is of another
@@ -89,6 +91,10 @@ void report_study_free(struct report_study *study);
 
 // What a run came to. `point` and `seed` are the caller's to fill.
 void report_study_measure(struct study_run *ret, const struct report_input *input);
+
+// What a figure will not be below when the run ends, which has got as far as `input`; NAN: nothing
+// can be said.
+double report_study_so_far(uint32_t figure, const struct report_input *input);
 
 // The figures of a run, by their place in study_run.figures: how many there are, their names, what
 // they are for people, whether more is better, and a value with its unit ("-" for NAN).
