@@ -48,6 +48,7 @@ struct words {
 	uint32_t search_seeds, race_seeds, fresh_seeds, jobs;
 	bool is_json, is_quiet, wants_help, wants_version;
 	const char *format, *from;   // of export: what it is for, and for which scenario
+	bool is_whole;		     // no run ends early
 	bool is_read;		     // the words are a study's
 	char command[COMMAND_BYTES]; // the words that make the study what it is, a line each
 };

@@ -50,6 +50,7 @@ static void plan_of(struct call *call)
 		.screen = options->screen,
 		.parts = options->parts,
 		.part = options->part,
+		.is_whole = options->is_whole,
 		.has_off = options->off_count > 0,
 		.search_seeds = options->search_seeds,
 		.race_seeds = options->race_seeds,

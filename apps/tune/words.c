@@ -25,6 +25,7 @@ enum {
 	OPT_LIMIT,
 	OPT_OVER,
 	OPT_TIMEOUTS,
+	OPT_WHOLE_RUNS,
 	OPT_ENGINE,
 	OPT_BUDGET,
 	OPT_SEED,
@@ -52,6 +53,7 @@ static const struct option longs[] = {
 	{"limit", required_argument, NULL, OPT_LIMIT},
 	{"over", required_argument, NULL, OPT_OVER},
 	{"timeouts", no_argument, NULL, OPT_TIMEOUTS},
+	{"whole-runs", no_argument, NULL, OPT_WHOLE_RUNS},
 	{"engine", required_argument, NULL, OPT_ENGINE},
 	{"budget", required_argument, NULL, OPT_BUDGET},
 	{"seed", required_argument, NULL, OPT_SEED},
@@ -164,6 +166,9 @@ static int take_of_study(struct words *options, int option, const char *word,
 		return take_over(options, word, refusal);
 	case OPT_TIMEOUTS:
 		options->aim.may_time_out = true;
+		return 0;
+	case OPT_WHOLE_RUNS:
+		options->is_whole = true;
 		return 0;
 	case OPT_ENGINE:
 		return take_engine(options, word, refusal);

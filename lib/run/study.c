@@ -18,7 +18,11 @@
 struct study_work {
 	struct call *call;
 	struct study_plan plan;
+	struct scenario scenario; // as it was read first
 	struct report_study *study;
+	uint32_t kept[STUDY_POINTS_MAX]; // places of the grid whose values go together
+	struct refusal left_out;	 // why the first of the others is not there
+	char left_out_why[STUDY_NAME_BYTES + REFUSAL_TEXT_BYTES + 4];
 	uint32_t taken, all;
 	int status; // of the first run that died
 	bool has_bar;
@@ -64,7 +68,7 @@ static int read_run(struct study_work *work, uint32_t point, uint32_t seed)
 	uint32_t count = 0, variant = work->call->variant;
 	if (plan->variants > 1)
 		variant = study_variant_at(plan, point) + 1;
-	else if (work->call->scenario.variant_count == 1)
+	else if (work->scenario.variant_count == 1)
 		variant = 1;
 	for (; count < plan->sweep_count; count++)
 		snprintf(words[count], WORD_BYTES, "%s=%s", plan->sweeps[count].key,
@@ -83,7 +87,7 @@ static int say_run(struct study_work *work, uint32_t point, uint32_t seed, int r
 	char name[STUDY_NAME_BYTES];
 	struct refusal *refusal = &work->call->refusal;
 	size_t used = strnlen(refusal->text, sizeof(refusal->text));
-	study_point_name(&work->plan, &work->call->scenario, point, name, sizeof(name));
+	study_point_name(&work->plan, &work->scenario, point, name, sizeof(name));
 	snprintf(refusal->text + used, sizeof(refusal->text) - used, " (run: %s, seed %" PRIu64 ")",
 		 name, work->plan.seed_first + seed);
 	return call_say_refusal(work->call, rc);
@@ -117,7 +121,7 @@ static int work_run(void *context, uint32_t index, struct study_run *ret)
 static void say_dead(const struct study_work *work, const struct study_run *run)
 {
 	char name[STUDY_NAME_BYTES];
-	study_point_name(&work->plan, &work->call->scenario, run->point, name, sizeof(name));
+	study_point_name(&work->plan, &work->scenario, run->point, name, sizeof(name));
 	fprintf(stderr, "weft sim: run %s, seed %" PRIu64 ": %s\n", name,
 		work->plan.seed_first + run->seed, run->end);
 }
@@ -142,13 +146,40 @@ static void work_take(void *context, uint32_t index, const struct study_run *run
 		outcome_bar("\r%u of %u runs ", work->taken, work->all);
 }
 
-// Everything is parsed before anything is run: a wrong word is told now.
+// Notes the first place of the grid that is left out.
+static void leave_out(struct study_work *work, uint32_t place)
+{
+	char name[STUDY_NAME_BYTES];
+	if (work->left_out_why[0] != '\0')
+		return;
+	work->left_out = work->call->refusal;
+	study_point_name(&work->plan, &work->scenario, place, name, sizeof(name));
+	snprintf(work->left_out_why, sizeof(work->left_out_why), "%s: %s", name,
+		 work->call->refusal.text);
+}
+
+// Everything is parsed before anything is run: a wrong word is told now. Of a grid of several keys
+// places are left out where each value is one, but not with the others.
 static int read_all(struct study_work *work)
 {
-	for (uint32_t point = 0; point < work->all / work->plan.seeds; point++) {
-		int rc = read_run(work, point, 0);
-		if (rc < 0)
+	uint32_t places = (uint32_t)study_places(&work->plan), kept = 0;
+	for (uint32_t place = 0; place < places; place++) {
+		int rc = read_run(work, place, 0);
+		if (rc == 0)
+			work->kept[kept++] = place;
+		else if (work->plan.sweep_count < 2 || !work->call->scenario.is_contradiction)
 			return rc;
+		else
+			leave_out(work, place);
+	}
+	if (kept == 0) {
+		work->call->refusal = work->left_out;
+		return -EINVAL;
+	}
+	if (kept < places) {
+		work->plan.kept = work->kept;
+		work->plan.kept_count = kept;
+		work->plan.left_out_why = work->left_out_why;
 	}
 	return 0;
 }
@@ -218,27 +249,31 @@ static int run_all(struct study_work *work)
 static int prepare(struct study_work *work)
 {
 	struct call *call = work->call;
-	uint64_t points = study_points(&work->plan);
-	if (points > STUDY_POINTS_MAX)
+	if (study_places(&work->plan) > STUDY_POINTS_MAX)
 		return refuse(&call->refusal, -EINVAL,
 			      "these sweeps have more than % points together", STUDY_POINTS_MAX, 0,
 			      0);
 	if (work->plan.seed_first > UINT64_MAX - work->plan.seeds)
 		return refuse(&call->refusal, -EINVAL, "the last seeds would be beyond 64 bits", 0,
 			      0, 0);
-	work->all = (uint32_t)points * work->plan.seeds;
-	work->study = report_study_create(&work->plan, &call->scenario, WEFT_VERSION_TEXT,
+	int rc = read_all(work);
+	if (rc < 0)
+		return rc;
+	work->all = (uint32_t)study_points(&work->plan) * work->plan.seeds;
+	work->study = report_study_create(&work->plan, &work->scenario, WEFT_VERSION_TEXT,
 					  call->command);
 	if (work->study == NULL)
 		return refuse(&call->refusal, -ENODEV, "the system gives no memory for % runs",
 			      work->all, 0, 0);
-	return read_all(work);
+	return 0;
 }
 
 int study_run(struct call *call)
 {
 	static struct study_work work;
-	work = (struct study_work){.call = call, .plan = plan_of(call)};
+	work.call = call;
+	work.plan = plan_of(call);
+	work.scenario = call->scenario;
 	int rc = prepare(&work);
 	int status = rc < 0 ? call_say_refusal(call, rc) : run_all(&work);
 	report_study_free(work.study);

@@ -214,6 +214,63 @@ static int read_request(const struct tune_pool *pool, const struct tune_request 
 	return call_read_point(member->call, member->place, words.list, words.count + 1, true);
 }
 
+// Notes the first bound that the run is beyond.
+static void find_passed(const struct call *call, const struct tune_request *request,
+			const struct run *run, struct study_run *ret)
+{
+	struct report_input input = call_report(call, run);
+	for (uint32_t i = 0; i < request->bound_count && ret->passed == 0; i++) {
+		const struct tune_bound *bound = &request->bounds[i];
+		double value = report_study_so_far(bound->figure, &input);
+		if (!(value > bound->value))
+			continue;
+		ret->passed = bound->which + 1;
+		ret->passed_s = (double)run->now_ps / PS_PER_S;
+		ret->passed_value = value;
+		snprintf(ret->end, sizeof(ret->end), "%s", report_study_figure_name(bound->figure));
+	}
+}
+
+// Whether there is more to run: for the workload, or for what is still under way behind its end.
+static bool goes_on(const struct call *call, const struct run *run)
+{
+	uint64_t hops_max = call->scenario.hops_max;
+	bool is_at_hops = hops_max > 0 && run->hops >= hops_max;
+	return run->end == RUN_TIME || (run->end == RUN_DONE && !run->is_drained && !is_at_hops);
+}
+
+// Runs as call_run(), and looks at the bounds at the same times of the run wherever it is made:
+// between whole windows, so that the looks change nothing. The longer it takes, the longer between
+// two of them.
+static void run_within(struct call *call, const struct tune_request *request, struct run *ret,
+		       struct study_run *passed)
+{
+	struct scenario *scenario = &call->scenario;
+	ps_t end_ps = scenario->time_max_ps, window_ps = call->stage.world.window_ps;
+	int64_t look = (int64_t)(request->look_s * PS_PER_S) / window_ps + 1; // in windows
+	double cpu_s = 0;
+	bool has_more = true;
+	for (int64_t until = look; request->bound_count > 0 && !scenario->skip.is_on && has_more &&
+			     passed->passed == 0 &&
+			     until<end_ps / window_ps; until += until / 8> look
+		     ? until / 8
+		     : look) {
+		scenario->time_max_ps = until * window_ps;
+		sim_run(call->stage.sim, ret);
+		cpu_s += ret->cpu_s;
+		has_more = goes_on(call, ret);
+		if (ret->end == RUN_TIME)
+			find_passed(call, request, ret, passed);
+	}
+	scenario->time_max_ps = end_ps;
+	if (has_more && (passed->passed == 0 || request->is_whole)) {
+		sim_run(call->stage.sim, ret);
+		cpu_s += ret->cpu_s;
+	}
+	ret->cpu_s = cpu_s;
+	sim_end(call->stage.sim, ret, &call->refusal); // no captures: nothing that could fail
+}
+
 // jobs_work_fn. A setting that the scenario refuses is a run that came to nothing: the reason is
 // its end.
 static int work(void *context, uint32_t index, struct study_run *ret)
@@ -231,9 +288,16 @@ static int work(void *context, uint32_t index, struct study_run *ret)
 		snprintf(ret->end, sizeof(ret->end), "refused: %.140s", call->refusal.text);
 		return 0;
 	}
-	call_run(call, &run);
+	struct study_run passed = {0};
+	run_within(call, &pool->requests[index], &run, &passed);
 	struct report_input input = call_report(call, &run);
 	report_study_measure(ret, &input);
+	ret->passed = passed.passed;
+	ret->passed_s = passed.passed_s;
+	ret->passed_value = passed.passed_value;
+	if (passed.passed > 0 && !ret->is_complete)
+		snprintf(ret->end, sizeof(ret->end), "ended early: %.100s at %g", passed.end,
+			 passed.passed_value);
 	ret->is_interrupted = run.end == RUN_INTERRUPTED;
 	return 0;
 }

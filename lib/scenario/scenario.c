@@ -248,12 +248,14 @@ static int read_draft(struct draft *draft, yaml_document_t *document,
 	int rc = document_read(draft, document);
 	if (rc == 0)
 		rc = read_assignments(draft, source);
-	if (rc == 0)
-		rc = draft_check_use(draft);
 	if (rc != 0)
 		return rc;
-	draft_settle(draft);
-	rc = draft_check(draft);
+	rc = draft_check_use(draft);
+	if (rc == 0) {
+		draft_settle(draft);
+		rc = draft_check(draft);
+	}
+	draft->scenario->is_contradiction = rc != 0;
 	if (rc == 0)
 		rc = draft_read_lists(draft, document);
 	struct scenario *scenario = draft->scenario;

@@ -15,17 +15,37 @@
 
 // ---------------------------------------------------------------- the plan
 
+uint64_t study_places(const struct study_plan *plan)
+{
+	uint64_t places = plan->variants;
+	for (uint32_t i = 0; i < plan->sweep_count; i++) // 16 * 64^8 fits
+		places *= plan->sweeps[i].count;
+	return places;
+}
+
 uint64_t study_points(const struct study_plan *plan)
 {
-	uint64_t points = plan->variants;
-	for (uint32_t i = 0; i < plan->sweep_count; i++) // 16 * 64^8 fits
-		points *= plan->sweeps[i].count;
-	return points;
+	return plan->kept != NULL ? plan->kept_count : study_places(plan);
+}
+
+uint32_t study_place(const struct study_plan *plan, uint32_t point)
+{
+	return plan->kept != NULL ? plan->kept[point] : point;
+}
+
+uint32_t study_point_at(const struct study_plan *plan, uint32_t place)
+{
+	uint32_t point = 0;
+	if (plan->kept == NULL)
+		return place;
+	while (point < plan->kept_count && plan->kept[point] != place)
+		point++;
+	return point < plan->kept_count ? point : UINT32_MAX;
 }
 
 uint32_t study_value_at(const struct study_plan *plan, uint32_t point, uint32_t sweep)
 {
-	uint32_t at = point / plan->variants;
+	uint32_t at = study_place(plan, point) / plan->variants;
 	for (uint32_t i = plan->sweep_count; i-- > sweep + 1;)
 		at /= plan->sweeps[i].count;
 	return at % plan->sweeps[sweep].count;
@@ -33,7 +53,7 @@ uint32_t study_value_at(const struct study_plan *plan, uint32_t point, uint32_t 
 
 uint32_t study_variant_at(const struct study_plan *plan, uint32_t point)
 {
-	return point % plan->variants;
+	return study_place(plan, point) % plan->variants;
 }
 
 // The variant and the swept values of a point, each value with its key or without.
@@ -274,9 +294,12 @@ void study_difference(const struct report_study *study, uint32_t point, uint32_t
 static double goodput_of_variant(const struct report_study *study, uint32_t point, uint32_t seed,
 				 const char *name)
 {
-	uint32_t first = point - study_variant_at(&study->plan, point);
-	for (uint32_t i = 0; i < study->plan.variants; i++) {
-		const struct study_run *run = study_run_at(study, first + i, seed);
+	const struct study_plan *plan = &study->plan;
+	uint32_t first = study_place(plan, point) - study_variant_at(plan, point);
+	for (uint32_t i = 0; i < plan->variants; i++) {
+		uint32_t other = study_point_at(plan, first + i);
+		const struct study_run *run = other != UINT32_MAX ? study_run_at(study, other, seed)
+								  : NULL;
 		if (strcmp(study->variants[i].name, name) == 0)
 			return run != NULL && run->is_complete ? run->figures[0] : NAN;
 	}

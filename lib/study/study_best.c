@@ -124,14 +124,15 @@ static void draw_grid(FILE *to, const struct field *field)
 		rows->key, columns->key, "");
 	for (uint32_t column = 0; column < columns->count; column++)
 		fprintf(to, " %8s", columns->values[column]);
-	for (uint32_t point = 0; point < field->study->points; point++) {
-		double later = 100 * (field->mean[point] / field->mean[field->best] - 1);
-		if (point % columns->count == 0)
-			fprintf(to, "\n  %-10s", rows->values[point / columns->count]);
-		if (isnan(later))
-			fprintf(to, " %8s", "-");
+	for (uint32_t place = 0; place < rows->count * columns->count; place++) {
+		uint32_t point = study_point_at(plan, place);
+		double mean = point != UINT32_MAX ? field->mean[point] : NAN;
+		if (place % columns->count == 0)
+			fprintf(to, "\n  %-10s", rows->values[place / columns->count]);
+		if (isnan(mean))
+			fprintf(to, " %8s", point != UINT32_MAX ? "-" : "");
 		else
-			fprintf(to, " %8.2f", later);
+			fprintf(to, " %8.2f", 100 * (mean / field->mean[field->best] - 1));
 	}
 	fputc('\n', to);
 }

@@ -298,6 +298,70 @@ uint32_t study_figure_count(void)
 	return sizeof(figures) / sizeof(*figures);
 }
 
+// ---------------------------------------------------------------- while a run goes on
+
+// Counts and times that only rise.
+static bool only_rises(const struct study_figure *figure)
+{
+	return (figure->unit == STUDY_COUNT && figure->of != acknowledgements) ||
+		figure->of == queue_max || figure->of == paused;
+}
+
+// A flow that is not done has taken the time from its start to now.
+static double flow_max_so_far(const struct report_input *input)
+{
+	const struct world *world = input->world;
+	ps_t longest = 0;
+	for (uint32_t i = 0; i < world->flow_count; i++) {
+		ps_t end = world->outcome->flow_end_ps[i];
+		longest = ps_max(longest,
+				 (end > 0 ? end : input->now_ps) - world->flows[i].start_ps);
+	}
+	return seconds(longest);
+}
+
+// As if all that has begun were done by now.
+static double collective_so_far(const struct report_input *input)
+{
+	const struct outcome *outcome = input->world->outcome;
+	double sum = 0;
+	for (uint32_t i = 0; i < outcome->collective_count; i++) {
+		const struct outcome_collective *one = &outcome->collectives[i];
+		if (one->whole_ps > 0)
+			sum += seconds(one->whole_ps);
+		else if (one->start_ps < input->now_ps)
+			sum += seconds(input->now_ps - one->start_ps);
+	}
+	return outcome->collective_count > 0 ? sum / outcome->collective_count : NAN;
+}
+
+// Of flows it is known how many packets they have, and each that is sent again is one more.
+static double retransmitted_so_far(const struct report_input *input)
+{
+	const struct world *world = input->world;
+	uint64_t packets = 0, payload = world->transport.payload_bytes;
+	double again = (double)rtx_total(&world->outcome->transport);
+	for (uint32_t i = 0; i < world->flow_count; i++)
+		packets += (world->flows[i].bytes + payload - 1) / payload;
+	return packets > 0 ? again / ((double)packets + again) : NAN;
+}
+
+double report_study_so_far(uint32_t figure, const struct report_input *input)
+{
+	const struct study_figure *of = study_figure(figure);
+	if (is_sampled(input) || input->world->scenario->skip.is_on)
+		return NAN;
+	if (of->of == done)
+		return seconds(input->now_ps);
+	if (of->of == flow_max)
+		return input->world->flow_count > 0 ? flow_max_so_far(input) : NAN;
+	if (of->of == collective_time)
+		return collective_so_far(input);
+	if (of->of == retransmitted)
+		return retransmitted_so_far(input);
+	return only_rises(of) ? of->of(input) : NAN;
+}
+
 uint32_t report_study_figures(void)
 {
 	return study_figure_count();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which swept keys change nothing: each value of a key against the key's first value, everything
-// else and the seed being the same.
+// Which swept keys change nothing: each value of a key against the key's first value that goes with
+// the others, everything else and the seed being the same.
 
 #include "study.h"
 
@@ -16,7 +16,7 @@ struct view {
 	bool is_digest_equal, is_figure_equal, is_beyond_noise;
 };
 
-// How far apart in points two neighbouring values of a sweep are.
+// How far apart in places two neighbouring values of a sweep are.
 static uint32_t stride_of(const struct study_plan *plan, uint32_t sweep)
 {
 	uint32_t stride = plan->variants;
@@ -58,10 +58,12 @@ static void see_spread(struct view *view, uint32_t first, uint32_t point)
 static void see_point(struct view *view, uint32_t point)
 {
 	const struct study_plan *plan = &view->study->plan;
-	uint32_t value = study_value_at(plan, point, view->sweep);
-	if (value == 0)
+	uint32_t value = study_value_at(plan, point, view->sweep), first = UINT32_MAX;
+	for (uint32_t below = value; below > 0 && first == UINT32_MAX; below--)
+		first = study_point_at(
+			plan, study_place(plan, point) - below * stride_of(plan, view->sweep));
+	if (first == UINT32_MAX)
 		return;
-	uint32_t first = point - value * stride_of(plan, view->sweep);
 	for (uint32_t seed = 0; seed < plan->seeds; seed++)
 		see_seed(view, first, point, seed);
 	see_spread(view, first, point);

@@ -65,6 +65,11 @@ static void head(FILE *to, const struct report_study *study)
 			fprintf(to, " %s", study->plan.sweeps[i].key);
 		fputc('\n', to);
 	}
+	if (study->plan.kept != NULL)
+		fprintf(to,
+			"  left out: %" PRIu64
+			" more points, whose values do not go together: %s\n",
+			study_places(&study->plan) - study->points, study->plan.left_out_why);
 	if (study->taken < all)
 		fprintf(to, "PARTIAL RESULT: %u of %u runs\n", study->taken, all);
 	if (study->complete < study->taken)

@@ -129,6 +129,15 @@ static void put_points(json_t *root, const struct report_study *study)
 	}
 }
 
+static void put_left_out(json_t *root, const struct study_plan *plan)
+{
+	if (plan->kept == NULL)
+		return;
+	json_t *row = object_in(root, "left_out");
+	put_count(row, "points", study_places(plan) - study_points(plan));
+	put_text(row, "first", plan->left_out_why);
+}
+
 static void put_runs(json_t *root, const struct report_study *study)
 {
 	char text[24];
@@ -201,6 +210,7 @@ int report_study_json(FILE *to, const struct report_study *study)
 	put_count(root, "seeds", study->plan.seeds);
 	put(root, "partial", json_boolean(study->complete < study->points * study->plan.seeds));
 	put_real(root, "confidence", SPREAD_CONFIDENCE);
+	put_left_out(root, &study->plan);
 	put_points(root, study);
 	put_figures(root, study);
 	put_missing(root, study);

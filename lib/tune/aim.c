@@ -133,12 +133,43 @@ int tune_aim_limit(struct tune_aim *aim, const char *text, struct refusal *refus
 
 // ---------------------------------------------------------------- judging
 
-static uint32_t timeouts(void)
+static uint32_t figure_called(const char *name)
 {
 	uint32_t i = 0;
-	while (strcmp(report_study_figure_name(i), "rtx_timeout") != 0)
+	while (strcmp(report_study_figure_name(i), name) != 0)
 		i++;
 	return i;
+}
+
+static uint32_t timeouts(void)
+{
+	return figure_called("rtx_timeout");
+}
+
+double tune_aim_length_s(const struct study_run *of_default)
+{
+	return of_default->figures[figure_called("done_s")];
+}
+
+static double bound_of(const struct tune_limit *limit, const struct study_run *of_default)
+{
+	return limit->bound * (limit->is_ratio ? of_default->figures[limit->figure] : 1);
+}
+
+// A share of nothing is no bound: where the default's seed has none of it, others decide.
+uint32_t tune_aim_bounds(const struct tune_aim *aim, const struct study_run *of_default,
+			 uint32_t seeds, struct tune_bound ret[TUNE_BOUNDS_MAX])
+{
+	uint32_t count = 0;
+	if (!aim->may_time_out)
+		ret[count++] = (struct tune_bound){timeouts(), TUNE_LIMITS_MAX, 0};
+	for (uint32_t i = 0; i < aim->limit_count; i++) {
+		const struct tune_limit *limit = &aim->limits[i];
+		double bound = bound_of(limit, of_default);
+		if (!limit->is_least && (bound > 0 || (bound == 0 && !limit->is_ratio)))
+			ret[count++] = (struct tune_bound){limit->figure, i, seeds * bound};
+	}
+	return count;
 }
 
 static double cost_of(const struct tune_aim *aim, const struct study_run *run,
@@ -166,11 +197,24 @@ static void breach(struct tune_judged *ret, double violation, uint32_t which)
 static void hold(const struct tune_limit *limit, uint32_t index, const struct study_run *run,
 		 const struct study_run *of_default, struct tune_judged *ret)
 {
-	double bound = limit->bound, value = run->figures[limit->figure];
-	if (limit->is_ratio)
-		bound *= of_default->figures[limit->figure];
+	double bound = bound_of(limit, of_default), value = run->figures[limit->figure];
 	double over = limit->is_least ? bound - value : value - bound;
 	ret->excess[index] = isnan(over) ? FAILED_VIOLATION : over / (bound > 0 ? bound : 1);
+}
+
+// It counts as far over its limit as it would have come at that pace in the time that the default
+// takes: the same whether it went on or not.
+static void pass(const struct tune_aim *aim, const struct study_run *run,
+		 const struct study_run *of_default, struct tune_judged *ret)
+{
+	if (run->passed > TUNE_LIMITS_MAX) {
+		breach(ret, 1, TUNE_BREACH_TIMEOUT);
+		return;
+	}
+	double bound = bound_of(&aim->limits[run->passed - 1], of_default);
+	double pace = fmax(1, tune_aim_length_s(of_default) / run->passed_s);
+	double over = run->passed_value * pace - bound;
+	breach(ret, over / (bound > 0 ? bound : 1), run->passed - 1);
 }
 
 void tune_aim_judge(const struct tune_aim *aim, const struct study_run *run,
@@ -179,6 +223,10 @@ void tune_aim_judge(const struct tune_aim *aim, const struct study_run *run,
 	*ret = (struct tune_judged){.cost = NAN, .breach = TUNE_BREACH_NONE};
 	for (uint32_t i = 0; i < aim->limit_count; i++)
 		ret->excess[i] = 0; // a run that failed has broken more than that
+	if (run->passed > 0) {
+		pass(aim, run, of_default, ret);
+		return;
+	}
 	if (run->dead != 0 || !run->is_complete || run->is_imprecise) {
 		breach(ret, FAILED_VIOLATION, TUNE_BREACH_END);
 		return;

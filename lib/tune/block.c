@@ -13,16 +13,18 @@
 
 #define SLIGHT 1e-9	// of a bound: what rounding does
 #define BROKEN_VALUE 10 // above any cost: a factor of e^10
+#define LOOKS 4		// at the bounds, in the time that the default takes
 
 // The runs of one batch.
 struct batch {
 	struct tune *tune;
 	uint32_t count, missing;
-	struct tune_request *requests; // [count]
-	const char **settings;	       // [count]
-	struct study_run *runs;	       // [count]
-	struct tune_request *asked;    // [missing]
-	uint32_t *places;	       // [missing] in the others
+	struct tune_request *requests;		      // [count]
+	const char **settings;			      // [count]
+	struct study_run *runs;			      // [count]
+	struct tune_bound (*bounds)[TUNE_BOUNDS_MAX]; // [count]
+	struct tune_request *asked;		      // [missing]
+	uint32_t *places;			      // [missing] in the others
 };
 
 static void batch_free(struct batch *batch)
@@ -30,6 +32,7 @@ static void batch_free(struct batch *batch)
 	free(batch->requests);
 	free(batch->settings);
 	free(batch->runs);
+	free(batch->bounds);
 	free(batch->asked);
 	free(batch->places);
 }
@@ -41,11 +44,12 @@ static int batch_create(struct batch *ret, struct tune *tune, uint32_t room)
 		.requests = calloc(room, sizeof(*ret->requests)),
 		.settings = calloc(room, sizeof(*ret->settings)),
 		.runs = calloc(room, sizeof(*ret->runs)),
+		.bounds = calloc(room, sizeof(*ret->bounds)),
 		.asked = calloc(room, sizeof(*ret->asked)),
 		.places = calloc(room, sizeof(*ret->places)),
 	};
 	if (ret->requests != NULL && ret->settings != NULL && ret->runs != NULL &&
-	    ret->asked != NULL && ret->places != NULL)
+	    ret->bounds != NULL && ret->asked != NULL && ret->places != NULL)
 		return 0;
 	batch_free(ret);
 	return refuse(tune->refusal, -ENODEV, "the system gives no memory for % runs", room, 0, 0);
@@ -95,14 +99,35 @@ static int batch_run(struct batch *batch)
 	int rc = batch->missing == 0 ? 0
 				     : plan->runs(plan->runs_context, batch->asked, batch->missing,
 						  take, batch, tune->refusal);
-	for (uint32_t i = 0; rc == 0 && i < batch->count; i++)
-		tune->result.cpu_s += batch->runs[i].cpu_s;
+	for (uint32_t i = 0; rc == 0 && i < batch->count; i++) {
+		const struct study_run *run = &batch->runs[i];
+		tune->result.cpu_s += run->cpu_s;
+		tune->result.ended_early += run->passed > 0 && !run->is_complete;
+	}
 	return rc;
 }
 
 uint64_t tune_seed_of(const struct tune_plan *plan, bool is_fresh, uint32_t block)
 {
 	return plan->seed + (is_fresh ? TUNE_FRESH_FROM : 0) + block;
+}
+
+// The default's own run has none. Of a search's block the constraints hold on the mean of all that
+// are met by then.
+static void set_bounds(struct batch *batch, uint32_t index, bool is_fresh, uint32_t block)
+{
+	const struct tune_plan *plan = &batch->tune->plan;
+	struct tune_request *request = &batch->requests[index];
+	const struct study_run *of_default =
+		&batch->tune->defaults[is_fresh][request->scenario * TUNE_BLOCKS_MAX + block];
+	uint32_t seeds = block < plan->search_seeds ? plan->search_seeds : block + 1;
+	request->look_s = tune_aim_length_s(of_default) / LOOKS;
+	request->is_whole = plan->is_whole;
+	request->bounds = batch->bounds[index];
+	if (request->look_s > 0)
+		request->bound_count = tune_aim_bounds(&plan->aim, of_default,
+						       is_fresh ? plan->fresh_seeds : seeds,
+						       batch->bounds[index]);
 }
 
 static void ask_block(struct batch *batch, const struct tune_candidate *candidate, bool is_fresh,
@@ -118,6 +143,8 @@ static void ask_block(struct batch *batch, const struct tune_candidate *candidat
 			.is_off = is_off,
 			.seed = tune_seed_of(&batch->tune->plan, is_fresh, block),
 		};
+		if (candidate != NULL)
+			set_bounds(batch, batch->count - 1, is_fresh, block);
 	}
 }
 

@@ -50,6 +50,9 @@ static void head(FILE *to, const struct tune_plan *plan, const struct tune_resul
 		fprintf(to, "seeds change nothing here: no race was needed\n");
 	if (result->is_exhausted)
 		fprintf(to, "every setting of the space was tried\n");
+	if (result->ended_early > 0)
+		fprintf(to, "%" PRIu64 " runs ended early: a constraint was broken beyond repair\n",
+			result->ended_early);
 	if (result->candidate_count > result->different)
 		fprintf(to, "%u proposals were settings already met, and cost no run\n",
 			result->candidate_count - result->different);
@@ -59,7 +62,9 @@ static void head(FILE *to, const struct tune_plan *plan, const struct tune_resul
 
 static void ratio_text(const struct tune_standing *standing, char *ret, size_t bytes)
 {
-	if (isnan(standing->low))
+	if (isnan(standing->ratio))
+		snprintf(ret, bytes, "-");
+	else if (isnan(standing->low))
 		snprintf(ret, bytes, "%.4f", standing->ratio);
 	else
 		snprintf(ret, bytes, "%.4f (%.4f to %.4f)", standing->ratio, standing->low,

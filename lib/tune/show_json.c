@@ -95,14 +95,15 @@ int tune_show_json(FILE *to, const struct tune_plan *plan, const struct tune_res
 	for (uint32_t i = 0; i < result->different; i++)
 		json_array_append_new(candidates, candidate_of(plan, result->candidates[i]));
 	json_t *all = json_pack(
-		"{s:s, s:o, s:s, s:I, s:i, s:i, s:i, s:b, s:b, s:s?, s:s?, s:o, s:o, s:o}",
+		"{s:s, s:o, s:s, s:I, s:I, s:i, s:i, s:i, s:b, s:b, s:s?, s:s?, s:o, s:o, s:o}",
 		"verdict", verdicts[result->verdict], "aim", goals_of(plan), "engine",
-		plan->engine->name, "runs", (json_int_t)result->runs, "proposed",
-		(int)result->candidate_count, "different", (int)result->different, "raced",
-		(int)result->raced, "random", result->is_random, "exhausted", result->is_exhausted,
-		"recommended", result->recommended != NULL ? result->recommended->name : NULL,
-		"best_seen", result->best_seen != NULL ? result->best_seen->name : NULL,
-		"finalists", finalists, "candidates", candidates, "knobs", knobs_of(plan, result));
+		plan->engine->name, "runs", (json_int_t)result->runs, "ended_early",
+		(json_int_t)result->ended_early, "proposed", (int)result->candidate_count,
+		"different", (int)result->different, "raced", (int)result->raced, "random",
+		result->is_random, "exhausted", result->is_exhausted, "recommended",
+		result->recommended != NULL ? result->recommended->name : NULL, "best_seen",
+		result->best_seen != NULL ? result->best_seen->name : NULL, "finalists", finalists,
+		"candidates", candidates, "knobs", knobs_of(plan, result));
 	if (result->off != NULL) {
 		json_object_set_new(all, "off", standing_of(plan, &result->off_standing));
 		json_object_set_new(all, "off_is_best", json_boolean(result->is_off_best));

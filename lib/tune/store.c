@@ -20,12 +20,12 @@
 #include <sqlite3.h>
 
 #define APPLICATION_ID 0x77656674 // "weft"
-#define FORMAT 1
+#define FORMAT 2
 #define BUSY_MS 10000
 #define SQL_BYTES 8192
 #define URI_BYTES 4096
 #define LOCK_TRIES 40 // of 50 ms: runs of a killed writer end soon after it
-#define FIXED_COLUMNS 9
+#define FIXED_COLUMNS 12
 
 struct tune_store {
 	sqlite3 *database;
@@ -104,7 +104,8 @@ static int make(struct tune_store *store, const char *version, const char *comma
 		 "PRAGMA application_id=%d; PRAGMA user_version=%d; "
 		 "CREATE TABLE facts(name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID; "
 		 "CREATE TABLE runs(scenario TEXT, setting TEXT, seed INTEGER, complete INTEGER, "
-		 "imprecise INTEGER, dead INTEGER, ended TEXT, digest TEXT, cpu_s REAL",
+		 "imprecise INTEGER, dead INTEGER, ended TEXT, digest TEXT, cpu_s REAL, "
+		 "passed INTEGER, passed_s REAL, passed_value REAL",
 		 APPLICATION_ID, FORMAT);
 	add_figures(sql, " REAL");
 	size_t used = strlen(sql);
@@ -147,8 +148,9 @@ static int check_study(struct tune_store *store, bool *ret_empty, struct refusal
 static int prepare(struct tune_store *store, bool is_writer, struct refusal *refusal)
 {
 	char find[SQL_BYTES] =
-		"SELECT scenario, setting, seed, complete, imprecise, dead, ended, digest, cpu_s";
-	char put[SQL_BYTES] = "INSERT INTO runs VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?";
+		"SELECT scenario, setting, seed, complete, imprecise, dead, ended, digest, cpu_s, "
+		"passed, passed_s, passed_value";
+	char put[SQL_BYTES] = "INSERT INTO runs VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?";
 	add_figures(find, "");
 	strcat(find, " FROM runs WHERE scenario=? AND setting=? AND seed=?");
 	for (uint32_t i = 0; i < report_study_figures(); i++)
@@ -329,6 +331,9 @@ static void read_row(sqlite3_stmt *statement, struct study_run *ret)
 		.dead = sqlite3_column_int(statement, 5),
 		.digest = strtoull((const char *)sqlite3_column_text(statement, 7), NULL, 16),
 		.cpu_s = sqlite3_column_double(statement, 8),
+		.passed = (uint32_t)sqlite3_column_int(statement, 9),
+		.passed_s = sqlite3_column_double(statement, 10),
+		.passed_value = sqlite3_column_double(statement, 11),
 	};
 	snprintf(ret->end, sizeof(ret->end), "%s", (const char *)sqlite3_column_text(statement, 6));
 	for (uint32_t i = 0; i < report_study_figures(); i++) {
@@ -364,6 +369,9 @@ int tune_store_put(struct tune_store *store, const struct tune_run_key *key,
 	sqlite3_bind_text(store->put, 7, run->end, -1, SQLITE_STATIC);
 	sqlite3_bind_text(store->put, 8, digest, -1, SQLITE_STATIC);
 	sqlite3_bind_double(store->put, 9, run->cpu_s);
+	sqlite3_bind_int(store->put, 10, (int)run->passed);
+	sqlite3_bind_double(store->put, 11, run->passed_s);
+	sqlite3_bind_double(store->put, 12, run->passed_value);
 	for (uint32_t i = 0; i < report_study_figures(); i++)
 		sqlite3_bind_double(store->put, FIXED_COLUMNS + 1 + (int)i, run->figures[i]);
 	int rc = sqlite3_step(store->put) == SQLITE_DONE ? 0 : refuse_sqlite(store, refusal);

@@ -152,6 +152,31 @@ class Study(unittest.TestCase):
             self.assertEqual((run.stdout, run.stderr.count("\n")), ("", 1))
             self.assertFalse(self.out.exists(), words)
 
+    def test_values_that_do_not_go_together_are_left_out(self):
+        lows, highs = ["--sweep", "queue.ecn_low=60kB,10kB,30kB"], ["--sweep", "queue.ecn_high=20kB,40kB"]
+        words = [*lows, *highs, "--seeds", 2]
+        study = self.study(SMALL, *words)
+        kept = [("10kB", "20kB"), ("10kB", "40kB"), ("30kB", "40kB")]
+        self.assertEqual([tuple(point["values"].values()) for point in study["points"]], kept)
+        self.assertEqual([(run["point"], run["end"]) for run in study["runs"]], [(point, "done") for point in range(3) for _ in "12"])
+        why = "queue.ecn_low=60kB queue.ecn_high=20kB: queue.ecn_low: 60000 B is above queue.ecn_high, 20000 B"
+        self.assertEqual((study["left_out"], study["partial"]), ({"points": 3, "first": why}, False))
+        said = self.weft(SMALL, *words[:-2], "--jobs", 2)
+        self.assertIn(f"3 points, one seed, 1\n  points: queue.ecn_low queue.ecn_high\n  left out: 3 more points, whose values do not go together: {why}\n", said.stdout)
+        grid = [line.split() for line in said.stdout.partition("across")[2].split("\n")[2:5]]
+        self.assertEqual([len(row) for row in grid], [1, 3, 2])
+        for (low, high), run in zip(kept, study["runs"][::2]):  # each is the run that its values give alone
+            alone = json.loads(self.weft(SMALL, "--json", "--set", f"queue.ecn_low={low}", "--set", f"queue.ecn_high={high}").stdout)
+            self.assertEqual(run["digest"], alone["run"]["digest"])
+        run = self.weft(TWO, *lows, *highs)  # with variants, too
+        self.assertIn("6 points", run.stdout)
+        self.assertIn("left out: 6 more points, whose values do not go together: rotate queue.ecn_low=60kB", run.stdout)
+        run = self.weft(SMALL, "--sweep", "queue.ecn_low=60kB,50kB", *highs, status=BAD_INPUT)
+        self.assertEqual((run.stdout, run.stderr.count("\n")), ("", 1))
+        self.assertIn("60000 B is above queue.ecn_high, 20000 B", run.stderr)
+        run = self.weft(SMALL, "--sweep", "queue.ecn_low=10kB,60", *highs, status=BAD_INPUT)  # no value at all
+        self.assertIn("--sweep: queue.ecn_low: `60` has no unit", run.stderr)
+
     def test_a_point_that_is_refused_costs_no_other(self):
         for jobs in (1, 3):  # with 3 it is the first that ends
             run = self.weft(SMALL, "--sweep", "limits.memory=1GiB,1MiB,2GiB", "--jobs", jobs, "--out", self.out, "--force", status=BAD_INPUT)

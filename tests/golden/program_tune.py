@@ -150,6 +150,41 @@ class Tune(Room):
         self.assertEqual(breaches, sorted(breaches))
         self.assertIn("queue_bytes_max<=1kB binds", self.weft("show", "small.tune", status=MISSED).stdout)
 
+    def test_runs_that_end_early_change_no_recommendation(self):
+        """Of timeouts, packets sent again, time paused and time taken: with and without early ends the study is the same."""
+        lossy = SMALL + "queue: {trim: false, bytes: 1MB}\ncc: {target_delay: 60us}\n"
+        queues = ["--knob", "cc.target_delay=0.1rtt..6rtt", "--knob", "queue.bytes=20kB..1MB"]
+        timer = ["--knob", "cc.rate_timer=15us..3ms", "--knob", "queue.ecn=true,false", "--set", "cc.rate_timer=1500us", "--search-seeds", 2]
+        for text, words, figure, verdict in (
+                (lossy, [*queues, "--limit", "queue_bytes_max<=800kB"], "rtx_timeout", "better"),
+                (SMALL, [*queues, "--limit", "rtx_nack<=20"], "rtx_nack", "better"),
+                (ROCE, [*timer, "--limit", "nic_paused_s<=0.2x"], "nic_paused_s", "infeasible"),
+                (ROCE, [*timer, "--limit", "done_s<=0.1x"], "done_s", "infeasible")):
+            (self.folder / "small.yaml").write_text(text, encoding="utf-8")
+            early = self.tune(*words, *BUDGET, "--study", "early.tune", status=None)
+            whole = self.tune(*words, *BUDGET, "--study", "whole.tune", "--whole-runs", status=None)
+            ended = early.pop("ended_early")
+            self.assertEqual((early["verdict"], whole.pop("ended_early"), early), (verdict, 0, whole))
+            rows, whole_rows = ({row[:3]: row[3:] for row in self.ended(study)} for study in ("early.tune", "whole.tune"))
+            short = [key for key in rows if not rows[key][0]]
+            self.assertEqual((len(short), rows.keys()), (ended, whole_rows.keys()))
+            self.assertGreater(sum(rows[key][1] == f"ended early: {figure} at {rows[key][3]:g}" for key in short), 5)
+            for key in rows:  # a breach in both, with what it had come to; what ran to its end is the same run
+                self.assertEqual(rows[key][2:], whole_rows[key][2:] if key not in short else whole_rows[key][2:-1] + rows[key][-1:])
+                self.assertEqual(rows[key][2] > 0, key in short)
+            self.assertIn(f"{ended} runs ended early", self.weft("show", "early.tune", status=None).stdout)
+            best, seed = early["finalists"][0], max(key[2] for key in whole_rows)
+            sets = [word for one in best["sets"][0]["set"] for word in ("--set", one)]  # a run that was looked at is the run itself
+            alone = subprocess.run([WEFT, "sim", self.folder / "small.yaml", "--json", "--seed", str(seed), *sets],
+                                   capture_output=True, text=True, timeout=600, check=True).stdout
+            self.assertEqual(json.loads(alone)["run"]["digest"], whole_rows["small.yaml", best["setting"], seed][-1])
+            for study in ("early.tune", "whole.tune"):
+                (self.folder / study).unlink()
+
+    def ended(self, study):
+        with sqlite3.connect(f"file:{self.folder / study}?mode=ro", uri=True) as store:
+            return store.execute("SELECT scenario, setting, seed, complete, ended, passed, passed_value, passed_s, digest FROM runs").fetchall()
+
     def test_the_trap_of_completion_time_alone(self):
         """DCQCN over PFC with a rate timer of 1,500 us: the fastest controller is none, and told as such. With pauses
         bounded a setting is found that beats the default on fresh seeds, and none is no answer any more."""

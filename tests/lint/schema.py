@@ -22,7 +22,7 @@ FIGURES = "digest hops culprit goodput_per_nic_bps busbw_bps fct_p50_s fct_p99_s
 FIGURES += "collective jct_ratio overlap_fraction samples variation"
 # Of the other files: heading of its list, file and word that its version is defined by, what it has sometimes.
 OTHERS = {
-    "study": ("Many runs", "lib/study/study_write.c", "STUDY_SCHEMA", {"figures[].points[].from_first", "points[].warnings"}),
+    "study": ("Many runs", "lib/study/study_write.c", "STUDY_SCHEMA", {"figures[].points[].from_first", "points[].warnings", "left_out"}),
     "book": ("A book", "apps/validate-fabric/page_json.c", "BOOK_SCHEMA", {"cases[].folder", *("cases[]." + name for name in FIGURES.split())}),
 }
 ALWAYS = set("schema weft command run scenario network faults plan goodput collectives messages flows racks congestion drops cables planes "

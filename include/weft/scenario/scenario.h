@@ -95,6 +95,7 @@ struct scenario {
 	const struct world_step *step; // model: this whole step; the caller's, NULL when read
 	const char *order; // model: of ranks, in place of the plan's; the caller's, NULL when read
 	bool is_tensor;	   // model: one message of tensor ranks in place of gradients; the caller's
+	bool is_contradiction;	   // it was refused: each key is understood, together they are not
 	uint32_t packets_max;	   // limits: descriptors in the pool; 0 = derived from the world
 	uint64_t memory_bytes_max; // of the arena
 	uint64_t hops_max;	   // packets over cables, of the whole run; 0 = no limit
@@ -121,7 +122,7 @@ void scenario_defaults(struct scenario *ret);
 
 // Reads YAML text (`bytes` long, named `path` in errors) over the defaults, then the assignments
 // `sets` ("fabric.planes=4"; shown in errors as file "--set"), then checks the whole. -EINVAL with
-// file, line, column and reason; `ret` is then undefined.
+// file, line, column and reason; `ret` is then undefined, but for is_contradiction.
 int scenario_parse(struct scenario *ret, const char *path, const char *text, size_t bytes,
 		   const char *const *sets, uint32_t set_count, struct refusal *refusal);
 

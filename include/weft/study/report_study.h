@@ -25,14 +25,18 @@ struct study_sweep {
 	const char *values[STUDY_VALUES_MAX]; // "64KiB"
 };
 
-// What is run. Point p is variant p % variants of grid point p / variants; of the grid's keys the
-// last one goes round first.
+// What is run. Place p of the grid is variant p % variants of grid point p / variants; of the
+// grid's keys the last one goes round first. Points are the places that are kept: in the others the
+// values do not go together.
 struct study_plan {
 	uint64_t seed_first; // seed i is seed_first + i
 	uint32_t seeds;	     // 1: there is no spread
 	uint32_t variants;   // 1 for a scenario without
 	uint32_t sweep_count;
 	struct study_sweep sweeps[STUDY_SWEEPS_MAX];
+	const uint32_t *kept; // [kept_count] places in the grid, rising; NULL: all of them
+	uint32_t kept_count;
+	const char *left_out_why; // of the first place that is not kept
 };
 
 // One run, as plain data: it may come from another process.
@@ -44,8 +48,10 @@ struct study_run {
 	bool is_imprecise;   // a collective has no time: report_imprecise()
 	int dead;	     // not 0: exit status of a process that left nothing but `end`
 	char end[160];	     // why it ended
-	double cpu_s;	     // what the run took
-	uint32_t warned;     // bit of each warning about its world (world_warning.h)
+	uint32_t passed;     // bound that it was seen beyond, counted from 1 by who set it; 0: none
+	double passed_s, passed_value;	   // when, and how far it had come
+	double cpu_s;			   // what the run took
+	uint32_t warned;		   // bit of each warning about its world (world_warning.h)
 	double figures[STUDY_FIGURES_MAX]; // NAN: this run has none
 	double expected[SCENARIO_EXPECTATIONS_MAX];
 	double measured[SCENARIO_EXPECTATIONS_MAX]; // NAN where the expectation is of another
@@ -58,8 +64,14 @@ struct report_study;
 extern "C" {
 #endif
 
-// Points of a plan, at most 2^64 - 1; more than STUDY_POINTS_MAX are too many.
+// Places of a plan's grid, at most 2^64 - 1; more than STUDY_POINTS_MAX are too many. And its
+// points.
+uint64_t study_places(const struct study_plan *plan);
 uint64_t study_points(const struct study_plan *plan);
+
+// The place of a point, and the point at a place; UINT32_MAX: it is left out.
+uint32_t study_place(const struct study_plan *plan, uint32_t point);
+uint32_t study_point_at(const struct study_plan *plan, uint32_t place);
 
 // Which value sweep `sweep` has at `point`, and which variant it is (from 0).
 uint32_t study_value_at(const struct study_plan *plan, uint32_t point, uint32_t sweep);
@@ -79,6 +91,10 @@ void report_study_free(struct report_study *study);
 
 // What a run came to. `point` and `seed` are the caller's to fill.
 void report_study_measure(struct study_run *ret, const struct report_input *input);
+
+// What a figure will not be below when the run ends, which has got as far as `input`; NAN: nothing
+// can be said.
+double report_study_so_far(uint32_t figure, const struct report_input *input);
 
 // The figures of a run, by their place in study_run.figures: how many there are, their names, what
 // they are for people, whether more is better, and a value with its unit ("-" for NAN).

@@ -48,10 +48,19 @@ struct tune_aim {
 // One run against the default's.
 struct tune_judged {
 	double cost; // weighted mean of the logarithms of the ratios; less is better. NAN: failed
-	double violation;		// it did what no run may: not end, or time out; else 0
-	uint32_t breach;		// which of them: TUNE_BREACH_...
+	double violation; // it did what no run may: not end, time out, or pass a bound; else 0
+	uint32_t breach;  // which of them: TUNE_BREACH_..., or the limit
 	double excess[TUNE_LIMITS_MAX]; // over each limit, relative to its bound; below 0: kept
 };
+
+// What a figure may not come to in a run: beyond that the constraint is broken, whatever the rest
+// of the run and the other seeds bring.
+struct tune_bound {
+	uint32_t figure, which; // of a study; the constraint, for study_run.passed
+	double value;
+};
+
+#define TUNE_BOUNDS_MAX (TUNE_LIMITS_MAX + 1)
 
 // "fct_p99_s", "fct_p99_s:2" with a weight. -EINVAL with the reason.
 int tune_aim_goal(struct tune_aim *aim, const char *text, struct refusal *refusal);
@@ -62,6 +71,14 @@ int tune_aim_limit(struct tune_aim *aim, const char *text, struct refusal *refus
 // Judges a run by the default's run with the same seed.
 void tune_aim_judge(const struct tune_aim *aim, const struct study_run *run,
 		    const struct study_run *of_default, struct tune_judged *ret);
+
+// The bounds of a run, one of `seeds` that a constraint holds on the mean of: the mean is beyond
+// the limit when one run is beyond so many times the limit. Returns how many there are.
+uint32_t tune_aim_bounds(const struct tune_aim *aim, const struct study_run *of_default,
+			 uint32_t seeds, struct tune_bound ret[TUNE_BOUNDS_MAX]);
+
+// How long the default's run took; NAN: it is not known.
+double tune_aim_length_s(const struct study_run *of_default);
 
 // Whether the default's run can be what others are compared with. -EINVAL with the figure and the
 // reason: it has none, or it is 0.

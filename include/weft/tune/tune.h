@@ -33,6 +33,12 @@ struct tune_request {
 	const double *at; // of the space; NULL: the default
 	uint64_t seed;
 	bool is_off; // at is NULL: the default without the controller
+	// [bound_count] what it may not come to, looked at each time so much of the run is over; a
+	// run that is beyond one ends there, unless all are run to their end.
+	const struct tune_bound *bounds;
+	uint32_t bound_count;
+	double look_s;
+	bool is_whole;
 };
 
 typedef int tune_take_fn(void *context, uint32_t index, const struct study_run *run);
@@ -57,6 +63,7 @@ struct tune_plan {
 	uint32_t screen;       // base points of the screening; 0: none; or TUNE_SCREEN_AUTO
 	uint32_t parts;	       // searches of their own that the search is made of, at least 1
 	uint32_t part;	       // the one that is done here, and nothing behind it; 0: all
+	bool is_whole;	       // runs that broke a constraint for good go on to their end
 	bool has_off;	       // the last round has a run without the controller, too
 	uint32_t search_seeds; // that each candidate of the search meets
 	uint32_t race_seeds;   // that a candidate meets before it may be dropped, at least
@@ -124,6 +131,7 @@ struct tune_result {
 	struct tune_standing
 		standings[TUNE_FINALISTS]; // with the interval for all of them together
 	struct tune_candidate *best_seen, *recommended; // recommended NULL: the default
+	uint64_t ended_early;	    // runs: a constraint was broken beyond repair
 	uint64_t runs, runs_made;   // asked for, and those of them that were not in the store
 	struct tune_candidate *off; // without the controller; NULL: was not asked for
 	struct tune_standing off_standing;
