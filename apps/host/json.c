@@ -66,26 +66,29 @@ static json_t *loop(const struct stage *stage)
 {
 	const struct wall_counts *count = wall_counts(stage->wall);
 	json_t *bad = json_object(), *others = json_object();
-	for (int i = 0; i < WIRE_FOUND_COUNT; i++)
+	for (int i = 0; i < WALL_OTHER_COUNT; i++)
 		if (count->others[i] > 0)
-			json_object_set_new(others, wire_found_name((enum wire_found)i),
+			json_object_set_new(others, wall_other_name((enum wall_other)i),
 					    json_integer(whole(count->others[i])));
 	for (int i = 0; i < WIRE_REASON_COUNT; i++)
 		if (count->bad_frames[i] > 0)
 			json_object_set_new(bad, wire_reason_name((enum wire_reason)i),
 					    json_integer(whole(count->bad_frames[i])));
 	return json_pack(
-		"{s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "frames_sent",
-		whole(count->frames_sent), "frames_received", whole(count->frames_received),
-		"frames_unsent", whole(count->frames_unsent), "frames_missing",
-		whole(count->frames_missing), "frames_strange", whole(count->frames_strange),
-		"frames_faulted", whole(count->frames_faulted), "bad_frames", bad, "others", others,
-		"payload_bytes_good", whole(count->payload_bytes_good), "payload_bytes_wrong",
+		"{s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}",
+		"frames_sent", whole(count->frames_sent), "frames_received",
+		whole(count->frames_received), "frames_unsent", whole(count->frames_unsent),
+		"frames_missing", whole(count->frames_missing), "frames_strange",
+		whole(count->frames_strange), "frames_faulted", whole(count->frames_faulted),
+		"bad_frames", bad, "others", others, "payload_bytes_good",
+		whole(count->payload_bytes_good), "payload_bytes_wrong",
 		whole(count->payload_bytes_wrong), "stalls", whole(count->stalls), "stalled_ps",
 		(json_int_t)count->stalled_ps, "turns", whole(count->turns), "turn_p50_ns",
 		(json_int_t)hist_quantile(count->turn_ns, 500000), "turn_p999_ns",
 		(json_int_t)hist_quantile(count->turn_ns, 999000), "turn_max_ns",
-		(json_int_t)count->turn_ns->max);
+		(json_int_t)count->turn_ns->max, "neighbours_said", whole(count->neighbours_said),
+		"neighbours_heard", whole(count->neighbours_heard), "neighbours_learnt",
+		whole(count->neighbours_learnt));
 }
 
 void json_print(FILE *to, const struct call *call, const struct stage *stage)

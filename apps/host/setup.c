@@ -159,7 +159,8 @@ static void name_memifs(struct call *call, uint32_t planes, uint32_t hosts)
 			snprintf(device->word, sizeof(device->word), "memif:%.48s-%u-%u-%u",
 				 call_address(call), plane, low, low == peer ? call->index : peer);
 			device->is_server = call->index < peer;
-			call->ways[count] = (struct wall_way){plane, peer, count, count};
+			call->ways[count] = (struct wall_way){
+				.port = plane, .peer = peer, .rx_queue = count, .tx_queue = count};
 			count++;
 		}
 	choice->device_count = count;
@@ -191,7 +192,8 @@ static int name_devices(struct call *call)
 			      planes, choice->device_count, 0);
 	for (uint32_t i = 0; i < planes; i++) {
 		choice->devices[i].is_server = call->index == 0;
-		call->ways[i] = (struct wall_way){i, WALL_ANY_HOST, i, i};
+		call->ways[i] = (struct wall_way){
+			.port = i, .peer = WALL_ANY_HOST, .rx_queue = i, .tx_queue = i};
 	}
 	return 0;
 }
@@ -254,6 +256,8 @@ int setup_ports(struct call *call, const struct world *world)
 	time_t deadline = time(NULL) + LINK_S;
 	for (uint32_t i = 0; rc == 0 && i < call->choice.device_count; i++)
 		rc = await_link(call, i, deadline);
+	for (uint32_t i = 0; rc == 0 && i < call->choice.device_count; i++)
+		call->ways[i].has_mac = port_device_mac(&call->ports, i, call->ways[i].mac);
 	return rc < 0 ? rc
 		      : port_device_settle(call->choice.devices, call->choice.device_count,
 					   &call->refusal);

@@ -119,18 +119,20 @@ static void print_loop(FILE *to, const struct stage *stage)
 		" found no buffer, %" PRIu64 " taken by faults, %" PRIu64 " for others",
 		count->frames_sent, count->frames_received, count->frames_unsent,
 		count->frames_missing, count->frames_faulted, count->frames_strange);
-	for (int i = 0; i < WIRE_FOUND_COUNT; i++)
+	for (int i = 0; i < WALL_OTHER_COUNT; i++)
 		if (count->others[i] > 0)
 			fprintf(to, ", %" PRIu64 " %s", count->others[i],
-				wire_found_name((enum wire_found)i));
+				wall_other_name((enum wall_other)i));
 	for (int i = 0; i < WIRE_REASON_COUNT; i++)
 		if (count->bad_frames[i] > 0)
 			fprintf(to, ", %" PRIu64 " %s", count->bad_frames[i],
 				wire_reason_name((enum wire_reason)i));
 	fprintf(to,
-		"\nloop: from look to look p50 %.1f, p99 %.1f, p99.9 %.1f, max %.1f us; %" PRIu64
-		" stalls, %.1f ms; %" PRIu64 " packets at once, %" PRIu64
+		"\nneighbours: %" PRIu64 " frames of ARP and ND sent, %" PRIu64 " came, %" PRIu64
+		" MACs known by them\nloop: from look to look p50 %.1f, p99 %.1f, p99.9 %.1f, max "
+		"%.1f us; %" PRIu64 " stalls, %.1f ms; %" PRIu64 " packets at once, %" PRIu64
 		" frames waited for a port\n",
+		count->neighbours_said, count->neighbours_heard, count->neighbours_learnt,
 		(double)hist_quantile(count->turn_ns, 500000) / 1000,
 		(double)hist_quantile(count->turn_ns, 990000) / 1000,
 		(double)hist_quantile(count->turn_ns, 999000) / 1000,

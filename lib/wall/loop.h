@@ -9,6 +9,7 @@
 
 #include "fault.h"
 #include "line.h"
+#include "neighbour.h"
 
 struct world_host;
 
@@ -24,11 +25,12 @@ struct wall {
 	uint32_t arrivals_max, run_count, arrival_count;
 	struct line *lines; // [line_count] in the order of ports
 	uint32_t line_count;
-	uint16_t *line_of; // [ports of the host][hosts of the world] the way out
-	ps_t until;	   // all before it is done
-	ps_t next;	   // when there is something to do without a new arrival
-	ps_t looked_at;	   // the last turn
-	ps_t slice_ps;	   // so much is run at once: the outbox has room for it
+	uint16_t *line_of;     // [ports of the host][hosts of the world] the way out
+	struct next_hop *hops; // [ports of the host][NICs of the world]
+	ps_t until;	       // all before it is done
+	ps_t next;	       // when there is something to do without a new arrival
+	ps_t looked_at;	       // the last turn
+	ps_t slice_ps;	       // so much is run at once: the outbox has room for it
 	struct wall_counts counts;
 	struct hist turn_ns;
 	struct tap_set *taps;			    // or NULL
@@ -39,3 +41,6 @@ struct wall {
 	struct world *world;
 	uint64_t work_total; // of this host
 };
+
+// Counts a frame that is no packet, for `reason`.
+void other_count(struct wall *wall, const struct frame *frame, enum wire_reason reason);

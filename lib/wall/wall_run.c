@@ -66,6 +66,7 @@ enum wall_end wall_run(struct wall *wall, const struct wall_control *control)
 	int64_t start_ns = control->clock(control->clock_context);
 	bool is_told = false;
 	enum wall_end end;
+	wall_announce(wall);
 	for (;;) {
 		ps_t now = (control->clock(control->clock_context) - start_ns) * PS_PER_NS;
 		bool was_busy = wall_turn(wall, now);
