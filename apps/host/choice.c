@@ -27,6 +27,7 @@ enum {
 	OPT_PORT,
 	OPT_PROBE,
 	OPT_DEPTH,
+	OPT_BARE,
 	OPT_SET,
 	OPT_PCAP,
 	OPT_FORCE,
@@ -51,6 +52,7 @@ static const struct option longs[] = {
 	{"stepfactor", required_argument, NULL, 'f'},
 	{"messages", required_argument, NULL, 'n'},
 	{"depth", required_argument, NULL, OPT_DEPTH},
+	{"bare", no_argument, NULL, OPT_BARE},
 	{"set", required_argument, NULL, OPT_SET},
 	{"pcap", required_argument, NULL, OPT_PCAP},
 	{"force", no_argument, NULL, OPT_FORCE},
@@ -143,6 +145,9 @@ static int take_wish(struct choice *choice, int option, struct refusal *refusal)
 		return take_count(&wish->factor, optarg, 2, 1024, refusal);
 	case 'n':
 		return take_count(&wish->messages, optarg, 1, 1000000, refusal);
+	case OPT_BARE:
+		wish->has_bare = true;
+		return 0;
 	default:
 		return take_count(&wish->depth, optarg, 1, 128, refusal);
 	}
@@ -238,7 +243,7 @@ static int check_ranks(struct choice *choice, struct refusal *refusal)
 	if (choice->has_wish)
 		return outcome_bad_line(refusal,
 					"what ranks send is the scenario's to say: -b, "
-					"-e, -f, -n and --depth go with --to");
+					"-e, -f, -n, --depth and --bare go with --to");
 	return 0;
 }
 
@@ -273,9 +278,10 @@ static int check_together(struct choice *choice, struct refusal *refusal)
 					"--meet, --rank and --ranks go with neither "
 					"--listen nor --to");
 	if (choice->listen != NULL && choice->has_wish)
-		return outcome_bad_line(refusal,
-					"who listens is told by the caller what is "
-					"measured: -b, -e, -f, -n and --depth go with --to");
+		return outcome_bad_line(
+			refusal,
+			"who listens is told by the caller what is "
+			"measured: -b, -e, -f, -n, --depth and --bare go with --to");
 	if (choice->wish.size_min > choice->wish.size_max)
 		return outcome_bad_line(refusal, "-b is more than -e");
 	return 0;

@@ -5,6 +5,7 @@
 //   setup.c    scenario, meeting, ports                    stage.c    a world and its loop, once
 //   pair.c     what two hosts send each other              trial.c    what is measured before
 //   table.c    what is printed                             json.c     the same as JSON
+//   bare.c     the bare loop beside a pair
 //   ranks.c    what all hosts of a scenario came to        probe.c    what a port is and can
 #pragma once
 
@@ -13,8 +14,10 @@
 #include <stdio.h>
 
 #include <weft/files/signals.h>
+#include <weft/ports/codec.h>
 #include <weft/ports/device.h>
 #include <weft/scenario/scenario.h>
+#include <weft/wall/bare.h>
 #include <weft/wall/meeting.h>
 #include <weft/wall/wall.h>
 
@@ -27,6 +30,7 @@ struct pair_wish {
 	uint32_t factor;
 	uint32_t messages; // of each size; 0: fewer of larger ones
 	uint32_t depth;	   // of them at once
+	bool has_bare;	   // beside a bare loop on the same ports
 };
 
 struct choice {
@@ -76,12 +80,14 @@ struct call {
 	struct meeting meeting;
 	uint32_t index; // of this host
 	struct ports ports;
+	struct codec codec; // of what goes over them
 	void *ports_memory;
 	size_t ports_bytes;
 	struct wall_way ways[DEVICES_MAX];
 	struct trial trial;
 	struct pair_row rows[SIZES_MAX];
 	uint32_t row_count;
+	struct bare_counts bare[2]; // before and after
 	struct refusal refusal;
 };
 
@@ -109,6 +115,9 @@ int setup_scenario(struct call *call);
 // Meets the other host: who called says what is measured. -errno with a reason.
 int setup_meeting(struct call *call);
 
+// All hosts are here, or none goes on.
+int setup_meet(struct call *call);
+
 // Opens the ports, those of host 0 first, and waits for their links. Nothing where they are open.
 int setup_ports(struct call *call, const struct world *world);
 
@@ -117,6 +126,15 @@ int setup_ports(struct call *call, const struct world *world);
 // held.
 int stage_run(struct call *call, struct stage *ret, const struct tap_options *taps);
 void stage_free(struct stage *stage);
+
+// The clock of all loops, in ns.
+int64_t stage_clock_ns(void *context);
+
+// Runs the bare loop together with the other host. -ECONNRESET where that one went meanwhile.
+int bare_measure(struct call *call, struct bare_counts *ret);
+
+// Payload of the bare loop over both of its runs, in b/s; 0 where it did not run.
+double bare_bps(const struct call *call);
 
 // Its first step: call->scenario as a world. -ENOMEM, -EINVAL with a reason.
 int stage_build(struct call *call, struct stage *ret);
@@ -162,6 +180,8 @@ const char *stage_fidelity(const struct call *call, const struct stage *stage); 
 
 // The line of data packets, with why they were sent again.
 void table_data(FILE *to, const struct transport_counters *count);
+// Where a frame's time goes, in weft's loop and in the bare one.
+void table_stages(FILE *to, const struct call *call, const struct stage *stage);
 void table_end(FILE *to, const struct call *call, const struct stage *stage);
 void json_print(FILE *to, const struct call *call, const struct stage *stage);
 struct json_t *json_times(const struct call *call); // what was measured before

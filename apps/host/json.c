@@ -62,6 +62,53 @@ static json_t *transport(const struct stage *stage)
 			 whole(count->qps_failed), "plane_bytes", planes);
 }
 
+// Times in ns: of all frames together.
+static json_t *stages(const struct stage *stage)
+{
+	const struct wall_counts *count = wall_counts(stage->wall);
+	json_t *all = json_object();
+	for (int i = 0; i < WALL_STAGE_COUNT; i++)
+		json_object_set_new(all, wall_stage_name((enum wall_stage)i),
+				    json_real((double)count->stage_ticks[i] * count->tick_ns));
+	return all;
+}
+
+static json_t *idle(const struct stage *stage)
+{
+	const struct wall_counts *count = wall_counts(stage->wall);
+	return json_pack("{s:I,s:I,s:I,s:I}", "yields", whole(count->yields), "sleeps",
+			 whole(count->sleeps), "asleep_ns", (json_int_t)count->asleep_ns,
+			 "shortest_sleep_ns", (json_int_t)count->sleep_least_ns);
+}
+
+static json_t *bare_stages(const struct bare_counts *count)
+{
+	json_t *all = json_object();
+	for (int i = 0; i < WALL_STAGE_COUNT; i++)
+		json_object_set_new(all, wall_stage_name((enum wall_stage)i),
+				    json_real(count->stage_ns[i]));
+	return all;
+}
+
+// Both runs of the bare loop; null where it did not run.
+static json_t *bare(const struct call *call)
+{
+	json_t *list = json_array();
+	if (!call->choice.wish.has_bare) {
+		json_decref(list);
+		return json_null();
+	}
+	for (int i = 0; i < 2; i++) {
+		const struct bare_counts *count = &call->bare[i];
+		json_array_append_new(
+			list,
+			json_pack("{s:I,s:I,s:I,s:I,s:o}", "frames", whole(count->frames), "wrong",
+				  whole(count->wrong), "lost", whole(count->lost), "took_ns",
+				  (json_int_t)count->took_ns, "stages_ns", bare_stages(count)));
+	}
+	return json_pack("{s:f,s:o}", "bandwidth_bps", bare_bps(call), "runs", list);
+}
+
 static json_t *loop(const struct stage *stage)
 {
 	const struct wall_counts *count = wall_counts(stage->wall);
@@ -93,12 +140,13 @@ static json_t *loop(const struct stage *stage)
 
 void json_print(FILE *to, const struct call *call, const struct stage *stage)
 {
-	json_t *all = json_pack("{s:s,s:i,s:s,s:b,s:f,s:s,s:o,s:o,s:o,s:o}", "scenario",
+	json_t *all = json_pack("{s:s,s:i,s:s,s:b,s:f,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "scenario",
 				call->scenario.name, "host", (int)call->index, "end",
 				wall_end_name(stage->end), "partial", stage->end != WALL_END_DONE,
 				"wall_s", stage->wall_s, "conclude", stage_fidelity(call, stage),
 				"measured", json_times(call), "rows", rows(call), "transport",
-				transport(stage), "loop", loop(stage));
+				transport(stage), "loop", loop(stage), "stages_ns", stages(stage),
+				"idle", idle(stage), "bare", bare(call));
 	json_dumpf(all, to, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
 	fputc('\n', to);
 	json_decref(all);

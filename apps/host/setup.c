@@ -7,7 +7,6 @@
 #include <time.h>
 
 #include <weft/files/files.h>
-#include <weft/ports/codec.h>
 
 #include "host.h"
 #include "weft_version.h"
@@ -200,10 +199,9 @@ static int name_devices(struct call *call)
 
 static int open_devices(struct call *call, const struct world *world)
 {
-	struct codec codec;
 	struct arena arena;
 	static const struct dpdk_options dpdk = {.lanes = 1};
-	int rc = codec_init(&codec, world, &call->refusal);
+	int rc = codec_init(&call->codec, world, &call->refusal);
 	if (rc < 0)
 		return rc;
 	call->ports_bytes = PORTS_BYTES;
@@ -212,7 +210,7 @@ static int open_devices(struct call *call, const struct world *world)
 		return refuse(&call->refusal, -ENODEV, "no memory for ports", 0, 0, 0);
 	arena_init(&arena, call->ports_memory, PORTS_BYTES);
 	call->ports.frames = FRAMES_LEAST + FRAMES_EACH * call->choice.device_count;
-	call->ports.frame_bytes_max = codec.frame_bytes_max;
+	call->ports.frame_bytes_max = call->codec.frame_bytes_max;
 	return port_device_open(&call->ports, &arena, call->choice.devices,
 				call->choice.device_count, &dpdk, &call->refusal);
 }
@@ -234,7 +232,7 @@ static int await_link(struct call *call, uint32_t index, time_t deadline)
 	return 0;
 }
 
-static int meet(struct call *call)
+int setup_meet(struct call *call)
 {
 	uint8_t mine = 1, all[MEETING_HOSTS_MAX];
 	return meeting_share(&call->meeting, &mine, all, 1, &call->refusal);
@@ -251,7 +249,7 @@ int setup_ports(struct call *call, const struct world *world)
 		if (host == call->index)
 			rc = open_devices(call, world);
 		if (rc == 0)
-			rc = meet(call);
+			rc = setup_meet(call);
 	}
 	time_t deadline = time(NULL) + LINK_S;
 	for (uint32_t i = 0; rc == 0 && i < call->choice.device_count; i++)

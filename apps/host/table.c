@@ -45,10 +45,13 @@ static void print_rows(FILE *to, const struct call *call)
 			continue;
 		}
 		double s = (double)row->took_ps / PS_PER_S;
-		fprintf(to, "%10" PRIu64 " %9u %10.3f %9.4f", row->bytes, row->messages,
-			(double)row->bytes * row->messages * 8 / s / 1e9, row->messages / s / 1e6);
+		double bps = (double)row->bytes * row->messages * 8 / s;
+		fprintf(to, "%10" PRIu64 " %9u %10.3f %9.4f", row->bytes, row->messages, bps / 1e9,
+			row->messages / s / 1e6);
 		for (int k = 0; k < 4; k++)
 			fprintf(to, " %10.1f", (double)row->rtt_ns[k] / 1000);
+		if (bare_bps(call) > 0)
+			fprintf(to, " %6.2f of bare", bps / bare_bps(call));
 		fprintf(to, "\n");
 	}
 	fprintf(to, "\n");
@@ -140,6 +143,51 @@ static void print_loop(FILE *to, const struct stage *stage)
 		(double)count->stalled_ps / PS_PER_MS, count->burst_max, count->queued_max);
 }
 
+// Time of a stage of weft's loop, in ns.
+static double stage_ns(const struct wall_counts *count, enum wall_stage stage)
+{
+	return (double)count->stage_ticks[stage] * count->tick_ns;
+}
+
+static void print_bare(FILE *to, const struct call *call)
+{
+	double payload = call->scenario.transport.payload_bytes;
+	const struct bare_counts *bare = call->bare;
+	fprintf(to, "bare loop on these ports:");
+	for (int i = 0; i < 2; i++)
+		fprintf(to, "%s %.3f Gb/s %s (%" PRIu64 " frames wrong, %" PRIu64 " lost)",
+			i > 0 ? "," : "",
+			bare[i].took_ns > 0
+				? (double)bare[i].frames * payload * 8 / (double)bare[i].took_ns
+				: 0,
+			i > 0 ? "after" : "before", bare[i].wrong, bare[i].lost);
+	fprintf(to, "\n");
+}
+
+void table_stages(FILE *to, const struct call *call, const struct stage *stage)
+{
+	const struct wall_counts *count = wall_counts(stage->wall);
+	double frames = (double)(count->frames_sent + count->frames_received), all_ns = 0;
+	double bare_frames = (double)(call->bare[0].frames + call->bare[1].frames) * 5 / 4;
+	fprintf(to, "stages, ns a frame:");
+	for (int i = 0; frames > 0 && i < WALL_STAGE_COUNT; i++) {
+		all_ns += stage_ns(count, (enum wall_stage)i);
+		fprintf(to, " %s %.0f", wall_stage_name((enum wall_stage)i),
+			stage_ns(count, (enum wall_stage)i) / frames);
+		if (bare_frames > 0)
+			fprintf(to, " (bare %.0f)",
+				(call->bare[0].stage_ns[i] + call->bare[1].stage_ns[i]) /
+					bare_frames);
+	}
+	fprintf(to,
+		"; they take %.1f %% of the time\nidle: %" PRIu64 " yields, %" PRIu64
+		" sleeps, %.1f ms asleep (the shortest takes %.1f us here)\n",
+		stage->wall_s > 0 ? all_ns / stage->wall_s / 1e7 : 0, count->yields, count->sleeps,
+		(double)count->asleep_ns / 1e6, (double)count->sleep_least_ns / 1e3);
+	if (call->choice.wish.has_bare)
+		print_bare(to, call);
+}
+
 void table_begin(FILE *to, const struct call *call)
 {
 	uint32_t planes = call->scenario.fabric.planes;
@@ -167,5 +215,6 @@ void table_end(FILE *to, const struct call *call, const struct stage *stage)
 		print_rows(to, call);
 	print_transport(to, stage);
 	print_loop(to, stage);
+	table_stages(to, call, stage);
 	fprintf(to, "conclude: %s\n", stage_fidelity(call, stage));
 }

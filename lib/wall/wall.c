@@ -78,8 +78,12 @@ static void receive_line(struct wall *wall, const struct line *line, ps_t at)
 			return;
 		uint32_t count = ports->ops->receive(ports, line->way.rx_queue, frames, PORT_BURST);
 		wall->counts.frames_received += count;
+		if (count > 0)
+			account(wall, WALL_STAGE_RECEIVE);
 		for (uint32_t i = 0; i < count; i++)
 			take(wall, line, &frames[i], at);
+		if (count > 0)
+			account(wall, WALL_STAGE_READ);
 		if (count < PORT_BURST)
 			return;
 	}
@@ -163,11 +167,15 @@ static void run(struct wall *wall, ps_t until, uint32_t runs, uint32_t arrivals)
 	wall->out.count = wall->out.place_count = 0;
 	wall->next = wall->machine.run(wall->machine.self, &in, until, &wall->out);
 	wall->until = until;
+	account(wall, WALL_STAGE_MACHINE);
 	place(wall);
 	backing_give(&wall->backing, wall->arrivals, arrivals);
+	account(wall, WALL_STAGE_PLACE);
 	for (uint32_t i = 0; i < wall->out.count; i++)
 		depart(wall, &wall->out.departures[i], until);
+	account(wall, WALL_STAGE_BUILD);
 	flush(wall, until);
+	account(wall, WALL_STAGE_SEND);
 }
 
 // What was due since the last turn, slice by slice, and then what came, which is here at `at`.
@@ -204,6 +212,7 @@ bool wall_turn(struct wall *wall, ps_t now)
 {
 	ps_t at = ps_max(wall->until, now), took_ps = now - wall->looked_at;
 	wall->counts.turns++;
+	wall->ticked = ticks();
 	receive(wall, at);
 	stall(wall, at, took_ps);
 	wall->looked_at = now;

@@ -71,6 +71,19 @@ struct wall_options {
 	ps_t dead_ps;		      // a port that takes nothing for so long is down
 };
 
+// Parts of a turn. What is left of a run are turns that found nothing.
+enum wall_stage {
+	WALL_STAGE_RECEIVE, // from the ports
+	WALL_STAGE_READ,    // frames to packets, ICRC
+	WALL_STAGE_MACHINE,
+	WALL_STAGE_PLACE, // and compare
+	WALL_STAGE_BUILD, // packets to frames: headers, payload, ICRC
+	WALL_STAGE_SEND,
+	WALL_STAGE_COUNT
+};
+
+const char *wall_stage_name(enum wall_stage stage);
+
 // What the loop counted. Nothing of it is an error.
 struct wall_counts {
 	uint64_t turns;		  // looks at the ports
@@ -87,11 +100,15 @@ struct wall_counts {
 	// for this host, that came; and NICs whose MAC is known from there
 	uint64_t neighbours_said, neighbours_heard, neighbours_learnt;
 	uint64_t payload_bytes_good, payload_bytes_wrong;
-	uint64_t stalls;	    // turns that took too long
-	ps_t stalled_ps;	    // of them all together
-	uint64_t burst_max;	    // most packets of one turn
-	uint64_t queued_max;	    // most frames that waited for a port
-	uint64_t naps;		    // empty turns behind which others had the CPU
+	uint64_t stalls;	 // turns that took too long
+	ps_t stalled_ps;	 // of them all together
+	uint64_t burst_max;	 // most packets of one turn
+	uint64_t queued_max;	 // most frames that waited for a port
+	uint64_t yields, sleeps; // empty turns behind which others had the CPU
+	int64_t asleep_ns;	 // of the sleeps, and what the shortest takes here
+	int64_t sleep_least_ns;
+	uint64_t stage_ticks[WALL_STAGE_COUNT]; // where the time of the turns went
+	double tick_ns;				// how long a tick is; 0: wall_run() did not run
 	const struct hist *turn_ns; // time from look to look, of turns that found something
 };
 
