@@ -49,6 +49,9 @@ struct pair {
 };
 
 static struct harm harm;
+static int (*open_kind)(struct ports *ports, struct arena *arena,
+			struct refusal *refusal) = port_memory_open;
+static const char *pair_times = "hole_age: 40us, rto: 1ms";
 static bool has_macs; // each port has one of its own: see port_mac()
 static const struct ports_ops *inner;
 
@@ -106,7 +109,8 @@ static inline void open_ports(struct pair *pair)
 			 0);
 	assert_int_equal(codec_init(&codec, &pair->world[0], &pair->refusal), 0);
 	pair->ports.frame_bytes_max = codec.frame_bytes_max;
-	assert_int_equal(port_memory_open(&pair->ports, &pair->ports_arena, &pair->refusal), 0);
+	if (open_kind(&pair->ports, &pair->ports_arena, &pair->refusal) < 0)
+		fail_msg("%s", pair->refusal.text);
 	inner = pair->ports.ops;
 	pair->ops = *inner;
 	pair->ops.send = harmful_send;
@@ -142,18 +146,19 @@ static inline void open_wall(struct pair *pair, uint32_t host)
 		fail_msg("%s", pair->refusal.text);
 }
 
-static inline struct pair *pair_open_at(const char *flows, const char *transport, const char *rtt)
+// The worlds of both, without ports.
+static inline struct pair *pair_build(const char *flows, const char *transport, const char *rtt)
 {
 	struct pair *pair = calloc(1, sizeof(*pair));
 	char text[1024];
 	harm = (struct harm){0};
 	snprintf(text, sizeof(text),
 		 "fabric: {nics: 2, planes: 2, nics_per_t0: 2, t1_count: 1, link_rate: 100Gb/s}\n"
-		 "transport: {evs: 16, hole_age: 40us, rto: 1ms%s}\n"
+		 "transport: {evs: 16, %s%s}\n"
 		 "cc: {base_rtt: %s}\n"
 		 "traffic: {kind: flows, flows: [%s]}\n"
 		 "limits: {time: 10000s}\n",
-		 transport, rtt, flows);
+		 pair_times, transport, rtt, flows);
 	assert_non_null(pair);
 	if (scenario_parse(&pair->scenario, "pair", text, strlen(text), NULL, 0, &pair->refusal) <
 	    0)
@@ -167,6 +172,12 @@ static inline struct pair *pair_open_at(const char *flows, const char *transport
 				&pair->refusal) < 0)
 			fail_msg("%s", pair->refusal.text);
 	}
+	return pair;
+}
+
+static inline struct pair *pair_open_at(const char *flows, const char *transport, const char *rtt)
+{
+	struct pair *pair = pair_build(flows, transport, rtt);
 	open_ports(pair);
 	for (uint32_t host = 0; host < HOSTS; host++)
 		open_wall(pair, host);
