@@ -24,9 +24,32 @@ json_t *json_times(const struct call *call)
 		"frames_drained", whole(call->trial.drained));
 }
 
+// As host 0 of an incast sees it.
+static json_t *incast_rows(const struct call *call)
+{
+	json_t *list = json_array();
+	for (uint32_t i = 0; i < call->row_count; i++) {
+		const struct pair_row *row = &call->rows[i];
+		uint64_t messages = (uint64_t)row->messages * call->choice.callers;
+		double s = (double)row->took_ps / PS_PER_S;
+		if (row->took_ps > 0)
+			json_array_append_new(
+				list,
+				json_pack("{s:I,s:I,s:i,s:f,s:f,s:f,s:f}", "bytes",
+					  whole(row->bytes), "messages", whole(messages), "callers",
+					  (int)call->choice.callers, "bandwidth_bps",
+					  (double)row->bytes * (double)messages * 8 / s,
+					  "messages_per_s", (double)messages / s, "slowest_bps",
+					  row->slowest_bps, "fastest_bps", row->fastest_bps));
+	}
+	return list;
+}
+
 // Those that came to their end.
 static json_t *rows(const struct call *call)
 {
+	if (call->index == 0 && call_is_incast(call))
+		return incast_rows(call);
 	json_t *list = json_array();
 	for (uint32_t i = 0; call->index != 0 && i < call->row_count; i++) {
 		const struct pair_row *row = &call->rows[i];

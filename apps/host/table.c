@@ -57,6 +57,30 @@ static void print_rows(FILE *to, const struct call *call)
 	fprintf(to, "\n");
 }
 
+// As host 0 sees it: all callers together, from its word to go.
+static void print_incast(FILE *to, const struct call *call)
+{
+	uint32_t callers = call->choice.callers;
+	fprintf(to, "\n%10s %9s %10s %10s   bandwidth of one of %u callers, Gb/s\n", "bytes",
+		"messages", "bandwidth", "rate", callers);
+	fprintf(to, "%10s %9s %10s %10s %10s %10s\n", "", "", "Gb/s", "Mmsg/s", "slowest",
+		"fastest");
+	for (uint32_t i = 0; i < call->row_count; i++) {
+		const struct pair_row *row = &call->rows[i];
+		uint64_t messages = (uint64_t)row->messages * callers;
+		double s = (double)row->took_ps / PS_PER_S;
+		fprintf(to, "%10" PRIu64 " %9" PRIu64, row->bytes, messages);
+		if (row->took_ps <= 0)
+			fprintf(to, "   not complete\n");
+		else
+			fprintf(to, " %10.3f %10.4f %10.3f %10.3f\n",
+				(double)row->bytes * (double)messages * 8 / s / 1e9,
+				(double)messages / s / 1e6, row->slowest_bps / 1e9,
+				row->fastest_bps / 1e9);
+	}
+	fprintf(to, "\n");
+}
+
 const char *table_fidelity(const struct call *call, ps_t late_ps, ps_t stalled_ps, ps_t wall_ps)
 {
 	static char text[320];
@@ -192,7 +216,14 @@ void table_begin(FILE *to, const struct call *call)
 {
 	uint32_t planes = call->scenario.fabric.planes;
 	uint32_t bytes = call->scenario.transport.payload_bytes;
-	if (call_is_pair(call))
+	if (call_is_incast(call))
+		fprintf(to,
+			"incast, host %u: %s writes from %u hosts to host 0 over %u planes, %u B a "
+			"packet\n",
+			call->index,
+			call->scenario.transport.kind == TRANSPORT_RC ? "RoCEv2" : "MRC",
+			call->choice.callers, planes, bytes);
+	else if (call_is_pair(call))
 		fprintf(to,
 			"%s of host %u: %s writes from host 1 to host 0 over %u planes, %u B a "
 			"packet\n",
@@ -213,6 +244,8 @@ void table_end(FILE *to, const struct call *call, const struct stage *stage)
 		fprintf(to, "PARTIAL RESULT: %s\n", wall_end_name(stage->end));
 	if (call->index != 0)
 		print_rows(to, call);
+	else if (call_is_incast(call))
+		print_incast(to, call);
 	print_transport(to, stage);
 	print_loop(to, stage);
 	table_stages(to, call, stage);
