@@ -27,6 +27,8 @@ enum {
 	OPT_PORT,
 	OPT_PROBE,
 	OPT_DEPTH,
+	OPT_BARE,
+	OPT_INCAST,
 	OPT_SET,
 	OPT_PCAP,
 	OPT_FORCE,
@@ -51,6 +53,8 @@ static const struct option longs[] = {
 	{"stepfactor", required_argument, NULL, 'f'},
 	{"messages", required_argument, NULL, 'n'},
 	{"depth", required_argument, NULL, OPT_DEPTH},
+	{"bare", no_argument, NULL, OPT_BARE},
+	{"incast", required_argument, NULL, OPT_INCAST},
 	{"set", required_argument, NULL, OPT_SET},
 	{"pcap", required_argument, NULL, OPT_PCAP},
 	{"force", no_argument, NULL, OPT_FORCE},
@@ -143,6 +147,9 @@ static int take_wish(struct choice *choice, int option, struct refusal *refusal)
 		return take_count(&wish->factor, optarg, 2, 1024, refusal);
 	case 'n':
 		return take_count(&wish->messages, optarg, 1, 1000000, refusal);
+	case OPT_BARE:
+		wish->has_bare = true;
+		return 0;
 	default:
 		return take_count(&wish->depth, optarg, 1, 128, refusal);
 	}
@@ -166,6 +173,8 @@ static int take(struct choice *choice, int option, struct refusal *refusal)
 		return add_port(choice, optarg, refusal);
 	case OPT_PROBE:
 		return outcome_once(refusal, &choice->probe, "--probe", optarg);
+	case OPT_INCAST:
+		return take_count(&choice->callers, optarg, 2, CALLERS_MAX, refusal);
 	case OPT_SET:
 		return add_set(choice, optarg, refusal);
 	case OPT_PCAP:
@@ -235,10 +244,10 @@ static int check_ranks(struct choice *choice, struct refusal *refusal)
 		return outcome_bad_line(refusal, "--meet ADDRESS is needed, at which rank 0 waits");
 	if (choice->scenario == NULL)
 		return outcome_bad_line(refusal, "ranks need a scenario");
-	if (choice->has_wish)
+	if (choice->has_wish || choice->callers > 1)
 		return outcome_bad_line(refusal,
 					"what ranks send is the scenario's to say: -b, "
-					"-e, -f, -n and --depth go with --to");
+					"-e, -f, -n, --depth, --bare and --incast go with --to");
 	return 0;
 }
 
@@ -247,7 +256,7 @@ static int check_probe(struct choice *choice, struct refusal *refusal)
 {
 	if (choice->listen != NULL || choice->to != NULL || choice->meet != NULL ||
 	    choice->has_rank || choice->ranks > 0 || choice->device_count > 0 || choice->has_wish ||
-	    choice->pcap != NULL || choice->is_json || choice->owns_core ||
+	    choice->callers > 1 || choice->pcap != NULL || choice->is_json || choice->owns_core ||
 	    choice->max_rate != NULL || choice->max_lateness_ns > 0 || files_are_forced() ||
 	    choice->patience_s != PATIENCE_S)
 		return outcome_bad_line(refusal,
@@ -273,9 +282,14 @@ static int check_together(struct choice *choice, struct refusal *refusal)
 					"--meet, --rank and --ranks go with neither "
 					"--listen nor --to");
 	if (choice->listen != NULL && choice->has_wish)
+		return outcome_bad_line(
+			refusal,
+			"who listens is told by the caller what is "
+			"measured: -b, -e, -f, -n, --depth and --bare go with --to");
+	if (choice->callers > 1 && (choice->wish.has_bare || choice->scenario != NULL))
 		return outcome_bad_line(refusal,
-					"who listens is told by the caller what is "
-					"measured: -b, -e, -f, -n and --depth go with --to");
+					"--incast goes neither with --bare nor with a "
+					"scenario");
 	if (choice->wish.size_min > choice->wish.size_max)
 		return outcome_bad_line(refusal, "-b is more than -e");
 	return 0;
@@ -285,6 +299,7 @@ int choice_parse(struct choice *ret, int argc, char **argv, struct refusal *refu
 {
 	bool seen[OUTCOME_OPTIONS_MAX] = {false};
 	*ret = (struct choice){.wish = {SIZE_MIN_DEFAULT, SIZE_MAX_DEFAULT, 2, 0, DEPTH_DEFAULT},
+			       .callers = 1,
 			       .patience_s = PATIENCE_S};
 	opterr = 0;
 	for (;;) {

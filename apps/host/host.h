@@ -5,6 +5,7 @@
 //   setup.c    scenario, meeting, ports                    stage.c    a world and its loop, once
 //   pair.c     what two hosts send each other              trial.c    what is measured before
 //   table.c    what is printed                             json.c     the same as JSON
+//   bare.c     the bare loop beside a pair
 //   ranks.c    what all hosts of a scenario came to        probe.c    what a port is and can
 #pragma once
 
@@ -13,21 +14,16 @@
 #include <stdio.h>
 
 #include <weft/files/signals.h>
+#include <weft/ports/codec.h>
 #include <weft/ports/device.h>
 #include <weft/scenario/scenario.h>
+#include <weft/wall/bare.h>
 #include <weft/wall/meeting.h>
 #include <weft/wall/wall.h>
 
-#define SETS_MAX 64
-#define SIZES_MAX 64u
+#include "pair.h"
 
-// What a pair measures; it goes from the caller to who listens.
-struct pair_wish {
-	uint64_t size_min, size_max;
-	uint32_t factor;
-	uint32_t messages; // of each size; 0: fewer of larger ones
-	uint32_t depth;	   // of them at once
-};
+#define SETS_MAX 64
 
 struct choice {
 	const char *listen, *to; // one of them: a pair
@@ -40,7 +36,8 @@ struct choice {
 	struct device devices[DEVICES_MAX]; // --port
 	uint32_t device_count;		    // 0: memif by the address
 	struct pair_wish wish;
-	bool has_wish; // -b, -e, -f, -n or --depth was given
+	uint32_t callers; // of a pair: more than one is an incast
+	bool has_wish;	  // -b, -e, -f, -n or --depth was given
 	const char *pcap;
 	const char *probe; // a port, which is only looked at
 	bool is_json, owns_core;
@@ -58,30 +55,23 @@ struct trial {
 	bool sets_rtt, sets_hole, sets_rto; // the scenario does not say them
 };
 
-// One size of a pair, as the sender saw it.
-struct pair_row {
-	uint64_t bytes;
-	uint32_t messages; // one after the other, --depth at once
-	ps_t took_ps;	   // from the first one's post to the last one's completion
-	uint32_t pings;
-	int64_t rtt_ns[4]; // round trips of messages of this size: p50, p99, p99.9, max
-	uint32_t op_first; // in program: first send, first ping, and pongs at the caller
-};
-
 struct call {
 	struct choice choice;
 	struct scenario scenario;
 	char path[SCENARIO_PATH_BYTES];
 	uint64_t text_hash; // of scenario and assignments
 	struct meeting meeting;
-	uint32_t index; // of this host
+	uint32_t index;		       // of this host
+	bool peers[MEETING_HOSTS_MAX]; // hosts that it has ports to
 	struct ports ports;
+	struct codec codec; // of what goes over them
 	void *ports_memory;
 	size_t ports_bytes;
 	struct wall_way ways[DEVICES_MAX];
 	struct trial trial;
 	struct pair_row rows[SIZES_MAX];
 	uint32_t row_count;
+	struct bare_counts bare[2]; // before and after
 	struct refusal refusal;
 };
 
@@ -106,8 +96,14 @@ int choice_parse(struct choice *ret, int argc, char **argv, struct refusal *refu
 // Reads the scenario; as two NICs where none is given. -errno with a reason.
 int setup_scenario(struct call *call);
 
+// Finds the hosts that this one exchanges packets with, here and in what is measured before.
+int setup_peers(struct call *call);
+
 // Meets the other host: who called says what is measured. -errno with a reason.
 int setup_meeting(struct call *call);
+
+// All hosts are here, or none goes on.
+int setup_meet(struct call *call);
 
 // Opens the ports, those of host 0 first, and waits for their links. Nothing where they are open.
 int setup_ports(struct call *call, const struct world *world);
@@ -117,6 +113,15 @@ int setup_ports(struct call *call, const struct world *world);
 // held.
 int stage_run(struct call *call, struct stage *ret, const struct tap_options *taps);
 void stage_free(struct stage *stage);
+
+// The clock of all loops, in ns.
+int64_t stage_clock_ns(void *context);
+
+// Runs the bare loop together with the other host. -ECONNRESET where that one went meanwhile.
+int bare_measure(struct call *call, struct bare_counts *ret);
+
+// Payload of the bare loop over both of its runs, in b/s; 0 where it did not run.
+double bare_bps(const struct call *call);
 
 // Its first step: call->scenario as a world. -ENOMEM, -EINVAL with a reason.
 int stage_build(struct call *call, struct stage *ret);
@@ -128,15 +133,22 @@ int probe_run(struct call *call);
 // Measures the times that the transport needs, and writes them into the scenario.
 int trial_run(struct call *call);
 
-// The program of a pair: for each size messages in a row, then pings. Sets call->rows.
-int pair_program(struct call *call, struct stage *stage);
-
-// Reads the rows from a run.
-void pair_read(struct call *call, const struct stage *stage);
-
 static inline bool call_is_pair(const struct call *call)
 {
 	return call->choice.listen != NULL || call->choice.to != NULL;
+}
+
+// A pair's hosts exchange with host 0, others' with the next one.
+static inline uint32_t call_next(const struct call *call, uint32_t host)
+{
+	if (call_is_pair(call))
+		return host == 0 ? 1 : 0;
+	return (host + 1) % call->meeting.options.count;
+}
+
+static inline bool call_is_incast(const struct call *call)
+{
+	return call->choice.callers > 1;
 }
 
 // The address at which the hosts meet.
@@ -162,6 +174,8 @@ const char *stage_fidelity(const struct call *call, const struct stage *stage); 
 
 // The line of data packets, with why they were sent again.
 void table_data(FILE *to, const struct transport_counters *count);
+// Where a frame's time goes, in weft's loop and in the bare one.
+void table_stages(FILE *to, const struct call *call, const struct stage *stage);
 void table_end(FILE *to, const struct call *call, const struct stage *stage);
 void json_print(FILE *to, const struct call *call, const struct stage *stage);
 struct json_t *json_times(const struct call *call); // what was measured before

@@ -24,9 +24,32 @@ json_t *json_times(const struct call *call)
 		"frames_drained", whole(call->trial.drained));
 }
 
+// As host 0 of an incast sees it.
+static json_t *incast_rows(const struct call *call)
+{
+	json_t *list = json_array();
+	for (uint32_t i = 0; i < call->row_count; i++) {
+		const struct pair_row *row = &call->rows[i];
+		uint64_t messages = (uint64_t)row->messages * call->choice.callers;
+		double s = (double)row->took_ps / PS_PER_S;
+		if (row->took_ps > 0)
+			json_array_append_new(
+				list,
+				json_pack("{s:I,s:I,s:i,s:f,s:f,s:f,s:f}", "bytes",
+					  whole(row->bytes), "messages", whole(messages), "callers",
+					  (int)call->choice.callers, "bandwidth_bps",
+					  (double)row->bytes * (double)messages * 8 / s,
+					  "messages_per_s", (double)messages / s, "slowest_bps",
+					  row->slowest_bps, "fastest_bps", row->fastest_bps));
+	}
+	return list;
+}
+
 // Those that came to their end.
 static json_t *rows(const struct call *call)
 {
+	if (call->index == 0 && call_is_incast(call))
+		return incast_rows(call);
 	json_t *list = json_array();
 	for (uint32_t i = 0; call->index != 0 && i < call->row_count; i++) {
 		const struct pair_row *row = &call->rows[i];
@@ -62,40 +85,91 @@ static json_t *transport(const struct stage *stage)
 			 whole(count->qps_failed), "plane_bytes", planes);
 }
 
+// Times in ns: of all frames together.
+static json_t *stages(const struct stage *stage)
+{
+	const struct wall_counts *count = wall_counts(stage->wall);
+	json_t *all = json_object();
+	for (int i = 0; i < WALL_STAGE_COUNT; i++)
+		json_object_set_new(all, wall_stage_name((enum wall_stage)i),
+				    json_real((double)count->stage_ticks[i] * count->tick_ns));
+	return all;
+}
+
+static json_t *idle(const struct stage *stage)
+{
+	const struct wall_counts *count = wall_counts(stage->wall);
+	return json_pack("{s:I,s:I,s:I,s:I}", "yields", whole(count->yields), "sleeps",
+			 whole(count->sleeps), "asleep_ns", (json_int_t)count->asleep_ns,
+			 "shortest_sleep_ns", (json_int_t)count->sleep_least_ns);
+}
+
+static json_t *bare_stages(const struct bare_counts *count)
+{
+	json_t *all = json_object();
+	for (int i = 0; i < WALL_STAGE_COUNT; i++)
+		json_object_set_new(all, wall_stage_name((enum wall_stage)i),
+				    json_real(count->stage_ns[i]));
+	return all;
+}
+
+// Both runs of the bare loop; null where it did not run.
+static json_t *bare(const struct call *call)
+{
+	json_t *list = json_array();
+	if (!call->choice.wish.has_bare) {
+		json_decref(list);
+		return json_null();
+	}
+	for (int i = 0; i < 2; i++) {
+		const struct bare_counts *count = &call->bare[i];
+		json_array_append_new(
+			list,
+			json_pack("{s:I,s:I,s:I,s:I,s:o}", "frames", whole(count->frames), "wrong",
+				  whole(count->wrong), "lost", whole(count->lost), "took_ns",
+				  (json_int_t)count->took_ns, "stages_ns", bare_stages(count)));
+	}
+	return json_pack("{s:f,s:o}", "bandwidth_bps", bare_bps(call), "runs", list);
+}
+
 static json_t *loop(const struct stage *stage)
 {
 	const struct wall_counts *count = wall_counts(stage->wall);
 	json_t *bad = json_object(), *others = json_object();
-	for (int i = 0; i < WIRE_FOUND_COUNT; i++)
+	for (int i = 0; i < WALL_OTHER_COUNT; i++)
 		if (count->others[i] > 0)
-			json_object_set_new(others, wire_found_name((enum wire_found)i),
+			json_object_set_new(others, wall_other_name((enum wall_other)i),
 					    json_integer(whole(count->others[i])));
 	for (int i = 0; i < WIRE_REASON_COUNT; i++)
 		if (count->bad_frames[i] > 0)
 			json_object_set_new(bad, wire_reason_name((enum wire_reason)i),
 					    json_integer(whole(count->bad_frames[i])));
 	return json_pack(
-		"{s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "frames_sent",
-		whole(count->frames_sent), "frames_received", whole(count->frames_received),
-		"frames_unsent", whole(count->frames_unsent), "frames_missing",
-		whole(count->frames_missing), "frames_strange", whole(count->frames_strange),
-		"frames_faulted", whole(count->frames_faulted), "bad_frames", bad, "others", others,
-		"payload_bytes_good", whole(count->payload_bytes_good), "payload_bytes_wrong",
+		"{s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}",
+		"frames_sent", whole(count->frames_sent), "frames_received",
+		whole(count->frames_received), "frames_unsent", whole(count->frames_unsent),
+		"frames_missing", whole(count->frames_missing), "frames_strange",
+		whole(count->frames_strange), "frames_faulted", whole(count->frames_faulted),
+		"bad_frames", bad, "others", others, "payload_bytes_good",
+		whole(count->payload_bytes_good), "payload_bytes_wrong",
 		whole(count->payload_bytes_wrong), "stalls", whole(count->stalls), "stalled_ps",
 		(json_int_t)count->stalled_ps, "turns", whole(count->turns), "turn_p50_ns",
 		(json_int_t)hist_quantile(count->turn_ns, 500000), "turn_p999_ns",
 		(json_int_t)hist_quantile(count->turn_ns, 999000), "turn_max_ns",
-		(json_int_t)count->turn_ns->max);
+		(json_int_t)count->turn_ns->max, "neighbours_said", whole(count->neighbours_said),
+		"neighbours_heard", whole(count->neighbours_heard), "neighbours_learnt",
+		whole(count->neighbours_learnt));
 }
 
 void json_print(FILE *to, const struct call *call, const struct stage *stage)
 {
-	json_t *all = json_pack("{s:s,s:i,s:s,s:b,s:f,s:s,s:o,s:o,s:o,s:o}", "scenario",
+	json_t *all = json_pack("{s:s,s:i,s:s,s:b,s:f,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "scenario",
 				call->scenario.name, "host", (int)call->index, "end",
 				wall_end_name(stage->end), "partial", stage->end != WALL_END_DONE,
 				"wall_s", stage->wall_s, "conclude", stage_fidelity(call, stage),
 				"measured", json_times(call), "rows", rows(call), "transport",
-				transport(stage), "loop", loop(stage));
+				transport(stage), "loop", loop(stage), "stages_ns", stages(stage),
+				"idle", idle(stage), "bare", bare(call));
 	json_dumpf(all, to, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
 	fputc('\n', to);
 	json_decref(all);

@@ -86,8 +86,12 @@ static int perform(struct call *call)
 	bool is_first = call_is_pair(call) || call->index == 0;
 	if (is_first && !call->choice.is_json)
 		stage.on_start = say_start;
+	if (rc == 0 && call->choice.wish.has_bare)
+		rc = bare_measure(call, &call->bare[0]);
 	if (rc == 0)
 		rc = stage_run(call, &stage, &taps);
+	if (rc == 0 && call->choice.wish.has_bare && stage.end == WALL_END_DONE)
+		rc = bare_measure(call, &call->bare[1]);
 	if (rc < 0)
 		return outcome_refused("host", &call->refusal, rc);
 	if (call_is_pair(call))
@@ -116,6 +120,8 @@ static int run(struct call *call)
 		rc = files_check_output(call->choice.pcap, &call->refusal);
 	if (rc == 0)
 		rc = setup_meeting(call);
+	if (rc == 0)
+		rc = setup_peers(call);
 	if (rc == 0)
 		rc = trial_run(call);
 	int status = rc < 0 ? outcome_refused("host", &call->refusal, rc) : perform(call);

@@ -24,7 +24,7 @@ static const struct row table[] = {
 	{DEVICE_SENDS_CHECKSUM, "UDP checksum, sent", "writes it, for wire.udp_checksum"},
 	{DEVICE_READS_CHECKSUM, "UDP checksum, received", "leaves it to the ICRC"},
 	{DEVICE_SPREADS, "receive queues by a hash of addresses", NULL},
-	{DEVICE_SELECTS, "only frames for UDP port 4791", "counts others by reason"},
+	{DEVICE_SELECTS, "only frames for UDP port 4791", "counts others by kind"},
 	{DEVICE_STAMPS, "time stamps of arrivals", "stamps them when it looks"},
 	{DEVICE_SENDS_TIMED, "sending at a given time", "sends when a turn is due"},
 	{DEVICE_HAS_CLOCK, "clock of the device", "reads the clock of the CPU"},

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include <weft/files/files.h>
-#include <weft/ports/codec.h>
+#include <weft/world/world_work.h>
 
 #include "host.h"
 #include "weft_version.h"
@@ -20,8 +20,8 @@
 #define LINK_S 20
 
 // Two NICs under one T0, as most pairs are.
-static const char pair_text[] = "name: pair\n"
-				"fabric: {nics: 2, planes: 2, nics_per_t0: 2, t1_count: 1, "
+static const char pair_text[] = "name: %s\n"
+				"fabric: {nics: %u, planes: 2, nics_per_t0: %u, t1_count: 1, "
 				"link_rate: 100Gb/s}\n"
 				"transport: {evs: 16}\n"
 				"traffic: {kind: flows, flows: [{from: 1, to: 0, bytes: 4KiB}]}\n"
@@ -46,11 +46,15 @@ static int read_file(struct call *call, char **ret_text, size_t *ret_bytes)
 static int check_hosts(struct call *call)
 {
 	const struct fabric_config *fabric = &call->scenario.fabric;
-	uint32_t ranks = call_is_pair(call) ? 2 : call->choice.ranks;
+	uint32_t ranks = call_is_pair(call) ? 1 + call->choice.callers : call->choice.ranks;
 	if (call->choice.probe != NULL)
 		return 0;
 	if (fabric->nics == ranks * fabric->nics_per_host)
 		return 0;
+	if (call_is_incast(call))
+		return refuse(&call->refusal, -EINVAL,
+			      "an incast has % NICs here (% callers, one host), not %", ranks,
+			      call->choice.callers, fabric->nics);
 	if (call_is_pair(call))
 		return refuse(&call->refusal, -EINVAL,
 			      "a pair is two hosts, and this scenario has % NICs, % a host",
@@ -90,8 +94,11 @@ int setup_scenario(struct call *call)
 {
 	const struct choice *choice = &call->choice;
 	char *text = NULL;
-	const char *used = pair_text;
-	size_t bytes = sizeof(pair_text) - 1;
+	char own[sizeof(pair_text) + 64];
+	uint32_t nics = 1 + choice->callers;
+	size_t bytes = (size_t)snprintf(own, sizeof(own), pair_text,
+					call_is_incast(call) ? "incast" : "pair", nics, nics);
+	const char *used = own;
 	strcpy(call->path, "pair");
 	int rc = choice->scenario != NULL ? read_file(call, &text, &bytes) : 0;
 	if (rc < 0)
@@ -124,28 +131,67 @@ static int agree(struct call *call)
 	return rc;
 }
 
+// All callers want the same measured.
+static int agree_wish(struct call *call)
+{
+	static struct pair_wish all[MEETING_HOSTS_MAX];
+	struct pair_wish *mine = &call->choice.wish;
+	int rc = meeting_share(&call->meeting, mine, all, sizeof(*mine), &call->refusal);
+	for (uint32_t i = 2; rc == 0 && i < call->meeting.options.count; i++)
+		if (memcmp(&all[i], &all[1], sizeof(*all)) != 0)
+			return refuse(&call->refusal, -EINVAL,
+				      "callers % and % want other things measured: -b, -e, -f, -n "
+				      "and --depth are the same for all",
+				      1, i, 0);
+	*mine = rc == 0 ? all[1] : *mine;
+	return rc;
+}
+
 int setup_meeting(struct call *call)
 {
 	struct choice *choice = &call->choice;
 	uint8_t said[MEETING_WORD_BYTES] = {0}, heard[MEETING_WORD_BYTES];
-	static_assert(sizeof(choice->wish) <= sizeof(said), "it goes with the greeting");
-	memcpy(said, &choice->wish, sizeof(choice->wish));
-	call->index = choice->listen != NULL ? 0 : choice->to != NULL ? 1 : choice->rank;
+	uint32_t index = choice->listen != NULL ? 0
+		: choice->to != NULL		? MEETING_ANY
+						: choice->rank;
 	const struct meeting_options options = {.address = call_address(call),
-						.index = call->index,
-						.count = call_is_pair(call) ? 2 : choice->ranks,
+						.index = index,
+						.count = call_is_pair(call) ? 1 + choice->callers
+									    : choice->ranks,
 						.patience_s = choice->patience_s,
 						.version = WEFT_VERSION_TEXT,
 						.stop = signals_stop()};
 	int rc = meeting_open(&call->meeting, &options, said, heard, &call->refusal);
-	if (rc == 0 && call->index == 0 && call_is_pair(call))
-		memcpy(&choice->wish, heard, sizeof(choice->wish));
-	return rc < 0 ? rc : agree(call);
+	call->index = call->meeting.options.index;
+	if (rc == 0)
+		rc = agree(call);
+	return rc == 0 && call_is_pair(call) ? agree_wish(call) : rc;
 }
 
 // ---------------------------------------------------------------- ports
 
-// memif by the address: one port for each other host and plane, whose server is the lower host.
+int setup_peers(struct call *call)
+{
+	struct stage stage = {0};
+	int rc = 0;
+	memset(call->peers, 0, sizeof(call->peers));
+	if (!call_is_pair(call)) {
+		rc = stage_build(call, &stage);
+		if (rc == 0)
+			world_peers(&stage.world, call->index, call->peers);
+		stage_free(&stage);
+	}
+	for (uint32_t host = 0; host < call->meeting.options.count; host++) { // of the trial
+		uint32_t next = call_next(call, host);
+		if (host == call->index)
+			call->peers[next] = true;
+		if (next == call->index)
+			call->peers[host] = true;
+	}
+	return rc;
+}
+
+// memif by the address: one port for each peer and plane, whose server is the lower host.
 static void name_memifs(struct call *call, uint32_t planes, uint32_t hosts)
 {
 	struct choice *choice = &call->choice;
@@ -153,13 +199,14 @@ static void name_memifs(struct call *call, uint32_t planes, uint32_t hosts)
 	for (uint32_t plane = 0; plane < planes; plane++)
 		for (uint32_t peer = 0; peer < hosts; peer++) {
 			uint32_t low = peer < call->index ? peer : call->index;
-			if (peer == call->index)
+			if (!call->peers[peer])
 				continue;
 			struct device *device = &choice->devices[count];
 			snprintf(device->word, sizeof(device->word), "memif:%.48s-%u-%u-%u",
 				 call_address(call), plane, low, low == peer ? call->index : peer);
 			device->is_server = call->index < peer;
-			call->ways[count] = (struct wall_way){plane, peer, count, count};
+			call->ways[count] = (struct wall_way){
+				.port = plane, .peer = peer, .rx_queue = count, .tx_queue = count};
 			count++;
 		}
 	choice->device_count = count;
@@ -170,7 +217,10 @@ static int name_devices(struct call *call)
 	struct choice *choice = &call->choice;
 	uint32_t planes = call->scenario.fabric.planes * call->scenario.fabric.nics_per_host;
 	uint32_t hosts = call->meeting.options.count;
-	uint32_t wanted = choice->device_count > 0 ? planes : planes * (hosts - 1);
+	uint32_t peers = 0;
+	for (uint32_t host = 0; host < hosts; host++)
+		peers += call->peers[host];
+	uint32_t wanted = choice->device_count > 0 ? planes : planes * peers;
 	if (choice->device_count == 0 && strchr(call_address(call), ':') != NULL)
 		return refuse(&call->refusal, -EINVAL,
 			      "between machines ports have to be named: --port, one for each plane",
@@ -178,7 +228,7 @@ static int name_devices(struct call *call)
 	if (wanted > DEVICES_MAX)
 		return refuse(&call->refusal, -EINVAL,
 			      "DPDK has % ports here; % are wanted (memif joins two hosts, so each "
-			      "plane takes one for each other host)",
+			      "plane takes one for each host that this one exchanges with)",
 			      DEVICES_MAX, wanted, 0);
 	if (choice->device_count == 0) {
 		name_memifs(call, planes, hosts);
@@ -191,17 +241,17 @@ static int name_devices(struct call *call)
 			      planes, choice->device_count, 0);
 	for (uint32_t i = 0; i < planes; i++) {
 		choice->devices[i].is_server = call->index == 0;
-		call->ways[i] = (struct wall_way){i, WALL_ANY_HOST, i, i};
+		call->ways[i] = (struct wall_way){
+			.port = i, .peer = WALL_ANY_HOST, .rx_queue = i, .tx_queue = i};
 	}
 	return 0;
 }
 
 static int open_devices(struct call *call, const struct world *world)
 {
-	struct codec codec;
 	struct arena arena;
 	static const struct dpdk_options dpdk = {.lanes = 1};
-	int rc = codec_init(&codec, world, &call->refusal);
+	int rc = codec_init(&call->codec, world, &call->refusal);
 	if (rc < 0)
 		return rc;
 	call->ports_bytes = PORTS_BYTES;
@@ -210,7 +260,7 @@ static int open_devices(struct call *call, const struct world *world)
 		return refuse(&call->refusal, -ENODEV, "no memory for ports", 0, 0, 0);
 	arena_init(&arena, call->ports_memory, PORTS_BYTES);
 	call->ports.frames = FRAMES_LEAST + FRAMES_EACH * call->choice.device_count;
-	call->ports.frame_bytes_max = codec.frame_bytes_max;
+	call->ports.frame_bytes_max = call->codec.frame_bytes_max;
 	return port_device_open(&call->ports, &arena, call->choice.devices,
 				call->choice.device_count, &dpdk, &call->refusal);
 }
@@ -232,7 +282,7 @@ static int await_link(struct call *call, uint32_t index, time_t deadline)
 	return 0;
 }
 
-static int meet(struct call *call)
+int setup_meet(struct call *call)
 {
 	uint8_t mine = 1, all[MEETING_HOSTS_MAX];
 	return meeting_share(&call->meeting, &mine, all, 1, &call->refusal);
@@ -249,11 +299,13 @@ int setup_ports(struct call *call, const struct world *world)
 		if (host == call->index)
 			rc = open_devices(call, world);
 		if (rc == 0)
-			rc = meet(call);
+			rc = setup_meet(call);
 	}
 	time_t deadline = time(NULL) + LINK_S;
 	for (uint32_t i = 0; rc == 0 && i < call->choice.device_count; i++)
 		rc = await_link(call, i, deadline);
+	for (uint32_t i = 0; rc == 0 && i < call->choice.device_count; i++)
+		call->ways[i].has_mac = port_device_mac(&call->ports, i, call->ways[i].mac);
 	return rc < 0 ? rc
 		      : port_device_settle(call->choice.devices, call->choice.device_count,
 					   &call->refusal);

@@ -12,7 +12,7 @@
 #define STALL_PS (200 * PS_PER_US)
 #define DEAD_PS (2 * PS_PER_S)
 
-static int64_t clock_ns(void *context)
+int64_t stage_clock_ns(void *context)
 {
 	struct timespec now;
 	(void)context;
@@ -46,16 +46,9 @@ static int build_loop(struct call *call, struct stage *stage, const struct tap_o
 	return wall_create(&stage->wall, &stage->world, &options, &call->refusal);
 }
 
-// All hosts are here, or none goes on.
-static int meet(struct call *call)
-{
-	uint8_t mine = 1, all[MEETING_HOSTS_MAX];
-	return meeting_share(&call->meeting, &mine, all, 1, &call->refusal);
-}
-
 static void run(struct call *call, struct stage *stage)
 {
-	struct wall_control control = {.clock = clock_ns,
+	struct wall_control control = {.clock = stage_clock_ns,
 				       .stop = signals_stop(),
 				       .news = &call->meeting.news,
 				       .done = meeting_done,
@@ -63,9 +56,9 @@ static void run(struct call *call, struct stage *stage)
 				       .owns_core = call->choice.owns_core};
 	if (stage->on_start != NULL)
 		stage->on_start(call);
-	int64_t start_ns = clock_ns(NULL);
+	int64_t start_ns = stage_clock_ns(NULL);
 	stage->end = wall_run(stage->wall, &control);
-	stage->wall_s = (double)(clock_ns(NULL) - start_ns) / 1e9;
+	stage->wall_s = (double)(stage_clock_ns(NULL) - start_ns) / 1e9;
 	meeting_unwatch(&call->meeting, stage->end != WALL_END_DONE);
 	world_collect(&stage->world);
 }
@@ -80,11 +73,11 @@ int stage_run(struct call *call, struct stage *stage, const struct tap_options *
 	if (rc == 0)
 		rc = build_loop(call, stage, taps);
 	if (rc == 0)
-		rc = meet(call); // nobody sends any more what belongs to an earlier run
+		rc = setup_meet(call); // nobody sends any more what belongs to an earlier run
 	if (rc == 0)
 		stage->drained = wall_drain(stage->wall);
 	if (rc == 0)
-		rc = meet(call); // and nobody has begun
+		rc = setup_meet(call); // and nobody has begun
 	if (rc == 0)
 		rc = meeting_watch(&call->meeting, &call->refusal);
 	if (rc == 0) {

@@ -45,11 +45,38 @@ static void print_rows(FILE *to, const struct call *call)
 			continue;
 		}
 		double s = (double)row->took_ps / PS_PER_S;
-		fprintf(to, "%10" PRIu64 " %9u %10.3f %9.4f", row->bytes, row->messages,
-			(double)row->bytes * row->messages * 8 / s / 1e9, row->messages / s / 1e6);
+		double bps = (double)row->bytes * row->messages * 8 / s;
+		fprintf(to, "%10" PRIu64 " %9u %10.3f %9.4f", row->bytes, row->messages, bps / 1e9,
+			row->messages / s / 1e6);
 		for (int k = 0; k < 4; k++)
 			fprintf(to, " %10.1f", (double)row->rtt_ns[k] / 1000);
+		if (bare_bps(call) > 0)
+			fprintf(to, " %6.2f of bare", bps / bare_bps(call));
 		fprintf(to, "\n");
+	}
+	fprintf(to, "\n");
+}
+
+// As host 0 sees it: all callers together, from its word to go.
+static void print_incast(FILE *to, const struct call *call)
+{
+	uint32_t callers = call->choice.callers;
+	fprintf(to, "\n%10s %9s %10s %10s   bandwidth of one of %u callers, Gb/s\n", "bytes",
+		"messages", "bandwidth", "rate", callers);
+	fprintf(to, "%10s %9s %10s %10s %10s %10s\n", "", "", "Gb/s", "Mmsg/s", "slowest",
+		"fastest");
+	for (uint32_t i = 0; i < call->row_count; i++) {
+		const struct pair_row *row = &call->rows[i];
+		uint64_t messages = (uint64_t)row->messages * callers;
+		double s = (double)row->took_ps / PS_PER_S;
+		fprintf(to, "%10" PRIu64 " %9" PRIu64, row->bytes, messages);
+		if (row->took_ps <= 0)
+			fprintf(to, "   not complete\n");
+		else
+			fprintf(to, " %10.3f %10.4f %10.3f %10.3f\n",
+				(double)row->bytes * (double)messages * 8 / s / 1e9,
+				(double)messages / s / 1e6, row->slowest_bps / 1e9,
+				row->fastest_bps / 1e9);
 	}
 	fprintf(to, "\n");
 }
@@ -119,18 +146,20 @@ static void print_loop(FILE *to, const struct stage *stage)
 		" found no buffer, %" PRIu64 " taken by faults, %" PRIu64 " for others",
 		count->frames_sent, count->frames_received, count->frames_unsent,
 		count->frames_missing, count->frames_faulted, count->frames_strange);
-	for (int i = 0; i < WIRE_FOUND_COUNT; i++)
+	for (int i = 0; i < WALL_OTHER_COUNT; i++)
 		if (count->others[i] > 0)
 			fprintf(to, ", %" PRIu64 " %s", count->others[i],
-				wire_found_name((enum wire_found)i));
+				wall_other_name((enum wall_other)i));
 	for (int i = 0; i < WIRE_REASON_COUNT; i++)
 		if (count->bad_frames[i] > 0)
 			fprintf(to, ", %" PRIu64 " %s", count->bad_frames[i],
 				wire_reason_name((enum wire_reason)i));
 	fprintf(to,
-		"\nloop: from look to look p50 %.1f, p99 %.1f, p99.9 %.1f, max %.1f us; %" PRIu64
-		" stalls, %.1f ms; %" PRIu64 " packets at once, %" PRIu64
+		"\nneighbours: %" PRIu64 " frames of ARP and ND sent, %" PRIu64 " came, %" PRIu64
+		" MACs known by them\nloop: from look to look p50 %.1f, p99 %.1f, p99.9 %.1f, max "
+		"%.1f us; %" PRIu64 " stalls, %.1f ms; %" PRIu64 " packets at once, %" PRIu64
 		" frames waited for a port\n",
+		count->neighbours_said, count->neighbours_heard, count->neighbours_learnt,
 		(double)hist_quantile(count->turn_ns, 500000) / 1000,
 		(double)hist_quantile(count->turn_ns, 990000) / 1000,
 		(double)hist_quantile(count->turn_ns, 999000) / 1000,
@@ -138,11 +167,63 @@ static void print_loop(FILE *to, const struct stage *stage)
 		(double)count->stalled_ps / PS_PER_MS, count->burst_max, count->queued_max);
 }
 
+// Time of a stage of weft's loop, in ns.
+static double stage_ns(const struct wall_counts *count, enum wall_stage stage)
+{
+	return (double)count->stage_ticks[stage] * count->tick_ns;
+}
+
+static void print_bare(FILE *to, const struct call *call)
+{
+	double payload = call->scenario.transport.payload_bytes;
+	const struct bare_counts *bare = call->bare;
+	fprintf(to, "bare loop on these ports:");
+	for (int i = 0; i < 2; i++)
+		fprintf(to, "%s %.3f Gb/s %s (%" PRIu64 " frames wrong, %" PRIu64 " lost)",
+			i > 0 ? "," : "",
+			bare[i].took_ns > 0
+				? (double)bare[i].frames * payload * 8 / (double)bare[i].took_ns
+				: 0,
+			i > 0 ? "after" : "before", bare[i].wrong, bare[i].lost);
+	fprintf(to, "\n");
+}
+
+void table_stages(FILE *to, const struct call *call, const struct stage *stage)
+{
+	const struct wall_counts *count = wall_counts(stage->wall);
+	double frames = (double)(count->frames_sent + count->frames_received), all_ns = 0;
+	double bare_frames = (double)(call->bare[0].frames + call->bare[1].frames) * 5 / 4;
+	fprintf(to, "stages, ns a frame:");
+	for (int i = 0; frames > 0 && i < WALL_STAGE_COUNT; i++) {
+		all_ns += stage_ns(count, (enum wall_stage)i);
+		fprintf(to, " %s %.0f", wall_stage_name((enum wall_stage)i),
+			stage_ns(count, (enum wall_stage)i) / frames);
+		if (bare_frames > 0)
+			fprintf(to, " (bare %.0f)",
+				(call->bare[0].stage_ns[i] + call->bare[1].stage_ns[i]) /
+					bare_frames);
+	}
+	fprintf(to,
+		"; they take %.1f %% of the time\nidle: %" PRIu64 " yields, %" PRIu64
+		" sleeps, %.1f ms asleep (the shortest takes %.1f us here)\n",
+		stage->wall_s > 0 ? all_ns / stage->wall_s / 1e7 : 0, count->yields, count->sleeps,
+		(double)count->asleep_ns / 1e6, (double)count->sleep_least_ns / 1e3);
+	if (call->choice.wish.has_bare)
+		print_bare(to, call);
+}
+
 void table_begin(FILE *to, const struct call *call)
 {
 	uint32_t planes = call->scenario.fabric.planes;
 	uint32_t bytes = call->scenario.transport.payload_bytes;
-	if (call_is_pair(call))
+	if (call_is_incast(call))
+		fprintf(to,
+			"incast, host %u: %s writes from %u hosts to host 0 over %u planes, %u B a "
+			"packet\n",
+			call->index,
+			call->scenario.transport.kind == TRANSPORT_RC ? "RoCEv2" : "MRC",
+			call->choice.callers, planes, bytes);
+	else if (call_is_pair(call))
 		fprintf(to,
 			"%s of host %u: %s writes from host 1 to host 0 over %u planes, %u B a "
 			"packet\n",
@@ -163,7 +244,10 @@ void table_end(FILE *to, const struct call *call, const struct stage *stage)
 		fprintf(to, "PARTIAL RESULT: %s\n", wall_end_name(stage->end));
 	if (call->index != 0)
 		print_rows(to, call);
+	else if (call_is_incast(call))
+		print_incast(to, call);
 	print_transport(to, stage);
 	print_loop(to, stage);
+	table_stages(to, call, stage);
 	fprintf(to, "conclude: %s\n", stage_fidelity(call, stage));
 }

@@ -2,7 +2,8 @@
 // Before traffic: how long a round trip through both loops is, and how late a loop comes to look.
 // What a scenario says of its fabric (microseconds) would repeat packets that are only waited for.
 //
-// Each host sends to the next one under load, then pings it packet by packet.
+// Each host sends to the next one under load, then pings it packet by packet; of a pair or an
+// incast to host 0.
 
 #include <errno.h>
 #include <stdlib.h>
@@ -24,6 +25,7 @@
 #define RTO_FIRST (200 * PS_PER_MS)
 #define RTO_LATENESSES 10 // a timer is that far from what the loop is late
 #define RTO_LEAST PS_PER_MS
+#define RTO_MOST (2 * PS_PER_S) // endpoints take little more, and half of it for a hole
 
 // What a host tells of itself.
 struct told {
@@ -67,7 +69,8 @@ static int make_program(struct call *call, struct stage *stage)
 	for (uint32_t host = 0; host < hosts; host++)
 		program->nics[host] = host * per_host;
 	for (uint32_t host = 0; host < hosts; host++)
-		add_part(program, host, (host + 1) % hosts, call->scenario.transport.payload_bytes);
+		add_part(program, host, call_next(call, host),
+			 call->scenario.transport.payload_bytes);
 	call->scenario.traffic.kind = TRAFFIC_GOAL;
 	call->scenario.traffic.program = program;
 	call->scenario.watch.has_operations = true;
@@ -101,9 +104,10 @@ static void set_times(struct call *call, struct transport_config *transport)
 	if (trial->sets_rtt)
 		transport->cc.base_rtt_ps = trial->rtt_ps;
 	if (trial->sets_hole)
-		transport->hole_age_ps = hole_ps;
+		transport->hole_age_ps = ps_min(hole_ps, RTO_MOST / 2);
 	if (trial->sets_rto)
-		transport->rto_ps = ps_max(ps_max(rto_ps, 2 * hole_ps), RTO_LEAST);
+		transport->rto_ps = ps_min(ps_max(ps_max(rto_ps, 2 * hole_ps), RTO_LEAST),
+					   RTO_MOST);
 }
 
 static int perform(struct call *call)

@@ -79,6 +79,14 @@ bool port_device_is_up(const struct ports *ports, uint32_t index)
 	return false;
 }
 
+bool port_device_mac(const struct ports *ports, uint32_t index, uint8_t ret[6])
+{
+	(void)ports;
+	(void)index;
+	(void)ret;
+	return false;
+}
+
 void port_device_facts(const struct ports *ports, const struct device *devices, uint32_t index,
 		       struct device_facts *ret)
 {

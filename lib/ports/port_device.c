@@ -294,6 +294,16 @@ bool port_device_is_up(const struct ports *ports, uint32_t index)
 		link.link_status == RTE_ETH_LINK_UP;
 }
 
+bool port_device_mac(const struct ports *ports, uint32_t index, uint8_t ret[6])
+{
+	const struct dpdk_ports *own = ports->own;
+	struct rte_ether_addr mac;
+	if (rte_eth_macaddr_get(own->ports[index], &mac) != 0 || rte_is_zero_ether_addr(&mac))
+		return false;
+	memcpy(ret, mac.addr_bytes, sizeof(mac.addr_bytes));
+	return true;
+}
+
 // ---------------------------------------------------------------- what a device is and can
 
 #define ROCE_PORT 4791

@@ -8,11 +8,11 @@
 
 #include <weft/core/check.h>
 
-#include "tick.h"
 #include <weft/ports/codec.h>
 #include <weft/ports/payload.h>
 #include <weft/ports/port.h>
 #include <weft/ports/ring_bench.h>
+#include <weft/ports/tick.h>
 
 #define CABLES 3     // data, answers, and the bare loop's
 #define CABLE_BARE 2 // the other two are named by the end that sends

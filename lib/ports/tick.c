@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long a tick is.
 
-#include "tick.h"
+#include <weft/ports/tick.h>
 
 #include <time.h>
 

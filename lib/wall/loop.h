@@ -5,10 +5,13 @@
 #include <weft/ports/backing.h>
 #include <weft/ports/codec.h>
 #include <weft/ports/tap.h>
+#include <weft/ports/tick.h>
 #include <weft/wall/wall.h>
 
 #include "fault.h"
 #include "line.h"
+#include "neighbour.h"
+#include "rest.h"
 
 struct world_host;
 
@@ -24,11 +27,14 @@ struct wall {
 	uint32_t arrivals_max, run_count, arrival_count;
 	struct line *lines; // [line_count] in the order of ports
 	uint32_t line_count;
-	uint16_t *line_of; // [ports of the host][hosts of the world] the way out
-	ps_t until;	   // all before it is done
-	ps_t next;	   // when there is something to do without a new arrival
-	ps_t looked_at;	   // the last turn
-	ps_t slice_ps;	   // so much is run at once: the outbox has room for it
+	uint16_t *line_of;     // [ports of the host][hosts of the world] the way out
+	struct next_hop *hops; // [ports of the host][NICs of the world]
+	ps_t until;	       // all before it is done
+	ps_t next;	       // when there is something to do without a new arrival
+	ps_t looked_at;	       // the last turn
+	uint64_t ticked;       // up to which time is accounted to stages
+	struct rest rest;
+	ps_t slice_ps; // so much is run at once: the outbox has room for it
 	struct wall_counts counts;
 	struct hist turn_ns;
 	struct tap_set *taps;			    // or NULL
@@ -39,3 +45,14 @@ struct wall {
 	struct world *world;
 	uint64_t work_total; // of this host
 };
+
+// All time since the last call was this stage's.
+static inline void account(struct wall *wall, enum wall_stage stage)
+{
+	uint64_t now = ticks();
+	wall->counts.stage_ticks[stage] += now - wall->ticked;
+	wall->ticked = now;
+}
+
+// Counts a frame that is no packet, for `reason`.
+void other_count(struct wall *wall, const struct frame *frame, enum wire_reason reason);

@@ -219,6 +219,15 @@ static void greet(const struct meeting *meeting, const void *said, struct hello 
 	memcpy(ret->word, said, sizeof(ret->word));
 }
 
+// The first host that is not here yet.
+static uint32_t free_index(const struct meeting *meeting)
+{
+	uint32_t index = 1;
+	while (index < meeting->options.count && meeting->sockets[index] >= 0)
+		index++;
+	return index;
+}
+
 // Why host 0 does not take who calls; an empty text if it does.
 static void judge(const struct meeting *meeting, const struct hello *hello, char *ret, size_t bytes)
 {
@@ -245,6 +254,9 @@ static int take_caller(struct meeting *meeting, int caller, const struct hello *
 	if (rc < 0) // it looked whether somebody is here
 		return rc == -ECONNRESET ? 0 : refuse_peer(refusal, rc, 1, 0);
 	hello.version[VERSION_BYTES - 1] = '\0';
+	if (hello.index == MEETING_ANY)
+		hello.index = free_index(meeting);
+	answer.index = hello.index;
 	judge(meeting, &hello, answer.why, sizeof(answer.why));
 	write_all(caller, &answer, sizeof(answer));
 	if (answer.why[0] != '\0')
@@ -308,6 +320,7 @@ static int join_host(struct meeting *meeting, const struct hello *mine, void *he
 	if (answer.why[0] != '\0')
 		return refuse_text(refusal, -EINVAL, "%s", answer.why);
 	memcpy(heard, answer.word, sizeof(answer.word));
+	meeting->options.index = answer.index;
 	return 0;
 }
 

@@ -37,25 +37,13 @@ static bool is_for(const struct wall *wall, const struct packet *packet, uint32_
 		packet->plane == port % planes && packet->source < wall->world->topology.nics;
 }
 
-// A frame that is no packet of ours: others may share the port, and none of them is told apart by
-// more than a count.
-static void count_strange(struct wall *wall, const struct frame *frame, enum wire_reason reason)
-{
-	struct wire_record record;
-	wire_dissect(&wall->codec.nic, WIRE_LINK_ETHERNET, frame->bytes, frame->length,
-		     frame->length, &record);
-	if (record.found == WIRE_FOUND_ROCE || record.found == WIRE_FOUND_MRC)
-		wall->counts.bad_frames[reason]++;
-	else
-		wall->counts.others[record.found]++;
-}
-
 static void take(struct wall *wall, const struct line *line, const struct frame *frame, ps_t at)
 {
 	uint32_t packet, port = line->way.port;
 	enum wire_reason reason = backing_read(&wall->backing, &wall->codec.nic, frame, &packet);
 	if (reason != WIRE_FINE) {
-		count_strange(wall, frame, reason);
+		if (!neighbour_take(wall, (uint32_t)(line - wall->lines), frame))
+			other_count(wall, frame, reason);
 		give(wall, frame);
 		return;
 	}
@@ -90,8 +78,12 @@ static void receive_line(struct wall *wall, const struct line *line, ps_t at)
 			return;
 		uint32_t count = ports->ops->receive(ports, line->way.rx_queue, frames, PORT_BURST);
 		wall->counts.frames_received += count;
+		if (count > 0)
+			account(wall, WALL_STAGE_RECEIVE);
 		for (uint32_t i = 0; i < count; i++)
 			take(wall, line, &frames[i], at);
+		if (count > 0)
+			account(wall, WALL_STAGE_READ);
 		if (count < PORT_BURST)
 			return;
 	}
@@ -120,13 +112,14 @@ static void depart(struct wall *wall, const struct departure *departure, ps_t no
 	const struct packet *packet = packet_at(wall->out.packets, departure->packet);
 	uint32_t to = packet->target / wall->world->topology.nics_per_host;
 	uint32_t hosts = wall->world->topology.hosts;
-	struct line *line = &wall->lines[wall->line_of[departure->port * hosts + to]];
+	uint32_t line = wall->line_of[departure->port * hosts + to];
 	struct frame frame;
 	if (!backing_write(&wall->backing, departure->packet, &frame)) {
 		wall->counts.frames_missing++; // as if it was lost on its way
 		backing_end(&wall->backing, departure->packet);
 		return;
 	}
+	neighbour_address(wall, packet, line, &frame);
 	if (wall->taps != NULL)
 		tap(wall, wall->cable_out[departure->port], departure->packet, &frame, now);
 	backing_end(&wall->backing, departure->packet);
@@ -135,7 +128,7 @@ static void depart(struct wall *wall, const struct departure *departure, ps_t no
 		give(wall, &frame);
 		return;
 	}
-	line_put(line, wall->options.ports, &frame, &wall->counts);
+	line_put(&wall->lines[line], wall->options.ports, &frame, &wall->counts);
 }
 
 static void flush(struct wall *wall, ps_t now)
@@ -174,11 +167,15 @@ static void run(struct wall *wall, ps_t until, uint32_t runs, uint32_t arrivals)
 	wall->out.count = wall->out.place_count = 0;
 	wall->next = wall->machine.run(wall->machine.self, &in, until, &wall->out);
 	wall->until = until;
+	account(wall, WALL_STAGE_MACHINE);
 	place(wall);
 	backing_give(&wall->backing, wall->arrivals, arrivals);
+	account(wall, WALL_STAGE_PLACE);
 	for (uint32_t i = 0; i < wall->out.count; i++)
 		depart(wall, &wall->out.departures[i], until);
+	account(wall, WALL_STAGE_BUILD);
 	flush(wall, until);
+	account(wall, WALL_STAGE_SEND);
 }
 
 // What was due since the last turn, slice by slice, and then what came, which is here at `at`.
@@ -215,6 +212,7 @@ bool wall_turn(struct wall *wall, ps_t now)
 {
 	ps_t at = ps_max(wall->until, now), took_ps = now - wall->looked_at;
 	wall->counts.turns++;
+	wall->ticked = ticks();
 	receive(wall, at);
 	stall(wall, at, took_ps);
 	wall->looked_at = now;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turn after turn.
 
-#include <sched.h>
-
 #include "loop.h"
 
-#define LOOK_TURNS 64u // between two looks at whether QPs have failed
+#define LOOK_TURNS 64u	 // between two looks at whether QPs have failed
+#define RING_FRAMES 1024 // that a receive queue holds: lib/ports/port_device.c
 
 const char *wall_end_name(enum wall_end end)
 {
@@ -52,18 +51,34 @@ static bool has_failed(const struct wall *wall, ps_t now, enum wall_end *ret)
 	return wall->counts.turns % LOOK_TURNS == 0 && wall_qps_failed(wall) > 0;
 }
 
-// Others may have the CPU: who waits for it here is most often the peer.
-static void rest(struct wall *wall, const struct wall_control *control)
+// What half the receive ring takes to fill with full frames, and half of a stall, if that is less.
+static int64_t longest_rest_ns(const struct wall *wall)
 {
-	if (control->owns_core)
-		return;
-	wall->counts.naps++;
-	sched_yield();
+	const struct fabric_config *fabric = &wall->world->fabric;
+	ps_t frame_ps = line_ps(line_of(fabric->link_rate_bps), wall->codec.frame_bytes_max);
+	return ps_min(RING_FRAMES / 2 * frame_ps, wall->options.stall_ps / 2) / PS_PER_NS;
 }
 
-enum wall_end wall_run(struct wall *wall, const struct wall_control *control)
+static void begin(struct wall *wall, const struct wall_control *control)
 {
-	int64_t start_ns = control->clock(control->clock_context);
+	rest_init(&wall->rest, control->owns_core, longest_rest_ns(wall));
+	wall_announce(wall);
+}
+
+static void end(struct wall *wall, uint64_t start_ticks, int64_t took_ns)
+{
+	struct wall_counts *counts = &wall->counts;
+	uint64_t took = ticks() - start_ticks;
+	counts->tick_ns = took > 0 ? (double)took_ns / (double)took : 1;
+	counts->yields = wall->rest.yields;
+	counts->sleeps = wall->rest.sleeps;
+	counts->asleep_ns = wall->rest.asleep_ns;
+	counts->sleep_least_ns = wall->rest.owns_core ? 0 : wall->rest.least_ns;
+}
+
+static enum wall_end turn_after_turn(struct wall *wall, const struct wall_control *control,
+				     int64_t start_ns)
+{
 	bool is_told = false;
 	enum wall_end end;
 	for (;;) {
@@ -78,7 +93,26 @@ enum wall_end wall_run(struct wall *wall, const struct wall_control *control)
 		}
 		if (has_ended(control, &end) || has_failed(wall, now, &end))
 			return end;
-		if (!was_busy)
-			rest(wall, control);
+		if (was_busy)
+			rest_end(&wall->rest);
+		else
+			rest_take(&wall->rest, (wall->next - now) / PS_PER_NS);
 	}
+}
+
+enum wall_end wall_run(struct wall *wall, const struct wall_control *control)
+{
+	begin(wall, control);
+	int64_t start_ns = control->clock(control->clock_context);
+	uint64_t start_ticks = ticks();
+	enum wall_end ended = turn_after_turn(wall, control, start_ns);
+	end(wall, start_ticks, control->clock(control->clock_context) - start_ns);
+	return ended;
+}
+
+const char *wall_stage_name(enum wall_stage stage)
+{
+	static const char *const names[WALL_STAGE_COUNT] = {"receive", "read",	"machine",
+							    "place",   "build", "send"};
+	return names[stage];
 }

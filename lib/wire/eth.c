@@ -19,7 +19,7 @@ enum wire_reason eth_parse(const uint8_t *at, size_t bytes, uint8_t *ret_ip_vers
 	return WIRE_FINE;
 }
 
-static void put_mac(const struct wire_config *config, uint8_t plane, uint32_t nic, uint8_t *at)
+void eth_put_mac(const struct wire_config *config, uint8_t plane, uint32_t nic, uint8_t *at)
 {
 	at[0] = config->mac_first;
 	at[1] = plane;
@@ -28,8 +28,8 @@ static void put_mac(const struct wire_config *config, uint8_t plane, uint32_t ni
 
 void eth_build(const struct wire_config *config, const struct packet *packet, uint8_t *at)
 {
-	put_mac(config, packet->plane, packet->target, at + TARGET_AT);
-	put_mac(config, packet->plane, packet->source, at + SOURCE_AT);
+	eth_put_mac(config, packet->plane, packet->target, at + TARGET_AT);
+	eth_put_mac(config, packet->plane, packet->source, at + SOURCE_AT);
 	bool is_v4 = config->ip_version == 4 && config->entropy != WIRE_ENTROPY_SRV6;
 	put_be16(at + TYPE_AT, is_v4 ? ETH_TYPE_IPV4 : ETH_TYPE_IPV6);
 }

@@ -15,3 +15,6 @@ enum wire_reason eth_parse(const uint8_t *at, size_t bytes, uint8_t *ret_ip_vers
 
 // Writes the header of a packet between two NICs by the rule of `config`.
 void eth_build(const struct wire_config *config, const struct packet *packet, uint8_t *at);
+
+// Writes the MAC of a NIC by the rule.
+void eth_put_mac(const struct wire_config *config, uint8_t plane, uint32_t nic, uint8_t *at);

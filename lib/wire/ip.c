@@ -200,6 +200,21 @@ static void v6_put_nic(const struct wire_config *config, uint8_t plane, uint32_t
 	put_be64(at + 8, (uint64_t)nic + 1);
 }
 
+bool ip_nic(const struct wire_config *config, uint8_t version, const uint8_t *at, uint32_t *ret_nic,
+	    uint8_t *ret_plane)
+{
+	return version == 4 ? v4_nic(config, get_be32(at), ret_nic, ret_plane)
+			    : v6_nic(config, at, ret_nic, ret_plane);
+}
+
+void ip_put_nic(const struct wire_config *config, uint8_t plane, uint32_t nic, uint8_t *at)
+{
+	if (config->ip_version == 4)
+		v4_put_nic(config, plane, nic, at);
+	else
+		v6_put_nic(config, plane, nic, at);
+}
+
 static void v4_build(const struct wire_config *config, const struct packet *packet, uint8_t *at)
 {
 	at[V4_VERSION_AT] = 4 << 4 | IPV4_BYTES / 4;

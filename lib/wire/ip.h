@@ -40,6 +40,13 @@ enum wire_reason ip_parse_outer(const uint8_t *at, size_t bytes, struct ip_head 
 // Who they are by the rule of `config`, for a header that ip_parse() took. False: not by the rule.
 bool ip_ends(const struct wire_config *config, const uint8_t *at, struct ip_ends *ret);
 
+// The NIC and plane behind an address of a version. False: the rule has no such address.
+bool ip_nic(const struct wire_config *config, uint8_t version, const uint8_t *at, uint32_t *ret_nic,
+	    uint8_t *ret_plane);
+
+// Writes the address of a NIC, in the version that is built.
+void ip_put_nic(const struct wire_config *config, uint8_t plane, uint32_t nic, uint8_t *at);
+
 // Writes the header of a packet, with `payload_bytes` above it.
 void ip_build(const struct wire_config *config, const struct packet *packet,
 	      const struct ip_head *head, uint8_t *at);

@@ -4,95 +4,16 @@
 // its two ends, runs, and says how it went; malloc is watched meanwhile. A child that makes a call
 // in the middle of its run shows that the watch works. DPDK starts in each child anew.
 
-#include <errno.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../rig.h"
-
-#if defined(__x86_64__)
-#define ARCHITECTURE AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define ARCHITECTURE AUDIT_ARCH_AARCH64
-#else
-#define ARCHITECTURE 0
-#endif
+#include "quiet.h"
 
 // How a child ends.
 enum word { FINE, REFUSED, NOT_DONE, OTHER_DIGEST, ALLOCATES, NO_FILTER = 77 };
-
-// ---------------------------------------------------------------- the watch over malloc
-
-extern void *__libc_malloc(size_t bytes);
-extern void *__libc_calloc(size_t count, size_t bytes);
-extern void *__libc_realloc(void *from, size_t bytes);
-
-static volatile bool is_watching;
-static volatile uint64_t calls;
-
-static void note_call(void)
-{
-	if (is_watching)
-		__atomic_fetch_add(&calls, 1, __ATOMIC_RELAXED);
-}
-
-void *malloc(size_t bytes)
-{
-	note_call();
-	return __libc_malloc(bytes);
-}
-
-void *calloc(size_t count, size_t bytes)
-{
-	note_call();
-	return __libc_calloc(count, bytes);
-}
-
-void *realloc(void *from, size_t bytes)
-{
-	note_call();
-	return __libc_realloc(from, bytes);
-}
-
-// ---------------------------------------------------------------- the watch over system calls
-
-#define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
-#define SKIP_UNLESS(value, steps) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), 0, (steps))
-#define END(what) BPF_STMT(BPF_RET | BPF_K, (what))
-
-// From here on any other call ends the process, in all of its threads. False where the kernel has
-// no such thing. `wakes`: lanes on other lcores are woken, and wait, through pipes.
-static bool forbid_calls(bool wakes)
-{
-	struct sock_filter filter[] = {
-		LOAD(arch),
-		SKIP_UNLESS(ARCHITECTURE, 8),
-		LOAD(nr),
-		SKIP_UNLESS(SYS_write, 1), // a failed check wants to say so
-		END(SECCOMP_RET_ALLOW),
-		SKIP_UNLESS(SYS_exit_group, 1),
-		END(SECCOMP_RET_ALLOW),
-		SKIP_UNLESS(wakes ? SYS_read : SYS_exit_group, 1),
-		END(SECCOMP_RET_ALLOW),
-		SKIP_UNLESS(SYS_clock_gettime, 3), // of CPU time, at a run's two ends
-		LOAD(args[0]),
-		SKIP_UNLESS(CLOCK_PROCESS_CPUTIME_ID, 1),
-		END(SECCOMP_RET_ALLOW),
-		END(SECCOMP_RET_KILL_PROCESS),
-	};
-	const struct sock_fprog program = {sizeof(filter) / sizeof(*filter), filter};
-	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-		syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC,
-			&program) == 0;
-}
 
 // ---------------------------------------------------------------- a child
 

@@ -134,7 +134,8 @@ class Pairs(unittest.TestCase):
                              capture_output=True, text=True, timeout=300, check=True)
         packets = [line.split(",") for line in run.stdout.splitlines()]
         loop = json.loads(caller[1])["loop"]
-        self.assertEqual(len(packets), loop["frames_sent"] + loop["frames_received"])
+        neighbours = loop["neighbours_said"] + loop["neighbours_heard"]  # which are no packets
+        self.assertEqual(len(packets) + neighbours, loop["frames_sent"] + loop["frames_received"])
         self.assertTrue(all(opcode and psn for _, opcode, psn in packets))
         self.assertEqual(len({name for name, _, _ in packets}), 2 * PLANES)  # there and back
 
@@ -215,6 +216,34 @@ class Pairs(unittest.TestCase):
         caller, listener = pair.end("caller"), pair.end("listener")
         self.assert_ends(caller, NOT_VALID, "in one of 1,000 turns, above --max-lateness, 0.1 us")
         self.assert_ends(listener, DONE)
+
+    def test_who_has_nothing_to_do_sleeps_unless_the_core_is_its_own(self):
+        pair = Pair(["-b", "1M", "-e", "1M", "-n", "4", "--max-rate", "1Gb/s", "--json"], ["--json"])
+        caller, listener = (json.loads(pair.end(end)[1]) for end in ("caller", "listener"))
+        for document in (caller, listener):
+            self.assertGreater(document["idle"]["yields"], 0)
+            self.assertGreaterEqual(document["idle"]["asleep_ns"], document["idle"]["sleeps"] * document["idle"]["shortest_sleep_ns"] / 2)
+            self.assertLess(document["idle"]["asleep_ns"], document["wall_s"] * 1e9)
+        self.assertGreater(caller["idle"]["sleeps"] + listener["idle"]["sleeps"], 0)
+        pair = Pair(["-b", "1M", "-e", "1M", "-n", "4", "--own-core", "--json"], ["--own-core", "--json"])
+        for end in ("caller", "listener"):
+            idle = json.loads(pair.end(end)[1])["idle"]
+            self.assertEqual(idle, {"yields": 0, "sleeps": 0, "asleep_ns": 0, "shortest_sleep_ns": 0})
+
+    def test_a_bare_loop_beside_it(self):
+        pair = Pair(["-b", "64K", "-e", "64K", "-n", "200", "--bare", "--json"], ["--json"])
+        caller, listener = (json.loads(pair.end(end)[1]) for end in ("caller", "listener"))
+        for document, busy in ((caller, ("build", "send")), (listener, ("receive", "place"))):
+            self.assertEqual(len(document["bare"]["runs"]), 2)
+            self.assertGreater(document["bare"]["bandwidth_bps"], 0)
+            for run in document["bare"]["runs"]:
+                self.assertGreater(run["frames"], 0)
+                self.assertEqual(run["wrong"], 0)
+                self.assertTrue(all(run["stages_ns"][stage] > 0 for stage in busy), run)
+            self.assertTrue(all(time > 0 for time in document["stages_ns"].values()), document["stages_ns"])
+            self.assertLess(sum(document["stages_ns"].values()), 1.1e9 * document["wall_s"])
+        for sent, came in zip(caller["bare"]["runs"], listener["bare"]["runs"]):  # each is answered, or lost
+            self.assertLessEqual(sent["frames"], came["frames"])
 
     def test_a_capture_that_is_there_stays(self):
         capture = self.folder / "mine"

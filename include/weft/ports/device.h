@@ -37,6 +37,9 @@ int port_device_settle(const struct device *devices, uint32_t count, struct refu
 // Whether device `index` has its link: for memif, that its peer is there.
 bool port_device_is_up(const struct ports *ports, uint32_t index);
 
+// The MAC of device `index`. False: it has none.
+bool port_device_mac(const struct ports *ports, uint32_t index, uint8_t ret[6]);
+
 // What a device may do with frames, beside carrying them.
 enum device_ability {
 	DEVICE_SENDS_CHAINS,   // a frame that lies in several buffers

@@ -19,11 +19,12 @@ extern "C" {
 #endif
 
 #define MEETING_HOSTS_MAX 1024u
+#define MEETING_ANY UINT32_MAX	// an index: host 0 says which one it is
 #define MEETING_WORD_BYTES 256u // that hosts greet each other with
 
 struct meeting_options {
 	const char *address;
-	uint32_t index, count;		   // of this host; of them all
+	uint32_t index, count;		   // of this host, or MEETING_ANY; of them all
 	uint32_t patience_s;		   // for others to come, and to answer
 	const char *version;		   // others have the same
 	const volatile sig_atomic_t *stop; // or NULL

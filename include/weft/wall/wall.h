@@ -4,6 +4,7 @@
 // world are not run: other processes, or real switches, are in their place.
 //
 //   wall.c  a turn           line.c  frames that wait for a port      wall_run.c  turn after turn
+//   neighbour.c  ARP and ND  other.c  frames of others, by kind
 //   meeting.c, meeting_run.c  how hosts agree before a run, and hear of each other in it
 #pragma once
 
@@ -33,7 +34,31 @@ struct wall_way {
 	uint32_t port;		     // of the host machine: NIC of the host * planes + plane
 	uint32_t peer;		     // the only host at its other end, or WALL_ANY_HOST
 	uint32_t rx_queue, tx_queue; // of the ports
+	uint8_t mac[6];
+	bool has_mac; // the port's own; else it has the one of the address rule
 };
+
+#define WALL_ASKED_MAX 256u // NICs that a host asks for on one port
+
+// Frames of others that share a port.
+enum wall_other {
+	WALL_OTHER_ETHERTYPE, // none of those below
+	WALL_OTHER_ARP,
+	WALL_OTHER_ND,
+	WALL_OTHER_LLDP,
+	WALL_OTHER_PAUSE,
+	WALL_OTHER_ICMP,
+	WALL_OTHER_DHCP,
+	WALL_OTHER_IP, // another protocol, or a fragment
+	WALL_OTHER_TCP,
+	WALL_OTHER_UDP,
+	WALL_OTHER_UET,
+	WALL_OTHER_ROCE1,
+	WALL_OTHER_ROCE, // RoCEv2 or MRC between addresses that are not of this world
+	WALL_OTHER_COUNT
+};
+
+const char *wall_other_name(enum wall_other kind);
 
 struct wall_options {
 	uint32_t host; // of the world
@@ -46,6 +71,19 @@ struct wall_options {
 	ps_t dead_ps;		      // a port that takes nothing for so long is down
 };
 
+// Parts of a turn. What is left of a run are turns that found nothing.
+enum wall_stage {
+	WALL_STAGE_RECEIVE, // from the ports
+	WALL_STAGE_READ,    // frames to packets, ICRC
+	WALL_STAGE_MACHINE,
+	WALL_STAGE_PLACE, // and compare
+	WALL_STAGE_BUILD, // packets to frames: headers, payload, ICRC
+	WALL_STAGE_SEND,
+	WALL_STAGE_COUNT
+};
+
+const char *wall_stage_name(enum wall_stage stage);
+
 // What the loop counted. Nothing of it is an error.
 struct wall_counts {
 	uint64_t turns;		  // looks at the ports
@@ -56,14 +94,21 @@ struct wall_counts {
 	uint64_t frames_missing;  // packets that found no frame: none was free
 	uint64_t frames_faulted;  // taken by faults of the scenario, sent or received
 	uint64_t frames_strange;  // packets for another host or plane, or from no NIC of the world
-	uint64_t bad_frames[WIRE_REASON_COUNT]; // RoCE or MRC, but no packets of ours, by reason
-	uint64_t others[WIRE_FOUND_COUNT];	// frames of others, by what they are
+	uint64_t bad_frames[WIRE_REASON_COUNT]; // between NICs of the world, but no packets
+	uint64_t others[WALL_OTHER_COUNT];	// frames of others, by what they are
+	// ARP and neighbour discovery: questions and words sent; those of NICs of the world, or
+	// for this host, that came; and NICs whose MAC is known from there
+	uint64_t neighbours_said, neighbours_heard, neighbours_learnt;
 	uint64_t payload_bytes_good, payload_bytes_wrong;
-	uint64_t stalls;	    // turns that took too long
-	ps_t stalled_ps;	    // of them all together
-	uint64_t burst_max;	    // most packets of one turn
-	uint64_t queued_max;	    // most frames that waited for a port
-	uint64_t naps;		    // empty turns behind which others had the CPU
+	uint64_t stalls;	 // turns that took too long
+	ps_t stalled_ps;	 // of them all together
+	uint64_t burst_max;	 // most packets of one turn
+	uint64_t queued_max;	 // most frames that waited for a port
+	uint64_t yields, sleeps; // empty turns behind which others had the CPU
+	int64_t asleep_ns;	 // of the sleeps, and what the shortest takes here
+	int64_t sleep_least_ns;
+	uint64_t stage_ticks[WALL_STAGE_COUNT]; // where the time of the turns went
+	double tick_ns;				// how long a tick is; 0: wall_run() did not run
 	const struct hist *turn_ns; // time from look to look, of turns that found something
 };
 
@@ -75,6 +120,10 @@ int wall_check(const struct world *world, struct refusal *refusal);
 // Draws the loop of one host in the world's arena, and seals that. -EINVAL, -ENOMEM with a reason.
 int wall_create(struct wall **ret, struct world *world, const struct wall_options *options,
 		struct refusal *refusal);
+
+// Tells each link where this host's addresses are, and asks for those of the others: wall_run()
+// begins with it.
+void wall_announce(struct wall *wall);
 
 // One turn, at `now`, which is not before that of the last one. Whether there was anything to do.
 bool wall_turn(struct wall *wall, ps_t now);

@@ -6,6 +6,8 @@
 #include <weft/core/check.h>
 #include <weft/world/world.h>
 
+#include "hosts.h"
+
 uint64_t world_work_of(const struct world *world, uint32_t host)
 {
 	uint32_t per_host = world->fabric.nics_per_host;
@@ -24,4 +26,29 @@ uint64_t world_work_of(const struct world *world, uint32_t host)
 	for (uint32_t i = 0; program != NULL && i < program->op_count; i++)
 		work += program->nics[program->ops[i].rank] / per_host == host;
 	return work;
+}
+
+// Of one host, in the making.
+struct peers {
+	uint32_t host;
+	bool *marks;
+};
+
+static int mark(struct world *world, void *context, const struct connection *connection)
+{
+	const struct peers *peers = context;
+	uint32_t per_host = world->fabric.nics_per_host;
+	uint32_t from = connection->from_nic / per_host, to = connection->to_nic / per_host;
+	if (from == peers->host)
+		peers->marks[to] = true;
+	if (to == peers->host)
+		peers->marks[from] = true;
+	return 0;
+}
+
+void world_peers(struct world *world, uint32_t host, bool *ret)
+{
+	struct peers peers = {host, ret};
+	connections_visit(world, mark, &peers);
+	ret[host] = false;
 }

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Yields and sleeps. See rest.h.
+
+#include "rest.h"
+
+#include <sched.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#define STEP_NS 1000
+#define SLACK_NS 1000UL // by which the kernel may be late on purpose; it takes 50 us unless told
+#define TRIES 8
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+// Returns how long it was.
+static int64_t sleep_for(int64_t ns)
+{
+	int64_t start_ns = now_ns();
+	const struct timespec time = {.tv_nsec = ns};
+	nanosleep(&time, NULL); // a signal ends it, and the loop looks at those
+	return now_ns() - start_ns;
+}
+
+void rest_init(struct rest *ret, bool owns_core, int64_t most_ns)
+{
+	*ret = (struct rest){.owns_core = owns_core, .most_ns = most_ns, .least_ns = INT64_MAX};
+	if (owns_core)
+		return;
+	prctl(PR_SET_TIMERSLACK, SLACK_NS, 0, 0, 0);
+	for (int i = 0; i < TRIES; i++) {
+		int64_t took_ns = sleep_for(STEP_NS);
+		if (took_ns < ret->least_ns)
+			ret->least_ns = took_ns;
+	}
+}
+
+void rest_take(struct rest *rest, int64_t idle_ns)
+{
+	if (rest->owns_core)
+		return;
+	if (rest->allowed_ns < rest->most_ns)
+		rest->allowed_ns += STEP_NS;
+	int64_t ns = rest->allowed_ns < idle_ns ? rest->allowed_ns : idle_ns;
+	if (ns < rest->least_ns) { // it would be twice as long, or more
+		rest->yields++;
+		sched_yield();
+		return;
+	}
+	rest->sleeps++;
+	rest->asleep_ns += sleep_for(ns);
+}

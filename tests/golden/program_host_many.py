@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""weft host, many at once on one machine: an incast, jobs side by side, and as many ranks as WEFT_HOST_RANKS says (16)."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+WEFT = os.environ["WEFT"]
+RANKS = int(os.environ.get("WEFT_HOST_RANKS", "16"))
+DONE, BAD_INPUT = 0, 2
+SIZE, MESSAGES = 65536, 50
+SKIPPED = 77
+
+RING = """name: ring
+fabric: {nics: %u, planes: 1, nics_per_t0: %u, t1_count: 1, link_rate: 100Gb/s}
+transport: {evs: 16}
+traffic: {kind: ring, collective: all_reduce, bytes: 4MiB, channels: 1}
+limits: {time: 600s}
+"""
+
+
+class Many(unittest.TestCase):
+    def setUp(self):
+        self.processes = []
+
+    def tearDown(self):
+        for process in self.processes:
+            process.kill()
+            process.communicate()
+
+    def start(self, *words):
+        words = [WEFT, "host", *map(str, words), "--patience", "250"]
+        process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.processes.append(process)
+        return process
+
+    def documents(self, processes):
+        ended = [(*process.communicate(timeout=600), process.returncode) for process in processes]
+        self.assertEqual([status for _, _, status in ended], [DONE] * len(ended), [err for _, err, _ in ended])
+        return [json.loads(out) if out else None for out, _, _ in ended]
+
+    def test_an_incast(self):
+        callers = 3
+        words = ["--incast", callers, "--json"]
+        name = f"incast-{os.getpid()}"
+        processes = [self.start("--to", name, "-b", SIZE, "-e", 2 * SIZE, "-n", MESSAGES, *words) for _ in range(callers)]
+        processes.append(self.start("--listen", name, *words))
+        *ends, listener = self.documents(processes)
+        self.assertEqual(sorted(end["host"] for end in ends), [1, 2, 3])
+        self.assertEqual([row["bytes"] for row in listener["rows"]], [SIZE, 2 * SIZE])
+        placed = 0
+        for row, *theirs in zip(listener["rows"], *(end["rows"] for end in ends)):
+            self.assertEqual((row["messages"], row["callers"]), (callers * MESSAGES, callers))
+            self.assertGreater(row["slowest_bps"], 0)
+            self.assertLessEqual(row["slowest_bps"], row["fastest_bps"])
+            self.assertAlmostEqual(row["bandwidth_bps"] / (callers * row["slowest_bps"]), 1, places=9)  # the slowest one ends it
+            for own in theirs:
+                self.assertEqual((own["bytes"], own["messages"]), (row["bytes"], MESSAGES))
+                placed += own["bytes"] * (MESSAGES + own["pings"])
+        loop = listener["loop"]
+        words_to_go = sum(end["loop"]["payload_bytes_good"] for end in ends) - sum(row["pings"] * row["bytes"] for end in ends for row in end["rows"])
+        self.assertEqual((loop["payload_bytes_good"], loop["payload_bytes_wrong"]), (placed, 0))
+        self.assertEqual(words_to_go, callers * 2 * 4096)
+
+    def test_callers_of_an_incast_want_the_same(self):
+        name = f"incast-words-{os.getpid()}"
+        processes = [self.start("--to", name, "--incast", 2, "-b", size, "-e", size) for size in ("4K", "8K")]
+        processes.append(self.start("--listen", name, "--incast", 2))
+        for process in processes:
+            out, err = process.communicate(timeout=300)
+            self.assertEqual((process.returncode, out), (BAD_INPUT, ""))
+            self.assertIn("callers 1 and 2 want other things measured", err)
+
+    def test_an_incast_is_one_at_both_ends(self):
+        name = f"incast-pair-{os.getpid()}"
+        processes = [self.start("--to", name, "--incast", 2), self.start("--listen", name)]
+        for process in processes:
+            out, err = process.communicate(timeout=300)
+            self.assertEqual((process.returncode, out), (BAD_INPUT, ""))
+            self.assertIn("host 0 waits for 2 hosts, the other one is of 3", err)
+
+    def test_four_jobs_side_by_side(self):
+        names = [f"job-{os.getpid()}-{index}" for index in range(4)]
+        listeners = [self.start("--listen", name, "--json") for name in names]
+        callers = [self.start("--to", name, "-b", SIZE, "-e", SIZE, "-n", MESSAGES + index, "--json") for index, name in enumerate(names)]
+        callers, listeners = self.documents(callers), self.documents(listeners)
+        for index, (caller, listener) in enumerate(zip(callers, listeners)):
+            (row,) = caller["rows"]
+            self.assertEqual(row["messages"], MESSAGES + index)
+            for document, good in ((caller, row["pings"] * SIZE), (listener, (row["pings"] + row["messages"]) * SIZE)):
+                loop = document["loop"]
+                self.assertEqual((loop["payload_bytes_good"], loop["payload_bytes_wrong"]), (good, 0))
+                self.assertEqual(loop["frames_strange"] + sum(loop["bad_frames"].values()) + sum(loop["others"].values()), 0)
+
+    def test_many_ranks_on_one_machine(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "ring.yaml"
+            path.write_text(RING % (RANKS, RANKS), encoding="utf-8")
+            processes = [self.start(path, "--rank", rank, "--ranks", RANKS, "--meet", f"many-{os.getpid()}", "--json") for rank in range(RANKS)]
+            total = self.documents(processes)[0]["all"]
+            run = subprocess.run([WEFT, "sim", path, "--json"], capture_output=True, text=True, timeout=300, check=True)
+        virtual = json.loads(run.stdout)["transport"]
+        self.assertEqual(total["payload_bytes_wrong"], 0)
+        self.assertEqual((total["work_done"], total["work_total"]), (RANKS, RANKS))
+        self.assertEqual(total["messages_received"], virtual["messages_received"])
+        self.assertEqual(total["data_packets"], virtual["data_packets"] + total["resent"])
+        print(f"{RANKS} ranks: {total['resent']} of {total['data_packets']} packets sent again, at most {total['lateness_p999_ps'] / 1e9:.1f} ms late")
+
+
+if __name__ == "__main__":
+    probed = subprocess.run([WEFT, "host", "--probe", "memif:try"], capture_output=True, text=True, timeout=60, check=False)
+    if "without DPDK" in probed.stderr:
+        print("built without DPDK: skipped")
+        sys.exit(SKIPPED)
+    unittest.main()

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""weft host on interfaces that the kernel keeps, and others use too: what it counts, and what Linux makes of what it tells.
+
+A program in the other namespace sends frames of each kind, whole and made up, into a pair that runs; the kernel there asks by
+neighbour discovery for the addresses of the host, and gets an answer. Needs DPDK, root and veth.
+"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import unittest
+
+WEFT = os.environ["WEFT"]
+PLANES = 2
+COPIES = 40  # of each frame
+FUZZED = 4000
+SKIPPED = 77
+
+# What is sent, by the name under which it is counted. The kernels say ARP, ND, ICMP and TCP of their own.
+KINDS = {
+    "ARP": "ffffffffffff0299999999990806000108000604000102999999999a0a0000010000000000000a000002",
+    "ND": "333300000002029999999999" + "86dd6000000000083aff" + "fe80" + "00" * 13 + "01" + "ff02" + "00" * 13 + "02" + "8500000000000000",
+    "LLDP": "0180c200000e02999999999988cc0207040299999999990403020065060200780000",
+    "DHCP": "ffffffffffff02999999999908004500001c000000004011000000000000ffffffff0044004300080000",
+    "RoCE of others": "029999999999029999999998080045000030000000004011000" + "00a0000010a000002" + "c00012b7001c0000" + "04" + "00" * 19,
+    "other EtherTypes": "02999999999902999999999822f000010203",
+}
+
+SENDER = """
+import json, random, socket, sys
+interface, kinds, copies, fuzzed = sys.argv[1], json.loads(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
+port = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+port.bind((interface, 0))
+dice = random.Random(7)
+for _ in range(copies):
+    for text in kinds.values():
+        port.send(bytes.fromhex(text).ljust(60, b"\\0"))
+for _ in range(fuzzed):
+    frame = bytearray(bytes.fromhex(dice.choice(list(kinds.values()))).ljust(60, b"\\0") + dice.randbytes(dice.randrange(800)))
+    for _ in range(dice.randrange(1, 8)):
+        frame[dice.randrange(len(frame))] = dice.randrange(256)
+    port.send(bytes(frame))
+"""
+
+# A datagram to somebody: who that is has to be asked for. Then there is time for an answer.
+ASKER = """
+import socket, sys, time
+asked = sys.argv[1]
+socket.socket(socket.AF_INET6 if ":" in asked else socket.AF_INET, socket.SOCK_DGRAM).sendto(b"?", (asked, 9))
+time.sleep(0.5)
+"""
+
+
+def run(*words):
+    return subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+
+
+def has_all():
+    name = f"weft-try-{os.getpid()}"
+    if not shutil.which("ip") or run("ip", "netns", "add", name).returncode:
+        return False
+    made = run("ip", "-n", name, "link", "add", "va", "type", "veth", "peer", "name", "vb")
+    run("ip", "netns", "del", name)
+    return made.returncode == 0 and "without DPDK" not in run(WEFT, "host", "--probe", "memif:try").stderr
+
+
+class Others(unittest.TestCase):
+    def setUp(self):
+        self.names = [f"weft-other-{end}-{os.getpid()}" for end in "ab"]
+        for name in self.names:
+            self.ip("netns", "add", name)
+        for plane in range(PLANES):
+            self.ip("-n", self.names[0], "link", "add", f"va{plane}", "type", "veth", "peer", "name", f"vb{plane}", "netns", self.names[1])
+            for name, end in zip(self.names, "ab"):
+                self.ip("-n", name, "link", "set", f"v{end}{plane}", "mtu", "9000", "up")
+        for index, (name, end) in enumerate(zip(self.names, "ab")):
+            self.ip("-n", name, "addr", "add", f"198.18.0.{index + 1}/24", "dev", f"v{end}0")
+
+    def tearDown(self):
+        for name in self.names:
+            run("ip", "netns", "del", name)
+
+    def ip(self, *words):
+        subprocess.run(["ip", *words], check=True, capture_output=True, timeout=60)
+
+    def inside(self, index, *words):
+        return run("ip", "netns", "exec", self.names[index], *words)
+
+    def start(self, index, *words):
+        meet = ["--listen" if index == 0 else "--to", "198.18.0.1:7000"]
+        ports = [word for plane in range(PLANES) for word in ("--port", f"v{'ab'[index]}{plane}")]
+        return subprocess.Popen(["ip", "netns", "exec", self.names[index], WEFT, "host", *meet, *ports, "--patience", "20", *words],
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def pair(self, *words):
+        """Both ends, and a caller that sends long enough for what a test does meanwhile."""
+        processes = [self.start(0, "--json", *words), self.start(1, "-b", "64K", "-e", "64K", "-n", "12000", *words)]
+        while "so: cc.base_rtt" not in (line := processes[1].stdout.readline()):
+            self.assertTrue(line, processes[1])
+        return processes
+
+    def end(self, processes):
+        try:
+            ended = [(*process.communicate(timeout=200), process.returncode) for process in processes]
+        finally:
+            for process in processes:
+                process.kill()
+        self.assertEqual([status for _, _, status in ended], [0, 0], ended)
+        return json.loads(ended[0][0])["loop"]
+
+    def test_frames_of_others_are_counted_and_no_more(self):
+        processes = self.pair()
+        sent = self.inside(1, sys.executable, "-c", SENDER, "vb0", json.dumps(KINDS), str(COPIES), str(FUZZED))
+        self.assertIsNone(processes[1].poll(), "the pair was done before all was sent")
+        loop = self.end(processes)
+        self.assertEqual(sent.returncode, 0, sent.stderr)
+        self.assertEqual(loop["payload_bytes_wrong"], 0)
+        self.assertGreaterEqual(loop["payload_bytes_good"], 12000 << 16)
+        for kind in KINDS:
+            self.assertGreaterEqual(loop["others"].get(kind, 0), COPIES, (kind, loop))
+        turned_away = sum(loop["others"].values()) + sum(loop["bad_frames"].values()) + loop["frames_strange"] + loop["neighbours_heard"]
+        self.assertGreaterEqual(turned_away, COPIES * len(KINDS) + FUZZED)
+
+    def test_a_kernel_that_asks_is_told(self):
+        """Linux on the link of the second plane asks for host 0 of either IP version, and enters what it is told."""
+        for version, asked, own in ((6, "fd77:6566:7400:1::1", "fd77:6566:7400:1::99/64"), (4, "198.18.64.1", "198.18.65.7/18")):
+            with self.subTest(ip=version):
+                processes = self.pair("--set", f"wire.ip={version}")
+                try:
+                    mac = json.loads(run("ip", "-n", self.names[0], "-j", "link", "show", "va1").stdout)[0]["address"]
+                    self.ip("-n", self.names[1], "addr", "add", own, "dev", "vb1", *(["nodad"] if version == 6 else []))
+                    self.inside(1, sys.executable, "-c", ASKER, asked)
+                    entry = json.loads(run("ip", "-n", self.names[1], "-j", "neigh", "show", asked, "dev", "vb1").stdout or "[]")
+                finally:
+                    loop = self.end(processes)
+                self.assertEqual([one.get("lladdr") for one in entry], [mac], entry)
+                self.assertGreater(loop["neighbours_learnt"], 0)
+                self.assertEqual(loop["payload_bytes_wrong"], 0)
+
+
+if __name__ == "__main__":
+    if not has_all():
+        print("needs DPDK, root and veth: skipped")
+        sys.exit(SKIPPED)
+    unittest.main()
