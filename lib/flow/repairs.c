@@ -10,6 +10,21 @@ void blame(struct flow *flow, struct flow_stream *stream, enum flow_cause cause,
 	flow->report.causes[cause] += (uint64_t)count;
 }
 
+void note(struct flow *flow, const struct flow_stream *stream, enum flow_note_kind kind,
+	  uint64_t number, uint32_t psn, uint32_t count)
+{
+	if (flow->report.note_count == flow->config.notes_max) {
+		flow->report.notes_left_out++;
+		return;
+	}
+	flow->report.notes[flow->report.note_count++] = (struct flow_note){
+		.number = number,
+		.stream = (uint32_t)(stream - flow->report.streams),
+		.psn = psn & PSN_MASK,
+		.count = count,
+		.kind = (uint8_t)kind};
+}
+
 struct flow_repair *repair_add(struct flow *flow, const struct flow_stream *stream,
 			       uint32_t *ret_index)
 {

@@ -83,14 +83,16 @@ static bool is_read(const struct flow_packet *packet)
 	return (packet->record->opcode & 31) == 0x0c;
 }
 
-void sequence_step_over(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
-			uint32_t from, uint32_t to, int64_t at_ns)
+uint32_t sequence_step_over(struct flow *flow, struct flow_stream *stream,
+			    struct sequence *sequence, uint32_t from, uint32_t to, int64_t at_ns)
 {
+	uint32_t missing = 0;
 	for (uint32_t psn = from; psn != to; psn++) {
 		bool is_new = psn_distance(psn, sequence->head) >= 0;
 		bool may_be_read = psn_distance(psn, sequence->read_end) < 0;
 		if (may_be_read)
 			continue;
+		missing++;
 		stream->holes += is_new;
 		struct flow_psn *slot = psn_slot(flow, sequence, psn);
 		if (slot == NULL)
@@ -101,6 +103,7 @@ void sequence_step_over(struct flow *flow, struct flow_stream *stream, struct se
 		if (is_new)
 			slot->first_ns = slot->last_ns = at_ns;
 	}
+	return missing;
 }
 
 // ---------------------------------------------------------------- holes that are filled
@@ -159,15 +162,19 @@ void sequence_settle(struct flow *flow, struct flow_stream *stream, struct seque
 	bool is_one = to - from == 1;
 	bool is_hole = slot != NULL && slot->flags & PSN_MISSING;
 	if (goes_on && is_hole) {
+		note(flow, stream, FLOW_NOTE_LATE, sequence->pending_number, from, to - from);
 		for (uint32_t psn = from; psn != to; psn++)
 			if ((slot = psn_find(sequence, psn)) != NULL && slot->flags & PSN_MISSING)
 				fill_late(flow, &arrival, slot);
 		return;
 	}
 	bool is_soon = sequence->pending_silence_ns < DOUBLED_NS;
-	if (goes_on && is_one && is_soon && came_late(flow, stream, slot))
+	if (goes_on && is_one && is_soon && came_late(flow, stream, slot)) {
+		note(flow, stream, FLOW_NOTE_LATE, sequence->pending_number, from, 1);
 		return;
+	}
 	if (goes_on && is_one && is_soon && !sequence->has_nak) {
+		note(flow, stream, FLOW_NOTE_DOUBLED, sequence->pending_number, from, 1);
 		stream->doubled++;
 		stream->again += sequence->pending_is_read; // count() leaves reads out
 		blame(flow, stream, FLOW_DUPLICATE, 1);
@@ -263,6 +270,7 @@ static bool count(struct flow *flow, struct arrival *arrival)
 		stream->again++;
 		stream->again_bytes += record->payload_bytes;
 	}
+	totals_take_data(flow, arrival->packet, is_again);
 	uint8_t operation = record->opcode & 31;
 	bool is_response = operation >= 0x0d && operation <= 0x10;
 	if (!is_below && begins(operation) && !is_response) {
@@ -290,15 +298,20 @@ static void place(struct flow *flow, struct arrival *arrival)
 	uint32_t psn = arrival->psn;
 	int32_t ahead = psn_distance(psn, sequence->next);
 	if (arrival->is_late) {
+		note(flow, arrival->stream, FLOW_NOTE_LATE, arrival->packet->number, psn, 1);
 		if (arrival->slot != NULL && arrival->slot->flags & PSN_MISSING)
 			fill_late(flow, arrival, arrival->slot);
 		return;
 	}
 	// READs leave out the PSNs of their responses: what is below those goes back, too.
 	bool is_below = arrival->stream->has_reads && psn_distance(psn, sequence->acked) < 0;
-	if (ahead > 0 && !is_below && !begins_response(arrival->packet))
-		sequence_step_over(flow, arrival->stream, sequence, sequence->next, psn,
-				   arrival->packet->at_ns);
+	if (ahead > 0 && !is_below && !begins_response(arrival->packet)) {
+		uint32_t missing = sequence_step_over(flow, arrival->stream, sequence,
+						      sequence->next, psn, arrival->packet->at_ns);
+		if (missing > 0)
+			note(flow, arrival->stream, FLOW_NOTE_JUMP, arrival->packet->number,
+			     sequence->next, missing);
+	}
 	if (ahead < 0 || is_below) {
 		struct repeat repeat = {arrival->packet->number, arrival->packet->at_ns,
 					arrival->packet->at_ns - sequence->last_ns, psn,
@@ -372,6 +385,7 @@ void sequence_take(struct flow *flow, struct flow_stream *stream, struct sequenc
 	if (is_again && is_copy(&arrival)) {
 		stream->doubled++;
 		stream->again += is_read(packet);
+		note(flow, stream, FLOW_NOTE_DOUBLED, packet->number, arrival.psn, 1);
 		blame(flow, stream, FLOW_DUPLICATE, 1);
 		keep(&arrival);
 		return;

@@ -147,6 +147,10 @@ void psn_release(struct flow *flow, struct sequence *sequence);
 // A cause of `count` losses or events of a stream.
 void blame(struct flow *flow, struct flow_stream *stream, enum flow_cause cause, int64_t count);
 
+// A packet that stands out; of the first of `count` in a row.
+void note(struct flow *flow, const struct flow_stream *stream, enum flow_note_kind kind,
+	  uint64_t number, uint32_t psn, uint32_t count);
+
 // A repair, to be filled in; NULL when no more are kept. *ret_index is its index + 1 or 0.
 struct flow_repair *repair_add(struct flow *flow, const struct flow_stream *stream,
 			       uint32_t *ret_index);
@@ -173,9 +177,9 @@ void sequence_take(struct flow *flow, struct flow_stream *stream, struct sequenc
 // Decides about a packet that went back, at the next one or at the end.
 void sequence_settle(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
 		     uint32_t next);
-// PSNs [from, to) did not come, by a packet of `at_ns`.
-void sequence_step_over(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
-			uint32_t from, uint32_t to, int64_t at_ns);
+// PSNs [from, to) did not come, by a packet of `at_ns`. Returns how many of them are data.
+uint32_t sequence_step_over(struct flow *flow, struct flow_stream *stream,
+			    struct sequence *sequence, uint32_t from, uint32_t to, int64_t at_ns);
 // A full packet of the QP had so many bytes of payload.
 void sequence_take_mtu(struct sequence *sequence, uint32_t bytes);
 void sequence_end(struct flow *flow, struct flow_stream *stream, struct sequence *sequence);
@@ -191,3 +195,5 @@ void mrc_take(struct flow *flow, struct flow_stream *stream, const struct flow_p
 void mrc_end(struct flow *flow, struct flow_stream *stream);
 
 void totals_take(struct flow *flow, const struct flow_packet *packet);
+// A packet with a PSN of its own, which was seen before or not.
+void totals_take_data(struct flow *flow, const struct flow_packet *packet, bool is_again);
