@@ -7,30 +7,25 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include <weft/capture/capture.h>
-#include <weft/core/check.h>
 #include <weft/files/files.h>
 #include <weft/run/outcome.h>
 #include <weft/wire/wire_anonymize.h>
 
 #include "pcap.h"
 #include "places.h"
+#include "rewrite.h"
 #include "verbs.h"
-
-#define BLOCKS_BYTES (2 * CAPTURE_BUFFER_BYTES) // a frame of any block that was read fits
 
 struct anonymize {
 	const char *out, *key;
 	struct refusal refusal;
 	struct capture_reader reader;
 	struct wire_anonymizer anonymizer;
-	struct pcapng blocks;
+	struct rewrite rewrite;
 	struct draft draft;
 	uint8_t *frame;
-	uint32_t interfaces; // written
 	struct places places;
 	uint64_t icrcs[4]; // frames by enum wire_icrc
-	uint64_t untimed;
 };
 
 enum { OPT_KEY = 256, OPT_FORCE };
@@ -70,16 +65,11 @@ static int make_key(struct anonymize *all)
 
 // ---------------------------------------------------------------- out
 
-static void drain(struct anonymize *all)
-{
-	fwrite(all->blocks.at, 1, all->blocks.used, all->draft.to); // draft_end() finds errors
-	all->blocks.used = 0;
-}
-
 static void put_interfaces(struct anonymize *all)
 {
-	while (all->interfaces < all->reader.interface_count) {
-		const struct capture_interface *from = &all->reader.interfaces[all->interfaces++];
+	while (all->rewrite.interfaces < all->reader.interface_count) {
+		const struct capture_interface *from =
+			&all->reader.interfaces[all->rewrite.interfaces];
 		char name[32] = "";
 		uint32_t place = places_find(&all->places, from);
 		if (from->name[0] != '\0')
@@ -88,8 +78,7 @@ static void put_interfaces(struct anonymize *all)
 						    .snap_bytes = from->snap_bytes,
 						    .line_bps = from->line_bps,
 						    .link = from->link};
-		drain(all);
-		check(pcapng_interface(&all->blocks, &to) == 0);
+		rewrite_interface(&all->rewrite, &to);
 	}
 }
 
@@ -99,45 +88,28 @@ static void put_frame(struct anonymize *all, const struct capture_frame *frame)
 	memcpy(all->frame, frame->bytes, frame->captured);
 	all->icrcs[wire_anonymize(&all->anonymizer, link, all->frame, frame->captured,
 				  frame->original)]++;
-	all->untimed += !frame->has_time;
-	all->blocks.base_ns = (uint64_t)frame->at_ns;
 	const struct pcapng_frame to = {.interface = frame->interface,
 					.bytes = all->frame,
 					.captured = frame->captured,
 					.original = frame->original};
-	if (pcapng_frame_bytes(&to) > BLOCKS_BYTES - all->blocks.used)
-		drain(all);
-	check(pcapng_frame(&all->blocks, &to) == 0);
-}
-
-static void put_statistics(struct anonymize *all, int64_t at_ns)
-{
-	all->blocks.base_ns = (uint64_t)at_ns;
-	for (uint32_t i = 0; i < all->interfaces; i++) {
-		const struct capture_interface *of = &all->reader.interfaces[i];
-		drain(all);
-		if (of->has_received || of->has_dropped)
-			check(pcapng_statistics(&all->blocks, i, 0,
-						of->has_received ? of->received : of->frames,
-						of->dropped) == 0);
-	}
+	rewrite_frame(&all->rewrite, frame, &to);
 }
 
 static void copy(struct anonymize *all)
 {
 	struct capture_frame frame;
 	int64_t last_ns = 0;
-	check(pcapng_begin(&all->blocks, "weft pcap anonymize",
-			   "anonymized: addresses, keys, virtual addresses and immediates are "
-			   "others, payload is zeros") == 0);
+	rewrite_begin(&all->rewrite, all->draft.to, "weft pcap anonymize",
+		      "anonymized: addresses, keys, virtual addresses and immediates are others, "
+		      "payload is zeros");
 	while (capture_next(&all->reader, &frame)) {
 		put_interfaces(all);
 		put_frame(all, &frame);
 		last_ns = frame.at_ns;
 	}
 	put_interfaces(all);
-	put_statistics(all, last_ns);
-	drain(all);
+	rewrite_statistics(&all->rewrite, &all->reader, 0, last_ns);
+	rewrite_drain(&all->rewrite);
 }
 
 // ---------------------------------------------------------------- the call
@@ -149,9 +121,7 @@ static int make(struct anonymize *all, const char *path)
 	all->reader.buffer = malloc(CAPTURE_BUFFER_BYTES);
 	all->reader.capacity = CAPTURE_BUFFER_BYTES;
 	all->frame = malloc(CAPTURE_BUFFER_BYTES);
-	all->blocks.at = malloc(BLOCKS_BYTES);
-	all->blocks.capacity = BLOCKS_BYTES;
-	if (all->reader.buffer == NULL || all->frame == NULL || all->blocks.at == NULL)
+	if (all->reader.buffer == NULL || all->frame == NULL || !rewrite_init(&all->rewrite))
 		return refuse(&all->refusal, -ENODEV, "no memory for buffers", 0, 0, 0);
 	if (rc < 0 || (rc = source_open(&source, path, &all->reader, &all->refusal)) < 0)
 		return rc;
@@ -179,9 +149,9 @@ static void say(const struct anonymize *all)
 	       count_words(count[2], all->icrcs[WIRE_ICRC_BAD]));
 	if (all->key == NULL)
 		puts("the key is another one each time: captures of one event need --key");
-	if (all->untimed > 0)
+	if (all->rewrite.untimed > 0)
 		printf("%s frames have no time, and now 1970\n",
-		       count_words(count[0], all->untimed));
+		       count_words(count[0], all->rewrite.untimed));
 	if (reader->odd_frames > 0)
 		printf("%s frames whose lengths contradict each other are left out\n",
 		       count_words(count[0], reader->odd_frames));

@@ -6,6 +6,7 @@
 
 #include <jansson.h>
 
+#include "figures.h"
 #include "story.h"
 #include "weft_version.h"
 
@@ -194,7 +195,7 @@ static json_t *repair(const struct flow_repair *from)
 	return to;
 }
 
-void json_print(FILE *to, const struct call *call)
+json_t *json_make(const struct call *call)
 {
 	static struct story story; // large: kept off the stack
 	const struct flow_report *report = call->report;
@@ -205,6 +206,12 @@ void json_print(FILE *to, const struct call *call)
 	json_object_set_new(all, "files", files(call));
 	json_object_set_new(all, "trust", trust(call));
 	json_object_set_new(all, "finding", finding(call, &story));
+	json_object_set_new(all, "figures", figures_make(call, &story));
+	if (trust_of(call) != TRUST_ALL)
+		put_text(all, "figures_reason",
+			 trust_of(call) == TRUST_CUT ? "frames end before the BTH"
+						     : "the capture has nearly every frame twice");
+	json_object_set_new(all, "dscp", figures_dscp(call));
 	json_object_set_new(all, "totals", totals_of(&report->totals));
 	json_object_set_new(all, "messages", lags(&report->messages));
 	json_object_set_new(all, "ack", lags(&report->ack));
@@ -217,6 +224,12 @@ void json_print(FILE *to, const struct call *call)
 	json_object_set_new(all, "streams", streams);
 	json_object_set_new(all, "repairs", repairs);
 	put(all, "repairs_left_out", (int64_t)report->repairs_left_out);
+	return all;
+}
+
+void json_print(FILE *to, const struct call *call)
+{
+	json_t *all = json_make(call);
 	json_dumpf(all, to, JSON_INDENT(2));
 	fputc('\n', to);
 	json_decref(all);

@@ -6,24 +6,39 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <weft/files/files.h>
 #include <weft/run/outcome.h>
 
+#include "annotate.h"
 #include "help.h"
+#include "judge.h"
 #include "pcap.h"
 #include "verbs.h"
 #include "weft_version.h"
 
-enum { OPT_TABLE = 256, OPT_JSON, OPT_CSV, OPT_VERSION };
+enum { OPT_TABLE = 256, OPT_JSON, OPT_CSV, OPT_VERSION, OPT_ANNOTATE, OPT_PROFILE, OPT_FORCE };
 
 static const struct option longs[] = {
-	{"table", no_argument, NULL, OPT_TABLE},     {"json", no_argument, NULL, OPT_JSON},
-	{"csv", no_argument, NULL, OPT_CSV},	     {"help", no_argument, NULL, 'h'},
-	{"version", no_argument, NULL, OPT_VERSION}, {NULL, 0, NULL, 0},
+	{"table", no_argument, NULL, OPT_TABLE},
+	{"json", no_argument, NULL, OPT_JSON},
+	{"csv", no_argument, NULL, OPT_CSV},
+	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, OPT_VERSION},
+	{"annotate", required_argument, NULL, OPT_ANNOTATE},
+	{"profile", required_argument, NULL, OPT_PROFILE},
+	{"force", no_argument, NULL, OPT_FORCE},
+	{NULL, 0, NULL, 0},
 };
 
-static void take(struct call *call, int option)
+static int take(struct call *call, int option)
 {
-	if (option == OPT_TABLE)
+	if (option == OPT_ANNOTATE)
+		return outcome_once(&call->refusal, &call->annotate, "--annotate", optarg);
+	if (option == OPT_PROFILE)
+		return outcome_once(&call->refusal, &call->profile, "--profile", optarg);
+	if (option == OPT_FORCE)
+		files_force();
+	else if (option == OPT_TABLE)
 		call->wants_table = true;
 	else if (option == OPT_JSON)
 		call->is_json = true;
@@ -33,6 +48,7 @@ static void take(struct call *call, int option)
 		call->wants_version = true;
 	else
 		call->wants_help = true;
+	return 0;
 }
 
 static int parse(struct call *call, int argc, char **argv)
@@ -46,12 +62,15 @@ static int parse(struct call *call, int argc, char **argv)
 						argv[optind - 1]);
 		if ((rc = outcome_first(&call->refusal, seen, longs, option)) < 0)
 			return rc;
-		take(call, option);
+		if ((rc = take(call, option)) < 0)
+			return rc;
 	}
 	if (call->wants_help || call->wants_version)
 		return 0;
 	if (call->wants_table + call->is_json + call->is_csv > 1)
 		return outcome_bad_line(&call->refusal, "one of --table, --json and --csv");
+	if (call->profile != NULL && call->is_csv)
+		return outcome_bad_line(&call->refusal, "one of --csv and --profile");
 	if (optind == argc)
 		return outcome_bad_line(&call->refusal,
 					"what to do is missing: analyze FILE..., say");
@@ -66,14 +85,16 @@ static int parse(struct call *call, int argc, char **argv)
 						argv[optind]);
 		call->paths[call->count++] = argv[optind];
 	}
-	return call->count > 0 ? 0 : outcome_bad_line(&call->refusal, "no capture given");
+	if (call->count == 0)
+		return outcome_bad_line(&call->refusal, "no capture given");
+	return call->annotate != NULL ? annotate_check(call) : 0;
 }
 
-static int analyze(struct call *call)
+static int print(struct call *call)
 {
-	int rc = input_read(call);
-	if (rc < 0)
-		return outcome_refused("pcap", &call->refusal, rc);
+	int status = EXIT_SUCCESS;
+	if (call->profile != NULL && call->is_json)
+		return judge_print(stdout, call);
 	if (call->is_json)
 		json_print(stdout, call);
 	else if (call->is_csv)
@@ -82,7 +103,24 @@ static int analyze(struct call *call)
 		summary_print(stdout, call);
 	if (call->wants_table)
 		table_print(stdout, call);
-	return EXIT_SUCCESS;
+	if (call->profile != NULL) {
+		putchar('\n');
+		status = judge_print(stdout, call);
+	}
+	return status;
+}
+
+// An exit status, or -errno with a reason.
+static int analyze(struct call *call)
+{
+	int rc = call->profile != NULL ? judge_read(call) : 0;
+	if (rc == 0)
+		rc = input_read(call);
+	if (rc == 0 && call->annotate != NULL)
+		rc = annotate_write(call);
+	if (rc == 0)
+		rc = print(call);
+	return rc < 0 ? outcome_refused("pcap", &call->refusal, rc) : rc;
 }
 
 int main(int argc, char **argv)

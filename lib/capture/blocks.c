@@ -64,9 +64,9 @@ static bool next_option(const struct capture_reader *reader, const uint8_t **at,
 	return true;
 }
 
-static void take_text(char *to, const struct option *option)
+static void take_text(char *to, size_t room, const struct option *option)
 {
-	size_t bytes = option->bytes < CAPTURE_TEXT_BYTES ? option->bytes : CAPTURE_TEXT_BYTES - 1;
+	size_t bytes = option->bytes < room ? option->bytes : room - 1;
 	memcpy(to, option->value, bytes);
 	to[bytes] = '\0';
 }
@@ -105,7 +105,7 @@ static void take_section(struct capture_reader *reader, const struct block *bloc
 	while (block->bytes >= 16 && next_option(reader, &at, end, &option)) {
 		reader->comments += option.code == OPTION_COMMENT;
 		if (option.code == OPTION_PROGRAM)
-			take_text(reader->program, &option);
+			take_text(reader->program, CAPTURE_TEXT_BYTES, &option);
 	}
 }
 
@@ -113,9 +113,9 @@ static void take_interface_option(struct capture_reader *reader, const struct op
 				  struct capture_interface *interface)
 {
 	if (option->code == OPTION_NAME)
-		take_text(interface->name, option);
+		take_text(interface->name, CAPTURE_TEXT_BYTES, option);
 	else if (option->code == OPTION_DESCRIPTION)
-		take_text(interface->description, option);
+		take_text(interface->description, CAPTURE_TEXT_BYTES, option);
 	else if (option->code == OPTION_SPEED)
 		interface->line_bps = number_of(reader, option);
 	else if (option->code == OPTION_OFFSET)
@@ -184,7 +184,8 @@ static void take_comment(struct capture_reader *reader, const uint8_t *at, const
 	struct option option;
 	while (next_option(reader, &at, end, &option))
 		if (option.code == OPTION_COMMENT) {
-			take_text(ret->comment, &option);
+			if (ret->comment[0] == '\0')
+				take_text(ret->comment, CAPTURE_COMMENT_BYTES, &option);
 			reader->comments++;
 		}
 }

@@ -152,10 +152,16 @@ static void put_time(struct block *block, const struct pcapng *to, ps_t at)
 	put_u32(block, (uint32_t)ns);
 }
 
+static size_t comment_bytes(const char *text)
+{
+	size_t bytes = text_bytes(text);
+	return bytes == 0 ? 0 : 4 + padded(bytes);
+}
+
 size_t pcapng_frame_bytes(const struct pcapng_frame *frame)
 {
-	size_t comment = text_bytes(frame->comment);
-	size_t options = comment == 0 ? 0 : 4 + padded(comment) + 4;
+	size_t options = comment_bytes(frame->comment) + comment_bytes(frame->second);
+	options += options > 0 ? 4 : 0; // their end
 	return BLOCK_FRAME_BYTES + PACKET_FIXED_BYTES + padded(frame->captured) + options;
 }
 
@@ -169,10 +175,10 @@ int pcapng_frame(struct pcapng *to, const struct pcapng_frame *frame)
 	put_u32(&block, frame->captured);
 	put_u32(&block, frame->original);
 	put(&block, frame->bytes, frame->captured);
-	if (text_bytes(frame->comment) > 0) {
-		put_text(&block, OPTION_COMMENT, frame->comment);
+	put_text(&block, OPTION_COMMENT, frame->comment);
+	put_text(&block, OPTION_COMMENT, frame->second);
+	if (comment_bytes(frame->comment) + comment_bytes(frame->second) > 0)
 		put_u32(&block, OPTION_END);
-	}
 	return end(&block);
 }
 

@@ -52,8 +52,9 @@ static void acknowledge(struct flow *flow, struct flow_stream *stream, struct se
 			slot->flags = PSN_ACKED;
 		return;
 	}
-	if (slot->flags & PSN_MISSING) { // a copy was lost that the receiver had no need of
-		slot->flags &= (uint16_t)~PSN_MISSING;
+	if (slot->flags & PSN_MISSING &&
+	    !sequence_is_open(sequence, psn)) { // a copy was lost that the receiver had no need of
+		slot->flags = (uint16_t)((slot->flags & ~PSN_MISSING) | PSN_FILLED);
 		blame(flow, stream, FLOW_LOSS_BEFORE, 1);
 	}
 	if (slot->flags & PSN_BEGINS) {
@@ -83,7 +84,8 @@ void answer_advance(struct flow *flow, struct flow_stream *stream, uint32_t psn,
 static void answer_open_nak(struct flow *flow, struct flow_stream *stream, uint32_t psn)
 {
 	struct sequence *sequence = &stream_state(flow, stream)->requests;
-	if (!sequence->has_nak || psn_distance(psn, sequence->nak_psn) < 0)
+	if (!sequence->has_nak || psn_distance(psn, sequence->nak_psn) < 0 ||
+	    sequence_is_open(sequence, sequence->nak_psn))
 		return;
 	struct flow_repair *repair = repair_at(flow, sequence->nak_repair);
 	if (sequence->nak_cause == FLOW_LOSS_BEHIND) {
@@ -120,7 +122,7 @@ void answer_ack(struct flow *flow, struct flow_stream *stream, const struct flow
 	struct sequence *sequence = &stream_state(flow, stream)->requests;
 	uint32_t psn = psn_extend(sequence->head, packet->record->psn);
 	const struct flow_psn *slot = psn_find(sequence, psn);
-	sequence_settle(flow, stream, sequence, sequence->next);
+	sequence_settle_by_answer(flow, stream, sequence);
 	answer_open_nak(flow, stream, psn);
 	if (psn_distance(psn, sequence->acked) >= 0 && slot != NULL && slot->flags & PSN_ASKS)
 		flow_lag(&flow->report.ack, packet->at_ns - slot->last_ns);
@@ -140,9 +142,16 @@ static enum flow_cause place_loss(struct flow *flow, struct flow_stream *stream,
 		blame(flow, stream, FLOW_CORRUPT_BEFORE, 1);
 		return FLOW_CORRUPT_BEFORE;
 	}
-	if (slot != NULL && slot->flags & PSN_LATE && slot->copies == 1)
+	if (slot != NULL && slot->flags & PSN_LATE)
 		return FLOW_REORDER_BEFORE; // missed when it was overtaken, and here by now
-	if (psn_distance(psn, sequence->expected) >= 0)
+	const struct flow_psn *before = psn_find(sequence, psn - 1);
+	bool was_thrown_away = slot != NULL && (slot->flags & (PSN_SEEN | PSN_MISSING)) == PSN_SEEN;
+	if (was_thrown_away && before != NULL && before->flags & PSN_LATE)
+		return FLOW_REORDER_BEFORE; // what passed before a late one was out of order
+	bool fills_hole = slot != NULL && slot->flags & PSN_MISSING &&
+		sequence_is_open(sequence, psn);
+	bool is_early = slot == NULL && psn_distance(psn, sequence->low) < 0; // not seen here
+	if (psn_distance(psn, sequence->expected) >= 0 || fills_hole || is_early)
 		return FLOW_LOSS_BEFORE; // counted where the hole is filled
 	if (slot != NULL && slot->flags & PSN_SEEN)
 		*ret_passed_ns = packet->at_ns - slot->last_ns;
@@ -156,7 +165,7 @@ void answer_nak(struct flow *flow, struct flow_stream *stream, const struct flow
 {
 	struct sequence *sequence = &stream_state(flow, stream)->requests;
 	uint32_t psn = psn_extend(sequence->head, packet->record->psn);
-	sequence_settle(flow, stream, sequence, sequence->next);
+	sequence_settle_by_answer(flow, stream, sequence);
 	bool is_same = sequence->has_nak && sequence->nak_psn == psn;
 	answer_advance(flow, stream, psn, packet->at_ns);
 	if (is_same)
@@ -179,6 +188,11 @@ void answer_nak(struct flow *flow, struct flow_stream *stream, const struct flow
 		repair->number = packet->number;
 		repair->at_ns = packet->at_ns;
 		repair->passed_ns = passed_ns;
+	}
+	if (sequence->has_nak && !sequence->is_rnr) { // the repeat that it asked for is on its way
+		sequence->has_late_nak = true;
+		sequence->late_nak_psn = sequence->nak_psn;
+		sequence->late_nak_repair = sequence->nak_repair;
 	}
 	sequence->has_nak = true;
 	sequence->nak_cause = cause;

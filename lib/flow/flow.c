@@ -12,6 +12,7 @@
 #define STREAMS_DEFAULT 8192
 #define PSNS_DEFAULT (1u << 20)
 #define REPAIRS_DEFAULT 65536
+#define NOTES_DEFAULT 65536
 
 static struct flow_config filled(const struct flow_config *config)
 {
@@ -19,6 +20,7 @@ static struct flow_config filled(const struct flow_config *config)
 	full.streams_max = full.streams_max != 0 ? full.streams_max : STREAMS_DEFAULT;
 	full.psns_max = full.psns_max != 0 ? full.psns_max : PSNS_DEFAULT;
 	full.repairs_max = full.repairs_max != 0 ? full.repairs_max : REPAIRS_DEFAULT;
+	full.notes_max = full.notes_max != 0 ? full.notes_max : NOTES_DEFAULT;
 	return full;
 }
 
@@ -37,7 +39,8 @@ size_t flow_bytes(const struct flow_config *config)
 	return sizeof(struct flow) + full.streams_max * streams +
 		2 * hash_size(full.streams_max) * sizeof(uint32_t) +
 		full.psns_max * sizeof(struct flow_psn) +
-		full.repairs_max * sizeof(struct flow_repair) + 8 * 64;
+		full.repairs_max * sizeof(struct flow_repair) +
+		full.notes_max * sizeof(struct flow_note) + 9 * 64;
 }
 
 struct flow *flow_create(struct arena *arena, const struct flow_config *config)
@@ -58,8 +61,11 @@ struct flow *flow_create(struct arena *arena, const struct flow_config *config)
 	flow->psns = arena_draw(arena, ARENA_MEASURE, full.psns_max, sizeof(struct flow_psn));
 	flow->report.repairs = arena_draw(arena, ARENA_MEASURE, full.repairs_max,
 					  sizeof(struct flow_repair));
+	flow->report.notes = arena_draw(arena, ARENA_MEASURE, full.notes_max,
+					sizeof(struct flow_note));
 	bool is_whole = flow->hash != NULL && flow->pairs != NULL && flow->report.streams != NULL &&
-		flow->states != NULL && flow->psns != NULL && flow->report.repairs != NULL;
+		flow->states != NULL && flow->psns != NULL && flow->report.repairs != NULL &&
+		flow->report.notes != NULL;
 	return is_whole ? flow : NULL;
 }
 
@@ -167,6 +173,8 @@ static void take_bth(struct flow *flow, const struct flow_packet *packet)
 		stream->ce++;
 		stream_state(flow, stream)->requests.last_ce_ns = packet->at_ns;
 	}
+	if (record->icrc == WIRE_ICRC_BAD)
+		note(flow, stream, FLOW_NOTE_DAMAGED, packet->number, record->psn, 1);
 	if (record->found == WIRE_FOUND_MRC)
 		mrc_take(flow, stream, packet);
 	else

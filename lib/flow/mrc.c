@@ -100,6 +100,8 @@ static void take_data(struct flow *flow, struct flow_stream *stream,
 	stream->data++;
 	stream->data_bytes += record->payload_bytes;
 	stream->trims += record->is_trimmed;
+	if (record->is_trimmed)
+		note(flow, stream, FLOW_NOTE_TRIMMED, packet->number, psn, 1);
 	if (ahead >= 0)
 		sequence->head = psn + 1;
 	bool begins = record->opcode == PACKET_WRITE_FIRST || record->opcode == PACKET_WRITE_ONLY ||
@@ -114,6 +116,7 @@ static void take_data(struct flow *flow, struct flow_stream *stream,
 		return;
 	}
 	bool was_seen = slot->flags & PSN_SEEN;
+	totals_take_data(flow, packet, was_seen);
 	stream->again += was_seen;
 	stream->again_bytes += was_seen ? record->payload_bytes : 0;
 	if (record->is_rtx && !record->is_trimmed) {
@@ -121,6 +124,7 @@ static void take_data(struct flow *flow, struct flow_stream *stream,
 	} else if (was_seen && !record->is_rtx && !record->is_trimmed &&
 		   !(slot->flags & PSN_TRIMMED)) {
 		stream->doubled++;
+		note(flow, stream, FLOW_NOTE_DOUBLED, packet->number, psn, 1);
 		blame(flow, stream, FLOW_DUPLICATE, 1);
 	}
 	if (ahead < 0 && slot->flags & PSN_MISSING && !record->is_rtx) {

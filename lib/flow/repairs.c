@@ -10,6 +10,21 @@ void blame(struct flow *flow, struct flow_stream *stream, enum flow_cause cause,
 	flow->report.causes[cause] += (uint64_t)count;
 }
 
+void note(struct flow *flow, const struct flow_stream *stream, enum flow_note_kind kind,
+	  uint64_t number, uint32_t psn, uint32_t count)
+{
+	if (flow->report.note_count == flow->config.notes_max) {
+		flow->report.notes_left_out++;
+		return;
+	}
+	flow->report.notes[flow->report.note_count++] = (struct flow_note){
+		.number = number,
+		.stream = (uint32_t)(stream - flow->report.streams),
+		.psn = psn & PSN_MASK,
+		.count = count,
+		.kind = (uint8_t)kind};
+}
+
 struct flow_repair *repair_add(struct flow *flow, const struct flow_stream *stream,
 			       uint32_t *ret_index)
 {
@@ -75,8 +90,7 @@ static void repeat_by_nak(struct flow *flow, struct flow_stream *stream, struct 
 	tell_repeat(repair_at(flow, sequence->nak_repair), repeat);
 	sequence->has_nak = false;
 	if (psn_distance(repeat->psn, sequence->nak_psn) > 0)
-		sequence_step_over(flow, stream, sequence, sequence->nak_psn, repeat->psn,
-				   repeat->at_ns);
+		hole_make(flow, stream, sequence, sequence->nak_psn, repeat->psn, repeat->at_ns);
 }
 
 // A READ request is made again from the first response that is missed: did that one pass here?
@@ -87,9 +101,12 @@ static void again_for_response(struct flow *flow, struct flow_stream *stream,
 		? &flow->states[stream->peer - 1].responses
 		: sequence;
 	const struct flow_psn *slot = psn_find(responses, psn_extend(responses->head, psn));
+	bool passed = psn_distance(psn_extend(responses->head, psn), responses->head) < 0;
 	if (slot != NULL && slot->flags & PSN_MISSING) {
 		settle(repair, FLOW_LOSS_BEFORE); // counted where the hole is filled
 		sequence->has_timer = false;
+	} else if (responses->has_begun && !passed) {
+		repair_settle_timer(flow, stream, FLOW_LOSS_BEFORE);
 	} else {
 		repair_settle_timer(flow, stream, FLOW_LOSS_BEHIND);
 	}

@@ -15,6 +15,7 @@
 #define ID_STEP_MAX 4096 // identifications that go up by no more at a time count packets
 #define ID_STEPS_MIN 8	 // so many of them are believed
 #define DOUBLED_NS 30000 // without identifications: twice within so long is no timer
+#define GOOD_MIN 4	 // so many good ICRCs for each bad one: a bad one is a damage
 #define MTU_MIN 256	 // of READ responses
 
 void sequence_begin(struct sequence *sequence, uint32_t psn, uint32_t head)
@@ -25,6 +26,7 @@ void sequence_begin(struct sequence *sequence, uint32_t psn, uint32_t head)
 	sequence->read_end = psn;
 	sequence->is_pending = false;
 	sequence->has_nak = sequence->has_timer = sequence->has_late_nak = false;
+	sequence->has_leap = false;
 	sequence->nak_repair = sequence->timer_repair = 0;
 	sequence->message_ns = -1;
 	sequence->message_bytes = 0;
@@ -49,6 +51,7 @@ static void take_id(struct arrival *arrival)
 		return;
 	}
 	sequence->id_changes += step != 0;
+	sequence->has_same_id |= step == 0 && arrival->psn != sequence->next - 1;
 	sequence->id_steps += step > 0 && step <= ID_STEP_MAX;
 	sequence->id_jumps += step > ID_STEP_MAX || step < -ID_STEP_MAX;
 	stream->has_ids = sequence->id_changes > 2;
@@ -63,7 +66,8 @@ static bool is_copy(const struct arrival *arrival)
 {
 	const struct flow_psn *slot = arrival->slot;
 	uint16_t id = arrival->packet->record->identification;
-	return arrival->stream->has_ids && slot != NULL && slot->flags & PSN_SEEN &&
+	bool tells = arrival->stream->has_ids || (id != 0 && !arrival->sequence->has_same_id);
+	return tells && slot != NULL && slot->flags & PSN_SEEN &&
 		(arrival->packet->record->layers & WIRE_LAYER_IPV4) &&
 		(id == slot->id_last || id == slot->id_first);
 }
@@ -83,67 +87,19 @@ static bool is_read(const struct flow_packet *packet)
 	return (packet->record->opcode & 31) == 0x0c;
 }
 
-void sequence_step_over(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
-			uint32_t from, uint32_t to, int64_t at_ns)
-{
-	for (uint32_t psn = from; psn != to; psn++) {
-		bool is_new = psn_distance(psn, sequence->head) >= 0;
-		bool may_be_read = psn_distance(psn, sequence->read_end) < 0;
-		if (may_be_read)
-			continue;
-		stream->holes += is_new;
-		struct flow_psn *slot = psn_slot(flow, sequence, psn);
-		if (slot == NULL)
-			continue;
-		if (slot->flags & PSN_MISSING) // the repeat was lost, too
-			blame(flow, stream, FLOW_LOSS_BEFORE, 1);
-		slot->flags |= PSN_MISSING;
-		if (is_new)
-			slot->first_ns = slot->last_ns = at_ns;
-	}
-}
-
-// ---------------------------------------------------------------- holes that are filled
-
-// A hole is filled by a repeat: what had been there was lost.
-static void fill(struct flow *flow, struct flow_stream *stream, struct flow_psn *slot)
-{
-	if (slot == NULL || !(slot->flags & PSN_MISSING))
-		return;
-	slot->flags = (uint16_t)((slot->flags & ~PSN_MISSING) | PSN_FILLED);
-	blame(flow, stream, FLOW_LOSS_BEFORE, 1);
-}
-
-// What was taken for lost comes after its repeat: it was overtaken by far.
-static bool came_late(struct flow *flow, struct flow_stream *stream, struct flow_psn *slot)
-{
-	if (slot == NULL || !(slot->flags & PSN_FILLED))
-		return false;
-	slot->flags &= (uint16_t)~PSN_FILLED;
-	stream->late++;
-	blame(flow, stream, FLOW_LOSS_BEFORE, -1);
-	blame(flow, stream, FLOW_REORDER_BEFORE, 1);
-	return true;
-}
-
-// A hole is filled by a packet that had been overtaken.
-static void fill_late(struct flow *flow, struct arrival *arrival, struct flow_psn *slot)
-{
-	struct sequence *sequence = arrival->sequence;
-	struct flow_stream *stream = arrival->stream;
-	uint64_t distance = (uint64_t)psn_distance(sequence->next, slot->psn);
-	slot->flags = (uint16_t)((slot->flags & ~PSN_MISSING) | PSN_LATE);
-	stream->late++;
-	if (distance > stream->late_distance_max)
-		stream->late_distance_max = distance;
-	blame(flow, stream, FLOW_REORDER_BEFORE, 1);
-	bool is_asked = sequence->has_nak && sequence->nak_psn == slot->psn;
-	struct flow_repair *repair = repair_at(flow, sequence->nak_repair);
-	if (is_asked && repair != NULL && repair->cause == FLOW_LOSS_BEFORE)
-		repair->cause = FLOW_REORDER_BEFORE;
-}
-
 // ---------------------------------------------------------------- without identifications
+
+// The stream began before the first packet that passed here: a receiver waited for it.
+static void begin_earlier(struct flow *flow, struct sequence *sequence, uint32_t psn)
+{
+	sequence->low = psn;
+	sequence->expected = psn + 1;
+	if (sequence->acked == psn + 1)
+		sequence->acked = psn;
+	struct flow_psn *slot = psn_slot(flow, sequence, psn);
+	if (slot != NULL)
+		slot->flags |= PSN_SEEN | PSN_LATE;
+}
 
 // What waited for the next packet is decided: `next` is where the stream goes on.
 void sequence_settle(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
@@ -152,33 +108,97 @@ void sequence_settle(struct flow *flow, struct flow_stream *stream, struct seque
 	if (!sequence->is_pending)
 		return;
 	sequence->is_pending = false;
-	struct arrival arrival = {.stream = stream, .sequence = sequence};
 	uint32_t from = sequence->pending_from, to = sequence->pending_to;
 	struct flow_psn *slot = psn_find(sequence, from);
 	bool goes_on = psn_distance(next, sequence->next) >= 0;
+	bool goes_back = psn_distance(next, from) < 0; // a repeat begins there, not here
 	bool is_one = to - from == 1;
 	bool is_hole = slot != NULL && slot->flags & PSN_MISSING;
-	if (goes_on && is_hole) {
+	if ((goes_on || goes_back) && is_hole) {
+		note(flow, stream, FLOW_NOTE_LATE, sequence->pending_number, from, to - from);
 		for (uint32_t psn = from; psn != to; psn++)
 			if ((slot = psn_find(sequence, psn)) != NULL && slot->flags & PSN_MISSING)
-				fill_late(flow, &arrival, slot);
+				hole_fill_late(flow, stream, sequence, slot);
 		return;
 	}
 	bool is_soon = sequence->pending_silence_ns < DOUBLED_NS;
-	if (goes_on && is_one && is_soon && came_late(flow, stream, slot))
+	bool is_early = psn_distance(from, sequence->low) < 0; // before the first one here
+	if ((goes_on || goes_back) && is_one && is_soon && is_early) {
+		note(flow, stream, FLOW_NOTE_LATE, sequence->pending_number, from, 1);
+		hole_count_late(flow, stream);
+		hole_tell_repair(flow, sequence, from);
+		begin_earlier(flow, sequence, from);
 		return;
+	}
+	if ((goes_on || goes_back) && is_one && is_soon &&
+	    hole_fill_late(flow, stream, sequence, slot)) {
+		note(flow, stream, FLOW_NOTE_LATE, sequence->pending_number, from, 1);
+		return;
+	}
 	if (goes_on && is_one && is_soon && !sequence->has_nak) {
+		note(flow, stream, FLOW_NOTE_DOUBLED, sequence->pending_number, from, 1);
 		stream->doubled++;
 		stream->again += sequence->pending_is_read; // count() leaves reads out
 		blame(flow, stream, FLOW_DUPLICATE, 1);
 		return;
 	}
 	for (uint32_t psn = from; psn != to; psn++)
-		fill(flow, stream, psn_find(sequence, psn));
+		hole_fill(flow, stream, psn_find(sequence, psn));
 	struct repeat repeat = {sequence->pending_number, sequence->pending_ns,
 				sequence->pending_silence_ns, from, sequence->pending_is_read};
 	repeat_begin(flow, stream, sequence, &repeat);
 	sequence->next = to;
+}
+
+bool sequence_is_open(const struct sequence *sequence, uint32_t psn)
+{
+	bool is_pending = sequence->is_pending && psn_distance(psn, sequence->pending_from) >= 0 &&
+		psn_distance(psn, sequence->pending_to) < 0;
+	return is_pending || (sequence->has_leap && sequence->leap_psn == psn);
+}
+
+void sequence_settle_by_answer(struct flow *flow, struct flow_stream *stream,
+			       struct sequence *sequence)
+{
+	const struct flow_psn *slot = psn_find(sequence, sequence->pending_from);
+	bool is_hole = slot != NULL && slot->flags & PSN_MISSING;
+	if (sequence->is_pending && !is_hole && sequence->pending_silence_ns >= DOUBLED_NS)
+		sequence_settle(flow, stream, sequence, sequence->next);
+}
+
+// Jumps ahead in the midst of a repeat: the packets between were lost once more, or it is a late
+// one of those before the repeat. What was seen and lacks nothing is no such one.
+static bool is_leap(const struct arrival *arrival)
+{
+	const struct sequence *sequence = arrival->sequence;
+	bool is_new = psn_distance(arrival->psn, sequence->head) >= 0;
+	bool is_repeat = psn_distance(sequence->next, sequence->head) < 0;
+	return is_repeat && psn_distance(arrival->psn, sequence->next) > 0 &&
+		arrival->slot != NULL && !begins_response(arrival->packet) &&
+		(is_new || arrival->slot->flags & (PSN_MISSING | PSN_FILLED));
+}
+
+static void settle_leap(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
+			uint32_t next)
+{
+	if (!sequence->has_leap)
+		return;
+	sequence->has_leap = false;
+	uint32_t psn = sequence->leap_psn;
+	struct flow_psn *slot = psn_find(sequence, psn);
+	if (next != psn + 1) {
+		note(flow, stream, FLOW_NOTE_LATE, sequence->leap_number, psn, 1);
+		bool is_new = psn_distance(psn, sequence->leap_head) >= 0;
+		if (is_new)
+			hole_make(flow, stream, sequence, sequence->leap_head, psn,
+				  sequence->leap_ns);
+		if (!hole_fill_late(flow, stream, sequence, slot))
+			hole_count_late(flow, stream);
+		return;
+	}
+	hole_jump(flow, stream, sequence, sequence->leap_number, psn, sequence->leap_ns);
+	hole_fill(flow, stream, slot);
+	sequence->next = psn + 1;
 }
 
 // Whether the packet waits for the next one. False: what waited is decided.
@@ -197,6 +217,14 @@ static bool wait_for_next(struct flow *flow, struct arrival *arrival)
 		}
 		// A repeat that goes on with what was seen: the step back was one.
 		sequence_settle(flow, arrival->stream, sequence, psn);
+	}
+	if (is_leap(arrival)) {
+		sequence->has_leap = true;
+		sequence->leap_psn = psn;
+		sequence->leap_head = sequence->head;
+		sequence->leap_number = arrival->packet->number;
+		sequence->leap_ns = arrival->packet->at_ns;
+		return true;
 	}
 	if (psn_distance(psn, sequence->next) >= 0)
 		return false;
@@ -263,6 +291,7 @@ static bool count(struct flow *flow, struct arrival *arrival)
 		stream->again++;
 		stream->again_bytes += record->payload_bytes;
 	}
+	totals_take_data(flow, arrival->packet, is_again);
 	uint8_t operation = record->opcode & 31;
 	bool is_response = operation >= 0x0d && operation <= 0x10;
 	if (!is_below && begins(operation) && !is_response) {
@@ -283,6 +312,18 @@ static void reach_head(struct flow *flow, struct arrival *arrival)
 		repair_settle_timer(flow, arrival->stream, FLOW_LOSS_BEFORE);
 }
 
+// A response begins, and the one before has not ended: no other requests are between where all are
+// READs.
+static bool lacks_end(const struct flow *flow, const struct arrival *arrival)
+{
+	uint32_t index = flow->states[arrival->stream - flow->report.streams].answers_for;
+	const struct flow_psn *before = psn_find(arrival->sequence, arrival->sequence->next - 1);
+	if (index == 0 || before == NULL || before->flags & PSN_ENDS)
+		return false;
+	const struct flow_stream *asks = &flow->report.streams[index - 1];
+	return asks->opcodes[0x0c] == asks->data;
+}
+
 // A packet whose place in the sequence is known: on, a jump, or a step back.
 static void place(struct flow *flow, struct arrival *arrival)
 {
@@ -290,22 +331,26 @@ static void place(struct flow *flow, struct arrival *arrival)
 	uint32_t psn = arrival->psn;
 	int32_t ahead = psn_distance(psn, sequence->next);
 	if (arrival->is_late) {
-		if (arrival->slot != NULL && arrival->slot->flags & PSN_MISSING)
-			fill_late(flow, arrival, arrival->slot);
+		note(flow, arrival->stream, FLOW_NOTE_LATE, arrival->packet->number, psn, 1);
+		if (!hole_fill_late(flow, arrival->stream, sequence, arrival->slot))
+			hole_count_late(flow, arrival->stream); // its repeat came before it
 		return;
 	}
 	// READs leave out the PSNs of their responses: what is below those goes back, too.
+	// Those behind the first one go on with it.
 	bool is_below = arrival->stream->has_reads && psn_distance(psn, sequence->acked) < 0;
-	if (ahead > 0 && !is_below && !begins_response(arrival->packet))
-		sequence_step_over(flow, arrival->stream, sequence, sequence->next, psn,
-				   arrival->packet->at_ns);
-	if (ahead < 0 || is_below) {
+	bool goes_on = is_below && psn == sequence->read_next;
+	if (ahead > 0 && !is_below &&
+	    (!begins_response(arrival->packet) || lacks_end(flow, arrival)))
+		hole_jump(flow, arrival->stream, sequence, arrival->packet->number, psn,
+			  arrival->packet->at_ns);
+	if ((ahead < 0 || is_below) && !goes_on) {
 		struct repeat repeat = {arrival->packet->number, arrival->packet->at_ns,
 					arrival->packet->at_ns - sequence->last_ns, psn,
 					is_read(arrival->packet)};
 		repeat_begin(flow, arrival->stream, sequence, &repeat);
 	}
-	fill(flow, arrival->stream, arrival->slot);
+	hole_fill(flow, arrival->stream, arrival->slot);
 	reach_head(flow, arrival);
 	sequence->next = psn + 1;
 }
@@ -319,6 +364,7 @@ static void take_read(struct arrival *arrival)
 	uint32_t mtu = sequence->mtu_bytes != 0 ? sequence->mtu_bytes : MTU_MIN;
 	uint32_t end = arrival->psn + (bytes == 0 ? 1 : (bytes - 1) / mtu + 1);
 	arrival->stream->has_reads = true;
+	sequence->read_next = end;
 	if (psn_distance(end, sequence->read_end) <= 0)
 		return;
 	sequence->read_psn = arrival->psn;
@@ -355,11 +401,30 @@ static void restart(struct flow *flow, struct arrival *arrival)
 	sequence_begin(arrival->sequence, arrival->psn, arrival->psn);
 }
 
+// A damaged packet that is not the next one: its PSN may be what is damaged. Where most ICRCs are
+// bad they say nothing.
+static bool is_stray(const struct flow *flow, const struct sequence *sequence,
+		     const struct wire_record *record)
+{
+	const uint64_t *icrc = flow->report.totals.icrc;
+	bool is_damaged = record->icrc == WIRE_ICRC_BAD &&
+		icrc[WIRE_ICRC_GOOD] > GOOD_MIN * icrc[WIRE_ICRC_BAD];
+	return is_damaged &&
+		(!sequence->has_begun || psn_extend(sequence->head, record->psn) != sequence->next);
+}
+
 void sequence_take(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
 		   const struct flow_packet *packet)
 {
 	struct arrival arrival = {.packet = packet, .stream = stream, .sequence = sequence};
 	uint32_t psn = packet->record->psn;
+	if (is_stray(flow, sequence, packet->record)) {
+		sequence->strays++;
+		stream->data++;
+		stream->data_bytes += packet->record->payload_bytes;
+		totals_take_data(flow, packet, false);
+		return;
+	}
 	if (!sequence->has_begun)
 		sequence_begin(sequence, psn + PSN_MASK + 1, psn + PSN_MASK + 1);
 	arrival.psn = psn_extend(sequence->head, psn);
@@ -367,11 +432,15 @@ void sequence_take(struct flow *flow, struct flow_stream *stream, struct sequenc
 	if (ahead > WINDOW_MAX || ahead < -WINDOW_MAX)
 		restart(flow, &arrival);
 	take_id(&arrival);
+	settle_leap(flow, stream, sequence, arrival.psn);
 	arrival.slot = psn_slot(flow, sequence, arrival.psn);
+	if (arrival.slot != NULL)
+		arrival.slot->flags &= (uint16_t)~PSN_LATE;
 	bool is_again = count(flow, &arrival);
 	if (is_again && is_copy(&arrival)) {
 		stream->doubled++;
 		stream->again += is_read(packet);
+		note(flow, stream, FLOW_NOTE_DOUBLED, packet->number, arrival.psn, 1);
 		blame(flow, stream, FLOW_DUPLICATE, 1);
 		keep(&arrival);
 		return;
@@ -402,6 +471,7 @@ void sequence_end(struct flow *flow, struct flow_stream *stream, struct sequence
 {
 	if (!sequence->has_begun)
 		return;
+	settle_leap(flow, stream, sequence, sequence->next);
 	sequence_settle(flow, stream, sequence, sequence->next);
 	repair_end_timer(flow, stream);
 	end_holes(flow, stream, sequence);

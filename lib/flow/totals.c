@@ -63,6 +63,27 @@ static void take_syndrome(struct flow_totals *totals, uint8_t syndrome)
 		totals->nak_codes[syndrome & 31]++;
 }
 
+static void take_class(struct flow_class *class, const struct wire_record *record)
+{
+	class->packets++;
+	class->bytes += record->original;
+	class->ect += record->ecn == 1 || record->ecn == 2;
+	class->ce += record->ecn == 3;
+}
+
+void totals_take_data(struct flow *flow, const struct flow_packet *packet, bool is_again)
+{
+	struct flow_totals *totals = &flow->report.totals;
+	const struct wire_record *record = packet->record;
+	struct flow_class *class = &totals->dscp[record->dscp];
+	class->data++;
+	class->again += is_again;
+	class->trims += record->is_trimmed;
+	uint32_t ev = record->found == WIRE_FOUND_MRC ? record->ev : record->source_port;
+	if (!is_again && !record->is_rtx)
+		totals->fresh_by_ev[ev & 0xffff]++;
+}
+
 static void take_bth(struct flow *flow, const struct flow_packet *packet)
 {
 	struct flow_totals *totals = &flow->report.totals;
@@ -73,7 +94,7 @@ static void take_bth(struct flow *flow, const struct flow_packet *packet)
 		totals->first_bad_icrc = packet->number;
 	if (record->layers & (WIRE_LAYER_IPV4 | WIRE_LAYER_IPV6)) {
 		totals->ecn[record->ecn]++;
-		totals->dscp[record->dscp]++;
+		take_class(&totals->dscp[record->dscp], record);
 		uint64_t bit = UINT64_C(1) << (record->source_port % 64);
 		uint64_t *word = &totals->udp_ports[record->source_port / 64];
 		totals->udp_source_ports += !(*word & bit);

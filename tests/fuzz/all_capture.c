@@ -66,6 +66,9 @@ static void check_report(const struct flow_report *report, const struct flow_con
 	for (uint32_t i = 0; i < report->repair_count; i++)
 		check(report->repairs[i].cause < FLOW_CAUSE_COUNT &&
 		      report->repairs[i].stream < report->stream_count);
+	for (uint32_t i = 0; i < report->note_count; i++)
+		check(report->notes[i].kind < FLOW_NOTE_COUNT && report->notes[i].count > 0 &&
+		      report->notes[i].number <= frames);
 }
 
 // An anonymized frame is dissected as it was, but for what is hidden; its ICRC is as good or bad.

@@ -19,7 +19,7 @@ WEFT = os.environ["WEFT"]
 FIRST, COUNT = (int(os.environ.get(f"WEFT_PLANTED_{name}", default)) for name, default in (("FIRST", 1), ("COUNT", 2)))
 SOURCE, TARGET = 0, 4
 NONE = "no fault found"
-RARE, FEW = ("0.3%", "1%", "2%"), ("0.2%", "0.5%")
+RARE, SOME = ("0.3%", "1%", "2%"), ("0.2%", "0.5%", "1%")
 # kind: fault, where, how often, the tap, the cause. Frames that are cut have no ICRC that could be checked: what is damaged before the tap
 # is then lost behind it.
 KINDS = {
@@ -28,7 +28,7 @@ KINDS = {
     "rc loss before": ("loss", SOURCE, RARE, TARGET, "loss BEFORE"),
     "rc damaged behind": ("corrupt", TARGET, RARE, SOURCE, "loss BEHIND"),
     "rc doubled": ("duplicate", SOURCE, RARE, TARGET, "packets doubled by the network"),
-    "rc reordered": ("reorder", SOURCE, FEW, TARGET, "reordering BEFORE"),
+    "rc reordered": ("reorder", SOURCE, SOME, TARGET, "reordering BEFORE"),
     "mrc none": (None, None, None, TARGET, NONE),
     "mrc loss behind": ("loss", TARGET, RARE, SOURCE, "loss BEHIND"),
     "mrc loss before": ("loss", SOURCE, RARE, TARGET, "loss BEFORE"),

@@ -38,6 +38,7 @@ struct pcapng_frame {
 	uint32_t captured;   // bytes at `bytes`, at most the interface's snap_bytes
 	uint32_t original;   // bytes of the frame on the line
 	const char *comment; // or NULL
+	const char *second;  // one more comment, or NULL
 };
 
 #ifdef __cplusplus

@@ -13,7 +13,8 @@
 
 #define CAPTURE_BUFFER_BYTES ((size_t)1 << 20) // what a buffer should have: read() beats mmap so
 #define CAPTURE_INTERFACES_MAX 1024	       // of a file, all sections together
-#define CAPTURE_TEXT_BYTES 96		       // of names, descriptions and comments; longer: cut
+#define CAPTURE_TEXT_BYTES 96		       // of names and descriptions; longer: cut
+#define CAPTURE_COMMENT_BYTES 256	       // of comments of frames; longer: cut
 
 // How the file ended.
 enum capture_end {
@@ -51,7 +52,7 @@ struct capture_frame {
 	uint64_t number;	     // from 1
 	uint64_t offset;	     // of its record in the file
 	bool has_time;
-	char comment[CAPTURE_TEXT_BYTES]; // empty: none
+	char comment[CAPTURE_COMMENT_BYTES]; // the first one; empty: none
 };
 
 struct capture_reader {

@@ -19,6 +19,7 @@ struct flow_config {
 	uint32_t streams_max;	 // ways of a QP that are told apart at a time; 8192
 	uint32_t psns_max;	 // PSNs that are remembered, all streams together; 2^20
 	uint32_t repairs_max;	 // kept one by one; 65536
+	uint32_t notes_max;	 // packets that stand out; 65536
 	struct wire_config wire; // whose rule says what of an address is the plane (MRC)
 };
 

@@ -55,6 +55,24 @@ struct flow_repair {
 	int64_t silence_ns; // from the last packet of the stream to the repeat
 };
 
+// Packets that stand out one by one.
+enum flow_note_kind {
+	FLOW_NOTE_JUMP,	   // PSNs before it are missing here: `count` of them
+	FLOW_NOTE_LATE,	   // it was overtaken, or is the first of `count` that were
+	FLOW_NOTE_DOUBLED, // the network's copy
+	FLOW_NOTE_DAMAGED, // bad ICRC
+	FLOW_NOTE_TRIMMED,
+	FLOW_NOTE_COUNT
+};
+
+struct flow_note {
+	uint64_t number;
+	uint32_t stream; // index into flow_report.streams
+	uint32_t psn;	 // 24 bits; of a jump the first that is missing
+	uint32_t count;
+	uint8_t kind;
+};
+
 // One way of a QP: from one address to another and a QP there.
 struct flow_stream {
 	uint8_t source[16], target[16];
@@ -94,16 +112,25 @@ struct flow_stream {
 	bool has_ordered_ids; // and go up: they tell what was overtaken
 };
 
+// Packets with a BTH that have one DSCP.
+struct flow_class {
+	uint64_t packets, bytes;
+	uint64_t ect, ce;
+	uint64_t data, again; // with a PSN of their own; of them: PSN seen before
+	uint64_t trims;
+};
+
 // Whether the capture can be trusted, and what is in it.
 struct flow_totals {
 	uint64_t frames, bytes, cut;
 	uint64_t found[WIRE_FOUND_COUNT];
 	uint64_t found_bytes[WIRE_FOUND_COUNT];
 	uint64_t opcodes[WIRE_FOUND_COUNT][256]; // of RoCE, MRC, InfiniBand, UET
-	uint64_t ecn[4], dscp[64];		 // of packets with a BTH
-	uint64_t icrc[4];			 // by enum wire_icrc, of packets with a BTH
-	uint64_t first_bad_icrc;		 // packet number
-	uint64_t layers[16];			 // frames that have each
+	uint64_t ecn[4];			 // of packets with a BTH
+	struct flow_class dscp[64];
+	uint64_t icrc[4];	 // by enum wire_icrc, of packets with a BTH
+	uint64_t first_bad_icrc; // packet number
+	uint64_t layers[16];	 // frames that have each
 	uint64_t stopped[WIRE_REASON_COUNT];
 	uint64_t positive, rnr, nak, nak_codes[32];	 // AETHs
 	uint64_t pauses, resumes, pauses_by_priority[9]; // [8]: global
@@ -113,6 +140,8 @@ struct flow_totals {
 	uint32_t granularity_ns;	// all stamps are multiples; 1, 10, 100, ... up to 10^9
 	uint64_t udp_ports[65536 / 64]; // source ports of packets with a BTH, as bits
 	uint32_t udp_source_ports;
+	uint32_t fresh_by_ev[65536]; // data packets that were not seen before, by the low 16 bits
+				     // of their EV (MRC), else by their UDP source port
 };
 
 struct flow_report {
@@ -131,6 +160,9 @@ struct flow_report {
 	struct flow_repair *repairs; // [repair_count]
 	uint32_t repair_count;
 	uint64_t repairs_left_out;
+	struct flow_note *notes; // [note_count], nearly in the order of packets
+	uint32_t note_count;
+	uint64_t notes_left_out;
 	struct flow_lags messages; // first packet to acknowledgement
 	struct flow_lags ack;	   // of a packet that asks for it to its ACK
 	struct flow_lags ce_to_cnp;

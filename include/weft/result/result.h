@@ -13,7 +13,8 @@ struct result {
 	char path[4096];
 };
 
-// Takes fields without a look at them: for tests of what is made of single fields. NULL: no memory.
+// Takes fields without a look at them: what has no schema here, as an analysis of a capture, and
+// tests of what is made of single fields. NULL: no memory.
 struct result *result_unchecked(json_t *fields, const char *path);
 
 // "path: text" of a file; -EINVAL.

@@ -129,6 +129,44 @@ static void without_identifications_a_late_packet_comes_alone(void **)
 	assert_causes(told("v6 F0 M1 M4 M5 M2 M3 M6 L7 A7"), FLOW_REORDER_BEFORE, 2, NONE);
 }
 
+// In the midst of a repeat a packet ahead is a late one, unless the repeat goes on from it.
+static void a_late_packet_among_repeats_is_no_loss(void **)
+{
+	const char *late = WARM
+		"F10 M11 M13 M14 M15 M17 N12 +9 M12 M16 M13 M14 M15 M16 M17 L18 A18";
+	const char *lost = WARM "F10 M11 M13 M14 M15 M17 N12 +9 M12 M16 M17 L18 N13 +9 M13 M14 M15 "
+				"M16 M17 L18 A18";
+	const char *beyond = WARM "F10 M12 M13 N11 +9 M11 L14 M12 M13 L14 A14";
+	const struct {
+		const char *text;
+		unsigned lost, late;
+	} cases[] = {{late, 1, 1}, {lost, 5, 0}, {beyond, 1, 1}};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char text[256];
+		snprintf(text, sizeof(text), "v6 %s", cases[i].text);
+		const struct flow_report *report = told(text);
+		assert_int_equal(report->causes[FLOW_LOSS_BEFORE], cases[i].lost);
+		assert_int_equal(report->causes[FLOW_REORDER_BEFORE], cases[i].late);
+		assert_int_equal(report->causes[FLOW_DUPLICATE], 0);
+	}
+	// A late copy that fell into the receiver's discarding is asked for again: no loss behind.
+	assert_causes(told(WARM "F10 M11 M13 M12#12 N12 M14 N13 +9 M12 M13 +9 M13 M14 L15 A15"),
+		      FLOW_REORDER_BEFORE, 1, NONE);
+}
+
+static void an_answer_to_each_repeat_makes_no_copies(void **)
+{
+	assert_causes(told("v6 " WARM "F10 M11 L12 N10 F10 A10 M11 A11 L12 A12"), FLOW_LOSS_BEHIND,
+		      1, NONE);
+}
+
+static void the_first_packet_of_a_capture_may_have_overtaken(void **)
+{
+	assert_causes(told("v6 M1 F0 L2 A2"), FLOW_REORDER_BEFORE, 1, NONE);
+	assert_causes(told("v6 M1 N0 F0 M2 N1 +9 F0 M1 M2 +9 M1 M2 L3 A3"), FLOW_REORDER_BEFORE, 1,
+		      NONE);
+}
+
 static void what_comes_by_itself_behind_was_overtaken_behind(void **)
 {
 	assert_causes(told(WARM "F10 M11 M12 M13 N11 L14 A14"), FLOW_REORDER_BEHIND, 1, NONE);
@@ -219,6 +257,19 @@ static void a_bad_icrc_that_is_repeated_is_corruption_before(void **)
 	assert_causes(told(WARM "F10 M11 L12! +300 F10 M11 L12 A12"), FLOW_CORRUPT_BEFORE, 1, NONE);
 }
 
+// What is damaged may be its PSN.
+static void the_psn_of_a_damaged_packet_is_not_believed(void **)
+{
+	const struct flow_report *report = told(WARM "F10 M9999! M12 L13 N11 +9 M11 M12 L13 A13");
+	assert_causes(report, FLOW_CORRUPT_BEFORE, 1, NONE);
+	assert_int_equal(report->streams[0].holes, 0);
+}
+
+static void the_second_packet_can_be_a_copy(void **)
+{
+	assert_causes(told("F0#7 F0#7 M1#8 L2#9 A2"), FLOW_DUPLICATE, 1, NONE);
+}
+
 static void what_is_acknowledged_unseen_the_capture_missed(void **)
 {
 	assert_causes(told(WARM "F10 M12 L13 A13"), FLOW_CAPTURE, 1, NONE);
@@ -238,6 +289,9 @@ int main(void)
 		cmocka_unit_test(without_identifications_time_tells_copies),
 		cmocka_unit_test(identifications_that_run_backwards_were_overtaken),
 		cmocka_unit_test(without_identifications_a_late_packet_comes_alone),
+		cmocka_unit_test(a_late_packet_among_repeats_is_no_loss),
+		cmocka_unit_test(an_answer_to_each_repeat_makes_no_copies),
+		cmocka_unit_test(the_first_packet_of_a_capture_may_have_overtaken),
 		cmocka_unit_test(what_comes_by_itself_behind_was_overtaken_behind),
 		cmocka_unit_test(a_timer_of_what_was_acknowledged_had_no_need),
 		cmocka_unit_test(a_late_ack_tells_that_all_had_arrived),
@@ -249,6 +303,8 @@ int main(void)
 		cmocka_unit_test(rnr_is_no_loss),
 		cmocka_unit_test(another_nak_is_a_refusal),
 		cmocka_unit_test(a_bad_icrc_that_is_repeated_is_corruption_before),
+		cmocka_unit_test(the_psn_of_a_damaged_packet_is_not_believed),
+		cmocka_unit_test(the_second_packet_can_be_a_copy),
 		cmocka_unit_test(what_is_acknowledged_unseen_the_capture_missed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a packet stands out by is known when all were read, so that the captures are read twice.
+
+#include "annotate.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <weft/files/files.h>
+#include <weft/run/outcome.h>
+
+#include "rewrite.h"
+
+enum mark_kind { MARK_ASKED, MARK_REPEAT, MARK_NOTE };
+
+// A reason for a comment: an entry of the report's repairs or notes.
+struct mark {
+	uint64_t number; // of the packet
+	uint32_t index;
+	enum mark_kind kind;
+};
+
+struct annotate {
+	const struct flow_report *report;
+	struct mark *marks; // in the order of packets
+	size_t count, next;
+	uint64_t number; // of the last frame
+	struct rewrite rewrite;
+	struct capture_reader reader;
+};
+
+// ---------------------------------------------------------------- marks
+
+static void add(struct annotate *all, uint64_t number, uint32_t index, enum mark_kind kind)
+{
+	if (number != 0)
+		all->marks[all->count++] = (struct mark){number, index, kind};
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct mark *one = a, *other = b;
+	if (one->number != other->number)
+		return one->number < other->number ? -1 : 1;
+	if (one->kind != other->kind)
+		return one->kind < other->kind ? -1 : 1;
+	return (one->index > other->index) - (one->index < other->index);
+}
+
+static bool make_marks(struct annotate *all)
+{
+	const struct flow_report *report = all->report;
+	size_t most = 2 * (size_t)report->repair_count + report->note_count;
+	all->marks = calloc(most + 1, sizeof(*all->marks));
+	if (all->marks == NULL)
+		return false;
+	for (uint32_t i = 0; i < report->repair_count; i++) {
+		add(all, report->repairs[i].number, i, MARK_ASKED);
+		add(all, report->repairs[i].repeat, i, MARK_REPEAT);
+	}
+	for (uint32_t i = 0; i < report->note_count; i++)
+		add(all, report->notes[i].number, i, MARK_NOTE);
+	qsort(all->marks, all->count, sizeof(*all->marks), by_number);
+	return true;
+}
+
+// ---------------------------------------------------------------- comments
+
+static void asked_words(char *ret, size_t bytes, const struct flow_repair *repair)
+{
+	const char *cause = flow_cause_name((enum flow_cause)repair->cause);
+	if (repair->is_timer)
+		snprintf(ret, bytes, "PSN %" PRIu32 ": %s; sent again in packet %" PRIu64,
+			 repair->psn, cause, repair->repeat);
+	else if (repair->repeat == 0)
+		snprintf(ret, bytes, "asks for PSN %" PRIu32 ": %s; no repeat was seen",
+			 repair->psn, cause);
+	else
+		snprintf(ret, bytes, "asks for PSN %" PRIu32 ": %s; sent again in packet %" PRIu64,
+			 repair->psn, cause, repair->repeat);
+}
+
+static void repeat_words(char *ret, size_t bytes, const struct flow_repair *repair)
+{
+	char after[WORDS_BYTES];
+	const char *cause = flow_cause_name((enum flow_cause)repair->cause);
+	if (repair->is_timer)
+		snprintf(ret, bytes, "repeat from PSN %" PRIu32 " that nothing asked for: %s",
+			 repair->psn, cause);
+	else
+		snprintf(ret, bytes,
+			 "repeat from PSN %" PRIu32 " that packet %" PRIu64
+			 " asked for, %s after it: %s",
+			 repair->psn, repair->number, time_words(after, repair->repeat_ns), cause);
+}
+
+static void note_words(char *ret, size_t bytes, const struct flow_note *note)
+{
+	static const char *const names[FLOW_NOTE_COUNT] = {
+		[FLOW_NOTE_JUMP] = "missing before this",
+		[FLOW_NOTE_LATE] = "overtaken",
+		[FLOW_NOTE_DOUBLED] = "doubled by the network",
+		[FLOW_NOTE_DAMAGED] = "damaged: its ICRC is bad",
+		[FLOW_NOTE_TRIMMED] = "trimmed",
+	};
+	if (note->count == 1)
+		snprintf(ret, bytes, "PSN %" PRIu32 " %s", note->psn, names[note->kind]);
+	else
+		snprintf(ret, bytes, "%" PRIu32 " PSNs from %" PRIu32 " %s", note->count, note->psn,
+			 names[note->kind]);
+}
+
+// All that is said of packet `number`, with semicolons between; what is too long is cut.
+static void comment_of(struct annotate *all, uint64_t number, char *ret, size_t bytes)
+{
+	size_t used = 0;
+	ret[0] = '\0';
+	for (; all->next < all->count && all->marks[all->next].number == number; all->next++) {
+		const struct mark *mark = &all->marks[all->next];
+		if (used > 0 && used + 2 < bytes)
+			used += (size_t)snprintf(ret + used, bytes - used, "; ");
+		if (mark->kind == MARK_NOTE)
+			note_words(ret + used, bytes - used, &all->report->notes[mark->index]);
+		else if (mark->kind == MARK_ASKED)
+			asked_words(ret + used, bytes - used, &all->report->repairs[mark->index]);
+		else
+			repeat_words(ret + used, bytes - used, &all->report->repairs[mark->index]);
+		used = strlen(ret);
+	}
+}
+
+// ---------------------------------------------------------------- out
+
+// The interfaces of this file up to now; the first of them is `first`.
+static void put_interfaces(struct annotate *all, uint32_t first)
+{
+	while (all->rewrite.interfaces - first < all->reader.interface_count) {
+		const struct capture_interface *from =
+			&all->reader.interfaces[all->rewrite.interfaces - first];
+		rewrite_interface(&all->rewrite,
+				  &(struct pcapng_interface){.name = from->name,
+							     .description = from->description,
+							     .snap_bytes = from->snap_bytes,
+							     .line_bps = from->line_bps,
+							     .link = from->link});
+	}
+}
+
+static void put_frames(struct annotate *all)
+{
+	struct capture_frame frame;
+	uint32_t first = all->rewrite.interfaces;
+	int64_t last_ns = 0;
+	while (capture_next(&all->reader, &frame)) {
+		char comment[PCAPNG_TEXT_BYTES_MAX + 1];
+		put_interfaces(all, first);
+		comment_of(all, ++all->number, comment, sizeof(comment));
+		const struct pcapng_frame to = {.interface = first + frame.interface,
+						.bytes = frame.bytes,
+						.captured = frame.captured,
+						.original = frame.original,
+						.comment = frame.comment,
+						.second = comment};
+		rewrite_frame(&all->rewrite, &frame, &to);
+		last_ns = frame.at_ns;
+	}
+	put_interfaces(all, first);
+	rewrite_statistics(&all->rewrite, &all->reader, first, last_ns);
+}
+
+// A file of which nothing could be read the first time is left out.
+static int put_files(struct annotate *all, struct call *call)
+{
+	for (uint32_t i = 0; i < call->count; i++) {
+		struct source source;
+		uint64_t before = all->number;
+		if (call->files[i].frames == 0)
+			continue;
+		int rc = source_open(&source, call->paths[i], &all->reader, &call->refusal);
+		if (rc < 0)
+			return rc;
+		put_frames(all);
+		source_close(&source);
+		bool is_same = all->number - before == call->files[i].frames;
+		if (!is_same)
+			return outcome_bad_word(
+				&call->refusal,
+				"the capture changed while it was read:", call->paths[i]);
+	}
+	return 0;
+}
+
+// The first of the ten lines.
+static void put_head(struct annotate *all, const struct call *call, FILE *to)
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *lines = open_memstream(&text, &bytes);
+	if (lines != NULL) {
+		summary_print(lines, call);
+		fclose(lines);
+	}
+	if (text != NULL)
+		text[strcspn(text, "\n")] = '\0';
+	rewrite_begin(&all->rewrite, to, "weft pcap analyze", text);
+	free(text);
+}
+
+int annotate_check(struct call *call)
+{
+	for (uint32_t i = 0; i < call->count; i++) {
+		struct stat state;
+		bool is_stream = strcmp(call->paths[i], "-") == 0 ||
+			(stat(call->paths[i], &state) == 0 && !S_ISREG(state.st_mode) &&
+			 !S_ISDIR(state.st_mode));
+		if (is_stream)
+			return outcome_bad_word(&call->refusal,
+						"--annotate reads captures twice, so that they "
+						"must be files, not",
+						call->paths[i]);
+	}
+	return 0;
+}
+
+int annotate_write(struct call *call)
+{
+	static struct annotate all; // large: kept off the stack
+	struct draft draft;
+	all.report = call->report;
+	all.reader.buffer = malloc(CAPTURE_BUFFER_BYTES);
+	all.reader.capacity = CAPTURE_BUFFER_BYTES;
+	int rc = 0;
+	if (all.reader.buffer == NULL || !rewrite_init(&all.rewrite) || !make_marks(&all))
+		rc = refuse(&call->refusal, -ENODEV, "no memory for buffers", 0, 0, 0);
+	if (trust_of(call) != TRUST_ALL)
+		all.count = 0; // nothing can be said of packets
+	if (rc == 0 && (rc = draft_begin(&draft, call->annotate, &call->refusal)) == 0) {
+		put_head(&all, call, draft.to);
+		rc = put_files(&all, call);
+		rewrite_drain(&all.rewrite);
+		rc = draft_end(&draft, rc, &call->refusal);
+	}
+	free(all.marks);
+	free(all.reader.buffer);
+	rewrite_free(&all.rewrite);
+	return rc;
+}

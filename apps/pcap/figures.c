@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Figures of a capture: shares of what passed, and how even its paths were used.
+
+#include "figures.h"
+
+#include <math.h>
+
+static void put_count(json_t *to, const char *name, uint64_t count)
+{
+	json_object_set_new(to, name, json_integer((json_int_t)count));
+}
+
+// A share of nothing is none.
+static void put_share(json_t *to, const char *name, uint64_t part, uint64_t whole)
+{
+	json_object_set_new(to, name,
+			    whole == 0 ? json_null() : json_real((double)part / (double)whole));
+}
+
+// ---------------------------------------------------------------- paths
+
+// Jain's index is 1 where all have the same, and 1/n where one has all. Those that had nothing are
+// not known here.
+static json_t *balance(const struct flow_totals *totals)
+{
+	double sum = 0, squares = 0, most = 0;
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < 65536; i++) {
+		double packets = totals->fresh_by_ev[i];
+		count += packets > 0;
+		sum += packets;
+		squares += packets * packets;
+		most = fmax(most, packets);
+	}
+	json_t *to = json_object();
+	put_count(to, "values", count);
+	bool has_any = count > 0;
+	json_object_set_new(to, "max_over_mean",
+			    has_any ? json_real(most * count / sum) : json_null());
+	json_object_set_new(to, "jain",
+			    has_any ? json_real(sum * sum / (count * squares)) : json_null());
+	return to;
+}
+
+// ---------------------------------------------------------------- the whole
+
+static void put_counts(json_t *to, const struct call *call, const struct story *story)
+{
+	const uint64_t *causes = call->report->causes;
+	put_count(to, "data", story->data);
+	put_count(to, "sent_again", story->again - story->doubled);
+	put_count(to, "doubled", story->doubled);
+	put_count(to, "overtaken", story->late);
+	put_count(to, "lost_before", causes[FLOW_LOSS_BEFORE]);
+	put_count(to, "lost_behind", causes[FLOW_LOSS_BEHIND]);
+	put_count(to, "damaged", call->report->totals.icrc[WIRE_ICRC_BAD]);
+	put_count(to, "naks", story->naks);
+	put_count(to, "rnrs", story->rnrs);
+	put_count(to, "nacks", story->nacks);
+	put_count(to, "trims", story->trims);
+	put_count(to, "ce", story->ce);
+	put_count(to, "cnps", story->cnps);
+	put_count(to, "pauses", call->report->totals.pauses);
+	put_count(to, "needless_timeouts", causes[FLOW_TIMEOUT]);
+	put_count(to, "dropped_by_capture", story->dropped);
+	put_count(to, "acknowledged_unseen", story->acked_unseen);
+}
+
+json_t *figures_make(const struct call *call, const struct story *story)
+{
+	const uint64_t *causes = call->report->causes;
+	json_t *to = json_object();
+	if (trust_of(call) != TRUST_ALL)
+		return json_null(); // which copies, or what lies behind the cut, nobody knows
+	put_counts(to, call, story);
+	put_share(to, "sent_again_share", story->again - story->doubled, story->data);
+	put_share(to, "doubled_share", story->doubled, story->data);
+	put_share(to, "overtaken_share", story->late, story->data);
+	put_share(to, "lost_share", causes[FLOW_LOSS_BEFORE] + causes[FLOW_LOSS_BEHIND],
+		  story->data);
+	put_share(to, "trimmed_share", story->trims, story->data);
+	put_share(to, "ce_share", story->ce, story->ce + story->ect);
+	json_object_set_new(to, "ev_balance", balance(&call->report->totals));
+	return to;
+}
+
+json_t *figures_dscp(const struct call *call)
+{
+	json_t *list = json_array();
+	for (uint32_t dscp = 0; dscp < 64; dscp++) {
+		const struct flow_class *class = &call->report->totals.dscp[dscp];
+		if (class->packets == 0)
+			continue;
+		json_t *row = json_object();
+		put_count(row, "dscp", dscp);
+		put_count(row, "packets", class->packets);
+		put_count(row, "bytes", class->bytes);
+		put_count(row, "data", class->data);
+		put_count(row, "seen_again", class->again);
+		put_count(row, "trims", class->trims);
+		put_count(row, "ce", class->ce);
+		put_share(row, "seen_again_share", class->again, class->data);
+		put_share(row, "ce_share", class->ce, class->ce + class->ect);
+		json_array_append_new(list, row);
+	}
+	return list;
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report as JSON: all of it, and the figures of it that bounds are held against.
+#pragma once
+
+#include <jansson.h>
+
+#include "story.h"
+
+// The whole; the caller frees it.
+json_t *json_make(const struct call *call);
+
+// Shares, counts and times of the whole capture. Null beside a reason is what cannot be said.
+json_t *figures_make(const struct call *call, const struct story *story);
+
+// A row for each DSCP that packets with a BTH have.
+json_t *figures_dscp(const struct call *call);

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The metrics of a profile are fields of what --json prints.
+
+#include "judge.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include <weft/files/files.h>
+#include <weft/result/result.h>
+#include <weft/run/outcome.h>
+#include <weft/verdict/report_verdict.h>
+
+#include "figures.h"
+
+#define PROFILE_BYTES_MAX ((size_t)1 << 20)
+#define PATH_BYTES 4096
+
+static struct profile profile; // large: kept off the stack
+
+int judge_read(struct call *call)
+{
+	char path[PATH_BYTES], *text;
+	size_t bytes;
+	int rc = data_path_find(DATA_PATH_PROFILES, call->profile, path, sizeof(path),
+				&call->refusal);
+	if (rc == 0)
+		rc = file_read(path, PROFILE_BYTES_MAX, &text, &bytes, &call->refusal);
+	if (rc < 0)
+		return rc;
+	rc = profile_parse(&profile, path, text, bytes, &call->refusal);
+	free(text);
+	return rc;
+}
+
+int judge_print(FILE *to, struct call *call)
+{
+	static const int statuses[] = {EXIT_SUCCESS, EXIT_MISSED, EXIT_NOT_VALID};
+	static struct verdict verdict;
+	json_t *fields = json_make(call);
+	json_object_set_new(fields, "scenario", json_string(call->paths[0]));
+	struct result *result = result_unchecked(fields, call->paths[0]);
+	if (result == NULL)
+		return refuse(&call->refusal, -ENODEV, "no memory for a verdict", 0, 0, 0);
+	int rc = verdict_of(&verdict, &profile, result, NULL, &call->refusal);
+	if (rc == 0 && call->is_json)
+		rc = verdict_json(to, &profile, &verdict);
+	else if (rc == 0)
+		verdict_show(to, &profile, &verdict);
+	result_free(result);
+	return rc < 0 ? rc : statuses[verdict.end];
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room: what is remembered of streams and of their PSNs.
+#pragma once
+
+#include <weft/core/psn.h>
+#include <weft/flow/flow.h>
+
+enum { // flow_psn.flags
+	PSN_SEEN = 1,
+	PSN_MISSING = 2, // stepped over, not filled since
+	PSN_BAD = 4,	 // the last copy had a bad ICRC
+	PSN_BEGINS = 8,	 // first packet of a message
+	PSN_ENDS = 16,	 // last one
+	PSN_TRIMMED = 32,
+	PSN_NACKED = 64,
+	PSN_ACKED = 128,
+	PSN_ASKS = 256,	   // asks for an ACK
+	PSN_FAIR = 512,	   // MRC: its loss was counted, no repeat since
+	PSN_LATE = 2048,   // filled a hole by itself: it was overtaken
+	PSN_FILLED = 1024, // a hole that a repeat filled: counted as lost
+};
+
+// One PSN. A slot is good while `psn` is the running number that is looked for.
+struct flow_psn {
+	int64_t first_ns, last_ns;
+	uint64_t first_number;
+	uint32_t psn;
+	uint32_t bytes;
+	uint16_t id_first, id_last;
+	uint16_t flags;
+	uint16_t copies;
+};
+
+// PSNs of one kind in one direction: a stream has its requests, and its responses to READs.
+struct sequence {
+	struct flow_psn *ring;
+	uint32_t ring_size; // power of 2; 0: none
+	bool has_begun;
+	uint32_t head;		       // running number: the highest that was seen + 1
+	uint32_t next;		       // that the sender sends next if it goes on
+	uint32_t expected;	       // that a go-back-N receiver right at the tap would take next
+	uint32_t acked;		       // acknowledged below this
+	uint32_t low;		       // nothing before this is remembered
+	uint32_t unfilled;	       // holes that are remembered no more
+	uint32_t read_end;	       // PSNs up to here are, or may be, those of READ responses
+	uint32_t read_psn, read_bytes; // of the READ that ends there
+	uint32_t read_next;	       // where the last READ request ends, made again or not
+	uint32_t mtu_bytes;	       // of payload, as a full packet told; 0: none passed
+	uint32_t strays;	       // damaged packets whose PSN is not to be believed
+	int64_t last_ns;	       // of the last packet
+	// Identifications.
+	uint16_t id_newest;
+	bool has_id;
+	bool has_same_id; // of two PSNs in a row: it tells no copies
+	uint32_t id_changes, id_steps, id_jumps;
+	// A packet that went back and may be late, doubled, or the first of a repeat.
+	bool is_pending;
+	uint32_t pending_from, pending_to; // [from, to) came one after the other
+	uint64_t pending_number;
+	int64_t pending_ns, pending_silence_ns;
+	bool pending_is_read;
+	// A packet that jumped ahead of a repeat: overtaken, unless the next one goes on from it.
+	bool has_leap;
+	uint32_t leap_psn, leap_head; // and the head before it
+	uint64_t leap_number;
+	int64_t leap_ns;
+	// The NAK that is not answered yet.
+	bool has_nak, is_rnr;
+	uint32_t nak_repair; // index + 1; 0: not kept
+	uint32_t nak_psn;
+	enum flow_cause nak_cause;
+	// A NAK whose PSN came by itself. The sender may repeat from there all the same.
+	bool has_late_nak;
+	uint32_t late_nak_psn, late_nak_repair;
+	// The timer whose cause is not known yet.
+	bool has_timer;
+	uint32_t timer_repair; // index + 1; 0: not kept
+	uint32_t timer_head, timer_acked;
+	uint32_t timer_acks; // that cover all that was repeated
+	// The message being acknowledged.
+	int64_t message_ns; // when its first packet passed; -1: not seen
+	uint64_t message_bytes;
+	int64_t last_ce_ns;
+};
+
+struct stream_state {
+	struct sequence requests, responses;
+	uint32_t hash_next, pair_next; // index + 1
+	uint32_t older, newer;	       // index + 1: by last packet
+	uint32_t answers_for;	       // index + 1: the stream that its ACKs are about
+};
+
+struct flow {
+	struct flow_report report;
+	struct flow_config config;
+	struct stream_state *states; // beside report.streams
+	uint32_t *hash, hash_mask;   // by stream: index + 1
+	uint32_t *pairs;	     // by both addresses: index + 1
+	uint32_t oldest, newest;     // index + 1
+	uint32_t free_stream;
+	struct flow_psn *psns;
+	uint32_t psns_used;
+	struct flow_psn *free_rings[32]; // by log2 of their size
+	int64_t last_ns;
+	bool has_last;
+};
+
+// A step back to `psn`, by packet `number`.
+struct repeat {
+	uint64_t number;
+	int64_t at_ns, silence_ns;
+	uint32_t psn;
+	bool is_read; // a READ request
+};
+
+// A data packet as the sequence sees it.
+struct arrival {
+	const struct flow_packet *packet;
+	struct flow_stream *stream;
+	struct sequence *sequence;
+	uint32_t psn; // running number
+	struct flow_psn *slot;
+	bool is_late; // its identification says that it was overtaken
+};
