@@ -100,7 +100,8 @@ static void frames_come_back_as_they_were(void **state)
 		ps_t at = (ps_t)(rng_next(&rng) >> 4);
 		const struct pcapng_frame what = {captured % 3,	 at,
 						  frame,	 captured,
-						  captured + 64, captured % 2 ? "trimmed" : NULL};
+						  captured + 64, captured % 2 ? "trimmed" : NULL,
+						  NULL};
 		size_t start = to.used;
 		assert_int_equal(pcapng_frame(&to, &what), 0);
 		assert_int_equal(next_block(start, 6), to.used);
@@ -135,7 +136,7 @@ static void statistics_tell_what_was_lost(void **state)
 static void a_block_that_does_not_fit_leaves_the_buffer_alone(void **state)
 {
 	static const uint8_t frame[100];
-	const struct pcapng_frame what = {0, 0, frame, sizeof(frame), sizeof(frame), "why"};
+	const struct pcapng_frame what = {0, 0, frame, sizeof(frame), sizeof(frame), "why", NULL};
 	const struct pcapng_interface tap = {"name", "description", 0, 1, PCAPNG_LINK_ETHERNET};
 	size_t whole = pcapng_frame_bytes(&what);
 	for (size_t capacity = 0; capacity < whole; capacity++) {
