@@ -47,6 +47,7 @@ struct words {
 	bool has_seed;
 	uint32_t search_seeds, race_seeds, fresh_seeds, jobs;
 	bool is_json, is_quiet, wants_help, wants_version;
+	bool is_round;		     // of export
 	const char *format, *from;   // of export: what it is for, and for which scenario
 	bool is_whole;		     // no run ends early
 	bool is_read;		     // the words are a study's

@@ -89,8 +89,8 @@ static int export(struct call *call, const struct tune_result *result)
 					options->from);
 	int rc = tune_store_fact(call->store, "version", &version, &call->refusal);
 	if (rc == 0)
-		rc = tune_export(stdout, &call->plan, result, options->format, scenario, version,
-				 &call->refusal);
+		rc = tune_export(stdout, &call->plan, result, options->format, scenario,
+				 options->is_round, version, &call->refusal);
 	free(version);
 	return rc;
 }

@@ -41,6 +41,7 @@ enum {
 	OPT_PART,
 	OPT_AS,
 	OPT_FOR,
+	OPT_ROUNDED,
 	OPT_JOBS,
 	OPT_JSON,
 	OPT_QUIET,
@@ -69,6 +70,7 @@ static const struct option longs[] = {
 	{"part", required_argument, NULL, OPT_PART},
 	{"as", required_argument, NULL, OPT_AS},
 	{"for", required_argument, NULL, OPT_FOR},
+	{"rounded", no_argument, NULL, OPT_ROUNDED},
 	{"jobs", required_argument, NULL, OPT_JOBS},
 	{"json", no_argument, NULL, OPT_JSON},
 	{"quiet", no_argument, NULL, OPT_QUIET},
@@ -207,6 +209,9 @@ static int take_of_call(struct words *options, int option, const char *word,
 		return outcome_once(refusal, &options->format, "--as", word);
 	case OPT_FOR:
 		return outcome_once(refusal, &options->from, "--for", word);
+	case OPT_ROUNDED:
+		options->is_round = true;
+		return 0;
 	case OPT_PART:
 		return take_count(&options->part, "--part", word, 1, PARTS_MAX, refusal);
 	case OPT_JOBS:

@@ -171,12 +171,15 @@ struct words {
 	uint32_t count;
 };
 
-static void words_of(struct words *ret, const struct tune_space *space, const double *at,
-		     const struct tune_fabric *fabric)
+static void words_of(struct words *ret, const struct tune_space *space,
+		     const struct tune_request *request, const struct tune_fabric *fabric)
 {
+	const double *at = request->at;
 	ret->count = 0;
 	for (uint32_t i = 0; at != NULL && i < space->count; i++)
-		if (tune_space_set(space, at, i, fabric, ret->text[ret->count]))
+		if (request->is_round
+			    ? tune_space_set_round(space, at, i, fabric, ret->text[ret->count])
+			    : tune_space_set(space, at, i, fabric, ret->text[ret->count]))
 			ret->count++;
 }
 
@@ -204,7 +207,7 @@ static int read_request(const struct tune_pool *pool, const struct tune_request 
 {
 	static struct words words;
 	struct member *member = &pool->members[request->scenario];
-	words_of(&words, pool->space, request->at, &member->fabric);
+	words_of(&words, pool->space, request, &member->fabric);
 	for (uint32_t i = 0; request->is_off && i < pool->off_count; i++)
 		snprintf(words.text[words.count++], TUNE_VALUE_BYTES, "%s", pool->off[i]);
 	for (uint32_t i = 0; i <= words.count; i++)

@@ -134,6 +134,7 @@ static void ask_block(struct batch *batch, const struct tune_candidate *candidat
 		      uint32_t block)
 {
 	bool is_off = candidate != NULL && candidate == batch->tune->result.off;
+	bool is_round = candidate != NULL && candidate == batch->tune->result.round;
 	for (uint32_t i = 0; i < batch->tune->plan.scenario_count; i++) {
 		batch->settings[batch->count] = candidate == NULL ? TUNE_DEFAULT_NAME
 								  : candidate->name;
@@ -141,6 +142,7 @@ static void ask_block(struct batch *batch, const struct tune_candidate *candidat
 			.scenario = i,
 			.at = candidate == NULL || is_off ? NULL : candidate->at,
 			.is_off = is_off,
+			.is_round = is_round,
 			.seed = tune_seed_of(&batch->tune->plan, is_fresh, block),
 		};
 		if (candidate != NULL)

@@ -185,6 +185,7 @@ static void evidence(FILE *to, const struct tune_plan *plan, const struct tune_r
 	for (uint32_t i = 0; i < plan->aim.limit_count; i++)
 		fprintf(to, ", %s", plan->aim.limits[i].text);
 	fputc('\n', to);
+	tune_round_line(to, "# ", plan, result);
 }
 
 // One setting; false when there is no key for it, or none that holds it.
@@ -211,7 +212,8 @@ static bool write_row(FILE *to, const char *format, const char *set)
 }
 
 int tune_export(FILE *to, const struct tune_plan *plan, const struct tune_result *result,
-		const char *format, uint32_t scenario, const char *version, struct refusal *refusal)
+		const char *format, uint32_t scenario, bool is_round, const char *version,
+		struct refusal *refusal)
 {
 	char *text = NULL, set[TUNE_VALUE_BYTES];
 	size_t bytes = 0;
@@ -228,8 +230,10 @@ int tune_export(FILE *to, const struct tune_plan *plan, const struct tune_result
 	if (lines == NULL)
 		return refuse(refusal, -ENODEV, "the system gives no memory for lines", 0, 0, 0);
 	for (uint32_t i = 0; i < plan->space.count; i++)
-		if (tune_space_set(&plan->space, result->recommended->at, i,
-				   &plan->fabrics[scenario], set))
+		if (is_round ? tune_space_set_round(&plan->space, result->recommended->at, i,
+						    &plan->fabrics[scenario], set)
+			     : tune_space_set(&plan->space, result->recommended->at, i,
+					      &plan->fabrics[scenario], set))
 			written += write_row(lines, format, set);
 	fclose(lines);
 	if (written > 0) {

@@ -7,6 +7,7 @@
 //   show.c, show_json.c            tune.c     all of it in order
 //   screen.c, sobol.c  knobs that do nothing are left out
 //   export.c  in the keys of NICs and switches
+//   advice.c  what to set, what it buys, what it risks, in words
 //   pareto.c, ab.c  what readers make of a study, and of two
 #pragma once
 
@@ -70,6 +71,13 @@ int tune_by_value(const void *a, const void *b);
 
 // Screens the knobs, in at most `runs`, and notes the flat ones.
 int tune_screen(struct tune *tune, uint64_t runs);
+
+// What rounding costs, a line with `before` in front; nothing where nothing is recommended.
+void tune_round_line(FILE *to, const char *before, const struct tune_plan *plan,
+		     const struct tune_result *result);
+
+// What to set, what it buys, what it risks and what is flat, in words.
+void tune_advise(FILE *to, const struct tune_plan *plan, const struct tune_result *result);
 
 // Races the best of the search, then has the last ones meet fresh seeds. `runs` may be made in the
 // race.

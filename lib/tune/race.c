@@ -138,6 +138,47 @@ static int judge_off(struct tune *tune)
 	return 0;
 }
 
+// Whether rounding changes anything in any scenario.
+static bool is_round(const struct tune_plan *plan, const struct tune_candidate *candidate)
+{
+	char as_it_is[TUNE_VALUE_BYTES], round[TUNE_VALUE_BYTES];
+	for (uint32_t i = 0; i < plan->scenario_count; i++)
+		for (uint32_t j = 0; j < plan->space.count; j++)
+			if (tune_space_set(&plan->space, candidate->at, j, &plan->fabrics[i],
+					   as_it_is) &&
+			    tune_space_set_round(&plan->space, candidate->at, j, &plan->fabrics[i],
+						 round) &&
+			    strcmp(as_it_is, round) != 0)
+				return false;
+	return true;
+}
+
+// What rounding costs, on the seeds of the last round.
+static int judge_round(struct tune *tune)
+{
+	struct tune_result *result = &tune->result;
+	const struct tune_candidate *best = result->recommended;
+	struct spread_difference apart;
+	if (result->verdict != TUNE_BETTER || is_round(&tune->plan, best))
+		return 0;
+	result->round = calloc(1, sizeof(*result->round));
+	if (result->round == NULL)
+		return refuse(tune->refusal, -ENODEV, "the system gives no memory for candidates",
+			      0, 0, 0);
+	memcpy(result->round->at, best->at, sizeof(best->at));
+	snprintf(result->round->name, sizeof(result->round->name), "rounded %.1000s", best->name);
+	int rc = tune_meet(tune, &result->round, 1, true, tune->plan.fresh_seeds);
+	if (rc < 0)
+		return rc;
+	tune_standing_of(&result->round_standing, &result->round->fresh, TUNE_CONFIDENCE);
+	spread_difference_of(&apart, best->fresh.cost, result->round->fresh.cost, best->fresh.count,
+			     1);
+	result->round_cost = exp(apart.spread.mean);
+	result->round_low = exp(apart.spread.mean - apart.spread.half);
+	result->round_high = exp(apart.spread.mean + apart.spread.half);
+	return 0;
+}
+
 int tune_judge_finalists(struct tune *tune)
 {
 	struct tune_result *result = &tune->result;
@@ -161,5 +202,6 @@ int tune_judge_finalists(struct tune *tune)
 		result->verdict = TUNE_NOT_BETTER;
 	if (result->verdict != TUNE_NOT_BETTER)
 		result->recommended = result->finalists[0];
-	return judge_off(tune);
+	rc = judge_off(tune);
+	return rc < 0 ? rc : judge_round(tune);
 }

@@ -283,4 +283,5 @@ void tune_show(FILE *to, const struct tune_plan *plan, const struct tune_result 
 		off_line(to, plan, result);
 	}
 	verdict(to, plan, result);
+	tune_advise(to, plan, result);
 }

@@ -13,14 +13,16 @@ static json_t *number(double value)
 	return isfinite(value) ? json_real(value) : json_null();
 }
 
-static json_t *settings_of(const struct tune_plan *plan, const double *at)
+static json_t *settings_of(const struct tune_plan *plan, const double *at, bool is_round)
 {
 	json_t *list = json_array();
 	for (uint32_t i = 0; i < plan->scenario_count; i++) {
 		json_t *sets = json_array();
 		for (uint32_t j = 0; j < plan->space.count; j++) {
 			char set[TUNE_VALUE_BYTES];
-			if (tune_space_set(&plan->space, at, j, &plan->fabrics[i], set))
+			if (is_round ? tune_space_set_round(&plan->space, at, j, &plan->fabrics[i],
+							    set)
+				     : tune_space_set(&plan->space, at, j, &plan->fabrics[i], set))
 				json_array_append_new(sets, json_string(set));
 		}
 		json_array_append_new(
@@ -56,8 +58,17 @@ static json_t *finalist_of(const struct tune_plan *plan, const struct tune_resul
 {
 	json_t *one = candidate_of(plan, result->finalists[index]);
 	json_object_set_new(one, "fresh", standing_of(plan, &result->standings[index]));
-	json_object_set_new(one, "sets", settings_of(plan, result->finalists[index]->at));
+	json_object_set_new(one, "sets", settings_of(plan, result->finalists[index]->at, false));
 	return one;
+}
+
+static json_t *rounded_of(const struct tune_plan *plan, const struct tune_result *result)
+{
+	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "sets",
+			 settings_of(plan, result->round->at, true), "fresh",
+			 standing_of(plan, &result->round_standing), "cost",
+			 number(result->round_cost), "low", number(result->round_low), "high",
+			 number(result->round_high));
 }
 
 static json_t *goals_of(const struct tune_plan *plan)
@@ -108,6 +119,8 @@ int tune_show_json(FILE *to, const struct tune_plan *plan, const struct tune_res
 		json_object_set_new(all, "off", standing_of(plan, &result->off_standing));
 		json_object_set_new(all, "off_is_best", json_boolean(result->is_off_best));
 	}
+	if (result->round != NULL)
+		json_object_set_new(all, "rounded", rounded_of(plan, result));
 	int rc = all == NULL || json_dumpf(all, to, JSON_INDENT(2)) < 0 ? -EIO : 0;
 	fputc('\n', to);
 	json_decref(all);

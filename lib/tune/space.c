@@ -168,24 +168,53 @@ void tune_space_name(const struct tune_space *space, const double *at, char ret[
 	}
 }
 
-bool tune_space_set(const struct tune_space *space, const double *at, uint32_t index,
-		    const struct tune_fabric *fabric, char ret[TUNE_VALUE_BYTES])
+// The nearest round number from low to high, by ratio; the value itself where there is none.
+static double round_of(double value, double low, double high)
+{
+	static const double steps[] = {1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10};
+	double best = value, least = INFINITY, decade = pow(10, floor(log10(value)));
+	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+		double step = steps[i] * decade, apart = fabs(log(step / value));
+		if (step < low || step > high || apart >= least)
+			continue;
+		least = apart;
+		best = step;
+	}
+	return best;
+}
+
+static bool set_text(const struct tune_space *space, const double *at, uint32_t index,
+		     const struct tune_fabric *fabric, bool is_round, char ret[TUNE_VALUE_BYTES])
 {
 	const struct tune_knob *knob = &space->knobs[index];
 	double value = tune_space_value(space, at, index);
+	double base = knob->base == TUNE_PLAIN ? 1 : base_of(knob->base, fabric);
 	char text[TUNE_VALUE_BYTES - TUNE_KEY_BYTES];
 	if (isnan(value))
 		return false;
+	if (knob->base != TUNE_PLAIN)
+		value = rounded(value * base, 4);
+	if (is_round && value > 0 && !(knob->is_whole && value <= 10))
+		value = round_of(value, knob->low * base, knob->high * base);
 	if (knob->scale == TUNE_WORDS)
 		snprintf(text, sizeof(text), "%s", knob->words[(uint32_t)value]);
 	else
-		tune_plain_text(unit_of(knob->key),
-				knob->base == TUNE_PLAIN
-					? value
-					: rounded(value * base_of(knob->base, fabric), 4),
-				text, sizeof(text));
+		tune_plain_text(unit_of(knob->key), value, text, sizeof(text));
 	snprintf(ret, TUNE_VALUE_BYTES, "%s=%s", knob->key, text);
 	return true;
+}
+
+bool tune_space_set(const struct tune_space *space, const double *at, uint32_t index,
+		    const struct tune_fabric *fabric, char ret[TUNE_VALUE_BYTES])
+{
+	return set_text(space, at, index, fabric, false, ret);
+}
+
+bool tune_space_set_round(const struct tune_space *space, const double *at, uint32_t index,
+			  const struct tune_fabric *fabric, char ret[TUNE_VALUE_BYTES])
+{
+	bool is_words = space->knobs[index].scale == TUNE_WORDS;
+	return set_text(space, at, index, fabric, !is_words, ret);
 }
 
 int tune_space_end(const struct tune_space *space, const double *at, uint32_t index)

@@ -46,6 +46,7 @@ void tune_free(struct tune *tune)
 		free(tune->result.candidates[i]);
 	free(tune->result.candidates);
 	free(tune->result.off);
+	free(tune->result.round);
 	free(tune->hashes);
 	free(tune->defaults[0]);
 	free(tune->defaults[1]);
@@ -59,7 +60,7 @@ const struct tune_result *tune_result(const struct tune *tune)
 
 static uint64_t runs_of_last_round(const struct tune_plan *plan)
 {
-	return (uint64_t)(TUNE_FINALISTS + 1 + plan->has_off) * plan->fresh_seeds *
+	return (uint64_t)(TUNE_FINALISTS + 2 + plan->has_off) * plan->fresh_seeds *
 		plan->scenario_count;
 }
 

@@ -192,6 +192,49 @@ class Verbs(program_tune.Room):
                             (["--as", "dcqcn", "--for", "nowhere"], "no scenario"), (["--as", "mrc"], "no knob of this study")):
             self.assertIn(said, self.weft("export", "roce.tune", *words, status=BAD_INPUT).stderr)
 
+    def test_what_rounding_costs_is_measured(self):
+        (self.folder / "small.yaml").write_text(SMALL + "cc: {target_delay: 60us}\n", encoding="utf-8")
+        study = self.tune("--knob", "cc.target_delay=0.1rtt..6rtt", "--knob", "queue.bytes=50kB..400kB", "--limit",
+                          "queue_bytes_max<=300kB", *BUDGET)
+        best, rounded = study["finalists"][0], study["rounded"]
+        sets, = (one["set"] for one in rounded["sets"])
+        self.assertNotEqual(sets, best["sets"][0]["set"])
+        for key, value in (one.split("=") for one in sets):
+            asked = dict(one.split("=") for one in best["sets"][0]["set"])[key]
+            digits = "".join(filter(str.isdigit, value)).rstrip("0")
+            self.assertIn(digits, ("1", "15", "2", "25", "3", "4", "5", "6", "8"), value)
+            self.assertLess(abs(math.log(self.plain(value) / self.plain(asked))), math.log(1.23), (value, asked))
+        with sqlite3.connect(f"file:{self.folder / 'small.tune'}?mode=ro", uri=True) as store:
+            rows = {setting: store.execute("SELECT seed, done_s, digest FROM runs WHERE setting = ? AND seed >= 4294967296 ORDER BY seed",
+                                           (setting,)).fetchall() for setting in (best["setting"], "rounded " + best["setting"])}
+        as_is, round_ = rows.values()
+        self.assertEqual((len(round_), [row[0] for row in as_is]), (10, [row[0] for row in round_]))
+        logs = [math.log(b[1] / a[1]) for a, b in zip(as_is, round_)]
+        self.assertAlmostEqual(rounded["cost"], math.exp(sum(logs) / 10), places=9)
+        self.assertTrue(rounded["low"] < rounded["cost"] < rounded["high"])
+        alone = subprocess.run([WEFT, "sim", "small.yaml", "--json", "--seed", str(round_[3][0]), *(word for one in sets for word in ("--set", one))],
+                               capture_output=True, text=True, check=True, cwd=self.folder).stdout
+        self.assertEqual(json.loads(alone)["run"]["digest"], round_[3][2])
+        says = f"Rounding costs {(rounded['cost'] - 1) * 100:+.2f} % ({(rounded['low'] - 1) * 100:+.2f} to {(rounded['high'] - 1) * 100:+.2f} %)"
+        text = self.weft("show", "small.tune").stdout
+        worse = sum(b > a for (b,), (a,) in zip(*(self.fresh_times(name) for name in (best["setting"], "default"))))
+        for part in (says, "Set, rounded: " + " ".join(sets), f"It buys {(1 - best['fresh']['ratio']) * 100:.1f} % of done_s",
+                     f"It risks: worse than the default on {worse} of 10 seeds", "queue_bytes_max<=300kB is kept with", "What is flat is not known"):
+            self.assertIn(part, text)
+        text = self.weft("export", "small.tune", "--as", "mrc", "--rounded").stdout
+        self.assertIn("# " + says, text)
+        (self.folder / "exported").write_text(text, encoding="utf-8")
+        self.assertEqual(self.weft("import", "exported", "--as", "mrc").stdout.split(), [one for one in sets if "target_delay" in one])
+
+    @staticmethod
+    def plain(value):
+        number = value.rstrip("abcdefghijklmnopqrstuvwxyzBKMG/")
+        return float(number) * {"ns": 1, "us": 1000, "B": 1, "kB": 1000}[value[len(number):]]
+
+    def fresh_times(self, setting):
+        with sqlite3.connect(f"file:{self.folder / 'small.tune'}?mode=ro", uri=True) as store:
+            return store.execute("SELECT done_s FROM runs WHERE setting = ? AND seed >= 4294967296 ORDER BY seed", (setting,)).fetchall()
+
     def test_a_study_that_may_not_be_written_is_read(self):
         self.tune(*KNOBS, *BUDGET)
         whole = self.weft("show", "small.tune").stdout

@@ -12,10 +12,11 @@ extern "C" {
 const char *tune_export_formats(void);
 
 // Writes the recommended setting for one scenario of the suite as `format` has it, with the
-// evidence in comments: what it buys, what was rounded, what has no key there. -EINVAL with the
+// evidence in comments: what it buys, what rounding costs, what had to be rounded, what has no key
+// there. `is_round`: with the nearest round numbers. -EINVAL with the
 // reason: no such format, nothing recommended, no knob with a key there.
 int tune_export(FILE *to, const struct tune_plan *plan, const struct tune_result *result,
-		const char *format, uint32_t scenario, const char *version,
+		const char *format, uint32_t scenario, bool is_round, const char *version,
 		struct refusal *refusal);
 
 // Reads what tune_export() wrote, and prints the keys and values of a scenario, one a line. -EINVAL

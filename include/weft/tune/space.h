@@ -81,6 +81,11 @@ void tune_space_name(const struct tune_space *space, const double *at, char ret[
 bool tune_space_set(const struct tune_space *space, const double *at, uint32_t index,
 		    const struct tune_fabric *fabric, char ret[TUNE_VALUE_BYTES]);
 
+// The same with the nearest round number of the range, as people set it: 1, 1.5, 2, 2.5, 3, 4, 5, 6
+// or 8 times a power of ten. Counts up to 10 are round.
+bool tune_space_set_round(const struct tune_space *space, const double *at, uint32_t index,
+			  const struct tune_fabric *fabric, char ret[TUNE_VALUE_BYTES]);
+
 // Where a value lies in its range: -1 at its lower end, 1 at its upper end, else 0. Words have no
 // ends.
 int tune_space_end(const struct tune_space *space, const double *at, uint32_t index);

@@ -32,7 +32,8 @@ struct tune_request {
 	uint32_t scenario;
 	const double *at; // of the space; NULL: the default
 	uint64_t seed;
-	bool is_off; // at is NULL: the default without the controller
+	bool is_off;   // at is NULL: the default without the controller
+	bool is_round; // with the nearest round numbers
 	// [bound_count] what it may not come to, looked at each time so much of the run is over; a
 	// run that is beyond one ends there, unless all are run to their end.
 	const struct tune_bound *bounds;
@@ -136,6 +137,10 @@ struct tune_result {
 	struct tune_candidate *off; // without the controller; NULL: was not asked for
 	struct tune_standing off_standing;
 	double off_chance; // that the recommended setting and none are as far apart by chance
+	// What is recommended, with the nearest round numbers; NULL: nothing is, or it is round.
+	struct tune_candidate *round;
+	struct tune_standing round_standing;
+	double round_cost, round_low, round_high; // over what is recommended, seed by seed: a ratio
 	bool is_off_best;  // it meets the constraints, and no finalist is better beyond chance
 	bool is_random;	   // seeds change the aim
 	bool is_exhausted; // every setting of the space was tried

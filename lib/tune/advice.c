@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a study comes to, in words: what to set, what it buys, what it risks, what is flat. Each
+// sentence says what was measured, and on what.
+
+#include "inside.h"
+
+#include <math.h>
+#include <string.h>
+
+static double percent(double ratio)
+{
+	return (ratio - 1) * 100;
+}
+
+void tune_round_line(FILE *to, const char *before, const struct tune_plan *plan,
+		     const struct tune_result *result)
+{
+	const struct tune_standing *round = &result->round_standing;
+	if (result->verdict != TUNE_BETTER)
+		return;
+	fputs(before, to);
+	if (result->round == NULL)
+		fprintf(to, "These are round numbers already.\n");
+	else if (round->violation > 0)
+		fprintf(to, "Do not round: that breaks %s, by %.3g of its bound on average.\n",
+			tune_aim_breach(&plan->aim, round->breach), round->violation);
+	else if (isnan(result->round_low))
+		fprintf(to, "Rounding costs %+.2f %%.\n", percent(result->round_cost));
+	else
+		fprintf(to,
+			"Rounding costs %+.2f %% (%+.2f to %+.2f %%) on the same fresh seeds.\n",
+			percent(result->round_cost), percent(result->round_low),
+			percent(result->round_high));
+}
+
+#define SETS_BYTES (TUNE_KNOBS_MAX * TUNE_VALUE_BYTES)
+
+// The settings with round numbers, for one scenario.
+static void write_sets(const struct tune_plan *plan, const struct tune_result *result,
+		       uint32_t scenario, char ret[SETS_BYTES])
+{
+	size_t used = 0;
+	ret[0] = '\0';
+	for (uint32_t i = 0; i < plan->space.count; i++) {
+		char set[TUNE_VALUE_BYTES];
+		if (tune_space_set_round(&plan->space, result->recommended->at, i,
+					 &plan->fabrics[scenario], set))
+			used += (size_t)snprintf(ret + used, SETS_BYTES - used, " %s", set);
+	}
+}
+
+// One line, or where the fabrics of a suite differ, one for each.
+static void say_set(FILE *to, const struct tune_plan *plan, const struct tune_result *result)
+{
+	char first[SETS_BYTES], other[SETS_BYTES];
+	bool is_same = true;
+	write_sets(plan, result, 0, first);
+	for (uint32_t i = 1; i < plan->scenario_count; i++) {
+		write_sets(plan, result, i, other);
+		is_same &= strcmp(first, other) == 0;
+	}
+	if (is_same)
+		fprintf(to, "  Set, rounded:%s\n", first);
+	for (uint32_t i = 0; !is_same && i < plan->scenario_count; i++) {
+		write_sets(plan, result, i, other);
+		fprintf(to, "  Set, rounded, for %s:%s\n", plan->scenarios[i], other);
+	}
+	tune_round_line(to, "  ", plan, result);
+}
+
+static void say_gain(FILE *to, const struct tune_plan *plan, const struct tune_result *result)
+{
+	const struct tune_standing *best = &result->standings[0];
+	fprintf(to, "  It buys %.1f %% of", -percent(best->ratio));
+	for (uint32_t i = 0; i < plan->aim.goal_count; i++)
+		fprintf(to, " %s", report_study_figure_name(plan->aim.goals[i].figure));
+	fprintf(to, ", at least %.1f %%, on %u seeds that the search never met.\n",
+		-percent(best->high), best->count);
+}
+
+// How near the recommended setting is to a limit: on the mean, and in how many seeds beyond it.
+static void say_limit(FILE *to, const struct tune_limit *limit, const struct tune_series *fresh,
+		      uint32_t index)
+{
+	double mean = 0;
+	uint32_t beyond = 0;
+	for (uint32_t i = 0; i < fresh->count; i++) {
+		mean += fresh->excess[i][index] / fresh->count;
+		beyond += fresh->excess[i][index] > 0;
+	}
+	fprintf(to, "; %s is kept with %.0f %% to spare on average, and missed on %u of %u seeds",
+		limit->text, -mean * 100, beyond, fresh->count);
+}
+
+static void say_risk(FILE *to, const struct tune_plan *plan, const struct tune_result *result)
+{
+	const struct tune_series *fresh = &result->recommended->fresh;
+	double worst = -INFINITY;
+	uint32_t worse = 0;
+	for (uint32_t i = 0; i < fresh->count; i++) {
+		worst = fmax(worst, fresh->cost[i]);
+		worse += fresh->cost[i] > 0;
+	}
+	fprintf(to, "  It risks: worse than the default on %u of %u seeds, at worst %.4f of it",
+		worse, fresh->count, exp(worst));
+	for (uint32_t i = 0; i < plan->aim.limit_count; i++)
+		say_limit(to, &plan->aim.limits[i], fresh, i);
+	for (uint32_t i = 0; i < plan->space.count; i++)
+		if (tune_space_end(&plan->space, result->recommended->at, i) != 0)
+			fprintf(to, "; %s is at an end of its range", plan->space.knobs[i].key);
+	fprintf(to, ". Other jobs were not tried.\n");
+}
+
+static void say_flat(FILE *to, const struct tune_plan *plan, const struct tune_result *result)
+{
+	const char *between = " ";
+	if (result->screened == 0) {
+		fprintf(to, "  What is flat is not known: knobs were not screened (--screen).\n");
+		return;
+	}
+	fprintf(to, "  Flat, left as it is:");
+	for (uint32_t i = 0; i < plan->space.count; i++) {
+		if (!result->indices[i].is_flat)
+			continue;
+		fprintf(to, "%s%s", between, plan->space.knobs[i].key);
+		between = ", ";
+	}
+	fprintf(to, "%s.\n", *between == ' ' ? " none of these knobs" : "");
+}
+
+void tune_advise(FILE *to, const struct tune_plan *plan, const struct tune_result *result)
+{
+	if (result->verdict != TUNE_BETTER && result->verdict != TUNE_NOT_BETTER)
+		return;
+	fprintf(to, "\nIn words\n");
+	if (result->verdict == TUNE_BETTER) {
+		say_set(to, plan, result);
+		say_gain(to, plan, result);
+		say_risk(to, plan, result);
+	}
+	say_flat(to, plan, result);
+}
