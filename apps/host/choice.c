@@ -29,6 +29,7 @@ enum {
 	OPT_DEPTH,
 	OPT_BARE,
 	OPT_INCAST,
+	OPT_TELEMETRY,
 	OPT_SET,
 	OPT_PCAP,
 	OPT_FORCE,
@@ -55,6 +56,7 @@ static const struct option longs[] = {
 	{"depth", required_argument, NULL, OPT_DEPTH},
 	{"bare", no_argument, NULL, OPT_BARE},
 	{"incast", required_argument, NULL, OPT_INCAST},
+	{"telemetry", no_argument, NULL, OPT_TELEMETRY},
 	{"set", required_argument, NULL, OPT_SET},
 	{"pcap", required_argument, NULL, OPT_PCAP},
 	{"force", no_argument, NULL, OPT_FORCE},
@@ -182,6 +184,9 @@ static int take(struct choice *choice, int option, struct refusal *refusal)
 	case OPT_FORCE:
 		files_force();
 		return 0;
+	case OPT_TELEMETRY:
+		choice->has_telemetry = true;
+		return 0;
 	case OPT_OWN_CORE:
 		choice->owns_core = true;
 		return 0;
@@ -256,9 +261,9 @@ static int check_probe(struct choice *choice, struct refusal *refusal)
 {
 	if (choice->listen != NULL || choice->to != NULL || choice->meet != NULL ||
 	    choice->has_rank || choice->ranks > 0 || choice->device_count > 0 || choice->has_wish ||
-	    choice->callers > 1 || choice->pcap != NULL || choice->is_json || choice->owns_core ||
-	    choice->max_rate != NULL || choice->max_lateness_ns > 0 || files_are_forced() ||
-	    choice->patience_s != PATIENCE_S)
+	    choice->callers > 1 || choice->has_telemetry || choice->pcap != NULL ||
+	    choice->is_json || choice->owns_core || choice->max_rate != NULL ||
+	    choice->max_lateness_ns > 0 || files_are_forced() || choice->patience_s != PATIENCE_S)
 		return outcome_bad_line(refusal,
 					"--probe only looks at a port: beside it go a scenario "
 					"and --set");

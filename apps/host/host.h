@@ -5,7 +5,7 @@
 //   setup.c    scenario, meeting, ports                    stage.c    a world and its loop, once
 //   pair.c     what two hosts send each other              trial.c    what is measured before
 //   table.c    what is printed                             json.c     the same as JSON
-//   bare.c     the bare loop beside a pair
+//   bare.c     the bare loop beside a pair             live.c     what a run tells while it goes
 //   ranks.c    what all hosts of a scenario came to        probe.c    what a port is and can
 #pragma once
 
@@ -42,6 +42,7 @@ struct choice {
 	const char *probe; // a port, which is only looked at
 	bool is_json, owns_core;
 	uint32_t patience_s;
+	bool has_telemetry;
 	const char *max_rate;	 // of each port, as text; NULL: the line
 	int64_t max_lateness_ns; // 0: any
 	bool wants_help, wants_version;
@@ -116,6 +117,12 @@ void stage_free(struct stage *stage);
 
 // The clock of all loops, in ns.
 int64_t stage_clock_ns(void *context);
+
+// Answers DPDK's telemetry, if that is asked for, while a loop runs with the viewer that begins it.
+// -ENODEV with a reason.
+int live_open(struct call *call);
+struct viewer *live_begin(const struct call *call);
+void live_end(void);
 
 // Runs the bare loop together with the other host. -ECONNRESET where that one went meanwhile.
 int bare_measure(struct call *call, struct bare_counts *ret);

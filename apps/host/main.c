@@ -123,6 +123,8 @@ static int run(struct call *call)
 	if (rc == 0)
 		rc = setup_peers(call);
 	if (rc == 0)
+		rc = live_open(call);
+	if (rc == 0)
 		rc = trial_run(call);
 	int status = rc < 0 ? outcome_refused("host", &call->refusal, rc) : perform(call);
 	meeting_close(&call->meeting);

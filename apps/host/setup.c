@@ -250,7 +250,9 @@ static int name_devices(struct call *call)
 static int open_devices(struct call *call, const struct world *world)
 {
 	struct arena arena;
-	static const struct dpdk_options dpdk = {.lanes = 1};
+	static const char *const words[] = {"--telemetry"};
+	const struct dpdk_options dpdk = {
+		.lanes = 1, .words = words, .word_count = call->choice.has_telemetry};
 	int rc = codec_init(&call->codec, world, &call->refusal);
 	if (rc < 0)
 		return rc;

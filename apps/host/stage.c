@@ -53,11 +53,13 @@ static void run(struct call *call, struct stage *stage)
 				       .news = &call->meeting.news,
 				       .done = meeting_done,
 				       .done_context = &call->meeting,
+				       .viewer = live_begin(call),
 				       .owns_core = call->choice.owns_core};
 	if (stage->on_start != NULL)
 		stage->on_start(call);
 	int64_t start_ns = stage_clock_ns(NULL);
 	stage->end = wall_run(stage->wall, &control);
+	live_end();
 	stage->wall_s = (double)(stage_clock_ns(NULL) - start_ns) / 1e9;
 	meeting_unwatch(&call->meeting, stage->end != WALL_END_DONE);
 	world_collect(&stage->world);

@@ -313,6 +313,10 @@ static int check_taken(const struct words *words, int taken, struct refusal *ref
 // somebody's, and stays.
 static void remove_folder(void)
 {
+	char path[256];
+	snprintf(path, sizeof(path), "%s/dpdk_telemetry.v2", rte_eal_get_runtime_dir());
+	if (!is_started)
+		unlink(path); // of telemetry, whose thread nobody stops
 	rmdir(rte_eal_get_runtime_dir());
 }
 
@@ -390,9 +394,10 @@ void dpdk_stop(void)
 {
 	if (is_started && !has_devices)
 		rte_eal_cleanup();
-	if (is_started)
-		remove_folder();
+	bool was_started = is_started;
 	is_started = false;
+	if (was_started)
+		remove_folder();
 }
 
 int64_t dpdk_clock_ns(void *context)

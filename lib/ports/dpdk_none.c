@@ -8,6 +8,7 @@
 #include <weft/core/check.h>
 #include <weft/ports/device.h>
 #include <weft/ports/port.h>
+#include <weft/ports/telemetry.h>
 
 static int refuse_dpdk(struct refusal *refusal)
 {
@@ -77,6 +78,14 @@ bool port_device_is_up(const struct ports *ports, uint32_t index)
 	(void)ports;
 	(void)index;
 	return false;
+}
+
+int telemetry_serve(const char *command, const char *help, telemetry_fn *fn)
+{
+	(void)command;
+	(void)help;
+	(void)fn;
+	return -ENODEV;
 }
 
 bool port_device_mac(const struct ports *ports, uint32_t index, uint8_t ret[6])

@@ -2,6 +2,7 @@
 // Turn after turn.
 
 #include "loop.h"
+#include "view.h"
 
 #define LOOK_TURNS 64u	 // between two looks at whether QPs have failed
 #define RING_FRAMES 1024 // that a receive queue holds: lib/ports/port_device.c
@@ -93,6 +94,7 @@ static enum wall_end turn_after_turn(struct wall *wall, const struct wall_contro
 		}
 		if (has_ended(control, &end) || has_failed(wall, now, &end))
 			return end;
+		view_serve(wall, now, control->viewer);
 		if (was_busy)
 			rest_end(&wall->rest);
 		else

@@ -4,7 +4,7 @@
 // world are not run: other processes, or real switches, are in their place.
 //
 //   wall.c  a turn           line.c  frames that wait for a port      wall_run.c  turn after turn
-//   neighbour.c  ARP and ND  other.c  frames of others, by kind
+//   neighbour.c  ARP and ND  other.c  frames of others, by kind       view.c  a look at a run
 //   meeting.c, meeting_run.c  how hosts agree before a run, and hear of each other in it
 #pragma once
 
@@ -171,6 +171,8 @@ enum wall_end {
 
 const char *wall_end_name(enum wall_end end);
 
+struct viewer; // view.h
+
 struct wall_control {
 	pace_clock_fn *clock; // in ns
 	void *clock_context;
@@ -178,7 +180,8 @@ struct wall_control {
 	const volatile int *news;	   // enum wall_news, written by another thread; or NULL
 	void (*done)(void *context);	   // told once: this host is done
 	void *done_context;
-	bool owns_core; // an empty turn leaves the CPU to nobody else
+	struct viewer *viewer; // who may look at the loop while it runs, or NULL
+	bool owns_core;	       // an empty turn leaves the CPU to nobody else
 };
 
 // Runs from time 0, which is now, until all hosts are done, or as far as it gets.
