@@ -217,10 +217,11 @@ int annotate_check(struct call *call)
 			(stat(call->paths[i], &state) == 0 && !S_ISREG(state.st_mode) &&
 			 !S_ISDIR(state.st_mode));
 		if (is_stream)
-			return outcome_bad_word(&call->refusal,
-						"--annotate reads captures twice, so that they "
-						"must be files, not",
-						call->paths[i]);
+			return outcome_bad_word(
+				&call->refusal,
+				"--annotate and --trace read captures twice, so that they "
+				"must be files, not",
+				call->paths[i]);
 	}
 	return 0;
 }

@@ -14,6 +14,7 @@
 #include "judge.h"
 #include "nic.h"
 #include "pcap.h"
+#include "timeline.h"
 #include "verbs.h"
 #include "weft_version.h"
 
@@ -128,7 +129,7 @@ static int parse(struct call *call, int argc, char **argv)
 	}
 	if (call->count == 0)
 		return outcome_bad_line(&call->refusal, "no capture given");
-	return call->annotate != NULL ? annotate_check(call) : 0;
+	return call->annotate != NULL || call->trace != NULL ? annotate_check(call) : 0;
 }
 
 static int print(struct call *call)
@@ -163,6 +164,8 @@ static int analyze(struct call *call)
 		rc = input_read(call);
 	if (rc == 0 && call->annotate != NULL)
 		rc = annotate_write(call);
+	if (rc == 0 && call->trace != NULL)
+		rc = timeline_write(call);
 	if (rc == 0)
 		rc = print(call);
 	return rc < 0 ? outcome_refused("pcap", &call->refusal, rc) : rc;
