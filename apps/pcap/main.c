@@ -13,6 +13,7 @@
 #include "help.h"
 #include "judge.h"
 #include "nic.h"
+#include "page.h"
 #include "pcap.h"
 #include "timeline.h"
 #include "verbs.h"
@@ -29,6 +30,7 @@ enum {
 	OPT_BEFORE,
 	OPT_AFTER,
 	OPT_TRACE,
+	OPT_PAGE,
 	OPT_FORCE
 };
 
@@ -44,6 +46,7 @@ static const struct option longs[] = {
 	{"before", required_argument, NULL, OPT_BEFORE},
 	{"after", required_argument, NULL, OPT_AFTER},
 	{"trace", required_argument, NULL, OPT_TRACE},
+	{"page", required_argument, NULL, OPT_PAGE},
 	{"force", no_argument, NULL, OPT_FORCE},
 	{NULL, 0, NULL, 0},
 };
@@ -64,6 +67,8 @@ static const char **word_of(struct call *call, int option)
 		return &call->after;
 	case OPT_TRACE:
 		return &call->trace;
+	case OPT_PAGE:
+		return &call->page;
 	default:
 		return NULL;
 	}
@@ -129,7 +134,8 @@ static int parse(struct call *call, int argc, char **argv)
 	}
 	if (call->count == 0)
 		return outcome_bad_line(&call->refusal, "no capture given");
-	return call->annotate != NULL || call->trace != NULL ? annotate_check(call) : 0;
+	bool reads_twice = call->annotate != NULL || call->trace != NULL || call->page != NULL;
+	return reads_twice ? annotate_check(call) : 0;
 }
 
 static int print(struct call *call)
@@ -166,6 +172,8 @@ static int analyze(struct call *call)
 		rc = annotate_write(call);
 	if (rc == 0 && call->trace != NULL)
 		rc = timeline_write(call);
+	if (rc == 0 && call->page != NULL)
+		rc = page_write(call);
 	if (rc == 0)
 		rc = print(call);
 	return rc < 0 ? outcome_refused("pcap", &call->refusal, rc) : rc;

@@ -40,6 +40,7 @@ struct call {
 	const char *profile;		  // that it is held against, or NULL
 	const char *nic, *before, *after; // address of a NIC, files with its counters; or NULL
 	const char *trace;		  // file for a timeline, or NULL
+	const char *page;		  // file for a page, or NULL
 	struct refusal refusal;
 	struct capture_file files[FILES_MAX];
 	uint32_t files_read; // whole or to the last good byte
