@@ -69,10 +69,10 @@ static bool make_marks(struct annotate *all)
 
 // ---------------------------------------------------------------- comments
 
-static void asked_words(char *ret, size_t bytes, const struct flow_repair *repair)
+static void asked_words(char *ret, size_t bytes, const struct flow_repair *repair, bool asks)
 {
 	const char *cause = flow_cause_name((enum flow_cause)repair->cause);
-	if (repair->is_timer)
+	if (!asks)
 		snprintf(ret, bytes, "PSN %" PRIu32 ": %s; sent again in packet %" PRIu64,
 			 repair->psn, cause, repair->repeat);
 	else if (repair->repeat == 0)
@@ -83,11 +83,14 @@ static void asked_words(char *ret, size_t bytes, const struct flow_repair *repai
 			 repair->psn, cause, repair->repeat);
 }
 
-static void repeat_words(char *ret, size_t bytes, const struct flow_repair *repair)
+static void repeat_words(char *ret, size_t bytes, const struct flow_repair *repair, bool asks)
 {
 	char after[WORDS_BYTES];
 	const char *cause = flow_cause_name((enum flow_cause)repair->cause);
-	if (repair->is_timer)
+	if (!asks && !repair->is_timer)
+		snprintf(ret, bytes, "repeat of PSN %" PRIu32 " that a NACK asked for: %s",
+			 repair->psn, cause);
+	else if (repair->is_timer)
 		snprintf(ret, bytes, "repeat from PSN %" PRIu32 " that nothing asked for: %s",
 			 repair->psn, cause);
 	else
@@ -113,6 +116,20 @@ static void note_words(char *ret, size_t bytes, const struct flow_note *note)
 			 names[note->kind]);
 }
 
+static void put_mark(const struct annotate *all, const struct mark *mark, char *ret, size_t bytes)
+{
+	const struct flow_repair *repair = &all->report->repairs[mark->index];
+	if (mark->kind == MARK_NOTE) {
+		note_words(ret, bytes, &all->report->notes[mark->index]);
+		return;
+	}
+	bool asks = all->report->streams[repair->stream].found != WIRE_FOUND_MRC; // a NAK
+	if (mark->kind == MARK_ASKED)
+		asked_words(ret, bytes, repair, asks && !repair->is_timer);
+	else
+		repeat_words(ret, bytes, repair, asks);
+}
+
 // All that is said of packet `number`, with semicolons between; what is too long is cut.
 static void comment_of(struct annotate *all, uint64_t number, char *ret, size_t bytes)
 {
@@ -122,12 +139,7 @@ static void comment_of(struct annotate *all, uint64_t number, char *ret, size_t 
 		const struct mark *mark = &all->marks[all->next];
 		if (used > 0 && used + 2 < bytes)
 			used += (size_t)snprintf(ret + used, bytes - used, "; ");
-		if (mark->kind == MARK_NOTE)
-			note_words(ret + used, bytes - used, &all->report->notes[mark->index]);
-		else if (mark->kind == MARK_ASKED)
-			asked_words(ret + used, bytes - used, &all->report->repairs[mark->index]);
-		else
-			repeat_words(ret + used, bytes - used, &all->report->repairs[mark->index]);
+		put_mark(all, mark, ret + used, bytes - used);
 		used = strlen(ret);
 	}
 }
@@ -217,10 +229,11 @@ int annotate_check(struct call *call)
 			(stat(call->paths[i], &state) == 0 && !S_ISREG(state.st_mode) &&
 			 !S_ISDIR(state.st_mode));
 		if (is_stream)
-			return outcome_bad_word(&call->refusal,
-						"--annotate reads captures twice, so that they "
-						"must be files, not",
-						call->paths[i]);
+			return outcome_bad_word(
+				&call->refusal,
+				"--annotate, --trace and --page read captures twice, so that they "
+				"must be files, not",
+				call->paths[i]);
 	}
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include <jansson.h>
 
 #include "figures.h"
+#include "nic.h"
 #include "story.h"
 #include "weft_version.h"
 
@@ -212,6 +213,8 @@ json_t *json_make(const struct call *call)
 			 trust_of(call) == TRUST_CUT ? "frames end before the BTH"
 						     : "the capture has nearly every frame twice");
 	json_object_set_new(all, "dscp", figures_dscp(call));
+	if (call->nic != NULL)
+		json_object_set_new(all, "nic", nic_json(call));
 	json_object_set_new(all, "totals", totals_of(&report->totals));
 	json_object_set_new(all, "messages", lags(&report->messages));
 	json_object_set_new(all, "ack", lags(&report->ack));

@@ -12,11 +12,27 @@
 #include "annotate.h"
 #include "help.h"
 #include "judge.h"
+#include "nic.h"
+#include "page.h"
 #include "pcap.h"
+#include "timeline.h"
 #include "verbs.h"
 #include "weft_version.h"
 
-enum { OPT_TABLE = 256, OPT_JSON, OPT_CSV, OPT_VERSION, OPT_ANNOTATE, OPT_PROFILE, OPT_FORCE };
+enum {
+	OPT_TABLE = 256,
+	OPT_JSON,
+	OPT_CSV,
+	OPT_VERSION,
+	OPT_ANNOTATE,
+	OPT_PROFILE,
+	OPT_NIC,
+	OPT_BEFORE,
+	OPT_AFTER,
+	OPT_TRACE,
+	OPT_PAGE,
+	OPT_FORCE
+};
 
 static const struct option longs[] = {
 	{"table", no_argument, NULL, OPT_TABLE},
@@ -26,16 +42,44 @@ static const struct option longs[] = {
 	{"version", no_argument, NULL, OPT_VERSION},
 	{"annotate", required_argument, NULL, OPT_ANNOTATE},
 	{"profile", required_argument, NULL, OPT_PROFILE},
+	{"nic", required_argument, NULL, OPT_NIC},
+	{"before", required_argument, NULL, OPT_BEFORE},
+	{"after", required_argument, NULL, OPT_AFTER},
+	{"trace", required_argument, NULL, OPT_TRACE},
+	{"page", required_argument, NULL, OPT_PAGE},
 	{"force", no_argument, NULL, OPT_FORCE},
 	{NULL, 0, NULL, 0},
 };
 
+// Options that have a word.
+static const char **word_of(struct call *call, int option)
+{
+	switch (option) {
+	case OPT_ANNOTATE:
+		return &call->annotate;
+	case OPT_PROFILE:
+		return &call->profile;
+	case OPT_NIC:
+		return &call->nic;
+	case OPT_BEFORE:
+		return &call->before;
+	case OPT_AFTER:
+		return &call->after;
+	case OPT_TRACE:
+		return &call->trace;
+	case OPT_PAGE:
+		return &call->page;
+	default:
+		return NULL;
+	}
+}
+
 static int take(struct call *call, int option)
 {
-	if (option == OPT_ANNOTATE)
-		return outcome_once(&call->refusal, &call->annotate, "--annotate", optarg);
-	if (option == OPT_PROFILE)
-		return outcome_once(&call->refusal, &call->profile, "--profile", optarg);
+	const char **word = word_of(call, option);
+	for (const struct option *at = longs; word != NULL && at->name != NULL; at++)
+		if (at->val == option)
+			return outcome_once(&call->refusal, word, at->name, optarg);
 	if (option == OPT_FORCE)
 		files_force();
 	else if (option == OPT_TABLE)
@@ -69,6 +113,9 @@ static int parse(struct call *call, int argc, char **argv)
 		return 0;
 	if (call->wants_table + call->is_json + call->is_csv > 1)
 		return outcome_bad_line(&call->refusal, "one of --table, --json and --csv");
+	bool has_nic = call->nic != NULL;
+	if (has_nic != (call->before != NULL) || has_nic != (call->after != NULL))
+		return outcome_bad_line(&call->refusal, "--nic, --before and --after go together");
 	if (call->profile != NULL && call->is_csv)
 		return outcome_bad_line(&call->refusal, "one of --csv and --profile");
 	if (optind == argc)
@@ -87,7 +134,8 @@ static int parse(struct call *call, int argc, char **argv)
 	}
 	if (call->count == 0)
 		return outcome_bad_line(&call->refusal, "no capture given");
-	return call->annotate != NULL ? annotate_check(call) : 0;
+	bool reads_twice = call->annotate != NULL || call->trace != NULL || call->page != NULL;
+	return reads_twice ? annotate_check(call) : 0;
 }
 
 static int print(struct call *call)
@@ -103,6 +151,8 @@ static int print(struct call *call)
 		summary_print(stdout, call);
 	if (call->wants_table)
 		table_print(stdout, call);
+	if (call->nic != NULL && !call->is_json && !call->is_csv)
+		nic_print(stdout, call);
 	if (call->profile != NULL) {
 		putchar('\n');
 		status = judge_print(stdout, call);
@@ -114,10 +164,16 @@ static int print(struct call *call)
 static int analyze(struct call *call)
 {
 	int rc = call->profile != NULL ? judge_read(call) : 0;
+	if (rc == 0 && call->nic != NULL)
+		rc = nic_read(call);
 	if (rc == 0)
 		rc = input_read(call);
 	if (rc == 0 && call->annotate != NULL)
 		rc = annotate_write(call);
+	if (rc == 0 && call->trace != NULL)
+		rc = timeline_write(call);
+	if (rc == 0 && call->page != NULL)
+		rc = page_write(call);
 	if (rc == 0)
 		rc = print(call);
 	return rc < 0 ? outcome_refused("pcap", &call->refusal, rc) : rc;

@@ -36,8 +36,11 @@ struct call {
 	const char *paths[FILES_MAX];
 	uint32_t count;
 	bool wants_help, wants_version, is_json, is_csv, wants_table;
-	const char *annotate; // file for the annotated capture, or NULL
-	const char *profile;  // that it is held against, or NULL
+	const char *annotate;		  // file for the annotated capture, or NULL
+	const char *profile;		  // that it is held against, or NULL
+	const char *nic, *before, *after; // address of a NIC, files with its counters; or NULL
+	const char *trace;		  // file for a timeline, or NULL
+	const char *page;		  // file for a page, or NULL
 	struct refusal refusal;
 	struct capture_file files[FILES_MAX];
 	uint32_t files_read; // whole or to the last good byte

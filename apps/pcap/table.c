@@ -43,14 +43,15 @@ static void print_stream(FILE *to, const struct call *call, uint32_t index)
 	fprintf(to, ", late %" PRIu64 ", CE %" PRIu64 "\n", stream->late, stream->ce);
 }
 
-static void print_repair(FILE *to, const struct flow_repair *repair)
+static void print_repair(FILE *to, const struct flow_report *report,
+			 const struct flow_repair *repair)
 {
+	bool is_nak = !repair->is_timer && report->streams[repair->stream].found != WIRE_FOUND_MRC;
 	char repeat[WORDS_BYTES];
 	fprintf(to, "  PSN %8" PRIu32 "  stream %" PRIu32 "  %-20s", repair->psn, repair->stream,
 		flow_cause_name((enum flow_cause)repair->cause));
 	if (repair->number != 0)
-		fprintf(to, "  %s packet %" PRIu64, repair->is_timer ? "first" : "NAK",
-			repair->number);
+		fprintf(to, "  %s packet %" PRIu64, is_nak ? "NAK" : "first", repair->number);
 	if (repair->repeat != 0)
 		fprintf(to, "  repeat packet %" PRIu64, repair->repeat);
 	if (repair->repeat_ns > 0)
@@ -68,7 +69,7 @@ void table_print(FILE *to, const struct call *call)
 	if (report->repair_count > 0)
 		fprintf(to, "\nrepairs\n");
 	for (uint32_t i = 0; i < report->repair_count; i++)
-		print_repair(to, &report->repairs[i]);
+		print_repair(to, report, &report->repairs[i]);
 	if (report->repairs_left_out > 0)
 		fprintf(to, "  and %" PRIu64 " more\n", report->repairs_left_out);
 }

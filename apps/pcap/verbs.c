@@ -14,7 +14,7 @@
 static const struct verb verbs[] = {
 	{"anonymize", anonymize_run}, {"capture", capture_run},
 	{"diff", diff_run},	      {"gen", gen_run},
-	{"replay", replay_run},
+	{"replay", replay_run},	      {"send", send_run},
 };
 
 const struct verb *verb_find(const char *name)

@@ -39,3 +39,4 @@ int capture_run(int argc, char **argv);
 int diff_run(int argc, char **argv);
 int gen_run(int argc, char **argv);
 int replay_run(int argc, char **argv);
+int send_run(int argc, char **argv);

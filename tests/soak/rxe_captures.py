@@ -251,8 +251,22 @@ def transfer(pair, kind, dice):
     return f"{count} x {size} B, MTU {mtu}, {len(qps)} QP"
 
 
-def judge(kind, draw, capture, moved, hits):
-    """`moved`: what the counters of the two stacks went up by."""
+def check_nic(kind, draw, capture, counters, wanted):
+    """The same counters as `rdma statistic -j` prints them, read by the program: those that the draw holds equal agree."""
+    paths = [capture.with_suffix(f".{when}.json") for when in ("before", "after")]
+    for path, sides in zip(paths, counters):
+        path.write_text(json.dumps([{"ifname": "rxe0", **sides[1]}]), encoding="utf-8")
+    words = ["--nic", ADDRESSES[1], "--before", paths[0], "--after", paths[1], "--json"]
+    done = subprocess.run([WEFT, "pcap", "analyze", capture, *words], capture_output=True, text=True, timeout=120, check=False)
+    states = {row["counter"]: row["state"] for row in json.loads(done.stdout)["nic"]} if done.returncode == 0 else {}
+    for what, counter in (("NAKs", "out_of_seq_request"), ("RNRs", "send_rnr_err")):
+        if what in wanted and kind != "several QPs":
+            check(states.get(counter) == "agrees", f"{kind} {draw}: {counter} {states.get(counter)} {done.stderr}")
+
+
+def judge(kind, draw, capture, counters, hits):
+    """`counters`: those of the two stacks before and after."""
+    moved = [{name: counters[1][n][name] - counters[0][n][name] for name in counters[0][n]} for n in (0, 1)]
     fault, tap, cause = KINDS[kind]
     done = subprocess.run([WEFT, "pcap", "analyze", capture, "--json"], capture_output=True, text=True, timeout=120, check=False)
     if not check(done.returncode == 0, f"{kind} {draw}: {done.stderr}"):
@@ -289,6 +303,7 @@ def judge(kind, draw, capture, moved, hits):
         check(here == there, f"{kind} {draw}: {what}: {here}, the stack has {there}")
     if kind in lost:
         wanted["lost"] = (figures["lost_before"], lost[kind])
+    check_nic(kind, draw, capture, counters, wanted)
     counts = ", ".join(f"{what} {here} of {there}" for what, (here, there) in wanted.items())
     print(f"    {kind} {draw}: {found['cause']} {found['causes']}; {counts}", flush=True)
 
@@ -305,8 +320,7 @@ def run(pair, kind, draw, folder):
     time.sleep(0.1)
     after = pair.counters()
     capture.end()
-    moved = [{name: after[n][name] - before[n][name] for name in before[n]} for n in (0, 1)]
-    judge(kind, draw, capture.path, moved, pair.relay.hits)
+    judge(kind, draw, capture.path, (before, after), pair.relay.hits)
 
 
 def stop(*_):

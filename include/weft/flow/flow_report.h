@@ -42,16 +42,16 @@ struct flow_lags {
 
 // Something that was sent again, once. `number`: of packets in the capture, 0: there is none.
 struct flow_repair {
-	uint8_t cause;	    // enum flow_cause
-	bool is_timer;	    // no NAK, NACK or RNR called for it
-	bool is_settled;    // the cause does not wait for a later packet
-	uint32_t stream;    // index into flow_report.streams
-	uint32_t psn;	    // 24 bits
-	uint64_t number;    // of the NAK; of a timer 0
-	uint64_t repeat;    // first packet of the repeat; 0: not seen
-	int64_t at_ns;	    // of the NAK, else of the repeat
-	int64_t passed_ns;  // the PSN had last passed so long before the NAK
-	int64_t repeat_ns;  // from the NAK to the repeat
+	uint8_t cause;	   // enum flow_cause
+	bool is_timer;	   // no NAK, NACK or RNR called for it
+	bool is_settled;   // the cause does not wait for a later packet
+	uint32_t stream;   // index into flow_report.streams
+	uint32_t psn;	   // 24 bits
+	uint64_t number;   // of the NAK, of a timer 0; MRC: of the first packet with this PSN, or 0
+	uint64_t repeat;   // first packet of the repeat; 0: not seen
+	int64_t at_ns;	   // of the NAK, else of the repeat
+	int64_t passed_ns; // the PSN had last passed so long before the NAK
+	int64_t repeat_ns; // from the NAK to the repeat
 	int64_t silence_ns; // from the last packet of the stream to the repeat
 };
 

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft pcap send: the frames of a capture out of a device, each when it was, counted from the first
+// one: a frame that goes late makes none behind it late.
+
+#include <errno.h>
+#include <linux/if_packet.h>
+#include <math.h>
+#include <net/ethernet.h>
+#include <net/if.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <weft/run/outcome.h>
+
+#include "pcap.h"
+#include "verbs.h"
+
+#define FRAME_BYTES_MAX 65535u
+#define SPIN_NS 60000	 // sleeps end later than they should by so much
+#define LATE_NS 1000000	 // worth a word
+#define LINK_ETHERNET 1u // LINKTYPE_ETHERNET
+
+struct send {
+	const char *speed_text, *loops_text;
+	double speed;
+	uint32_t loops;
+	int socket;
+	struct refusal refusal;
+	struct capture_reader reader;
+	uint8_t frame[FRAME_BYTES_MAX];
+	int64_t start_ns;		    // of this loop, of the clock
+	int64_t first_ns, last_ns;	    // stamps of the capture
+	uint64_t sent, padded, other, late; // other: no Ethernet, no time, too long for the device
+	struct flow_lags lateness;
+};
+
+enum { OPT_SPEED = 256, OPT_LOOPS };
+static const struct option longs[] = {
+	{"speed", required_argument, NULL, OPT_SPEED},
+	{"loops", required_argument, NULL, OPT_LOOPS},
+	VERB_OPTIONS,
+};
+
+static int take(void *context, int option, const char *value, struct refusal *refusal)
+{
+	struct send *send = context;
+	bool is_speed = option == OPT_SPEED;
+	return outcome_once(refusal, is_speed ? &send->speed_text : &send->loops_text,
+			    is_speed ? "--speed" : "--loops", value);
+}
+
+static int read_numbers(struct send *send)
+{
+	char *end = "";
+	send->speed = send->speed_text != NULL ? strtod(send->speed_text, &end) : 1;
+	if (*end != '\0' || !isfinite(send->speed) || send->speed < 1e-6 || send->speed > 1e6)
+		return outcome_bad_word(&send->refusal,
+					"--speed is a number from 0.000001 to 1000000, not",
+					send->speed_text);
+	long loops = send->loops_text != NULL ? strtol(send->loops_text, &end, 10) : 1;
+	if (*end != '\0' || loops < 1 || loops > 1000000)
+		return outcome_bad_word(&send->refusal,
+					"--loops is a number from 1 to 1000000, not",
+					send->loops_text);
+	send->loops = (uint32_t)loops;
+	return 0;
+}
+
+// ---------------------------------------------------------------- the device
+
+static int open_device(struct send *send, const char *device)
+{
+	struct sockaddr_ll address = {.sll_family = AF_PACKET,
+				      .sll_ifindex = (int)if_nametoindex(device)};
+	if (address.sll_ifindex == 0)
+		return outcome_bad_word(&send->refusal, "there is no device", device);
+	send->socket = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
+	if (send->socket >= 0 &&
+	    bind(send->socket, (struct sockaddr *)&address, sizeof(address)) == 0)
+		return 0;
+	snprintf(send->refusal.text, sizeof(send->refusal.text), "%.60s cannot be opened: %s",
+		 device, strerror(errno));
+	return -ENODEV;
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+// Returns how late it is then.
+static int64_t wait_until(int64_t at_ns)
+{
+	int64_t wake_ns = at_ns - SPIN_NS, now;
+	if (now_ns() < wake_ns) {
+		struct timespec wake = {wake_ns / 1000000000, wake_ns % 1000000000};
+		while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, NULL) == EINTR)
+			;
+	}
+	while ((now = now_ns()) < at_ns)
+		;
+	return now - at_ns;
+}
+
+// Whether the device took it: what is longer than its MTU it takes never.
+static int put(struct send *send, uint32_t bytes)
+{
+	while (write(send->socket, send->frame, bytes) < 0) {
+		if (errno == EMSGSIZE) {
+			send->other++;
+			return 0;
+		}
+		if (errno != ENOBUFS && errno != EAGAIN && errno != EINTR) {
+			snprintf(send->refusal.text, sizeof(send->refusal.text),
+				 "the device took no frame: %s", strerror(errno));
+			return -ENODEV;
+		}
+	}
+	send->sent++;
+	return 0;
+}
+
+// ---------------------------------------------------------------- the capture
+
+// What a snap length cut off is zeros.
+static int send_frame(struct send *send, const struct capture_frame *frame)
+{
+	bool is_fit = frame->has_time && frame->original <= FRAME_BYTES_MAX &&
+		send->reader.interfaces[frame->interface].link == LINK_ETHERNET;
+	if (!is_fit) {
+		send->other++;
+		return 0;
+	}
+	if (send->first_ns < 0)
+		send->first_ns = send->last_ns = frame->at_ns;
+	if (frame->at_ns > send->last_ns)
+		send->last_ns = frame->at_ns;
+	memcpy(send->frame, frame->bytes, frame->captured);
+	memset(send->frame + frame->captured, 0, frame->original - frame->captured);
+	send->padded += frame->captured < frame->original;
+	double after_ns = (double)(frame->at_ns - send->first_ns) / send->speed;
+	int64_t late_ns = wait_until(send->start_ns + (int64_t)llround(after_ns));
+	flow_lag(&send->lateness, late_ns);
+	send->late += late_ns > LATE_NS;
+	return put(send, frame->original);
+}
+
+static int send_loop(struct send *send, const char *path)
+{
+	struct source source;
+	struct capture_frame frame;
+	uint64_t before = send->sent;
+	send->first_ns = send->last_ns = -1;
+	int rc = source_open(&source, path, &send->reader, &send->refusal);
+	if (rc < 0)
+		return rc;
+	while (rc == 0 && capture_next(&send->reader, &frame))
+		rc = send_frame(send, &frame);
+	source_close(&source);
+	if (rc == 0 && send->sent == before)
+		return outcome_bad_word(&send->refusal, "no frame that this device can send, in",
+					path);
+	// The next loop begins one frame after the last one, by the mean.
+	double took_ns = (double)(send->last_ns - send->first_ns) / send->speed;
+	send->start_ns += (int64_t)llround(took_ns * (1 + 1 / (double)(send->sent - before)));
+	return rc;
+}
+
+static void say(struct send *send, int64_t took_ns)
+{
+	char words[4][WORDS_BYTES];
+	printf("%s frames sent in %s; late by %s in the middle, %s at most\n",
+	       count_words(words[0], send->sent), time_words(words[1], took_ns),
+	       time_words(words[2], flow_quantile(&send->lateness, 0.5)),
+	       time_words(words[3], send->lateness.max_ns));
+	if (send->late > 0)
+		printf("%s were late by more than 1 ms: this host or device is too slow\n",
+		       count_words(words[0], send->late));
+	if (send->padded > 0)
+		printf("%s had been cut: zeros make them as long as they were\n",
+		       count_words(words[0], send->padded));
+	if (send->other > 0)
+		printf("%s were left out: no Ethernet, no time, or longer than the device takes\n",
+		       count_words(words[0], send->other));
+	if (send->reader.end != CAPTURE_WHOLE)
+		printf("%s; what lies before is sent\n", send->reader.why);
+}
+
+int send_run(int argc, char **argv)
+{
+	static struct send send; // large: kept off the stack
+	send.socket = -1;
+	int rc = verb_parse(argc, argv, longs, take, &send, 2, &send.refusal);
+	if (rc == VERB_DONE)
+		return EXIT_SUCCESS;
+	if (rc == 0)
+		rc = read_numbers(&send);
+	const char *path = rc == 0 ? argv[optind] : NULL;
+	if (rc == 0 && send.loops > 1 && strcmp(path, "-") == 0)
+		rc = outcome_bad_line(&send.refusal, "--loops needs a file, not standard input");
+	if (rc == 0)
+		rc = open_device(&send, argv[optind + 1]);
+	send.reader.buffer = malloc(CAPTURE_BUFFER_BYTES);
+	send.reader.capacity = CAPTURE_BUFFER_BYTES;
+	if (rc == 0 && send.reader.buffer == NULL)
+		rc = refuse(&send.refusal, -ENODEV, "no memory for a buffer", 0, 0, 0);
+	int64_t begin_ns = send.start_ns = now_ns();
+	for (uint32_t i = 0; rc == 0 && i < send.loops; i++)
+		rc = send_loop(&send, path);
+	if (send.socket >= 0)
+		close(send.socket);
+	free(send.reader.buffer);
+	if (rc < 0)
+		return verb_refused(&send.refusal, rc);
+	say(&send, now_ns() - begin_ns);
+	return EXIT_SUCCESS;
+}
