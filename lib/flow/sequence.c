@@ -135,7 +135,8 @@ void sequence_settle(struct flow *flow, struct flow_stream *stream, struct seque
 		note(flow, stream, FLOW_NOTE_LATE, sequence->pending_number, from, 1);
 		return;
 	}
-	if (goes_on && is_one && is_soon && !sequence->has_nak) {
+	bool is_far = psn_distance(sequence->next, from) > 2; // as a repeat it lacks all between
+	if (goes_on && is_one && is_soon && (!sequence->has_nak || is_far)) {
 		note(flow, stream, FLOW_NOTE_DOUBLED, sequence->pending_number, from, 1);
 		stream->doubled++;
 		stream->again += sequence->pending_is_read; // count() leaves reads out
