@@ -65,11 +65,12 @@ static void head(FILE *to, const struct report_study *study)
 			fprintf(to, " %s", study->plan.sweeps[i].key);
 		fputc('\n', to);
 	}
-	if (study->plan.kept != NULL)
+	uint64_t left_out = study_places(&study->plan) - study->points;
+	if (left_out > 0)
 		fprintf(to,
 			"  left out: %" PRIu64
-			" more points, whose values do not go together: %s\n",
-			study_places(&study->plan) - study->points, study->plan.left_out_why);
+			" more point%s, whose values do not go together: %s\n",
+			left_out, left_out > 1 ? "s" : "", study->plan.left_out_why);
 	if (study->taken < all)
 		fprintf(to, "PARTIAL RESULT: %u of %u runs\n", study->taken, all);
 	if (study->complete < study->taken)
