@@ -24,12 +24,16 @@
 
 #define ROWS_MAX 40 // distinct collectives shown; the others are in result.json
 
+// A job that is whole is done with its last completion, though probes and the rest of a window may
+// follow.
 static void headline(FILE *to, const struct report_input *input)
 {
 	struct text time;
+	ps_t end_ps = input->world->outcome->end_ps;
+	bool is_whole = !input->is_partial && end_ps > 0;
 	fprintf(to, "%s: %s at %s of virtual time, digest %016" PRIx64 "\n",
-		input->world->scenario->name, input->end, number_time(&time, input->now_ps),
-		input->digest);
+		input->world->scenario->name, input->end,
+		number_time(&time, is_whole ? end_ps : input->now_ps), input->digest);
 	if (!input->is_partial)
 		return;
 	fprintf(to,

@@ -66,11 +66,11 @@ static void head(FILE *to, const struct report_study *study)
 		fputc('\n', to);
 	}
 	uint64_t left_out = study_places(&study->plan) - study->points;
-	if (study->plan.kept != NULL)
+	if (left_out > 0)
 		fprintf(to,
 			"  left out: %" PRIu64
 			" more point%s, whose values do not go together: %s\n",
-			left_out, left_out == 1 ? "" : "s", study->plan.left_out_why);
+			left_out, left_out > 1 ? "s" : "", study->plan.left_out_why);
 	if (study->taken < all)
 		fprintf(to, "PARTIAL RESULT: %u of %u runs\n", study->taken, all);
 	if (study->complete < study->taken)
