@@ -218,13 +218,21 @@ class Pairs(unittest.TestCase):
         self.assert_ends(listener, DONE)
 
     def test_who_has_nothing_to_do_sleeps_unless_the_core_is_its_own(self):
-        pair = Pair(["-b", "1M", "-e", "1M", "-n", "4", "--max-rate", "1Gb/s", "--json"], ["--json"])
-        caller, listener = (json.loads(pair.end(end)[1]) for end in ("caller", "listener"))
-        for document in (caller, listener):
-            self.assertGreater(document["idle"]["yields"], 0)
-            self.assertGreaterEqual(document["idle"]["asleep_ns"], document["idle"]["sleeps"] * document["idle"]["shortest_sleep_ns"] / 2)
-            self.assertLess(document["idle"]["asleep_ns"], document["wall_s"] * 1e9)
-        self.assertGreater(caller["idle"]["sleeps"] + listener["idle"]["sleeps"], 0)
+        pair = Pair(LONG, ["--json"])
+        while "so: cc.base_rtt" not in (line := pair.ends["caller"].stdout.readline()):
+            self.assertTrue(line)
+        time.sleep(1)
+        pair.ends["caller"].send_signal(signal.SIGSTOP)  # the listener hears nothing
+        time.sleep(2)
+        pair.ends["caller"].send_signal(signal.SIGCONT)
+        pair.ends["caller"].terminate()
+        listener = json.loads(pair.end("listener")[1])
+        pair.end("caller")
+        idle = listener["idle"]
+        self.assertGreater(idle["yields"], 0)
+        self.assertGreater(idle["sleeps"], 0)
+        self.assertGreaterEqual(idle["asleep_ns"], idle["sleeps"] * idle["shortest_sleep_ns"] / 2)
+        self.assertLess(idle["asleep_ns"], listener["wall_s"] * 1e9)
         pair = Pair(["-b", "1M", "-e", "1M", "-n", "4", "--own-core", "--json"], ["--own-core", "--json"])
         for end in ("caller", "listener"):
             idle = json.loads(pair.end(end)[1])["idle"]
