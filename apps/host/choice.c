@@ -30,6 +30,7 @@ enum {
 	OPT_BARE,
 	OPT_INCAST,
 	OPT_TELEMETRY,
+	OPT_FOREIGN,
 	OPT_SET,
 	OPT_PCAP,
 	OPT_FORCE,
@@ -57,6 +58,7 @@ static const struct option longs[] = {
 	{"bare", no_argument, NULL, OPT_BARE},
 	{"incast", required_argument, NULL, OPT_INCAST},
 	{"telemetry", no_argument, NULL, OPT_TELEMETRY},
+	{"foreign", required_argument, NULL, OPT_FOREIGN},
 	{"set", required_argument, NULL, OPT_SET},
 	{"pcap", required_argument, NULL, OPT_PCAP},
 	{"force", no_argument, NULL, OPT_FORCE},
@@ -127,6 +129,25 @@ static int add_port(struct choice *choice, const char *word, struct refusal *ref
 	return 0;
 }
 
+// "QPN,RKEY,ADDRESS", numbers as C writes them.
+static int add_foreign(struct choice *choice, const char *word, struct refusal *refusal)
+{
+	char *end = NULL;
+	if (choice->foreign_count == 2)
+		return outcome_bad_word(refusal, "--foreign goes twice at most, not", word);
+	unsigned long long qpn = strtoull(word, &end, 0), rkey = 0, address = 0;
+	if (*end == ',')
+		rkey = strtoull(end + 1, &end, 0);
+	if (*end == ',')
+		address = strtoull(end + 1, &end, 0);
+	if (*end != '\0' || strchr(word, ',') == strrchr(word, ',') || qpn >= 1u << 24 ||
+	    rkey > UINT32_MAX)
+		return outcome_bad_word(refusal, "QPN,RKEY,ADDRESS are needed, not", word);
+	choice->foreign[choice->foreign_count++] = (struct wall_foreign){(uint32_t)qpn,
+									 (uint32_t)rkey, address};
+	return 0;
+}
+
 static int add_set(struct choice *choice, const char *word, struct refusal *refusal)
 {
 	if (choice->set_count == SETS_MAX)
@@ -184,6 +205,8 @@ static int take(struct choice *choice, int option, struct refusal *refusal)
 	case OPT_FORCE:
 		files_force();
 		return 0;
+	case OPT_FOREIGN:
+		return add_foreign(choice, optarg, refusal);
 	case OPT_TELEMETRY:
 		choice->has_telemetry = true;
 		return 0;
@@ -270,10 +293,28 @@ static int check_probe(struct choice *choice, struct refusal *refusal)
 	return add_port(choice, choice->probe, refusal);
 }
 
+// The other end is not weft, so nothing is agreed with it.
+static int check_foreign(const struct choice *choice, struct refusal *refusal)
+{
+	if (choice->listen != NULL || choice->to != NULL || choice->meet != NULL ||
+	    choice->has_rank || choice->ranks > 0 || choice->callers > 1 || choice->wish.has_bare ||
+	    choice->scenario != NULL || choice->max_rate != NULL)
+		return outcome_bad_line(refusal,
+					"--foreign is a pair with somebody else: beside it go "
+					"--port, -b, -n, --set, --pcap and --json");
+	if (choice->foreign_count != 2 || choice->device_count != 1)
+		return outcome_bad_line(refusal,
+					"--foreign is needed twice, for the QP that sends "
+					"and the one that receives, and --port once");
+	return 0;
+}
+
 static int check_together(struct choice *choice, struct refusal *refusal)
 {
 	if (choice->probe != NULL)
 		return check_probe(choice, refusal);
+	if (choice->foreign_count > 0)
+		return check_foreign(choice, refusal);
 	if (choice->listen != NULL && choice->to != NULL)
 		return outcome_bad_line(refusal,
 					"one of --listen ADDRESS and --to ADDRESS is "
@@ -314,7 +355,7 @@ int choice_parse(struct choice *ret, int argc, char **argv, struct refusal *refu
 		if (option == '?')
 			return outcome_bad_word(
 				refusal, "unknown option or missing value:", argv[optind - 1]);
-		bool is_many = option == OPT_PORT || option == OPT_SET;
+		bool is_many = option == OPT_PORT || option == OPT_FOREIGN || option == OPT_SET;
 		int rc = is_many ? 0 : outcome_first(refusal, seen, longs, option);
 		if (rc == 0)
 			rc = take(ret, option, refusal);

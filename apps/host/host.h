@@ -5,6 +5,7 @@
 //   setup.c    scenario, meeting, ports                    stage.c    a world and its loop, once
 //   pair.c     what two hosts send each other              trial.c    what is measured before
 //   table.c    what is printed                             json.c     the same as JSON
+//   foreign.c  writes to and from RoCEv2 of others
 //   bare.c     the bare loop beside a pair             live.c     what a run tells while it goes
 //   ranks.c    what all hosts of a scenario came to        probe.c    what a port is and can
 #pragma once
@@ -24,6 +25,8 @@
 #include "pair.h"
 
 #define SETS_MAX 64
+#define STALL_PS (200 * PS_PER_US) // a longer turn is a stall
+#define DEAD_PS (2 * PS_PER_S)	   // in which a port takes nothing: it is down
 
 struct choice {
 	const char *listen, *to; // one of them: a pair
@@ -36,8 +39,10 @@ struct choice {
 	struct device devices[DEVICES_MAX]; // --port
 	uint32_t device_count;		    // 0: memif by the address
 	struct pair_wish wish;
-	uint32_t callers; // of a pair: more than one is an incast
-	bool has_wish;	  // -b, -e, -f, -n or --depth was given
+	uint32_t callers;		// of a pair: more than one is an incast
+	bool has_wish;			// -b, -e, -f, -n or --depth was given
+	struct wall_foreign foreign[2]; // the peer's: what it sends with, what it receives with
+	uint32_t foreign_count;
 	const char *pcap;
 	const char *probe; // a port, which is only looked at
 	bool is_json, owns_core;
@@ -117,6 +122,10 @@ void stage_free(struct stage *stage);
 
 // The clock of all loops, in ns.
 int64_t stage_clock_ns(void *context);
+
+// Writes to, and takes writes from, RoCEv2 of others: nobody is met, and nothing measured before.
+// The status.
+int foreign_run(struct call *call);
 
 // Answers DPDK's telemetry, if that is asked for, while a loop runs with the viewer that begins it.
 // -ENODEV with a reason.

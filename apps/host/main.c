@@ -143,6 +143,8 @@ int main(int argc, char **argv)
 	else if (call.choice.wants_version)
 		puts(WEFT_VERSION_TEXT);
 	else
-		return call.choice.probe != NULL ? probe(&call) : run(&call);
+		return call.choice.probe != NULL	? probe(&call)
+			: call.choice.foreign_count > 0 ? foreign_run(&call)
+							: run(&call);
 	return outcome_end("host", EXIT_SUCCESS);
 }

@@ -27,6 +27,16 @@ static const char pair_text[] = "name: %s\n"
 				"traffic: {kind: flows, flows: [{from: 1, to: 0, bytes: 4KiB}]}\n"
 				"limits: {time: 3600s}\n";
 
+// One cable to somebody else's RoCEv2, with times that suit a stack in software.
+static const char foreign_text[] =
+	"name: foreign\n"
+	"fabric: {nics: 2, planes: 1, nics_per_t0: 2, t1_count: 1, link_rate: 1Gb/s}\n"
+	"wire: {ip: 4}\n"
+	"transport: {kind: rc, payload: 1024B, rto: 67ms}\n"
+	"cc: {algorithm: fixed, base_rtt: 1ms}\n"
+	"traffic: {kind: flows, flows: [{from: 1, to: 0, bytes: 4KiB}]}\n"
+	"limits: {time: 3600s}\n";
+
 static void hash_text(struct call *call, const char *text, size_t bytes) // FNV-1a
 {
 	for (size_t i = 0; i < bytes; i++)
@@ -46,7 +56,9 @@ static int read_file(struct call *call, char **ret_text, size_t *ret_bytes)
 static int check_hosts(struct call *call)
 {
 	const struct fabric_config *fabric = &call->scenario.fabric;
-	uint32_t ranks = call_is_pair(call) ? 1 + call->choice.callers : call->choice.ranks;
+	uint32_t ranks = call->choice.foreign_count > 0 ? 2
+		: call_is_pair(call)			? 1 + call->choice.callers
+							: call->choice.ranks;
 	if (call->choice.probe != NULL)
 		return 0;
 	if (fabric->nics == ranks * fabric->nics_per_host)
@@ -98,7 +110,9 @@ int setup_scenario(struct call *call)
 	uint32_t nics = 1 + choice->callers;
 	size_t bytes = (size_t)snprintf(own, sizeof(own), pair_text,
 					call_is_incast(call) ? "incast" : "pair", nics, nics);
-	const char *used = own;
+	const char *used = call->choice.foreign_count > 0 ? foreign_text : own;
+	if (used == foreign_text)
+		bytes = sizeof(foreign_text) - 1;
 	strcpy(call->path, "pair");
 	int rc = choice->scenario != NULL ? read_file(call, &text, &bytes) : 0;
 	if (rc < 0)

@@ -9,9 +9,6 @@
 
 #include "host.h"
 
-#define STALL_PS (200 * PS_PER_US)
-#define DEAD_PS (2 * PS_PER_S)
-
 int64_t stage_clock_ns(void *context)
 {
 	struct timespec now;

@@ -107,13 +107,27 @@ static void receive(struct wall *wall, ps_t at)
 
 // ---------------------------------------------------------------- what leaves
 
+// Names a packet as its peer does, who is not of this world.
+static void address_foreign(const struct wall *wall, struct packet *packet)
+{
+	if (packet->qpn >= wall->options.foreign_count)
+		return;
+	const struct wall_foreign *foreign = &wall->options.foreign[packet->qpn];
+	packet->qpn = foreign->qpn;
+	if (packet->payload_bytes == 0)
+		return;
+	packet->u.data.rkey = foreign->rkey;
+	packet->u.data.va += foreign->address;
+}
+
 static void depart(struct wall *wall, const struct departure *departure, ps_t now)
 {
-	const struct packet *packet = packet_at(wall->out.packets, departure->packet);
+	struct packet *packet = packet_at(wall->out.packets, departure->packet);
 	uint32_t to = packet->target / wall->world->topology.nics_per_host;
 	uint32_t hosts = wall->world->topology.hosts;
 	uint32_t line = wall->line_of[departure->port * hosts + to];
 	struct frame frame;
+	address_foreign(wall, packet);
 	if (!backing_write(&wall->backing, departure->packet, &frame)) {
 		wall->counts.frames_missing++; // as if it was lost on its way
 		backing_end(&wall->backing, departure->packet);

@@ -218,13 +218,21 @@ class Pairs(unittest.TestCase):
         self.assert_ends(listener, DONE)
 
     def test_who_has_nothing_to_do_sleeps_unless_the_core_is_its_own(self):
-        pair = Pair(["-b", "1M", "-e", "1M", "-n", "4", "--max-rate", "1Gb/s", "--json"], ["--json"])
-        caller, listener = (json.loads(pair.end(end)[1]) for end in ("caller", "listener"))
-        for document in (caller, listener):
-            self.assertGreater(document["idle"]["yields"], 0)
-            self.assertGreaterEqual(document["idle"]["asleep_ns"], document["idle"]["sleeps"] * document["idle"]["shortest_sleep_ns"] / 2)
-            self.assertLess(document["idle"]["asleep_ns"], document["wall_s"] * 1e9)
-        self.assertGreater(caller["idle"]["sleeps"] + listener["idle"]["sleeps"], 0)
+        pair = Pair(LONG, ["--json"])
+        while "so: cc.base_rtt" not in (line := pair.ends["caller"].stdout.readline()):
+            self.assertTrue(line)
+        time.sleep(1)
+        pair.ends["caller"].send_signal(signal.SIGSTOP)  # the listener hears nothing
+        time.sleep(2)
+        pair.ends["caller"].send_signal(signal.SIGCONT)
+        pair.ends["caller"].terminate()
+        listener = json.loads(pair.end("listener")[1])
+        pair.end("caller")
+        idle = listener["idle"]
+        self.assertGreater(idle["yields"], 0)
+        self.assertGreater(idle["sleeps"], 0)
+        self.assertGreaterEqual(idle["asleep_ns"], idle["sleeps"] * idle["shortest_sleep_ns"] / 2)
+        self.assertLess(idle["asleep_ns"], listener["wall_s"] * 1e9)
         pair = Pair(["-b", "1M", "-e", "1M", "-n", "4", "--own-core", "--json"], ["--own-core", "--json"])
         for end in ("caller", "listener"):
             idle = json.loads(pair.end(end)[1])["idle"]
@@ -493,6 +501,15 @@ class Words(unittest.TestCase):
         self.assert_refused(["--to", "a", "-b", "4KiB"], "bytes from 1 to 2G")
         self.assert_refused(["--to", "a", "--depth", "129"], "from 1 to 128")
         self.assert_refused(["--to", "a", "--force"], "needs --pcap")
+        self.assert_refused(["--foreign", "1,2,3"], "--foreign is needed twice")
+        self.assert_refused(["--foreign", "1,2"], "QPN,RKEY,ADDRESS are needed, not")
+        self.assert_refused(["--foreign", "1,2,3", "--foreign", "0x1000000,2,3"], "QPN,RKEY,ADDRESS are needed, not")
+        self.assert_refused(["--foreign", "1,2,3", "--foreign", "1,2,3", "--foreign", "1,2,3"], "goes twice at most")
+        self.assert_refused(["--foreign", "1,2,3", "--foreign", "1,2,3", "--port", "x", "--to", "a"], "a pair with somebody else")
+        self.assert_refused(["--to", "a", "--incast", "1"], "from 2 to 256")
+        self.assert_refused(["--to", "a", "--incast", "2", "--bare"], "--incast goes neither with --bare")
+        self.assert_refused(["--listen", "a", "--bare"], "told by the caller")
+        self.assert_refused(["--probe", "a", "--telemetry"], "--probe only looks at a port")
         self.assert_refused(["--to", "a", "--to", "b"], "--to")
         self.assert_refused(["--to", "a", "--set", "fabric.nics=8"], "a pair is two hosts")
         self.assert_refused(["--to", "a", "incast", "two-racks"], "one scenario at a time")

@@ -19,6 +19,7 @@
 #include <weft/ports/port.h>
 #include <weft/ports/ports.h>
 #include <weft/ports/taps.h>
+#include <weft/wall/other.h>
 #include <weft/wire/wire.h>
 #include <weft/wire/wire_dissect.h>
 #include <weft/world/world.h>
@@ -40,25 +41,11 @@ struct wall_way {
 
 #define WALL_ASKED_MAX 256u // NICs that a host asks for on one port
 
-// Frames of others that share a port.
-enum wall_other {
-	WALL_OTHER_ETHERTYPE, // none of those below
-	WALL_OTHER_ARP,
-	WALL_OTHER_ND,
-	WALL_OTHER_LLDP,
-	WALL_OTHER_PAUSE,
-	WALL_OTHER_ICMP,
-	WALL_OTHER_DHCP,
-	WALL_OTHER_IP, // another protocol, or a fragment
-	WALL_OTHER_TCP,
-	WALL_OTHER_UDP,
-	WALL_OTHER_UET,
-	WALL_OTHER_ROCE1,
-	WALL_OTHER_ROCE, // RoCEv2 or MRC between addresses that are not of this world
-	WALL_OTHER_COUNT
+// A QP of a peer that is not weft: what it was given there stands in for what the world gives it.
+struct wall_foreign {
+	uint32_t qpn, rkey;
+	uint64_t address; // of its region
 };
-
-const char *wall_other_name(enum wall_other kind);
 
 struct wall_options {
 	uint32_t host; // of the world
@@ -67,8 +54,11 @@ struct wall_options {
 	uint32_t way_count;
 	struct ports_options payload; // fill, store and move: who keeps it; nobody: a pattern
 	struct tap_options taps;      // of what this host sends and gets
-	ps_t stall_ps;		      // a turn that takes longer is a stall of the host
-	ps_t dead_ps;		      // a port that takes nothing for so long is down
+	const struct wall_foreign
+		*foreign; // [foreign_count] by the peer's QPs in the world, or NULL
+	uint32_t foreign_count;
+	ps_t stall_ps; // a turn that takes longer is a stall of the host
+	ps_t dead_ps;  // a port that takes nothing for so long is down
 };
 
 // Parts of a turn. What is left of a run are turns that found nothing.

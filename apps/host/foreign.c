@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// A pair whose other end is not weft: messages to it and from it, as RDMA writes with immediate
+// over RoCEv2. What comes is message i at 64-bit place i * bytes of a region, with i as its
+// immediate value, and so is what is sent. Both ends know the bytes: word i of a region is (7 << 32
+// ^ i) times an odd constant, low byte first.
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include <weft/core/opcode.h>
+#include <weft/files/files.h>
+#include <weft/result/figures.h>
+#include <weft/run/outcome.h>
+#include <weft/workload/program.h>
+
+#include "host.h"
+#include "weft_version.h"
+
+#define SEED UINT64_C(7)
+#define FACTOR UINT64_C(0x9e3779b97f4a7c15)
+#define MESSAGES 1000u
+#define QPN_MASK 0xffffffu
+#define LINGER_NS INT64_C(2000000000) // that the last answer is given again, if it was lost
+#define OWN 0u
+#define OTHER 1u
+
+struct foreign {
+	struct call *call;
+	uint64_t placed, wrong; // bytes that came
+	int64_t over_ns;	// when to end; 0: not done
+	int news;		// enum wall_news
+};
+
+static uint8_t byte_at(uint64_t place)
+{
+	return (uint8_t)(((SEED << 32 ^ place / 8) * FACTOR) >> (place % 8 * 8));
+}
+
+static void fill(void *context, const struct place *where, uint8_t *ret)
+{
+	const struct foreign *foreign = context;
+	const struct choice *choice = &foreign->call->choice;
+	uint64_t address = 0;
+	for (uint32_t i = 0; i < choice->foreign_count; i++)
+		if (choice->foreign[i].qpn == where->qp)
+			address = choice->foreign[i].address;
+	for (uint32_t i = 0; i < where->bytes; i++)
+		ret[i] = byte_at(where->va - address + i);
+}
+
+static void store(void *context, const struct place *where, const uint8_t *payload)
+{
+	struct foreign *foreign = context;
+	foreign->placed += where->bytes;
+	for (uint32_t i = 0; i < where->bytes; i++)
+		foreign->wrong += payload[i] != byte_at(where->va + i);
+}
+
+// Receives first: their numbers are the immediate values of what comes.
+static int make_program(struct call *call, struct stage *stage)
+{
+	struct program *program;
+	struct arena arena;
+	const struct pair_wish *wish = &call->choice.wish;
+	uint32_t bytes = (uint32_t)wish->size_min;
+	uint32_t messages = wish->messages > 0 ? wish->messages : MESSAGES;
+	stage->program_bytes = ((size_t)program_bytes(2, 4 * messages, 2 * messages) + 63) &
+		~(size_t)63;
+	stage->program_memory = memory_reserve(stage->program_bytes);
+	if (stage->program_memory == NULL)
+		return refuse(&call->refusal, -ENODEV, "no memory for % messages", messages, 0, 0);
+	arena_init(&arena, stage->program_memory, stage->program_bytes);
+	int rc = program_create(&program, &arena, 2, 4 * messages, 2 * messages, &call->refusal);
+	if (rc < 0)
+		return rc;
+	for (uint32_t i = 0; i < messages; i++)
+		program_receive(program, OWN, OTHER, 0, bytes, 0, false);
+	for (uint32_t i = 0; i < messages; i++)
+		program_send(program, OTHER, OWN, 0, bytes, 0);
+	for (uint32_t i = 0; i < messages; i++) {
+		program_receive(program, OTHER, OWN, 0, bytes, 0, false);
+		uint32_t send = program_send(program, OWN, OTHER, 0, bytes, 0);
+		program_wait(program, send, i < wish->depth ? OP_NONE : send - 2 * wish->depth);
+	}
+	call->scenario.traffic.kind = TRAFFIC_GOAL;
+	call->scenario.traffic.program = program;
+	return program_seal(program, &arena, &call->refusal);
+}
+
+// ---------------------------------------------------------------- the run
+
+static void on_done(void *context)
+{
+	struct foreign *foreign = context;
+	foreign->over_ns = stage_clock_ns(NULL) + LINGER_NS;
+}
+
+static int64_t clock_ns(void *context)
+{
+	struct foreign *foreign = context;
+	int64_t now = stage_clock_ns(NULL);
+	if (foreign->over_ns != 0 && now > foreign->over_ns)
+		foreign->news = WALL_ENDED;
+	return now;
+}
+
+static int build(struct foreign *foreign, struct stage *stage)
+{
+	struct call *call = foreign->call;
+	int rc = make_program(call, stage);
+	if (rc == 0)
+		rc = stage_build(call, stage);
+	if (rc == 0)
+		rc = setup_ports(call, &stage->world);
+	if (rc < 0)
+		return rc;
+	const struct wall_options options = {
+		.host = OWN,
+		.ports = &call->ports,
+		.ways = call->ways,
+		.way_count = call->ports.queue_count,
+		.payload = {.fill = fill, .store = store, .payload_context = foreign},
+		.taps = {.pcap = call->choice.pcap, .program = WEFT_VERSION_TEXT},
+		.foreign = call->choice.foreign,
+		.foreign_count = call->choice.foreign_count,
+		.stall_ps = STALL_PS,
+		.dead_ps = DEAD_PS};
+	return wall_create(&stage->wall, &stage->world, &options, &call->refusal);
+}
+
+static json_t *counts_of(const struct transport_counters *count)
+{
+	json_t *again = json_object();
+	for (enum rtx_reason reason = 0; reason < RTX_REASON_COUNT; reason++)
+		json_object_set_new(again, rtx_name(reason),
+				    json_integer((json_int_t)count->rtx[reason]));
+	return again;
+}
+
+static void print(const struct foreign *foreign, const struct stage *stage)
+{
+	const struct wall_counts *counts = wall_counts(stage->wall);
+	const struct transport_counters *count = &stage->world.outcome->transport;
+	json_t *bad = json_object();
+	for (int i = 0; i < WIRE_REASON_COUNT; i++)
+		if (counts->bad_frames[i] > 0)
+			json_object_set_new(bad, wire_reason_name((enum wire_reason)i),
+					    json_integer((json_int_t)counts->bad_frames[i]));
+	json_t *all = json_pack(
+		"{s:s,s:f,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:I,s:o}", "end",
+		wall_end_name(stage->end), "wall_s", stage->wall_s, "messages_sent",
+		(json_int_t)count->messages_sent, "messages_received",
+		(json_int_t)count->messages_received, "payload_bytes_placed",
+		(json_int_t)foreign->placed, "payload_bytes_wrong", (json_int_t)foreign->wrong,
+		"data_packets", (json_int_t)count->data_packets, "data_received",
+		(json_int_t)count->data_received, "duplicates", (json_int_t)count->duplicates,
+		"qps_failed", (json_int_t)count->qps_failed, "sent_again", counts_of(count),
+		"neighbours_learnt", (json_int_t)counts->neighbours_learnt, "bad_frames", bad);
+	json_dumpf(all, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+	putchar('\n');
+	json_decref(all);
+}
+
+static int judge(const struct foreign *foreign, const struct stage *stage)
+{
+	if (foreign->wrong > 0)
+		fprintf(stderr, "weft host: wrong payload: %" PRIu64 " bytes\n", foreign->wrong);
+	if (stage->end == WALL_END_FAILED)
+		fprintf(stderr, "weft host: a QP went to ERROR: its peer did not answer\n");
+	if (stage->end != WALL_END_DONE && stage->end != WALL_END_FAILED)
+		fprintf(stderr, "weft host: %s\n", wall_end_name(stage->end));
+	return stage->end == WALL_END_FAILED			    ? EXIT_PEER_LOST
+		: stage->end != WALL_END_DONE || foreign->wrong > 0 ? EXIT_NOT_VALID
+								    : EXIT_SUCCESS;
+}
+
+static int run(struct foreign *foreign, struct stage *stage)
+{
+	const struct wall_control control = {.clock = clock_ns,
+					     .clock_context = foreign,
+					     .stop = signals_stop(),
+					     .news = &foreign->news,
+					     .done = on_done,
+					     .done_context = foreign,
+					     .owns_core = foreign->call->choice.owns_core};
+	int64_t start_ns = stage_clock_ns(NULL);
+	stage->end = wall_run(stage->wall, &control);
+	stage->wall_s = (double)(stage_clock_ns(NULL) - start_ns) / 1e9;
+	world_collect(&stage->world);
+	return wall_close(stage->wall, &stage->taps, &foreign->call->refusal);
+}
+
+int foreign_run(struct call *call)
+{
+	static struct foreign foreign;
+	struct stage stage = {0};
+	foreign.call = call;
+	for (uint32_t i = 0; i < call->choice.foreign_count; i++) // as the world counts them
+		call->choice.foreign[i].qpn = (call->choice.foreign[i].qpn - RC_QPN_FIRST) &
+			QPN_MASK;
+	call->meeting.options = (struct meeting_options){.index = OWN, .count = 1};
+	signals_catch();
+	int rc = setup_scenario(call);
+	if (rc == 0)
+		rc = build(&foreign, &stage);
+	if (rc == 0)
+		rc = run(&foreign, &stage);
+	int status = rc < 0 ? outcome_refused("host", &call->refusal, rc) : EXIT_SUCCESS;
+	if (rc == 0) {
+		print(&foreign, &stage);
+		status = outcome_end("host", judge(&foreign, &stage));
+	}
+	stage_free(&stage);
+	dpdk_stop();
+	return status;
+}

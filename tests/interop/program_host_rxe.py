@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""weft host against Linux's own RoCEv2 (rdma_rxe), in a guest of QEMU, over the guest's tap: RDMA writes with immediate in both directions,
+every byte checked on both sides, with the first PSN below the wrap, without faults and with those that netem makes in the guest.
+
+WEFT_RXE_WRITES says how many writes of 64 KiB each way (100). Needs DPDK, root, QEMU and the guest's tools; else it is skipped.
+"""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+WEFT = os.environ["WEFT"]
+TOOLS = pathlib.Path(os.environ.get("WEFT_SHARED", "nowhere"), "tools", "rxe")
+WRITES = int(os.environ.get("WEFT_RXE_WRITES", "100"))
+SIZE = 65536
+PSN = 0xFFFFF0  # the 17th packet is past the wrap
+QPN_FIRST = 2  # of weft's
+US, THEM = "198.18.0.1", "198.18.0.2"
+DONE, PEER_LOST, SKIPPED = 0, 4, 77
+SEED = 7
+sys.path.insert(0, str(TOOLS))
+
+
+def skip(why):
+    print(f"{why}: skipped")
+    sys.exit(SKIPPED)
+
+
+class Rxe(unittest.TestCase):
+    folder = ""
+
+    def run_pair(self, payload, writes, netem="", sets=("--set", "transport.rto=250ms"), kills=False):
+        """Connection 0 of the guest receives, connection 1 sends; weft's QPs are in the same order. Returns what weft counted, and the guest."""
+        from guests import Guests
+        with Guests(self.folder, [(f"{THEM}/16", netem)], space=f"weftrxe{os.getpid()}") as guests:
+            guest = guests[0]
+            ends = [guest.say(f"open {i} {writes * SIZE} {payload} {PSN}").split() for i in (0, 1)]
+            self.assertEqual([guest.say(f"fill 1 {SEED}"), guest.say(f"receive 0 {writes}")], ["ok", "ok"])
+            foreign = [f"--foreign={qpn},{rkey},{address}" for _, _, qpn, _, rkey, address, _ in ends]
+            words = ["--port", "tap0", *foreign, "-b", SIZE, "-n", writes, "--depth", 4, "--set", f"transport.payload={payload}B",
+                     "--set", f"transport.first_psn={PSN}", *sets]
+            weft = subprocess.Popen(["ip", "netns", "exec", guests.space, WEFT, "host", *map(str, words)], stdout=subprocess.PIPE,
+                                    stderr=subprocess.PIPE, text=True)
+            try:
+                time.sleep(1)
+                # the guest asks for the MAC of its peer before it connects: weft answers
+                connected = [guest.say(f"connect {i} {US} {QPN_FIRST + i} {PSN} 1 0 16 7") for i in (0, 1)]
+                self.assertEqual(connected, ["ok", "ok"])
+                guest.tell(f"write 1 {writes} {SIZE} imm")
+                if kills:
+                    time.sleep(0.3)
+                    guest.process.send_signal(signal.SIGKILL)
+                    out, err = weft.communicate(timeout=100)
+                    return json.loads(out), err, weft.returncode
+                wrote = guest.read(120)
+                waited = guest.say(f"wait 0 {writes} 60000", 90)
+                out, err = weft.communicate(timeout=100)
+                checked = guest.say(f"check 0 0 {writes * SIZE} {SEED}", 90)
+                counters = {name: int(value) for name, value in (pair.split("=") for pair in guest.say("counters").split())}
+            finally:
+                weft.kill()
+                guest.socket.close()
+        self.assertRegex(wrote, rf"^done {writes} {SIZE} ")
+        self.assertRegex(waited, rf"^got {writes} ")
+        self.assertEqual(checked, "ok")
+        self.assertEqual((weft.returncode, err), (DONE, ""), out)
+        counts = json.loads(out)
+        self.assertEqual((counts["messages_sent"], counts["messages_received"]), (writes, writes))
+        self.assertEqual((counts["payload_bytes_placed"], counts["payload_bytes_wrong"]), (writes * SIZE, 0))
+        self.assertEqual((counts["qps_failed"], counts["neighbours_learnt"], counters["rdma_recvs"]), (0, 1, writes))
+        self.assertEqual(counts["data_packets"] - sum(counts["sent_again"].values()), writes * SIZE // payload)
+        print(f"payload {payload}, '{netem}': sent again {counts['sent_again']}, guest {({k: v for k, v in counters.items() if v})}", flush=True)
+        return counts, counters
+
+    def test_without_faults(self):
+        for payload in (1024, 4096):
+            with self.subTest(payload=payload):
+                counts, counters = self.run_pair(payload, WRITES)
+                # where others have the cores for long, either end's timer may ring: what goes again is then told by both
+                self.assertEqual((counts["data_received"] - counts["duplicates"], counts["bad_frames"]), (WRITES * SIZE // payload, {}))
+                self.assertEqual(counts["duplicates"] > 0, counters["completer_retry_err"] > 0)
+                # what is sent before the guest is connected is sent again by the timer, and nothing else is
+                self.assertEqual(sum(counts["sent_again"].values()), counts["sent_again"]["timeout"])
+                self.assertLessEqual(counters["duplicate_request"], counts["sent_again"]["timeout"])
+                for name in ("rcvd_seq_err", "out_of_seq_request", "retry_exceeded_err"):
+                    self.assertEqual(counters[name], 0, (name, counters))
+
+    def test_what_the_guest_loses_it_sends_again(self):
+        counts, counters = self.run_pair(1024, WRITES, "loss 1%")
+        self.assertGreater(counters["rcvd_seq_err"] + counters["completer_retry_err"], 0)  # NAKs of weft's, and timers
+        # each of them goes back to the packet that is missing: all from there on came again
+        self.assertGreater(counts["data_received"], WRITES * SIZE // 1024)
+
+    def test_what_comes_twice_and_in_disorder_is_placed_once(self):
+        for netem in ("duplicate 2%", "delay 2ms reorder 95%"):
+            with self.subTest(netem=netem):
+                counts, _ = self.run_pair(4096, WRITES // 2, netem)
+                self.assertGreaterEqual(counts["data_received"], WRITES // 2 * SIZE // 4096)
+                if "duplicate" in netem:
+                    self.assertGreater(counts["duplicates"], 0)
+
+    def test_a_guest_that_is_killed_is_a_qp_error(self):
+        sets = ["--set", "transport.rto_linear=4", "--set", "transport.rto_doublings=2"]
+        counts, err, status = self.run_pair(1024, 1500, sets=sets, kills=True)
+        self.assertEqual(status, PEER_LOST, err)
+        self.assertIn("a QP went to ERROR", err)
+        self.assertGreater(counts["qps_failed"], 0)
+        self.assertEqual(counts["payload_bytes_wrong"], 0)
+
+
+def main():
+    if os.getuid() != 0 or not shutil.which("ip"):
+        skip("needs root and ip")
+    if not shutil.which("qemu-system-x86_64") or not (TOOLS / "build").exists():
+        skip("needs QEMU and the tools of the guest")
+    probed = subprocess.run([WEFT, "host", "--probe", "memif:try"], capture_output=True, text=True, timeout=60, check=False)
+    if "without DPDK" in probed.stderr:
+        skip("built without DPDK")
+    with tempfile.TemporaryDirectory() as folder:
+        Rxe.folder = folder
+        made = subprocess.run([TOOLS / "build", folder], capture_output=True, text=True, timeout=400, check=False)
+        if made.returncode:
+            skip(f"the guest cannot be made here ({made.stderr.strip().splitlines()[-1:]})")
+        unittest.main()
+
+
+if __name__ == "__main__":
+    main()
