@@ -106,6 +106,33 @@ class Rxe(unittest.TestCase):
                 if "duplicate" in netem:
                     self.assertGreater(counts["duplicates"], 0)
 
+    def test_messages_that_fit_no_receive_are_counted(self):
+        """The guest sends eight messages of half the length that is waited for: none is taken, none ends the program."""
+        from guests import Guests
+        with Guests(self.folder, [(f"{THEM}/16", "")], space=f"weftrxe{os.getpid()}") as guests:
+            guest = guests[0]
+            ends = [guest.say(f"open {i} {8 * SIZE} 4096 {PSN}").split() for i in (0, 1)]
+            self.assertEqual([guest.say(f"fill 1 {SEED}"), guest.say("receive 0 4")], ["ok", "ok"])
+            foreign = [f"--foreign={qpn},{rkey},{address}" for _, _, qpn, _, rkey, address, _ in ends]
+            words = ["--port", "tap0", *foreign, "-b", 2 * SIZE, "-n", 4, "--set", "transport.payload=4096B", "--set",
+                     f"transport.first_psn={PSN}", "--set", "transport.rto=250ms"]
+            weft = subprocess.Popen(["ip", "netns", "exec", guests.space, WEFT, "host", *map(str, words)], stdout=subprocess.PIPE,
+                                    stderr=subprocess.PIPE, text=True)
+            try:
+                time.sleep(1)
+                self.assertEqual([guest.say(f"connect {i} {US} {QPN_FIRST + i} {PSN} 1 0 16 7") for i in (0, 1)], ["ok", "ok"])
+                guest.tell(f"write 1 8 {SIZE} imm")
+                self.assertRegex(guest.read(120), f"^done 8 {SIZE} ")
+                weft.send_signal(signal.SIGINT)
+                out, err = weft.communicate(timeout=30)
+            finally:
+                weft.kill()
+                guest.socket.close()
+        self.assertNotEqual(weft.returncode, DONE)
+        self.assertGreater(weft.returncode, 0, err)
+        self.assertEqual((json.loads(out)["messages_strange"], json.loads(out)["payload_bytes_wrong"]), (8, 0))
+        self.assertIn("weft host: 8 messages fit no receive", err)
+
     def test_a_guest_that_is_killed_is_a_qp_error(self):
         sets = ["--set", "transport.rto_linear=4", "--set", "transport.rto_doublings=2"]
         counts, err, status = self.run_pair(1024, 1500, sets=sets, kills=True)

@@ -85,6 +85,7 @@ struct program {
 	uint64_t *collective_first; // [groups + 1]
 	uint32_t refused_op;	    // that program_seal() refused, to tell a place; else OP_NONE
 	bool is_sealed;
+	bool has_outsiders; // others than its own ranks send: what fits no receive is counted
 };
 
 // An empty program with room for so many operations and dependencies. -EINVAL without ranks,
@@ -159,6 +160,9 @@ bool program_run_has_begun(const struct program_run *run, uint32_t op);
 // (`receive` is the twin of its send).
 void program_run_ended(struct program_run *run, uint32_t op);
 void program_run_arrived(struct program_run *run, uint32_t receive);
+
+// Whether the message of a receive has come.
+bool program_run_has_arrived(const struct program_run *run, uint32_t receive);
 
 // Operations of `rank` that have not ended.
 uint32_t program_run_left(const struct program_run *run, uint32_t rank);

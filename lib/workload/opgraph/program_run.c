@@ -207,6 +207,11 @@ void program_run_arrived(struct program_run *run, uint32_t receive)
 	end_all(run, &ended);
 }
 
+bool program_run_has_arrived(const struct program_run *run, uint32_t receive)
+{
+	return run->state[receive] & OP_ARRIVED;
+}
+
 uint32_t program_run_left(const struct program_run *run, uint32_t rank)
 {
 	return run->ranks[rank].left;

@@ -85,7 +85,7 @@ static inline struct fake *fake_program(void)
 	fake->world.lines = line;
 	fake->world.line_count = 1;
 	fake->scenario.traffic.kind = TRAFFIC_GOAL;
-	fake->outcome.program = (struct outcome_program){1, 300, 1, 20};
+	fake->outcome.program = (struct outcome_program){1, 300, 1, 20, 0};
 	fake->outcome.transport.payload_bytes_placed = 300;
 	fake->outcome.end_ps = 4 * PS_PER_US;
 	fake->input.end = "done";
