@@ -276,6 +276,7 @@ static void answer_sack(struct endpoint *endpoint, struct qp *qp, uint32_t index
 	fill_sack(endpoint, qp, packet);
 	if (!qp->has_probe_timer)
 		probe_wake_idle(endpoint, qp, trigger->at);
+	qp->probes.has_answered = true;
 	endpoint->counters.sacks_sent++;
 	responder_answer(endpoint, qp, index, out);
 }

@@ -60,6 +60,7 @@ static void arm_at(struct endpoint *endpoint, struct qp *qp, ps_t at)
 		return;
 	qp->has_probe_timer = true;
 	qp->probes.rcvd_bytes = qp->rcvd_bytes;
+	qp->probes.has_answered = false;
 	qp->probes.psn_next = qp->psn_next;
 	heap_push(&endpoint->timers, at, key_of(qp));
 }
@@ -190,12 +191,21 @@ static void send_due(struct endpoint *endpoint, struct qp *qp, ps_t now, struct 
 	}
 }
 
+// Whether data came in since the timer was set, or what came before was sent again and answered:
+// then the answers do not arrive, and their EVs are to be looked at more than ever.
+static bool has_received(const struct qp *qp)
+{
+#ifdef PLANT_NEW_BYTES // a planted bug: only what is new counts
+	return qp->rcvd_bytes != qp->probes.rcvd_bytes;
+#endif
+	return qp->rcvd_bytes != qp->probes.rcvd_bytes || qp->probes.has_answered;
+}
+
 // Whether data came in and none went out since the timer was set: then no SACK tells of the EVs
 // that this QP's own answers take.
 static bool is_receiving_only(const struct qp *qp)
 {
-	return qp->rcvd_bytes != qp->probes.rcvd_bytes && !has_own_data(qp) &&
-		qp->psn_next == qp->probes.psn_next;
+	return has_received(qp) && !has_own_data(qp) && qp->psn_next == qp->probes.psn_next;
 }
 
 // Whether a probe may leave by `plane`. With every plane shut none is closed, but what waits for a
@@ -271,7 +281,7 @@ void probe_on_time(struct endpoint *endpoint, struct qp *qp, ps_t now, struct ou
 		return;
 	}
 	expire(endpoint, qp, now);
-	bool has_work = has_own_data(qp) || qp->rcvd_bytes != qp->probes.rcvd_bytes;
+	bool has_work = has_own_data(qp) || has_received(qp);
 	bool is_idle = probes_idle(endpoint->config) && is_receiving_only(qp);
 	if (has_work)
 		send_due(endpoint, qp, now, out);

@@ -29,7 +29,8 @@ struct probe_set {
 	uint64_t rcvd_bytes; // of the QP, when the timer was set
 	uint32_t psn_next;   // the same
 	uint16_t sequence;
-	uint16_t out_count;
+	uint8_t out_count;
+	bool has_answered; // a SACK left since then
 };
 
 // Makes sure that the timer runs of a QP that has EVs to be probed, now that it has work.
