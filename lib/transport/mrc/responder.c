@@ -276,7 +276,6 @@ static void answer_sack(struct endpoint *endpoint, struct qp *qp, uint32_t index
 	fill_sack(endpoint, qp, packet);
 	if (!qp->has_probe_timer)
 		probe_wake_idle(endpoint, qp, trigger->at);
-	qp->probes.has_answered = true;
 	endpoint->counters.sacks_sent++;
 	responder_answer(endpoint, qp, index, out);
 }
@@ -401,6 +400,7 @@ static void receive_again(struct endpoint *endpoint, struct qp *qp, uint32_t ind
 	const struct packet *packet = packet_at(out->packets, index);
 	bool is_whole = !(packet->flags & PACKET_TRIMMED);
 	endpoint->counters.duplicates += is_whole;
+	qp->probes.has_repeat |= is_whole;
 	endpoint->counters.rtx_spurious += is_whole && (packet->bth & PACKET_RTX);
 	if (psn_distance(trigger->psn, qp->rcv_next) > 0)
 		note_news(qp, trigger->psn);

@@ -60,7 +60,6 @@ static void arm_at(struct endpoint *endpoint, struct qp *qp, ps_t at)
 		return;
 	qp->has_probe_timer = true;
 	qp->probes.rcvd_bytes = qp->rcvd_bytes;
-	qp->probes.has_answered = false;
 	qp->probes.psn_next = qp->psn_next;
 	heap_push(&endpoint->timers, at, key_of(qp));
 }
@@ -191,14 +190,14 @@ static void send_due(struct endpoint *endpoint, struct qp *qp, ps_t now, struct 
 	}
 }
 
-// Whether data came in since the timer was set, or what came before was sent again and answered:
-// then the answers do not arrive, and their EVs are to be looked at more than ever.
+// Whether data came in since the timer was set, or what was here came again: then answers do not
+// arrive, and their EVs are to be looked at more than ever.
 static bool has_received(const struct qp *qp)
 {
 #ifdef PLANT_NEW_BYTES // a planted bug: only what is new counts
 	return qp->rcvd_bytes != qp->probes.rcvd_bytes;
 #endif
-	return qp->rcvd_bytes != qp->probes.rcvd_bytes || qp->probes.has_answered;
+	return qp->rcvd_bytes != qp->probes.rcvd_bytes || qp->probes.has_repeat;
 }
 
 // Whether data came in and none went out since the timer was set: then no SACK tells of the EVs
@@ -283,6 +282,7 @@ void probe_on_time(struct endpoint *endpoint, struct qp *qp, ps_t now, struct ou
 	expire(endpoint, qp, now);
 	bool has_work = has_own_data(qp) || has_received(qp);
 	bool is_idle = probes_idle(endpoint->config) && is_receiving_only(qp);
+	qp->probes.has_repeat = false;
 	if (has_work)
 		send_due(endpoint, qp, now, out);
 	if (is_idle && idle_due_at(endpoint, qp) <= now)

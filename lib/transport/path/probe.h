@@ -30,7 +30,7 @@ struct probe_set {
 	uint32_t psn_next;   // the same
 	uint16_t sequence;
 	uint8_t out_count;
-	bool has_answered; // a SACK left since then
+	bool has_repeat; // a packet came again since the timer rang
 };
 
 // Makes sure that the timer runs of a QP that has EVs to be probed, now that it has work.
