@@ -136,7 +136,8 @@ void sequence_settle(struct flow *flow, struct flow_stream *stream, struct seque
 		return;
 	}
 	bool is_far = psn_distance(sequence->next, from) > 2; // as a repeat it lacks all between
-	if (goes_on && is_one && is_soon && (!sequence->has_nak || is_far)) {
+	bool is_copied = sequence->pending_is_again && (!sequence->has_nak || is_far);
+	if (goes_on && is_one && is_soon && is_copied) {
 		note(flow, stream, FLOW_NOTE_DOUBLED, sequence->pending_number, from, 1);
 		stream->doubled++;
 		stream->again += sequence->pending_is_read; // count() leaves reads out
@@ -236,6 +237,7 @@ static bool wait_for_next(struct flow *flow, struct arrival *arrival)
 	sequence->pending_ns = arrival->packet->at_ns;
 	sequence->pending_silence_ns = arrival->packet->at_ns - sequence->last_ns;
 	sequence->pending_is_read = is_read(arrival->packet);
+	sequence->pending_is_again = arrival->is_again;
 	return true;
 }
 
@@ -437,8 +439,8 @@ void sequence_take(struct flow *flow, struct flow_stream *stream, struct sequenc
 	arrival.slot = psn_slot(flow, sequence, arrival.psn);
 	if (arrival.slot != NULL)
 		arrival.slot->flags &= (uint16_t)~PSN_LATE;
-	bool is_again = count(flow, &arrival);
-	if (is_again && is_copy(&arrival)) {
+	arrival.is_again = count(flow, &arrival);
+	if (arrival.is_again && is_copy(&arrival)) {
 		stream->doubled++;
 		stream->again += is_read(packet);
 		note(flow, stream, FLOW_NOTE_DOUBLED, packet->number, arrival.psn, 1);

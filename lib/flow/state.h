@@ -58,7 +58,7 @@ struct sequence {
 	uint32_t pending_from, pending_to; // [from, to) came one after the other
 	uint64_t pending_number;
 	int64_t pending_ns, pending_silence_ns;
-	bool pending_is_read;
+	bool pending_is_read, pending_is_again;
 	// A packet that jumped ahead of a repeat: overtaken, unless the next one goes on from it.
 	bool has_leap;
 	uint32_t leap_psn, leap_head; // and the head before it
@@ -120,5 +120,6 @@ struct arrival {
 	struct sequence *sequence;
 	uint32_t psn; // running number
 	struct flow_psn *slot;
-	bool is_late; // its identification says that it was overtaken
+	bool is_late;  // its identification says that it was overtaken
+	bool is_again; // its PSN was seen before
 };
