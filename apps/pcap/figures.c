@@ -69,9 +69,9 @@ static void put_counts(json_t *to, const struct call *call, const struct story *
 json_t *figures_make(const struct call *call, const struct story *story)
 {
 	const uint64_t *causes = call->report->causes;
-	json_t *to = json_object();
 	if (trust_of(call) != TRUST_ALL)
 		return json_null(); // which copies, or what lies behind the cut, nobody knows
+	json_t *to = json_object();
 	put_counts(to, call, story);
 	put_share(to, "sent_again_share", story->again - story->doubled, story->data);
 	put_share(to, "doubled_share", story->doubled, story->data);
