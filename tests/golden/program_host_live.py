@@ -36,7 +36,7 @@ class Live(unittest.TestCase):
         """A caller and a listener that go on for longer than any test looks."""
         Live.count += 1
         name = f"live-{os.getpid()}-{Live.count}"
-        for words in (["--to", name, "-b", "64K", "-e", "64K", "-n", "100000", *caller], ["--listen", name, *listener]):
+        for words in (["--to", name, "-b", "2M", "-e", "2M", "-n", "100000", *caller], ["--listen", name, *listener]):
             self.processes.append(subprocess.Popen([WEFT, "host", *words, *both], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
         caller, listener = self.processes[-2:]
         while "so: cc.base_rtt" not in (line := caller.stdout.readline()):
