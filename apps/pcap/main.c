@@ -95,6 +95,28 @@ static int take(struct call *call, int option)
 	return 0;
 }
 
+static bool writes_file(const struct call *call)
+{
+	return call->annotate != NULL || call->trace != NULL || call->page != NULL;
+}
+
+// Options that would have no effect together are errors.
+static int check_together(struct call *call)
+{
+	bool has_nic = call->nic != NULL;
+	if (call->wants_table + call->is_json + call->is_csv > 1)
+		return outcome_bad_line(&call->refusal, "one of --table, --json and --csv");
+	if (has_nic != (call->before != NULL) || has_nic != (call->after != NULL))
+		return outcome_bad_line(&call->refusal, "--nic, --before and --after go together");
+	if (call->is_csv && (has_nic || call->profile != NULL))
+		return outcome_bad_word(&call->refusal,
+					"has no place for --nic and --profile:", "--csv");
+	if (files_are_forced() && !writes_file(call))
+		return outcome_bad_word(&call->refusal,
+					"needs --annotate, --trace or --page:", "--force");
+	return 0;
+}
+
 static int parse(struct call *call, int argc, char **argv)
 {
 	bool seen[OUTCOME_OPTIONS_MAX] = {false};
@@ -111,13 +133,8 @@ static int parse(struct call *call, int argc, char **argv)
 	}
 	if (call->wants_help || call->wants_version)
 		return 0;
-	if (call->wants_table + call->is_json + call->is_csv > 1)
-		return outcome_bad_line(&call->refusal, "one of --table, --json and --csv");
-	bool has_nic = call->nic != NULL;
-	if (has_nic != (call->before != NULL) || has_nic != (call->after != NULL))
-		return outcome_bad_line(&call->refusal, "--nic, --before and --after go together");
-	if (call->profile != NULL && call->is_csv)
-		return outcome_bad_line(&call->refusal, "one of --csv and --profile");
+	if ((rc = check_together(call)) < 0)
+		return rc;
 	if (optind == argc)
 		return outcome_bad_line(&call->refusal,
 					"what to do is missing: analyze FILE..., say");
@@ -134,8 +151,7 @@ static int parse(struct call *call, int argc, char **argv)
 	}
 	if (call->count == 0)
 		return outcome_bad_line(&call->refusal, "no capture given");
-	bool reads_twice = call->annotate != NULL || call->trace != NULL || call->page != NULL;
-	return reads_twice ? annotate_check(call) : 0;
+	return writes_file(call) ? annotate_check(call) : 0;
 }
 
 static int print(struct call *call)

@@ -39,6 +39,10 @@ WRITERS = [
     ("scaling", ["{model}", "--racks", "16,32"], "--svg", ["model"]),
     ("verdict", ["{result}", "--profile", "{profile}"], "--junit", ["profile", "result", "histogram", "manifest"]),
     ("bench", ["sim", "--scenario", "{scenario}", "--repeat", "1"], "--json", ["scenario"]),
+    ("pcap", ["analyze", "{capture}"], "--annotate", ["capture"]),
+    ("pcap", ["analyze", "{capture}"], "--page", ["capture"]),
+    ("pcap", ["analyze", "{capture}"], "--trace", ["capture"]),
+    ("pcap", ["analyze", "{capture}", "--profile", "{profile_of_captures}"], "--trace", ["profile_of_captures"]),
     ("validate-fabric", ["{scenario}", "--quick", "--only", "pair-near", "--out", "{folder}/book"], "--junit", ["scenario"]),
 ]
 # Options with a file or folder that a program only reads, and those that write a folder: tests/drive/program_kept.py.
@@ -57,6 +61,9 @@ class Outputs(unittest.TestCase):
         (cls.made / "traced.yaml").write_text(re.sub("traffic.*", "traffic: {kind: trace}", SCENARIO), encoding="utf-8")
         (cls.made / "profile.yaml").write_text(PROFILE, encoding="utf-8")
         (cls.made / "job.goal").write_text(GOAL, encoding="utf-8")
+        source = pathlib.Path(os.environ["WEFT_SOURCE"])
+        shutil.copy(source / "pcaps" / "clean-write.pcapng", cls.made / "capture.pcapng")
+        shutil.copy(source / "apps" / "profiles" / "capture.yaml", cls.made / "captures.yaml")
         models = pathlib.Path(os.environ["WEFT_SOURCE"]) / "apps" / "scenarios" / "azure-gb200-llama405b.yaml"
         shutil.copy(models, cls.made / "model.yaml")
         subprocess.run([WEFT, "sim", cls.made / "scenario.yaml", "--out", cls.made / "run"], stdout=subprocess.DEVNULL, timeout=600,
@@ -71,7 +78,8 @@ class Outputs(unittest.TestCase):
         self.folder = pathlib.Path(self.own.name) / "room"
         shutil.copytree(self.made, self.folder)
         self.names = {"folder": self.folder, "scenario": self.folder / "scenario.yaml", "profile": self.folder / "profile.yaml",
-                      "traced": self.folder / "traced.yaml", "goal": self.folder / "job.goal", "model": self.folder / "model.yaml",
+                      "traced": self.folder / "traced.yaml", "goal": self.folder / "job.goal", "capture": self.folder / "capture.pcapng",
+                      "profile_of_captures": self.folder / "captures.yaml", "model": self.folder / "model.yaml",
                       "result": self.folder / "run" / "result.json", "histogram": next((self.folder / "run").glob("*.hdr")),
                       "manifest": self.folder / "run" / "manifest.json"}
 
@@ -272,7 +280,7 @@ class Outputs(unittest.TestCase):
         self.assertGreater(len(programs), 15)
         for program in programs:
             text = subprocess.run([WEFT, program, "--help"], capture_output=True, text=True, timeout=600, check=True).stdout
-            for option in re.findall(r"^    (--[a-z-]+) (?:FILE|DIR|FOLDER|PROFILE)\b", text, re.MULTILINE):
+            for option in re.findall(r"^    (--[a-z-]+) (?:FILE|DIR|FOLDER|PROFILE|OUT)\b", text, re.MULTILINE):
                 self.assertTrue(option in OTHERS or (program, option) in ELSEWHERE or (program, option) in known, f"{program} {option}")
 
 
