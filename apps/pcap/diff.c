@@ -8,9 +8,9 @@
 
 #include <weft/run/outcome.h>
 
+#include "analyze/story.h"
 #include "between.h"
 #include "pcap.h"
-#include "story.h"
 #include "verbs.h"
 
 static const struct option longs[] = {

@@ -9,13 +9,13 @@
 #include <weft/files/files.h>
 #include <weft/run/outcome.h>
 
-#include "annotate.h"
+#include "analyze/annotate.h"
+#include "analyze/judge.h"
+#include "analyze/nic.h"
+#include "analyze/page.h"
+#include "analyze/timeline.h"
 #include "help.h"
-#include "judge.h"
-#include "nic.h"
-#include "page.h"
 #include "pcap.h"
-#include "timeline.h"
 #include "verbs.h"
 #include "weft_version.h"
 

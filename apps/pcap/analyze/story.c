@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "story.h"
+#include "analyze/story.h"
 
 #define TIMER_MEDIANS 3 // a repeat that comes so many medians after its NAK, and after silence
 

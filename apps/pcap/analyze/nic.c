@@ -3,7 +3,7 @@
 // and capture point packets get lost and doubled, so that the direction of a difference says whose
 // it can be.
 
-#include "nic.h"
+#include "analyze/nic.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "story.h"
+#include "analyze/story.h"
 
 // The whole; the caller frees it.
 json_t *json_make(const struct call *call);

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "story.h"
+#include "analyze/story.h"
 
 struct out {
 	FILE *to;

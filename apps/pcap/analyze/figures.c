@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Figures of a capture: shares of what passed, and how even its paths were used.
 
-#include "figures.h"
+#include "analyze/figures.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 // Which repair: the first of the cause that comes first. Of its packets: some before it was asked
 // for, some behind that, those around the repeat.
 
-#include "ladder.h"
+#include "analyze/ladder.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #include <weft/wire/wire_ends.h>
 
-#include "story.h"
+#include "analyze/story.h"
 
 enum { BEFORE = 8, BEHIND = 8, AT_REPEAT = 4, AFTER = 4 };
 

@@ -6,9 +6,9 @@
 
 #include <jansson.h>
 
-#include "figures.h"
-#include "nic.h"
-#include "story.h"
+#include "analyze/figures.h"
+#include "analyze/nic.h"
+#include "analyze/story.h"
 #include "weft_version.h"
 
 #define SCHEMA 1

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The metrics of a profile are fields of what --json prints.
 
-#include "judge.h"
+#include "analyze/judge.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include <weft/run/outcome.h>
 #include <weft/verdict/report_verdict.h>
 
-#include "figures.h"
+#include "analyze/figures.h"
 
 #define PROFILE_BYTES_MAX ((size_t)1 << 20)
 #define PATH_BYTES 4096
