@@ -69,7 +69,7 @@ static void say_best(FILE *to, const struct field *field)
 	struct text text;
 	double best = field->mean[field->best];
 	study_name(study, field->best, name);
-	fprintf(to, "\nDone first: %s, %s%s; the last one takes %.2f %% longer\n", name,
+	fprintf(to, "\nDone first: %s, %s%s; the last takes %.2f %% longer\n", name,
 		study_number(&text, STUDY_TIME, best), study->plan.seeds > 1 ? " on average" : "",
 		100 * (field->mean[field->worst] / best - 1));
 	if (field->mean[field->worst] == best)

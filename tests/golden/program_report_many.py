@@ -110,7 +110,7 @@ def check_best():
     first = min(times, key=times.get)
     label = "cc.target_delay={} queue.bytes={}".format(*first.split())
     longer = 100 * (max(times.values()) / times[first] - 1)
-    told = re.search(r"Done first: (.*), [\d.]+ us; the last one takes ([\d.]+) % longer", said)
+    told = re.search(r"Done first: (.*), [\d.]+ us; the last takes ([\d.]+) % longer", said)
     check(len(times) == 6 and told and told[1] == label and abs(float(told[2]) - longer) < 0.15, f"first is {label}, {longer:.2f} % before the last: {told and told[0]}")
     check("of one seed: how much of that is chance is not known" in said, "one seed proves nothing")
     grid = {row[0]: [float(word) for word in row[1:]] for row in (line.split() for line in said.split("across:")[1].splitlines()[2:5])}
