@@ -118,6 +118,16 @@ const char *culprit_tail_reason(const struct world *world)
 	return packets == 0 ? NONE_LATE : NULL;
 }
 
+// Whether a link is the culprit, or one of its bundle.
+static bool is_link_of(const struct culprit *culprit, const struct world *world, uint32_t link)
+{
+	const struct link_plan *first = &world->topology.links[culprit->index];
+	const struct link_plan *plan = &world->topology.links[link];
+	return culprit->index == link ||
+		(culprit->place == CULPRIT_BUNDLE && first->node_a == plan->node_a &&
+		 first->node_b == plan->node_b);
+}
+
 // Whether packets on this way of a link are the culprit's: of a link on ways on which it stands
 // out, if any; of a switch those that come in.
 static bool is_way_of(const struct culprit *culprit, const struct world *world, uint32_t link,
@@ -125,12 +135,9 @@ static bool is_way_of(const struct culprit *culprit, const struct world *world, 
 {
 	const struct link_plan *plan = &world->topology.links[link];
 	bool stands_out = culprit->up || culprit->down;
-	const struct link_plan *first = &world->topology.links[culprit->index];
-	bool is_of = culprit->place == CULPRIT_LINK
-		? culprit->index == link
-		: first->node_a == plan->node_a && first->node_b == plan->node_b;
 	if (culprit->place == CULPRIT_LINK || culprit->place == CULPRIT_BUNDLE)
-		return is_of && (!stands_out || (way == 0 ? culprit->up : culprit->down));
+		return is_link_of(culprit, world, link) &&
+			(!stands_out || (way == 0 ? culprit->up : culprit->down));
 	return (way == 0 ? plan->node_b : plan->node_a) == world->topology.hosts + culprit->index;
 }
 
