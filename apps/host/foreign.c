@@ -85,7 +85,7 @@ static int make_program(struct call *call, struct stage *stage)
 		uint32_t send = program_send(program, OWN, OTHER, 0, bytes, 0);
 		program_wait(program, send, i < wish->depth ? OP_NONE : send - 2 * wish->depth);
 	}
-	program->has_outsiders = true;
+	program->has_foreign = true;
 	call->scenario.traffic.kind = TRAFFIC_GOAL;
 	call->scenario.traffic.program = program;
 	return program_seal(program, &arena, &call->refusal);
@@ -154,8 +154,8 @@ static void print(const struct foreign *foreign, const struct stage *stage)
 		"{s:s,s:f,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:I,s:o}", "end",
 		wall_end_name(stage->end), "wall_s", stage->wall_s, "messages_sent",
 		(json_int_t)count->messages_sent, "messages_received",
-		(json_int_t)count->messages_received, "messages_strange",
-		(json_int_t)stage->world.outcome->program.strays, "payload_bytes_placed",
+		(json_int_t)count->messages_received, "messages_unexpected",
+		(json_int_t)stage->world.outcome->program.unexpected, "payload_bytes_placed",
 		(json_int_t)foreign->placed, "payload_bytes_wrong", (json_int_t)foreign->wrong,
 		"data_packets", (json_int_t)count->data_packets, "data_received",
 		(json_int_t)count->data_received, "duplicates", (json_int_t)count->duplicates,
@@ -170,12 +170,12 @@ static int judge(const struct foreign *foreign, const struct stage *stage)
 {
 	if (foreign->wrong > 0)
 		fprintf(stderr, "weft host: wrong payload: %" PRIu64 " bytes\n", foreign->wrong);
-	if (stage->world.outcome->program.strays > 0)
+	if (stage->world.outcome->program.unexpected > 0)
 		fprintf(stderr,
 			"weft host: %" PRIu64
 			" messages fit no receive: another length than -b, or "
 			"an immediate value that was not to come\n",
-			stage->world.outcome->program.strays);
+			stage->world.outcome->program.unexpected);
 	if (stage->end == WALL_END_FAILED)
 		fprintf(stderr, "weft host: a QP went to ERROR: its peer did not answer\n");
 	if (stage->end != WALL_END_DONE && stage->end != WALL_END_FAILED)

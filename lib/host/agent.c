@@ -229,7 +229,7 @@ static bool is_awaited(const struct agent *agent, const struct agent_line *line,
 	const struct program *program = agent->program;
 	if (done->imm >= program->op_count)
 		return false;
-	if (program->has_outsiders && program_run_has_arrived(agent->run, done->imm))
+	if (program->has_foreign && program_run_has_arrived(agent->run, done->imm))
 		return false;
 	const struct op *op = &program->ops[done->imm];
 	return op->kind == OP_RECEIVE && op->bytes == done->bytes &&
@@ -242,8 +242,8 @@ void agent_on_received(struct world_host *host, const struct nic *nic,
 {
 	const struct agent *agent = host->agent;
 	if (!is_awaited(agent, &agent->lines[nic->peers[done->qp].owner], done)) {
-		check(agent->program->has_outsiders);
-		host->record->outcome->program.strays++;
+		check(agent->program->has_foreign);
+		host->record->outcome->program.unexpected++;
 		return;
 	}
 	agent_on_arrived(host, done->imm, now, out);

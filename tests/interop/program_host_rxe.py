@@ -130,7 +130,7 @@ class Rxe(unittest.TestCase):
                 guest.socket.close()
         self.assertNotEqual(weft.returncode, DONE)
         self.assertGreater(weft.returncode, 0, err)
-        self.assertEqual((json.loads(out)["messages_strange"], json.loads(out)["payload_bytes_wrong"]), (8, 0))
+        self.assertEqual((json.loads(out)["messages_unexpected"], json.loads(out)["payload_bytes_wrong"]), (8, 0))
         self.assertIn("weft host: 8 messages fit no receive", err)
 
     def test_a_guest_that_is_killed_is_a_qp_error(self):

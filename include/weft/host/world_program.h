@@ -41,5 +41,5 @@ struct outcome_job {
 struct outcome_program {
 	uint64_t fabric_messages, fabric_bytes;
 	uint64_t scaleup_messages, scaleup_bytes;
-	uint64_t strays; // of outsiders, that no receive waits for
+	uint64_t unexpected; // messages of foreign ends, that no receive waits for
 };

@@ -85,7 +85,7 @@ struct program {
 	uint64_t *collective_first; // [groups + 1]
 	uint32_t refused_op;	    // that program_seal() refused, to tell a place; else OP_NONE
 	bool is_sealed;
-	bool has_outsiders; // others than its own ranks send: what fits no receive is counted
+	bool has_foreign; // a foreign end sends, too: what fits no receive is counted
 };
 
 // An empty program with room for so many operations and dependencies. -EINVAL without ranks,
