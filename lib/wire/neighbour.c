@@ -161,6 +161,7 @@ static bool parse_nd(const uint8_t *ip, uint32_t bytes, struct wire_neighbour *r
 	memcpy(ret->source, ret->tells ? at + ND_TARGET_AT : ip + V6_SOURCE_AT, GID_BYTES);
 	memcpy(ret->target, ret->tells ? ip + IPV6_TARGET_AT : at + ND_TARGET_AT, GID_BYTES);
 	memset(ret->target_mac, 0, MAC_BYTES);
+	// Who asks may leave its MAC out: the caller has put that of the frame there.
 	bool has_mac = find_mac(at + ND_OPTION_AT, length - ND_OPTION_AT,
 				ret->tells ? OPTION_TARGET_MAC : OPTION_SOURCE_MAC,
 				ret->source_mac);
@@ -219,6 +220,7 @@ bool wire_neighbour_parse(const void *frame, uint32_t bytes, struct wire_neighbo
 	uint16_t type = get_be16(at + ETH_TYPE_AT);
 	if (type == ETH_TYPE_ARP)
 		return parse_arp(at + ETH_BYTES, bytes - ETH_BYTES, ret);
+	memcpy(ret->source_mac, at + MAC_BYTES, MAC_BYTES);
 	return type == ETH_TYPE_IPV6 && parse_nd(at + ETH_BYTES, bytes - ETH_BYTES, ret);
 }
 
