@@ -96,7 +96,8 @@ struct qp {
 	uint8_t ack_tries;    // and how often its last packet was sent again
 	uint8_t capabilities; // QP_CAN_... of both ends
 	bool has_tail_timer;  // has a place in the heap for tail.h
-	bool is_tail_probed;  // and nothing was acknowledged since it went again
+	uint8_t tail_probes;  // of tail.h, since something was acknowledged
+	bool is_window_due;   // one packet leaves though the window is full, see tail.h
 	uint16_t mpr_agreed;  // mpr_limit without offers
 	uint32_t ops_done;    // receiving: requests done, running number
 	uint32_t ops_end;     // PSN behind the last of these

@@ -97,7 +97,7 @@ static bool has_new(const struct endpoint *endpoint, const struct qp *qp)
 static bool asks_of_tail(const struct endpoint *endpoint, const struct qp *qp)
 {
 	const struct send *oldest = &qp->sends[qp->send_done & endpoint->sends_mask];
-	return qp->is_tail_probed && qp->inflight > 0 &&
+	return qp->tail_probes > 0 && qp->inflight > 0 &&
 		(qp->acked_count > 0 || psn_distance(oldest->last_psn, qp->psn_next) >= 0);
 }
 
@@ -161,10 +161,10 @@ static inline __attribute__((always_inline)) bool plan_next(struct endpoint *end
 	if (flying + room <= qp->cc.window_bytes)
 		return true;
 	// With nothing in flight, or when the window was cut after the packets in flight had left
-	// and none of them asks for a SACK, nothing but the timer would end the wait. One more
-	// packet leaves, and it asks. What waits for credit does not: that comes unasked. htsim
-	// waits.
-	bool is_mute = flying == 0 ||
+	// and none of them asks for a SACK, nothing but the timer would end the wait; nor when
+	// nothing is heard of them (tail.h). One more packet leaves, and it asks. What waits for
+	// credit does not: that comes unasked. htsim waits.
+	bool is_mute = flying == 0 || qp->is_window_due ||
 		(qp->asks_out == 0 && endpoint->config->sack_rule == SACK_MRC);
 	if (__builtin_expect(endpoint->has_shares, 0))
 		is_mute = is_mute && share_is_mute(endpoint, qp);
@@ -325,14 +325,16 @@ static void make_packet(struct endpoint *endpoint, struct qp *qp, const struct p
 	if (__builtin_expect(endpoint->has_shares, 0))
 		share_count(qp);
 	check((flight_bytes(qp) <= (uint64_t)qp->cc.window_bytes + qp->full_bytes ||
-	       qp->asks_out == 0 || passes_full(endpoint, qp, plan->is_rtx)) &&
+	       qp->asks_out == 0 || qp->is_window_due || passes_full(endpoint, qp, plan->is_rtx)) &&
 	      "bytes in flight are a window and a packet at most");
 	qp->is_stalled = false;
 	describe(endpoint, qp, send, plan, packet);
 	outgoing_address(endpoint, qp, path.index, now, packet);
 	packet->bth = plan->is_rtx ? PACKET_RTX : 0;
-	if (asks_for_sack(endpoint, qp, now) || path.is_trial || ends_message(endpoint, send, plan))
+	if (asks_for_sack(endpoint, qp, now) || path.is_trial || qp->is_window_due ||
+	    ends_message(endpoint, send, plan))
 		packet->bth |= PACKET_AR;
+	qp->is_window_due = false;
 	if (packet->bth != 0) {
 		slot->flags |= SLOT_ASKS;
 		qp->asks_out++;

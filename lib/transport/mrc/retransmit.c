@@ -9,8 +9,10 @@
 #include "flight.h"
 #include "path/balance.h"
 #include "path/doubt.h"
+#include "path/history.h"
 #include "path/load.h"
 #include "path/pair.h"
+#include "path/place.h"
 #include "requester.h"
 #include "sack.h"
 
@@ -63,7 +65,10 @@ static void lose(struct endpoint *endpoint, struct qp *qp, uint32_t psn, enum rt
 		return;		 // and no window pays for it
 	if (reason != RTX_NACK)
 		probe_lose(endpoint, qp, is_unknown ? 0 : slot->ev_index, now);
-	if (!is_of_plane(&qp->path, slot->ev_index))
+	bool is_slow_ev = loss->is_trim && !loss->is_last_hop &&
+		(history_stands_out(&qp->path, slot->ev_index) ||
+		 place_is_blocked(&qp->path, slot->ev_index));
+	if (!is_slow_ev && !is_of_plane(&qp->path, slot->ev_index))
 		qp->cc.ops->on_loss(&qp->cc, loss, now);
 }
 

@@ -12,6 +12,7 @@
 #include "path/balance.h"
 #include "path/load.h"
 #include "path/pair.h"
+#include "path/place.h"
 #include "requester.h"
 #include "retransmit.h"
 #include "sleek.h"
@@ -201,7 +202,7 @@ static bool feed_path(struct endpoint *endpoint, struct qp *qp, const struct pac
 		probe_retire(endpoint, qp, ev_index, now);
 	else if (sack->mark != PACKET_MARK_NONE)
 		endpoint->counters.paths_skipped += path_skip(&qp->path, ev_index);
-	return !load_is_slow(&qp->path, ev_index);
+	return !load_is_slow(&qp->path, ev_index) && !place_is_blocked(&qp->path, ev_index);
 }
 
 static __attribute__((noinline)) void note_rtt(struct endpoint *endpoint, const struct qp *qp,
@@ -276,7 +277,8 @@ void sack_receive(struct endpoint *endpoint, struct qp *qp, const struct packet 
 			      rtt_ps, now);
 	if (ack_is_awaited(qp))
 		retransmit_arm(endpoint, qp, now);
-	qp->is_tail_probed &= newly_bytes == 0;
+	if (newly_bytes > 0)
+		qp->tail_probes = 0;
 	tail_arm(endpoint, qp, now);
 	sack_arm_cc(endpoint, qp);
 	requester_wake(endpoint, qp);

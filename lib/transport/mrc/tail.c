@@ -26,13 +26,17 @@ void tail_start(struct endpoint *endpoint, struct qp *qp, ps_t now)
 void tail_on_time(struct endpoint *endpoint, struct qp *qp, ps_t now)
 {
 	qp->has_tail_timer = false;
-	if (qp->state != QP_RTS || !tail_is_quiet(qp) || qp->lost_count > 0 || qp->is_ack_due)
+	bool is_window = tail_waits_for_window(qp);
+	if (qp->state != QP_RTS || !tail_is_quiet(qp) || (qp->lost_count > 0 && !is_window) ||
+	    qp->is_ack_due)
 		return;					 // what changes that looks again
 	uint32_t quiet = sent_units(now) - qp->heard_at; // whatever leaves last asks for a SACK
 	if (quiet < wait_units(endpoint)) {
 		arm(endpoint, qp, wait_units(endpoint) - quiet, now);
 		return;
 	}
-	qp->is_tail_probed = qp->is_ack_due = true;
+	qp->tail_probes++;
+	qp->is_window_due = is_window;
+	qp->is_ack_due = !is_window;
 	requester_wake(endpoint, qp);
 }

@@ -12,6 +12,10 @@
 // the plane are marked alike there is nothing to turn to.
 void history_mark(struct path_set *set, uint32_t index);
 
+// Whether an EV is slow where others of its plane are not: it is marked again and again, few are.
+// Then what it loses is its own matter.
+bool history_stands_out(const struct path_set *set, uint32_t index);
+
 // The plane's next round begins.
 static inline void history_round(struct path_plane *plane)
 {

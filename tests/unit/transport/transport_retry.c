@@ -5,6 +5,9 @@
 
 #include <errno.h>
 
+#include "path/history.h"
+#include "path/load.h"
+
 #define START 0xfffff0u
 #define FULL 1088u
 
@@ -72,6 +75,60 @@ static void wait_for_timer(struct bench *bench)
 		endpoint_on_time(bench->ends[0], bench->now, &bench->out);
 	}
 	bench_poll(bench, 0);
+}
+
+// ---------------------------------------------------------------- what the window answers
+
+// How much of a window one core trim takes, on a path that `prepare` made known before.
+static uint32_t taken_by_a_trim(void (*prepare)(struct path_set *set, uint32_t index))
+{
+	struct transport_config config = bench_config();
+	config.cc = (struct cc_config){.name = "nscc",
+				       .rate_bps = 200000000000,
+				       .base_rtt_ps = 3 * PS_PER_US,
+				       .mtu_bytes = FULL,
+				       .has_trimming = true};
+	config.plane_share = PLANE_SHARE_MARKS;
+	config.skip_ps = SKIP_BY_MARKS;
+	struct bench *bench = open_one(config);
+	assert_int_equal(bench_post(bench, 0, 0, 8 * 1024, 1), 0);
+	uint32_t ev = send_one(bench);
+	struct qp *qp = qp_of(bench);
+	if (prepare)
+		prepare(&qp->path, qp->slots[START & bench->ends[0]->mpr_mask].ev_index);
+	uint32_t before = qp->cc.window_bytes;
+	give_nack(bench, 0, ev, PACKET_NACK_TRIMMED);
+	assert_int_equal(qp->lost_count, 1);
+	uint32_t taken = before - qp->cc.window_bytes;
+	bench_close(bench);
+	return taken;
+}
+
+static void slow_plane(struct path_set *set, uint32_t index)
+{
+	for (uint32_t i = 0; i < 100; i++)
+		load_weigh(set, index, true);
+	assert_true(load_is_slow(set, index));
+}
+
+static void slow_ev(struct path_set *set, uint32_t index)
+{
+	for (uint32_t i = 0; i < 4; i++)
+		history_mark(set, index);
+	assert_true(history_stands_out(set, index));
+}
+
+static void lost_ev(struct path_set *set, uint32_t index)
+{
+	assert_int_equal(path_retire(set, index, 0), PATH_CHANGED);
+}
+
+static void what_a_path_alone_trims_does_not_close_the_window(void **)
+{
+	assert_int_equal(taken_by_a_trim(NULL), FULL);
+	assert_int_equal(taken_by_a_trim(slow_plane), 0);
+	assert_int_equal(taken_by_a_trim(slow_ev), 0);
+	assert_int_equal(taken_by_a_trim(lost_ev), 0);
 }
 
 // ---------------------------------------------------------------- reasons
@@ -406,6 +463,7 @@ static void fewer_immediates_at_the_target_slow_and_end_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_a_path_alone_trims_does_not_close_the_window),
 		cmocka_unit_test(each_retriable_reason_sends_again_by_another_path),
 		cmocka_unit_test(an_unexpected_event_ends_the_qp_and_flushes_all),
 		cmocka_unit_test(an_event_of_a_packet_that_is_here_or_never_was_ends_nothing),

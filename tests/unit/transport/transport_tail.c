@@ -221,8 +221,8 @@ static bool rings(struct bench *bench, const struct qp *qp)
 	assert_true(qp->has_tail_timer);
 	bench->now = 3 * UNIT_PS + WAIT_PS;
 	endpoint_on_time(bench->ends[0], bench->now, &bench->out);
-	assert_true(qp->is_ack_due == (was_due || qp->is_tail_probed));
-	return qp->is_tail_probed;
+	assert_true(qp->is_ack_due == (was_due || qp->tail_probes));
+	return qp->tail_probes;
 }
 
 static void the_wait_is_a_round_trip_and_the_age_of_a_hole(void **)
@@ -244,7 +244,7 @@ static void what_was_heard_puts_it_off_by_as_much(void **)
 	assert_int_equal(endpoint_wake_at(bench->ends[0]), bench->now + 100 * UNIT_PS);
 	bench->now += 100 * UNIT_PS;
 	endpoint_on_time(bench->ends[0], bench->now, &bench->out);
-	assert_true(qp->is_tail_probed && qp->is_ack_due);
+	assert_true(qp->tail_probes && qp->is_ack_due);
 	bench_close(bench);
 }
 
@@ -295,6 +295,47 @@ static void a_later_end_is_looked_at_as_well(void **)
 	bench_close(bench);
 }
 
+#define WINDOW_PACKETS 4u
+
+static uint32_t sent_now(struct bench *bench, bool *ret_asks)
+{
+	uint32_t sent = 0, index;
+	while ((index = endpoint_next(bench->ends[0], 0, bench->now, &bench->out)) != PACKET_NONE) {
+		*ret_asks = packet_at(&bench->packets, index)->bth & PACKET_AR;
+		packet_put(&bench->packets, index);
+		sent++;
+	}
+	return sent;
+}
+
+// All that a window holds is lost, and more waits: one packet at a time leaves all the same and
+// asks, three times, before a timer rings.
+static void a_window_full_of_lost_packets_is_a_tail(void **)
+{
+	struct transport_config config = bench_config();
+	config.hole_age_ps = HOLE_PS;
+	config.rto_ps = PS_PER_MS;
+	config.cc.window_bytes = WINDOW_PACKETS * (FULL + config.header_bytes);
+	struct bench *bench = bench_open(&config, 1, 0, 1);
+	bool asks = false;
+	assert_int_equal(bench_post(bench, 0, 0, 20 * FULL, 1), 0);
+	assert_int_equal(sent_now(bench, &asks), WINDOW_PACKETS);
+	for (uint32_t i = 0; i < 3; i++) {
+		bench->now += QUIET_PS - PS_PER_US;
+		endpoint_on_time(bench->ends[0], bench->now, &bench->out);
+		assert_int_equal(sent_now(bench, &asks), 0);
+		bench->now += 2 * PS_PER_US;
+		endpoint_on_time(bench->ends[0], bench->now, &bench->out);
+		asks = false;
+		assert_int_equal(sent_now(bench, &asks), 1);
+		assert_true(asks);
+	}
+	bench->now += 10 * QUIET_PS;
+	endpoint_on_time(bench->ends[0], bench->now, &bench->out);
+	assert_int_equal(sent_now(bench, &asks), 0);
+	bench_close(bench);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -310,6 +351,7 @@ int main(void)
 		cmocka_unit_test(what_was_heard_puts_it_off_by_as_much),
 		cmocka_unit_test(it_is_not_for_what_something_else_repairs),
 		cmocka_unit_test(a_later_end_is_looked_at_as_well),
+		cmocka_unit_test(a_window_full_of_lost_packets_is_a_tail),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
