@@ -107,6 +107,12 @@ const char *report_study_figure_text(struct text *ret, uint32_t figure, double v
 // Takes a run, once for each point and seed. One that was interrupted is left out.
 void report_study_take(struct report_study *study, const struct study_run *run);
 
+// Keeps `count` of its points, rising, at least one, and their runs; no run of the others has come
+// to its end. `places` [count] are theirs in the grid; these and `why`, of the first that is not
+// kept, stay the caller's.
+void report_study_keep(struct report_study *study, const uint32_t *points, uint32_t count,
+		       const uint32_t *places, const char *why);
+
 // Runs that were taken, and those of them that came to their end.
 uint32_t report_study_taken(const struct report_study *study);
 uint32_t report_study_complete(const struct report_study *study);
