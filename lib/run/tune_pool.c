@@ -224,8 +224,8 @@ static void find_passed(const struct call *call, const struct tune_request *requ
 	struct report_input input = call_report(call, run);
 	for (uint32_t i = 0; i < request->bound_count && ret->passed == 0; i++) {
 		const struct tune_bound *bound = &request->bounds[i];
-		double value = report_study_so_far(bound->figure, &input);
-		if (!(value > bound->value))
+		double value;
+		if (!tune_bound_is_passed(bound, &input, &value))
 			continue;
 		ret->passed = bound->which + 1;
 		ret->passed_s = (double)run->now_ps / PS_PER_S;

@@ -118,14 +118,14 @@ static void set_bounds(struct batch *batch, uint32_t index, bool is_fresh, uint3
 {
 	const struct tune_plan *plan = &batch->tune->plan;
 	struct tune_request *request = &batch->requests[index];
-	const struct study_run *of_default =
-		&batch->tune->defaults[is_fresh][request->scenario * TUNE_BLOCKS_MAX + block];
+	const struct study_run *defaults =
+		&batch->tune->defaults[is_fresh][request->scenario * TUNE_BLOCKS_MAX];
 	uint32_t seeds = block < plan->search_seeds ? plan->search_seeds : block + 1;
-	request->look_s = tune_aim_length_s(of_default) / LOOKS;
+	request->look_s = tune_aim_length_s(&defaults[block]) / LOOKS;
 	request->is_whole = plan->is_whole;
 	request->bounds = batch->bounds[index];
 	if (request->look_s > 0)
-		request->bound_count = tune_aim_bounds(&plan->aim, of_default,
+		request->bound_count = tune_aim_bounds(&plan->aim, defaults, block,
 						       is_fresh ? plan->fresh_seeds : seeds,
 						       batch->bounds[index]);
 }

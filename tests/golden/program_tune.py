@@ -155,9 +155,13 @@ class Tune(Room):
         lossy = SMALL + "queue: {trim: false, bytes: 1MB}\ncc: {target_delay: 60us}\n"
         queues = ["--knob", "cc.target_delay=0.1rtt..6rtt", "--knob", "queue.bytes=20kB..1MB"]
         timer = ["--knob", "cc.rate_timer=15us..3ms", "--knob", "queue.ecn=true,false", "--set", "cc.rate_timer=1500us", "--search-seeds", 2]
+        alone = ["--knob", "cc.target_delay=0.1rtt..20rtt", "--knob", "queue.bytes=20kB..1MB", "--search-seeds", 1]
         for text, words, figure, verdict in (
                 (lossy, [*queues, "--limit", "queue_bytes_max<=800kB"], "rtx_timeout", "better"),
                 (SMALL, [*queues, "--limit", "rtx_nack<=20"], "rtx_nack", "better"),
+                (SMALL, [*alone, "--limit", "goodput_bps>=1x"], "goodput_bps", "better"),
+                (SMALL, [*alone, "--limit", "goodput_bps>=700Gb/s"], "goodput_bps", "infeasible"),
+                (SMALL, [*alone, "--limit", "fairness>=1.01x"], "fairness", "better"),
                 (ROCE, [*timer, "--limit", "nic_paused_s<=0.2x"], "nic_paused_s", "infeasible"),
                 (ROCE, [*timer, "--limit", "done_s<=0.1x"], "done_s", "infeasible")):
             (self.folder / "small.yaml").write_text(text, encoding="utf-8")

@@ -96,6 +96,12 @@ void report_study_measure(struct study_run *ret, const struct report_input *inpu
 // can be said.
 double report_study_so_far(uint32_t figure, const struct report_input *input);
 
+// What a figure will not be above when the run ends, which has got as far as `input`; NAN: nothing
+// can be said. Known of flows: goodput_bps and fairness. And what it cannot be above in any run of
+// that world; INFINITY: it is not known.
+double report_study_at_most(uint32_t figure, const struct report_input *input);
+double report_study_limit(uint32_t figure, const struct world *world);
+
 // The figures of a run, by their place in study_run.figures: how many there are, their names, what
 // they are for people, whether more is better, and a value with its unit ("-" for NAN).
 uint32_t report_study_figures(void);
