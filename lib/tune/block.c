@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -169,6 +170,9 @@ int tune_meet_default(struct tune *tune, bool is_fresh, uint32_t blocks)
 	for (uint32_t i = 0; rc == 0 && i < batch.count; i++) {
 		uint32_t scenario = batch.requests[i].scenario;
 		rc = tune_aim_check(&plan->aim, &batch.runs[i], tune->refusal);
+		if (rc < 0)
+			snprintf(tune->refusal->file, sizeof(tune->refusal->file), "%.200s",
+				 plan->scenarios[scenario]);
 		tune->defaults[is_fresh][scenario * TUNE_BLOCKS_MAX + have +
 					 i / plan->scenario_count] = batch.runs[i];
 	}
