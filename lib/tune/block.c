@@ -312,6 +312,20 @@ double tune_violation(const struct tune_series *series, uint32_t *ret_breach)
 	return worst;
 }
 
+uint32_t tune_default_breach(struct tune *tune)
+{
+	static struct study_run runs[TUNE_SCENARIOS_MAX];
+	struct tune_series series = {0};
+	uint32_t breach;
+	while (series.count < tune->default_blocks[1]) {
+		for (uint32_t i = 0; i < tune->plan.scenario_count; i++)
+			runs[i] = tune->defaults[1][i * TUNE_BLOCKS_MAX + series.count];
+		take_block(tune, &series, true, runs);
+	}
+	tune_violation(&series, &breach);
+	return breach;
+}
+
 double tune_value(const struct tune_series *series)
 {
 	uint32_t breach;

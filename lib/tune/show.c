@@ -225,8 +225,15 @@ static void verdict(FILE *to, const struct tune_plan *plan, const struct tune_re
 	const struct tune_standing *best = &result->standings[0];
 	switch (result->verdict) {
 	case TUNE_BETTER:
-		fprintf(to, "\nSet (%.1f %% less than the default, at least %.1f %%)\n",
-			(1 - best->ratio) * 100, (1 - best->high) * 100);
+		if (result->default_breach != TUNE_BREACH_NONE)
+			fprintf(to,
+				"\nSet, as the default breaks %s (the aim comes to %.4f of the "
+				"default's, %.4f to %.4f)\n",
+				tune_aim_breach(&plan->aim, result->default_breach), best->ratio,
+				best->low, best->high);
+		else
+			fprintf(to, "\nSet (%.1f %% less than the default, at least %.1f %%)\n",
+				(1 - best->ratio) * 100, (1 - best->high) * 100);
 		for (uint32_t i = 0; i < plan->space.count; i++)
 			knob_line(to, plan, result->recommended->at, i);
 		break;

@@ -186,6 +186,18 @@ class Tune(Room):
             for study in ("early.tune", "whole.tune"):
                 (self.folder / study).unlink()
 
+    def test_a_default_that_breaks_a_constraint_is_not_left(self):
+        """What meets all is set, though it is no faster; the default is not recommended."""
+        study = self.tune("--knob", "queue.bytes=20kB..60kB", *BUDGET, "--limit", "queue_bytes_max<=100kB", "--limit", "done_s<=2x")
+        best = study["finalists"][0]
+        self.assertEqual((study["verdict"], study["recommended"], study["default_breaks"]),
+                         ("better", best["setting"], "queue_bytes_max<=100kB"))
+        self.assertGreater(best["fresh"]["high"], 1)
+        shown = self.weft("show", "small.tune").stdout
+        self.assertIn("Set, as the default breaks queue_bytes_max<=100kB (the aim comes to", shown)
+        self.assertIn("It meets queue_bytes_max<=100kB, which the default breaks.", shown)
+        self.assertNotIn("default_breaks", self.tune(*KNOBS, *BUDGET, "--study", "other.tune"))
+
     def test_members_that_are_made_of_a_scenario(self):
         """Each is the run that its words give alone, and the worst of all is what a candidate costs."""
         names = ["base_rtt_low", "base_rtt_high", "plane_down", "plane_slow", "loss"]
