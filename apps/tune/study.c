@@ -85,10 +85,9 @@ static int keep_fact(struct call *call, const char *name, const char *value, con
 
 static int keep_scenario(struct call *call, uint32_t index)
 {
-	char name[32], value[160], path[SCENARIO_PATH_BYTES], file[SCENARIO_PATH_BYTES], *text;
+	char name[32], value[160], path[SCENARIO_PATH_BYTES], *text;
 	size_t bytes;
 	const struct tune_fabric *fabric = tune_pool_fabric(call->pool, index);
-	const char *at = strrchr(call->plan.scenarios[index], '@');
 	snprintf(name, sizeof(name), "hash.%u", index);
 	snprintf(value, sizeof(value), "%016" PRIx64, tune_pool_hash(call->pool, index));
 	int rc = keep_fact(call, name, value, "a scenario has changed since this study began (%s)");
@@ -98,12 +97,9 @@ static int keep_scenario(struct call *call, uint32_t index)
 	if (rc == 0)
 		rc = keep_fact(call, name, value,
 			       "a fabric has changed since this study began (%s)");
-	snprintf(file, sizeof(file), "%.*s",
-		 (int)(at != NULL ? at - call->plan.scenarios[index]
-				  : (ptrdiff_t)strlen(call->plan.scenarios[index])),
-		 call->plan.scenarios[index]);
 	if (rc == 0)
-		rc = data_path_find(DATA_PATH_SCENARIOS, file, path, sizeof(path), &call->refusal);
+		rc = data_path_find(DATA_PATH_SCENARIOS, tune_pool_file(call->pool, index), path,
+				    sizeof(path), &call->refusal);
 	if (rc == 0)
 		rc = file_read(path, SCENARIO_BYTES_MAX, &text, &bytes, &call->refusal);
 	if (rc < 0)
@@ -174,7 +170,7 @@ static void name_study(struct call *call)
 	}
 	const char *name = options->scenarios[0], *slash = strrchr(name, '/');
 	name = slash != NULL ? slash + 1 : name;
-	int bytes = (int)strcspn(name, ".@");
+	int bytes = (int)strcspn(name, ".@+");
 	if (options->part > 0)
 		snprintf(call->study, sizeof(call->study), "%.*s.%u.tune", bytes, name,
 			 options->part);

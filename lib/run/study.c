@@ -20,8 +20,11 @@ struct study_work {
 	struct study_plan plan;
 	struct scenario scenario; // as it was read first
 	struct report_study *study;
-	uint32_t kept[STUDY_POINTS_MAX]; // places of the grid whose values go together
-	struct refusal left_out;	 // why the first of the others is not there
+	uint32_t kept[STUDY_POINTS_MAX];    // places of the grid whose values go together
+	struct refusal left_out;	    // why the first of the others is not there
+	uint32_t refused[STUDY_POINTS_MAX]; // runs of each point that its world refused
+	char refused_why[160];		    // the first of them
+	uint32_t refused_point;		    // its point
 	char left_out_why[STUDY_NAME_BYTES + REFUSAL_TEXT_BYTES + 4];
 	uint32_t taken, all;
 	int status; // of the first run that died
@@ -93,6 +96,15 @@ static int say_run(struct study_work *work, uint32_t point, uint32_t seed, int r
 	return call_say_refusal(work->call, rc);
 }
 
+// Of several swept keys a world may refuse values that go together with others.
+static int refuse_run(const struct study_work *work, uint32_t point, uint32_t seed,
+		      struct study_run *ret)
+{
+	*ret = (struct study_run){.point = point, .seed = seed, .dead = EXIT_BAD_INPUT};
+	snprintf(ret->end, sizeof(ret->end), "%.159s", work->call->refusal.text);
+	return 0;
+}
+
 // jobs_work_fn: point by point, then seed by seed.
 static int work_run(void *context, uint32_t index, struct study_run *ret)
 {
@@ -103,6 +115,8 @@ static int work_run(void *context, uint32_t index, struct study_run *ret)
 	int rc = read_run(work, point, seed);
 	if (rc == 0)
 		rc = call_build(call);
+	if (rc == -EINVAL && work->plan.sweep_count > 1)
+		return refuse_run(work, point, seed, ret);
 	if (rc < 0)
 		return say_run(work, point, seed, rc);
 	if (seed == 0)
@@ -126,6 +140,16 @@ static void say_dead(const struct study_work *work, const struct study_run *run)
 		work->plan.seed_first + run->seed, run->end);
 }
 
+// The first refusal, in order of the points, is the one that is told.
+static void note_refused(struct study_work *work, const struct study_run *run)
+{
+	if (work->refused[run->point]++ > 0 ||
+	    (work->refused_why[0] != '\0' && run->point > work->refused_point))
+		return;
+	snprintf(work->refused_why, sizeof(work->refused_why), "%s", run->end);
+	work->refused_point = run->point;
+}
+
 static void work_take(void *context, uint32_t index, const struct study_run *run)
 {
 	struct study_work *work = context;
@@ -137,7 +161,9 @@ static void work_take(void *context, uint32_t index, const struct study_run *run
 			dead.figures[i] = NAN;
 		if (run->dead != EXIT_BAD_INPUT) // else it has said so itself
 			say_dead(work, &dead);
-		if (work->status == 0)
+		else if (work->plan.sweep_count > 1)
+			note_refused(work, &dead);
+		if (work->status == 0 && work->refused[dead.point] == 0)
 			work->status = run->dead;
 	}
 	report_study_take(work->study, &dead);
@@ -230,6 +256,33 @@ static int finish(struct study_work *work)
 	return EXIT_MISSED;
 }
 
+// Points all of whose runs were refused are left out, as those whose values do not go together.
+// Where none would be left, the first refusal is the study's: its exit status, or 0.
+static int leave_out_refused(struct study_work *work)
+{
+	static uint32_t list[STUDY_POINTS_MAX];
+	uint32_t points = (uint32_t)study_points(&work->plan), seeds = work->plan.seeds, kept = 0;
+	struct refusal *refusal = &work->call->refusal;
+	snprintf(refusal->text, sizeof(refusal->text), "%s", work->refused_why);
+	for (uint32_t point = 0; point < points; point++) {
+		if (work->refused[point] < seeds)
+			list[kept++] = point;
+		else
+			leave_out(work, point);
+		if (work->refused[point] > 0 && work->refused[point] < seeds && work->status == 0)
+			work->status = EXIT_BAD_INPUT;
+	}
+	if (kept == points)
+		return 0;
+	if (kept == 0)
+		return say_run(work, 0, 0, -EINVAL);
+	for (uint32_t i = 0; i < kept; i++)
+		work->kept[i] = study_place(&work->plan, list[i]);
+	report_study_keep(work->study, list, kept, work->kept, work->left_out_why);
+	work->all = kept * seeds;
+	return 0;
+}
+
 static int run_all(struct study_work *work)
 {
 	struct call *call = work->call;
@@ -242,6 +295,9 @@ static int run_all(struct study_work *work)
 		outcome_bar("\r%30s\r", "");
 	if (status != 0 && report_study_taken(work->study) == 0)
 		return status;
+	int refused = leave_out_refused(work);
+	if (refused != 0)
+		return refused;
 	int finished = finish(work); // what has run is not lost
 	return status != 0 ? status : finished;
 }

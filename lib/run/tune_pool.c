@@ -11,6 +11,7 @@
 
 #include "jobs.h"
 #include "several.h"
+#include "tune_robust.h"
 #include <weft/run/call.h>
 
 struct member { // of the suite
@@ -18,7 +19,9 @@ struct member { // of the suite
 	char scenario[SCENARIO_PATH_BYTES], variant[SCENARIO_NAME_BYTES];
 	struct tune_fabric fabric;
 	uint64_t seed, hash;
-	uint32_t place; // of the variant, counted from 1; 0: none
+	uint32_t place;			  // of the variant, counted from 1; 0: none
+	const struct tune_robust *robust; // or NULL: the scenario as it is
+	char robust_set[TUNE_ROBUST_BYTES], robust_fault[TUNE_ROBUST_BYTES];
 	bool has_collective;
 };
 
@@ -39,12 +42,38 @@ struct tune_pool {
 
 // ---------------------------------------------------------------- opening
 
-static void split_name(struct member *member, const char *name)
+// "incast@one+plane_down". A plus before a dot or a slash is of a file's name.
+static int split_name(struct member *member, const char *name)
 {
-	const char *at = strrchr(name, '@');
-	size_t bytes = at != NULL ? (size_t)(at - name) : strlen(name);
-	snprintf(member->scenario, sizeof(member->scenario), "%.*s", (int)bytes, name);
+	char *scenario = member->scenario;
+	snprintf(scenario, sizeof(member->scenario), "%s", name);
+	char *plus = strrchr(scenario, '+');
+	if (plus != NULL && strpbrk(plus, "./") == NULL) {
+		*plus = '\0';
+		member->robust = tune_robust_named(plus + 1, &member->call->refusal);
+		if (member->robust == NULL)
+			return -EINVAL;
+	}
+	char *at = strrchr(scenario, '@');
 	snprintf(member->variant, sizeof(member->variant), "%s", at != NULL ? at + 1 : "");
+	if (at != NULL)
+		*at = '\0';
+	return 0;
+}
+
+// Makes it robust from here on; what ratios count in is that of the scenario as it is.
+static int make_robust(struct member *member)
+{
+	struct options *options = &member->call->options;
+	if (member->robust == NULL)
+		return 0;
+	tune_robust_set(member->robust, &member->fabric, member->robust_set);
+	tune_robust_fault(member->robust, &member->fabric, member->robust_fault);
+	if (member->robust_fault[0] != '\0')
+		options->faults[options->fault_count++] = member->robust_fault;
+	if (member->robust_set[0] != '\0')
+		options->sets[options->set_count++] = member->robust_set;
+	return call_read_point(member->call, member->place, NULL, 0, true);
 }
 
 // The world that the default gives says what ratios count in.
@@ -76,16 +105,18 @@ static int open_member(struct member *member, const struct tune_suite *suite, co
 		return -ENODEV;
 	struct call *call = member->call;
 	struct options *options = &call->options;
-	split_name(member, name);
+	int rc = split_name(member, name);
+	if (rc < 0)
+		return rc;
 	*options = (struct options){
 		.program = "tune", .scenario = member->scenario, .seeds = "all", .is_quiet = true};
 	if (member->variant[0] != '\0')
 		options->variant = member->variant;
-	if (suite->set_count > OPTION_SETS_MAX)
+	if (suite->set_count >= OPTION_SETS_MAX) // one is a member's own
 		return refuse(&call->refusal, -EINVAL, "too many --set", 0, 0, 0);
 	for (uint32_t i = 0; i < suite->set_count; i++)
 		options->sets[options->set_count++] = suite->sets[i];
-	int rc = call_read(call);
+	rc = call_read(call);
 	member->place = call->variant;
 	if (rc == 0 && call->scenario.variant_count > 0 && member->place == 0)
 		return refuse(&call->refusal, -EINVAL,
@@ -94,7 +125,8 @@ static int open_member(struct member *member, const struct tune_suite *suite, co
 		rc = call_read_point(call, member->place, NULL, 0, true);
 	member->seed = call->scenario.seed;
 	member->hash = call->text_hash;
-	return rc < 0 ? rc : measure(member);
+	rc = rc < 0 ? rc : measure(member);
+	return rc < 0 ? rc : make_robust(member);
 }
 
 int tune_pool_open(struct tune_pool **ret, const struct tune_suite *suite, struct refusal *refusal)
@@ -148,6 +180,11 @@ uint64_t tune_pool_seed(const struct tune_pool *pool, uint32_t index)
 	return pool->members[index].seed;
 }
 
+const char *tune_pool_file(const struct tune_pool *pool, uint32_t index)
+{
+	return pool->members[index].scenario;
+}
+
 const char *tune_pool_name(const struct tune_pool *pool, uint32_t index)
 {
 	return pool->members[index].call->scenario.name;
@@ -195,12 +232,15 @@ static bool is_set_by(const struct words *words, const char *set)
 
 // What all runs have, but for keys that this run's words set: a setting takes the default's place.
 static void take_sets(const struct tune_pool *pool, const struct words *words,
-		      struct options *options)
+		      struct member *member)
 {
+	struct options *options = &member->call->options;
 	options->set_count = 0;
 	for (uint32_t i = 0; i < pool->set_count; i++)
 		if (!is_set_by(words, pool->sets[i]))
 			options->sets[options->set_count++] = pool->sets[i];
+	if (member->robust_set[0] != '\0')
+		options->sets[options->set_count++] = member->robust_set;
 }
 
 static int read_request(const struct tune_pool *pool, const struct tune_request *request)
@@ -212,7 +252,7 @@ static int read_request(const struct tune_pool *pool, const struct tune_request 
 		snprintf(words.text[words.count++], TUNE_VALUE_BYTES, "%s", pool->off[i]);
 	for (uint32_t i = 0; i <= words.count; i++)
 		words.list[i] = words.text[i];
-	take_sets(pool, &words, &member->call->options);
+	take_sets(pool, &words, member);
 	snprintf(words.text[words.count], TUNE_VALUE_BYTES, "seed=%" PRIu64, request->seed);
 	return call_read_point(member->call, member->place, words.list, words.count + 1, true);
 }
@@ -224,8 +264,8 @@ static void find_passed(const struct call *call, const struct tune_request *requ
 	struct report_input input = call_report(call, run);
 	for (uint32_t i = 0; i < request->bound_count && ret->passed == 0; i++) {
 		const struct tune_bound *bound = &request->bounds[i];
-		double value = report_study_so_far(bound->figure, &input);
-		if (!(value > bound->value))
+		double value;
+		if (!tune_bound_is_passed(bound, &input, &value))
 			continue;
 		ret->passed = bound->which + 1;
 		ret->passed_s = (double)run->now_ps / PS_PER_S;

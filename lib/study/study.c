@@ -187,6 +187,28 @@ void report_study_take(struct report_study *study, const struct study_run *run)
 	}
 }
 
+// Runs of a point that was left out are not complete: no figure is of them.
+void report_study_keep(struct report_study *study, const uint32_t *points, uint32_t count,
+		       const uint32_t *places, const char *why)
+{
+	uint32_t seeds = study->plan.seeds;
+	check(count > 0 && count <= study->points);
+	study->taken = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		size_t to = (size_t)i * seeds, from = (size_t)points[i] * seeds;
+		memmove(study->runs + to, study->runs + from, seeds * sizeof(*study->runs));
+		memmove(study->is_taken + to, study->is_taken + from, seeds * sizeof(bool));
+		for (uint32_t seed = 0; seed < seeds; seed++) {
+			study->runs[to + seed].point = i;
+			study->taken += study->is_taken[to + seed];
+		}
+	}
+	study->points = count;
+	study->plan.kept = places;
+	study->plan.kept_count = count;
+	study->plan.left_out_why = why;
+}
+
 uint32_t report_study_taken(const struct report_study *study)
 {
 	return study->taken;

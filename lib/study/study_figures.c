@@ -362,6 +362,100 @@ double report_study_so_far(uint32_t figure, const struct report_input *input)
 	return only_rises(of) ? of->of(input) : NAN;
 }
 
+// All that flows are of, as if the last of them were done by now. Other traffic is not known
+// beforehand.
+static double goodput_at_most(const struct report_input *input)
+{
+	const struct world *world = input->world;
+	struct report_input done_now = *input;
+	struct goodput goodput;
+	uint64_t bytes = 0;
+	if (world->flow_count == 0 || world->outcome->collective_count > 0 ||
+	    world->line_count > 0 || world->jobs.bytes != NULL || world->program != NULL ||
+	    world->course != NULL)
+		return NAN;
+	for (uint32_t i = 0; i < world->flow_count; i++) {
+		bytes += world->flows[i].bytes;
+		done_now.is_partial |= world->outcome->flow_end_ps[i] == 0;
+	}
+	goodput_of(&goodput, &done_now);
+	return goodput.traffic_ps > 0
+		? (double)bytes * 8 / seconds(goodput.traffic_ps) / goodput.nics_receiving
+		: NAN;
+}
+
+static int smaller(const void *a, const void *b)
+{
+	double first = *(const double *)a, second = *(const double *)b;
+	return (first > second) - (first < second);
+}
+
+// Rates of flows that are done stay; another may come to any rate up to `open`, which are sorted.
+// Jain's index is largest where the open ones are alike, at squares / sum of the others, but for
+// those that cannot come to that.
+static double fairness_of(double sum, double squares, const double *open, uint32_t count,
+			  uint32_t flows)
+{
+	double best = 0;
+	for (uint32_t slow = 0; slow <= count; slow++) {
+		uint32_t free = count - slow;
+		double level = sum > 0 ? squares / sum : 1;
+		if (slow > 0)
+			level = fmax(level, open[slow - 1]);
+		if (free > 0)
+			level = fmin(level, open[slow]);
+		double all = sum + free * level, all_squares = squares + free * level * level;
+		if (all_squares > 0)
+			best = fmax(best, all * all / (flows * all_squares));
+		if (free > 0) {
+			sum += open[slow];
+			squares += open[slow] * open[slow];
+		}
+	}
+	return best;
+}
+
+static double fairness_at_most(const struct report_input *input)
+{
+	const struct world *world = input->world;
+	double *open = calloc(world->flow_count + 1, sizeof(*open)), sum = 0, squares = 0;
+	uint32_t count = 0;
+	check(open != NULL);
+	for (uint32_t i = 0; i < world->flow_count; i++) {
+		ps_t end = world->outcome->flow_end_ps[i], start = world->flows[i].start_ps;
+		double bits = (double)world->flows[i].bytes;
+		ps_t time = (end > 0 ? end : input->now_ps) - start;
+		double rate = time > 0 ? bits / seconds(time) : end > 0 ? 0 : INFINITY;
+		if (end == 0)
+			open[count++] = rate;
+		sum += end > 0 ? rate : 0;
+		squares += end > 0 ? rate * rate : 0;
+	}
+	qsort(open, count, sizeof(*open), smaller);
+	double most = fairness_of(sum, squares, open, count, world->flow_count);
+	free(open);
+	return world->flow_count > 0 ? most : NAN;
+}
+
+double report_study_at_most(uint32_t figure, const struct report_input *input)
+{
+	const struct study_figure *of = study_figure(figure);
+	if (is_sampled(input) || input->world->scenario->skip.is_on)
+		return NAN;
+	if (of->of == goodput)
+		return goodput_at_most(input);
+	return of->of == fairness ? fairness_at_most(input) : NAN;
+}
+
+double report_study_limit(uint32_t figure, const struct world *world)
+{
+	const struct fabric_config *fabric = &world->fabric;
+	const struct study_figure *of = study_figure(figure);
+	if (of->of == goodput && fabric->kind != TOPOLOGY_GRAPH)
+		return (double)fabric->link_rate_bps * fabric->planes;
+	return of->of == fairness ? 1 : INFINITY;
+}
+
 uint32_t report_study_figures(void)
 {
 	return study_figure_count();

@@ -71,6 +71,14 @@ static void say_set(FILE *to, const struct tune_plan *plan, const struct tune_re
 static void say_gain(FILE *to, const struct tune_plan *plan, const struct tune_result *result)
 {
 	const struct tune_standing *best = &result->standings[0];
+	if (result->default_breach != TUNE_BREACH_NONE)
+		fprintf(to, "  It meets %s, which the default breaks.\n",
+			tune_aim_breach(&plan->aim, result->default_breach));
+	if (best->high >= 1) {
+		fprintf(to, "  Beyond chance it buys nothing else: %.4f to %.4f of the default.\n",
+			best->low, best->high);
+		return;
+	}
 	fprintf(to, "  It buys %.1f %% of", -percent(best->ratio));
 	for (uint32_t i = 0; i < plan->aim.goal_count; i++)
 		fprintf(to, " %s", report_study_figure_name(plan->aim.goals[i].figure));

@@ -156,20 +156,51 @@ static double bound_of(const struct tune_limit *limit, const struct study_run *o
 	return limit->bound * (limit->is_ratio ? of_default->figures[limit->figure] : 1);
 }
 
+// Relative to its bound a figure of one seed can be below it by 1 at most: the mean is above when
+// one run is above so many times the bound. What it can be above by is `others` of what it is at
+// most.
+static struct tune_bound bound_on(const struct tune_limit *limit, uint32_t which,
+				  const struct study_run *defaults, uint32_t seed, uint32_t seeds)
+{
+	double bound = bound_of(limit, &defaults[seed]);
+	struct tune_bound ret = {.figure = limit->figure,
+				 .which = which,
+				 .value = limit->is_least ? bound : seeds * bound,
+				 .is_least = limit->is_least,
+				 .all = seeds * bound};
+	for (uint32_t i = 0; i < seeds; i++)
+		if (i != seed)
+			ret.others += bound / bound_of(limit, &defaults[i]);
+	return ret;
+}
+
 // A share of nothing is no bound: where the default's seed has none of it, others decide.
-uint32_t tune_aim_bounds(const struct tune_aim *aim, const struct study_run *of_default,
-			 uint32_t seeds, struct tune_bound ret[TUNE_BOUNDS_MAX])
+uint32_t tune_aim_bounds(const struct tune_aim *aim, const struct study_run *defaults,
+			 uint32_t seed, uint32_t seeds, struct tune_bound ret[TUNE_BOUNDS_MAX])
 {
 	uint32_t count = 0;
 	if (!aim->may_time_out)
-		ret[count++] = (struct tune_bound){timeouts(), TUNE_LIMITS_MAX, 0};
+		ret[count++] = (struct tune_bound){.figure = timeouts(), .which = TUNE_LIMITS_MAX};
 	for (uint32_t i = 0; i < aim->limit_count; i++) {
 		const struct tune_limit *limit = &aim->limits[i];
-		double bound = bound_of(limit, of_default);
-		if (!limit->is_least && (bound > 0 || (bound == 0 && !limit->is_ratio)))
-			ret[count++] = (struct tune_bound){limit->figure, i, seeds * bound};
+		double bound = bound_of(limit, &defaults[seed]);
+		if (bound > 0 || (bound == 0 && !limit->is_ratio && !limit->is_least))
+			ret[count++] = bound_on(limit, i, defaults, seed, seeds);
 	}
 	return count;
+}
+
+bool tune_bound_is_passed(const struct tune_bound *bound, const struct report_input *input,
+			  double *ret_value)
+{
+	if (!bound->is_least) {
+		*ret_value = report_study_so_far(bound->figure, input);
+		return *ret_value > bound->value;
+	}
+	double most = report_study_limit(bound->figure, input->world);
+	double rest = bound->others > 0 ? bound->others * most : 0;
+	*ret_value = report_study_at_most(bound->figure, input);
+	return *ret_value < bound->value && *ret_value < bound->all - rest;
 }
 
 static double cost_of(const struct tune_aim *aim, const struct study_run *run,
@@ -211,7 +242,12 @@ static void pass(const struct tune_aim *aim, const struct study_run *run,
 		breach(ret, 1, TUNE_BREACH_TIMEOUT);
 		return;
 	}
-	double bound = bound_of(&aim->limits[run->passed - 1], of_default);
+	const struct tune_limit *limit = &aim->limits[run->passed - 1];
+	double bound = bound_of(limit, of_default);
+	if (limit->is_least) { // it comes to no more than that
+		breach(ret, (bound - run->passed_value) / bound, run->passed - 1);
+		return;
+	}
 	double pace = fmax(1, tune_aim_length_s(of_default) / run->passed_s);
 	double over = run->passed_value * pace - bound;
 	breach(ret, over / (bound > 0 ? bound : 1), run->passed - 1);

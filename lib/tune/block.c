@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,14 +119,14 @@ static void set_bounds(struct batch *batch, uint32_t index, bool is_fresh, uint3
 {
 	const struct tune_plan *plan = &batch->tune->plan;
 	struct tune_request *request = &batch->requests[index];
-	const struct study_run *of_default =
-		&batch->tune->defaults[is_fresh][request->scenario * TUNE_BLOCKS_MAX + block];
+	const struct study_run *defaults =
+		&batch->tune->defaults[is_fresh][request->scenario * TUNE_BLOCKS_MAX];
 	uint32_t seeds = block < plan->search_seeds ? plan->search_seeds : block + 1;
-	request->look_s = tune_aim_length_s(of_default) / LOOKS;
+	request->look_s = tune_aim_length_s(&defaults[block]) / LOOKS;
 	request->is_whole = plan->is_whole;
 	request->bounds = batch->bounds[index];
 	if (request->look_s > 0)
-		request->bound_count = tune_aim_bounds(&plan->aim, of_default,
+		request->bound_count = tune_aim_bounds(&plan->aim, defaults, block,
 						       is_fresh ? plan->fresh_seeds : seeds,
 						       batch->bounds[index]);
 }
@@ -169,6 +170,9 @@ int tune_meet_default(struct tune *tune, bool is_fresh, uint32_t blocks)
 	for (uint32_t i = 0; rc == 0 && i < batch.count; i++) {
 		uint32_t scenario = batch.requests[i].scenario;
 		rc = tune_aim_check(&plan->aim, &batch.runs[i], tune->refusal);
+		if (rc < 0)
+			snprintf(tune->refusal->file, sizeof(tune->refusal->file), "%.200s",
+				 plan->scenarios[scenario]);
 		tune->defaults[is_fresh][scenario * TUNE_BLOCKS_MAX + have +
 					 i / plan->scenario_count] = batch.runs[i];
 	}
@@ -306,6 +310,20 @@ double tune_violation(const struct tune_series *series, uint32_t *ret_breach)
 		}
 	}
 	return worst;
+}
+
+uint32_t tune_default_breach(struct tune *tune)
+{
+	static struct study_run runs[TUNE_SCENARIOS_MAX];
+	struct tune_series series = {0};
+	uint32_t breach;
+	while (series.count < tune->default_blocks[1]) {
+		for (uint32_t i = 0; i < tune->plan.scenario_count; i++)
+			runs[i] = tune->defaults[1][i * TUNE_BLOCKS_MAX + series.count];
+		take_block(tune, &series, true, runs);
+	}
+	tune_violation(&series, &breach);
+	return breach;
 }
 
 double tune_value(const struct tune_series *series)

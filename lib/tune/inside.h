@@ -62,6 +62,9 @@ struct tune_candidate *tune_propose(struct tune *tune, const double *at, bool *r
 // asked of each; figures are held to their bounds on the mean over blocks.
 double tune_violation(const struct tune_series *series, uint32_t *ret_breach);
 
+// The constraint that the default breaks on fresh seeds; TUNE_BREACH_NONE: it meets all.
+uint32_t tune_default_breach(struct tune *tune);
+
 // What a search is told, and what candidates are ranked by: the cost where all constraints are met,
 // else a value above any of those.
 double tune_value(const struct tune_series *series);

@@ -194,9 +194,10 @@ int tune_judge_finalists(struct tune *tune)
 		tune_standing_of(&result->standings[i], &result->finalists[i]->fresh,
 				 1 - (1 - TUNE_CONFIDENCE) / result->finalist_count);
 	const struct tune_standing *best = &result->standings[0];
+	result->default_breach = tune_default_breach(tune);
 	if (best->violation > 0)
 		result->verdict = TUNE_INFEASIBLE;
-	else if (best->high < 1)
+	else if (best->high < 1 || result->default_breach != TUNE_BREACH_NONE)
 		result->verdict = TUNE_BETTER;
 	else
 		result->verdict = TUNE_NOT_BETTER;

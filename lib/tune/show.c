@@ -51,8 +51,9 @@ static void head(FILE *to, const struct tune_plan *plan, const struct tune_resul
 	if (result->is_exhausted)
 		fprintf(to, "every setting of the space was tried\n");
 	if (result->ended_early > 0)
-		fprintf(to, "%" PRIu64 " runs ended early: a constraint was broken beyond repair\n",
-			result->ended_early);
+		fprintf(to,
+			"%" PRIu64 " run%s ended early: a constraint was broken beyond repair\n",
+			result->ended_early, result->ended_early > 1 ? "s" : "");
 	if (result->candidate_count > result->different)
 		fprintf(to, "%u proposals were settings already met, and cost no run\n",
 			result->candidate_count - result->different);
@@ -100,28 +101,33 @@ static void both(FILE *to, const struct tune_plan *plan, const struct tune_resul
 	tune_standing_of(&of_search, &first, TUNE_CONFIDENCE);
 	of_search.low = NAN; // the luckiest of many: an interval would promise too much
 	fprintf(to, "\n                ratio (95 %%)               setting\n");
-	if (result->recommended != NULL)
+	if (result->verdict == TUNE_INFEASIBLE)
+		setting_line(to, "nearest", &result->standings[0], result->recommended->name);
+	else if (result->recommended != NULL)
 		setting_line(to, "recommended", &result->standings[0], result->recommended->name);
 	else
 		setting_line(to, "recommended", &one, "the default");
 	setting_line(to, "best seen", &of_search, seen->name);
-	if (result->recommended == seen)
+	if (isnan(of_search.ratio) || (fresh != NULL && isnan(fresh->ratio)))
+		fprintf(to, "  A run of the best seen broke a constraint: it has no ratio.\n");
+	else if (result->recommended == seen)
 		fprintf(to,
 			"  The best seen in the search is the recommended one: %.4f there on %u "
-			"seeds, "
+			"seed%s, "
 			"%.4f on fresh ones.\n",
-			of_search.ratio, first.count, fresh->ratio);
+			of_search.ratio, first.count, first.count > 1 ? "s" : "", fresh->ratio);
 	else if (fresh != NULL)
 		fprintf(to,
-			"  They differ: the best seen was the luckiest of %u on %u seeds; on fresh "
+			"  They differ: the best seen was the luckiest of %u on %u seed%s; on "
+			"fresh "
 			"seeds "
 			"it comes to %.4f.\n",
-			result->different, first.count, fresh->ratio);
+			result->different, first.count, first.count > 1 ? "s" : "", fresh->ratio);
 	else
 		fprintf(to,
-			"  They differ: the best seen was the luckiest of %u on %u seeds, and "
+			"  They differ: the best seen was the luckiest of %u on %u seed%s, and "
 			"%s.\n",
-			result->different, first.count,
+			result->different, first.count, first.count > 1 ? "s" : "",
 			seen->is_dropped ? "was dropped in the race"
 					 : "was not among the last five");
 }
@@ -219,8 +225,15 @@ static void verdict(FILE *to, const struct tune_plan *plan, const struct tune_re
 	const struct tune_standing *best = &result->standings[0];
 	switch (result->verdict) {
 	case TUNE_BETTER:
-		fprintf(to, "\nSet (%.1f %% less than the default, at least %.1f %%)\n",
-			(1 - best->ratio) * 100, (1 - best->high) * 100);
+		if (result->default_breach != TUNE_BREACH_NONE)
+			fprintf(to,
+				"\nSet, as the default breaks %s (the aim comes to %.4f of the "
+				"default's, %.4f to %.4f)\n",
+				tune_aim_breach(&plan->aim, result->default_breach), best->ratio,
+				best->low, best->high);
+		else
+			fprintf(to, "\nSet (%.1f %% less than the default, at least %.1f %%)\n",
+				(1 - best->ratio) * 100, (1 - best->high) * 100);
 		for (uint32_t i = 0; i < plan->space.count; i++)
 			knob_line(to, plan, result->recommended->at, i);
 		break;

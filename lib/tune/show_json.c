@@ -119,6 +119,11 @@ int tune_show_json(FILE *to, const struct tune_plan *plan, const struct tune_res
 		json_object_set_new(all, "off", standing_of(plan, &result->off_standing));
 		json_object_set_new(all, "off_is_best", json_boolean(result->is_off_best));
 	}
+	if (result->finalist_count > 0 && result->verdict != TUNE_UNFINISHED &&
+	    result->default_breach != TUNE_BREACH_NONE)
+		json_object_set_new(
+			all, "default_breaks",
+			json_string(tune_aim_breach(&plan->aim, result->default_breach)));
 	if (result->round != NULL)
 		json_object_set_new(all, "rounded", rounded_of(plan, result));
 	int rc = all == NULL || json_dumpf(all, to, JSON_INDENT(2)) < 0 ? -EIO : 0;

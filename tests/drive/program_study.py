@@ -177,6 +177,23 @@ class Study(unittest.TestCase):
         run = self.weft(SMALL, "--sweep", "queue.ecn_low=10kB,60", *highs, status=BAD_INPUT)  # no value at all
         self.assertIn("--sweep: queue.ecn_low: `60` has no unit", run.stderr)
 
+    def test_values_that_only_a_world_refuses_are_left_out(self):
+        delays, windows = ["--sweep", "fabric.nic_delay=500ns,4us"], ["--sweep", "limits.window=2us,400ns"]
+        why = "fabric.nic_delay=500ns limits.window=2us: limits.window: a window of 2000000 ps is longer than the shortest delay"
+        for jobs in (1, 2):
+            study = self.study(SMALL, "--set", "fabric.trunk_delay=4us", *delays, *windows, "--seeds", 2, "--jobs", jobs)
+            self.assertEqual([tuple(point["values"].values()) for point in study["points"]], [("500ns", "400ns"), ("4us", "2us"), ("4us", "400ns")])
+            self.assertEqual([(run["point"], run["end"]) for run in study["runs"]], [(point, "done") for point in range(3) for _ in "12"])
+            self.assertEqual((study["left_out"]["points"], study["partial"]), (1, False))
+            self.assertTrue(study["left_out"]["first"].startswith(why), study["left_out"]["first"])
+        run = self.weft(SMALL, "--set", "fabric.trunk_delay=4us", *delays, *windows)
+        self.assertIn(f"left out: 1 more point, whose values do not go together: {why}", run.stdout)
+        self.assertNotIn("refused", run.stdout)
+        run = self.weft(SMALL, "--sweep", "fabric.nic_delay=500ns,4us", "--sweep", "limits.window=8us,9us", "--out", self.out, status=BAD_INPUT)
+        self.assertEqual((run.stdout, run.stderr.count("\n")), ("", 1))
+        self.assertIn("(run: fabric.nic_delay=500ns limits.window=8us, seed 1)", run.stderr)
+        self.assertFalse(self.out.exists())
+
     def test_a_point_that_is_refused_costs_no_other(self):
         for jobs in (1, 3):  # with 3 it is the first that ends
             run = self.weft(SMALL, "--sweep", "limits.memory=1GiB,1MiB,2GiB", "--jobs", jobs, "--out", self.out, "--force", status=BAD_INPUT)

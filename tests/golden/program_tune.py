@@ -4,6 +4,7 @@
 it recommends holds in runs of weft sim; what is wrong is refused by name, with no file left. Without SQLite: skipped."""
 import fcntl
 import json
+import math
 import os
 import pathlib
 import random
@@ -155,9 +156,13 @@ class Tune(Room):
         lossy = SMALL + "queue: {trim: false, bytes: 1MB}\ncc: {target_delay: 60us}\n"
         queues = ["--knob", "cc.target_delay=0.1rtt..6rtt", "--knob", "queue.bytes=20kB..1MB"]
         timer = ["--knob", "cc.rate_timer=15us..3ms", "--knob", "queue.ecn=true,false", "--set", "cc.rate_timer=1500us", "--search-seeds", 2]
+        alone = ["--knob", "cc.target_delay=0.1rtt..20rtt", "--knob", "queue.bytes=20kB..1MB", "--search-seeds", 1]
         for text, words, figure, verdict in (
                 (lossy, [*queues, "--limit", "queue_bytes_max<=800kB"], "rtx_timeout", "better"),
                 (SMALL, [*queues, "--limit", "rtx_nack<=20"], "rtx_nack", "better"),
+                (SMALL, [*alone, "--limit", "goodput_bps>=1x"], "goodput_bps", "better"),
+                (SMALL, [*alone, "--limit", "goodput_bps>=700Gb/s"], "goodput_bps", "infeasible"),
+                (SMALL, [*alone, "--limit", "fairness>=1.01x"], "fairness", "better"),
                 (ROCE, [*timer, "--limit", "nic_paused_s<=0.2x"], "nic_paused_s", "infeasible"),
                 (ROCE, [*timer, "--limit", "done_s<=0.1x"], "done_s", "infeasible")):
             (self.folder / "small.yaml").write_text(text, encoding="utf-8")
@@ -180,6 +185,46 @@ class Tune(Room):
             self.assertEqual(json.loads(alone)["run"]["digest"], whole_rows["small.yaml", best["setting"], seed][-1])
             for study in ("early.tune", "whole.tune"):
                 (self.folder / study).unlink()
+
+    def test_a_default_that_breaks_a_constraint_is_not_left(self):
+        """What meets all is set, though it is no faster; the default is not recommended."""
+        study = self.tune("--knob", "queue.bytes=20kB..60kB", *BUDGET, "--limit", "queue_bytes_max<=100kB", "--limit", "done_s<=2x")
+        best = study["finalists"][0]
+        self.assertEqual((study["verdict"], study["recommended"], study["default_breaks"]),
+                         ("better", best["setting"], "queue_bytes_max<=100kB"))
+        self.assertGreater(best["fresh"]["high"], 1)
+        shown = self.weft("show", "small.tune").stdout
+        self.assertIn("Set, as the default breaks queue_bytes_max<=100kB (the aim comes to", shown)
+        self.assertIn("It meets queue_bytes_max<=100kB, which the default breaks.", shown)
+        self.assertNotIn("default_breaks", self.tune(*KNOBS, *BUDGET, "--study", "other.tune"))
+
+    def test_members_that_are_made_of_a_scenario(self):
+        """Each is the run that its words give alone, and the worst of all is what a candidate costs."""
+        names = ["base_rtt_low", "base_rtt_high", "plane_down", "plane_slow", "loss"]
+        words = [*KNOBS, "--timeouts", "--over", "worst", "--budget", "500", "--fresh-seeds", "5", "--race-seeds", "3"]
+        study = json.loads(self.weft("--json", "small.yaml", *[f"small.yaml+{name}" for name in names], *words, status=None).stdout)
+        with sqlite3.connect(self.folder / "small.tune") as store:
+            rtt_ps = float(store.execute("SELECT value FROM facts WHERE name = 'fabric.1'").fetchone()[0].split()[0])
+            rows = dict(store.execute("SELECT scenario, digest FROM runs WHERE setting = 'default' AND seed = 1"))
+            times = {row[:3]: row[3] for row in store.execute("SELECT scenario, setting, seed, done_s FROM runs")}
+        given = {"base_rtt_low": ["--set", f"cc.base_rtt={0.7 * rtt_ps / 1000:.0f}ns"], "base_rtt_high": ["--set", f"cc.base_rtt={1.3 * rtt_ps / 1000:.0f}ns"],
+                 "plane_down": ["--fault", f"{{kind: link_down, at: {{plane: 0}}, from: {4 * rtt_ps / 1000:.0f}ns}}"],
+                 "plane_slow": ["--fault", "{kind: slow, at: {plane: 0}, rate: 50%}"], "loss": ["--fault", "{kind: loss, at: all, probability: 0.1%}"]}
+        self.assertEqual((len(set(rows.values())), len(rows)), (6, 6))
+        for name, more in given.items():
+            alone = subprocess.run([WEFT, "sim", self.folder / "small.yaml", "--json", "--seed", "1", *more], capture_output=True, text=True,
+                                   timeout=600, check=True).stdout
+            self.assertEqual(json.loads(alone)["run"]["digest"], rows[f"small.yaml+{name}"], name)
+        best = study["finalists"][0]
+        fresh = sorted({seed for _, setting, seed in times if setting == best["setting"] and seed >= 2 ** 32})
+        worst = [max(math.log(times[scenario, best["setting"], seed] / times[scenario, "default", seed]) for scenario in rows) for seed in fresh]
+        self.assertAlmostEqual(best["fresh"]["ratio"], math.exp(sum(worst) / len(worst)), places=9)
+        for words, said in ((["small.yaml+failur", *KNOBS], "nothing is called `+failur`; behind a scenario may stand: +base_rtt_low"),
+                            (["small.yaml+base_rtt_low", "--knob", "cc.base_rtt=0.5rtt..2rtt"], "cc.base_rtt is set twice")):
+            self.assertIn(said, self.weft(*words, "--study", "wrong.tune", status=BAD_INPUT).stderr)
+            self.assertFalse((self.folder / "wrong.tune").exists())
+        self.assertIn("small.yaml+plane_down: the run of the default did not come to its end",
+                      self.weft("small.yaml+plane_down", *KNOBS, "--set", "fabric.planes=1", "--study", "wrong.tune", status=BAD_INPUT).stderr)
 
     def ended(self, study):
         with sqlite3.connect(f"file:{self.folder / study}?mode=ro", uri=True) as store:

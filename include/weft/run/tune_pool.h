@@ -14,7 +14,8 @@ struct tune_pool;
 // What to run.
 struct tune_suite {
 	uint32_t count;
-	const char *const *scenarios; // names or paths; "NAME@VARIANT" is a variant
+	const char *const *scenarios; // names or paths; "NAME@VARIANT" is a variant, and
+				      // "NAME+plane_down" what tune_robust.h makes of one
 	const char *const *sets;      // of all runs, the default's too
 	uint32_t set_count;
 	const char *const *off; // [off_count] what takes the controller away
@@ -27,9 +28,11 @@ struct tune_suite {
 int tune_pool_open(struct tune_pool **ret, const struct tune_suite *suite, struct refusal *refusal);
 void tune_pool_free(struct tune_pool *pool);
 
-// What ratios of scenario `index` count in, its own first seed, and its text as it was read.
+// What ratios of scenario `index` count in, its own first seed, the name or path that its text
+// was read from, and the hash of that.
 const struct tune_fabric *tune_pool_fabric(const struct tune_pool *pool, uint32_t index);
 uint64_t tune_pool_seed(const struct tune_pool *pool, uint32_t index);
+const char *tune_pool_file(const struct tune_pool *pool, uint32_t index);
 const char *tune_pool_name(const struct tune_pool *pool, uint32_t index);
 uint64_t tune_pool_hash(const struct tune_pool *pool, uint32_t index);
 bool tune_pool_has_collective(const struct tune_pool *pool, uint32_t index);

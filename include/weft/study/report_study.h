@@ -96,6 +96,12 @@ void report_study_measure(struct study_run *ret, const struct report_input *inpu
 // can be said.
 double report_study_so_far(uint32_t figure, const struct report_input *input);
 
+// What a figure will not be above when the run ends, which has got as far as `input`; NAN: nothing
+// can be said. Known of flows: goodput_bps and fairness. And what it cannot be above in any run of
+// that world; INFINITY: it is not known.
+double report_study_at_most(uint32_t figure, const struct report_input *input);
+double report_study_limit(uint32_t figure, const struct world *world);
+
 // The figures of a run, by their place in study_run.figures: how many there are, their names, what
 // they are for people, whether more is better, and a value with its unit ("-" for NAN).
 uint32_t report_study_figures(void);
@@ -106,6 +112,12 @@ const char *report_study_figure_text(struct text *ret, uint32_t figure, double v
 
 // Takes a run, once for each point and seed. One that was interrupted is left out.
 void report_study_take(struct report_study *study, const struct study_run *run);
+
+// Keeps `count` of its points, rising, at least one, and their runs; no run of the others has come
+// to its end. `places` [count] are theirs in the grid; these and `why`, of the first that is not
+// kept, stay the caller's.
+void report_study_keep(struct report_study *study, const uint32_t *points, uint32_t count,
+		       const uint32_t *places, const char *why);
 
 // Runs that were taken, and those of them that came to their end.
 uint32_t report_study_taken(const struct report_study *study);

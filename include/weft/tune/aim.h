@@ -58,7 +58,15 @@ struct tune_judged {
 struct tune_bound {
 	uint32_t figure, which; // of a study; the constraint, for study_run.passed
 	double value;
+	// It may not come below `value`, nor below `all` less `others` times the most that it can
+	// be in any run of that world: what other seeds can bring.
+	bool is_least;
+	double all, others;
 };
+
+// Whether a run that has got as far as `input` is beyond a bound for good; *ret_value: with what.
+bool tune_bound_is_passed(const struct tune_bound *bound, const struct report_input *input,
+			  double *ret_value);
 
 #define TUNE_BOUNDS_MAX (TUNE_LIMITS_MAX + 1)
 
@@ -72,10 +80,10 @@ int tune_aim_limit(struct tune_aim *aim, const char *text, struct refusal *refus
 void tune_aim_judge(const struct tune_aim *aim, const struct study_run *run,
 		    const struct study_run *of_default, struct tune_judged *ret);
 
-// The bounds of a run, one of `seeds` that a constraint holds on the mean of: the mean is beyond
-// the limit when one run is beyond so many times the limit. Returns how many there are.
-uint32_t tune_aim_bounds(const struct tune_aim *aim, const struct study_run *of_default,
-			 uint32_t seeds, struct tune_bound ret[TUNE_BOUNDS_MAX]);
+// The bounds of a run of seed `seed`, one of `seeds` that a constraint holds on the mean of;
+// `defaults` [seeds] are the default's runs with these. Returns how many there are.
+uint32_t tune_aim_bounds(const struct tune_aim *aim, const struct study_run *defaults,
+			 uint32_t seed, uint32_t seeds, struct tune_bound ret[TUNE_BOUNDS_MAX]);
 
 // How long the default's run took; NAN: it is not known.
 double tune_aim_length_s(const struct study_run *of_default);

@@ -113,7 +113,7 @@ struct tune_candidate {
 };
 
 enum tune_verdict {
-	TUNE_BETTER,	 // the recommended setting beats the default
+	TUNE_BETTER,	 // the recommended setting beats the default, or meets what that breaks
 	TUNE_NOT_BETTER, // none does beyond chance: the default stays
 	TUNE_CONSTANT,	 // no setting changes the aim
 	TUNE_INFEASIBLE, // none meets the constraints
@@ -132,6 +132,8 @@ struct tune_result {
 	struct tune_standing
 		standings[TUNE_FINALISTS]; // with the interval for all of them together
 	struct tune_candidate *best_seen, *recommended; // recommended NULL: the default
+	uint32_t default_breach;    // constraint that the default breaks on fresh seeds, as in
+				    // tune_judged.breach: then any setting that meets all is better
 	uint64_t ended_early;	    // runs: a constraint was broken beyond repair
 	uint64_t runs, runs_made;   // asked for, and those of them that were not in the store
 	struct tune_candidate *off; // without the controller; NULL: was not asked for
