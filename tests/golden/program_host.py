@@ -450,6 +450,33 @@ class Interfaces(unittest.TestCase):
             self.assertIn("bytes, messages and repeats hold", document["conclude"])
         self.assertGreater(sum(document["loop"]["others"].get("TCP", 0) for document in documents), 0)
 
+    def kernel_counts(self, index):
+        """What the kernel's own IP received: each namespace has its own counters."""
+        text = "".join(subprocess.run(["ip", "netns", "exec", self.names[index], "cat", f"/proc/net/{file}"], capture_output=True, text=True,
+                                      check=True).stdout for file in ("snmp", "snmp6"))
+        heads, values = re.search(r"^Ip: (.*)\nIp: (.*)$", text, re.M).groups()
+        return (int(dict(zip(heads.split(), values.split()))["InReceives"]), int(re.search(r"^Ip6InReceives\s+(\d+)$", text, re.M).group(1)))
+
+    def isolates(self):
+        """Whether this kernel can leave frames to a process: Linux 6.6, and the right to it."""
+        run = subprocess.run(["ip", "netns", "exec", self.names[0], WEFT, "host", "--probe", "va0"], capture_output=True, text=True, check=True)
+        return re.search(r"^only frames for UDP port 4791 +hw ", run.stdout, re.M) is not None
+
+    def test_the_kernel_leaves_our_frames_to_the_host(self):
+        if not self.isolates():
+            self.skipTest("this kernel keeps no frames from its own IP")
+        for version in (4, 6):
+            before = self.kernel_counts(0)
+            words = ["--set", f"wire.ip={version}"]
+            caller = self.start(1, ["vb0", "vb1"], "-b", "64K", "-e", "64K", "-n", "200", "--json", *words)
+            ended = self.ends(self.start(0, ["va0", "va1"], *words), caller)
+            self.assertEqual([status for _, _, status in ended], [DONE, DONE], ended)
+            loop = json.loads(ended[1][0])["loop"]
+            self.assertGreater(loop["frames_sent"], 3200)
+            self.assertLess(loop["others"].get("ICMP", 0), 20)  # of the interfaces themselves
+            came = [after - start for after, start in zip(self.kernel_counts(0), before)]
+            self.assertLess(sum(came), 800, (version, came))  # TCP of the meeting, and ND
+
     def test_a_cable_that_is_cut_leaves_the_other_plane(self):
         processes = [self.start(0, ["va0", "va1"]), self.start(1, ["vb0", "vb1"], "-b", "64K", "-e", "64K", "-n", "3000")]
         while "so: cc.base_rtt" not in (line := processes[1].stdout.readline()):
