@@ -55,6 +55,9 @@ static void take(struct wall *wall, const struct line *line, const struct frame 
 	}
 	if (wall->taps != NULL)
 		tap(wall, wall->cable_in[port], packet, frame, at);
+	enum rc_request request = rc_request_of(packet_at(wall->out.packets, packet)->opcode);
+	if (request != RC_REQUEST_COUNT)
+		wall->counts.requests[request]++;
 	if (link_faults_take(&wall->faults_in[port], at)) {
 		wall->counts.frames_faulted++;
 		packet_put(wall->out.packets, packet);

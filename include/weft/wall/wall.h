@@ -74,6 +74,9 @@ enum wall_stage {
 
 const char *wall_stage_name(enum wall_stage stage);
 
+// SEND, READ, atomic, a reserved opcode.
+const char *wall_request_name(enum rc_request request);
+
 // What the loop counted. Nothing of it is an error.
 struct wall_counts {
 	uint64_t turns;		  // looks at the ports
@@ -86,6 +89,7 @@ struct wall_counts {
 	uint64_t frames_strange;  // packets for another host or plane, or from no NIC of the world
 	uint64_t bad_frames[WIRE_REASON_COUNT]; // between NICs of the world, but no packets
 	uint64_t others[WALL_OTHER_COUNT];	// frames of others, by what they are
+	uint64_t requests[RC_REQUEST_COUNT];	// of peers, that weft does not have
 	// ARP and neighbour discovery: questions and words sent; those of NICs of the world, or
 	// for this host, that came; and NICs whose MAC is known from there
 	uint64_t neighbours_said, neighbours_heard, neighbours_learnt;
