@@ -156,7 +156,7 @@ static void print(const struct foreign *foreign, const struct stage *stage)
 			json_object_set_new(asked, wall_request_name((enum rc_request)i),
 					    json_integer((json_int_t)counts->requests[i]));
 	json_t *all = json_pack(
-		"{s:s,s:f,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:I,s:o,s:o}", "end",
+		"{s:s,s:f,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:I,s:I,s:o,s:o}", "end",
 		wall_end_name(stage->end), "wall_s", stage->wall_s, "messages_sent",
 		(json_int_t)count->messages_sent, "messages_received",
 		(json_int_t)count->messages_received, "messages_unexpected",
@@ -165,8 +165,8 @@ static void print(const struct foreign *foreign, const struct stage *stage)
 		"data_packets", (json_int_t)count->data_packets, "data_received",
 		(json_int_t)count->data_received, "duplicates", (json_int_t)count->duplicates,
 		"qps_failed", (json_int_t)count->qps_failed, "sent_again", counts_of(count),
-		"neighbours_learnt", (json_int_t)counts->neighbours_learnt, "bad_frames", bad,
-		"requests_refused", asked);
+		"neighbours_learnt", (json_int_t)counts->neighbours_learnt, "neighbours_moved",
+		(json_int_t)counts->neighbours_moved, "bad_frames", bad, "requests_refused", asked);
 	json_dumpf(all, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
 	putchar('\n');
 	json_decref(all);

@@ -91,8 +91,8 @@ struct wall_counts {
 	uint64_t others[WALL_OTHER_COUNT];	// frames of others, by what they are
 	uint64_t requests[RC_REQUEST_COUNT];	// of peers, that weft does not have
 	// ARP and neighbour discovery: questions and words sent; those of NICs of the world, or
-	// for this host, that came; and NICs whose MAC is known from there
-	uint64_t neighbours_said, neighbours_heard, neighbours_learnt;
+	// for this host, that came; NICs whose MAC is known from there, and how often one changed
+	uint64_t neighbours_said, neighbours_heard, neighbours_learnt, neighbours_moved;
 	uint64_t payload_bytes_good, payload_bytes_wrong;
 	uint64_t stalls;	 // turns that took too long
 	ps_t stalled_ps;	 // of them all together
