@@ -13,6 +13,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -397,6 +398,35 @@ def has_namespaces():
     return linked.returncode == 0
 
 
+# Counts frames of ours that come in by an interface, with the time of the last one.
+WATCHER = """
+import socket, struct, sys, threading
+to = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+to.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 24)
+to.setsockopt(socket.SOL_SOCKET, 35, 1)  # SO_TIMESTAMPNS
+to.bind((sys.argv[1], 0))
+to.settimeout(0.2)
+over = threading.Event()
+threading.Thread(target=lambda: (sys.stdin.readline(), over.set()), daemon=True).start()
+print("ready", flush=True)
+frames, last = 0, 0
+while True:
+    try:
+        frame, about, _, _ = to.recvmsg(100, 64)
+    except TimeoutError:
+        if over.is_set():
+            break
+        continue
+    if len(frame) > 57 and frame[20] == 17 and frame[56:58] in (b"\\x12\\xb7", b"\\x13\\x6b"):
+        frames += 1
+        seconds, ns = struct.unpack("qq", about[0][2])
+        last = seconds * 10**9 + ns
+        if frames == 1000:
+            print("traffic", flush=True)
+print(frames, last)
+"""
+
+
 @unittest.skipUnless(HAS_DPDK and has_namespaces(), "needs DPDK, root and veth")
 class Interfaces(unittest.TestCase):
     """Two namespaces that two cables join; the kernel keeps its interfaces, and TCP goes over one of them."""
@@ -476,6 +506,31 @@ class Interfaces(unittest.TestCase):
             self.assertLess(loop["others"].get("ICMP", 0), 20)  # of the interfaces themselves
             came = [after - start for after, start in zip(self.kernel_counts(0), before)]
             self.assertLess(sum(came), 800, (version, came))  # TCP of the meeting, and ND
+
+    def test_who_is_interrupted_is_silent_on_the_wire(self):
+        """By the kernel's time stamps at the other end of the cable, at a rate that the watcher keeps up with. 10 ms are wanted, and printed
+        beside; the machine is shared, so that only a second fails."""
+        late_ms = []
+        for sign in (signal.SIGINT, signal.SIGTERM, signal.SIGINT):
+            watcher = subprocess.Popen(["ip", "netns", "exec", self.names[0], sys.executable, "-c", WATCHER, "va0"], stdin=subprocess.PIPE,
+                                       stdout=subprocess.PIPE, text=True)
+            self.assertEqual(watcher.stdout.readline(), "ready\n")
+            rate = ["--max-rate", "100Mb/s"]
+            pair = [self.start(0, ["va0", "va1"]), self.start(1, ["vb0", "vb1"], "-b", "64K", "-e", "64K", "-n", "30000", *rate)]
+            while "so: cc.base_rtt" not in (line := pair[1].stdout.readline()):
+                self.assertTrue(line, pair[1].stderr)
+            self.assertEqual(watcher.stdout.readline(), "traffic\n")
+            time.sleep(0.2)
+            interrupted = time.time_ns()
+            pair[1].send_signal(sign)
+            ended = self.ends(*pair)
+            said, _ = watcher.communicate("over\n", timeout=60)
+            self.assertEqual([status for _, _, status in ended], [PEER_LOST, NOT_VALID], ended)
+            frames, last = map(int, said.split())
+            self.assertGreater(frames, 100)
+            late_ms.append(max(0, last - interrupted) / 1e6)
+        print(f"silent {', '.join(f'{ms:.2f}' for ms in late_ms)} ms after the signal, 10 wanted", file=sys.stderr)
+        self.assertLess(min(late_ms), 1000)
 
     def test_a_cable_that_is_cut_leaves_the_other_plane(self):
         processes = [self.start(0, ["va0", "va1"]), self.start(1, ["vb0", "vb1"], "-b", "64K", "-e", "64K", "-n", "3000")]
