@@ -212,6 +212,15 @@ class Pairs(unittest.TestCase):
         self.assertLess(row["bandwidth_bps"], PLANES * 0.2e9)
         self.assertGreater(row["bandwidth_bps"], 0)
 
+    def test_a_ramp_begins_with_a_tenth(self):
+        """84 Mbit at 0.4 Gb/s are 0.21 s; with a tenth more of it every 100 ms it is sent in 0.6 s, whatever the machine does."""
+        pair = Pair(["-b", "256K", "-e", "256K", "-n", "40", "--max-rate", "0.2Gb/s", "--ramp", "1s", "--json"])
+        caller, listener = pair.end("caller"), pair.end("listener")
+        self.assert_ends(caller, DONE)
+        self.assert_ends(listener, DONE)
+        (row,) = json.loads(caller[1])["rows"]
+        self.assertLess(row["bandwidth_bps"], 0.5 * PLANES * 0.2e9)
+
     def test_a_loop_that_was_too_late_is_not_valid(self):
         pair = Pair(["-b", "64K", "-e", "64K", "-n", "40", "--max-lateness", "100ns"])
         caller, listener = pair.end("caller"), pair.end("listener")
@@ -564,6 +573,7 @@ class Words(unittest.TestCase):
 
     def test_bounds_that_make_no_sense(self):
         for words, says in ((["--max-rate", "x"], "--max-rate is a rate"), (["--max-rate", "400Gb/s"], "has no effect"), (["--max-lateness", "50"], "as in 50us"),
+                            (["--ramp", "1s"], "needs --max-rate: '--ramp'"), (["--ramp", "1", "--max-rate", "1Gb/s"], "as in 50us"),
                             (["--max-lateness", "-1us"], "as in 50us"), (["--max-lateness", "0.1ns"], "from 1ns")):
             run = subprocess.run([WEFT, "host", "--to", "nobody", "--patience", "1", *words], capture_output=True, text=True, timeout=60, check=False)
             self.assertEqual((run.returncode, run.stdout), (BAD_INPUT, ""), words)
