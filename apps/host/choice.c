@@ -37,6 +37,7 @@ enum {
 	OPT_OWN_CORE,
 	OPT_PATIENCE,
 	OPT_MAX_RATE,
+	OPT_RAMP,
 	OPT_MAX_LATENESS,
 	OPT_JSON,
 	OPT_VERSION
@@ -65,6 +66,7 @@ static const struct option longs[] = {
 	{"own-core", no_argument, NULL, OPT_OWN_CORE},
 	{"patience", required_argument, NULL, OPT_PATIENCE},
 	{"max-rate", required_argument, NULL, OPT_MAX_RATE},
+	{"ramp", required_argument, NULL, OPT_RAMP},
 	{"max-lateness", required_argument, NULL, OPT_MAX_LATENESS},
 	{"json", no_argument, NULL, OPT_JSON},
 	{"help", no_argument, NULL, 'h'},
@@ -217,6 +219,8 @@ static int take(struct choice *choice, int option, struct refusal *refusal)
 		return take_count(&choice->patience_s, optarg, 1, 86400, refusal);
 	case OPT_MAX_RATE:
 		return outcome_once(refusal, &choice->max_rate, "--max-rate", optarg);
+	case OPT_RAMP:
+		return take_time(&choice->ramp_ns, optarg, refusal);
 	case OPT_MAX_LATENESS:
 		return take_time(&choice->max_lateness_ns, optarg, refusal);
 	case OPT_JSON:
@@ -311,6 +315,8 @@ static int check_foreign(const struct choice *choice, struct refusal *refusal)
 
 static int check_together(struct choice *choice, struct refusal *refusal)
 {
+	if (choice->ramp_ns > 0 && choice->max_rate == NULL)
+		return outcome_bad_word(refusal, "needs --max-rate:", "--ramp");
 	if (choice->probe != NULL)
 		return check_probe(choice, refusal);
 	if (choice->foreign_count > 0)

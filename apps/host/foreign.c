@@ -150,8 +150,13 @@ static void print(const struct foreign *foreign, const struct stage *stage)
 		if (counts->bad_frames[i] > 0)
 			json_object_set_new(bad, wire_reason_name((enum wire_reason)i),
 					    json_integer((json_int_t)counts->bad_frames[i]));
+	json_t *asked = json_object();
+	for (int i = 0; i < RC_REQUEST_COUNT; i++)
+		if (counts->requests[i] > 0)
+			json_object_set_new(asked, wall_request_name((enum rc_request)i),
+					    json_integer((json_int_t)counts->requests[i]));
 	json_t *all = json_pack(
-		"{s:s,s:f,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:I,s:o}", "end",
+		"{s:s,s:f,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:I,s:I,s:o,s:o}", "end",
 		wall_end_name(stage->end), "wall_s", stage->wall_s, "messages_sent",
 		(json_int_t)count->messages_sent, "messages_received",
 		(json_int_t)count->messages_received, "messages_unexpected",
@@ -160,14 +165,32 @@ static void print(const struct foreign *foreign, const struct stage *stage)
 		"data_packets", (json_int_t)count->data_packets, "data_received",
 		(json_int_t)count->data_received, "duplicates", (json_int_t)count->duplicates,
 		"qps_failed", (json_int_t)count->qps_failed, "sent_again", counts_of(count),
-		"neighbours_learnt", (json_int_t)counts->neighbours_learnt, "bad_frames", bad);
+		"neighbours_learnt", (json_int_t)counts->neighbours_learnt, "neighbours_moved",
+		(json_int_t)counts->neighbours_moved, "bad_frames", bad, "requests_refused", asked);
 	json_dumpf(all, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
 	putchar('\n');
 	json_decref(all);
 }
 
+// What the peer asked that weft does not have. Returns whether there was any.
+static bool tell_requests(const struct wall_counts *counts)
+{
+	bool has_any = false;
+	for (int i = 0; i < RC_REQUEST_COUNT; i++) {
+		if (counts->requests[i] == 0)
+			continue;
+		has_any = true;
+		fprintf(stderr,
+			"weft host: the peer asked %" PRIu64
+			" times for %s, which weft has not: answered by a NAK (invalid request)\n",
+			counts->requests[i], wall_request_name((enum rc_request)i));
+	}
+	return has_any;
+}
+
 static int judge(const struct foreign *foreign, const struct stage *stage)
 {
+	bool was_asked = tell_requests(wall_counts(stage->wall));
 	if (foreign->wrong > 0)
 		fprintf(stderr, "weft host: wrong payload: %" PRIu64 " bytes\n", foreign->wrong);
 	if (stage->world.outcome->program.unexpected > 0)
@@ -177,7 +200,8 @@ static int judge(const struct foreign *foreign, const struct stage *stage)
 			"an immediate value that was not to come\n",
 			stage->world.outcome->program.unexpected);
 	if (stage->end == WALL_END_FAILED)
-		fprintf(stderr, "weft host: a QP went to ERROR: its peer did not answer\n");
+		fprintf(stderr, "weft host: a QP went to ERROR: %s\n",
+			was_asked ? "by that NAK" : "its peer did not answer");
 	if (stage->end != WALL_END_DONE && stage->end != WALL_END_FAILED)
 		fprintf(stderr, "weft host: %s\n", wall_end_name(stage->end));
 	return stage->end == WALL_END_FAILED			    ? EXIT_PEER_LOST

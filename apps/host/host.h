@@ -49,6 +49,7 @@ struct choice {
 	uint32_t patience_s;
 	bool has_telemetry;
 	const char *max_rate;	 // of each port, as text; NULL: the line
+	int64_t ramp_ns;	 // until max_rate is reached; 0: at once
 	int64_t max_lateness_ns; // 0: any
 	bool wants_help, wants_version;
 };
@@ -142,12 +143,14 @@ double bare_bps(const struct call *call);
 // Its first step: call->scenario as a world. -ENOMEM, -EINVAL with a reason.
 int stage_build(struct call *call, struct stage *ret);
 
-// Opens a port, and prints what it is, and whether the scenario's frames fit into it. -errno with
-// a reason.
+// Opens a port, prints what it is and whether the scenario's frames fit. -errno with a reason.
 int probe_run(struct call *call);
 
 // Measures the times that the transport needs, and writes them into the scenario.
 int trial_run(struct call *call);
+
+// Puts --ramp into the scenario, as lines that are slower at first. -EINVAL without room for that.
+int setup_ramp(struct call *call);
 
 static inline bool call_is_pair(const struct call *call)
 {

@@ -145,7 +145,7 @@ static json_t *loop(const struct stage *stage)
 			json_object_set_new(bad, wire_reason_name((enum wire_reason)i),
 					    json_integer(whole(count->bad_frames[i])));
 	return json_pack(
-		"{s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}",
+		"{s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}",
 		"frames_sent", whole(count->frames_sent), "frames_received",
 		whole(count->frames_received), "frames_unsent", whole(count->frames_unsent),
 		"frames_missing", whole(count->frames_missing), "frames_strange",
@@ -158,7 +158,8 @@ static json_t *loop(const struct stage *stage)
 		(json_int_t)hist_quantile(count->turn_ns, 999000), "turn_max_ns",
 		(json_int_t)count->turn_ns->max, "neighbours_said", whole(count->neighbours_said),
 		"neighbours_heard", whole(count->neighbours_heard), "neighbours_learnt",
-		whole(count->neighbours_learnt));
+		whole(count->neighbours_learnt), "neighbours_moved",
+		whole(count->neighbours_moved));
 }
 
 void json_print(FILE *to, const struct call *call, const struct stage *stage)

@@ -126,6 +126,8 @@ static int run(struct call *call)
 		rc = live_open(call);
 	if (rc == 0)
 		rc = trial_run(call);
+	if (rc == 0)
+		rc = setup_ramp(call);
 	int status = rc < 0 ? outcome_refused("host", &call->refusal, rc) : perform(call);
 	meeting_close(&call->meeting);
 	dpdk_stop();

@@ -102,6 +102,29 @@ static int cap_rate(struct call *call, const char *text, size_t bytes)
 	return 0;
 }
 
+// In ten steps, as lines that are slow for a while. Only this host of the world runs here.
+int setup_ramp(struct call *call)
+{
+	enum { STEPS = 10 };
+	struct scenario *scenario = &call->scenario;
+	ps_t each_ps = call->choice.ramp_ns * PS_PER_NS / STEPS;
+	if (call->choice.ramp_ns == 0)
+		return 0;
+	if (scenario->fault_count + STEPS - 1 > SCENARIO_FAULTS_MAX)
+		return refuse(&call->refusal, -EINVAL,
+			      "--ramp takes % more faults than the scenario has room for",
+			      STEPS - 1, 0, 0);
+	for (uint32_t step = 1; step < STEPS; step++)
+		scenario->faults[scenario->fault_count++] = (struct fault){
+			.kind = FAULT_SLOW,
+			.at = {.where = LINK_AT_ALL},
+			.way = FAULT_UP,
+			.from_ps = (step - 1) * each_ps,
+			.until_ps = step * each_ps,
+			.rate_ppb = step * (uint32_t)(SHARE_WHOLE / STEPS)};
+	return 0;
+}
+
 int setup_scenario(struct call *call)
 {
 	const struct choice *choice = &call->choice;

@@ -156,11 +156,12 @@ static void print_loop(FILE *to, const struct stage *stage)
 				wire_reason_name((enum wire_reason)i));
 	fprintf(to,
 		"\nneighbours: %" PRIu64 " frames of ARP and ND sent, %" PRIu64 " came, %" PRIu64
-		" MACs known by them\nloop: from look to look p50 %.1f, p99 %.1f, p99.9 %.1f, max "
+		" MACs known by them, %" PRIu64
+		" changed\nloop: from look to look p50 %.1f, p99 %.1f, p99.9 %.1f, max "
 		"%.1f us; %" PRIu64 " stalls, %.1f ms; %" PRIu64 " packets at once, %" PRIu64
 		" frames waited for a port\n",
 		count->neighbours_said, count->neighbours_heard, count->neighbours_learnt,
-		(double)hist_quantile(count->turn_ns, 500000) / 1000,
+		count->neighbours_moved, (double)hist_quantile(count->turn_ns, 500000) / 1000,
 		(double)hist_quantile(count->turn_ns, 990000) / 1000,
 		(double)hist_quantile(count->turn_ns, 999000) / 1000,
 		(double)count->turn_ns->max / 1000, count->stalls,

@@ -212,9 +212,13 @@ static void give_drops(struct lane *lane, uint32_t returned, uint32_t fresh)
 // left.
 static bool write_frame(struct lane *lane, bool is_host, uint32_t index, struct frame *ret)
 {
-	if (is_host)
-		return backing_write(&lane->backing, index, ret);
-	backing_patch(&lane->backing, index, ret);
+	if (!is_host) {
+		backing_patch(&lane->backing, index, ret);
+		return true;
+	}
+	if (!lane->ports->ops->take(lane->ports, ret, 1))
+		return false;
+	backing_write(&lane->backing, index, ret);
 	return true;
 }
 

@@ -8,6 +8,7 @@
 #include <rte_ring.h>
 
 #include <weft/core/refusal.h>
+#include <weft/ports/device.h>
 #include <weft/ports/port.h>
 
 #define DPDK_NAME_BYTES 32
@@ -22,9 +23,10 @@ struct dpdk_ports {
 	struct rte_ring **rings; // [queues] of ring ports
 	struct seat *seats;	 // [queues]
 	uint16_t ports[RTE_MAX_ETHPORTS];
-	uint32_t port_count; // opened
-	uint32_t serial;     // in names
-	int ride_at;	     // offset of what rides with an mbuf
+	uint32_t port_count;	       // opened
+	bool is_isolated[DEVICES_MAX]; // devices: the kernel leaves our frames to us
+	uint32_t serial;	       // in names
+	int ride_at;		       // offset of what rides with an mbuf
 };
 
 // All but names and close().

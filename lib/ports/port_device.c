@@ -24,6 +24,7 @@
 
 #include "dpdk_ports.h"
 #include "dpdk_start.h"
+#include "isolation.h"
 
 #define RX_PLACES 1024
 #define TX_PLACES 1024
@@ -213,6 +214,10 @@ static int open_device(struct ports *ports, const struct device *device, uint32_
 		own->seats[index] = (struct seat){own->ports[index], 0};
 		rc = set_up(own->ports[index], own->pool);
 	}
+	char interface[64];
+	find_interface(device->word, interface, sizeof(interface));
+	if (rc == 0 && interface[0] != '\0') // open until the process ends, as the device is
+		own->is_isolated[index] = isolation_begin(interface) >= 0;
 	snprintf(why, sizeof(why), "DPDK does not open this port (%s)", rte_strerror(-rc));
 	return rc == 0 ? 0 : refuse_word(refusal, -ENODEV, why, device->word);
 }
@@ -399,4 +404,5 @@ void port_device_facts(const struct ports *ports, const struct device *devices, 
 	ret->lcore_node = (int)rte_lcore_to_socket_id(rte_get_main_lcore());
 	ret->memory_node = own->pool->socket_id;
 	find_abilities(ret, port, &info);
+	ret->can[DEVICE_SELECTS] |= own->is_isolated[index];
 }

@@ -26,6 +26,8 @@ static bool has_place(const struct world *world, const struct fault *fault)
 	case FAULT_LOSS:
 	case FAULT_FLAP:
 		return is_at_nic(world, fault);
+	case FAULT_SLOW:
+		return fault->way == FAULT_UP && is_at_nic(world, fault);
 	default:
 		return false;
 	}
@@ -39,8 +41,8 @@ int link_faults_check(const struct world *world, struct refusal *refusal)
 			continue;
 		snprintf(refusal->text, sizeof(refusal->text),
 			 "faults[%u] (%s) has no place here: real ports and switches are in the "
-			 "world's place; loss, link_down and flap of links of NICs do, and stall, "
-			 "straggler and evs of hosts",
+			 "world's place; loss, link_down, flap and slow (way: up) of links of NICs "
+			 "do, and stall, straggler and evs of hosts",
 			 i, scenario_fault_name(fault->kind));
 		return -EINVAL;
 	}

@@ -32,6 +32,7 @@ struct wall {
 	ps_t until;	       // all before it is done
 	ps_t next;	       // when there is something to do without a new arrival
 	ps_t looked_at;	       // the last turn
+	bool has_failed;       // a QP was seen in ERROR
 	uint64_t ticked;       // up to which time is accounted to stages
 	struct rest rest;
 	ps_t slice_ps; // so much is run at once: the outbox has room for it

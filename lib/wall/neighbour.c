@@ -121,14 +121,16 @@ static bool is_single(const uint8_t mac[6])
 	return (mac[0] & 1) == 0 && (mac[0] | mac[1] | mac[2] | mac[3] | mac[4] | mac[5]) != 0;
 }
 
+// The last word holds: a NIC that was swapped says so.
 static void learn(struct wall *wall, uint32_t port, uint32_t nic, const uint8_t mac[6])
 {
 	struct next_hop *hop = hop_of(wall, port, nic);
-	if (hop->is_told || !is_single(mac))
+	if (!is_single(mac) || (hop->is_told && memcmp(hop->mac, mac, sizeof(hop->mac)) == 0))
 		return;
+	wall->counts.neighbours_learnt += !hop->is_told;
+	wall->counts.neighbours_moved += hop->is_told;
 	memcpy(hop->mac, mac, sizeof(hop->mac));
 	hop->is_told = true;
-	wall->counts.neighbours_learnt++;
 }
 
 // A NIC of the world in the plane of a port.

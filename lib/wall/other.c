@@ -75,6 +75,13 @@ void other_count(struct wall *wall, const struct frame *frame, enum wire_reason 
 		wall->counts.others[kind]++;
 }
 
+const char *wall_request_name(enum rc_request request)
+{
+	static const char *const names[RC_REQUEST_COUNT] = {"SEND", "READ", "atomic",
+							    "a reserved opcode"};
+	return names[request];
+}
+
 const char *wall_other_name(enum wall_other kind)
 {
 	static const char *const names[WALL_OTHER_COUNT] = {

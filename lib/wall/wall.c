@@ -55,6 +55,9 @@ static void take(struct wall *wall, const struct line *line, const struct frame 
 	}
 	if (wall->taps != NULL)
 		tap(wall, wall->cable_in[port], packet, frame, at);
+	enum rc_request request = rc_request_of(packet_at(wall->out.packets, packet)->opcode);
+	if (request != RC_REQUEST_COUNT)
+		wall->counts.requests[request]++;
 	if (link_faults_take(&wall->faults_in[port], at)) {
 		wall->counts.frames_faulted++;
 		packet_put(wall->out.packets, packet);
@@ -120,29 +123,48 @@ static void address_foreign(const struct wall *wall, struct packet *packet)
 	packet->u.data.va += foreign->address;
 }
 
-static void depart(struct wall *wall, const struct departure *departure, ps_t now)
+// `frame` is for it; its owner is NULL where there was none left.
+static void depart(struct wall *wall, const struct departure *departure, struct frame *frame,
+		   ps_t now)
 {
 	struct packet *packet = packet_at(wall->out.packets, departure->packet);
 	uint32_t to = packet->target / wall->world->topology.nics_per_host;
 	uint32_t hosts = wall->world->topology.hosts;
 	uint32_t line = wall->line_of[departure->port * hosts + to];
-	struct frame frame;
 	address_foreign(wall, packet);
-	if (!backing_write(&wall->backing, departure->packet, &frame)) {
+	if (frame->owner == NULL) {
 		wall->counts.frames_missing++; // as if it was lost on its way
 		backing_end(&wall->backing, departure->packet);
 		return;
 	}
-	neighbour_address(wall, packet, line, &frame);
+	backing_write(&wall->backing, departure->packet, frame);
+	neighbour_address(wall, packet, line, frame);
 	if (wall->taps != NULL)
-		tap(wall, wall->cable_out[departure->port], departure->packet, &frame, now);
+		tap(wall, wall->cable_out[departure->port], departure->packet, frame, now);
 	backing_end(&wall->backing, departure->packet);
 	if (link_faults_take(&wall->faults_out[departure->port], now)) {
 		wall->counts.frames_faulted++;
-		give(wall, &frame);
+		give(wall, frame);
 		return;
 	}
-	line_put(&wall->lines[line], wall->options.ports, &frame, &wall->counts);
+	line_put(&wall->lines[line], wall->options.ports, frame, &wall->counts);
+}
+
+// Frames are taken many at once, so that what is cold of them is waited for once.
+static void depart_all(struct wall *wall, ps_t now)
+{
+	struct ports *ports = wall->options.ports;
+	struct frame frames[PORT_BURST];
+	for (uint32_t done = 0, count; done < wall->out.count; done += count) {
+		count = wall->out.count - done;
+		count = count < PORT_BURST ? count : PORT_BURST;
+		if (!ports->ops->take(ports, frames, count))
+			for (uint32_t i = 0; i < count; i++)
+				if (!ports->ops->take(ports, &frames[i], 1))
+					frames[i].owner = NULL;
+		for (uint32_t i = 0; i < count; i++)
+			depart(wall, &wall->out.departures[done + i], &frames[i], now);
+	}
 }
 
 static void flush(struct wall *wall, ps_t now)
@@ -185,8 +207,7 @@ static void run(struct wall *wall, ps_t until, uint32_t runs, uint32_t arrivals)
 	place(wall);
 	backing_give(&wall->backing, wall->arrivals, arrivals);
 	account(wall, WALL_STAGE_PLACE);
-	for (uint32_t i = 0; i < wall->out.count; i++)
-		depart(wall, &wall->out.departures[i], until);
+	depart_all(wall, until);
 	account(wall, WALL_STAGE_BUILD);
 	flush(wall, until);
 	account(wall, WALL_STAGE_SEND);

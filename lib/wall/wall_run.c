@@ -38,7 +38,7 @@ static bool has_ended(const struct wall_control *control, enum wall_end *ret)
 }
 
 // What the run itself came to.
-static bool has_failed(const struct wall *wall, ps_t now, enum wall_end *ret)
+static bool has_failed(struct wall *wall, ps_t now, enum wall_end *ret)
 {
 	if (wall->out.limit != OUTBOX_WITHIN) {
 		*ret = WALL_END_LIMIT;
@@ -49,7 +49,11 @@ static bool has_failed(const struct wall *wall, ps_t now, enum wall_end *ret)
 		return true;
 	}
 	*ret = WALL_END_FAILED;
-	return wall->counts.turns % LOOK_TURNS == 0 && wall_qps_failed(wall) > 0;
+	if (wall->counts.turns % LOOK_TURNS != 0 || wall_qps_failed(wall) == 0)
+		return false;
+	bool was_seen = wall->has_failed; // what tells the peer leaves until the next look
+	wall->has_failed = true;
+	return was_seen;
 }
 
 // What half the receive ring takes to fill with full frames, and half of a stall, if that is less.

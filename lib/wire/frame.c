@@ -226,6 +226,9 @@ static enum wire_reason parse_transport(const struct wire_config *config, const 
 		return WIRE_SHORT_BTH;
 	struct mrc_bth bth = mrc_parse_bth(frame + view->bth_at);
 	uint32_t headers = transport_bytes(bth.opcode, bth.has_tseth);
+	bool is_request = headers == 0 && config->takes_requests;
+	if (is_request)
+		headers = rc_request_bytes(bth.opcode);
 	if (headers == 0)
 		return WIRE_UNKNOWN_OPCODE;
 	if (bth.version != 0)
@@ -240,7 +243,7 @@ static enum wire_reason parse_transport(const struct wire_config *config, const 
 		return WIRE_FINE;
 	}
 	enum wire_reason reason = place_whole(bytes, headers, said, view);
-	if (reason == WIRE_FINE && !is_write(bth.opcode) &&
+	if (reason == WIRE_FINE && !is_write(bth.opcode) && !is_request &&
 	    view->payload_at != view->icrc_at) // only writes have a payload
 		return WIRE_BAD_LENGTH;
 	return reason;
@@ -291,7 +294,7 @@ static void describe(const struct wire_config *config, const uint8_t *frame,
 	ret->hop = (uint8_t)(config->hop_limit - view->hop_limit);
 	if (!is_trimmed_class(klass))
 		ret->payload_bytes = (uint16_t)view->payload_bytes;
-	if (rc_bytes(frame[view->bth_at]) != 0) {
+	if (rc_bytes(frame[view->bth_at]) != 0 || rc_request_bytes(frame[view->bth_at]) != 0) {
 		rc_parse(frame + view->bth_at, ret);
 		view->headers = rc_headers(ret->opcode);
 	} else {

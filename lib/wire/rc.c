@@ -33,6 +33,24 @@ uint32_t rc_bytes(uint8_t opcode)
 	return opcode == RC_CNP ? MRC_BTH_BYTES + RC_CNP_BYTES : 0;
 }
 
+uint32_t rc_request_bytes(uint8_t opcode)
+{
+	enum { RETH = 16, ATOMIC_ETH = 28, IMM_OR_IETH = 4 };
+	bool has_more = opcode == 0x03 || opcode == 0x05 || opcode == 0x16 || opcode == 0x17;
+	switch (rc_request_of(opcode)) {
+	case RC_REQUEST_SEND:
+		return MRC_BTH_BYTES + (has_more ? IMM_OR_IETH : 0);
+	case RC_REQUEST_READ:
+		return MRC_BTH_BYTES + RETH;
+	case RC_REQUEST_ATOMIC:
+		return MRC_BTH_BYTES + ATOMIC_ETH;
+	case RC_REQUEST_RESERVED:
+		return MRC_BTH_BYTES; // what follows is nobody's
+	default:
+		return 0;
+	}
+}
+
 uint8_t rc_headers(uint8_t opcode)
 {
 	return (uint8_t)((has_reth(opcode) ? WIRE_HAS_RETH : 0) |

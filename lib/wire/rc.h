@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The headers of RoCEv2's reliable connection above UDP (InfiniBand specification, annex A17): BTH,
 // then RETH on the first packet of a write, ImmDt on the last of one that has an immediate, AETH of
-// an ACK or NAK, and the reserved bytes of a CNP. Writes only: READ, SEND and atomics are not known
-// here. What MRC has instead is in mrc.h.
+// an ACK or NAK, and the reserved bytes of a CNP. Of READ, SEND and atomics the BTH is read, no
+// more: they are refused. What MRC has instead is in mrc.h.
 #pragma once
 
 #include <stdbool.h>
@@ -19,6 +19,9 @@ static inline bool rc_is_write(uint8_t opcode)
 
 // Bytes from the BTH to the payload of a packet with this opcode; 0 for an unknown one.
 uint32_t rc_bytes(uint8_t opcode);
+
+// The same of a request that weft does not have (enum rc_request).
+uint32_t rc_request_bytes(uint8_t opcode);
 
 // The WIRE_HAS_ bits of a packet.
 uint8_t rc_headers(uint8_t opcode);

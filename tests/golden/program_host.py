@@ -13,6 +13,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -211,6 +212,15 @@ class Pairs(unittest.TestCase):
         self.assertLess(row["bandwidth_bps"], PLANES * 0.2e9)
         self.assertGreater(row["bandwidth_bps"], 0)
 
+    def test_a_ramp_begins_with_a_tenth(self):
+        """84 Mbit at 0.4 Gb/s are 0.21 s; with a tenth more of it every 100 ms it is sent in 0.6 s, whatever the machine does."""
+        pair = Pair(["-b", "256K", "-e", "256K", "-n", "40", "--max-rate", "0.2Gb/s", "--ramp", "1s", "--json"])
+        caller, listener = pair.end("caller"), pair.end("listener")
+        self.assert_ends(caller, DONE)
+        self.assert_ends(listener, DONE)
+        (row,) = json.loads(caller[1])["rows"]
+        self.assertLess(row["bandwidth_bps"], 0.5 * PLANES * 0.2e9)
+
     def test_a_loop_that_was_too_late_is_not_valid(self):
         pair = Pair(["-b", "64K", "-e", "64K", "-n", "40", "--max-lateness", "100ns"])
         caller, listener = pair.end("caller"), pair.end("listener")
@@ -397,6 +407,35 @@ def has_namespaces():
     return linked.returncode == 0
 
 
+# Counts frames of ours that come in by an interface, with the time of the last one.
+WATCHER = """
+import socket, struct, sys, threading
+to = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+to.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 24)
+to.setsockopt(socket.SOL_SOCKET, 35, 1)  # SO_TIMESTAMPNS
+to.bind((sys.argv[1], 0))
+to.settimeout(0.2)
+over = threading.Event()
+threading.Thread(target=lambda: (sys.stdin.readline(), over.set()), daemon=True).start()
+print("ready", flush=True)
+frames, last = 0, 0
+while True:
+    try:
+        frame, about, _, _ = to.recvmsg(100, 64)
+    except TimeoutError:
+        if over.is_set():
+            break
+        continue
+    if len(frame) > 57 and frame[20] == 17 and frame[56:58] in (b"\\x12\\xb7", b"\\x13\\x6b"):
+        frames += 1
+        seconds, ns = struct.unpack("qq", about[0][2])
+        last = seconds * 10**9 + ns
+        if frames == 1000:
+            print("traffic", flush=True)
+print(frames, last)
+"""
+
+
 @unittest.skipUnless(HAS_DPDK and has_namespaces(), "needs DPDK, root and veth")
 class Interfaces(unittest.TestCase):
     """Two namespaces that two cables join; the kernel keeps its interfaces, and TCP goes over one of them."""
@@ -450,6 +489,58 @@ class Interfaces(unittest.TestCase):
             self.assertIn("bytes, messages and repeats hold", document["conclude"])
         self.assertGreater(sum(document["loop"]["others"].get("TCP", 0) for document in documents), 0)
 
+    def kernel_counts(self, index):
+        """What the kernel's own IP received: each namespace has its own counters."""
+        text = "".join(subprocess.run(["ip", "netns", "exec", self.names[index], "cat", f"/proc/net/{file}"], capture_output=True, text=True,
+                                      check=True).stdout for file in ("snmp", "snmp6"))
+        heads, values = re.search(r"^Ip: (.*)\nIp: (.*)$", text, re.M).groups()
+        return (int(dict(zip(heads.split(), values.split()))["InReceives"]), int(re.search(r"^Ip6InReceives\s+(\d+)$", text, re.M).group(1)))
+
+    def isolates(self):
+        """Whether this kernel can leave frames to a process: Linux 6.6, and the right to it."""
+        run = subprocess.run(["ip", "netns", "exec", self.names[0], WEFT, "host", "--probe", "va0"], capture_output=True, text=True, check=True)
+        return re.search(r"^only frames for UDP port 4791 +hw ", run.stdout, re.M) is not None
+
+    def test_the_kernel_leaves_our_frames_to_the_host(self):
+        if not self.isolates():
+            self.skipTest("this kernel keeps no frames from its own IP")
+        for version in (4, 6):
+            before = self.kernel_counts(0)
+            words = ["--set", f"wire.ip={version}"]
+            caller = self.start(1, ["vb0", "vb1"], "-b", "64K", "-e", "64K", "-n", "200", "--json", *words)
+            ended = self.ends(self.start(0, ["va0", "va1"], *words), caller)
+            self.assertEqual([status for _, _, status in ended], [DONE, DONE], ended)
+            loop = json.loads(ended[1][0])["loop"]
+            self.assertGreater(loop["frames_sent"], 3200)
+            self.assertLess(loop["others"].get("ICMP", 0), 20)  # of the interfaces themselves
+            came = [after - start for after, start in zip(self.kernel_counts(0), before)]
+            self.assertLess(sum(came), 800, (version, came))  # TCP of the meeting, and ND
+
+    def test_who_is_interrupted_is_silent_on_the_wire(self):
+        """By the kernel's time stamps at the other end of the cable, at a rate that the watcher keeps up with. 10 ms are wanted, and printed
+        beside; the machine is shared, so that only a second fails."""
+        late_ms = []
+        for sign in (signal.SIGINT, signal.SIGTERM, signal.SIGINT):
+            watcher = subprocess.Popen(["ip", "netns", "exec", self.names[0], sys.executable, "-c", WATCHER, "va0"], stdin=subprocess.PIPE,
+                                       stdout=subprocess.PIPE, text=True)
+            self.assertEqual(watcher.stdout.readline(), "ready\n")
+            rate = ["--max-rate", "100Mb/s"]
+            pair = [self.start(0, ["va0", "va1"]), self.start(1, ["vb0", "vb1"], "-b", "64K", "-e", "64K", "-n", "30000", *rate)]
+            while "so: cc.base_rtt" not in (line := pair[1].stdout.readline()):
+                self.assertTrue(line, pair[1].stderr)
+            self.assertEqual(watcher.stdout.readline(), "traffic\n")
+            time.sleep(0.2)
+            interrupted = time.time_ns()
+            pair[1].send_signal(sign)
+            ended = self.ends(*pair)
+            said, _ = watcher.communicate("over\n", timeout=60)
+            self.assertEqual([status for _, _, status in ended], [PEER_LOST, NOT_VALID], ended)
+            frames, last = map(int, said.split())
+            self.assertGreater(frames, 100)
+            late_ms.append(max(0, last - interrupted) / 1e6)
+        print(f"silent {', '.join(f'{ms:.2f}' for ms in late_ms)} ms after the signal, 10 wanted", file=sys.stderr)
+        self.assertLess(min(late_ms), 1000)
+
     def test_a_cable_that_is_cut_leaves_the_other_plane(self):
         processes = [self.start(0, ["va0", "va1"]), self.start(1, ["vb0", "vb1"], "-b", "64K", "-e", "64K", "-n", "3000")]
         while "so: cc.base_rtt" not in (line := processes[1].stdout.readline()):
@@ -482,6 +573,7 @@ class Words(unittest.TestCase):
 
     def test_bounds_that_make_no_sense(self):
         for words, says in ((["--max-rate", "x"], "--max-rate is a rate"), (["--max-rate", "400Gb/s"], "has no effect"), (["--max-lateness", "50"], "as in 50us"),
+                            (["--ramp", "1s"], "needs --max-rate: '--ramp'"), (["--ramp", "1", "--max-rate", "1Gb/s"], "as in 50us"),
                             (["--max-lateness", "-1us"], "as in 50us"), (["--max-lateness", "0.1ns"], "from 1ns")):
             run = subprocess.run([WEFT, "host", "--to", "nobody", "--patience", "1", *words], capture_output=True, text=True, timeout=60, check=False)
             self.assertEqual((run.returncode, run.stdout), (BAD_INPUT, ""), words)

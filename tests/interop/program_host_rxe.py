@@ -133,6 +133,31 @@ class Rxe(unittest.TestCase):
         self.assertEqual((json.loads(out)["messages_unexpected"], json.loads(out)["payload_bytes_wrong"]), (8, 0))
         self.assertIn("weft host: 8 messages fit no receive", err)
 
+    def test_what_weft_has_not_is_answered_by_the_nak_for_it(self):
+        """A READ and a SEND of the guest end its work request with "remote invalid request", and weft names them."""
+        from guests import Guests
+        for how in ("read", "send"):
+            with self.subTest(how=how), Guests(self.folder, [(f"{THEM}/16", "")], space=f"weftrxe{os.getpid()}") as guests:
+                guest = guests[0]
+                ends = [guest.say(f"open {i} {SIZE} 4096 {PSN}").split() for i in (0, 1)]
+                foreign = [f"--foreign={qpn},{rkey},{address}" for _, _, qpn, _, rkey, address, _ in ends]
+                words = ["--port", "tap0", *foreign, "-b", SIZE, "-n", 1, "--set", "transport.payload=4096B", "--set",
+                         f"transport.first_psn={PSN}", "--set", "transport.rto=250ms"]
+                weft = subprocess.Popen(["ip", "netns", "exec", guests.space, WEFT, "host", *map(str, words)], stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True)
+                try:
+                    time.sleep(1)
+                    self.assertEqual([guest.say(f"connect {i} {US} {QPN_FIRST + i} {PSN} 1 0 16 7") for i in (0, 1)], ["ok", "ok"])
+                    self.assertEqual(guest.say(f"write 1 1 4096 {how}", 60), "failed remote invalid request error after 0")
+                    out, err = weft.communicate(timeout=60)
+                finally:
+                    weft.kill()
+                    guest.socket.close()
+                self.assertEqual(weft.returncode, PEER_LOST, err)
+                self.assertEqual((json.loads(out)["requests_refused"], json.loads(out)["bad_frames"]), ({how.upper(): 1}, {}))
+                self.assertIn(f"for {how.upper()}, which weft has not", err)
+                self.assertIn("a QP went to ERROR: by that NAK", err)
+
     def test_a_guest_that_is_killed_is_a_qp_error(self):
         sets = ["--set", "transport.rto_linear=4", "--set", "transport.rto_doublings=2"]
         counts, err, status = self.run_pair(1024, 1500, sets=sets, kills=True)

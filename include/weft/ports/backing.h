@@ -46,8 +46,8 @@ uint32_t backing_place(const struct backing *backing, const struct place *order)
 // Gives back the frames behind `count` packets that arrived.
 void backing_give(const struct backing *backing, const struct arrival *arrivals, uint32_t count);
 
-// The frame of a packet that a NIC sends, written whole. False when there is no frame left.
-bool backing_write(const struct backing *backing, uint32_t packet, struct frame *ret);
+// Writes the frame of a packet that a NIC sends, whole, into one that was taken of the ports.
+void backing_write(const struct backing *backing, uint32_t packet, struct frame *frame);
 
 // The frame of a packet that a switch sends on: that which it came in, patched.
 void backing_patch(const struct backing *backing, uint32_t packet, struct frame *ret);

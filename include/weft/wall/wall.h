@@ -74,6 +74,9 @@ enum wall_stage {
 
 const char *wall_stage_name(enum wall_stage stage);
 
+// SEND, READ, atomic, a reserved opcode.
+const char *wall_request_name(enum rc_request request);
+
 // What the loop counted. Nothing of it is an error.
 struct wall_counts {
 	uint64_t turns;		  // looks at the ports
@@ -86,9 +89,10 @@ struct wall_counts {
 	uint64_t frames_strange;  // packets for another host or plane, or from no NIC of the world
 	uint64_t bad_frames[WIRE_REASON_COUNT]; // between NICs of the world, but no packets
 	uint64_t others[WALL_OTHER_COUNT];	// frames of others, by what they are
+	uint64_t requests[RC_REQUEST_COUNT];	// of peers, that weft does not have
 	// ARP and neighbour discovery: questions and words sent; those of NICs of the world, or
-	// for this host, that came; and NICs whose MAC is known from there
-	uint64_t neighbours_said, neighbours_heard, neighbours_learnt;
+	// for this host, that came; NICs whose MAC is known from there, and how often one changed
+	uint64_t neighbours_said, neighbours_heard, neighbours_learnt, neighbours_moved;
 	uint64_t payload_bytes_good, payload_bytes_wrong;
 	uint64_t stalls;	 // turns that took too long
 	ps_t stalled_ps;	 // of them all together

@@ -80,12 +80,10 @@ void backing_give(const struct backing *backing, const struct arrival *arrivals,
 	}
 }
 
-bool backing_write(const struct backing *backing, uint32_t packet, struct frame *ret)
+void backing_write(const struct backing *backing, uint32_t packet, struct frame *frame)
 {
-	if (!backing->ports->ops->take(backing->ports, ret, 1))
-		return false;
-	ret->length = codec_write(backing->codec, packet_at(backing->packets, packet), ret->bytes);
-	return true;
+	frame->length = codec_write(backing->codec, packet_at(backing->packets, packet),
+				    frame->bytes);
 }
 
 void backing_patch(const struct backing *backing, uint32_t packet, struct frame *ret)

@@ -28,6 +28,7 @@ static void take_scenario(struct wire_config *config, const struct world *world)
 	config->full_payload_bytes = (uint16_t)world->transport.payload_bytes;
 	if (world->transport.kind == TRANSPORT_RC) { // RoCEv2 is where MRC may be, or may not
 		config->port = WIRE_PORT;
+		config->takes_requests = true; // to answer them
 		if (scenario_evs_are_ports(world->scenario))
 			config->entropy = WIRE_ENTROPY_PORT;
 	}

@@ -34,7 +34,8 @@ void rc_receive(struct endpoint *endpoint, struct qp *qp, uint32_t index, ps_t n
 		struct outbox *out)
 {
 	const struct packet *packet = packet_at(out->packets, index);
-	if (packet->opcode >= RC_WRITE_FIRST && packet->opcode <= RC_WRITE_ONLY_IMM) {
+	bool is_write = packet->opcode >= RC_WRITE_FIRST && packet->opcode <= RC_WRITE_ONLY_IMM;
+	if (is_write || rc_request_of(packet->opcode) != RC_REQUEST_COUNT) {
 		rc_receive_data(endpoint, qp, index, now, out);
 		return;
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The receiving side of RC: takes PSNs in order only. The first packet of a message says where it
-// goes, the others follow on. A packet that is not the next one is dropped and, once per gap,
-// answered by a NAK; one that was here before is acknowledged again.
+// The receiving side of RC: takes writes, and PSNs in order only. The first packet of a message
+// says where it goes, the others follow on. A packet that is not the next one is dropped and, once
+// per gap, answered by a NAK; one that was here before is acknowledged again.
 #include "rc.h"
 
 #include <weft/core/opcode.h>
@@ -84,11 +84,14 @@ static enum refused_reason check_region(const struct endpoint *endpoint,
 }
 
 // Why the next packet in order is refused, REFUSED_REASON_COUNT when it is not: a message is begun
-// once, inside its region, and ends with its last byte.
+// once, inside its region, and ends with its last byte; and a SEND, READ or atomic weft does not
+// have.
 static enum refused_reason check_next(const struct endpoint *endpoint, const struct rc *rc,
 				      const struct packet *packet)
 {
 	uint32_t left_bytes = rc->left_bytes;
+	if (rc_request_of(packet->opcode) != RC_REQUEST_COUNT)
+		return REFUSED_OPCODE; // before its key and place are looked at
 	if (is_first(packet->opcode) == rc->is_in_message)
 		return REFUSED_LENGTH;
 	if (is_first(packet->opcode))

@@ -56,6 +56,43 @@ static void a_question_of_arp_is_read_and_written(void **state)
 	assert_memory_equal(frame, arp_question, sizeof(arp_question));
 }
 
+static const uint8_t arp_answer[60] = {0x02, 0,	   0,	 0, 0x0a, 0x01, 0x02, 0,  0, 0, 0x0b,
+				       0x02, 0x08, 0x06,				//
+				       0,    1,	   8,	 0, 6,	  4,	0,    2,	// tells
+				       0x02, 0,	   0,	 0, 0x0b, 0x02, 198,  18, 0, 2, // who tells
+				       0x02, 0,	   0,	 0, 0x0a, 0x01, 198,  18, 0, 1}; // whom
+
+static void an_answer_of_arp_is_read_and_written(void **state)
+{
+	(void)state;
+	struct wire_neighbour heard = poison();
+	uint8_t frame[WIRE_NEIGHBOUR_BYTES];
+	assert_true(wire_neighbour_parse(arp_answer, sizeof(arp_answer), &heard));
+	assert_true(heard.tells);
+	assert_memory_equal(heard.source, v4_target, 16);
+	assert_memory_equal(heard.target, v4_source, 16);
+	assert_memory_equal(heard.source_mac, other, 6);
+	assert_memory_equal(heard.target_mac, asker, 6);
+	assert_int_equal(wire_neighbour_build(&heard, frame), sizeof(arp_answer));
+	assert_memory_equal(frame, arp_answer, sizeof(arp_answer));
+}
+
+// Gratuitous ARP (RFC 5227): a question for one's own address, which is an answer to all.
+static void what_all_are_told_is_no_question(void **state)
+{
+	(void)state;
+	struct wire_neighbour heard = poison();
+	uint8_t frame[sizeof(arp_question)], back[WIRE_NEIGHBOUR_BYTES];
+	memcpy(frame, arp_question, sizeof(frame));
+	frame[ETH + 27] = 1; // 198.18.0.1
+	assert_true(wire_neighbour_parse(frame, sizeof(frame), &heard));
+	assert_true(heard.tells);
+	assert_memory_equal(heard.source, v4_source, 16);
+	assert_memory_equal(heard.source_mac, asker, 6);
+	assert_int_equal(wire_neighbour_build(&heard, back), sizeof(frame));
+	assert_memory_equal(back, frame, sizeof(frame));
+}
+
 static void a_question_of_nd_is_read_and_written(void **state)
 {
 	(void)state;
@@ -107,6 +144,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_question_of_arp_is_read_and_written),
+		cmocka_unit_test(an_answer_of_arp_is_read_and_written),
+		cmocka_unit_test(what_all_are_told_is_no_question),
 		cmocka_unit_test(a_question_of_nd_is_read_and_written),
 		cmocka_unit_test(without_an_option_the_mac_is_that_of_the_frame),
 		cmocka_unit_test(what_is_not_whole_or_wrong_is_no_neighbour),

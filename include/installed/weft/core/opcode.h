@@ -39,6 +39,28 @@ enum rc_opcode {
 	RC_CNP = 0x81, // congestion notification
 };
 
+// Requests of that connection that weft does not have: a NAK answers them. The last are opcodes
+// that InfiniBand has given no meaning.
+enum rc_request {
+	RC_REQUEST_SEND,
+	RC_REQUEST_READ,
+	RC_REQUEST_ATOMIC,
+	RC_REQUEST_RESERVED,
+	RC_REQUEST_COUNT
+};
+
+// Which of them an opcode is, RC_REQUEST_COUNT: none.
+static inline enum rc_request rc_request_of(unsigned opcode)
+{
+	if (opcode < RC_WRITE_FIRST || opcode == 0x16 || opcode == 0x17) // these invalidate a key
+		return RC_REQUEST_SEND;
+	if (opcode == 0x0c)
+		return RC_REQUEST_READ;
+	if (opcode == 0x13 || opcode == 0x14)
+		return RC_REQUEST_ATOMIC;
+	return opcode > 0x12 && opcode < 0x20 ? RC_REQUEST_RESERVED : RC_REQUEST_COUNT;
+}
+
 // InfiniBand keeps QPs 0 and 1 for its management: frames number those of RC from here on.
 #define RC_QPN_FIRST 2u
 

@@ -145,6 +145,7 @@ struct wire_config {
 	bool eeth_op_low;      // EETH's op: in bits 3:2 of its byte 1, not 5:4
 	bool icrc_ignored;     // parse: a bad ICRC is told in the view, not refused
 	bool icrc_unchecked;   // parse: it is not even computed, as in a switch
+	bool takes_requests;   // parse: those of enum rc_request are packets, too
 	bool follows_usids;    // parse: a frame without its uSIDs is refused
 	bool has_udp_checksum; // build: wire_seal() writes it; else it is 0, not computed
 	bool trim_rewrites_lengths;  // patch: IP and UDP lengths follow the cut
@@ -246,8 +247,7 @@ size_t wire_patch(const struct wire_config *config, const struct packet *packet,
 // Flips bits of one byte of a frame, which `dice` choose, so that the checks of the NIC that gets
 // it find them, on however many cables of its way that happens. On the last hop the byte is
 // anywhere from the IP addresses on, but for what the ICRC does not cover; before it is behind the
-// headers, which the switches to come read. A trimmed frame has no ICRC: its IP version is wrong
-// then, which the next machine sees.
+// headers, which switches to come read. A trimmed frame gets a wrong IP version: it has no ICRC.
 void wire_damage(void *frame, const struct wire_view *view, bool is_last_hop, uint64_t dice);
 
 // Expands an EV: the values of `count` fields one behind the other, high bit first; what they leave
