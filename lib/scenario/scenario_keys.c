@@ -748,6 +748,10 @@ static const struct scenario_key keys[] = {
 	 "Which half of an EV is the UDP source port; the flow label has the other: port-high, "
 	 "port-low.",
 	 SCENARIO(frames.ev_place), 0, 0, NULL, ev_words, USE_IPV6},
+	{"wire.identification", "word", "zero",
+	 "IPv4 identification of data: zero, or sent: another one each time that a packet is sent, "
+	 "so a copy on the way keeps it.",
+	 SCENARIO(frames.has_identification), 0, 0, NULL, identification_words, USE_IPV4},
 	{"wire.trim_lengths", "word", "rewritten",
 	 "IP and UDP lengths of a trimmed frame: rewritten to what is left, or kept.",
 	 SCENARIO(frames.trim_rewrites_lengths), 0, 0, NULL, lengths_words, USE_ALWAYS},
