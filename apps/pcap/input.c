@@ -141,6 +141,7 @@ static void note_file(struct capture_file *file, const struct capture_reader *re
 	for (uint32_t i = 0; i < reader->interface_count; i++) {
 		file->received += reader->interfaces[i].received;
 		file->dropped += reader->interfaces[i].dropped;
+		file->left_out += reader->interfaces[i].left_out;
 		file->has_dropped |= reader->interfaces[i].has_dropped;
 	}
 }

@@ -16,6 +16,7 @@ struct capture_file {
 	uint64_t bytes; // read
 	uint64_t frames, odd_frames, odd_at, odd_stamps, comments;
 	uint64_t received, dropped; // by its statistics
+	uint64_t left_out;	    // by these received and kept, but not in the file
 	bool has_dropped, is_pcapng;
 	uint32_t interfaces, sections;
 	enum capture_end end;
