@@ -12,6 +12,7 @@ static const char *const topology_words[] = {"clos", "fat-tree", "dumbbell",   "
 static const char *const trim_words[] = {"coin", "arriving", "newest", NULL};
 static const char *const switching_words[] = {"store_and_forward", "cut_through", NULL};
 static const char *const watch_words[] = {"count", "drop", NULL};
+static const char *const psns_words[] = {"same", "drawn", NULL};
 static const char *const transport_words[] = {"mrc", "rc", NULL};
 static const char *const path_words[] = {"rotate", "mrc",	  "single", "random",  "bitmap",
 					 "reps",   "reps_legacy", "mixed",  "flowlet", NULL};
