@@ -31,7 +31,8 @@ static int open_source(struct source *source, const char *path, struct refusal *
 	struct stat state;
 	bool is_input = strcmp(path, "-") == 0;
 	source->descriptor = is_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-	source->bytes = 0;
+	source->bytes = source->bytes_of = 0;
+	source->gunzip = NULL;
 	if (source->descriptor < 0) {
 		snprintf(refusal->text, sizeof(refusal->text), "%s", strerror(errno));
 		return errno == ENOENT || errno == ENOTDIR ? -ENOENT : -EINVAL;
@@ -40,14 +41,28 @@ static int open_source(struct source *source, const char *path, struct refusal *
 		close(source->descriptor);
 		return refuse(refusal, -EISDIR, "it is a folder", 0, 0, 0);
 	}
+	source->bytes_of = S_ISREG(state.st_mode) ? (uint64_t)state.st_size : 0;
 	files_note_input(source->descriptor);
 	return 0;
 }
 
 void source_close(struct source *source)
 {
+	free(source->gunzip);
 	if (source->descriptor != STDIN_FILENO)
 		close(source->descriptor);
+}
+
+// Begins the capture in a file that is open.
+static int begin_source(struct source *source, struct capture_reader *reader,
+			struct refusal *refusal)
+{
+	source->gunzip = aligned_alloc(64, (capture_gunzip_bytes() + 63) / 64 * 64);
+	if (source->gunzip == NULL)
+		return refuse(refusal, -ENODEV, "no memory to unpack", 0, 0, 0);
+	reader->read = capture_gunzip_read;
+	reader->context = capture_gunzip_begin(source->gunzip, source_read, source);
+	return capture_begin(reader, refusal);
 }
 
 int source_open(struct source *source, const char *path, struct capture_reader *reader,
@@ -55,9 +70,7 @@ int source_open(struct source *source, const char *path, struct capture_reader *
 {
 	int rc = open_source(source, path, refusal);
 	if (rc == 0) {
-		reader->read = source_read;
-		reader->context = source;
-		rc = capture_begin(reader, refusal);
+		rc = begin_source(source, reader, refusal);
 		if (rc < 0)
 			source_close(source);
 	}
@@ -128,6 +141,7 @@ static void note_file(struct capture_file *file, const struct capture_reader *re
 	for (uint32_t i = 0; i < reader->interface_count; i++) {
 		file->received += reader->interfaces[i].received;
 		file->dropped += reader->interfaces[i].dropped;
+		file->left_out += reader->interfaces[i].left_out;
 		file->has_dropped |= reader->interfaces[i].has_dropped;
 	}
 }

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include <weft/capture/capture_gunzip.h>
 #include <weft/capture/capture_reader.h>
 #include <weft/flow/flow.h>
 
@@ -15,6 +16,7 @@ struct capture_file {
 	uint64_t bytes; // read
 	uint64_t frames, odd_frames, odd_at, odd_stamps, comments;
 	uint64_t received, dropped; // by its statistics
+	uint64_t left_out;	    // by these received and kept, but not in the file
 	bool has_dropped, is_pcapng;
 	uint32_t interfaces, sections;
 	enum capture_end end;
@@ -56,7 +58,9 @@ int input_read(struct call *call);
 // A capture that is open, beside its reader.
 struct source {
 	int descriptor;
-	uint64_t bytes;
+	uint64_t bytes;	   // read of the file, packed ones if it is
+	uint64_t bytes_of; // the whole file; 0: not known
+	struct capture_gunzip *gunzip;
 };
 
 // Opens the file at `path` ("-": the standard input) and begins it; the reader has its buffer.

@@ -57,9 +57,9 @@ void rewrite_statistics(struct rewrite *rewrite, const struct capture_reader *re
 	for (uint32_t i = 0; i < rewrite->interfaces - first; i++) {
 		const struct capture_interface *of = &reader->interfaces[i];
 		rewrite_drain(rewrite);
+		const struct pcapng_counts counts = {of->has_received ? of->received : of->frames,
+						     of->dropped, of->left_out};
 		if (of->has_received || of->has_dropped)
-			check(pcapng_statistics(&rewrite->blocks, first + i, 0,
-						of->has_received ? of->received : of->frames,
-						of->dropped) == 0);
+			check(pcapng_statistics(&rewrite->blocks, first + i, 0, &counts) == 0);
 	}
 }

@@ -70,8 +70,9 @@ int rotation_end(struct rotation *rotation, int64_t at_ns, uint64_t received, ui
 		return 0;
 	drain(rotation);
 	rotation->blocks.base_ns = (uint64_t)at_ns;
-	check(pcapng_statistics(&rotation->blocks, 0, 0, received - rotation->received,
-				dropped - rotation->dropped) == 0);
+	const struct pcapng_counts counts = {received - rotation->received,
+					     dropped - rotation->dropped, 0};
+	check(pcapng_statistics(&rotation->blocks, 0, 0, &counts) == 0);
 	drain(rotation);
 	rotation->is_open = false;
 	rotation->received = received;

@@ -34,6 +34,7 @@ enum {
 	OPTION_DROPPED = 5,
 	OPTION_FILTER_ACCEPTED = 6,
 	OPTION_OS_DROPPED = 7,
+	OPTION_DELIVERED = 8,
 };
 
 // One block that lies in the buffer.
@@ -163,7 +164,8 @@ static void take_statistics(struct capture_reader *reader, const struct block *b
 		return;
 	struct option option;
 	const uint8_t *at = block->body + 12, *end = block->body + block->bytes;
-	uint64_t dropped = 0;
+	uint64_t dropped = 0, delivered = 0;
+	bool has_delivered = false;
 	while (next_option(reader, &at, end, &option)) {
 		if (option.code == OPTION_RECEIVED) {
 			interface->received = number_of(reader, &option);
@@ -171,9 +173,15 @@ static void take_statistics(struct capture_reader *reader, const struct block *b
 		} else if (option.code == OPTION_DROPPED || option.code == OPTION_OS_DROPPED) {
 			dropped += number_of(reader, &option);
 			interface->has_dropped = true;
+		} else if (option.code == OPTION_DELIVERED) {
+			delivered = number_of(reader, &option);
+			has_delivered = true;
 		}
 	}
+	uint64_t kept = interface->received - dropped;
+	bool has_all = has_delivered && interface->has_received && dropped <= interface->received;
 	interface->dropped = dropped;
+	interface->left_out = has_all && delivered < kept ? kept - delivered : 0;
 }
 
 // ---------------------------------------------------------------- packets

@@ -24,6 +24,7 @@ enum option {
 	OPTION_TIME_RESOLUTION = 9,  // interface
 	OPTION_RECEIVED = 4,	     // statistics
 	OPTION_LOST = 5,	     // statistics
+	OPTION_DELIVERED = 8,	     // statistics
 };
 
 #define BYTE_ORDER_MAGIC 0x1a2b3c4du
@@ -182,14 +183,17 @@ int pcapng_frame(struct pcapng *to, const struct pcapng_frame *frame)
 	return end(&block);
 }
 
-int pcapng_statistics(struct pcapng *to, uint32_t interface, ps_t at, uint64_t received,
-		      uint64_t lost)
+int pcapng_statistics(struct pcapng *to, uint32_t interface, ps_t at,
+		      const struct pcapng_counts *counts)
 {
 	struct block block = begin(to, BLOCK_STATISTICS);
 	put_u32(&block, interface);
 	put_time(&block, to, at);
-	put_option(&block, OPTION_RECEIVED, received, 8);
-	put_option(&block, OPTION_LOST, lost, 8);
+	put_option(&block, OPTION_RECEIVED, counts->received, 8);
+	put_option(&block, OPTION_LOST, counts->lost, 8);
+	if (counts->left_out > 0)
+		put_option(&block, OPTION_DELIVERED,
+			   counts->received - counts->lost - counts->left_out, 8);
 	put_u32(&block, OPTION_END);
 	return end(&block);
 }

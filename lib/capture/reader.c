@@ -51,6 +51,14 @@ bool reader_stop(struct capture_reader *reader, enum capture_end end, const char
 
 bool reader_ends(struct capture_reader *reader, const char *what)
 {
+	if (reader->read_error == -ENODATA)
+		return reader_stop(reader, CAPTURE_CUT,
+				   "what gzip packed ends early: % bytes came of it",
+				   (int64_t)(reader->offset + reader_have(reader)), 0);
+	if (reader->read_error == -EBADMSG)
+		return reader_stop(reader, CAPTURE_DAMAGED,
+				   "what gzip packed is damaged: % bytes of it could be read",
+				   (int64_t)(reader->offset + reader_have(reader)), 0);
 	if (reader->read_error != 0)
 		return reader_stop(reader, CAPTURE_UNREAD, "the source failed at byte % (errno %)",
 				   (int64_t)(reader->offset + reader_have(reader)),
@@ -105,7 +113,7 @@ static const struct look {
 	{{0x04, 0x22, 0x4d, 0x18}, 4, "packed by lz4: use lz4 -dc FILE | weft pcap analyze -"},
 	{{'B', 'Z', 'h'}, 3, "packed by bzip2: use bzip2 -dc FILE | weft pcap analyze -"},
 	{{'P', 'K', 3, 4}, 4, "a zip archive: unpack it first"},
-	{{0x1f, 0x8b}, 2, "packed by gzip: use gzip -dc FILE | weft pcap analyze -"},
+	{{0x1f, 0x8b}, 2, "packed by gzip: unpack it first"},
 	{{'s', 'n', 'o', 'o'}, 4, "a snoop capture, which is not read: editcap makes pcap of it"},
 	{{'R', 'T', 'S', 'S'}, 4, "a capture of Network Monitor: editcap makes pcap of it"},
 	{{'G', 'M', 'B', 'U'}, 4, "a capture of Network Monitor 2: editcap makes pcap of it"},
@@ -134,6 +142,11 @@ int capture_begin(struct capture_reader *reader, struct refusal *refusal)
 				       .capacity = reader->capacity};
 	*reader = clean;
 	if (!reader_need(reader, HEAD_BYTES)) {
+		if (reader->read_error == -ENODATA || reader->read_error == -EBADMSG)
+			return refuse(refusal, -EINVAL,
+				      "what gzip packed is cut or damaged before the head of a "
+				      "capture",
+				      0, 0, 0);
 		if (reader->read_error != 0)
 			return refuse(refusal, -EIO, "cannot be read (errno %)",
 				      -reader->read_error, 0, 0);

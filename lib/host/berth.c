@@ -130,14 +130,14 @@ static uint32_t open(struct nic *nic, uint32_t number)
 #ifdef PLANT_BLANK_PAST // a bug on purpose: a QP for a duplicate begins where the first one did
 	past = (struct qp_past){0};
 #endif
+	uint32_t from = other.is_sender ? other.nic : own, to = other.is_sender ? own : other.nic;
 	struct qp_config config = {.local_nic = own,
 				   .remote_nic = other.nic,
 				   .remote_qpn = other.is_sender ? sending(other.nic, own, ranks)
 								 : receiving(other.nic, own, ranks),
 				   .id = (uint64_t)own << 32 | number,
-				   .first_psn = berths->first_psn};
+				   .first_psn = first_psn_of(&berths->first_psn, from, to)};
 	check(endpoint_resume(nic->endpoint, at, &config, &past, 0) == 0);
-	uint32_t from = other.is_sender ? other.nic : own, to = other.is_sender ? own : other.nic;
 	nic->peers[at] = (struct nic_peer){
 		.owner = other.nic,
 		.role = other.is_sender ? NIC_ROLE_LINE_RECEIVE : NIC_ROLE_LINE_SEND,

@@ -235,6 +235,8 @@ static const struct scenario_key keys[] = {
 	 SCENARIO(qps_per_connection), 1, 128, NULL, NULL, USE_ALWAYS},
 	{"transport.first_psn", "count", "0", "PSN that every connection starts with.",
 	 SCENARIO(first_psn), 0, 0xffffff, NULL, NULL, USE_ALWAYS},
+	{"transport.psns", "word", "same", "Or the seed adds to it, for each: same, drawn.",
+	 SCENARIO(is_psn_drawn), 0, 0, NULL, psns_words, USE_ALWAYS},
 	{"transport.payload", "bytes", "4096B", "Payload of a full packet (path MTU).",
 	 SCENARIO(transport.payload_bytes), 64, 65000, NULL, NULL, USE_ALWAYS},
 	{"transport.header", "bytes", "auto",
@@ -243,8 +245,7 @@ static const struct scenario_key keys[] = {
 	 SCENARIO(transport.header_bytes), 1, 1024, "auto", NULL, USE_ALWAYS},
 	{"transport.control", "bytes", "auto",
 	 "A SACK, NACK or transport ACK on the line; auto is 178 B, with transport.kind rc 86 B "
-	 "over "
-	 "IPv4 and 106 B over IPv6.",
+	 "over IPv4 and 106 B over IPv6.",
 	 SCENARIO(transport.control_bytes), 24, 1024, "auto", NULL, USE_ALWAYS},
 	{"transport.evs", "count", "256",
 	 "Entropy values (paths) of a connection; per plane a power of two.",
@@ -748,6 +749,9 @@ static const struct scenario_key keys[] = {
 	 "Which half of an EV is the UDP source port; the flow label has the other: port-high, "
 	 "port-low.",
 	 SCENARIO(frames.ev_place), 0, 0, NULL, ev_words, USE_IPV6},
+	{"wire.identification", "word", "zero",
+	 "IPv4 identification of data: zero, or sent: another one each time it is sent.",
+	 SCENARIO(frames.has_identification), 0, 0, NULL, identification_words, USE_IPV4},
 	{"wire.trim_lengths", "word", "rewritten",
 	 "IP and UDP lengths of a trimmed frame: rewritten to what is left, or kept.",
 	 SCENARIO(frames.trim_rewrites_lengths), 0, 0, NULL, lengths_words, USE_ALWAYS},

@@ -87,6 +87,7 @@ enum scenario_use {
 	USE_PROGRAM_FILE,
 	USE_GOAL,
 	USE_IPV6,
+	USE_IPV4,
 	USE_SRV6,
 	USE_SOLICITED,
 	USE_WATCH,

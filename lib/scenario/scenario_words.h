@@ -12,6 +12,7 @@ static const char *const topology_words[] = {"clos", "fat-tree", "dumbbell",   "
 static const char *const trim_words[] = {"coin", "arriving", "newest", NULL};
 static const char *const switching_words[] = {"store_and_forward", "cut_through", NULL};
 static const char *const watch_words[] = {"count", "drop", NULL};
+static const char *const psns_words[] = {"same", "drawn", NULL};
 static const char *const transport_words[] = {"mrc", "rc", NULL};
 static const char *const path_words[] = {"rotate", "mrc",	  "single", "random",  "bitmap",
 					 "reps",   "reps_legacy", "mixed",  "flowlet", NULL};
@@ -56,6 +57,7 @@ static const char *const demand_words[] = {"arrived", "told", NULL};
 static const char *const slow_words[] = {"kept", "scaled", NULL};
 static const char *const entropy_words[] = {"port", "stev", "srv6", NULL};
 static const char *const ev_words[] = {"port-high", "port-low", NULL};
+static const char *const identification_words[] = {"zero", "sent", NULL};
 static const char *const se_words[] = {"ibta", "swapped", NULL};
 static const char *const lengths_words[] = {"kept", "rewritten", NULL};
 static const char *const keep_words[] = {"whole", "headers", NULL};

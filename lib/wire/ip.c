@@ -4,6 +4,8 @@
 #include "ip.h"
 
 #include "bytes.h"
+#include "mrc.h"
+#include "rc.h"
 #include "srv6.h"
 #include "sum.h"
 #include "udp.h"
@@ -218,8 +220,10 @@ void ip_put_nic(const struct wire_config *config, uint8_t plane, uint32_t nic, u
 static void v4_build(const struct wire_config *config, const struct packet *packet, uint8_t *at)
 {
 	at[V4_VERSION_AT] = 4 << 4 | IPV4_BYTES / 4;
-	put_be16(at + V4_ID_AT,
-		 0); // a packet that is never cut into fragments needs none (RFC 6864)
+	// A packet that is never cut into fragments needs none (RFC 6864).
+	bool has_id = config->has_ids &&
+		(mrc_is_write(packet->opcode) || rc_is_write(packet->opcode));
+	put_be16(at + V4_ID_AT, has_id ? packet->timestamp : 0);
 	put_be16(at + V4_FRAGMENT_AT, V4_DONT_FRAGMENT);
 	at[V4_PROTOCOL_AT] = UDP_PROTOCOL;
 	v4_put_nic(config, packet->plane, packet->source, at + V4_SOURCE_AT);

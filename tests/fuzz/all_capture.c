@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a capture: it is refused, or read to an end that is told; each frame is dissected,
-// and what is made of all of them holds together. The first byte of an input chooses how much a
-// read gives and how much memory there is, so that all of it runs out. First inputs: weft's own
-// captures, and those that are given where they are.
+// Any bytes as a capture, packed by gzip or not: it is refused, or read to an end that is told;
+// each frame is dissected, and what is made of all of them holds together. The first byte of an
+// input chooses how much a read gives and how much memory there is, so that all of it runs out.
+// First inputs: weft's own captures, and those that are given where they are.
 
 #include "target.h"
 
-#include <weft/capture/capture_reader.h>
+#include <weft/capture/capture_gunzip.h>
 #include <weft/flow/flow.h>
 #include <weft/wire/wire_anonymize.h>
 
@@ -107,11 +107,16 @@ static void fuzz_one(const uint8_t *data, size_t bytes)
 				     .psns_max = choice & 2 ? 128 : 8192,
 				     .repairs_max = choice & 2 ? 2 : 64};
 	wire_config_default(6, &config.wire);
+	static void *unpacked; // once: no run has more than one
+	if (unpacked == NULL)
+		unpacked = aligned_alloc(64, (capture_gunzip_bytes() + 63) / 64 * 64);
+	check(unpacked != NULL);
 	struct source source = {data + 1, bytes - 1, steps[choice >> 2 & 3]};
-	reader = (struct capture_reader){.read = read_some,
-					 .context = &source,
-					 .buffer = buffer,
-					 .capacity = capacities[choice >> 4 & 3]};
+	reader = (struct capture_reader){
+		.read = capture_gunzip_read,
+		.context = capture_gunzip_begin(unpacked, read_some, &source),
+		.buffer = buffer,
+		.capacity = capacities[choice >> 4 & 3]};
 	struct refusal refusal = {0};
 	if (capture_begin(&reader, &refusal) < 0) {
 		check(refusal.text[0] != '\0');

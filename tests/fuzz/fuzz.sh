@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The fuzz targets with clang's libFuzzer, address and undefined behaviour sanitisers, whatever compiler the project is
 # built with. Arguments: the targets to run; without, all of them. The corpus is kept in the build folder, so that each run
-# goes on from the last. WEFT_FUZZ_S: seconds for each target (10 for frames and captures, which come from outside, 3 for the others). An
+# goes on from the last. WEFT_FUZZ_S: seconds for each target (10 for frames and 20 for captures, which come from outside, 3 for the others). An
 # input that is found is left in the build folder; to run it again: the target with its path.
 set -euo pipefail
 command -v clang >/dev/null || { echo "clang is not here: skipped"; exit 77; }
@@ -76,9 +76,10 @@ imports_first() {
   printf 'Nodes 16\nTiers 2\nTier 0\nDownlink_speed_Gbps 100\nRadix_Down 4\nRadix_Up 2\nDownlink_Latency_ns 500\nOversubscribed 2\nTier 1\nDownlink_speed_Gbps 100\nRadix_Down 4\nDownlink_Latency_ns 500\n' >"$1/topo"
 }
 
-# The beginning of each capture, behind the byte that chooses (see all_capture.c).
+# The beginning of each capture, and one packed, behind the byte that chooses (see all_capture.c).
 captures_first() {
   local file
+  { printf '<' && gzip -c pcaps/trim-last-hop.pcapng; } >"$1/packed"
   for file in pcaps/*.pcapng "${WEFT_SHARED:-../shared}"/data/captures/given/{roce,robust,other}/*.pcap*; do
     [ ! -e "$file" ] || { printf '<' && head -c 32000 "$file"; } >"$1/${file##*/}"
   done
@@ -122,7 +123,8 @@ fi
 # How long target $1 runs.
 seconds_of() {
   case $1 in
-  frames | capture) echo "${WEFT_FUZZ_S:-10}" ;;
+  frames) echo "${WEFT_FUZZ_S:-10}" ;;
+  capture) echo "${WEFT_FUZZ_S:-20}" ;;
   *) echo "${WEFT_FUZZ_S:-3}" ;;
   esac
 }

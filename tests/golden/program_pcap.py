@@ -4,6 +4,7 @@
 programs counted them; captures of weft's own with a known fault; files that are no captures. Without the given captures their
 part is left out and said so."""
 import csv
+import gzip
 import json
 import os
 import pathlib
@@ -194,7 +195,35 @@ def check_refusals():
         check(analyze(*words)[0] == 2, f"refused: analyze {' '.join(words)}")
 
 
+def check_packed():
+    """What gzip packed is read as if it were not: in several members, from a pipe, up to where it ends or is damaged."""
+    path = SOURCE / "pcaps" / "trim-last-hop.pcapng"
+    whole = path.read_bytes()
+    plain, packed = analyze(path)[1], gzip.compress(whole)
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, "packed.pcapng.gz")
+        file.write_bytes(packed)
+        check(analyze(file) == (0, plain, ""), "a packed file is read")
+        page = pathlib.Path(folder, "commented.pcapng")
+        check(analyze(file, "--annotate", page)[0] == 0 and page.stat().st_size > len(whole), "and once more for its comments")
+    half = len(whole) // 2
+    for what, given in (("two members", gzip.compress(whole[:half]) + gzip.compress(whole[half:])), ("padding behind it", packed + bytes(512))):
+        check(analyze("-", given=given) == (0, plain, ""), f"packed, {what}: read")
+    status, out, _ = analyze("-", given=packed[:len(packed) // 2])
+    check(status == 0 and "what gzip packed ends early" in out, f"packed and cut: {out.splitlines()[-1:]}")
+    for at in (-6, len(packed) // 2):
+        damaged = bytearray(packed)
+        damaged[at] ^= 0xFF
+        status, out, _ = analyze("-", given=bytes(damaged))
+        told = "what gzip packed is damaged" if at == -6 else "frames before it are good"
+        check(status == 0 and told in out, f"packed and damaged at {at}: {out.splitlines()[-1:]}")
+    for given in (packed[:2], packed[:12], gzip.compress(b""), gzip.compress(b"no capture, but long enough for a head")):
+        status, out, error = analyze("-", given=given)
+        check(status == 2 and out == "" and "standard input" in error, f"packed, nothing to read: {error.strip()}")
+
+
 check_own()
+check_packed()
 check_programs()
 check_refusals()
 if ROCE.is_dir():

@@ -15,6 +15,10 @@ PCAPS = pathlib.Path(os.environ["WEFT_SOURCE"]) / "pcaps"
 RXE = {"sent_pkts": ("source", "packets"), "rcvd_pkts": ("target", "packets"), "out_of_seq_request": ("source", "naks"), "send_rnr_err": ("source", "rnrs")}
 MLX5 = {"tx_vport_rdma_unicast_packets": ("source", "packets"), "packet_seq_err": ("target", "naks"), "np_cnp_sent": ("source", "cnps"),
         "rp_cnp_handled": ("target", "cnps"), "np_ecn_marked_roce_packets": ("target", "ce")}
+OTHERS = {"tx_rdma_ucast_pkts": ("source", "packets"), "rx_rdma_ucast_pkts": ("target", "packets"), "resp_tx_pkt_seq_err": ("source", "naks"),
+          "req_rx_pkt_seq_err": ("target", "naks"), "RNR sent": ("source", "rnrs"), "RNR received": ("target", "rnrs"),
+          "rnr_nak_retry_err": ("target", "rnrs"), "tx_rdma_cnp_pkts": ("source", "cnps"), "rx_rdma_cnp_pkts": ("target", "cnps"),
+          "RxECNMrkd": ("target", "ce"), "rx_rdma_ecn_pkts": ("target", "ce")}
 failed = 0
 
 
@@ -96,6 +100,8 @@ def check_refusals(folder):
 with tempfile.TemporaryDirectory() as room:
     check_counters(pathlib.Path(room), "rocev2-go-back-n", RXE)
     check_counters(pathlib.Path(room), "rocev2-cnp", MLX5)
+    check_counters(pathlib.Path(room), "rocev2-go-back-n", OTHERS)
+    check_counters(pathlib.Path(room), "rocev2-cnp", OTHERS)
     check_drops(pathlib.Path(room))
     check_refusals(pathlib.Path(room))
 sys.exit(1 if failed else 0)

@@ -47,6 +47,7 @@ PURE_SYSTEM = "assert.h errno.h inttypes.h limits.h stdbool.h stddef.h stdint.h 
 EXTRA_SYSTEM = {
     "cc/*": "math.h",
     "measure/*": "math.h",
+    "capture/gunzip.c": "isa-l/igzip_lib.h",
     "wire/icrc.c": "isa-l/crc.h",
     "scenario/*": "ctype.h math.h stdarg.h stdio.h stdlib.h yaml.h",
 }

@@ -84,6 +84,8 @@ static json_t *files(const struct call *call)
 		put(one, "interfaces", file->interfaces);
 		if (file->has_dropped)
 			put(one, "dropped", (int64_t)file->dropped);
+		if (file->left_out > 0)
+			put(one, "not_in_file", (int64_t)file->left_out);
 		json_array_append_new(list, one);
 	}
 	return list;

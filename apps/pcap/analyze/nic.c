@@ -18,7 +18,8 @@
 
 enum figure { FIGURE_PACKETS, FIGURE_NAKS, FIGURE_RNRS, FIGURE_CNPS, FIGURE_CE };
 
-// Names as drivers have them: rxe; mlx5 (hw_counters, ethtool); bnxt_re; irdma.
+// Names as Linux's drivers have them in hw_counters: rxe, mlx5 (and ethtool), bnxt_re, irdma,
+// ionic.
 static const struct known {
 	const char *name;
 	enum figure figure;
@@ -30,19 +31,30 @@ static const struct known {
 	{"rx_vport_rdma_unicast_packets", FIGURE_PACKETS, false},
 	{"tx_roce_only_pkts", FIGURE_PACKETS, true},
 	{"rx_roce_only_pkts", FIGURE_PACKETS, false},
+	{"tx_rdma_ucast_pkts", FIGURE_PACKETS, true},
+	{"rx_rdma_ucast_pkts", FIGURE_PACKETS, false},
 	{"out_of_seq_request", FIGURE_NAKS, true},
+	{"resp_tx_pkt_seq_err", FIGURE_NAKS, true},
+	{"req_rx_pkt_seq_err", FIGURE_NAKS, false},
 	{"packet_seq_err", FIGURE_NAKS, false},
 	{"seq_err_naks_rcvd", FIGURE_NAKS, false},
 	{"send_rnr_err", FIGURE_RNRS, true},
+	{"RNR sent", FIGURE_RNRS, true},
 	{"rnr_naks_rcvd", FIGURE_RNRS, false},
+	{"rnr_nak_retry_err", FIGURE_RNRS, false},
+	{"RNR received", FIGURE_RNRS, false},
 	{"np_cnp_sent", FIGURE_CNPS, true},
 	{"tx_cnp_pkts", FIGURE_CNPS, true},
 	{"cnpSent", FIGURE_CNPS, true},
+	{"tx_rdma_cnp_pkts", FIGURE_CNPS, true},
 	{"rp_cnp_handled", FIGURE_CNPS, false},
 	{"rx_cnp_pkts", FIGURE_CNPS, false},
 	{"cnpHandled", FIGURE_CNPS, false},
+	{"rx_rdma_cnp_pkts", FIGURE_CNPS, false},
 	{"np_ecn_marked_roce_packets", FIGURE_CE, false},
 	{"rx_ecn_marked_pkts", FIGURE_CE, false},
+	{"RxECNMrkd", FIGURE_CE, false},
+	{"rx_rdma_ecn_pkts", FIGURE_CE, false},
 };
 #define KNOWN (sizeof(known) / sizeof(known[0]))
 

@@ -97,8 +97,22 @@ static void print_stamps(FILE *to, const struct flow_totals *totals)
 			n(totals->same_stamp), n(totals->frames));
 }
 
+// A capture that ended before what it listened to did has no holes for that.
+static void print_left_out(FILE *to, const struct call *call)
+{
+	uint64_t left_out = 0;
+	for (uint32_t i = 0; i < call->count; i++)
+		left_out += call->files[i].left_out;
+	if (left_out > 0)
+		fprintf(to,
+			"%s frame%s passed the capture point and %s not in the file, by its own "
+			"count: it was full\n",
+			n(left_out), s(left_out), left_out == 1 ? "is" : "are");
+}
+
 void trust_print(FILE *to, const struct call *call)
 {
+	print_left_out(to, call);
 	print_cut(to, call->report->totals.stopped);
 	print_stamps(to, &call->report->totals);
 }

@@ -55,9 +55,14 @@ int pcapng_interface(struct pcapng *to, const struct pcapng_interface *interface
 // One frame (enhanced packet block).
 int pcapng_frame(struct pcapng *to, const struct pcapng_frame *frame);
 
-// Counters of an interface at `at`: frames that passed the tap, and those that the capture lost.
-int pcapng_statistics(struct pcapng *to, uint32_t interface, ps_t at, uint64_t received,
-		      uint64_t lost);
+// Counters of an interface at `at`.
+struct pcapng_counts {
+	uint64_t received; // frames that passed the tap
+	uint64_t lost;	   // of these, by the capture
+	uint64_t left_out; // of these, since the file was full: told only where there are some
+};
+int pcapng_statistics(struct pcapng *to, uint32_t interface, ps_t at,
+		      const struct pcapng_counts *counts);
 
 // Bytes that a frame's block takes.
 size_t pcapng_frame_bytes(const struct pcapng_frame *frame);

@@ -37,6 +37,7 @@ struct capture_interface {
 	int64_t offset_s;		      // added to stamps
 	uint64_t frames;		      // read so far
 	uint64_t received, dropped;	      // by its last statistics block
+	uint64_t left_out;		      // received and neither dropped nor in the file
 	uint32_t snap_bytes;		      // frames are cut to this; 0: not said
 	uint16_t link;			      // LINKTYPE_...
 	bool has_received, has_dropped;

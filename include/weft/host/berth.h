@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include <weft/core/arena.h>
+#include <weft/core/first_psn.h>
 #include <weft/core/packet.h>
 
 struct course;
@@ -27,7 +28,7 @@ struct berths_of {
 	const struct course *course;
 	const struct topology *topology;
 	const struct transport_config *transport;
-	uint32_t first_psn;
+	struct first_psn first_psn;
 };
 
 struct berth {
@@ -41,7 +42,7 @@ struct berths {
 	const struct course *course;
 	const struct topology *topology;
 	const struct transport_config *transport;
-	uint32_t first_psn;
+	struct first_psn first_psn;
 	uint32_t nic;
 	uint32_t count, fresh;		 // QPs; the first that was never used
 	uint32_t sending;		 // that send and are not done

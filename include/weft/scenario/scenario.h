@@ -59,7 +59,8 @@ struct scenario {
 	bool has_auto_header, has_auto_control; // sizes on the line were not given
 	uint32_t ev_value_count;		// in what transport.ev_values, ev_denied point to
 	uint32_t ev_values[EV_VALUES_MAX], ev_denied[EV_VALUES_MAX];
-	uint32_t first_psn;	     // of every QP
+	uint32_t first_psn;	     // of every QP, or added to what is drawn
+	bool is_psn_drawn;	     // each QP starts with one of its own, by the seed
 	uint32_t qps_per_connection; // slices go to them in turn; a flow is shared among them
 	ps_t port_detect_ps; // a NIC knows so much later that a port's light went out or came back
 	struct traffic_config traffic;

@@ -21,6 +21,7 @@ static void take_scenario(struct wire_config *config, const struct world *world)
 	config->has_tseth = true; // round trips are measured with it
 	config->trim_rewrites_lengths = frames->trim_rewrites_lengths;
 	config->has_udp_checksum = frames->has_udp_checksum;
+	config->has_ids = frames->has_identification;
 	config->has_solicited = frames->has_solicited;
 	config->se_low = frames->is_se_low;
 	static_assert(FRAMES_CLASSES == WIRE_CLASS_COUNT, "a value for each");

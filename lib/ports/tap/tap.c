@@ -340,10 +340,10 @@ int tap_open(struct tap_set **ret, struct world *world, const struct tap_options
 static void put_statistics(struct tap_set *set, uint32_t interface, ps_t now)
 {
 	const struct tap_point *point = &set->points[interface];
-	uint64_t lost = point->lost + point->left_out;
+	const struct pcapng_counts counts = {point->passed, point->lost, point->left_out};
 	if (set->capture.capacity - set->capture.used < STATISTICS_BYTES)
 		drain_capture(set);
-	check(pcapng_statistics(&set->capture, interface, now, point->passed, lost) == 0);
+	check(pcapng_statistics(&set->capture, interface, now, &counts) == 0);
 }
 
 int tap_close(struct tap_set *set, ps_t now, struct tap_counts *ret, struct refusal *refusal)

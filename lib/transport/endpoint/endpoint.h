@@ -65,6 +65,7 @@ struct endpoint {
 	bool is_untold;		// there may be peers who do not know which of our ports are down
 	bool has_no_port_timer; // the time without a port is measured, of some QP
 	bool is_dark_anew;	// it begins when the timer rings, which it does at once
+	uint16_t sent_count;	// RC: packets of data sent; no header has it but IPv4, where it may
 	bool is_noted;		// what leaves is timed or counted
 	struct ready_queue ready[PLANES_MAX];
 	struct fifo control[PLANES_MAX];

@@ -92,7 +92,7 @@ static uint8_t opcode_of(const struct send *send, uint32_t psn)
 // Writes the descriptor of a PSN of `send`. Only the first packet of a message tells the target
 // address, region and length; of the others address and key say where the payload comes from, to
 // whoever fills frames with it here, and travel in no frame.
-static void describe(const struct endpoint *endpoint, const struct qp *qp, const struct send *send,
+static void describe(struct endpoint *endpoint, const struct qp *qp, const struct send *send,
 		     uint32_t wire_bytes, struct packet *packet)
 {
 	uint32_t psn = qp->psn_next;
@@ -108,7 +108,7 @@ static void describe(const struct endpoint *endpoint, const struct qp *qp, const
 	packet->plane = qp->ready_plane;
 	packet->opcode = opcode_of(send, psn);
 	packet->bth = 0;
-	packet->timestamp = 0;
+	packet->timestamp = endpoint->sent_count++;
 	packet->qpn = qp->remote_qpn;
 	packet->psn = psn & PSN_MASK;
 	packet->u.data = (struct packet_data){

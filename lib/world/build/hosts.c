@@ -247,16 +247,18 @@ static void join(struct world *world, struct builder *builder, const struct conn
 	uint32_t from_nic = connection->from_nic, to_nic = connection->to_nic;
 	uint32_t from_qpn = open_end(world, builder, from_nic, from);
 	uint32_t to_qpn = open_end(world, builder, to_nic, to);
+	const struct first_psn rule = first_psn_rule(world);
+	uint32_t first_psn = first_psn_of(&rule, from_nic, from_qpn);
 	struct qp_config there = {.local_nic = from_nic,
 				  .remote_nic = to_nic,
 				  .remote_qpn = to_qpn,
 				  .id = (uint64_t)from_nic << 32 | from_qpn,
-				  .first_psn = world->scenario->first_psn};
+				  .first_psn = first_psn};
 	struct qp_config back = {.local_nic = to_nic,
 				 .remote_nic = from_nic,
 				 .remote_qpn = from_qpn,
 				 .id = (uint64_t)to_nic << 32 | to_qpn,
-				 .first_psn = world->scenario->first_psn};
+				 .first_psn = first_psn};
 	connect_end(nic_at(world, from_nic), from_qpn, &there);
 	connect_end(nic_at(world, to_nic), to_qpn, &back);
 	if (connection->from_role != NIC_ROLE_FLOW)

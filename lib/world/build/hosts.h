@@ -7,6 +7,7 @@
 #pragma once
 
 #include "build.h"
+#include <weft/core/first_psn.h>
 #include <weft/host/host.h>
 
 #define GRANT_BYTES 64u // NCCL's entry in the sender's FIFO of credits
@@ -19,6 +20,13 @@ struct connection {
 	uint32_t line;				 // of a program
 	enum nic_role from_role, to_role;
 };
+
+// How this world's connections find their first PSN.
+static inline struct first_psn first_psn_rule(const struct world *world)
+{
+	const struct scenario *scenario = world->scenario;
+	return (struct first_psn){scenario->first_psn, scenario->is_psn_drawn, scenario->seed};
+}
 
 typedef int visit_fn(struct world *world, void *context, const struct connection *connection);
 

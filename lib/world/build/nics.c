@@ -43,7 +43,7 @@ static int build_nic(struct world *world, struct nic *nic, const struct transpor
 		return rc;
 	open_regions(world, builder, index, nic->endpoint);
 	const struct berths_of of = {world->course, &world->topology, &world->transport,
-				     world->scenario->first_psn};
+				     first_psn_rule(world)};
 	return berths_count(world->course) > 0
 		? berths_build(&nic->berths, world->arena, &of, index)
 		: 0;

@@ -126,11 +126,16 @@ static void statistics_tell_what_was_lost(void **state)
 {
 	struct pcapng to = open_buffer();
 	uint16_t length;
-	assert_int_equal(pcapng_statistics(&to, 7, 5 * PS_PER_US, 1234567890123, 42), 0);
+	const struct pcapng_counts counts = {1234567890123, 42, 0}, full = {100, 7, 3};
+	assert_int_equal(pcapng_statistics(&to, 7, 5 * PS_PER_US, &counts), 0);
 	assert_int_equal(next_block(0, 5), to.used);
 	assert_int_equal(u32_at(8), 7);
 	assert_int_equal(u64_at(find_option(20, to.used - 4, 4, &length)), 1234567890123);
 	assert_int_equal(u64_at(find_option(20, to.used - 4, 5, &length)), 42);
+	size_t used = to.used; // what a full file left out is no loss of the tap
+	assert_int_equal(pcapng_statistics(&to, 7, 5 * PS_PER_US, &full), 0);
+	assert_int_equal(u64_at(find_option(used + 20, to.used - 4, 5, &length)), 7);
+	assert_int_equal(u64_at(find_option(used + 20, to.used - 4, 8, &length)), 90);
 }
 
 static void a_block_that_does_not_fit_leaves_the_buffer_alone(void **state)

@@ -116,7 +116,7 @@ struct packet {
 	uint8_t opcode;	    // enum packet_opcode
 	uint8_t bth;	    // PACKET_AR, PACKET_RTX
 	uint16_t timestamp; // 128 ns ticks: of a data packet (TSETH), probe or request; its echo in
-			    // a SACK, NACK or response
+			    // a SACK, NACK or response. RC: data that its NIC has sent before
 	uint32_t qpn;	    // destination QP, 24 bits
 	uint32_t psn;	    // data: its PSN; SACK: the cumulative ack; request: its id; 24 bits
 	union {

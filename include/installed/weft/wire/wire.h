@@ -140,6 +140,7 @@ struct wire_config {
 	uint16_t port;	       // UDP destination port that is built
 	uint16_t pkey;	       // BTH: partition 15 bits; bit 15, a full member of it
 	bool has_tseth;	       // build: writes carry their time stamp
+	bool has_ids;	       // build: IPv4 data has packet.timestamp as identification, else 0
 	bool has_solicited;    // build: writes with immediate have SE (solicited event)
 	bool se_low;	       // MRC: SE is bit 6 of the BTH's byte 1, M bit 7; not IBTA's order
 	bool eeth_op_low;      // EETH's op: in bits 3:2 of its byte 1, not 5:4
@@ -271,8 +272,7 @@ enum wire_srv6_step {
 // block and a uSID, 48 bits. For who forwards by address only; wire_patch() does the same.
 enum wire_srv6_step wire_srv6_shift(uint64_t route, void *frame, const struct wire_view *view);
 
-// The invariant CRC of RoCEv2 over a frame from its IP header to `icrc_at`, which is at least a BTH
-// behind bth_at.
+// The ICRC of RoCEv2 from a frame's IP header to `icrc_at`, at least a BTH behind bth_at.
 uint32_t wire_icrc(const void *frame, const struct wire_view *view);
 
 #ifdef __cplusplus
