@@ -66,9 +66,11 @@ const char *scenario_key_nearest(const char *path)
 			nearest = keys[i].path;
 		}
 	}
-	for (int i = 0; keys[i].path != NULL && nearest == NULL; i++)
+	if (least <= 1)
+		return nearest;
+	for (int i = 0; keys[i].path != NULL; i++)
 		if (strcmp(last_word(keys[i].path), last_word(path)) == 0)
-			nearest = keys[i].path; // right word, wrong section
+			return keys[i].path; // right word, wrong section
 	return nearest;
 }
 
