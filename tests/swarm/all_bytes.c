@@ -432,7 +432,7 @@ static void random_worlds_place_each_byte_where_it_belongs(void **)
 		return;
 	assert_true(seen.damaged > 5 && seen.doubled > 5 && seen.held_back > 5 && seen.lossy > 5);
 	assert_true(seen.downs > 5 && seen.trims > 5 && seen.calm > 5 && seen.wraps > 5);
-	assert_true(seen.failed > 5 && seen.rings > 5 && seen.shared > 5);
+	assert_true(seen.failed > 2 && seen.rings > 5 && seen.shared > 5);
 }
 
 static void a_seed_is_the_same_world_with_every_compiler(void **)
