@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -195,6 +196,25 @@ def check_refusals():
         check(analyze(*words)[0] == 2, f"refused: analyze {' '.join(words)}")
 
 
+def capture_of(*frames):
+    """A pcap of these frames, a microsecond apart."""
+    data = struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1)
+    return data + b"".join(struct.pack("<IIII", 0, at, len(frame), len(frame)) + frame for at, frame in enumerate(frames))
+
+
+def check_not_followed():
+    """UET alone and pause frames alone: what there is, and no word of faults."""
+    macs = bytes.fromhex("020000000001020000000002")
+    udp = struct.pack(">HHHH", 50000, 4793, 8 + 16, 0) + bytes([2 << 3]) + bytes(15)
+    ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 20 + len(udp), 1, 0, 64, 17, 0, bytes((198, 18, 0, 1)), bytes((198, 18, 0, 2)))
+    status, out, _ = analyze("-", given=capture_of(*[macs + b"\x08\x00" + ip + udp] * 3))
+    check(status == 0 and out.startswith("UET in 3 of 3 frames, and no other RDMA") and "no fault" not in out, f"UET is counted, and nothing concluded: {out!r}")
+    check(re.search(r"^packet types: \S+ 3$", out, re.M), "its packet types are counted")
+    pfc = bytes.fromhex("0180c2000001020000000002") + struct.pack(">HHH8H", 0x8808, 0x0101, 1 << 3, 0, 0, 0, 65535, 0, 0, 0, 0) + bytes(26)
+    status, out, _ = analyze("-", given=capture_of(pfc, pfc, pfc[:24] + bytes(36)))
+    check(status == 0 and "pause frames: 2 pauses, 1 end one; priority 3: 2;" in out, f"pause frames are told by priority: {out!r}")
+
+
 def check_packed():
     """What gzip packed is read as if it were not: in several members, from a pipe, up to where it ends or is damaged."""
     path = SOURCE / "pcaps" / "trim-last-hop.pcapng"
@@ -224,6 +244,7 @@ def check_packed():
 
 check_own()
 check_packed()
+check_not_followed()
 check_programs()
 check_refusals()
 if ROCE.is_dir():

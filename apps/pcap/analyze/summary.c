@@ -368,6 +368,47 @@ static void say_files(const struct out *out)
 			n(out->story->dropped));
 }
 
+// Who was paused, where pause frames are all that speaks of the fabric.
+static void say_pauses(const struct out *out)
+{
+	const struct flow_totals *totals = &out->report->totals;
+	if (totals->pauses + totals->resumes == 0)
+		return;
+	fprintf(out->to, "pause frames: %s pause%s, %s end one;", n(totals->pauses),
+		s(totals->pauses), n(totals->resumes));
+	for (uint32_t priority = 0; priority < 8; priority++)
+		if (totals->pauses_by_priority[priority] > 0)
+			fprintf(out->to, " priority %u: %s", priority,
+				n(totals->pauses_by_priority[priority]));
+	if (totals->pauses_by_priority[8] > 0)
+		fprintf(out->to, " all priorities (802.3x): %s", n(totals->pauses_by_priority[8]));
+	fprintf(out->to, "; whose port was paused is the other end of this cable\n");
+}
+
+// UET is counted by its packet types. Its connections are not followed: nothing is concluded.
+static void say_uet(const struct out *out)
+{
+	const struct flow_totals *totals = &out->report->totals;
+	fprintf(out->to,
+		"UET in %s of %s frames, and no other RDMA: its packet types are counted, its "
+		"connections are not followed, so nothing is said of loss or repair\n",
+		n(totals->found[WIRE_FOUND_UET]), n(totals->frames));
+	const char *between = "packet types: ";
+	for (uint32_t type = 0; type < 256; type++) {
+		const char *name = wire_opcode_name(WIRE_FOUND_UET, (uint8_t)type);
+		if (totals->opcodes[WIRE_FOUND_UET][type] == 0)
+			continue;
+		if (name != NULL)
+			fprintf(out->to, "%s%s %s", between, name,
+				n(totals->opcodes[WIRE_FOUND_UET][type]));
+		else
+			fprintf(out->to, "%s0x%02x %s", between, type,
+				n(totals->opcodes[WIRE_FOUND_UET][type]));
+		between = ", ";
+	}
+	fputc('\n', out->to);
+}
+
 static void say_nothing_found(const struct out *out)
 {
 	const struct flow_totals *totals = &out->report->totals;
@@ -382,6 +423,7 @@ static void say_nothing_found(const struct out *out)
 			between = ", ";
 		}
 	fprintf(out->to, "%s\n", other == 0 ? " nothing" : "");
+	say_pauses(out);
 	fprintf(out->to,
 		"usual reasons: the NIC offloads RDMA past the kernel's tap (capture on the RDMA "
 		"device, "
@@ -398,10 +440,13 @@ void summary_print(FILE *to, const struct call *call)
 	const uint64_t *found = call->report->totals.found;
 	story_make(&story, call);
 	bool has_rdma = found[WIRE_FOUND_ROCE] + found[WIRE_FOUND_ROCE1] + found[WIRE_FOUND_MRC] +
-			found[WIRE_FOUND_INFINIBAND] + found[WIRE_FOUND_UET] >
+			found[WIRE_FOUND_INFINIBAND] >
 		0;
 	if (!has_rdma) {
-		say_nothing_found(&out);
+		if (found[WIRE_FOUND_UET] > 0)
+			say_uet(&out);
+		else
+			say_nothing_found(&out);
 		say_files(&out);
 		return;
 	}
