@@ -106,7 +106,7 @@ static void put_packet(struct line *line, const struct packet *packet)
 	put_number(line, (packet->qpn + (is_rc(packet) ? RC_QPN_FIRST : 0)) & MASK_24);
 	put_number(line, packet->psn & MASK_24);
 	put_hex(line, packet->ev, 8);
-	put_number(line, packet->timestamp);
+	put_number(line, is_rc(packet) ? 0 : packet->timestamp); // no header of RC has it
 	put_number(line, packet->wire_bytes);
 	put_number(line, packet->payload_bytes);
 }
