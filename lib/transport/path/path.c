@@ -248,17 +248,31 @@ uint32_t path_control_plane(const struct path_set *set, uint32_t plane)
 	return best;
 }
 
+// Where most EVs are held bad, the few that are kept may be the dead ones (min_active). Then what
+// would tell, answers to probes too, is lost over them: of control packets one in four goes by any.
+static bool is_in_doubt(const struct path_set *set, uint32_t plane)
+{
+#ifdef PLANT_SURE_WAY // a planted bug: what is not held bad is held good
+	return false;
+#endif
+	return set->planes[plane].bad * 2u > set->shape->per_plane;
+}
+
 uint32_t path_control(struct path_set *set, uint32_t plane)
 {
 	const struct path_shape *shape = set->shape;
 	if (shape->policy == PATH_SINGLE)
 		return set->single;
-	uint32_t in_plane = (uint32_t)rng_next(&set->control_rng) & (shape->per_plane - 1);
+	uint64_t dice = rng_next(&set->control_rng);
+	uint32_t in_plane = (uint32_t)dice & (shape->per_plane - 1);
+	bool is_any = is_in_doubt(set, plane) && (dice >> 32 & 3) == 0;
 	uint32_t first = PATH_NO_EV; // better than one that is denied
 	for (uint32_t left = shape->per_plane;; left--) {
 		uint32_t place = in_plane * shape->planes + plane;
 		uint32_t index = set->planes[plane].is_moved ? set->places[place] : place;
 		if (set->planes[plane].bad == 0 || !place_is_blocked(set, index))
+			return index;
+		if (is_any && path_state(set, index) != PATH_DENIED)
 			return index;
 		if (first == PATH_NO_EV && path_state(set, index) != PATH_DENIED)
 			first = index;
