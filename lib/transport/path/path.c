@@ -248,14 +248,17 @@ uint32_t path_control_plane(const struct path_set *set, uint32_t plane)
 	return best;
 }
 
-// Where most EVs are held bad, the few that are kept may be the dead ones (min_active). Then what
-// would tell, answers to probes too, is lost over them: of control packets one in four goes by any.
+// Where no more EVs are left than are kept whatever they lose (min_active), these may be the dead
+// ones. Then what would tell, answers to probes too, is lost over them: of control packets one in
+// four goes by any.
 static bool is_in_doubt(const struct path_set *set, uint32_t plane)
 {
 #ifdef PLANT_SURE_WAY // a planted bug: what is not held bad is held good
 	return false;
 #endif
-	return set->planes[plane].bad * 2u > set->shape->per_plane;
+	const struct path_shape *shape = set->shape;
+	uint32_t kept = set->min_active / shape->planes, bad = set->planes[plane].bad;
+	return bad > 0 && shape->per_plane - bad <= (kept > 1 ? kept : 1);
 }
 
 uint32_t path_control(struct path_set *set, uint32_t plane)
