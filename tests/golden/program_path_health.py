@@ -108,7 +108,6 @@ def planes(folder):
         check("what sound planes carry is left to them", 0 < mrc < least * rotate)
         check("and messages are not later", mrc_ns < 1.1 * rotate_ns)
     for loss in ("0.5%", "1%", "2%", "5%", "20%"):
-        ratios = []
         for seed in SEEDS:
             runs = [result(folder, FOUR + f"{{kind: flows, flows: [{ALL}]}}\n", "--seed", seed, "--set", f"transport.path={path}",
                            "--fault", f"{{kind: loss, at: {{t0: 0, plane: 0}}, probability: {loss}}}") for path in ("mrc", "rotate")]
@@ -116,9 +115,7 @@ def planes(folder):
             steady = [gbps(one, 3, 18) / PAIRS for one in runs]
             print(f"full load, loss {loss}, seed {seed}: {mrc:.0f} Gb/s, steady {steady[0]:.0f}; "
                   f"rotation {rotate:.0f}, {steady[1]:.0f}")
-            ratios.append(mrc / rotate)
-            check("at full load it is not behind rotation", mrc > 0.97 * rotate and steady[0] > 0.98 * steady[1])
-        check("nor over all seeds", sum(ratios) > 0.98 * len(ratios))
+            check("at full load it is not behind rotation", mrc > 0.98 * rotate and steady[0] > 0.98 * steady[1])
 
 
 with tempfile.TemporaryDirectory() as folder:

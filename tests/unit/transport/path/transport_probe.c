@@ -409,6 +409,30 @@ static void answers_avoid_what_probes_found_bad(void **state)
 	bench_close(bench);
 }
 
+static bool is_sack(struct bench *, const struct packet *packet)
+{
+	return packet->source == 1 && packet->opcode == PACKET_SACK;
+}
+
+// All is here, and no answer arrives: what comes again says that the ways of answers are to be
+// looked at.
+static void repeats_keep_a_receiver_probing(void **state)
+{
+	(void)state;
+	struct transport_config config = bench_config();
+	config.probe_idle = PROBE_IDLE_YES;
+	config.cc.rate_bps = FAST_BPS;
+	struct bench *bench = open_with(config);
+	bench->drops = is_sack;
+	assert_int_equal(bench_post(bench, 0, 0, 1024, 1), 0);
+	bench_run(bench, 300 * PS_PER_US);
+	const struct transport_counters *receiver = endpoint_counters(bench->ends[1]);
+	assert_int_equal(receiver->data_received - receiver->duplicates, 1);
+	assert_in_range(receiver->duplicates, 4, 6);		       // a timer of 50 us
+	assert_int_equal(receiver->probes_sent, receiver->duplicates); // a timer after each
+	bench_close(bench);
+}
+
 static bool has_lost;
 
 static bool loses_first(struct bench *, const struct packet *packet)
@@ -464,6 +488,7 @@ int main(void)
 		cmocka_unit_test(on_a_slow_line_it_probes_less_often),
 		cmocka_unit_test(numbers_of_probes_come_round),
 		cmocka_unit_test(answers_avoid_what_probes_found_bad),
+		cmocka_unit_test(repeats_keep_a_receiver_probing),
 		cmocka_unit_test(a_probe_that_finds_no_context_leaves_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
