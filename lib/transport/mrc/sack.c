@@ -10,7 +10,6 @@
 #include "flight.h"
 #include "mpr_grant.h"
 #include "path/balance.h"
-#include "path/history.h"
 #include "path/load.h"
 #include "path/pair.h"
 #include "path/place.h"
@@ -203,8 +202,7 @@ static bool feed_path(struct endpoint *endpoint, struct qp *qp, const struct pac
 		probe_retire(endpoint, qp, ev_index, now);
 	else if (sack->mark != PACKET_MARK_NONE)
 		endpoint->counters.paths_skipped += path_skip(&qp->path, ev_index);
-	return !load_is_slow(&qp->path, ev_index) && !place_is_blocked(&qp->path, ev_index) &&
-		!history_stands_out(&qp->path, ev_index);
+	return !load_is_slow(&qp->path, ev_index) && !place_is_blocked(&qp->path, ev_index);
 }
 
 static __attribute__((noinline)) void note_rtt(struct endpoint *endpoint, const struct qp *qp,

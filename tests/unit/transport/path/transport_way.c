@@ -74,6 +74,21 @@ static void who_knows_less_goes_by_who_knows_more(void **state)
 	close_done(bench);
 }
 
+// What own data lost is certain, however much probes of another QP seem to have lost.
+static void what_data_lost_counts_before_what_probes_guess(void **state)
+{
+	(void)state;
+	struct bench *bench = open_two(2);
+	lose(bench, 0, 2);
+	lose(bench, 0, 4);
+	assert_int_equal(bench_post(bench, 0, 1, 1000, 0), 0);
+	lose(bench, 1, 6);
+	assert_ptr_equal(known_to(bench, 0), &qp_of(bench, 1)->path);
+	assert_ptr_equal(known_to(bench, 1), &qp_of(bench, 1)->path);
+	bench_run(bench, BENCH_TO_THE_END);
+	close_done(bench);
+}
+
 static void a_path_that_came_back_is_used_again(void **state)
 {
 	(void)state;
@@ -148,6 +163,7 @@ int main(void)
 		cmocka_unit_test(whatever_retires_a_path_tells_the_others),
 		cmocka_unit_test(who_lost_something_itself_goes_by_that),
 		cmocka_unit_test(who_knows_less_goes_by_who_knows_more),
+		cmocka_unit_test(what_data_lost_counts_before_what_probes_guess),
 		cmocka_unit_test(a_path_that_came_back_is_used_again),
 		cmocka_unit_test(a_qp_that_failed_or_left_says_nothing),
 		cmocka_unit_test(a_qp_with_evs_of_its_own_says_nothing),
