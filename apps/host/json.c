@@ -145,13 +145,14 @@ static json_t *loop(const struct stage *stage)
 			json_object_set_new(bad, wire_reason_name((enum wire_reason)i),
 					    json_integer(whole(count->bad_frames[i])));
 	return json_pack(
-		"{s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}",
+		"{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,"
+		"s:I}",
 		"frames_sent", whole(count->frames_sent), "frames_received",
 		whole(count->frames_received), "frames_unsent", whole(count->frames_unsent),
-		"frames_missing", whole(count->frames_missing), "frames_strange",
-		whole(count->frames_strange), "frames_faulted", whole(count->frames_faulted),
-		"bad_frames", bad, "others", others, "payload_bytes_good",
-		whole(count->payload_bytes_good), "payload_bytes_wrong",
+		"frames_missing", whole(count->frames_missing), "frames_dropped",
+		whole(count->frames_dropped), "frames_strange", whole(count->frames_strange),
+		"frames_faulted", whole(count->frames_faulted), "bad_frames", bad, "others", others,
+		"payload_bytes_good", whole(count->payload_bytes_good), "payload_bytes_wrong",
 		whole(count->payload_bytes_wrong), "stalls", whole(count->stalls), "stalled_ps",
 		(json_int_t)count->stalled_ps, "turns", whole(count->turns), "turn_p50_ns",
 		(json_int_t)hist_quantile(count->turn_ns, 500000), "turn_p999_ns",

@@ -20,8 +20,8 @@ struct told {
 	ps_t end_ps;  // its last completion
 	ps_t lateness_ps, stalled_ps;
 	uint64_t work_done, work_total, stalls;
-	uint64_t payload_bytes_good, payload_bytes_wrong, frames_lost, frames_strange;
-	uint64_t frames_faulted;
+	uint64_t payload_bytes_good, payload_bytes_wrong, frames_lost, frames_dropped;
+	uint64_t frames_strange, frames_faulted;
 	struct transport_counters transport;
 };
 
@@ -50,6 +50,7 @@ static void tell(const struct stage *stage, struct told *ret)
 			     .payload_bytes_good = counts->payload_bytes_good,
 			     .payload_bytes_wrong = counts->payload_bytes_wrong,
 			     .frames_lost = counts->frames_unsent + counts->frames_missing,
+			     .frames_dropped = counts->frames_dropped,
 			     .frames_strange = counts->frames_strange,
 			     .frames_faulted = counts->frames_faulted,
 			     .transport = stage->world.outcome->transport};
@@ -132,6 +133,7 @@ static void add(struct told *ret, const struct gathered *all)
 		ret->payload_bytes_good += told->payload_bytes_good;
 		ret->payload_bytes_wrong += told->payload_bytes_wrong;
 		ret->frames_lost += told->frames_lost;
+		ret->frames_dropped += told->frames_dropped;
 		ret->frames_strange += told->frames_strange;
 		ret->frames_faulted += told->frames_faulted;
 	}
@@ -225,9 +227,10 @@ static void print_table(FILE *to, const struct call *call, const struct gathered
 		sum.payload_bytes_good + sum.payload_bytes_wrong, sum.payload_bytes_wrong);
 	table_data(to, count);
 	fprintf(to,
-		"frames: %" PRIu64 " found no port or buffer, %" PRIu64 " were for others, %" PRIu64
+		"frames: %" PRIu64 " found no port or buffer, %" PRIu64
+		" were dropped by full ports, %" PRIu64 " were for others, %" PRIu64
 		" were taken by faults of the scenario\n",
-		sum.frames_lost, sum.frames_strange, sum.frames_faulted);
+		sum.frames_lost, sum.frames_dropped, sum.frames_strange, sum.frames_faulted);
 	fprintf(to, "clocks are the hosts' own, and start when all have met\n");
 	fprintf(to, "conclude: %s\n", fidelity(call, all, &sum, stage));
 }
@@ -243,7 +246,7 @@ static json_t *json_of(const struct told *told)
 {
 	const struct transport_counters *count = &told->transport;
 	return json_pack(
-		"{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "end_ps",
+		"{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "end_ps",
 		(json_int_t)told->end_ps, "lateness_p999_ps", (json_int_t)told->lateness_ps,
 		"stalls", whole(told->stalls), "work_done", whole(told->work_done), "work_total",
 		whole(told->work_total), "messages_sent", whole(count->messages_sent),
@@ -251,8 +254,9 @@ static json_t *json_of(const struct told *told)
 		whole(count->data_packets), "resent", whole(again(count)), "duplicates",
 		whole(count->duplicates), "payload_bytes_good", whole(told->payload_bytes_good),
 		"payload_bytes_wrong", whole(told->payload_bytes_wrong), "frames_lost",
-		whole(told->frames_lost), "frames_strange", whole(told->frames_strange),
-		"frames_faulted", whole(told->frames_faulted));
+		whole(told->frames_lost), "frames_dropped", whole(told->frames_dropped),
+		"frames_strange", whole(told->frames_strange), "frames_faulted",
+		whole(told->frames_faulted));
 }
 
 static json_t *json_collectives(const struct gathered *all, const struct stage *stage)

@@ -143,9 +143,11 @@ static void print_loop(FILE *to, const struct stage *stage)
 		count->payload_bytes_good + count->payload_bytes_wrong, count->payload_bytes_wrong);
 	fprintf(to,
 		"frames: %" PRIu64 " sent, %" PRIu64 " received, %" PRIu64 " unsent, %" PRIu64
-		" found no buffer, %" PRIu64 " taken by faults, %" PRIu64 " for others",
+		" found no buffer, %" PRIu64 " dropped by full ports, %" PRIu64
+		" taken by faults, %" PRIu64 " for others",
 		count->frames_sent, count->frames_received, count->frames_unsent,
-		count->frames_missing, count->frames_faulted, count->frames_strange);
+		count->frames_missing, count->frames_dropped, count->frames_faulted,
+		count->frames_strange);
 	for (int i = 0; i < WALL_OTHER_COUNT; i++)
 		if (count->others[i] > 0)
 			fprintf(to, ", %" PRIu64 " %s", count->others[i],

@@ -25,6 +25,8 @@ struct dpdk_ports {
 	uint16_t ports[RTE_MAX_ETHPORTS];
 	uint32_t port_count;	       // opened
 	bool is_isolated[DEVICES_MAX]; // devices: the kernel leaves our frames to us
+	int sockets[DEVICES_MAX];      // of af_packet, behind devices; -1: none
+	uint64_t dropped;	       // by them, so far
 	uint32_t serial;	       // in names
 	int ride_at;		       // offset of what rides with an mbuf
 };

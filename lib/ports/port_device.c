@@ -25,6 +25,7 @@
 #include "dpdk_ports.h"
 #include "dpdk_start.h"
 #include "isolation.h"
+#include "packet_socket.h"
 
 #define RX_PLACES 1024
 #define TX_PLACES 1024
@@ -216,10 +217,23 @@ static int open_device(struct ports *ports, const struct device *device, uint32_
 	}
 	char interface[64];
 	find_interface(device->word, interface, sizeof(interface));
-	if (rc == 0 && interface[0] != '\0') // open until the process ends, as the device is
+	own->sockets[index] = -1;
+	if (rc == 0 && interface[0] != '\0') { // open until the process ends, as the device is
 		own->is_isolated[index] = isolation_begin(interface) >= 0;
+		own->sockets[index] = packet_socket_find(interface);
+	}
 	snprintf(why, sizeof(why), "DPDK does not open this port (%s)", rte_strerror(-rc));
 	return rc == 0 ? 0 : refuse_word(refusal, -ENODEV, why, device->word);
+}
+
+// What DPDK counts, and what it does not ask the kernel for.
+static void count_all(const struct ports *ports, struct port_counts *ret)
+{
+	struct dpdk_ports *own = ports->own;
+	dpdk_frames_ops.count(ports, ret);
+	for (uint32_t i = 0; i < own->port_count; i++)
+		own->dropped += packet_socket_dropped(own->sockets[i]);
+	ret->missed += own->dropped;
 }
 
 // Its devices are left to the end of the process: net_memif of DPDK 22.11 ends it when a device is
@@ -253,6 +267,7 @@ int port_device_open(struct ports *ports, struct arena *arena, const struct devi
 		rc = open_device(ports, &devices[i], i, frame_bytes, refusal);
 	ops = dpdk_frames_ops;
 	ops.name = "DPDK";
+	ops.count = count_all;
 	ops.close = close_none;
 	ports->ops = &ops;
 	return rc;

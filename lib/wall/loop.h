@@ -37,6 +37,7 @@ struct wall {
 	struct rest rest;
 	ps_t slice_ps; // so much is run at once: the outbox has room for it
 	struct wall_counts counts;
+	uint64_t missed_before; // by the ports, when this run began
 	struct hist turn_ns;
 	struct tap_set *taps;			    // or NULL
 	uint32_t *cable_in, *cable_out;		    // [ports of the host] of the world

@@ -38,7 +38,7 @@ struct port_cable {
 // Totals over all ports.
 struct port_counts {
 	uint64_t sent, received;
-	uint64_t missed; // the ports lost them: never, on rings that are large enough
+	uint64_t missed; // the ports dropped them: no receive queue or buffer had room
 };
 
 struct ports;
