@@ -1,52 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft pcap send: the frames of a capture out of a device, each when it was, counted from the first
-// one: a frame that goes late makes none behind it late.
+// weft pcap send: the frames of a capture out of a device or port, each when it was, counted from
+// the first one: a frame that goes late makes none behind it late.
 
 #include <errno.h>
-#include <linux/if_packet.h>
 #include <math.h>
-#include <net/ethernet.h>
-#include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <weft/run/outcome.h>
 
+#include "outlet.h"
 #include "pcap.h"
 #include "verbs.h"
 
 #define FRAME_BYTES_MAX 65535u
-#define SPIN_NS 60000	 // sleeps end later than they should by so much
-#define LATE_NS 1000000	 // worth a word
+#define SPIN_NS 60000	// sleeps end later than they should by so much
+#define LATE_NS 1000000 // worth a word
+#define DRIFT_PPM_MAX 1000
 #define LINK_ETHERNET 1u // LINKTYPE_ETHERNET
 
 struct send {
-	const char *speed_text, *loops_text;
-	double speed;
+	const char *speed_text, *loops_text, *drift_text;
+	double speed; // of the capture's clock, its drift taken out
 	uint32_t loops;
-	int socket;
+	struct outlet outlet;
 	struct refusal refusal;
 	struct capture_reader reader;
 	uint8_t frame[FRAME_BYTES_MAX];
-	int64_t start_ns;		    // of this loop, of the clock
+	int64_t start_ns;		    // of this loop, of the clock; -1: none has begun
 	int64_t first_ns, last_ns;	    // stamps of the capture
 	uint64_t sent, padded, other, late; // other: no Ethernet, no time, too long for the device
 	struct flow_lags lateness;
 };
 
-enum { OPT_SPEED = 256, OPT_LOOPS };
+enum { OPT_SPEED = 256, OPT_LOOPS, OPT_DRIFT };
 static const struct option longs[] = {
 	{"speed", required_argument, NULL, OPT_SPEED},
 	{"loops", required_argument, NULL, OPT_LOOPS},
+	{"drift", required_argument, NULL, OPT_DRIFT},
 	VERB_OPTIONS,
 };
 
 static int take(void *context, int option, const char *value, struct refusal *refusal)
 {
 	struct send *send = context;
+	if (option == OPT_DRIFT)
+		return outcome_once(refusal, &send->drift_text, "--drift", value);
 	bool is_speed = option == OPT_SPEED;
 	return outcome_once(refusal, is_speed ? &send->speed_text : &send->loops_text,
 			    is_speed ? "--speed" : "--loops", value);
@@ -66,25 +66,16 @@ static int read_numbers(struct send *send)
 					"--loops is a number from 1 to 1000000, not",
 					send->loops_text);
 	send->loops = (uint32_t)loops;
+	double drift_ppm = send->drift_text != NULL ? strtod(send->drift_text, &end) : 0;
+	if (*end != '\0' || end == send->drift_text || !(fabs(drift_ppm) <= DRIFT_PPM_MAX))
+		return outcome_bad_word(&send->refusal,
+					"--drift is a number of ppm from -1000 to 1000, not",
+					send->drift_text);
+	send->speed *= 1 + drift_ppm / 1e6;
 	return 0;
 }
 
-// ---------------------------------------------------------------- the device
-
-static int open_device(struct send *send, const char *device)
-{
-	struct sockaddr_ll address = {.sll_family = AF_PACKET,
-				      .sll_ifindex = (int)if_nametoindex(device)};
-	if (address.sll_ifindex == 0)
-		return outcome_bad_word(&send->refusal, "there is no device", device);
-	send->socket = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
-	if (send->socket >= 0 &&
-	    bind(send->socket, (struct sockaddr *)&address, sizeof(address)) == 0)
-		return 0;
-	snprintf(send->refusal.text, sizeof(send->refusal.text), "%.60s cannot be opened: %s",
-		 device, strerror(errno));
-	return -ENODEV;
-}
+// ---------------------------------------------------------------- time
 
 static int64_t now_ns(void)
 {
@@ -107,24 +98,6 @@ static int64_t wait_until(int64_t at_ns)
 	return now - at_ns;
 }
 
-// Whether the device took it: what is longer than its MTU it takes never.
-static int put(struct send *send, uint32_t bytes)
-{
-	while (write(send->socket, send->frame, bytes) < 0) {
-		if (errno == EMSGSIZE) {
-			send->other++;
-			return 0;
-		}
-		if (errno != ENOBUFS && errno != EAGAIN && errno != EINTR) {
-			snprintf(send->refusal.text, sizeof(send->refusal.text),
-				 "the device took no frame: %s", strerror(errno));
-			return -ENODEV;
-		}
-	}
-	send->sent++;
-	return 0;
-}
-
 // ---------------------------------------------------------------- the capture
 
 // What a snap length cut off is zeros.
@@ -138,6 +111,8 @@ static int send_frame(struct send *send, const struct capture_frame *frame)
 	}
 	if (send->first_ns < 0)
 		send->first_ns = send->last_ns = frame->at_ns;
+	if (send->start_ns < 0)
+		send->start_ns = now_ns();
 	if (frame->at_ns > send->last_ns)
 		send->last_ns = frame->at_ns;
 	memcpy(send->frame, frame->bytes, frame->captured);
@@ -147,7 +122,10 @@ static int send_frame(struct send *send, const struct capture_frame *frame)
 	int64_t late_ns = wait_until(send->start_ns + (int64_t)llround(after_ns));
 	flow_lag(&send->lateness, late_ns);
 	send->late += late_ns > LATE_NS;
-	return put(send, frame->original);
+	int sent = outlet_put(&send->outlet, send->frame, frame->original, &send->refusal);
+	send->sent += sent == 1;
+	send->other += sent == 0;
+	return sent < 0 ? sent : 0;
 }
 
 static int send_loop(struct send *send, const char *path)
@@ -194,7 +172,7 @@ static void say(struct send *send, int64_t took_ns)
 int send_run(int argc, char **argv)
 {
 	static struct send send; // large: kept off the stack
-	send.socket = -1;
+	send.outlet.socket = -1;
 	int rc = verb_parse(argc, argv, longs, take, &send, 2, &send.refusal);
 	if (rc == VERB_DONE)
 		return EXIT_SUCCESS;
@@ -204,19 +182,20 @@ int send_run(int argc, char **argv)
 	if (rc == 0 && send.loops > 1 && strcmp(path, "-") == 0)
 		rc = outcome_bad_line(&send.refusal, "--loops needs a file, not standard input");
 	if (rc == 0)
-		rc = open_device(&send, argv[optind + 1]);
+		rc = outlet_open(&send.outlet, argv[optind + 1], &send.refusal);
 	send.reader.buffer = malloc(CAPTURE_BUFFER_BYTES);
 	send.reader.capacity = CAPTURE_BUFFER_BYTES;
 	if (rc == 0 && send.reader.buffer == NULL)
 		rc = refuse(&send.refusal, -ENODEV, "no memory for a buffer", 0, 0, 0);
-	int64_t begin_ns = send.start_ns = now_ns();
+	int64_t begin_ns = now_ns();
+	send.start_ns = -1;
 	for (uint32_t i = 0; rc == 0 && i < send.loops; i++)
 		rc = send_loop(&send, path);
-	if (send.socket >= 0)
-		close(send.socket);
+	int64_t took_ns = now_ns() - begin_ns;
+	outlet_close(&send.outlet);
 	free(send.reader.buffer);
 	if (rc < 0)
 		return verb_refused(&send.refusal, rc);
-	say(&send, now_ns() - begin_ns);
+	say(&send, took_ns);
 	return EXIT_SUCCESS;
 }

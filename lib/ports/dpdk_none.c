@@ -61,9 +61,8 @@ int port_device_open(struct ports *ports, struct arena *arena, const struct devi
 	(void)devices;
 	(void)count;
 	(void)options;
-	return refuse(refusal, -ENOTSUP,
-		      "this weft was built without DPDK, which weft host needs for its ports", 0, 0,
-		      0);
+	return refuse(refusal, -ENOTSUP, "this weft was built without DPDK, which this port needs",
+		      0, 0, 0);
 }
 
 int port_device_settle(const struct device *devices, uint32_t count, struct refusal *refusal)

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include <weft/core/check.h>
+
 #include "anonymize.h"
 #include "bytes.h"
 #include "ip.h"
@@ -15,13 +17,9 @@ void dissect_add(struct dissection *d, enum wire_span_kind kind, uint32_t at, ui
 	struct wire_spans *spans = d->spans;
 	bool is_sum = kind >= SPAN_SUM_IP;
 	uint32_t left = at < d->captured ? d->captured - at : 0;
-	if (spans->is_full || bytes == 0 || (!is_sum && left < bytes))
+	if (bytes == 0 || (!is_sum && left < bytes))
 		return;
-	if (spans->count == SPANS_MAX) {
-		spans->known = at < spans->known ? at : spans->known;
-		spans->is_full = true;
-		return;
-	}
+	check(spans->count < SPANS_MAX);
 	spans->list[spans->count++] = (struct wire_span){.at = at,
 							 .bytes = left < bytes ? left : bytes,
 							 .ip_at = d->ip_at,
@@ -100,6 +98,9 @@ static void hide(struct wire_anonymizer *anonymizer, const struct wire_span *spa
 		memset(frame + span->at, 0, span->bytes);
 	else if (span->kind == SPAN_OPTIONS)
 		pad_options(frame + span->at, span->bytes);
+	else if (span->kind == SPAN_IPV6)
+		for (uint32_t i = 0; i < span->bytes; i += 16)
+			anonymize_field(anonymizer, SPAN_IPV6, frame + span->at + i);
 	else if (span->kind < SPAN_DATA)
 		anonymize_field(anonymizer, span->kind, frame + span->at);
 }

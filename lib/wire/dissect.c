@@ -83,6 +83,7 @@ static void read_udp(struct dissection *d, int nest)
 	} else if (head.target_port == WIRE_PORT || head.target_port == WIRE_PORT_OTHER ||
 		   head.target_port == d->config->port) {
 		bool is_mrc = d->at < d->captured && is_mrc_opcode(d->frame[d->at]);
+		dissect_know(d, d->at + 1); // this decides, even where the BTH was cut off
 		dissect_found(d,
 			      is_mrc || head.target_port == WIRE_PORT_OTHER ? WIRE_FOUND_MRC
 									    : WIRE_FOUND_ROCE);
@@ -166,8 +167,8 @@ static void note_extension(struct dissection *d, uint8_t kind, uint32_t bytes)
 	if (d->captured - d->at < bytes)
 		return; // known up to its first 8 bytes, which tell nothing
 	dissect_know(d, d->at + bytes);
-	for (uint32_t i = 8; kind == PROTOCOL_ROUTING && i + 16 <= bytes; i += 16)
-		dissect_note(d, SPAN_IPV6, d->at + i, 16);
+	if (kind == PROTOCOL_ROUTING)
+		dissect_note(d, SPAN_IPV6, d->at + 8, (bytes - 8) / 16 * 16);
 	if (kind != PROTOCOL_ROUTING && kind != PROTOCOL_FRAGMENT)
 		dissect_note(d, SPAN_OPTIONS, d->at + 2, bytes - 2);
 }

@@ -8,7 +8,7 @@
 enum wire_span_kind {
 	SPAN_MAC,
 	SPAN_IPV4,
-	SPAN_IPV6, // or a GID
+	SPAN_IPV6, // or a GID; several in a row
 	SPAN_KEY,  // R_Key, Q_Key
 	SPAN_VA,
 	SPAN_IMM,
@@ -24,12 +24,11 @@ struct wire_span {
 	uint8_t kind;	// enum wire_span_kind
 	uint8_t ip_version;
 };
-#define SPANS_MAX 64
+#define SPANS_MAX 96 // five headers in each other with at most 13, and at most 7 behind the last
 struct wire_spans {
 	struct wire_span list[SPANS_MAX];
 	uint32_t count;
 	uint32_t known; // nothing at or behind this offset was understood
-	bool is_full;	// nothing more is understood: there is no room to note it
 	bool has_icrc;	// whether the view of it is there
 	struct wire_view icrc;
 };
@@ -59,7 +58,7 @@ static inline void dissect_note(struct dissection *d, enum wire_span_kind kind, 
 // All before `end` is understood, if it was captured.
 static inline void dissect_know(struct dissection *d, uint32_t end)
 {
-	if (d->spans != NULL && !d->spans->is_full && end <= d->captured && end > d->spans->known)
+	if (d->spans != NULL && end <= d->captured && end > d->spans->known)
 		d->spans->known = end;
 }
 

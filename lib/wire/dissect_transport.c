@@ -202,6 +202,7 @@ static void take_mrc(struct dissection *d, bool has_tseth, uint32_t bytes)
 		if (bytes < reth_at + MRC_RETH_BYTES)
 			return;
 		take_header(d, HAS_RETH, d->at + reth_at);
+		dissect_know(d, d->at + reth_at + MRC_RETH_BYTES);
 		bool has_imm = ret->opcode == PACKET_WRITE_LAST_IMM ||
 			ret->opcode == PACKET_WRITE_ONLY_IMM;
 		if (has_imm && bytes >= reth_at + MRC_RETH_BYTES + MRC_IMM_BYTES)
