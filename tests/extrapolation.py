@@ -67,10 +67,35 @@ def draw(seed):
     return words, rng.choice([3, 6, 10]) / 10  # what of its packets the long size is extrapolated from
 
 
-def run(words, size, packets):
+def fault(rng, time_us, keys):
+    """A fault of some NIC or host that the job goes on with: mostly from the start to the end, else it begins, and perhaps ends,
+    somewhere around a job of so long."""
+    kinds = ["loss", "reorder", *([] if keys.get("switching") else ["slow", "slow"])]
+    is_steady = rng.random() < 0.7
+    kind = rng.choice(kinds if is_steady else [*kinds, "link_down", "stall", "flap"])
+    nic = rng.randrange(int(keys["nics"]))
+    place = f"host: {nic // int(keys['nics_per_host'])}" if kind == "stall" else f"nic: {nic}"
+    fields = {"kind": kind, "at": f"{{{place}}}"}
+    if not is_steady:
+        start_us = rng.choice([0, rng.uniform(0, 0.2), rng.uniform(0, 1.3)]) * time_us
+        lasts = {"link_down": rng.uniform(0.005, 0.1), "stall": rng.uniform(0.005, 0.1), "flap": rng.uniform(0.5, 2)}
+        fields["from"] = f"{start_us:.3f}us"
+        fields["until"] = f"{start_us + lasts.get(kind, rng.choice([0.01, 0.1, 1, 1.5])) * time_us:.3f}us"
+    if kind == "flap":
+        fields.update(up=f"{rng.uniform(0.005, 0.1) * time_us:.3f}us", down=f"{rng.uniform(0.001, 0.02) * time_us:.3f}us")
+    if kind == "slow":
+        fields["rate"] = f"{rng.randrange(20, 95)}%"
+    if kind in ("loss", "reorder"):
+        fields["probability"] = f"{rng.choice([0.01, 0.1, 1])}%"
+    if kind == "reorder":
+        fields["delay"] = f"{rng.choice([2, 10, 40])}us"
+    return "  - {" + ", ".join(f"{key}: {value}" for key, value in fields.items()) + "}\n"
+
+
+def run(words, size, packets, faults=""):
     """The row of a size, or None with the reason."""
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as base:
-        base.write(BASE)
+        base.write(BASE + faults)
         base.flush()
         done = subprocess.run([os.environ["WEFT"], "coll", *words, "--scenario", base.name, "-b", str(size), "--packets",
                                str(packets), "--json"], capture_output=True, text=True, timeout=600)
@@ -79,8 +104,9 @@ def run(words, size, packets):
     return json.loads(done.stdout)["sizes"][0], ""
 
 
-def soak(first, count, packets):
-    """Runs cases of so many packets; returns sizes seen, those with a time, those whose error holds, and what is wrong."""
+def soak(first, count, packets, has_faults=False):
+    """Runs cases of so many packets, each with a fault or two where asked; returns sizes seen, those with a time, those whose error
+    holds, and what is wrong."""
     seen = timed = held = 0
     wrong = []
     for seed in range(first, first + count):
@@ -96,7 +122,16 @@ def soak(first, count, packets):
         if whole is None or whole["time_us"] is None:
             wrong.append(f"seed {seed}: {why}")
             continue
-        row, why = run(words, size, max(1, int(whole["packets_whole"] * share) - 1))
+        faults = ""
+        if has_faults:
+            rng = random.Random(-seed)
+            keys = dict(word[7:].split("=") for word in words if word.startswith("fabric."))
+            faults = "faults:\n" + "".join(fault(rng, whole["time_us"], keys) for _ in range(rng.choice([1, 1, 2])))
+            whole, why = run(words, size, ALL, faults)
+            if whole is None or whole["time_us"] is None:
+                wrong.append(f"seed {seed}: {why} {faults}")
+                continue
+        row, why = run(words, size, max(1, int(whole["packets_whole"] * share) - 1), faults)
         seen += 1
         for each in (small, whole):
             if each["time_us"] < each["ideal_us"]:
@@ -112,6 +147,6 @@ def soak(first, count, packets):
             timed += 1
             held += off <= row["time_error_us"]
             if off > row["time_error_us"]:
-                print(f"seed {seed}: {row['time_us']:.1f} +- {row['time_error_us']:.1f} us for {whole['time_us']:.1f}: {' '.join(words)}",
+                print(f"seed {seed}: {row['time_us']:.1f} +- {row['time_error_us']:.1f} us for {whole['time_us']:.1f}: {' '.join(words)} {faults}",
                       flush=True)
     return seen, timed, held, wrong

@@ -86,7 +86,7 @@ static void open_port(struct ports *ports, const char *word)
 
 static void memory_of_two_has_the_frames(void **)
 {
-	char folder[] = "/tmp/weft-send-XXXXXX", capture[64], word[64];
+	char folder[] = P_tmpdir "/weft-send-XXXXXX", capture[64], word[64];
 	assert_non_null(mkdtemp(folder));
 	snprintf(capture, sizeof(capture), "%s/some.pcap", folder);
 	snprintf(word, sizeof(word), "memif:send-%d", (int)getpid());

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # What states an error, in hundreds of random worlds: times and quantiles of samples. WEFT_STATED_COUNT: how many worlds of
-# each (600: of some nothing is stated). Each says what share held.
+# each (900: of some nothing is stated). Each says what share held.
 set -euo pipefail
 programs=$(dirname "$(dirname "${WEFT:?}")")/tests
-count=${WEFT_STATED_COUNT:-600}
+count=${WEFT_STATED_COUNT:-900}
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 failed=0
