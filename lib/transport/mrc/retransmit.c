@@ -224,7 +224,9 @@ static void feed_path(struct endpoint *endpoint, struct qp *qp, uint32_t ev_inde
 	if (reason != PACKET_NACK_TRIMMED)
 		return;
 	balance_feed(&qp->path, ev_index, BALANCE_TRIMMED, now);
-	endpoint->counters.paths_skipped += path_skip(&qp->path, ev_index);
+	ps_t full_ps = endpoint->config->cc.base_rtt_ps * HISTORY_TRIM_RTTS;
+	uint32_t late = history_late_beside(&qp->path, ev_index, full_ps);
+	endpoint->counters.paths_skipped += path_skip_late(&qp->path, ev_index, late);
 }
 
 void retransmit_on_nack(struct endpoint *endpoint, struct qp *qp, const struct packet *nack,

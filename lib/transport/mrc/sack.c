@@ -10,6 +10,7 @@
 #include "flight.h"
 #include "mpr_grant.h"
 #include "path/balance.h"
+#include "path/history.h"
 #include "path/load.h"
 #include "path/pair.h"
 #include "path/place.h"
@@ -185,7 +186,7 @@ void sack_arm_cc(struct endpoint *endpoint, struct qp *qp)
 // The packet that caused the SACK arrived over its EV, marked or not; or the target wants no more
 // of it. Returns whether the window is to take its word for how full the fabric is.
 static bool feed_path(struct endpoint *endpoint, struct qp *qp, const struct packet_sack *sack,
-		      uint32_t trigger, uint32_t plane, ps_t now)
+		      uint32_t trigger, uint32_t plane, ps_t rtt_ps, ps_t now)
 {
 	uint32_t ev_index = path_index(&qp->path, sack->ev_echo);
 	if (pair_is_asked(qp))
@@ -198,11 +199,13 @@ static bool feed_path(struct endpoint *endpoint, struct qp *qp, const struct pac
 		     sack->mark == PACKET_MARK_NONE ? BALANCE_CLEAN : BALANCE_MARKED, now);
 	if (qp->path.load != NULL)
 		load_weigh(&qp->path, ev_index, sack->mark == PACKET_MARK_SKIP_ONCE);
+	uint32_t late = history_late(&qp->path, ev_index, rtt_ps);
 	if (sack->mark == PACKET_MARK_SKIP_ALWAYS)
 		probe_retire(endpoint, qp, ev_index, now);
 	else if (sack->mark != PACKET_MARK_NONE)
-		endpoint->counters.paths_skipped += path_skip(&qp->path, ev_index);
-	return !load_is_slow(&qp->path, ev_index) && !place_is_blocked(&qp->path, ev_index);
+		endpoint->counters.paths_skipped += path_skip_late(&qp->path, ev_index, late);
+	return late < HISTORY_LATER && !load_is_slow(&qp->path, ev_index) &&
+		!place_is_blocked(&qp->path, ev_index);
 }
 
 static __attribute__((noinline)) void note_rtt(struct endpoint *endpoint, const struct qp *qp,
@@ -254,10 +257,10 @@ void sack_receive(struct endpoint *endpoint, struct qp *qp, const struct packet 
 	flight_settle(qp, newly_bytes);
 	flight_hear(qp, sack->rcvd_256, cumulative + 1 + sack->ooo_count,
 		    untold_packets(qp, cumulative, sack));
-	bool is_telling = sack->is_probe ||
-		feed_path(endpoint, qp, sack, trigger, packet->plane, now);
 	if (!sack->is_probe && has_sample)
 		rtt_ps = sample_rtt(endpoint, qp, trigger, packet->timestamp, now);
+	bool is_telling = sack->is_probe ||
+		feed_path(endpoint, qp, sack, trigger, packet->plane, rtt_ps, now);
 	if (__builtin_expect(endpoint->delays != NULL, 0) && rtt_ps >= 0 && !sack->is_probe)
 		note_rtt(endpoint, qp, sack->ev_echo, rtt_ps);
 	struct cc_ack ack = {

@@ -8,7 +8,12 @@
 #define FEW 4u	 // of more, whose marks come of chance as much as of a slow path, a share says more
 #define MANY 16u // whose longest rest is ROW_MAX
 #define STEP_MAX 3u
-#define SOON 16 // waits, within which a loss says that the last was too short
+#define LATE_STEP 3u
+#define LATE_LOG 150u	// 1.5 times, in 256ths of octaves
+#define LATER_LOG 256u	// twice
+#define LATE_SHIFT 3	// the mean is over about 8 answers, and kept times that
+#define LATE_ROW_MAX 3u // in a row: then it is no matter of an EV
+#define SOON 16		// waits, within which a loss says that the last was too short
 #define LEVEL_SHIFT 4
 #define LEVEL_MAX 7u // first retry times 64
 
@@ -53,19 +58,72 @@ bool history_stands_out(const struct path_set *set, uint32_t index)
 		return false;
 	if (has_few(set))
 		return plane->rows < set->shape->per_plane;
+	if (row >= HISTORY_LATER)
+		return true;
 	return plane->marked_mean * 5u <= set->shape->per_plane * ROUNDS_MEAN;
+}
+
+// In 256ths of octaves of 8 ns, between powers of two on a line.
+static uint32_t log_of(ps_t rtt_ps)
+{
+	uint64_t units = (uint64_t)rtt_ps >> 13 | 1;
+	uint32_t bounded = units > UINT32_MAX ? UINT32_MAX : (uint32_t)units;
+	uint32_t top = 31u - (uint32_t)__builtin_clz(bounded);
+	return top << 8 | (uint32_t)((units << 8 >> top) & 255);
+}
+
+static uint32_t late_step(uint32_t log, uint32_t mean)
+{
+	if (mean == 0 || log < mean + LATE_LOG)
+		return 0;
+	return log < mean + LATER_LOG ? LATE_STEP : HISTORY_LATER;
+}
+
+// A mean of logarithms, since of half of the EVs that take a hundred times as long a plain one
+// would say that nothing is late.
+uint32_t history_late(struct path_set *set, uint32_t index, ps_t rtt_ps)
+{
+#ifdef PLANT_LATE_AS_ANY // a planted bug: an EV is slow only once it was marked again and again
+	return 0;
+#endif
+	struct path_plane *plane = place_plane(set, index);
+	if (!set->shape->has_rows || rtt_ps < 0)
+		return 0;
+	uint32_t log = log_of(rtt_ps), mean = plane->rtt_mean >> LATE_SHIFT;
+	uint32_t kept = mean == 0 ? log << LATE_SHIFT : plane->rtt_mean - mean + log;
+	plane->rtt_mean = (uint16_t)kept;
+	uint32_t step = late_step(log, mean);
+	plane->late = step == 0 ? 0 : (uint8_t)(plane->late + (plane->late < LATE_ROW_MAX));
+	return plane->late < LATE_ROW_MAX ? step : 0;
+}
+
+uint32_t history_late_beside(const struct path_set *set, uint32_t index, ps_t rtt_ps)
+{
+	const struct path_plane *plane = &set->planes[index % set->shape->planes];
+	if (!set->shape->has_rows || rtt_ps <= 0)
+		return 0;
+	return late_step(log_of(rtt_ps), plane->rtt_mean >> LATE_SHIFT);
+}
+
+static void raise(struct path_set *set, struct path_plane *plane, uint32_t index, uint32_t by)
+{
+	uint32_t before = set->history[index] & HISTORY_ROW, most = row_max(set);
+	uint32_t row = before + by > most ? most : before + by;
+	plane->rows = (uint16_t)(plane->rows + (before == 0 && row > 0));
+	set->history[index] = (uint8_t)((set->history[index] & ~HISTORY_ROW) | row);
+}
+
+void history_raise(struct path_set *set, uint32_t index, uint32_t by)
+{
+	if (!has_few(set))
+		raise(set, place_plane(set, index), index, by);
 }
 
 void history_mark(struct path_set *set, uint32_t index)
 {
 	struct path_plane *plane = place_plane(set, index);
-	uint32_t before = set->history[index] & HISTORY_ROW, most = row_max(set);
-	uint32_t row = before + step(set, plane, before);
-	if (row > most)
-		row = most;
-	plane->rows = (uint16_t)(plane->rows + (before == 0 && row > 0));
+	raise(set, plane, index, step(set, plane, set->history[index] & HISTORY_ROW));
 	plane->marked++;
-	set->history[index] = (uint8_t)((set->history[index] & ~HISTORY_ROW) | row);
 }
 
 // Rounds of a plane are numbered: an EV waits for one that its row divides, each EV for others,

@@ -12,6 +12,22 @@
 // the plane are marked alike there is nothing to turn to.
 void history_mark(struct path_set *set, uint32_t index);
 
+// How much longer than others of its plane an answer took that came back over this EV: so much a
+// mark counts for beyond what history_mark() says, HISTORY_LATER where it took twice as long and
+// more. `rtt_ps` below 0: not known. The answer counts in the mean.
+#define HISTORY_LATER 6u
+uint32_t history_late(struct path_set *set, uint32_t index, ps_t rtt_ps);
+
+// The same of an answer that counts in no mean: of a probe, which waits in no window, or of a trim.
+uint32_t history_late_beside(const struct path_set *set, uint32_t index, ps_t rtt_ps);
+
+// A trim says that a queue is full. So long its packet would have taken at least, where queues hold
+// as auto makes them.
+#define HISTORY_TRIM_RTTS 4
+
+// A mark, or a probe's answer, counts for so much more.
+void history_raise(struct path_set *set, uint32_t index, uint32_t by);
+
 // Whether an EV is slow where others of its plane are not: it is marked again and again, few are.
 // Then what it loses is its own matter.
 bool history_stands_out(const struct path_set *set, uint32_t index);

@@ -44,8 +44,10 @@ struct path_plane {
 	uint16_t bad, unusable;		     // places whose EV is blocked, and is not GOOD
 	uint16_t rows;			     // EVs with a row of marks
 	uint16_t round, marked, marked_mean; // history.h: its number, its marks, the mean
+	uint16_t rtt_mean;		     // history.h: of the logarithms of round trips
 	uint32_t probe_at; // closed: when the next probe may leave, in units of 2^20 ps
 	uint8_t lost;	   // packets lost in a row: since one is known to have arrived
+	uint8_t late;	   // answers in a row that were late
 	bool is_closed;	   // so many that the plane itself is held dead
 	bool is_moved;	   // places have changed hands: the table says who has them
 	bool is_denied;	   // no EV of it may be used
@@ -153,6 +155,8 @@ static inline void path_heard(struct path_set *set, uint32_t index)
 		path_alive(set, index);
 }
 bool path_skip(struct path_set *set, uint32_t index);
+// The same, and the mark counts for so much more: history_late().
+bool path_skip_late(struct path_set *set, uint32_t index, uint32_t late);
 enum path_change path_retire(struct path_set *set, uint32_t index, ps_t now);
 
 // The packet over this EV was lost: its plane, too, may be dead.

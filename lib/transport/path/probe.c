@@ -9,6 +9,7 @@
 #include "balance.h"
 #include "endpoint/control.h"
 #include "endpoint/endpoint.h"
+#include "history.h"
 #include "mrc/responder.h"
 #include "way.h"
 
@@ -337,11 +338,15 @@ bool probe_answered(struct endpoint *endpoint, struct qp *qp, const struct packe
 	take_back(qp, probe);
 	path_at(&qp->path, now);
 	if (sack->u.sack.mark != PACKET_MARK_SKIP_ALWAYS) {
-		bool is_marked = sack->u.sack.mark != PACKET_MARK_NONE;
+		ps_t rtt_ps = is_stale || !was_bad ? -1 : ticks * TIMESTAMP_PS;
+		uint32_t late = history_late_beside(&qp->path, probe->ev_index, rtt_ps);
+		bool is_marked = sack->u.sack.mark != PACKET_MARK_NONE || late > 0;
 		enum path_change change = path_probed(&qp->path, probe->ev_index, is_marked,
 						      successes != 0 ? successes : 1);
 		endpoint->counters.paths_reinstated += was_bad && change != PATH_SAME;
 		endpoint->counters.paths_skipped += is_marked && change != PATH_SAME;
+		if (change != PATH_SAME)
+			history_raise(&qp->path, probe->ev_index, late);
 	} else {
 		probe_retire(endpoint, qp, probe->ev_index, now);
 	}

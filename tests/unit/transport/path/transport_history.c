@@ -139,6 +139,81 @@ static void a_row_rests_for_rounds(void **)
 		}
 }
 
+// Answers of its plane that took 20 us each.
+static void answer(uint32_t index, uint32_t count)
+{
+	shape.has_rows = true;
+	for (uint32_t i = 0; i < count; i++)
+		assert_int_equal(history_late(&set, index, 20 * PS_PER_US), 0);
+}
+
+static void an_answer_is_late_against_others_of_its_plane(void **)
+{
+	static const struct {
+		ps_t rtt_ps;
+		uint32_t step;
+	} cases[] = {
+		{29 * PS_PER_US, 0}, {31 * PS_PER_US, 3}, {39 * PS_PER_US, 3},	{41 * PS_PER_US, 6},
+		{PS_PER_S, 6},	     {10 * PS_PER_US, 0}, {3600 * PS_PER_S, 6}, {-1, 0}};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		set_up(NULL);
+		answer(1, 20);
+		assert_int_equal(history_late_beside(&set, 3, cases[i].rtt_ps), cases[i].step);
+		assert_int_equal(history_late_beside(&set, 3, cases[i].rtt_ps), cases[i].step);
+		assert_int_equal(history_late(&set, 3, cases[i].rtt_ps), cases[i].step);
+		assert_int_equal(history_late_beside(&set, 2, cases[i].rtt_ps), 0); // not known
+		shape.has_rows = false;
+		assert_int_equal(history_late(&set, 3, cases[i].rtt_ps), 0);
+		assert_int_equal(history_late_beside(&set, 3, cases[i].rtt_ps), 0);
+	}
+}
+
+// Half of the EVs that take a hundred times as long do not hide each other.
+static void half_of_a_plane_may_be_late(void **)
+{
+	answer(1, 1);
+	uint32_t late = 0;
+	for (uint32_t i = 0; i < 400; i++)
+		late += history_late(&set, 1, (i % 2 == 0 ? 20 : 2000) * PS_PER_US) ==
+			HISTORY_LATER;
+	assert_in_range(late, 195, 200);
+}
+
+// What is late three times in a row is no matter of an EV: all answers take longer now.
+static void a_whole_plane_is_never_late(void **)
+{
+	answer(1, 20);
+	assert_int_equal(history_late(&set, 3, 400 * PS_PER_US), HISTORY_LATER);
+	assert_int_equal(history_late(&set, 5, 400 * PS_PER_US), HISTORY_LATER);
+	for (uint32_t i = 0; i < 30; i++)
+		assert_int_equal(history_late(&set, 7, 400 * PS_PER_US), 0);
+	answer(1, 8);
+	assert_int_equal(history_late(&set, 3, 400 * PS_PER_US), HISTORY_LATER);
+}
+
+static void what_is_late_raises_a_row_at_once(void **)
+{
+	set.planes[1].marked_mean = MANY * ROUNDS_MEAN; // all are marked
+	shape.has_rows = true;
+	history_mark(&set, 3);
+	history_raise(&set, 3, 0);
+	assert_int_equal(history[3], 0);
+	assert_int_equal(set.planes[1].rows, 0);
+	history_raise(&set, 3, 3);
+	assert_int_equal(history[3], 3);
+	assert_false(history_stands_out(&set, 3));
+	history_raise(&set, 3, 3);
+	assert_int_equal(history[3], 6);
+	assert_true(history_stands_out(&set, 3)); // though they are
+	history_raise(&set, 3, 6);
+	assert_int_equal(history[3], 9);
+	assert_int_equal(set.planes[1].rows, 1);
+	assert_int_equal(set.planes[1].marked, 1);
+	shape.per_plane = 4; // of few another rule says how long one rests
+	history_raise(&set, 5, 6);
+	assert_int_equal(history[5], 0);
+}
+
 static void a_quarter_of_a_plane_does_not_rest(void **)
 {
 	shape.per_plane = 8;
@@ -196,6 +271,10 @@ int main(void)
 		cmocka_unit_test_setup(one_of_few_rests_at_its_second_mark, set_up),
 		cmocka_unit_test_setup(few_rest_while_another_is_without_marks, set_up),
 		cmocka_unit_test_setup(a_row_rests_for_rounds, set_up),
+		cmocka_unit_test_setup(an_answer_is_late_against_others_of_its_plane, set_up),
+		cmocka_unit_test_setup(half_of_a_plane_may_be_late, set_up),
+		cmocka_unit_test_setup(a_whole_plane_is_never_late, set_up),
+		cmocka_unit_test_setup(what_is_late_raises_a_row_at_once, set_up),
 		cmocka_unit_test_setup(a_quarter_of_a_plane_does_not_rest, set_up),
 		cmocka_unit_test_setup(a_wait_doubles_when_it_was_short_of_it, set_up),
 		cmocka_unit_test_setup(a_wait_that_is_long_grows_no_more, set_up),
