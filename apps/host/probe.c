@@ -97,7 +97,8 @@ static void print_fit(const struct call *call, const struct device_facts *facts,
 
 static int open_port(struct call *call)
 {
-	static const struct dpdk_options dpdk = {.lanes = 1};
+	const struct dpdk_options dpdk = {
+		.lanes = 1, .words = call->choice.words.at, .word_count = call->choice.words.count};
 	struct arena arena;
 	call->ports_bytes = PROBE_BYTES;
 	call->ports_memory = memory_reserve(PROBE_BYTES);
@@ -122,7 +123,7 @@ int probe_run(struct call *call)
 	if (rc == 0)
 		rc = open_port(call);
 	if (rc == 0) {
-		port_device_facts(&call->ports, call->choice.devices, 0, &facts);
+		port_device_facts(&call->ports, 0, &facts);
 		print_identity(call->choice.probe, &facts);
 		print_abilities(&facts);
 		print_fit(call, &facts, codec.frame_bytes_max);
