@@ -115,5 +115,10 @@ void port_device_facts(const struct ports *ports, uint32_t index, struct device_
 	ret->lcore_node = (int)rte_lcore_to_socket_id(rte_get_main_lcore());
 	ret->memory_node = own->pool->socket_id;
 	find_abilities(ret, port, &info);
+	if (name->kind == DEVICE_PCI || name->kind == DEVICE_INTERFACE)
+		roce_find(&ret->roce, SYSFS, name->kind == DEVICE_PCI ? name->name : "",
+			  ret->interface);
+	if (name->kind == DEVICE_INTERFACE)
+		veth_find(&ret->veth, ret->interface);
 	ret->can[DEVICE_SELECTS] |= own->is_isolated[index];
 }

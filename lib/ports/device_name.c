@@ -65,8 +65,7 @@ static bool read_address(const char *word, char *ret, size_t bytes)
 	return true;
 }
 
-// The last part of where a link leads; empty: there is no link.
-static void read_link(const char *path, char *ret, size_t bytes)
+void link_end(const char *path, char *ret, size_t bytes)
 {
 	char target[PATH_BYTES];
 	ssize_t length = readlink(path, target, sizeof(target) - 1);
@@ -95,7 +94,7 @@ static int check_pci(const char *sysfs, const char *address, struct refusal *ref
 	if (strtoul(line, NULL, 16) >> 16 != CLASS_NETWORK)
 		return refuse_word(refusal, "this PCI device is no NIC", address);
 	snprintf(path, sizeof(path), "%s/bus/pci/devices/%s/driver", sysfs, address);
-	read_link(path, driver, sizeof(driver));
+	link_end(path, driver, sizeof(driver));
 	if (is_ready(driver))
 		return 0;
 	snprintf(refusal->text, sizeof(refusal->text),

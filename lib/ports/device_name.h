@@ -30,5 +30,8 @@ struct device_name {
 int device_name_read(struct device_name *ret, const char *word, const char *sysfs,
 		     struct refusal *refusal);
 
+// The last part of where a link leads; empty: there is no link.
+void link_end(const char *path, char *ret, size_t bytes);
+
 // A line of a file of an interface, without its end. False: there is none.
 bool device_line(const char *sysfs, const char *interface, const char *what, char *ret, int bytes);

@@ -8,6 +8,8 @@
 
 #include <weft/core/refusal.h>
 #include <weft/ports/port.h>
+#include <weft/ports/roce.h>
+#include <weft/ports/veth.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -68,6 +70,8 @@ struct device_facts {
 	uint32_t counters;				     // that DPDK gives of it
 	int device_node, lcore_node, memory_node;	     // of NUMA; -1: none in particular
 	bool can[DEVICE_ABILITIES];
+	struct roce roce; // of NICs, by either way
+	struct veth veth; // of interfaces
 };
 
 // What device `index` of open ports is and can. Sends nothing.

@@ -19,7 +19,7 @@
 
 #define NIC "0000:16:00.0"
 
-static char sysfs[] = "/tmp/weft-sysfs-XXXXXX";
+static char sysfs[] = "sysfs-XXXXXX";
 
 static void make(const char *path, const char *text)
 {
