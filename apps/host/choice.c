@@ -30,6 +30,7 @@ enum {
 	OPT_BARE,
 	OPT_INCAST,
 	OPT_TELEMETRY,
+	OPT_EAL,
 	OPT_FOREIGN,
 	OPT_SET,
 	OPT_PCAP,
@@ -59,6 +60,7 @@ static const struct option longs[] = {
 	{"bare", no_argument, NULL, OPT_BARE},
 	{"incast", required_argument, NULL, OPT_INCAST},
 	{"telemetry", no_argument, NULL, OPT_TELEMETRY},
+	{"eal", required_argument, NULL, OPT_EAL},
 	{"foreign", required_argument, NULL, OPT_FOREIGN},
 	{"set", required_argument, NULL, OPT_SET},
 	{"pcap", required_argument, NULL, OPT_PCAP},
@@ -209,6 +211,8 @@ static int take(struct choice *choice, int option, struct refusal *refusal)
 		return 0;
 	case OPT_FOREIGN:
 		return add_foreign(choice, optarg, refusal);
+	case OPT_EAL:
+		return outcome_once(refusal, &choice->eal, "--eal", optarg);
 	case OPT_TELEMETRY:
 		choice->has_telemetry = true;
 		return 0;
@@ -313,6 +317,20 @@ static int check_foreign(const struct choice *choice, struct refusal *refusal)
 	return 0;
 }
 
+// Words for DPDK's start.
+static int take_eal(struct choice *choice, struct refusal *refusal)
+{
+	struct dpdk_words *words = &choice->words;
+	int rc = choice->eal != NULL ? dpdk_words_cut(words, choice->eal, refusal) : 0;
+	for (uint32_t i = 0; rc == 0 && choice->has_telemetry && i < words->count; i++)
+		if (strcmp(words->at[i], "--no-telemetry") == 0)
+			return outcome_bad_word(refusal, "--telemetry is asked for, and --eal says",
+						words->at[i]);
+	if (choice->has_telemetry)
+		words->at[words->count++] = "--telemetry";
+	return rc;
+}
+
 static int check_together(struct choice *choice, struct refusal *refusal)
 {
 	if (choice->ramp_ns > 0 && choice->max_rate == NULL)
@@ -372,5 +390,8 @@ int choice_parse(struct choice *ret, int argc, char **argv, struct refusal *refu
 		ret->scenario = argv[optind++];
 	if (optind < argc)
 		return outcome_bad_word(refusal, "one scenario at a time; what is", argv[optind]);
-	return ret->wants_help || ret->wants_version ? 0 : check_together(ret, refusal);
+	if (ret->wants_help || ret->wants_version)
+		return 0;
+	int rc = check_together(ret, refusal);
+	return rc < 0 ? rc : take_eal(ret, refusal);
 }

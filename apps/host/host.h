@@ -16,43 +16,16 @@
 
 #include <weft/files/signals.h>
 #include <weft/ports/codec.h>
-#include <weft/ports/device.h>
 #include <weft/scenario/scenario.h>
 #include <weft/wall/bare.h>
 #include <weft/wall/meeting.h>
 #include <weft/wall/wall.h>
 
+#include "choice.h"
 #include "pair.h"
 
-#define SETS_MAX 64
 #define STALL_PS (200 * PS_PER_US) // a longer turn is a stall
 #define DEAD_PS (2 * PS_PER_S)	   // in which a port takes nothing: it is down
-
-struct choice {
-	const char *listen, *to; // one of them: a pair
-	const char *meet;	 // else the address of rank 0, of so many:
-	uint32_t rank, ranks;
-	bool has_rank;
-	const char *scenario; // NULL: two NICs under one T0
-	const char *sets[SETS_MAX];
-	uint32_t set_count;
-	struct device devices[DEVICES_MAX]; // --port
-	uint32_t device_count;		    // 0: memif by the address
-	struct pair_wish wish;
-	uint32_t callers;		// of a pair: more than one is an incast
-	bool has_wish;			// -b, -e, -f, -n or --depth was given
-	struct wall_foreign foreign[2]; // the peer's: what it sends with, what it receives with
-	uint32_t foreign_count;
-	const char *pcap;
-	const char *probe; // a port, which is only looked at
-	bool is_json, owns_core;
-	uint32_t patience_s;
-	bool has_telemetry;
-	const char *max_rate;	 // of each port, as text; NULL: the line
-	int64_t ramp_ns;	 // until max_rate is reached; 0: at once
-	int64_t max_lateness_ns; // 0: any
-	bool wants_help, wants_version;
-};
 
 // What a host measured of round trips and of itself, before traffic; the times that follow.
 struct trial {
@@ -97,8 +70,6 @@ struct stage {
 	uint64_t drained;
 	double wall_s;
 };
-
-int choice_parse(struct choice *ret, int argc, char **argv, struct refusal *refusal);
 
 // Reads the scenario; as two NICs where none is given. -errno with a reason.
 int setup_scenario(struct call *call);

@@ -95,9 +95,51 @@ static void print_fit(const struct call *call, const struct device_facts *facts,
 							: 0);
 }
 
+// An RDMA engine that would take the frames before any port sees them.
+static void print_roce(const struct call *call, const struct roce *roce)
+{
+	uint32_t port = call->scenario.frames.udp_port;
+	if (roce->device[0] == '\0')
+		return;
+	printf("RDMA device %s (%s): RoCE is %s", roce->device, roce->driver,
+	       roce->is_on ? "on" : "off, so frames for UDP port 4791 come to this port");
+	if (roce_takes_frames(roce))
+		printf(", so the NIC takes frames for UDP port 4791 away%s\n"
+		       "  off: devlink dev param set pci/%s name enable_roce value false cmode "
+		       "driverinit; devlink dev reload pci/%s\n"
+		       "  (links go down meanwhile), and on again with value true",
+		       port == WIRE_PORT ? ", which this scenario sends (wire.port)"
+					 : "; this scenario sends to 4971",
+		       roce->address, roce->address);
+	else if (roce->is_on)
+		printf("; whether this NIC takes frames for UDP port 4791 away is not known");
+	printf("\n");
+}
+
+// What the kernel at the other end of a veth leaves undone.
+static void print_veth(const struct veth *veth)
+{
+	if (!veth->is_veth)
+		return;
+	printf("kernel at the other end of this veth: ");
+	if (veth->peer[0] == '\0')
+		printf("in another namespace, not seen from here; unless turned off there, UDP and "
+		       "TCP checksums that it sends are partial, and frames may be longer than the "
+		       "MTU");
+	else
+		printf("%s, checksums of UDP and TCP %s, frames longer than the MTU %s", veth->peer,
+		       veth->has_partial_checksums ? "partial" : "whole",
+		       veth->has_super_frames ? "possible" : "never");
+	if (veth->peer[0] == '\0' || veth->has_partial_checksums || veth->has_super_frames)
+		printf("\n  off: ethtool -K %s tx off gso off tso off",
+		       veth->peer[0] != '\0' ? veth->peer : "INTERFACE");
+	printf("\n");
+}
+
 static int open_port(struct call *call)
 {
-	static const struct dpdk_options dpdk = {.lanes = 1};
+	const struct dpdk_options dpdk = {
+		.lanes = 1, .words = call->choice.words.at, .word_count = call->choice.words.count};
 	struct arena arena;
 	call->ports_bytes = PROBE_BYTES;
 	call->ports_memory = memory_reserve(PROBE_BYTES);
@@ -122,10 +164,12 @@ int probe_run(struct call *call)
 	if (rc == 0)
 		rc = open_port(call);
 	if (rc == 0) {
-		port_device_facts(&call->ports, call->choice.devices, 0, &facts);
+		port_device_facts(&call->ports, 0, &facts);
 		print_identity(call->choice.probe, &facts);
 		print_abilities(&facts);
 		print_fit(call, &facts, codec.frame_bytes_max);
+		print_veth(&facts.veth);
+		print_roce(call, &facts.roce);
 	}
 	stage_free(&stage);
 	return rc;

@@ -287,9 +287,8 @@ static int name_devices(struct call *call)
 static int open_devices(struct call *call, const struct world *world)
 {
 	struct arena arena;
-	static const char *const words[] = {"--telemetry"};
 	const struct dpdk_options dpdk = {
-		.lanes = 1, .words = words, .word_count = call->choice.has_telemetry};
+		.lanes = 1, .words = call->choice.words.at, .word_count = call->choice.words.count};
 	int rc = codec_init(&call->codec, world, &call->refusal);
 	if (rc < 0)
 		return rc;
@@ -345,7 +344,5 @@ int setup_ports(struct call *call, const struct world *world)
 		rc = await_link(call, i, deadline);
 	for (uint32_t i = 0; rc == 0 && i < call->choice.device_count; i++)
 		call->ways[i].has_mac = port_device_mac(&call->ports, i, call->ways[i].mac);
-	return rc < 0 ? rc
-		      : port_device_settle(call->choice.devices, call->choice.device_count,
-					   &call->refusal);
+	return rc < 0 ? rc : port_device_settle(&call->ports, &call->refusal);
 }

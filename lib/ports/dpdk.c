@@ -25,7 +25,7 @@
 #include <weft/files/files.h>
 #include <weft/ports/port.h>
 
-#define WORDS_MAX 64
+#define WORDS_MAX 128
 #define WORD_BYTES 1024
 #define SAID_BYTES 8192
 #define OWN_MIB 96	 // what DPDK needs beside frames

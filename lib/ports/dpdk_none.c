@@ -65,10 +65,9 @@ int port_device_open(struct ports *ports, struct arena *arena, const struct devi
 		      0, 0, 0);
 }
 
-int port_device_settle(const struct device *devices, uint32_t count, struct refusal *refusal)
+int port_device_settle(const struct ports *ports, struct refusal *refusal)
 {
-	(void)devices;
-	(void)count;
+	(void)ports;
 	return refuse_dpdk(refusal);
 }
 
@@ -95,11 +94,9 @@ bool port_device_mac(const struct ports *ports, uint32_t index, uint8_t ret[6])
 	return false;
 }
 
-void port_device_facts(const struct ports *ports, const struct device *devices, uint32_t index,
-		       struct device_facts *ret)
+void port_device_facts(const struct ports *ports, uint32_t index, struct device_facts *ret)
 {
 	(void)ports;
-	(void)devices;
 	(void)index;
 	(void)ret;
 	check(false && "a build without DPDK opens no device");

@@ -11,7 +11,10 @@
 #include <weft/ports/device.h>
 #include <weft/ports/port.h>
 
+#include "device_name.h"
+
 #define DPDK_NAME_BYTES 32
+#define ALLOW_WORDS_MAX 112 // of DPDK's start, with those for PCI devices
 
 // Where one of our queues is.
 struct seat {
@@ -25,10 +28,12 @@ struct dpdk_ports {
 	uint16_t ports[RTE_MAX_ETHPORTS];
 	uint32_t port_count;	       // opened
 	bool is_isolated[DEVICES_MAX]; // devices: the kernel leaves our frames to us
-	int sockets[DEVICES_MAX];      // of af_packet, behind devices; -1: none
-	uint64_t dropped;	       // by them, so far
-	uint32_t serial;	       // in names
-	int ride_at;		       // offset of what rides with an mbuf
+	struct device_name names[DEVICES_MAX];
+	const char *words[ALLOW_WORDS_MAX]; // of DPDK's start
+	int sockets[DEVICES_MAX];	    // of af_packet, behind devices; -1: none
+	uint64_t dropped;		    // by them, so far
+	uint32_t serial;		    // in names
+	int ride_at;			    // offset of what rides with an mbuf
 };
 
 // All but names and close().
@@ -45,3 +50,9 @@ int dpdk_frames_draw(struct ports *ports, struct arena *arena);
 
 // Makes the pool of ports->frames, and more that lanes keep. -ENODEV.
 int dpdk_frames_open(struct ports *ports, uint32_t lanes, struct refusal *refusal);
+
+#define ETHERNET_BYTES 14u
+
+// The longest frame that DPDK says a port carries; UINT32_MAX where two drivers (22.11) say the
+// length of Ethernet's, whatever their buffers are.
+uint32_t device_longest(const struct rte_eth_dev_info *info);

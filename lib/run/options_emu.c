@@ -93,29 +93,19 @@ static int read_lanes(struct options *options, struct refusal *refusal)
 	return 0;
 }
 
-// Cuts --eal at spaces.
 static int read_eal(struct options *options, struct refusal *refusal)
 {
 	struct dpdk_options *dpdk = &options->port_choice.dpdk;
-	dpdk->words = options->eal_words;
 	dpdk->lanes = options->lane_count;
 	if (options->eal == NULL)
 		return 0;
 	if (options->port_choice.kind != PORTS_RING)
 		return refuse_text(refusal, "--eal has no effect here: these ports need no DPDK%s",
 				   "");
-	if (strlen(options->eal) >= sizeof(options->eal_text))
-		return refuse_text(refusal, "--eal is too long: '%.60s...'", options->eal);
-	strcpy(options->eal_text, options->eal);
-	char *rest = options->eal_text;
-	for (char *word; (word = strtok_r(rest, " \t", &rest)) != NULL;) {
-		if (dpdk->word_count == OPTION_EAL_WORDS_MAX)
-			return refuse_text(refusal, "--eal has too many words, at '%.60s'", word);
-		options->eal_words[dpdk->word_count++] = word;
-	}
-	if (dpdk->word_count == 0)
-		return refuse_text(refusal, "--eal has no words: '%.60s'", options->eal);
-	return 0;
+	int rc = dpdk_words_cut(&options->eal_words, options->eal, refusal);
+	dpdk->words = options->eal_words.at;
+	dpdk->word_count = options->eal_words.count;
+	return rc;
 }
 
 static int read_gpu(struct options *options, struct refusal *refusal)

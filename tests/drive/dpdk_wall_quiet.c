@@ -127,7 +127,7 @@ static int open_memif(struct pair *pair, const struct end *end)
 	for (uint32_t i = 0; rc == 0 && i < PLANES; i++)
 		for (int k = 0; k < WAIT_S * 1000 && !port_device_is_up(&pair->ports, i); k++)
 			usleep(1000);
-	return rc < 0 ? rc : port_device_settle(devices, PLANES, &pair->refusal);
+	return rc < 0 ? rc : port_device_settle(&pair->ports, &pair->refusal);
 }
 
 static int open_end(struct pair *pair, const struct end *end)

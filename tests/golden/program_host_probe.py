@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import unittest
 
 WEFT = os.environ["WEFT"]
@@ -25,6 +26,33 @@ NAMESPACE = f"weft-probe-{os.getpid()}"
 
 def ip(*words):
     return subprocess.run(["ip", *words], capture_output=True, text=True, timeout=60, check=True).stdout
+
+
+# Turns offloads of an interface on or off by the commands of ethtool: tx, tso, gso. `ip` cannot.
+OFFLOADS = """
+import array, fcntl, socket, struct, sys
+for command in (0x17, 0x1f, 0x24):
+    value = array.array("I", [command, int(sys.argv[2])])
+    request = struct.pack("16sP16x", sys.argv[1].encode(), value.buffer_info()[0])
+    fcntl.ioctl(socket.socket(socket.AF_INET, socket.SOCK_DGRAM), 0x8946, request)
+"""
+
+# Sends a datagram by one interface, takes it at the other, and says whether its checksum is right.
+CHECKSUM = """
+import socket, struct
+taker = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800))
+taker.bind(("va", 0))
+taker.settimeout(20)
+sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+sender.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
+sender.sendto(b"weft", ("198.18.255.255", 9))
+while True:
+    frame = taker.recv(2000)
+    if frame[23] == 17 and frame[36:38] == struct.pack(">H", 9):
+        break
+words = struct.unpack(">16H", frame[26:34] + struct.pack(">HH", 17, 12) + frame[34:46] + bytes(8))
+print(sum(words) % 0xffff == 0)
+"""
 
 
 def has_veth():
@@ -89,8 +117,35 @@ class Drivers(unittest.TestCase):
         finally:
             ip("netns", "del", NAMESPACE)
 
+    @unittest.skipUnless(has_veth(), "needs root and veth")
+    def test_what_a_kernel_leaves_undone_on_veth(self):
+        def python(program, *words):
+            return subprocess.run([*inside, sys.executable, "-c", program, *words], capture_output=True, text=True, timeout=60, check=True).stdout
+
+        inside = ["ip", "netns", "exec", NAMESPACE]
+        ip("netns", "add", NAMESPACE)
+        ip("netns", "add", NAMESPACE + "-b")
+        try:
+            ip("-n", NAMESPACE, "link", "add", "va", "type", "veth", "peer", "name", "vb")
+            for name in ("va", "vb"):
+                ip("-n", NAMESPACE, "link", "set", name, "up")
+            ip("-n", NAMESPACE, "addr", "add", "198.18.0.1/16", "broadcast", "+", "dev", "vb")
+            for is_on, says, right in ((1, "vb, checksums of UDP and TCP partial, frames longer than the MTU possible\n  off: ethtool -K vb tx off gso off tso off\n", "False"),
+                                       (0, "vb, checksums of UDP and TCP whole, frames longer than the MTU never\n", "True")):
+                python(OFFLOADS, "vb", str(is_on))
+                out = probe("va", inside=inside).stdout
+                self.assertIn("kernel at the other end of this veth: " + says, out)
+                self.assertEqual("ethtool" in out, bool(is_on))
+                self.assertEqual(python(CHECKSUM).strip(), right)
+            ip("-n", NAMESPACE, "link", "set", "vb", "netns", NAMESPACE + "-b")
+            self.assertIn("in another namespace, not seen from here", probe("va", inside=inside).stdout)
+            self.assertNotIn("veth", probe("lo").stdout)
+        finally:
+            ip("netns", "del", NAMESPACE)
+            ip("netns", "del", NAMESPACE + "-b")
+
     def test_no_port(self):
-        for word, says in (("nothing", "a port is memif:NAME"), ("memif:", "no name for memif"), ("01:02:03:04:05:06", "a port is")):
+        for word, says in (("nothing", "a port is memif:NAME"), ("memif:", "no name for memif"), ("01:02:03:04:05:06", "no interface of the kernel has this MAC")):
             run = probe(word)
             self.assertEqual((run.returncode, run.stdout, run.stderr.count("\n")), (BAD_INPUT, "", 1), run.stderr)
             self.assertIn(says, run.stderr)

@@ -8,6 +8,8 @@
 
 #include <weft/core/refusal.h>
 #include <weft/ports/port.h>
+#include <weft/ports/roce.h>
+#include <weft/ports/veth.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -17,22 +19,25 @@ extern "C" {
 #define DEVICES_MAX 32 // ports that Debian's DPDK has
 
 struct device {
-	// memif:NAME, shared memory with one other process of this user; an interface of the
-	// kernel, by name or MAC, which its driver keeps (af_packet); or a virtual device and its
-	// arguments as DPDK writes them
+	// memif:NAME, shared memory with one other process of this user; the address of a PCI
+	// device, whose driver is DPDK's, with arguments for that behind a comma; an interface of
+	// the kernel, by name or MAC, which its driver keeps (af_packet); a virtual device and its
+	// arguments as DPDK writes them; or the MAC of a port that words of `options` made
 	char word[DEVICE_WORD_BYTES];
 	bool is_server; // memif: this end is there first
 };
 
 // Opens the devices, with ports->frames of ports->frame_bytes_max. Starts DPDK if that was not
-// done. -EINVAL for a word that names none, -ENODEV for what DPDK or the machine does not have.
+// done. -EINVAL for a word that names none, a device named twice or one that
+// carries no such frames, and words of `options` that make a port which no device names; -ENODEV
+// for what DPDK or the machine does not have.
 int port_device_open(struct ports *ports, struct arena *arena, const struct device *devices,
 		     uint32_t count, const struct dpdk_options *options, struct refusal *refusal);
 
 // All links are there: where a device is memif, DPDK's interrupt thread does nothing from now on.
 // In it net_memif of DPDK 22.11 unmaps the rings of a peer that goes, beneath who polls them. A
 // peer that goes is then a port that takes nothing. -ENODEV when the thread cannot be held.
-int port_device_settle(const struct device *devices, uint32_t count, struct refusal *refusal);
+int port_device_settle(const struct ports *ports, struct refusal *refusal);
 
 // Whether device `index` has its link: for memif, that its peer is there.
 bool port_device_is_up(const struct ports *ports, uint32_t index);
@@ -65,11 +70,12 @@ struct device_facts {
 	uint32_t counters;				     // that DPDK gives of it
 	int device_node, lcore_node, memory_node;	     // of NUMA; -1: none in particular
 	bool can[DEVICE_ABILITIES];
+	struct roce roce; // of NICs, by either way
+	struct veth veth; // of interfaces
 };
 
 // What device `index` of open ports is and can. Sends nothing.
-void port_device_facts(const struct ports *ports, const struct device *devices, uint32_t index,
-		       struct device_facts *ret);
+void port_device_facts(const struct ports *ports, uint32_t index, struct device_facts *ret);
 
 #ifdef __cplusplus
 }

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <weft/core/refusal.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -17,6 +19,17 @@ struct dpdk_options {
 	uint32_t lanes;	  // lcores
 	bool has_devices; // ports beside our own rings: whoever asks for them opens them
 };
+
+// Words of --eal.
+#define DPDK_WORDS_MAX 32
+struct dpdk_words {
+	char text[1024];
+	const char *at[DPDK_WORDS_MAX + 1]; // room for one of the caller's
+	uint32_t count;
+};
+
+// Cuts `text` at spaces. -EINVAL with a reason.
+int dpdk_words_cut(struct dpdk_words *ret, const char *text, struct refusal *refusal);
 
 // Ends DPDK's environment, if it was started. It cannot be started again.
 void dpdk_stop(void);

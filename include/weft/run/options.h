@@ -15,8 +15,6 @@
 #define OPTION_SETS_MAX 64
 #define OPTION_TEXT_BYTES 512
 #define OPTION_SWEEP_BYTES 8192
-#define OPTION_EAL_WORDS_MAX 32
-#define OPTION_EAL_BYTES 1024
 
 enum depth_kind {
 	DEPTH_NONE,   // no step: the scenario's traffic
@@ -73,8 +71,7 @@ struct options {
 	uint64_t dilation_milli; // 0: do not wait
 	bool is_dilation_auto;
 	uint32_t lane_count;
-	char eal_text[OPTION_EAL_BYTES];
-	const char *eal_words[OPTION_EAL_WORDS_MAX];
+	struct dpdk_words eal_words;
 	bool skips_damaged; // of --trace
 	bool is_json, is_quiet, wants_footprint, wants_list, wants_keys, wants_help, wants_version;
 };
