@@ -20,6 +20,7 @@ enum verb {
 	VERB_BEST,
 	VERB_PARETO,
 	VERB_AB,
+	VERB_REPORT,
 	VERB_MERGE,
 	VERB_EXPORT,
 	VERB_IMPORT
@@ -48,6 +49,8 @@ struct words {
 	uint32_t search_seeds, race_seeds, fresh_seeds, jobs;
 	bool is_json, is_quiet, wants_help, wants_version;
 	bool is_round;		     // of export
+	uint32_t curves;	     // of report: points of each knob, moved alone; 0: none
+	const char *page;	     // of report: the file; NULL: the study's name and .html
 	const char *format, *from;   // of export: what it is for, and for which scenario
 	bool is_whole;		     // no run ends early
 	bool is_read;		     // the words are a study's
@@ -79,3 +82,6 @@ void study_close(struct call *call);
 
 // weft tune merge: joins parts of a study in one file. -errno with the reason.
 int study_merge(struct call *call);
+
+// weft tune report: a page of a study that has run, or its document. -errno with the reason.
+int study_report(struct call *call);

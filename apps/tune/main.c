@@ -118,14 +118,18 @@ static int show(struct call *call)
 		rc = show_front(call);
 	else if (verb == VERB_EXPORT)
 		rc = export(call, result);
+	else if (verb == VERB_REPORT)
+		rc = study_report(call);
 	else if (call->options.is_json)
 		rc = tune_show_json(stdout, &call->plan, result);
 	else if (verb == VERB_BEST)
 		rc = show_best(call, result);
 	else
 		tune_show(stdout, &call->plan, result);
-	if (rc < 0)
-		return outcome_refused("tune", &call->refusal, rc);
+	if (rc < 0) {
+		int status = outcome_refused("tune", &call->refusal, rc);
+		return rc == -ENODATA ? EXIT_NOT_VALID : status;
+	}
 	if (verb != VERB_PARETO &&
 	    (result->verdict == TUNE_INFEASIBLE || result->verdict == TUNE_CONSTANT))
 		return EXIT_MISSED;
@@ -136,7 +140,9 @@ static int show(struct call *call)
 static int perform(struct call *call)
 {
 	bool has_bar = !call->options.is_quiet && call->pool != NULL && isatty(STDERR_FILENO);
-	call->plan.runs = call->pool != NULL ? tune_pool_runs : no_runs;
+	// a report makes no more than its curves
+	bool has_runs = call->pool != NULL && call->options.verb != VERB_REPORT;
+	call->plan.runs = has_runs ? tune_pool_runs : no_runs;
 	call->plan.runs_context = call->pool;
 	call->plan.progress = has_bar ? show_progress : NULL;
 	call->tune = tune_create(&call->plan);

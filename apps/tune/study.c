@@ -206,9 +206,9 @@ static int open_pool(struct call *call)
 int study_open(struct call *call)
 {
 	enum verb verb = call->options.verb;
-	enum tune_store_use use = verb == VERB_RUN ? TUNE_STORE_NEW
-		: verb == VERB_RESUME		   ? TUNE_STORE_WRITE
-						   : TUNE_STORE_READ;
+	enum tune_store_use use = verb == VERB_RUN		  ? TUNE_STORE_NEW
+		: verb == VERB_RESUME || call->options.curves > 0 ? TUNE_STORE_WRITE
+								  : TUNE_STORE_READ;
 	int rc = 0;
 	name_study(call);
 	if (verb == VERB_RUN) // what cannot be run leaves no file
@@ -223,7 +223,7 @@ int study_open(struct call *call)
 				     call->options.command, &call->refusal);
 	if (rc == 0 && verb != VERB_RUN)
 		rc = read_command(call);
-	if (rc == 0 && verb == VERB_RESUME)
+	if (rc == 0 && use == TUNE_STORE_WRITE)
 		rc = open_pool(call);
 	if (rc < 0)
 		return rc;

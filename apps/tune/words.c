@@ -14,6 +14,7 @@
 
 #include <weft/files/files.h>
 #include <weft/run/outcome.h>
+#include <weft/tune/report.h>
 
 #define JOBS_AT_ONCE_MAX 64
 #define PARTS_MAX 1000
@@ -42,6 +43,9 @@ enum {
 	OPT_AS,
 	OPT_FOR,
 	OPT_ROUNDED,
+	OPT_CURVES,
+	OPT_OUT,
+	OPT_FORCE,
 	OPT_JOBS,
 	OPT_JSON,
 	OPT_QUIET,
@@ -71,6 +75,9 @@ static const struct option longs[] = {
 	{"as", required_argument, NULL, OPT_AS},
 	{"for", required_argument, NULL, OPT_FOR},
 	{"rounded", no_argument, NULL, OPT_ROUNDED},
+	{"curves", required_argument, NULL, OPT_CURVES},
+	{"out", required_argument, NULL, OPT_OUT},
+	{"force", no_argument, NULL, OPT_FORCE},
 	{"jobs", required_argument, NULL, OPT_JOBS},
 	{"json", no_argument, NULL, OPT_JSON},
 	{"quiet", no_argument, NULL, OPT_QUIET},
@@ -80,9 +87,10 @@ static const struct option longs[] = {
 };
 
 static const char *const verbs[] = {
-	[VERB_RUN] = "run",	[VERB_RESUME] = "resume", [VERB_SHOW] = "show",
-	[VERB_BEST] = "best",	[VERB_PARETO] = "pareto", [VERB_AB] = "ab",
-	[VERB_MERGE] = "merge", [VERB_EXPORT] = "export", [VERB_IMPORT] = "import",
+	[VERB_RUN] = "run",	  [VERB_RESUME] = "resume", [VERB_SHOW] = "show",
+	[VERB_BEST] = "best",	  [VERB_PARETO] = "pareto", [VERB_AB] = "ab",
+	[VERB_MERGE] = "merge",	  [VERB_EXPORT] = "export", [VERB_IMPORT] = "import",
+	[VERB_REPORT] = "report",
 };
 #define VERB_COUNT (sizeof(verbs) / sizeof(*verbs))
 
@@ -211,6 +219,14 @@ static int take_of_call(struct words *options, int option, const char *word,
 		return outcome_once(refusal, &options->from, "--for", word);
 	case OPT_ROUNDED:
 		options->is_round = true;
+		return 0;
+	case OPT_CURVES:
+		return take_count(&options->curves, "--curves", word, 2, TUNE_CURVE_POINTS_MAX,
+				  refusal);
+	case OPT_OUT:
+		return outcome_once(refusal, &options->page, "--out", word);
+	case OPT_FORCE:
+		files_force();
 		return 0;
 	case OPT_PART:
 		return take_count(&options->part, "--part", word, 1, PARTS_MAX, refusal);
@@ -387,9 +403,24 @@ static int check_format(const struct words *options, struct refusal *refusal)
 	return 0;
 }
 
+// --curves, --out and --force belong to report alone; what is printed has no file.
+static int check_report(const struct words *options, struct refusal *refusal)
+{
+	bool has_file = options->page != NULL || files_are_forced();
+	if (options->verb != VERB_REPORT && (options->curves > 0 || has_file))
+		return outcome_bad_line(refusal,
+					"--curves, --out and --force go with report alone");
+	if (options->is_json && has_file)
+		return outcome_bad_line(
+			refusal, "--out and --force are of the page that --json does not write");
+	return 0;
+}
+
 static int take_words(struct words *options, int argc, char **argv, struct refusal *refusal)
 {
 	int rc = check_format(options, refusal);
+	if (rc == 0)
+		rc = check_report(options, refusal);
 	if (rc < 0)
 		return rc;
 	if (options->verb != VERB_RUN)

@@ -4,6 +4,8 @@
 
 #include "html_svg.h"
 
+#include "html_plot.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -16,22 +18,8 @@
 #define LEFT 78.0
 #define LEFT_NAMES 220.0 // where rows have names
 #define RIGHT 150.0	 // names of series
-#define COLOURS 8
 #define TICKS 6
 #define ROW_HEIGHT 22.0
-
-// One axis: values low .. high over pixels from .. to.
-struct scale {
-	double low, high, from, to;
-	bool is_log, is_free; // free: zero need not be on it
-};
-
-struct plot {
-	FILE *to;
-	const json_t *chart;
-	struct scale x, y;
-	double height; // of the plot itself
-};
 
 void html_text(FILE *to, const char *text)
 {
@@ -40,7 +28,7 @@ void html_text(FILE *to, const char *text)
 
 // ---------------------------------------------------------------- scales
 
-static double at(const struct scale *scale, double value)
+double plot_at(const struct scale *scale, double value)
 {
 	double low = scale->low, high = scale->high;
 	if (scale->is_log) {
@@ -52,7 +40,7 @@ static double at(const struct scale *scale, double value)
 	return scale->from + share * (scale->to - scale->from);
 }
 
-static void widen(struct scale *scale, double value)
+void plot_widen(struct scale *scale, double value)
 {
 	if (scale->is_log && value <= 0)
 		return;
@@ -61,7 +49,7 @@ static void widen(struct scale *scale, double value)
 }
 
 // Whole powers of ten on a logarithmic axis; a linear one begins at zero where all is above.
-static void round_ends(struct scale *scale)
+void plot_round_ends(struct scale *scale)
 {
 	if (scale->low > scale->high) // nothing was in it
 		scale->low = scale->is_log ? 1 : 0, scale->high = 1;
@@ -103,14 +91,14 @@ static double first_tick(const struct scale *scale)
 
 // ---------------------------------------------------------------- axes
 
-static void text_at(FILE *to, double x, double y, const char *anchor, const char *text)
+void plot_text(FILE *to, double x, double y, const char *anchor, const char *text)
 {
 	fprintf(to, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
 	html_text(to, text);
 	fputs("</text>", to);
 }
 
-static void line(FILE *to, const char *kind, double x1, double y1, double x2, double y2)
+void plot_line(FILE *to, const char *kind, double x1, double y1, double x2, double y2)
 {
 	fprintf(to, "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>", kind,
 		x1, y1, x2, y2);
@@ -122,29 +110,29 @@ static const char *axis_name(const json_t *chart, const char *axis)
 	return name != NULL ? name : "";
 }
 
-static void axis_x(const struct plot *plot)
+void plot_axis_x(const struct plot *plot)
 {
 	const struct scale *x = &plot->x, *y = &plot->y;
 	double end = x->high + (x->high - x->low) * 1e-9;
 	for (double tick = first_tick(x); tick <= end; tick = next_tick(x, tick)) {
 		char text[32];
 		snprintf(text, sizeof(text), "%g", fabs(tick) < 1e-12 ? 0 : tick);
-		line(plot->to, "grid", at(x, tick), y->to, at(x, tick), y->from);
-		text_at(plot->to, at(x, tick), y->from + 16, "middle", text);
+		plot_line(plot->to, "grid", plot_at(x, tick), y->to, plot_at(x, tick), y->from);
+		plot_text(plot->to, plot_at(x, tick), y->from + 16, "middle", text);
 	}
-	text_at(plot->to, (x->from + x->to) / 2, y->from + 36, "middle",
-		axis_name(plot->chart, "x"));
+	plot_text(plot->to, (x->from + x->to) / 2, y->from + 36, "middle",
+		  axis_name(plot->chart, "x"));
 }
 
-static void axis_y(const struct plot *plot)
+void plot_axis_y(const struct plot *plot)
 {
 	const struct scale *x = &plot->x, *y = &plot->y;
 	double end = y->high + (y->high - y->low) * 1e-9;
 	for (double tick = first_tick(y); tick <= end; tick = next_tick(y, tick)) {
 		char text[32];
 		snprintf(text, sizeof(text), "%g", fabs(tick) < 1e-12 ? 0 : tick);
-		line(plot->to, "grid", x->from, at(y, tick), x->to, at(y, tick));
-		text_at(plot->to, x->from - 6, at(y, tick) + 4, "end", text);
+		plot_line(plot->to, "grid", x->from, plot_at(y, tick), x->to, plot_at(y, tick));
+		plot_text(plot->to, x->from - 6, plot_at(y, tick) + 4, "end", text);
 	}
 	double middle = (y->from + y->to) / 2;
 	fprintf(plot->to,
@@ -161,9 +149,10 @@ static void bands(const struct plot *plot)
 	size_t i;
 	json_array_foreach(json_object_get(plot->chart, "bands"), i, each)
 	{
-		double from = at(&plot->x, json_number_value(json_object_get(each, "from")));
-		double to = at(&plot->x,
-			       fmin(plot->x.high, json_number_value(json_object_get(each, "to"))));
+		double from = plot_at(&plot->x, json_number_value(json_object_get(each, "from")));
+		double to = plot_at(
+			&plot->x,
+			fmin(plot->x.high, json_number_value(json_object_get(each, "to"))));
 		if (from > plot->x.to)
 			continue;
 		fprintf(plot->to,
@@ -182,44 +171,44 @@ static bool axis_is_log(const json_t *chart, const char *axis)
 	return json_is_true(json_object_get(json_object_get(chart, axis), "log"));
 }
 
-static double part(const json_t *list, size_t index)
+double plot_part(const json_t *list, size_t index)
 {
 	return json_number_value(json_array_get(list, index));
 }
 
-static void scales_of_points(struct plot *plot)
+void plot_scales(struct plot *plot)
 {
 	const json_t *series, *point;
 	size_t i, k;
 	json_array_foreach(json_object_get(plot->chart, "series"), i, series)
 		json_array_foreach(json_object_get(series, "points"), k, point)
 	{
-		widen(&plot->x, part(point, 0));
-		widen(&plot->y, part(point, 1));
+		plot_widen(&plot->x, plot_part(point, 0));
+		plot_widen(&plot->y, plot_part(point, 1));
 	}
 }
 
-static void series_name(const struct plot *plot, size_t index, const json_t *series)
+void plot_series_name(const struct plot *plot, size_t index, const json_t *series)
 {
 	double y = TOP + 14 + 18 * (double)index;
 	fprintf(plot->to, "<rect class=\"f%zu\" x=\"%.1f\" y=\"%.1f\" width=\"10\" height=\"10\"/>",
 		index % COLOURS, plot->x.to + 12, y - 9);
-	text_at(plot->to, plot->x.to + 26, y, "start",
-		json_string_value(json_object_get(series, "name")));
+	plot_text(plot->to, plot->x.to + 26, y, "start",
+		  json_string_value(json_object_get(series, "name")));
 }
 
-static void polyline(const struct plot *plot, size_t index, const json_t *points)
+void plot_polyline(const struct plot *plot, size_t index, const json_t *points)
 {
 	const json_t *point;
 	size_t i;
 	fprintf(plot->to, "<polyline class=\"s%zu\" points=\"", index % COLOURS);
 	json_array_foreach(points, i, point)
 	{
-		bool is_drawn = (!plot->x.is_log || part(point, 0) > 0) &&
-			(!plot->y.is_log || part(point, 1) > 0);
+		bool is_drawn = (!plot->x.is_log || plot_part(point, 0) > 0) &&
+			(!plot->y.is_log || plot_part(point, 1) > 0);
 		if (is_drawn)
-			fprintf(plot->to, "%.1f,%.1f ", at(&plot->x, part(point, 0)),
-				at(&plot->y, part(point, 1)));
+			fprintf(plot->to, "%.1f,%.1f ", plot_at(&plot->x, plot_part(point, 0)),
+				plot_at(&plot->y, plot_part(point, 1)));
 	}
 	fputs("\"/>", plot->to);
 }
@@ -228,16 +217,16 @@ static void lines(struct plot *plot)
 {
 	const json_t *series;
 	size_t i;
-	scales_of_points(plot);
-	round_ends(&plot->x);
-	round_ends(&plot->y);
+	plot_scales(plot);
+	plot_round_ends(&plot->x);
+	plot_round_ends(&plot->y);
 	bands(plot);
-	axis_x(plot);
-	axis_y(plot);
+	plot_axis_x(plot);
+	plot_axis_y(plot);
 	json_array_foreach(json_object_get(plot->chart, "series"), i, series)
 	{
-		polyline(plot, i, json_object_get(series, "points"));
-		series_name(plot, i, series);
+		plot_polyline(plot, i, json_object_get(series, "points"));
+		plot_series_name(plot, i, series);
 	}
 }
 
@@ -245,24 +234,25 @@ static void bars(struct plot *plot)
 {
 	const json_t *labels = json_object_get(plot->chart, "labels"), *series, *point;
 	size_t i, k, count = json_array_size(labels);
-	scales_of_points(plot);
+	plot_scales(plot);
 	plot->x.low = -0.5;
 	plot->x.high = (double)count - 0.5;
-	round_ends(&plot->y);
-	axis_y(plot);
+	plot_round_ends(&plot->y);
+	plot_axis_y(plot);
 	double width = 0.7 * (plot->x.to - plot->x.from) / (double)(count > 0 ? count : 1);
 	json_array_foreach(json_object_get(plot->chart, "series"), i, series)
 	{
-		series_name(plot, i, series);
+		plot_series_name(plot, i, series);
 		json_array_foreach(json_object_get(series, "points"), k, point)
 		{
-			double x = at(&plot->x, part(point, 0)), y = at(&plot->y, part(point, 1));
+			double x = plot_at(&plot->x, plot_part(point, 0)),
+			       y = plot_at(&plot->y, plot_part(point, 1));
 			fprintf(plot->to,
 				"<rect class=\"f%zu\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
 				"height=\"%.1f\"/>",
 				i % COLOURS, x - width / 2, y, width, plot->y.from - y);
-			text_at(plot->to, x, plot->y.from + 16, "middle",
-				json_string_value(json_array_get(labels, k)));
+			plot_text(plot->to, x, plot->y.from + 16, "middle",
+				  json_string_value(json_array_get(labels, k)));
 		}
 	}
 }
@@ -280,8 +270,8 @@ static void row_names(const struct plot *plot)
 	const json_t *each;
 	size_t i;
 	json_array_foreach(json_object_get(plot->chart, "rows"), i, each)
-		text_at(plot->to, plot->x.from - 6, row_top(plot, (double)i) + 15, "end",
-			json_string_value(each));
+		plot_text(plot->to, plot->x.from - 6, row_top(plot, (double)i) + 15, "end",
+			  json_string_value(each));
 }
 
 static double hottest(const json_t *cells)
@@ -289,7 +279,7 @@ static double hottest(const json_t *cells)
 	const json_t *each;
 	double most = 0;
 	size_t i;
-	json_array_foreach(cells, i, each) most = fmax(most, part(each, 2));
+	json_array_foreach(cells, i, each) most = fmax(most, plot_part(each, 2));
 	return most;
 }
 
@@ -304,25 +294,26 @@ static void heat(struct plot *plot)
 	row_names(plot);
 	json_array_foreach(cells, i, each)
 	{
-		double x = plot->x.from + width * part(each, 0), y = row_top(plot, part(each, 1));
-		double share = most > cool ? (part(each, 2) - cool) / (most - cool) : 0;
+		double x = plot->x.from + width * plot_part(each, 0),
+		       y = row_top(plot, plot_part(each, 1));
+		double share = most > cool ? (plot_part(each, 2) - cool) / (most - cool) : 0;
 		fprintf(plot->to,
 			"<rect class=\"heat\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
 			"fill-opacity=\"%.3f\"><title>%.4g</title></rect>",
-			x, y, width - 1, ROW_HEIGHT - 1, 0.06 + 0.94 * share, part(each, 2));
+			x, y, width - 1, ROW_HEIGHT - 1, 0.06 + 0.94 * share, plot_part(each, 2));
 		if (width >= 44) {
 			char text[24];
-			snprintf(text, sizeof(text), "%.3g", part(each, 2));
+			snprintf(text, sizeof(text), "%.3g", plot_part(each, 2));
 			fprintf(plot->to, "<g class=\"%s\">", share > 0.55 ? "on" : "off");
-			text_at(plot->to, x + width / 2, y + 15, "middle", text);
+			plot_text(plot->to, x + width / 2, y + 15, "middle", text);
 			fputs("</g>", plot->to);
 		}
 	}
 	for (i = 0; i < json_array_size(labels) && width >= 60; i++)
-		text_at(plot->to, plot->x.from + width * ((double)i + 0.5), plot->y.from + 16,
-			"middle", json_string_value(json_array_get(labels, i)));
-	text_at(plot->to, (plot->x.from + plot->x.to) / 2, plot->y.from + 36, "middle",
-		axis_name(plot->chart, "x"));
+		plot_text(plot->to, plot->x.from + width * ((double)i + 0.5), plot->y.from + 16,
+			  "middle", json_string_value(json_array_get(labels, i)));
+	plot_text(plot->to, (plot->x.from + plot->x.to) / 2, plot->y.from + 36, "middle",
+		  axis_name(plot->chart, "x"));
 }
 
 static void spans(struct plot *plot)
@@ -331,23 +322,25 @@ static void spans(struct plot *plot)
 	size_t i;
 	json_array_foreach(json_object_get(plot->chart, "spans"), i, each)
 	{
-		widen(&plot->x, part(each, 1));
-		widen(&plot->x, part(each, 2));
+		plot_widen(&plot->x, plot_part(each, 1));
+		plot_widen(&plot->x, plot_part(each, 2));
 	}
-	round_ends(&plot->x);
+	plot_round_ends(&plot->x);
 	bands(plot);
-	axis_x(plot);
+	plot_axis_x(plot);
 	row_names(plot);
 	json_array_foreach(json_object_get(plot->chart, "spans"), i, each)
 	{
-		double from = at(&plot->x, part(each, 1)), to = at(&plot->x, part(each, 2));
+		double from = plot_at(&plot->x, plot_part(each, 1)),
+		       to = plot_at(&plot->x, plot_part(each, 2));
 		fprintf(plot->to,
 			"<rect class=\"f%zu\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
 			"height=\"%.1f\"><title>",
-			json_array_size(each) > 4 ? (size_t)part(each, 4) : i % COLOURS, from,
-			row_top(plot, part(each, 0)) + 3, fmax(1, to - from), ROW_HEIGHT - 6);
+			json_array_size(each) > 4 ? (size_t)plot_part(each, 4) : i % COLOURS, from,
+			row_top(plot, plot_part(each, 0)) + 3, fmax(1, to - from), ROW_HEIGHT - 6);
 		html_text(plot->to, json_string_value(json_array_get(each, 3)));
-		fprintf(plot->to, ": %.6g to %.6g</title></rect>", part(each, 1), part(each, 2));
+		fprintf(plot->to, ": %.6g to %.6g</title></rect>", plot_part(each, 1),
+			plot_part(each, 2));
 	}
 }
 
@@ -371,6 +364,8 @@ void html_svg(FILE *to, const json_t *chart)
 		void (*draw)(struct plot *plot);
 		bool has_rows;
 	} kinds[] = {{"line", lines, false},
+		     {"points", plot_points, false},
+		     {"parallel", plot_parallel, false},
 		     {"bar", bars, false},
 		     {"heat", heat, true},
 		     {"spans", spans, true}};
@@ -385,6 +380,7 @@ void html_svg(FILE *to, const json_t *chart)
 	plot.x = (struct scale){.low = INFINITY, .high = -INFINITY};
 	plot.y = plot.x;
 	plot.x.is_free = json_is_true(json_object_get(json_object_get(chart, "x"), "scale"));
+	plot.y.is_free = json_is_true(json_object_get(json_object_get(chart, "y"), "scale"));
 	plot.x.is_log = axis_is_log(chart, "x");
 	plot.y.is_log = axis_is_log(chart, "y");
 	plot.x.from = kinds[i].has_rows ? LEFT_NAMES : LEFT;

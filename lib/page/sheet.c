@@ -233,6 +233,19 @@ void sheet_point(json_t *points, double x, double y)
 	check(failed == 0);
 }
 
+void sheet_point_between(json_t *points, double x, double y, double low, double high)
+{
+	sheet_point(points, x, y);
+	json_t *point = json_array_get(points, json_array_size(points) - 1);
+	json_array_append_new(point, json_real(low));
+	json_array_append_new(point, json_real(high));
+}
+
+void sheet_is_joined(json_t *chart)
+{
+	put(chart, "joined", json_true());
+}
+
 void sheet_missing(json_t *section, const char *what, const char *reason)
 {
 	json_t *list = json_object_get(section, "missing");

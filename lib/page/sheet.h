@@ -10,6 +10,9 @@
 //   points [[x, y]]}], labels, rows, cells, spans,
 //           bands}
 //             line   series over x; x and y {name, log}
+//             points series of points by themselves, or with `joined` along a line; a point may be
+//                    [x, y, low, high]: an interval of y
+//             parallel  series of [a value or null for each of `labels`]: a line over all of them
 //             bar    series of one value for each of `labels`
 //             heat   cells [[column, row, value]] over `labels` and `rows`; value null: none;
 //                    `cool`, else 0, is the value of the palest look
@@ -72,6 +75,10 @@ json_t *sheet_chart(json_t *section, const char *id, const char *kind, const cha
 void sheet_axis(json_t *chart, const char *axis, const char *name, bool is_log);
 json_t *sheet_series(json_t *chart, const char *name); // its list of points
 void sheet_point(json_t *points, double x, double y);
+
+// The same with an interval, of kind points; and whether a line joins them.
+void sheet_point_between(json_t *points, double x, double y, double low, double high);
+void sheet_is_joined(json_t *chart);
 
 // A chart that cannot be drawn, and why.
 void sheet_missing(json_t *section, const char *what, const char *reason);

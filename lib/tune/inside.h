@@ -9,9 +9,14 @@
 //   export.c  in the keys of NICs and switches
 //   advice.c  what to set, what it buys, what it risks, in words
 //   pareto.c, ab.c  what readers make of a study, and of two
+//   report.c, curve.c  all that a page says, and what each knob does
 #pragma once
 
+#include <jansson.h>
+
 #include <weft/study/report_spread.h>
+#include <weft/tune/pareto.h>
+#include <weft/tune/report.h>
 #include <weft/tune/search.h>
 #include <weft/tune/tune.h>
 
@@ -27,6 +32,10 @@ enum tune_base tune_base_named(const char *suffix, const char *unit);
 
 // A value in ps, bytes, bits per second, parts per 10^9 or things, as a scenario has it.
 void tune_plain_text(const char *unit, double value, char *ret, size_t bytes);
+
+// A value of a knob, in the units of the space.
+void tune_value_text(const struct tune_space *space, uint32_t index, double value, char *ret,
+		     size_t bytes);
 
 struct tune {
 	struct tune_plan plan;
@@ -86,3 +95,19 @@ void tune_advise(FILE *to, const struct tune_plan *plan, const struct tune_resul
 // race.
 int tune_race(struct tune *tune, uint64_t runs);
 int tune_judge_finalists(struct tune *tune);
+
+// What tune_show() begins with, and what it says is to be set.
+void tune_show_head(FILE *to, const struct tune_plan *plan, const struct tune_result *result);
+void tune_show_verdict(FILE *to, const struct tune_plan *plan, const struct tune_result *result);
+
+// A number; null where it is none.
+json_t *tune_number(double value);
+
+// What tune_show_json() and tune_front_json() write; a front with all that were compared, too.
+// NULL: no memory.
+json_t *tune_document(const struct tune_plan *plan, const struct tune_result *result);
+json_t *tune_front_document(const struct tune_front *front, bool has_all);
+
+// Appends a curve for each knob: moved alone, or as the search met it.
+int tune_curves_measure(json_t *list, struct tune *tune, const struct tune_curves *curves);
+void tune_curves_slice(json_t *list, const struct tune *tune);

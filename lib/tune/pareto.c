@@ -118,24 +118,21 @@ static bool beats(const struct tune_front *front, const struct tune_front_point 
 static int by_first_figure(const void *a, const void *b)
 {
 	const struct tune_front_point *first = a, *second = b;
+	if (first->is_beaten != second->is_beaten)
+		return first->is_beaten ? 1 : -1;
 	return (first->values[0] > second->values[0]) - (first->values[0] < second->values[0]);
 }
 
-// Leaves those that none beats.
+// Those that none beats come first.
 static void sift(struct tune_front *front)
 {
 	struct tune_front_point *points = front->points;
-	uint32_t left = 0;
-	bool *is_beaten = calloc(front->compared + 1, sizeof(*is_beaten));
-	for (uint32_t i = 0; is_beaten != NULL && i < front->compared; i++)
-		for (uint32_t j = 0; j < front->compared && !is_beaten[i]; j++)
-			is_beaten[i] = beats(front, &points[j], &points[i]);
 	for (uint32_t i = 0; i < front->compared; i++)
-		if (is_beaten == NULL || !is_beaten[i])
-			points[left++] = points[i];
-	free(is_beaten);
-	front->count = left;
-	qsort(points, left, sizeof(*points), by_first_figure);
+		for (uint32_t j = 0; j < front->compared && !points[i].is_beaten; j++)
+			points[i].is_beaten = beats(front, &points[j], &points[i]);
+	qsort(points, front->compared, sizeof(*points), by_first_figure);
+	while (front->count < front->compared && !points[front->count].is_beaten)
+		front->count++;
 }
 
 int tune_front_of(struct tune_front *ret, const struct tune *tune, const struct tune_goal *goals,
@@ -211,27 +208,34 @@ void tune_front_show(FILE *to, const struct tune_front *front)
 		"there than they are.\n");
 }
 
-int tune_front_json(FILE *to, const struct tune_front *front)
+json_t *tune_front_document(const struct tune_front *front, bool has_all)
 {
 	json_t *figures = json_array(), *points = json_array();
+	uint32_t count = has_all ? front->compared : front->count;
 	for (uint32_t i = 0; i < front->figure_count; i++)
 		json_array_append_new(figures,
 				      json_pack("{s:s, s:b}", "figure",
 						report_study_figure_name(front->figures[i]),
 						"ratio", front->is_ratio[i]));
-	for (uint32_t i = 0; i < front->count; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		const struct tune_front_point *point = &front->points[i];
 		json_t *values = json_array();
 		for (uint32_t j = 0; j < front->figure_count; j++)
-			json_array_append_new(values, json_real(point->values[j]));
+			json_array_append_new(values, tune_number(point->values[j]));
 		json_array_append_new(
 			points,
 			json_pack("{s:s?, s:i, s:b, s:o}", "setting",
 				  point->candidate != NULL ? point->candidate->name : NULL, "seeds",
 				  (int)point->seeds, "fresh", point->is_fresh, "values", values));
 	}
-	json_t *all = json_pack("{s:i, s:o, s:o}", "compared", (int)front->compared, "figures",
-				figures, "front", points);
+	return json_pack("{s:i, s:i, s:o, s:o}", "compared", (int)front->compared, "unbeaten",
+			 (int)front->count, "figures", figures, has_all ? "points" : "front",
+			 points);
+}
+
+int tune_front_json(FILE *to, const struct tune_front *front)
+{
+	json_t *all = tune_front_document(front, false);
 	int rc = all == NULL || json_dumpf(all, to, JSON_INDENT(2)) < 0 ? -EIO : 0;
 	fputc('\n', to);
 	json_decref(all);

@@ -34,7 +34,7 @@ static void aim_line(FILE *to, const struct tune_aim *aim)
 	fputc('\n', to);
 }
 
-static void head(FILE *to, const struct tune_plan *plan, const struct tune_result *result)
+void tune_show_head(FILE *to, const struct tune_plan *plan, const struct tune_result *result)
 {
 	suite_line(to, plan);
 	fprintf(to, ": %u settings of %u knobs by %s on %u seed%s", result->different,
@@ -220,7 +220,7 @@ static void off_line(FILE *to, const struct tune_plan *plan, const struct tune_r
 			result->off_chance);
 }
 
-static void verdict(FILE *to, const struct tune_plan *plan, const struct tune_result *result)
+void tune_show_verdict(FILE *to, const struct tune_plan *plan, const struct tune_result *result)
 {
 	const struct tune_standing *best = &result->standings[0];
 	switch (result->verdict) {
@@ -284,7 +284,7 @@ static void so_far(FILE *to, const struct tune_plan *plan, const struct tune_res
 
 void tune_show(FILE *to, const struct tune_plan *plan, const struct tune_result *result)
 {
-	head(to, plan, result);
+	tune_show_head(to, plan, result);
 	screening(to, plan, result);
 	if (result->verdict == TUNE_UNFINISHED || result->verdict == TUNE_PART) {
 		so_far(to, plan, result);
@@ -295,6 +295,6 @@ void tune_show(FILE *to, const struct tune_plan *plan, const struct tune_result 
 		finalists(to, plan, result);
 		off_line(to, plan, result);
 	}
-	verdict(to, plan, result);
+	tune_show_verdict(to, plan, result);
 	tune_advise(to, plan, result);
 }

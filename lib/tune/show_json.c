@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-static json_t *number(double value)
+json_t *tune_number(double value)
 {
 	return isfinite(value) ? json_real(value) : json_null();
 }
@@ -34,9 +34,10 @@ static json_t *settings_of(const struct tune_plan *plan, const double *at, bool 
 static json_t *standing_of(const struct tune_plan *plan, const struct tune_standing *standing)
 {
 	json_t *one = json_pack("{s:i, s:i, s:o, s:o, s:o, s:o}", "seeds", (int)standing->count,
-				"failed", (int)standing->failed, "ratio", number(standing->ratio),
-				"low", number(standing->low), "high", number(standing->high),
-				"violation", number(standing->violation));
+				"failed", (int)standing->failed, "ratio",
+				tune_number(standing->ratio), "low", tune_number(standing->low),
+				"high", tune_number(standing->high), "violation",
+				tune_number(standing->violation));
 	if (standing->violation > 0)
 		json_object_set_new(one, "binding",
 				    json_string(tune_aim_breach(&plan->aim, standing->breach)));
@@ -67,8 +68,8 @@ static json_t *rounded_of(const struct tune_plan *plan, const struct tune_result
 	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "sets",
 			 settings_of(plan, result->round->at, true), "fresh",
 			 standing_of(plan, &result->round_standing), "cost",
-			 number(result->round_cost), "low", number(result->round_low), "high",
-			 number(result->round_high));
+			 tune_number(result->round_cost), "low", tune_number(result->round_low),
+			 "high", tune_number(result->round_high));
 }
 
 static json_t *goals_of(const struct tune_plan *plan)
@@ -85,18 +86,18 @@ static json_t *knobs_of(const struct tune_plan *plan, const struct tune_result *
 	json_t *list = json_array();
 	for (uint32_t i = 0; result->screened > 0 && i < plan->space.count; i++) {
 		const struct tune_index *index = &result->indices[i];
-		json_array_append_new(list,
-				      json_pack("{s:s, s:b, s:o, s:o, s:o, s:o, s:o}", "knob",
-						plan->space.knobs[i].key, "flat", index->is_flat,
-						"effect", number(index->effect), "share",
-						number(index->share), "low", number(index->low),
-						"high", number(index->high), "chance",
-						number(index->chance)));
+		json_array_append_new(
+			list,
+			json_pack("{s:s, s:b, s:o, s:o, s:o, s:o, s:o}", "knob",
+				  plan->space.knobs[i].key, "flat", index->is_flat, "effect",
+				  tune_number(index->effect), "share", tune_number(index->share),
+				  "low", tune_number(index->low), "high", tune_number(index->high),
+				  "chance", tune_number(index->chance)));
 	}
 	return list;
 }
 
-int tune_show_json(FILE *to, const struct tune_plan *plan, const struct tune_result *result)
+json_t *tune_document(const struct tune_plan *plan, const struct tune_result *result)
 {
 	static const char *const verdicts[] = {"better",     "not better", "constant",
 					       "infeasible", "unfinished", "part"};
@@ -126,6 +127,12 @@ int tune_show_json(FILE *to, const struct tune_plan *plan, const struct tune_res
 			json_string(tune_aim_breach(&plan->aim, result->default_breach)));
 	if (result->round != NULL)
 		json_object_set_new(all, "rounded", rounded_of(plan, result));
+	return all;
+}
+
+int tune_show_json(FILE *to, const struct tune_plan *plan, const struct tune_result *result)
+{
+	json_t *all = tune_document(plan, result);
 	int rc = all == NULL || json_dumpf(all, to, JSON_INDENT(2)) < 0 ? -EIO : 0;
 	fputc('\n', to);
 	json_decref(all);

@@ -140,8 +140,8 @@ double tune_space_value(const struct tune_space *space, const double *at, uint32
 	return fmin(fmax(value, low), knob->high);
 }
 
-static void value_text(const struct tune_space *space, uint32_t index, double value, char *ret,
-		       size_t bytes)
+void tune_value_text(const struct tune_space *space, uint32_t index, double value, char *ret,
+		     size_t bytes)
 {
 	const struct tune_knob *knob = &space->knobs[index];
 	if (knob->scale == TUNE_WORDS)
@@ -161,7 +161,7 @@ void tune_space_name(const struct tune_space *space, const double *at, char ret[
 		double value = tune_space_value(space, at, i);
 		if (isnan(value))
 			continue;
-		value_text(space, i, value, text, sizeof(text));
+		tune_value_text(space, i, value, text, sizeof(text));
 		used += (size_t)snprintf(ret + used, TUNE_NAME_BYTES - used, "%s%s=%.40s",
 					 used > 0 ? " " : "", space->knobs[i].key, text);
 		check(used < TUNE_NAME_BYTES);
@@ -217,16 +217,23 @@ bool tune_space_set_round(const struct tune_space *space, const double *at, uint
 	return set_text(space, at, index, fabric, !is_words, ret);
 }
 
-int tune_space_end(const struct tune_space *space, const double *at, uint32_t index)
+double tune_space_place(const struct tune_space *space, const double *at, uint32_t index)
 {
 	const struct tune_knob *knob = &space->knobs[index];
 	double value = tune_space_value(space, at, index);
-	if (knob->scale == TUNE_WORDS || isnan(value))
+	if (knob->scale == TUNE_WORDS)
+		return knob->word_count > 1 ? value / (knob->word_count - 1) : 0;
+	if (knob->scale == TUNE_LOG)
+		return (log(value) - log(knob->low)) / (log(knob->high) - log(knob->low));
+	return (value - knob->low) / (knob->high - knob->low);
+}
+
+int tune_space_end(const struct tune_space *space, const double *at, uint32_t index)
+{
+	double place = tune_space_place(space, at, index);
+	if (space->knobs[index].scale == TUNE_WORDS || isnan(place))
 		return 0;
-	double part = knob->scale == TUNE_LOG
-		? (log(value) - log(knob->low)) / (log(knob->high) - log(knob->low))
-		: (value - knob->low) / (knob->high - knob->low);
-	return part <= 0.01 ? -1 : part >= 0.99 ? 1 : 0;
+	return place <= 0.01 ? -1 : place >= 0.99 ? 1 : 0;
 }
 
 uint64_t tune_space_settings(const struct tune_space *space)
@@ -258,7 +265,7 @@ void tune_knob_text(const struct tune_knob *knob, char *ret, size_t bytes)
 						 i > 0 ? ", " : "", knob->words[i]);
 		return;
 	}
-	value_text(&one, 0, knob->low, low, sizeof(low));
-	value_text(&one, 0, knob->high, high, sizeof(high));
+	tune_value_text(&one, 0, knob->low, low, sizeof(low));
+	tune_value_text(&one, 0, knob->high, high, sizeof(high));
 	snprintf(ret, bytes, "%s to %s, %s", low, high, scales[knob->scale]);
 }

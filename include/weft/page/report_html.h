@@ -3,6 +3,7 @@
 // made of the files of a result alone, so that any result can be reported at any time.
 #pragma once
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -40,6 +41,10 @@ struct sheet;
 // or not of this run; -ENOMEM. The caller frees it.
 int sheet_create(struct sheet **ret, const struct html_input *input, struct refusal *refusal);
 void sheet_free(struct sheet *sheet);
+
+// The same of a study of settings: what tune_report_of() makes, with the `command` that made it and
+// the version, `weft`.
+int sheet_create_tune(struct sheet **ret, const json_t *study, struct refusal *refusal);
 
 // Whether it is of one run: only that has metrics. And whether a profile can be held against it: a
 // book has its own, case by case.

@@ -12,6 +12,7 @@ extern "C" {
 struct tune_front_point {
 	const struct tune_candidate *candidate; // NULL: the default
 	bool is_fresh;				// met seeds that the search did not
+	bool is_beaten;				// by another in all figures at once
 	uint32_t seeds;
 	double values[TUNE_GOALS_MAX];
 };
@@ -23,7 +24,8 @@ struct tune_front {
 	bool is_ratio[TUNE_GOALS_MAX]; // values count in the default's; else, where that is 0, they
 				       // are the figure's own, added up over the suite
 	uint32_t count, compared;
-	struct tune_front_point *points; // [count], by the first figure
+	struct tune_front_point *points; // [compared], by the first figure; the front is the first
+					 // `count`
 };
 
 // The front over `goals`, two or more. The study has run, or is under way. tune_front_free() gives

@@ -86,7 +86,11 @@ bool tune_space_set(const struct tune_space *space, const double *at, uint32_t i
 bool tune_space_set_round(const struct tune_space *space, const double *at, uint32_t index,
 			  const struct tune_fabric *fabric, char ret[TUNE_VALUE_BYTES]);
 
-// Where a value lies in its range: -1 at its lower end, 1 at its upper end, else 0. Words have no
+// Where a value lies in its range, from 0 to 1, as the range is drawn from; words in their order.
+// NAN: the knob is left as it is.
+double tune_space_place(const struct tune_space *space, const double *at, uint32_t index);
+
+// Whether that is an end: -1 at its lower end, 1 at its upper end, else 0. Words have no
 // ends.
 int tune_space_end(const struct tune_space *space, const double *at, uint32_t index);
 

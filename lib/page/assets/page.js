@@ -44,6 +44,36 @@
     };
   }
 
+  // Intervals of points are drawn by a series of their own, which nothing points at.
+  function intervals(one, index) {
+    const data = one.points.filter((point) => point.length > 3).map((point) => [point[0], point[2], point[3]]);
+    return {type: "custom", silent: true, name: one.name, data: data, color: colour("c" + index % 8), encode: {x: 0, y: [1, 2]}, z: 1,
+      renderItem: function (params, api) {
+        const low = api.coord([api.value(0), api.value(1)]), high = api.coord([api.value(0), api.value(2)]);
+        return {type: "line", shape: {x1: low[0], y1: low[1], x2: high[0], y2: high[1]}, style: {stroke: colour("c" + index % 8), lineWidth: 1.5}};
+      }};
+  }
+
+  function points(chart, width) {
+    const over = above(chart, width);
+    return {
+      xAxis: axis(chart.joined ? narrow(chart) : chart.x), yAxis: axis(chart.y), grid: {left: 80, right: 30, top: over.top, bottom: 60}, legend: over.legend,
+      series: chart.series.map((one, index) => ({type: chart.joined ? "line" : "scatter", name: one.name, data: one.points, symbolSize: 7,
+        color: colour("c" + index % 8)})).concat(chart.series.map(intervals).filter((one) => one.data.length > 0)),
+    };
+  }
+
+  function parallel(chart, width) {
+    const over = above(chart, width), last = chart.labels.length - 1;
+    return {
+      parallelAxis: chart.labels.map((name, index) => ({dim: index, name: name, min: index < last ? 0 : "dataMin", max: index < last ? 1 : "dataMax", scale: true,
+        nameTextStyle: {color: colour("fore")}, axisLabel: {color: colour("soft"), formatter: (value) => String(round(value))}, axisLine: {lineStyle: {color: colour("line")}}})),
+      parallel: {left: 80, right: 80, top: over.top + 24, bottom: 40}, legend: over.legend,
+      series: chart.series.map((one, index) => ({type: "parallel", name: one.name, data: one.points.map((values) => values.map((value) => value ?? "-")),
+        lineStyle: {color: colour("c" + index % 8), width: 1, opacity: 0.5}, color: colour("c" + index % 8)})),
+    };
+  }
+
   function bars(chart, width) {
     const over = above(chart, width);
     return {
@@ -81,7 +111,7 @@
     };
   }
 
-  const kinds = {line: lines, bar: bars, heat: heat, spans: spans};
+  const kinds = {line: lines, points: points, parallel: parallel, bar: bars, heat: heat, spans: spans};
   const height = (chart) => (chart.rows ? Math.max(200, 110 + 24 * chart.rows.length) : 360);
 
   function draw(chart) {
@@ -93,7 +123,7 @@
     const options = Object.assign({animation: false, textStyle: {color: colour("fore")}, tooltip: {trigger: chart.kind === "line" ? "axis" : "item"},
       toolbox: {right: 8, feature: {dataView: {readOnly: true, lang: [chart.title, "close", ""]}}}}, kinds[chart.kind](chart, place.clientWidth));
     live.setOption(options);
-    figure.dataset.drawn = live.getOption().series.reduce((sum, one) => sum + one.data.length, 0);
+    figure.dataset.drawn = live.getOption().series.filter((one) => one.silent !== true).reduce((sum, one) => sum + one.data.length, 0);
     return live;
   }
 
