@@ -90,7 +90,7 @@ static int open_port(struct outlet *ret, const char *word, struct refusal *refus
 				      0, 0);
 		nap(POLL_NS);
 	}
-	return rc == 0 ? port_device_settle(&ret->device, 1, refusal) : rc;
+	return rc == 0 ? port_device_settle(&ret->ports, refusal) : rc;
 }
 
 static int put_port(struct outlet *outlet, const uint8_t *bytes, uint32_t length,

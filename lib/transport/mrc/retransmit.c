@@ -226,7 +226,7 @@ static void feed_path(struct endpoint *endpoint, struct qp *qp, uint32_t ev_inde
 	balance_feed(&qp->path, ev_index, BALANCE_TRIMMED, now);
 	ps_t full_ps = endpoint->config->cc.base_rtt_ps * HISTORY_TRIM_RTTS;
 	uint32_t late = history_late_beside(&qp->path, ev_index, full_ps);
-	endpoint->counters.paths_skipped += path_skip_late(&qp->path, ev_index, late);
+	endpoint->counters.paths_skipped += history_skip(&qp->path, ev_index, late);
 }
 
 void retransmit_on_nack(struct endpoint *endpoint, struct qp *qp, const struct packet *nack,

@@ -203,7 +203,7 @@ static bool feed_path(struct endpoint *endpoint, struct qp *qp, const struct pac
 	if (sack->mark == PACKET_MARK_SKIP_ALWAYS)
 		probe_retire(endpoint, qp, ev_index, now);
 	else if (sack->mark != PACKET_MARK_NONE)
-		endpoint->counters.paths_skipped += path_skip_late(&qp->path, ev_index, late);
+		endpoint->counters.paths_skipped += history_skip(&qp->path, ev_index, late);
 	return late < HISTORY_LATER && !load_is_slow(&qp->path, ev_index) &&
 		!place_is_blocked(&qp->path, ev_index);
 }

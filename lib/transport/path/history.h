@@ -28,6 +28,15 @@ uint32_t history_late_beside(const struct path_set *set, uint32_t index, ps_t rt
 // A mark, or a probe's answer, counts for so much more.
 void history_raise(struct path_set *set, uint32_t index, uint32_t by);
 
+// As path_skip(), for a mark that counts for so much more.
+static inline bool history_skip(struct path_set *set, uint32_t index, uint32_t late)
+{
+	bool is_new = path_skip(set, index);
+	if (is_new)
+		history_raise(set, index, late);
+	return is_new;
+}
+
 // Whether an EV is slow where others of its plane are not: it is marked again and again, few are.
 // Then what it loses is its own matter.
 bool history_stands_out(const struct path_set *set, uint32_t index);

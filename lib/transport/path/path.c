@@ -360,14 +360,6 @@ bool path_skip(struct path_set *set, uint32_t index)
 	return is_new;
 }
 
-bool path_skip_late(struct path_set *set, uint32_t index, uint32_t late)
-{
-	bool is_new = path_skip(set, index);
-	if (is_new)
-		history_raise(set, index, late);
-	return is_new;
-}
-
 enum path_change path_retire(struct path_set *set, uint32_t index, ps_t now)
 {
 	const struct path_shape *shape = set->shape;

@@ -40,17 +40,15 @@ enum path_change {
 // One plane's rotation: a round visits each EV number of the plane once, in the order of the
 // position with some bits flipped; each round flips other bits.
 struct path_plane {
-	uint16_t at, mask;		     // position in this round, and bits flipped in it
-	uint16_t bad, unusable;		     // places whose EV is blocked, and is not GOOD
-	uint16_t rows;			     // EVs with a row of marks
-	uint16_t round, marked, marked_mean; // history.h: its number, its marks, the mean
-	uint16_t rtt_mean;		     // history.h: of the logarithms of round trips
-	uint32_t probe_at; // closed: when the next probe may leave, in units of 2^20 ps
-	uint8_t lost;	   // packets lost in a row: since one is known to have arrived
-	uint8_t late;	   // answers in a row that were late
-	bool is_closed;	   // so many that the plane itself is held dead
-	bool is_moved;	   // places have changed hands: the table says who has them
-	bool is_denied;	   // no EV of it may be used
+	uint16_t at, mask;	// position in this round, and bits flipped in it
+	uint16_t bad, unusable; // places whose EV is blocked, and is not GOOD
+	uint16_t rows;		// EVs with a row of marks
+	uint16_t round, marked, marked_mean, rtt_mean; // history.h: its number, marks, means
+	uint32_t probe_at;  // closed: when the next probe may leave, in units of 2^20 ps
+	uint8_t lost, late; // packets lost in a row, since one arrived; answers that were late
+	bool is_closed;	    // so many that the plane itself is held dead
+	bool is_moved;	    // places have changed hands: the table says who has them
+	bool is_denied;	    // no EV of it may be used
 };
 
 // What path_pick() gives.
@@ -146,6 +144,8 @@ void path_alive(struct path_set *set, uint32_t index);
 // (skip one turn, or skip_ps from now; true: it did not yet), was lost or is to be skipped for good
 // (assumed bad). An arrival mends a bad EV only where its plane is shut. Else path_probed() does.
 enum path_change path_arrived(struct path_set *set, uint32_t index);
+bool path_skip(struct path_set *set, uint32_t index);
+enum path_change path_retire(struct path_set *set, uint32_t index, ps_t now);
 
 // A packet that took this EV is known to have arrived, though no feedback came back for it alone:
 // its plane is alive. The EV keeps its state.
@@ -154,10 +154,6 @@ static inline void path_heard(struct path_set *set, uint32_t index)
 	if ((set->lost | set->bad) > 0)
 		path_alive(set, index);
 }
-bool path_skip(struct path_set *set, uint32_t index);
-// The same, and the mark counts for so much more: history_late().
-bool path_skip_late(struct path_set *set, uint32_t index, uint32_t late);
-enum path_change path_retire(struct path_set *set, uint32_t index, ps_t now);
 
 // The packet over this EV was lost: its plane, too, may be dead.
 enum path_change path_lose(struct path_set *set, uint32_t index, ps_t now);
