@@ -175,10 +175,11 @@ static int check_fields(struct draft *draft)
 				    "%s: %u bits; an EV has %u here", path, bits, room);
 	uint64_t values = 1;
 	for (uint32_t i = 0; i < transport->ev_field_count; i++)
-		values *= (uint64_t)transport->ev_fields[i].max + 1;
+		if (!transport->ev_fields[i].is_even)
+			values *= (uint64_t)transport->ev_fields[i].max + 1;
 	if (values < ev_universe(transport))
 		return draft_refuse(draft, draft_mark(draft, path),
-				    "%s: these give %llu values; %u are needed", path,
+				    "%s: what is drawn gives %llu values; %u are needed", path,
 				    (unsigned long long)values, ev_universe(transport));
 	return 0;
 }

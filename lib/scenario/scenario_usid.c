@@ -33,9 +33,9 @@ void draft_settle_usid(struct draft *draft)
 	const uint32_t rest = 32 - USID_TRUNK_BITS;
 	transport->ev_mode = EV_GENERATED;
 	transport->ev_field_count = 2;
-	transport->ev_fields[0] = (struct ev_field){USID_TRUNK_BITS,
-						    up_ports(&scenario->fabric) - 1};
-	transport->ev_fields[1] = (struct ev_field){rest, (UINT32_C(1) << rest) - 1};
+	transport->ev_fields[0] = (struct ev_field){
+		.bits = USID_TRUNK_BITS, .max = up_ports(&scenario->fabric) - 1, .is_even = true};
+	transport->ev_fields[1] = (struct ev_field){.bits = rest, .max = (UINT32_C(1) << rest) - 1};
 }
 
 void draft_settle_srh(struct draft *draft)

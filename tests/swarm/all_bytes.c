@@ -412,7 +412,7 @@ static void run_seed(uint64_t seed, struct seen *seen)
 // Under sanitizers, which make it ten times slower, fewer.
 static uint64_t worlds(void)
 {
-	return number("WEFT_BYTES_COUNT", is_sanitized() ? 40 : 260);
+	return number("WEFT_BYTES_COUNT", is_sanitized() ? 40 : 320);
 }
 
 static void random_worlds_place_each_byte_where_it_belongs(void **)
@@ -428,7 +428,7 @@ static void random_worlds_place_each_byte_where_it_belongs(void **)
 	       (unsigned long long)count, (unsigned long long)first, seen.damaged, seen.doubled,
 	       seen.held_back, seen.lossy, seen.downs, seen.trims, seen.failed, seen.calm,
 	       seen.wraps, seen.poor, seen.rings, seen.shared);
-	if (count < 260)
+	if (count < 320)
 		return;
 	assert_true(seen.damaged > 5 && seen.doubled > 5 && seen.held_back > 5 && seen.lossy > 5);
 	assert_true(seen.downs > 5 && seen.trims > 5 && seen.calm > 5 && seen.wraps > 5);

@@ -12,12 +12,17 @@ static uint32_t field_bits(const struct transport_config *config)
 	return config->ev_bits == 16 ? EV_PORT_BITS : 32;
 }
 
-// How many values the fields give.
+static uint64_t drawn_values(const struct ev_field *field)
+{
+	return field->is_even ? 1 : (uint64_t)field->max + 1;
+}
+
+// How many values the fields give that are drawn.
 static uint64_t combinations(const struct transport_config *config)
 {
 	uint64_t count = 1;
 	for (uint32_t i = 0; i < config->ev_field_count; i++)
-		count *= (uint64_t)config->ev_fields[i].max + 1;
+		count *= drawn_values(&config->ev_fields[i]);
 	return count;
 }
 
@@ -156,7 +161,7 @@ static bool add(struct profile *profile, uint32_t ev)
 	return true;
 }
 
-// The value whose fields, read as digits, make the number `rank`.
+// The value whose fields that are drawn, read as digits, make the number `rank`; the others are 0.
 static uint32_t packed(const struct transport_config *config, uint64_t rank)
 {
 	uint32_t left = field_bits(config), ev = 0;
@@ -164,7 +169,7 @@ static uint32_t packed(const struct transport_config *config, uint64_t rank)
 		left -= config->ev_fields[i].bits;
 	for (uint32_t i = config->ev_field_count; i > 0; i--) { // from the lowest field
 		const struct ev_field *field = &config->ev_fields[i - 1];
-		uint64_t values = (uint64_t)field->max + 1;
+		uint64_t values = drawn_values(field);
 		ev |= (uint32_t)(rank % values) << left;
 		rank /= values;
 		left += field->bits;
@@ -186,9 +191,45 @@ static void generate(struct profile *profile, const struct transport_config *con
 	}
 }
 
-// Gives the numbers out anew: what was drawn last is more often high.
-static void shuffle(struct profile *profile, struct rng *rng)
+static uint64_t common_divisor(uint64_t a, uint64_t b)
 {
+	while (b != 0) {
+		uint64_t rest = a % b;
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+// How far the next turn of a circle of `count` is from this one: all have their turn before one has
+// a second, and those of few turns lie far apart, for neighbours lead to the same T1.
+static uint64_t golden_step(uint64_t count)
+{
+	uint64_t step = count * 618 / 1000;
+	while (step > 1 && common_divisor(count, step) != 1)
+		step--;
+	return step > 1 ? step : 1;
+}
+
+// What fields that are even add to EV number `number`, which is the `turn`th of its plane.
+static uint32_t even_part(const struct transport_config *config, const uint64_t *starts,
+			  uint32_t turn)
+{
+	uint32_t left = field_bits(config), ret = 0;
+	for (uint32_t i = 0; i < config->ev_field_count; i++) {
+		const struct ev_field *field = &config->ev_fields[i];
+		uint64_t count = (uint64_t)field->max + 1;
+		left -= field->bits;
+		if (field->is_even)
+			ret |= (uint32_t)((starts[i] + turn * golden_step(count)) % count) << left;
+	}
+	return ret;
+}
+
+// Gives the numbers out anew: what was drawn last is more often high.
+static void shuffle(struct profile *profile, const struct transport_config *config, struct rng *rng)
+{
+	uint64_t starts[EV_FIELDS_MAX] = {0};
 	for (uint32_t left = profile->count; left > 1; left--) {
 		uint32_t other = rng_below(rng, left), last = left - 1;
 		uint32_t value = profile->values[last];
@@ -198,8 +239,11 @@ static void shuffle(struct profile *profile, struct rng *rng)
 	uint32_t count = profile->count;
 	profile->count = 0;
 	memset(profile->buckets, 0, (UINT64_C(1) << (32 - profile->shift)) * sizeof(uint32_t));
+	for (uint32_t i = 0; i < config->ev_field_count; i++)
+		if (config->ev_fields[i].is_even)
+			starts[i] = rng_next(rng) % ((uint64_t)config->ev_fields[i].max + 1);
 	for (uint32_t i = 0; i < count; i++)
-		add(profile, profile->values[i]);
+		add(profile, profile->values[i] | even_part(config, starts, i / config->planes));
 }
 
 // A value is denied on all of its planes.
@@ -238,7 +282,7 @@ void profile_make(struct profile *profile, void *memory, const struct transport_
 	profile->buckets = profile->values + count;
 	if (config->ev_mode == EV_GENERATED) {
 		generate(profile, config, &rng);
-		shuffle(profile, &rng);
+		shuffle(profile, config, &rng);
 	}
 	for (uint32_t i = 0; config->ev_mode == EV_EXPLICIT && i < count; i++) {
 		uint32_t ev = config->ev_values[i];

@@ -224,8 +224,7 @@ static void feed_path(struct endpoint *endpoint, struct qp *qp, uint32_t ev_inde
 	if (reason != PACKET_NACK_TRIMMED)
 		return;
 	balance_feed(&qp->path, ev_index, BALANCE_TRIMMED, now);
-	ps_t full_ps = endpoint->config->cc.base_rtt_ps * HISTORY_TRIM_RTTS;
-	uint32_t late = history_late_beside(&qp->path, ev_index, full_ps);
+	uint32_t late = history_late_trim(&qp->path, ev_index, endpoint->config->cc.base_rtt_ps);
 	endpoint->counters.paths_skipped += history_skip(&qp->path, ev_index, late);
 }
 

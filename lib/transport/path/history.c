@@ -13,7 +13,9 @@
 #define LATER_LOG 256u	// twice
 #define LATE_SHIFT 3	// the mean is over about 8 answers, and kept times that
 #define LATE_ROW_MAX 3u // in a row: then it is no matter of an EV
-#define SOON 16		// waits, within which a loss says that the last was too short
+#define TRIM_HALVES 5	// base round trips that a packet would have taken that was trimmed, times 2
+#define TRIM_HALVES_FAILING 8
+#define SOON 16 // waits, within which a loss says that the last was too short
 #define LEVEL_SHIFT 4
 #define LEVEL_MAX 7u // first retry times 64
 
@@ -100,9 +102,18 @@ uint32_t history_late(struct path_set *set, uint32_t index, ps_t rtt_ps)
 uint32_t history_late_beside(const struct path_set *set, uint32_t index, ps_t rtt_ps)
 {
 	const struct path_plane *plane = &set->planes[index % set->shape->planes];
-	if (!set->shape->has_rows || rtt_ps <= 0)
+	if (!set->shape->has_rows || set->shape->per_plane <= MANY || rtt_ps <= 0)
 		return 0;
 	return late_step(log_of(rtt_ps), plane->rtt_mean >> LATE_SHIFT);
+}
+
+// A full queue is a path's where others are bad, for it has their packets; else dice may have
+// filled it.
+uint32_t history_late_trim(const struct path_set *set, uint32_t index, ps_t base_rtt_ps)
+{
+	bool is_failing = set->planes[index % set->shape->planes].bad > 0;
+	ps_t halves = is_failing ? TRIM_HALVES_FAILING : TRIM_HALVES;
+	return history_late_beside(set, index, base_rtt_ps * halves / 2);
 }
 
 static void raise(struct path_set *set, struct path_plane *plane, uint32_t index, uint32_t by)

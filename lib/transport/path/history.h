@@ -18,12 +18,12 @@ void history_mark(struct path_set *set, uint32_t index);
 #define HISTORY_LATER 6u
 uint32_t history_late(struct path_set *set, uint32_t index, ps_t rtt_ps);
 
-// The same of an answer that counts in no mean: of a probe, which waits in no window, or of a trim.
+// The same of an answer that counts in no mean: of a probe, which waits in no window.
+// Where a plane has few EVs each is used so often that marks say it soon enough: 0.
 uint32_t history_late_beside(const struct path_set *set, uint32_t index, ps_t rtt_ps);
 
-// A trim says that a queue is full. So long its packet would have taken at least, where queues hold
-// as auto makes them.
-#define HISTORY_TRIM_RTTS 4
+// The same of a trim, which says that a queue is full.
+uint32_t history_late_trim(const struct path_set *set, uint32_t index, ps_t base_rtt_ps);
 
 // A mark, or a probe's answer, counts for so much more.
 void history_raise(struct path_set *set, uint32_t index, uint32_t by);

@@ -114,7 +114,7 @@ static void values_made_from_fields_expand_to_these_fields(void **state)
 	config.transport.ev_field_count = 3;
 	for (uint32_t i = 0; i < 3; i++)
 		config.transport.ev_fields[i] = (struct ev_field){
-			(uint32_t)__builtin_popcount(fields[i].mask), fields[i].max};
+			.bits = (uint32_t)__builtin_popcount(fields[i].mask), .max = fields[i].max};
 	struct rig *rig = rig_open(&config, 1, 5);
 	const struct endpoint *endpoint = rig->sides[0].adapter->endpoint;
 	assert_int_equal(wire_ev_check(fields, 3, 4, &rig->refusal), 0);

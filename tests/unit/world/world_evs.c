@@ -59,7 +59,7 @@ static const struct {
 	{EVS("ev_profile: generated, ev_fields: [{bits: 2, max: 4}]"), 1, 56,
 	 "4 does not fit in 2 bits"},
 	{EVS("ev_profile: generated, ev_fields: [{bits: 2, max: 0}]"), 1, 55,
-	 "these give 1 values; 2 are needed"},
+	 "what is drawn gives 1 values; 2 are needed"},
 	{EVS("ev_profile: generated, ev_fields: [{bits: 32, max: 9}, {bits: 1, max: 1}]"), 1, 55,
 	 "33 bits; an EV has 32 here"},
 	{FLOW("", "evs: [1, 3, 4]"), 3, 73, "4 is not one of the 4 (transport.evs)"},

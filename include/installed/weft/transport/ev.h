@@ -32,6 +32,7 @@ enum ev_mode {
 struct ev_field {
 	uint32_t bits; // 1..32, of all fields at most 32, or EV_PORT_BITS
 	uint32_t max;  // values 0 to this
+	bool is_even;  // each as often as any other on a plane, within one; else drawn
 };
 
 // With EV_AUTO the lower bits of an EV are its number: those of the numbers of a universe.

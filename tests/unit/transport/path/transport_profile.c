@@ -185,6 +185,41 @@ static void generated_values_lie_in_their_fields_and_differ(void **state)
 	}
 }
 
+// Of each plane every value of an even field comes equally often within one, and all EVs differ.
+static void a_field_may_be_even(void **)
+{
+	struct transport_config config = bench_config();
+	config.ev_mode = EV_GENERATED;
+	config.ev_field_count = 3;
+	uint32_t evs = ev_universe(&config), planes = config.planes, starts = 0;
+	for (uint32_t most = 0; most < 20; most++) {
+		config.ev_fields[0] = (struct ev_field){.bits = 11, .max = most, .is_even = true};
+		config.ev_fields[1] = (struct ev_field){.bits = 16, .max = evs - 1};
+		config.ev_fields[2] = (struct ev_field){.bits = 2, .max = 1, .is_even = true};
+		struct bench *bench = bench_open(&config, 1, 0, most);
+		uint32_t counts[20][PLANES_MAX] = {0}, last[PLANES_MAX] = {0},
+			 of_plane = evs / planes;
+		for (uint32_t index = 0; index < evs; index++) {
+			uint32_t ev = path_value(path_of(bench), index);
+			assert_in_range(ev >> 21, 0, most);
+			assert_in_range(ev >> 5 & 0xffff, 0, evs - 1);
+			counts[ev >> 21][index % planes]++;
+			last[index % planes] += ev >> 3 & 3;
+			assert_int_equal(path_index(path_of(bench), ev), index);
+		}
+		for (uint32_t plane = 0; plane < planes; plane++) {
+			assert_in_range(last[plane], of_plane / 2, (of_plane + 1) / 2);
+			for (uint32_t value = 0; value <= most; value++)
+				assert_in_range(counts[value][plane], of_plane / (most + 1),
+						of_plane / (most + 1) + 1);
+		}
+		starts += path_value(path_of(bench), 0) >> 21 ==
+			path_value(&endpoint_qp(bench->ends[1], 0)->path, 0) >> 21;
+		bench_close(bench);
+	}
+	assert_in_range(starts, 1, 12); // each endpoint begins elsewhere
+}
+
 static int creation(const struct transport_config *config, struct refusal *refusal)
 {
 	static uint8_t memory[1 << 20] __attribute__((aligned(64)));
@@ -409,6 +444,7 @@ int main(void)
 		cmocka_unit_test(chance_never_mixes_planes),
 		cmocka_unit_test(explicit_values_are_those_of_the_table),
 		cmocka_unit_test(generated_values_lie_in_their_fields_and_differ),
+		cmocka_unit_test(a_field_may_be_even),
 		cmocka_unit_test(one_field_may_be_the_whole_value),
 		cmocka_unit_test(generated_ports_are_ephemeral_and_each_endpoint_draws_its_own),
 		cmocka_unit_test(profiles_that_cannot_be_are_refused),
