@@ -156,8 +156,9 @@ static void print(const struct foreign *foreign, const struct stage *stage)
 			json_object_set_new(asked, wall_request_name((enum rc_request)i),
 					    json_integer((json_int_t)counts->requests[i]));
 	json_t *all = json_pack(
-		"{s:s,s:f,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:I,s:I,s:o,s:o}", "end",
-		wall_end_name(stage->end), "wall_s", stage->wall_s, "messages_sent",
+		"{s:s,s:f,s:s,s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:I,s:I,s:o,s:o}", "end",
+		wall_end_name(stage->end), "wall_s", stage->wall_s, "conclude",
+		stage_fidelity(foreign->call, stage), "loop", json_loop(stage), "messages_sent",
 		(json_int_t)count->messages_sent, "messages_received",
 		(json_int_t)count->messages_received, "messages_unexpected",
 		(json_int_t)stage->world.outcome->program.unexpected, "payload_bytes_placed",

@@ -5,7 +5,8 @@
 //
 //   wall.c  a turn           line.c  frames that wait for a port      wall_run.c  turn after turn
 //   neighbour.c  ARP and ND  other.c  frames of others, by kind       view.c  a look at a run
-//   meeting.c, meeting_run.c  how hosts agree before a run, and hear of each other in it
+//   meeting.c, meeting_run.c, meeting_clock.c  how hosts agree before a run, hear of each other in
+//   it, and how their clocks stand
 #pragma once
 
 #include <signal.h>
@@ -79,6 +80,7 @@ const char *wall_request_name(enum rc_request request);
 
 // What the loop counted. Nothing of it is an error.
 struct wall_counts {
+	int64_t start_ns;	  // when the run began, by the clock of its control
 	uint64_t turns;		  // looks at the ports
 	uint64_t frames_received; // that the ports gave
 	uint64_t frames_sent;	  // that the ports took
