@@ -87,7 +87,7 @@ struct wall_counts {
 	uint64_t frames_refused;  // that a full port left, once each time
 	uint64_t frames_unsent;	  // given up: their port was down, or too many waited for it
 	uint64_t frames_missing;  // packets that found no frame: none was free
-	uint64_t frames_dropped;  // that came, and the ports had no room for, in wall_run()
+	uint64_t frames_dropped;  // that came, and the ports had no room for, since the drain
 	uint64_t frames_faulted;  // taken by faults of the scenario, sent or received
 	uint64_t frames_strange;  // packets for another host or plane, or from no NIC of the world
 	uint64_t bad_frames[WIRE_REASON_COUNT]; // between NICs of the world, but no packets
