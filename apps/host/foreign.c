@@ -141,6 +141,16 @@ static json_t *counts_of(const struct transport_counters *count)
 	return again;
 }
 
+// ACKs and NAKs either way, and data behind a gap: a NAK asks for what is missing, once.
+static json_t *answers_of(const struct transport_counters *count)
+{
+	return json_pack("{s:I,s:I,s:I,s:I,s:I}", "acks_sent", (json_int_t)count->sacks_sent,
+			 "naks_sent", (json_int_t)count->nacks_sent, "acks_received",
+			 (json_int_t)count->sacks_received, "naks_received",
+			 (json_int_t)count->nacks_received, "out_of_order",
+			 (json_int_t)count->out_of_window);
+}
+
 static void print(const struct foreign *foreign, const struct stage *stage)
 {
 	const struct wall_counts *counts = wall_counts(stage->wall);
@@ -156,8 +166,9 @@ static void print(const struct foreign *foreign, const struct stage *stage)
 			json_object_set_new(asked, wall_request_name((enum rc_request)i),
 					    json_integer((json_int_t)counts->requests[i]));
 	json_t *all = json_pack(
-		"{s:s,s:f,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:I,s:I,s:o,s:o}", "end",
-		wall_end_name(stage->end), "wall_s", stage->wall_s, "messages_sent",
+		"{s:s,s:f,s:s,s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:I,s:I,s:o,s:o}",
+		"end", wall_end_name(stage->end), "wall_s", stage->wall_s, "conclude",
+		stage_fidelity(foreign->call, stage), "loop", json_loop(stage), "messages_sent",
 		(json_int_t)count->messages_sent, "messages_received",
 		(json_int_t)count->messages_received, "messages_unexpected",
 		(json_int_t)stage->world.outcome->program.unexpected, "payload_bytes_placed",
@@ -165,7 +176,8 @@ static void print(const struct foreign *foreign, const struct stage *stage)
 		"data_packets", (json_int_t)count->data_packets, "data_received",
 		(json_int_t)count->data_received, "duplicates", (json_int_t)count->duplicates,
 		"qps_failed", (json_int_t)count->qps_failed, "sent_again", counts_of(count),
-		"neighbours_learnt", (json_int_t)counts->neighbours_learnt, "neighbours_moved",
+		"answers", answers_of(count), "neighbours_learnt",
+		(json_int_t)counts->neighbours_learnt, "neighbours_moved",
 		(json_int_t)counts->neighbours_moved, "bad_frames", bad, "requests_refused", asked);
 	json_dumpf(all, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
 	putchar('\n');

@@ -89,7 +89,11 @@ static int perform(struct call *call)
 	if (rc == 0 && call->choice.wish.has_bare)
 		rc = bare_measure(call, &call->bare[0]);
 	if (rc == 0)
+		rc = clocks_before(call);
+	if (rc == 0)
 		rc = stage_run(call, &stage, &taps);
+	if (rc == 0 && stage.end == WALL_END_DONE)
+		clocks_after(call, &stage);
 	if (rc == 0 && call->choice.wish.has_bare && stage.end == WALL_END_DONE)
 		rc = bare_measure(call, &call->bare[1]);
 	if (rc < 0)

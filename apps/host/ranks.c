@@ -34,7 +34,7 @@ struct span {
 struct gathered {
 	uint32_t hosts, collectives;
 	struct told *told;  // [hosts]
-	struct span *spans; // [hosts][collectives]
+	struct span *spans; // [hosts][collectives], by host 0's clock
 };
 
 static void tell(const struct stage *stage, struct told *ret)
@@ -61,6 +61,15 @@ static void tell_spans(const struct stage *stage, struct span *ret, uint32_t cou
 	const struct collective_clock *clocks = stage->world.records[0]->clocks;
 	for (uint32_t i = 0; i < count; i++)
 		ret[i] = (struct span){clocks[i].start_ps, clocks[i].end_ps, clocks[i].ranks_done};
+}
+
+// A collective that no rank of the host began or ended stays so.
+static void move(struct span *span, ps_t by_ps)
+{
+	if (span->start_ps != PS_NEVER)
+		span->start_ps += by_ps;
+	if (span->ranks_done > 0)
+		span->end_ps += by_ps;
 }
 
 // Where the run did not come to its end, the hosts hear no more of each other: then it is this
@@ -91,6 +100,8 @@ static int gather(struct call *call, const struct stage *stage, struct gathered 
 		rc = meeting_share(&call->meeting, &mine, ret->told, sizeof(mine), &call->refusal);
 	if (rc == 0 && is_together && bytes > 0)
 		rc = meeting_share(&call->meeting, spans, ret->spans, bytes, &call->refusal);
+	for (uint32_t i = 0; rc == 0 && i < hosts * ret->collectives; i++)
+		move(&ret->spans[i], clocks_shift_ns(call, i / ret->collectives) * PS_PER_NS);
 	free(spans);
 	return rc;
 }
@@ -231,7 +242,7 @@ static void print_table(FILE *to, const struct call *call, const struct gathered
 		" were dropped by full ports, %" PRIu64 " were for others, %" PRIu64
 		" were taken by faults of the scenario\n",
 		sum.frames_lost, sum.frames_dropped, sum.frames_strange, sum.frames_faulted);
-	fprintf(to, "clocks are the hosts' own, and start when all have met\n");
+	clocks_print(to, call);
 	fprintf(to, "conclude: %s\n", fidelity(call, all, &sum, stage));
 }
 
@@ -299,10 +310,10 @@ static void print_json(FILE *to, const struct call *call, const struct gathered 
 		is_partial |= all->told[i].end != WALL_END_DONE;
 	}
 	json_t *document = json_pack(
-		"{s:s,s:b,s:f,s:s,s:o,s:o,s:o,s:o}", "scenario", call->scenario.name, "partial",
+		"{s:s,s:b,s:f,s:s,s:o,s:o,s:o,s:o,s:o}", "scenario", call->scenario.name, "partial",
 		is_partial, "wall_s", stage->wall_s, "conclude", fidelity(call, all, &sum, stage),
-		"measured", json_times(call), "collectives", json_collectives(all, stage), "all",
-		json_of(&sum), "hosts", hosts);
+		"measured", json_times(call), "clocks", clocks_json(call), "collectives",
+		json_collectives(all, stage), "all", json_of(&sum), "hosts", hosts);
 	json_dumpf(document, to, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
 	fputc('\n', to);
 	json_decref(document);

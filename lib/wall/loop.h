@@ -37,7 +37,7 @@ struct wall {
 	struct rest rest;
 	ps_t slice_ps; // so much is run at once: the outbox has room for it
 	struct wall_counts counts;
-	uint64_t missed_before; // by the ports, when this run began
+	uint64_t missed_before; // by the ports, when they were drained, or the loop was made
 	struct hist turn_ns;
 	struct tap_set *taps;			    // or NULL
 	uint32_t *cable_in, *cable_out;		    // [ports of the host] of the world
@@ -54,6 +54,14 @@ static inline void account(struct wall *wall, enum wall_stage stage)
 	uint64_t now = ticks();
 	wall->counts.stage_ticks[stage] += now - wall->ticked;
 	wall->ticked = now;
+}
+
+// Frames that the ports had no room for, so far.
+static inline uint64_t missed_by_ports(const struct wall *wall)
+{
+	struct port_counts counts;
+	wall->options.ports->ops->count(wall->options.ports, &counts);
+	return counts.missed;
 }
 
 // Counts a frame that is no packet, for `reason`.

@@ -363,6 +363,20 @@ static int read_part(const struct meeting *meeting, int socket, void *ret, uint3
 	return read_all(meeting, socket, ret, bytes, deadline_ms);
 }
 
+int meeting_give(struct meeting *meeting, uint32_t host, const void *from, uint32_t bytes,
+		 struct refusal *refusal)
+{
+	int rc = write_part(meeting->sockets[host], from, bytes);
+	return rc < 0 ? refuse_peer(refusal, rc, host, 0) : 0;
+}
+
+int meeting_take(struct meeting *meeting, uint32_t host, void *ret, uint32_t bytes,
+		 struct refusal *refusal)
+{
+	int rc = read_part(meeting, meeting->sockets[host], ret, bytes, deadline_of(meeting));
+	return rc < 0 ? refuse_peer(refusal, rc, host, meeting->options.patience_s) : 0;
+}
+
 // Host 0 takes the parts of the others, and gives each all of them.
 static int share_here(struct meeting *meeting, uint8_t *all, uint32_t bytes,
 		      struct refusal *refusal)

@@ -276,6 +276,7 @@ uint64_t wall_drain(struct wall *wall)
 			drained += count;
 		}
 	}
+	wall->missed_before = missed_by_ports(wall); // others may send before this host begins
 	return drained;
 }
 

@@ -203,6 +203,7 @@ int wall_create(struct wall **ret, struct world *world, const struct wall_option
 		rc = open_taps(wall, refusal);
 	if (rc < 0)
 		return rc;
+	wall->missed_before = missed_by_ports(wall);
 	arena_seal(world->arena);
 	*ret = wall;
 	return 0;

@@ -64,16 +64,8 @@ static int64_t longest_rest_ns(const struct wall *wall)
 	return ps_min(RING_FRAMES / 2 * frame_ps, wall->options.stall_ps / 2) / PS_PER_NS;
 }
 
-static uint64_t missed(const struct wall *wall)
-{
-	struct port_counts counts;
-	wall->options.ports->ops->count(wall->options.ports, &counts);
-	return counts.missed;
-}
-
 static void begin(struct wall *wall, const struct wall_control *control)
 {
-	wall->missed_before = missed(wall);
 	rest_init(&wall->rest, control->owns_core, longest_rest_ns(wall));
 	wall_announce(wall);
 }
@@ -83,7 +75,7 @@ static void end(struct wall *wall, uint64_t start_ticks, int64_t took_ns)
 	struct wall_counts *counts = &wall->counts;
 	uint64_t took = ticks() - start_ticks;
 	counts->tick_ns = took > 0 ? (double)took_ns / (double)took : 1;
-	counts->frames_dropped = missed(wall) - wall->missed_before;
+	counts->frames_dropped = missed_by_ports(wall) - wall->missed_before;
 	counts->yields = wall->rest.yields;
 	counts->sleeps = wall->rest.sleeps;
 	counts->asleep_ns = wall->rest.asleep_ns;
@@ -120,6 +112,7 @@ enum wall_end wall_run(struct wall *wall, const struct wall_control *control)
 	begin(wall, control);
 	int64_t start_ns = control->clock(control->clock_context);
 	uint64_t start_ticks = ticks();
+	wall->counts.start_ns = start_ns;
 	enum wall_end ended = turn_after_turn(wall, control, start_ns);
 	end(wall, start_ticks, control->clock(control->clock_context) - start_ns);
 	return ended;

@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include <weft/wall/meeting.h>
+
 enum word_kind {
 	WORD_DONE,
 	WORD_ENDED,
@@ -16,3 +18,9 @@ enum word_kind {
 struct word {
 	uint32_t kind, host;
 };
+
+// Bytes from a host to host 0, or back; `host` is the other end. -errno with a reason.
+int meeting_give(struct meeting *meeting, uint32_t host, const void *from, uint32_t bytes,
+		 struct refusal *refusal);
+int meeting_take(struct meeting *meeting, uint32_t host, void *ret, uint32_t bytes,
+		 struct refusal *refusal);

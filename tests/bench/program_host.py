@@ -9,10 +9,12 @@ changes in between it says nothing, so a try whose two bare runs differ by more 
 """
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 WEFT = os.environ["WEFT"]
@@ -54,6 +56,39 @@ def pair(listener, caller, inside=((), ())):
 
 def bare_bps(run_of, payload):
     return run_of["frames"] * payload * 8 / run_of["took_ns"] * 1e9
+
+
+# What programs of others carry between the same two ends, over the kernel's own TCP, which cuts no frames on a veth: the program, its
+# port, the words of server and client, and where what that says has its bandwidth.
+OTHERS = (
+    ("iperf3", 5201, ["iperf3", "-s", "-1"], ["iperf3", "-c", "198.18.0.1", "-t", "2", "-J"],
+     lambda said: json.loads(said)["end"]["sum_received"]["bits_per_second"]),
+    ("ucx_perftest", 7100, ["env", "UCX_TLS=tcp", "UCX_NET_DEVICES=va0", "ucx_perftest", "-p", "7100"],
+     ["env", "UCX_TLS=tcp", "UCX_NET_DEVICES=vb0", "ucx_perftest", "198.18.0.1", "-p", "7100", "-t", "tag_bw", "-s", "1048576", "-n", "400"],
+     lambda said: float(re.search(r"^Final: +\d+(?: +\S+){4} +([\d.]+)", said, re.M).group(1)) * 2**20 * 8),
+)
+
+
+def is_awaited(inside, port):
+    """Whether a program waits at a TCP port of a namespace, as the kernel lists it."""
+    rows = [line.split() for line in run(*inside, "cat", "/proc/net/tcp", "/proc/net/tcp6").stdout.splitlines()]
+    return any(row[1].endswith(f":{port:04X}") and row[3] == "0A" for row in rows)
+
+
+def beside(inside):
+    """Prints them: they are other programs over another stack, and no bound."""
+    for name, port, server, client, bandwidth in OTHERS:
+        if not shutil.which(name):
+            print(f"{name} is not here: left out", flush=True)
+            continue
+        with subprocess.Popen([*inside[0], *server], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as serving:
+            until = time.monotonic() + 20
+            while not is_awaited(inside[0], port) and time.monotonic() < until:
+                time.sleep(0.01)
+            ended = run(*inside[1], *client)
+            serving.kill()
+        what = f"{bandwidth(ended.stdout) / 1e9:.2f} Gb/s" if ended.returncode == 0 else f"failed: {(ended.stderr or ended.stdout).strip()[-200:]}"
+        print(f"{name} over the kernel's TCP on the same veth: {what}", flush=True)
 
 
 def stages(document):
@@ -120,6 +155,7 @@ class Ratio(unittest.TestCase):
                             ["--to", "198.18.0.1:7000", "--port", "vb0", "--port", "vb1"], inside)
 
             self.keeps_half("af_packet over veth", start, 4096)
+            beside(inside)
         finally:
             for name in names:
                 run("ip", "netns", "del", name)

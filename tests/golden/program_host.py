@@ -72,6 +72,18 @@ class Pair:
         time.sleep(1)
 
 
+def assert_clocks(test, clocks, hosts):
+    """All hosts run here, on one clock: what differs is within the error that is told."""
+    test.assertEqual(len(clocks), hosts)
+    for index, clock in enumerate(clocks):
+        test.assertLessEqual(abs(clock["offset_ns"]), clock["error_ns"], clocks)
+        test.assertLessEqual(abs(clock["moved_ns"]), clock["moved_error_ns"], clocks)
+        test.assertAlmostEqual(clock["drift_ppm"], clock["moved_ns"] / clock["over_ns"] * 1e6)
+        test.assertEqual(clock["error_ns"] > 0, index > 0)
+        test.assertGreater(clock["over_ns"], 0)
+    test.assertEqual(clocks[0]["began_ns"], 0)
+
+
 def left_behind(pid):
     """What a process may leave: folders of DPDK, shared memory, sockets."""
     found = [str(path) for path in pathlib.Path("/run/dpdk").glob(f"weft-{pid}")] if os.path.isdir("/run/dpdk") else []
@@ -118,6 +130,8 @@ class Pairs(unittest.TestCase):
         for end in (caller, listener):
             self.assertEqual(end["loop"]["payload_bytes_wrong"], 0)
             self.assertEqual(len(end["transport"]["plane_bytes"]), PLANES)
+            assert_clocks(self, end["clocks"], 2)
+        self.assertEqual(caller["clocks"], listener["clocks"])
         self.assertTrue(all(count > 0 for count in caller["transport"]["plane_bytes"]), caller)
         self.assertGreaterEqual(caller["transport"]["data_packets"], 40 + row["pings"])
         self.assertEqual(listener["loop"]["payload_bytes_good"], (40 + row["pings"]) * 4096)
@@ -329,8 +343,11 @@ class Ranks(unittest.TestCase):
         self.assertEqual(total["work_done"], total["work_total"])
         (collective,) = document["collectives"]
         self.assertAlmostEqual(collective["busbw_bytes_per_s"] / collective["algbw_bytes_per_s"], 2 * 3 / 4, places=9)
+        assert_clocks(self, document["clocks"], 4)
+        began = [clock["began_ns"] * 1000 for clock in document["clocks"]]
+        ended = max(host["end_ps"] + at for host, at in zip(document["hosts"], began))
         self.assertGreater(collective["time_ps"], 0)
-        self.assertLessEqual(collective["time_ps"], max(host["end_ps"] for host in document["hosts"]))
+        self.assertLessEqual(collective["time_ps"], ended - min(began))
 
     def run_with_fault(self, fault, size):
         path = self.scenario(size)

@@ -51,6 +51,18 @@ int meeting_open(struct meeting *ret, const struct meeting_options *options, con
 int meeting_share(struct meeting *meeting, const void *mine, void *all, uint32_t bytes,
 		  struct refusal *refusal);
 
+// Host 0's clock, read from here over the sockets: a question and its answer, many times, of which
+// the shortest round trip counts. Its half is what the reading may be off by.
+struct meeting_clock {
+	int64_t at_ns;	   // of this host's clock, in the middle of that round trip
+	int64_t offset_ns; // of host 0's clock: what it shows more than this one's
+	int64_t error_ns;  // at most, either way
+};
+
+// All hosts read it together. Host 0's own is 0, by 0. -errno as meeting_share().
+int meeting_clock(struct meeting *meeting, pace_clock_fn *clock, void *context,
+		  struct meeting_clock *ret, struct refusal *refusal);
+
 // From now on another thread listens, and writes meeting->news. The other calls are the loop's:
 // this host is done (a fn of struct wall_control); and the end, at which this host may say that it
 // stops. After any news but WALL_ENDED the meeting is over.

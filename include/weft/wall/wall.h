@@ -5,7 +5,8 @@
 //
 //   wall.c  a turn           line.c  frames that wait for a port      wall_run.c  turn after turn
 //   neighbour.c  ARP and ND  other.c  frames of others, by kind       view.c  a look at a run
-//   meeting.c, meeting_run.c  how hosts agree before a run, and hear of each other in it
+//   meeting.c, meeting_run.c, meeting_clock.c  how hosts agree before a run, hear of each other in
+//   it, and how their clocks stand
 #pragma once
 
 #include <signal.h>
@@ -79,13 +80,14 @@ const char *wall_request_name(enum rc_request request);
 
 // What the loop counted. Nothing of it is an error.
 struct wall_counts {
+	int64_t start_ns;	  // when the run began, by the clock of its control
 	uint64_t turns;		  // looks at the ports
 	uint64_t frames_received; // that the ports gave
 	uint64_t frames_sent;	  // that the ports took
 	uint64_t frames_refused;  // that a full port left, once each time
 	uint64_t frames_unsent;	  // given up: their port was down, or too many waited for it
 	uint64_t frames_missing;  // packets that found no frame: none was free
-	uint64_t frames_dropped;  // that came, and the ports had no room for, in wall_run()
+	uint64_t frames_dropped;  // that came, and the ports had no room for, since the drain
 	uint64_t frames_faulted;  // taken by faults of the scenario, sent or received
 	uint64_t frames_strange;  // packets for another host or plane, or from no NIC of the world
 	uint64_t bad_frames[WIRE_REASON_COUNT]; // between NICs of the world, but no packets
