@@ -71,6 +71,22 @@ static void take_class(struct flow_class *class, const struct wire_record *recor
 	class->ce += record->ecn == 3;
 }
 
+#define EV_PROBES 64 // places that are looked at
+
+static void take_ev(struct flow_totals *totals, uint32_t ev)
+{
+	uint32_t at = ev * UINT32_C(0x9e3779b1) >> 16;
+	for (uint32_t i = 0; i < EV_PROBES; i++, at++) {
+		struct flow_ev *slot = &totals->evs[at % FLOW_EVS];
+		if (slot->packets == 0 || slot->ev == ev) {
+			slot->ev = ev;
+			slot->packets++;
+			return;
+		}
+	}
+	totals->evs_left_out++;
+}
+
 void totals_take_data(struct flow *flow, const struct flow_packet *packet, bool is_again)
 {
 	struct flow_totals *totals = &flow->report.totals;
@@ -79,9 +95,8 @@ void totals_take_data(struct flow *flow, const struct flow_packet *packet, bool 
 	class->data++;
 	class->again += is_again;
 	class->trims += record->is_trimmed;
-	uint32_t ev = record->found == WIRE_FOUND_MRC ? record->ev : record->source_port;
 	if (!is_again && !record->is_rtx)
-		totals->fresh_by_ev[ev & 0xffff]++;
+		take_ev(totals, record->found == WIRE_FOUND_MRC ? record->ev : record->source_port);
 }
 
 static void take_bth(struct flow *flow, const struct flow_packet *packet)

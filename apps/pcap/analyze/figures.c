@@ -25,8 +25,8 @@ static json_t *balance(const struct flow_totals *totals)
 {
 	double sum = 0, squares = 0, most = 0;
 	uint32_t count = 0;
-	for (uint32_t i = 0; i < 65536; i++) {
-		double packets = totals->fresh_by_ev[i];
+	for (uint32_t i = 0; i < FLOW_EVS; i++) {
+		double packets = totals->evs[i].packets;
 		count += packets > 0;
 		sum += packets;
 		squares += packets * packets;
@@ -34,7 +34,8 @@ static json_t *balance(const struct flow_totals *totals)
 	}
 	json_t *to = json_object();
 	put_count(to, "values", count);
-	bool has_any = count > 0;
+	put_count(to, "packets_left_out", totals->evs_left_out);
+	bool has_any = count > 0 && totals->evs_left_out == 0;
 	json_object_set_new(to, "max_over_mean",
 			    has_any ? json_real(most * count / sum) : json_null());
 	json_object_set_new(to, "jain",

@@ -120,6 +120,13 @@ struct flow_class {
 	uint64_t trims;
 };
 
+// Data packets that were not seen before, by their EV (MRC), else by their UDP source port. In no
+// order; no packets: free.
+#define FLOW_EVS 65536 // power of 2
+struct flow_ev {
+	uint32_t ev, packets;
+};
+
 // Whether the capture can be trusted, and what is in it.
 struct flow_totals {
 	uint64_t frames, bytes, cut;
@@ -140,8 +147,8 @@ struct flow_totals {
 	uint32_t granularity_ns;	// all stamps are multiples; 1, 10, 100, ... up to 10^9
 	uint64_t udp_ports[65536 / 64]; // source ports of packets with a BTH, as bits
 	uint32_t udp_source_ports;
-	uint32_t fresh_by_ev[65536]; // data packets that were not seen before, by the low 16 bits
-				     // of their EV (MRC), else by their UDP source port
+	struct flow_ev evs[FLOW_EVS];
+	uint64_t evs_left_out; // packets for whose EV there was no room
 };
 
 struct flow_report {
