@@ -8,11 +8,13 @@ import gzip
 import json
 import os
 import pathlib
+import pty
 import re
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 
 WEFT = os.environ["WEFT"]
 SOURCE = pathlib.Path(os.environ["WEFT_SOURCE"])
@@ -242,8 +244,41 @@ def check_packed():
         check(status == 2 and out == "" and "standard input" in error, f"packed, nothing to read: {error.strip()}")
 
 
+def check_bar():
+    """Of a pipe that goes on, a terminal is told how far it is read; the bar goes, and nothing is left of it on the standard output."""
+    whole = (SOURCE / "pcaps" / "reorder.pcapng").read_bytes()
+    blocks, at = [], 0
+    while at < len(whole):
+        length = int.from_bytes(whole[at + 4:at + 8], "little")
+        blocks.append(whole[at:at + length])
+        at += length
+    frames = b"".join(block for block in blocks if block[:4] == bytes([6, 0, 0, 0]))
+    terminal, end = pty.openpty()
+    shown = b""
+    with subprocess.Popen([WEFT, "pcap", "analyze", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=end) as run:
+        run.stdin.write(b"".join(block for block in blocks if block[:4] != bytes([6, 0, 0, 0])))
+        os.set_blocking(terminal, False)
+        end_at = time.monotonic() + 60
+        while b"frames" not in shown and time.monotonic() < end_at:
+            run.stdin.write(40 * frames)
+            run.stdin.flush()
+            try:
+                shown += os.read(terminal, 65536)
+            except BlockingIOError:
+                pass
+        run.stdin.close()
+        out = run.stdout.read()
+    try:
+        shown += os.read(terminal, 65536)
+    except (BlockingIOError, OSError):
+        pass
+    check(b"read, " in shown and shown.endswith(b"\r\x1b[K"), f"a bar on a terminal: {shown[:80]}")
+    check(b"\x1b" not in out and b" frames in " in out, "and none on the standard output")
+
+
 check_own()
 check_packed()
+check_bar()
 check_not_followed()
 check_programs()
 check_refusals()
