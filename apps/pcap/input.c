@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -226,6 +227,7 @@ int input_read(struct call *call)
 	if (base == NULL || reader.buffer == NULL)
 		return refuse(&call->refusal, -ENODEV, "no memory for an analysis: % bytes",
 			      (int64_t)bytes, 0, 0);
+	madvise(base, bytes, MADV_NOHUGEPAGE); // few streams touch little of it, here and there
 	struct arena arena;
 	arena_init(&arena, base, bytes);
 	struct flow *flow = flow_create(&arena, &config);
