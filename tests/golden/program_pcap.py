@@ -143,6 +143,28 @@ def check_causes():
     check(out.startswith("no fault found: "), "PSNs between two responses are those of other requests")
 
 
+def check_needless():
+    """Of the time-outs of one capture, by the packets themselves: the answer behind the repeat acknowledges what had not been repeated by then, or
+    identifications that the receiver left out tell of answers that were lost on their way here, or the repeat was acknowledged before it began."""
+    path = ROCE / "rxe_write_loss2_first1500.pcap"
+    data, at, packets = path.read_bytes(), 24, []
+    while at < len(data):
+        captured = struct.unpack_from("<I", data, at + 8)[0]
+        ip, bth = data[at + 30:], data[at + 58:]
+        packets.append((bth[0] == 0x11, int.from_bytes(bth[9:12], "big"), int.from_bytes(ip[4:6], "big")))
+        at += 16 + captured
+    told = [row for row in json.loads(analyze(path, "--json")[1])["repairs"] if row["cause"] == "needless_timeout"]
+    for row in told:
+        begin = row["repeat_packet"] - 1
+        before = [packet for packet in packets[:begin] if packet[0]][-1]
+        end = next(i for i in range(begin, len(packets)) if packets[i][0])
+        again = max(psn for is_answer, psn, _ in packets[begin:end] if not is_answer)
+        _, acked, identification = packets[end]
+        holds = acked > again or (identification - before[2]) % 65536 > 1 or before[1] >= row["psn"]
+        check(holds, f"time-out without need at packet {begin + 1}: {acked - row['psn']} and {again - row['psn']} PSNs on")
+    check(len(told) == 8, f"time-outs without need: {len(told)}")
+
+
 # Each damaged or strange file: a status of 0 or 2, and a reason where nothing was read.
 def check_hostile():
     bad = []
@@ -284,6 +306,7 @@ check_programs()
 check_refusals()
 if ROCE.is_dir():
     check_causes()
+    check_needless()
     check_reference()
     check_hostile()
 else:
