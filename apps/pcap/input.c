@@ -5,13 +5,14 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <weft/core/check.h>
 #include <weft/files/files.h>
 
-#include "pcap.h"
+#include "bar.h"
 
 static int64_t source_read(void *context, void *to, size_t bytes)
 {
@@ -147,7 +148,7 @@ static void note_file(struct capture_file *file, const struct capture_reader *re
 }
 
 static void read_frames(struct call *call, struct capture_reader *reader, struct flow *flow,
-			const struct wire_config *config, uint64_t *number)
+			const struct wire_config *config, struct source *source, struct bar *bar)
 {
 	static uint16_t places[CAPTURE_INTERFACES_MAX]; // + 1; 0: not asked yet
 	memset(places, 0, sizeof(places));
@@ -160,23 +161,25 @@ static void read_frames(struct call *call, struct capture_reader *reader, struct
 		wire_dissect(config, interface->link, frame.bytes, frame.captured, frame.original,
 			     &record);
 		struct flow_packet packet = {.record = &record,
-					     .number = ++*number,
+					     .number = bar->frames + 1,
 					     .at_ns = frame.at_ns,
 					     .has_time = frame.has_time,
 					     .place = places[frame.interface] - 1u};
 		copies_take(&call->copies, &packet);
 		flow_take(flow, &packet);
+		bar_frame(bar, source);
 	}
 }
 
 static int read_file(struct call *call, struct capture_file *file, struct capture_reader *reader,
-		     struct flow *flow, const struct wire_config *config, uint64_t *number)
+		     struct flow *flow, const struct wire_config *config, struct bar *bar)
 {
 	struct source source;
 	int rc = source_open(&source, file->path, reader, &call->refusal);
 	if (rc < 0)
 		return rc;
-	read_frames(call, reader, flow, config, number);
+	bar_file(bar);
+	read_frames(call, reader, flow, config, &source, bar);
 	note_file(file, reader, &source);
 	source_close(&source);
 	return 0;
@@ -186,12 +189,13 @@ static int read_file(struct call *call, struct capture_file *file, struct captur
 static int read_all(struct call *call, struct capture_reader *reader, struct flow *flow,
 		    const struct wire_config *config)
 {
-	uint64_t number = 0;
+	struct bar bar;
 	int rc = 0;
+	bar_begin(&bar, call->count);
 	for (uint32_t i = 0; i < call->count; i++) {
 		struct capture_file *file = &call->files[i];
 		file->path = call->paths[i];
-		int one = read_file(call, file, reader, flow, config, &number);
+		int one = read_file(call, file, reader, flow, config, &bar);
 		if (one < 0) {
 			rc = one;
 			snprintf(file->why, sizeof(file->why), "%s", call->refusal.text);
@@ -206,6 +210,7 @@ static int read_all(struct call *call, struct capture_reader *reader, struct flo
 			}
 		}
 	}
+	bar_end(&bar);
 	return call->files_read > 0 ? 0 : rc;
 }
 
@@ -222,6 +227,7 @@ int input_read(struct call *call)
 	if (base == NULL || reader.buffer == NULL)
 		return refuse(&call->refusal, -ENODEV, "no memory for an analysis: % bytes",
 			      (int64_t)bytes, 0, 0);
+	madvise(base, bytes, MADV_NOHUGEPAGE); // few streams touch little of it, here and there
 	struct arena arena;
 	arena_init(&arena, base, bytes);
 	struct flow *flow = flow_create(&arena, &config);

@@ -16,6 +16,7 @@
 
 #include <weft/core/arena.h>
 #include <weft/ports/dpdk.h>
+#include <weft/ports/ports.h>
 #include <weft/run/outcome.h>
 
 #define MEMIF "memif:"
@@ -115,12 +116,26 @@ static int put_port(struct outlet *outlet, const uint8_t *bytes, uint32_t length
 
 // ---------------------------------------------------------------- either
 
+static bool is_memif(const char *word)
+{
+	return strncmp(word, MEMIF, strlen(MEMIF)) == 0;
+}
+
+static bool is_port(const char *word)
+{
+	return is_memif(word) || (strncmp(word, "net_", 4) == 0 && if_nametoindex(word) == 0);
+}
+
+bool outlet_is_elsewhere(const char *word)
+{
+	return is_port(word) && ports_ring_max() == 0;
+}
+
 int outlet_open(struct outlet *ret, const char *word, struct refusal *refusal)
 {
 	*ret = (struct outlet){.socket = -1};
-	ret->is_memif = strncmp(word, MEMIF, strlen(MEMIF)) == 0;
-	ret->is_port = ret->is_memif ||
-		(strncmp(word, "net_", 4) == 0 && if_nametoindex(word) == 0);
+	ret->is_memif = is_memif(word);
+	ret->is_port = is_port(word);
 	return ret->is_port ? open_port(ret, word, refusal) : open_device(ret, word, refusal);
 }
 

@@ -16,6 +16,9 @@ struct outlet {
 	void *memory; // of the ports
 };
 
+// Whether `word` names a port of DPDK, and this program has none: weft-pcap-dpdk does.
+bool outlet_is_elsewhere(const char *word);
+
 // Opens the device or port that `word` names: an interface of the kernel, memif:NAME, or a virtual
 // device of DPDK (net_...) with its arguments; waits for the link of a port. -EINVAL where none has
 // that name, -ENODEV where it cannot be opened, -ENOTSUP for a port in a build without DPDK.

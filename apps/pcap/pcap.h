@@ -24,12 +24,14 @@ struct capture_file {
 };
 
 #define COPIES_RECENT 64u
+#define COPIES_MARKS 1024u
 
 // Frames that were here shortly before, at the same point. All zero at first.
 struct copies {
 	uint64_t frames, pairs; // with a BTH; of them copies
 	int64_t min_ns, max_ns; // from a frame to its copy
 	uint64_t recent[COPIES_RECENT];
+	uint8_t marks[COPIES_MARKS]; // how many of them have this remainder: most frames have none
 	int64_t at_ns[COPIES_RECENT];
 	uint32_t at;
 };

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include <weft/run/here.h>
 #include <weft/run/outcome.h>
 
 #include "outlet.h"
@@ -179,6 +180,8 @@ int send_run(int argc, char **argv)
 	if (rc == 0)
 		rc = read_numbers(&send);
 	const char *path = rc == 0 ? argv[optind] : NULL;
+	if (rc == 0 && outlet_is_elsewhere(argv[optind + 1]))
+		here_become("weft-pcap-dpdk", argv - 1); // the whole line: the verb is argv[0]
 	if (rc == 0 && send.loops > 1 && strcmp(path, "-") == 0)
 		rc = outcome_bad_line(&send.refusal, "--loops needs a file, not standard input");
 	if (rc == 0)

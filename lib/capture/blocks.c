@@ -262,7 +262,7 @@ static bool take_block(struct capture_reader *reader, const struct block *block,
 		take_statistics(reader, block);
 	if (!is_packet(block->type))
 		return false;
-	*ret = (struct capture_frame){.offset = reader->offset};
+	reader_clear(ret, reader->offset);
 	bool is_good = block->type == BLOCK_PACKET_SIMPLE ? take_simple(reader, block, ret)
 							  : take_packet(reader, block, ret);
 	if (!is_good)

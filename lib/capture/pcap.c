@@ -82,13 +82,11 @@ bool pcap_next(struct capture_reader *reader, struct capture_frame *ret)
 				   "bytes");
 	if (part >= interface->units)
 		reader->odd_stamps++;
-	*ret = (struct capture_frame){
-		.bytes = reader_at(reader) + head,
-		.captured = captured,
-		.original = original < captured ? captured : original,
-		.number = ++reader->frames,
-		.offset = reader->offset,
-	};
+	reader_clear(ret, reader->offset);
+	ret->bytes = reader_at(reader) + head;
+	ret->captured = captured;
+	ret->original = original < captured ? captured : original;
+	ret->number = ++reader->frames;
 	uint64_t stamp = (uint64_t)seconds * interface->units + part;
 	ret->at_ns = reader_time(reader, interface, stamp, &ret->has_time);
 	interface->frames++;

@@ -2,6 +2,9 @@
 // What the two formats share: bytes in the buffer, numbers in the file's order, odd things told.
 #pragma once
 
+#include <stddef.h>
+#include <string.h>
+
 #include <weft/capture/capture_reader.h>
 
 #define FRAME_BYTES_MAX \
@@ -40,6 +43,13 @@ static inline uint32_t reader_u32(const struct capture_reader *reader, const uin
 static inline uint16_t reader_u16(const struct capture_reader *reader, const uint8_t *at)
 {
 	return (uint16_t)(reader->is_swapped ? at[0] << 8 | at[1] : at[1] << 8 | at[0]);
+}
+
+// A frame with nothing in it: of its comment the end alone, for most have none.
+static inline void reader_clear(struct capture_frame *ret, uint64_t offset)
+{
+	memset(ret, 0, offsetof(struct capture_frame, comment) + 1);
+	ret->offset = offset;
 }
 
 // Ends the file here. Returns false, for capture_next(). `text` may have up to two '%'.

@@ -176,10 +176,11 @@ static int check_options(const struct world *world, const struct sim_options *op
 			      span_ps / PS_PER_NS, most_ps / PS_PER_NS, 0);
 	bool has_bytes = options->ports.kind != PORTS_NONE || options->taps.pcap != NULL ||
 		options->taps.log != NULL;
-	if (world->fabric.pfc.is_on && has_bytes)
+	if (world->fabric.pfc.is_on &&
+	    (options->ports.kind != PORTS_NONE || options->taps.log != NULL))
 		return refuse(refusal, -EINVAL,
 			      "queue.pfc needs a run without frames (--ports none) and without "
-			      "captures: pause frames have no bytes here",
+			      "--log: pauses are no packets there",
 			      0, 0, 0);
 	if (world->skipped != NULL &&
 	    (has_bytes || options->pace.is_on || options->outside != NULL))

@@ -8,37 +8,6 @@
 
 // ---------------------------------------------------------------- what is acknowledged
 
-void message_size(struct flow_stream *stream, uint64_t bytes)
-{
-	if (stream->sizes == 0 || bytes < stream->size_min)
-		stream->size_min = bytes;
-	if (stream->sizes == 0 || bytes > stream->size_max)
-		stream->size_max = bytes;
-	stream->sizes++;
-}
-
-static void end_message(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
-			int64_t at_ns)
-{
-	int64_t began_ns = sequence->message_ns;
-	sequence->message_ns = -1;
-	if (began_ns < 0)
-		return;
-	int64_t took_ns = at_ns - began_ns;
-	stream->done++;
-	if (stream->opcodes[0x06] + stream->opcodes[0x0a] + stream->opcodes[0x0b] == 0 &&
-	    !stream->has_reads) // else the RETH says it
-		message_size(stream, sequence->message_bytes);
-	stream->done_bytes += sequence->message_bytes;
-	if (stream->messages.count == 0 || took_ns < stream->messages.min_ns)
-		stream->messages.min_ns = took_ns;
-	if (stream->messages.count == 0 || took_ns > stream->messages.max_ns)
-		stream->messages.max_ns = took_ns;
-	stream->messages.count++;
-	stream->messages.sum_ns += (double)took_ns;
-	flow_lag(&flow->report.messages, took_ns);
-}
-
 static void acknowledge(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
 			uint32_t psn, int64_t at_ns)
 {
@@ -61,9 +30,12 @@ static void acknowledge(struct flow *flow, struct flow_stream *stream, struct se
 		sequence->message_ns = slot->first_ns;
 		sequence->message_bytes = 0;
 	}
+	bool is_earlier = sequence->message_ns >= 0 && slot->first_ns < sequence->message_ns;
+	if (is_earlier) // the first one was lost before the tap
+		sequence->message_ns = slot->first_ns;
 	sequence->message_bytes += slot->bytes;
 	if (slot->flags & PSN_ENDS)
-		end_message(flow, stream, sequence, at_ns);
+		message_end(flow, stream, sequence, psn, at_ns);
 	slot->flags |= PSN_ACKED;
 }
 

@@ -215,11 +215,7 @@ const struct flow_report *flow_end(struct flow *flow)
 {
 	for (uint32_t i = 0; i < flow->report.stream_count; i++) {
 		struct flow_stream *stream = &flow->report.streams[i];
-		struct stream_state *state = &flow->states[i];
-		if (stream->found != WIRE_FOUND_MRC) {
-			sequence_end(flow, stream, &state->requests);
-			sequence_end(flow, stream, &state->responses);
-		}
+		stream_end(flow, stream);
 		stream->low_psn &= PSN_MASK;
 		stream->high_psn &= PSN_MASK;
 		if (is_partial(stream))

@@ -87,6 +87,7 @@ static void take_data(struct flow *flow, struct flow_stream *stream,
 	int32_t ahead = psn_distance(psn, sequence->head);
 	if (ahead > WINDOW_MAX || ahead < -WINDOW_MAX) {
 		flow->report.restarts++;
+		message_settle(flow, stream, sequence);
 		psn_release(flow, sequence);
 		sequence_begin(sequence, psn, psn);
 		ahead = 0;
@@ -106,16 +107,16 @@ static void take_data(struct flow *flow, struct flow_stream *stream,
 		sequence->head = psn + 1;
 	bool begins = record->opcode == PACKET_WRITE_FIRST || record->opcode == PACKET_WRITE_ONLY ||
 		record->opcode == PACKET_WRITE_ONLY_IMM;
-	if (begins && !record->is_rtx) {
-		stream->begun++;
-		if (record->layers & WIRE_LAYER_RETH)
-			message_size(stream, record->message_bytes);
-	}
 	if (slot == NULL) {
 		flow->report.forgotten++;
 		return;
 	}
 	bool was_seen = slot->flags & PSN_SEEN;
+	if (begins && !was_seen) {
+		stream->begun++;
+		if (record->layers & WIRE_LAYER_RETH)
+			message_size(stream, record->message_bytes);
+	}
 	totals_take_data(flow, packet, was_seen);
 	stream->again += was_seen;
 	stream->again_bytes += was_seen ? record->payload_bytes : 0;
@@ -171,6 +172,20 @@ static void take_nack(struct flow *flow, struct flow_stream *by, const struct fl
 		slot->flags |= PSN_NACKED;
 }
 
+// A message is done, and so its packets came.
+static void take_ack(struct flow *flow, struct flow_stream *by, const struct flow_packet *packet)
+{
+	by->acks++;
+	struct flow_stream *stream = stream_answered(flow, by, packet->record->psn);
+	if (stream == NULL || packet->record->syndrome >> 5 != 0 ||
+	    !(packet->record->layers & WIRE_LAYER_AETH))
+		return;
+	struct sequence *sequence = &stream_state(flow, stream)->requests;
+	uint32_t psn = psn_extend(sequence->head, packet->record->psn);
+	answer_advance(flow, stream, psn + 1, packet->at_ns);
+	message_ack(flow, stream, psn, packet->at_ns);
+}
+
 void mrc_take(struct flow *flow, struct flow_stream *stream, const struct flow_packet *packet)
 {
 	uint8_t opcode = packet->record->opcode;
@@ -183,5 +198,5 @@ void mrc_take(struct flow *flow, struct flow_stream *stream, const struct flow_p
 	else if (opcode == PACKET_NACK)
 		take_nack(flow, stream, packet);
 	else if (opcode == PACKET_ACK)
-		stream->acks++;
+		take_ack(flow, stream, packet);
 }

@@ -157,10 +157,15 @@ void repeat_begin(struct flow *flow, struct flow_stream *stream, struct sequence
 	// message that is not acknowledged.
 	bool is_asked = sequence->has_nak &&
 		(sequence->is_rnr || psn_distance(repeat->psn, sequence->nak_psn) >= 0);
-	bool was_asked = sequence->has_late_nak && repeat->psn == sequence->late_nak_psn;
-	if (is_asked)
+	if (is_asked) {
 		repeat_by_nak(flow, stream, sequence, repeat);
-	else if (was_asked)
+		return; // who repeats for each of two NAKs does so twice
+	}
+	// What was acknowledged since then is not sent again.
+	int32_t behind = psn_distance(repeat->psn, sequence->late_nak_psn);
+	bool is_cut = behind > 0 && psn_distance(repeat->psn, sequence->acked) <= 0 &&
+		repeat->silence_ns < DOUBLED_NS;
+	if (sequence->has_late_nak && (behind == 0 || is_cut))
 		tell_repeat(repair_at(flow, sequence->late_nak_repair), repeat);
 	else
 		repeat_by_timer(flow, stream, sequence, repeat);

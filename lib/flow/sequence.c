@@ -14,7 +14,6 @@
 #define WINDOW_MAX 65536 // PSNs: what jumps farther is no window but another connection
 #define ID_STEP_MAX 4096 // identifications that go up by no more at a time count packets
 #define ID_STEPS_MIN 8	 // so many of them are believed
-#define DOUBLED_NS 30000 // without identifications: twice within so long is no timer
 #define GOOD_MIN 4	 // so many good ICRCs for each bad one: a bad one is a damage
 #define MTU_MIN 256	 // of READ responses
 
@@ -24,7 +23,7 @@ void sequence_begin(struct sequence *sequence, uint32_t psn, uint32_t head)
 	sequence->head = head;
 	sequence->next = sequence->expected = sequence->acked = sequence->low = psn;
 	sequence->read_end = psn;
-	sequence->is_pending = false;
+	sequence->is_pending = sequence->has_second = false;
 	sequence->has_nak = sequence->has_timer = sequence->has_late_nak = false;
 	sequence->has_leap = false;
 	sequence->nak_repair = sequence->timer_repair = 0;
@@ -70,175 +69,6 @@ static bool is_copy(const struct arrival *arrival)
 	return tells && slot != NULL && slot->flags & PSN_SEEN &&
 		(arrival->packet->record->layers & WIRE_LAYER_IPV4) &&
 		(id == slot->id_last || id == slot->id_first);
-}
-
-// ---------------------------------------------------------------- jumps
-
-// The first packet of a response: PSNs between it and the response before belong to requests of the
-// other kinds, which are answered by ACKs.
-static bool begins_response(const struct flow_packet *packet)
-{
-	uint8_t operation = packet->record->opcode & 31;
-	return operation == 0x0d || operation == 0x10 || operation == 0x12;
-}
-
-static bool is_read(const struct flow_packet *packet)
-{
-	return (packet->record->opcode & 31) == 0x0c;
-}
-
-// ---------------------------------------------------------------- without identifications
-
-// The stream began before the first packet that passed here: a receiver waited for it.
-static void begin_earlier(struct flow *flow, struct sequence *sequence, uint32_t psn)
-{
-	sequence->low = psn;
-	sequence->expected = psn + 1;
-	if (sequence->acked == psn + 1)
-		sequence->acked = psn;
-	struct flow_psn *slot = psn_slot(flow, sequence, psn);
-	if (slot != NULL)
-		slot->flags |= PSN_SEEN | PSN_LATE;
-}
-
-// What waited for the next packet is decided: `next` is where the stream goes on.
-void sequence_settle(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
-		     uint32_t next)
-{
-	if (!sequence->is_pending)
-		return;
-	sequence->is_pending = false;
-	uint32_t from = sequence->pending_from, to = sequence->pending_to;
-	struct flow_psn *slot = psn_find(sequence, from);
-	bool goes_on = psn_distance(next, sequence->next) >= 0;
-	bool goes_back = psn_distance(next, from) < 0; // a repeat begins there, not here
-	bool is_one = to - from == 1;
-	bool is_hole = slot != NULL && slot->flags & PSN_MISSING;
-	if ((goes_on || goes_back) && is_hole) {
-		note(flow, stream, FLOW_NOTE_LATE, sequence->pending_number, from, to - from);
-		for (uint32_t psn = from; psn != to; psn++)
-			if ((slot = psn_find(sequence, psn)) != NULL && slot->flags & PSN_MISSING)
-				hole_fill_late(flow, stream, sequence, slot);
-		return;
-	}
-	bool is_soon = sequence->pending_silence_ns < DOUBLED_NS;
-	bool is_early = psn_distance(from, sequence->low) < 0; // before the first one here
-	if ((goes_on || goes_back) && is_one && is_soon && is_early) {
-		note(flow, stream, FLOW_NOTE_LATE, sequence->pending_number, from, 1);
-		hole_count_late(flow, stream);
-		hole_tell_repair(flow, sequence, from);
-		begin_earlier(flow, sequence, from);
-		return;
-	}
-	if ((goes_on || goes_back) && is_one && is_soon &&
-	    hole_fill_late(flow, stream, sequence, slot)) {
-		note(flow, stream, FLOW_NOTE_LATE, sequence->pending_number, from, 1);
-		return;
-	}
-	bool is_far = psn_distance(sequence->next, from) > 2; // as a repeat it lacks all between
-	bool is_copied = sequence->pending_is_again && (!sequence->has_nak || is_far);
-	if (goes_on && is_one && is_soon && is_copied) {
-		note(flow, stream, FLOW_NOTE_DOUBLED, sequence->pending_number, from, 1);
-		stream->doubled++;
-		stream->again += sequence->pending_is_read; // count() leaves reads out
-		blame(flow, stream, FLOW_DUPLICATE, 1);
-		return;
-	}
-	for (uint32_t psn = from; psn != to; psn++)
-		hole_fill(flow, stream, psn_find(sequence, psn));
-	struct repeat repeat = {sequence->pending_number, sequence->pending_ns,
-				sequence->pending_silence_ns, from, sequence->pending_is_read};
-	repeat_begin(flow, stream, sequence, &repeat);
-	sequence->next = to;
-}
-
-bool sequence_is_open(const struct sequence *sequence, uint32_t psn)
-{
-	bool is_pending = sequence->is_pending && psn_distance(psn, sequence->pending_from) >= 0 &&
-		psn_distance(psn, sequence->pending_to) < 0;
-	return is_pending || (sequence->has_leap && sequence->leap_psn == psn);
-}
-
-void sequence_settle_by_answer(struct flow *flow, struct flow_stream *stream,
-			       struct sequence *sequence)
-{
-	const struct flow_psn *slot = psn_find(sequence, sequence->pending_from);
-	bool is_hole = slot != NULL && slot->flags & PSN_MISSING;
-	if (sequence->is_pending && !is_hole && sequence->pending_silence_ns >= DOUBLED_NS)
-		sequence_settle(flow, stream, sequence, sequence->next);
-}
-
-// Jumps ahead in the midst of a repeat: the packets between were lost once more, or it is a late
-// one of those before the repeat. What was seen and lacks nothing is no such one.
-static bool is_leap(const struct arrival *arrival)
-{
-	const struct sequence *sequence = arrival->sequence;
-	bool is_new = psn_distance(arrival->psn, sequence->head) >= 0;
-	bool is_repeat = psn_distance(sequence->next, sequence->head) < 0;
-	return is_repeat && psn_distance(arrival->psn, sequence->next) > 0 &&
-		arrival->slot != NULL && !begins_response(arrival->packet) &&
-		(is_new || arrival->slot->flags & (PSN_MISSING | PSN_FILLED));
-}
-
-static void settle_leap(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
-			uint32_t next)
-{
-	if (!sequence->has_leap)
-		return;
-	sequence->has_leap = false;
-	uint32_t psn = sequence->leap_psn;
-	struct flow_psn *slot = psn_find(sequence, psn);
-	if (next != psn + 1) {
-		note(flow, stream, FLOW_NOTE_LATE, sequence->leap_number, psn, 1);
-		bool is_new = psn_distance(psn, sequence->leap_head) >= 0;
-		if (is_new)
-			hole_make(flow, stream, sequence, sequence->leap_head, psn,
-				  sequence->leap_ns);
-		if (!hole_fill_late(flow, stream, sequence, slot))
-			hole_count_late(flow, stream);
-		return;
-	}
-	hole_jump(flow, stream, sequence, sequence->leap_number, psn, sequence->leap_ns);
-	hole_fill(flow, stream, slot);
-	sequence->next = psn + 1;
-}
-
-// Whether the packet waits for the next one. False: what waited is decided.
-static bool wait_for_next(struct flow *flow, struct arrival *arrival)
-{
-	struct sequence *sequence = arrival->sequence;
-	uint32_t psn = arrival->psn;
-	bool is_hole = arrival->slot != NULL && arrival->slot->flags & PSN_MISSING;
-	if (sequence->is_pending) {
-		bool goes_on = psn == sequence->pending_to && psn != sequence->next;
-		const struct flow_psn *first = psn_find(sequence, sequence->pending_from);
-		bool holes = first != NULL && first->flags & PSN_MISSING;
-		if (goes_on && holes && is_hole) {
-			sequence->pending_to = psn + 1;
-			return true;
-		}
-		// A repeat that goes on with what was seen: the step back was one.
-		sequence_settle(flow, arrival->stream, sequence, psn);
-	}
-	if (is_leap(arrival)) {
-		sequence->has_leap = true;
-		sequence->leap_psn = psn;
-		sequence->leap_head = sequence->head;
-		sequence->leap_number = arrival->packet->number;
-		sequence->leap_ns = arrival->packet->at_ns;
-		return true;
-	}
-	if (psn_distance(psn, sequence->next) >= 0)
-		return false;
-	sequence->is_pending = true;
-	sequence->pending_from = psn;
-	sequence->pending_to = psn + 1;
-	sequence->pending_number = arrival->packet->number;
-	sequence->pending_ns = arrival->packet->at_ns;
-	sequence->pending_silence_ns = arrival->packet->at_ns - sequence->last_ns;
-	sequence->pending_is_read = is_read(arrival->packet);
-	sequence->pending_is_again = arrival->is_again;
-	return true;
 }
 
 // ---------------------------------------------------------------- a packet
@@ -290,14 +120,14 @@ static bool count(struct flow *flow, struct arrival *arrival)
 	stream->data++;
 	stream->data_bytes += record->payload_bytes;
 	flow->report.forgotten += is_below && arrival->slot == NULL;
-	if (is_again && !is_read(arrival->packet)) {
+	if (is_again && !packet_is_read(arrival->packet)) {
 		stream->again++;
 		stream->again_bytes += record->payload_bytes;
 	}
 	totals_take_data(flow, arrival->packet, is_again);
 	uint8_t operation = record->opcode & 31;
 	bool is_response = operation >= 0x0d && operation <= 0x10;
-	if (!is_below && begins(operation) && !is_response) {
+	if (!is_again && begins(operation) && !is_response) {
 		stream->begun++;
 		if (record->layers & WIRE_LAYER_RETH)
 			message_size(stream, record->message_bytes);
@@ -344,13 +174,13 @@ static void place(struct flow *flow, struct arrival *arrival)
 	bool is_below = arrival->stream->has_reads && psn_distance(psn, sequence->acked) < 0;
 	bool goes_on = is_below && psn == sequence->read_next;
 	if (ahead > 0 && !is_below &&
-	    (!begins_response(arrival->packet) || lacks_end(flow, arrival)))
+	    (!packet_begins_response(arrival->packet) || lacks_end(flow, arrival)))
 		hole_jump(flow, arrival->stream, sequence, arrival->packet->number, psn,
 			  arrival->packet->at_ns);
 	if ((ahead < 0 || is_below) && !goes_on) {
 		struct repeat repeat = {arrival->packet->number, arrival->packet->at_ns,
 					arrival->packet->at_ns - sequence->last_ns, psn,
-					is_read(arrival->packet)};
+					packet_is_read(arrival->packet)};
 		repeat_begin(flow, arrival->stream, sequence, &repeat);
 	}
 	hole_fill(flow, arrival->stream, arrival->slot);
@@ -416,6 +246,24 @@ static bool is_stray(const struct flow *flow, const struct sequence *sequence,
 		(!sequence->has_begun || psn_extend(sequence->head, record->psn) != sequence->next);
 }
 
+// The receiver has nothing yet and wants this one, from before the first one that passed here.
+static bool is_asked_before(const struct flow_stream *stream, const struct sequence *sequence,
+			    uint32_t psn)
+{
+	return sequence->has_nak && !sequence->is_rnr && stream->acked_psns == 0 &&
+		psn == sequence->nak_psn && psn_distance(psn, sequence->low) < 0;
+}
+
+// It is a hole. What may lie between it and the first one that passed may be from before the
+// capture.
+static void begin_at_nak(struct flow *flow, struct sequence *sequence, uint32_t psn)
+{
+	sequence->low = sequence->acked = sequence->expected = psn;
+	struct flow_psn *slot = psn_slot(flow, sequence, psn);
+	if (slot != NULL)
+		slot->flags |= PSN_MISSING;
+}
+
 void sequence_take(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
 		   const struct flow_packet *packet)
 {
@@ -434,15 +282,17 @@ void sequence_take(struct flow *flow, struct flow_stream *stream, struct sequenc
 	int32_t ahead = psn_distance(arrival.psn, sequence->head);
 	if (ahead > WINDOW_MAX || ahead < -WINDOW_MAX)
 		restart(flow, &arrival);
+	if (is_asked_before(stream, sequence, arrival.psn))
+		begin_at_nak(flow, sequence, arrival.psn);
 	take_id(&arrival);
-	settle_leap(flow, stream, sequence, arrival.psn);
+	sequence_settle_leap(flow, stream, sequence, arrival.psn);
 	arrival.slot = psn_slot(flow, sequence, arrival.psn);
 	if (arrival.slot != NULL)
 		arrival.slot->flags &= (uint16_t)~PSN_LATE;
 	arrival.is_again = count(flow, &arrival);
 	if (arrival.is_again && is_copy(&arrival)) {
 		stream->doubled++;
-		stream->again += is_read(packet);
+		stream->again += packet_is_read(packet);
 		note(flow, stream, FLOW_NOTE_DOUBLED, packet->number, arrival.psn, 1);
 		blame(flow, stream, FLOW_DUPLICATE, 1);
 		keep(&arrival);
@@ -452,11 +302,11 @@ void sequence_take(struct flow *flow, struct flow_stream *stream, struct sequenc
 	if (is_known) {
 		sequence_settle(flow, stream, sequence, arrival.psn);
 		place(flow, &arrival);
-	} else if (!wait_for_next(flow, &arrival)) {
+	} else if (!sequence_waits(flow, &arrival)) {
 		place(flow, &arrival);
 	}
 	bool is_bad = packet->record->icrc == WIRE_ICRC_BAD;
-	if (is_read(packet))
+	if (packet_is_read(packet))
 		take_read(&arrival);
 	if (psn_distance(sequence->expected, sequence->read_end) < 0 &&
 	    psn_distance(arrival.psn, sequence->read_end) <= 0 &&
@@ -474,7 +324,7 @@ void sequence_end(struct flow *flow, struct flow_stream *stream, struct sequence
 {
 	if (!sequence->has_begun)
 		return;
-	settle_leap(flow, stream, sequence, sequence->next);
+	sequence_settle_leap(flow, stream, sequence, sequence->next);
 	sequence_settle(flow, stream, sequence, sequence->next);
 	repair_end_timer(flow, stream);
 	end_holes(flow, stream, sequence);

@@ -6,6 +6,8 @@
 
 #include "state.h"
 
+#define DOUBLED_NS 30000 // so soon after the packet before no timer has run out
+
 // ---------------------------------------------------------------- streams
 
 // The stream of a packet, made if there is none.
@@ -14,6 +16,9 @@ struct flow_stream *stream_of(struct flow *flow, const struct flow_packet *packe
 // The stream that an answer is about: the other way between the two addresses, and its PSN is
 // within what was seen. NULL: none.
 struct flow_stream *stream_answered(struct flow *flow, struct flow_stream *by, uint32_t psn);
+
+// Nothing more comes of it: what waits is decided.
+void stream_end(struct flow *flow, struct flow_stream *stream);
 
 static inline struct stream_state *stream_state(struct flow *flow, const struct flow_stream *stream)
 {
@@ -56,8 +61,20 @@ void repair_end_timer(struct flow *flow, struct flow_stream *stream);
 void repeat_begin(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
 		  const struct repeat *repeat);
 
+// ---------------------------------------------------------------- messages
+
 // The size of one message of a stream is known.
 void message_size(struct flow_stream *stream, uint64_t bytes);
+
+// All packets of the message up to `psn` are acknowledged.
+void message_end(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
+		 uint32_t psn, int64_t at_ns);
+
+// MRC: an ACK says that the messages up to `psn` are done.
+void message_ack(struct flow *flow, struct flow_stream *stream, uint32_t psn, int64_t at_ns);
+
+// No ACK comes any more. Where some came, what waits for one is not done.
+void message_settle(struct flow *flow, struct flow_stream *stream, struct sequence *sequence);
 
 // ---------------------------------------------------------------- holes
 
@@ -89,6 +106,11 @@ void sequence_begin(struct sequence *sequence, uint32_t psn, uint32_t head);
 // A packet with a PSN of its own, of go-back-N (RC, UC).
 void sequence_take(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
 		   const struct flow_packet *packet);
+// Whether the packet waits for the next one. False: what waited is decided.
+bool sequence_waits(struct flow *flow, struct arrival *arrival);
+// Decides about a packet that jumped ahead of a repeat: the next one has PSN `next`.
+void sequence_settle_leap(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
+			  uint32_t next);
 // Decides about a packet that went back, at the next one or at the end.
 void sequence_settle(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
 		     uint32_t next);
@@ -107,6 +129,11 @@ void answer_nak(struct flow *flow, struct flow_stream *stream, const struct flow
 		bool is_rnr);
 // All below `psn` is acknowledged: messages end, what never passed here is counted.
 void answer_advance(struct flow *flow, struct flow_stream *stream, uint32_t psn, int64_t at_ns);
+
+// The first packet of a response: PSNs between it and the response before may belong to requests
+// of other kinds, which are answered by ACKs.
+bool packet_begins_response(const struct flow_packet *packet);
+bool packet_is_read(const struct flow_packet *packet);
 
 void mrc_take(struct flow *flow, struct flow_stream *stream, const struct flow_packet *packet);
 void mrc_end(struct flow *flow, struct flow_stream *stream);

@@ -31,6 +31,14 @@ struct flow_psn {
 	uint16_t copies;
 };
 
+// A message all of whose packets are acknowledged.
+struct message {
+	int64_t began_ns, sacked_ns;
+	uint64_t bytes;
+	uint32_t psn; // running number of its last packet
+};
+#define MESSAGES_WAITING 8
+
 // PSNs of one kind in one direction: a stream has its requests, and its responses to READs.
 struct sequence {
 	struct flow_psn *ring;
@@ -59,6 +67,12 @@ struct sequence {
 	uint64_t pending_number;
 	int64_t pending_ns, pending_silence_ns;
 	bool pending_is_read, pending_is_again;
+	// Another one behind it, which also fills a hole: both are late, unless a repeat goes on
+	// from the first.
+	bool has_second;
+	uint32_t second_psn;
+	uint64_t second_number;
+	int64_t second_ns, second_silence_ns;
 	// A packet that jumped ahead of a repeat: overtaken, unless the next one goes on from it.
 	bool has_leap;
 	uint32_t leap_psn, leap_head; // and the head before it
@@ -80,6 +94,10 @@ struct sequence {
 	// The message being acknowledged.
 	int64_t message_ns; // when its first packet passed; -1: not seen
 	uint64_t message_bytes;
+	// MRC: messages that wait for their ACK. None ever came: SACKs end them.
+	struct message waiting[MESSAGES_WAITING];
+	uint32_t waiting_count;
+	bool has_message_ack, is_done_by_sack;
 	int64_t last_ce_ns;
 };
 

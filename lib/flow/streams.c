@@ -88,6 +88,18 @@ static void link_newest(struct flow *flow, uint32_t index)
 
 // ---------------------------------------------------------------- making and evicting
 
+// Holes between packets of MRC are normal, and decide nothing.
+void stream_end(struct flow *flow, struct flow_stream *stream)
+{
+	struct stream_state *state = stream_state(flow, stream);
+	if (stream->found == WIRE_FOUND_MRC) {
+		message_settle(flow, stream, &state->requests);
+		return;
+	}
+	sequence_end(flow, stream, &state->requests);
+	sequence_end(flow, stream, &state->responses);
+}
+
 static uint32_t hash_slot(const struct flow *flow, const struct key *key)
 {
 	uint32_t pair = pair_slot(flow, key->source, key->target, key->place);
@@ -120,8 +132,7 @@ static uint32_t evict(struct flow *flow)
 	unlink_chain(flow, &flow->hash[hash_slot(flow, &key)], index, false);
 	unlink_chain(flow, &flow->pairs[pair_slot(flow, key.source, key.target, key.place)], index,
 		     true);
-	sequence_end(flow, stream, &state->requests);
-	sequence_end(flow, stream, &state->responses);
+	stream_end(flow, stream);
 	psn_release(flow, &state->requests);
 	psn_release(flow, &state->responses);
 	flow->report.evicted++;

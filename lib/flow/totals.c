@@ -71,17 +71,44 @@ static void take_class(struct flow_class *class, const struct wire_record *recor
 	class->ce += record->ecn == 3;
 }
 
+#define EV_PROBES 64 // places that are looked at
+
+static void take_ev(struct flow_totals *totals, uint32_t ev)
+{
+	uint32_t at = ((ev >> 3) * UINT32_C(0x9e3779b1) >> 16 & ~7u) | (ev & 7); // one line for 8
+	for (uint32_t i = 0; i < EV_PROBES; i++, at++) {
+		struct flow_ev *slot = &totals->evs[at % FLOW_EVS];
+		if (slot->packets == 0 || slot->ev == ev) {
+			slot->ev = ev;
+			slot->packets++;
+			return;
+		}
+	}
+	totals->evs_left_out++;
+}
+
+// What switches map to a queue, and what a pause names.
+static struct flow_class *priority_of(struct flow_totals *totals, const struct wire_record *record)
+{
+	bool is_tagged = record->layers & WIRE_LAYER_VLAN;
+	return &totals->priority[is_tagged ? record->vlan >> 13 : record->dscp >> 3];
+}
+
+static void take_class_data(struct flow_class *class, bool is_again, bool is_trimmed)
+{
+	class->data++;
+	class->again += is_again;
+	class->trims += is_trimmed;
+}
+
 void totals_take_data(struct flow *flow, const struct flow_packet *packet, bool is_again)
 {
 	struct flow_totals *totals = &flow->report.totals;
 	const struct wire_record *record = packet->record;
-	struct flow_class *class = &totals->dscp[record->dscp];
-	class->data++;
-	class->again += is_again;
-	class->trims += record->is_trimmed;
-	uint32_t ev = record->found == WIRE_FOUND_MRC ? record->ev : record->source_port;
+	take_class_data(&totals->dscp[record->dscp], is_again, record->is_trimmed);
+	take_class_data(priority_of(totals, record), is_again, record->is_trimmed);
 	if (!is_again && !record->is_rtx)
-		totals->fresh_by_ev[ev & 0xffff]++;
+		take_ev(totals, record->found == WIRE_FOUND_MRC ? record->ev : record->source_port);
 }
 
 static void take_bth(struct flow *flow, const struct flow_packet *packet)
@@ -95,6 +122,7 @@ static void take_bth(struct flow *flow, const struct flow_packet *packet)
 	if (record->layers & (WIRE_LAYER_IPV4 | WIRE_LAYER_IPV6)) {
 		totals->ecn[record->ecn]++;
 		take_class(&totals->dscp[record->dscp], record);
+		take_class(priority_of(totals, record), record);
 		uint64_t bit = UINT64_C(1) << (record->source_port % 64);
 		uint64_t *word = &totals->udp_ports[record->source_port / 64];
 		totals->udp_source_ports += !(*word & bit);

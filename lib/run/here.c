@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <weft/run/here.h>
 
+#include <limits.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,4 +15,16 @@ void here(struct junit_origin *ret)
 	ret->host[sizeof(ret->host) - 1] = '\0';
 	gmtime_r(&now, &at);
 	strftime(ret->time, sizeof(ret->time), "%Y-%m-%dT%H:%M:%S", &at);
+}
+
+void here_become(const char *program, char **argv)
+{
+	char path[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
+	path[length > 0 ? length : 0] = '\0';
+	char *slash = strrchr(path, '/');
+	if (slash == NULL || (size_t)(slash + 1 - path) + strlen(program) >= PATH_MAX)
+		return;
+	strcpy(slash + 1, program);
+	execv(path, argv);
 }

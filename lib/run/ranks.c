@@ -5,25 +5,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#define PROGRAM_MPI "weft-sim-mpi"
+#include <weft/run/here.h>
 
-// Becomes the program that is linked with MPI. Returns only when there is none.
-static void become(char **argv)
-{
-	char path[PATH_MAX + sizeof(PROGRAM_MPI)];
-	ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
-	path[length > 0 ? length : 0] = '\0';
-	char *slash = strrchr(path, '/');
-	if (slash == NULL)
-		return;
-	strcpy(slash + 1, PROGRAM_MPI);
-	execv(path, argv);
-}
+#define PROGRAM_MPI "weft-sim-mpi"
 
 // What is asked for, and what to do instead.
 static int refuse_word(struct call *call, const char *what, const char *instead)
@@ -52,7 +40,7 @@ int ranks_join(struct call *call, char **argv)
 	if (strcmp(call->options.program, "sim") != 0)
 		return refuse_word(call, "weft emu", "it runs on several cores by --lanes");
 	if (!ranks_are_built())
-		become(argv);
+		here_become(PROGRAM_MPI, argv);
 	int rc = ranks_start(&call->ranks, &call->refusal);
 	call->has_ranks = call->ranks.ops != NULL;
 	if (rc < 0)

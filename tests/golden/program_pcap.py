@@ -8,11 +8,13 @@ import gzip
 import json
 import os
 import pathlib
+import pty
 import re
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 
 WEFT = os.environ["WEFT"]
 SOURCE = pathlib.Path(os.environ["WEFT_SOURCE"])
@@ -141,6 +143,28 @@ def check_causes():
     check(out.startswith("no fault found: "), "PSNs between two responses are those of other requests")
 
 
+def check_needless():
+    """Of the time-outs of one capture, by the packets themselves: the answer behind the repeat acknowledges what had not been repeated by then, or
+    identifications that the receiver left out tell of answers that were lost on their way here, or the repeat was acknowledged before it began."""
+    path = ROCE / "rxe_write_loss2_first1500.pcap"
+    data, at, packets = path.read_bytes(), 24, []
+    while at < len(data):
+        captured = struct.unpack_from("<I", data, at + 8)[0]
+        ip, bth = data[at + 30:], data[at + 58:]
+        packets.append((bth[0] == 0x11, int.from_bytes(bth[9:12], "big"), int.from_bytes(ip[4:6], "big")))
+        at += 16 + captured
+    told = [row for row in json.loads(analyze(path, "--json")[1])["repairs"] if row["cause"] == "needless_timeout"]
+    for row in told:
+        begin = row["repeat_packet"] - 1
+        before = [packet for packet in packets[:begin] if packet[0]][-1]
+        end = next(i for i in range(begin, len(packets)) if packets[i][0])
+        again = max(psn for is_answer, psn, _ in packets[begin:end] if not is_answer)
+        _, acked, identification = packets[end]
+        holds = acked > again or (identification - before[2]) % 65536 > 1 or before[1] >= row["psn"]
+        check(holds, f"time-out without need at packet {begin + 1}: {acked - row['psn']} and {again - row['psn']} PSNs on")
+    check(len(told) == 8, f"time-outs without need: {len(told)}")
+
+
 # Each damaged or strange file: a status of 0 or 2, and a reason where nothing was read.
 def check_hostile():
     bad = []
@@ -242,13 +266,47 @@ def check_packed():
         check(status == 2 and out == "" and "standard input" in error, f"packed, nothing to read: {error.strip()}")
 
 
+def check_bar():
+    """Of a pipe that goes on, a terminal is told how far it is read; the bar goes, and nothing is left of it on the standard output."""
+    whole = (SOURCE / "pcaps" / "reorder.pcapng").read_bytes()
+    blocks, at = [], 0
+    while at < len(whole):
+        length = int.from_bytes(whole[at + 4:at + 8], "little")
+        blocks.append(whole[at:at + length])
+        at += length
+    frames = b"".join(block for block in blocks if block[:4] == bytes([6, 0, 0, 0]))
+    terminal, end = pty.openpty()
+    shown = b""
+    with subprocess.Popen([WEFT, "pcap", "analyze", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=end) as run:
+        run.stdin.write(b"".join(block for block in blocks if block[:4] != bytes([6, 0, 0, 0])))
+        os.set_blocking(terminal, False)
+        end_at = time.monotonic() + 60
+        while b"frames" not in shown and time.monotonic() < end_at:
+            run.stdin.write(40 * frames)
+            run.stdin.flush()
+            try:
+                shown += os.read(terminal, 65536)
+            except BlockingIOError:
+                pass
+        run.stdin.close()
+        out = run.stdout.read()
+    try:
+        shown += os.read(terminal, 65536)
+    except (BlockingIOError, OSError):
+        pass
+    check(b"read, " in shown and shown.endswith(b"\r\x1b[K"), f"a bar on a terminal: {shown[:80]}")
+    check(b"\x1b" not in out and b" frames in " in out, "and none on the standard output")
+
+
 check_own()
 check_packed()
+check_bar()
 check_not_followed()
 check_programs()
 check_refusals()
 if ROCE.is_dir():
     check_causes()
+    check_needless()
     check_reference()
     check_hostile()
 else:

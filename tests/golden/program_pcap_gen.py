@@ -24,7 +24,32 @@ def check(holds, what):
     print(("ok: " if holds else "FAILED: ") + what)
 
 
+PAUSES = """name: pauses
+fabric: {nics: 8, nics_per_t0: 8, t1_count: 1, planes: 1, link_rate: 100Gb/s}
+transport: {kind: rc}
+cc: {algorithm: fixed}
+queue: {pfc: true, trim: false, ecn: false}
+traffic: {kind: incast, senders: 6, bytes: 256KiB}
+"""
+
+
+def check_pauses(folder):
+    """Pauses pass the taps as frames of 802.1Qbb, as many as the run sent; a capture changes no run."""
+    scenario, capture = folder / "pauses.yaml", folder / "pauses.pcapng"
+    scenario.write_text(PAUSES, encoding="utf-8")
+    for more in ([], ["--set", "capture.keep=headers"], ["--set", "capture.snap=64B"]):
+        result = json.loads(weft("sim", scenario, "--json", "--pcap", capture, "--force", *more)[1])
+        said = json.loads(weft("pcap", "analyze", "--json", capture)[1])
+        frames = said["totals"]["found"].get("pause frames", 0)
+        sent = result["pfc"]["pauses_sent"], result["pfc"]["resumes_sent"]
+        check(frames == sum(sent) > 0 and said["totals"]["pauses"] == sent[0], f"pauses and ends of them {more}: {sent}, {frames} frames")
+    check(result["run"]["digest"] == json.loads(weft("sim", scenario, "--json")[1])["run"]["digest"], "the run is the same without a capture")
+    raw = capture.read_bytes()
+    check(bytes.fromhex("0180c2000001020000000000880801010003ffffffff") in raw, "to the station next to it, for the priorities of data")
+
+
 with tempfile.TemporaryDirectory() as name:
+    check_pauses(pathlib.Path(name))
     folder = pathlib.Path(name)
     made, same, result = folder / "made.pcapng", folder / "same.pcapng", folder / "result"
     words = ["incast", "--set", "traffic.bytes=64KiB"]

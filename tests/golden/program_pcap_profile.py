@@ -83,6 +83,51 @@ def check_dscp(folder):
     check(status == 5 and "nothing is in the scope" in out and 63 not in rows, f"a DSCP that no packet has is not valid; {marked} is marked")
 
 
+def tagged(data, priority):
+    """A capture of weft (pcapng) with a VLAN tag of this priority in each frame."""
+    at, ret = 0, b""
+    while at < len(data):
+        length = int.from_bytes(data[at + 4:at + 8], "little")
+        block = data[at:at + length]
+        at += length
+        if block[:4] == bytes([6, 0, 0, 0]):
+            captured, original = (int.from_bytes(block[k:k + 4], "little") for k in (20, 24))
+            frame = block[28:40] + bytes([0x81, 0, priority << 5, 7]) + block[40:28 + captured]
+            frame += bytes(-len(frame) % 4)
+            body = block[8:20] + (captured + 4).to_bytes(4, "little") + (original + 4).to_bytes(4, "little") + frame
+            whole = (len(body) + 12).to_bytes(4, "little")
+            block = block[:4] + whole + body + whole
+        ret += block
+    return ret
+
+
+def pause(priority):
+    quanta = bytes(2 * priority) + b"\0\x40" + bytes(14 - 2 * priority)
+    return bytes.fromhex("0180c2000001 020000000001 8808 0101 00") + bytes([1 << priority]) + quanta + bytes(26)
+
+
+def check_priorities(folder):
+    """By the upper bits of the DSCP; by the tag where there is one; a paused one has its row. The table has the same rows."""
+    path, other = PCAPS / "rocev2-cnp.pcapng", folder / "tagged.pcapng"
+    told = json.loads(weft(path, "--json")[1])
+    for row in told["priorities"]:
+        same = [one for one in told["dscp"] if one["dscp"] >> 3 == row["priority"]]
+        for key in ("packets", "bytes", "data", "ce", "seen_again"):
+            check(row[key] == sum(one[key] for one in same), f"priority {row['priority']}: {key}")
+    check(len(told["priorities"]) > 1, f"priorities: {told['priorities']}")
+    frame = pause(3)
+    size = (32 + len(frame)).to_bytes(4, "little")
+    block = bytes([6, 0, 0, 0]) + size + bytes(12) + 2 * len(frame).to_bytes(4, "little") + frame + size
+    other.write_bytes(tagged(path.read_bytes(), 5) + block)
+    rows = {row["priority"]: row for row in json.loads(weft(other, "--json")[1])["priorities"]}
+    check(sorted(rows) == [3, 5] and rows[5]["packets"] == sum(row["packets"] for row in told["dscp"]) and rows[5]["pauses"] == 0
+          and (rows[3]["packets"], rows[3]["pauses"]) == (0, 1), f"tagged, and a pause: {rows}")
+    row = "metric: priorities.pauses, scope: priority={}, bound: is 0"
+    check([weft(other, "--profile", profile(folder, row.format(priority)))[0] for priority in (5, 3)] == [0, 1], "a scope takes one priority")
+    table = weft(other, "--table")[1]
+    check("priority  3  pause frames 1" in table and f"priority  5  {rows[5]['packets']} packets" in table, "the table has them, too")
+
+
 def check_shipped():
     for name, want in (("rocev2-clean-write", 0), ("clean-write", 0), ("ipv4", 0), ("rocev2-go-back-n", 1), ("loss-timer", 1)):
         status, out, _ = weft(PCAPS / f"{name}.pcapng", "--profile", "capture")
@@ -120,6 +165,7 @@ def check_refusals(folder):
 with tempfile.TemporaryDirectory() as room:
     check_bounds(pathlib.Path(room))
     check_dscp(pathlib.Path(room))
+    check_priorities(pathlib.Path(room))
     check_withheld(pathlib.Path(room))
     check_refusals(pathlib.Path(room))
 check_shipped()

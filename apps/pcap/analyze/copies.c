@@ -39,7 +39,8 @@ void copies_take(struct copies *copies, const struct flow_packet *packet)
 		return;
 	uint64_t key = key_of(packet);
 	copies->frames++;
-	for (uint32_t i = 0; i < COPIES_RECENT; i++) {
+	bool may_be = copies->marks[key % COPIES_MARKS] > 0;
+	for (uint32_t i = 0; may_be && i < COPIES_RECENT; i++) {
 		if (copies->recent[i] != key)
 			continue;
 		int64_t after_ns = packet->at_ns - copies->at_ns[i];
@@ -48,9 +49,14 @@ void copies_take(struct copies *copies, const struct flow_packet *packet)
 		copies->max_ns = is_first || after_ns > copies->max_ns ? after_ns : copies->max_ns;
 		copies->pairs++;
 		copies->recent[i] = 0;
+		copies->marks[key % COPIES_MARKS]--;
 		return;
 	}
-	copies->recent[copies->at % COPIES_RECENT] = key;
+	uint64_t *slot = &copies->recent[copies->at % COPIES_RECENT];
+	if (*slot != 0)
+		copies->marks[*slot % COPIES_MARKS]--;
+	*slot = key;
+	copies->marks[key % COPIES_MARKS] += key != 0;
 	copies->at_ns[copies->at++ % COPIES_RECENT] = packet->at_ns;
 }
 

@@ -25,8 +25,8 @@ static json_t *balance(const struct flow_totals *totals)
 {
 	double sum = 0, squares = 0, most = 0;
 	uint32_t count = 0;
-	for (uint32_t i = 0; i < 65536; i++) {
-		double packets = totals->fresh_by_ev[i];
+	for (uint32_t i = 0; i < FLOW_EVS; i++) {
+		double packets = totals->evs[i].packets;
 		count += packets > 0;
 		sum += packets;
 		squares += packets * packets;
@@ -34,7 +34,8 @@ static json_t *balance(const struct flow_totals *totals)
 	}
 	json_t *to = json_object();
 	put_count(to, "values", count);
-	bool has_any = count > 0;
+	put_count(to, "packets_left_out", totals->evs_left_out);
+	bool has_any = count > 0 && totals->evs_left_out == 0;
 	json_object_set_new(to, "max_over_mean",
 			    has_any ? json_real(most * count / sum) : json_null());
 	json_object_set_new(to, "jain",
@@ -84,23 +85,44 @@ json_t *figures_make(const struct call *call, const struct story *story)
 	return to;
 }
 
+static json_t *class_row(const char *name, uint32_t value, const struct flow_class *class)
+{
+	json_t *row = json_object();
+	put_count(row, name, value);
+	put_count(row, "packets", class->packets);
+	put_count(row, "bytes", class->bytes);
+	put_count(row, "data", class->data);
+	put_count(row, "seen_again", class->again);
+	put_count(row, "trims", class->trims);
+	put_count(row, "ce", class->ce);
+	put_share(row, "seen_again_share", class->again, class->data);
+	put_share(row, "ce_share", class->ce, class->ce + class->ect);
+	return row;
+}
+
 json_t *figures_dscp(const struct call *call)
 {
 	json_t *list = json_array();
 	for (uint32_t dscp = 0; dscp < 64; dscp++) {
 		const struct flow_class *class = &call->report->totals.dscp[dscp];
-		if (class->packets == 0)
+		if (class->packets > 0)
+			json_array_append_new(list, class_row("dscp", dscp, class));
+	}
+	return list;
+}
+
+json_t *figures_priorities(const struct call *call)
+{
+	const struct flow_totals *totals = &call->report->totals;
+	json_t *list = json_array();
+	for (uint32_t priority = 0; priority < 8; priority++) {
+		const struct flow_class *class = &totals->priority[priority];
+		uint64_t pauses = totals->pauses_by_priority[priority] +
+			totals->pauses_by_priority[8]; // a global one stops all
+		if (class->packets == 0 && totals->pauses_by_priority[priority] == 0)
 			continue;
-		json_t *row = json_object();
-		put_count(row, "dscp", dscp);
-		put_count(row, "packets", class->packets);
-		put_count(row, "bytes", class->bytes);
-		put_count(row, "data", class->data);
-		put_count(row, "seen_again", class->again);
-		put_count(row, "trims", class->trims);
-		put_count(row, "ce", class->ce);
-		put_share(row, "seen_again_share", class->again, class->data);
-		put_share(row, "ce_share", class->ce, class->ce + class->ect);
+		json_t *row = class_row("priority", priority, class);
+		put_count(row, "pauses", pauses);
 		json_array_append_new(list, row);
 	}
 	return list;

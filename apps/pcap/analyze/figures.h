@@ -14,3 +14,7 @@ json_t *figures_make(const struct call *call, const struct story *story);
 
 // A row for each DSCP that packets with a BTH have.
 json_t *figures_dscp(const struct call *call);
+
+// A row for each priority that packets with a BTH have, or that was paused: of their VLAN tag, else
+// the upper 3 bits of their DSCP.
+json_t *figures_priorities(const struct call *call);

@@ -215,6 +215,7 @@ json_t *json_make(const struct call *call)
 			 trust_of(call) == TRUST_CUT ? "frames end before the BTH"
 						     : "the capture has nearly every frame twice");
 	json_object_set_new(all, "dscp", figures_dscp(call));
+	json_object_set_new(all, "priorities", figures_priorities(call));
 	if (call->nic != NULL)
 		json_object_set_new(all, "nic", nic_json(call));
 	json_object_set_new(all, "totals", totals_of(&report->totals));

@@ -59,6 +59,30 @@ static void print_repair(FILE *to, const struct flow_report *report,
 	fputc('\n', to);
 }
 
+static void print_class(FILE *to, const char *name, uint32_t value, const struct flow_class *class)
+{
+	if (class->packets > 0)
+		fprintf(to,
+			"%s %2" PRIu32 "  %" PRIu64 " packets, %" PRIu64 " B; data %" PRIu64
+			", seen again %" PRIu64 ", trimmed %" PRIu64 ", CE %" PRIu64 " of %" PRIu64
+			" that can be marked\n",
+			name, value, class->packets, class->bytes, class->data, class->again,
+			class->trims, class->ce, class->ce + class->ect);
+}
+
+static void print_classes(FILE *to, const struct flow_totals *totals)
+{
+	fprintf(to, "\nclasses\n");
+	for (uint32_t i = 0; i < 64; i++)
+		print_class(to, "  DSCP    ", i, &totals->dscp[i]);
+	for (uint32_t i = 0; i < 8; i++) {
+		print_class(to, "  priority", i, &totals->priority[i]);
+		if (totals->pauses_by_priority[i] > 0)
+			fprintf(to, "  priority %2" PRIu32 "  pause frames %" PRIu64 "\n", i,
+				totals->pauses_by_priority[i]);
+	}
+}
+
 void table_print(FILE *to, const struct call *call)
 {
 	const struct flow_report *report = call->report;
@@ -66,6 +90,7 @@ void table_print(FILE *to, const struct call *call)
 	for (uint32_t i = 0; i < report->stream_count; i++)
 		if (report->streams[i].is_used)
 			print_stream(to, call, i);
+	print_classes(to, &report->totals);
 	if (report->repair_count > 0)
 		fprintf(to, "\nrepairs\n");
 	for (uint32_t i = 0; i < report->repair_count; i++)

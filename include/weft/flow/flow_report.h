@@ -120,6 +120,13 @@ struct flow_class {
 	uint64_t trims;
 };
 
+// Data packets that were not seen before, by their EV (MRC), else by their UDP source port. In no
+// order; no packets: free.
+#define FLOW_EVS 65536 // power of 2
+struct flow_ev {
+	uint32_t ev, packets;
+};
+
 // Whether the capture can be trusted, and what is in it.
 struct flow_totals {
 	uint64_t frames, bytes, cut;
@@ -128,9 +135,10 @@ struct flow_totals {
 	uint64_t opcodes[WIRE_FOUND_COUNT][256]; // of RoCE, MRC, InfiniBand, UET
 	uint64_t ecn[4];			 // of packets with a BTH
 	struct flow_class dscp[64];
-	uint64_t icrc[4];	 // by enum wire_icrc, of packets with a BTH
-	uint64_t first_bad_icrc; // packet number
-	uint64_t layers[16];	 // frames that have each
+	struct flow_class priority[8]; // of a VLAN tag, without one the upper 3 bits of the DSCP
+	uint64_t icrc[4];	       // by enum wire_icrc, of packets with a BTH
+	uint64_t first_bad_icrc;       // packet number
+	uint64_t layers[16];	       // frames that have each
 	uint64_t stopped[WIRE_REASON_COUNT];
 	uint64_t positive, rnr, nak, nak_codes[32];	 // AETHs
 	uint64_t pauses, resumes, pauses_by_priority[9]; // [8]: global
@@ -140,8 +148,8 @@ struct flow_totals {
 	uint32_t granularity_ns;	// all stamps are multiples; 1, 10, 100, ... up to 10^9
 	uint64_t udp_ports[65536 / 64]; // source ports of packets with a BTH, as bits
 	uint32_t udp_source_ports;
-	uint32_t fresh_by_ev[65536]; // data packets that were not seen before, by the low 16 bits
-				     // of their EV (MRC), else by their UDP source port
+	struct flow_ev evs[FLOW_EVS];
+	uint64_t evs_left_out; // packets for whose EV there was no room
 };
 
 struct flow_report {

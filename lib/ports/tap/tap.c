@@ -9,9 +9,11 @@
 #include <string.h>
 
 #include <weft/capture/capture.h>
+#include <weft/wire/wire_pause.h>
 
 #include "tap_file.h"
 #include "tap_log.h"
+#include "tap_size.h"
 #include "tap_sort.h"
 
 // What all lanes together may hold of one window. Memory is used only as packets are taken.
@@ -130,46 +132,6 @@ bool tap_listens(const struct tap_set *set, uint32_t cable, ps_t at)
 
 // ---------------------------------------------------------------- sizes
 
-// Bytes of a packet's frame up to its payload, or to the ICRC where there is none. It follows from
-// the packet, so that a frame is cut alike whether it came with the packet or is built.
-static uint32_t header_bytes(const struct codec *codec, const struct packet *packet)
-{
-	struct packet empty = *packet;
-	empty.payload_bytes = 0;
-	uint32_t bytes = (uint32_t)wire_frame_bytes(&codec->nic, &empty);
-	return packet->flags & PACKET_TRIMMED ? bytes : bytes - WIRE_ICRC_BYTES;
-}
-
-static uint32_t header_bytes_max(const struct codec *codec)
-{
-	const struct packet sack = {.opcode = PACKET_SACK};
-	const struct packet write = {.opcode = PACKET_WRITE_ONLY_IMM};
-	uint32_t of_sack = header_bytes(codec, &sack), of_write = header_bytes(codec, &write);
-	return of_sack > of_write ? of_sack : of_write;
-}
-
-// The most that a capture keeps of any frame.
-static uint32_t snap_bytes(const struct tap_set *set)
-{
-	const struct capture_config *config = &set->world->scenario->capture;
-	uint32_t longest = set->codec->frame_bytes_max;
-	if (config->is_headers_only)
-		longest = header_bytes_max(set->codec);
-	return config->snap_bytes > 0 && config->snap_bytes < longest ? config->snap_bytes
-								      : longest;
-}
-
-static uint32_t captured_bytes(const struct tap_set *set, const struct packet *packet,
-			       uint32_t frame_bytes)
-{
-	const struct capture_config *config = &set->world->scenario->capture;
-	uint32_t captured = frame_bytes;
-	if (config->is_headers_only && header_bytes(set->codec, packet) < captured)
-		captured = header_bytes(set->codec, packet);
-	return config->snap_bytes > 0 && config->snap_bytes < captured ? config->snap_bytes
-								       : captured;
-}
-
 // The most packets that one cable takes in a window.
 static uint64_t cable_packets_max(const struct world *world)
 {
@@ -193,8 +155,8 @@ static void plan_lanes(struct tap_set *set)
 	uint64_t packets = cable_packets_max(world);
 	uint64_t line_bytes = ((uint64_t)world->window_ps << 20) /
 		line_of(world->topology.rate_max_bps);
-	uint64_t whole = packets * snap_bytes(set);
-	uint64_t on_line = packets * header_bytes_max(set->codec) + line_bytes +
+	uint64_t whole = packets * tap_snap_bytes(set->codec, &set->world->scenario->capture);
+	uint64_t on_line = packets * tap_header_bytes_max(set->codec) + line_bytes +
 		set->codec->frame_bytes_max;
 	set->records_max = (uint32_t)smaller(set->point_count * packets,
 					     TAP_RECORDS_MAX / set->lane_count);
@@ -278,7 +240,8 @@ static void put_interface(struct tap_set *set, const struct tap_point *point)
 	world_cable_name(world, point->cable, name, sizeof(name));
 	const struct pcapng_interface interface = {
 		.name = name,
-		.snap_bytes = is_cut ? snap_bytes(set) : 0,
+		.snap_bytes = is_cut ? tap_snap_bytes(set->codec, &set->world->scenario->capture)
+				     : 0,
 		.line_bps = world->topology.links[point->cable / 2].rate_bps,
 		.link = PCAPNG_LINK_ETHERNET};
 	if (pcapng_interface(&set->capture, &interface) == 0)
@@ -380,7 +343,7 @@ static const uint8_t *build(const struct codec *codec, const struct packet *pack
 {
 	struct wire_view view;
 	bool has_checksum = codec->nic.has_udp_checksum && !(packet->flags & PACKET_TRIMMED);
-	bool has_all = has_checksum || captured > header_bytes(codec, packet);
+	bool has_all = has_checksum || captured > tap_header_bytes(codec, packet);
 	uint32_t bytes = has_all ? codec_write(codec, packet, frame)
 				 : codec_write_headers(codec, packet, frame, &view);
 	if (has_all && packet->flags & PACKET_DAMAGED) // behind what switches look at
@@ -392,10 +355,13 @@ static const uint8_t *build(const struct codec *codec, const struct packet *pack
 static bool take_frame(const struct tap_set *set, struct tap_lane *lane,
 		       const struct packet *packet, const void *frame, struct tap_record *record)
 {
-	record->captured = captured_bytes(set, packet, record->original);
+	record->captured = tap_captured_bytes(set->codec, &set->world->scenario->capture, packet,
+					      record->original);
 	if (record->captured > set->bytes_max - lane->used)
 		return false;
-	if (frame == NULL)
+	if (packet->opcode == PACKET_PAUSE)
+		frame = wire_pause_build(&set->codec->nic, packet, lane->frame);
+	else if (frame == NULL)
 		frame = build(set->codec, packet, record->captured, lane->frame);
 	record->bytes_at = (uint32_t)lane->used;
 	memcpy(lane->bytes + lane->used, frame, record->captured);
@@ -411,7 +377,7 @@ void tap_take(struct tap_set *set, uint32_t lane, uint32_t cable, ps_t at,
 	struct tap_record record = {.at = at, .cable = cable, .original = bytes};
 	check(lane < set->lane_count && set->listens[cable] != LISTENS_NOT);
 	if (frame == NULL)
-		record.original = (uint32_t)wire_frame_bytes(&set->codec->nic, packet);
+		record.original = tap_frame_bytes(set->codec, packet);
 	point->passed++;
 	if (to->count == set->records_max ||
 	    (to->bytes != NULL && !take_frame(set, to, packet, frame, &record))) {

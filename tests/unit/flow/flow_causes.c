@@ -127,6 +127,9 @@ static void without_identifications_a_late_packet_comes_alone(void **)
 	assert_causes(report, FLOW_REORDER_BEFORE, 1, NONE);
 	assert_int_equal(report->streams[0].late_distance_max, 3);
 	assert_causes(told("v6 F0 M1 M4 M5 M2 M3 M6 L7 A7"), FLOW_REORDER_BEFORE, 2, NONE);
+	// Some one behind the other, of several holes.
+	assert_causes(told("v6 F0 M2 M3 M5 M6 M8 M1 M4 M7 M9 L10 A10"), FLOW_REORDER_BEFORE, 3,
+		      NONE);
 }
 
 // In the midst of a repeat a packet ahead is a late one, unless the repeat goes on from it.
@@ -149,6 +152,9 @@ static void a_late_packet_among_repeats_is_no_loss(void **)
 		assert_int_equal(report->causes[FLOW_REORDER_BEFORE], cases[i].late);
 		assert_int_equal(report->causes[FLOW_DUPLICATE], 0);
 	}
+	// Each of two NAKs has its repeat, and the second one begins where nothing is done yet.
+	assert_causes(told(WARM "F10 M12 M11#12 N11 A11 M13 N12 +9 M12 M12 M13 L14 A14"),
+		      FLOW_REORDER_BEFORE, 1, NONE);
 	// A late copy that fell into the receiver's discarding is asked for again: no loss behind.
 	assert_causes(told(WARM "F10 M11 M13 M12#12 N12 M14 N13 +9 M12 M13 +9 M13 M14 L15 A15"),
 		      FLOW_REORDER_BEFORE, 1, NONE);
@@ -165,6 +171,15 @@ static void the_first_packet_of_a_capture_may_have_overtaken(void **)
 	assert_causes(told("v6 M1 F0 L2 A2"), FLOW_REORDER_BEFORE, 1, NONE);
 	assert_causes(told("v6 M1 N0 F0 M2 N1 +9 F0 M1 M2 +9 M1 M2 L3 A3"), FLOW_REORDER_BEFORE, 1,
 		      NONE);
+}
+
+static void the_first_packet_of_a_capture_may_have_been_lost(void **)
+{
+	const struct flow_report *report = told("v6 M1 M2 N0 L3 F0 M1 M2 L3 A3");
+	assert_causes(report, FLOW_LOSS_BEFORE, 1, NONE);
+	assert_int_equal(report->streams[0].begun, 1);
+	assert_int_equal(report->streams[0].done, 1);
+	assert_int_equal(report->streams[0].again, 3);
 }
 
 static void what_comes_by_itself_behind_was_overtaken_behind(void **)
@@ -292,6 +307,7 @@ int main(void)
 		cmocka_unit_test(a_late_packet_among_repeats_is_no_loss),
 		cmocka_unit_test(an_answer_to_each_repeat_makes_no_copies),
 		cmocka_unit_test(the_first_packet_of_a_capture_may_have_overtaken),
+		cmocka_unit_test(the_first_packet_of_a_capture_may_have_been_lost),
 		cmocka_unit_test(what_comes_by_itself_behind_was_overtaken_behind),
 		cmocka_unit_test(a_timer_of_what_was_acknowledged_had_no_need),
 		cmocka_unit_test(a_late_ack_tells_that_all_had_arrived),

@@ -7,9 +7,10 @@
 //                            middle, z last, p only
 //          U5                UC WRITE only
 //   answers, the other way:  A2 ACK, N1 NAK, R1 RNR, V1 NAK of another kind, C0 CNP
-//   MRC    w0 m1 l2 o3       WRITE first, middle, last, only; S2 SACK is K2[,bits], NACK (trimmed)
-//   is k2 behind a word: =  the IPv4 identification of the packet before    #7  this one    !  ICRC
-//   bad
+//   MRC    w0 m1 l2 o3       WRITE first, middle, last, only; SACK is K2[,bits], NACK (trimmed) k2,
+//                            ACK D2
+//   behind a word: =  the IPv4 identification of the packet before    #7  this one    ~9  EV 9
+//          !  ICRC bad
 //          *  CE    r  RTX    t  trimmed    @2  QP 2
 //   +50    wait 50 us         -50  the clock steps back           %1  from here on at place 1
 //   v4 v0 v6   IPv4 with identifications that count up, IPv4 with none, IPv6
@@ -55,10 +56,10 @@ static struct rig rig_of(const struct flow_config *config)
 
 static uint8_t opcode_of(char word)
 {
-	static const char words[] = "FMLOSBEQqyzpUANRVCwmloKk";
-	static const uint8_t opcodes[] = {0x06, 0x07, 0x08, 0x0a, 0x04, 0x00, 0x02, 0x0c,
-					  0x0d, 0x0e, 0x0f, 0x10, 0x2a, 0x11, 0x11, 0x11,
-					  0x11, 0x81, 0xc6, 0xc7, 0xc8, 0xca, 0xdc, 0xdd};
+	static const char words[] = "FMLOSBEQqyzpUANRVCwmloKkD";
+	static const uint8_t opcodes[] = {0x06, 0x07, 0x08, 0x0a, 0x04, 0x00, 0x02, 0x0c, 0x0d,
+					  0x0e, 0x0f, 0x10, 0x2a, 0x11, 0x11, 0x11, 0x11, 0x81,
+					  0xc6, 0xc7, 0xc8, 0xca, 0xdc, 0xdd, 0xd1};
 	const char *at = strchr(words, word);
 	assert_non_null(at);
 	return opcodes[at - words];
@@ -90,6 +91,8 @@ static void take_marks(struct rig *rig, struct wire_record *record, const char *
 		} else if (*at == '#') {
 			record->identification = (uint16_t)strtoul(at + 1, NULL, 10);
 			is_given = true;
+		} else if (*at == '~') {
+			record->ev = (uint32_t)strtoul(at + 1, NULL, 10);
 		} else if (*at == '@') {
 			record->qpn = (uint32_t)strtoul(at + 1, NULL, 10);
 		} else if (*at == ',') {
@@ -107,13 +110,13 @@ static void rig_packet(struct rig *rig, const char *word)
 {
 	char kind = word[0];
 	char *rest;
-	bool is_back = strchr("ANRVCKkqyzp", kind) != NULL;
+	bool is_back = strchr("ANRVCKkqyzpD", kind) != NULL;
 	struct wire_record record = {.original = 1082, .captured = 1082, .icrc = WIRE_ICRC_GOOD};
 	record.opcode = opcode_of(kind);
 	record.psn = record.sack_psn = (uint32_t)strtoul(word + 1, &rest, 10) & 0xffffffu;
 	record.found = record.opcode >= 0xc0 ? WIRE_FOUND_MRC : WIRE_FOUND_ROCE;
 	record.layers = WIRE_LAYER_BTH | (rig->ip == '6' ? WIRE_LAYER_IPV6 : WIRE_LAYER_IPV4);
-	record.payload_bytes = strchr("ANRVCQKk", kind) == NULL ? MTU : 0;
+	record.payload_bytes = strchr("ANRVCQKkD", kind) == NULL ? MTU : 0;
 	record.qpn = 17;
 	record.ecn = 2;
 	record.source_port = 50000;
@@ -122,12 +125,12 @@ static void rig_packet(struct rig *rig, const char *word)
 		record.layers |= WIRE_LAYER_RETH;
 		record.message_bytes = strchr("Oo", kind) != NULL ? MTU : 3 * MTU;
 	}
-	if (strchr("ANRV", kind) != NULL) {
+	if (strchr("ANRVD", kind) != NULL) {
 		record.layers |= WIRE_LAYER_AETH;
-		record.syndrome = kind == 'A' ? 0x1f
-			: kind == 'N'	      ? 0x60
-			: kind == 'R'	      ? 0x2c
-					      : 0x62;
+		record.syndrome = kind == 'A' || kind == 'D' ? 0x1f
+			: kind == 'N'			     ? 0x60
+			: kind == 'R'			     ? 0x2c
+							     : 0x62;
 	}
 	record.reason = PACKET_NACK_TRIMMED;
 	record.sack_offset = 1; // bits begin behind the cumulative PSN

@@ -23,6 +23,39 @@ static void messages_are_timed_from_their_first_packet_to_the_ack(void **)
 	assert_int_equal(report->ack.max_ns, 21000);
 }
 
+// Of MRC a SACK says that packets came; with the ACK a message is done, where ACKs come.
+static void messages_of_mrc_end_with_their_ack(void **)
+{
+	const struct flow_report *report = told("w0 m1 l2 K2 +9 D2 o3 D3 K3 o4 K4");
+	assert_int_equal(report->messages.count, 2);
+	assert_int_equal(report->messages.min_ns, 1000);
+	assert_int_equal(report->messages.max_ns, 13000);
+	report = told("w0 m1 l2 K2 +9 o3 K3");
+	assert_int_equal(report->messages.count, 2);
+	assert_int_equal(report->messages.max_ns, 3000);
+	// More than may wait for an ACK.
+	report = told("o0 K0 o1 K1 o2 K2 o3 K3 o4 K4 o5 K5 o6 K6 o7 K7 o8 K8 o9 K9 +9 o10 K10");
+	assert_int_equal(report->messages.count, 11);
+	assert_int_equal(report->messages.max_ns, 1000);
+	report = told("o0 D0 o1 K1 o2 K2 o3 K3 o4 K4 o5 K5 o6 K6 o7 K7 o8 K8 o9 K9 D9");
+	assert_int_equal(report->messages.count, 10);
+	assert_int_equal(report->messages.max_ns, 16000);
+}
+
+// EVs are of 32 bits.
+static void packets_are_counted_by_their_ev(void **)
+{
+	const struct flow_totals *totals = &told("o0~7 o1~65543 o2~7 o2~7r")->totals;
+	uint32_t counts[3] = {0};
+	for (uint32_t i = 0; i < FLOW_EVS; i++) {
+		assert_true(totals->evs[i].packets < 3);
+		counts[totals->evs[i].packets]++;
+	}
+	assert_int_equal(counts[1], 1);
+	assert_int_equal(counts[2], 1);
+	assert_int_equal(totals->evs_left_out, 0);
+}
+
 // A READ ends with the last of its responses, whether another was asked for since or not.
 static void reads_end_with_their_last_response(void **)
 {
@@ -209,6 +242,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(messages_are_timed_from_their_first_packet_to_the_ack),
+		cmocka_unit_test(messages_of_mrc_end_with_their_ack),
+		cmocka_unit_test(packets_are_counted_by_their_ev),
 		cmocka_unit_test(reads_end_with_their_last_response),
 		cmocka_unit_test(a_read_that_asks_again_lost_a_response_behind),
 		cmocka_unit_test(two_qps_are_told_apart_by_their_psns),

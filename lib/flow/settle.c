@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// Without identifications: a packet that steps back, or jumps ahead of a repeat, waits for the next
+// one, which tells whether it was late, doubled, or the first of a repeat.
+
+#include "sequence.h"
+
+// The first packet of a response: PSNs between it and the response before belong to requests of the
+// other kinds, which are answered by ACKs.
+bool packet_begins_response(const struct flow_packet *packet)
+{
+	uint8_t operation = packet->record->opcode & 31;
+	return operation == 0x0d || operation == 0x10 || operation == 0x12;
+}
+
+bool packet_is_read(const struct flow_packet *packet)
+{
+	return (packet->record->opcode & 31) == 0x0c;
+}
+
+// The stream began before the first packet that passed here: a receiver waited for it.
+static void begin_earlier(struct flow *flow, struct sequence *sequence, uint32_t psn)
+{
+	sequence->low = psn;
+	sequence->expected = psn + 1;
+	if (sequence->acked == psn + 1)
+		sequence->acked = psn;
+	struct flow_psn *slot = psn_slot(flow, sequence, psn);
+	if (slot != NULL)
+		slot->flags |= PSN_SEEN | PSN_LATE;
+}
+
+// [from, to), of which packet `number` was the first, came by themselves.
+static void fill_late(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
+		      uint64_t number, uint32_t from, uint32_t to)
+{
+	note(flow, stream, FLOW_NOTE_LATE, number, from, to - from);
+	for (uint32_t psn = from; psn != to; psn++) {
+		struct flow_psn *slot = psn_find(sequence, psn);
+		if (slot != NULL && slot->flags & PSN_MISSING)
+			hole_fill_late(flow, stream, sequence, slot);
+	}
+}
+
+// In the midst of a repeat the packets up to `psn` were lost once more.
+static void leap_to(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
+		    uint64_t number, uint32_t psn, int64_t at_ns)
+{
+	hole_jump(flow, stream, sequence, number, psn, at_ns);
+	hole_fill(flow, stream, psn_find(sequence, psn));
+	sequence->next = psn + 1;
+}
+
+// The first of two that may be late is: the second one waits now.
+static void shift_second(struct flow *flow, struct flow_stream *stream, struct sequence *sequence)
+{
+	fill_late(flow, stream, sequence, sequence->pending_number, sequence->pending_from,
+		  sequence->pending_to);
+	sequence->has_second = false;
+	sequence->pending_from = sequence->second_psn;
+	sequence->pending_to = sequence->second_psn + 1;
+	sequence->pending_number = sequence->second_number;
+	sequence->pending_ns = sequence->second_ns;
+	sequence->pending_silence_ns = sequence->second_silence_ns;
+}
+
+static void settle_one(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
+		       uint32_t next)
+{
+	sequence->is_pending = false;
+	uint32_t from = sequence->pending_from, to = sequence->pending_to;
+	struct flow_psn *slot = psn_find(sequence, from);
+	bool goes_on = psn_distance(next, sequence->next) >= 0;
+	bool goes_back = psn_distance(next, from) < 0; // a repeat begins there, not here
+	bool is_one = to - from == 1;
+	bool is_hole = slot != NULL && slot->flags & PSN_MISSING;
+	if ((goes_on || goes_back) && is_hole) {
+		fill_late(flow, stream, sequence, sequence->pending_number, from, to);
+		return;
+	}
+	bool is_soon = sequence->pending_silence_ns < DOUBLED_NS;
+	bool is_early = psn_distance(from, sequence->low) < 0; // before the first one here
+	if ((goes_on || goes_back) && is_one && is_soon && is_early) {
+		note(flow, stream, FLOW_NOTE_LATE, sequence->pending_number, from, 1);
+		hole_count_late(flow, stream);
+		hole_tell_repair(flow, sequence, from);
+		begin_earlier(flow, sequence, from);
+		return;
+	}
+	if ((goes_on || goes_back) && is_one && is_soon &&
+	    hole_fill_late(flow, stream, sequence, slot)) {
+		note(flow, stream, FLOW_NOTE_LATE, sequence->pending_number, from, 1);
+		return;
+	}
+	bool is_far = psn_distance(sequence->next, from) > 2; // as a repeat it lacks all between
+	bool is_copied = sequence->pending_is_again && (!sequence->has_nak || is_far);
+	if (goes_on && is_one && is_soon && is_copied) {
+		note(flow, stream, FLOW_NOTE_DOUBLED, sequence->pending_number, from, 1);
+		stream->doubled++;
+		stream->again += sequence->pending_is_read; // count() leaves reads out
+		blame(flow, stream, FLOW_DUPLICATE, 1);
+		return;
+	}
+	for (uint32_t psn = from; psn != to; psn++)
+		hole_fill(flow, stream, psn_find(sequence, psn));
+	struct repeat repeat = {sequence->pending_number, sequence->pending_ns,
+				sequence->pending_silence_ns, from, sequence->pending_is_read};
+	repeat_begin(flow, stream, sequence, &repeat);
+	sequence->next = to;
+}
+
+// What waited for the next packet is decided: `next` is where the stream goes on.
+void sequence_settle(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
+		     uint32_t next)
+{
+	uint32_t second = sequence->second_psn;
+	bool goes_on = sequence->has_second && next == sequence->pending_to;
+	bool leaps = sequence->has_second && next == second + 1 && next != sequence->next;
+	if (sequence->has_second && !goes_on && !leaps)
+		shift_second(flow, stream, sequence);
+	sequence->has_second = false;
+	if (sequence->is_pending)
+		settle_one(flow, stream, sequence, leaps ? sequence->pending_to : next);
+	if (goes_on) // a repeat, and in its midst a late one
+		fill_late(flow, stream, sequence, sequence->second_number, second, second + 1);
+	if (leaps)
+		leap_to(flow, stream, sequence, sequence->second_number, second,
+			sequence->second_ns);
+}
+
+bool sequence_is_open(const struct sequence *sequence, uint32_t psn)
+{
+	bool is_pending = sequence->is_pending && psn_distance(psn, sequence->pending_from) >= 0 &&
+		psn_distance(psn, sequence->pending_to) < 0;
+	bool is_second = sequence->has_second && sequence->second_psn == psn;
+	return is_pending || is_second || (sequence->has_leap && sequence->leap_psn == psn);
+}
+
+void sequence_settle_by_answer(struct flow *flow, struct flow_stream *stream,
+			       struct sequence *sequence)
+{
+	const struct flow_psn *slot = psn_find(sequence, sequence->pending_from);
+	bool is_hole = slot != NULL && slot->flags & PSN_MISSING;
+	if (sequence->is_pending && !is_hole && sequence->pending_silence_ns >= DOUBLED_NS)
+		sequence_settle(flow, stream, sequence, sequence->next);
+}
+
+// Jumps ahead in the midst of a repeat: the packets between were lost once more, or it is a late
+// one of those before the repeat. What was seen and lacks nothing is no such one.
+static bool is_leap(const struct arrival *arrival)
+{
+	const struct sequence *sequence = arrival->sequence;
+	bool is_new = psn_distance(arrival->psn, sequence->head) >= 0;
+	bool is_repeat = psn_distance(sequence->next, sequence->head) < 0;
+	return is_repeat && psn_distance(arrival->psn, sequence->next) > 0 &&
+		arrival->slot != NULL && !packet_begins_response(arrival->packet) &&
+		(is_new || arrival->slot->flags & (PSN_MISSING | PSN_FILLED));
+}
+
+void sequence_settle_leap(struct flow *flow, struct flow_stream *stream, struct sequence *sequence,
+			  uint32_t next)
+{
+	if (!sequence->has_leap)
+		return;
+	sequence->has_leap = false;
+	uint32_t psn = sequence->leap_psn;
+	struct flow_psn *slot = psn_find(sequence, psn);
+	if (next != psn + 1) {
+		note(flow, stream, FLOW_NOTE_LATE, sequence->leap_number, psn, 1);
+		bool is_new = psn_distance(psn, sequence->leap_head) >= 0;
+		if (is_new)
+			hole_make(flow, stream, sequence, sequence->leap_head, psn,
+				  sequence->leap_ns);
+		if (!hole_fill_late(flow, stream, sequence, slot))
+			hole_count_late(flow, stream);
+		return;
+	}
+	leap_to(flow, stream, sequence, sequence->leap_number, psn, sequence->leap_ns);
+}
+
+// Whether the packet fills a hole above that which the one that waits fills: then it waits, too.
+static bool is_second(const struct arrival *arrival)
+{
+	const struct sequence *sequence = arrival->sequence;
+	uint32_t above = sequence->has_second ? sequence->second_psn : sequence->pending_to;
+	const struct flow_psn *first = psn_find(sequence, sequence->pending_from);
+	return psn_distance(arrival->psn, above) > 0 && arrival->slot != NULL &&
+		arrival->slot->flags & PSN_MISSING && first != NULL && first->flags & PSN_MISSING;
+}
+
+static void keep_second(struct flow *flow, struct arrival *arrival)
+{
+	struct sequence *sequence = arrival->sequence;
+	if (sequence->has_second)
+		shift_second(flow, arrival->stream, sequence);
+	sequence->has_second = true;
+	sequence->second_psn = arrival->psn;
+	sequence->second_number = arrival->packet->number;
+	sequence->second_ns = arrival->packet->at_ns;
+	sequence->second_silence_ns = arrival->packet->at_ns - sequence->last_ns;
+}
+
+// Whether the packet waits for the next one. False: what waited is decided.
+bool sequence_waits(struct flow *flow, struct arrival *arrival)
+{
+	struct sequence *sequence = arrival->sequence;
+	uint32_t psn = arrival->psn;
+	bool is_hole = arrival->slot != NULL && arrival->slot->flags & PSN_MISSING;
+	if (sequence->is_pending) {
+		bool goes_on = psn == sequence->pending_to && psn != sequence->next;
+		const struct flow_psn *first = psn_find(sequence, sequence->pending_from);
+		bool holes = first != NULL && first->flags & PSN_MISSING;
+		if (goes_on && holes && is_hole && !sequence->has_second) {
+			sequence->pending_to = psn + 1;
+			return true;
+		}
+		if (is_second(arrival)) {
+			keep_second(flow, arrival);
+			return true;
+		}
+		// A repeat that goes on with what was seen: the step back was one.
+		sequence_settle(flow, arrival->stream, sequence, psn);
+	}
+	if (is_leap(arrival)) {
+		sequence->has_leap = true;
+		sequence->leap_psn = psn;
+		sequence->leap_head = sequence->head;
+		sequence->leap_number = arrival->packet->number;
+		sequence->leap_ns = arrival->packet->at_ns;
+		return true;
+	}
+	if (psn_distance(psn, sequence->next) >= 0)
+		return false;
+	sequence->is_pending = true;
+	sequence->pending_from = psn;
+	sequence->pending_to = psn + 1;
+	sequence->pending_number = arrival->packet->number;
+	sequence->pending_ns = arrival->packet->at_ns;
+	sequence->pending_silence_ns = arrival->packet->at_ns - sequence->last_ns;
+	sequence->pending_is_read = packet_is_read(arrival->packet);
+	sequence->pending_is_again = arrival->is_again;
+	return true;
+}
