@@ -109,6 +109,16 @@ static int import(struct call *call)
 	return rc;
 }
 
+// With the Pareto set, where that was searched for.
+static int show_all(struct call *call, const struct tune_result *result)
+{
+	tune_show(stdout, &call->plan, result);
+	if (!call->plan.aim.is_front || result->verdict == TUNE_UNFINISHED)
+		return 0;
+	putchar('\n');
+	return show_front(call);
+}
+
 static int show(struct call *call)
 {
 	const struct tune_result *result = tune_result(call->tune);
@@ -125,7 +135,7 @@ static int show(struct call *call)
 	else if (verb == VERB_BEST)
 		rc = show_best(call, result);
 	else
-		tune_show(stdout, &call->plan, result);
+		rc = show_all(call, result);
 	if (rc < 0) {
 		int status = outcome_refused("tune", &call->refusal, rc);
 		return rc == -ENODATA ? EXIT_NOT_VALID : status;

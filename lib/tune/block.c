@@ -188,7 +188,8 @@ int tune_meet_default(struct tune *tune, bool is_fresh, uint32_t blocks)
 static void take_block(struct tune *tune, struct tune_series *series, bool is_fresh,
 		       const struct study_run *runs)
 {
-	double costs[TUNE_SCENARIOS_MAX];
+	const struct tune_aim *aim = &tune->plan.aim;
+	double costs[TUNE_SCENARIOS_MAX], goals[TUNE_GOALS_MAX][TUNE_SCENARIOS_MAX];
 	uint32_t block = series->count++;
 	series->violation[block] = 0;
 	series->breach[block] = TUNE_BREACH_NONE;
@@ -198,6 +199,8 @@ static void take_block(struct tune *tune, struct tune_series *series, bool is_fr
 		tune_aim_judge(&tune->plan.aim, &runs[i],
 			       &tune->defaults[is_fresh][i * TUNE_BLOCKS_MAX + block], &judged);
 		costs[i] = judged.cost;
+		for (uint32_t j = 0; j < aim->goal_count; j++)
+			goals[j][i] = judged.goals[j];
 		if (judged.violation > series->violation[block]) {
 			series->violation[block] = judged.violation;
 			series->breach[block] = judged.breach;
@@ -206,7 +209,9 @@ static void take_block(struct tune *tune, struct tune_series *series, bool is_fr
 			if (i == 0 || judged.excess[j] > series->excess[block][j])
 				series->excess[block][j] = judged.excess[j];
 	}
-	series->cost[block] = tune_aim_over(&tune->plan.aim, costs, tune->plan.scenario_count);
+	series->cost[block] = tune_aim_over(aim, costs, tune->plan.scenario_count);
+	for (uint32_t j = 0; j < aim->goal_count; j++)
+		series->goals[j] += tune_aim_over(aim, goals[j], tune->plan.scenario_count);
 }
 
 static struct tune_series *series_of(struct tune_candidate *candidate, bool is_fresh)

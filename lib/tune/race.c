@@ -67,24 +67,49 @@ static uint32_t drop(struct tune_candidate **alive, uint32_t count)
 	return left;
 }
 
+// Who races: the best, or of several aims those that stand for the Pareto set, none of which is
+// dropped: each is the best of something. Returns how many they are; -errno.
+static int racers(struct tune *tune, struct tune_candidate **ret)
+{
+	struct tune_result *result = &tune->result;
+	uint32_t count = result->different < RACERS_MAX ? result->different : RACERS_MAX;
+	if (!tune->plan.aim.is_front) {
+		memcpy(ret, result->candidates, count * sizeof(*ret));
+		return (int)count;
+	}
+	struct tune_candidate **members = calloc(result->different + 1, sizeof(*members));
+	if (members == NULL)
+		return refuse(tune->refusal, -ENODEV, "the system gives no memory for candidates",
+			      0, 0, 0);
+	uint32_t of_front = tune_front_members(tune, 1, members);
+	of_front = tune_front_spread(tune, members, of_front, RACERS_MAX);
+	memcpy(ret, of_front > 0 ? members : result->candidates,
+	       (of_front > 0 ? of_front : count) * sizeof(*ret));
+	count = of_front > 0 ? of_front : count;
+	free(members);
+	return (int)count;
+}
+
 int tune_race(struct tune *tune, uint64_t runs)
 {
 	struct tune_result *result = &tune->result;
 	struct tune_candidate *alive[RACERS_MAX];
+	int found = racers(tune, alive);
+	if (found < 0)
+		return found;
 	uint64_t first = result->runs, scenarios = tune->plan.scenario_count;
 	uint32_t block = tune->plan.search_seeds, least = tune->plan.race_seeds;
-	uint32_t count = result->different < RACERS_MAX ? result->different : RACERS_MAX;
+	uint32_t count = (uint32_t)found;
 	while (count > TUNE_FINALISTS && least > block &&
 	       runs < count * (least - block) * scenarios)
 		count--; // all that start have to reach the first test
-	memcpy(alive, result->candidates, count * sizeof(*alive));
 	result->raced = count;
 	while (count > 1 && block < TUNE_BLOCKS_MAX &&
 	       result->runs - first + (count + 1) * scenarios <= runs) {
 		int rc = tune_meet(tune, alive, count, false, ++block);
 		if (rc < 0)
 			return rc;
-		if (block >= least)
+		if (block >= least && !tune->plan.aim.is_front)
 			count = drop(alive, count);
 	}
 	qsort(result->candidates, result->different, sizeof(*result->candidates), tune_by_value);
@@ -103,9 +128,26 @@ static int by_fresh_value(const void *a, const void *b)
 	return (first->number > second->number) - (first->number < second->number);
 }
 
-// Those that raced to the end, then the best of those that were dropped.
-static void pick(struct tune_result *result)
+// Those that raced to the end, then the best of those that were dropped. Of several aims those that
+// stand for the Pareto set, now that it was met on more seeds.
+static void pick(struct tune *tune)
 {
+	struct tune_result *result = &tune->result;
+	struct tune_candidate **members = tune->plan.aim.is_front
+		? calloc(result->different + 1, sizeof(*members))
+		: NULL;
+	if (members != NULL) {
+		uint32_t most = 0;
+		for (uint32_t i = 0; i < result->different; i++)
+			if (result->candidates[i]->met.count > most)
+				most = result->candidates[i]->met.count;
+		uint32_t count = tune_front_members(tune, most, members);
+		result->finalist_count = tune_front_spread(tune, members, count, TUNE_FINALISTS);
+		memcpy(result->finalists, members, result->finalist_count * sizeof(*members));
+		free(members);
+	}
+	if (result->finalist_count > 0)
+		return;
 	for (int is_dropped = 0; is_dropped <= 1; is_dropped++)
 		for (uint32_t i = 0; i < result->raced && result->finalist_count < TUNE_FINALISTS;
 		     i++)
@@ -182,7 +224,7 @@ static int judge_round(struct tune *tune)
 int tune_judge_finalists(struct tune *tune)
 {
 	struct tune_result *result = &tune->result;
-	pick(result);
+	pick(tune);
 	int rc = tune_meet(tune, result->finalists, result->finalist_count, true,
 			   tune->plan.fresh_seeds);
 	if (rc < 0)

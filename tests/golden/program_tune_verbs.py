@@ -104,6 +104,31 @@ class Verbs(program_tune.Room):
         self.assertIn("no such figure", self.weft("pareto", "small.tune", "--aim", "done_s", "--aim", "nic_paused_s",
                                                   status=BAD_INPUT).stderr)
 
+    def test_a_search_for_a_front_has_what_stands_for_it_on_fresh_seeds(self):
+        knobs = ["--knob", "cc.target_delay=0.1rtt..6rtt", "--knob", "queue.bytes=30kB..400kB"]
+        words = [*knobs, "--aim", "done_s", "--aim", "queue_bytes_max", "--budget", 400, "--fresh-seeds", 10, "--race-seeds", 5]
+        study = self.tune(*words, "--front", "--study", "one.tune", status=None)
+        self.assertEqual(self.tune(*words, "--front", "--study", "two.tune", "--jobs", 4, status=None), study)
+        self.assertEqual(self.rows("one.tune"), self.rows("two.tune"))
+        with sqlite3.connect(f"file:{self.folder / 'one.tune'}?mode=ro", uri=True) as store:
+            rows = store.execute("SELECT setting, seed, done_s, queue_bytes_max FROM runs WHERE seed < 4294967296").fetchall()
+        default = {seed: figures for setting, seed, *figures in rows if setting == "default"}
+        logs = {}
+        for setting, seed, *figures in rows:
+            logs.setdefault(setting, []).append([math.log(own / of) for own, of in zip(figures, default[seed])])
+        most = max(len(one) for setting, one in logs.items() if setting != "default")
+        points = {setting: [sum(column) / len(one) for column in zip(*one)] for setting, one in logs.items() if setting != "default" and len(one) == most}
+        front = {setting for setting, point in points.items() if not any(all(a <= b for a, b in zip(other, point)) and other != point for other in points.values())}
+        chosen = {one["setting"] for one in study["finalists"]}
+        self.assertLessEqual(chosen, front)
+        self.assertEqual(len(chosen), min(5, len(front)))
+        for aim in (0, 1):  # both ends are among them
+            self.assertIn(min(front, key=lambda setting: points[setting][aim]), chosen)
+        self.assertIn("beaten by no other in all of these at once", self.weft("show", "one.tune", status=None).stdout)
+        for more, said in ((["--aim", "done_s"], "two or more of --aim"), (["--aim", "done_s", "--aim", "fairness", "--parts", 2], "no --parts")):
+            self.assertIn(said, self.weft("small.yaml", *knobs, "--front", *more, "--study", "wrong.tune", status=BAD_INPUT).stderr)
+            self.assertFalse((self.folder / "wrong.tune").exists())
+
     def test_two_studies_are_held_against_each_other(self):
         (self.folder / "deep.yaml").write_text(SMALL.replace("200kB", "400kB"), encoding="utf-8")
         self.tune(*KNOBS, *BUDGET, "--study", "a.tune")

@@ -82,6 +82,7 @@ struct tune_series {
 	double cost[TUNE_BLOCKS_MAX]; // logarithm of the ratio to the default; NAN: a run failed
 	double violation[TUNE_BLOCKS_MAX]; // as in tune_judged, of the worst scenario
 	uint32_t breach[TUNE_BLOCKS_MAX];
+	double goals[TUNE_GOALS_MAX]; // sums over the blocks: of each goal alone, as cost
 	uint32_t limit_count;
 	double excess[TUNE_BLOCKS_MAX][TUNE_LIMITS_MAX]; // of the worst scenario
 };
