@@ -200,17 +200,18 @@ class Tune(Room):
 
     def test_members_that_are_made_of_a_scenario(self):
         """Each is the run that its words give alone, and the worst of all is what a candidate costs."""
-        names = ["base_rtt_low", "base_rtt_high", "plane_down", "plane_slow", "loss"]
-        words = [*KNOBS, "--timeouts", "--over", "worst", "--budget", "500", "--fresh-seeds", "5", "--race-seeds", "3"]
+        names = ["base_rtt_low", "base_rtt_high", "plane_down", "plane_slow", "loss", "mixed"]
+        words = [*KNOBS, "--timeouts", "--over", "worst", "--budget", "600", "--fresh-seeds", "5", "--race-seeds", "3"]
         study = json.loads(self.weft("--json", "small.yaml", *[f"small.yaml+{name}" for name in names], *words, status=None).stdout)
         with sqlite3.connect(self.folder / "small.tune") as store:
-            rtt_ps = float(store.execute("SELECT value FROM facts WHERE name = 'fabric.1'").fetchone()[0].split()[0])
+            rtt_ps, bdp_bytes = map(float, store.execute("SELECT value FROM facts WHERE name = 'fabric.1'").fetchone()[0].split()[:2])
             rows = dict(store.execute("SELECT scenario, digest FROM runs WHERE setting = 'default' AND seed = 1"))
             times = {row[:3]: row[3] for row in store.execute("SELECT scenario, setting, seed, done_s FROM runs")}
         given = {"base_rtt_low": ["--set", f"cc.base_rtt={0.7 * rtt_ps / 1000:.0f}ns"], "base_rtt_high": ["--set", f"cc.base_rtt={1.3 * rtt_ps / 1000:.0f}ns"],
                  "plane_down": ["--fault", f"{{kind: link_down, at: {{plane: 0}}, from: {4 * rtt_ps / 1000:.0f}ns}}"],
-                 "plane_slow": ["--fault", "{kind: slow, at: {plane: 0}, rate: 50%}"], "loss": ["--fault", "{kind: loss, at: all, probability: 0.1%}"]}
-        self.assertEqual((len(set(rows.values())), len(rows)), (6, 6))
+                 "plane_slow": ["--fault", "{kind: slow, at: {plane: 0}, rate: 50%}"], "loss": ["--fault", "{kind: loss, at: all, probability: 0.1%}"],
+                 "mixed": ["--set", f"traffic.beside={4 * bdp_bytes:.0f}B"]}
+        self.assertEqual((len(set(rows.values())), len(rows)), (7, 7))
         for name, more in given.items():
             alone = subprocess.run([WEFT, "sim", self.folder / "small.yaml", "--json", "--seed", "1", *more], capture_output=True, text=True,
                                    timeout=600, check=True).stdout
@@ -219,7 +220,8 @@ class Tune(Room):
         fresh = sorted({seed for _, setting, seed in times if setting == best["setting"] and seed >= 2 ** 32})
         worst = [max(math.log(times[scenario, best["setting"], seed] / times[scenario, "default", seed]) for scenario in rows) for seed in fresh]
         self.assertAlmostEqual(best["fresh"]["ratio"], math.exp(sum(worst) / len(worst)), places=9)
-        for words, said in ((["small.yaml+failur", *KNOBS], "nothing is called `+failur`; behind a scenario may stand: +base_rtt_low"),
+        (self.folder / "ring.yaml").write_text(SMALL.replace("incast, senders: 12, bytes: 200kB", "ring, collective: all_reduce, bytes: 1MiB"), encoding="utf-8")
+        for words, said in ((["ring.yaml+mixed", *KNOBS], "traffic.beside has no effect here"), (["small.yaml+failur", *KNOBS], "nothing is called `+failur`; behind a scenario may stand: +base_rtt_low"),
                             (["small.yaml+base_rtt_low", "--knob", "cc.base_rtt=0.5rtt..2rtt"], "cc.base_rtt is set twice")):
             self.assertIn(said, self.weft(*words, "--study", "wrong.tune", status=BAD_INPUT).stderr)
             self.assertFalse((self.folder / "wrong.tune").exists())
