@@ -40,7 +40,7 @@ static void ratio_cell(json_t *row, const json_t *standing)
 
 static void sets(json_t *section, const json_t *study)
 {
-	static const char *const head[] = {"scenario", "as found", "rounded", NULL};
+	static const char *const head[] = {"scenario", "as found", "to be set", NULL};
 	const json_t *best = json_array_get(list_of(study, "finalists"), 0), *each;
 	const json_t *round = sheet_at(study, "rounded.sets");
 	size_t i, j;

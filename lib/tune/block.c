@@ -135,7 +135,10 @@ static void ask_block(struct batch *batch, const struct tune_candidate *candidat
 		      uint32_t block)
 {
 	bool is_off = candidate != NULL && candidate == batch->tune->result.off;
-	bool is_round = candidate != NULL && candidate == batch->tune->result.round;
+	enum tune_digits digits = TUNE_AS_FOUND;
+	for (uint32_t i = 0; candidate != NULL && i < TUNE_ROUNDS_MAX; i++)
+		if (candidate == batch->tune->result.rounds[i].candidate)
+			digits = batch->tune->result.rounds[i].digits;
 	for (uint32_t i = 0; i < batch->tune->plan.scenario_count; i++) {
 		batch->settings[batch->count] = candidate == NULL ? TUNE_DEFAULT_NAME
 								  : candidate->name;
@@ -143,7 +146,7 @@ static void ask_block(struct batch *batch, const struct tune_candidate *candidat
 			.scenario = i,
 			.at = candidate == NULL || is_off ? NULL : candidate->at,
 			.is_off = is_off,
-			.is_round = is_round,
+			.digits = digits,
 			.seed = tune_seed_of(&batch->tune->plan, is_fresh, block),
 		};
 		if (candidate != NULL)

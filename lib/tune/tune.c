@@ -48,7 +48,8 @@ void tune_free(struct tune *tune)
 		free(tune->result.candidates[i]);
 	free(tune->result.candidates);
 	free(tune->result.off);
-	free(tune->result.round);
+	for (uint32_t i = 0; i < TUNE_ROUNDS_MAX; i++)
+		free(tune->result.rounds[i].candidate);
 	free(tune->hashes);
 	free(tune->defaults[0]);
 	free(tune->defaults[1]);
@@ -62,8 +63,8 @@ const struct tune_result *tune_result(const struct tune *tune)
 
 static uint64_t runs_of_last_round(const struct tune_plan *plan)
 {
-	return (uint64_t)(TUNE_FINALISTS + 2 + plan->has_off) * plan->fresh_seeds *
-		plan->scenario_count;
+	return (uint64_t)(TUNE_FINALISTS + 1 + TUNE_ROUNDS_MAX + plan->has_off) *
+		plan->fresh_seeds * plan->scenario_count;
 }
 
 uint64_t tune_budget_min(const struct tune_plan *plan)
