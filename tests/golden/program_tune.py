@@ -166,8 +166,8 @@ class Tune(Room):
                 (ROCE, [*timer, "--limit", "nic_paused_s<=0.2x"], "nic_paused_s", "infeasible"),
                 (ROCE, [*timer, "--limit", "done_s<=0.1x"], "done_s", "infeasible")):
             (self.folder / "small.yaml").write_text(text, encoding="utf-8")
-            early = self.tune(*words, *BUDGET[2:], "--budget", 160, "--study", "early.tune", status=None)
-            whole = self.tune(*words, *BUDGET[2:], "--budget", 160, "--study", "whole.tune", "--whole-runs", status=None)
+            early = self.tune(*words, *BUDGET[2:], "--budget", 170, "--study", "early.tune", status=None)
+            whole = self.tune(*words, *BUDGET[2:], "--budget", 170, "--study", "whole.tune", "--whole-runs", status=None)
             ended = early.pop("ended_early")
             self.assertEqual((early["verdict"], whole.pop("ended_early"), early), (verdict, 0, whole))
             rows, whole_rows = ({row[:3]: row[3:] for row in self.ended(study)} for study in ("early.tune", "whole.tune"))
