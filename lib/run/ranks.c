@@ -10,18 +10,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PROGRAM_MPI "weft-sim-mpi"
+#include <weft/run/run_ranks.h>
 
-// Becomes the program that is linked with MPI. Returns only when there is none.
-static void become(char **argv)
+void ranks_become(const char *program, char **argv)
 {
-	char path[PATH_MAX + sizeof(PROGRAM_MPI)];
+	char path[PATH_MAX + NAME_MAX];
 	ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
 	path[length > 0 ? length : 0] = '\0';
 	char *slash = strrchr(path, '/');
 	if (slash == NULL)
 		return;
-	strcpy(slash + 1, PROGRAM_MPI);
+	snprintf(slash + 1, NAME_MAX, "%s", program);
 	execv(path, argv);
 }
 
@@ -52,7 +51,7 @@ int ranks_join(struct call *call, char **argv)
 	if (strcmp(call->options.program, "sim") != 0)
 		return refuse_word(call, "weft emu", "it runs on several cores by --lanes");
 	if (!ranks_are_built())
-		become(argv);
+		ranks_become("weft-sim-mpi", argv);
 	int rc = ranks_start(&call->ranks, &call->refusal);
 	call->has_ranks = call->ranks.ops != NULL;
 	if (rc < 0)
