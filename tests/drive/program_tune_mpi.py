@@ -12,8 +12,9 @@ import subprocess
 import sys
 import time
 
-import program_tune
-from program_tune import BAD_INPUT, DONE, KNOBS, WEFT
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "golden"))
+import program_tune  # noqa: E402
+from program_tune import BAD_INPUT, DONE, KNOBS, WEFT  # noqa: E402
 
 MPI = pathlib.Path(WEFT).parent / "weft-tune-mpi"
 RIGHTS = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}  # a container is root
