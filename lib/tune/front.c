@@ -45,17 +45,23 @@ static bool is_good(const struct tune_series *series, uint32_t seeds)
 	return series->count >= seeds && tune_violation(series, &breach) == 0;
 }
 
+// The set as it grows: who is not beaten comes in, and those that it beats go.
 uint32_t tune_front_members(const struct tune *tune, uint32_t seeds, struct tune_candidate **ret)
 {
-	struct tune_candidate *const *all = tune->result.candidates;
 	uint32_t goals = tune->plan.aim.goal_count, count = 0;
 	for (uint32_t i = 0; i < tune->result.different; i++) {
-		bool is_beaten = !is_good(&all[i]->met, seeds);
-		for (uint32_t j = 0; j < tune->result.different && !is_beaten; j++)
-			is_beaten = is_good(&all[j]->met, seeds) &&
-				beats(&all[j]->met, &all[i]->met, goals);
-		if (!is_beaten)
-			ret[count++] = all[i];
+		struct tune_candidate *one = tune->result.candidates[i];
+		bool is_beaten = !is_good(&one->met, seeds);
+		for (uint32_t j = 0; j < count && !is_beaten; j++)
+			is_beaten = beats(&ret[j]->met, &one->met, goals);
+		if (is_beaten)
+			continue;
+		uint32_t left = 0;
+		for (uint32_t j = 0; j < count; j++)
+			if (!beats(&one->met, &ret[j]->met, goals))
+				ret[left++] = ret[j];
+		ret[left] = one;
+		count = left + 1;
 	}
 	return count;
 }

@@ -93,7 +93,8 @@ class Verbs(program_tune.Room):
                                    math.fsum(first["default", seed][i] for seed in seeds) for i in (0, 1)]
         self.assertEqual(len(points), front["compared"])
         best = {setting for setting, point in points.items() if not any(
-            other[0] <= point[0] and other[1] <= point[1] and other != point for other in points.values())}
+            other[0] <= point[0] and other[1] <= point[1] and other != point and (name in fresh or setting not in fresh)
+            for name, other in points.items())}
         self.assertEqual({one["setting"] or "default" for one in front["front"]}, best)
         for one in front["front"]:
             for value, own in zip(one["values"], points[one["setting"] or "default"]):
@@ -125,6 +126,9 @@ class Verbs(program_tune.Room):
         for aim in (0, 1):  # both ends are among them
             self.assertIn(min(front, key=lambda setting: points[setting][aim]), chosen)
         self.assertIn("beaten by no other in all of these at once", self.weft("show", "one.tune", status=None).stdout)
+        fresh = [one["fresh"] for one in self.json_of("pareto", "one.tune", status=None)["front"]]
+        self.assertTrue(fresh[0])
+        self.assertEqual(fresh, sorted(fresh, reverse=True))
         for more, said in ((["--aim", "done_s"], "two or more of --aim"), (["--aim", "done_s", "--aim", "fairness", "--parts", 2], "no --parts")):
             self.assertIn(said, self.weft("small.yaml", *knobs, "--front", *more, "--study", "wrong.tune", status=BAD_INPUT).stderr)
             self.assertFalse((self.folder / "wrong.tune").exists())
